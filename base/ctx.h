@@ -1,0 +1,28 @@
+/* ctx.h - what one compilation hangs on: memory, names, diagnostics. There is no global mutable state; two contexts work at
+ * once in one process.
+ *
+ *     ac_ctx cx;
+ *     ac_ctx_open(&cx);                    no memory yet: set cx.heap.on_oom with setjmp, then ac_ctx_start
+ *     if (setjmp(cx.heap.on_oom)) { ... ac_ctx_close(&cx); return 1; }
+ *     ac_ctx_start(&cx);
+ *     ...
+ *     ac_ctx_close(&cx);                   frees everything
+ */
+#ifndef AC_BASE_CTX_H
+#define AC_BASE_CTX_H
+#include "base/diag.h"
+#include "base/intern.h"
+#include "base/region.h"
+
+typedef struct ac_ctx {
+    ac_heap heap;
+    ac_region *region; /* lives as long as the compilation: graph, names, loops, plan */
+    ac_names names;    /* interned strings */
+    ac_diags diags;    /* everything reported so far */
+} ac_ctx;
+
+void ac_ctx_open(ac_ctx *cx);  /* clears the struct; allocates nothing */
+void ac_ctx_start(ac_ctx *cx); /* opens the region; may jump to heap.on_oom */
+void ac_ctx_close(ac_ctx *cx);
+
+#endif

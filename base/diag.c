@@ -1,0 +1,224 @@
+#include "base/ctx.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name, *title, *explain;
+    ac_exit exit;
+} CODES[] = {
+#define ERR(code, exit, title, explain) {#code, title, explain, exit},
+#include "base/errors.def"
+#undef ERR
+};
+
+const char *ac_code_name(ac_code code) { return CODES[code].name; }
+const char *ac_code_title(ac_code code) { return CODES[code].title; }
+const char *ac_code_explain(ac_code code) { return CODES[code].explain; }
+ac_exit ac_code_exit(ac_code code) { return CODES[code].exit; }
+
+bool ac_code_find(const char *name, ac_code *code)
+{
+    for (int i = 0; i < AC_CODE_COUNT; i++)
+        if (!strcmp(CODES[i].name, name)) {
+            *code = (ac_code)i;
+            return true;
+        }
+    return false;
+}
+
+static ac_place keep_place(ac_ctx *cx, ac_place at)
+{
+    at.file = at.file ? ac_intern(cx, at.file) : NULL;
+    at.node = at.node ? ac_intern(cx, at.node) : NULL;
+    at.op = at.op ? ac_intern(cx, at.op) : NULL;
+    if (at.source) { /* the source text may go away: keep this one line */
+        size_t n = strcspn(at.source, "\r\n");
+        char *s = ac_copy(cx->region, at.source, n + 1);
+        s[n] = 0;
+        at.source = s;
+    }
+    return at;
+}
+
+static void add(ac_ctx *cx, ac_severity sev, ac_place at, ac_code code, const char *fmt, va_list ap)
+{
+    ac_diags *d = &cx->diags;
+    int32_t limit = d->limit ? d->limit : 20;
+    if (sev == AC_ERROR && ac_code_exit(code) == AC_EXIT_INVALID && d->errors >= limit) {
+        d->dropped++;
+        d->last = NULL; /* its details go nowhere */
+        d->errors++;
+        return;
+    }
+    ac_diag *x = AC_NEW(cx->region, ac_diag);
+    x->severity = sev;
+    x->code = code;
+    x->at = keep_place(cx, at);
+    x->text = ac_vstrf(cx->region, fmt, ap);
+    x->tail = &x->line;
+    if (!d->tail)
+        d->tail = &d->first;
+    *d->tail = x;
+    d->tail = &x->next;
+    d->last = x;
+    if (sev == AC_ERROR)
+        d->errors++;
+    else if (sev == AC_WARNING)
+        d->warnings++;
+}
+
+int ac_error(ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    add(cx, AC_ERROR, at, code, fmt, ap);
+    va_end(ap);
+    return AC_FAIL;
+}
+
+void ac_warn(ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    add(cx, AC_WARNING, at, code, fmt, ap);
+    va_end(ap);
+}
+
+void ac_note(ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    add(cx, AC_NOTE, at, code, fmt, ap);
+    va_end(ap);
+}
+
+static int add_line(ac_ctx *cx, char kind, const char *fmt, va_list ap)
+{
+    ac_diag *x = cx->diags.last;
+    if (!x)
+        return AC_FAIL;
+    struct ac_line *l = AC_NEW(cx->region, struct ac_line);
+    l->kind = kind;
+    l->text = ac_vstrf(cx->region, fmt, ap);
+    *x->tail = l;
+    x->tail = &l->next;
+    return AC_FAIL;
+}
+
+#define LINE_FN(name, kind)                        \
+    int name(ac_ctx *cx, const char *fmt, ...)     \
+    {                                              \
+        va_list ap;                                \
+        va_start(ap, fmt);                         \
+        int r = add_line(cx, kind, fmt, ap);       \
+        va_end(ap);                                \
+        return r;                                  \
+    }
+LINE_FN(ac_detail, '|')
+LINE_FN(ac_reason, 'r')
+LINE_FN(ac_help, 'h')
+
+ac_exit ac_diags_exit(const ac_diags *d)
+{
+    static const ac_exit ORDER[] = {AC_EXIT_INTERNAL, AC_EXIT_USAGE,  AC_EXIT_IO,      AC_EXIT_INVALID, AC_EXIT_UNSUPPORTED,
+                                    AC_EXIT_BUDGET,   AC_EXIT_UNSAFE, AC_EXIT_CHANGED, AC_EXIT_DIFFERS};
+    for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
+        if (ORDER[i] == AC_EXIT_INVALID && d->dropped)
+            return AC_EXIT_INVALID;
+        for (const ac_diag *x = d->first; x; x = x->next)
+            if (x->severity == AC_ERROR && ac_code_exit(x->code) == ORDER[i])
+                return ORDER[i];
+    }
+    return d->werror && d->warnings ? AC_EXIT_INVALID : AC_EXIT_OK;
+}
+
+static void print_place(const ac_place *at, FILE *to)
+{
+    if (at->file)
+        fprintf(to, "%s:", at->file);
+    if (at->line)
+        fprintf(to, "%d:%d", at->line, at->col);
+    if (at->subgraph)
+        fprintf(to, "subgraph%d:", at->subgraph);
+    if (at->op_index)
+        fprintf(to, "op%d", at->op_index - 1);
+    if (at->byte)
+        fprintf(to, "byte 0x%llx", (unsigned long long)(at->byte - 1));
+    if (at->node)
+        fprintf(to, " '%s'", at->node);
+    if (at->op)
+        fprintf(to, " (%s)", at->op);
+    if (at->line || at->op_index || at->byte || at->node || at->op)
+        fputc(':', to);
+    if (at->file || at->line || at->node || at->op)
+        fputc(' ', to);
+}
+
+void ac_diags_print(const ac_diags *d, FILE *to, bool color)
+{
+    static const char *const SEV[] = {"error", "warning", "note"};
+    static const char *const TINT[] = {"\033[1;31m", "\033[1;35m", "\033[1;36m"};
+    for (const ac_diag *x = d->first; x; x = x->next) {
+        print_place(&x->at, to);
+        fprintf(to, "%s%s[%s]%s: %s\n", color ? TINT[x->severity] : "", SEV[x->severity], ac_code_name(x->code),
+                color ? "\033[0m" : "", x->text);
+        if (x->at.source && x->at.line) {
+            fprintf(to, "  | %s\n  | ", x->at.source);
+            for (int i = 1; i < x->at.col && x->at.source[i - 1]; i++)
+                fputc(x->at.source[i - 1] == '\t' ? '\t' : ' ', to);
+            fputs("^\n", to);
+        }
+        for (const struct ac_line *l = x->line; l; l = l->next)
+            fprintf(to, "  %s%s\n", l->kind == '|' ? "| " : l->kind == 'r' ? "= reason: " : "= help: ", l->text);
+    }
+    if (d->dropped)
+        fprintf(to, "(%d more errors not shown; --max-errors N shows more)\n", d->dropped);
+}
+
+/* Edit distance with a cut-off; words are short, so a row on the stack is enough. */
+static int distance(const char *a, const char *b)
+{
+    enum { MAX = 48 };
+    size_t n = strlen(a), m = strlen(b);
+    if (n >= MAX || m >= MAX)
+        return MAX;
+    int row[MAX + 1];
+    for (size_t j = 0; j <= m; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        int diag = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int up = row[j], best = diag + (a[i - 1] != b[j - 1]);
+            if (up + 1 < best)
+                best = up + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            diag = up;
+            row[j] = best;
+        }
+    }
+    return row[m];
+}
+
+const char *ac_closest(const char *word, const char *const *names, int32_t n)
+{
+    const char *best = NULL;
+    int best_d = (int)strlen(word) / 3 + 2;
+    for (int32_t i = 0; i < n; i++) {
+        int d = distance(word, names[i]);
+        if (d < best_d) {
+            best_d = d;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+void ac_ctx_open(ac_ctx *cx) { memset(cx, 0, sizeof *cx); }
+void ac_ctx_start(ac_ctx *cx) { cx->region = ac_region_open(&cx->heap); }
+void ac_ctx_close(ac_ctx *cx)
+{
+    ac_heap_close(&cx->heap);
+    memset(cx, 0, sizeof *cx);
+}

@@ -1,0 +1,96 @@
+/* open, fstat and mmap are POSIX. */
+#define _XOPEN_SOURCE 700
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint8_t NOTHING[16];
+
+static int refuse(ac_ctx *cx, const char *path, int why)
+{
+    ac_place at = {.file = path};
+    ac_error(cx, at, E0301, "cannot read: %s", strerror(why));
+    if (why == EISDIR)
+        return ac_help(cx, "name the model file inside the directory");
+    return AC_FAIL;
+}
+
+/* Until the end of a file whose size nobody knows. Each doubling moves to a fresh region, so that the old room is given
+ * back. Returns 0 or an errno. */
+static int slurp(ac_ctx *cx, int fd, ac_file *f)
+{
+    size_t cap = 64 * 1024, n = 0;
+    ac_region *room = ac_region_open(&cx->heap);
+    uint8_t *p = ac_alloc(room, cap);
+    for (;;) {
+        if (n == cap) {
+            ac_region *larger = ac_region_open(&cx->heap);
+            uint8_t *q = ac_alloc_n(larger, 2, cap);
+            memcpy(q, p, n);
+            ac_region_close(room);
+            room = larger;
+            p = q;
+            cap *= 2;
+        }
+        ssize_t got = read(fd, p + n, cap - n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            int why = errno;
+            ac_region_close(room);
+            return why;
+        }
+        if (!got)
+            break;
+        n += (size_t)got;
+    }
+    f->data = p; /* the region stays open until the heap is closed */
+    f->n = n;
+    return 0;
+}
+
+static int load(ac_ctx *cx, int fd, ac_file *f)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return errno;
+    if (S_ISDIR(st.st_mode))
+        return EISDIR;
+    if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0) {
+        if ((uintmax_t)st.st_size > SIZE_MAX / 2)
+            return EFBIG;
+        void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (map != MAP_FAILED) {
+            f->map = map;
+            f->data = map;
+            f->n = (size_t)st.st_size;
+            return 0;
+        }
+    }
+    return slurp(cx, fd, f);
+}
+
+int ac_file_open(ac_ctx *cx, const char *path, ac_file *f)
+{
+    bool standard = !strcmp(path, "-");
+    *f = (ac_file){.path = standard ? "<stdin>" : path, .data = NOTHING};
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return refuse(cx, f->path, errno);
+    int why = load(cx, fd, f);
+    if (!standard)
+        close(fd);
+    return why ? refuse(cx, f->path, why) : AC_OK;
+}
+
+void ac_file_close(ac_file *f)
+{
+    if (f->map)
+        munmap(f->map, f->n);
+    *f = (ac_file){.path = f->path, .data = NOTHING};
+}

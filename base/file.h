@@ -1,0 +1,25 @@
+/* file.h - a whole input file as bytes.
+ *
+ *     ac_file f = {0};                      outside the frame that calls setjmp, or volatile: it must survive the jump
+ *     AC_TRY(ac_file_open(cx, path, &f));   "-" is standard input
+ *     ... f.data[0 .. f.n) ...
+ *     ac_file_close(&f);                    after the last use of the graph: constants point into the bytes
+ *
+ * Regular files are mapped read-only; everything else (pipes, standard input, /proc) is read until its end, within the
+ * heap's limit. data is never NULL and starts at an address that is a multiple of 16; an empty file has n == 0. Closing
+ * a zeroed or failed file does nothing. Errors: E0301 with the reason of the operating system. */
+#ifndef AC_BASE_FILE_H
+#define AC_BASE_FILE_H
+#include "base/ctx.h"
+
+typedef struct ac_file {
+    const char *path; /* as messages show it: "<stdin>" for "-" */
+    const uint8_t *data;
+    size_t n;
+    void *map; /* what ac_file_close unmaps; NULL: the bytes are in a region, or the file is empty */
+} ac_file;
+
+int ac_file_open(ac_ctx *cx, const char *path, ac_file *f);
+void ac_file_close(ac_file *f);
+
+#endif

@@ -1,0 +1,66 @@
+#include "base/ctx.h"
+
+#include <string.h>
+
+struct ac_name {
+    uint32_t hash;
+    size_t len;
+    char text[];
+};
+
+static uint32_t hash_of(const char *s, size_t n)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)s[i]) * 16777619u;
+    return h;
+}
+
+static void grow(ac_ctx *cx)
+{
+    ac_names *t = &cx->names;
+    uint32_t cap = t->cap ? t->cap * 2 : 256;
+    struct ac_name **slot = AC_NEW_N(cx->region, struct ac_name *, cap);
+    for (uint32_t i = 0; i < t->cap; i++) {
+        if (!t->slot[i])
+            continue;
+        uint32_t k = t->slot[i]->hash & (cap - 1);
+        while (slot[k])
+            k = (k + 1) & (cap - 1);
+        slot[k] = t->slot[i];
+    }
+    t->slot = slot;
+    t->cap = cap;
+}
+
+const char *ac_intern_n(ac_ctx *cx, const char *s, size_t len)
+{
+    ac_names *t = &cx->names;
+    if (t->n * 2 >= t->cap)
+        grow(cx);
+    uint32_t h = hash_of(s, len), k = h & (t->cap - 1);
+    for (; t->slot[k]; k = (k + 1) & (t->cap - 1))
+        if (t->slot[k]->hash == h && t->slot[k]->len == len && !memcmp(t->slot[k]->text, s, len))
+            return t->slot[k]->text;
+    struct ac_name *n = ac_alloc(cx->region, sizeof *n + len + 1);
+    n->hash = h;
+    n->len = len;
+    memcpy(n->text, s, len);
+    t->slot[k] = n;
+    t->n++;
+    return n->text;
+}
+
+const char *ac_intern(ac_ctx *cx, const char *s)
+{
+    return ac_intern_n(cx, s, strlen(s));
+}
+
+const char *ac_internf(ac_ctx *cx, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *s = ac_intern(cx, ac_vstrf(cx->region, fmt, ap));
+    va_end(ap);
+    return s;
+}

@@ -1,0 +1,156 @@
+#include "base/region.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct chunk {
+    struct chunk *next;
+    size_t size, used; /* bytes behind the header */
+} chunk;
+
+struct ac_region {
+    ac_heap *heap;
+    ac_region *next;
+    chunk *chunks;
+};
+
+enum { ALIGN = 16, CHUNK = 64 * 1024 };
+static const size_t HEADER = (sizeof(chunk) + ALIGN - 1) / ALIGN * ALIGN;
+
+static void *take(ac_heap *heap, size_t size)
+{
+    if (heap->limit && (size > heap->limit || heap->used > heap->limit - size))
+        longjmp(heap->on_oom, 1);
+    void *p = malloc(size);
+    if (!p)
+        longjmp(heap->on_oom, 1);
+    heap->used += size;
+    if (heap->used > heap->peak)
+        heap->peak = heap->used;
+    return p;
+}
+
+ac_region *ac_region_open(ac_heap *heap)
+{
+    ac_region *r = take(heap, sizeof *r);
+    r->heap = heap;
+    r->chunks = NULL;
+    r->next = heap->open;
+    heap->open = r;
+    return r;
+}
+
+void ac_region_close(ac_region *r)
+{
+    if (!r)
+        return;
+    ac_heap *heap = r->heap;
+    for (chunk *c = r->chunks, *next; c; c = next) {
+        next = c->next;
+        heap->used -= c->size + HEADER;
+        free(c);
+    }
+    ac_region **p = &heap->open;
+    while (*p && *p != r)
+        p = &(*p)->next;
+    if (*p)
+        *p = r->next;
+    heap->used -= sizeof *r;
+    free(r);
+}
+
+void ac_heap_close(ac_heap *heap)
+{
+    while (heap->open)
+        ac_region_close(heap->open);
+}
+
+void *ac_alloc(ac_region *r, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        longjmp(r->heap->on_oom, 1);
+    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    if (!size)
+        size = ALIGN;
+    chunk *c = r->chunks;
+    if (!c || c->size - c->used < size) {
+        size_t room = size > CHUNK / 4 ? size : CHUNK;
+        chunk *fresh = take(r->heap, room + HEADER);
+        fresh->size = room;
+        fresh->used = 0;
+        if (c && room == size && c->size - c->used >= ALIGN) {
+            fresh->next = c->next; /* a large block goes behind: the current chunk stays in use */
+            c->next = fresh;
+        } else {
+            fresh->next = c;
+            r->chunks = fresh;
+        }
+        c = fresh;
+    }
+    void *p = (char *)c + HEADER + c->used;
+    c->used += size;
+    return memset(p, 0, size);
+}
+
+void *ac_alloc_n(ac_region *r, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        longjmp(r->heap->on_oom, 1);
+    return ac_alloc(r, count * size);
+}
+
+void *ac_copy(ac_region *r, const void *p, size_t size)
+{
+    void *q = ac_alloc(r, size);
+    if (size)
+        memcpy(q, p, size);
+    return q;
+}
+
+char *ac_strdup(ac_region *r, const char *s)
+{
+    return ac_copy(r, s, strlen(s) + 1);
+}
+
+char *ac_vstrf(ac_region *r, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    char *s = ac_alloc(r, (size_t)(n < 0 ? 0 : n) + 1);
+    if (n > 0)
+        vsnprintf(s, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return s;
+}
+
+char *ac_strf(ac_region *r, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *s = ac_vstrf(r, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+bool ac_mul_ok(int64_t a, int64_t b, int64_t *out)
+{
+    if (a < 0 || b < 0 || (b && a > INT64_MAX / b))
+        return false;
+    *out = a * b;
+    return true;
+}
+
+bool ac_add_ok(int64_t a, int64_t b, int64_t *out)
+{
+    if (a < 0 || b < 0 || a > INT64_MAX - b)
+        return false;
+    *out = a + b;
+    return true;
+}
+
+ac_bytes ac_align_up(ac_bytes x, ac_bytes align)
+{
+    return align <= 1 ? x : (x + align - 1) / align * align;
+}

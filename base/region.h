@@ -1,0 +1,52 @@
+/* region.h - memory by lifetime: bump allocation, freed all at once.
+ *
+ * One ac_heap per compilation counts every byte and knows where to jump when memory (or the budget of --max-memory) runs
+ * out; regions are opened on it and closed whole. Nothing is freed alone.
+ *
+ *     ac_region *tmp = ac_region_open(heap);
+ *     int32_t *x = AC_NEW_N(tmp, int32_t, n);      zeroed, aligned to 16
+ *     ac_region_close(tmp);
+ *
+ * Cost: O(1) per allocation. Errors: running out of memory does not return; it longjmps to heap->on_oom (set by the API
+ * boundary, which then calls ac_heap_close and reports). All regions still open at ac_heap_close are freed.
+ * Source of the method: allocation by lifetimes as in lcc (Hanson 1990). */
+#ifndef AC_BASE_REGION_H
+#define AC_BASE_REGION_H
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int64_t ac_bytes; /* a size or an offset, in bytes; never a number of elements */
+
+typedef struct ac_region ac_region;
+
+typedef struct ac_heap {
+    jmp_buf on_oom;   /* set by the API boundary before the first allocation */
+    ac_region *open;  /* all open regions, newest first */
+    size_t used;      /* bytes held now, by all regions */
+    size_t peak;      /* largest `used` so far */
+    size_t limit;     /* 0: no limit; else --max-memory */
+} ac_heap;
+
+ac_region *ac_region_open(ac_heap *heap);
+void ac_region_close(ac_region *r); /* NULL is fine */
+void ac_heap_close(ac_heap *heap);  /* frees every region still open */
+
+void *ac_alloc(ac_region *r, size_t size);                     /* zeroed, aligned to 16 */
+void *ac_alloc_n(ac_region *r, size_t count, size_t size);     /* the product is overflow-checked */
+void *ac_copy(ac_region *r, const void *p, size_t size);
+char *ac_strdup(ac_region *r, const char *s);
+char *ac_strf(ac_region *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+char *ac_vstrf(ac_region *r, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+
+#define AC_NEW(r, T) ((T *)ac_alloc((r), sizeof(T)))
+#define AC_NEW_N(r, T, n) ((T *)ac_alloc_n((r), (size_t)(n), sizeof(T)))
+
+/* Overflow-checked arithmetic on sizes: false leaves *out untouched. Negative operands are refused. */
+bool ac_mul_ok(int64_t a, int64_t b, int64_t *out);
+bool ac_add_ok(int64_t a, int64_t b, int64_t *out);
+ac_bytes ac_align_up(ac_bytes x, ac_bytes align); /* align >= 1, any integer; x >= 0 */
+
+#endif

@@ -1,0 +1,37 @@
+/* sink.h - where text and bytes go: always built in memory first, then committed whole.
+ *
+ *     ac_sink s;
+ *     ac_sink_open(&s, cx);
+ *     ac_putf(&s, "arena %lld B\n", n);
+ *     AC_TRY(ac_sink_commit(&s, "out.c"));       temporary file beside it, fsync-free write, rename; "-" is stdout
+ *
+ * A failed commit reports E0302 (with the reason of the operating system) and leaves neither a temporary nor a half
+ * file. Memory: grows in the context's region. Several outputs of one command are committed together with
+ * ac_sink_commit_all: either all files appear or none. */
+#ifndef AC_BASE_SINK_H
+#define AC_BASE_SINK_H
+#include "base/ctx.h"
+
+typedef struct ac_sink {
+    ac_ctx *cx;
+    char *text; /* not NUL-terminated until ac_sink_text */
+    size_t n, cap;
+} ac_sink;
+
+void ac_sink_open(ac_sink *s, ac_ctx *cx);
+void ac_put(ac_sink *s, const char *text);
+void ac_put_n(ac_sink *s, const void *bytes, size_t n);
+void ac_putc(ac_sink *s, char c);
+void ac_putf(ac_sink *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A size as people read it: "55,296". Writes into one of a few rotating buffers inside the sink's region. */
+const char *ac_commas(ac_ctx *cx, int64_t n);
+const char *ac_sink_text(ac_sink *s); /* NUL-terminated; valid until the next put */
+
+typedef struct ac_output {
+    ac_sink *sink;
+    const char *path; /* "-": stdout, written after all files succeeded */
+} ac_output;
+int ac_sink_commit(ac_sink *s, const char *path);
+int ac_sink_commit_all(ac_ctx *cx, const ac_output *out, int32_t n);
+
+#endif
