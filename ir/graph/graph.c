@@ -1,0 +1,227 @@
+#include "ir/graph/graph.h"
+
+#include <string.h>
+
+/* Names of a graph: open addressing, keyed by the interned pointer. Covers the first `n` tensors; the rest is added
+ * when it is next asked. `next` is the suffix to try first when the name is taken again, so a thousand equal names cost
+ * a thousand look-ups. Never iterated: the order of pointers does not reach any output. */
+struct ac_tensor_names {
+    struct slot {
+        const char *name;
+        ac_tensor *t;
+        int32_t next;
+    } * slot;
+    uint32_t cap, used;
+    int32_t n;
+};
+
+static uint32_t slot_of(const struct ac_tensor_names *x, const char *name)
+{
+    uint32_t k = (uint32_t)(((uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u) >> 32) & (x->cap - 1);
+    while (x->slot[k].name && x->slot[k].name != name)
+        k = (k + 1) & (x->cap - 1);
+    return k;
+}
+
+static void names_grow(const ac_graph *g, struct ac_tensor_names *x)
+{
+    struct ac_tensor_names old = *x;
+    x->cap = old.cap ? old.cap * 2 : 64;
+    x->slot = AC_NEW_N(g->cx->region, struct slot, x->cap);
+    for (uint32_t i = 0; i < old.cap; i++)
+        if (old.slot[i].name)
+            x->slot[slot_of(x, old.slot[i].name)] = old.slot[i];
+}
+
+static struct slot *names_get(const ac_graph *g, const char *name)
+{
+    struct ac_tensor_names *x = g->names;
+    for (;; x->n++) {
+        if ((x->used + 1) * 2 > x->cap)
+            names_grow(g, x);
+        if (x->n >= g->tensor.n)
+            return &x->slot[slot_of(x, name)];
+        ac_tensor *t = g->tensor.item[x->n];
+        struct slot *s = &x->slot[slot_of(x, t->name)];
+        if (!s->name) {
+            *s = (struct slot){t->name, t, 1};
+            x->used++;
+        }
+    }
+}
+
+void ac_graph_renumber(ac_graph *g)
+{
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        g->tensor.item[i]->id = i;
+    *g->names = (struct ac_tensor_names){0};
+}
+
+ac_graph *ac_graph_new(ac_ctx *cx, const char *name)
+{
+    ac_graph *g = AC_NEW(cx->region, ac_graph);
+    g->cx = cx;
+    g->name = ac_intern(cx, name ? name : "main");
+    g->names = AC_NEW(cx->region, struct ac_tensor_names);
+    return g;
+}
+
+ac_tensor *ac_tensor_find(const ac_graph *g, const char *name)
+{
+    return names_get(g, ac_intern(g->cx, name))->t;
+}
+
+ac_tensor *ac_tensor_new(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim)
+{
+    name = ac_intern(g->cx, name && *name ? name : "t");
+    struct slot *s = names_get(g, name);
+    if (s->name) {
+        int32_t k = s->next;
+        const char *fresh = ac_internf(g->cx, "%s_%d", name, k++);
+        while (names_get(g, fresh)->name)
+            fresh = ac_internf(g->cx, "%s_%d", name, k++);
+        names_get(g, name)->next = k;
+        name = fresh;
+    }
+    ac_tensor *t = AC_NEW(g->cx->region, ac_tensor);
+    t->name = name;
+    t->id = g->tensor.n;
+    t->dtype = dtype;
+    t->rank = rank;
+    for (int32_t i = 0; i < rank && i < AC_MAX_RANK; i++)
+        t->dim[i] = dim[i];
+    ac_push(g->cx->region, &g->tensor, t);
+    return t;
+}
+
+ac_tensor *ac_tensor_const(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim,
+                           const void *data)
+{
+    ac_tensor *t = ac_tensor_new(g, name, dtype, rank, dim);
+    t->data = data;
+    return t;
+}
+
+static ac_tensor **keep_list(ac_graph *g, ac_tensor *const *list, int32_t n)
+{
+    ac_tensor **own = AC_NEW_N(g->cx->region, ac_tensor *, n + 1);
+    for (int32_t i = 0; i < n; i++)
+        own[i] = list[i];
+    return own;
+}
+
+ac_node *ac_node_new(ac_graph *g, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in, ac_tensor *const *out,
+                     int32_t n_out)
+{
+    ac_node *n = AC_NEW(g->cx->region, ac_node);
+    n->id = g->next_node++;
+    n->op = op;
+    n->name = ac_intern(g->cx, name ? name : "");
+    n->n_in = n_in;
+    n->n_out = n_out;
+    n->in = keep_list(g, in, n_in);
+    n->out = keep_list(g, out, n_out);
+    ac_attrs_init(op, &n->attrs);
+    for (int32_t i = 0; i < n_out; i++)
+        n->out[i]->def = n;
+    ac_push(g->cx->region, &g->node, n);
+    return n;
+}
+
+void ac_node_fuse(ac_graph *g, ac_node *host, ac_node *follower)
+{
+    ac_node **list = AC_NEW_N(g->cx->region, ac_node *, host->n_fused + 1);
+    for (int32_t i = 0; i < host->n_fused; i++)
+        list[i] = host->fused[i];
+    list[host->n_fused++] = follower;
+    host->fused = list;
+    for (int32_t i = 0; i < follower->n_out; i++)
+        follower->out[i]->def = host;
+}
+
+static void replace_in(ac_node *n, const ac_tensor *from, ac_tensor *to)
+{
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] == from)
+            n->in[i] = to;
+    for (int32_t f = 0; f < n->n_fused; f++)
+        replace_in(n->fused[f], from, to);
+}
+
+void ac_tensor_replace(ac_graph *g, ac_tensor *from, ac_tensor *to)
+{
+    for (int32_t i = 0; i < g->node.n; i++)
+        replace_in(g->node.item[i], from, to);
+    for (int32_t i = 0; i < g->output.n; i++)
+        if (g->output.item[i] == from) {
+            g->output.item[i] = to;
+            to->output = true;
+        }
+    from->output = false;
+}
+
+void ac_graph_sweep(ac_graph *g)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < g->node.n; i++)
+        if (g->node.item[i]->op != AC_OP_NONE)
+            g->node.item[n++] = g->node.item[i];
+    g->node.n = n;
+}
+
+ac_tensor *ac_node_result(const ac_node *n)
+{
+    return n->n_fused ? n->fused[n->n_fused - 1]->out[0] : n->out[0];
+}
+
+/* Is t made and used up inside the epilogue of n? */
+static bool internal(const ac_node *n, const ac_tensor *t)
+{
+    if (!n->n_fused)
+        return false;
+    bool in = t == n->out[0];
+    for (int32_t f = 0; f + 1 < n->n_fused; f++)
+        in |= t == n->fused[f]->out[0];
+    return in;
+}
+
+int32_t ac_node_reads(const ac_node *n, ac_tensor **list, int32_t cap)
+{
+    int32_t count = 0;
+    for (int32_t f = -1; f < n->n_fused; f++) {
+        const ac_node *m = f < 0 ? n : n->fused[f];
+        for (int32_t i = 0; i < m->n_in; i++) {
+            ac_tensor *t = m->in[i];
+            if (!t || ac_tensor_is_const(t) || internal(n, t) || (i < 32 && ac_ops[m->op].static_in & AC_IN(i)))
+                continue;
+            bool seen = false;
+            for (int32_t k = 0; k < count && k < cap && !seen; k++)
+                seen = list[k] == t;
+            if (seen)
+                continue;
+            if (count < cap)
+                list[count] = t;
+            count++;
+        }
+    }
+    return count;
+}
+
+static void count_reads(const ac_node *n, int32_t *uses)
+{
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i])
+            uses[n->in[i]->id]++;
+    for (int32_t f = 0; f < n->n_fused; f++)
+        count_reads(n->fused[f], uses);
+}
+
+int32_t *ac_graph_uses(const ac_graph *g, ac_region *r)
+{
+    int32_t *uses = AC_NEW_N(r, int32_t, g->tensor.n + 1);
+    for (int32_t i = 0; i < g->node.n; i++)
+        count_reads(g->node.item[i], uses);
+    for (int32_t i = 0; i < g->output.n; i++)
+        uses[g->output.item[i]->id]++;
+    return uses;
+}

@@ -1,0 +1,127 @@
+/* graph.h - what a model is: tensors and nodes in execution order of the file, one graph for each subgraph.
+ *
+ * A tensor is a value: produced once, read many times; weights are tensors with data. A node applies an operator of ops.def.
+ * Nodes stand in `node[]` in a valid execution order (every tensor is produced before it is read); passes keep that.
+ *
+ * After pass `epilogue` a node may have absorbed element-wise followers (node->fused): they compute on the running value in
+ * the same loops; their intermediate tensors never exist in memory. After pass `view` a tensor may live inside another one.
+ *
+ * Everything lives in the context's region; names are interned. Constants point into the mapped model file or the region. */
+#ifndef AC_IR_GRAPH_GRAPH_H
+#define AC_IR_GRAPH_GRAPH_H
+#include "base/vec.h"
+#include "ir/ops/ops.h"
+
+enum { AC_MAX_RANK = 8 };
+
+/* real = scale[c] * (stored - zero[c]); one pair for the whole tensor (n == 1) or one per index of dimension `axis`. */
+typedef struct ac_quant {
+    int32_t axis, n;
+    const float *scale;
+    const int32_t *zero;
+} ac_quant;
+
+typedef struct ac_node ac_node;
+typedef struct ac_graph ac_graph;
+typedef struct ac_tensor ac_tensor;
+struct ac_lowered; /* ir/ops/lower.h */
+
+struct ac_tensor {
+    const char *name;        /* interned, unique in the graph; what every message and report shows */
+    int32_t id;              /* index in graph->tensor */
+    ac_dtype dtype;
+    int32_t rank;            /* 0..AC_MAX_RANK; 0 is a scalar */
+    int64_t dim[AC_MAX_RANK]; /* outermost first; -1: open (until pinned); all >= 0 once pass infer has run */
+    const char *dim_name[AC_MAX_RANK]; /* names of symbolic dimensions, NULL: none */
+    const ac_quant *quant;   /* NULL: not quantised */
+    const void *data;        /* NULL: computed at run time (or lazy); dense row-major little-endian, ac_tensor_bytes long */
+    bool splat;              /* data holds one element, the value of all */
+    const struct ac_lowered *lazy; /* constant not yet computed: ac_tensor_force runs it */
+    ac_node *def;            /* the node of g->node that makes it (followers: their host); NULL: input, state or constant */
+    bool input, output;      /* of the graph */
+    bool state;              /* keeps its value between runs; starts as zero or `data` */
+    ac_tensor *root;         /* view: lives inside root at byte view_offset; NULL: has bytes of its own */
+    int64_t view_offset;
+};
+
+struct ac_node {
+    int32_t id;              /* stable number in creation order (the file's operator index for imported nodes) */
+    ac_op op;
+    const char *name;        /* for messages and comments; not unique; never NULL */
+    ac_place at;
+    int32_t n_in, n_out;
+    ac_tensor **in;          /* NULL entries: optional operand left out */
+    ac_tensor **out;
+    ac_attrs attrs;
+    ac_node **fused;         /* element-wise followers, in order: each reads the one before (its out[0]) among its inputs */
+    int32_t n_fused;
+    bool view;               /* no code: outputs are views (root set) */
+};
+
+struct ac_graph {
+    ac_ctx *cx;
+    const char *name;
+    AC_VEC(ac_tensor *) tensor;
+    AC_VEC(ac_node *) node;
+    AC_VEC(ac_tensor *) input;   /* run-time inputs in the model's order */
+    AC_VEC(ac_tensor *) output;
+    AC_VEC(ac_graph *) sub;      /* further subgraphs of the model (main graph only) */
+    int32_t next_node;
+    const char *format;          /* "TFLite v3", "text" */
+    const char *file;            /* as the user wrote it */
+    int64_t file_ops;            /* operators in the file's main graph */
+    struct ac_tensor_names *names; /* graph.c: tensors by name */
+    bool channels_first;         /* set by importers whose operators are; pass layout clears it */
+};
+
+ac_graph *ac_graph_new(ac_ctx *cx, const char *name);
+/* A tensor with this name, or with name_1, name_2 ... when it is taken (the name is then unique). dim is copied. */
+ac_tensor *ac_tensor_new(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim);
+ac_tensor *ac_tensor_find(const ac_graph *g, const char *name);
+/* A constant: data is not copied and must outlive the graph. */
+ac_tensor *ac_tensor_const(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim, const void *data);
+/* A node appended to g->node; outputs get def = node. in/out arrays are copied. Attributes start at their defaults. */
+ac_node *ac_node_new(ac_graph *g, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in, ac_tensor *const *out,
+                     int32_t n_out);
+/* Appends `follower` (no longer in g->node: the caller sees to it) to the epilogue of `host`; its results get def = host. */
+void ac_node_fuse(ac_graph *g, ac_node *host, ac_node *follower);
+void ac_tensor_replace(ac_graph *g, ac_tensor *from, ac_tensor *to); /* all readers (fused ones too) and graph outputs */
+void ac_graph_sweep(ac_graph *g); /* removes from g->node the nodes whose op is AC_OP_NONE (erased) */
+
+void ac_graph_renumber(ac_graph *g); /* after tensors were taken out of g->tensor or renamed: ids and the index of names */
+
+int64_t ac_tensor_count(const ac_tensor *t);   /* elements; 1 for scalars; the reader has checked that it fits */
+int64_t ac_tensor_bytes(const ac_tensor *t);   /* bytes of the dense form */
+bool ac_tensor_is_const(const ac_tensor *t);   /* data or lazy */
+/* Dense data of a constant: runs lazy ones through the evaluator, expands splats; cached on the tensor. NULL: not a constant,
+ * or the evaluation failed (diagnostic). */
+const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t);
+bool ac_tensor_same_shape(const ac_tensor *a, const ac_tensor *b);
+bool ac_quant_equal(const ac_quant *a, const ac_quant *b); /* NULL equals NULL */
+const char *ac_shape_str(ac_ctx *cx, const ac_tensor *t);  /* "[1,96,96,3]" */
+const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t); /* "i8 [1,96,96,3]" */
+
+/* The result of a node after its epilogue: out[0] of the last fused node, else out[0]. */
+ac_tensor *ac_node_result(const ac_node *n);
+/* The run-time operands of node and epilogue: calls f for each distinct tensor that is neither constant, nor left out, nor an
+ * internal result. Static inputs (ops.def) are skipped. Views are given as they are (not resolved to roots). */
+int32_t ac_node_reads(const ac_node *n, ac_tensor **list, int32_t cap); /* count; at most cap are stored */
+
+/* Integers of a static operand: input `i` when present (must be a constant: else E0203), otherwise `attr`.
+ * Works for i32 and i64 constants. */
+int ac_node_ints(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints *out);
+
+/* How many nodes read each tensor (fused ones count; graph outputs count one more), indexed by tensor id. */
+int32_t *ac_graph_uses(const ac_graph *g, ac_region *r);
+
+/* verify.c - every rule a graph must obey; E0101.. for each broken one. Run between passes. */
+int ac_graph_verify(ac_graph *g);
+
+/* text_read.c, text_write.c - the .ag form (docs/text-format.md); read(write(g)) == g. `file` names it in messages and is the
+ * base of relative `file` constants. */
+int ac_graph_read_text(ac_ctx *cx, const char *file, const char *text, size_t n, ac_graph **out);
+struct ac_sink;
+void ac_graph_write_text(struct ac_sink *to, ac_graph *g);
+bool ac_graph_equal(const ac_graph *a, const ac_graph *b);
+
+#endif

@@ -1,0 +1,148 @@
+/* tensor.c - what can be asked of one tensor: sizes, constant data, equality, its text in messages. */
+#include "base/sink.h"
+#include "ir/graph/graph.h"
+#include "ir/ops/lower.h"
+
+#include <string.h>
+
+int64_t ac_tensor_count(const ac_tensor *t)
+{
+    int64_t n = 1;
+    for (int32_t i = 0; i < t->rank; i++)
+        n *= t->dim[i];
+    return n;
+}
+
+int64_t ac_tensor_bytes(const ac_tensor *t)
+{
+    return ac_dtype_size(t->dtype, ac_tensor_count(t));
+}
+
+bool ac_tensor_is_const(const ac_tensor *t)
+{
+    return !t->state && (t->data || t->lazy);
+}
+
+bool ac_tensor_same_shape(const ac_tensor *a, const ac_tensor *b)
+{
+    return a->rank == b->rank && (a->rank == 0 || !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim));
+}
+
+bool ac_quant_equal(const ac_quant *a, const ac_quant *b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->n != b->n || (a->n > 1 && a->axis != b->axis))
+        return false;
+    return !memcmp(a->scale, b->scale, (size_t)a->n * sizeof *a->scale) &&
+           !memcmp(a->zero, b->zero, (size_t)a->n * sizeof *a->zero);
+}
+
+const char *ac_shape_str(ac_ctx *cx, const ac_tensor *t)
+{
+    char *s = ac_strf(cx->region, "[");
+    for (int32_t i = 0; i < t->rank; i++) {
+        const char *sep = i ? "," : "";
+        if (t->dim[i] < 0)
+            s = ac_strf(cx->region, "%s%s%s", s, sep, t->dim_name[i] ? t->dim_name[i] : "?");
+        else
+            s = ac_strf(cx->region, "%s%s%lld", s, sep, (long long)t->dim[i]);
+    }
+    return ac_strf(cx->region, "%s]", s);
+}
+
+const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t)
+{
+    return ac_strf(cx->region, "%s %s", ac_dtype_name(t->dtype), ac_shape_str(cx, t));
+}
+
+/* A splat constant as dense data. Four-bit elements: the two nibbles of a byte are the same. */
+static void *dense_of_splat(ac_ctx *cx, const ac_tensor *t)
+{
+    int64_t bytes = ac_tensor_bytes(t);
+    size_t size = (size_t)ac_dtype_size(t->dtype, 1);
+    char *p = ac_alloc(cx->region, (size_t)bytes + size);
+    memcpy(p, t->data, size);
+    if (ac_dtype_bits(t->dtype) < 8)
+        p[0] = (char)((p[0] & 15) | (p[0] & 15) << 4);
+    for (int64_t i = (int64_t)size; i < bytes; i += (int64_t)size)
+        memcpy(p + i, p, size);
+    return p;
+}
+
+/* Runs the loops that make lazy constants: every TENSOR argument is a result, of t's node. */
+static int run_lazy(ac_ctx *cx, ac_tensor *t)
+{
+    const ac_lowered *w = t->lazy;
+    void **data = AC_NEW_N(cx->region, void *, w->arg.n + 1);
+    for (int32_t i = 0; i < w->arg.n; i++) {
+        const ac_arg *a = &w->arg.item[i];
+        switch (a->kind) {
+        case AC_ARG_TENSOR:
+            data[i] = ac_alloc(cx->region, (size_t)ac_tensor_bytes(a->tensor) + 1);
+            break;
+        case AC_ARG_SCRATCH:
+            data[i] = ac_alloc(cx->region, (size_t)a->bytes + 1);
+            break;
+        case AC_ARG_CONST: {
+            union {
+                const void *c;
+                void *v;
+            } p = {ac_const_data(cx, a->konst)}; /* the loops do not write constants */
+            if (!p.c)
+                return AC_FAIL;
+            data[i] = p.v;
+            break;
+        }
+        }
+    }
+    int status = 0;
+    AC_TRY(ac_eval(cx, w->fn, data, w->arg.n, &status));
+    if (status)
+        return ac_error(cx, w->node ? w->node->at : (ac_place){0}, E0104,
+                        "constant '%s' cannot be computed: a check inside '%s' fails", t->name, w->fn->name);
+    for (int32_t i = 0; i < w->arg.n; i++)
+        if (w->arg.item[i].kind == AC_ARG_TENSOR && w->arg.item[i].tensor->lazy == w)
+            w->arg.item[i].tensor->data = data[i];
+    return AC_OK;
+}
+
+const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t)
+{
+    if (!ac_tensor_is_const(t))
+        return NULL;
+    if (!t->data && run_lazy(cx, t) != AC_OK)
+        return NULL;
+    if (t->splat && t->data) {
+        t->data = dense_of_splat(cx, t);
+        t->splat = false;
+    }
+    return t->data;
+}
+
+int ac_node_ints(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints *out)
+{
+    ac_tensor *t = i >= 0 && i < n->n_in ? n->in[i] : NULL;
+    *out = attr;
+    if (!t)
+        return AC_OK;
+    if (t->dtype != AC_I32 && t->dtype != AC_I64)
+        return ac_error(cx, n->at, E0105, "operand '%s' is %s, expected i32 or i64", t->name, ac_dtype_name(t->dtype));
+    if (!ac_tensor_is_const(t)) {
+        ac_error(cx, n->at, E0203, "operand '%s' of %s is computed at run time, but a static plan needs its values now",
+                 t->name, ac_ops[n->op].text);
+        return ac_detail(cx, "input %d  %s  '%s'", i, ac_tensor_str(cx, t), t->name);
+    }
+    int64_t count = ac_tensor_count(t);
+    if (count > 1 << 20)
+        return ac_error(cx, n->at, E0015, "operand '%s' has %lld elements, too many for a list of axes or sizes",
+                        t->name, (long long)count);
+    const void *data = ac_tensor_force(cx, t);
+    if (!data)
+        return AC_FAIL;
+    int64_t *v = AC_NEW_N(cx->region, int64_t, count + 1);
+    for (int64_t k = 0; k < count; k++)
+        v[k] = ac_dtype_get_int(t->dtype, data, k);
+    *out = (ac_ints){(int32_t)count, v};
+    return AC_OK;
+}
