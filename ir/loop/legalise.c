@@ -1,0 +1,155 @@
+#include "ir/loop/builder.h"
+#include "ir/loop/kernel.h"
+
+/* Every value of L lanes becomes L values of one lane; instructions that only move lanes disappear.
+ *
+ *     %4 = load f32x4 x[%3]           load x[%3], x[%3 + 1], x[%3 + 2], x[%3 + 3]
+ *     %5 = sumlanes f32 %4      =>    (l0 + l2) + (l1 + l3)
+ *     %6 = dot4 i32 %a %b %c          c + a0*b0 + a1*b1 + a2*b2 + a3*b3, wrapping
+ *
+ * A variable of L lanes becomes L variables NAME_0 .. Memory order is kept: all lanes are loaded where the vector was.
+ */
+
+typedef struct splitter {
+    const ac_loop_fn *from;
+    ac_lb b;
+    ac_region *tmp;
+    ac_x **lane; /* by old value or variable: its lanes in the new function */
+} splitter;
+
+static const ac_ins *old(const splitter *s, ac_x x)
+{
+    return &s->from->code.item[x];
+}
+
+/* Lane l of old value x; values of one lane serve every l. */
+static ac_x part(const splitter *s, ac_x x, int32_t l)
+{
+    return x ? s->lane[x][old(s, x)->lanes == 1 ? 0 : l] : 0;
+}
+
+static ac_x element(splitter *s, ac_x index, int32_t l)
+{
+    return lb_add(&s->b, part(s, index, 0), lb_i32(&s->b, l));
+}
+
+static ac_x wrapped(splitter *s, ac_x x, ac_x y)
+{
+    return ac_dtype_is_float(lb_dtype(&s->b, x)) ? lb_add(&s->b, x, y) : lb_add_wrap(&s->b, x, y);
+}
+
+static ac_x split_dot(splitter *s, const ac_ins *i, int32_t l)
+{
+    int32_t k = i->op == AC_L_DOT4 ? 4 : 2;
+    ac_x sum = part(s, i->c, l);
+    for (int32_t j = 0; j < k; j++) {
+        ac_x x = lb_cast(&s->b, part(s, i->a, k * l + j), AC_I32), y = lb_cast(&s->b, part(s, i->b, k * l + j), AC_I32);
+        sum = lb_add_wrap(&s->b, sum, lb_mul(&s->b, x, y));
+    }
+    return sum;
+}
+
+static ac_x split_reduction(splitter *s, const ac_ins *i)
+{
+    int32_t n = old(s, i->a)->lanes;
+    ac_x *x = AC_NEW_N(s->tmp, ac_x, n);
+    for (int32_t l = 0; l < n; l++)
+        x[l] = part(s, i->a, l);
+    for (; n > 1; n /= 2)
+        for (int32_t l = 0; l < n / 2; l++)
+            x[l] = i->op == AC_L_SUMLANES ? wrapped(s, x[l], x[l + n / 2]) : lb_max(&s->b, x[l], x[l + n / 2]);
+    return x[0];
+}
+
+/* The unsigned type of as many bits. */
+static ac_dtype bits_type(ac_dtype d)
+{
+    int bits = ac_dtype_bits(d);
+    return bits == 8 ? AC_U8 : bits == 16 ? AC_U16 : bits == 32 ? AC_U32 : AC_U64;
+}
+
+/* Lane l of a bitcast: cut out of a wider lane, or put together from narrower ones, lowest first. */
+static ac_x split_bitcast(splitter *s, const ac_ins *i, int32_t l)
+{
+    ac_lb *b = &s->b;
+    ac_dtype from = (ac_dtype)old(s, i->a)->dtype, to = (ac_dtype)i->dtype;
+    int32_t in = ac_dtype_bits(from), out = ac_dtype_bits(to);
+    ac_dtype u_in = bits_type(from), u_out = bits_type(to);
+    if (in >= out) {
+        int32_t per = in / out;
+        ac_x x = lb_bitcast(b, part(s, i->a, l / per), u_in);
+        if (per > 1)
+            x = lb_cast(b, lb_shr(b, x, lb_int(b, u_in, l % per * out)), u_out);
+        return lb_bitcast(b, x, to);
+    }
+    ac_x sum = 0;
+    for (int32_t j = 0; j < out / in; j++) {
+        ac_x x = lb_cast(b, lb_bitcast(b, part(s, i->a, l * (out / in) + j), u_in), u_out);
+        x = lb_shl(b, x, lb_int(b, u_out, j * in));
+        sum = sum ? lb_or(b, sum, x) : x;
+    }
+    return lb_bitcast(b, sum, to);
+}
+
+static ac_x split_shuffle(const splitter *s, const ac_ins *i, int32_t l)
+{
+    int32_t from = (int32_t)s->from->pool.item[i->aux + l], n = old(s, i->a)->lanes;
+    return from < n ? part(s, i->a, from) : part(s, i->b, from - n);
+}
+
+/* The scalar copy of an instruction, operands from lane l. */
+static ac_x split_plain(splitter *s, const ac_ins *i, int32_t l)
+{
+    ac_ins one = *i;
+    one.lanes = i->lanes ? 1 : 0;
+    one.flags &= (uint8_t)~AC_F_ALIGNED;
+    one.a = part(s, i->a, l);
+    one.b = part(s, i->b, l);
+    one.c = part(s, i->c, l);
+    if (i->op == AC_L_GET || i->op == AC_L_SET)
+        one.aux = part(s, i->aux, l);
+    if (i->op == AC_L_VAR && i->lanes > 1)
+        one.name = ac_strf(s->tmp, "%s_%d", i->name ? i->name : "v", l);
+    if (i->op == AC_L_CONSTV) {
+        one.op = AC_L_CONST;
+        one.aux = 0;
+        one.k.i = s->from->pool.item[i->aux + l];
+    }
+    if (i->op == AC_L_LOAD || i->op == AC_L_STORE)
+        one.a = element(s, i->a, l);
+    return ac_lb_copy(&s->b, s->from, &one);
+}
+
+static ac_x split_lane(splitter *s, const ac_ins *i, int32_t l)
+{
+    ac_lop op = (ac_lop)i->op;
+    if (op == AC_L_SPLAT)
+        return part(s, i->a, 0);
+    if (op == AC_L_LANE)
+        return part(s, i->a, i->aux);
+    if (op == AC_L_SHUFFLE)
+        return split_shuffle(s, i, l);
+    if (op == AC_L_DOT4 || op == AC_L_DOT2)
+        return split_dot(s, i, l);
+    if (op == AC_L_SUMLANES || op == AC_L_MAXLANES)
+        return split_reduction(s, i);
+    if (op == AC_L_BITCAST)
+        return split_bitcast(s, i, l);
+    return split_plain(s, i, l);
+}
+
+ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn)
+{
+    splitter s = {.from = fn, .tmp = ac_region_open(&cx->heap)};
+    s.lane = AC_NEW_N(s.tmp, ac_x *, fn->code.n);
+    ac_lb_open_like(&s.b, cx->region, fn);
+    for (int32_t x = 1; x < fn->code.n; x++) {
+        const ac_ins *i = old(&s, x);
+        int32_t lanes = i->lanes ? i->lanes : 1;
+        s.lane[x] = AC_NEW_N(s.tmp, ac_x, lanes);
+        for (int32_t l = 0; l < lanes; l++)
+            s.lane[x][l] = split_lane(&s, i, l);
+    }
+    ac_region_close(s.tmp);
+    return lb_close(&s.b);
+}

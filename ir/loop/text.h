@@ -1,0 +1,9 @@
+/* text.h - the words of the loop IR's text form, shared by dump.c and read.c. docs/loop-ir.md has the grammar. */
+#ifndef AC_IR_LOOP_TEXT_H
+#define AC_IR_LOOP_TEXT_H
+
+/* In the order of ac_role and of ac_mark. */
+static const char *const AC_ROLE_TEXT[] = {"in", "out", "inout", "const", "scratch", "local"};
+static const char *const AC_MARK_TEXT[] = {"serial", "unroll", "vector", "parallel", "grid", "block"};
+
+#endif

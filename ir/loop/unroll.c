@@ -1,0 +1,73 @@
+#include "ir/loop/builder.h"
+
+/* Loops marked unroll whose bounds are constants (after the loops around them were unrolled) become copies of their
+ * body, one for each value of the loop variable; the builder folds what that makes constant. A loop left by break_if
+ * stays a loop.
+ *
+ *     %3 = for i32 %0 .. %2 step 1 as ky unroll        store out[%0] ...
+ *            store out[%3] ...                   =>    store out[%1] ...
+ *          end
+ *
+ * Variables declared in the body are declared once per copy, with numbered names. Cost: O(size of the result). */
+
+typedef struct unroller {
+    const ac_loop_fn *from;
+    ac_lb b;
+    ac_x *map;    /* old value or variable -> new one */
+    int32_t *end; /* FOR: its END */
+    bool *breaks; /* FOR: a BREAK_IF leaves it */
+} unroller;
+
+static void match(unroller *u, ac_region *r)
+{
+    AC_VEC(int32_t) open = {0};
+    for (int32_t i = 1; i < u->from->code.n; i++) {
+        ac_lop op = (ac_lop)u->from->code.item[i].op;
+        if (op == AC_L_FOR || op == AC_L_IF)
+            ac_push(r, &open, i);
+        else if (op == AC_L_END)
+            u->end[open.item[--open.n]] = i;
+        for (int32_t k = open.n - 1; op == AC_L_BREAK_IF && k >= 0; k--)
+            if (u->from->code.item[open.item[k]].op == AC_L_FOR) {
+                u->breaks[open.item[k]] = true;
+                break;
+            }
+    }
+}
+
+static void copy(unroller *u, int32_t begin, int32_t end)
+{
+    for (int32_t x = begin; x < end; x++) {
+        ac_ins i = u->from->code.item[x];
+        i.a = u->map[i.a];
+        i.b = u->map[i.b];
+        i.c = u->map[i.c];
+        if (i.op == AC_L_GET || i.op == AC_L_SET)
+            i.aux = u->map[i.aux];
+        int64_t lo, hi;
+        bool open = i.op == AC_L_FOR && i.aux == AC_MARK_UNROLL && !u->breaks[x] && lb_const_int(&u->b, i.a, &lo) &&
+                    lb_const_int(&u->b, i.b, &hi);
+        if (!open) {
+            u->map[x] = ac_lb_copy(&u->b, u->from, &i);
+            continue;
+        }
+        for (int64_t v = lo; i.k.i > 0 ? v < hi : v > hi; v += i.k.i) {
+            u->map[x] = lb_i32(&u->b, v);
+            copy(u, x + 1, u->end[x]);
+        }
+        x = u->end[x];
+    }
+}
+
+ac_loop_fn *ac_loop_unroll(ac_ctx *cx, const ac_loop_fn *fn)
+{
+    ac_region *tmp = ac_region_open(&cx->heap);
+    size_t n = (size_t)fn->code.n;
+    unroller u = {
+        .from = fn, .map = AC_NEW_N(tmp, ac_x, n), .end = AC_NEW_N(tmp, int32_t, n), .breaks = AC_NEW_N(tmp, bool, n)};
+    match(&u, tmp);
+    ac_lb_open_like(&u.b, cx->region, fn);
+    copy(&u, 1, fn->code.n);
+    ac_region_close(tmp);
+    return lb_close(&u.b);
+}

@@ -1,0 +1,26 @@
+/* target.h - what a target has natively: the facts lowerings choose schedules by and printers print with. The table is
+ * codegen/targets.def. */
+#ifndef AC_IR_OPS_TARGET_H
+#define AC_IR_OPS_TARGET_H
+#include "ir/graph/dtype.h"
+
+typedef struct ac_target {
+    const char *name, *help;
+    int32_t vec_bytes;     /* widest vector register: 0 (plain C), 16, 32 or 64 */
+    int32_t registers;     /* vector registers */
+    bool fma;              /* fma is native and used: otherwise mul, then add */
+    bool dot_u8s8;         /* DOT4 u8 x i8 is one instruction (VNNI) */
+    const char *features;  /* for __attribute__((target("..."))); "" none */
+    int32_t align;         /* default alignment of tensors, bytes */
+    int32_t l1_bytes, l2_bytes;
+    bool firmware;         /* no host: run and bench refuse it */
+} ac_target;
+
+/* Lanes of `d` in the widest vector; 1 on plain targets. */
+static inline int32_t ac_target_lanes(const ac_target *t, ac_dtype d)
+{
+    int32_t bits = ac_dtype_bits(d);
+    return t->vec_bytes ? t->vec_bytes * 8 / bits : 1;
+}
+
+#endif
