@@ -1,0 +1,118 @@
+#include "ir/pass/passes.h"
+
+enum { MAX_FOLLOWERS = 16 }; /* keeps the number of parameters of one loop function small */
+
+bool ac_node_takes_epilogue(ac_op op)
+{
+    return ac_ops[op].map || op == AC_OP_CONV_2D || op == AC_OP_DEPTHWISE_CONV_2D || op == AC_OP_TRANSPOSE_CONV ||
+           op == AC_OP_FULLY_CONNECTED || op == AC_OP_BATCH_MATMUL || op == AC_OP_MAX_POOL_2D ||
+           op == AC_OP_AVERAGE_POOL_2D || op == AC_OP_L2_POOL_2D;
+}
+
+typedef struct state {
+    ac_graph *g;
+    int32_t *uses; /* by tensor id */
+    int32_t *made; /* by tensor id: 1 + position of the node whose loops make it; 0: before all */
+} state;
+
+/* Maps by table work lane by lane; a convolution would lose its vectors to them. */
+static bool keeps_lanes(const ac_node *host, const ac_node *f)
+{
+    return !(ac_ops[f->op].flags & OF_TABLE) || ac_dtype_is_float(f->in[0]->dtype) || ac_ops[host->op].map;
+}
+
+/* Could f be computed in the loops of host, whose result is operand x of f? */
+static bool fits(const state *s, const ac_node *host, const ac_node *f, const ac_tensor *x)
+{
+    int32_t reads = 0;
+    if (!ac_node_takes_epilogue(host->op) || host->n_out != 1 || host->view || host->n_fused >= MAX_FOLLOWERS ||
+        ac_node_result(host) != x || x->root || !keeps_lanes(host, f))
+        return false;
+    for (int32_t i = 0; i < f->n_in; i++)
+        reads += f->in[i] == x;
+    return s->uses[x->id] == reads && ac_tensor_same_shape(host->out[0], f->out[0]);
+}
+
+/* The latest position at which an operand of f other than x is made. */
+static int32_t others_made(const state *s, const ac_node *f, const ac_tensor *x)
+{
+    int32_t last = 0;
+    for (int32_t i = 0; i < f->n_in; i++)
+        if (f->in[i] && f->in[i] != x && s->made[f->in[i]->id] > last)
+            last = s->made[f->in[i]->id];
+    return last;
+}
+
+/* Moving host later keeps what it reads alive for longer, instead of its result: worth it when that is no more. */
+static bool cheap_to_move(const ac_node *host)
+{
+    ac_tensor *read[64];
+    int64_t bytes = 0;
+    int32_t n = ac_node_reads(host, read, 64);
+    for (int32_t i = 0; i < n && i < 64; i++)
+        bytes += ac_tensor_bytes(read[i]);
+    return n <= 64 && bytes <= ac_tensor_bytes(ac_node_result(host));
+}
+
+/* Joins node f (at `pos`) to the latest possible maker of an operand. */
+static bool join(state *s, int32_t pos)
+{
+    ac_node *f = s->g->node.item[pos], *host = NULL;
+    ac_tensor *through = NULL;
+    for (int32_t i = 0; i < f->n_in; i++) {
+        ac_tensor *x = f->in[i];
+        if (x && x->def && fits(s, x->def, f, x) && (!host || s->made[x->id] > s->made[through->id])) {
+            host = x->def;
+            through = x;
+        }
+    }
+    if (!host)
+        return false;
+    int32_t at = s->made[through->id] - 1;
+    if (others_made(s, f, through) > at + 1) {
+        if (!cheap_to_move(host))
+            return false;
+        s->g->node.item[at] = NULL;
+        s->g->node.item[pos] = host;
+        at = pos;
+    } else {
+        s->g->node.item[pos] = NULL;
+    }
+    ac_node_fuse(s->g, host, f);
+    s->made[host->out[0]->id] = at + 1;
+    for (int32_t i = 0; i < host->n_fused; i++)
+        s->made[host->fused[i]->out[0]->id] = at + 1;
+    return true;
+}
+
+/* pass_epilogue: an element-wise operator whose operand is read by nobody else is computed in the loops that make the
+ * operand, on the value before it is stored: the operand never exists in memory. before:  %a = conv_2d %x %w    %b =
+ * add %a %r    %c = relu %b after:   %c = conv_2d %x %w then add(., %r) then relu(.) needs: shapes known, views not yet
+ * made.  keeps: a valid execution order; values bit for bit (the chain is computed in the types of the operators, as
+ * before). The maker of the last-made operand is preferred, so that the others are there already; else the maker moves
+ * down to the follower, if what it reads is no larger than what it makes. */
+int pass_epilogue(ac_pass *p)
+{
+    ac_graph *g = p->graph;
+    ac_region *tmp = ac_region_open(&p->cx->heap);
+    state s = {g, ac_graph_uses(g, tmp), AC_NEW_N(tmp, int32_t, g->tensor.n + 1)};
+    for (int32_t i = 0; i < g->node.n; i++) {
+        const ac_node *n = g->node.item[i];
+        for (int32_t k = 0; k < n->n_out; k++)
+            s.made[n->out[k]->id] = i + 1;
+        for (int32_t f = 0; f < n->n_fused; f++)
+            s.made[n->fused[f]->out[0]->id] = i + 1;
+    }
+    for (int32_t i = 0; i < g->node.n; i++) {
+        const ac_node *n = g->node.item[i];
+        if (ac_ops[n->op].map && !n->n_fused)
+            p->changed += join(&s, i);
+    }
+    int32_t n = 0;
+    for (int32_t i = 0; i < g->node.n; i++)
+        if (g->node.item[i])
+            g->node.item[n++] = g->node.item[i];
+    g->node.n = n;
+    ac_region_close(tmp);
+    return AC_OK;
+}

@@ -1,0 +1,241 @@
+#include "ir/pass/passes.h"
+
+#include <string.h>
+
+enum { SMALL = 4096 }; /* elements; shape arithmetic is far below, weights are mostly above */
+
+typedef struct state {
+    ac_pass *p;
+    ac_graph *g;
+    bool *unknown; /* by tensor id: its shape could not be found, and a diagnostic has said why */
+    bool *used;    /* by pin */
+    bool failed;
+} state;
+
+/* ------------------------------------------------------------------ open dimensions of inputs */
+
+/* How a dimension can be named on the command line: its own name, or TENSOR.INDEX. */
+static const char *dim_label(ac_ctx *cx, const ac_tensor *t, int32_t d)
+{
+    return t->dim_name[d] ? t->dim_name[d] : ac_strf(cx->region, "%s.%d", t->name, d);
+}
+
+static const ac_pin *find_pin(state *s, const ac_tensor *t, int32_t d)
+{
+    const ac_pass_options *o = s->p->opt;
+    const char *own = t->dim_name[d], *indexed = ac_strf(s->p->cx->region, "%s.%d", t->name, d);
+    for (int32_t i = 0; i < o->n_pins; i++)
+        if ((own && !strcmp(o->pin[i].name, own)) || !strcmp(o->pin[i].name, indexed)) {
+            s->used[i] = true;
+            return &o->pin[i];
+        }
+    return NULL;
+}
+
+static void pin_dim(state *s, ac_tensor *t, int32_t d)
+{
+    ac_ctx *cx = s->p->cx;
+    const ac_place at = {.file = s->g->file};
+    const ac_pin *pin = t->dim[d] < 0 || t->dim_name[d] ? find_pin(s, t, d) : NULL;
+    if (pin && (pin->value < 1 || pin->value > INT32_MAX)) {
+        ac_error(cx, at, E0501, "--dim %s=%lld: a dimension is a number from 1 to 2147483647", pin->name,
+                 (long long)pin->value);
+        s->failed = true;
+    } else if (pin && t->dim[d] != pin->value) {
+        t->dim[d] = pin->value;
+        s->p->changed++;
+    } else if (t->dim[d] < 0 && d == 0 && s->g->format && !strncmp(s->g->format, "TFLite", 6)) {
+        ac_note(cx, at, W0001, "input '%s' %s: its open batch dimension is taken as 1; --dim %s=N sets another",
+                t->name, ac_shape_str(cx, t), dim_label(cx, t, d));
+        t->dim[d] = 1;
+        s->p->changed++;
+    }
+}
+
+static void check_pins(state *s)
+{
+    ac_ctx *cx = s->p->cx;
+    const ac_pass_options *o = s->p->opt;
+    AC_VEC(const char *) names = {0};
+    for (int32_t i = 0; i < s->g->input.n; i++)
+        for (int32_t d = 0; d < s->g->input.item[i]->rank; d++)
+            ac_push(cx->region, &names, dim_label(cx, s->g->input.item[i], d));
+    for (int32_t i = 0; i < o->n_pins; i++) {
+        if (s->used[i])
+            continue;
+        s->failed = true;
+        ac_error(cx, (ac_place){0}, E0501, "--dim %s=%lld: the model has no open dimension '%s'", o->pin[i].name,
+                 (long long)o->pin[i].value, o->pin[i].name);
+        const char *near = ac_closest(o->pin[i].name, names.item, names.n);
+        if (near)
+            ac_help(cx, "did you mean '%s'?", near);
+    }
+}
+
+static int pin_inputs(state *s)
+{
+    ac_ctx *cx = s->p->cx;
+    s->used = AC_NEW_N(cx->region, bool, s->p->opt->n_pins + 1);
+    for (int32_t i = 0; i < s->g->tensor.n; i++) {
+        ac_tensor *t = s->g->tensor.item[i];
+        for (int32_t d = 0; d < t->rank && (t->input || t->state); d++)
+            pin_dim(s, t, d);
+    }
+    check_pins(s);
+    for (int32_t i = 0; i < s->g->tensor.n; i++) {
+        const ac_tensor *t = s->g->tensor.item[i];
+        for (int32_t d = 0; d < t->rank && (t->input || t->state); d++)
+            if (t->dim[d] < 0) {
+                s->failed = true;
+                ac_error(cx, (ac_place){.file = s->g->file}, E0204, "dimension %d of input '%s' %s is open", d, t->name,
+                         ac_shape_str(cx, t));
+                ac_help(cx, "pin it: --dim %s=N", dim_label(cx, t, d));
+            }
+    }
+    return s->failed ? AC_FAIL : AC_OK;
+}
+
+/* ------------------------------------------------------------------ shapes */
+
+static bool inputs_known(const state *s, const ac_node *n)
+{
+    bool known = true;
+    for (int32_t i = 0; i < n->n_in; i++)
+        known &= !n->in[i] || !s->unknown[n->in[i]->id];
+    for (int32_t f = 0; f < n->n_fused; f++)
+        known &= inputs_known(s, n->fused[f]);
+    return known;
+}
+
+/* Loops count elements in 32 bits. */
+static int check_size(state *s, ac_place at, const ac_tensor *t)
+{
+    int64_t n = 1;
+    for (int32_t d = 0; d < t->rank; d++) {
+        if (t->dim[d] < 0)
+            return ac_error(s->p->cx, at, E0203, "dimension %d of result '%s' is not known before the model runs", d,
+                            t->name);
+        if (t->dim[d] > 0 && (!ac_mul_ok(n, t->dim[d], &n) || n > INT32_MAX))
+            return ac_error(s->p->cx, at, E0015, "'%s' is %s: more than 2147483647 elements", t->name,
+                            ac_tensor_str(s->p->cx, t));
+    }
+    return AC_OK;
+}
+
+static bool fully_declared(const ac_tensor *t)
+{
+    for (int32_t d = 0; d < t->rank; d++)
+        if (t->dim[d] < 0 || t->dim_name[d])
+            return false;
+    return t->dtype != AC_NONE;
+}
+
+/* Text models: a shape somebody wrote must be the shape that comes out. Binary files often carry stale ones. */
+static int check_declared(state *s, const ac_node *n, const ac_tensor *was, const ac_tensor *t)
+{
+    if (!s->g->format || strcmp(s->g->format, "text") != 0 || !fully_declared(was) ||
+        (was->dtype == t->dtype && ac_tensor_same_shape(was, t)))
+        return AC_OK;
+    ac_error(s->p->cx, n->at, was->dtype == t->dtype ? E0104 : E0105,
+             "result '%s' is declared as %s, but %s makes it %s", t->name, ac_tensor_str(s->p->cx, was),
+             ac_ops[n->op].text, ac_tensor_str(s->p->cx, t));
+    return ac_help(s->p->cx, "the declared type may be left out");
+}
+
+static int infer_node(state *s, ac_node *n)
+{
+    ac_region *r = s->p->cx->region;
+    const ac_op_row *row = &ac_ops[n->op];
+    ac_tensor *was = AC_NEW_N(r, ac_tensor, n->n_out + 1);
+    if (!row->lower || !row->shape)
+        return ac_error(s->p->cx, n->at, E0107, "%s has no lowering", row->text);
+    for (int32_t i = 0; i < n->n_out; i++)
+        was[i] = *n->out[i];
+    AC_TRY(row->shape(s->p->cx, s->g, n));
+    for (int32_t i = 0; i < n->n_out; i++) {
+        ac_tensor *t = n->out[i];
+        AC_TRY(check_size(s, n->at, t));
+        AC_TRY(check_declared(s, n, &was[i], t));
+        memset(t->dim_name, 0, sizeof t->dim_name); /* all numbers now */
+        s->p->changed += was[i].dtype != t->dtype || !ac_tensor_same_shape(&was[i], t);
+    }
+    for (int32_t f = 0; f < n->n_fused; f++)
+        AC_TRY(infer_node(s, n->fused[f]));
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ values that shapes are computed from */
+
+/* SHAPE and RANK: known although the data is not. */
+static bool fold_shape(ac_ctx *cx, ac_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    ac_tensor *y = n->out[0];
+    if (n->op != AC_OP_SHAPE && n->op != AC_OP_RANK)
+        return false;
+    if (y->dtype != AC_I32 && y->dtype != AC_I64)
+        return false;
+    int64_t *wide = AC_NEW_N(cx->region, int64_t, x->rank + 1);
+    int32_t *narrow = AC_NEW_N(cx->region, int32_t, x->rank + 1);
+    for (int32_t d = 0; d < x->rank; d++)
+        wide[d] = x->dim[d];
+    if (n->op == AC_OP_RANK)
+        wide[0] = x->rank;
+    for (int32_t d = 0; d <= x->rank; d++)
+        narrow[d] = (int32_t)wide[d];
+    y->data = y->dtype == AC_I64 ? (const void *)wide : narrow;
+    ac_node_erase(n);
+    return true;
+}
+
+static bool small_const(const ac_tensor *t)
+{
+    return ac_tensor_is_const(t) && ac_tensor_count(t) <= SMALL;
+}
+
+static bool fold_small(state *s, ac_node *n)
+{
+    ac_tensor *y = n->out[0];
+    if (n->n_out != 1 || ac_tensor_count(y) > SMALL || (s->p->opt->reference && !ac_dtype_is_int(y->dtype)))
+        return false;
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && !small_const(n->in[i]))
+            return false;
+    if (!ac_fold_node(s->p->cx, n))
+        return false;
+    s->failed |= !ac_tensor_force(s->p->cx, y); /* its diagnostic stands already */
+    return true;
+}
+
+/* pass_infer: types and shapes of everything.
+ *   before:  input %x: f32[n,8]   %s = shape %x   %y: ? = reshape %z %s
+ *   after:   input %x: f32[4,8]   const %s: i32[2] = [4, 8]   %y: f32[4,8] = reshape %z %s        (--dim n=4)
+ * needs: nodes in execution order.  guarantees: every type and dimension is known, no tensor has more than 2^31-1
+ * elements, paddings are explicit numbers; results of small constants and of shapes are constants, so static operands
+ * computed from shapes are. Every independent error is reported; readers of a failed result are skipped. */
+int pass_infer(ac_pass *p)
+{
+    state s = {.p = p, .g = p->graph, .unknown = AC_NEW_N(p->cx->region, bool, p->graph->tensor.n + 1)};
+    AC_TRY(pin_inputs(&s));
+    for (int32_t i = 0; i < s.g->tensor.n; i++) {
+        const ac_tensor *t = s.g->tensor.item[i];
+        if ((t->input || t->state || ac_tensor_is_const(t)) &&
+            check_size(&s, (ac_place){.file = s.g->file}, t) != AC_OK)
+            s.failed = s.unknown[i] = true;
+    }
+    for (int32_t i = 0; i < s.g->node.n; i++) {
+        ac_node *n = s.g->node.item[i];
+        bool known = inputs_known(&s, n);
+        if (known && infer_node(&s, n) == AC_OK) {
+            p->changed += fold_shape(p->cx, n) || fold_small(&s, n);
+            continue;
+        }
+        for (int32_t k = 0; k < n->n_out; k++)
+            s.unknown[n->out[k]->id] = true;
+        if (n->n_fused)
+            s.unknown[ac_node_result(n)->id] = true;
+        s.failed = true;
+    }
+    ac_graph_sweep(s.g);
+    return s.failed ? AC_FAIL : AC_OK;
+}

@@ -1,0 +1,150 @@
+#include "ir/pass/passes.h"
+
+/* Where a convolution has its output channels, and whether it is one of ours. */
+static bool channel_axis(ac_op op, int32_t *weights, int32_t *axis)
+{
+    *weights = 1;
+    *axis = op == AC_OP_DEPTHWISE_CONV_2D ? 3 : 0;
+    return op == AC_OP_CONV_2D || op == AC_OP_DEPTHWISE_CONV_2D || op == AC_OP_FULLY_CONNECTED ||
+           op == AC_OP_TRANSPOSE_CONV;
+}
+
+static int32_t bias_at(ac_op op)
+{
+    return op == AC_OP_TRANSPOSE_CONV ? 3 : 2;
+}
+
+static ac_act *act_of(ac_node *n)
+{
+    return n->op == AC_OP_FULLY_CONNECTED ? &n->attrs.dense.act : &n->attrs.conv.act;
+}
+
+static bool is_f32(const ac_tensor *t)
+{
+    return t && t->dtype == AC_F32;
+}
+
+/* A new constant a op b, [dims of a]; NULL when it cannot be made. The node is folded at once and never stays in the
+ * graph. */
+static ac_tensor *fold2(ac_graph *g, ac_op op, ac_tensor *a, ac_tensor *b, const char *name)
+{
+    ac_tensor *in[] = {a, b}, *out = ac_tensor_new(g, name, AC_F32, a->rank, a->dim);
+    ac_node *n = ac_node_new(g, op, name, in, 2, &out, 1);
+    if (ac_fold_node(g->cx, n))
+        return out;
+    ac_node_erase(n);
+    return NULL;
+}
+
+/* The constant c (one value, or one for each of n channels) as a tensor of this rank with the channels along `axis`. */
+static ac_tensor *along(ac_graph *g, ac_tensor *c, int32_t rank, int32_t axis)
+{
+    int64_t dim[AC_MAX_RANK], *shape = AC_NEW_N(g->cx->region, int64_t, AC_MAX_RANK);
+    for (int32_t d = 0; d < rank; d++)
+        shape[d] = dim[d] = d == axis ? ac_tensor_count(c) : 1;
+    ac_tensor *out = ac_tensor_new(g, ac_strf(g->cx->region, "%s_c", c->name), AC_F32, rank, dim);
+    ac_node *n = ac_node_new(g, AC_OP_RESHAPE, out->name, &c, 1, &out, 1);
+    n->attrs.shape.shape = (ac_ints){rank, shape};
+    if (ac_fold_node(g->cx, n))
+        return out;
+    ac_node_erase(n);
+    return NULL;
+}
+
+static ac_tensor *zeros(ac_graph *g, const char *name, int64_t n)
+{
+    ac_tensor *t = ac_tensor_const(g, name, AC_F32, 1, &n, AC_NEW(g->cx->region, float));
+    t->splat = true;
+    return t;
+}
+
+/* The follower f(y, c), y made by `conv` and read by f only: c, or NULL when the pattern does not hold. */
+static ac_tensor *factor(const ac_node *conv, const ac_node *f)
+{
+    const ac_tensor *y = conv->out[0];
+    ac_tensor *c = f->in[0] == y ? f->in[1] : f->in[0];
+    int64_t channels = y->rank ? y->dim[y->rank - 1] : 0;
+    if (!is_f32(c) || !ac_tensor_is_const(c) || !is_f32(f->out[0]) || !ac_tensor_same_shape(y, f->out[0]))
+        return NULL;
+    if ((f->op == AC_OP_SUB || f->op == AC_OP_DIV) && f->in[0] != y)
+        return NULL;
+    bool per_channel = c->rank > 0 && c->dim[c->rank - 1] == channels;
+    int64_t n = ac_tensor_count(c);
+    return n == 1 || (per_channel && n == channels) ? c : NULL;
+}
+
+static bool scalable(const ac_node *n, const int32_t *uses)
+{
+    int32_t w, axis;
+    if (!channel_axis(n->op, &w, &axis) || n->n_fused || n->n_in <= w || !n->in[w] || uses[n->out[0]->id] != 1)
+        return false;
+    ac_node copy = *n;
+    const ac_tensor *bias = n->n_in > bias_at(n->op) ? n->in[bias_at(n->op)] : NULL;
+    const ac_tensor *x = n->op == AC_OP_TRANSPOSE_CONV ? n->in[2] : n->in[0];
+    return is_f32(x) && is_f32(n->in[w]) && ac_tensor_is_const(n->in[w]) && is_f32(n->out[0]) &&
+           (!bias || (is_f32(bias) && ac_tensor_is_const(bias))) && *act_of(&copy) == AC_ACT_NONE;
+}
+
+/* New weights and bias of conv that do the work of f; false: left as it was. */
+static bool absorb(ac_graph *g, ac_node *conv, const ac_node *f, ac_tensor *c)
+{
+    int32_t wi, axis, bi = bias_at(conv->op);
+    channel_axis(conv->op, &wi, &axis);
+    ac_tensor *w = conv->in[wi], *bias = conv->n_in > bi ? conv->in[bi] : NULL;
+    int64_t channels = conv->out[0]->dim[conv->out[0]->rank - 1];
+    bool scales = f->op == AC_OP_MUL || f->op == AC_OP_DIV;
+    ac_tensor *cw = along(g, c, w->rank, axis), *cb = along(g, c, 1, 0);
+    if (!cw || !cb)
+        return false;
+    if (scales && !(w = fold2(g, f->op, w, cw, ac_strf(g->cx->region, "%s_n", w->name))))
+        return false;
+    if (!bias && !scales)
+        bias = zeros(g, ac_strf(g->cx->region, "%s_bias", conv->name), channels);
+    if (bias && !(bias = fold2(g, f->op, bias, cb, ac_strf(g->cx->region, "%s_n", bias->name))))
+        return false;
+    ac_tensor **in = AC_NEW_N(g->cx->region, ac_tensor *, bi + 1);
+    for (int32_t i = 0; i < conv->n_in; i++)
+        in[i] = conv->in[i];
+    in[wi] = w;
+    if (bias)
+        in[bi] = bias;
+    conv->in = in;
+    conv->n_in = bias ? bi + 1 : conv->n_in;
+    return true;
+}
+
+/* pass_norm: batch normalisation and the like: y * c, y / c, y + c, y - c with one constant for each channel, after a
+ * convolution (or fully_connected) in f32 with constant weights, goes into weights and bias. An activation of the
+ * follower becomes the convolution's. before:  %y = conv_2d %x %w %b    %s = mul %y %gamma    %z = add %s %beta
+ * act=relu after:   const %w_n, %b_n (lazy)      %z = conv_2d %x %w_n %b_n act=relu needs: shapes known, no epilogues.
+ * changes: the order of float arithmetic; so it does nothing under --exact. */
+int pass_norm(ac_pass *p)
+{
+    ac_graph *g = p->graph;
+    if (p->opt->exact)
+        return AC_OK;
+    int32_t *uses = ac_graph_uses(g, p->cx->region);
+    int32_t n_nodes = g->node.n; /* absorb appends nodes, folded at once */
+    for (int32_t i = 0; i < n_nodes; i++) {
+        ac_node *f = g->node.item[i];
+        if (f->op != AC_OP_MUL && f->op != AC_OP_ADD && f->op != AC_OP_SUB && f->op != AC_OP_DIV)
+            continue;
+        for (int32_t k = 0; k < 2 && f->op != AC_OP_NONE; k++) {
+            ac_node *conv = f->in[k]->def;
+            if (!conv || conv->op == AC_OP_NONE || f->n_fused || !scalable(conv, uses) || conv->out[0] != f->in[k])
+                continue;
+            ac_tensor *c = factor(conv, f);
+            if (!c || !absorb(g, conv, f, c))
+                continue;
+            ac_tensor *z = f->out[0];
+            *act_of(conv) = f->attrs.act.act;
+            ac_node_erase(f);
+            conv->out[0]->def = NULL;
+            conv->out[0] = z;
+            z->def = conv;
+            p->changed++;
+        }
+    }
+    ac_graph_sweep(g);
+    return AC_OK;
+}

@@ -1,0 +1,42 @@
+/* pass.h - the array of graph passes, and running them.
+ *
+ * A pass is `int pass_x(ac_pass *p)`: it changes p->graph, adds to p->changed, and returns AC_OK or AC_FAIL with diagnostics.
+ * Its comment in ir/pass/x.c says what it needs and guarantees. The array in pass.c is the documentation of the pipeline:
+ * infer, simplify, norm, pad, fold, dead, epilogue, view. Each is verified (ac_graph_verify), timed, can be skipped, stopped
+ * after and dumped by name. */
+#ifndef AC_IR_PASS_PASS_H
+#define AC_IR_PASS_PASS_H
+#include "base/sink.h"
+#include "ir/graph/graph.h"
+
+typedef struct ac_pin { const char *name; int64_t value; } ac_pin; /* --dim NAME=N */
+
+typedef struct ac_pass_options {
+    const char *const *skip; int32_t n_skip;
+    const char *const *dump_after; int32_t n_dump; /* the graph's text form goes to `dump` after these passes */
+    const char *stop_after;   /* NULL: run all */
+    const ac_pin *pin; int32_t n_pins;
+    bool reference;           /* --reference tflite: only infer, fold (shapes), dead */
+    bool views;
+    bool exact;               /* no change of float order */
+    ac_sink *dump;
+} ac_pass_options;
+
+typedef struct ac_pass_time { const char *name; double ms; int32_t changed; } ac_pass_time;
+
+typedef struct ac_pass {
+    ac_ctx *cx;
+    ac_graph *graph;
+    const ac_pass_options *opt;
+    int32_t changed;
+} ac_pass;
+
+typedef int ac_pass_fn(ac_pass *p);
+typedef struct ac_pass_row { const char *name, *help; ac_pass_fn *fn; } ac_pass_row;
+extern const ac_pass_row ac_passes[];
+extern const int32_t ac_pass_count;
+
+/* Runs the array. *time: one row for each pass that ran (context's region). Unknown names in the options: E0501. */
+int ac_pass_run(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, const ac_pass_time **time, int32_t *n_time);
+
+#endif

@@ -1,0 +1,245 @@
+#include "ir/ops/axis.h"
+#include "ir/ops/slice.h"
+#include "ir/pass/passes.h"
+#include "ir/pass/width.h"
+
+/* While the pass runs, roots may be views themselves (a chain); settled at its end. */
+typedef struct state {
+    ac_ctx *cx;
+    ac_graph *g;
+    ac_region *tmp;
+    ac_width *width;
+    AC_VEC(ac_tensor *) entered; /* since begin(), to undo */
+    int32_t mark;
+    int64_t peak; /* at begin() */
+} state;
+
+static ac_tensor *root_of(ac_tensor *t)
+{
+    while (t->root)
+        t = t->root;
+    return t;
+}
+
+static int64_t offset_of(const ac_tensor *t)
+{
+    int64_t at = 0;
+    for (; t->root; t = t->root)
+        at += t->view_offset;
+    return at;
+}
+
+/* r, which is a root, and with it all that lives in r, goes into y. */
+static void enter(state *s, ac_tensor *r, ac_tensor *y, int64_t offset)
+{
+    ac_width_enter(s->width, r, root_of(y));
+    r->root = y;
+    r->view_offset = offset;
+    ac_push(s->tmp, &s->entered, r);
+}
+
+static void begin(state *s)
+{
+    s->entered.n = 0;
+    s->mark = ac_width_mark(s->width);
+    s->peak = ac_width_peak(s->width);
+}
+
+/* Keeps what entered since begin() unless the widest step has grown by it. */
+static bool settle(state *s)
+{
+    if (ac_width_peak(s->width) <= s->peak)
+        return true;
+    ac_width_undo(s->width, s->mark);
+    for (int32_t i = 0; i < s->entered.n; i++) {
+        s->entered.item[i]->root = NULL;
+        s->entered.item[i]->view_offset = 0;
+    }
+    return false;
+}
+
+static void flatten(const state *s)
+{
+    for (int32_t i = 0; i < s->g->tensor.n; i++) {
+        ac_tensor *t = s->g->tensor.item[i];
+        if (t->root && t->root->root) {
+            int64_t at = offset_of(t);
+            t->root = root_of(t);
+            t->view_offset = at;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ results inside their operand */
+
+/* Does a graph output live in r? */
+static bool holds_output(const state *s, const ac_tensor *r)
+{
+    for (int32_t i = 0; i < s->g->output.n; i++)
+        if (root_of(s->g->output.item[i]) == r)
+            return true;
+    return false;
+}
+
+/* May y live in x? A graph output needs bytes of its own beside an input, state or constant. */
+static bool may_view(const state *s, const ac_tensor *y, ac_tensor *x)
+{
+    const ac_tensor *r = root_of(x); /* r == y: a view that came with the graph */
+    return r != y && !y->root && !y->state && !ac_tensor_is_const(x) && !ac_tensor_is_const(r) && ac_dtype_bits(y->dtype) >= 8 &&
+           x->dtype == y->dtype && !((r->input || r->state) && holds_output(s, y));
+}
+
+static bool view_reshape(state *s, ac_node *n)
+{
+    if (!may_view(s, n->out[0], n->in[0]))
+        return false;
+    enter(s, n->out[0], n->in[0], 0);
+    return true;
+}
+
+/* First element of a slice without gaps; -1 when there are gaps: behind the first dimension with more than one index
+ * taken, all must be taken whole. */
+static int64_t contiguous(const ac_tensor *x, const ac_slice *s)
+{
+    int64_t at = 0;
+    bool many = false;
+    for (int32_t d = 0; d < x->rank; d++) {
+        if (s->extent[d] == 0 || (s->extent[d] > 1 && s->step[d] != 1) || (many && s->extent[d] != x->dim[d]))
+            return -1;
+        at = at * x->dim[d] + s->begin[d];
+        many |= s->extent[d] > 1;
+    }
+    return at;
+}
+
+static bool view_slice(state *s, ac_node *n)
+{
+    ac_slice sl = {0};
+    ac_tensor *x = n->in[0];
+    if (!may_view(s, n->out[0], x))
+        return false;
+    int status = n->op == AC_OP_SLICE ? ac_slice_of(s->cx, n, &sl) : ac_strided_slice_of(s->cx, n, &sl);
+    int64_t at = status == AC_OK ? contiguous(x, &sl) : -1;
+    if (at < 0)
+        return false;
+    begin(s);
+    enter(s, n->out[0], x, ac_dtype_size(x->dtype, at));
+    return settle(s);
+}
+
+static int64_t product(const int64_t *dim, int32_t begin, int32_t end)
+{
+    int64_t n = 1;
+    for (int32_t d = begin; d < end; d++)
+        n *= dim[d];
+    return n;
+}
+
+/* SPLIT, UNPACK: the parts lie one behind the other when all dimensions before the axis are 1. */
+static bool view_parts(state *s, ac_node *n)
+{
+    const int64_t *sizes;
+    int32_t axis;
+    ac_tensor *x = n->op == AC_OP_UNPACK ? n->in[0] : ac_split_value(n);
+    int status = n->op == AC_OP_UNPACK ? ac_axis_norm(s->cx, n, n->attrs.axis.axis, x->rank, &axis)
+                                       : ac_split_of(s->cx, n, &axis, &sizes);
+    if (status != AC_OK || product(x->dim, 0, axis) != 1)
+        return false;
+    for (int32_t i = 0; i < n->n_out; i++)
+        if (!may_view(s, n->out[i], x))
+            return false;
+    begin(s);
+    for (int64_t at = 0, i = 0; i < n->n_out; i++) {
+        enter(s, n->out[i], x, at);
+        at += ac_tensor_bytes(n->out[i]);
+    }
+    return settle(s);
+}
+
+/* ------------------------------------------------------------------ operands inside the result */
+
+static int32_t join_axis(const ac_node *n)
+{
+    int32_t rank = n->out[0]->rank, axis = n->attrs.axis.axis;
+    return axis < 0 ? axis + rank : axis;
+}
+
+/* May the whole memory of operand t be a part of y? Its bytes are then written there by whoever makes it. */
+static bool may_enter(ac_tensor *t, const ac_tensor *y)
+{
+    const ac_tensor *r = root_of(t);
+    if (t->dtype != y->dtype || !ac_quant_equal(t->quant, y->quant) || ac_dtype_bits(t->dtype) < 8 ||
+        ac_tensor_is_const(t))
+        return false;
+    return r != y && r->def && !r->input && !r->state && !t->output && offset_of(t) == 0 &&
+           ac_tensor_bytes(r) == ac_tensor_bytes(t);
+}
+
+/* CONCATENATION, PACK */
+static bool view_join(state *s, ac_node *n)
+{
+    ac_tensor *y = n->out[0];
+    if (y->root || y->state || n->attrs.axis.act != AC_ACT_NONE || product(y->dim, 0, join_axis(n)) != 1)
+        return false;
+    for (int32_t i = 0; i < n->n_in; i++) {
+        if (!n->in[i] || !may_enter(n->in[i], y) || holds_output(s, root_of(n->in[i])))
+            return false;
+        for (int32_t k = 0; k < i; k++)
+            if (root_of(n->in[k]) == root_of(n->in[i]))
+                return false;
+    }
+    begin(s);
+    for (int64_t at = 0, i = 0; i < n->n_in; i++) {
+        int64_t bytes = ac_tensor_bytes(n->in[i]);
+        enter(s, root_of(n->in[i]), y, at);
+        at += bytes;
+    }
+    return settle(s);
+}
+
+static bool view_node(state *s, ac_node *n)
+{
+    ac_diags before = s->cx->diags;
+    bool done = false;
+    if (ac_ops[n->op].flags & OF_VIEW)
+        done = view_reshape(s, n);
+    else if (n->op == AC_OP_SLICE || n->op == AC_OP_STRIDED_SLICE)
+        done = view_slice(s, n);
+    else if (n->op == AC_OP_SPLIT || n->op == AC_OP_SPLIT_V || n->op == AC_OP_UNPACK)
+        done = view_parts(s, n);
+    else if (n->op == AC_OP_CONCATENATION || n->op == AC_OP_PACK)
+        done = view_join(s, n);
+    if (!done && s->cx->diags.errors != before.errors) { /* a doubtful operand: the lowering will say it again */
+        s->cx->diags = before;
+        if (before.tail)
+            *before.tail = NULL;
+    }
+    return done;
+}
+
+/* pass_view: tensors that are parts, wholes or other shapes of each other share bytes, and the nodes between them need
+ * no code. before:  %b = reshape %a    %s = slice %b    %c = concatenation %p %q after:   view %b at %a+0    view %s at
+ * %a+64    %p at %c+0, %q at %c+128, view %c Reshapes always (but for an output made from an input, state or constant,
+ * which needs a copy). Slices, splits and joins when the parts are contiguous and the widest step does not grow by it:
+ * a view keeps the whole alive as long as any part. needs: shapes known, epilogues made.  guarantees: a root is never a
+ * view itself; offsets are multiples of the element size. */
+int pass_view(ac_pass *p)
+{
+    ac_graph *g = p->graph;
+    state s = {.cx = p->cx, .g = g, .tmp = ac_region_open(&p->cx->heap)};
+    s.width = ac_width_open(s.tmp, g);
+    for (int32_t i = 0; i < g->node.n;
+         i++) { /* first, as they are certain: the others are weighed with them in place */
+        ac_node *n = g->node.item[i];
+        if (!n->view && !n->n_fused && ac_ops[n->op].flags & OF_VIEW)
+            p->changed += n->view = view_node(&s, n);
+    }
+    for (int32_t i = 0; i < g->node.n; i++) {
+        ac_node *n = g->node.item[i];
+        if (!n->view && !n->n_fused && !(ac_ops[n->op].flags & OF_VIEW))
+            p->changed += n->view = view_node(&s, n);
+    }
+    flatten(&s);
+    ac_region_close(s.tmp);
+    return AC_OK;
+}
