@@ -1,0 +1,142 @@
+/* lower.h - one node becomes loops.
+ *
+ * Lowering is a pure function of (node, variant, target): loops over flat buffers, constants laid out as the loops want them,
+ * scratch. Offsets are not known yet; buffers are bound to tensors, constants or scratch by ac_arg.
+ *
+ *     int lo_softmax(ac_lower *L)
+ *     {
+ *         ac_lb *b = &L->b;
+ *         const int32_t x = lo_operand(L, L->node->in[0]);
+ *         ac_x row = lb_for_n(b, "row", rows);
+ *         ...
+ *         lo_result(L, value, index, 1);          epilogue and store
+ *         lb_end(b);
+ *         return AC_OK;
+ *     }
+ *
+ * Element-wise followers (node->fused) are computed by lo_result on the value before it is stored; a structured lowering only
+ * has to call lo_result once for every element of node->out[0], each exactly once, and to use at most lo_max_lanes lanes in it.
+ *
+ * Integer semantics are TFLite's reference kernels (fixed-point multiply with double rounding; docs/numerics.md). */
+#ifndef AC_IR_OPS_LOWER_H
+#define AC_IR_OPS_LOWER_H
+#include "ir/graph/graph.h"
+#include "ir/loop/loop.h"
+#include "ir/ops/target.h"
+
+/* A constant of the generated program: either bytes (data) or a maker: a lowering without run-time operands that computes it,
+ * run when constants are printed or evaluated, never by plan or check. */
+typedef struct ac_const {
+    const char *name;           /* C identifier hint: "conv_3_w" */
+    ac_dtype dtype;
+    int64_t count;              /* elements */
+    int32_t align;
+    const void *data;           /* NULL until made */
+    struct ac_lowered *maker;   /* parameter 0..n-2: constants, the last: this constant */
+    ac_tensor *source;          /* data comes straight from this constant tensor (no transformation): its bytes are shared */
+} ac_const;
+
+typedef enum ac_arg_kind { AC_ARG_TENSOR, AC_ARG_CONST, AC_ARG_SCRATCH } ac_arg_kind;
+typedef struct ac_arg {
+    ac_arg_kind kind;
+    ac_tensor *tensor;   /* TENSOR */
+    ac_const *konst;     /* CONST */
+    ac_bytes bytes;      /* SCRATCH: size; align is the buffer's */
+} ac_arg;
+
+typedef struct ac_lowered {
+    const ac_node *node;       /* NULL for makers of constants */
+    ac_loop_fn *fn;
+    AC_VEC(ac_arg) arg;        /* one for each parameter of fn, same order */
+    int64_t macs;              /* multiply-adds of the node */
+    ac_bytes scratch;          /* sum of SCRATCH arguments (each rounded up to 16) */
+    ac_tensor *overwrite[8];   /* operands the result may be placed over exactly, if they die here (element-wise access) */
+    int32_t n_overwrite;
+} ac_lowered;
+
+typedef struct ac_lower {
+    ac_ctx *cx;
+    ac_region *region;         /* where loops and constants live */
+    const ac_target *target;
+    const ac_node *node;
+    int32_t variant;           /* 0: the default schedule; others are the family's own */
+    bool exact;                /* keep float order as written */
+    ac_lb b;
+    ac_lowered *out;
+    int32_t result_buf;        /* -1 until lo_result_buf */
+    bool refused;              /* ac_lower_refuse was called: ac_lower_node fails whatever the lowering returns */
+} ac_lower;
+
+/* lower.c: the entry. Calls the row's lowering, sets macs, scratch, overwrite; verifies the loops. NULL: diagnostic. */
+ac_lowered *ac_lower_node(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant, bool exact);
+/* Reports E0108: "'conv1' (conv_2d): ..." with what is supported; returns AC_FAIL. */
+int ac_lower_refuse(ac_lower *L, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The bytes of a constant (made at first use, kept). NULL: diagnostic. */
+const void *ac_const_data(ac_ctx *cx, ac_const *k);
+
+/* Buffers. A tensor operand asked for twice is one parameter. Constant tensors become CONST arguments with their own bytes. */
+int32_t lo_operand(ac_lower *L, ac_tensor *t);
+int32_t lo_result_buf(ac_lower *L);               /* of ac_node_result(L->node) */
+int32_t lo_output_buf(ac_lower *L, int32_t i);    /* of out[i], for nodes with several outputs (no epilogue) */
+int32_t lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count);
+int32_t lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count);
+int32_t lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, const void *data); /* small constant, data copied */
+
+/* A constant computed lazily by loops of its own:
+ *     ac_lower P;
+ *     int32_t dst = lo_pack_open(L, &P, "w", AC_F32, count);      P.b builds; lo_operand(&P, w) reads constant tensors
+ *     ...lb_store(&P.b, dst, index, value)...
+ *     int32_t w = lo_pack_close(L, &P);                           a CONST buffer of L, 64-byte aligned */
+int32_t lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count);
+int32_t lo_pack_close(ac_lower *L, ac_lower *P);
+
+/* Values. idx[i] is the (i32) position in dimension i. */
+ac_x lo_flat(ac_lower *L, const ac_tensor *t, const ac_x *idx);  /* row-major element index; dimensions of size 1 are skipped
+                                                                    (broadcast: any idx reads the only element) */
+ac_x lo_load(ac_lower *L, ac_tensor *t, const ac_x *idx, int32_t lanes); /* lanes along the last dimension; a last dimension of 1
+                                                                    is splat; one-element constants become immediates */
+int32_t lo_max_lanes(const ac_lower *L, ac_dtype d); /* lanes of d on the target, 1 when the epilogue (or a table map) forbids more */
+/* Applies the epilogue to `value` (storage type of node->out[0], the element(s) at idx, lanes along the last dimension) and
+ * stores the result. idx has out[0]'s rank. */
+void lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes);
+/* 0 <= i < n in vectors of `lanes`, the rest in narrower ones and then one by one; `f` builds the code of one step. */
+typedef void lo_step(ac_lower *L, void *with, ac_x i, int32_t lanes);
+void lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *f, void *with);
+ac_x lo_madd(ac_lower *L, ac_x x, ac_x y, ac_x acc); /* x * y + acc: fma where the target has it, else mul, then add */
+
+/* Quantisation (quant.c). */
+typedef struct ac_multiplier { int32_t m; int32_t shift; } ac_multiplier; /* x * m * 2^(shift-31), as TFLite's QuantizeMultiplier */
+ac_multiplier ac_quantize_multiplier(double real);
+void ac_quantized_act_range(ac_act act, const ac_tensor *out, int32_t *lo, int32_t *hi); /* clamp bounds in stored units */
+bool ac_float_act_range(ac_act act, double *lo, double *hi); /* false: no clamp; infinite bounds where open */
+/* MultiplyByQuantizedMultiplier, double rounding. acc: i32 any lanes -> i32. multiplier and shift the same for all, known now. */
+ac_x lo_requant(ac_lower *L, ac_x acc, ac_multiplier q);
+/* The same with m and shift as values (i32, the lanes of acc): per-channel. */
+ac_x lo_requant_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);
+/* lo_requant_v in two halves: what depends on multiplier and shift only (to stand outside of the loops), and the rest. */
+typedef struct ac_requant { ac_x left, m, round, sign, shift; } ac_requant;
+ac_requant lo_requant_prepare(ac_lower *L, ac_x m, ac_x shift);
+ac_x lo_requant_apply(ac_lower *L, ac_x acc, const ac_requant *q);
+/* The int64 form of int16x8 kernels (acc i64 -> i32). */
+ac_x lo_requant64(ac_lower *L, ac_x acc, ac_multiplier q);
+ac_x lo_requant64_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);
+/* Applies an activation to a float value. */
+ac_x lo_act(ac_lower *L, ac_x v, ac_act act);
+float ac_scale(const ac_tensor *t);    /* of the whole tensor; 1 when not quantised */
+int32_t ac_zero(const ac_tensor *t);
+
+/* Float functions out of primitive operations (mathfn.c); ULP bounds stand there. x: f32, any lanes. */
+ac_x lo_exp(ac_lower *L, ac_x x);
+ac_x lo_expm1(ac_lower *L, ac_x x);
+ac_x lo_log(ac_lower *L, ac_x x);
+ac_x lo_tanh(ac_lower *L, ac_x x);
+ac_x lo_sigmoid(ac_lower *L, ac_x x);
+ac_x lo_erf(ac_lower *L, ac_x x);
+ac_x lo_sin(ac_lower *L, ac_x x);
+ac_x lo_cos(ac_lower *L, ac_x x);
+ac_x lo_pow(ac_lower *L, ac_x x, ac_x y);
+
+/* Element-wise family: a loop nest over the result with the node's map in it. Shared dimensions are merged. */
+ac_lower_fn lo_map;
+
+#endif

@@ -1,0 +1,213 @@
+/* reduce.c - mean, sum, max, min, prod, any, all over some dimensions.
+ *
+ *     f32, f64     sequential in the order of the input (mean: the sum divided by the count), as the reference
+ *     plain int    sum and prod wrap; mean: the 64-bit sum divided towards zero
+ *     quantised    i8, u8, i16: sum and mean with one rescaling (reference/reduce.h QuantizedMeanOrSum, QuantizedReduceProd);
+ *                  max and min on stored values
+ *     bool         any, all
+ *
+ * Nothing reduced: mean 0, sum 0, prod 1, max and min the type's least and greatest finite value, any false, all true. */
+#include "ir/ops/axis.h"
+#include "ir/ops/map.h"
+
+#include <math.h>
+
+typedef struct reduction {
+    ac_op op;
+    const ac_tensor *in, *out;
+    int32_t x;
+    uint32_t mask;             /* reduced dimensions */
+    int64_t count;             /* elements per result */
+    int64_t stride[AC_MAX_RANK];
+    ac_x idx[AC_MAX_RANK];     /* of in; only kept ones count outside of the reduction */
+    ac_dtype acc;
+    bool quantised;
+} reduction;
+
+static bool reduced(const reduction *r, int32_t d) { return r->mask >> d & 1; }
+
+/* The accumulator's type, or none when the combination is not supported. */
+static ac_dtype accumulator(const reduction *r)
+{
+    const ac_dtype d = r->in->dtype;
+    if (r->op == AC_OP_REDUCE_ANY || r->op == AC_OP_REDUCE_ALL)
+        return d == AC_BOOL ? AC_BOOL : AC_NONE;
+    if (mp_real(r->in) || (ac_dtype_is_int(d) && (r->op == AC_OP_REDUCE_MAX || r->op == AC_OP_REDUCE_MIN)))
+        return d;
+    if (r->quantised)
+        return ac_dtype_bits(d) <= 16 && d != AC_U16 ? AC_I32 : AC_NONE;
+    if (!ac_dtype_is_int(d) || d == AC_U64)
+        return AC_NONE;
+    return r->op == AC_OP_MEAN ? AC_I64 : d;
+}
+
+static ac_x start(ac_lower *L, const reduction *r)
+{
+    ac_lb *b = &L->b;
+    double v = 0;
+    const bool max = r->op == AC_OP_REDUCE_MAX;
+    if (r->op == AC_OP_REDUCE_PROD || r->op == AC_OP_REDUCE_ALL)
+        v = 1;
+    if (max || r->op == AC_OP_REDUCE_MIN) {
+        if (ac_dtype_is_int(r->acc)) {
+            const int64_t most = r->acc == AC_U64 ? -1 : ac_dtype_max(r->acc);
+            return lb_int(b, r->acc, max ? ac_dtype_min(r->acc) : most);
+        }
+        v = r->acc == AC_F32 ? 3.4028234663852886e38 : 1.7976931348623157e308;
+        v = max ? -v : v;
+    }
+    return ac_dtype_is_float(r->acc) ? lb_num(b, r->acc, v) : lb_int(b, r->acc, (int64_t)v);
+}
+
+/* The scale of one factor of a product: in / out^(1/n), so that the running product stays in the output's scale. */
+static ac_multiplier prod_scale(const reduction *r)
+{
+    const double root = pow((double)ac_scale(r->out), 1.0 / (double)(r->count ? r->count : 1));
+    return ac_quantize_multiplier((double)ac_scale(r->in) / root);
+}
+
+static ac_x next(ac_lower *L, const reduction *r, ac_x acc, ac_x v)
+{
+    ac_lb *b = &L->b;
+    if (r->op == AC_OP_REDUCE_MAX)
+        return lb_max(b, v, acc); /* in this order NaN is passed over */
+    if (r->op == AC_OP_REDUCE_MIN)
+        return lb_min(b, v, acc);
+    if (r->op == AC_OP_REDUCE_ANY)
+        return lb_or(b, acc, v);
+    if (r->op == AC_OP_REDUCE_ALL)
+        return lb_and(b, acc, v);
+    v = lb_cast(b, v, r->acc);
+    if (r->op != AC_OP_REDUCE_PROD)
+        return lb_add_wrap(b, acc, v);
+    if (!r->quantised)
+        return lb_mul_wrap(b, acc, v);
+    v = lb_sub(b, v, lb_like_int(b, v, ac_zero(r->in)));
+    ac_x at = lb_i32(b, 0);
+    for (int32_t d = 0; d < r->in->rank; d++)
+        if (reduced(r, d))
+            at = lb_or(b, at, r->idx[d]);
+    const ac_x p = lb_mul(b, lb_cast(b, acc, AC_I64), lb_cast(b, v, AC_I64));
+    const ac_x first = lb_splat(b, lb_eq(b, at, lb_i32(b, 0)), lb_lanes(b, v));
+    return lb_select(b, first, v, lo_requant64(L, p, prod_scale(r)));
+}
+
+/* sum * scale + bias in f32, rounded half away from zero: so does TFLite's kernel for sums. */
+static ac_x rescale_sum(ac_lower *L, const reduction *r, ac_x sum)
+{
+    ac_lb *b = &L->b;
+    const float scale = ac_scale(r->in) / ac_scale(r->out);
+    const float bias = (float)-ac_zero(r->in) * scale * (float)r->count;
+    ac_x v = lb_cast(b, sum, AC_F32);
+    v = lb_add(b, lb_mul(b, v, lb_like(b, v, (double)scale)), lb_like(b, v, (double)bias));
+    v = lb_satcast(b, mp_round_away(L, v), AC_I32);
+    v = lb_clamp(b, v, lb_like_int(b, v, -65536), lb_like_int(b, v, 65535)); /* room for the zero point */
+    return mp_stored_full(L, v, r->out);
+}
+
+/* One multiply for scale and count: the multiplier is divided by the count after as many shifts as it has bits. */
+static ac_x rescale_mean(ac_lower *L, const reduction *r, ac_x sum)
+{
+    ac_multiplier q = ac_quantize_multiplier((double)ac_scale(r->in) / (double)ac_scale(r->out));
+    int32_t shift = 0;
+    while (r->count >> (shift + 1) && shift < 62)
+        shift++;
+    shift = shift > 32 ? 32 : shift;
+    shift = shift > 31 + q.shift ? 31 + q.shift : shift;
+    q.m = (int32_t)(((int64_t)q.m << shift) / r->count);
+    q.shift -= shift;
+    const int64_t zero = (int64_t)ac_zero(r->in) * r->count;
+    sum = lb_sub_wrap(&L->b, sum, lb_like_int(&L->b, sum, (int32_t)(uint32_t)zero));
+    return mp_stored_full(L, lo_requant(L, sum, q), r->out);
+}
+
+static ac_x finish(ac_lower *L, const reduction *r, ac_x acc)
+{
+    ac_lb *b = &L->b;
+    const bool sums = r->op == AC_OP_MEAN || r->op == AC_OP_SUM;
+    if (r->count == 0 && sums)
+        return lb_cast(b, acc, r->out->dtype);
+    if (r->quantised && sums)
+        return r->op == AC_OP_MEAN ? rescale_mean(L, r, acc) : rescale_sum(L, r, acc);
+    if (r->quantised && r->op == AC_OP_REDUCE_PROD)
+        return mp_stored_full(L, lo_requant64(L, lb_cast(b, acc, AC_I64), prod_scale(r)), r->out);
+    if (r->op == AC_OP_MEAN)
+        acc = lb_div(b, acc, lb_like(b, acc, (double)r->count));
+    return lb_cast(b, acc, r->out->dtype);
+}
+
+/* One result (or `lanes` of them): the loops over the reduced dimensions and the store. */
+static void one_result(ac_lower *L, reduction *r, int32_t lanes)
+{
+    static const char *const name[AC_MAX_RANK] = {"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"};
+    ac_lb *b = &L->b;
+    const ac_x acc = lb_var(b, "acc", lb_splat(b, start(L, r), lanes));
+    for (int32_t d = 0; d < r->in->rank; d++)
+        if (reduced(r, d))
+            r->idx[d] = lb_for_n(b, name[d], r->in->dim[d]);
+    ac_x at = lb_i32(b, 0);
+    for (int32_t d = 0; d < r->in->rank; d++)
+        at = lb_add(b, at, lb_mul(b, r->idx[d], lb_i32(b, r->stride[d])));
+    lb_set(b, acc, next(L, r, lb_get(b, acc), lb_load(b, r->x, at, lanes)));
+    for (int32_t d = 0; d < r->in->rank; d++)
+        if (reduced(r, d))
+            lb_end(b);
+    ac_x idx[AC_MAX_RANK];
+    int32_t k = 0;
+    const bool keep = r->out->rank == r->in->rank;
+    for (int32_t d = 0; d < r->in->rank; d++)
+        if (!reduced(r, d) || keep)
+            idx[k++] = reduced(r, d) ? lb_i32(b, 0) : r->idx[d];
+    lo_result(L, finish(L, r, lb_get(b, acc)), idx, lanes);
+}
+
+static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
+{
+    reduction *r = with;
+    r->idx[r->in->rank - 1] = i;
+    one_result(L, r, lanes);
+}
+
+/* Integer sums of a long row may run in lanes: their order does not count. */
+static int32_t lanes_of(const ac_lower *L, const reduction *r)
+{
+    const int32_t a = lo_max_lanes(L, r->acc), b = lo_max_lanes(L, r->quantised ? AC_I32 : r->in->dtype);
+    return a < b ? a : b;
+}
+
+int lo_reduce(ac_lower *L)
+{
+    static const char *const name[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+    ac_lb *b = &L->b;
+    ac_tensor *in = L->node->in[0];
+    reduction r = {.op = L->node->op, .in = in, .out = L->node->out[0], .count = 1};
+    AC_TRY(ac_reduce_axes(L->cx, L->node, &r.mask));
+    r.quantised = mp_quantised(in) && mp_quantised(r.out);
+    r.acc = accumulator(&r);
+    if (!r.acc || in->dtype != r.out->dtype || mp_quantised(in) != mp_quantised(r.out)) {
+        mp_refuse(L, L->node);
+        return AC_FAIL;
+    }
+    if (r.quantised && (r.op == AC_OP_REDUCE_MAX || r.op == AC_OP_REDUCE_MIN) && !ac_quant_equal(in->quant, r.out->quant))
+        return ac_lower_refuse(L, "%s needs the same scale and zero point on both sides", ac_ops[r.op].text);
+    lo_result_buf(L);
+    r.x = lo_operand(L, in);
+    int64_t stride = 1;
+    for (int32_t d = in->rank - 1; d >= 0; stride *= in->dim[d--]) {
+        r.stride[d] = stride;
+        r.count *= reduced(&r, d) ? in->dim[d] : 1;
+    }
+    const int32_t last = in->rank - 1;
+    const bool strip = last >= 0 && !reduced(&r, last);
+    for (int32_t d = 0; d < in->rank - strip; d++)
+        if (!reduced(&r, d))
+            r.idx[d] = lb_for_n(b, name[d], in->dim[d]);
+    if (strip)
+        lo_strip(L, "c", in->dim[last], lanes_of(L, &r), step, &r);
+    else
+        one_result(L, &r, 1);
+    for (int32_t d = 0; d < in->rank - strip; d++)
+        if (!reduced(&r, d))
+            lb_end(b);
+    return AC_OK;
+}
