@@ -1,0 +1,26 @@
+/* import.h - one file in, one graph out.
+ *
+ *     ac_file f = {0};
+ *     ac_graph *g;
+ *     AC_TRY(ac_file_open(cx, "m.tflite", &f));
+ *     AC_TRY(ac_import(cx, &f, NULL, &g));       the format is guessed from the content, never from the file's name
+ *
+ * The graph is as the file has it: operators are canonical (ir/ops/ops.def), names and constants are the file's,
+ * declared shapes stand in the tensors, shape inference has not run. A dimension the caller may choose has a dim_name;
+ * its dim is the size the file plans with, or -1 if it gives none.
+ *
+ * Input is hostile: whatever the bytes are, the answer is a graph or a diagnostic, in time and memory bounded by a
+ * multiple of the file's size. Constants point into the file's bytes, which must outlive the graph. Errors: E0001 no
+ * model, E0010..E0018 malformed or not built in, E0101..E0108 and E0205 what the graph or its operators break or ask
+ * too much, E0501 unknown `from`. */
+#ifndef AC_IMPORT_IMPORT_H
+#define AC_IMPORT_IMPORT_H
+#include "base/file.h"
+#include "ir/graph/graph.h"
+
+int ac_import(ac_ctx *cx, const ac_file *f, const char *from /* --from, NULL: guess */, ac_graph **out);
+
+/* Names that --from takes, in the order of formats.def; *n of them. */
+const char *const *ac_import_formats(int32_t *n);
+
+#endif
