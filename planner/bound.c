@@ -1,0 +1,211 @@
+/* bound.c - what no plan can beat. A sweep over the begins and ends of lives, O(k n log n) for k distinct alignments.
+ *
+ * live:     the largest sum of bytes occupied in one step. Gaps and their windows count as they are. A pair that may
+ * share bytes lowers the sum by the most it can ever share: |A u B u C ..| >= sum of sizes - sum of pairwise overlaps
+ *           (Bonferroni), so the bound stays sound with any number of pairs.
+ * aligned:  let g divide the alignments of some items alive together. Their offsets are multiples of g, so each but the
+ *           topmost takes its size rounded up to g: sum of rounded sizes - largest rounding. The best over every g that
+ * is some item's alignment; fixed offsets and the size of single items count too.
+ *
+ * Only items that must be in memory 0 count: with several memories the others may go elsewhere. */
+#include "planner/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct event {
+    ac_step at;
+    int32_t up;     /* 1: the bytes come, 0: they go; goes sort first, lives are half-open */
+    int32_t who;    /* breaks ties, so the order never depends on the sort */
+    ac_bytes bytes; /* what changes; may be negative for pairs */
+} event;
+
+static int by_time(const void *a, const void *b)
+{
+    const event *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    if (x->up != y->up)
+        return x->up < y->up ? -1 : 1;
+    return (x->who > y->who) - (x->who < y->who);
+}
+
+typedef struct events {
+    event *e;
+    int32_t n;
+} events;
+
+static void add(events *v, ac_step begin, ac_step end, ac_bytes bytes, int32_t who)
+{
+    if (begin >= end || !bytes)
+        return;
+    v->e[v->n++] = (event){begin, 1, who, bytes};
+    v->e[v->n++] = (event){end, 0, who, -bytes};
+}
+
+static bool in_memory_0(const ac_problem *p, const ac_item *it)
+{
+    if (it->mem >= 0)
+        return it->mem == 0;
+    return p->n_mems <= 1 || it->mems == 1;
+}
+
+/* The most bytes a pair can share: the allowed distances d = offset[b] - offset[a] nearest to a full overlap. */
+static ac_bytes most_shared(const ac_problem *p, const ac_pair *q)
+{
+    ac_bytes sa = p->item[q->a].size, sb = p->item[q->b].size;
+    ac_bytes least = sa < sb ? sa : sb, low = 0, high = 0;
+    /* Full overlap of the smaller one needs d between min(0, sa - sb) and max(0, sa - sb). */
+    ac_bytes from = sa < sb ? sa - sb : 0, to = sa < sb ? 0 : sa - sb;
+    if (q->max_below >= from || q->min_above <= to)
+        return least;
+    if (q->max_below > -sb) /* d < from <= 0: b sticks out below a */
+        low = sb + q->max_below;
+    if (q->min_above < sa) /* d > to >= 0: b sticks out above a */
+        high = sa - q->min_above;
+    ac_bytes most = low > high ? low : high;
+    return most < least ? most : least;
+}
+
+static int32_t count_gaps(const ac_problem *p)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < p->n; i++)
+        n += p->item[i].n_gaps;
+    return n;
+}
+
+static void live_bound(const ac_problem *p, ac_region *tmp, ac_bound *out)
+{
+    events v = {AC_NEW_N(tmp, event, 4 * ((int64_t)p->n + count_gaps(p)) + 2 * (int64_t)p->n_pairs), 0};
+    for (int32_t i = 0; i < p->n; i++) {
+        const ac_item *it = &p->item[i];
+        if (!in_memory_0(p, it))
+            continue;
+        ac_step t = it->life.begin;
+        for (int32_t g = 0; g < it->n_gaps; g++) {
+            add(&v, t, it->gaps[g].life.begin, it->size, i);
+            add(&v, it->gaps[g].life.begin, it->gaps[g].life.end, it->gaps[g].hi - it->gaps[g].lo, i);
+            t = it->gaps[g].life.end;
+        }
+        add(&v, t, it->life.end, it->size, i);
+    }
+    for (int32_t k = 0; k < p->n_pairs; k++) {
+        const ac_pair *q = &p->pair[k];
+        if (in_memory_0(p, &p->item[q->a]) && in_memory_0(p, &p->item[q->b]))
+            add(&v, q->life.begin, q->life.end, -most_shared(p, q), p->n + k);
+    }
+    qsort(v.e, (size_t)v.n, sizeof *v.e, by_time);
+    ac_bytes live = 0;
+    for (int32_t i = 0; i < v.n; i++) {
+        live += v.e[i].bytes;
+        /* Within a step the sum is right only after its last event: pairs take away what items added. */
+        if ((i + 1 == v.n || v.e[i + 1].at != v.e[i].at) && live > out->live) {
+            out->live = live;
+            out->peak = v.e[i].at;
+        }
+    }
+}
+
+/* A multiset of paddings that answers "largest": counts per distinct value under a max tree. */
+typedef struct paddings {
+    int32_t *count; /* per rank */
+    int32_t *top;   /* tree over ranks: highest rank with count > 0, plus one; 0: none */
+    int32_t leaves;
+} paddings;
+
+static void paddings_add(paddings *s, int32_t rank, int32_t by)
+{
+    s->count[rank] += by;
+    int32_t at = s->leaves + rank;
+    s->top[at] = s->count[rank] ? rank + 1 : 0;
+    for (at /= 2; at; at /= 2)
+        s->top[at] = s->top[2 * at + 1] ? s->top[2 * at + 1] : s->top[2 * at];
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    ac_bytes x = *(const ac_bytes *)a, y = *(const ac_bytes *)b;
+    return (x > y) - (x < y);
+}
+
+static int32_t distinct(ac_bytes *v, int32_t n)
+{
+    int32_t m = 0;
+    qsort(v, (size_t)n, sizeof *v, by_bytes);
+    for (int32_t i = 0; i < n; i++)
+        if (!m || v[m - 1] != v[i])
+            v[m++] = v[i];
+    return m;
+}
+
+static int32_t rank_of(const ac_bytes *v, int32_t n, ac_bytes x)
+{
+    const ac_bytes *at = bsearch(&x, v, (size_t)n, sizeof *v, by_bytes);
+    return at ? (int32_t)(at - v) : 0;
+}
+
+/* The rounded sum less the largest rounding, over the items whose alignment g divides. Steps in which an item has only
+ * some of its bytes are left out, and so are items with pairs: fewer items keep the bound sound. */
+static ac_bytes padded_bound(const ac_problem *p, ac_bytes g, const bool *paired, ac_region *tmp)
+{
+    events v = {AC_NEW_N(tmp, event, 2 * ((int64_t)p->n + count_gaps(p))), 0};
+    ac_bytes *pad = AC_NEW_N(tmp, ac_bytes, p->n);
+    for (int32_t i = 0; i < p->n; i++) {
+        const ac_item *it = &p->item[i];
+        if (!in_memory_0(p, it) || it->align % g || paired[i] || !it->size)
+            continue;
+        ac_bytes padded = ac_align_up(it->size, g);
+        pad[i] = padded - it->size;
+        ac_step t = it->life.begin;
+        for (int32_t k = 0; k < it->n_gaps; k++) {
+            add(&v, t, it->gaps[k].life.begin, padded, i);
+            t = it->gaps[k].life.end;
+        }
+        add(&v, t, it->life.end, padded, i);
+    }
+    qsort(v.e, (size_t)v.n, sizeof *v.e, by_time);
+
+    ac_bytes *value = ac_copy(tmp, pad, (size_t)p->n * sizeof *pad);
+    int32_t m = distinct(value, p->n), leaves = 1;
+    while (leaves < m)
+        leaves *= 2;
+    paddings s = {AC_NEW_N(tmp, int32_t, leaves), AC_NEW_N(tmp, int32_t, 2 * (int64_t)leaves), leaves};
+    ac_bytes live = 0, best = 0;
+    for (int32_t i = 0; i < v.n; i++) {
+        live += v.e[i].bytes;
+        paddings_add(&s, rank_of(value, m, pad[v.e[i].who]), v.e[i].up ? 1 : -1);
+        ac_bytes most = s.top[1] ? value[s.top[1] - 1] : 0;
+        if (live - most > best)
+            best = live - most;
+    }
+    return best;
+}
+
+ac_bound ac_problem_bound(const ac_problem *p, ac_region *tmp)
+{
+    ac_bound b = {0};
+    if (!p->n)
+        return b;
+    live_bound(p, tmp, &b);
+    b.aligned = b.live;
+    bool *paired = AC_NEW_N(tmp, bool, p->n);
+    for (int32_t k = 0; k < p->n_pairs; k++)
+        paired[p->pair[k].a] = paired[p->pair[k].b] = true;
+    ac_bytes *align = AC_NEW_N(tmp, ac_bytes, p->n);
+    for (int32_t i = 0; i < p->n; i++) {
+        const ac_item *it = &p->item[i];
+        align[i] = it->align;
+        ac_bytes top = it->size + (it->fixed > 0 ? it->fixed : 0);
+        if (in_memory_0(p, it) && top > b.aligned)
+            b.aligned = top;
+    }
+    int32_t kinds = distinct(align, p->n);
+    /* Real problems have one to four; of more than 16 the largest are looked at, which keeps the cost bounded. */
+    for (int32_t k = kinds > 16 ? kinds - 16 : 0; k < kinds; k++) {
+        ac_bytes best = align[k] > 1 ? padded_bound(p, align[k], paired, tmp) : 0;
+        if (best > b.aligned)
+            b.aligned = best;
+    }
+    return b;
+}

@@ -1,0 +1,239 @@
+#include "planner/live.h"
+
+#include <string.h>
+
+enum { MAX_READS = 256 };
+
+typedef struct live {
+    ac_ctx *cx;
+    const ac_graph *g;
+    ac_lowered *const *step;
+    int32_t n_steps;
+    ac_live_options opt;
+    ac_liveness *out;
+    int32_t *group; /* by tensor id: the tensor whose bytes it uses, followed until it names itself */
+    ac_step *group_last;
+    bool *pinned; /* by group: must not be overwritten */
+} live;
+
+static ac_tensor *root_of(ac_tensor *t)
+{
+    while (t->root)
+        t = t->root;
+    return t;
+}
+
+static ac_bytes offset_in_root(const ac_tensor *t)
+{
+    ac_bytes at = 0;
+    for (; t->root; t = t->root)
+        at += t->view_offset;
+    return at;
+}
+
+static int32_t find(live *v, int32_t id)
+{
+    while (v->group[id] != id)
+        id = v->group[id] = v->group[v->group[id]];
+    return id;
+}
+
+static void touch(live *v, const ac_tensor *t, ac_step at)
+{
+    ac_step *first = &v->out->first[t->id], *last = &v->out->last[t->id];
+    if (*first < 0 || at < *first)
+        *first = at;
+    if (at > *last)
+        *last = at;
+}
+
+static int32_t reads_of(live *v, int32_t s, ac_tensor **list)
+{
+    int32_t n = ac_node_reads(v->step[s]->node, list, MAX_READS);
+    return n < MAX_READS ? n : MAX_READS;
+}
+
+/* First and last step of every tensor, and of every root over all its views. */
+static void lives(live *v)
+{
+    const ac_graph *g = v->g;
+    const ac_step end = v->n_steps > 0 ? v->n_steps - 1 : 0;
+    ac_tensor *list[MAX_READS];
+    for (int32_t s = 0; s < v->n_steps; s++) {
+        const ac_node *n = v->step[s]->node;
+        for (int32_t i = 0, k = reads_of(v, s, list); i < k; i++)
+            touch(v, list[i], s);
+        touch(v, ac_node_result(n), s);
+        for (int32_t i = n->n_fused ? n->n_out : 0; i < n->n_out; i++)
+            touch(v, n->out[i], s);
+    }
+    for (int32_t i = 0; i < g->input.n; i++) {
+        touch(v, g->input.item[i], 0);
+        if (v->opt.whole || v->opt.preserve_input || v->opt.preserve_all)
+            touch(v, g->input.item[i], end);
+    }
+    for (int32_t i = 0; i < g->output.n; i++) {
+        touch(v, g->output.item[i], end);
+        if (v->opt.whole)
+            touch(v, g->output.item[i], 0);
+    }
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        ac_tensor *t = g->tensor.item[i];
+        if (t->state) {
+            touch(v, t, 0);
+            touch(v, t, end);
+        }
+        if (v->out->first[i] >= 0 && v->opt.preserve_all)
+            touch(v, t, end);
+    }
+    for (int32_t i = 0; i < g->tensor.n; i++) { /* a view extends its root's life */
+        ac_tensor *t = g->tensor.item[i];
+        if (t->root && v->out->first[i] >= 0) {
+            touch(v, root_of(t), v->out->first[i]);
+            touch(v, root_of(t), v->out->last[i]);
+        }
+    }
+}
+
+/* May the result of step s take the place of operand c? c dies here, fills its item, and no other operand of the step
+ * uses the same bytes. */
+static bool can_merge(live *v, int32_t s, ac_tensor *c, const ac_tensor *result)
+{
+    ac_tensor *list[MAX_READS];
+    const ac_tensor *r = root_of(c);
+    int32_t group = find(v, r->id);
+    if (v->pinned[group] || v->group_last[group] != s || result->root || result->state || r->state)
+        return false;
+    if (find(v, result->id) == group || v->out->first[result->id] != s)
+        return false;
+    if (ac_tensor_bytes(c) != ac_tensor_bytes(r) || ac_tensor_bytes(r) != ac_tensor_bytes(result))
+        return false;
+    for (int32_t i = 0, k = reads_of(v, s, list); i < k; i++)
+        if (list[i] != c && find(v, root_of(list[i])->id) == group)
+            return false;
+    return true;
+}
+
+static void merge_in_place(live *v)
+{
+    const ac_graph *g = v->g;
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        v->group_last[i] = v->out->last[i];
+    for (int32_t i = 0; i < g->output.n; i++)
+        v->pinned[root_of(g->output.item[i])->id] = true;
+    for (int32_t i = 0; i < g->input.n; i++)
+        if (v->opt.whole || v->opt.preserve_input)
+            v->pinned[g->input.item[i]->id] = true;
+    for (int32_t s = 0; v->opt.inplace && !v->opt.preserve_all && s < v->n_steps; s++) {
+        const ac_lowered *low = v->step[s];
+        ac_tensor *result = ac_node_result(low->node);
+        for (int32_t i = 0; i < low->n_overwrite; i++) {
+            if (!can_merge(v, s, low->overwrite[i], result))
+                continue;
+            int32_t group = find(v, root_of(low->overwrite[i])->id);
+            v->group[result->id] = group;
+            v->group_last[group] = v->group_last[result->id];
+            v->pinned[group] = v->pinned[group] || v->pinned[result->id];
+            v->out->alias_how[result->id] = "in-place";
+            break;
+        }
+    }
+}
+
+static ac_life life_of(live *v, int32_t group)
+{
+    ac_step first = v->out->first[group], last = v->group_last[group];
+    for (int32_t i = 0; i < v->g->tensor.n; i++)
+        if (v->out->first[i] >= 0 && v->out->first[i] < first && find(v, i) == group)
+            first = v->out->first[i];
+    return (ac_life){first, last + 1};
+}
+
+/* One item for each group of roots, then one for each scratch buffer of a step. */
+static void items(live *v)
+{
+    const ac_graph *g = v->g;
+    ac_liveness *o = v->out;
+    ac_region *r = v->cx->region;
+    int32_t room = g->tensor.n;
+    for (int32_t s = 0; s < v->n_steps; s++)
+        room += v->step[s]->arg.n;
+    o->problem.item = AC_NEW_N(r, ac_item, room);
+    o->owner = AC_NEW_N(r, ac_tensor *, room);
+    int32_t n = 0;
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        ac_tensor *t = g->tensor.item[i];
+        if (t->root || o->first[i] < 0 || ac_tensor_is_const(t) || find(v, i) != i)
+            continue;
+        ac_item *it = &o->problem.item[n];
+        o->owner[n] = t;
+        o->item_of[i] = n++;
+        it->name = t->name;
+        it->size = ac_tensor_bytes(t);
+        it->align = v->opt.align;
+        it->life = life_of(v, i);
+        it->fixed = -1;
+        it->mem = t->state ? 1 : 0;
+        it->kind = t->state ? AC_ITEM_STATE : t->input ? AC_ITEM_INPUT : t->output ? AC_ITEM_OUTPUT : AC_ITEM_TENSOR;
+    }
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        ac_tensor *t = g->tensor.item[i];
+        if (o->first[i] < 0 || ac_tensor_is_const(t))
+            continue;
+        o->item_of[i] = o->item_of[find(v, root_of(t)->id)];
+        o->delta[i] = offset_in_root(t);
+        if (t->root)
+            o->alias_how[i] = "view";
+    }
+    o->scratch_item = AC_NEW_N(r, int32_t *, v->n_steps ? v->n_steps : 1);
+    for (int32_t s = 0; s < v->n_steps; s++) {
+        const ac_lowered *low = v->step[s];
+        o->scratch_item[s] = AC_NEW_N(r, int32_t, low->arg.n ? low->arg.n : 1);
+        for (int32_t a = 0; a < low->arg.n; a++) {
+            o->scratch_item[s][a] = -1;
+            if (low->arg.item[a].kind != AC_ARG_SCRATCH)
+                continue;
+            ac_item *it = &o->problem.item[n];
+            o->scratch_item[s][a] = n++;
+            it->name = ac_internf(v->cx, "scratch%d.%d", s, a);
+            it->size = low->arg.item[a].bytes;
+            it->align = low->fn->buf.item[a].align > v->opt.align ? low->fn->buf.item[a].align : v->opt.align;
+            it->life = (ac_life){s, s + 1};
+            it->fixed = -1;
+            it->mem = 0;
+            it->kind = AC_ITEM_SCRATCH;
+        }
+    }
+    o->problem.n = n;
+}
+
+ac_liveness *ac_live(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, ac_live_options opt)
+{
+    ac_region *r = cx->region;
+    size_t n = (size_t)g->tensor.n + 1;
+    ac_region *tmp = ac_region_open(&cx->heap);
+    live v = {.cx = cx, .g = g, .step = step, .n_steps = n_steps, .opt = opt, .out = AC_NEW(r, ac_liveness)};
+    v.group = AC_NEW_N(tmp, int32_t, n);
+    v.group_last = AC_NEW_N(tmp, ac_step, n);
+    v.pinned = AC_NEW_N(tmp, bool, n);
+    ac_liveness *o = v.out;
+    o->item_of = AC_NEW_N(r, int32_t, n);
+    o->delta = AC_NEW_N(r, ac_bytes, n);
+    o->alias_how = AC_NEW_N(r, const char *, n);
+    o->first = AC_NEW_N(r, ac_step, n);
+    o->last = AC_NEW_N(r, ac_step, n);
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        v.group[i] = i;
+        o->item_of[i] = o->first[i] = o->last[i] = -1;
+    }
+    o->problem.steps = n_steps > 0 ? n_steps : 1;
+    o->problem.n_mems = 2;
+    o->problem.mem = AC_NEW_N(r, ac_memory, 2);
+    o->problem.mem[0] = (ac_memory){"arena", -1, opt.align};
+    o->problem.mem[1] = (ac_memory){"state", -1, opt.align};
+    lives(&v);
+    merge_in_place(&v);
+    items(&v);
+    ac_region_close(tmp);
+    return o;
+}

@@ -1,0 +1,44 @@
+/* live.h - from a graph and its execution order to a packing problem: which bytes are needed when.
+ *
+ * Rules (TFLite's, on lowered steps): a tensor lives from the step that makes it to the last step that reads it, both
+ * included; graph inputs live from step 0, graph outputs to the last step, state always (in a memory of its own); scratch
+ * lives in its step. With `whole` (TFLite's own rule, --reference tflite) inputs and outputs live through the whole run.
+ *
+ *     nodes      0: y = conv(x)     1: z = relu(y)     2: out = dense(z)
+ *     x  input   [0, 1)             overwritten from step 1 on
+ *     y          [0, 2)
+ *     z          merged into y      the result of relu may be written over its operand, which dies there
+ *     out        [2, 3)
+ *
+ * A view extends its root's life; an in-place result shares its operand's item. Memory: the context's region. */
+#ifndef AC_PLANNER_LIVE_H
+#define AC_PLANNER_LIVE_H
+#include "ir/graph/graph.h"
+#include "ir/ops/lower.h"
+#include "planner/problem.h"
+
+typedef struct ac_live_options {
+    bool whole;          /* inputs and outputs live throughout */
+    bool preserve_input; /* inputs keep their bytes to the end */
+    bool preserve_all;   /* nothing is overwritten: all tensors can be looked at after a run */
+    bool inplace;        /* results may take their operand's place */
+    ac_bytes align;      /* of every tensor */
+} ac_live_options;
+
+typedef struct ac_liveness {
+    ac_problem problem;      /* memory 0 "arena", memory 1 "state" */
+    int32_t *item_of;        /* by tensor id: item, -1: none (constant, internal) */
+    ac_bytes *delta;         /* by tensor id: offset inside the item */
+    const char **alias_how;  /* by tensor id: "view", "in-place" or NULL: has the item to itself */
+    ac_tensor **owner;       /* by item: the tensor that named it; NULL: scratch */
+    int32_t **scratch_item;  /* by step, by argument: item of a scratch argument, else -1 */
+    ac_step *first, *last;   /* by tensor id, inclusive; -1: never */
+} ac_liveness;
+
+/* step[i] is what runs i-th. */
+ac_liveness *ac_live(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, ac_live_options opt);
+
+/* order.c: the nodes that need code, in execution order. `keep` is the file's order, which the reader has made valid. */
+int32_t ac_order_keep(const ac_graph *g, ac_node **order); /* order: room for g->node.n; returns how many */
+
+#endif

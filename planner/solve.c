@@ -1,0 +1,234 @@
+/* solve.c - from a problem to a checked plan: which memory an item goes to, which strategy packs it, which plan is
+ * kept.
+ *
+ * With one memory the strategies see the problem as it is. With several, every item starts in its own memory or in the
+ * first it may use; the memories are packed one after the other, and while one is over its capacity its largest movable
+ * item at fault goes on to the next memory that allows it. */
+#include "planner/place.h"
+
+#include "base/vec.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    ac_solver *solve;
+} STRATEGIES[] = {
+#define STRATEGY(name, fn, help) {name, fn},
+#include "planner/strategies.def"
+#undef STRATEGY
+};
+
+enum { N_STRATEGIES = sizeof STRATEGIES / sizeof *STRATEGIES, ALL = -1, EVICT_ROUNDS = 64, SEARCH_ITEMS = 2048 };
+
+typedef struct job {
+    ac_ctx *cx;
+    const ac_problem *p;
+    ac_plan *plan;
+    int32_t which;  /* strategy, or ALL: keep the smallest */
+    ac_result *row; /* what each reached in memory 0; NULL: not wanted, so ALL may stop at the bound */
+    int32_t n_rows;
+} job;
+
+/* Runs one strategy, or all; *name is the one whose offsets are kept. Every strategy works in a region of its own. */
+static int pack(job *j, const ac_problem *p, ac_bytes bound, ac_bytes *offset, const char **name)
+{
+    ac_region *tmp = ac_region_open(&j->cx->heap);
+    ac_bytes *trial = AC_NEW_N(tmp, ac_bytes, p->n), best = INT64_MAX;
+    *name = NULL;
+    j->n_rows = 0;
+    for (int32_t k = 0; k < N_STRATEGIES; k++) {
+        bool none = STRATEGIES[k].solve == solve_none;
+        if (j->which != ALL && j->which != k)
+            continue;
+        if (j->which == ALL && !j->row && (none || best <= bound))
+            continue;
+        /* Search starts by running the others again; beyond its limit it would only repeat the best of them. */
+        if (j->which == ALL && STRATEGIES[k].solve == solve_search && p->n > SEARCH_ITEMS)
+            continue;
+        ac_region *own = ac_region_open(&j->cx->heap);
+        bool solved = STRATEGIES[k].solve(p, trial, own) == AC_OK;
+        ac_region_close(own);
+        ac_bytes top = solved ? ac_problem_top(p, trial) : -1;
+        if (j->row)
+            j->row[j->n_rows++] = (ac_result){STRATEGIES[k].name, top};
+        if (!solved || top >= best || (none && j->which == ALL))
+            continue;
+        best = top;
+        *name = STRATEGIES[k].name;
+        if (p->n)
+            memcpy(offset, trial, (size_t)p->n * sizeof *offset);
+    }
+    ac_region_close(tmp);
+    return *name ? AC_OK : AC_FAIL;
+}
+
+/* Several memories. */
+
+static bool allowed(const ac_item *it, int32_t m)
+{
+    return it->mem >= 0 ? it->mem == m : !it->mems || (m < 32 && (it->mems >> m & 1u));
+}
+
+static int32_t next_memory(const ac_problem *p, const ac_item *it, int32_t m)
+{
+    while (m < p->n_mems && !allowed(it, m))
+        m++;
+    return m;
+}
+
+/* The part of the problem that plan->mem puts into memory m, as a problem of one memory. */
+static ac_problem part_of(const job *j, int32_t m, int32_t *back, ac_region *tmp)
+{
+    const ac_problem *p = j->p;
+    ac_problem q = {.mem = &p->mem[m], .n_mems = 1, .steps = p->steps};
+    int32_t *there = AC_NEW_N(tmp, int32_t, p->n);
+    q.item = AC_NEW_N(tmp, ac_item, p->n);
+    q.pair = AC_NEW_N(tmp, ac_pair, p->n_pairs);
+    for (int32_t i = 0; i < p->n; i++) {
+        there[i] = -1;
+        if (j->plan->mem[i] != m)
+            continue;
+        there[i] = q.n;
+        back[q.n] = i;
+        q.item[q.n] = p->item[i];
+        q.item[q.n].mem = -1;
+        q.item[q.n++].mems = 0;
+    }
+    for (int32_t k = 0; k < p->n_pairs; k++) {
+        ac_pair r = p->pair[k];
+        if (there[r.a] < 0 || there[r.b] < 0)
+            continue;
+        r.a = there[r.a];
+        r.b = there[r.b];
+        q.pair[q.n_pairs++] = r;
+    }
+    return q;
+}
+
+/* Sends items on from the overfull memory m: the largest one that ends above the capacity or, while even the live bound
+ * is above it, is alive at the peak; after many rounds all that end above. false: nobody can go. */
+static bool evict(job *j, int32_t m, const ac_problem *q, const int32_t *back, const ac_bytes *offset, ac_bound bound,
+                  int32_t round)
+{
+    ac_bytes capacity = j->p->mem[m].capacity;
+    int32_t largest = -1;
+    bool any = false;
+    for (int32_t k = 0; k < q->n; k++) {
+        const ac_item *it = &j->p->item[back[k]];
+        bool above = offset[k] + it->size > capacity;
+        bool at_peak = bound.live > capacity && it->life.begin <= bound.peak && bound.peak < it->life.end;
+        int32_t to = next_memory(j->p, it, m + 1);
+        if (!it->size || it->fixed >= 0 || it->mem >= 0 || to == j->p->n_mems || !(above || at_peak))
+            continue;
+        if (above && (round >= EVICT_ROUNDS || it->size > capacity)) {
+            j->plan->mem[back[k]] = to;
+            any = true;
+        } else if (largest < 0 || it->size > q->item[largest].size) {
+            largest = k;
+        }
+    }
+    if (!any && largest >= 0) {
+        j->plan->mem[back[largest]] = next_memory(j->p, &j->p->item[back[largest]], m + 1);
+        any = true;
+    }
+    return any;
+}
+
+static int pack_memory(job *j, int32_t m)
+{
+    const char *name = NULL;
+    for (int32_t round = 0;; round++) {
+        ac_region *tmp = ac_region_open(&j->cx->heap);
+        int32_t *back = AC_NEW_N(tmp, int32_t, j->p->n);
+        ac_problem q = part_of(j, m, back, tmp);
+        ac_bytes *offset = AC_NEW_N(tmp, ac_bytes, q.n);
+        ac_bound bound = ac_problem_bound(&q, tmp);
+        job part = *j;
+        part.row = m ? NULL : j->row;
+        int rc = pack(&part, &q, bound.aligned, offset, &name);
+        ac_bytes top = ac_problem_top(&q, offset);
+        bool over = j->p->mem[m].capacity >= 0 && top > j->p->mem[m].capacity;
+        bool again = rc == AC_OK && over && evict(j, m, &q, back, offset, bound, round);
+        if (rc == AC_OK && !again) {
+            for (int32_t k = 0; k < q.n; k++)
+                j->plan->offset[back[k]] = offset[k];
+            j->plan->mem_bytes[m] = top;
+            if (!m) {
+                j->n_rows = part.n_rows;
+                j->plan->bound = bound.aligned;
+                j->plan->strategy = name;
+            }
+        }
+        ac_region_close(tmp);
+        if (!again)
+            return rc;
+    }
+}
+
+static int find_strategy(ac_ctx *cx, const char *name, int32_t *which)
+{
+    const char *known[N_STRATEGIES + 1] = {"auto"};
+    *which = ALL;
+    if (!strcmp(name, "auto"))
+        return AC_OK;
+    for (int32_t k = 0; k < N_STRATEGIES; k++) {
+        known[k + 1] = STRATEGIES[k].name;
+        if (!strcmp(name, STRATEGIES[k].name)) {
+            *which = k;
+            return AC_OK;
+        }
+    }
+    ac_error(cx, (ac_place){0}, E0501, "there is no planner '%s'", name);
+    const char *close = ac_closest(name, known, N_STRATEGIES + 1);
+    if (close)
+        return ac_help(cx, "did you mean '%s'?", close);
+    char *list = ac_strdup(cx->region, known[0]);
+    for (int32_t k = 1; k <= N_STRATEGIES; k++)
+        list = ac_strf(cx->region, "%s, %s", list, known[k]);
+    return ac_help(cx, "planners: %s", list);
+}
+
+/* Capacities are left out of the final check: a plan that is too large is a valid plan over its budget, which is for
+ * the caller to judge (ac_report_over_budget). */
+static int check_plan(ac_ctx *cx, const ac_problem *p, const ac_plan *plan)
+{
+    ac_problem roomy = *p;
+    roomy.mem = ac_copy(cx->region, p->mem, (size_t)p->n_mems * sizeof *p->mem);
+    for (int32_t m = 0; m < p->n_mems; m++)
+        roomy.mem[m].capacity = -1;
+    return ac_plan_check(cx, NULL, &roomy, plan);
+}
+
+static int solve(job *j)
+{
+    const ac_problem *p = j->p;
+    ac_plan *plan = j->plan;
+    *plan = (ac_plan){.offset = AC_NEW_N(j->cx->region, ac_bytes, p->n),
+                      .mem = AC_NEW_N(j->cx->region, int32_t, p->n),
+                      .mem_bytes = AC_NEW_N(j->cx->region, ac_bytes, p->n_mems)};
+    for (int32_t i = 0; i < p->n; i++) {
+        plan->mem[i] = next_memory(p, &p->item[i], 0);
+        if (plan->mem[i] == p->n_mems)
+            return ac_error(j->cx, (ac_place){.node = p->item[i].name}, E0901, "no memory allows this item");
+    }
+    for (int32_t m = 0; m < p->n_mems; m++)
+        AC_TRY(pack_memory(j, m));
+    plan->arena_bytes = plan->mem_bytes[0];
+    return check_plan(j->cx, p, plan);
+}
+
+int ac_solve(ac_ctx *cx, const ac_problem *p, const char *strategy, ac_plan *out)
+{
+    job j = {.cx = cx, .p = p, .plan = out};
+    AC_TRY(find_strategy(cx, strategy, &j.which));
+    return solve(&j);
+}
+
+int ac_solve_all(ac_ctx *cx, const ac_problem *p, ac_plan *best, ac_result *row, int32_t *n_rows)
+{
+    job j = {.cx = cx, .p = p, .plan = best, .which = ALL, .row = row};
+    int rc = solve(&j);
+    *n_rows = j.n_rows;
+    return rc;
+}
