@@ -1,0 +1,154 @@
+#include "codegen/bind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct span { ac_bytes begin, end; ac_space space; } span;
+
+static ac_bound_arg place(const ac_binding *b, int32_t item, ac_bytes delta)
+{
+    return (ac_bound_arg){b->plan->mem[item] == 1 ? AC_SPACE_STATE : AC_SPACE_ARENA, b->plan->offset[item] + delta, false};
+}
+
+static ac_bytes arg_bytes(const ac_lowered *low, int32_t a)
+{
+    return ac_dtype_size(low->fn->buf.item[a].dtype, low->fn->buf.item[a].count);
+}
+
+/* Constants are numbered in order of first use; two that take their bytes straight from the same tensor are one. */
+static int32_t const_index(ac_module *m, ac_const *k)
+{
+    for (int32_t i = 0; i < m->n_konst; i++)
+        if (m->konst[i] == k || (k->source && m->konst[i]->source == k->source && m->konst[i]->align >= k->align))
+            return i;
+    m->konst[m->n_konst] = k;
+    return m->n_konst++;
+}
+
+static const char *fused_text(ac_ctx *cx, const ac_node *n)
+{
+    char *s = NULL;
+    for (int32_t i = 0; i < n->n_fused; i++) {
+        const char *op = n->fused[i]->at.op ? n->fused[i]->at.op : ac_ops[n->fused[i]->op].tflite;
+        s = s ? ac_strf(cx->region, "%s, %s", s, op) : ac_strdup(cx->region, op);
+    }
+    return s;
+}
+
+static void bind_call(ac_module *m, ac_call *c, const ac_lowered *low, int32_t s, const ac_binding *b)
+{
+    ac_region *r = m->cx->region;
+    ac_bound_arg *arg = AC_NEW_N(r, ac_bound_arg, low->arg.n + 1);
+    c->low = low;
+    c->op = low->node->at.op ? low->node->at.op : ac_ops[low->node->op].tflite;
+    c->name = low->node->name;
+    c->fused = fused_text(m->cx, low->node);
+    c->n_arg = low->arg.n;
+    for (int32_t a = 0; a < low->arg.n; a++) {
+        const ac_arg *x = &low->arg.item[a];
+        switch (x->kind) {
+        case AC_ARG_CONST: arg[a] = (ac_bound_arg){AC_SPACE_CONST, const_index(m, x->konst), false}; break;
+        case AC_ARG_SCRATCH: arg[a] = place(b, b->scratch_item[s][a], 0); break;
+        case AC_ARG_TENSOR: arg[a] = place(b, b->item_of[x->tensor->id], b->delta[x->tensor->id]); break;
+        }
+    }
+    for (int32_t i = 0; i < low->arg.n; i++)
+        for (int32_t j = 0; j < low->arg.n; j++) {
+            if (i == j || arg[i].space != arg[j].space || arg[i].space == AC_SPACE_CONST)
+                continue;
+            ac_bytes ie = arg[i].offset + arg_bytes(low, i), je = arg[j].offset + arg_bytes(low, j);
+            bool written = low->fn->buf.item[i].role != AC_BUF_IN || low->fn->buf.item[j].role != AC_BUF_IN;
+            if (written && arg[i].offset < je && arg[j].offset < ie)
+                arg[i].shares = true;
+        }
+    c->arg = arg;
+}
+
+static ac_io io_of(const ac_binding *b, const ac_tensor *t)
+{
+    ac_bound_arg at = place(b, b->item_of[t->id], b->delta[t->id]);
+    return (ac_io){t, at.space, at.offset, ac_tensor_bytes(t), false};
+}
+
+/* An input is clobbered when another item that is alive later takes any of its bytes, or an in-place result does. */
+static bool is_clobbered(const ac_io *io, const ac_graph *g, const ac_binding *b, int32_t n_steps)
+{
+    int32_t own = b->item_of[io->tensor->id];
+    if (io->space != AC_SPACE_ARENA)
+        return false;
+    if (b->problem->item[own].life.end < n_steps)
+        for (int32_t i = 0; i < b->problem->n; i++) {
+            const ac_item *it = &b->problem->item[i];
+            if (i != own && b->plan->mem[i] == 0 && it->size && b->plan->offset[i] < io->offset + io->bytes &&
+                io->offset < b->plan->offset[i] + it->size)
+                return true;
+        }
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        if (t != io->tensor && b->item_of[i] == own && t->def && !t->root)
+            return true;
+    }
+    return false;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct ac_range *x = a, *y = b;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* The bytes of the arena that nothing alive in step s occupies. */
+static struct ac_dead dead_bytes(ac_module *m, const ac_binding *b, int32_t s)
+{
+    struct ac_range *live = AC_NEW_N(m->cx->region, struct ac_range, b->problem->n + 1);
+    struct ac_range *dead = AC_NEW_N(m->cx->region, struct ac_range, b->problem->n + 1);
+    int32_t n = 0, k = 0;
+    for (int32_t i = 0; i < b->problem->n; i++) {
+        const ac_item *it = &b->problem->item[i];
+        if (b->plan->mem[i] == 0 && it->size && it->life.begin <= s && s < it->life.end)
+            live[n++] = (struct ac_range){b->plan->offset[i], b->plan->offset[i] + it->size};
+    }
+    qsort(live, (size_t)n, sizeof *live, by_begin);
+    ac_bytes at = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (live[i].begin > at)
+            dead[k++] = (struct ac_range){at, live[i].begin};
+        if (live[i].end > at)
+            at = live[i].end;
+    }
+    if (at < m->arena_bytes)
+        dead[k++] = (struct ac_range){at, m->arena_bytes};
+    return (struct ac_dead){dead, k};
+}
+
+void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, const ac_binding *b)
+{
+    ac_region *r = m->cx->region;
+    int32_t consts = 0;
+    for (int32_t s = 0; s < n_steps; s++)
+        consts += step[s]->arg.n;
+    m->call = AC_NEW_N(r, ac_call, n_steps + 1);
+    m->konst = AC_NEW_N(r, ac_const *, consts + 1);
+    m->n_calls = n_steps;
+    for (int32_t s = 0; s < n_steps; s++)
+        bind_call(m, &m->call[s], step[s], s, b);
+    m->input = AC_NEW_N(r, ac_io, g->input.n + 1);
+    m->output = AC_NEW_N(r, ac_io, g->output.n + 1);
+    m->state = AC_NEW_N(r, ac_io, g->tensor.n + 1);
+    m->n_inputs = g->input.n;
+    m->n_outputs = g->output.n;
+    for (int32_t i = 0; i < g->input.n; i++) {
+        m->input[i] = io_of(b, g->input.item[i]);
+        m->input[i].clobbered = is_clobbered(&m->input[i], g, b, n_steps);
+    }
+    for (int32_t i = 0; i < g->output.n; i++)
+        m->output[i] = io_of(b, g->output.item[i]);
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        if (g->tensor.item[i]->state && b->item_of[i] >= 0)
+            m->state[m->n_states++] = io_of(b, g->tensor.item[i]);
+    if (m->poison) {
+        m->dead = AC_NEW_N(r, struct ac_dead, n_steps + 1);
+        for (int32_t s = 0; s < n_steps; s++)
+            m->dead[s] = dead_bytes(m, b, s);
+    }
+}

@@ -1,0 +1,18 @@
+/* bind.h - from lowered steps and a plan to a module: every argument becomes memory + constant offset. */
+#ifndef AC_CODEGEN_BIND_H
+#define AC_CODEGEN_BIND_H
+#include "codegen/module.h"
+
+/* Where a tensor or a scratch argument ended up; arenac.c answers from liveness and plan. mem 0 arena, 1 state. */
+typedef struct ac_binding {
+    const int32_t *item_of;        /* by tensor id */
+    const ac_bytes *delta;         /* by tensor id */
+    int32_t *const *scratch_item;  /* by step and argument */
+    const ac_problem *problem;
+    const ac_plan *plan;
+} ac_binding;
+
+/* Fills call, konst, input, output, state and (with poison) dead of *m; m->cx, name, target ... are set by the caller. */
+void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, const ac_binding *b);
+
+#endif

@@ -1,0 +1,47 @@
+/* emit.h - what the files that print a whole module share.
+ *
+ *     emit_c.c       the .c: order of its parts, functions, init, reset, run
+ *     emit_header.c  the .h: the API of docs/generated-c.md
+ *     emit_const.c   weights: as C text, as a blob, as a blob pulled in by the assembler
+ *     emit_host.c    the descriptor of runtime/arn_model.def, for `run` and `bench`
+ *
+ * Memory: the context's region. Errors: AC_FAIL when a constant cannot be made or a function cannot be printed. */
+#ifndef AC_CODEGEN_EMIT_H
+#define AC_CODEGEN_EMIT_H
+#include "codegen/c_print.h"
+#include "codegen/module.h"
+
+typedef struct ac_emit {
+    ac_module *m;
+    ac_region *region;
+    ac_cfile file;
+    ac_sink *to;
+    ac_weights weights;
+    const char **fn;          /* C name of each function */
+    const char **konst;       /* rodata: an expression that points to the constant */
+    ac_bytes *offset, total;  /* asm, blob */
+    const char *blob_name;
+} ac_emit;
+
+/* emit_const.c */
+int e_make_consts(const ac_module *m);                     /* all data present, or AC_FAIL */
+int32_t *e_twins(const ac_module *m, bool same_type);      /* the first constant with the same bytes */
+void e_rodata(ac_emit *e, int32_t i, const char *name);    /* the definition; sets e->konst[i] */
+void e_asm(ac_emit *e);                                    /* .incbin and its symbol */
+enum { E_BLOB_HEADER = 64, E_BLOB_CHECKED = 32 };          /* bytes; the first that identify the blob */
+int e_blob_header(const ac_module *m, uint8_t header[E_BLOB_HEADER], const uint8_t *bytes, ac_bytes total);
+int e_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
+
+/* emit_c.c */
+const char *e_place(const ac_emit *e, ac_space space, ac_bytes offset, ac_dtype d); /* "(float *)(void *)(arena + 0x40)" */
+const char *e_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
+
+/* emit_header.c */
+const char *e_upper(const ac_module *m);
+ac_bytes e_stack_bytes(const ac_module *m);
+
+/* emit_host.c */
+void e_host_types(ac_emit *e);
+void e_host_model(ac_emit *e);
+
+#endif

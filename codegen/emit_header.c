@@ -1,0 +1,138 @@
+/* The header of a generated model: sizes, offsets, scales, one pointer to each input and output, init and run. C99 and
+ * C++. */
+#include "codegen/emit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *e_upper(const ac_module *m)
+{
+    ac_cfile f;
+    ac_cfile_open(&f, m->cx, m->target, m->name);
+    return f.upper;
+}
+
+/* Locals of the largest function and the frames of it and of run: what a compiler with optimisation needs about. */
+ac_bytes e_stack_bytes(const ac_module *m)
+{
+    ac_bytes most = 0;
+    for (int32_t i = 0; i < m->n_fn; i++) {
+        ac_bytes b = c_stack_bytes(m->fn[i]);
+        most = b > most ? b : most;
+    }
+    return ac_align_up(most + 128, 16);
+}
+
+static const char *base_of(ac_space space)
+{
+    return space == AC_SPACE_STATE ? "state" : "arena";
+}
+
+static void put_io_macros(const ac_module *m, ac_sink *to, const char *kind, int32_t i, const ac_io *io)
+{
+    const char *U = e_upper(m);
+    const ac_tensor *t = io->tensor;
+    const char *at = io->space == AC_SPACE_STATE ? " in state" : "";
+    ac_region *r = m->cx->region;
+    if (io->space != AC_SPACE_CONST)
+        ac_putf(to, "#define %s_%s%d_OFFSET 0x%04llxu /* %s %s%s */\n", U, kind, i, (unsigned long long)io->offset,
+                c_comment_text(r, t->name), ac_tensor_str(m->cx, t), at);
+    else
+        ac_putf(to, "/* %s %d: %s %s, a constant */\n", strcmp(kind, "IN") ? "output" : "input", i,
+                c_comment_text(r, t->name), ac_tensor_str(m->cx, t));
+    ac_putf(to, "#define %s_%s%d_BYTES %lldu\n", U, kind, i, (long long)io->bytes);
+    ac_putf(to, "#define %s_%s%d_COUNT %lldu\n", U, kind, i, (long long)ac_tensor_count(t));
+    if (t->quant && t->quant->n == 1) {
+        ac_putf(to, "#define %s_%s%d_SCALE %s\n", U, kind, i, c_float(r, t->quant->scale[0]).text);
+        ac_putf(to, "#define %s_%s%d_ZERO (%d)\n", U, kind, i, t->quant->zero[0]);
+    }
+    if (!strcmp(kind, "IN"))
+        ac_putf(to, "#define %s_IN%d_CLOBBERED %d\n", U, i, io->clobbered);
+}
+
+static void put_accessor(const ac_module *m, ac_sink *to, const char *kind, int32_t i, const ac_io *io, bool input)
+{
+    const char *p = m->name, *U = e_upper(m), *type = ac_dtype_c(io->tensor->dtype), *c = input ? "" : "const ";
+    if (io->space == AC_SPACE_CONST) {
+        ac_putf(to, "const %s *%s_%s%d(const %s_mem *m);\n", type, p, kind, i, p);
+        return;
+    }
+    ac_putf(to,
+            "static inline %s%s *%s_%s%d(const %s_mem *m)\n"
+            "{\n"
+            "    return (%s%s *)(%svoid *)((%suint8_t *)m->%s + %s_%s%d_OFFSET);\n"
+            "}\n",
+            c, type, p, kind, i, p, c, type, c, c, base_of(io->space), U, input ? "IN" : "OUT", i);
+}
+
+static void put_first_comment(const ac_module *m, ac_sink *to)
+{
+    ac_region *r = m->cx->region;
+    ac_putf(to, "/* %s.h - made by arenac %s from %s", m->name, m->version, c_comment_text(r, m->source));
+    if (m->sha256 && *m->sha256)
+        ac_putf(to, " (sha256 %s)", m->sha256);
+    if (m->options && *m->options)
+        ac_putf(to, "; options: %s", c_comment_text(r, m->options));
+    ac_putf(to, "\n * arena %s B%s", ac_commas(m->cx, m->arena_bytes), m->optimal ? ", optimal" : "");
+    const char *word = "";
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        if (m->input[i].clobbered) {
+            ac_putf(to, "%s'%s'", *word ? word : "; input ", c_comment_text(r, m->input[i].tensor->name));
+            word = ", ";
+        }
+    if (*word)
+        ac_putf(to, " overwritten by %s_run", m->name);
+    ac_put(to, ". Safe to call from several threads with distinct arenas. */\n");
+}
+
+int ac_emit_header(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name, *U = e_upper(m);
+    put_first_comment(m, to);
+    ac_putf(to,
+            "#ifndef %s_H\n#define %s_H\n#include <stddef.h>\n#include <stdint.h>\n"
+            "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+            U, U);
+    ac_putf(to, "#define %s_ARENA_BYTES %lldu\n", U, (long long)m->arena_bytes);
+    ac_putf(to, "#define %s_ARENA_ALIGN %lldu\n", U, (long long)(m->arena_align > 0 ? m->arena_align : 1));
+    ac_putf(to, "#define %s_STATE_BYTES %lldu\n", U, (long long)m->state_bytes);
+    ac_putf(to, "#define %s_STACK_BYTES %lldu /* of %s_run: an estimate, measure before you rely on it */\n", U,
+            (long long)e_stack_bytes(m), p);
+    ac_putf(to, "#define %s_INPUTS %d\n#define %s_OUTPUTS %d\n#define %s_STEPS %d\n", U, m->n_inputs, U, m->n_outputs,
+            U, m->n_calls);
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        put_io_macros(m, to, "IN", i, &m->input[i]);
+    for (int32_t i = 0; i < m->n_outputs; i++)
+        put_io_macros(m, to, "OUT", i, &m->output[i]);
+    for (int32_t i = 0; i < m->n_states; i++)
+        ac_putf(to, "/* state 0x%04llx: %s %s */\n", (unsigned long long)m->state[i].offset,
+                c_comment_text(m->cx->region, m->state[i].tensor->name), ac_tensor_str(m->cx, m->state[i].tensor));
+    bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
+    ac_putf(to,
+            "\ntypedef struct %s_mem { /* one pointer for each memory of the plan */\n"
+            "    void *arena;         /* %s_ARENA_BYTES, aligned to %s_ARENA_ALIGN */\n"
+            "    const void *weights; /* %s */\n",
+            p, U, U, blob ? "the blob, aligned to 64" : "not used: NULL");
+    if (m->state_bytes)
+        ac_putf(to, "    void *state;         /* %s_STATE_BYTES, aligned as the arena; kept between runs */\n", U);
+    ac_putf(to, "} %s_mem;\n\n", p);
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        put_accessor(m, to, "in", i, &m->input[i], true);
+    for (int32_t i = 0; i < m->n_outputs; i++)
+        put_accessor(m, to, "out", i, &m->output[i], false);
+    ac_putf(to,
+            "\nenum { %s_OK = 0, %s_EALIGN = 1, %s_EDIM = 2, %s_EWEIGHTS = 3, %s_EINDEX = 4 };\n"
+            "int %s_init(const %s_mem *m); /* checks alignment%s%s */\n"
+            "int %s_run(const %s_mem *m);  /* no heap, no globals written, bounded loops */\n",
+            U, U, U, U, U, p, p, blob ? " and the blob's magic" : "",
+            m->state_bytes ? ", sets state to its first value" : "", p, p);
+    if (m->state_bytes)
+        ac_putf(to, "void %s_reset(const %s_mem *m); /* state as after init */\n", p, p);
+    if (m->host)
+        ac_putf(
+            to,
+            "struct arn_model;\nsize_t %s_describe(const struct arn_model **model); /* runtime/arn_rt.h; its size */\n",
+            p);
+    ac_put(to, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+    return AC_OK;
+}

@@ -1,0 +1,149 @@
+/* The descriptor of a model for programs on a host: `NAME_model`, a constant struct arn_model of runtime/arn_rt.h. The
+ * types are printed into the file itself, from the same table that arn_rt.h is made of. */
+#include "codegen/emit.h"
+#include "runtime/arn_rt.h"
+
+#include <inttypes.h>
+
+_Static_assert((int)ARN_F32 == (int)AC_F32 && (int)ARN_BF16 == (int)AC_BF16 && (int)ARN_F64 == (int)AC_F64 &&
+                   (int)ARN_I64 == (int)AC_I64 && (int)ARN_U8 == (int)AC_U8 && (int)ARN_BOOL == (int)AC_BOOL,
+               "the runtime counts types as dtype.def does");
+
+void e_host_types(ac_emit *e)
+{
+    ac_put(e->to, "/* What arn_rt.h declares. */\n"
+                  "#ifndef ARN_RT_H\n"
+                  "struct arn_mem;\n"
+                  "struct arn_hook;\n"
+                  "typedef void arn_step_fn(void *user, int32_t step);\n"
+                  "typedef int arn_init_fn(const struct arn_mem *m);\n"
+                  "typedef int arn_run_fn(const struct arn_mem *m, const struct arn_hook *hook);\n");
+#define ARN_STRUCT(name, meaning)      ac_put(e->to, "struct " #name " { /* " meaning " */\n");
+#define ARN_FIELD(type, name, meaning) ac_put(e->to, "    " #type " " #name "; /* " meaning " */\n");
+#define ARN_END                        ac_put(e->to, "};\n");
+#include "runtime/arn_model.def"
+#undef ARN_STRUCT
+#undef ARN_FIELD
+#undef ARN_END
+    ac_put(e->to, "#endif\n\n");
+}
+
+static const char *quoted(ac_emit *e, const char *s)
+{
+    return s && *s ? ac_strf(e->region, "\"%s\"", c_string_text(e->region, s)) : "\"\"";
+}
+
+static void put_dims(ac_emit *e, const char *kind, int32_t i, const ac_tensor *t)
+{
+    const char *p = e->m->name;
+    if (t->rank) {
+        ac_putf(e->to, "static const int64_t %s_%s%d_dim[%d] = {", p, kind, i, t->rank);
+        for (int32_t d = 0; d < t->rank; d++)
+            ac_putf(e->to, "%s%" PRId64, d ? ", " : "", t->dim[d]);
+        ac_put(e->to, "};\n");
+    }
+    if (!t->quant)
+        return;
+    ac_putf(e->to, "static const float %s_%s%d_scale[%d] = {", p, kind, i, t->quant->n);
+    for (int32_t k = 0; k < t->quant->n; k++)
+        ac_putf(e->to, "%s%s", k ? ", " : "", c_float(e->region, t->quant->scale[k]).text);
+    ac_putf(e->to, "};\nstatic const int32_t %s_%s%d_zero[%d] = {", p, kind, i, t->quant->n);
+    for (int32_t k = 0; k < t->quant->n; k++)
+        ac_putf(e->to, "%s%d", k ? ", " : "", t->quant->zero[k]);
+    ac_put(e->to, "};\n");
+}
+
+static void put_tensor(ac_emit *e, const char *kind, int32_t i, const ac_io *io)
+{
+    const ac_tensor *t = io->tensor;
+    const char *p = e->m->name, *data = "NULL";
+    ac_bytes offset = io->offset;
+    if (io->space == AC_SPACE_CONST) {
+        offset = e->weights == AC_WEIGHTS_RODATA ? 0 : e->offset[io->offset];
+        if (e->weights == AC_WEIGHTS_RODATA)
+            data = e->konst[io->offset];
+        else if (e->weights == AC_WEIGHTS_ASM)
+            data = ac_strf(e->region, "%s_blob + %lld", p, (long long)offset);
+    }
+    int space = io->space == AC_SPACE_ARENA   ? ARN_IN_ARENA
+                : io->space == AC_SPACE_STATE ? ARN_IN_STATE
+                                              : ARN_IN_WEIGHTS;
+    ac_putf(e->to, "    {%s, \"%s\", %d, %d, ", quoted(e, t->name), ac_dtype_name(t->dtype), (int)t->dtype, t->rank);
+    ac_put(e->to, t->rank ? ac_strf(e->region, "%s_%s%d_dim, ", p, kind, i) : "NULL, ");
+    ac_putf(e->to, "%d, %d, %lldu, %lldu, %s, ", space, io->clobbered, (long long)offset, (long long)io->bytes, data);
+    if (t->quant)
+        ac_putf(e->to, "%d, %d, %s_%s%d_scale, %s_%s%d_zero},\n", t->quant->n, t->quant->axis, p, kind, i, p, kind, i);
+    else
+        ac_put(e->to, "0, 0, NULL, NULL},\n");
+}
+
+static void put_tensors(ac_emit *e, const char *kind, const ac_io *io, int32_t n)
+{
+    if (!n)
+        return;
+    for (int32_t i = 0; i < n; i++)
+        put_dims(e, kind, i, io[i].tensor);
+    ac_putf(e->to, "static const struct arn_tensor %s_%s_tensors[%d] = {\n", e->m->name, kind, n);
+    for (int32_t i = 0; i < n; i++)
+        put_tensor(e, kind, i, &io[i]);
+    ac_put(e->to, "};\n");
+}
+
+static void put_steps(ac_emit *e)
+{
+    const ac_module *m = e->m;
+    if (!m->n_calls)
+        return;
+    ac_putf(e->to, "static const struct arn_step %s_step_table[%d] = {\n", m->name, m->n_calls);
+    for (int32_t i = 0; i < m->n_calls; i++) {
+        const ac_call *c = &m->call[i];
+        ac_putf(e->to, "    {%s, %s, %s, %" PRId64 "},\n", quoted(e, c->op), quoted(e, c->name),
+                c->fused ? quoted(e, c->fused) : "NULL", c->low ? c->low->macs : 0);
+    }
+    ac_put(e->to, "};\n");
+}
+
+static void put_entry(ac_emit *e, const char *verb, const char *params, const char *call)
+{
+    const char *p = e->m->name;
+    ac_putf(e->to,
+            "static int %s_host_%s(%s)\n{\n    %s_mem m;\n    m.arena = a->arena;\n    m.weights = a->weights;\n", p,
+            verb, params, p);
+    if (e->m->state_bytes)
+        ac_put(e->to, "    m.state = a->state;\n");
+    ac_putf(e->to, "    %s\n}\n\n", call);
+}
+
+void e_host_model(ac_emit *e)
+{
+    const ac_module *m = e->m;
+    const char *p = m->name;
+    bool blob = e->weights != AC_WEIGHTS_RODATA;
+    put_entry(e, "init", "const struct arn_mem *a", ac_strf(e->region, "return %s_init(&m);", p));
+    put_entry(e, "run", "const struct arn_mem *a, const struct arn_hook *hook",
+              ac_strf(e->region, "return %s_steps(&m, hook);", p));
+    if (m->state_bytes)
+        put_entry(e, "reset", "const struct arn_mem *a",
+                  ac_strf(e->region, "%s_reset(&m);\n    return %s_OK;", p, e->file.upper));
+    put_tensors(e, "in", m->input, m->n_inputs);
+    put_tensors(e, "out", m->output, m->n_outputs);
+    put_steps(e);
+    ac_putf(e->to, "extern const struct arn_model %s_model;\nconst struct arn_model %s_model = {\n", p, p);
+    ac_putf(e->to, "    %du, %s, %s, %s,\n", (int)ARN_ABI, quoted(e, p), quoted(e, m->version),
+            quoted(e, m->target->name));
+    ac_putf(e->to, "    %s_ARENA_BYTES, %s_ARENA_ALIGN, %s_STATE_BYTES, %lldu, %d,\n", e->file.upper, e->file.upper,
+            e->file.upper, blob ? (long long)e->total : 0,
+            e->weights == AC_WEIGHTS_RODATA ? ARN_WEIGHTS_RODATA
+            : e->weights == AC_WEIGHTS_ASM  ? ARN_WEIGHTS_ASM
+                                            : ARN_WEIGHTS_BLOB);
+    ac_putf(e->to, "    %d, %d, %d,\n", m->n_inputs, m->n_outputs, m->n_calls);
+    ac_putf(e->to, "    %s, %s, %s,\n", m->n_inputs ? ac_strf(e->region, "%s_in_tensors", p) : "NULL",
+            m->n_outputs ? ac_strf(e->region, "%s_out_tensors", p) : "NULL",
+            m->n_calls ? ac_strf(e->region, "%s_step_table", p) : "NULL");
+    ac_putf(e->to, "    %s_host_init, %s_host_run, %s\n};\n\n", p, p,
+            m->state_bytes ? ac_strf(e->region, "%s_host_reset", p) : "NULL");
+    ac_putf(e->to,
+            "size_t %s_describe(const struct arn_model **model)\n{\n    *model = &%s_model;\n    return sizeof "
+            "%s_model;\n}\n",
+            p, p, p);
+}

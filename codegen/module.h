@@ -1,0 +1,79 @@
+/* module.h - a compiled model before it is printed: calls in execution order, each argument bound to a memory and an offset.
+ *
+ * Filled by arenac.c from the lowered nodes and the plan; printers (C, later CUDA and LLVM) only read it. Nothing here knows
+ * an operator. All in the context's region. */
+#ifndef AC_CODEGEN_MODULE_H
+#define AC_CODEGEN_MODULE_H
+#include "base/sink.h"
+#include "ir/graph/graph.h"
+#include "ir/ops/lower.h"
+#include "ir/ops/target.h"
+#include "planner/problem.h"
+
+typedef enum ac_space { AC_SPACE_ARENA, AC_SPACE_STATE, AC_SPACE_CONST } ac_space;
+
+typedef struct ac_bound_arg {
+    ac_space space;
+    ac_bytes offset;          /* ARENA, STATE: bytes from the memory's base; CONST: index in ac_module.konst */
+    bool shares;              /* overlaps another argument of the same call: no restrict, no noalias */
+} ac_bound_arg;
+
+typedef struct ac_call {
+    const ac_lowered *low;
+    const char *op, *name;    /* "CONV_2D", node name: comments */
+    const char *fused;        /* "ADD, RELU" or NULL */
+    int32_t fn;               /* index in ac_module.fn: equal functions are shared */
+    const ac_bound_arg *arg;  /* one for each parameter of the function */
+    int32_t n_arg;
+} ac_call;
+
+typedef struct ac_io {        /* a graph input or output, or a state tensor */
+    const ac_tensor *tensor;
+    ac_space space;
+    ac_bytes offset, bytes;
+    bool clobbered;           /* inputs: bytes are reused before run returns */
+} ac_io;
+
+typedef enum ac_weights { AC_WEIGHTS_AUTO, AC_WEIGHTS_RODATA, AC_WEIGHTS_ASM, AC_WEIGHTS_BLOB } ac_weights;
+
+typedef struct ac_module {
+    ac_ctx *cx;
+    const char *name;         /* C prefix, lower case: "vww" */
+    const char *source;       /* model file name without folders */
+    const char *sha256;       /* of the model file, hex */
+    const char *options;      /* as shown in the header comment: "-t generic" */
+    const char *version;      /* arenac's */
+    const ac_target *target;
+    const ac_loop_fn **fn;    /* distinct functions, in order of first call */
+    int32_t n_fn;
+    ac_call *call;
+    int32_t n_calls;
+    ac_const **konst;         /* distinct constants that calls use, in order of first use */
+    int32_t n_konst;
+    ac_io *input, *output, *state;
+    int32_t n_inputs, n_outputs, n_states;
+    ac_bytes arena_bytes, arena_align, state_bytes;
+    bool optimal;             /* the plan meets its bound */
+    ac_weights weights;
+    bool poison;              /* debug build of the code: fill the arena's dead bytes between calls and check */
+    bool host;                /* for `run` and `bench`: also exports a struct of function pointers, see emit_c.c */
+    /* Per call, for poison: byte ranges of the arena that are dead before it runs. Sorted, disjoint. NULL without poison. */
+    struct ac_dead { const struct ac_range { ac_bytes begin, end; } *range; int32_t n; } *dead;
+} ac_module;
+
+/* dedupe.c: fills fn, n_fn, call[].fn: structurally equal loop functions become one. */
+void ac_module_dedupe(ac_module *m);
+
+/* Layout of the constants in one block (blob and asm): offset of each, total. Alignment of each is respected; the block starts
+ * with a 64-byte header for the blob form (magic, version, total bytes, checksum). */
+void ac_module_layout_consts(const ac_module *m, ac_bytes *offset, ac_bytes *total);
+
+/* emit_c.c, emit_header.c, emit_const.c. The .c includes "<header_name>". AC_FAIL when a constant cannot be made. */
+int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to);
+int ac_emit_header(const ac_module *m, ac_sink *to);
+int ac_emit_blob(ac_module *m, ac_sink *to);   /* weights of AC_WEIGHTS_BLOB and AC_WEIGHTS_ASM */
+/* Weights of AC_WEIGHTS_AUTO: rodata up to 1 MiB, else asm. */
+ac_weights ac_module_weights(const ac_module *m);
+ac_bytes ac_module_const_bytes(const ac_module *m);
+
+#endif

@@ -1,0 +1,15 @@
+/* targets.h - the targets code can be printed for. The list is targets.def; what a row means is ir/ops/target.h.
+ *
+ *     const ac_target *t = ac_target_find("native");         the best row this CPU can run: its name is the row's own
+ *
+ * Cost: a walk over the table. Memory: constant. Errors: NULL for an unknown name (ac_closest with ac_target_name suggests). */
+#ifndef AC_CODEGEN_TARGETS_H
+#define AC_CODEGEN_TARGETS_H
+#include "ir/ops/target.h"
+
+const ac_target *ac_target_find(const char *name); /* also "native" */
+const ac_target *ac_target_at(int32_t i);          /* the i-th row, NULL behind the last */
+int32_t ac_target_count(void);
+bool ac_target_runs_here(const ac_target *t);      /* can this machine execute the code? Firmware rows: no */
+
+#endif
