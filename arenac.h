@@ -1,0 +1,77 @@
+/* arenac.h - the door: one model in, a plan and code out. Everything the command line does goes through here; start reading
+ * arenac.c for the journey on one page.
+ *
+ *     ac_options opt;
+ *     arenac_defaults(&opt);
+ *     opt.target = "generic";
+ *     arenac_job *job = arenac_open(&opt);              NULL: no memory
+ *     if (arenac_read(job, "kws.tflite") == 0 && arenac_plan(job) == 0)
+ *         arenac_print_report(job, stdout, 0);
+ *     arenac_print_diagnostics(job, stderr, 0);
+ *     int status = arenac_exit(job);                    the exit status of CLI.md
+ *     arenac_close(job);
+ *
+ * Every function that returns int gives 0, or -1 with diagnostics recorded in the job; running out of memory is such an error
+ * too. Two jobs share nothing and may work in two threads. Strings in options must outlive the job. */
+#ifndef ARENAC_H
+#define ARENAC_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct arenac_job arenac_job;
+
+typedef struct arenac_pair { const char *name; int64_t value; } arenac_pair;     /* --dim NAME=N */
+typedef struct arenac_names { const char *const *item; int32_t n; } arenac_names; /* --skip PASS ... */
+
+typedef struct ac_options {
+    const char *from;         /* format; NULL: guess by content */
+    const char *target;       /* a row of codegen/targets.def */
+    const char *planner;      /* "auto" or a strategy */
+    const char *name;         /* C prefix; NULL: from the file name */
+    const arenac_pair *dim;   /* pinned symbolic dimensions */
+    int32_t n_dims;
+    arenac_names skip, dump_after;
+    const char *stop_after;   /* pass; NULL: none */
+    int64_t align;            /* of tensors; 0: the target's default */
+    int64_t budget;           /* bytes; -1: none */
+    int64_t max_memory;       /* of the compiler itself, bytes */
+    bool reference_tflite;    /* plan what TFLite itself would */
+    bool inplace, views;
+    bool preserve_input, preserve_all;
+    bool exact;               /* keep float order as written */
+    bool poison;              /* generated code overwrites dead bytes between steps */
+    bool host;                /* generated code exports a descriptor for dlopen (run, bench) */
+    const char *weights;      /* "auto", "rodata", "asm", "blob" */
+    bool werror;
+    int32_t max_errors;
+} ac_options;
+
+void arenac_defaults(ac_options *opt);
+const char *arenac_version(void);
+
+arenac_job *arenac_open(const ac_options *opt);
+void arenac_close(arenac_job *job);
+
+int arenac_read(arenac_job *job, const char *path);     /* "-": standard input; reads, checks, keeps the graph */
+int arenac_check(arenac_job *job);                      /* shapes and lowering of every node; lists every problem */
+int arenac_plan(arenac_job *job);                       /* arenac_check, then the memory plan, checked; E0401 over budget */
+int arenac_compile(arenac_job *job);                    /* arenac_plan, then binds calls to offsets */
+
+/* kind: "c" "h" "blob" "json" "md" "dot" "csv" "problem" "ag" "loops" ("report" is the text). Appends an output; files appear
+ * together in arenac_commit, or none does. path "-": standard output. */
+int arenac_emit(arenac_job *job, const char *kind, const char *path);
+int arenac_commit(arenac_job *job);
+
+void arenac_print_report(arenac_job *job, FILE *to, int verbose);
+void arenac_print_diagnostics(const arenac_job *job, FILE *to, bool color);
+int arenac_exit(const arenac_job *job);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,239 @@
+#include "cli/host.h"
+
+#include "runtime/arn_rt.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+uint8_t *ac_host_at(const ac_host *h, const ac_io *io)
+{
+    return (io->space == AC_SPACE_STATE ? h->state : h->arena) + io->offset;
+}
+
+static uint8_t *aligned(void **base, ac_bytes n, ac_bytes align)
+{
+    if (align < 64)
+        align = 64; /* a cache line, so that timings do not depend on luck */
+    *base = calloc(1, (size_t)(n + align + 64));
+    return *base ? (uint8_t *)*base + (align - (ac_bytes)((uintptr_t)*base % (uintptr_t)align)) : NULL;
+}
+
+/* ------------------------------------------------------------------ generated C */
+
+int ac_spawn(char *const *argv, const char *output)
+{
+    posix_spawn_file_actions_t fa;
+    pid_t pid;
+    int status;
+    posix_spawn_file_actions_init(&fa);
+    posix_spawn_file_actions_addopen(&fa, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&fa, 1, 2);
+    int err = posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&fa);
+    if (err) {
+        errno = err;
+        return -1;
+    }
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static int compiler_failed(arenac_job *job, const char *cc, const char *log, int status)
+{
+    ac_ctx *cx = &job->cx;
+    if (status < 0) {
+        ac_error(cx, (ac_place){0}, E0303, "cannot run the host compiler '%s': %s", cc, strerror(errno));
+        return ac_help(cx, "install gcc or clang, set CC, or use --backend eval");
+    }
+    ac_error(cx, (ac_place){0}, E0303, "the host compiler '%s' failed with status %d", cc, status);
+    FILE *f = fopen(log, "r");
+    char line[400];
+    for (int i = 0; f && i < 12 && fgets(line, sizeof line, f); i++)
+        ac_detail(cx, "%.*s", (int)strcspn(line, "\n"), line);
+    if (f)
+        fclose(f);
+    return AC_FAIL;
+}
+
+/* $CC may hold options ("gcc -m32"): split at spaces. */
+static int32_t split_cc(ac_ctx *cx, char **argv, int32_t cap)
+{
+    const char *cc = getenv("CC");
+    char *s = ac_strdup(cx->region, cc && *cc ? cc : "cc");
+    int32_t n = 0;
+    for (char *save, *word = strtok_r(s, " ", &save); word && n < cap; word = strtok_r(NULL, " ", &save))
+        argv[n++] = word;
+    return n;
+}
+
+static int compile_in(arenac_job *job, const char *dir, ac_host *h)
+{
+    ac_ctx *cx = &job->cx;
+    const char *c = ac_strf(cx->region, "%s/m.c", dir), *blob = ac_strf(cx->region, "%s/m.bin", dir);
+    char *so = ac_strf(cx->region, "%s/m.so", dir), *log = ac_strf(cx->region, "%s/log", dir);
+    AC_TRY(arenac_emit(job, "c", c));
+    AC_TRY(arenac_emit(job, "h", ac_strf(cx->region, "%s/m.h", dir)));
+    AC_TRY(arenac_emit(job, "blob", blob));
+    AC_TRY(arenac_commit(job));
+    job->output.n = 0;
+    char *argv[32];
+    int32_t n = split_cc(cx, argv, 16);
+    if (!n)
+        return ac_error(cx, (ac_place){0}, E0303, "$CC holds no command");
+    static const char *const FLAGS[] = {"-std=gnu11", "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-w", "-o"};
+    for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
+        argv[n++] = ac_strdup(cx->region, FLAGS[i]);
+    argv[n++] = so;
+    argv[n++] = ac_strdup(cx->region, c);
+    argv[n] = NULL;
+    int status = ac_spawn(argv, log);
+    if (status)
+        return compiler_failed(job, argv[0], log, status);
+    h->library = dlopen(so, RTLD_NOW | RTLD_LOCAL);
+    if (!h->library)
+        return ac_error(cx, (ac_place){0}, E0303, "cannot load the compiled model: %s", dlerror());
+    h->model = dlsym(h->library, ac_strf(cx->region, "%s_model", job->module->name));
+    if (!h->model)
+        return ac_error(cx, (ac_place){0}, E0901, "the compiled model has no '%s_model'", job->module->name);
+    ac_sink weights;
+    ac_sink_open(&weights, cx);
+    AC_TRY(ac_emit_blob(job->module, &weights));
+    uint8_t *at = aligned(&h->weights_base, (ac_bytes)weights.n, 64);
+    if (at && weights.n)
+        memcpy(at, weights.text, weights.n);
+    h->weights = at;
+    if (h->model->abi != ARN_ABI)
+        return ac_error(cx, (ac_place){0}, E0901, "the compiled model has ABI %u, expected %d", h->model->abi, ARN_ABI);
+    return at ? AC_OK : ac_error(cx, (ac_place){0}, E0402, "no memory for the weights");
+}
+
+static int open_c(arenac_job *job, ac_host *h)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *dir = ac_strf(job->cx.region, "%s/arenac-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(dir))
+        return ac_error(&job->cx, (ac_place){.file = dir}, E0302, "cannot create a temporary folder: %s", strerror(errno));
+    int status = compile_in(job, dir, h);
+    static const char *const NAMES[] = {"m.c", "m.h", "m.bin", "m.so", "log"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        unlink(ac_strf(job->cx.region, "%s/%s", dir, NAMES[i]));
+    rmdir(dir);
+    return status;
+}
+
+static void step_end(void *user, int32_t step)
+{
+    const ac_host *h = user;
+    if (h->hook)
+        h->hook(h->hook_user, step);
+}
+
+static int run_c(ac_host *h)
+{
+    const struct arn_mem mem = {h->arena, h->weights, h->state};
+    const struct arn_hook hook = {NULL, step_end, h};
+    int status = h->model->run(&mem, h->hook ? &hook : NULL);
+    if (status)
+        return ac_error(&h->job->cx, (ac_place){.file = h->job->path}, E0304,
+                        "the run stopped with status %d (an index was out of range)", status);
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ evaluator */
+
+static int open_eval(arenac_job *job, ac_host *h)
+{
+    const ac_module *m = job->module;
+    h->program = AC_NEW_N(job->cx.region, ac_program *, m->n_fn + 1);
+    for (int32_t i = 0; i < m->n_fn; i++) {
+        h->program[i] = ac_eval_compile(&job->cx, job->cx.region, m->fn[i]);
+        if (!h->program[i])
+            return AC_FAIL;
+    }
+    for (int32_t i = 0; i < m->n_konst; i++)
+        if (!ac_const_data(&job->cx, m->konst[i]))
+            return AC_FAIL;
+    return AC_OK;
+}
+
+static int run_eval(ac_host *h)
+{
+    ac_ctx *cx = &h->job->cx;
+    const ac_module *m = h->job->module;
+    for (int32_t s = 0; s < m->n_calls; s++) {
+        const ac_call *c = &m->call[s];
+        void *data[64];
+        void **arg = c->n_arg <= 64 ? data : AC_NEW_N(cx->region, void *, c->n_arg);
+        for (int32_t a = 0; a < c->n_arg; a++)
+            switch (c->arg[a].space) {
+            case AC_SPACE_ARENA: arg[a] = h->arena + c->arg[a].offset; break;
+            case AC_SPACE_STATE: arg[a] = h->state + c->arg[a].offset; break;
+            case AC_SPACE_CONST: arg[a] = (void *)(uintptr_t)ac_const_data(cx, m->konst[c->arg[a].offset]); break;
+            }
+        int status = 0;
+        AC_TRY(ac_eval_run(cx, h->program[c->fn], arg, c->n_arg, &status));
+        if (status)
+            return ac_error(cx, c->low->node->at, E0304, "the run stopped with status %d (an index was out of range)", status);
+        if (h->hook)
+            h->hook(h->hook_user, s);
+    }
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ both */
+
+int ac_host_reset(ac_host *h)
+{
+    const ac_module *m = h->job->module;
+    if (h->model) {
+        const struct arn_mem mem = {h->arena, h->weights, h->state};
+        int status = h->model->init(&mem);
+        return status ? ac_error(&h->job->cx, (ac_place){.file = h->job->path}, E0901, "the compiled model refuses its memory (%d)", status)
+                      : AC_OK;
+    }
+    memset(h->state, 0, (size_t)m->state_bytes);
+    for (int32_t i = 0; i < m->n_states; i++)
+        if (m->state[i].tensor->data && m->state[i].bytes)
+            memcpy(ac_host_at(h, &m->state[i]), m->state[i].tensor->data, (size_t)m->state[i].bytes);
+    return AC_OK;
+}
+
+int ac_host_run(ac_host *h) { return h->eval ? run_eval(h) : run_c(h); }
+
+int ac_host_open(arenac_job *job, const char *backend, ac_host *h)
+{
+    const ac_module *m = job->module;
+    memset(h, 0, sizeof *h);
+    h->job = job;
+    h->eval = !strcmp(backend, "eval");
+    if (job->target->firmware) {
+        ac_error(&job->cx, (ac_place){0}, E0502, "target %s is firmware: it cannot run on this machine", job->target->name);
+        return ac_help(&job->cx, "leave -t out (native), or use -t generic");
+    }
+    h->arena = aligned(&h->arena_base, m->arena_bytes, m->arena_align);
+    h->state = aligned(&h->state_base, m->state_bytes, m->arena_align);
+    if (!h->arena || !h->state)
+        return ac_error(&job->cx, (ac_place){0}, E0402, "no memory for an arena of %lld bytes", (long long)m->arena_bytes);
+    AC_TRY(h->eval ? open_eval(job, h) : open_c(job, h));
+    return ac_host_reset(h);
+}
+
+void ac_host_close(ac_host *h)
+{
+    if (h->library)
+        dlclose(h->library);
+    free(h->arena_base);
+    free(h->state_base);
+    free(h->weights_base);
+    memset(h, 0, sizeof *h);
+}

@@ -1,0 +1,43 @@
+/* host.h - a compiled job made runnable on this machine: generated C through the host compiler, or the loop evaluator.
+ *
+ *     ac_host h;
+ *     if (ac_host_open(job, "c", &h) == AC_OK) {
+ *         memcpy(h.arena + job->module->input[0].offset, x, n);
+ *         ac_host_run(&h);
+ *     }
+ *     ac_host_close(&h);                     also after a failed open
+ *
+ * "c": the C, its header and the weights (as a blob, never as text) go into a temporary folder that is removed at once;
+ * $CC, else cc, compiles them; the result is loaded. Errors: E0303 with the compiler's first lines. */
+#ifndef AC_CLI_HOST_H
+#define AC_CLI_HOST_H
+#include "job.h"
+
+struct arn_model;
+
+/* Called after each step: step, and the host (arena as the step left it). */
+typedef void ac_step_hook(void *user, int32_t step);
+
+typedef struct ac_host {
+    arenac_job *job;
+    bool eval;
+    uint8_t *arena, *state;     /* aligned as the module asks */
+    const uint8_t *weights;     /* the blob */
+    void *arena_base, *state_base, *weights_base;
+    void *library;
+    const struct arn_model *model;
+    ac_program **program;       /* eval: one for each function of the module */
+    ac_step_hook *hook;
+    void *hook_user;
+} ac_host;
+
+int ac_host_open(arenac_job *job, const char *backend, ac_host *h);
+int ac_host_reset(ac_host *h); /* state back to its start; ac_host_open has done it */
+int ac_host_run(ac_host *h);
+void ac_host_close(ac_host *h);
+/* Address of an input, output or state tensor. */
+uint8_t *ac_host_at(const ac_host *h, const ac_io *io);
+/* Runs a program, its output to a file; the exit status, or -1 when it cannot be started. */
+int ac_spawn(char *const *argv, const char *output);
+
+#endif

@@ -1,0 +1,239 @@
+/* plan.c - the verbs plan (of a model or of a CSV problem), check and compile. */
+#include "cli/cli.h"
+
+#include "codegen/targets.h"
+#include "planner/lock.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ where outputs go */
+
+static const struct kind_row { const char *kind, *ext; bool code; } KINDS[] = {
+    {"c", ".c", true},          {"h", ".h", true},     {"json", ".json", false},  {"md", ".md", false},
+    {"dot", ".dot", false},     {"csv", ".csv", false}, {"problem", ".problem.csv", false}, {"ag", ".ag", false},
+    {"loops", ".loops", false}, {"svg", ".svg", false}, {"html", ".html", false}, {"lock", ".lock", false},
+};
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+    return n > k && !strcmp(s + n - k, end);
+}
+
+/* The output stem: -o without an extension that belongs to one of the kinds; else the model's own stem. */
+static const char *stem(arenac_job *job, const char *output)
+{
+    if (!output)
+        return job->stem;
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
+        if (ends_with(output, KINDS[i].ext))
+            return ac_strf(job->cx.region, "%.*s", (int)(strlen(output) - strlen(KINDS[i].ext)), output);
+    return output;
+}
+
+static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
+{
+    int32_t kinds = 1, status = 0;
+    for (const char *p = list; *p; p++)
+        kinds += *p == ',';
+    for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',') {
+        const char *kind = ac_strf(job->cx.region, "%.*s", (int)strcspn(p, ","), p);
+        const struct kind_row *row = NULL;
+        for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
+            if (!strcmp(KINDS[i].kind, kind))
+                row = &KINDS[i];
+        if (!row) {
+            ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s is not available in this version", kind);
+            status = ac_help(&job->cx, "available: c,h,json,svg,html,md,dot,csv,problem,lock,ag,loops");
+            continue;
+        }
+        if (row->code && job->stage < 4) {
+            status = ac_error(&job->cx, (ac_place){0}, E0501, "--emit %s belongs to arenac compile", kind);
+            continue;
+        }
+        const char *path;
+        if (cli->output && (kinds == 1 || !strcmp(cli->output, "-")))
+            path = cli->output;
+        else if (!cli->output && kinds == 1 && !row->code)
+            path = "-";
+        else
+            path = ac_strf(job->cx.region, "%s%s", stem(job, cli->output), row->ext);
+        if (arenac_emit(job, kind, path))
+            status = -1;
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ plan of a CSV problem */
+
+static bool looks_like_csv(const ac_cli *cli, const ac_file *f)
+{
+    if (cli->opt.from)
+        return !strcmp(cli->opt.from, "csv");
+    static const char *const HEADS[] = {"id,", "buffer,", "buffer_id,", "lower,", "start,", "begin,", "upper,", "size,", "end,"};
+    for (size_t i = 0; i < sizeof HEADS / sizeof *HEADS; i++)
+        if (f->n > strlen(HEADS[i]) && !memcmp(f->data, HEADS[i], strlen(HEADS[i])))
+            return true;
+    return ends_with(cli->file[0], ".csv");
+}
+
+static void csv_report(arenac_job *job, const ac_cli *cli, const ac_problem *p)
+{
+    ac_report *r = &job->report;
+    ac_bound bound = ac_problem_bound(p, job->cx.region);
+    r->file = job->path;
+    r->format = "interval problem";
+    r->target = "none";
+    r->version = arenac_version();
+    r->budget = cli->opt.budget;
+    r->live_bound = bound.live;
+    r->aligned_bound = bound.aligned;
+    r->peak = bound.peak;
+    r->problem = p;
+    r->plan = &job->plan;
+    r->rows = job->row;
+    r->n_rows = job->n_rows;
+    r->planner_option = cli->opt.planner;
+    ac_report_tensor *t = AC_NEW_N(job->cx.region, ac_report_tensor, p->n + 1);
+    for (int32_t i = 0; i < p->n; i++) {
+        r->no_sharing += ac_align_up(p->item[i].size, p->item[i].align);
+        t[i] = (ac_report_tensor){.name = p->item[i].name, .dtype = "", .shape = "", .bytes = p->item[i].size, .item = i,
+                                  .first = p->item[i].life.begin, .last = p->item[i].life.end - 1, .producer = -1};
+    }
+    r->n_activations = p->n;
+    r->tensor = t;
+    r->n_tensors = p->n;
+}
+
+static int plan_csv_stage(arenac_job *job, void *arg)
+{
+    ac_cli *cli = arg;
+    ac_problem p = {0};
+    AC_TRY(ac_problem_read_csv(&job->cx, job->path, (const char *)job->file.data, job->file.n, cli->ignore_offsets, &p));
+    for (int32_t i = 0; i < p.n; i++)
+        if (p.item[i].align < cli->opt.align)
+            p.item[i].align = cli->opt.align;
+    AC_TRY(ac_solve_all(&job->cx, &p, &job->plan, job->row, &job->n_rows));
+    if (strcmp(cli->opt.planner, "auto"))
+        AC_TRY(ac_solve(&job->cx, &p, cli->opt.planner, &job->plan));
+    AC_TRY(ac_plan_check(&job->cx, job->path, &p, &job->plan));
+    csv_report(job, cli, &p);
+    const char *emit = cli->emit ? cli->emit : cli->output ? "csv" : NULL;
+    for (const char *e = emit; e && *e; e += strcspn(e, ","), e += *e == ',') {
+        ac_sink *to = AC_NEW(job->cx.region, ac_sink);
+        ac_sink_open(to, &job->cx);
+        size_t n = strcspn(e, ",");
+        if (n == 3 && !strncmp(e, "csv", n))
+            ac_problem_write_csv(to, &p, &job->plan);
+        else if (n == 7 && !strncmp(e, "problem", n))
+            ac_problem_write_csv(to, &p, NULL);
+        else if (n == 4 && !strncmp(e, "json", n))
+            ac_report_json(to, &job->report, &job->cx.diags);
+        else if (n == 2 && !strncmp(e, "md", n))
+            ac_report_md(to, &job->report);
+        else if (n == 3 && !strncmp(e, "svg", n))
+            ac_report_svg(to, &job->report);
+        else if (n == 4 && !strncmp(e, "html", n)) {
+            AC_TRY(ac_report_compare(&job->cx, &job->report));
+            ac_report_html(to, &job->report);
+        } else if (n == 4 && !strncmp(e, "lock", n))
+            ac_lock_write(to, ac_lock_of(&job->cx, &job->report));
+        else
+            return ac_error(&job->cx, (ac_place){0}, E0502, "--emit %.*s is not available for a CSV problem", (int)n, e);
+        bool many = strchr(emit, ',') != NULL;
+        const char *path = !cli->output ? "-" : many && strcmp(cli->output, "-")
+                         ? ac_strf(job->cx.region, "%s.%s%.*s", stem(job, cli->output), n == 7 ? "problem." : "", (int)(n == 7 ? 3 : n), n == 7 ? "csv" : e)
+                         : cli->output;
+        arenac_add_output(job, to, path);
+    }
+    int locked = ac_cli_lock(cli, job);
+    if (cli->json) {
+        ac_sink *to = AC_NEW(job->cx.region, ac_sink);
+        ac_sink_open(to, &job->cx);
+        ac_report_json(to, &job->report, &job->cx.diags);
+        arenac_add_output(job, to, "-");
+    } else if (!cli->quiet && !(emit && !cli->output)) {
+        ac_sink *to = AC_NEW(job->cx.region, ac_sink);
+        ac_sink_open(to, &job->cx);
+        ac_report_text(to, &job->report, cli->verbose, false);
+        arenac_add_output(job, to, "-");
+    }
+    if (cli->opt.budget >= 0 && job->plan.arena_bytes > cli->opt.budget)
+        return ac_report_over_budget(&job->cx, &job->report);
+    return locked;
+}
+
+typedef struct open_arg { const char *path; } open_arg;
+
+static int open_file(arenac_job *job, void *arg)
+{
+    job->path = ((open_arg *)arg)->path;
+    return ac_file_open(&job->cx, job->path, &job->file);
+}
+
+/* ------------------------------------------------------------------ verbs */
+
+int ac_cli_plan(ac_cli *cli)
+{
+    if (cli->n_files == 1 && strcmp(cli->file[0], "-")) { /* a CSV problem is no model: look before reading */
+        arenac_job *job = arenac_open(&cli->opt);
+        open_arg a = {cli->file[0]};
+        if (job && arenac_guard(job, open_file, &a) == AC_OK && looks_like_csv(cli, &job->file)) {
+            if (arenac_guard(job, plan_csv_stage, cli) == AC_OK || arenac_exit(job) == AC_EXIT_BUDGET || arenac_exit(job) == AC_EXIT_CHANGED)
+                arenac_commit(job);
+            return ac_cli_finish(cli, job);
+        }
+        arenac_close(job);
+    }
+    int status;
+    arenac_job *job = ac_cli_open(cli, &status);
+    if (!job)
+        return status;
+    bool planned = arenac_plan(job) == 0 || job->stage >= 3; /* over budget: the report is wanted all the same */
+    if (planned && cli->emit)
+        emit_list(cli, job, cli->emit);
+    if (planned && cli->output && !cli->emit)
+        arenac_emit(job, "csv", cli->output);
+    if (planned)
+        ac_cli_lock(cli, job);
+    if (planned && cli->json)
+        arenac_emit(job, "json", "-");
+    if (planned && arenac_commit(job) == 0 && !cli->json && !cli->quiet && !(cli->emit && !cli->output && !strchr(cli->emit, ',')))
+        arenac_print_report(job, stdout, cli->verbose);
+    return ac_cli_finish(cli, job);
+}
+
+int ac_cli_check(ac_cli *cli)
+{
+    int status;
+    arenac_job *job = ac_cli_open(cli, &status);
+    if (!job)
+        return status;
+    if (arenac_check(job) == 0 && !cli->quiet)
+        printf("%s: fine; %d operators, %d steps for %s\n", cli->file[0], (int)job->graph->file_ops, job->n_steps, job->target->name);
+    return ac_cli_finish(cli, job);
+}
+
+int ac_cli_compile(ac_cli *cli)
+{
+    int status;
+    arenac_job *job = ac_cli_open(cli, &status);
+    if (!job)
+        return status;
+    if (arenac_compile(job) == 0) {
+        bool piped = cli->output && !strcmp(cli->output, "-");
+        const char *emit = cli->emit ? cli->emit : piped ? "c" : "c,h";
+        ac_weights w = ac_module_weights(job->module);
+        if (!cli->emit && !piped && cli->output && !ends_with(cli->output, ".c"))
+            emit = "c,h"; /* a stem */
+        emit_list(cli, job, emit);
+        ac_cli_lock(cli, job);
+        if ((w == AC_WEIGHTS_ASM || w == AC_WEIGHTS_BLOB) && !piped && strstr(emit, "c"))
+            arenac_emit(job, "blob", ac_strf(job->cx.region, "%s.bin", stem(job, cli->output)));
+        if (cli->json)
+            arenac_emit(job, "json", "-");
+        if (arenac_exit(job) == 0 && arenac_commit(job) == 0 && !cli->quiet && !cli->json && !piped)
+            arenac_print_report(job, stdout, cli->verbose);
+    }
+    return ac_cli_finish(cli, job);
+}

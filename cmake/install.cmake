@@ -1,0 +1,37 @@
+# `cmake --install`: the tool, its man pages (printed by the tool itself, so they cannot disagree with --help), the library
+# with its header, and the runtime that generated code may link, with a CMake package and a pkg-config file.
+include(CMakePackageConfigHelpers)
+install(TARGETS arenac RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES arenac.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES runtime/arn_rt.h runtime/arn_rt.c runtime/arn_model.def DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
+install(FILES runtime/arn_rt.h runtime/arn_model.def DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+add_library(arn_rt STATIC runtime/arn_rt.c)
+target_include_directories(arn_rt PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+set_target_properties(arn_rt PROPERTIES C_STANDARD 99 POSITION_INDEPENDENT_CODE ON)
+install(TARGETS arn_rt EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT arenacTargets NAMESPACE arenac:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arenac)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/arenacConfig.cmake.in ${CMAKE_BINARY_DIR}/arenacConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arenac)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/arenacConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/arenacConfig.cmake ${CMAKE_BINARY_DIR}/arenacConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arenac)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/arenac.pc.in ${CMAKE_BINARY_DIR}/arenac.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/arenac.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(man_pages)
+foreach(verb arenac check plan compile run bench show verify targets ops)
+  if(verb STREQUAL arenac)
+    set(page arenac.1)
+  else()
+    set(page arenac-${verb}.1)
+  endif()
+  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/${page}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
+    COMMAND arenac help ${verb} --man > ${CMAKE_BINARY_DIR}/man/${page}
+    DEPENDS arenac VERBATIM)
+  list(APPEND man_pages ${CMAKE_BINARY_DIR}/man/${page})
+endforeach()
+add_custom_target(man ALL DEPENDS ${man_pages})
+install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

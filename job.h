@@ -1,0 +1,43 @@
+/* job.h - the inside of an arenac_job: what each stage of the journey leaves for the next. For arenac.c and cli/ only. */
+#ifndef AC_JOB_H
+#define AC_JOB_H
+#include "arenac.h"
+#include "base/file.h"
+#include "base/sink.h"
+#include "codegen/module.h"
+#include "ir/pass/pass.h"
+#include "planner/live.h"
+#include "planner/report.h"
+
+struct arenac_job {
+    ac_ctx cx;
+    ac_options opt;
+    const ac_target *target;
+    const char *path;           /* the model as the user wrote it */
+    const char *stem;           /* file name without folders and extension */
+    ac_file file;
+    char sha256[65];
+    ac_graph *graph;
+    ac_lowered **step;          /* in execution order */
+    int32_t n_steps;
+    ac_liveness *live;
+    ac_plan plan;
+    ac_result row[32];          /* what every strategy reached */
+    int32_t n_rows;
+    ac_report report;
+    ac_module *module;
+    AC_VEC(ac_output) output;   /* built, not yet on disk */
+    const ac_pass_time *pass;   /* passes that ran */
+    int32_t n_passes;
+    int stage;                  /* 0 open, 1 read, 2 checked, 3 planned, 4 bound */
+};
+
+/* Pins the open dimensions of inputs to the shapes of arrays that the user gave (run): before arenac_check. */
+int arenac_shape_input(arenac_job *job, int32_t input, int32_t rank, const int64_t *dim);
+/* Writes text built elsewhere as one of the job's outputs. */
+void arenac_add_output(arenac_job *job, ac_sink *sink, const char *path);
+
+/* All stages run inside this: running out of memory comes back here as E0402. Returns f's result or -1. */
+int arenac_guard(arenac_job *job, int (*f)(arenac_job *job, void *arg), void *arg);
+
+#endif

@@ -1,0 +1,26 @@
+# setup.sh - sourced by demo.sh and test.sh: installs what is missing (Debian packages only) and builds.
+# need COMMAND PACKAGE ...: one apt-get for all packages whose command is missing. Works as root and with sudo.
+need() {
+    missing=
+    while [ $# -ge 2 ]; do
+        command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+        shift 2
+    done
+    [ -z "$missing" ] && return 0
+    as_root=
+    [ "$(id -u)" = 0 ] || as_root=sudo
+    echo "installing:$missing"
+    export DEBIAN_FRONTEND=noninteractive
+    $as_root apt-get update -q >/dev/null || echo "apt-get update failed; trying with the present lists"
+    # shellcheck disable=SC2086
+    $as_root apt-get install -y -q --no-install-recommends $missing >/dev/null
+}
+
+# build DIR [cmake options]: configures and builds, all cores.
+build() {
+    dir=$1
+    shift
+    cmake -S "$root" -B "$dir" "$@" >"$dir.log" 2>&1 || { cat "$dir.log"; return 1; }
+    cmake --build "$dir" -j "$(nproc)" >>"$dir.log" 2>&1 || { cat "$dir.log"; return 1; }
+    rm -f "$dir.log"
+}

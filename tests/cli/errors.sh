@@ -1,0 +1,54 @@
+#!/bin/sh
+# Bad input: the right exit code, a message, no partial output. usage: errors.sh ARENAC SOURCE_DIR
+set -u
+arenac=$1 src=$2
+tmp=$(mktemp -d)
+trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+model=$src/models/digits_int8.tflite
+bad=0
+# expect STATUS TEXT command...: exit status, and text on standard error
+expect() {
+    want=$1 text=$2
+    shift 2
+    "$@" >out.txt 2>err.txt
+    got=$?
+    if [ $got != "$want" ] || ! grep -q -- "$text" err.txt; then
+        echo "FAILED ($got, wanted $want and '$text'): $*"
+        cat err.txt
+        bad=1
+    fi
+}
+expect 3 'No such file' "$arenac" plan missing.tflite
+: >empty.tflite
+expect 1 'empty' "$arenac" plan empty.tflite
+head -c 3000 "$model" >short.tflite
+expect 1 'error' "$arenac" compile short.tflite -o short.c
+[ ! -e short.c ] && [ ! -e short.h ] || { echo "partial output of a truncated model"; bad=1; }
+printf '<!DOCTYPE html><html>not a model</html>' >page.tflite
+expect 1 'error' "$arenac" check page.tflite
+expect 3 'directory' "$arenac" plan "$tmp"
+expect 2 'did you mean' "$arenac" plna "$model"
+expect 2 "did you mean '--planner'" "$arenac" plan --plannr greedy "$model"
+expect 2 'size' "$arenac" plan --budget 1.5k "$model"
+expect 2 'unknown target' "$arenac" compile -t z80 "$model" -o z.c
+expect 2 'planner' "$arenac" plan --planner magic "$model"
+expect 4 'over its budget' "$arenac" plan --budget 100 "$model"
+expect 2 'is not given' "$arenac" run "$model"
+expect 2 'but ' "$arenac" run "$model" --input 0="$src/models/dsnet_int8.in0.0.npy"
+expect 2 'none of the model' "$arenac" run "$model" --input nosuch="$src/models/digits_int8.in0.0.npy"
+expect 5 'differs from' "$arenac" run "$model" --input 0="$src/models/digits_int8.in0.0.npy" --compare 0="$src/models/digits_int8.out0.2.npy" --backend eval
+expect 8 'not in this build' "$arenac" run "$model" --backend llvm --random 1
+expect 3 'host compiler' env CC=/nonexistent/cc "$arenac" run "$model" --random 1
+mkdir readonly
+chmod a-w readonly
+if [ "$(id -u)" != 0 ]; then expect 3 'annot' "$arenac" compile "$model" -o readonly/x.c; fi
+expect 3 'annot' "$arenac" compile "$model" -o /nonexistent/folder/x.c
+[ -e /dev/full ] && expect 3 'space' "$arenac" compile "$model" --emit c -o /dev/full
+printf 'id,lower,upper,size,offset\na,0,2,8,0\nb,1,3,8,4\n' >overlap.csv
+expect 7 'E0701' "$arenac" verify overlap.csv
+printf 'id,lower,upper\na,0,2\n' >nosize.csv
+expect 1 'size' "$arenac" plan nosize.csv
+printf 'graph g {\n  input x: f32[1,4]\n  y = relu(z)\n  output y\n}\n' >name.ag
+expect 1 'name.ag:3:12' "$arenac" check name.ag
+exit $bad

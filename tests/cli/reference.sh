@@ -1,0 +1,19 @@
+#!/bin/sh
+# Every model here equals its stored reference on all sets: generated C (plain and for this machine), with poison, and the
+# evaluator. usage: reference.sh ARENAC SOURCE_DIR
+set -eu
+arenac=$1 src=$2
+n=0
+for m in "$src"/models/*.tflite; do
+    base=${m%.tflite}
+    for set in 0 1 2; do
+        for how in "--backend eval -t generic" "--backend c -t generic --poison" "--backend c"; do
+            # shellcheck disable=SC2086
+            "$arenac" run -q "$m" --input 0="$base.in0.$set.npy" --compare 0="$base.out0.$set.npy" $how ||
+                { echo "FAILED: $m set $set $how"; exit 1; }
+            n=$((n + 1))
+        done
+    done
+done
+[ $n -ge 54 ] || { echo "only $n runs"; exit 1; }
+echo "$n runs equal"
