@@ -1,7 +1,10 @@
 /* fixed.c - fixed-point arithmetic for tables, and as loop code: products, shifts, reciprocal, exp, log, 1/sqrt. */
 #include "ir/ops/fixed.h"
 
-int32_t fx_mul(int32_t a, int32_t b) { return (int32_t)(((int64_t)a * b + (1 << 30)) >> 31); }
+int32_t fx_mul(int32_t a, int32_t b)
+{
+    return (int32_t)(((int64_t)a * b + (1 << 30)) >> 31);
+}
 
 int32_t fx_round_shift(int32_t a, int32_t e)
 {
@@ -141,8 +144,8 @@ ac_x lo_fx_reciprocal(ac_lower *L, ac_x v, ac_x *log)
     return lo_fx_one_over_one_plus(L, fraction(L, v, *log));
 }
 
-/* v = r * 2^k with r near sqrt(sqrt(1/2)), k a multiple of 1/2: log v = k log 2 + log(r / r0), a Pade form. Two normalisations
- * of v are tried (v, and v * sqrt(1/2)); the one with the smaller r counts. */
+/* v = r * 2^k with r near sqrt(sqrt(1/2)), k a multiple of 1/2: log v = k log 2 + log(r / r0), a Pade form. Two
+ * normalisations of v are tried (v, and v * sqrt(1/2)); the one with the smaller r counts. */
 ac_x lo_fx_log_q12(ac_lower *L, ac_x v)
 {
     ac_lb *b = &L->b;
@@ -167,7 +170,8 @@ ac_x lo_fx_log_q12(ac_lower *L, ac_x v)
     ac_x q = lb_sub(b, r, lb_like_int(b, r, root4_half));
     q = lb_add_wrap(b, q, q);
     const ac_x q2 = lo_fx_mul(L, q, q);
-    const ac_x num = lb_add_wrap(b, lo_fx_mul(L, q, r), lo_fx_mul(L, lo_fx_mul(L, q, q2), lb_like_int(b, q, 117049297)));
+    const ac_x num =
+        lb_add_wrap(b, lo_fx_mul(L, q, r), lo_fx_mul(L, lo_fx_mul(L, q, q2), lb_like_int(b, q, 117049297)));
     ac_x den = lb_add_wrap(b, lb_add_wrap(b, lb_like_int(b, q, 1057819769), q),
                            lo_fx_mul(L, lb_like_int(b, q, 127690142), q2));
     den = lb_add_wrap(b, lo_fx_mul(L, p, den), lo_fx_mul(L, lb_like_int(b, q, 638450708), q));
@@ -194,7 +198,8 @@ void lo_fx_inv_sqrt(ac_lower *L, ac_x x, ac_x *m, ac_x *shift)
     lb_for_n(b, "k", 5);
     const ac_x r = lb_get(b, root);
     const ac_x cube = lo_fx_shift_up(L, lo_fx_mul(L, lo_fx_mul(L, r, r), r), 6);
-    const ac_x step = lb_sub_wrap(b, lo_fx_mul(L, lb_like_int(b, x, (1 << 28) + (1 << 27)), r), lo_fx_mul(L, half, cube));
+    const ac_x step =
+        lb_sub_wrap(b, lo_fx_mul(L, lb_like_int(b, x, (1 << 28) + (1 << 27)), r), lo_fx_mul(L, half, cube));
     lb_set(b, root, lo_fx_shift_up(L, step, 3));
     lb_end(b);
     const ac_x value = lo_fx_mul(L, lb_get(b, root), lb_like_int(b, x, 1518500250)); /* sqrt(1/2) */

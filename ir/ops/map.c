@@ -3,9 +3,9 @@
  *     out [8,14,14,24] = x [8,14,14,24] + bias [24]      ->  for i0 < 1568: for i < 24 step 8: ...
  *     out [8,14,14,24] = relu x                          ->  for i < 37632 step 8: ...
  *
- * The last merged dimension is walked in vectors, its rest in narrower vectors and then one by one. Element i of the result
- * is written after element i of every operand was read and before any later one is read: operands of the same shape and
- * element size may be overwritten. */
+ * The last merged dimension is walked in vectors, its rest in narrower vectors and then one by one. Element i of the
+ * result is written after element i of every operand was read and before any later one is read: operands of the same
+ * shape and element size may be overwritten. */
 #include "ir/ops/map.h"
 
 #include <assert.h>

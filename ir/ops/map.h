@@ -12,16 +12,27 @@
 ac_x lo_load_at(ac_lower *L, ac_tensor *t, ac_x flat, bool along, int32_t lanes);
 
 typedef ac_x lo_loader(ac_lower *L, ac_tensor *t, const void *at, int32_t lanes);
-/* The followers of L->node on `value`; `load` reads their other operands at the position `at`. 0: a follower refused. */
+/* The followers of L->node on `value`; `load` reads their other operands at the position `at`. 0: a follower refused.
+ */
 ac_x lo_epilogue(ac_lower *L, ac_x value, lo_loader *load, const void *at, int32_t lanes);
 
-/* Operands of a map: its inputs and, behind them, what a per-channel scale needs: QUANTIZE and DEQUANTIZE with a scale for each
- * index of an axis get scales (f32) and zero points (i32) as inputs 1 and 2, constants made from the quantisation. At most 4. */
+/* Operands of a map: its inputs and, behind them, what a per-channel scale needs: QUANTIZE and DEQUANTIZE with a scale
+ * for each index of an axis get scales (f32) and zero points (i32) as inputs 1 and 2, constants made from the
+ * quantisation. At most 4. */
 int32_t mp_operands(ac_lower *L, const ac_node *n, ac_tensor *list[4]);
 
-static inline bool mp_quantised(const ac_tensor *t) { return t->quant && t->quant->n > 0 && ac_dtype_is_int(t->dtype); }
-static inline bool mp_real(const ac_tensor *t) { return t->dtype == AC_F32 || t->dtype == AC_F64; }
-static inline bool mp_plain_int(const ac_tensor *t) { return ac_dtype_is_int(t->dtype) && !mp_quantised(t); }
+static inline bool mp_quantised(const ac_tensor *t)
+{
+    return t->quant && t->quant->n > 0 && ac_dtype_is_int(t->dtype);
+}
+static inline bool mp_real(const ac_tensor *t)
+{
+    return t->dtype == AC_F32 || t->dtype == AC_F64;
+}
+static inline bool mp_plain_int(const ac_tensor *t)
+{
+    return ac_dtype_is_int(t->dtype) && !mp_quantised(t);
+}
 
 /* "'add_3' (add): f16 is not supported" and so on; returns 0. */
 ac_x mp_refuse(ac_lower *L, const ac_node *n);

@@ -1,7 +1,7 @@
 /* map_act.c - activations with a kink: relu and its relatives, leaky_relu, prelu, hard_swish; float and quantised.
  *
- * Quantised forms (i8, u8, i16; hard_swish i8, u8) are bit for bit TFLite's reference: kernels/activations.cc (QuantizedReluX),
- * reference/leaky_relu.h, prelu.h, hard_swish.h. Effective scales are formed in float, as there. */
+ * Quantised forms (i8, u8, i16; hard_swish i8, u8) are bit for bit TFLite's reference: kernels/activations.cc
+ * (QuantizedReluX), reference/leaky_relu.h, prelu.h, hard_swish.h. Effective scales are formed in float, as there. */
 #include "ir/ops/map.h"
 
 #include <math.h>
@@ -33,10 +33,22 @@ static ac_x relu(ac_lower *L, const ac_node *n, ac_x x, double lo, double hi)
     return mp_stored(L, v, out, (int32_t)(low > least ? low : least), (int32_t)(high < most ? high : most));
 }
 
-ac_x mp_relu(ac_lower *L, const ac_node *n, const ac_x *arg) { return relu(L, n, arg[0], 0, HUGE_VAL); }
-ac_x mp_relu6(ac_lower *L, const ac_node *n, const ac_x *arg) { return relu(L, n, arg[0], 0, 6); }
-ac_x mp_relu_n1(ac_lower *L, const ac_node *n, const ac_x *arg) { return relu(L, n, arg[0], -1, 1); }
-ac_x mp_relu_01(ac_lower *L, const ac_node *n, const ac_x *arg) { return relu(L, n, arg[0], 0, 1); }
+ac_x mp_relu(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    return relu(L, n, arg[0], 0, HUGE_VAL);
+}
+ac_x mp_relu6(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    return relu(L, n, arg[0], 0, 6);
+}
+ac_x mp_relu_n1(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    return relu(L, n, arg[0], -1, 1);
+}
+ac_x mp_relu_01(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    return relu(L, n, arg[0], 0, 1);
+}
 
 ac_x mp_leaky_relu(ac_lower *L, const ac_node *n, const ac_x *arg)
 {

@@ -1,7 +1,8 @@
-/* map_arith.c - two-operand arithmetic: add, sub, mul, div, floor_div, floor_mod, minimum, maximum, pow, squared_difference.
+/* map_arith.c - two-operand arithmetic: add, sub, mul, div, floor_div, floor_mod, minimum, maximum, pow,
+ * squared_difference.
  *
- * Plain integers wrap. Division by zero gives 0 (TFLite stops with an error at run time; the generated code has no way to
- * fail inside a map), the most negative number divided by -1 wraps. Quantised forms are in map_arith_quant.c. */
+ * Plain integers wrap. Division by zero gives 0 (TFLite stops with an error at run time; the generated code has no way
+ * to fail inside a map), the most negative number divided by -1 wraps. Quantised forms are in map_arith_quant.c. */
 #include "ir/ops/map.h"
 #include "ir/ops/map_arith_quant.h"
 
@@ -56,7 +57,8 @@ ac_x mp_mul(ac_lower *L, const ac_node *n, const ac_x *arg)
     return act(L, n, lb_mul_wrap(&L->b, arg[0], arg[1]));
 }
 
-/* Divisor with 0 replaced by 1, and -1 (which would overflow on the most negative number) by 1; *neg tells the latter. */
+/* Divisor with 0 replaced by 1, and -1 (which would overflow on the most negative number) by 1; *neg tells the latter.
+ */
 static ac_x safe_divisor(ac_lower *L, ac_x y, ac_x *zero, ac_x *neg)
 {
     ac_lb *b = &L->b;
@@ -126,7 +128,8 @@ ac_x mp_floor_div(ac_lower *L, const ac_node *n, const ac_x *arg)
     return lb_sub(b, q, lb_select(b, lower, lb_like_int(b, q, 1), zero));
 }
 
-/* C's fmod for quotients below 2^29 (the product is then exact in f64); beyond, the rest has no meaning and 0 is returned. */
+/* C's fmod for quotients below 2^29 (the product is then exact in f64); beyond, the rest has no meaning and 0 is
+ * returned. */
 static ac_x float_mod(ac_lower *L, ac_x x, ac_x y)
 {
     ac_lb *b = &L->b;
@@ -167,8 +170,7 @@ ac_x mp_floor_mod(ac_lower *L, const ac_node *n, const ac_x *arg)
     return lb_select(b, move, lb_add_wrap(b, rest, arg[1]), rest);
 }
 
-/* Quantised operands share one scale (TFLite demands it), so stored values compare as real ones do. A NaN wins over a number in
- * the second operand, as std::min and std::max with swapped operands do in the reference. */
+/* Quantised operands share one scale (TFLite demands it), so stored values compare as real ones do. */
 ac_x mp_minimum(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     if (!same_kind(n) || (!mp_real(n->out[0]) && !ac_dtype_is_int(n->out[0]->dtype)))

@@ -1,5 +1,5 @@
-/* map_arith_quant.c - two-operand arithmetic on quantised tensors: i8, u8 and i16, bit for bit TFLite's reference kernels
- * (kernels/internal/reference: add.h, sub.h, mul.h, div.h, comparisons.h, kernels/squared_difference.cc). */
+/* map_arith_quant.c - two-operand arithmetic on quantised tensors: i8, u8 and i16, bit for bit TFLite's reference
+ * kernels (kernels/internal/reference: add.h, sub.h, mul.h, div.h, comparisons.h, kernels/squared_difference.cc). */
 #include "ir/ops/fixed.h"
 #include "ir/ops/map_arith_quant.h"
 
@@ -96,7 +96,8 @@ ac_x mp_quant_div(ac_lower *L, const ac_node *n, const ac_x *arg)
     const ac_x inverse = lo_fx_reciprocal(L, y, &log);
     /* Leading sign bits of x but one; x == 0 counts 31. */
     const ac_x size = lb_select(b, lb_lt(b, x, zero), lb_not(b, x), x);
-    const ac_x bits = lb_select(b, lb_eq(b, size, zero), zero, lb_add(b, lo_fx_floor_log2(L, lb_max(b, size, one)), one));
+    const ac_x bits =
+        lb_select(b, lb_eq(b, size, zero), zero, lb_add(b, lo_fx_floor_log2(L, lb_max(b, size, one)), one));
     const ac_x room = lb_sub(b, lb_like_int(b, x, 31), bits);
     const ac_x scale = lb_shl(b, lb_cast(b, one, AC_U32), lb_cast(b, room, AC_U32)); /* up to 2^31 */
     const ac_x quotient = lo_fx_mul(L, lb_mul_wrap(b, x, lb_cast(b, scale, AC_I32)), inverse);

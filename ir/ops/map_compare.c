@@ -1,8 +1,8 @@
 /* map_compare.c - comparisons, logic and selection.
  *
- * Comparisons give bool (0 or 1). Any comparison with NaN is false but not_equal. On i8 and u8 tensors with scales the real
- * values are compared after TFLite's rescaling (comparisons.h: both sides shifted left by 8 and multiplied by their scale),
- * which may call close values equal. */
+ * Comparisons give bool (0 or 1). Any comparison with NaN is false but not_equal. On i8 and u8 tensors with scales the
+ * real values are compared after TFLite's rescaling (comparisons.h: both sides shifted left by 8 and multiplied by
+ * their scale), which may call close values equal. */
 #include "ir/ops/map_arith_quant.h"
 
 typedef ac_x compare_fn(ac_lb *b, ac_x x, ac_x y);
@@ -22,12 +22,30 @@ static ac_x compare(ac_lower *L, const ac_node *n, const ac_x *arg, compare_fn *
     return f(&L->b, arg[0], arg[1]);
 }
 
-ac_x mp_equal(ac_lower *L, const ac_node *n, const ac_x *arg) { return compare(L, n, arg, lb_eq); }
-ac_x mp_not_equal(ac_lower *L, const ac_node *n, const ac_x *arg) { return compare(L, n, arg, lb_ne); }
-ac_x mp_less(ac_lower *L, const ac_node *n, const ac_x *arg) { return compare(L, n, arg, lb_lt); }
-ac_x mp_less_equal(ac_lower *L, const ac_node *n, const ac_x *arg) { return compare(L, n, arg, lb_le); }
-ac_x mp_greater(ac_lower *L, const ac_node *n, const ac_x *arg) { return compare(L, n, arg, lb_gt); }
-ac_x mp_greater_equal(ac_lower *L, const ac_node *n, const ac_x *arg) { return compare(L, n, arg, lb_ge); }
+ac_x mp_equal(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    return compare(L, n, arg, lb_eq);
+}
+ac_x mp_not_equal(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    return compare(L, n, arg, lb_ne);
+}
+ac_x mp_less(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    return compare(L, n, arg, lb_lt);
+}
+ac_x mp_less_equal(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    return compare(L, n, arg, lb_le);
+}
+ac_x mp_greater(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    return compare(L, n, arg, lb_gt);
+}
+ac_x mp_greater_equal(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    return compare(L, n, arg, lb_ge);
+}
 
 static bool all_bool(const ac_node *n)
 {

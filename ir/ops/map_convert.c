@@ -1,9 +1,9 @@
 /* map_convert.c - quantize, dequantize, cast.
  *
- * quantize    float -> integer: round(x / scale) half away from zero, plus zero point, clamped; NaN and -inf give the least
- *             value, +inf the greatest. Integer -> integer: requantised (reference/quantize.h, requantize.h).
- * dequantize  (stored - zero) * scale in f32; f16 and bf16 widen.
- * cast        float -> integer truncates and clamps to the range (NaN gives 0); integer -> integer keeps the low bits. */
+ * quantize    float -> integer: round(x / scale) half away from zero, plus zero point, clamped; NaN and -inf give the
+ * least value, +inf the greatest. Integer -> integer: requantised (reference/quantize.h, requantize.h). dequantize
+ * (stored - zero) * scale in f32; f16 and bf16 widen. cast        float -> integer truncates and clamps to the range
+ * (NaN gives 0); integer -> integer keeps the low bits. */
 #include "ir/ops/map.h"
 
 /* Scale and zero point of the node's quantised side as values: immediates, or the operands mp_operands has added. */

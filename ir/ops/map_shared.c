@@ -43,7 +43,8 @@ ac_x mp_round_away(ac_lower *L, ac_x v)
     return lb_sub(b, lb_add(b, t, up), down);
 }
 
-/* A constant [1,..,n,..,1] that lies along axis `axis` of t. Equal data is one buffer (lo_operand), so it may be made again. */
+/* A constant [1,..,n,..,1] that lies along axis `axis` of t. Equal data is one buffer (lo_operand), so it may be made
+ * again. */
 static ac_tensor *along_axis(ac_lower *L, const ac_tensor *t, ac_dtype d, const void *data)
 {
     ac_tensor *c = AC_NEW(L->region, ac_tensor);

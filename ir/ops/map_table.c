@@ -1,11 +1,11 @@
 /* map_table.c - exp, log, tanh, logistic, elu, gelu, rsqrt: arithmetic on f32, look-up tables on quantised tensors.
  *
- *     i8, u8   256 entries, index value - minimum: the function in float, rounded half away from zero, as TFLite's LUTPopulate
- *     i16      exp, log, rsqrt, gelu: 513 entries and linear interpolation (LUTPopulate and LUTLookup for int16);
- *              tanh, logistic: the 256 entries of sigmoid(i / 24) (integer_ops/tanh.h, logistic.h)
+ *     i8, u8   256 entries, index value - minimum: the function in float, rounded half away from zero, as TFLite's
+ * LUTPopulate i16      exp, log, rsqrt, gelu: 513 entries and linear interpolation (LUTPopulate and LUTLookup for
+ * int16); tanh, logistic: the 256 entries of sigmoid(i / 24) (integer_ops/tanh.h, logistic.h)
  *
- * Tables are computed here when loops are built. Functions are evaluated in double and rounded to float, so that tables do
- * not depend on the host's float library. Table forms take one lane at a time (OF_TABLE). */
+ * Tables are computed here when loops are built. Functions are evaluated in double and rounded to float, so that tables
+ * do not depend on the host's float library. Table forms take one lane at a time (OF_TABLE). */
 #include "ir/ops/fixed.h"
 #include "ir/ops/map.h"
 #include "ir/ops/table.h"
@@ -19,15 +19,27 @@ static float curve_exp(float x, float floor)
     (void)floor;
     return (float)exp((double)x);
 }
-static float curve_log(float x, float floor) { return x <= 0 ? floor : (float)log((double)x); }
-static float curve_rsqrt(float x, float floor) { return x <= 0 ? -floor : 1.0f / sqrtf(x); } /* i16: symmetric */
+static float curve_log(float x, float floor)
+{
+    return x <= 0 ? floor : (float)log((double)x);
+}
+static float curve_rsqrt(float x, float floor)
+{
+    return x <= 0 ? -floor : 1.0f / sqrtf(x);
+} /* i16: symmetric */
 static float curve_tanh(float x, float floor)
 {
     (void)floor;
     return (float)tanh((double)x);
 }
-static float curve_logistic(float x, float floor) { return 1.0f / (1.0f + curve_exp(-x, floor)); }
-static float curve_elu(float x, float floor) { return x < 0 ? curve_exp(x, floor) - 1.0f : x; }
+static float curve_logistic(float x, float floor)
+{
+    return 1.0f / (1.0f + curve_exp(-x, floor));
+}
+static float curve_elu(float x, float floor)
+{
+    return x < 0 ? curve_exp(x, floor) - 1.0f : x;
+}
 static float curve_gelu(float x, float floor)
 {
     (void)floor;
@@ -75,7 +87,8 @@ static ac_x look_up(ac_lower *L, const ac_node *n, ac_x x, curve *f)
     return ac_dtype_bits(in->dtype) == 8 ? look_up_8(L, n, x, f) : mp_refuse(L, n);
 }
 
-/* 65536 * sigmoid(i / 24) in 16 bits. The reference's table is not quite the rounded function: eight entries are off by one. */
+/* 65536 * sigmoid(i / 24) in 16 bits. The reference's table is not quite the rounded function: eight entries are off by
+ * one. */
 static int32_t sigmoid_table(ac_lower *L)
 {
     static const int16_t up[] = {4, 28, 29, 33, 35, 43, 255};
@@ -90,8 +103,8 @@ static int32_t sigmoid_table(ac_lower *L)
     return lo_table(L, "sigmoid", AC_U16, 256, table);
 }
 
-/* Input multiplier of the int16 forms: scale * 4096 * 3 as m * 2^-shift with 15 bits. Input scales that are powers of two and
- * need no (tanh: at most one) further bit are multiplied by 3 alone. */
+/* Input multiplier of the int16 forms: scale * 4096 * 3 as m * 2^-shift with 15 bits. Input scales that are powers of
+ * two and need no (tanh: at most one) further bit are multiplied by 3 alone. */
 static void table_input_scale(const ac_tensor *in, int32_t most, int32_t *m, int32_t *shift)
 {
     const float log = (float)(log2((double)ac_scale(in)));
@@ -108,7 +121,8 @@ static void table_input_scale(const ac_tensor *in, int32_t most, int32_t *m, int
     *m = (int32_t)real;
 }
 
-/* Value and interpolation of both int16 forms; frac: bits between two entries (9 logistic, 8 tanh). *x is the scaled input. */
+/* Value and interpolation of both int16 forms; frac: bits between two entries (9 logistic, 8 tanh). *x is the scaled
+ * input. */
 static ac_x sigmoid_between(ac_lower *L, const ac_node *n, ac_x stored, int32_t frac, ac_x *x)
 {
     ac_lb *b = &L->b;
@@ -149,7 +163,10 @@ static ac_x tanh_16(ac_lower *L, const ac_node *n, ac_x stored)
     return lb_cast(b, lb_shr(b, sum, lb_i32(b, 8)), AC_I16);
 }
 
-static bool real_f32(const ac_node *n) { return n->in[0]->dtype == AC_F32 && n->out[0]->dtype == AC_F32; }
+static bool real_f32(const ac_node *n)
+{
+    return n->in[0]->dtype == AC_F32 && n->out[0]->dtype == AC_F32;
+}
 
 static bool quant_16(const ac_node *n)
 {
@@ -168,14 +185,12 @@ ac_x mp_log(ac_lower *L, const ac_node *n, const ac_x *arg)
 
 ac_x mp_tanh(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real_f32(n)  ? lo_tanh(L, arg[0])
-           : quant_16(n) ? tanh_16(L, n, arg[0])
-                         : look_up(L, n, arg[0], curve_tanh);
+    return real_f32(n) ? lo_tanh(L, arg[0]) : quant_16(n) ? tanh_16(L, n, arg[0]) : look_up(L, n, arg[0], curve_tanh);
 }
 
 ac_x mp_logistic(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real_f32(n)  ? lo_sigmoid(L, arg[0])
+    return real_f32(n)   ? lo_sigmoid(L, arg[0])
            : quant_16(n) ? logistic_16(L, n, arg[0])
                          : look_up(L, n, arg[0], curve_logistic);
 }

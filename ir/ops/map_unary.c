@@ -1,6 +1,7 @@
 /* map_unary.c - one-operand arithmetic: abs, neg, sign, rounding, roots, squares, sine, cosine, zeros_like.
  *
- * Floats: f32 and f64 (sine and cosine f32). Plain integers wrap. Quantised abs and neg rescale to the result's scale. */
+ * Floats: f32 and f64 (sine and cosine f32). Plain integers wrap. Quantised abs and neg rescale to the result's scale.
+ */
 #include "ir/ops/map.h"
 
 static bool both(const ac_node *n, bool (*kind)(const ac_tensor *))

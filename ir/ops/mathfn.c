@@ -1,17 +1,21 @@
 /* mathfn.c - float functions out of primitive operations: no libm in generated code, any number of lanes.
  *
- * f32 in, f32 out. Greatest error found against double libm (tests/unit/test_mathfn.c), in units of the last place, with mul
- * then add and with fma:
- *     exp 1.3   expm1 2.0   log 0.9   tanh 1.6   sigmoid 2.0   erf 1.8   sin, cos 1.0 (|x| < 1e6)   pow 0.6
- * exp and sigmoid are gradual in the subnormal range. NaN stays NaN, infinities give the limits; log of 0 is -inf, of a
- * negative number NaN; beyond 1e6 sin and cos lose digits but stay within -1..1.
+ * f32 in, f32 out. Greatest error found against double libm (tests/unit/test_mathfn.c), in units of the last place,
+ * with mul then add and with fma: exp 1.0   expm1 1.6   log 0.8   tanh 1.3   sigmoid 2.2   erf 2.4   sin, cos 1.5 (|x|
+ * <= 1e6)   pow 0.51 exp and sigmoid are gradual in the subnormal range. NaN stays NaN, infinities give the limits; log
+ * of 0 is -inf, of a negative number NaN; beyond 1e6 sin and cos lose digits but stay within -1..1. The sign of a zero
+ * result may be lost.
  *
- * Polynomials are minimax fits (Remez) of the functions named beside them; their own error is below 2^-27 but where said. */
+ * Polynomials are minimax fits (Remez) of the functions named beside them; their own error is below 2^-27 but where
+ * said. */
 #include "ir/ops/lower.h"
 
 #include <math.h>
 
-static ac_x num(ac_lower *L, ac_x like, double v) { return lb_like(&L->b, like, v); }
+static ac_x num(ac_lower *L, ac_x like, double v)
+{
+    return lb_like(&L->b, like, v);
+}
 
 /* coef[0] + x * coef[1] + ... */
 static ac_x poly(ac_lower *L, ac_x x, const double *coef, int32_t n)
@@ -21,7 +25,7 @@ static ac_x poly(ac_lower *L, ac_x x, const double *coef, int32_t n)
         v = lo_madd(L, v, x, num(L, x, coef[i]));
     return v;
 }
-#define POLY(x, ...) \
+#define POLY(x, ...)                                                                                                   \
     poly(L, x, (const double[]){__VA_ARGS__}, (int32_t)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double)))
 
 /* lo <= x <= hi, NaN stays NaN. */
@@ -43,8 +47,8 @@ typedef struct reduced { /* x = n ln 2 + r, |r| <= ln 2 / 2: e^x = 2^a 2^b (1 + 
     ac_x y, a, b;
 } reduced;
 
-/* Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits: no conversion that NaN could break. 2^n comes in
- * two factors, so that both ends of the range are reached. y = r + r^2 P(r). */
+/* Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits: no conversion that NaN could break. 2^n
+ * comes in two factors, so that both ends of the range are reached. y = r + r^2 P(r). */
 static reduced reduce_exp(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
@@ -80,7 +84,8 @@ ac_x lo_expm1(ac_lower *L, ac_x x)
     return lb_mul(b, v, power_of_two(L, e.b));
 }
 
-/* x = 2^k m, sqrt(1/2) <= m < sqrt 2; log m = log(1 + f) = f - (f^2/2 - s (f^2/2 + R)), s = f / (2 + f), R = z P(z), z = s^2. */
+/* x = 2^k m, sqrt(1/2) <= m < sqrt 2; log m = log(1 + f) = f - (f^2/2 - s (f^2/2 + R)), s = f / (2 + f), R = z P(z), z
+ * = s^2. */
 ac_x lo_log(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
@@ -93,7 +98,8 @@ ac_x lo_log(ac_lower *L, ac_x x)
     const ac_x f = lb_sub(b, m, num(L, x, 1));
     const ac_x s = lb_div(b, f, lb_add(b, f, num(L, x, 2)));
     const ac_x z = lb_mul(b, s, s);
-    const ac_x r = lb_mul(b, z, POLY(z, 0.6666666564505308, 0.40000335290608147, 0.2853730171771594, 0.23582289480009599));
+    const ac_x r =
+        lb_mul(b, z, POLY(z, 0.6666666564505308, 0.40000335290608147, 0.2853730171771594, 0.23582289480009599));
     const ac_x h = lb_mul(b, lb_mul(b, f, f), num(L, x, 0.5));
     ac_x low = lo_madd(L, s, lb_add(b, h, r), lb_mul(b, e, num(L, x, 1.42860682030941723212e-6)));
     low = lb_sub(b, lb_sub(b, h, low), f);
@@ -132,8 +138,9 @@ ac_x lo_erf(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
     const ac_x z = lb_mul(b, x, x), size = lb_abs(b, x);
-    const ac_x near = lb_mul(b, x, POLY(z, 1.1283791666498673, -0.37612633854114963, 0.11283697323496676, -0.02685950004745,
-                                        0.0052012859912048473, -0.00081455969514579083, 8.3823894157093067e-05));
+    const ac_x near = lb_mul(b, x,
+                             POLY(z, 1.1283791666498673, -0.37612633854114963, 0.11283697323496676, -0.02685950004745,
+                                  0.0052012859912048473, -0.00081455969514579083, 8.3823894157093067e-05));
     const ac_x a = lb_min(b, num(L, x, 4), size);
     const ac_x q = POLY(a, 0.00016923201538106405, -1.1294885387986482, -0.63340057759875557, -0.10822069052284014,
                         0.025080818085533529, -0.0041563326538238739, 0.0004314098334719836, -2.083004323385055e-05);
@@ -155,7 +162,8 @@ static ac_x sin_from(ac_lower *L, ac_x x, int32_t quadrant)
     q = lb_add_wrap(b, q, lb_like_int(b, q, quadrant));
     const ac_x r = within(L, lb_cast(b, rest, AC_F32), -0.7854, 0.7854);
     const ac_x z = lb_mul(b, r, r);
-    const ac_x s = lo_madd(L, lb_mul(b, r, z), POLY(z, -0.16666654571276437, 0.0083321583267356777, -0.00019514948848120149), r);
+    const ac_x s =
+        lo_madd(L, lb_mul(b, r, z), POLY(z, -0.16666654571276437, 0.0083321583267356777, -0.00019514948848120149), r);
     const ac_x h = lb_mul(b, z, num(L, z, 0.5)), w = lb_sub(b, num(L, z, 1), h);
     const ac_x p = POLY(z, 0.041666645618533713, -0.0013887313052237261, 2.4432784075066076e-05);
     const ac_x lost = lb_sub(b, lb_sub(b, num(L, z, 1), w), h);
@@ -165,8 +173,14 @@ static ac_x sin_from(ac_lower *L, ac_x x, int32_t quadrant)
     return lb_select(b, lb_ne(b, lb_and(b, q, lb_like_int(b, q, 2)), zero), lb_neg(b, v), v);
 }
 
-ac_x lo_sin(ac_lower *L, ac_x x) { return sin_from(L, x, 0); }
-ac_x lo_cos(ac_lower *L, ac_x x) { return sin_from(L, x, 1); }
+ac_x lo_sin(ac_lower *L, ac_x x)
+{
+    return sin_from(L, x, 0);
+}
+ac_x lo_cos(ac_lower *L, ac_x x)
+{
+    return sin_from(L, x, 1);
+}
 
 /* log2 of |x| in double, relative error 2^-43; x: f64, exactly an f32. 0 gives -inf, inf gives inf. */
 static ac_x log2_wide(ac_lower *L, ac_x x)
@@ -174,8 +188,7 @@ static ac_x log2_wide(ac_lower *L, ac_x x)
     ac_lb *b = &L->b;
     const ac_x bits = lb_bitcast(b, x, AC_I64);
     const ac_x k = lb_shr(b, lb_sub_wrap(b, bits, lb_like_int(b, bits, 0x3FE6A09E667F3BCD)), lb_like_int(b, bits, 52));
-    const ac_x m =
-        lb_bitcast(b, lb_sub_wrap(b, bits, lb_mul_wrap(b, k, lb_like_int(b, k, (int64_t)1 << 52))), AC_F64);
+    const ac_x m = lb_bitcast(b, lb_sub_wrap(b, bits, lb_mul_wrap(b, k, lb_like_int(b, k, (int64_t)1 << 52))), AC_F64);
     const ac_x s = lb_div(b, lb_sub(b, m, num(L, m, 1)), lb_add(b, m, num(L, m, 1)));
     const ac_x z = lb_mul(b, s, s);
     const ac_x p = POLY(z, 2.8853900817778495, 0.961796694114053, 0.57707794216849728, 0.41220927132911839,

@@ -107,8 +107,7 @@ int lo_lrn(ac_lower *L)
     const ac_x v = lo_rows_load(L, &r, k, 1);
     lb_set(b, sum, lb_add(b, lb_get(b, sum), lb_mul(b, v, v)));
     lb_end(b);
-    const ac_x base =
-        lb_add(b, lb_f32(b, (double)a->bias), lb_mul(b, lb_f32(b, (double)a->alpha), lb_get(b, sum)));
+    const ac_x base = lb_add(b, lb_f32(b, (double)a->bias), lb_mul(b, lb_f32(b, (double)a->alpha), lb_get(b, sum)));
     lo_rows_store(L, &r, c, lb_mul(b, lo_rows_load(L, &r, c, 1), lo_pow(L, base, lb_f32(b, -(double)a->beta))), 1);
     lb_end(b);
     lo_rows_close(L, &r);

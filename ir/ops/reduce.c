@@ -1,12 +1,12 @@
 /* reduce.c - mean, sum, max, min, prod, any, all over some dimensions.
  *
- *     f32, f64     sequential in the order of the input (mean: the sum divided by the count), as the reference
- *     plain int    sum and prod wrap; mean: the 64-bit sum divided towards zero
- *     quantised    i8, u8, i16: sum and mean with one rescaling (reference/reduce.h QuantizedMeanOrSum, QuantizedReduceProd);
- *                  max and min on stored values
- *     bool         any, all
+ *     f32, f64     mean: the sum divided by the count. Sums along the last dimension run in lanes unless the order is
+ * to be kept plain int    sum and prod wrap; mean: the 64-bit sum divided towards zero quantised    i8, u8, i16: mean,
+ * prod and the sum of u8 in fixed point (reference/reduce.h), the sum of i8 and i16 in f32; max and min on stored
+ * values bool         any, all
  *
- * Nothing reduced: mean 0, sum 0, prod 1, max and min the type's least and greatest finite value, any false, all true. */
+ * Nothing reduced: mean 0, sum 0, prod 1, max and min the type's least and greatest finite value, any false, all true.
+ */
 #include "ir/ops/axis.h"
 #include "ir/ops/map.h"
 
@@ -16,15 +16,20 @@ typedef struct reduction {
     ac_op op;
     const ac_tensor *in, *out;
     int32_t x;
-    uint32_t mask;             /* reduced dimensions */
-    int64_t count;             /* elements per result */
+    uint32_t mask; /* reduced dimensions */
+    int64_t count; /* elements per result */
     int64_t stride[AC_MAX_RANK];
-    ac_x idx[AC_MAX_RANK];     /* of in; only kept ones count outside of the reduction */
+    ac_x idx[AC_MAX_RANK]; /* of in; only kept ones count outside of the reduction */
     ac_dtype acc;
     bool quantised;
+    ac_x sum, wide; /* variables: the accumulator, and the one of a vector */
+    int32_t wide_lanes;
 } reduction;
 
-static bool reduced(const reduction *r, int32_t d) { return r->mask >> d & 1; }
+static bool reduced(const reduction *r, int32_t d)
+{
+    return r->mask >> d & 1;
+}
 
 /* The accumulator's type, or none when the combination is not supported. */
 static ac_dtype accumulator(const reduction *r)
@@ -92,7 +97,8 @@ static ac_x next(ac_lower *L, const reduction *r, ac_x acc, ac_x v)
     return lb_select(b, first, v, lo_requant64(L, p, prod_scale(r)));
 }
 
-/* sum * scale + bias in f32, rounded half away from zero: so does TFLite's kernel for sums. */
+/* sum * scale + bias in f32, rounded half away from zero: TFLite's kernel for sums of i8 and i16 (its reference kernel
+ * reads i8 as u8; sums of u8 are those of the reference). */
 static ac_x rescale_sum(ac_lower *L, const reduction *r, ac_x sum)
 {
     ac_lb *b = &L->b;
@@ -105,16 +111,18 @@ static ac_x rescale_sum(ac_lower *L, const reduction *r, ac_x sum)
     return mp_stored_full(L, v, r->out);
 }
 
-/* One multiply for scale and count: the multiplier is divided by the count after as many shifts as it has bits. */
-static ac_x rescale_mean(ac_lower *L, const reduction *r, ac_x sum)
+/* One multiply for scale and, for means, count: the multiplier is divided by the count after as many shifts as it has
+ * bits. */
+static ac_x rescale_fixed(ac_lower *L, const reduction *r, ac_x sum)
 {
     ac_multiplier q = ac_quantize_multiplier((double)ac_scale(r->in) / (double)ac_scale(r->out));
+    const int64_t divisor = r->op == AC_OP_MEAN ? r->count : 1;
     int32_t shift = 0;
-    while (r->count >> (shift + 1) && shift < 62)
+    while (divisor >> (shift + 1) && shift < 62)
         shift++;
     shift = shift > 32 ? 32 : shift;
     shift = shift > 31 + q.shift ? 31 + q.shift : shift;
-    q.m = (int32_t)(((int64_t)q.m << shift) / r->count);
+    q.m = (int32_t)(((int64_t)q.m << shift) / divisor);
     q.shift -= shift;
     const int64_t zero = (int64_t)ac_zero(r->in) * r->count;
     sum = lb_sub_wrap(&L->b, sum, lb_like_int(&L->b, sum, (int32_t)(uint32_t)zero));
@@ -128,7 +136,7 @@ static ac_x finish(ac_lower *L, const reduction *r, ac_x acc)
     if (r->count == 0 && sums)
         return lb_cast(b, acc, r->out->dtype);
     if (r->quantised && sums)
-        return r->op == AC_OP_MEAN ? rescale_mean(L, r, acc) : rescale_sum(L, r, acc);
+        return r->op == AC_OP_MEAN || r->in->dtype == AC_U8 ? rescale_fixed(L, r, acc) : rescale_sum(L, r, acc);
     if (r->quantised && r->op == AC_OP_REDUCE_PROD)
         return mp_stored_full(L, lo_requant64(L, lb_cast(b, acc, AC_I64), prod_scale(r)), r->out);
     if (r->op == AC_OP_MEAN)
@@ -136,29 +144,71 @@ static ac_x finish(ac_lower *L, const reduction *r, ac_x acc)
     return lb_cast(b, acc, r->out->dtype);
 }
 
+/* Flat index of the input element at r->idx. */
+static ac_x position(ac_lower *L, const reduction *r)
+{
+    ac_x at = lb_i32(&L->b, 0);
+    for (int32_t d = 0; d < r->in->rank; d++)
+        at = lb_add(&L->b, at, lb_mul(&L->b, r->idx[d], lb_i32(&L->b, r->stride[d])));
+    return at;
+}
+
+/* A sum along the last dimension: full vectors into `wide`, the rest into acc. */
+static void wide_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
+{
+    reduction *r = with;
+    ac_lb *b = &L->b;
+    r->idx[r->in->rank - 1] = i;
+    const ac_x v = lb_cast(b, lb_load(b, r->x, position(L, r), lanes), r->acc);
+    if (lanes == r->wide_lanes)
+        lb_set(b, r->wide, lb_add_wrap(b, lb_get(b, r->wide), v));
+    else
+        lb_set(b, r->sum, lb_add_wrap(b, lb_get(b, r->sum), lanes > 1 ? lb_sumlanes(b, v) : v));
+}
+
+/* Sums may run in lanes along the last dimension: of integers always, of floats unless their order is to be kept. */
+static int32_t wide_lanes(const ac_lower *L, const reduction *r)
+{
+    const int32_t last = r->in->rank - 1;
+    const bool sums = r->op == AC_OP_SUM || r->op == AC_OP_MEAN;
+    if (last < 0 || !reduced(r, last) || !sums || (r->acc != AC_I32 && (r->acc != AC_F32 || L->exact)))
+        return 1;
+    const int32_t lanes = ac_target_lanes(L->target, AC_F32);
+    return r->in->dim[last] < 2 * lanes ? 1 : lanes;
+}
+
 /* One result (or `lanes` of them): the loops over the reduced dimensions and the store. */
 static void one_result(ac_lower *L, reduction *r, int32_t lanes)
 {
     static const char *const name[AC_MAX_RANK] = {"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"};
     ac_lb *b = &L->b;
+    const int32_t last = r->in->rank - 1;
     const ac_x acc = lb_var(b, "acc", lb_splat(b, start(L, r), lanes));
-    for (int32_t d = 0; d < r->in->rank; d++)
+    r->sum = acc;
+    r->wide_lanes = wide_lanes(L, r);
+    const int32_t inner = r->wide_lanes > 1 ? last : r->in->rank; /* dimensions walked one by one */
+    if (r->wide_lanes > 1)
+        r->wide = lb_var(b, "wide", lb_splat(b, start(L, r), r->wide_lanes));
+    for (int32_t d = 0; d < inner; d++)
         if (reduced(r, d))
             r->idx[d] = lb_for_n(b, name[d], r->in->dim[d]);
-    ac_x at = lb_i32(b, 0);
-    for (int32_t d = 0; d < r->in->rank; d++)
-        at = lb_add(b, at, lb_mul(b, r->idx[d], lb_i32(b, r->stride[d])));
-    lb_set(b, acc, next(L, r, lb_get(b, acc), lb_load(b, r->x, at, lanes)));
-    for (int32_t d = 0; d < r->in->rank; d++)
+    if (r->wide_lanes > 1)
+        lo_strip(L, name[last], r->in->dim[last], r->wide_lanes, wide_step, r);
+    else
+        lb_set(b, acc, next(L, r, lb_get(b, acc), lb_load(b, r->x, position(L, r), lanes)));
+    for (int32_t d = 0; d < inner; d++)
         if (reduced(r, d))
             lb_end(b);
+    ac_x sum = lb_get(b, acc);
+    if (r->wide_lanes > 1)
+        sum = lb_add_wrap(b, sum, lb_sumlanes(b, lb_get(b, r->wide)));
     ac_x idx[AC_MAX_RANK];
     int32_t k = 0;
     const bool keep = r->out->rank == r->in->rank;
     for (int32_t d = 0; d < r->in->rank; d++)
         if (!reduced(r, d) || keep)
             idx[k++] = reduced(r, d) ? lb_i32(b, 0) : r->idx[d];
-    lo_result(L, finish(L, r, lb_get(b, acc)), idx, lanes);
+    lo_result(L, finish(L, r, sum), idx, lanes);
 }
 
 static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
@@ -168,7 +218,7 @@ static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     one_result(L, r, lanes);
 }
 
-/* Integer sums of a long row may run in lanes: their order does not count. */
+/* Neighbouring results that are made at once. */
 static int32_t lanes_of(const ac_lower *L, const reduction *r)
 {
     const int32_t a = lo_max_lanes(L, r->acc), b = lo_max_lanes(L, r->quantised ? AC_I32 : r->in->dtype);
@@ -188,7 +238,8 @@ int lo_reduce(ac_lower *L)
         mp_refuse(L, L->node);
         return AC_FAIL;
     }
-    if (r.quantised && (r.op == AC_OP_REDUCE_MAX || r.op == AC_OP_REDUCE_MIN) && !ac_quant_equal(in->quant, r.out->quant))
+    if (r.quantised && (r.op == AC_OP_REDUCE_MAX || r.op == AC_OP_REDUCE_MIN) &&
+        !ac_quant_equal(in->quant, r.out->quant))
         return ac_lower_refuse(L, "%s needs the same scale and zero point on both sides", ac_ops[r.op].text);
     lo_result_buf(L);
     r.x = lo_operand(L, in);

@@ -2,8 +2,8 @@
  *
  *     lo_rows r;
  *     lo_rows_open(L, &r);                        loops over the rows of node->in[0]
- *     ... lo_rows_load(L, &r, c, lanes) ... lo_rows_store(L, &r, c, value, lanes) ...       every c of 0..r.depth-1 once
- *     lo_rows_close(L, &r); */
+ *     ... lo_rows_load(L, &r, c, lanes) ... lo_rows_store(L, &r, c, value, lanes) ...       every c of 0..r.depth-1
+ * once lo_rows_close(L, &r); */
 #ifndef AC_IR_OPS_ROWS_H
 #define AC_IR_OPS_ROWS_H
 #include "ir/ops/lower.h"

@@ -1,7 +1,7 @@
 /* scan.c - operators that walk one axis: arg_max, arg_min, cumsum.
  *
- *     arg_max, arg_min   the first of equal elements; NaN never wins unless all are NaN (then 0). Quantised: stored values
- *     cumsum             running sum along the axis, exclusive or from the end; integers wrap. Not quantised */
+ *     arg_max, arg_min   the first of equal elements; NaN never wins unless all are NaN (then 0). Quantised: stored
+ * values cumsum             running sum along the axis, exclusive or from the end; integers wrap. Not quantised */
 #include "ir/ops/axis.h"
 #include "ir/ops/map.h"
 
@@ -29,13 +29,15 @@ int lo_arg(ac_lower *L)
     ac_tensor *in = L->node->in[0], *out = L->node->out[0];
     int32_t axis;
     AC_TRY(ac_arg_axis(L->cx, L->node, &axis));
-    if ((!mp_real(in) && !ac_dtype_is_int(in->dtype) && in->dtype != AC_BOOL) || (out->dtype != AC_I32 && out->dtype != AC_I64)) {
+    if ((!mp_real(in) && !ac_dtype_is_int(in->dtype) && in->dtype != AC_BOOL) ||
+        (out->dtype != AC_I32 && out->dtype != AC_I64)) {
         mp_refuse(L, L->node);
         return AC_FAIL;
     }
     lo_result_buf(L);
     if (ac_tensor_count(in) == 0)
-        return ac_tensor_count(out) ? ac_lower_refuse(L, "%s over an axis without elements", ac_ops[L->node->op].text) : AC_OK;
+        return ac_tensor_count(out) ? ac_lower_refuse(L, "%s over an axis without elements", ac_ops[L->node->op].text)
+                                    : AC_OK;
     const int32_t x = lo_operand(L, in);
     const bool keep = out->rank == in->rank;
     ac_x idx[AC_MAX_RANK], at[AC_MAX_RANK];

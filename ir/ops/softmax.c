@@ -15,10 +15,10 @@
 
 typedef struct row { /* the row being worked on */
     lo_rows r;
-    int32_t e;        /* scratch row; -1: none */
+    int32_t e; /* scratch row; -1: none */
     float beta;
-    ac_x max, sum;    /* variables while they are gathered, then values */
-    ac_x wide;        /* vector of maxima */
+    ac_x max, sum; /* variables while they are gathered, then values */
+    ac_x wide;     /* vector of maxima */
 } row;
 
 /* Vectors are gathered in a vector variable, the rest in the scalar one: max and sum of a row. */
@@ -140,7 +140,8 @@ static ac_x sum_8(ac_lower *L, row *r, int32_t table)
     const ac_x c = lb_for_n(b, "c", r->r.depth);
     const ac_x d = lb_sub(b, r->max, lb_cast(b, lo_rows_load(L, &r->r, c, 1), AC_I32));
     const ac_x e = lb_load(b, table, d, 1);
-    const ac_x q12 = lb_shr(b, lb_add(b, lb_shr(b, e, lb_i32(b, 11)), lb_i32(b, 1)), lb_i32(b, 1)); /* nearest, e >= 0 */
+    const ac_x q12 =
+        lb_shr(b, lb_add(b, lb_shr(b, e, lb_i32(b, 11)), lb_i32(b, 1)), lb_i32(b, 1)); /* nearest, e >= 0 */
     lb_set(b, sum, lb_add_wrap(b, lb_get(b, sum), q12));
     lb_end(b);
     return lb_get(b, sum);
@@ -258,7 +259,8 @@ static int lower(ac_lower *L, bool log, float beta)
     if (in->dtype == AC_F32 && out->dtype == AC_F32)
         return f32_rows(L, &r, log);
     const bool quantised = mp_quantised(in) && mp_quantised(out);
-    if (quantised && (in->dtype == AC_I8 || in->dtype == AC_U8) && (out->dtype == in->dtype || (!log && out->dtype == AC_I16)))
+    if (quantised && (in->dtype == AC_I8 || in->dtype == AC_U8) &&
+        (out->dtype == in->dtype || (!log && out->dtype == AC_I16)))
         return log ? log_softmax_8(L, &r) : softmax_8(L, &r);
     if (quantised && !log && in->dtype == AC_I16 && out->dtype == AC_I16)
         return softmax_16(L, &r);
@@ -266,5 +268,11 @@ static int lower(ac_lower *L, bool log, float beta)
     return AC_FAIL;
 }
 
-int lo_softmax(ac_lower *L) { return lower(L, false, L->node->attrs.softmax.beta); }
-int lo_log_softmax(ac_lower *L) { return lower(L, true, 1); }
+int lo_softmax(ac_lower *L)
+{
+    return lower(L, false, L->node->attrs.softmax.beta);
+}
+int lo_log_softmax(ac_lower *L)
+{
+    return lower(L, true, 1);
+}

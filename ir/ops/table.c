@@ -3,10 +3,13 @@
 
 #include <math.h>
 
-static int16_t clamp_16(float v) { return (int16_t)(v < -32768.0f ? -32768.0f : v > 32767.0f ? 32767.0f : v); }
+static int16_t clamp_16(float v)
+{
+    return (int16_t)(v < -32768.0f ? -32768.0f : v > 32767.0f ? 32767.0f : v);
+}
 
-/* Each sample is corrected by half of the error that interpolation makes in the middle of its interval. All in float, in the
- * reference's order. */
+/* Each sample is corrected by half of the error that interpolation makes in the middle of its interval. All in float,
+ * in the reference's order. */
 void ac_table_16(int16_t table[513], float si, int32_t zi, float so, int32_t zo, ac_curve *f)
 {
     const float first = si * (float)(-32768 - zi), last = si * (float)(32767 - zi);

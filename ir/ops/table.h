@@ -1,5 +1,5 @@
-/* table.h - functions of a 16-bit number by table: 513 samples and linear interpolation between them (TFLite's LUTPopulate and
- * LUTLookup for int16). Used by element-wise operators and softmax. */
+/* table.h - functions of a 16-bit number by table: 513 samples and linear interpolation between them (TFLite's
+ * LUTPopulate and LUTLookup for int16). Used by element-wise operators and softmax. */
 #ifndef AC_IR_OPS_TABLE_H
 #define AC_IR_OPS_TABLE_H
 #include "ir/ops/lower.h"

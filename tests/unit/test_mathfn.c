@@ -156,7 +156,7 @@ static bool same(float a, double want)
     return isnan(b) ? isnan(a) : bits_of(a) == bits_of(b);
 }
 
-static const double special[] = {0, -0.0, 1, -1, HUGE_VAL, -HUGE_VAL, NAN, 1e-45, -1e-45, 1e38, -1e38, 3.4028234e38, 1e-38};
+static const double special[] = {0, -0.0, 1, -1, HUGE_VAL, -HUGE_VAL, (double)NAN, 1e-45, -1e-45, 1e38, -1e38, 3.4028234e38, 1e-38};
 enum { SPECIALS = sizeof special / sizeof *special };
 
 static void test_special(void)
@@ -175,7 +175,7 @@ static void test_special(void)
             }
             if (!same(z[0][i], want) && !(ulps(z[0][i], want) <= rows[k].limit && fabs(want) > 0)) {
                 fprintf(stderr, "%s(%g) = %g, expected %g\n", now, (double)x[i], (double)z[0][i], want);
-                CHECK(!"special value");
+                CHECK(false && "special value");
             }
         }
         ac_region_close(region);
@@ -184,7 +184,7 @@ static void test_special(void)
 
 static void test_pow(void)
 {
-    static const double exponent[] = {0, -0.0, 1, -1, 2, 3, -3, 0.5, -0.5, 2.5, HUGE_VAL, -HUGE_VAL, NAN, 1e30, 16777217, 1e-30};
+    static const double exponent[] = {0, -0.0, 1, -1, 2, 3, -3, 0.5, -0.5, 2.5, HUGE_VAL, -HUGE_VAL, (double)NAN, 1e30, 16777217, 1e-30};
     enum { EXPONENTS = sizeof exponent / sizeof *exponent };
     ac_region *region = ac_region_open(&cx.heap);
     const ac_program *p = compile(region, &targets[1], NULL, lo_pow, 4);
@@ -198,7 +198,7 @@ static void test_pow(void)
         if (!same(z[0][i], pow((double)x[i], (double)y[i])) && !(ulps(z[0][i], pow((double)x[i], (double)y[i])) < 1.5)) {
             fprintf(stderr, "pow(%g, %g) = %g, expected %g\n", (double)x[i], (double)y[i], (double)z[0][i],
                     pow((double)x[i], (double)y[i]));
-            CHECK(!"special value");
+            CHECK(false && "special value");
         }
     uint64_t state = 1;
     double worst = 0;

@@ -129,7 +129,7 @@ static void test_known(void)
                     if (y[i] != naive(x[i], q.m, shift)) {
                         fprintf(stderr, "x %d m %d shift %d: %d, expected %d\n", (int)x[i], (int)q.m, shift, (int)y[i],
                                 (int)naive(x[i], q.m, shift));
-                        CHECK(!"requant");
+                        CHECK(false && "requant");
                     }
                 if (mul[k] < 0 || shift > 7 || lanes > 1)
                     continue;
