@@ -565,10 +565,10 @@ static void print_cases(ac_sink *to)
         const ac_loop_fn *fn = cases[i].fn;
         now = cases[i].what;
         ac_csig sig = {.name = ac_strf(cx.region, "t_%s", fn->name)};
-        if (c_print_fn(&file, fn, &sig, &body) != AC_OK) {
+        bool printed = c_print_fn(&file, fn, &sig, &body) == AC_OK;
+        if (!printed)
             ac_diags_print(&cx.diags, stderr, false);
-            CHECK(!"printed");
-        }
+        CHECK(printed);
         ac_putf(&body, "int run_%s(void *const *p);\nint run_%s(void *const *p)\n{\n    %s%s(", fn->name, fn->name,
                 fn->fails ? "return " : "", sig.name);
         for (int32_t k = 0, n = 0; k < fn->buf.n; k++)
