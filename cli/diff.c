@@ -104,7 +104,8 @@ static int print_stage(arenac_job *job, void *arg)
 int ac_cli_diff(ac_cli *cli)
 {
     if (cli->n_files != 2) {
-        fprintf(stderr, "arenac: error[E0501]: diff takes two files, locks or models; %d given; arenac help diff\n", cli->n_files);
+        fprintf(stderr, "arenac: error[E0501]: diff takes two files, locks or models; %d given; arenac help diff\n",
+                cli->n_files);
         return AC_EXIT_USAGE;
     }
     side a = {.path = cli->file[0]}, b = {.path = cli->file[1]};

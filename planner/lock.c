@@ -34,7 +34,8 @@ static const char *hash_structure(ac_ctx *cx, const ac_report *r)
         ac_putf(&s, "step %s + %s\n", r->step[k].op, r->step[k].fused ? r->step[k].fused : "");
     for (int32_t k = 0; k < r->n_tensors; k++) {
         const ac_report_tensor *x = &r->tensor[k];
-        ac_putf(&s, "tensor %s %s %lld %d %d%d%d:", x->dtype, x->shape, (long long)x->bytes, x->producer, x->input, x->output, x->state);
+        ac_putf(&s, "tensor %s %s %lld %d %d%d%d:", x->dtype, x->shape, (long long)x->bytes, x->producer, x->input,
+                x->output, x->state);
         for (int32_t c = 0; c < x->n_consumers; c++)
             ac_putf(&s, " %d", x->consumers[c]);
         ac_putc(&s, '\n');
@@ -54,8 +55,11 @@ ac_lock *ac_lock_of(ac_ctx *cx, const ac_report *r)
     const ac_problem *p = r->problem;
     ac_lock *lock = AC_NEW(cx->region, ac_lock);
     bool *named = AC_NEW_N(cx->region, bool, p->n);
-    *lock = (ac_lock){.model = last_part(r->file), .planner = r->plan->strategy ? r->plan->strategy : "unknown",
-                      .graph = hash_structure(cx, r), .operators = r->n_file_ops, .n_mems = p->n_mems};
+    *lock = (ac_lock){.model = last_part(r->file),
+                      .planner = r->plan->strategy ? r->plan->strategy : "unknown",
+                      .graph = hash_structure(cx, r),
+                      .operators = r->n_file_ops,
+                      .n_mems = p->n_mems};
     lock->mem = AC_NEW_N(cx->region, ac_lock_mem, p->n_mems);
     for (int32_t m = 0; m < p->n_mems; m++)
         lock->mem[m] = (ac_lock_mem){p->mem[m].name, r->plan->mem_bytes[m]};
@@ -65,14 +69,15 @@ ac_lock *ac_lock_of(ac_ctx *cx, const ac_report *r)
         if (x->item < 0)
             continue;
         named[x->item] = true;
-        lock->row[lock->n++] = (ac_lock_row){x->name, p->mem[r->plan->mem[x->item]].name, x->bytes,
-                                             r->plan->offset[x->item] + x->delta, x->first, x->last};
+        lock->row[lock->n++] = (ac_lock_row){x->name,  p->mem[r->plan->mem[x->item]].name,
+                                             x->bytes, r->plan->offset[x->item] + x->delta,
+                                             x->first, x->last};
     }
     for (int32_t i = 0; i < p->n; i++) { /* scratch */
         const ac_item *it = &p->item[i];
         if (!named[i])
-            lock->row[lock->n++] = (ac_lock_row){it->name, p->mem[r->plan->mem[i]].name, it->size, r->plan->offset[i],
-                                                 it->life.begin, it->life.end - 1};
+            lock->row[lock->n++] = (ac_lock_row){
+                it->name, p->mem[r->plan->mem[i]].name, it->size, r->plan->offset[i], it->life.begin, it->life.end - 1};
     }
     qsort(lock->row, (size_t)lock->n, sizeof *lock->row, by_name);
     return lock;
@@ -113,7 +118,10 @@ void ac_lock_write(ac_sink *to, const ac_lock *lock)
     }
 }
 
-bool ac_lock_looks_like(const char *text, size_t n) { return n >= 12 && !memcmp(text, MAGIC, 12); }
+bool ac_lock_looks_like(const char *text, size_t n)
+{
+    return n >= 12 && !memcmp(text, MAGIC, 12);
+}
 
 typedef struct reader {
     ac_ctx *cx;
@@ -319,20 +327,22 @@ static void name_changes(ac_ctx *cx, const ac_lock *a, const ac_lock *b)
     for (int32_t i = 0, k = 0; i < a->n || k < b->n;) {
         const ac_lock_row *x = &a->row[i], *y = &b->row[k];
         int c = i == a->n ? 1 : k == b->n ? -1 : strcmp(x->name, y->name);
-        bool same = !c && x->bytes == y->bytes && x->offset == y->offset && x->first == y->first && x->last == y->last &&
-                    !strcmp(x->mem, y->mem);
+        bool same = !c && x->bytes == y->bytes && x->offset == y->offset && x->first == y->first &&
+                    x->last == y->last && !strcmp(x->mem, y->mem);
         if (!same && n++ < SHOWN) {
             if (c < 0)
                 ac_detail(cx, "'%s' is gone (%s B)", x->name, ac_commas(cx, x->bytes));
             else if (c)
-                ac_detail(cx, "'%s' is new: %s B at 0x%05llx", y->name, ac_commas(cx, y->bytes), (unsigned long long)y->offset);
+                ac_detail(cx, "'%s' is new: %s B at 0x%05llx", y->name, ac_commas(cx, y->bytes),
+                          (unsigned long long)y->offset);
             else if (x->bytes != y->bytes)
                 ac_detail(cx, "'%s' %s -> %s B", x->name, ac_commas(cx, x->bytes), ac_commas(cx, y->bytes));
             else if (strcmp(x->mem, y->mem) != 0 || x->offset != y->offset)
-                ac_detail(cx, "'%s' %s 0x%05llx -> %s 0x%05llx (%s B)", x->name, x->mem, (unsigned long long)x->offset, y->mem,
-                          (unsigned long long)y->offset, ac_commas(cx, y->bytes));
+                ac_detail(cx, "'%s' %s 0x%05llx -> %s 0x%05llx (%s B)", x->name, x->mem, (unsigned long long)x->offset,
+                          y->mem, (unsigned long long)y->offset, ac_commas(cx, y->bytes));
             else
-                ac_detail(cx, "'%s' alive in steps %d to %d -> %d to %d", x->name, x->first, x->last, y->first, y->last);
+                ac_detail(cx, "'%s' alive in steps %d to %d -> %d to %d", x->name, x->first, x->last, y->first,
+                          y->last);
         }
         i += c <= 0;
         k += c >= 0;
@@ -348,7 +358,8 @@ int ac_lock_check(ac_ctx *cx, const ac_lock *locked, const ac_lock *now)
     if (d.same)
         return AC_OK;
     if (ac_lock_strangers(locked, now)) {
-        ac_error(cx, at, E0602, "this is the lock of another model: it was made from '%s' (%d operators), this is '%s' (%d operators)",
+        ac_error(cx, at, E0602,
+                 "this is the lock of another model: it was made from '%s' (%d operators), this is '%s' (%d operators)",
                  locked->model, locked->operators, now->model, now->operators);
         ac_detail(cx, "%d of its %d tensors are in this model", d.common, locked->n);
         return ac_help(cx, "give the lock of this model, or --update-lock to write a new one");
@@ -356,8 +367,9 @@ int ac_lock_check(ac_ctx *cx, const ac_lock *locked, const ac_lock *now)
     ac_bytes was = locked->mem[0].bytes, is = now->mem[0].bytes;
     const char *arena = was == is ? ac_strf(cx->region, "arena %s B as before", ac_commas(cx, is))
                                   : ac_strf(cx->region, "arena %s -> %s B", ac_commas(cx, was), ac_commas(cx, is));
-    ac_error(cx, at, E0602, "the plan of '%s' is not the locked one: %s, %d of %d tensors moved, %d resized, %d new, %d gone", now->model,
-             arena, d.moved, now->n, d.resized, d.added, d.removed);
+    ac_error(cx, at, E0602,
+             "the plan of '%s' is not the locked one: %s, %d of %d tensors moved, %d resized, %d new, %d gone",
+             now->model, arena, d.moved, now->n, d.resized, d.added, d.removed);
     name_changes(cx, locked, now);
     if (strcmp(locked->planner, now->planner) != 0)
         ac_reason(cx, "the lock was made with planner '%s', this plan by '%s'", locked->planner, now->planner);

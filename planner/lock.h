@@ -1,18 +1,18 @@
-/* lock.h - a plan as a text that lies beside the model in version control, so that a change of the plan is a line in a review.
+/* lock.h - a plan as a text that lies beside the model in version control, so that a change of the plan is a line in a
+ * review.
  *
  *     arenac-lock 1
  *     model vww_96_int8.tflite
  *     planner search
  *     operators 31
- *     graph 5d0c...                        sha256 of the structure: operators, types, shapes, edges; no names, no weights
- *     memory arena 55296
- *     memory state 0
+ *     graph 5d0c...                        sha256 of the structure: operators, types, shapes, edges; no names, no
+ * weights memory arena 55296 memory state 0
  *
  *     # name bytes memory offset first last
  *     t58 18432 arena 36864 0 1            sorted by name; steps are inclusive on both sides
  *
- * In names, blanks, control characters and '%' are written as %20 and so on. The file does not change with the version of arenac,
- * the machine or the order of the tensors in the model.
+ * In names, blanks, control characters and '%' are written as %20 and so on. The file does not change with the version
+ * of arenac, the machine or the order of the tensors in the model.
  *
  *     ac_lock *now = ac_lock_of(cx, report), *then;
  *     AC_TRY(ac_lock_read(cx, "vww.lock", text, n, &then));
@@ -35,16 +35,17 @@ typedef struct ac_lock_mem {
 } ac_lock_mem;
 
 typedef struct ac_lock {
-    const char *file;    /* where it was read from; NULL: made from a report */
+    const char *file; /* where it was read from; NULL: made from a report */
     const char *model, *planner, *graph;
     int32_t operators;
     ac_lock_mem *mem;
-    int32_t n_mems;      /* the arena first */
-    ac_lock_row *row;    /* sorted by name */
+    int32_t n_mems;   /* the arena first */
+    ac_lock_row *row; /* sorted by name */
     int32_t n;
 } ac_lock;
 
-/* What is different in the rows of `b`, against those of `a`. A tensor of another size counts as resized, not as moved. */
+/* What is different in the rows of `b`, against those of `a`. A tensor of another size counts as resized, not as moved.
+ */
 typedef struct ac_lock_delta {
     int32_t common, added, removed, resized, moved, relived;
     const ac_lock_row *largest, *largest_to; /* the largest moved tensor, before and after; NULL: none */

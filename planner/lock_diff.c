@@ -15,7 +15,8 @@ static const char *change(ac_ctx *cx, ac_bytes was, ac_bytes is)
     if (was == is)
         return ac_strf(cx->region, "%s B   same", ac_commas(cx, is));
     const char *sign = is > was ? "+" : "";
-    const char *text = ac_strf(cx->region, "%s -> %s B   %s%s B", ac_commas(cx, was), ac_commas(cx, is), sign, ac_commas(cx, is - was));
+    const char *text = ac_strf(cx->region, "%s -> %s B   %s%s B", ac_commas(cx, was), ac_commas(cx, is), sign,
+                               ac_commas(cx, is - was));
     return was ? ac_strf(cx->region, "%s (%s%.1f %%)", text, sign, ac_report_percent(is - was, was)) : text;
 }
 
@@ -34,22 +35,26 @@ static const char *moved_text(ac_ctx *cx, const ac_lock_delta *d)
     if (!d->largest)
         return text;
     bool away = strcmp(d->largest->mem, d->largest_to->mem) != 0;
-    return ac_strf(cx->region, "%s, largest %.*s %s%s0x%05llx -> %s%s0x%05llx", text, (int)ac_picture_name(d->largest->name), d->largest->name, away ? d->largest->mem : "",
-                   away ? " " : "", (unsigned long long)d->largest->offset, away ? d->largest_to->mem : "", away ? " " : "",
-                   (unsigned long long)d->largest_to->offset);
+    return ac_strf(cx->region, "%s, largest %.*s %s%s0x%05llx -> %s%s0x%05llx", text,
+                   (int)ac_picture_name(d->largest->name), d->largest->name, away ? d->largest->mem : "",
+                   away ? " " : "", (unsigned long long)d->largest->offset, away ? d->largest_to->mem : "",
+                   away ? " " : "", (unsigned long long)d->largest_to->offset);
 }
 
 static const char *graph_text(ac_ctx *cx, const ac_lock *a, const ac_lock *b)
 {
     if (!strcmp(a->graph, b->graph))
-        return ac_strf(cx->region, "same (%d operator%s, sha256 of the structure equal)", b->operators, b->operators == 1 ? "" : "s");
+        return ac_strf(cx->region, "same (%d operator%s, sha256 of the structure equal)", b->operators,
+                       b->operators == 1 ? "" : "s");
     if (ac_lock_strangers(a, b))
-        return ac_strf(cx->region, "another model: '%s' (%d operators) and '%s' (%d operators) share %d of %d tensors", a->model,
-                       a->operators, b->model, b->operators, ac_lock_compare(a, b).common, a->n);
+        return ac_strf(cx->region, "another model: '%s' (%d operators) and '%s' (%d operators) share %d of %d tensors",
+                       a->model, a->operators, b->model, b->operators, ac_lock_compare(a, b).common, a->n);
     return ac_strf(cx->region, "different (%d -> %d operators)", a->operators, b->operators);
 }
 
-typedef struct pair { const ac_lock_row *was, *is; } pair; /* NULL: not there */
+typedef struct pair {
+    const ac_lock_row *was, *is;
+} pair; /* NULL: not there */
 
 /* Walks both locks by name; *i and *k are where it stands. Gives the next two rows that differ. */
 static bool next_change(const ac_lock *a, const ac_lock *b, int32_t *i, int32_t *k, pair *out)
@@ -69,8 +74,8 @@ static bool next_change(const ac_lock *a, const ac_lock *b, int32_t *i, int32_t 
 
 static const char *row_text(ac_ctx *cx, const ac_lock_row *x)
 {
-    return x ? ac_strf(cx->region, "%s B at %s 0x%05llx, steps %d to %d", ac_commas(cx, x->bytes), x->mem, (unsigned long long)x->offset,
-                       x->first, x->last)
+    return x ? ac_strf(cx->region, "%s B at %s 0x%05llx, steps %d to %d", ac_commas(cx, x->bytes), x->mem,
+                       (unsigned long long)x->offset, x->first, x->last)
              : "-";
 }
 
@@ -88,11 +93,13 @@ void ac_lock_diff_text(ac_sink *to, const ac_lock *a, const ac_lock *b, bool ver
             ac_putf(to, "%-7s %s\n", b->mem[m].name, change(to->cx, bytes_of(a, b->mem[m].name), b->mem[m].bytes));
     ac_putf(to, "moved   %s\n", moved_text(to->cx, &d));
     if (d.resized || d.added || d.removed || d.relived)
-        ac_putf(to, "tensors %d resized, %d new, %d gone, %d with another life\n", d.resized, d.added, d.removed, d.relived);
+        ac_putf(to, "tensors %d resized, %d new, %d gone, %d with another life\n", d.resized, d.added, d.removed,
+                d.relived);
     ac_putf(to, "graph   %s\n", graph_text(to->cx, a, b));
     pair x;
     for (int32_t i = 0, k = 0; verbose && next_change(a, b, &i, &k, &x);)
-        ac_putf(to, "  %-32s %s -> %s\n", (x.was ? x.was : x.is)->name, row_text(to->cx, x.was), row_text(to->cx, x.is));
+        ac_putf(to, "  %-32s %s -> %s\n", (x.was ? x.was : x.is)->name, row_text(to->cx, x.was),
+                row_text(to->cx, x.is));
 }
 
 static void put_code(ac_sink *to, const char *s)
@@ -115,8 +122,8 @@ void ac_lock_diff_md(ac_sink *to, const ac_lock *a, const ac_lock *b)
     ac_putf(to, ": %s\n\n| | before | after | |\n|---|---:|---:|---:|\n", d.same ? "plan unchanged" : "plan changed");
     for (int32_t m = 0; m < b->n_mems; m++) {
         ac_bytes was = bytes_of(a, b->mem[m].name), is = b->mem[m].bytes;
-        ac_putf(to, "| %s | %s | %s | %s%s", b->mem[m].name, ac_commas(to->cx, was), ac_commas(to->cx, is), is > was ? "+" : "",
-                ac_commas(to->cx, is - was));
+        ac_putf(to, "| %s | %s | %s | %s%s", b->mem[m].name, ac_commas(to->cx, was), ac_commas(to->cx, is),
+                is > was ? "+" : "", ac_commas(to->cx, is - was));
         if (was)
             ac_putf(to, " (%s%.1f %%)", is > was ? "+" : "", ac_report_percent(is - was, was));
         ac_put(to, " |\n");

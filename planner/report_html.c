@@ -1,8 +1,10 @@
-/* report_html.c - the picture as one page that needs no network: the image of report_svg.c, two tables that say the same without
- * script, the plan as data, and the script of report_html.inc. docs/reports.md names the elements that tests may rely on.
+/* report_html.c - the picture as one page that needs no network: the image of report_svg.c, two tables that say the
+ * same without script, the plan as data, and the script of report_html.inc. docs/reports.md names the elements that
+ * tests may rely on.
  *
- * Everything that comes from a model is text: escaped by ac_put_xml in the page, and written by the JSON writer with '<' as an
- * escape in the data, so no name can end the script element. A content security policy forbids the page to fetch anything. */
+ * Everything that comes from a model is text: escaped by ac_put_xml in the page, and written by the JSON writer with
+ * '<' as an escape in the data, so no name can end the script element. A content security policy forbids the page to
+ * fetch anything. */
 #include "base/json.h"
 #include "planner/report_picture.h"
 
@@ -12,7 +14,10 @@
 #include "planner/report_html.inc"
 #undef TEXT
 
-static void put_text(ac_sink *to, const char *text) { ac_put_xml(to, text, strlen(text)); }
+static void put_text(ac_sink *to, const char *text)
+{
+    ac_put_xml(to, text, strlen(text));
+}
 
 /* ------------------------------------------------------------------ data */
 
@@ -72,12 +77,12 @@ static void put_plans(data *d)
     ac_json_end(j);
 }
 
-#define COLUMN(key, n, put, value)        \
-    do {                                  \
-        ac_json_arr(j, key);              \
-        for (int32_t i = 0; i < (n); i++) \
-            put(j, NULL, value);          \
-        ac_json_end(j);                   \
+#define COLUMN(key, n, put, value)                                                                                     \
+    do {                                                                                                               \
+        ac_json_arr(j, key);                                                                                           \
+        for (int32_t i = 0; i < (n); i++)                                                                              \
+            put(j, NULL, value);                                                                                       \
+        ac_json_end(j);                                                                                                \
     } while (0)
 
 static void put_items(data *d)
@@ -194,8 +199,8 @@ static void put_row(ac_sink *to, const ac_picture *pic, int32_t row)
     put_text(to, type_text(to->cx, x));
     ac_bytes at = r->plan->offset[x->item] + x->delta;
     ac_putf(to, "<td class=\"n\">%s<td class=\"at\">0x%llx-0x%llx<td class=\"n\">%d<td class=\"n\">%d<td class=\"n\">",
-            ac_commas(to->cx, x->bytes), (unsigned long long)at, (unsigned long long)(at + (x->bytes ? x->bytes - 1 : 0)), x->first,
-            x->last);
+            ac_commas(to->cx, x->bytes), (unsigned long long)at,
+            (unsigned long long)(at + (x->bytes ? x->bytes - 1 : 0)), x->first, x->last);
     if (x->producer >= 0)
         ac_putf(to, "%d", x->producer);
     else
@@ -216,16 +221,20 @@ static void put_row(ac_sink *to, const ac_picture *pic, int32_t row)
 static void put_tables(ac_sink *to, const ac_picture *pic)
 {
     const ac_report *r = pic->r;
-    ac_put(to, "<details open><summary>All tensors</summary><div class=\"scroll\"><table id=\"tensors\"><thead><tr><th>tensor<th>type"
-               "<th class=\"n\">bytes<th>address<th class=\"n\">first step<th class=\"n\">last step<th class=\"n\">producer"
-               "<th>consumers<th>shares</thead><tbody id=\"rows\">\n");
+    ac_put(to,
+           "<details open><summary>All tensors</summary><div class=\"scroll\"><table "
+           "id=\"tensors\"><thead><tr><th>tensor<th>type"
+           "<th class=\"n\">bytes<th>address<th class=\"n\">first step<th class=\"n\">last step<th class=\"n\">producer"
+           "<th>consumers<th>shares</thead><tbody id=\"rows\">\n");
     for (int32_t t = 0; t < pic->n_rows; t++)
         put_row(to, pic, t);
     ac_put(to, "</tbody></table></div></details>\n");
     if (!r->n_steps)
         return;
-    ac_put(to, "<details><summary>All steps</summary><div class=\"scroll\"><table id=\"steps\"><thead><tr><th class=\"n\">step"
-               "<th>operator<th>name<th class=\"n\">live bytes</thead><tbody>\n");
+    ac_put(
+        to,
+        "<details><summary>All steps</summary><div class=\"scroll\"><table id=\"steps\"><thead><tr><th class=\"n\">step"
+        "<th>operator<th>name<th class=\"n\">live bytes</thead><tbody>\n");
     for (int32_t s = 0; s < r->n_steps; s++) {
         ac_putf(to, "<tr><td class=\"n\">%d<td>", s);
         put_text(to, r->step[s].op);
@@ -264,12 +273,17 @@ static void put_head(ac_sink *to, const ac_report *r)
 static void put_bar(ac_sink *to, const ac_report *r, int32_t n_plans)
 {
     const char *strategy = r->plan->strategy ? r->plan->strategy : "plan";
-    ac_put(to, "<div class=\"bar\" role=\"toolbar\" aria-label=\"Picture\">\n"
-               "<label>Search <input type=\"search\" id=\"search\" placeholder=\"name, type or shape\" autocomplete=\"off\" "
-               "spellcheck=\"false\"></label><output id=\"hits\" for=\"search\" aria-live=\"polite\"></output>\n");
-    ac_putf(to, "<label>Step <input type=\"number\" id=\"step\" min=\"0\" max=\"%d\"></label>\n", r->problem->steps - 1);
-    ac_putf(to, "<label>Planner <input type=\"range\" id=\"planner\" min=\"0\" max=\"%d\" value=\"0\" aria-valuetext=\"%s\"%s></label>"
-                "<output id=\"planner-name\" for=\"planner\">%s&nbsp; %s B</output>\n",
+    ac_put(
+        to,
+        "<div class=\"bar\" role=\"toolbar\" aria-label=\"Picture\">\n"
+        "<label>Search <input type=\"search\" id=\"search\" placeholder=\"name, type or shape\" autocomplete=\"off\" "
+        "spellcheck=\"false\"></label><output id=\"hits\" for=\"search\" aria-live=\"polite\"></output>\n");
+    ac_putf(to, "<label>Step <input type=\"number\" id=\"step\" min=\"0\" max=\"%d\"></label>\n",
+            r->problem->steps - 1);
+    ac_putf(to,
+            "<label>Planner <input type=\"range\" id=\"planner\" min=\"0\" max=\"%d\" value=\"0\" "
+            "aria-valuetext=\"%s\"%s></label>"
+            "<output id=\"planner-name\" for=\"planner\">%s&nbsp; %s B</output>\n",
             n_plans - 1, strategy, n_plans > 1 ? "" : " disabled", strategy, ac_commas(to->cx, r->plan->arena_bytes));
     ac_put(to, "<span class=\"end\"><button id=\"zoom-in\" aria-label=\"Zoom in\">+</button><button id=\"zoom-out\" "
                "aria-label=\"Zoom out\">&minus;</button><button id=\"fit\">Fit</button><button id=\"theme\" "
@@ -285,13 +299,17 @@ void ac_report_html(ac_sink *to, const ac_report *r)
     put_bar(to, r, d.n_plans);
     ac_put(to, "<h1>");
     put_text(to, ac_picture_title(to->cx, r));
-    ac_put(to, "</h1>\n<noscript><p>Search, zoom and the other planners need script. The picture (rest the pointer on a tensor) and the tables "
+    ac_put(to, "</h1>\n<noscript><p>Search, zoom and the other planners need script. The picture (rest the pointer on "
+               "a tensor) and the tables "
                "do not.</p></noscript>\n<main>\n<div><div class=\"picture\" id=\"plot\">\n");
     ac_picture_draw(to, pic, AC_SVG_INLINE);
-    ac_put(to, "</div>\n<p class=\"keys\">Drag to move, <kbd>Ctrl</kbd>+wheel to zoom (<kbd>Shift</kbd> steps only, <kbd>Alt</kbd> addresses "
-               "only). In the picture: <kbd>&larr;</kbd> <kbd>&rarr;</kbd> step, <kbd>&uarr;</kbd> <kbd>&darr;</kbd> tensor, <kbd>p</kbd> peak, "
+    ac_put(to, "</div>\n<p class=\"keys\">Drag to move, <kbd>Ctrl</kbd>+wheel to zoom (<kbd>Shift</kbd> steps only, "
+               "<kbd>Alt</kbd> addresses "
+               "only). In the picture: <kbd>&larr;</kbd> <kbd>&rarr;</kbd> step, <kbd>&uarr;</kbd> <kbd>&darr;</kbd> "
+               "tensor, <kbd>p</kbd> peak, "
                "<kbd>+</kbd> <kbd>-</kbd> <kbd>0</kbd> zoom. <kbd>/</kbd> search, <kbd>Esc</kbd> clears.</p>\n</div>\n"
-               "<aside><section id=\"step-view\" aria-live=\"polite\" aria-label=\"Step\"></section><section id=\"tensor-view\" "
+               "<aside><section id=\"step-view\" aria-live=\"polite\" aria-label=\"Step\"></section><section "
+               "id=\"tensor-view\" "
                "aria-live=\"polite\" aria-label=\"Tensor\"></section></aside>\n</main>\n");
     put_tables(to, pic);
     put_data(to, pic);

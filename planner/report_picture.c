@@ -11,10 +11,12 @@ enum { LEFT = 86, RIGHT = 22, HEAD = 78, PLOT = 400, GAP = 26, FEW = 48 /* colum
 /* The length of a well-formed sequence of UTF-8 at s, or 0. */
 static size_t sequence(const unsigned char *s, size_t n)
 {
-    static const struct { unsigned char lo, hi, next_lo, next_hi, len; } FORM[] = { /* first byte, second byte, length */
-        {0x00, 0x7f, 0, 0, 1},          {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3},    {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4},    {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    static const struct {
+        unsigned char lo, hi, next_lo, next_hi, len;
+    } FORM[] = {/* first byte, second byte, length */
+                {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+                {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+                {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
     for (size_t k = 0; k < sizeof FORM / sizeof *FORM; k++) {
         if (s[0] < FORM[k].lo || s[0] > FORM[k].hi)
             continue;
@@ -64,10 +66,12 @@ const char *ac_picture_size(ac_ctx *cx, ac_bytes n)
 const char *ac_picture_title(ac_ctx *cx, const ac_report *r)
 {
     ac_bytes arena = r->plan->arena_bytes, bound = ac_report_lower_bound(r);
-    const char *gap = arena == bound ? "optimal" : ac_strf(cx->region, "gap %.*f %%", arena - bound < bound / 1000 ? 4 : 1, ac_report_percent(arena - bound, bound));
+    const char *gap = arena == bound ? "optimal"
+                                     : ac_strf(cx->region, "gap %.*f %%", arena - bound < bound / 1000 ? 4 : 1,
+                                               ac_report_percent(arena - bound, bound));
     const char *kib = arena < 1024 ? "" : ac_strf(cx->region, " (%s)", ac_picture_size(cx, arena));
-    return ac_strf(cx->region, "%s: arena %s B%s, lower bound %s B, %s", r->file ? r->file : "plan", ac_commas(cx, arena), kib,
-                   ac_commas(cx, bound), gap);
+    return ac_strf(cx->region, "%s: arena %s B%s, lower bound %s B, %s", r->file ? r->file : "plan",
+                   ac_commas(cx, arena), kib, ac_commas(cx, bound), gap);
 }
 
 size_t ac_picture_name(const char *name)
@@ -97,9 +101,16 @@ static void fill_rows(ac_ctx *cx, ac_picture *pic)
         if (root[i] >= 0)
             continue;
         root[i] = n;
-        row[n++] = (ac_report_tensor){.name = it->name, .dtype = "", .shape = "", .bytes = it->size, .item = i,
-                                      .first = it->life.begin, .last = it->life.end - 1, .producer = -1,
-                                      .input = it->kind == AC_ITEM_INPUT, .output = it->kind == AC_ITEM_OUTPUT,
+        row[n++] = (ac_report_tensor){.name = it->name,
+                                      .dtype = "",
+                                      .shape = "",
+                                      .bytes = it->size,
+                                      .item = i,
+                                      .first = it->life.begin,
+                                      .last = it->life.end - 1,
+                                      .producer = -1,
+                                      .input = it->kind == AC_ITEM_INPUT,
+                                      .output = it->kind == AC_ITEM_OUTPUT,
                                       .state = it->kind == AC_ITEM_STATE};
     }
     pic->row = row;
@@ -140,7 +151,8 @@ static void fill_least(ac_ctx *cx, ac_picture *pic)
             list[n++] = (tail){pic->row[t].name, ac_picture_name(pic->row[t].name), t};
     qsort(list, (size_t)n, sizeof *list, by_tail);
     for (int32_t k = 0; k < n; k++) {
-        size_t before = k ? common_tail(&list[k], &list[k - 1]) : 0, after = k + 1 < n ? common_tail(&list[k], &list[k + 1]) : 0;
+        size_t before = k ? common_tail(&list[k], &list[k - 1]) : 0,
+               after = k + 1 < n ? common_tail(&list[k], &list[k + 1]) : 0;
         least[list[k].row] = (int32_t)(before > after ? before : after) + 1;
     }
     pic->least = least;
@@ -173,7 +185,8 @@ static void fill_panels(ac_ctx *cx, ac_picture *pic)
         double h = m && arena ? PLOT * (double)bytes / (double)arena : PLOT;
         ac_panel *at = &pic->panel[pic->n_panels++];
         *at = (ac_panel){.mem = m, .y = y, .h = h < 40 ? 40 : h > PLOT ? PLOT : h};
-        bool near = !m && r->budget > bytes && r->budget - bytes <= bytes / 3; /* a budget close above is worth the room */
+        bool near =
+            !m && r->budget > bytes && r->budget - bytes <= bytes / 3; /* a budget close above is worth the room */
         at->top = (near ? r->budget : bytes) + 1;
         at->top += at->top / 32; /* air above the highest line */
         y += at->h + GAP;
@@ -235,4 +248,3 @@ int32_t ac_picture_pieces(ac_ctx *cx, const ac_picture *pic, int32_t row, const 
         list[n++] = (ac_piece){t, it->life.end, at, at + it->size};
     return n;
 }
-

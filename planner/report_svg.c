@@ -1,5 +1,5 @@
-/* report_svg.c - the plan as an image: see report_picture.h for what is drawn. Text and rectangles only, no script; the file reads
- * well as a picture in a README and shows what each tensor is when the pointer rests on it. */
+/* report_svg.c - the plan as an image: see report_picture.h for what is drawn. Text and rectangles only, no script; the
+ * file reads well as a picture in a README and shows what each tensor is when the pointer rests on it. */
 #include "planner/report_picture.h"
 
 #include "planner/place.h"
@@ -11,13 +11,19 @@ static const double LEAST = 0.5; /* pixels: less padding is not drawn */
 const char *const ac_svg_style =
     "text{font:11px system-ui,sans-serif;fill:#24292f}.h{font-size:15px;font-weight:600}.s,.ax text{fill:#57606a}"
     ".op{font-size:9px}.bg{fill:#fff}.plot{fill:#f6f8fa}.grid{stroke:#d8dee4}.hole{fill:#cdd3da}.peak{fill:#d1242f;"
-    "fill-opacity:.12}.bound{stroke:#d1242f;stroke-width:1.5;stroke-dasharray:7 4}.budget{stroke:#24292f;stroke-width:1.5;"
-    "stroke-dasharray:2 3}.ax .r{fill:#c1121f;font-weight:700}.t rect{stroke:#1f3a4d;stroke-width:.7}.labels text{fill:#10222e;pointer-events:none}"
-    ".act rect{fill:#8cc4e6}.act.b rect{fill:#6aaed8}.act.c rect{fill:#b0d8ef}.in rect{fill:#2fae8a}.out rect{fill:#f0a830}"
+    "fill-opacity:.12}.bound{stroke:#d1242f;stroke-width:1.5;stroke-dasharray:7 "
+    "4}.budget{stroke:#24292f;stroke-width:1.5;"
+    "stroke-dasharray:2 3}.ax .r{fill:#c1121f;font-weight:700}.t rect{stroke:#1f3a4d;stroke-width:.7}.labels "
+    "text{fill:#10222e;pointer-events:none}"
+    ".act rect{fill:#8cc4e6}.act.b rect{fill:#6aaed8}.act.c rect{fill:#b0d8ef}.in rect{fill:#2fae8a}.out "
+    "rect{fill:#f0a830}"
     ".state rect{fill:#d58fb5}.scratch rect{fill:#f0e442}.alias rect{stroke-dasharray:3 2}"
     ".act.alias rect{fill:#fff;fill-opacity:.3}.t:hover rect{stroke:#000;stroke-width:2}";
 
-static void put_text(ac_sink *to, const char *text) { ac_put_xml(to, text, strlen(text)); }
+static void put_text(ac_sink *to, const char *text)
+{
+    ac_put_xml(to, text, strlen(text));
+}
 
 /* A length in pixels: at most one decimal. */
 static void put_px(ac_sink *to, const char *key, double v)
@@ -37,9 +43,15 @@ static void put_box(ac_sink *to, double x, double y, double w, double h)
     put_px(to, "height", h);
 }
 
-static double x_of(const ac_picture *pic, ac_step s) { return pic->w * (double)s / (double)pic->steps; }
+static double x_of(const ac_picture *pic, ac_step s)
+{
+    return pic->w * (double)s / (double)pic->steps;
+}
 
-static double y_of(const ac_panel *at, ac_bytes b) { return at->h * (1 - (double)b / (double)at->top); }
+static double y_of(const ac_panel *at, ac_bytes b)
+{
+    return at->h * (1 - (double)b / (double)at->top);
+}
 
 /* ------------------------------------------------------------------ tensors */
 
@@ -81,7 +93,8 @@ static void put_across(ac_sink *to, const char *class, double x, double y, const
 }
 
 /* The name where it fits and is not mistaken for another; else the size, which says more than a piece of a name. */
-static void put_label(ac_sink *to, const char *name, size_t least, ac_bytes bytes, double x, double y, double w, double h)
+static void put_label(ac_sink *to, const char *name, size_t least, ac_bytes bytes, double x, double y, double w,
+                      double h)
 {
     enum { CHAR = 6 };
     const char *across = NULL, *up = NULL, *size = ac_picture_size(to->cx, bytes);
@@ -157,7 +170,8 @@ static void put_tensor(ac_sink *to, const ac_picture *pic, const ac_panel *at, i
     for (int32_t k = 0; k < n; k++) {
         double y = y_of(at, p[k].hi), h = y_of(at, p[k].lo) - y;
         ac_put(to, "<rect");
-        put_box(to, x_of(pic, p[k].begin), h < 1 ? y + h - 1 : y, x_of(pic, p[k].end) - x_of(pic, p[k].begin), h < 1 ? 1 : h);
+        put_box(to, x_of(pic, p[k].begin), h < 1 ? y + h - 1 : y, x_of(pic, p[k].end) - x_of(pic, p[k].begin),
+                h < 1 ? 1 : h);
         ac_put(to, "/>");
     }
     ac_put(to, "</g>\n");
@@ -182,7 +196,8 @@ static void put_row_label(ac_sink *to, const ac_picture *pic, const ac_panel *at
 
 /* ------------------------------------------------------------------ what lies behind the tensors */
 
-/* Everything free below something alive: the outline of the highest address in use, of which the tensors leave the holes. */
+/* Everything free below something alive: the outline of the highest address in use, of which the tensors leave the
+ * holes. */
 static void put_holes(ac_sink *to, const ac_picture *pic, const ac_panel *at)
 {
     enum { MAX = 2000 };
@@ -195,7 +210,8 @@ static void put_holes(ac_sink *to, const ac_picture *pic, const ac_panel *at)
         if (i < 0 || pic->root[i] != row || r->plan->mem[i] != at->mem)
             continue;
         for (int32_t k = ac_picture_pieces(to->cx, pic, row, &p); k--;)
-            for (int64_t c = (int64_t)p[k].begin * n / pic->steps; c < ((int64_t)p[k].end * n + pic->steps - 1) / pic->steps; c++)
+            for (int64_t c = (int64_t)p[k].begin * n / pic->steps;
+                 c < ((int64_t)p[k].end * n + pic->steps - 1) / pic->steps; c++)
                 if (p[k].hi > top[c])
                     top[c] = p[k].hi;
     }
@@ -325,8 +341,8 @@ static void put_x_axis(ac_sink *to, const ac_picture *pic)
         every = k % 3 == 1 ? every / 2 * 5 : every * 2;
     ac_put(to, "<g class=\"ax\" id=\"x\">\n");
     for (ac_step s = 0; s < pic->steps; s += every)
-        ac_putf(to, "<text%s text-anchor=\"middle\" x=\"%.1f\" y=\"%.0f\">%d</text>\n", s == r->peak ? " class=\"r\"" : "",
-                pic->x + x_of(pic, s) + column / 2, y + 15, s);
+        ac_putf(to, "<text%s text-anchor=\"middle\" x=\"%.1f\" y=\"%.0f\">%d</text>\n",
+                s == r->peak ? " class=\"r\"" : "", pic->x + x_of(pic, s) + column / 2, y + 15, s);
     for (ac_step s = 0; s < r->n_steps && pic->names; s++) {
         ac_putf(to, "<text class=\"op%s\" text-anchor=\"end\" transform=\"translate(%.1f %.0f)rotate(-45)\">",
                 s == r->peak ? " r" : "", pic->x + x_of(pic, s) + column / 2 + 4, y + 28);
@@ -341,14 +357,16 @@ static void put_x_axis(ac_sink *to, const ac_picture *pic)
 static double put_key(ac_sink *to, double x, const char *shape, const char *text)
 {
     enum { SWATCH = 14, LETTER = 6 };
-    ac_putf(to, "<g transform=\"translate(%.0f 54)\">%s<text x=\"%d\" y=\"9\">%s</text></g>\n", x, shape, SWATCH + 4, text);
+    ac_putf(to, "<g transform=\"translate(%.0f 54)\">%s<text x=\"%d\" y=\"9\">%s</text></g>\n", x, shape, SWATCH + 4,
+            text);
     return x + SWATCH + 17 + (double)(LETTER * strlen(text));
 }
 
 static void put_legend(ac_sink *to, const ac_picture *pic)
 {
-    static const struct { const char *kind, *text; } KIND[] = {
-        {"in", "input"}, {"act", "activation"}, {"out", "output"}, {"state", "state"}, {"scratch", "scratch"}};
+    static const struct {
+        const char *kind, *text;
+    } KIND[] = {{"in", "input"}, {"act", "activation"}, {"out", "output"}, {"state", "state"}, {"scratch", "scratch"}};
     double x = pic->x;
     bool aliases = false;
     for (size_t k = 0; k < sizeof KIND / sizeof *KIND; k++) {
@@ -358,11 +376,15 @@ static void put_legend(ac_sink *to, const ac_picture *pic)
             aliases = aliases || (pic->row[t].item >= 0 && pic->root[pic->row[t].item] != t);
         }
         if (used)
-            x = put_key(to, x, ac_strf(to->cx->region, "<g class=\"t %s\"><rect width=\"14\" height=\"10\"/></g>", KIND[k].kind),
-                        KIND[k].text);
+            x = put_key(
+                to, x,
+                ac_strf(to->cx->region, "<g class=\"t %s\"><rect width=\"14\" height=\"10\"/></g>", KIND[k].kind),
+                KIND[k].text);
     }
     if (aliases)
-        x = put_key(to, x, "<g class=\"t act\"><rect width=\"14\" height=\"10\"/></g><g class=\"t act alias\"><rect width=\"14\" height=\"10\"/></g>",
+        x = put_key(to, x,
+                    "<g class=\"t act\"><rect width=\"14\" height=\"10\"/></g><g class=\"t act alias\"><rect "
+                    "width=\"14\" height=\"10\"/></g>",
                     "view, in-place");
     x = put_key(to, x, "<rect class=\"hole\" width=\"14\" height=\"10\"/>", "hole");
     if (any_padding(pic))
@@ -407,12 +429,16 @@ void ac_picture_draw(ac_sink *to, const ac_picture *pic, ac_svg_use use)
     put_text(to, ac_picture_title(to->cx, pic->r));
     ac_put(to, "\">\n");
     if (use == AC_SVG_FILE)
-        ac_putf(to, "<style>%s@media(prefers-color-scheme:dark){text{fill:#e6edf3}.bg{fill:#0d1117}.plot{fill:#161b22}"
-                    ".grid{stroke:#30363d}.hole{fill:#484f58}.s,.ax text{fill:#9da7b1}.labels text{fill:#10222e}.ax .r{fill:#ff7b72}"
-                    ".peak{fill:#ff7b72;fill-opacity:.2}.budget{stroke:#e6edf3}}</style>\n",
+        ac_putf(to,
+                "<style>%s@media(prefers-color-scheme:dark){text{fill:#e6edf3}.bg{fill:#0d1117}.plot{fill:#161b22}"
+                ".grid{stroke:#30363d}.hole{fill:#484f58}.s,.ax text{fill:#9da7b1}.labels text{fill:#10222e}.ax "
+                ".r{fill:#ff7b72}"
+                ".peak{fill:#ff7b72;fill-opacity:.2}.budget{stroke:#e6edf3}}</style>\n",
                 ac_svg_style);
-    ac_put(to, "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-               "<rect width=\"5\" height=\"5\" fill=\"#fff\"/><path d=\"M1 0v5\" stroke=\"#57606a\"/></pattern></defs>\n");
+    ac_put(to,
+           "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
+           "patternTransform=\"rotate(45)\">"
+           "<rect width=\"5\" height=\"5\" fill=\"#fff\"/><path d=\"M1 0v5\" stroke=\"#57606a\"/></pattern></defs>\n");
     if (use == AC_SVG_FILE)
         ac_putf(to, "<rect class=\"bg\" width=\"%.0f\" height=\"%.0f\"/>\n", pic->width, pic->height);
     put_head(to, pic);
@@ -425,4 +451,7 @@ void ac_picture_draw(ac_sink *to, const ac_picture *pic, ac_svg_use use)
     ac_put(to, "</svg>\n");
 }
 
-void ac_report_svg(ac_sink *to, const ac_report *r) { ac_picture_draw(to, ac_picture_of(to->cx, r), AC_SVG_FILE); }
+void ac_report_svg(ac_sink *to, const ac_report *r)
+{
+    ac_picture_draw(to, ac_picture_of(to->cx, r), AC_SVG_FILE);
+}

@@ -24,10 +24,10 @@ static int32_t count(const char *text, const char *word)
     return n;
 }
 
-/* Four steps. `b` gives up its upper half in step 2, `c` is computed in `b`'s place, `s` is state in a memory of its own.
- *   a [0,1) 64 at 128    b [0,4) 128 at 0, bytes 0..63 in step 2    d [2,3) 60 at 64    s [0,4) 16 in state */
-static const char *const EVIL[] = {"a</script><img src=x onerror=alert(1)>", "b \"quoted\" & 'single'", "c\xff\xc0\x80 \x01%20#", "d]]>",
-                                   "s${1}\\u003c"};
+/* Four steps. `b` gives up its upper half in step 2, `c` is computed in `b`'s place, `s` is state in a memory of its
+ * own. a [0,1) 64 at 128    b [0,4) 128 at 0, bytes 0..63 in step 2    d [2,3) 60 at 64    s [0,4) 16 in state */
+static const char *const EVIL[] = {"a</script><img src=x onerror=alert(1)>", "b \"quoted\" & 'single'",
+                                   "c\xff\xc0\x80 \x01%20#", "d]]>", "s${1}\\u003c"};
 
 typedef struct world {
     ac_problem p;
@@ -48,10 +48,14 @@ static void build(world *w)
 {
     memset(w, 0, sizeof *w);
     w->gap = (ac_gap){{2, 3}, 0, 64};
-    w->item[0] = (ac_item){.name = EVIL[0], .size = 64, .align = 16, .life = {0, 1}, .fixed = -1, .mem = 0, .kind = AC_ITEM_INPUT};
-    w->item[1] = (ac_item){.name = EVIL[1], .size = 128, .align = 16, .life = {0, 4}, .fixed = -1, .mem = 0, .gaps = &w->gap, .n_gaps = 1};
-    w->item[2] = (ac_item){.name = EVIL[3], .size = 60, .align = 16, .life = {2, 3}, .fixed = -1, .mem = 0, .kind = AC_ITEM_SCRATCH};
-    w->item[3] = (ac_item){.name = EVIL[4], .size = 16, .align = 16, .life = {0, 4}, .fixed = -1, .mem = 1, .kind = AC_ITEM_STATE};
+    w->item[0] = (ac_item){
+        .name = EVIL[0], .size = 64, .align = 16, .life = {0, 1}, .fixed = -1, .mem = 0, .kind = AC_ITEM_INPUT};
+    w->item[1] = (ac_item){
+        .name = EVIL[1], .size = 128, .align = 16, .life = {0, 4}, .fixed = -1, .mem = 0, .gaps = &w->gap, .n_gaps = 1};
+    w->item[2] = (ac_item){
+        .name = EVIL[3], .size = 60, .align = 16, .life = {2, 3}, .fixed = -1, .mem = 0, .kind = AC_ITEM_SCRATCH};
+    w->item[3] = (ac_item){
+        .name = EVIL[4], .size = 16, .align = 16, .life = {0, 4}, .fixed = -1, .mem = 1, .kind = AC_ITEM_STATE};
     w->mem[0] = (ac_memory){"arena", -1, 16};
     w->mem[1] = (ac_memory){"state", -1, 16};
     w->p = (ac_problem){.item = w->item, .n = 4, .mem = w->mem, .n_mems = 2, .steps = 4};
@@ -60,24 +64,77 @@ static void build(world *w)
     w->where[3] = 1;
     w->bytes[0] = 192;
     w->bytes[1] = 16;
-    w->plan = (ac_plan){.offset = w->offset, .mem = w->where, .mem_bytes = w->bytes, .arena_bytes = 192, .bound = 192, .strategy = "greedy"};
+    w->plan = (ac_plan){.offset = w->offset,
+                        .mem = w->where,
+                        .mem_bytes = w->bytes,
+                        .arena_bytes = 192,
+                        .bound = 192,
+                        .strategy = "greedy"};
     w->reads[0] = 1;
     w->reads[1] = 3;
-    w->tensor[0] = (ac_report_tensor){.name = EVIL[0], .dtype = "i8", .shape = "[64]", .bytes = 64, .item = 0, .last = 0, .producer = -1,
+    w->tensor[0] = (ac_report_tensor){.name = EVIL[0],
+                                      .dtype = "i8",
+                                      .shape = "[64]",
+                                      .bytes = 64,
+                                      .item = 0,
+                                      .last = 0,
+                                      .producer = -1,
                                       .input = true};
-    w->tensor[1] = (ac_report_tensor){.name = EVIL[1], .dtype = "i8", .shape = "[128]", .bytes = 128, .item = 1, .last = 1, .producer = 0,
-                                      .consumers = w->reads, .n_consumers = 1};
-    w->tensor[2] = (ac_report_tensor){.name = EVIL[2], .dtype = "i8", .shape = "[128]", .bytes = 128, .item = 1, .first = 1, .last = 3,
-                                      .producer = 1, .alias_of = EVIL[1], .alias_how = "in-place", .output = true};
-    w->tensor[3] = (ac_report_tensor){.name = EVIL[4], .dtype = "i8", .shape = "[16]", .bytes = 16, .item = 3, .last = 3, .producer = -1,
-                                      .consumers = w->reads + 1, .n_consumers = 1, .state = true};
+    w->tensor[1] = (ac_report_tensor){.name = EVIL[1],
+                                      .dtype = "i8",
+                                      .shape = "[128]",
+                                      .bytes = 128,
+                                      .item = 1,
+                                      .last = 1,
+                                      .producer = 0,
+                                      .consumers = w->reads,
+                                      .n_consumers = 1};
+    w->tensor[2] = (ac_report_tensor){.name = EVIL[2],
+                                      .dtype = "i8",
+                                      .shape = "[128]",
+                                      .bytes = 128,
+                                      .item = 1,
+                                      .first = 1,
+                                      .last = 3,
+                                      .producer = 1,
+                                      .alias_of = EVIL[1],
+                                      .alias_how = "in-place",
+                                      .output = true};
+    w->tensor[3] = (ac_report_tensor){.name = EVIL[4],
+                                      .dtype = "i8",
+                                      .shape = "[16]",
+                                      .bytes = 16,
+                                      .item = 3,
+                                      .last = 3,
+                                      .producer = -1,
+                                      .consumers = w->reads + 1,
+                                      .n_consumers = 1,
+                                      .state = true};
     for (int k = 0; k < 4; k++)
-        w->step[k] = (ac_report_step){.op = "OP <&\" " "x", .name = EVIL[2], .live = 128};
+        w->step[k] = (ac_report_step){.op = "OP <&\" "
+                                            "x",
+                                      .name = EVIL[2],
+                                      .live = 128};
     w->row[0] = (ac_result){"greedy", 192};
     w->row[1] = (ac_result){"none", 256};
-    w->r = (ac_report){.file = "<evil>&\".tflite", .format = "test", .version = "0", .target = "generic", .n_file_ops = 4, .budget = 200,
-                       .no_sharing = 252, .live_bound = 192, .aligned_bound = 192, .problem = &w->p, .plan = &w->plan, .rows = w->row,
-                       .n_rows = 2, .planner_option = "auto", .tensor = w->tensor, .n_tensors = 4, .step = w->step, .n_steps = 4};
+    w->r = (ac_report){.file = "<evil>&\".tflite",
+                       .format = "test",
+                       .version = "0",
+                       .target = "generic",
+                       .n_file_ops = 4,
+                       .budget = 200,
+                       .no_sharing = 252,
+                       .live_bound = 192,
+                       .aligned_bound = 192,
+                       .problem = &w->p,
+                       .plan = &w->plan,
+                       .rows = w->row,
+                       .n_rows = 2,
+                       .planner_option = "auto",
+                       .tensor = w->tensor,
+                       .n_tensors = 4,
+                       .step = w->step,
+                       .n_steps = 4};
 }
 
 /* Elements nest, attributes are quoted, no stray '<' or '&'. Enough of XML for what we print. */
@@ -86,7 +143,8 @@ static bool well_formed(const char *s)
     char open[32][24];
     int depth = 0;
     while (*s) {
-        if (*s == '&' && strncmp(s, "&lt;", 4) && strncmp(s, "&gt;", 4) && strncmp(s, "&amp;", 5) && strncmp(s, "&quot;", 6))
+        if (*s == '&' && strncmp(s, "&lt;", 4) && strncmp(s, "&gt;", 4) && strncmp(s, "&amp;", 5) &&
+            strncmp(s, "&quot;", 6))
             return false;
         if ((unsigned char)*s < ' ' && *s != '\n')
             return false;
@@ -138,7 +196,8 @@ static void test_picture(ac_ctx *cx)
     CHECK(!strcmp(ac_picture_kind(pic, 0), "in") && !strcmp(ac_picture_kind(pic, 2), "out"));
     CHECK(!strcmp(ac_picture_kind(pic, 3), "state") && !strcmp(ac_picture_kind(pic, 4), "scratch"));
     CHECK(ac_picture_pieces(cx, pic, 1, &piece) == 3); /* the true shape over time */
-    CHECK(piece[0].end == 2 && piece[0].hi == 128 && piece[1].begin == 2 && piece[1].hi == 64 && piece[2].begin == 3 && piece[2].end == 4);
+    CHECK(piece[0].end == 2 && piece[0].hi == 128 && piece[1].begin == 2 && piece[1].hi == 64 && piece[2].begin == 3 &&
+          piece[2].end == 4);
     CHECK(ac_picture_pieces(cx, pic, 2, &piece) == 1 && piece->begin == 1 && piece->end == 4);
 
     ac_sink s;
@@ -150,8 +209,9 @@ static void test_picture(ac_ctx *cx)
     CHECK(!strstr(svg, "<script") && !strstr(svg, "<img"));
     CHECK(count(svg, "class=\"t ") >= 5 && count(svg, "id=\"t") == 5);
     CHECK(strstr(svg, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd")); /* three bytes that are not UTF-8 */
-    CHECK(strstr(svg, "lower bound 192 B, optimal") && strstr(svg, "class=\"bound\"") && strstr(svg, "class=\"budget\""));
-    CHECK(strstr(svg, "0x40-0x7b"));                      /* range of the scratch */
+    CHECK(strstr(svg, "lower bound 192 B, optimal") && strstr(svg, "class=\"bound\"") &&
+          strstr(svg, "class=\"budget\""));
+    CHECK(strstr(svg, "0x40-0x7b")); /* range of the scratch */
     CHECK(strstr(svg, "in-place of b &quot;quoted&quot;"));
 }
 
@@ -169,7 +229,8 @@ static void test_page(ac_ctx *cx)
     CHECK(strstr(html, "\\u003c/script>"));
     const char *data = strstr(html, "id=\"plan-data\">");
     CHECK(data && count(data, "\"greedy\"") == 1 && count(data, "\"none\"") == 1);
-    const char *picture = strstr(html, "<svg id=\"picture\""), *end = picture ? strstr(picture, "</svg>\n</div>") : NULL;
+    const char *picture = strstr(html, "<svg id=\"picture\""),
+               *end = picture ? strstr(picture, "</svg>\n</div>") : NULL;
     CHECK(end && well_formed(ac_strf(cx->region, "%.*s", (int)(end + 6 - picture), picture)));
 }
 
@@ -203,7 +264,8 @@ static void test_lock(ac_ctx *cx)
     ac_lock *now = ac_lock_of(cx, &w.r), *then;
     const char *text = lock_text(cx, now);
     CHECK(now->n == 5 && ac_lock_looks_like(text, strlen(text)));
-    CHECK(strstr(text, "\nmemory arena 192\nmemory state 16\n") && strstr(text, "c\xff\xc0\x80%20%01%2520%23 128 arena 0 1 3\n"));
+    CHECK(strstr(text, "\nmemory arena 192\nmemory state 16\n") &&
+          strstr(text, "c\xff\xc0\x80%20%01%2520%23 128 arena 0 1 3\n"));
     CHECK(ac_lock_read(cx, "x.lock", text, strlen(text), &then) == AC_OK);
     CHECK(ac_lock_compare(then, now).same && !strcmp(lock_text(cx, then), text));
     CHECK(ac_lock_check(cx, then, now) == AC_OK);
@@ -234,10 +296,15 @@ static void test_lock(ac_ctx *cx)
         ac_lock *part = NULL;
         CHECK((ac_lock_read(cx, "part.lock", copy, n, &part) == AC_OK) == (part != NULL));
     }
-    static const char *const BAD[] = {"arenac-lock 2\n", "", "arenac-lock 1\nmodel\n", "arenac-lock 1\nmemory arena -1\n",
-                                      "arenac-lock 1\nmemory arena 99999999999999999999\n", "arenac-lock 1\ncolour red\n",
+    static const char *const BAD[] = {"arenac-lock 2\n",
+                                      "",
+                                      "arenac-lock 1\nmodel\n",
+                                      "arenac-lock 1\nmemory arena -1\n",
+                                      "arenac-lock 1\nmemory arena 99999999999999999999\n",
+                                      "arenac-lock 1\ncolour red\n",
                                       "arenac-lock 1\nmemory arena 1\n\na 1 arena 0 0 99999999999\n",
-                                      "arenac-lock 1\nmemory arena 1\n\na 1 arena 0 0 0 0\n", "arenac-lock 1\n\n"};
+                                      "arenac-lock 1\nmemory arena 1\n\na 1 arena 0 0 0 0\n",
+                                      "arenac-lock 1\n\n"};
     for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++)
         CHECK(ac_lock_read(cx, "bad.lock", BAD[k], strlen(BAD[k]), &then) == AC_FAIL && cx->diags.last->code == E0020);
 }
