@@ -23,12 +23,13 @@ def array(name, data):
     return "static const unsigned char %s[] = {\n    %s};\n" % (name, ",\n    ".join(rows))
 
 
-name, header, x, y = sys.argv[1:5]
-up = name.upper()
-print('#include "%s"\n#include "fw.h"\n#include <string.h>\n' % header)
-print(array("input", load(x)))
-print(array("want", load(y)))
-print("""static union { unsigned char bytes[%(U)s_ARENA_BYTES]; long long align; } arena __attribute__((aligned(64)));
+def main():
+    name, header, x, y = sys.argv[1:5]
+    up = name.upper()
+    print('#include "%s"\n#include "fw.h"\n#include <string.h>\n' % header)
+    print(array("input", load(x)))
+    print(array("want", load(y)))
+    print("""static union { unsigned char bytes[%(U)s_ARENA_BYTES]; long long align; } arena __attribute__((aligned(64)));
 int main(void)
 {
     %(n)s_mem m;
@@ -43,3 +44,7 @@ int main(void)
     fw_end("%(n)s");
     return fw_check("%(n)s", (const void *)%(n)s_out0(&m), want, sizeof want) ? 0 : 1;
 }""" % {"n": name, "U": up})
+
+
+if __name__ == "__main__":
+    main()
