@@ -11,10 +11,22 @@ static const struct {
 #undef ERR
 };
 
-const char *ac_code_name(ac_code code) { return CODES[code].name; }
-const char *ac_code_title(ac_code code) { return CODES[code].title; }
-const char *ac_code_explain(ac_code code) { return CODES[code].explain; }
-ac_exit ac_code_exit(ac_code code) { return CODES[code].exit; }
+const char *ac_code_name(ac_code code)
+{
+    return CODES[code].name;
+}
+const char *ac_code_title(ac_code code)
+{
+    return CODES[code].title;
+}
+const char *ac_code_explain(ac_code code)
+{
+    return CODES[code].explain;
+}
+ac_exit ac_code_exit(ac_code code)
+{
+    return CODES[code].exit;
+}
 
 bool ac_code_find(const char *name, ac_code *code)
 {
@@ -40,7 +52,8 @@ static ac_place keep_place(ac_ctx *cx, ac_place at)
     return at;
 }
 
-static void add(ac_ctx *cx, ac_severity sev, ac_place at, ac_code code, const char *fmt, va_list ap)
+__attribute__((format(printf, 5, 0))) static void add(ac_ctx *cx, ac_severity sev, ac_place at, ac_code code,
+                                                      const char *fmt, va_list ap)
 {
     ac_diags *d = &cx->diags;
     int32_t limit = d->limit ? d->limit : 20;
@@ -92,7 +105,7 @@ void ac_note(ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...)
     va_end(ap);
 }
 
-static int add_line(ac_ctx *cx, char kind, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static int add_line(ac_ctx *cx, char kind, const char *fmt, va_list ap)
 {
     ac_diag *x = cx->diags.last;
     if (!x)
@@ -105,14 +118,14 @@ static int add_line(ac_ctx *cx, char kind, const char *fmt, va_list ap)
     return AC_FAIL;
 }
 
-#define LINE_FN(name, kind)                        \
-    int name(ac_ctx *cx, const char *fmt, ...)     \
-    {                                              \
-        va_list ap;                                \
-        va_start(ap, fmt);                         \
-        int r = add_line(cx, kind, fmt, ap);       \
-        va_end(ap);                                \
-        return r;                                  \
+#define LINE_FN(name, kind)                                                                                            \
+    int name(ac_ctx *cx, const char *fmt, ...)                                                                         \
+    {                                                                                                                  \
+        va_list ap;                                                                                                    \
+        va_start(ap, fmt);                                                                                             \
+        int r = add_line(cx, kind, fmt, ap);                                                                           \
+        va_end(ap);                                                                                                    \
+        return r;                                                                                                      \
     }
 LINE_FN(ac_detail, '|')
 LINE_FN(ac_reason, 'r')
@@ -120,8 +133,9 @@ LINE_FN(ac_help, 'h')
 
 ac_exit ac_diags_exit(const ac_diags *d)
 {
-    static const ac_exit ORDER[] = {AC_EXIT_INTERNAL, AC_EXIT_USAGE,  AC_EXIT_IO,      AC_EXIT_INVALID, AC_EXIT_UNSUPPORTED,
-                                    AC_EXIT_BUDGET,   AC_EXIT_UNSAFE, AC_EXIT_CHANGED, AC_EXIT_DIFFERS};
+    static const ac_exit ORDER[] = {AC_EXIT_INTERNAL, AC_EXIT_USAGE,       AC_EXIT_IO,
+                                    AC_EXIT_INVALID,  AC_EXIT_UNSUPPORTED, AC_EXIT_BUDGET,
+                                    AC_EXIT_UNSAFE,   AC_EXIT_CHANGED,     AC_EXIT_DIFFERS};
     for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
         if (ORDER[i] == AC_EXIT_INVALID && d->dropped)
             return AC_EXIT_INVALID;
@@ -215,8 +229,14 @@ const char *ac_closest(const char *word, const char *const *names, int32_t n)
     return best;
 }
 
-void ac_ctx_open(ac_ctx *cx) { memset(cx, 0, sizeof *cx); }
-void ac_ctx_start(ac_ctx *cx) { cx->region = ac_region_open(&cx->heap); }
+void ac_ctx_open(ac_ctx *cx)
+{
+    memset(cx, 0, sizeof *cx);
+}
+void ac_ctx_start(ac_ctx *cx)
+{
+    cx->region = ac_region_open(&cx->heap);
+}
 void ac_ctx_close(ac_ctx *cx)
 {
     ac_heap_close(&cx->heap);

@@ -72,7 +72,7 @@ static ac_tensor *define(reader *p, const ac_tok *at, const char *name, const ac
 /* input x: type    const w: type = value    state h: type [= value] */
 static int read_tensor(reader *p)
 {
-    const char *kind = p->x.tok.text, *name;
+    const char *kind = p->x.tok.text, *name = NULL;
     ac_text_type ty;
     ac_text_value v = {0};
     int valued = AC_OK;

@@ -317,7 +317,7 @@ static void test_paddings(void)
     ac_ctx_open(&cx);
     if (setjmp(cx.heap.on_oom)) {
         ac_ctx_close(&cx);
-        CHECK(!"memory");
+        CHECK(false && "memory");
         return;
     }
     ac_ctx_start(&cx);
