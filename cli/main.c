@@ -48,8 +48,22 @@ arenac_job *ac_cli_open(ac_cli *cli, int *status)
     return NULL;
 }
 
+/* With --json there is always one document: without a plan it holds the diagnostics alone. */
+static int print_json(arenac_job *job, void *arg)
+{
+    (void)arg;
+    ac_sink s;
+    ac_sink_open(&s, &job->cx);
+    ac_report_json(&s, NULL, &job->cx.diags);
+    fwrite(s.text, 1, s.n, stdout);
+    return AC_OK;
+}
+
 int ac_cli_finish(ac_cli *cli, arenac_job *job)
 {
+    const bool plans = cli->verb == AC_VERB_CHECK || cli->verb == AC_VERB_PLAN || cli->verb == AC_VERB_COMPILE;
+    if (cli->json && plans && !job->report.plan)
+        arenac_guard(job, print_json, NULL);
     if (cli->time_passes)
         for (int32_t i = 0; i < job->n_passes; i++)
             fprintf(stderr, "%-12s %8.3f ms  %d changed\n", job->pass[i].name, job->pass[i].ms, job->pass[i].changed);

@@ -43,6 +43,7 @@ typedef struct ac_report {
     const ac_result *rows; int32_t n_rows;         /* what every strategy reached */
     const char *planner_option;                    /* "auto", "tflite" ... as asked */
     bool reference_tflite;
+    ac_bytes file_order_bytes;                     /* arena in the file's order; 0: no other order was looked for */
     const ac_report_tensor *tensor; int32_t n_tensors;
     const ac_report_step *step; int32_t n_steps;
     const ac_report_pass *pass; int32_t n_passes;
@@ -51,7 +52,7 @@ typedef struct ac_report {
 } ac_report;
 
 void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color); /* CLI.md section 3; verbose 0..2 */
-void ac_report_json(ac_sink *to, const ac_report *r, const ac_diags *diags);   /* schema arenac-report/1 */
+void ac_report_json(ac_sink *to, const ac_report *r, const ac_diags *diags);   /* schema arenac-report/1; r may be NULL */
 void ac_report_md(ac_sink *to, const ac_report *r);                            /* a table for a merge request */
 void ac_report_dot(ac_sink *to, const ac_report *r);                           /* the graph, steps as boxes, tensors as edges */
 void ac_report_svg(ac_sink *to, const ac_report *r);                           /* time x address as an image, no script */

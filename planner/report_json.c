@@ -65,6 +65,8 @@ static void put_plan(ac_json *j, const ac_report *r)
     ac_json_str(j, "strategy", r->plan->strategy);
     ac_json_str(j, "planner_option", r->planner_option);
     ac_json_bool(j, "reference_tflite", r->reference_tflite);
+    ac_json_str(j, "schedule", r->file_order_bytes ? "search" : "keep");
+    put_null_or_int(j, "file_order_arena_bytes", r->file_order_bytes, r->file_order_bytes > 0);
     ac_json_int(j, "peak_step", r->peak);
     ac_json_arr(j, "strategies");
     for (int32_t k = 0; k < r->n_rows; k++) {
@@ -193,6 +195,11 @@ void ac_report_json(ac_sink *to, const ac_report *r, const ac_diags *diags)
     ac_json j = ac_json_open(to);
     ac_json_obj(&j, NULL);
     ac_json_str(&j, "schema", "arenac-report/1");
+    if (!r) { /* it ended before there was a plan: what was wrong is all there is */
+        put_diagnostics(&j, diags);
+        ac_json_end(&j);
+        return;
+    }
     ac_json_str(&j, "version", r->version);
     put_model(&j, r);
     put_memories(&j, r);

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { NAME_WIDTH = 44 }; /* of a tensor's name in the peak list */
+
 typedef struct text {
     ac_sink *to;
     const ac_report *r;
@@ -204,6 +206,13 @@ static const char *role(const text *t, const ac_report_tensor *x, ac_step step)
     return x->last > step ? ac_strf(mem, "waiting, %s", later) : later;
 }
 
+/* Names of converted models run to hundreds of characters; the end is what tells them apart. */
+static const char *short_name(const text *t, const char *name)
+{
+    const size_t n = strlen(name);
+    return n <= NAME_WIDTH ? name : ac_strf(t->to->cx->region, "..%s", name + n - (NAME_WIDTH - 2));
+}
+
 static void put_peak(const text *t)
 {
     enum { SHOWN = 12 };
@@ -220,13 +229,13 @@ static void put_peak(const text *t)
         wide = len > wide ? len : wide;
         typed = type > typed ? type : typed;
     }
-    wide = wide > 40 ? 40 : wide;
+    wide = wide > NAME_WIDTH ? NAME_WIDTH : wide;
     for (int32_t k = 0; k < n && k < SHOWN; k++) {
         const ac_report_tensor *x = row[k].tensor >= 0 ? &r->tensor[row[k].tensor] : NULL;
         const ac_item *it = &r->problem->item[row[k].item];
         ac_bytes at = r->plan->offset[row[k].item];
         const char *type = x ? ac_strf(t->to->cx->region, "%s %s", x->dtype, x->shape) : "";
-        ac_putf(t->to, "       %-*s  %-*s %11s B   0x%05llx-0x%05llx", wide, x ? x->name : it->name, typed, type,
+        ac_putf(t->to, "       %-*s  %-*s %11s B   0x%05llx-0x%05llx", wide, short_name(t, x ? x->name : it->name), typed, type,
                 commas(t, row[k].bytes), (unsigned long long)at,
                 (unsigned long long)(at + (it->size ? it->size - 1 : 0)));
         if (x)
