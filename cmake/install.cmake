@@ -2,6 +2,17 @@
 # with its header, and the runtime that generated code may link, with a CMake package and a pkg-config file.
 include(CMakePackageConfigHelpers)
 install(TARGETS arenac RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The whole tool as one library behind arenac.h, for programs that plan and compile in process.
+set(layers base ir import planner planner_graph codegen door)
+set(layer_objects)
+foreach(l ${layers})
+  list(APPEND layer_objects $<TARGET_OBJECTS:ac_${l}>)
+endforeach()
+add_library(library STATIC ${layer_objects})
+set_target_properties(library PROPERTIES OUTPUT_NAME arenac LINKER_LANGUAGE C)
+target_include_directories(library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(library INTERFACE m)
+install(TARGETS library EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES arenac.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES runtime/arn_rt.h runtime/arn_rt.c runtime/arn_model.def DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
 install(FILES runtime/arn_rt.h runtime/arn_model.def DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

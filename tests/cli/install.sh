@@ -1,0 +1,48 @@
+#!/bin/sh
+# `cmake --install` gives a tool that works from its new place, man pages, and a library and runtime that another project finds
+# through CMake and pkg-config. usage: install.sh ARENAC SOURCE_DIR
+set -eu
+build=$(dirname "$1") src=$2
+case $build in *asan*) echo "skipped: the release build is what people install"; exit 77 ;; esac
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cmake --install "$build" --prefix "$tmp/a place" >/dev/null
+p="$tmp/a place"
+"$p/bin/arenac" run -q "$src/models/digits_int8.tflite" --input 0="$src/models/digits_int8.in0.0.npy" --compare 0="$src/models/digits_int8.out0.0.npy"
+grep -q 'SH SYNOPSIS' "$p/share/man/man1/arenac-plan.1"
+mkdir "$tmp/user"
+cat >"$tmp/user/CMakeLists.txt" <<'X'
+cmake_minimum_required(VERSION 3.16)
+project(user C)
+find_package(arenac REQUIRED)
+add_executable(user user.c)
+target_link_libraries(user arenac::library arenac::arn_rt)
+X
+cat >"$tmp/user/user.c" <<'X'
+#include <arenac.h>
+#include <arn_rt.h>
+
+int main(int argc, char **argv)
+{
+    ac_options opt;
+    arenac_defaults(&opt);
+    arenac_job *job = arenac_open(&opt);
+    if (argc != 2 || !job || !arn_version()[0])
+        return 1;
+    int status = arenac_read(job, argv[1]) || arenac_plan(job);
+    if (!status)
+        arenac_print_report(job, stdout, 0);
+    arenac_print_diagnostics(job, stderr, 0);
+    status = arenac_exit(job);
+    arenac_close(job);
+    return status;
+}
+X
+cmake -S "$tmp/user" -B "$tmp/user/build" -DCMAKE_PREFIX_PATH="$p" >/dev/null
+cmake --build "$tmp/user/build" >/dev/null
+"$tmp/user/build/user" "$src/models/digits_int8.tflite" | grep -q 'RAM  arena'
+lib=$(dirname "$(find "$p" -name libarenac.a)")
+if command -v pkg-config >/dev/null; then
+    # shellcheck disable=SC2046
+    (export PKG_CONFIG_PATH="$lib/pkgconfig"; pkg-config --exists arenac && pkg-config --libs arenac | grep -q larenac)
+fi
