@@ -3,3 +3,4 @@
 add_executable(arenac-certcheck ${CMAKE_CURRENT_SOURCE_DIR}/certcheck/certcheck.c)
 target_link_libraries(arenac-certcheck PRIVATE arenac_flags)
 set_target_properties(arenac-certcheck PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+install(TARGETS arenac-certcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -1,12 +1,13 @@
-/* certificate.c - prints the trace of a failed search, see certificate.h. Iterative: proofs are thousands of nodes deep. */
+/* certificate.c - prints the trace of a failed search, see certificate.h. Iterative: proofs are thousands of nodes
+ * deep. */
 #include "planner/certificate.h"
 
 typedef struct printer {
     ac_sink *to;
     const ac_exact *x;
     const int32_t *word; /* the trace */
-    int32_t *uses;       /* per node (its place in the trace): how often it is needed; after printing: minus its number */
-    ac_words todo;       /* what to print next, the last first: a node, or -1 - an item to try, or NOBODY */
+    int32_t *uses; /* per node (its place in the trace): how often it is needed; after printing: minus its number */
+    ac_words todo; /* what to print next, the last first: a node, or -1 - an item to try, or NOBODY */
     ac_region *tmp;
     int32_t labels;
 } printer;

@@ -379,6 +379,8 @@ void ac_problem_write_csv(ac_sink *to, const ac_problem *p, const ac_plan *plan)
 {
     bool align = false, gaps = false, offset = plan != NULL;
     for (int32_t i = 0; i < p->n; i++) {
+        if (p->item[i].mem > 0)
+            continue;
         align |= p->item[i].align > 1;
         gaps |= p->item[i].n_gaps > 0;
         offset |= p->item[i].fixed >= 0;
@@ -386,6 +388,8 @@ void ac_problem_write_csv(ac_sink *to, const ac_problem *p, const ac_plan *plan)
     ac_putf(to, "id,lower,upper,size%s%s%s\n", align ? ",alignment" : "", gaps ? ",gaps" : "", offset ? ",offset" : "");
     for (int32_t i = 0; i < p->n; i++) {
         const ac_item *it = &p->item[i];
+        if (it->mem > 0)
+            continue; /* pinned elsewhere (state): the file is about memory 0 */
         put_field(to, it->name);
         ac_putf(to, ",%d,%d,%lld", it->life.begin, it->life.end, (long long)it->size);
         if (align)

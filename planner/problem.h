@@ -66,6 +66,8 @@ typedef struct ac_problem {
     ac_memory *mem;   int32_t n_mems;  /* at least 1 */
     ac_step steps;                     /* all lives lie in [0, steps) */
     int64_t search_steps;              /* what "exact" may spend, see ac_effort_steps; 0: its default */
+    ac_bytes search_goal;              /* > 0: "exact" stops at the first plan of memory 0 with so many bytes or fewer */
+    ac_sink *search_certificate;       /* NULL, or where "exact" writes why nothing smaller exists, see docs/certificates.md */
 } ac_problem;
 
 /* Why no plan is smaller: it meets ac_plan.bound, or a search of every smaller one failed and can be replayed. */
@@ -86,9 +88,13 @@ typedef struct ac_plan {
  * (inclusive); size; optional alignment, gaps ("a-b" or "a-b@lo:hi", space separated), offset (>= 0: fixed). Unknown columns
  * are kept out of the problem but an error names a missing one. Rows keep their order. `file` names the text in messages. */
 int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n, bool ignore_offsets, ac_problem *out);
-/* id,lower,upper,size[,alignment][,gaps][,offset]; alignment only if an item has one above 1, offset with a plan, or
+/* Memory 0 only. id,lower,upper,size[,alignment][,gaps][,offset]; alignment only if an item has one above 1, offset with a plan, or
  * when an item is fixed (-1 for the others). */
 void ac_problem_write_csv(ac_sink *to, const ac_problem *p, const ac_plan *plan);
+
+/* csv_gaps.c: the same problem with the pairs that share bytes in `plan` written as gaps (one byte window per step): what
+ * CSV can say, and a checker that knows no pairs can verify. Right for this plan only. Gaps of an item end before its pairs. */
+ac_problem ac_problem_pairs_to_gaps(ac_region *region, const ac_problem *p, const ac_plan *plan);
 
 /* bound.c - lower bounds on memory 0. `live` = largest sum of sizes of items alive in one step (the plain liveness bound,
  * what the independent checker of the test data prints); `aligned` = the same with what alignment forces; aligned >= live. */
@@ -122,7 +128,7 @@ typedef struct ac_exact_options {
     int64_t steps;         /* work allowed */
     ac_bytes capacity;     /* >= 0: stop at the first plan that fits; -1: minimise */
     bool seeded;           /* offset[] holds a plan to start from */
-    ac_sink *certificate;  /* NULL, or where the text of docs/certificates.md goes when there is one */
+    ac_sink *certificate;  /* NULL, or where the text of docs/certificates.md goes; stays empty if there is none */
 } ac_exact_options;
 
 typedef struct ac_exact_result {
@@ -133,6 +139,7 @@ typedef struct ac_exact_result {
     bool searched;         /* false: the search does not know this kind of problem */
 } ac_exact_result;
 
+enum { AC_EFFORT_DEFAULT = 5 };
 int64_t ac_effort_steps(int effort); /* 0..9: 0, then 1 million times 4 per level from 1; 5 is about a second */
 int ac_solve_exact(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp, ac_exact_result *out);
 

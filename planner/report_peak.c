@@ -44,7 +44,8 @@ const ac_report_alive *ac_report_alive_at(ac_ctx *cx, const ac_report *r, ac_ste
 ac_bytes ac_report_lower_bound(const ac_report *r)
 {
     ac_bytes b = r->plan->bound > r->aligned_bound ? r->plan->bound : r->aligned_bound;
-    return r->live_bound > b ? r->live_bound : b;
+    b = r->live_bound > b ? r->live_bound : b;
+    return r->plan->proven > b ? r->plan->proven : b; /* an exact search may know better */
 }
 
 double ac_report_percent(ac_bytes part, ac_bytes whole)

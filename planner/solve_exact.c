@@ -1,10 +1,11 @@
-/* solve_exact.c - minimise downward to a proof: which capacities the search of solve_exact.h is asked for, and how long.
+/* solve_exact.c - minimise downward to a proof: which capacities the search of solve_exact.h is asked for.
  *
  *   1. Start from the smallest heuristic plan (`upper`) and the aligned bound (`lower`). Heights between them are
  *      multiples of a unit, since in a justified plan every top is a sum of sizes rounded to alignments.
  *   2. Ask for `lower` itself: most problems have a plan there, and the tighter the capacity, the stronger every rule.
- *   3. If that takes too long, halve towards `upper`; a plan found becomes the new `upper`, a failed search the new
- *      `lower`, and a search that was cut off counts as failed for this round only. Rounds double their work.
+ *   3. If that takes too long, take the plan of solve_search.c if it is smaller, then halve towards `upper`.
+ *      A plan found becomes the new `upper`, a failed search the new `lower`; a search that was cut off counts as
+ *      failed for this round only.
  *
  * Every search is cut into runs with restarts: another order of candidates each, the limit doubles every four runs
  * (MiniMalloc's round robin), and what failed in one run is known to the next. Every third run branches only in the
@@ -19,7 +20,7 @@
 
 #include <string.h>
 
-enum { FIRST_RUN = 200000, DEFAULT_EFFORT = 5 };
+enum { FIRST_RUN = 200000 };
 
 int64_t ac_effort_steps(int effort)
 {
@@ -32,7 +33,8 @@ typedef struct descent {
     ac_exact_result *out;
     ac_bytes *offset;
     ac_bytes unit, lower, upper;
-    int64_t left; /* steps */
+    int64_t left;  /* steps */
+    bool searched; /* the plan at hand is that of solve_search or better */
 } descent;
 
 static ac_bytes gcd(ac_bytes a, ac_bytes b)
@@ -106,12 +108,27 @@ static ac_exact_end probe(descent *d, ac_bytes height, int64_t steps)
     return end;
 }
 
+/* The bound is out of easy reach: now a heuristic that takes longer is worth its time. */
+static void search_once(descent *d)
+{
+    const ac_problem *p = d->x->p;
+    if (d->searched)
+        return;
+    d->searched = true;
+    ac_bytes *trial = AC_NEW_N(d->x->region, ac_bytes, p->n);
+    if (solve_search(p, trial, d->x->region) != AC_OK || ac_problem_top(p, trial) >= d->upper)
+        return;
+    memcpy(d->offset, trial, (size_t)p->n * sizeof *trial);
+    d->upper = ac_problem_top(p, trial);
+}
+
 static void minimise(descent *d)
 {
-    int64_t slice = d->left / 4 < FIRST_RUN ? d->left : d->left / 4;
+    int64_t slice = d->left - d->left / 4;
     while (d->lower < d->upper && d->left > 0) {
         if (probe(d, d->lower, slice) != AC_EXACT_SPENT)
             continue;
+        search_once(d);
         ac_bytes hopeless = d->lower; /* in this round */
         slice = d->left / 8 < FIRST_RUN ? FIRST_RUN : d->left / 8;
         while (d->upper - hopeless > d->unit && d->left > 0) {
@@ -129,29 +146,48 @@ static void minimise(descent *d)
 static void decide(descent *d)
 {
     ac_exact_end end = ask(d, d->o->capacity, d->left);
-    if (end == AC_EXACT_FAILED && d->x->root >= 0)
-        raise_lower(d, d->o->capacity / d->unit * d->unit);
+    if (end != AC_EXACT_FAILED || d->x->root < 0)
+        return;
+    raise_lower(d, d->o->capacity / d->unit * d->unit);
+    minimise(d); /* by how much it does not fit is the next question */
 }
 
-static void start(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
+/* Greedy by size, but what loses bytes to rounding goes last: on top of a section an item needs no rounding. */
+static void place_ragged_last(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
+{
+    ac_bytes *key = AC_NEW_N(tmp, ac_bytes, p->n), align = 1;
+    for (int32_t i = 0; i < p->n; i++)
+        align = p->item[i].align > align ? p->item[i].align : align;
+    for (int32_t i = 0; i < p->n; i++)
+        key[i] = p->item[i].size % align ? -(p->item[i].size % align) : p->item[i].size;
+    ac_placer_run(p, offset, ac_order_by(p, key, tmp), AC_FIRST_FIT, tmp);
+}
+
+/* The smallest of a few heuristic plans and, if seeded, the one given. */
+static void start(const ac_problem *p, bool seeded, ac_bytes *offset, ac_region *tmp)
 {
     static ac_solver *const SEED[] = {solve_greedy, solve_tflm, solve_bestfit, solve_valley};
-    ac_bytes *trial = AC_NEW_N(tmp, ac_bytes, p->n), best = INT64_MAX;
-    for (size_t k = 0; k < sizeof SEED / sizeof *SEED; k++) {
+    ac_bytes *trial = AC_NEW_N(tmp, ac_bytes, p->n), best = seeded ? ac_problem_top(p, offset) : INT64_MAX;
+    for (size_t k = 0; !seeded && k < sizeof SEED / sizeof *SEED; k++) {
         if (SEED[k](p, trial, tmp) != AC_OK || ac_problem_top(p, trial) >= best)
             continue;
         best = ac_problem_top(p, trial);
         memcpy(offset, trial, (size_t)p->n * sizeof *offset);
     }
+    place_ragged_last(p, trial, tmp);
+    if (ac_problem_top(p, trial) < best)
+        memcpy(offset, trial, (size_t)p->n * sizeof *offset);
 }
 
 int ac_solve_exact(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp,
                    ac_exact_result *out)
 {
     *out = (ac_exact_result){.searched = true};
-    if (!o->seeded && p->n)
-        start(p, offset, tmp);
-    descent d = {.o = o, .out = out, .offset = offset, .left = o->steps, .unit = height_unit(p)};
+    if (o->certificate)
+        o->certificate->n = 0;
+    if (p->n)
+        start(p, o->seeded, offset, tmp);
+    descent d = {.o = o, .out = out, .offset = offset, .left = o->steps, .searched = o->seeded, .unit = height_unit(p)};
     d.upper = ac_problem_top(p, offset);
     ac_bytes bound = ac_problem_bound(p, tmp).aligned, rest = bound % d.unit;
     d.lower = rest && bound < d.upper ? bound - rest + d.unit : bound;
@@ -181,7 +217,8 @@ int ac_solve_exact(const ac_problem *p, const ac_exact_options *o, ac_bytes *off
 
 int solve_exact(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
-    ac_exact_options o = {.steps = p->search_steps ? p->search_steps : ac_effort_steps(DEFAULT_EFFORT), .capacity = -1};
+    ac_exact_options o = {.steps = p->search_steps ? p->search_steps : ac_effort_steps(AC_EFFORT_DEFAULT),
+                          .capacity = -1};
     ac_exact_result r;
     return ac_solve_exact(p, &o, offset, tmp, &r);
 }

@@ -1,6 +1,6 @@
 /* solve_exact.h - the parts of the exact solver: the problem as flat arrays, one search, the trace of what failed.
  *
- *     ac_exact *x = ac_exact_open(p, tmp);            NULL: not a problem for this search (windows, pairs, too many items)
+ *     ac_exact *x = ac_exact_open(p, tmp);           NULL: windows, pairs or too many items
  *     ac_exact_reorder(x, 0);                         which candidate is tried first
  *     switch (ac_exact_search(x, capacity, steps))    AC_EXACT_FOUND: x->at[] holds the offsets
  *
@@ -13,7 +13,8 @@
  *     floor ->|   s        |      a neighbour that starts below the top the item would have had here, or it could still
  *             +-----------------> t        move down and the plan would not be justified.
  *
- * The children exclude one another, so no permutation of a plan is met twice. Rules and their sources: solve_exact_tree.c.
+ * The children exclude one another, so no permutation of a plan is met twice. Rules and sources:
+ * solve_exact_tree.c.
  *
  * Cost of a node: the items and sections near the one placed, no allocation, no clock. Memory: the caller's region,
  * O(n^2) for the conflicts. Cannot fail but for memory. */
@@ -61,7 +62,6 @@ typedef struct ac_exact {
     ac_rows section;                   /* item -> sections in which it has bytes */
     ac_rows member;                    /* section -> items; a row is kept sorted by low, unplaced first */
     ac_rows neighbour;                 /* item -> items it conflicts with */
-    ac_bytes *pad;                     /* section -> the most that a topmost item saves of its rounding */
     ac_step *step;                     /* section -> a step in which all of it is alive */
     /* State; every change goes through the trail. */
     int64_t *low, *defer, *at;         /* item: least offset; offset it was deferred from or -1; its offset or -1 */
@@ -88,7 +88,7 @@ typedef struct ac_exact {
 } ac_exact;
 
 ac_exact *ac_exact_open(const ac_problem *p, ac_region *tmp);
-void ac_exact_reorder(ac_exact *x, int32_t order); /* 0..3: by life, area, size, congestion; above: shaken by this seed */
+void ac_exact_reorder(ac_exact *x, int32_t order); /* 0..3: by life, congestion (2), size; above: shaken by this seed */
 ac_exact_end ac_exact_search(ac_exact *x, ac_bytes capacity, int64_t steps);
 
 #endif

@@ -198,7 +198,7 @@ void ac_exact_reorder(ac_exact *x, int32_t order)
             life = shaken(life, &random);
             size = shaken(size, &random);
         }
-        ac_bytes area = (life >> 20) * size;
+        ac_bytes steps = (life >> 20) + 1, area = size > INT64_MAX / steps ? INT64_MAX : steps * size;
         for (int32_t k = x->section.first[i]; k < x->section.first[i + 1]; k++) {
             ac_bytes sum = 0;
             int32_t s = x->section.item[k];
@@ -207,10 +207,18 @@ void ac_exact_reorder(ac_exact *x, int32_t order)
             total = sum > total ? sum : total;
         }
         switch (order % 4) {
-        case 0: r[i] = (ranked){{life, area, total}, i}; break;
-        case 1: r[i] = (ranked){{total, area, life}, i}; break;
-        case 2: r[i] = (ranked){{total, life, area}, i}; break;
-        case 3: r[i] = (ranked){{size, life, total}, i}; break;
+        case 0:
+            r[i] = (ranked){{life, area, total}, i};
+            break;
+        case 1:
+            r[i] = (ranked){{total, area, life}, i};
+            break;
+        case 2:
+            r[i] = (ranked){{total, life, area}, i};
+            break;
+        case 3:
+            r[i] = (ranked){{size, life, total}, i};
+            break;
         }
     }
     qsort(r, (size_t)x->n, sizeof *r, by_key);
@@ -242,14 +250,7 @@ static void open_state(ac_exact *x)
     x->cross = AC_NEW_N(r, int64_t, (int64_t)x->n_sections + 1);
     x->left = AC_NEW_N(r, int64_t, x->n_sections);
     x->dirty = AC_NEW_N(r, bool, x->n_sections);
-    x->pad = AC_NEW_N(r, ac_bytes, x->n_sections);
     x->failed = AC_NEW_N(r, ac_exact_failed, (int64_t)1 << AC_EXACT_FAILED_BITS);
-    for (int32_t s = 0; s < x->n_sections; s++)
-        for (int32_t m = x->member.first[s]; m < x->member.first[s + 1]; m++) {
-            int32_t i = x->member.item[m];
-            if (x->padded[i] - x->size[i] > x->pad[s])
-                x->pad[s] = x->padded[i] - x->size[i];
-        }
 }
 
 ac_exact *ac_exact_open(const ac_problem *p, ac_region *tmp)

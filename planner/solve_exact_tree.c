@@ -4,13 +4,12 @@
  *   partition        sections that no unplaced item crosses split the rest into parts, solved alone (both papers)
  *   canonical order  offsets never decrease along a path: the lowest section goes first (MiniMalloc). Ties need no rule
  *                    here, since the children of a node exclude one another.
- *   dominance,       "an item that would fit below must not go above" (MiniMalloc): a deferred item needs a blocker, and
- *   hatless          when no neighbour can be one the branch is dead
- *   floors           the unplaced items of a section stand above the least of their lows (MiniMalloc); here each above
- *                    its own: sorted by low they give the least top of the section (one machine with release dates)
- *   slack            among the lowest sections the one with the fewest children goes first (ours)
- *   twins            of equal items the first goes lowest (ours)
- *   failed states    what is left to do depends on the unplaced items, their lows and deferrals only: hashed (ours) */
+ *   dominance,       "an item that would fit below must not go above" (MiniMalloc): a deferred item needs a blocker,
+ * and hatless          when no neighbour can be one the branch is dead floors           the unplaced items of a section
+ * stand above the least of their lows (MiniMalloc); here each above its own: sorted by low they give the least top of
+ * the section (one machine with release dates) slack            among the lowest sections the one with the fewest
+ * children goes first (ours) twins            of equal items the first goes lowest (ours) failed states    what is left
+ * to do depends on the unplaced items, their lows and deferrals only: hashed (ours) */
 #include "planner/solve_exact.h"
 
 #include <stdlib.h>
@@ -62,9 +61,9 @@ static int32_t record(ac_exact *x, ac_trace_kind kind, int32_t a, int32_t b)
     return node;
 }
 
-static int32_t record_lifts(ac_exact *x, int32_t from, int32_t node)
+static int32_t record_lifts(ac_exact *x, int32_t from, int32_t to, int32_t node)
 {
-    int32_t n = x->lifts.n - from;
+    int32_t n = to - from;
     if (!n || node < 0)
         return node;
     int32_t lift = record(x, AC_TRACE_LIFT, n, node);
@@ -128,12 +127,14 @@ static bool refresh_section(ac_exact *x, int32_t s)
 {
     const int32_t *row = &x->member.item[x->member.first[s]];
     int32_t n = sort_members(x, s);
-    ac_bytes top = 0, roof = INT64_MAX;
+    ac_bytes top = 0, pad = 0, roof = INT64_MAX;
     bool fits = true;
     for (int32_t k = 0; k < n; k++) {
         ac_bytes low = x->low[row[k]];
         fits = fits && low + x->size[row[k]] <= x->capacity;
         top = (low > top ? low : top) + x->padded[row[k]];
+        if (x->padded[row[k]] - x->size[row[k]] > pad) /* the topmost needs no rounding */
+            pad = x->padded[row[k]] - x->size[row[k]];
         roof = low + x->size[row[k]] < roof ? low + x->size[row[k]] : roof;
     }
     ac_bytes floor = n ? x->low[row[0]] : INT64_MAX;
@@ -141,8 +142,8 @@ static bool refresh_section(ac_exact *x, int32_t s)
         set(x, &x->floor[s], floor);
     if (x->roof[s] != roof)
         set(x, &x->roof[s], roof);
-    if (x->need[s] != top - x->pad[s])
-        set(x, &x->need[s], top - x->pad[s]);
+    if (x->need[s] != top - pad)
+        set(x, &x->need[s], top - pad);
     x->dirty[s] = false;
     return fits && x->need[s] <= x->capacity;
 }
@@ -292,8 +293,9 @@ static bool is_lowest(const ac_exact *x, int32_t i)
     return true;
 }
 
-/* How many children a node on section s has, not counting a "none" that fails at once. INT32_MAX: no node can be made of
- * it, because a candidate may still get something below it, or because only deferred items could start at its floor. */
+/* How many children a node on section s has, not counting a "none" that fails at once. INT32_MAX: no node can be made
+ * of it, because a candidate may still get something below it, or because only deferred items could start at its floor.
+ */
 static int32_t count_children(ac_exact *x, int32_t s)
 {
     const int32_t *row = &x->member.item[x->member.first[s]];
@@ -325,8 +327,7 @@ static int32_t choose_section(ac_exact *x, int32_t lo, int32_t hi)
         if (!x->left[s] || x->floor[s] > level)
             continue;
         int32_t children = count_children(x, s);
-        if (children == INT32_MAX || children > best_children ||
-            (children == best_children && !is_better(x, s, best)))
+        if (children == INT32_MAX || children > best_children || (children == best_children && !is_better(x, s, best)))
             continue;
         best = s;
         best_children = children;
@@ -381,12 +382,14 @@ static ac_exact_end branch(ac_exact *x, int32_t lo, int32_t hi, int32_t *node)
         mark m = mark_here(x);
         int32_t proof = -1, i = x->path.item[k].item;
         ac_exact_end end = AC_EXACT_FAILED;
-        if (i == NONE ? defer(x, s, &proof) : place(x, i, &proof))
+        bool alive = i == NONE ? defer(x, s, &proof) : place(x, i, &proof);
+        int32_t lifts = x->lifts.n; /* further ones belong to parts below that were solved */
+        if (alive)
             end = deeper(x, lo, hi, &proof);
         if (end == AC_EXACT_FOUND)
             return end;
         if (end == AC_EXACT_FAILED)
-            proof = record_lifts(x, m.lifts, proof);
+            proof = record_lifts(x, m.lifts, lifts, proof);
         undo(x, m);
         if (end == AC_EXACT_SPENT)
             return end;

@@ -137,6 +137,7 @@ static ac_problem random_problem(ac_ctx *cx, int32_t n, int kinds)
     ac_problem p = problem(cx, it, n);
     p.pair = pair;
     p.n_pairs = n_pairs;
+    p.search_steps = ac_effort_steps(1);
     return p;
 }
 
@@ -155,9 +156,9 @@ static void test_random(ac_ctx *cx)
             CHECK(plan.arena_bytes >= b.aligned && plan.bound == b.aligned);
             CHECK(ac_solve(cx, &p, STRATEGIES[k], &again) == AC_OK);
             CHECK(!memcmp(plan.offset, again.offset, (size_t)p.n * sizeof *plan.offset));
-            if (!strcmp(STRATEGIES[k], "auto"))
-                CHECK(plan.arena_bytes == best);
-            else if (strcmp(STRATEGIES[k], "none"))
+            if (!strcmp(STRATEGIES[k], "auto")) /* it searches a little, too */
+                CHECK(plan.arena_bytes <= best && plan.arena_bytes >= plan.proven);
+            else if (strcmp(STRATEGIES[k], "none") && strcmp(STRATEGIES[k], "exact"))
                 best = plan.arena_bytes < best ? plan.arena_bytes : best;
         }
     }
