@@ -105,13 +105,29 @@ static ac_cexpr arithmetic(ac_cfn *f, const ac_ins *in, ac_cop op)
     return c_binary(F->region, op, operand(f, in->a, in->b), operand(f, in->b, in->a));
 }
 
+static bool is_shift_by_32(const ac_cfn *f, ac_x x, ac_lop op)
+{
+    const ac_ins *in = c_ins(f, x);
+    return in->op == op && in->dtype == AC_I64 && c_is_const(f, in->b) && c_ins(f, in->b)->k.i == 32;
+}
+
+/* A factor of the wide product, which reads low halves only: (v << 32) >> 32 that stands here and nowhere else is v. */
+static ac_cexpr factor(ac_cfn *f, ac_x x)
+{
+    ac_x up = c_ins(f, x)->a;
+    if (is_shift_by_32(f, x, AC_L_SHR) && is_shift_by_32(f, up, AC_L_SHL) && f->val[x].e.top != C_ATOM &&
+        f->val[up].e.top != C_ATOM)
+        return c_vec(f, c_ins(f, up)->a);
+    return c_vec(f, x);
+}
+
 static ac_cexpr multiply(ac_cfn *f, const ac_ins *in)
 {
     ac_cfile *F = f->file;
     const char *wide = NULL;
     if (in->dtype == AC_I64 && f->val[in->a].narrow && f->val[in->b].narrow)
         wide = c_vec_wide_mul(F, in->lanes);
-    return wide ? c_call2(F->region, wide, c_vec(f, in->a), c_vec(f, in->b)) : arithmetic(f, in, C_MUL);
+    return wide ? c_call2(F->region, wide, factor(f, in->a), factor(f, in->b)) : arithmetic(f, in, C_MUL);
 }
 
 static ac_cexpr shift(ac_cfn *f, const ac_ins *in)
@@ -480,6 +496,7 @@ ac_cval c_vector(ac_cfn *f, ac_x x)
     case AC_L_SHL:
     case AC_L_SHR:
         v.e = shift(f, in);
+        v.narrow = d == AC_I64 && c_is_const(f, in->b) && c_ins(f, in->b)->k.i >= 32;
         break;
     case AC_L_EQ:
         return compare(f, in, C_EQ);

@@ -61,7 +61,8 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
                       .bias_buf = -1,
                       .m_buf = -1,
                       .shift_buf = -1,
-                      .scale_buf = -1};
+                      .scale_buf = -1,
+                      .sum_buf = -1};
     const int kind = kind_of(x, w, c->out, rounding);
     if (kind < 0)
         return ac_lower_refuse(L,
@@ -127,14 +128,16 @@ static void scale_tables(ac_channel *c, int64_t entries)
     }
 }
 
-/* A constant of `entries` biases (in the bias's type), zero beyond n, with -fold * sum(w[c] - zw) added. */
+/* A constant of `entries` biases (in the bias's type), zero beyond n, with -fold * sum(w[c] - zw) added. HYBRID with
+ * rows: just that, as sum_buf. */
 static void pack_bias(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold)
 {
     ac_lower P;
-    const ac_dtype d = c->bias ? c->bias->dtype : c->acc;
-    const int32_t to = lo_pack_open(c->L, &P, "bias", d, entries);
+    const bool sums = c->kind == AC_MACS_HYBRID && rows; /* nothing but sums */
+    const ac_dtype d = c->bias && !sums ? c->bias->dtype : c->acc;
+    const int32_t to = lo_pack_open(c->L, &P, sums ? "sum" : "bias", d, entries);
     ac_lb *b = &P.b;
-    const int32_t from = c->bias ? lo_operand(&P, c->bias) : -1, w = rows ? lo_operand(&P, c->w) : -1;
+    const int32_t from = c->bias && !sums ? lo_operand(&P, c->bias) : -1, w = rows ? lo_operand(&P, c->w) : -1;
     ac_x oc = lb_for_n(b, "oc", c->n);
     ac_x v = from >= 0 ? lb_load(b, from, oc, 1) : lb_int(b, d, 0);
     if (rows) {
@@ -153,7 +156,7 @@ static void pack_bias(ac_channel *c, int64_t entries, const ac_rows *rows, int32
         lb_store(b, to, i, d == AC_F32 ? lb_f32(b, 0) : lb_int(b, d, 0));
         lb_end(b);
     }
-    c->bias_buf = lo_pack_close(c->L, &P);
+    *(sums ? &c->sum_buf : &c->bias_buf) = lo_pack_close(c->L, &P);
 }
 
 void ac_channel_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold)
@@ -162,6 +165,11 @@ void ac_channel_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int3
         scale_tables(c, entries);
     if (rows && !fold)
         rows = NULL;
+    if (rows && c->kind == AC_MACS_HYBRID) {
+        c->fold = fold;
+        pack_bias(c, entries, rows, -1);
+        rows = NULL;
+    }
     c->folded = rows != NULL || c->folded;
     if (!rows && !c->bias)
         return;
@@ -208,6 +216,10 @@ ac_x ac_channel_start(const ac_channel *c, ac_x oc, int32_t lanes)
     ac_lb *b = &c->L->b;
     if (c->acc == AC_F32)
         return lb_splat(b, lb_f32(b, 0), lanes);
+    if (c->sum_buf >= 0) {
+        const ac_x off = c->zero_x ? lb_add(b, c->zero_x, lb_i32(b, c->fold)) : lb_i32(b, c->fold);
+        return lb_mul(b, lb_load(b, c->sum_buf, oc, lanes), lb_sub(b, lb_i32(b, 0), off));
+    }
     if (c->kind == AC_MACS_HYBRID || c->bias_buf < 0)
         return lb_splat(b, lb_int(b, c->acc, 0), lanes);
     return lb_cast(b, lb_load(b, c->bias_buf, oc, lanes), c->acc);
@@ -249,33 +261,23 @@ static bool to_right(const ac_channel *c, int32_t lanes)
            (c->m_buf >= 0 ? c->right : c->q.m > 0 && c->q.shift < 0 && lanes > 1);
 }
 
-/* lo_requant_v for multipliers > 0 and shifts < 0 (quant.c has the formula), where
- * - the clamp starts at the zero point: negative accumulators count as 0, so their rounding term goes and the shift is
- *   that of unsigned values;
- * - vectors have no arithmetic 64-bit shift (AVX2): 2^63 is added before, and what is left of it taken off after. */
+/* lo_requant_v for multipliers > 0 and shifts < 0 (quant.c has the formula). Where the clamp starts at the zero point,
+ * negative accumulators count as 0: their rounding term goes and the shift is that of unsigned values. */
 static ac_x requant_right(const ac_channel *c, ac_x acc, ac_x m, ac_x shift)
 {
     ac_lb *b = &c->L->b;
-    const ac_x e = lb_cast(b, lb_sub(b, lb_like_int(b, shift, 0), shift), AC_I64);
-    const ac_x half = lb_like_int(b, e, 1 << 30), by = lb_add(b, e, lb_like_int(b, e, 31));
-    ac_x round = lb_add(b, lb_shl(b, half, e), half);
-    if (from_zero(c)) {
-        acc = lb_max(b, acc, lb_like_int(b, acc, 0));
-        ac_x p = lb_add(b, lb_mul(b, lb_cast(b, acc, AC_I64), lb_cast(b, m, AC_I64)), round);
-        return lb_cast(b, lb_shr(b, lb_bitcast(b, p, AC_U64), lb_bitcast(b, by, AC_U64)), AC_I32);
-    }
-    if (lb_lanes(b, acc) == 1 || c->L->target->vec_bytes >= 64) {
+    const ac_x down = lb_sub(b, lb_like_int(b, shift, 0), shift);
+    if (lo_requant_pairs(c->L, lb_lanes(b, acc)))
+        return lo_requant_right(c->L, acc, m, down, from_zero(c));
+    const ac_x e = lb_cast(b, down, AC_I64), half = lb_like_int(b, e, 1 << 30);
+    const ac_x by = lb_add(b, e, lb_like_int(b, e, 31)), round = lb_add(b, lb_shl(b, half, e), half);
+    if (!from_zero(c)) {
         ac_requant q = {lb_like_int(b, acc, 1), lb_cast(b, m, AC_I64), round, lb_like_int(b, e, (int64_t)1 << 31), by};
         return lo_requant_apply(c->L, acc, &q);
     }
-    const ac_x top = lb_like_int(b, e, INT64_MIN);
-    round = lb_add_wrap(b, round, top);
-    ac_x p = lb_add_wrap(b, lb_mul(b, lb_cast(b, acc, AC_I64), lb_cast(b, m, AC_I64)), round);
-    ac_x negative = lb_cast(b, lb_shr(b, acc, lb_like_int(b, acc, 31)), AC_I64);
-    p = lb_sub_wrap(b, p, lb_and(b, negative, lb_like_int(b, e, (int64_t)1 << 31)));
-    ac_x moved = lb_cast(b, lb_shr(b, lb_bitcast(b, p, AC_U64), lb_bitcast(b, by, AC_U64)), AC_I32);
-    ac_x rest = lb_cast(b, lb_shr(b, lb_bitcast(b, top, AC_U64), lb_bitcast(b, by, AC_U64)), AC_I32);
-    return lb_sub_wrap(b, moved, rest);
+    acc = lb_max(b, acc, lb_like_int(b, acc, 0));
+    ac_x p = lb_add(b, lb_mul(b, lb_cast(b, acc, AC_I64), lb_cast(b, m, AC_I64)), round);
+    return lb_cast(b, lb_shr(b, lb_bitcast(b, p, AC_U64), lb_bitcast(b, by, AC_U64)), AC_I32);
 }
 
 static ac_x requantised(const ac_channel *c, ac_x acc, ac_x oc)
@@ -311,8 +313,12 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
     ac_x v = requantised(c, acc, oc);
     if (c->kind != AC_MACS_I16)
         v = lb_add(b, v, lb_like_int(b, v, ac_zero(c->out)));
-    if (!to_right(c, lb_lanes(b, v)) || c->lo != ac_zero(c->out)) /* else nothing is below already */
+    const bool below = !to_right(c, lb_lanes(b, v)) || c->lo != ac_zero(c->out); /* else nothing is below already */
+    const ac_dtype d = c->out->dtype;
+    if (lb_lanes(b, v) > 1 && c->hi == ac_dtype_max(d) && (!below || c->lo == ac_dtype_min(d)))
+        return lb_satcast(b, v, d);
+    if (below)
         v = lb_max(b, v, lb_like_int(b, v, c->lo));
     v = lb_min(b, v, lb_like_int(b, v, c->hi));
-    return lb_cast(b, v, c->out->dtype);
+    return lb_cast(b, v, d);
 }

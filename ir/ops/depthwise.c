@@ -11,7 +11,8 @@
  * Schedule: channels in vectors (multiplier 1: of x and w; larger: of w, x in all lanes), then tiles of output columns.
  * Rows outside the input are never visited; the first and last columns, whose taps are cut, are computed one by one.
  * Each input column of a tile is loaded once for all taps that read it. Plain targets: the same with vectors of one,
- * four channels at a time instead of columns. */
+ * four channels at a time instead of columns. int8 with DOT4: depthwise_dot.c. */
+#include "ir/ops/depthwise.h"
 #include "ir/ops/gemm.h"
 #include "ir/ops/spans.h"
 
@@ -256,5 +257,7 @@ int lo_depthwise(ac_lower *L)
                                (long long)d.win.ic);
     d.multiplier = d.win.oc / d.win.ic;
     AC_TRY(ac_channel_open(L, &d.c, x, w, bias, d.win.oc, 3, n->attrs.conv.act, AC_ROUND_FIXED));
+    if (depthwise_dot_fits(L, &d.c, &d.win))
+        return depthwise_dot(L, &d.c, &d.win);
     return schedule(&d);
 }

@@ -3,8 +3,9 @@
  * Weights  [block of channels][run][step][channel in the block][element of the group]; channels and elements beyond the
  *          tensor's are zero, so whatever a strip holds there counts nothing.
  * Strip    f32: as stored.  i16: x - zero point (i8, u8, dynamic range), or x (i16).  u8: x + 128 (i8, for DOT4); the
- *          difference 128 + zero point is in the bias. */
+ *          difference 128 + zero point is in the bias (dynamic range: in the start of the accumulator). */
 #include "ir/ops/gemm.h"
+#include "ir/ops/spans.h"
 
 /* One element of the packed weights: w[channel][run][k], zero outside. */
 static ac_x element(ac_lower *P, const gemm_form *f, const ac_channel *c, ac_x channel, ac_x run, ac_x k)
@@ -73,19 +74,19 @@ static ac_x widen(ac_lower *L, const gemm_form *f, const ac_channel *c, ac_x x)
     return c->zx ? lb_sub(b, x, lb_int(b, AC_I16, c->zx)) : x;
 }
 
-/* `count` elements made by f(i), `lanes` at a time, then the rest one at a time. */
+/* Elements begin .. end-1, `lanes` at a time. */
 static void copy_span(ac_lower *L, const gemm_form *f, const ac_channel *c, int32_t from, ac_x from_at, int32_t to,
                       ac_x to_at, int64_t begin, int64_t end, int32_t lanes)
 {
     ac_lb *b = &L->b;
-    if (begin >= end)
-        return;
     ac_x i = lb_for(b, "i", lb_i32(b, begin), lb_i32(b, end), lanes, AC_MARK_SERIAL);
     ac_x v;
     if (from >= 0)
         v = widen(L, f, c, lb_load(b, from, lb_add(b, from_at, i), lanes));
     else if (f->strip == AC_F32)
         v = lb_splat(b, lb_f32(b, 0), lanes);
+    else if (f->strip == AC_U8 && c->zero_x)
+        v = lb_splat(b, lb_cast(b, lb_add(b, c->zero_x, lb_i32(b, 128)), AC_U8), lanes);
     else
         v = lb_splat(b, lb_int(b, f->strip, f->strip == AC_U8 ? c->zx + 128 : 0), lanes);
     lb_store(b, to, lb_add(b, to_at, i), v);
@@ -95,12 +96,10 @@ static void copy_span(ac_lower *L, const gemm_form *f, const ac_channel *c, int3
 static void copy(ac_lower *L, const gemm_form *f, const ac_channel *c, int32_t from, ac_x from_at, int32_t to,
                  ac_x to_at, int64_t count)
 {
-    int32_t lanes = ac_target_lanes(L->target, f->strip);
-    while (lanes > count)
-        lanes /= 2;
-    const int64_t whole = lanes > 1 ? count / lanes * lanes : 0;
-    copy_span(L, f, c, from, from_at, to, to_at, 0, whole, lanes);
-    copy_span(L, f, c, from, from_at, to, to_at, whole, count, 1);
+    ac_lane_span span[AC_MAX_SPANS];
+    const int32_t spans = ac_spans(count, ac_target_lanes(L->target, f->strip), span);
+    for (int32_t i = 0; i < spans; i++)
+        copy_span(L, f, c, from, from_at, to, to_at, span[i].begin, span[i].end, span[i].lanes);
 }
 
 void gemm_copy(ac_lower *L, const gemm_form *f, const ac_channel *c, int32_t from, ac_x from_at, int32_t to, ac_x to_at,

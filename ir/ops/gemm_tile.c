@@ -72,8 +72,12 @@ gemm_form gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, i
         f.group = 2;
         f.strip = f.w = AC_I16;
         break;
-    case AC_MACS_I16:
     case AC_MACS_HYBRID:
+        f.group = all && L->target->dot_u8s8 ? 4 : 2;
+        f.strip = f.group == 4 ? AC_U8 : AC_I16;
+        f.w = AC_I8;
+        break;
+    case AC_MACS_I16:
         f.group = 2;
         f.strip = AC_I16;
         f.w = c->zw ? AC_I16 : AC_I8;

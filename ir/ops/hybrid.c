@@ -5,17 +5,31 @@
  * types (float, and double for the zero point); rounding is half away from zero. */
 #include "ir/ops/channel.h"
 
-static void min_max(ac_lb *b, int32_t x, ac_x x_at, int64_t count, ac_x *min, ac_x *max)
+/* *min and *max, `lanes` wide, over the values from x_at + begin to x_at + end too. */
+static void widen_range(ac_lb *b, int32_t x, ac_x x_at, int64_t begin, int64_t end, int32_t lanes, ac_x *min, ac_x *max)
 {
-    ac_x first = lb_load(b, x, x_at, 1);
-    ac_x lo = lb_var(b, "lo", first), hi = lb_var(b, "hi", first);
-    ac_x i = lb_for_n(b, "i", count);
-    ac_x v = lb_load(b, x, lb_add(b, x_at, i), 1);
+    ac_x lo = lb_var(b, "lo", *min), hi = lb_var(b, "hi", *max);
+    ac_x i = lb_for(b, "i", lb_i32(b, begin), lb_i32(b, end), lanes, AC_MARK_SERIAL);
+    ac_x v = lb_load(b, x, lb_add(b, x_at, i), lanes);
     lb_set(b, lo, lb_min(b, v, lb_get(b, lo)));
     lb_set(b, hi, lb_max(b, v, lb_get(b, hi)));
     lb_end(b);
     *min = lb_get(b, lo);
     *max = lb_get(b, hi);
+}
+
+static void min_max(const ac_lower *L, ac_lb *b, int32_t x, ac_x x_at, int64_t count, ac_x *min, ac_x *max)
+{
+    const int32_t lanes = ac_target_lanes(L->target, AC_F32);
+    const int64_t whole = lanes > 1 ? count / lanes * lanes : 0;
+    *min = *max = lb_load(b, x, x_at, whole ? lanes : 1);
+    if (whole) {
+        widen_range(b, x, x_at, 0, whole, lanes, min, max);
+        *min = lb_neg(b, lb_maxlanes(b, lb_neg(b, *min)));
+        *max = lb_maxlanes(b, *max);
+    }
+    if (whole < count)
+        widen_range(b, x, x_at, whole, count, 1, min, max);
 }
 
 /* Scale and its reciprocal; a range of nothing gives scale 1 and zeros. */
@@ -46,21 +60,33 @@ static void asymmetric(ac_lb *b, ac_x min, ac_x max, ac_x *scale, ac_x *inverse,
     *inverse = lb_div(b, lb_f32(b, 1), *scale);
 }
 
+typedef struct rows_to {
+    int32_t x, q;
+    ac_x x_at, q_at, inverse, zero; /* zero: 0 where the range is symmetric */
+} rows_to;
+
+static void quantize(ac_lower *L, void *with, ac_x i, int32_t lanes)
+{
+    ac_lb *b = &L->b;
+    const rows_to *to = with;
+    ac_x v = lb_mul(b, lb_load(b, to->x, lb_add(b, to->x_at, i), lanes), to->inverse);
+    if (to->zero)
+        v = lb_add(b, lb_cast(b, to->zero, AC_F32), v);
+    v = lb_clamp(b, ac_round_away(b, v), lb_like(b, v, to->zero ? -128 : -127), lb_like(b, v, 127));
+    lb_store(b, to->q, lb_add(b, to->q_at, i), lb_cast(b, lb_cast(b, v, AC_I32), AC_I8));
+}
+
 void ac_hybrid_quantize(ac_channel *c, int32_t x, ac_x x_at, int32_t q, ac_x q_at, int64_t count, bool asym)
 {
-    ac_lb *b = &c->L->b;
+    ac_lower *L = c->L;
+    ac_lb *b = &L->b;
     ac_x min, max, inverse, zero = 0;
-    min_max(b, x, x_at, count, &min, &max);
+    min_max(L, b, x, x_at, count, &min, &max);
     if (asym)
         asymmetric(b, min, max, &c->scale_x, &inverse, &zero);
     else
         symmetric(b, min, max, &c->scale_x, &inverse);
-    ac_x i = lb_for_n(b, "i", count);
-    ac_x v = lb_mul(b, lb_load(b, x, lb_add(b, x_at, i), 1), inverse);
-    if (asym)
-        v = lb_add(b, lb_cast(b, zero, AC_F32), v);
-    v = lb_clamp(b, ac_round_away(b, v), lb_f32(b, asym ? -128 : -127), lb_f32(b, 127));
-    lb_store(b, q, lb_add(b, q_at, i), lb_cast(b, lb_cast(b, v, AC_I32), AC_I8));
-    lb_end(b);
+    rows_to to = {x, q, x_at, q_at, inverse, zero};
+    lo_strip(L, "i", count, ac_target_lanes(L->target, AC_F32), quantize, &to);
     c->zero_x = zero;
 }

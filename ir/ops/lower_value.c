@@ -4,13 +4,32 @@
 
 #include <assert.h>
 
+/* v when hi is v / n and lo is v % n, else 0. */
+static ac_x undivided(const ac_lb *b, ac_x hi, ac_x lo, int64_t n)
+{
+    const ac_ins *div = &b->fn->code.item[hi], *mod = &b->fn->code.item[lo];
+    int64_t by;
+    if (div->op != AC_L_DIV || mod->op != AC_L_MOD || div->a != mod->a || div->b != mod->b)
+        return 0;
+    return lb_const_int(b, div->b, &by) && by == n ? div->a : 0;
+}
+
 ac_x lo_flat(ac_lower *L, const ac_tensor *t, const ac_x *idx)
 {
-    ac_x at = lb_i32(&L->b, 0);
+    ac_lb *b = &L->b;
+    ac_x own[AC_MAX_RANK], at = lb_i32(b, 0), joined;
+    for (int32_t i = 0; i < t->rank; i++) {
+        own[i] = t->dim[i] == 1 ? 0 : idx[i];
+        joined = i && own[i - 1] && own[i] ? undivided(b, own[i - 1], own[i], t->dim[i]) : 0;
+        if (joined) { /* (v / n) * n + v % n */
+            own[i - 1] = 0;
+            own[i] = joined;
+        }
+    }
     int64_t stride = 1;
     for (int32_t i = t->rank - 1; i >= 0; stride *= t->dim[i--])
-        if (t->dim[i] != 1)
-            at = lb_add(&L->b, lb_mul(&L->b, idx[i], lb_i32(&L->b, stride)), at);
+        if (own[i])
+            at = lb_add(b, lb_mul(b, own[i], lb_i32(b, stride)), at);
     return at;
 }
 

@@ -154,6 +154,8 @@ int lo_map(ac_lower *L)
     lo_result_buf(L);
     if (ac_tensor_count(out) == 0)
         return AC_OK;
+    if (mp_byte_table(L))
+        return L->refused ? AC_FAIL : AC_OK;
     collect(L, &w);
     for (int32_t i = 0; i < w.n; i++)
         set_strides(w.stride[i], w.operand[i], out);

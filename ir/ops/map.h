@@ -34,6 +34,9 @@ static inline bool mp_plain_int(const ac_tensor *t)
     return ac_dtype_is_int(t->dtype) && !mp_quantised(t);
 }
 
+/* map_byte.c: the whole of lo_map as one look-up in a table, where the node allows it. */
+bool mp_byte_table(ac_lower *L);
+
 /* "'add_3' (add): f16 is not supported" and so on; returns 0. */
 ac_x mp_refuse(ac_lower *L, const ac_node *n);
 /* i32: stored value minus zero point. */

@@ -107,6 +107,8 @@ ac_x lo_requant(ac_lower *L, ac_x acc, ac_multiplier q)
         return lb_like_int(b, acc, 0);
     if (q.shift > 0)
         acc = lb_mul_wrap(b, acc, lb_i32(b, (int32_t)(UINT32_C(1) << q.shift)));
+    if (q.m > 0 && lo_requant_pairs(L, lb_lanes(b, acc)))
+        return lo_requant_right(L, acc, lb_like_int(b, acc, q.m), lb_like_int(b, acc, e), false);
     ac_x p = lb_mul(b, lb_cast(b, acc, AC_I64), lb_int(b, AC_I64, q.m));
     if (e == 0) {
         p = lb_shr(b, lb_add(b, p, lb_int(b, AC_I64, 1 << 30)), lb_int(b, AC_I64, 31));

@@ -18,6 +18,9 @@
 
 static ac_ctx cx;
 static const ac_target plain = {.name = "plain", .features = "", .align = 16};
+static const ac_target avx2 = {.name = "avx2", .vec_bytes = 32, .registers = 16, .features = "", .align = 16};
+static const ac_target avx512 = {.name = "avx512", .vec_bytes = 64, .registers = 32, .features = "", .align = 16};
+static const ac_target *target = &plain; /* of the function that run() makes */
 
 static uint64_t state = 0x9e3779b97f4a7c15u;
 static uint32_t rnd(void)
@@ -56,11 +59,11 @@ static int32_t naive64(int64_t x, int32_t m, int shift)
 enum { N = 4096 };
 
 /* How the compiled function gets its multiplier. */
-typedef enum form { KNOWN, VALUE, PREPARED, WIDE, WIDE_VALUE } form;
+typedef enum form { KNOWN, VALUE, PREPARED, RIGHT, POSITIVE, WIDE, WIDE_VALUE } form;
 
 static void run(form f, ac_multiplier q, int32_t lanes, const void *x, int32_t *y, const int32_t *m, const int32_t *s)
 {
-    ac_lower L = {.cx = &cx, .region = ac_region_open(&cx.heap), .target = &plain, .result_buf = -1};
+    ac_lower L = {.cx = &cx, .region = ac_region_open(&cx.heap), .target = target, .result_buf = -1};
     ac_lb *b = &L.b;
     const bool wide = f == WIDE || f == WIDE_VALUE;
     lb_open(b, L.region, "requant", NULL);
@@ -79,6 +82,8 @@ static void run(form f, ac_multiplier q, int32_t lanes, const void *x, int32_t *
         r = lo_requant_apply(&L, v, &p);
         break;
     }
+    case RIGHT:
+    case POSITIVE: r = lo_requant_right(&L, v, mv, lb_sub(b, lb_like_int(b, sv, 0), sv), f == POSITIVE); break;
     case WIDE: r = lo_requant64(&L, v, q); break;
     case WIDE_VALUE: r = lo_requant64_v(&L, v, mv, sv); break;
     }
@@ -162,6 +167,23 @@ static void test_values(void)
     }
 }
 
+/* Even and odd lanes apart, as vectors do it: shifts to the right, positive multipliers. */
+static void test_lanes(void)
+{
+    for (int round = 0; round < 64; round++) {
+        fill_inputs(0);
+        for (int i = 0; i < N; i++) {
+            m[i] = rnd() & 7 ? (int32_t)((1u << 30) | (rnd() >> 2)) : rnd() & 1 ? INT32_MAX : (int32_t)(rnd() >> 12) + 1;
+            s[i] = -(int32_t)(rnd() % 31) - 1;
+        }
+        const form f = round & 1 ? POSITIVE : RIGHT;
+        target = round & 2 ? &avx2 : &avx512;
+        run(f, (ac_multiplier){0, 0}, round & 2 ? 8 : 4 << (round >> 2 & 3) % 3, x, y, m, s);
+        for (int i = 0; i < N; i++)
+            CHECK(y[i] == naive(f == POSITIVE && x[i] < 0 ? 0 : x[i], m[i], s[i]));
+    }
+}
+
 static void test_multiplier(void)
 {
     static const struct { double real; int32_t m; int32_t shift; } row[] = {
@@ -208,6 +230,11 @@ static __attribute__((noinline)) void tests(void) /* not in main, whose locals a
     test_ranges();
     test_known();
     test_values();
+    test_lanes();
+    target = &avx2;
+    test_known();
+    target = &avx512;
+    test_known();
 }
 
 int main(void)

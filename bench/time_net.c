@@ -1,0 +1,83 @@
+/* time_net.c - times generated code as a program of its own would run it: no library, one arena, one thread.
+ *
+ *     arenac compile m.tflite --name net -t native --weights asm -o net.c
+ *     cc -O2 -I. -Wa,-I. net.c time_net.c -o net && ./net 0.5        seconds; prints median_ms= min_ms= runs=
+ *
+ * Inputs are written again before every run, outside of the timed part: the code may reuse their bytes. */
+#include "net.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_RUNS = 1 << 20 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static unsigned noise(void)
+{
+    static unsigned seed = 1;
+    return (seed = seed * 1664525u + 1013904223u) >> 8;
+}
+
+/* Floats in [-1, 1), bytes of any value, wider integers small enough to be an index. */
+static void fill(unsigned char *to, size_t bytes, size_t count, int real)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = bytes / count;
+        const float f = (float)noise() / 8388608.0f - 1.0f;
+        const long long k = size == 1 ? (long long)noise() : (long long)(noise() % 100);
+        memcpy(to + i * size, real ? (const void *)&f : (const void *)&k, size);
+    }
+}
+
+#define FILL(i)                                                                       \
+    do {                                                                              \
+        fill(saved + NET_IN##i##_OFFSET, NET_IN##i##_BYTES, NET_IN##i##_COUNT,        \
+             _Generic(net_in##i(&m), float *: 1, default: 0));                        \
+    } while (0)
+#define COPY(i) memcpy(net_in##i(&m), saved + NET_IN##i##_OFFSET, NET_IN##i##_BYTES)
+#ifdef NET_IN1_BYTES
+#define EACH(F) \
+    F(0);       \
+    F(1)
+#else
+#define EACH(F) F(0)
+#endif
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+    static _Alignas(NET_ARENA_ALIGN) unsigned char arena[NET_ARENA_BYTES];
+    unsigned char *saved = malloc(NET_ARENA_BYTES);
+    double *ms = malloc(MOST_RUNS * sizeof *ms);
+    const double until = now() + 1e3 * (argc > 1 ? atof(argv[1]) : 1.0);
+    const net_mem m = {arena, NULL};
+    size_t runs = 0;
+    if (!saved || !ms || net_init(&m) != NET_OK)
+        return 1;
+    EACH(FILL);
+    do {
+        EACH(COPY);
+        const double start = now();
+        if (net_run(&m) != NET_OK)
+            return 1;
+        ms[runs++] = now() - start;
+    } while (runs < MOST_RUNS && (runs < 3 || now() < until));
+    qsort(ms, runs, sizeof *ms, by_value);
+    printf("median_ms=%.6g min_ms=%.6g runs=%zu\n", ms[runs / 2], ms[0], runs);
+    free(saved);
+    free(ms);
+    return 0;
+}

@@ -1,0 +1,11 @@
+/* depthwise.h - private to depthwise_conv_2d: its schedule on targets with DOT4. */
+#ifndef AC_IR_OPS_DEPTHWISE_H
+#define AC_IR_OPS_DEPTHWISE_H
+#include "ir/ops/channel.h"
+#include "ir/ops/window.h"
+
+/* Is the int8 schedule of depthwise_dot.c possible, and worth its code? */
+bool depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
+int depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win);
+
+#endif
