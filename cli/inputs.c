@@ -44,6 +44,9 @@ static int open_stage(arenac_job *job, void *arg)
         AC_TRY(ac_npy_read(&job->cx, a->cli->input[k].path, &in->array[i]));
         in->given[i] = true;
         arenac_shape_input(job, i, in->array[i].rank, in->array[i].dim);
+        ac_tensor *t = job->graph->input.item[i];
+        if (!strcmp(ac_dtype_npy(t->dtype) + 1, in->array[i].descr + 1) && in->array[i].bytes == ac_tensor_bytes(t))
+            t->given = in->array[i].data; /* importers may need it: a shape, an axis */
     }
     return AC_OK;
 }

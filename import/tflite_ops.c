@@ -1,10 +1,11 @@
 /* Operators of TFLite files -> nodes. What can be said in a table is said in tflite_ops.def; a `rule` does the rest. */
+#include "import/flex.h"
 #include "import/tflite.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { OP_OPTIONS_TYPE = 3, OP_OPTIONS = 4 };
+enum { OP_OPTIONS_TYPE = 3, OP_OPTIONS, OP_CUSTOM_OPTIONS };
 
 typedef enum field_type { F_i32, F_size, F_bool, F_f32, F_act, F_padding, F_mirror, F_ints, F_zero } field_type;
 
@@ -49,7 +50,7 @@ static const struct {
 };
 
 typedef int rule_fn(ac_tfl *r, ac_tfl_node *n);
-static rule_fn rule_plain, rule_reshape, rule_cast, rule_out_type, rule_select;
+static rule_fn rule_plain, rule_reshape, rule_cast, rule_out_type, rule_select, rule_custom;
 
 struct ac_tfl_row {
     const char *name;
@@ -63,6 +64,13 @@ static const struct ac_tfl_row ROWS[] = {
 #include "import/tflite_ops.def"
 };
 
+/* Custom operators, by the name the file gives them; their options are a map of numbers. */
+static const struct ac_tfl_row CUSTOMS[] = {
+#define CUSTOM_OP(name) {#name, &options_none, rule_custom, WHY_OK},
+#include "import/tflite_ops.def"
+    {NULL, NULL, NULL, WHY_OK},
+};
+
 enum { CUSTOM = 32, N_ROWS = sizeof ROWS / sizeof *ROWS };
 
 ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64_t version)
@@ -70,6 +78,9 @@ ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64
     ac_tfl_code c = {.version = version};
     if (number == CUSTOM) {
         c.name = ac_internf(cx, "CUSTOM:%s", custom ? custom : "?");
+        for (const struct ac_tfl_row *row = CUSTOMS; custom && row->name && !c.row; row++)
+            c.row = strcmp(row->name, custom) ? NULL : row;
+        c.op = c.row ? ac_op_find_tflite(c.row->name) : AC_OP_NONE;
     } else if (number < 0 || number >= N_ROWS || !ROWS[number].name) {
         c.name = ac_internf(cx, "BUILTIN:%lld", (long long)number);
     } else {
@@ -262,6 +273,33 @@ static int rule_select(ac_tfl *r, ac_tfl_node *n)
     reshape->at = n->at;
     reshape->attrs.shape.shape = (ac_ints){x->rank, shape};
     n->in[0] = rows;
+    return AC_OK;
+}
+
+/* Every attribute is an option of the same name; one that is left out keeps its default. */
+static int rule_custom(ac_tfl *r, ac_tfl_node *n)
+{
+    const struct ac_attr_list *set = &ac_attr_sets[ac_ops[n->code->op].attrs];
+    ac_fb_vec v = ac_fb_vector(&r->fb, n->table, OP_CUSTOM_OPTIONS, 1);
+    if (r->fb.failed)
+        return AC_FAIL;
+    const ac_span map = {r->fb.bytes.p + v.at, v.n};
+    for (int32_t i = 0; i < set->n; i++) {
+        const ac_attr_row *a = &set->row[i];
+        double x = 0;
+        ac_flex found = v.n ? ac_flex_number(map, a->name, &x) : AC_FLEX_ABSENT;
+        if (found == AC_FLEX_ABSENT)
+            continue;
+        if (found == AC_FLEX_BROKEN || !(fabs(x) <= (a->type == AC_A_i32 ? 2147483647.0 : 3.4e38)))
+            return ac_error(r->cx, n->at, E0012, "its options are damaged: %s is not a number in range", a->name);
+        void *to = (char *)&n->attrs + a->offset;
+        if (a->type == AC_A_i32)
+            *(ac_a_i32 *)to = (int32_t)x;
+        else if (a->type == AC_A_f32)
+            *(ac_a_f32 *)to = (float)x;
+        else
+            *(ac_a_bool *)to = x != 0;
+    }
     return AC_OK;
 }
 

@@ -36,6 +36,7 @@ struct ac_tensor {
     const ac_quant *quant;   /* NULL: not quantised */
     const void *data;        /* NULL: computed at run time (or lazy); dense row-major little-endian, ac_tensor_bytes long */
     bool splat;              /* data holds one element, the value of all */
+    const void *given;       /* input: its value where whoever compiles knows it (run --input); importers may specialise on it */
     const struct ac_lowered *lazy; /* constant not yet computed: ac_tensor_force runs it */
     ac_node *def;            /* the node of g->node that makes it (followers: their host); NULL: input, state or constant */
     bool input, output;      /* of the graph */
@@ -71,6 +72,10 @@ struct ac_graph {
     const char *file;            /* as the user wrote it */
     int64_t file_ops;            /* operators in the file's main graph */
     struct ac_tensor_names *names; /* graph.c: tensors by name */
+    /* Set by importers that cannot make nodes before the sizes (or given values) of the inputs are known: until then the
+     * graph has inputs only. Pass infer calls it once they are pinned, and clears it. */
+    int (*expand)(ac_graph *g, void *with);
+    void *expand_with;
     bool channels_first;         /* set by importers whose operators are; pass layout clears it */
 };
 

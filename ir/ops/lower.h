@@ -76,6 +76,7 @@ const void *ac_const_data(ac_ctx *cx, ac_const *k);
 
 /* Buffers. A tensor operand asked for twice is one parameter. Constant tensors become CONST arguments with their own bytes. */
 int32_t lo_operand(ac_lower *L, ac_tensor *t);
+int32_t lo_state(ac_lower *L, ac_tensor *t);      /* a state operand (OF_STATE): read and written in place */
 int32_t lo_result_buf(ac_lower *L);               /* of ac_node_result(L->node) */
 int32_t lo_output_buf(ac_lower *L, int32_t i);    /* of out[i], for nodes with several outputs (no epilogue) */
 int32_t lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count);
@@ -117,6 +118,10 @@ ac_x lo_requant_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);
 typedef struct ac_requant { ac_x left, m, round, sign, shift; } ac_requant;
 ac_requant lo_requant_prepare(ac_lower *L, ac_x m, ac_x shift);
 ac_x lo_requant_apply(ac_lower *L, ac_x acc, const ac_requant *q);
+/* The same for vectors, multipliers m > 0 and shifts of e places to the right (requant.c): m, e are i32 values of the
+ * lanes of acc; e is 1..31, or the constant 0. positive: negative accumulators count as 0. Only where lo_requant_pairs. */
+ac_x lo_requant_right(ac_lower *L, ac_x acc, ac_x m, ac_x e, bool positive);
+bool lo_requant_pairs(const ac_lower *L, int32_t lanes);
 /* The int64 form of int16x8 kernels (acc i64 -> i32). */
 ac_x lo_requant64(ac_lower *L, ac_x acc, ac_multiplier q);
 ac_x lo_requant64_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);

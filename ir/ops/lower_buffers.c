@@ -72,6 +72,11 @@ int32_t lo_operand(ac_lower *L, ac_tensor *t)
     return const_buf(L, k, "k", ac_strf(L->region, "%s %s", ac_tensor_str(L->cx, t), t->name));
 }
 
+int32_t lo_state(ac_lower *L, ac_tensor *t)
+{
+    return tensor_buf(L, t, AC_BUF_INOUT, "state");
+}
+
 int32_t lo_result_buf(ac_lower *L)
 {
     if (L->result_buf < 0)

@@ -68,7 +68,7 @@ typedef int ac_lower_fn(struct ac_lower *L);
  * On an unsupported type: reports E0108 through ac_lower_refuse and returns 0. */
 typedef ac_x ac_map_fn(struct ac_lower *L, const struct ac_node *n, const ac_x *arg);
 
-enum { OF_VIEW = 1, OF_TABLE = 2 };
+enum { OF_VIEW = 1, OF_TABLE = 2, OF_FLOW = 4, OF_STATE = 8, OF_CHECKS = 16 };
 #define AC_IN(i) (1u << (i))
 
 typedef struct ac_op_row {
@@ -100,6 +100,7 @@ extern const char *const ac_padding_name[AC_PAD_COUNT];
     X(mp_logical_or) X(mp_logical_not) X(mp_select) X(mp_abs) X(mp_neg) X(mp_sign) X(mp_ceil) X(mp_floor) X(mp_round) \
     X(mp_sqrt) X(mp_rsqrt) X(mp_square) X(mp_exp) X(mp_log) X(mp_sin) X(mp_cos) X(mp_tanh) X(mp_logistic) X(mp_relu) \
     X(mp_relu6) X(mp_relu_n1) X(mp_relu_01) X(mp_leaky_relu) X(mp_prelu) X(mp_elu) X(mp_gelu) X(mp_hard_swish) \
+    X(mp_erf) X(mp_atan) X(mp_bitwise_and) X(mp_bitwise_or) X(mp_bitwise_xor) X(mp_shift_left) X(mp_shift_right) \
     X(mp_quantize) X(mp_dequantize) X(mp_cast) X(mp_zeros_like)
 #define AC_MAP_DECL(f) ac_map_fn f;
 AC_MAPS(AC_MAP_DECL)

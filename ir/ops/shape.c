@@ -49,6 +49,29 @@ int ac_sh_operands(ac_ctx *cx, const ac_node *n)
     return AC_OK;
 }
 
+int ac_sh_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i)
+{
+    ac_tensor *t = ac_sh_in(n, i);
+    if (!t || !t->state)
+        return ac_error(cx, n->at, E0102, "operand %d must be a variable tensor: it is written and kept between runs", i);
+    bool shared = t->output;
+    for (int32_t k = 0; k < g->node.n && !shared; k++) {
+        const ac_node *m = g->node.item[k];
+        for (int32_t j = 0; j < m->n_in; j++)
+            shared |= m->in[j] == t && (m != n || j != i);
+    }
+    if (shared)
+        return ac_error(cx, n->at, E0108, "state '%s' is also used elsewhere; supported is one operator for each state", t->name);
+    if (t->dtype == AC_I8 && t->quant && t->quant->n == 1 && t->quant->zero[0] && !t->data) {
+        const int64_t count = ac_tensor_count(t);
+        int8_t *first = AC_NEW_N(cx->region, int8_t, count);
+        for (int64_t k = 0; k < count; k++)
+            first[k] = (int8_t)t->quant->zero[0];
+        t->data = first;
+    }
+    return AC_OK;
+}
+
 int ac_sh_rank(ac_ctx *cx, const ac_node *n, int32_t i, int32_t rank, const char *layout)
 {
     const ac_tensor *t = n->in[i];

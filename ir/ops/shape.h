@@ -46,6 +46,8 @@ int ac_sh_broadcast(ac_ctx *cx, const ac_node *n, uint32_t mask, int32_t *rank, 
 int ac_sh_weights(ac_ctx *cx, const ac_node *n, int32_t x_at, int32_t w_at, int32_t bias_at, int32_t channel_dim);
 int ac_sh_bias(ac_ctx *cx, const ac_node *n, int32_t i, int64_t channels); /* one element for each output channel */
 int ac_sh_act(ac_ctx *cx, const ac_node *n, ac_act act);
+/* Operand i is a state tensor that this node alone uses (it writes it); states of i8 start at their zero point. */
+int ac_sh_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i);
 /* Adds a detail line "input K  i8 [1,2,3]  'name'" for every given operand to the newest diagnostic; AC_FAIL. */
 int ac_sh_show(ac_ctx *cx, const ac_node *n);
 

@@ -8,6 +8,7 @@ typedef struct state {
     ac_pass *p;
     ac_graph *g;
     bool *unknown; /* by tensor id: its shape could not be found, and a diagnostic has said why */
+    int32_t n_unknown, room; /* tensors seen so far: more come when subgraphs are inlined */
     bool *used;    /* by pin */
     bool failed;
 } state;
@@ -196,7 +197,8 @@ static bool small_const(const ac_tensor *t)
 static bool fold_small(state *s, ac_node *n)
 {
     ac_tensor *y = n->out[0];
-    if (n->n_out != 1 || ac_tensor_count(y) > SMALL || (s->p->opt->reference && !ac_dtype_is_int(y->dtype)))
+    if (n->n_out != 1 || ac_tensor_count(y) > SMALL ||
+        (s->p->opt->reference && !ac_dtype_is_int(y->dtype) && y->dtype != AC_BOOL))
         return false;
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i] && !small_const(n->in[i]))
@@ -207,35 +209,77 @@ static bool fold_small(state *s, ac_node *n)
     return true;
 }
 
+/* An importer that had to see the sizes of the inputs makes its nodes now. */
+static int expand(ac_graph *g)
+{
+    int (*make)(ac_graph *g, void *with) = g->expand;
+    g->expand = NULL;
+    return make ? make(g, g->expand_with) : AC_OK;
+}
+
+/* Notes the tensors that are new since the last time, and checks those that no node makes. */
+static void see_tensors(state *s)
+{
+    const ac_graph *g = s->g;
+    if (g->tensor.n >= s->room) {
+        const bool *old = s->unknown;
+        s->room = 2 * g->tensor.n + 1;
+        s->unknown = AC_NEW_N(s->p->cx->region, bool, s->room);
+        for (int32_t i = 0; i < s->n_unknown; i++)
+            s->unknown[i] = old[i];
+    }
+    for (; s->n_unknown < g->tensor.n; s->n_unknown++) {
+        const ac_tensor *t = g->tensor.item[s->n_unknown];
+        if ((t->input || t->state || ac_tensor_is_const(t)) && check_size(s, (ac_place){.file = g->file}, t) != AC_OK)
+            s->failed = s->unknown[s->n_unknown] = true;
+    }
+}
+
+static void give_up(state *s, const ac_node *n)
+{
+    for (int32_t k = 0; k < n->n_out; k++)
+        s->unknown[n->out[k]->id] = true;
+    if (n->n_fused)
+        s->unknown[ac_node_result(n)->id] = true;
+    s->failed = true;
+}
+
 /* pass_infer: types and shapes of everything.
  *   before:  input %x: f32[n,8]   %s = shape %x   %y: ? = reshape %z %s
  *   after:   input %x: f32[4,8]   const %s: i32[2] = [4, 8]   %y: f32[4,8] = reshape %z %s        (--dim n=4)
  * needs: nodes in execution order.  guarantees: every type and dimension is known, no tensor has more than 2^31-1
  * elements, paddings are explicit numbers; results of small constants and of shapes are constants, so static operands
- * computed from shapes are. Every independent error is reported; readers of a failed result are skipped. */
+ * computed from shapes are; no IF or WHILE is left (inline.c). Every independent error is reported; readers of a failed result are skipped. */
 int pass_infer(ac_pass *p)
 {
-    state s = {.p = p, .g = p->graph, .unknown = AC_NEW_N(p->cx->region, bool, p->graph->tensor.n + 1)};
+    state s = {.p = p, .g = p->graph};
     AC_TRY(pin_inputs(&s));
-    for (int32_t i = 0; i < s.g->tensor.n; i++) {
-        const ac_tensor *t = s.g->tensor.item[i];
-        if ((t->input || t->state || ac_tensor_is_const(t)) &&
-            check_size(&s, (ac_place){.file = s.g->file}, t) != AC_OK)
-            s.failed = s.unknown[i] = true;
-    }
+    AC_TRY(expand(s.g));
+    see_tensors(&s);
+    ac_inline *flow = ac_inline_open(p->cx, s.g);
     for (int32_t i = 0; i < s.g->node.n; i++) {
         ac_node *n = s.g->node.item[i];
+        if (n->op == AC_OP_NONE)
+            continue;
         bool known = inputs_known(&s, n);
+        if (known && ac_ops[n->op].flags & OF_FLOW) {
+            const ac_node was = *n; /* its results, should it fail after it was erased */
+            int status = ac_inline_node(flow, i);
+            see_tensors(&s);
+            if (status == AC_OK)
+                i--; /* what now stands here */
+            else
+                give_up(&s, &was);
+            p->changed++;
+            continue;
+        }
         if (known && infer_node(&s, n) == AC_OK) {
             p->changed += fold_shape(p->cx, n) || fold_small(&s, n);
             continue;
         }
-        for (int32_t k = 0; k < n->n_out; k++)
-            s.unknown[n->out[k]->id] = true;
-        if (n->n_fused)
-            s.unknown[ac_node_result(n)->id] = true;
-        s.failed = true;
+        give_up(&s, n);
     }
+    s.g->sub.n = 0; /* what they do is now part of the graph */
     ac_graph_sweep(s.g);
     return s.failed ? AC_FAIL : AC_OK;
 }

@@ -8,6 +8,7 @@
 // clang-format off
 const ac_pass_row ac_passes[] = {
     {"infer",    "pins open dimensions, fills types and shapes, evaluates what shapes are computed from", pass_infer},
+    {"layout",   "moves the transposes of formats that have channels first behind each other, where they cancel", pass_layout},
     {"simplify", "removes operators that change nothing: identity reshapes, quantize of dequantize, ...", pass_simplify},
     {"norm",     "folds multiplication and addition by channel constants into the convolution before",    pass_norm},
     {"pad",      "turns a padding operator before a convolution into the convolution's own padding",      pass_pad},
@@ -38,7 +39,7 @@ static int check_name(ac_ctx *cx, const char *option, const char *name)
     ac_error(cx, (ac_place){0}, E0501, "%s: there is no pass '%s'", option, name);
     const char *near = ac_closest(name, names, ac_pass_count);
     return near ? ac_help(cx, "did you mean '%s'?", near)
-                : ac_help(cx, "the passes are infer, simplify, norm, pad, fold, dead, epilogue, view");
+                : ac_help(cx, "the passes are infer, layout, simplify, norm, pad, fold, dead, epilogue, view");
 }
 
 static int check_options(ac_ctx *cx, const ac_pass_options *o)

@@ -2,7 +2,7 @@
  *
  * A pass is `int pass_x(ac_pass *p)`: it changes p->graph, adds to p->changed, and returns AC_OK or AC_FAIL with diagnostics.
  * Its comment in ir/pass/x.c says what it needs and guarantees. The array in pass.c is the documentation of the pipeline:
- * infer, simplify, norm, pad, fold, dead, epilogue, view. Each is verified (ac_graph_verify), timed, can be skipped, stopped
+ * infer, layout, simplify, norm, pad, fold, dead, epilogue, view. Each is verified (ac_graph_verify), timed, can be skipped, stopped
  * after and dumped by name. */
 #ifndef AC_IR_PASS_PASS_H
 #define AC_IR_PASS_PASS_H

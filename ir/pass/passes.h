@@ -4,13 +4,18 @@
 #define AC_IR_PASS_PASSES_H
 #include "ir/pass/pass.h"
 
-ac_pass_fn pass_infer, pass_simplify, pass_norm, pass_pad, pass_fold, pass_dead, pass_epilogue, pass_view;
+ac_pass_fn pass_infer, pass_layout, pass_simplify, pass_norm, pass_pad, pass_fold, pass_dead, pass_epilogue, pass_view;
 
 /* fold.c: when all operands of n are constants, its results become constants and n is erased (sweep later). A lazy
  * result is computed when somebody asks for its data. false: nothing changed (an operand is not constant, the result
  * would be far larger than what it is made of, or the operator has no lowering for these types - reported when the
  * graph is lowered). */
 bool ac_fold_node(ac_ctx *cx, ac_node *n);
+/* inline.c: the node at position `at` is IF or WHILE (OF_FLOW), its operands are known. Nodes are put in its place or
+ * in front of it, so `at` is to be looked at again. */
+typedef struct ac_inline ac_inline;
+ac_inline *ac_inline_open(ac_ctx *cx, ac_graph *g);
+int ac_inline_node(ac_inline *s, int32_t at);
 /* erase.c: takes n out of the graph (its results are no longer made by anybody); ac_graph_sweep removes it. */
 void ac_node_erase(ac_node *n);
 /* epilogue.c: do the lowerings of this operator store their results through lo_result, each element once? */

@@ -24,7 +24,7 @@ static void fail_at(const char *file, int line, const char *node, const char *ta
 }
 
 /* Element number of t at these coordinates. */
-static int64_t flat(const ac_tensor *t, const int64_t *at)
+static inline int64_t flat(const ac_tensor *t, const int64_t *at)
 {
     int64_t k = 0;
     for (int32_t d = 0; d < t->rank; d++)

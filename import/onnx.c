@@ -1,0 +1,617 @@
+/* The container of ONNX files: model, opsets, functions, graphs; nodes in the order of execution. */
+#include "import/onnx.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { OPSET_MAX = 28, MAX_LEVEL = 16, WORK_NODE = 16, MAX_OPERANDS = 4096 };
+
+typedef struct model {
+    int64_t ir_version;
+    ac_span graph;
+    ac_pb_list opsets, functions;
+} model;
+
+typedef struct body { /* GraphProto */
+    ac_span name;
+    ac_pb_list nodes, constants, inputs, outputs, values, sparse;
+} body;
+
+typedef struct function {
+    ac_span name, domain;
+    ac_pb_list inputs, outputs, nodes, opsets, defaults;
+} function;
+
+typedef struct node {
+    ac_pb_list inputs, outputs, attributes;
+    ac_span name, type, domain;
+} node;
+
+typedef struct pair { /* OperatorSetIdProto, ValueInfoProto */
+    ac_span name, type;
+    int64_t version;
+} pair;
+
+#define ROW(number, kind, type, field)                                                                                 \
+    {                                                                                                                  \
+        number, AC_PB_##kind, offsetof(type, field)                                                                    \
+    }
+static const ac_pb_field MODEL[] = {ROW(1, INT, model, ir_version),
+                                    ROW(7, BYTES, model, graph),
+                                    ROW(8, MANY, model, opsets),
+                                    ROW(25, MANY, model, functions),
+                                    {0, AC_PB_INT, 0}};
+static const ac_pb_field GRAPH[] = {ROW(1, MANY, body, nodes),     ROW(2, BYTES, body, name),
+                                    ROW(5, MANY, body, constants), ROW(11, MANY, body, inputs),
+                                    ROW(12, MANY, body, outputs),  ROW(13, MANY, body, values),
+                                    ROW(15, MANY, body, sparse),   {0, AC_PB_INT, 0}};
+static const ac_pb_field FUNCTION[] = {ROW(1, BYTES, function, name),     ROW(4, MANY, function, inputs),
+                                       ROW(5, MANY, function, outputs),   ROW(7, MANY, function, nodes),
+                                       ROW(9, MANY, function, opsets),    ROW(10, BYTES, function, domain),
+                                       ROW(11, MANY, function, defaults), {0, AC_PB_INT, 0}};
+static const ac_pb_field NODE[] = {
+    ROW(1, MANY, node, inputs),     ROW(2, MANY, node, outputs), ROW(3, BYTES, node, name), ROW(4, BYTES, node, type),
+    ROW(5, MANY, node, attributes), ROW(7, BYTES, node, domain), {0, AC_PB_INT, 0}};
+static const ac_pb_field OPSET[] = {ROW(1, BYTES, pair, name), ROW(2, INT, pair, version), {0, AC_PB_INT, 0}};
+static const ac_pb_field VALUE[] = {ROW(1, BYTES, pair, name), ROW(2, BYTES, pair, type), {0, AC_PB_INT, 0}};
+#undef ROW
+
+/* Names. */
+
+const char *ac_onx_name(ac_onx *r, ac_span s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] < 0x20 || s.p[i] == 0x7f) {
+            if (!r->pb.failed)
+                ac_error(r->cx, ac_pb_place(&r->pb, s.p + i), E0012, "a name or text holds the control byte 0x%02x",
+                         s.p[i]);
+            r->pb.failed = true;
+            return NULL;
+        }
+    if (!ac_pb_spend(&r->pb, (int64_t)s.n / 16 + 1))
+        return NULL;
+    return ac_intern_n(r->cx, s.n ? (const char *)s.p : "", s.n);
+}
+
+/* ai.onnx is the long name of the domain "". */
+static const char *domain_name(ac_onx *r, ac_span s)
+{
+    const char *d = ac_onx_name(r, s);
+    return d && !strcmp(d, "ai.onnx") ? ac_intern(r->cx, "") : d;
+}
+
+static int read_opsets(ac_onx *r, ac_onx_scope *s, ac_pb_list list, const char *what)
+{
+    ac_span message;
+    if (!ac_pb_spend(&r->pb, list.n))
+        return AC_FAIL;
+    s->opset = AC_NEW_N(r->cx->region, ac_onx_opset, list.n + 1);
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        pair p = {.version = 0};
+        const char *domain = ac_pb_read(&r->pb, message, OPSET, &p) ? domain_name(r, p.name) : NULL;
+        if (!domain)
+            return AC_FAIL;
+        ac_place at = ac_pb_place(&r->pb, message.p);
+        if (p.version < 1)
+            return ac_error(r->cx, at, E0012, "%s imports version %" PRId64 " of operator set '%s'", what, p.version,
+                            domain);
+        if (!*domain && p.version > OPSET_MAX)
+            return ac_error(r->cx, at, E0017, "%s uses operator set %" PRId64 "; arenac reads 1 to %d", what, p.version,
+                            OPSET_MAX);
+        s->opset[s->n_opset++] = (ac_onx_opset){domain, p.version};
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+static int64_t version_of(const ac_onx_scope *s, const char *domain)
+{
+    for (int32_t i = 0; i < s->n_opset; i++)
+        if (s->opset[i].domain == domain)
+            return s->opset[i].version;
+    return *domain ? 1 : 0;
+}
+
+/* Constants and declared types. */
+
+static int refused_value(ac_onx *r, ac_onx_value *v, ac_place at, const char *reason)
+{
+    v->made = v->broken = true;
+    at.node = *v->name ? v->name : NULL;
+    return ac_onx_refuse(r, at, E0108, "the model", reason, NULL);
+}
+
+static int read_constants(ac_onx *r, ac_onx_scope *s, const body *b)
+{
+    ac_pb_list list = b->constants;
+    ac_span message;
+    int rc = AC_OK;
+    if (b->sparse.n)
+        rc = ac_onx_refuse(r, ac_pb_place(&r->pb, b->sparse.in.p), E0108, "the model", "it has sparse initializers",
+                           NULL);
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        ac_onx_const c;
+        const char *refused;
+        int ok = ac_onx_tensor(r, message, &c, &refused);
+        if (r->pb.failed)
+            return AC_FAIL;
+        ac_place at = ac_pb_place(&r->pb, message.p);
+        rc = ok == AC_OK ? rc : AC_FAIL;
+        if (!c.name || !*c.name) {
+            if (ok == AC_OK)
+                rc = ac_error(r->cx, at, E0012, "an initializer has no name");
+            continue;
+        }
+        ac_onx_value *v = ac_onx_value_get(r, s, c.name);
+        if (v->made) {
+            rc = ac_error(r->cx, at, E0022, "two initializers are named '%s'", c.name);
+            continue;
+        }
+        v->made = true;
+        if (refused)
+            refused_value(r, v, at, refused);
+        v->broken = ok != AC_OK;
+        if (!v->broken)
+            v->t = ac_tensor_const(r->g, c.name, c.dtype, c.rank, c.dim, c.data);
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+/* A ValueInfoProto; NULL: malformed (reported) or without a name. */
+static ac_onx_value *read_value(ac_onx *r, ac_onx_scope *s, ac_span message, const char **refused, int *rc)
+{
+    pair p = {.version = 0};
+    const char *name = ac_pb_read(&r->pb, message, VALUE, &p) ? ac_onx_name(r, p.name) : NULL;
+    *refused = NULL;
+    if (!name)
+        return NULL;
+    if (!*name) {
+        *rc = ac_error(r->cx, ac_pb_place(&r->pb, message.p), E0012, "a value of the graph has no name");
+        return NULL;
+    }
+    ac_onx_value *v = ac_onx_value_get(r, s, name);
+    if (p.type.p && !v->declared && ac_onx_type(r, p.type, v, refused) != AC_OK && !*refused)
+        *rc = AC_FAIL;
+    return v;
+}
+
+static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
+{
+    int32_t first = 0, *seen = &first;
+    ac_span message;
+    const char *refused;
+    int rc = AC_OK;
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        ac_place at = ac_pb_place(&r->pb, message.p);
+        ac_onx_value *v = read_value(r, s, message, &refused, &rc);
+        if (!v)
+            continue;
+        at.node = v->name;
+        if (v->input) {
+            rc = ac_error(r->cx, at, E0022, "two inputs are named '%s'", v->name);
+            continue;
+        }
+        v->input = true;
+        if (v->made) /* an initializer: older files list those among the inputs; elsewhere it is a default */
+            continue;
+        v->made = true;
+        v->broken = true;
+        if (refused) {
+            rc = refused_value(r, v, at, refused);
+        } else if (!v->declared) {
+            rc = ac_error(r->cx, at, E0105, "input '%s' has no element type", v->name);
+        } else if (v->rank < 0) {
+            rc = ac_onx_refuse(r, at, E0203, "an input without a shape", "its number of dimensions is not declared",
+                               "give the shape when exporting");
+        } else if (r->again && *seen < r->g->input.n) {
+            v->broken = false;
+            v->t = r->g->input.item[(*seen)++];
+        } else {
+            v->broken = false;
+            v->t = ac_tensor_new(r->g, v->name, v->dtype, v->rank, v->dim);
+            memcpy(v->t->dim_name, v->dim_name, sizeof v->dim_name);
+            v->t->input = true;
+            ac_push(r->cx->region, &r->g->input, v->t);
+        }
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+/* Every dimension of the inputs must be a number before the nodes can be understood. */
+static bool open_inputs(const ac_onx *r)
+{
+    bool open = false;
+    for (int32_t i = 0; i < r->g->input.n; i++)
+        for (int32_t d = 0; d < r->g->input.item[i]->rank; d++)
+            open |= r->g->input.item[i]->dim[d] < 0;
+    return open;
+}
+
+static int read_declared(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
+{
+    ac_span message;
+    const char *refused;
+    int rc = AC_OK;
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        ac_onx_value *v = read_value(r, s, message, &refused, &rc);
+        if (v && refused && !v->made) /* what makes or reads it says so */
+            v->declared = false;
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+/* Nodes. */
+
+static int read_nodes(ac_onx *r, ac_onx_scope *s, ac_pb_list list);
+
+static int read_operands(ac_onx_node *n, ac_pb_list list, bool *broken)
+{
+    ac_onx *r = n->r;
+    ac_span word;
+    int rc = AC_OK;
+    n->in = AC_NEW_N(r->cx->region, ac_tensor *, list.n + 1);
+    n->n_in = 0;
+    while (ac_pb_next(&r->pb, &list, &word)) {
+        const char *name = ac_onx_name(r, word);
+        if (!name)
+            return AC_FAIL;
+        ac_tensor **in = &n->in[n->n_in++];
+        if (!*name)
+            continue;
+        const ac_onx_value *v = ac_onx_value_find(n->scope, name);
+        if (!v || !v->made)
+            rc = ac_error(r->cx, n->at, E0101, "reads '%s', which no node before it makes", name);
+        else if (v->broken)
+            *broken = true;
+        else
+            *in = v->t;
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+static int read_results(ac_onx_node *n, ac_pb_list list)
+{
+    ac_onx *r = n->r;
+    ac_span word;
+    int rc = AC_OK;
+    n->out = AC_NEW_N(r->cx->region, ac_onx_value *, list.n + 1);
+    n->n_out = 0;
+    while (ac_pb_next(&r->pb, &list, &word)) {
+        const char *name = ac_onx_name(r, word);
+        if (!name)
+            return AC_FAIL;
+        ac_onx_value *v = *name ? ac_onx_value_get(r, n->scope, name) : NULL;
+        n->out[n->n_out++] = v;
+        if (v && v->made)
+            rc = ac_error(r->cx, n->at, E0101, "makes '%s', which exists already", name);
+        if (v) {
+            v->made = v->broken = true; /* until the node is understood */
+            v->t = NULL;
+        }
+    }
+    while (n->n_out && !n->out[n->n_out - 1])
+        n->n_out--;
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+static const ac_onx_function *function_of(const ac_onx_node *n)
+{
+    for (int32_t i = 0; i < n->r->function.n; i++)
+        if (n->r->function.item[i].name == n->type && n->r->function.item[i].domain == n->domain)
+            return &n->r->function.item[i];
+    return NULL;
+}
+
+/* Result i of n is what `name` stands for in the inner scope. */
+static int bind_out(ac_onx_node *n, ac_onx_scope *inner, int32_t i, const char *name)
+{
+    const ac_onx_value *v = ac_onx_value_find(inner, name);
+    if (i >= n->n_out || !n->out[i])
+        return AC_OK;
+    if (!v || !v->made)
+        return ac_error(n->r->cx, n->at, E0101, "result '%s' is made by nothing inside of %s", name, n->type);
+    return v->broken || !v->t ? AC_FAIL : ac_onx_result(n, i, v->t);
+}
+
+static int call_function(ac_onx_node *n, const ac_onx_function *f)
+{
+    ac_onx *r = n->r;
+    function x = {.name = {0}};
+    ac_span word;
+    int rc = AC_OK;
+    ac_onx_scope s = {.call = n, .level = n->scope->level + 1};
+    if (s.level > MAX_LEVEL)
+        return ac_error(r->cx, n->at, E0014, "functions call each other more than %d deep: perhaps in a cycle",
+                        MAX_LEVEL);
+    if (!ac_pb_read(&r->pb, f->body, FUNCTION, &x) || read_opsets(r, &s, x.opsets, "a function") != AC_OK)
+        return AC_FAIL;
+    if (x.defaults.n)
+        return ac_onx_cannot(n, "it is a function whose attributes have defaults");
+    for (int32_t i = 0; ac_pb_next(&r->pb, &x.inputs, &word); i++) {
+        const char *name = ac_onx_name(r, word);
+        if (!name)
+            return AC_FAIL;
+        ac_onx_value *v = ac_onx_value_get(r, &s, name);
+        v->made = true;
+        v->t = i < n->n_in ? n->in[i] : NULL;
+    }
+    if (read_nodes(r, &s, x.nodes) != AC_OK)
+        rc = AC_FAIL;
+    for (int32_t i = 0; ac_pb_next(&r->pb, &x.outputs, &word); i++) {
+        const char *name = ac_onx_name(r, word);
+        if (!name || bind_out(n, &s, i, name) != AC_OK)
+            rc = AC_FAIL;
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+int ac_onx_inline_graph(ac_onx_node *n, ac_span message)
+{
+    ac_onx *r = n->r;
+    body b = {.name = {0}};
+    ac_span word;
+    const char *refused;
+    ac_onx_scope s = *n->scope;
+    s = (ac_onx_scope){.outer = n->scope, .call = s.call, .opset = s.opset, .n_opset = s.n_opset, .level = s.level + 1};
+    if (s.level > MAX_LEVEL)
+        return ac_error(r->cx, n->at, E0014, "graphs stand more than %d deep in each other", MAX_LEVEL);
+    if (!ac_pb_enter(&r->pb, message.p))
+        return AC_FAIL;
+    int rc = ac_pb_read(&r->pb, message, GRAPH, &b) ? AC_OK : AC_FAIL;
+    if (rc == AC_OK)
+        rc = read_constants(r, &s, &b);
+    if (rc == AC_OK)
+        rc = read_nodes(r, &s, b.nodes);
+    for (int32_t i = 0; rc == AC_OK && ac_pb_next(&r->pb, &b.outputs, &word); i++) {
+        pair p = {.version = 0};
+        const char *name = ac_pb_read(&r->pb, word, VALUE, &p) ? ac_onx_name(r, p.name) : NULL;
+        rc = name ? bind_out(n, &s, i, name) : AC_FAIL;
+    }
+    (void)refused;
+    ac_pb_leave(&r->pb);
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+static int read_node(ac_onx *r, ac_onx_scope *s, ac_span message)
+{
+    node x = {.name = {0}};
+    bool broken = false;
+    ac_onx_node *n = AC_NEW(r->cx->region, ac_onx_node); /* functions keep it as their caller */
+    if (!ac_pb_read(&r->pb, message, NODE, &x) || !ac_pb_spend(&r->pb, WORK_NODE))
+        return AC_FAIL;
+    n->r = r;
+    n->scope = s;
+    n->type = ac_onx_name(r, x.type);
+    n->domain = domain_name(r, x.domain);
+    n->name = ac_onx_name(r, x.name);
+    if (!n->type || !n->domain || !n->name)
+        return AC_FAIL;
+    n->at = s->call ? s->call->at : (ac_place){.file = r->file->path, .op_index = r->nodes + 1};
+    r->nodes += !s->call;
+    n->at.node = *n->name ? n->name : NULL;
+    n->at.op = n->type;
+    if (!*n->type)
+        return ac_error(r->cx, n->at, E0012, "a node has no operator type");
+    if (x.inputs.n > MAX_OPERANDS || x.outputs.n > MAX_OPERANDS)
+        return ac_error(r->cx, n->at, E0102, "has %u operands and %u results", x.inputs.n, x.outputs.n);
+    int rc = read_operands(n, x.inputs, &broken);
+    if (!r->pb.failed && read_results(n, x.outputs) != AC_OK)
+        rc = AC_FAIL;
+    if (!n->at.node && n->n_out && n->out[0])
+        n->at.node = n->out[0]->name;
+    if (!*n->name)
+        n->name = n->at.node ? n->at.node : n->type;
+    if (r->pb.failed || ac_onx_attrs(n, x.attributes) != AC_OK)
+        return AC_FAIL;
+    const ac_onx_function *f = function_of(n);
+    n->version = version_of(s, n->domain);
+    if (!n->version)
+        return ac_error(r->cx, n->at, E0012, "the file does not say which version of the ONNX operators it uses");
+    n->row = f ? NULL : ac_onx_find(n->domain, n->type, n->version);
+    if (!f && !n->row) {
+        ac_onx_refuse_op(n);
+        return AC_FAIL;
+    }
+    if (rc != AC_OK || broken)
+        return AC_FAIL;
+    return f ? call_function(n, f) : ac_onx_node_add(n);
+}
+
+static int read_nodes(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
+{
+    ac_span message;
+    int rc = AC_OK;
+    while (ac_pb_next(&r->pb, &list, &message))
+        if (read_node(r, s, message) != AC_OK)
+            rc = AC_FAIL;
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+/* Results of the graph. */
+
+/* A tensor that is something else already, under another name: the same bytes once more. */
+static ac_tensor *copy_of(ac_onx *r, ac_tensor *t, const char *name)
+{
+    int64_t *shape = AC_NEW_N(r->cx->region, int64_t, t->rank + 1);
+    memcpy(shape, t->dim, (size_t)t->rank * sizeof *shape);
+    ac_tensor *y = ac_tensor_new(r->g, name, t->dtype, t->rank, t->dim);
+    y->name = name;
+    ac_node *n = ac_node_new(r->g, AC_OP_RESHAPE, name, &t, 1, &y, 1);
+    n->attrs.shape.shape = (ac_ints){t->rank, shape};
+    n->at = (ac_place){.file = r->file->path, .node = name};
+    return y;
+}
+
+static int read_outputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
+{
+    ac_span message;
+    const char *refused;
+    int rc = AC_OK;
+    if (!list.n)
+        return ac_error(r->cx, (ac_place){.file = r->file->path}, E0101, "the graph has no outputs");
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        ac_place at = ac_pb_place(&r->pb, message.p);
+        ac_onx_value *v = read_value(r, s, message, &refused, &rc);
+        if (!v)
+            continue;
+        at.node = v->name;
+        if (!v->made)
+            rc = ac_error(r->cx, at, E0101, "graph output '%s' is made by no node", v->name);
+        if (!v->made || v->broken || !v->t) {
+            rc = AC_FAIL;
+            continue;
+        }
+        if (v->declared && v->dtype != v->t->dtype) {
+            rc = ac_error(r->cx, at, E0105, "graph output '%s' is declared as %s, but is %s", v->name,
+                          ac_dtype_name(v->dtype), ac_dtype_name(v->t->dtype));
+            continue;
+        }
+        ac_tensor *t = v->t->input || v->t->output || ac_tensor_is_const(v->t) ? copy_of(r, v->t, v->name) : v->t;
+        t->name = v->name;
+        t->output = true;
+        ac_push(r->cx->region, &r->g->output, t);
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+/* Every tensor gets a name of its own; inputs and outputs keep the file's. */
+static void settle_names(ac_onx *r)
+{
+    ac_onx_scope seen = {0};
+    for (int32_t pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < r->g->tensor.n; i++) {
+            ac_tensor *t = r->g->tensor.item[i];
+            if ((t->input || t->output) != (pass == 0))
+                continue;
+            ac_onx_value *v = ac_onx_value_get(r, &seen, t->name);
+            for (int64_t k = v->dim[0] + 1; v->made; k++) {
+                const char *fresh = ac_internf(r->cx, "%s_%" PRId64, t->name, k);
+                v->dim[0] = k; /* the suffix tried last */
+                if (!ac_onx_value_get(r, &seen, fresh)->made) {
+                    t->name = fresh;
+                    v = ac_onx_value_get(r, &seen, fresh);
+                    break;
+                }
+            }
+            v->made = true;
+        }
+    ac_graph_renumber(r->g);
+}
+
+static int read_functions(ac_onx *r, ac_pb_list list)
+{
+    ac_span message;
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        function x = {.name = {0}};
+        if (!ac_pb_read(&r->pb, message, FUNCTION, &x))
+            return AC_FAIL;
+        ac_onx_function f = {ac_onx_name(r, x.name), domain_name(r, x.domain), message};
+        if (!f.name || !f.domain)
+            return AC_FAIL;
+        ac_push(r->cx->region, &r->function, f);
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+static int read_graph(ac_onx *r, ac_onx_scope *s, ac_span message)
+{
+    body b = {.name = {0}};
+    if (!ac_pb_read(&r->pb, message, GRAPH, &b))
+        return AC_FAIL;
+    const char *name = ac_onx_name(r, b.name);
+    if (!name)
+        return AC_FAIL;
+    if (!r->again) {
+        r->g = ac_graph_new(r->cx, *name ? name : "main");
+        r->g->format = "ONNX";
+        r->g->file = r->file->path;
+        r->g->channels_first = true;
+    }
+    int rc = read_constants(r, s, &b);
+    if (!r->pb.failed && read_inputs(r, s, b.inputs) != AC_OK)
+        rc = AC_FAIL;
+    if (!r->pb.failed && read_declared(r, s, b.values) != AC_OK)
+        rc = AC_FAIL;
+    if (!r->pb.failed && read_declared(r, s, b.outputs) != AC_OK)
+        rc = AC_FAIL;
+    if (r->pb.failed || open_inputs(r))
+        return r->pb.failed ? AC_FAIL : rc;
+    if (read_nodes(r, s, b.nodes) != AC_OK)
+        rc = AC_FAIL;
+    if (!r->pb.failed && read_outputs(r, s, b.outputs) != AC_OK)
+        rc = AC_FAIL;
+    r->g->file_ops = r->nodes;
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+static int read_model(ac_onx *r)
+{
+    model m = {.ir_version = 0};
+    ac_onx_scope s = {0};
+    const ac_file *f = r->file;
+    ac_pb_open(&r->pb, r->cx, f->path, (ac_span){f->data, f->n});
+    if (!ac_pb_read(&r->pb, (ac_span){f->data, f->n}, MODEL, &m))
+        return AC_FAIL;
+    if (!m.graph.p)
+        return ac_error(r->cx, (ac_place){.file = f->path}, E0012, "the model has no graph");
+    AC_TRY(read_opsets(r, &s, m.opsets, "the model"));
+    AC_TRY(read_functions(r, m.functions));
+    if (!s.n_opset) /* before IR version 3 there was one operator set */
+        s.opset[s.n_opset++] = (ac_onx_opset){ac_intern(r->cx, ""), 1};
+    return read_graph(r, &s, m.graph);
+}
+
+/* Everything about a finished reading that was refused, and what stayed silent. */
+static int conclude(ac_onx *r, int rc)
+{
+    if (ac_onx_report(r) != AC_OK)
+        rc = AC_FAIL;
+    if (rc == AC_FAIL && !r->cx->diags.errors)
+        ac_error(r->cx, (ac_place){.file = r->file->path}, E0901, "the model was not understood, and nothing says why");
+    if (rc != AC_OK)
+        return AC_FAIL;
+    ac_graph_sweep(r->g);
+    settle_names(r);
+    return AC_OK;
+}
+
+/* ac_graph.expand: the inputs of g are pinned now. */
+static int expand(ac_graph *g, void *with)
+{
+    const ac_file *f = with;
+    ac_onx r = {.cx = g->cx, .file = f, .g = g, .again = true};
+    return conclude(&r, read_model(&r));
+}
+
+/* A model whose inputs have open dimensions, or that computes a shape from an input, cannot be understood yet: the
+ * graph gets its inputs now and its nodes in pass infer. */
+int ac_onnx_read(ac_ctx *cx, const ac_file *f, ac_graph **out)
+{
+    ac_onx r = {.cx = cx, .file = f};
+    ac_diags before = cx->diags;
+    int rc = read_model(&r);
+    const bool later = r.g && !r.pb.failed && cx->diags.errors == before.errors && (r.late || open_inputs(&r));
+    if (!later) {
+        AC_TRY(conclude(&r, rc));
+        *out = r.g;
+        return AC_OK;
+    }
+    cx->diags = before; /* notes of the first reading come again */
+    if (before.tail)
+        *before.tail = NULL;
+    ac_graph *g = ac_graph_new(cx, r.g->name);
+    g->format = r.g->format;
+    g->file = f->path;
+    g->channels_first = true;
+    for (int32_t i = 0; i < r.g->input.n; i++) {
+        const ac_tensor *t = r.g->input.item[i];
+        ac_tensor *own = ac_tensor_new(g, t->name, t->dtype, t->rank, t->dim);
+        memcpy(own->dim_name, t->dim_name, sizeof own->dim_name);
+        own->input = true;
+        ac_push(cx->region, &g->input, own);
+    }
+    g->expand = expand;
+    g->expand_with = AC_NEW(cx->region, ac_file);
+    memcpy(g->expand_with, f, sizeof *f);
+    *out = g;
+    return AC_OK;
+}

@@ -1,0 +1,197 @@
+/* onnx.h - what the files that read ONNX share. Only import.c calls in from outside, through ac_onnx_read.
+ *
+ *     onnx.c         the container: model, opsets, graphs, functions; nodes in order
+ *     onnx_refuse.c  what is not supported
+ *     onnx_value.c   names of a graph or function body and what they stand for
+ *     onnx_tensor.c  TensorProto in all encodings -> constants; declared types and shapes
+ *     onnx_attr.c    attributes of a node, read by name
+ *     onnx_build.c   the small language in which adapters say what an operator is: canonical nodes, made and settled
+ *     onnx_ops.c     the table of operators (onnx_ops.def) and its dispatch
+ *     onnx_<family>.c adapters: math, shape, index, pad, window, matrix, norm, resize, loss, quant, recurrent
+ *
+ * ONNX operators mean different things for different ranks, shapes and opsets, so every node is settled
+ * (ir/ops/settle.h) as soon as it is made: an adapter sees the shape of each operand and the value of each small
+ * constant. For that all dimensions of the inputs must be numbers; while they are not, the graph has its inputs only,
+ * and ac_graph.expand makes the nodes later.
+ *
+ * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond
+ * arenac is collected with ac_onx_refuse and reported after everything was read, once for each distinct operator and
+ * reason. A value whose node failed is broken; what reads it stays silent.
+ *
+ * Memory: the context's region. raw_data and packed lists stay in the file's bytes unless they are misaligned there;
+ * external data is copied. */
+#ifndef AC_IMPORT_ONNX_H
+#define AC_IMPORT_ONNX_H
+#include "base/file.h"
+#include "import/pb.h"
+#include "ir/graph/graph.h"
+
+typedef struct ac_onx ac_onx;
+typedef struct ac_onx_node ac_onx_node;
+typedef struct ac_onx_scope ac_onx_scope;
+
+/* A name of a graph. */
+typedef struct ac_onx_value {
+    const char *name;
+    ac_tensor *t;  /* NULL until it is made, and when it is broken */
+    bool declared; /* the file says its type; the shape is known as far as rank >= 0 */
+    ac_dtype dtype;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    const char *dim_name[AC_MAX_RANK];
+    bool made, broken;
+    bool input;
+} ac_onx_value;
+
+typedef struct ac_onx_opset {
+    const char *domain; /* interned; "" for ai.onnx */
+    int64_t version;
+} ac_onx_opset;
+
+struct ac_onx_scope {               /* names of a graph or of a function body */
+    ac_onx_scope *outer;            /* whose names are visible too: of a subgraph; NULL for functions */
+    const struct ac_onx_node *call; /* function: who calls it, for its attributes */
+    struct ac_onx_slot *slot;       /* hash table by interned name */
+    uint32_t cap, n;
+    ac_onx_opset *opset;
+    int32_t n_opset;
+    int32_t level; /* function calls above */
+};
+
+typedef struct ac_onx_attr {
+    const char *name;
+    int64_t type, i;
+    float f;
+    ac_span s, tensor, graph, ref;
+    ac_pb_list floats, ints, strings;
+    bool has_tensor;
+    bool used; /* an adapter asked for it; others are refused */
+} ac_onx_attr;
+
+typedef struct ac_onx_refusal {
+    ac_code code;
+    const char *op, *reason, *help; /* help: NULL when there is none */
+    ac_place at;
+    int32_t order, count;
+} ac_onx_refusal;
+
+typedef struct ac_onx_function {
+    const char *name, *domain;
+    ac_span body;
+} ac_onx_function;
+
+struct ac_onx {
+    ac_ctx *cx;
+    ac_pb pb;
+    const ac_file *file;
+    ac_graph *g;
+    int64_t ir_version;
+    AC_VEC(ac_onx_function) function;
+    AC_VEC(ac_onx_refusal) refused;
+    int32_t nodes; /* read so far */
+    bool again;    /* the graph has its inputs already, with their sizes (and values) settled */
+    bool late;     /* an operand had to be a constant, and is none */
+};
+
+/* A node of the file on its way into the graph. */
+struct ac_onx_node {
+    ac_onx *r;
+    ac_onx_scope *scope;
+    const char *type, *domain, *name;
+    int64_t version; /* of its domain */
+    const struct ac_onx_row *row;
+    ac_place at;
+    int32_t n_in, n_out;
+    ac_tensor **in;     /* left-out operands are NULL */
+    ac_onx_value **out; /* left-out results are NULL */
+    ac_onx_attr *attr;
+    int32_t n_attr;
+    int32_t first; /* tensors from this id on are the node's own */
+    ac_dtype half; /* operands were widened from this type to f32: f32 results go back */
+};
+
+/* onnx.c */
+int ac_onnx_read(ac_ctx *cx, const ac_file *f, ac_graph **out);
+/* A string of the file as an interned name. NULL: it holds control bytes (reported). */
+const char *ac_onx_name(ac_onx *r, ac_span s);
+/* The nodes of a branch of an If whose condition is known, in a scope inside that of n; results bound to n's. */
+int ac_onx_inline_graph(ac_onx_node *n, ac_span graph);
+
+/* onnx_refuse.c */
+/* Remembers one unsupported thing; AC_FAIL. */
+int ac_onx_refuse(ac_onx *r, ac_place at, ac_code code, const char *op, const char *reason, const char *help);
+/* The same for the node at hand: E0108, "Conv is not supported in this form". */
+int ac_onx_cannot(ac_onx_node *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int ac_onx_report(ac_onx *r); /* one diagnostic for each; AC_OK: there is none */
+
+/* onnx_value.c */
+ac_onx_value *ac_onx_value_find(ac_onx_scope *s, const char *name);           /* outer scopes too; NULL: unknown */
+ac_onx_value *ac_onx_value_get(ac_onx *r, ac_onx_scope *s, const char *name); /* made when new, in this scope */
+
+/* onnx_tensor.c */
+typedef struct ac_onx_const {
+    ac_dtype dtype;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    const void *data;
+    const char *name;
+} ac_onx_const;
+ac_dtype ac_onx_dtype(int64_t number); /* AC_NONE: not one of ours */
+const char *ac_onx_dtype_name(ac_ctx *cx, int64_t number);
+/* AC_FAIL: malformed, or refused (then *refused says why, and nothing is reported yet). */
+int ac_onx_tensor(ac_onx *r, ac_span proto, ac_onx_const *out, const char **refused);
+/* Type and shape of a ValueInfoProto's TypeProto. */
+int ac_onx_type(ac_onx *r, ac_span proto, ac_onx_value *v, const char **refused);
+
+/* onnx_attr.c. `init` is what a left-out attribute means. */
+int ac_onx_attrs(ac_onx_node *n, ac_pb_list list);
+ac_onx_attr *ac_onx_attr_of(ac_onx_node *n, const char *name); /* NULL: left out */
+int64_t ac_onx_int(ac_onx_node *n, const char *name, int64_t init);
+float ac_onx_float(ac_onx_node *n, const char *name, float init);
+const char *ac_onx_str(ac_onx_node *n, const char *name, const char *init);
+/* At most AC_MAX_RANK * 2 numbers; NULL list (n == 0): left out or empty. */
+int ac_onx_list(ac_onx_node *n, const char *name, ac_ints *out);
+const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count);
+/* A list that is an attribute in older opsets and an operand in newer ones. *given: it is there at all. */
+int ac_onx_list_or(ac_onx_node *n, const char *attr, int32_t operand, ac_ints *v, bool *given);
+
+/* onnx_build.c. Operands may be NULL: then so is the result, and nothing is reported again. */
+ac_tensor *ac_onx_make(ac_onx_node *n, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
+                       ac_dtype type);
+/* A node with several results, not settled yet; every operand is there. NULL: more than 64 results. */
+ac_node *ac_onx_node_make(ac_onx_node *n, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
+                          int32_t n_out);
+ac_tensor *ac_onx_1(ac_onx_node *n, ac_op op, ac_tensor *x);
+ac_tensor *ac_onx_2(ac_onx_node *n, ac_op op, ac_tensor *x, ac_tensor *y);
+ac_tensor *ac_onx_cast(ac_onx_node *n, ac_tensor *x, ac_dtype to); /* x itself when it is of that type */
+ac_tensor *ac_onx_transpose(ac_onx_node *n, ac_tensor *x, const int32_t *perm);
+ac_tensor *ac_onx_reshape(ac_onx_node *n, ac_tensor *x, int32_t rank, const int64_t *dim);
+ac_tensor *ac_onx_reduce(ac_onx_node *n, ac_op op, ac_tensor *x, uint32_t axes, bool keep);
+ac_tensor *ac_onx_slice(ac_onx_node *n, ac_tensor *x, int32_t axis, int64_t begin, int64_t size);
+ac_tensor *ac_onx_concat(ac_onx_node *n, ac_tensor *const *x, int32_t count, int32_t axis);
+ac_tensor *ac_onx_broadcast(ac_onx_node *n, ac_tensor *x, int32_t rank, const int64_t *dim);
+ac_tensor *ac_onx_pad(ac_onx_node *n, ac_tensor *x, const int64_t *before, const int64_t *after, ac_tensor *value);
+/* A constant of one element in x's type; numbers are rounded to it. */
+ac_tensor *ac_onx_number(ac_onx_node *n, ac_dtype type, double v);
+ac_tensor *ac_onx_floats_const(ac_onx_node *n, int32_t rank, const int64_t *dim, const float *v); /* v is copied */
+ac_tensor *ac_onx_ints_const(ac_onx_node *n, int64_t count, const int64_t *v);
+/* axis from the file -> 0..rank-1; AC_FAIL: E0103. */
+int ac_onx_axis(ac_onx_node *n, int64_t axis, int32_t rank, int32_t *out);
+/* Operand i is a constant, perhaps after specialising on given values of inputs. */
+bool ac_onx_known(ac_onx_node *n, int32_t i);
+int ac_onx_late(ac_onx_node *n, int32_t i); /* refuses: operand i is computed at run time */
+/* The value of a constant operand of integers. AC_FAIL: it is computed at run time (E0203 among the refusals). */
+int ac_onx_values(ac_onx_node *n, int32_t operand, ac_ints *out);
+ac_tensor *ac_onx_in(const ac_onx_node *n, int32_t i); /* NULL: left out */
+/* Operand i is one constant number; AC_FAIL: it is not (refused). */
+int ac_onx_scalar(ac_onx_node *n, int32_t i, double *v);
+/* Result i of the node is t. NULL: AC_FAIL. */
+int ac_onx_result(ac_onx_node *n, int32_t i, ac_tensor *t);
+
+/* onnx_ops.c */
+const struct ac_onx_row *ac_onx_find(const char *domain, const char *type, int64_t version);
+int ac_onx_node_add(ac_onx_node *n); /* n->row is set; results are bound. AC_FAIL: reported or refused */
+/* Why there is no row: the reason and help of an E0107. */
+void ac_onx_refuse_op(ac_onx_node *n);
+
+#endif

@@ -1,0 +1,230 @@
+/* Quantised operators of ONNX, said in plain arithmetic: integers are exact in f32 up to 2^24, ONNX rounds halves to
+ * even (ours rounds them away from zero), and scales may be operands. */
+#include "import/onnx_ops.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
+#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
+#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
+#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
+
+/* A parameter of one element, or one for each index of dimension `axis`, in line with a tensor of this rank. */
+static ac_tensor *in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t axis)
+{
+    int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    if (!p)
+        return NULL;
+    if (ac_tensor_count(p) == 1)
+        return ac_onx_reshape(n, p, 0, NULL);
+    if (p->rank != 1 || axis >= rank)
+        return (void)ac_onx_cannot(n, "scale or zero point '%s' is %s", p->name, ac_shape_str(n->r->cx, p)), NULL;
+    dim[0] = p->dim[0];
+    return ac_onx_reshape(n, p, rank - axis, dim);
+}
+
+/* round(x / scale) + zero, saturated to the type. */
+static ac_tensor *quantize(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, int32_t axis, ac_dtype to)
+{
+    ac_tensor *s = in_line(n, ac_onx_cast(n, scale, AC_F32), x->rank, axis);
+    ac_tensor *v = ac_onx_1(n, AC_OP_ROUND, DIV(ac_onx_cast(n, x, AC_F32), s));
+    if (zero)
+        v = ADD(v, in_line(n, ac_onx_cast(n, zero, AC_F32), x->rank, axis));
+    return ac_onx_cast(n, v, to);
+}
+
+/* x - zero as f32. */
+static ac_tensor *centered(ac_onx_node *n, ac_tensor *x, ac_tensor *zero, int32_t axis)
+{
+    ac_tensor *v = ac_onx_cast(n, x, AC_F32);
+    if (!zero || !v)
+        return v;
+    return SUB(v, in_line(n, ac_onx_cast(n, zero, AC_F32), x->rank, axis));
+}
+
+static ac_tensor *dequantize(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, int32_t axis)
+{
+    return x ? MUL(centered(n, x, zero, axis), in_line(n, ac_onx_cast(n, scale, AC_F32), x->rank, axis)) : NULL;
+}
+
+static int axis_of(ac_onx_node *n, const ac_tensor *x, const ac_tensor *scale, int32_t *axis)
+{
+    const int64_t given = ac_onx_int(n, "axis", 1);
+    *axis = 0;
+    if (ac_onx_int(n, "block_size", 0))
+        return ac_onx_cannot(n, "its scales are for blocks");
+    if (ac_tensor_count(scale) == 1)
+        return AC_OK;
+    AC_TRY(ac_onx_axis(n, given, x->rank, axis));
+    if (scale->rank != 1 || scale->dim[0] != x->dim[*axis])
+        return ac_error(n->r->cx, n->at, E0104, "scale '%s' is %s, input '%s' is %s", scale->name,
+                        ac_shape_str(n->r->cx, scale), x->name, ac_shape_str(n->r->cx, x));
+    return AC_OK;
+}
+
+int ac_onx_do_quantize(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *zero = ac_onx_in(n, 2);
+    int32_t axis;
+    AC_TRY(axis_of(n, x, n->in[1], &axis));
+    (void)ac_onx_int(n, "saturate", 1);
+    const int64_t type = ac_onx_int(n, "output_dtype", 0), precision = ac_onx_int(n, "precision", 0);
+    const ac_dtype to = zero ? zero->dtype : type ? ac_onx_dtype(type) : AC_U8;
+    if (to == AC_NONE || !ac_dtype_is_int(to) || ac_dtype_bits(to) > 16)
+        return ac_onx_cannot(n, "its result has elements of type %s",
+                             type ? ac_onx_dtype_name(n->r->cx, type) : ac_dtype_name(to));
+    if (n->in[1]->dtype != AC_F32 || (precision && precision != 1))
+        return ac_onx_cannot(n, "it divides in %s", ac_dtype_name(n->in[1]->dtype));
+    return ac_onx_result(n, 0, quantize(n, x, n->in[1], zero, axis, to));
+}
+
+int ac_onx_do_dequantize(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *scale = n->in[1];
+    int32_t axis;
+    const int64_t type = ac_onx_int(n, "output_dtype", 0);
+    AC_TRY(axis_of(n, x, scale, &axis));
+    if (!ac_dtype_is_int(x->dtype))
+        return ac_onx_cannot(n, "its input has elements of type %s", ac_dtype_name(x->dtype));
+    const ac_dtype to = type ? ac_onx_dtype(type) : scale->dtype;
+    if (to == AC_NONE || !ac_dtype_is_float(to))
+        return ac_onx_cannot(n, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
+    return ac_onx_result(n, 0, ac_onx_cast(n, dequantize(n, x, scale, ac_onx_in(n, 2), axis), to));
+}
+
+/* u8 with the range of the values and 0. */
+int ac_onx_do_dynamic_quantize(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *zero = ac_onx_number(n, AC_F32, 0);
+    const uint32_t all = (1u << x->rank) - 1;
+    ac_tensor *hi = ac_onx_2(n, AC_OP_MAXIMUM, ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, all, false), zero);
+    ac_tensor *lo = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reduce(n, AC_OP_REDUCE_MIN, x, all, false), zero);
+    ac_tensor *scale = DIV(SUB(hi, lo), ac_onx_number(n, AC_F32, 255));
+    ac_tensor *z = ac_onx_1(n, AC_OP_ROUND, SUB(zero, DIV(lo, scale)));
+    z = ac_onx_cast(n, z, AC_U8);
+    if (!scale || !z)
+        return AC_FAIL;
+    AC_TRY(ac_onx_result(n, 0, quantize(n, x, scale, z, 0, AC_U8)));
+    AC_TRY(ac_onx_result(n, 1, scale));
+    return ac_onx_result(n, 2, z);
+}
+
+/* acc * (sx * sw / sy), rounded, plus zero, saturated. */
+static ac_tensor *requantize(ac_onx_node *n, ac_tensor *acc, ac_tensor *real, ac_tensor *sy, ac_tensor *zy, ac_dtype to)
+{
+    ac_tensor *v = ac_onx_1(n, AC_OP_ROUND, MUL(acc, DIV(real, ac_onx_reshape(n, sy, 0, NULL))));
+    if (zy)
+        v = ADD(v, ac_onx_cast(n, ac_onx_reshape(n, zy, 0, NULL), AC_F32));
+    return ac_onx_cast(n, v, to);
+}
+
+/* The node as another one: operands, then results, are those of the float operator. */
+static ac_tensor *float_op(ac_onx_node *n, int (*fn)(ac_onx_node *n), ac_tensor **in, int32_t n_in)
+{
+    ac_onx_node inner = *n;
+    ac_onx_value value = {.name = n->out[0]->name, .rank = -1}, *out[] = {&value};
+    inner.in = in;
+    inner.n_in = n_in;
+    inner.out = out;
+    inner.n_out = 1;
+    for (int32_t i = 0; i < n_in; i++)
+        if (!in[i])
+            return NULL;
+    return fn(&inner) == AC_OK ? value.t : NULL;
+}
+
+static bool byte_type(const ac_tensor *t)
+{
+    return t && (t->dtype == AC_I8 || t->dtype == AC_U8);
+}
+
+/* x, sx, zx, w, sw, zw, sy, zy, bias */
+int ac_onx_do_qlinear_conv(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *w = n->in[3], *sw = n->in[4], *bias = ac_onx_in(n, 8);
+    if (!byte_type(x) || !byte_type(w) || !byte_type(n->in[7]))
+        return ac_onx_cannot(n, "its operands are not i8 or u8");
+    ac_tensor *in[] = {centered(n, x, n->in[2], 0), centered(n, w, n->in[5], 0),
+                       bias ? ac_onx_cast(n, bias, AC_F32) : NULL};
+    ac_tensor *acc = float_op(n, ac_onx_do_conv, in, bias ? 3 : 2);
+    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), in_line(n, sw, x->rank, 1));
+    return ac_onx_result(n, 0, requantize(n, acc, real, n->in[6], n->in[7], n->in[7]->dtype));
+}
+
+/* x, sx, zx, y, sy, zy, s, z */
+int ac_onx_do_qlinear_matmul(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *y = n->in[3];
+    if (!byte_type(x) || !byte_type(y) || !byte_type(n->in[7]) || x->rank < 1 || y->rank < 1)
+        return ac_onx_cannot(n, "its operands are not i8 or u8");
+    for (int32_t i = 1; i < 8; i++)
+        if (i != 3 && ac_tensor_count(n->in[i]) != 1)
+            return ac_onx_cannot(n, "it has scales for rows or columns");
+    for (int32_t i = 1; i < 8; i += i == 1 ? 3 : 2)
+        if (n->in[i]->dtype != AC_F32)
+            return ac_onx_cannot(n, "its scales are %s", ac_dtype_name(n->in[i]->dtype));
+    ac_tensor *in[] = {centered(n, x, n->in[2], 0), centered(n, y, n->in[5], 0)};
+    ac_tensor *acc = float_op(n, ac_onx_do_matmul, in, 2);
+    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), ac_onx_reshape(n, n->in[4], 0, NULL));
+    return ac_onx_result(n, 0, requantize(n, acc, real, n->in[6], n->in[7], n->in[7]->dtype));
+}
+
+/* Sums stay exact in f32 below 2^24: so many products of two bytes. */
+enum { EXACT = 257 };
+
+int ac_onx_do_matmul_integer(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *y = n->in[1], *zx = ac_onx_in(n, 2), *zy = ac_onx_in(n, 3);
+    if (!byte_type(x) || !byte_type(y) || x->rank < 1 || x->dim[x->rank - 1] > EXACT)
+        return ac_onx_cannot(n, "its operands are no bytes, or more than %d are added up", EXACT);
+    if ((zx && ac_tensor_count(zx) != 1) || (zy && ac_tensor_count(zy) != 1 && zy->rank != 1))
+        return ac_onx_cannot(n, "it has zero points for rows");
+    ac_tensor *in[] = {centered(n, x, zx, 0), centered(n, y, zy, y->rank - 1)};
+    return ac_onx_result(n, 0, ac_onx_cast(n, float_op(n, ac_onx_do_matmul, in, 2), AC_I32));
+}
+
+int ac_onx_do_conv_integer(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *w = n->in[1], *zw = ac_onx_in(n, 3);
+    if (!byte_type(x) || !byte_type(w) || !w->dim[0] || ac_tensor_count(w) / w->dim[0] > EXACT)
+        return ac_onx_cannot(n, "its operands are no bytes, or more than %d are added up", EXACT);
+    ac_tensor *in[] = {centered(n, x, ac_onx_in(n, 2), 0), centered(n, w, zw, 0)};
+    return ac_onx_result(n, 0, ac_onx_cast(n, float_op(n, ac_onx_do_conv, in, 2), AC_I32));
+}
+
+/* com.microsoft: a, sa, za, b, sb, zb, s, z */
+int ac_onx_do_qlinear_binary(ac_onx_node *n)
+{
+    ac_tensor *a = dequantize(n, n->in[0], n->in[1], n->in[2], 0),
+              *b = dequantize(n, n->in[3], n->in[4], ac_onx_in(n, 5), 0);
+    ac_tensor *y = ac_onx_2(n, n->row->op, a, b);
+    return ac_onx_result(n, 0, y ? quantize(n, y, n->in[6], ac_onx_in(n, 7), 0, n->in[0]->dtype) : NULL);
+}
+
+/* com.microsoft: x, sx, zx, s, z */
+int ac_onx_do_qlinear_global_pool(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    const bool last = ac_onx_int(n, "channels_last", 0) != 0;
+    if (last || x->rank < 3)
+        return ac_onx_cannot(n, "channels_last is set");
+    ac_tensor *y = ac_onx_reduce(n, AC_OP_MEAN, centered(n, x, n->in[2], 0), ((1u << x->rank) - 1) & ~3u, true);
+    return ac_onx_result(n, 0, requantize(n, y, ac_onx_reshape(n, n->in[1], 0, NULL), n->in[3], n->in[4], x->dtype));
+}
+
+/* com.microsoft: a, sa, za, b, sb, zb, c, s, z; without s the result is f32. */
+int ac_onx_do_qgemm(ac_onx_node *n)
+{
+    ac_tensor *a = n->in[0], *b = n->in[3], *c = ac_onx_in(n, 6), *s = ac_onx_in(n, 7), *z = ac_onx_in(n, 8);
+    const bool adj = ac_onx_int(n, "transB", 0) != 0;
+    if (ac_onx_float(n, "alpha", 1) != 1.0f)
+        return ac_onx_cannot(n, "alpha is not 1");
+    ac_tensor *in[] = {centered(n, a, n->in[2], 0), centered(n, b, ac_onx_in(n, 5), adj ? 0 : 1),
+                       c ? ac_onx_cast(n, c, AC_F32) : NULL};
+    ac_tensor *acc = float_op(n, ac_onx_do_gemm, in, c ? 3 : 2);
+    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), in_line(n, n->in[4], 2, 1));
+    if (!s)
+        return ac_onx_result(n, 0, MUL(acc, real));
+    return ac_onx_result(n, 0, requantize(n, acc, real, s, z, z ? z->dtype : AC_U8));
+}
