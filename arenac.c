@@ -13,6 +13,7 @@
 #include "codegen/targets.h"
 #include "import/import.h"
 #include "planner/lock.h"
+#include "planner/overlap.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ void arenac_defaults(ac_options *opt)
     opt->target = "generic";
     opt->planner = "auto";
     opt->budget = -1;
+    opt->effort = -1;
     opt->max_memory = (int64_t)8 << 30;
     opt->inplace = opt->views = true;
     opt->weights = "auto";
@@ -306,6 +308,16 @@ static void report_tensors(arenac_job *job, ac_report *r)
     r->n_tensors = n;
 }
 
+static const char *order_note(arenac_job *job, const ac_report *r)
+{
+    const ac_bytes won = r->file_order_bytes - job->plan.arena_bytes;
+    if (won > 0)
+        return ac_strf(job->cx.region, "order: %s B less than the file's order (%s B)", ac_commas(&job->cx, won),
+                       ac_commas(&job->cx, r->file_order_bytes));
+    return job->order.after == job->order.before && job->order.optimal ? "order: the file's; no order has a lower peak"
+                                                                       : "order: the file's; no smaller arena was found";
+}
+
 static void report_notes(arenac_job *job, ac_report *r)
 {
     ac_ctx *cx = &job->cx;
@@ -327,6 +339,13 @@ static void report_notes(arenac_job *job, ac_report *r)
         ac_push(cx->region, &note, ac_strf(cx->region, "%d tensor%s cost%s nothing (views)", views, views == 1 ? "" : "s", views == 1 ? "s" : ""));
     if (inplace)
         ac_push(cx->region, &note, ac_strf(cx->region, "%d result%s computed in place", inplace, inplace == 1 ? " is" : "s are"));
+    int32_t shared = 0;
+    for (int32_t k = 0; job->live->overlaps && k < job->live->overlaps->n; k++)
+        shared += job->live->overlaps->rule[k].shares;
+    if (shared)
+        ac_push(cx->region, &note, ac_strf(cx->region, "%d result%s inside an operand that dies (overlap)", shared, shared == 1 ? " starts" : "s start"));
+    if (job->opt.schedule_search)
+        ac_push(cx->region, &note, order_note(job, r));
     r->notes = note.item;
     r->n_notes = note.n;
 }
@@ -385,6 +404,49 @@ static void fill_report(arenac_job *job)
     report_notes(job, r);
 }
 
+/* Lives of the steps as they stand, packed and checked. */
+static int pack(arenac_job *job, ac_live_options live)
+{
+    const ac_options *o = &job->opt;
+    job->live = ac_live(&job->cx, job->graph, job->step, job->n_steps, live);
+    if (o->overlap && !o->reference_tflite)
+        ac_overlap_rules(&job->cx, job->graph, job->step, job->n_steps, live, job->live);
+    job->live->problem.search_steps = o->effort >= 0 ? ac_effort_steps((int)o->effort) + 1 : 0; /* 0: the default */
+    job->live->problem.search_goal = o->budget;
+    const char *planner = o->reference_tflite && !strcmp(o->planner, "auto") ? "tflite" : o->planner;
+    AC_TRY(ac_solve_all(&job->cx, &job->live->problem, &job->plan, job->row, &job->n_rows));
+    if (strcmp(planner, "auto"))
+        AC_TRY(ac_solve(&job->cx, &job->live->problem, planner, &job->plan));
+    return ac_plan_check(&job->cx, job->path, &job->live->problem, &job->plan);
+}
+
+/* --schedule search: another order of the steps, kept only if its arena is smaller than that of the file's order. */
+static int search_order(arenac_job *job, ac_live_options live)
+{
+    ac_lowered **file = job->step;
+    ac_liveness *file_live = job->live;
+    const ac_plan file_plan = job->plan;
+    int32_t *order = AC_NEW_N(job->cx.region, int32_t, job->n_steps + 1);
+    ac_region *tmp = ac_region_open(&job->cx.heap);
+    const int effort = job->opt.effort >= 0 ? (int)job->opt.effort : AC_EFFORT_DEFAULT;
+    job->order = ac_order_search(ac_order_graph(tmp, job->graph, file, job->n_steps, live), ac_effort_steps(effort), order,
+                                 &job->cx.heap);
+    ac_region_close(tmp);
+    job->report.file_order_bytes = file_plan.arena_bytes;
+    if (job->order.after >= job->order.before)
+        return AC_OK;
+    job->step = AC_NEW_N(job->cx.region, ac_lowered *, job->n_steps + 1);
+    for (int32_t i = 0; i < job->n_steps; i++)
+        job->step[i] = file[order[i]];
+    AC_TRY(pack(job, live));
+    if (job->plan.arena_bytes < file_plan.arena_bytes)
+        return AC_OK;
+    job->step = file;
+    job->live = file_live;
+    job->plan = file_plan;
+    return AC_OK;
+}
+
 static int plan_stage(arenac_job *job, void *arg)
 {
     AC_TRY(check_stage(job, arg));
@@ -394,12 +456,11 @@ static int plan_stage(arenac_job *job, void *arg)
     ac_live_options live = {.whole = o->reference_tflite, .preserve_input = o->preserve_input, .preserve_all = o->preserve_all,
                             .inplace = o->inplace && !o->reference_tflite,
                             .align = o->align ? o->align : o->reference_tflite ? 64 : job->target->align};
-    job->live = ac_live(&job->cx, job->graph, job->step, job->n_steps, live);
-    const char *planner = o->reference_tflite && !strcmp(o->planner, "auto") ? "tflite" : o->planner;
-    AC_TRY(ac_solve_all(&job->cx, &job->live->problem, &job->plan, job->row, &job->n_rows));
-    if (strcmp(planner, "auto"))
-        AC_TRY(ac_solve(&job->cx, &job->live->problem, planner, &job->plan));
-    AC_TRY(ac_plan_check(&job->cx, job->path, &job->live->problem, &job->plan));
+    AC_TRY(pack(job, live));
+    if (o->schedule_search)
+        AC_TRY(search_order(job, live));
+    if (job->live->overlaps)
+        AC_TRY(ac_overlap_turn(&job->cx, job->live, &job->plan, job->step));
     fill_report(job);
     job->stage = 3;
     if (o->budget >= 0 && job->plan.arena_bytes > o->budget)
@@ -429,6 +490,10 @@ static const char *options_text(arenac_job *job)
         s = ac_strf(job->cx.region, "%s --planner %s", s, o->planner);
     if (o->reference_tflite)
         s = ac_strf(job->cx.region, "%s --reference tflite", s);
+    if (o->schedule_search)
+        s = ac_strf(job->cx.region, "%s --schedule search", s);
+    if (o->overlap)
+        s = ac_strf(job->cx.region, "%s --overlap on", s);
     if (o->poison)
         s = ac_strf(job->cx.region, "%s --poison", s);
     if (o->exact)
@@ -517,9 +582,10 @@ static int emit_stage(arenac_job *job, void *arg)
         ac_report_html(to, &job->report);
     } else if (!strcmp(e->kind, "lock"))
         ac_lock_write(to, ac_lock_of(&job->cx, &job->report));
-    else if (!strcmp(e->kind, "problem") || !strcmp(e->kind, "csv"))
-        ac_problem_write_csv(to, &job->live->problem, e->kind[0] == 'c' ? &job->plan : NULL);
-    else if (!strcmp(e->kind, "ag"))
+    else if (!strcmp(e->kind, "problem") || !strcmp(e->kind, "csv")) {
+        const ac_problem plain = ac_problem_pairs_to_gaps(job->cx.region, &job->live->problem, &job->plan);
+        ac_problem_write_csv(to, &plain, e->kind[0] == 'c' ? &job->plan : NULL);
+    } else if (!strcmp(e->kind, "ag"))
         ac_graph_write_text(to, job->graph);
     else if (!strcmp(e->kind, "loops"))
         for (int32_t s = 0; s < job->n_steps; s++)

@@ -39,9 +39,11 @@ typedef struct ac_options {
     const char *stop_after;   /* pass; NULL: none */
     int64_t align;            /* of tensors; 0: the target's default */
     int64_t budget;           /* bytes; -1: none */
+    int64_t effort;           /* 0..9: how long an exact search may take, in steps; -1: the planner's default */
     int64_t max_memory;       /* of the compiler itself, bytes */
     bool reference_tflite;    /* plan what TFLite itself would */
-    bool inplace, views;
+    bool schedule_search;     /* look for an execution order that needs less than the file's */
+    bool inplace, views, overlap;
     bool preserve_input, preserve_all;
     bool exact;               /* keep float order as written */
     bool poison;              /* generated code overwrites dead bytes between steps */

@@ -22,6 +22,7 @@ struct arenac_job {
     int32_t n_steps;
     ac_liveness *live;
     ac_plan plan;
+    ac_order_result order;      /* of --schedule search */
     ac_result row[32];          /* what every strategy reached */
     int32_t n_rows;
     ac_report report;

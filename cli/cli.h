@@ -21,6 +21,8 @@ typedef struct ac_cli {
     const char *file[AC_CLI_MAX];
     int32_t n_files;
     ac_options opt;
+    bool reference_tflm;      /* plan what TFLite Micro will run */
+    struct ac_cli_offline *offline; /* that plan; NULL: the plan is arenac's own */
     const char *lock;         /* --lock FILE; NULL: none */
     bool update_lock, md;
     const char *output, *emit, *output_dir, *backend, *loops;

@@ -222,6 +222,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_TARGET: c->opt.target = arg; c->target_given = true; return true;
     case OPT_FROM: c->opt.from = arg; return true;
     case OPT_BUDGET: return ac_parse_size(strchr(arg, '=') ? strchr(arg, '=') + 1 : arg, &c->opt.budget);
+    case OPT_EFFORT: return parse_int(arg, 0, 9, &c->opt.effort);
     case OPT_DIM: {
         const char *eq = strchr(arg, '=');
         if (!eq || eq == arg || c->opt.n_dims == AC_CLI_MAX || !parse_int(eq + 1, 1, INT32_MAX, &v))
@@ -237,9 +238,13 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
         c->opt.preserve_all = !strcmp(arg, "all");
         return one_of(arg, "input|all");
     case OPT_PLANNER: c->opt.planner = arg; return true;
-    case OPT_REFERENCE: c->opt.reference_tflite = true; return !strcmp(arg, "tflite");
-    case OPT_SCHEDULE: return !strcmp(arg, "keep");
+    case OPT_REFERENCE:
+        c->opt.reference_tflite = !strcmp(arg, "tflite");
+        c->reference_tflm = c->verb == AC_VERB_PLAN && !strcmp(arg, "tflm");
+        return c->opt.reference_tflite || c->reference_tflm;
+    case OPT_SCHEDULE: c->opt.schedule_search = !strcmp(arg, "search"); return one_of(arg, "keep|search");
     case OPT_INPLACE: return on_off(arg, &c->opt.inplace);
+    case OPT_OVERLAP: return on_off(arg, &c->opt.overlap);
     case OPT_VIEWS: return on_off(arg, &c->opt.views);
     case OPT_WEIGHTS: c->opt.weights = arg; return one_of(arg, "auto|rodata|asm|blob");
     case OPT_POISON: c->opt.poison = true; return true;

@@ -1,5 +1,5 @@
 /* plan.c - the verbs plan (of a model or of a CSV problem), check and compile. */
-#include "cli/cli.h"
+#include "cli/offline.h"
 
 #include "codegen/targets.h"
 #include "planner/lock.h"
@@ -12,6 +12,7 @@ static const struct kind_row { const char *kind, *ext; bool code; } KINDS[] = {
     {"c", ".c", true},          {"h", ".h", true},     {"json", ".json", false},  {"md", ".md", false},
     {"dot", ".dot", false},     {"csv", ".csv", false}, {"problem", ".problem.csv", false}, {"ag", ".ag", false},
     {"loops", ".loops", false}, {"svg", ".svg", false}, {"html", ".html", false}, {"lock", ".lock", false},
+    {"tflite", ".planned.tflite", false}, {"tflm-buffer-plan", ".buffer_plan.h", false},
 };
 
 static bool ends_with(const char *s, const char *end)
@@ -44,11 +45,15 @@ static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
                 row = &KINDS[i];
         if (!row) {
             ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s is not available in this version", kind);
-            status = ac_help(&job->cx, "available: c,h,json,svg,html,md,dot,csv,problem,lock,ag,loops");
+            status = ac_help(&job->cx, "available: c,h,json,svg,html,md,dot,csv,problem,lock,ag,loops,tflite,tflm-buffer-plan");
             continue;
         }
         if (row->code && job->stage < 4) {
             status = ac_error(&job->cx, (ac_place){0}, E0501, "--emit %s belongs to arenac compile", kind);
+            continue;
+        }
+        if (!cli->offline && !strncmp(kind, "tfl", 3)) {
+            status = ac_error(&job->cx, (ac_place){0}, E0501, "--emit %s belongs to arenac plan", kind);
             continue;
         }
         const char *path;
@@ -58,7 +63,7 @@ static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
             path = "-";
         else
             path = ac_strf(job->cx.region, "%s%s", stem(job, cli->output), row->ext);
-        if (arenac_emit(job, kind, path))
+        if (cli->offline ? ac_cli_offline_emit(cli, job, kind, path) : arenac_emit(job, kind, path))
             status = -1;
     }
     return status;
@@ -113,6 +118,12 @@ static int plan_csv_stage(arenac_job *job, void *arg)
     for (int32_t i = 0; i < p.n; i++)
         if (p.item[i].align < cli->opt.align)
             p.item[i].align = cli->opt.align;
+    p.search_steps = cli->opt.effort >= 0 ? ac_effort_steps((int)cli->opt.effort) + 1 : 0; /* 0: the default */
+    p.search_goal = cli->opt.budget;
+    if (cli->emit && strstr(cli->emit, "certificate")) {
+        p.search_certificate = AC_NEW(job->cx.region, ac_sink);
+        ac_sink_open(p.search_certificate, &job->cx);
+    }
     AC_TRY(ac_solve_all(&job->cx, &p, &job->plan, job->row, &job->n_rows));
     if (strcmp(cli->opt.planner, "auto"))
         AC_TRY(ac_solve(&job->cx, &p, cli->opt.planner, &job->plan));
@@ -127,6 +138,11 @@ static int plan_csv_stage(arenac_job *job, void *arg)
             ac_problem_write_csv(to, &p, &job->plan);
         else if (n == 7 && !strncmp(e, "problem", n))
             ac_problem_write_csv(to, &p, NULL);
+        else if (n == 11 && !strncmp(e, "certificate", n) && p.search_certificate->n)
+            to = p.search_certificate;
+        else if (n == 11 && !strncmp(e, "certificate", n))
+            return ac_error(&job->cx, (ac_place){.file = job->path}, E0502,
+                            "there is no certificate: the lower bound proves the plan, or nothing does");
         else if (n == 4 && !strncmp(e, "json", n))
             ac_report_json(to, &job->report, &job->cx.diags);
         else if (n == 2 && !strncmp(e, "md", n))
@@ -185,11 +201,12 @@ int ac_cli_plan(ac_cli *cli)
         }
         arenac_close(job);
     }
-    int status;
-    arenac_job *job = ac_cli_open(cli, &status);
+    int status = AC_EXIT_INVALID;
+    const bool tflm = cli->n_files == 1 && ac_cli_offline_wanted(cli);
+    arenac_job *job = tflm ? arenac_open(&cli->opt) : ac_cli_open(cli, &status);
     if (!job)
         return status;
-    bool planned = arenac_plan(job) == 0 || job->stage >= 3; /* over budget: the report is wanted all the same */
+    bool planned = (tflm ? ac_cli_offline_plan(cli, job) : arenac_plan(job)) == 0 || job->stage >= 3; /* over budget: the report is wanted all the same */
     if (planned && cli->emit)
         emit_list(cli, job, cli->emit);
     if (planned && cli->output && !cli->emit)
@@ -209,7 +226,7 @@ int ac_cli_check(ac_cli *cli)
     arenac_job *job = ac_cli_open(cli, &status);
     if (!job)
         return status;
-    if (arenac_check(job) == 0 && !cli->quiet)
+    if (arenac_check(job) == 0 && !cli->quiet && !cli->json)
         printf("%s: fine; %d operators, %d steps for %s\n", cli->file[0], (int)job->graph->file_ops, job->n_steps, job->target->name);
     return ac_cli_finish(cli, job);
 }

@@ -1,5 +1,5 @@
 /* show.c - what is in a model: its operators as a table, its text form, the loops of one node. */
-#include "cli/cli.h"
+#include "cli/offline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +83,8 @@ static int show_stage(arenac_job *job, void *arg)
 int ac_cli_show(ac_cli *cli)
 {
     int status;
+    if (!cli->emit && !cli->loops && !cli->quiet)
+        ac_cli_offline_show(cli); /* also of models that arenac cannot compile */
     arenac_job *job = ac_cli_open(cli, &status);
     if (!job)
         return status;

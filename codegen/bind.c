@@ -70,19 +70,19 @@ static ac_io io_of(const ac_binding *b, const ac_tensor *t)
     return (ac_io){t, at.space, at.offset, ac_tensor_bytes(t), false};
 }
 
-/* An input is clobbered when another item that is alive later takes any of its bytes, or an in-place result does. */
-static bool is_clobbered(const ac_io *io, const ac_graph *g, const ac_binding *b, int32_t n_steps)
+/* An input is clobbered when another item takes any of its bytes, later or (overlap) in the step it dies in, or an in-place
+ * result does. */
+static bool is_clobbered(const ac_io *io, const ac_graph *g, const ac_binding *b)
 {
     int32_t own = b->item_of[io->tensor->id];
     if (io->space != AC_SPACE_ARENA)
         return false;
-    if (b->problem->item[own].life.end < n_steps)
-        for (int32_t i = 0; i < b->problem->n; i++) {
-            const ac_item *it = &b->problem->item[i];
-            if (i != own && b->plan->mem[i] == 0 && it->size && b->plan->offset[i] < io->offset + io->bytes &&
-                io->offset < b->plan->offset[i] + it->size)
-                return true;
-        }
+    for (int32_t i = 0; i < b->problem->n; i++) {
+        const ac_item *it = &b->problem->item[i];
+        if (i != own && b->plan->mem[i] == 0 && it->size && b->plan->offset[i] < io->offset + io->bytes &&
+            io->offset < b->plan->offset[i] + it->size)
+            return true;
+    }
     for (int32_t i = 0; i < g->tensor.n; i++) {
         const ac_tensor *t = g->tensor.item[i];
         if (t != io->tensor && b->item_of[i] == own && t->def && !t->root)
@@ -139,7 +139,7 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
     m->n_outputs = g->output.n;
     for (int32_t i = 0; i < g->input.n; i++) {
         m->input[i] = io_of(b, g->input.item[i]);
-        m->input[i].clobbered = is_clobbered(&m->input[i], g, b, n_steps);
+        m->input[i].clobbered = is_clobbered(&m->input[i], g, b);
     }
     for (int32_t i = 0; i < g->output.n; i++)
         m->output[i] = io_of(b, g->output.item[i]);

@@ -15,7 +15,7 @@
 #define AC_PLANNER_LIVE_H
 #include "ir/graph/graph.h"
 #include "ir/ops/lower.h"
-#include "planner/problem.h"
+#include "planner/order.h"
 
 typedef struct ac_live_options {
     bool whole;          /* inputs and outputs live throughout */
@@ -33,6 +33,7 @@ typedef struct ac_liveness {
     ac_tensor **owner;       /* by item: the tensor that named it; NULL: scratch */
     int32_t **scratch_item;  /* by step, by argument: item of a scratch argument, else -1 */
     ac_step *first, *last;   /* by tensor id, inclusive; -1: never */
+    struct ac_overlaps *overlaps; /* overlap.h; NULL: results do not start inside operands */
 } ac_liveness;
 
 /* step[i] is what runs i-th. */
@@ -40,5 +41,7 @@ ac_liveness *ac_live(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int
 
 /* order.c: the nodes that need code, in execution order. `keep` is the file's order, which the reader has made valid. */
 int32_t ac_order_keep(const ac_graph *g, ac_node **order); /* order: room for g->node.n; returns how many */
+/* What ac_order_search needs to know, counted as ac_live counts it. */
+ac_order_problem *ac_order_graph(ac_region *region, const ac_graph *g, ac_lowered *const *step, int32_t n, ac_live_options opt);
 
 #endif
