@@ -117,7 +117,7 @@ static int refused_value(ac_onx *r, ac_onx_value *v, ac_place at, const char *re
 {
     v->made = v->broken = true;
     at.node = *v->name ? v->name : NULL;
-    return ac_onx_refuse(r, at, E0108, "the model", reason, NULL);
+    return ac_refuse(r->cx, &r->refused, at, E0108, "the model", reason, NULL);
 }
 
 static int read_constants(ac_onx *r, ac_onx_scope *s, const body *b)
@@ -126,8 +126,8 @@ static int read_constants(ac_onx *r, ac_onx_scope *s, const body *b)
     ac_span message;
     int rc = AC_OK;
     if (b->sparse.n)
-        rc = ac_onx_refuse(r, ac_pb_place(&r->pb, b->sparse.in.p), E0108, "the model", "it has sparse initializers",
-                           NULL);
+        rc = ac_refuse(r->cx, &r->refused, ac_pb_place(&r->pb, b->sparse.in.p), E0108, "the model",
+                       "it has sparse initializers", NULL);
     while (ac_pb_next(&r->pb, &list, &message)) {
         ac_onx_const c;
         const char *refused;
@@ -200,8 +200,8 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
         } else if (!v->declared) {
             rc = ac_error(r->cx, at, E0105, "input '%s' has no element type", v->name);
         } else if (v->rank < 0) {
-            rc = ac_onx_refuse(r, at, E0203, "an input without a shape", "its number of dimensions is not declared",
-                               "give the shape when exporting");
+            rc = ac_refuse(r->cx, &r->refused, at, E0203, "an input without a shape",
+                           "its number of dimensions is not declared", "give the shape when exporting");
         } else if (r->again && *seen < r->g->input.n) {
             v->broken = false;
             v->t = r->g->input.item[(*seen)++];
@@ -563,7 +563,7 @@ static int read_model(ac_onx *r)
 /* Everything about a finished reading that was refused, and what stayed silent. */
 static int conclude(ac_onx *r, int rc)
 {
-    if (ac_onx_report(r) != AC_OK)
+    if (ac_refusals_report(r->cx, &r->refused) != AC_OK)
         rc = AC_FAIL;
     if (rc == AC_FAIL && !r->cx->diags.errors)
         ac_error(r->cx, (ac_place){.file = r->file->path}, E0901, "the model was not understood, and nothing says why");

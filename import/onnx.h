@@ -1,7 +1,6 @@
 /* onnx.h - what the files that read ONNX share. Only import.c calls in from outside, through ac_onnx_read.
  *
  *     onnx.c         the container: model, opsets, graphs, functions; nodes in order
- *     onnx_refuse.c  what is not supported
  *     onnx_value.c   names of a graph or function body and what they stand for
  *     onnx_tensor.c  TensorProto in all encodings -> constants; declared types and shapes
  *     onnx_attr.c    attributes of a node, read by name
@@ -15,7 +14,7 @@
  * and ac_graph.expand makes the nodes later.
  *
  * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond
- * arenac is collected with ac_onx_refuse and reported after everything was read, once for each distinct operator and
+ * arenac is collected with ac_refuse and reported after everything was read, once for each distinct operator and
  * reason. A value whose node failed is broken; what reads it stays silent.
  *
  * Memory: the context's region. raw_data and packed lists stay in the file's bytes unless they are misaligned there;
@@ -24,6 +23,7 @@
 #define AC_IMPORT_ONNX_H
 #include "base/file.h"
 #include "import/pb.h"
+#include "import/refuse.h"
 #include "ir/graph/graph.h"
 
 typedef struct ac_onx ac_onx;
@@ -68,13 +68,6 @@ typedef struct ac_onx_attr {
     bool used; /* an adapter asked for it; others are refused */
 } ac_onx_attr;
 
-typedef struct ac_onx_refusal {
-    ac_code code;
-    const char *op, *reason, *help; /* help: NULL when there is none */
-    ac_place at;
-    int32_t order, count;
-} ac_onx_refusal;
-
 typedef struct ac_onx_function {
     const char *name, *domain;
     ac_span body;
@@ -87,7 +80,7 @@ struct ac_onx {
     ac_graph *g;
     int64_t ir_version;
     AC_VEC(ac_onx_function) function;
-    AC_VEC(ac_onx_refusal) refused;
+    ac_refusals refused;
     int32_t nodes; /* read so far */
     bool again;    /* the graph has its inputs already, with their sizes (and values) settled */
     bool late;     /* an operand had to be a constant, and is none */
@@ -117,12 +110,8 @@ const char *ac_onx_name(ac_onx *r, ac_span s);
 /* The nodes of a branch of an If whose condition is known, in a scope inside that of n; results bound to n's. */
 int ac_onx_inline_graph(ac_onx_node *n, ac_span graph);
 
-/* onnx_refuse.c */
-/* Remembers one unsupported thing; AC_FAIL. */
-int ac_onx_refuse(ac_onx *r, ac_place at, ac_code code, const char *op, const char *reason, const char *help);
-/* The same for the node at hand: E0108, "Conv is not supported in this form". */
+/* onnx_ops.c: refuses this form of the node's operator; AC_FAIL. */
 int ac_onx_cannot(ac_onx_node *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-int ac_onx_report(ac_onx *r); /* one diagnostic for each; AC_OK: there is none */
 
 /* onnx_value.c */
 ac_onx_value *ac_onx_value_find(ac_onx_scope *s, const char *name);           /* outer scopes too; NULL: unknown */

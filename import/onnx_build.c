@@ -241,11 +241,10 @@ int ac_onx_late(ac_onx_node *n, int32_t i)
 {
     ac_onx *r = n->r;
     r->late = true;
-    return ac_onx_refuse(r, n->at, E0203, n->type,
-                         ac_strf(r->cx->region,
-                                 "operand '%s' is computed at run time, but a static plan needs its value",
-                                 n->in[i]->name),
-                         "make it a constant of the model");
+    return ac_refuse(r->cx, &r->refused, n->at, E0203, n->type,
+                     ac_strf(r->cx->region, "operand '%s' is computed at run time, but a static plan needs its value",
+                             n->in[i]->name),
+                     "make it a constant of the model");
 }
 
 enum { KNOWN_DEPTH = 32, KNOWN_SIZE = 4096 };

@@ -32,6 +32,15 @@ const struct ac_onx_row *ac_onx_find(const char *domain, const char *type, int64
     return NULL;
 }
 
+int ac_onx_cannot(ac_onx_node *n, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *reason = ac_vstrf(n->r->cx->region, fmt, ap);
+    va_end(ap);
+    return ac_refuse(n->r->cx, &n->r->refused, n->at, E0108, n->type, reason, NULL);
+}
+
 void ac_onx_refuse_op(ac_onx_node *n)
 {
     ac_onx *r = n->r;
@@ -43,7 +52,7 @@ void ac_onx_refuse_op(ac_onx_node *n)
             help = WHYS[i].help;
         }
     name = ac_internf(r->cx, "%s version %" PRId64, name, n->version);
-    ac_onx_refuse(r, n->at, E0107, name, reason, help);
+    ac_refuse(r->cx, &r->refused, n->at, E0107, name, reason, help);
 }
 
 static int check_counts(ac_onx_node *n)

@@ -115,7 +115,8 @@ int ac_onx_do_reshape(ac_onx_node *n)
     if (!given)
         return ac_error(n->r->cx, n->at, E0102, "nothing gives the new shape");
     if (shape.n > AC_MAX_RANK)
-        return ac_onx_refuse(n->r, n->at, E0205, n->type, "the new shape has more than 8 dimensions", NULL);
+        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0205, n->type, "the new shape has more than 8 dimensions",
+                         NULL);
     for (int32_t d = 0; d < shape.n; d++) {
         dim[d] = shape.v[d];
         if (dim[d] == 0 && !zero) {
@@ -172,7 +173,8 @@ int ac_onx_do_unsqueeze(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0102, "nothing gives the axes");
     const int32_t rank = x->rank + axes.n;
     if (rank > AC_MAX_RANK)
-        return ac_onx_refuse(n->r, n->at, E0205, n->type, "the result has more than 8 dimensions", NULL);
+        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0205, n->type, "the result has more than 8 dimensions",
+                         NULL);
     AC_TRY(mask_of(n, axes, rank, &mask));
     for (int32_t d = 0, from = 0; d < rank; d++)
         dim[d] = mask >> d & 1 ? 1 : x->dim[from++];
@@ -316,7 +318,8 @@ int ac_onx_do_expand(ac_onx_node *n)
     AC_TRY(ac_onx_values(n, 1, &shape));
     const int32_t rank = shape.n > x->rank ? shape.n : x->rank;
     if (rank > AC_MAX_RANK)
-        return ac_onx_refuse(n->r, n->at, E0205, n->type, "the result has more than 8 dimensions", NULL);
+        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0205, n->type, "the result has more than 8 dimensions",
+                         NULL);
     for (int32_t d = 0; d < rank; d++) {
         const int32_t i = d - (rank - x->rank), k = d - (rank - shape.n);
         const int64_t own = i < 0 ? 1 : x->dim[i], want = k < 0 ? 1 : shape.v[k];
@@ -369,8 +372,8 @@ int ac_onx_do_if(ac_onx_node *n)
     if (!a || !b)
         return ac_error(n->r->cx, n->at, E0103, "a branch is missing");
     if (!ac_onx_known(n, 0) && (n->r->late = true))
-        return ac_onx_refuse(n->r, n->at, E0107, "If", "its condition is computed at run time",
-                             "control flow that depends on the data is not supported yet");
+        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0107, "If", "its condition is computed at run time",
+                         "control flow that depends on the data is not supported yet");
     AC_TRY(ac_onx_scalar(n, 0, &cond));
     return ac_onx_inline_graph(n, cond != 0 ? a->graph : b->graph);
 }

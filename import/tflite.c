@@ -13,58 +13,6 @@ enum { OP_CODE, OP_INPUTS, OP_OUTPUTS };
 /* What an entry costs in memory, measured in steps, so that subgraphs that share their lists cannot multiply it. */
 enum { WORK_TENSOR = 32, WORK_OPERATOR = 8 };
 
-void ac_tfl_refuse(ac_tfl *r, ac_place at, ac_code code, const char *op, const char *reason, const char *help)
-{
-    ac_tfl_refusal x = {.code = code, .op = op, .reason = reason, .help = help, .at = at, .order = r->refused.n};
-    ac_push(r->cx->region, &r->refused, x);
-}
-
-static int by_kind(const void *pa, const void *pb)
-{
-    const ac_tfl_refusal *a = pa, *b = pb;
-    int c = strcmp(a->op, b->op);
-    if (!c)
-        c = strcmp(a->reason, b->reason);
-    if (!c)
-        c = (a->code > b->code) - (a->code < b->code);
-    return c ? c : (a->order > b->order) - (a->order < b->order);
-}
-
-static int by_order(const void *pa, const void *pb)
-{
-    const ac_tfl_refusal *a = pa, *b = pb;
-    return (a->order > b->order) - (a->order < b->order);
-}
-
-/* One diagnostic for each distinct operator and reason, in the order in which they first occur. */
-static int report_refused(ac_tfl *r)
-{
-    ac_tfl_refusal *x = r->refused.item;
-    int32_t n = r->refused.n, kinds = 0;
-    if (!n)
-        return AC_OK;
-    qsort(x, (size_t)n, sizeof *x, by_kind);
-    for (int32_t i = 0; i < n; i++) {
-        bool same = kinds && !strcmp(x[i].op, x[kinds - 1].op) && !strcmp(x[i].reason, x[kinds - 1].reason) &&
-                    x[i].code == x[kinds - 1].code;
-        if (!same)
-            x[kinds++] = x[i];
-        x[kinds - 1].count++;
-    }
-    qsort(x, (size_t)kinds, sizeof *x, by_order);
-    for (int32_t i = 0; i < kinds; i++) {
-        const char *often = x[i].count == 1 ? "" : ac_strf(r->cx->region, ", used %d times, first here", x[i].count);
-        if (x[i].code == E0107)
-            ac_error(r->cx, x[i].at, E0107, "operator %s is not supported%s", x[i].op, often);
-        else
-            ac_error(r->cx, x[i].at, x[i].code, "%s is not supported in this form%s", x[i].op, often);
-        ac_reason(r->cx, "%s", x[i].reason);
-        if (x[i].help)
-            ac_help(r->cx, "%s", x[i].help);
-    }
-    return AC_FAIL;
-}
-
 static int read_codes(ac_tfl *r, ac_fb_table model)
 {
     ac_fb_vec v = ac_fb_vector(&r->fb, model, MODEL_CODES, 4);
@@ -144,7 +92,7 @@ static int read_inputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
         }
         at.node = x->name;
         if (x->refuse)
-            ac_tfl_refuse(r, at, x->code, "a graph input", x->refuse, NULL);
+            ac_refuse(r->cx, &r->refused, at, x->code, "a graph input", x->refuse, NULL);
         x->made = true;
         if (!x->t) { /* refused or broken */
             rc = AC_FAIL;
@@ -180,7 +128,7 @@ static int read_outputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
         }
         at.node = x->name;
         if (x->refuse)
-            ac_tfl_refuse(r, at, x->code, "a graph output", x->refuse, NULL);
+            ac_refuse(r->cx, &r->refused, at, x->code, "a graph output", x->refuse, NULL);
         if (!x->made)
             rc = ac_error(r->cx, at, E0101, "graph output '%s' is made by no operator", x->name);
         if (!x->t)
@@ -215,7 +163,7 @@ static int read_operands(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec i
             rc = ac_error(r->cx, n->at, E0101, "reads '%s', which nothing makes", x->name);
         }
         if (x->refuse && n->code->op)
-            ac_tfl_refuse(r, n->at, x->code, n->code->name, x->refuse, NULL);
+            ac_refuse(r->cx, &r->refused, n->at, x->code, n->code->name, x->refuse, NULL);
     }
     return r->fb.failed ? AC_FAIL : rc;
 }
@@ -238,7 +186,7 @@ static int read_results(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec ou
                                                 : ac_strf(r->cx->region, "op%d makes already", x->maker));
         x->made = true;
         if (x->refuse && n->code->op)
-            ac_tfl_refuse(r, n->at, x->code, n->code->name, x->refuse, NULL);
+            ac_refuse(r->cx, &r->refused, n->at, x->code, n->code->name, x->refuse, NULL);
         n->out[i] = x->t;
     }
     return r->fb.failed ? AC_FAIL : rc;
@@ -360,7 +308,7 @@ int ac_tflite_read(ac_ctx *cx, const ac_file *f, ac_graph **out)
                         "not a TFLite file: bytes 4 to 7 must be 'TFL3'");
     ac_fb_open(&r.fb, cx, f->path, bytes);
     int rc = read_model(&r, &g);
-    if (report_refused(&r) != AC_OK)
+    if (ac_refusals_report(r.cx, &r.refused) != AC_OK)
         rc = AC_FAIL;
     if (rc == AC_OK)
         *out = g;

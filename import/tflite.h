@@ -5,7 +5,7 @@
  *     tflite_ops.c     operators: options -> attributes, operand rules; the table is tflite_ops.def
  *
  * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond
- * arenac is collected with ac_tfl_refuse and reported after everything was read, once for each distinct operator and
+ * arenac is collected with ac_refuse and reported after everything was read, once for each distinct operator and
  * reason, so that the whole list is seen in one go.
  *
  * Memory: the context's region; constants stay in the file's bytes unless they are misaligned there. */
@@ -13,6 +13,7 @@
 #define AC_IMPORT_TFLITE_H
 #include "base/file.h"
 #include "import/fb.h"
+#include "import/refuse.h"
 #include "ir/graph/graph.h"
 
 typedef struct ac_tfl ac_tfl;
@@ -51,14 +52,6 @@ typedef struct ac_tfl_sub {
     uint32_t n_tensor;
 } ac_tfl_sub;
 
-typedef struct ac_tfl_refusal {
-    ac_code code;
-    const char *op, *reason, *help; /* help: NULL when there is none */
-    ac_place at;
-    int32_t order; /* position in the order of reading */
-    int32_t count; /* how often, filled in when reported */
-} ac_tfl_refusal;
-
 struct ac_tfl {
     ac_ctx *cx;
     ac_fb fb;
@@ -67,7 +60,7 @@ struct ac_tfl {
     uint32_t n_code;
     ac_tfl_buffer *buffer;
     uint32_t n_buffer;
-    AC_VEC(ac_tfl_refusal) refused;
+    ac_refusals refused;
 };
 
 /* An operator of the file, ready to become a node. Rules may change operands and attributes. */
@@ -80,9 +73,6 @@ struct ac_tfl_node {
     int32_t n_in, n_out;
     ac_attrs attrs;
 };
-
-/* Remembers one unsupported thing; reason and help live as long as the context. */
-void ac_tfl_refuse(ac_tfl *r, ac_place at, ac_code code, const char *op, const char *reason, const char *help);
 
 /* tflite_tensor.c: fills sub->tensor; tensors marked `used` become tensors of the graph. AC_FAIL: some are broken;
  * reading may go on unless the fb has failed. */
