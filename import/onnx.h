@@ -4,7 +4,7 @@
  *     onnx_value.c   names of a graph or function body and what they stand for
  *     onnx_tensor.c  TensorProto in all encodings -> constants; declared types and shapes
  *     onnx_attr.c    attributes of a node, read by name
- *     onnx_build.c   the small language in which adapters say what an operator is: canonical nodes, made and settled
+ *     onnx_build.c   operands, their values, and results; nodes are made by build.h
  *     onnx_ops.c     the table of operators (onnx_ops.def) and its dispatch
  *     onnx_<family>.c adapters: math, shape, index, pad, window, matrix, norm, resize, loss, quant, recurrent
  *
@@ -22,6 +22,7 @@
 #ifndef AC_IMPORT_ONNX_H
 #define AC_IMPORT_ONNX_H
 #include "base/file.h"
+#include "import/build.h"
 #include "import/pb.h"
 #include "import/refuse.h"
 #include "ir/graph/graph.h"
@@ -94,6 +95,7 @@ struct ac_onx_node {
     int64_t version; /* of its domain */
     const struct ac_onx_row *row;
     ac_place at;
+    ac_build b; /* set by ac_onx_node_add */
     int32_t n_in, n_out;
     ac_tensor **in;     /* left-out operands are NULL */
     ac_onx_value **out; /* left-out results are NULL */
@@ -144,28 +146,25 @@ const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count);
 /* A list that is an attribute in older opsets and an operand in newer ones. *given: it is there at all. */
 int ac_onx_list_or(ac_onx_node *n, const char *attr, int32_t operand, ac_ints *v, bool *given);
 
-/* onnx_build.c. Operands may be NULL: then so is the result, and nothing is reported again. */
-ac_tensor *ac_onx_make(ac_onx_node *n, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
-                       ac_dtype type);
-/* A node with several results, not settled yet; every operand is there. NULL: more than 64 results. */
-ac_node *ac_onx_node_make(ac_onx_node *n, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
-                          int32_t n_out);
-ac_tensor *ac_onx_1(ac_onx_node *n, ac_op op, ac_tensor *x);
-ac_tensor *ac_onx_2(ac_onx_node *n, ac_op op, ac_tensor *x, ac_tensor *y);
-ac_tensor *ac_onx_cast(ac_onx_node *n, ac_tensor *x, ac_dtype to); /* x itself when it is of that type */
-ac_tensor *ac_onx_transpose(ac_onx_node *n, ac_tensor *x, const int32_t *perm);
-ac_tensor *ac_onx_reshape(ac_onx_node *n, ac_tensor *x, int32_t rank, const int64_t *dim);
-ac_tensor *ac_onx_reduce(ac_onx_node *n, ac_op op, ac_tensor *x, uint32_t axes, bool keep);
-ac_tensor *ac_onx_slice(ac_onx_node *n, ac_tensor *x, int32_t axis, int64_t begin, int64_t size);
-ac_tensor *ac_onx_concat(ac_onx_node *n, ac_tensor *const *x, int32_t count, int32_t axis);
-ac_tensor *ac_onx_broadcast(ac_onx_node *n, ac_tensor *x, int32_t rank, const int64_t *dim);
-ac_tensor *ac_onx_pad(ac_onx_node *n, ac_tensor *x, const int64_t *before, const int64_t *after, ac_tensor *value);
-/* A constant of one element in x's type; numbers are rounded to it. */
-ac_tensor *ac_onx_number(ac_onx_node *n, ac_dtype type, double v);
-ac_tensor *ac_onx_floats_const(ac_onx_node *n, int32_t rank, const int64_t *dim, const float *v); /* v is copied */
-ac_tensor *ac_onx_ints_const(ac_onx_node *n, int64_t count, const int64_t *v);
-/* axis from the file -> 0..rank-1; AC_FAIL: E0103. */
-int ac_onx_axis(ac_onx_node *n, int64_t axis, int32_t rank, int32_t *out);
+/* build.h on behalf of node n: operands may be NULL, then so is the result, and nothing is reported again. */
+#define ac_onx_make(n, ...)         ac_build_op(&(n)->b, __VA_ARGS__)
+#define ac_onx_node_make(n, ...)    ac_build_node(&(n)->b, __VA_ARGS__)
+#define ac_onx_1(n, ...)            ac_build_1(&(n)->b, __VA_ARGS__)
+#define ac_onx_2(n, ...)            ac_build_2(&(n)->b, __VA_ARGS__)
+#define ac_onx_cast(n, ...)         ac_build_cast(&(n)->b, __VA_ARGS__)
+#define ac_onx_transpose(n, ...)    ac_build_transpose(&(n)->b, __VA_ARGS__)
+#define ac_onx_reshape(n, ...)      ac_build_reshape(&(n)->b, __VA_ARGS__)
+#define ac_onx_reduce(n, ...)       ac_build_reduce(&(n)->b, __VA_ARGS__)
+#define ac_onx_slice(n, ...)        ac_build_slice(&(n)->b, __VA_ARGS__)
+#define ac_onx_concat(n, ...)       ac_build_concat(&(n)->b, __VA_ARGS__)
+#define ac_onx_broadcast(n, ...)    ac_build_broadcast(&(n)->b, __VA_ARGS__)
+#define ac_onx_pad(n, ...)          ac_build_pad(&(n)->b, __VA_ARGS__)
+#define ac_onx_number(n, ...)       ac_build_number(&(n)->b, __VA_ARGS__)
+#define ac_onx_floats_const(n, ...) ac_build_floats(&(n)->b, __VA_ARGS__)
+#define ac_onx_ints_const(n, ...)   ac_build_ints(&(n)->b, __VA_ARGS__)
+#define ac_onx_axis(n, ...)         ac_build_axis(&(n)->b, __VA_ARGS__)
+
+/* onnx_build.c */
 /* Operand i is a constant, perhaps after specialising on given values of inputs. */
 bool ac_onx_known(ac_onx_node *n, int32_t i);
 int ac_onx_late(ac_onx_node *n, int32_t i); /* refuses: operand i is computed at run time */

@@ -103,6 +103,8 @@ int ac_onx_node_add(ac_onx_node *n)
 {
     const int32_t errors = n->r->cx->diags.errors, refused = n->r->refused.n;
     n->first = n->r->g->tensor.n;
+    n->b = (ac_build){.cx = n->r->cx, .g = n->r->g, .name = n->name, .at = n->at};
+    n->b.base = n->n_out && n->out[0] ? n->out[0]->name : n->name;
     AC_TRY(check_counts(n));
     if (n->row->flags & ONX_HALF)
         AC_TRY(widen(n));
