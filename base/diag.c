@@ -131,6 +131,16 @@ LINE_FN(ac_detail, '|')
 LINE_FN(ac_reason, 'r')
 LINE_FN(ac_help, 'h')
 
+bool ac_quietly(ac_ctx *cx, ac_diags before, int status)
+{
+    if (status == AC_OK)
+        return true;
+    cx->diags = before;
+    if (before.tail)
+        *before.tail = NULL;
+    return false;
+}
+
 ac_exit ac_diags_exit(const ac_diags *d)
 {
     static const ac_exit ORDER[] = {AC_EXIT_INTERNAL, AC_EXIT_USAGE,       AC_EXIT_IO,

@@ -86,6 +86,10 @@ int ac_detail(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(pri
 int ac_reason(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* AC_FAIL */
 int ac_help(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));   /* AC_FAIL */
 
+/* status is AC_OK. If not, the diagnostics recorded since `before` (a copy of cx->diags) are taken back: for passes that only
+ * try something, where doubt means "leave it as it is". */
+bool ac_quietly(struct ac_ctx *cx, ac_diags before, int status);
+
 /* The exit status all errors together lead to: internal, then usage, I/O, invalid (1), unsupported (8), the rest. */
 ac_exit ac_diags_exit(const ac_diags *d);
 void ac_diags_print(const ac_diags *d, FILE *to, bool color);

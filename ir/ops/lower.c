@@ -90,3 +90,13 @@ ac_lowered *ac_lower_node(ac_ctx *cx, ac_region *region, const ac_node *n, const
     list_overwrites(L.out, n);
     return ac_loop_verify(cx, L.out->fn) == AC_OK ? L.out : NULL;
 }
+
+ac_lowered *ac_lower_constant(ac_ctx *cx, const ac_node *n)
+{
+    /* the evaluator runs them, so the target does not matter; this one makes the plainest loops */
+    static const ac_target PLAIN = {.name = "constant", .help = "", .features = "", .align = 16};
+    ac_diags before = cx->diags;
+    ac_lowered *w = ac_lower_node(cx, cx->region, n, &PLAIN, 0, true);
+    ac_quietly(cx, before, w ? AC_OK : AC_FAIL);
+    return w;
+}

@@ -69,6 +69,9 @@ typedef struct ac_lower {
 
 /* lower.c: the entry. Calls the row's lowering, sets macs, scratch, overwrite; verifies the loops. NULL: diagnostic. */
 ac_lowered *ac_lower_node(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant, bool exact);
+/* The loops of a node whose operands are constants, to be run by the evaluator. NULL, without a diagnostic: the lowering refuses;
+ * the node stays, and says so when the graph is lowered. */
+ac_lowered *ac_lower_constant(ac_ctx *cx, const ac_node *n);
 /* Reports E0108: "'conv1' (conv_2d): ..." with what is supported; returns AC_FAIL. */
 int ac_lower_refuse(ac_lower *L, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The bytes of a constant (made at first use, kept). NULL: diagnostic. */

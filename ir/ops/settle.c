@@ -3,8 +3,6 @@
 
 enum { SMALL = 4096 };
 
-static const ac_target PLAIN = {.name = "settle", .help = "", .features = "", .align = 16};
-
 static void erase(ac_node *n)
 {
     for (int32_t i = 0; i < n->n_out; i++)
@@ -49,19 +47,6 @@ static bool all_small(const ac_node *n)
     return n->n_in > 0;
 }
 
-/* A lowering that refuses is not an error yet: the node stays, and says so when the graph is lowered. */
-static ac_lowered *lower_quietly(ac_ctx *cx, const ac_node *n)
-{
-    ac_diags before = cx->diags;
-    ac_lowered *w = ac_lower_node(cx, cx->region, n, &PLAIN, 0, true);
-    if (!w) {
-        cx->diags = before;
-        if (before.tail)
-            *before.tail = NULL;
-    }
-    return w;
-}
-
 int ac_node_settle(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     AC_TRY(ac_ops[n->op].shape(cx, g, n));
@@ -76,7 +61,7 @@ int ac_node_settle(ac_ctx *cx, ac_graph *g, ac_node *n)
     }
     ac_node *own = AC_NEW(cx->region, ac_node); /* the lowering keeps its node; the graph's own is erased */
     *own = *n;
-    ac_lowered *w = lower_quietly(cx, own);
+    ac_lowered *w = ac_lower_constant(cx, own);
     if (!w)
         return AC_OK;
     for (int32_t i = 0; i < n->n_out; i++)

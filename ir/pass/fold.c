@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* Constants are computed by the evaluator, so the target does not matter; this one makes the plainest loops. */
-static const ac_target PLAIN = {.name = "fold", .help = "", .features = "", .align = 16};
-
 enum { SMALL_BYTES = 64 * 1024, GROWTH = 4 }; /* f32 out of i8 is four times as large, and still wanted */
 
 static bool all_const(const ac_node *n)
@@ -49,25 +46,12 @@ static bool share(ac_node *n)
     return true;
 }
 
-/* A lowering that refuses is not an error yet: the node stays, and says so when the graph is lowered. */
-static ac_lowered *lower_quietly(ac_ctx *cx, const ac_node *n)
-{
-    ac_diags before = cx->diags;
-    ac_lowered *w = ac_lower_node(cx, cx->region, n, &PLAIN, 0, true);
-    if (!w) {
-        cx->diags = before;
-        if (before.tail)
-            *before.tail = NULL;
-    }
-    return w;
-}
-
 bool ac_fold_node(ac_ctx *cx, ac_node *n)
 {
     if (n->op == AC_OP_NONE || n->n_fused || n->n_in == 0 || !all_const(n))
         return false;
     if (!share(n)) {
-        ac_lowered *w = grows(n) ? NULL : lower_quietly(cx, n);
+        ac_lowered *w = grows(n) ? NULL : ac_lower_constant(cx, n);
         if (!w)
             return false;
         ac_node *own = AC_NEW(cx->region, ac_node); /* the lowering keeps its node; the graph's own is erased */

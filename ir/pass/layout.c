@@ -6,12 +6,7 @@
 static bool perm_quietly(ac_ctx *cx, const ac_node *n, int32_t *perm)
 {
     ac_diags before = cx->diags;
-    if (ac_perm_of(cx, n, perm) == AC_OK)
-        return true;
-    cx->diags = before;
-    if (before.tail)
-        *before.tail = NULL;
-    return false;
+    return ac_quietly(cx, before, ac_perm_of(cx, n, perm));
 }
 
 static bool one_scale(const ac_tensor *t)

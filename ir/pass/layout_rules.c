@@ -6,16 +6,6 @@
 
 #include <string.h>
 
-static bool quietly(ac_ctx *cx, ac_diags before, int status)
-{
-    if (status == AC_OK)
-        return true;
-    cx->diags = before;
-    if (before.tail)
-        *before.tail = NULL;
-    return false;
-}
-
 static ac_ints ints(ac_layout *s, const int64_t *v, int32_t n)
 {
     return (ac_ints){n, ac_copy(s->cx->region, v, (size_t)(n ? n : 1) * sizeof *v)};
@@ -72,7 +62,7 @@ static bool concatenation(ac_layout *s, ac_node *n, int32_t *q)
     const int32_t rank = n->out[0]->rank;
     int32_t axis;
     ac_diags before = s->cx->diags;
-    if (!quietly(s->cx, before, ac_axis_norm(s->cx, n, n->attrs.axis.axis, rank, &axis)) || !common(s, n, rank, q))
+    if (!ac_quietly(s->cx, before, ac_axis_norm(s->cx, n, n->attrs.axis.axis, rank, &axis)) || !common(s, n, rank, q))
         return false;
     for (int32_t i = 0; i < n->n_in; i++) /* a scalar constant would be kept as it is */
         if (ac_tensor_count(n->in[i]) == 1)
@@ -89,7 +79,7 @@ static bool reduction(ac_layout *s, ac_node *n, int32_t *q)
     int64_t axes[AC_MAX_RANK];
     int32_t count = 0, rank = 0;
     ac_diags before = s->cx->diags;
-    if (!ac_layout_turned(s, n->in[0], &t) || !quietly(s->cx, before, ac_reduce_axes(s->cx, n, &mask)) || !mask)
+    if (!ac_layout_turned(s, n->in[0], &t) || !ac_quietly(s->cx, before, ac_reduce_axes(s->cx, n, &mask)) || !mask)
         return false;
     const int32_t all = n->in[0]->rank;
     for (int32_t d = 0; d < all; d++)
@@ -120,7 +110,7 @@ static bool pad(ac_layout *s, ac_node *n, int32_t *q)
     int64_t before[AC_MAX_RANK], after[AC_MAX_RANK], list[2 * AC_MAX_RANK];
     const int32_t rank = n->in[0]->rank;
     ac_diags diags = s->cx->diags;
-    if (!ac_layout_turned(s, n->in[0], &t) || !quietly(s->cx, diags, ac_pads_of(s->cx, n, before, after)))
+    if (!ac_layout_turned(s, n->in[0], &t) || !ac_quietly(s->cx, diags, ac_pads_of(s->cx, n, before, after)))
         return false;
     for (int32_t d = 0; d < rank; d++) {
         list[2 * t.perm[d]] = before[d];
@@ -152,7 +142,7 @@ static bool slice(ac_layout *s, ac_node *n, int32_t *q)
         return false;
     if (strided && (n->attrs.strided.new_axis_mask || n->attrs.strided.shrink_axis_mask))
         return false;
-    if (!quietly(s->cx, before, strided ? ac_strided_slice_of(s->cx, n, &of) : ac_slice_of(s->cx, n, &of)))
+    if (!ac_quietly(s->cx, before, strided ? ac_strided_slice_of(s->cx, n, &of) : ac_slice_of(s->cx, n, &of)))
         return false;
     int32_t end_mask = 0;
     for (int32_t d = 0; d < rank; d++) {

@@ -62,18 +62,6 @@ static ac_node *made_by(const ac_tensor *t, ac_op op)
     return t->def && t->def->op == op && !t->def->n_fused ? t->def : NULL;
 }
 
-/* Decoders of operands report what they find wrong; here a doubtful node is left alone, and its shape rule has spoken.
- */
-static bool quietly(ac_ctx *cx, ac_diags before, int status)
-{
-    if (status == AC_OK)
-        return true;
-    cx->diags = before;
-    if (before.tail)
-        *before.tail = NULL;
-    return false;
-}
-
 /* n becomes a reshape of x, which a view makes free. */
 static void make_reshape(ac_graph *g, ac_node *n, ac_tensor *x)
 {
@@ -137,14 +125,14 @@ static bool transpose(state *s, ac_node *n)
     ac_ctx *cx = s->g->cx;
     ac_diags before = cx->diags;
     ac_tensor *x = n->in[0];
-    if (!same_type(x, n->out[0]) || !quietly(cx, before, ac_perm_of(cx, n, outer)))
+    if (!same_type(x, n->out[0]) || !ac_quietly(cx, before, ac_perm_of(cx, n, outer)))
         return false;
     if (moves_nothing(x, outer)) {
         make_reshape(s->g, n, x);
         return true;
     }
     const ac_node *d = made_by(x, AC_OP_TRANSPOSE);
-    if (!d || !same_type(d->in[0], x) || !quietly(cx, before, ac_perm_of(cx, d, inner)))
+    if (!d || !same_type(d->in[0], x) || !ac_quietly(cx, before, ac_perm_of(cx, d, inner)))
         return false;
     int64_t *perm = AC_NEW_N(cx->region, int64_t, x->rank + 1);
     for (int32_t k = 0; k < x->rank; k++)
@@ -163,7 +151,7 @@ static bool slice(state *s, ac_node *n)
     ac_diags before = cx->diags;
     ac_tensor *x = n->in[0];
     int status = n->op == AC_OP_SLICE ? ac_slice_of(cx, n, &of) : ac_strided_slice_of(cx, n, &of);
-    if (!quietly(cx, before, status) || !same_type(x, n->out[0]))
+    if (!ac_quietly(cx, before, status) || !same_type(x, n->out[0]))
         return false;
     for (int32_t d = 0; d < x->rank; d++)
         if (of.extent[d] != x->dim[d] || (x->dim[d] > 1 && of.step[d] != 1))
