@@ -16,21 +16,6 @@ typedef struct live {
     bool *pinned; /* by group: must not be overwritten */
 } live;
 
-static ac_tensor *root_of(ac_tensor *t)
-{
-    while (t->root)
-        t = t->root;
-    return t;
-}
-
-static ac_bytes offset_in_root(const ac_tensor *t)
-{
-    ac_bytes at = 0;
-    for (; t->root; t = t->root)
-        at += t->view_offset;
-    return at;
-}
-
 static int32_t find(live *v, int32_t id)
 {
     while (v->group[id] != id)
@@ -89,8 +74,8 @@ static void lives(live *v)
     for (int32_t i = 0; i < g->tensor.n; i++) { /* a view extends its root's life */
         ac_tensor *t = g->tensor.item[i];
         if (t->root && v->out->first[i] >= 0) {
-            touch(v, root_of(t), v->out->first[i]);
-            touch(v, root_of(t), v->out->last[i]);
+            touch(v, ac_tensor_root(t), v->out->first[i]);
+            touch(v, ac_tensor_root(t), v->out->last[i]);
         }
     }
 }
@@ -100,7 +85,7 @@ static void lives(live *v)
 static bool can_merge(live *v, int32_t s, ac_tensor *c, const ac_tensor *result)
 {
     ac_tensor *list[MAX_READS];
-    const ac_tensor *r = root_of(c);
+    const ac_tensor *r = ac_tensor_root(c);
     int32_t group = find(v, r->id);
     if (v->pinned[group] || v->group_last[group] != s || result->root || result->state || r->state)
         return false;
@@ -109,7 +94,7 @@ static bool can_merge(live *v, int32_t s, ac_tensor *c, const ac_tensor *result)
     if (ac_tensor_bytes(c) != ac_tensor_bytes(r) || ac_tensor_bytes(r) != ac_tensor_bytes(result))
         return false;
     for (int32_t i = 0, k = reads_of(v, s, list); i < k; i++)
-        if (list[i] != c && find(v, root_of(list[i])->id) == group)
+        if (list[i] != c && find(v, ac_tensor_root(list[i])->id) == group)
             return false;
     return true;
 }
@@ -120,7 +105,7 @@ static void merge_in_place(live *v)
     for (int32_t i = 0; i < g->tensor.n; i++)
         v->group_last[i] = v->out->last[i];
     for (int32_t i = 0; i < g->output.n; i++)
-        v->pinned[root_of(g->output.item[i])->id] = true;
+        v->pinned[ac_tensor_root(g->output.item[i])->id] = true;
     for (int32_t i = 0; i < g->input.n; i++)
         if (v->opt.whole || v->opt.preserve_input)
             v->pinned[g->input.item[i]->id] = true;
@@ -130,7 +115,7 @@ static void merge_in_place(live *v)
         for (int32_t i = 0; i < low->n_overwrite; i++) {
             if (!can_merge(v, s, low->overwrite[i], result))
                 continue;
-            int32_t group = find(v, root_of(low->overwrite[i])->id);
+            int32_t group = find(v, ac_tensor_root(low->overwrite[i])->id);
             v->group[result->id] = group;
             v->group_last[group] = v->group_last[result->id];
             v->pinned[group] = v->pinned[group] || v->pinned[result->id];
@@ -180,8 +165,8 @@ static void items(live *v)
         ac_tensor *t = g->tensor.item[i];
         if (o->first[i] < 0 || ac_tensor_is_const(t))
             continue;
-        o->item_of[i] = o->item_of[find(v, root_of(t)->id)];
-        o->delta[i] = offset_in_root(t);
+        o->item_of[i] = o->item_of[find(v, ac_tensor_root(t)->id)];
+        o->delta[i] = ac_tensor_root_offset(t);
         if (t->root)
             o->alias_how[i] = "view";
     }

@@ -11,18 +11,11 @@ int32_t ac_order_keep(const ac_graph *g, ac_node **order)
     return n;
 }
 
-static const ac_tensor *root_of(const ac_tensor *t, ac_bytes *at)
-{
-    for (*at = 0; t->root; t = t->root)
-        *at += t->view_offset;
-    return t;
-}
-
 /* Steps that use one state tensor stay in the file's order, whatever they do to it. */
 static void use(ac_order_problem *p, int32_t step, const ac_tensor *t, bool writes)
 {
-    ac_bytes at;
-    const ac_tensor *root = root_of(t, &at);
+    const ac_tensor *root = ac_tensor_root(t);
+    const ac_bytes at = ac_tensor_root_offset(t);
     if (!ac_tensor_is_const(root))
         ac_order_use(p, step, root->id, at, at + ac_tensor_bytes(t), writes || root->state);
 }
@@ -37,12 +30,11 @@ static void merges(ac_order_problem *p, int32_t s, const ac_lowered *low, ac_ten
         return;
     for (int32_t i = 0; i < low->n_overwrite && st->n_over < (int32_t)(sizeof st->over / sizeof *st->over); i++) {
         const ac_tensor *c = low->overwrite[i];
-        ac_bytes at;
-        const ac_tensor *r = root_of(c, &at);
+        const ac_tensor *r = ac_tensor_root(c);
         bool alone = r != result && !r->state && !ac_tensor_is_const(r) && ac_tensor_bytes(c) == ac_tensor_bytes(r) &&
                      ac_tensor_bytes(r) == ac_tensor_bytes(result);
         for (int32_t k = 0; k < n_read && alone; k++)
-            alone = read[k] == c || root_of(read[k], &at) != r;
+            alone = read[k] == c || ac_tensor_root(read[k]) != r;
         if (alone)
             st->over[st->n_over++] = r->id;
     }
@@ -51,19 +43,18 @@ static void merges(ac_order_problem *p, int32_t s, const ac_lowered *low, ac_ten
 ac_order_problem *ac_order_graph(ac_region *region, const ac_graph *g, ac_lowered *const *step, int32_t n, ac_live_options opt)
 {
     ac_order_problem *p = ac_order_new(region, n, g->tensor.n);
-    ac_bytes at;
     for (int32_t i = 0; i < g->tensor.n; i++) {
         const ac_tensor *t = g->tensor.item[i];
         if (!t->root && !t->state && !ac_tensor_is_const(t))
             p->value[i] = (ac_order_value){.size = ac_align_up(ac_tensor_bytes(t), opt.align), .at_end = opt.preserve_all};
     }
     for (int32_t i = 0; i < g->input.n; i++) {
-        ac_order_value *v = &p->value[root_of(g->input.item[i], &at)->id];
+        ac_order_value *v = &p->value[ac_tensor_root(g->input.item[i])->id];
         v->at_start = true;
         v->at_end = v->at_end || opt.whole || opt.preserve_input;
     }
     for (int32_t i = 0; i < g->output.n; i++) {
-        ac_order_value *v = &p->value[root_of(g->output.item[i], &at)->id];
+        ac_order_value *v = &p->value[ac_tensor_root(g->output.item[i])->id];
         v->at_end = true;
         v->at_start = v->at_start || opt.whole;
     }

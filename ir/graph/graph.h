@@ -97,6 +97,8 @@ void ac_graph_renumber(ac_graph *g); /* after tensors were taken out of g->tenso
 
 int64_t ac_tensor_count(const ac_tensor *t);   /* elements; 1 for scalars; the reader has checked that it fits */
 int64_t ac_tensor_bytes(const ac_tensor *t);   /* bytes of the dense form */
+ac_tensor *ac_tensor_root(const ac_tensor *t); /* the tensor in whose bytes t lives; t itself when it has bytes of its own */
+int64_t ac_tensor_root_offset(const ac_tensor *t); /* where in the root's bytes t starts */
 bool ac_tensor_is_const(const ac_tensor *t);   /* data or lazy */
 /* Dense data of a constant: runs lazy ones through the evaluator, expands splats; cached on the tensor. NULL: not a constant,
  * or the evaluation failed (diagnostic). */

@@ -18,6 +18,21 @@ int64_t ac_tensor_bytes(const ac_tensor *t)
     return ac_dtype_size(t->dtype, ac_tensor_count(t));
 }
 
+ac_tensor *ac_tensor_root(const ac_tensor *t)
+{
+    while (t->root)
+        t = t->root;
+    return (ac_tensor *)(uintptr_t)t;
+}
+
+int64_t ac_tensor_root_offset(const ac_tensor *t)
+{
+    int64_t at = 0;
+    for (; t->root; t = t->root)
+        at += t->view_offset;
+    return at;
+}
+
 bool ac_tensor_is_const(const ac_tensor *t)
 {
     return !t->state && (t->data || t->lazy);

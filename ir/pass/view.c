@@ -14,25 +14,10 @@ typedef struct state {
     int64_t peak; /* at begin() */
 } state;
 
-static ac_tensor *root_of(ac_tensor *t)
-{
-    while (t->root)
-        t = t->root;
-    return t;
-}
-
-static int64_t offset_of(const ac_tensor *t)
-{
-    int64_t at = 0;
-    for (; t->root; t = t->root)
-        at += t->view_offset;
-    return at;
-}
-
 /* r, which is a root, and with it all that lives in r, goes into y. */
 static void enter(state *s, ac_tensor *r, ac_tensor *y, int64_t offset)
 {
-    ac_width_enter(s->width, r, root_of(y));
+    ac_width_enter(s->width, r, ac_tensor_root(y));
     r->root = y;
     r->view_offset = offset;
     ac_push(s->tmp, &s->entered, r);
@@ -63,8 +48,8 @@ static void flatten(const state *s)
     for (int32_t i = 0; i < s->g->tensor.n; i++) {
         ac_tensor *t = s->g->tensor.item[i];
         if (t->root && t->root->root) {
-            int64_t at = offset_of(t);
-            t->root = root_of(t);
+            int64_t at = ac_tensor_root_offset(t);
+            t->root = ac_tensor_root(t);
             t->view_offset = at;
         }
     }
@@ -76,7 +61,7 @@ static void flatten(const state *s)
 static bool holds_output(const state *s, const ac_tensor *r)
 {
     for (int32_t i = 0; i < s->g->output.n; i++)
-        if (root_of(s->g->output.item[i]) == r)
+        if (ac_tensor_root(s->g->output.item[i]) == r)
             return true;
     return false;
 }
@@ -84,7 +69,7 @@ static bool holds_output(const state *s, const ac_tensor *r)
 /* May y live in x? A graph output needs bytes of its own beside an input, state or constant. */
 static bool may_view(const state *s, const ac_tensor *y, ac_tensor *x)
 {
-    const ac_tensor *r = root_of(x); /* r == y: a view that came with the graph */
+    const ac_tensor *r = ac_tensor_root(x); /* r == y: a view that came with the graph */
     return r != y && !y->root && !y->state && !ac_tensor_is_const(x) && !ac_tensor_is_const(r) && ac_dtype_bits(y->dtype) >= 8 &&
            x->dtype == y->dtype && !((r->input || r->state) && holds_output(s, y));
 }
@@ -167,11 +152,11 @@ static int32_t join_axis(const ac_node *n)
 /* May the whole memory of operand t be a part of y? Its bytes are then written there by whoever makes it. */
 static bool may_enter(ac_tensor *t, const ac_tensor *y)
 {
-    const ac_tensor *r = root_of(t);
+    const ac_tensor *r = ac_tensor_root(t);
     if (t->dtype != y->dtype || !ac_quant_equal(t->quant, y->quant) || ac_dtype_bits(t->dtype) < 8 ||
         ac_tensor_is_const(t))
         return false;
-    return r != y && r->def && !r->input && !r->state && !t->output && offset_of(t) == 0 &&
+    return r != y && r->def && !r->input && !r->state && !t->output && ac_tensor_root_offset(t) == 0 &&
            ac_tensor_bytes(r) == ac_tensor_bytes(t);
 }
 
@@ -182,16 +167,16 @@ static bool view_join(state *s, ac_node *n)
     if (y->root || y->state || n->attrs.axis.act != AC_ACT_NONE || product(y->dim, 0, join_axis(n)) != 1)
         return false;
     for (int32_t i = 0; i < n->n_in; i++) {
-        if (!n->in[i] || !may_enter(n->in[i], y) || holds_output(s, root_of(n->in[i])))
+        if (!n->in[i] || !may_enter(n->in[i], y) || holds_output(s, ac_tensor_root(n->in[i])))
             return false;
         for (int32_t k = 0; k < i; k++)
-            if (root_of(n->in[k]) == root_of(n->in[i]))
+            if (ac_tensor_root(n->in[k]) == ac_tensor_root(n->in[i]))
                 return false;
     }
     begin(s);
     for (int64_t at = 0, i = 0; i < n->n_in; i++) {
         int64_t bytes = ac_tensor_bytes(n->in[i]);
-        enter(s, root_of(n->in[i]), y, at);
+        enter(s, ac_tensor_root(n->in[i]), y, at);
         at += bytes;
     }
     return settle(s);

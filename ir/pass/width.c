@@ -19,13 +19,6 @@ struct ac_width {
     AC_VEC(change) log;
 };
 
-static const ac_tensor *root_of(const ac_tensor *t)
-{
-    while (t->root)
-        t = t->root;
-    return t;
-}
-
 /* Adds v to the steps begin..end below tree node k, which covers lo..hi. */
 static void add_range(ac_width *w, int32_t k, int32_t lo, int32_t hi, life at, int64_t v)
 {
@@ -51,7 +44,7 @@ static void count(ac_width *w, int32_t id, int sign)
 
 static void touch(ac_width *w, const ac_tensor *t, int32_t step)
 {
-    life *l = &w->of[root_of(t)->id];
+    life *l = &w->of[ac_tensor_root(t)->id];
     if (l->begin < 0)
         l->begin = step;
     if (l->end < step)
