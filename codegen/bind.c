@@ -15,14 +15,41 @@ static ac_bytes arg_bytes(const ac_lowered *low, int32_t a)
     return ac_dtype_size(low->fn->buf.item[a].dtype, low->fn->buf.item[a].count);
 }
 
-/* Constants are numbered in order of first use; two that take their bytes straight from the same tensor are one. */
-static int32_t const_index(ac_module *m, ac_const *k)
+static uint32_t hash_of(const void *key, int32_t cap)
 {
-    for (int32_t i = 0; i < m->n_konst; i++)
-        if (m->konst[i] == k || (k->source && m->konst[i]->source == k->source && m->konst[i]->align >= k->align))
-            return i;
-    m->konst[m->n_konst] = k;
-    return m->n_konst++;
+    return (uint32_t)(((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u) >> 32) & (uint32_t)(cap - 1);
+}
+
+static const void *key_of(const ac_const *k)
+{
+    return k->source ? (const void *)k->source : k;
+}
+
+static int32_t *slot_of(const ac_const_list *list, const void *key)
+{
+    uint32_t at = hash_of(key, list->cap);
+    while (list->slot[at] && key_of(list->konst.item[list->slot[at] - 1]) != key)
+        at = (at + 1) & (uint32_t)(list->cap - 1);
+    return &list->slot[at];
+}
+
+int32_t ac_const_index(ac_region *r, ac_const_list *list, ac_const *k)
+{
+    if (list->konst.n * 2 >= list->cap) {
+        list->cap = list->cap ? list->cap * 2 : 64;
+        list->slot = AC_NEW_N(r, int32_t, list->cap);
+        for (int32_t i = 0; i < list->konst.n; i++)
+            *slot_of(list, key_of(list->konst.item[i])) = i + 1;
+    }
+    int32_t *slot = slot_of(list, key_of(k));
+    if (!*slot) {
+        ac_push(r, &list->konst, k);
+        *slot = list->konst.n;
+    }
+    ac_const *first = list->konst.item[*slot - 1];
+    if (first->align < k->align)
+        first->align = k->align;
+    return *slot - 1;
 }
 
 static const char *fused_text(ac_ctx *cx, const ac_node *n)
@@ -35,7 +62,7 @@ static const char *fused_text(ac_ctx *cx, const ac_node *n)
     return s;
 }
 
-static void bind_call(ac_module *m, ac_call *c, const ac_lowered *low, int32_t s, const ac_binding *b)
+static void bind_call(ac_module *m, ac_const_list *consts, ac_call *c, const ac_lowered *low, int32_t s, const ac_binding *b)
 {
     ac_region *r = m->cx->region;
     ac_bound_arg *arg = AC_NEW_N(r, ac_bound_arg, low->arg.n + 1);
@@ -47,7 +74,7 @@ static void bind_call(ac_module *m, ac_call *c, const ac_lowered *low, int32_t s
     for (int32_t a = 0; a < low->arg.n; a++) {
         const ac_arg *x = &low->arg.item[a];
         switch (x->kind) {
-        case AC_ARG_CONST: arg[a] = (ac_bound_arg){AC_SPACE_CONST, const_index(m, x->konst), false}; break;
+        case AC_ARG_CONST: arg[a] = (ac_bound_arg){AC_SPACE_CONST, ac_const_index(r, consts, x->konst), false}; break;
         case AC_ARG_SCRATCH: arg[a] = place(b, b->scratch_item[s][a], 0); break;
         case AC_ARG_TENSOR: arg[a] = place(b, b->item_of[x->tensor->id], b->delta[x->tensor->id]); break;
         }
@@ -124,14 +151,13 @@ static struct ac_dead dead_bytes(ac_module *m, const ac_binding *b, int32_t s)
 void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, const ac_binding *b)
 {
     ac_region *r = m->cx->region;
-    int32_t consts = 0;
-    for (int32_t s = 0; s < n_steps; s++)
-        consts += step[s]->arg.n;
+    ac_const_list consts = {0};
     m->call = AC_NEW_N(r, ac_call, n_steps + 1);
-    m->konst = AC_NEW_N(r, ac_const *, consts + 1);
     m->n_calls = n_steps;
     for (int32_t s = 0; s < n_steps; s++)
-        bind_call(m, &m->call[s], step[s], s, b);
+        bind_call(m, &consts, &m->call[s], step[s], s, b);
+    m->konst = consts.konst.item;
+    m->n_konst = consts.konst.n;
     m->input = AC_NEW_N(r, ac_io, g->input.n + 1);
     m->output = AC_NEW_N(r, ac_io, g->output.n + 1);
     m->state = AC_NEW_N(r, ac_io, g->tensor.n + 1);

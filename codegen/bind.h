@@ -12,6 +12,13 @@ typedef struct ac_binding {
     const ac_plan *plan;
 } ac_binding;
 
+/* Distinct constants in order of first use: two that take their bytes straight from the same tensor are one, aligned for both. */
+typedef struct ac_const_list {
+    AC_VEC(ac_const *) konst;
+    int32_t *slot, cap; /* open hash table of 1 + index; a power of two */
+} ac_const_list;
+int32_t ac_const_index(ac_region *r, ac_const_list *list, ac_const *k); /* k's index; added when new. O(1) */
+
 /* Fills call, konst, input, output, state and (with poison) dead of *m; m->cx, name, target ... are set by the caller. */
 void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, const ac_binding *b);
 
