@@ -89,24 +89,26 @@ int arenac_guard(arenac_job *job, int (*f)(arenac_job *job, void *arg), void *ar
 
 /* ------------------------------------------------------------------ read */
 
-static const char *stem_of(ac_ctx *cx, const char *path)
+static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    if (!strcmp(path, "-"))
-        base = "model";
-    const char *dot = strrchr(base, '.');
-    size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
-    return ac_intern_n(cx, base, n);
+    return slash ? slash + 1 : path;
+}
+
+int ac_job_file(arenac_job *job, const char *path)
+{
+    if (job->path)
+        return AC_OK;
+    job->path = ac_strdup(job->cx.region, path); /* the path lives as long as the job */
+    job->base = base_name(job->path);
+    const char *stem = strcmp(path, "-") ? job->base : "model", *dot = strrchr(stem, '.');
+    job->stem = ac_intern_n(&job->cx, stem, dot && dot != stem ? (size_t)(dot - stem) : strlen(stem));
+    return ac_file_open(&job->cx, job->path, &job->file);
 }
 
 static int read_stage(arenac_job *job, void *arg)
 {
-    const char *path = ac_strdup(job->cx.region, arg); /* the path lives as long as the job */
-    job->path = path;
-    job->stem = stem_of(&job->cx, path);
-    AC_TRY(ac_file_open(&job->cx, path, &job->file));
-    ac_sha256_hex(job->file.data, job->file.n, job->sha256);
+    AC_TRY(ac_job_file(job, arg));
     AC_TRY(ac_import(&job->cx, &job->file, job->opt.from, &job->graph));
     job->stage = 1;
     return AC_OK;
@@ -212,198 +214,6 @@ int arenac_check(arenac_job *job) { return arenac_guard(job, check_stage, NULL);
 
 /* ------------------------------------------------------------------ plan */
 
-/* "CONV_2D 3x3 8->16": operator, window and channels, as far as the operands tell. */
-static const char *step_title(ac_ctx *cx, const ac_node *n)
-{
-    const char *op = n->at.op ? n->at.op : ac_ops[n->op].tflite;
-    const ac_tensor *w = n->n_in > 1 ? n->in[1] : NULL;
-    if (n->op == AC_OP_CONV_2D && w && w->rank == 4)
-        return ac_strf(cx->region, "%s %lldx%lld %lld->%lld", op, (long long)w->dim[1], (long long)w->dim[2], (long long)w->dim[3],
-                       (long long)w->dim[0]);
-    if (n->op == AC_OP_DEPTHWISE_CONV_2D && w && w->rank == 4)
-        return ac_strf(cx->region, "%s %lldx%lld x%lld", op, (long long)w->dim[1], (long long)w->dim[2], (long long)w->dim[3]);
-    if (n->op == AC_OP_FULLY_CONNECTED && w && w->rank == 2)
-        return ac_strf(cx->region, "%s %lld->%lld", op, (long long)w->dim[1], (long long)w->dim[0]);
-    return op;
-}
-
-static void report_steps(arenac_job *job, ac_report *r)
-{
-    ac_report_step *step = AC_NEW_N(job->cx.region, ac_report_step, job->n_steps + 1);
-    for (int32_t s = 0; s < job->n_steps; s++) {
-        const ac_lowered *low = job->step[s];
-        step[s].op = step_title(&job->cx, low->node);
-        step[s].name = low->node->name;
-        step[s].macs = low->macs;
-        step[s].scratch = low->scratch;
-        for (int32_t i = 0; i < low->node->n_fused; i++) {
-            const ac_node *f = low->node->fused[i];
-            const char *op = f->at.op ? f->at.op : ac_ops[f->op].tflite;
-            step[s].fused = step[s].fused ? ac_strf(job->cx.region, "%s %s", step[s].fused, op) : op;
-        }
-        for (int32_t i = 0; i < r->problem->n; i++) {
-            const ac_item *it = &r->problem->item[i];
-            if (it->mem == 0 && it->life.begin <= s && s < it->life.end)
-                step[s].live += it->size;
-        }
-        r->macs += low->macs;
-        if (low->scratch > r->scratch_bytes)
-            r->scratch_bytes = low->scratch;
-    }
-    r->step = step;
-    r->n_steps = job->n_steps;
-}
-
-static void report_tensors(arenac_job *job, ac_report *r)
-{
-    const ac_graph *g = job->graph;
-    const ac_liveness *v = job->live;
-    ac_region *region = job->cx.region;
-    ac_report_tensor *row = AC_NEW_N(region, ac_report_tensor, g->tensor.n + 1);
-    int32_t *at = AC_NEW_N(region, int32_t, g->tensor.n + 1), *order = AC_NEW_N(region, int32_t, g->tensor.n + 1);
-    int32_t n = 0, n_order = 0;
-    for (ac_step s = 0; s < (job->n_steps ? job->n_steps : 1); s++) /* rows in order of first use */
-        for (int32_t i = 0; i < g->tensor.n; i++)
-            if (v->item_of[i] >= 0 && v->first[i] == s)
-                order[n_order++] = i;
-    for (int32_t i = 0; i < g->tensor.n; i++)
-        at[i] = -1;
-    for (int32_t k = 0; k < n_order; k++) {
-        const int32_t i = order[k];
-        const ac_tensor *t = g->tensor.item[i];
-        at[i] = n;
-        const ac_tensor *owner = v->owner[v->item_of[i]];
-        row[n++] = (ac_report_tensor){.name = t->name, .dtype = ac_dtype_name(t->dtype), .shape = ac_shape_str(&job->cx, t),
-                                      .bytes = ac_tensor_bytes(t), .item = v->item_of[i], .delta = v->delta[i],
-                                      .first = v->first[i], .last = v->last[i], .producer = -1, .alias_how = v->alias_how[i],
-                                      .alias_of = v->alias_how[i] && owner ? owner->name : NULL, .input = t->input,
-                                      .output = t->output, .state = t->state};
-    }
-    enum { CAP = 256 };
-    ac_tensor *list[CAP];
-    int32_t *count = AC_NEW_N(region, int32_t, n + 1);
-    for (int32_t pass = 0; pass < 2; pass++) /* count the readers, then list them */
-        for (int32_t s = 0; s < job->n_steps; s++) {
-            const ac_node *node = job->step[s]->node;
-            int32_t k = ac_node_reads(node, list, CAP);
-            for (int32_t i = 0; i < k && i < CAP; i++) {
-                int32_t x = at[list[i]->id];
-                if (x < 0)
-                    continue;
-                if (pass == 0)
-                    count[x]++;
-                else
-                    ((int32_t *)(uintptr_t)row[x].consumers)[row[x].n_consumers++] = s;
-            }
-            for (int32_t o = 0; o < node->n_out; o++) {
-                const ac_tensor *t = o == 0 ? ac_node_result(node) : node->out[o];
-                if (at[t->id] >= 0)
-                    row[at[t->id]].producer = s;
-            }
-            if (pass == 0 && s == job->n_steps - 1)
-                for (int32_t i = 0; i < n; i++)
-                    row[i].consumers = AC_NEW_N(region, int32_t, count[i] + 1);
-        }
-    r->tensor = row;
-    r->n_tensors = n;
-}
-
-static const char *order_note(arenac_job *job, const ac_report *r)
-{
-    const ac_bytes won = r->file_order_bytes - job->plan.arena_bytes;
-    if (won > 0)
-        return ac_strf(job->cx.region, "order: %s B less than the file's order (%s B)", ac_commas(&job->cx, won),
-                       ac_commas(&job->cx, r->file_order_bytes));
-    return job->order.after == job->order.before && job->order.optimal ? "order: the file's; no order has a lower peak"
-                                                                       : "order: the file's; no smaller arena was found";
-}
-
-static void report_notes(arenac_job *job, ac_report *r)
-{
-    ac_ctx *cx = &job->cx;
-    AC_VEC(const char *) note = {0};
-    const ac_graph *g = job->graph;
-    for (int32_t i = 0; i < g->input.n; i++) {
-        const ac_tensor *t = g->input.item[i];
-        int32_t item = job->live->item_of[t->id];
-        if (item >= 0 && job->live->problem.item[item].life.end < job->n_steps)
-            ac_push(cx->region, &note,
-                    ac_strf(cx->region, "input '%s' may be overwritten from step %d on; --preserve input keeps it", t->name,
-                            job->live->problem.item[item].life.end));
-    }
-    int32_t views = 0, inplace = 0;
-    for (int32_t i = 0; i < g->tensor.n; i++)
-        if (job->live->alias_how[i])
-            *(job->live->alias_how[i][0] == 'v' ? &views : &inplace) += 1;
-    if (views)
-        ac_push(cx->region, &note, ac_strf(cx->region, "%d tensor%s cost%s nothing (views)", views, views == 1 ? "" : "s", views == 1 ? "s" : ""));
-    if (inplace)
-        ac_push(cx->region, &note, ac_strf(cx->region, "%d result%s computed in place", inplace, inplace == 1 ? " is" : "s are"));
-    int32_t shared = 0;
-    for (int32_t k = 0; job->live->overlaps && k < job->live->overlaps->n; k++)
-        shared += job->live->overlaps->rule[k].shares;
-    if (shared)
-        ac_push(cx->region, &note, ac_strf(cx->region, "%d result%s inside an operand that dies (overlap)", shared, shared == 1 ? " starts" : "s start"));
-    if (job->opt.schedule_search)
-        ac_push(cx->region, &note, order_note(job, r));
-    r->notes = note.item;
-    r->n_notes = note.n;
-}
-
-static void fill_report(arenac_job *job)
-{
-    ac_report *r = &job->report;
-    const ac_graph *g = job->graph;
-    ac_bound bound = ac_problem_bound(&job->live->problem, job->cx.region);
-    const char *slash = strrchr(job->path, '/');
-    r->file = slash ? slash + 1 : job->path;
-    ac_dtype main_type = job->n_steps ? ac_node_result(job->step[0]->node)->dtype : AC_F32;
-    r->format = ac_strf(job->cx.region, "%s, %s", g->format ? g->format : "graph", ac_dtype_name(main_type));
-    r->target = job->target->name;
-    r->version = arenac_version();
-    r->n_file_ops = (int32_t)g->file_ops;
-    r->budget = job->opt.budget;
-    r->live_bound = bound.live;
-    r->aligned_bound = bound.aligned;
-    r->peak = bound.peak;
-    r->problem = &job->live->problem;
-    r->plan = &job->plan;
-    r->rows = job->row;
-    r->n_rows = job->n_rows;
-    r->planner_option = job->opt.planner;
-    r->reference_tflite = job->opt.reference_tflite;
-    for (int32_t i = 0; i < r->problem->n; i++) {
-        const ac_item *it = &r->problem->item[i];
-        *(it->mem == 1 ? &r->state_bytes : &r->no_sharing) += ac_align_up(it->size, it->align);
-        r->n_activations += it->kind != AC_ITEM_SCRATCH;
-    }
-    if (r->problem->n_mems > 1)
-        r->state_bytes = job->plan.mem_bytes[1];
-    ac_const **seen = NULL; /* weights: every distinct constant once */
-    AC_VEC(ac_const *) all = {0};
-    for (int32_t s = 0; s < job->n_steps; s++)
-        for (int32_t a = 0; a < job->step[s]->arg.n; a++)
-            if (job->step[s]->arg.item[a].kind == AC_ARG_CONST)
-                ac_push(job->cx.region, &all, job->step[s]->arg.item[a].konst);
-    seen = all.item;
-    for (int32_t i = 0; i < all.n; i++) {
-        bool again = false;
-        for (int32_t k = 0; k < i && !again && seen[i]->source; k++)
-            again = seen[k]->source == seen[i]->source;
-        if (!again)
-            r->weight_bytes += ac_dtype_size(seen[i]->dtype, seen[i]->count);
-    }
-    r->n_constants = all.n;
-    ac_report_pass *pass = AC_NEW_N(job->cx.region, ac_report_pass, job->n_passes + 1);
-    for (int32_t i = 0; i < job->n_passes; i++)
-        pass[i] = (ac_report_pass){job->pass[i].name, job->pass[i].ms, job->pass[i].changed};
-    r->pass = pass;
-    r->n_passes = job->n_passes;
-    report_steps(job, r);
-    report_tensors(job, r);
-    report_notes(job, r);
-}
-
 /* Lives of the steps as they stand, packed and checked. */
 static int pack(arenac_job *job, ac_live_options live)
 {
@@ -461,11 +271,9 @@ static int plan_stage(arenac_job *job, void *arg)
         AC_TRY(search_order(job, live));
     if (job->live->overlaps)
         AC_TRY(ac_overlap_turn(&job->cx, job->live, &job->plan, job->step));
-    fill_report(job);
+    ac_report_model(job);
     job->stage = 3;
-    if (o->budget >= 0 && job->plan.arena_bytes > o->budget)
-        return ac_report_over_budget(&job->cx, &job->report);
-    return AC_OK;
+    return ac_report_budget(job);
 }
 
 int arenac_plan(arenac_job *job) { return arenac_guard(job, plan_stage, NULL); }
@@ -511,8 +319,8 @@ static int compile_stage(arenac_job *job, void *arg)
     ac_module *m = AC_NEW(job->cx.region, ac_module);
     m->cx = &job->cx;
     m->name = c_prefix(job);
-    const char *slash = strrchr(job->path, '/');
-    m->source = slash ? slash + 1 : job->path;
+    m->source = job->base;
+    ac_sha256_hex(job->file.data, job->file.n, job->sha256);
     m->sha256 = job->sha256;
     m->options = options_text(job);
     m->version = arenac_version();
@@ -551,8 +359,7 @@ typedef struct emit_arg { const char *kind, *path; } emit_arg;
 
 static const char *sibling(arenac_job *job, const char *path, const char *ext)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
+    const char *base = base_name(path);
     const char *dot = strrchr(base, '.');
     size_t n = !strcmp(path, "-") ? 0 : dot ? (size_t)(dot - base) : strlen(base);
     return n ? ac_strf(job->cx.region, "%.*s%s", (int)n, base, ext) : ac_strf(job->cx.region, "%s%s", job->module->name, ext);

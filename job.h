@@ -14,7 +14,8 @@ struct arenac_job {
     ac_options opt;
     const ac_target *target;
     const char *path;           /* the model as the user wrote it */
-    const char *stem;           /* file name without folders and extension */
+    const char *base;           /* the file's name without folders */
+    const char *stem;           /* base without the extension; "model" for standard input */
     ac_file file;
     char sha256[65];
     ac_graph *graph;
@@ -35,6 +36,20 @@ struct arenac_job {
 
 /* Pins the open dimensions of inputs to the shapes of arrays that the user gave (run): before arenac_check. */
 int arenac_shape_input(arenac_job *job, int32_t input, int32_t rank, const int64_t *dim);
+/* Opens the file and sets path, base and stem; the stages that read it call this, and the first call does it. */
+int ac_job_file(arenac_job *job, const char *path);
+
+/* job_report.c: fills job->report. What every plan has, of whatever problem (kept, not copied): */
+void ac_report_plan(arenac_job *job, const ac_problem *p, const char *format, const char *target);
+void ac_report_model(arenac_job *job); /* all of it, of a graph that has been planned */
+int ac_report_budget(arenac_job *job); /* E0401 when the plan is larger than --budget */
+/* The n steps become the report's, with the bytes alive in each. */
+void ac_report_steps(arenac_job *job, ac_report_step *step, int32_t n);
+/* The n rows become the report's, with the steps that read each; `read` is in order of steps. */
+typedef struct ac_report_read { int32_t row, step; } ac_report_read;
+void ac_report_reads(arenac_job *job, ac_report_tensor *row, int32_t n, const ac_report_read *read, int32_t n_reads);
+const char *ac_report_order_note(arenac_job *job, const char *more); /* what --schedule search won; `more` follows a win */
+
 /* Writes text built elsewhere as one of the job's outputs. */
 void arenac_add_output(arenac_job *job, ac_sink *sink, const char *path);
 

@@ -63,7 +63,8 @@ int ac_cli_lock(const ac_cli *cli, arenac_job *job);
 
 /* Prints the job's diagnostics (and --time-passes), closes it, returns its exit status. */
 int ac_cli_finish(ac_cli *cli, arenac_job *job);
-/* Opens a job and reads the one model of the command line; NULL after printing why not, with *status. */
-arenac_job *ac_cli_open(ac_cli *cli, int *status);
+/* A job for the one file of the command line; NULL after printing why not, with *status. */
+arenac_job *ac_cli_start(ac_cli *cli, int *status); /* empty */
+arenac_job *ac_cli_open(ac_cli *cli, int *status);  /* with the model read */
 
 #endif

@@ -28,7 +28,7 @@ static int help(ac_cli *cli)
     return 0;
 }
 
-arenac_job *ac_cli_open(ac_cli *cli, int *status)
+arenac_job *ac_cli_start(ac_cli *cli, int *status)
 {
     *status = AC_EXIT_USAGE;
     if (cli->n_files != 1) {
@@ -40,9 +40,14 @@ arenac_job *ac_cli_open(ac_cli *cli, int *status)
     if (!job) {
         fputs("arenac: error[E0402]: out of memory\n", stderr);
         *status = AC_EXIT_INVALID;
-        return NULL;
     }
-    if (arenac_read(job, cli->file[0]) == 0)
+    return job;
+}
+
+arenac_job *ac_cli_open(ac_cli *cli, int *status)
+{
+    arenac_job *job = ac_cli_start(cli, status);
+    if (!job || arenac_read(job, cli->file[0]) == 0)
         return job;
     *status = ac_cli_finish(cli, job);
     return NULL;

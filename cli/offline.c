@@ -101,7 +101,6 @@ static int search(arenac_job *job, ac_cli_offline *o)
 static void report_tensors(arenac_job *job, const ac_cli_offline *o)
 {
     const ac_offline *m = &o->model;
-    ac_report *r = &job->report;
     ac_region *region = job->cx.region;
     ac_report_tensor *row = AC_NEW_N(region, ac_report_tensor, m->n_tensors + 1);
     int32_t *at = AC_NEW_N(region, int32_t, m->n_tensors + 1);
@@ -115,25 +114,17 @@ static void report_tensors(arenac_job *job, const ac_cli_offline *o)
                                       .item = o->item_of[i], .first = t->first, .last = t->last, .producer = -1,
                                       .input = t->input, .output = t->output};
     }
-    int32_t *readers = AC_NEW_N(region, int32_t, n + 1);
-    for (int pass = 0; pass < 2; pass++)
-        for (int32_t s = 0; s < m->n_ops; s++) {
-            const ac_offline_op *op = &m->op[o->order ? o->order[s] : s];
-            for (int32_t k = 0; k < op->n_out; k++)
-                if (op->out[k] >= 0 && at[op->out[k]] >= 0)
-                    row[at[op->out[k]]].producer = s;
-            for (int32_t k = 0; k < op->n_in; k++) {
-                const int32_t x = op->in[k] >= 0 ? at[op->in[k]] : -1;
-                if (x >= 0 && pass)
-                    ((int32_t *)(uintptr_t)row[x].consumers)[row[x].n_consumers++] = s;
-                else if (x >= 0)
-                    readers[x]++;
-            }
-            for (int32_t x = 0; x < n && !pass && s == m->n_ops - 1; x++)
-                row[x].consumers = AC_NEW_N(region, int32_t, readers[x] + 1);
-        }
-    r->tensor = row;
-    r->n_tensors = n;
+    AC_VEC(ac_report_read) read = {0};
+    for (int32_t s = 0; s < m->n_ops; s++) {
+        const ac_offline_op *op = &m->op[o->order ? o->order[s] : s];
+        for (int32_t k = 0; k < op->n_out; k++)
+            if (op->out[k] >= 0 && at[op->out[k]] >= 0)
+                row[at[op->out[k]]].producer = s;
+        for (int32_t k = 0; k < op->n_in; k++)
+            if (op->in[k] >= 0 && at[op->in[k]] >= 0)
+                ac_push(region, &read, ((ac_report_read){at[op->in[k]], s}));
+    }
+    ac_report_reads(job, row, n, read.item, read.n);
 }
 
 static void report_notes(arenac_job *job, const ac_cli_offline *o)
@@ -144,14 +135,8 @@ static void report_notes(arenac_job *job, const ac_cli_offline *o)
     ac_push(cx->region, &note, "planned for TFLite Micro: the file's operators as they are; scratch of its kernels comes on top");
     if (o->model.n_subgraphs > 1)
         ac_push(cx->region, &note, ac_strf(cx->region, "tensors of %d further subgraphs are placed by TFLM", o->model.n_subgraphs - 1));
-    if (r->file_order_bytes > job->plan.arena_bytes)
-        ac_push(cx->region, &note,
-                ac_strf(cx->region, "order: %s B less than the file's order (%s B); --emit tflite reorders the operators",
-                        ac_commas(cx, r->file_order_bytes - job->plan.arena_bytes), ac_commas(cx, r->file_order_bytes)));
-    else if (r->file_order_bytes && job->order.optimal && job->order.after == job->order.before)
-        ac_push(cx->region, &note, "order: the file's; no order has a lower peak");
-    else if (r->file_order_bytes)
-        ac_push(cx->region, &note, "order: the file's; no smaller arena was found");
+    if (r->file_order_bytes)
+        ac_push(cx->region, &note, ac_report_order_note(job, "; --emit tflite reorders the operators"));
     r->notes = note.item;
     r->n_notes = note.n;
 }
@@ -159,24 +144,8 @@ static void report_notes(arenac_job *job, const ac_cli_offline *o)
 static void report(arenac_job *job, const ac_cli_offline *o)
 {
     ac_report *r = &job->report;
-    const ac_problem *p = &job->live->problem;
-    const ac_bound bound = ac_problem_bound(p, job->cx.region);
-    const char *slash = strrchr(job->path, '/');
-    r->file = slash ? slash + 1 : job->path;
-    r->format = "TFLite v3";
-    r->target = "tflm";
-    r->version = arenac_version();
-    r->n_file_ops = r->n_steps = o->model.n_ops;
-    r->budget = job->opt.budget;
-    r->live_bound = bound.live;
-    r->aligned_bound = bound.aligned;
-    r->peak = bound.peak;
-    r->problem = p;
-    r->plan = &job->plan;
-    r->rows = job->row;
-    r->n_rows = job->n_rows;
-    r->planner_option = job->opt.planner;
-    r->n_activations = p->n;
+    ac_report_plan(job, &job->live->problem, "TFLite v3", "tflm");
+    r->n_file_ops = o->model.n_ops;
     r->n_constants = o->model.n_constants;
     r->weight_bytes = o->model.weight_bytes;
     ac_report_step *step = AC_NEW_N(job->cx.region, ac_report_step, o->model.n_ops + 1);
@@ -185,12 +154,7 @@ static void report(arenac_job *job, const ac_cli_offline *o)
         const int32_t out = op->n_out ? op->out[0] : -1;
         step[s] = (ac_report_step){.op = op->name, .name = out >= 0 ? o->model.tensor[out].name : op->name};
     }
-    for (int32_t i = 0; i < p->n; i++) {
-        r->no_sharing += p->item[i].size;
-        for (ac_step s = p->item[i].life.begin; s < p->item[i].life.end && s < o->model.n_ops; s++)
-            step[s].live += p->item[i].size;
-    }
-    r->step = step;
+    ac_report_steps(job, step, o->model.n_ops);
     report_tensors(job, o);
     report_notes(job, o);
 }
@@ -199,10 +163,7 @@ static int plan_stage(arenac_job *job, void *arg)
 {
     ac_cli *cli = arg;
     ac_cli_offline *o = AC_NEW(job->cx.region, ac_cli_offline);
-    job->path = ac_strdup(job->cx.region, cli->file[0]);
-    AC_TRY(ac_file_open(&job->cx, job->path, &job->file));
-    const char *slash = strrchr(job->path, '/'), *base = slash ? slash + 1 : job->path, *dot = strrchr(base, '.');
-    job->stem = !strcmp(job->path, "-") ? "model" : ac_strf(job->cx.region, "%.*s", (int)(dot ? dot - base : (long)strlen(base)), base);
+    AC_TRY(ac_job_file(job, cli->file[0]));
     AC_TRY(ac_offline_read(&job->cx, &job->file, &o->model));
     o->item_of = AC_NEW_N(job->cx.region, int32_t, o->model.n_tensors + 1);
     AC_TRY(pack(job, o));
@@ -211,9 +172,7 @@ static int plan_stage(arenac_job *job, void *arg)
     report(job, o);
     job->stage = 3;
     cli->offline = o;
-    if (job->opt.budget >= 0 && job->plan.arena_bytes > job->opt.budget)
-        return ac_report_over_budget(&job->cx, &job->report);
-    return AC_OK;
+    return ac_report_budget(job);
 }
 
 bool ac_cli_offline_wanted(const ac_cli *cli)
@@ -305,8 +264,7 @@ static int show_stage(arenac_job *job, void *arg)
     ac_offline m;
     ac_sink s;
     ac_bytes end = 0;
-    job->path = ac_strdup(job->cx.region, cli->file[0]);
-    AC_TRY(ac_file_open(&job->cx, job->path, &job->file));
+    AC_TRY(ac_job_file(job, cli->file[0]));
     if (!ac_offline_is_tflite(&job->file))
         return AC_OK;
     AC_TRY(ac_offline_read(&job->cx, &job->file, &m));

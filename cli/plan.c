@@ -82,32 +82,15 @@ static bool looks_like_csv(const ac_cli *cli, const ac_file *f)
     return ends_with(cli->file[0], ".csv");
 }
 
-static void csv_report(arenac_job *job, const ac_cli *cli, const ac_problem *p)
+static void csv_report(arenac_job *job, const ac_problem *p)
 {
-    ac_report *r = &job->report;
-    ac_bound bound = ac_problem_bound(p, job->cx.region);
-    r->file = job->path;
-    r->format = "interval problem";
-    r->target = "none";
-    r->version = arenac_version();
-    r->budget = cli->opt.budget;
-    r->live_bound = bound.live;
-    r->aligned_bound = bound.aligned;
-    r->peak = bound.peak;
-    r->problem = p;
-    r->plan = &job->plan;
-    r->rows = job->row;
-    r->n_rows = job->n_rows;
-    r->planner_option = cli->opt.planner;
+    ac_report_plan(job, p, "interval problem", "none");
     ac_report_tensor *t = AC_NEW_N(job->cx.region, ac_report_tensor, p->n + 1);
-    for (int32_t i = 0; i < p->n; i++) {
-        r->no_sharing += ac_align_up(p->item[i].size, p->item[i].align);
+    for (int32_t i = 0; i < p->n; i++)
         t[i] = (ac_report_tensor){.name = p->item[i].name, .dtype = "", .shape = "", .bytes = p->item[i].size, .item = i,
                                   .first = p->item[i].life.begin, .last = p->item[i].life.end - 1, .producer = -1};
-    }
-    r->n_activations = p->n;
-    r->tensor = t;
-    r->n_tensors = p->n;
+    job->report.tensor = t;
+    job->report.n_tensors = p->n;
 }
 
 static int plan_csv_stage(arenac_job *job, void *arg)
@@ -128,7 +111,7 @@ static int plan_csv_stage(arenac_job *job, void *arg)
     if (strcmp(cli->opt.planner, "auto"))
         AC_TRY(ac_solve(&job->cx, &p, cli->opt.planner, &job->plan));
     AC_TRY(ac_plan_check(&job->cx, job->path, &p, &job->plan));
-    csv_report(job, cli, &p);
+    csv_report(job, &p);
     const char *emit = cli->emit ? cli->emit : cli->output ? "csv" : NULL;
     for (const char *e = emit; e && *e; e += strcspn(e, ","), e += *e == ',') {
         ac_sink *to = AC_NEW(job->cx.region, ac_sink);
@@ -174,38 +157,32 @@ static int plan_csv_stage(arenac_job *job, void *arg)
         ac_report_text(to, &job->report, cli->verbose, false);
         arenac_add_output(job, to, "-");
     }
-    if (cli->opt.budget >= 0 && job->plan.arena_bytes > cli->opt.budget)
-        return ac_report_over_budget(&job->cx, &job->report);
-    return locked;
+    return ac_report_budget(job) == AC_OK ? locked : AC_FAIL;
 }
 
-typedef struct open_arg { const char *path; } open_arg;
-
-static int open_file(arenac_job *job, void *arg)
+static int open_stage(arenac_job *job, void *arg)
 {
-    job->path = ((open_arg *)arg)->path;
-    return ac_file_open(&job->cx, job->path, &job->file);
+    return ac_job_file(job, ((ac_cli *)arg)->file[0]);
 }
 
 /* ------------------------------------------------------------------ verbs */
 
 int ac_cli_plan(ac_cli *cli)
 {
-    if (cli->n_files == 1 && strcmp(cli->file[0], "-")) { /* a CSV problem is no model: look before reading */
-        arenac_job *job = arenac_open(&cli->opt);
-        open_arg a = {cli->file[0]};
-        if (job && arenac_guard(job, open_file, &a) == AC_OK && looks_like_csv(cli, &job->file)) {
-            if (arenac_guard(job, plan_csv_stage, cli) == AC_OK || arenac_exit(job) == AC_EXIT_BUDGET || arenac_exit(job) == AC_EXIT_CHANGED)
-                arenac_commit(job);
-            return ac_cli_finish(cli, job);
-        }
-        arenac_close(job);
-    }
-    int status = AC_EXIT_INVALID;
-    const bool tflm = cli->n_files == 1 && ac_cli_offline_wanted(cli);
-    arenac_job *job = tflm ? arenac_open(&cli->opt) : ac_cli_open(cli, &status);
+    int status;
+    arenac_job *job = ac_cli_start(cli, &status);
     if (!job)
         return status;
+    if (arenac_guard(job, open_stage, cli) != AC_OK)
+        return ac_cli_finish(cli, job);
+    if (looks_like_csv(cli, &job->file)) { /* a CSV problem is no model: look before reading */
+        if (arenac_guard(job, plan_csv_stage, cli) == AC_OK || arenac_exit(job) == AC_EXIT_BUDGET || arenac_exit(job) == AC_EXIT_CHANGED)
+            arenac_commit(job);
+        return ac_cli_finish(cli, job);
+    }
+    const bool tflm = ac_cli_offline_wanted(cli);
+    if (!tflm && arenac_read(job, cli->file[0]))
+        return ac_cli_finish(cli, job);
     bool planned = (tflm ? ac_cli_offline_plan(cli, job) : arenac_plan(job)) == 0 || job->stage >= 3; /* over budget: the report is wanted all the same */
     if (planned && cli->emit)
         emit_list(cli, job, cli->emit);
