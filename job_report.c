@@ -1,4 +1,5 @@
-/* job_report.c - the report of a planned job: what every plan has, then what a graph adds. The prints are planner/report_*.c. */
+/* job_report.c - the report of a planned job: what every plan has, then what a graph adds. The prints are
+ * planner/report_*.c. */
 #include "job.h"
 
 #include "codegen/bind.h"
@@ -76,8 +77,9 @@ const char *ac_report_order_note(arenac_job *job, const char *more)
     if (won > 0)
         return ac_strf(job->cx.region, "order: %s B less than the file's order (%s B)%s", ac_commas(&job->cx, won),
                        ac_commas(&job->cx, file), more);
-    return job->order.after == job->order.before && job->order.optimal ? "order: the file's; no order has a lower peak"
-                                                                       : "order: the file's; no smaller arena was found";
+    return job->order.after == job->order.before && job->order.optimal
+               ? "order: the file's; no order has a lower peak"
+               : "order: the file's; no smaller arena was found";
 }
 
 /* ------------------------------------------------------------------ a graph */
@@ -88,10 +90,11 @@ static const char *step_title(ac_ctx *cx, const ac_node *n)
     const char *op = n->at.op ? n->at.op : ac_ops[n->op].tflite;
     const ac_tensor *w = n->n_in > 1 ? n->in[1] : NULL;
     if (n->op == AC_OP_CONV_2D && w && w->rank == 4)
-        return ac_strf(cx->region, "%s %lldx%lld %lld->%lld", op, (long long)w->dim[1], (long long)w->dim[2], (long long)w->dim[3],
-                       (long long)w->dim[0]);
+        return ac_strf(cx->region, "%s %lldx%lld %lld->%lld", op, (long long)w->dim[1], (long long)w->dim[2],
+                       (long long)w->dim[3], (long long)w->dim[0]);
     if (n->op == AC_OP_DEPTHWISE_CONV_2D && w && w->rank == 4)
-        return ac_strf(cx->region, "%s %lldx%lld x%lld", op, (long long)w->dim[1], (long long)w->dim[2], (long long)w->dim[3]);
+        return ac_strf(cx->region, "%s %lldx%lld x%lld", op, (long long)w->dim[1], (long long)w->dim[2],
+                       (long long)w->dim[3]);
     if (n->op == AC_OP_FULLY_CONNECTED && w && w->rank == 2)
         return ac_strf(cx->region, "%s %lld->%lld", op, (long long)w->dim[1], (long long)w->dim[0]);
     return op;
@@ -152,11 +155,20 @@ static void tensors(arenac_job *job)
         const ac_tensor *t = g->tensor.item[i];
         const ac_tensor *owner = v->owner[v->item_of[i]];
         at[i] = k;
-        row[k] = (ac_report_tensor){.name = t->name, .dtype = ac_dtype_name(t->dtype), .shape = ac_shape_str(&job->cx, t),
-                                    .bytes = ac_tensor_bytes(t), .item = v->item_of[i], .delta = v->delta[i],
-                                    .first = v->first[i], .last = v->last[i], .producer = -1, .alias_how = v->alias_how[i],
-                                    .alias_of = v->alias_how[i] && owner ? owner->name : NULL, .input = t->input,
-                                    .output = t->output, .state = t->state};
+        row[k] = (ac_report_tensor){.name = t->name,
+                                    .dtype = ac_dtype_name(t->dtype),
+                                    .shape = ac_shape_str(&job->cx, t),
+                                    .bytes = ac_tensor_bytes(t),
+                                    .item = v->item_of[i],
+                                    .delta = v->delta[i],
+                                    .first = v->first[i],
+                                    .last = v->last[i],
+                                    .producer = -1,
+                                    .alias_how = v->alias_how[i],
+                                    .alias_of = v->alias_how[i] && owner ? owner->name : NULL,
+                                    .input = t->input,
+                                    .output = t->output,
+                                    .state = t->state};
     }
     enum { CAP = 256 };
     ac_tensor *list[CAP];
@@ -187,22 +199,27 @@ static void notes(arenac_job *job)
         int32_t item = job->live->item_of[t->id];
         if (item >= 0 && job->live->problem.item[item].life.end < job->n_steps)
             ac_push(cx->region, &note,
-                    ac_strf(cx->region, "input '%s' may be overwritten from step %d on; --preserve input keeps it", t->name,
-                            job->live->problem.item[item].life.end));
+                    ac_strf(cx->region, "input '%s' may be overwritten from step %d on; --preserve input keeps it",
+                            t->name, job->live->problem.item[item].life.end));
     }
     int32_t views = 0, inplace = 0;
     for (int32_t i = 0; i < g->tensor.n; i++)
         if (job->live->alias_how[i])
             *(job->live->alias_how[i][0] == 'v' ? &views : &inplace) += 1;
     if (views)
-        ac_push(cx->region, &note, ac_strf(cx->region, "%d tensor%s cost%s nothing (views)", views, views == 1 ? "" : "s", views == 1 ? "s" : ""));
+        ac_push(cx->region, &note,
+                ac_strf(cx->region, "%d tensor%s cost%s nothing (views)", views, views == 1 ? "" : "s",
+                        views == 1 ? "s" : ""));
     if (inplace)
-        ac_push(cx->region, &note, ac_strf(cx->region, "%d result%s computed in place", inplace, inplace == 1 ? " is" : "s are"));
+        ac_push(cx->region, &note,
+                ac_strf(cx->region, "%d result%s computed in place", inplace, inplace == 1 ? " is" : "s are"));
     int32_t shared = 0;
     for (int32_t k = 0; job->live->overlaps && k < job->live->overlaps->n; k++)
         shared += job->live->overlaps->rule[k].shares;
     if (shared)
-        ac_push(cx->region, &note, ac_strf(cx->region, "%d result%s inside an operand that dies (overlap)", shared, shared == 1 ? " starts" : "s start"));
+        ac_push(cx->region, &note,
+                ac_strf(cx->region, "%d result%s inside an operand that dies (overlap)", shared,
+                        shared == 1 ? " starts" : "s start"));
     if (job->opt.schedule_search)
         ac_push(cx->region, &note, ac_report_order_note(job, ""));
     r->notes = note.item;
@@ -228,7 +245,8 @@ void ac_report_model(arenac_job *job)
     ac_report *r = &job->report;
     const ac_graph *g = job->graph;
     const ac_dtype main_type = job->n_steps ? ac_node_result(job->step[0]->node)->dtype : AC_F32;
-    ac_report_plan(job, &job->live->problem, ac_strf(job->cx.region, "%s, %s", g->format ? g->format : "graph", ac_dtype_name(main_type)),
+    ac_report_plan(job, &job->live->problem,
+                   ac_strf(job->cx.region, "%s, %s", g->format ? g->format : "graph", ac_dtype_name(main_type)),
                    job->target->name);
     r->n_file_ops = (int32_t)g->file_ops;
     if (r->problem->n_mems > 1)

@@ -3,11 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct span { ac_bytes begin, end; ac_space space; } span;
+typedef struct span {
+    ac_bytes begin, end;
+    ac_space space;
+} span;
 
 static ac_bound_arg place(const ac_binding *b, int32_t item, ac_bytes delta)
 {
-    return (ac_bound_arg){b->plan->mem[item] == 1 ? AC_SPACE_STATE : AC_SPACE_ARENA, b->plan->offset[item] + delta, false};
+    return (ac_bound_arg){b->plan->mem[item] == 1 ? AC_SPACE_STATE : AC_SPACE_ARENA, b->plan->offset[item] + delta,
+                          false};
 }
 
 static ac_bytes arg_bytes(const ac_lowered *low, int32_t a)
@@ -62,7 +66,8 @@ static const char *fused_text(ac_ctx *cx, const ac_node *n)
     return s;
 }
 
-static void bind_call(ac_module *m, ac_const_list *consts, ac_call *c, const ac_lowered *low, int32_t s, const ac_binding *b)
+static void bind_call(ac_module *m, ac_const_list *consts, ac_call *c, const ac_lowered *low, int32_t s,
+                      const ac_binding *b)
 {
     ac_region *r = m->cx->region;
     ac_bound_arg *arg = AC_NEW_N(r, ac_bound_arg, low->arg.n + 1);
@@ -74,9 +79,15 @@ static void bind_call(ac_module *m, ac_const_list *consts, ac_call *c, const ac_
     for (int32_t a = 0; a < low->arg.n; a++) {
         const ac_arg *x = &low->arg.item[a];
         switch (x->kind) {
-        case AC_ARG_CONST: arg[a] = (ac_bound_arg){AC_SPACE_CONST, ac_const_index(r, consts, x->konst), false}; break;
-        case AC_ARG_SCRATCH: arg[a] = place(b, b->scratch_item[s][a], 0); break;
-        case AC_ARG_TENSOR: arg[a] = place(b, b->item_of[x->tensor->id], b->delta[x->tensor->id]); break;
+        case AC_ARG_CONST:
+            arg[a] = (ac_bound_arg){AC_SPACE_CONST, ac_const_index(r, consts, x->konst), false};
+            break;
+        case AC_ARG_SCRATCH:
+            arg[a] = place(b, b->scratch_item[s][a], 0);
+            break;
+        case AC_ARG_TENSOR:
+            arg[a] = place(b, b->item_of[x->tensor->id], b->delta[x->tensor->id]);
+            break;
         }
     }
     for (int32_t i = 0; i < low->arg.n; i++)
@@ -97,8 +108,8 @@ static ac_io io_of(const ac_binding *b, const ac_tensor *t)
     return (ac_io){t, at.space, at.offset, ac_tensor_bytes(t), false};
 }
 
-/* An input is clobbered when another item takes any of its bytes, later or (overlap) in the step it dies in, or an in-place
- * result does. */
+/* An input is clobbered when another item takes any of its bytes, later or (overlap) in the step it dies in, or an
+ * in-place result does. */
 static bool is_clobbered(const ac_io *io, const ac_graph *g, const ac_binding *b)
 {
     int32_t own = b->item_of[io->tensor->id];
