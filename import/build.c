@@ -84,6 +84,16 @@ ac_tensor *ac_build_transpose(const ac_build *b, ac_tensor *x, const int32_t *pe
     return ac_build_op(b, AC_OP_TRANSPOSE, &x, 1, &a, AC_NONE);
 }
 
+void ac_build_axis_last(int32_t rank, int32_t axis, int32_t *perm, int32_t *back)
+{
+    for (int32_t d = 0, k = 0; d < rank; d++)
+        if (d != axis)
+            perm[k++] = d;
+    perm[rank - 1] = axis;
+    for (int32_t d = 0; d < rank; d++)
+        back[perm[d]] = d;
+}
+
 ac_tensor *ac_build_reshape(const ac_build *b, ac_tensor *x, int32_t rank, const int64_t *dim)
 {
     ac_attrs a;

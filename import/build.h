@@ -33,6 +33,8 @@ ac_tensor *ac_build_2(const ac_build *b, ac_op op, ac_tensor *x, ac_tensor *y);
 ac_tensor *ac_build_cast(const ac_build *b, ac_tensor *x, ac_dtype to);
 ac_tensor *ac_build_select(const ac_build *b, ac_tensor *cond, ac_tensor *yes, ac_tensor *no);
 ac_tensor *ac_build_transpose(const ac_build *b, ac_tensor *x, const int32_t *perm);
+/* The permutation that moves `axis` to the end, and the one that moves it back; rank >= 1. */
+void ac_build_axis_last(int32_t rank, int32_t axis, int32_t *perm, int32_t *back);
 ac_tensor *ac_build_reshape(const ac_build *b, ac_tensor *x, int32_t rank, const int64_t *dim);
 ac_tensor *ac_build_reduce(const ac_build *b, ac_op op, ac_tensor *x, uint32_t axes, bool keep); /* axes: a mask */
 ac_tensor *ac_build_slice(const ac_build *b, ac_tensor *x, int32_t axis, int64_t begin, int64_t size);

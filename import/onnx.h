@@ -164,6 +164,8 @@ int ac_onx_list_or(ac_onx_node *n, const char *attr, int32_t operand, ac_ints *v
 #define ac_onx_ints_const(n, ...)   ac_build_ints(&(n)->b, __VA_ARGS__)
 #define ac_onx_axis(n, ...)         ac_build_axis(&(n)->b, __VA_ARGS__)
 
+#define ac_onx_axis_last            ac_build_axis_last
+
 /* onnx_build.c */
 /* Operand i is a constant, perhaps after specialising on given values of inputs. */
 bool ac_onx_known(ac_onx_node *n, int32_t i);

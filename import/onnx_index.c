@@ -1,7 +1,10 @@
-/* Operators of ONNX that take elements by index: Gather, GatherND, OneHot. */
+/* Operators of ONNX that take elements by index, or put them there: Gather, Scatter and their kin, OneHot, TopK,
+ * TensorScatter, ReverseSequence. */
 #include "import/onnx_ops.h"
+#include "ir/ops/settle.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Indices count from the end when they are negative; ours do not. Constants are put right now, others in the graph. */
 static ac_tensor *indices(ac_onx_node *n, ac_tensor *i, int64_t extent)
@@ -42,25 +45,154 @@ int ac_onx_do_gather(ac_onx_node *n)
     return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE));
 }
 
+/* x where cond, else y. */
+static ac_tensor *choose(ac_onx_node *n, ac_tensor *cond, ac_tensor *x, ac_tensor *y)
+{
+    ac_tensor *in[] = {cond, x, y};
+    return cond && x && y ? ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+}
+
+/* 0, 1 .. along dimension d of `rank`, the others 1. */
+static ac_tensor *iota(ac_onx_node *n, int64_t count, int32_t rank, int32_t d)
+{
+    int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, count + 1);
+    for (int64_t i = 0; i < count; i++)
+        v[i] = i;
+    dim[d] = count;
+    return ac_onx_reshape(n, ac_onx_ints_const(n, count, v), rank, dim);
+}
+
+/* Negative indices [..,K] into the K dimensions of x from d on count from the end. */
+static ac_tensor *tuples(ac_onx_node *n, ac_tensor *i, const ac_tensor *x, int32_t d, int64_t k)
+{
+    i = ac_onx_cast(n, i, AC_I64);
+    ac_tensor *size = ac_onx_ints_const(n, k, x->dim + d);
+    return i ? choose(n, ac_onx_2(n, AC_OP_LESS, i, ac_onx_number(n, AC_I64, 0)), ac_onx_2(n, AC_OP_ADD, i, size), i)
+             : NULL;
+}
+
+/* batch_dims: the position in the leading dimensions is put before the indices. */
 int ac_onx_do_gather_nd(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0], *i = n->in[1];
-    if (ac_onx_int(n, "batch_dims", 0))
-        return ac_onx_cannot(n, "batch_dims is not 0");
-    if (!ac_onx_known(n, 1) && (n->r->late = true))
-        return ac_onx_cannot(n, "its indices are computed at run time and may be negative");
-    i = n->in[1];
-    const void *data = ac_tensor_force(n->r->cx, i);
-    const int64_t count = data ? ac_tensor_count(i) : 0, k = i->rank ? i->dim[i->rank - 1] : 0;
-    if (!data || !ac_dtype_is_int(i->dtype) || k > x->rank || k < 1)
-        return data ? ac_error(n->r->cx, n->at, E0104, "indices '%s' do not fit '%s'", i->name, x->name) : AC_FAIL;
-    int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, count + 1);
-    for (int64_t j = 0; j < count; j++) {
-        v[j] = ac_dtype_get_int(i->dtype, data, j);
-        v[j] += v[j] < 0 ? x->dim[j % k] : 0;
+    ac_tensor *x = n->in[0], *i = n->in[1], *part[AC_MAX_RANK + 1];
+    const int64_t batch = ac_onx_int(n, "batch_dims", 0), k = i->rank ? i->dim[i->rank - 1] : 0;
+    if (batch < 0 || batch >= i->rank || k < 1 || k + batch > x->rank || !ac_dtype_is_int(i->dtype))
+        return ac_error(n->r->cx, n->at, E0104, "indices '%s' %s do not fit '%s' %s", i->name,
+                        ac_tensor_str(n->r->cx, i), x->name, ac_tensor_str(n->r->cx, x));
+    int64_t dim[AC_MAX_RANK];
+    memcpy(dim, i->dim, sizeof dim);
+    dim[i->rank - 1] = 1;
+    for (int32_t b = 0; b < batch; b++) {
+        if (i->dim[b] != x->dim[b])
+            return ac_error(n->r->cx, n->at, E0104, "batch dimension %d of '%s' and '%s' differ", b, i->name, x->name);
+        part[b] = ac_onx_broadcast(n, iota(n, x->dim[b], i->rank, b), i->rank, dim);
     }
-    ac_tensor *in[] = {x, ac_onx_reshape(n, ac_onx_ints_const(n, count, v), i->rank, i->dim)};
+    part[batch] = tuples(n, i, x, (int32_t)batch, k);
+    ac_tensor *in[] = {x, ac_onx_concat(n, part, (int32_t)batch + 1, i->rank - 1)};
     return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GATHER_ND, in, 2, NULL, AC_NONE));
+}
+
+int ac_onx_do_gather_elements(ac_onx_node *n)
+{
+    ac_attrs a;
+    int32_t axis;
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), n->in[0]->rank, &axis));
+    ac_attrs_init(AC_OP_GATHER_ELEMENTS, &a);
+    a.axis.axis = axis;
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GATHER_ELEMENTS, n->in, 2, &a, AC_NONE));
+}
+
+/* Scatter, ScatterElements and ScatterND (which has no axis): our names of reductions are ONNX's. */
+int ac_onx_do_scatter(ac_onx_node *n)
+{
+    ac_attrs a;
+    ac_attrs_init(n->row->op, &a);
+    const char *how = ac_onx_str(n, "reduction", "none");
+    int32_t w = AC_W_NONE;
+    while (w <= AC_W_MIN && strcmp(ac_word_name[w], how) != 0)
+        w++;
+    if (w > AC_W_MIN)
+        return ac_error(n->r->cx, n->at, E0103, "reduction is '%s'", how);
+    a.scatter.reduction = (ac_word)w;
+    if (n->row->op == AC_OP_SCATTER_ELEMENTS)
+        AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), n->in[0]->rank, &a.scatter.axis));
+    return ac_onx_result(n, 0, ac_onx_make(n, n->row->op, n->in, 3, &a, AC_NONE));
+}
+
+/* A cache [B,..,S,..] with new entries at position write_indices[b] + t of the axis; circular: modulo S. */
+int ac_onx_do_tensor_scatter(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *u = n->in[1], *start = ac_onx_in(n, 2);
+    const char *mode = ac_onx_str(n, "mode", "linear");
+    int32_t axis;
+    ac_attrs a;
+    int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -2), x->rank, &axis));
+    if (axis == 0 || u->rank != x->rank || (start && (start->rank != 1 || start->dim[0] != x->dim[0])))
+        return ac_error(n->r->cx, n->at, E0104, "update '%s' %s does not fit cache '%s' %s", u->name,
+                        ac_shape_str(n->r->cx, u), x->name, ac_shape_str(n->r->cx, x));
+    if (strcmp(mode, "linear") != 0 && strcmp(mode, "circular") != 0)
+        return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", mode);
+    ac_tensor *at = iota(n, u->dim[axis], x->rank, axis);
+    dim[0] = x->dim[0];
+    if (start)
+        at = ac_onx_2(n, AC_OP_ADD, ac_onx_reshape(n, ac_onx_cast(n, start, AC_I64), x->rank, dim), at);
+    if (!strcmp(mode, "circular"))
+        at = ac_onx_2(n, AC_OP_FLOOR_MOD, at, ac_onx_number(n, AC_I64, (double)x->dim[axis]));
+    ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
+    a.scatter.axis = axis;
+    ac_tensor *in[] = {x, ac_onx_broadcast(n, at, u->rank, u->dim), u};
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE));
+}
+
+/* [time, batch, ..] or [batch, time, ..]: of sequence b the first len[b] elements in reverse order. */
+int ac_onx_do_reverse_sequence(ac_onx_node *n)
+{
+    static const int32_t SWAP[AC_MAX_RANK] = {1, 0, 2, 3, 4, 5, 6, 7};
+    ac_tensor *x = n->in[0], *len = n->in[1];
+    const int64_t batch = ac_onx_int(n, "batch_axis", 1), time = ac_onx_int(n, "time_axis", 0);
+    ac_attrs a;
+    if (batch + time != 1 || batch * time != 0 || x->rank < 2 || len->rank != 1 || len->dim[0] != x->dim[batch])
+        return ac_error(n->r->cx, n->at, E0103, "axes %" PRId64 " and %" PRId64 ", lengths '%s' %s for '%s' %s", batch,
+                        time, len->name, ac_shape_str(n->r->cx, len), x->name, ac_shape_str(n->r->cx, x));
+    ac_tensor *t = iota(n, x->dim[time], 2, 1);
+    len = ac_onx_reshape(n, ac_onx_cast(n, len, AC_I64), 2, (int64_t[]){x->dim[batch], 1});
+    ac_tensor *last = ac_onx_2(n, AC_OP_SUB, len, ac_onx_number(n, AC_I64, 1));
+    ac_tensor *in[2] = {batch ? ac_onx_transpose(n, x, SWAP) : x, NULL};
+    in[1] = choose(n, ac_onx_2(n, AC_OP_LESS, t, len), ac_onx_2(n, AC_OP_SUB, last, t), t);
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = 1;
+    a.gather.batch_dims = 1;
+    ac_tensor *y = ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE);
+    return ac_onx_result(n, 0, batch ? ac_onx_transpose(n, y, SWAP) : y);
+}
+
+/* Ours is along the last dimension, with indices of 32 bits, and always sorted. */
+int ac_onx_do_topk(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    int32_t axis, perm[AC_MAX_RANK], back[AC_MAX_RANK];
+    ac_attrs a;
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), x->rank, &axis));
+    (void)ac_onx_int(n, "sorted", 1);
+    double v = -1;
+    if (n->version >= 10 && !ac_onx_in(n, 1))
+        return ac_error(n->r->cx, n->at, E0102, "k is left out");
+    AC_TRY(n->version >= 10 ? ac_onx_scalar(n, 1, &v) : AC_OK);
+    const int64_t k = n->version < 10 ? ac_onx_int(n, "k", -1) : v >= 0 && v <= INT32_MAX ? (int64_t)v : -1;
+    ac_onx_axis_last(x->rank, axis, perm, back);
+    ac_attrs_init(AC_OP_TOPK_V2, &a);
+    a.topk.smallest = !ac_onx_int(n, "largest", 1);
+    ac_tensor *in[] = {ac_onx_transpose(n, x, perm), ac_onx_reshape(n, ac_onx_ints_const(n, 1, &k), 0, NULL)};
+    if (!in[0] || !in[1])
+        return AC_FAIL;
+    ac_node *made = ac_onx_node_make(n, AC_OP_TOPK_V2, in, 2, &a, 2);
+    if (ac_node_settle(n->r->cx, n->r->g, made) != AC_OK)
+        return AC_FAIL;
+    ac_tensor *where = made->out[1];
+    AC_TRY(ac_onx_result(n, 0, ac_onx_transpose(n, made->out[0], back)));
+    return ac_onx_result(n, 1, ac_onx_cast(n, ac_onx_transpose(n, where, back), AC_I64));
 }
 
 /* Values [off, on]; an index counts from the end when it is negative. */

@@ -150,12 +150,12 @@ int ac_onx_do_cumsum(ac_onx_node *n)
     ac_attrs a;
     AC_TRY(ac_onx_scalar(n, 1, &at));
     AC_TRY(ac_onx_axis(n, (int64_t)at, n->in[0]->rank, &axis));
-    ac_attrs_init(AC_OP_CUMSUM, &a);
+    ac_attrs_init(n->row->op, &a);
     a.cumsum.exclusive = ac_onx_int(n, "exclusive", 0) != 0;
     a.cumsum.reverse = ac_onx_int(n, "reverse", 0) != 0;
     const int64_t v = axis;
     ac_tensor *in[] = {n->in[0], ac_onx_reshape(n, ac_onx_ints_const(n, 1, &v), 0, NULL)};
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_CUMSUM, in, 2, &a, AC_NONE));
+    return ac_onx_result(n, 0, ac_onx_make(n, n->row->op, in, 2, &a, AC_NONE));
 }
 
 static ac_tensor *rounded(ac_onx_node *n, ac_tensor *x)
@@ -190,12 +190,7 @@ int ac_onx_do_softmax(ac_onx_node *n)
         ac_tensor *y = ac_onx_1(n, n->row->op, axis == rank - 1 ? x : ac_onx_reshape(n, x, 2, dim));
         return ac_onx_result(n, 0, ac_onx_reshape(n, y, rank, x->dim));
     }
-    for (int32_t d = 0, k = 0; d < rank; d++)
-        if (d != axis)
-            perm[k++] = d;
-    perm[rank - 1] = axis;
-    for (int32_t d = 0; d < rank; d++)
-        back[perm[d]] = d;
+    ac_onx_axis_last(rank, axis, perm, back);
     if (n->half != AC_NONE && n->row->op == AC_OP_SOFTMAX)
         return ac_onx_result(n, 0, half_softmax(n, x, axis));
     return ac_onx_result(n, 0, ac_onx_transpose(n, ac_onx_1(n, n->row->op, ac_onx_transpose(n, x, perm)), back));

@@ -122,12 +122,7 @@ static ac_tensor *resize_linear(ac_onx_node *n, const resize *r, ac_tensor *x, i
     float *m = AC_NEW_N(n->r->cx->region, float, out *in + 1);
     for (int64_t o = 0; o < out; o++)
         weights(r, x, d, o, m + o * in);
-    for (int32_t k = 0, at = 0; k < x->rank; k++)
-        if (k != d)
-            perm[at++] = k;
-    perm[x->rank - 1] = d;
-    for (int32_t k = 0; k < x->rank; k++)
-        back[perm[k]] = k;
+    ac_onx_axis_last(x->rank, d, perm, back);
     ac_attrs a;
     ac_attrs_init(AC_OP_FULLY_CONNECTED, &a);
     a.dense.keep_dims = true;

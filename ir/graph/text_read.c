@@ -188,6 +188,10 @@ static int read_attr_value(reader *p, const ac_attr_row *row, void *at)
         AC_TRY(read_choice(p, "kind of padding", ac_padding_name, AC_PAD_COUNT, &k));
         *(ac_a_padding *)at = (ac_padding)k;
         return AC_OK;
+    case AC_A_word:
+        AC_TRY(read_choice(p, "mode", ac_word_name, AC_WORD_COUNT, &k));
+        *(ac_a_word *)at = (ac_word)k;
+        return AC_OK;
     case AC_A_dtype:
         for (int32_t d = 0; d < AC_DTYPE_COUNT; d++)
             dtypes[d] = ac_dtype_name((ac_dtype)d);

@@ -187,6 +187,9 @@ static void put_attr(ac_sink *to, const ac_attr_row *row, const void *at)
     case AC_A_padding:
         ac_put(to, ac_padding_name[*(const ac_a_padding *)at]);
         break;
+    case AC_A_word:
+        ac_put(to, ac_word_name[*(const ac_a_word *)at]);
+        break;
     case AC_A_dtype:
         ac_put(to, ac_dtype_name(*(const ac_a_dtype *)at));
         break;
@@ -208,6 +211,8 @@ static bool is_default(const ac_attr_row *row, const void *at, const void *init)
         return *(const ac_a_act *)at == *(const ac_a_act *)init;
     case AC_A_padding:
         return *(const ac_a_padding *)at == *(const ac_a_padding *)init;
+    case AC_A_word:
+        return *(const ac_a_word *)at == *(const ac_a_word *)init;
     case AC_A_dtype:
         return *(const ac_a_dtype *)at == *(const ac_a_dtype *)init;
     }

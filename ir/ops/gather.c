@@ -3,12 +3,11 @@
  *
  * Indices are i16, i32 or i64 and must be in range, as in TFLite: negative ones do not count from the end. Constant
  * indices are checked here (E0103); others are checked in the loops, before any read with them: the function then
- * leaves with status STATUS_INDEX and the result is unspecified. ONE_HOT takes any index: one out of range is a row of
+ * leaves with status AC_STATUS_INDEX and the result is unspecified. ONE_HOT takes any index: one out of range is a row of
  * `off`. */
 #include "ir/ops/axis.h"
+#include "ir/ops/index.h"
 #include "ir/ops/move.h"
-
-enum { STATUS_INDEX = 4 };
 
 /* Every k-th index of a constant starting at `first` is below `extent`. Others: true. */
 static int check_const(ac_lower *L, ac_tensor *t, int64_t first, int64_t k, int64_t extent)
@@ -29,14 +28,9 @@ static int check_const(ac_lower *L, ac_tensor *t, int64_t first, int64_t k, int6
 /* Index number `at` of t as i32, checked against the extent unless t is constant. */
 static ac_x load_index(ac_lower *L, ac_tensor *t, ac_x at, int64_t extent)
 {
-    ac_lb *b = &L->b;
-    ac_x i = lb_load(b, lo_operand(L, t), at, 1);
-    if (t->dtype == AC_I16)
-        i = lb_cast(b, i, AC_I32);
-    if (!ac_tensor_is_const(t))
-        lb_fail_if(b, lb_or(b, lb_lt(b, i, lb_like_int(b, i, 0)), lb_ge(b, i, lb_like_int(b, i, extent))),
-                   STATUS_INDEX);
-    return lb_cast(b, i, AC_I32);
+    if (ac_tensor_is_const(t))
+        return lb_cast(&L->b, ac_index_load(L, t, at), AC_I32);
+    return ac_index_at(L, t, at, extent, false);
 }
 
 /* result[batch][outer][index][inner] = x[batch][outer][indices[batch][index]][inner] */
@@ -121,13 +115,11 @@ int lo_one_hot(ac_lower *L)
     int64_t prefix = 1, suffix = 1;
     for (int32_t d = 0; d < y->rank; d++)
         *(d < axis ? &prefix : &suffix) *= d == axis ? 1 : y->dim[d];
-    const int32_t src = lo_operand(L, index), dst = lo_result_buf(L);
+    const int32_t dst = lo_result_buf(L);
     const ac_x on = lo_load(L, n->in[2], NULL, 1);
     const ac_x off = lo_load(L, n->in[3], NULL, 1);
     const ac_x p = lb_for_n(b, "p", prefix), k = lb_for_n(b, "k", y->dim[axis]), s = lb_for_n(b, "s", suffix);
-    ac_x i = lb_load(b, src, lb_add(b, lb_mul(b, p, lb_i32(b, suffix)), s), 1);
-    if (index->dtype == AC_I16)
-        i = lb_cast(b, i, AC_I32);
+    const ac_x i = ac_index_load(L, index, lb_add(b, lb_mul(b, p, lb_i32(b, suffix)), s));
     const ac_x row = lb_add(b, lb_mul(b, p, lb_i32(b, y->dim[axis])), k);
     const ac_x at = lb_add(b, lb_mul(b, row, lb_i32(b, suffix)), s);
     lb_store(b, dst, at, lb_select(b, lb_eq(b, i, lb_cast(b, k, lb_dtype(b, i))), on, off));

@@ -16,6 +16,9 @@ const ac_op_row ac_ops[AC_OP_COUNT] = {
 
 const char *const ac_act_name[AC_ACT_COUNT] = {"none", "relu", "relu_n1_to_1", "relu6", "tanh"};
 const char *const ac_padding_name[AC_PAD_COUNT] = {"explicit", "same", "valid"};
+#define WORD(id, text) text,
+const char *const ac_word_name[AC_WORD_COUNT] = {AC_WORDS(WORD)};
+#undef WORD
 
 // clang-format off
 /* The rows of a set: a row needs the name of its set (for offsetof), which stands outside of the list, so the list becomes
@@ -27,6 +30,7 @@ const char *const ac_padding_name[AC_PAD_COUNT] = {"explicit", "same", "valid"};
 #define INIT_ints(x) 0
 #define INIT_act(x) x
 #define INIT_padding(x) x
+#define INIT_word(x) x
 #define INIT_dtype(x) x
 #define ROW(set, cell) ROW_1(set, ROW_2 cell)
 #define ROW_1(set, ...) ROW_3(set, __VA_ARGS__)
@@ -106,6 +110,9 @@ void ac_attrs_init(ac_op op, ac_attrs *a)
         case AC_A_padding:
             *(ac_a_padding *)at = (ac_padding)(int)r->init;
             break;
+        case AC_A_word:
+            *(ac_a_word *)at = (ac_word)(int)r->init;
+            break;
         case AC_A_dtype:
             *(ac_a_dtype *)at = (ac_dtype)(int)r->init;
             break;
@@ -143,6 +150,9 @@ bool ac_attrs_equal(ac_op op, const ac_attrs *a, const ac_attrs *b)
             break;
         case AC_A_padding:
             same = *(const ac_a_padding *)x == *(const ac_a_padding *)y;
+            break;
+        case AC_A_word:
+            same = *(const ac_a_word *)x == *(const ac_a_word *)y;
             break;
         case AC_A_dtype:
             same = *(const ac_a_dtype *)x == *(const ac_a_dtype *)y;

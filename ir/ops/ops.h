@@ -22,6 +22,14 @@ typedef enum ac_op {
 typedef enum ac_act { AC_ACT_NONE, AC_ACT_RELU, AC_ACT_RELU_N1_TO_1, AC_ACT_RELU6, AC_ACT_TANH, AC_ACT_COUNT } ac_act; /* text: none relu relu_n1_to_1 relu6 tanh */
 typedef enum ac_padding { AC_PAD_EXPLICIT, AC_PAD_SAME, AC_PAD_VALID, AC_PAD_COUNT } ac_padding;        /* text: explicit same valid */
 
+/* Choices of modes; each operator takes some of them and its shape rule refuses the others. */
+#define AC_WORDS(X) \
+    X(NONE, "none") X(ADD, "add") X(MUL, "mul") X(MAX, "max") X(MIN, "min") X(AVERAGE, "average") X(NEAREST, "nearest") \
+    X(LINEAR, "linear") X(CUBIC, "cubic") X(ZEROS, "zeros") X(BORDER, "border") X(REFLECTION, "reflection")
+#define AC_WORD_ID(id, text) AC_W_##id,
+typedef enum ac_word { AC_WORDS(AC_WORD_ID) AC_WORD_COUNT } ac_word;
+#undef AC_WORD_ID
+
 typedef struct ac_ints { int32_t n; const int64_t *v; } ac_ints;
 
 typedef int32_t ac_a_i32;
@@ -30,6 +38,7 @@ typedef bool ac_a_bool;
 typedef ac_ints ac_a_ints;
 typedef ac_act ac_a_act;
 typedef ac_padding ac_a_padding;
+typedef ac_word ac_a_word;
 typedef ac_dtype ac_a_dtype;
 
 /* struct ac_attrs_conv { int32_t stride_h; ... }, one for each row of attrs.def; and the union of all. */
@@ -50,7 +59,7 @@ typedef enum ac_attr_set {
     AC_ATTRS_COUNT
 } ac_attr_set;
 
-typedef enum ac_attr_type { AC_A_i32, AC_A_f32, AC_A_bool, AC_A_ints, AC_A_act, AC_A_padding, AC_A_dtype } ac_attr_type;
+typedef enum ac_attr_type { AC_A_i32, AC_A_f32, AC_A_bool, AC_A_ints, AC_A_act, AC_A_padding, AC_A_word, AC_A_dtype } ac_attr_type;
 typedef struct ac_attr_row {    /* one attribute: how readers and printers find it */
     const char *name;
     ac_attr_type type;
@@ -89,6 +98,7 @@ void ac_attrs_init(ac_op op, ac_attrs *a);      /* the defaults */
 bool ac_attrs_equal(ac_op op, const ac_attrs *a, const ac_attrs *b);
 extern const char *const ac_act_name[AC_ACT_COUNT];
 extern const char *const ac_padding_name[AC_PAD_COUNT];
+extern const char *const ac_word_name[AC_WORD_COUNT];
 
 /* The functions named in the table. */
 #define OP(id, text, tfl, imin, imax, outs, attrs, shape, lower, map, stat, over, flags) ac_shape_fn shape; ac_lower_fn lower;

@@ -1,4 +1,4 @@
-/* pick.h - what operators that pick elements by value share: the walk in falling order, and boxes that overlap.
+/* pick.h - what operators that pick elements by value share: the walk in falling (or rising) order, and boxes that overlap.
  *
  *     ac_walk w = {.x = buffer, .base = first element, .n = how many};
  *     ac_walk_open(L, &w);
@@ -17,6 +17,7 @@ typedef struct ac_walk {
     int64_t n;      /* elements */
     ac_x least;     /* only values above this one count; 0: all */
     bool inclusive; /* .. and those equal to it */
+    bool rising;    /* least first */
     ac_x value, index;
 } ac_walk;
 

@@ -1,7 +1,10 @@
-/* scan.c - operators that walk one axis: arg_max, arg_min, cumsum.
+/* scan.c - operators that walk one axis: arg_max, arg_min, cumsum, cumprod.
  *
  *     arg_max, arg_min   the first of equal elements; NaN never wins unless all are NaN (then 0). Quantised: stored
- * values cumsum             running sum along the axis, exclusive or from the end; integers wrap. Not quantised */
+ *                        values
+ *
+ *     cumsum, cumprod    running sum or product along the axis, exclusive or from the end; integers wrap. Not
+ *                        quantised */
 #include "ir/ops/axis.h"
 #include "ir/ops/map.h"
 
@@ -80,13 +83,15 @@ static void one_line(ac_lower *L, running *r, int32_t lanes)
 {
     ac_lb *b = &L->b;
     const ac_dtype d = r->in->dtype;
-    const ac_x zero = ac_dtype_is_float(d) ? lb_num(b, d, 0) : lb_int(b, d, 0);
-    const ac_x sum = lb_var(b, "sum", lb_splat(b, zero, lanes));
+    const bool prod = L->node->op == AC_OP_CUMPROD;
+    const ac_x start = ac_dtype_is_float(d) ? lb_num(b, d, prod) : lb_int(b, d, prod);
+    const ac_x sum = lb_var(b, prod ? "prod" : "sum", lb_splat(b, start, lanes));
     const int64_t n = r->in->dim[r->axis];
     const ac_x k = lb_for_n(b, "k", n);
     r->idx[r->axis] = r->reverse ? lb_sub(b, lb_i32(b, n - 1), k) : k;
     const ac_x before = lb_get(b, sum);
-    const ac_x after = lb_add_wrap(b, before, lb_load(b, r->x, lo_flat(L, r->in, r->idx), lanes));
+    const ac_x v = lb_load(b, r->x, lo_flat(L, r->in, r->idx), lanes);
+    const ac_x after = prod ? lb_mul_wrap(b, before, v) : lb_add_wrap(b, before, v);
     lb_set(b, sum, after);
     lo_result(L, r->exclusive ? before : after, r->idx, lanes);
     lb_end(b);

@@ -2,13 +2,12 @@
  *
  * An index may come several times; its updates are combined in the order of the operand, so float sums are the
  * reference's. Integers wrap. Indices computed at run time are checked in the loops before they are used: the function
- * then leaves with status STATUS_INDEX. A negative segment is left out (TFLite). Constant indices are checked the same
+ * then leaves with status AC_STATUS_INDEX. A negative segment is left out (TFLite). Constant indices are checked the same
  * way: folding reports a failed check as E0104. */
+#include "ir/ops/index.h"
 #include "ir/ops/map.h"
 #include "ir/ops/move.h"
 #include "ir/ops/shape.h"
-
-enum { STATUS_INDEX = 4 };
 
 static int64_t product(const ac_tensor *t, int32_t from, int32_t to)
 {
@@ -76,12 +75,6 @@ static void fill(ac_lower *L, int32_t dst, int64_t count, ac_x value)
     lo_move_fill(L, value, dst, &m);
 }
 
-static ac_x index_at(ac_lower *L, ac_tensor *t, ac_x at)
-{
-    const ac_x i = lb_load(&L->b, lo_operand(L, t), at, 1);
-    return t->dtype == AC_I16 ? lb_cast(&L->b, i, AC_I32) : i;
-}
-
 static int check_type(ac_lower *L, const ac_tensor *x)
 {
     if (mp_real(x) || mp_plain_int(x))
@@ -111,10 +104,8 @@ int lo_scatter_nd(ac_lower *L)
     const ac_x i = lb_for_n(b, "i", product(index, 0, index->rank - 1));
     ac_x to = lb_i32(b, 0);
     for (int32_t e = 0; e < k; e++) {
-        const ac_x v = index_at(L, index, lb_add(b, lb_mul(b, i, lb_i32(b, k)), lb_i32(b, e)));
-        lb_fail_if(b, lb_or(b, lb_lt(b, v, lb_like_int(b, v, 0)), lb_ge(b, v, lb_like_int(b, v, y->dim[e]))),
-                   STATUS_INDEX);
-        to = lb_add(b, lb_mul(b, to, lb_i32(b, y->dim[e])), lb_cast(b, v, AC_I32));
+        const ac_x v = ac_index_at(L, index, lb_add(b, lb_mul(b, i, lb_i32(b, k)), lb_i32(b, e)), y->dim[e], false);
+        to = lb_add(b, lb_mul(b, to, lb_i32(b, y->dim[e])), v);
     }
     const ac_x c = lb_for_n(b, "c", inner);
     const ac_x at = lb_add(b, lb_mul(b, to, lb_i32(b, inner)), c);
@@ -166,8 +157,8 @@ int lo_segment(ac_lower *L)
     const int64_t inner = product(y, 1, y->rank);
     const int32_t src = lo_operand(L, x);
     const ac_x i = lb_for_n(b, "i", ac_tensor_count(segment));
-    const ac_x s = index_at(L, segment, i);
-    lb_fail_if(b, lb_ge(b, s, lb_like_int(b, s, y->dim[0])), STATUS_INDEX);
+    const ac_x s = ac_index_load(L, segment, i);
+    lb_fail_if(b, lb_ge(b, s, lb_like_int(b, s, y->dim[0])), AC_STATUS_INDEX);
     lb_if(b, lb_ge(b, s, lb_like_int(b, s, 0)));
     const ac_x row = lb_mul(b, lb_cast(b, s, AC_I32), lb_i32(b, inner));
     const ac_x c = lb_for_n(b, "c", inner);

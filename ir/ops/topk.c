@@ -1,6 +1,6 @@
 /* topk.c - the best of many: TOPK_V2, and NON_MAX_SUPPRESSION_V4, which picks boxes by score.
  *
- * Both take elements in one order: greater value first, equal values by index. The next element is found by a walk over
+ * Both take elements in one order: greater value first (or, for topk smallest, lesser), equal values by index. The next element is found by a walk over
  * all that looks for the best one behind the last: no sorting, no scratch. NaN is never taken; when nothing else is
  * left, topk gives element 0. */
 #include "ir/ops/map.h"
@@ -82,12 +82,14 @@ void ac_walk_next(ac_lower *L, ac_walk *w)
     const ac_x best = lb_var(b, "best", before), where = lb_var(b, "where", none);
     const ac_x i = lb_for_n(b, "i", w->n);
     const ac_x v = lb_load(b, w->x, lb_add(b, w->base, i), 1);
-    const ac_x behind = lb_or(b, lb_lt(b, v, before), lb_and(b, lb_eq(b, v, before), lb_gt(b, i, last)));
+    const ac_x after = w->rising ? lb_gt(b, v, before) : lb_lt(b, v, before);
+    const ac_x behind = lb_or(b, after, lb_and(b, lb_eq(b, v, before), lb_gt(b, i, last)));
     ac_x counts = lb_and(b, lb_or(b, start, behind), lb_eq(b, v, v));
     if (w->least)
         counts = lb_and(b, counts, w->inclusive ? lb_ge(b, v, w->least) : lb_gt(b, v, w->least));
     const ac_x first = lb_lt(b, lb_get(b, where), lb_i32(b, 0));
-    const ac_x wins = lb_and(b, counts, lb_or(b, first, lb_gt(b, v, lb_get(b, best))));
+    const ac_x better = w->rising ? lb_lt(b, v, lb_get(b, best)) : lb_gt(b, v, lb_get(b, best));
+    const ac_x wins = lb_and(b, counts, lb_or(b, first, better));
     lb_set(b, best, lb_select(b, wins, v, lb_get(b, best)));
     lb_set(b, where, lb_select(b, wins, i, lb_get(b, where)));
     lb_end(b);
@@ -109,7 +111,7 @@ int lo_topk(ac_lower *L)
     if (ac_tensor_count(y) == 0)
         return AC_OK;
     const int64_t width = x->dim[x->rank - 1], k = y->dim[y->rank - 1];
-    ac_walk w = {.x = lo_operand(L, x), .n = width};
+    ac_walk w = {.x = lo_operand(L, x), .n = width, .rising = n->attrs.topk.smallest};
     const ac_x row = lb_for_n(b, "row", ac_tensor_count(x) / width);
     w.base = lb_mul(b, row, lb_i32(b, width));
     ac_walk_open(L, &w);

@@ -3,19 +3,11 @@
 #include "import/flex.h"
 #include "ir/ops/fixed16.h"
 #include "ir/pass/pass.h"
-#include "tests/unit/run_node.h"
+#include "tests/unit/value_case.h"
 
 #include <math.h>
 
 /* ------------------------------------------------------------------ values of single nodes */
-
-typedef struct value_case {
-    const char *operands, *node;
-    double x[8], y[8]; /* the first operand that is not a constant, and the result; i: operand named i */
-    int i[6];
-    int32_t output; /* which result is compared */
-    int status;
-} value_case;
 
 #define F    "input x: f32"
 #define NONE ((double)NAN)
@@ -47,42 +39,9 @@ static const value_case VALUES[] = {
 };
 // clang-format on
 
-static double number(const ac_tensor *t, const void *data, int64_t i)
-{
-    return ac_dtype_is_float(t->dtype) ? ac_dtype_get_num(t->dtype, data, i)
-                                       : (double)ac_dtype_get_int(t->dtype, data, i);
-}
-
 static void test_values(ac_ctx *cx)
 {
-    for (size_t c = 0; c < sizeof VALUES / sizeof *VALUES; c++) {
-        const value_case *v = &VALUES[c];
-        ac_graph *g = NULL;
-        const ac_node *n = read_node(cx, v->operands, v->node, &g);
-        if (!n) {
-            fail((int)c, v->node, "shape", "refused");
-            continue;
-        }
-        for (int32_t k = 0; k < N_TARGETS; k++) {
-            void **data = make_data(cx, g, 1);
-            for (int32_t i = 0; i < g->input.n; i++) {
-                const ac_tensor *t = g->input.item[i];
-                for (int64_t e = 0; e < ac_tensor_count(t); e++) {
-                    if (t->dtype == AC_F32)
-                        ((float *)data[t->id])[e] = (float)v->x[e];
-                    else
-                        ((int32_t *)data[t->id])[e] = v->i[e];
-                }
-            }
-            int status = 0;
-            const ac_tensor *y = n->out[v->output];
-            if (run_node(cx, n, &TARGETS[k], true, data, &status) != AC_OK || status != v->status)
-                fail((int)c, v->node, TARGETS[k].name, "does not run, or with another status");
-            for (int64_t e = 0; !v->status && e < ac_tensor_count(y); e++)
-                if (number(y, data[y->id], e) != v->y[e])
-                    fail((int)c, v->node, TARGETS[k].name, "differs");
-        }
-    }
+    run_values(cx, VALUES, sizeof VALUES / sizeof *VALUES);
 }
 
 /* ------------------------------------------------------------------ state */
@@ -166,7 +125,7 @@ static void test_fixed16(ac_ctx *cx)
 /* ------------------------------------------------------------------ what is refused */
 
 // clang-format off
-static const struct { const char *operands, *node, *code; } BAD[] = {
+static const bad_case BAD[] = {
     {F "[5]; const k: i32[] = [6]", "y, j = topk_v2(x, k)", "E0103"},
     {F "[5]; input k: i32[]", "y, j = topk_v2(x, k)", "E0203"},
     {F "[2]; input i: i32[2,1]; const s: i32[2] = [4, 4]", "y = scatter_nd(i, x, s)", "E0104"},
@@ -181,15 +140,7 @@ static const struct { const char *operands, *node, *code; } BAD[] = {
 
 static void test_bad(ac_ctx *cx)
 {
-    for (size_t c = 0; c < sizeof BAD / sizeof *BAD; c++) {
-        ac_graph *g = NULL;
-        const ac_diags before = cx->diags;
-        cx->diags = (ac_diags){.limit = 100};
-        const ac_node *n = read_node(cx, BAD[c].operands, BAD[c].node, &g);
-        if (n || !cx->diags.first || strcmp(ac_code_name(cx->diags.first->code), BAD[c].code) != 0)
-            fail((int)c, BAD[c].node, BAD[c].code, n ? "accepted" : "another error");
-        cx->diags = before;
-    }
+    run_bad(cx, BAD, sizeof BAD / sizeof *BAD);
 }
 
 /* ------------------------------------------------------------------ control flow */

@@ -1,0 +1,61 @@
+/* test_structured.c - operators that read or write elements by index or by window, with known values: gather_elements,
+ * scatter_elements, scatter_into, topk of the smallest, cumprod. What the ONNX conformance suite shows in full is here
+ * only as far as targets and refusals go. */
+#include "tests/unit/value_case.h"
+
+#include <math.h>
+
+#define F "input x: f32"
+// clang-format off
+static const value_case VALUES[] = {
+    {F "[5]; const k: i32[] = [3]", "y, j = topk_v2(x, k) smallest=true", {1, 7, 7, -2, 1}, {-2, 1, 1}, {0}, 0, 0},
+    {F "[5]; const k: i32[] = [3]", "y, j = topk_v2(x, k) smallest=true", {1, 7, 7, -2, 1}, {3, 0, 4}, {0}, 1, 0},
+    {F "[2,3]; input i: i32[2,2]", "y = gather_elements(x, i) axis=1", {1, 2, 3, 4, 5, 6}, {3, 1, 6, 5}, {2, 0, -1, 1}, 0, 0},
+    {F "[2,3]; input i: i32[1,2]", "y = gather_elements(x, i) axis=-2", {1, 2, 3, 4, 5, 6}, {4, 2}, {1, 0}, 0, 0},
+    {F "[2]; input i: i32[1]", "y = gather_elements(x, i)", {1, 2}, {0}, {2}, 0, 4},
+    {F "[2]; input i: i32[1]", "y = gather_elements(x, i)", {1, 2}, {0}, {-3}, 0, 4},
+    {F "[4]; input i: i32[3]; const u: f32[3] = [10, 20, 40]", "y = scatter_elements(x, i, u)", {1, 2, 3, 4}, {1, 40, 3, 20}, {1, -1, 1}, 0, 0},
+    {F "[4]; input i: i32[3]; const u: f32[3] = [10, 20, 40]", "y = scatter_elements(x, i, u) reduction=add", {1, 2, 3, 4}, {1, 52, 3, 24}, {1, -1, 1}, 0, 0},
+    {F "[4]; input i: i32[3]; const u: f32[3] = [10, 20, 40]", "y = scatter_elements(x, i, u) reduction=mul", {1, 2, 3, 4}, {1, 800, 3, 80}, {1, -1, 1}, 0, 0},
+    {F "[2,2]; input i: i32[1,2]; const u: f32[1,2] = [3, 0]", "y = scatter_elements(x, i, u) axis=0 reduction=max", {1, 2, 3, 4}, {3, 2, 3, 4}, {0, 1}, 0, 0},
+    {F "[2,2]; input i: i32[1,2]; const u: f32[1,2] = [3, 0]", "y = scatter_elements(x, i, u) axis=0 reduction=min", {1, 2, 3, 4}, {1, 2, 3, 0}, {0, 1}, 0, 0},
+    {F "[2]; input i: i32[1]; const u: f32[1] = [3]", "y = scatter_elements(x, i, u)", {1, 2}, {0}, {2}, 0, 4},
+    {F "[2,2]; input i: i32[2,1]; const u: f32[2,2] = [5, 6, 7, 8]", "y = scatter_into(x, i, u) reduction=add", {1, 2, 3, 4}, {1, 2, 15, 18}, {1, -1}, 0, 0},
+    {F "[2,2]; input i: i32[2,2]; const u: f32[2] = [5, 6]", "y = scatter_into(x, i, u)", {1, 2, 3, 4}, {1, 5, 6, 4}, {0, 1, 1, 0}, 0, 0},
+    {F "[2]; input i: i32[1,1]; const u: f32[1] = [3]", "y = scatter_into(x, i, u)", {1, 2}, {0}, {-3}, 0, 4},
+    {F "[4]; const a: i32[] = [0]", "y = cumprod(x, a)", {1, 2, 3, 4}, {1, 2, 6, 24}, {0}, 0, 0},
+    {F "[4]; const a: i32[] = [0]", "y = cumprod(x, a) exclusive=true reverse=true", {1, 2, 3, 4}, {24, 12, 4, 1}, {0}, 0, 0},
+};
+static const bad_case BAD[] = {
+    {F "[2,3]; input i: i32[3,3]", "y = gather_elements(x, i) axis=1", "E0104"},
+    {F "[2,3]; input i: i32[3]", "y = gather_elements(x, i)", "E0104"},
+    {F "[2,0]; input i: i32[2,1]", "y = gather_elements(x, i) axis=1", "E0104"},
+    {F "[2]; input i: f32[2]", "y = gather_elements(x, i)", "E0105"},
+    {F "[2]; input i: i32[2]", "y = gather_elements(x, i) axis=1", "E0103"},
+    {F "[2]; input i: i32[2]; const u: f32[1] = [3]", "y = scatter_elements(x, i, u)", "E0104"},
+    {F "[2]; input i: i32[1]; const u: i32[1] = [3]", "y = scatter_elements(x, i, u)", "E0105"},
+    {F "[2]; input i: i32[1]; const u: f32[1] = [3]", "y = scatter_elements(x, i, u) reduction=cubic", "E0103"},
+    {F "[2]; input i: i32[1,2]; const u: f32[1] = [3]", "y = scatter_into(x, i, u)", "E0104"},
+};
+// clang-format on
+
+int main(void)
+{
+    ac_ctx cx;
+    ac_ctx_open(&cx);
+    if (setjmp(cx.heap.on_oom)) {
+        printf("out of memory\n");
+        ac_ctx_close(&cx);
+        return 1;
+    }
+    ac_ctx_start(&cx);
+    cx.diags.limit = 1000;
+    run_values(&cx, VALUES, sizeof VALUES / sizeof *VALUES);
+    run_bad(&cx, BAD, sizeof BAD / sizeof *BAD);
+    if (failures)
+        ac_diags_print(&cx.diags, stdout, false);
+    printf("%zu nodes with known values, %zu refused ones, %d failures\n", sizeof VALUES / sizeof *VALUES,
+           sizeof BAD / sizeof *BAD, failures);
+    ac_ctx_close(&cx);
+    return failures != 0;
+}
