@@ -1,25 +1,16 @@
-/* Convolutions, pools and what else slides over images. ONNX puts channels first, [N,C,H,W]; our operators have them
- * last, so each is wrapped in transposes, which pass layout cancels. Images of one dimension become rows of height 1.
- */
+/* Convolutions, and blocks of images. ONNX puts channels first, [N,C,H,W]; our operators have them last, so each is
+ * wrapped in transposes, which pass layout cancels. Images of one dimension become rows of height 1; those of three and
+ * more, and transposed convolutions that are dilated, go the general way of conv_nd. */
 #include "import/onnx_ops.h"
+#include "import/onnx_window.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { SPATIAL = 3 }; /* depth, height, width: what a model has fewer of stands at the end */
-
-/* The geometry of a window along the spatial dimensions of a tensor [N,C,..]. */
-typedef struct window {
-    int32_t m; /* spatial dimensions of the model: 1 to 3 */
-    int64_t in[SPATIAL], kernel[SPATIAL], stride[SPATIAL], dil[SPATIAL], before[SPATIAL], after[SPATIAL];
-    bool padded; /* pools: the image gets zeros first, front and back, pad in all */
-    int64_t front[SPATIAL], back[SPATIAL], pad[SPATIAL];
-} window;
-
 static const int32_t TO_LAST[AC_MAX_RANK] = {0, 2, 3, 1}, TO_FIRST[AC_MAX_RANK] = {0, 3, 1, 2};
 
 /* [N,C,L] -> [N,1,L,C], [N,C,H,W] -> [N,H,W,C] */
-static ac_tensor *channels_last(ac_onx_node *n, ac_tensor *x)
+ac_tensor *ac_onx_channels_last(ac_onx_node *n, ac_tensor *x)
 {
     static const int32_t ROW[AC_MAX_RANK] = {0, 2, 1};
     if (!x || x->rank == 4)
@@ -28,7 +19,7 @@ static ac_tensor *channels_last(ac_onx_node *n, ac_tensor *x)
     return x ? ac_onx_reshape(n, x, 4, (int64_t[]){x->dim[0], 1, x->dim[1], x->dim[2]}) : NULL;
 }
 
-static ac_tensor *channels_first(ac_onx_node *n, ac_tensor *y, int32_t m)
+ac_tensor *ac_onx_channels_first(ac_onx_node *n, ac_tensor *y, int32_t m)
 {
     static const int32_t ROW[AC_MAX_RANK] = {0, 2, 1};
     if (!y || m == 2)
@@ -52,7 +43,7 @@ static int spatial(ac_onx_node *n, const char *name, int32_t m, int64_t lo, int6
 }
 
 /* Pads from auto_pad or pads, and ceil_mode: a last window that begins in the image or its left pad counts. */
-static int read_pads(ac_onx_node *n, window *w, bool ceil_mode)
+int ac_onx_window_pads(ac_onx_node *n, ac_onx_window *w, bool ceil_mode)
 {
     const char *how = ac_onx_str(n, "auto_pad", "NOTSET");
     ac_ints pads;
@@ -92,11 +83,14 @@ static int read_pads(ac_onx_node *n, window *w, bool ceil_mode)
     return AC_OK;
 }
 
-static int open_window(ac_onx_node *n, const ac_tensor *x, int32_t most, window *w)
+int ac_onx_window_open(ac_onx_node *n, const ac_tensor *x, ac_onx_window *w)
 {
-    *w = (window){.m = x->rank - 2, .in = {1, 1, 1}, .kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dil = {1, 1, 1}};
-    if (w->m < 1 || w->m > most)
-        return ac_onx_cannot(n, "its input has %d dimensions; supported are 3 to %d", x->rank, most + 2);
+    *w = (ac_onx_window){.m = x->rank - 2};
+    for (int32_t d = 0; d < SPATIAL; d++)
+        w->in[d] = w->kernel[d] = w->stride[d] = w->dil[d] = 1;
+    if (w->m < 1)
+        return ac_error(n->r->cx, n->at, E0104, "input '%s' is %s, expected at least 3 dimensions [N,C,..]", x->name,
+                        ac_shape_str(n->r->cx, x));
     for (int32_t i = 0; i < w->m; i++)
         w->in[SPATIAL - w->m + i] = x->dim[2 + i];
     AC_TRY(spatial(n, "strides", w->m, 1, w->stride));
@@ -104,17 +98,18 @@ static int open_window(ac_onx_node *n, const ac_tensor *x, int32_t most, window 
     return spatial(n, "kernel_shape", w->m, 1, w->kernel);
 }
 
-static void conv_attrs(const window *w, ac_attrs_conv *a)
+static void conv_attrs(const ac_onx_window *w, ac_attrs_conv *a)
 {
-    a->stride_h = (int32_t)w->stride[1];
-    a->stride_w = (int32_t)w->stride[2];
-    a->dilation_h = (int32_t)w->dil[1];
-    a->dilation_w = (int32_t)w->dil[2];
+    enum { H = SPATIAL - 2, W = SPATIAL - 1 };
+    a->stride_h = (int32_t)w->stride[H];
+    a->stride_w = (int32_t)w->stride[W];
+    a->dilation_h = (int32_t)w->dil[H];
+    a->dilation_w = (int32_t)w->dil[W];
     a->padding = AC_PAD_EXPLICIT;
-    a->pad_t = (int32_t)w->before[1];
-    a->pad_b = (int32_t)w->after[1];
-    a->pad_l = (int32_t)w->before[2];
-    a->pad_r = (int32_t)w->after[2];
+    a->pad_t = (int32_t)w->before[H];
+    a->pad_b = (int32_t)w->after[H];
+    a->pad_l = (int32_t)w->before[W];
+    a->pad_r = (int32_t)w->after[W];
 }
 
 /* Weights [O,I,K] or [O,I,KH,KW] with height 1 put in. */
@@ -123,7 +118,7 @@ static ac_tensor *kernel_2d(ac_onx_node *n, ac_tensor *w)
     return w->rank == 4 ? w : ac_onx_reshape(n, w, 4, (int64_t[]){w->dim[0], w->dim[1], 1, w->dim[2]});
 }
 
-static int check_kernel(ac_onx_node *n, const ac_tensor *x, const ac_tensor *w, window *win)
+static int check_kernel(ac_onx_node *n, const ac_tensor *x, const ac_tensor *w, ac_onx_window *win)
 {
     if (w->rank != x->rank)
         return ac_error(n->r->cx, n->at, E0104, "input '%s' is %s, weights '%s' are %s", x->name,
@@ -140,31 +135,80 @@ static int check_kernel(ac_onx_node *n, const ac_tensor *x, const ac_tensor *w, 
     return AC_OK;
 }
 
+/* Channels from dimension 1 to the end, and back; any rank. */
+static ac_tensor *to_last(ac_onx_node *n, ac_tensor *x)
+{
+    int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];
+    if (!x)
+        return NULL;
+    ac_onx_axis_last(x->rank, 1, perm, back);
+    return ac_onx_transpose(n, x, perm);
+}
+
+static ac_tensor *to_first(ac_onx_node *n, ac_tensor *x)
+{
+    int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];
+    if (!x)
+        return NULL;
+    ac_onx_axis_last(x->rank, 1, perm, back);
+    return ac_onx_transpose(n, x, back);
+}
+
+/* x [N,S..,C], w [K..,C/groups,O] */
+static ac_tensor *conv_nd(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_tensor *bias, const ac_onx_window *win,
+                          int64_t groups)
+{
+    ac_attrs a;
+    int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, 4 * SPATIAL);
+    const int32_t from = SPATIAL - win->m;
+    if (!x || !w)
+        return NULL;
+    ac_attrs_init(AC_OP_CONV_ND, &a);
+    for (int32_t d = 0; d < win->m; d++) {
+        v[d] = win->stride[from + d];
+        v[SPATIAL + d] = win->dil[from + d];
+        v[2 * SPATIAL + 2 * d] = win->before[from + d];
+        v[2 * SPATIAL + 2 * d + 1] = win->after[from + d];
+    }
+    a.conv_nd.strides = (ac_ints){win->m, v};
+    a.conv_nd.dilations = (ac_ints){win->m, v + SPATIAL};
+    a.conv_nd.pads = (ac_ints){2 * win->m, v + 2 * SPATIAL};
+    a.conv_nd.groups = (int32_t)groups;
+    ac_tensor *in[] = {x, w, bias};
+    return to_first(n, ac_onx_make(n, AC_OP_CONV_ND, in, bias ? 3 : 2, &a, AC_NONE));
+}
+
 int ac_onx_do_conv(ac_onx_node *n)
 {
     static const int32_t DEPTHWISE[AC_MAX_RANK] = {1, 2, 3, 0};
     ac_tensor *x = n->in[0], *w = n->in[1], *bias = ac_onx_in(n, 2);
-    window win;
+    ac_onx_window win;
     ac_attrs a;
-    AC_TRY(open_window(n, x, 2, &win));
+    AC_TRY(ac_onx_window_open(n, x, &win));
     AC_TRY(check_kernel(n, x, w, &win));
-    AC_TRY(read_pads(n, &win, false));
+    AC_TRY(ac_onx_window_pads(n, &win, false));
     const int64_t groups = ac_onx_int(n, "group", 1);
     if (groups < 1 || groups > INT32_MAX || w->dim[1] * groups != x->dim[1] || w->dim[0] % groups)
         return ac_error(n->r->cx, n->at, E0104, "%" PRId64 " groups of weights %s do not fit input '%s' %s", groups,
                         ac_shape_str(n->r->cx, w), x->name, ac_shape_str(n->r->cx, x));
+    if (win.m > 2) { /* [O,I,K..] -> [K..,I,O] */
+        int32_t perm[AC_MAX_RANK];
+        for (int32_t d = 0; d < x->rank; d++)
+            perm[d] = d < win.m ? d + 2 : x->rank - 1 - d;
+        return ac_onx_result(n, 0, conv_nd(n, to_last(n, x), ac_onx_transpose(n, w, perm), bias, &win, groups));
+    }
     const bool depthwise = groups > 1 && w->dim[1] == 1;
     const ac_op op = depthwise ? AC_OP_DEPTHWISE_CONV_2D : AC_OP_CONV_2D;
     ac_attrs_init(op, &a);
     conv_attrs(&win, &a.conv);
-    ac_tensor *in[] = {channels_last(n, x), ac_onx_transpose(n, kernel_2d(n, w), depthwise ? DEPTHWISE : TO_LAST),
-                       bias};
-    return ac_onx_result(n, 0, channels_first(n, ac_onx_make(n, op, in, bias ? 3 : 2, &a, AC_NONE), win.m));
+    ac_tensor *in[] = {ac_onx_channels_last(n, x),
+                       ac_onx_transpose(n, kernel_2d(n, w), depthwise ? DEPTHWISE : TO_LAST), bias};
+    return ac_onx_result(n, 0, ac_onx_channels_first(n, ac_onx_make(n, op, in, bias ? 3 : 2, &a, AC_NONE), win.m));
 }
 
 /* Output o gets stride * (in - 1) + output_padding + reach - pads elements; output_shape gives it and makes the pads.
  */
-static int tconv_shape(ac_onx_node *n, window *w, int64_t out[SPATIAL])
+static int tconv_shape(ac_onx_node *n, ac_onx_window *w, int64_t out[SPATIAL])
 {
     const char *how = ac_onx_str(n, "auto_pad", "NOTSET");
     ac_ints pads, want;
@@ -203,27 +247,91 @@ static int tconv_shape(ac_onx_node *n, window *w, int64_t out[SPATIAL])
     return AC_OK;
 }
 
+/* x with stride - 1 zeros between neighbours along dimension d. */
+static ac_tensor *spread(ac_onx_node *n, ac_tensor *x, int32_t d, int64_t stride)
+{
+    int64_t outer = 1, inner = 1, dim[AC_MAX_RANK];
+    const int32_t rank = x->rank;
+    for (int32_t k = 0; k < rank; k++) {
+        dim[k] = x->dim[k] * (k == d ? stride : 1);
+        *(k < d ? &outer : &inner) *= k == d ? 1 : x->dim[k];
+    }
+    const int64_t none[4] = {0}, behind[4] = {0, 0, stride - 1, 0};
+    ac_tensor *y = ac_onx_reshape(n, x, 4, (int64_t[]){outer, x->dim[d], 1, inner});
+    y = ac_onx_reshape(n, ac_onx_pad(n, y, none, behind, NULL), rank, dim);
+    return ac_onx_slice(n, y, d, 0, dim[d] - stride + 1);
+}
+
+/* The convolution of the spread input with the flipped kernel: any number of dimensions, dilated. */
+static ac_tensor *tconv(ac_onx_node *n, ac_onx_window *win, const int64_t *out, int64_t groups)
+{
+    ac_tensor *x = to_last(n, n->in[0]), *w = n->in[1];
+    const int32_t m = win->m, rank = m + 2;
+    const int64_t in_channels = w->dim[0] / groups, channels = w->dim[1];
+    for (int32_t i = 0; x && i < m; i++) {
+        const int32_t d = SPATIAL - m + i;
+        if (win->stride[d] > 1)
+            x = spread(n, x, i + 1, win->stride[d]);
+        if (!x)
+            return NULL;
+        const int64_t reach = (win->kernel[d] - 1) * win->dil[d] + 1, before = reach - 1 - win->before[d];
+        if (before < 0) { /* results only the front reaches are cut off */
+            if (-before >= x->dim[i + 1])
+                return (void)ac_onx_cannot(n, "its pads leave nothing of the input"), NULL;
+            x = ac_onx_slice(n, x, i + 1, -before, x->dim[i + 1] + before);
+        }
+        win->before[d] = before > 0 ? before : 0;
+        win->after[d] = x ? out[d] - 1 + reach - x->dim[i + 1] - win->before[d] : 0;
+        if (x && win->after[d] < 0) {
+            x = ac_onx_slice(n, x, i + 1, 0, x->dim[i + 1] + win->after[d]);
+            win->after[d] = 0;
+        }
+        win->stride[d] = 1;
+    }
+    int64_t split[AC_MAX_RANK] = {groups, in_channels, channels}, whole[AC_MAX_RANK];
+    int32_t perm[AC_MAX_RANK];
+    int64_t axes[SPATIAL];
+    for (int32_t d = 0; d < m; d++) {
+        split[3 + d] = whole[d] = w->dim[2 + d];
+        perm[d] = 3 + d;
+        axes[d] = d;
+    }
+    perm[m] = 1;
+    perm[m + 1] = 0;
+    perm[m + 2] = 2;
+    whole[m] = in_channels;
+    whole[m + 1] = groups * channels;
+    w = ac_onx_reshape(n, ac_onx_transpose(n, ac_onx_reshape(n, w, rank + 1, split), perm), rank, whole);
+    w = ac_onx_2(n, AC_OP_REVERSE_V2, w, ac_onx_ints_const(n, m, axes));
+    return conv_nd(n, x, w, ac_onx_in(n, 2), win, groups);
+}
+
+static int tconv_nd(ac_onx_node *n, ac_onx_window *win, const int64_t *out, int64_t groups)
+{
+    if (win->m + 3 > AC_MAX_RANK)
+        return ac_onx_cannot(n, "it has %d spatial dimensions", win->m);
+    return ac_onx_result(n, 0, tconv(n, win, out, groups));
+}
+
 int ac_onx_do_conv_transpose(ac_onx_node *n)
 {
     static const int32_t WEIGHTS[AC_MAX_RANK] = {1, 2, 3, 0}; /* [I,O,KH,KW] -> [O,KH,KW,I] */
     ac_tensor *x = n->in[0], *w = n->in[1], *bias = ac_onx_in(n, 2), *part[64];
-    window win;
+    ac_onx_window win;
     ac_attrs a;
-    int64_t out[SPATIAL] = {1, 1, 1};
-    AC_TRY(open_window(n, x, 2, &win));
+    int64_t out[SPATIAL];
+    AC_TRY(ac_onx_window_open(n, x, &win));
     AC_TRY(check_kernel(n, x, w, &win));
     AC_TRY(tconv_shape(n, &win, out));
     const int64_t groups = ac_onx_int(n, "group", 1);
     if (groups < 1 || x->dim[1] % groups || w->dim[0] != x->dim[1])
         return ac_error(n->r->cx, n->at, E0104, "%" PRId64 " groups of weights %s do not fit input '%s' %s", groups,
                         ac_shape_str(n->r->cx, w), x->name, ac_shape_str(n->r->cx, x));
-    if (groups > 64)
-        return ac_onx_cannot(n, "it has %" PRId64 " groups; supported are up to 64", groups);
-    if (win.dil[1] != 1 || win.dil[2] != 1)
-        return ac_onx_cannot(n, "its dilation is not 1");
+    if (win.m > 2 || groups > 64 || win.dil[SPATIAL - 2] != 1 || win.dil[SPATIAL - 1] != 1)
+        return tconv_nd(n, &win, out, groups);
     ac_attrs_init(AC_OP_TRANSPOSE_CONV, &a);
     conv_attrs(&win, &a.conv);
-    x = channels_last(n, x);
+    x = ac_onx_channels_last(n, x);
     w = kernel_2d(n, w);
     if (!x || !w)
         return AC_FAIL;
@@ -232,101 +340,13 @@ int ac_onx_do_conv_transpose(ac_onx_node *n)
         ac_tensor *xg = groups == 1 ? x : ac_onx_slice(n, x, 3, g * ic, ic);
         ac_tensor *wg = groups == 1 ? w : ac_onx_slice(n, w, 0, g * ic, ic);
         ac_tensor *bg = groups == 1 || !bias ? bias : ac_onx_slice(n, bias, 0, g * oc, oc);
-        ac_tensor *in[] = {ac_onx_ints_const(n, 4, (int64_t[]){x->dim[0], out[1], out[2], oc}),
-                           ac_onx_transpose(n, wg, WEIGHTS), xg, bg};
+        ac_tensor *in[] = {
+            ac_onx_ints_const(n, 4, (int64_t[]){x->dim[0], win.m > 1 ? out[SPATIAL - 2] : 1, out[SPATIAL - 1], oc}),
+            ac_onx_transpose(n, wg, WEIGHTS), xg, bg};
         part[g] = ac_onx_make(n, AC_OP_TRANSPOSE_CONV, in, bg ? 4 : 3, &a, AC_NONE);
     }
-    return ac_onx_result(n, 0,
-                         channels_first(n, groups == 1 ? part[0] : ac_onx_concat(n, part, (int32_t)groups, 3), win.m));
-}
-
-/* Pools. */
-
-static ac_tensor *pool_2d(ac_onx_node *n, ac_tensor *x, const int64_t kernel[2], const int64_t stride[2],
-                          const int64_t before[2], const int64_t after[2])
-{
-    ac_attrs a;
-    ac_attrs_init(n->row->op, &a);
-    a.pool.kernel_h = (int32_t)kernel[0];
-    a.pool.kernel_w = (int32_t)kernel[1];
-    a.pool.stride_h = (int32_t)stride[0];
-    a.pool.stride_w = (int32_t)stride[1];
-    a.pool.padding = AC_PAD_EXPLICIT;
-    a.pool.pad_t = (int32_t)before[0];
-    a.pool.pad_b = (int32_t)after[0];
-    a.pool.pad_l = (int32_t)before[1];
-    a.pool.pad_r = (int32_t)after[1];
-    return x ? ac_onx_make(n, n->row->op, &x, 1, &a, AC_NONE) : NULL;
-}
-
-/* [N,C,D,H,W]: first over the planes, then over the depth. Maxima and averages do not mind: the number of elements in a
- * window is a product of the numbers along each dimension. */
-static ac_tensor *pool_3d(ac_onx_node *n, ac_tensor *x, const window *w)
-{
-    static const int32_t LAST[AC_MAX_RANK] = {0, 2, 3, 4, 1}, FIRST[AC_MAX_RANK] = {0, 4, 1, 2, 3};
-    const int64_t batch = x->dim[0], depth = w->in[0] + w->pad[0], c = x->dim[1];
-    const int64_t kernel[2] = {w->kernel[0], 1}, stride[2] = {w->stride[0], 1}, before[2] = {w->before[0], 0};
-    const int64_t after[2] = {w->after[0], 0};
-    x = ac_onx_transpose(n, x, LAST);
-    if (w->padded) {
-        const int64_t front[5] = {0, w->front[0], w->front[1], w->front[2], 0};
-        const int64_t back[5] = {0, w->back[0], w->back[1], w->back[2], 0};
-        x = ac_onx_pad(n, x, front, back, NULL);
-    }
-    x = x ? ac_onx_reshape(n, x, 4, (int64_t[]){batch * depth, x->dim[2], x->dim[3], c}) : NULL;
-    x = pool_2d(n, x, w->kernel + 1, w->stride + 1, w->before + 1, w->after + 1);
-    if (!x)
-        return NULL;
-    const int64_t h = x->dim[1], v = x->dim[2];
-    x = pool_2d(n, ac_onx_reshape(n, x, 4, (int64_t[]){batch, depth, h * v, c}), kernel, stride, before, after);
-    x = x ? ac_onx_reshape(n, x, 5, (int64_t[]){batch, x->dim[1], h, v, c}) : NULL;
-    return ac_onx_transpose(n, x, FIRST);
-}
-
-/* count_include_pad: the image is padded with zeros first; what ceil_mode adds behind never counts. */
-int ac_onx_do_pool(ac_onx_node *n)
-{
-    ac_tensor *x = n->in[0];
-    const bool average = n->row->op == AC_OP_AVERAGE_POOL_2D, ceil_mode = ac_onx_int(n, "ceil_mode", 0) != 0;
-    const bool include = average && ac_onx_int(n, "count_include_pad", 0) != 0;
-    window w, plain;
-    if (!average)
-        (void)ac_onx_int(n, "storage_order", 0); /* of the indices */
-    AC_TRY(open_window(n, x, 3, &w));
-    if (!ac_onx_attr_of(n, "kernel_shape"))
-        return ac_error(n->r->cx, n->at, E0103, "kernel_shape is left out");
-    plain = w;
-    AC_TRY(read_pads(n, &w, ceil_mode));
-    AC_TRY(read_pads(n, &plain, false));
-    for (int32_t d = 0; d < SPATIAL; d++) {
-        if (w.dil[d] != 1)
-            return ac_onx_cannot(n, "its dilation is not 1");
-        if (!include)
-            continue;
-        w.padded = true;
-        w.front[d] = w.before[d];
-        w.back[d] = plain.after[d];
-        w.pad[d] = w.front[d] + w.back[d];
-        w.before[d] = 0;
-        w.after[d] = w.after[d] > plain.after[d] ? w.after[d] - plain.after[d] : 0;
-    }
-    if (w.m == 3)
-        return ac_onx_result(n, 0, pool_3d(n, x, &w));
-    x = channels_last(n, x);
-    if (w.padded) {
-        const int64_t front[4] = {0, w.front[1], w.front[2], 0}, back[4] = {0, w.back[1], w.back[2], 0};
-        x = ac_onx_pad(n, x, front, back, NULL);
-    }
-    x = pool_2d(n, x, w.kernel + 1, w.stride + 1, w.before + 1, w.after + 1);
-    return ac_onx_result(n, 0, channels_first(n, x, w.m));
-}
-
-int ac_onx_do_global_pool(ac_onx_node *n)
-{
-    ac_tensor *x = n->in[0];
-    if (x->rank < 2)
-        return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions", x->name, x->rank);
-    return ac_onx_result(n, 0, ac_onx_reduce(n, n->row->op, x, ((1u << x->rank) - 1) & ~3u, true));
+    return ac_onx_result(
+        n, 0, ac_onx_channels_first(n, groups == 1 ? part[0] : ac_onx_concat(n, part, (int32_t)groups, 3), win.m));
 }
 
 /* DCR is our order when channels are last; CRD splits them the other way round, which takes a transpose of its own. */
@@ -350,22 +370,31 @@ int ac_onx_do_depth_to_space(ac_onx_node *n)
     ac_attrs a;
     ac_attrs_init(AC_OP_DEPTH_TO_SPACE, &a);
     a.block.block = (int32_t)b;
-    x = channels_last(n, x);
-    return ac_onx_result(n, 0,
-                         channels_first(n, x ? ac_onx_make(n, AC_OP_DEPTH_TO_SPACE, &x, 1, &a, AC_NONE) : NULL, 2));
+    x = ac_onx_channels_last(n, x);
+    return ac_onx_result(
+        n, 0, ac_onx_channels_first(n, x ? ac_onx_make(n, AC_OP_DEPTH_TO_SPACE, &x, 1, &a, AC_NONE) : NULL, 2));
 }
 
 int ac_onx_do_space_to_depth(ac_onx_node *n)
 {
+    static const int32_t CRD[AC_MAX_RANK] = {0, 1, 3, 5, 2, 4}; /* [N,C,H,b,W,b] -> [N,C,b,b,H,W] */
     ac_tensor *x = n->in[0];
     ac_attrs a;
     const int64_t b = ac_onx_int(n, "blocksize", 0);
-    if (x->rank != 4 || b < 1 || b > 1 << 15)
+    const char *mode = ac_onx_str(n, "mode", "DCR");
+    if (x->rank != 4 || b < 1 || b > 1 << 15 || x->dim[2] % b || x->dim[3] % b)
         return ac_error(n->r->cx, n->at, E0104, "'%s' %s does not divide into blocks of %" PRId64, x->name,
                         ac_shape_str(n->r->cx, x), b);
+    if (!strcmp(mode, "CRD")) {
+        const int64_t c = x->dim[1], h = x->dim[2] / b, w = x->dim[3] / b;
+        x = ac_onx_transpose(n, ac_onx_reshape(n, x, 6, (int64_t[]){x->dim[0], c, h, b, w, b}), CRD);
+        return ac_onx_result(n, 0, x ? ac_onx_reshape(n, x, 4, (int64_t[]){x->dim[0], c * b * b, h, w}) : NULL);
+    }
+    if (strcmp(mode, "DCR") != 0)
+        return ac_error(n->r->cx, n->at, E0103, "mode is '%s', expected DCR or CRD", mode);
     ac_attrs_init(AC_OP_SPACE_TO_DEPTH, &a);
     a.block.block = (int32_t)b;
-    x = channels_last(n, x);
-    return ac_onx_result(n, 0,
-                         channels_first(n, x ? ac_onx_make(n, AC_OP_SPACE_TO_DEPTH, &x, 1, &a, AC_NONE) : NULL, 2));
+    x = ac_onx_channels_last(n, x);
+    return ac_onx_result(
+        n, 0, ac_onx_channels_first(n, x ? ac_onx_make(n, AC_OP_SPACE_TO_DEPTH, &x, 1, &a, AC_NONE) : NULL, 2));
 }

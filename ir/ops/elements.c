@@ -1,5 +1,5 @@
-/* elements.c - single elements taken or changed by index: gather_elements, scatter_elements, scatter_into. ONNX's operators;
- * negative indices count from the end.
+/* elements.c - single elements taken or changed by index: gather_elements, scatter_elements, scatter_into. ONNX's
+ * operators; negative indices count from the end.
  *
  *     gather_elements    y[p] = x[p with p[axis] = i[p]]
  *     scatter_elements   y = x; for all p in order:  y[p with p[axis] = i[p]] = combine(that, u[p])

@@ -2,8 +2,9 @@
  *
  *     ac_x i = ac_index_at(L, t, at, extent, true);        i32, 0 <= i < extent, or the function leaves
  *
- * Indices are i16, i32 or i64. One out of range is never used: the function leaves with AC_STATUS_INDEX and its result is
- * unspecified (folding reports that as E0104). Constants that the caller has checked already need no test at run time. */
+ * Indices are i16, i32 or i64. One out of range is never used: the function leaves with AC_STATUS_INDEX and its result
+ * is unspecified (folding reports that as E0104). Constants that the caller has checked already need no test at run
+ * time. */
 #ifndef AC_IR_OPS_INDEX_H
 #define AC_IR_OPS_INDEX_H
 #include "ir/ops/lower.h"

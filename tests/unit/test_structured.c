@@ -1,5 +1,5 @@
 /* test_structured.c - operators that read or write elements by index or by window, with known values: gather_elements,
- * scatter_elements, scatter_into, topk of the smallest, cumprod. What the ONNX conformance suite shows in full is here
+ * scatter_elements, scatter_into, topk of the smallest, cumprod, conv_nd, window_sum, _max, _argmax. What the ONNX conformance suite shows in full is here
  * only as far as targets and refusals go. */
 #include "tests/unit/value_case.h"
 
@@ -25,6 +25,14 @@ static const value_case VALUES[] = {
     {F "[2]; input i: i32[1,1]; const u: f32[1] = [3]", "y = scatter_into(x, i, u)", {1, 2}, {0}, {-3}, 0, 4},
     {F "[4]; const a: i32[] = [0]", "y = cumprod(x, a)", {1, 2, 3, 4}, {1, 2, 6, 24}, {0}, 0, 0},
     {F "[4]; const a: i32[] = [0]", "y = cumprod(x, a) exclusive=true reverse=true", {1, 2, 3, 4}, {24, 12, 4, 1}, {0}, 0, 0},
+    {F "[1,4,2]; const w: f32[2,1,4] = [1, 10, 100, 1000, 2, 20, 200, 2000]; const b: f32[4] = [0, 0, 0, 0.5]",
+     "y = conv_nd(x, w, b) strides=[2] pads=[1, 0] groups=2", {1, 2, 3, 4, 5, 6, 7, 8}, {2, 20, 400, 4000.5, 13, 130, 1600, 16000.5}, {0}, 0, 0},
+    {F "[1,3,1]; const w: f32[2,1,9] = splat 2", "y = conv_nd(x, w) dilations=[2]", {1, 2, 3}, {8, 8, 8, 8, 8, 8, 8, 8, 8}, {0}, 0, 0},
+    {F "[2,3]", "y = window_sum(x) kernel=[1, 2] pads=[0, 0, 1, 1]", {1, 2, 3, 4, 5, 6}, {1, 3, 5, 3, 4, 9, 11, 6}, {0}, 0, 0},
+    {F "[3,2]", "y = window_sum(x) kernel=[2, 1] dilations=[2, 1]", {1, 2, 3, 4, 5, 6}, {6, 8}, {0}, 0, 0},
+    {F "[5]", "y = window_max(x) kernel=[2] strides=[2]", {-1, -2, -5, -3, 9}, {-1, -3}, {0}, 0, 0},
+    {F "[5]", "y = window_max(x) kernel=[1] strides=[2] pads=[0, 2]", {-1, -2, -5, -3, 9}, {-1, -5, 9, -INFINITY}, {0}, 0, 0},
+    {F "[2,3]", "y = window_argmax(x) kernel=[2, 2]", {1, 7, 7, NAN, 7, 8}, {1, 5}, {0}, 0, 0},
 };
 static const bad_case BAD[] = {
     {F "[2,3]; input i: i32[3,3]", "y = gather_elements(x, i) axis=1", "E0104"},
@@ -36,6 +44,11 @@ static const bad_case BAD[] = {
     {F "[2]; input i: i32[1]; const u: i32[1] = [3]", "y = scatter_elements(x, i, u)", "E0105"},
     {F "[2]; input i: i32[1]; const u: f32[1] = [3]", "y = scatter_elements(x, i, u) reduction=cubic", "E0103"},
     {F "[2]; input i: i32[1,2]; const u: f32[1] = [3]", "y = scatter_into(x, i, u)", "E0104"},
+    {F "[1,4,2]; const w: f32[2,2,4] = splat 1", "y = conv_nd(x, w) groups=2", "E0104"},
+    {F "[1,4,2]; const w: f32[2,2,4] = splat 1", "y = conv_nd(x, w) strides=[0]", "E0103"},
+    {F "[1,4,2]; const w: f32[2,2,4] = splat 1", "y = conv_nd(x, w) pads=[1]", "E0103"},
+    {F "[3]", "y = window_max(x) kernel=[4]", "E0104"},
+    {F "[3]", "y = window_max(x) kernel=[1, 1]", "E0103"},
 };
 // clang-format on
 
