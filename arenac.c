@@ -109,7 +109,8 @@ int ac_job_file(arenac_job *job, const char *path)
 static int read_stage(arenac_job *job, void *arg)
 {
     AC_TRY(ac_job_file(job, arg));
-    AC_TRY(ac_import(&job->cx, &job->file, job->opt.from, &job->graph));
+    const ac_import_options how = {.from = job->opt.from, .outputs = job->opt.outputs};
+    AC_TRY(ac_import(&job->cx, &job->file, &how, &job->graph));
     job->stage = 1;
     return AC_OK;
 }

@@ -30,6 +30,7 @@ typedef struct arenac_names { const char *const *item; int32_t n; } arenac_names
 
 typedef struct ac_options {
     const char *from;         /* format; NULL: guess by content */
+    const char *outputs;      /* NAME,NAME: outputs of a TensorFlow graph; NULL: the nodes nobody reads */
     const char *target;       /* a row of codegen/targets.def */
     const char *planner;      /* "auto" or a strategy */
     const char *name;         /* C prefix; NULL: from the file name */

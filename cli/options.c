@@ -221,6 +221,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_EMIT: c->emit = arg; return *arg != 0;
     case OPT_TARGET: c->opt.target = arg; c->target_given = true; return true;
     case OPT_FROM: c->opt.from = arg; return true;
+    case OPT_OUTPUTS: c->opt.outputs = arg; return true;
     case OPT_BUDGET: return ac_parse_size(strchr(arg, '=') ? strchr(arg, '=') + 1 : arg, &c->opt.budget);
     case OPT_EFFORT: return parse_int(arg, 0, 9, &c->opt.effort);
     case OPT_DIM: {

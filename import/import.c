@@ -225,15 +225,16 @@ static int unknown(ac_ctx *cx, const ac_file *f, ac_span s)
 
 /* The formats. */
 
-static int read_text(ac_ctx *cx, const ac_file *f, ac_graph **out)
+static int read_text(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
 {
+    (void)opt;
     return ac_graph_read_text(cx, f->path, (const char *)f->data, f->n, out);
 }
 
 typedef struct format {
     const char *name, *title;
     bool (*looks)(ac_span s);
-    int (*read)(ac_ctx *cx, const ac_file *f, ac_graph **out);
+    int (*read)(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
 } format;
 
 static const format FORMATS[] = {
@@ -256,21 +257,24 @@ const char *const *ac_import_formats(int32_t *n)
     return NAMES;
 }
 
-static int read_as(ac_ctx *cx, const format *x, const ac_file *f, ac_graph **out)
+static int read_as(ac_ctx *cx, const format *x, const ac_file *f, const ac_import_options *opt, ac_graph **out)
 {
     if (x->read)
-        return x->read(cx, f, out);
+        return x->read(cx, f, opt, out);
     ac_error(cx, (ac_place){.file = f->path}, E0018, "%s is recognised, but this build has no reader for it", x->title);
     return ac_help(cx, "convert the model to TFLite");
 }
 
-int ac_import(ac_ctx *cx, const ac_file *f, const char *from, ac_graph **out)
+int ac_import(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
 {
+    static const ac_import_options NONE = {.from = NULL};
     ac_span s = {f->data, f->n};
+    opt = opt ? opt : &NONE;
+    const char *from = opt->from;
     *out = NULL;
     for (int32_t i = 0; i < N_FORMATS; i++)
         if (from ? !strcmp(from, NAMES[i]) : FORMATS[i].looks(s))
-            return s.n ? read_as(cx, &FORMATS[i], f, out) : unknown(cx, f, s);
+            return s.n ? read_as(cx, &FORMATS[i], f, opt, out) : unknown(cx, f, s);
     if (!from)
         return unknown(cx, f, s);
     const char *near = ac_closest(from, NAMES, N_FORMATS);

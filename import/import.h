@@ -18,7 +18,13 @@
 #include "base/file.h"
 #include "ir/graph/graph.h"
 
-int ac_import(ac_ctx *cx, const ac_file *f, const char *from /* --from, NULL: guess */, ac_graph **out);
+typedef struct ac_import_options {
+    const char *from;      /* --from; NULL: guess */
+    const char *outputs;   /* --outputs NAME,NAME: of formats that do not say what their outputs are; NULL: all ends */
+    const ac_file *second; /* the file with the weights, for formats that have one; NULL: none is given */
+} ac_import_options;
+
+int ac_import(ac_ctx *cx, const ac_file *f, const ac_import_options *opt /* NULL: none */, ac_graph **out);
 
 /* Names that --from takes, in the order of formats.def; *n of them. */
 const char *const *ac_import_formats(int32_t *n);

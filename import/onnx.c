@@ -584,8 +584,9 @@ static int expand(ac_graph *g, void *with)
 
 /* A model whose inputs have open dimensions, or that computes a shape from an input, cannot be understood yet: the
  * graph gets its inputs now and its nodes in pass infer. */
-int ac_onnx_read(ac_ctx *cx, const ac_file *f, ac_graph **out)
+int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
 {
+    (void)opt;
     ac_onx r = {.cx = cx, .file = f};
     ac_diags before = cx->diags;
     int rc = read_model(&r);

@@ -23,6 +23,7 @@
 #define AC_IMPORT_ONNX_H
 #include "base/file.h"
 #include "import/build.h"
+#include "import/import.h"
 #include "import/pb.h"
 #include "import/refuse.h"
 #include "ir/graph/graph.h"
@@ -106,7 +107,7 @@ struct ac_onx_node {
 };
 
 /* onnx.c */
-int ac_onnx_read(ac_ctx *cx, const ac_file *f, ac_graph **out);
+int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
 /* A string of the file as an interned name. NULL: it holds control bytes (reported). */
 const char *ac_onx_name(ac_onx *r, ac_span s);
 /* The nodes of a branch of an If whose condition is known, in a scope inside that of n; results bound to n's. */

@@ -298,8 +298,9 @@ static int read_model(ac_tfl *r, ac_graph **out)
     return r->fb.failed ? AC_FAIL : rc;
 }
 
-int ac_tflite_read(ac_ctx *cx, const ac_file *f, ac_graph **out)
+int ac_tflite_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
 {
+    (void)opt;
     ac_tfl r = {.cx = cx, .file = f};
     ac_span bytes = {f->data, f->n};
     ac_graph *g = NULL;

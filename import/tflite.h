@@ -13,6 +13,7 @@
 #define AC_IMPORT_TFLITE_H
 #include "base/file.h"
 #include "import/fb.h"
+#include "import/import.h"
 #include "import/refuse.h"
 #include "ir/graph/graph.h"
 
@@ -85,6 +86,6 @@ void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code);
 int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id);
 
 /* The reader itself (tflite.c), called through formats.def. */
-int ac_tflite_read(ac_ctx *cx, const ac_file *f, ac_graph **out);
+int ac_tflite_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
 
 #endif

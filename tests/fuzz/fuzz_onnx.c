@@ -25,7 +25,7 @@ static int read_once(const ac_file *f, const char *from, FILE *show)
     }
     ac_ctx_start(&cx);
     ac_graph *g;
-    int rc = ac_import(&cx, f, from, &g);
+    int rc = ac_import(&cx, f, &(ac_import_options){.from = from}, &g);
     for (int32_t i = 0; rc == AC_OK && i < g->input.n; i++) /* open dimensions are taken as 2 */
         for (int32_t d = 0; d < g->input.item[i]->rank; d++)
             if (g->input.item[i]->dim[d] < 0)

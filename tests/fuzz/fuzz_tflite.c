@@ -25,7 +25,7 @@ static int read_once(const ac_file *f, const char *from, FILE *show)
     }
     ac_ctx_start(&cx);
     ac_graph *g;
-    int rc = ac_import(&cx, f, from, &g);
+    int rc = ac_import(&cx, f, &(ac_import_options){.from = from}, &g);
     if (rc == AC_OK)
         rc = ac_graph_verify(g);
     int status = (int)ac_diags_exit(&cx.diags);

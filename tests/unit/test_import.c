@@ -280,7 +280,7 @@ static int read_bytes(const void *bytes, size_t n, const char *from, size_t skew
     if (n)
         memcpy(held + skew, bytes, n);
     ac_file f = {.path = "test", .data = held + skew, .n = n};
-    int rc = ac_import(&cx, &f, from, &g);
+    int rc = ac_import(&cx, &f, &(ac_import_options){.from = from}, &g);
     CHECK((rc == AC_OK) == (ac_diags_exit(&cx.diags) == AC_EXIT_OK));
     CHECK((rc == AC_OK) == (g != NULL));
     return rc;

@@ -239,7 +239,7 @@ static outcome read_bytes(const uint8_t *p, size_t n, bool expand)
         abort();
     ac_ctx_start(&cx);
     ac_graph *g = NULL;
-    o.rc = ac_import(&cx, &f, "onnx", &g);
+    o.rc = ac_import(&cx, &f, &(ac_import_options){.from = "onnx"}, &g);
     if (o.rc == AC_OK && expand && g->expand)
         o.rc = g->expand(g, g->expand_with);
     if (o.rc == AC_OK)
