@@ -9,6 +9,7 @@
 #include "job.h"
 
 #include "base/sha256.h"
+#include "codegen/backend.h"
 #include "codegen/bind.h"
 #include "codegen/targets.h"
 #include "import/import.h"
@@ -335,6 +336,8 @@ static int compile_stage(arenac_job *job, void *arg)
     m->optimal = job->plan.arena_bytes == job->report.aligned_bound;
     m->poison = job->opt.poison;
     m->host = job->opt.host;
+    m->section_code = job->opt.section_code;
+    m->section_rodata = job->opt.section_rodata;
     for (size_t i = 0; i < sizeof WEIGHTS / sizeof *WEIGHTS; i++)
         if (!strcmp(job->opt.weights, WEIGHTS[i].name))
             m->weights = WEIGHTS[i].w;
@@ -366,16 +369,19 @@ static const char *sibling(arenac_job *job, const char *path, const char *ext)
     return n ? ac_strf(job->cx.region, "%.*s%s", (int)n, base, ext) : ac_strf(job->cx.region, "%s%s", job->module->name, ext);
 }
 
+static int emit_code(arenac_job *job, const emit_arg *e, ac_sink *to)
+{
+    const ac_emit_names names = {sibling(job, e->path, ".h"), sibling(job, e->path, ".bin")};
+    const ac_backend *b = ac_backend_for(&job->cx, e->kind);
+    return b ? b->emit(job->module, e->kind, &names, to) : AC_FAIL;
+}
+
 static int emit_stage(arenac_job *job, void *arg)
 {
     const emit_arg *e = arg;
     ac_sink *to = AC_NEW(job->cx.region, ac_sink);
     ac_sink_open(to, &job->cx);
-    if (!strcmp(e->kind, "c"))
-        AC_TRY(ac_emit_c(job->module, sibling(job, e->path, ".h"), sibling(job, e->path, ".bin"), to));
-    else if (!strcmp(e->kind, "h"))
-        AC_TRY(ac_emit_header(job->module, to));
-    else if (!strcmp(e->kind, "blob"))
+    if (!strcmp(e->kind, "blob"))
         AC_TRY(ac_emit_blob(job->module, to));
     else if (!strcmp(e->kind, "json"))
         ac_report_json(to, &job->report, &job->cx.diags);
@@ -398,6 +404,8 @@ static int emit_stage(arenac_job *job, void *arg)
     else if (!strcmp(e->kind, "loops"))
         for (int32_t s = 0; s < job->n_steps; s++)
             ac_loop_dump(to, job->step[s]->fn);
+    else if (job->stage >= 4)
+        AC_TRY(emit_code(job, e, to));
     else
         return ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s is not available", e->kind);
     arenac_add_output(job, to, e->path);

@@ -50,6 +50,7 @@ typedef struct ac_options {
     bool poison;              /* generated code overwrites dead bytes between steps */
     bool host;                /* generated code exports a descriptor for dlopen (run, bench) */
     const char *weights;      /* "auto", "rodata", "asm", "blob" */
+    const char *section_code, *section_rodata; /* of object files; NULL: the usual ones */
     bool werror;
     int32_t max_errors;
 } ac_options;
@@ -65,7 +66,7 @@ int arenac_check(arenac_job *job);                      /* shapes and lowering o
 int arenac_plan(arenac_job *job);                       /* arenac_check, then the memory plan, checked; E0401 over budget */
 int arenac_compile(arenac_job *job);                    /* arenac_plan, then binds calls to offsets */
 
-/* kind: "c" "h" "blob" "json" "md" "dot" "csv" "problem" "ag" "loops" ("report" is the text). Appends an output; files appear
+/* kind: "c" "h" "blob" "json" "md" "dot" "csv" "problem" "ag" "loops", with LLVM "o" "s" "ll" "bc" ("report" is the text). Appends an output; files appear
  * together in arenac_commit, or none does. path "-": standard output. */
 int arenac_emit(arenac_job *job, const char *kind, const char *path);
 int arenac_commit(arenac_job *job);

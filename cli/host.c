@@ -1,6 +1,6 @@
 #include "cli/host.h"
 
-#include "runtime/arn_rt.h"
+#include "codegen/targets.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -102,19 +102,25 @@ static int compile_in(arenac_job *job, const char *dir, ac_host *h)
     h->library = dlopen(so, RTLD_NOW | RTLD_LOCAL);
     if (!h->library)
         return ac_error(cx, (ac_place){0}, E0303, "cannot load the compiled model: %s", dlerror());
-    h->model = dlsym(h->library, ac_strf(cx->region, "%s_model", job->module->name));
-    if (!h->model)
+    const struct arn_model *model = dlsym(h->library, ac_strf(cx->region, "%s_model", job->module->name));
+    if (!model)
         return ac_error(cx, (ac_place){0}, E0901, "the compiled model has no '%s_model'", job->module->name);
+    if (model->abi != ARN_ABI)
+        return ac_error(cx, (ac_place){0}, E0901, "the compiled model has ABI %u, expected %d", model->abi, ARN_ABI);
+    h->image = (ac_image){.init = model->init, .run = model->run};
+    return AC_OK;
+}
+
+static int open_weights(ac_host *h)
+{
     ac_sink weights;
-    ac_sink_open(&weights, cx);
-    AC_TRY(ac_emit_blob(job->module, &weights));
+    ac_sink_open(&weights, &h->job->cx);
+    AC_TRY(ac_emit_blob(h->job->module, &weights));
     uint8_t *at = aligned(&h->weights_base, (ac_bytes)weights.n, 64);
     if (at && weights.n)
         memcpy(at, weights.text, weights.n);
     h->weights = at;
-    if (h->model->abi != ARN_ABI)
-        return ac_error(cx, (ac_place){0}, E0901, "the compiled model has ABI %u, expected %d", h->model->abi, ARN_ABI);
-    return at ? AC_OK : ac_error(cx, (ac_place){0}, E0402, "no memory for the weights");
+    return at ? AC_OK : ac_error(&h->job->cx, (ac_place){0}, E0402, "no memory for the weights");
 }
 
 static int open_c(arenac_job *job, ac_host *h)
@@ -138,11 +144,24 @@ static void step_end(void *user, int32_t step)
         h->hook(h->hook_user, step);
 }
 
-static int run_c(ac_host *h)
+/* ------------------------------------------------------------------ code in this process */
+
+static int open_image(arenac_job *job, const char *name, ac_host *h)
+{
+    const ac_backend *b = ac_backend_find(&job->cx, name);
+    if (!b)
+        return AC_FAIL;
+    if (!b->open)
+        return ac_error(&job->cx, (ac_place){0}, E0502, "the backend %s only prints: it cannot run a model", name);
+    h->backend = b;
+    return b->open(job->module, &h->image);
+}
+
+static int run_code(ac_host *h)
 {
     const struct arn_mem mem = {h->arena, h->weights, h->state};
     const struct arn_hook hook = {NULL, step_end, h};
-    int status = h->model->run(&mem, h->hook ? &hook : NULL);
+    int status = h->image.run(&mem, h->hook ? &hook : NULL);
     if (status)
         return ac_error(&h->job->cx, (ac_place){.file = h->job->path}, E0304,
                         "the run stopped with status %d (an index was out of range)", status);
@@ -195,9 +214,9 @@ static int run_eval(ac_host *h)
 int ac_host_reset(ac_host *h)
 {
     const ac_module *m = h->job->module;
-    if (h->model) {
+    if (!h->eval) {
         const struct arn_mem mem = {h->arena, h->weights, h->state};
-        int status = h->model->init(&mem);
+        int status = h->image.init(&mem);
         return status ? ac_error(&h->job->cx, (ac_place){.file = h->job->path}, E0901, "the compiled model refuses its memory (%d)", status)
                       : AC_OK;
     }
@@ -208,7 +227,7 @@ int ac_host_reset(ac_host *h)
     return AC_OK;
 }
 
-int ac_host_run(ac_host *h) { return h->eval ? run_eval(h) : run_c(h); }
+int ac_host_run(ac_host *h) { return h->eval ? run_eval(h) : run_code(h); }
 
 int ac_host_open(arenac_job *job, const char *backend, ac_host *h)
 {
@@ -220,11 +239,17 @@ int ac_host_open(arenac_job *job, const char *backend, ac_host *h)
         ac_error(&job->cx, (ac_place){0}, E0502, "target %s is firmware: it cannot run on this machine", job->target->name);
         return ac_help(&job->cx, "leave -t out (native), or use -t generic");
     }
+    if (!h->eval && !ac_target_runs_here(job->target)) {
+        ac_error(&job->cx, (ac_place){0}, E0502, "this machine cannot run code for %s", job->target->name);
+        return ac_help(&job->cx, "leave -t out (native), or use --backend eval");
+    }
     h->arena = aligned(&h->arena_base, m->arena_bytes, m->arena_align);
     h->state = aligned(&h->state_base, m->state_bytes, m->arena_align);
     if (!h->arena || !h->state)
         return ac_error(&job->cx, (ac_place){0}, E0402, "no memory for an arena of %lld bytes", (long long)m->arena_bytes);
-    AC_TRY(h->eval ? open_eval(job, h) : open_c(job, h));
+    AC_TRY(h->eval ? open_eval(job, h) : !strcmp(backend, "c") ? open_c(job, h) : open_image(job, backend, h));
+    if (!h->eval)
+        AC_TRY(open_weights(h));
     return ac_host_reset(h);
 }
 
@@ -232,6 +257,8 @@ void ac_host_close(ac_host *h)
 {
     if (h->library)
         dlclose(h->library);
+    if (h->backend)
+        h->backend->close(&h->image);
     free(h->arena_base);
     free(h->state_base);
     free(h->weights_base);

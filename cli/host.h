@@ -1,4 +1,5 @@
-/* host.h - a compiled job made runnable on this machine: generated C through the host compiler, or the loop evaluator.
+/* host.h - a compiled job made runnable on this machine: generated C through the host compiler, the loop evaluator, or code that
+ * a backend (codegen/backend.h) makes in this process.
  *
  *     ac_host h;
  *     if (ac_host_open(job, "c", &h) == AC_OK) {
@@ -11,9 +12,8 @@
  * $CC, else cc, compiles them; the result is loaded. Errors: E0303 with the compiler's first lines. */
 #ifndef AC_CLI_HOST_H
 #define AC_CLI_HOST_H
+#include "codegen/backend.h"
 #include "job.h"
-
-struct arn_model;
 
 /* Called after each step: step, and the host (arena as the step left it). */
 typedef void ac_step_hook(void *user, int32_t step);
@@ -25,7 +25,8 @@ typedef struct ac_host {
     const uint8_t *weights;     /* the blob */
     void *arena_base, *state_base, *weights_base;
     void *library;
-    const struct arn_model *model;
+    const ac_backend *backend;  /* NULL: c or eval */
+    ac_image image;             /* init and run, unless eval */
     ac_program **program;       /* eval: one for each function of the module */
     ac_step_hook *hook;
     void *hook_user;

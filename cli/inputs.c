@@ -30,10 +30,8 @@ static int open_stage(arenac_job *job, void *arg)
     ac_inputs *in = a->in;
     memset(in, 0, sizeof *in);
     in->cli = a->cli;
-    if (strcmp(a->backend, "c") && strcmp(a->backend, "eval")) {
-        ac_error(&job->cx, (ac_place){0}, E0502, "--backend %s is not in this build", a->backend);
-        return ac_help(&job->cx, "use --backend c, or --backend eval which needs no compiler");
-    }
+    if (strcmp(a->backend, "eval") && !ac_backend_find(&job->cx, a->backend))
+        return AC_FAIL; /* known before the model is compiled */
     if (job->graph->input.n > AC_CLI_MAX)
         return ac_error(&job->cx, (ac_place){.file = job->path}, E0108, "more than %d inputs", AC_CLI_MAX);
     for (int32_t k = 0; k < a->cli->n_inputs; k++) {

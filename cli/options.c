@@ -202,6 +202,16 @@ static bool one_of(const char *arg, const char *list) /* list: "a|b|c" */
     return false;
 }
 
+static bool section(const char *arg, ac_options *opt)
+{
+    const char *name = strchr(arg, '=');
+    if (!name || !name[1])
+        return false;
+    bool code = !strncmp(arg, "code=", 5);
+    *(code ? &opt->section_code : &opt->section_rodata) = name + 1;
+    return code || !strncmp(arg, "rodata=", 7);
+}
+
 static bool push_name(const char **list, arenac_names *names, const char *arg)
 {
     if (names->n == AC_CLI_MAX)
@@ -248,6 +258,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_OVERLAP: return on_off(arg, &c->opt.overlap);
     case OPT_VIEWS: return on_off(arg, &c->opt.views);
     case OPT_WEIGHTS: c->opt.weights = arg; return one_of(arg, "auto|rodata|asm|blob");
+    case OPT_SECTION: return section(arg, &c->opt);
     case OPT_POISON: c->opt.poison = true; return true;
     case OPT_EXACT: c->opt.exact = true; return true;
     case OPT_SKIP: return push_name(c->skip, &c->opt.skip, arg);
@@ -259,7 +270,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_OUTPUT_DIR: c->output_dir = arg; return *arg != 0;
     case OPT_COMPARE: return key_file(arg, c->compare, &c->n_compares);
     case OPT_MAX_ULP: return parse_int(arg, 0, INT32_MAX, &c->max_ulp);
-    case OPT_BACKEND: c->backend = arg; return one_of(arg, "c|eval|llvm|cuda");
+    case OPT_BACKEND: c->backend = arg; return *arg != 0;
     case OPT_PER_NODE: c->per_node = true; return true;
     case OPT_RUNS: return parse_int(arg, 1, 1000000000, &c->runs);
     case OPT_PER_OP: c->per_op = true; return true;

@@ -1,6 +1,7 @@
 /* plan.c - the verbs plan (of a model or of a CSV problem), check and compile. */
 #include "cli/offline.h"
 
+#include "codegen/backend.h"
 #include "codegen/targets.h"
 #include "planner/lock.h"
 
@@ -8,11 +9,11 @@
 
 /* ------------------------------------------------------------------ where outputs go */
 
-static const struct kind_row { const char *kind, *ext; bool code; } KINDS[] = {
-    {"c", ".c", true},          {"h", ".h", true},     {"json", ".json", false},  {"md", ".md", false},
-    {"dot", ".dot", false},     {"csv", ".csv", false}, {"problem", ".problem.csv", false}, {"ag", ".ag", false},
-    {"loops", ".loops", false}, {"svg", ".svg", false}, {"html", ".html", false}, {"lock", ".lock", false},
-    {"tflite", ".planned.tflite", false}, {"tflm-buffer-plan", ".buffer_plan.h", false},
+/* Reports and plans; code is what backends emit. */
+static const struct kind_row { const char *kind, *ext; } KINDS[] = {
+    {"json", ".json"},          {"md", ".md"},   {"dot", ".dot"},   {"csv", ".csv"},   {"problem", ".problem.csv"}, {"ag", ".ag"},
+    {"loops", ".loops"},        {"svg", ".svg"}, {"html", ".html"}, {"lock", ".lock"}, {"tflite", ".planned.tflite"},
+    {"tflm-buffer-plan", ".buffer_plan.h"},
 };
 
 static bool ends_with(const char *s, const char *end)
@@ -26,10 +27,20 @@ static const char *stem(arenac_job *job, const char *output)
 {
     if (!output)
         return job->stem;
+    const char *dot = strrchr(output, '.'), *code = dot ? ac_backend_ext(dot + 1) : NULL;
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
         if (ends_with(output, KINDS[i].ext))
             return ac_strf(job->cx.region, "%.*s", (int)(strlen(output) - strlen(KINDS[i].ext)), output);
-    return output;
+    return code && ends_with(output, code) ? ac_strf(job->cx.region, "%.*s", (int)(strlen(output) - strlen(code)), output) : output;
+}
+
+static bool lists(const char *list, const char *kind)
+{
+    const size_t n = strlen(kind);
+    for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
+        if (strcspn(p, ",") == n && !strncmp(p, kind, n))
+            return true;
+    return false;
 }
 
 static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
@@ -43,13 +54,15 @@ static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
         for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
             if (!strcmp(KINDS[i].kind, kind))
                 row = &KINDS[i];
-        if (!row) {
-            ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s is not available in this version", kind);
-            status = ac_help(&job->cx, "available: c,h,json,svg,html,md,dot,csv,problem,lock,ag,loops,tflite,tflm-buffer-plan");
+        const char *ext = row ? row->ext : ac_backend_ext(kind);
+        if (ext && !row && job->stage < 4) {
+            status = ac_error(&job->cx, (ac_place){0}, E0501, "--emit %s belongs to arenac compile", kind);
             continue;
         }
-        if (row->code && job->stage < 4) {
-            status = ac_error(&job->cx, (ac_place){0}, E0501, "--emit %s belongs to arenac compile", kind);
+        if (!ext && (job->stage < 4 || !ac_backend_for(&job->cx, kind))) {
+            if (job->stage < 4)
+                ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s is not available in this version", kind);
+            status = ac_help(&job->cx, "available: c,h,o,s,ll,bc,json,svg,html,md,dot,csv,problem,lock,ag,loops,tflite,tflm-buffer-plan");
             continue;
         }
         if (!cli->offline && !strncmp(kind, "tfl", 3)) {
@@ -59,14 +72,19 @@ static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
         const char *path;
         if (cli->output && (kinds == 1 || !strcmp(cli->output, "-")))
             path = cli->output;
-        else if (!cli->output && kinds == 1 && !row->code)
+        else if (!cli->output && kinds == 1 && row)
             path = "-";
         else
-            path = ac_strf(job->cx.region, "%s%s", stem(job, cli->output), row->ext);
+            path = ac_strf(job->cx.region, "%s%s", stem(job, cli->output), ext ? ext : ac_strf(job->cx.region, ".%s", kind));
         if (cli->offline ? ac_cli_offline_emit(cli, job, kind, path) : arenac_emit(job, kind, path))
             status = -1;
     }
     return status;
+}
+
+static bool emits_code(const char *list)
+{
+    return lists(list, "c") || lists(list, "o") || lists(list, "s") || lists(list, "ll") || lists(list, "bc");
 }
 
 /* ------------------------------------------------------------------ plan of a CSV problem */
@@ -222,7 +240,8 @@ int ac_cli_compile(ac_cli *cli)
             emit = "c,h"; /* a stem */
         emit_list(cli, job, emit);
         ac_cli_lock(cli, job);
-        if ((w == AC_WEIGHTS_ASM || w == AC_WEIGHTS_BLOB) && !piped && strstr(emit, "c"))
+        bool needs_blob = w == AC_WEIGHTS_BLOB && (!cli->emit || emits_code(cli->emit));
+        if (!piped && (needs_blob || (w == AC_WEIGHTS_ASM && lists(emit, "c"))))
             arenac_emit(job, "blob", ac_strf(job->cx.region, "%s.bin", stem(job, cli->output)));
         if (cli->json)
             arenac_emit(job, "json", "-");

@@ -55,6 +55,7 @@ typedef struct ac_module {
     ac_bytes arena_bytes, arena_align, state_bytes;
     bool optimal;             /* the plan meets its bound */
     ac_weights weights;
+    const char *section_code, *section_rodata; /* of objects; NULL: the usual ones */
     bool poison;              /* debug build of the code: fill the arena's dead bytes between calls and check */
     bool host;                /* for `run` and `bench`: also exports a struct of function pointers, see emit_c.c */
     /* Per call, for poison: byte ranges of the arena that are dead before it runs. Sorted, disjoint. NULL without poison. */

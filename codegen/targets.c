@@ -3,8 +3,8 @@
 #include <string.h>
 
 static const ac_target TARGETS[] = {
-#define TARGET(name, help, vec, regs, fma, dot, features, align, l1, l2, firmware)                                     \
-    {name, help, vec, regs, fma, dot, features, align, l1, l2, firmware},
+#define TARGET(name, help, vec, regs, fma, dot, features, align, l1, l2, firmware, ...)                                \
+    {name, help, vec, regs, fma, dot, features, align, l1, l2, firmware, __VA_ARGS__},
 #include "codegen/targets.def"
 #undef TARGET
 };
@@ -33,6 +33,8 @@ static bool has_avx_vnni(void)
 
 static bool has_features(const ac_target *t)
 {
+    if (t->isa != AC_ISA_ANY && t->isa != AC_ISA_X86)
+        return false;
     __builtin_cpu_init();
     if (t->vec_bytes >= 16 && !__builtin_cpu_supports("sse4.2"))
         return false;
@@ -50,7 +52,7 @@ static bool has_features(const ac_target *t)
 #else
 static bool has_features(const ac_target *t)
 {
-    return t->vec_bytes == 0;
+    return t->isa == AC_ISA_ANY && t->vec_bytes == 0;
 }
 #endif
 
@@ -59,13 +61,20 @@ bool ac_target_runs_here(const ac_target *t)
     return !t->firmware && has_features(t);
 }
 
+/* Named processors are rows of the same facts: the first row with the most is the native one. */
+static bool has_more(const ac_target *t, const ac_target *than)
+{
+    return t->vec_bytes != than->vec_bytes ? t->vec_bytes > than->vec_bytes : t->dot_u8s8 && !than->dot_u8s8;
+}
+
 const ac_target *ac_target_find(const char *name)
 {
     const ac_target *best = NULL;
     bool native = !strcmp(name, "native");
     for (int32_t i = 0; i < N_TARGETS; i++) {
-        if (native ? ac_target_runs_here(&TARGETS[i]) : !strcmp(name, TARGETS[i].name))
-            best = &TARGETS[i];
+        const ac_target *t = &TARGETS[i];
+        if (native ? ac_target_runs_here(t) && (!best || has_more(t, best)) : !strcmp(name, t->name))
+            best = t;
     }
     return best;
 }

@@ -4,6 +4,17 @@
 #define AC_IR_OPS_TARGET_H
 #include "ir/graph/dtype.h"
 
+typedef enum ac_isa { AC_ISA_ANY, AC_ISA_X86, AC_ISA_ARM, AC_ISA_AARCH64, AC_ISA_RISCV, AC_ISA_WASM } ac_isa;
+
+/* Float operations that are instructions; what is missing becomes integer arithmetic, never a call of a library. */
+enum {
+    AC_FP_SQRT32 = 1,
+    AC_FP_SQRT64 = 2,
+    AC_FP_ROUND32 = 4, /* floor, ceil, trunc, rint */
+    AC_FP_ROUND64 = 8,
+    AC_FP_HALF = 16    /* f16 to f32 and back */
+};
+
 typedef struct ac_target {
     const char *name, *help;
     int32_t vec_bytes;     /* widest vector register: 0 (plain C), 16, 32 or 64 */
@@ -14,6 +25,10 @@ typedef struct ac_target {
     int32_t align;         /* default alignment of tensors, bytes */
     int32_t l1_bytes, l2_bytes;
     bool firmware;         /* no host: run and bench refuse it */
+    ac_isa isa;
+    bool dot_i8i8;         /* DOT4 i8 x i8 is one instruction (Arm sdot) */
+    int32_t fp;            /* AC_FP_... */
+    const char *triple, *cpu, *attributes, *abi; /* for printers of objects, in LLVM's words; triple "": this machine's */
 } ac_target;
 
 /* Lanes of `d` in the widest vector; 1 on plain targets. */

@@ -38,7 +38,17 @@ expect 2 'is not given' "$arenac" run "$model"
 expect 2 'but ' "$arenac" run "$model" --input 0="$src/models/dsnet_int8.in0.0.npy"
 expect 2 'none of the model' "$arenac" run "$model" --input nosuch="$src/models/digits_int8.in0.0.npy"
 expect 5 'differs from' "$arenac" run "$model" --input 0="$src/models/digits_int8.in0.0.npy" --compare 0="$src/models/digits_int8.out0.2.npy" --backend eval
-expect 8 'not in this build' "$arenac" run "$model" --backend llvm --random 1
+mkdir alone # without the module of the LLVM backend beside it
+cp "$arenac" alone/arenac
+expect 8 'install llvm-19-dev' alone/arenac run "$model" --backend llvm --random 1
+expect 8 'install llvm-19-dev' alone/arenac compile "$model" --emit o,h -o x
+[ ! -e x.h ] || { echo "a header without its object"; bad=1; }
+expect 8 'arenac-nosuch.so' "$arenac" run "$model" --backend nosuch --random 1
+expect 8 'available: c,h,o' "$arenac" compile "$model" --emit nosuch
+printf 'not a library' >arenac-broken.so
+expect 8 'cannot be opened' env ARENAC_BACKENDS=. "$arenac" run "$model" --backend broken --random 1
+expect 8 'not printed for the vectors' "$arenac" compile "$model" -t aarch64 -o x.c
+expect 8 'cannot run code for' "$arenac" run "$model" -t wasm32 --random 1
 expect 3 'host compiler' env CC=/nonexistent/cc "$arenac" run "$model" --random 1
 mkdir readonly
 chmod a-w readonly

@@ -9,6 +9,9 @@ trap 'rm -rf "$tmp"' EXIT
 cmake --install "$build" --prefix "$tmp/a place" >/dev/null
 p="$tmp/a place"
 "$p/bin/arenac" run -q "$src/models/digits_int8.tflite" --input 0="$src/models/digits_int8.in0.0.npy" --compare 0="$src/models/digits_int8.out0.0.npy"
+if [ -e "$build/arenac-llvm.so" ]; then # found in the install prefix
+    "$p/bin/arenac" run -q --backend llvm "$src/models/digits_int8.tflite" --input 0="$src/models/digits_int8.in0.0.npy" --compare 0="$src/models/digits_int8.out0.0.npy"
+fi
 grep -q 'SH SYNOPSIS' "$p/share/man/man1/arenac-plan.1"
 mkdir "$tmp/user"
 cat >"$tmp/user/CMakeLists.txt" <<'X'

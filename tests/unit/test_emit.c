@@ -707,9 +707,11 @@ int main(void)
         return 0;
     }
     test_plain(dir);
-    for (int32_t i = 0; i < ac_target_count(); i++)
-        if (ac_target_at(i)->vec_bytes && ac_target_runs_here(ac_target_at(i)))
-            test_vectors(dir, ac_target_at(i));
+    for (int32_t i = 0; i < ac_target_count(); i++) {
+        const ac_target *t = ac_target_at(i);
+        if (t->vec_bytes && ac_target_runs_here(t) && !strncmp(t->cpu, "x86-64", 6)) /* named processors print as a level */
+            test_vectors(dir, t);
+    }
     cc_remove(dir);
     ac_ctx_close(&cx);
     printf("emit: ok\n");

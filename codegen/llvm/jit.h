@@ -1,0 +1,11 @@
+/* jit.h - code in this process. l_jit_open takes the object; l_jit_close also after a failed open. Errors: E0901. */
+#ifndef AC_CODEGEN_LLVM_JIT_H
+#define AC_CODEGEN_LLVM_JIT_H
+#include "codegen/backend.h"
+
+#include <llvm-c/Core.h>
+
+int l_jit_open(ac_ctx *cx, const char *name, LLVMMemoryBufferRef object, ac_image *image);
+void l_jit_close(ac_image *image);
+
+#endif

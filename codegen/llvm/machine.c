@@ -1,0 +1,81 @@
+/* Targets in LLVM's words, passes, and code as bytes. Loops come scheduled, unrolled and in vectors, so the passes only
+ * clean up: no vectoriser, no inliner, no idiom that would call a library. */
+#include "codegen/llvm/print.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+static int failed(l_module *M, const char *what, char *why)
+{
+    ac_error(M->cx, (ac_place){0}, E0901, "LLVM: %s", what);
+    if (why)
+        ac_detail(M->cx, "%s", why);
+    LLVMDisposeMessage(why);
+    return AC_FAIL;
+}
+
+static LLVMTargetRef find_target(l_module *M, const char *triple)
+{
+    LLVMTargetRef t;
+    char *why = NULL;
+    if (!LLVMGetTargetFromTriple(triple, &t, &why))
+        return t;
+    ac_error(M->cx, (ac_place){0}, E0502, "the LLVM on this machine has no code for %s", triple);
+    ac_detail(M->cx, "%s", why);
+    LLVMDisposeMessage(why);
+    return NULL;
+}
+
+int l_machine_open(l_module *M, bool for_this_process)
+{
+    const ac_target *t = M->target;
+    LLVMInitializeAllTargetInfos();
+    LLVMInitializeAllTargets();
+    LLVMInitializeAllTargetMCs();
+    LLVMInitializeAllAsmPrinters();
+    char *triple =
+        *t->triple && !for_this_process ? LLVMNormalizeTargetTriple(t->triple) : LLVMGetDefaultTargetTriple();
+    LLVMTargetRef found = find_target(M, triple);
+    if (!found) {
+        LLVMDisposeMessage(triple);
+        return AC_FAIL;
+    }
+    LLVMTargetMachineOptionsRef o = LLVMCreateTargetMachineOptions();
+    LLVMTargetMachineOptionsSetCPU(o, t->cpu);
+    LLVMTargetMachineOptionsSetFeatures(o, t->attributes);
+    LLVMTargetMachineOptionsSetABI(o, t->abi);
+    LLVMTargetMachineOptionsSetCodeGenOptLevel(o, LLVMCodeGenLevelDefault);
+    LLVMTargetMachineOptionsSetRelocMode(o, t->firmware || t->isa == AC_ISA_WASM ? LLVMRelocStatic : LLVMRelocPIC);
+    M->machine = LLVMCreateTargetMachineWithOptions(found, triple, o);
+    LLVMDisposeTargetMachineOptions(o);
+    LLVMSetTarget(M->mod, triple);
+    LLVMDisposeMessage(triple);
+    if (!M->machine)
+        return failed(M, "no machine for this target", NULL);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(M->machine);
+    LLVMSetModuleDataLayout(M->mod, layout);
+    M->word = LLVMIntPtrTypeInContext(M->lc, layout);
+    LLVMDisposeTargetData(layout);
+    return AC_OK;
+}
+
+int l_optimise(l_module *M)
+{
+    char *why = NULL;
+    if (LLVMVerifyModule(M->mod, LLVMReturnStatusAction, &why))
+        return failed(M, "the printed module is not valid", why);
+    LLVMDisposeMessage(why);
+    LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef e = LLVMRunPasses(M->mod, "default<O2>", M->machine, o);
+    LLVMDisposePassBuilderOptions(o);
+    return e ? failed(M, "the passes failed", LLVMGetErrorMessage(e)) : AC_OK;
+}
+
+int l_bytes(l_module *M, bool object, LLVMMemoryBufferRef *out)
+{
+    char *why = NULL;
+    LLVMCodeGenFileType type = object ? LLVMObjectFile : LLVMAssemblyFile;
+    return LLVMTargetMachineEmitToMemoryBuffer(M->machine, M->mod, type, &why, out) ? failed(M, "no code", why) : AC_OK;
+}

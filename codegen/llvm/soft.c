@@ -1,0 +1,175 @@
+/* Square roots and roundings for machines without an instruction for them. They are loop functions of one element,
+ * built once for each type that is needed and printed like any other; the caller passes stack slots. All are exact, as
+ * IEEE 754 asks for:
+ *
+ *     trunc   through an integer, where there is something to cut; the sign is kept (-0)
+ *     floor   trunc, less 1 where that is above x; ceil and rint likewise
+ *     sqrt    bit by bit as on paper: one bit more than the mantissa has, then rounded by it */
+#include "codegen/llvm/print.h"
+
+typedef struct soft { /* a function being built, with the facts of its type */
+    ac_lb b;
+    ac_dtype real, whole, word; /* f32 i32 u32, or f64 i64 u64 */
+    int32_t mantissa, bias;     /* bits stored; of the exponent */
+} soft;
+
+static ac_x word(soft *s, uint64_t v)
+{
+    return lb_int(&s->b, s->word, (int64_t)v);
+}
+
+static ac_x sign_bit(soft *s)
+{
+    return word(s, s->real == AC_F32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63);
+}
+
+static ac_x truncated(soft *s, ac_x x)
+{
+    ac_lb *b = &s->b;
+    ac_x bits = lb_bitcast(b, x, s->word);
+    ac_x whole = word(s, (uint64_t)(s->bias + s->mantissa) << s->mantissa); /* from here on: infinity and NaN too */
+    ac_x nothing = lb_ge(b, lb_and(b, bits, lb_not(b, sign_bit(s))), whole);
+    ac_x cut = lb_cast(b, lb_cast(b, lb_select(b, nothing, lb_num(b, s->real, 0), x), s->whole), s->real);
+    ac_x kept = lb_or(b, lb_bitcast(b, cut, s->word), lb_and(b, bits, sign_bit(s)));
+    return lb_select(b, nothing, x, lb_bitcast(b, kept, s->real));
+}
+
+static ac_x stepped(soft *s, ac_x x, double by)
+{
+    ac_lb *b = &s->b;
+    ac_x t = truncated(s, x);
+    ac_x wrong = by < 0 ? lb_gt(b, t, x) : lb_lt(b, t, x);
+    return lb_select(b, wrong, lb_add(b, t, lb_num(b, s->real, by)), t);
+}
+
+static ac_x nearest(soft *s, ac_x x)
+{
+    ac_lb *b = &s->b;
+    ac_x t = truncated(s, x), rest = lb_abs(b, lb_sub(b, x, t)), half = lb_num(b, s->real, 0.5); /* rest is exact */
+    ac_x tie = lb_eq(b, rest, half);
+    ac_x low = lb_and(b, lb_cast(b, lb_select(b, tie, t, lb_num(b, s->real, 0)), s->whole), lb_int(b, s->whole, 1));
+    ac_x up = lb_or(b, lb_gt(b, rest, half), lb_and(b, tie, lb_ne(b, low, lb_int(b, s->whole, 0))));
+    ac_x one = lb_select(b, lb_lt(b, x, lb_num(b, s->real, 0)), lb_num(b, s->real, -1), lb_num(b, s->real, 1));
+    return lb_select(b, up, lb_add(b, t, one), t);
+}
+
+/* x is positive and finite: its root's bits. */
+static ac_x root_bits(soft *s, ac_x bits)
+{
+    ac_lb *b = &s->b;
+    const uint64_t top = UINT64_C(1) << s->mantissa;
+    const int32_t size = s->real == AC_F32 ? 32 : 64, spare = size - s->mantissa - 2;
+    ac_x zero = word(s, 0), one = word(s, 1);
+    ac_x field = lb_shr(b, bits, word(s, (uint64_t)s->mantissa));
+    ac_x m = lb_var(b, "m", lb_and(b, bits, word(s, top - 1)));
+    ac_x e = lb_var(b, "e", lb_cast(b, field, AC_I32));
+    lb_if(b, lb_eq(b, field, zero)); /* subnormal */
+    lb_set(b, e, lb_i32(b, 1));
+    lb_for_n(b, "i", s->mantissa);
+    lb_break_if(b, lb_ge(b, lb_get(b, m), word(s, top)));
+    lb_set(b, m, lb_shl(b, lb_get(b, m), one));
+    lb_set(b, e, lb_sub(b, lb_get(b, e), lb_i32(b, 1)));
+    lb_end(b);
+    lb_end(b);
+    ac_x exponent = lb_sub(b, lb_get(b, e), lb_i32(b, s->bias)), odd = lb_and(b, exponent, lb_i32(b, 1));
+    ac_x at = lb_cast(b, lb_add(b, odd, lb_i32(b, spare - 1)), s->word); /* an even exponent is left */
+    lb_set(b, m, lb_shl(b, lb_or(b, lb_get(b, m), word(s, top)), at));
+    ac_x rest = lb_var(b, "rest", zero), root = lb_var(b, "root", zero);
+    lb_for_n(b, "i", s->mantissa + 2);
+    ac_x next = lb_or(b, lb_shl(b, lb_get(b, rest), word(s, 2)), lb_shr(b, lb_get(b, m), word(s, (uint64_t)size - 2)));
+    lb_set(b, m, lb_shl(b, lb_get(b, m), word(s, 2)));
+    ac_x doubled = lb_shl(b, lb_get(b, root), one), twice = lb_shl(b, doubled, one);
+    ac_x fits = lb_gt(b, next, twice);
+    lb_set(b, rest, lb_select(b, fits, lb_sub_wrap(b, next, lb_add_wrap(b, twice, one)), next));
+    lb_set(b, root, lb_select(b, fits, lb_add_wrap(b, doubled, one), doubled));
+    lb_end(b);
+    ac_x power = lb_add(b, lb_shr(b, lb_sub(b, exponent, odd), lb_i32(b, 1)), lb_i32(b, s->bias - 1));
+    ac_x high = lb_shl(b, lb_cast(b, power, s->word), word(s, (uint64_t)s->mantissa));
+    return lb_add_wrap(b, high, lb_shr(b, lb_add_wrap(b, lb_get(b, root), one), one));
+}
+
+static void root(soft *s, ac_x x, int32_t out)
+{
+    ac_lb *b = &s->b;
+    ac_x zero = lb_num(b, s->real, 0), at = lb_i32(b, 0), bits = lb_bitcast(b, x, s->word);
+    const uint64_t infinity = (uint64_t)(2 * s->bias + 1) << s->mantissa;
+    lb_store(b, out, at, x); /* +-0, infinity, NaN */
+    lb_if(b, lb_lt(b, x, zero));
+    lb_store(b, out, at, lb_bitcast(b, word(s, infinity | UINT64_C(1) << (s->mantissa - 1)), s->real));
+    lb_end(b);
+    lb_if(b, lb_and(b, lb_gt(b, x, zero), lb_lt(b, bits, word(s, infinity))));
+    lb_store(b, out, at, lb_bitcast(b, root_bits(s, bits), s->real));
+    lb_end(b);
+}
+
+const ac_loop_fn *l_soft(ac_region *r, ac_lop op, ac_dtype d, const char *name)
+{
+    bool f32 = d == AC_F32;
+    soft s = {.real = d, .whole = f32 ? AC_I32 : AC_I64, .word = f32 ? AC_U32 : AC_U64};
+    s.mantissa = f32 ? 23 : 52;
+    s.bias = f32 ? 127 : 1023;
+    lb_open(&s.b, r, name, "exact, by integers");
+    int32_t in = lb_buf(&s.b, "x", d, 1, AC_BUF_IN, 1, NULL), out = lb_buf(&s.b, "y", d, 1, AC_BUF_OUT, 1, NULL);
+    ac_x at = lb_i32(&s.b, 0), x = lb_load(&s.b, in, at, 1);
+    switch ((int)op) {
+    case AC_L_SQRT:
+        root(&s, x, out);
+        break;
+    case AC_L_FLOOR:
+        lb_store(&s.b, out, at, stepped(&s, x, -1));
+        break;
+    case AC_L_CEIL:
+        lb_store(&s.b, out, at, stepped(&s, x, 1));
+        break;
+    case AC_L_TRUNC:
+        lb_store(&s.b, out, at, truncated(&s, x));
+        break;
+    default:
+        lb_store(&s.b, out, at, nearest(&s, x));
+    }
+    return lb_close(&s.b);
+}
+
+static LLVMValueRef call_soft(l_module *M, ac_lop op, LLVMValueRef x, ac_dtype d, LLVMValueRef in, LLVMValueRef out)
+{
+    static const char *const NAMES[AC_L_COUNT] = {[AC_L_SQRT] = "sqrt",
+                                                  [AC_L_FLOOR] = "floor",
+                                                  [AC_L_CEIL] = "ceil",
+                                                  [AC_L_TRUNC] = "trunc",
+                                                  [AC_L_RINT] = "rint"};
+    const char *name = ac_strf(M->region, "%s_%s", NAMES[op], ac_dtype_name(d));
+    LLVMValueRef fn = LLVMGetNamedFunction(M->mod, name);
+    if (!fn) {
+        LLVMBasicBlockRef here = LLVMGetInsertBlock(M->b);
+        if (l_function(M, l_soft(M->region, op, d, name), name, NULL, &fn) != AC_OK)
+            return NULL;
+        LLVMPositionBuilderAtEnd(M->b, here);
+    }
+    LLVMBuildStore(M->b, x, in);
+    LLVMBuildCall2(M->b, LLVMGlobalGetValueType(fn), fn, (LLVMValueRef[]){in, out}, 2, "");
+    return LLVMBuildLoad2(M->b, l_type(M, d, 1), out, "");
+}
+
+LLVMValueRef l_rounding(l_fn *f, ac_lop op, LLVMValueRef v, ac_dtype d, int32_t lanes)
+{
+    static const char *const NAMES[AC_L_COUNT] = {[AC_L_SQRT] = "llvm.sqrt",
+                                                  [AC_L_FLOOR] = "llvm.floor",
+                                                  [AC_L_CEIL] = "llvm.ceil",
+                                                  [AC_L_TRUNC] = "llvm.trunc",
+                                                  [AC_L_RINT] = "llvm.nearbyint"};
+    l_module *M = f->M;
+    const int32_t fp = M->target->fp, wide = d == AC_F64;
+    if (fp & (op == AC_L_SQRT ? wide ? AC_FP_SQRT64 : AC_FP_SQRT32 : wide ? AC_FP_ROUND64 : AC_FP_ROUND32))
+        return l_intrinsic(M, NAMES[op], LLVMTypeOf(v), &v, 1);
+    LLVMValueRef in = l_slot(f, l_type(M, d, 1), "x"), out = l_slot(f, l_type(M, d, 1), "y");
+    if (lanes == 1)
+        return call_soft(M, op, v, d, in, out);
+    for (int32_t i = 0; i < lanes; i++) {
+        LLVMValueRef at = LLVMConstInt(M->i32, (unsigned)i, false);
+        LLVMValueRef one = call_soft(M, op, LLVMBuildExtractElement(M->b, v, at, ""), d, in, out);
+        if (!one)
+            return NULL;
+        v = LLVMBuildInsertElement(M->b, v, one, at, "");
+    }
+    return v;
+}
