@@ -78,7 +78,7 @@ int ac_inputs_check(arenac_job *job, ac_inputs *in) { return arenac_guard(job, c
 static void random_fill(ac_dtype d, uint8_t *to, int64_t bytes, uint64_t seed)
 {
     uint64_t s = seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
-    int64_t size = ac_dtype_bits(d) / 8;
+    int64_t size = ac_dtype_size(d, 1);
     for (int64_t i = 0; i + size <= bytes; i += size) {
         s ^= s << 13, s ^= s >> 7, s ^= s << 17;
         double u = (double)(s >> 11) / 4503599627370496.0 - 1;
@@ -94,6 +94,10 @@ static void random_fill(ac_dtype d, uint8_t *to, int64_t bytes, uint64_t seed)
             bits = ac_f32_to_bf16(f);
         else if (d == AC_BOOL)
             bits &= 1;
+        else if (ac_dtype_is_int(d) && ac_dtype_file_bits(d) < 8)
+            bits = (uint64_t)(ac_dtype_min(d) + (int64_t)(bits & ((1u << ac_dtype_file_bits(d)) - 1)));
+        else if (d == AC_F4E2M1)
+            bits &= 15;
         else if (size >= 4)
             bits %= 100; /* wide integers are most often indices */
         memcpy(to + i, &bits, (size_t)size);

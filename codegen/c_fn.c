@@ -342,9 +342,6 @@ int c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_sink
     f.buf = AC_NEW_N(F->region, const char *, fn->buf.n + 1);
     c_names_open(&f.names, F->cx, F->prefix);
     for (int32_t i = 0; i < fn->buf.n; i++) {
-        ac_dtype d = fn->buf.item[i].dtype;
-        if (d == AC_I4 || d == AC_U4)
-            return c_refuse(F, fn, "4-bit elements");
         f.buf[i] = c_name_take(&f.names, fn->buf.item[i].name);
     }
     print_comment(&f, sig);

@@ -331,7 +331,7 @@ static bool is_too_wide(const ac_loop_fn *fn, int32_t bytes, bool *impossible)
         const ac_ins *in = &fn->code.item[x];
         if (in->lanes <= 1)
             continue;
-        *impossible |= (in->lanes & (in->lanes - 1)) != 0 || in->dtype == AC_I4 || in->dtype == AC_U4;
+        *impossible |= (in->lanes & (in->lanes - 1)) != 0;
         wide |= is_cast_by_words(fn, in) && in->lanes * 4 > bytes;
         wide |= in->lanes * (in->dtype == AC_BOOL ? 8 : ac_dtype_bits((ac_dtype)in->dtype)) > bytes * 8;
     }

@@ -7,7 +7,7 @@
 
 bool c_vec_ok(const ac_target *t, ac_dtype d, int32_t lanes)
 {
-    if (d == AC_NONE || d == AC_I4 || d == AC_U4 || (lanes & (lanes - 1)))
+    if (d == AC_NONE || (lanes & (lanes - 1)))
         return false;
     return d == AC_BOOL ? lanes <= t->vec_bytes : lanes * ac_dtype_bits(d) <= t->vec_bytes * 8;
 }

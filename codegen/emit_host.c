@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 _Static_assert((int)ARN_F32 == (int)AC_F32 && (int)ARN_BF16 == (int)AC_BF16 && (int)ARN_F64 == (int)AC_F64 &&
-                   (int)ARN_I64 == (int)AC_I64 && (int)ARN_U8 == (int)AC_U8 && (int)ARN_BOOL == (int)AC_BOOL,
+                   (int)ARN_I64 == (int)AC_I64 && (int)ARN_U8 == (int)AC_U8 && (int)ARN_BOOL == (int)AC_BOOL && (int)ARN_F4E2M1 == (int)AC_F4E2M1,
                "the runtime counts types as dtype.def does");
 
 void e_host_types(ac_emit *e)

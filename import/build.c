@@ -196,15 +196,9 @@ ac_tensor *ac_build_pad(const ac_build *b, ac_tensor *x, const int64_t *before, 
 
 static void put(ac_dtype d, void *to, double v)
 {
-    const float f = (float)v;
     const int64_t i = ac_dtype_is_float(d) ? 0 : (int64_t)v;
-    const uint16_t half = d == AC_BF16 ? ac_f32_to_bf16(f) : ac_f32_to_f16(f);
-    if (d == AC_F32)
-        memcpy(to, &f, sizeof f);
-    else if (d == AC_F64)
-        memcpy(to, &v, sizeof v);
-    else if (ac_dtype_is_float(d))
-        memcpy(to, &half, sizeof half);
+    if (ac_dtype_is_float(d))
+        ac_dtype_put_num(d, to, v);
     else
         for (int64_t k = 0; k < ac_dtype_size(d, 1); k++)
             ((uint8_t *)to)[k] = (uint8_t)((uint64_t)i >> (8 * k));

@@ -112,16 +112,22 @@ int ac_onx_do_dropout(ac_onx_node *n)
 
 static int cast_to(ac_onx_node *n, ac_dtype to)
 {
-    const ac_dtype from = n->in[0]->dtype;
-    if (to == AC_BOOL && (from == AC_F16 || from == AC_BF16))
-        return ac_onx_result(n, 0, ac_onx_cast(n, ac_onx_cast(n, n->in[0], AC_F32), to));
-    return ac_onx_result(n, 0, ac_onx_cast(n, n->in[0], to));
+    static const char *const ROUND[] = {"up", "down", "nearest"};
+    const char *mode = ac_onx_str(n, "round_mode", "up");
+    ac_tensor *x = n->in[0];
+    ac_attrs a;
+    ac_attrs_init(AC_OP_CAST, &a);
+    a.cast.to = to;
+    a.cast.wraps = ac_onx_int(n, "saturate", 1) == 0;
+    for (a.cast.round = 0; a.cast.round < 3 && strcmp(mode, ROUND[a.cast.round]) != 0;)
+        a.cast.round++;
+    if (a.cast.round == 3)
+        return ac_error(n->r->cx, n->at, E0103, "round_mode is '%s', expected up, down or nearest", mode);
+    return ac_onx_result(n, 0, x->dtype == to ? x : ac_onx_make(n, AC_OP_CAST, &x, 1, &a, to));
 }
 
 int ac_onx_do_cast(ac_onx_node *n)
 {
-    (void)ac_onx_int(n, "saturate", 1); /* for 8-bit floats */
-    (void)ac_onx_str(n, "round_mode", "up");
     const ac_onx_attr *a = ac_onx_attr_of(n, "to");
     int64_t number = a ? a->i : 0;
     if (a && a->s.n && !number) { /* opset 1 spells the type */
@@ -139,9 +145,22 @@ int ac_onx_do_cast(ac_onx_node *n)
 
 int ac_onx_do_cast_like(ac_onx_node *n)
 {
-    (void)ac_onx_int(n, "saturate", 1);
-    (void)ac_onx_str(n, "round_mode", "up");
     return cast_to(n, n->in[1]->dtype);
+}
+
+int ac_onx_do_bit_cast(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    const int64_t number = ac_onx_int(n, "to", 0);
+    ac_attrs a;
+    ac_attrs_init(AC_OP_BITCAST, &a);
+    a.cast.to = ac_onx_dtype(number);
+    if (a.cast.to == AC_NONE)
+        return ac_onx_cannot(n, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
+    if (ac_dtype_file_bits(x->dtype) != ac_dtype_file_bits(a.cast.to))
+        return ac_error(n->r->cx, n->at, E0105, "'%s' is %s, which has not as many bits as %s", x->name,
+                        ac_dtype_name(x->dtype), ac_dtype_name(a.cast.to));
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_BITCAST, &x, 1, &a, a.cast.to));
 }
 
 /* Arithmetic. */

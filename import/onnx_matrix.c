@@ -45,8 +45,6 @@ int ac_onx_do_matmul(ac_onx_node *n)
     int32_t rank = 0;
     if (!x->rank || !y->rank)
         return ac_error(n->r->cx, n->at, E0104, "'%s' or '%s' is a scalar", x->name, y->name);
-    if (!ac_dtype_is_float(x->dtype))
-        return ac_onx_cannot(n, "its operands are %s", ac_dtype_name(x->dtype));
     const bool row = x->rank == 1, column = y->rank == 1;
     if (row)
         x = ac_onx_reshape(n, x, 2, (int64_t[]){1, x->dim[0]});
@@ -54,7 +52,7 @@ int ac_onx_do_matmul(ac_onx_node *n)
         y = ac_onx_reshape(n, y, 2, (int64_t[]){y->dim[0], 1});
     if (!x || !y)
         return AC_FAIL;
-    if (y->rank == 2 && constant(y) && y->dim[0] == x->dim[x->rank - 1] && y->dim[0] > 0)
+    if (x->dtype == AC_F32 && y->rank == 2 && constant(y) && y->dim[0] == x->dim[x->rank - 1] && y->dim[0] > 0)
         z = dense(n, x, flip(n, y), NULL);
     else
         z = matmul(n, x, y, false, false);
@@ -76,10 +74,10 @@ int ac_onx_do_gemm(ac_onx_node *n)
     if (a->rank != 2 || b->rank != 2)
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, '%s' is %s; expected 2 dimensions each", a->name,
                         ac_shape_str(n->r->cx, a), b->name, ac_shape_str(n->r->cx, b));
-    if (!ac_dtype_is_float(a->dtype))
-        return ac_onx_cannot(n, "its operands are %s", ac_dtype_name(a->dtype));
+    if (!ac_dtype_is_float(a->dtype) && (alpha != 1 || (c && beta != 1)))
+        return ac_onx_cannot(n, "its operands are %s, and alpha or beta is not 1", ac_dtype_name(a->dtype));
     const int64_t units = b->dim[adj_b ? 0 : 1], depth = b->dim[adj_b ? 1 : 0];
-    const bool packs = constant(b) && a->dim[adj_a ? 0 : 1] == depth && depth > 0;
+    const bool packs = a->dtype == AC_F32 && constant(b) && a->dim[adj_a ? 0 : 1] == depth && depth > 0;
     ac_tensor *bias = NULL;
     if (packs && c && beta == 1 && alpha == 1 && a->dtype == AC_F32 && constant(c) && ac_tensor_count(c) == units &&
         (c->rank == 1 || (c->rank == 2 && c->dim[0] == 1))) {

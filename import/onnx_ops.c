@@ -66,6 +66,10 @@ static int check_counts(ac_onx_node *n)
     for (int32_t i = 0; i < row->min_in; i++)
         if (!n->in[i])
             return ac_error(n->r->cx, n->at, E0102, "operand %d is left out", i);
+    for (int32_t i = 0; i < n->n_in && !(row->flags & ONX_CODES); i++)
+        if (n->in[i] && ac_dtype_loops(n->in[i]->dtype) != n->in[i]->dtype)
+            return ac_onx_cannot(n, "operand '%s' has elements of type %s", n->in[i]->name,
+                                 ac_dtype_name(n->in[i]->dtype));
     if (n->n_out > row->max_out)
         return ac_onx_cannot(n, "it has %d results; supported are up to %d", n->n_out, row->max_out);
     return AC_OK;

@@ -17,7 +17,10 @@
 
 typedef int ac_onx_fn(ac_onx_node *n);
 
-enum { ONX_HALF = 1 }; /* computes: f16 and bf16 operands as f32, results back */
+enum {
+    ONX_HALF = 1, /* computes: f16 and bf16 operands as f32, results back */
+    ONX_CODES = 2 /* moves or converts: takes elements below a byte and floats of 8 bits as well */
+};
 
 typedef struct ac_onx_row {
     const char *type, *domain;

@@ -14,8 +14,8 @@
 static ac_tensor *in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t axis)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-    if (!p)
-        return NULL;
+    if (!p || (p->rank == rank && p->rank > 1)) /* of blocks: in line already */
+        return p;
     if (ac_tensor_count(p) == 1)
         return ac_onx_reshape(n, p, 0, NULL);
     if (p->rank != 1 || axis >= rank)
@@ -24,14 +24,34 @@ static ac_tensor *in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t ax
     return ac_onx_reshape(n, p, rank - axis, dim);
 }
 
-/* round(x / scale) + zero, saturated to the type. */
-static ac_tensor *quantize(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, int32_t axis, ac_dtype to)
+/* x / scale: in f64 where x has more digits than f32, and rounded to 16 bits where the file divides in those. */
+static ac_tensor *divided(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, int32_t axis, ac_dtype precision)
 {
-    ac_tensor *s = in_line(n, ac_onx_cast(n, scale, AC_F32), x->rank, axis);
-    ac_tensor *v = ac_onx_1(n, AC_OP_ROUND, DIV(ac_onx_cast(n, x, AC_F32), s));
-    if (zero)
-        v = ADD(v, in_line(n, ac_onx_cast(n, zero, AC_F32), x->rank, axis));
-    return ac_onx_cast(n, v, to);
+    const ac_dtype wide = x && (x->dtype == AC_I32 || x->dtype == AC_F64) ? AC_F64 : AC_F32;
+    ac_tensor *v = DIV(ac_onx_cast(n, x, wide), x ? in_line(n, ac_onx_cast(n, scale, wide), x->rank, axis) : NULL);
+    if (precision == AC_F16 || precision == AC_BF16)
+        v = ac_onx_cast(n, ac_onx_cast(n, v, precision), wide);
+    return v;
+}
+
+/* round(x / scale) + zero, saturated to the type; floats of 8 and 4 bits are rounded by the cast alone. */
+static ac_tensor *quantize(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, int32_t axis, ac_dtype to,
+                           ac_dtype precision)
+{
+    ac_attrs a;
+    ac_tensor *v = divided(n, x, scale, axis, precision);
+    if (v && ac_dtype_is_int(to))
+        v = ac_onx_1(n, AC_OP_ROUND, v);
+    if (v && zero)
+        v = ADD(v, in_line(n, ac_onx_cast(n, zero, v->dtype), x->rank, axis));
+    if (v && ac_dtype_is_int(to) && ac_dtype_file_bits(to) < 8) {
+        v = ac_onx_2(n, AC_OP_MAXIMUM, v, ac_onx_number(n, v->dtype, (double)ac_dtype_min(to)));
+        v = v ? ac_onx_2(n, AC_OP_MINIMUM, v, ac_onx_number(n, v->dtype, (double)ac_dtype_max(to))) : NULL;
+    }
+    ac_attrs_init(AC_OP_CAST, &a);
+    a.cast.to = to;
+    a.cast.wraps = ac_onx_int(n, "saturate", 1) == 0;
+    return v ? ac_onx_make(n, AC_OP_CAST, &v, 1, &a, to) : NULL;
 }
 
 /* x - zero as f32. */
@@ -48,49 +68,118 @@ static ac_tensor *dequantize(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_
     return x ? MUL(centered(n, x, zero, axis), in_line(n, ac_onx_cast(n, scale, AC_F32), x->rank, axis)) : NULL;
 }
 
-static int axis_of(ac_onx_node *n, const ac_tensor *x, const ac_tensor *scale, int32_t *axis)
+/* The operands of QuantizeLinear and DequantizeLinear. Blocks along a dimension become a dimension of their own:
+ *     x [4,6], scale [4,2], axis 1, block_size 3   ->   x [4,2,3], scale [4,2,1]
+ * With a last block that is not full the scale is repeated instead. */
+typedef struct affine {
+    ac_tensor *x, *scale, *zero;
+    int32_t axis;
+    bool blocks;
+} affine;
+
+static ac_tensor *split_axis(ac_onx_node *n, ac_tensor *t, int32_t axis, int64_t outer, int64_t inner)
 {
-    const int64_t given = ac_onx_int(n, "axis", 1);
-    *axis = 0;
-    if (ac_onx_int(n, "block_size", 0))
-        return ac_onx_cannot(n, "its scales are for blocks");
-    if (ac_tensor_count(scale) == 1)
+    int64_t dim[AC_MAX_RANK];
+    if (!t || t->rank >= AC_MAX_RANK)
+        return NULL;
+    for (int32_t d = 0; d < t->rank; d++)
+        dim[d + (d > axis)] = t->dim[d];
+    dim[axis] = outer;
+    dim[axis + 1] = inner;
+    return ac_onx_reshape(n, t, t->rank + 1, dim);
+}
+
+/* p [..,B,..] -> [..,B * size,..] cut to `count`, every element `size` times. */
+static ac_tensor *repeat(ac_onx_node *n, ac_tensor *p, int32_t axis, int64_t size, int64_t count)
+{
+    int64_t dim[AC_MAX_RANK];
+    ac_tensor *y = p ? split_axis(n, p, axis, p->dim[axis], 1) : NULL;
+    if (!y)
+        return NULL;
+    memcpy(dim, y->dim, sizeof dim);
+    dim[axis + 1] = size;
+    y = ac_onx_broadcast(n, y, y->rank, dim);
+    memcpy(dim, p->dim, sizeof dim);
+    dim[axis] = p->dim[axis] * size;
+    return ac_onx_slice(n, ac_onx_reshape(n, y, p->rank, dim), axis, 0, count);
+}
+
+static int read_blocks(ac_onx_node *n, affine *a, int64_t size)
+{
+    const ac_tensor *x = a->x, *s = a->scale;
+    bool fits = s->rank == x->rank && (!a->zero || ac_tensor_same_shape(a->zero, s));
+    for (int32_t d = 0; d < x->rank && fits; d++)
+        fits = d == a->axis ? s->dim[d] == (x->dim[d] + size - 1) / size : s->dim[d] == x->dim[d];
+    if (!fits)
+        return ac_error(n->r->cx, n->at, E0104, "scale '%s' is %s, input '%s' is %s in blocks of %" PRId64, s->name,
+                        ac_shape_str(n->r->cx, s), x->name, ac_shape_str(n->r->cx, x), size);
+    a->blocks = x->dim[a->axis] % size == 0 && x->rank < AC_MAX_RANK;
+    if (a->blocks) {
+        const int64_t many = s->dim[a->axis];
+        a->x = split_axis(n, a->x, a->axis, many, size);
+        a->scale = split_axis(n, a->scale, a->axis, many, 1);
+        a->zero = split_axis(n, a->zero, a->axis, many, 1);
+    } else {
+        a->scale = repeat(n, a->scale, a->axis, size, x->dim[a->axis]);
+        a->zero = repeat(n, a->zero, a->axis, size, x->dim[a->axis]);
+    }
+    return a->x && a->scale ? AC_OK : AC_FAIL;
+}
+
+static int read_affine(ac_onx_node *n, affine *a)
+{
+    const int64_t given = ac_onx_int(n, "axis", 1), size = ac_onx_int(n, "block_size", 0);
+    *a = (affine){n->in[0], n->in[1], ac_onx_in(n, 2), 0, false};
+    const ac_tensor *x = a->x, *scale = a->scale;
+    if (!ac_dtype_is_float(scale->dtype))
+        return ac_error(n->r->cx, n->at, E0105, "scale '%s' is %s", scale->name, ac_dtype_name(scale->dtype));
+    if (size < 0)
+        return ac_error(n->r->cx, n->at, E0103, "block_size is %" PRId64, size);
+    if (ac_tensor_count(scale) == 1 && scale->rank < 2)
         return AC_OK;
-    AC_TRY(ac_onx_axis(n, given, x->rank, axis));
-    if (scale->rank != 1 || scale->dim[0] != x->dim[*axis])
+    AC_TRY(ac_onx_axis(n, given, x->rank, &a->axis));
+    if (size)
+        return read_blocks(n, a, size);
+    if (scale->rank != 1 || scale->dim[0] != x->dim[a->axis])
         return ac_error(n->r->cx, n->at, E0104, "scale '%s' is %s, input '%s' is %s", scale->name,
                         ac_shape_str(n->r->cx, scale), x->name, ac_shape_str(n->r->cx, x));
     return AC_OK;
 }
 
+/* The result without the dimension of the blocks. */
+static int affine_result(ac_onx_node *n, ac_tensor *y)
+{
+    return y ? ac_onx_result(n, 0, ac_onx_reshape(n, y, n->in[0]->rank, n->in[0]->dim)) : AC_FAIL;
+}
+
 int ac_onx_do_quantize(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0], *zero = ac_onx_in(n, 2);
-    int32_t axis;
-    AC_TRY(axis_of(n, x, n->in[1], &axis));
+    affine a;
+    AC_TRY(read_affine(n, &a));
     (void)ac_onx_int(n, "saturate", 1);
     const int64_t type = ac_onx_int(n, "output_dtype", 0), precision = ac_onx_int(n, "precision", 0);
-    const ac_dtype to = zero ? zero->dtype : type ? ac_onx_dtype(type) : AC_U8;
-    if (to == AC_NONE || !ac_dtype_is_int(to) || ac_dtype_bits(to) > 16)
+    const ac_dtype to = a.zero ? a.zero->dtype : type ? ac_onx_dtype(type) : AC_U8;
+    if (to == AC_NONE || to == AC_F8E8M0 || !(ac_dtype_is_int(to) ? ac_dtype_bits(to) <= 16 : ac_dtype_bits(to) == 8))
         return ac_onx_cannot(n, "its result has elements of type %s",
                              type ? ac_onx_dtype_name(n->r->cx, type) : ac_dtype_name(to));
-    if (n->in[1]->dtype != AC_F32 || (precision && precision != 1))
-        return ac_onx_cannot(n, "it divides in %s", ac_dtype_name(n->in[1]->dtype));
-    return ac_onx_result(n, 0, quantize(n, x, n->in[1], zero, axis, to));
+    const ac_dtype by = precision ? ac_onx_dtype(precision) : a.scale->dtype;
+    if (by != AC_F32 && by != AC_F16 && by != AC_BF16 && by != AC_F8E8M0)
+        return ac_onx_cannot(n, "it divides in %s", ac_dtype_name(by));
+    return affine_result(n, quantize(n, a.x, a.scale, a.zero, a.axis, to, by));
 }
 
 int ac_onx_do_dequantize(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0], *scale = n->in[1];
-    int32_t axis;
+    affine a;
     const int64_t type = ac_onx_int(n, "output_dtype", 0);
-    AC_TRY(axis_of(n, x, scale, &axis));
-    if (!ac_dtype_is_int(x->dtype))
-        return ac_onx_cannot(n, "its input has elements of type %s", ac_dtype_name(x->dtype));
-    const ac_dtype to = type ? ac_onx_dtype(type) : scale->dtype;
-    if (to == AC_NONE || !ac_dtype_is_float(to))
+    AC_TRY(read_affine(n, &a));
+    const ac_dtype from = a.x->dtype, to = type ? ac_onx_dtype(type) : n->in[1]->dtype;
+    if (!ac_dtype_is_int(from) && !(ac_dtype_is_float(from) && ac_dtype_bits(from) == 8))
+        return ac_onx_cannot(n, "its input has elements of type %s", ac_dtype_name(from));
+    if (to != AC_F32 && to != AC_F16 && to != AC_BF16)
         return ac_onx_cannot(n, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
-    return ac_onx_result(n, 0, ac_onx_cast(n, dequantize(n, x, scale, ac_onx_in(n, 2), axis), to));
+    ac_tensor *y = ac_onx_cast(n, dequantize(n, a.x, a.scale, a.zero, a.axis), to);
+    return affine_result(n, y);
 }
 
 /* u8 with the range of the values and 0. */
@@ -105,7 +194,7 @@ int ac_onx_do_dynamic_quantize(ac_onx_node *n)
     z = ac_onx_cast(n, z, AC_U8);
     if (!scale || !z)
         return AC_FAIL;
-    AC_TRY(ac_onx_result(n, 0, quantize(n, x, scale, z, 0, AC_U8)));
+    AC_TRY(ac_onx_result(n, 0, quantize(n, x, scale, z, 0, AC_U8, AC_F32)));
     AC_TRY(ac_onx_result(n, 1, scale));
     return ac_onx_result(n, 2, z);
 }
@@ -162,25 +251,39 @@ int ac_onx_do_qlinear_matmul(ac_onx_node *n)
         if (i != 3 && ac_tensor_count(n->in[i]) != 1)
             return ac_onx_cannot(n, "it has scales for rows or columns");
     for (int32_t i = 1; i < 8; i += i == 1 ? 3 : 2)
-        if (n->in[i]->dtype != AC_F32)
-            return ac_onx_cannot(n, "its scales are %s", ac_dtype_name(n->in[i]->dtype));
+        n->in[i] = ac_onx_cast(n, n->in[i], AC_F32);
+    if (!n->in[1] || !n->in[4] || !n->in[6])
+        return AC_FAIL;
     ac_tensor *in[] = {centered(n, x, n->in[2], 0), centered(n, y, n->in[5], 0)};
     ac_tensor *acc = float_op(n, ac_onx_do_matmul, in, 2);
     ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), ac_onx_reshape(n, n->in[4], 0, NULL));
     return ac_onx_result(n, 0, requantize(n, acc, real, n->in[6], n->in[7], n->in[7]->dtype));
 }
 
-/* Sums stay exact in f32 below 2^24: so many products of two bytes. */
+/* Sums stay exact in f32 below 2^24: so many products of two bytes. Longer ones are added up in i32. */
 enum { EXACT = 257 };
+
+/* A zero point: one number, one for each column of y, or one for each row of x (a vector, or x's shape with a 1 at the
+ * end). */
+static ac_tensor *off_zero(ac_onx_node *n, ac_tensor *x, ac_tensor *zero, bool rows, ac_dtype type)
+{
+    ac_tensor *v = ac_onx_cast(n, x, type);
+    if (!v || !zero)
+        return v;
+    if (ac_tensor_count(zero) == 1)
+        zero = ac_onx_reshape(n, zero, 0, NULL);
+    else if (rows && zero->rank == 1)
+        zero = ac_onx_reshape(n, zero, 2, (int64_t[]){zero->dim[0], 1});
+    return SUB(v, ac_onx_cast(n, zero, type));
+}
 
 int ac_onx_do_matmul_integer(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0], *y = n->in[1], *zx = ac_onx_in(n, 2), *zy = ac_onx_in(n, 3);
-    if (!byte_type(x) || !byte_type(y) || x->rank < 1 || x->dim[x->rank - 1] > EXACT)
-        return ac_onx_cannot(n, "its operands are no bytes, or more than %d are added up", EXACT);
-    if ((zx && ac_tensor_count(zx) != 1) || (zy && ac_tensor_count(zy) != 1 && zy->rank != 1))
-        return ac_onx_cannot(n, "it has zero points for rows");
-    ac_tensor *in[] = {centered(n, x, zx, 0), centered(n, y, zy, y->rank - 1)};
+    ac_tensor *x = n->in[0], *y = n->in[1];
+    if (!byte_type(x) || !byte_type(y) || x->rank < 1)
+        return ac_onx_cannot(n, "its operands are no bytes");
+    const ac_dtype type = x->dim[x->rank - 1] > EXACT ? AC_I32 : AC_F32;
+    ac_tensor *in[] = {off_zero(n, x, ac_onx_in(n, 2), true, type), off_zero(n, y, ac_onx_in(n, 3), false, type)};
     return ac_onx_result(n, 0, ac_onx_cast(n, float_op(n, ac_onx_do_matmul, in, 2), AC_I32));
 }
 
@@ -199,7 +302,7 @@ int ac_onx_do_qlinear_binary(ac_onx_node *n)
     ac_tensor *a = dequantize(n, n->in[0], n->in[1], n->in[2], 0),
               *b = dequantize(n, n->in[3], n->in[4], ac_onx_in(n, 5), 0);
     ac_tensor *y = ac_onx_2(n, n->row->op, a, b);
-    return ac_onx_result(n, 0, y ? quantize(n, y, n->in[6], ac_onx_in(n, 7), 0, n->in[0]->dtype) : NULL);
+    return ac_onx_result(n, 0, y ? quantize(n, y, n->in[6], ac_onx_in(n, 7), 0, n->in[0]->dtype, AC_F32) : NULL);
 }
 
 /* com.microsoft: x, sx, zx, s, z */

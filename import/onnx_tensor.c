@@ -17,12 +17,12 @@ ac_dtype ac_onx_dtype(int64_t number)
 {
     static const int8_t ONNX[AC_DTYPE_COUNT] = {
         -1,
-#define DTYPE(id, text, bits, kind, c, npy, tfl, onnx) onnx,
+#define DTYPE(id, text, bits, kind, c, npy, tfl, onnx, loops, file_bits) onnx,
 #include "ir/graph/dtype.def"
 #undef DTYPE
     };
     for (int32_t d = 1; d < AC_DTYPE_COUNT; d++)
-        if (ONNX[d] == number && ac_dtype_bits((ac_dtype)d) >= 8)
+        if (ONNX[d] == number)
             return (ac_dtype)d;
     return AC_NONE;
 }
@@ -205,7 +205,8 @@ int ac_onx_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const char **re
         return AC_FAIL;
     }
     AC_TRY(read_dims(r, at, &t, out, &count, refused));
-    const size_t unit = (size_t)ac_dtype_size(out->dtype, 1), want = unit * (size_t)count;
+    const size_t unit = (size_t)ac_dtype_size(out->dtype, 1);
+    const size_t want = ((size_t)count * (size_t)ac_dtype_file_bits(out->dtype) + 7) / 8;
     ac_span bytes = t.raw;
     if (t.location == LOCATION_EXTERNAL) {
         AC_TRY(read_external(r, at, out->name, t.external, (int64_t)want, &bytes));
@@ -218,6 +219,11 @@ int ac_onx_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const char **re
     if (bytes.n != want)
         return ac_error(r->cx, at, E0016, "constant '%s' needs %llu bytes, but holds %llu", out->name,
                         (unsigned long long)want, (unsigned long long)bytes.n);
+    if (ac_dtype_file_bits(out->dtype) < 8) {
+        uint8_t *own = ac_alloc(r->cx->region, (size_t)count + 1);
+        ac_dtype_unpack(out->dtype, bytes.p, count, own);
+        bytes = (ac_span){own, (size_t)count};
+    }
     out->data = !want ? NO_ELEMENTS : (uintptr_t)bytes.p % unit ? ac_copy(r->cx->region, bytes.p, bytes.n) : bytes.p;
     if (out->dtype == AC_BOOL)
         for (size_t i = 0; i < want; i++)

@@ -100,7 +100,7 @@ static int size_of(reading *t, int64_t *bytes)
             fits = fits && ac_mul_ok(count, t->dim[i], &count) && count <= MAX_BYTES;
     }
     if (fits)
-        *bytes = empty ? 0 : ac_dtype_size(t->dtype, count);
+        *bytes = empty ? 0 : (count * ac_dtype_file_bits(t->dtype) + 7) / 8;
     if (!fits || *bytes > MAX_BYTES)
         return ac_error(t->r->cx, t->at, E0015, "the shape of tensor '%s' asks for more than 2^48 bytes", t->x->name);
     return AC_OK;
@@ -171,12 +171,23 @@ static int read_quant(reading *t)
 /* Elements are read through pointers of their own type, so their address must suit; a file may put them anywhere. */
 static const void *aligned(ac_tfl *r, ac_tfl_buffer *b, ac_dtype dtype)
 {
-    uintptr_t unit = (uintptr_t)(ac_dtype_bits(dtype) + 7) / 8;
+    uintptr_t unit = (uintptr_t)ac_dtype_bits(dtype) / 8;
     if (b->aligned)
         return b->aligned;
     if ((uintptr_t)b->bytes.p % unit == 0)
         return b->bytes.p;
     return b->aligned = ac_copy(r->cx->region, b->bytes.p, b->bytes.n);
+}
+
+/* Elements below a byte, one to a byte. */
+static const void *unpacked(reading *t, ac_span bytes)
+{
+    int64_t count = 1;
+    for (int32_t i = 0; i < t->rank; i++)
+        count *= t->dim[i];
+    void *to = ac_alloc(t->r->cx->region, (size_t)count + 1);
+    ac_dtype_unpack(t->dtype, bytes.p, count, to);
+    return to;
 }
 
 static int read_data(reading *t)
@@ -201,10 +212,10 @@ static int read_data(reading *t)
         if ((uint64_t)want != b->bytes.n)
             return ac_error(r->cx, t->at, E0016, "constant '%s' needs %" PRId64 " bytes, buffer %" PRId64 " holds %llu",
                             t->x->name, want, index, (unsigned long long)b->bytes.n);
-        t->data = aligned(r, b, t->dtype);
+        t->data = ac_dtype_file_bits(t->dtype) < 8 ? unpacked(t, b->bytes) : aligned(r, b, t->dtype);
     } else if (!want && t->x->maker < 0 && !t->variable) {
         t->data = NO_ELEMENTS; /* an empty list, such as the shape of a scalar; graph inputs drop it again */
-    } else if (ac_dtype_bits(t->dtype) < 8) {
+    } else if (ac_dtype_file_bits(t->dtype) < 8) {
         return refuse(t, E0108, "an operand of 4-bit elements is not a constant");
     }
     return AC_OK;

@@ -35,7 +35,17 @@ enum {
     ARN_U16,
     ARN_U32,
     ARN_U64,
-    ARN_BOOL
+    ARN_BOOL,
+    ARN_I4, /* this and all that follow: an element to a byte */
+    ARN_U4,
+    ARN_I2,
+    ARN_U2,
+    ARN_F8E4M3FN,
+    ARN_F8E4M3FNUZ,
+    ARN_F8E5M2,
+    ARN_F8E5M2FNUZ,
+    ARN_F8E8M0,
+    ARN_F4E2M1
 };
 
 struct arn_mem;

@@ -1,4 +1,5 @@
 #include "ir/graph/dtype.h"
+#include "ir/graph/minifloat.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,9 +11,12 @@ static const struct {
     int bits;
     enum kind kind;
     int tfl;
+    ac_dtype loops;
+    int file_bits;
 } ROWS[AC_DTYPE_COUNT] = {
-    {"none", "void", "", 0, B, -1},
-#define DTYPE(id, text, bits, kind, c, npy, tfl, onnx) {text, c, npy, bits, kind, tfl},
+    {"none", "void", "", 0, B, -1, AC_NONE, 0},
+#define DTYPE(id, text, bits, kind, c, npy, tfl, onnx, loops, file_bits)                                               \
+    {text, c, npy, bits, kind, tfl, AC_##loops, file_bits},
 #include "ir/graph/dtype.def"
 #undef DTYPE
 };
@@ -33,6 +37,14 @@ int ac_dtype_bits(ac_dtype d)
 {
     return ROWS[d].bits;
 }
+int ac_dtype_file_bits(ac_dtype d)
+{
+    return ROWS[d].file_bits;
+}
+ac_dtype ac_dtype_loops(ac_dtype d)
+{
+    return ROWS[d].loops;
+}
 bool ac_dtype_is_float(ac_dtype d)
 {
     return d != AC_NONE && ROWS[d].kind == F;
@@ -48,8 +60,7 @@ bool ac_dtype_is_int(ac_dtype d)
 
 int64_t ac_dtype_size(ac_dtype d, int64_t count)
 {
-    int bits = ROWS[d].bits;
-    return bits < 8 ? bits ? (count + 1) / 2 : 0 : count * (bits / 8);
+    return count * (ROWS[d].bits / 8);
 }
 
 int64_t ac_dtype_min(ac_dtype d)
@@ -63,7 +74,7 @@ int64_t ac_dtype_max(ac_dtype d)
         return 1;
     if (!ac_dtype_is_int(d))
         return 0;
-    int bits = ROWS[d].bits - (ROWS[d].kind == S);
+    int bits = ROWS[d].file_bits - (ROWS[d].kind == S);
     return bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
 }
 
@@ -144,10 +155,13 @@ uint16_t ac_f32_to_bf16(float f)
     return (uint16_t)shift_even(b, 16);
 }
 
-static int64_t nibble(const void *data, int64_t i, bool is_signed)
+void ac_dtype_unpack(ac_dtype d, const void *packed, int64_t count, void *to)
 {
-    int v = ((const uint8_t *)data)[i / 2] >> (i % 2 * 4) & 15;
-    return is_signed && v >= 8 ? v - 16 : v;
+    const int bits = ROWS[d].file_bits, each = 8 / bits, mask = (1 << bits) - 1;
+    for (int64_t i = 0; i < count; i++) {
+        int v = ((const uint8_t *)packed)[i / each] >> (i % each * bits) & mask;
+        ((uint8_t *)to)[i] = (uint8_t)(ROWS[d].kind == S && v > mask / 2 ? v - mask - 1 : v);
+    }
 }
 
 /* Toward zero; what does not fit becomes the nearest end of the range, NaN becomes 0. */
@@ -166,20 +180,28 @@ static int64_t truncate_num(double x)
 int64_t ac_dtype_get_int(ac_dtype d, const void *data, int64_t i)
 {
     switch (d) {
+    case AC_I4:
+    case AC_I2:
     case AC_I8: { ELEMENT(int8_t); return v; }
     case AC_I16: { ELEMENT(int16_t); return v; }
     case AC_I32: { ELEMENT(int32_t); return v; }
     case AC_I64: { ELEMENT(int64_t); return v; }
     case AC_BOOL:
+    case AC_U4:
+    case AC_U2:
     case AC_U8: { ELEMENT(uint8_t); return v; }
     case AC_U16: { ELEMENT(uint16_t); return v; }
     case AC_U32: { ELEMENT(uint32_t); return v; }
     case AC_U64: { ELEMENT(uint64_t); return (int64_t)v; }
-    case AC_I4: return nibble(data, i, true);
-    case AC_U4: return nibble(data, i, false);
     case AC_F32:
     case AC_F16:
     case AC_BF16:
+    case AC_F8E4M3FN:
+    case AC_F8E4M3FNUZ:
+    case AC_F8E5M2:
+    case AC_F8E5M2FNUZ:
+    case AC_F8E8M0:
+    case AC_F4E2M1:
     case AC_F64: return truncate_num(ac_dtype_get_num(d, data, i));
     case AC_NONE:
     case AC_DTYPE_COUNT: break;
@@ -194,6 +216,12 @@ double ac_dtype_get_num(ac_dtype d, const void *data, int64_t i)
     case AC_F16: { ELEMENT(uint16_t); return (double)ac_f16_to_f32(v); }
     case AC_BF16: { ELEMENT(uint16_t); return (double)ac_bf16_to_f32(v); }
     case AC_F64: { ELEMENT(double); return v; }
+    case AC_F8E4M3FN:
+    case AC_F8E4M3FNUZ:
+    case AC_F8E5M2:
+    case AC_F8E5M2FNUZ:
+    case AC_F8E8M0:
+    case AC_F4E2M1: { ELEMENT(uint8_t); return (double)ac_minifloat_to_f32(d, v); }
     case AC_U64: { ELEMENT(uint64_t); return (double)v; }
     case AC_I8:
     case AC_I16:
@@ -204,10 +232,22 @@ double ac_dtype_get_num(ac_dtype d, const void *data, int64_t i)
     case AC_U32:
     case AC_BOOL:
     case AC_I4:
-    case AC_U4: return (double)ac_dtype_get_int(d, data, i);
+    case AC_U4:
+    case AC_I2:
+    case AC_U2: return (double)ac_dtype_get_int(d, data, i);
     case AC_NONE:
     case AC_DTYPE_COUNT: break;
     }
     return 0;
 }
 // clang-format on
+
+void ac_dtype_put_num(ac_dtype d, void *to, double v)
+{
+    const float f = (float)v;
+    const uint16_t half = d == AC_F16 ? ac_f32_to_f16(f) : ac_f32_to_bf16(f);
+    if (ac_dtype_is_minifloat(d))
+        *(uint8_t *)to = ac_f32_to_minifloat(d, f);
+    else
+        memcpy(to, d == AC_F32 ? (const void *)&f : d == AC_F64 ? (const void *)&v : &half, (size_t)ac_dtype_size(d, 1));
+}

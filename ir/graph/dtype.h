@@ -6,7 +6,7 @@
 
 typedef enum ac_dtype {
     AC_NONE, /* no type: a zeroed struct */
-#define DTYPE(id, text, bits, kind, c, npy, tfl, onnx) AC_##id,
+#define DTYPE(id, text, bits, kind, c, npy, tfl, onnx, loops, file_bits) AC_##id,
 #include "ir/graph/dtype.def"
 #undef DTYPE
     AC_DTYPE_COUNT
@@ -15,8 +15,10 @@ typedef enum ac_dtype {
 const char *ac_dtype_name(ac_dtype d);   /* "f32"; "none" for AC_NONE */
 const char *ac_dtype_c(ac_dtype d);      /* C type in generated code */
 const char *ac_dtype_npy(ac_dtype d);
-int ac_dtype_bits(ac_dtype d);
-int64_t ac_dtype_size(ac_dtype d, int64_t count); /* bytes of `count` elements, sub-byte types rounded up; count fits */
+int ac_dtype_bits(ac_dtype d);           /* of an element in memory */
+int ac_dtype_file_bits(ac_dtype d);      /* in the files of importers: fewer for i4, u2, ... */
+ac_dtype ac_dtype_loops(ac_dtype d);     /* what loops load and store; most types as they are */
+int64_t ac_dtype_size(ac_dtype d, int64_t count); /* bytes of `count` elements in memory; count fits */
 bool ac_dtype_is_float(ac_dtype d);
 bool ac_dtype_is_signed(ac_dtype d);     /* signed integers */
 bool ac_dtype_is_int(ac_dtype d);        /* signed or unsigned integers, not bool */
@@ -29,8 +31,12 @@ float ac_f16_to_f32(uint16_t h);
 uint16_t ac_f32_to_f16(float f);
 float ac_bf16_to_f32(uint16_t h);
 uint16_t ac_f32_to_bf16(float f);
+/* `count` elements out of bytes that are packed as files do it, the first in the lowest bits, one to a byte. */
+void ac_dtype_unpack(ac_dtype d, const void *packed, int64_t count, void *to);
 /* Element i of a constant as int64 (integers, bool; floats are truncated) or as double. */
 int64_t ac_dtype_get_int(ac_dtype d, const void *data, int64_t i);
 double ac_dtype_get_num(ac_dtype d, const void *data, int64_t i);
+/* A float element: v rounded to the type. */
+void ac_dtype_put_num(ac_dtype d, void *to, double v);
 
 #endif

@@ -71,15 +71,13 @@ const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t)
     return ac_strf(cx->region, "%s %s", ac_dtype_name(t->dtype), ac_shape_str(cx, t));
 }
 
-/* A splat constant as dense data. Four-bit elements: the two nibbles of a byte are the same. */
+/* A splat constant as dense data. */
 static void *dense_of_splat(ac_ctx *cx, const ac_tensor *t)
 {
     int64_t bytes = ac_tensor_bytes(t);
     size_t size = (size_t)ac_dtype_size(t->dtype, 1);
     char *p = ac_alloc(cx->region, (size_t)bytes + size);
     memcpy(p, t->data, size);
-    if (ac_dtype_bits(t->dtype) < 8)
-        p[0] = (char)((p[0] & 15) | (p[0] & 15) << 4);
     for (int64_t i = (int64_t)size; i < bytes; i += (int64_t)size)
         memcpy(p + i, p, size);
     return p;

@@ -203,7 +203,7 @@ int ac_text_read_type(ac_lex *x, ac_text_type *ty)
     return AC_OK;
 }
 
-/* One value of a constant, at the current word, into dst (element 0; four-bit: the low nibble). */
+/* One value of a constant, at the current word, into dst (element 0). */
 static int read_element(ac_lex *x, ac_dtype d, void *dst)
 {
     ac_tok at = x->tok;
@@ -221,18 +221,12 @@ static int read_element(ac_lex *x, ac_dtype d, void *dst)
             return ac_text_error(x, &at, E0016, "%s is no value of type %s", ac_lex_show(x, &at), ac_dtype_name(d));
     }
     ac_lex_next(x);
-    float f = (float)at.num;
-    uint16_t h = d == AC_F16 ? ac_f32_to_f16(f) : ac_f32_to_bf16(f);
     size_t size = (size_t)ac_dtype_size(d, 1);
-    if (d == AC_F32)
-        memcpy(dst, &f, size);
-    else if (d == AC_F64)
-        memcpy(dst, &at.num, size);
-    else if (d == AC_F16 || d == AC_BF16)
-        memcpy(dst, &h, size);
+    if (ac_dtype_is_float(d))
+        ac_dtype_put_num(d, dst, at.num);
     else
         for (size_t i = 0; i < size; i++)
-            ((uint8_t *)dst)[i] = (uint8_t)((uint64_t)v >> (8 * i) & (ac_dtype_bits(d) < 8 ? 15 : 255));
+            ((uint8_t *)dst)[i] = (uint8_t)((uint64_t)v >> (8 * i));
     return AC_OK;
 }
 
@@ -246,11 +240,8 @@ static int read_list(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
     while (!ac_text_is(x, ']')) {
         uint8_t one[8] = {0};
         AC_TRY(read_element(x, ty->dtype, one));
-        if (ac_dtype_bits(ty->dtype) < 8 && n % 2)
-            bytes.item[bytes.n - 1] |= (uint8_t)(one[0] << 4);
-        else
-            for (size_t i = 0; i < size; i++)
-                ac_push(x->cx->region, &bytes, one[i]);
+        for (size_t i = 0; i < size; i++)
+            ac_push(x->cx->region, &bytes, one[i]);
         n++;
         if (!ac_text_is(x, ','))
             break;
@@ -318,19 +309,13 @@ static void fill_random(ac_dtype d, int64_t n, uint64_t seed, double lo, double 
     for (int64_t i = 0; i < n; i++) {
         double u = (double)(random_next(&seed) >> 11) * 0x1p-53; /* 0 <= u < 1 */
         if (ac_dtype_is_float(d)) {
-            double v = lo + (hi - lo) * u;
-            float f = (float)v;
-            uint16_t h = d == AC_F16 ? ac_f32_to_f16(f) : ac_f32_to_bf16(f);
-            memcpy(p + (size_t)i * size, d == AC_F64 ? (const void *)&v : d == AC_F32 ? (const void *)&f : &h, size);
+            ac_dtype_put_num(d, p + (size_t)i * size, lo + (hi - lo) * u);
             continue;
         }
         double w = floor(lo + (hi - lo + 1) * u);
         int64_t v = (int64_t)(w > hi ? hi : w);
-        if (ac_dtype_bits(d) < 8)
-            p[i / 2] |= (uint8_t)((uint64_t)(v & 15) << (i % 2 * 4));
-        else
-            for (size_t k = 0; k < size; k++)
-                p[(size_t)i * size + k] = (uint8_t)((uint64_t)v >> (8 * k));
+        for (size_t k = 0; k < size; k++)
+            p[(size_t)i * size + k] = (uint8_t)((uint64_t)v >> (8 * k));
     }
 }
 

@@ -90,7 +90,7 @@ static void check_view(check *c, const ac_tensor *t)
              t->view_offset > ac_tensor_bytes(r) - ac_tensor_bytes(t))
         BAD(c, file_of(c), E0101, "view '%s' at byte %lld reaches outside of '%s'", t->name, (long long)t->view_offset,
             r->name);
-    else if (ac_dtype_bits(t->dtype) >= 8 && t->view_offset % ac_dtype_size(t->dtype, 1))
+    else if (t->view_offset % ac_dtype_size(t->dtype, 1))
         BAD(c, file_of(c), E0101, "view '%s' starts between two elements of '%s'", t->name, r->name);
 }
 

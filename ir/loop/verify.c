@@ -279,7 +279,7 @@ static void check_one(checker *c, const ac_ins *i)
     }
     if (makes_value(i) || op == AC_L_VAR) {
         ac_dtype d = (ac_dtype)i->dtype;
-        if (d == AC_NONE || d >= AC_DTYPE_COUNT || d == AC_I4 || d == AC_U4 || i->lanes < 1 ||
+        if (d == AC_NONE || d >= AC_DTYPE_COUNT || ac_dtype_loops(d) != d || i->lanes < 1 ||
             i->lanes > AC_MAX_LANES) {
             fault(c, "has no type, or one that loops do not compute with");
             return;
@@ -368,7 +368,7 @@ static void check_buffers(checker *c)
     bool locals = false;
     for (int32_t i = 0; i < c->fn->buf.n; i++) {
         const ac_buf *m = &c->fn->buf.item[i];
-        if (!m->name || m->dtype == AC_NONE || m->dtype >= AC_DTYPE_COUNT || m->dtype == AC_I4 || m->dtype == AC_U4)
+        if (!m->name || m->dtype == AC_NONE || m->dtype >= AC_DTYPE_COUNT || ac_dtype_loops(m->dtype) != m->dtype)
             fault(c, "buffer %d has no name or type", i);
         else if (m->count < 0 || m->count > INT32_MAX)
             fault(c, "buffer '%s' has %lld elements", m->name, (long long)m->count);

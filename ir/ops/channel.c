@@ -6,6 +6,10 @@ static int kind_of(const ac_tensor *x, const ac_tensor *w, const ac_tensor *out,
 {
     if (x->dtype == AC_F32 && out->dtype == AC_F32)
         return w->dtype == AC_F32 ? AC_MACS_F32 : w->dtype == AC_I8 && w->quant ? AC_MACS_HYBRID : -1;
+    const bool one_type = x->dtype == w->dtype && x->dtype == out->dtype && ac_dtype_loops(x->dtype) == x->dtype;
+    if (one_type && rounding == AC_ROUND_MATMUL && !x->quant && !w->quant &&
+        (x->dtype == AC_F64 || ac_dtype_is_int(x->dtype)))
+        return AC_MACS_PLAIN;
     if (!x->quant || !w->quant || !out->quant || x->dtype != out->dtype)
         return -1;
     if (x->dtype == AC_U8 && w->dtype == AC_U8)
@@ -73,8 +77,11 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
                                                                                               : "");
     c->kind = (ac_macs)kind;
     AC_TRY(check_bias(c));
-    c->acc = kind == AC_MACS_F32 ? AC_F32 : kind == AC_MACS_I16 ? AC_I64 : AC_I32;
-    if (kind == AC_MACS_F32)
+    c->acc = kind == AC_MACS_F32     ? AC_F32
+             : kind == AC_MACS_PLAIN ? x->dtype
+             : kind == AC_MACS_I16   ? AC_I64
+                                     : AC_I32;
+    if (kind == AC_MACS_F32 || kind == AC_MACS_PLAIN)
         return AC_OK;
     const ac_quant *q = w->quant;
     c->per_channel = q->n > 1;
@@ -184,7 +191,7 @@ ac_x ac_channel_x(const ac_channel *c, int32_t buf, ac_x index, int32_t lanes)
 {
     ac_lb *b = &c->L->b;
     ac_x x = lb_load(b, buf, index, lanes);
-    if (c->kind == AC_MACS_F32)
+    if (c->kind == AC_MACS_F32 || c->kind == AC_MACS_PLAIN)
         return x;
     x = lb_cast(b, x, AC_I32);
     if (c->kind == AC_MACS_HYBRID)
@@ -196,7 +203,7 @@ ac_x ac_channel_w(const ac_channel *c, int32_t buf, ac_x index, int32_t lanes)
 {
     ac_lb *b = &c->L->b;
     ac_x w = lb_load(b, buf, index, lanes);
-    if (c->kind == AC_MACS_F32)
+    if (c->kind == AC_MACS_F32 || c->kind == AC_MACS_PLAIN)
         return w;
     w = lb_cast(b, w, AC_I32);
     return c->zw ? lb_sub(b, w, lb_like_int(b, w, c->zw)) : w;
@@ -207,6 +214,8 @@ ac_x ac_channel_mac(const ac_channel *c, ac_x acc, ac_x x, ac_x w)
     ac_lb *b = &c->L->b;
     if (c->kind == AC_MACS_F32)
         return lo_madd(c->L, x, w, acc);
+    if (c->kind == AC_MACS_PLAIN)
+        return lb_add_wrap(b, acc, lb_mul_wrap(b, x, w));
     ac_x p = lb_mul(b, x, w);
     return lb_add(b, acc, c->acc == AC_I64 ? lb_cast(b, p, AC_I64) : p);
 }
@@ -214,8 +223,8 @@ ac_x ac_channel_mac(const ac_channel *c, ac_x acc, ac_x x, ac_x w)
 ac_x ac_channel_start(const ac_channel *c, ac_x oc, int32_t lanes)
 {
     ac_lb *b = &c->L->b;
-    if (c->acc == AC_F32)
-        return lb_splat(b, lb_f32(b, 0), lanes);
+    if (ac_dtype_is_float(c->acc))
+        return lb_splat(b, lb_num(b, c->acc, 0), lanes);
     if (c->sum_buf >= 0) {
         const ac_x off = c->zero_x ? lb_add(b, c->zero_x, lb_i32(b, c->fold)) : lb_i32(b, c->fold);
         return lb_mul(b, lb_load(b, c->sum_buf, oc, lanes), lb_sub(b, lb_i32(b, 0), off));
@@ -310,6 +319,8 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
     ac_lb *b = &c->L->b;
     if (c->kind == AC_MACS_F32 || c->kind == AC_MACS_HYBRID)
         return done_float(c, acc, oc);
+    if (c->kind == AC_MACS_PLAIN)
+        return acc;
     ac_x v = requantised(c, acc, oc);
     if (c->kind != AC_MACS_I16)
         v = lb_add(b, v, lb_like_int(b, v, ac_zero(c->out)));

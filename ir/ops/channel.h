@@ -7,6 +7,7 @@
  *     U8      u8   u8   i32       i32  the same; one scale, and w has a zero point too
  *     I16     i16  i8   i64, i32  i64  clamp(requant64(acc)); with an i32 bias requant(acc)
  *     HYBRID  f32  i8   f32       i32  act(acc * scale_x * scale_w[c] + bias); x is quantised at run time
+ *     PLAIN   f64 or integers, all of one type, no scales: acc of that type, wrapping; batch_matmul only
  *
  * Integer accumulators start from the bias. The reference is TFLite: kernels/internal/reference/{conv.h,
  * depthwiseconv_*.h, fully_connected.h, transpose_conv.h, integer_ops/}: integers bit for bit, floats within the order
@@ -24,7 +25,7 @@
 #define AC_IR_OPS_CHANNEL_H
 #include "ir/ops/lower.h"
 
-typedef enum ac_macs { AC_MACS_F32, AC_MACS_I8, AC_MACS_U8, AC_MACS_I16, AC_MACS_HYBRID } ac_macs;
+typedef enum ac_macs { AC_MACS_F32, AC_MACS_I8, AC_MACS_U8, AC_MACS_I16, AC_MACS_HYBRID, AC_MACS_PLAIN } ac_macs;
 typedef enum ac_rounding { AC_ROUND_FIXED, AC_ROUND_F64, AC_ROUND_MATMUL } ac_rounding;
 
 typedef struct ac_channel {

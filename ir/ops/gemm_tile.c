@@ -77,6 +77,7 @@ gemm_form gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, i
         f.strip = f.group == 4 ? AC_U8 : AC_I16;
         f.w = AC_I8;
         break;
+    case AC_MACS_PLAIN: /* of batch_matmul only, which has no such form */
     case AC_MACS_I16:
         f.group = 2;
         f.strip = AC_I16;

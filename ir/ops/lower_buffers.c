@@ -30,7 +30,7 @@ static int32_t tensor_buf(ac_lower *L, ac_tensor *t, ac_role role, const char *n
         if (L->out->arg.item[i].kind == AC_ARG_TENSOR && L->out->arg.item[i].tensor == t)
             return i;
     const char *note = ac_strf(L->region, "%s %s", ac_tensor_str(L->cx, t), t->name);
-    return new_buf(L, name, t->dtype, ac_tensor_count(t), role, tensor_align(L, t), (ac_arg){AC_ARG_TENSOR, t, NULL, 0},
+    return new_buf(L, name, ac_dtype_loops(t->dtype), ac_tensor_count(t), role, tensor_align(L, t), (ac_arg){AC_ARG_TENSOR, t, NULL, 0},
                    note);
 }
 
@@ -67,7 +67,7 @@ int32_t lo_operand(ac_lower *L, ac_tensor *t)
     for (int32_t i = 0; i < L->out->arg.n; i++)
         if (L->out->arg.item[i].kind == AC_ARG_CONST && same_constant(L->out->arg.item[i].konst->source, t))
             return i;
-    ac_const *k = new_const(L, "k", t->dtype, ac_tensor_count(t), 64);
+    ac_const *k = new_const(L, "k", ac_dtype_loops(t->dtype), ac_tensor_count(t), 64);
     k->source = t;
     return const_buf(L, k, "k", ac_strf(L->region, "%s %s", ac_tensor_str(L->cx, t), t->name));
 }

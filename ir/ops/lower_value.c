@@ -36,7 +36,8 @@ ac_x lo_flat(ac_lower *L, const ac_tensor *t, const ac_x *idx)
 /* The one value of a constant that is the same everywhere, as an immediate; 0: it has to be loaded. */
 static ac_x immediate(ac_lower *L, ac_tensor *t)
 {
-    if (!ac_tensor_is_const(t) || t->dtype == AC_F16 || t->dtype == AC_BF16 || ac_dtype_bits(t->dtype) < 8)
+    const ac_dtype d = ac_dtype_loops(t->dtype);
+    if (!ac_tensor_is_const(t) || d == AC_F16 || d == AC_BF16)
         return 0;
     const bool one = ac_tensor_count(t) == 1;
     if (!one && !(t->splat && t->data))
@@ -44,9 +45,9 @@ static ac_x immediate(ac_lower *L, ac_tensor *t)
     const void *data = one ? ac_tensor_force(L->cx, t) : t->data;
     if (!data)
         return 0;
-    if (ac_dtype_is_float(t->dtype))
-        return lb_num(&L->b, t->dtype, ac_dtype_get_num(t->dtype, data, 0));
-    return lb_int(&L->b, t->dtype, ac_dtype_get_int(t->dtype, data, 0));
+    if (ac_dtype_is_float(d))
+        return lb_num(&L->b, d, ac_dtype_get_num(d, data, 0));
+    return lb_int(&L->b, d, ac_dtype_get_int(d, data, 0));
 }
 
 ac_x lo_load_at(ac_lower *L, ac_tensor *t, ac_x flat, bool along, int32_t lanes)

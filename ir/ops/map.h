@@ -31,8 +31,13 @@ static inline bool mp_real(const ac_tensor *t)
 }
 static inline bool mp_plain_int(const ac_tensor *t)
 {
-    return ac_dtype_is_int(t->dtype) && !mp_quantised(t);
+    return ac_dtype_is_int(t->dtype) && ac_dtype_loops(t->dtype) == t->dtype && !mp_quantised(t);
 }
+
+/* map_minifloat.c: codes of floats of 8 and 4 bits (u8) to f32 and back; f64 to f32 for a further rounding. */
+ac_x mp_from_minifloat(ac_lower *L, ac_dtype d, ac_x code);
+ac_x mp_to_minifloat(ac_lower *L, ac_dtype d, ac_x x, bool wraps, int32_t round);
+ac_x mp_round_odd(ac_lower *L, ac_x x);
 
 /* map_byte.c: the whole of lo_map as one look-up in a table, where the node allows it. */
 bool mp_byte_table(ac_lower *L);

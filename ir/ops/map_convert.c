@@ -4,6 +4,7 @@
  * least value, +inf the greatest. Integer -> integer: requantised (reference/quantize.h, requantize.h). dequantize
  * (stored - zero) * scale in f32; f16 and bf16 widen. cast        float -> integer truncates and clamps to the range
  * (NaN gives 0); integer -> integer keeps the low bits. */
+#include "ir/graph/minifloat.h"
 #include "ir/ops/map.h"
 
 /* Scale and zero point of the node's quantised side as values: immediates, or the operands mp_operands has added. */
@@ -68,20 +69,50 @@ ac_x mp_dequantize(ac_lower *L, const ac_node *n, const ac_x *arg)
     return lb_cast(b, lb_mul(b, lb_cast(b, v, AC_F64), lb_cast(b, scale, AC_F64)), AC_F32);
 }
 
+/* The low bits of an integer as i4, u4, i2 or u2: a byte, sign-extended. */
+static ac_x to_nibble(ac_lower *L, ac_x v, ac_dtype to)
+{
+    ac_lb *b = &L->b;
+    const int32_t bits = ac_dtype_file_bits(to);
+    v = lb_cast(b, v, ac_dtype_loops(to));
+    if (!ac_dtype_is_signed(to))
+        return lb_and(b, v, lb_like_int(b, v, (1 << bits) - 1));
+    const ac_x sign = lb_like_int(b, v, 1 << (bits - 1));
+    v = lb_and(b, v, lb_like_int(b, v, (1 << bits) - 1));
+    return lb_sub_wrap(b, lb_xor(b, v, sign), sign);
+}
+
+/* Numbers to numbers. Floats to integers: truncated, clamped to the range, NaN is 0; to i4, u4, i2 and u2 the low bits of
+ * that as i32. Integers to narrower ones: the low bits. To floats: rounded to nearest even once, also from f64 to f16. */
 ac_x mp_cast(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
-    const ac_dtype from = n->in[0]->dtype, to = n->out[0]->dtype;
-    if (ac_dtype_bits(from) < 8 || ac_dtype_bits(to) < 8)
-        return mp_refuse(L, n);
-    if (from == to)
-        return arg[0];
+    const ac_attrs_cast *a = &n->attrs.cast;
+    const ac_dtype from = n->in[0]->dtype, to = n->out[0]->dtype, as = ac_dtype_loops(to);
     ac_x v = arg[0];
-    if (from == AC_F16 || from == AC_BF16)
+    if (from == to)
+        return v;
+    if (ac_dtype_is_minifloat(from))
+        v = mp_from_minifloat(L, from, v);
+    else if (from == AC_F16 || from == AC_BF16)
         v = lb_cast(b, v, AC_F32);
-    if (to == AC_F16 || to == AC_BF16) /* integers by way of f32: 24 bits hold what f16 can tell apart */
-        return lb_cast(b, lb_cast(b, v, AC_F32), to);
-    if (ac_dtype_is_float(from) && ac_dtype_is_int(to))
-        return lb_satcast(b, v, to);
-    return lb_cast(b, v, to);
+    const bool real = ac_dtype_is_float(lb_dtype(b, v)), minifloat = ac_dtype_is_minifloat(to);
+    if (minifloat || to == AC_F16 || to == AC_BF16) { /* integers by way of f32: 24 bits hold what f16 can tell apart */
+        v = lb_dtype(b, v) == AC_F64 ? mp_round_odd(L, v) : lb_cast(b, v, AC_F32);
+        return minifloat ? mp_to_minifloat(L, to, v, a->wraps, a->round) : lb_cast(b, v, to);
+    }
+    if (as != to)
+        return to_nibble(L, real ? lb_satcast(b, v, AC_I32) : v, to);
+    return real && ac_dtype_is_int(to) ? lb_satcast(b, v, to) : lb_cast(b, v, to);
+}
+
+/* The same bits as another type of the same size. */
+ac_x mp_bitcast(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    const ac_dtype from = n->in[0]->dtype, to = n->out[0]->dtype;
+    if (from == AC_BOOL && ac_dtype_loops(to) == to)
+        return lb_bitcast(&L->b, lb_cast(&L->b, arg[0], AC_U8), to);
+    if (to == AC_BOOL || ac_dtype_file_bits(from) != ac_dtype_file_bits(to))
+        return mp_refuse(L, n);
+    return lb_bitcast(&L->b, arg[0], ac_dtype_loops(to));
 }

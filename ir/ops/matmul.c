@@ -2,6 +2,7 @@
  *
  * x  [..., M, K], or [..., K, M] with adj_x    f32, i8, i16
  * y  [..., K, N], or [..., N, K] with adj_y    f32, i8 (also for f32 x: dynamic range), i16; constant or computed
+ * any integers or f64 without scales: both of one type, and so is the result; sums wrap
  * out [..., M, N]; leading dimensions broadcast
  *
  * Reference: TFLite's batch_matmul.h: integers bit for bit (zero points on both sides, multiplier per tensor from the
@@ -101,7 +102,7 @@ static void product(matmul *v)
 {
     ac_lower *L = v->L;
     ac_lb *b = &L->b;
-    const int32_t lanes = ac_target_lanes(L->target, AC_F32);
+    const int32_t lanes = ac_target_lanes(L->target, v->c.kind == AC_MACS_PLAIN ? v->c.acc : AC_F32);
     int32_t vecs = lanes > 1 && v->c.acc == AC_I64 ? 1 : lanes > 1 && L->target->registers < 32 ? 2 : VECS;
     while (vecs > 1 && (int64_t)(vecs - 1) * lanes >= v->n)
         vecs--;

@@ -111,7 +111,7 @@ extern const char *const ac_word_name[AC_WORD_COUNT];
     X(mp_sqrt) X(mp_rsqrt) X(mp_square) X(mp_exp) X(mp_log) X(mp_sin) X(mp_cos) X(mp_tanh) X(mp_logistic) X(mp_relu) \
     X(mp_relu6) X(mp_relu_n1) X(mp_relu_01) X(mp_leaky_relu) X(mp_prelu) X(mp_elu) X(mp_gelu) X(mp_hard_swish) \
     X(mp_erf) X(mp_atan) X(mp_bitwise_and) X(mp_bitwise_or) X(mp_bitwise_xor) X(mp_shift_left) X(mp_shift_right) \
-    X(mp_quantize) X(mp_dequantize) X(mp_cast) X(mp_zeros_like)
+    X(mp_quantize) X(mp_dequantize) X(mp_cast) X(mp_bitcast) X(mp_zeros_like)
 #define AC_MAP_DECL(f) ac_map_fn f;
 AC_MAPS(AC_MAP_DECL)
 #undef AC_MAP_DECL

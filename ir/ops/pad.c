@@ -9,9 +9,9 @@ static ac_x zero_of(ac_lower *L, const ac_tensor *y)
 {
     if (y->dtype == AC_F16 || y->dtype == AC_BF16)
         return lb_cast(&L->b, lb_f32(&L->b, 0), y->dtype);
-    if (ac_dtype_is_float(y->dtype))
+    if (ac_dtype_is_float(ac_dtype_loops(y->dtype)))
         return lb_num(&L->b, y->dtype, 0);
-    return lb_int(&L->b, y->dtype, y->quant ? ac_zero(y) : 0);
+    return lb_int(&L->b, ac_dtype_loops(y->dtype), y->quant ? ac_zero(y) : 0);
 }
 
 /* The border is cut into slabs, so that the middle and each slab is one box:

@@ -70,7 +70,7 @@ static bool holds_output(const state *s, const ac_tensor *r)
 static bool may_view(const state *s, const ac_tensor *y, ac_tensor *x)
 {
     const ac_tensor *r = ac_tensor_root(x); /* r == y: a view that came with the graph */
-    return r != y && !y->root && !y->state && !ac_tensor_is_const(x) && !ac_tensor_is_const(r) && ac_dtype_bits(y->dtype) >= 8 &&
+    return r != y && !y->root && !y->state && !ac_tensor_is_const(x) && !ac_tensor_is_const(r) &&
            x->dtype == y->dtype && !((r->input || r->state) && holds_output(s, y));
 }
 
@@ -153,7 +153,7 @@ static int32_t join_axis(const ac_node *n)
 static bool may_enter(ac_tensor *t, const ac_tensor *y)
 {
     const ac_tensor *r = ac_tensor_root(t);
-    if (t->dtype != y->dtype || !ac_quant_equal(t->quant, y->quant) || ac_dtype_bits(t->dtype) < 8 ||
+    if (t->dtype != y->dtype || !ac_quant_equal(t->quant, y->quant) ||
         ac_tensor_is_const(t))
         return false;
     return r != y && r->def && !r->input && !r->state && !t->output && ac_tensor_root_offset(t) == 0 &&

@@ -123,7 +123,7 @@ static ac_graph *g;
 
 static void put(ac_dtype d, void *data, int64_t i, double v)
 {
-    switch (d) {
+    switch ((int)d) {
     case AC_F32:
         ((float *)data)[i] = (float)v;
         break;
@@ -142,17 +142,7 @@ static void put(ac_dtype d, void *data, int64_t i, double v)
     case AC_I64:
         ((int64_t *)data)[i] = (int64_t)v;
         break;
-    case AC_NONE:
-    case AC_F16:
-    case AC_BF16:
-    case AC_F64:
-    case AC_U16:
-    case AC_U32:
-    case AC_U64:
-    case AC_BOOL:
-    case AC_I4:
-    case AC_U4:
-    case AC_DTYPE_COUNT:
+    default:
         CHECK(false && "type");
     }
 }
