@@ -68,6 +68,7 @@ void arenac_close(arenac_job *job)
     if (!job)
         return;
     ac_file_close(&job->file);
+    ac_file_close(&job->weights);
     ac_ctx_close(&job->cx);
     free(job);
 }
@@ -100,17 +101,33 @@ int ac_job_file(arenac_job *job, const char *path)
 {
     if (job->path)
         return AC_OK;
+    const char *second = job->opt.weights_file;
     job->path = ac_strdup(job->cx.region, path); /* the path lives as long as the job */
+    AC_TRY(ac_file_open(&job->cx, job->path, &job->file));
+    if (second)
+        AC_TRY(ac_file_open(&job->cx, ac_strdup(job->cx.region, second), &job->weights));
+    if (second && !ac_import_in_order(&job->file, &job->weights)) {
+        const ac_file graph = job->weights;
+        job->weights = job->file;
+        job->file = graph;
+        job->path = graph.path;
+    }
     job->base = base_name(job->path);
-    const char *stem = strcmp(path, "-") ? job->base : "model", *dot = strrchr(stem, '.');
+    const char *stem = strcmp(job->path, "-") ? job->base : "model", *dot = strrchr(stem, '.');
     job->stem = ac_intern_n(&job->cx, stem, dot && dot != stem ? (size_t)(dot - stem) : strlen(stem));
-    return ac_file_open(&job->cx, job->path, &job->file);
+    return AC_OK;
 }
 
 static int read_stage(arenac_job *job, void *arg)
 {
     AC_TRY(ac_job_file(job, arg));
-    const ac_import_options how = {.from = job->opt.from, .outputs = job->opt.outputs};
+    const ac_options *o = &job->opt;
+    const ac_import_options how = {.from = o->from,
+                                   .outputs = o->outputs,
+                                   .second = o->weights_file ? &job->weights : NULL,
+                                   .random = o->random_weights,
+                                   .seed = o->seed};
+    AC_TRY(ac_import(&job->cx, &job->file, &how, &job->graph));
     AC_TRY(ac_import(&job->cx, &job->file, &how, &job->graph));
     job->stage = 1;
     return AC_OK;
@@ -311,9 +328,30 @@ static const char *options_text(arenac_job *job)
     return s;
 }
 
+/* Parameters that no file gave: a plan needs only their shapes, code needs their values. */
+static int check_weights(arenac_job *job)
+{
+    enum { SHOWN = 16 };
+    ac_ctx *cx = &job->cx;
+    const ac_graph *g = job->graph;
+    int64_t bytes = 0;
+    if (!g->missing.n)
+        return AC_OK;
+    for (int32_t i = 0; i < g->missing.n; i++)
+        bytes += ac_tensor_bytes(g->missing.item[i]);
+    ac_error(cx, (ac_place){.file = job->path}, E0019, "the weights are missing: %s should hold %d parameters, %s bytes",
+             g->missing_file, g->missing.n, ac_commas(cx, bytes));
+    for (int32_t i = 0; i < g->missing.n && i < SHOWN; i++)
+        ac_detail(cx, "%s  %s", g->missing.item[i]->name, ac_tensor_str(cx, g->missing.item[i]));
+    if (g->missing.n > SHOWN)
+        ac_detail(cx, "and %d more", g->missing.n - SHOWN);
+    return ac_help(cx, "name that file behind the model, or fill them with --random SEED");
+}
+
 static int compile_stage(arenac_job *job, void *arg)
 {
     AC_TRY(plan_stage(job, arg));
+    AC_TRY(check_weights(job));
     if (job->stage >= 4)
         return AC_OK;
     static const struct { const char *name; ac_weights w; } WEIGHTS[] = {

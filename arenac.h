@@ -30,7 +30,10 @@ typedef struct arenac_names { const char *const *item; int32_t n; } arenac_names
 
 typedef struct ac_options {
     const char *from;         /* format; NULL: guess by content */
-    const char *outputs;      /* NAME,NAME: outputs of a TensorFlow graph; NULL: the nodes nobody reads */
+    const char *weights_file; /* formats that keep weights apart (Caffe, MXNet): that file; NULL: none */
+    const char *outputs;      /* NAME,NAME: tensors that are to be the outputs; NULL: what the file says */
+    bool random_weights;      /* parameters that no file gives get random values made from `seed` */
+    uint64_t seed;
     const char *target;       /* a row of codegen/targets.def */
     const char *planner;      /* "auto" or a strategy */
     const char *name;         /* C prefix; NULL: from the file name */

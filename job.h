@@ -16,7 +16,7 @@ struct arenac_job {
     const char *path;           /* the model as the user wrote it */
     const char *base;           /* the file's name without folders */
     const char *stem;           /* base without the extension; "model" for standard input */
-    ac_file file;
+    ac_file file, weights;      /* weights: empty unless a second file was given */
     char sha256[65];
     ac_graph *graph;
     ac_lowered **step;          /* in execution order */

@@ -222,6 +222,10 @@ static void notes(arenac_job *job)
                         shared == 1 ? " starts" : "s start"));
     if (job->opt.schedule_search)
         ac_push(cx->region, &note, ac_report_order_note(job, ""));
+    if (g->missing.n)
+        ac_push(cx->region, &note,
+                ac_strf(cx->region, "%d parameters have no values yet: %s should hold them", g->missing.n,
+                        g->missing_file));
     r->notes = note.item;
     r->n_notes = note.n;
 }
@@ -237,7 +241,10 @@ static void constants(arenac_job *job)
                 ac_const_index(job->cx.region, &list, job->step[s]->arg.item[a].konst);
     for (int32_t i = 0; i < list.konst.n; i++)
         r->weight_bytes += ac_dtype_size(list.konst.item[i]->dtype, list.konst.item[i]->count);
-    r->n_constants = list.konst.n;
+    const ac_graph *g = job->graph;
+    for (int32_t i = 0; i < g->missing.n; i++) /* splats stand for them, which cost nothing */
+        r->weight_bytes += ac_tensor_bytes(g->missing.item[i]);
+    r->n_constants = list.konst.n + g->missing.n;
 }
 
 void ac_report_model(arenac_job *job)

@@ -31,8 +31,10 @@ static int help(ac_cli *cli)
 arenac_job *ac_cli_start(ac_cli *cli, int *status)
 {
     *status = AC_EXIT_USAGE;
-    if (cli->n_files != 1) {
-        fprintf(stderr, "arenac: error[E0501]: %s takes one model, %d given; arenac help %s\n", ac_verb_name(cli->verb), cli->n_files,
+    if (cli->n_files == 2)
+        cli->opt.weights_file = cli->file[1];
+    if (cli->n_files < 1 || cli->n_files > 2) {
+        fprintf(stderr, "arenac: error[E0501]: %s takes one model, %d files given; arenac help %s\n", ac_verb_name(cli->verb), cli->n_files,
                 ac_verb_name(cli->verb));
         return NULL;
     }

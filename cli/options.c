@@ -266,7 +266,12 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_DUMP_AFTER: return push_name(c->dump_after, &c->opt.dump_after, arg);
     case OPT_TIME_PASSES: c->time_passes = true; return true;
     case OPT_INPUT: return key_file(arg, c->input, &c->n_inputs);
-    case OPT_RANDOM: c->random = true; return parse_int(arg, 0, INT64_MAX, &c->seed);
+    case OPT_RANDOM:
+        if (!parse_int(arg, 0, INT64_MAX, &c->seed))
+            return false;
+        c->random = c->opt.random_weights = true;
+        c->opt.seed = (uint64_t)c->seed;
+        return true;
     case OPT_OUTPUT_DIR: c->output_dir = arg; return *arg != 0;
     case OPT_COMPARE: return key_file(arg, c->compare, &c->n_compares);
     case OPT_MAX_ULP: return parse_int(arg, 0, INT32_MAX, &c->max_ulp);

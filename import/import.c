@@ -225,26 +225,62 @@ static int unknown(ac_ctx *cx, const ac_file *f, ac_span s)
 
 /* The formats. */
 
+static int no_output(ac_graph *g, const char *name)
+{
+    const char **names = AC_NEW_N(g->cx->region, const char *, g->tensor.n + 1);
+    for (int32_t k = 0; k < g->tensor.n; k++)
+        names[k] = g->tensor.item[k]->name;
+    const char *near = ac_closest(name, names, g->tensor.n);
+    ac_error(g->cx, (ac_place){.file = g->file}, E0501, "--outputs: the model has no tensor '%s'", name);
+    return near ? ac_help(g->cx, "did you mean '%s'?", near) : AC_FAIL;
+}
+
+int ac_import_outputs(ac_graph *g, const char *outputs)
+{
+    int status = AC_OK;
+    if (!outputs)
+        return AC_OK;
+    for (int32_t i = 0; i < g->output.n; i++)
+        g->output.item[i]->output = false;
+    g->output.n = 0;
+    for (const char *p = outputs; p; p = *p ? p + 1 : NULL) {
+        const size_t n = strcspn(p, ",");
+        const char *name = ac_intern_n(g->cx, p, n);
+        ac_tensor *t = ac_tensor_find(g, name);
+        p += n;
+        if (!t)
+            status = no_output(g, name);
+        else if (t->output)
+            status = ac_error(g->cx, (ac_place){0}, E0501, "--outputs names '%s' twice", name);
+        else
+            ac_push(g->cx->region, &g->output, t);
+        if (t)
+            t->output = true;
+    }
+    return status;
+}
+
 static int read_text(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
 {
-    (void)opt;
-    return ac_graph_read_text(cx, f->path, (const char *)f->data, f->n, out);
+    AC_TRY(ac_graph_read_text(cx, f->path, (const char *)f->data, f->n, out));
+    return ac_import_outputs(*out, opt->outputs);
 }
 
 typedef struct format {
     const char *name, *title;
     bool (*looks)(ac_span s);
     int (*read)(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+    const char *weights;
 } format;
 
 static const format FORMATS[] = {
-#define FORMAT(name, title, looks, read) {name, title, looks, read},
+#define FORMAT(name, title, looks, read, weights) {name, title, looks, read, weights},
 #include "import/formats.def"
 #undef FORMAT
 };
 
 static const char *const NAMES[] = {
-#define FORMAT(name, title, looks, read) name,
+#define FORMAT(name, title, looks, read, weights) name,
 #include "import/formats.def"
 #undef FORMAT
 };
@@ -257,8 +293,19 @@ const char *const *ac_import_formats(int32_t *n)
     return NAMES;
 }
 
+bool ac_import_in_order(const ac_file *first, const ac_file *second)
+{
+    const ac_span a = {first->data, first->n}, b = {second->data, second->n};
+    return is_text(a) || !is_text(b);
+}
+
 static int read_as(ac_ctx *cx, const format *x, const ac_file *f, const ac_import_options *opt, ac_graph **out)
 {
+    if (opt->second && !x->weights) {
+        ac_error(cx, (ac_place){.file = opt->second->path}, E0501,
+                 "a second file is given, but %s keeps everything in one", x->title);
+        return ac_help(cx, "arenac takes one model at a time");
+    }
     if (x->read)
         return x->read(cx, f, opt, out);
     ac_error(cx, (ac_place){.file = f->path}, E0018, "%s is recognised, but this build has no reader for it", x->title);

@@ -586,7 +586,6 @@ static int expand(ac_graph *g, void *with)
  * graph gets its inputs now and its nodes in pass infer. */
 int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
 {
-    (void)opt;
     ac_onx r = {.cx = cx, .file = f};
     ac_diags before = cx->diags;
     int rc = read_model(&r);
@@ -594,7 +593,11 @@ int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_
     if (!later) {
         AC_TRY(conclude(&r, rc));
         *out = r.g;
-        return AC_OK;
+        return ac_import_outputs(r.g, opt->outputs);
+    }
+    if (opt->outputs) {
+        ac_error(cx, (ac_place){.file = f->path}, E0502, "--outputs needs inputs whose sizes the model gives");
+        return ac_help(cx, "export the model with fixed sizes");
     }
     cx->diags = before; /* notes of the first reading come again */
     if (before.tail)

@@ -300,7 +300,6 @@ static int read_model(ac_tfl *r, ac_graph **out)
 
 int ac_tflite_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
 {
-    (void)opt;
     ac_tfl r = {.cx = cx, .file = f};
     ac_span bytes = {f->data, f->n};
     ac_graph *g = NULL;
@@ -311,7 +310,7 @@ int ac_tflite_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, a
     int rc = read_model(&r, &g);
     if (ac_refusals_report(r.cx, &r.refused) != AC_OK)
         rc = AC_FAIL;
-    if (rc == AC_OK)
-        *out = g;
-    return rc;
+    AC_TRY(rc);
+    *out = g;
+    return ac_import_outputs(g, opt->outputs);
 }

@@ -76,6 +76,8 @@ struct ac_graph {
      * graph has inputs only. Pass infer calls it once they are pinned, and clears it. */
     int (*expand)(ac_graph *g, void *with);
     void *expand_with;
+    AC_VEC(ac_tensor *) missing; /* parameters that no file gave; splats stand for them, and `compile` refuses */
+    const char *missing_file;    /* where they should be: "a .caffemodel file" */
     bool channels_first;         /* set by importers whose operators are; pass layout clears it */
 };
 

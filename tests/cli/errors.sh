@@ -49,6 +49,8 @@ printf 'not a library' >arenac-broken.so
 expect 8 'cannot be opened' env ARENAC_BACKENDS=. "$arenac" run "$model" --backend broken --random 1
 expect 8 'not printed for the vectors' "$arenac" compile "$model" -t aarch64 -o x.c
 expect 8 'cannot run code for' "$arenac" run "$model" -t wasm32 --random 1
+expect 2 'keeps everything in one' "$arenac" plan "$model" "$model"
+expect 2 'no tensor' "$arenac" plan "$model" --outputs nosuch
 expect 3 'host compiler' env CC=/nonexistent/cc "$arenac" run "$model" --random 1
 mkdir readonly
 chmod a-w readonly
