@@ -35,6 +35,7 @@ void arenac_defaults(ac_options *opt)
     opt->effort = -1;
     opt->max_memory = (int64_t)8 << 30;
     opt->inplace = opt->views = true;
+    opt->overlap = -1;
     opt->weights = "auto";
 }
 
@@ -233,12 +234,17 @@ int arenac_check(arenac_job *job) { return arenac_guard(job, check_stage, NULL);
 
 /* ------------------------------------------------------------------ plan */
 
-/* Lives of the steps as they stand, packed and checked. */
-static int pack(arenac_job *job, ac_live_options live)
+bool ac_job_overlaps(const arenac_job *job)
+{
+    const ac_options *o = &job->opt;
+    return !o->reference_tflite && (o->overlap > 0 || (o->overlap < 0 && o->stripe));
+}
+
+int ac_job_pack(arenac_job *job, ac_live_options live)
 {
     const ac_options *o = &job->opt;
     job->live = ac_live(&job->cx, job->graph, job->step, job->n_steps, live);
-    if (o->overlap && !o->reference_tflite)
+    if (ac_job_overlaps(job))
         ac_overlap_rules(&job->cx, job->graph, job->step, job->n_steps, live, job->live);
     job->live->problem.search_steps = o->effort >= 0 ? ac_effort_steps((int)o->effort) + 1 : 0; /* 0: the default */
     job->live->problem.search_goal = o->budget;
@@ -267,7 +273,7 @@ static int search_order(arenac_job *job, ac_live_options live)
     job->step = AC_NEW_N(job->cx.region, ac_lowered *, job->n_steps + 1);
     for (int32_t i = 0; i < job->n_steps; i++)
         job->step[i] = file[order[i]];
-    AC_TRY(pack(job, live));
+    AC_TRY(ac_job_pack(job, live));
     if (job->plan.arena_bytes < file_plan.arena_bytes)
         return AC_OK;
     job->step = file;
@@ -285,9 +291,11 @@ static int plan_stage(arenac_job *job, void *arg)
     ac_live_options live = {.whole = o->reference_tflite, .preserve_input = o->preserve_input, .preserve_all = o->preserve_all,
                             .inplace = o->inplace && !o->reference_tflite,
                             .align = o->align ? o->align : o->reference_tflite ? 64 : job->target->align};
-    AC_TRY(pack(job, live));
+    AC_TRY(ac_job_pack(job, live));
     if (o->schedule_search)
         AC_TRY(search_order(job, live));
+    if (o->stripe && !o->reference_tflite && !o->preserve_all)
+        AC_TRY(ac_job_stripe(job, live));
     if (job->live->overlaps)
         AC_TRY(ac_overlap_turn(&job->cx, job->live, &job->plan, job->step));
     ac_report_model(job);
@@ -319,8 +327,10 @@ static const char *options_text(arenac_job *job)
         s = ac_strf(job->cx.region, "%s --reference tflite", s);
     if (o->schedule_search)
         s = ac_strf(job->cx.region, "%s --schedule search", s);
-    if (o->overlap)
+    if (o->overlap > 0)
         s = ac_strf(job->cx.region, "%s --overlap on", s);
+    if (o->stripe)
+        s = ac_strf(job->cx.region, "%s%s --stripe auto", s, o->overlap ? "" : " --overlap off");
     if (o->poison)
         s = ac_strf(job->cx.region, "%s --poison", s);
     if (o->exact)

@@ -47,7 +47,9 @@ typedef struct ac_options {
     int64_t max_memory;       /* of the compiler itself, bytes */
     bool reference_tflite;    /* plan what TFLite itself would */
     bool schedule_search;     /* look for an execution order that needs less than the file's */
-    bool inplace, views, overlap;
+    bool inplace, views;
+    int overlap;              /* 1 on, 0 off, -1: on with stripes */
+    bool stripe;              /* runs of steps may work row by row */
     bool preserve_input, preserve_all;
     bool exact;               /* keep float order as written */
     bool poison;              /* generated code overwrites dead bytes between steps */

@@ -24,6 +24,7 @@ struct arenac_job {
     ac_liveness *live;
     ac_plan plan;
     ac_order_result order;      /* of --schedule search */
+    int32_t stripes;            /* steps that are groups of steps */
     ac_result row[32];          /* what every strategy reached */
     int32_t n_rows;
     ac_report report;
@@ -38,6 +39,12 @@ struct arenac_job {
 int arenac_shape_input(arenac_job *job, int32_t input, int32_t rank, const int64_t *dim);
 /* Opens the file and sets path, base and stem; the stages that read it call this, and the first call does it. */
 int ac_job_file(arenac_job *job, const char *path);
+
+/* Lives of the steps as they stand, packed and checked: live, plan, row. */
+int ac_job_pack(arenac_job *job, ac_live_options live);
+bool ac_job_overlaps(const arenac_job *job); /* do results start inside operands? */
+/* job_stripe.c: step, live and plan become those of the best groups of steps, if that takes less. */
+int ac_job_stripe(arenac_job *job, ac_live_options live);
 
 /* job_report.c: fills job->report. What every plan has, of whatever problem (kept, not copied): */
 void ac_report_plan(arenac_job *job, const ac_problem *p, const char *format, const char *target);

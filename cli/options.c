@@ -255,7 +255,8 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
         return c->opt.reference_tflite || c->reference_tflm;
     case OPT_SCHEDULE: c->opt.schedule_search = !strcmp(arg, "search"); return one_of(arg, "keep|search");
     case OPT_INPLACE: return on_off(arg, &c->opt.inplace);
-    case OPT_OVERLAP: return on_off(arg, &c->opt.overlap);
+    case OPT_OVERLAP: c->opt.overlap = !strcmp(arg, "on"); return one_of(arg, "on|off");
+    case OPT_STRIPE: c->opt.stripe = !strcmp(arg, "auto"); return one_of(arg, "off|auto");
     case OPT_VIEWS: return on_off(arg, &c->opt.views);
     case OPT_WEIGHTS: c->opt.weights = arg; return one_of(arg, "auto|rodata|asm|blob");
     case OPT_SECTION: return section(arg, &c->opt);

@@ -54,12 +54,16 @@ typedef struct ac_lowered {
     int32_t n_overwrite;
 } ac_lowered;
 
+/* Rows of the result (its first dimension above 1) are the outermost loop and columns the next one, so that the node can run a
+ * row at a time (ir/loop/part.h). Costs some speed; a family that cannot ignores it. */
+enum { AC_VARIANT_ROWS = 1 };
+
 typedef struct ac_lower {
     ac_ctx *cx;
     ac_region *region;         /* where loops and constants live */
     const ac_target *target;
     const ac_node *node;
-    int32_t variant;           /* 0: the default schedule; others are the family's own */
+    int32_t variant;           /* 0: the default schedule; AC_VARIANT_ROWS */
     bool exact;                /* keep float order as written */
     ac_lb b;
     ac_lowered *out;

@@ -64,15 +64,15 @@ static void set_strides(int64_t *stride, const ac_tensor *t, const ac_tensor *ou
     }
 }
 
-/* Drops dimensions of one element and joins neighbours that every operand walks as one. */
-static void merge(nest *w, const ac_tensor *out)
+/* Drops dimensions of one element and joins neighbours that every operand walks as one, but the first `keep`. */
+static void merge(nest *w, const ac_tensor *out, int32_t keep)
 {
     w->rank = 0;
     for (int32_t d = 0; d < out->rank; d++) {
         if (out->dim[d] == 1)
             continue;
         const int32_t last = w->rank - 1;
-        bool join = last >= 0;
+        bool join = last >= keep;
         for (int32_t i = 0; i < w->n && join; i++)
             join = w->stride[i][last] == w->stride[i][d] * out->dim[d];
         const int32_t to = join ? last : w->rank++;
@@ -159,7 +159,7 @@ int lo_map(ac_lower *L)
     collect(L, &w);
     for (int32_t i = 0; i < w.n; i++)
         set_strides(w.stride[i], w.operand[i], out);
-    merge(&w, out);
+    merge(&w, out, L->variant == AC_VARIANT_ROWS ? 2 : 0);
     for (int32_t d = 0; d + 1 < w.rank; d++)
         w.idx[d] = lb_for_n(&L->b, name[d], w.dim[d]);
     lo_strip(L, "i", w.dim[w.rank - 1], lanes_of(L, &w), step, &w);

@@ -12,6 +12,7 @@ typedef struct chain {
     ac_tensor *x;
     int32_t x_buf, y_buf, table;
     ac_x value; /* the chain's input while the table is made */
+    ac_x at;    /* first element of the run */
 } chain;
 
 static bool is_byte(const ac_tensor *t)
@@ -83,6 +84,7 @@ static void look_up(ac_lower *L, void *with, ac_x i, int32_t lanes)
     const chain *c = with;
     const ac_dtype word = lanes == 8 ? AC_U64 : lanes == 4 ? AC_U32 : lanes == 2 ? AC_U16 : AC_U8;
     const ac_dtype y = ac_node_result(L->node)->dtype;
+    i = lb_add(b, c->at, i);
     const ac_x in = lb_bitcast(b, lb_load(b, c->x_buf, i, lanes), word);
     ac_x out = 0;
     for (int32_t k = 0; k < lanes; k++) {
@@ -106,6 +108,15 @@ bool mp_byte_table(ac_lower *L)
     c.y_buf = lo_result_buf(L);
     c.x_buf = lo_operand(L, c.x);
     c.table = make_table(L, &c);
-    lo_strip(L, "i", ac_tensor_count(y), L->target->vec_bytes ? 8 : 1, look_up, &c);
+    ac_lb *b = &L->b;
+    int64_t run = ac_tensor_count(y), outer[2] = {1, 1};
+    for (int32_t d = 0, n = 0; L->variant == AC_VARIANT_ROWS && d < y->rank && n < 2; d++)
+        if (y->dim[d] > 1)
+            run /= outer[n++] = y->dim[d];
+    ac_x row = lb_for_n(b, "i0", outer[0]), col = lb_for_n(b, "i1", outer[1]);
+    c.at = lb_mul(b, lb_add(b, lb_mul(b, row, lb_i32(b, outer[1])), col), lb_i32(b, run));
+    lo_strip(L, "i", run, L->target->vec_bytes ? 8 : 1, look_up, &c);
+    lb_end(b);
+    lb_end(b);
     return true;
 }

@@ -85,6 +85,35 @@ static void window(const pool *p, const ac_x *at, ac_x c, int32_t lanes)
     gemm_store_lanes(p->L, finish(p, lb_get(b, acc), count), c, lanes, idx);
 }
 
+/* A single window over a whole image, row by row: a running sum (or maximum) for each channel. */
+static int accumulate(pool *p)
+{
+    ac_lower *L = p->L;
+    ac_lb *b = &L->b;
+    const ac_window *w = &p->win;
+    ac_x ylo, yhi, xlo, xhi, zero = lb_i32(b, 0), init = start(p, 1);
+    const int32_t acc = lo_scratch(L, "acc", lb_dtype(b, init), w->oc);
+    ac_x c = lb_for_n(b, "c", w->oc);
+    lb_store(b, acc, c, init);
+    lb_end(b);
+    ac_slide_taps(b, &w->y, zero, &ylo, &yhi);
+    ac_slide_taps(b, &w->x, zero, &xlo, &xhi);
+    ac_x iy = ac_slide_at(b, &w->y, zero, lb_for(b, "ky", ylo, yhi, 1, AC_MARK_SERIAL));
+    ac_x row = lb_mul(b, iy, lb_i32(b, w->x.in));
+    ac_x ix = ac_slide_at(b, &w->x, zero, lb_for(b, "kx", xlo, xhi, 1, AC_MARK_SERIAL));
+    ac_x at = lb_mul(b, lb_add(b, row, ix), lb_i32(b, w->ic));
+    c = lb_for_n(b, "c", w->oc);
+    lb_store(b, acc, c, take(p, lb_load(b, acc, c, 1), lb_load(b, p->buf, lb_add(b, at, c), 1)));
+    lb_end(b);
+    lb_end(b);
+    lb_end(b);
+    c = lb_for_n(b, "c", w->oc);
+    const ac_x idx[4] = {zero, zero, zero, c}, count = lb_mul(b, lb_sub(b, yhi, ylo), lb_sub(b, xhi, xlo));
+    lo_result(L, finish(p, lb_load(b, acc, c, 1), count), idx, 1);
+    lb_end(b);
+    return AC_OK;
+}
+
 static int schedule(pool *p)
 {
     ac_lower *L = p->L;
@@ -131,5 +160,7 @@ int lo_pool(ac_lower *L)
     if (d != AC_F32)
         ac_quantized_act_range(n->attrs.pool.act, y, &p.lo, &p.hi);
     p.buf = lo_operand(L, x);
+    if (L->variant == AC_VARIANT_ROWS && p.win.n * p.win.y.out * p.win.x.out == 1)
+        return accumulate(&p);
     return schedule(&p);
 }

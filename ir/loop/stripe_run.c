@@ -1,0 +1,70 @@
+/* stripe_run.c - the order of the units' steps, found by running the rules of stripe.c on their counters alone. */
+#include "ir/loop/stripe.h"
+
+static bool lacks(const ac_stripe *s, const int64_t *next, int32_t u)
+{
+    bool read = false;
+    for (int32_t v = u + 1; v < s->n_units; v++)
+        for (int32_t k = 0; k < s->unit[v].n_reads; k++) {
+            const ac_stripe_read *r = &s->unit[v].read[k];
+            if (s->tensor[r->tensor].unit != u)
+                continue;
+            read = true;
+            if (ac_ramp_at(&r->need, next[v]) > next[u] || next[v] >= s->unit[v].limit)
+                return true;
+        }
+    return !read;
+}
+
+static bool may_run(const ac_stripe *s, const int64_t *next, int32_t u)
+{
+    const ac_stripe_unit *x = &s->unit[u];
+    if (next[u] >= x->limit)
+        return false;
+    for (int32_t k = 0; k < x->n_reads; k++) {
+        const int32_t maker = s->tensor[x->read[k].tensor].unit;
+        if (maker != u && next[maker] < ac_ramp_at(&x->read[k].need, next[u]))
+            return false;
+    }
+    return !x->asked || lacks(s, next, u);
+}
+
+/* Rows of tensor t that are kept while its next one is made. */
+static int64_t kept(const ac_stripe *s, const int64_t *next, int32_t t)
+{
+    int64_t low = next[s->tensor[t].unit];
+    for (int32_t u = 0; u < s->n_units; u++)
+        for (int32_t k = 0; k < s->unit[u].n_reads; k++)
+            if (s->unit[u].read[k].tensor == t) {
+                const int64_t v = ac_ramp_at(&s->unit[u].read[k].low, next[u]);
+                low = v < low ? v : low;
+            }
+    return next[s->tensor[t].unit] + 1 - low;
+}
+
+bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp)
+{
+    int64_t *next = AC_NEW_N(tmp, int64_t, s->n_units);
+    s->ticks = 0;
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        if (s->tensor[t].kind == AC_STRIPE_WINDOW)
+            s->tensor[t].rows = 0;
+    for (;;) {
+        int32_t u = s->n_units - 1;
+        while (u >= 0 && !may_run(s, next, u))
+            u--;
+        if (u < 0)
+            break;
+        for (int32_t t = 0; t < s->n_tensors; t++)
+            if (s->tensor[t].kind == AC_STRIPE_WINDOW && s->tensor[t].unit == u) {
+                const int64_t n = kept(s, next, t);
+                s->tensor[t].rows = n > s->tensor[t].rows ? n : s->tensor[t].rows;
+            }
+        unit[s->ticks++] = u;
+        next[u]++;
+    }
+    for (int32_t u = 0; u < s->n_units; u++)
+        if (next[u] < s->unit[u].limit)
+            return false;
+    return true;
+}

@@ -1,0 +1,62 @@
+/* job_stripe.c - --stripe: runs of steps become one that works row by row, where the arena gets smaller by it.
+ *
+ * What the search estimates, packing has to confirm: a cut into groups is kept only if its plan takes less than the
+ * plan without groups (or, with a budget, fits where that one does not). */
+#include "job.h"
+
+#include "planner/stripe.h"
+
+enum { TRIES = 6 }; /* limits tried below a budget */
+
+typedef struct result {
+    ac_lowered **step;
+    int32_t n_steps, groups;
+    ac_liveness *live;
+    ac_plan plan;
+} result;
+
+static result present(const arenac_job *job)
+{
+    return (result){job->step, job->n_steps, job->stripes, job->live, job->plan};
+}
+
+static void restore(arenac_job *job, const result *r)
+{
+    job->step = r->step;
+    job->n_steps = r->n_steps;
+    job->stripes = r->groups;
+    job->live = r->live;
+    job->plan = r->plan;
+}
+
+static int try_limit(arenac_job *job, ac_stripe_search *q, ac_live_options live, ac_bytes limit)
+{
+    ac_lowered **step = AC_NEW_N(job->cx.region, ac_lowered *, job->n_steps + 1);
+    AC_TRY(ac_stripe_choose(q, limit, step, &job->n_steps, &job->stripes));
+    job->step = step;
+    return ac_job_pack(job, live);
+}
+
+int ac_job_stripe(arenac_job *job, ac_live_options live)
+{
+    const ac_bytes budget = job->opt.budget;
+    const result plain = present(job);
+    result best = plain;
+    if (budget >= 0 && plain.plan.arena_bytes <= budget)
+        return AC_OK; /* the cheapest plan that fits */
+    ac_stripe_search *q =
+        ac_stripe_open(&job->cx, job->graph, job->step, job->n_steps, job->live, job->target, job->opt.exact, live);
+    ac_bytes limit = budget > q->least ? budget : q->least;
+    for (int32_t k = 0; k < TRIES; k++) {
+        restore(job, &plain);
+        AC_TRY(try_limit(job, q, live, limit));
+        if (job->plan.arena_bytes < best.plan.arena_bytes)
+            best = present(job);
+        if (limit <= q->least || job->plan.arena_bytes <= budget)
+            break;
+        limit -= job->plan.arena_bytes - budget; /* packing took more than the estimate */
+        limit = limit < q->least || k == TRIES - 2 ? q->least : limit;
+    }
+    restore(job, &best);
+    return AC_OK;
+}

@@ -1,0 +1,203 @@
+#include "planner/stripe.h"
+
+enum { LONGEST = 48 }; /* steps of a group */
+
+static ac_bytes up(const ac_stripe_search *q, ac_bytes v)
+{
+    return ac_align_up(v, q->align);
+}
+
+/* ------------------------------------------------------------------ estimates */
+
+/* Bytes that a saves by having b inside: b lies `below` under a, or `above` over it. */
+static ac_bytes saved(ac_bytes a, ac_bytes b, ac_bytes below, ac_bytes above)
+{
+    const ac_bytes low = a + (below > 0 ? below : 0), high = b + (above > 0 ? above : 0);
+    const ac_bytes with_low = low > b ? low : b, with_high = high > a ? high : a;
+    const ac_bytes both = with_low < with_high ? with_low : with_high;
+    return both < a + b ? a + b - both : 0;
+}
+
+static ac_bytes of_step(const ac_stripe_search *q, ac_step s)
+{
+    const ac_problem *p = &q->forms.live->problem;
+    ac_bytes sum = 0, best = 0;
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->item[i].mem == 0 && p->item[i].life.begin <= s && s < p->item[i].life.end)
+            sum += ac_align_up(p->item[i].size, p->item[i].align);
+    for (int32_t k = 0; k < p->n_pairs; k++) {
+        const ac_pair *x = &p->pair[k];
+        if (x->life.begin > s || x->life.end <= s)
+            continue;
+        const ac_bytes a = p->item[x->a].size, b = p->item[x->b].size;
+        const ac_bytes v =
+            saved(up(q, a), up(q, b), x->max_below < -b ? b : -x->max_below, x->min_above > a ? a : x->min_above);
+        best = v > best ? v : best;
+    }
+    return sum - best;
+}
+
+/* Over all steps of the group: how far above the next read of `in` a write of `out` ends. */
+static ac_bytes distance(const ac_stripe_group *q, const ac_tensor *in, const ac_tensor *out, ac_region *tmp)
+{
+    const ac_stripe *s = &q->s;
+    int64_t *next = AC_NEW_N(tmp, int64_t, s->n_units), below = INT64_MIN, first = INT64_MAX;
+    for (int32_t u = 0; u < s->n_units; u++)
+        next[u] = s->unit[u].limit;
+    for (int64_t tick = s->ticks - 1; tick >= 0; tick--) {
+        const ac_stripe_unit *u = &s->unit[q->unit_of_tick[tick]];
+        const int64_t row = --next[q->unit_of_tick[tick]];
+        int64_t written = INT64_MIN;
+        for (int32_t m = u->member; m < u->member + u->n_members; m++) {
+            const ac_stripe_member *x = &s->member[m];
+            for (int32_t a = 0; a < x->part.fn->buf.n; a++) {
+                const ac_arg *arg = x->buf[a] < q->n_args ? &q->arg[x->buf[a]] : NULL;
+                const ac_buf *b = &x->part.fn->buf.item[a];
+                if (!arg || arg->kind != AC_ARG_TENSOR || (arg->tensor != in && arg->tensor != out))
+                    continue;
+                const ac_span e = ac_part_span(&x->part, a, row);
+                const bool late = b->role == AC_BUF_OUT && x->part.late && row == x->part.steps - 1;
+                if (arg->tensor == in && e.lo < e.hi && ac_dtype_size(b->dtype, e.lo) < first)
+                    first = ac_dtype_size(b->dtype, e.lo);
+                if (arg->tensor == out && (late || e.lo < e.hi)) {
+                    const int64_t end = ac_dtype_size(b->dtype, late ? b->count : e.hi);
+                    written = end > written ? end : written;
+                }
+            }
+        }
+        if (written != INT64_MIN && first != INT64_MAX && written - first > below)
+            below = written - first;
+    }
+    return below == INT64_MIN ? -ac_tensor_bytes(in) : below;
+}
+
+static bool is_free(const ac_stripe_search *q, const ac_tensor *t)
+{
+    return !q->forms.viewed[t->id] && !t->state && !ac_tensor_is_const(t);
+}
+
+static ac_bytes of_group(ac_stripe_search *q, const ac_stripe_group *x, ac_region *tmp)
+{
+    const ac_liveness *l = q->forms.live;
+    const ac_graph *g = q->forms.g;
+    ac_bytes sum = x->scratch, best = 0;
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        if (t->root || t->state || l->item_of[i] < 0 || l->first[i] >= x->end || l->last[i] < x->begin)
+            continue;
+        bool inner = q->forms.made_at[i] >= x->begin && !t->input;
+        for (int32_t k = 0; k < x->n_out && inner; k++)
+            inner = x->out[k] != t && !(q->forms.viewed[i]);
+        if (!inner)
+            sum += up(q, ac_tensor_bytes(t));
+    }
+    for (int32_t i = 0; i < x->n_in && q->overlap; i++) {
+        const ac_tensor *a = x->in[i];
+        if (!is_free(q, a) || a->output || (a->input && q->keep_inputs) || l->last[a->id] >= x->end)
+            continue;
+        for (int32_t o = 0; o < x->n_out; o++) {
+            if (!is_free(q, x->out[o]))
+                continue;
+            const ac_bytes v = saved(up(q, ac_tensor_bytes(a)), up(q, ac_tensor_bytes(x->out[o])),
+                                     up(q, distance(x, a, x->out[o], tmp)), INT64_MAX / 4);
+            best = v > best ? v : best;
+        }
+    }
+    return sum - best;
+}
+
+/* ------------------------------------------------------------------ the best cut */
+
+typedef struct cut { /* of the steps before this one */
+    ac_bytes peak;
+    int32_t fused, from; /* steps in groups; where the last group (or step) begins */
+} cut;
+
+static ac_bytes cost(const ac_stripe_search *q, int32_t begin, int32_t end)
+{
+    return q->cost[begin * q->forms.n_steps + end - 1];
+}
+
+/* Fewest fused steps with every estimate at most `limit`, then the lowest peak; limit < 0: the lowest peak alone. */
+static cut *best_cut(const ac_stripe_search *q, ac_bytes limit, ac_region *tmp)
+{
+    const int32_t n = q->forms.n_steps;
+    cut *best = AC_NEW_N(tmp, cut, n + 1);
+    for (int32_t end = 1; end <= n; end++) {
+        best[end] = (cut){INT64_MAX, INT32_MAX, -1};
+        for (int32_t begin = end - 1; begin >= 0 && begin >= end - LONGEST; begin--) {
+            const ac_bytes c = cost(q, begin, end);
+            if (c < 0 || best[begin].fused == INT32_MAX || (limit >= 0 && c > limit))
+                continue;
+            const cut x = {c > best[begin].peak ? c : best[begin].peak,
+                           best[begin].fused + (end - begin > 1 ? end - begin : 0), begin};
+            const bool better =
+                limit < 0 ? x.peak < best[end].peak || (x.peak == best[end].peak && x.fused < best[end].fused)
+                          : x.fused < best[end].fused || (x.fused == best[end].fused && x.peak < best[end].peak);
+            if (better)
+                best[end] = x;
+        }
+    }
+    return best;
+}
+
+ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps,
+                                 const ac_liveness *live, const ac_target *target, bool exact, ac_live_options opt)
+{
+    ac_stripe_search *q = AC_NEW(cx->region, ac_stripe_search);
+    ac_stripes_open(&q->forms, cx, cx->region, g, step, n_steps, live, target, exact);
+    q->align = opt.align;
+    q->overlap = live->overlaps != NULL;
+    q->keep_inputs = opt.preserve_input || opt.whole;
+    q->cost = AC_NEW_N(cx->region, ac_bytes, (size_t)n_steps * (size_t)n_steps + 1);
+    for (int32_t i = 0; i < n_steps * n_steps; i++)
+        q->cost[i] = -1;
+    for (int32_t s = 0; s < n_steps; s++) {
+        q->cost[s * n_steps + s] = of_step(q, s);
+        q->single = cost(q, s, s + 1) > q->single ? cost(q, s, s + 1) : q->single;
+    }
+    for (int32_t begin = 0; begin < n_steps; begin++)
+        for (int32_t end = begin + 2; end <= n_steps && end - begin <= LONGEST; end++) {
+            if (!ac_stripe_form_of(&q->forms, begin)->ok || !ac_stripe_form_of(&q->forms, end - 1)->ok)
+                break;
+            ac_region *tmp = ac_region_open(&cx->heap);
+            ac_stripe_group x;
+            const bool ok = ac_stripe_group_of(&q->forms, begin, end, q->align, tmp, &x);
+            if (ok)
+                q->cost[begin * n_steps + end - 1] = of_group(q, &x, tmp);
+            const bool full = ok && x.scratch >= q->single;
+            ac_region_close(tmp);
+            if (full)
+                break;
+        }
+    ac_region *tmp = ac_region_open(&cx->heap);
+    q->least = n_steps ? best_cut(q, -1, tmp)[n_steps].peak : 0;
+    ac_region_close(tmp);
+    return q;
+}
+
+int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int32_t *n, int32_t *groups)
+{
+    const int32_t steps = q->forms.n_steps;
+    ac_ctx *cx = q->forms.cx;
+    ac_region *tmp = ac_region_open(&cx->heap);
+    const cut *best = best_cut(q, limit < q->least ? q->least : limit, tmp);
+    int32_t *begin = AC_NEW_N(tmp, int32_t, steps + 1), count = 0;
+    for (int32_t end = steps; end > 0; end = best[end].from)
+        begin[count++] = best[end].from;
+    *groups = *n = 0;
+    bool ok = true;
+    for (int32_t k = count - 1; k >= 0 && ok; k--) {
+        const int32_t from = begin[k], to = k ? begin[k - 1] : steps;
+        ac_stripe_group x;
+        if (to - from == 1) {
+            out[(*n)++] = q->forms.step[from];
+            continue;
+        }
+        ok = ac_stripe_group_of(&q->forms, from, to, q->align, cx->region, &x) &&
+             (out[(*n)++] = ac_stripe_lower(&q->forms, &x)) != NULL;
+        ++*groups;
+    }
+    ac_region_close(tmp);
+    return ok ? AC_OK : AC_FAIL;
+}

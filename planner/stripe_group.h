@@ -1,0 +1,55 @@
+/* stripe_group.h - a run of steps as one function that works row by row (ir/loop/stripe.h): units, windows, bytes.
+ *
+ *     ac_stripes v;
+ *     ac_stripes_open(&v, cx, region, g, step, n_steps, live, target, exact);
+ *     ac_stripe_group q;
+ *     if (ac_stripe_group_of(&v, 3, 8, tmp, &q))          steps 3 .. 7
+ *         one = ac_stripe_lower(&v, &q);                   loops and arguments, in the context's region
+ *
+ * The steps are lowered again with the variant AC_VARIANT_ROWS, so that rows are outermost in their loops. A tensor
+ * made and used up inside the group has no place in the arena besides its window; all others are whole. */
+#ifndef AC_PLANNER_STRIPE_GROUP_H
+#define AC_PLANNER_STRIPE_GROUP_H
+#include "ir/loop/stripe.h"
+#include "planner/live.h"
+
+typedef struct ac_stripe_form { /* of a step */
+    ac_lowered *low;            /* rows outermost */
+    ac_part part;
+    bool known, ok;
+} ac_stripe_form;
+
+typedef struct ac_stripes {
+    ac_ctx *cx;
+    ac_region *region; /* of the forms */
+    const ac_graph *g;
+    ac_lowered *const *step;
+    int32_t n_steps;
+    const ac_liveness *live; /* of the steps as they are */
+    const ac_target *target;
+    bool exact;
+    ac_stripe_form *form; /* by step, made when asked for */
+    int32_t *made_at;     /* by tensor id: step, -1: none */
+    bool *viewed;         /* by tensor id: it is a view, or has one */
+} ac_stripes;
+
+typedef struct ac_stripe_group {
+    int32_t begin, end; /* steps begin <= s < end */
+    ac_stripe s;
+    ac_arg *arg; /* of the parameters; members' scratch and windows are SCRATCH */
+    int32_t n_args;
+    int32_t *unit_of_tick;
+    ac_bytes scratch;      /* all windows, pixels and members' scratch, each rounded up to `align` */
+    ac_tensor **in, **out; /* from outside; needed outside, or by the caller */
+    int32_t n_in, n_out;
+} ac_stripe_group;
+
+void ac_stripes_open(ac_stripes *v, ac_ctx *cx, ac_region *region, const ac_graph *g, ac_lowered *const *step,
+                     int32_t n_steps, const ac_liveness *live, const ac_target *target, bool exact);
+const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step); /* ok: it may stand in a group */
+/* false: some step has no rows, or waits for ever. */
+bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_bytes align, ac_region *region,
+                        ac_stripe_group *out);
+ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q); /* NULL: diagnostic */
+
+#endif

@@ -1,0 +1,60 @@
+#!/bin/sh
+# --stripe auto: same outputs as without, bit for bit, with poisoned dead bytes; plans that a checker without overlap rules
+# accepts; arena sizes of known models; the cheapest plan under a budget. The reference models lie outside of the repository;
+# without them only models/ is looked at.
+# usage: stripe.sh ARENAC SOURCE_DIR
+set -eu
+arenac=$1 src=$2
+shared=${ARENAC_SHARED:-$src/../shared}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp"
+
+same() { # MODEL INPUT TARGET: both backends against a run without stripes
+    "$arenac" run -q "$1" -t "$3" --backend eval --input "0=$2" --output-dir want
+    for backend in eval c; do
+        "$arenac" run -q "$1" -t "$3" --stripe auto --align 4 --poison --backend $backend --input "0=$2" --output-dir got
+        cmp want/0.npy got/0.npy
+    done
+}
+for m in branch digits dsnet; do
+    for t in f32 int8; do
+        f=$src/models/${m}_$t
+        same "$f.tflite" "$f.in0.0.npy" generic
+        "$arenac" run -q "$f.tflite" -t x86-64-v3 --stripe auto --poison --backend eval --input "0=$f.in0.1.npy" --compare "0=$f.out0.1.npy"
+        for align in 1 16; do
+            "$arenac" plan -q "$f.tflite" --stripe auto --align $align --emit problem,csv -o plan
+            "$arenac" verify plan.csv plan.problem.csv >/dev/null
+        done
+    done
+done
+
+arena() { # MODEL OPTION...: bytes
+    "$arenac" plan "$@" --align 4 --json | sed -n 's/.*"arena_bytes": *\([0-9]*\).*/\1/p' | head -1
+}
+plain=$(arena "$src/models/dsnet_int8.tflite")
+least=$(arena "$src/models/dsnet_int8.tflite" --stripe auto)
+[ "$least" -lt "$plain" ] || { echo "stripes save nothing: $least of $plain"; exit 1; }
+[ "$(arena "$src/models/dsnet_int8.tflite" --stripe auto --budget "$plain")" -eq \
+  "$(arena "$src/models/dsnet_int8.tflite" --overlap on)" ] || { echo "a budget that fits needs no stripes"; exit 1; }
+[ "$(arena "$src/models/dsnet_int8.tflite" --stripe auto --budget "$least")" -le "$least" ]
+
+at_most() { # NAME BYTES OPTION...
+    f=$shared/models/tflite/$1/$1.tflite
+    [ -f "$f" ] || return 0
+    name=$1 most=$2
+    shift 2
+    bytes=$(arena "$f" --stripe auto "$@")
+    [ "$bytes" -le "$most" ] || { echo "$name: arena of $bytes bytes, expected at most $most"; exit 1; }
+    "$arenac" plan -q "$f" --stripe auto --align 4 "$@" --emit problem,csv -o "$name"
+    "$arenac" verify "$name.csv" "$name.problem.csv" >/dev/null
+}
+at_most kws_dscnn_int8 4950
+at_most person_detect_int8 13950
+at_most mobilenet_v1_025_96_int8 27800
+at_most mobilenet_v2_100_224_int8 194500
+
+for m in kws_dscnn_int8 ic_resnet8_int8; do
+    f=$shared/models/tflite/$m
+    [ ! -f "$f/$m.tflite" ] || same "$f/$m.tflite" "$f/input0_0.npy" generic
+done
