@@ -87,7 +87,10 @@ int arenac_guard(arenac_job *job, int (*f)(arenac_job *job, void *arg), void *ar
                  limit >> 20);
         return ac_help(&job->cx, "raise it with --max-memory SIZE if the model is really that large");
     }
-    return f(job, arg);
+    const int status = f(job, arg);
+    if (status != AC_OK && !job->cx.diags.errors) /* never fail without a word */
+        ac_error(&job->cx, (ac_place){.file = job->path}, E0901, "a stage failed and did not say why");
+    return status;
 }
 
 /* ------------------------------------------------------------------ read */
@@ -161,13 +164,26 @@ static const ac_target *find_target(arenac_job *job)
     return t;
 }
 
-/* A graph output that is a constant, a graph input or state has no step that makes it: a copy is put in front, so that
- * every output has bytes of its own. */
-static void materialise_outputs(ac_graph *g)
+/* Has output i bytes that a step makes, and, where outputs are the caller's memory, that are nothing else's? */
+static bool has_own_bytes(const ac_graph *g, int32_t i, bool caller_io)
+{
+    const ac_tensor *t = g->output.item[i], *root = ac_tensor_root(t);
+    if (ac_tensor_is_const(t) || t->input || t->state)
+        return false;
+    if (!caller_io)
+        return true;
+    for (int32_t k = 0; k < i; k++)
+        if (ac_tensor_root(g->output.item[k]) == root)
+            return false;
+    return !ac_tensor_is_const(root) && !root->input && !root->state && ac_tensor_bytes(root) == ac_tensor_bytes(t);
+}
+
+/* A graph output without bytes of its own (a constant, a graph input, state) has no step that makes it: a copy is put in front. */
+static void materialise_outputs(ac_graph *g, bool caller_io)
 {
     for (int32_t i = 0; i < g->output.n; i++) {
         ac_tensor *t = g->output.item[i];
-        if (!ac_tensor_is_const(t) && !t->input && !t->state)
+        if (has_own_bytes(g, i, caller_io))
             continue;
         ac_tensor *copy = ac_tensor_new(g, t->name, t->dtype, t->rank, t->dim);
         copy->quant = t->quant;
@@ -214,7 +230,7 @@ static int check_stage(arenac_job *job, void *arg)
     if (!job->target)
         return AC_FAIL;
     AC_TRY(run_passes(job));
-    materialise_outputs(job->graph);
+    materialise_outputs(job->graph, job->opt.caller_io);
     ac_node **order = AC_NEW_N(job->cx.region, ac_node *, job->graph->node.n + 1);
     int32_t n = ac_order_keep(job->graph, order);
     job->step = AC_NEW_N(job->cx.region, ac_lowered *, n + 1);
@@ -289,7 +305,7 @@ static int plan_stage(arenac_job *job, void *arg)
         return AC_OK;
     const ac_options *o = &job->opt;
     ac_live_options live = {.whole = o->reference_tflite, .preserve_input = o->preserve_input, .preserve_all = o->preserve_all,
-                            .inplace = o->inplace && !o->reference_tflite,
+                            .inplace = o->inplace && !o->reference_tflite, .caller_io = o->caller_io,
                             .align = o->align ? o->align : o->reference_tflite ? 64 : job->target->align};
     AC_TRY(ac_job_pack(job, live));
     if (o->schedule_search)
@@ -331,6 +347,8 @@ static const char *options_text(arenac_job *job)
         s = ac_strf(job->cx.region, "%s --overlap on", s);
     if (o->stripe)
         s = ac_strf(job->cx.region, "%s%s --stripe auto", s, o->overlap ? "" : " --overlap off");
+    if (o->caller_io)
+        s = ac_strf(job->cx.region, "%s --host", s);
     if (o->poison)
         s = ac_strf(job->cx.region, "%s --poison", s);
     if (o->exact)
@@ -383,13 +401,14 @@ static int compile_stage(arenac_job *job, void *arg)
             m->arena_align = job->live->problem.item[i].align;
     m->optimal = job->plan.arena_bytes == job->report.aligned_bound;
     m->poison = job->opt.poison;
-    m->host = job->opt.host;
+    m->host = job->opt.host || job->opt.caller_io;
+    m->caller_io = job->opt.caller_io;
     m->section_code = job->opt.section_code;
     m->section_rodata = job->opt.section_rodata;
     for (size_t i = 0; i < sizeof WEIGHTS / sizeof *WEIGHTS; i++)
         if (!strcmp(job->opt.weights, WEIGHTS[i].name))
             m->weights = WEIGHTS[i].w;
-    ac_binding b = {job->live->item_of, job->live->delta, job->live->scratch_item, &job->live->problem, &job->plan};
+    ac_binding b = {job->live->item_of, job->live->delta, job->live->scratch_item, &job->live->problem, &job->plan, job->graph->input.n};
     ac_module_bind(m, job->graph, job->step, job->n_steps, &b);
     ac_module_dedupe(m);
     job->module = m;
@@ -421,6 +440,8 @@ static int emit_code(arenac_job *job, const emit_arg *e, ac_sink *to)
 {
     const ac_emit_names names = {sibling(job, e->path, ".h"), sibling(job, e->path, ".bin")};
     const ac_backend *b = ac_backend_for(&job->cx, e->kind);
+    if (b && job->module->caller_io && strcmp(b->name, "c"))
+        return ac_error(&job->cx, (ac_place){0}, E0502, "--host is of the C backend; --emit %s cannot have it", e->kind);
     return b ? b->emit(job->module, e->kind, &names, to) : AC_FAIL;
 }
 

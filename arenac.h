@@ -54,6 +54,7 @@ typedef struct ac_options {
     bool exact;               /* keep float order as written */
     bool poison;              /* generated code overwrites dead bytes between steps */
     bool host;                /* generated code exports a descriptor for dlopen (run, bench) */
+    bool caller_io;           /* inputs and outputs are the caller's memory; the code has the API of runtime/arn_host.h */
     const char *weights;      /* "auto", "rodata", "asm", "blob" */
     const char *section_code, *section_rodata; /* of object files; NULL: the usual ones */
     bool werror;

@@ -48,6 +48,7 @@ const char *ac_verb_name(ac_verb verb);
 int ac_cli_check(ac_cli *cli);
 int ac_cli_plan(ac_cli *cli);
 int ac_cli_compile(ac_cli *cli);
+int ac_cli_python(ac_cli *cli);
 int ac_cli_run(ac_cli *cli);
 int ac_cli_bench(ac_cli *cli);
 int ac_cli_show(ac_cli *cli);

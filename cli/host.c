@@ -1,4 +1,5 @@
 #include "cli/host.h"
+#include "cli/rt_files.h"
 
 #include "codegen/targets.h"
 
@@ -76,29 +77,38 @@ static int32_t split_cc(ac_ctx *cx, char **argv, int32_t cap)
     return n;
 }
 
-static int compile_in(arenac_job *job, const char *dir, ac_host *h)
+int ac_host_compile(arenac_job *job, const char *dir, const char *const *more, int32_t n_more)
 {
+    enum { ROOM = 32, WORDS = 12 };
     ac_ctx *cx = &job->cx;
-    const char *c = ac_strf(cx->region, "%s/m.c", dir), *blob = ac_strf(cx->region, "%s/m.bin", dir);
-    char *so = ac_strf(cx->region, "%s/m.so", dir), *log = ac_strf(cx->region, "%s/log", dir);
+    const char *c = ac_strf(cx->region, "%s/m.c", dir);
+    char *log = ac_strf(cx->region, "%s/log", dir);
     AC_TRY(arenac_emit(job, "c", c));
     AC_TRY(arenac_emit(job, "h", ac_strf(cx->region, "%s/m.h", dir)));
-    AC_TRY(arenac_emit(job, "blob", blob));
+    AC_TRY(arenac_emit(job, "blob", ac_strf(cx->region, "%s/m.bin", dir)));
     AC_TRY(arenac_commit(job));
     job->output.n = 0;
-    char *argv[32];
-    int32_t n = split_cc(cx, argv, 16);
+    char *argv[ROOM];
+    int32_t n = split_cc(cx, argv, WORDS);
     if (!n)
         return ac_error(cx, (ac_place){0}, E0303, "$CC holds no command");
     static const char *const FLAGS[] = {"-std=gnu11", "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-w", "-o"};
     for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
         argv[n++] = ac_strdup(cx->region, FLAGS[i]);
-    argv[n++] = so;
+    argv[n++] = ac_strf(cx->region, "%s/m.so", dir);
     argv[n++] = ac_strdup(cx->region, c);
+    for (int32_t i = 0; i < n_more && n < ROOM - 1; i++)
+        argv[n++] = ac_strdup(cx->region, more[i]);
     argv[n] = NULL;
     int status = ac_spawn(argv, log);
-    if (status)
-        return compiler_failed(job, argv[0], log, status);
+    return status ? compiler_failed(job, argv[0], log, status) : AC_OK;
+}
+
+static int compile_in(arenac_job *job, const char *dir, ac_host *h)
+{
+    ac_ctx *cx = &job->cx;
+    AC_TRY(ac_host_compile(job, dir, NULL, 0));
+    const char *so = ac_strf(cx->region, "%s/m.so", dir);
     h->library = dlopen(so, RTLD_NOW | RTLD_LOCAL);
     if (!h->library)
         return ac_error(cx, (ac_place){0}, E0303, "cannot load the compiled model: %s", dlerror());
@@ -123,17 +133,33 @@ static int open_weights(ac_host *h)
     return at ? AC_OK : ac_error(&h->job->cx, (ac_place){0}, E0402, "no memory for the weights");
 }
 
-static int open_c(arenac_job *job, ac_host *h)
+const char *ac_host_folder(ac_ctx *cx)
 {
     const char *tmp = getenv("TMPDIR");
-    char *dir = ac_strf(job->cx.region, "%s/arenac-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(dir))
-        return ac_error(&job->cx, (ac_place){.file = dir}, E0302, "cannot create a temporary folder: %s", strerror(errno));
-    int status = compile_in(job, dir, h);
+    char *dir = ac_strf(cx->region, "%s/arenac-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (mkdtemp(dir))
+        return dir;
+    ac_error(cx, (ac_place){.file = dir}, E0302, "cannot create a temporary folder: %s", strerror(errno));
+    return NULL;
+}
+
+void ac_host_folder_remove(ac_ctx *cx, const char *dir)
+{
     static const char *const NAMES[] = {"m.c", "m.h", "m.bin", "m.so", "log"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
-        unlink(ac_strf(job->cx.region, "%s/%s", dir, NAMES[i]));
+        unlink(ac_strf(cx->region, "%s/%s", dir, NAMES[i]));
+    for (int i = 0; i < ac_rt_count; i++)
+        unlink(ac_strf(cx->region, "%s/%s", dir, ac_rt_files[i].name));
     rmdir(dir);
+}
+
+static int open_c(arenac_job *job, ac_host *h)
+{
+    const char *dir = ac_host_folder(&job->cx);
+    if (!dir)
+        return AC_FAIL;
+    int status = compile_in(job, dir, h);
+    ac_host_folder_remove(&job->cx, dir);
     return status;
 }
 
@@ -159,7 +185,7 @@ static int open_image(arenac_job *job, const char *name, ac_host *h)
 
 static int run_code(ac_host *h)
 {
-    const struct arn_mem mem = {h->arena, h->weights, h->state};
+    const struct arn_mem mem = {.arena = h->arena, .weights = h->weights, .state = h->state};
     const struct arn_hook hook = {NULL, step_end, h};
     int status = h->image.run(&mem, h->hook ? &hook : NULL);
     if (status)
@@ -197,6 +223,8 @@ static int run_eval(ac_host *h)
             switch (c->arg[a].space) {
             case AC_SPACE_ARENA: arg[a] = h->arena + c->arg[a].offset; break;
             case AC_SPACE_STATE: arg[a] = h->state + c->arg[a].offset; break;
+            case AC_SPACE_IN:
+            case AC_SPACE_OUT: return ac_error(cx, (ac_place){0}, E0901, "the evaluator has no memory of a caller");
             case AC_SPACE_CONST: arg[a] = (void *)(uintptr_t)ac_const_data(cx, m->konst[c->arg[a].offset]); break;
             }
         int status = 0;
@@ -215,7 +243,7 @@ int ac_host_reset(ac_host *h)
 {
     const ac_module *m = h->job->module;
     if (!h->eval) {
-        const struct arn_mem mem = {h->arena, h->weights, h->state};
+        const struct arn_mem mem = {.arena = h->arena, .weights = h->weights, .state = h->state};
         int status = h->image.init(&mem);
         return status ? ac_error(&h->job->cx, (ac_place){.file = h->job->path}, E0901, "the compiled model refuses its memory (%d)", status)
                       : AC_OK;

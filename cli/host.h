@@ -36,6 +36,11 @@ int ac_host_open(arenac_job *job, const char *backend, ac_host *h);
 int ac_host_reset(ac_host *h); /* state back to its start; ac_host_open has done it */
 int ac_host_run(ac_host *h);
 void ac_host_close(ac_host *h);
+/* A temporary folder (NULL: E0302), and its removal with all that is written there below. */
+const char *ac_host_folder(ac_ctx *cx);
+void ac_host_folder_remove(ac_ctx *cx, const char *dir);
+/* Writes m.c, m.h and m.bin of a compiled job into dir and makes m.so of them and of `more`, files or flags for the compiler. */
+int ac_host_compile(arenac_job *job, const char *dir, const char *const *more, int32_t n_more);
 /* Address of an input, output or state tensor. */
 uint8_t *ac_host_at(const ac_host *h, const ac_io *io);
 /* Runs a program, its output to a file; the exit status, or -1 when it cannot be started. */

@@ -261,6 +261,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_WEIGHTS: c->opt.weights = arg; return one_of(arg, "auto|rodata|asm|blob");
     case OPT_SECTION: return section(arg, &c->opt);
     case OPT_POISON: c->opt.poison = true; return true;
+    case OPT_HOST: c->opt.caller_io = true; return true;
     case OPT_EXACT: c->opt.exact = true; return true;
     case OPT_SKIP: return push_name(c->skip, &c->opt.skip, arg);
     case OPT_STOP_AFTER: c->opt.stop_after = arg; return true;

@@ -1,5 +1,6 @@
 /* plan.c - the verbs plan (of a model or of a CSV problem), check and compile. */
 #include "cli/offline.h"
+#include "cli/rt_files.h"
 
 #include "codegen/backend.h"
 #include "codegen/targets.h"
@@ -43,6 +44,22 @@ static bool lists(const char *list, const char *kind)
     return false;
 }
 
+/* The files of runtime/ beside the other outputs. */
+static void emit_runtime(const ac_cli *cli, arenac_job *job)
+{
+    const char *slash = cli->output ? strrchr(cli->output, '/') : NULL;
+    const int folder = slash ? (int)(slash - cli->output) + 1 : 0;
+    for (int i = 0; i < ac_rt_count; i++) {
+        const char *dot = strrchr(ac_rt_files[i].name, '.');
+        if (!strcmp(dot, ".py") || !strcmp(ac_rt_files[i].name, "arn_capsule.c"))
+            continue; /* of Python modules */
+        ac_sink *to = AC_NEW(job->cx.region, ac_sink);
+        ac_sink_open(to, &job->cx);
+        ac_put_n(to, ac_rt_files[i].data, ac_rt_files[i].n);
+        arenac_add_output(job, to, ac_strf(job->cx.region, "%.*s%s", folder, cli->output ? cli->output : "", ac_rt_files[i].name));
+    }
+}
+
 static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
 {
     int32_t kinds = 1, status = 0;
@@ -54,6 +71,10 @@ static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
         for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
             if (!strcmp(KINDS[i].kind, kind))
                 row = &KINDS[i];
+        if (!strcmp(kind, "rt") && job->stage >= 4) {
+            emit_runtime(cli, job);
+            continue;
+        }
         const char *ext = row ? row->ext : ac_backend_ext(kind);
         if (ext && !row && job->stage < 4) {
             status = ac_error(&job->cx, (ac_place){0}, E0501, "--emit %s belongs to arenac compile", kind);
@@ -62,7 +83,7 @@ static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
         if (!ext && (job->stage < 4 || !ac_backend_for(&job->cx, kind))) {
             if (job->stage < 4)
                 ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s is not available in this version", kind);
-            status = ac_help(&job->cx, "available: c,h,o,s,ll,bc,json,svg,html,md,dot,csv,problem,lock,ag,loops,tflite,tflm-buffer-plan");
+            status = ac_help(&job->cx, "available: c,h,o,s,ll,bc,json,svg,html,md,dot,csv,problem,lock,ag,loops,rt,tflite,tflm-buffer-plan");
             continue;
         }
         if (!cli->offline && !strncmp(kind, "tfl", 3)) {

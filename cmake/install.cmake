@@ -14,10 +14,11 @@ target_include_directories(library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL
 target_link_libraries(library INTERFACE m ${CMAKE_DL_LIBS})
 install(TARGETS library EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES arenac.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES runtime/arn_rt.h runtime/arn_rt.c runtime/arn_model.def DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
-install(FILES runtime/arn_rt.h runtime/arn_model.def DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(rt_headers runtime/arn_rt.h runtime/arn_host.h runtime/arn_dlpack.h runtime/arn_model.def)
+install(FILES ${rt_headers} runtime/arn_rt.c runtime/arn_host.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
+install(FILES ${rt_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-add_library(arn_rt STATIC runtime/arn_rt.c)
+add_library(arn_rt STATIC runtime/arn_rt.c runtime/arn_host.c)
 target_include_directories(arn_rt PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 set_target_properties(arn_rt PROPERTIES C_STANDARD 99 POSITION_INDEPENDENT_CODE ON)

@@ -10,8 +10,15 @@ typedef struct span {
 
 static ac_bound_arg place(const ac_binding *b, int32_t item, ac_bytes delta)
 {
-    return (ac_bound_arg){b->plan->mem[item] == 1 ? AC_SPACE_STATE : AC_SPACE_ARENA, b->plan->offset[item] + delta,
-                          false};
+    const int32_t mem = b->plan->mem[item], io = mem - AC_MEM_IO;
+    ac_bound_arg at = {.offset = b->plan->offset[item] + delta};
+    if (io >= 0) {
+        at.space = io < b->n_inputs ? AC_SPACE_IN : AC_SPACE_OUT;
+        at.index = io < b->n_inputs ? io : io - b->n_inputs;
+    } else {
+        at.space = mem == AC_MEM_STATE ? AC_SPACE_STATE : AC_SPACE_ARENA;
+    }
+    return at;
 }
 
 static ac_bytes arg_bytes(const ac_lowered *low, int32_t a)
@@ -80,7 +87,7 @@ static void bind_call(ac_module *m, ac_const_list *consts, ac_call *c, const ac_
         const ac_arg *x = &low->arg.item[a];
         switch (x->kind) {
         case AC_ARG_CONST:
-            arg[a] = (ac_bound_arg){AC_SPACE_CONST, ac_const_index(r, consts, x->konst), false};
+            arg[a] = (ac_bound_arg){.space = AC_SPACE_CONST, .offset = ac_const_index(r, consts, x->konst)};
             break;
         case AC_ARG_SCRATCH:
             arg[a] = place(b, b->scratch_item[s][a], 0);
@@ -92,7 +99,8 @@ static void bind_call(ac_module *m, ac_const_list *consts, ac_call *c, const ac_
     }
     for (int32_t i = 0; i < low->arg.n; i++)
         for (int32_t j = 0; j < low->arg.n; j++) {
-            if (i == j || arg[i].space != arg[j].space || arg[i].space == AC_SPACE_CONST)
+            if (i == j || arg[i].space != arg[j].space || arg[i].index != arg[j].index ||
+                arg[i].space == AC_SPACE_CONST)
                 continue;
             ac_bytes ie = arg[i].offset + arg_bytes(low, i), je = arg[j].offset + arg_bytes(low, j);
             bool written = low->fn->buf.item[i].role != AC_BUF_IN || low->fn->buf.item[j].role != AC_BUF_IN;

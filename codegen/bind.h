@@ -3,13 +3,14 @@
 #define AC_CODEGEN_BIND_H
 #include "codegen/module.h"
 
-/* Where a tensor or a scratch argument ended up; arenac.c answers from liveness and plan. mem 0 arena, 1 state. */
+/* Where a tensor or a scratch argument ended up; arenac.c answers from liveness and plan. */
 typedef struct ac_binding {
     const int32_t *item_of;        /* by tensor id */
     const ac_bytes *delta;         /* by tensor id */
     int32_t *const *scratch_item;  /* by step and argument */
     const ac_problem *problem;
     const ac_plan *plan;
+    int32_t n_inputs;
 } ac_binding;
 
 /* Distinct constants in order of first use: two that take their bytes straight from the same tensor are one, aligned for both. */

@@ -33,7 +33,7 @@ int e_blob_header(const ac_module *m, uint8_t header[E_BLOB_HEADER], const uint8
 int e_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
 
 /* emit_c.c */
-const char *e_place(const ac_emit *e, ac_space space, ac_bytes offset, ac_dtype d); /* "(float *)(void *)(arena + 0x40)" */
+const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d); /* "(float *)(void *)(arena + 0x40)" */
 const char *e_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
 
 /* emit_header.c */
@@ -43,5 +43,6 @@ ac_bytes e_stack_bytes(const ac_module *m);
 /* emit_host.c */
 void e_host_types(ac_emit *e);
 void e_host_model(ac_emit *e);
+void e_host_api(ac_emit *e); /* NAME_open, NAME_run_dl, ... on top of runtime/arn_host.h */
 
 #endif

@@ -13,16 +13,33 @@ static const char *pointer_to(const ac_emit *e, const char *address, ac_dtype d,
     return ac_strf(e->region, readonly ? "(const %s *)(const void *)(%s)" : "(%s *)(void *)(%s)", type, address);
 }
 
-const char *e_place(const ac_emit *e, ac_space space, ac_bytes offset, ac_dtype d)
+const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d)
 {
+    static const char *const BASE[] = {"arena", "state", "weights", "in", "out"};
     ac_region *r = e->region;
-    if (space == AC_SPACE_CONST) {
+    const bool readonly = at.space == AC_SPACE_CONST || at.space == AC_SPACE_IN;
+    ac_bytes offset = at.offset;
+    if (at.space == AC_SPACE_CONST) {
         if (e->weights == AC_WEIGHTS_RODATA)
             return e->konst[offset];
-        return pointer_to(e, ac_strf(r, "weights + %lld", (long long)e->offset[offset]), d, true);
+        offset = e->offset[offset];
     }
-    const char *base = space == AC_SPACE_STATE ? "state" : "arena";
-    return pointer_to(e, ac_strf(r, "%s + 0x%04llx", base, (unsigned long long)offset), d, false);
+    const char *base = BASE[at.space];
+    if (at.space == AC_SPACE_IN || at.space == AC_SPACE_OUT)
+        base = ac_strf(r, "%s%d", base, at.index);
+    return pointer_to(e,
+                      ac_strf(r, at.space == AC_SPACE_CONST ? "%s + %lld" : "%s + 0x%04llx", base, (long long)offset),
+                      d, readonly);
+}
+
+/* "0x0100", "state 0x0040", "in 0 0x0000" */
+static const char *offset_text(const ac_emit *e, const ac_bound_arg *at)
+{
+    static const char *const BASE[] = {"", "state ", "", "in", "out"};
+    const char *base = BASE[at->space];
+    if (at->space == AC_SPACE_IN || at->space == AC_SPACE_OUT)
+        base = ac_strf(e->region, "%s%d ", base, at->index);
+    return ac_strf(e->region, "%s0x%04llx", base, (unsigned long long)at->offset);
 }
 
 /* Importers join names of folded nodes to very long ones; the report has them in full. */
@@ -48,8 +65,7 @@ const char *e_shapes(const ac_emit *e, const ac_call *c, bool offsets)
             ac_put(&s, n++ ? ", " : pass ? " -> " : "");
             ac_putf(&s, "%s %s", short_name(e, a->tensor->name), ac_tensor_str(e->m->cx, a->tensor));
             if (offsets && c->arg[i].space != AC_SPACE_CONST)
-                ac_putf(&s, " at %s0x%04llx", c->arg[i].space == AC_SPACE_STATE ? "state " : "",
-                        (unsigned long long)c->arg[i].offset);
+                ac_putf(&s, " at %s", offset_text(e, &c->arg[i]));
         }
     }
     return ac_sink_text(&s);
@@ -136,18 +152,23 @@ static void print_consts(ac_emit *e, ac_cnames *names)
 /* Which memories run touches. */
 typedef struct touches {
     bool arena, state, weights, fails;
+    bool *in, *out; /* the caller's own */
 } touches;
 
 static touches what_run_touches(const ac_emit *e)
 {
     const ac_module *m = e->m;
-    touches t = {0};
+    touches t = {.in = AC_NEW_N(e->region, bool, m->n_inputs + 1), .out = AC_NEW_N(e->region, bool, m->n_outputs + 1)};
     for (int32_t i = 0; i < m->n_calls; i++) {
         t.fails |= m->fn[m->call[i].fn]->fails;
         for (int32_t a = 0; a < m->call[i].n_arg; a++) {
             t.arena |= m->call[i].arg[a].space == AC_SPACE_ARENA;
             t.state |= m->call[i].arg[a].space == AC_SPACE_STATE;
             t.weights |= m->call[i].arg[a].space == AC_SPACE_CONST && e->weights != AC_WEIGHTS_RODATA;
+            if (m->call[i].arg[a].space == AC_SPACE_IN)
+                t.in[m->call[i].arg[a].index] = true;
+            if (m->call[i].arg[a].space == AC_SPACE_OUT)
+                t.out[m->call[i].arg[a].index] = true;
         }
         if (m->poison && m->dead)
             t.arena |= m->dead[i].n > 0;
@@ -173,7 +194,7 @@ static void print_step(ac_emit *e, int32_t i)
         const ac_buf *b = &fn->buf.item[a];
         if (b->role == AC_BUF_LOCAL)
             continue;
-        ac_putf(&args, "%s%s", n++ ? ", " : "", e_place(e, c->arg[a].space, c->arg[a].offset, b->dtype));
+        ac_putf(&args, "%s%s", n++ ? ", " : "", e_place(e, c->arg[a], b->dtype));
     }
     ac_put(&args, ");");
     c_put_wrapped(e->to, ac_sink_text(&args), 8);
@@ -195,13 +216,20 @@ static void print_run(ac_emit *e)
         ac_put(e->to, "    uint8_t *const arena = (uint8_t *)m->arena;\n");
     if (t.state)
         ac_put(e->to, "    uint8_t *const state = (uint8_t *)m->state;\n");
+    bool io = false;
+    for (int32_t i = 0; i < m->n_inputs; io |= t.in[i++])
+        if (t.in[i])
+            ac_putf(e->to, "    const uint8_t *const in%d = (const uint8_t *)m->in[%d];\n", i, i);
+    for (int32_t i = 0; i < m->n_outputs; io |= t.out[i++])
+        if (t.out[i])
+            ac_putf(e->to, "    uint8_t *const out%d = (uint8_t *)m->out[%d];\n", i, i);
     if (t.weights && e->weights == AC_WEIGHTS_BLOB)
         ac_put(e->to, "    const uint8_t *const weights = (const uint8_t *)m->weights;\n");
     else if (t.weights)
         ac_putf(e->to, "    const uint8_t *const weights = %s_blob;\n", p);
     if (t.fails)
         ac_put(e->to, "    int status;\n");
-    if (!t.arena && !t.state && !(t.weights && e->weights == AC_WEIGHTS_BLOB))
+    if (!t.arena && !t.state && !io && !(t.weights && e->weights == AC_WEIGHTS_BLOB))
         ac_put(e->to, "    (void)m;\n");
     if (m->host && !m->n_calls)
         ac_put(e->to, "    (void)hook;\n");
@@ -229,6 +257,7 @@ static int print_reset(ac_emit *e, ac_cnames *names)
             continue;
         ac_tensor *force = AC_NEW(r, ac_tensor);
         *force = *t;
+        force->state = false; /* as the constant that it starts as */
         ac_const *k = AC_NEW(r, ac_const);
         *k = (ac_const){.dtype = t->dtype, .count = ac_tensor_count(t), .data = ac_tensor_force(m->cx, force)};
         if (!k->data)
@@ -310,7 +339,7 @@ static void print_const_outputs(ac_emit *e)
             ac_put(e->to, "    const uint8_t *const weights = (const uint8_t *)m->weights;\n");
         else
             ac_putf(e->to, "    (void)m;\n");
-        const char *at = e_place(e, AC_SPACE_CONST, io->offset, io->tensor->dtype);
+        const char *at = e_place(e, (ac_bound_arg){.space = AC_SPACE_CONST, .offset = io->offset}, io->tensor->dtype);
         if (e->weights == AC_WEIGHTS_ASM)
             ac_putf(e->to, "    const uint8_t *const weights = %s_blob;\n", m->name);
         ac_putf(e->to, "    return %s;\n}\n\n", at);
@@ -376,5 +405,7 @@ int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_s
     print_const_outputs(&e);
     if (m->host)
         e_host_model(&e);
+    if (m->caller_io)
+        e_host_api(&e);
     return AC_OK;
 }

@@ -34,7 +34,10 @@ static void put_io_macros(const ac_module *m, ac_sink *to, const char *kind, int
     const ac_tensor *t = io->tensor;
     const char *at = io->space == AC_SPACE_STATE ? " in state" : "";
     ac_region *r = m->cx->region;
-    if (io->space != AC_SPACE_CONST)
+    if (io->space == AC_SPACE_IN || io->space == AC_SPACE_OUT)
+        ac_putf(to, "/* %s[%d]: %s %s, in the caller's memory, aligned for its type */\n",
+                io->space == AC_SPACE_IN ? "in" : "out", i, c_comment_text(r, t->name), ac_tensor_str(m->cx, t));
+    else if (io->space != AC_SPACE_CONST)
         ac_putf(to, "#define %s_%s%d_OFFSET 0x%04llxu /* %s %s%s */\n", U, kind, i, (unsigned long long)io->offset,
                 c_comment_text(r, t->name), ac_tensor_str(m->cx, t), at);
     else
@@ -57,6 +60,8 @@ static void put_accessor(const ac_module *m, ac_sink *to, const char *kind, int3
         ac_putf(to, "const %s *%s_%s%d(const %s_mem *m);\n", type, p, kind, i, p);
         return;
     }
+    if (io->space == AC_SPACE_IN || io->space == AC_SPACE_OUT)
+        return; /* the caller has it already */
     ac_putf(to,
             "static inline %s%s *%s_%s%d(const %s_mem *m)\n"
             "{\n"
@@ -85,14 +90,27 @@ static void put_first_comment(const ac_module *m, ac_sink *to)
     ac_put(to, ". Safe to call from several threads with distinct arenas. */\n");
 }
 
+/* For programs on a host: memory found by the runtime, tensors handed over as DLPack's. */
+static void put_host_api(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name;
+    ac_putf(to,
+            "\ntypedef arn_ctx %s_ctx;\n"
+            "%s_ctx *%s_open(const char *weights_path, const char **why); /* NULL: *why tells the reason */\n"
+            "int %s_run_dl(%s_ctx *ctx, const DLTensor *const *in, size_t n_in, DLTensor *const *out, size_t n_out);\n"
+            "int %s_get_dl(%s_ctx *ctx, size_t output, DLManagedTensorVersioned **tensor);\n"
+            "void %s_close(%s_ctx *ctx);\n",
+            p, p, p, p, p, p, p, p, p);
+}
+
 int ac_emit_header(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name, *U = e_upper(m);
     put_first_comment(m, to);
     ac_putf(to,
-            "#ifndef %s_H\n#define %s_H\n#include <stddef.h>\n#include <stdint.h>\n"
+            "#ifndef %s_H\n#define %s_H\n#include <stddef.h>\n#include <stdint.h>\n%s"
             "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
-            U, U);
+            U, U, m->caller_io ? "#include \"arn_host.h\" /* runtime/ of arenac: --emit rt copies it */\n" : "");
     ac_putf(to, "#define %s_ARENA_BYTES %lldu\n", U, (long long)m->arena_bytes);
     ac_putf(to, "#define %s_ARENA_ALIGN %lldu\n", U, (long long)(m->arena_align > 0 ? m->arena_align : 1));
     ac_putf(to, "#define %s_STATE_BYTES %lldu\n", U, (long long)m->state_bytes);
@@ -115,6 +133,10 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
             p, U, U, blob ? "the blob, aligned to 64" : "not used: NULL");
     if (m->state_bytes)
         ac_putf(to, "    void *state;         /* %s_STATE_BYTES, aligned as the arena; kept between runs */\n", U);
+    if (m->caller_io && m->n_inputs)
+        ac_putf(to, "    const void *in[%d];   /* the caller's, only read */\n", m->n_inputs);
+    if (m->caller_io && m->n_outputs)
+        ac_putf(to, "    void *out[%d];        /* the caller's; none overlaps another or an input */\n", m->n_outputs);
     ac_putf(to, "} %s_mem;\n\n", p);
     for (int32_t i = 0; i < m->n_inputs; i++)
         put_accessor(m, to, "in", i, &m->input[i], true);
@@ -133,6 +155,8 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
             to,
             "struct arn_model;\nsize_t %s_describe(const struct arn_model **model); /* runtime/arn_rt.h; its size */\n",
             p);
+    if (m->caller_io)
+        put_host_api(m, to);
     ac_put(to, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
     return AC_OK;
 }

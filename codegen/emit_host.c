@@ -65,12 +65,15 @@ static void put_tensor(ac_emit *e, const char *kind, int32_t i, const ac_io *io)
         else if (e->weights == AC_WEIGHTS_ASM)
             data = ac_strf(e->region, "%s_blob + %lld", p, (long long)offset);
     }
-    int space = io->space == AC_SPACE_ARENA   ? ARN_IN_ARENA
-                : io->space == AC_SPACE_STATE ? ARN_IN_STATE
-                                              : ARN_IN_WEIGHTS;
+    static const int SPACE[] = {[AC_SPACE_ARENA] = ARN_IN_ARENA,
+                                [AC_SPACE_STATE] = ARN_IN_STATE,
+                                [AC_SPACE_CONST] = ARN_IN_WEIGHTS,
+                                [AC_SPACE_IN] = ARN_IN_CALLER,
+                                [AC_SPACE_OUT] = ARN_IN_CALLER};
     ac_putf(e->to, "    {%s, \"%s\", %d, %d, ", quoted(e, t->name), ac_dtype_name(t->dtype), (int)t->dtype, t->rank);
     ac_put(e->to, t->rank ? ac_strf(e->region, "%s_%s%d_dim, ", p, kind, i) : "NULL, ");
-    ac_putf(e->to, "%d, %d, %lldu, %lldu, %s, ", space, io->clobbered, (long long)offset, (long long)io->bytes, data);
+    ac_putf(e->to, "%d, %d, %lldu, %lldu, %s, ", SPACE[io->space], io->clobbered, (long long)offset,
+            (long long)io->bytes, data);
     if (t->quant)
         ac_putf(e->to, "%d, %d, %s_%s%d_scale, %s_%s%d_zero},\n", t->quant->n, t->quant->axis, p, kind, i, p, kind, i);
     else
@@ -111,6 +114,10 @@ static void put_entry(ac_emit *e, const char *verb, const char *params, const ch
             verb, params, p);
     if (e->m->state_bytes)
         ac_put(e->to, "    m.state = a->state;\n");
+    for (int32_t i = 0; e->m->caller_io && i < e->m->n_inputs; i++)
+        ac_putf(e->to, "    m.in[%d] = a->in ? a->in[%d] : NULL;\n", i, i);
+    for (int32_t i = 0; e->m->caller_io && i < e->m->n_outputs; i++)
+        ac_putf(e->to, "    m.out[%d] = a->out ? a->out[%d] : NULL;\n", i, i);
     ac_putf(e->to, "    %s\n}\n\n", call);
 }
 
@@ -146,4 +153,19 @@ void e_host_model(ac_emit *e)
             "size_t %s_describe(const struct arn_model **model)\n{\n    *model = &%s_model;\n    return sizeof "
             "%s_model;\n}\n",
             p, p, p);
+}
+
+void e_host_api(ac_emit *e)
+{
+    const char *p = e->m->name;
+    ac_putf(
+        e->to,
+        "\n%s_ctx *%s_open(const char *weights_path, const char **why)\n{\n"
+        "    return arn_open(&%s_model, weights_path, why);\n}\n\n"
+        "int %s_run_dl(%s_ctx *ctx, const DLTensor *const *in, size_t n_in, DLTensor *const *out, size_t n_out)\n{\n"
+        "    return arn_run_dl(ctx, in, n_in, out, n_out);\n}\n\n"
+        "int %s_get_dl(%s_ctx *ctx, size_t output, DLManagedTensorVersioned **tensor)\n{\n"
+        "    return arn_get_dl(ctx, output, tensor);\n}\n\n"
+        "void %s_close(%s_ctx *ctx)\n{\n    arn_close(ctx);\n}\n",
+        p, p, p, p, p, p, p, p, p);
 }

@@ -10,11 +10,18 @@
 #include "ir/ops/target.h"
 #include "planner/problem.h"
 
-typedef enum ac_space { AC_SPACE_ARENA, AC_SPACE_STATE, AC_SPACE_CONST } ac_space;
+typedef enum ac_space {
+    AC_SPACE_ARENA,
+    AC_SPACE_STATE,
+    AC_SPACE_CONST,
+    AC_SPACE_IN, /* a graph input or output that is the caller's own memory (--host): a pointer of its own */
+    AC_SPACE_OUT
+} ac_space;
 
 typedef struct ac_bound_arg {
     ac_space space;
-    ac_bytes offset;          /* ARENA, STATE: bytes from the memory's base; CONST: index in ac_module.konst */
+    ac_bytes offset;          /* bytes from the memory's base; CONST: index in ac_module.konst */
+    int32_t index;            /* IN, OUT: which one */
     bool shares;              /* overlaps another argument of the same call: no restrict, no noalias */
 } ac_bound_arg;
 
@@ -58,6 +65,7 @@ typedef struct ac_module {
     const char *section_code, *section_rodata; /* of objects; NULL: the usual ones */
     bool poison;              /* debug build of the code: fill the arena's dead bytes between calls and check */
     bool host;                /* for `run` and `bench`: also exports a struct of function pointers, see emit_c.c */
+    bool caller_io;           /* inputs and outputs are the caller's memory; implies host and the API of runtime/arn_host.h */
     /* Per call, for poison: byte ranges of the arena that are dead before it runs. Sorted, disjoint. NULL without poison. */
     struct ac_dead { const struct ac_range { ac_bytes begin, end; } *range; int32_t n; } *dead;
 } ac_module;

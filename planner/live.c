@@ -54,7 +54,7 @@ static void lives(live *v)
     }
     for (int32_t i = 0; i < g->input.n; i++) {
         touch(v, g->input.item[i], 0);
-        if (v->opt.whole || v->opt.preserve_input || v->opt.preserve_all)
+        if (v->opt.whole || v->opt.preserve_input || v->opt.preserve_all || v->opt.caller_io)
             touch(v, g->input.item[i], end);
     }
     for (int32_t i = 0; i < g->output.n; i++) {
@@ -107,7 +107,7 @@ static void merge_in_place(live *v)
     for (int32_t i = 0; i < g->output.n; i++)
         v->pinned[ac_tensor_root(g->output.item[i])->id] = true;
     for (int32_t i = 0; i < g->input.n; i++)
-        if (v->opt.whole || v->opt.preserve_input)
+        if (v->opt.whole || v->opt.preserve_input || v->opt.caller_io)
             v->pinned[g->input.item[i]->id] = true;
     for (int32_t s = 0; v->opt.inplace && !v->opt.preserve_all && s < v->n_steps; s++) {
         const ac_lowered *low = v->step[s];
@@ -158,7 +158,7 @@ static void items(live *v)
         it->align = v->opt.align;
         it->life = life_of(v, i);
         it->fixed = -1;
-        it->mem = t->state ? 1 : 0;
+        it->mem = t->state ? AC_MEM_STATE : AC_MEM_ARENA;
         it->kind = t->state ? AC_ITEM_STATE : t->input ? AC_ITEM_INPUT : t->output ? AC_ITEM_OUTPUT : AC_ITEM_TENSOR;
     }
     for (int32_t i = 0; i < g->tensor.n; i++) {
@@ -185,11 +185,31 @@ static void items(live *v)
             it->align = low->fn->buf.item[a].align > v->opt.align ? low->fn->buf.item[a].align : v->opt.align;
             it->life = (ac_life){s, s + 1};
             it->fixed = -1;
-            it->mem = 0;
+            it->mem = AC_MEM_ARENA;
             it->kind = AC_ITEM_SCRATCH;
         }
     }
     o->problem.n = n;
+}
+
+/* Inputs and outputs in memories of their own; the caller's addresses are aligned for their type and no more. */
+static void io_memories(live *v)
+{
+    const ac_graph *g = v->g;
+    ac_problem *p = &v->out->problem;
+    const int32_t n_io = g->input.n + g->output.n;
+    ac_memory *mem = AC_NEW_N(v->cx->region, ac_memory, AC_MEM_IO + n_io);
+    memcpy(mem, p->mem, AC_MEM_IO * sizeof *mem);
+    for (int32_t k = 0; k < n_io; k++) {
+        const bool in = k < g->input.n;
+        const ac_tensor *t = in ? g->input.item[k] : g->output.item[k - g->input.n];
+        ac_item *it = &p->item[v->out->item_of[t->id]];
+        mem[AC_MEM_IO + k] = (ac_memory){ac_internf(v->cx, in ? "in%d" : "out%d", in ? k : k - g->input.n), -1, 1};
+        it->mem = AC_MEM_IO + k;
+        it->align = ac_dtype_size(t->dtype, 1);
+    }
+    p->mem = mem;
+    p->n_mems = AC_MEM_IO + n_io;
 }
 
 ac_liveness *ac_live(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, ac_live_options opt)
@@ -212,13 +232,15 @@ ac_liveness *ac_live(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int
         o->item_of[i] = o->first[i] = o->last[i] = -1;
     }
     o->problem.steps = n_steps > 0 ? n_steps : 1;
-    o->problem.n_mems = 2;
-    o->problem.mem = AC_NEW_N(r, ac_memory, 2);
-    o->problem.mem[0] = (ac_memory){"arena", -1, opt.align};
-    o->problem.mem[1] = (ac_memory){"state", -1, opt.align};
+    o->problem.n_mems = AC_MEM_IO;
+    o->problem.mem = AC_NEW_N(r, ac_memory, AC_MEM_IO);
+    o->problem.mem[AC_MEM_ARENA] = (ac_memory){"arena", -1, opt.align};
+    o->problem.mem[AC_MEM_STATE] = (ac_memory){"state", -1, opt.align};
     lives(&v);
     merge_in_place(&v);
     items(&v);
+    if (opt.caller_io)
+        io_memories(&v);
     ac_region_close(tmp);
     return o;
 }

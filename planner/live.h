@@ -22,11 +22,12 @@ typedef struct ac_live_options {
     bool preserve_input; /* inputs keep their bytes to the end */
     bool preserve_all;   /* nothing is overwritten: all tensors can be looked at after a run */
     bool inplace;        /* results may take their operand's place */
+    bool caller_io;      /* graph inputs and outputs are the caller's own memory, a memory each; inputs are only read */
     ac_bytes align;      /* of every tensor */
 } ac_live_options;
 
 typedef struct ac_liveness {
-    ac_problem problem;      /* memory 0 "arena", memory 1 "state" */
+    ac_problem problem;      /* memories AC_MEM_ARENA, AC_MEM_STATE, and with caller_io "in0", ..., "out0", ... */
     int32_t *item_of;        /* by tensor id: item, -1: none (constant, internal) */
     ac_bytes *delta;         /* by tensor id: offset inside the item */
     const char **alias_how;  /* by tensor id: "view", "in-place" or NULL: has the item to itself */

@@ -54,6 +54,9 @@ typedef struct ac_pair {
     ac_bytes max_below, min_above;
 } ac_pair;
 
+/* The memories of a model's plan: the arena, the state, then one for each graph input and output that is the caller's own. */
+enum { AC_MEM_ARENA, AC_MEM_STATE, AC_MEM_IO };
+
 typedef struct ac_memory {
     const char *name;    /* "arena", "state", "dtcm" ... */
     ac_bytes capacity;   /* -1: no limit */

@@ -4,7 +4,7 @@
  *     const struct arn_model *m = dlsym(so, "kws_model");       made with a host build of the generated code
  *     int x = arn_find_input(m, "mfcc");
  *     uint8_t *arena = arn_guard_fill(block, m->arena_bytes);   block: arena_bytes + 2 * ARN_GUARD_BYTES, aligned
- *     struct arn_mem mem = {arena, NULL, NULL};
+ *     struct arn_mem mem = {.arena = arena};
  *     if (m->init(&mem) == 0 && m->run(&mem, NULL) == 0)
  *         damaged = arn_guard_check(block, m->arena_bytes);     0, or where
  *
@@ -19,8 +19,8 @@ extern "C" {
 #endif
 
 #define ARN_VERSION "1.0"
-enum { ARN_ABI = 1 };
-enum { ARN_IN_ARENA, ARN_IN_STATE, ARN_IN_WEIGHTS };
+enum { ARN_ABI = 2 };
+enum { ARN_IN_ARENA, ARN_IN_STATE, ARN_IN_WEIGHTS, ARN_IN_CALLER };
 enum { ARN_WEIGHTS_RODATA, ARN_WEIGHTS_ASM, ARN_WEIGHTS_BLOB };
 enum {
     ARN_F32 = 1,

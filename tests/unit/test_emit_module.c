@@ -140,29 +140,29 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
          .op = "RELU",
          .name = "act0",
          .n_arg = 2,
-         .arg = BIND({AC_SPACE_ARENA, AT_X, false}, {AC_SPACE_ARENA, AT_T, false})},
+         .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_X, .shares = false}, {.space = AC_SPACE_ARENA, .offset = AT_T, .shares = false})},
         {.low = relu("relu_9", t, t),
          .op = "RELU",
          .name = "act1",
          .n_arg = 2,
-         .arg = BIND({AC_SPACE_ARENA, AT_T, true}, {AC_SPACE_ARENA, AT_T, true})},
+         .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_T, .shares = true}, {.space = AC_SPACE_ARENA, .offset = AT_T, .shares = true})},
         {.low = dense(t, w, bias, y),
          .op = "FULLY_CONNECTED",
          .name = "fc/MatMul",
          .fused = "ADD",
          .n_arg = 4,
-         .arg = BIND({AC_SPACE_ARENA, AT_T, false}, {AC_SPACE_CONST, 0, false}, {AC_SPACE_CONST, 2, false},
-                     {AC_SPACE_ARENA, AT_Y, false})},
+         .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_T, .shares = false}, {.space = AC_SPACE_CONST, .offset = 0, .shares = false}, {.space = AC_SPACE_CONST, .offset = 2, .shares = false},
+                     {.space = AC_SPACE_ARENA, .offset = AT_Y, .shares = false})},
         {.low = accumulate(s, y),
          .op = "ASSIGN_ADD",
          .name = "sum",
          .n_arg = 2,
-         .arg = BIND({AC_SPACE_STATE, 0, false}, {AC_SPACE_ARENA, AT_Y, false})},
+         .arg = BIND({.space = AC_SPACE_STATE, .offset = 0, .shares = false}, {.space = AC_SPACE_ARENA, .offset = AT_Y, .shares = false})},
         {.low = gather(s, i, out),
          .op = "GATHER",
          .name = "pick",
          .n_arg = 3,
-         .arg = BIND({AC_SPACE_STATE, 0, false}, {AC_SPACE_ARENA, AT_I, false}, {AC_SPACE_ARENA, AT_OUT, false})}};
+         .arg = BIND({.space = AC_SPACE_STATE, .offset = 0, .shares = false}, {.space = AC_SPACE_ARENA, .offset = AT_I, .shares = false}, {.space = AC_SPACE_ARENA, .offset = AT_OUT, .shares = false})}};
     static const ac_io input[] = {{NULL, AC_SPACE_ARENA, AT_X, K * 4, true}, {NULL, AC_SPACE_ARENA, AT_I, 4, false}};
     ac_io *in = ac_copy(r, input, sizeof input), *output = AC_NEW_N(r, ac_io, 2), *state = AC_NEW(r, ac_io);
     in[0].tensor = x;
@@ -352,7 +352,7 @@ static void test_host(const char *dir, ac_weights weights)
     memcpy(blob, bytes, m->weights_bytes ? m->weights_bytes : 1);
     free(bytes);
     uint8_t *arena = arn_guard_fill(block, m->arena_bytes);
-    const struct arn_mem mem = {arena, blob, state};
+    const struct arn_mem mem = {.arena = arena, .weights = blob, .state = state};
     const struct arn_hook hook = {count_step, NULL, &steps_seen};
     steps_seen = 0;
     CHECK(m->init(&mem) == 0 && !memcmp(state, first_state, sizeof state));

@@ -1,0 +1,132 @@
+"""The modules of `arenac python` with the frameworks that are installed: values, ownership, refusals, leaks.
+
+  dlpack_test.py FOLDER      holds corners.py and wide.py, made from the .ag files beside this script
+Prints one line for each framework; exits 1 at the first thing that is wrong, 77 without NumPy."""
+import gc
+import importlib
+import os
+import resource
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: NumPy is not installed")
+    sys.exit(77)
+sys.path.insert(0, sys.argv[1])
+import corners
+import wide
+
+X = np.array([[1, -2, 3.5], [0, 8, -0.25]], np.float32)
+K = np.array([-128, 0, 3, 127], np.int8)
+WANT = [X, X.reshape(6), 2 * X, 2 * X.reshape(6), np.array([1, 2, 3, 4], np.float32), 2 * X.reshape(6)[3:], -2 * X, K]
+
+
+def raises(kind, word, f):
+    try:
+        f()
+    except kind as e:
+        assert word in str(e), "%r does not hold %r" % (str(e), word)
+        return
+    raise AssertionError("nothing was raised; expected %s with %r" % (kind.__name__, word))
+
+
+class Old:
+    """A tensor from before DLPack 1.0: __dlpack__ knows no max_version."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, stream=None):
+        return self.x.__dlpack__()
+
+
+def numpy_test():
+    out = corners.run(X, K)
+    assert [t.name for t in out] == [o[0] for o in corners.OUTPUTS] and out[7].scale == 0.5 and out[7].zero_point == 3
+    for t, want in zip(out, WANT):
+        y = np.from_dlpack(t)
+        assert y.dtype == want.dtype and y.shape == want.shape and (y == want).all() and y.flags.writeable, t
+    raises(BufferError, "given away", lambda: np.from_dlpack(out[0]))
+    old = corners.run(Old(X), Old(K))
+    assert (np.from_dlpack(old[2]) == 2 * X).all()
+    capsule = corners.run(X, K)[0].__dlpack__()
+    assert "dltensor" in repr(capsule)
+    again = corners.run(capsule, K)
+    assert (np.from_dlpack(again[2]) == 2 * X).all()
+    raises(ValueError, "used already", lambda: corners.run(capsule, K))
+    # into the caller's own tensors
+    z = [np.zeros_like(w) for w in WANT]
+    assert corners.run(X, K, out=z)[3] is z[3]
+    assert all((a == b).all() for a, b in zip(z, WANT))
+    z[6].flags.writeable = False
+    raises((BufferError, TypeError), "read", lambda: corners.run(X, K, out=z))
+    # refusals name the field
+    raises(ValueError, "strides[1]", lambda: corners.run(np.asfortranarray(X), K))
+    raises(ValueError, "expected f32", lambda: corners.run(X.astype(np.float64), K))
+    raises(ValueError, "shape[1]", lambda: corners.run(X[:, :2].copy(), K))
+    raises(ValueError, "dimensions", lambda: corners.run(X.reshape(6), K))
+    raises(TypeError, "2", lambda: corners.run(X))
+    raises(TypeError, "__dlpack__", lambda: corners.run([1, 2, 3], K))
+    wrong = corners.run(X, K)[0]
+    raises(BufferError, "stream", lambda: wrong.__dlpack__(stream=1))
+    raises(BufferError, "device", lambda: wrong.__dlpack__(dl_device=(2, 0)))
+    raises(BufferError, "copy", lambda: wrong.__dlpack__(copy=True))
+    assert wrong.__dlpack_device__() == (1, 0)
+    # state is a model's own
+    a, b = wide.Model(), wide.Model()
+    x = np.zeros((256, 1024), np.float32)
+    for m in (a, b, a):
+        assert (np.from_dlpack(m.run(x)[1]) == [[2, 3, 4, 5]]).all()
+        m.reset()
+
+
+def leak_test():
+    x = np.ones((256, 1024), np.float32)
+    ways = [lambda: wide.run(x), lambda: wide.run(x)[0].__dlpack__(), lambda: wide.run(x)[0].__dlpack__(max_version=(1, 0)),
+            lambda: np.from_dlpack(wide.run(x)[0]), lambda: wide.run(wide.run(x)[0].__dlpack__()),
+            lambda: wide.run(wide.run(x)[0].__dlpack__(max_version=(1, 1))), lambda: wide.Model().run(x),
+            lambda: raises(ValueError, "shape", lambda: wide.run(np.ones((255, 1024), np.float32)))]
+    for i, way in enumerate(ways):
+        for k in range(220):
+            if k == 20:
+                gc.collect()
+                before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            way()
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        assert grown < 40 * 1024, "way %d: %d KiB more after 200 runs of 1 MiB each" % (i, grown)
+
+
+def torch_test(torch):
+    x, k = torch.from_numpy(X.copy()), torch.from_numpy(K.copy())
+    for t, want in zip(corners.run(x, k), WANT):
+        y = torch.from_dlpack(t)
+        assert list(y.shape) == list(want.shape) and (y.numpy() == want).all()
+    raises(ValueError, "strides", lambda: corners.run(torch.from_numpy(np.ones((3, 2), np.float32)).t(), k))
+    z = [torch.from_numpy(np.zeros_like(w)) for w in WANT]
+    corners.run(x, k, out=z)
+    assert all((a.numpy() == b).all() for a, b in zip(z, WANT))
+
+
+def tensorflow_test(tf):
+    with tf.device("CPU:0"):
+        x, k = tf.constant(X), tf.constant(K)
+    to, take = tf.experimental.dlpack.to_dlpack, tf.experimental.dlpack.from_dlpack
+    for t, want in zip(corners.run(to(x), to(k)), WANT):
+        y = take(t.__dlpack__())
+        assert y.dtype.as_numpy_dtype == want.dtype and (y.numpy() == want).all()
+    raises(ValueError, "expected f32", lambda: corners.run(to(tf.cast(x, tf.float64)), to(k)))
+
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+numpy_test()
+leak_test()
+print("numpy", np.__version__)
+for name, test in (("torch", torch_test), ("tensorflow", tensorflow_test)):
+    try:
+        module = importlib.import_module(name)
+    except ImportError:
+        print(name, "is not installed: not tested")
+        continue
+    test(module)
+    print(name, module.__version__)
