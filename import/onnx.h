@@ -167,6 +167,11 @@ int ac_onx_list_or(ac_onx_node *n, const char *attr, int32_t operand, ac_ints *v
 
 #define ac_onx_axis_last            ac_build_axis_last
 
+/* onnx_norm.c: x rounded to the 16-bit type of the node's operands, as f32; x itself where they have more bits. */
+ac_tensor *ac_onx_rounded(ac_onx_node *n, ac_tensor *x);
+/* Along the last dimension; 16-bit precisions round each step. */
+ac_tensor *ac_onx_softmax(ac_onx_node *n, ac_tensor *x, ac_dtype precision);
+
 /* onnx_build.c */
 /* Operand i is a constant, perhaps after specialising on given values of inputs. */
 bool ac_onx_known(ac_onx_node *n, int32_t i);

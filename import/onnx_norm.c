@@ -158,17 +158,32 @@ int ac_onx_do_cumsum(ac_onx_node *n)
     return ac_onx_result(n, 0, ac_onx_make(n, n->row->op, in, 2, &a, AC_NONE));
 }
 
-static ac_tensor *rounded(ac_onx_node *n, ac_tensor *x)
+static ac_tensor *rounded(ac_onx_node *n, ac_tensor *x, ac_dtype half)
 {
-    return ac_onx_cast(n, ac_onx_cast(n, x, n->half), AC_F32);
+    return half == AC_NONE ? x : ac_onx_cast(n, ac_onx_cast(n, x, half), AC_F32);
+}
+
+ac_tensor *ac_onx_rounded(ac_onx_node *n, ac_tensor *x)
+{
+    return rounded(n, x, n->half);
 }
 
 /* 16-bit floats: each step of the operator's function body gives a 16-bit result. */
-static ac_tensor *half_softmax(ac_onx_node *n, ac_tensor *x, int32_t axis)
+static ac_tensor *half_softmax(ac_onx_node *n, ac_tensor *x, int32_t axis, ac_dtype half)
 {
-    ac_tensor *far = rounded(n, SUB(x, ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, 1u << axis, true)));
-    ac_tensor *e = far ? rounded(n, ac_onx_1(n, AC_OP_EXP, far)) : NULL;
-    return DIV(e, rounded(n, ac_onx_reduce(n, AC_OP_SUM, e, 1u << axis, true)));
+    x = rounded(n, x, half);
+    ac_tensor *far = rounded(n, SUB(x, ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, 1u << axis, true)), half);
+    ac_tensor *e = far ? rounded(n, ac_onx_1(n, AC_OP_EXP, far), half) : NULL;
+    return DIV(e, rounded(n, ac_onx_reduce(n, AC_OP_SUM, e, 1u << axis, true), half));
+}
+
+ac_tensor *ac_onx_softmax(ac_onx_node *n, ac_tensor *x, ac_dtype precision)
+{
+    if (!x || ac_tensor_count(x) == 0)
+        return x;
+    if (precision == AC_F16 || precision == AC_BF16)
+        return half_softmax(n, x, x->rank - 1, precision);
+    return ac_onx_1(n, AC_OP_SOFTMAX, x);
 }
 
 /* Ours is along the last dimension. Up to opset 12 the dimensions from the axis on are taken as one. */
@@ -192,7 +207,7 @@ int ac_onx_do_softmax(ac_onx_node *n)
     }
     ac_onx_axis_last(rank, axis, perm, back);
     if (n->half != AC_NONE && n->row->op == AC_OP_SOFTMAX)
-        return ac_onx_result(n, 0, half_softmax(n, x, axis));
+        return ac_onx_result(n, 0, half_softmax(n, x, axis, n->half));
     return ac_onx_result(n, 0, ac_onx_transpose(n, ac_onx_1(n, n->row->op, ac_onx_transpose(n, x, perm)), back));
 }
 
