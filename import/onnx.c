@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { OPSET_MAX = 28, MAX_LEVEL = 16, WORK_NODE = 16, MAX_OPERANDS = 4096 };
+enum { OPSET_MAX = 28, MAX_LEVEL = 16, WORK_NODE = 16, MAX_OPERANDS = 4096, MAX_CALLS = 1 << 14, MAX_UNROLLED = 1 << 17 };
 
 typedef struct model {
     int64_t ir_version;
@@ -344,30 +344,75 @@ static int call_function(ac_onx_node *n, const ac_onx_function *f)
     return r->pb.failed ? AC_FAIL : rc;
 }
 
-int ac_onx_inline_graph(ac_onx_node *n, ac_span message)
+/* The inputs of a subgraph stand for `in`. */
+static int bind_inputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_tensor *const *in, int32_t n_in)
+{
+    ac_onx *r = n->r;
+    ac_span word;
+    if ((int64_t)list.n != n_in)
+        return ac_error(r->cx, n->at, E0102, "its graph takes %u values, and is given %d", list.n, n_in);
+    for (int32_t i = 0; ac_pb_next(&r->pb, &list, &word); i++) {
+        pair p = {.version = 0};
+        const char *name = ac_pb_read(&r->pb, word, VALUE, &p) ? ac_onx_name(r, p.name) : NULL;
+        ac_onx_value *v = name ? ac_onx_value_get(r, s, name) : NULL;
+        if (!v)
+            return AC_FAIL;
+        if (v->made)
+            return ac_error(r->cx, n->at, E0022, "two inputs or constants of its graph are named '%s'", name);
+        v->made = true;
+        v->t = in[i];
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+/* What the outputs of a subgraph stand for. */
+static int take_outputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_tensor **out, int32_t n_out)
+{
+    ac_onx *r = n->r;
+    ac_span word;
+    if ((int64_t)list.n != n_out)
+        return ac_error(r->cx, n->at, E0102, "its graph makes %u values, expected %d", list.n, n_out);
+    for (int32_t i = 0; ac_pb_next(&r->pb, &list, &word); i++) {
+        pair p = {.version = 0};
+        const char *name = ac_pb_read(&r->pb, word, VALUE, &p) ? ac_onx_name(r, p.name) : NULL;
+        const ac_onx_value *v = name ? ac_onx_value_find(s, name) : NULL;
+        if (!name)
+            return AC_FAIL;
+        if (!v || !v->made)
+            return ac_error(r->cx, n->at, E0101, "result '%s' is made by nothing inside of %s", name, n->type);
+        if (v->broken || !v->t)
+            return AC_FAIL;
+        out[i] = v->t;
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+int ac_onx_call_graph(ac_onx_node *n, ac_span message, ac_tensor *const *in, int32_t n_in, ac_tensor **out,
+                      int32_t n_out)
 {
     ac_onx *r = n->r;
     body b = {.name = {0}};
-    ac_span word;
-    const char *refused;
+    const int64_t work = r->pb.work;
     ac_onx_scope s = *n->scope;
     s = (ac_onx_scope){.outer = n->scope, .call = s.call, .opset = s.opset, .n_opset = s.n_opset, .level = s.level + 1};
     if (s.level > MAX_LEVEL)
         return ac_error(r->cx, n->at, E0014, "graphs stand more than %d deep in each other", MAX_LEVEL);
+    if (++r->calls > MAX_CALLS || r->g->node.n > MAX_UNROLLED)
+        return ac_onx_cannot(n, "unrolled, its graphs are more than %d calls or %d operators", MAX_CALLS, MAX_UNROLLED);
     if (!ac_pb_enter(&r->pb, message.p))
         return AC_FAIL;
     int rc = ac_pb_read(&r->pb, message, GRAPH, &b) ? AC_OK : AC_FAIL;
     if (rc == AC_OK)
         rc = read_constants(r, &s, &b);
     if (rc == AC_OK)
+        rc = bind_inputs(n, &s, b.inputs, in, n_in);
+    if (rc == AC_OK)
         rc = read_nodes(r, &s, b.nodes);
-    for (int32_t i = 0; rc == AC_OK && ac_pb_next(&r->pb, &b.outputs, &word); i++) {
-        pair p = {.version = 0};
-        const char *name = ac_pb_read(&r->pb, word, VALUE, &p) ? ac_onx_name(r, p.name) : NULL;
-        rc = name ? bind_out(n, &s, i, name) : AC_FAIL;
-    }
-    (void)refused;
+    if (rc == AC_OK)
+        rc = take_outputs(n, &s, b.outputs, out, n_out);
     ac_pb_leave(&r->pb);
+    if (!r->pb.failed)
+        r->pb.work = work - 1; /* a loop reads its body again and again; the limits above bound it */
     return r->pb.failed ? AC_FAIL : rc;
 }
 

@@ -84,6 +84,7 @@ struct ac_onx {
     AC_VEC(ac_onx_function) function;
     ac_refusals refused;
     int32_t nodes; /* read so far */
+    int32_t calls; /* graphs of If, Loop, Scan .. put in their place so far */
     bool again;    /* the graph has its inputs already, with their sizes (and values) settled */
     bool late;     /* an operand had to be a constant, and is none */
 };
@@ -110,8 +111,8 @@ struct ac_onx_node {
 int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
 /* A string of the file as an interned name. NULL: it holds control bytes (reported). */
 const char *ac_onx_name(ac_onx *r, ac_span s);
-/* The nodes of a branch of an If whose condition is known, in a scope inside that of n; results bound to n's. */
-int ac_onx_inline_graph(ac_onx_node *n, ac_span graph);
+/* The nodes of a graph that is an attribute of n (a branch, the body of a loop), on `in`, in a scope inside that of n. */
+int ac_onx_call_graph(ac_onx_node *n, ac_span graph, ac_tensor *const *in, int32_t n_in, ac_tensor **out, int32_t n_out);
 
 /* onnx_ops.c: refuses this form of the node's operator; AC_FAIL. */
 int ac_onx_cannot(ac_onx_node *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

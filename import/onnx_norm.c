@@ -194,7 +194,7 @@ int ac_onx_do_softmax(ac_onx_node *n)
     const int32_t rank = x->rank;
     AC_TRY(
         ac_onx_axis(n, ac_onx_int(n, "axis", n->version < 13 ? 1 : -1), rank + (n->version < 13 && rank == 1), &axis));
-    if (x->dtype != AC_F32)
+    if (x->dtype != AC_F32 && x->dtype != AC_F64)
         return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
     if (ac_tensor_count(x) == 0)
         return ac_onx_result(n, 0, x);

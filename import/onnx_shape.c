@@ -363,17 +363,3 @@ int ac_onx_do_range(ac_onx_node *n)
         memcpy(data + (size_t)i * size, ac_onx_number(n, d, v[0] + (double)i * v[2])->data, size);
     return ac_onx_result(n, 0, ac_tensor_const(n->r->g, n->name, d, 1, &count, data));
 }
-
-/* A condition that is known chooses its branch now. */
-int ac_onx_do_if(ac_onx_node *n)
-{
-    double cond;
-    ac_onx_attr *a = ac_onx_attr_of(n, "then_branch"), *b = ac_onx_attr_of(n, "else_branch");
-    if (!a || !b)
-        return ac_error(n->r->cx, n->at, E0103, "a branch is missing");
-    if (!ac_onx_known(n, 0) && (n->r->late = true))
-        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0107, "If", "its condition is computed at run time",
-                         "control flow that depends on the data is not supported yet");
-    AC_TRY(ac_onx_scalar(n, 0, &cond));
-    return ac_onx_inline_graph(n, cond != 0 ? a->graph : b->graph);
-}

@@ -124,6 +124,8 @@ const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t)
 {
     if (!ac_tensor_is_const(t))
         return NULL;
+    if (!t->data && ac_tensor_bytes(t) == 0) /* its loops may not even have it as a buffer */
+        t->data = ac_alloc(cx->region, 1);
     if (!t->data && run_lazy(cx, t) != AC_OK)
         return NULL;
     if (t->splat && t->data) {

@@ -208,7 +208,7 @@ ac_x mp_pow(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     if (!same_kind(n) || any_quantised(n))
         return mp_refuse(L, n);
-    if (n->out[0]->dtype == AC_F32)
+    if (mp_real(n->out[0]))
         return lo_pow(L, arg[0], arg[1]);
     if (mp_plain_int(n->out[0]) && ac_dtype_is_signed(n->out[0]->dtype))
         return int_pow(L, arg[0], arg[1]);

@@ -163,9 +163,9 @@ static ac_x tanh_16(ac_lower *L, const ac_node *n, ac_x stored)
     return lb_cast(b, lb_shr(b, sum, lb_i32(b, 8)), AC_I16);
 }
 
-static bool real_f32(const ac_node *n)
+static bool real(const ac_node *n)
 {
-    return n->in[0]->dtype == AC_F32 && n->out[0]->dtype == AC_F32;
+    return n->in[0]->dtype == n->out[0]->dtype && mp_real(n->in[0]);
 }
 
 static bool quant_16(const ac_node *n)
@@ -175,22 +175,22 @@ static bool quant_16(const ac_node *n)
 
 ac_x mp_exp(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real_f32(n) ? lo_exp(L, arg[0]) : look_up(L, n, arg[0], curve_exp);
+    return real(n) ? lo_exp(L, arg[0]) : look_up(L, n, arg[0], curve_exp);
 }
 
 ac_x mp_log(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real_f32(n) ? lo_log(L, arg[0]) : look_up(L, n, arg[0], curve_log);
+    return real(n) ? lo_log(L, arg[0]) : look_up(L, n, arg[0], curve_log);
 }
 
 ac_x mp_tanh(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real_f32(n) ? lo_tanh(L, arg[0]) : quant_16(n) ? tanh_16(L, n, arg[0]) : look_up(L, n, arg[0], curve_tanh);
+    return real(n) ? lo_tanh(L, arg[0]) : quant_16(n) ? tanh_16(L, n, arg[0]) : look_up(L, n, arg[0], curve_tanh);
 }
 
 ac_x mp_logistic(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real_f32(n)   ? lo_sigmoid(L, arg[0])
+    return real(n)   ? lo_sigmoid(L, arg[0])
            : quant_16(n) ? logistic_16(L, n, arg[0])
                          : look_up(L, n, arg[0], curve_logistic);
 }
@@ -233,7 +233,7 @@ ac_x mp_rsqrt(ac_lower *L, const ac_node *n, const ac_x *arg)
 ac_x mp_elu(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
-    if (!real_f32(n))
+    if (!real(n))
         return look_up(L, n, arg[0], curve_elu);
     return lb_select(b, lb_lt(b, arg[0], lb_like(b, arg[0], 0)), lo_expm1(L, arg[0]), arg[0]);
 }
@@ -242,7 +242,7 @@ ac_x mp_gelu(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     const ac_x x = arg[0];
-    if (!real_f32(n))
+    if (!real(n))
         return look_up(L, n, x, n->attrs.gelu.approximate ? curve_gelu_tanh : curve_gelu);
     const ac_x half = lb_mul(b, x, lb_like(b, x, 0.5)), one = lb_like(b, x, 1);
     if (!n->attrs.gelu.approximate)

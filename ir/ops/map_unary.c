@@ -1,6 +1,6 @@
 /* map_unary.c - one-operand arithmetic: abs, neg, sign, rounding, roots, squares, sine, cosine, zeros_like.
  *
- * Floats: f32 and f64 (sine and cosine f32). Plain integers wrap. Quantised abs and neg rescale to the result's scale.
+ * Floats: f32 and f64. Plain integers wrap. Quantised abs and neg rescale to the result's scale.
  */
 #include "ir/ops/map.h"
 
@@ -85,12 +85,12 @@ ac_x mp_square(ac_lower *L, const ac_node *n, const ac_x *arg)
 
 ac_x mp_sin(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return both(n, mp_real) && n->in[0]->dtype == AC_F32 ? lo_sin(L, arg[0]) : mp_refuse(L, n);
+    return both(n, mp_real) ? lo_sin(L, arg[0]) : mp_refuse(L, n);
 }
 
 ac_x mp_cos(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return both(n, mp_real) && n->in[0]->dtype == AC_F32 ? lo_cos(L, arg[0]) : mp_refuse(L, n);
+    return both(n, mp_real) ? lo_cos(L, arg[0]) : mp_refuse(L, n);
 }
 
 /* Zero bytes, whatever the zero point: so does the reference. */

@@ -1,6 +1,6 @@
 /* mathfn.c - float functions out of primitive operations: no libm in generated code, any number of lanes.
  *
- * f32 in, f32 out. Greatest error found against double libm (tests/unit/test_mathfn.c), in units of the last place,
+ * f32 in, f32 out; f64 is passed on to mathfn64.c. Greatest error found against double libm (tests/unit/test_mathfn.c), in units of the last place,
  * with mul then add and with fma: exp 1.0   expm1 1.6   log 0.8   tanh 1.3   sigmoid 2.2   erf 2.4   sin, cos 1.5 (|x|
  * <= 1e6)   pow 0.51 exp and sigmoid are gradual in the subnormal range. NaN stays NaN, infinities give the limits; log
  * of 0 is -inf, of a negative number NaN; beyond 1e6 sin and cos lose digits but stay within -1..1. The sign of a zero
@@ -8,7 +8,7 @@
  *
  * Polynomials are minimax fits (Remez) of the functions named beside them; their own error is below 2^-27 but where
  * said. */
-#include "ir/ops/lower.h"
+#include "ir/ops/mathfn64.h"
 
 #include <math.h>
 
@@ -68,6 +68,8 @@ static reduced reduce_exp(ac_lower *L, ac_x x)
 ac_x lo_exp(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
+    if (lb_dtype(&L->b, x) == AC_F64)
+        return lo_exp64(L, x);
     const reduced e = reduce_exp(L, x);
     const ac_x v = lb_mul(b, lb_add(b, e.y, num(L, x, 1)), power_of_two(L, e.a));
     return lb_mul(b, v, power_of_two(L, e.b));
@@ -77,6 +79,8 @@ ac_x lo_exp(ac_lower *L, ac_x x)
 ac_x lo_expm1(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
+    if (lb_dtype(&L->b, x) == AC_F64)
+        return lo_expm1_64(L, x);
     const reduced e = reduce_exp(L, x);
     const ac_x a = power_of_two(L, e.a);
     const ac_x inverse = power_of_two(L, lb_sub_wrap(b, lb_like_int(b, e.b, 0), e.b));
@@ -89,6 +93,8 @@ ac_x lo_expm1(ac_lower *L, ac_x x)
 ac_x lo_log(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
+    if (lb_dtype(&L->b, x) == AC_F64)
+        return lo_log64(L, x);
     const ac_x tiny = lb_lt(b, x, num(L, x, 1.17549435082228750797e-38));
     const ac_x scaled = lb_select(b, tiny, lb_mul(b, x, num(L, x, 33554432.0)), x);
     const ac_x bits = lb_bitcast(b, scaled, AC_I32);
@@ -114,6 +120,8 @@ ac_x lo_log(ac_lower *L, ac_x x)
 ac_x lo_tanh(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
+    if (lb_dtype(&L->b, x) == AC_F64)
+        return lo_tanh64(L, x);
     const ac_x z = lb_mul(b, x, x), size = lb_abs(b, x);
     const ac_x p = POLY(z, -0.33333281942103832, 0.13331442216431905, -0.053739717047882815, 0.020639094284658765,
                         -0.0057049951432250195);
@@ -137,6 +145,8 @@ ac_x lo_sigmoid(ac_lower *L, ac_x x)
 ac_x lo_erf(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
+    if (lb_dtype(&L->b, x) == AC_F64)
+        return lo_erf64(L, x);
     const ac_x z = lb_mul(b, x, x), size = lb_abs(b, x);
     const ac_x near = lb_mul(b, x,
                              POLY(z, 1.1283791666498673, -0.37612633854114963, 0.11283697323496676, -0.02685950004745,
@@ -175,11 +185,11 @@ static ac_x sin_from(ac_lower *L, ac_x x, int32_t quadrant)
 
 ac_x lo_sin(ac_lower *L, ac_x x)
 {
-    return sin_from(L, x, 0);
+    return lb_dtype(&L->b, x) == AC_F64 ? lo_sin64(L, x, 0) : sin_from(L, x, 0);
 }
 ac_x lo_cos(ac_lower *L, ac_x x)
 {
-    return sin_from(L, x, 1);
+    return lb_dtype(&L->b, x) == AC_F64 ? lo_sin64(L, x, 1) : sin_from(L, x, 1);
 }
 
 /* log2 of |x| in double, relative error 2^-43; x: f64, exactly an f32. 0 gives -inf, inf gives inf. */
@@ -218,15 +228,17 @@ ac_x lo_pow(ac_lower *L, ac_x x, ac_x y)
 {
     ac_lb *b = &L->b;
     const ac_x one = num(L, x, 1), zero = num(L, x, 0), size = lb_abs(b, x);
-    const ac_x log = log2_wide(L, lb_cast(b, size, AC_F64));
-    ac_x v = lb_cast(b, exp2_wide(L, lb_mul(b, lb_cast(b, y, AC_F64), log)), AC_F32);
+    const bool wide = lb_dtype(b, x) == AC_F64;
+    ac_x v = wide ? lo_pow64(L, size, y)
+                  : lb_cast(b, exp2_wide(L, lb_mul(b, lb_cast(b, y, AC_F64), log2_wide(L, lb_cast(b, size, AC_F64)))),
+                            AC_F32);
     v = lb_select(b, lb_eq(b, size, one), one, v); /* also with an infinite or NaN exponent */
     v = lb_select(b, lb_and(b, lb_ne(b, y, y), lb_ne(b, x, one)), y, v);
     const ac_x whole = lb_eq(b, lb_rint(b, y), y);
     const ac_x half = lb_mul(b, y, num(L, x, 0.5));
     const ac_x odd = lb_and(b, whole, lb_ne(b, lb_rint(b, half), half));
     /* The sign bit counts: pow(-0, odd) is negative. */
-    const ac_x bits = lb_bitcast(b, x, AC_I32);
+    const ac_x bits = lb_bitcast(b, x, wide ? AC_I64 : AC_I32);
     const ac_x minus = lb_lt(b, bits, lb_like_int(b, bits, 0));
     v = lb_select(b, lb_and(b, minus, odd), lb_neg(b, v), v);
     const ac_x root = lb_and(b, lb_and(b, lb_lt(b, x, zero), lb_not(b, whole)), lb_eq(b, y, y));

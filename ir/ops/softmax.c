@@ -1,11 +1,11 @@
 /* softmax.c - softmax and log_softmax along the last dimension.
  *
- *     f32           e^(beta (x - max)) / sum; x - max - log(sum). Within a few ulp of the reference (order of the sum)
+ *     f32, f64      e^(beta (x - max)) / sum; x - max - log(sum). Within a few ulp of the reference (order of the sum)
  *     i8, u8        -> the same or i16: exp in Q5.26 -> Q0.31 and the reciprocal of the sum in fixed point, bit for bit
  *                   reference/softmax.h and log_softmax.h. exp depends on max - x alone: a table of 256
  *     i16           exp and 1 / (1 + x) by 513-sample tables (SoftmaxInt16), bit for bit
  *
- * Scratch: one row of f32 for f32 softmax. */
+ * Scratch: one row of the type for float softmax. */
 #include "ir/ops/fixed.h"
 #include "ir/ops/map.h"
 #include "ir/ops/rows.h"
@@ -102,14 +102,15 @@ static void log_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     lo_rows_store(L, &r->r, i, lb_sub(b, v, lb_splat(b, r->sum, lanes)), lanes);
 }
 
-static int f32_rows(ac_lower *L, row *r, bool log)
+static int float_rows(ac_lower *L, row *r, bool log)
 {
     ac_lb *b = &L->b;
-    const int32_t lanes = lo_max_lanes(L, AC_F32);
-    r->e = log ? -1 : lo_scratch(L, "e", AC_F32, r->r.depth);
+    const ac_dtype d = r->r.in->dtype;
+    const int32_t lanes = lo_max_lanes(L, d);
+    r->e = log ? -1 : lo_scratch(L, "e", d, r->r.depth);
     lo_rows_open(L, &r->r);
-    r->max = row_max(L, r, -(double)3.402823466e38F, lanes);
-    r->sum = lb_var(b, "sum", lb_f32(b, 0));
+    r->max = row_max(L, r, d == AC_F64 ? -1.7976931348623157e308 : -(double)3.402823466e38F, lanes);
+    r->sum = lb_var(b, "sum", lb_num(b, d, 0));
     lo_strip(L, "c", r->r.depth, lanes, exp_step, r);
     r->sum = lb_get(b, r->sum);
     if (log)
@@ -256,8 +257,8 @@ static int lower(ac_lower *L, bool log, float beta)
     lo_result_buf(L);
     if (ac_tensor_count(in) == 0)
         return AC_OK;
-    if (in->dtype == AC_F32 && out->dtype == AC_F32)
-        return f32_rows(L, &r, log);
+    if (in->dtype == out->dtype && mp_real(in))
+        return float_rows(L, &r, log);
     const bool quantised = mp_quantised(in) && mp_quantised(out);
     if (quantised && (in->dtype == AC_I8 || in->dtype == AC_U8) &&
         (out->dtype == in->dtype || (!log && out->dtype == AC_I16)))
