@@ -1,12 +1,12 @@
 /* Attention of ONNX: softmax(softcap(Q K' scale) + bias) V, in matrix products and element-wise nodes.
  *
  *     Q [B,Hq,S,D], K [B,Hkv,T,D], V [B,Hkv,T,E], or [B,S,H*D] with the heads as attributes; past keys and values stand
- *     before K and V. Hq is a multiple of Hkv: each key head serves Hq / Hkv query heads (a dimension of their own, over
- *     which the products broadcast: nothing is repeated).
+ *     before K and V. Hq is a multiple of Hkv: each key head serves Hq / Hkv query heads (a dimension of their own,
+ * over which the products broadcast: nothing is repeated).
  *
- * What a query may see is put together from conditions on positions (causal, windows, padding: on constants unless lengths
- * come at run time) and a mask of bools; the rest of the bias is a mask of numbers. A query that sees nothing gives zeros.
- * 16-bit floats are rounded after each step, as in the operator's function body. */
+ * What a query may see is put together from conditions on positions (causal, windows, padding: on constants unless
+ * lengths come at run time) and a mask of bools; the rest of the bias is a mask of numbers. A query that sees nothing
+ * gives zeros. 16-bit floats are rounded after each step, as in the operator's function body. */
 #include "import/onnx_ops.h"
 
 #include <float.h>
@@ -24,10 +24,10 @@ enum { Q, K, V, MASK, PAST_K, PAST_V, LENGTHS };
 
 typedef struct attention {
     ac_onx_node *n;
-    ac_tensor *q, *k, *v;         /* with heads as dimension 1; k and v with the past */
+    ac_tensor *q, *k, *v; /* with heads as dimension 1; k and v with the past */
     int64_t b, hq, hkv, s, t, past;
-    ac_tensor *sees;              /* bool, broadcasts to [B,Hq,S,T]; NULL: everything */
-    ac_tensor *bias;              /* f32, of sees and of the numbers of the mask; NULL: none */
+    ac_tensor *sees; /* bool, broadcasts to [B,Hq,S,T]; NULL: everything */
+    ac_tensor *bias; /* f32, of sees and of the numbers of the mask; NULL: none */
 } attention;
 
 /* [B,S,H*D] -> [B,H,S,D] */
@@ -79,8 +79,8 @@ static int read_operands(attention *a)
     a->t = a->k->dim[2];
     if (a->k->dim[0] != a->b || a->v->dim[0] != a->b || a->v->dim[1] != a->hkv || a->v->dim[2] != a->t ||
         a->k->dim[3] != a->q->dim[3] || a->hkv < 1 || a->hq % a->hkv)
-        return ac_error(n->r->cx, n->at, E0104, "query %s, key %s and value %s do not fit", ac_shape_str(n->r->cx, a->q),
-                        ac_shape_str(n->r->cx, a->k), ac_shape_str(n->r->cx, a->v));
+        return ac_error(n->r->cx, n->at, E0104, "query %s, key %s and value %s do not fit",
+                        ac_shape_str(n->r->cx, a->q), ac_shape_str(n->r->cx, a->k), ac_shape_str(n->r->cx, a->v));
     return AC_OK;
 }
 

@@ -1,5 +1,5 @@
-/* What decoders of language models are made of, besides Attention: rotary positions, linear attention, causal convolution
- * with a carried state, attention with modifier graphs. */
+/* What decoders of language models are made of, besides Attention: rotary positions, linear attention, causal
+ * convolution with a carried state, attention with modifier graphs. */
 #include "import/onnx_ops.h"
 
 #include <inttypes.h>
@@ -27,8 +27,8 @@ static ac_tensor *angles(ac_onx_node *n, ac_tensor *cache)
     if (!cache)
         return NULL;
     if (cache->rank != 3)
-        return (void)ac_error(n->r->cx, n->at, E0104, "cosines or sines '%s' are %s, expected 3 dimensions", cache->name,
-                              ac_shape_str(n->r->cx, cache)),
+        return (void)ac_error(n->r->cx, n->at, E0104, "cosines or sines '%s' are %s, expected 3 dimensions",
+                              cache->name, ac_shape_str(n->r->cx, cache)),
                NULL;
     return ac_onx_reshape(n, cache, 4, (int64_t[]){cache->dim[0], cache->dim[1], 1, cache->dim[2]});
 }
@@ -44,8 +44,9 @@ static ac_tensor *turned(ac_onx_node *n, ac_tensor *x, bool neighbours)
     for (int32_t i = 0; i < 2; i++)
         part[i] = neighbours ? ac_onx_reshape(n, ac_onx_slice(n, from, 4, i, 1), 4, one)
                              : ac_onx_slice(n, from, 3, i * half, half);
-    ac_tensor *both[2] = {ac_onx_rounded(n, SUB(ac_onx_rounded(n, MUL(cosine, part[0])), ac_onx_rounded(n, MUL(sine, part[1])))),
-                          ac_onx_rounded(n, ADD(ac_onx_rounded(n, MUL(sine, part[0])), ac_onx_rounded(n, MUL(cosine, part[1]))))};
+    ac_tensor *both[2] = {
+        ac_onx_rounded(n, SUB(ac_onx_rounded(n, MUL(cosine, part[0])), ac_onx_rounded(n, MUL(sine, part[1])))),
+        ac_onx_rounded(n, ADD(ac_onx_rounded(n, MUL(sine, part[0])), ac_onx_rounded(n, MUL(cosine, part[1]))))};
     if (!neighbours)
         return ac_onx_concat(n, both, 2, 3);
     const int64_t wide[5] = {x->dim[0], x->dim[1], x->dim[2], half, 1};
@@ -178,13 +179,15 @@ int ac_onx_do_linear_attention(ac_onx_node *n)
     const int64_t dim[4] = {l.b, l.hkv, l.dk, l.dv}, none[3] = {l.b, 0, l.hq * l.dv};
     l.state = ac_onx_in(n, 3);
     if (l.state && memcmp(l.state->dim, dim, sizeof dim) != 0)
-        return ac_error(n->r->cx, n->at, E0104, "past_state '%s' is %s", l.state->name, ac_shape_str(n->r->cx, l.state));
+        return ac_error(n->r->cx, n->at, E0104, "past_state '%s' is %s", l.state->name,
+                        ac_shape_str(n->r->cx, l.state));
     if (!l.state)
         l.state = ac_onx_broadcast(n, ac_onx_number(n, AC_F32, 0), 4, dim);
     ac_tensor **o = AC_NEW_N(n->r->cx->region, ac_tensor *, l.t + 1);
     for (int64_t i = 0; i < l.t; i++)
         o[i] = linear_step(&l, i);
-    ac_tensor *y = l.t ? ac_onx_concat(n, o, (int32_t)l.t, 1) : ac_onx_broadcast(n, ac_onx_number(n, AC_F32, 0), 3, none);
+    ac_tensor *y =
+        l.t ? ac_onx_concat(n, o, (int32_t)l.t, 1) : ac_onx_broadcast(n, ac_onx_number(n, AC_F32, 0), 3, none);
     AC_TRY(ac_onx_result(n, 0, y));
     return ac_onx_result(n, 1, l.state);
 }
@@ -252,16 +255,20 @@ int ac_onx_do_flex_attention(ac_onx_node *n)
     ac_tensor *q = n->in[0], *k = n->in[1], *v = n->in[2];
     const int64_t number = ac_onx_int(n, "softmax_precision", 0);
     const ac_dtype type = q->dtype, precision = number ? ac_onx_dtype(number) : type == AC_F64 ? AC_F64 : AC_F32;
-    if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->dim[1] < 1 || q->dim[1] % k->dim[1] || k->dim[1] != v->dim[1] ||
-        k->dim[2] != v->dim[2])
+    if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->dim[1] < 1 || q->dim[1] % k->dim[1] ||
+        k->dim[1] != v->dim[1] || k->dim[2] != v->dim[2])
         return ac_error(n->r->cx, n->at, E0104, "query %s, key %s and value %s do not fit", ac_shape_str(n->r->cx, q),
                         ac_shape_str(n->r->cx, k), ac_shape_str(n->r->cx, v));
-    if (!ac_dtype_is_float(type) || (precision != AC_F32 && precision != AC_F64 && precision != AC_F16 && precision != AC_BF16))
-        return ac_onx_cannot(n, "its operands are %s, its precision is %s", ac_dtype_name(type), ac_dtype_name(precision));
+    if (!ac_dtype_is_float(type) ||
+        (precision != AC_F32 && precision != AC_F64 && precision != AC_F16 && precision != AC_BF16))
+        return ac_onx_cannot(n, "its operands are %s, its precision is %s", ac_dtype_name(type),
+                             ac_dtype_name(precision));
     const ac_dtype wide = type == AC_F64 ? AC_F64 : AC_F32;
     const int64_t h = k->dim[1], group = q->dim[1] / h;
-    const int64_t q_dim[5] = {q->dim[0], h, group, q->dim[2], q->dim[3]}, k_dim[5] = {k->dim[0], h, 1, k->dim[2], k->dim[3]},
-                  v_dim[5] = {v->dim[0], h, 1, v->dim[2], v->dim[3]}, s_dim[4] = {q->dim[0], q->dim[1], q->dim[2], k->dim[2]},
+    const int64_t q_dim[5] = {q->dim[0], h, group, q->dim[2], q->dim[3]},
+                  k_dim[5] = {k->dim[0], h, 1, k->dim[2], k->dim[3]},
+                  v_dim[5] = {v->dim[0], h, 1, v->dim[2], v->dim[3]},
+                  s_dim[4] = {q->dim[0], q->dim[1], q->dim[2], k->dim[2]},
                   p_dim[5] = {q->dim[0], h, group, q->dim[2], k->dim[2]};
     ac_tensor *in[] = {ac_onx_reshape(n, ac_onx_cast(n, q, wide), 5, q_dim),
                        ac_onx_reshape(n, ac_onx_cast(n, k, wide), 5, k_dim)};

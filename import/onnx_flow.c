@@ -50,7 +50,8 @@ static ac_tensor *choose(ac_onx_node *n, ac_tensor *c, ac_tensor *yes, ac_tensor
 static int both_branches(ac_onx_node *n, ac_span yes, ac_span no)
 {
     const int32_t first = n->r->g->node.n, count = n->n_out;
-    ac_tensor **a = AC_NEW_N(n->r->cx->region, ac_tensor *, count + 1), **b = AC_NEW_N(n->r->cx->region, ac_tensor *, count + 1);
+    ac_tensor **a = AC_NEW_N(n->r->cx->region, ac_tensor *, count + 1),
+              **b = AC_NEW_N(n->r->cx->region, ac_tensor *, count + 1);
     ac_tensor *c = as_condition(n, n->in[0]);
     AC_TRY(ac_onx_call_graph(n, yes, NULL, 0, a, count));
     AC_TRY(ac_onx_call_graph(n, no, NULL, 0, b, count));
@@ -87,10 +88,10 @@ typedef struct loop {
     ac_onx_node *n;
     ac_span body;
     int32_t carried, scans;
-    int64_t trips;    /* -1: no limit */
-    ac_tensor *again; /* the condition: constant, or computed at run time */
-    ac_tensor **in;   /* iteration, condition, what is carried round */
-    ac_tensor **out;  /* condition, what is carried round, one element of each scan */
+    int64_t trips;            /* -1: no limit */
+    ac_tensor *again;         /* the condition: constant, or computed at run time */
+    ac_tensor **in;           /* iteration, condition, what is carried round */
+    ac_tensor **out;          /* condition, what is carried round, one element of each scan */
     AC_VEC(ac_tensor *) part; /* the elements of the scans so far */
 } loop;
 
@@ -132,8 +133,8 @@ static int iterate(loop *l, int64_t i, bool *done)
         if (!v || *done)
             return v ? AC_OK : AC_FAIL;
     } else if (l->trips < 0) {
-        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0203, n->type, "its condition depends on data and nothing bounds it",
-                         "give a constant trip count");
+        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0203, n->type,
+                         "its condition depends on data and nothing bounds it", "give a constant trip count");
     } else if (l->scans) {
         return ac_refuse(n->r->cx, &n->r->refused, n->at, E0203, n->type,
                          "its condition depends on data, and so does the size of what it collects", NULL);
@@ -163,7 +164,8 @@ static int iterate(loop *l, int64_t i, bool *done)
 }
 
 /* Elements [..] of a scan, every `stride`th of `part`, as one tensor with a new dimension `axis`. */
-static ac_tensor *collect(ac_onx_node *n, ac_tensor *const *part, int64_t count, int32_t stride, int64_t axis, bool backwards)
+static ac_tensor *collect(ac_onx_node *n, ac_tensor *const *part, int64_t count, int32_t stride, int64_t axis,
+                          bool backwards)
 {
     ac_tensor **one = AC_NEW_N(n->r->cx->region, ac_tensor *, count + 1);
     int64_t dim[AC_MAX_RANK];
@@ -207,8 +209,8 @@ int ac_onx_do_loop(ac_onx_node *n)
 typedef struct scan {
     ac_onx_node *n;
     ac_span body;
-    int32_t states, scans, outs;                      /* carried round, taken apart, put together */
-    ac_ints in_axes, out_axes, in_back, out_back;     /* empty: 0 */
+    int32_t states, scans, outs;                  /* carried round, taken apart, put together */
+    ac_ints in_axes, out_axes, in_back, out_back; /* empty: 0 */
 } scan;
 
 static int64_t entry(ac_ints list, int32_t i)
@@ -251,7 +253,8 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
         AC_TRY(ac_onx_axis(n, entry(s->in_axes, i), input[i]->rank, &axis[i]));
         const int64_t have = input[i]->dim[axis[i]];
         if (steps >= 0 && have != steps)
-            return ac_error(n->r->cx, n->at, E0104, "'%s' has %" PRId64 " steps, others %" PRId64, input[i]->name, have, steps);
+            return ac_error(n->r->cx, n->at, E0104, "'%s' has %" PRId64 " steps, others %" PRId64, input[i]->name, have,
+                            steps);
         steps = have;
     }
     if (steps < 1 || steps > MOST_STEPS)
@@ -291,7 +294,8 @@ int ac_onx_do_scan(ac_onx_node *n)
     return AC_OK;
 }
 
-/* Opset 8: operand 0 are lengths; everything else has a batch in front, whose elements are scanned one after the other. */
+/* Opset 8: operand 0 are lengths; everything else has a batch in front, whose elements are scanned one after the other.
+ */
 int ac_onx_do_scan_batch(ac_onx_node *n)
 {
     scan s = {.n = n};
@@ -303,7 +307,8 @@ int ac_onx_do_scan_batch(ac_onx_node *n)
     if (batch < 1)
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, expected a batch", n->in[1]->name,
                         ac_shape_str(n->r->cx, n->in[1]));
-    ac_tensor **in = AC_NEW_N(n->r->cx->region, ac_tensor *, n_in), **part = AC_NEW_N(n->r->cx->region, ac_tensor *, batch * n_out + 1);
+    ac_tensor **in = AC_NEW_N(n->r->cx->region, ac_tensor *, n_in),
+              **part = AC_NEW_N(n->r->cx->region, ac_tensor *, batch * n_out + 1);
     for (int64_t b = 0; b < batch; b++) {
         for (int32_t i = 0; i < n_in; i++) {
             ac_tensor *x = n->in[1 + i];

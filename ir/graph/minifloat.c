@@ -33,8 +33,8 @@ float ac_minifloat_to_f32(ac_dtype d, uint8_t code)
     const int size = code & (m->sign - 1), exp = size >> m->man, rest = size & ((1 << m->man) - 1);
     if (!m->uz && m->sign == 0x80 && size > m->most)
         return size == m->over && m->over != m->nan ? (code & m->sign ? -INFINITY : INFINITY) : NAN;
-    const float v = exp ? ldexpf((float)(rest + (1 << m->man)), exp - m->bias - m->man)
-                        : ldexpf((float)rest, 1 - m->bias - m->man);
+    const float v =
+        exp ? ldexpf((float)(rest + (1 << m->man)), exp - m->bias - m->man) : ldexpf((float)rest, 1 - m->bias - m->man);
     return code & m->sign ? -v : v;
 }
 

@@ -8,12 +8,12 @@
  *     f4e2m1       2  1   1                   6          none       none           yes (sign is bit 3)
  *     f8e8m0       8  0 127                   2^127      none       0xff           no sign, no zero: 2^(code - 127)
  *
- * Rounding is to nearest, ties to even. Beyond the greatest value: the greatest one when saturating; else infinity where
- * there is one, else NaN. A NaN without a code of its own becomes -0, as in the ONNX reference. f8e8m0 rounds up unless
- * said otherwise; numbers below 0 are NaN, below its smallest one the smallest.
+ * Rounding is to nearest, ties to even. Beyond the greatest value: the greatest one when saturating; else infinity
+ * where there is one, else NaN. A NaN without a code of its own becomes -0, as in the ONNX reference. f8e8m0 rounds up
+ * unless said otherwise; numbers below 0 are NaN, below its smallest one the smallest.
  *
- * The lowering of cast (ir/ops/map_minifloat.c) says the same in loops; these functions are for constants in text form and
- * for values that importers look at. Source: OCP 8-bit Floating Point and Microscaling Formats specifications. */
+ * The lowering of cast (ir/ops/map_minifloat.c) says the same in loops; these functions are for constants in text form
+ * and for values that importers look at. Source: OCP 8-bit Floating Point and Microscaling Formats specifications. */
 #ifndef AC_IR_GRAPH_MINIFLOAT_H
 #define AC_IR_GRAPH_MINIFLOAT_H
 #include "ir/graph/dtype.h"

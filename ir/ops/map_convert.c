@@ -82,8 +82,9 @@ static ac_x to_nibble(ac_lower *L, ac_x v, ac_dtype to)
     return lb_sub_wrap(b, lb_xor(b, v, sign), sign);
 }
 
-/* Numbers to numbers. Floats to integers: truncated, clamped to the range, NaN is 0; to i4, u4, i2 and u2 the low bits of
- * that as i32. Integers to narrower ones: the low bits. To floats: rounded to nearest even once, also from f64 to f16. */
+/* Numbers to numbers. Floats to integers: truncated, clamped to the range, NaN is 0; to i4, u4, i2 and u2 the low bits
+ * of that as i32. Integers to narrower ones: the low bits. To floats: rounded to nearest even once, also from f64 to
+ * f16. */
 ac_x mp_cast(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;

@@ -42,7 +42,8 @@ static ac_x to_exponent(ac_lb *b, ac_x x, bool wraps, int32_t round)
 {
     const ac_x bits = lb_bitcast(b, x, AC_I32), zero = lb_like_int(b, bits, 0), one = lb_like_int(b, bits, 1);
     const ac_x exp = lb_shr(b, bits, lb_like_int(b, bits, 23)), rest = lb_and(b, bits, lb_like_int(b, bits, 0x7fffff));
-    const ac_x tiny = lb_eq(b, exp, zero); /* 0.5 <= x / 2^-126 < 1 has the code 0, so its mantissa begins a place lower */
+    const ac_x tiny =
+        lb_eq(b, exp, zero); /* 0.5 <= x / 2^-126 < 1 has the code 0, so its mantissa begins a place lower */
     const ac_x least = lb_select(b, tiny, lb_like_int(b, bits, round == 2 ? 0x600000 : 0x400001),
                                  lb_like_int(b, bits, round == 2 ? 0x400000 : 1));
     ac_x code = round == 1 ? exp : lb_select(b, lb_ge(b, rest, least), lb_add_wrap(b, exp, one), exp);

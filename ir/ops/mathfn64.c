@@ -1,5 +1,5 @@
-/* mathfn64.c - exp, log, tanh, erf, sine and arc tangent in f64. Series of Taylor on ranges made small first: simple, and
- * good to the last place or two; nothing here is in a hurry. */
+/* mathfn64.c - exp, log, tanh, erf, sine and arc tangent in f64. Series of Taylor on ranges made small first: simple,
+ * and good to the last place or two; nothing here is in a hurry. */
 #include "ir/ops/mathfn64.h"
 
 #include <math.h>
@@ -61,7 +61,8 @@ ac_x lo_expm1_64(ac_lower *L, ac_x x)
     return lb_mul(b, lo_madd(L, a, e.y, lb_sub(b, a, inverse)), power_of_two(L, e.b));
 }
 
-/* x = 2^k m, sqrt(1/2) <= m < sqrt 2; f = m - 1, s = f / (2 + f): log m = f - (f^2/2 - s (f^2/2 + R)), R = 2 z (1/3 + z/5 +
+/* x = 2^k m, sqrt(1/2) <= m < sqrt 2; f = m - 1, s = f / (2 + f): log m = f - (f^2/2 - s (f^2/2 + R)), R = 2 z (1/3 +
+ * z/5 +
  * ..), z = s^2 <= 0.0295. */
 ac_x lo_log64(ac_lower *L, ac_x x)
 {

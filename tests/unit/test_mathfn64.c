@@ -1,5 +1,6 @@
-/* test_mathfn64.c - the f64 forms of exp, log, tanh and their like against libm, as whole nodes on a plain and on vector
- * targets; special values too. Errors are counted in units of 2^-52 of the value, or of 1 where the value is below `floor`. */
+/* test_mathfn64.c - the f64 forms of exp, log, tanh and their like against libm, as whole nodes on a plain and on
+ * vector targets; special values too. Errors are counted in units of 2^-52 of the value, or of 1 where the value is
+ * below `floor`. */
 #include "run_node.h"
 
 #include <math.h>
@@ -25,12 +26,14 @@ static double square_root_power(double v)
 }
 
 static const row ROWS[] = {
-    {"exp(x)", exp, -700, 700, 0, 2},      {"exp(x)", exp, -1, 1, 0, 2},       {"elu(x)", elu, -40, 1, 0, 3},
-    {"elu(x)", elu, -1e-3, 0, 0, 2},       {"log(x)", log, 1e-300, 4, 0, 2},   {"log(x)", log, 0.99, 1.01, 0, 2},
-    {"log(x)", log, 1, 1e300, 0, 2},       {"tanh(x)", tanh, -25, 25, 0, 4},   {"tanh(x)", tanh, -1e-2, 1e-2, 0, 3},
-    {"logistic(x)", sigmoid, -30, 30, 0, 4}, {"erf(x)", erf, -7, 7, 0, 8},       {"sin(x)", sin, -1e5, 1e5, 1, 3},
-    {"cos(x)", cos, -1e5, 1e5, 1, 3},      {"sin(x)", sin, -0.5, 0.5, 0, 2},   {"atan(x)", atan, -50, 50, 0, 6},
-    {"pow(x, k)", square_root_power, 1e-30, 1e30, 0, 300},
+    {"exp(x)", exp, -700, 700, 0, 2},     {"exp(x)", exp, -1, 1, 0, 2},
+    {"elu(x)", elu, -40, 1, 0, 3},        {"elu(x)", elu, -1e-3, 0, 0, 2},
+    {"log(x)", log, 1e-300, 4, 0, 2},     {"log(x)", log, 0.99, 1.01, 0, 2},
+    {"log(x)", log, 1, 1e300, 0, 2},      {"tanh(x)", tanh, -25, 25, 0, 4},
+    {"tanh(x)", tanh, -1e-2, 1e-2, 0, 3}, {"logistic(x)", sigmoid, -30, 30, 0, 4},
+    {"erf(x)", erf, -7, 7, 0, 8},         {"sin(x)", sin, -1e5, 1e5, 1, 3},
+    {"cos(x)", cos, -1e5, 1e5, 1, 3},     {"sin(x)", sin, -0.5, 0.5, 0, 2},
+    {"atan(x)", atan, -50, 50, 0, 6},     {"pow(x, k)", square_root_power, 1e-30, 1e30, 0, 300},
 };
 
 static void sample(ac_ctx *cx, const row *r, const ac_target *target)
@@ -38,7 +41,8 @@ static void sample(ac_ctx *cx, const row *r, const ac_target *target)
     enum { COUNT = 1537 };
     ac_graph *g;
     int status = 0;
-    const ac_node *n = read_node(cx, "input x: f64[1537]; const k: f64[1] = [0.5]", ac_strf(cx->region, "y = %s", r->node), &g);
+    const ac_node *n =
+        read_node(cx, "input x: f64[1537]; const k: f64[1] = [0.5]", ac_strf(cx->region, "y = %s", r->node), &g);
     if (!n) {
         fail(__LINE__, r->node, target->name, "is not read");
         return;
@@ -73,10 +77,14 @@ static void specials(ac_ctx *cx)
         const char *node;
         double x, want;
     } ROW[] = {
-        {"exp(x)", -HUGE_VAL, 0},     {"exp(x)", HUGE_VAL, HUGE_VAL}, {"exp(x)", NAN, NAN},    {"log(x)", 0, -HUGE_VAL},
-        {"log(x)", -1, NAN},          {"log(x)", HUGE_VAL, HUGE_VAL}, {"log(x)", NAN, NAN},    {"tanh(x)", HUGE_VAL, 1},
-        {"tanh(x)", -HUGE_VAL, -1},   {"erf(x)", HUGE_VAL, 1},        {"erf(x)", -9, -1},      {"logistic(x)", -HUGE_VAL, 0},
-        {"pow(x, k)", -4, NAN},       {"pow(x, k)", 0, 0},            {"pow(x, k)", 1, 1},     {"atan(x)", 0, 0},
+        {"exp(x)", -HUGE_VAL, 0},   {"exp(x)", HUGE_VAL, HUGE_VAL},
+        {"exp(x)", NAN, NAN},       {"log(x)", 0, -HUGE_VAL},
+        {"log(x)", -1, NAN},        {"log(x)", HUGE_VAL, HUGE_VAL},
+        {"log(x)", NAN, NAN},       {"tanh(x)", HUGE_VAL, 1},
+        {"tanh(x)", -HUGE_VAL, -1}, {"erf(x)", HUGE_VAL, 1},
+        {"erf(x)", -9, -1},         {"logistic(x)", -HUGE_VAL, 0},
+        {"pow(x, k)", -4, NAN},     {"pow(x, k)", 0, 0},
+        {"pow(x, k)", 1, 1},        {"atan(x)", 0, 0},
     };
     for (size_t i = 0; i < sizeof ROW / sizeof *ROW; i++) {
         ac_graph *g;
