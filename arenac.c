@@ -209,6 +209,7 @@ static int run_passes(arenac_job *job)
     p.pin = pin, p.n_pins = o->n_dims;
     p.reference = o->reference_tflite;
     p.views = o->views && !o->reference_tflite;
+    p.quantized_io = o->quantized_io;
     p.exact = o->exact;
     ac_sink dump;
     ac_sink_open(&dump, &job->cx);
@@ -349,6 +350,8 @@ static const char *options_text(arenac_job *job)
         s = ac_strf(job->cx.region, "%s%s --stripe auto", s, o->overlap ? "" : " --overlap off");
     if (o->caller_io)
         s = ac_strf(job->cx.region, "%s --host", s);
+    if (o->quantized_io)
+        s = ac_strf(job->cx.region, "%s --quantized-io", s);
     if (o->poison)
         s = ac_strf(job->cx.region, "%s --poison", s);
     if (o->exact)

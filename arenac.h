@@ -51,6 +51,7 @@ typedef struct ac_options {
     int overlap;              /* 1 on, 0 off, -1: on with stripes */
     bool stripe;              /* runs of steps may work row by row */
     bool preserve_input, preserve_all;
+    bool quantized_io;        /* inputs and outputs are integers where the model converts them */
     bool exact;               /* keep float order as written */
     bool poison;              /* generated code overwrites dead bytes between steps */
     bool host;                /* generated code exports a descriptor for dlopen (run, bench) */

@@ -8,6 +8,7 @@
 // clang-format off
 const ac_pass_row ac_passes[] = {
     {"infer",    "pins open dimensions, fills types and shapes, evaluates what shapes are computed from", pass_infer},
+    {"io",       "drops the quantisation of inputs and the dequantisation of outputs (--quantized-io)",   pass_io},
     {"layout",   "moves the transposes of formats that have channels first behind each other, where they cancel", pass_layout},
     {"simplify", "removes operators that change nothing: identity reshapes, quantize of dequantize, ...", pass_simplify},
     {"norm",     "folds multiplication and addition by channel constants into the convolution before",    pass_norm},
@@ -39,7 +40,7 @@ static int check_name(ac_ctx *cx, const char *option, const char *name)
     ac_error(cx, (ac_place){0}, E0501, "%s: there is no pass '%s'", option, name);
     const char *near = ac_closest(name, names, ac_pass_count);
     return near ? ac_help(cx, "did you mean '%s'?", near)
-                : ac_help(cx, "the passes are infer, layout, simplify, norm, pad, fold, dead, epilogue, view");
+                : ac_help(cx, "the passes are infer, io, layout, simplify, norm, pad, fold, dead, epilogue, view");
 }
 
 static int check_options(ac_ctx *cx, const ac_pass_options *o)
@@ -65,9 +66,9 @@ static bool wanted(const ac_pass_row *row, const ac_pass_options *o)
 {
     if (listed(o->skip, o->n_skip, row->name))
         return false;
-    if (row->fn == pass_view && !o->views)
+    if ((row->fn == pass_view && !o->views) || (row->fn == pass_io && !o->quantized_io))
         return false;
-    return !o->reference || row->fn == pass_infer || row->fn == pass_fold || row->fn == pass_dead;
+    return !o->reference || row->fn == pass_infer || row->fn == pass_io || row->fn == pass_fold || row->fn == pass_dead;
 }
 
 static double now_ms(void)

@@ -2,7 +2,7 @@
  *
  * A pass is `int pass_x(ac_pass *p)`: it changes p->graph, adds to p->changed, and returns AC_OK or AC_FAIL with diagnostics.
  * Its comment in ir/pass/x.c says what it needs and guarantees. The array in pass.c is the documentation of the pipeline:
- * infer, layout, simplify, norm, pad, fold, dead, epilogue, view. Each is verified (ac_graph_verify), timed, can be skipped, stopped
+ * infer, io, layout, simplify, norm, pad, fold, dead, epilogue, view. Each is verified (ac_graph_verify), timed, can be skipped, stopped
  * after and dumped by name. */
 #ifndef AC_IR_PASS_PASS_H
 #define AC_IR_PASS_PASS_H
@@ -18,6 +18,7 @@ typedef struct ac_pass_options {
     const ac_pin *pin; int32_t n_pins;
     bool reference;           /* --reference tflite: only infer, fold (shapes), dead */
     bool views;
+    bool quantized_io;        /* inputs and outputs are the integers inside */
     bool exact;               /* no change of float order */
     ac_sink *dump;
 } ac_pass_options;

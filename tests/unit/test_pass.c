@@ -49,6 +49,7 @@ static const char *run(ac_ctx *cx, ac_graph *g, const change *c)
     const ac_pass_time *time;
     int32_t n_time;
     ac_pass_options o = {.views = true, .exact = c->exact, .reference = c->reference, .skip = skip};
+    o.quantized_io = strstr(c->only, "io ") != NULL;
     o.n_skip = skip_list(c->only, skip);
     o.pin = &c->pin;
     o.n_pins = c->pin.name != NULL;
@@ -107,6 +108,20 @@ static const change CHANGES[] = {
     {.only = "dead", .before = "graph g {\n input x: f32[2,6]\n const k: i32[2] = [2, 1]\n s = shape(x) out_type=i32\n"
                            " m = mul(s, k)\n d = floor_div(m, s)\n c = maximum(m, d)\n h = minimum(c, s)\n y = reshape(x, h)\n output y\n}",
      .after = "graph g {\n  input x: f32[2,6]\n  const h: i32[2] = [2, 6]\n  y: f32[2,6] = reshape(x, h)\n  output y\n}\n"},
+
+    /* io: conversions at the border go, but not where somebody else reads the float form, or where the border is one tensor */
+    {.only = "io dead",
+     .before = "graph g {\n input x: f32[4]\n q: i8[4] q(0.5, 3) = quantize(x)\n a: i8[4] q(0.5, 3) = relu(q)\n y: f32[4] = dequantize(a)\n"
+               " output y\n}",
+     .after = "graph g {\n  input q: i8[4] q(0.5, 3)\n  a: i8[4] q(0.5, 3) = relu(q)\n  output a\n}\n"},
+    {.only = "io dead",
+     .before = "graph g {\n input x: f32[4]\n q: i8[4] q(0.5, 3) = quantize(x)\n a: i8[4] q(0.5, 3) = relu(q)\n y: f32[4] = dequantize(a)\n"
+               " z = add(x, y)\n output y, z\n}",
+     .after = "graph g {\n  input x: f32[4]\n  q: i8[4] q(0.5, 3) = quantize(x)\n  a: i8[4] q(0.5, 3) = relu(q)\n  y: f32[4] = dequantize(a)\n"
+              "  z: f32[4] = add(x, y)\n  output y, z\n}\n"},
+    {.only = "io dead",
+     .before = "graph g {\n input x: f32[4]\n q: i8[4] q(0.5, 3) = quantize(x)\n y: f32[4] = dequantize(q)\n output y\n}",
+     .after = "graph g {\n  input q: i8[4] q(0.5, 3)\n  y: f32[4] = dequantize(q)\n  output y\n}\n"},
 
     /* simplify */
     {.only = "simplify dead",
