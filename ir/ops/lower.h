@@ -107,6 +107,9 @@ int32_t lo_max_lanes(const ac_lower *L, ac_dtype d); /* lanes of d on the target
 /* Applies the epilogue to `value` (storage type of node->out[0], the element(s) at idx, lanes along the last dimension) and
  * stores the result. idx has out[0]'s rank. */
 void lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes);
+/* What AC_VARIANT_ROWS loops over outermost: the first two dimensions of t above 1 that come before dimension `before`; 1 where
+ * there is none, and without the variant. */
+void lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead[2]);
 /* 0 <= i < n in vectors of `lanes`, the rest in narrower ones and then one by one; `f` builds the code of one step. */
 typedef void lo_step(ac_lower *L, void *with, ac_x i, int32_t lanes);
 void lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *f, void *with);

@@ -129,6 +129,14 @@ ac_x lo_madd(ac_lower *L, ac_x x, ac_x y, ac_x acc)
     return lb_fma(b, lb_splat(b, x, lanes), lb_splat(b, y, lanes), lb_splat(b, acc, lanes));
 }
 
+void lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead[2])
+{
+    lead[0] = lead[1] = 1;
+    for (int32_t d = 0, n = 0; L->variant == AC_VARIANT_ROWS && d < before && n < 2; d++)
+        if (t->dim[d] > 1)
+            lead[n++] = t->dim[d];
+}
+
 void lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *f, void *with)
 {
     ac_lb *b = &L->b;

@@ -109,12 +109,11 @@ bool mp_byte_table(ac_lower *L)
     c.x_buf = lo_operand(L, c.x);
     c.table = make_table(L, &c);
     ac_lb *b = &L->b;
-    int64_t run = ac_tensor_count(y), outer[2] = {1, 1};
-    for (int32_t d = 0, n = 0; L->variant == AC_VARIANT_ROWS && d < y->rank && n < 2; d++)
-        if (y->dim[d] > 1)
-            run /= outer[n++] = y->dim[d];
-    ac_x row = lb_for_n(b, "i0", outer[0]), col = lb_for_n(b, "i1", outer[1]);
-    c.at = lb_mul(b, lb_add(b, lb_mul(b, row, lb_i32(b, outer[1])), col), lb_i32(b, run));
+    int64_t lead[2];
+    lo_lead(L, y, y->rank, lead);
+    const int64_t run = ac_tensor_count(y) / (lead[0] * lead[1]);
+    ac_x row = lb_for_n(b, "i0", lead[0]), col = lb_for_n(b, "i1", lead[1]);
+    c.at = lb_mul(b, lb_add(b, lb_mul(b, row, lb_i32(b, lead[1])), col), lb_i32(b, run));
     lo_strip(L, "i", run, L->target->vec_bytes ? 8 : 1, look_up, &c);
     lb_end(b);
     lb_end(b);

@@ -143,11 +143,10 @@ void lo_move(ac_lower *L, int32_t src, int32_t dst, const ac_move *m)
     lo_move_at(L, src, zero, dst, zero, m);
 }
 
-void lo_move_each(ac_lower *L, int32_t src, int32_t dst, const ac_move *m, int32_t lanes, ac_move_value *f,
-                  const void *ctx)
+void lo_move_each(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m, int32_t lanes,
+                  ac_move_value *f, const void *ctx)
 {
-    const ac_x zero = lb_i32(&L->b, 0);
-    nest(L, (copy){.src = src, .dst = dst, .from = zero, .to = zero, .each = f, .ctx = ctx}, *m, lanes > 1 ? lanes : 1);
+    nest(L, (copy){.src = src, .dst = dst, .from = from, .to = to, .each = f, .ctx = ctx}, *m, lanes > 1 ? lanes : 1);
 }
 
 void lo_move_fill(ac_lower *L, ac_x value, int32_t dst, const ac_move *m)

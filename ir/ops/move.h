@@ -39,8 +39,8 @@ void lo_move(ac_lower *L, int32_t src, int32_t dst, const ac_move *m);
 /* The same from positions known only at run time, added to m->from and m->to. */
 void lo_move_at(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m);
 /* With a computation on the way, at most `lanes` at a time. */
-void lo_move_each(ac_lower *L, int32_t src, int32_t dst, const ac_move *m, int32_t lanes, ac_move_value *f,
-                  const void *ctx);
+void lo_move_each(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m, int32_t lanes,
+                  ac_move_value *f, const void *ctx);
 /* Stores `value` (one lane) all over the box; strides of the source are ignored. */
 void lo_move_fill(ac_lower *L, ac_x value, int32_t dst, const ac_move *m);
 

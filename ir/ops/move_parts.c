@@ -68,8 +68,12 @@ int lo_concat(ac_lower *L)
         return ac_lower_refuse(L, "activation %s of a concatenation of %s; only f32 can have one", ac_act_name[act],
                                ac_dtype_name(y->dtype));
     const int32_t dst = lo_result_buf(L);
-    const int64_t outer = extent_of(y, 0, axis), row = extent_of(y, axis, y->rank);
-    int64_t at = 0;
+    int64_t lead[2], at = 0;
+    lo_lead(L, y, axis, lead);
+    const int64_t outer = extent_of(y, 0, axis) / (lead[0] * lead[1]), row = extent_of(y, axis, y->rank);
+    ac_lb *b = &L->b;
+    const ac_x oy = lb_for_n(b, "oy", lead[0]), ox = lb_for_n(b, "ox", lead[1]);
+    const ac_x first = lb_mul(b, lb_add(b, lb_mul(b, oy, lb_i32(b, lead[1])), ox), lb_i32(b, outer));
     for (int32_t i = 0; i < n->n_in; i++) {
         ac_tensor *x = n->in[i];
         const int64_t part = extent_of(x, axis, x->rank);
@@ -77,17 +81,20 @@ int lo_concat(ac_lower *L)
         ac_move_dim(&m, outer, part, row);
         ac_move_dim(&m, part, 1, 1);
         at += part;
+        const ac_x from = lb_mul(b, first, lb_i32(b, part)), to = lb_mul(b, first, lb_i32(b, row));
         const bool small = y->dtype == AC_I8 || y->dtype == AC_U8 || y->dtype == AC_I16;
         concat_rule r = {.dtype = y->dtype, .zero = ac_zero(y), .act = act};
         r.rescale = small && x->quant && y->quant && (ac_scale(x) != ac_scale(y) || ac_zero(x) != ac_zero(y));
         if (!r.rescale && act == AC_ACT_NONE) {
-            lo_move(L, lo_operand(L, x), dst, &m);
+            lo_move_at(L, lo_operand(L, x), from, dst, to, &m);
             continue;
         }
         r.scale = ac_scale(x) * (1.0f / ac_scale(y));
         r.bias = -(float)ac_zero(x) * r.scale;
-        lo_move_each(L, lo_operand(L, x), dst, &m, ac_target_lanes(L->target, AC_F32), concat_value, &r);
+        lo_move_each(L, lo_operand(L, x), from, dst, to, &m, ac_target_lanes(L->target, AC_F32), concat_value, &r);
     }
+    lb_end(b);
+    lb_end(b);
     return AC_OK;
 }
 
