@@ -5,6 +5,7 @@
 #include "job.h"
 
 #include "planner/stripe.h"
+#include "planner/stripe_swap.h"
 
 enum { TRIES = 6 }; /* limits tried below a budget */
 
@@ -37,25 +38,44 @@ static int try_limit(arenac_job *job, ac_stripe_search *q, ac_live_options live,
     return ac_job_pack(job, live);
 }
 
-int ac_job_stripe(arenac_job *job, ac_live_options live)
+/* The best groups of the steps as they stand in `from`, if they beat *best. */
+static int groups_of(arenac_job *job, const result *from, ac_live_options live, result *best)
 {
     const ac_bytes budget = job->opt.budget;
-    const result plain = present(job);
-    result best = plain;
-    if (budget >= 0 && plain.plan.arena_bytes <= budget)
-        return AC_OK; /* the cheapest plan that fits */
     ac_stripe_search *q =
-        ac_stripe_open(&job->cx, job->graph, job->step, job->n_steps, job->live, job->target, job->opt.exact, live);
+        ac_stripe_open(&job->cx, job->graph, from->step, from->n_steps, from->live, job->target, job->opt.exact, live);
     ac_bytes limit = budget > q->least ? budget : q->least;
     for (int32_t k = 0; k < TRIES; k++) {
-        restore(job, &plain);
+        restore(job, from);
         AC_TRY(try_limit(job, q, live, limit));
-        if (job->plan.arena_bytes < best.plan.arena_bytes)
-            best = present(job);
+        if (job->plan.arena_bytes < best->plan.arena_bytes)
+            *best = present(job);
         if (limit <= q->least || job->plan.arena_bytes <= budget)
             break;
         limit -= job->plan.arena_bytes - budget; /* packing took more than the estimate */
         limit = limit < q->least || k == TRIES - 2 ? q->least : limit;
+    }
+    return AC_OK;
+}
+
+int ac_job_stripe(arenac_job *job, ac_live_options live)
+{
+    const ac_bytes budget = job->opt.budget;
+    const result plain = present(job);
+    result best = plain, swapped = plain;
+    if (budget >= 0 && plain.plan.arena_bytes <= budget)
+        return AC_OK; /* the cheapest plan that fits */
+    AC_TRY(groups_of(job, &plain, live, &best));
+    ac_lowered **step = AC_NEW_N(job->cx.region, ac_lowered *, plain.n_steps + 1);
+    if (best.plan.arena_bytes > budget &&
+        ac_stripe_swap(&job->cx, plain.step, plain.n_steps, job->target, job->opt.exact, step)) {
+        restore(job, &plain);
+        job->step = step;
+        AC_TRY(ac_job_pack(job, live));
+        swapped = present(job);
+        if (swapped.plan.arena_bytes < best.plan.arena_bytes)
+            best = swapped;
+        AC_TRY(groups_of(job, &swapped, live, &best));
     }
     restore(job, &best);
     return AC_OK;

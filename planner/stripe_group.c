@@ -13,6 +13,8 @@ typedef struct group {
     int32_t *place;     /* by step - begin: its member */
     ac_tensor **tensor; /* by ac_stripe.tensor */
     int32_t *maker;     /* ... step - begin, */
+    bool strict;        /* a step that looks ahead in another unit's rows does not join */
+    bool refused;       /* strict made a difference */
     int32_t *maker_buf; /* ... buffer of its loops */
 } group;
 
@@ -114,8 +116,9 @@ static bool made_tensors(group *w)
             w->tensor[s->n_tensors] = t;
             w->maker[s->n_tensors] = k;
             w->maker_buf[s->n_tensors] = a;
-            s->tensor[s->n_tensors++] =
-                (ac_stripe_tensor){AC_STRIPE_WHOLE, 0, count / f->part.steps, f->part.steps, -1};
+            s->tensor[s->n_tensors] =
+                (ac_stripe_tensor){AC_STRIPE_WHOLE, 0, count / f->part.steps, f->part.steps, -1, s->n_tensors};
+            s->n_tensors++;
         }
     }
     return true;
@@ -124,7 +127,7 @@ static bool made_tensors(group *w)
 /* ------------------------------------------------------------------ units */
 
 /* Step k works column by column on what unit u makes in the same column. */
-static bool joins(const group *w, int32_t k, int32_t u)
+static bool joins(group *w, int32_t k, int32_t u)
 {
     const ac_stripe_form *f = form(w, k);
     int32_t head = 0;
@@ -133,22 +136,27 @@ static bool joins(const group *w, int32_t k, int32_t u)
     const ac_part *p = &form(w, head)->part;
     if (!f->part.col || !p->col || f->part.steps != p->steps || f->part.cols != p->cols)
         return false;
+    bool ahead = false;
     for (int32_t a = 0; a < f->low->arg.n; a++) {
         const ac_tensor *t = tensor_of(f->low, a);
         const int32_t i = t ? find(w, t) : -1;
-        if (i < 0 || f->low->fn->buf.item[a].role != AC_BUF_IN || w->unit_of[w->maker[i]] != u)
+        if (i < 0 || f->low->fn->buf.item[a].role != AC_BUF_IN)
             continue;
+        if (w->unit_of[w->maker[i]] != u) {
+            ahead |= !f->part.pixel[a];
+            continue;
+        }
         const ac_part *m = &form(w, w->maker[i])->part;
         if (m->late || !m->pixel[w->maker_buf[i]] || !f->part.pixel[a])
             return false;
     }
-    return true;
+    w->refused |= ahead && w->strict;
+    return !(ahead && w->strict);
 }
 
 static void units(group *w)
 {
     ac_stripe *s = &w->q->s;
-    int32_t sources = 0;
     s->unit = AC_NEW_N(w->r, ac_stripe_unit, w->n);
     for (int32_t k = 0; k < w->n; k++) {
         const ac_stripe_form *f = form(w, k);
@@ -159,7 +167,6 @@ static void units(group *w)
             if (i >= 0 && w->unit_of[w->maker[i]] > last)
                 last = w->unit_of[w->maker[i]];
         }
-        sources += last < 0;
         w->unit_of[k] = last >= 0 && joins(w, k, last) ? last : s->n_units;
         if (w->unit_of[k] == s->n_units)
             s->unit[s->n_units++] = (ac_stripe_unit){.steps = f->part.steps};
@@ -169,7 +176,6 @@ static void units(group *w)
     s->member = AC_NEW_N(w->r, ac_stripe_member, w->n);
     for (int32_t u = 0, m = 0; u < s->n_units; u++) {
         s->unit[u].member = m;
-        s->unit[u].asked = sources > 1;
         for (int32_t k = 0; k < w->n; k++)
             if (w->unit_of[k] == u) {
                 s->member[m].part = form(w, k)->part;
@@ -276,6 +282,66 @@ static void kinds(group *w)
     }
 }
 
+/* The window of an operand that result i may be written over: it dies with the same element. -1: none. */
+static int32_t operand_under(const group *w, int32_t i)
+{
+    const ac_stripe *s = &w->q->s;
+    const ac_stripe_form *f = form(w, w->maker[i]);
+    for (int32_t k = 0; k < f->low->n_overwrite; k++) {
+        const int32_t o = find(w, f->low->overwrite[k]);
+        int32_t readers = 0;
+        for (int32_t m = 0; m < w->n && o >= 0; m++)
+            for (int32_t a = 0; a < form(w, m)->low->arg.n; a++)
+                readers +=
+                    tensor_of(form(w, m)->low, a) == w->tensor[o] && form(w, m)->low->fn->buf.item[a].role == AC_BUF_IN;
+        if (o < 0 || readers != 1 || s->tensor[o].kind != AC_STRIPE_WINDOW || s->tensor[o].home != o ||
+            s->tensor[o].unit == s->tensor[i].unit || s->tensor[o].row != s->tensor[i].row)
+            continue;
+        return o;
+    }
+    return -1;
+}
+
+static void share_windows(group *w)
+{
+    ac_stripe *s = &w->q->s;
+    for (int32_t i = 0; i < s->n_tensors; i++) {
+        const int32_t o = s->tensor[i].kind == AC_STRIPE_WINDOW ? operand_under(w, i) : -1;
+        if (o >= 0)
+            s->tensor[i].home = o;
+    }
+}
+
+static ac_bytes window_bytes(const group *w)
+{
+    const ac_stripe *s = &w->q->s;
+    ac_bytes sum = 0;
+    for (int32_t i = 0; i < s->n_tensors; i++)
+        if (s->tensor[i].kind == AC_STRIPE_WINDOW && s->tensor[i].home == i)
+            sum += ac_dtype_size(w->tensor[i]->dtype, s->tensor[i].row * s->tensor[i].rows);
+    return sum;
+}
+
+/* Rows as early as possible, or only when somebody lacks them: whichever needs smaller windows. */
+static bool order(group *w)
+{
+    ac_stripe_group *q = w->q;
+    ac_bytes best = -1;
+    bool asked = false;
+    for (int pass = 0; pass < 3; pass++) {
+        const bool ask = pass == 2 ? asked : pass == 1;
+        for (int32_t u = 0; u < q->s.n_units; u++)
+            q->s.unit[u].asked = ask;
+        if (pass == 2 && best < 0)
+            return false;
+        if (!ac_stripe_simulate(&q->s, q->unit_of_tick, w->r) || (best >= 0 && window_bytes(w) >= best))
+            continue;
+        best = window_bytes(w);
+        asked = ask;
+    }
+    return best >= 0;
+}
+
 /* ------------------------------------------------------------------ buffers */
 
 static int32_t param(group *w, ac_buf buf, ac_arg arg)
@@ -332,6 +398,8 @@ static int32_t made_param(group *w, int32_t i, const ac_buf *like, ac_bytes alig
 {
     ac_stripe_tensor *t = &w->q->s.tensor[i];
     ac_buf buf = *like;
+    if (t->home != i)
+        return t->buf = made_param(w, t->home, like, align);
     if (t->buf >= 0)
         return t->buf;
     if (t->kind == AC_STRIPE_WINDOW) {
@@ -390,27 +458,41 @@ static bool buffers(group *w, ac_bytes align)
     return q->n_args <= MAX_PARAMS;
 }
 
-bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_bytes align, ac_region *region,
-                        ac_stripe_group *out)
+static bool build(ac_stripes *v, int32_t begin, int32_t end, ac_bytes align, ac_region *region, bool strict,
+                  ac_stripe_group *out, bool *refused)
 {
     *out = (ac_stripe_group){.begin = begin, .end = end};
-    group w = {.v = v, .r = region, .q = out, .n = end - begin};
-    for (int32_t s = begin; s < end; s++)
-        if (!ac_stripe_form_of(v, s)->ok)
-            return false;
+    group w = {.v = v, .r = region, .q = out, .n = end - begin, .strict = strict};
     w.unit_of = AC_NEW_N(region, int32_t, w.n);
     w.place = AC_NEW_N(region, int32_t, w.n);
     if (!made_tensors(&w))
         return false;
     units(&w);
+    *refused = w.refused;
     if (!reads(&w))
         return false;
     int64_t ticks = 0;
     for (int32_t u = out->s.n_units - 1; u >= 0; u--)
         ticks += out->s.unit[u].limit = limit_of(&w, u);
     kinds(&w);
+    share_windows(&w);
     out->unit_of_tick = AC_NEW_N(region, int32_t, ticks + 1);
-    return ac_stripe_simulate(&out->s, out->unit_of_tick, region) && buffers(&w, align);
+    return order(&w) && buffers(&w, align);
+}
+
+bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_bytes align, ac_region *region,
+                        ac_stripe_group *out)
+{
+    bool refused = false;
+    for (int32_t s = begin; s < end; s++)
+        if (!ac_stripe_form_of(v, s)->ok)
+            return false;
+    ac_stripe_group apart;
+    const bool strict = build(v, begin, end, align, region, true, &apart, &refused);
+    const bool greedy = (refused || !strict) && build(v, begin, end, align, region, false, out, &refused);
+    if (strict && (!greedy || apart.scratch < out->scratch))
+        *out = apart;
+    return strict || greedy;
 }
 
 /* The node that stands for the group: reports, lives and messages see its operands and results. */

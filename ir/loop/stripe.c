@@ -82,7 +82,7 @@ static ac_x oldest_needed(composer *c, int32_t t)
     for (int32_t u = 0; u < c->s->n_units; u++)
         for (int32_t k = 0; k < c->s->unit[u].n_reads; k++) {
             const ac_stripe_read *r = &c->s->unit[u].read[k];
-            if (r->tensor != t)
+            if (c->s->tensor[r->tensor].home != t)
                 continue;
             ac_x v = line(c, &r->low, lb_get(&c->b, c->next[u]));
             low = low ? lb_min(&c->b, low, v) : v;
@@ -111,7 +111,8 @@ static void slide(composer *c, int32_t t, ac_x row)
 static void set_base(composer *c, int32_t t)
 {
     ac_lb *b = &c->b;
-    c->base[t] = c->first[t] ? lb_mul(b, lb_get(b, c->first[t]), lb_i32(b, c->s->tensor[t].row)) : 0;
+    const ac_x first = c->first[c->s->tensor[t].home];
+    c->base[t] = first ? lb_mul(b, lb_get(b, first), lb_i32(b, c->s->tensor[t].row)) : 0;
 }
 
 /* ------------------------------------------------------------------ units */
@@ -138,7 +139,7 @@ static void step(composer *c, int32_t number)
     const ac_stripe_unit *u = &s->unit[number];
     c->row = lb_get(b, c->next[number]);
     for (int32_t t = 0; t < s->n_tensors; t++)
-        if (s->tensor[t].unit == number && c->first[t])
+        if (s->tensor[t].unit == number && s->tensor[t].home == t && c->first[t])
             slide(c, t, c->row);
     for (int32_t t = 0; t < s->n_tensors; t++)
         if (s->tensor[t].kind == AC_STRIPE_WINDOW)
@@ -213,7 +214,8 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
     for (int32_t u = 0; u < s->n_units; u++)
         c->next[u] = lb_var(b, "next", lb_i32(b, 0));
     for (int32_t t = 0; t < s->n_tensors; t++)
-        if (s->tensor[t].kind == AC_STRIPE_WINDOW && s->tensor[t].rows < s->unit[s->tensor[t].unit].limit)
+        if (s->tensor[t].kind == AC_STRIPE_WINDOW && s->tensor[t].home == t &&
+            s->tensor[t].rows < s->unit[s->tensor[t].unit].limit)
             c->first[t] = lb_var(b, "first", lb_i32(b, 0));
     lb_for_n(b, "tick", s->ticks);
     for (int32_t u = s->n_units - 1; u > 0; u--) {

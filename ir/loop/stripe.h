@@ -34,7 +34,8 @@ typedef struct ac_stripe_tensor {
     ac_stripe_kind kind;
     int32_t unit; /* that makes it; -1: from outside */
     int64_t row, rows;
-    int32_t buf; /* of the new function */
+    int32_t buf;  /* of the new function */
+    int32_t home; /* whose window it lives in: itself, or an operand that it is written over, element by element */
 } ac_stripe_tensor;
 
 typedef struct ac_stripe_read { /* a unit reads rows of a tensor made by an earlier one */

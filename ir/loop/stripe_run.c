@@ -35,7 +35,7 @@ static int64_t kept(const ac_stripe *s, const int64_t *next, int32_t t)
     int64_t low = next[s->tensor[t].unit];
     for (int32_t u = 0; u < s->n_units; u++)
         for (int32_t k = 0; k < s->unit[u].n_reads; k++)
-            if (s->unit[u].read[k].tensor == t) {
+            if (s->tensor[s->unit[u].read[k].tensor].home == t) {
                 const int64_t v = ac_ramp_at(&s->unit[u].read[k].low, next[u]);
                 low = v < low ? v : low;
             }
@@ -56,7 +56,7 @@ bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp)
         if (u < 0)
             break;
         for (int32_t t = 0; t < s->n_tensors; t++)
-            if (s->tensor[t].kind == AC_STRIPE_WINDOW && s->tensor[t].unit == u) {
+            if (s->tensor[t].kind == AC_STRIPE_WINDOW && s->tensor[t].unit == u && s->tensor[t].home == t) {
                 const int64_t n = kept(s, next, t);
                 s->tensor[t].rows = n > s->tensor[t].rows ? n : s->tensor[t].rows;
             }

@@ -96,7 +96,7 @@ static void shorten(arenac_job *job, ac_stripes *v, const ac_stripe_group *q, vo
     for (int32_t t = 0; t < q->s.n_tensors; t++) {
         ac_stripe_group less = *q;
         ac_stripe_tensor *x = &less.s.tensor[t];
-        if (x->kind != AC_STRIPE_WINDOW || x->rows < 2 || x->buf < 0)
+        if (x->kind != AC_STRIPE_WINDOW || x->rows < 2 || x->buf < 0 || x->home != t)
             continue;
         x->rows--;
         less.s.buf[x->buf].count -= x->row;
