@@ -240,7 +240,8 @@ static int check_stage(arenac_job *job, void *arg)
         job->step[i] = ac_lower_node(&job->cx, job->cx.region, order[i], job->target, 0, job->opt.exact);
         failed = failed || !job->step[i];
     }
-    job->n_steps = n;
+    job->n_steps = job->n_lowered = n;
+    job->lowered = job->step;
     if (failed)
         return AC_FAIL;
     job->stage = 2;
@@ -299,25 +300,36 @@ static int search_order(arenac_job *job, ac_live_options live)
     return AC_OK;
 }
 
-static int plan_stage(arenac_job *job, void *arg)
+int ac_job_plan(arenac_job *job)
 {
-    AC_TRY(check_stage(job, arg));
-    if (job->stage >= 3)
-        return AC_OK;
     const ac_options *o = &job->opt;
     ac_live_options live = {.whole = o->reference_tflite, .preserve_input = o->preserve_input, .preserve_all = o->preserve_all,
                             .inplace = o->inplace && !o->reference_tflite, .caller_io = o->caller_io,
                             .align = o->align ? o->align : o->reference_tflite ? 64 : job->target->align};
+    job->step = AC_NEW_N(job->cx.region, ac_lowered *, job->n_lowered + 1);
+    job->n_steps = job->n_lowered;
+    for (int32_t i = 0; i < job->n_steps; i++)
+        job->step[i] = job->lowered[i];
     AC_TRY(ac_job_pack(job, live));
     if (o->schedule_search)
         AC_TRY(search_order(job, live));
     if (o->stripe && !o->reference_tflite && !o->preserve_all)
         AC_TRY(ac_job_stripe(job, live));
-    if (job->live->overlaps)
-        AC_TRY(ac_overlap_turn(&job->cx, job->live, &job->plan, job->step));
+    return job->live->overlaps ? ac_overlap_turn(&job->cx, job->live, &job->plan, job->step) : AC_OK;
+}
+
+static int plan_stage(arenac_job *job, void *arg)
+{
+    AC_TRY(check_stage(job, arg));
+    if (job->stage >= 3)
+        return AC_OK;
+    AC_TRY(ac_job_plan(job));
     ac_report_model(job);
     job->stage = 3;
-    return ac_report_budget(job);
+    if (ac_report_budget(job) == AC_OK)
+        return AC_OK;
+    ac_job_price(job);
+    return AC_FAIL;
 }
 
 int arenac_plan(arenac_job *job) { return arenac_guard(job, plan_stage, NULL); }

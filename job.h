@@ -21,6 +21,8 @@ struct arenac_job {
     ac_graph *graph;
     ac_lowered **step;          /* in execution order */
     int32_t n_steps;
+    ac_lowered **lowered;       /* the steps in the file's order, one for each node */
+    int32_t n_lowered;
     ac_liveness *live;
     ac_plan plan;
     ac_order_result order;      /* of --schedule search */
@@ -40,6 +42,10 @@ int arenac_shape_input(arenac_job *job, int32_t input, int32_t rank, const int64
 /* Opens the file and sets path, base and stem; the stages that read it call this, and the first call does it. */
 int ac_job_file(arenac_job *job, const char *path);
 
+/* From `lowered` to step, live and plan, by the options; again from the start each time. */
+int ac_job_plan(arenac_job *job);
+/* job_price.c: adds to the last diagnostic (over the budget) what options not in use would take. */
+void ac_job_price(arenac_job *job);
 /* Lives of the steps as they stand, packed and checked: live, plan, row. */
 int ac_job_pack(arenac_job *job, ac_live_options live);
 bool ac_job_overlaps(const arenac_job *job); /* do results start inside operands? */

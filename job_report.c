@@ -220,6 +220,11 @@ static void notes(arenac_job *job)
         ac_push(cx->region, &note,
                 ac_strf(cx->region, "%d result%s inside an operand that dies (overlap)", shared,
                         shared == 1 ? " starts" : "s start"));
+    for (int32_t s = 0; s < job->n_steps; s++)
+        if (job->step[s]->chain)
+            ac_push(cx->region, &note,
+                    ac_strf(cx->region, "step %d works row by row, %s B between its operators: %s", s,
+                            ac_commas(cx, job->step[s]->scratch), job->step[s]->chain));
     if (job->opt.schedule_search)
         ac_push(cx->region, &note, ac_report_order_note(job, ""));
     if (g->missing.n)

@@ -180,7 +180,8 @@ static void items(live *v)
                 continue;
             ac_item *it = &o->problem.item[n];
             o->scratch_item[s][a] = n++;
-            it->name = ac_internf(v->cx, "scratch%d.%d", s, a);
+            const ac_tensor *of = low->arg.item[a].tensor; /* some rows of it */
+            it->name = of ? ac_internf(v->cx, "rows of %s", of->name) : ac_internf(v->cx, "scratch%d.%d", s, a);
             it->size = low->arg.item[a].bytes;
             it->align = low->fn->buf.item[a].align > v->opt.align ? low->fn->buf.item[a].align : v->opt.align;
             it->life = (ac_life){s, s + 1};

@@ -83,7 +83,8 @@ static ac_bytes of_group(ac_stripe_search *q, const ac_stripe_group *x, ac_regio
     ac_bytes sum = x->scratch, best = 0;
     for (int32_t i = 0; i < g->tensor.n; i++) {
         const ac_tensor *t = g->tensor.item[i];
-        if (t->root || t->state || l->item_of[i] < 0 || l->first[i] >= x->end || l->last[i] < x->begin)
+        if (t->root || l->item_of[i] < 0 || l->problem.item[l->item_of[i]].mem != AC_MEM_ARENA ||
+            l->first[i] >= x->end || l->last[i] < x->begin)
             continue;
         bool inner = q->forms.made_at[i] >= x->begin && !t->input;
         for (int32_t k = 0; k < x->n_out && inner; k++)
@@ -115,7 +116,7 @@ typedef struct cut { /* of the steps before this one */
 
 static ac_bytes cost(const ac_stripe_search *q, int32_t begin, int32_t end)
 {
-    return q->cost[begin * q->forms.n_steps + end - 1];
+    return q->cost[begin * LONGEST + end - begin - 1];
 }
 
 /* Fewest fused steps with every estimate at most `limit`, then the lowest peak; limit < 0: the lowest peak alone. */
@@ -149,11 +150,11 @@ ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_graph *g, ac_lowered *cons
     q->align = opt.align;
     q->overlap = live->overlaps != NULL;
     q->keep_inputs = opt.preserve_input || opt.whole;
-    q->cost = AC_NEW_N(cx->region, ac_bytes, (size_t)n_steps * (size_t)n_steps + 1);
-    for (int32_t i = 0; i < n_steps * n_steps; i++)
+    q->cost = AC_NEW_N(cx->region, ac_bytes, n_steps * LONGEST + 1);
+    for (int32_t i = 0; i < n_steps * LONGEST; i++)
         q->cost[i] = -1;
     for (int32_t s = 0; s < n_steps; s++) {
-        q->cost[s * n_steps + s] = of_step(q, s);
+        q->cost[s * LONGEST] = of_step(q, s);
         q->single = cost(q, s, s + 1) > q->single ? cost(q, s, s + 1) : q->single;
     }
     for (int32_t begin = 0; begin < n_steps; begin++)
@@ -164,7 +165,7 @@ ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_graph *g, ac_lowered *cons
             ac_stripe_group x;
             const bool ok = ac_stripe_group_of(&q->forms, begin, end, q->align, tmp, &x);
             if (ok)
-                q->cost[begin * n_steps + end - 1] = of_group(q, &x, tmp);
+                q->cost[begin * LONGEST + end - begin - 1] = of_group(q, &x, tmp);
             const bool full = ok && x.scratch >= q->single;
             ac_region_close(tmp);
             if (full)

@@ -16,8 +16,8 @@ typedef struct ac_stripe_search {
     ac_bytes align;
     bool overlap; /* results may start inside operands that die */
     bool keep_inputs;
-    ac_bytes *cost;  /* [begin * n + end - 1]: estimated bytes of steps begin .. end - 1 as a group (one: as it is); -1:
-                        none */
+    ac_bytes *cost;  /* [begin * 48 + end - begin - 1]: estimated bytes of steps begin .. end - 1 as a group (one: as it
+                        is); -1:  none */
     ac_bytes least;  /* peak of the best cut into groups */
     ac_bytes single; /* peak without groups */
 } ac_stripe_search;

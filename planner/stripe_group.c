@@ -412,6 +412,7 @@ static int32_t made_param(group *w, int32_t i, const ac_buf *like, ac_bytes alig
     }
     buf.align = t->kind == AC_STRIPE_WHOLE ? buf.align : (int32_t)ac_dtype_size(buf.dtype, 1);
     t->buf = scratch_param(w, buf, t->kind == AC_STRIPE_WHOLE ? like->count : t->row * t->rows, align);
+    w->q->arg[t->buf].tensor = w->tensor[i];
     return t->buf;
 }
 
@@ -516,11 +517,27 @@ static ac_node *group_node(ac_stripes *v, const ac_stripe_group *q)
     return n;
 }
 
+/* "CONV_2D, DEPTHWISE_CONV_2D + ADD" */
+static const char *chain_text(ac_stripes *v, const ac_stripe_group *q)
+{
+    const char *text = NULL;
+    for (int32_t s = q->begin; s < q->end; s++) {
+        const ac_node *n = v->step[s]->node;
+        for (int32_t f = -1; f < n->n_fused; f++) {
+            const ac_node *m = f < 0 ? n : n->fused[f];
+            const char *op = m->at.op ? m->at.op : ac_ops[m->op].tflite;
+            text = text ? ac_strf(v->cx->region, "%s%s%s", text, f < 0 ? ", " : " + ", op) : op;
+        }
+    }
+    return text;
+}
+
 ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q)
 {
     ac_region *r = v->cx->region;
     ac_lowered *low = AC_NEW(r, ac_lowered);
     low->node = group_node(v, q);
+    low->chain = chain_text(v, q);
     q->s.name = ac_internf(v->cx, "stripe_%d_%d", q->begin, q->end - 1);
     q->s.note = ac_strf(r, "steps %d to %d row by row -> %s", q->begin, q->end - 1, ac_tensor_str(v->cx, q->out[0]));
     for (int32_t s = q->begin; s < q->end; s++)

@@ -39,7 +39,7 @@ typedef struct ac_const {
 typedef enum ac_arg_kind { AC_ARG_TENSOR, AC_ARG_CONST, AC_ARG_SCRATCH } ac_arg_kind;
 typedef struct ac_arg {
     ac_arg_kind kind;
-    ac_tensor *tensor;   /* TENSOR */
+    ac_tensor *tensor;   /* TENSOR; SCRATCH: whose rows it holds, NULL: none */
     ac_const *konst;     /* CONST */
     ac_bytes bytes;      /* SCRATCH: size; align is the buffer's */
 } ac_arg;
@@ -52,6 +52,7 @@ typedef struct ac_lowered {
     ac_bytes scratch;          /* sum of SCRATCH arguments (each rounded up to 16) */
     ac_tensor *overwrite[8];   /* operands the result may be placed over exactly, if they die here (element-wise access) */
     int32_t n_overwrite;
+    const char *chain;         /* of a group of steps (planner/stripe_group.h): its operators; NULL: one node */
 } ac_lowered;
 
 /* Rows of the result (its first dimension above 1) are the outermost loop and columns the next one, so that the node can run a

@@ -39,6 +39,11 @@ least=$(arena "$src/models/dsnet_int8.tflite" --stripe auto)
   "$(arena "$src/models/dsnet_int8.tflite" --overlap on)" ] || { echo "a budget that fits needs no stripes"; exit 1; }
 [ "$(arena "$src/models/dsnet_int8.tflite" --stripe auto --budget "$least")" -le "$least" ]
 
+"$arenac" plan "$src/models/dsnet_int8.tflite" --align 4 --budget "$least" 2>price >/dev/null && exit 1
+grep -q "help: --stripe auto takes .* B$" price || { cat price; echo "the failure does not price stripes"; exit 1; }
+"$arenac" plan "$src/models/dsnet_int8.tflite" --stripe auto >report
+grep -q "works row by row, .* B between its operators: .*CONV_2D" report || { cat report; echo "the chain is not named"; exit 1; }
+
 at_most() { # NAME BYTES OPTION...
     f=$shared/models/tflite/$1/$1.tflite
     [ -f "$f" ] || return 0
