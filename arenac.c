@@ -145,6 +145,12 @@ int arenac_read(arenac_job *job, const char *path)
 int arenac_shape_input(arenac_job *job, int32_t input, int32_t rank, const int64_t *dim)
 {
     ac_tensor *t = job->graph->input.item[input];
+    if (t->any_rank && rank <= AC_MAX_RANK) {
+        t->any_rank = false;
+        t->rank = rank;
+        for (int32_t i = 0; i < rank; i++)
+            t->dim[i] = dim[i];
+    }
     if (t->rank == rank)
         for (int32_t i = 0; i < rank; i++)
             if (t->dim[i] < 0 || t->dim_name[i])

@@ -167,7 +167,7 @@ static void print_place(const ac_place *at, FILE *to)
     if (at->op_index)
         fprintf(to, "op%d", at->op_index - 1);
     if (at->byte)
-        fprintf(to, "byte 0x%llx", (unsigned long long)(at->byte - 1));
+        fprintf(to, "%sbyte 0x%llx", at->op_index ? " " : "", (unsigned long long)(at->byte - 1));
     if (at->node)
         fprintf(to, " '%s'", at->node);
     if (at->op)

@@ -226,6 +226,13 @@ ac_tensor *ac_build_ints(const ac_build *b, int64_t count, const int64_t *v)
 
 /* Values of operands. */
 
+bool ac_build_constant(const ac_tensor *t)
+{
+    while (t && !ac_tensor_is_const(t) && t->def && (t->def->op == AC_OP_TRANSPOSE || t->def->op == AC_OP_RESHAPE))
+        t = t->def->in[0];
+    return t && ac_tensor_is_const(t);
+}
+
 int ac_build_axis(const ac_build *b, int64_t axis, int32_t rank, int32_t *out)
 {
     if (axis < -(int64_t)rank || axis >= rank)

@@ -54,6 +54,8 @@ ac_ints ac_build_list(const ac_build *b, int64_t count, const int64_t *v);    /*
 ac_tensor *ac_build_specialise(const ac_build *b, ac_tensor *t);
 /* The numbers of a constant of integers, at most 2^20; AC_FAIL: other types, more numbers (reported). */
 int ac_build_values(const ac_build *b, ac_tensor *t, ac_ints *out);
+/* Is t made of constants only? It may still be a node: large ones are folded later. */
+bool ac_build_constant(const ac_tensor *t);
 /* axis from the file -> 0..rank-1; AC_FAIL: E0103. */
 int ac_build_axis(const ac_build *b, int64_t axis, int32_t rank, int32_t *out);
 

@@ -2,6 +2,7 @@
 #include "import/import.h"
 #include "base/bytes.h"
 #include "import/onnx.h"
+#include "import/tf.h"
 #include "import/tflite.h"
 
 #include <string.h>
@@ -126,8 +127,16 @@ static bool looks_tensorflow(ac_span s)
 {
     outline o = outline_of(s);
     uint64_t at = 1, n;
-    if (is_text(s))
-        return starts_with(first_word(s), "node {") || starts_with(first_word(s), "node{");
+    if (is_text(s)) {
+        static const char *const WORD[] = {"node", "library", "versions", "saved_model_schema_version", "meta_graphs"};
+        ac_span w = first_word(s);
+        for (size_t i = 0; i < sizeof WORD / sizeof *WORD; i++)
+            if (starts_with(w, WORD[i]) && w.n > strlen(WORD[i]) && strchr(" \t\r\n:{<#", w.p[strlen(WORD[i])]))
+                return contains(s, "{") || contains(s, "<");
+        return false;
+    }
+    if (!o.other && o.numbers == BIT(1) && o.messages == BIT(2)) /* SavedModel: version 1, graphs 2 */
+        return true;
     return !o.other && !o.layer && !(o.messages & ~(BIT(1) | BIT(2) | BIT(4) | BIT(5))) && !(o.numbers & ~BIT(3)) &&
            starts_with(o.first, "\x0a") && ac_span_varint(o.first, &at, &n) &&
            ac_span_starts(o.first, at + n, "\x12", 1);
@@ -208,9 +217,6 @@ static int unknown(ac_ctx *cx, const ac_file *f, ac_span s)
     if (is_text(s) && contains(s, "\"class_name\""))
         return not_a_model(cx, at, "a Keras model in JSON, which has no weights",
                            "convert the trained model to TFLite");
-    outline o = outline_of(s);
-    if (!is_text(s) && !o.other && o.numbers == BIT(1) && o.messages == BIT(2))
-        return not_a_model(cx, at, "a TensorFlow SavedModel", "convert its directory with tf.lite.TFLiteConverter");
     char *seen = ac_alloc(cx->region, 64), *to = seen;
     for (size_t i = 0; i < s.n && i < 16; i++) {
         if (is_text(s))

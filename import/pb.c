@@ -22,7 +22,20 @@ void ac_pb_open(ac_pb *pb, ac_ctx *cx, const char *file, ac_span bytes)
 
 ac_place ac_pb_place(const ac_pb *pb, const void *at)
 {
-    return (ac_place){.file = pb->file, .byte = 1 + ((const uint8_t *)at - pb->base)};
+    const int64_t byte = (const uint8_t *)at - pb->base;
+    if (!pb->lines)
+        return (ac_place){.file = pb->file, .byte = 1 + byte};
+    int32_t from = 0, to = pb->lines->n; /* the last part that begins at or before it */
+    while (to - from > 1) {
+        const int32_t middle = from + (to - from) / 2;
+        if (pb->lines->item[middle].byte <= byte)
+            from = middle;
+        else
+            to = middle;
+    }
+    if (from == to)
+        return (ac_place){.file = pb->file};
+    return (ac_place){.file = pb->file, .line = pb->lines->item[from].line, .col = pb->lines->item[from].col};
 }
 
 static bool fail(ac_pb *pb, const void *at, ac_code code, const char *what)

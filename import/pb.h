@@ -22,12 +22,24 @@
 #include "base/bytes.h"
 #include "base/ctx.h"
 
+/* Bytes that were made from a text: the line and column that each part of them came from, in the order of the bytes. */
+typedef struct ac_pb_line {
+    int64_t byte;
+    int32_t line, col;
+} ac_pb_line;
+
+typedef struct ac_pb_lines {
+    const ac_pb_line *item;
+    int32_t n;
+} ac_pb_lines;
+
 typedef struct ac_pb {
     ac_ctx *cx;
     const char *file;
-    const uint8_t *base; /* where byte 0 of the file stands, for messages */
-    int64_t work;        /* steps left */
-    int32_t depth;       /* messages entered */
+    const uint8_t *base;      /* where byte 0 of the file stands, for messages */
+    const ac_pb_lines *lines; /* messages name lines instead; NULL: bytes */
+    int64_t work;             /* steps left */
+    int32_t depth;            /* messages entered */
     bool failed;
 } ac_pb;
 

@@ -6,10 +6,9 @@
 
 static bool same_value(ac_ctx *cx, ac_tensor *a, ac_tensor *b)
 {
-    if (!a->data && !a->lazy)
-        return !b->data && !b->lazy;
-    if (!b->data && !b->lazy)
-        return false;
+    const bool given = a->data || ac_tensor_is_const(a);
+    if (given != (b->data || ac_tensor_is_const(b)) || !given)
+        return given == (b->data || ac_tensor_is_const(b));
     if (a->splat && b->splat)
         return !memcmp(a->data, b->data, (size_t)ac_dtype_size(a->dtype, 1));
     const void *x = a->state ? a->data : ac_tensor_force(cx, a), *y = b->state ? b->data : ac_tensor_force(cx, b);

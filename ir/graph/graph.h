@@ -34,12 +34,14 @@ struct ac_tensor {
     int64_t dim[AC_MAX_RANK]; /* outermost first; -1: open (until pinned); all >= 0 once pass infer has run */
     const char *dim_name[AC_MAX_RANK]; /* names of symbolic dimensions, NULL: none */
     const ac_quant *quant;   /* NULL: not quantised */
-    const void *data;        /* NULL: computed at run time (or lazy); dense row-major little-endian, ac_tensor_bytes long */
+    const void *data;        /* NULL: computed at run time (or lazy, or raw); dense row-major little-endian, ac_tensor_bytes long */
+    const void *raw;         /* constant: its bytes at an address that is not aligned; ac_tensor_force copies them */
     bool splat;              /* data holds one element, the value of all */
     const void *given;       /* input: its value where whoever compiles knows it (run --input); importers may specialise on it */
     const struct ac_lowered *lazy; /* constant not yet computed: ac_tensor_force runs it */
     ac_node *def;            /* the node of g->node that makes it (followers: their host); NULL: input, state or constant */
     bool input, output;      /* of the graph */
+    bool any_rank;           /* input: not even the number of dimensions is known yet; rank is 0 */
     bool state;              /* keeps its value between runs; starts as zero or `data` */
     ac_tensor *root;         /* view: lives inside root at byte view_offset; NULL: has bytes of its own */
     int64_t view_offset;

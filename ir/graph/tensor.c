@@ -35,7 +35,7 @@ int64_t ac_tensor_root_offset(const ac_tensor *t)
 
 bool ac_tensor_is_const(const ac_tensor *t)
 {
-    return !t->state && (t->data || t->lazy);
+    return !t->state && (t->data || t->lazy || t->raw);
 }
 
 bool ac_tensor_same_shape(const ac_tensor *a, const ac_tensor *b)
@@ -126,6 +126,8 @@ const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t)
         return NULL;
     if (!t->data && ac_tensor_bytes(t) == 0) /* its loops may not even have it as a buffer */
         t->data = ac_alloc(cx->region, 1);
+    if (!t->data && t->raw)
+        t->data = ac_copy(cx->region, t->raw, (size_t)ac_tensor_bytes(t));
     if (!t->data && run_lazy(cx, t) != AC_OK)
         return NULL;
     if (t->splat && t->data) {

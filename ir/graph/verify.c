@@ -117,7 +117,7 @@ static void check_tensor(check *c, int32_t i)
             t->name);
     if (!t->input && !t->state && !ac_tensor_is_const(t) && !t->def && t->output)
         BAD(c, file_of(c), E0101, "output '%s' is produced by nothing", t->name);
-    if ((t->data || t->lazy) && open_shape(t))
+    if ((t->data || t->lazy || t->raw) && open_shape(t))
         BAD(c, file_of(c), E0101, "constant '%s' has an open shape", t->name);
     if (t->root)
         check_view(c, t);

@@ -39,9 +39,10 @@ static bool share(ac_node *n)
     ac_tensor *y = n->out[0];
     bool same_bytes = ac_ops[n->op].flags & OF_VIEW;
     bool splat = (moves_only(n->op) && x && x->splat) || n->op == AC_OP_FILL;
-    if (!(same_bytes || splat) || !x || !x->data || x->dtype != y->dtype)
+    if (!(same_bytes || splat) || !x || !(x->data || (same_bytes && x->raw)) || x->dtype != y->dtype)
         return false;
     y->data = x->data;
+    y->raw = x->raw;
     y->splat = splat;
     return true;
 }

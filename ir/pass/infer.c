@@ -53,6 +53,23 @@ static void pin_dim(state *s, ac_tensor *t, int32_t d)
     }
 }
 
+/* An input whose number of dimensions is unknown has as many as are pinned: NAME.0, NAME.1, ... */
+static void pin_rank(state *s, ac_tensor *t)
+{
+    ac_ctx *cx = s->p->cx;
+    for (t->rank = 0; t->rank < AC_MAX_RANK; t->rank++) {
+        t->dim[t->rank] = -1;
+        if (!find_pin(s, t, t->rank))
+            break;
+    }
+    t->any_rank = t->rank == 0;
+    if (!t->any_rank)
+        return;
+    s->failed = true;
+    ac_error(cx, (ac_place){.file = s->g->file}, E0204, "the number of dimensions of input '%s' is open", t->name);
+    ac_help(cx, "pin them: --dim %s.0=N --dim %s.1=N ..; run --input takes them from the array", t->name, t->name);
+}
+
 static void check_pins(state *s)
 {
     ac_ctx *cx = s->p->cx;
@@ -79,6 +96,8 @@ static int pin_inputs(state *s)
     s->used = AC_NEW_N(cx->region, bool, s->p->opt->n_pins + 1);
     for (int32_t i = 0; i < s->g->tensor.n; i++) {
         ac_tensor *t = s->g->tensor.item[i];
+        if (t->any_rank)
+            pin_rank(s, t);
         for (int32_t d = 0; d < t->rank && (t->input || t->state); d++)
             pin_dim(s, t, d);
     }

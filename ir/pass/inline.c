@@ -53,6 +53,7 @@ static ac_tensor *copy_tensor(ac_inline *s, const ac_tensor *t)
     ac_tensor *c = ac_tensor_new(s->g, t->name, t->dtype, t->rank, t->dim);
     c->quant = t->quant;
     c->data = t->data;
+    c->raw = t->raw;
     c->splat = t->splat;
     c->lazy = t->lazy;
     c->state = t->state;
