@@ -101,12 +101,19 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* A folder that holds a TensorFlow SavedModel stands for it. */
+static const char *model_of(arenac_job *job, const char *path)
+{
+    const char *inside = ac_strf(job->cx.region, "%s/saved_model.pb", path);
+    return ac_file_exists(inside) ? inside : ac_strdup(job->cx.region, path);
+}
+
 int ac_job_file(arenac_job *job, const char *path)
 {
     if (job->path)
         return AC_OK;
     const char *second = job->opt.weights_file;
-    job->path = ac_strdup(job->cx.region, path); /* the path lives as long as the job */
+    job->path = model_of(job, path); /* lives as long as the job */
     AC_TRY(ac_file_open(&job->cx, job->path, &job->file));
     if (second)
         AC_TRY(ac_file_open(&job->cx, ac_strdup(job->cx.region, second), &job->weights));

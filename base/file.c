@@ -94,3 +94,9 @@ void ac_file_close(ac_file *f)
         munmap(f->map, f->n);
     *f = (ac_file){.path = f->path, .data = NOTHING};
 }
+
+bool ac_file_exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}

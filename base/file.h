@@ -21,5 +21,6 @@ typedef struct ac_file {
 
 int ac_file_open(ac_ctx *cx, const char *path, ac_file *f);
 void ac_file_close(ac_file *f);
+bool ac_file_exists(const char *path); /* and is no folder */
 
 #endif

@@ -298,11 +298,12 @@ static bool is(const ac_tf_node *n, const char *op)
  * a branch or a loop: such inputs come from what hangs on a Switch. */
 static bool matters(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
 {
-    if (is(n, "Switch") || is(n, "NoOp"))
+    if (is(n, "Switch") || is(n, "_SwitchN") || is(n, "NoOp"))
         return true;
     if (!is(n, "Identity") || ac_tf_link(r, body, n) != AC_OK || n->n_in != 1)
         return false;
-    return is(&body->node.item[n->in[0].node], "Switch");
+    const ac_tf_node *from = &body->node.item[n->in[0].node];
+    return is(from, "Switch") || is(from, "_SwitchN");
 }
 
 static bool is_back_edge(const ac_tf_node *n, const ac_tf_node *from)

@@ -53,11 +53,29 @@ static int choose(ac_tf_op *n, ac_tensor *cond, const ac_tf_value *yes, const ac
     return out->t ? AC_OK : AC_FAIL;
 }
 
+/* _SwitchN: input 1 says which of several results is there. */
+static int switch_many(ac_tf_op *n)
+{
+    double v;
+    (void)ac_tf_attr_of(n, "num_outs");
+    if (!n->t[1] || !ac_tf_known(n, 1)) {
+        n->r->late = true;
+        return ac_tf_cannot(n, "which of its branches is taken is known only at run time");
+    }
+    AC_TRY(ac_tf_scalar(n, 1, &v));
+    const int64_t count = ac_tf_int(n, "num_outs", n->n_out), at = v >= 0 && v < (double)count ? (int64_t)v : count - 1;
+    for (int32_t k = 0; k < n->n_out; k++)
+        n->out[k] = k == at ? n->in[0] : (ac_tf_value){.kind = AC_TF_DEAD};
+    return AC_OK;
+}
+
 int ac_tf_switch_run(ac_tf_op *n)
 {
     bool known, holds = false;
     if (n->n_in != 2)
         return ac_error(n->r->cx, n->b.at, E0102, "has %d inputs, expected 2", n->n_in);
+    if (n->node->op[0] == '_')
+        return switch_many(n);
     ac_tensor *c = condition(n, 1, &known, &holds);
     if (!c)
         return AC_FAIL;

@@ -179,6 +179,8 @@ static ac_tensor *stack(ac_tf_op *n, const ac_tf_list *l, const int64_t *index, 
 
 static ac_tensor *stack_all(ac_tf_op *n, const ac_tf_list *l)
 {
+    if (!ac_pb_spend(&n->r->pb, l->n)) /* a claimed size must be worth it */
+        return NULL;
     int64_t *index = AC_NEW_N(n->r->cx->region, int64_t, l->n + 1);
     for (int64_t i = 0; i < l->n; i++)
         index[i] = i;

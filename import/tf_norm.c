@@ -48,12 +48,12 @@ int ac_tf_do_cumsum(ac_tf_op *n)
     AC_TRY(ac_tf_scalar(n, 1, &at));
     AC_TRY(ac_build_axis(&n->b, (int64_t)at, n->t[0]->rank, &axis));
     const int64_t where = axis;
-    ac_attrs_init(AC_OP_CUMSUM, &a);
+    ac_attrs_init(n->row->ours, &a);
     a.cumsum.exclusive = ac_tf_bool(n, "exclusive", false);
     a.cumsum.reverse = ac_tf_bool(n, "reverse", false);
     ac_tensor *in[] = {n->t[0],
                        ac_build_reshape(&n->b, ac_build_cast(&n->b, ac_build_ints(&n->b, 1, &where), AC_I32), 0, NULL)};
-    return RESULT(ac_build_op(&n->b, AC_OP_CUMSUM, in, 2, &a, AC_NONE));
+    return RESULT(ac_build_op(&n->b, n->row->ours, in, 2, &a, AC_NONE));
 }
 
 int ac_tf_do_softmax(ac_tf_op *n)

@@ -85,6 +85,8 @@ int ac_tf_do_resize_matrix(ac_tf_op *n)
     AC_TRY(size_of(n, &size));
     for (int32_t d = 1; x && d < 3; d++) {
         const int64_t in = x->dim[d], out = size.v[d - 1];
+        if (in > (1 << 24) / out)
+            return ac_tf_cannot(n, "it resizes %lld pixels to %lld", (long long)in, (long long)out);
         float *m = AC_NEW_N(n->r->cx->region, float, out *in + 1);
         for (int64_t o = 0; o < out; o++) {
             if (area)

@@ -117,7 +117,7 @@ static int run_op(ac_tf_op *n, const summary *s)
         return call_function(n, m->function);
     if (merge)
         return ac_tf_merge_run(n);
-    if (!strcmp(m->op, "Switch"))
+    if (!strcmp(m->op, "Switch") || !strcmp(m->op, "_SwitchN"))
         return ac_tf_switch_run(n);
     AC_TRY(ac_tf_op_run(n));
     for (int32_t i = 0; i < n->n_out; i++)
