@@ -10,25 +10,17 @@
  * Only items that must be in memory 0 count: with several memories the others may go elsewhere. */
 #include "planner/problem.h"
 
+#include "base/radix.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct event {
     ac_step at;
-    int32_t up;     /* 1: the bytes come, 0: they go; goes sort first, lives are half-open */
-    int32_t who;    /* breaks ties, so the order never depends on the sort */
+    int32_t who;
     ac_bytes bytes; /* what changes; may be negative for pairs */
+    bool up;        /* the bytes come; else they go */
 } event;
-
-static int by_time(const void *a, const void *b)
-{
-    const event *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    if (x->up != y->up)
-        return x->up < y->up ? -1 : 1;
-    return (x->who > y->who) - (x->who < y->who);
-}
 
 typedef struct events {
     event *e;
@@ -39,8 +31,21 @@ static void add(events *v, ac_step begin, ac_step end, ac_bytes bytes, int32_t w
 {
     if (begin >= end || !bytes)
         return;
-    v->e[v->n++] = (event){begin, 1, who, bytes};
-    v->e[v->n++] = (event){end, 0, who, -bytes};
+    v->e[v->n++] = (event){begin, who, bytes, true};
+    v->e[v->n++] = (event){end, who, -bytes, false};
+}
+
+/* The events by time; what goes does so before what comes, since lives are half-open. */
+static const event *sorted(const events *v, ac_region *tmp)
+{
+    ac_keyed *k = AC_NEW_N(tmp, ac_keyed, v->n);
+    event *e = AC_NEW_N(tmp, event, v->n);
+    for (int32_t i = 0; i < v->n; i++)
+        k[i] = (ac_keyed){(uint64_t)v->e[i].at * 2 + v->e[i].up, i};
+    ac_radix_sort(k, v->n, AC_NEW_N(tmp, ac_keyed, v->n));
+    for (int32_t i = 0; i < v->n; i++)
+        e[i] = v->e[k[i].value];
+    return e;
 }
 
 static bool in_memory_0(const ac_problem *p, const ac_item *it)
@@ -95,14 +100,14 @@ static void live_bound(const ac_problem *p, ac_region *tmp, ac_bound *out)
         if (in_memory_0(p, &p->item[q->a]) && in_memory_0(p, &p->item[q->b]))
             add(&v, q->life.begin, q->life.end, -most_shared(p, q), p->n + k);
     }
-    qsort(v.e, (size_t)v.n, sizeof *v.e, by_time);
+    const event *e = sorted(&v, tmp);
     ac_bytes live = 0;
     for (int32_t i = 0; i < v.n; i++) {
-        live += v.e[i].bytes;
+        live += e[i].bytes;
         /* Within a step the sum is right only after its last event: pairs take away what items added. */
-        if ((i + 1 == v.n || v.e[i + 1].at != v.e[i].at) && live > out->live) {
+        if ((i + 1 == v.n || e[i + 1].at != e[i].at) && live > out->live) {
             out->live = live;
-            out->peak = v.e[i].at;
+            out->peak = e[i].at;
         }
     }
 }
@@ -164,7 +169,7 @@ static ac_bytes padded_bound(const ac_problem *p, ac_bytes g, const bool *paired
         }
         add(&v, t, it->life.end, padded, i);
     }
-    qsort(v.e, (size_t)v.n, sizeof *v.e, by_time);
+    const event *e = sorted(&v, tmp);
 
     ac_bytes *value = ac_copy(tmp, pad, (size_t)p->n * sizeof *pad);
     int32_t m = distinct(value, p->n), leaves = 1;
@@ -173,8 +178,8 @@ static ac_bytes padded_bound(const ac_problem *p, ac_bytes g, const bool *paired
     paddings s = {AC_NEW_N(tmp, int32_t, leaves), AC_NEW_N(tmp, int32_t, 2 * (int64_t)leaves), leaves};
     ac_bytes live = 0, best = 0;
     for (int32_t i = 0; i < v.n; i++) {
-        live += v.e[i].bytes;
-        paddings_add(&s, rank_of(value, m, pad[v.e[i].who]), v.e[i].up ? 1 : -1);
+        live += e[i].bytes;
+        paddings_add(&s, rank_of(value, m, pad[e[i].who]), e[i].up ? 1 : -1);
         ac_bytes most = s.top[1] ? value[s.top[1] - 1] : 0;
         if (live - most > best)
             best = live - most;

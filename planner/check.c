@@ -6,6 +6,7 @@
  * the loose list costs O(its length) per range. */
 #include "planner/problem.h"
 
+#include "base/radix.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
@@ -18,11 +19,6 @@ typedef struct range { /* bytes of a memory that an item occupies during some st
     ac_bytes lo, hi;
     int32_t item;
 } range;
-
-typedef struct event {
-    ac_step at;
-    int32_t up, range; /* up: 1 comes, 0 goes; goes first */
-} event;
 
 typedef struct checker {
     ac_ctx *cx;
@@ -191,16 +187,6 @@ static void leave(checker *c, int32_t r)
         }
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const event *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    if (x->up != y->up)
-        return x->up < y->up ? -1 : 1;
-    return (x->range > y->range) - (x->range < y->range);
-}
-
 static void add_range(checker *c, int32_t i, ac_step begin, ac_step end, ac_bytes lo, ac_bytes hi)
 {
     ac_bytes at = c->plan->offset[i];
@@ -223,17 +209,18 @@ static void add_item(checker *c, int32_t i)
 
 static void sweep(checker *c)
 {
-    event *e = AC_NEW_N(c->tmp, event, 2 * (int64_t)c->n_ranges);
+    const int32_t n = 2 * c->n_ranges;
+    ac_keyed *event = AC_NEW_N(c->tmp, ac_keyed, n); /* by step; ranges that go before those that come; then range */
     for (int32_t r = 0; r < c->n_ranges; r++) {
-        e[2 * r] = (event){c->range[r].begin, 1, r};
-        e[2 * r + 1] = (event){c->range[r].end, 0, r};
+        event[2 * r] = (ac_keyed){(uint64_t)c->range[r].begin * 2 + 1, r};
+        event[2 * r + 1] = (ac_keyed){(uint64_t)c->range[r].end * 2, r};
     }
-    qsort(e, 2 * (size_t)c->n_ranges, sizeof *e, by_time);
-    for (int32_t k = 0; k < 2 * c->n_ranges && c->found < MAX_FINDINGS; k++)
-        if (e[k].up)
-            arrive(c, e[k].range);
+    ac_radix_sort(event, n, AC_NEW_N(c->tmp, ac_keyed, n));
+    for (int32_t k = 0; k < n && c->found < MAX_FINDINGS; k++)
+        if (event[k].key & 1)
+            arrive(c, event[k].value);
         else
-            leave(c, e[k].range);
+            leave(c, event[k].value);
 }
 
 int ac_plan_check(ac_ctx *cx, const char *file, const ac_problem *p, const ac_plan *plan)

@@ -1,5 +1,5 @@
 /* csv.c - problems and plans as MiniMalloc writes them. Fields may be quoted ("a,b", "" for a quote); lines end in LF
- * or CRLF; empty lines are skipped. Cost: O(n log n), for finding a name that is used twice. */
+ * or CRLF; empty lines are skipped. Cost: O(n); O(n log n) when a name may have been used twice. */
 #include "planner/problem.h"
 
 #include "base/vec.h"
@@ -150,22 +150,23 @@ static int read_header(reader *r, bool ignore_offsets)
     return AC_OK;
 }
 
-/* strtoll on its own accepts a blank field and stops at trailing text without a word. */
 static int to_int(reader *r, int32_t field, const char *s, const char **rest, int64_t *out)
 {
     const char *digits = s + (*s == '-' || *s == '+');
-    char *end;
     int64_t v = 0;
     if (*digits < '0' || *digits > '9')
         return ac_error(r->cx, place_of(r, field), E0020, "'%s' is not a whole number", s);
-    for (const char *p = digits; *p >= '0' && *p <= '9'; p++)
-        if (!ac_mul_ok(v, 10, &v) || !ac_add_ok(v, *p - '0', &v))
+    const char *p = digits;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        if (v > (INT64_MAX - (*p - '0')) / 10)
             return ac_error(r->cx, place_of(r, field), E0015, "'%s' does not fit in 63 bits", s);
-    *out = strtoll(s, &end, 10);
-    if (!rest && *end)
+        v = v * 10 + (*p - '0');
+    }
+    *out = *s == '-' ? -v : v;
+    if (!rest && *p)
         return ac_error(r->cx, place_of(r, field), E0020, "'%s' is not a whole number", s);
     if (rest)
-        *rest = end;
+        *rest = p;
     return AC_OK;
 }
 
@@ -297,6 +298,7 @@ static int by_name(const void *a, const void *b)
     return c ? c : (x->line > y->line) - (x->line < y->line);
 }
 
+/* Called only when some name was known before it was read: as another row's, or as something else's. */
 static int check_names(reader *r, named *names, int32_t n)
 {
     if (n) /* qsort takes no NULL, even for nothing */
@@ -325,6 +327,7 @@ int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n
     AC_VEC(ac_item) items = {0};
     AC_VEC(named) names = {0};
     int64_t total = 0;
+    bool seen_before = false;
     ac_step steps = 0;
     ac_bytes align = 1;
     for (;;) {
@@ -333,7 +336,9 @@ int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n
         AC_TRY(read_row(&r, &got));
         if (!got)
             break;
+        const int64_t known = cx->names.n;
         AC_TRY(read_item(&r, &it));
+        seen_before = seen_before || cx->names.n == known;
         /* Everything a planner adds up stays below this sum, so no later sum needs a check. */
         if (!ac_add_ok(total, it.size, &total) || !ac_add_ok(total, it.align, &total) ||
             !ac_add_ok(total, it.fixed > 0 ? it.fixed : 0, &total) || total > INT64_MAX / 4)
@@ -343,7 +348,8 @@ int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n
         ac_push(cx->region, &items, it);
         ac_push(cx->region, &names, ((named){it.name, r.line}));
     }
-    AC_TRY(check_names(&r, names.item, names.n));
+    if (seen_before)
+        AC_TRY(check_names(&r, names.item, names.n));
     ac_memory *mem = AC_NEW(cx->region, ac_memory);
     *mem = (ac_memory){.name = "arena", .capacity = -1, .align = align};
     *out = (ac_problem){.item = items.item, .n = items.n, .mem = mem, .n_mems = 1, .steps = steps};

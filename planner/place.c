@@ -1,5 +1,6 @@
 #include "planner/place.h"
 
+#include "base/radix.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
@@ -40,18 +41,23 @@ struct ac_placer {
     bool plain; /* no gaps and no pairs: every conflict is a whole item */
 };
 
-static int by_begin(const void *a, const void *b)
-{
-    const piece *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return (x->item > y->item) - (x->item < y->item);
-}
-
 static void add_piece(ac_placer *pl, int32_t i, ac_step begin, ac_step end, ac_bytes lo, ac_bytes hi)
 {
     if (begin < end && lo < hi)
         pl->piece[pl->n_pieces++] = (piece){begin, end, lo, hi, i};
+}
+
+/* By begin; pieces of one begin stay in the order of the items. */
+static void sort_pieces(ac_placer *pl)
+{
+    ac_keyed *v = AC_NEW_N(pl->tmp, ac_keyed, pl->n_pieces);
+    piece *sorted = AC_NEW_N(pl->tmp, piece, pl->n_pieces);
+    for (int32_t k = 0; k < pl->n_pieces; k++)
+        v[k] = (ac_keyed){(uint64_t)pl->piece[k].begin, k};
+    ac_radix_sort(v, pl->n_pieces, AC_NEW_N(pl->tmp, ac_keyed, pl->n_pieces));
+    for (int32_t k = 0; k < pl->n_pieces; k++)
+        sorted[k] = pl->piece[v[k].value];
+    pl->piece = sorted;
 }
 
 static void cut_pieces(ac_placer *pl)
@@ -72,7 +78,7 @@ static void cut_pieces(ac_placer *pl)
         }
         add_piece(pl, i, t, it->life.end, 0, it->size);
     }
-    qsort(pl->piece, (size_t)pl->n_pieces, sizeof *pl->piece, by_begin);
+    sort_pieces(pl);
     pl->first = AC_NEW_N(pl->tmp, int32_t, (int64_t)p->n + 2);
     pl->of = AC_NEW_N(pl->tmp, int32_t, pl->n_pieces);
     for (int32_t k = 0; k < pl->n_pieces; k++)
@@ -299,32 +305,28 @@ void ac_placer_run(const ac_problem *p, ac_bytes *offset, const int32_t *order, 
             ac_placer_put(pl, order[k], fit);
 }
 
-typedef struct ranked {
-    ac_bytes key;
-    ac_step begin;
-    int32_t index;
-} ranked;
-
-static int by_rank(const void *a, const void *b)
-{
-    const ranked *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key > y->key ? -1 : 1;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 int32_t *ac_order_by(const ac_problem *p, const ac_bytes *key, ac_region *tmp)
 {
-    ranked *r = AC_NEW_N(tmp, ranked, p->n);
+    ac_keyed *v = AC_NEW_N(tmp, ac_keyed, p->n), *spare = AC_NEW_N(tmp, ac_keyed, p->n);
     int32_t *order = AC_NEW_N(tmp, int32_t, p->n);
     for (int32_t i = 0; i < p->n; i++)
-        r[i] = (ranked){key ? key[i] : 0, p->item[i].life.begin, i};
-    qsort(r, (size_t)p->n, sizeof *r, by_rank);
-    for (int32_t i = 0; i < p->n; i++)
-        order[i] = r[i].index;
+        v[i] = (ac_keyed){(uint64_t)p->item[i].life.begin, i};
+    ac_radix_sort(v, p->n, spare);
+    for (int32_t k = 0; key && k < p->n; k++) /* descending, and negative numbers after the others */
+        v[k].key = ~((uint64_t)key[v[k].value] ^ (uint64_t)1 << 63);
+    if (key)
+        ac_radix_sort(v, p->n, spare);
+    for (int32_t k = 0; k < p->n; k++)
+        order[k] = v[k].value;
     return order;
+}
+
+int32_t *ac_order_of(const ac_problem *p, const ac_bytes *offset, ac_region *tmp)
+{
+    ac_bytes *key = AC_NEW_N(tmp, ac_bytes, p->n);
+    for (int32_t i = 0; i < p->n; i++)
+        key[i] = -offset[i];
+    return ac_order_by(p, key, tmp);
 }
 
 ac_bytes ac_problem_top(const ac_problem *p, const ac_bytes *offset)

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-enum { MAX_PIECES = 2048, MAX_EDGES = 1 << 20, WORK = 1000000, WORK_PER_ITEM = 20000 };
+enum { MAX_PIECES = 2048, MAX_EDGES = 1 << 20, WORK = 1000000, WORK_PER_ITEM = 200000 };
 
 /* Item i may not lie at offset[j] + lo <= x < offset[j] + hi. */
 typedef struct edge {
@@ -315,10 +315,7 @@ int solve_search(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
     s.top = ac_problem_top(p, offset);
     if (s.top <= s.bound || !find_edges(&s, tmp))
         return AC_OK;
-    ac_bytes *key = AC_NEW_N(tmp, ac_bytes, p->n);
-    for (int32_t i = 0; i < p->n; i++)
-        key[i] = -offset[i];
-    const int32_t *order = ac_order_by(p, key, tmp);
+    const int32_t *order = ac_order_of(p, offset, tmp);
     s.order = AC_NEW_N(tmp, int32_t, p->n);
     s.rank = AC_NEW_N(tmp, int32_t, p->n);
     for (int32_t k = 0; k < p->n; k++) {
