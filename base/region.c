@@ -41,6 +41,11 @@ ac_region *ac_region_open(ac_heap *heap)
     return r;
 }
 
+ac_heap *ac_region_heap(const ac_region *r)
+{
+    return r->heap;
+}
+
 void ac_region_close(ac_region *r)
 {
     if (!r)

@@ -31,6 +31,7 @@ typedef struct ac_heap {
 } ac_heap;
 
 ac_region *ac_region_open(ac_heap *heap);
+ac_heap *ac_region_heap(const ac_region *r); /* to open another one beside it */
 void ac_region_close(ac_region *r); /* NULL is fine */
 void ac_heap_close(ac_heap *heap);  /* frees every region still open */
 

@@ -34,7 +34,10 @@ struct ac_placer {
     ac_step *max_end; /* heap-shaped tree over pieces: the largest end among the placed ones, 0: none placed */
     int32_t leaves;
     AC_VEC(span) span; /* of the item being placed */
-    entry *list;       /* placed pieces by offset, once the dense case has come up; only when `plain` */
+    ac_keyed *keyed;   /* to sort them; room for 2 * room of these and room of those */
+    span *unsorted;
+    int32_t room;
+    entry *list; /* placed pieces by offset, once the dense case has come up; only when `plain` */
     int32_t n_list;
     entry *fresh; /* placed since `list` was brought up to date */
     int32_t n_fresh, n_placed;
@@ -226,24 +229,32 @@ static void scan_list(ac_placer *pl, const piece *q)
     }
 }
 
-static int by_lo(const void *a, const void *b)
+/* By lo; the order of equal ones makes no difference to any fit. */
+static void sort_spans(ac_placer *pl)
 {
-    const span *x = a, *y = b;
-    if (x->lo != y->lo)
-        return x->lo < y->lo ? -1 : 1;
-    return (x->hi > y->hi) - (x->hi < y->hi);
-}
-
-static void sort_spans(span *s, int32_t n)
-{
+    const int32_t n = pl->span.n;
+    span *s = pl->span.item;
     if (n > 24) {
-        qsort(s, (size_t)n, sizeof *s, by_lo);
+        if (pl->room < n) {
+            pl->room = pl->span.cap;
+            pl->keyed = AC_NEW_N(pl->tmp, ac_keyed, 2 * (int64_t)pl->room);
+            pl->unsorted = AC_NEW_N(pl->tmp, span, pl->room);
+        }
+        ac_bytes least = s[0].lo;
+        for (int32_t k = 1; k < n; k++)
+            least = s[k].lo < least ? s[k].lo : least;
+        for (int32_t k = 0; k < n; k++) /* from 0 up: few bytes differ, which makes few passes */
+            pl->keyed[k] = (ac_keyed){(uint64_t)(s[k].lo - least), k};
+        ac_radix_sort(pl->keyed, n, pl->keyed + pl->room);
+        memcpy(pl->unsorted, s, (size_t)n * sizeof *s);
+        for (int32_t k = 0; k < n; k++)
+            s[k] = pl->unsorted[pl->keyed[k].value];
         return;
     }
     for (int32_t i = 1; i < n; i++) {
         span x = s[i];
         int32_t k = i;
-        for (; k && by_lo(&s[k - 1], &x) > 0; k--)
+        for (; k && s[k - 1].lo > x.lo; k--)
             s[k] = s[k - 1];
         s[k] = x;
     }
@@ -258,7 +269,7 @@ static void find_conflicts(ac_placer *pl, int32_t i)
             scan_list(pl, &pl->piece[pl->of[f]]); /* plain: this is the item's only piece */
             return;
         }
-    sort_spans(pl->span.item, pl->span.n);
+    sort_spans(pl);
 }
 
 static ac_bytes lowest(const ac_placer *pl, ac_bytes align)

@@ -1,5 +1,6 @@
-/* skyline.c - see skyline.h. Items stand in the order of their begins ("places"); a tree over the places finds the best one
- * whose life lies inside a segment, a heap finds the lowest segment. Segments remember which places begin inside them. */
+/* skyline.c - see skyline.h. Items stand in the order of their begins ("places"); a tree over the places finds the best
+ * one whose life lies inside a segment, a heap finds the lowest segment. Segments remember which places begin inside
+ * them. */
 #include "planner/skyline.h"
 
 #include "base/radix.h"

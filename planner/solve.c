@@ -35,7 +35,8 @@ typedef struct job {
     const ac_problem *p;
     ac_plan *plan;
     int32_t which;  /* strategy, or ALL: keep the smallest */
-    ac_result *row; /* what each reached in memory 0; NULL: not wanted, so ALL may stop at the bound, as it does for large problems */
+    ac_result *row; /* what each reached in memory 0; NULL: not wanted, so ALL may stop at the bound, as it does for
+                       large problems */
     int32_t n_rows;
     ac_exact_result exact; /* what the exact search of the memory at hand proved; all zero: it did not run */
 } job;
@@ -79,6 +80,12 @@ static int32_t valley(void)
     return k;
 }
 
+/* Is it here to be compared with? On large problems that would take longer than all the others together. */
+static bool is_reference(int32_t k)
+{
+    return STRATEGIES[k].solve == solve_tflm || STRATEGIES[k].solve == solve_tflite;
+}
+
 /* Runs one strategy, or all; *name is the one whose offsets are kept. Every strategy works in a region of its own. */
 static int pack(job *j, const ac_problem *p, ac_bytes bound, ac_bytes *offset, const char **name)
 {
@@ -94,6 +101,8 @@ static int pack(job *j, const ac_problem *p, ac_bytes bound, ac_bytes *offset, c
         if ((j->which != ALL && j->which != k) || (j->which == ALL && large && turn >= 0 && k == valley()))
             continue;
         if (j->which == ALL && (!j->row || large) && (none || best <= bound))
+            continue;
+        if (j->which == ALL && large && is_reference(k))
             continue;
         /* Search starts by running the others again; beyond its limit it would only repeat the best of them. */
         if (j->which == ALL && STRATEGIES[k].solve == solve_search && p->n > SEARCH_ITEMS)

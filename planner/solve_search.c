@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-enum { MAX_PIECES = 2048, MAX_EDGES = 1 << 20, WORK = 1000000, WORK_PER_ITEM = 200000 };
+enum { MAX_PIECES = 2048, MAX_EDGES = 1 << 20, WORK = 1000000, WORK_PER_ITEM = 20000 };
 
 /* Item i may not lie at offset[j] + lo <= x < offset[j] + hi. */
 typedef struct edge {

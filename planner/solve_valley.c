@@ -2,8 +2,9 @@
  *
  * Order: longest life, largest size times life, largest size (ties: begin, index), each with and without preference for
  * items that begin where the valley does; the smallest arena is kept, the first of equals. Where the skyline is not the
- * whole truth (gaps, pairs, fixed offsets) its offsets only give the order in which first fit places the items for good;
- * with nothing fixed that never puts an item higher than the skyline did. Else first fit has a go at the best of the six.
+ * whole truth (gaps, pairs, fixed offsets) its offsets only give the order in which first fit places the items for
+ * good; with nothing fixed that never puts an item higher than the skyline did. Else first fit has a go at the best of
+ * the six.
  *
  * Cost: that of the skyline, and of first fit for up to COMPACT items. The first that meets the bound ends it.
  * Bad when the best plan leaves a hole at the floor of a valley, since this one always fills it. */

