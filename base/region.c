@@ -155,6 +155,16 @@ bool ac_add_ok(int64_t a, int64_t b, int64_t *out)
     return true;
 }
 
+ac_bytes ac_gcd(ac_bytes a, ac_bytes b)
+{
+    while (b) {
+        ac_bytes c = a % b;
+        a = b;
+        b = c;
+    }
+    return a;
+}
+
 ac_bytes ac_align_up(ac_bytes x, ac_bytes align)
 {
     return align <= 1 ? x : (x + align - 1) / align * align;

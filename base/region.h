@@ -48,6 +48,7 @@ char *ac_vstrf(ac_region *r, const char *fmt, va_list ap) __attribute__((format(
 /* Overflow-checked arithmetic on sizes: false leaves *out untouched. Negative operands are refused. */
 bool ac_mul_ok(int64_t a, int64_t b, int64_t *out);
 bool ac_add_ok(int64_t a, int64_t b, int64_t *out);
+ac_bytes ac_gcd(ac_bytes a, ac_bytes b);          /* the greatest common divisor; gcd(0, b) is b */
 ac_bytes ac_align_up(ac_bytes x, ac_bytes align); /* align >= 1, any integer; x >= 0 */
 
 #endif

@@ -16,9 +16,7 @@
 enum { MAX_ITEMS = 4096, MAX_DEPTH = 30000, MAX_COLUMNS = 64 };
 static const int64_t MAX_VALUE = (int64_t)1 << 47; /* times MAX_ITEMS stays below 2^60 */
 
-typedef struct {
-    int64_t begin, end;
-} piece; /* steps in which the item has all its bytes */
+typedef struct { int64_t begin, end; } piece; /* steps in which the item has all its bytes */
 
 typedef struct {
     int64_t size, align, fixed, padded; /* fixed: -1 is free */
@@ -28,9 +26,7 @@ typedef struct {
     int *neighbour, n_neighbours;
 } item;
 
-typedef struct {
-    int64_t *at, old;
-} change;
+typedef struct { int64_t *at, old; } change;
 typedef struct {
     int64_t from, to, n, *kept; /* n times: item, low, defer */
     bool open;
@@ -142,10 +138,10 @@ enum { LOWER, UPPER, SIZE, ALIGN, GAPS, OFFSET, OTHER };
 static int column_of(const char *name)
 {
     static const char *const NAMES[OTHER] = {"lower", "upper", "size", "alignment", "gaps", "offset"};
-    for (int k = 0; k < OTHER; k++)
-        if (!strcmp(NAMES[k], name))
-            return k;
-    return OTHER;
+    int k = 0;
+    while (k < OTHER && strcmp(NAMES[k], name))
+        k++;
+    return k;
 }
 
 static void read_item(const char **field)
@@ -188,17 +184,14 @@ static void read_problem(char *s)
 
 static bool conflict(const item *a, const item *b)
 {
-    int found = 0;
     for (const piece *x = a->piece; x < a->piece + a->n_pieces; x++)
         for (const piece *y = b->piece; y < b->piece + b->n_pieces; y++)
-            found += x->begin < y->end && y->begin < x->end;
-    return found > 0;
+            if (x->begin < y->end && y->begin < x->end)
+                return true;
+    return false;
 }
 
-static int64_t align_up(int64_t v, int64_t to)
-{
-    return (v + to - 1) / to * to;
-}
+static int64_t align_up(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
 
 /* Neighbours, and sizes rounded up to the common divisor of all alignments: where the next item above can start. */
 static void prepare(void)

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-enum { MAX_READS = 256 };
-
 typedef struct live {
     ac_ctx *cx;
     const ac_graph *g;
@@ -12,8 +10,9 @@ typedef struct live {
     ac_live_options opt;
     ac_liveness *out;
     int32_t *group; /* by tensor id: the tensor whose bytes it uses, followed until it names itself */
-    ac_step *group_last;
-    bool *pinned; /* by group: must not be overwritten */
+    ac_step *group_first, *group_last;
+    ac_tensor **list; /* room for what any one step reads */
+    bool *pinned;     /* by group: must not be overwritten */
 } live;
 
 static int32_t find(live *v, int32_t id)
@@ -32,10 +31,20 @@ static void touch(live *v, const ac_tensor *t, ac_step at)
         *last = at;
 }
 
-static int32_t reads_of(live *v, int32_t s, ac_tensor **list)
+/* Fills v->list with what step s reads. */
+static int32_t reads_of(live *v, int32_t s)
 {
-    int32_t n = ac_node_reads(v->step[s]->node, list, MAX_READS);
-    return n < MAX_READS ? n : MAX_READS;
+    return ac_node_reads(v->step[s]->node, v->list, INT32_MAX);
+}
+
+static void open_list(live *v, ac_region *tmp)
+{
+    int32_t most = 0;
+    for (int32_t s = 0; s < v->n_steps; s++) {
+        const int32_t n = ac_node_reads(v->step[s]->node, NULL, 0);
+        most = n > most ? n : most;
+    }
+    v->list = AC_NEW_N(tmp, ac_tensor *, most);
 }
 
 /* First and last step of every tensor, and of every root over all its views. */
@@ -43,11 +52,10 @@ static void lives(live *v)
 {
     const ac_graph *g = v->g;
     const ac_step end = v->n_steps > 0 ? v->n_steps - 1 : 0;
-    ac_tensor *list[MAX_READS];
     for (int32_t s = 0; s < v->n_steps; s++) {
         const ac_node *n = v->step[s]->node;
-        for (int32_t i = 0, k = reads_of(v, s, list); i < k; i++)
-            touch(v, list[i], s);
+        for (int32_t i = 0, k = reads_of(v, s); i < k; i++)
+            touch(v, v->list[i], s);
         touch(v, ac_node_result(n), s);
         for (int32_t i = n->n_fused ? n->n_out : 0; i < n->n_out; i++)
             touch(v, n->out[i], s);
@@ -84,7 +92,6 @@ static void lives(live *v)
  * uses the same bytes. */
 static bool can_merge(live *v, int32_t s, ac_tensor *c, const ac_tensor *result)
 {
-    ac_tensor *list[MAX_READS];
     const ac_tensor *r = ac_tensor_root(c);
     int32_t group = find(v, r->id);
     if (v->pinned[group] || v->group_last[group] != s || result->root || result->state || r->state)
@@ -93,8 +100,8 @@ static bool can_merge(live *v, int32_t s, ac_tensor *c, const ac_tensor *result)
         return false;
     if (ac_tensor_bytes(c) != ac_tensor_bytes(r) || ac_tensor_bytes(r) != ac_tensor_bytes(result))
         return false;
-    for (int32_t i = 0, k = reads_of(v, s, list); i < k; i++)
-        if (list[i] != c && find(v, ac_tensor_root(list[i])->id) == group)
+    for (int32_t i = 0, k = reads_of(v, s); i < k; i++)
+        if (v->list[i] != c && find(v, ac_tensor_root(v->list[i])->id) == group)
             return false;
     return true;
 }
@@ -123,15 +130,13 @@ static void merge_in_place(live *v)
             break;
         }
     }
-}
-
-static ac_life life_of(live *v, int32_t group)
-{
-    ac_step first = v->out->first[group], last = v->group_last[group];
-    for (int32_t i = 0; i < v->g->tensor.n; i++)
-        if (v->out->first[i] >= 0 && v->out->first[i] < first && find(v, i) == group)
-            first = v->out->first[i];
-    return (ac_life){first, last + 1};
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        v->group_first[i] = v->out->first[i];
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        ac_step *first = &v->group_first[find(v, i)];
+        if (v->out->first[i] >= 0 && v->out->first[i] < *first)
+            *first = v->out->first[i];
+    }
 }
 
 /* One item for each group of roots, then one for each scratch buffer of a step. */
@@ -156,7 +161,7 @@ static void items(live *v)
         it->name = t->name;
         it->size = ac_tensor_bytes(t);
         it->align = v->opt.align;
-        it->life = life_of(v, i);
+        it->life = (ac_life){v->group_first[i], v->group_last[i] + 1};
         it->fixed = -1;
         it->mem = t->state ? AC_MEM_STATE : AC_MEM_ARENA;
         it->kind = t->state ? AC_ITEM_STATE : t->input ? AC_ITEM_INPUT : t->output ? AC_ITEM_OUTPUT : AC_ITEM_TENSOR;
@@ -220,7 +225,9 @@ ac_liveness *ac_live(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int
     ac_region *tmp = ac_region_open(&cx->heap);
     live v = {.cx = cx, .g = g, .step = step, .n_steps = n_steps, .opt = opt, .out = AC_NEW(r, ac_liveness)};
     v.group = AC_NEW_N(tmp, int32_t, n);
+    v.group_first = AC_NEW_N(tmp, ac_step, n);
     v.group_last = AC_NEW_N(tmp, ac_step, n);
+    open_list(&v, tmp);
     v.pinned = AC_NEW_N(tmp, bool, n);
     ac_liveness *o = v.out;
     o->item_of = AC_NEW_N(r, int32_t, n);

@@ -37,27 +37,17 @@ typedef struct descent {
     bool searched; /* the plan at hand is that of solve_search or better */
 } descent;
 
-static ac_bytes gcd(ac_bytes a, ac_bytes b)
-{
-    while (b) {
-        ac_bytes c = a % b;
-        a = b;
-        b = c;
-    }
-    return a;
-}
-
 /* Every height of a justified plan is a multiple of this. */
 static ac_bytes height_unit(const ac_problem *p)
 {
     ac_bytes unit = 0;
     for (int32_t i = 0; i < p->n; i++)
         if (p->item[i].size)
-            unit = gcd(gcd(unit, p->item[i].size), p->item[i].fixed > 0 ? p->item[i].fixed : 0);
+            unit = ac_gcd(ac_gcd(unit, p->item[i].size), p->item[i].fixed > 0 ? p->item[i].fixed : 0);
     ac_bytes sizes = unit;
     for (int32_t i = 0; i < p->n; i++)
         if (p->item[i].size && sizes % p->item[i].align)
-            unit = gcd(unit, p->item[i].align);
+            unit = ac_gcd(unit, p->item[i].align);
     return unit ? unit : 1;
 }
 

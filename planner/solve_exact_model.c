@@ -127,23 +127,13 @@ static bool same_life(const ac_item *a, const ac_item *b)
     return true;
 }
 
-static ac_bytes gcd(ac_bytes a, ac_bytes b)
-{
-    while (b) {
-        ac_bytes c = a % b;
-        a = b;
-        b = c;
-    }
-    return a;
-}
-
 /* Sizes, alignments, and who equals whom. Everything above an item starts at a multiple of the common divisor of all
  * alignments, so only the topmost item of a section takes less than its size rounded up to it. */
 static void fill_items(ac_exact *x)
 {
     ac_bytes unit = 0;
     for (int32_t i = 0; i < x->n; i++)
-        unit = gcd(unit, x->p->item[x->origin[i]].align);
+        unit = ac_gcd(unit, x->p->item[x->origin[i]].align);
     for (int32_t i = 0; i < x->n; i++) {
         const ac_item *it = &x->p->item[x->origin[i]];
         x->size[i] = it->size;
