@@ -246,10 +246,7 @@ static void constants(arenac_job *job)
                 ac_const_index(job->cx.region, &list, job->step[s]->arg.item[a].konst);
     for (int32_t i = 0; i < list.konst.n; i++)
         r->weight_bytes += ac_dtype_size(list.konst.item[i]->dtype, list.konst.item[i]->count);
-    const ac_graph *g = job->graph;
-    for (int32_t i = 0; i < g->missing.n; i++) /* splats stand for them, which cost nothing */
-        r->weight_bytes += ac_tensor_bytes(g->missing.item[i]);
-    r->n_constants = list.konst.n + g->missing.n;
+    r->n_constants = list.konst.n;
 }
 
 void ac_report_model(arenac_job *job)

@@ -74,6 +74,8 @@ static int show_stage(arenac_job *job, void *arg)
         ac_report_dot(s, &job->report);
     else if (cli->emit)
         return ac_error(&job->cx, (ac_place){0}, E0502, "show cannot --emit %s; available: ag, loops, dot", cli->emit);
+    else if (job->graph->listing && !cli->verbose)
+        ac_put(s, job->graph->listing);
     else
         table(s, &job->cx, job->graph);
     arenac_add_output(job, s, cli->output ? cli->output : "-");

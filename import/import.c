@@ -1,6 +1,7 @@
 /* Which format a file is in, and what it is when it is none. */
 #include "import/import.h"
 #include "base/bytes.h"
+#include "import/caffe.h"
 #include "import/onnx.h"
 #include "import/tf.h"
 #include "import/tflite.h"

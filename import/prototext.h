@@ -37,6 +37,7 @@ typedef struct ac_pt_node ac_pt_node;
 struct ac_pt_node {
     const char *name; /* interned; "[full.name]" for extensions */
     ac_pt_kind kind;
+    bool used;                /* for readers: somebody asked for it */
     int32_t line, col;        /* of the name, 1-based; 0: made by a program */
     ac_span text;             /* the value as written; strings: from the first quote to the last. MESSAGE: empty */
     ac_pt_node *first, *last; /* MESSAGE: its fields */

@@ -40,6 +40,7 @@ struct ac_tensor {
     const void *given;       /* input: its value where whoever compiles knows it (run --input); importers may specialise on it */
     const struct ac_lowered *lazy; /* constant not yet computed: ac_tensor_force runs it */
     ac_node *def;            /* the node of g->node that makes it (followers: their host); NULL: input, state or constant */
+    bool named;              /* for importers: the name is the file's own */
     bool input, output;      /* of the graph */
     bool any_rank;           /* input: not even the number of dimensions is known yet; rank is 0 */
     bool state;              /* keeps its value between runs; starts as zero or `data` */
@@ -80,6 +81,7 @@ struct ac_graph {
     void *expand_with;
     AC_VEC(ac_tensor *) missing; /* parameters that no file gave; splats stand for them, and `compile` refuses */
     const char *missing_file;    /* where they should be: "a .caffemodel file" */
+    const char *listing;         /* the model in its format's own words, for `show`; NULL: none */
     bool channels_first;         /* set by importers whose operators are; pass layout clears it */
 };
 

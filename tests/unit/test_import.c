@@ -557,8 +557,8 @@ static void test_formats(void)
     LOOKS("xxxxTF", E0010, NULL);
     LOOKS("\010\010\022\001x\072\002\012\000", E0101, NULL); /* ONNX without outputs */
     LOOKS("\012\007\012\001a\022\002Op", E0107, NULL);       /* GraphDef */
-    LOOKS("\012\003net\242\006\003\012\001a", E0018, NULL);  /* Caffe */
-    LOOKS("name: \"net\"\nlayer {\n", E0018, NULL);
+    LOOKS("\012\003net\242\006\003\012\001a", E0012, NULL);  /* Caffe, a layer without a type */
+    LOOKS("name: \"net\"\nlayer {\n", E0010, NULL);
     LOOKS("{\n  \"nodes\": [\n { \"op\": \"null\"", E0018, NULL);
     LOOKS("anything", E0010, "onnx");
     LOOKS("anything", E0501, "tflight");

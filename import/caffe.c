@@ -1,0 +1,410 @@
+/* The container of Caffe nets: text or binary, blobs by name, layers in order, outputs; the listing that `show` prints.
+ */
+#include "import/caffe.h"
+#include "base/sink.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TOPS = 1024 };
+
+/* Blobs by name: open addressing over interned pointers; never iterated, so their order reaches no output. */
+struct ac_caf_names {
+    ac_caf_blob **slot;
+    uint32_t cap, n;
+    AC_VEC(ac_caf_blob *) all; /* in the order they were made */
+};
+
+static uint32_t slot_of(const struct ac_caf_names *x, const char *name)
+{
+    uint32_t k = (uint32_t)(((uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u) >> 32) & (x->cap - 1);
+    while (x->slot[k] && x->slot[k]->name != name)
+        k = (k + 1) & (x->cap - 1);
+    return k;
+}
+
+ac_caf_blob *ac_caf_blob_find(ac_caf *r, const char *name)
+{
+    return r->names->cap ? r->names->slot[slot_of(r->names, name)] : NULL;
+}
+
+ac_caf_blob *ac_caf_blob_get(ac_caf *r, const char *name)
+{
+    struct ac_caf_names *x = r->names;
+    if ((x->n + 1) * 2 > x->cap) {
+        struct ac_caf_names old = *x;
+        x->cap = old.cap ? old.cap * 2 : 64;
+        x->slot = AC_NEW_N(r->cx->region, ac_caf_blob *, x->cap);
+        for (uint32_t i = 0; i < old.cap; i++)
+            if (old.slot[i])
+                x->slot[slot_of(x, old.slot[i]->name)] = old.slot[i];
+    }
+    ac_caf_blob **b = &x->slot[slot_of(x, name)];
+    if (!*b) {
+        *b = AC_NEW(r->cx->region, ac_caf_blob);
+        (*b)->name = name;
+        x->n++;
+        ac_push(r->cx->region, &x->all, *b);
+    }
+    return *b;
+}
+
+int ac_caf_input(ac_caf_layer *l, int32_t i, int32_t rank, const int64_t *dim, const char *const *dim_name)
+{
+    ac_caf *r = l->r;
+    if (r->again && r->inputs < r->g->input.n)
+        return ac_caf_result(l, i, r->g->input.item[r->inputs++]);
+    ac_tensor *t = ac_tensor_new(r->g, l->top[i], AC_F32, rank, dim);
+    for (int32_t d = 0; d < rank; d++)
+        t->dim_name[d] = dim_name ? dim_name[d] : NULL;
+    t->input = true;
+    ac_push(r->cx->region, &r->g->input, t);
+    r->inputs++;
+    for (int32_t d = 0; d < rank; d++)
+        if (dim[d] < 0)
+            return AC_OK; /* what reads it waits until the size is known */
+    return ac_caf_result(l, i, t);
+}
+
+/* Layers. */
+
+static int read_names(ac_caf_layer *l, const char *field, int32_t *n, const char ***out)
+{
+    ac_caf *r = l->r;
+    *n = ac_pt_count(l->node, field);
+    if (*n > MAX_TOPS)
+        return ac_caf_cannot(l, "it has %d blobs named '%s'; supported are up to %d", *n, field, MAX_TOPS);
+    *out = AC_NEW_N(r->cx->region, const char *, *n + 1);
+    int32_t k = 0;
+    for (ac_pt_node *x = ac_pt_find(l->node, field); x; x = ac_pt_again(x), k++) {
+        AC_TRY(ac_pt_str(&r->pt, x, "", &(*out)[k]));
+        if (!*(*out)[k])
+            return ac_error(r->cx, ac_pt_place(&r->pt, x), E0012, "'%s' is the empty name", field);
+    }
+    return AC_OK;
+}
+
+/* bottoms -> tensors; *broken: one of them failed before. */
+static int read_bottoms(ac_caf_layer *l, bool *broken)
+{
+    const char **name;
+    int rc = AC_OK;
+    AC_TRY(read_names(l, "bottom", &l->n_in, &name));
+    l->in = AC_NEW_N(l->r->cx->region, ac_tensor *, l->n_in + 1);
+    l->bottom = AC_NEW_N(l->r->cx->region, ac_caf_blob *, l->n_in + 1);
+    l->was_used = AC_NEW_N(l->r->cx->region, bool, l->n_in + 1);
+    for (int32_t i = 0; i < l->n_in; i++) {
+        ac_caf_blob *b = ac_caf_blob_find(l->r, name[i]);
+        if (!b) {
+            rc = ac_error(l->r->cx, l->at, E0021, "reads blob '%s', which no layer before it makes", name[i]);
+            continue;
+        }
+        l->was_used[i] = b->used;
+        b->used = true;
+        l->in[i] = b->t;
+        l->bottom[i] = b;
+        *broken |= !b->t;
+    }
+    return rc;
+}
+
+static const char *const LAYER_FIELDS[] = {
+    "name",    "type",  "bottom",         "top",      "loss_weight",  "param",           "blobs",     "include",
+    "exclude", "phase", "propagate_down", "blobs_lr", "weight_decay", "blob_share_mode", "top_shape", "quantize_param",
+};
+
+static int check_layer_fields(ac_caf_layer *l)
+{
+    int rc = AC_OK;
+    for (const ac_pt_node *x = l->node->first; x; x = x->next) {
+        const size_t n = strlen(x->name);
+        bool known = (n > 6 && !strcmp(x->name + n - 6, "_param")) || x->name[0] == '[';
+        for (size_t i = 0; i < sizeof LAYER_FIELDS / sizeof *LAYER_FIELDS; i++)
+            known |= !strcmp(x->name, LAYER_FIELDS[i]);
+        if (known)
+            continue;
+        rc = ac_error(l->r->cx, ac_pt_place(&l->r->pt, x), E0012, "a layer has no field '%s'", x->name);
+        const char *near = ac_closest(x->name, LAYER_FIELDS, sizeof LAYER_FIELDS / sizeof *LAYER_FIELDS);
+        if (near)
+            ac_help(l->r->cx, "did you mean '%s'?", near);
+    }
+    return rc;
+}
+
+/* Results get the names of the blobs; the value a name had before gets that of the layer behind it. */
+static void bind_tops(ac_caf_layer *l, bool made)
+{
+    ac_caf *r = l->r;
+    for (int32_t i = 0; i < l->n_out; i++) {
+        ac_caf_blob *b = ac_caf_blob_get(r, l->top[i]);
+        b->t = made ? l->out[i] : NULL;
+        b->used = false;
+        b->label = made && l->labels && i > 0;
+    }
+}
+
+static void list_layer(ac_caf_layer *l)
+{
+    ac_sink *s = l->r->listing;
+    ac_ctx *cx = l->r->cx;
+    ac_putf(s, "%4d  %-24s %-18s ", l->index, l->name, l->type);
+    const ac_pt_node *x = ac_pt_find(l->node, "bottom");
+    for (; x; x = ac_pt_again(x))
+        ac_putf(s, "%.*s ", (int)x->text.n - 2, (const char *)x->text.p + 1);
+    ac_put(s, "-> ");
+    for (int32_t i = 0; i < l->n_out; i++)
+        ac_putf(s, "%s%s %s", i ? ", " : "", l->top[i], l->out[i] ? ac_shape_str(cx, l->out[i]) : "?");
+    for (int32_t i = 0; i < l->param.n; i++)
+        ac_putf(s, "%s%s %s", i ? ", " : "   | ", strrchr(l->param.item[i]->name, '/') + 1,
+                ac_shape_str(cx, l->param.item[i]));
+    ac_putc(s, '\n');
+}
+
+static int read_layer(ac_caf *r, ac_pt_node *node, int32_t index)
+{
+    ac_caf_layer *l = AC_NEW(r->cx->region, ac_caf_layer);
+    bool broken = false;
+    *l = (ac_caf_layer){.r = r, .node = node, .name = "", .type = ""};
+    l->at = ac_pt_place(&r->pt, node);
+    l->at.source = NULL;
+    l->index = index;
+    if (!l->at.line)
+        l->at.op_index = index + 1;
+    if (!ac_caf_type(r, node, &l->type) || ac_pt_str(&r->pt, ac_pt_last(node, "name"), "", &l->name) != AC_OK)
+        return AC_FAIL;
+    l->at.op = l->type;
+    l->at.node = *l->name ? l->name : NULL;
+    l->b = (ac_build){.cx = r->cx, .g = r->g, .name = l->name, .base = *l->name ? l->name : l->type, .at = l->at};
+    int rc = check_layer_fields(l);
+    if (read_names(l, "top", &l->n_out, &l->top) != AC_OK || read_bottoms(l, &broken) != AC_OK)
+        rc = AC_FAIL;
+    l->out = AC_NEW_N(r->cx->region, ac_tensor *, l->n_out + 1);
+    l->has_source = r->weights && ac_caf_weights_find(r, l->name, &l->blobs);
+    if (rc == AC_OK)
+        rc = broken ? ac_caf_layer_known(l) : ac_caf_layer_add(l);
+    bind_tops(l, rc == AC_OK && !broken);
+    if (rc == AC_OK && !broken)
+        list_layer(l);
+    return rc;
+}
+
+/* Blobs get their names: of the values a name stood for, the newest has it, since that is what the blob is when the net
+ * has run. Who holds the name by accident gives it up. */
+static void settle_names(ac_caf *r)
+{
+    ac_graph *g = r->g;
+    for (int32_t i = 0; i < r->names->all.n; i++) {
+        const ac_caf_blob *b = r->names->all.item[i];
+        ac_tensor *holder = b->t && !b->t->input ? ac_tensor_find(g, b->name) : NULL;
+        if (!holder || holder == b->t || holder->input)
+            continue;
+        const char *fresh = ac_internf(r->cx, "%s_inner", b->name);
+        for (int32_t k = 1; ac_tensor_find(g, fresh) || ac_caf_blob_find(r, fresh); k++)
+            fresh = ac_internf(r->cx, "%s_inner%d", b->name, k);
+        holder->name = fresh;
+    }
+    for (int32_t i = 0; i < r->names->all.n; i++) {
+        const ac_caf_blob *b = r->names->all.item[i];
+        const ac_tensor *holder = b->t ? ac_tensor_find(g, b->name) : NULL;
+        if (b->t && !b->t->input && !(holder && holder->input) && !b->t->named) {
+            b->t->name = b->name;
+            b->t->named = true;
+        }
+    }
+    ac_graph_renumber(g);
+}
+
+static int add_output(ac_caf *r, const char *name, ac_tensor *t)
+{
+    if (t->output || t->input || ac_tensor_is_const(t)) { /* two outputs never share their bytes */
+        ac_tensor *copy = ac_tensor_new(r->g, name, t->dtype, t->rank, t->dim);
+        ac_node *n = ac_node_new(r->g, AC_OP_RESHAPE, name, &t, 1, &copy, 1);
+        n->at = (ac_place){.file = r->file->path, .node = name};
+        int64_t *dim = AC_NEW_N(r->cx->region, int64_t, AC_MAX_RANK);
+        memcpy(dim, t->dim, sizeof t->dim);
+        n->attrs.shape.shape = (ac_ints){t->rank, dim};
+        t = copy;
+    }
+    t->output = true;
+    ac_push(r->cx->region, &r->g->output, t);
+    return AC_OK;
+}
+
+static int by_blob_name(const void *pa, const void *pb)
+{
+    const ac_caf_blob *const *a = pa, *const *b = pb;
+    return strcmp((*a)->name, (*b)->name);
+}
+
+static int asked_outputs(ac_caf *r, const char *list)
+{
+    int rc = AC_OK;
+    for (const char *p = list; p; p = *p ? p + 1 : NULL) {
+        const size_t n = strcspn(p, ",");
+        const char *name = ac_intern_n(r->cx, p, n);
+        ac_caf_blob *b = ac_caf_blob_find(r, name);
+        p += n;
+        if (b && b->t) {
+            add_output(r, name, b->t);
+            continue;
+        }
+        const char **names = AC_NEW_N(r->cx->region, const char *, r->names->all.n + 1);
+        for (int32_t k = 0; k < r->names->all.n; k++)
+            names[k] = r->names->all.item[k]->name;
+        const char *near = ac_closest(name, names, r->names->all.n);
+        rc = ac_error(r->cx, (ac_place){.file = r->file->path}, E0501, "--outputs: the net has no blob '%s'", name);
+        if (near)
+            ac_help(r->cx, "did you mean '%s'?", near);
+    }
+    return rc;
+}
+
+/* The net's outputs are the blobs nobody reads, sorted by name as Caffe sorts them. */
+static int outputs(ac_caf *r)
+{
+    AC_VEC(ac_caf_blob *) ends = {0};
+    if (r->opt->outputs)
+        return asked_outputs(r, r->opt->outputs);
+    for (int32_t i = 0; i < r->names->all.n; i++) {
+        ac_caf_blob *b = r->names->all.item[i];
+        if (!b->used && b->t && !b->label)
+            ac_push(r->cx->region, &ends, b);
+    }
+    if (ends.n)
+        qsort(ends.item, (size_t)ends.n, sizeof *ends.item, by_blob_name);
+    for (int32_t i = 0; i < ends.n; i++)
+        add_output(r, ends.item[i]->name, ends.item[i]->t);
+    for (int32_t i = 0; i < r->extra.n; i++)
+        if (r->extra.item[i]->t && !r->extra.item[i]->t->output)
+            add_output(r, r->extra.item[i]->name, r->extra.item[i]->t);
+    return r->g->output.n
+               ? AC_OK
+               : ac_error(r->cx, (ac_place){.file = r->pt.file}, E0101, "the net has no output: every blob is read");
+}
+
+/* Labels of data layers that only losses read are no inputs. */
+static void drop_labels(ac_caf *r)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < r->g->input.n; i++) {
+        ac_tensor *t = r->g->input.item[i];
+        const ac_caf_blob *b = ac_caf_blob_find(r, t->name);
+        if (b && b->label && !b->used && b->t == t)
+            t->input = false;
+        else
+            r->g->input.item[n++] = t;
+    }
+    r->g->input.n = n;
+}
+
+static int read_net(ac_caf *r)
+{
+    const ac_span all = {r->file->data, r->file->n};
+    const char *name;
+    bool text = true;
+    for (size_t i = 0; i < all.n && i < 512; i++)
+        text &= all.p[i] >= 0x20 || all.p[i] == '\n' || all.p[i] == '\r' || all.p[i] == '\t';
+    r->names = AC_NEW(r->cx->region, struct ac_caf_names);
+    if (r->opt->second)
+        AC_TRY(ac_caf_weights_open(r, r->opt->second));
+    if (text) {
+        AC_TRY(ac_pt_parse(&r->pt, r->cx, r->file->path, all));
+    } else {
+        if (!r->weights)
+            AC_TRY(ac_caf_weights_open(r, r->file));
+        AC_TRY(ac_caf_binary(r, all));
+    }
+    AC_TRY(ac_pt_str(&r->pt, ac_pt_last(r->pt.root, "name"), "net", &name));
+    if (!r->again) {
+        r->g = ac_graph_new(r->cx, name);
+        r->g->file = r->file->path;
+        r->g->format = "Caffe";
+        r->g->channels_first = true;
+    }
+    AC_TRY(ac_caf_net(r));
+    r->listing = AC_NEW(r->cx->region, ac_sink);
+    ac_sink_open(r->listing, r->cx);
+    ac_putf(r->listing, "name: \"%s\"\n", name);
+    int rc = AC_OK;
+    for (int32_t i = 0; i < r->layer.n; i++)
+        if (read_layer(r, r->layer.item[i], i) != AC_OK)
+            rc = AC_FAIL;
+    r->g->file_ops = r->layer.n;
+    return rc;
+}
+
+static bool open_inputs(const ac_caf *r)
+{
+    for (int32_t i = 0; i < r->g->input.n; i++)
+        for (int32_t d = 0; d < r->g->input.item[i]->rank; d++)
+            if (r->g->input.item[i]->dim[d] < 0)
+                return true;
+    return false;
+}
+
+static int conclude(ac_caf *r, int rc)
+{
+    if (ac_refusals_report(r->cx, &r->refused) != AC_OK)
+        rc = AC_FAIL;
+    if (rc != AC_OK)
+        return r->cx->diags.errors ? AC_FAIL
+                                   : ac_error(r->cx, (ac_place){.file = r->file->path}, E0901,
+                                              "the net was not understood, and nothing says why");
+    settle_names(r);
+    drop_labels(r);
+    AC_TRY(outputs(r));
+    ac_graph_sweep(r->g);
+    r->g->listing = ac_sink_text(r->listing);
+    return AC_OK;
+}
+
+typedef struct later {
+    ac_file file, second;
+    ac_import_options opt;
+} later;
+
+/* ac_graph.expand: the inputs of g are pinned now. */
+static int expand(ac_graph *g, void *with)
+{
+    const later *w = with;
+    ac_caf r = {.cx = g->cx, .file = &w->file, .opt = &w->opt, .g = g, .again = true};
+    return conclude(&r, read_net(&r));
+}
+
+/* Data layers do not say how many channels their images have: then the graph gets its inputs now, and its nodes when
+ * pass infer has pinned them. */
+int ac_caffe_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
+{
+    ac_caf r = {.cx = cx, .file = f, .opt = opt};
+    const int rc = read_net(&r);
+    if (!r.g)
+        return AC_FAIL;
+    if (rc != AC_OK || r.refused.n || !open_inputs(&r)) {
+        AC_TRY(conclude(&r, rc));
+        *out = r.g;
+        return AC_OK;
+    }
+    ac_graph *g = ac_graph_new(cx, r.g->name);
+    g->file = f->path;
+    g->format = r.g->format;
+    g->channels_first = true;
+    for (int32_t i = 0; i < r.g->input.n; i++) {
+        const ac_tensor *t = r.g->input.item[i];
+        ac_tensor *own = ac_tensor_new(g, t->name, t->dtype, t->rank, t->dim);
+        memcpy(own->dim_name, t->dim_name, sizeof own->dim_name);
+        own->input = true;
+        ac_push(cx->region, &g->input, own);
+    }
+    later *w = AC_NEW(cx->region, later);
+    w->file = *f;
+    w->opt = *opt;
+    if (opt->second) {
+        w->second = *opt->second;
+        w->opt.second = &w->second;
+    }
+    g->expand = expand;
+    g->expand_with = w;
+    *out = g;
+    return AC_OK;
+}
