@@ -45,13 +45,6 @@ int ac_onx_do_gather(ac_onx_node *n)
     return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE));
 }
 
-/* x where cond, else y. */
-static ac_tensor *choose(ac_onx_node *n, ac_tensor *cond, ac_tensor *x, ac_tensor *y)
-{
-    ac_tensor *in[] = {cond, x, y};
-    return cond && x && y ? ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
-}
-
 /* 0, 1 .. along dimension d of `rank`, the others 1. */
 static ac_tensor *iota(ac_onx_node *n, int64_t count, int32_t rank, int32_t d)
 {
@@ -68,7 +61,7 @@ static ac_tensor *tuples(ac_onx_node *n, ac_tensor *i, const ac_tensor *x, int32
 {
     i = ac_onx_cast(n, i, AC_I64);
     ac_tensor *size = ac_onx_ints_const(n, k, x->dim + d);
-    return i ? choose(n, ac_onx_2(n, AC_OP_LESS, i, ac_onx_number(n, AC_I64, 0)), ac_onx_2(n, AC_OP_ADD, i, size), i)
+    return i ? ac_onx_select(n, ac_onx_2(n, AC_OP_LESS, i, ac_onx_number(n, AC_I64, 0)), ac_onx_2(n, AC_OP_ADD, i, size), i)
              : NULL;
 }
 
@@ -160,7 +153,7 @@ int ac_onx_do_reverse_sequence(ac_onx_node *n)
     len = ac_onx_reshape(n, ac_onx_cast(n, len, AC_I64), 2, (int64_t[]){x->dim[batch], 1});
     ac_tensor *last = ac_onx_2(n, AC_OP_SUB, len, ac_onx_number(n, AC_I64, 1));
     ac_tensor *in[2] = {batch ? ac_onx_transpose(n, x, SWAP) : x, NULL};
-    in[1] = choose(n, ac_onx_2(n, AC_OP_LESS, t, len), ac_onx_2(n, AC_OP_SUB, last, t), t);
+    in[1] = ac_onx_select(n, ac_onx_2(n, AC_OP_LESS, t, len), ac_onx_2(n, AC_OP_SUB, last, t), t);
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = 1;
     a.gather.batch_dims = 1;

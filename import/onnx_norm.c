@@ -43,6 +43,30 @@ static bool nothing_in(const ac_tensor *x, uint32_t mask)
     return false;
 }
 
+/* The mean of no elements is NaN, the greatest one the least value of the type (floats: -inf), the least one the
+ * greatest. */
+static ac_tensor *of_nothing(ac_onx_node *n, const ac_tensor *x, uint32_t mask, bool keep)
+{
+    int64_t dim[AC_MAX_RANK];
+    int32_t rank = 0;
+    const bool max = n->row->op == AC_OP_REDUCE_MAX, real = ac_dtype_is_float(x->dtype);
+    for (int32_t d = 0; d < x->rank; d++) {
+        if (!(mask >> d & 1))
+            dim[rank++] = x->dim[d];
+        else if (keep)
+            dim[rank++] = 1;
+    }
+    if (n->row->op == AC_OP_MEAN)
+        return real ? ac_onx_broadcast(n, ac_onx_number(n, x->dtype, (double)NAN), rank, dim)
+                    : ((void)ac_onx_cannot(n, "it is the mean of no integers"), NULL);
+    double v = max ? -(double)INFINITY : (double)INFINITY;
+    if (!real && ac_dtype_bits(x->dtype) > 32)
+        return (void)ac_onx_cannot(n, "it reduces a dimension of size 0"), NULL;
+    if (!real)
+        v = (double)(max ? ac_dtype_min(x->dtype) : ac_dtype_max(x->dtype));
+    return ac_onx_broadcast(n, ac_onx_number(n, x->dtype, v), rank, dim);
+}
+
 static int reduce(ac_onx_node *n, ac_tensor *x, ac_tensor **y)
 {
     uint32_t mask;
@@ -51,8 +75,10 @@ static int reduce(ac_onx_node *n, ac_tensor *x, ac_tensor **y)
     AC_TRY(axes_of(n, &mask));
     if (!x)
         return AC_FAIL;
-    if (nothing_in(x, mask) && op != AC_OP_SUM && op != AC_OP_REDUCE_PROD)
-        return ac_onx_cannot(n, "it reduces a dimension of size 0");
+    if (nothing_in(x, mask) && op != AC_OP_SUM && op != AC_OP_REDUCE_PROD) {
+        *y = of_nothing(n, x, mask, keep);
+        return *y ? AC_OK : AC_FAIL;
+    }
     *y = ac_onx_reduce(n, op, x, mask, keep);
     if (*y && x->dtype == AC_F32 && mask && (op == AC_OP_REDUCE_MAX || op == AC_OP_REDUCE_MIN)) {
         /* ours starts from the least finite value; of infinities only, the result is infinite */
@@ -224,18 +250,28 @@ int ac_onx_do_batch_norm(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *scale = n->in[1], *b = n->in[2], *mean = n->in[3], *var = n->in[4];
     const double epsilon = (double)ac_onx_float(n, "epsilon", 1e-5f);
-    (void)ac_onx_float(n, "momentum", 0.9f);
+    const double momentum = (double)ac_onx_float(n, "momentum", 0.9f);
+    const bool training = ac_onx_int(n, "training_mode", 0) != 0;
     (void)ac_onx_int(n, "is_test", 0);
-    if (ac_onx_int(n, "training_mode", 0))
-        return ac_onx_cannot(n, "training_mode is set");
     if (ac_onx_int(n, "spatial", 1) != 1)
         return ac_onx_cannot(n, "spatial is 0");
-    if (n->n_out > 1)
+    if (n->n_out > 1 && !training)
         return ac_onx_cannot(n, "its training results are used");
     for (int32_t i = 1; i < 5; i++)
         if (x->rank < 2 || n->in[i]->rank != 1 || n->in[i]->dim[0] != x->dim[1])
             return ac_error(n->r->cx, n->at, E0104, "parameter '%s' is %s, but input '%s' is %s", n->in[i]->name,
                             ac_shape_str(n->r->cx, n->in[i]), x->name, ac_shape_str(n->r->cx, x));
+    if (training) { /* over the batch; what is kept of the old statistics is a result */
+        const uint32_t axes = ((1u << x->rank) - 1) & ~2u;
+        ac_tensor *old[2] = {mean, var}, *keep = ac_onx_number(n, mean->dtype, momentum);
+        mean = ac_onx_reshape(n, MEAN(x, axes), 1, scale->dim);
+        ac_tensor *d = mean ? SUB(x, along_channels(n, mean, x->rank)) : NULL;
+        var = ac_onx_reshape(n, MEAN(d ? ac_onx_1(n, AC_OP_SQUARE, d) : NULL, axes), 1, scale->dim);
+        for (int32_t i = 0; i < 2; i++) {
+            ac_tensor *now = MUL(i ? var : mean, ac_onx_number(n, scale->dtype, 1 - momentum));
+            AC_TRY(ac_onx_result(n, 1 + i, ADD(MUL(old[i], keep), now)));
+        }
+    }
     ac_tensor *s = DIV(scale, ac_onx_1(n, AC_OP_SQRT, add_number(n, var, epsilon)));
     ac_tensor *t = SUB(b, MUL(mean, s));
     if (!s || !t)

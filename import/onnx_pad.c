@@ -1,4 +1,4 @@
-/* Pad of ONNX, in all modes. */
+/* Pad of ONNX, in all modes, and CenterCropPad. */
 #include "import/onnx_ops.h"
 
 #include <inttypes.h>
@@ -94,4 +94,28 @@ int ac_onx_do_pad(ac_onx_node *n)
         if (before[d] || after[d])
             x = extend(n, x, d, before[d], after[d], !strcmp(mode, "wrap"));
     return ac_onx_result(n, 0, x);
+}
+
+/* Each axis is cut or padded with zeros on both sides to its new size; of an odd number more at the end. */
+int ac_onx_do_center_crop_pad(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    ac_ints size, axes;
+    int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    AC_TRY(ac_onx_values(n, 1, &size));
+    AC_TRY(ac_onx_list(n, "axes", &axes));
+    if (size.n != (axes.n ? axes.n : x->rank))
+        return ac_error(n->r->cx, n->at, E0104, "%d sizes for %d axes", size.n, axes.n ? axes.n : x->rank);
+    for (int32_t i = 0; x && i < size.n; i++) {
+        int32_t d;
+        AC_TRY(ac_onx_axis(n, axes.n ? axes.v[i] : i, x->rank, &d));
+        if (size.v[i] < 0 || size.v[i] > INT32_MAX)
+            return ac_error(n->r->cx, n->at, E0201, "a size is %" PRId64, size.v[i]);
+        const int64_t more = size.v[i] - x->dim[d];
+        if (more < 0)
+            x = ac_onx_slice(n, x, d, -more / 2, size.v[i]);
+        before[d] = more > 0 ? more / 2 : 0;
+        after[d] = more > 0 ? more - more / 2 : 0;
+    }
+    return ac_onx_result(n, 0, ac_onx_pad(n, x, before, after, x ? ac_onx_number(n, x->dtype, 0) : NULL));
 }

@@ -65,14 +65,10 @@ static ac_tensor *resize_nearest(ac_onx_node *n, const resize *r, ac_tensor *x)
         if (unchanged(r, x, d))
             continue;
         int64_t *index = AC_NEW_N(n->r->cx->region, int64_t, r->out[d] + 1);
-        bool outside = false;
         for (int64_t o = 0; o < r->out[d]; o++) {
             const double at = position(r, x, d, o);
             index[o] = nearest_at(r, at, x->dim[d]);
-            outside |= at < 0 || at > (double)(x->dim[d] - 1);
         }
-        if (outside && !strcmp(r->coords, "tf_crop_and_resize"))
-            return (void)ac_onx_cannot(n, "its region of interest reaches outside of the image"), NULL;
         ac_attrs_init(AC_OP_GATHER, &a);
         a.gather.axis = d;
         ac_tensor *in[] = {x, ac_onx_ints_const(n, r->out[d], index)};
@@ -166,6 +162,28 @@ static ac_tensor *with_ours(ac_onx_node *n, const resize *r, ac_tensor *x, ac_at
     return ac_onx_transpose(n, x ? ac_onx_make(n, op, &x, 1, a, AC_NONE) : NULL, TO_FIRST);
 }
 
+/* tf_crop_and_resize: results that lie outside of the input hold one value. y is the resized n->in[0]. */
+static ac_tensor *extrapolate(ac_onx_node *n, const resize *r, ac_tensor *y)
+{
+    for (int32_t d = 0; y && !strcmp(r->coords, "tf_crop_and_resize") && d < y->rank; d++) {
+        int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+        uint8_t *outside = ac_alloc(n->r->cx->region, (size_t)r->out[d] + 1);
+        bool any = false;
+        for (int64_t o = 0; o < r->out[d]; o++) {
+            const double at = position(r, n->in[0], d, o);
+            outside[o] = at < 0 || at > (double)(n->in[0]->dim[d] - 1);
+            any |= outside[o];
+        }
+        dim[d] = r->out[d];
+        if (!any)
+            continue;
+        ac_tensor *mask = ac_tensor_const(n->r->g, "outside", AC_BOOL, y->rank, dim, outside);
+        ac_tensor *in[] = {mask, ac_onx_number(n, y->dtype, r->extrapolation), y};
+        y = ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE);
+    }
+    return y;
+}
+
 static int finish(ac_onx_node *n, const resize *r)
 {
     ac_tensor *x = n->in[0];
@@ -178,20 +196,15 @@ static int finish(ac_onx_node *n, const resize *r)
     if (canonical(r, x, &a.resize))
         return ac_onx_result(n, 0, with_ours(n, r, x, &a));
     if (!strcmp(r->mode, "nearest"))
-        return ac_onx_result(n, 0, resize_nearest(n, r, x));
+        return ac_onx_result(n, 0, extrapolate(n, r, resize_nearest(n, r, x)));
     if (strcmp(r->mode, "linear") != 0 && strcmp(r->mode, "cubic") != 0)
         return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", r->mode);
     if (x->dtype != AC_F32)
         return ac_onx_cannot(n, "it interpolates elements of type %s", ac_dtype_name(x->dtype));
-    if (!strcmp(r->coords, "tf_crop_and_resize"))
-        for (int32_t d = 0; d < x->rank; d++)
-            for (int64_t o = 0; o < r->out[d]; o++)
-                if (position(r, x, d, o) < 0 || position(r, x, d, o) > (double)(x->dim[d] - 1))
-                    return ac_onx_cannot(n, "its region of interest reaches outside of the image");
     for (int32_t d = x->rank - 1; x && d >= 0; d--)
         if (!unchanged(r, x, d))
             x = resize_linear(n, r, x, d);
-    return ac_onx_result(n, 0, x);
+    return ac_onx_result(n, 0, extrapolate(n, r, x));
 }
 
 static const double *numbers(ac_onx_node *n, int32_t i, int64_t *count)

@@ -130,6 +130,8 @@ const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t)
         t->data = ac_copy(cx->region, t->raw, (size_t)ac_tensor_bytes(t));
     if (!t->data && run_lazy(cx, t) != AC_OK)
         return NULL;
+    if (!t->data && ac_tensor_count(t) == 0) /* loops that have nothing to write need not name it */
+        t->data = ac_alloc(cx->region, 1);
     if (t->splat && t->data) {
         t->data = dense_of_splat(cx, t);
         t->splat = false;

@@ -150,14 +150,48 @@ static ac_x float_mod(ac_lower *L, ac_x x, ac_x y)
     return lb_select(b, lb_and(b, valid, lb_eq(b, x, x)), f, lb_like(b, x, (double)NAN));
 }
 
+/* v = high + low with 26 bits each: products of halves are exact (Veltkamp). |v| < 2^990. */
+static void halves(ac_lb *b, ac_x v, ac_x *high, ac_x *low)
+{
+    const ac_x wide = lb_mul(b, v, lb_like(b, v, 134217729.0));
+    *high = lb_sub(b, wide, lb_sub(b, wide, v));
+    *low = lb_sub(b, v, *high);
+}
+
+/* C's fmod in f64 for quotients below 2^53 and |y| < 2^900; beyond, 0. q * y is taken in two parts, so that x - q * y is
+ * rounded once. */
+static ac_x double_mod(ac_lower *L, ac_x x, ac_x y)
+{
+    ac_lb *b = &L->b;
+    const ac_x zero = lb_like(b, x, 0), inf = lb_like(b, x, (double)HUGE_VALF);
+    const ac_x size = lb_abs(b, x), by = lb_abs(b, y), q = lb_trunc(b, lb_div(b, size, by));
+    ac_x qh, ql, yh, yl;
+    halves(b, q, &qh, &ql);
+    halves(b, by, &yh, &yl);
+    const ac_x p = lb_mul(b, q, by);
+    ac_x low = lb_sub(b, lb_mul(b, qh, yh), p);
+    low = lb_add(b, low, lb_mul(b, qh, yl));
+    low = lb_add(b, low, lb_mul(b, ql, yh));
+    low = lb_add(b, low, lb_mul(b, ql, yl));
+    ac_x r = lb_sub(b, lb_sub(b, size, p), low);
+    r = lb_select(b, lb_lt(b, r, zero), lb_add(b, r, by), r); /* the quotient was rounded up */
+    r = lb_select(b, lb_ge(b, r, by), lb_sub(b, r, by), r);
+    const ac_x fits = lb_and(b, lb_lt(b, q, lb_like(b, q, 9007199254740992.0)), lb_lt(b, by, lb_like(b, by, 8.4e270)));
+    r = lb_select(b, fits, r, zero);
+    r = lb_select(b, lb_lt(b, size, by), size, r); /* infinite y too */
+    r = lb_select(b, lb_lt(b, x, zero), lb_neg(b, r), r);
+    const ac_x valid = lb_and(b, lb_ne(b, y, zero), lb_lt(b, size, inf)); /* false for NaN */
+    return lb_select(b, lb_and(b, valid, lb_eq(b, y, y)), r, lb_like(b, x, (double)NAN));
+}
+
 ac_x mp_floor_mod(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     if (!same_kind(n) || any_quantised(n))
         return mp_refuse(L, n);
     ac_x rest;
-    if (n->out[0]->dtype == AC_F32) {
-        rest = float_mod(L, arg[0], arg[1]);
+    if (mp_real(n->out[0])) {
+        rest = n->out[0]->dtype == AC_F32 ? float_mod(L, arg[0], arg[1]) : double_mod(L, arg[0], arg[1]);
     } else if (mp_plain_int(n->out[0])) {
         ac_x q;
         int_div(L, arg[0], arg[1], &q, &rest);

@@ -1,5 +1,6 @@
 /* test_structured.c - operators that read or write elements by index or by window, with known values: gather_elements,
- * scatter_elements, scatter_into, topk of the smallest, cumprod, conv_nd, window_sum, _max, _argmax. What the ONNX conformance suite shows in full is here
+ * scatter_elements, scatter_into, topk of the smallest, cumprod, conv_nd, window_sum, _max, _argmax, einsum, det, grid_sample,
+ * roi_align, roi_pool. What the ONNX conformance suite shows in full is here
  * only as far as targets and refusals go. */
 #include "tests/unit/value_case.h"
 
@@ -33,6 +34,21 @@ static const value_case VALUES[] = {
     {F "[5]", "y = window_max(x) kernel=[2] strides=[2]", {-1, -2, -5, -3, 9}, {-1, -3}, {0}, 0, 0},
     {F "[5]", "y = window_max(x) kernel=[1] strides=[2] pads=[0, 2]", {-1, -2, -5, -3, 9}, {-1, -5, 9, -INFINITY}, {0}, 0, 0},
     {F "[2,3]", "y = window_argmax(x) kernel=[2, 2]", {1, 7, 7, NAN, 7, 8}, {1, 5}, {0}, 0, 0},
+    {F "[2,2]; const z: f32[2,3] = [1, 2, 3, 4, 5, 6]", "y = einsum(x, z) labels=[0, 1, 1, 2, 0, 2]", {1, 2, 3, 4}, {9, 12, 15, 19, 26, 33}, {0}, 0, 0},
+    {F "[2,2]", "y = einsum(x) labels=[3, 3]", {1, 2, 3, 4}, {5}, {0}, 0, 0},
+    {F "[2,3]", "y = einsum(x) labels=[0, 1, 1]", {1, 2, 3, 4, 5, 6}, {5, 7, 9}, {0}, 0, 0},
+    {F "[1,3]; const z: f32[2,3] = [1, 2, 3, 4, 5, 6]; const w: f32[2] = [1, -1]", "y = einsum(x, z, w) labels=[0, 1, 0, 1, 0, 1]", {1, 2, 2}, {-3, -6, -6}, {0}, 0, 0},
+    {F "[2,2,2]", "y = det(x)", {0, 2, 3, 4, 1, 2, 2, 4}, {-6, 0}, {0}, 0, 0},
+    {F "[1,1]", "y = det(x)", {-7}, {-7}, {0}, 0, 0},
+    {F "[1,2,2,1]; const g: f32[1,1,3,2] = [0, 0, -1, -1, 1.5, 1.5]", "y = grid_sample(x, g)", {1, 2, 3, 4}, {2.5, 0.25, 0}, {0}, 0, 0},
+    {F "[1,2,2,1]; const g: f32[1,1,3,2] = [0, 0, -1, -1, 1.5, 1.5]", "y = grid_sample(x, g) align_corners=true padding=border", {1, 2, 3, 4}, {2.5, 1, 4}, {0}, 0, 0},
+    {F "[1,4,1]; const g: f32[1,4,1] = [-1, -0.5, 5, 6]", "y = grid_sample(x, g) mode=nearest padding=reflection pixels=true", {1, 2, 3, 4}, {1, 1, 3, 2}, {0}, 0, 0},
+    {F "[1,4,1]; const g: f32[1,3,1] = [-1, 1.5, 1e30]", "y = grid_sample(x, g) mode=cubic padding=zeros pixels=true", {1, 2, 3, 4}, {0, 2.5, 0}, {0}, 0, 0},
+    {F "[1,2,2,1]; const r: f32[1,4] = [0, 0, 2, 2]; input i: i32[1]", "y = roi_align(x, r, i) ratio=1 half_pixel=true", {1, 2, 3, 4}, {2.5}, {0}, 0, 0},
+    {F "[1,2,2,1]; const r: f32[1,4] = [0, 0, 2, 2]; input i: i32[1]", "y = roi_align(x, r, i) half_pixel=true mode=max", {1, 2, 3, 4}, {4}, {0}, 0, 0},
+    {F "[1,2,2,1]; const r: f32[1,4] = [0, 0, 2, 2]; input i: i32[1]", "y = roi_align(x, r, i)", {1, 2, 3, 4}, {0}, {1}, 0, 4},
+    {F "[1,2,2,1]; const r: f32[1,4] = [0, 0, 1, 1]; input i: i32[1]", "y = roi_pool(x, r, i) height=2 width=1", {1, 2, 3, 4}, {2, 4}, {0}, 0, 0},
+    {F "[1,2,2,1]; const r: f32[1,4] = [5, 5, 9, 9]; input i: i32[1]", "y = roi_pool(x, r, i)", {1, 2, 3, 4}, {0}, {0}, 0, 0},
 };
 static const bad_case BAD[] = {
     {F "[2,3]; input i: i32[3,3]", "y = gather_elements(x, i) axis=1", "E0104"},
@@ -49,6 +65,15 @@ static const bad_case BAD[] = {
     {F "[1,4,2]; const w: f32[2,2,4] = splat 1", "y = conv_nd(x, w) pads=[1]", "E0103"},
     {F "[3]", "y = window_max(x) kernel=[4]", "E0104"},
     {F "[3]", "y = window_max(x) kernel=[1, 1]", "E0103"},
+    {F "[2,3]; const z: f32[2] = [1, 2]", "y = einsum(x, z) labels=[0, 1, 1, 0]", "E0104"},
+    {F "[2,3]", "y = einsum(x) labels=[0, 1, 2]", "E0103"},
+    {F "[2,3]", "y = einsum(x) labels=[0, 1, 0, 0]", "E0103"},
+    {F "[2,3]", "y = einsum(x) labels=[0]", "E0103"},
+    {F "[2,3]", "y = det(x)", "E0104"},
+    {F "[1,2,2,1]; const g: f32[1,1,1,3] = [0, 0, 0]", "y = grid_sample(x, g)", "E0104"},
+    {F "[1,2,2,1]; const g: f32[1,1,1,2] = [0, 0]", "y = grid_sample(x, g) mode=zeros", "E0103"},
+    {F "[1,2,2,1]; const r: f32[1,5] = [0, 0, 2, 2, 1]; input i: i32[1]", "y = roi_align(x, r, i)", "E0104"},
+    {F "[1,2,2,1]; const r: f32[1,4] = [0, 0, 2, 2]; input i: i32[1]", "y = roi_align(x, r, i) height=0", "E0103"},
 };
 // clang-format on
 
