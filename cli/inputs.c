@@ -22,6 +22,57 @@ int ac_io_find(arenac_job *job, const char *option, const char *key, ac_tensor *
     return AC_FAIL;
 }
 
+/* Input i becomes a constant with these elements. */
+static void fix_input(arenac_job *job, int32_t i, const ac_npy *a)
+{
+    ac_graph *g = job->graph;
+    ac_tensor *t = g->input.item[i];
+    t->data = ac_copy(job->cx.region, a->data, (size_t)a->bytes + (a->bytes == 0));
+    t->input = false;
+    memmove(g->input.item + i, g->input.item + i + 1, (size_t)(g->input.n - i - 1) * sizeof *g->input.item);
+    g->input.n--;
+}
+
+/* Positions are those of the model as it was read, so all arrays are found before any input goes. */
+static int const_stage(arenac_job *job, void *arg)
+{
+    const ac_cli *cli = arg;
+    ac_graph *g = job->graph;
+    const int32_t n = g->input.n;
+    ac_npy *array = AC_NEW_N(job->cx.region, ac_npy, n + 1);
+    bool *given = AC_NEW_N(job->cx.region, bool, n + 1);
+    int status = AC_OK;
+    for (int32_t k = 0; k < cli->n_fixed && status == AC_OK; k++) {
+        int32_t i;
+        const char *key = cli->fixed[k].key;
+        status = ac_io_find(job, "--const", key, g->input.item, n, &i);
+        if (status != AC_OK)
+            break;
+        if (given[i])
+            status = ac_error(&job->cx, (ac_place){0}, E0501, "--const '%s' is given twice", key);
+        else
+            status = ac_npy_read(&job->cx, cli->fixed[k].path, &array[i]);
+        if (status != AC_OK)
+            break;
+        given[i] = true;
+        arenac_shape_input(job, i, array[i].rank, array[i].dim);
+        status = ac_npy_fits(&job->cx, &array[i], g->input.item[i], ac_strf(job->cx.region, "--const %s", key));
+    }
+    for (int32_t i = n - 1; i >= 0; i--) {
+        if (given[i] && status == AC_OK)
+            fix_input(job, i, &array[i]);
+        if (given[i])
+            ac_npy_close(&array[i]);
+    }
+    return status;
+}
+
+int ac_cli_read(const ac_cli *cli, arenac_job *job)
+{
+    const int status = arenac_read(job, cli->file[0]);
+    return status || !cli->n_fixed ? status : arenac_guard(job, const_stage, (void *)(uintptr_t)cli);
+}
+
 typedef struct open_arg { const ac_cli *cli; const char *backend; ac_inputs *in; } open_arg;
 
 static int open_stage(arenac_job *job, void *arg)

@@ -1,5 +1,6 @@
 /* main.c - arenac VERB: the table of verbs. */
 #include "cli/cli.h"
+#include "cli/inputs.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ arenac_job *ac_cli_start(ac_cli *cli, int *status)
 arenac_job *ac_cli_open(ac_cli *cli, int *status)
 {
     arenac_job *job = ac_cli_start(cli, status);
-    if (!job || arenac_read(job, cli->file[0]) == 0)
+    if (!job || ac_cli_read(cli, job) == 0)
         return job;
     *status = ac_cli_finish(cli, job);
     return NULL;

@@ -268,6 +268,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_STOP_AFTER: c->opt.stop_after = arg; return true;
     case OPT_DUMP_AFTER: return push_name(c->dump_after, &c->opt.dump_after, arg);
     case OPT_TIME_PASSES: c->time_passes = true; return true;
+    case OPT_CONST: return key_file(arg, c->fixed, &c->n_fixed);
     case OPT_INPUT: return key_file(arg, c->input, &c->n_inputs);
     case OPT_RANDOM:
         if (!parse_int(arg, 0, INT64_MAX, &c->seed))

@@ -1,4 +1,5 @@
 /* plan.c - the verbs plan (of a model or of a CSV problem), check and compile. */
+#include "cli/inputs.h"
 #include "cli/offline.h"
 #include "cli/rt_files.h"
 
@@ -219,7 +220,7 @@ int ac_cli_plan(ac_cli *cli)
         return ac_cli_finish(cli, job);
     }
     const bool tflm = ac_cli_offline_wanted(cli);
-    if (!tflm && arenac_read(job, cli->file[0]))
+    if (!tflm && ac_cli_read(cli, job))
         return ac_cli_finish(cli, job);
     bool planned = (tflm ? ac_cli_offline_plan(cli, job) : arenac_plan(job)) == 0 || job->stage >= 3; /* over budget: the report is wanted all the same */
     if (planned && cli->emit)

@@ -176,7 +176,6 @@ static ac_onx_value *read_value(ac_onx *r, ac_onx_scope *s, ac_span message, con
 
 static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
 {
-    int32_t first = 0, *seen = &first;
     ac_span message;
     const char *refused;
     int rc = AC_OK;
@@ -202,9 +201,9 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
         } else if (v->rank < 0) {
             rc = ac_refuse(r->cx, &r->refused, at, E0203, "an input without a shape",
                            "its number of dimensions is not declared", "give the shape when exporting");
-        } else if (r->again && *seen < r->g->input.n) {
+        } else if (r->again && ac_tensor_find(r->g, v->name)) { /* perhaps a constant by now: --const */
             v->broken = false;
-            v->t = r->g->input.item[(*seen)++];
+            v->t = ac_tensor_find(r->g, v->name);
         } else {
             v->broken = false;
             v->t = ac_tensor_new(r->g, v->name, v->dtype, v->rank, v->dim);
