@@ -115,7 +115,7 @@ static bool split(const term *x, const term *y, const term *out, int32_t list[KI
                 list[kind][n[kind]++] = k;
         }
     }
-    return n[SUMMED] > 0 && x->t->dtype == AC_F32;
+    return n[SUMMED] > 0 && n[BATCH] + n[ROW] + n[COLUMN] == out->rank && x->t->dtype == AC_F32;
 }
 
 static int64_t extent(const term *x, const term *y, int32_t label)

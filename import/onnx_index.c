@@ -49,6 +49,8 @@ int ac_onx_do_gather(ac_onx_node *n)
 static ac_tensor *iota(ac_onx_node *n, int64_t count, int32_t rank, int32_t d)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    if (count > 1 << 24)
+        return (void)ac_onx_cannot(n, "a dimension that it indexes is %" PRId64, count), NULL;
     int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, count + 1);
     for (int64_t i = 0; i < count; i++)
         v[i] = i;
@@ -61,7 +63,8 @@ static ac_tensor *tuples(ac_onx_node *n, ac_tensor *i, const ac_tensor *x, int32
 {
     i = ac_onx_cast(n, i, AC_I64);
     ac_tensor *size = ac_onx_ints_const(n, k, x->dim + d);
-    return i ? ac_onx_select(n, ac_onx_2(n, AC_OP_LESS, i, ac_onx_number(n, AC_I64, 0)), ac_onx_2(n, AC_OP_ADD, i, size), i)
+    return i ? ac_onx_select(n, ac_onx_2(n, AC_OP_LESS, i, ac_onx_number(n, AC_I64, 0)),
+                             ac_onx_2(n, AC_OP_ADD, i, size), i)
              : NULL;
 }
 
@@ -70,7 +73,7 @@ int ac_onx_do_gather_nd(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *i = n->in[1], *part[AC_MAX_RANK + 1];
     const int64_t batch = ac_onx_int(n, "batch_dims", 0), k = i->rank ? i->dim[i->rank - 1] : 0;
-    if (batch < 0 || batch >= i->rank || k < 1 || k + batch > x->rank || !ac_dtype_is_int(i->dtype))
+    if (batch < 0 || batch >= i->rank || k < 1 || k > x->rank - batch || !ac_dtype_is_int(i->dtype))
         return ac_error(n->r->cx, n->at, E0104, "indices '%s' %s do not fit '%s' %s", i->name,
                         ac_tensor_str(n->r->cx, i), x->name, ac_tensor_str(n->r->cx, x));
     int64_t dim[AC_MAX_RANK];
@@ -146,7 +149,8 @@ int ac_onx_do_reverse_sequence(ac_onx_node *n)
     ac_tensor *x = n->in[0], *len = n->in[1];
     const int64_t batch = ac_onx_int(n, "batch_axis", 1), time = ac_onx_int(n, "time_axis", 0);
     ac_attrs a;
-    if (batch + time != 1 || batch * time != 0 || x->rank < 2 || len->rank != 1 || len->dim[0] != x->dim[batch])
+    if ((batch != 0 && batch != 1) || time != 1 - batch || x->rank < 2 || len->rank != 1 ||
+        len->dim[0] != x->dim[batch])
         return ac_error(n->r->cx, n->at, E0103, "axes %" PRId64 " and %" PRId64 ", lengths '%s' %s for '%s' %s", batch,
                         time, len->name, ac_shape_str(n->r->cx, len), x->name, ac_shape_str(n->r->cx, x));
     ac_tensor *t = iota(n, x->dim[time], 2, 1);

@@ -68,6 +68,8 @@ static int read_tfidf(ac_onx_node *n, tfidf *t)
         first += t->g[t->n].count;
         t->n += t->g[t->n].count > 0 && i + 1 >= t->min && i + 1 <= t->max;
     }
+    if (first > 1 << 13)
+        return ac_onx_cannot(n, "it has %" PRId64 " n-grams; supported are up to 8192", first);
     if (t->columns.n != first)
         return ac_error(n->r->cx, n->at, E0103, "%d columns for %" PRId64 " n-grams", t->columns.n, first);
     for (int32_t i = 0; i < t->columns.n; i++) {

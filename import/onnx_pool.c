@@ -36,33 +36,43 @@ static ac_tensor *slide(ac_onx_node *n, ac_op op, ac_tensor *x, const ac_onx_win
     return x ? ac_onx_make(n, op, &x, 1, &a, AC_NONE) : NULL;
 }
 
-/* How many elements each window holds: along a dimension those inside of the image, or, with `padded`, of the padded
- * image without what ceil_mode adds behind. One number where all windows hold as many. */
+/* How many elements window o holds along spatial dimension s: those inside of the image, or, with `padded`, of the
+ * padded image without what ceil_mode adds behind; at least 1. */
+static int64_t holds(const ac_onx_window *w, const ac_onx_window *padded, int32_t s, int64_t o)
+{
+    const int64_t at = o * w->stride[s] - w->before[s], dil = w->dil[s];
+    const int64_t first = padded ? -w->before[s] : 0, end = w->in[s] + (padded ? padded->after[s] : 0);
+    const int64_t lo = first > at ? (first - at + dil - 1) / dil : 0, hi = end > at ? (end - at + dil - 1) / dil : 0;
+    const int64_t inside = (hi < w->kernel[s] ? hi : w->kernel[s]) - lo;
+    return inside > 1 ? inside : 1;
+}
+
+/* The number of elements of each window of `like` [N,C,..]; one number where all windows hold as many. */
 static ac_tensor *counts(ac_onx_node *n, const ac_onx_window *w, const ac_onx_window *padded, const ac_tensor *like)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1}, count = 1;
+    double all = 1;
+    bool same = true;
     for (int32_t d = 2; d < like->rank; d++) {
+        const int32_t s = SPATIAL - w->m + d - 2;
+        const int64_t first = like->dim[d] ? holds(w, padded, s, 0) : 1;
         dim[d] = like->dim[d];
         count *= dim[d];
+        all *= (double)first;
+        for (int64_t o = 1; same && o < dim[d]; o++)
+            same = holds(w, padded, s, o) == first;
     }
-    float *v = AC_NEW_N(n->r->cx->region, float, count + 1);
-    bool same = true;
+    if (same || count == 0)
+        return ac_onx_cast(n, ac_onx_number(n, AC_F32, all), like->dtype);
+    if (count > 1 << 24)
+        return (void)ac_onx_cannot(n, "its image has %" PRId64 " positions", count), NULL;
+    float *v = AC_NEW_N(n->r->cx->region, float, count);
     for (int64_t i = 0; i < count; i++) {
-        int64_t rest = i, all = 1;
-        for (int32_t d = like->rank - 1; d >= 2; rest /= dim[d--]) {
-            const int32_t s = SPATIAL - w->m + d - 2;
-            const int64_t first = padded ? -w->before[s] : 0, end = w->in[s] + (padded ? padded->after[s] : 0);
-            const int64_t at = rest % dim[d] * w->stride[s] - w->before[s];
-            int64_t inside = 0;
-            for (int64_t k = 0; k < w->kernel[s]; k++)
-                inside += at + k * w->dil[s] >= first && at + k * w->dil[s] < end;
-            all *= inside;
-        }
-        v[i] = (float)(all > 0 ? all : 1);
-        same &= v[i] == v[0];
+        int64_t rest = i;
+        v[i] = 1;
+        for (int32_t d = like->rank - 1; d >= 2; rest /= dim[d--])
+            v[i] *= (float)holds(w, padded, SPATIAL - w->m + d - 2, rest % dim[d]);
     }
-    if (count == 0 || same)
-        return ac_onx_cast(n, ac_onx_number(n, AC_F32, count ? (double)v[0] : 1), like->dtype);
     return ac_onx_cast(n, ac_onx_floats_const(n, like->rank, dim, v), like->dtype);
 }
 
@@ -112,6 +122,8 @@ static ac_tensor *column_major(ac_onx_node *n, ac_tensor *place, const ac_tensor
     for (int32_t d = 2; d < x->rank; d++)
         plane *= x->dim[d];
     stride = plane;
+    if (plane == 0)
+        return place;
 #define I64(v) ac_onx_number(n, AC_I64, (double)(v))
     ac_tensor *rest = ac_onx_2(n, AC_OP_FLOOR_MOD, place, I64(plane)), *sum = ac_onx_2(n, AC_OP_SUB, place, rest);
     for (int32_t d = x->rank - 1; d >= 2; d--) {
@@ -235,6 +247,9 @@ int ac_onx_do_max_unpool(ac_onx_node *n)
     int64_t more[AC_MAX_RANK] = {0};
     for (int32_t i = 0; i < w.m; i++) {
         const int32_t s = SPATIAL - w.m + i;
+        for (int32_t side = 0; side < 2 && pads.n; side++)
+            if (pads.v[i + side * w.m] < 0 || pads.v[i + side * w.m] > INT32_MAX)
+                return ac_error(n->r->cx, n->at, E0103, "pads has %" PRId64, pads.v[i + side * w.m]);
         const int64_t pad = pads.n ? pads.v[i] + pads.v[i + w.m] : 0;
         dim[2 + i] = (w.in[s] - 1) * w.stride[s] + w.kernel[s] - pad;
         if (dim[2 + i] < 1 || !ac_mul_ok(count, dim[2 + i], &count) || count > INT32_MAX)
@@ -256,6 +271,11 @@ int ac_onx_do_max_unpool(ac_onx_node *n)
     return ac_onx_result(n, 0, ac_onx_pad(n, y, none, more, y ? ac_onx_number(n, y->dtype, 0) : NULL));
 }
 
+static bool small_positive(int64_t v)
+{
+    return v > 0 && v <= 1 << 24;
+}
+
 /* Blocks [N, C * block, L] added up where they lay in the image: element k of block l is added to one place. */
 int ac_onx_do_col2im(ac_onx_node *n)
 {
@@ -271,12 +291,14 @@ int ac_onx_do_col2im(ac_onx_node *n)
         (pads.n && pads.n != 2 * m) || x->rank != 3)
         return ac_error(n->r->cx, n->at, E0104, "image, block, strides, dilations or pads do not fit '%s' %s", x->name,
                         ac_shape_str(n->r->cx, x));
-    int64_t taps = 1, blocks = 1, pixels = 1, along[SPATIAL];
+    int64_t taps = 1, blocks = 1, pixels = 1, all, along[SPATIAL];
     for (int32_t d = 0; d < m; d++) {
         const int64_t before = pads.n ? pads.v[d] : 0, after = pads.n ? pads.v[d + m] : 0;
-        const int64_t step = stride.n ? stride.v[d] : 1, reach = (block.v[d] - 1) * (dil.n ? dil.v[d] : 1) + 1;
-        if (image.v[d] < 1 || block.v[d] < 1 || step < 1 || reach < 1 || before < 0 || after < 0 ||
-            image.v[d] > 1 << 24 || block.v[d] > 1 << 24 || reach > image.v[d] + before + after)
+        const int64_t step = stride.n ? stride.v[d] : 1, far = dil.n ? dil.v[d] : 1;
+        const bool small = small_positive(image.v[d]) && small_positive(block.v[d]) && small_positive(step) &&
+                           small_positive(far) && before >= 0 && before < 1 << 24 && after >= 0 && after < 1 << 24;
+        const int64_t reach = small ? (block.v[d] - 1) * far + 1 : 0;
+        if (!small || reach > image.v[d] + before + after)
             return ac_error(n->r->cx, n->at, E0103, "blocks of %" PRId64 " in an image of %" PRId64, block.v[d],
                             image.v[d]);
         along[d] = (image.v[d] + before + after - reach) / step + 1;
@@ -284,11 +306,13 @@ int ac_onx_do_col2im(ac_onx_node *n)
             !ac_mul_ok(pixels, image.v[d], &pixels) || pixels > INT32_MAX)
             return ac_error(n->r->cx, n->at, E0015, "the image is too large");
     }
-    if (x->dim[2] != blocks || x->dim[1] % taps || taps * blocks > INT32_MAX)
+    if (x->dim[2] != blocks || x->dim[1] % taps)
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, expected %" PRId64 " blocks of C * %" PRId64 " elements",
                         x->name, ac_shape_str(n->r->cx, x), blocks, taps);
-    int64_t *to = AC_NEW_N(n->r->cx->region, int64_t, taps * blocks + 1); /* pixels: outside */
-    for (int64_t i = 0; i < taps * blocks; i++) {
+    if (!ac_mul_ok(taps, blocks, &all) || all > 1 << 24)
+        return ac_onx_cannot(n, "its blocks have more than 2^24 elements");
+    int64_t *to = AC_NEW_N(n->r->cx->region, int64_t, all + 1); /* pixels: outside */
+    for (int64_t i = 0; i < all; i++) {
         int64_t k = i / blocks, l = i % blocks, at = 0, weight = 1;
         bool inside = true;
         for (int32_t d = m - 1; d >= 0; d--) {
@@ -302,7 +326,7 @@ int ac_onx_do_col2im(ac_onx_node *n)
         }
         to[i] = inside ? at : pixels;
     }
-    const int64_t rows = x->dim[0] * (x->dim[1] / taps), all = taps * blocks;
+    const int64_t rows = x->dim[0] * (x->dim[1] / taps);
     ac_tensor *in[] = {ac_onx_reshape(n, ac_onx_ints_const(n, all, to), 2, (int64_t[]){all, 1}),
                        ac_onx_transpose(n, ac_onx_reshape(n, x, 2, (int64_t[]){rows, all}), (int32_t[]){1, 0}),
                        ac_onx_ints_const(n, 2, (int64_t[]){pixels + 1, rows})};

@@ -80,7 +80,7 @@ int ac_onx_do_affine_grid(ac_onx_node *n)
     int64_t dim[AC_MAX_RANK] = {size.v[0]}, count = 1;
     for (int32_t d = 0; d < m; d++) {
         dim[1 + d] = size.v[2 + d];
-        if (size.v[2 + d] < 1 || !ac_mul_ok(count, size.v[2 + d], &count) || count > 1 << 26)
+        if (size.v[2 + d] < 1 || !ac_mul_ok(count, size.v[2 + d], &count) || count > 1 << 24)
             return ac_onx_cannot(n, "a dimension of its grid is %" PRId64, size.v[2 + d]);
     }
     dim[m + 1] = m;
@@ -198,7 +198,8 @@ int ac_onx_do_deform_conv(ac_onx_node *n)
     if (x->rank != 4 || x->dtype != AC_F32)
         return ac_onx_cannot(n, "its input is %s; supported are 2 spatial dimensions of f32",
                              ac_tensor_str(n->r->cx, x));
-    if (w->rank != 4 || groups < 1 || og < 1 || x->dim[1] % og || w->dim[1] * groups != x->dim[1] || w->dim[0] % groups)
+    if (w->rank != 4 || groups < 1 || og < 1 || og > INT32_MAX || x->dim[1] % og || w->dim[1] * groups != x->dim[1] ||
+        w->dim[0] % groups)
         return ac_error(n->r->cx, n->at, E0104, "groups of weights %s do not fit input %s", ac_shape_str(n->r->cx, w),
                         ac_shape_str(n->r->cx, x));
     win.kernel[H] = w->dim[2];
@@ -210,9 +211,12 @@ int ac_onx_do_deform_conv(ac_onx_node *n)
         const int64_t reach = (win.kernel[s] - 1) * win.dil[s] + 1;
         out[d] = (win.in[s] + win.before[s] + win.after[s] - reach) / win.stride[s] + 1;
     }
-    const int64_t k = w->dim[2] * w->dim[3], p = out[0] * out[1], columns = w->dim[1] * k, o = w->dim[0] / groups;
-    if (ac_tensor_count(off) != x->dim[0] * og * k * 2 * p ||
-        (mask && ac_tensor_count(mask) != x->dim[0] * og * k * p) || (bias && ac_tensor_count(bias) != w->dim[0]))
+    const int64_t k = w->dim[2] * w->dim[3], columns = w->dim[1] * k, o = w->dim[0] / groups;
+    int64_t p, taps_all, all;
+    if (!ac_mul_ok(out[0], out[1], &p) || !ac_mul_ok(p, k, &taps_all) || taps_all > 1 << 24)
+        return ac_onx_cannot(n, "its result has %" PRId64 " x %" PRId64 " pixels", out[0], out[1]);
+    if (!ac_mul_ok(taps_all, x->dim[0], &all) || !ac_mul_ok(all, 2 * og, &all) || ac_tensor_count(off) != all ||
+        (mask && ac_tensor_count(mask) != all / 2) || (bias && ac_tensor_count(bias) != w->dim[0]))
         return ac_error(n->r->cx, n->at, E0104, "offsets, mask or bias do not fit a result of %" PRId64 " x %" PRId64,
                         out[0], out[1]);
     ac_tensor *taps = deformed(n, &win, out[0], out[1], og);
