@@ -139,7 +139,6 @@ static int read_stage(arenac_job *job, void *arg)
                                    .random = o->random_weights,
                                    .seed = o->seed};
     AC_TRY(ac_import(&job->cx, &job->file, &how, &job->graph));
-    AC_TRY(ac_import(&job->cx, &job->file, &how, &job->graph));
     job->stage = 1;
     return AC_OK;
 }

@@ -15,11 +15,13 @@
 static int c_emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_sink *to)
 {
     const ac_target *t = m->target;
+    if (!strcmp(kind, "h"))
+        return ac_emit_header(m, to);
     if (t->vec_bytes && t->isa != AC_ISA_X86 && t->isa != AC_ISA_ANY) {
         ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for the vectors of %s", t->name);
         return ac_help(m->cx, "--emit o,h makes an object file through LLVM; -t generic prints portable C");
     }
-    return !strcmp(kind, "c") ? ac_emit_c(m, names->header, names->blob, to) : ac_emit_header(m, to);
+    return ac_emit_c(m, names->header, names->blob, to);
 }
 
 static const ac_emit_kind C_KINDS[] = {{"c", ".c"}, {"h", ".h"}, {NULL, NULL}};

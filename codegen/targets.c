@@ -67,6 +67,18 @@ static bool has_more(const ac_target *t, const ac_target *than)
     return t->vec_bytes != than->vec_bytes ? t->vec_bytes > than->vec_bytes : t->dot_u8s8 && !than->dot_u8s8;
 }
 
+/* An architecture as triples begin, "thumbv7em", or a whole triple: its first row. */
+static const ac_target *find_triple(const char *name)
+{
+    const size_t n = strlen(name);
+    for (int32_t i = 0; i < N_TARGETS; i++) {
+        const char *triple = TARGETS[i].triple;
+        if (n && !strncmp(triple, name, n) && (!triple[n] || triple[n] == '-'))
+            return &TARGETS[i];
+    }
+    return NULL;
+}
+
 const ac_target *ac_target_find(const char *name)
 {
     const ac_target *best = NULL;
@@ -76,5 +88,5 @@ const ac_target *ac_target_find(const char *name)
         if (native ? ac_target_runs_here(t) && (!best || has_more(t, best)) : !strcmp(name, t->name))
             best = t;
     }
-    return best;
+    return best || native ? best : find_triple(name);
 }

@@ -7,7 +7,7 @@
 #define AC_CODEGEN_TARGETS_H
 #include "ir/ops/target.h"
 
-const ac_target *ac_target_find(const char *name); /* also "native" */
+const ac_target *ac_target_find(const char *name); /* also "native", and triples */
 const ac_target *ac_target_at(int32_t i);          /* the i-th row, NULL behind the last */
 int32_t ac_target_count(void);
 bool ac_target_runs_here(const ac_target *t);      /* can this machine execute the code? Firmware rows: no */

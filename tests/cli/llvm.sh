@@ -39,7 +39,7 @@ m=$src/models/branch_int8.tflite
 grep -q '\.section[[:space:]]*\.itcm' "$tmp/s.s" && grep -q '\.section[[:space:]]*\.qspi' "$tmp/s.s" || fail "sections"
 "$arenac" compile -q "$m" --emit ll -o - | grep -q 'define internal' || fail "the text form"
 "$arenac" compile -q "$m" --emit bc -o - | head -c 2 | grep -q BC || fail "bitcode"
-for t in haswell cortex-m0plus cortex-m55-mve rv32imac aarch64-i8mm aarch64-sve256 rv64gcv wasm32; do
+for t in haswell thumbv7em cortex-m0plus cortex-m55-mve rv32imac aarch64-i8mm aarch64-sve256 rv64gcv wasm32; do
     "$arenac" compile -q "$src/models/dsnet_f32.tflite" -t $t --emit o -o "$tmp/t.o" || fail "no object for $t"
 done
 echo "$n runs equal the evaluator"

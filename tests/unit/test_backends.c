@@ -74,10 +74,10 @@ static void add_program(const char *what, const ac_loop_fn *fn, const ac_lowered
         if (low && low->arg.item[n].kind == AC_ARG_CONST) {
             CHECK(ac_const_data(&cx, low->arg.item[n].konst));
             m->konst[m->n_konst] = low->arg.item[n].konst;
-            arg[n++] = (ac_bound_arg){AC_SPACE_CONST, m->n_konst++, false};
+            arg[n++] = (ac_bound_arg){.space = AC_SPACE_CONST, .offset = m->n_konst++};
             continue;
         }
-        arg[n++] = (ac_bound_arg){AC_SPACE_ARENA, arena_bytes, false};
+        arg[n++] = (ac_bound_arg){.space = AC_SPACE_ARENA, .offset = arena_bytes};
         arena_bytes += ac_align_up(ac_dtype_size(buffer->dtype, buffer->count) + 1, 64);
     }
     if (!low) {
@@ -160,7 +160,7 @@ static const uint8_t *weights_of(void **base)
 static int run_code(arn_init_fn *init, arn_run_fn *run, uint8_t *arena)
 {
     void *base;
-    const struct arn_mem mem = {arena, weights_of(&base), NULL};
+    const struct arn_mem mem = {.arena = arena, .weights = weights_of(&base)};
     CHECK(init(&mem) == 0);
     int status = run(&mem, NULL);
     free(base);
@@ -450,7 +450,7 @@ int main(int argc, char **argv)
     char dir[256];
     int32_t count = argc > 1 ? atoi(argv[1]) : 200;
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    int32_t thin = argc > 3 ? atoi(argv[3]) : 9;
+    int32_t thin = argc > 3 ? atoi(argv[3]) : 40;
     setenv("ARENAC_BACKENDS", BUILD_DIR, 1);
     fresh();
     if (!llvm)
