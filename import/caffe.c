@@ -215,22 +215,6 @@ static void settle_names(ac_caf *r)
     ac_graph_renumber(g);
 }
 
-static int add_output(ac_caf *r, const char *name, ac_tensor *t)
-{
-    if (t->output || t->input || ac_tensor_is_const(t)) { /* two outputs never share their bytes */
-        ac_tensor *copy = ac_tensor_new(r->g, name, t->dtype, t->rank, t->dim);
-        ac_node *n = ac_node_new(r->g, AC_OP_RESHAPE, name, &t, 1, &copy, 1);
-        n->at = (ac_place){.file = r->file->path, .node = name};
-        int64_t *dim = AC_NEW_N(r->cx->region, int64_t, AC_MAX_RANK);
-        memcpy(dim, t->dim, sizeof t->dim);
-        n->attrs.shape.shape = (ac_ints){t->rank, dim};
-        t = copy;
-    }
-    t->output = true;
-    ac_push(r->cx->region, &r->g->output, t);
-    return AC_OK;
-}
-
 static int by_blob_name(const void *pa, const void *pb)
 {
     const ac_caf_blob *const *a = pa, *const *b = pb;
@@ -246,7 +230,7 @@ static int asked_outputs(ac_caf *r, const char *list)
         ac_caf_blob *b = ac_caf_blob_find(r, name);
         p += n;
         if (b && b->t) {
-            add_output(r, name, b->t);
+            ac_import_add_output(r->g, name, b->t);
             continue;
         }
         const char **names = AC_NEW_N(r->cx->region, const char *, r->names->all.n + 1);
@@ -274,10 +258,10 @@ static int outputs(ac_caf *r)
     if (ends.n)
         qsort(ends.item, (size_t)ends.n, sizeof *ends.item, by_blob_name);
     for (int32_t i = 0; i < ends.n; i++)
-        add_output(r, ends.item[i]->name, ends.item[i]->t);
+        ac_import_add_output(r->g, ends.item[i]->name, ends.item[i]->t);
     for (int32_t i = 0; i < r->extra.n; i++)
         if (r->extra.item[i]->t && !r->extra.item[i]->t->output)
-            add_output(r, r->extra.item[i]->name, r->extra.item[i]->t);
+            ac_import_add_output(r->g, r->extra.item[i]->name, r->extra.item[i]->t);
     return r->g->output.n
                ? AC_OK
                : ac_error(r->cx, (ac_place){.file = r->pt.file}, E0101, "the net has no output: every blob is read");

@@ -559,7 +559,7 @@ static void test_formats(void)
     LOOKS("\012\007\012\001a\022\002Op", E0107, NULL);       /* GraphDef */
     LOOKS("\012\003net\242\006\003\012\001a", E0012, NULL);  /* Caffe, a layer without a type */
     LOOKS("name: \"net\"\nlayer {\n", E0010, NULL);
-    LOOKS("{\n  \"nodes\": [\n { \"op\": \"null\"", E0018, NULL);
+    LOOKS("{\n  \"nodes\": [\n { \"op\": \"null\"", E0010, NULL);
     LOOKS("anything", E0010, "onnx");
     LOOKS("anything", E0501, "tflight");
     int32_t n;
