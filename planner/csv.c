@@ -274,9 +274,9 @@ static int read_item(reader *r, ac_item *it)
                         (long long)it->size);
     if (optional(r, COL_ALIGN)) {
         AC_TRY(field_int(r, COL_ALIGN, &it->align));
-        if (it->align < 1)
+        if (it->align < 1 || it->align & (it->align - 1))
             return ac_error(r->cx, place_of(r, r->place[COL_ALIGN]), E0012,
-                            "'%s' has alignment %lld, expected 1 or more", it->name, (long long)it->align);
+                            "'%s' has alignment %lld, expected a power of two", it->name, (long long)it->align);
     }
     if (optional(r, COL_OFFSET)) {
         AC_TRY(field_int(r, COL_OFFSET, &fixed));

@@ -1,6 +1,6 @@
 """Does "optimal" agree with another solver? 200 random small problems, packed by arenac and by OR-Tools' CP-SAT.
 
-usage: cpsat.py ARENAC          exit 0: all agree, 1: one does not (it is printed), 77: there is no ortools
+usage: cpsat.py ARENAC [ROUNDS]          exit 0: all agree, 1: one does not (it is printed), 77: there is no ortools
 """
 import json
 import random
@@ -14,13 +14,13 @@ except ImportError:
     print("skipped: python3 has no ortools")
     sys.exit(77)
 
-ROUNDS = 200
+ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 200
 
 
 def problem(rng, kind):
     """Rows (begin, end, size, alignment, gap or None, offset or -1). kind: bit 0 alignment, 1 gaps, 2 fixed offsets."""
     rows, floor = [], 0
-    for _ in range(rng.randint(5, 13)):
+    for _ in range(rng.randint(4, 10)):
         begin = rng.randrange(8)
         end = begin + rng.randint(1, 6)
         size = rng.randint(1, 40)
