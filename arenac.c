@@ -232,6 +232,23 @@ static int run_passes(arenac_job *job)
     return status;
 }
 
+/* Parts that a step is cut into: firmware has no threads; stripes carry rows from one iteration to the next. */
+static int32_t threads_of(const arenac_job *job)
+{
+    return job->target->firmware || job->opt.stripe || job->opt.threads < 1 ? 1 : (int32_t)job->opt.threads;
+}
+
+static void warn_of_threads(arenac_job *job)
+{
+    if (job->opt.threads < 2)
+        return;
+    if (job->target->firmware)
+        ac_warn(&job->cx, (ac_place){0}, W0002, "target %s is firmware and has no threads: --threads is ignored",
+                job->target->name);
+    else if (job->opt.stripe)
+        ac_warn(&job->cx, (ac_place){0}, W0002, "rows of --stripe are made one after another: --threads is ignored");
+}
+
 static int check_stage(arenac_job *job, void *arg)
 {
     (void)arg;
@@ -242,6 +259,7 @@ static int check_stage(arenac_job *job, void *arg)
     job->target = find_target(job);
     if (!job->target)
         return AC_FAIL;
+    warn_of_threads(job);
     AC_TRY(run_passes(job));
     materialise_outputs(job->graph, job->opt.caller_io);
     ac_node **order = AC_NEW_N(job->cx.region, ac_node *, job->graph->node.n + 1);
@@ -250,7 +268,8 @@ static int check_stage(arenac_job *job, void *arg)
     bool failed = false;
     for (int32_t i = 0; i < n; i++) { /* every node, so that all that is unsupported is listed at once */
         job->step[i] = ac_lower_node(&job->cx, job->cx.region, order[i], job->target, 0, job->opt.exact);
-        failed = failed || !job->step[i];
+        failed = failed || !job->step[i] ||
+                 ac_lower_parts(&job->cx, job->cx.region, job->step[i], threads_of(job), AC_FORK_COST) != AC_OK;
     }
     job->n_steps = job->n_lowered = n;
     job->lowered = job->step;
@@ -376,6 +395,8 @@ static const char *options_text(arenac_job *job)
         s = ac_strf(job->cx.region, "%s --host", s);
     if (o->quantized_io)
         s = ac_strf(job->cx.region, "%s --quantized-io", s);
+    if (threads_of(job) > 1)
+        s = ac_strf(job->cx.region, "%s --threads %d", s, threads_of(job));
     if (o->poison)
         s = ac_strf(job->cx.region, "%s --poison", s);
     if (o->exact)
@@ -427,6 +448,7 @@ static int compile_stage(arenac_job *job, void *arg)
         if (job->live->problem.item[i].align > m->arena_align)
             m->arena_align = job->live->problem.item[i].align;
     m->optimal = job->plan.arena_bytes == job->report.aligned_bound;
+    m->threads = threads_of(job);
     m->poison = job->opt.poison;
     m->host = job->opt.host || job->opt.caller_io;
     m->caller_io = job->opt.caller_io;

@@ -52,6 +52,7 @@ typedef struct ac_options {
     bool stripe;              /* runs of steps may work row by row */
     bool preserve_input, preserve_all;
     bool quantized_io;        /* inputs and outputs are integers where the model converts them */
+    int64_t threads;          /* above 1: steps are cut into so many parts, at most 64 */
     bool exact;               /* keep float order as written */
     bool poison;              /* generated code overwrites dead bytes between steps */
     bool host;                /* generated code exports a descriptor for dlopen (run, bench) */

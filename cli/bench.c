@@ -53,7 +53,7 @@ static void print(arenac_job *job, const bench_arg *a, const double *ms, int32_t
         ac_json_num(&j, "median_ms", ms[n / 2]);
         ac_json_num(&j, "min_ms", ms[0]);
         ac_json_int(&j, "runs", n);
-        ac_json_int(&j, "threads", 1);
+        ac_json_int(&j, "threads", job->module->threads);
         ac_json_int(&j, "macs", job->report.macs);
         if (a->cli->per_op) {
             ac_json_arr(&j, "steps");
@@ -81,7 +81,7 @@ static void print(arenac_job *job, const bench_arg *a, const double *ms, int32_t
                    (double)job->report.step[i].macs / (a->best[i] * 1e6));
     }
     printf("%s on %s: %.3g G multiply-adds/s\n", job->report.file, job->target->name, gmacs);
-    printf("median_ms=%.6g min_ms=%.6g runs=%d threads=1\n", ms[n / 2], ms[0], n);
+    printf("median_ms=%.6g min_ms=%.6g runs=%d threads=%d\n", ms[n / 2], ms[0], n, job->module->threads);
 }
 
 static int bench_stage(arenac_job *job, void *arg)

@@ -2,6 +2,7 @@
 #include "cli/rt_files.h"
 
 #include "codegen/targets.h"
+#include "runtime/arn_pool.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -185,7 +186,8 @@ static int open_image(arenac_job *job, const char *name, ac_host *h)
 
 static int run_code(ac_host *h)
 {
-    const struct arn_mem mem = {.arena = h->arena, .weights = h->weights, .state = h->state};
+    const struct arn_mem mem = {.arena = h->arena, .weights = h->weights, .state = h->state,
+                                .pool = h->threads ? &h->threads->pool : NULL};
     const struct arn_hook hook = {NULL, step_end, h};
     int status = h->image.run(&mem, h->hook ? &hook : NULL);
     if (status)
@@ -217,6 +219,7 @@ static int run_eval(ac_host *h)
     const ac_module *m = h->job->module;
     for (int32_t s = 0; s < m->n_calls; s++) {
         const ac_call *c = &m->call[s];
+        int32_t part = 0;
         void *data[64];
         void **arg = c->n_arg <= 64 ? data : AC_NEW_N(cx->region, void *, c->n_arg);
         for (int32_t a = 0; a < c->n_arg; a++)
@@ -226,9 +229,11 @@ static int run_eval(ac_host *h)
             case AC_SPACE_IN:
             case AC_SPACE_OUT: return ac_error(cx, (ac_place){0}, E0901, "the evaluator has no memory of a caller");
             case AC_SPACE_CONST: arg[a] = (void *)(uintptr_t)ac_const_data(cx, m->konst[c->arg[a].offset]); break;
+            case AC_SPACE_PART: arg[a] = &part; break;
             }
         int status = 0;
-        AC_TRY(ac_eval_run(cx, h->program[c->fn], arg, c->n_arg, &status));
+        for (part = 0; part < c->low->parts || part == 0; part++)
+            AC_TRY(ac_eval_run(cx, h->program[c->fn], arg, c->n_arg, &status));
         if (status)
             return ac_error(cx, c->low->node->at, E0304, "the run stopped with status %d (an index was out of range)", status);
         if (h->hook)
@@ -243,7 +248,8 @@ int ac_host_reset(ac_host *h)
 {
     const ac_module *m = h->job->module;
     if (!h->eval) {
-        const struct arn_mem mem = {.arena = h->arena, .weights = h->weights, .state = h->state};
+        const struct arn_mem mem = {.arena = h->arena, .weights = h->weights, .state = h->state,
+                                    .pool = h->threads ? &h->threads->pool : NULL};
         int status = h->image.init(&mem);
         return status ? ac_error(&h->job->cx, (ac_place){.file = h->job->path}, E0901, "the compiled model refuses its memory (%d)", status)
                       : AC_OK;
@@ -256,6 +262,17 @@ int ac_host_reset(ac_host *h)
 }
 
 int ac_host_run(ac_host *h) { return h->eval ? run_eval(h) : run_code(h); }
+
+static int open_threads(arenac_job *job, ac_host *h)
+{
+    struct arn_threads *t = AC_NEW(job->cx.region, struct arn_threads);
+    const int error = arn_threads_open(t, job->module->threads);
+    if (error)
+        return ac_error(&job->cx, (ac_place){0}, E0302, "cannot start %d threads: %s", job->module->threads,
+                        strerror(error));
+    h->threads = t;
+    return AC_OK;
+}
 
 int ac_host_open(arenac_job *job, const char *backend, ac_host *h)
 {
@@ -278,11 +295,15 @@ int ac_host_open(arenac_job *job, const char *backend, ac_host *h)
     AC_TRY(h->eval ? open_eval(job, h) : !strcmp(backend, "c") ? open_c(job, h) : open_image(job, backend, h));
     if (!h->eval)
         AC_TRY(open_weights(h));
+    if (!h->eval && m->threads > 1)
+        AC_TRY(open_threads(job, h));
     return ac_host_reset(h);
 }
 
 void ac_host_close(ac_host *h)
 {
+    if (h->threads)
+        arn_threads_close(h->threads);
     if (h->library)
         dlclose(h->library);
     if (h->backend)

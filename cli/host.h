@@ -15,6 +15,8 @@
 #include "codegen/backend.h"
 #include "job.h"
 
+struct arn_threads;
+
 /* Called after each step: step, and the host (arena as the step left it). */
 typedef void ac_step_hook(void *user, int32_t step);
 
@@ -27,6 +29,7 @@ typedef struct ac_host {
     void *library;
     const ac_backend *backend;  /* NULL: c or eval */
     ac_image image;             /* init and run, unless eval */
+    struct arn_threads *threads; /* NULL: the model is not cut into parts */
     ac_program **program;       /* eval: one for each function of the module */
     ac_step_hook *hook;
     void *hook_user;

@@ -261,6 +261,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_QUANTIZED_IO: c->opt.quantized_io = true; return true;
     case OPT_WEIGHTS: c->opt.weights = arg; return one_of(arg, "auto|rodata|asm|blob");
     case OPT_SECTION: return section(arg, &c->opt);
+    case OPT_THREADS: return parse_int(arg, 1, 64, &c->opt.threads);
     case OPT_POISON: c->opt.poison = true; return true;
     case OPT_HOST: c->opt.caller_io = true; return true;
     case OPT_EXACT: c->opt.exact = true; return true;

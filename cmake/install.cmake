@@ -14,13 +14,14 @@ target_include_directories(library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL
 target_link_libraries(library INTERFACE m ${CMAKE_DL_LIBS})
 install(TARGETS library EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES arenac.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-set(rt_headers runtime/arn_rt.h runtime/arn_host.h runtime/arn_dlpack.h runtime/arn_model.def)
-install(FILES ${rt_headers} runtime/arn_rt.c runtime/arn_host.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
+set(rt_headers runtime/arn_rt.h runtime/arn_host.h runtime/arn_pool.h runtime/arn_dlpack.h runtime/arn_model.def)
+install(FILES ${rt_headers} runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
 install(FILES ${rt_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-add_library(arn_rt STATIC runtime/arn_rt.c runtime/arn_host.c)
+add_library(arn_rt STATIC runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c)
 target_include_directories(arn_rt PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(arn_rt PUBLIC Threads::Threads)
 set_target_properties(arn_rt PROPERTIES C_STANDARD 99 POSITION_INDEPENDENT_CODE ON)
 install(TARGETS arn_rt EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT arenacTargets NAMESPACE arenac:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arenac)

@@ -95,12 +95,15 @@ static void bind_call(ac_module *m, ac_const_list *consts, ac_call *c, const ac_
         case AC_ARG_TENSOR:
             arg[a] = place(b, b->item_of[x->tensor->id], b->delta[x->tensor->id]);
             break;
+        case AC_ARG_PART:
+            arg[a] = (ac_bound_arg){.space = AC_SPACE_PART};
+            break;
         }
     }
     for (int32_t i = 0; i < low->arg.n; i++)
         for (int32_t j = 0; j < low->arg.n; j++) {
             if (i == j || arg[i].space != arg[j].space || arg[i].index != arg[j].index ||
-                arg[i].space == AC_SPACE_CONST)
+                arg[i].space == AC_SPACE_CONST || arg[i].space == AC_SPACE_PART)
                 continue;
             ac_bytes ie = arg[i].offset + arg_bytes(low, i), je = arg[j].offset + arg_bytes(low, j);
             bool written = low->fn->buf.item[i].role != AC_BUF_IN || low->fn->buf.item[j].role != AC_BUF_IN;

@@ -125,6 +125,19 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
     for (int32_t i = 0; i < m->n_states; i++)
         ac_putf(to, "/* state 0x%04llx: %s %s */\n", (unsigned long long)m->state[i].offset,
                 c_comment_text(m->cx->region, m->state[i].tensor->name), ac_tensor_str(m->cx, m->state[i].tensor));
+    if (m->threads > 1)
+        ac_putf(to,
+                "#define %s_THREADS %d /* parts that a step may be cut into */\n"
+                "\n#ifndef ARN_POOL_TYPE /* the same in runtime/arn_pool.h, which has a pool; any other with this type "
+                "will do */\n"
+                "#define ARN_POOL_TYPE\n"
+                "typedef void arn_part_fn(const void *with, int32_t part);\n"
+                "struct arn_pool { /* run calls f(with, part) for 0 <= part < parts, at the same time if it can, and "
+                "waits for all */\n"
+                "    void (*run)(struct arn_pool *pool, int32_t parts, arn_part_fn *f, const void *with);\n"
+                "};\n"
+                "#endif\n",
+                U, m->threads);
     bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
     ac_putf(to,
             "\ntypedef struct %s_mem { /* one pointer for each memory of the plan */\n"
@@ -137,6 +150,8 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
         ac_putf(to, "    const void *in[%d];   /* the caller's, only read */\n", m->n_inputs);
     if (m->caller_io && m->n_outputs)
         ac_putf(to, "    void *out[%d];        /* the caller's; none overlaps another or an input */\n", m->n_outputs);
+    if (m->threads > 1)
+        ac_put(to, "    struct arn_pool *pool; /* NULL: no threads; the results are the same */\n");
     ac_putf(to, "} %s_mem;\n\n", p);
     for (int32_t i = 0; i < m->n_inputs; i++)
         put_accessor(m, to, "in", i, &m->input[i], true);

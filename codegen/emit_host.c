@@ -15,6 +15,7 @@ void e_host_types(ac_emit *e)
                   "#ifndef ARN_RT_H\n"
                   "struct arn_mem;\n"
                   "struct arn_hook;\n"
+                  "struct arn_pool;\n"
                   "typedef void arn_step_fn(void *user, int32_t step);\n"
                   "typedef int arn_init_fn(const struct arn_mem *m);\n"
                   "typedef int arn_run_fn(const struct arn_mem *m, const struct arn_hook *hook);\n");
@@ -118,6 +119,8 @@ static void put_entry(ac_emit *e, const char *verb, const char *params, const ch
         ac_putf(e->to, "    m.in[%d] = a->in ? a->in[%d] : NULL;\n", i, i);
     for (int32_t i = 0; e->m->caller_io && i < e->m->n_outputs; i++)
         ac_putf(e->to, "    m.out[%d] = a->out ? a->out[%d] : NULL;\n", i, i);
+    if (e->m->threads > 1)
+        ac_put(e->to, "    m.pool = a->pool;\n");
     ac_putf(e->to, "    %s\n}\n\n", call);
 }
 
@@ -143,7 +146,7 @@ void e_host_model(ac_emit *e)
             e->weights == AC_WEIGHTS_RODATA ? ARN_WEIGHTS_RODATA
             : e->weights == AC_WEIGHTS_ASM  ? ARN_WEIGHTS_ASM
                                             : ARN_WEIGHTS_BLOB);
-    ac_putf(e->to, "    %d, %d, %d,\n", m->n_inputs, m->n_outputs, m->n_calls);
+    ac_putf(e->to, "    %d, %d, %d, %d,\n", m->threads > 1 ? m->threads : 1, m->n_inputs, m->n_outputs, m->n_calls);
     ac_putf(e->to, "    %s, %s, %s,\n", m->n_inputs ? ac_strf(e->region, "%s_in_tensors", p) : "NULL",
             m->n_outputs ? ac_strf(e->region, "%s_out_tensors", p) : "NULL",
             m->n_calls ? ac_strf(e->region, "%s_step_table", p) : "NULL");

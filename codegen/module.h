@@ -15,7 +15,8 @@ typedef enum ac_space {
     AC_SPACE_STATE,
     AC_SPACE_CONST,
     AC_SPACE_IN, /* a graph input or output that is the caller's own memory (--host): a pointer of its own */
-    AC_SPACE_OUT
+    AC_SPACE_OUT,
+    AC_SPACE_PART /* i32[1], see ac_call.low->parts */
 } ac_space;
 
 typedef struct ac_bound_arg {
@@ -63,6 +64,7 @@ typedef struct ac_module {
     bool optimal;             /* the plan meets its bound */
     ac_weights weights;
     const char *section_code, *section_rodata; /* of objects; NULL: the usual ones */
+    int32_t threads;          /* above 1: calls whose low->parts is not 0 are made that often, part 0 .. parts-1, through a pool */
     bool poison;              /* debug build of the code: fill the arena's dead bytes between calls and check */
     bool host;                /* for `run` and `bench`: also exports a struct of function pointers, see emit_c.c */
     bool caller_io;           /* inputs and outputs are the caller's memory; implies host and the API of runtime/arn_host.h */

@@ -272,6 +272,31 @@ static void call_hook(l_module *M, const runner *r, int32_t which, int32_t step)
         LLVMBuildCall2(M->b, LLVMGlobalGetValueType(r->hook), r->hook, arg, 3, "");
 }
 
+/* A constant i32 in memory: the number of a part. */
+static LLVMValueRef part_number(l_module *M, int32_t part)
+{
+    LLVMValueRef k = LLVMAddGlobal(M->mod, M->i32, "part");
+    LLVMSetInitializer(k, status(M, part));
+    LLVMSetGlobalConstant(k, true);
+    LLVMSetLinkage(k, LLVMPrivateLinkage);
+    return k;
+}
+
+/* Parts of a step are done one after another; their functions do not fail. */
+static LLVMValueRef build_call(l_module *M, const runner *r, const ac_call *c, int32_t part)
+{
+    const ac_loop_fn *fn = M->m->fn[c->fn];
+    LLVMValueRef *arg = AC_NEW_N(M->region, LLVMValueRef, c->n_arg + 1);
+    uint32_t n = 0;
+    for (int32_t a = 0; a < c->n_arg && a < fn->buf.n; a++)
+        if (c->arg[a].space == AC_SPACE_PART)
+            arg[n++] = part_number(M, part);
+        else if (fn->buf.item[a].role != AC_BUF_LOCAL)
+            arg[n++] = place(M, r, c->arg[a].space, c->arg[a].offset);
+    LLVMValueRef callee = M->fn[c->fn];
+    return LLVMBuildCall2(M->b, LLVMGlobalGetValueType(callee), callee, arg, n, "");
+}
+
 static void build_step(l_module *M, const runner *r, int32_t i)
 {
     const ac_module *m = M->m;
@@ -284,13 +309,9 @@ static void build_step(l_module *M, const runner *r, int32_t i)
                         LLVMConstInt(M->i64, (uint64_t)(dead->end - dead->begin), false), 1);
     }
     call_hook(M, r, 0, i);
-    LLVMValueRef *arg = AC_NEW_N(M->region, LLVMValueRef, c->n_arg + 1);
-    uint32_t n = 0;
-    for (int32_t a = 0; a < c->n_arg && a < fn->buf.n; a++)
-        if (fn->buf.item[a].role != AC_BUF_LOCAL)
-            arg[n++] = place(M, r, c->arg[a].space, c->arg[a].offset);
-    LLVMValueRef callee = M->fn[c->fn];
-    LLVMValueRef result = LLVMBuildCall2(M->b, LLVMGlobalGetValueType(callee), callee, arg, n, "");
+    LLVMValueRef result = build_call(M, r, c, 0);
+    for (int32_t k = 1; k < c->low->parts; k++)
+        build_call(M, r, c, k);
     call_hook(M, r, 1, i);
     if (fn->fails)
         return_if(M, r->f, LLVMBuildICmp(M->b, LLVMIntNE, result, status(M, 0), ""), result);

@@ -94,6 +94,7 @@ static int run_lazy(ac_ctx *cx, ac_tensor *t)
         case AC_ARG_TENSOR:
             data[i] = ac_alloc(cx->region, (size_t)ac_tensor_bytes(a->tensor) + 1);
             break;
+        case AC_ARG_PART: /* constants are made in one part */
         case AC_ARG_SCRATCH:
             data[i] = ac_alloc(cx->region, (size_t)a->bytes + 1);
             break;

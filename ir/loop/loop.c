@@ -195,7 +195,8 @@ ac_x lb_for(ac_lb *b, const char *name, ac_x lo, ac_x hi, int64_t step, ac_mark 
 {
     assert(is_one(b, lo, AC_I32) && is_one(b, hi, AC_I32) && "bounds are i32 with one lane");
     assert(step != 0 && step >= INT32_MIN && step <= INT32_MAX && "the loop must end");
-    bool once = trips(b, lo, hi, step) == 1 && (mark == AC_MARK_SERIAL || mark == AC_MARK_UNROLL);
+    bool once =
+        trips(b, lo, hi, step) == 1 && (mark == AC_MARK_SERIAL || mark == AC_MARK_UNROLL || mark == AC_MARK_PARALLEL);
     ac_ins ins = {.op = AC_L_FOR,
                   .dtype = AC_I32,
                   .flags = once ? AC_F_ONCE : 0,
@@ -217,6 +218,12 @@ ac_x lb_for_n(ac_lb *b, const char *name, int64_t n)
 {
     ac_x lo = lb_i32(b, 0), hi = lb_i32(b, n);
     return lb_for(b, name, lo, hi, 1, AC_MARK_SERIAL);
+}
+
+ac_x lb_for_each(ac_lb *b, const char *name, int64_t n)
+{
+    ac_x lo = lb_i32(b, 0), hi = lb_i32(b, n);
+    return lb_for(b, name, lo, hi, 1, AC_MARK_PARALLEL);
 }
 
 void lb_if(ac_lb *b, ac_x cond)

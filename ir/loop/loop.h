@@ -143,9 +143,10 @@ ac_x lb_var(ac_lb *b, const char *name, ac_x init);      /* a handle for lb_get 
 ac_x lb_get(ac_lb *b, ac_x var);
 void lb_set(ac_lb *b, ac_x var, ac_x value);
 ac_x lb_for(ac_lb *b, const char *name, ac_x lo, ac_x hi, int64_t step, ac_mark mark); /* the loop variable; constant bounds
-                                                            with one iteration (serial, unroll): lo, and no loop is made */
+                                                            with one iteration (serial, unroll, parallel): lo, and no loop is made */
 ac_x lb_for_n(ac_lb *b, const char *name, int64_t n);    /* 0 <= name < n, serial. n == 1: no loop is made, the variable is
                                                             the constant 0; lb_end must be called all the same */
+ac_x lb_for_each(ac_lb *b, const char *name, int64_t n); /* lb_for_n, marked parallel: see docs/loop-ir.md for what that promises */
 void lb_if(ac_lb *b, ac_x cond);
 void lb_else(ac_lb *b);
 void lb_end(ac_lb *b);

@@ -251,11 +251,23 @@ static void check_structure(checker *c, const ac_ins *i)
         close_block(c);
         c->open.n--;
     } else if (op == AC_L_BREAK_IF) {
-        bool inside = false;
+        const ac_ins *loop = NULL;
         for (int32_t k = 0; k < c->open.n; k++)
-            inside |= ins(c, c->open.item[k])->op == AC_L_FOR;
-        if (!inside)
+            loop = ins(c, c->open.item[k])->op == AC_L_FOR ? ins(c, c->open.item[k]) : loop;
+        if (!loop)
             fault(c, "outside of any loop");
+        else if (loop->aux == AC_MARK_PARALLEL)
+            fault(c, "leaves a parallel loop");
+    }
+}
+
+/* A variable that a parallel loop changes is declared inside of it. */
+static void check_shared(checker *c, ac_x var)
+{
+    for (int32_t k = 0; k < c->open.n; k++) {
+        const ac_ins *loop = ins(c, c->open.item[k]);
+        if (loop->op == AC_L_FOR && loop->aux == AC_MARK_PARALLEL && var < c->open.item[k])
+            fault(c, "sets %%%d, which stands outside of a parallel loop", var);
     }
 }
 
@@ -308,6 +320,7 @@ static void check_one(checker *c, const ac_ins *i)
         check_var(c, i);
         break;
     case AC_L_SET:
+        check_shared(c, i->aux);
         check_var(c, i);
         want(c, x[0], "value", (ac_dtype)i->dtype, i->lanes);
         break;

@@ -112,10 +112,10 @@ static int plain(conv *v)
     const int64_t image = win->y.in * win->x.in * win->ic;
     v->x_buf = c->kind == AC_MACS_HYBRID ? lo_scratch(L, "xq", AC_I8, image) : x;
     v->w_buf = lo_operand(L, c->w);
-    ac_x n = lb_for_n(b, "n", win->n);
+    ac_x n = lb_for_each(b, "n", win->n);
     if (c->kind == AC_MACS_HYBRID)
         ac_hybrid_quantize(c, x, lb_mul(b, n, lb_i32(b, image)), v->x_buf, lb_i32(b, 0), image, c->per_channel);
-    ac_x oy = lb_for_n(b, "oy", win->y.out), ox = lb_for_n(b, "ox", win->x.out);
+    ac_x oy = lb_for_each(b, "oy", win->y.out), ox = lb_for_n(b, "ox", win->x.out);
     const ac_x p[3] = {n, oy, ox};
     pixel(v, p);
     lb_end(b);

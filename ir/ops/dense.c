@@ -67,7 +67,7 @@ static int plain(dense *d)
     const bool hybrid = c->kind == AC_MACS_HYBRID;
     d->x = hybrid ? lo_scratch(L, "xq", AC_I8, d->depth) : x;
     d->w = lo_operand(L, c->w);
-    ac_x row = lb_for_n(b, "n", d->rows), x_at = lb_mul(b, row, lb_i32(b, d->depth));
+    ac_x row = lb_for_each(b, "n", d->rows), x_at = lb_mul(b, row, lb_i32(b, d->depth));
     if (hybrid) {
         const bool asymmetric = L->node->attrs.dense.asymmetric_inputs;
         ac_hybrid_quantize(c, x, x_at, d->x, lb_i32(b, 0), d->depth, asymmetric);
@@ -76,7 +76,7 @@ static int plain(dense *d)
     const int64_t whole = c->n / OUTPUTS * OUTPUTS;
     if (whole) {
         ac_x oc = whole == OUTPUTS ? lb_for_n(b, "oc", 1)
-                                   : lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), OUTPUTS, AC_MARK_SERIAL);
+                                   : lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), OUTPUTS, AC_MARK_PARALLEL);
         outputs(d, row, x_at, oc, OUTPUTS);
         lb_end(b);
     }

@@ -206,7 +206,7 @@ static void output_row(depthwise *d, ac_x n, ac_x oy, int32_t lanes)
     const int32_t spans = lanes > 1 ? ac_spans(vector, lanes, span) : 0;
     for (int32_t s = 0; s < spans; s++) {
         d->lanes = span[s].lanes;
-        ac_x c = lb_for(b, "c", lb_i32(b, span[s].begin), lb_i32(b, span[s].end), d->lanes, AC_MARK_SERIAL);
+        ac_x c = lb_for(b, "c", lb_i32(b, span[s].begin), lb_i32(b, span[s].end), d->lanes, AC_MARK_PARALLEL);
         p.oc = lb_add(b, first.oc, c);
         p.ic = d->multiplier == 1 ? lb_add(b, first.ic, c) : first.ic;
         row_of_tiles(d, &p);
@@ -234,10 +234,10 @@ static int schedule(depthwise *d)
     d->x_buf = hybrid ? lo_scratch(L, "xq", AC_I8, image) : x;
     d->w_buf = lo_operand(L, c->w);
     d->narrow = lanes > 1 && !c->zw && (c->kind == AC_MACS_I8 || hybrid); /* 255 * 128 */
-    ac_x n = lb_for_n(b, "n", win->n);
+    ac_x n = lb_for_each(b, "n", win->n);
     if (hybrid)
         ac_hybrid_quantize(c, x, lb_mul(b, n, lb_i32(b, image)), d->x_buf, lb_i32(b, 0), image, true);
-    ac_x oy = lb_for_n(b, "oy", win->y.out);
+    ac_x oy = lb_for_each(b, "oy", win->y.out);
     output_row(d, n, oy, d->multiplier == 1 || d->multiplier >= 4 ? lanes : 1);
     lb_end(b);
     lb_end(b);

@@ -197,14 +197,14 @@ int depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win)
     j.x = lo_operand(L, c->x);
     j.w = pack(&j);
     const gemm_cuts cuts = cut(L, win);
-    j.n = lb_for_n(b, "n", win->n);
-    j.oy = lb_for_n(b, "oy", win->y.out);
+    j.n = lb_for_each(b, "n", win->n);
+    j.oy = lb_for_each(b, "oy", win->y.out);
     open_rows(&j);
     ac_lane_span span[AC_MAX_SPANS];
     const int32_t spans = ac_spans(win->oc, ac_target_lanes(L->target, AC_I32), span);
     for (int32_t s = 0; s < spans; s++) {
         j.lanes = span[s].lanes;
-        j.oc = lb_for(b, "c", lb_i32(b, span[s].begin), lb_i32(b, span[s].end), j.lanes, AC_MARK_SERIAL);
+        j.oc = lb_for(b, "c", lb_i32(b, span[s].begin), lb_i32(b, span[s].end), j.lanes, AC_MARK_PARALLEL);
         columns(&j, &cuts);
         lb_end(b);
     }

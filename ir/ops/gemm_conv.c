@@ -105,17 +105,17 @@ static void block(const job *j, ac_x n, ac_x oy, int32_t s)
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
-    ac_x oc = gemm_block_channel(b, &j->f, s, lb_for_n(b, "ob", j->f.block.count[s]));
+    ac_x oc = gemm_block_channel(b, &j->f, s, lb_for_each(b, "ob", j->f.block.count[s]));
     const bool whole = w->y.out % j->out_rows == 0;
     ac_x rows = whole ? lb_i32(b, j->out_rows) : lb_min(b, lb_i32(b, j->out_rows), lb_sub(b, lb_i32(b, w->y.out), oy));
-    ac_x r = j->out_rows == 1 ? lb_for_n(b, "r", 1) : lb_for(b, "r", lb_i32(b, 0), rows, 1, AC_MARK_SERIAL);
+    ac_x r = j->out_rows == 1 ? lb_for_n(b, "r", 1) : lb_for(b, "r", lb_i32(b, 0), rows, 1, AC_MARK_PARALLEL);
     const ac_x p[2] = {n, lb_add(b, oy, r)};
     ac_x row0 = j->strip >= 0 ? lb_mul(b, r, lb_i32(b, w->y.stride * j->row_step))
                               : row_at(j, n, ac_slide_at(b, &w->y, p[1], lb_i32(b, 0)));
     for (int32_t k = 0; k < 2; k++) {
         if (!j->tiles.count[k])
             continue;
-        ac_x i = lb_for_n(b, "ox", j->tiles.count[k]);
+        ac_x i = lb_for_each(b, "ox", j->tiles.count[k]);
         ac_x ox = lb_add(b, lb_mul(b, i, lb_i32(b, j->tiles.size[k])), lb_i32(b, j->tiles.first[k]));
         tile(j, p, row0, ox, (int32_t)j->tiles.size[k], oc, s);
         lb_end(b);
@@ -156,10 +156,10 @@ int gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win)
     j.w = gemm_pack(L, &j.f, c);
     plan_strip(&j, !inside || gemm_copies(&j.f, c));
     ac_lb *b = &L->b;
-    ac_x n = lb_for_n(b, "n", win->n);
+    ac_x n = lb_for_each(b, "n", win->n);
     if (hybrid)
         ac_hybrid_quantize(c, input, lb_mul(b, n, lb_i32(b, image)), j.x, lb_i32(b, 0), image, c->per_channel);
-    ac_x oy = lb_mul(b, lb_for_n(b, "strip_y", (y->out + j.out_rows - 1) / j.out_rows), lb_i32(b, j.out_rows));
+    ac_x oy = lb_mul(b, lb_for_each(b, "strip_y", (y->out + j.out_rows - 1) / j.out_rows), lb_i32(b, j.out_rows));
     if (j.strip >= 0)
         copy_strip(&j, n, oy);
     for (int32_t s = 0; s < 2; s++)

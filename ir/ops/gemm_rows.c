@@ -56,7 +56,7 @@ static void blocks(const job *j, ac_x p, int32_t rows)
     for (int32_t s = 0; s < 2; s++) {
         if (!j->f.block.count[s])
             continue;
-        ac_x i = lb_for_n(b, "ob", j->f.block.count[s]);
+        ac_x i = lb_for_each(b, "ob", j->f.block.count[s]);
         tile(j, p, rows, gemm_block_channel(b, &j->f, s, i), s);
         lb_end(b);
     }
@@ -74,7 +74,7 @@ static void rows_outside(const job *j)
     for (int32_t s = 0; s < 2; s++) {
         if (!j->tiles.count[s])
             continue;
-        ac_x p = first_row(j, s, lb_for_n(b, "p", j->tiles.count[s]));
+        ac_x p = first_row(j, s, lb_for_each(b, "p", j->tiles.count[s]));
         if (j->strip >= 0)
             gemm_copy(j->L, &j->f, j->c, j->x, lb_mul(b, p, lb_i32(b, j->depth)), j->strip, lb_i32(b, 0),
                       j->tiles.size[s] * j->depth);
@@ -89,11 +89,11 @@ static void blocks_outside(const job *j)
     for (int32_t s = 0; s < 2; s++) {
         if (!j->f.block.count[s])
             continue;
-        ac_x oc = gemm_block_channel(b, &j->f, s, lb_for_n(b, "ob", j->f.block.count[s]));
+        ac_x oc = gemm_block_channel(b, &j->f, s, lb_for_each(b, "ob", j->f.block.count[s]));
         for (int32_t r = 0; r < 2; r++) {
             if (!j->tiles.count[r])
                 continue;
-            tile(j, first_row(j, r, lb_for_n(b, "p", j->tiles.count[r])), (int32_t)j->tiles.size[r], oc, s);
+            tile(j, first_row(j, r, lb_for_each(b, "p", j->tiles.count[r])), (int32_t)j->tiles.size[r], oc, s);
             lb_end(b);
         }
         lb_end(b);
@@ -105,7 +105,7 @@ static void hybrid_rows(job *j, int64_t rows, bool asymmetric)
 {
     ac_lb *b = &j->L->b;
     const int32_t x = j->x, q = lo_scratch(j->L, "xq", AC_I8, j->depth);
-    ac_x p = lb_for_n(b, "p", rows);
+    ac_x p = lb_for_each(b, "p", rows);
     ac_hybrid_quantize(j->c, x, lb_mul(b, p, lb_i32(b, j->depth)), q, lb_i32(b, 0), j->depth, asymmetric);
     gemm_copy(j->L, &j->f, j->c, q, lb_i32(b, 0), j->strip, lb_i32(b, 0), j->depth);
     blocks(j, p, 1);

@@ -125,17 +125,17 @@ int gemm_tconv(ac_lower *L, ac_channel *c, const ac_window *win)
     j.w = gemm_pack(L, &j.f, c);
     j.strip = lo_scratch(L, "strip", j.f.strip, (sy->taps + sy->stride - 1) / sy->stride * j.row_step + j.f.group);
     ac_phase y;
-    ac_x n = lb_for_n(b, "n", win->n);
+    ac_x n = lb_for_each(b, "n", win->n);
     if (hybrid)
         ac_hybrid_quantize(c, input, lb_mul(b, n, lb_i32(b, image)), j.x, lb_i32(b, 0), image, c->per_channel);
-    ac_x oy = lb_for_n(b, "oy", sy->out);
+    ac_x oy = lb_for_each(b, "oy", sy->out);
     const ac_x p[2] = {n, oy};
     ac_phase_taps(b, sy, oy, &y);
     copy_rows(&j, n, &y);
     for (int32_t s = 0; s < 2; s++) {
         if (!j.f.block.count[s])
             continue;
-        ac_x oc = gemm_block_channel(b, &j.f, s, lb_for_n(b, "ob", j.f.block.count[s]));
+        ac_x oc = gemm_block_channel(b, &j.f, s, lb_for_each(b, "ob", j.f.block.count[s]));
         ac_x f = lb_for_n(b, "f", sx->stride < sx->out ? sx->stride : sx->out);
         phase(&j, p, &y, f, oc, s);
         lb_end(b);

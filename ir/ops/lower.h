@@ -36,7 +36,7 @@ typedef struct ac_const {
     ac_tensor *source;          /* data comes straight from this constant tensor (no transformation): its bytes are shared */
 } ac_const;
 
-typedef enum ac_arg_kind { AC_ARG_TENSOR, AC_ARG_CONST, AC_ARG_SCRATCH } ac_arg_kind;
+typedef enum ac_arg_kind { AC_ARG_TENSOR, AC_ARG_CONST, AC_ARG_SCRATCH, AC_ARG_PART } ac_arg_kind; /* PART: i32[1], see parts */
 typedef struct ac_arg {
     ac_arg_kind kind;
     ac_tensor *tensor;   /* TENSOR; SCRATCH: whose rows it holds, NULL: none */
@@ -50,6 +50,8 @@ typedef struct ac_lowered {
     AC_VEC(ac_arg) arg;        /* one for each parameter of fn, same order */
     int64_t macs;              /* multiply-adds of the node */
     ac_bytes scratch;          /* sum of SCRATCH arguments (each rounded up to 16) */
+    int32_t parts;             /* 0: one call. Else `parts` calls do the step, in any order or at the same time; the PART argument
+                                  holds the number of the part */
     ac_tensor *overwrite[8];   /* operands the result may be placed over exactly, if they die here (element-wise access) */
     int32_t n_overwrite;
     const char *chain;         /* of a group of steps (planner/stripe_group.h): its operators; NULL: one node */
@@ -77,6 +79,10 @@ ac_lowered *ac_lower_node(ac_ctx *cx, ac_region *region, const ac_node *n, const
 /* The loops of a node whose operands are constants, to be run by the evaluator. NULL, without a diagnostic: the lowering refuses;
  * the node stays, and says so when the graph is lowered. */
 ac_lowered *ac_lower_constant(ac_ctx *cx, const ac_node *n);
+/* parts.c: cuts the step into `parts` calls (ac_lowered.parts) where its loops allow it and the estimated gain is above `pays`
+ * instructions; results keep their bits. The scratch grows, every part has its own. */
+int ac_lower_parts(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t parts, double pays);
+enum { AC_MAX_PARTS = 64, AC_FORK_COST = 8000 }; /* instructions of about a third of a nanosecond that fork and join cost */
 /* Reports E0108: "'conv1' (conv_2d): ..." with what is supported; returns AC_FAIL. */
 int ac_lower_refuse(ac_lower *L, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The bytes of a constant (made at first use, kept). NULL: diagnostic. */
@@ -114,6 +120,7 @@ void lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead
 /* 0 <= i < n in vectors of `lanes`, the rest in narrower ones and then one by one; `f` builds the code of one step. */
 typedef void lo_step(ac_lower *L, void *with, ac_x i, int32_t lanes);
 void lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *f, void *with);
+void lo_strip_each(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *f, void *with); /* loops marked parallel */
 ac_x lo_madd(ac_lower *L, ac_x x, ac_x y, ac_x acc); /* x * y + acc: fma where the target has it, else mul, then add */
 
 /* Quantisation (quant.c). */

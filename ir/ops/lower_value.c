@@ -137,7 +137,7 @@ void lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead
             lead[n++] = t->dim[d];
 }
 
-void lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *f, void *with)
+static void strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_mark mark, lo_step *f, void *with)
 {
     ac_lb *b = &L->b;
     int64_t at = 0;
@@ -146,7 +146,7 @@ void lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *
     if (lanes > 1) {
         at = n - n % lanes;
         const bool once = at == lanes;
-        f(L, with, once ? lb_i32(b, 0) : lb_for(b, name, lb_i32(b, 0), lb_i32(b, at), lanes, AC_MARK_SERIAL), lanes);
+        f(L, with, once ? lb_i32(b, 0) : lb_for(b, name, lb_i32(b, 0), lb_i32(b, at), lanes, mark), lanes);
         if (!once)
             lb_end(b);
     }
@@ -159,7 +159,17 @@ void lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *
     if (n - at == 1) {
         f(L, with, lb_i32(b, at), 1);
     } else if (at < n) {
-        f(L, with, lb_for(b, name, lb_i32(b, at), lb_i32(b, n), 1, AC_MARK_SERIAL), 1);
+        f(L, with, lb_for(b, name, lb_i32(b, at), lb_i32(b, n), 1, mark), 1);
         lb_end(b);
     }
+}
+
+void lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *f, void *with)
+{
+    strip(L, name, n, lanes, AC_MARK_SERIAL, f, with);
+}
+
+void lo_strip_each(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *f, void *with)
+{
+    strip(L, name, n, lanes, AC_MARK_PARALLEL, f, with);
 }

@@ -161,8 +161,8 @@ int lo_map(ac_lower *L)
         set_strides(w.stride[i], w.operand[i], out);
     merge(&w, out, L->variant == AC_VARIANT_ROWS ? 2 : 0);
     for (int32_t d = 0; d + 1 < w.rank; d++)
-        w.idx[d] = lb_for_n(&L->b, name[d], w.dim[d]);
-    lo_strip(L, "i", w.dim[w.rank - 1], lanes_of(L, &w), step, &w);
+        w.idx[d] = lb_for_each(&L->b, name[d], w.dim[d]);
+    lo_strip_each(L, "i", w.dim[w.rank - 1], lanes_of(L, &w), step, &w);
     for (int32_t d = 0; d + 1 < w.rank; d++)
         lb_end(&L->b);
     return L->refused ? AC_FAIL : AC_OK;

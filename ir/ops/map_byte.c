@@ -112,9 +112,9 @@ bool mp_byte_table(ac_lower *L)
     int64_t lead[2];
     lo_lead(L, y, y->rank, lead);
     const int64_t run = ac_tensor_count(y) / (lead[0] * lead[1]);
-    ac_x row = lb_for_n(b, "i0", lead[0]), col = lb_for_n(b, "i1", lead[1]);
+    ac_x row = lb_for_each(b, "i0", lead[0]), col = lb_for_each(b, "i1", lead[1]);
     c.at = lb_mul(b, lb_add(b, lb_mul(b, row, lb_i32(b, lead[1])), col), lb_i32(b, run));
-    lo_strip(L, "i", run, L->target->vec_bytes ? 8 : 1, look_up, &c);
+    lo_strip_each(L, "i", run, L->target->vec_bytes ? 8 : 1, look_up, &c);
     lb_end(b);
     lb_end(b);
     return true;

@@ -81,7 +81,7 @@ static void columns(matmul *v, ac_x m, int32_t rows, int64_t begin, int64_t end,
         return;
     const bool once = end - begin == (int64_t)vecs * lanes;
     ac_x n = once ? lb_for_n(b, "n", 1)
-                  : lb_for(b, "n", lb_i32(b, begin), lb_i32(b, end), (int64_t)vecs * lanes, AC_MARK_SERIAL);
+                  : lb_for(b, "n", lb_i32(b, begin), lb_i32(b, end), (int64_t)vecs * lanes, AC_MARK_PARALLEL);
     tile(v, m, rows, once ? lb_i32(b, begin) : n, vecs, lanes);
     lb_end(b);
 }
@@ -113,7 +113,7 @@ static void product(matmul *v)
     for (int32_t s = 0; s < 2; s++) {
         if (!cuts.count[s])
             continue;
-        ac_x i = lb_for_n(b, "m", cuts.count[s]);
+        ac_x i = lb_for_each(b, "m", cuts.count[s]);
         ac_x m = lb_add(b, lb_mul(b, i, lb_i32(b, cuts.size[s])), lb_i32(b, cuts.first[s]));
         if (v->c.kind == AC_MACS_HYBRID) {
             matmul row = *v;
@@ -175,7 +175,7 @@ static int schedule(matmul *v)
     v->x = lo_operand(L, v->c.x);
     const int32_t turn = right_side(v);
     for (int32_t i = 0; i < v->rank - 2; i++)
-        v->idx[i] = lb_for_n(b, "b", v->c.out->dim[i]);
+        v->idx[i] = lb_for_each(b, "b", v->c.out->dim[i]);
     v->x_at = matrix_at(v, v->c.x);
     v->y_at = matrix_at(v, v->c.w);
     if (turn >= 0) {

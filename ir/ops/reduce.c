@@ -252,9 +252,9 @@ int lo_reduce(ac_lower *L)
     const bool strip = last >= 0 && !reduced(&r, last);
     for (int32_t d = 0; d < in->rank - strip; d++)
         if (!reduced(&r, d))
-            r.idx[d] = lb_for_n(b, name[d], in->dim[d]);
+            r.idx[d] = lb_for_each(b, name[d], in->dim[d]);
     if (strip)
-        lo_strip(L, "c", in->dim[last], lanes_of(L, &r), step, &r);
+        lo_strip_each(L, "c", in->dim[last], lanes_of(L, &r), step, &r);
     else
         one_result(L, &r, 1);
     for (int32_t d = 0; d < in->rank - strip; d++)

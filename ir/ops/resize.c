@@ -169,7 +169,7 @@ int lo_resize_bilinear(ac_lower *L)
     const int32_t x0 = offsets(L, "x0", tx.lo, ow, c), x1 = offsets(L, "x1", tx.hi, ow, c);
     const int32_t fy = real ? lo_table(L, "fy", AC_F32, oh, ty.part) : lo_table(L, "fy", AC_I32, oh, ty.fixed);
     const int32_t fx = real ? lo_table(L, "fx", AC_F32, ow, tx.part) : lo_table(L, "fx", AC_I32, ow, tx.fixed);
-    const ac_x image = lb_for_n(b, "n", x->dim[0]), oy = lb_for_n(b, "oy", oh);
+    const ac_x image = lb_for_each(b, "n", x->dim[0]), oy = lb_for_each(b, "oy", oh);
     const ac_x base = lb_mul(b, image, lb_i32(b, h * w * c)), part_y = lb_cast(b, lb_load(b, fy, oy, 1), k.compute);
     const ac_x row[2] = {lb_add(b, base, lb_load(b, y0, oy, 1)), lb_add(b, base, lb_load(b, y1, oy, 1))};
     const ac_x ox = lb_for_n(b, "ox", ow), part_x = lb_cast(b, lb_load(b, fx, ox, 1), k.compute);
@@ -203,7 +203,7 @@ int lo_resize_nearest(ac_lower *L)
         columns[i] = nearest(a, i, w, ow);
     const int32_t src = lo_operand(L, n->in[0]), dst = lo_result_buf(L);
     const int32_t y0 = offsets(L, "y0", rows, oh, w * c), x0 = offsets(L, "x0", columns, ow, c);
-    const ac_x image = lb_for_n(b, "n", x->dim[0]), oy = lb_for_n(b, "oy", oh);
+    const ac_x image = lb_for_each(b, "n", x->dim[0]), oy = lb_for_each(b, "oy", oh);
     const ac_x row = lb_add(b, lb_mul(b, image, lb_i32(b, h * w * c)), lb_load(b, y0, oy, 1));
     const ac_x ox = lb_for_n(b, "ox", ow);
     const ac_x line = lb_add(b, lb_mul(b, image, lb_i32(b, oh)), oy);

@@ -11,7 +11,7 @@ void lo_rows_open(ac_lower *L, lo_rows *r)
     r->depth = r->in->rank ? r->in->dim[r->in->rank - 1] : 1;
     r->base = lb_i32(b, 0);
     for (int32_t d = 0; d + 1 < r->in->rank; d++) {
-        r->idx[d] = lb_for_n(b, name[d], r->in->dim[d]);
+        r->idx[d] = lb_for_each(b, name[d], r->in->dim[d]);
         r->base = lb_add(b, lb_mul(b, r->base, lb_i32(b, r->in->dim[d])), r->idx[d]);
     }
     r->base = lb_mul(b, r->base, lb_i32(b, r->depth));

@@ -77,11 +77,11 @@ static int plain(tconv *v)
     v->x_buf = hybrid ? lo_scratch(L, "xq", AC_I8, image) : input;
     v->w_buf = lo_operand(L, v->c.w);
     ac_phase y, x;
-    ac_x n = lb_for_n(b, "n", win->n);
+    ac_x n = lb_for_each(b, "n", win->n);
     if (hybrid)
         ac_hybrid_quantize(&v->c, input, lb_mul(b, n, lb_i32(b, image)), v->x_buf, lb_i32(b, 0), image,
                            v->c.per_channel);
-    ac_x oy = lb_for_n(b, "oy", win->y.out);
+    ac_x oy = lb_for_each(b, "oy", win->y.out);
     ac_phase_taps(b, &win->y, oy, &y);
     ac_x ox = lb_for_n(b, "ox", win->x.out);
     ac_phase_taps(b, &win->x, ox, &x);

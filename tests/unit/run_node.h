@@ -115,7 +115,7 @@ static void **make_data(ac_ctx *cx, const ac_graph *g, int64_t below)
     return data;
 }
 
-static int run_node(ac_ctx *cx, const ac_node *n, const ac_target *target, bool exact, void **data, int *status)
+static inline int run_node(ac_ctx *cx, const ac_node *n, const ac_target *target, bool exact, void **data, int *status)
 {
     ac_lowered *w = ac_lower_node(cx, cx->region, n, target, 0, exact);
     if (!w)

@@ -1,0 +1,62 @@
+/* arn_pool.h - a few threads for models made with --threads N. Hosts with POSIX threads; firmware output never asks for
+ * it.
+ *
+ *     static struct arn_threads threads;
+ *     if (arn_threads_open(&threads, 2) == 0)
+ *         mem.pool = &threads.pool;              kws_mem mem, made with --threads 2
+ *     kws_run(&mem);
+ *     arn_threads_close(&threads);
+ *
+ * A run cuts a step into parts and hands them over; part k goes to thread k modulo the number of threads, the caller
+ * being thread 0. The results do not depend on how many threads there are. A thread that has nothing to do spins for a
+ * short while, because the next step usually follows within microseconds, then sleeps until it is woken. Any other pool
+ * can take its place: fill a struct arn_pool of your own.
+ *
+ * Memory: the caller's, nothing is allocated after arn_threads_open (which makes the threads). One pool serves one run
+ * at a time; models that run at the same time need a pool each. Errors: those of pthread_create. */
+#ifndef ARN_POOL_H
+#define ARN_POOL_H
+#include <pthread.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef ARN_POOL_TYPE /* the same in the header of every model that has threads */
+#define ARN_POOL_TYPE
+typedef void arn_part_fn(const void *with, int32_t part);
+struct arn_pool { /* run calls f(with, part) for 0 <= part < parts, at the same time if it can, and waits for all */
+    void (*run)(struct arn_pool *pool, int32_t parts, arn_part_fn *f, const void *with);
+};
+#endif
+
+enum { ARN_MOST_THREADS = 64 };
+
+struct arn_threads {
+    struct arn_pool pool;
+    int32_t threads; /* with the caller */
+    /* The present job: written before `turn` changes, read after. */
+    arn_part_fn *f;
+    const void *with;
+    int32_t parts;
+    uint32_t turn;  /* counts jobs; atomic */
+    int32_t busy;   /* threads that have not finished the present job; atomic */
+    int32_t asleep; /* threads that wait for `wake`; atomic, changed under the lock */
+    int32_t quit;   /* atomic */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct arn_worker {
+        struct arn_threads *of;
+        int32_t number;
+        pthread_t thread;
+    } worker[ARN_MOST_THREADS];
+};
+
+int arn_threads_open(struct arn_threads *t, int32_t threads); /* 1..ARN_MOST_THREADS; 0, or an error number */
+void arn_threads_close(struct arn_threads *t);                /* after arn_threads_open has succeeded */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

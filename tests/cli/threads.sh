@@ -1,0 +1,82 @@
+#!/bin/sh
+# --threads N: the same bits for every N, with every backend, with more and with fewer threads in the pool than parts, and
+# without a pool; no race that ThreadSanitizer can see (where it works); none in firmware output.
+# usage: threads.sh ARENAC SOURCE_DIR
+set -eu
+arenac=$1 src=$2
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+
+for m in branch_f32.tflite dsnet_int8.tflite; do
+    for target in generic native; do
+        for n in 1 2 3 4; do
+            case $target$n in native[24] | generic3) continue ;; esac
+            "$arenac" run -q "$src/models/$m" -t $target --random 7 --threads $n --output-dir "$tmp/$n"
+            cmp "$tmp/1/0.npy" "$tmp/$n/0.npy" || fail "$m on $target: $n threads change the result"
+        done
+        "$arenac" run -q "$src/models/$m" -t $target --random 7 --threads 3 --backend eval --output-dir "$tmp/eval"
+        cmp "$tmp/1/0.npy" "$tmp/eval/0.npy" || fail "$m on $target: 3 parts in the evaluator change the result"
+    done
+done
+
+cat >"$tmp/main.c" <<'C'
+#include "m.h"
+#include "arn_pool.h"
+#include <stdio.h>
+#include <string.h>
+static _Alignas(M_ARENA_ALIGN) unsigned char arena[M_ARENA_BYTES];
+static unsigned char want[M_OUT0_BYTES], in[M_IN0_BYTES];
+static struct arn_threads threads;
+static int once(struct arn_pool *pool)
+{
+    m_mem mem = {0};
+    mem.arena = arena;
+    mem.pool = pool;
+    memcpy(m_in0(&mem), in, M_IN0_BYTES);
+    return m_init(&mem) != M_OK || m_run(&mem) != M_OK;
+}
+int main(void)
+{
+    const m_mem at = {.arena = arena};
+    for (size_t i = 0; i < M_IN0_BYTES; i++)
+        in[i] = (unsigned char)(i * 37 % 59); /* floats: small, or denormal */
+    if (once(NULL))
+        return 1;
+    memcpy(want, m_out0(&at), M_OUT0_BYTES);
+    for (int n = 1; n <= 4; n++) {
+        if (arn_threads_open(&threads, n))
+            return 2;
+        for (int i = 0; i < 10; i++)
+            if (once(&threads.pool) || memcmp(want, m_out0(&at), M_OUT0_BYTES)) {
+                printf("differs with %d threads\n", n);
+                return 3;
+            }
+        arn_threads_close(&threads);
+    }
+    return 0;
+}
+C
+builds() { # FLAGS...: does a program with them run here?
+    printf 'int main(void) { return 0; }\n' >"$tmp/t.c" && ${CC:-cc} "$@" "$tmp/t.c" -o "$tmp/t" 2>/dev/null && $quiet "$tmp/t"
+}
+quiet=
+tsan="-fsanitize=thread -g"
+# shellcheck disable=SC2086
+builds $tsan 2>/dev/null || { quiet="setarch -R" && builds $tsan 2>/dev/null; } || { echo "ThreadSanitizer does not work here: not checked"; tsan= quiet=; }
+for m in branch_int8 dsnet_f32; do
+    "$arenac" compile -q "$src/models/$m.tflite" --name m -t generic --threads 3 --weights rodata -o "$tmp/m.c"
+    grep -q 'm_part0' "$tmp/m.c" || fail "$m: no step is cut into parts"
+    # shellcheck disable=SC2086
+    ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror $tsan -pthread -I"$tmp" -I"$src/runtime" "$tmp/m.c" "$tmp/main.c" \
+        "$src/runtime/arn_pool.c" -o "$tmp/m"
+    $quiet "$tmp/m" || fail "$m with ThreadSanitizer"
+done
+
+"$arenac" compile "$src/models/dsnet_int8.tflite" -t cortex-m4 --threads 2 -o "$tmp/fw.c" >"$tmp/log" 2>"$tmp/err"
+grep -q 'W0002' "$tmp/err" || fail "firmware: no warning"
+! grep -q 'pool' "$tmp/fw.c" "$tmp/fw.h" || fail "firmware: threads in the output"
+status=0
+"$arenac" compile -q "$src/models/dsnet_int8.tflite" --threads 0 -o "$tmp/x.c" 2>/dev/null || status=$?
+[ $status = 2 ] || fail "--threads 0 gives $status"
+echo "bits equal for 1, 2, 3 and 4 threads"
