@@ -287,8 +287,7 @@ static int make_input(ac_tf *r, ac_tf_node *n, int32_t *seen)
     return AC_OK;
 }
 
-/* Placeholders that the outputs need, in the order of the signature or of the file; all of them when nothing names the
- * outputs. */
+/* Placeholders that the outputs need, in the order of the signature or of the file. Freezing leaves others behind. */
 static int find_inputs(ac_tf *r, const found *f)
 {
     ac_tf_body *body = &r->main;
@@ -304,7 +303,7 @@ static int find_inputs(ac_tf *r, const found *f)
             const char *name = f->input.item[i], *colon = strchr(name, ':');
             at = ac_name_get(&body->names, colon ? ac_intern_n(r->cx, name, (size_t)(colon - name)) : name);
         }
-        if (at < 0 || !body->node.item[at].argument || (!wanted[at] && f->output.n))
+        if (at < 0 || !body->node.item[at].argument || !wanted[at])
             continue;
         bool twice = false;
         for (int32_t k = 0; k < body->arg.n && f->input.n; k++)

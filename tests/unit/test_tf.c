@@ -238,6 +238,13 @@ static void test_ends(void)
 }
 
 /* Unknown sizes: the graph has its inputs, and its nodes come once they are pinned. */
+static void test_unread_input(void)
+{
+    outcome o = read_text(INPUT("left", "unknown_rank: true") INPUT("x", DIM(2)) NODE("y", "Relu", IN("x"), ), NULL);
+    CHECK(o.rc == AC_OK && o.g->input.n == 1 && !strcmp(o.g->input.item[0]->name, "x"));
+    done();
+}
+
 static void test_open(void)
 {
     static const char GRAPH[] = INPUT("x", DIM(-1) DIM(4)) NODE("y", "Relu", IN("x"), );
@@ -355,6 +362,7 @@ int main(void)
     test_flow();
     test_run_time_branch();
     test_ends();
+    test_unread_input();
     test_open();
     test_refused();
     test_malformed();
