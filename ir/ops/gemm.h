@@ -40,8 +40,14 @@ typedef struct gemm_form {
 
 /* Can node and target have register tiles with these runs? Constant weights and bias, vectors on the target. */
 bool gemm_fits(const ac_lower *L, const ac_channel *c);
-/* all: every tile takes every run, so that zero points may be folded into the bias (u8 strips) */
+/* Number system and layout; the tile is not chosen yet. all: every tile takes every run, so that zero points may be folded into
+ * the bias (u8 strips). */
 gemm_form gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, int64_t runs_x, int64_t depth, bool all);
+/* Sets rows, vecs and block: the best tile of `units` * `unit` rows, in whole units (gemm_cost.c). */
+void gemm_form_tile(const ac_lower *L, const ac_channel *c, gemm_form *f, int64_t unit, int64_t units);
+int64_t gemm_weight_bytes(const gemm_form *f);
+/* Are the weights too large to stay in the second cache while rows pass by? */
+bool gemm_weights_stream(const ac_lower *L, const gemm_form *f);
 /* The tables of c and the packed weights. Weights of a channel lie together: w[channel][run][k]. */
 int32_t gemm_pack(ac_lower *L, const gemm_form *f, ac_channel *c);
 /* Does a row have to be copied into a strip before the tile can read it (conversion, or reads past its end)? */

@@ -115,16 +115,16 @@ static void hybrid_rows(job *j, int64_t rows, bool asymmetric)
 int gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
 {
     job j = {.L = L, .c = c, .depth = depth, .strip = -1, .f = gemm_form_of(L, c, 1, 1, depth, true)};
+    gemm_form_tile(L, c, &j.f, 1, c->kind == AC_MACS_HYBRID ? 1 : rows);
     j.tiles = gemm_cut(rows, c->kind == AC_MACS_HYBRID ? 1 : j.f.rows);
     j.x = lo_operand(L, c->x);
     j.w = gemm_pack(L, &j.f, c);
     if (gemm_copies(&j.f, c)) /* a step may read past the last row */
         j.strip = lo_scratch(L, "strip", j.f.strip, j.tiles.size[0] * depth + j.f.group);
-    const int64_t w_bytes = ac_dtype_size(j.f.w, c->n * depth);
     if (c->kind == AC_MACS_HYBRID)
         hybrid_rows(&j, rows,
                     L->node->op == AC_OP_FULLY_CONNECTED ? L->node->attrs.dense.asymmetric_inputs : c->per_channel);
-    else if (j.strip < 0 && L->target->l2_bytes && w_bytes > L->target->l2_bytes / 2)
+    else if (j.strip < 0 && gemm_weights_stream(L, &j.f))
         blocks_outside(&j);
     else
         rows_outside(&j);

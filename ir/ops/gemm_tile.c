@@ -33,25 +33,6 @@ bool gemm_copies(const gemm_form *f, const ac_channel *c)
     return c->kind != AC_MACS_I16 || f->depth % f->group;
 }
 
-/* Largest tile that leaves registers for the weights and an operand: 6x4 9x3 14x2 on 32, 6x2 4x3 on 16. */
-static void tile_size(const ac_lower *L, const ac_channel *c, gemm_form *f, int64_t vectors)
-{
-    const int32_t registers = L->target->registers > 0 ? L->target->registers : 16;
-    int32_t vecs = registers >= 32 ? GEMM_VECS : 2;
-    if (registers >= 32 && vectors % 4 && vectors % 3 == 0)
-        vecs = 3;
-    if (c->acc == AC_I64)
-        vecs = 1;
-    f->block = gemm_cut(vectors, vecs);
-    f->vecs = (int32_t)f->block.size[0];
-    int32_t rows = (registers - f->vecs - 1) / f->vecs;
-    if (c->acc == AC_I64)
-        rows = registers / 6;
-    f->rows = rows < 1 ? 1 : rows > GEMM_ROWS ? GEMM_ROWS : rows;
-    if (f->rows > 12 && f->vecs == 1)
-        f->rows = 12;
-}
-
 gemm_form gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, int64_t runs_x, int64_t depth, bool all)
 {
     gemm_form f = {.n = c->n, .depth = depth, .runs = {runs_y, runs_x}};
@@ -84,7 +65,6 @@ gemm_form gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, i
         f.w = c->zw ? AC_I16 : AC_I8;
         break;
     }
-    tile_size(L, c, &f, (c->n + f.lanes - 1) / f.lanes);
     return f;
 }
 
