@@ -2,13 +2,15 @@
 """Generated code against the libraries people would use instead, on the same models.
 
     bench/run.py                         all models below, one thread
+    bench/run.py --threads 2 --only v2   wall time of two threads
+    bench/run.py --by cpu                CPU time instead of wall time: steadier on a busy machine, one thread only
     bench/run.py --only mobilenet --rounds 10 --markdown table.md
     bench/run.py --arenac OLD/arenac --label before     another compiler binary beside the built one
 
 Peers (ONNX Runtime, LiteRT with XNNPACK, OpenVINO) come from PyPI, into build/bench/venv; one that cannot be installed is left
-out. Models and the driver that interleaves the processes are those of the shared folder beside the checkout; without it
-there is nothing to compare, and the script says so and ends with 0. All figures are minima over the rounds: the rounds of all
-programs alternate, so that load on the machine hits them alike.
+out. The ONNX models are made by bench/models.py in build/bench/onnx; TFLite models and the driver that interleaves the processes
+are those of the shared folder beside the checkout; without it there is nothing to compare, and the script says so and ends with
+0. All figures are minima over the rounds: the rounds of all programs alternate, so that load on the machine hits them alike.
 """
 import argparse
 import json
@@ -19,10 +21,23 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-PACKAGES = {"ort": "onnxruntime", "litert": "ai-edge-litert", "openvino_tfl": "openvino"}
+PACKAGES = {"ort": "onnxruntime", "litert": "ai-edge-litert", "openvino": "openvino"}
+READS = {".onnx": ("ort", "openvino"), ".tflite": ("litert", "openvino")}
 
-# name, file below shared/models
+# name, file below shared/models, or a name of bench/models.py
 MODELS = [
+    ("MobileNetV2 f32", "mobilenetv2"),
+    ("ResNet18 f32", "resnet18"),
+    ("ResNet50 f32", "resnet50"),
+    ("SqueezeNet1.1 f32", "squeezenet"),
+    ("EfficientNet-B0 f32", "efficientnet_b0"),
+    ("ViT-tiny f32", "vit_tiny"),
+    ("BERT 4x256 f32", "bert4"),
+    ("LSTM 2x128 f32", "lstm"),
+    ("KWS f32", "kws"),
+    ("ResNet8 f32", "resnet8"),
+    ("VWW f32 (ONNX)", "vww"),
+    ("AD f32 (ONNX)", "ad"),
     ("MobileNetV2 1.0 int8", "tflite/mobilenet_v2_100_224_int8/mobilenet_v2_100_224_int8.tflite"),
     ("KWS int8", "tflite/kws_dscnn_int8/kws_dscnn_int8.tflite"),
     ("ResNet8 int8", "tflite/ic_resnet8_int8/ic_resnet8_int8.tflite"),
@@ -36,7 +51,7 @@ MODELS = [
     ("ViT micro f32", "tflite/vit_micro_48_f32/vit_micro_48_f32.tflite"),
     ("Transformer f32", "tflite/transformer_enc_s32_f32/transformer_enc_s32_f32.tflite"),
     ("DenseNet f32", "tflite/densenet_k8_64_f32/densenet_k8_64_f32.tflite"),
-    ("LSTM f32", "tflite/lstm2_f32/lstm2_f32.tflite"),
+    ("LSTM f32 (TFLite)", "tflite/lstm2_f32/lstm2_f32.tflite"),
 ]
 
 
@@ -50,7 +65,9 @@ def options():
     ap.add_argument("--shared", default=os.path.join(os.path.dirname(ROOT), "shared"))
     ap.add_argument("--work", default=os.path.join(ROOT, "build", "bench"), help="venv, programs, results")
     ap.add_argument("--python", help="interpreter that has the peers already")
-    ap.add_argument("--peers", default="litert,openvino_tfl")
+    ap.add_argument("--peers", default="ort,litert,openvino")
+    ap.add_argument("--threads", type=int, default=1)
+    ap.add_argument("--by", choices=("wall", "cpu"), default="wall")
     ap.add_argument("--rounds", type=int, default=6)
     ap.add_argument("--secs", type=float, default=0.25, help="per program and round")
     ap.add_argument("--only", default="", help="models whose name or file contains this")
@@ -68,7 +85,7 @@ def make_venv(o):
     if not os.path.exists(python):
         say("making %s" % os.path.dirname(os.path.dirname(python)))
         subprocess.run([sys.executable, "-m", "venv", os.path.join(o.work, "venv")], check=True)
-        for package in ["numpy"] + sorted(PACKAGES.values()):
+        for package in ["numpy", "onnx"] + sorted(PACKAGES.values()):
             subprocess.run([python, "-m", "pip", "install", "-q", package])
     have = []
     for peer in filter(None, o.peers.split(",")):
@@ -84,8 +101,11 @@ def build(o, arenac, model, folder):
     """A program that times `model` as this compiler translates it; None and a message when that fails."""
     os.makedirs(folder, exist_ok=True)
     c, out = os.path.join(folder, "net.c"), os.path.join(folder, "net")
-    steps = [[arenac, "compile", model, "--name", "net", "-t", o.target, "--weights", "asm", "-o", c],
-             [o.cc] + o.flags.split() + ["-I" + folder, "-Wa,-I" + folder, c, os.path.join(HERE, "time_net.c"), "-o", out]]
+    pool = ["-I" + os.path.join(ROOT, "runtime"), os.path.join(ROOT, "runtime", "arn_pool.c"), "-pthread"]
+    threads = ["--threads", str(o.threads)] if o.threads > 1 else []
+    steps = [[arenac, "compile", "-q", model, "--name", "net", "-t", o.target, "--weights", "asm", "-o", c] + threads,
+             [o.cc] + o.flags.split() + ["-I" + folder, "-Wa,-I" + folder, c, os.path.join(HERE, "time_net.c"), "-o", out] +
+             (pool if threads else [])]
     for step in steps:
         r = subprocess.run(step, capture_output=True, text=True)
         if r.returncode:
@@ -100,7 +120,7 @@ def measure(o, python, peers, driver, model, programs):
     if os.path.exists(result):
         os.remove(result)
     cmd = [python, driver, "--model", model, "--rounds", str(o.rounds), "--secs", str(o.secs), "--json", result,
-           "--peers", ",".join(peers)]
+           "--threads", str(o.threads), "--peers", ",".join(p for p in peers if p in READS[os.path.splitext(model)[1]])]
     for label, program in programs.items():
         cmd += ["--cmd", "%s=%s %g" % (label, program, o.secs)]
     r = subprocess.run(cmd, capture_output=True, text=True)
@@ -109,7 +129,22 @@ def measure(o, python, peers, driver, model, programs):
         return {}
     with open(result) as f:
         rows = json.loads(f.readlines()[-1])["rows"]
-    return {row["peer"]: row["min_ms"] for row in rows if "min_ms" in row}
+    key = "cpu_min_ms" if o.by == "cpu" else "min_ms"
+    return {row["peer"]: row[key] for row in rows if row.get(key)}
+
+
+def find(o, python, file):
+    """The model's path, made first where bench/models.py has it; None and a message when it is not there."""
+    if "." in file:
+        model = os.path.join(o.shared, "models", file)
+    else:
+        model = os.path.join(o.work, "onnx", file + ".onnx")
+        if not os.path.exists(model):
+            subprocess.run([python, os.path.join(HERE, "models.py"), os.path.dirname(model), file])
+    if not os.path.exists(model):
+        say("%s is missing, skipped" % model)
+        return None
+    return model
 
 
 def mean(values):
@@ -117,9 +152,10 @@ def mean(values):
 
 
 def table(rows, labels, peers):
+    """Markdown: a row for each model, then the mean of the ratios of all float and of all other models."""
     head = ["model"] + labels + peers + ["%s / best peer" % x for x in labels]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    ratios = {x: [] for x in labels}
+    ratios = {(x, real): [] for x in labels for real in (True, False)}
     for name, ms in rows:
         best = min((ms[p] for p in peers if p in ms), default=None)
         cells = [name] + ["%.4f" % ms[x] if x in ms else "-" for x in labels + peers]
@@ -127,9 +163,11 @@ def table(rows, labels, peers):
             known = best and x in ms
             cells.append("%.2f" % (ms[x] / best) if known else "-")
             if known:
-                ratios[x].append(ms[x] / best)
+                ratios[x, "f32" in name].append(ms[x] / best)
         lines.append("| " + " | ".join(cells) + " |")
-    lines.append("| geometric mean |" + " |" * len(labels + peers) + "".join(" %.2f |" % mean(ratios[x]) for x in labels))
+    for real, what in ((True, "f32"), (False, "int8")):
+        lines.append("| geometric mean, %s |" % what + " |" * len(labels + peers) +
+                     "".join(" %.2f |" % mean(ratios[x, real]) for x in labels))
     return "\n".join(lines)
 
 
@@ -145,11 +183,10 @@ def main():
     python, peers = make_venv(o)
     rows = []
     for name, file in MODELS:
-        model = os.path.join(o.shared, "models", file)
         if o.only.lower() not in (name + " " + file).lower():
             continue
-        if not os.path.exists(model):
-            say("%s: %s is missing, skipped" % (name, file))
+        model = find(o, python, file)
+        if not model:
             continue
         stem = os.path.splitext(os.path.basename(file))[0]
         built = {x: build(o, c, model, os.path.join(o.work, x, stem)) for x, c in zip(labels, compilers)}
@@ -157,7 +194,8 @@ def main():
         rows.append((name, ms))
         say("%-24s %s" % (name, "  ".join("%s %.4f" % kv for kv in ms.items())))
     text = table(rows, labels, peers)
-    say("\nmilliseconds, minimum of %d interleaved rounds, one thread\n%s" % (o.rounds, text))
+    say("\nmilliseconds of %s time, minimum of %d interleaved rounds, %d thread%s\n%s" %
+        (o.by, o.rounds, o.threads, "s" * (o.threads > 1), text))
     if o.markdown:
         with open(o.markdown, "w") as f:
             f.write(text + "\n")
