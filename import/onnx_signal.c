@@ -1,7 +1,7 @@
-/* Signal processing of ONNX: DFT, STFT, windows, the mel matrix. Everything but the signal is known, so a transform is
- * a product with a constant matrix of cosines and sines (computed in f64), a short-time transform a convolution with
- * the rows of that matrix, windows and mel weights are constants. The matrix has 2 N K numbers; above 2^22 of them it
- * is refused. */
+/* Signal processing of ONNX: DFT, STFT, windows, the mel matrix. Complex and long transforms are our fft; a short one
+ * of a real signal is a product with a constant matrix of cosines and sines (computed in f64), a short-time transform a
+ * convolution with the rows of that matrix, which has 2 N K numbers: above 2^22 of them it is refused. Windows and mel
+ * weights are constants. */
 #include "import/onnx_ops.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
-enum { MOST = 1 << 22 };
+enum { MOST = 1 << 22, LONG = 64 };
 
 /* A constant of a float type out of doubles. */
 static ac_tensor *table(ac_onx_node *n, ac_dtype type, int32_t rank, const int64_t *dim, const double *v)
@@ -124,6 +124,37 @@ static int read_transform(ac_onx_node *n, const ac_tensor *x, int32_t axis, tran
     return AC_OK;
 }
 
+/* x [..,N,parts] of a whole transform by the fast algorithm: [..,N,2]. */
+static ac_tensor *fast(ac_onx_node *n, ac_tensor *x, const transform *t)
+{
+    ac_attrs a;
+    int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    if (!x)
+        return NULL;
+    after[x->rank - 1] = 2 - t->parts_in;
+    after[x->rank - 2] = t->length - x->dim[x->rank - 2];
+    x = ac_onx_pad(n, x, before, after, NULL);
+    ac_attrs_init(AC_OP_FFT, &a);
+    a.fft.inverse = t->inverse;
+    return x ? ac_onx_make(n, AC_OP_FFT, &x, 1, &a, AC_NONE) : NULL;
+}
+
+/* Bins 0..N/2 of a real signal as all N: the others are their conjugates. */
+static ac_tensor *conjugated(ac_onx_node *n, ac_tensor *x, const transform *t)
+{
+    static const double TURN[2] = {1, -1};
+    int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    const int64_t two = 2, at = x->rank - 2, bins = t->length / 2 + 1, rest = t->length - bins;
+    after[at] = bins - t->in;
+    ac_tensor *all[] = {ac_onx_pad(n, x, before, after, NULL), NULL};
+    if (!all[0] || !rest)
+        return all[0];
+    ac_tensor *mirror = ac_onx_slice(n, all[0], (int32_t)at, 1, rest);
+    mirror = ac_onx_2(n, AC_OP_REVERSE_V2, mirror, ac_onx_ints_const(n, 1, &at));
+    all[1] = ac_onx_2(n, AC_OP_MUL, mirror, table(n, x->dtype, 1, &two, TURN));
+    return ac_onx_concat(n, all, 2, (int32_t)at);
+}
+
 /* x [..,N,..,parts]: the axis moves in front of the parts, and both become one. */
 int ac_onx_do_dft(ac_onx_node *n)
 {
@@ -149,6 +180,11 @@ int ac_onx_do_dft(ac_onx_node *n)
     x = ac_onx_transpose(n, ac_onx_slice(n, x, axis, 0, t.in), perm);
     if (!x)
         return AC_FAIL;
+    if (t.parts_in == 2 || t.length > LONG) {
+        ac_tensor *y = fast(n, t.half && t.inverse ? conjugated(n, x, &t) : x, &t);
+        y = ac_onx_slice(n, ac_onx_slice(n, y, rank - 2, 0, t.out), rank - 1, 0, t.parts_out);
+        return ac_onx_result(n, 0, ac_onx_transpose(n, y, back));
+    }
     memcpy(dim, x->dim, sizeof dim);
     dim[rank - 2] = t.in * t.parts_in;
     ac_tensor *flat = rank < 3 ? ac_onx_reshape(n, x, 2, (int64_t[]){1, dim[0]}) : ac_onx_reshape(n, x, rank - 1, dim);
