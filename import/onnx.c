@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { OPSET_MAX = 28, MAX_LEVEL = 16, WORK_NODE = 16, MAX_OPERANDS = 4096, MAX_CALLS = 1 << 14, MAX_UNROLLED = 1 << 17 };
+enum { OPSET_MAX = 28, MAX_LEVEL = 16, WORK_NODE = 16, MAX_OPERANDS = 4096, MAX_CALLS = 1 << 14, MAX_UNROLLED = 1 << 17, MAX_CALLED = 1 << 27 };
 
 typedef struct model {
     int64_t ir_version;
@@ -369,9 +369,9 @@ static int take_outputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_ten
 {
     ac_onx *r = n->r;
     ac_span word;
-    if ((int64_t)list.n != n_out)
+    if ((int64_t)list.n < n_out) /* more: results that nobody asked for */
         return ac_error(r->cx, n->at, E0102, "its graph makes %u values, expected %d", list.n, n_out);
-    for (int32_t i = 0; ac_pb_next(&r->pb, &list, &word); i++) {
+    for (int32_t i = 0; i < n_out && ac_pb_next(&r->pb, &list, &word); i++) {
         pair p = {.version = 0};
         const char *name = ac_pb_read(&r->pb, word, VALUE, &p) ? ac_onx_name(r, p.name) : NULL;
         const ac_onx_value *v = name ? ac_onx_value_find(s, name) : NULL;
@@ -396,8 +396,10 @@ int ac_onx_call_graph(ac_onx_node *n, ac_span message, ac_tensor *const *in, int
     s = (ac_onx_scope){.outer = n->scope, .call = s.call, .opset = s.opset, .n_opset = s.n_opset, .level = s.level + 1};
     if (s.level > MAX_LEVEL)
         return ac_error(r->cx, n->at, E0014, "graphs stand more than %d deep in each other", MAX_LEVEL);
-    if (++r->calls > MAX_CALLS || r->g->node.n > MAX_UNROLLED)
-        return ac_onx_cannot(n, "unrolled, its graphs are more than %d calls or %d operators", MAX_CALLS, MAX_UNROLLED);
+    r->called += (int64_t)message.n;
+    if (++r->calls > MAX_CALLS || r->g->node.n > MAX_UNROLLED || r->called > MAX_CALLED)
+        return ac_onx_cannot(n, "unrolled, its graphs are more than %d calls, %d operators or %d bytes", MAX_CALLS,
+                             MAX_UNROLLED, MAX_CALLED);
     if (!ac_pb_enter(&r->pb, message.p))
         return AC_FAIL;
     int rc = ac_pb_read(&r->pb, message, GRAPH, &b) ? AC_OK : AC_FAIL;

@@ -84,7 +84,8 @@ struct ac_onx {
     AC_VEC(ac_onx_function) function;
     ac_refusals refused;
     int32_t nodes; /* read so far */
-    int32_t calls; /* graphs of If, Loop, Scan .. put in their place so far */
+    int32_t calls; /* graphs of If, Loop, Scan .. put in their place so far, and their bytes */
+    int64_t called;
     bool again;    /* the graph has its inputs already, with their sizes (and values) settled */
     bool late;     /* an operand had to be a constant, and is none */
 };

@@ -41,6 +41,12 @@ static ac_tensor *turned(ac_onx_node *n, ac_tensor *x, bool neighbours)
     const int64_t pairs[5] = {x->dim[0], x->dim[1], x->dim[2], half, 2};
     ac_tensor *from = neighbours ? ac_onx_reshape(n, x, 5, pairs) : x;
     const int64_t one[4] = {x->dim[0], x->dim[1], x->dim[2], half};
+    if (!cosine || !sine)
+        return NULL;
+    if (cosine->dim[3] != half || sine->dim[3] != half)
+        return (void)ac_error(n->r->cx, n->at, E0104, "cosines %s and sines %s do not fit %" PRId64 " pairs",
+                              ac_shape_str(n->r->cx, cosine), ac_shape_str(n->r->cx, sine), half),
+               NULL;
     for (int32_t i = 0; i < 2; i++)
         part[i] = neighbours ? ac_onx_reshape(n, ac_onx_slice(n, from, 4, i, 1), 4, one)
                              : ac_onx_slice(n, from, 3, i * half, half);

@@ -133,7 +133,7 @@ static int read_affine(ac_onx_node *n, affine *a)
     const ac_tensor *x = a->x, *scale = a->scale;
     if (!ac_dtype_is_float(scale->dtype))
         return ac_error(n->r->cx, n->at, E0105, "scale '%s' is %s", scale->name, ac_dtype_name(scale->dtype));
-    if (size < 0)
+    if (size < 0 || size > INT32_MAX)
         return ac_error(n->r->cx, n->at, E0103, "block_size is %" PRId64, size);
     if (ac_tensor_count(scale) == 1 && scale->rank < 2)
         return AC_OK;

@@ -19,25 +19,79 @@ typedef struct cell {
     int32_t dirs;
     bool reverse;       /* the only direction is the backward one */
     const char *act[6]; /* three for each direction */
+    double alpha[6], beta[6];
+    double clip;        /* of what goes into an activation; 0: none */
+    bool coupled;       /* LSTM: the forget gate is 1 - the input gate */
+    ac_tensor *lengths; /* i64 [B,1]: of the sequences, where they differ; else NULL */
     ac_tensor *x;       /* [T,B,I] */
     bool after;         /* GRU: linear_before_reset */
 } cell;
 
-static ac_tensor *activate(cell *c, const char *name, ac_tensor *x)
+#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
+#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
+#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
+
+/* Activations that have parameters, and what these are when the file leaves them out. */
+static const struct {
+    const char *name;
+    bool alpha, beta;
+    double a, b;
+} PARAMETRIC[] = {{"Affine", true, true, 1, 0},           {"LeakyRelu", true, false, 0.01, 0},
+                  {"ThresholdedRelu", true, false, 1, 0}, {"ScaledTanh", true, true, 1, 1},
+                  {"HardSigmoid", true, true, 0.2, 0.5},  {"Elu", true, false, 1, 0}};
+
+static ac_tensor *number(cell *c, double v)
+{
+    return ac_onx_number(c->n, AC_F32, v);
+}
+
+static ac_tensor *positive_part(cell *c, ac_tensor *x, ac_tensor *over, double from)
+{
+    ac_tensor *in[] = {ac_onx_2(c->n, AC_OP_GREATER, x, number(c, from)), x, over};
+    return in[0] && over ? ac_onx_make(c->n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+}
+
+/* Activation k of the list; x is clipped before. */
+static ac_tensor *activate(cell *c, const char *const *act, ac_tensor *x)
 {
     ac_onx_node *n = c->n;
+    const char *name = *act;
+    const double a = c->alpha[act - c->act], b = c->beta[act - c->act];
+    if (!x)
+        return NULL;
+    if (c->clip > 0)
+        x = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_2(n, AC_OP_MAXIMUM, x, number(c, -c->clip)), number(c, c->clip));
     if (!strcmp(name, "Sigmoid"))
         return ac_onx_1(n, AC_OP_LOGISTIC, x);
     if (!strcmp(name, "Tanh"))
         return ac_onx_1(n, AC_OP_TANH, x);
     if (!strcmp(name, "Relu"))
         return ac_onx_1(n, AC_OP_RELU, x);
+    if (!strcmp(name, "Affine"))
+        return ADD(MUL(x, number(c, a)), number(c, b));
+    if (!strcmp(name, "LeakyRelu"))
+        return positive_part(c, x, MUL(x, number(c, a)), 0);
+    if (!strcmp(name, "ThresholdedRelu"))
+        return positive_part(c, x, number(c, 0), a);
+    if (!strcmp(name, "ScaledTanh"))
+        return MUL(ac_onx_1(n, AC_OP_TANH, MUL(x, number(c, b))), number(c, a));
+    if (!strcmp(name, "HardSigmoid")) {
+        x = ac_onx_2(n, AC_OP_MAXIMUM, ADD(MUL(x, number(c, a)), number(c, b)), number(c, 0));
+        return ac_onx_2(n, AC_OP_MINIMUM, x, number(c, 1));
+    }
+    if (!strcmp(name, "Elu"))
+        return positive_part(
+            c, x,
+            MUL(SUB(ac_onx_1(n, AC_OP_EXP, ac_onx_2(n, AC_OP_MINIMUM, x, number(c, 0))), number(c, 1)), number(c, a)),
+            0);
+    if (!strcmp(name, "Softsign"))
+        return ac_onx_2(n, AC_OP_DIV, x, ADD(ac_onx_1(n, AC_OP_ABS, x), number(c, 1)));
+    if (!strcmp(name, "Softplus")) { /* max(x, 0) + log(1 + e^-|x|) */
+        ac_tensor *e = ac_onx_1(n, AC_OP_EXP, ac_onx_1(n, AC_OP_NEG, ac_onx_1(n, AC_OP_ABS, x)));
+        return ADD(ac_onx_1(n, AC_OP_RELU, x), ac_onx_1(n, AC_OP_LOG, ADD(e, number(c, 1))));
+    }
     return (void)ac_onx_cannot(n, "its activation is %s", name), NULL;
 }
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 
 /* Rows d of a parameter [D,..] without the first dimension. */
 static ac_tensor *of_direction(cell *c, ac_tensor *p, int32_t d)
@@ -90,21 +144,21 @@ static void lstm_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h, 
         i = ADD(i, MUL(ac_onx_slice(n, d->peep, 0, 0, c->h), *s));
         f = ADD(f, MUL(ac_onx_slice(n, d->peep, 0, 2 * c->h, c->h), *s));
     }
-    i = activate(c, d->act[0], i);
-    f = activate(c, d->act[0], f);
-    k = activate(c, d->act[1], k);
+    i = activate(c, &d->act[0], i);
+    f = c->coupled ? SUB(number(c, 1), i) : activate(c, &d->act[0], f);
+    k = activate(c, &d->act[1], k);
     *s = ADD(MUL(f, *s), MUL(i, k));
     if (d->peep)
         o = ADD(o, MUL(ac_onx_slice(n, d->peep, 0, c->h, c->h), *s));
-    o = activate(c, d->act[0], o);
-    *h = MUL(o, activate(c, d->act[2], *s));
+    o = activate(c, &d->act[0], o);
+    *h = MUL(o, activate(c, &d->act[2], *s));
 }
 
 static void gru_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h)
 {
     ac_onx_node *n = c->n;
     ac_tensor *rz = ac_onx_slice(n, d->r, 0, 0, 2 * c->h), *rh = ac_onx_slice(n, d->r, 0, 2 * c->h, c->h);
-    ac_tensor *zr = activate(c, d->act[0], ADD(gate(c, x, 0, 2), product(c, *h, rz)));
+    ac_tensor *zr = activate(c, &d->act[0], ADD(gate(c, x, 0, 2), product(c, *h, rz)));
     ac_tensor *z = zr ? ac_onx_slice(n, zr, 1, 0, c->h) : NULL, *r = zr ? ac_onx_slice(n, zr, 1, c->h, c->h) : NULL;
     ac_tensor *k;
     if (c->after) {
@@ -113,7 +167,7 @@ static void gru_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h)
     } else {
         k = product(c, MUL(r, *h), rh);
     }
-    k = activate(c, d->act[1], ADD(gate(c, x, 2, 1), k));
+    k = activate(c, &d->act[1], ADD(gate(c, x, 2, 1), k));
     ac_tensor *keep = MUL(z, *h);
     *h = z ? ADD(MUL(SUB(ac_onx_number(n, AC_F32, 1), z), k), keep) : NULL;
 }
@@ -142,6 +196,21 @@ static ac_tensor *zeros(cell *c)
     return ac_onx_broadcast(c->n, ac_onx_number(c->n, AC_F32, 0), 2, dim);
 }
 
+/* Step t of a sequence that is shorter: the states stay, and the output is 0. */
+static int rest(cell *c, int64_t t, ac_tensor *const *was, ac_tensor **h, ac_tensor **s, ac_tensor **y)
+{
+    ac_onx_node *n = c->n;
+    ac_tensor *runs = ac_onx_2(n, AC_OP_GREATER, c->lengths, ac_onx_number(n, AC_I64, (double)t));
+    ac_tensor *in[] = {runs, *h, was[0]}, *cell_in[] = {runs, *s, was[1]}, *out[] = {runs, *h, number(c, 0)};
+    if (!runs)
+        return AC_FAIL;
+    *y = ac_onx_make(n, AC_OP_SELECT, out, 3, NULL, AC_NONE);
+    *h = ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE);
+    if (*s)
+        *s = ac_onx_make(n, AC_OP_SELECT, cell_in, 3, NULL, AC_NONE);
+    return *y && *h && !*s == !was[1] ? AC_OK : AC_FAIL;
+}
+
 /* One direction: y[t] are [B,H]; *h and *s the last state. */
 static int run(cell *c, int32_t dir, ac_tensor **y, ac_tensor **h, ac_tensor **s)
 {
@@ -159,16 +228,18 @@ static int run(cell *c, int32_t dir, ac_tensor **y, ac_tensor **h, ac_tensor **s
         x = ADD(x, bias);
     for (int64_t k = 0; k < c->t; k++) {
         const int64_t t = dir == 1 || c->reverse ? c->t - 1 - k : k;
-        ac_tensor *now = x ? ac_onx_slice(n, x, 0, t * c->b, c->b) : NULL;
+        ac_tensor *now = x ? ac_onx_slice(n, x, 0, t * c->b, c->b) : NULL, *was[2] = {*h, *s};
         if (c->gates == 4)
             lstm_step(c, &d, now, h, s);
         else if (c->gates == 3)
             gru_step(c, &d, now, h);
         else
-            *h = activate(c, d.act[0], ADD(now, product(c, *h, d.r)));
+            *h = activate(c, &d.act[0], ADD(now, product(c, *h, d.r)));
         if (!*h)
             return AC_FAIL;
         y[t] = *h;
+        if (c->lengths && rest(c, t, was, h, s, &y[t]) != AC_OK)
+            return AC_FAIL;
     }
     return AC_OK;
 }
@@ -195,6 +266,28 @@ static ac_tensor *sequence(cell *c, ac_tensor **const *y, bool batch_first)
     return c->dirs == 1 ? part[0] : ac_onx_concat(c->n, part, c->dirs, batch_first ? 2 : 1);
 }
 
+/* activation_alpha and activation_beta are consumed in the order of the activations that have such a parameter. */
+static int read_parameters(cell *c, int32_t each)
+{
+    int64_t n_alpha, n_beta, at_alpha = 0, at_beta = 0;
+    const float *alpha = ac_onx_floats(c->n, "activation_alpha", &n_alpha),
+                *beta = ac_onx_floats(c->n, "activation_beta", &n_beta);
+    for (int32_t i = 0; i < each * c->dirs; i++) {
+        const int32_t k = i / each * 3 + i % each;
+        for (size_t p = 0; p < sizeof PARAMETRIC / sizeof *PARAMETRIC; p++) {
+            if (strcmp(PARAMETRIC[p].name, c->act[k]) != 0)
+                continue;
+            c->alpha[k] = PARAMETRIC[p].a;
+            c->beta[k] = PARAMETRIC[p].b;
+            if (PARAMETRIC[p].alpha && alpha && at_alpha < n_alpha)
+                c->alpha[k] = (double)alpha[at_alpha++];
+            if (PARAMETRIC[p].beta && beta && at_beta < n_beta)
+                c->beta[k] = (double)beta[at_beta++];
+        }
+    }
+    return c->n->r->pb.failed ? AC_FAIL : AC_OK;
+}
+
 static int read_activations(cell *c)
 {
     static const char *const INIT[3][3] = {
@@ -206,7 +299,7 @@ static int read_activations(cell *c)
     for (int32_t i = 0; i < 6; i++)
         c->act[i] = INIT[each - 1][i % 3];
     if (!a)
-        return AC_OK;
+        return read_parameters(c, each);
     ac_pb_list list = a->strings;
     for (int32_t i = 0; ac_pb_next(&n->r->pb, &list, &word); i++) {
         const char *name = ac_onx_name(n->r, word);
@@ -215,7 +308,30 @@ static int read_activations(cell *c)
                         : AC_FAIL;
         c->act[i / each * 3 + i % each] = name;
     }
-    return n->r->pb.failed ? AC_FAIL : AC_OK;
+    return n->r->pb.failed ? AC_FAIL : read_parameters(c, each);
+}
+
+/* Lengths that are all T say nothing. */
+static int read_lengths(cell *c)
+{
+    ac_onx_node *n = c->n;
+    ac_tensor *len = ac_onx_in(n, 4);
+    bool same = true;
+    if (!len)
+        return AC_OK;
+    if (len->rank != 1 || len->dim[0] != c->b || !ac_dtype_is_int(len->dtype))
+        return ac_error(n->r->cx, n->at, E0104, "lengths '%s' are %s, expected %" PRId64 " integers", len->name,
+                        ac_tensor_str(n->r->cx, len), c->b);
+    if (ac_tensor_is_const(len)) {
+        ac_ints v;
+        AC_TRY(ac_onx_values(n, 4, &v));
+        for (int32_t i = 0; i < v.n; i++)
+            same &= v.v[i] >= c->t;
+        if (same)
+            return AC_OK;
+    }
+    c->lengths = ac_onx_reshape(n, ac_onx_cast(n, len, AC_I64), 2, (int64_t[]){c->b, 1});
+    return c->lengths ? AC_OK : AC_FAIL;
 }
 
 static int check(cell *c)
@@ -238,14 +354,7 @@ static int check(cell *c)
                             ac_shape_str(n->r->cx, n->in[i]));
     if (c->t > MOST_STEPS)
         return ac_onx_cannot(n, "it has %" PRId64 " steps; up to %d are unrolled", c->t, MOST_STEPS);
-    if (ac_onx_in(n, 4)) {
-        ac_ints len;
-        AC_TRY(ac_onx_values(n, 4, &len));
-        for (int32_t i = 0; i < len.n; i++)
-            if (len.v[i] != c->t)
-                return ac_onx_cannot(n, "its sequences differ in length");
-    }
-    return AC_OK;
+    return read_lengths(c);
 }
 
 int ac_onx_do_recurrent(ac_onx_node *n)
@@ -257,9 +366,8 @@ int ac_onx_do_recurrent(ac_onx_node *n)
     const bool batch_first = ac_onx_int(n, "layout", 0) != 0;
     c.after = c.gates == 3 && ac_onx_int(n, "linear_before_reset", 0) != 0;
     (void)ac_onx_int(n, "output_sequence", 0);
-    if (ac_onx_float(n, "clip", 0) != 0.0f || ac_onx_int(n, "input_forget", 0) ||
-        ac_onx_attr_of(n, "activation_alpha") || ac_onx_attr_of(n, "activation_beta"))
-        return ac_onx_cannot(n, "it sets clip, input_forget or parameters of its activations");
+    c.clip = (double)ac_onx_float(n, "clip", 0);
+    c.coupled = c.gates == 4 && ac_onx_int(n, "input_forget", 0) != 0;
     if (n->in[0]->rank != 3 || n->in[1]->rank != 3 || n->in[2]->rank != 3)
         return ac_error(n->r->cx, n->at, E0104, "input, weights and recurrent weights must have 3 dimensions");
     c.dirs = !strcmp(dir, "bidirectional") ? 2 : 1;

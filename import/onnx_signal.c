@@ -106,6 +106,9 @@ static int read_transform(ac_onx_node *n, const ac_tensor *x, int32_t axis, tran
     const int64_t have = x->dim[axis], given = x->dim[x->rank - 1];
     t->inverse = ac_onx_int(n, "inverse", 0) != 0;
     t->half = ac_onx_int(n, "onesided", 0) != 0;
+    if (have < 1)
+        return ac_error(n->r->cx, n->at, E0104, "'%s' is %s: there is nothing to transform", x->name,
+                        ac_shape_str(n->r->cx, x));
     if (given != 1 && given != 2)
         return ac_error(n->r->cx, n->at, E0104, "the last dimension of '%s' is %" PRId64 ", expected 1 or 2", x->name,
                         given);
