@@ -51,7 +51,7 @@ void ac_help_overview(FILE *to)
             arenac_version());
     for (int i = 0; i < AC_VERB_COUNT; i++)
         fprintf(to, "  arenac %-10s %-22s %s\n", VERBS[i].name, VERBS[i].args, VERBS[i].line);
-    fprintf(to, "\nModels: TFLite, ONNX, TensorFlow (.pb, .pbtxt, SavedModel), Caffe, arenac text (.ag).\narenac help VERB lists the options.\n");
+    fprintf(to, "\nModels: TFLite, ONNX, TensorFlow (.pb, .pbtxt, SavedModel), Caffe, MXNet, arenac text (.ag).\narenac help VERB lists the options.\n");
 }
 
 static void print_option(FILE *to, int i)
