@@ -635,7 +635,8 @@ int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_
     ac_onx r = {.cx = cx, .file = f};
     ac_diags before = cx->diags;
     int rc = read_model(&r);
-    const bool later = r.g && !r.pb.failed && cx->diags.errors == before.errors && (r.late || open_inputs(&r));
+    const bool open = r.g && open_inputs(&r) && !r.refused.n; /* what inputs are refused for no size can change */
+    const bool later = r.g && !r.pb.failed && cx->diags.errors == before.errors && (r.late || open);
     if (!later) {
         AC_TRY(conclude(&r, rc));
         *out = r.g;
@@ -645,9 +646,7 @@ int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_
         ac_error(cx, (ac_place){.file = f->path}, E0502, "--outputs needs inputs whose sizes the model gives");
         return ac_help(cx, "export the model with fixed sizes");
     }
-    cx->diags = before; /* notes of the first reading come again */
-    if (before.tail)
-        *before.tail = NULL;
+    ac_quietly(cx, before, AC_FAIL); /* notes of the first reading come again */
     ac_graph *g = ac_graph_new(cx, r.g->name);
     g->format = r.g->format;
     g->file = f->path;

@@ -323,11 +323,22 @@ int ac_onx_do_softsign(ac_onx_node *n)
     return ac_onx_result(n, 0, DIV(x, ADD(NUM(1), ac_onx_1(n, AC_OP_ABS, x))));
 }
 
+/* x sigmoid(alpha x) */
+static ac_tensor *swish(ac_onx_node *n, ac_tensor *x)
+{
+    const double alpha = (double)ac_onx_float(n, "alpha", 1);
+    return MUL(x, ac_onx_1(n, AC_OP_LOGISTIC, alpha == 1 ? x : MUL(x, NUM(alpha))));
+}
+
 int ac_onx_do_swish(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0];
-    const double alpha = (double)ac_onx_float(n, "alpha", 1);
-    return ac_onx_result(n, 0, MUL(x, ac_onx_1(n, AC_OP_LOGISTIC, alpha == 1 ? x : MUL(x, NUM(alpha)))));
+    return ac_onx_result(n, 0, swish(n, n->in[0]));
+}
+
+int ac_onx_do_swiglu(ac_onx_node *n)
+{
+    ac_tensor *gate = swish(n, n->in[0]);
+    return ac_onx_result(n, 0, MUL(gate, n->in[1]));
 }
 
 static ac_tensor *choose(ac_onx_node *n, ac_tensor *cond, ac_tensor *x, ac_tensor *y)

@@ -11,6 +11,7 @@ case ${1-} in -* | '') ;; *) arenac=$1; shift ;; esac
 case ${1-} in --update) update=1; shift ;; esac
 suite=$src/../shared/conformance
 [ -d "$suite" ] || { echo "there is no ../shared beside the repository"; exit 1; }
+python3 -c 'import ml_dtypes' || { echo "the runner needs ml_dtypes from PyPI to compare floats of 8 and 4 bits"; exit 1; }
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cases=${CASES-$tmp/cases}

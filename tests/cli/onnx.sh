@@ -12,9 +12,12 @@ command -v xz >/dev/null || { echo "skipped: no xz to unpack the cases"; exit 77
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 ln -s "$arenac" "$tmp/arenac" # the runner splits its command at blanks: a path without any
+# The runner compares floats of 8 and 4 bits with the help of ml_dtypes, which Debian does not have.
+small='^$'
+$py -c 'import ml_dtypes' 2>/dev/null || small='to_FLOAT[48]|quantizelinear_(e4m3|e5m2|float4|float8)'
 # gate EVERY HOW: cases number EVERY, 2 * EVERY .. of the list
 gate() {
-    grep -v '^light/' "$src/tests/onnx/passing.txt" | awk -v k="$1" 'NR % k == 0' >"$tmp/expect"
+    grep -v '^light/' "$src/tests/onnx/passing.txt" | grep -vE "$small" | awk -v k="$1" 'NR % k == 0' >"$tmp/expect"
     sed 's/^/.\//' "$tmp/expect" >"$tmp/members"
     mkdir -p "$tmp/cases"
     tar xJf "$suite/onnx_cases.tar.xz" -C "$tmp/cases" -T "$tmp/members"
