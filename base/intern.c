@@ -38,6 +38,8 @@ const char *ac_intern_n(ac_ctx *cx, const char *s, size_t len)
     ac_names *t = &cx->names;
     if (t->n * 2 >= t->cap)
         grow(cx);
+    if (!len)
+        s = ""; /* an empty part of a file has no address */
     uint32_t h = hash_of(s, len), k = h & (t->cap - 1);
     for (; t->slot[k]; k = (k + 1) & (t->cap - 1))
         if (t->slot[k]->hash == h && t->slot[k]->len == len && !memcmp(t->slot[k]->text, s, len))

@@ -1,5 +1,6 @@
 /* The container of MXNet models: the symbol's nodes in order, variables, heads; the listing that `show` prints. */
 #include "import/mxnet_ops.h"
+#include "import/build_graph.h"
 #include "import/params.h"
 #include "base/sink.h"
 
@@ -482,6 +483,7 @@ static int finish(ac_mx *r, const heads *h)
         ac_import_add_output(r->g, output_name(r, x->node, x->out), n->out[x->out]);
     }
     ac_graph_sweep(r->g);
+    ac_graph_settle_names(r->g); /* nodes may share a name */
     return AC_OK;
 }
 

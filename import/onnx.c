@@ -1,5 +1,6 @@
 /* The container of ONNX files: model, opsets, functions, graphs; nodes in the order of execution. */
 #include "import/onnx.h"
+#include "import/build_graph.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -519,30 +520,6 @@ static int read_outputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
     return r->pb.failed ? AC_FAIL : rc;
 }
 
-/* Every tensor gets a name of its own; inputs and outputs keep the file's. */
-static void settle_names(ac_onx *r)
-{
-    ac_onx_scope seen = {0};
-    for (int32_t pass = 0; pass < 2; pass++)
-        for (int32_t i = 0; i < r->g->tensor.n; i++) {
-            ac_tensor *t = r->g->tensor.item[i];
-            if ((t->input || t->output) != (pass == 0))
-                continue;
-            ac_onx_value *v = ac_onx_value_get(r, &seen, t->name);
-            for (int64_t k = v->dim[0] + 1; v->made; k++) {
-                const char *fresh = ac_internf(r->cx, "%s_%" PRId64, t->name, k);
-                v->dim[0] = k; /* the suffix tried last */
-                if (!ac_onx_value_get(r, &seen, fresh)->made) {
-                    t->name = fresh;
-                    v = ac_onx_value_get(r, &seen, fresh);
-                    break;
-                }
-            }
-            v->made = true;
-        }
-    ac_graph_renumber(r->g);
-}
-
 static int read_functions(ac_onx *r, ac_pb_list list)
 {
     ac_span message;
@@ -616,7 +593,7 @@ static int conclude(ac_onx *r, int rc)
     if (rc != AC_OK)
         return AC_FAIL;
     ac_graph_sweep(r->g);
-    settle_names(r);
+    ac_graph_settle_names(r->g);
     return AC_OK;
 }
 
