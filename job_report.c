@@ -170,13 +170,17 @@ static void tensors(arenac_job *job)
                                     .output = t->output,
                                     .state = t->state};
     }
-    enum { CAP = 256 };
-    ac_tensor *list[CAP];
+    int32_t most = 0; /* operands of one step */
+    for (int32_t s = 0; s < job->n_steps; s++) {
+        const int32_t k = ac_node_reads(job->step[s]->node, NULL, 0);
+        most = k > most ? k : most;
+    }
+    ac_tensor **list = AC_NEW_N(region, ac_tensor *, most + 1);
     AC_VEC(ac_report_read) read = {0};
     for (int32_t s = 0; s < job->n_steps; s++) {
         const ac_node *node = job->step[s]->node;
-        const int32_t k = ac_node_reads(node, list, CAP);
-        for (int32_t i = 0; i < k && i < CAP; i++)
+        const int32_t k = ac_node_reads(node, list, most);
+        for (int32_t i = 0; i < k; i++)
             if (at[list[i]->id] >= 0)
                 ac_push(region, &read, ((ac_report_read){at[list[i]->id], s}));
         for (int32_t o = 0; o < node->n_out; o++) {

@@ -15,7 +15,20 @@ bool ac_graph_is_open(const ac_graph *g)
     return open;
 }
 
-ac_graph *ac_graph_later(const ac_graph *g, int (*expand)(ac_graph *g, void *with), const void *with, size_t bytes)
+ac_reading *ac_reading_keep(ac_ctx *cx, const ac_file *f, const ac_import_options *opt)
+{
+    ac_reading *w = AC_NEW(cx->region, ac_reading);
+    w->file = *f;
+    w->opt = *opt;
+    if (opt->second) {
+        w->second = *opt->second;
+        w->opt.second = &w->second;
+    }
+    return w;
+}
+
+ac_graph *ac_graph_later(const ac_graph *g, int (*expand)(ac_graph *g, void *reading), const ac_file *f,
+                         const ac_import_options *opt)
 {
     ac_graph *later = ac_graph_new(g->cx, g->name);
     later->format = g->format;
@@ -30,13 +43,22 @@ ac_graph *ac_graph_later(const ac_graph *g, int (*expand)(ac_graph *g, void *wit
         ac_push(g->cx->region, &later->input, own);
     }
     later->expand = expand;
-    later->expand_with = ac_copy(g->cx->region, with, bytes);
+    later->expand_with = ac_reading_keep(g->cx, f, opt);
     return later;
 }
 
-void ac_graph_add_output(ac_graph *g, ac_tensor *t, const char *name)
+int ac_graph_conclude(ac_ctx *cx, ac_refusals *refused, const char *file, int rc)
 {
-    if (t->input || t->output || ac_tensor_is_const(t)) { /* it is something else already: the same bytes once more */
+    if (ac_refusals_report(cx, refused) != AC_OK)
+        rc = AC_FAIL;
+    if (rc != AC_OK && !cx->diags.errors)
+        ac_error(cx, (ac_place){.file = file}, E0901, "the model was not understood, and nothing says why");
+    return rc == AC_OK ? AC_OK : AC_FAIL;
+}
+
+ac_tensor *ac_graph_add_output(ac_graph *g, ac_tensor *t, const char *name)
+{
+    if (t->input || t->output || ac_tensor_is_const(t)) {
         const ac_build b = {.cx = g->cx, .g = g, .name = name, .base = name, .at = {.file = g->file, .node = name}};
         ac_tensor *y = ac_tensor_new(g, name, t->dtype, t->rank, t->dim);
         ac_node *n = ac_node_new(g, AC_OP_RESHAPE, name, &t, 1, &y, 1);
@@ -44,9 +66,9 @@ void ac_graph_add_output(ac_graph *g, ac_tensor *t, const char *name)
         n->at = b.at;
         t = y;
     }
-    t->name = name;
     t->output = true;
     ac_push(g->cx->region, &g->output, t);
+    return t;
 }
 
 void ac_graph_settle_names(ac_graph *g)

@@ -1,6 +1,8 @@
 /* The container of Caffe nets: text or binary, blobs by name, layers in order, outputs; the listing that `show` prints.
  */
 #include "import/caffe.h"
+#include "import/build_graph.h"
+#include "import/name_map.h"
 #include "base/sink.h"
 
 #include <inttypes.h>
@@ -9,45 +11,29 @@
 
 enum { MAX_TOPS = 1024 };
 
-/* Blobs by name: open addressing over interned pointers; never iterated, so their order reaches no output. */
+/* Blobs by name, and in the order they were made. */
 struct ac_caf_names {
-    ac_caf_blob **slot;
-    uint32_t cap, n;
-    AC_VEC(ac_caf_blob *) all; /* in the order they were made */
+    ac_name_map at; /* in `all` */
+    AC_VEC(ac_caf_blob *) all;
 };
-
-static uint32_t slot_of(const struct ac_caf_names *x, const char *name)
-{
-    uint32_t k = (uint32_t)(((uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u) >> 32) & (x->cap - 1);
-    while (x->slot[k] && x->slot[k]->name != name)
-        k = (k + 1) & (x->cap - 1);
-    return k;
-}
 
 ac_caf_blob *ac_caf_blob_find(ac_caf *r, const char *name)
 {
-    return r->names->cap ? r->names->slot[slot_of(r->names, name)] : NULL;
+    const int32_t k = ac_name_get(&r->names->at, name);
+    return k < 0 ? NULL : r->names->all.item[k];
 }
 
 ac_caf_blob *ac_caf_blob_get(ac_caf *r, const char *name)
 {
     struct ac_caf_names *x = r->names;
-    if ((x->n + 1) * 2 > x->cap) {
-        struct ac_caf_names old = *x;
-        x->cap = old.cap ? old.cap * 2 : 64;
-        x->slot = AC_NEW_N(r->cx->region, ac_caf_blob *, x->cap);
-        for (uint32_t i = 0; i < old.cap; i++)
-            if (old.slot[i])
-                x->slot[slot_of(x, old.slot[i]->name)] = old.slot[i];
+    int32_t *k = ac_name_put(r->cx->region, &x->at, name);
+    if (*k < 0) {
+        ac_caf_blob *b = AC_NEW(r->cx->region, ac_caf_blob);
+        b->name = name;
+        *k = x->all.n;
+        ac_push(r->cx->region, &x->all, b);
     }
-    ac_caf_blob **b = &x->slot[slot_of(x, name)];
-    if (!*b) {
-        *b = AC_NEW(r->cx->region, ac_caf_blob);
-        (*b)->name = name;
-        x->n++;
-        ac_push(r->cx->region, &x->all, *b);
-    }
-    return *b;
+    return x->all.item[*k];
 }
 
 int ac_caf_input(ac_caf_layer *l, int32_t i, int32_t rank, const int64_t *dim, const char *const *dim_name)
@@ -230,7 +216,7 @@ static int asked_outputs(ac_caf *r, const char *list)
         ac_caf_blob *b = ac_caf_blob_find(r, name);
         p += n;
         if (b && b->t) {
-            ac_import_add_output(r->g, name, b->t);
+            ac_graph_add_output(r->g, b->t, name);
             continue;
         }
         const char **names = AC_NEW_N(r->cx->region, const char *, r->names->all.n + 1);
@@ -258,10 +244,10 @@ static int outputs(ac_caf *r)
     if (ends.n)
         qsort(ends.item, (size_t)ends.n, sizeof *ends.item, by_blob_name);
     for (int32_t i = 0; i < ends.n; i++)
-        ac_import_add_output(r->g, ends.item[i]->name, ends.item[i]->t);
+        ac_graph_add_output(r->g, ends.item[i]->t, ends.item[i]->name);
     for (int32_t i = 0; i < r->extra.n; i++)
         if (r->extra.item[i]->t && !r->extra.item[i]->t->output)
-            ac_import_add_output(r->g, r->extra.item[i]->name, r->extra.item[i]->t);
+            ac_graph_add_output(r->g, r->extra.item[i]->t, r->extra.item[i]->name);
     return r->g->output.n
                ? AC_OK
                : ac_error(r->cx, (ac_place){.file = r->pt.file}, E0101, "the net has no output: every blob is read");
@@ -318,23 +304,9 @@ static int read_net(ac_caf *r)
     return rc;
 }
 
-static bool open_inputs(const ac_caf *r)
-{
-    for (int32_t i = 0; i < r->g->input.n; i++)
-        for (int32_t d = 0; d < r->g->input.item[i]->rank; d++)
-            if (r->g->input.item[i]->dim[d] < 0)
-                return true;
-    return false;
-}
-
 static int conclude(ac_caf *r, int rc)
 {
-    if (ac_refusals_report(r->cx, &r->refused) != AC_OK)
-        rc = AC_FAIL;
-    if (rc != AC_OK)
-        return r->cx->diags.errors ? AC_FAIL
-                                   : ac_error(r->cx, (ac_place){.file = r->file->path}, E0901,
-                                              "the net was not understood, and nothing says why");
+    AC_TRY(ac_graph_conclude(r->cx, &r->refused, r->file->path, rc));
     settle_names(r);
     drop_labels(r);
     AC_TRY(outputs(r));
@@ -343,15 +315,10 @@ static int conclude(ac_caf *r, int rc)
     return AC_OK;
 }
 
-typedef struct later {
-    ac_file file, second;
-    ac_import_options opt;
-} later;
-
 /* ac_graph.expand: the inputs of g are pinned now. */
 static int expand(ac_graph *g, void *with)
 {
-    const later *w = with;
+    const ac_reading *w = with;
     ac_caf r = {.cx = g->cx, .file = &w->file, .opt = &w->opt, .g = g, .again = true};
     return conclude(&r, read_net(&r));
 }
@@ -364,31 +331,11 @@ int ac_caffe_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac
     const int rc = read_net(&r);
     if (!r.g)
         return AC_FAIL;
-    if (rc != AC_OK || r.refused.n || !open_inputs(&r)) {
+    if (rc != AC_OK || r.refused.n || !ac_graph_is_open(r.g)) {
         AC_TRY(conclude(&r, rc));
         *out = r.g;
         return AC_OK;
     }
-    ac_graph *g = ac_graph_new(cx, r.g->name);
-    g->file = f->path;
-    g->format = r.g->format;
-    g->channels_first = true;
-    for (int32_t i = 0; i < r.g->input.n; i++) {
-        const ac_tensor *t = r.g->input.item[i];
-        ac_tensor *own = ac_tensor_new(g, t->name, t->dtype, t->rank, t->dim);
-        memcpy(own->dim_name, t->dim_name, sizeof own->dim_name);
-        own->input = true;
-        ac_push(cx->region, &g->input, own);
-    }
-    later *w = AC_NEW(cx->region, later);
-    w->file = *f;
-    w->opt = *opt;
-    if (opt->second) {
-        w->second = *opt->second;
-        w->opt.second = &w->second;
-    }
-    g->expand = expand;
-    g->expand_with = w;
-    *out = g;
+    *out = ac_graph_later(r.g, expand, f, opt);
     return AC_OK;
 }

@@ -268,21 +268,6 @@ int ac_import_outputs(ac_graph *g, const char *outputs)
     return status;
 }
 
-void ac_import_add_output(ac_graph *g, const char *name, ac_tensor *t)
-{
-    if (t->output || t->input || ac_tensor_is_const(t)) {
-        ac_tensor *copy = ac_tensor_new(g, name, t->dtype, t->rank, t->dim);
-        ac_node *n = ac_node_new(g, AC_OP_RESHAPE, name, &t, 1, &copy, 1);
-        int64_t *dim = AC_NEW_N(g->cx->region, int64_t, AC_MAX_RANK);
-        memcpy(dim, t->dim, sizeof t->dim);
-        n->at = (ac_place){.file = g->file, .node = n->name};
-        n->attrs.shape.shape = (ac_ints){t->rank, dim};
-        t = copy;
-    }
-    t->output = true;
-    ac_push(g->cx->region, &g->output, t);
-}
-
 static int read_text(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
 {
     AC_TRY(ac_graph_read_text(cx, f->path, (const char *)f->data, f->n, out));

@@ -31,10 +31,6 @@ int ac_import(ac_ctx *cx, const ac_file *f, const ac_import_options *opt /* NULL
 /* For readers: makes the tensors that --outputs names the outputs of g; NULL changes nothing. E0501. */
 int ac_import_outputs(ac_graph *g, const char *outputs);
 
-/* For readers: t is one more output; a copy of that name when t is an input, a constant or an output already, since two
- * outputs never share their bytes. */
-void ac_import_add_output(ac_graph *g, const char *name, ac_tensor *t);
-
 /* The first of two files is the graph and the second its weights; false: they stand the other way round. */
 bool ac_import_in_order(const ac_file *first, const ac_file *second);
 

@@ -467,35 +467,24 @@ static int read_symbol(ac_mx *r, heads *h)
 
 static int finish(ac_mx *r, const heads *h)
 {
-    int rc = build(r);
-    if (ac_refusals_report(r->cx, &r->refused) != AC_OK)
-        rc = AC_FAIL;
-    if (rc != AC_OK)
-        return r->cx->diags.errors ? AC_FAIL
-                                   : ac_error(r->cx, (ac_place){.file = r->file->path}, E0901,
-                                              "the symbol was not understood, and nothing says why");
+    AC_TRY(ac_graph_conclude(r->cx, &r->refused, r->file->path, build(r)));
     settle_names(r);
     for (int32_t i = 0; i < h->list.n; i++) {
         const head *x = &h->list.item[i];
         ac_mx_node *n = &r->node[x->node];
         if (n->broken || x->out >= n->n_out || !n->out[x->out])
             return ac_error(r->cx, n->at, E0013, "result %d of this node is an output, but it has none", x->out);
-        ac_import_add_output(r->g, output_name(r, x->node, x->out), n->out[x->out]);
+        ac_graph_add_output(r->g, n->out[x->out], output_name(r, x->node, x->out));
     }
     ac_graph_sweep(r->g);
     ac_graph_settle_names(r->g); /* nodes may share a name */
     return AC_OK;
 }
 
-typedef struct later {
-    ac_file file, second;
-    ac_import_options opt;
-} later;
-
 /* ac_graph.expand: the inputs of g are pinned now. */
 static int expand(ac_graph *g, void *with)
 {
-    const later *w = with;
+    const ac_reading *w = with;
     ac_mx r = {.cx = g->cx, .file = &w->file, .opt = &w->opt, .g = g, .again = true};
     heads h = {{0}};
     AC_TRY(read_symbol(&r, &h));
@@ -515,15 +504,8 @@ int ac_mxnet_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac
         }
     if (!known)
         return ac_refusals_report(cx, &r.refused);
-    later *w = AC_NEW(cx->region, later);
-    w->file = *f;
-    w->opt = *opt;
-    if (opt->second) {
-        w->second = *opt->second;
-        w->opt.second = &w->second;
-    }
     r.g->expand = expand;
-    r.g->expand_with = w;
+    r.g->expand_with = ac_reading_keep(cx, f, opt);
     *out = r.g;
     return AC_OK;
 }

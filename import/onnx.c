@@ -59,25 +59,10 @@ static const ac_pb_field VALUE[] = {ROW(1, BYTES, pair, name), ROW(2, BYTES, pai
 
 /* Names. */
 
-const char *ac_onx_name(ac_onx *r, ac_span s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] < 0x20 || s.p[i] == 0x7f) {
-            if (!r->pb.failed)
-                ac_error(r->cx, ac_pb_place(&r->pb, s.p + i), E0012, "a name or text holds the control byte 0x%02x",
-                         s.p[i]);
-            r->pb.failed = true;
-            return NULL;
-        }
-    if (!ac_pb_spend(&r->pb, (int64_t)s.n / 16 + 1))
-        return NULL;
-    return ac_intern_n(r->cx, s.n ? (const char *)s.p : "", s.n);
-}
-
 /* ai.onnx is the long name of the domain "". */
 static const char *domain_name(ac_onx *r, ac_span s)
 {
-    const char *d = ac_onx_name(r, s);
+    const char *d = ac_pb_name(&r->pb, s);
     return d && !strcmp(d, "ai.onnx") ? ac_intern(r->cx, "") : d;
 }
 
@@ -161,7 +146,7 @@ static int read_constants(ac_onx *r, ac_onx_scope *s, const body *b)
 static ac_onx_value *read_value(ac_onx *r, ac_onx_scope *s, ac_span message, const char **refused, int *rc)
 {
     pair p = {.version = 0};
-    const char *name = ac_pb_read(&r->pb, message, VALUE, &p) ? ac_onx_name(r, p.name) : NULL;
+    const char *name = ac_pb_read(&r->pb, message, VALUE, &p) ? ac_pb_name(&r->pb, p.name) : NULL;
     *refused = NULL;
     if (!name)
         return NULL;
@@ -217,15 +202,6 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
 }
 
 /* Every dimension of the inputs must be a number before the nodes can be understood. */
-static bool open_inputs(const ac_onx *r)
-{
-    bool open = false;
-    for (int32_t i = 0; i < r->g->input.n; i++)
-        for (int32_t d = 0; d < r->g->input.item[i]->rank; d++)
-            open |= r->g->input.item[i]->dim[d] < 0;
-    return open;
-}
-
 static int read_declared(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
 {
     ac_span message;
@@ -251,7 +227,7 @@ static int read_operands(ac_onx_node *n, ac_pb_list list, bool *broken)
     n->in = AC_NEW_N(r->cx->region, ac_tensor *, list.n + 1);
     n->n_in = 0;
     while (ac_pb_next(&r->pb, &list, &word)) {
-        const char *name = ac_onx_name(r, word);
+        const char *name = ac_pb_name(&r->pb, word);
         if (!name)
             return AC_FAIL;
         ac_tensor **in = &n->in[n->n_in++];
@@ -276,7 +252,7 @@ static int read_results(ac_onx_node *n, ac_pb_list list)
     n->out = AC_NEW_N(r->cx->region, ac_onx_value *, list.n + 1);
     n->n_out = 0;
     while (ac_pb_next(&r->pb, &list, &word)) {
-        const char *name = ac_onx_name(r, word);
+        const char *name = ac_pb_name(&r->pb, word);
         if (!name)
             return AC_FAIL;
         ac_onx_value *v = *name ? ac_onx_value_get(r, n->scope, name) : NULL;
@@ -327,7 +303,7 @@ static int call_function(ac_onx_node *n, const ac_onx_function *f)
     if (x.defaults.n)
         return ac_onx_cannot(n, "it is a function whose attributes have defaults");
     for (int32_t i = 0; ac_pb_next(&r->pb, &x.inputs, &word); i++) {
-        const char *name = ac_onx_name(r, word);
+        const char *name = ac_pb_name(&r->pb, word);
         if (!name)
             return AC_FAIL;
         ac_onx_value *v = ac_onx_value_get(r, &s, name);
@@ -337,7 +313,7 @@ static int call_function(ac_onx_node *n, const ac_onx_function *f)
     if (read_nodes(r, &s, x.nodes) != AC_OK)
         rc = AC_FAIL;
     for (int32_t i = 0; ac_pb_next(&r->pb, &x.outputs, &word); i++) {
-        const char *name = ac_onx_name(r, word);
+        const char *name = ac_pb_name(&r->pb, word);
         if (!name || bind_out(n, &s, i, name) != AC_OK)
             rc = AC_FAIL;
     }
@@ -353,7 +329,7 @@ static int bind_inputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_tens
         return ac_error(r->cx, n->at, E0102, "its graph takes %u values, and is given %d", list.n, n_in);
     for (int32_t i = 0; ac_pb_next(&r->pb, &list, &word); i++) {
         pair p = {.version = 0};
-        const char *name = ac_pb_read(&r->pb, word, VALUE, &p) ? ac_onx_name(r, p.name) : NULL;
+        const char *name = ac_pb_read(&r->pb, word, VALUE, &p) ? ac_pb_name(&r->pb, p.name) : NULL;
         ac_onx_value *v = name ? ac_onx_value_get(r, s, name) : NULL;
         if (!v)
             return AC_FAIL;
@@ -374,7 +350,7 @@ static int take_outputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_ten
         return ac_error(r->cx, n->at, E0102, "its graph makes %u values, expected %d", list.n, n_out);
     for (int32_t i = 0; i < n_out && ac_pb_next(&r->pb, &list, &word); i++) {
         pair p = {.version = 0};
-        const char *name = ac_pb_read(&r->pb, word, VALUE, &p) ? ac_onx_name(r, p.name) : NULL;
+        const char *name = ac_pb_read(&r->pb, word, VALUE, &p) ? ac_pb_name(&r->pb, p.name) : NULL;
         const ac_onx_value *v = name ? ac_onx_value_find(s, name) : NULL;
         if (!name)
             return AC_FAIL;
@@ -427,9 +403,9 @@ static int read_node(ac_onx *r, ac_onx_scope *s, ac_span message)
         return AC_FAIL;
     n->r = r;
     n->scope = s;
-    n->type = ac_onx_name(r, x.type);
+    n->type = ac_pb_name(&r->pb, x.type);
     n->domain = domain_name(r, x.domain);
-    n->name = ac_onx_name(r, x.name);
+    n->name = ac_pb_name(&r->pb, x.name);
     if (!n->type || !n->domain || !n->name)
         return AC_FAIL;
     n->at = s->call ? s->call->at : (ac_place){.file = r->file->path, .op_index = r->nodes + 1};
@@ -527,7 +503,7 @@ static int read_functions(ac_onx *r, ac_pb_list list)
         function x = {.name = {0}};
         if (!ac_pb_read(&r->pb, message, FUNCTION, &x))
             return AC_FAIL;
-        ac_onx_function f = {ac_onx_name(r, x.name), domain_name(r, x.domain), message};
+        ac_onx_function f = {ac_pb_name(&r->pb, x.name), domain_name(r, x.domain), message};
         if (!f.name || !f.domain)
             return AC_FAIL;
         ac_push(r->cx->region, &r->function, f);
@@ -540,7 +516,7 @@ static int read_graph(ac_onx *r, ac_onx_scope *s, ac_span message)
     body b = {.name = {0}};
     if (!ac_pb_read(&r->pb, message, GRAPH, &b))
         return AC_FAIL;
-    const char *name = ac_onx_name(r, b.name);
+    const char *name = ac_pb_name(&r->pb, b.name);
     if (!name)
         return AC_FAIL;
     if (!r->again) {
@@ -556,7 +532,7 @@ static int read_graph(ac_onx *r, ac_onx_scope *s, ac_span message)
         rc = AC_FAIL;
     if (!r->pb.failed && read_declared(r, s, b.outputs) != AC_OK)
         rc = AC_FAIL;
-    if (r->pb.failed || open_inputs(r))
+    if (r->pb.failed || ac_graph_is_open(r->g))
         return r->pb.failed ? AC_FAIL : rc;
     if (read_nodes(r, s, b.nodes) != AC_OK)
         rc = AC_FAIL;
@@ -586,12 +562,7 @@ static int read_model(ac_onx *r)
 /* Everything about a finished reading that was refused, and what stayed silent. */
 static int conclude(ac_onx *r, int rc)
 {
-    if (ac_refusals_report(r->cx, &r->refused) != AC_OK)
-        rc = AC_FAIL;
-    if (rc == AC_FAIL && !r->cx->diags.errors)
-        ac_error(r->cx, (ac_place){.file = r->file->path}, E0901, "the model was not understood, and nothing says why");
-    if (rc != AC_OK)
-        return AC_FAIL;
+    AC_TRY(ac_graph_conclude(r->cx, &r->refused, r->file->path, rc));
     ac_graph_sweep(r->g);
     ac_graph_settle_names(r->g);
     return AC_OK;
@@ -600,8 +571,8 @@ static int conclude(ac_onx *r, int rc)
 /* ac_graph.expand: the inputs of g are pinned now. */
 static int expand(ac_graph *g, void *with)
 {
-    const ac_file *f = with;
-    ac_onx r = {.cx = g->cx, .file = f, .g = g, .again = true};
+    const ac_reading *q = with;
+    ac_onx r = {.cx = g->cx, .file = &q->file, .g = g, .again = true};
     return conclude(&r, read_model(&r));
 }
 
@@ -612,7 +583,7 @@ int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_
     ac_onx r = {.cx = cx, .file = f};
     ac_diags before = cx->diags;
     int rc = read_model(&r);
-    const bool open = r.g && open_inputs(&r) && !r.refused.n; /* what inputs are refused for no size can change */
+    const bool open = r.g && ac_graph_is_open(r.g) && !r.refused.n; /* what inputs are refused for no size can change */
     const bool later = r.g && !r.pb.failed && cx->diags.errors == before.errors && (r.late || open);
     if (!later) {
         AC_TRY(conclude(&r, rc));
@@ -624,20 +595,6 @@ int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_
         return ac_help(cx, "export the model with fixed sizes");
     }
     ac_quietly(cx, before, AC_FAIL); /* notes of the first reading come again */
-    ac_graph *g = ac_graph_new(cx, r.g->name);
-    g->format = r.g->format;
-    g->file = f->path;
-    g->channels_first = true;
-    for (int32_t i = 0; i < r.g->input.n; i++) {
-        const ac_tensor *t = r.g->input.item[i];
-        ac_tensor *own = ac_tensor_new(g, t->name, t->dtype, t->rank, t->dim);
-        memcpy(own->dim_name, t->dim_name, sizeof own->dim_name);
-        own->input = true;
-        ac_push(cx->region, &g->input, own);
-    }
-    g->expand = expand;
-    g->expand_with = AC_NEW(cx->region, ac_file);
-    memcpy(g->expand_with, f, sizeof *f);
-    *out = g;
+    *out = ac_graph_later(r.g, expand, f, opt);
     return AC_OK;
 }

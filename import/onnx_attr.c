@@ -31,7 +31,7 @@ static ac_onx_attr *find(const ac_onx_node *n, const char *name)
 /* What the call of the function gives for it; false: the call leaves it out, and so does the node. */
 static bool resolve(ac_onx_node *n, const char *as, ac_onx_attr *a)
 {
-    const char *name = ac_onx_name(n->r, a->ref);
+    const char *name = ac_pb_name(&n->r->pb, a->ref);
     const ac_onx_attr *given = name && n->scope->call ? find(n->scope->call, name) : NULL;
     if (!given)
         return false;
@@ -53,7 +53,7 @@ int ac_onx_attrs(ac_onx_node *n, ac_pb_list list)
         raw x = {.type = 0};
         if (!ac_pb_read(&r->pb, message, ATTRIBUTE, &x))
             return AC_FAIL;
-        const char *name = ac_onx_name(r, x.name);
+        const char *name = ac_pb_name(&r->pb, x.name);
         if (!name)
             return AC_FAIL;
         if (find(n, name))
@@ -100,7 +100,7 @@ float ac_onx_float(ac_onx_node *n, const char *name, float init)
 const char *ac_onx_str(ac_onx_node *n, const char *name, const char *init)
 {
     const ac_onx_attr *a = ac_onx_attr_of(n, name);
-    const char *s = a ? ac_onx_name(n->r, a->s) : init;
+    const char *s = a ? ac_pb_name(&n->r->pb, a->s) : init;
     return s ? s : "";
 }
 

@@ -302,7 +302,7 @@ static int read_activations(cell *c)
         return read_parameters(c, each);
     ac_pb_list list = a->strings;
     for (int32_t i = 0; ac_pb_next(&n->r->pb, &list, &word); i++) {
-        const char *name = ac_onx_name(n->r, word);
+        const char *name = ac_pb_name(&n->r->pb, word);
         if (!name || i >= each * c->dirs)
             return name ? ac_error(n->r->cx, n->at, E0103, "it names more than %d activations", each * c->dirs)
                         : AC_FAIL;

@@ -110,7 +110,7 @@ static int read_external(ac_onx *r, ac_place at, const char *name, ac_pb_list li
             return ac_error(r->cx, at, E0012, "constant '%s': offset or length of its external data is no number",
                             name);
     }
-    const char *path = r->pb.failed ? NULL : ac_onx_name(r, location);
+    const char *path = r->pb.failed ? NULL : ac_pb_name(&r->pb, location);
     if (!path)
         return AC_FAIL;
     if (!stays(path)) {
@@ -194,7 +194,7 @@ int ac_onx_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const char **re
     ac_place at = ac_pb_place(&r->pb, message.p);
     *refused = NULL;
     *out = (ac_onx_const){.dtype = AC_NONE};
-    if (!ac_pb_read(&r->pb, message, TENSOR, &t) || !(out->name = ac_onx_name(r, t.name)))
+    if (!ac_pb_read(&r->pb, message, TENSOR, &t) || !(out->name = ac_pb_name(&r->pb, t.name)))
         return AC_FAIL;
     out->dtype = ac_onx_dtype(t.type);
     if (out->dtype == AC_NONE) {
@@ -273,7 +273,7 @@ static int read_shape(ac_onx *r, tensor_type *t, ac_onx_value *v, const char **r
         dimension d = {.value = -1};
         if (!ac_pb_read(&r->pb, message, DIMENSION, &d))
             return AC_FAIL;
-        const char *param = ac_onx_name(r, d.param);
+        const char *param = ac_pb_name(&r->pb, d.param);
         if (!param)
             return AC_FAIL;
         if (d.value < -1 || d.value > INT32_MAX)

@@ -255,3 +255,17 @@ const void *ac_pb_fixed(ac_pb *pb, ac_pb_list list, uint32_t width, int64_t *n)
     }
     return pb->failed ? NULL : out;
 }
+
+const char *ac_pb_name(ac_pb *pb, ac_span s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] < 0x20 || s.p[i] == 0x7f) {
+            if (!pb->failed)
+                ac_error(pb->cx, ac_pb_place(pb, s.p + i), E0012, "a name or text holds the control byte 0x%02x", s.p[i]);
+            pb->failed = true;
+            return NULL;
+        }
+    if (!ac_pb_spend(pb, (int64_t)s.n / 16 + 1))
+        return NULL;
+    return ac_intern_n(pb->cx, (const char *)s.p, s.n);
+}

@@ -69,6 +69,9 @@ bool ac_pb_spend(ac_pb *pb, int64_t steps); /* false: E0014, or failed before */
 bool ac_pb_enter(ac_pb *pb, const void *at);
 void ac_pb_leave(ac_pb *pb);
 
+/* A string as an interned name. NULL: it holds control bytes (reported), or reading has failed. */
+const char *ac_pb_name(ac_pb *pb, ac_span s);
+
 bool ac_pb_read(ac_pb *pb, ac_span message, const ac_pb_field *table, void *into);
 
 /* The next string, bytes or message of a list; the list steps on. false: no more, or failed. */

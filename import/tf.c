@@ -47,21 +47,6 @@ static const ac_pb_field ENTRY[] = {
     {1, AC_PB_BYTES, offsetof(entry, key)}, {2, AC_PB_BYTES, offsetof(entry, value)}, {0, AC_PB_INT, 0}};
 static const ac_pb_field INFO[] = {{1, AC_PB_BYTES, offsetof(tensor_info, name)}, {0, AC_PB_INT, 0}};
 
-const char *ac_tf_name(ac_tf *r, ac_span s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] < 0x20 || s.p[i] == 0x7f) {
-            if (!r->pb.failed)
-                ac_error(r->cx, ac_pb_place(&r->pb, s.p + i), E0012, "a name or text holds the control byte 0x%02x",
-                         s.p[i]);
-            r->pb.failed = true;
-            return NULL;
-        }
-    if (!ac_pb_spend(&r->pb, (int64_t)s.n / 16 + 1))
-        return NULL;
-    return ac_intern_n(r->cx, (const char *)s.p, s.n);
-}
-
 /* What a reading has found before any node is made. */
 typedef struct found {
     AC_VEC(const char *) input; /* by signature; none: placeholders in the order of the file */
@@ -84,7 +69,7 @@ static int read_entries(ac_tf *r, ac_pb_list map, const char ***out, int32_t *n)
         tensor_info t = {{0}};
         if (!ac_pb_read(&r->pb, message, ENTRY, &e) || !ac_pb_read(&r->pb, e.value, INFO, &t))
             return AC_FAIL;
-        const named x = {ac_tf_name(r, e.key), ac_tf_name(r, t.name)};
+        const named x = {ac_pb_name(&r->pb, e.key), ac_pb_name(&r->pb, t.name)};
         if (!x.key || !x.tensor)
             return AC_FAIL;
         if (list.n >= MAX_NAMES)
@@ -113,7 +98,7 @@ static int read_signatures(ac_tf *r, ac_pb_list list, found *f)
         signature s = {.inputs = {.n = 0}};
         if (!ac_pb_read(&r->pb, message, ENTRY, &e) || !ac_pb_read(&r->pb, e.value, SIGNATURE, &s))
             return AC_FAIL;
-        const char *key = ac_tf_name(r, e.key);
+        const char *key = ac_pb_name(&r->pb, e.key);
         if (!key)
             return AC_FAIL;
         done = !strcmp(key, "serving_default");
@@ -231,7 +216,8 @@ static int bind_outputs(ac_tf *r, const ac_tf_value *ret)
         const ac_tf_ref ref = r->main.ret[i];
         const ac_tf_node *n = &r->main.node.item[ref.node];
         if (ret[i].kind == AC_TF_TENSOR && ret[i].t) {
-            ac_graph_add_output(r->g, ret[i].t, ref.out ? ac_internf(r->cx, "%s:%d", n->name, ref.out) : n->name);
+            const char *name = ref.out ? ac_internf(r->cx, "%s:%d", n->name, ref.out) : n->name;
+            ac_graph_add_output(r->g, ret[i].t, name)->name = name;
             continue;
         }
         rc = AC_FAIL;
@@ -384,27 +370,17 @@ static int read_model(ac_tf *r)
 /* Everything about a finished reading that was refused, and what stayed silent. */
 static int conclude(ac_tf *r, int rc)
 {
-    if (ac_refusals_report(r->cx, &r->refused) != AC_OK)
-        rc = AC_FAIL;
-    if (rc == AC_FAIL && !r->cx->diags.errors)
-        ac_error(r->cx, (ac_place){.file = r->file->path}, E0901, "the model was not understood, and nothing says why");
-    if (rc != AC_OK)
-        return AC_FAIL;
+    AC_TRY(ac_graph_conclude(r->cx, &r->refused, r->file->path, rc));
     ac_graph_sweep(r->g);
     ac_graph_settle_names(r->g);
     return AC_OK;
 }
 
-typedef struct request { /* what is read again once the inputs are pinned */
-    ac_file file;
-    const char *outputs;
-} request;
-
 /* ac_graph.expand: the inputs of g are pinned now. */
 static int expand(ac_graph *g, void *with)
 {
-    const request *q = with;
-    ac_tf r = {.cx = g->cx, .file = &q->file, .outputs = q->outputs, .g = g, .again = true};
+    const ac_reading *q = with;
+    ac_tf r = {.cx = g->cx, .file = &q->file, .outputs = q->opt.outputs, .g = g, .again = true};
     return conclude(&r, read_model(&r));
 }
 
@@ -422,7 +398,6 @@ int ac_tf_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_gr
         return AC_OK;
     }
     (void)ac_quietly(cx, before, AC_FAIL); /* notes of the first reading come again */
-    const request q = {*f, opt->outputs};
-    *out = ac_graph_later(r.g, expand, &q, sizeof q);
+    *out = ac_graph_later(r.g, expand, f, opt);
     return AC_OK;
 }

@@ -188,8 +188,6 @@ struct ac_tf_op {
 
 /* tf.c */
 int ac_tf_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
-/* A string of the file as an interned name. NULL: it holds control bytes (reported). */
-const char *ac_tf_name(ac_tf *r, ac_span s);
 
 /* tf_text.c: the text form as wire form, in the context's region; *lines maps its bytes to lines of the text. */
 typedef enum ac_tf_message { AC_TF_GRAPH_DEF, AC_TF_SAVED_MODEL } ac_tf_message;

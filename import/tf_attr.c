@@ -55,7 +55,7 @@ int ac_tf_attrs(ac_tf *r, ac_tf_node *n)
     while (ac_pb_next(&r->pb, &entries, &message)) {
         entry e = {{0}, {0}};
         ac_tf_attr a = {.name = NULL};
-        if (!ac_pb_read(&r->pb, message, ENTRY, &e) || !(a.name = ac_tf_name(r, e.key)) ||
+        if (!ac_pb_read(&r->pb, message, ENTRY, &e) || !(a.name = ac_pb_name(&r->pb, e.key)) ||
             (e.value.p && !ac_pb_read(&r->pb, e.value, VALUE, &a)))
             return AC_FAIL;
         ac_tf_attr *old = find(n, a.name);
@@ -77,7 +77,7 @@ ac_tf_attr *ac_tf_attr_of(ac_tf_op *n, const char *name)
     if (a)
         a->used = true;
     while (a && a->placeholder.n && call->from) {
-        const char *as = ac_tf_name(n->r, a->placeholder);
+        const char *as = ac_pb_name(&n->r->pb, a->placeholder);
         a = as ? find(call->from->node, as) : NULL;
         call = call->from->call;
     }
@@ -105,7 +105,7 @@ float ac_tf_float(ac_tf_op *n, const char *name, float init)
 const char *ac_tf_str(ac_tf_op *n, const char *name, const char *init)
 {
     const ac_tf_attr *a = ac_tf_attr_of(n, name);
-    const char *s = a ? ac_tf_name(n->r, a->s) : init;
+    const char *s = a ? ac_pb_name(&n->r->pb, a->s) : init;
     return s ? s : "";
 }
 
@@ -140,7 +140,7 @@ int ac_tf_ints(ac_tf_op *n, const char *name, ac_ints *out)
 static ac_tf_body *function(ac_tf_op *n, const char *attr, ac_span message)
 {
     func f = {{0}};
-    const char *name = ac_pb_read(&n->r->pb, message, FUNC, &f) ? ac_tf_name(n->r, f.name) : NULL;
+    const char *name = ac_pb_read(&n->r->pb, message, FUNC, &f) ? ac_pb_name(&n->r->pb, f.name) : NULL;
     ac_tf_body *body = name ? ac_tf_function(n->r, name) : NULL;
     if (name && !body)
         (void)ac_error(n->r->cx, n->b.at, E0101, "attribute '%s' names function '%s', which the library does not have",

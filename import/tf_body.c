@@ -75,7 +75,7 @@ int ac_tf_body_read(ac_tf *r, ac_tf_body *body, ac_pb_list nodes)
         raw_node x = {.name = {0}};
         if (!ac_pb_read(&r->pb, message, NODE, &x))
             return AC_FAIL;
-        ac_tf_node n = {.name = ac_tf_name(r, x.name), .op = ac_tf_name(r, x.op), .inputs = x.inputs};
+        ac_tf_node n = {.name = ac_pb_name(&r->pb, x.name), .op = ac_pb_name(&r->pb, x.op), .inputs = x.inputs};
         if (!n.name || !n.op)
             return AC_FAIL;
         if (!strncmp(n.op, "Ref", 3) && ac_tf_row_find(n.op + 3)) /* of a variable: the same */
@@ -107,7 +107,7 @@ int ac_tf_link(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
     if (!n->row)
         n->function = ac_tf_function(r, n->op);
     while (ac_pb_next(&r->pb, &inputs, &word)) {
-        const char *name = ac_tf_name(r, word);
+        const char *name = ac_pb_name(&r->pb, word);
         ac_tf_ref ref;
         if (!name)
             return AC_FAIL;
@@ -137,7 +137,7 @@ int ac_tf_functions(ac_tf *r, ac_span message)
         if (!ac_pb_read(&r->pb, one, FUNCTION, &f) || !ac_pb_read(&r->pb, f.signature, SIGNATURE, &s))
             return AC_FAIL;
         ac_tf_body *body = AC_NEW(r->cx->region, ac_tf_body);
-        body->name = ac_tf_name(r, s.name);
+        body->name = ac_pb_name(&r->pb, s.name);
         body->message = one;
         if (!body->name)
             return AC_FAIL;
@@ -158,7 +158,7 @@ static int read_args(ac_tf *r, ac_tf_body *body, ac_pb_list args)
         raw_arg a = {.name = {0}};
         if (!ac_pb_read(&r->pb, one, ARG, &a))
             return AC_FAIL;
-        ac_tf_node n = {.name = ac_tf_name(r, a.name), .op = "_Arg", .linked = true, .argument = true, .n_out = 1};
+        ac_tf_node n = {.name = ac_pb_name(&r->pb, a.name), .op = "_Arg", .linked = true, .argument = true, .n_out = 1};
         n.at = ac_pb_place(&r->pb, one.p);
         if (!n.name)
             return AC_FAIL;
@@ -178,8 +178,8 @@ static int read_rets(ac_tf *r, ac_tf_body *body, ac_pb_list args, ac_pb_list map
     AC_VEC(const char *) text = {0};
     while (ac_pb_next(&r->pb, &map, &one)) {
         entry e = {{0}, {0}};
-        const char *key = ac_pb_read(&r->pb, one, ENTRY, &e) ? ac_tf_name(r, e.key) : NULL;
-        const char *value = key ? ac_tf_name(r, e.value) : NULL;
+        const char *key = ac_pb_read(&r->pb, one, ENTRY, &e) ? ac_pb_name(&r->pb, e.key) : NULL;
+        const char *value = key ? ac_pb_name(&r->pb, e.value) : NULL;
         if (!value)
             return AC_FAIL;
         *ac_name_put(r->cx->region, &where, key) = text.n;
@@ -188,7 +188,7 @@ static int read_rets(ac_tf *r, ac_tf_body *body, ac_pb_list args, ac_pb_list map
     body->ret = AC_NEW_N(r->cx->region, ac_tf_ref, args.n + 1);
     while (ac_pb_next(&r->pb, &args, &one)) {
         raw_arg a = {.name = {0}};
-        const char *name = ac_pb_read(&r->pb, one, ARG, &a) ? ac_tf_name(r, a.name) : NULL;
+        const char *name = ac_pb_read(&r->pb, one, ARG, &a) ? ac_pb_name(&r->pb, a.name) : NULL;
         if (!name)
             return AC_FAIL;
         const ac_place at = ac_pb_place(&r->pb, one.p);
@@ -396,7 +396,7 @@ static int find_frame(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
         AC_TRY(ac_tf_attrs(r, n));
         const char *name = "";
         for (int32_t i = 0; i < n->n_attr; i++)
-            if (!strcmp(n->attr[i].name, "frame_name") && !(name = ac_tf_name(r, n->attr[i].s)))
+            if (!strcmp(n->attr[i].name, "frame_name") && !(name = ac_pb_name(&r->pb, n->attr[i].s)))
                 return AC_FAIL;
         n->frame = frame_named(r, body, n->frame, name);
     } else if (is(n, "Exit")) {
