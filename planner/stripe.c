@@ -107,6 +107,33 @@ static ac_bytes of_group(ac_stripe_search *q, const ac_stripe_group *x, ac_regio
     return sum - best;
 }
 
+/* A depthwise convolution over its dying input, if that takes less than `now`. */
+static ac_bytes try_in_place(ac_stripe_search *q, ac_step s, ac_bytes now)
+{
+    const ac_stripes *v = &q->forms;
+    const ac_node *n = v->step[s]->node;
+    if (n->op != AC_OP_DEPTHWISE_CONV_2D || n->n_fused || !q->inplace)
+        return now;
+    const ac_tensor *x = n->in[0], *y = n->out[0];
+    if (!is_free(q, x) || !is_free(q, y) || x->output || y->output || (x->input && q->keep_inputs) ||
+        v->live->last[x->id] != s || ac_tensor_bytes(x) != ac_tensor_bytes(y))
+        return now;
+    const ac_diags before = v->cx->diags;
+    ac_lowered *low = ac_lower_node(v->cx, v->cx->region, n, v->target, AC_VARIANT_INPLACE, v->exact);
+    if (!ac_quietly(v->cx, before, low ? AC_OK : AC_FAIL))
+        return now;
+    const ac_problem *p = &v->live->problem;
+    ac_bytes sum = up(q, low->scratch) - up(q, ac_tensor_bytes(y));
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->item[i].mem == AC_MEM_ARENA && p->item[i].kind != AC_ITEM_SCRATCH && p->item[i].life.begin <= s &&
+            s < p->item[i].life.end)
+            sum += ac_align_up(p->item[i].size, p->item[i].align);
+    if (sum >= now)
+        return now;
+    q->in_place[s] = low;
+    return sum;
+}
+
 /* ------------------------------------------------------------------ the best cut */
 
 typedef struct cut { /* of the steps before this one */
@@ -151,10 +178,14 @@ ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_graph *g, ac_lowered *cons
     q->overlap = live->overlaps != NULL;
     q->keep_inputs = opt.preserve_input || opt.whole;
     q->cost = AC_NEW_N(cx->region, ac_bytes, n_steps * LONGEST + 1);
+    q->in_place = AC_NEW_N(cx->region, ac_lowered *, n_steps + 1);
+    q->plain = AC_NEW_N(cx->region, ac_bytes, n_steps + 1);
+    q->inplace = opt.inplace;
     for (int32_t i = 0; i < n_steps * LONGEST; i++)
         q->cost[i] = -1;
     for (int32_t s = 0; s < n_steps; s++) {
-        q->cost[s * LONGEST] = of_step(q, s);
+        q->plain[s] = of_step(q, s);
+        q->cost[s * LONGEST] = try_in_place(q, s, q->plain[s]);
         q->single = cost(q, s, s + 1) > q->single ? cost(q, s, s + 1) : q->single;
     }
     for (int32_t begin = 0; begin < n_steps; begin++)
@@ -182,7 +213,8 @@ int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int3
     const int32_t steps = q->forms.n_steps;
     ac_ctx *cx = q->forms.cx;
     ac_region *tmp = ac_region_open(&cx->heap);
-    const cut *best = best_cut(q, limit < q->least ? q->least : limit, tmp);
+    limit = limit < q->least ? q->least : limit;
+    const cut *best = best_cut(q, limit, tmp);
     int32_t *begin = AC_NEW_N(tmp, int32_t, steps + 1), count = 0;
     for (int32_t end = steps; end > 0; end = best[end].from)
         begin[count++] = best[end].from;
@@ -192,7 +224,8 @@ int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int3
         const int32_t from = begin[k], to = k ? begin[k - 1] : steps;
         ac_stripe_group x;
         if (to - from == 1) {
-            out[(*n)++] = q->forms.step[from];
+            const bool tight = q->in_place[from] && q->plain[from] > limit;
+            out[(*n)++] = tight ? q->in_place[from] : q->forms.step[from];
             continue;
         }
         ok = ac_stripe_group_of(&q->forms, from, to, q->align, cx->region, &x) &&

@@ -15,9 +15,11 @@ typedef struct ac_stripe_search {
     ac_stripes forms;
     ac_bytes align;
     bool overlap; /* results may start inside operands that die */
-    bool keep_inputs;
+    bool keep_inputs, inplace;
     ac_bytes *cost;  /* [begin * 48 + end - begin - 1]: estimated bytes of steps begin .. end - 1 as a group (one: as it
                         is); -1:  none */
+    ac_lowered **in_place;  /* by step: the same computed in place, where that takes less; NULL */
+    ac_bytes *plain;        /* by step: estimate without that */
     ac_bytes least;  /* peak of the best cut into groups */
     ac_bytes single; /* peak without groups */
 } ac_stripe_search;

@@ -80,12 +80,13 @@ static void store(const depthwise *d, const place *p, ac_x ox, ac_x acc, ac_x oc
     gemm_store_lanes(d->L, ac_channel_done(&d->c, acc, oc), oc, d->lanes, idx);
 }
 
-/* One output column with the taps that are inside; n neighbouring channels (n > 1 only with one lane, multiplier 1). */
-static void column(const depthwise *d, const place *p, ac_x ox, int32_t n)
+/* One output column with the taps that are inside; n neighbouring channels (n > 1 only with one lane, multiplier 1):
+ * their accumulators. */
+static void reduce_column(const depthwise *d, const place *p, ac_x ox, int32_t n, ac_x *acc)
 {
     ac_lb *b = &d->L->b;
     const ac_window *w = &d->win;
-    ac_x acc[CHANNELS], ylo, yhi, xlo, xhi;
+    ac_x ylo, yhi, xlo, xhi;
     for (int32_t j = 0; j < n; j++)
         acc[j] = lb_var(b, "acc", ac_channel_start(&d->c, lb_add(b, p->oc, lb_i32(b, j)), d->lanes));
     ac_slide_taps(b, &w->y, p->oy, &ylo, &yhi);
@@ -102,6 +103,13 @@ static void column(const depthwise *d, const place *p, ac_x ox, int32_t n)
     }
     lb_end(b);
     lb_end(b);
+}
+
+static void column(const depthwise *d, const place *p, ac_x ox, int32_t n)
+{
+    ac_lb *b = &d->L->b;
+    ac_x acc[CHANNELS];
+    reduce_column(d, p, ox, n, acc);
     for (int32_t j = 0; j < n; j++)
         store(d, p, ox, lb_get(b, acc[j]), lb_add(b, p->oc, lb_i32(b, j)));
 }
@@ -218,6 +226,73 @@ static void output_row(depthwise *d, ac_x n, ac_x oy, int32_t lanes)
     lb_end(b);
 }
 
+/* The results of a pixel leave the delay line: they may take the place of the input's. */
+static void leave(const depthwise *d, ac_x pixel, ac_x oc, int32_t n, int32_t line, int64_t delay)
+{
+    ac_lb *b = &d->L->b;
+    const ac_x width = lb_i32(b, d->win.x.out),
+               slot = lb_mul(b, lb_mod(b, pixel, lb_i32(b, delay)), lb_i32(b, CHANNELS));
+    for (int32_t j = 0; j < n; j++) {
+        const ac_x at = lb_add(b, oc, lb_i32(b, j));
+        const ac_x idx[4] = {lb_i32(b, 0), lb_div(b, pixel, width), lb_mod(b, pixel, width), at};
+        lo_result(d->L, lb_load(b, line, lb_add(b, slot, lb_i32(b, j)), 1), idx, 1);
+    }
+}
+
+/* AC_VARIANT_INPLACE: channels outermost. Once the window has passed a pixel, nobody reads this channel of it any more,
+ * so a delay line of as many pixels as the window looks back is all that keeps the result from lying exactly over the
+ * input. */
+static void in_place(depthwise *d, ac_x first, int32_t n)
+{
+    ac_lb *b = &d->L->b;
+    const ac_window *w = &d->win;
+    const int64_t pixels = w->y.out * w->x.out, back = w->y.pad * w->x.out + w->x.pad;
+    const int64_t delay = back < 1 ? 1 : back < pixels ? back : pixels;
+    const int32_t line = lo_scratch(d->L, "line", d->L->node->out[0]->dtype, delay * CHANNELS);
+    const ac_x oy = lb_for_n(b, "oy", w->y.out), ox = lb_for_n(b, "ox", w->x.out);
+    const place p = {lb_i32(b, 0), oy, first, first};
+    ac_x acc[CHANNELS], value[CHANNELS];
+    reduce_column(d, &p, ox, n, acc);
+    for (int32_t j = 0; j < n; j++)
+        value[j] = ac_channel_done(&d->c, lb_get(b, acc[j]), lb_add(b, first, lb_i32(b, j)));
+    const ac_x pixel = lb_add(b, lb_mul(b, oy, lb_i32(b, w->x.out)), ox), far = lb_i32(b, delay);
+    lb_if(b, lb_ge(b, pixel, far));
+    leave(d, lb_sub(b, pixel, far), first, n, line, delay);
+    lb_end(b);
+    const ac_x slot = lb_mul(b, lb_mod(b, pixel, far), lb_i32(b, CHANNELS));
+    for (int32_t j = 0; j < n; j++)
+        lb_store(b, line, lb_add(b, slot, lb_i32(b, j)), value[j]);
+    lb_end(b);
+    lb_end(b);
+    const ac_x rest = lb_for(b, "p", lb_i32(b, pixels - delay), lb_i32(b, pixels), 1, AC_MARK_SERIAL);
+    leave(d, rest, first, n, line, delay);
+    lb_end(b);
+}
+
+static bool in_place_fits(const depthwise *d)
+{
+    const ac_slide *y = &d->win.y, *x = &d->win.x;
+    return d->win.n == 1 && d->multiplier == 1 && d->c.kind != AC_MACS_HYBRID && !d->L->target->vec_bytes &&
+           y->stride == 1 && x->stride == 1 && y->in == y->out && x->in == x->out && y->pad >= 0 && x->pad >= 0;
+}
+
+static void all_in_place(depthwise *d)
+{
+    ac_lower *L = d->L;
+    ac_lb *b = &L->b;
+    const int64_t whole = d->win.oc / CHANNELS * CHANNELS;
+    d->lanes = 1;
+    L->out->overwrite[L->out->n_overwrite++] = d->c.x;
+    if (whole) {
+        const ac_x oc = whole == CHANNELS ? lb_for_n(b, "oc", 1)
+                                          : lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), CHANNELS, AC_MARK_SERIAL);
+        in_place(d, oc, CHANNELS);
+        lb_end(b);
+    }
+    if (d->win.oc > whole)
+        in_place(d, lb_i32(b, whole), (int32_t)(d->win.oc - whole));
+}
+
 static int schedule(depthwise *d)
 {
     ac_lower *L = d->L;
@@ -234,6 +309,10 @@ static int schedule(depthwise *d)
     d->x_buf = hybrid ? lo_scratch(L, "xq", AC_I8, image) : x;
     d->w_buf = lo_operand(L, c->w);
     d->narrow = lanes > 1 && !c->zw && (c->kind == AC_MACS_I8 || hybrid); /* 255 * 128 */
+    if (L->variant == AC_VARIANT_INPLACE) {
+        all_in_place(d);
+        return AC_OK;
+    }
     ac_x n = lb_for_each(b, "n", win->n);
     if (hybrid)
         ac_hybrid_quantize(c, x, lb_mul(b, n, lb_i32(b, image)), d->x_buf, lb_i32(b, 0), image, true);
@@ -257,7 +336,9 @@ int lo_depthwise(ac_lower *L)
                                (long long)d.win.ic);
     d.multiplier = d.win.oc / d.win.ic;
     AC_TRY(ac_channel_open(L, &d.c, x, w, bias, d.win.oc, 3, n->attrs.conv.act, AC_ROUND_FIXED));
-    if (depthwise_dot_fits(L, &d.c, &d.win))
+    if (L->variant == AC_VARIANT_INPLACE && !in_place_fits(&d))
+        return ac_lower_refuse(L, "this window cannot be computed in place");
+    if (L->variant != AC_VARIANT_INPLACE && depthwise_dot_fits(L, &d.c, &d.win))
         return depthwise_dot(L, &d.c, &d.win);
     return schedule(&d);
 }

@@ -59,14 +59,18 @@ typedef struct ac_lowered {
 
 /* Rows of the result (its first dimension above 1) are the outermost loop and columns the next one, so that the node can run a
  * row at a time (ir/loop/part.h). Costs some speed; a family that cannot ignores it. */
-enum { AC_VARIANT_ROWS = 1 };
+enum {
+    AC_VARIANT_ROWS = 1,
+    AC_VARIANT_INPLACE = 2 /* the result may lie exactly over the input that `overwrite` names, at the price of speed; refused
+                              where a family has no such schedule. Depthwise convolutions only so far. */
+};
 
 typedef struct ac_lower {
     ac_ctx *cx;
     ac_region *region;         /* where loops and constants live */
     const ac_target *target;
     const ac_node *node;
-    int32_t variant;           /* 0: the default schedule; AC_VARIANT_ROWS */
+    int32_t variant;           /* 0: the default schedule; AC_VARIANT_ROWS or _INPLACE */
     bool exact;                /* keep float order as written */
     ac_lb b;
     ac_lowered *out;

@@ -60,7 +60,7 @@ at_most mobilenet_v1_025_96_int8 27800
 at_most mobilenet_v2_100_224_int8 194500
 at_most ic_resnet8_int8 13200
 at_most mcunet_person_det_int8 73500 --quantized-io
-at_most efficientnet_b0_w05_128_int8 118000
+at_most efficientnet_b0_w05_128_int8 115500
 at_most unet_d4_96_int8 147600
 
 for m in kws_dscnn_int8 ic_resnet8_int8; do
