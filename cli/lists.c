@@ -1,4 +1,4 @@
-/* lists.c - the verbs that print tables: targets, ops, explain, completion. */
+/* lists.c - the verbs that print tables: targets, explain, completion. */
 #include "cli/cli.h"
 
 #include "base/json.h"
@@ -50,49 +50,6 @@ int ac_cli_targets(ac_cli *cli)
         } else {
             ac_putf(&s, "%-16s vectors %2d B%s%s  %s\n", t->name, t->vec_bytes, t->fma ? ", fma" : "", t->dot_u8s8 ? ", dot" : "", t->help);
         }
-    }
-    if (cli->json) {
-        ac_json_end(&j);
-        ac_json_end(&j);
-    }
-    return print_sink(&cx, &s);
-}
-
-int ac_cli_ops(ac_cli *cli)
-{
-    ac_ctx cx;
-    ac_sink s;
-    if (!open_ctx(&cx, &s))
-        return AC_EXIT_INTERNAL;
-    ac_json j = ac_json_open(&s);
-    if (cli->json) {
-        ac_json_obj(&j, NULL);
-        ac_json_arr(&j, "operators");
-    } else {
-        ac_putf(&s, "%-30s %-30s %-9s %s\n", "operator", "TFLite", "operands", "attributes");
-    }
-    for (int32_t i = 1; i < AC_OP_COUNT; i++) {
-        const ac_op_row *o = &ac_ops[i];
-        const struct ac_attr_list *attrs = &ac_attr_sets[o->attrs];
-        if (cli->json) {
-            ac_json_obj(&j, NULL);
-            ac_json_str(&j, "name", o->text);
-            ac_json_str(&j, "tflite", o->tflite);
-            ac_json_int(&j, "min_inputs", o->min_in);
-            ac_json_int(&j, "max_inputs", o->max_in);
-            ac_json_bool(&j, "elementwise", o->map != NULL);
-            ac_json_arr(&j, "attributes");
-            for (int32_t k = 0; k < attrs->n; k++)
-                ac_json_str(&j, NULL, attrs->row[k].name);
-            ac_json_end(&j);
-            ac_json_end(&j);
-            continue;
-        }
-        ac_putf(&s, "%-30s %-30s ", o->text, o->tflite);
-        ac_putf(&s, o->min_in == o->max_in ? "%d        " : "%d..%d     ", o->min_in, o->max_in);
-        for (int32_t k = 0; k < attrs->n; k++)
-            ac_putf(&s, " %s", attrs->row[k].name);
-        ac_putc(&s, '\n');
     }
     if (cli->json) {
         ac_json_end(&j);

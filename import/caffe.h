@@ -91,6 +91,7 @@ struct ac_caf_layer {
 
 /* caffe.c */
 int ac_caffe_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+bool ac_caffe_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 ac_caf_blob *ac_caf_blob_find(ac_caf *r, const char *name); /* interned; NULL: unknown */
 ac_caf_blob *ac_caf_blob_get(ac_caf *r, const char *name);  /* made when new */
 /* An input of the graph for top i of an Input or Data layer; a dimension of -1 is open and has a name. */

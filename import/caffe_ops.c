@@ -22,6 +22,16 @@ static const struct {
 #undef WHY
 };
 
+bool ac_caffe_operator(int32_t i, ac_operator *out)
+{
+    const int32_t rows = sizeof ROWS / sizeof *ROWS, whys = sizeof WHYS / sizeof *WHYS;
+    if (i < rows)
+        *out = (ac_operator){.name = ROWS[i].type, .domain = "", .op = ROWS[i].op};
+    else if (i < rows + whys)
+        *out = (ac_operator){.name = WHYS[i - rows].type, .domain = "", .reason = WHYS[i - rows].reason};
+    return i < rows + whys;
+}
+
 int ac_caf_cannot(ac_caf_layer *l, const char *fmt, ...)
 {
     va_list ap;

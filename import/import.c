@@ -279,16 +279,17 @@ typedef struct format {
     bool (*looks)(ac_span s);
     int (*read)(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
     const char *weights;
+    bool (*operator)(int32_t i, ac_operator *out);
 } format;
 
 static const format FORMATS[] = {
-#define FORMAT(name, title, looks, read, weights) {name, title, looks, read, weights},
+#define FORMAT(name, title, looks, read, weights, operators) {name, title, looks, read, weights, operators},
 #include "import/formats.def"
 #undef FORMAT
 };
 
 static const char *const NAMES[] = {
-#define FORMAT(name, title, looks, read, weights) name,
+#define FORMAT(name, title, looks, read, weights, operators) name,
 #include "import/formats.def"
 #undef FORMAT
 };
@@ -299,6 +300,12 @@ const char *const *ac_import_formats(int32_t *n)
 {
     *n = N_FORMATS;
     return NAMES;
+}
+
+bool ac_import_operator(int32_t of, int32_t i, ac_operator *out)
+{
+    *out = (ac_operator){.domain = ""};
+    return i >= 0 && FORMATS[of].operator&& FORMATS[of].operator(i, out);
 }
 
 bool ac_import_in_order(const ac_file *first, const ac_file *second)

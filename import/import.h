@@ -34,6 +34,15 @@ int ac_import_outputs(ac_graph *g, const char *outputs);
 /* The first of two files is the graph and the second its weights; false: they stand the other way round. */
 bool ac_import_in_order(const ac_file *first, const ac_file *second);
 
+/* A row of a format's table of operators. Rows with a reason are known, but not supported. */
+typedef struct ac_operator {
+    const char *name, *domain, *reason; /* domain: of ONNX operators, "" is ai.onnx; reason NULL: supported */
+    int32_t since, until;               /* ONNX: versions of the domain; until 99: the newest; 0: no versions */
+    ac_op op;                           /* what it becomes; AC_OP_NONE: several operators, or by its attributes */
+} ac_operator;
+/* Row i of the table of format `of`, in the table's order; false: there is none. */
+bool ac_import_operator(int32_t of, int32_t i, ac_operator *out);
+
 /* Names that --from takes, in the order of formats.def; *n of them. */
 const char *const *ac_import_formats(int32_t *n);
 

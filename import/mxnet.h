@@ -71,6 +71,7 @@ struct ac_mx {
 
 /* mxnet.c */
 int ac_mxnet_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+bool ac_mxnet_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 /* Operand i as an f32 parameter of that shape: from the file, or invented. NULL: reported, or refused. */
 ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *dim);
 

@@ -30,6 +30,16 @@ const struct ac_mx_row *ac_mx_find(const char *type)
     return NULL;
 }
 
+bool ac_mxnet_operator(int32_t i, ac_operator *out)
+{
+    const int32_t rows = sizeof ROWS / sizeof *ROWS, whys = sizeof WHYS / sizeof *WHYS;
+    if (i < rows)
+        *out = (ac_operator){.name = ROWS[i].type, .domain = "", .op = ROWS[i].op};
+    else if (i < rows + whys)
+        *out = (ac_operator){.name = WHYS[i - rows].type, .domain = "", .reason = WHYS[i - rows].reason};
+    return i < rows + whys;
+}
+
 /* The i-th word of the names of a row, with its mark. */
 static const char *arg(const ac_mx_row *row, int32_t i, size_t *n)
 {

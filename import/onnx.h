@@ -110,6 +110,7 @@ struct ac_onx_node {
 
 /* onnx.c */
 int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+bool ac_onnx_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 /* The nodes of a graph that is an attribute of n (a branch, the body of a loop), on `in`, in a scope inside that of n. */
 int ac_onx_call_graph(ac_onx_node *n, ac_span graph, ac_tensor *const *in, int32_t n_in, ac_tensor **out, int32_t n_out);
 

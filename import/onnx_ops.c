@@ -32,6 +32,16 @@ const struct ac_onx_row *ac_onx_find(const char *domain, const char *type, int64
     return NULL;
 }
 
+bool ac_onnx_operator(int32_t i, ac_operator *out)
+{
+    const int32_t rows = sizeof ROWS / sizeof *ROWS, whys = sizeof WHYS / sizeof *WHYS;
+    if (i < rows)
+        *out = (ac_operator){ROWS[i].type, ROWS[i].domain, NULL, ROWS[i].since, ROWS[i].until, ROWS[i].op};
+    else if (i < rows + whys)
+        *out = (ac_operator){.name = WHYS[i - rows].type, .domain = "", .reason = WHYS[i - rows].reason};
+    return i < rows + whys;
+}
+
 int ac_onx_cannot(ac_onx_node *n, const char *fmt, ...)
 {
     va_list ap;

@@ -188,6 +188,7 @@ struct ac_tf_op {
 
 /* tf.c */
 int ac_tf_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+bool ac_tf_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 
 /* tf_text.c: the text form as wire form, in the context's region; *lines maps its bytes to lines of the text. */
 typedef enum ac_tf_message { AC_TF_GRAPH_DEF, AC_TF_SAVED_MODEL } ac_tf_message;

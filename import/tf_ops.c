@@ -33,6 +33,16 @@ const struct ac_tf_row *ac_tf_row_find(const char *op)
     return NULL;
 }
 
+bool ac_tf_operator(int32_t i, ac_operator *out)
+{
+    const int32_t rows = sizeof ROWS / sizeof *ROWS, whys = sizeof WHYS / sizeof *WHYS;
+    if (i < rows)
+        *out = (ac_operator){.name = ROWS[i].op, .domain = "", .op = ROWS[i].ours};
+    else if (i < rows + whys)
+        *out = (ac_operator){.name = WHYS[i - rows].op, .domain = "", .reason = WHYS[i - rows].reason};
+    return i < rows + whys;
+}
+
 int ac_tf_cannot(ac_tf_op *n, const char *fmt, ...)
 {
     va_list ap;

@@ -87,5 +87,6 @@ int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id);
 
 /* The reader itself (tflite.c), called through formats.def. */
 int ac_tflite_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+bool ac_tflite_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 
 #endif

@@ -73,6 +73,27 @@ static const struct ac_tfl_row CUSTOMS[] = {
 
 enum { CUSTOM = 32, N_ROWS = sizeof ROWS / sizeof *ROWS };
 
+static ac_op op_of(const struct ac_tfl_row *row)
+{
+    return row->rule == rule_select ? AC_OP_SELECT : ac_op_find_tflite(row->name);
+}
+
+/* Numbers without a name have no row of the list. */
+bool ac_tflite_operator(int32_t i, ac_operator *out)
+{
+    const struct ac_tfl_row *row = NULL;
+    for (int32_t k = 0; k < N_ROWS && !row; k++)
+        if (ROWS[k].name && i-- == 0)
+            row = &ROWS[k];
+    if (!row && i < (int32_t)(sizeof CUSTOMS / sizeof *CUSTOMS) - 1)
+        row = &CUSTOMS[i];
+    if (row) {
+        const ac_op op = op_of(row);
+        *out = (ac_operator){.name = row->name, .domain = "", .op = op, .reason = op ? NULL : WHYS[row->why].reason};
+    }
+    return row != NULL;
+}
+
 ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64_t version)
 {
     ac_tfl_code c = {.version = version};
@@ -80,13 +101,13 @@ ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64
         c.name = ac_internf(cx, "CUSTOM:%s", custom ? custom : "?");
         for (const struct ac_tfl_row *row = CUSTOMS; custom && row->name && !c.row; row++)
             c.row = strcmp(row->name, custom) ? NULL : row;
-        c.op = c.row ? ac_op_find_tflite(c.row->name) : AC_OP_NONE;
+        c.op = c.row ? op_of(c.row) : AC_OP_NONE;
     } else if (number < 0 || number >= N_ROWS || !ROWS[number].name) {
         c.name = ac_internf(cx, "BUILTIN:%lld", (long long)number);
     } else {
         c.row = &ROWS[number];
         c.name = c.row->name;
-        c.op = c.row->rule == rule_select ? AC_OP_SELECT : ac_op_find_tflite(c.name);
+        c.op = op_of(c.row);
     }
     return c;
 }

@@ -1,0 +1,52 @@
+#!/bin/sh
+# `arenac ops` prints the table of operators, and docs/operators.md holds it. usage: ops.sh ARENAC SOURCE_DIR
+set -eu
+arenac=$1 src=$2
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "$*" >&2; exit 1; }
+"$arenac" ops >"$tmp/ops"
+"$arenac" ops --emit md >"$tmp/md"
+sed -n '/^## Table$/,$p' "$src/docs/operators.md" >"$tmp/page"
+cmp "$tmp/md" "$tmp/page" || {
+    diff "$tmp/page" "$tmp/md" | head -20
+    fail "docs/operators.md is not what the table says: replace all from '## Table' on by arenac ops --emit md"
+}
+# every row of every table is printed
+tr -c 'A-Za-z0-9_\n' '\n' <"$tmp/ops" | sort -u >"$tmp/words"
+sed -n 's/^OP( *[A-Z0-9_]*, *"\([a-z0-9_]*\)".*/\1/p' "$src/ir/ops/ops.def" >"$tmp/rows"
+if grep -v -x -F -f "$tmp/words" "$tmp/rows"; then fail "these of ops.def are missing"; fi
+for format in onnx tf caffe mxnet tflite; do
+    sed -n -e 's/^\(ONX\|TFO\|CAF\|MX\)( *\([A-Za-z0-9_]*\),.*/\2/p' -e 's/^TFL( *[0-9]*, *\([A-Z0-9_]*\),.*/\1/p' \
+        "$src/import/${format}_ops.def" >"$tmp/rows"
+    [ "$(wc -l <"$tmp/rows")" -gt 50 ] || fail "$format has no rows"
+    if grep -v -x -F -f "$tmp/words" "$tmp/rows"; then fail "these of $format are missing"; fi
+done
+"$arenac" ops Softmax TFLite_Detection_PostProcess >"$tmp/one"
+[ "$(grep -c '^[a-z]' "$tmp/one")" = 2 ] || fail "two names are not two rows"
+set +e
+"$arenac" ops NoSuchOperator 2>"$tmp/err"
+[ $? = 2 ] || fail "an unknown operator is no error"
+"$arenac" ops --emit svg 2>"$tmp/err"
+[ $? = 2 ] || fail "--emit svg is no error"
+set -e
+"$arenac" ops --json >"$tmp/ops.json"
+command -v python3 >/dev/null || { echo "python3 is missing: JSON is not looked at"; exit 0; }
+python3 - "$tmp/ops.json" <<'EOF'
+import json, sys
+doc = json.load(open(sys.argv[1]))
+row = {r["name"]: r for r in doc["operators"]}
+assert {"f32", "i32", "f64"} <= set(row["add"]["types"]), row["add"]
+assert "bool" not in row["add"]["types"] and "i8" in row["add"]["quantised_types"], row["add"]
+assert row["logical_and"]["types"] == ["bool"], row["logical_and"]
+assert row["cumsum"]["constant_inputs"] == [1] and row["relu"]["in_place_inputs"] == [0]
+assert row["conv_2d"]["ranks"] == [4] and row["conv_2d"]["quantised_types"] == ["i8", "i16", "u8"], row["conv_2d"]
+assert row["fully_connected"]["weight_types"] == ["i8"] and row["scatter_nd"]["types"][0] == "f32"
+assert sum(bool(r["types"]) for r in row.values()) >= 110, "most operators can be tried"
+formats = doc["formats"]
+assert set(formats) == {"tflite", "onnx", "tensorflow", "caffe", "mxnet"}, set(formats)
+onnx = {r["name"]: r for r in formats["onnx"]}
+assert onnx["Softmax"]["becomes"] == "softmax" and onnx["Conv"]["supported"]
+assert not onnx["Multinomial"]["supported"] and onnx["Multinomial"]["reason"]
+assert all(r["supported"] != ("reason" in r) for rows in formats.values() for r in rows)
+EOF
