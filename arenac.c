@@ -249,6 +249,29 @@ static void warn_of_threads(arenac_job *job)
         ac_warn(&job->cx, (ac_place){0}, W0002, "rows of --stripe are made one after another: --threads is ignored");
 }
 
+/* --winograd: which convolutions are left as they are, and why. */
+static void warn_of_winograd(arenac_job *job)
+{
+    enum { SHOWN = 16 };
+    ac_ctx *cx = &job->cx;
+    int32_t left = 0, done = 0;
+    for (int32_t i = 0; i < job->n_steps; i++) {
+        left += job->step[i]->schedule.refused != NULL;
+        done += job->step[i]->schedule.winograd != 0;
+    }
+    if (!job->opt.winograd || (done && !left))
+        return;
+    if (!done)
+        ac_warn(cx, (ac_place){0}, W0002, "--winograd: no convolution of this model takes it");
+    else
+        ac_note(cx, (ac_place){0}, W0002, "--winograd: %d convolution%s it, %d do not", done, done == 1 ? " takes" : "s take", left);
+    for (int32_t i = 0, shown = 0; i < job->n_steps && shown < SHOWN; i++)
+        if (job->step[i]->schedule.refused && ++shown)
+            ac_detail(cx, "'%s': %s", job->step[i]->node->name, job->step[i]->schedule.refused);
+    if (left > SHOWN)
+        ac_detail(cx, "and %d more", left - SHOWN);
+}
+
 static int check_stage(arenac_job *job, void *arg)
 {
     (void)arg;
@@ -266,8 +289,9 @@ static int check_stage(arenac_job *job, void *arg)
     int32_t n = ac_order_keep(job->graph, order);
     job->step = AC_NEW_N(job->cx.region, ac_lowered *, n + 1);
     bool failed = false;
+    const ac_schedule told = {.winograd = job->opt.winograd};
     for (int32_t i = 0; i < n; i++) { /* every node, so that all that is unsupported is listed at once */
-        job->step[i] = ac_lower_node(&job->cx, job->cx.region, order[i], job->target, 0, job->opt.exact);
+        job->step[i] = ac_lower_told(&job->cx, job->cx.region, order[i], job->target, 0, job->opt.exact, &told);
         failed = failed || !job->step[i] ||
                  ac_lower_parts(&job->cx, job->cx.region, job->step[i], threads_of(job), AC_FORK_COST) != AC_OK;
     }
@@ -275,6 +299,7 @@ static int check_stage(arenac_job *job, void *arg)
     job->lowered = job->step;
     if (failed)
         return AC_FAIL;
+    warn_of_winograd(job);
     job->stage = 2;
     return AC_OK;
 }
@@ -397,6 +422,8 @@ static const char *options_text(arenac_job *job)
         s = ac_strf(job->cx.region, "%s --quantized-io", s);
     if (threads_of(job) > 1)
         s = ac_strf(job->cx.region, "%s --threads %d", s, threads_of(job));
+    if (o->winograd)
+        s = ac_strf(job->cx.region, o->winograd > 0 ? "%s --winograd=%d" : "%s --winograd", s, o->winograd);
     if (o->poison)
         s = ac_strf(job->cx.region, "%s --poison", s);
     if (o->exact)

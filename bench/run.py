@@ -6,6 +6,7 @@
     bench/run.py --by cpu                CPU time instead of wall time: steadier on a busy machine, one thread only
     bench/run.py --only mobilenet --rounds 10 --markdown table.md
     bench/run.py --arenac OLD/arenac --label before     another compiler binary beside the built one
+    bench/run.py --also=--winograd --only resnet        a column of its own for other options of the (last) compiler
 
 Peers (ONNX Runtime, LiteRT with XNNPACK, OpenVINO) come from PyPI, into build/bench/venv; one that cannot be installed is left
 out. The ONNX models are made by bench/models.py in build/bench/onnx; TFLite models and the driver that interleaves the processes
@@ -59,6 +60,7 @@ def options():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--arenac", action="append", default=[], metavar="FILE", help="compiler (default build/arenac); repeat")
     ap.add_argument("--label", action="append", default=[], metavar="NAME", help="name of that compiler's column")
+    ap.add_argument("--also", action="append", default=[], metavar="OPTIONS", help="a column more, with these options; repeat")
     ap.add_argument("--target", default="native", help="as for arenac -t")
     ap.add_argument("--cc", default=os.environ.get("CC", "cc"))
     ap.add_argument("--flags", default="-O2")
@@ -97,13 +99,14 @@ def make_venv(o):
     return python, have
 
 
-def build(o, arenac, model, folder):
+def build(o, arenac, model, folder, more=()):
     """A program that times `model` as this compiler translates it; None and a message when that fails."""
     os.makedirs(folder, exist_ok=True)
     c, out = os.path.join(folder, "net.c"), os.path.join(folder, "net")
     pool = ["-I" + os.path.join(ROOT, "runtime"), os.path.join(ROOT, "runtime", "arn_pool.c"), "-pthread"]
     threads = ["--threads", str(o.threads)] if o.threads > 1 else []
-    steps = [[arenac, "compile", "-q", model, "--name", "net", "-t", o.target, "--weights", "asm", "-o", c] + threads,
+    steps = [[arenac, "compile", "-q", model, "--name", "net", "-t", o.target, "--weights", "asm", "-o", c] + threads +
+             list(more),
              [o.cc] + o.flags.split() + ["-I" + folder, "-Wa,-I" + folder, c, os.path.join(HERE, "time_net.c"), "-o", out] +
              (pool if threads else [])]
     for step in steps:
@@ -179,6 +182,9 @@ def main():
         return 0
     compilers = o.arenac or [os.path.join(ROOT, "build", "arenac")]
     labels = (o.label + ["arenac", "arenac-2", "arenac-3"][len(o.label):])[:len(compilers)]
+    also = [a.lstrip("-").replace("=", " ") for a in o.also]
+    columns = [(x, c, []) for x, c in zip(labels, compilers)] + [(x, compilers[-1], a.split()) for x, a in zip(also, o.also)]
+    labels += also
     os.makedirs(o.work, exist_ok=True)
     python, peers = make_venv(o)
     rows = []
@@ -189,7 +195,7 @@ def main():
         if not model:
             continue
         stem = os.path.splitext(os.path.basename(file))[0]
-        built = {x: build(o, c, model, os.path.join(o.work, x, stem)) for x, c in zip(labels, compilers)}
+        built = {x: build(o, c, model, os.path.join(o.work, x.replace(" ", "_"), stem), more) for x, c, more in columns}
         ms = measure(o, python, peers, driver, model, {x: p for x, p in built.items() if p})
         rows.append((name, ms))
         say("%-24s %s" % (name, "  ".join("%s %.4f" % kv for kv in ms.items())))

@@ -60,7 +60,7 @@ static void print_option(FILE *to, int i)
     int n = OPTIONS[i].letter ? snprintf(left, sizeof left, "-%c, --%s", OPTIONS[i].letter, OPTIONS[i].name)
                               : snprintf(left, sizeof left, "    --%s", OPTIONS[i].name);
     if (OPTIONS[i].arg && n > 0 && (size_t)n < sizeof left)
-        snprintf(left + n, sizeof left - (size_t)n, " %s", OPTIONS[i].arg);
+        snprintf(left + n, sizeof left - (size_t)n, "%s%s", OPTIONS[i].arg[0] == '[' ? "" : " ", OPTIONS[i].arg);
     fprintf(to, "  %-26s %s\n", left, OPTIONS[i].help);
 }
 
@@ -124,7 +124,7 @@ void ac_help_man(FILE *to, bool overview, ac_verb verb)
         fprintf(to, "\\-\\-");
         man_text(to, OPTIONS[i].name);
         if (OPTIONS[i].arg)
-            fprintf(to, " %s", OPTIONS[i].arg);
+            fprintf(to, "%s%s", OPTIONS[i].arg[0] == '[' ? "" : " ", OPTIONS[i].arg);
         fputc('\n', to);
         man_text(to, OPTIONS[i].help);
         fputc('\n', to);
@@ -262,6 +262,9 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_WEIGHTS: c->opt.weights = arg; return one_of(arg, "auto|rodata|asm|blob");
     case OPT_SECTION: return section(arg, &c->opt);
     case OPT_THREADS: return parse_int(arg, 1, 64, &c->opt.threads);
+    case OPT_WINOGRAD:
+        c->opt.winograd = arg ? arg[0] - '0' : -1;
+        return !arg || one_of(arg, "2|4");
     case OPT_POISON: c->opt.poison = true; return true;
     case OPT_HOST: c->opt.caller_io = true; return true;
     case OPT_EXACT: c->opt.exact = true; return true;
@@ -355,7 +358,7 @@ static int parse_one(ac_cli *c, int argc, char **argv, int *at)
                     id = i;
             if (id < 0)
                 return wrong("unknown option '%s' of %s; --help lists the options", a, VERBS[c->verb].name);
-            if (OPTIONS[id].arg) {
+            if (OPTIONS[id].arg && OPTIONS[id].arg[0] != '[') {
                 value = p[1] ? p + 1 : NULL;
                 break;
             }
@@ -371,7 +374,7 @@ static int parse_one(ac_cli *c, int argc, char **argv, int *at)
         printf("arenac %s\n", arenac_version());
         return 0;
     }
-    if (OPTIONS[id].arg && !value) {
+    if (OPTIONS[id].arg && OPTIONS[id].arg[0] != '[' && !value) {
         if (*at + 1 >= argc)
             return wrong("option '--%s' needs an argument: %s", OPTIONS[id].name, OPTIONS[id].arg);
         value = argv[++*at];

@@ -12,6 +12,7 @@
  * input are never visited. Where the filter columns and channels lie next to each other in both operands (no groups, no
  * dilation along x) they are one loop. Vector schedules: gemm_conv.c. */
 #include "ir/ops/gemm.h"
+#include "ir/ops/winograd.h"
 #include "ir/ops/window.h"
 
 #include <assert.h>
@@ -137,6 +138,10 @@ int lo_conv(ac_lower *L)
     conv v = {.L = L, .win = ac_window_conv(n, x, w->dim[1], w->dim[2]), .group_in = w->dim[3]};
     v.group_out = v.win.oc / (v.win.ic / v.group_in);
     AC_TRY(ac_channel_open(L, &v.c, x, w, bias, v.win.oc, 0, n->attrs.conv.act, AC_ROUND_FIXED));
+    if (v.group_in != v.win.ic && L->told.winograd)
+        L->out->schedule.refused = "it is for one group";
+    if (v.group_in == v.win.ic && ac_winograd_take(L, &v.c, &v.win))
+        return AC_OK;
     if (v.group_in == v.win.ic && gemm_fits(L, &v.c))
         return gemm_conv(L, &v.c, &v.win);
     return plain(&v);

@@ -64,17 +64,25 @@ void gemm_form_tile(const ac_lower *L, const ac_channel *c, gemm_form *f, int64_
         f->block = gemm_cut(vectors, 1);
         return;
     }
+    const ac_schedule *told = &L->told;
     double best = 0;
-    for (int32_t v = 1; v <= GEMM_VECS; v++)
-        for (int64_t r = unit; r <= GEMM_ROWS && r * v + v + 1 <= registers; r += unit) {
-            const gemm_cuts rows = gemm_cut(units, r / unit), vecs = gemm_cut(vectors, v);
-            const double cost = tile_cost(L, f, &rows, &vecs, unit);
-            const int64_t size = rows.size[0] * unit * vecs.size[0];
-            if (best > 0 && (cost > best || (cost >= best && size <= (int64_t)f->rows * f->vecs)))
-                continue;
-            best = cost;
-            f->rows = (int32_t)(rows.size[0] * unit);
-            f->vecs = (int32_t)vecs.size[0];
-            f->block = vecs;
-        }
+    for (int free = told->rows < 1; best <= 0 && free < 2; free++) /* the tile that is told, if it fits; else all */
+        for (int32_t v = 1; v <= GEMM_VECS; v++)
+            for (int64_t r = unit; r <= GEMM_ROWS && r * v + v + 1 <= registers; r += unit) {
+                if (!free && (r != told->rows || v != told->vecs))
+                    continue;
+                const gemm_cuts rows = gemm_cut(units, r / unit), vecs = gemm_cut(vectors, v);
+                const double cost = tile_cost(L, f, &rows, &vecs, unit);
+                const int64_t size = rows.size[0] * unit * vecs.size[0];
+                if (best > 0 && (cost > best || (cost >= best && size <= (int64_t)f->rows * f->vecs)))
+                    continue;
+                best = cost;
+                f->rows = (int32_t)(rows.size[0] * unit);
+                f->vecs = (int32_t)vecs.size[0];
+                f->block = vecs;
+            }
+    const double all = (double)(ac_tensor_count(L->node->out[0]) / f->n) / (double)(unit * units);
+    L->out->schedule.rows = f->rows;
+    L->out->schedule.vecs = f->vecs;
+    L->out->schedule.cost = best * (double)steps_of(f) * all;
 }

@@ -36,6 +36,16 @@ typedef struct ac_const {
     ac_tensor *source;          /* data comes straight from this constant tensor (no transformation): its bytes are shared */
 } ac_const;
 
+/* The choices that lead from a node to its loops, as data: what the cost models chose, or what they are told. 0: no choice of
+ * this node, or (told) left to the cost model. What does not fit node or target is passed over. */
+typedef struct ac_schedule {
+    int32_t winograd;           /* rows and columns of an output tile of Winograd's convolution, 2 or 4 (winograd.c) */
+    int32_t rows, vecs;         /* register tile: rows (pixels) by vectors of channels. Changes no bit of a result */
+    double cost;                /* estimated cycles; told: not read */
+    const char *refused;        /* why winograd was told and is not done; NULL */
+} ac_schedule;
+enum { AC_WINOGRAD_CHEAPEST = -1 }; /* told: 2, 4 or none, by the cost model */
+
 typedef enum ac_arg_kind { AC_ARG_TENSOR, AC_ARG_CONST, AC_ARG_SCRATCH, AC_ARG_PART } ac_arg_kind; /* PART: i32[1], see parts */
 typedef struct ac_arg {
     ac_arg_kind kind;
@@ -54,6 +64,7 @@ typedef struct ac_lowered {
                                   holds the number of the part */
     ac_tensor *overwrite[8];   /* operands the result may be placed over exactly, if they die here (element-wise access) */
     int32_t n_overwrite;
+    ac_schedule schedule;
     const char *chain;         /* of a group of steps (planner/stripe_group.h): its operators; NULL: one node */
 } ac_lowered;
 
@@ -72,6 +83,7 @@ typedef struct ac_lower {
     const ac_node *node;
     int32_t variant;           /* 0: the default schedule; AC_VARIANT_ROWS or _INPLACE */
     bool exact;                /* keep float order as written */
+    ac_schedule told;
     ac_lb b;
     ac_lowered *out;
     int32_t result_buf;        /* -1 until lo_result_buf */
@@ -80,6 +92,9 @@ typedef struct ac_lower {
 
 /* lower.c: the entry. Calls the row's lowering, sets macs, scratch, overwrite; verifies the loops. NULL: diagnostic. */
 ac_lowered *ac_lower_node(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant, bool exact);
+/* The same with choices made: told NULL is ac_lower_node. */
+ac_lowered *ac_lower_told(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant, bool exact,
+                          const ac_schedule *told);
 /* The loops of a node whose operands are constants, to be run by the evaluator. NULL, without a diagnostic: the lowering refuses;
  * the node stays, and says so when the graph is lowered. */
 ac_lowered *ac_lower_constant(ac_ctx *cx, const ac_node *n);

@@ -90,6 +90,10 @@ static node_text window_text(void)
     int32_t h = draw(1, 11), w = draw(1, 11), c = draw(1, 19), o = draw(1, 35), kh = draw(1, 3), kw = draw(1, 3),
             s = draw(1, 2);
     bool same = rnd() % 2, real = rnd() % 2, depth = rnd() % 3 == 0, pool = rnd() % 4 == 0;
+    if (rnd() % 3 == 0) { /* the window that has schedules of its own */
+        kh = kw = 3;
+        s = 1;
+    }
     kh = kh > h ? h : kh;
     kw = kw > w ? w : kw;
     int32_t oh = same ? (h + s - 1) / s : (h - kh) / s + 1, ow = same ? (w + s - 1) / s : (w - kw) / s + 1;

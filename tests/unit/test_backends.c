@@ -287,12 +287,19 @@ static void test_cases(const ac_target *t, int32_t thin)
 
 static const ac_target *levels[8];
 static int32_t n_levels;
+static int32_t done_winograd;
 
 static bool add_node(void)
 {
     const char *text;
     const ac_node *n = node_case(&text);
-    ac_lowered *low = n ? ac_lower_node(&cx, cx.region, n, m->target, 0, rnd() % 4 == 0) : NULL;
+    /* a third is told its tile (which may not fit), two thirds of the 3x3 convolutions that can be are done by Winograd's way */
+    const bool tile = rnd() % 3 == 0;
+    const ac_schedule told = {.winograd = (int32_t)(rnd() % 3) * 2,
+                              .rows = tile ? 1 + (int32_t)(rnd() % 14) : 0,
+                              .vecs = tile ? 1 + (int32_t)(rnd() % 4) : 0};
+    ac_lowered *low = n ? ac_lower_told(&cx, cx.region, n, m->target, 0, rnd() % 4 == 0, &told) : NULL;
+    done_winograd += low && low->schedule.winograd;
     if (!low || low->fn->fails) {
         cx.diags = (ac_diags){.limit = cx.diags.limit}; /* a draw that is not supported */
         return false;
@@ -323,7 +330,8 @@ static void test_programs(const char *dir, int32_t count, uint64_t first)
         }
         check_module(dir);
     }
-    printf("  %d generated programs, %d of them operators (%d draws refused)\n", count, nodes, refused);
+    printf("  %d generated programs, %d of them operators (%d draws refused), %d by winograd's way\n", count, nodes, refused,
+           done_winograd);
     CHECK(refused < nodes / 2);
 }
 
