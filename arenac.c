@@ -321,12 +321,15 @@ int ac_job_pack(arenac_job *job, ac_live_options live)
     if (ac_job_overlaps(job))
         ac_overlap_rules(&job->cx, job->graph, job->step, job->n_steps, live, job->live);
     job->live->problem.search_steps = o->effort >= 0 ? ac_effort_steps((int)o->effort) + 1 : 0; /* 0: the default */
-    job->live->problem.search_goal = o->budget;
+    AC_TRY(ac_job_pin(job));
+    job->live->problem.search_goal = ac_job_budget(job);
     const char *planner = o->reference_tflite && !strcmp(o->planner, "auto") ? "tflite" : o->planner;
     AC_TRY(ac_solve_all(&job->cx, &job->live->problem, &job->plan, job->row, &job->n_rows));
     if (strcmp(planner, "auto"))
         AC_TRY(ac_solve(&job->cx, &job->live->problem, planner, &job->plan));
-    return ac_plan_check(&job->cx, job->path, &job->live->problem, &job->plan);
+    for (int32_t i = 0; i < job->live->problem.n; i++) /* which memory is settled: reports and bounds count by it */
+        job->live->problem.item[i].mem = job->plan.mem[i];
+    return AC_OK;
 }
 
 /* --schedule search: another order of the steps, kept only if its arena is smaller than that of the file's order. */
@@ -362,6 +365,7 @@ int ac_job_plan(arenac_job *job)
     ac_live_options live = {.whole = o->reference_tflite, .preserve_input = o->preserve_input, .preserve_all = o->preserve_all,
                             .inplace = o->inplace && !o->reference_tflite, .caller_io = o->caller_io,
                             .align = o->align ? o->align : o->reference_tflite ? 64 : job->target->align};
+    AC_TRY(ac_job_memories(job, &live));
     job->step = AC_NEW_N(job->cx.region, ac_lowered *, job->n_lowered + 1);
     job->n_steps = job->n_lowered;
     for (int32_t i = 0; i < job->n_steps; i++)
@@ -428,6 +432,12 @@ static const char *options_text(arenac_job *job)
         s = ac_strf(job->cx.region, "%s --poison", s);
     if (o->exact)
         s = ac_strf(job->cx.region, "%s --exact", s);
+    for (int32_t k = 0; k < o->n_mems; k++)
+        s = ac_strf(job->cx.region, "%s --mem %s:%lld%s%s", s, o->mem[k].name, (long long)o->mem[k].bytes,
+                    o->mem[k].speed ? (o->mem[k].speed > 0 ? ",fast" : ",slow") : "", o->mem[k].read_only ? ",ro" : "");
+    for (int32_t k = 0; k < o->n_pins; k++)
+        s = ac_strf(job->cx.region, o->pin[k].offset < 0 ? "%s --pin %s=%s" : "%s --pin %s=%s@%lld", s, o->pin[k].tensor,
+                    o->pin[k].memory, (long long)o->pin[k].offset);
     return s;
 }
 
@@ -468,12 +478,6 @@ static int compile_stage(arenac_job *job, void *arg)
     m->options = options_text(job);
     m->version = arenac_version();
     m->target = job->target;
-    m->arena_bytes = job->plan.arena_bytes;
-    m->state_bytes = job->plan.mem_bytes[1];
-    m->arena_align = 1;
-    for (int32_t i = 0; i < job->live->problem.n; i++)
-        if (job->live->problem.item[i].align > m->arena_align)
-            m->arena_align = job->live->problem.item[i].align;
     m->optimal = job->plan.arena_bytes == job->report.aligned_bound;
     m->threads = threads_of(job);
     m->poison = job->opt.poison;
@@ -484,8 +488,12 @@ static int compile_stage(arenac_job *job, void *arg)
     for (size_t i = 0; i < sizeof WEIGHTS / sizeof *WEIGHTS; i++)
         if (!strcmp(job->opt.weights, WEIGHTS[i].name))
             m->weights = WEIGHTS[i].w;
-    ac_binding b = {job->live->item_of, job->live->delta, job->live->scratch_item, &job->live->problem, &job->plan, job->graph->input.n};
+    ac_binding b = {job->live->item_of, job->live->delta, job->live->scratch_item, &job->live->problem, &job->plan};
     ac_module_bind(m, job->graph, job->step, job->n_steps, &b);
+    for (int32_t k = 0; k < m->n_ram; k++)
+        for (int32_t i = 0; i < job->opt.n_mems; i++)
+            if (!strcmp(m->ram[k].name, job->opt.mem[i].name))
+                m->ram[k].address = job->opt.mem[i].address;
     ac_module_dedupe(m);
     job->module = m;
     job->stage = 4;

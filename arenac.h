@@ -26,6 +26,19 @@ extern "C" {
 typedef struct arenac_job arenac_job;
 
 typedef struct arenac_pair { const char *name; int64_t value; } arenac_pair;     /* --dim NAME=N */
+
+/* --mem NAME:SIZE[@ADDR][,fast|slow][,ro][,align=N] */
+typedef struct arenac_memory {
+    const char *name;
+    int64_t bytes;
+    int64_t address;          /* -1: not said */
+    int64_t align;            /* of its address; 0: what the tensors need */
+    int speed;                /* 1 fast, 0 not said, -1 slow */
+    bool read_only;           /* for weights alone */
+} arenac_memory;
+
+typedef struct arenac_pin { const char *tensor, *memory; int64_t offset; } arenac_pin; /* --pin TENSOR=MEM[@OFFSET]; -1: any */
+
 typedef struct arenac_names { const char *const *item; int32_t n; } arenac_names; /* --skip PASS ... */
 
 typedef struct ac_options {
@@ -39,6 +52,11 @@ typedef struct ac_options {
     const char *name;         /* C prefix; NULL: from the file name */
     const arenac_pair *dim;   /* pinned symbolic dimensions */
     int32_t n_dims;
+    const arenac_memory *mem; /* none: one arena without a limit */
+    int32_t n_mems;
+    const arenac_pin *pin;    /* where single tensors must lie */
+    int32_t n_pins;
+    const char *budget_memory; /* what `budget` is about; NULL: the first memory */
     arenac_names skip, dump_after;
     const char *stop_after;   /* pass; NULL: none */
     int64_t align;            /* of tensors; 0: the target's default */

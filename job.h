@@ -46,6 +46,11 @@ int ac_job_file(arenac_job *job, const char *path);
 int ac_job_plan(arenac_job *job);
 /* job_price.c: adds to the last diagnostic (over the budget) what options not in use would take. */
 void ac_job_price(arenac_job *job);
+/* job_memory.c: the memories of --mem into *live; E0503 when the options contradict each other. */
+int ac_job_memories(arenac_job *job, ac_live_options *live);
+/* What --pin and --budget NAME= ask of job->live; E0503 when it cannot be. */
+int ac_job_pin(arenac_job *job);
+ac_bytes ac_job_budget(const arenac_job *job); /* of the first memory, -1: none */
 /* Lives of the steps as they stand, packed and checked: live, plan, row. */
 int ac_job_pack(arenac_job *job, ac_live_options live);
 bool ac_job_overlaps(const arenac_job *job); /* do results start inside operands? */

@@ -37,9 +37,9 @@ static void apply(ac_options *o, const fix *f)
 void ac_job_price(arenac_job *job)
 {
     ac_ctx *cx = &job->cx;
-    const ac_bytes budget = job->opt.budget, now = job->plan.arena_bytes;
+    const ac_bytes budget = ac_job_budget(job), now = job->plan.arena_bytes;
     ac_bytes best = now;
-    if (job->opt.reference_tflite || job->opt.preserve_all)
+    if (budget < 0 || job->opt.reference_tflite || job->opt.preserve_all || job->live->problem.n_mems > 2)
         return;
     for (size_t k = 0; k < sizeof FIXES / sizeof *FIXES; k++) {
         const fix *f = &FIXES[k];

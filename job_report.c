@@ -15,7 +15,7 @@ void ac_report_plan(arenac_job *job, const ac_problem *p, const char *format, co
     r->format = format;
     r->target = target;
     r->version = arenac_version();
-    r->budget = job->opt.budget;
+    r->budget = ac_job_budget(job);
     r->live_bound = bound.live;
     r->aligned_bound = bound.aligned;
     r->peak = bound.peak;
@@ -34,8 +34,7 @@ void ac_report_plan(arenac_job *job, const ac_problem *p, const char *format, co
 
 int ac_report_budget(arenac_job *job)
 {
-    const bool over = job->opt.budget >= 0 && job->plan.arena_bytes > job->opt.budget;
-    return over ? ac_report_over_budget(&job->cx, &job->report) : AC_OK;
+    return ac_report_over_budget(&job->cx, &job->report);
 }
 
 void ac_report_steps(arenac_job *job, ac_report_step *step, int32_t n)
@@ -265,6 +264,11 @@ void ac_report_model(arenac_job *job)
     if (r->problem->n_mems > 1)
         r->state_bytes = job->plan.mem_bytes[1];
     constants(job);
+    for (int32_t k = 0; k < job->opt.n_mems; k++)
+        if (job->opt.mem[k].read_only) {
+            r->weight_memory = job->opt.mem[k].name;
+            r->weight_budget = job->opt.mem[k].bytes;
+        }
     ac_report_pass *pass = AC_NEW_N(job->cx.region, ac_report_pass, job->n_passes + 1);
     for (int32_t i = 0; i < job->n_passes; i++)
         pass[i] = (ac_report_pass){job->pass[i].name, job->pass[i].ms, job->pass[i].changed};

@@ -41,7 +41,7 @@ static int try_limit(arenac_job *job, ac_stripe_search *q, ac_live_options live,
 /* The best groups of the steps as they stand in `from`, if they beat *best. */
 static int groups_of(arenac_job *job, const result *from, ac_live_options live, result *best)
 {
-    const ac_bytes budget = job->opt.budget;
+    const ac_bytes budget = ac_job_budget(job);
     ac_stripe_search *q =
         ac_stripe_open(&job->cx, job->graph, from->step, from->n_steps, from->live, job->target, job->opt.exact, live);
     ac_bytes limit = budget > q->least ? budget : q->least;
@@ -60,7 +60,7 @@ static int groups_of(arenac_job *job, const result *from, ac_live_options live, 
 
 int ac_job_stripe(arenac_job *job, ac_live_options live)
 {
-    const ac_bytes budget = job->opt.budget;
+    const ac_bytes budget = ac_job_budget(job);
     const result plain = present(job);
     result best = plain, swapped = plain;
     if (budget >= 0 && plain.plan.arena_bytes <= budget)

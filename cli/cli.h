@@ -29,6 +29,8 @@ typedef struct ac_cli {
     ac_keyfile input[AC_CLI_MAX], compare[AC_CLI_MAX], fixed[AC_CLI_MAX]; /* fixed: --const */
     int32_t n_inputs, n_compares, n_fixed;
     arenac_pair dim[AC_CLI_MAX];
+    arenac_memory mem[AC_CLI_MAX];
+    arenac_pin pin[AC_CLI_MAX];
     const char *skip[AC_CLI_MAX], *dump_after[AC_CLI_MAX];
     bool random, per_node, per_op, json, quiet, time_passes, ignore_offsets, man, color, target_given;
     int64_t seed, runs, max_ulp;

@@ -17,7 +17,8 @@ extern char **environ;
 
 uint8_t *ac_host_at(const ac_host *h, const ac_io *io)
 {
-    return (io->space == AC_SPACE_STATE ? h->state : h->arena) + io->offset;
+    return io->space == AC_SPACE_STATE ? h->state + io->offset
+                                       : h->arena + ac_module_at(h->job->module, io->index, io->offset);
 }
 
 static uint8_t *aligned(void **base, ac_bytes n, ac_bytes align)
@@ -224,7 +225,7 @@ static int run_eval(ac_host *h)
         void **arg = c->n_arg <= 64 ? data : AC_NEW_N(cx->region, void *, c->n_arg);
         for (int32_t a = 0; a < c->n_arg; a++)
             switch (c->arg[a].space) {
-            case AC_SPACE_ARENA: arg[a] = h->arena + c->arg[a].offset; break;
+            case AC_SPACE_ARENA: arg[a] = h->arena + ac_module_at(m, c->arg[a].index, c->arg[a].offset); break;
             case AC_SPACE_STATE: arg[a] = h->state + c->arg[a].offset; break;
             case AC_SPACE_IN:
             case AC_SPACE_OUT: return ac_error(cx, (ac_place){0}, E0901, "the evaluator has no memory of a caller");

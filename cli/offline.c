@@ -54,7 +54,7 @@ static int pack(arenac_job *job, ac_cli_offline *o)
     p->n_mems = 1;
     p->steps = m->n_ops > 0 ? m->n_ops : 1;
     const ac_bytes align = job->opt.align > ALIGN ? job->opt.align : ALIGN;
-    p->mem[0] = (ac_memory){"arena", -1, align};
+    p->mem[0] = (ac_memory){.name = "arena", .capacity = -1, .align = align};
     p->search_steps = job->opt.effort >= 0 ? ac_effort_steps((int)job->opt.effort) + 1 : 0;
     p->search_goal = job->opt.budget;
     ac_offline_lives(cx, m, o->order);

@@ -212,6 +212,52 @@ static bool section(const char *arg, ac_options *opt)
     return code || !strncmp(arg, "rodata=", 7);
 }
 
+/* The text up to one of `ends`, as a string that lives as long as the process; *at moves behind it. */
+static char *word(const char **at, const char *ends)
+{
+    const size_t n = strcspn(*at, ends);
+    char *s = strndup(*at, n);
+    *at += n;
+    return s;
+}
+
+/* NAME:SIZE[@ADDR][,fast|slow][,ro][,align=N] */
+static bool memory(const char *arg, arenac_memory *m)
+{
+    *m = (arenac_memory){.address = -1};
+    m->name = word(&arg, ":=");
+    if (!*m->name || !*arg++ || !ac_parse_size(word(&arg, "@,"), &m->bytes) || m->bytes < 1)
+        return false;
+    if (*arg == '@') {
+        arg++;
+        if (!parse_int(word(&arg, ","), 0, INT64_MAX, &m->address))
+            return false;
+    }
+    while (*arg == ',') {
+        arg++;
+        const char *what = word(&arg, ",");
+        if (!strcmp(what, "fast") || !strcmp(what, "slow"))
+            m->speed = *what == 'f' ? 1 : -1;
+        else if (!strcmp(what, "ro"))
+            m->read_only = true;
+        else if (strncmp(what, "align=", 6) || !parse_int(what + 6, 1, 1 << 20, &m->align) || (m->align & (m->align - 1)))
+            return false;
+    }
+    return true;
+}
+
+/* TENSOR=MEM[@OFFSET]; names of tensors may hold anything, also '=' */
+static bool pin(const char *arg, arenac_pin *p)
+{
+    const char *eq = strrchr(arg, '=');
+    *p = (arenac_pin){.offset = -1};
+    if (!eq || eq == arg)
+        return false;
+    p->tensor = strndup(arg, (size_t)(eq++ - arg));
+    p->memory = word(&eq, "@");
+    return *p->memory && (!*eq || parse_int(eq + 1, 0, INT64_MAX / 4, &p->offset));
+}
+
 static bool push_name(const char **list, arenac_names *names, const char *arg)
 {
     if (names->n == AC_CLI_MAX)
@@ -232,7 +278,13 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_TARGET: c->opt.target = arg; c->target_given = true; return true;
     case OPT_FROM: c->opt.from = arg; return true;
     case OPT_OUTPUTS: c->opt.outputs = arg; return true;
-    case OPT_BUDGET: return ac_parse_size(strchr(arg, '=') ? strchr(arg, '=') + 1 : arg, &c->opt.budget);
+    case OPT_BUDGET: {
+        const char *eq = strchr(arg, '=');
+        c->opt.budget_memory = eq ? strndup(arg, (size_t)(eq - arg)) : NULL;
+        return eq != arg && ac_parse_size(eq ? eq + 1 : arg, &c->opt.budget);
+    }
+    case OPT_MEM: c->opt.mem = c->mem; return c->opt.n_mems < AC_CLI_MAX && memory(arg, &c->mem[c->opt.n_mems++]);
+    case OPT_PIN: c->opt.pin = c->pin; return c->opt.n_pins < AC_CLI_MAX && pin(arg, &c->pin[c->opt.n_pins++]);
     case OPT_EFFORT: return parse_int(arg, 0, 9, &c->opt.effort);
     case OPT_DIM: {
         const char *eq = strchr(arg, '=');

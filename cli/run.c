@@ -3,6 +3,7 @@
 #include "cli/compare.h"
 #include "cli/host.h"
 #include "cli/inputs.h"
+#include "codegen/bind.h"
 #include "cli/npy.h"
 
 #include <errno.h>
@@ -92,7 +93,8 @@ static void look(void *user, int32_t s)
     arenac_job *job = p->run->host.job;
     const ac_tensor *t = ac_node_result(job->step[s]->node);
     int32_t item = job->live->item_of[t->id];
-    const uint8_t *at = p->run->host.arena + job->plan.offset[item] + job->live->delta[t->id];
+    const ac_io io = ac_module_place(&job->live->problem, &job->plan, item, job->live->delta[t->id]);
+    const uint8_t *at = ac_host_at(&p->run->host, &io);
     if (p->recording) {
         p->want[s] = ac_copy(job->cx.region, at, (size_t)ac_tensor_bytes(t));
         return;

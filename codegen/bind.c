@@ -8,17 +8,32 @@ typedef struct span {
     ac_space space;
 } span;
 
+/* Memory m among those of its kind. */
+static int32_t ram_of(const ac_problem *p, int32_t m)
+{
+    int32_t n = 0;
+    for (int32_t k = 0; k < m; k++)
+        n += p->mem[k].use == AC_MEM_RAM;
+    return n;
+}
+
+ac_io ac_module_place(const ac_problem *p, const ac_plan *plan, int32_t item, ac_bytes delta)
+{
+    static const ac_space SPACE[] = {[AC_MEM_RAM] = AC_SPACE_ARENA,
+                                     [AC_MEM_STATE] = AC_SPACE_STATE,
+                                     [AC_MEM_IN] = AC_SPACE_IN,
+                                     [AC_MEM_OUT] = AC_SPACE_OUT};
+    const int32_t m = plan->mem[item];
+    const ac_memory *mem = &p->mem[m];
+    return (ac_io){.space = SPACE[mem->use],
+                   .offset = plan->offset[item] + delta,
+                   .index = mem->use == AC_MEM_RAM ? ram_of(p, m) : mem->index};
+}
+
 static ac_bound_arg place(const ac_binding *b, int32_t item, ac_bytes delta)
 {
-    const int32_t mem = b->plan->mem[item], io = mem - AC_MEM_IO;
-    ac_bound_arg at = {.offset = b->plan->offset[item] + delta};
-    if (io >= 0) {
-        at.space = io < b->n_inputs ? AC_SPACE_IN : AC_SPACE_OUT;
-        at.index = io < b->n_inputs ? io : io - b->n_inputs;
-    } else {
-        at.space = mem == AC_MEM_STATE ? AC_SPACE_STATE : AC_SPACE_ARENA;
-    }
-    return at;
+    const ac_io at = ac_module_place(b->problem, b->plan, item, delta);
+    return (ac_bound_arg){.space = at.space, .offset = at.offset, .index = at.index};
 }
 
 static ac_bytes arg_bytes(const ac_lowered *low, int32_t a)
@@ -116,7 +131,7 @@ static void bind_call(ac_module *m, ac_const_list *consts, ac_call *c, const ac_
 static ac_io io_of(const ac_binding *b, const ac_tensor *t)
 {
     ac_bound_arg at = place(b, b->item_of[t->id], b->delta[t->id]);
-    return (ac_io){t, at.space, at.offset, ac_tensor_bytes(t), false};
+    return (ac_io){.tensor = t, .space = at.space, .offset = at.offset, .bytes = ac_tensor_bytes(t), .index = at.index};
 }
 
 /* An input is clobbered when another item takes any of its bytes, later or (overlap) in the step it dies in, or an
@@ -128,8 +143,8 @@ static bool is_clobbered(const ac_io *io, const ac_graph *g, const ac_binding *b
         return false;
     for (int32_t i = 0; i < b->problem->n; i++) {
         const ac_item *it = &b->problem->item[i];
-        if (i != own && b->plan->mem[i] == 0 && it->size && b->plan->offset[i] < io->offset + io->bytes &&
-            io->offset < b->plan->offset[i] + it->size)
+        if (i != own && b->plan->mem[i] == b->plan->mem[own] && it->size &&
+            b->plan->offset[i] < io->offset + io->bytes && io->offset < b->plan->offset[i] + it->size)
             return true;
     }
     for (int32_t i = 0; i < g->tensor.n; i++) {
@@ -146,34 +161,74 @@ static int by_begin(const void *a, const void *b)
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* The bytes of the arena that nothing alive in step s occupies. */
-static struct ac_dead dead_bytes(ac_module *m, const ac_binding *b, int32_t s)
+/* Adds the bytes of memory `mem` (ram[index]) that nothing alive in step s occupies to `dead`, which has k ranges. */
+static int32_t dead_in(ac_module *m, const ac_binding *b, int32_t s, int32_t mem, int32_t index, struct ac_range *live,
+                       struct ac_range *dead, int32_t k)
 {
-    struct ac_range *live = AC_NEW_N(m->cx->region, struct ac_range, b->problem->n + 1);
-    struct ac_range *dead = AC_NEW_N(m->cx->region, struct ac_range, b->problem->n + 1);
-    int32_t n = 0, k = 0;
+    int32_t n = 0;
     for (int32_t i = 0; i < b->problem->n; i++) {
         const ac_item *it = &b->problem->item[i];
-        if (b->plan->mem[i] == 0 && it->size && it->life.begin <= s && s < it->life.end)
-            live[n++] = (struct ac_range){b->plan->offset[i], b->plan->offset[i] + it->size};
+        if (b->plan->mem[i] == mem && it->size && it->life.begin <= s && s < it->life.end)
+            live[n++] = (struct ac_range){b->plan->offset[i], b->plan->offset[i] + it->size, index};
     }
     qsort(live, (size_t)n, sizeof *live, by_begin);
     ac_bytes at = 0;
     for (int32_t i = 0; i < n; i++) {
         if (live[i].begin > at)
-            dead[k++] = (struct ac_range){at, live[i].begin};
+            dead[k++] = (struct ac_range){at, live[i].begin, index};
         if (live[i].end > at)
             at = live[i].end;
     }
-    if (at < m->arena_bytes)
-        dead[k++] = (struct ac_range){at, m->arena_bytes};
+    if (at < m->ram[index].bytes)
+        dead[k++] = (struct ac_range){at, m->ram[index].bytes, index};
+    return k;
+}
+
+static struct ac_dead dead_bytes(ac_module *m, const ac_binding *b, int32_t s)
+{
+    struct ac_range *live = AC_NEW_N(m->cx->region, struct ac_range, b->problem->n + 1);
+    struct ac_range *dead = AC_NEW_N(m->cx->region, struct ac_range, b->problem->n + m->n_ram);
+    int32_t k = 0, index = 0;
+    for (int32_t mem = 0; mem < b->problem->n_mems; mem++)
+        if (b->problem->mem[mem].use == AC_MEM_RAM)
+            k = dead_in(m, b, s, mem, index++, live, dead, k);
     return (struct ac_dead){dead, k};
+}
+
+/* The memories that tensors lie in; sizes, alignments and places in one block. */
+static void bind_ram(ac_module *m, const ac_binding *b)
+{
+    const ac_problem *p = b->problem;
+    m->ram = AC_NEW_N(m->cx->region, ac_module_ram, p->n_mems);
+    m->n_ram = 0;
+    m->arena_align = 1;
+    m->arena_bytes = m->state_bytes = 0;
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->mem[b->plan->mem[i]].use <= AC_MEM_STATE && p->item[i].align > m->arena_align)
+            m->arena_align = p->item[i].align;
+    for (int32_t k = 0; k < p->n_mems; k++) {
+        const ac_memory *mem = &p->mem[k];
+        if (mem->use == AC_MEM_STATE)
+            m->state_bytes = b->plan->mem_bytes[k];
+        if (mem->use != AC_MEM_RAM)
+            continue;
+        ac_module_ram *ram = &m->ram[m->n_ram++];
+        *ram =
+            (ac_module_ram){.name = mem->name, .bytes = b->plan->mem_bytes[k], .align = m->arena_align, .address = -1};
+        if (p->n_mems > 2 && mem->align > ram->align)
+            ram->align = mem->align;
+        ram->base = ac_align_up(m->arena_bytes, ram->align);
+        m->arena_bytes = ram->bytes ? ram->base + ram->bytes : m->arena_bytes;
+    }
+    for (int32_t k = 0; k < m->n_ram; k++)
+        m->arena_align = m->ram[k].align > m->arena_align ? m->ram[k].align : m->arena_align;
 }
 
 void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, const ac_binding *b)
 {
     ac_region *r = m->cx->region;
     ac_const_list consts = {0};
+    bind_ram(m, b);
     m->call = AC_NEW_N(r, ac_call, n_steps + 1);
     m->n_calls = n_steps;
     for (int32_t s = 0; s < n_steps; s++)

@@ -10,7 +10,6 @@ typedef struct ac_binding {
     int32_t *const *scratch_item;  /* by step and argument */
     const ac_problem *problem;
     const ac_plan *plan;
-    int32_t n_inputs;
 } ac_binding;
 
 /* Distinct constants in order of first use: two that take their bytes straight from the same tensor are one, aligned for both. */
@@ -20,7 +19,10 @@ typedef struct ac_const_list {
 } ac_const_list;
 int32_t ac_const_index(ac_region *r, ac_const_list *list, ac_const *k); /* k's index; added when new. O(1) */
 
-/* Fills call, konst, input, output, state and (with poison) dead of *m; m->cx, name, target ... are set by the caller. */
+/* Fills call, konst, input, output, state, ram, arena and state sizes and (with poison) dead of *m; m->cx, name, target ... are set by the caller. */
 void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, const ac_binding *b);
+
+/* Where byte `delta` of an item lies: space, offset, index. */
+ac_io ac_module_place(const ac_problem *p, const ac_plan *plan, int32_t item, ac_bytes delta);
 
 #endif

@@ -1,4 +1,5 @@
 #include "codegen/c_print.h"
+#include "codegen/module.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,14 @@ static const char *const RESERVED[] = {
     "size_t", "int8_t",   "int16_t",  "int32_t",   "int64_t", "uint8_t",  "uint16_t", "uint32_t", "uint64_t",
     "memcpy", "memset",   "memmove",  "constexpr", "errno",   "near",     "far",      "main",     "thread_local",
 };
+
+bool ac_c_reserved(const char *word)
+{
+    for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++)
+        if (!strcmp(word, RESERVED[i]))
+            return true;
+    return false;
+}
 
 void c_names_open(ac_cnames *n, ac_ctx *cx, const char *prefix)
 {

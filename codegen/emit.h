@@ -33,10 +33,12 @@ int e_blob_header(const ac_module *m, uint8_t header[E_BLOB_HEADER], const uint8
 int e_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
 
 /* emit_c.c */
+const char *e_ram(const ac_emit *e, int32_t index); /* the local pointer to ram[index]: "arena", "mem_dtcm" */
 const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d); /* "(float *)(void *)(arena + 0x40)" */
 const char *e_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
 
 /* emit_header.c */
+const char *e_ram_upper(const ac_module *m, int32_t index); /* "ARENA", "DTCM": in the names of its macros */
 const char *e_upper(const ac_module *m);
 ac_bytes e_stack_bytes(const ac_module *m);
 

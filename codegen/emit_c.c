@@ -13,6 +13,12 @@ static const char *pointer_to(const ac_emit *e, const char *address, ac_dtype d,
     return ac_strf(e->region, readonly ? "(const %s *)(const void *)(%s)" : "(%s *)(void *)(%s)", type, address);
 }
 
+const char *e_ram(const ac_emit *e, int32_t index)
+{
+    const char *name = e->m->ram[index].name;
+    return strcmp(name, "arena") ? ac_strf(e->region, "mem_%s", name) : name;
+}
+
 const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d)
 {
     static const char *const BASE[] = {"arena", "state", "weights", "in", "out"};
@@ -26,7 +32,7 @@ const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d)
     }
     if (at.space == AC_SPACE_PART)
         return "&part";
-    const char *base = BASE[at.space];
+    const char *base = at.space == AC_SPACE_ARENA ? e_ram(e, at.index) : BASE[at.space];
     if (at.space == AC_SPACE_IN || at.space == AC_SPACE_OUT)
         base = ac_strf(r, "%s%d", base, at.index);
     return pointer_to(e,
@@ -41,6 +47,8 @@ static const char *offset_text(const ac_emit *e, const ac_bound_arg *at)
     const char *base = BASE[at->space];
     if (at->space == AC_SPACE_IN || at->space == AC_SPACE_OUT)
         base = ac_strf(e->region, "%s%d ", base, at->index);
+    else if (at->space == AC_SPACE_ARENA && e->m->n_ram > 1)
+        base = ac_strf(e->region, "%s ", e->m->ram[at->index].name);
     return ac_strf(e->region, "%s0x%04llx", base, (unsigned long long)at->offset);
 }
 
@@ -156,21 +164,24 @@ static void print_consts(ac_emit *e, ac_cnames *names)
 
 /* Which memories calls touch. */
 typedef struct touches {
-    bool arena, state, weights, fails;
+    bool state, weights, fails;
+    bool *ram;      /* by index */
     bool *in, *out; /* the caller's own */
 } touches;
 
 static touches no_touches(const ac_emit *e)
 {
     const ac_module *m = e->m;
-    return (touches){.in = AC_NEW_N(e->region, bool, m->n_inputs + 1), .out = AC_NEW_N(e->region, bool, m->n_outputs + 1)};
+    return (touches){.ram = AC_NEW_N(e->region, bool, m->n_ram + 1),
+                     .in = AC_NEW_N(e->region, bool, m->n_inputs + 1), .out = AC_NEW_N(e->region, bool, m->n_outputs + 1)};
 }
 
 static void add_touches(const ac_emit *e, touches *t, const ac_call *c)
 {
     t->fails |= e->m->fn[c->fn]->fails;
     for (int32_t a = 0; a < c->n_arg; a++) {
-        t->arena |= c->arg[a].space == AC_SPACE_ARENA;
+        if (c->arg[a].space == AC_SPACE_ARENA)
+            t->ram[c->arg[a].index] = true;
         t->state |= c->arg[a].space == AC_SPACE_STATE;
         t->weights |= c->arg[a].space == AC_SPACE_CONST && e->weights != AC_WEIGHTS_RODATA;
         if (c->arg[a].space == AC_SPACE_IN)
@@ -184,9 +195,10 @@ static void add_touches(const ac_emit *e, touches *t, const ac_call *c)
 static bool print_memories(ac_emit *e, const touches *t)
 {
     const bool blob = t->weights && e->weights == AC_WEIGHTS_BLOB;
-    bool any = t->arena || t->state || blob;
-    if (t->arena)
-        ac_put(e->to, "    uint8_t *const arena = (uint8_t *)m->arena;\n");
+    bool any = t->state || blob;
+    for (int32_t i = 0; i < e->m->n_ram; any |= t->ram[i++])
+        if (t->ram[i])
+            ac_putf(e->to, "    uint8_t *const %s = (uint8_t *)m->%s;\n", e_ram(e, i), e->m->ram[i].name);
     if (t->state)
         ac_put(e->to, "    uint8_t *const state = (uint8_t *)m->state;\n");
     for (int32_t i = 0; i < e->m->n_inputs; any |= t->in[i++])
@@ -254,7 +266,8 @@ static void print_step(ac_emit *e, int32_t i)
     const ac_loop_fn *fn = m->fn[c->fn];
     ac_putf(e->to, "\n    /* %s: %s */\n", step_title(e, i), e_shapes(e, c, false));
     for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++)
-        ac_putf(e->to, "    memset(arena + 0x%04llx, 0x%02x, 0x%llx);\n", (unsigned long long)m->dead[i].range[k].begin,
+        ac_putf(e->to, "    memset(%s + 0x%04llx, 0x%02x, 0x%llx);\n", e_ram(e, m->dead[i].range[k].ram),
+                (unsigned long long)m->dead[i].range[k].begin,
                 (unsigned)(0xa5 + 0x3b * i) & 0xff,
                 (unsigned long long)(m->dead[i].range[k].end - m->dead[i].range[k].begin));
     ac_putf(e->to, "    %s_STEP_BEGIN(%d);\n    ", e->file.upper, i);
@@ -274,7 +287,8 @@ static void print_run(ac_emit *e)
     touches t = no_touches(e);
     bool uses_m = false;
     for (int32_t i = 0; i < m->n_calls; i++) {
-        t.arena |= m->poison && m->dead && m->dead[i].n > 0;
+        for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++)
+            t.ram[m->dead[i].range[k].ram] = true;
         uses_m |= m->call[i].low->parts > 0;
         if (!m->call[i].low->parts)
             add_touches(e, &t, &m->call[i]);
@@ -335,10 +349,10 @@ static int print_reset(ac_emit *e, ac_cnames *names)
     return AC_OK;
 }
 
-static void check_aligned(ac_emit *e, const char *what)
+static void check_aligned(ac_emit *e, const char *what, const char *align)
 {
-    ac_putf(e->to, "    if (m->%s == NULL || (uintptr_t)m->%s %% %s_ARENA_ALIGN != 0)\n        return %s_EALIGN;\n",
-            what, what, e->file.upper, e->file.upper);
+    ac_putf(e->to, "    if (m->%s == NULL || (uintptr_t)m->%s %% %s_%s_ALIGN != 0)\n        return %s_EALIGN;\n",
+            what, what, e->file.upper, align, e->file.upper);
 }
 
 static int print_init(ac_emit *e)
@@ -361,10 +375,11 @@ static int print_init(ac_emit *e)
     ac_putf(e->to, "int %s_init(const %s_mem *m)\n{\n", p, p);
     if (blob)
         ac_put(e->to, "    const uint8_t *const weights = (const uint8_t *)m->weights;\n    int i;\n");
-    if (m->arena_bytes)
-        check_aligned(e, "arena");
+    for (int32_t i = 0; i < m->n_ram; i++)
+        if (m->ram[i].bytes)
+            check_aligned(e, m->ram[i].name, e_ram_upper(m, i));
     if (m->state_bytes)
-        check_aligned(e, "state");
+        check_aligned(e, "state", e_ram_upper(m, 0));
     if (blob)
         ac_putf(e->to,
                 "    if (weights == NULL || (uintptr_t)m->weights %% 64u != 0)\n"

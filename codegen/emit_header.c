@@ -2,6 +2,7 @@
  * C++. */
 #include "codegen/emit.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -23,16 +24,27 @@ ac_bytes e_stack_bytes(const ac_module *m)
     return ac_align_up(most + 128, 16);
 }
 
-static const char *base_of(ac_space space)
+const char *e_ram_upper(const ac_module *m, int32_t index)
 {
-    return space == AC_SPACE_STATE ? "state" : "arena";
+    char *s = ac_strdup(m->cx->region, m->ram[index].name);
+    for (char *p = s; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    return s;
+}
+
+static const char *base_of(const ac_module *m, const ac_io *io)
+{
+    return io->space == AC_SPACE_STATE ? "state" : m->ram[io->index].name;
 }
 
 static void put_io_macros(const ac_module *m, ac_sink *to, const char *kind, int32_t i, const ac_io *io)
 {
     const char *U = e_upper(m);
     const ac_tensor *t = io->tensor;
-    const char *at = io->space == AC_SPACE_STATE ? " in state" : "";
+    const char *at = io->space == AC_SPACE_STATE ? " in state"
+                     : io->space == AC_SPACE_ARENA && m->n_ram > 1
+                         ? ac_strf(m->cx->region, " in %s", m->ram[io->index].name)
+                         : "";
     ac_region *r = m->cx->region;
     if (io->space == AC_SPACE_IN || io->space == AC_SPACE_OUT)
         ac_putf(to, "/* %s[%d]: %s %s, in the caller's memory, aligned for its type */\n",
@@ -67,7 +79,7 @@ static void put_accessor(const ac_module *m, ac_sink *to, const char *kind, int3
             "{\n"
             "    return (%s%s *)(%svoid *)((%suint8_t *)m->%s + %s_%s%d_OFFSET);\n"
             "}\n",
-            c, type, p, kind, i, p, c, type, c, c, base_of(io->space), U, input ? "IN" : "OUT", i);
+            c, type, p, kind, i, p, c, type, c, c, base_of(m, io), U, input ? "IN" : "OUT", i);
 }
 
 static void put_first_comment(const ac_module *m, ac_sink *to)
@@ -78,7 +90,9 @@ static void put_first_comment(const ac_module *m, ac_sink *to)
         ac_putf(to, " (sha256 %s)", m->sha256);
     if (m->options && *m->options)
         ac_putf(to, "; options: %s", c_comment_text(r, m->options));
-    ac_putf(to, "\n * arena %s B%s", ac_commas(m->cx, m->arena_bytes), m->optimal ? ", optimal" : "");
+    for (int32_t i = 0; i < m->n_ram; i++)
+        ac_putf(to, "%s%s %s B%s", i ? ", " : "\n * ", m->ram[i].name, ac_commas(m->cx, m->ram[i].bytes),
+                !i && m->optimal ? ", optimal" : "");
     const char *word = "";
     for (int32_t i = 0; i < m->n_inputs; i++)
         if (m->input[i].clobbered) {
@@ -87,7 +101,7 @@ static void put_first_comment(const ac_module *m, ac_sink *to)
         }
     if (*word)
         ac_putf(to, " overwritten by %s_run", m->name);
-    ac_put(to, ". Safe to call from several threads with distinct arenas. */\n");
+    ac_putf(to, ". Safe to call from several threads with distinct %s. */\n", m->n_ram > 1 ? "memories" : "arenas");
 }
 
 /* For programs on a host: memory found by the runtime, tensors handed over as DLPack's. */
@@ -103,6 +117,13 @@ static void put_host_api(const ac_module *m, ac_sink *to)
             p, p, p, p, p, p, p, p, p);
 }
 
+/* Blanks behind a name and a semicolon up to a column. */
+static int pad_to(int column, const char *name)
+{
+    const int n = (int)strlen(name);
+    return n < column ? column - n : 1;
+}
+
 int ac_emit_header(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name, *U = e_upper(m);
@@ -111,8 +132,14 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
             "#ifndef %s_H\n#define %s_H\n#include <stddef.h>\n#include <stdint.h>\n%s"
             "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
             U, U, m->caller_io ? "#include \"arn_host.h\" /* runtime/ of arenac: --emit rt copies it */\n" : "");
-    ac_putf(to, "#define %s_ARENA_BYTES %lldu\n", U, (long long)m->arena_bytes);
-    ac_putf(to, "#define %s_ARENA_ALIGN %lldu\n", U, (long long)(m->arena_align > 0 ? m->arena_align : 1));
+    for (int32_t i = 0; i < m->n_ram; i++) {
+        const ac_module_ram *ram = &m->ram[i];
+        ac_putf(to, "#define %s_%s_BYTES %lldu\n", U, e_ram_upper(m, i), (long long)ram->bytes);
+        ac_putf(to, "#define %s_%s_ALIGN %lldu\n", U, e_ram_upper(m, i), (long long)(ram->align > 0 ? ram->align : 1));
+        if (ram->address >= 0)
+            ac_putf(to, "#define %s_%s_ADDR 0x%08llxu /* where it was said to be */\n", U, e_ram_upper(m, i),
+                    (unsigned long long)ram->address);
+    }
     ac_putf(to, "#define %s_STATE_BYTES %lldu\n", U, (long long)m->state_bytes);
     ac_putf(to, "#define %s_STACK_BYTES %lldu /* of %s_run: an estimate, measure before you rely on it */\n", U,
             (long long)e_stack_bytes(m), p);
@@ -141,11 +168,16 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
     bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
     ac_putf(to,
             "\ntypedef struct %s_mem { /* one pointer for each memory of the plan */\n"
-            "    void *arena;         /* %s_ARENA_BYTES, aligned to %s_ARENA_ALIGN */\n"
+            "    void *%s;%*s/* %s_%s_BYTES, aligned to %s_%s_ALIGN */\n"
             "    const void *weights; /* %s */\n",
-            p, U, U, blob ? "the blob, aligned to 64" : "not used: NULL");
+            p, m->ram[0].name, pad_to(14, m->ram[0].name), "", U, e_ram_upper(m, 0), U, e_ram_upper(m, 0),
+            blob ? "the blob, aligned to 64" : "not used: NULL");
     if (m->state_bytes)
-        ac_putf(to, "    void *state;         /* %s_STATE_BYTES, aligned as the arena; kept between runs */\n", U);
+        ac_putf(to, "    void *state;         /* %s_STATE_BYTES, aligned as the %s; kept between runs */\n", U,
+                m->ram[0].name);
+    for (int32_t i = 1; i < m->n_ram; i++)
+        ac_putf(to, "    void *%s;%*s/* %s_%s_BYTES, aligned to %s_%s_ALIGN */\n", m->ram[i].name,
+                pad_to(14, m->ram[i].name), "", U, e_ram_upper(m, i), U, e_ram_upper(m, i));
     if (m->caller_io && m->n_inputs)
         ac_putf(to, "    const void *in[%d];   /* the caller's, only read */\n", m->n_inputs);
     if (m->caller_io && m->n_outputs)

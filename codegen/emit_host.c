@@ -58,7 +58,7 @@ static void put_tensor(ac_emit *e, const char *kind, int32_t i, const ac_io *io)
 {
     const ac_tensor *t = io->tensor;
     const char *p = e->m->name, *data = "NULL";
-    ac_bytes offset = io->offset;
+    ac_bytes offset = io->space == AC_SPACE_ARENA ? ac_module_at(e->m, io->index, io->offset) : io->offset;
     if (io->space == AC_SPACE_CONST) {
         offset = e->weights == AC_WEIGHTS_RODATA ? 0 : e->offset[io->offset];
         if (e->weights == AC_WEIGHTS_RODATA)
@@ -111,8 +111,12 @@ static void put_entry(ac_emit *e, const char *verb, const char *params, const ch
 {
     const char *p = e->m->name;
     ac_putf(e->to,
-            "static int %s_host_%s(%s)\n{\n    %s_mem m;\n    m.arena = a->arena;\n    m.weights = a->weights;\n", p,
-            verb, params, p);
+            "static int %s_host_%s(%s)\n{\n    %s_mem m;\n    m.weights = a->weights;\n", p, verb, params, p);
+    for (int32_t i = 0; i < e->m->n_ram; i++) /* all of them are one block here */
+        if (e->m->ram[i].base)
+            ac_putf(e->to, "    m.%s = (uint8_t *)a->arena + %lld;\n", e->m->ram[i].name, (long long)e->m->ram[i].base);
+        else
+            ac_putf(e->to, "    m.%s = a->arena;\n", e->m->ram[i].name);
     if (e->m->state_bytes)
         ac_put(e->to, "    m.state = a->state;\n");
     for (int32_t i = 0; e->m->caller_io && i < e->m->n_inputs; i++)
@@ -141,8 +145,8 @@ void e_host_model(ac_emit *e)
     ac_putf(e->to, "extern const struct arn_model %s_model;\nconst struct arn_model %s_model = {\n", p, p);
     ac_putf(e->to, "    %du, %s, %s, %s,\n", (int)ARN_ABI, quoted(e, p), quoted(e, m->version),
             quoted(e, m->target->name));
-    ac_putf(e->to, "    %s_ARENA_BYTES, %s_ARENA_ALIGN, %s_STATE_BYTES, %lldu, %d,\n", e->file.upper, e->file.upper,
-            e->file.upper, blob ? (long long)e->total : 0,
+    ac_putf(e->to, "    %lldu, %lldu, %s_STATE_BYTES, %lldu, %d,\n", (long long)m->arena_bytes,
+            (long long)(m->arena_align > 0 ? m->arena_align : 1), e->file.upper, blob ? (long long)e->total : 0,
             e->weights == AC_WEIGHTS_RODATA ? ARN_WEIGHTS_RODATA
             : e->weights == AC_WEIGHTS_ASM  ? ARN_WEIGHTS_ASM
                                             : ARN_WEIGHTS_BLOB);

@@ -22,7 +22,7 @@ typedef enum ac_space {
 typedef struct ac_bound_arg {
     ac_space space;
     ac_bytes offset;          /* bytes from the memory's base; CONST: index in ac_module.konst */
-    int32_t index;            /* IN, OUT: which one */
+    int32_t index;            /* IN, OUT: which one; ARENA: index in ac_module.ram */
     bool shares;              /* overlaps another argument of the same call: no restrict, no noalias */
 } ac_bound_arg;
 
@@ -39,8 +39,18 @@ typedef struct ac_io {        /* a graph input or output, or a state tensor */
     const ac_tensor *tensor;
     ac_space space;
     ac_bytes offset, bytes;
+    int32_t index;            /* ARENA: index in ac_module.ram */
     bool clobbered;           /* inputs: bytes are reused before run returns */
 } ac_io;
+
+/* One memory that tensors lie in, and one pointer of the API. Those who hold all of them in one block (hosts) find it at
+ * `base` in there. */
+typedef struct ac_module_ram {
+    const char *name;         /* C identifier, lower case: "arena", "dtcm" */
+    ac_bytes bytes, align;    /* align: of its address */
+    ac_bytes base;
+    int64_t address;          /* where the caller said it is; -1: not said */
+} ac_module_ram;
 
 typedef enum ac_weights { AC_WEIGHTS_AUTO, AC_WEIGHTS_RODATA, AC_WEIGHTS_ASM, AC_WEIGHTS_BLOB } ac_weights;
 
@@ -60,7 +70,9 @@ typedef struct ac_module {
     int32_t n_konst;
     ac_io *input, *output, *state;
     int32_t n_inputs, n_outputs, n_states;
-    ac_bytes arena_bytes, arena_align, state_bytes;
+    ac_module_ram *ram;       /* at least 1, "arena" without --mem */
+    int32_t n_ram;
+    ac_bytes arena_bytes, arena_align, state_bytes; /* arena: all of ram in one block */
     bool optimal;             /* the plan meets its bound */
     ac_weights weights;
     const char *section_code, *section_rodata; /* of objects; NULL: the usual ones */
@@ -68,12 +80,18 @@ typedef struct ac_module {
     bool poison;              /* debug build of the code: fill the arena's dead bytes between calls and check */
     bool host;                /* for `run` and `bench`: also exports a struct of function pointers, see emit_c.c */
     bool caller_io;           /* inputs and outputs are the caller's memory; implies host and the API of runtime/arn_host.h */
-    /* Per call, for poison: byte ranges of the arena that are dead before it runs. Sorted, disjoint. NULL without poison. */
-    struct ac_dead { const struct ac_range { ac_bytes begin, end; } *range; int32_t n; } *dead;
+    /* Per call, for poison: byte ranges of `ram` that are dead before it runs. Sorted, disjoint. NULL without poison. */
+    struct ac_dead { const struct ac_range { ac_bytes begin, end; int32_t ram; } *range; int32_t n; } *dead;
 } ac_module;
 
 /* dedupe.c: fills fn, n_fn, call[].fn: structurally equal loop functions become one. */
 void ac_module_dedupe(ac_module *m);
+
+/* c_names.c: a word that C, C++ or what generated code includes takes for itself. */
+bool ac_c_reserved(const char *word);
+
+/* Where byte `offset` of ram[index] lies when all of them are one block. */
+static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes offset) { return m->ram[index].base + offset; }
 
 /* Layout of the constants in one block (blob and asm): offset of each, total. Alignment of each is respected; the block starts
  * with a 64-byte header for the blob form (magic, version, total bytes, checksum). */

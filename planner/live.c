@@ -1,6 +1,10 @@
 #include "planner/live.h"
 
+#include "ir/loop/traffic.h"
+
 #include <string.h>
+
+enum { ARENA, STATE }; /* memories that every model has */
 
 typedef struct live {
     ac_ctx *cx;
@@ -151,6 +155,8 @@ static void items(live *v)
     o->problem.item = AC_NEW_N(r, ac_item, room);
     o->owner = AC_NEW_N(r, ac_tensor *, room);
     int32_t n = 0;
+    const int32_t home = o->problem.n_mems > 2 ? -1 : ARENA; /* -1: any of `homes` */
+    const uint32_t homes = home < 0 ? ~(1u << STATE) & ((1u << (o->problem.n_mems - 1)) * 2u - 1u) : 0;
     for (int32_t i = 0; i < g->tensor.n; i++) {
         ac_tensor *t = g->tensor.item[i];
         if (t->root || o->first[i] < 0 || ac_tensor_is_const(t) || find(v, i) != i)
@@ -163,7 +169,8 @@ static void items(live *v)
         it->align = v->opt.align;
         it->life = (ac_life){v->group_first[i], v->group_last[i] + 1};
         it->fixed = -1;
-        it->mem = t->state ? AC_MEM_STATE : AC_MEM_ARENA;
+        it->mem = t->state ? STATE : home;
+        it->mems = t->state ? 0 : homes;
         it->kind = t->state ? AC_ITEM_STATE : t->input ? AC_ITEM_INPUT : t->output ? AC_ITEM_OUTPUT : AC_ITEM_TENSOR;
     }
     for (int32_t i = 0; i < g->tensor.n; i++) {
@@ -191,11 +198,49 @@ static void items(live *v)
             it->align = low->fn->buf.item[a].align > v->opt.align ? low->fn->buf.item[a].align : v->opt.align;
             it->life = (ac_life){s, s + 1};
             it->fixed = -1;
-            it->mem = AC_MEM_ARENA;
+            it->mem = home;
+            it->mems = homes;
             it->kind = AC_ITEM_SCRATCH;
         }
     }
     o->problem.n = n;
+}
+
+/* State is always the second, so that a plan without --mem and one with it look alike. */
+static void memories(live *v)
+{
+    static const ac_memory ONE = {.name = "arena", .capacity = -1};
+    ac_problem *p = &v->out->problem;
+    const ac_memory *ram = v->opt.ram ? v->opt.ram : &ONE;
+    p->n_mems = v->opt.ram ? v->opt.n_ram + 1 : 2;
+    p->mem = AC_NEW_N(v->cx->region, ac_memory, p->n_mems);
+    for (int32_t m = 0, k = 0; m < p->n_mems; m++) {
+        if (m == STATE && v->opt.state.name)
+            p->mem[m] = v->opt.state;
+        else
+            p->mem[m] = m == STATE ? (ac_memory){.name = "state", .capacity = -1, .use = AC_MEM_STATE} : ram[k++];
+        if (p->mem[m].align < v->opt.align)
+            p->mem[m].align = v->opt.align;
+    }
+}
+
+/* What each step moves, by its loops. */
+static void traffic(live *v, ac_region *tmp)
+{
+    ac_liveness *o = v->out;
+    for (int32_t s = 0; s < v->n_steps; s++) {
+        const ac_lowered *low = v->step[s];
+        int64_t *bytes = AC_NEW_N(tmp, int64_t, low->fn->buf.n + 1);
+        ac_loop_traffic(low->fn, bytes);
+        for (int32_t a = 0; a < low->arg.n; a++) {
+            const ac_arg *x = &low->arg.item[a];
+            const int32_t i = x->kind == AC_ARG_SCRATCH  ? o->scratch_item[s][a]
+                              : x->kind == AC_ARG_TENSOR ? o->item_of[x->tensor->id]
+                                                         : -1;
+            if (i >= 0)
+                o->problem.item[i].traffic += bytes[a] * (low->parts ? low->parts : 1);
+        }
+    }
 }
 
 /* Inputs and outputs in memories of their own; the caller's addresses are aligned for their type and no more. */
@@ -203,19 +248,24 @@ static void io_memories(live *v)
 {
     const ac_graph *g = v->g;
     ac_problem *p = &v->out->problem;
-    const int32_t n_io = g->input.n + g->output.n;
-    ac_memory *mem = AC_NEW_N(v->cx->region, ac_memory, AC_MEM_IO + n_io);
-    memcpy(mem, p->mem, AC_MEM_IO * sizeof *mem);
+    const int32_t n_io = g->input.n + g->output.n, n = p->n_mems;
+    ac_memory *mem = AC_NEW_N(v->cx->region, ac_memory, n + n_io);
+    memcpy(mem, p->mem, (size_t)n * sizeof *mem);
     for (int32_t k = 0; k < n_io; k++) {
         const bool in = k < g->input.n;
         const ac_tensor *t = in ? g->input.item[k] : g->output.item[k - g->input.n];
         ac_item *it = &p->item[v->out->item_of[t->id]];
-        mem[AC_MEM_IO + k] = (ac_memory){ac_internf(v->cx, in ? "in%d" : "out%d", in ? k : k - g->input.n), -1, 1};
-        it->mem = AC_MEM_IO + k;
+        const int32_t index = in ? k : k - g->input.n;
+        mem[n + k] = (ac_memory){.name = ac_internf(v->cx, in ? "in%d" : "out%d", index),
+                                 .capacity = -1,
+                                 .align = 1,
+                                 .use = in ? AC_MEM_IN : AC_MEM_OUT,
+                                 .index = index};
+        it->mem = n + k;
         it->align = ac_dtype_size(t->dtype, 1);
     }
     p->mem = mem;
-    p->n_mems = AC_MEM_IO + n_io;
+    p->n_mems = n + n_io;
 }
 
 ac_liveness *ac_live(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, ac_live_options opt)
@@ -240,13 +290,12 @@ ac_liveness *ac_live(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int
         o->item_of[i] = o->first[i] = o->last[i] = -1;
     }
     o->problem.steps = n_steps > 0 ? n_steps : 1;
-    o->problem.n_mems = AC_MEM_IO;
-    o->problem.mem = AC_NEW_N(r, ac_memory, AC_MEM_IO);
-    o->problem.mem[AC_MEM_ARENA] = (ac_memory){"arena", -1, opt.align};
-    o->problem.mem[AC_MEM_STATE] = (ac_memory){"state", -1, opt.align};
+    memories(&v);
     lives(&v);
     merge_in_place(&v);
     items(&v);
+    if (o->problem.n_mems > 2)
+        traffic(&v, tmp);
     if (opt.caller_io)
         io_memories(&v);
     ac_region_close(tmp);

@@ -24,10 +24,13 @@ typedef struct ac_live_options {
     bool inplace;        /* results may take their operand's place */
     bool caller_io;      /* graph inputs and outputs are the caller's own memory, a memory each; inputs are only read */
     ac_bytes align;      /* of every tensor */
+    const ac_memory *ram; /* memories that tensors may lie in, best first; NULL: one, without a limit, named "arena" */
+    int32_t n_ram;
+    ac_memory state;     /* zeroed: no limit */
 } ac_live_options;
 
 typedef struct ac_liveness {
-    ac_problem problem;      /* memories AC_MEM_ARENA, AC_MEM_STATE, and with caller_io "in0", ..., "out0", ... */
+    ac_problem problem;      /* memories: the first of ram, state, the rest of ram, and with caller_io "in0", ..., "out0", ... */
     int32_t *item_of;        /* by tensor id: item, -1: none (constant, internal) */
     ac_bytes *delta;         /* by tensor id: offset inside the item */
     const char **alias_how;  /* by tensor id: "view", "in-place" or NULL: has the item to itself */

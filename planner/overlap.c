@@ -84,7 +84,7 @@ static int32_t dying(const rules *v, ac_step s, int32_t b, int32_t *list, int32_
     int32_t n = 0;
     for (int32_t i = 0; i < low->arg.n && n < room; i++) {
         const int32_t a = item_of(v, low, i);
-        bool fit = a >= 0 && a != b && v->live->problem.item[a].mem == AC_MEM_ARENA && !v->outlives[a] &&
+        bool fit = a >= 0 && a != b && ac_item_in_ram(&v->live->problem, &v->live->problem.item[a]) && !v->outlives[a] &&
                    v->live->problem.item[a].life.end == s + 1 && v->live->problem.item[a].life.begin < s + 1;
         for (int32_t k = 0; k < low->arg.n && fit; k++) /* written too: nothing to gain from it */
             fit = item_of(v, low, k) != a || low->fn->buf.item[k].role == AC_BUF_IN;
@@ -157,7 +157,7 @@ void ac_overlap_rules(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, in
             bool first = b >= 0 && !step[s]->parts && step[s]->fn->buf.item[o].role == AC_BUF_OUT;
             for (int32_t k = 0; k < o && first; k++)
                 first = item_of(&v, step[s], k) != b;
-            if (first && p->item[b].mem == AC_MEM_ARENA && p->item[b].life.begin == s && p->item[b].kind != AC_ITEM_INPUT)
+            if (first && ac_item_in_ram(p, &p->item[b]) && p->item[b].life.begin == s && p->item[b].kind != AC_ITEM_INPUT)
                 pairs_of(&v, s, b);
         }
     p->pair = v.pair;

@@ -43,6 +43,7 @@ typedef struct ac_item {
     ac_item_kind kind;
     const ac_gap *gaps;  /* sorted by begin, disjoint; n_gaps of them */
     int32_t n_gaps;
+    int64_t traffic;     /* bytes read and written in a run; with several memories, what should lie in the first of them */
 } ac_item;
 
 /* Items a and b are alive together in exactly the steps of `life`, where they may share bytes if
@@ -54,14 +55,19 @@ typedef struct ac_pair {
     ac_bytes max_below, min_above;
 } ac_pair;
 
-/* The memories of a model's plan: the arena, the state, then one for each graph input and output that is the caller's own. */
-enum { AC_MEM_ARENA, AC_MEM_STATE, AC_MEM_IO };
+
+/* What a memory of a model's plan is for: anything, state alone, or a graph input or output that is the caller's own. */
+typedef enum ac_mem_use { AC_MEM_RAM, AC_MEM_STATE, AC_MEM_IN, AC_MEM_OUT } ac_mem_use;
 
 typedef struct ac_memory {
     const char *name;    /* "arena", "state", "dtcm" ... */
     ac_bytes capacity;   /* -1: no limit */
     ac_bytes align;      /* of its base address */
+    ac_mem_use use;
+    int32_t index;       /* IN, OUT: which one */
 } ac_memory;
+
+enum { AC_MAX_MEMS = 32 }; /* memories that ac_item.mems can name */
 
 typedef struct ac_problem {
     ac_item *item;    int32_t n;
@@ -72,6 +78,9 @@ typedef struct ac_problem {
     ac_bytes search_goal;              /* > 0: "exact" stops at the first plan of memory 0 with so many bytes or fewer */
     ac_sink *search_certificate;       /* NULL, or where "exact" writes why nothing smaller exists, see docs/certificates.md */
 } ac_problem;
+
+/* Does the item lie in a memory that other items may share, whichever it is? */
+static inline bool ac_item_in_ram(const ac_problem *p, const ac_item *it) { return it->mem < 0 || p->mem[it->mem].use == AC_MEM_RAM; }
 
 /* Why no plan is smaller: it meets ac_plan.bound, or a search of every smaller one failed and can be replayed. */
 typedef enum ac_proof { AC_PROOF_NONE, AC_PROOF_BOUND, AC_PROOF_CERTIFICATE } ac_proof;
@@ -113,8 +122,9 @@ ac_bound ac_problem_bound(const ac_problem *p, ac_region *tmp);
 int ac_plan_check(ac_ctx *cx, const char *file, const ac_problem *p, const ac_plan *plan);
 
 /* solve.c - runs a strategy by name, or for "auto" every heuristic and keeps the smallest (ties: the first of
- * strategies.def); fills *out, runs ac_plan_check on it, AC_FAIL if that fails or a strategy refuses. Capacities move items that
- * may go elsewhere to the next memory; a plan that is still over one is a valid plan: ac_report_over_budget judges it.
+ * strategies.def); fills *out, runs ac_plan_check on it, AC_FAIL if that fails or a strategy refuses. Memories are in order of
+ * preference: each keeps what fits and is worth most (assign.h), the rest goes on to the next that allows it; a plan that is
+ * still over a capacity is a valid plan: ac_report_over_budget judges it.
  * out->bound is that of the items that ended up in memory 0. A row of a strategy that refused has arena_bytes -1. */
 typedef struct ac_result { const char *strategy; ac_bytes arena_bytes; } ac_result; /* one row of the -vv table */
 int ac_solve(ac_ctx *cx, const ac_problem *p, const char *strategy, ac_plan *out);

@@ -32,6 +32,8 @@ typedef struct ac_report {
     const char *file, *format;         /* "vww.tflite", "TFLite v3, int8" */
     const char *target, *version;
     int32_t n_file_ops, n_activations, n_constants;
+    const char *weight_memory;         /* the read-only memory that weights lie in; NULL: not said */
+    ac_bytes weight_budget;            /* its size */
     ac_bytes weight_bytes, state_bytes, scratch_bytes, code_bytes /* estimate */, stack_bytes;
     int64_t macs;
     ac_bytes budget;                   /* -1: none */

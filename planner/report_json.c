@@ -48,6 +48,10 @@ static void put_memories(ac_json *j, const ac_report *r)
         ac_json_int(j, "bytes", r->plan->mem_bytes[m]);
         put_null_or_int(j, "capacity_bytes", capacity, capacity >= 0);
         ac_json_int(j, "align_bytes", mem->align);
+        int64_t traffic = 0;
+        for (int32_t i = 0; i < r->problem->n; i++)
+            traffic += r->plan->mem[i] == m ? r->problem->item[i].traffic / 1024 : 0;
+        put_null_or_int(j, "traffic_kib_per_run", traffic, r->problem->n_mems > 2);
         ac_json_end(j);
     }
     ac_json_end(j);

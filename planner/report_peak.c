@@ -109,5 +109,10 @@ int ac_report_over_budget(ac_ctx *cx, const ac_report *r)
         over(cx, r, m, budget);
         rc = AC_FAIL;
     }
+    if (r->weight_memory && r->weight_bytes > r->weight_budget)
+        rc = ac_error(cx, (ac_place){.file = r->file}, E0401,
+                      "memory '%s' is over its budget: the weights need %s B, it has %s B, %s B too much", r->weight_memory,
+                      ac_commas(cx, r->weight_bytes), ac_commas(cx, r->weight_budget),
+                      ac_commas(cx, r->weight_bytes - r->weight_budget));
     return rc;
 }

@@ -80,10 +80,38 @@ static void put_budget(const text *t, ac_bytes used, ac_bytes budget)
         ac_put(t->to, "  OVER");
 }
 
+/* With several memories: how much of the traffic a memory has and, behind the first, what lies in it. */
+static void put_share(const text *t, int32_t m)
+{
+    enum { SHOWN = 6 };
+    const ac_report *r = t->r;
+    const ac_problem *p = r->problem;
+    double here = 0, all = 0;
+    int32_t n = 0;
+    for (int32_t i = 0; i < p->n; i++) {
+        const double x = (double)p->item[i].traffic;
+        all += x;
+        here += r->plan->mem[i] == m ? x : 0;
+    }
+    ac_putf(t->to, "  %5.1f %% of all tensor traffic", all > 0 ? 100 * here / all : 0);
+    for (int32_t i = 0; i < p->n && m; i++) {
+        if (r->plan->mem[i] != m || !p->item[i].size)
+            continue;
+        if (n++ < SHOWN)
+            ac_putf(t->to, "%s%s", n == 1 ? "\n                      tensors: " : " ", p->item[i].name);
+    }
+    if (n > SHOWN)
+        ac_putf(t->to, " and %d more", n - SHOWN);
+}
+
 static void put_sizes(const text *t)
 {
     const ac_report *r = t->r;
     const ac_problem *p = r->problem;
+    int32_t n_ram = 0;
+    for (int32_t m = 0; m < p->n_mems; m++)
+        n_ram += p->mem[m].use == AC_MEM_RAM;
+    const bool several = n_ram > 1;
     for (int32_t m = 0; m < p->n_mems; m++) {
         ac_bytes budget = p->mem[m].capacity;
         if (!m && r->budget >= 0)
@@ -91,6 +119,8 @@ static void put_sizes(const text *t)
         put_size(t, m ? "" : "RAM", p->mem[m].name, r->plan->mem_bytes[m]);
         if (budget >= 0)
             put_budget(t, r->plan->mem_bytes[m], budget);
+        if (several && p->mem[m].use == AC_MEM_RAM)
+            put_share(t, m);
         ac_putc(t->to, '\n');
     }
     if (!r->n_steps && !r->n_tensors) /* intervals only: there is no code and no data */
@@ -109,6 +139,10 @@ static void put_sizes(const text *t)
         ac_put(t->to, "   (estimate)\n");
     }
     put_size(t, "ROM", "weights", r->weight_bytes);
+    if (r->weight_memory) {
+        put_budget(t, r->weight_bytes, r->weight_budget);
+        ac_putf(t->to, "  %s", r->weight_memory);
+    }
     ac_putc(t->to, '\n');
     if (r->code_bytes) {
         put_size(t, "", "code", r->code_bytes);
@@ -235,8 +269,8 @@ static void put_peak(const text *t)
         const ac_item *it = &r->problem->item[row[k].item];
         ac_bytes at = r->plan->offset[row[k].item];
         const char *type = x ? ac_strf(t->to->cx->region, "%s %s", x->dtype, x->shape) : "";
-        ac_putf(t->to, "       %-*s  %-*s %11s B   0x%05llx-0x%05llx", wide, short_name(t, x ? x->name : it->name), typed, type,
-                commas(t, row[k].bytes), (unsigned long long)at,
+        ac_putf(t->to, "       %-*s  %-*s %11s B   0x%05llx-0x%05llx", wide, short_name(t, x ? x->name : it->name),
+                typed, type, commas(t, row[k].bytes), (unsigned long long)at,
                 (unsigned long long)(at + (it->size ? it->size - 1 : 0)));
         if (x)
             ac_putf(t->to, "   %s\n", role(t, x, r->peak));

@@ -2,8 +2,10 @@
  * kept.
  *
  * With one memory the strategies see the problem as it is. With several, every item starts in its own memory or in the
- * first it may use; the memories are packed one after the other, and while one is over its capacity its largest movable
- * item at fault goes on to the next memory that allows it. */
+ * first it may use, and the memories are packed one after the other. Of what wants to lie in a memory, what is worth
+ * most stays (assign.h), the rest goes on to the next that allows it; so do, one by one, items that spoil the packing.
+ */
+#include "planner/assign.h"
 #include "planner/place.h"
 
 #include "base/vec.h"
@@ -23,6 +25,7 @@ enum {
     N_STRATEGIES = sizeof STRATEGIES / sizeof *STRATEGIES,
     ALL = -1,
     EVICT_ROUNDS = 64,
+    REFILL_TRIES = 16,
     LARGE = 20000, /* items; from here on the best heuristic goes first, and the others only if it misses the bound */
     SEARCH_ITEMS = 2048,
     /* `auto` ends with an exact search when the others missed the bound: 0.04 s for 100 items, 1 s for 500. */
@@ -53,11 +56,13 @@ static bool run(job *j, int32_t k, const ac_problem *p, const ac_bytes *so_far, 
     ac_region *own = ac_region_open(&j->cx->heap);
     bool solved;
     if (STRATEGIES[k].solve == solve_exact) {
-        bool decide = p->search_goal > 0 || p->mem[0].capacity >= 0;
+        const ac_bytes capacity = p->mem[0].capacity; /* matters to a search only if nothing fits so far */
+        const bool over = capacity >= 0 && !(j->which == ALL && ac_problem_top(p, so_far) <= capacity);
+        const bool decide = p->search_goal > 0 || over;
         ac_exact_options o = {.steps = ac_effort_steps(AC_EFFORT_DEFAULT),
                               .seeded = j->which == ALL,
                               .certificate = p->search_certificate};
-        o.capacity = p->search_goal > 0 ? p->search_goal : p->mem[0].capacity;
+        o.capacity = p->search_goal > 0 ? p->search_goal : over ? capacity : -1;
         if (p->search_steps)
             o.steps = p->search_steps;
         else if (j->which == ALL && !decide)
@@ -171,33 +176,61 @@ static ac_problem part_of(const job *j, int32_t m, int32_t *back, ac_region *tmp
     return q;
 }
 
-/* Sends items on from the overfull memory m: the largest one that ends above the capacity or, while even the live bound
- * is above it, is alive at the peak; after many rounds all that end above. false: nobody can go. */
-static bool evict(job *j, int32_t m, const ac_problem *q, const int32_t *back, const ac_bytes *offset, ac_bound bound,
-                  int32_t round)
+/* May item i leave memory m, where it is now, for a later one? */
+static bool movable(const job *j, int32_t i, int32_t m)
 {
-    ac_bytes capacity = j->p->mem[m].capacity;
-    int32_t largest = -1;
+    const ac_item *it = &j->p->item[i];
+    return j->plan->mem[i] == m && it->size && it->fixed < 0 && it->mem < 0 &&
+           next_memory(j->p, it, m + 1) < j->p->n_mems;
+}
+
+static void send_on(job *j, int32_t i, int32_t m)
+{
+    j->plan->mem[i] = next_memory(j->p, &j->p->item[i], m + 1);
+}
+
+/* What is worth most among all that may lie in memory m stays there, by the sum of bytes alive in each step. */
+static void choose(job *j, int32_t m, const int64_t *value, ac_region *tmp)
+{
+    bool *keep = AC_NEW_N(tmp, bool, j->p->n);
+    bool any = false;
+    for (int32_t i = 0; i < j->p->n; i++)
+        any |= keep[i] = movable(j, i, m);
+    if (!any)
+        return;
+    ac_assign_choose(j->p, j->plan->mem, m, value, keep, tmp);
+    for (int32_t i = 0; i < j->p->n; i++)
+        if (movable(j, i, m) && !keep[i])
+            send_on(j, i, m);
+}
+
+/* Sends items on from memory m, in which they cannot be packed although their bytes would do: of those that end above
+ * the capacity the one worth least per byte; after many rounds all of them. false: nobody can go. */
+static bool evict(job *j, int32_t m, const ac_problem *q, const int32_t *back, const ac_bytes *offset,
+                  const int64_t *value, int32_t round)
+{
+    const ac_bytes capacity = j->p->mem[m].capacity;
+    int32_t least = -1, any_where = -1;
     bool any = false;
     for (int32_t k = 0; k < q->n; k++) {
-        const ac_item *it = &j->p->item[back[k]];
-        bool above = offset[k] + it->size > capacity;
-        bool at_peak = bound.live > capacity && it->life.begin <= bound.peak && bound.peak < it->life.end;
-        int32_t to = next_memory(j->p, it, m + 1);
-        if (!it->size || it->fixed >= 0 || it->mem >= 0 || to == j->p->n_mems || !(above || at_peak))
+        const int32_t i = back[k];
+        const double worth = (double)value[i] / (double)(q->item[k].size ? q->item[k].size : 1);
+        if (!movable(j, i, m))
             continue;
-        if (above && (round >= EVICT_ROUNDS || it->size > capacity)) {
-            j->plan->mem[back[k]] = to;
+        int32_t *best = offset[k] + q->item[k].size > capacity ? &least : &any_where;
+        if (best == &least && round >= EVICT_ROUNDS) {
+            send_on(j, i, m);
             any = true;
-        } else if (largest < 0 || it->size > q->item[largest].size) {
-            largest = k;
+        } else if (*best < 0 || worth < (double)value[*best] / (double)j->p->item[*best].size) {
+            *best = i;
         }
     }
-    if (!any && largest >= 0) {
-        j->plan->mem[back[largest]] = next_memory(j->p, &j->p->item[back[largest]], m + 1);
-        any = true;
-    }
-    return any;
+    if (any)
+        return true;
+    least = least >= 0 ? least : any_where; /* what sticks out may not go, but what pushes it up may */
+    if (least >= 0)
+        send_on(j, least, m);
+    return least >= 0;
 }
 
 static void set_proof(ac_plan *plan, ac_bytes top, ac_bytes bound, const ac_exact_result *exact)
@@ -206,36 +239,80 @@ static void set_proof(ac_plan *plan, ac_bytes top, ac_bytes bound, const ac_exac
     plan->proof = plan->proven != top ? AC_PROOF_NONE : top == bound ? AC_PROOF_BOUND : AC_PROOF_CERTIFICATE;
 }
 
-static int pack_memory(job *j, int32_t m)
+/* Packs what plan->mem puts into memory m. *fits: within its capacity. Keeps the offsets if so, or if `keep`; without,
+ * one more item to send on is found, if there is one. */
+static int pack_part(job *j, int32_t m, bool keep, const int64_t *value, int32_t round, bool *fits, bool *again)
 {
     const char *name = NULL;
-    for (int32_t round = 0;; round++) {
-        ac_region *tmp = ac_region_open(&j->cx->heap);
-        int32_t *back = AC_NEW_N(tmp, int32_t, j->p->n);
-        ac_problem q = part_of(j, m, back, tmp);
-        ac_bytes *offset = AC_NEW_N(tmp, ac_bytes, q.n);
-        ac_bound bound = ac_problem_bound(&q, tmp);
-        job part = *j;
-        part.row = m ? NULL : j->row;
-        int rc = pack(&part, &q, bound.aligned, offset, &name);
-        ac_bytes top = ac_problem_top(&q, offset);
-        bool over = j->p->mem[m].capacity >= 0 && top > j->p->mem[m].capacity;
-        bool again = rc == AC_OK && over && evict(j, m, &q, back, offset, bound, round);
-        if (rc == AC_OK && !again) {
-            for (int32_t k = 0; k < q.n; k++)
-                j->plan->offset[back[k]] = offset[k];
-            j->plan->mem_bytes[m] = top;
-            if (!m) {
-                j->n_rows = part.n_rows;
-                j->plan->bound = bound.aligned;
-                j->plan->strategy = name;
-                set_proof(j->plan, top, bound.aligned, &part.exact);
-            }
+    ac_region *tmp = ac_region_open(&j->cx->heap);
+    int32_t *back = AC_NEW_N(tmp, int32_t, j->p->n);
+    ac_problem q = part_of(j, m, back, tmp);
+    ac_bytes *offset = AC_NEW_N(tmp, ac_bytes, q.n);
+    const ac_bytes capacity = j->p->mem[m].capacity;
+    const ac_bound bound = ac_problem_bound(&q, tmp);
+    job part = *j;
+    part.row = m ? NULL : j->row;
+    if (value && !q.search_steps) /* packed many times */
+        q.search_steps = EXACT_STEPS * ((int64_t)q.n * q.n + 1);
+    const int rc = pack(&part, &q, bound.aligned, offset, &name);
+    const ac_bytes top = ac_problem_top(&q, offset);
+    *fits = capacity < 0 || top <= capacity;
+    *again = rc == AC_OK && !*fits && value && evict(j, m, &q, back, offset, value, round);
+    if (rc == AC_OK && !*again && (*fits || keep)) {
+        for (int32_t k = 0; k < q.n; k++)
+            j->plan->offset[back[k]] = offset[k];
+        j->plan->mem_bytes[m] = top;
+        if (!m) {
+            j->n_rows = part.n_rows;
+            j->plan->bound = bound.aligned;
+            j->plan->strategy = name;
+            set_proof(j->plan, top, bound.aligned, &part.exact);
         }
-        ac_region_close(tmp);
-        if (!again)
-            return rc;
     }
+    ac_region_close(tmp);
+    return rc;
+}
+
+/* Tries to take items back that were sent on from memory m, dearest first: the others may leave room. */
+static int refill(job *j, int32_t m, const int32_t *before, const int64_t *value, ac_region *tmp)
+{
+    bool *tried = AC_NEW_N(tmp, bool, j->p->n);
+    for (int32_t tries = 0; tries < REFILL_TRIES; tries++) {
+        int32_t best = -1;
+        for (int32_t i = 0; i < j->p->n; i++)
+            if (before[i] == m && j->plan->mem[i] != m && !tried[i] && j->p->item[i].size <= j->p->mem[m].capacity &&
+                (best < 0 || value[i] > value[best]))
+                best = i;
+        if (best < 0)
+            break;
+        tried[best] = true;
+        bool fits, again;
+        const int32_t there = j->plan->mem[best];
+        j->plan->mem[best] = m;
+        AC_TRY(pack_part(j, m, false, NULL, 0, &fits, &again));
+        if (!fits)
+            j->plan->mem[best] = there;
+    }
+    return AC_OK;
+}
+
+static int pack_memory(job *j, int32_t m)
+{
+    ac_region *tmp = ac_region_open(&j->cx->heap);
+    const bool several = j->p->n_mems > 1 && j->p->mem[m].capacity >= 0;
+    const int64_t *value = several ? ac_assign_value(j->p, tmp) : NULL;
+    const int32_t *before = several ? ac_copy(tmp, j->plan->mem, (size_t)j->p->n * sizeof *before) : NULL;
+    bool fits, again;
+    int32_t round = 0;
+    if (several)
+        choose(j, m, value, tmp);
+    int rc;
+    while ((rc = pack_part(j, m, true, value, round, &fits, &again)) == AC_OK && again)
+        round++;
+    if (rc == AC_OK && round && fits)
+        rc = refill(j, m, before, value, tmp);
+    ac_region_close(tmp);
+    return rc;
 }
 
 static int find_strategy(ac_ctx *cx, const char *name, int32_t *which)

@@ -83,7 +83,7 @@ static ac_bytes of_group(ac_stripe_search *q, const ac_stripe_group *x, ac_regio
     ac_bytes sum = x->scratch, best = 0;
     for (int32_t i = 0; i < g->tensor.n; i++) {
         const ac_tensor *t = g->tensor.item[i];
-        if (t->root || l->item_of[i] < 0 || l->problem.item[l->item_of[i]].mem != AC_MEM_ARENA ||
+        if (t->root || l->item_of[i] < 0 || !ac_item_in_ram(&l->problem, &l->problem.item[l->item_of[i]]) ||
             l->first[i] >= x->end || l->last[i] < x->begin)
             continue;
         bool inner = q->forms.made_at[i] >= x->begin && !t->input;

@@ -172,6 +172,15 @@ static LLVMValueRef misplaced(l_module *M, LLVMValueRef p, ac_bytes align)
                        LLVMBuildICmp(M->b, LLVMIntNE, rest, zero, ""), "");
 }
 
+/* The pointer to ram[k] of the struct in front of which `mem` points; hosts hand over one block for all of them. */
+static LLVMValueRef ram_pointer(l_module *M, LLVMValueRef mem, int32_t k)
+{
+    const ac_module *m = M->m;
+    if (m->host)
+        return plus(M, field(M, mem, FIELD_ARENA, "arena"), m->ram[k].base);
+    return field(M, mem, !k ? FIELD_ARENA : FIELD_WEIGHTS + (m->state_bytes > 0) + k, m->ram[k].name);
+}
+
 /* Does the blob begin as the one this code was made with? */
 static int check_blob(l_module *M, LLVMValueRef f, LLVMValueRef weights)
 {
@@ -217,10 +226,11 @@ static int build_init(l_module *M)
     const ac_module *m = M->m;
     LLVMValueRef reset = m->state_bytes ? LLVMGetNamedFunction(M->mod, ac_strf(M->region, "%s_reset", m->name)) : NULL;
     LLVMValueRef f = begin(M, "init", M->i32, 1), mem = LLVMGetParam(f, 0);
-    if (m->arena_bytes)
-        return_if(M, f, misplaced(M, field(M, mem, FIELD_ARENA, "arena"), m->arena_align), status(M, 1));
+    for (int32_t k = 0; k < m->n_ram; k++)
+        if (m->ram[k].bytes)
+            return_if(M, f, misplaced(M, ram_pointer(M, mem, k), m->ram[k].align), status(M, 1));
     if (m->state_bytes)
-        return_if(M, f, misplaced(M, field(M, mem, FIELD_STATE, "state"), m->arena_align), status(M, 1));
+        return_if(M, f, misplaced(M, field(M, mem, FIELD_STATE, "state"), m->ram[0].align), status(M, 1));
     if (M->weights == AC_WEIGHTS_BLOB && m->n_konst)
         AC_TRY(check_blob(M, f, field(M, mem, FIELD_WEIGHTS, "weights")));
     if (reset)
@@ -256,13 +266,14 @@ static LLVMValueRef build_hook(l_module *M)
 
 typedef struct runner {            /* run, being built */
     LLVMValueRef f, hook, base[3]; /* base: of arena, weights, state */
+    LLVMValueRef *ram;             /* by index */
 } runner;
 
-static LLVMValueRef place(l_module *M, const runner *r, ac_space space, ac_bytes offset)
+static LLVMValueRef place(l_module *M, const runner *r, ac_space space, int32_t index, ac_bytes offset)
 {
     if (space == AC_SPACE_CONST)
         return M->weights == AC_WEIGHTS_BLOB ? plus(M, r->base[FIELD_WEIGHTS], M->offset[offset]) : M->konst[offset];
-    return plus(M, r->base[space == AC_SPACE_STATE ? FIELD_STATE : FIELD_ARENA], offset);
+    return plus(M, space == AC_SPACE_STATE ? r->base[FIELD_STATE] : r->ram[index], offset);
 }
 
 static void call_hook(l_module *M, const runner *r, int32_t which, int32_t step)
@@ -292,7 +303,7 @@ static LLVMValueRef build_call(l_module *M, const runner *r, const ac_call *c, i
         if (c->arg[a].space == AC_SPACE_PART)
             arg[n++] = part_number(M, part);
         else if (fn->buf.item[a].role != AC_BUF_LOCAL)
-            arg[n++] = place(M, r, c->arg[a].space, c->arg[a].offset);
+            arg[n++] = place(M, r, c->arg[a].space, c->arg[a].index, c->arg[a].offset);
     LLVMValueRef callee = M->fn[c->fn];
     return LLVMBuildCall2(M->b, LLVMGlobalGetValueType(callee), callee, arg, n, "");
 }
@@ -304,7 +315,7 @@ static void build_step(l_module *M, const runner *r, int32_t i)
     const ac_loop_fn *fn = m->fn[c->fn];
     for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++) {
         const struct ac_range *dead = &m->dead[i].range[k];
-        LLVMBuildMemSet(M->b, plus(M, r->base[FIELD_ARENA], dead->begin),
+        LLVMBuildMemSet(M->b, plus(M, r->ram[dead->ram], dead->begin),
                         LLVMConstInt(M->i8, (uint64_t)(0xa5 + 0x3b * i) & 0xff, false),
                         LLVMConstInt(M->i64, (uint64_t)(dead->end - dead->begin), false), 1);
     }
@@ -323,7 +334,9 @@ static void build_run(l_module *M)
     runner r = {.hook = m->host ? build_hook(M) : NULL};
     r.f = begin(M, m->host ? "steps" : "run", M->i32, m->host ? 2 : 1);
     LLVMValueRef mem = LLVMGetParam(r.f, 0);
-    r.base[FIELD_ARENA] = field(M, mem, FIELD_ARENA, "arena");
+    r.ram = AC_NEW_N(M->region, LLVMValueRef, m->n_ram);
+    for (int32_t k = 0; k < m->n_ram; k++)
+        r.ram[k] = ram_pointer(M, mem, k);
     if (M->weights == AC_WEIGHTS_BLOB)
         r.base[FIELD_WEIGHTS] = field(M, mem, FIELD_WEIGHTS, "weights");
     if (m->state_bytes)
@@ -346,7 +359,7 @@ static void build_const_outputs(l_module *M)
         runner r = {.f = begin(M, verb, M->ptr, 1)};
         if (M->weights == AC_WEIGHTS_BLOB)
             r.base[FIELD_WEIGHTS] = field(M, LLVMGetParam(r.f, 0), FIELD_WEIGHTS, "weights");
-        LLVMBuildRet(M->b, place(M, &r, AC_SPACE_CONST, io->offset));
+        LLVMBuildRet(M->b, place(M, &r, AC_SPACE_CONST, 0, io->offset));
     }
 }
 

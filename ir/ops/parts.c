@@ -17,11 +17,12 @@
  * The cut is the one with the least estimated time of the slowest part; where that saves less than a fork and a join
  * cost, the step stays whole. Cost: O(instructions * nesting). */
 #include "ir/loop/builder.h"
+#include "ir/loop/traffic.h"
 #include "ir/ops/lower.h"
 
 #include <string.h>
 
-enum { UNKNOWN_TRIPS = 3, SIDE_BY_SIDE = 32 };
+enum { SIDE_BY_SIDE = 32 };
 
 typedef struct cutter {
     const ac_loop_fn *from;
@@ -39,12 +40,6 @@ typedef struct cutter {
 static const ac_ins *ins(const cutter *v, ac_x x)
 {
     return &v->from->code.item[x];
-}
-
-static bool const_int(const cutter *v, ac_x x, int64_t *k)
-{
-    *k = ins(v, x)->k.i;
-    return ins(v, x)->op == AC_L_CONST;
 }
 
 static bool is_block(const cutter *v, ac_x x)
@@ -89,22 +84,13 @@ static bool only_results(const cutter *v, ac_x begin, ac_x end)
     return true;
 }
 
-/* Iterations; those of loops with open ends are a guess. */
-static int64_t trips(const cutter *v, ac_x loop, bool *known)
-{
-    const ac_ins *i = ins(v, loop);
-    int64_t lo, hi;
-    *known = const_int(v, i->a, &lo) && const_int(v, i->b, &hi);
-    return !*known ? UNKNOWN_TRIPS : i->k.i > 0 ? (hi - lo + i->k.i - 1) / i->k.i : (lo - hi - i->k.i - 1) / -i->k.i;
-}
-
 /* Iterations of a loop that may be split, else 0. */
 static int64_t splits(const cutter *v, ac_x x)
 {
     bool known;
     if (ins(v, x)->op != AC_L_FOR || ins(v, x)->aux != AC_MARK_PARALLEL || ins(v, x)->k.i < 0)
         return 0;
-    const int64_t n = trips(v, x, &known);
+    const int64_t n = ac_loop_trips(v->from, x, &known);
     return known ? n : 0;
 }
 
@@ -114,7 +100,7 @@ static double cost_of(const cutter *v, ac_x begin, ac_x end)
     bool known;
     for (ac_x x = begin; x < end; x++) {
         if (ins(v, x)->op == AC_L_FOR) {
-            sum += (double)trips(v, x, &known) * cost_of(v, x + 1, v->end[x]);
+            sum += (double)ac_loop_trips(v->from, x, &known) * cost_of(v, x + 1, v->end[x]);
             x = v->end[x];
         } else {
             const ac_lop op = (ac_lop)ins(v, x)->op;
@@ -189,7 +175,7 @@ static double choose(cutter *v, ac_x begin, ac_x end)
             continue;
         }
         const double own = choose(v, x + 1, v->end[x]);
-        const double all = ins(v, x)->op == AC_L_FOR ? (double)trips(v, x, &known) * own : own;
+        const double all = ins(v, x)->op == AC_L_FOR ? (double)ac_loop_trips(v->from, x, &known) * own : own;
         *(in_range(&r, x) ? &inside : &around) += all;
         x = v->end[x];
     }

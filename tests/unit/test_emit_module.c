@@ -163,14 +163,14 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
          .name = "pick",
          .n_arg = 3,
          .arg = BIND({.space = AC_SPACE_STATE, .offset = 0, .shares = false}, {.space = AC_SPACE_ARENA, .offset = AT_I, .shares = false}, {.space = AC_SPACE_ARENA, .offset = AT_OUT, .shares = false})}};
-    static const ac_io input[] = {{NULL, AC_SPACE_ARENA, AT_X, K * 4, true}, {NULL, AC_SPACE_ARENA, AT_I, 4, false}};
+    static const ac_io input[] = {{NULL, AC_SPACE_ARENA, AT_X, K * 4, 0, true}, {NULL, AC_SPACE_ARENA, AT_I, 4, 0, false}};
     ac_io *in = ac_copy(r, input, sizeof input), *output = AC_NEW_N(r, ac_io, 2), *state = AC_NEW(r, ac_io);
     in[0].tensor = x;
     in[1].tensor = i;
-    output[0] = (ac_io){out, AC_SPACE_ARENA, AT_OUT, 4, false};
+    output[0] = (ac_io){out, AC_SPACE_ARENA, AT_OUT, 4, 0, false};
     ac_tensor *constant = tensor("fixed", AC_F32, J);
-    output[1] = (ac_io){constant, AC_SPACE_CONST, 1, J * 4, false};
-    *state = (ac_io){s, AC_SPACE_STATE, 0, J * 4, false};
+    output[1] = (ac_io){constant, AC_SPACE_CONST, 1, J * 4, 0, false};
+    *state = (ac_io){s, AC_SPACE_STATE, 0, J * 4, 0, false};
     *m = (ac_module){.cx = &cx,
                      .name = name,
                      .source = "small.tflite",
@@ -187,6 +187,8 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
                      .n_outputs = 2,
                      .state = state,
                      .n_states = 1,
+                     .ram = ac_copy(r, &(ac_module_ram){"arena", ARENA, 16, 0, -1}, sizeof(ac_module_ram)),
+                     .n_ram = 1,
                      .arena_bytes = ARENA,
                      .arena_align = 16,
                      .state_bytes = J * 4,
@@ -196,8 +198,8 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
                      .host = host};
     m->call = ac_copy(r, calls, sizeof calls);
     m->dead = AC_NEW_N(r, struct ac_dead, 5);
-    static const struct ac_range after_fc[] = {{AT_X, AT_Y}, {AT_Y + J * 4, AT_I}, {AT_I + 4, ARENA}};
-    static const struct ac_range before_fc[] = {{AT_X, AT_T}, {AT_T + K * 4, AT_I}, {AT_I + 4, ARENA}};
+    static const struct ac_range after_fc[] = {{AT_X, AT_Y, 0}, {AT_Y + J * 4, AT_I, 0}, {AT_I + 4, ARENA, 0}};
+    static const struct ac_range before_fc[] = {{AT_X, AT_T, 0}, {AT_T + K * 4, AT_I, 0}, {AT_I + 4, ARENA, 0}};
     m->dead[1] = m->dead[2] = (struct ac_dead){before_fc, 3};
     m->dead[3] = m->dead[4] = (struct ac_dead){after_fc, 3};
     ac_module_dedupe(m);

@@ -34,7 +34,7 @@ static ac_problem random_problem(ac_ctx *cx, int32_t n, int kinds)
     ac_problem p = {
         .item = AC_NEW_N(cx->region, ac_item, n), .n = n, .mem = AC_NEW(cx->region, ac_memory), .n_mems = 1};
     ac_bytes next_fixed = 0;
-    *p.mem = (ac_memory){"arena", -1, 64};
+    *p.mem = (ac_memory){.name = "arena", .capacity = -1, .align = 64};
     for (int32_t i = 0; i < n; i++) {
         ac_step begin = draw(7), len = 1 + draw(5);
         ac_item *it = &p.item[i];

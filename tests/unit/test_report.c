@@ -56,8 +56,8 @@ static void build(world *w)
         .name = EVIL[3], .size = 60, .align = 16, .life = {2, 3}, .fixed = -1, .mem = 0, .kind = AC_ITEM_SCRATCH};
     w->item[3] = (ac_item){
         .name = EVIL[4], .size = 16, .align = 16, .life = {0, 4}, .fixed = -1, .mem = 1, .kind = AC_ITEM_STATE};
-    w->mem[0] = (ac_memory){"arena", -1, 16};
-    w->mem[1] = (ac_memory){"state", -1, 16};
+    w->mem[0] = (ac_memory){.name = "arena", .capacity = -1, .align = 16};
+    w->mem[1] = (ac_memory){.name = "state", .capacity = -1, .align = 16};
     w->p = (ac_problem){.item = w->item, .n = 4, .mem = w->mem, .n_mems = 2, .steps = 4};
     w->offset[0] = 128;
     w->offset[2] = 64;
@@ -236,7 +236,7 @@ static void test_page(ac_ctx *cx)
 
 static void test_empty(ac_ctx *cx)
 {
-    ac_memory mem = {"arena", -1, 1};
+    ac_memory mem = {.name = "arena", .capacity = -1, .align = 1};
     ac_bytes none = 0;
     ac_problem p = {.mem = &mem, .n_mems = 1};
     ac_plan plan = {.mem_bytes = &none};
