@@ -125,7 +125,7 @@ static ac_bytes try_in_place(ac_stripe_search *q, ac_step s, ac_bytes now)
     const ac_problem *p = &v->live->problem;
     ac_bytes sum = up(q, low->scratch) - up(q, ac_tensor_bytes(y));
     for (int32_t i = 0; i < p->n; i++)
-        if (p->item[i].mem == AC_MEM_ARENA && p->item[i].kind != AC_ITEM_SCRATCH && p->item[i].life.begin <= s &&
+        if (ac_item_in_ram(p, &p->item[i]) && p->item[i].kind != AC_ITEM_SCRATCH && p->item[i].life.begin <= s &&
             s < p->item[i].life.end)
             sum += ac_align_up(p->item[i].size, p->item[i].align);
     if (sum >= now)
