@@ -50,7 +50,7 @@ static const struct {
 };
 
 typedef int rule_fn(ac_tfl *r, ac_tfl_node *n);
-static rule_fn rule_plain, rule_reshape, rule_cast, rule_out_type, rule_select, rule_custom;
+static rule_fn rule_plain, rule_reshape, rule_cast, rule_out_type, rule_select, rule_custom, rule_state;
 
 struct ac_tfl_row {
     const char *name;
@@ -66,7 +66,7 @@ static const struct ac_tfl_row ROWS[] = {
 
 /* Custom operators, by the name the file gives them; their options are a map of numbers. */
 static const struct ac_tfl_row CUSTOMS[] = {
-#define CUSTOM_OP(name) {#name, &options_none, rule_custom, WHY_OK},
+#define CUSTOM_OP(name, rule) {#name, &options_none, rule_##rule, WHY_OK},
 #include "import/tflite_ops.def"
     {NULL, NULL, NULL, WHY_OK},
 };
@@ -323,29 +323,46 @@ static int rule_custom(ac_tfl *r, ac_tfl_node *n)
     return AC_OK;
 }
 
+/* A custom operator with a memory of its own: its last operand, which no file has. */
+static int rule_state(ac_tfl *r, ac_tfl_node *n)
+{
+    AC_TRY(rule_custom(r, n));
+    ac_tensor **in = AC_NEW_N(r->cx->region, ac_tensor *, n->n_in + 1);
+    for (int32_t i = 0; i < n->n_in; i++)
+        in[i] = n->in[i];
+    ac_tensor *state =
+        ac_tensor_new(n->g, ac_strf(r->cx->region, "%s_state", n->out[0]->name), n->in[0]->dtype, 1, (int64_t[]){0});
+    state->state = true;
+    in[n->n_in++] = state;
+    n->in = in;
+    return AC_OK;
+}
+
 /* Operands. */
 
 static int check_counts(ac_tfl *r, ac_tfl_node *n)
 {
     enum { MANY = 64 }; /* a max_in that stands for "any number" */
     const ac_op_row *row = &ac_ops[n->code->op];
-    while (n->n_in > row->min_in && !n->in[n->n_in - 1])
+    const int32_t own = n->code->row->rule == rule_state; /* operands that the rule adds */
+    const int32_t least = row->min_in - own, most = row->max_in - own;
+    while (n->n_in > least && !n->in[n->n_in - 1])
         n->n_in--; /* left out at the end: the same as not there */
-    if (n->n_in > row->max_in && row->max_in >= MANY) {
+    if (n->n_in > most && most >= MANY) {
         ac_refuse(r->cx, &r->refused, n->at, E0108, n->code->name,
-                  ac_strf(r->cx->region, "it has %d operands; arenac handles up to %d", n->n_in, row->max_in),
+                  ac_strf(r->cx->region, "it has %d operands; arenac handles up to %d", n->n_in, most),
                   "join them in two steps");
         return AC_FAIL;
     }
-    if (n->n_in < row->min_in || n->n_in > row->max_in) {
+    if (n->n_in < least || n->n_in > most) {
         ac_error(r->cx, n->at, E0102, "has %d operands, expected %s%d", n->n_in,
-                 row->min_in == row->max_in ? ""
-                 : n->n_in < row->min_in    ? "at least "
-                                            : "at most ",
-                 n->n_in < row->min_in ? row->min_in : row->max_in);
+                 least == most     ? ""
+                 : n->n_in < least ? "at least "
+                                   : "at most ",
+                 n->n_in < least ? least : most);
         return AC_FAIL;
     }
-    for (int32_t i = 0; i < row->min_in; i++)
+    for (int32_t i = 0; i < least; i++)
         if (!n->in[i])
             return ac_error(r->cx, n->at, E0102, "operand %d is left out", i);
     if (row->n_out >= 0 ? n->n_out != row->n_out : n->n_out < 1)

@@ -121,7 +121,7 @@ ac_tensor *ac_node_result(const ac_node *n);
 int32_t ac_node_reads(const ac_node *n, ac_tensor **list, int32_t cap); /* count; at most cap are stored */
 
 /* Integers of a static operand: input `i` when present (must be a constant: else E0203), otherwise `attr`.
- * Works for i32 and i64 constants. */
+ * Works for i16, i32 and i64 constants. */
 int ac_node_ints(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints *out);
 
 /* How many nodes read each tensor (fused ones count; graph outputs count one more), indexed by tensor id. */

@@ -53,7 +53,8 @@ int ac_sh_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i)
 {
     ac_tensor *t = ac_sh_in(n, i);
     if (!t || !t->state)
-        return ac_error(cx, n->at, E0102, "operand %d must be a variable tensor: it is written and kept between runs", i);
+        return ac_error(cx, n->at, E0102, "operand %d must be a variable tensor: it is written and kept between runs",
+                        i);
     bool shared = t->output;
     for (int32_t k = 0; k < g->node.n && !shared; k++) {
         const ac_node *m = g->node.item[k];
@@ -61,7 +62,8 @@ int ac_sh_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i)
             shared |= m->in[j] == t && (m != n || j != i);
     }
     if (shared)
-        return ac_error(cx, n->at, E0108, "state '%s' is also used elsewhere; supported is one operator for each state", t->name);
+        return ac_error(cx, n->at, E0108, "state '%s' is also used elsewhere; supported is one operator for each state",
+                        t->name);
     if (t->dtype == AC_I8 && t->quant && t->quant->n == 1 && t->quant->zero[0] && !t->data) {
         const int64_t count = ac_tensor_count(t);
         int8_t *first = AC_NEW_N(cx->region, int8_t, count);
@@ -69,6 +71,23 @@ int ac_sh_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i)
             first[k] = (int8_t)t->quant->zero[0];
         t->data = first;
     }
+    return AC_OK;
+}
+
+int ac_sh_state_sized(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i, ac_dtype d, int64_t count)
+{
+    AC_TRY(ac_sh_state(cx, g, n, i));
+    ac_tensor *t = n->in[i];
+    if (count > INT32_MAX)
+        return ac_error(cx, n->at, E0015, "state '%s' needs %lld elements, at most 2147483647", t->name,
+                        (long long)count);
+    if (!t->data && t->rank == 1 && !t->dim[0]) {
+        t->dtype = d;
+        t->dim[0] = count;
+    }
+    if (t->dtype != d || ac_tensor_count(t) != count)
+        return ac_error(cx, n->at, E0104, "state '%s' is %s %s, expected %lld elements of %s", t->name,
+                        ac_dtype_name(t->dtype), ac_shape_str(cx, t), (long long)count, ac_dtype_name(d));
     return AC_OK;
 }
 

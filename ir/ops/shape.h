@@ -48,6 +48,8 @@ int ac_sh_bias(ac_ctx *cx, const ac_node *n, int32_t i, int64_t channels); /* on
 int ac_sh_act(ac_ctx *cx, const ac_node *n, ac_act act);
 /* Operand i is a state tensor that this node alone uses (it writes it); states of i8 start at their zero point. */
 int ac_sh_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i);
+/* The same, and it holds `count` numbers of type d: one that a reader made for this node, with no element yet, gets them. */
+int ac_sh_state_sized(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i, ac_dtype d, int64_t count);
 /* Adds a detail line "input K  i8 [1,2,3]  'name'" for every given operand to the newest diagnostic; AC_FAIL. */
 int ac_sh_show(ac_ctx *cx, const ac_node *n);
 

@@ -85,7 +85,7 @@ static void *random_data(ac_ctx *cx, const ac_tensor *t, int64_t below)
 /* Reads the graph and infers its only node. */
 static ac_node *read_node(ac_ctx *cx, const char *operands, const char *node, ac_graph **g)
 {
-    char text[1024], *p = text;
+    char text[2048], *p = text;
     p += snprintf(p, sizeof text, "graph g {\n%s\n", operands);
     for (char *s = text; *s; s++)
         if (*s == ';')

@@ -532,7 +532,7 @@ static void test_table(void)
         bool found = !*ac_ops[i].tflite;
         for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++)
             found |= !strcmp(ROWS[k].name, ac_ops[i].tflite);
-#define CUSTOM_OP(name) found |= !strcmp(#name, ac_ops[i].tflite);
+#define CUSTOM_OP(name, rule) found |= !strcmp(#name, ac_ops[i].tflite);
 #include "import/tflite_ops.def"
         CHECK(found);
     }
