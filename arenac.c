@@ -7,8 +7,8 @@
  *   emit      module, plan, report -> text           codegen/emit_*.c, planner/report_*.c
  */
 #include "job.h"
+#include "job_tune.h"
 
-#include "base/sha256.h"
 #include "codegen/backend.h"
 #include "codegen/bind.h"
 #include "codegen/targets.h"
@@ -289,9 +289,12 @@ static int check_stage(arenac_job *job, void *arg)
     int32_t n = ac_order_keep(job->graph, order);
     job->step = AC_NEW_N(job->cx.region, ac_lowered *, n + 1);
     bool failed = false;
-    const ac_schedule told = {.winograd = job->opt.winograd};
+    const ac_schedule plain = {.winograd = job->opt.winograd};
+    if (!job->told)
+        AC_TRY(ac_tune_read(job, order, n));
     for (int32_t i = 0; i < n; i++) { /* every node, so that all that is unsupported is listed at once */
-        job->step[i] = ac_lower_told(&job->cx, job->cx.region, order[i], job->target, 0, job->opt.exact, &told);
+        job->step[i] = ac_lower_told(&job->cx, job->cx.region, order[i], job->target, 0, job->opt.exact,
+                                     job->told ? &job->told[i] : &plain);
         failed = failed || !job->step[i] ||
                  ac_lower_parts(&job->cx, job->cx.region, job->step[i], threads_of(job), AC_FORK_COST) != AC_OK;
     }
@@ -428,6 +431,8 @@ static const char *options_text(arenac_job *job)
         s = ac_strf(job->cx.region, "%s --threads %d", s, threads_of(job));
     if (o->winograd)
         s = ac_strf(job->cx.region, o->winograd > 0 ? "%s --winograd=%d" : "%s --winograd", s, o->winograd);
+    if (o->tuned)
+        s = ac_strf(job->cx.region, "%s --tuned %s", s, base_name(o->tuned));
     if (o->poison)
         s = ac_strf(job->cx.region, "%s --poison", s);
     if (o->exact)
@@ -473,8 +478,7 @@ static int compile_stage(arenac_job *job, void *arg)
     m->cx = &job->cx;
     m->name = c_prefix(job);
     m->source = job->base;
-    ac_sha256_hex(job->file.data, job->file.n, job->sha256);
-    m->sha256 = job->sha256;
+    m->sha256 = ac_job_sha256(job);
     m->options = options_text(job);
     m->version = arenac_version();
     m->target = job->target;

@@ -71,6 +71,7 @@ typedef struct ac_options {
     bool preserve_input, preserve_all;
     bool quantized_io;        /* inputs and outputs are integers where the model converts them */
     int64_t threads;          /* above 1: steps are cut into so many parts, at most 64 */
+    const char *tuned;        /* file of schedules that `bench --tune` measured; NULL: none */
     int winograd;             /* 3x3 convolutions of floats by Winograd's F(2x2) or F(4x4): 2, 4, -1: where it is faster, 0: never */
     bool exact;               /* keep float order as written */
     bool poison;              /* generated code overwrites dead bytes between steps */

@@ -19,6 +19,7 @@ struct arenac_job {
     ac_file file, weights;      /* weights: empty unless a second file was given */
     char sha256[65];
     ac_graph *graph;
+    const ac_schedule *told;    /* by step, what its lowering is told; NULL: nothing but the options */
     ac_lowered **step;          /* in execution order */
     int32_t n_steps;
     ac_lowered **lowered;       /* the steps in the file's order, one for each node */

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/host.h"
 #include "cli/inputs.h"
+#include "cli/tune.h"
 
 #include "base/json.h"
 
@@ -17,7 +18,7 @@ typedef struct bench_arg {
     double last;      /* when the previous step ended */
 } bench_arg;
 
-static double now_ms(void)
+double ac_cli_now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -27,7 +28,7 @@ static double now_ms(void)
 static void lap(void *user, int32_t step)
 {
     bench_arg *a = user;
-    double t = now_ms(), ms = t - a->last;
+    double t = ac_cli_now_ms(), ms = t - a->last;
     a->last = t;
     if (a->best[step] <= 0 || ms < a->best[step])
         a->best[step] = ms;
@@ -90,25 +91,25 @@ static int bench_stage(arenac_job *job, void *arg)
     int32_t n = a->cli->runs ? (int32_t)(a->cli->runs > 1000000 ? 1000000 : a->cli->runs) : 0;
     AC_TRY(ac_host_open(job, a->cli->backend ? a->cli->backend : "c", &a->host));
     AC_TRY(ac_inputs_fill(job, &a->inputs, &a->host));
-    double t0 = now_ms();
+    double t0 = ac_cli_now_ms();
     AC_TRY(ac_host_run(&a->host)); /* warm: pages touched, caches filled */
     if (!n) { /* about a second, at least 5 runs, at most 10,000 */
-        double once = now_ms() - t0;
+        double once = ac_cli_now_ms() - t0;
         n = once > 200 ? 5 : once < 0.1 ? 10000 : (int32_t)(1000 / once);
     }
     double *ms = AC_NEW_N(job->cx.region, double, n);
     a->best = AC_NEW_N(job->cx.region, double, job->n_steps + 1);
     for (int32_t i = 0; i < n; i++) {
         AC_TRY(ac_inputs_fill(job, &a->inputs, &a->host));
-        double start = now_ms();
+        double start = ac_cli_now_ms();
         AC_TRY(ac_host_run(&a->host));
-        ms[i] = now_ms() - start;
+        ms[i] = ac_cli_now_ms() - start;
     }
     if (a->cli->per_op) { /* apart from the timed runs: the clock calls cost something */
         a->host.hook = lap;
         a->host.hook_user = a;
         for (int32_t i = 0; i < n && i < 1000; i++) {
-            a->last = now_ms();
+            a->last = ac_cli_now_ms();
             AC_TRY(ac_host_run(&a->host));
         }
     }
@@ -126,6 +127,15 @@ int ac_cli_bench(ac_cli *cli)
     cli->opt.weights = "blob";
     if (!cli->n_inputs)
         cli->random = true;
+    if (!cli->tune && cli->output) {
+        fputs("arenac: error[E0501]: -o names the file that bench --tune writes\n", stderr);
+        return AC_EXIT_USAGE;
+    }
+    if (cli->tune) {
+        status = ac_cli_tune(cli);
+        if (status)
+            return status;
+    }
     arenac_job *job = ac_cli_open(cli, &status);
     if (!job)
         return status;

@@ -32,7 +32,7 @@ typedef struct ac_cli {
     arenac_memory mem[AC_CLI_MAX];
     arenac_pin pin[AC_CLI_MAX];
     const char *skip[AC_CLI_MAX], *dump_after[AC_CLI_MAX];
-    bool random, per_node, per_op, json, quiet, time_passes, ignore_offsets, man, color, target_given;
+    bool random, per_node, per_op, tune, json, quiet, time_passes, ignore_offsets, man, color, target_given;
     int64_t seed, runs, max_ulp;
     int verbose;
 } ac_cli;
@@ -64,6 +64,7 @@ int ac_cli_completion(ac_cli *cli);
 /* diff.c: what --lock and --update-lock ask for, on a planned job. 0, or -1 with E0602 when the plan is not the locked one. */
 int ac_cli_lock(const ac_cli *cli, arenac_job *job);
 
+double ac_cli_now_ms(void); /* bench.c */
 /* Prints the job's diagnostics (and --time-passes), closes it, returns its exit status. */
 int ac_cli_finish(ac_cli *cli, arenac_job *job);
 /* A job for the one file of the command line; NULL after printing why not, with *status. */

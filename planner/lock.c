@@ -3,6 +3,7 @@
 
 #include "base/sha256.h"
 #include "base/vec.h"
+#include "base/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,35 +86,22 @@ ac_lock *ac_lock_of(ac_ctx *cx, const ac_report *r)
 
 /* ------------------------------------------------------------------ text */
 
-static void put_word(ac_sink *to, const char *s)
-{
-    if (!*s)
-        ac_put(to, "%");
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c <= ' ' || c == '%' || c == 0x7f || c == '#')
-            ac_putf(to, "%%%02x", c);
-        else
-            ac_putc(to, *s);
-    }
-}
-
 void ac_lock_write(ac_sink *to, const ac_lock *lock)
 {
     ac_putf(to, "%s\nmodel ", MAGIC);
-    put_word(to, lock->model);
+    ac_words_put(to, lock->model);
     ac_putf(to, "\nplanner %s\noperators %d\ngraph %s\n", lock->planner, lock->operators, lock->graph);
     for (int32_t m = 0; m < lock->n_mems; m++) {
         ac_put(to, "memory ");
-        put_word(to, lock->mem[m].name);
+        ac_words_put(to, lock->mem[m].name);
         ac_putf(to, " %lld\n", (long long)lock->mem[m].bytes);
     }
     ac_put(to, "\n# name bytes memory offset first last\n");
     for (int32_t k = 0; k < lock->n; k++) {
         const ac_lock_row *x = &lock->row[k];
-        put_word(to, x->name);
+        ac_words_put(to, x->name);
         ac_putf(to, " %lld ", (long long)x->bytes);
-        put_word(to, x->mem);
+        ac_words_put(to, x->mem);
         ac_putf(to, " %lld %d %d\n", (long long)x->offset, x->first, x->last);
     }
 }
@@ -123,90 +111,22 @@ bool ac_lock_looks_like(const char *text, size_t n)
     return n >= 12 && !memcmp(text, MAGIC, 12);
 }
 
-typedef struct reader {
-    ac_ctx *cx;
-    const char *file;
-    const char *at, *end;    /* of the whole text */
-    const char *line, *stop; /* of this line */
-    int32_t number;
-} reader;
-
-static int complain(const reader *r, const char *at, const char *what)
+static int complain(const ac_words *r, const char *at, const char *what)
 {
-    const char *source = ac_strf(r->cx->region, "%.*s", (int)(r->stop - r->line), r->line);
-    ac_place place = {.file = r->file, .line = r->number, .col = (int32_t)(at - r->line) + 1, .source = source};
-    ac_error(r->cx, place, E0020, "%s", what);
+    ac_words_complain(r, at, what);
     return ac_help(r->cx, "a lock is never edited by hand; --update-lock writes it anew");
 }
 
-static bool next_line(reader *r)
-{
-    if (r->at >= r->end)
-        return false;
-    const char *nl = memchr(r->at, '\n', (size_t)(r->end - r->at));
-    r->line = r->at;
-    r->stop = nl ? nl : r->end;
-    r->at = nl ? nl + 1 : r->end;
-    if (r->stop > r->line && r->stop[-1] == '\r')
-        r->stop--;
-    r->number++;
-    return true;
-}
-
-static int hex_digit(char c)
-{
-    static const char DIGITS[] = "0123456789abcdef";
-    const char *d = c ? strchr(DIGITS, c) : NULL;
-    return d ? (int)(d - DIGITS) : -1;
-}
-
-/* The next word of the line, with its escapes undone; moves *at behind it. */
-static const char *take_word(const reader *r, const char **at)
-{
-    const char *s = *at;
-    while (s < r->stop && *s == ' ')
-        s++;
-    const char *e = s;
-    while (e < r->stop && *e != ' ')
-        e++;
-    char *word = ac_alloc(r->cx->region, (size_t)(e - s) + 1), *to = word;
-    for (const char *c = s; c < e; c++) {
-        int hi = *c == '%' && e - c > 2 ? hex_digit(c[1]) : -1, lo = hi >= 0 ? hex_digit(c[2]) : -1;
-        if (lo >= 0 && hi + lo > 0) {
-            *to++ = (char)(hi * 16 + lo);
-            c += 2;
-        } else if (*c && *c != '%') {
-            *to++ = *c;
-        }
-    }
-    *at = e;
-    return s < e ? ac_intern(r->cx, word) : NULL;
-}
-
-static bool take_number(const reader *r, const char **at, int64_t max, int64_t *out)
-{
-    const char *word = take_word(r, at);
-    int64_t v = 0;
-    if (!word || !*word || strlen(word) > 19)
-        return false;
-    for (; *word; word++) {
-        if (*word < '0' || *word > '9' || !ac_mul_ok(v, 10, &v) || !ac_add_ok(v, *word - '0', &v))
-            return false;
-    }
-    *out = v;
-    return v <= max;
-}
-
-static int read_head(reader *r, ac_lock *lock)
+static int read_head(ac_words *r, ac_lock *lock)
 {
     AC_VEC(ac_lock_mem) mem = {0};
     int64_t n = 0;
-    while (next_line(r) && r->stop > r->line) {
-        const char *at = r->line, *key = take_word(r, &at), *value;
+    while (ac_words_line(r) && r->stop > r->line) {
+        const char *at = r->line, *key = ac_words_take(r, &at), *value;
         if (!key || *r->line == '#')
             continue;
         const char *from = at;
-        value = take_word(r, &at);
+        value = ac_words_take(r, &at);
         if (!value)
             return complain(r, from, "a value is missing");
         if (!strcmp(key, "model")) {
@@ -217,11 +137,11 @@ static int read_head(reader *r, ac_lock *lock)
             lock->graph = value;
         } else if (!strcmp(key, "operators")) {
             at = from;
-            if (!take_number(r, &at, INT32_MAX, &n))
+            if (!ac_words_number(r, &at, INT32_MAX, &n))
                 return complain(r, from, "expected the number of operators");
             lock->operators = (int32_t)n;
         } else if (!strcmp(key, "memory")) {
-            if (!take_number(r, &at, INT64_MAX, &n))
+            if (!ac_words_number(r, &at, INT64_MAX, &n))
                 return complain(r, at, "expected the bytes of the memory");
             ac_push(r->cx->region, &mem, ((ac_lock_mem){value, n}));
         } else {
@@ -233,21 +153,21 @@ static int read_head(reader *r, ac_lock *lock)
     return AC_OK;
 }
 
-static int read_rows(reader *r, ac_lock *lock)
+static int read_rows(ac_words *r, ac_lock *lock)
 {
     AC_VEC(ac_lock_row) row = {0};
-    while (next_line(r)) {
+    while (ac_words_line(r)) {
         if (r->stop == r->line || *r->line == '#')
             continue;
         ac_lock_row x = {0};
         int64_t first, last;
         const char *at = r->line;
-        x.name = take_word(r, &at);
-        if (!take_number(r, &at, INT64_MAX, &x.bytes))
+        x.name = ac_words_take(r, &at);
+        if (!ac_words_number(r, &at, INT64_MAX, &x.bytes))
             return complain(r, at, "expected: name bytes memory offset first last");
-        x.mem = take_word(r, &at);
-        if (!x.mem || !take_number(r, &at, INT64_MAX, &x.offset) || !take_number(r, &at, INT32_MAX, &first) ||
-            !take_number(r, &at, INT32_MAX, &last) || take_word(r, &at))
+        x.mem = ac_words_take(r, &at);
+        if (!x.mem || !ac_words_number(r, &at, INT64_MAX, &x.offset) || !ac_words_number(r, &at, INT32_MAX, &first) ||
+            !ac_words_number(r, &at, INT32_MAX, &last) || ac_words_take(r, &at))
             return complain(r, at, "expected: name bytes memory offset first last");
         x.first = (ac_step)first;
         x.last = (ac_step)last;
@@ -262,10 +182,10 @@ static int read_rows(reader *r, ac_lock *lock)
 
 int ac_lock_read(ac_ctx *cx, const char *file, const char *text, size_t n, ac_lock **out)
 {
-    reader r = {.cx = cx, .file = file, .at = text, .end = text + n};
+    ac_words r = {.cx = cx, .file = file, .at = text, .end = text + n};
     ac_lock *lock = AC_NEW(cx->region, ac_lock);
     *lock = (ac_lock){.file = file, .model = "-", .planner = "unknown", .graph = ""};
-    if (!next_line(&r) || (size_t)(r.stop - r.line) != strlen(MAGIC) || memcmp(r.line, MAGIC, strlen(MAGIC))) {
+    if (!ac_words_line(&r) || (size_t)(r.stop - r.line) != strlen(MAGIC) || memcmp(r.line, MAGIC, strlen(MAGIC))) {
         ac_error(cx, (ac_place){.file = file}, E0020, "this is no lock: the first line is not '%s'", MAGIC);
         return ac_help(cx, "--lock FILE --update-lock writes one");
     }

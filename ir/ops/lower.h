@@ -44,7 +44,7 @@ typedef struct ac_schedule {
     double cost;                /* estimated cycles; told: not read */
     const char *refused;        /* why winograd was told and is not done; NULL */
 } ac_schedule;
-enum { AC_WINOGRAD_CHEAPEST = -1 }; /* told: 2, 4 or none, by the cost model */
+enum { AC_WINOGRAD_CHEAPEST = -1, AC_WINOGRAD_NEVER = -2 }; /* told: 2, 4 or none, by the cost model; none, by choice */
 
 typedef enum ac_arg_kind { AC_ARG_TENSOR, AC_ARG_CONST, AC_ARG_SCRATCH, AC_ARG_PART } ac_arg_kind; /* PART: i32[1], see parts */
 typedef struct ac_arg {

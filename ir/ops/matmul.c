@@ -109,7 +109,15 @@ static void product(matmul *v)
     int32_t rows = lanes == 1 ? 1 : L->target->registers < 32 ? 4 : 6;
     if (v->c.kind == AC_MACS_HYBRID)
         rows = 1;
+    const ac_schedule *told = &L->told;
+    if (rows > 1 && told->rows > 0 && told->rows <= ROWS && told->vecs > 0 && told->vecs <= VECS &&
+        (told->rows + 1) * told->vecs < L->target->registers && v->c.acc != AC_I64) {
+        rows = told->rows;
+        vecs = told->vecs;
+    }
     const gemm_cuts cuts = gemm_cut(v->m, rows);
+    L->out->schedule.rows = rows > 1 ? (int32_t)cuts.size[0] : 0;
+    L->out->schedule.vecs = vecs;
     for (int32_t s = 0; s < 2; s++) {
         if (!cuts.count[s])
             continue;

@@ -329,12 +329,14 @@ bool ac_winograd_take(ac_lower *L, ac_channel *c, const ac_window *win)
 {
     int32_t out = L->told.winograd;
     ac_schedule *s = &L->out->schedule;
-    if (!out)
+    if (!out || out == AC_WINOGRAD_NEVER)
         return false;
     s->refused = ac_winograd_refuses(L, c, win);
     if (s->refused)
         return false;
     if (out == AC_WINOGRAD_CHEAPEST) {
+        const ac_schedule told = L->told;
+        L->told.rows = L->told.vecs = 0; /* a told tile is no reason to round differently */
         double best = direct_cost(L, c, win);
         out = 0;
         for (int32_t side = 2; side <= 4; side += 2) {
@@ -344,6 +346,7 @@ bool ac_winograd_take(ac_lower *L, ac_channel *c, const ac_window *win)
                 out = side;
             }
         }
+        L->told = told;
     }
     if (!out) {
         *s = (ac_schedule){.refused = "the direct sum is estimated to be faster"};
