@@ -281,13 +281,12 @@ int ac_host_open(arenac_job *job, const char *backend, ac_host *h)
     memset(h, 0, sizeof *h);
     h->job = job;
     h->eval = !strcmp(backend, "eval");
-    if (job->target->firmware) {
-        ac_error(&job->cx, (ac_place){0}, E0502, "target %s is firmware: it cannot run on this machine", job->target->name);
-        return ac_help(&job->cx, "leave -t out (native), or use -t generic");
-    }
-    if (!h->eval && !ac_target_runs_here(job->target)) {
-        ac_error(&job->cx, (ac_place){0}, E0502, "this machine cannot run code for %s", job->target->name);
-        return ac_help(&job->cx, "leave -t out (native), or use --backend eval");
+    char room[AC_TARGET_MISSING];
+    const char *missing = ac_target_missing(job->target, room, sizeof room);
+    if (*missing && (!h->eval || job->target->firmware)) {
+        ac_error(&job->cx, (ac_place){0}, E0504, "this machine cannot run code for %s", job->target->name);
+        ac_reason(&job->cx, job->target->firmware ? "%s" : "it lacks %s", missing);
+        return ac_help(&job->cx, "leave -t out (native), or use %s", job->target->firmware ? "-t generic" : "--backend eval");
     }
     h->arena = aligned(&h->arena_base, m->arena_bytes, m->arena_align);
     h->state = aligned(&h->state_base, m->state_bytes, m->arena_align);

@@ -34,6 +34,22 @@ static void table(ac_sink *s, ac_ctx *cx, const ac_graph *g)
     ac_putc(s, '\n');
 }
 
+/* The choices that led to the loops, as comments of their text form. */
+static void put_schedule(ac_sink *s, arenac_job *job, const ac_lowered *low)
+{
+    const ac_schedule *c = &low->schedule;
+    ac_putf(s, "# step of %s multiply-adds, %s B of scratch", ac_commas(&job->cx, low->macs), ac_commas(&job->cx, low->scratch));
+    if (low->parts)
+        ac_putf(s, ", %d parts", low->parts);
+    if (c->winograd)
+        ac_putf(s, "\n# winograd F(%dx%d,3x3)", c->winograd, c->winograd);
+    if (c->rows)
+        ac_putf(s, "\n# register tile: %d rows by %d vector%s of channels", c->rows, c->vecs, c->vecs == 1 ? "" : "s");
+    if (c->cost > 0)
+        ac_putf(s, "\n# estimated cycles: %s", ac_commas(&job->cx, (int64_t)(c->cost + 0.5)));
+    ac_putc(s, '\n');
+}
+
 static int show_loops(arenac_job *job, const char *which)
 {
     bool found = false;
@@ -44,6 +60,7 @@ static int show_loops(arenac_job *job, const char *which)
             continue;
         ac_sink s;
         ac_sink_open(&s, &job->cx);
+        put_schedule(&s, job, job->step[i]);
         ac_loop_dump(&s, job->step[i]->fn);
         fwrite(s.text, 1, s.n, stdout);
         found = true;

@@ -1,5 +1,6 @@
 #include "codegen/targets.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const ac_target TARGETS[] = {
@@ -20,8 +21,8 @@ const ac_target *ac_target_at(int32_t i)
     return i >= 0 && i < N_TARGETS ? &TARGETS[i] : NULL;
 }
 
-/* The CPU features behind the rows. __builtin_cpu_supports takes literals only, so the levels are spelled out; AVX-VNNI
- * is not known to every compiler and is read from CPUID leaf 7.1 (EAX bit 4). */
+/* The CPU features that rows name. __builtin_cpu_supports takes literals only and does not know all of them everywhere: AVX-VNNI
+ * is read from CPUID leaf 7.1 (EAX bit 4); every processor with AVX2 has f16c and lzcnt. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 
@@ -31,34 +32,70 @@ static bool has_avx_vnni(void)
     return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
 }
 
-static bool has_features(const ac_target *t)
+static bool is_word(const char *word, size_t n, const char *name)
 {
-    if (t->isa != AC_ISA_ANY && t->isa != AC_ISA_X86)
-        return false;
-    __builtin_cpu_init();
-    if (t->vec_bytes >= 16 && !__builtin_cpu_supports("sse4.2"))
-        return false;
-    if (t->vec_bytes >= 32 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                                __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")))
-        return false;
-    if (t->vec_bytes >= 64 && !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                                __builtin_cpu_supports("avx512vl")))
-        return false;
-    if (!t->dot_u8s8)
-        return true;
-    return t->vec_bytes == 64 ? __builtin_cpu_supports("avx512vnni") != 0 : has_avx_vnni();
+    return strlen(name) == n && !memcmp(word, name, n);
 }
+
+static bool has(const char *word, size_t n)
+{
+#define CPU(name)                                                                                                      \
+    if (is_word(word, n, name))                                                                                        \
+    return __builtin_cpu_supports(name) != 0
+    CPU("sse4.2");
+    CPU("popcnt");
+    CPU("avx2");
+    CPU("fma");
+    CPU("bmi");
+    CPU("bmi2");
+    CPU("avx512f");
+    CPU("avx512bw");
+    CPU("avx512cd");
+    CPU("avx512dq");
+    CPU("avx512vl");
+    CPU("avx512vnni");
+#undef CPU
+    if (is_word(word, n, "f16c") || is_word(word, n, "lzcnt"))
+        return __builtin_cpu_supports("avx2") != 0;
+    return is_word(word, n, "avxvnni") && has_avx_vnni();
+}
+enum { HOST_ISA = AC_ISA_X86 };
 #else
-static bool has_features(const ac_target *t)
+static bool has(const char *word, size_t n)
 {
-    return t->isa == AC_ISA_ANY && t->vec_bytes == 0;
+    (void)word;
+    return n == 0;
 }
+enum { HOST_ISA = AC_ISA_ANY };
 #endif
+
+const char *ac_target_missing(const ac_target *t, char *text, size_t room)
+{
+    static const char *const ISA[] = {"", "x86-64", "Arm", "64-bit Arm", "RISC-V", "WebAssembly"};
+    size_t used = 0;
+    text[0] = 0;
+    if (t->firmware)
+        return "the target is firmware";
+    if (t->isa != AC_ISA_ANY && t->isa != (ac_isa)HOST_ISA) {
+        snprintf(text, room, "the instruction set of %s", ISA[t->isa]);
+        return text;
+    }
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+#endif
+    for (const char *f = t->features; *f;) {
+        const size_t n = strcspn(f, ",");
+        if (!has(f, n) && used + n + 2 < room)
+            used += (size_t)snprintf(text + used, room - used, "%s%.*s", used ? "," : "", (int)n, f);
+        f += n + (f[n] == ',');
+    }
+    return text;
+}
 
 bool ac_target_runs_here(const ac_target *t)
 {
-    return !t->firmware && has_features(t);
+    char missing[AC_TARGET_MISSING];
+    return !*ac_target_missing(t, missing, sizeof missing);
 }
 
 /* Named processors are rows of the same facts: the first row with the most is the native one. */

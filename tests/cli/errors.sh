@@ -19,6 +19,7 @@ expect() {
         bad=1
     fi
 }
+works() { "$@" >out.txt 2>err.txt || { echo "FAILED ($?): $*"; cat err.txt; bad=1; }; }
 expect 3 'No such file' "$arenac" plan missing.tflite
 : >empty.tflite
 expect 1 'empty' "$arenac" plan empty.tflite
@@ -48,7 +49,19 @@ expect 8 'available: c,h,o' "$arenac" compile "$model" --emit nosuch
 printf 'not a library' >arenac-broken.so
 expect 8 'cannot be opened' env ARENAC_BACKENDS=. "$arenac" run "$model" --backend broken --random 1
 expect 8 'not printed for the vectors' "$arenac" compile "$model" -t aarch64 -o x.c
-expect 8 'cannot run code for' "$arenac" run "$model" -t wasm32 --random 1
+# a target that does not run here: exit 2 with what is missing; compiling for it works
+expect 2 'lacks the instruction set of WebAssembly' "$arenac" run "$model" -t wasm32 --random 1
+expect 2 'lacks the instruction set of 64-bit Arm' "$arenac" bench "$model" -t aarch64
+expect 2 'the target is firmware' "$arenac" run "$model" -t cortex-m4 --random 1
+works "$arenac" compile -q "$model" -t cortex-m4 -o fw.c
+if command -v qemu-x86_64 >/dev/null && qemu-x86_64 -cpu Nehalem "$arenac" --version >/dev/null 2>&1; then
+    expect 2 'lacks avx2,fma,f16c,bmi,bmi2,lzcnt' qemu-x86_64 -cpu Nehalem "$arenac" run "$model" -t x86-64-v3 --random 1
+    expect 2 'lacks avx512f,avx512bw,.*avx512vnni' qemu-x86_64 -cpu Haswell "$arenac" run "$model" -t x86-64-v4-vnni --random 1
+    works qemu-x86_64 -cpu Nehalem "$arenac" compile -q "$model" -t x86-64-v4-vnni -o v4.c
+    works qemu-x86_64 -cpu Nehalem "$arenac" run -q "$model" -t x86-64-v3 --backend eval --random 1
+else
+    echo "no qemu-x86_64 that runs arenac: what an older processor lacks is not checked"
+fi
 expect 2 'keeps everything in one' "$arenac" plan "$model" "$model"
 expect 2 'no tensor' "$arenac" plan "$model" --outputs nosuch
 expect 3 'host compiler' env CC=/nonexistent/cc "$arenac" run "$model" --random 1
