@@ -13,6 +13,7 @@
 #include "codegen/bind.h"
 #include "codegen/targets.h"
 #include "import/import.h"
+#include "ir/graph/weights.h"
 #include "planner/lock.h"
 #include "planner/overlap.h"
 
@@ -466,12 +467,21 @@ static int check_weights(arenac_job *job)
     return ac_help(cx, "name that file behind the model, or fill them with --random SEED");
 }
 
+int ac_job_infer(arenac_job *job)
+{
+    job->opt.stop_after = "infer";
+    AC_TRY(run_passes(job));
+    return check_weights(job);
+}
+
 static int compile_stage(arenac_job *job, void *arg)
 {
     AC_TRY(plan_stage(job, arg));
     AC_TRY(check_weights(job));
     if (job->stage >= 4)
         return AC_OK;
+    if (job->graph->weights)
+        AC_TRY(ac_weights_verify(&job->cx, job->graph->weights));
     static const struct { const char *name; ac_weights w; } WEIGHTS[] = {
         {"auto", AC_WEIGHTS_AUTO}, {"rodata", AC_WEIGHTS_RODATA}, {"asm", AC_WEIGHTS_ASM}, {"blob", AC_WEIGHTS_BLOB}};
     ac_module *m = AC_NEW(job->cx.region, ac_module);

@@ -94,6 +94,8 @@ int arenac_check(arenac_job *job);                      /* shapes and lowering o
 int arenac_plan(arenac_job *job);                       /* arenac_check, then the memory plan, checked; E0401 over budget */
 int arenac_compile(arenac_job *job);                    /* arenac_plan, then binds calls to offsets */
 
+int arenac_convert(arenac_job *job, const char *kind, const char *path); /* after arenac_read: "ag", "onnx" as an output */
+
 /* kind: "c" "h" "blob" "json" "md" "dot" "csv" "problem" "ag" "loops", with LLVM "o" "s" "ll" "bc" ("report" is the text). Appends an output; files appear
  * together in arenac_commit, or none does. path "-": standard output. */
 int arenac_emit(arenac_job *job, const char *kind, const char *path);

@@ -43,6 +43,8 @@ int arenac_shape_input(arenac_job *job, int32_t input, int32_t rank, const int64
 /* Opens the file and sets path, base and stem; the stages that read it call this, and the first call does it. */
 int ac_job_file(arenac_job *job, const char *path);
 
+/* arenac.c: passes up to `infer` on a model that was read; refuses one whose weights are missing. */
+int ac_job_infer(arenac_job *job);
 /* From `lowered` to step, live and plan, by the options; again from the start each time. */
 int ac_job_plan(arenac_job *job);
 /* job_price.c: adds to the last diagnostic (over the budget) what options not in use would take. */

@@ -14,11 +14,19 @@
 #include "base/intern.h"
 #include "base/region.h"
 
+typedef struct ac_kept { /* a mapped file that constants point into; file.c makes them */
+    struct ac_kept *next;
+    void *map;
+    size_t n;
+    int (*unmap)(void *map, size_t n);
+} ac_kept;
+
 typedef struct ac_ctx {
     ac_heap heap;
     ac_region *region; /* lives as long as the compilation: graph, names, loops, plan */
     ac_names names;    /* interned strings */
     ac_diags diags;    /* everything reported so far */
+    ac_kept *kept;     /* closed with the context */
 } ac_ctx;
 
 void ac_ctx_open(ac_ctx *cx);  /* clears the struct; allocates nothing */

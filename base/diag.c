@@ -249,6 +249,8 @@ void ac_ctx_start(ac_ctx *cx)
 }
 void ac_ctx_close(ac_ctx *cx)
 {
+    for (const ac_kept *k = cx->kept; k; k = k->next)
+        k->unmap(k->map, k->n);
     ac_heap_close(&cx->heap);
     memset(cx, 0, sizeof *cx);
 }

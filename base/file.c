@@ -95,6 +95,19 @@ void ac_file_close(ac_file *f)
     *f = (ac_file){.path = f->path, .data = NOTHING};
 }
 
+int ac_file_keep(ac_ctx *cx, const char *path, ac_file **f)
+{
+    ac_kept *k = AC_NEW(cx->region, ac_kept);
+    ac_file *file = AC_NEW(cx->region, ac_file);
+    *f = file;
+    AC_TRY(ac_file_open(cx, ac_strdup(cx->region, path), file));
+    if (file->map) {
+        *k = (ac_kept){.next = cx->kept, .map = file->map, .n = file->n, .unmap = munmap};
+        cx->kept = k;
+    }
+    return AC_OK;
+}
+
 bool ac_file_exists(const char *path)
 {
     struct stat st;

@@ -21,6 +21,8 @@ typedef struct ac_file {
 
 int ac_file_open(ac_ctx *cx, const char *path, ac_file *f);
 void ac_file_close(ac_file *f);
+/* The same for a file that is needed as long as the context: ac_ctx_close closes it. */
+int ac_file_keep(ac_ctx *cx, const char *path, ac_file **f);
 bool ac_file_exists(const char *path); /* and is no folder */
 
 #endif

@@ -17,6 +17,15 @@ void ac_sink_open(ac_sink *s, ac_ctx *cx)
     *s = (ac_sink){.cx = cx};
 }
 
+static void grow(ac_sink *s, size_t cap)
+{
+    char *fresh = ac_alloc(s->cx->region, cap);
+    if (s->n)
+        memcpy(fresh, s->text, s->n);
+    s->text = fresh;
+    s->cap = cap;
+}
+
 static void reserve(ac_sink *s, size_t more)
 {
     if (s->cap - s->n >= more)
@@ -26,11 +35,15 @@ static void reserve(ac_sink *s, size_t more)
     size_t cap = s->cap ? s->cap * 2 : 1024;
     while (cap - s->n < more)
         cap *= 2;
-    char *fresh = ac_alloc(s->cx->region, cap);
-    if (s->n)
-        memcpy(fresh, s->text, s->n);
-    s->text = fresh;
-    s->cap = cap;
+    grow(s, cap);
+}
+
+void ac_sink_room(ac_sink *s, size_t n)
+{
+    if (n > SIZE_MAX / 4 || s->n > SIZE_MAX / 4)
+        longjmp(s->cx->heap.on_oom, 1);
+    if (s->cap - s->n < n)
+        grow(s, s->n + n);
 }
 
 void ac_put_n(ac_sink *s, const void *bytes, size_t n)

@@ -19,6 +19,7 @@ typedef struct ac_sink {
 } ac_sink;
 
 void ac_sink_open(ac_sink *s, ac_ctx *cx);
+void ac_sink_room(ac_sink *s, size_t n); /* memory for n more bytes now, instead of by doubling */
 void ac_put(ac_sink *s, const char *text);
 void ac_put_n(ac_sink *s, const void *bytes, size_t n);
 void ac_putc(ac_sink *s, char c);

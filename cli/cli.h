@@ -56,6 +56,7 @@ int ac_cli_bench(ac_cli *cli);
 int ac_cli_show(ac_cli *cli);
 int ac_cli_verify(ac_cli *cli);
 int ac_cli_diff(ac_cli *cli);
+int ac_cli_convert(ac_cli *cli);
 int ac_cli_targets(ac_cli *cli);
 int ac_cli_ops(ac_cli *cli);
 int ac_cli_explain(ac_cli *cli);

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
         [AC_VERB_CHECK] = ac_cli_check,     [AC_VERB_PLAN] = ac_cli_plan,   [AC_VERB_COMPILE] = ac_cli_compile,
         [AC_VERB_PYTHON] = ac_cli_python,   [AC_VERB_RUN] = ac_cli_run,         [AC_VERB_BENCH] = ac_cli_bench, [AC_VERB_SHOW] = ac_cli_show,
         [AC_VERB_VERIFY] = ac_cli_verify,   [AC_VERB_TARGETS] = ac_cli_targets, [AC_VERB_OPS] = ac_cli_ops,
-        [AC_VERB_DIFF] = ac_cli_diff,       [AC_VERB_EXPLAIN] = ac_cli_explain, [AC_VERB_COMPLETION] = ac_cli_completion, [AC_VERB_HELP] = help,
+        [AC_VERB_DIFF] = ac_cli_diff,       [AC_VERB_CONVERT] = ac_cli_convert, [AC_VERB_EXPLAIN] = ac_cli_explain, [AC_VERB_COMPLETION] = ac_cli_completion, [AC_VERB_HELP] = help,
     };
     static ac_cli cli; /* large: names and lists of options */
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, not a death */

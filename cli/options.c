@@ -288,7 +288,8 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_EFFORT: return parse_int(arg, 0, 9, &c->opt.effort);
     case OPT_DIM: {
         const char *eq = strchr(arg, '=');
-        if (!eq || eq == arg || c->opt.n_dims == AC_CLI_MAX || !parse_int(eq + 1, 1, INT32_MAX, &v))
+        if (!eq || eq == arg || c->opt.n_dims == AC_CLI_MAX ||
+            (strcmp(eq + 1, "scalar") && !parse_int(eq + 1, 1, INT32_MAX, &v))) /* scalar: 0 */
             return false;
         c->dim[c->opt.n_dims].name = strndup(arg, (size_t)(eq - arg));
         c->dim[c->opt.n_dims++].value = v;

@@ -60,7 +60,8 @@ static bool looks_tflite(ac_span s)
 static bool looks_text(ac_span s)
 {
     ac_span w = first_word(s);
-    return is_text(s) && starts_with(w, "graph") && (w.n == 5 || strchr(" \t\r\n#\"", w.p[5]));
+    const size_t n = starts_with(w, "graph") ? 5 : starts_with(w, "weights") ? 7 : 0;
+    return is_text(s) && n && (w.n == n || strchr(" \t\r\n#\"", w.p[n]));
 }
 
 static bool looks_mxnet(ac_span s)

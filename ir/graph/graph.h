@@ -82,6 +82,7 @@ struct ac_graph {
     AC_VEC(ac_tensor *) missing; /* parameters that no file gave; splats stand for them, and `compile` refuses */
     const char *missing_file;    /* where they should be: "a .caffemodel file" */
     const char *listing;         /* the model in its format's own words, for `show`; NULL: none */
+    const struct ac_weights_file *weights; /* text: the file its constants stand in; NULL: none */
     bool channels_first;         /* set by importers whose operators are; pass layout clears it */
 };
 
@@ -135,6 +136,9 @@ int ac_graph_verify(ac_graph *g);
 int ac_graph_read_text(ac_ctx *cx, const char *file, const char *text, size_t n, ac_graph **out);
 struct ac_sink;
 void ac_graph_write_text(struct ac_sink *to, ac_graph *g);
+/* The same with constants of more than a few elements in a weights file (weights.h): `name` is that file's as the text
+ * says it, `weights` gets its bytes. */
+void ac_graph_write_pair(struct ac_sink *to, ac_graph *g, const char *name, struct ac_sink *weights);
 bool ac_graph_equal(const ac_graph *a, const ac_graph *b);
 
 #endif

@@ -22,6 +22,7 @@ typedef struct reader {
     ac_node *last;         /* what a `then` line continues */
     AC_VEC(ac_tok) output; /* names, looked up at the end */
     AC_VEC(result) view;
+    const ac_weights_file *weights; /* of the whole text */
 } reader;
 
 static bool at_word(const reader *p, const char *word)
@@ -32,7 +33,7 @@ static bool at_word(const reader *p, const char *word)
 static int read_name(reader *p, const char *what, const char **name)
 {
     const ac_tok *t = &p->x.tok;
-    if ((t->kind != AC_T_NAME && t->kind != AC_T_STRING) || !t->len)
+    if (t->kind != AC_T_NAME && t->kind != AC_T_STRING)
         return ac_text_error(&p->x, t, E0020, "expected %s, found %s", what, ac_lex_show(&p->x, t));
     *name = ac_intern(p->x.cx, t->text);
     ac_lex_next(&p->x);
@@ -84,7 +85,7 @@ static int read_tensor(reader *p)
     if (kind[0] == 'c' || (kind[0] == 's' && ac_text_is(&p->x, '='))) {
         valued = ac_text_expect(&p->x, '=', "and the values of the constant");
         if (valued == AC_OK)
-            valued = ac_text_read_value(&p->x, &ty, &v);
+            valued = ac_text_read_value(&p->x, &ty, p->weights, &v);
     }
     ac_tensor *t = define(p, &at, name, &ty); /* a bad value does not make the name unknown */
     if (!t)
@@ -400,7 +401,31 @@ static void settle_outputs(reader *p)
     }
 }
 
-/* graph NAME { statements } */
+/* weights "file" bytes "sha256", in front of the graphs */
+static int read_weights(reader *p)
+{
+    ac_weights_file *w = NULL;
+    int64_t bytes;
+    const ac_tok at = p->x.tok;
+    if (p->weights)
+        return ac_text_error(&p->x, &at, E0022, "the weights file is named twice");
+    ac_lex_next(&p->x);
+    const ac_tok name = p->x.tok;
+    if (name.kind != AC_T_STRING || !name.len)
+        return ac_text_error(&p->x, &name, E0020, "expected a file name in quotes, found %s", ac_lex_show(&p->x, &name));
+    ac_lex_next(&p->x);
+    AC_TRY(ac_text_int(&p->x, AC_WEIGHTS_HEADER, INT64_MAX / 2, "the size of the weights file", &bytes));
+    const ac_tok sum = p->x.tok;
+    if (sum.kind != AC_T_STRING || sum.len != 64 || strspn(sum.text, "0123456789abcdef") != 64)
+        return ac_text_error(&p->x, &sum, E0020, "expected a SHA-256 in quotes, 64 digits, found %s",
+                             ac_lex_show(&p->x, &sum));
+    ac_lex_next(&p->x);
+    AC_TRY(ac_weights_open(p->x.cx, ac_lex_place(&p->x, &name), ac_text_path(&p->x, name.text), bytes, sum.text, &w));
+    p->weights = w;
+    return AC_OK;
+}
+
+/* graph NAME [channels_first] { statements } */
 static int read_graph(reader *p)
 {
     const char *name = NULL;
@@ -409,8 +434,13 @@ static int read_graph(reader *p)
                              ac_lex_show(&p->x, &p->x.tok));
     ac_lex_next(&p->x);
     AC_TRY(read_name(p, "the graph's name", &name));
+    const bool channels_first = at_word(p, "channels_first");
+    if (channels_first)
+        ac_lex_next(&p->x);
     AC_TRY(ac_text_expect(&p->x, '{', "after the graph's name"));
     p->g = ac_graph_new(p->x.cx, name);
+    p->g->channels_first = channels_first;
+    p->g->weights = p->weights;
     p->g->format = "text";
     p->g->file = p->x.file;
     while (!ac_text_is(&p->x, '}') && !too_many(p)) {
@@ -443,7 +473,11 @@ int ac_graph_read_text(ac_ctx *cx, const char *file, const char *text, size_t n,
             ac_lex_next(&p.x);
         if ((p.x.tok.kind == AC_T_END && *out) || too_many(&p))
             break;
-        p = (reader){.x = p.x};
+        p = (reader){.x = p.x, .weights = p.weights};
+        if (!*out && at_word(&p, "weights")) {
+            AC_TRY(read_weights(&p));
+            continue;
+        }
         if (read_graph(&p) != AC_OK) {
             *out = NULL;
             return AC_FAIL;

@@ -4,6 +4,7 @@
 #define AC_IR_GRAPH_TEXT_READ_H
 #include "ir/graph/graph.h"
 #include "ir/graph/text_lex.h"
+#include "ir/graph/weights.h"
 
 typedef struct ac_text_type { /* i8[1,n=49,?] q(0.5, -3) */
     ac_dtype dtype;
@@ -29,6 +30,9 @@ int ac_text_int(ac_lex *x, int64_t lo, int64_t hi, const char *what, int64_t *v)
 int ac_text_num(ac_lex *x, const char *what, double *v);
 
 int ac_text_read_type(ac_lex *x, ac_text_type *ty);                          /* at the element type */
-int ac_text_read_value(ac_lex *x, const ac_text_type *ty, ac_text_value *v); /* behind the = of a constant */
+/* Behind the = of a constant. w: the weights file of the text; NULL: none. */
+int ac_text_read_value(ac_lex *x, const ac_text_type *ty, const ac_weights_file *w, ac_text_value *v);
+/* The path of a file that the text names: relative to the text. */
+const char *ac_text_path(const ac_lex *x, const char *name);
 
 #endif

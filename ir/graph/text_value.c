@@ -346,6 +346,30 @@ static int read_random(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
     return AC_OK;
 }
 
+const char *ac_text_path(const ac_lex *x, const char *name)
+{
+    const char *slash = x->file && name[0] != '/' ? strrchr(x->file, '/') : NULL;
+    return slash ? ac_strf(x->cx->region, "%.*s%s", (int)(slash + 1 - x->file), x->file, name) : name;
+}
+
+/* weights @offset: a slice of the weights file, where it stands */
+static int read_slice(ac_lex *x, const ac_text_type *ty, const ac_weights_file *w, ac_text_value *out)
+{
+    const ac_tok at = x->tok;
+    int64_t offset;
+    if (!w)
+        return ac_text_error(x, &at, E0020, "the text names no weights file: weights \"FILE\" BYTES \"SHA-256\" above the graph");
+    AC_TRY(ac_text_expect(x, '@', "and where in the weights file the values stand"));
+    AC_TRY(ac_text_int(x, AC_WEIGHTS_HEADER, INT64_MAX / 2, "a byte offset", &offset));
+    if (offset > w->n || ty->bytes > w->n - offset)
+        return ac_text_error(x, &at, E0010, "'%s' has fewer than %lld bytes behind offset %lld", w->path,
+                             (long long)ty->bytes, (long long)offset);
+    if (offset % AC_WEIGHTS_ALIGN)
+        return ac_text_error(x, &at, E0012, "constants of a weights file stand at multiples of %d", AC_WEIGHTS_ALIGN);
+    out->data = w->data + offset;
+    return AC_OK;
+}
+
 /* file "name" @offset: a slice of a file, its name relative to the .ag file */
 static int read_file(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
 {
@@ -358,8 +382,7 @@ static int read_file(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
         ac_lex_next(x);
         AC_TRY(ac_text_int(x, 0, INT64_MAX / 2, "a byte offset", &offset));
     }
-    const char *slash = x->file && at.text[0] != '/' ? strrchr(x->file, '/') : NULL;
-    const char *path = slash ? ac_strf(x->cx->region, "%.*s%s", (int)(slash + 1 - x->file), x->file, at.text) : at.text;
+    const char *path = ac_text_path(x, at.text);
     FILE *f = fopen(path, "rb");
     if (!f)
         return ac_text_error(x, &at, E0301, "cannot read '%s': %s", path, strerror(errno));
@@ -380,7 +403,7 @@ static int read_file(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
     return AC_OK;
 }
 
-int ac_text_read_value(ac_lex *x, const ac_text_type *ty, ac_text_value *v)
+int ac_text_read_value(ac_lex *x, const ac_text_type *ty, const ac_weights_file *w, ac_text_value *v)
 {
     *v = (ac_text_value){0};
     if (ty->open)
@@ -397,6 +420,8 @@ int ac_text_read_value(ac_lex *x, const ac_text_type *ty, ac_text_value *v)
         return read_random(x, ty, v);
     if (!strcmp(how, "file"))
         return read_file(x, ty, v);
+    if (!strcmp(how, "weights"))
+        return read_slice(x, ty, w, v);
     if (!strcmp(how, "splat")) {
         void *one = ac_alloc(x->cx->region, 8);
         *v = (ac_text_value){one, true};

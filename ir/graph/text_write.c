@@ -4,6 +4,7 @@
 #include "base/sink.h"
 #include "ir/graph/graph.h"
 #include "ir/graph/text_lex.h"
+#include "ir/graph/weights.h"
 
 #include <math.h>
 #include <string.h>
@@ -137,18 +138,26 @@ static bool has_nan(ac_dtype d, const void *data, int64_t n)
     return false;
 }
 
-/* splat V   [1, 2, 3] when short   else hex "..." */
-static void put_value(ac_sink *to, ac_ctx *cx, ac_tensor *t)
+enum { SHORT = 16 }; /* elements that are written as a list */
+
+/* splat V   [1, 2, 3] when short   else weights @offset, or hex "..." without a weights file */
+static void put_value(ac_sink *to, ac_ctx *cx, ac_tensor *t, ac_sink *weights)
 {
     bool splat = t->splat && t->data;
-    const void *data = splat || t->state ? t->data : ac_tensor_force(cx, t);
+    const void *data = splat || t->state         ? t->data
+                       : weights && t->raw && !t->data && ac_tensor_count(t) > SHORT ? t->raw /* no aligned copy only to be copied again */
+                                                 : ac_tensor_force(cx, t);
     if (!data) {
         ac_put(to, "lazy"); /* its loops failed: a diagnostic says so; the reader refuses this word */
         return;
     }
     int64_t n = splat ? 1 : ac_tensor_count(t);
     ac_put(to, splat ? "splat " : "");
-    if (n > 16 || has_nan(t->dtype, data, n)) {
+    if (n > SHORT && weights) {
+        ac_putf(to, "weights @%lld", (long long)ac_weights_add(weights, data, ac_dtype_size(t->dtype, n)));
+        return;
+    }
+    if (n > SHORT || has_nan(t->dtype, data, n)) {
         put_hex(to, data, ac_dtype_size(t->dtype, n));
         return;
     }
@@ -252,11 +261,12 @@ static void put_node(ac_sink *to, const ac_node *n, const char *word)
         put_node(to, n->fused[i], "then ");
 }
 
-static void put_graph(ac_sink *to, ac_graph *g)
+static void put_graph(ac_sink *to, ac_graph *g, ac_sink *weights)
 {
+    const int32_t *used = weights ? ac_graph_uses(g, g->cx->region) : NULL; /* no file space for what nobody reads */
     ac_put(to, "graph ");
     put_name(to, g->name);
-    ac_put(to, " {\n");
+    ac_put(to, g->channels_first ? " channels_first {\n" : " {\n");
     for (int32_t i = 0; i < g->input.n; i++) {
         ac_put(to, "  input ");
         put_tensor(to, g->input.item[i]);
@@ -264,13 +274,13 @@ static void put_graph(ac_sink *to, ac_graph *g)
     }
     for (int32_t i = 0; i < g->tensor.n; i++) {
         ac_tensor *t = g->tensor.item[i];
-        if (!t->state && !ac_tensor_is_const(t))
+        if (!t->state && (!ac_tensor_is_const(t) || (used && !used[t->id])))
             continue;
         ac_put(to, t->state ? "  state " : "  const ");
         put_tensor(to, t);
         if (ac_tensor_is_const(t) || t->data) {
             ac_put(to, " = ");
-            put_value(to, g->cx, t);
+            put_value(to, g->cx, t, weights);
         }
         ac_putc(to, '\n');
     }
@@ -283,11 +293,44 @@ static void put_graph(ac_sink *to, ac_graph *g)
     ac_put(to, g->output.n ? "\n}\n" : "}\n");
 }
 
-void ac_graph_write_text(ac_sink *to, ac_graph *g)
+static void put_graphs(ac_sink *to, ac_graph *g, ac_sink *weights)
 {
-    put_graph(to, g);
+    put_graph(to, g, weights);
     for (int32_t i = 0; i < g->sub.n; i++) {
         ac_putc(to, '\n');
-        put_graph(to, g->sub.item[i]);
+        put_graph(to, g->sub.item[i], weights);
     }
+}
+
+void ac_graph_write_text(ac_sink *to, ac_graph *g)
+{
+    put_graphs(to, g, NULL);
+}
+
+/* Bytes of the constants, roughly: what is short or a splat is counted, too. */
+static int64_t constant_bytes(const ac_graph *g)
+{
+    int64_t n = 0;
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        if ((t->state ? t->data != NULL : ac_tensor_is_const(t)) && !t->splat)
+            n += ac_tensor_bytes(t) + AC_WEIGHTS_ALIGN;
+    }
+    for (int32_t i = 0; i < g->sub.n; i++)
+        n += constant_bytes(g->sub.item[i]);
+    return n;
+}
+
+void ac_graph_write_pair(ac_sink *to, ac_graph *g, const char *name, ac_sink *weights)
+{
+    char sha256[65];
+    ac_sink body;
+    ac_sink_open(&body, g->cx);
+    ac_weights_start(weights, constant_bytes(g));
+    put_graphs(&body, g, weights);
+    ac_weights_seal(weights, sha256);
+    ac_put(to, "weights ");
+    put_string(to, name);
+    ac_putf(to, " %zu \"%s\"\n\n", weights->n, sha256);
+    ac_put_n(to, body.text, body.n);
 }

@@ -53,10 +53,16 @@ static void pin_dim(state *s, ac_tensor *t, int32_t d)
     }
 }
 
-/* An input whose number of dimensions is unknown has as many as are pinned: NAME.0, NAME.1, ... */
+/* An input whose number of dimensions is unknown has as many as are pinned: NAME.0, NAME.1, ...; none with NAME=scalar. */
 static void pin_rank(state *s, ac_tensor *t)
 {
     ac_ctx *cx = s->p->cx;
+    for (int32_t i = 0; i < s->p->opt->n_pins; i++)
+        if (!s->p->opt->pin[i].value && !strcmp(s->p->opt->pin[i].name, t->name)) {
+            s->used[i] = true; /* --dim NAME=scalar */
+            t->any_rank = false;
+            return;
+        }
     for (t->rank = 0; t->rank < AC_MAX_RANK; t->rank++) {
         t->dim[t->rank] = -1;
         if (!find_pin(s, t, t->rank))
@@ -67,7 +73,7 @@ static void pin_rank(state *s, ac_tensor *t)
         return;
     s->failed = true;
     ac_error(cx, (ac_place){.file = s->g->file}, E0204, "the number of dimensions of input '%s' is open", t->name);
-    ac_help(cx, "pin them: --dim %s.0=N --dim %s.1=N ..; run --input takes them from the array", t->name, t->name);
+    ac_help(cx, "pin them: --dim %s.0=N --dim %s.1=N .., or --dim %s=scalar; run --input takes them from the array", t->name, t->name, t->name);
 }
 
 static void check_pins(state *s)

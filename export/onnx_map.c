@@ -1,0 +1,118 @@
+/* Element-wise operators, conversions. */
+#include "export/onnx_out.h"
+#include "ir/ops/lower.h"
+
+#include <string.h>
+
+#define UNARY(X)                                                                                                       \
+    X(ABS, "Abs")                                                                                                      \
+    X(NEG, "Neg") X(SIGN, "Sign") X(CEIL, "Ceil") X(FLOOR, "Floor") X(ROUND, "Round") X(SQRT, "Sqrt") X(EXP, "Exp")    \
+        X(LOG, "Log") X(SIN, "Sin") X(COS, "Cos") X(ATAN, "Atan") X(ERF, "Erf") X(TANH, "Tanh") X(LOGISTIC, "Sigmoid") \
+            X(RELU, "Relu") X(LOGICAL_NOT, "Not") X(HARD_SWISH, "HardSwish") X(ELU, "Elu") X(GELU, "Gelu")             \
+                X(LEAKY_RELU, "LeakyRelu") X(DET, "Det")
+#define BINARY(X)                                                                                                      \
+    X(ADD, "Add")                                                                                                      \
+    X(SUB, "Sub") X(MUL, "Mul") X(DIV, "Div") X(POW, "Pow") X(MINIMUM, "Min") X(MAXIMUM, "Max") X(EQUAL, "Equal")      \
+        X(LESS, "Less") X(LESS_EQUAL, "LessOrEqual") X(GREATER, "Greater") X(GREATER_EQUAL, "GreaterOrEqual")          \
+            X(LOGICAL_AND, "And") X(LOGICAL_OR, "Or") X(BITWISE_AND, "BitwiseAnd") X(BITWISE_OR, "BitwiseOr")          \
+                X(BITWISE_XOR, "BitwiseXor") X(PRELU, "PRelu")
+
+#define NAME(id, text) [AC_OP_##id] = text,
+static const char *const TYPE[AC_OP_COUNT] = {UNARY(NAME) BINARY(NAME)};
+#undef NAME
+
+int ac_onw_unary(ac_onw *w, const ac_node *n)
+{
+    ac_onw_node_to(w, TYPE[n->op], n->in, 1, n->out, 1);
+    if (n->op == AC_OP_LEAKY_RELU)
+        ac_onw_float(w, "alpha", n->attrs.alpha.alpha);
+    if (n->op == AC_OP_GELU && n->attrs.gelu.approximate)
+        ac_onw_string(w, "approximate", "tanh");
+    return AC_OK;
+}
+
+static ac_tensor *binary(ac_onw *w, const char *type, ac_tensor *x, ac_tensor *y, const ac_tensor *like)
+{
+    return ac_onw_op(w, type, (ac_tensor *[]){x, y}, 2, like->dtype, like->rank, like->dim);
+}
+
+int ac_onw_binary(ac_onw *w, const ac_node *n)
+{
+    ac_tensor *y = n->out[0];
+    const ac_act act = ac_ops[n->op].attrs == AC_ATTRS_act ? n->attrs.act.act : AC_ACT_NONE;
+    if (n->op == AC_OP_PRELU && !ac_tensor_same_shape(n->in[0], y))
+        return ac_onw_cannot(w, n, "slopes of more dimensions than the input");
+    if (act == AC_ACT_NONE)
+        ac_onw_node_to(w, TYPE[n->op], n->in, 2, &y, 1);
+    else
+        ac_onw_same(w, ac_onw_act(w, binary(w, TYPE[n->op], n->in[0], n->in[1], y), act), y);
+    return AC_OK;
+}
+
+/* What takes two or three of ONNX's operators. */
+int ac_onw_composed(ac_onw *w, const ac_node *n)
+{
+    ac_tensor *x = n->in[0], *y = n->out[0], *by = n->n_in > 1 ? n->in[1] : NULL, *v;
+    const bool real = ac_dtype_is_float(x->dtype);
+    if (n->op == AC_OP_SQUARE) {
+        ac_onw_node_to(w, "Mul", (ac_tensor *[]){x, x}, 2, &y, 1);
+    } else if (n->op == AC_OP_RSQRT) {
+        v = ac_onw_op(w, "Sqrt", &x, 1, x->dtype, x->rank, x->dim);
+        ac_onw_node_to(w, "Reciprocal", &v, 1, &y, 1);
+    } else if (n->op == AC_OP_SQUARED_DIFFERENCE) {
+        v = binary(w, "Sub", x, by, y);
+        ac_onw_node_to(w, "Mul", (ac_tensor *[]){v, v}, 2, &y, 1);
+    } else if (n->op == AC_OP_NOT_EQUAL) {
+        v = binary(w, "Equal", x, by, y);
+        ac_onw_node_to(w, "Not", &v, 1, &y, 1);
+    } else if (n->op == AC_OP_FLOOR_MOD && !real) {
+        ac_onw_node_to(w, "Mod", n->in, 2, &y, 1);
+    } else if (n->op == AC_OP_FLOOR_DIV && real) {
+        v = binary(w, "Div", x, by, y);
+        ac_onw_node_to(w, "Floor", &v, 1, &y, 1);
+    } else if (n->op == AC_OP_FLOOR_DIV && !ac_dtype_is_signed(x->dtype)) {
+        ac_onw_node_to(w, "Div", n->in, 2, &y, 1);
+    } else if (n->op ==
+               AC_OP_FLOOR_DIV) { /* what is left after taking away the rest of the divisor's sign divides evenly */
+        v = binary(w, "Sub", x, binary(w, "Mod", x, by, y), y);
+        ac_onw_node_to(w, "Div", (ac_tensor *[]){v, by}, 2, &y, 1);
+    } else {
+        return ac_onw_cannot(w, n, "of %s", ac_dtype_name(x->dtype));
+    }
+    return AC_OK;
+}
+
+int ac_onw_clip(ac_onw *w, const ac_node *n)
+{
+    const double lo = n->op == AC_OP_RELU_N1_TO_1 ? -1 : 0, hi = n->op == AC_OP_RELU6 ? 6 : 1;
+    const ac_dtype d = n->in[0]->dtype;
+    ac_onw_node_to(w, "Clip", (ac_tensor *[]){n->in[0], ac_onw_const(w, d, lo), ac_onw_const(w, d, hi)}, 3, n->out, 1);
+    return AC_OK;
+}
+
+int ac_onw_select(ac_onw *w, const ac_node *n)
+{
+    ac_onw_node_to(w, "Where", n->in, 3, n->out, 1);
+    return AC_OK;
+}
+
+int ac_onw_to_type(ac_onw *w, const ac_node *n)
+{
+    ac_onw_same(w, ac_onw_cast(w, n->in[0], n->out[0]->dtype), n->out[0]);
+    return AC_OK;
+}
+
+/* QUANTIZE (also of integers: to another scale) and DEQUANTIZE. */
+int ac_onw_linear(ac_onw *w, const ac_node *n)
+{
+    ac_tensor *x = n->in[0], *y = n->out[0];
+    if (x->quant)
+        x = ac_onw_dequantize(w, x);
+    else if (x->dtype != AC_F32)
+        x = ac_onw_cast(w, x, AC_F32);
+    if (y->quant)
+        ac_onw_quantize_to(w, x, y);
+    else
+        ac_onw_same(w, ac_onw_cast(w, x, y->dtype), y);
+    return AC_OK;
+}

@@ -1,0 +1,84 @@
+/* onnx_out.h - an ONNX graph in the making: what the adapters of operators (onnx_map.c, onnx_window.c, onnx_matrix.c,
+ * onnx_move.c) share.
+ *
+ * Values are tensors of the graph that is converted; new ones are added to it (with a name of their own). Canonical
+ * operators have channels last, ONNX has them first: an adapter moves its operand, says what ONNX does with it, and
+ * moves the result back. Two transposes that meet become one or none, and nodes that nobody reads are not written, so a
+ * model that had channels first ends up without any of them.
+ *
+ *     ac_tensor *x = ac_onw_first(w, n->in[0]);                        [N,H,W,C] -> [N,C,H,W]
+ *     ac_tensor *y = ac_onw_op(w, "Relu", &x, 1, x->dtype, x->rank, x->dim);
+ *     ac_onw_last(w, y, n->out[0]);                                    [N,C,H,W] -> [N,H,W,C]
+ *
+ * What ONNX cannot say is reported (E0108) by ac_onw_cannot; conversion goes on, so that all of it is listed. */
+#ifndef AC_EXPORT_ONNX_OUT_H
+#define AC_EXPORT_ONNX_OUT_H
+#include "base/sink.h"
+#include "ir/graph/graph.h"
+
+typedef struct ac_onw_node {
+    const char *type;
+    ac_tensor **in; /* NULL: left out */
+    ac_tensor **out;
+    int32_t n_in, n_out;
+    ac_sink attrs;
+} ac_onw_node;
+
+typedef struct ac_onw_source { /* a value that is another one transposed, or its integers made real */
+    ac_tensor *of;
+    bool dequantized;
+    int32_t perm[AC_MAX_RANK];
+} ac_onw_source;
+
+typedef struct ac_onw {
+    ac_ctx *cx;
+    ac_graph *g;
+    int32_t own; /* tensors with lower ids are the model's */
+    AC_VEC(ac_onw_node) node;
+    AC_VEC(ac_onw_source) source; /* by tensor id */
+} ac_onw;
+
+enum { AC_ONW_OPSET = 21, AC_ONW_IR = 10 };
+
+/* A value of this type and shape, named after `like`. */
+ac_tensor *ac_onw_value(ac_onw *w, const ac_tensor *like, ac_dtype d, int32_t rank, const int64_t *dim);
+/* A node; its attributes are those that follow, until the next node. Operands that are NULL are left out. */
+void ac_onw_node_to(ac_onw *w, const char *type, ac_tensor *const *in, int32_t n_in, ac_tensor *const *out,
+                    int32_t n_out);
+/* With one result: a new value. in[0] gives it its name. */
+ac_tensor *ac_onw_op(ac_onw *w, const char *type, ac_tensor *const *in, int32_t n_in, ac_dtype d, int32_t rank,
+                     const int64_t *dim);
+void ac_onw_int(ac_onw *w, const char *name, int64_t v);
+void ac_onw_float(ac_onw *w, const char *name, float v);
+void ac_onw_string(ac_onw *w, const char *name, const char *s);
+void ac_onw_ints(ac_onw *w, const char *name, int32_t n, const int64_t *v);
+
+ac_tensor *ac_onw_const_ints(ac_onw *w, int32_t n, const int64_t *v); /* i64 [n] */
+ac_tensor *ac_onw_const(ac_onw *w, ac_dtype d, double v);             /* a scalar */
+ac_tensor *ac_onw_transpose(ac_onw *w, ac_tensor *x, const int32_t *perm);
+void ac_onw_transpose_to(ac_onw *w, ac_tensor *x, const int32_t *perm, ac_tensor *y);
+ac_tensor *ac_onw_first(ac_onw *w, ac_tensor *x);        /* the last dimension becomes dimension 1 */
+void ac_onw_last(ac_onw *w, ac_tensor *x, ac_tensor *y); /* and back, as y */
+ac_tensor *ac_onw_reshape(ac_onw *w, ac_tensor *x, int32_t rank, const int64_t *dim);
+void ac_onw_reshape_to(ac_onw *w, ac_tensor *x, ac_tensor *y);
+ac_tensor *ac_onw_cast(ac_onw *w, ac_tensor *x, ac_dtype d);
+void ac_onw_same(ac_onw *w, ac_tensor *x, ac_tensor *y);    /* y is x */
+ac_tensor *ac_onw_act(ac_onw *w, ac_tensor *x, ac_act act); /* relu, relu6, ... */
+ac_tensor *ac_onw_dequantize(ac_onw *w, ac_tensor *x);
+void ac_onw_quantize_to(ac_onw *w, ac_tensor *x, ac_tensor *y);
+
+int ac_onw_cannot(ac_onw *w, const ac_node *n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int ac_onw_finish(ac_onw *w, ac_sink *to); /* the file */
+
+/* An adapter says node n. AC_FAIL: it has said why it cannot. */
+typedef int ac_onw_fn(ac_onw *w, const ac_node *n);
+ac_onw_fn ac_onw_conv, ac_onw_depthwise, ac_onw_tconv, ac_onw_conv_3d, ac_onw_pool, ac_onw_resize, ac_onw_lrn,
+    ac_onw_block;
+ac_onw_fn ac_onw_dense, ac_onw_matmul, ac_onw_softmax, ac_onw_reduce, ac_onw_arg, ac_onw_cumsum, ac_onw_einsum,
+    ac_onw_topk, ac_onw_l2;
+ac_onw_fn ac_onw_view, ac_onw_concat, ac_onw_split, ac_onw_pack, ac_onw_unpack, ac_onw_slice, ac_onw_perm,
+    ac_onw_gather, ac_onw_scatter, ac_onw_tile, ac_onw_expand, ac_onw_one_hot, ac_onw_space_batch, ac_onw_reverse,
+    ac_onw_pad;
+ac_onw_fn ac_onw_unary, ac_onw_binary, ac_onw_composed, ac_onw_clip, ac_onw_select, ac_onw_to_type, ac_onw_linear;
+
+#endif

@@ -1,0 +1,14 @@
+/* onnx_write.h - a graph as an ONNX model (docs/convert.md): operator set 21, standard domain only.
+ *
+ *     AC_TRY(ac_onnx_write(g, &sink));       g: after pass infer; it is used up
+ *
+ * Quantised tensors become pairs of QuantizeLinear and DequantizeLinear around the operator of real numbers. Every
+ * operator that ONNX has no counterpart of is reported (E0108), all of them. */
+#ifndef AC_EXPORT_ONNX_WRITE_H
+#define AC_EXPORT_ONNX_WRITE_H
+#include "base/sink.h"
+#include "ir/graph/graph.h"
+
+int ac_onnx_write(ac_graph *g, ac_sink *to);
+
+#endif

@@ -1,0 +1,131 @@
+#!/bin/sh
+# arenac convert: models of every format as text and weights, read back with the same bits; what is refused; the public
+# models, some of them, when they are there. usage: convert.sh ARENAC SOURCE_DIR
+set -u
+arenac=$1 src=$2 bad=0
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+m=$src/models
+fail() { echo "FAILED: $*"; bad=1; }
+# expect STATUS TEXT command...
+expect() {
+    want=$1 text=$2
+    shift 2
+    "$@" >out.txt 2>err.txt
+    got=$?
+    if [ $got != "$want" ] || { [ "$text" ] && ! cat out.txt err.txt | grep -q -e "$text"; }; then
+        echo "FAILED ($got, wanted $want and '$text'): $*"
+        cat err.txt
+        bad=1
+    fi
+}
+# same NAME MODEL...: the text and the model print the same code, but for what is said of the file in comments, and the
+# text of the text is that text.
+same() {
+    name=$1
+    shift
+    expect 0 '' "$arenac" convert -q "$@" "$name.ag"
+    expect 0 '' "$arenac" convert -q "$name.ag" -o "$name.again.ag"
+    sed "s/$name.again/$name/" "$name.again.ag" | cmp -s - "$name.ag" || fail "$name.ag does not come back as it is"
+    "$arenac" run -q "$@" --random 3 --backend eval --output-dir x >/dev/null || fail "run $name"
+    "$arenac" run -q "$name.ag" --random 3 --backend eval --output-dir y >/dev/null || fail "run $name.ag"
+    for f in x/*.npy; do cmp -s "$f" "y/${f#x/}" || fail "$name: $f differs"; done
+    rm -rf x y
+}
+same squares "$m/squares.prototxt" "$m/squares.caffemodel"
+grep -q '^graph .* channels_first {$' squares.ag || fail "the layout is not in the text"
+grep -q '= weights @128$' squares.ag || fail "no constant in squares.weights"
+same dense "$m/dense-symbol.json" "$m/dense-0000.params" --dim data.0=2 --dim data.1=12
+same cnn "$m/tf_cnn.pb" --dim x.0=2
+same rnn "$m/tf_rnn.pbtxt"
+for f in "$m"/*_int8.tflite "$m"/branch_f32.tflite; do
+    n=$(basename "$f" .tflite)
+    same "$n" "$f"
+done
+# ONNX: read back by arenac, and by the onnx package where it is installed
+mkdir onnx
+printf 'graph two { # ONNX has neither\n  input x: f32[2,8]\n  input i: i32[2,8]\n  const one: i32[1] = [1]\n  const n: i32[] = [2]\n' >two.ag
+printf '  a = unsorted_segment_sum(x, one2, n)\n  b = shift_left(i, one)\n  output a, b\n}\n' | sed 's/one2/ids/' >>two.ag
+sed -i 's/^  const n:/  const ids: i32[2] = [0, 1]\n  const n:/' two.ag
+expect 8 'cannot say unsorted_segment_sum' "$arenac" convert two.ag two.onnx
+grep -q 'cannot say shift_left' err.txt || fail "not all that ONNX cannot say is listed"
+[ ! -e two.onnx ] || fail "a model that ONNX cannot say"
+# there NAME MODEL...
+there() {
+    name=$1
+    shift
+    expect 0 '' "$arenac" convert -q "$@" "onnx/$name.onnx"
+    expect 0 '' "$arenac" convert -q "$@" "onnx/$name.ag"
+    "$arenac" run -q "onnx/$name.ag" --random 3 --backend eval --output-dir x >/dev/null || fail "run $name.ag"
+    set --
+    for f in x/*.npy; do f=${f#x/}; set -- "$@" --compare "${f%.npy}=x/$f"; done
+    case $name in *int8) set -- ;; esac # each layer rounds; check_export.py says how far apart they may be
+    "$arenac" run -q "onnx/$name.onnx" --random 3 --backend eval "$@" >out.txt || { cat out.txt; fail "$name.onnx"; }
+    rm -rf x
+}
+there every "$src/tests/onnx/every.ag"
+there squares "$m/squares.prototxt" "$m/squares.caffemodel"
+there dense "$m/dense-symbol.json" "$m/dense-0000.params" --dim data.0=2 --dim data.1=12
+there cnn "$m/tf_cnn.pb" --dim x.0=2
+there rnn "$m/tf_rnn.pbtxt"
+there dsnet_int8 "$m/dsnet_int8.tflite"
+printf 'input: "x" input_shape { dim: 1 dim: 3 dim: 9 dim: 9 }\nlayer { name: "c" type: "Convolution" bottom: "x" top: "c" convolution_param { num_output: 6 kernel_size: 3 } }\n' >net.prototxt
+printf 'layer { name: "r" type: "ReLU" bottom: "c" top: "c" }\nlayer { name: "p" type: "Pooling" bottom: "c" top: "p" pooling_param { kernel_size: 2 stride: 2 } }\n' >>net.prototxt
+expect 0 '' "$arenac" convert net.prototxt --random 1 net.onnx
+grep -q -e Transpose -e Identity net.onnx && fail "a model with channels first is transposed on its way to ONNX"
+for python in ${ARENAC_TEST_PYTHON:-python3}; do
+    "$python" "$src/tests/onnx/check_export.py" "$arenac" onnx >out.txt 2>&1 || [ $? = 77 ] || { cat out.txt; bad=1; }
+done
+# one text alone: standard output, and a model without large constants
+"$arenac" convert -q "$m/tf_cnn.pb" --dim x.0=1 --emit ag -o - >piped.ag || fail "convert to standard output"
+grep -q 'weights' piped.ag && fail "a text on standard output names a file"
+expect 0 'fine' "$arenac" check piped.ag
+printf 'graph small {\n  input x: f32[4]\n  y = relu(x)\n  output y\n}\n' >small.ag
+same little small.ag
+[ ! -e little.weights ] || fail "weights of a model that has none"
+# which weights belong to which text
+expect 0 '' "$arenac" convert "$m/squares.prototxt" --random 7 seeded.ag
+expect 0 '' "$arenac" convert "$m/squares.prototxt" --random 8 other.ag
+expect 0 '' "$arenac" run seeded.ag --random 7 --backend eval --output-dir x
+expect 0 'equal' "$arenac" run "$m/squares.prototxt" --random 7 --backend eval --compare 0=x/0.npy --max-ulp 0
+cp seeded.weights kept
+cp other.weights seeded.weights
+expect 1 'seeded.ag:1:9: error\[E0016\].*weights of another model' "$arenac" plan seeded.ag
+head -c 200 kept >seeded.weights
+expect 1 "has 200 bytes, the text expects" "$arenac" plan seeded.ag
+head -c 100 kept >seeded.weights
+expect 1 'no weights file' "$arenac" plan seeded.ag
+cp "$m/README.md" seeded.weights
+expect 1 'no weights file' "$arenac" plan seeded.ag
+rm seeded.weights
+expect 3 'seeded.weights' "$arenac" plan seeded.ag
+{ head -c 300 kept; printf 'x'; tail -c +302 kept; } >seeded.weights
+expect 0 'arena' "$arenac" plan seeded.ag
+expect 1 'the weights were changed' "$arenac" compile seeded.ag -o s.c
+cp kept seeded.weights
+sed 's/@128/@1280000/' seeded.ag >far.ag
+expect 1 'fewer than' "$arenac" plan far.ag
+sed 's/@128/@129/' seeded.ag >odd.ag
+expect 1 'multiples of 64' "$arenac" plan odd.ag
+sed 1d seeded.ag >none.ag
+expect 1 'names no weights file' "$arenac" plan none.ag
+# nothing half-written, and what is not converted
+mkdir out.weights
+expect 3 'out.weights' "$arenac" convert "$m/tf_cnn.pb" --dim x.0=1 out.ag
+[ ! -e out.ag ] || fail "a text without its weights"
+expect 1 'the weights are missing' "$arenac" convert "$m/squares.prototxt" n.ag
+expect 2 'data.0=N' "$arenac" convert "$m/dense-symbol.json" "$m/dense-0000.params" n.ag
+expect 2 'cannot write' "$arenac" convert "$m/tf_cnn.pb" n.xyz
+expect 2 'takes a model and' "$arenac" convert "$m/tf_cnn.pb"
+expect 0 '' "$arenac" convert "$m/digits_int8.tflite" lives.csv
+expect 0 'arena' "$arenac" plan lives.csv
+expect 0 '' "$arenac" convert "$m/digits_int8.tflite" planned.tflite
+expect 0 'stored plan' "$arenac" show planned.tflite
+ls -a | grep -q '\.tmp$' && fail "a temporary file is left"
+shared=$src/../shared/models
+if [ -d "$shared" ] && python3 -c 'import numpy' 2>/dev/null; then
+    python3 "$src/scripts/round_trip.py" --arenac "$arenac" "$shared/caffe/mtcnn_det2" "$shared/mxnet/lenet_symbolic" "$shared/mxnet/lstm_gru_unrolled" \
+        "$shared/tf/mnist_lstm_static" "$shared/tf/kws_gru_s" "$shared/tflite/keyword_scrambled" "$shared/tflite/resnet8_int16x8" >rt.txt || { cat rt.txt; bad=1; }
+fi
+exit $bad
