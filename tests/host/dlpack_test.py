@@ -2,6 +2,7 @@
 
   dlpack_test.py FOLDER      holds corners.py and wide.py, made from the .ag files beside this script
 Prints one line for each framework; exits 1 at the first thing that is wrong, 77 without NumPy."""
+import ctypes
 import gc
 import importlib
 import os
@@ -87,6 +88,10 @@ def leak_test():
             lambda: np.from_dlpack(wide.run(x)[0]), lambda: wide.run(wide.run(x)[0].__dlpack__()),
             lambda: wide.run(wide.run(x)[0].__dlpack__(max_version=(1, 1))), lambda: wide.Model().run(x),
             lambda: raises(ValueError, "shape", lambda: wide.run(np.ones((255, 1024), np.float32)))]
+    no_leak(ways)
+
+
+def no_leak(ways):
     for i, way in enumerate(ways):
         for k in range(220):
             if k == 20:
@@ -95,6 +100,45 @@ def leak_test():
             way()
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         assert grown < 40 * 1024, "way %d: %d KiB more after 200 runs of 1 MiB each" % (i, grown)
+
+
+def capsule_test():
+    """Fields of a tensor that no framework here would give, put into a capsule."""
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+    def changed(change, out=False):
+        capsule = corners.run(X, K)[0].__dlpack__(max_version=(1, 1))
+        at = ctypes.cast(get(capsule, b"dltensor_versioned"), ctypes.POINTER(corners._Versioned)).contents
+        change(at)
+        if not out:
+            return corners.run(capsule, K)
+
+        class Given:
+            def __dlpack__(self, **_):
+                return capsule
+        return corners.run(X, K, out=[Given()] + [np.zeros_like(w) for w in WANT[1:]])
+
+    def field(**fields):
+        def change(t):
+            for name, v in fields.items():
+                setattr(t.tensor, name, v)
+        return change
+
+    def version(major, flags=0):
+        def change(t):
+            t.version.major, t.flags = major, flags
+        return change
+
+    assert (np.from_dlpack(changed(lambda t: None)[2]) == 2 * X).all()
+    changed(version(1), out=True)
+    raises(BufferError, "DLPack 2 is not known", lambda: changed(version(2)))
+    raises(BufferError, "DLPack 0 is not known", lambda: changed(version(0)))
+    raises(BufferError, "read only", lambda: changed(version(1, 1), out=True))
+    changed(version(1, 1))  # as an input it may be
+    raises(ValueError, "device type is 2", lambda: changed(field(device_type=2)))
+    raises(ValueError, "not aligned to 4", lambda: changed(field(byte_offset=2)))
+    raises(ValueError, "2 lanes", lambda: changed(field(lanes=2)))
 
 
 def torch_test(torch):
@@ -106,6 +150,30 @@ def torch_test(torch):
     z = [torch.from_numpy(np.zeros_like(w)) for w in WANT]
     corners.run(x, k, out=z)
     assert all((a.numpy() == b).all() for a, b in zip(z, WANT))
+    # a part of a larger tensor, at an odd address for bytes; tensors without max_version; capsules
+    wide_x, wide_k = torch.zeros(100), torch.zeros(9, dtype=torch.int8)
+    wide_x[1:7], wide_k[1:5] = x.reshape(6), k
+    y = torch.from_dlpack(corners.run(wide_x[1:7].view(2, 3), wide_k[1:5])[2])
+    gc.collect()
+    assert (y.numpy() == 2 * X).all()
+    y = torch.utils.dlpack.from_dlpack(corners.run(torch.utils.dlpack.to_dlpack(x), k)[2].__dlpack__())
+    assert (y.numpy() == 2 * X).all()
+    raises(ValueError, "strides[1] is 0", lambda: corners.run(torch.ones(1).expand(2, 3), k))
+    raises(ValueError, "expected f32", lambda: corners.run(x.bfloat16(), k))
+    raises(ValueError, "expected i8", lambda: corners.run(x, k.bool()))
+    raises(ValueError, "shape[0] is 0", lambda: corners.run(torch.ones(0, 3), k))
+    raises((BufferError, RuntimeError), "gradient", lambda: corners.run(x.clone().requires_grad_(), k))
+    raises((BufferError, RuntimeError, NotImplementedError), "meta", lambda: corners.run(x.to("meta"), k))
+    # it is the same memory on both sides
+    mine = torch.zeros(2, 3)
+    corners.run(x, k, out=[mine] + z[1:])
+    shared = corners.run(x, k)[2]
+    view = torch.from_dlpack(shared)
+    view[0, 0] = 7
+    assert (mine.numpy() == X).all() and view.data_ptr() % 4 == 0 and view[0, 0] == 7
+    big = torch.ones(256, 1024)
+    no_leak([lambda: wide.run(big), lambda: torch.from_dlpack(wide.run(big)[0]), lambda: wide.run(torch.from_dlpack(wide.run(big)[0])),
+             lambda: raises(ValueError, "shape", lambda: wide.run(torch.ones(255, 1024)))])
 
 
 def tensorflow_test(tf):
@@ -116,10 +184,14 @@ def tensorflow_test(tf):
         y = take(t.__dlpack__())
         assert y.dtype.as_numpy_dtype == want.dtype and (y.numpy() == want).all()
     raises(ValueError, "expected f32", lambda: corners.run(to(tf.cast(x, tf.float64)), to(k)))
+    big = tf.ones([256, 1024])
+    no_leak([lambda: wide.run(to(big)), lambda: take(wide.run(to(big))[0].__dlpack__()),
+             lambda: wide.run(to(take(wide.run(to(big))[0].__dlpack__())))])
 
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 numpy_test()
+capsule_test()
 leak_test()
 print("numpy", np.__version__)
 for name, test in (("torch", torch_test), ("tensorflow", tensorflow_test)):
