@@ -233,16 +233,34 @@ static int run_passes(arenac_job *job)
     return status;
 }
 
-/* Parts that a step is cut into: firmware has no threads; stripes carry rows from one iteration to the next. */
+static bool is_gpu(const arenac_job *job) { return job->target->isa == AC_ISA_CUDA; }
+
+/* Parts that a step is cut into: GPUs have more than parts; firmware has no threads; stripes carry rows from one iteration to the next. */
 static int32_t threads_of(const arenac_job *job)
 {
-    return job->target->firmware || job->opt.stripe || job->opt.threads < 1 ? 1 : (int32_t)job->opt.threads;
+    return job->target->firmware || is_gpu(job) || job->opt.stripe || job->opt.threads < 1 ? 1 : (int32_t)job->opt.threads;
+}
+
+/* A GPU runs the elements of a step in no order: nothing may rest on one. */
+static void drop_orders(arenac_job *job)
+{
+    if (!is_gpu(job))
+        return;
+    if (job->opt.stripe || job->opt.overlap > 0)
+        ac_warn(&job->cx, (ac_place){0}, W0002, "target %s runs the elements of a step in no order: %s is ignored", job->target->name,
+                job->opt.stripe ? "--stripe" : "--overlap");
+    job->opt.stripe = false;
+    job->opt.overlap = 0;
 }
 
 static void warn_of_threads(arenac_job *job)
 {
+    drop_orders(job);
     if (job->opt.threads < 2)
         return;
+    if (is_gpu(job))
+        ac_warn(&job->cx, (ac_place){0}, W0002, "target %s has threads of its own: --threads is ignored", job->target->name);
+    else
     if (job->target->firmware)
         ac_warn(&job->cx, (ac_place){0}, W0002, "target %s is firmware and has no threads: --threads is ignored",
                 job->target->name);
@@ -297,7 +315,8 @@ static int check_stage(arenac_job *job, void *arg)
         job->step[i] = ac_lower_told(&job->cx, job->cx.region, order[i], job->target, 0, job->opt.exact,
                                      job->told ? &job->told[i] : &plain);
         failed = failed || !job->step[i] ||
-                 ac_lower_parts(&job->cx, job->cx.region, job->step[i], threads_of(job), AC_FORK_COST) != AC_OK;
+                 (is_gpu(job) ? ac_lower_grid(&job->cx, job->cx.region, job->step[i])
+                              : ac_lower_parts(&job->cx, job->cx.region, job->step[i], threads_of(job), AC_FORK_COST)) != AC_OK;
     }
     job->n_steps = job->n_lowered = n;
     job->lowered = job->step;

@@ -122,7 +122,7 @@ int ac_cli_bench(ac_cli *cli)
 {
     int status;
     if (!cli->target_given)
-        cli->opt.target = "native";
+        cli->opt.target = ac_host_target(cli);
     cli->opt.host = true;
     cli->opt.weights = "blob";
     if (!cli->n_inputs)

@@ -2,6 +2,7 @@
 #include "cli/rt_files.h"
 
 #include "codegen/targets.h"
+#include "runtime/arn_cuda.h"
 #include "runtime/arn_pool.h"
 
 #include <dlfcn.h>
@@ -14,6 +15,17 @@
 #include <unistd.h>
 
 extern char **environ;
+
+bool ac_host_is_cuda(const char *backend)
+{
+    return !strcmp(backend, "cuda-emu") || !strcmp(backend, "cuda-race") || !strcmp(backend, "cuda");
+}
+
+const char *ac_host_target(const ac_cli *cli)
+{
+    const char *backend = cli->backend ? cli->backend : "c";
+    return ac_host_is_cuda(backend) ? "cuda-sm80" : "native";
+}
 
 uint8_t *ac_host_at(const ac_host *h, const ac_io *io)
 {
@@ -51,6 +63,17 @@ int ac_spawn(char *const *argv, const char *output)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
+/* fma is one instruction on most x86, and a call without this. */
+static const char *fma_flag(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("fma"))
+        return "-mfma";
+#endif
+    return "-g0";
+}
+
 static int compiler_failed(arenac_job *job, const char *cc, const char *log, int status)
 {
     ac_ctx *cx = &job->cx;
@@ -79,26 +102,19 @@ static int32_t split_cc(ac_ctx *cx, char **argv, int32_t cap)
     return n;
 }
 
-int ac_host_compile(arenac_job *job, const char *dir, const char *const *more, int32_t n_more)
+/* The host compiler with the flags that all of our code needs, and with those given. */
+static int run_cc(arenac_job *job, const char *dir, const char *const *more, int32_t n_more)
 {
-    enum { ROOM = 32, WORDS = 12 };
+    enum { ROOM = 40, WORDS = 12 };
     ac_ctx *cx = &job->cx;
-    const char *c = ac_strf(cx->region, "%s/m.c", dir);
     char *log = ac_strf(cx->region, "%s/log", dir);
-    AC_TRY(arenac_emit(job, "c", c));
-    AC_TRY(arenac_emit(job, "h", ac_strf(cx->region, "%s/m.h", dir)));
-    AC_TRY(arenac_emit(job, "blob", ac_strf(cx->region, "%s/m.bin", dir)));
-    AC_TRY(arenac_commit(job));
-    job->output.n = 0;
     char *argv[ROOM];
     int32_t n = split_cc(cx, argv, WORDS);
     if (!n)
         return ac_error(cx, (ac_place){0}, E0303, "$CC holds no command");
-    static const char *const FLAGS[] = {"-std=gnu11", "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-w", "-o"};
+    static const char *const FLAGS[] = {"-std=gnu11", "-O2", "-fPIC", "-ffp-contract=off", "-w"};
     for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
         argv[n++] = ac_strdup(cx->region, FLAGS[i]);
-    argv[n++] = ac_strf(cx->region, "%s/m.so", dir);
-    argv[n++] = ac_strdup(cx->region, c);
     for (int32_t i = 0; i < n_more && n < ROOM - 1; i++)
         argv[n++] = ac_strdup(cx->region, more[i]);
     argv[n] = NULL;
@@ -106,10 +122,93 @@ int ac_host_compile(arenac_job *job, const char *dir, const char *const *more, i
     return status ? compiler_failed(job, argv[0], log, status) : AC_OK;
 }
 
-static int compile_in(arenac_job *job, const char *dir, ac_host *h)
+void ac_host_add_runtime(arenac_job *job, const char *dir)
+{
+    for (int i = 0; i < ac_rt_count; i++) {
+        ac_sink *to = AC_NEW(job->cx.region, ac_sink);
+        ac_sink_open(to, &job->cx);
+        ac_put_n(to, ac_rt_files[i].data, ac_rt_files[i].n);
+        arenac_add_output(job, to, ac_strf(job->cx.region, "%s/%s", dir, ac_rt_files[i].name));
+    }
+}
+
+static int emit_all(arenac_job *job, const char *dir, const char *kind)
 {
     ac_ctx *cx = &job->cx;
-    AC_TRY(ac_host_compile(job, dir, NULL, 0));
+    AC_TRY(arenac_emit(job, kind, ac_strf(cx->region, "%s/m.%s", dir, kind)));
+    AC_TRY(arenac_emit(job, "h", ac_strf(cx->region, "%s/m.h", dir)));
+    AC_TRY(arenac_emit(job, "blob", ac_strf(cx->region, "%s/m.bin", dir)));
+    AC_TRY(arenac_commit(job));
+    job->output.n = 0;
+    return AC_OK;
+}
+
+int ac_host_compile(arenac_job *job, const char *dir, const char *const *more, int32_t n_more)
+{
+    enum { ROOM = 20 };
+    ac_region *r = job->cx.region;
+    AC_TRY(emit_all(job, dir, "c"));
+    const char *argv[ROOM] = {"-shared", "-o", ac_strf(r, "%s/m.so", dir), ac_strf(r, "%s/m.c", dir)};
+    int32_t n = 4;
+    for (int32_t i = 0; i < n_more && n < ROOM; i++)
+        argv[n++] = more[i];
+    return run_cc(job, dir, argv, n);
+}
+
+/* A driver is asked for before anything is compiled for it. */
+static int need_driver(ac_ctx *cx)
+{
+    void *so = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    int (*init)(unsigned) = NULL, (*count)(int *) = NULL, devices = 0;
+    void *p = so ? dlsym(so, "cuInit") : NULL, *q = so ? dlsym(so, "cuDeviceGetCount") : NULL;
+    memcpy(&init, &p, sizeof p);
+    memcpy(&count, &q, sizeof q);
+    const int error = init && count ? init(0) : 0;
+    if (init && count && !error && count(&devices) == 0 && devices > 0)
+        return AC_OK;
+    ac_error(cx, (ac_place){0}, E0502, "--backend cuda needs an NVIDIA GPU and its driver");
+    if (!so)
+        ac_detail(cx, "%s", dlerror());
+    else
+        ac_detail(cx, error ? "the driver answers with error %d" : "the driver is there (%d), but no device", error);
+    return ac_help(cx, "--backend cuda-emu runs the same kernels on this machine");
+}
+
+/* The driver runs them. */
+static int compile_device(arenac_job *job, const char *dir)
+{
+    ac_region *r = job->cx.region;
+    AC_TRY(need_driver(&job->cx));
+    ac_host_add_runtime(job, dir);
+    const char *image = ac_strf(r, "%s/m.ptx", dir);
+    AC_TRY(arenac_emit(job, "ptx", image));
+    AC_TRY(emit_all(job, dir, "cu"));
+    const char *argv[] = {"-shared", "-o", ac_strf(r, "%s/m.so", dir), ac_strf(r, "-I%s", dir), ac_strf(r, "-DARN_CUDA_IMAGE=\"%s\"", image),
+                          "-x", "c", ac_strf(r, "%s/m.cu", dir), ac_strf(r, "%s/arn_cuda_steps.c", dir), ac_strf(r, "%s/arn_cuda.c", dir)};
+    return run_cc(job, dir, argv, sizeof argv / sizeof *argv);
+}
+
+/* Kernels and what runs them: the emulation, with or without a look at every access. */
+static int compile_cuda(arenac_job *job, const char *dir, const char *backend)
+{
+    ac_region *r = job->cx.region;
+    const bool race = !strcmp(backend, "cuda-race");
+    if (!strcmp(backend, "cuda"))
+        return compile_device(job, dir);
+    ac_host_add_runtime(job, dir);
+    AC_TRY(emit_all(job, dir, "cu"));
+    const char *object = ac_strf(r, "%s/m.o", dir), *include = ac_strf(r, "-I%s", dir);
+    const char *kernels[] = {"-DARN_CUDA_EMU", include, fma_flag(), "-c", "-o", object, "-x", "c", ac_strf(r, "%s/m.cu", dir), "-fsanitize=thread"};
+    AC_TRY(run_cc(job, dir, kernels, race ? 10 : 9));
+    const char *whole[] = {"-shared", "-o", ac_strf(r, "%s/m.so", dir), include, object, ac_strf(r, "%s/arn_cuda_emu.c", dir), "-lm",
+                           ac_strf(r, "%s/arn_cuda_race.c", dir)};
+    return run_cc(job, dir, whole, race ? 8 : 7);
+}
+
+static int compile_in(arenac_job *job, const char *dir, const char *backend, ac_host *h)
+{
+    ac_ctx *cx = &job->cx;
+    AC_TRY(h->cuda ? compile_cuda(job, dir, backend) : ac_host_compile(job, dir, NULL, 0));
     const char *so = ac_strf(cx->region, "%s/m.so", dir);
     h->library = dlopen(so, RTLD_NOW | RTLD_LOCAL);
     if (!h->library)
@@ -147,7 +246,7 @@ const char *ac_host_folder(ac_ctx *cx)
 
 void ac_host_folder_remove(ac_ctx *cx, const char *dir)
 {
-    static const char *const NAMES[] = {"m.c", "m.h", "m.bin", "m.so", "log"};
+    static const char *const NAMES[] = {"m.c", "m.h", "m.cu", "m.ptx", "m.bin", "m.o", "m.so", "log"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         unlink(ac_strf(cx->region, "%s/%s", dir, NAMES[i]));
     for (int i = 0; i < ac_rt_count; i++)
@@ -155,12 +254,12 @@ void ac_host_folder_remove(ac_ctx *cx, const char *dir)
     rmdir(dir);
 }
 
-static int open_c(arenac_job *job, ac_host *h)
+static int open_c(arenac_job *job, const char *backend, ac_host *h)
 {
     const char *dir = ac_host_folder(&job->cx);
     if (!dir)
         return AC_FAIL;
-    int status = compile_in(job, dir, h);
+    int status = compile_in(job, dir, backend, h);
     ac_host_folder_remove(&job->cx, dir);
     return status;
 }
@@ -191,6 +290,11 @@ static int run_code(ac_host *h)
                                 .pool = h->threads ? &h->threads->pool : NULL};
     const struct arn_hook hook = {NULL, step_end, h};
     int status = h->image.run(&mem, h->hook ? &hook : NULL);
+    if (status >= ARN_CUDA_EDRIVER)
+        return ac_error(&h->job->cx, (ac_place){.file = h->job->path}, E0304, "the kernels failed: %s",
+                        status == ARN_CUDA_EBARRIER ? "threads of a block wait at different barriers"
+                        : status == ARN_CUDA_ERACE  ? "two threads use the same bytes at the same time"
+                                                    : "the driver refuses them");
     if (status)
         return ac_error(&h->job->cx, (ac_place){.file = h->job->path}, E0304,
                         "the run stopped with status %d (an index was out of range)", status);
@@ -281,9 +385,12 @@ int ac_host_open(arenac_job *job, const char *backend, ac_host *h)
     memset(h, 0, sizeof *h);
     h->job = job;
     h->eval = !strcmp(backend, "eval");
+    h->cuda = ac_host_is_cuda(backend);
+    if (h->cuda && job->target->isa != AC_ISA_CUDA)
+        return ac_error(&job->cx, (ac_place){0}, E0502, "--backend %s runs code for GPUs, the target is %s", backend, job->target->name);
     char room[AC_TARGET_MISSING];
     const char *missing = ac_target_missing(job->target, room, sizeof room);
-    if (*missing && (!h->eval || job->target->firmware)) {
+    if (*missing && !h->cuda && (!h->eval || job->target->firmware)) {
         ac_error(&job->cx, (ac_place){0}, E0504, "this machine cannot run code for %s", job->target->name);
         ac_reason(&job->cx, job->target->firmware ? "%s" : "it lacks %s", missing);
         return ac_help(&job->cx, "leave -t out (native), or use %s", job->target->firmware ? "-t generic" : "--backend eval");
@@ -292,7 +399,7 @@ int ac_host_open(arenac_job *job, const char *backend, ac_host *h)
     h->state = aligned(&h->state_base, m->state_bytes, m->arena_align);
     if (!h->arena || !h->state)
         return ac_error(&job->cx, (ac_place){0}, E0402, "no memory for an arena of %lld bytes", (long long)m->arena_bytes);
-    AC_TRY(h->eval ? open_eval(job, h) : !strcmp(backend, "c") ? open_c(job, h) : open_image(job, backend, h));
+    AC_TRY(h->eval ? open_eval(job, h) : !strcmp(backend, "c") || h->cuda ? open_c(job, backend, h) : open_image(job, backend, h));
     if (!h->eval)
         AC_TRY(open_weights(h));
     if (!h->eval && m->threads > 1)

@@ -12,6 +12,7 @@
  * $CC, else cc, compiles them; the result is loaded. Errors: E0303 with the compiler's first lines. */
 #ifndef AC_CLI_HOST_H
 #define AC_CLI_HOST_H
+#include "cli/cli.h"
 #include "codegen/backend.h"
 #include "job.h"
 
@@ -23,6 +24,7 @@ typedef void ac_step_hook(void *user, int32_t step);
 typedef struct ac_host {
     arenac_job *job;
     bool eval;
+    bool cuda;                  /* kernels, in the emulation or on a device */
     uint8_t *arena, *state;     /* aligned as the module asks */
     const uint8_t *weights;     /* the blob */
     void *arena_base, *state_base, *weights_base;
@@ -35,6 +37,8 @@ typedef struct ac_host {
     void *hook_user;
 } ac_host;
 
+bool ac_host_is_cuda(const char *backend);
+const char *ac_host_target(const ac_cli *cli); /* of `run` and `bench` without -t */
 int ac_host_open(arenac_job *job, const char *backend, ac_host *h);
 int ac_host_reset(ac_host *h); /* state back to its start; ac_host_open has done it */
 int ac_host_run(ac_host *h);
@@ -42,6 +46,8 @@ void ac_host_close(ac_host *h);
 /* A temporary folder (NULL: E0302), and its removal with all that is written there below. */
 const char *ac_host_folder(ac_ctx *cx);
 void ac_host_folder_remove(ac_ctx *cx, const char *dir);
+/* The files of runtime/ become outputs in dir, written by the next commit. */
+void ac_host_add_runtime(arenac_job *job, const char *dir);
 /* Writes m.c, m.h and m.bin of a compiled job into dir and makes m.so of them and of `more`, files or flags for the compiler. */
 int ac_host_compile(arenac_job *job, const char *dir, const char *const *more, int32_t n_more);
 /* Address of an input, output or state tensor. */

@@ -81,7 +81,7 @@ static int open_stage(arenac_job *job, void *arg)
     ac_inputs *in = a->in;
     memset(in, 0, sizeof *in);
     in->cli = a->cli;
-    if (strcmp(a->backend, "eval") && !ac_backend_find(&job->cx, a->backend))
+    if (strcmp(a->backend, "eval") && !ac_host_is_cuda(a->backend) && !ac_backend_find(&job->cx, a->backend))
         return AC_FAIL; /* known before the model is compiled */
     if (job->graph->input.n > AC_CLI_MAX)
         return ac_error(&job->cx, (ac_place){.file = job->path}, E0108, "more than %d inputs", AC_CLI_MAX);

@@ -84,7 +84,7 @@ static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
         if (!ext && (job->stage < 4 || !ac_backend_for(&job->cx, kind))) {
             if (job->stage < 4)
                 ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s is not available in this version", kind);
-            status = ac_help(&job->cx, "available: c,h,o,s,ll,bc,json,svg,html,md,dot,csv,problem,lock,ag,loops,rt,tflite,tflm-buffer-plan");
+            status = ac_help(&job->cx, "available: c,h,o,s,ll,bc,cu,ptx,cubin,json,svg,html,md,dot,csv,problem,lock,ag,loops,rt,tflite,tflm-buffer-plan");
             continue;
         }
         if (!cli->offline && !strncmp(kind, "tfl", 3)) {
@@ -106,7 +106,7 @@ static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
 
 static bool emits_code(const char *list)
 {
-    return lists(list, "c") || lists(list, "o") || lists(list, "s") || lists(list, "ll") || lists(list, "bc");
+    return lists(list, "c") || lists(list, "o") || lists(list, "s") || lists(list, "ll") || lists(list, "bc") || lists(list, "cu");
 }
 
 /* ------------------------------------------------------------------ plan of a CSV problem */
@@ -255,14 +255,15 @@ int ac_cli_compile(ac_cli *cli)
         return status;
     if (arenac_compile(job) == 0) {
         bool piped = cli->output && !strcmp(cli->output, "-");
-        const char *emit = cli->emit ? cli->emit : piped ? "c" : "c,h";
+        const bool gpu = job->target->isa == AC_ISA_CUDA;
+        const char *emit = cli->emit ? cli->emit : gpu ? (piped ? "cu" : "cu,h") : piped ? "c" : "c,h";
         ac_weights w = ac_module_weights(job->module);
         if (!cli->emit && !piped && cli->output && !ends_with(cli->output, ".c"))
-            emit = "c,h"; /* a stem */
+            emit = gpu ? "cu,h" : "c,h"; /* a stem */
         emit_list(cli, job, emit);
         ac_cli_lock(cli, job);
         bool needs_blob = w == AC_WEIGHTS_BLOB && (!cli->emit || emits_code(cli->emit));
-        if (!piped && (needs_blob || (w == AC_WEIGHTS_ASM && lists(emit, "c"))))
+        if (!piped && (needs_blob || (w == AC_WEIGHTS_ASM && (lists(emit, "c") || lists(emit, "cu")))))
             arenac_emit(job, "blob", ac_strf(job->cx.region, "%s.bin", stem(job, cli->output)));
         if (cli->json)
             arenac_emit(job, "json", "-");

@@ -116,12 +116,7 @@ static int python_stage(arenac_job *job, void *arg)
     if (!dir)
         return AC_FAIL;
     int32_t n = 0;
-    for (int i = 0; i < ac_rt_count; i++) {
-        ac_sink *to = AC_NEW(cx->region, ac_sink);
-        ac_sink_open(to, cx);
-        ac_put_n(to, ac_rt_files[i].data, ac_rt_files[i].n);
-        arenac_add_output(job, to, ac_strf(cx->region, "%s/%s", dir, ac_rt_files[i].name));
-    }
+    ac_host_add_runtime(job, dir);
     static const char *const SOURCES[] = {"arn_host.c", "arn_rt.c", "arn_capsule.c"};
     for (size_t i = 0; i < sizeof SOURCES / sizeof *SOURCES; i++)
         more[n++] = ac_strf(cx->region, "%s/%s", dir, SOURCES[i]);

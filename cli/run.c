@@ -155,7 +155,7 @@ int ac_cli_run(ac_cli *cli)
     int status;
     const char *backend = cli->backend ? cli->backend : "c";
     if (!cli->target_given)
-        cli->opt.target = "native";
+        cli->opt.target = ac_host_target(cli);
     cli->opt.host = true;
     cli->opt.weights = "blob";
     arenac_job *job = ac_cli_open(cli, &status);

@@ -17,6 +17,10 @@ static int c_emit(ac_module *m, const char *kind, const ac_emit_names *names, ac
     const ac_target *t = m->target;
     if (!strcmp(kind, "h"))
         return ac_emit_header(m, to);
+    if (t->isa == AC_ISA_CUDA) {
+        ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for %s", t->name);
+        return ac_help(m->cx, "--emit cu,h makes one file of kernels and what a host calls; -t generic prints portable C");
+    }
     if (t->vec_bytes && t->isa != AC_ISA_X86 && t->isa != AC_ISA_ANY) {
         ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for the vectors of %s", t->name);
         return ac_help(m->cx, "--emit o,h makes an object file through LLVM; -t generic prints portable C");
@@ -47,8 +51,8 @@ static bool has_kind(const ac_emit_kind *list, const char *kind)
 
 const char *ac_backend_ext(const char *kind)
 {
-    for (int i = -1; i < N_KNOWN; i++)
-        for (const ac_emit_kind *k = i < 0 ? C_KINDS : KNOWN[i].kinds; k->kind; k++)
+    for (int i = -2; i < N_KNOWN; i++)
+        for (const ac_emit_kind *k = i == -2 ? C_KINDS : i < 0 ? ac_backend_cuda.kinds : KNOWN[i].kinds; k->kind; k++)
             if (!strcmp(k->kind, kind))
                 return k->ext;
     return NULL;
@@ -133,6 +137,8 @@ static const ac_backend *find(ac_ctx *cx, const char *name, const char *what)
 
 const ac_backend *ac_backend_find(ac_ctx *cx, const char *name)
 {
+    if (!strcmp(name, ac_backend_cuda.name))
+        return &ac_backend_cuda;
     return !strcmp(name, C.name) ? &C : find(cx, name, ac_strf(cx->region, "--backend %s", name));
 }
 
@@ -140,6 +146,8 @@ const ac_backend *ac_backend_for(ac_ctx *cx, const char *kind)
 {
     if (has_kind(C_KINDS, kind))
         return &C;
+    if (has_kind(ac_backend_cuda.kinds, kind))
+        return &ac_backend_cuda;
     const char *name = kind,
                *what = ac_strf(cx->region, "--emit %s", kind); /* a module may be named after what it emits */
     for (int i = 0; i < N_KNOWN; i++)

@@ -1,7 +1,7 @@
 /* backend.h - what every printer of a compiled module offers: one constant struct of functions.
  *
  * A backend turns a module (module.h: calls, loops, constants, offsets) into files, and perhaps into code in this
- * process. It prints loops and never asks for an operator. "c" is built in; the others are modules, arenac-NAME.so,
+ * process. It prints loops and never asks for an operator. "c" and "cuda" are built in; the others are modules, arenac-NAME.so,
  * that are opened only when they are asked for (so start-up does not pay for them), looked for in $ARENAC_BACKENDS,
  * beside the executable, and in the install prefix. A module exports one function:
  *
@@ -41,6 +41,8 @@ typedef struct ac_backend {
     int (*open)(ac_module *m, ac_image *image); /* NULL: this backend only prints */
     void (*close)(ac_image *image);
 } ac_backend;
+
+extern const ac_backend ac_backend_cuda; /* codegen/cuda: built in */
 
 const ac_backend *ac_backend_find(ac_ctx *cx, const char *name); /* by its name; NULL: E0502 */
 const ac_backend *ac_backend_for(ac_ctx *cx, const char *kind);  /* by a kind it emits; NULL: E0502 */

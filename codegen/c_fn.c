@@ -119,9 +119,48 @@ static void print_set(ac_cfn *f, ac_x x)
         line(f, "%s = %s;", name, e.text);
 }
 
+/* A loop that the threads of a GPU run: each takes its iteration. */
+static void print_thread(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    const char *name = c_name_take(&f->names, in->name ? in->name : "g"), *hi = f->val[in->b].e.text;
+    if (in->aux == AC_MARK_BLOCK)
+        line(f, "{");
+    f->depth += in->aux == AC_MARK_BLOCK;
+    if (f->sig->flat)
+        line(f, "const int32_t %s = (int32_t)(blockIdx.x * %du + threadIdx.x);", name, f->sig->threads);
+    else
+        line(f, "const int32_t %s = (int32_t)%s.x;", name, in->aux == AC_MARK_GRID ? "blockIdx" : "threadIdx");
+    f->val[x].e = c_atom(name);
+    if (f->sig->flat || (in->aux == AC_MARK_BLOCK && c_ins(f, in->b)->k.i < f->sig->threads))
+        line(f, "if (%s < %s) {", name, hi);
+    else
+        line(f, "{");
+    f->depth++;
+}
+
+static bool is_thread(const ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    return f->file->cuda && in->op == AC_L_FOR && in->aux >= AC_MARK_GRID;
+}
+
+static void end_thread(ac_cfn *f, ac_x x)
+{
+    if (c_ins(f, x)->aux != AC_MARK_BLOCK)
+        return;
+    f->depth--;
+    line(f, "}");
+    line(f, "__syncthreads();");
+}
+
 static void print_for(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
+    if (is_thread(f, x)) {
+        print_thread(f, x);
+        return;
+    }
     const char *name = c_name_take(&f->names, in->name ? in->name : "i");
     const char *lo = f->val[in->a].e.text, *hi = f->val[in->b].e.text;
     long long step = (long long)in->k.i;
@@ -159,6 +198,16 @@ static const char *status_name(const ac_cfn *f, int32_t status)
     if (status < 0 || status > 4)
         return ac_strf(f->file->region, "%d", status);
     return ac_strf(f->file->region, "%s_%s", f->file->upper, NAMES[status]);
+}
+
+static void print_fail(ac_cfn *f, const ac_ins *in)
+{
+    line(f, f->file->cuda ? "if (%s) {" : "if (%s)", condition(f, in->a));
+    if (f->file->cuda)
+        line(f, "    *status = %d;", in->aux);
+    line(f, f->file->cuda ? "    return;" : "    return %s;", status_name(f, in->aux));
+    if (f->file->cuda)
+        line(f, "}");
 }
 
 static int print_body(ac_cfn *f)
@@ -199,6 +248,8 @@ static int print_body(ac_cfn *f)
             ac_x head = open.item[--open.n];
             f->depth--;
             line(f, "}");
+            if (is_thread(f, head))
+                end_thread(f, head);
             if (c_ins(f, head)->op == AC_L_FOR)
                 c_name_drop(&f->names, f->val[head].e.text);
             break;
@@ -208,8 +259,7 @@ static int print_body(ac_cfn *f)
             line(f, "    break;");
             break;
         case AC_L_FAIL_IF:
-            line(f, "if (%s)", condition(f, in->a));
-            line(f, "    return %s;", status_name(f, in->aux));
+            print_fail(f, in);
             break;
         default:
             AC_TRY(print_value(f, x));
@@ -231,7 +281,7 @@ uint8_t *c_buffer_uses(const ac_loop_fn *fn, ac_region *r)
     return uses;
 }
 
-static void print_comment(ac_cfn *f, const ac_csig *sig)
+static void print_comment(ac_cfn *f, const ac_csig *sig, const uint8_t *uses)
 {
     ac_region *r = f->file->region;
     const char *note = f->fn->note && *f->fn->note ? f->fn->note : f->fn->name;
@@ -243,7 +293,7 @@ static void print_comment(ac_cfn *f, const ac_csig *sig)
         width = (int)strlen(f->buf[i]) > width ? (int)strlen(f->buf[i]) : width;
     for (int32_t i = 0; i < f->fn->buf.n; i++) {
         const ac_buf *b = &f->fn->buf.item[i];
-        if (b->role == AC_BUF_LOCAL)
+        if (b->role == AC_BUF_LOCAL || (f->file->cuda && !uses[i]))
             continue;
         ac_putf(f->to, "\n *   %-*s  %s[%lld]", width, f->buf[i], ac_dtype_name(b->dtype), (long long)b->count);
         if (b->note && *b->note)
@@ -282,21 +332,27 @@ static void print_head(ac_cfn *f, const ac_csig *sig, const uint8_t *uses)
 {
     const ac_loop_fn *fn = f->fn;
     ac_sink *to = f->to, params;
+    const bool cuda = f->file->cuda;
     ac_sink_open(&params, f->file->cx);
     if (sig->section)
         ac_putf(to, "%s ", sig->section);
-    ac_putf(to, "static %s%s %s(",
-            f->file->target->vec_bytes ? ac_strf(f->file->region, "%s_SIMD ", f->file->upper) : "",
-            fn->fails ? "int" : "void", sig->name);
+    if (cuda)
+        ac_putf(to, "ARN_KERNEL(%d) %s(", sig->threads, sig->name);
+    else
+        ac_putf(to, "static %s%s %s(",
+                f->file->target->vec_bytes ? ac_strf(f->file->region, "%s_SIMD ", f->file->upper) : "",
+                fn->fails ? "int" : "void", sig->name);
     int32_t n = 0;
     for (int32_t i = 0; i < fn->buf.n; i++) {
         const ac_buf *b = &fn->buf.item[i];
-        if (b->role == AC_BUF_LOCAL)
+        if (b->role == AC_BUF_LOCAL || (cuda && !uses[i]))
             continue;
         bool restricted = sig->restricted && sig->restricted[i];
         ac_putf(&params, "%s%s%s *%s%s", n++ ? ", " : "", uses[i] & C_WRITTEN ? "" : "const ", ac_dtype_c(b->dtype),
-                restricted ? "restrict " : "", f->buf[i]);
+                !restricted ? "" : cuda ? "__restrict__ " : "restrict ", f->buf[i]);
     }
+    if (cuda && fn->fails)
+        ac_putf(&params, "%sint32_t *status", n++ ? ", " : "");
     ac_put(&params, n ? ")" : "void)");
     c_put_wrapped(to, ac_sink_text(&params), 4);
     ac_put(to, "\n{\n");
@@ -306,7 +362,7 @@ static void print_head(ac_cfn *f, const ac_csig *sig, const uint8_t *uses)
         if (b->role == AC_BUF_LOCAL && uses[i])
             line(f, f->file->target->vec_bytes ? "%s %s[%lld] __attribute__((aligned(%d)));" : "%s %s[%lld];",
                  ac_dtype_c(b->dtype), f->buf[i], (long long)b->count, b->align > 16 ? b->align : 16);
-        else if (b->role != AC_BUF_LOCAL && !uses[i])
+        else if (b->role != AC_BUF_LOCAL && !uses[i] && !cuda)
             line(f, "(void)%s;", f->buf[i]);
     }
 }
@@ -337,17 +393,20 @@ int c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_sink
     const ac_loop_fn *fn = printable(F, given);
     if (!fn)
         return AC_FAIL;
-    ac_cfn f = {.file = F, .fn = fn, .to = to, .use = c_inline_plan(fn, F->region)};
+    ac_cfn f = {.file = F, .fn = fn, .to = to, .use = c_inline_plan(fn, F->region), .sig = sig};
     f.val = AC_NEW_N(F->region, ac_cval, fn->code.n);
     f.buf = AC_NEW_N(F->region, const char *, fn->buf.n + 1);
     c_names_open(&f.names, F->cx, F->prefix);
+    if (F->cuda)
+        c_name_take(&f.names, "status");
     for (int32_t i = 0; i < fn->buf.n; i++) {
         f.buf[i] = c_name_take(&f.names, fn->buf.item[i].name);
     }
-    print_comment(&f, sig);
-    print_head(&f, sig, c_buffer_uses(fn, F->region));
+    const uint8_t *uses = c_buffer_uses(fn, F->region);
+    print_comment(&f, sig, uses);
+    print_head(&f, sig, uses);
     AC_TRY(print_body(&f));
-    if (fn->fails)
+    if (fn->fails && !F->cuda)
         line(&f, "return %s_OK;", F->upper);
     ac_put(to, "}\n\n");
     return AC_OK;

@@ -348,6 +348,28 @@ bool c_have(ac_cfile *F, const char *name)
     return false;
 }
 
+/* What CUDA has itself. */
+static const char *const CUDA[][2] = {
+    {"sqrt_f32", "__fsqrt_rn"}, {"sqrt_f64", "__dsqrt_rn"}, {"floor_f32", "floorf"},           {"floor_f64", "floor"},
+    {"ceil_f32", "ceilf"},      {"ceil_f64", "ceil"},       {"trunc_f32", "truncf"},           {"trunc_f64", "trunc"},
+    {"rint_f32", "rintf"},      {"rint_f64", "rint"},       {"abs_f32", "fabsf"},              {"abs_f64", "fabs"},
+    {"fma_f32", "fmaf"},        {"fma_f64", "fma"},         {"bits_of_f32", "__float_as_uint"}, {"of_bits_f32", "__uint_as_float"},
+};
+
+/* Helpers are written in C: those of a GPU call what the row says by CUDA's names. */
+static void put_renamed(ac_sink *to, const char *text)
+{
+    while (*text) {
+        size_t i = 0;
+        while (i < sizeof CUDA / sizeof CUDA[0] && strncmp(text, CUDA[i][0], strlen(CUDA[i][0])))
+            i++;
+        const bool native = i < sizeof CUDA / sizeof CUDA[0] && text[strlen(CUDA[i][0])] == '(';
+        ac_put(to, native ? CUDA[i][1] : (char[2]){*text, 0});
+        text += native ? strlen(CUDA[i][0]) : 1;
+    }
+    ac_putc(to, '\n');
+}
+
 /* `text` with each @ replaced by the macro that carries the target attribute. */
 static void put_text(ac_cfile *F, const char *text)
 {
@@ -361,6 +383,9 @@ static void put_text(ac_cfile *F, const char *text)
 
 const char *c_help(ac_cfile *F, const char *name)
 {
+    for (size_t i = 0; i < sizeof CUDA / sizeof CUDA[0] && F->cuda; i++)
+        if (!strcmp(CUDA[i][0], name))
+            return CUDA[i][1];
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         const row *h = &ROWS[i];
         if (strcmp(h->name, name))
@@ -372,7 +397,10 @@ const char *c_help(ac_cfile *F, const char *name)
             return h->name;
         for (int k = 0; !simd && k < 3 && h->needs[k]; k++)
             c_help(F, h->needs[k]);
-        put_text(F, simd ? h->simd : h->plain);
+        if (F->cuda)
+            put_renamed(&F->helpers, h->plain);
+        else
+            put_text(F, simd ? h->simd : h->plain);
         return h->name;
     }
     return NULL;

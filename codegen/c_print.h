@@ -25,6 +25,7 @@ typedef struct ac_cfile {         /* one C file: what its functions have needed 
     ac_region *region;
     const ac_target *target;
     const char *prefix, *upper;   /* "kws", "KWS" */
+    bool cuda;                    /* functions are kernels, helpers are the device's */
     ac_sink types;                /* vector types, in order of first use */
     ac_sink helpers;              /* small static functions, each before its first use */
     AC_VEC(const char *) have;    /* interned names of everything in `types` and `helpers` */
@@ -72,6 +73,7 @@ typedef struct ac_cfn {          /* one function being printed */
     const char **buf;            /* name of each buffer */
     ac_cnames names;
     int32_t depth;               /* of indentation */
+    const struct ac_csig *sig;
 } ac_cfn;
 
 static inline const ac_ins *c_ins(const ac_cfn *f, ac_x x) { return &f->fn->code.item[x]; }
@@ -112,6 +114,8 @@ typedef struct ac_csig {
     const char *comment;         /* lines between the note and the buffers, each starting with " *"; may be NULL */
     const bool *restricted;      /* per parameter; NULL: none */
     const char *section;         /* macro before `static`, or NULL */
+    int32_t threads;             /* of a block, where ac_cfile.cuda */
+    bool flat;                   /* ... and iterations of the grid loop are threads; else they are blocks */
 } ac_csig;
 int c_print_fn(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
 enum { C_READ = 1, C_WRITTEN = 2 };

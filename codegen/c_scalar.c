@@ -44,6 +44,11 @@ static ac_dtype word_of(ac_dtype d)
 
 static ac_cexpr special(ac_cfile *F, double v, bool wide)
 {
+    if (F->cuda) {
+        const char *bits = wide ? isnan(v) ? "UINT64_C(0x7ff8000000000000)" : "UINT64_C(0x7ff0000000000000)" : isnan(v) ? "0x7fc00000u" : "0x7f800000u";
+        ac_cexpr k = c_call(F->region, c_help(F, wide ? "of_bits_f64" : "of_bits_f32"), c_atom(bits));
+        return v < 0 ? c_unary(F->region, '-', k) : k;
+    }
     const char *name = c_help(F, isnan(v) ? wide ? "nan_f64" : "nan_f32" : wide ? "inf_f64" : "inf_f32");
     ac_cexpr e = c_atom(ac_strf(F->region, "%s.value", name));
     return v < 0 ? c_unary(F->region, '-', e) : e;

@@ -36,6 +36,10 @@ int e_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* heade
 const char *e_ram(const ac_emit *e, int32_t index); /* the local pointer to ram[index]: "arena", "mem_dtcm" */
 const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d); /* "(float *)(void *)(arena + 0x40)" */
 const char *e_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
+const char *e_step_title(const ac_emit *e, int32_t i);     /* "3: CONV_2D 'conv1', then RELU" */
+void e_take_names(ac_emit *e, ac_cnames *names);           /* of functions and constants, behind those of the API */
+int e_reset(ac_emit *e, ac_cnames *names);                 /* the functions NAME_reset (with state) and NAME_init */
+int e_init(ac_emit *e);
 
 /* emit_header.c */
 const char *e_ram_upper(const ac_module *m, int32_t index); /* "ARENA", "DTCM": in the names of its macros */

@@ -81,7 +81,7 @@ const char *e_shapes(const ac_emit *e, const ac_call *c, bool offsets)
     return ac_sink_text(&s);
 }
 
-static const char *step_title(const ac_emit *e, int32_t i)
+const char *e_step_title(const ac_emit *e, int32_t i)
 {
     const ac_call *c = &e->m->call[i];
     return ac_strf(e->region, "%d: %s '%s'%s%s", i, c->op, short_name(e, c->name), c->fused ? ", then " : "",
@@ -89,11 +89,12 @@ static const char *step_title(const ac_emit *e, int32_t i)
 }
 
 /* Names of functions and constants; those of the API are taken first. */
-static void take_names(ac_emit *e, ac_cnames *names)
+void e_take_names(ac_emit *e, ac_cnames *names)
 {
     static const char *const API[] = {"init",        "run",        "reset",     "describe", "model",     "steps",
                                       "parts",       "step",       "mem",       "blob",     "header",    "in_tensors",
-                                      "out_tensors", "step_table", "host_init", "host_run", "host_reset"};
+                                      "out_tensors", "step_table", "host_init", "host_run", "host_reset", "cuda",
+                                      "kernels",     "args",       "launches",  "text",     "first_state"};
     const ac_module *m = e->m;
     c_names_open(names, m->cx, ".");
     for (size_t i = 0; i < sizeof API / sizeof API[0]; i++)
@@ -128,7 +129,7 @@ static int print_functions(ac_emit *e, ac_sink *to)
             for (int32_t a = 0; a < c->n_arg && a < n_buf; a++)
                 restricted[a] &= !c->arg[a].shares;
             if (calls++ < 8)
-                ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", step_title(e, i), e_shapes(e, c, true));
+                ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", e_step_title(e, i), e_shapes(e, c, true));
         }
         if (calls > 8)
             ac_putf(&comment, "\n * and %d more", calls - 8);
@@ -242,7 +243,7 @@ static void print_parts(ac_emit *e)
         if (!m->call[i].low->parts)
             continue;
         any = true;
-        ac_putf(e->to, "/* %s */\nstatic void %s_part%d(const void *with, int32_t part)\n{\n", step_title(e, i), p, i);
+        ac_putf(e->to, "/* %s */\nstatic void %s_part%d(const void *with, int32_t part)\n{\n", e_step_title(e, i), p, i);
         touches t = no_touches(e);
         add_touches(e, &t, &m->call[i]);
         ac_putf(e->to, "    const %s_mem *const m = (const %s_mem *)with;\n", p, p);
@@ -264,7 +265,7 @@ static void print_step(ac_emit *e, int32_t i)
     const ac_module *m = e->m;
     const ac_call *c = &m->call[i];
     const ac_loop_fn *fn = m->fn[c->fn];
-    ac_putf(e->to, "\n    /* %s: %s */\n", step_title(e, i), e_shapes(e, c, false));
+    ac_putf(e->to, "\n    /* %s: %s */\n", e_step_title(e, i), e_shapes(e, c, false));
     for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++)
         ac_putf(e->to, "    memset(%s + 0x%04llx, 0x%02x, 0x%llx);\n", e_ram(e, m->dead[i].range[k].ram),
                 (unsigned long long)m->dead[i].range[k].begin,
@@ -311,7 +312,7 @@ static void print_run(ac_emit *e)
         ac_putf(e->to, "int %s_run(const %s_mem *m)\n{\n    return %s_steps(m, NULL);\n}\n\n", p, p, p);
 }
 
-static int print_reset(ac_emit *e, ac_cnames *names)
+int e_reset(ac_emit *e, ac_cnames *names)
 {
     const ac_module *m = e->m;
     ac_region *r = e->region;
@@ -355,7 +356,7 @@ static void check_aligned(ac_emit *e, const char *what, const char *align)
             what, what, e->file.upper, align, e->file.upper);
 }
 
-static int print_init(ac_emit *e)
+int e_init(ac_emit *e)
 {
     const ac_module *m = e->m;
     const char *p = m->name, *U = e->file.upper;
@@ -452,7 +453,7 @@ int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_s
     AC_TRY(e_make_consts(m));
     ac_module_layout_consts(m, e.offset, &e.total);
     ac_cnames names;
-    take_names(&e, &names);
+    e_take_names(&e, &names);
     ac_sink functions;
     ac_sink_open(&functions, m->cx);
     AC_TRY(print_functions(&e, &functions));
@@ -471,8 +472,8 @@ int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_s
     c_print_prologue(&e.file, to);
     print_consts(&e, &names);
     ac_put_n(to, functions.text, functions.n);
-    AC_TRY(print_reset(&e, &names));
-    AC_TRY(print_init(&e));
+    AC_TRY(e_reset(&e, &names));
+    AC_TRY(e_init(&e));
     print_parts(&e);
     print_run(&e);
     print_const_outputs(&e);

@@ -71,7 +71,7 @@ enum { HOST_ISA = AC_ISA_ANY };
 
 const char *ac_target_missing(const ac_target *t, char *text, size_t room)
 {
-    static const char *const ISA[] = {"", "x86-64", "Arm", "64-bit Arm", "RISC-V", "WebAssembly"};
+    static const char *const ISA[] = {"", "x86-64", "Arm", "64-bit Arm", "RISC-V", "WebAssembly", "NVIDIA GPUs"};
     size_t used = 0;
     text[0] = 0;
     if (t->firmware)

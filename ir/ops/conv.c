@@ -84,13 +84,13 @@ static void channels(const conv *v, const ac_x *p, ac_x group, ac_x oc, int32_t 
 static void pixel(const conv *v, const ac_x *p)
 {
     ac_lb *b = &v->L->b;
-    ac_x group = lb_for_n(b, "g", v->win.ic / v->group_in);
+    ac_x group = lb_for_each(b, "g", v->win.ic / v->group_in);
     ac_x first = lb_mul(b, group, lb_i32(b, v->group_out));
     const int64_t whole = v->group_out / CHANNELS * CHANNELS;
     if (whole == CHANNELS) {
         channels(v, p, group, first, CHANNELS);
     } else if (whole) {
-        ac_x oc = lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), CHANNELS, AC_MARK_SERIAL);
+        ac_x oc = lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), CHANNELS, AC_MARK_PARALLEL);
         channels(v, p, group, lb_add(b, first, oc), CHANNELS);
         lb_end(b);
     }
@@ -116,7 +116,7 @@ static int plain(conv *v)
     ac_x n = lb_for_each(b, "n", win->n);
     if (c->kind == AC_MACS_HYBRID)
         ac_hybrid_quantize(c, x, lb_mul(b, n, lb_i32(b, image)), v->x_buf, lb_i32(b, 0), image, c->per_channel);
-    ac_x oy = lb_for_each(b, "oy", win->y.out), ox = lb_for_n(b, "ox", win->x.out);
+    ac_x oy = lb_for_each(b, "oy", win->y.out), ox = lb_for_each(b, "ox", win->x.out);
     const ac_x p[3] = {n, oy, ox};
     pixel(v, p);
     lb_end(b);

@@ -188,13 +188,13 @@ static void plain_row(const depthwise *d, place p, int64_t channels)
     ac_lb *b = &d->L->b;
     const int64_t whole = channels / CHANNELS * CHANNELS, rest = channels - whole;
     const place first = p;
-    ac_x ox = lb_for_n(b, "ox", d->win.x.out);
+    ac_x ox = lb_for_each(b, "ox", d->win.x.out);
     for (int part = 0; part < 2; part++) {
         const int32_t n = part ? (int32_t)rest : CHANNELS;
         if (part ? !rest : !whole)
             continue;
         ac_x i = part || whole == CHANNELS ? lb_for_n(b, "oc", 1)
-                                           : lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), CHANNELS, AC_MARK_SERIAL);
+                                           : lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), CHANNELS, AC_MARK_PARALLEL);
         if (part)
             i = lb_i32(b, whole);
         p.oc = lb_add(b, first.oc, i);
@@ -210,7 +210,7 @@ static void output_row(depthwise *d, ac_x n, ac_x oy, int32_t lanes)
 {
     ac_lb *b = &d->L->b;
     const int64_t vector = d->multiplier == 1 ? d->win.oc : d->multiplier; /* channels that may share a vector */
-    ac_x ic = d->multiplier == 1 ? lb_for_n(b, "ic", 1) : lb_for_n(b, "ic", d->win.ic);
+    ac_x ic = d->multiplier == 1 ? lb_for_n(b, "ic", 1) : lb_for_each(b, "ic", d->win.ic);
     place p = {n, oy, ic, lb_mul(b, ic, lb_i32(b, d->multiplier))};
     const place first = p;
     ac_lane_span span[AC_MAX_SPANS];

@@ -101,6 +101,9 @@ ac_lowered *ac_lower_constant(ac_ctx *cx, const ac_node *n);
 /* parts.c: cuts the step into `parts` calls (ac_lowered.parts) where its loops allow it and the estimated gain is above `pays`
  * instructions; results keep their bits. The scratch grows, every part has its own. */
 int ac_lower_parts(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t parts, double pays);
+/* grid.c: for GPUs. The step becomes a row of kernels: loops at the top of the function are marked grid, their iterations run at the
+ * same time; what stands between two of them is run by one thread. Functions that have grid loops are left as they are. */
+int ac_lower_grid(ac_ctx *cx, ac_region *region, ac_lowered *low);
 enum { AC_MAX_PARTS = 64, AC_FORK_COST = 8000 }; /* instructions of about a third of a nanosecond that fork and join cost */
 /* Reports E0108: "'conv1' (conv_2d): ..." with what is supported; returns AC_FAIL. */
 int ac_lower_refuse(ac_lower *L, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -47,7 +47,14 @@ static bool simplify(ac_move *m, bool fill)
     return true;
 }
 
-void lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_run_body *body, void *ctx)
+/* Every element of a result is written once. Threads of a CPU gain nothing from moves, those of a GPU do. */
+static ac_mark mark_of(const ac_lower *L, int32_t dst)
+{
+    const bool each = L->target->isa == AC_ISA_CUDA && L->b.fn->buf.item[dst].role == AC_BUF_OUT;
+    return each ? AC_MARK_PARALLEL : AC_MARK_SERIAL;
+}
+
+static void run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_mark mark, ac_run_body *body, void *ctx)
 {
     ac_lb *b = &L->b;
     int64_t at = 0;
@@ -59,12 +66,17 @@ void lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, 
             for (int64_t i = 0; i < pieces; i++)
                 body(L, lb_i32(b, at + i), lanes, ctx);
         } else {
-            ac_x i = lb_for(b, name, lb_i32(b, at), lb_i32(b, at + pieces * lanes), lanes, AC_MARK_SERIAL);
+            ac_x i = lb_for(b, name, lb_i32(b, at), lb_i32(b, at + pieces * lanes), lanes, mark);
             body(L, i, lanes, ctx);
             lb_end(b);
         }
         at += pieces * lanes;
     }
+}
+
+void lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_run_body *body, void *ctx)
+{
+    run(L, name, n, max, min, AC_MARK_SERIAL, body, ctx);
 }
 
 void lo_run_lanes(const ac_lower *L, ac_dtype d, int32_t *max, int32_t *min)
@@ -112,22 +124,22 @@ static void nest(ac_lower *L, copy c, ac_move m, int32_t lanes)
     c.from = lb_add(b, c.from, lb_i32(b, m.from));
     c.to = lb_add(b, c.to, lb_i32(b, m.to));
     for (int32_t d = 0; d + 1 < m.n; d++) {
-        const ac_x i = lb_for_n(b, letter[d], m.dim[d].extent);
+        const ac_x i = lb_for(b, letter[d], lb_i32(b, 0), lb_i32(b, m.dim[d].extent), 1, mark_of(L, c.dst));
         c.from = lb_add(b, c.from, lb_mul(b, i, lb_i32(b, m.dim[d].from)));
         c.to = lb_add(b, c.to, lb_mul(b, i, lb_i32(b, m.dim[d].to)));
     }
-    const struct ac_move_axis run = m.n ? m.dim[m.n - 1] : (struct ac_move_axis){1, 1, 1};
+    const struct ac_move_axis last = m.n ? m.dim[m.n - 1] : (struct ac_move_axis){1, 1, 1};
     int32_t max = 1, min = 1;
-    c.step = run.from;
-    c.stride = run.to;
-    if (run.to == 1 && (run.from == 1 || run.from == 0)) {
+    c.step = last.from;
+    c.stride = last.to;
+    if (last.to == 1 && (last.from == 1 || last.from == 0)) {
         lo_run_lanes(L, L->b.fn->buf.item[c.dst].dtype, &max, &min);
         if (lanes && lanes < max)
             max = min = lanes;
     }
-    if (run.from == 0 && !c.value && !c.each)
+    if (last.from == 0 && !c.value && !c.each)
         c.value = lb_load(b, c.src, c.from, 1); /* one element for the whole run */
-    lo_run(L, letter[m.n ? m.n - 1 : 0], run.extent, max, min, copy_piece, &c);
+    run(L, letter[m.n ? m.n - 1 : 0], last.extent, max, min, mark_of(L, c.dst), copy_piece, &c);
     for (int32_t d = 0; d + 1 < m.n; d++)
         lb_end(b);
 }

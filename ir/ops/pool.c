@@ -123,7 +123,7 @@ static int schedule(pool *p)
     ac_lane_span span[AC_MAX_SPANS];
     const int32_t spans = ac_spans(p->win.oc, ac_target_lanes(L->target, small ? p->x->dtype : AC_F32), span);
     ac_x n = lb_for_each(b, "n", p->win.n), oy = lb_for_each(b, "oy", p->win.y.out),
-         ox = lb_for_n(b, "ox", p->win.x.out);
+         ox = lb_for_each(b, "ox", p->win.x.out);
     const ac_x at[3] = {n, oy, ox};
     for (int32_t s = 0; s < spans; s++) {
         ac_x c = lb_for(b, "c", lb_i32(b, span[s].begin), lb_i32(b, span[s].end), span[s].lanes, AC_MARK_PARALLEL);

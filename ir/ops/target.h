@@ -4,7 +4,7 @@
 #define AC_IR_OPS_TARGET_H
 #include "ir/graph/dtype.h"
 
-typedef enum ac_isa { AC_ISA_ANY, AC_ISA_X86, AC_ISA_ARM, AC_ISA_AARCH64, AC_ISA_RISCV, AC_ISA_WASM } ac_isa;
+typedef enum ac_isa { AC_ISA_ANY, AC_ISA_X86, AC_ISA_ARM, AC_ISA_AARCH64, AC_ISA_RISCV, AC_ISA_WASM, AC_ISA_CUDA } ac_isa;
 
 /* Float operations that are instructions; what is missing becomes integer arithmetic, never a call of a library. */
 enum {

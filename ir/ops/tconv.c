@@ -83,13 +83,13 @@ static int plain(tconv *v)
                            v->c.per_channel);
     ac_x oy = lb_for_each(b, "oy", win->y.out);
     ac_phase_taps(b, &win->y, oy, &y);
-    ac_x ox = lb_for_n(b, "ox", win->x.out);
+    ac_x ox = lb_for_each(b, "ox", win->x.out);
     ac_phase_taps(b, &win->x, ox, &x);
     const ac_x p[3] = {n, oy, ox};
     const int64_t whole = win->oc / CHANNELS * CHANNELS;
     if (whole) {
         ac_x oc = whole == CHANNELS ? lb_for_n(b, "oc", 1)
-                                    : lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), CHANNELS, AC_MARK_SERIAL);
+                                    : lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), CHANNELS, AC_MARK_PARALLEL);
         channels(v, p, &y, &x, oc, CHANNELS);
         lb_end(b);
     }

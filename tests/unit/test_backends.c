@@ -1,5 +1,5 @@
 /* test_backends.c - one scheduled program gives the same bits on every printer: the evaluator, C through the host
- * compiler, LLVM.
+ * compiler, LLVM; and for GPUs the evaluator, before and after loops became kernels, and the emulation.
  *
  *   cases      every instruction in every type and lanes, through LLVM (C: test_emit)
  *   programs   generated: operators of random types and shapes with the schedules of the levels this machine runs, and
@@ -19,6 +19,7 @@ enum { SLACK = 1 << 20, ARENA_MOST = 64 << 20, PER_FILE = 100, MAX_CALLS = 4096 
 typedef struct program {
     const char *what;
     const ac_loop_fn *fn;
+    const ac_loop_fn *plain; /* GPUs: before its loops became kernels; else fn */
     const ac_bound_arg *arg;
     const fill *how; /* of each argument; NULL: by type */
 } program;
@@ -28,6 +29,7 @@ static int32_t n_programs;
 static ac_bytes arena_bytes;
 static ac_module *m;
 static const ac_backend *llvm;
+static const char *gpu_dir; /* where the emulation is compiled; NULL: there is no compiler */
 
 static void fresh(void)
 {
@@ -59,6 +61,9 @@ static void open_module(const ac_target *t)
                      .arena_align = 64,
                      .weights = AC_WEIGHTS_BLOB,
                      .host = true};
+    m->ram = AC_NEW(cx.region, ac_module_ram);
+    *m->ram = (ac_module_ram){.name = "arena", .align = 64, .address = -1};
+    m->n_ram = 1;
     m->call = AC_NEW_N(cx.region, ac_call, MAX_CALLS);
     m->konst = AC_NEW_N(cx.region, ac_const *, 4 * MAX_CALLS);
 }
@@ -86,9 +91,9 @@ static void add_program(const char *what, const ac_loop_fn *fn, const ac_lowered
         low = none;
     }
     CHECK(n_programs < MAX_CALLS && arena_bytes < ARENA_MOST);
-    programs[n_programs++] = (program){what, fn, arg, how};
+    programs[n_programs++] = (program){what, fn, fn, arg, how};
     m->call[m->n_calls++] = (ac_call){.low = low, .op = "CASE", .name = what, .arg = arg, .n_arg = n};
-    m->arena_bytes = arena_bytes;
+    m->arena_bytes = m->ram->bytes = arena_bytes;
 }
 
 static uint8_t *new_arena(void **base)
@@ -131,17 +136,20 @@ static void fill_arena(uint8_t *arena)
 
 /* ---- running ---- */
 
-static int evaluate(int32_t p, uint8_t *arena)
+static int evaluate(int32_t p, const ac_loop_fn *fn, uint8_t *arena)
 {
     void *data[64];
     int status = 0;
+    int32_t n = 0;
     CHECK(m->call[p].n_arg <= 64);
-    for (int32_t i = 0; i < m->call[p].n_arg; i++) {
+    while (n < fn->buf.n && fn->buf.item[n].role != AC_BUF_LOCAL)
+        n++;
+    for (int32_t i = 0; i < n; i++) {
         const ac_bound_arg *a = &programs[p].arg[i];
         data[i] = a->space == AC_SPACE_CONST ? (void *)(uintptr_t)m->konst[a->offset]->data : arena + a->offset;
     }
     now = programs[p].what;
-    CHECK(ac_eval(&cx, programs[p].fn, data, m->call[p].n_arg, &status) == AC_OK);
+    CHECK(ac_eval(&cx, fn, data, n, &status) == AC_OK);
     return status;
 }
 
@@ -188,6 +196,38 @@ static int run_c(const char *dir, uint8_t *arena)
     CHECK(cc_write(dir, "t.c", c.text, c.n) == 0 && cc_write(dir, "t.h", h.text, h.n) == 0);
     CHECK(cc_compile(dir, cc_name(), "-std=gnu11 -O1 -w -fPIC -shared", "t.c", "t.so") == 0);
     void *so = dlopen(ac_strf(cx.region, "%s/t.so", dir), RTLD_NOW | RTLD_LOCAL);
+    CHECK(so);
+    const struct arn_model *model = dlsym(so, "t_model");
+    CHECK(model);
+    int status = run_code(model->init, model->run, arena);
+    dlclose(so);
+    return status;
+}
+
+static bool is_gpu(void)
+{
+    return m->target->isa == AC_ISA_CUDA;
+}
+
+/* The kernels' own text, on the host. */
+static int run_emulation(const char *dir, uint8_t *arena)
+{
+    ac_sink cu, h;
+    const ac_emit_names names = {"t.h", "t.bin"};
+    ac_sink_open(&cu, &cx);
+    ac_sink_open(&h, &cx);
+    const int printed = ac_backend_cuda.emit(m, "cu", &names, &cu);
+    if (printed != AC_OK)
+        ac_diags_print(&cx.diags, stderr, false);
+    CHECK(printed == AC_OK && ac_emit_header(m, &h) == AC_OK);
+    CHECK(cc_write(dir, "t.cu", cu.text, cu.n) == 0 && cc_write(dir, "t.h", h.text, h.n) == 0);
+    CHECK(cc_compile(dir, cc_name(),
+                     "-std=gnu11 -O1 -w -ffp-contract=off -fPIC -shared -DARN_CUDA_EMU -I" SOURCE_DIR
+                     "/runtime " SOURCE_DIR "/runtime/arn_cuda_emu.c -x c",
+                     "t.cu", "t.so") == 0);
+    void *so = dlopen(ac_strf(cx.region, "%s/t.so", dir), RTLD_NOW | RTLD_LOCAL);
+    if (!so)
+        fprintf(stderr, "%s\n", dlerror());
     CHECK(so);
     const struct arn_model *model = dlsym(so, "t_model");
     CHECK(model);
@@ -243,13 +283,23 @@ static void check_module(const char *dir)
     memcpy(by_c, want, (size_t)arena_bytes);
     int status = 0;
     for (int32_t p = 0; p < n_programs; p++)
-        status |= evaluate(p, want);
+        status |= evaluate(p, programs[p].plain, want);
     now = "the module";
-    if (llvm) {
+    if (is_gpu()) {
+        int kernels = 0;
+        for (int32_t p = 0; p < n_programs; p++)
+            kernels |= evaluate(p, programs[p].fn, by_llvm);
+        CHECK(kernels == status);
+        compare_all(want, by_llvm, "kernels in the evaluator");
+        if (gpu_dir) {
+            CHECK(run_emulation(gpu_dir, by_c) == status);
+            compare_all(want, by_c, "the emulation");
+        }
+    } else if (llvm) {
         CHECK(run_llvm(by_llvm) == status);
         compare_all(want, by_llvm, "LLVM");
     }
-    if (dir) {
+    if (dir && !is_gpu()) {
         CHECK(run_c(dir, by_c) == status);
         compare_all(want, by_c, "C");
     }
@@ -272,7 +322,7 @@ static void test_cases(const ac_target *t, int32_t thin)
     int32_t alone = 0;
     int32_t together = n_programs;
     for (int32_t i = 0; i < n_cases; i++)
-        if (cases[i].fn->fails) { /* it may end the run */
+        if (cases[i].fn->fails && (!is_gpu() || alone < 2)) { /* it may end the run */
             open_module(t);
             add_program(cases[i].what, cases[i].fn, NULL, cases[i].fill);
             check_module(NULL);
@@ -300,21 +350,26 @@ static bool add_node(void)
                               .vecs = tile ? 1 + (int32_t)(rnd() % 4) : 0};
     ac_lowered *low = n ? ac_lower_told(&cx, cx.region, n, m->target, 0, rnd() % 4 == 0, &told) : NULL;
     done_winograd += low && low->schedule.winograd;
+    const ac_loop_fn *plain = low ? low->fn : NULL;
+    if (low && is_gpu())
+        CHECK(ac_lower_grid(&cx, cx.region, low) == AC_OK);
     if (!low || low->fn->fails) {
         cx.diags = (ac_diags){.limit = cx.diags.limit}; /* a draw that is not supported */
         return false;
     }
     add_program(text, low->fn, low, NULL);
+    programs[n_programs - 1].plain = plain;
     return true;
 }
 
-static void test_programs(const char *dir, int32_t count, uint64_t first)
+static void test_programs(const char *dir, int32_t count, uint64_t first, const ac_target *const *level,
+                          int32_t n_level)
 {
     int32_t refused = 0, nodes = 0;
     for (int32_t done = 0; done < count;) {
         fresh();
         rnd_state = (first + (uint64_t)done) * 0x9e3779b97f4a7c15u;
-        open_module(levels[rnd() % (uint32_t)n_levels]);
+        open_module(level[rnd() % (uint32_t)n_level]);
         target = m->target;
         n_cases = 0;
         for (int32_t k = 0; k < PER_FILE && done < count; done++, k++) {
@@ -330,8 +385,9 @@ static void test_programs(const char *dir, int32_t count, uint64_t first)
         }
         check_module(dir);
     }
-    printf("  %d generated programs, %d of them operators (%d draws refused), %d by winograd's way\n", count, nodes, refused,
-           done_winograd);
+    printf("  %d generated programs, %d of them operators (%d draws refused), %d by winograd's way%s\n", count, nodes,
+           refused, done_winograd, is_gpu() ? ", as kernels" : "");
+    done_winograd = 0;
     CHECK(refused < nodes / 2);
 }
 
@@ -401,7 +457,7 @@ static void test_plants(void)
     int32_t seen[PLANTS] = {0}, found[PLANTS] = {0};
     fresh();
     rnd_state = 77;
-    open_module(levels[n_levels - 1]);
+    open_module(levels[n_levels - 2]);
     target = m->target;
     n_cases = 0;
     build(m->target->vec_bytes > 0); /* shuffles, saturating casts and all else */
@@ -435,7 +491,7 @@ static void test_plants(void)
     fill_arena(want);
     memcpy(got, want, (size_t)arena_bytes);
     for (int32_t p = 0; p < n_programs; p++)
-        evaluate(p, want);
+        evaluate(p, programs[p].fn, want);
     run_llvm(got);
     for (int32_t p = 0; p < n_programs; p++) {
         bool differs = !same(&programs[p], m->call[p].n_arg, want, got, "LLVM", kind[p] < 0);
@@ -472,11 +528,14 @@ int main(int argc, char **argv)
         if (ac_target_runs_here(t) && (!t->vec_bytes || !strncmp(t->cpu, "x86-64", 6)) && n_levels < 8)
             levels[n_levels++] = t;
     }
-    for (int32_t i = 0; i < n_levels && llvm; i++) {
+    gpu_dir = has_cc ? dir : NULL;
+    levels[n_levels++] = ac_target_find("cuda-sm80"); /* the last: most of its instructions are those of C */
+    for (int32_t i = 0; i < n_levels && (llvm || i == n_levels - 1); i++) {
         fresh();
         test_cases(levels[i], thin);
     }
-    test_programs(has_cc ? dir : NULL, count, first);
+    test_programs(has_cc ? dir : NULL, count, first, levels, n_levels - 1);
+    test_programs(has_cc ? dir : NULL, (count + 1) / 2, first + (uint64_t)count, levels + n_levels - 1, 1);
     if (llvm)
         test_plants();
     cc_remove(dir);

@@ -1,0 +1,29 @@
+/* The CUDA backend as seen from outside: --emit cu, and ptx and cubin through NVRTC. */
+#include "codegen/cuda/cuda.h"
+
+#include <string.h>
+
+static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_sink *to)
+{
+    if (m->target->isa != AC_ISA_CUDA) {
+        ac_error(m->cx, (ac_place){0}, E0502, "--emit %s is for GPUs, the target is %s", kind, m->target->name);
+        return ac_help(m->cx, "-t cuda-sm80; arenac targets lists them");
+    }
+    if (m->n_ram > 1) {
+        ac_error(m->cx, (ac_place){0}, E0502, "--emit %s has one memory for all tensors: --mem is of other targets", kind);
+        return AC_FAIL;
+    }
+    if (m->poison) {
+        ac_error(m->cx, (ac_place){0}, E0502, "--poison is not printed for CUDA");
+        return ac_help(m->cx, "run --backend cuda-race looks at every access");
+    }
+    if (!strcmp(kind, "cu"))
+        return cu_emit(m, names, to);
+    ac_sink source;
+    ac_sink_open(&source, m->cx);
+    AC_TRY(cu_emit(m, NULL, &source));
+    return cu_compile(m, ac_sink_text(&source), !strcmp(kind, "cubin"), to);
+}
+
+static const ac_emit_kind KINDS[] = {{"cu", ".cu"}, {"ptx", ".ptx"}, {"cubin", ".cubin"}, {NULL, NULL}};
+const ac_backend ac_backend_cuda = {AC_BACKEND_ABI, "cuda", KINDS, emit, NULL, NULL};

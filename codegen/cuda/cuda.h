@@ -1,0 +1,31 @@
+/* cuda.h - what the files of the CUDA backend share.
+ *
+ *     kernels.c   a step's function cut at its grid loops: one function for each kernel
+ *     emit_cu.c   the .cu file: kernels, the table of launches, what a host calls
+ *     nvrtc.c     --emit ptx,cubin: the kernels through NVIDIA's compiler library, opened at run time
+ *     backend.c   the backend as seen from outside
+ *
+ * Memory: the context's region. */
+#ifndef AC_CODEGEN_CUDA_CUDA_H
+#define AC_CODEGEN_CUDA_CUDA_H
+#include "codegen/backend.h"
+#include "codegen/emit.h"
+
+typedef struct cu_kernel {
+    const ac_loop_fn *fn; /* the same buffers as the step's function; those in use are parameters */
+    int64_t blocks;
+    int32_t threads;     /* of a block */
+    bool flat;           /* a thread for each iteration of the grid loop; else a block */
+    const uint8_t *uses; /* of each buffer, see c_buffer_uses */
+} cu_kernel;
+
+/* The kernels of a function, in order. NULL: diagnostic. */
+const cu_kernel *cu_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n);
+
+/* The whole file, or, without names, only what runs on the GPU (for NVRTC). */
+int cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to);
+
+/* PTX or CUBIN of `source` for m->target. E0502: no NVRTC, or one that does not know the target. */
+int cu_compile(ac_module *m, const char *source, bool binary, ac_sink *to);
+
+#endif

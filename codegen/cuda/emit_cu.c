@@ -1,0 +1,301 @@
+/* The .cu file of a module, top to bottom: comment, what kernels need in place of headers, helpers, kernels; then, for
+ * a host compiler, weights, the table of launches and the model.
+ *
+ * One text serves four readers: NVRTC and nvcc see the kernels, a C compiler sees the host's part, and with
+ * ARN_CUDA_EMU a C compiler sees both (runtime/arn_cuda_emu.h stands in for the GPU). */
+#include "codegen/cuda/cuda.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct cu_file {
+    ac_emit e;
+    const cu_kernel **kernel;   /* by function */
+    int32_t *n_kernels, *first; /* first: number of the function's first kernel in the file */
+    ac_sink args, launches, table;
+    int32_t n_args, n_launches, n_table;
+    const char **name; /* by function: of its kernels, with a %d when there are several */
+} cu_file;
+
+static const char PRELUDE[] =
+    "/* Compile without contraction, which rounds differently: nvcc --fmad=false. */\n"
+    "#if defined(ARN_CUDA_EMU)\n"
+    "#include \"arn_cuda_emu.h\"\n"
+    "#else\n"
+    "#define ARN_KERNEL(threads) extern \"C\" __global__ void __launch_bounds__(threads)\n"
+    "#define ARN_DEVICE static __device__ __forceinline__\n"
+    "#define ARN_SHARED(type, name, count) __shared__ __align__(16) type name[count]\n"
+    "#endif\n"
+    "#if defined(__CUDACC_RTC__)\n"
+    "typedef signed char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\ntypedef long long int64_t;\n"
+    "typedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\ntypedef unsigned int uint32_t;\n"
+    "typedef unsigned long long uint64_t;\n"
+    "#define INT64_C(k) k##LL\n#define UINT64_C(k) k##ULL\n"
+    "#define INT8_MIN (-128)\n#define INT8_MAX 127\n#define UINT8_MAX 255\n"
+    "#define INT16_MIN (-32768)\n#define INT16_MAX 32767\n#define UINT16_MAX 65535\n"
+    "#define INT32_MIN (-2147483647 - 1)\n#define INT32_MAX 2147483647\n#define UINT32_MAX 4294967295u\n"
+    "#define INT64_MIN (-9223372036854775807LL - 1)\n#define INT64_MAX 9223372036854775807LL\n"
+    "#define UINT64_MAX 18446744073709551615ULL\n"
+    "#endif\n\n";
+
+/* Helpers are static functions of C: those of a GPU say so. */
+static void put_helpers(const ac_sink *from, ac_sink *to)
+{
+    const char *p = from->text, *end = from->text + from->n;
+    for (bool start = true; p < end; p++) {
+        if (start && end - p > 7 && !strncmp(p, "static ", 7)) {
+            ac_put(to, "ARN_DEVICE ");
+            p += 7;
+        }
+        start = *p == '\n';
+        ac_putc(to, *p);
+    }
+}
+
+static bool *restricted_of(const cu_file *f, int32_t fn)
+{
+    const ac_module *m = f->e.m;
+    const int32_t n = m->fn[fn]->buf.n;
+    bool *list = AC_NEW_N(f->e.region, bool, n + 1);
+    memset(list, 1, (size_t)n);
+    for (int32_t i = 0; i < m->n_calls; i++)
+        for (int32_t a = 0; m->call[i].fn == fn && a < m->call[i].n_arg && a < n; a++)
+            list[a] &= !m->call[i].arg[a].shares;
+    return list;
+}
+
+static const char *kernel_name(const cu_file *f, int32_t fn, int32_t k)
+{
+    return f->n_kernels[fn] > 1 ? ac_strf(f->e.region, "%s_k%d", f->e.fn[fn], k) : f->e.fn[fn];
+}
+
+static bool is_param(const cu_kernel *k, int32_t buf)
+{
+    return k->uses[buf] && k->fn->buf.item[buf].role != AC_BUF_LOCAL;
+}
+
+/* The emulation calls kernels through an array of addresses. */
+static void put_twin(cu_file *f, const cu_kernel *k, const char *name, ac_sink *to)
+{
+    ac_putf(to, "#if defined(ARN_CUDA_EMU)\nstatic void %s_call(void *const *a)\n{\n    %s(", name, name);
+    int32_t n = 0;
+    ac_sink args;
+    ac_sink_open(&args, f->e.m->cx);
+    for (int32_t i = 0; i < k->fn->buf.n; i++)
+        if (is_param(k, i)) {
+            ac_putf(&args, "%s(%s%s *)a[%d]", n ? ", " : "", k->uses[i] & C_WRITTEN ? "" : "const ",
+                    ac_dtype_c(k->fn->buf.item[i].dtype), n);
+            n++;
+        }
+    if (k->fn->fails)
+        ac_putf(&args, "%s(int32_t *)a[%d]", n ? ", " : "", n);
+    ac_put(&args, ");");
+    c_put_wrapped(to, ac_sink_text(&args), 8);
+    ac_putf(to, "\n}\n#endif\n\n");
+}
+
+static const char *steps_of(const cu_file *f, int32_t fn)
+{
+    const ac_module *m = f->e.m;
+    ac_sink comment;
+    ac_sink_open(&comment, m->cx);
+    int32_t calls = 0;
+    for (int32_t i = 0; i < m->n_calls; i++)
+        if (m->call[i].fn == fn && calls++ < 8)
+            ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", e_step_title(&f->e, i),
+                    e_shapes(&f->e, &m->call[i], true));
+    if (calls > 8)
+        ac_putf(&comment, "\n * and %d more", calls - 8);
+    return calls ? ac_sink_text(&comment) : NULL;
+}
+
+static bool has_barrier(const cu_kernel *k)
+{
+    return !k->flat && k->threads > 1;
+}
+
+static int put_kernels(cu_file *f, ac_sink *to)
+{
+    const ac_module *m = f->e.m;
+    for (int32_t i = 0; i < m->n_fn; i++) {
+        const bool *restricted = restricted_of(f, i);
+        if (!(f->kernel[i] = cu_kernels(m->cx, m->fn[i], &f->n_kernels[i])))
+            return AC_FAIL;
+        f->first[i] = f->n_table;
+        for (int32_t n = 0; n < f->n_kernels[i]; n++) {
+            const cu_kernel *k = &f->kernel[i][n];
+            const char *name = kernel_name(f, i, n);
+            const ac_csig sig = {.name = name,
+                                 .comment = n ? NULL : steps_of(f, i),
+                                 .restricted = restricted,
+                                 .threads = k->threads,
+                                 .flat = k->flat};
+            AC_TRY(c_print_fn(&f->e.file, k->fn, &sig, to));
+            put_twin(f, k, name, to);
+            ac_putf(&f->table, "    {\"%s\", %du, %d, ARN_TWIN(%s_call)},\n", name, k->threads, has_barrier(k), name);
+            f->n_table++;
+        }
+    }
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ host */
+
+static void put_launches(cu_file *f)
+{
+    static const char *const SPACE[] = {
+        [AC_SPACE_ARENA] = "ARENA", [AC_SPACE_STATE] = "STATE", [AC_SPACE_CONST] = "WEIGHTS"};
+    const ac_module *m = f->e.m;
+    for (int32_t i = 0; i < m->n_calls; i++) {
+        const ac_call *c = &m->call[i];
+        for (int32_t n = 0; n < f->n_kernels[c->fn]; n++) {
+            const cu_kernel *k = &f->kernel[c->fn][n];
+            const int32_t first = f->n_args;
+            for (int32_t a = 0; a < c->n_arg; a++) {
+                if (!is_param(k, a))
+                    continue;
+                const bool konst = c->arg[a].space == AC_SPACE_CONST;
+                const ac_bytes at = konst ? f->e.offset[c->arg[a].offset] : c->arg[a].offset;
+                ac_putf(&f->args, "    {ARN_CUDA_%s, 0x%04llx}, /* %s */\n", SPACE[c->arg[a].space],
+                        (unsigned long long)at, k->fn->buf.item[a].name);
+                f->n_args++;
+            }
+            if (k->fn->fails) {
+                ac_put(&f->args, "    {ARN_CUDA_STATUS, 0},\n");
+                f->n_args++;
+            }
+            ac_putf(&f->launches, "    {%d, %d, %lldu, %d, %d}, /* %s */\n", f->first[c->fn] + n, i,
+                    (long long)k->blocks, first, f->n_args - first, kernel_name(f, c->fn, n));
+            f->n_launches++;
+        }
+    }
+}
+
+static int put_weights(cu_file *f)
+{
+    ac_emit *e = &f->e;
+    if (e->weights == AC_WEIGHTS_BLOB || !e->m->n_konst)
+        return AC_OK;
+    if (e->weights == AC_WEIGHTS_ASM) {
+        e_asm(e);
+        return AC_OK;
+    }
+    uint8_t *bytes;
+    ac_bytes total;
+    AC_TRY(e_blob_bytes(e->m, &bytes, &total));
+    ac_putf(e->to, "static const union {\n    uint8_t bytes[%lld];\n    uint64_t align;\n} %s_text = {{\n",
+            (long long)total, e->m->name);
+    for (ac_bytes i = 0; i < total; i++)
+        ac_putf(e->to, "%d,%s", bytes[i], i % 32 == 31 ? "\n" : "");
+    ac_put(e->to, "\n}};\n\n");
+    return AC_OK;
+}
+
+static void put_table(const cu_file *f, const char *type, const char *name, const ac_sink *rows, int32_t n)
+{
+    if (n)
+        ac_putf(f->e.to, "static const struct arn_cuda_%s %s_%s[%d] = {\n%.*s};\n\n", type, f->e.m->name, name, n,
+                (int)rows->n, rows->text);
+}
+
+static const char *or_null(const cu_file *f, const char *name, int32_t n)
+{
+    return n ? ac_strf(f->e.region, "%s_%s", f->e.m->name, name) : "NULL";
+}
+
+static void put_model(cu_file *f)
+{
+    ac_emit *e = &f->e;
+    const ac_module *m = e->m;
+    const char *p = m->name, *U = e->file.upper;
+    put_table(f, "kernel", "kernels", &f->table, f->n_table);
+    put_table(f, "arg", "args", &f->args, f->n_args);
+    put_table(f, "launch", "launches", &f->launches, f->n_launches);
+    if (m->state_bytes)
+        ac_putf(e->to,
+                "static void %s_first_state(void *state)\n{\n    %s_mem m = {0};\n    m.state = state;\n    "
+                "%s_reset(&m);\n}\n\n",
+                p, p, p);
+    const char *weights = e->weights == AC_WEIGHTS_BLOB || !m->n_konst ? "NULL"
+                          : e->weights == AC_WEIGHTS_ASM               ? ac_strf(e->region, "%s_blob", p)
+                                                                       : ac_strf(e->region, "%s_text.bytes", p);
+    ac_putf(e->to,
+            "const struct arn_cuda_model %s_cuda = {\n    \"%s\", %s_ARENA_BYTES, %s_STATE_BYTES, %lldu, %s, %s,\n"
+            "    %d, %d, %d, %s, %s, %s\n};\n\n",
+            p, p, U, U, m->n_konst ? (long long)e->total : 0, weights,
+            m->state_bytes ? ac_strf(e->region, "%s_first_state", p) : "NULL", f->n_table, f->n_launches, m->n_calls,
+            or_null(f, "kernels", f->n_table), or_null(f, "launches", f->n_launches), or_null(f, "args", f->n_args));
+}
+
+/* `run` and `bench`: the model with its memory on the host. */
+static int put_host(cu_file *f, ac_cnames *names)
+{
+    ac_emit *e = &f->e;
+    const char *p = e->m->name;
+    if (e->m->host)
+        e_host_types(e);
+    AC_TRY(put_weights(f));
+    AC_TRY(e_reset(e, names));
+    put_launches(f);
+    put_model(f);
+    if (!e->m->host)
+        return AC_OK;
+    AC_TRY(e_init(e));
+    ac_putf(e->to,
+            "static int %s_steps(const %s_mem *m, const struct arn_hook *hook)\n{\n    struct arn_mem mem = {0};\n"
+            "    mem.arena = m->arena;\n    mem.weights = m->weights;\n%s    return arn_cuda_steps(&%s_cuda, &mem, "
+            "hook);\n}\n\n",
+            p, p, e->m->state_bytes ? "    mem.state = m->state;\n" : "", p);
+    e_host_model(e);
+    return AC_OK;
+}
+
+static void open_file(cu_file *f, ac_module *m, ac_sink *to)
+{
+    ac_region *r = m->cx->region;
+    *f = (cu_file){.e = {.m = m, .region = r, .to = to, .weights = ac_module_weights(m)}};
+    ac_cfile_open(&f->e.file, m->cx, m->target, m->name);
+    f->e.file.cuda = true;
+    f->e.fn = AC_NEW_N(r, const char *, m->n_fn + 1);
+    f->e.konst = AC_NEW_N(r, const char *, m->n_konst + 1);
+    f->e.offset = AC_NEW_N(r, ac_bytes, m->n_konst + 1);
+    f->kernel = AC_NEW_N(r, const cu_kernel *, m->n_fn + 1);
+    f->n_kernels = AC_NEW_N(r, int32_t, m->n_fn + 1);
+    f->first = AC_NEW_N(r, int32_t, m->n_fn + 1);
+    ac_sink_open(&f->args, m->cx);
+    ac_sink_open(&f->launches, m->cx);
+    ac_sink_open(&f->table, m->cx);
+}
+
+int cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to)
+{
+    cu_file f;
+    ac_cnames taken;
+    ac_sink kernels;
+    open_file(&f, m, to);
+    f.e.blob_name = names ? names->blob : "";
+    AC_TRY(e_make_consts(m));
+    ac_module_layout_consts(m, f.e.offset, &f.e.total);
+    e_take_names(&f.e, &taken);
+    ac_sink_open(&kernels, m->cx);
+    AC_TRY(put_kernels(&f, &kernels));
+    ac_putf(to, "/* %s.cu - made by arenac %s from %s", m->name, m->version, c_comment_text(f.e.region, m->source));
+    if (m->options && *m->options)
+        ac_putf(to, "; options: %s", c_comment_text(f.e.region, m->options));
+    ac_put(to, " */\n#if !defined(__CUDACC_RTC__)\n#include <stdint.h>\n#endif\n"
+               "#if defined(__CUDACC__) || defined(ARN_CUDA_EMU)\n");
+    ac_put(to, PRELUDE);
+    put_helpers(&f.e.file.helpers, to);
+    ac_put_n(to, kernels.text, kernels.n);
+    ac_put(to, "#endif\n");
+    if (!names)
+        return AC_OK;
+    ac_putf(to,
+            "\n#if !defined(__CUDACC_RTC__)\n#include <string.h>\n#include \"%s\"\n\n#ifndef "
+            "%s_SECTION_RODATA\n#define %s_SECTION_RODATA\n#endif\n"
+            "#if defined(ARN_CUDA_EMU)\n#define ARN_TWIN(f) f\n#else\n#define ARN_TWIN(f) NULL\n#endif\n\n",
+            c_comment_text(f.e.region, names->header), f.e.file.upper, f.e.file.upper);
+    AC_TRY(put_host(&f, &taken));
+    ac_put(to, "#endif\n");
+    return AC_OK;
+}

@@ -1,0 +1,296 @@
+/* The driver's functions by name, one context (the device's primary one) pushed around every call. */
+#include "arn_cuda.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint64_t address;
+typedef struct stream_of_driver *stream;
+
+/* Of the driver API, version 11.2 or later. */
+#define DRIVER(X)                                                                                                      \
+    X(cuInit, (unsigned))                                                                                              \
+    X(cuGetErrorName, (int, const char **))                                                                            \
+    X(cuDeviceGet, (int *, int))                                                                                       \
+    X(cuDevicePrimaryCtxRetain, (void **, int))                                                                        \
+    X(cuDevicePrimaryCtxRelease_v2, (int))                                                                             \
+    X(cuCtxPushCurrent_v2, (void *))                                                                                   \
+    X(cuCtxPopCurrent_v2, (void **))                                                                                   \
+    X(cuModuleLoadData, (void **, const void *))                                                                       \
+    X(cuModuleUnload, (void *))                                                                                        \
+    X(cuModuleGetFunction, (void **, void *, const char *))                                                            \
+    X(cuMemAlloc_v2, (address *, size_t))                                                                              \
+    X(cuMemFree_v2, (address))                                                                                         \
+    X(cuMemcpyHtoDAsync_v2, (address, const void *, size_t, stream))                                                   \
+    X(cuMemcpyDtoHAsync_v2, (void *, address, size_t, stream))                                                         \
+    X(cuMemsetD8Async, (address, unsigned char, size_t, stream))                                                       \
+    X(cuStreamCreate, (stream *, unsigned))                                                                            \
+    X(cuStreamDestroy_v2, (stream))                                                                                    \
+    X(cuStreamSynchronize, (stream))                                                                                   \
+    X(cuLaunchKernel,                                                                                                  \
+      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, stream, void **, void **))        \
+    X(cuStreamBeginCapture_v2, (stream, int))                                                                          \
+    X(cuStreamEndCapture, (stream, void **))                                                                           \
+    X(cuGraphInstantiateWithFlags, (void **, void *, unsigned long long))                                              \
+    X(cuGraphLaunch, (void *, stream))                                                                                 \
+    X(cuGraphExecDestroy, (void *))                                                                                    \
+    X(cuGraphDestroy, (void *))
+
+struct arn_cuda {
+    const struct arn_cuda_model *model;
+    void *so, *context, *module, *graph, *exec;
+    void **function; /* by kernel */
+    stream stream;
+    address base[4]; /* by ARN_CUDA_ARENA, ... */
+    int device;
+    char why[160];
+#define POINTER(name, args) int(*name) args;
+    DRIVER(POINTER)
+#undef POINTER
+};
+
+static int failed(struct arn_cuda *c, int error, const char *what)
+{
+    const char *name = NULL;
+    if (c->cuGetErrorName)
+        c->cuGetErrorName(error, &name);
+    snprintf(c->why, sizeof c->why, "%s: %s", what, name ? name : "unknown error");
+    return ARN_CUDA_EDRIVER;
+}
+
+#define TRY(c, what, call)                                                                                             \
+    do {                                                                                                               \
+        const int error_ = (c)->call;                                                                                  \
+        if (error_)                                                                                                    \
+            return failed((c), error_, what);                                                                          \
+    } while (0)
+
+static int open_driver(struct arn_cuda *c)
+{
+    c->so = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!c->so) {
+        snprintf(c->why, sizeof c->why, "no NVIDIA driver: %s", dlerror());
+        return ARN_CUDA_EDRIVER;
+    }
+    void *p;
+#define LOOK_UP(name, args)                                                                                            \
+    if (!(p = dlsym(c->so, #name))) {                                                                                  \
+        snprintf(c->why, sizeof c->why, "the NVIDIA driver is too old: it has no %s", #name);                          \
+        return ARN_CUDA_EDRIVER;                                                                                       \
+    }                                                                                                                  \
+    memcpy(&c->name, &p, sizeof p);
+    DRIVER(LOOK_UP)
+#undef LOOK_UP
+    TRY(c, "the driver does not start", cuInit(0));
+    TRY(c, "there is no device", cuDeviceGet(&c->device, 0));
+    TRY(c, "no context on the device", cuDevicePrimaryCtxRetain(&c->context, c->device));
+    return 0;
+}
+
+static int take(struct arn_cuda *c, int32_t space, uint64_t bytes)
+{
+    if (bytes)
+        TRY(c, "no memory on the device", cuMemAlloc_v2(&c->base[space], (size_t)bytes));
+    return 0;
+}
+
+static int first_state(struct arn_cuda *c)
+{
+    const struct arn_cuda_model *m = c->model;
+    if (!m->state_bytes)
+        return 0;
+    void *state = calloc(1, (size_t)m->state_bytes);
+    if (!state) {
+        snprintf(c->why, sizeof c->why, "no memory");
+        return ARN_CUDA_EDRIVER;
+    }
+    if (m->first_state)
+        m->first_state(state);
+    const int error = c->cuMemcpyHtoDAsync_v2(c->base[ARN_CUDA_STATE], state, (size_t)m->state_bytes, c->stream);
+    const int wait = c->cuStreamSynchronize(c->stream);
+    free(state);
+    return error || wait ? failed(c, error ? error : wait, "copying the first state") : 0;
+}
+
+static int load(struct arn_cuda *c, const void *image, const void *weights)
+{
+    const struct arn_cuda_model *m = c->model;
+    int status;
+    TRY(c, "the image cannot be loaded (made for another GPU?)", cuModuleLoadData(&c->module, image));
+    TRY(c, "no stream", cuStreamCreate(&c->stream, 1)); /* apart from the default stream */
+    if (!(c->function = calloc((size_t)m->n_kernels + 1, sizeof *c->function))) {
+        snprintf(c->why, sizeof c->why, "no memory");
+        return ARN_CUDA_EDRIVER;
+    }
+    for (int32_t i = 0; i < m->n_kernels; i++)
+        TRY(c, m->kernel[i].name, cuModuleGetFunction(&c->function[i], c->module, m->kernel[i].name));
+    if ((status = take(c, ARN_CUDA_ARENA, m->arena_bytes)) || (status = take(c, ARN_CUDA_STATE, m->state_bytes)) ||
+        (status = take(c, ARN_CUDA_WEIGHTS, m->weights_bytes)) || (status = take(c, ARN_CUDA_STATUS, 4)))
+        return status;
+    if (m->weights_bytes && !(m->weights ? m->weights : weights)) {
+        snprintf(c->why, sizeof c->why, "the model was compiled with --weights blob: the blob is missing");
+        return ARN_CUDA_EDRIVER;
+    }
+    if (m->weights_bytes)
+        TRY(c, "copying the weights",
+            cuMemcpyHtoDAsync_v2(c->base[ARN_CUDA_WEIGHTS], m->weights ? m->weights : weights, (size_t)m->weights_bytes,
+                                 c->stream));
+    TRY(c, "clearing the status", cuMemsetD8Async(c->base[ARN_CUDA_STATUS], 0, 4, c->stream));
+    TRY(c, "copying the weights", cuStreamSynchronize(c->stream));
+    return first_state(c);
+}
+
+static int enter(struct arn_cuda *c)
+{
+    TRY(c, "the context is lost", cuCtxPushCurrent_v2(c->context));
+    return 0;
+}
+
+static int leave(struct arn_cuda *c, int status)
+{
+    void *old;
+    c->cuCtxPopCurrent_v2(&old);
+    return status;
+}
+
+struct arn_cuda *arn_cuda_open(const struct arn_cuda_model *m, const void *image, const void *weights, const char **why)
+{
+    static char reason[sizeof((struct arn_cuda *)0)->why];
+    struct arn_cuda *c = calloc(1, sizeof *c);
+    if (!c) {
+        *why = "no memory";
+        return NULL;
+    }
+    c->model = m;
+    if (!open_driver(c) && !enter(c) && !leave(c, load(c, image, weights)))
+        return c;
+    memcpy(reason, c->why, sizeof reason);
+    *why = reason;
+    arn_cuda_close(c);
+    return NULL;
+}
+
+uint64_t arn_cuda_address(const struct arn_cuda *c, int32_t space, uint64_t offset)
+{
+    return c->base[space] + offset;
+}
+
+const char *arn_cuda_why(const struct arn_cuda *c)
+{
+    return c->why;
+}
+
+static int copy_in(struct arn_cuda *c, uint64_t to, const void *from, size_t n)
+{
+    TRY(c, "copying to the device", cuMemcpyHtoDAsync_v2(to, from, n, c->stream));
+    TRY(c, "copying to the device", cuStreamSynchronize(c->stream));
+    return 0;
+}
+
+static int copy_out(struct arn_cuda *c, uint64_t from, void *to, size_t n)
+{
+    TRY(c, "copying from the device", cuMemcpyDtoHAsync_v2(to, from, n, c->stream));
+    TRY(c, "copying from the device", cuStreamSynchronize(c->stream));
+    return 0;
+}
+
+static int launch_all(struct arn_cuda *c, stream on)
+{
+    enum { ARGS = 256 };
+    const struct arn_cuda_model *m = c->model;
+    TRY(c, "clearing the status", cuMemsetD8Async(c->base[ARN_CUDA_STATUS], 0, 4, on));
+    for (int32_t i = 0; i < m->n_launches; i++) {
+        const struct arn_cuda_launch *l = &m->launch[i];
+        const struct arn_cuda_kernel *k = &m->kernel[l->kernel];
+        address at[ARGS];
+        void *arg[ARGS];
+        for (int32_t a = 0; a < l->n_args && a < ARGS; a++) {
+            at[a] = c->base[m->arg[l->first + a].space] + m->arg[l->first + a].offset;
+            arg[a] = &at[a];
+        }
+        TRY(c, k->name, cuLaunchKernel(c->function[l->kernel], l->blocks, 1, 1, k->threads, 1, 1, 0, on, arg, NULL));
+    }
+    return 0;
+}
+
+static int run(struct arn_cuda *c, stream on)
+{
+    if (!c->exec)
+        return launch_all(c, on);
+    TRY(c, "launching the graph", cuGraphLaunch(c->exec, on));
+    return 0;
+}
+
+static int capture(struct arn_cuda *c)
+{
+    enum { THREAD_LOCAL = 1 };
+    if (c->exec)
+        return 0;
+    TRY(c, "capturing", cuStreamBeginCapture_v2(c->stream, THREAD_LOCAL));
+    const int status = launch_all(c, c->stream), error = c->cuStreamEndCapture(c->stream, &c->graph);
+    if (status)
+        return status;
+    if (error)
+        return failed(c, error, "capturing");
+    TRY(c, "making a graph", cuGraphInstantiateWithFlags(&c->exec, c->graph, 0));
+    return 0;
+}
+
+static int wait(struct arn_cuda *c)
+{
+    int32_t status = 0;
+    const int wrong = copy_out(c, c->base[ARN_CUDA_STATUS], &status, sizeof status);
+    return wrong ? wrong : status;
+}
+
+int arn_cuda_write(struct arn_cuda *c, uint64_t to, const void *from, size_t n)
+{
+    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, copy_in(c, to, from, n));
+}
+int arn_cuda_read(struct arn_cuda *c, uint64_t from, void *to, size_t n)
+{
+    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, copy_out(c, from, to, n));
+}
+int arn_cuda_run(struct arn_cuda *c, void *on)
+{
+    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, run(c, on ? (stream)on : c->stream));
+}
+int arn_cuda_capture(struct arn_cuda *c)
+{
+    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, capture(c));
+}
+int arn_cuda_wait(struct arn_cuda *c)
+{
+    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, wait(c));
+}
+int arn_cuda_restart(struct arn_cuda *c)
+{
+    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, first_state(c));
+}
+
+void arn_cuda_close(struct arn_cuda *c)
+{
+    if (!c)
+        return;
+    if (c->context && !enter(c)) {
+        if (c->stream)
+            c->cuStreamSynchronize(c->stream);
+        if (c->exec)
+            c->cuGraphExecDestroy(c->exec);
+        if (c->graph)
+            c->cuGraphDestroy(c->graph);
+        for (int i = 0; i < 4; i++)
+            if (c->base[i])
+                c->cuMemFree_v2(c->base[i]);
+        if (c->stream)
+            c->cuStreamDestroy_v2(c->stream);
+        if (c->module)
+            c->cuModuleUnload(c->module);
+        leave(c, 0);
+        c->cuDevicePrimaryCtxRelease_v2(c->device);
+    }
+    free(c->function);
+    free(c); /* the driver stays open: it does not like to be closed */
+}

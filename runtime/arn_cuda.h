@@ -1,0 +1,73 @@
+/* arn_cuda.h - runs a model that `arenac compile --emit cu` made, on an NVIDIA GPU, through the driver alone.
+ *
+ *     const char *why;
+ *     kws_gpu *g = kws_open(image, NULL, &why);      image: kws.cubin or kws.ptx, read into memory
+ *     kws_write_in0(g, x);                           or fill kws_in0(g), a device address
+ *     kws_run(g, NULL);                              launches; does not wait
+ *     kws_read_out0(g, y);                           copies and waits
+ *     kws_close(g);
+ *
+ * The driver (libcuda.so.1) is opened at the first call; no header and no library of NVIDIA's is needed to build this.
+ * Memory on the device is taken once, by arn_cuda_open: arena, state, weights and four bytes for the status. Each
+ * model has a stream of its own; arn_cuda_run takes another one as well, and then ordering is the caller's. One thread
+ * at a time may use a model; two models are independent. Functions give 0, or an ARN_CUDA_E... with arn_cuda_why. */
+#ifndef ARN_CUDA_H
+#define ARN_CUDA_H
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { ARN_CUDA_ARENA, ARN_CUDA_STATE, ARN_CUDA_WEIGHTS, ARN_CUDA_STATUS };
+enum { ARN_CUDA_EDRIVER = 32, ARN_CUDA_EBARRIER, ARN_CUDA_ERACE }; /* beside those of the generated header */
+
+struct arn_cuda_arg { /* an address: bytes from the start of a memory */
+    int32_t space;
+    uint64_t offset;
+};
+struct arn_cuda_kernel {
+    const char *name;
+    uint32_t threads; /* of a block */
+    int32_t barriers; /* threads of a block wait for each other */
+    void (*twin)(void *const *args); /* on the host, for the emulation; else NULL */
+};
+struct arn_cuda_launch {
+    int32_t kernel, step;
+    uint32_t blocks;
+    int32_t first, n_args; /* in arg */
+};
+struct arn_cuda_model {
+    const char *name;
+    uint64_t arena_bytes, state_bytes, weights_bytes;
+    const void *weights;              /* NULL: the caller's blob */
+    void (*first_state)(void *state); /* NULL: there is none */
+    int32_t n_kernels, n_launches, n_steps;
+    const struct arn_cuda_kernel *kernel;
+    const struct arn_cuda_launch *launch; /* in order */
+    const struct arn_cuda_arg *arg;
+};
+
+struct arn_cuda;
+/* image: PTX (ends in 0) or CUBIN. weights: NULL when the model carries them. NULL: *why is the reason. */
+struct arn_cuda *arn_cuda_open(const struct arn_cuda_model *m, const void *image, const void *weights, const char **why);
+uint64_t arn_cuda_address(const struct arn_cuda *c, int32_t space, uint64_t offset);
+int arn_cuda_write(struct arn_cuda *c, uint64_t to, const void *from, size_t n); /* `from` may be used again at once */
+int arn_cuda_read(struct arn_cuda *c, uint64_t from, void *to, size_t n);
+int arn_cuda_run(struct arn_cuda *c, void *stream); /* NULL: the model's own stream */
+int arn_cuda_capture(struct arn_cuda *c);
+int arn_cuda_wait(struct arn_cuda *c);
+int arn_cuda_restart(struct arn_cuda *c);
+const char *arn_cuda_why(const struct arn_cuda *c); /* of the last error */
+void arn_cuda_close(struct arn_cuda *c);
+
+/* One run with memory on the host, hook after each step: by the emulation (arn_cuda_emu.c), or copied to a device and back
+ * (arn_cuda_steps.c). The text of a failure goes to stderr. */
+struct arn_mem;
+struct arn_hook;
+int arn_cuda_steps(const struct arn_cuda_model *m, const struct arn_mem *mem, const struct arn_hook *hook);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

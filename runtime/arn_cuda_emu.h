@@ -1,0 +1,63 @@
+/* arn_cuda_emu.h - the words of CUDA that generated kernels use, for a C compiler: the kernels' own text runs on the host.
+ *
+ * Threads of a block are fibres (arn_cuda_emu.c), run one at a time until each waits or ends. A barrier that not all of them
+ * reach is an error, shared memory starts as NaN, and the order of the threads turns around with every barrier, so that a
+ * missing one shows. With -fsanitize=thread (and arn_cuda_race.c in place of its library) every access is looked at. */
+#ifndef ARN_CUDA_EMU_H
+#define ARN_CUDA_EMU_H
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct arn_emu_index {
+    uint32_t x;
+};
+extern struct arn_emu_index arn_emu_thread, arn_emu_block;
+#define threadIdx arn_emu_thread
+#define blockIdx arn_emu_block
+
+#define ARN_KERNEL(threads) static void
+#define ARN_DEVICE static inline
+#define ARN_SHARED(type, name, count) type *const name = (type *)arn_emu_shared(sizeof(type) * (size_t)(count))
+#define __restrict__ restrict
+#define __syncthreads() arn_emu_barrier(__LINE__)
+
+void *arn_emu_shared(size_t bytes); /* the same for all threads of a block, in order of their calls */
+void arn_emu_barrier(int line);
+/* For arn_cuda_race.c: the barriers of the present block so far; memories to watch; nonzero when a launch had a race. */
+extern uint32_t arn_emu_epoch;
+void arn_race_watch(const void *from, size_t n);
+int arn_race_launch(const char *name);
+uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane); /* among the 32 threads of a warp */
+
+static inline uint32_t __float_as_uint(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline float __uint_as_float(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+#define __fsqrt_rn sqrtf
+#define __dsqrt_rn sqrt
+
+static inline int32_t shfl_xor_i32(int32_t x, int32_t mask)
+{
+    return (int32_t)arn_emu_exchange((uint32_t)x, (arn_emu_thread.x & 31u) ^ (uint32_t)mask);
+}
+static inline float shfl_xor_f32(float x, int32_t mask)
+{
+    return __uint_as_float(arn_emu_exchange(__float_as_uint(x), (arn_emu_thread.x & 31u) ^ (uint32_t)mask));
+}
+static inline int32_t dp4a(int32_t a, int32_t b, int32_t c)
+{
+    for (int i = 0; i < 4; i++)
+        c = (int32_t)((uint32_t)c + (uint32_t)((int32_t)(int8_t)(a >> 8 * i) * (int8_t)(b >> 8 * i)));
+    return c;
+}
+#endif
