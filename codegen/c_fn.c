@@ -192,6 +192,14 @@ static void print_store(ac_cfn *f, ac_x x)
     line(f, "%s[%s] = %s;", f->buf[in->aux], f->val[in->a].e.text, e.text);
 }
 
+/* The legaliser left it, so vector extensions are used anyway. The address is a number because it may lie outside. */
+static void print_prefetch(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    line(f, "__builtin_prefetch((const void *)((uintptr_t)%s + (uintptr_t)(%s) * sizeof *%s), 0, 2);", f->buf[in->aux],
+         f->val[in->a].e.text, f->buf[in->aux]);
+}
+
 static const char *status_name(const ac_cfn *f, int32_t status)
 {
     static const char *const NAMES[] = {"OK", "EALIGN", "EDIM", "EWEIGHTS", "EINDEX"};
@@ -229,6 +237,9 @@ static int print_body(ac_cfn *f)
             break;
         case AC_L_STORE:
             print_store(f, x);
+            break;
+        case AC_L_PREFETCH:
+            print_prefetch(f, x);
             break;
         case AC_L_FOR:
             print_for(f, x);
@@ -273,7 +284,7 @@ uint8_t *c_buffer_uses(const ac_loop_fn *fn, ac_region *r)
     uint8_t *uses = AC_NEW_N(r, uint8_t, fn->buf.n + 1);
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *in = &fn->code.item[x];
-        if (in->op == AC_L_LOAD)
+        if (in->op == AC_L_LOAD || in->op == AC_L_PREFETCH)
             uses[in->aux] |= C_READ;
         if (in->op == AC_L_STORE)
             uses[in->aux] |= C_WRITTEN;

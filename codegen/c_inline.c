@@ -55,6 +55,7 @@ static bool is_value(const ac_ins *in)
     case AC_L_VAR:
     case AC_L_SET:
     case AC_L_STORE:
+    case AC_L_PREFETCH:
     case AC_L_FOR:
     case AC_L_IF:
     case AC_L_ELSE:

@@ -73,6 +73,17 @@ static void store(l_fn *f, const ac_ins *in)
     LLVMSetAlignment(LLVMBuildStore(f->M->b, v, address(f, in)), alignment(in, d, lanes));
 }
 
+/* For reading, into the second cache. The address may lie outside of the buffer. */
+static void prefetch(l_fn *f, const ac_ins *in)
+{
+    l_module *M = f->M;
+    LLVMValueRef index = f->val[in->a];
+    LLVMTypeRef type = l_memory_type(M, f->fn->buf.item[in->aux].dtype, 1);
+    LLVMValueRef arg[4] = {LLVMBuildGEP2(M->b, type, f->buf[in->aux], &index, 1, ""), l_int(M, AC_I32, 0, 1),
+                           l_int(M, AC_I32, 2, 1), l_int(M, AC_I32, 1, 1)};
+    l_intrinsic(M, "llvm.prefetch", M->ptr, arg, 4);
+}
+
 static LLVMValueRef goes_on(l_fn *f, const ac_ins *loop, LLVMValueRef i)
 {
     return LLVMBuildICmp(f->M->b, loop->k.i > 0 ? LLVMIntSLT : LLVMIntSGT, i, f->val[loop->b], "");
@@ -170,6 +181,9 @@ static int body(l_fn *f)
             break;
         case AC_L_STORE:
             store(f, in);
+            break;
+        case AC_L_PREFETCH:
+            prefetch(f, in);
             break;
         case AC_L_FOR:
             ac_push(r, &open, open_for(f, x));

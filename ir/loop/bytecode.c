@@ -285,6 +285,7 @@ static void write_one(compiler *c, ac_x x, ac_x opener)
     case AC_L_CONSTV:
     case AC_L_LANE:
     case AC_L_BITCAST:
+    case AC_L_PREFETCH:
     case AC_L_NONE:
     case AC_L_COUNT:
         break;

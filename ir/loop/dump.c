@@ -60,7 +60,7 @@ static void put_operands(ac_sink *to, const ac_ins *i)
 static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
 {
     ac_lop op = (ac_lop)i->op;
-    const char *buf = op == AC_L_LOAD || op == AC_L_STORE ? fn->buf.item[i->aux].name : "";
+    const char *buf = ac_lop_has_buffer(op) ? fn->buf.item[i->aux].name : "";
     bool value = ac_lop_class(op) == 'V' || op == AC_L_FOR || op == AC_L_VAR;
     ac_put(to, ac_lop_text(op));
     if (value)
@@ -69,7 +69,7 @@ static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
         put_lane(to, (ac_dtype)i->dtype, i->k.i);
     } else if (op == AC_L_CONSTV) {
         put_pool(to, fn, i, (ac_dtype)i->dtype);
-    } else if (op == AC_L_LOAD) {
+    } else if (op == AC_L_LOAD || op == AC_L_PREFETCH) {
         ac_putf(to, " %s[%%%d]", buf, i->a);
     } else if (op == AC_L_STORE) {
         ac_putf(to, " %s[%%%d] %%%d", buf, i->a, i->b);

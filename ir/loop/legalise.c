@@ -145,6 +145,8 @@ ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn)
     ac_lb_open_like(&s.b, cx->region, fn);
     for (int32_t x = 1; x < fn->code.n; x++) {
         const ac_ins *i = old(&s, x);
+        if (i->op == AC_L_PREFETCH) /* plain C has no such hint */
+            continue;
         int32_t lanes = i->lanes ? i->lanes : 1;
         s.lane[x] = AC_NEW_N(s.tmp, ac_x, lanes);
         for (int32_t l = 0; l < lanes; l++)

@@ -141,6 +141,13 @@ void lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value)
         b->cse->param_time = b->cse->clock;
 }
 
+void lb_prefetch(ac_lb *b, int32_t buf, ac_x index)
+{
+    assert(buf >= 0 && buf < b->fn->buf.n && "lb_buf made it");
+    assert(is_one(b, index, AC_I32) && "an index is an i32 with one lane");
+    ac_lb_append(b, (ac_ins){.op = AC_L_PREFETCH, .a = index, .aux = buf});
+}
+
 /* Variables. While building, the declaration's k.i holds the time of the last SET; lb_close clears it. */
 
 ac_x lb_var(ac_lb *b, const char *name, ac_x init)

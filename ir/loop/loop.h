@@ -3,10 +3,10 @@
  * This is the one form between operators and targets: lowerings build it, the evaluator runs it, the C, LLVM and CUDA
  * printers print it; none of these knows an operator.
  *
- * A function has buffers (parameters first, then locals) and code: a flat array of instructions. An instruction that makes a
- * value is named by its index; it can be used after it inside the same or an inner block (FOR .. END, IF .. ELSE .. END).
- * Values never change; what changes during a loop lives in variables (VAR / GET / SET): accumulators are variables. Evaluation
- * order is the order of the code: a LOAD reads memory where it stands, whatever is stored later.
+ * A function has buffers (parameters first, then locals) and code: a flat array of instructions. An instruction that
+ * makes a value is named by its index; it can be used after it inside the same or an inner block (FOR .. END, IF ..
+ * ELSE .. END). Values never change; what changes during a loop lives in variables (VAR / GET / SET): accumulators are
+ * variables. Evaluation order is the order of the code: a LOAD reads memory where it stands, whatever is stored later.
  * A value has lanes: 1 = scalar. Printers turn more lanes into vector types; the legaliser turns them into scalars.
  *
  *     %1 = const i32 0   %2 = const i32 196
@@ -17,11 +17,11 @@
  *            store out[%3] %6
  *          end
  *
- * The builder (lb_*) appends instructions; it folds constants and trivial identities (x+0, x*1, cast to the same type), and
- * reuses an equal pure instruction that is still in scope. So lowerings may be written naively.
+ * The builder (lb_*) appends instructions; it folds constants and trivial identities (x+0, x*1, cast to the same type),
+ * and reuses an equal pure instruction that is still in scope. So lowerings may be written naively.
  *
- * Memory: all in the region given to lb_open. Errors of the builder are programming errors (assert); ac_loop_verify reports
- * E0901. Index values are i32: no buffer has more than 2^31-1 elements. */
+ * Memory: all in the region given to lb_open. Errors of the builder are programming errors (assert); ac_loop_verify
+ * reports E0901. Index values are i32: no buffer has more than 2^31-1 elements. */
 #ifndef AC_IR_LOOP_LOOP_H
 #define AC_IR_LOOP_LOOP_H
 #include "base/sink.h"
@@ -38,58 +38,74 @@ typedef enum ac_lop {
     AC_L_COUNT
 } ac_lop;
 
-enum { AC_MAX_LANES = 1024 }; /* of one value */
+static inline bool ac_lop_has_buffer(ac_lop op)
+{
+    return op == AC_L_LOAD || op == AC_L_STORE || op == AC_L_PREFETCH;
+} /* aux */
+
+enum { AC_MAX_LANES = 1024 };             /* of one value */
 enum { AC_F_WRAP = 1, AC_F_ALIGNED = 2 }; /* flags; ALIGNED: the address is a multiple of lanes * element size */
-typedef enum ac_mark { AC_MARK_SERIAL, AC_MARK_UNROLL, AC_MARK_VECTOR, AC_MARK_PARALLEL, AC_MARK_GRID, AC_MARK_BLOCK } ac_mark;
+typedef enum ac_mark {
+    AC_MARK_SERIAL,
+    AC_MARK_UNROLL,
+    AC_MARK_VECTOR,
+    AC_MARK_PARALLEL,
+    AC_MARK_GRID,
+    AC_MARK_BLOCK
+} ac_mark;
 
 typedef struct ac_ins {
-    uint8_t op;      /* ac_lop */
-    uint8_t dtype;   /* of the value; of the stored value for STORE */
+    uint8_t op;    /* ac_lop */
+    uint8_t dtype; /* of the value; of the stored value for STORE */
     uint8_t flags;
     uint16_t lanes;
     ac_x a, b, c;
-    int32_t aux;     /* variable, buffer, pool start, lane, mark or status: see loop.def */
-    union { int64_t i; double f; } k; /* CONST (f for float types); FOR: step */
+    int32_t aux; /* variable, buffer (ac_lop_has_buffer), pool start, lane, mark or status: see loop.def */
+    union {
+        int64_t i;
+        double f;
+    } k;              /* CONST (f for float types); FOR: step */
     const char *name; /* loop variables and variables: the letters of STYLE rule 33 ("oy", "c0_1"); else NULL */
 } ac_ins;
 
 typedef enum ac_role { AC_BUF_IN, AC_BUF_OUT, AC_BUF_INOUT, AC_BUF_CONST, AC_BUF_SCRATCH, AC_BUF_LOCAL } ac_role;
 
 typedef struct ac_buf {
-    const char *name;    /* C identifier, unique in the function */
+    const char *name; /* C identifier, unique in the function */
     ac_dtype dtype;
-    int64_t count;       /* elements */
-    ac_role role;        /* LOCAL: an array on the stack (small, at most 4 KiB); all others are parameters */
-    int32_t align;       /* of the base address, bytes; the caller guarantees it */
-    const char *note;    /* for the comment: "input x i8 [1,49,10,1]"; may be NULL */
+    int64_t count;    /* elements */
+    ac_role role;     /* LOCAL: an array on the stack (small, at most 4 KiB); all others are parameters */
+    int32_t align;    /* of the base address, bytes; the caller guarantees it */
+    const char *note; /* for the comment: "input x i8 [1,49,10,1]"; may be NULL */
 } ac_buf;
 
 typedef struct ac_loop_fn {
-    const char *name;    /* C identifier without the model's prefix: "conv_2d_3" */
-    const char *note;    /* comment above the function */
-    AC_VEC(ac_buf) buf;  /* parameters first, in order, then locals */
-    AC_VEC(ac_ins) code; /* code.item[0] is unused */
+    const char *name;     /* C identifier without the model's prefix: "conv_2d_3" */
+    const char *note;     /* comment above the function */
+    AC_VEC(ac_buf) buf;   /* parameters first, in order, then locals */
+    AC_VEC(ac_ins) code;  /* code.item[0] is unused */
     AC_VEC(int64_t) pool; /* lanes of CONSTV, patterns of SHUFFLE */
-    bool fails;          /* contains FAIL_IF: returns int instead of void */
+    bool fails;           /* contains FAIL_IF: returns int instead of void */
 } ac_loop_fn;
 
 typedef struct ac_lb { /* a builder; one at a time per function */
     ac_region *region;
     ac_loop_fn *fn;
-    AC_VEC(int32_t) open;  /* FOR / IF instructions not yet closed */
+    AC_VEC(int32_t) open; /* FOR / IF instructions not yet closed */
     struct ac_lb_cse *cse;
 } ac_lb;
 
 ac_loop_fn *lb_open(ac_lb *b, ac_region *region, const char *name, const char *note);
 /* A buffer; all parameters before the first local. Returns its number. The name is made a unique C identifier. */
-int32_t lb_buf(ac_lb *b, const char *name, ac_dtype dtype, int64_t count, ac_role role, int32_t align, const char *note);
+int32_t lb_buf(ac_lb *b, const char *name, ac_dtype dtype, int64_t count, ac_role role, int32_t align,
+               const char *note);
 
-ac_x lb_int(ac_lb *b, ac_dtype d, int64_t v);        /* integer or bool constant, one lane */
-ac_x lb_num(ac_lb *b, ac_dtype d, double v);         /* float constant (rounded to d), one lane */
+ac_x lb_int(ac_lb *b, ac_dtype d, int64_t v); /* integer or bool constant, one lane */
+ac_x lb_num(ac_lb *b, ac_dtype d, double v);  /* float constant (rounded to d), one lane */
 ac_x lb_i32(ac_lb *b, int64_t v);
 ac_x lb_f32(ac_lb *b, double v);
 ac_x lb_constv(ac_lb *b, ac_dtype d, const int64_t *lane, int32_t lanes);
-ac_x lb_like(ac_lb *b, ac_x like, double v);         /* v in the type and lanes of `like` (ints: v is integral) */
+ac_x lb_like(ac_lb *b, ac_x like, double v); /* v in the type and lanes of `like` (ints: v is integral) */
 ac_x lb_like_int(ac_lb *b, ac_x like, int64_t v);
 
 /* Two operands of the same type; if exactly one of them has one lane it is splat. */
@@ -112,7 +128,7 @@ ac_x lb_eq(ac_lb *b, ac_x x, ac_x y);
 ac_x lb_ne(ac_lb *b, ac_x x, ac_x y);
 ac_x lb_lt(ac_lb *b, ac_x x, ac_x y);
 ac_x lb_le(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_gt(ac_lb *b, ac_x x, ac_x y);   /* lt with operands swapped */
+ac_x lb_gt(ac_lb *b, ac_x x, ac_x y); /* lt with operands swapped */
 ac_x lb_ge(ac_lb *b, ac_x x, ac_x y);
 ac_x lb_neg(ac_lb *b, ac_x x);
 ac_x lb_abs(ac_lb *b, ac_x x);
@@ -123,14 +139,14 @@ ac_x lb_ceil(ac_lb *b, ac_x x);
 ac_x lb_trunc(ac_lb *b, ac_x x);
 ac_x lb_rint(ac_lb *b, ac_x x);
 ac_x lb_select(ac_lb *b, ac_x cond, ac_x x, ac_x y);
-ac_x lb_clamp(ac_lb *b, ac_x x, ac_x lo, ac_x hi);       /* min(max(x, lo), hi) */
+ac_x lb_clamp(ac_lb *b, ac_x x, ac_x lo, ac_x hi); /* min(max(x, lo), hi) */
 ac_x lb_cast(ac_lb *b, ac_x x, ac_dtype to);
 ac_x lb_satcast(ac_lb *b, ac_x x, ac_dtype to);
-ac_x lb_bitcast(ac_lb *b, ac_x x, ac_dtype to);          /* lanes follow from the bits */
-ac_x lb_fma(ac_lb *b, ac_x x, ac_x y, ac_x z);           /* x * y + z, one rounding */
+ac_x lb_bitcast(ac_lb *b, ac_x x, ac_dtype to); /* lanes follow from the bits */
+ac_x lb_fma(ac_lb *b, ac_x x, ac_x y, ac_x z);  /* x * y + z, one rounding */
 ac_x lb_dot4(ac_lb *b, ac_x x, ac_x y, ac_x acc);
 ac_x lb_dot2(ac_lb *b, ac_x x, ac_x y, ac_x acc);
-ac_x lb_splat(ac_lb *b, ac_x x, int32_t lanes);          /* lanes 1: x itself */
+ac_x lb_splat(ac_lb *b, ac_x x, int32_t lanes); /* lanes 1: x itself */
 ac_x lb_lane(ac_lb *b, ac_x x, int32_t lane);
 ac_x lb_shuffle(ac_lb *b, ac_x x, ac_x y, const int64_t *pattern, int32_t lanes);
 ac_x lb_sumlanes(ac_lb *b, ac_x x);
@@ -139,42 +155,51 @@ ac_x lb_maxlanes(ac_lb *b, ac_x x);
 ac_x lb_load(ac_lb *b, int32_t buf, ac_x index, int32_t lanes);
 ac_x lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t flags);
 void lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value);
-ac_x lb_var(ac_lb *b, const char *name, ac_x init);      /* a handle for lb_get / lb_set */
+void lb_prefetch(ac_lb *b, int32_t buf, ac_x index); /* a hint; index may lie anywhere */
+ac_x lb_var(ac_lb *b, const char *name, ac_x init);  /* a handle for lb_get / lb_set */
 ac_x lb_get(ac_lb *b, ac_x var);
 void lb_set(ac_lb *b, ac_x var, ac_x value);
-ac_x lb_for(ac_lb *b, const char *name, ac_x lo, ac_x hi, int64_t step, ac_mark mark); /* the loop variable; constant bounds
-                                                            with one iteration (serial, unroll, parallel): lo, and no loop is made */
-ac_x lb_for_n(ac_lb *b, const char *name, int64_t n);    /* 0 <= name < n, serial. n == 1: no loop is made, the variable is
-                                                            the constant 0; lb_end must be called all the same */
-ac_x lb_for_each(ac_lb *b, const char *name, int64_t n); /* lb_for_n, marked parallel: see docs/loop-ir.md for what that promises */
+ac_x lb_for(ac_lb *b, const char *name, ac_x lo, ac_x hi, int64_t step,
+            ac_mark mark);                            /* the loop variable; constant bounds
+                           with one iteration (serial, unroll, parallel): lo, and no loop is made */
+ac_x lb_for_n(ac_lb *b, const char *name, int64_t n); /* 0 <= name < n, serial. n == 1: no loop is made, the variable is
+                                                         the constant 0; lb_end must be called all the same */
+ac_x lb_for_each(ac_lb *b, const char *name,
+                 int64_t n); /* lb_for_n, marked parallel: see docs/loop-ir.md for what that promises */
 void lb_if(ac_lb *b, ac_x cond);
 void lb_else(ac_lb *b);
 void lb_end(ac_lb *b);
 void lb_break_if(ac_lb *b, ac_x cond);
 void lb_fail_if(ac_lb *b, ac_x cond, int32_t status);
-ac_loop_fn *lb_close(ac_lb *b);                          /* asserts that every block is closed; drops unused pure values */
+ac_loop_fn *lb_close(ac_lb *b); /* asserts that every block is closed; drops unused pure values */
 
-static inline ac_dtype lb_dtype(const ac_lb *b, ac_x x) { return (ac_dtype)b->fn->code.item[x].dtype; }
-static inline int32_t lb_lanes(const ac_lb *b, ac_x x) { return b->fn->code.item[x].lanes; }
-bool lb_const_int(const ac_lb *b, ac_x x, int64_t *v);   /* is x an integer constant? */
+static inline ac_dtype lb_dtype(const ac_lb *b, ac_x x)
+{
+    return (ac_dtype)b->fn->code.item[x].dtype;
+}
+static inline int32_t lb_lanes(const ac_lb *b, ac_x x)
+{
+    return b->fn->code.item[x].lanes;
+}
+bool lb_const_int(const ac_lb *b, ac_x x, int64_t *v); /* is x an integer constant? */
 
 /* verify.c: types, scopes, structure, constant indices inside buffers. E0901 for each fault. */
 int ac_loop_verify(ac_ctx *cx, const ac_loop_fn *fn);
 /* dump.c: text form, as in the example above; ac_loop_read parses it back (read(dump(f)) dumps the same). */
 void ac_loop_dump(ac_sink *to, const ac_loop_fn *fn);
 int ac_loop_read(ac_ctx *cx, const char *file, const char *text, size_t n, ac_loop_fn **out);
-/* legalise.c: the same program with at most one lane everywhere (vectors become scalars, reductions and dots their defined
- * sums), so that any program prints as plain C99. fma stays (the target decides). */
+/* legalise.c: the same program with at most one lane everywhere (vectors become scalars, reductions and dots their
+ * defined sums; no hints), so that any program prints as plain C99. fma stays (the target decides). */
 ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn);
 /* unroll.c: loops marked unroll with constant bounds are replaced by copies of their body. */
 ac_loop_fn *ac_loop_unroll(ac_ctx *cx, const ac_loop_fn *fn);
-/* hoist.c: pure instructions whose operands do not change in a loop are moved before it. For the evaluator; C compilers do
- * this themselves. */
+/* hoist.c: pure instructions whose operands do not change in a loop are moved before it. For the evaluator; C compilers
+ * do this themselves. */
 ac_loop_fn *ac_loop_hoist(ac_ctx *cx, const ac_loop_fn *fn);
 
-/* eval.c: flat bytecode over 8-byte slots; the oracle of all printers, and constant folding. data[i] / bytes[i]: memory of
- * parameter i (element-aligned). Every access is checked against the buffer: E0901 when a program reads or writes outside.
- * *status: 0, or the status of a FAIL_IF. Compiled programs can be kept and run many times. */
+/* eval.c: flat bytecode over 8-byte slots; the oracle of all printers, and constant folding. data[i] / bytes[i]: memory
+ * of parameter i (element-aligned). Every access is checked against the buffer: E0901 when a program reads or writes
+ * outside. *status: 0, or the status of a FAIL_IF. Compiled programs can be kept and run many times. */
 typedef struct ac_program ac_program;
 ac_program *ac_eval_compile(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn); /* NULL: diagnostic */
 int ac_eval_run(ac_ctx *cx, const ac_program *p, void *const *data, int32_t n_data, int *status);

@@ -284,7 +284,7 @@ static int read_body(reader *r, ac_ins *i)
         return read_pool(r, i, (ac_dtype)i->dtype);
     if (op == AC_L_GET)
         return read_value(r, &i->aux);
-    if (op == AC_L_LOAD || op == AC_L_STORE) {
+    if (ac_lop_has_buffer(op)) {
         AC_TRY(read_place(r, i));
         return op == AC_L_STORE ? read_value(r, &i->b) : AC_OK;
     }

@@ -39,7 +39,7 @@ static void copy(composer *c, int32_t member, int32_t begin, int32_t end)
         i.c = map[i.c];
         if (i.op == AC_L_GET || i.op == AC_L_SET)
             i.aux = map[i.aux];
-        if (i.op == AC_L_LOAD || i.op == AC_L_STORE) {
+        if (ac_lop_has_buffer((ac_lop)i.op)) {
             if (m->tensor[i.aux] >= 0) { /* a window's base has another alignment */
                 i.a = address(c, m, i.aux, i.a);
                 i.flags &= (uint8_t)~AC_F_ALIGNED;

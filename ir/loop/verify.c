@@ -122,6 +122,11 @@ static void check_access(checker *c, const ac_ins *i)
         return;
     }
     const ac_buf *m = &c->fn->buf.item[i->aux];
+    if (i->op == AC_L_PREFETCH) {
+        if (x)
+            want(c, x, "index", AC_I32, 1);
+        return;
+    }
     if (i->dtype != m->dtype)
         fault(c, "buffer '%s' is %s, accessed as %s", m->name, ac_dtype_name(m->dtype),
               i->dtype < AC_DTYPE_COUNT ? ac_dtype_name((ac_dtype)i->dtype) : "no type");
@@ -291,13 +296,12 @@ static void check_one(checker *c, const ac_ins *i)
     }
     if (makes_value(i) || op == AC_L_VAR) {
         ac_dtype d = (ac_dtype)i->dtype;
-        if (d == AC_NONE || d >= AC_DTYPE_COUNT || ac_dtype_loops(d) != d || i->lanes < 1 ||
-            i->lanes > AC_MAX_LANES) {
+        if (d == AC_NONE || d >= AC_DTYPE_COUNT || ac_dtype_loops(d) != d || i->lanes < 1 || i->lanes > AC_MAX_LANES) {
             fault(c, "has no type, or one that loops do not compute with");
             return;
         }
     }
-    if (op == AC_L_LOAD || op == AC_L_STORE)
+    if (ac_lop_has_buffer(op))
         check_access(c, i);
     const ac_x use[3] = {i->a, i->b, i->c};
     static const char *const WHICH[3] = {"operand a", "operand b", "operand c"};
@@ -325,6 +329,7 @@ static void check_one(checker *c, const ac_ins *i)
         want(c, x[0], "value", (ac_dtype)i->dtype, i->lanes);
         break;
     case AC_L_LOAD:
+    case AC_L_PREFETCH:
         break;
     case AC_L_STORE:
         want(c, x[1], "value", (ac_dtype)i->dtype, i->lanes);

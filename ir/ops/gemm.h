@@ -32,6 +32,7 @@ typedef struct gemm_form {
     int32_t rows, vecs; /* largest tile */
     ac_dtype strip;     /* element type of a row: f32, i16, u8 */
     ac_dtype w;         /* of the packed weights: f32, i8, i16 */
+    int64_t uses;       /* of a weight: pixels, rows */
     int64_t n;          /* channels */
     int64_t depth;      /* elements of a reduction run: contiguous in both operands; padded to groups in the weights */
     int64_t runs[2];    /* runs of a channel: filter rows, and filter columns where those are not part of the run */
@@ -40,14 +41,16 @@ typedef struct gemm_form {
 
 /* Can node and target have register tiles with these runs? Constant weights and bias, vectors on the target. */
 bool gemm_fits(const ac_lower *L, const ac_channel *c);
-/* Number system and layout; the tile is not chosen yet. all: every tile takes every run, so that zero points may be folded into
- * the bias (u8 strips). */
+/* Number system and layout; the tile is not chosen yet. all: every tile takes every run, so that zero points may be
+ * folded into the bias (u8 strips). */
 gemm_form gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, int64_t runs_x, int64_t depth, bool all);
 /* Sets rows, vecs and block: the best tile of `units` * `unit` rows, in whole units (gemm_cost.c). */
 void gemm_form_tile(const ac_lower *L, const ac_channel *c, gemm_form *f, int64_t unit, int64_t units);
 int64_t gemm_weight_bytes(const gemm_form *f);
-/* Are the weights too large to stay in the second cache while rows pass by? */
+/* Are the weights too large to stay in the second cache while rows pass by? Is their way from memory worth planning
+ * for: too large for the first cache, and not used so often that it does not count? */
 bool gemm_weights_stream(const ac_lower *L, const gemm_form *f);
+bool gemm_weights_far(const ac_lower *L, const gemm_form *f);
 /* The tables of c and the packed weights. Weights of a channel lie together: w[channel][run][k]. */
 int32_t gemm_pack(ac_lower *L, const gemm_form *f, ac_channel *c);
 /* Does a row have to be copied into a strip before the tile can read it (conversion, or reads past its end)? */
@@ -69,9 +72,15 @@ typedef struct gemm_tile {
     int64_t run_step[2];       /* from run to run, in elements of x_buf (the same for all rows) */
     int64_t w_step[2];         /* the same in packed weights */
     ac_x w_at, oc;             /* weights of run {0, 0} in the block; its first channel */
+    ac_x ahead;                /* where this tile begins to fetch the weights of the next block; 0: it does not */
+    int64_t ahead_step;        /* elements of them for each step */
 } gemm_tile;
 void gemm_all_runs(gemm_tile *t);
 int64_t gemm_run_size(const gemm_form *f, int32_t vecs); /* packed weights of one run in a block */
+/* This is tile `index` of the `tiles` that use a block: while it runs, its share of the next block's weights comes into
+ * the second cache. Weights are read once in a run of the model, so without this the first tile of a block waits for
+ * memory. */
+void gemm_fetch_ahead(gemm_tile *t, ac_x index, int64_t tiles);
 /* Accumulators acc[row * vecs + vec], from ac_channel_start to the end of the reduction. */
 void gemm_reduce(const gemm_tile *t, ac_x *acc);
 /* Position in node->out[0] of row r of the tile (a constant or a loop variable); the last entry is the store's. */

@@ -80,8 +80,15 @@ static void place_of(const void *user, ac_x r, ac_x *idx)
     idx[2] = lb_add(to->b, to->ox, lb_mod(to->b, r, columns));
 }
 
-/* `columns` pixels of `rows` output rows, from {oy, ox} on; row0: element of the first input row and column 0 of oy. */
-static void tile(const job *j, const ac_x *p, ac_x row0, ac_x ox, int32_t rows, int32_t columns, ac_x oc, int32_t s)
+static int64_t count_of(const gemm_cuts *c)
+{
+    return c->count[0] + c->count[1];
+}
+
+/* `columns` pixels of `rows` output rows, from {oy, ox} on; row0: element of the first input row and column 0 of oy;
+ * index: of the tile in its block and strip. */
+static void tile(const job *j, const ac_x *p, ac_x row0, ac_x ox, int32_t rows, int32_t columns, ac_x oc, int32_t s,
+                 ac_x index)
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
@@ -100,14 +107,16 @@ static void tile(const job *j, const ac_x *p, ac_x row0, ac_x ox, int32_t rows, 
     for (int32_t r = 0; r < t.rows; r++)
         t.row[r] = lb_add(b, base, lb_i32(b, r / columns * w->y.stride * j->row_step + r % columns * step));
     gemm_all_runs(&t);
+    gemm_fetch_ahead(&t, index, count_of(&j->groups) * count_of(&j->tiles));
     ac_x acc[GEMM_ROWS * GEMM_VECS];
     gemm_reduce(&t, acc);
     const place to = {b, p, ox, rows == 1 ? GEMM_ROWS : columns};
     gemm_store(&t, acc, place_of, &to);
 }
 
-/* All tiles of `rows` output rows from r on (counted in the strip), for the block of class s that begins at oc. */
-static void row_group(const job *j, ac_x n, ac_x oy, ac_x r, int32_t rows, ac_x oc, int32_t s)
+/* All tiles of `rows` output rows from r on (counted in the strip), the group number `group`, for the block of class s
+ * that begins at oc. */
+static void row_group(const job *j, ac_x n, ac_x oy, ac_x r, ac_x group, int32_t rows, ac_x oc, int32_t s)
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
@@ -119,7 +128,9 @@ static void row_group(const job *j, ac_x n, ac_x oy, ac_x r, int32_t rows, ac_x 
             continue;
         ac_x i = lb_for_each(b, "ox", j->tiles.count[k]);
         ac_x ox = lb_add(b, lb_mul(b, i, lb_i32(b, j->tiles.size[k])), lb_i32(b, j->tiles.first[k]));
-        tile(j, p, row0, ox, rows, (int32_t)j->tiles.size[k], oc, s);
+        ac_x index = lb_mul(b, group, lb_i32(b, count_of(&j->tiles)));
+        index = lb_add(b, index, k ? lb_add(b, i, lb_i32(b, j->tiles.count[0])) : i);
+        tile(j, p, row0, ox, rows, (int32_t)j->tiles.size[k], oc, s, index);
         lb_end(b);
     }
 }
@@ -132,7 +143,8 @@ static void block(const job *j, ac_x n, ac_x oy, int32_t s)
     ac_x oc = gemm_block_channel(b, &j->f, s, lb_for_each(b, "ob", j->f.block.count[s]));
     if (w->y.out % j->out_rows) { /* the last strip is shorter */
         ac_x rows = lb_min(b, lb_i32(b, j->out_rows), lb_sub(b, lb_i32(b, w->y.out), oy));
-        row_group(j, n, oy, lb_for(b, "r", lb_i32(b, 0), rows, 1, AC_MARK_PARALLEL), 1, oc, s);
+        ac_x r = lb_for(b, "r", lb_i32(b, 0), rows, 1, AC_MARK_PARALLEL);
+        row_group(j, n, oy, r, r, 1, oc, s);
         lb_end(b);
         lb_end(b);
         return;
@@ -140,8 +152,9 @@ static void block(const job *j, ac_x n, ac_x oy, int32_t s)
     for (int32_t k = 0; k < 2; k++) {
         if (!j->groups.count[k])
             continue;
-        ac_x r = lb_mul(b, lb_for_each(b, "r", j->groups.count[k]), lb_i32(b, j->groups.size[k]));
-        row_group(j, n, oy, lb_add(b, r, lb_i32(b, j->groups.first[k])), (int32_t)j->groups.size[k], oc, s);
+        ac_x i = lb_for_each(b, "r", j->groups.count[k]);
+        ac_x r = lb_add(b, lb_mul(b, i, lb_i32(b, j->groups.size[k])), lb_i32(b, j->groups.first[k]));
+        row_group(j, n, oy, r, k ? lb_add(b, i, lb_i32(b, j->groups.count[0])) : i, (int32_t)j->groups.size[k], oc, s);
         lb_end(b);
     }
     lb_end(b);
@@ -152,7 +165,7 @@ static void plan_strip(job *j, bool copies)
 {
     const ac_window *w = j->win;
     const bool stream = gemm_weights_stream(j->L, &j->f);
-    const int64_t most = stream ? w->y.out : copies ? STRIP_ROWS : 1, part = j->L->target->l2_bytes / 4;
+    const int64_t most = stream ? w->y.out : copies ? STRIP_ROWS : 1, part = j->L->target->l2_bytes / 2;
     const int64_t bytes = stream && part > STRIP_BYTES ? part : STRIP_BYTES;
     j->cols = copies ? (w->x.out - 1) * w->x.stride + (w->x.taps - 1) * w->x.dil + 1 : w->x.in;
     j->row_step = j->cols * w->ic;
@@ -191,6 +204,7 @@ int gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win)
     const bool joined = x->dil == 1;
     job j = {.L = L, .c = c, .win = win, .strip = -1, .batch = !hybrid};
     j.f = gemm_form_of(L, c, y->taps, joined ? 1 : x->taps, joined ? x->taps * win->ic : win->ic, true);
+    j.f.uses = win->n * y->out * x->out;
     const int32_t input = lo_operand(L, c->x);
     const int64_t image = y->in * x->in * win->ic;
     j.x = hybrid ? lo_scratch(L, "xq", AC_I8, image) : input;

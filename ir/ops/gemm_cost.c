@@ -14,6 +14,7 @@
 #include "ir/ops/gemm.h"
 
 enum { ISSUE = 2, LATENCY = 4, FROM_L2 = 24 };
+enum { MANY = 2048 }; /* uses of a weight beyond which its way from memory is below a fiftieth of the time */
 
 static int64_t steps_of(const gemm_form *f)
 {
@@ -29,6 +30,12 @@ int64_t gemm_weight_bytes(const gemm_form *f)
 bool gemm_weights_stream(const ac_lower *L, const gemm_form *f)
 {
     return L->target->l2_bytes && gemm_weight_bytes(f) > L->target->l2_bytes / 2;
+}
+
+bool gemm_weights_far(const ac_lower *L, const gemm_form *f)
+{
+    return gemm_weights_stream(L, f) ||
+           (L->target->l2_bytes && gemm_weight_bytes(f) > L->target->l1_bytes && f->uses <= MANY);
 }
 
 static double step_cost(const ac_lower *L, const gemm_form *f, double r, double v, double widest)

@@ -3,8 +3,10 @@
  * x  [rows, depth]  f32, i8, u8, i16, or f32 quantised at run time (fully_connected: row by row)
  * w  [n, depth], packed (gemm_pack.c)
  *
- * Tiles of rows are outside, blocks of channels inside: the rows stay in the nearest cache, the weights stream. When
- * the weights alone fill the second cache and rows need no conversion, the order is turned round. */
+ * Few weights: tiles of rows are outside, blocks of channels inside; rows are read once, the weights stay in the first
+ * cache. More weights than that: panels of rows, as many as the second cache takes, outside; then blocks; tiles inside.
+ * A block's weights come from memory once, while the tiles of the block before are computed. Rows that need conversion
+ * stay outside. */
 #include "ir/ops/gemm.h"
 
 typedef struct job {
@@ -27,8 +29,9 @@ static void place_of(const void *user, ac_x r, ac_x *idx)
     ac_row_index(to->j->L, lb_add(&to->j->L->b, to->p, r), idx);
 }
 
-/* One tile: rows p .. p+rows-1 by the block of class s that begins at channel oc. */
-static void tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s)
+/* One tile: rows p .. p+rows-1 by the block of class s that begins at channel oc. It is tile `index` of the `tiles` in
+ * a row that use the block. */
+static void tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s, ac_x index, int64_t tiles)
 {
     ac_lb *b = &j->L->b;
     gemm_tile t = {.L = j->L,
@@ -44,6 +47,7 @@ static void tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s)
     for (int32_t r = 0; r < rows; r++)
         t.row[r] = lb_add(b, base, lb_i32(b, r * j->depth));
     gemm_all_runs(&t);
+    gemm_fetch_ahead(&t, index, tiles);
     ac_x acc[GEMM_ROWS * GEMM_VECS];
     gemm_reduce(&t, acc);
     const place to = {j, p};
@@ -57,7 +61,7 @@ static void blocks(const job *j, ac_x p, int32_t rows)
         if (!j->f.block.count[s])
             continue;
         ac_x i = lb_for_each(b, "ob", j->f.block.count[s]);
-        tile(j, p, rows, gemm_block_channel(b, &j->f, s, i), s);
+        tile(j, p, rows, gemm_block_channel(b, &j->f, s, i), s, 0, 1);
         lb_end(b);
     }
 }
@@ -83,19 +87,45 @@ static void rows_outside(const job *j)
     }
 }
 
-static void blocks_outside(const job *j)
+/* Tiles first .. end-1 of row class r by all blocks; or, r < 0, those of both classes. tiles: how many. */
+static void panel(const job *j, int32_t r, ac_x first, ac_x end, int64_t tiles)
 {
     ac_lb *b = &j->L->b;
     for (int32_t s = 0; s < 2; s++) {
         if (!j->f.block.count[s])
             continue;
         ac_x oc = gemm_block_channel(b, &j->f, s, lb_for_each(b, "ob", j->f.block.count[s]));
-        for (int32_t r = 0; r < 2; r++) {
-            if (!j->tiles.count[r])
+        for (int32_t k = 0; k < 2; k++) {
+            if (!j->tiles.count[k] || (r >= 0 && r != k))
                 continue;
-            tile(j, first_row(j, r, lb_for_each(b, "p", j->tiles.count[r])), (int32_t)j->tiles.size[r], oc, s);
+            ac_x from = r < 0 ? lb_i32(b, 0) : first, to = r < 0 ? lb_i32(b, j->tiles.count[k]) : end;
+            ac_x i = lb_for(b, "p", from, to, 1, AC_MARK_PARALLEL);
+            ac_x index = r < 0 ? lb_add(b, i, lb_i32(b, k ? j->tiles.count[0] : 0)) : lb_sub(b, i, first);
+            tile(j, first_row(j, k, i), (int32_t)j->tiles.size[k], oc, s, index, tiles);
             lb_end(b);
         }
+        lb_end(b);
+    }
+}
+
+static void panels_outside(const job *j, int64_t rows)
+{
+    ac_lb *b = &j->L->b;
+    const int64_t l2 = j->L->target->l2_bytes, row = ac_dtype_size(j->f.strip, j->depth);
+    if (rows * row <= l2 / 2) {
+        panel(j, -1, 0, 0, j->tiles.count[0] + j->tiles.count[1]);
+        return;
+    }
+    for (int32_t r = 0; r < 2; r++) {
+        const int64_t count = j->tiles.count[r], fit = l2 / 4 / (row * (count ? j->tiles.size[r] : 1));
+        if (!count)
+            continue;
+        const gemm_cuts cut = gemm_cut(count, fit > 1 ? fit : 1);
+        ac_x first = lb_mul(b, lb_for_each(b, "panel", cut.count[0] + cut.count[1]), lb_i32(b, cut.size[0]));
+        ac_x end = lb_add(b, first, lb_i32(b, cut.size[0]));
+        if (count % cut.size[0])
+            end = lb_min(b, end, lb_i32(b, count));
+        panel(j, r, first, end, cut.size[0]);
         lb_end(b);
     }
 }
@@ -115,6 +145,7 @@ static void hybrid_rows(job *j, int64_t rows, bool asymmetric)
 int gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
 {
     job j = {.L = L, .c = c, .depth = depth, .strip = -1, .f = gemm_form_of(L, c, 1, 1, depth, true)};
+    j.f.uses = rows;
     gemm_form_tile(L, c, &j.f, 1, c->kind == AC_MACS_HYBRID ? 1 : rows);
     j.tiles = gemm_cut(rows, c->kind == AC_MACS_HYBRID ? 1 : j.f.rows);
     j.x = lo_operand(L, c->x);
@@ -124,8 +155,8 @@ int gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
     if (c->kind == AC_MACS_HYBRID)
         hybrid_rows(&j, rows,
                     L->node->op == AC_OP_FULLY_CONNECTED ? L->node->attrs.dense.asymmetric_inputs : c->per_channel);
-    else if (j.strip < 0 && gemm_weights_stream(L, &j.f))
-        blocks_outside(&j);
+    else if (j.strip < 0 && gemm_weights_far(L, &j.f))
+        panels_outside(&j, rows);
     else
         rows_outside(&j);
     return AC_OK;

@@ -111,8 +111,11 @@ static ac_x multiply_add(const gemm_tile *t, ac_x x, ac_x w, ac_x acc)
     return t->f->group == 2 ? lb_dot2(b, x, w, acc) : lb_dot4(b, x, w, acc);
 }
 
-/* The loop over one run: adds to the variables `acc`. x_at: what the run adds to each row's position. */
-static void run(const gemm_tile *t, ac_x x_at, ac_x w_at, const ac_x *acc)
+enum { LINE = 64 }; /* bytes of a cache line */
+
+/* The loop over one run: adds to the variables `acc`. x_at: what the run adds to each row's position; ahead: as in t.
+ */
+static void run(const gemm_tile *t, ac_x x_at, ac_x w_at, ac_x ahead, const ac_x *acc)
 {
     ac_lb *b = &t->L->b;
     const gemm_form *f = t->f;
@@ -121,6 +124,12 @@ static void run(const gemm_tile *t, ac_x x_at, ac_x w_at, const ac_x *acc)
     x_at = lb_add(b, x_at, lb_mul(b, k, lb_i32(b, f->group)));
     for (int32_t v = 0; v < t->vecs; v++)
         w[v] = weights(b, t, at, v);
+    if (ahead) {
+        ahead = lb_add(b, ahead, lb_mul(b, k, lb_i32(b, t->ahead_step)));
+        const int64_t line = LINE / ac_dtype_size(f->w, 1);
+        for (int64_t i = 0; i < t->ahead_step; i += line)
+            lb_prefetch(b, t->w_buf, lb_add(b, ahead, lb_i32(b, i)));
+    }
     for (int32_t r = 0; r < t->rows; r++) {
         ac_x x = broadcast(b, t, lb_add(b, t->row[r], x_at));
         for (int32_t v = 0; v < t->vecs; v++) {
@@ -146,7 +155,7 @@ static void run_i64(const gemm_tile *t, ac_x x_at, ac_x w_at, const ac_x *acc)
             sum[i] = lb_var(b, "sum", lb_splat(b, lb_i32(b, 0), t->f->lanes));
         part.depth = n * part.group;
         run(&p, lb_add(b, x_at, lb_i32(b, from * part.group)),
-            lb_add(b, w_at, lb_i32(b, from * t->vecs * part.lanes * part.group)), sum);
+            lb_add(b, w_at, lb_i32(b, from * t->vecs * part.lanes * part.group)), 0, sum);
         for (int32_t i = 0; i < t->rows * t->vecs; i++)
             lb_set(b, acc[i], lb_add(b, lb_get(b, acc[i]), lb_cast(b, lb_get(b, sum[i]), AC_I64)));
     }
@@ -165,6 +174,18 @@ void gemm_all_runs(gemm_tile *t)
     }
     t->w_step[1] = gemm_run_size(t->f, t->vecs);
     t->w_step[0] = t->w_step[1] * t->f->runs[1];
+}
+
+void gemm_fetch_ahead(gemm_tile *t, ac_x index, int64_t tiles)
+{
+    ac_lb *b = &t->L->b;
+    const gemm_form *f = t->f;
+    if (tiles < 2 || !gemm_weights_far(t->L, f))
+        return;
+    const int64_t all = f->runs[0] * f->runs[1] * steps(f), each = (int64_t)t->vecs * f->lanes * f->group;
+    t->ahead_step = (each + tiles - 1) / tiles;
+    ac_x share = lb_add(b, lb_mul(b, index, lb_i32(b, all * t->ahead_step)), lb_i32(b, all * each));
+    t->ahead = lb_add(b, t->w_at, share);
 }
 
 /* A loop over runs; none when there is just one. */
@@ -192,7 +213,14 @@ void gemm_reduce(const gemm_tile *t, ac_x *acc)
     ac_x x_at = lb_add(b, lb_mul(b, ky, lb_i32(b, t->run_step[0])), lb_mul(b, kx, lb_i32(b, t->run_step[1])));
     ac_x w_at = lb_add(b, lb_mul(b, ky, lb_i32(b, t->w_step[0])), lb_mul(b, kx, lb_i32(b, t->w_step[1])));
     w_at = lb_add(b, t->w_at, w_at);
-    (t->c->acc == AC_I64 ? run_i64 : run)(t, x_at, w_at, acc);
+    if (t->c->acc == AC_I64) {
+        run_i64(t, x_at, w_at, acc);
+    } else {
+        ac_x number = lb_add(b, lb_mul(b, ky, lb_i32(b, f->runs[1])), kx), ahead = t->ahead;
+        if (ahead)
+            ahead = lb_add(b, ahead, lb_mul(b, number, lb_i32(b, steps(f) * t->ahead_step)));
+        run(t, x_at, w_at, ahead, acc);
+    }
     lb_end(b);
     lb_end(b);
     for (int32_t i = 0; i < t->rows * t->vecs; i++)

@@ -30,8 +30,8 @@ static int32_t tensor_buf(ac_lower *L, ac_tensor *t, ac_role role, const char *n
         if (L->out->arg.item[i].kind == AC_ARG_TENSOR && L->out->arg.item[i].tensor == t)
             return i;
     const char *note = ac_strf(L->region, "%s %s", ac_tensor_str(L->cx, t), t->name);
-    return new_buf(L, name, ac_dtype_loops(t->dtype), ac_tensor_count(t), role, tensor_align(L, t), (ac_arg){AC_ARG_TENSOR, t, NULL, 0},
-                   note);
+    return new_buf(L, name, ac_dtype_loops(t->dtype), ac_tensor_count(t), role, tensor_align(L, t),
+                   (ac_arg){AC_ARG_TENSOR, t, NULL, 0}, note);
 }
 
 static ac_const *new_const(ac_lower *L, const char *name, ac_dtype d, int64_t count, int32_t align)
@@ -156,7 +156,7 @@ void lo_settle(ac_lowered *w, int32_t last)
     bool used[256] = {false};
     assert(n <= 256 && "64 operands, and a few constants, scratches and tables");
     for (int32_t i = 1; i < fn->code.n; i++)
-        if (fn->code.item[i].op == AC_L_LOAD || fn->code.item[i].op == AC_L_STORE)
+        if (ac_lop_has_buffer((ac_lop)fn->code.item[i].op))
             used[fn->code.item[i].aux] = true;
     int32_t count = 0, args = 0;
     for (int kind = 0; kind < 3; kind++) {
@@ -181,7 +181,7 @@ void lo_settle(ac_lowered *w, int32_t last)
     fn->buf.n = count;
     w->arg.n = args;
     for (int32_t i = 1; i < fn->code.n; i++)
-        if (fn->code.item[i].op == AC_L_LOAD || fn->code.item[i].op == AC_L_STORE)
+        if (ac_lop_has_buffer((ac_lop)fn->code.item[i].op))
             fn->code.item[i].aux = to[fn->code.item[i].aux];
 }
 

@@ -198,7 +198,7 @@ static ac_x copy_ins(cutter *v, ac_x x)
     i.c = v->map[i.c];
     if (i.op == AC_L_GET || i.op == AC_L_SET)
         i.aux = v->map[i.aux];
-    if (i.op == AC_L_LOAD || i.op == AC_L_STORE) {
+    if (ac_lop_has_buffer((ac_lop)i.op)) {
         if (v->private_at[i.aux])
             i.a = lb_add(&v->b, i.a, v->private_at[i.aux]);
         i.aux = v->buf[i.aux];

@@ -236,6 +236,8 @@ static int statement(js_fn *f, ac_x x)
     case AC_L_STORE:
         line(f, "%s$[%s] = %s;", f->fn->buf.item[in->aux].name, f->val[in->a], f->val[in->b]);
         return AC_OK;
+    case AC_L_PREFETCH:
+        return AC_OK;
     case AC_L_FOR:
         f->val[x] = ac_strf(f->r, "i%d", (int)x);
         line(f, "for (let %s = %s; %s %s %s; %s += %lld) { // %s", f->val[x], f->val[in->a], f->val[x],

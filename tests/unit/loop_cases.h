@@ -401,6 +401,7 @@ static void any_block(int32_t mem, const ac_x *vars, ac_x *index, int32_t n_inde
             }
             break;
         default:
+            lb_prefetch(&b, mem, kept[rnd() % (uint32_t)n_kept]);
             lb_store(&b, mem, at, kept[rnd() % (uint32_t)n_kept]);
         }
     }

@@ -146,7 +146,7 @@ static int walk(walker *w, int32_t begin, int32_t end)
             w->fault |= to < 0 || to + i->lanes > w->fn->buf.item[i->aux].count;
             if (!w->fault)
                 memcpy((char *)w->data[i->aux] + (size_t)to * size, w->value[i->b], i->lanes * size);
-        } else {
+        } else if (op != AC_L_PREFETCH) {
             walk_value(w, x);
         }
     }
@@ -550,6 +550,8 @@ static void random_statement(gen *g)
     }
     case 1:
         ac_push(cx.region, &g->vars, lb_var(b, "v", pick(g, 0, 0)));
+        if (!below(4)) /* anywhere, and without effect */
+            lb_prefetch(b, below(N_BUF), pick(g, AC_I32, 1));
         break;
     default: {
         if (!g->vars.n)
