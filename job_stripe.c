@@ -43,7 +43,7 @@ static int groups_of(arenac_job *job, const result *from, ac_live_options live, 
 {
     const ac_bytes budget = ac_job_budget(job);
     ac_stripe_search *q =
-        ac_stripe_open(&job->cx, job->graph, from->step, from->n_steps, from->live, job->target, job->opt.exact, live);
+        ac_stripe_open(&job->cx, job->graph, from->step, from->n_steps, from->live, job->target, job->opt.exact, live, false);
     ac_bytes limit = budget > q->least ? budget : q->least;
     for (int32_t k = 0; k < TRIES; k++) {
         restore(job, from);

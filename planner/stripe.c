@@ -18,16 +18,29 @@ static ac_bytes saved(ac_bytes a, ac_bytes b, ac_bytes below, ac_bytes above)
     return both < a + b ? a + b - both : 0;
 }
 
+static bool is_fed(const ac_stripe_search *q, const ac_tensor *t)
+{
+    return t && q->forms.fed.tensor && t == ac_tensor_root(q->forms.fed.tensor);
+}
+
+/* Item i takes bytes of the arena in step s. */
+static bool counts(const ac_stripe_search *q, int32_t i, ac_step s)
+{
+    const ac_item *it = &q->forms.live->problem.item[i];
+    return ac_item_in_ram(&q->forms.live->problem, it) && it->life.begin <= s && s < it->life.end &&
+           !is_fed(q, q->forms.live->owner[i]);
+}
+
 static ac_bytes of_step(const ac_stripe_search *q, ac_step s)
 {
     const ac_problem *p = &q->forms.live->problem;
     ac_bytes sum = 0, best = 0;
     for (int32_t i = 0; i < p->n; i++)
-        if (p->item[i].mem == 0 && p->item[i].life.begin <= s && s < p->item[i].life.end)
+        if (counts(q, i, s))
             sum += ac_align_up(p->item[i].size, p->item[i].align);
     for (int32_t k = 0; k < p->n_pairs; k++) {
         const ac_pair *x = &p->pair[k];
-        if (x->life.begin > s || x->life.end <= s)
+        if (x->life.begin > s || x->life.end <= s || !counts(q, x->a, s) || !counts(q, x->b, s))
             continue;
         const ac_bytes a = p->item[x->a].size, b = p->item[x->b].size;
         const ac_bytes v =
@@ -84,7 +97,7 @@ static ac_bytes of_group(ac_stripe_search *q, const ac_stripe_group *x, ac_regio
     for (int32_t i = 0; i < g->tensor.n; i++) {
         const ac_tensor *t = g->tensor.item[i];
         if (t->root || l->item_of[i] < 0 || !ac_item_in_ram(&l->problem, &l->problem.item[l->item_of[i]]) ||
-            l->first[i] >= x->end || l->last[i] < x->begin)
+            l->first[i] >= x->end || l->last[i] < x->begin || is_fed(q, t))
             continue;
         bool inner = q->forms.made_at[i] >= x->begin && !t->input;
         for (int32_t k = 0; k < x->n_out && inner; k++)
@@ -125,8 +138,7 @@ static ac_bytes try_in_place(ac_stripe_search *q, ac_step s, ac_bytes now)
     const ac_problem *p = &v->live->problem;
     ac_bytes sum = up(q, low->scratch) - up(q, ac_tensor_bytes(y));
     for (int32_t i = 0; i < p->n; i++)
-        if (ac_item_in_ram(p, &p->item[i]) && p->item[i].kind != AC_ITEM_SCRATCH && p->item[i].life.begin <= s &&
-            s < p->item[i].life.end)
+        if (p->item[i].kind != AC_ITEM_SCRATCH && counts(q, i, s))
             sum += ac_align_up(p->item[i].size, p->item[i].align);
     if (sum >= now)
         return now;
@@ -141,9 +153,11 @@ typedef struct cut { /* of the steps before this one */
     int32_t fused, from; /* steps in groups; where the last group (or step) begins */
 } cut;
 
-static ac_bytes cost(const ac_stripe_search *q, int32_t begin, int32_t end)
+/* What the steps take, below `limit` if they can; limit < 0: the least. -1: they cannot be a group. */
+static ac_bytes cost(const ac_stripe_search *q, int32_t begin, int32_t end, ac_bytes limit)
 {
-    return q->cost[begin * LONGEST + end - begin - 1];
+    const int32_t at = begin * LONGEST + end - begin - 1;
+    return q->tight[at] >= 0 && (limit < 0 || q->cost[at] > limit) ? q->tight[at] : q->cost[at];
 }
 
 /* Fewest fused steps with every estimate at most `limit`, then the lowest peak; limit < 0: the lowest peak alone. */
@@ -154,7 +168,7 @@ static cut *best_cut(const ac_stripe_search *q, ac_bytes limit, ac_region *tmp)
     for (int32_t end = 1; end <= n; end++) {
         best[end] = (cut){INT64_MAX, INT32_MAX, -1};
         for (int32_t begin = end - 1; begin >= 0 && begin >= end - LONGEST; begin--) {
-            const ac_bytes c = cost(q, begin, end);
+            const ac_bytes c = cost(q, begin, end, limit);
             if (c < 0 || best[begin].fused == INT32_MAX || (limit >= 0 && c > limit))
                 continue;
             const cut x = {c > best[begin].peak ? c : best[begin].peak,
@@ -169,8 +183,37 @@ static cut *best_cut(const ac_stripe_search *q, ac_bytes limit, ac_region *tmp)
     return best;
 }
 
+/* Groups from `begin` on, all lengths. Windows in pairs are looked at where they may matter: at most half of the
+ * windows' bytes is won by them. */
+static void estimate(ac_stripe_search *q, int32_t begin)
+{
+    const int32_t n = q->forms.n_steps;
+    const ac_stripe_how plain = {q->align, false}, paired = {q->align, true};
+    const ac_stripe_fed *fed = &q->forms.fed;
+    for (int32_t end = begin + 1; end <= n && end - begin <= LONGEST; end++) {
+        const int32_t at = begin * LONGEST + end - begin - 1;
+        if (end - begin == 1 && !(fed->tensor && fed->first == begin && fed->last == begin))
+            continue; /* a step as it is */
+        if (!ac_stripe_form_of(&q->forms, begin)->ok || !ac_stripe_form_of(&q->forms, end - 1)->ok)
+            break;
+        ac_region *tmp = ac_region_open(&q->forms.cx->heap);
+        ac_stripe_group x, y;
+        const bool ok = ac_stripe_group_of(&q->forms, begin, end, plain, tmp, &x);
+        if (ok)
+            q->cost[at] = of_group(q, &x, tmp);
+        if (ok && q->cost[at] - x.scratch / 2 < q->single &&
+            ac_stripe_group_of(&q->forms, begin, end, paired, tmp, &y) && y.scratch < x.scratch)
+            q->tight[at] = of_group(q, &y, tmp);
+        const bool full = ok && x.scratch / 2 >= q->single;
+        ac_region_close(tmp);
+        if (full)
+            break;
+    }
+}
+
 ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps,
-                                 const ac_liveness *live, const ac_target *target, bool exact, ac_live_options opt)
+                                 const ac_liveness *live, const ac_target *target, bool exact, ac_live_options opt,
+                                 bool rows)
 {
     ac_stripe_search *q = AC_NEW(cx->region, ac_stripe_search);
     ac_stripes_open(&q->forms, cx, cx->region, g, step, n_steps, live, target, exact);
@@ -178,41 +221,47 @@ ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_graph *g, ac_lowered *cons
     q->overlap = live->overlaps != NULL;
     q->keep_inputs = opt.preserve_input || opt.whole;
     q->cost = AC_NEW_N(cx->region, ac_bytes, n_steps * LONGEST + 1);
+    q->tight = AC_NEW_N(cx->region, ac_bytes, n_steps * LONGEST + 1);
     q->in_place = AC_NEW_N(cx->region, ac_lowered *, n_steps + 1);
-    q->plain = AC_NEW_N(cx->region, ac_bytes, n_steps + 1);
     q->inplace = opt.inplace;
     for (int32_t i = 0; i < n_steps * LONGEST; i++)
-        q->cost[i] = -1;
+        q->cost[i] = q->tight[i] = -1;
+    const bool fed = rows && ac_stripes_feed(&q->forms);
     for (int32_t s = 0; s < n_steps; s++) {
-        q->plain[s] = of_step(q, s);
-        q->cost[s * LONGEST] = try_in_place(q, s, q->plain[s]);
-        q->single = cost(q, s, s + 1) > q->single ? cost(q, s, s + 1) : q->single;
+        const ac_bytes now = of_step(q, s), less = try_in_place(q, s, now);
+        q->single = less > q->single ? less : q->single;
+        if (fed && q->forms.fed.first <= s && s <= q->forms.fed.last)
+            continue; /* alone it would need all rows */
+        q->cost[s * LONGEST] = now;
+        q->tight[s * LONGEST] = less < now ? less : -1;
     }
     for (int32_t begin = 0; begin < n_steps; begin++)
-        for (int32_t end = begin + 2; end <= n_steps && end - begin <= LONGEST; end++) {
-            if (!ac_stripe_form_of(&q->forms, begin)->ok || !ac_stripe_form_of(&q->forms, end - 1)->ok)
-                break;
-            ac_region *tmp = ac_region_open(&cx->heap);
-            ac_stripe_group x;
-            const bool ok = ac_stripe_group_of(&q->forms, begin, end, q->align, tmp, &x);
-            if (ok)
-                q->cost[begin * LONGEST + end - begin - 1] = of_group(q, &x, tmp);
-            const bool full = ok && x.scratch >= q->single;
-            ac_region_close(tmp);
-            if (full)
-                break;
-        }
+        estimate(q, begin);
     ac_region *tmp = ac_region_open(&cx->heap);
     q->least = n_steps ? best_cut(q, -1, tmp)[n_steps].peak : 0;
     ac_region_close(tmp);
     return q;
 }
 
+/* Steps from .. to - 1 as one, within the limit if they can. */
+static ac_lowered *chosen(ac_stripe_search *q, int32_t from, int32_t to, ac_bytes limit, int32_t *groups)
+{
+    const ac_stripes *v = &q->forms;
+    const int32_t at = from * LONGEST + to - from - 1;
+    const bool tight = q->tight[at] >= 0 && q->cost[at] > limit;
+    if (to - from == 1 && !(v->fed.tensor && v->fed.first <= from && from <= v->fed.last))
+        return tight ? q->in_place[from] : v->step[from];
+    ac_stripe_group x;
+    ++*groups;
+    if (!ac_stripe_group_of(&q->forms, from, to, (ac_stripe_how){q->align, tight}, v->cx->region, &x))
+        return NULL;
+    return ac_stripe_lower(&q->forms, &x);
+}
+
 int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int32_t *n, int32_t *groups)
 {
     const int32_t steps = q->forms.n_steps;
-    ac_ctx *cx = q->forms.cx;
-    ac_region *tmp = ac_region_open(&cx->heap);
+    ac_region *tmp = ac_region_open(&q->forms.cx->heap);
     limit = limit < q->least ? q->least : limit;
     const cut *best = best_cut(q, limit, tmp);
     int32_t *begin = AC_NEW_N(tmp, int32_t, steps + 1), count = 0;
@@ -220,18 +269,8 @@ int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int3
         begin[count++] = best[end].from;
     *groups = *n = 0;
     bool ok = true;
-    for (int32_t k = count - 1; k >= 0 && ok; k--) {
-        const int32_t from = begin[k], to = k ? begin[k - 1] : steps;
-        ac_stripe_group x;
-        if (to - from == 1) {
-            const bool tight = q->in_place[from] && q->plain[from] > limit;
-            out[(*n)++] = tight ? q->in_place[from] : q->forms.step[from];
-            continue;
-        }
-        ok = ac_stripe_group_of(&q->forms, from, to, q->align, cx->region, &x) &&
-             (out[(*n)++] = ac_stripe_lower(&q->forms, &x)) != NULL;
-        ++*groups;
-    }
+    for (int32_t k = count - 1; k >= 0 && ok; k--)
+        ok = (out[(*n)++] = chosen(q, begin[k], k ? begin[k - 1] : steps, limit, groups)) != NULL;
     ac_region_close(tmp);
     return ok ? AC_OK : AC_FAIL;
 }

@@ -1,27 +1,16 @@
-#include "planner/stripe_group.h"
-
-#include <string.h>
-
-enum { MAX_PARAMS = 120, MAX_READS = 64 }; /* C99 promises 127 parameters */
-
-typedef struct group {
-    ac_stripes *v;
-    ac_region *r;
-    ac_stripe_group *q;
-    int32_t n;          /* steps */
-    int32_t *unit_of;   /* by step - begin */
-    int32_t *place;     /* by step - begin: its member */
-    ac_tensor **tensor; /* by ac_stripe.tensor */
-    int32_t *maker;     /* ... step - begin, */
-    bool strict;        /* a step that looks ahead in another unit's rows does not join */
-    bool refused;       /* strict made a difference */
-    int32_t *maker_buf; /* ... buffer of its loops */
-} group;
+#include "planner/stripe_work.h"
 
 void ac_stripes_open(ac_stripes *v, ac_ctx *cx, ac_region *region, const ac_graph *g, ac_lowered *const *step,
                      int32_t n_steps, const ac_liveness *live, const ac_target *target, bool exact)
 {
-    *v = (ac_stripes){cx, region, g, step, n_steps, live, target, exact, NULL, NULL, NULL};
+    *v = (ac_stripes){.cx = cx,
+                      .region = region,
+                      .g = g,
+                      .step = step,
+                      .n_steps = n_steps,
+                      .live = live,
+                      .target = target,
+                      .exact = exact};
     v->form = AC_NEW_N(region, ac_stripe_form, n_steps + 1);
     v->made_at = AC_NEW_N(region, int32_t, g->tensor.n + 1);
     v->viewed = AC_NEW_N(region, bool, g->tensor.n + 1);
@@ -34,6 +23,46 @@ void ac_stripes_open(ac_stripes *v, ac_ctx *cx, ac_region *region, const ac_grap
         for (int32_t a = 0; a < step[s]->arg.n; a++)
             if (step[s]->arg.item[a].kind == AC_ARG_TENSOR && step[s]->fn->buf.item[a].role != AC_BUF_IN)
                 v->made_at[step[s]->arg.item[a].tensor->id] = s;
+}
+
+/* The tensor that all steps know input t as, and which steps; false: they differ, or something else looks at it. */
+static bool readers(const ac_stripes *v, ac_tensor *t, ac_stripe_fed *out)
+{
+    *out = (ac_stripe_fed){.first = -1};
+    for (int32_t i = 0; i < v->g->output.n; i++)
+        if (ac_tensor_root(v->g->output.item[i]) == t)
+            return false;
+    for (int32_t s = 0; s < v->n_steps; s++)
+        for (int32_t a = 0; a < v->step[s]->arg.n; a++) {
+            ac_tensor *x = ac_stripe_tensor_of(v->step[s], a);
+            if (!x || ac_tensor_is_const(x) || ac_tensor_root(x) != t)
+                continue;
+            if ((out->tensor && out->tensor != x) || v->step[s]->fn->buf.item[a].role != AC_BUF_IN)
+                return false;
+            out->tensor = x;
+            out->first = out->first < 0 ? s : out->first;
+            out->last = s;
+        }
+    return out->tensor && ac_tensor_bytes(out->tensor) == ac_tensor_bytes(t);
+}
+
+bool ac_stripes_feed(ac_stripes *v)
+{
+    v->fed.tensor = NULL;
+    for (int32_t i = 0; i < v->g->input.n; i++) {
+        ac_stripe_fed x;
+        ac_tensor *t = v->g->input.item[i];
+        if (!readers(v, t, &x) || (v->fed.tensor && ac_tensor_bytes(t) <= ac_tensor_bytes(v->fed.tensor)))
+            continue;
+        int32_t d = 0;
+        while (d < x.tensor->rank && x.tensor->dim[d] == 1)
+            d++;
+        if (d + 1 >= x.tensor->rank) /* a row of one element is no row */
+            continue;
+        x.rows = x.tensor->dim[d];
+        v->fed = x;
+    }
+    return v->fed.tensor != NULL;
 }
 
 const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step)
@@ -49,19 +78,9 @@ const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step)
     return f;
 }
 
-static const ac_stripe_form *form(const group *w, int32_t k)
-{
-    return &w->v->form[w->q->begin + k];
-}
-
-static ac_tensor *tensor_of(const ac_lowered *low, int32_t a)
-{
-    return a < low->arg.n && low->arg.item[a].kind == AC_ARG_TENSOR ? low->arg.item[a].tensor : NULL;
-}
-
 /* ------------------------------------------------------------------ tensors made in the group */
 
-static int32_t find(const group *w, const ac_tensor *t)
+int32_t ac_stripe_find(const ac_stripe_work *w, const ac_tensor *t)
 {
     for (int32_t i = 0; i < w->q->s.n_tensors; i++)
         if (w->tensor[i] == t)
@@ -70,15 +89,17 @@ static int32_t find(const group *w, const ac_tensor *t)
 }
 
 /* Nobody outside of the steps sees t. */
-static bool is_inner(const group *w, const ac_tensor *t)
+bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t)
 {
     const ac_liveness *l = w->v->live;
+    if (w->q->s.fed >= 0 && t == w->tensor[w->q->s.fed])
+        return true;
     return !w->v->viewed[t->id] && !t->input && !t->output && !t->state && l->first[t->id] >= w->q->begin &&
            l->last[t->id] < w->q->end;
 }
 
 /* Step s writes row s, all rows are equal. */
-static bool in_rows(const ac_part *p, int32_t buf)
+bool ac_stripe_in_rows(const ac_part *p, int32_t buf)
 {
     const int64_t row = p->fn->buf.item[buf].count / p->steps;
     if (p->late || p->fn->buf.item[buf].count % p->steps)
@@ -89,20 +110,50 @@ static bool in_rows(const ac_part *p, int32_t buf)
     return true;
 }
 
-static bool made_tensors(group *w)
+/* Can the function stop after a row and go on later? Not with a variable that lives through all rows. */
+static bool may_pause(const ac_part *p)
+{
+    for (int32_t x = 1, depth = 0; x < p->row; x++) {
+        const ac_lop op = (ac_lop)p->fn->code.item[x].op;
+        depth += (op == AC_L_FOR || op == AC_L_IF) - (op == AC_L_END);
+        if (op == AC_L_VAR && !depth)
+            return false;
+    }
+    return true;
+}
+
+static bool made_tensors(ac_stripe_work *w)
 {
     ac_stripe *s = &w->q->s;
     int32_t room = 0;
     for (int32_t k = 0; k < w->n; k++)
-        room += form(w, k)->low->arg.n;
-    s->tensor = AC_NEW_N(w->r, ac_stripe_tensor, room + 1);
-    w->tensor = AC_NEW_N(w->r, ac_tensor *, room + 1);
-    w->maker = AC_NEW_N(w->r, int32_t, room + 1);
-    w->maker_buf = AC_NEW_N(w->r, int32_t, room + 1);
+        room += ac_stripe_work_form(w, k)->low->arg.n;
+    s->tensor = AC_NEW_N(w->r, ac_stripe_tensor, room + 2);
+    w->tensor = AC_NEW_N(w->r, ac_tensor *, room + 2);
+    w->maker = AC_NEW_N(w->r, int32_t, room + 2);
+    w->maker_buf = AC_NEW_N(w->r, int32_t, room + 2);
+    const ac_stripe_fed *fed = &w->v->fed;
+    if (fed->tensor && w->q->begin <= fed->first && fed->last < w->q->end) {
+        for (int32_t k = 0; k < w->n; k++)
+            if (!may_pause(&ac_stripe_work_form(w, k)->part))
+                return false;
+        w->tensor[0] = fed->tensor;
+        w->maker[0] = -1;
+        s->tensor[0] = (ac_stripe_tensor){.kind = AC_STRIPE_WINDOW,
+                                          .row = ac_tensor_count(fed->tensor) / fed->rows,
+                                          .rows = fed->rows,
+                                          .buf = -1,
+                                          .mate = -1,
+                                          .high = true};
+        s->fed = 0;
+        s->n_tensors = 1;
+    } else if (fed->tensor && w->q->begin <= fed->last && fed->first < w->q->end) {
+        return false; /* some of its readers */
+    }
     for (int32_t k = 0; k < w->n; k++) {
-        const ac_stripe_form *f = form(w, k);
+        const ac_stripe_form *f = ac_stripe_work_form(w, k);
         for (int32_t a = 0; a < f->low->arg.n; a++) {
-            ac_tensor *t = tensor_of(f->low, a);
+            ac_tensor *t = ac_stripe_tensor_of(f->low, a);
             if (!t)
                 continue;
             if (f->low->fn->buf.item[a].role == AC_BUF_IN) { /* views are followed only from outside of the group */
@@ -116,8 +167,12 @@ static bool made_tensors(group *w)
             w->tensor[s->n_tensors] = t;
             w->maker[s->n_tensors] = k;
             w->maker_buf[s->n_tensors] = a;
-            s->tensor[s->n_tensors] =
-                (ac_stripe_tensor){AC_STRIPE_WHOLE, 0, count / f->part.steps, f->part.steps, -1, s->n_tensors};
+            s->tensor[s->n_tensors] = (ac_stripe_tensor){.kind = AC_STRIPE_WHOLE,
+                                                         .row = count / f->part.steps,
+                                                         .rows = f->part.steps,
+                                                         .buf = -1,
+                                                         .home = s->n_tensors,
+                                                         .mate = -1};
             s->n_tensors++;
         }
     }
@@ -126,27 +181,35 @@ static bool made_tensors(group *w)
 
 /* ------------------------------------------------------------------ units */
 
-/* Step k works column by column on what unit u makes in the same column. */
-static bool joins(group *w, int32_t k, int32_t u)
+/* The unit that makes tensor i. */
+static int32_t unit_of(const ac_stripe_work *w, int32_t i)
 {
-    const ac_stripe_form *f = form(w, k);
+    return w->maker[i] < 0 ? 0 : w->unit_of[w->maker[i]];
+}
+
+/* Step k works column by column on what unit u makes in the same column. */
+static bool joins(ac_stripe_work *w, int32_t k, int32_t u)
+{
+    const ac_stripe_form *f = ac_stripe_work_form(w, k);
     int32_t head = 0;
+    if (w->q->s.unit[u].n_members == 0)
+        return false; /* rows that are handed over */
     while (w->unit_of[head] != u)
         head++;
-    const ac_part *p = &form(w, head)->part;
+    const ac_part *p = &ac_stripe_work_form(w, head)->part;
     if (!f->part.col || !p->col || f->part.steps != p->steps || f->part.cols != p->cols)
         return false;
     bool ahead = false;
     for (int32_t a = 0; a < f->low->arg.n; a++) {
-        const ac_tensor *t = tensor_of(f->low, a);
-        const int32_t i = t ? find(w, t) : -1;
+        const ac_tensor *t = ac_stripe_tensor_of(f->low, a);
+        const int32_t i = t ? ac_stripe_find(w, t) : -1;
         if (i < 0 || f->low->fn->buf.item[a].role != AC_BUF_IN)
             continue;
-        if (w->unit_of[w->maker[i]] != u) {
+        if (unit_of(w, i) != u) {
             ahead |= !f->part.pixel[a];
             continue;
         }
-        const ac_part *m = &form(w, w->maker[i])->part;
+        const ac_part *m = &ac_stripe_work_form(w, w->maker[i])->part;
         if (m->late || !m->pixel[w->maker_buf[i]] || !f->part.pixel[a])
             return false;
     }
@@ -154,18 +217,20 @@ static bool joins(group *w, int32_t k, int32_t u)
     return !(ahead && w->strict);
 }
 
-static void units(group *w)
+static void units(ac_stripe_work *w)
 {
     ac_stripe *s = &w->q->s;
-    s->unit = AC_NEW_N(w->r, ac_stripe_unit, w->n);
+    s->unit = AC_NEW_N(w->r, ac_stripe_unit, w->n + 1);
+    if (s->fed >= 0)
+        s->unit[s->n_units++] = (ac_stripe_unit){.steps = w->v->fed.rows};
     for (int32_t k = 0; k < w->n; k++) {
-        const ac_stripe_form *f = form(w, k);
+        const ac_stripe_form *f = ac_stripe_work_form(w, k);
         int32_t last = -1;
         for (int32_t a = 0; a < f->low->arg.n; a++) {
-            const ac_tensor *t = tensor_of(f->low, a);
-            const int32_t i = t && f->low->fn->buf.item[a].role == AC_BUF_IN ? find(w, t) : -1;
-            if (i >= 0 && w->unit_of[w->maker[i]] > last)
-                last = w->unit_of[w->maker[i]];
+            const ac_tensor *t = ac_stripe_tensor_of(f->low, a);
+            const int32_t i = t && f->low->fn->buf.item[a].role == AC_BUF_IN ? ac_stripe_find(w, t) : -1;
+            if (i >= 0 && unit_of(w, i) > last)
+                last = unit_of(w, i);
         }
         w->unit_of[k] = last >= 0 && joins(w, k, last) ? last : s->n_units;
         if (w->unit_of[k] == s->n_units)
@@ -176,9 +241,9 @@ static void units(group *w)
     s->member = AC_NEW_N(w->r, ac_stripe_member, w->n);
     for (int32_t u = 0, m = 0; u < s->n_units; u++) {
         s->unit[u].member = m;
-        for (int32_t k = 0; k < w->n; k++)
+        for (int32_t k = 0; k < w->n && s->unit[u].n_members; k++)
             if (w->unit_of[k] == u) {
-                s->member[m].part = form(w, k)->part;
+                s->member[m].part = ac_stripe_work_form(w, k)->part;
                 w->place[k] = m++;
             }
     }
@@ -186,20 +251,25 @@ static void units(group *w)
 
 /* ------------------------------------------------------------------ who reads what, when */
 
+static bool maker_in_rows(const ac_stripe_work *w, int32_t i)
+{
+    return ac_stripe_in_rows(&ac_stripe_work_form(w, w->maker[i])->part, w->maker_buf[i]);
+}
+
 /* Rows of tensor i that unit u reads by step, as lines. false: it reads none. */
-static bool read_lines(group *w, int32_t u, int32_t i, ac_stripe_read *out, bool *ok)
+static bool read_lines(ac_stripe_work *w, int32_t u, int32_t i, ac_stripe_read *out, bool *ok)
 {
     const int64_t n = w->q->s.unit[u].steps, rows = w->q->s.tensor[i].rows, row = w->q->s.tensor[i].row;
-    const bool own = w->unit_of[w->maker[i]] == u, plain = in_rows(&form(w, w->maker[i])->part, w->maker_buf[i]);
+    const bool own = unit_of(w, i) == u, plain = w->maker[i] < 0 || maker_in_rows(w, i);
     ac_region *tmp = w->r;
     bool any = false;
     int64_t *need = AC_NEW_N(tmp, int64_t, n), *low = AC_NEW_N(tmp, int64_t, n);
     for (int64_t s = 0; s < n; s++)
         low[s] = rows;
     for (int32_t k = 0; k < w->n; k++) {
-        const ac_stripe_form *f = form(w, k);
+        const ac_stripe_form *f = ac_stripe_work_form(w, k);
         for (int32_t a = 0; a < f->low->arg.n && w->unit_of[k] == u; a++) {
-            if (tensor_of(f->low, a) != w->tensor[i] || f->low->fn->buf.item[a].role != AC_BUF_IN)
+            if (ac_stripe_tensor_of(f->low, a) != w->tensor[i] || f->low->fn->buf.item[a].role != AC_BUF_IN)
                 continue;
             any = true;
             for (int64_t s = 0; s < n; s++) {
@@ -224,31 +294,32 @@ static bool read_lines(group *w, int32_t u, int32_t i, ac_stripe_read *out, bool
     return any;
 }
 
-static bool reads(group *w)
+static bool reads(ac_stripe_work *w)
 {
     ac_stripe *s = &w->q->s;
     bool ok = true;
     for (int32_t i = 0; i < s->n_tensors; i++)
-        s->tensor[i].unit = w->unit_of[w->maker[i]];
+        s->tensor[i].unit = unit_of(w, i);
     for (int32_t u = 0; u < s->n_units; u++) {
         ac_stripe_unit *x = &s->unit[u];
         x->read = AC_NEW_N(w->r, ac_stripe_read, s->n_tensors + 1);
         for (int32_t i = 0; i < s->n_tensors && ok; i++)
-            if (s->tensor[i].unit <= u && read_lines(w, u, i, &x->read[x->n_reads], &ok))
+            if (s->tensor[i].unit <= u && x->n_members && read_lines(w, u, i, &x->read[x->n_reads], &ok))
                 x->n_reads++;
     }
     return ok;
 }
 
 /* Steps of unit u that somebody needs, given those of the later units. */
-static int64_t limit_of(const group *w, int32_t u)
+static int64_t limit_of(const ac_stripe_work *w, int32_t u)
 {
     const ac_stripe *s = &w->q->s;
     int64_t most = 0;
     for (int32_t i = 0; i < s->n_tensors; i++) {
         if (s->tensor[i].unit != u)
             continue;
-        if (!is_inner(w, w->tensor[i]) || form(w, w->maker[i])->part.late)
+        if (!ac_stripe_is_inner(w, w->tensor[i]) ||
+            (w->maker[i] >= 0 && ac_stripe_work_form(w, w->maker[i])->part.late))
             return s->unit[u].steps;
         for (int32_t v = u + 1; v < s->n_units; v++)
             for (int32_t k = 0; k < s->unit[v].n_reads; k++)
@@ -260,210 +331,11 @@ static int64_t limit_of(const group *w, int32_t u)
     return most;
 }
 
-static void kinds(group *w)
-{
-    ac_stripe *s = &w->q->s;
-    for (int32_t i = 0; i < s->n_tensors; i++) {
-        ac_stripe_tensor *t = &s->tensor[i];
-        const ac_part *p = &form(w, w->maker[i])->part;
-        bool outside = false;
-        for (int32_t u = t->unit + 1; u < s->n_units && !outside; u++)
-            for (int32_t k = 0; k < s->unit[u].n_reads; k++)
-                outside |= s->unit[u].read[k].tensor == i;
-        if (!is_inner(w, w->tensor[i]) || !in_rows(p, w->maker_buf[i]))
-            continue;
-        if (!outside && p->col && p->pixel[w->maker_buf[i]]) {
-            t->kind = AC_STRIPE_PIXEL;
-            t->row /= p->cols;
-            t->rows = 1;
-        } else {
-            t->kind = AC_STRIPE_WINDOW;
-        }
-    }
-}
-
-/* The window of an operand that result i may be written over: it dies with the same element. -1: none. */
-static int32_t operand_under(const group *w, int32_t i)
-{
-    const ac_stripe *s = &w->q->s;
-    const ac_stripe_form *f = form(w, w->maker[i]);
-    for (int32_t k = 0; k < f->low->n_overwrite; k++) {
-        const int32_t o = find(w, f->low->overwrite[k]);
-        int32_t readers = 0;
-        for (int32_t m = 0; m < w->n && o >= 0; m++)
-            for (int32_t a = 0; a < form(w, m)->low->arg.n; a++)
-                readers +=
-                    tensor_of(form(w, m)->low, a) == w->tensor[o] && form(w, m)->low->fn->buf.item[a].role == AC_BUF_IN;
-        if (o < 0 || readers != 1 || s->tensor[o].kind != AC_STRIPE_WINDOW || s->tensor[o].home != o ||
-            s->tensor[o].unit == s->tensor[i].unit || s->tensor[o].row != s->tensor[i].row)
-            continue;
-        return o;
-    }
-    return -1;
-}
-
-static void share_windows(group *w)
-{
-    ac_stripe *s = &w->q->s;
-    for (int32_t i = 0; i < s->n_tensors; i++) {
-        const int32_t o = s->tensor[i].kind == AC_STRIPE_WINDOW ? operand_under(w, i) : -1;
-        if (o >= 0)
-            s->tensor[i].home = o;
-    }
-}
-
-static ac_bytes window_bytes(const group *w)
-{
-    const ac_stripe *s = &w->q->s;
-    ac_bytes sum = 0;
-    for (int32_t i = 0; i < s->n_tensors; i++)
-        if (s->tensor[i].kind == AC_STRIPE_WINDOW && s->tensor[i].home == i)
-            sum += ac_dtype_size(w->tensor[i]->dtype, s->tensor[i].row * s->tensor[i].rows);
-    return sum;
-}
-
-/* Rows as early as possible, or only when somebody lacks them: whichever needs smaller windows. */
-static bool order(group *w)
-{
-    ac_stripe_group *q = w->q;
-    ac_bytes best = -1;
-    bool asked = false;
-    for (int pass = 0; pass < 3; pass++) {
-        const bool ask = pass == 2 ? asked : pass == 1;
-        for (int32_t u = 0; u < q->s.n_units; u++)
-            q->s.unit[u].asked = ask;
-        if (pass == 2 && best < 0)
-            return false;
-        if (!ac_stripe_simulate(&q->s, q->unit_of_tick, w->r) || (best >= 0 && window_bytes(w) >= best))
-            continue;
-        best = window_bytes(w);
-        asked = ask;
-    }
-    return best >= 0;
-}
-
-/* ------------------------------------------------------------------ buffers */
-
-static int32_t param(group *w, ac_buf buf, ac_arg arg)
-{
-    ac_stripe_group *q = w->q;
-    buf.name = buf.name ? buf.name : "t";
-    q->s.buf[q->n_args] = buf;
-    q->arg[q->n_args] = arg;
-    return q->n_args++;
-}
-
-static int32_t tensor_param(group *w, ac_tensor *t, ac_role role, const ac_buf *like)
-{
-    ac_stripe_group *q = w->q;
-    for (int32_t i = 0; i < q->n_args; i++)
-        if (q->arg[i].kind == AC_ARG_TENSOR && q->arg[i].tensor == t) {
-            if (q->s.buf[i].role != role)
-                q->s.buf[i].role = AC_BUF_INOUT;
-            return i;
-        }
-    if (role == AC_BUF_IN)
-        q->in[q->n_in++] = t;
-    else
-        q->out[q->n_out++] = t;
-    ac_buf buf = *like;
-    buf.role = role;
-    return param(w, buf, (ac_arg){AC_ARG_TENSOR, t, NULL, 0});
-}
-
-static int32_t const_param(group *w, ac_const *k, const ac_buf *like)
-{
-    for (int32_t i = 0; i < w->q->n_args; i++) {
-        const ac_const *c = w->q->arg[i].konst;
-        if (w->q->arg[i].kind == AC_ARG_CONST &&
-            (c == k || (c->source && c->source == k->source && c->align >= k->align)))
-            return i;
-    }
-    return param(w, *like, (ac_arg){AC_ARG_CONST, NULL, k, 0});
-}
-
-static int32_t scratch_param(group *w, ac_buf buf, int64_t count, ac_bytes align)
-{
-    buf.role = AC_BUF_SCRATCH;
-    buf.count = count;
-    if (w->v->target->vec_bytes == 0) /* one element at a time */
-        buf.align = (int32_t)ac_dtype_size(buf.dtype, 1);
-    const ac_bytes bytes = ac_dtype_size(buf.dtype, count);
-    w->q->scratch += ac_align_up(bytes, buf.align > align ? buf.align : align);
-    return param(w, buf, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, bytes});
-}
-
-/* A tensor made in the group: its window, or the whole of it. */
-static int32_t made_param(group *w, int32_t i, const ac_buf *like, ac_bytes align)
-{
-    ac_stripe_tensor *t = &w->q->s.tensor[i];
-    ac_buf buf = *like;
-    if (t->home != i)
-        return t->buf = made_param(w, t->home, like, align);
-    if (t->buf >= 0)
-        return t->buf;
-    if (t->kind == AC_STRIPE_WINDOW) {
-        buf.name = "rows";
-        buf.note = ac_strf(w->r, "%lld rows of %s", (long long)t->rows, like->note ? like->note : "");
-    }
-    if (t->kind == AC_STRIPE_PIXEL) {
-        buf.name = "pixel";
-        buf.note = ac_strf(w->r, "one pixel of %s", like->note ? like->note : "");
-    }
-    buf.align = t->kind == AC_STRIPE_WHOLE ? buf.align : (int32_t)ac_dtype_size(buf.dtype, 1);
-    t->buf = scratch_param(w, buf, t->kind == AC_STRIPE_WHOLE ? like->count : t->row * t->rows, align);
-    w->q->arg[t->buf].tensor = w->tensor[i];
-    return t->buf;
-}
-
-static bool buffers(group *w, ac_bytes align)
-{
-    ac_stripe_group *q = w->q;
-    int32_t room = 1;
-    for (int32_t k = 0; k < w->n; k++)
-        room += form(w, k)->low->fn->buf.n;
-    q->s.buf = AC_NEW_N(w->r, ac_buf, room);
-    q->arg = AC_NEW_N(w->r, ac_arg, room);
-    q->in = AC_NEW_N(w->r, ac_tensor *, room);
-    q->out = AC_NEW_N(w->r, ac_tensor *, room);
-    for (int pass = 0; pass < 2; pass++) { /* parameters, then locals */
-        for (int32_t k = 0; k < w->n; k++) {
-            const ac_lowered *low = form(w, k)->low;
-            ac_stripe_member *m = &q->s.member[w->place[k]];
-            if (pass == 0) {
-                m->buf = AC_NEW_N(w->r, int32_t, low->fn->buf.n + 1);
-                m->tensor = AC_NEW_N(w->r, int32_t, low->fn->buf.n + 1);
-            }
-            for (int32_t a = 0; a < low->fn->buf.n; a++) {
-                const ac_buf *like = &low->fn->buf.item[a];
-                ac_tensor *t = tensor_of(low, a);
-                const int32_t i = t ? find(w, t) : -1;
-                if ((a >= low->arg.n) != (pass == 1))
-                    continue;
-                m->tensor[a] = i >= 0 && is_inner(w, t) ? i : -1;
-                if (pass == 1)
-                    q->s.buf[m->buf[a] = q->s.n_bufs++] = *like;
-                else if (m->tensor[a] >= 0)
-                    m->buf[a] = made_param(w, i, like, align);
-                else if (t)
-                    m->buf[a] = tensor_param(w, t, like->role, like);
-                else if (low->arg.item[a].kind == AC_ARG_CONST)
-                    m->buf[a] = const_param(w, low->arg.item[a].konst, like);
-                else
-                    m->buf[a] = scratch_param(w, *like, like->count, align);
-            }
-        }
-        if (pass == 0)
-            q->s.n_bufs = q->n_args;
-    }
-    return q->n_args <= MAX_PARAMS;
-}
-
-static bool build(ac_stripes *v, int32_t begin, int32_t end, ac_bytes align, ac_region *region, bool strict,
+static bool build(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, bool strict, ac_region *region,
                   ac_stripe_group *out, bool *refused)
 {
-    *out = (ac_stripe_group){.begin = begin, .end = end};
-    group w = {.v = v, .r = region, .q = out, .n = end - begin, .strict = strict};
+    *out = (ac_stripe_group){.begin = begin, .end = end, .s.fed = -1};
+    ac_stripe_work w = {.v = v, .r = region, .q = out, .n = end - begin, .strict = strict};
     w.unit_of = AC_NEW_N(region, int32_t, w.n);
     w.place = AC_NEW_N(region, int32_t, w.n);
     if (!made_tensors(&w))
@@ -475,13 +347,11 @@ static bool build(ac_stripes *v, int32_t begin, int32_t end, ac_bytes align, ac_
     int64_t ticks = 0;
     for (int32_t u = out->s.n_units - 1; u >= 0; u--)
         ticks += out->s.unit[u].limit = limit_of(&w, u);
-    kinds(&w);
-    share_windows(&w);
     out->unit_of_tick = AC_NEW_N(region, int32_t, ticks + 1);
-    return order(&w) && buffers(&w, align);
+    return ac_stripe_windows(&w, how.paired) && ac_stripe_buffers(&w, how.align);
 }
 
-bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_bytes align, ac_region *region,
+bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, ac_region *region,
                         ac_stripe_group *out)
 {
     bool refused = false;
@@ -489,64 +359,9 @@ bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_bytes alig
         if (!ac_stripe_form_of(v, s)->ok)
             return false;
     ac_stripe_group apart;
-    const bool strict = build(v, begin, end, align, region, true, &apart, &refused);
-    const bool greedy = (refused || !strict) && build(v, begin, end, align, region, false, out, &refused);
+    const bool strict = build(v, begin, end, how, true, region, &apart, &refused);
+    const bool greedy = (refused || !strict) && build(v, begin, end, how, false, region, out, &refused);
     if (strict && (!greedy || apart.scratch < out->scratch))
         *out = apart;
     return strict || greedy;
-}
-
-/* The node that stands for the group: reports, lives and messages see its operands and results. */
-static ac_node *group_node(ac_stripes *v, const ac_stripe_group *q)
-{
-    ac_region *r = v->cx->region;
-    const ac_node *first = v->step[q->begin]->node, *last = v->step[q->end - 1]->node;
-    ac_node *n = AC_NEW(r, ac_node);
-    n->id = first->id;
-    n->name = last->name;
-    n->at = last->at;
-    n->at.op = ac_internf(v->cx, "STRIPE of %d", q->end - q->begin);
-    n->n_in = q->n_in;
-    n->in = AC_NEW_N(r, ac_tensor *, q->n_in + 1);
-    n->n_out = q->n_out;
-    n->out = AC_NEW_N(r, ac_tensor *, q->n_out + 1);
-    for (int32_t i = 0; i < q->n_in; i++)
-        n->in[i] = q->in[i];
-    for (int32_t i = 0; i < q->n_out; i++)
-        n->out[i] = q->out[i];
-    return n;
-}
-
-/* "CONV_2D, DEPTHWISE_CONV_2D + ADD" */
-static const char *chain_text(ac_stripes *v, const ac_stripe_group *q)
-{
-    const char *text = NULL;
-    for (int32_t s = q->begin; s < q->end; s++) {
-        const ac_node *n = v->step[s]->node;
-        for (int32_t f = -1; f < n->n_fused; f++) {
-            const ac_node *m = f < 0 ? n : n->fused[f];
-            const char *op = m->at.op ? m->at.op : ac_ops[m->op].tflite;
-            text = text ? ac_strf(v->cx->region, "%s%s%s", text, f < 0 ? ", " : " + ", op) : op;
-        }
-    }
-    return text;
-}
-
-ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q)
-{
-    ac_region *r = v->cx->region;
-    ac_lowered *low = AC_NEW(r, ac_lowered);
-    low->node = group_node(v, q);
-    low->chain = chain_text(v, q);
-    q->s.name = ac_internf(v->cx, "stripe_%d_%d", q->begin, q->end - 1);
-    q->s.note = ac_strf(r, "steps %d to %d row by row -> %s", q->begin, q->end - 1, ac_tensor_str(v->cx, q->out[0]));
-    for (int32_t s = q->begin; s < q->end; s++)
-        low->macs += v->step[s]->macs;
-    for (int32_t a = 0; a < q->n_args; a++) {
-        ac_push(r, &low->arg, q->arg[a]);
-        if (q->arg[a].kind == AC_ARG_SCRATCH)
-            low->scratch += ac_align_up(q->arg[a].bytes, 16);
-    }
-    low->fn = ac_loop_stripe(v->cx, r, &q->s);
-    return ac_loop_verify(v->cx, low->fn) == AC_OK ? low : NULL;
 }

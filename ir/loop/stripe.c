@@ -9,6 +9,7 @@ typedef struct composer {
     ac_x *first;   /* by tensor: the variable with its window's first row; 0: it never slides */
     ac_x *base;    /* by tensor: element that lies at index 0, in the step being built; 0: none */
     ac_x row, col; /* of the step being built */
+    ac_x part;     /* fed: number of the row */
 } composer;
 
 /* ------------------------------------------------------------------ copies of the functions' code */
@@ -76,43 +77,94 @@ static ac_x line(composer *c, const ac_ramp *l, ac_x s)
     return lb_min(b, lb_max(b, v, lb_i32(b, l->lo)), lb_i32(b, l->hi));
 }
 
+/* The first row of tensor t that somebody still needs. */
 static ac_x oldest_needed(composer *c, int32_t t)
 {
+    ac_lb *b = &c->b;
+    const ac_x none = lb_i32(b, c->s->unit[c->s->tensor[t].unit].limit);
     ac_x low = 0;
     for (int32_t u = 0; u < c->s->n_units; u++)
         for (int32_t k = 0; k < c->s->unit[u].n_reads; k++) {
             const ac_stripe_read *r = &c->s->unit[u].read[k];
             if (c->s->tensor[r->tensor].home != t)
                 continue;
-            ac_x v = line(c, &r->low, lb_get(&c->b, c->next[u]));
-            low = low ? lb_min(&c->b, low, v) : v;
+            ac_x at = lb_get(b, c->next[u]), v = line(c, &r->low, at);
+            v = lb_select(b, lb_lt(b, at, lb_i32(b, c->s->unit[u].limit)), v, none);
+            low = low ? lb_min(b, low, v) : v;
         }
     return low;
 }
 
-/* Makes room for row `row` of tensor t: drops what nobody needs and moves the rest to the front. */
+/* n elements of a buffer move from `from` down to `to`. */
+static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n)
+{
+    ac_lb *b = &c->b;
+    ac_x i = lb_for(b, "i", lb_i32(b, 0), n, 1, AC_MARK_SERIAL);
+    lb_store(b, buf, lb_add(b, i, to), lb_load(b, buf, lb_add(b, i, from), 1));
+    lb_end(b);
+}
+
+/* Makes room behind the `row` rows of tensor t: when its window is full, or somebody else needs the room, drops what
+ * nobody needs and moves the rest to the front. */
 static void slide(composer *c, int32_t t, ac_x row)
 {
     ac_lb *b = &c->b;
     const ac_stripe_tensor *x = &c->s->tensor[t];
-    ac_x begin = lb_get(b, c->first[t]);
-    lb_if(b, lb_eq(b, lb_sub(b, row, begin), lb_i32(b, x->rows)));
-    ac_x low = lb_min(b, oldest_needed(c, t), row), size = lb_i32(b, x->row);
-    if (x->rows > 1) {
-        ac_x by = lb_mul(b, lb_sub(b, low, begin), size);
-        ac_x i = lb_for(b, "i", lb_i32(b, 0), lb_mul(b, lb_sub(b, row, low), size), 1, AC_MARK_SERIAL);
-        lb_store(b, x->buf, i, lb_load(b, x->buf, lb_add(b, i, by), 1));
-        lb_end(b);
+    ac_x begin = lb_get(b, c->first[t]), low = 0, size = lb_i32(b, x->row);
+    if (x->mate >= 0) {
+        low = lb_min(b, oldest_needed(c, t), row);
+        lb_if(b, lb_lt(b, begin, low));
+    } else {
+        lb_if(b, lb_eq(b, lb_sub(b, row, begin), lb_i32(b, x->rows)));
+        low = lb_min(b, oldest_needed(c, t), row);
     }
+    if (x->rows > 1)
+        move_down(c, x->buf, lb_i32(b, 0), lb_mul(b, lb_sub(b, low, begin), size),
+                  lb_mul(b, lb_sub(b, row, low), size));
     lb_set(b, c->first[t], low);
     lb_end(b);
 }
 
-static void set_base(composer *c, int32_t t)
+/* Makes room for row `row` at the end of the room: what is needed of the older ones moves down by a row. */
+static void push_down(composer *c, int32_t t, ac_x row)
 {
     ac_lb *b = &c->b;
-    const ac_x first = c->first[c->s->tensor[t].home];
-    c->base[t] = first ? lb_mul(b, lb_get(b, first), lb_i32(b, c->s->tensor[t].row)) : 0;
+    const ac_stripe_tensor *x = &c->s->tensor[t];
+    if (x->rows < 2)
+        return;
+    ac_x low = lb_min(b, oldest_needed(c, t), row), size = lb_i32(b, x->row);
+    ac_x n = lb_mul(b, lb_sub(b, row, low), size), from = lb_sub(b, lb_i32(b, x->room), n);
+    move_down(c, x->buf, lb_sub(b, from, size), from, n);
+}
+
+/* Before unit `number` makes its next row of tensor t. */
+static void make_room(composer *c, int32_t number, int32_t t)
+{
+    const ac_stripe_tensor *x = &c->s->tensor[t];
+    if (x->unit != number || x->home != t || x->kind != AC_STRIPE_WINDOW)
+        return;
+    if (x->high && x->mate >= 0)
+        slide(c, x->mate, lb_get(&c->b, c->next[c->s->tensor[x->mate].unit]));
+    if (x->high)
+        push_down(c, t, c->row);
+    else if (c->first[t])
+        slide(c, t, c->row);
+}
+
+/* Where the window of t begins, in elements of t, while unit `number` runs. */
+static void set_base(composer *c, int32_t number, int32_t t)
+{
+    ac_lb *b = &c->b;
+    const int32_t home = c->s->tensor[t].home;
+    const ac_stripe_tensor *x = &c->s->tensor[home];
+    const ac_x first = c->first[home], size = lb_i32(b, x->row);
+    if (x->high) {
+        ac_x rows = lb_get(b, c->next[x->unit]);
+        rows = x->unit == number ? lb_add(b, rows, lb_i32(b, 1)) : rows;
+        c->base[t] = lb_sub(b, lb_mul(b, rows, size), lb_i32(b, x->room));
+    } else {
+        c->base[t] = first ? lb_mul(b, lb_get(b, first), size) : 0;
+    }
 }
 
 /* ------------------------------------------------------------------ units */
@@ -139,11 +191,10 @@ static void step(composer *c, int32_t number)
     const ac_stripe_unit *u = &s->unit[number];
     c->row = lb_get(b, c->next[number]);
     for (int32_t t = 0; t < s->n_tensors; t++)
-        if (s->tensor[t].unit == number && s->tensor[t].home == t && c->first[t])
-            slide(c, t, c->row);
+        make_room(c, number, t);
     for (int32_t t = 0; t < s->n_tensors; t++)
         if (s->tensor[t].kind == AC_STRIPE_WINDOW)
-            set_base(c, t);
+            set_base(c, number, t);
     for (int32_t m = u->member; m < u->member + u->n_members; m++) {
         const ac_part *p = &s->member[m].part;
         c->map[m][p->row] = counter(c, p->fn, p->row, c->row);
@@ -194,6 +245,66 @@ static ac_x ready(composer *c, int32_t number)
     return asked ? lb_and(b, ok, asked) : ok;
 }
 
+/* Does t's window ever drop rows from its front? */
+static bool slides(const ac_stripe *s, const ac_stripe_tensor *t)
+{
+    return t->kind == AC_STRIPE_WINDOW && !t->high && (t->mate >= 0 || t->rows < s->unit[t->unit].limit);
+}
+
+/* A counter: zero, or fed what it was after the last row. */
+static ac_x counter_var(composer *c, const char *name, int32_t *place)
+{
+    ac_lb *b = &c->b;
+    ac_x from = lb_i32(b, 0);
+    if (c->s->fed >= 0)
+        from = lb_select(b, lb_eq(b, c->part, from), from, lb_load(b, c->s->state_buf, lb_i32(b, *place), 1));
+    ++*place;
+    return lb_var(b, name, from);
+}
+
+/* A row has been handed over; afterwards the others move down, and its place is free for the next. */
+static void open_row(composer *c)
+{
+    ac_lb *b = &c->b;
+    const ac_x have = lb_get(b, c->next[0]), limit = lb_i32(b, c->s->unit[0].limit);
+    lb_set(b, c->next[0], lb_min(b, lb_add(b, have, lb_i32(b, 1)), limit));
+}
+
+static void close_row(composer *c)
+{
+    ac_lb *b = &c->b;
+    const ac_stripe *s = c->s;
+    const ac_stripe_tensor *x = &s->tensor[s->fed];
+    if (x->rows > 1)
+        move_down(c, x->buf, lb_i32(b, 0), lb_i32(b, x->row), lb_i32(b, (x->rows - 1) * x->row));
+    int32_t place = 0;
+    for (int32_t u = 0; u < s->n_units; u++)
+        lb_store(b, s->state_buf, lb_i32(b, place++), lb_get(b, c->next[u]));
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        if (c->first[t])
+            lb_store(b, s->state_buf, lb_i32(b, place++), lb_get(b, c->first[t]));
+}
+
+/* What stands before the rows: values, and loops that begin a result; those run once. */
+static void before_rows(composer *c, int32_t m)
+{
+    ac_lb *b = &c->b;
+    const ac_part *p = &c->s->member[m].part;
+    for (int32_t x = 1, end; x < p->row; x = end) {
+        const ac_lop op = (ac_lop)p->fn->code.item[x].op;
+        int32_t depth = op == AC_L_FOR || op == AC_L_IF;
+        for (end = x + 1; depth; end++)
+            depth += (p->fn->code.item[end].op == AC_L_FOR || p->fn->code.item[end].op == AC_L_IF) -
+                     (p->fn->code.item[end].op == AC_L_END);
+        const bool once = c->s->fed >= 0 && acts(p, x, end);
+        if (once)
+            lb_if(b, lb_eq(b, c->part, lb_i32(b, 0)));
+        copy(c, m, x, end);
+        if (once)
+            lb_end(b);
+    }
+}
+
 ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
 {
     ac_region *tmp = ac_region_open(&cx->heap);
@@ -207,25 +318,34 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
     lb_open(b, region, s->name, s->note);
     for (int32_t i = 0; i < s->n_bufs; i++)
         lb_buf(b, s->buf[i].name, s->buf[i].dtype, s->buf[i].count, s->buf[i].role, s->buf[i].align, s->buf[i].note);
+    if (s->fed >= 0)
+        c->part = lb_load(b, s->part_buf, lb_i32(b, 0), 1);
     for (int32_t m = 0; m < s->n_members; m++) {
         c->map[m] = AC_NEW_N(tmp, ac_x, s->member[m].part.fn->code.n + 1);
-        copy(c, m, 1, s->member[m].part.row);
+        before_rows(c, m);
     }
+    int32_t place = 0;
     for (int32_t u = 0; u < s->n_units; u++)
-        c->next[u] = lb_var(b, "next", lb_i32(b, 0));
+        c->next[u] = counter_var(c, "next", &place);
     for (int32_t t = 0; t < s->n_tensors; t++)
-        if (s->tensor[t].kind == AC_STRIPE_WINDOW && s->tensor[t].home == t &&
-            s->tensor[t].rows < s->unit[s->tensor[t].unit].limit)
-            c->first[t] = lb_var(b, "first", lb_i32(b, 0));
-    lb_for_n(b, "tick", s->ticks);
-    for (int32_t u = s->n_units - 1; u > 0; u--) {
-        lb_if(b, ready(c, u));
+        if (s->tensor[t].home == t && slides(s, &s->tensor[t]))
+            c->first[t] = counter_var(c, "first", &place);
+    const int32_t lowest = s->fed >= 0 ? 1 : 0;
+    if (s->fed >= 0)
+        open_row(c);
+    lb_for_n(b, "tick", s->fed >= 0 ? s->burst : s->ticks);
+    for (int32_t u = s->n_units - 1; u >= lowest; u--) {
+        if (u || lowest)
+            lb_if(b, ready(c, u));
         step(c, u);
-        lb_else(b);
+        if (u > lowest)
+            lb_else(b);
     }
-    step(c, 0);
-    for (int32_t u = s->n_units; u > 0; u--)
+    for (int32_t u = s->n_units; u > 1; u--)
         lb_end(b);
+    lb_end(b);
+    if (s->fed >= 0)
+        close_row(c);
     ac_loop_fn *fn = lb_close(b);
     ac_region_close(tmp);
     return fn;

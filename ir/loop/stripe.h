@@ -11,6 +11,14 @@
  * rows that nobody needs any more are dropped and the rest moves to the front, so that addresses stay linear and the
  * bodies are copied as they are. Every element is computed once, by the same arithmetic: results are the same bits.
  *
+ * Two windows may share a *room*: one slides as before, from the room's beginning; the other has its newest row at the
+ * room's end, so that it grows downwards. The room holds what both need at the same time, which is less than what each
+ * needs at its worst.
+ *
+ * A tensor may be *fed*: nobody makes it, its rows are handed over one by one. The function is then called once for
+ * each of them, after the row has been written into the last place of its window; counters live in a buffer between
+ * calls.
+ *
  * Which functions, units and windows: planner/stripe_group.h. Memory: the region given. */
 #ifndef AC_IR_LOOP_STRIPE_H
 #define AC_IR_LOOP_STRIPE_H
@@ -36,6 +44,9 @@ typedef struct ac_stripe_tensor {
     int64_t row, rows;
     int32_t buf;  /* of the new function */
     int32_t home; /* whose window it lives in: itself, or an operand that it is written over, element by element */
+    int32_t mate; /* whose window shares the room, from the other end; -1: nobody's. Only of homes */
+    bool high;    /* the newest row is the room's last */
+    int64_t room; /* elements of the buffer */
 } ac_stripe_tensor;
 
 typedef struct ac_stripe_read { /* a unit reads rows of a tensor made by an earlier one */
@@ -67,7 +78,10 @@ typedef struct ac_stripe {
     int32_t n_units; /* a unit reads from earlier ones only */
     ac_stripe_tensor *tensor;
     int32_t n_tensors;
-    int64_t ticks; /* steps of all units together */
+    int64_t ticks;               /* steps of all units together */
+    int32_t fed;                 /* tensor handed over by rows, of unit 0, which has no members; -1: none */
+    int32_t part_buf, state_buf; /* fed: i32[1], the row's number; i32[ac_stripe_counters()] */
+    int64_t burst;               /* fed: most steps between two rows */
 } ac_stripe;
 
 ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s);
@@ -75,5 +89,10 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s);
 /* The order that the new function runs in, and what it needs. unit[tick] (room for the sum of all limits); windows get
  * their rows, ticks is set. false: a unit waits for ever. */
 bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp);
+/* Elements in use of every window while each tick runs: [tensor * ticks + tick]. Others: 0. */
+int64_t *ac_stripe_live(const ac_stripe *s, const int32_t *unit, ac_region *region);
+/* Room for the windows of a and b together, given that table. */
+int64_t ac_stripe_room(const ac_stripe *s, const int32_t *unit, const int64_t *live, int32_t a, int32_t b);
+int32_t ac_stripe_counters(const ac_stripe *s); /* elements of state_buf */
 
 #endif

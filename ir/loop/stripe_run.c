@@ -29,23 +29,25 @@ static bool may_run(const ac_stripe *s, const int64_t *next, int32_t u)
     return !x->asked || lacks(s, next, u);
 }
 
-/* Rows of tensor t that are kept while its next one is made. */
-static int64_t kept(const ac_stripe *s, const int64_t *next, int32_t t)
+/* Rows of tensor t that somebody still needs. */
+static int64_t alive(const ac_stripe *s, const int64_t *next, int32_t t)
 {
     int64_t low = next[s->tensor[t].unit];
     for (int32_t u = 0; u < s->n_units; u++)
         for (int32_t k = 0; k < s->unit[u].n_reads; k++)
-            if (s->tensor[s->unit[u].read[k].tensor].home == t) {
+            if (s->tensor[s->unit[u].read[k].tensor].home == t && next[u] < s->unit[u].limit) {
                 const int64_t v = ac_ramp_at(&s->unit[u].read[k].low, next[u]);
                 low = v < low ? v : low;
             }
-    return next[s->tensor[t].unit] + 1 - low;
+    return next[s->tensor[t].unit] - low;
 }
 
 bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp)
 {
     int64_t *next = AC_NEW_N(tmp, int64_t, s->n_units);
     s->ticks = 0;
+    s->burst = 0;
+    int64_t since = 0;
     for (int32_t t = 0; t < s->n_tensors; t++)
         if (s->tensor[t].kind == AC_STRIPE_WINDOW)
             s->tensor[t].rows = 0;
@@ -57,14 +59,53 @@ bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp)
             break;
         for (int32_t t = 0; t < s->n_tensors; t++)
             if (s->tensor[t].kind == AC_STRIPE_WINDOW && s->tensor[t].unit == u && s->tensor[t].home == t) {
-                const int64_t n = kept(s, next, t);
+                const int64_t n = alive(s, next, t) + 1; /* and the one that is made */
                 s->tensor[t].rows = n > s->tensor[t].rows ? n : s->tensor[t].rows;
             }
         unit[s->ticks++] = u;
         next[u]++;
+        since = u ? since + 1 : 0;
+        s->burst = since > s->burst ? since : s->burst;
     }
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        s->tensor[t].room = s->tensor[t].row * s->tensor[t].rows;
     for (int32_t u = 0; u < s->n_units; u++)
         if (next[u] < s->unit[u].limit)
             return false;
     return true;
+}
+
+static bool is_window(const ac_stripe *s, int32_t t)
+{
+    return s->tensor[t].kind == AC_STRIPE_WINDOW && s->tensor[t].home == t;
+}
+
+int64_t *ac_stripe_live(const ac_stripe *s, const int32_t *unit, ac_region *region)
+{
+    int64_t *live = AC_NEW_N(region, int64_t, s->n_tensors * s->ticks + 1);
+    int64_t *next = AC_NEW_N(region, int64_t, s->n_units);
+    for (int64_t tick = 0; tick < s->ticks; tick++) {
+        for (int32_t t = 0; t < s->n_tensors; t++)
+            if (is_window(s, t))
+                live[t * s->ticks + tick] = (alive(s, next, t) + (s->tensor[t].unit == unit[tick])) * s->tensor[t].row;
+        next[unit[tick]]++;
+    }
+    return live;
+}
+
+/* Only while one of the two gets a row do both have to fit. */
+int64_t ac_stripe_room(const ac_stripe *s, const int32_t *unit, const int64_t *live, int32_t a, int32_t b)
+{
+    int64_t most = 0;
+    for (int64_t tick = 0; tick < s->ticks; tick++) {
+        const int64_t both = live[a * s->ticks + tick] + live[b * s->ticks + tick];
+        if ((unit[tick] == s->tensor[a].unit || unit[tick] == s->tensor[b].unit) && both > most)
+            most = both;
+    }
+    return most;
+}
+
+int32_t ac_stripe_counters(const ac_stripe *s)
+{
+    return s->n_units + s->n_tensors;
 }

@@ -62,6 +62,12 @@ typedef struct ac_lowered {
     ac_bytes scratch;          /* sum of SCRATCH arguments (each rounded up to 16) */
     int32_t parts;             /* 0: one call. Else `parts` calls do the step, in any order or at the same time; the PART argument
                                   holds the number of the part */
+    int32_t rows;              /* above 0: `rows` calls do the step, one for each row of graph input `fed`, in this order; the PART
+                                  argument holds the row's number, and the row stands in the last row_bytes of scratch argument
+                                  fed_arg before the call */
+    int32_t fed_arg;
+    ac_tensor *fed;
+    ac_bytes row_bytes;
     ac_tensor *overwrite[8];   /* operands the result may be placed over exactly, if they die here (element-wise access) */
     int32_t n_overwrite;
     ac_schedule schedule;

@@ -54,11 +54,11 @@ at_most() { # NAME BYTES OPTION...
     "$arenac" plan -q "$f" --stripe auto --align 4 "$@" --emit problem,csv -o "$name"
     "$arenac" verify "$name.csv" "$name.problem.csv" >/dev/null
 }
-at_most kws_dscnn_int8 4950
+at_most kws_dscnn_int8 4400
 at_most person_detect_int8 13950
 at_most mobilenet_v1_025_96_int8 27800
 at_most mobilenet_v2_100_224_int8 194500
-at_most ic_resnet8_int8 13200
+at_most ic_resnet8_int8 12750
 at_most mcunet_person_det_int8 73500 --quantized-io
 at_most efficientnet_b0_w05_128_int8 115500
 at_most unet_d4_96_int8 147600
