@@ -238,7 +238,7 @@ static bool is_gpu(const arenac_job *job) { return job->target->isa == AC_ISA_CU
 /* Parts that a step is cut into: GPUs have more than parts; firmware has no threads; stripes carry rows from one iteration to the next. */
 static int32_t threads_of(const arenac_job *job)
 {
-    return job->target->firmware || is_gpu(job) || job->opt.stripe || job->opt.threads < 1 ? 1 : (int32_t)job->opt.threads;
+    return job->target->firmware || is_gpu(job) || job->opt.stripe || job->opt.io_rows || job->opt.threads < 1 ? 1 : (int32_t)job->opt.threads;
 }
 
 /* A GPU runs the elements of a step in no order: nothing may rest on one. */
@@ -246,10 +246,10 @@ static void drop_orders(arenac_job *job)
 {
     if (!is_gpu(job))
         return;
-    if (job->opt.stripe || job->opt.overlap > 0)
+    if (job->opt.stripe || job->opt.io_rows || job->opt.overlap > 0)
         ac_warn(&job->cx, (ac_place){0}, W0002, "target %s runs the elements of a step in no order: %s is ignored", job->target->name,
-                job->opt.stripe ? "--stripe" : "--overlap");
-    job->opt.stripe = false;
+                job->opt.io_rows ? "--io rows" : job->opt.stripe ? "--stripe" : "--overlap");
+    job->opt.stripe = job->opt.io_rows = false;
     job->opt.overlap = 0;
 }
 
@@ -264,7 +264,7 @@ static void warn_of_threads(arenac_job *job)
     if (job->target->firmware)
         ac_warn(&job->cx, (ac_place){0}, W0002, "target %s is firmware and has no threads: --threads is ignored",
                 job->target->name);
-    else if (job->opt.stripe)
+    else if (job->opt.stripe || job->opt.io_rows)
         ac_warn(&job->cx, (ac_place){0}, W0002, "rows of --stripe are made one after another: --threads is ignored");
 }
 
@@ -334,7 +334,7 @@ int arenac_check(arenac_job *job) { return arenac_guard(job, check_stage, NULL);
 bool ac_job_overlaps(const arenac_job *job)
 {
     const ac_options *o = &job->opt;
-    return !o->reference_tflite && (o->overlap > 0 || (o->overlap < 0 && o->stripe));
+    return !o->reference_tflite && (o->overlap > 0 || (o->overlap < 0 && (o->stripe || o->io_rows)));
 }
 
 int ac_job_pack(arenac_job *job, ac_live_options live)
@@ -396,7 +396,8 @@ int ac_job_plan(arenac_job *job)
     AC_TRY(ac_job_pack(job, live));
     if (o->schedule_search)
         AC_TRY(search_order(job, live));
-    if (o->stripe && !o->reference_tflite && !o->preserve_all)
+    job->fed = false;
+    if ((o->stripe || o->io_rows) && !o->reference_tflite && !o->preserve_all)
         AC_TRY(ac_job_stripe(job, live));
     return job->live->overlaps ? ac_overlap_turn(&job->cx, job->live, &job->plan, job->step) : AC_OK;
 }
@@ -443,6 +444,8 @@ static const char *options_text(arenac_job *job)
         s = ac_strf(job->cx.region, "%s --overlap on", s);
     if (o->stripe)
         s = ac_strf(job->cx.region, "%s%s --stripe auto", s, o->overlap ? "" : " --overlap off");
+    if (o->io_rows)
+        s = ac_strf(job->cx.region, "%s --io rows", s);
     if (o->caller_io)
         s = ac_strf(job->cx.region, "%s --host", s);
     if (o->quantized_io)

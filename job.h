@@ -28,6 +28,7 @@ struct arenac_job {
     ac_plan plan;
     ac_order_result order;      /* of --schedule search */
     int32_t stripes;            /* steps that are groups of steps */
+    bool fed;                   /* an input is handed over by rows */
     ac_result row[32];          /* what every strategy reached */
     int32_t n_rows;
     ac_report report;

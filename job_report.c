@@ -205,6 +205,11 @@ static void notes(arenac_job *job)
                     ac_strf(cx->region, "input '%s' may be overwritten from step %d on; --preserve input keeps it",
                             t->name, job->live->problem.item[item].life.end));
     }
+    for (int32_t s = 0; s < job->n_steps; s++)
+        if (job->step[s]->fed)
+            ac_push(cx->region, &note,
+                    ac_strf(cx->region, "input '%s' is handed over by rows, %d of %s B each, and not in the arena",
+                            job->step[s]->fed->name, job->step[s]->rows, ac_commas(cx, job->step[s]->row_bytes)));
     int32_t views = 0, inplace = 0;
     for (int32_t i = 0; i < g->tensor.n; i++)
         if (job->live->alias_how[i])

@@ -39,12 +39,14 @@ static int try_limit(arenac_job *job, ac_stripe_search *q, ac_live_options live,
 }
 
 /* The best groups of the steps as they stand in `from`, if they beat *best. */
-static int groups_of(arenac_job *job, const result *from, ac_live_options live, result *best)
+static int groups_of(arenac_job *job, const result *from, ac_live_options live, bool rows, result *best)
 {
     const ac_bytes budget = ac_job_budget(job);
-    ac_stripe_search *q =
-        ac_stripe_open(&job->cx, job->graph, from->step, from->n_steps, from->live, job->target, job->opt.exact, live, false);
+    ac_stripe_search *q = ac_stripe_open(&job->cx, job->graph, from->step, from->n_steps, from->live, job->target,
+                                         job->opt.exact, live, rows);
     ac_bytes limit = budget > q->least ? budget : q->least;
+    if (q->least == INT64_MAX || (rows && !q->forms.fed.tensor))
+        return AC_OK; /* not so */
     for (int32_t k = 0; k < TRIES; k++) {
         restore(job, from);
         AC_TRY(try_limit(job, q, live, limit));
@@ -58,24 +60,49 @@ static int groups_of(arenac_job *job, const result *from, ac_live_options live, 
     return AC_OK;
 }
 
+/* The same with the other order of residual blocks. */
+static int swapped_groups_of(arenac_job *job, const result *plain, ac_live_options live, bool rows, result *best)
+{
+    ac_lowered **step = AC_NEW_N(job->cx.region, ac_lowered *, plain->n_steps + 1);
+    if (best->plan.arena_bytes <= ac_job_budget(job) ||
+        !ac_stripe_swap(&job->cx, plain->step, plain->n_steps, job->target, job->opt.exact, step))
+        return AC_OK;
+    restore(job, plain);
+    job->step = step;
+    AC_TRY(ac_job_pack(job, live));
+    const result swapped = present(job);
+    if (!rows && swapped.plan.arena_bytes < best->plan.arena_bytes)
+        *best = swapped;
+    return groups_of(job, &swapped, live, rows, best);
+}
+
+/* --io rows: every plan holds the input's window only. *best stays as it is when there is none. */
+static int fed_groups_of(arenac_job *job, const result *plain, ac_live_options live, result *best)
+{
+    result fed = *plain;
+    fed.plan.arena_bytes = INT64_MAX;
+    AC_TRY(groups_of(job, plain, live, true, &fed));
+    AC_TRY(swapped_groups_of(job, plain, live, true, &fed));
+    job->fed = fed.plan.arena_bytes < INT64_MAX;
+    if (job->fed)
+        *best = fed;
+    else
+        ac_warn(
+            &job->cx, (ac_place){.file = job->path}, W0002,
+            "no input can be handed over by rows, since the steps that read one need all of it: --io rows is ignored");
+    return AC_OK;
+}
+
 int ac_job_stripe(arenac_job *job, ac_live_options live)
 {
     const ac_bytes budget = ac_job_budget(job);
     const result plain = present(job);
-    result best = plain, swapped = plain;
-    if (budget >= 0 && plain.plan.arena_bytes <= budget)
-        return AC_OK; /* the cheapest plan that fits */
-    AC_TRY(groups_of(job, &plain, live, &best));
-    ac_lowered **step = AC_NEW_N(job->cx.region, ac_lowered *, plain.n_steps + 1);
-    if (best.plan.arena_bytes > budget &&
-        ac_stripe_swap(&job->cx, plain.step, plain.n_steps, job->target, job->opt.exact, step)) {
-        restore(job, &plain);
-        job->step = step;
-        AC_TRY(ac_job_pack(job, live));
-        swapped = present(job);
-        if (swapped.plan.arena_bytes < best.plan.arena_bytes)
-            best = swapped;
-        AC_TRY(groups_of(job, &swapped, live, &best));
+    result best = plain;
+    if (job->opt.io_rows)
+        AC_TRY(fed_groups_of(job, &plain, live, &best));
+    if (!job->fed && !(budget >= 0 && plain.plan.arena_bytes <= budget)) { /* else the cheapest plan that fits */
+        AC_TRY(groups_of(job, &plain, live, false, &best));
+        AC_TRY(swapped_groups_of(job, &plain, live, false, &best));
     }
     restore(job, &best);
     return AC_OK;

@@ -29,6 +29,8 @@ const char *ac_host_target(const ac_cli *cli)
 
 uint8_t *ac_host_at(const ac_host *h, const ac_io *io)
 {
+    if (io->rows)
+        return h->fed;
     return io->space == AC_SPACE_STATE ? h->state + io->offset
                                        : h->arena + ac_module_at(h->job->module, io->index, io->offset);
 }
@@ -286,7 +288,7 @@ static int open_image(arenac_job *job, const char *name, ac_host *h)
 
 static int run_code(ac_host *h)
 {
-    const struct arn_mem mem = {.arena = h->arena, .weights = h->weights, .state = h->state,
+    const struct arn_mem mem = {.arena = h->arena, .weights = h->weights, .state = h->state, .in = h->in,
                                 .pool = h->threads ? &h->threads->pool : NULL};
     const struct arn_hook hook = {NULL, step_end, h};
     int status = h->image.run(&mem, h->hook ? &hook : NULL);
@@ -337,8 +339,13 @@ static int run_eval(ac_host *h)
             case AC_SPACE_PART: arg[a] = &part; break;
             }
         int status = 0;
-        for (part = 0; part < c->low->parts || part == 0; part++)
+        const ac_io *fed = s == m->fed_call ? m->fed : NULL;
+        const int32_t parts = fed ? fed->rows : c->low->parts;
+        for (part = 0; part < parts || part == 0; part++) {
+            if (fed)
+                memcpy(h->arena + ac_module_at(m, fed->index, fed->row_at), h->fed + part * fed->row_bytes, (size_t)fed->row_bytes);
             AC_TRY(ac_eval_run(cx, h->program[c->fn], arg, c->n_arg, &status));
+        }
         if (status)
             return ac_error(cx, c->low->node->at, E0304, "the run stopped with status %d (an index was out of range)", status);
         if (h->hook)
@@ -397,7 +404,10 @@ int ac_host_open(arenac_job *job, const char *backend, ac_host *h)
     }
     h->arena = aligned(&h->arena_base, m->arena_bytes, m->arena_align);
     h->state = aligned(&h->state_base, m->state_bytes, m->arena_align);
-    if (!h->arena || !h->state)
+    h->in = AC_NEW_N(job->cx.region, const void *, m->n_inputs + 1);
+    if (m->fed)
+        h->in[m->fed_input] = h->fed = aligned(&h->fed_base, m->input[m->fed_input].bytes, 64);
+    if (!h->arena || !h->state || (m->fed && !h->fed))
         return ac_error(&job->cx, (ac_place){0}, E0402, "no memory for an arena of %lld bytes", (long long)m->arena_bytes);
     AC_TRY(h->eval ? open_eval(job, h) : !strcmp(backend, "c") || h->cuda ? open_c(job, backend, h) : open_image(job, backend, h));
     if (!h->eval)
@@ -418,5 +428,6 @@ void ac_host_close(ac_host *h)
     free(h->arena_base);
     free(h->state_base);
     free(h->weights_base);
+    free(h->fed_base);
     memset(h, 0, sizeof *h);
 }

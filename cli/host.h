@@ -26,8 +26,10 @@ typedef struct ac_host {
     bool eval;
     bool cuda;                  /* kernels, in the emulation or on a device */
     uint8_t *arena, *state;     /* aligned as the module asks */
+    uint8_t *fed;               /* an input that is handed over by rows, whole; NULL: none */
+    const void **in;            /* by input: fed, or NULL */
     const uint8_t *weights;     /* the blob */
-    void *arena_base, *state_base, *weights_base;
+    void *arena_base, *state_base, *weights_base, *fed_base;
     void *library;
     const ac_backend *backend;  /* NULL: c or eval */
     ac_image image;             /* init and run, unless eval */

@@ -310,6 +310,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_INPLACE: return on_off(arg, &c->opt.inplace);
     case OPT_OVERLAP: c->opt.overlap = !strcmp(arg, "on"); return one_of(arg, "on|off");
     case OPT_STRIPE: c->opt.stripe = !strcmp(arg, "auto"); return one_of(arg, "off|auto");
+    case OPT_IO: c->opt.io_rows = !strcmp(arg, "rows"); return one_of(arg, "arena|rows");
     case OPT_VIEWS: return on_off(arg, &c->opt.views);
     case OPT_QUANTIZED_IO: c->opt.quantized_io = true; return true;
     case OPT_WEIGHTS: c->opt.weights = arg; return one_of(arg, "auto|rodata|asm|blob");

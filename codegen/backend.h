@@ -16,7 +16,7 @@
 #include "codegen/module.h"
 #include "runtime/arn_rt.h"
 
-enum { AC_BACKEND_ABI = 1 }; /* of this header and of module.h */
+enum { AC_BACKEND_ABI = 2 }; /* of this header and of module.h */
 
 typedef struct ac_emit_kind {
     const char *kind, *ext; /* --emit word and file extension; NULL kind: end of the list */

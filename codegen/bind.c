@@ -155,6 +155,20 @@ static bool is_clobbered(const ac_io *io, const ac_graph *g, const ac_binding *b
     return false;
 }
 
+/* An input that call s takes row by row. */
+static ac_io fed_io(const ac_binding *b, const ac_lowered *low, int32_t s)
+{
+    const ac_bytes window = low->arg.item[low->fed_arg].bytes;
+    const ac_bound_arg at = place(b, b->scratch_item[s][low->fed_arg], window - low->row_bytes);
+    return (ac_io){.tensor = low->fed,
+                   .space = AC_SPACE_IN,
+                   .bytes = ac_tensor_bytes(low->fed),
+                   .rows = low->rows,
+                   .row_bytes = low->row_bytes,
+                   .index = at.index,
+                   .row_at = at.offset};
+}
+
 static int by_begin(const void *a, const void *b)
 {
     const struct ac_range *x = a, *y = b;
@@ -240,7 +254,17 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
     m->state = AC_NEW_N(r, ac_io, g->tensor.n + 1);
     m->n_inputs = g->input.n;
     m->n_outputs = g->output.n;
+    int32_t fed = -1;
+    for (int32_t s = 0; s < n_steps; s++)
+        fed = step[s]->fed ? s : fed;
     for (int32_t i = 0; i < g->input.n; i++) {
+        if (fed >= 0 && step[fed]->fed == g->input.item[i]) {
+            m->input[i] = fed_io(b, step[fed], fed);
+            m->fed = &m->input[i];
+            m->fed_call = fed;
+            m->fed_input = i;
+            continue;
+        }
         m->input[i] = io_of(b, g->input.item[i]);
         m->input[i].clobbered = is_clobbered(&m->input[i], g, b);
     }

@@ -1,6 +1,7 @@
 /* emit.h - what the files that print a whole module share.
  *
- *     emit_c.c       the .c: order of its parts, functions, init, reset, run
+ *     emit_c.c       the .c: order of its parts, functions, init, reset
+ *     emit_run.c     the calls: run, run_row, parts for a pool of threads
  *     emit_header.c  the .h: the API of docs/generated-c.md
  *     emit_const.c   weights: as C text, as a blob, as a blob pulled in by the assembler
  *     emit_host.c    the descriptor of runtime/arn_model.def, for `run` and `bench`
@@ -40,6 +41,12 @@ const char *e_step_title(const ac_emit *e, int32_t i);     /* "3: CONV_2D 'conv1
 void e_take_names(ac_emit *e, ac_cnames *names);           /* of functions and constants, behind those of the API */
 int e_reset(ac_emit *e, ac_cnames *names);                 /* the functions NAME_reset (with state) and NAME_init */
 int e_init(ac_emit *e);
+
+const char *e_step_title(const ac_emit *e, int32_t i);                  /* "3: CONV_2D 'name', then RELU" */
+
+/* emit_run.c */
+void e_parts(ac_emit *e); /* steps that are cut into parts: functions for a pool */
+void e_run(ac_emit *e);
 
 /* emit_header.c */
 const char *e_ram_upper(const ac_module *m, int32_t index); /* "ARENA", "DTCM": in the names of its macros */

@@ -1,5 +1,5 @@
 /* The C file of a module, top to bottom: comment, macros, types and helpers, weights, one static function for each
- * distinct loop function, then init, reset and run, which calls the functions in execution order with every offset a
+ * distinct loop function, then init, reset and run (emit_run.c), which calls the functions in execution order with every offset a
  * constant. */
 #include "codegen/emit.h"
 
@@ -91,7 +91,7 @@ const char *e_step_title(const ac_emit *e, int32_t i)
 /* Names of functions and constants; those of the API are taken first. */
 void e_take_names(ac_emit *e, ac_cnames *names)
 {
-    static const char *const API[] = {"init",        "run",        "reset",     "describe", "model",     "steps",
+    static const char *const API[] = {"init",        "run",        "run_row",    "reset",     "describe", "model",     "steps",
                                       "parts",       "step",       "mem",       "blob",     "header",    "in_tensors",
                                       "out_tensors", "step_table", "host_init", "host_run", "host_reset", "cuda",
                                       "kernels",     "args",       "launches",  "text",     "first_state"};
@@ -99,8 +99,11 @@ void e_take_names(ac_emit *e, ac_cnames *names)
     c_names_open(names, m->cx, ".");
     for (size_t i = 0; i < sizeof API / sizeof API[0]; i++)
         c_name_take(names, ac_strf(e->region, "%s_%s", m->name, API[i]));
-    for (int32_t i = 0; i < m->n_inputs; i++)
+    for (int32_t i = 0; i < m->n_inputs; i++) {
         c_name_take(names, ac_strf(e->region, "%s_in%d", m->name, i));
+        if (m->input[i].rows)
+            c_name_take(names, ac_strf(e->region, "%s_in%d_row", m->name, i));
+    }
     for (int32_t i = 0; i < m->n_outputs; i++)
         c_name_take(names, ac_strf(e->region, "%s_out%d", m->name, i));
     for (int32_t i = 0; i < m->n_calls; i++)
@@ -161,155 +164,6 @@ static void print_consts(ac_emit *e, ac_cnames *names)
         else
             e_rodata(e, i, c_name_take(names, ac_strf(e->region, "%s_%s", m->name, hint)));
     }
-}
-
-/* Which memories calls touch. */
-typedef struct touches {
-    bool state, weights, fails;
-    bool *ram;      /* by index */
-    bool *in, *out; /* the caller's own */
-} touches;
-
-static touches no_touches(const ac_emit *e)
-{
-    const ac_module *m = e->m;
-    return (touches){.ram = AC_NEW_N(e->region, bool, m->n_ram + 1),
-                     .in = AC_NEW_N(e->region, bool, m->n_inputs + 1), .out = AC_NEW_N(e->region, bool, m->n_outputs + 1)};
-}
-
-static void add_touches(const ac_emit *e, touches *t, const ac_call *c)
-{
-    t->fails |= e->m->fn[c->fn]->fails;
-    for (int32_t a = 0; a < c->n_arg; a++) {
-        if (c->arg[a].space == AC_SPACE_ARENA)
-            t->ram[c->arg[a].index] = true;
-        t->state |= c->arg[a].space == AC_SPACE_STATE;
-        t->weights |= c->arg[a].space == AC_SPACE_CONST && e->weights != AC_WEIGHTS_RODATA;
-        if (c->arg[a].space == AC_SPACE_IN)
-            t->in[c->arg[a].index] = true;
-        if (c->arg[a].space == AC_SPACE_OUT)
-            t->out[c->arg[a].index] = true;
-    }
-}
-
-/* Names for the memories behind `m`; false when there are none. */
-static bool print_memories(ac_emit *e, const touches *t)
-{
-    const bool blob = t->weights && e->weights == AC_WEIGHTS_BLOB;
-    bool any = t->state || blob;
-    for (int32_t i = 0; i < e->m->n_ram; any |= t->ram[i++])
-        if (t->ram[i])
-            ac_putf(e->to, "    uint8_t *const %s = (uint8_t *)m->%s;\n", e_ram(e, i), e->m->ram[i].name);
-    if (t->state)
-        ac_put(e->to, "    uint8_t *const state = (uint8_t *)m->state;\n");
-    for (int32_t i = 0; i < e->m->n_inputs; any |= t->in[i++])
-        if (t->in[i])
-            ac_putf(e->to, "    const uint8_t *const in%d = (const uint8_t *)m->in[%d];\n", i, i);
-    for (int32_t i = 0; i < e->m->n_outputs; any |= t->out[i++])
-        if (t->out[i])
-            ac_putf(e->to, "    uint8_t *const out%d = (uint8_t *)m->out[%d];\n", i, i);
-    if (blob)
-        ac_put(e->to, "    const uint8_t *const weights = (const uint8_t *)m->weights;\n");
-    else if (t->weights)
-        ac_putf(e->to, "    const uint8_t *const weights = %s_blob;\n", e->m->name);
-    return any;
-}
-
-static void print_call(ac_emit *e, const ac_call *c)
-{
-    const ac_loop_fn *fn = e->m->fn[c->fn];
-    ac_putf(e->to, "%s%s(", fn->fails ? "status = " : "", e->fn[c->fn]);
-    int32_t n = 0;
-    ac_sink args;
-    ac_sink_open(&args, e->m->cx);
-    for (int32_t a = 0; a < c->n_arg && a < fn->buf.n; a++) {
-        const ac_buf *b = &fn->buf.item[a];
-        if (b->role == AC_BUF_LOCAL)
-            continue;
-        ac_putf(&args, "%s%s", n++ ? ", " : "", e_place(e, c->arg[a], b->dtype));
-    }
-    ac_put(&args, ");");
-    c_put_wrapped(e->to, ac_sink_text(&args), 8);
-    ac_putc(e->to, '\n');
-}
-
-/* Steps that are cut into parts: a function for each that does one part, and what hands the parts to the pool. */
-static void print_parts(ac_emit *e)
-{
-    const ac_module *m = e->m;
-    const char *p = m->name;
-    bool any = false;
-    for (int32_t i = 0; i < m->n_calls; i++) {
-        if (!m->call[i].low->parts)
-            continue;
-        any = true;
-        ac_putf(e->to, "/* %s */\nstatic void %s_part%d(const void *with, int32_t part)\n{\n", e_step_title(e, i), p, i);
-        touches t = no_touches(e);
-        add_touches(e, &t, &m->call[i]);
-        ac_putf(e->to, "    const %s_mem *const m = (const %s_mem *)with;\n", p, p);
-        print_memories(e, &t); /* a result at least */
-        ac_put(e->to, "    ");
-        print_call(e, &m->call[i]);
-        ac_put(e->to, "}\n\n");
-    }
-    if (any)
-        ac_putf(e->to,
-                "static void %s_parts(const %s_mem *m, arn_part_fn *f)\n{\n    int32_t part;\n"
-                "    if (m->pool) {\n        m->pool->run(m->pool, %s_THREADS, f, m);\n        return;\n    }\n"
-                "    for (part = 0; part < %s_THREADS; part++)\n        f(m, part);\n}\n\n",
-                p, p, e->file.upper, e->file.upper);
-}
-
-static void print_step(ac_emit *e, int32_t i)
-{
-    const ac_module *m = e->m;
-    const ac_call *c = &m->call[i];
-    const ac_loop_fn *fn = m->fn[c->fn];
-    ac_putf(e->to, "\n    /* %s: %s */\n", e_step_title(e, i), e_shapes(e, c, false));
-    for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++)
-        ac_putf(e->to, "    memset(%s + 0x%04llx, 0x%02x, 0x%llx);\n", e_ram(e, m->dead[i].range[k].ram),
-                (unsigned long long)m->dead[i].range[k].begin,
-                (unsigned)(0xa5 + 0x3b * i) & 0xff,
-                (unsigned long long)(m->dead[i].range[k].end - m->dead[i].range[k].begin));
-    ac_putf(e->to, "    %s_STEP_BEGIN(%d);\n    ", e->file.upper, i);
-    if (c->low->parts)
-        ac_putf(e->to, "%s_parts(m, %s_part%d);\n", m->name, m->name, i);
-    else
-        print_call(e, c);
-    ac_putf(e->to, "    %s_STEP_END(%d);\n", e->file.upper, i);
-    if (fn->fails)
-        ac_putf(e->to, "    if (status != %s_OK)\n        return status;\n", e->file.upper);
-}
-
-static void print_run(ac_emit *e)
-{
-    const ac_module *m = e->m;
-    const char *p = m->name;
-    touches t = no_touches(e);
-    bool uses_m = false;
-    for (int32_t i = 0; i < m->n_calls; i++) {
-        for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++)
-            t.ram[m->dead[i].range[k].ram] = true;
-        uses_m |= m->call[i].low->parts > 0;
-        if (!m->call[i].low->parts)
-            add_touches(e, &t, &m->call[i]);
-    }
-    if (m->host)
-        ac_putf(e->to, "static int %s_steps(const %s_mem *m, const struct arn_hook *hook)\n{\n", p, p);
-    else
-        ac_putf(e->to, "int %s_run(const %s_mem *m)\n{\n", p, p);
-    uses_m |= print_memories(e, &t);
-    if (t.fails)
-        ac_put(e->to, "    int status;\n");
-    if (!uses_m)
-        ac_put(e->to, "    (void)m;\n");
-    if (m->host && !m->n_calls)
-        ac_put(e->to, "    (void)hook;\n");
-    for (int32_t i = 0; i < m->n_calls; i++)
-        print_step(e, i);
-    ac_putf(e->to, "    return %s_OK;\n}\n\n", e->file.upper);
-    if (m->host)
-        ac_putf(e->to, "int %s_run(const %s_mem *m)\n{\n    return %s_steps(m, NULL);\n}\n\n", p, p, p);
 }
 
 int e_reset(ac_emit *e, ac_cnames *names)
@@ -463,7 +317,7 @@ int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_s
         ac_putf(to, "; options: %s", c_comment_text(r, m->options));
     ac_putf(to, "\n * Compile without -ffast-math. The API is in %s. */\n#include \"%s\"\n",
             c_comment_text(r, header_name), header_name);
-    if (m->state_bytes || (m->poison && m->dead))
+    if (m->state_bytes || (m->poison && m->dead) || (m->host && m->fed))
         ac_put(to, "\n#include <string.h>\n");
     ac_putc(to, '\n');
     if (m->host)
@@ -474,8 +328,8 @@ int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_s
     ac_put_n(to, functions.text, functions.n);
     AC_TRY(e_reset(&e, &names));
     AC_TRY(e_init(&e));
-    print_parts(&e);
-    print_run(&e);
+    e_parts(&e);
+    e_run(&e);
     print_const_outputs(&e);
     if (m->host)
         e_host_model(&e);

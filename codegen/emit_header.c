@@ -46,7 +46,13 @@ static void put_io_macros(const ac_module *m, ac_sink *to, const char *kind, int
                          ? ac_strf(m->cx->region, " in %s", m->ram[io->index].name)
                          : "";
     ac_region *r = m->cx->region;
-    if (io->space == AC_SPACE_IN || io->space == AC_SPACE_OUT)
+    if (io->rows)
+        ac_putf(to,
+                "/* %s %s, handed over by rows */\n#define %s_IN%d_ROWS %du\n#define %s_IN%d_ROW_BYTES %lldu\n"
+                "#define %s_IN%d_ROW_OFFSET 0x%04llxu /* where each of them is put */\n",
+                c_comment_text(r, t->name), ac_tensor_str(m->cx, t), U, i, io->rows, U, i, (long long)io->row_bytes, U,
+                i, (unsigned long long)io->row_at);
+    else if (io->space == AC_SPACE_IN || io->space == AC_SPACE_OUT)
         ac_putf(to, "/* %s[%d]: %s %s, in the caller's memory, aligned for its type */\n",
                 io->space == AC_SPACE_IN ? "in" : "out", i, c_comment_text(r, t->name), ac_tensor_str(m->cx, t));
     else if (io->space != AC_SPACE_CONST)
@@ -72,6 +78,11 @@ static void put_accessor(const ac_module *m, ac_sink *to, const char *kind, int3
         ac_putf(to, "const %s *%s_%s%d(const %s_mem *m);\n", type, p, kind, i, p);
         return;
     }
+    if (io->rows)
+        ac_putf(to,
+                "static inline %s *%s_in%d_row(const %s_mem *m)\n"
+                "{\n    return (%s *)(void *)((uint8_t *)m->%s + %s_IN%d_ROW_OFFSET);\n}\n",
+                type, p, i, p, type, m->ram[io->index].name, U, i);
     if (io->space == AC_SPACE_IN || io->space == AC_SPACE_OUT)
         return; /* the caller has it already */
     ac_putf(to,
@@ -115,6 +126,21 @@ static void put_host_api(const ac_module *m, ac_sink *to)
             "int %s_get_dl(%s_ctx *ctx, size_t output, DLManagedTensorVersioned **tensor);\n"
             "void %s_close(%s_ctx *ctx);\n",
             p, p, p, p, p, p, p, p, p);
+}
+
+/* An input handed over by rows: one call for each of them, or one that asks for them. */
+static void put_row_api(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name, *U = e_upper(m);
+    const int32_t i = m->fed_input;
+    ac_putf(to,
+            "/* Write row `row` of input %d to %s_in%d_row(m), then call this: row 0, row 1 ... row %s_IN%d_ROWS - 1. "
+            "After the\n"
+            " * last one the outputs are there. No heap, no globals written, bounded loops. */\n"
+            "int %s_run_row(const %s_mem *m, uint32_t row);\n"
+            "/* The same for all rows: fill writes row `row`, %s_IN%d_ROW_BYTES, to `to`. */\n"
+            "int %s_run(const %s_mem *m, void (*fill)(void *user, uint32_t row, %s *to), void *user);\n",
+            i, p, i, U, i, p, p, U, i, p, p, ac_dtype_c(m->input[i].tensor->dtype));
 }
 
 /* Blanks behind a name and a semicolon up to a column. */
@@ -249,10 +275,13 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
         put_accessor(m, to, "out", i, &m->output[i], false);
     ac_putf(to,
             "\nenum { %s_OK = 0, %s_EALIGN = 1, %s_EDIM = 2, %s_EWEIGHTS = 3, %s_EINDEX = 4 };\n"
-            "int %s_init(const %s_mem *m); /* checks alignment%s%s */\n"
-            "int %s_run(const %s_mem *m);  /* no heap, no globals written, bounded loops */\n",
+            "int %s_init(const %s_mem *m); /* checks alignment%s%s */\n",
             U, U, U, U, U, p, p, blob ? " and the blob's magic" : "",
-            m->state_bytes ? ", sets state to its first value" : "", p, p);
+            m->state_bytes ? ", sets state to its first value" : "");
+    if (!m->fed)
+        ac_putf(to, "int %s_run(const %s_mem *m);  /* no heap, no globals written, bounded loops */\n", p, p);
+    else
+        put_row_api(m, to);
     if (m->state_bytes)
         ac_putf(to, "void %s_reset(const %s_mem *m); /* state as after init */\n", p, p);
     if (m->host)

@@ -6,7 +6,8 @@
 #include <inttypes.h>
 
 _Static_assert((int)ARN_F32 == (int)AC_F32 && (int)ARN_BF16 == (int)AC_BF16 && (int)ARN_F64 == (int)AC_F64 &&
-                   (int)ARN_I64 == (int)AC_I64 && (int)ARN_U8 == (int)AC_U8 && (int)ARN_BOOL == (int)AC_BOOL && (int)ARN_F4E2M1 == (int)AC_F4E2M1,
+                   (int)ARN_I64 == (int)AC_I64 && (int)ARN_U8 == (int)AC_U8 && (int)ARN_BOOL == (int)AC_BOOL &&
+                   (int)ARN_F4E2M1 == (int)AC_F4E2M1,
                "the runtime counts types as dtype.def does");
 
 void e_host_types(ac_emit *e)
@@ -134,8 +135,19 @@ void e_host_model(ac_emit *e)
     const char *p = m->name;
     bool blob = e->weights != AC_WEIGHTS_RODATA;
     put_entry(e, "init", "const struct arn_mem *a", ac_strf(e->region, "return %s_init(&m);", p));
-    put_entry(e, "run", "const struct arn_mem *a, const struct arn_hook *hook",
-              ac_strf(e->region, "return %s_steps(&m, hook);", p));
+    const char *run = ac_strf(e->region, "return %s_steps(&m, hook);", p);
+    if (m->fed) {
+        const char *U = e->file.upper;
+        const int32_t i = m->fed_input;
+        run = ac_strf(e->region,
+                      "uint32_t row;\n    int status = %s_OK;\n"
+                      "    for (row = 0; row < %s_IN%d_ROWS && status == %s_OK; row++) {\n"
+                      "        memcpy(%s_in%d_row(&m), (const uint8_t *)a->in[%d] + (size_t)row * %s_IN%d_ROW_BYTES, "
+                      "%s_IN%d_ROW_BYTES);\n"
+                      "        status = %s_steps(&m, hook, row);\n    }\n    return status;",
+                      U, U, i, U, p, i, i, U, i, U, i, p);
+    }
+    put_entry(e, "run", "const struct arn_mem *a, const struct arn_hook *hook", run);
     if (m->state_bytes)
         put_entry(e, "reset", "const struct arn_mem *a",
                   ac_strf(e->region, "%s_reset(&m);\n    return %s_OK;", p, e->file.upper));

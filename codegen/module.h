@@ -22,7 +22,7 @@ typedef enum ac_space {
 typedef struct ac_bound_arg {
     ac_space space;
     ac_bytes offset;          /* bytes from the memory's base; CONST: index in ac_module.konst */
-    int32_t index;            /* IN, OUT: which one; ARENA: index in ac_module.ram */
+    int32_t index;            /* IN, OUT: which one; ARENA, and with rows: index in ac_module.ram */
     bool shares;              /* overlaps another argument of the same call: no restrict, no noalias */
 } ac_bound_arg;
 
@@ -41,6 +41,8 @@ typedef struct ac_io {        /* a graph input or output, or a state tensor */
     ac_bytes offset, bytes;
     int32_t index;            /* ARENA: index in ac_module.ram */
     bool clobbered;           /* inputs: bytes are reused before run returns */
+    int32_t rows;             /* above 0: an input handed over by rows; each of row_bytes, at ram[index] + row_at, before its call */
+    ac_bytes row_bytes, row_at;
 } ac_io;
 
 /* One memory that tensors lie in, and one pointer of the API. Those who hold all of them in one block (hosts) find it at
@@ -70,6 +72,8 @@ typedef struct ac_module {
     int32_t n_konst;
     ac_io *input, *output, *state;
     int32_t n_inputs, n_outputs, n_states;
+    const ac_io *fed;         /* the input that is handed over by rows; NULL: none */
+    int32_t fed_call, fed_input; /* the call made once for each of its rows; its index */
     ac_module_ram *ram;       /* at least 1, "arena" without --mem */
     int32_t n_ram;
     ac_bytes arena_bytes, arena_align, state_bytes; /* arena: all of ram in one block */

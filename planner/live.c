@@ -51,6 +51,15 @@ static void open_list(live *v, ac_region *tmp)
     v->list = AC_NEW_N(tmp, ac_tensor *, most);
 }
 
+/* Handed over by rows: only a window of it is in the arena, as scratch of the step that takes them. */
+static bool is_fed(const live *v, const ac_tensor *t)
+{
+    for (int32_t s = 0; s < v->n_steps; s++)
+        if (v->step[s]->fed == t)
+            return true;
+    return false;
+}
+
 /* First and last step of every tensor, and of every root over all its views. */
 static void lives(live *v)
 {
@@ -65,6 +74,8 @@ static void lives(live *v)
             touch(v, n->out[i], s);
     }
     for (int32_t i = 0; i < g->input.n; i++) {
+        if (is_fed(v, g->input.item[i]))
+            continue;
         touch(v, g->input.item[i], 0);
         if (v->opt.whole || v->opt.preserve_input || v->opt.preserve_all || v->opt.caller_io)
             touch(v, g->input.item[i], end);
@@ -196,7 +207,7 @@ static void items(live *v)
             it->name = of ? ac_internf(v->cx, "rows of %s", of->name) : ac_internf(v->cx, "scratch%d.%d", s, a);
             it->size = low->arg.item[a].bytes;
             it->align = low->fn->buf.item[a].align > v->opt.align ? low->fn->buf.item[a].align : v->opt.align;
-            it->life = (ac_life){s, s + 1};
+            it->life = (ac_life){low->fed && a == low->fed_arg ? 0 : s, s + 1}; /* the first row comes before step 0 */
             it->fixed = -1;
             it->mem = home;
             it->mems = homes;
@@ -254,13 +265,16 @@ static void io_memories(live *v)
     for (int32_t k = 0; k < n_io; k++) {
         const bool in = k < g->input.n;
         const ac_tensor *t = in ? g->input.item[k] : g->output.item[k - g->input.n];
-        ac_item *it = &p->item[v->out->item_of[t->id]];
+        const int32_t at = v->out->item_of[t->id];
         const int32_t index = in ? k : k - g->input.n;
         mem[n + k] = (ac_memory){.name = ac_internf(v->cx, in ? "in%d" : "out%d", index),
                                  .capacity = -1,
                                  .align = 1,
                                  .use = in ? AC_MEM_IN : AC_MEM_OUT,
                                  .index = index};
+        if (at < 0)
+            continue;
+        ac_item *it = &p->item[at];
         it->mem = n + k;
         it->align = ac_dtype_size(t->dtype, 1);
     }

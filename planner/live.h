@@ -10,6 +10,7 @@
  *     z          merged into y      the result of relu may be written over its operand, which dies there
  *     out        [2, 3)
  *
+ * An input that a step takes row by row (ac_lowered.fed) has no item; its window is scratch that lives from step 0 on.
  * A view extends its root's life; an in-place result shares its operand's item. Memory: the context's region. */
 #ifndef AC_PLANNER_LIVE_H
 #define AC_PLANNER_LIVE_H

@@ -154,7 +154,7 @@ void ac_overlap_rules(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, in
     for (ac_step s = 0; s < n_steps && !opt.preserve_all && !opt.whole; s++)
         for (int32_t o = 0; o < step[s]->arg.n; o++) {
             const int32_t b = item_of(&v, step[s], o);
-            bool first = b >= 0 && !step[s]->parts && step[s]->fn->buf.item[o].role == AC_BUF_OUT;
+            bool first = b >= 0 && !step[s]->parts && !step[s]->rows && step[s]->fn->buf.item[o].role == AC_BUF_OUT;
             for (int32_t k = 0; k < o && first; k++)
                 first = item_of(&v, step[s], k) != b;
             if (first && ac_item_in_ram(p, &p->item[b]) && p->item[b].life.begin == s && p->item[b].kind != AC_ITEM_INPUT)

@@ -105,7 +105,7 @@ static ac_bytes of_group(ac_stripe_search *q, const ac_stripe_group *x, ac_regio
         if (!inner)
             sum += up(q, ac_tensor_bytes(t));
     }
-    for (int32_t i = 0; i < x->n_in && q->overlap; i++) {
+    for (int32_t i = 0; i < x->n_in && q->overlap && x->s.fed < 0; i++) {
         const ac_tensor *a = x->in[i];
         if (!is_free(q, a) || a->output || (a->input && q->keep_inputs) || l->last[a->id] >= x->end)
             continue;

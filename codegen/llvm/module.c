@@ -410,6 +410,10 @@ void l_close(l_module *M)
 int l_build(l_module *M)
 {
     const ac_module *m = M->m;
+    if (m->fed) {
+        ac_error(M->cx, (ac_place){0}, E0502, "an input can be handed over by rows only in C");
+        return ac_help(M->cx, "use --backend c or --emit c,h, or leave --io rows out");
+    }
     AC_TRY(make_constants(M));
     M->fn = AC_NEW_N(M->region, LLVMValueRef, m->n_fn + 1);
     for (int32_t i = 0; i < m->n_fn; i++) {

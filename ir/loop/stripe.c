@@ -245,12 +245,6 @@ static ac_x ready(composer *c, int32_t number)
     return asked ? lb_and(b, ok, asked) : ok;
 }
 
-/* Does t's window ever drop rows from its front? */
-static bool slides(const ac_stripe *s, const ac_stripe_tensor *t)
-{
-    return t->kind == AC_STRIPE_WINDOW && !t->high && (t->mate >= 0 || t->rows < s->unit[t->unit].limit);
-}
-
 /* A counter: zero, or fed what it was after the last row. */
 static ac_x counter_var(composer *c, const char *name, int32_t *place)
 {
@@ -328,7 +322,7 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
     for (int32_t u = 0; u < s->n_units; u++)
         c->next[u] = counter_var(c, "next", &place);
     for (int32_t t = 0; t < s->n_tensors; t++)
-        if (s->tensor[t].home == t && slides(s, &s->tensor[t]))
+        if (ac_stripe_slides(s, t))
             c->first[t] = counter_var(c, "first", &place);
     const int32_t lowest = s->fed >= 0 ? 1 : 0;
     if (s->fed >= 0)

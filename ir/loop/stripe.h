@@ -93,6 +93,7 @@ bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp);
 int64_t *ac_stripe_live(const ac_stripe *s, const int32_t *unit, ac_region *region);
 /* Room for the windows of a and b together, given that table. */
 int64_t ac_stripe_room(const ac_stripe *s, const int32_t *unit, const int64_t *live, int32_t a, int32_t b);
-int32_t ac_stripe_counters(const ac_stripe *s); /* elements of state_buf */
+bool ac_stripe_slides(const ac_stripe *s, int32_t tensor); /* does its window ever drop rows from its front? */
+int32_t ac_stripe_counters(const ac_stripe *s);            /* elements of state_buf */
 
 #endif

@@ -105,7 +105,16 @@ int64_t ac_stripe_room(const ac_stripe *s, const int32_t *unit, const int64_t *l
     return most;
 }
 
+bool ac_stripe_slides(const ac_stripe *s, int32_t t)
+{
+    const ac_stripe_tensor *x = &s->tensor[t];
+    return is_window(s, t) && !x->high && (x->mate >= 0 || x->rows < s->unit[x->unit].limit);
+}
+
 int32_t ac_stripe_counters(const ac_stripe *s)
 {
-    return s->n_units + s->n_tensors;
+    int32_t n = s->n_units;
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        n += ac_stripe_slides(s, t);
+    return n;
 }

@@ -163,14 +163,15 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
          .name = "pick",
          .n_arg = 3,
          .arg = BIND({.space = AC_SPACE_STATE, .offset = 0, .shares = false}, {.space = AC_SPACE_ARENA, .offset = AT_I, .shares = false}, {.space = AC_SPACE_ARENA, .offset = AT_OUT, .shares = false})}};
-    static const ac_io input[] = {{NULL, AC_SPACE_ARENA, AT_X, K * 4, 0, true}, {NULL, AC_SPACE_ARENA, AT_I, 4, 0, false}};
+    static const ac_io input[] = {{.space = AC_SPACE_ARENA, .offset = AT_X, .bytes = K * 4, .clobbered = true},
+                                  {.space = AC_SPACE_ARENA, .offset = AT_I, .bytes = 4}};
     ac_io *in = ac_copy(r, input, sizeof input), *output = AC_NEW_N(r, ac_io, 2), *state = AC_NEW(r, ac_io);
     in[0].tensor = x;
     in[1].tensor = i;
-    output[0] = (ac_io){out, AC_SPACE_ARENA, AT_OUT, 4, 0, false};
+    output[0] = (ac_io){.tensor = out, .space = AC_SPACE_ARENA, .offset = AT_OUT, .bytes = 4};
     ac_tensor *constant = tensor("fixed", AC_F32, J);
-    output[1] = (ac_io){constant, AC_SPACE_CONST, 1, J * 4, 0, false};
-    *state = (ac_io){s, AC_SPACE_STATE, 0, J * 4, 0, false};
+    output[1] = (ac_io){.tensor = constant, .space = AC_SPACE_CONST, .offset = 1, .bytes = J * 4};
+    *state = (ac_io){.tensor = s, .space = AC_SPACE_STATE, .bytes = J * 4};
     *m = (ac_module){.cx = &cx,
                      .name = name,
                      .source = "small.tflite",
