@@ -14,6 +14,17 @@ target_include_directories(library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL
 target_link_libraries(library INTERFACE m ${CMAKE_DL_LIBS})
 install(TARGETS library EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES arenac.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# The planner alone, behind planner/arenac_planner.h: no graph, no code generation.
+add_library(planner STATIC $<TARGET_OBJECTS:ac_base> $<TARGET_OBJECTS:ac_planner>)
+set_target_properties(planner PROPERTIES OUTPUT_NAME arenac-planner LINKER_LANGUAGE C)
+target_include_directories(planner INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/planner>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+install(TARGETS planner EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES planner/arenac_planner.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES planner/example/pack.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac/examples)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/arenac-planner.pc.in ${CMAKE_BINARY_DIR}/arenac-planner.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/arenac-planner.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 set(rt_headers runtime/arn_rt.h runtime/arn_host.h runtime/arn_pool.h runtime/arn_dlpack.h runtime/arn_model.def)
 install(FILES ${rt_headers} runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
 install(FILES ${rt_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

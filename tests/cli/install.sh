@@ -44,8 +44,32 @@ X
 cmake -S "$tmp/user" -B "$tmp/user/build" -DCMAKE_PREFIX_PATH="$p" >/dev/null
 cmake --build "$tmp/user/build" >/dev/null
 "$tmp/user/build/user" "$src/models/digits_int8.tflite" | grep -q 'RAM  arena'
+# The planner library and its example, through CMake and through pkg-config.
+mkdir "$tmp/pack"
+cat >"$tmp/pack/CMakeLists.txt" <<'X'
+cmake_minimum_required(VERSION 3.16)
+project(pack C)
+find_package(arenac REQUIRED)
+add_executable(pack ${EXAMPLE})
+target_link_libraries(pack arenac::planner)
+X
+cmake -S "$tmp/pack" -B "$tmp/pack/build" -DCMAKE_PREFIX_PATH="$p" -DEXAMPLE="$p/share/arenac/examples/pack.c" >/dev/null
+cmake --build "$tmp/pack/build" >/dev/null
+pack=$tmp/pack/build/pack
+"$pack" 2>/dev/null >"$tmp/pipeline.txt"
+grep -q '^frame,0,2,65536,1,0$' "$tmp/pipeline.txt" && grep -q '^luma,.*,0,[0-9]*$' "$tmp/pipeline.txt"
+printf 'id,lower,upper,size\na,0,2,64\nb,1,4,32\nc,2,4,64\n' >"$tmp/p.csv"
+"$pack" "$tmp/p.csv" 2>"$tmp/note" >"$tmp/plan.csv"
+grep -q '^96 bytes, optimal' "$tmp/note"
+"$p/bin/arenac" verify "$tmp/plan.csv" | grep -q safe
+status=0
+"$pack" "$tmp/p.csv" 95 >/dev/null 2>&1 || status=$?
+[ $status -eq 4 ]
 lib=$(dirname "$(find "$p" -name libarenac.a)")
 if command -v pkg-config >/dev/null; then
     # shellcheck disable=SC2046
-    (export PKG_CONFIG_PATH="$lib/pkgconfig"; pkg-config --exists arenac && pkg-config --libs arenac | grep -q larenac)
+    (export PKG_CONFIG_PATH="$lib/pkgconfig"; pkg-config --exists arenac && pkg-config --libs arenac | grep -q larenac
+        # the prefix of a .pc file is that of the configuration: point it here
+        ${CC:-cc} -std=c99 -Wall -Wextra -pedantic "$p/share/arenac/examples/pack.c" -I"$p/include" -L"$lib" \
+            $(pkg-config --libs-only-l arenac-planner) -o "$tmp/by_pc" && "$tmp/by_pc" "$tmp/p.csv" >/dev/null 2>&1)
 fi
