@@ -10,20 +10,12 @@
 #define AC_TESTS_LOOP_CASES_H
 #include "codegen/targets.h"
 #include "ir/loop/loop.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *now = "";
-#define CHECK(x)                                                                                                       \
-    do {                                                                                                               \
-        if (!(x)) {                                                                                                    \
-            fprintf(stderr, "%s:%d: %s: CHECK(%s)\n", __FILE__, __LINE__, now, #x);                                    \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 enum { N = 64, MAX_CASES = 4000 };
 
@@ -62,9 +54,9 @@ static void open_case(void)
 
 static void close_case(const char *what, fill f0, fill f1, fill f2, fill f3)
 {
-    CHECK(n_cases < MAX_CASES);
+    MUST(n_cases < MAX_CASES);
     cases[n_cases++] = (test_case){what, lb_close(&b), {f0, f1, f2, f3, OUTPUT}};
-    CHECK(ac_loop_verify(&cx, cases[n_cases - 1].fn) == AC_OK);
+    MUST(ac_loop_verify(&cx, cases[n_cases - 1].fn) == AC_OK);
 }
 
 static int32_t buf(const char *name, ac_dtype d, ac_role role)

@@ -2,21 +2,13 @@
  * TFLite's formulas: random shapes, strides, pads, dilations, groups and number systems, on a plain target and two
  * vector targets, all through the evaluator. Integers must be equal, floats within 1e-4 of the sum of magnitudes. */
 #include "ir/ops/lower.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *now = "";
-#define CHECK(x)                                                                                                       \
-    do {                                                                                                               \
-        if (!(x)) {                                                                                                    \
-            fprintf(stderr, "%s:%d: %s: CHECK(%s)\n", __FILE__, __LINE__, now, #x);                                    \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 static const ac_target targets[] = {
     {.name = "plain", .align = 16, .features = ""},
@@ -143,7 +135,7 @@ static void put(ac_dtype d, void *data, int64_t i, double v)
         ((int64_t *)data)[i] = (int64_t)v;
         break;
     default:
-        CHECK(false && "type");
+        MUST(false && "type");
     }
 }
 
@@ -189,7 +181,7 @@ static void run(const ac_node *n, const ac_target *t, const tensor *in, int32_t 
     ac_lowered *w = ac_lower_node(&cx, cx.region, n, t, 0, false);
     if (!w || ac_lower_parts(&cx, cx.region, w, 1 + turn++ % 3, 0) != AC_OK) {
         ac_diags_print(&cx.diags, stderr, false);
-        CHECK(false && "lower");
+        MUST(false && "lower");
     }
     void **data = AC_NEW_N(cx.region, void *, w->arg.n + 1), *result = NULL;
     for (int32_t i = 0; i < w->arg.n; i++) {
@@ -199,7 +191,7 @@ static void run(const ac_node *n, const ac_target *t, const tensor *in, int32_t 
                 const void *r;
                 void *w;
             } p = {ac_const_data(&cx, a->konst)};
-            CHECK(p.r);
+            MUST(p.r);
             data[i] = p.w;
         } else if (a->kind == AC_ARG_SCRATCH) {
             data[i] = ac_alloc(cx.region, (size_t)a->bytes + 64);
@@ -212,16 +204,16 @@ static void run(const ac_node *n, const ac_target *t, const tensor *in, int32_t 
             for (int32_t k = 0; k < n_in; k++)
                 if (in[k].t == a->tensor)
                     data[i] = dense_data(&in[k]);
-            CHECK(data[i]);
+            MUST(data[i]);
         }
     }
     int status = 0;
     for (part = w->parts ? w->parts - 1 : 0; part >= 0; part--)
         if (ac_eval(&cx, w->fn, data, w->arg.n, &status) != AC_OK) {
             ac_diags_print(&cx.diags, stderr, false);
-            CHECK(false && "eval");
+            MUST(false && "eval");
         }
-    CHECK(result && status == 0);
+    MUST(result && status == 0);
     for (int64_t i = 0; i < ac_tensor_count(n->out[0]); i++)
         out[i] = ac_dtype_get_num(n->out[0]->dtype, result, i);
 }
@@ -237,7 +229,7 @@ static void compare(const ac_node *n, const tensor *in, int32_t n_in, const doub
             if (!(fabs(got[i] - want[i]) <= allowed)) {
                 fprintf(stderr, "%s: target %s: element %lld is %.9g, expected %.9g\n", now, targets[t].name,
                         (long long)i, got[i], want[i]);
-                CHECK(false && "equal");
+                MUST(false && "equal");
             }
         }
     }
@@ -624,7 +616,7 @@ static void random_pool(ac_op op, ac_dtype d)
                         const double v = x.v[((b * f.ih + iy) * f.iw + ix) * f.ic + c];
                         best = fmax(best, v), sum += v, squares += v * v, taps++;
                     }
-                    CHECK(taps > 0);
+                    MUST(taps > 0);
                     double v = op == AC_OP_MAX_POOL_2D  ? best
                                : op == AC_OP_L2_POOL_2D ? sqrt(squares / (double)taps)
                                                         : sum / (double)taps;
@@ -647,8 +639,8 @@ static void refused(void)
     ac_tensor *y = ac_tensor_new(g, "y", AC_I8, 4, (int64_t[]){1, 4, 4, 3});
     ac_node *n = ac_node_new(g, AC_OP_CONV_2D, "no_scale", (ac_tensor *[]){x.t, w.t}, 2, &y, 1);
     now = "int8 without a scale";
-    CHECK(!ac_lower_node(&cx, cx.region, n, &targets[0], 0, false));
-    CHECK(cx.diags.errors == 1 && strstr(cx.diags.first->text, "not quantised"));
+    MUST(!ac_lower_node(&cx, cx.region, n, &targets[0], 0, false));
+    MUST(cx.diags.errors == 1 && strstr(cx.diags.first->text, "not quantised"));
 }
 
 static void once(uint64_t seed, int what)

@@ -6,17 +6,9 @@
 #include "codegen/targets.h"
 #include "runtime/arn_rt.h"
 #include "tests/unit/cc.h"
+#include "tests/unit/check.h"
 
 #include <dlfcn.h>
-
-static const char *now = "";
-#define CHECK(x)                                                                                                       \
-    do {                                                                                                               \
-        if (!(x)) {                                                                                                    \
-            fprintf(stderr, "%s:%d: %s: CHECK(%s)\n", __FILE__, __LINE__, now, #x);                                    \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 #define PLAIN_FLAGS                                                                                                    \
     "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wstrict-prototypes "           \
@@ -214,12 +206,12 @@ static void write_module(const char *dir, ac_module *m)
     ac_sink_open(&h, &cx);
     ac_sink_open(&blob, &cx);
     const char *header = ac_strf(cx.region, "%s.h", m->name), *bin = ac_strf(cx.region, "%s.bin", m->name);
-    CHECK(ac_emit_c(m, header, bin, &c) == AC_OK);
-    CHECK(ac_emit_header(m, &h) == AC_OK);
-    CHECK(ac_emit_blob(m, &blob) == AC_OK);
-    CHECK(cc_write(dir, ac_strf(cx.region, "%s.c", m->name), c.text, c.n) == 0);
-    CHECK(cc_write(dir, header, h.text, h.n) == 0);
-    CHECK(cc_write(dir, bin, blob.text, blob.n) == 0);
+    MUST(ac_emit_c(m, header, bin, &c) == AC_OK);
+    MUST(ac_emit_header(m, &h) == AC_OK);
+    MUST(ac_emit_blob(m, &blob) == AC_OK);
+    MUST(cc_write(dir, ac_strf(cx.region, "%s.c", m->name), c.text, c.n) == 0);
+    MUST(cc_write(dir, header, h.text, h.n) == 0);
+    MUST(cc_write(dir, bin, blob.text, blob.n) == 0);
 }
 
 /* The use of the API that docs/generated-c.md shows, for model P; a blob is read into memory first. */
@@ -272,7 +264,7 @@ static const char *run_main(const char *dir, const char *blob)
     char *said = cc_read(dir, "main.log");
     if (rc)
         fprintf(stderr, "main: %d %s\n", rc, said);
-    CHECK(rc == 0);
+    MUST(rc == 0);
     const char *kept = ac_strdup(cx.region, said);
     free(said);
     return kept;
@@ -280,7 +272,7 @@ static const char *run_main(const char *dir, const char *blob)
 
 static void test_program(const char *dir, ac_weights weights, const char **expect)
 {
-    CHECK(cc_write(dir, "main.c", MAIN, sizeof MAIN - 1) == 0);
+    MUST(cc_write(dir, "main.c", MAIN, sizeof MAIN - 1) == 0);
     for (int poison = 0; poison < 2; poison++) {
         write_module(dir, module_of("aa", weights, false, poison));
         write_module(dir, module_of("bb", weights, false, poison));
@@ -290,13 +282,13 @@ static void test_program(const char *dir, ac_weights weights, const char **expec
             now = compilers[i];
             const char *as =
                 ac_strf(cx.region, "%s -Wa,-I%s", weights == AC_WEIGHTS_ASM ? "-std=gnu99" : PLAIN_FLAGS, dir);
-            CHECK(cc_compile(dir, compilers[i], ac_strf(cx.region, "%s -O0 -c", as), "aa.c", "aa.o") == 0);
-            CHECK(cc_compile(dir, compilers[i], ac_strf(cx.region, "%s -O2 -c", as), "bb.c", "bb.o") == 0);
-            CHECK(cc_compile(dir, compilers[i], "-std=c11", "main.c aa.o bb.o", "main") == 0);
+            MUST(cc_compile(dir, compilers[i], ac_strf(cx.region, "%s -O0 -c", as), "aa.c", "aa.o") == 0);
+            MUST(cc_compile(dir, compilers[i], ac_strf(cx.region, "%s -O2 -c", as), "bb.c", "bb.o") == 0);
+            MUST(cc_compile(dir, compilers[i], "-std=c11", "main.c aa.o bb.o", "main") == 0);
             const char *said = run_main(dir, weights == AC_WEIGHTS_BLOB ? ac_strf(cx.region, "%s/aa.bin", dir) : NULL);
             if (!*expect)
                 *expect = said;
-            CHECK(!strcmp(said, *expect)); /* the same bits from every form, compiler and poison */
+            MUST(!strcmp(said, *expect)); /* the same bits from every form, compiler and poison */
         }
     }
 }
@@ -311,9 +303,9 @@ static void check_symbols(const char *dir)
         char *name = strrchr(row, ' ') + 1, kind = name[-2];
         now = row;
         if (kind == 'U')
-            CHECK(!strcmp(name, "memcpy") || !strcmp(name, "memset") || !strcmp(name, "memmove"));
+            MUST(!strcmp(name, "memcpy") || !strcmp(name, "memset") || !strcmp(name, "memmove"));
         else if (kind >= 'A' && kind <= 'Z')
-            CHECK(!strncmp(name, "aa_", 3));
+            MUST(!strncmp(name, "aa_", 3));
     }
     free(said);
 }
@@ -324,14 +316,14 @@ static void test_header_in_cpp(const char *dir)
         return;
     static const char CPP[] =
         "#include \"aa.h\"\nconst float *f(const aa_mem *m) { return aa_in0(m) ? aa_out0(m) : 0; }\n";
-    CHECK(cc_write(dir, "h.cc", CPP, sizeof CPP - 1) == 0);
-    CHECK(cc_compile(dir, "c++", "-Wall -Wextra -Wpedantic -std=c++11 -c", "h.cc", "h.o") == 0);
+    MUST(cc_write(dir, "h.cc", CPP, sizeof CPP - 1) == 0);
+    MUST(cc_compile(dir, "c++", "-Wall -Wextra -Wpedantic -std=c++11 -c", "h.cc", "h.o") == 0);
 }
 
 static int steps_seen;
 static void count_step(void *user, int32_t step)
 {
-    CHECK(user == &steps_seen && step == steps_seen % 5);
+    MUST(user == &steps_seen && step == steps_seen % 5);
     steps_seen++;
 }
 
@@ -339,17 +331,17 @@ static void test_host(const char *dir, ac_weights weights)
 {
     now = "host build";
     write_module(dir, module_of("hh", weights, true, false));
-    CHECK(cc_compile(dir, cc_name(), PLAIN_FLAGS " -O1 -fPIC -shared", "hh.c", "hh.so") == 0);
+    MUST(cc_compile(dir, cc_name(), PLAIN_FLAGS " -O1 -fPIC -shared", "hh.c", "hh.so") == 0);
     void *so = dlopen(ac_strf(cx.region, "%s/hh.so", dir), RTLD_NOW);
-    CHECK(so);
+    MUST(so);
     const struct arn_model *m = dlsym(so, "hh_model");
-    CHECK(m && m->abi == ARN_ABI && m->n_inputs == 2 && m->n_outputs == 2 && m->n_steps == 5 &&
+    MUST(m && m->abi == ARN_ABI && m->n_inputs == 2 && m->n_outputs == 2 && m->n_steps == 5 &&
           m->state_bytes == J * 4);
-    CHECK(arn_find_input(m, "index?\?/") == 1 && arn_find_output(m, "Identity \"out\"") == 0 &&
+    MUST(arn_find_input(m, "index?\?/") == 1 && arn_find_output(m, "Identity \"out\"") == 0 &&
           arn_find_input(m, "y") < 0);
-    CHECK(m->input[1].n_quant == 1 && m->input[1].zero[0] == -128 && m->input[0].dim[1] == K &&
+    MUST(m->input[1].n_quant == 1 && m->input[1].zero[0] == -128 && m->input[0].dim[1] == K &&
           m->input[0].dtype == ARN_F32);
-    CHECK(arn_find_step(m, "fc/MatMul") == 2 && m->step[2].macs == J * K && !strcmp(m->step[2].fused, "ADD"));
+    MUST(arn_find_step(m, "fc/MatMul") == 2 && m->step[2].macs == J * K && !strcmp(m->step[2].fused, "ADD"));
     static _Alignas(64) uint8_t block[ARENA + 2 * ARN_GUARD_BYTES], state[J * 4], blob[8192];
     char *bytes = cc_read(dir, "hh.bin");
     memcpy(blob, bytes, m->weights_bytes ? m->weights_bytes : 1);
@@ -358,18 +350,18 @@ static void test_host(const char *dir, ac_weights weights)
     const struct arn_mem mem = {.arena = arena, .weights = blob, .state = state};
     const struct arn_hook hook = {count_step, NULL, &steps_seen};
     steps_seen = 0;
-    CHECK(m->init(&mem) == 0 && !memcmp(state, first_state, sizeof state));
+    MUST(m->init(&mem) == 0 && !memcmp(state, first_state, sizeof state));
     memset(arena, 0, ARENA);
-    CHECK(m->run(&mem, &hook) == 0 && steps_seen == 5 && m->run(&mem, NULL) == 0);
-    CHECK(*(const float *)arn_tensor_at(&m->output[0], &mem) == 1.0f);
-    CHECK(((const float *)arn_tensor_at(&m->output[1], &mem))[1] == 0.5f);
-    CHECK(arn_guard_check(block, m->arena_bytes) == 0);
+    MUST(m->run(&mem, &hook) == 0 && steps_seen == 5 && m->run(&mem, NULL) == 0);
+    MUST(*(const float *)arn_tensor_at(&m->output[0], &mem) == 1.0f);
+    MUST(((const float *)arn_tensor_at(&m->output[1], &mem))[1] == 0.5f);
+    MUST(arn_guard_check(block, m->arena_bytes) == 0);
     arena[-3] ^= 1;
-    CHECK(arn_guard_check(block, m->arena_bytes) == -3);
+    MUST(arn_guard_check(block, m->arena_bytes) == -3);
     arena[-3] ^= 1;
     arena[ARENA] ^= 1;
-    CHECK(arn_guard_check(block, m->arena_bytes) == 1);
-    CHECK(m->reset(&mem) == 0 && !memcmp(state, first_state, sizeof state));
+    MUST(arn_guard_check(block, m->arena_bytes) == 1);
+    MUST(m->reset(&mem) == 0 && !memcmp(state, first_state, sizeof state));
     dlclose(so);
 }
 
@@ -377,26 +369,26 @@ static void test_text(void)
 {
     now = "text";
     ac_module *m = module_of("aa", AC_WEIGHTS_AUTO, false, false);
-    CHECK(ac_module_weights(m) == AC_WEIGHTS_RODATA);
-    CHECK(m->n_fn == 5); /* in place and not: two functions */
+    MUST(ac_module_weights(m) == AC_WEIGHTS_RODATA);
+    MUST(m->n_fn == 5); /* in place and not: two functions */
     ac_sink a, again;
     ac_sink_open(&a, &cx);
     ac_sink_open(&again, &cx);
-    CHECK(ac_emit_c(m, "aa.h", "aa.bin", &a) == AC_OK && ac_emit_c(m, "aa.h", "aa.bin", &again) == AC_OK);
-    CHECK(a.n == again.n && !memcmp(a.text, again.text, a.n));
+    MUST(ac_emit_c(m, "aa.h", "aa.bin", &a) == AC_OK && ac_emit_c(m, "aa.h", "aa.bin", &again) == AC_OK);
+    MUST(a.n == again.n && !memcmp(a.text, again.text, a.n));
     const char *text = ac_sink_text(&a);
-    CHECK(strstr(text, "aa_relu_0(const float *restrict x, float *restrict t)"));
-    CHECK(strstr(text, "aa_relu_9(const float *t, float *"));
-    CHECK(strstr(text, "aa_fc_b") && !strstr(text, "aa_fc_c")); /* equal bytes are one constant */
-    CHECK(strstr(text, "return AA_EINDEX;") && strstr(text, "acc += w0") == NULL);
+    MUST(strstr(text, "aa_relu_0(const float *restrict x, float *restrict t)"));
+    MUST(strstr(text, "aa_relu_9(const float *t, float *"));
+    MUST(strstr(text, "aa_fc_b") && !strstr(text, "aa_fc_c")); /* equal bytes are one constant */
+    MUST(strstr(text, "return AA_EINDEX;") && strstr(text, "acc += w0") == NULL);
     m->target = ac_target_find("cortex-m4");
     ac_module_dedupe(m);
-    CHECK(m->n_fn == 4 && m->call[1].fn == 0);
+    MUST(m->n_fn == 4 && m->call[1].fn == 0);
     ac_const same = *m->konst[1];
     same.data = NULL; /* sizes are known before constants are made */
     same.source = tensor("source", AC_F32, 1);
     m->konst[2] = &same;
-    CHECK(ac_module_const_bytes(m) == J * K * 4 + 2 * 48 - 8);
+    MUST(ac_module_const_bytes(m) == J * K * 4 + 2 * 48 - 8);
 }
 
 int main(void)
@@ -410,7 +402,7 @@ int main(void)
     for (int i = 0; i < J * K; i++)
         w_data[i] = (float)(i % 11) * 0.5f;
     test_text();
-    CHECK(cc_folder(dir) == 0);
+    MUST(cc_folder(dir) == 0);
     compilers[0] = cc_name();
     if (!cc_exists(dir, compilers[0])) {
         printf("no C compiler: text only\n");

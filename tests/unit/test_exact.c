@@ -1,23 +1,13 @@
 /* test_exact.c - the exact solver against every order of small problems, its certificates against the program that
  * replays them, and that program against certificates of things that are not so. A failed CHECK prints its place. */
 #include "planner/place.h"
+#include "tests/unit/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static int failures;
-
-#define CHECK(e) check((e), #e, __LINE__)
-static void check(bool ok, const char *text, int line)
-{
-    if (ok)
-        return;
-    failures++;
-    printf("%s:%d: failed: %s\n", __FILE__, line, text);
-}
 
 static uint64_t seed = 88172645463325252ull;
 static int32_t draw(int32_t below) /* xorshift64: the same problems everywhere */
@@ -323,7 +313,5 @@ int main(void)
     unlink(problem_path);
     unlink(proof_path);
     ac_ctx_close(&cx);
-    if (failures)
-        printf("%d failed\n", failures);
-    return failures != 0;
+    return check_done();
 }

@@ -4,21 +4,12 @@
  * one thing and names the diagnostic it expects. */
 #include "import/import.h"
 
+#include "tests/unit/check.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int failures;
-
-#define CHECK(x)                                                                                                       \
-    do {                                                                                                               \
-        if (!(x)) {                                                                                                    \
-            printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #x);                                                     \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
 
 /* The writer: objects are appended; a reference is a slot that is filled when what it refers to is written. */
 
@@ -616,6 +607,5 @@ int main(void)
     test_table();
     test_formats();
     test_files();
-    printf("%s\n", failures ? "FAILED" : "ok");
-    return failures != 0;
+    return check_done();
 }

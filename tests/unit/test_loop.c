@@ -2,21 +2,10 @@
  * reports of accesses outside of a buffer, and docs/loop-ir.md. Random programs are in test_loop_programs.c. No
  * framework: a failed check prints its place, the exit status is 1 when any failed. */
 #include "ir/loop/builder.h"
+#include "tests/unit/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static int failures;
-static void failed(int line, const char *what)
-{
-    failures++;
-    printf("%s:%d: %s\n", __FILE__, line, what);
-}
-#define CHECK(e)                                                                                                       \
-    do {                                                                                                               \
-        if (!(e))                                                                                                      \
-            failed(__LINE__, #e);                                                                                      \
-    } while (0)
 
 /* --- contexts
  * ------------------------------------------------------------------------------------------------------------ */
@@ -48,13 +37,13 @@ static ac_loop_fn *reread(const ac_loop_fn *fn)
     const char *text = dump(fn);
     ac_loop_fn *back = NULL;
     if (ac_loop_read(&cx, "dump", text, strlen(text), &back) != AC_OK) {
-        failed(__LINE__, "a dump can be read");
+        FAILED("a dump can be read");
         ac_diags_print(&cx.diags, stdout, false);
         puts(text);
         exit(1);
     }
     if (strcmp(text, dump(back)) != 0) {
-        failed(__LINE__, "read(dump(f)) dumps the same");
+        FAILED("read(dump(f)) dumps the same");
         puts(text);
         puts(dump(back));
     }
@@ -242,7 +231,7 @@ static void test_verify(void)
         if ((rc == AC_OK) != !CASES[i].says || !found) {
             printf("case %d, expected \"%s\":\n", (int)i, CASES[i].says ? CASES[i].says : "no fault");
             ac_diags_print(&cx.diags, stdout, false);
-            failed(__LINE__, "the verifier finds the planted fault");
+            FAILED("the verifier finds the planted fault");
         }
         CHECK((ac_eval_compile(&cx, cx.region, fn) == NULL) == (CASES[i].says != NULL));
     }
@@ -304,7 +293,7 @@ static void test_faults_at_run_time(void)
         CHECK(!ok && cx.diags.first && cx.diags.first->code == E0901);
         if (SAYS[i] && cx.diags.first && !strstr(cx.diags.first->text, SAYS[i])) {
             ac_diags_print(&cx.diags, stdout, false);
-            failed(__LINE__, "the report names function, buffer and elements");
+            FAILED("the report names function, buffer and elements");
         }
     }
     const ac_loop_fn *fn = parse(HEAD);
@@ -332,7 +321,7 @@ static void test_page(void)
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
         if (!strstr(page, ROWS[i])) {
             printf("docs/loop-ir.md has no row %s\n", ROWS[i]);
-            failed(__LINE__, "the page lists every kind");
+            FAILED("the page lists every kind");
         }
     char *example = strstr(page, "```\nfn "), *end = example ? strstr(example + 4, "```") : NULL;
     CHECK(example && end);
@@ -343,7 +332,7 @@ static void test_page(void)
     CHECK(fn && ac_loop_verify(&cx, fn) == AC_OK && reread(fn));
     if (fn && strcmp(example + 4, dump(fn)) != 0) {
         puts(dump(fn));
-        failed(__LINE__, "the example is what the dump prints");
+        FAILED("the example is what the dump prints");
     }
 }
 
@@ -357,7 +346,5 @@ int main(void)
     test_faults_at_run_time();
     test_page();
     ac_ctx_close(&cx);
-    if (failures)
-        printf("%d checks failed\n", failures);
-    return failures ? 1 : 0;
+    return check_done();
 }

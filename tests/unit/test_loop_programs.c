@@ -5,22 +5,11 @@
  *     test_loop_programs [programs [first seed]]        one program: its text is printed when it fails */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static int failures;
-static void failed(int line, const char *what)
-{
-    failures++;
-    printf("%s:%d: %s\n", __FILE__, line, what);
-}
-#define CHECK(e)                                                                                                       \
-    do {                                                                                                               \
-        if (!(e))                                                                                                      \
-            failed(__LINE__, #e);                                                                                      \
-    } while (0)
 
 static uint64_t seed = 1;
 static uint64_t rnd(void) /* xorshift64* */
@@ -116,8 +105,8 @@ static int walk(walker *w, int32_t begin, int32_t end)
             int32_t last = closing(w->fn, x, false);
             int64_t hi = i32_at(w, i->b);
             for (int64_t v = i32_at(w, i->a); i->k.i > 0 ? v < hi : v > hi; v += i->k.i) {
-                int32_t now = (int32_t)v;
-                memcpy(w->value[x], &now, sizeof now);
+                int32_t at = (int32_t)v;
+                memcpy(w->value[x], &at, sizeof at);
                 int r = walk(w, x + 1, last);
                 if (r == 2)
                     return r;
@@ -191,13 +180,13 @@ static ac_loop_fn *reread(const ac_loop_fn *fn)
     const char *text = dump(fn);
     ac_loop_fn *back = NULL;
     if (ac_loop_read(&cx, "dump", text, strlen(text), &back) != AC_OK) {
-        failed(__LINE__, "a dump can be read");
+        FAILED("a dump can be read");
         ac_diags_print(&cx.diags, stdout, false);
         puts(text);
         exit(1);
     }
     if (strcmp(text, dump(back)) != 0) {
-        failed(__LINE__, "read(dump(f)) dumps the same");
+        FAILED("read(dump(f)) dumps the same");
         puts(text);
         puts(dump(back));
     }
@@ -320,9 +309,9 @@ static void fold_case(ac_ins ins, const operand *in, const int64_t *pattern)
     }
     for (int k = 0; k < kinds; k++)
         if (fails[k] != fails[0] || (!fails[0] && !same_lanes((ac_dtype)ins.dtype, got[0], got[k], ins.lanes))) {
-            failed(__LINE__, k == 1   ? "folding equals evaluation"
-                             : k == 2 ? "scalars equal vectors"
-                                      : "reference equals evaluation");
+            FAILED(k == 1   ? "folding equals evaluation"
+                   : k == 2 ? "scalars equal vectors"
+                            : "reference equals evaluation");
             puts(dump(one_op(ins, in, pattern, true, ins.lanes)));
             puts(dump(one_op(ins, in, pattern, false, ins.lanes)));
         }
@@ -684,7 +673,7 @@ static void test_programs(int32_t programs, uint64_t first)
         fresh();
         const ac_loop_fn *fn = random_program();
         if (ac_loop_verify(&cx, fn) != AC_OK) {
-            failed(__LINE__, "a built program verifies");
+            FAILED("a built program verifies");
             ac_diags_print(&cx.diags, stdout, false);
             puts(dump(fn));
             return;
@@ -715,7 +704,7 @@ static void test_programs(int32_t programs, uint64_t first)
             if (ok[k] != ok[0] || status[k] != status[0] || (ok[0] && !same_state(&end[k], &end[0]))) {
                 printf("seed %llu: %s differs from the reference (status %d, %d)\n",
                        (unsigned long long)(first + (uint64_t)p), WAY[k], status[k], status[0]);
-                failed(__LINE__, "all ways to run a program agree");
+                FAILED("all ways to run a program agree");
                 ac_diags_print(&cx.diags, stdout, false);
                 if (programs == 1) {
                     puts(dump(fn));
@@ -736,7 +725,5 @@ int main(int argc, char **argv)
     test_fold();
     test_programs(programs, first);
     ac_ctx_close(&cx);
-    if (failures)
-        printf("%d checks failed\n", failures);
-    return failures ? 1 : 0;
+    return check_done();
 }

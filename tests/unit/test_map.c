@@ -1,7 +1,9 @@
-/* test_map.c - element-wise operators through the evaluator against plain C: every operator on every type it takes, several
- * broadcasts, on a plain target and two vector targets; joined as an epilogue; and run in place wherever the lowering says the
- * result may lie over an operand (the same bits must come out). Integers must be equal, floats within 4e-6. */
+/* test_map.c - element-wise operators through the evaluator against plain C: every operator on every type it takes,
+ * several broadcasts, on a plain target and two vector targets; joined as an epilogue; and run in place wherever the
+ * lowering says the result may lie over an operand (the same bits must come out). Integers must be equal, floats within
+ * 4e-6. */
 #include "ir/ops/lower.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -9,14 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char now[200];
-#define CHECK(x)                                                                    \
-    do {                                                                            \
-        if (!(x)) {                                                                 \
-            fprintf(stderr, "%s:%d: %s: CHECK(%s)\n", __FILE__, __LINE__, now, #x); \
-            exit(1);                                                                \
-        }                                                                           \
-    } while (0)
+static char where[200]; /* what now points at */
 
 static ac_ctx cx;
 static ac_graph *g;
@@ -38,69 +33,124 @@ static uint32_t rnd(void)
 
 typedef double reference(const double *v, const ac_node *n);
 
-#define R(name, expr)                                      \
-    static double name(const double *v, const ac_node *n)  \
-    {                                                      \
-        (void)n, (void)v;                                  \
-        return expr;                                       \
+#define R(name, expr)                                                                                                  \
+    static double name(const double *v, const ac_node *n)                                                              \
+    {                                                                                                                  \
+        (void)n, (void)v;                                                                                              \
+        return expr;                                                                                                   \
     }
 /* Float comparisons without the operators that -Wfloat-equal style checks dislike. */
-R(r_add, v[0] + v[1]) R(r_sub, v[0] - v[1]) R(r_mul, v[0] * v[1]) R(r_div, v[0] / v[1])
-R(r_floor_div, floor(v[0] / v[1])) R(r_min, v[0] < v[1] ? v[0] : v[1]) R(r_max, v[0] > v[1] ? v[0] : v[1])
-R(r_sqdiff, (v[0] - v[1]) * (v[0] - v[1])) R(r_equal, !(v[0] < v[1] || v[0] > v[1])) R(r_differ, v[0] < v[1] || v[0] > v[1])
-R(r_less, v[0] < v[1]) R(r_less_equal, v[0] <= v[1]) R(r_greater, v[0] > v[1]) R(r_greater_equal, v[0] >= v[1])
-R(r_and, v[0] > 0 && v[1] > 0) R(r_or, v[0] > 0 || v[1] > 0) R(r_not, !(v[0] > 0)) R(r_select, v[0] > 0 ? v[1] : v[2])
-R(r_abs, fabs(v[0])) R(r_neg, -v[0]) R(r_sign, v[0] > 0 ? 1 : v[0] < 0 ? -1 : 0) R(r_ceil, ceil(v[0])) R(r_floor, floor(v[0]))
-R(r_round, rint(v[0])) R(r_sqrt, sqrt(v[0])) R(r_rsqrt, 1 / sqrt(v[0])) R(r_square, v[0] * v[0]) R(r_exp, exp(v[0]))
-R(r_log, log(v[0])) R(r_sin, sin(v[0])) R(r_cos, cos(v[0])) R(r_tanh, tanh(v[0])) R(r_logistic, 1 / (1 + exp(-v[0])))
-R(r_relu, v[0] > 0 ? v[0] : 0) R(r_relu6, v[0] > 6 ? 6 : v[0] > 0 ? v[0] : 0) R(r_relu_n1, v[0] > 1 ? 1 : v[0] < -1 ? -1 : v[0])
-R(r_relu_01, v[0] > 1 ? 1 : v[0] < 0 ? 0 : v[0]) R(r_leaky, v[0] > 0 ? v[0] : v[0] * (double)n->attrs.alpha.alpha)
-R(r_prelu, v[0] >= 0 ? v[0] : v[0] * v[1]) R(r_elu, v[0] < 0 ? expm1(v[0]) : v[0]) R(r_gelu, v[0] / 2 * erfc(-v[0] * sqrt(0.5)))
-R(r_hard_swish, v[0] * fmin(6, fmax(0, v[0] + 3)) / 6) R(r_zero, 0) R(r_same, v[0]) R(r_pow, pow(v[0], v[1]))
-R(r_floor_mod, v[0] - floor(v[0] / v[1]) * v[1])
+R(r_add, v[0] + v[1])
+R(r_sub, v[0] - v[1])
+R(r_mul, v[0] * v[1]) R(r_div, v[0] / v[1]) R(r_floor_div, floor(v[0] / v[1])) R(r_min, v[0] < v[1] ? v[0] : v[1])
+    R(r_max, v[0] > v[1] ? v[0] : v[1]) R(r_sqdiff, (v[0] - v[1]) * (v[0] - v[1]))
+        R(r_equal, !(v[0] < v[1] || v[0] > v[1])) R(r_differ, v[0]<v[1] || v[0]> v[1]) R(r_less, v[0] < v[1])
+            R(r_less_equal, v[0] <= v[1]) R(r_greater, v[0] > v[1]) R(r_greater_equal, v[0] >= v[1])
+                R(r_and, v[0] > 0 && v[1] > 0) R(r_or, v[0] > 0 || v[1] > 0) R(r_not, !(v[0] > 0))
+                    R(r_select, v[0] > 0 ? v[1] : v[2]) R(r_abs, fabs(v[0])) R(r_neg, -v[0]) R(r_sign, v[0] > 0   ? 1
+                                                                                                       : v[0] < 0 ? -1
+                                                                                                                  : 0)
+                        R(r_ceil, ceil(v[0])) R(r_floor, floor(v[0])) R(r_round, rint(v[0])) R(r_sqrt, sqrt(v[0]))
+                            R(r_rsqrt, 1 / sqrt(v[0])) R(r_square, v[0] * v[0]) R(r_exp, exp(v[0])) R(r_log, log(v[0]))
+                                R(r_sin, sin(v[0])) R(r_cos, cos(v[0])) R(r_tanh, tanh(v[0]))
+                                    R(r_logistic, 1 / (1 + exp(-v[0]))) R(r_relu, v[0] > 0 ? v[0] : 0)
+                                        R(r_relu6, v[0] > 6   ? 6
+                                                   : v[0] > 0 ? v[0]
+                                                              : 0) R(r_relu_n1, v[0] > 1    ? 1
+                                                                                : v[0] < -1 ? -1
+                                                                                            : v[0]) R(r_relu_01,
+                                                                                                      v[0] > 1   ? 1
+                                                                                                      : v[0] < 0 ? 0
+                                                                                                                 : v[0])
+                                            R(r_leaky, v[0] > 0 ? v[0] : v[0] * (double)n->attrs.alpha.alpha)
+                                                R(r_prelu, v[0] >= 0 ? v[0] : v[0] * v[1])
+                                                    R(r_elu, v[0] < 0 ? expm1(v[0]) : v[0])
+                                                        R(r_gelu, v[0] / 2 * erfc(-v[0] * sqrt(0.5)))
+                                                            R(r_hard_swish, v[0] * fmin(6, fmax(0, v[0] + 3)) / 6)
+                                                                R(r_zero, 0) R(r_same, v[0]) R(r_pow, pow(v[0], v[1]))
+                                                                    R(r_floor_mod, v[0] - floor(v[0] / v[1]) * v[1])
 
-typedef struct row {
+                                                                        typedef struct row {
     ac_op op;
     int32_t n_in;
-    const char *types; /* f f32, d f64, q quantised i8, u quantised u8, s quantised i16, b bool; c i8, i i32, l i64 plain */
-    reference *want;   /* on real values; NULL: only agreement of all targets is checked */
-    bool positive;     /* operands above 0 */
+    const char
+        *types; /* f f32, d f64, q quantised i8, u quantised u8, s quantised i16, b bool; c i8, i i32, l i64 plain */
+    reference *want; /* on real values; NULL: only agreement of all targets is checked */
+    bool positive;   /* operands above 0 */
 } row;
 
 static const row rows[] = {
-    {AC_OP_ADD, 2, "fdqusil", r_add, false}, {AC_OP_SUB, 2, "fdqusil", r_sub, false},
-    {AC_OP_MUL, 2, "fdqusil", r_mul, false}, {AC_OP_DIV, 2, "fd", r_div, false},
-    {AC_OP_DIV, 2, "qusil", NULL, false}, {AC_OP_FLOOR_DIV, 2, "fdil", r_floor_div, true},
-    {AC_OP_FLOOR_MOD, 2, "il", r_floor_mod, true}, {AC_OP_FLOOR_MOD, 2, "f", NULL, false},
-    {AC_OP_MINIMUM, 2, "fdqusilc", r_min, false}, {AC_OP_MAXIMUM, 2, "fdqusilc", r_max, false},
-    {AC_OP_POW, 2, "fd", r_pow, true}, {AC_OP_POW, 2, "i", NULL, false},
-    {AC_OP_SQUARED_DIFFERENCE, 2, "fdqi", r_sqdiff, false}, {AC_OP_SQUARED_DIFFERENCE, 2, "s", NULL, false}, {AC_OP_EQUAL, 2, "fdbilc", r_equal, false},
-    {AC_OP_EQUAL, 2, "qu", NULL, false}, {AC_OP_NOT_EQUAL, 2, "fdbilc", r_differ, false},
-    {AC_OP_LESS, 2, "fdilc", r_less, false}, {AC_OP_LESS_EQUAL, 2, "fdilc", r_less_equal, false},
-    {AC_OP_GREATER, 2, "fdilc", r_greater, false}, {AC_OP_GREATER, 2, "qu", NULL, false},
-    {AC_OP_GREATER_EQUAL, 2, "fdilc", r_greater_equal, false}, {AC_OP_LOGICAL_AND, 2, "b", r_and, false},
-    {AC_OP_LOGICAL_OR, 2, "b", r_or, false}, {AC_OP_LOGICAL_NOT, 1, "b", r_not, false},
-    {AC_OP_SELECT, 3, "fdqusilc", r_select, false}, {AC_OP_ABS, 1, "fdqsil", r_abs, false},
-    {AC_OP_NEG, 1, "fdqil", r_neg, false}, {AC_OP_SIGN, 1, "fdil", r_sign, false}, {AC_OP_CEIL, 1, "fd", r_ceil, false},
-    {AC_OP_FLOOR, 1, "fd", r_floor, false}, {AC_OP_ROUND, 1, "fd", r_round, false}, {AC_OP_SQRT, 1, "fd", r_sqrt, true},
-    {AC_OP_RSQRT, 1, "fd", r_rsqrt, true}, {AC_OP_RSQRT, 1, "q", NULL, true}, {AC_OP_SQUARE, 1, "fdi", r_square, false},
-    {AC_OP_EXP, 1, "fdq", r_exp, false}, {AC_OP_EXP, 1, "s", NULL, false}, {AC_OP_LOG, 1, "fdq", r_log, true},
-    {AC_OP_LOG, 1, "s", NULL, true}, {AC_OP_SIN, 1, "fd", r_sin, false},
-    {AC_OP_COS, 1, "fd", r_cos, false}, {AC_OP_TANH, 1, "fdqu", r_tanh, false}, {AC_OP_LOGISTIC, 1, "fdqu", r_logistic, false},
-    {AC_OP_TANH, 1, "s", NULL, false}, {AC_OP_LOGISTIC, 1, "s", NULL, false}, {AC_OP_RELU, 1, "fdqus", r_relu, false},
-    {AC_OP_RELU6, 1, "fdqus", r_relu6, false}, {AC_OP_RELU_N1_TO_1, 1, "fdqus", r_relu_n1, false},
-    {AC_OP_RELU_0_TO_1, 1, "fdqus", r_relu_01, false}, {AC_OP_LEAKY_RELU, 1, "fdqus", r_leaky, false},
-    {AC_OP_PRELU, 2, "fdqu", r_prelu, false}, {AC_OP_ELU, 1, "fdq", r_elu, false}, {AC_OP_GELU, 1, "fdq", r_gelu, false},
-    {AC_OP_HARD_SWISH, 1, "fdqu", r_hard_swish, false}, {AC_OP_ZEROS_LIKE, 1, "fdilcb", r_zero, false},
+    {AC_OP_ADD, 2, "fdqusil", r_add, false},
+    {AC_OP_SUB, 2, "fdqusil", r_sub, false},
+    {AC_OP_MUL, 2, "fdqusil", r_mul, false},
+    {AC_OP_DIV, 2, "fd", r_div, false},
+    {AC_OP_DIV, 2, "qusil", NULL, false},
+    {AC_OP_FLOOR_DIV, 2, "fdil", r_floor_div, true},
+    {AC_OP_FLOOR_MOD, 2, "il", r_floor_mod, true},
+    {AC_OP_FLOOR_MOD, 2, "f", NULL, false},
+    {AC_OP_MINIMUM, 2, "fdqusilc", r_min, false},
+    {AC_OP_MAXIMUM, 2, "fdqusilc", r_max, false},
+    {AC_OP_POW, 2, "fd", r_pow, true},
+    {AC_OP_POW, 2, "i", NULL, false},
+    {AC_OP_SQUARED_DIFFERENCE, 2, "fdqi", r_sqdiff, false},
+    {AC_OP_SQUARED_DIFFERENCE, 2, "s", NULL, false},
+    {AC_OP_EQUAL, 2, "fdbilc", r_equal, false},
+    {AC_OP_EQUAL, 2, "qu", NULL, false},
+    {AC_OP_NOT_EQUAL, 2, "fdbilc", r_differ, false},
+    {AC_OP_LESS, 2, "fdilc", r_less, false},
+    {AC_OP_LESS_EQUAL, 2, "fdilc", r_less_equal, false},
+    {AC_OP_GREATER, 2, "fdilc", r_greater, false},
+    {AC_OP_GREATER, 2, "qu", NULL, false},
+    {AC_OP_GREATER_EQUAL, 2, "fdilc", r_greater_equal, false},
+    {AC_OP_LOGICAL_AND, 2, "b", r_and, false},
+    {AC_OP_LOGICAL_OR, 2, "b", r_or, false},
+    {AC_OP_LOGICAL_NOT, 1, "b", r_not, false},
+    {AC_OP_SELECT, 3, "fdqusilc", r_select, false},
+    {AC_OP_ABS, 1, "fdqsil", r_abs, false},
+    {AC_OP_NEG, 1, "fdqil", r_neg, false},
+    {AC_OP_SIGN, 1, "fdil", r_sign, false},
+    {AC_OP_CEIL, 1, "fd", r_ceil, false},
+    {AC_OP_FLOOR, 1, "fd", r_floor, false},
+    {AC_OP_ROUND, 1, "fd", r_round, false},
+    {AC_OP_SQRT, 1, "fd", r_sqrt, true},
+    {AC_OP_RSQRT, 1, "fd", r_rsqrt, true},
+    {AC_OP_RSQRT, 1, "q", NULL, true},
+    {AC_OP_SQUARE, 1, "fdi", r_square, false},
+    {AC_OP_EXP, 1, "fdq", r_exp, false},
+    {AC_OP_EXP, 1, "s", NULL, false},
+    {AC_OP_LOG, 1, "fdq", r_log, true},
+    {AC_OP_LOG, 1, "s", NULL, true},
+    {AC_OP_SIN, 1, "fd", r_sin, false},
+    {AC_OP_COS, 1, "fd", r_cos, false},
+    {AC_OP_TANH, 1, "fdqu", r_tanh, false},
+    {AC_OP_LOGISTIC, 1, "fdqu", r_logistic, false},
+    {AC_OP_TANH, 1, "s", NULL, false},
+    {AC_OP_LOGISTIC, 1, "s", NULL, false},
+    {AC_OP_RELU, 1, "fdqus", r_relu, false},
+    {AC_OP_RELU6, 1, "fdqus", r_relu6, false},
+    {AC_OP_RELU_N1_TO_1, 1, "fdqus", r_relu_n1, false},
+    {AC_OP_RELU_0_TO_1, 1, "fdqus", r_relu_01, false},
+    {AC_OP_LEAKY_RELU, 1, "fdqus", r_leaky, false},
+    {AC_OP_PRELU, 2, "fdqu", r_prelu, false},
+    {AC_OP_ELU, 1, "fdq", r_elu, false},
+    {AC_OP_GELU, 1, "fdq", r_gelu, false},
+    {AC_OP_HARD_SWISH, 1, "fdqu", r_hard_swish, false},
+    {AC_OP_ZEROS_LIKE, 1, "fdilcb", r_zero, false},
 };
 
 /* ---- tensors ---- */
 
-typedef struct shape { int32_t rank; int64_t dim[4]; } shape;
+typedef struct shape {
+    int32_t rank;
+    int64_t dim[4];
+} shape;
 static const shape shapes[][3] = {
-    {{3, {2, 3, 35}}, {3, {2, 3, 35}}, {3, {2, 3, 35}}}, {{3, {2, 3, 17}}, {1, {17}}, {3, {2, 1, 17}}},
-    {{3, {4, 1, 6}}, {3, {1, 5, 1}}, {3, {4, 5, 6}}},    {{1, {40}}, {1, {1}}, {1, {40}}},
-    {{4, {1, 3, 2, 9}}, {0, {0}}, {2, {2, 9}}},          {{0, {0}}, {0, {0}}, {0, {0}}},
+    {{3, {2, 3, 35}}, {3, {2, 3, 35}}, {3, {2, 3, 35}}},
+    {{3, {2, 3, 17}}, {1, {17}}, {3, {2, 1, 17}}},
+    {{3, {4, 1, 6}}, {3, {1, 5, 1}}, {3, {4, 5, 6}}},
+    {{1, {40}}, {1, {1}}, {1, {40}}},
+    {{4, {1, 3, 2, 9}}, {0, {0}}, {2, {2, 9}}},
+    {{0, {0}}, {0, {0}}, {0, {0}}},
     {{2, {3, 0}}, {2, {3, 0}}, {2, {3, 0}}},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
@@ -108,14 +158,23 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 static ac_dtype type_of(char t)
 {
     switch (t) {
-    case 'f': return AC_F32;
-    case 'd': return AC_F64;
-    case 'q': case 'c': return AC_I8;
-    case 'u': return AC_U8;
-    case 's': return AC_I16;
-    case 'i': return AC_I32;
-    case 'l': return AC_I64;
-    default: return AC_BOOL;
+    case 'f':
+        return AC_F32;
+    case 'd':
+        return AC_F64;
+    case 'q':
+    case 'c':
+        return AC_I8;
+    case 'u':
+        return AC_U8;
+    case 's':
+        return AC_I16;
+    case 'i':
+        return AC_I32;
+    case 'l':
+        return AC_I64;
+    default:
+        return AC_BOOL;
     }
 }
 
@@ -187,17 +246,23 @@ static int64_t under(const ac_tensor *t, const ac_tensor *out, int64_t flat)
 
 /* ---- running ---- */
 
-typedef struct binding { ac_tensor *t; void *data; } binding;
+typedef struct binding {
+    ac_tensor *t;
+    void *data;
+} binding;
 
 static void run(const ac_lowered *w, const binding *with, int n, ac_tensor *out, void *result)
 {
     void *data[16];
-    CHECK(w->arg.n <= 16);
+    MUST(w->arg.n <= 16);
     for (int32_t i = 0; i < w->arg.n; i++) {
         const ac_arg *a = &w->arg.item[i];
         data[i] = NULL;
         if (a->kind == AC_ARG_CONST) {
-            union { const void *read; void *any; } p = {ac_const_data(&cx, a->konst)};
+            union {
+                const void *read;
+                void *any;
+            } p = {ac_const_data(&cx, a->konst)};
             data[i] = p.any;
         } else if (a->kind == AC_ARG_SCRATCH) {
             data[i] = ac_alloc(cx.region, (size_t)a->bytes + 1);
@@ -207,10 +272,10 @@ static void run(const ac_lowered *w, const binding *with, int n, ac_tensor *out,
         for (int k = 0; k < n; k++)
             if (a->kind == AC_ARG_TENSOR && a->tensor == with[k].t)
                 data[i] = with[k].data;
-        CHECK(data[i]);
+        MUST(data[i]);
     }
     int status = 0;
-    CHECK(ac_eval(&cx, w->fn, data, w->arg.n, &status) == AC_OK && status == 0);
+    MUST(ac_eval(&cx, w->fn, data, w->arg.n, &status) == AC_OK && status == 0);
 }
 
 /* Runs again with the result over each operand that allows it. */
@@ -225,9 +290,9 @@ static void check_in_place(const ac_lowered *w, const binding *with, int n, ac_t
             if (with[i].t == w->overwrite[k])
                 b[i].data = over = ac_copy(cx.region, with[i].data, bytes + 1);
         }
-        CHECK(over);
+        MUST(over);
         run(w, b, n, out, over);
-        CHECK(!memcmp(over, want, bytes));
+        MUST(!memcmp(over, want, bytes));
     }
 }
 
@@ -257,8 +322,9 @@ static void check_values(const row *r, const ac_node *n, const binding *with, co
         }
         const double got = real_of(out, result, i);
         if (!close_to(got, want, slack))
-            fprintf(stderr, "%s: element %lld is %.9g, expected %.9g (from %g, %g)\n", now, (long long)i, got, want, v[0], v[1]);
-        CHECK(close_to(got, want, slack));
+            fprintf(stderr, "%s: element %lld is %.9g, expected %.9g (from %g, %g)\n", now, (long long)i, got, want,
+                    v[0], v[1]);
+        MUST(close_to(got, want, slack));
     }
 }
 
@@ -280,22 +346,22 @@ static void one_case(const row *r, char t, const shape *s)
     const int known = ac_ops[r->op].shape(&cx, g, n);
     if (known != AC_OK)
         ac_diags_print(&cx.diags, stderr, false);
-    CHECK(known == AC_OK);
+    MUST(known == AC_OK);
     out->quant = q;
     void *first = NULL;
     for (int k = 0; k < TARGETS; k++) {
-        snprintf(now, sizeof now, "%s %c %s on %s", ac_ops[r->op].text, t, ac_shape_str(&cx, out), targets[k].name);
+        snprintf(where, sizeof where, "%s %c %s on %s", ac_ops[r->op].text, t, ac_shape_str(&cx, out), targets[k].name);
         const ac_lowered *w = ac_lower_node(&cx, cx.region, n, &targets[k], 0, false);
         if (!w)
             ac_diags_print(&cx.diags, stderr, false);
-        CHECK(w);
+        MUST(w);
         void *result = ac_alloc(cx.region, (size_t)ac_tensor_bytes(out) + 1);
         run(w, b, r->n_in, out, result);
         check_in_place(w, b, r->n_in, out, result);
         if (!k)
             first = result;
         if (!ac_dtype_is_float(out->dtype))
-            CHECK(!memcmp(first, result, (size_t)ac_tensor_bytes(out)));
+            MUST(!memcmp(first, result, (size_t)ac_tensor_bytes(out)));
         if (r->want)
             check_values(r, n, b, result);
     }
@@ -320,13 +386,17 @@ static void test_convert(void)
         if (p[0] == 'i' || p[1] == 'i') {
             (p[0] == 'i' ? in : out)->quant = make("q", 's', &s, false, 2)->quant;
         }
-        const row r = {.op = out->quant ? AC_OP_QUANTIZE : AC_OP_DEQUANTIZE, .n_in = 1, .types = "", .want = r_same, .positive = false};
+        const row r = {.op = out->quant ? AC_OP_QUANTIZE : AC_OP_DEQUANTIZE,
+                       .n_in = 1,
+                       .types = "",
+                       .want = r_same,
+                       .positive = false};
         binding b = {in, fill(in, false)};
         ac_node *n = ac_node_new(g, r.op, ac_ops[r.op].text, &in, 1, &out, 1);
         for (int k = 0; k < TARGETS; k++) {
-            snprintf(now, sizeof now, "%s %.2s on %s", ac_ops[r.op].text, p, targets[k].name);
+            snprintf(where, sizeof where, "%s %.2s on %s", ac_ops[r.op].text, p, targets[k].name);
             const ac_lowered *w = ac_lower_node(&cx, cx.region, n, &targets[k], 0, false);
-            CHECK(w);
+            MUST(w);
             void *result = ac_alloc(cx.region, (size_t)ac_tensor_bytes(out) + 1);
             run(w, &b, 1, out, result);
             check_in_place(w, &b, 1, out, result);
@@ -335,15 +405,16 @@ static void test_convert(void)
     }
     static const char *const casts = "fiiffqqficcilffddfbffbiddi";
     for (const char *p = casts; *p; p += 2) {
-        ac_tensor *in = make("x", p[0] == 'q' ? 'c' : p[0], &s, false, 0), *out = make("out", p[1] == 'q' ? 'c' : p[1], &s, false, 1);
+        ac_tensor *in = make("x", p[0] == 'q' ? 'c' : p[0], &s, false, 0),
+                  *out = make("out", p[1] == 'q' ? 'c' : p[1], &s, false, 1);
         void *data = fill(in, false);
         binding b = {in, data};
         ac_node *n = ac_node_new(g, AC_OP_CAST, "cast", &in, 1, &out, 1);
         n->attrs.cast.to = out->dtype;
         for (int k = 0; k < TARGETS; k++) {
-            snprintf(now, sizeof now, "cast %.2s on %s", p, targets[k].name);
+            snprintf(where, sizeof where, "cast %.2s on %s", p, targets[k].name);
             const ac_lowered *w = ac_lower_node(&cx, cx.region, n, &targets[k], 0, false);
-            CHECK(w);
+            MUST(w);
             void *result = ac_alloc(cx.region, (size_t)ac_tensor_bytes(out) + 1);
             run(w, &b, 1, out, result);
             check_in_place(w, &b, 1, out, result);
@@ -353,7 +424,7 @@ static void test_convert(void)
                     want = want < 0 || want > 0;
                 else if (!ac_dtype_is_float(out->dtype))
                     want = trunc(want);
-                CHECK(close_to(ac_dtype_get_num(out->dtype, result, i), want, 0));
+                MUST(close_to(ac_dtype_get_num(out->dtype, result, i), want, 0));
             }
         }
     }
@@ -371,11 +442,11 @@ static void test_per_axis(void)
     ac_node *n = ac_node_new(g, AC_OP_DEQUANTIZE, "dequantize", &x, 1, &y, 1);
     binding b = {x, fill(x, false)};
     for (int k = 0; k < TARGETS; k++) {
-        snprintf(now, sizeof now, "dequantize per axis on %s", targets[k].name);
+        snprintf(where, sizeof where, "dequantize per axis on %s", targets[k].name);
         float result[6 * 19];
         run(ac_lower_node(&cx, cx.region, n, &targets[k], 0, false), &b, 1, y, result);
         for (int i = 0; i < 6 * 19; i++)
-            CHECK(fabsf(result[i] - scale[i / 19] * (float)(((int8_t *)b.data)[i] - zero[i / 19])) < 1e-6f);
+            MUST(fabsf(result[i] - scale[i / 19] * (float)(((int8_t *)b.data)[i] - zero[i / 19])) < 1e-6f);
     }
 }
 
@@ -400,17 +471,17 @@ static void test_epilogue(void)
         joined.n_fused = 3;
         for (int k = 0; k < TARGETS; k++) {
             binding b[7] = {{x, fill(x, false)}, {y, fill(y, false)}, {z, fill(z, false)}};
-            snprintf(now, sizeof now, "epilogue %c on %s", *t, targets[k].name);
+            snprintf(where, sizeof where, "epilogue %c on %s", *t, targets[k].name);
             for (int i = 0; i < 4; i++) {
                 b[3 + i] = (binding){v[i], ac_alloc(cx.region, (size_t)ac_tensor_bytes(v[i]) + 1)};
                 run(ac_lower_node(&cx, cx.region, n[i], &targets[k], 0, false), b, 3 + i, v[i], b[3 + i].data);
             }
             const ac_lowered *w = ac_lower_node(&cx, cx.region, &joined, &targets[k], 0, false);
-            CHECK(w);
+            MUST(w);
             void *result = ac_alloc(cx.region, (size_t)ac_tensor_bytes(v[3]) + 1);
             run(w, b, 3, v[3], result);
-            CHECK(!memcmp(result, b[6].data, (size_t)ac_tensor_bytes(v[3])));
-            CHECK(w->n_overwrite == 2); /* x and y; z is smaller */
+            MUST(!memcmp(result, b[6].data, (size_t)ac_tensor_bytes(v[3])));
+            MUST(w->n_overwrite == 2); /* x and y; z is smaller */
             check_in_place(w, b, 3, v[3], result);
         }
     }
@@ -427,6 +498,7 @@ static __attribute__((noinline)) void tests(void) /* not in main, whose locals a
 
 int main(void)
 {
+    now = where;
     ac_ctx_open(&cx);
     if (setjmp(cx.heap.on_oom)) {
         fprintf(stderr, "out of memory\n");

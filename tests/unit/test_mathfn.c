@@ -1,6 +1,8 @@
-/* test_mathfn.c - the float functions against double libm: greatest error in units of the last place over a dense sample of all
- * floats, special values, one lane and eight lanes equal, with and without fma. Prints the errors with any argument. */
+/* test_mathfn.c - the float functions against double libm: greatest error in units of the last place over a dense
+ * sample of all floats, special values, one lane and eight lanes equal, with and without fma. Prints the errors with
+ * any argument. */
 #include "ir/ops/lower.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -8,19 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *now = "";
-#define CHECK(x)                                                                      \
-    do {                                                                              \
-        if (!(x)) {                                                                   \
-            fprintf(stderr, "%s:%d: %s: CHECK(%s)\n", __FILE__, __LINE__, now, #x);   \
-            exit(1);                                                                  \
-        }                                                                             \
-    } while (0)
-
 static ac_ctx cx;
 static bool verbose;
-static const ac_target targets[2] = {{.name = "plain", .features = "", .align = 16},
-                                     {.name = "v3", .vec_bytes = 32, .registers = 16, .fma = true, .features = "", .align = 64}};
+static const ac_target targets[2] = {
+    {.name = "plain", .features = "", .align = 16},
+    {.name = "v3", .vec_bytes = 32, .registers = 16, .fma = true, .features = "", .align = 64}};
 
 enum { N = 1 << 15 };
 typedef ac_x function_1(ac_lower *L, ac_x x);
@@ -31,16 +25,17 @@ static const ac_program *compile(ac_region *region, const ac_target *t, function
     ac_lower L = {.cx = &cx, .region = region, .target = t, .result_buf = -1};
     ac_lb *b = &L.b;
     lb_open(b, region, "f", NULL);
-    const int32_t bx = lb_buf(b, "x", AC_F32, N, AC_BUF_IN, 16, NULL), by = lb_buf(b, "y", AC_F32, N, AC_BUF_IN, 16, NULL);
+    const int32_t bx = lb_buf(b, "x", AC_F32, N, AC_BUF_IN, 16, NULL),
+                  by = lb_buf(b, "y", AC_F32, N, AC_BUF_IN, 16, NULL);
     const int32_t bz = lb_buf(b, "z", AC_F32, N, AC_BUF_OUT, 16, NULL);
     const ac_x i = lb_for(b, "i", lb_i32(b, 0), lb_i32(b, N), lanes, AC_MARK_SERIAL);
     const ac_x x = lb_load(b, bx, i, lanes), y = lb_load(b, by, i, lanes);
     lb_store(b, bz, i, f ? f(&L, x) : g(&L, x, y));
     lb_end(b);
     const ac_loop_fn *fn = lb_close(b);
-    CHECK(ac_loop_verify(&cx, fn) == AC_OK);
+    MUST(ac_loop_verify(&cx, fn) == AC_OK);
     const ac_program *p = ac_eval_compile(&cx, region, fn);
-    CHECK(p);
+    MUST(p);
     return p;
 }
 
@@ -50,7 +45,7 @@ static void run(const ac_program *p, float *out)
 {
     void *data[3] = {x, y, out};
     int status = 0;
-    CHECK(ac_eval_run(&cx, p, data, 3, &status) == AC_OK && status == 0);
+    MUST(ac_eval_run(&cx, p, data, 3, &status) == AC_OK && status == 0);
 }
 
 /* Distance of `got` from the real number `want`, in units of the last place of float at `want`. */
@@ -71,11 +66,14 @@ typedef struct row {
     const char *name;
     function_1 *f;
     double (*want)(double);
-    float lo, hi;   /* sampled range */
-    double limit;   /* greatest error allowed */
+    float lo, hi; /* sampled range */
+    double limit; /* greatest error allowed */
 } row;
 
-static double sigmoid(double v) { return 1 / (1 + exp(-v)); }
+static double sigmoid(double v)
+{
+    return 1 / (1 + exp(-v));
+}
 
 static const row rows[] = {
     {"exp", lo_exp, exp, -110, 95, 1.5},
@@ -133,7 +131,7 @@ static void test_functions(void)
                 sample(r, round, rounds);
                 run(one, z[0]);
                 run(eight, z[1]);
-                CHECK(!memcmp(z[0], z[1], sizeof z[0]));
+                MUST(!memcmp(z[0], z[1], sizeof z[0]));
                 for (int i = 0; i < N; i++) {
                     const double e = ulps(z[0][i], r->want((double)x[i]));
                     if (e > worst)
@@ -143,7 +141,7 @@ static void test_functions(void)
         }
         if (verbose || worst > r->limit)
             fprintf(stderr, "%-8s %.3f ulp at %a (%g)\n", r->name, worst, (double)where, (double)where);
-        CHECK(worst <= r->limit);
+        MUST(worst <= r->limit);
         ac_region_close(region);
     }
 }
@@ -156,7 +154,8 @@ static bool same(float a, double want)
     return isnan(b) ? isnan(a) : bits_of(a) == bits_of(b);
 }
 
-static const double special[] = {0, -0.0, 1, -1, HUGE_VAL, -HUGE_VAL, (double)NAN, 1e-45, -1e-45, 1e38, -1e38, 3.4028234e38, 1e-38};
+static const double special[] = {0,     -0.0,   1,    -1,    HUGE_VAL,     -HUGE_VAL, (double)NAN,
+                                 1e-45, -1e-45, 1e38, -1e38, 3.4028234e38, 1e-38};
 enum { SPECIALS = sizeof special / sizeof *special };
 
 static void test_special(void)
@@ -169,13 +168,14 @@ static void test_special(void)
         run(compile(region, &targets[1], rows[k].f, NULL, 8), z[0]);
         for (int i = 0; i < SPECIALS; i++) {
             const double want = rows[k].want((double)x[i]);
-            if (fabs((double)x[i]) > 1e6 && fabs((double)x[i]) < HUGE_VAL && (rows[k].f == lo_sin || rows[k].f == lo_cos)) {
-                CHECK(fabsf(z[0][i]) <= 1.0f);
+            if (fabs((double)x[i]) > 1e6 && fabs((double)x[i]) < HUGE_VAL &&
+                (rows[k].f == lo_sin || rows[k].f == lo_cos)) {
+                MUST(fabsf(z[0][i]) <= 1.0f);
                 continue;
             }
             if (!same(z[0][i], want) && !(ulps(z[0][i], want) <= rows[k].limit && fabs(want) > 0)) {
                 fprintf(stderr, "%s(%g) = %g, expected %g\n", now, (double)x[i], (double)z[0][i], want);
-                CHECK(false && "special value");
+                MUST(false && "special value");
             }
         }
         ac_region_close(region);
@@ -184,7 +184,8 @@ static void test_special(void)
 
 static void test_pow(void)
 {
-    static const double exponent[] = {0, -0.0, 1, -1, 2, 3, -3, 0.5, -0.5, 2.5, HUGE_VAL, -HUGE_VAL, (double)NAN, 1e30, 16777217, 1e-30};
+    static const double exponent[] = {0,    -0.0, 1,        -1,        2,           3,    -3,       0.5,
+                                      -0.5, 2.5,  HUGE_VAL, -HUGE_VAL, (double)NAN, 1e30, 16777217, 1e-30};
     enum { EXPONENTS = sizeof exponent / sizeof *exponent };
     ac_region *region = ac_region_open(&cx.heap);
     const ac_program *p = compile(region, &targets[1], NULL, lo_pow, 4);
@@ -195,10 +196,11 @@ static void test_pow(void)
     }
     run(p, z[0]);
     for (int i = 0; i < SPECIALS * EXPONENTS; i++)
-        if (!same(z[0][i], pow((double)x[i], (double)y[i])) && !(ulps(z[0][i], pow((double)x[i], (double)y[i])) < 1.5)) {
+        if (!same(z[0][i], pow((double)x[i], (double)y[i])) &&
+            !(ulps(z[0][i], pow((double)x[i], (double)y[i])) < 1.5)) {
             fprintf(stderr, "pow(%g, %g) = %g, expected %g\n", (double)x[i], (double)y[i], (double)z[0][i],
                     pow((double)x[i], (double)y[i]));
-            CHECK(false && "special value");
+            MUST(false && "special value");
         }
     uint64_t state = 1;
     double worst = 0;
@@ -218,7 +220,7 @@ static void test_pow(void)
     }
     if (verbose)
         fprintf(stderr, "%-8s %.3f ulp\n", "pow", worst);
-    CHECK(worst < 1);
+    MUST(worst < 1);
     ac_region_close(region);
 }
 

@@ -77,14 +77,22 @@ static void specials(ac_ctx *cx)
         const char *node;
         double x, want;
     } ROW[] = {
-        {"exp(x)", -HUGE_VAL, 0},   {"exp(x)", HUGE_VAL, HUGE_VAL},
-        {"exp(x)", NAN, NAN},       {"log(x)", 0, -HUGE_VAL},
-        {"log(x)", -1, NAN},        {"log(x)", HUGE_VAL, HUGE_VAL},
-        {"log(x)", NAN, NAN},       {"tanh(x)", HUGE_VAL, 1},
-        {"tanh(x)", -HUGE_VAL, -1}, {"erf(x)", HUGE_VAL, 1},
-        {"erf(x)", -9, -1},         {"logistic(x)", -HUGE_VAL, 0},
-        {"pow(x, k)", -4, NAN},     {"pow(x, k)", 0, 0},
-        {"pow(x, k)", 1, 1},        {"atan(x)", 0, 0},
+        {"exp(x)", -HUGE_VAL, 0},
+        {"exp(x)", HUGE_VAL, HUGE_VAL},
+        {"exp(x)", (double)NAN, (double)NAN},
+        {"log(x)", 0, -HUGE_VAL},
+        {"log(x)", -1, (double)NAN},
+        {"log(x)", HUGE_VAL, HUGE_VAL},
+        {"log(x)", (double)NAN, (double)NAN},
+        {"tanh(x)", HUGE_VAL, 1},
+        {"tanh(x)", -HUGE_VAL, -1},
+        {"erf(x)", HUGE_VAL, 1},
+        {"erf(x)", -9, -1},
+        {"logistic(x)", -HUGE_VAL, 0},
+        {"pow(x, k)", -4, (double)NAN},
+        {"pow(x, k)", 0, 0},
+        {"pow(x, k)", 1, 1},
+        {"atan(x)", 0, 0},
     };
     for (size_t i = 0; i < sizeof ROW / sizeof *ROW; i++) {
         ac_graph *g;

@@ -85,7 +85,7 @@ typedef struct value {
 // clang-format off
 static const value VALUES[] = {
     {"f8e4m3fn", "", 448, 0x7e}, {"f8e4m3fn", "", 464, 0x7e}, {"f8e4m3fn", "", 1e6, 0x7e}, {"f8e4m3fn", "wraps=true", 1e6, 0x7f},
-    {"f8e4m3fn", "wraps=true", -INFINITY, 0xff}, {"f8e4m3fn", "", -INFINITY, 0xfe}, {"f8e4m3fn", "", 0x1p-9, 1},
+    {"f8e4m3fn", "wraps=true", -(double)INFINITY, 0xff}, {"f8e4m3fn", "", -(double)INFINITY, 0xfe}, {"f8e4m3fn", "", 0x1p-9, 1},
     {"f8e4m3fn", "", 0x1p-10, 0}, {"f8e4m3fn", "", 0x1.8p-9, 2}, {"f8e4m3fn", "", -0.0, 0x80}, {"f8e4m3fn", "", 1.0625, 0x38},
     {"f8e4m3fn", "", 1.1875, 0x3a}, {"f8e4m3fnuz", "", 240, 0x7f}, {"f8e4m3fnuz", "", -0.0, 0}, {"f8e4m3fnuz", "", 1, 0x40},
     {"f8e4m3fnuz", "wraps=true", 1e6, 0x80}, {"f8e4m3fnuz", "wraps=true", -1e6, 0x80}, {"f8e4m3fnuz", "", -1e-9, 0},
@@ -93,10 +93,10 @@ static const value VALUES[] = {
     {"f8e5m2", "", 0x1p-16, 1}, {"f8e5m2fnuz", "", 57344, 0x7f}, {"f8e5m2fnuz", "", 1, 0x40}, {"f4e2m1", "", 2.5, 4},
     {"f4e2m1", "", 5, 6}, {"f4e2m1", "", 100, 7}, {"f4e2m1", "", -0.25, 8}, {"f4e2m1", "", 0.75, 2},
     {"f8e8m0", "", 1, 127}, {"f8e8m0", "", 1.1, 128}, {"f8e8m0", "round=1", 1.9, 127}, {"f8e8m0", "round=2", 1.4, 127},
-    {"f8e8m0", "round=2", 1.5, 128}, {"f8e8m0", "", 0, 0}, {"f8e8m0", "", -1, 255}, {"f8e8m0", "", INFINITY, 254},
-    {"f8e8m0", "wraps=true", INFINITY, 255}, {"f8e8m0", "", 0x1.8p-127, 1}, {"f8e8m0", "round=1", 0x1.8p-127, 0},
+    {"f8e8m0", "round=2", 1.5, 128}, {"f8e8m0", "", 0, 0}, {"f8e8m0", "", -1, 255}, {"f8e8m0", "", (double)INFINITY, 254},
+    {"f8e8m0", "wraps=true", (double)INFINITY, 255}, {"f8e8m0", "", 0x1.8p-127, 1}, {"f8e8m0", "round=1", 0x1.8p-127, 0},
     {"i4", "", 7.9, 7}, {"i4", "", -9, 7}, {"i4", "", 8, -8}, {"i4", "", -1.5, -1}, {"u4", "", -1, 15}, {"u4", "", 17, 1},
-    {"i2", "", 2, -2}, {"i2", "", -3, 1}, {"u2", "", 6, 2}, {"i4", "", NAN, 0},
+    {"i2", "", 2, -2}, {"i2", "", -3, 1}, {"u2", "", 6, 2}, {"i4", "", (double)NAN, 0},
 };
 // clang-format on
 

@@ -3,20 +3,11 @@
  * The files are built here, in memory, by a small protobuf writer. `spec` holds what the tests vary; each case breaks
  * one thing and names the diagnostic it expects. Values of operators are tested by the conformance suite. */
 #include "import/import.h"
+#include "tests/unit/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(x)                                                                                                       \
-    do {                                                                                                               \
-        if (!(x)) {                                                                                                    \
-            printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #x);                                                     \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
 
 /* The writer: a message is bytes; a message inside another is copied into it. */
 
@@ -455,6 +446,5 @@ int main(void)
     test_cut_off();
     test_changed_bytes();
     test_nesting();
-    printf("%s\n", failures ? "FAILED" : "ok");
-    return failures != 0;
+    return check_done();
 }

@@ -1,22 +1,12 @@
-/* test_order.c - the order search against all orders of small graphs, counted by live.c and bound.c, and its behaviour on
- * large ones. A failed CHECK prints its place; the exit status is 1 when any failed. */
+/* test_order.c - the order search against all orders of small graphs, counted by live.c and bound.c, and its behaviour
+ * on large ones. A failed CHECK prints its place; the exit status is 1 when any failed. */
 #include "codegen/targets.h"
 #include "ir/pass/pass.h"
 #include "planner/live.h"
+#include "tests/unit/check.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(e) check((e), #e, __LINE__)
-static void check(bool ok, const char *text, int line)
-{
-    if (ok)
-        return;
-    failures++;
-    printf("%s:%d: failed: %s\n", __FILE__, line, text);
-}
 
 static uint64_t seed = 88172645463325252ull;
 static int32_t draw(int32_t below) /* xorshift64: the same graphs everywhere */
@@ -51,8 +41,8 @@ static ac_graph *random_graph(ac_ctx *cx, int32_t n_ops)
             read[b] = true;
         } else if (kind == 2 && size[a] > 8) {
             size[n] = size[a] / 2;
-            ac_putf(&s, "  const b%d: i32[1] = [%d]\n  const s%d: i32[1] = [%d]\n  t%d = slice(t%d, b%d, s%d)\n", n, draw(2) * size[n], n,
-                    size[n], n, a, n, n);
+            ac_putf(&s, "  const b%d: i32[1] = [%d]\n  const s%d: i32[1] = [%d]\n  t%d = slice(t%d, b%d, s%d)\n", n,
+                    draw(2) * size[n], n, size[n], n, a, n, n);
         } else if (kind == 3 && size[b] == size[a]) {
             ac_putf(&s, "  t%d = add(t%d, t%d)\n", n, a, b);
             read[b] = true;
@@ -162,8 +152,8 @@ static void test_random(ac_ctx *cx, ac_live_options opt)
     improved += r.after < r.before;
 }
 
-/* `lanes` branches of `depth` steps between one input and one sum, in a layer-by-layer order: doing them one by one needs one
- * large tensor at a time, layer by layer needs all. */
+/* `lanes` branches of `depth` steps between one input and one sum, in a layer-by-layer order: doing them one by one
+ * needs one large tensor at a time, layer by layer needs all. */
 static void test_branches(ac_ctx *cx, int32_t lanes, int32_t depth, bool proven)
 {
     const int32_t n = lanes * depth + 2;
@@ -180,7 +170,8 @@ static void test_branches(ac_ctx *cx, int32_t lanes, int32_t depth, bool proven)
     p->value[n - 1].at_end = true;
     ac_order_link(p);
     int32_t *order = AC_NEW_N(cx->region, int32_t, n), *again = AC_NEW_N(cx->region, int32_t, n);
-    ac_order_result r = ac_order_search(p, 1 << 26, order, &cx->heap), q = ac_order_search(p, 1 << 26, again, &cx->heap);
+    ac_order_result r = ac_order_search(p, 1 << 26, order, &cx->heap),
+                    q = ac_order_search(p, 1 << 26, again, &cx->heap);
     CHECK(r.after == ac_order_peak(p, order, &cx->heap));
     CHECK(r.before >= 1024 * lanes && r.after <= 64 + (depth > 2 ? 2048 : 1024) + 16 * lanes);
     CHECK(!proven || r.optimal);
@@ -229,7 +220,9 @@ static int run_random(ac_ctx *cx, int round)
     if (setjmp(cx->heap.on_oom))
         return 1;
     ac_ctx_start(cx);
-    ac_live_options opt = {.inplace = round % 3 != 0, .preserve_input = round % 7 == 0, .whole = round % 11 == 0,
+    ac_live_options opt = {.inplace = round % 3 != 0,
+                           .preserve_input = round % 7 == 0,
+                           .whole = round % 11 == 0,
                            .align = round % 2 ? 1 : 4}; /* no padding: then the bound counts what the search counts */
     test_random(cx, opt);
     return 0;

@@ -1,30 +1,19 @@
-/* test_overlap.c - the distances of ir/loop/overlap.h against brute force: the evaluator runs a function with its result
- * at every offset around its input. Where the distances allow the offset the result must be that of a separate run, bit
- * for bit; one byte closer it must not be (for random loops, whose values show every overwritten byte). The same for the
- * loops turned around, and for every step of the models in models/. Then the rules of the planner and the gaps they are
- * written as. No framework: a failed check prints its place, the exit status is 1 when any failed.
+/* test_overlap.c - the distances of ir/loop/overlap.h against brute force: the evaluator runs a function with its
+ * result at every offset around its input. Where the distances allow the offset the result must be that of a separate
+ * run, bit for bit; one byte closer it must not be (for random loops, whose values show every overwritten byte). The
+ * same for the loops turned around, and for every step of the models in models/. Then the rules of the planner and the
+ * gaps they are written as. No framework: a failed check prints its place, the exit status is 1 when any failed.
  *
  *     test_overlap [programs [first seed]] */
 #include "ir/loop/builder.h"
 #include "ir/loop/overlap.h"
 #include "job.h"
 #include "planner/overlap.h"
+#include "tests/unit/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-static void failed(int line, const char *what)
-{
-    failures++;
-    printf("%s:%d: %s\n", __FILE__, line, what);
-}
-#define CHECK(e)                                                                                                       \
-    do {                                                                                                               \
-        if (!(e))                                                                                                      \
-            failed(__LINE__, #e);                                                                                      \
-    } while (0)
 
 static uint64_t seed = 1;
 static uint64_t rnd(void) /* xorshift64* */
@@ -121,7 +110,9 @@ static ac_x reads(maker *m)
         if (m->n && below(2))
             lo = lb_max(b, lo, lb_sub(b, lb_i32(b, 1), m->var[below(m->n)]));
         ac_x k = lb_for(b, "k", lo, lb_i32(b, taps), 1, AC_MARK_SERIAL);
-        lb_set(b, acc, lb_add_wrap(b, lb_get(b, acc), lb_load(b, m->x, lb_add(b, at, lb_mul(b, k, lb_i32(b, 1 + below(2)))), 1)));
+        lb_set(
+            b, acc,
+            lb_add_wrap(b, lb_get(b, acc), lb_load(b, m->x, lb_add(b, at, lb_mul(b, k, lb_i32(b, 1 + below(2)))), 1)));
         lb_end(b);
         sum = lb_get(b, acc);
     }
@@ -171,8 +162,8 @@ static ac_loop_fn *random_loops(ac_ctx *cx)
 }
 
 /* Runs fn with y at `at` and x at `from` in one memory; the bytes of y go to `out`. */
-static bool run_at(ac_ctx *cx, const ac_program *p, const ac_loop_fn *fn, const uint8_t *x, int64_t from, int64_t at, uint8_t *memory,
-                   uint8_t *out)
+static bool run_at(ac_ctx *cx, const ac_program *p, const ac_loop_fn *fn, const uint8_t *x, int64_t from, int64_t at,
+                   uint8_t *memory, uint8_t *out)
 {
     int status = 0;
     int64_t nx = fn->buf.item[0].count, ny = fn->buf.item[1].count;
@@ -188,7 +179,8 @@ static bool run_at(ac_ctx *cx, const ac_program *p, const ac_loop_fn *fn, const 
 static void brute_force(ac_ctx *cx, const ac_loop_fn *fn, ac_distance d)
 {
     int64_t nx = fn->buf.item[0].count, ny = fn->buf.item[1].count;
-    uint8_t *memory = calloc(1, (size_t)(nx + 4 * ny + 64)), *x = malloc((size_t)nx), *want = malloc((size_t)ny), *got = malloc((size_t)ny);
+    uint8_t *memory = calloc(1, (size_t)(nx + 4 * ny + 64)), *x = malloc((size_t)nx), *want = malloc((size_t)ny),
+            *got = malloc((size_t)ny);
     ac_program *p = ac_eval_compile(cx, cx->region, fn);
     bool wrong_below = false, wrong_above = false, right = p != NULL;
     for (int fill = 0; fill < 6 && p; fill++) {
@@ -260,7 +252,8 @@ static void fill(const ac_buf *b, void *to)
 }
 
 /* Step `low` with parameter o at `off` bytes from parameter i gives what a separate run gives. */
-static void step_at(ac_ctx *cx, const ac_lowered *low, const ac_loop_fn *fn, void **data, int32_t i, int32_t o, int64_t off, const void *want)
+static void step_at(ac_ctx *cx, const ac_lowered *low, const ac_loop_fn *fn, void **data, int32_t i, int32_t o,
+                    int64_t off, const void *want)
 {
     const ac_buf *bi = &fn->buf.item[i], *bo = &fn->buf.item[o];
     int64_t ni = ac_dtype_size(bi->dtype, bi->count), no = ac_dtype_size(bo->dtype, bo->count);
@@ -274,13 +267,15 @@ static void step_at(ac_ctx *cx, const ac_lowered *low, const ac_loop_fn *fn, voi
     CHECK(!memcmp(own[o], want, (size_t)no));
 }
 
-static void step_pair(ac_ctx *cx, const ac_lowered *low, const ac_loop_fn *fn, void **data, int32_t i, int32_t o, const void *want)
+static void step_pair(ac_ctx *cx, const ac_lowered *low, const ac_loop_fn *fn, void **data, int32_t i, int32_t o,
+                      const void *want)
 {
     const ac_buf *bi = &fn->buf.item[i], *bo = &fn->buf.item[o];
     int64_t ni = ac_dtype_size(bi->dtype, bi->count), no = ac_dtype_size(bo->dtype, bo->count);
     ac_distance *d = AC_NEW_N(cx->region, ac_distance, fn->buf.n);
     bool once;
-    int64_t unit = ac_dtype_size(bi->dtype, 1) > ac_dtype_size(bo->dtype, 1) ? ac_dtype_size(bi->dtype, 1) : ac_dtype_size(bo->dtype, 1);
+    int64_t unit = ac_dtype_size(bi->dtype, 1) > ac_dtype_size(bo->dtype, 1) ? ac_dtype_size(bi->dtype, 1)
+                                                                             : ac_dtype_size(bo->dtype, 1);
     if (!ac_loop_distances(cx, fn, o, d, &once))
         return;
     int64_t low_at = -d[i].below, high_at = d[i].above;
@@ -345,7 +340,7 @@ static void test_model(const char *name, const char *target)
     snprintf(path, sizeof path, "%s/models/%s.tflite", SOURCE_DIR, name);
     int before = failures;
     if (arenac_read(job, path) != AC_OK || arenac_check(job) != AC_OK) {
-        failed(__LINE__, "the model can be read");
+        FAILED("the model can be read");
         arenac_print_diagnostics(job, stdout, false);
     }
     for (int32_t s = 0; s < job->n_steps; s++) {
@@ -396,7 +391,8 @@ int main(int argc, char **argv)
     ac_ctx_start(&cx);
     test_by_hand(&cx);
     test_random(&cx, argc > 1 ? atol(argv[1]) : 400, argc > 2 ? (uint64_t)atol(argv[2]) : 1);
-    static const char *const MODELS[] = {"branch_f32", "branch_int8", "digits_f32", "digits_int8", "dsnet_f32", "dsnet_int8"};
+    static const char *const MODELS[] = {"branch_f32",  "branch_int8", "digits_f32",
+                                         "digits_int8", "dsnet_f32",   "dsnet_int8"};
     for (size_t i = 0; i < sizeof MODELS / sizeof *MODELS; i++) {
         test_model(MODELS[i], "generic");
         test_model(MODELS[i], "x86-64-v3");
@@ -405,7 +401,5 @@ int main(int argc, char **argv)
     }
     ac_diags_print(&cx.diags, stdout, false);
     ac_ctx_close(&cx);
-    if (failures)
-        printf("%d checks failed\n", failures);
-    return failures != 0;
+    return check_done();
 }

@@ -1,19 +1,10 @@
 /* test_pass.c - what each graph pass does, before and after, on small texts; and that a second run changes nothing. */
 #include "ir/ops/lower.h"
 #include "ir/pass/pass.h"
+#include "tests/unit/check.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define CHECK(cond)                                                                                                    \
-    do {                                                                                                               \
-        if (!(cond)) {                                                                                                 \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);                                                 \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
-
-static int failures;
 
 typedef struct change {
     const char *only; /* passes that run, besides infer */
@@ -363,7 +354,5 @@ int main(void)
         }
         ac_ctx_close(&cx);
     }
-    if (failures)
-        fprintf(stderr, "%d failures\n", failures);
-    return failures != 0;
+    return check_done();
 }

@@ -4,23 +4,13 @@
 #include "base/radix.h"
 #include "planner/place.h"
 #include "planner/report.h"
+#include "tests/unit/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static int failures;
-
-#define CHECK(e) check((e), #e, __LINE__)
-static void check(bool ok, const char *text, int line)
-{
-    if (ok)
-        return;
-    failures++;
-    printf("%s:%d: failed: %s\n", __FILE__, line, text);
-}
 
 static const char *const STRATEGIES[] = {
 #define STRATEGY(name, fn, help) name,

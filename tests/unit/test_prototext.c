@@ -1,20 +1,11 @@
 /* test_prototext.c - protobuf's text format: what is read, and where what is broken is reported. */
 #include "import/prototext.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(x)                                                                                                       \
-    do {                                                                                                               \
-        if (!(x)) {                                                                                                    \
-            printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #x);                                                     \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
 
 static int parse(ac_ctx *cx, ac_pt *pt, const char *text)
 {
@@ -134,6 +125,5 @@ int main(void)
     test_bad(&cx);
     test_deep(&cx);
     ac_ctx_close(&cx);
-    printf("%d failures\n", failures);
-    return failures != 0;
+    return check_done();
 }

@@ -1,20 +1,14 @@
-/* test_quant.c - requantisation in one shift against the reference's two roundings, written out as TFLite documents them; the
- * 64-bit form; multipliers from real numbers; activation ranges. All lane counts, extremes and random values. */
+/* test_quant.c - requantisation in one shift against the reference's two roundings, written out as TFLite documents
+ * them; the 64-bit form; multipliers from real numbers; activation ranges. All lane counts, extremes and random values.
+ */
 #include "ir/ops/lower.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(x)                                                        \
-    do {                                                                \
-        if (!(x)) {                                                     \
-            fprintf(stderr, "%s:%d: CHECK(%s)\n", __FILE__, __LINE__, #x); \
-            exit(1);                                                    \
-        }                                                               \
-    } while (0)
 
 static ac_ctx cx;
 static const ac_target plain = {.name = "plain", .features = "", .align = 16};
@@ -75,27 +69,40 @@ static void run(form f, ac_multiplier q, int32_t lanes, const void *x, int32_t *
     const ac_x v = lb_load(b, bx, i, lanes), mv = lb_load(b, bm, i, lanes), sv = lb_load(b, bs, i, lanes);
     ac_x r = 0;
     switch (f) {
-    case KNOWN: r = lo_requant(&L, v, q); break;
-    case VALUE: r = lo_requant_v(&L, v, mv, sv); break;
+    case KNOWN:
+        r = lo_requant(&L, v, q);
+        break;
+    case VALUE:
+        r = lo_requant_v(&L, v, mv, sv);
+        break;
     case PREPARED: {
         const ac_requant p = lo_requant_prepare(&L, mv, sv);
         r = lo_requant_apply(&L, v, &p);
         break;
     }
     case RIGHT:
-    case POSITIVE: r = lo_requant_right(&L, v, mv, lb_sub(b, lb_like_int(b, sv, 0), sv), f == POSITIVE); break;
-    case WIDE: r = lo_requant64(&L, v, q); break;
-    case WIDE_VALUE: r = lo_requant64_v(&L, v, mv, sv); break;
+    case POSITIVE:
+        r = lo_requant_right(&L, v, mv, lb_sub(b, lb_like_int(b, sv, 0), sv), f == POSITIVE);
+        break;
+    case WIDE:
+        r = lo_requant64(&L, v, q);
+        break;
+    case WIDE_VALUE:
+        r = lo_requant64_v(&L, v, mv, sv);
+        break;
     }
-    CHECK(lb_lanes(b, r) == lanes && lb_dtype(b, r) == AC_I32);
+    MUST(lb_lanes(b, r) == lanes && lb_dtype(b, r) == AC_I32);
     lb_store(b, by, i, r);
     lb_end(b);
     const ac_loop_fn *fn = lb_close(b);
-    CHECK(ac_loop_verify(&cx, fn) == AC_OK);
-    union { const void *read; void *any; } px = {x}, pm = {m}, ps = {s};
+    MUST(ac_loop_verify(&cx, fn) == AC_OK);
+    union {
+        const void *read;
+        void *any;
+    } px = {x}, pm = {m}, ps = {s};
     void *data[4] = {px.any, pm.any, ps.any, y};
     int status = 0;
-    CHECK(ac_eval(&cx, fn, data, 4, &status) == AC_OK && status == 0);
+    MUST(ac_eval(&cx, fn, data, 4, &status) == AC_OK && status == 0);
     ac_region_close(L.region);
 }
 
@@ -122,8 +129,8 @@ static void fill_inputs(int shift)
 
 static void test_known(void)
 {
-    static const int32_t mul[] = {1 << 30, (1 << 30) + 1, INT32_MAX, 1518500250, 2000000000, 1073741825, 12345, 1, 0,
-                                  -(1 << 30), -1518500250, -INT32_MAX};
+    static const int32_t mul[] = {1 << 30, (1 << 30) + 1, INT32_MAX,   1518500250, 2000000000, 1073741825, 12345, 1,
+                                  0,       -(1 << 30),    -1518500250, -INT32_MAX};
     for (int shift = -31; shift <= 30; shift++) {
         fill_inputs(shift);
         for (size_t k = 0; k < sizeof mul / sizeof *mul; k++) {
@@ -134,13 +141,13 @@ static void test_known(void)
                     if (y[i] != naive(x[i], q.m, shift)) {
                         fprintf(stderr, "x %d m %d shift %d: %d, expected %d\n", (int)x[i], (int)q.m, shift, (int)y[i],
                                 (int)naive(x[i], q.m, shift));
-                        CHECK(false && "requant");
+                        MUST(false && "requant");
                     }
                 if (mul[k] < 0 || shift > 7 || lanes > 1)
                     continue;
                 run(WIDE, q, 4, x64, y, m, s);
                 for (int i = 0; i < N; i++)
-                    CHECK(y[i] == naive64(x64[i], q.m, shift));
+                    MUST(y[i] == naive64(x64[i], q.m, shift));
             }
         }
     }
@@ -158,12 +165,12 @@ static void test_values(void)
         }
         run(round & 2 ? PREPARED : VALUE, (ac_multiplier){0, 0}, round & 4 ? 8 : 1, x, y, m, s);
         for (int i = 0; i < N; i++)
-            CHECK(y[i] == naive(x[i], m[i], s[i]));
+            MUST(y[i] == naive(x[i], m[i], s[i]));
         for (int i = 0; i < N; i++)
             s[i] = s[i] > 7 ? 7 : s[i];
         run(WIDE_VALUE, (ac_multiplier){0, 0}, round & 4 ? 4 : 1, x64, y, m, s);
         for (int i = 0; i < N; i++)
-            CHECK(y[i] == naive64(x64[i], m[i], s[i]));
+            MUST(y[i] == naive64(x64[i], m[i], s[i]));
     }
 }
 
@@ -173,34 +180,45 @@ static void test_lanes(void)
     for (int round = 0; round < 64; round++) {
         fill_inputs(0);
         for (int i = 0; i < N; i++) {
-            m[i] = rnd() & 7 ? (int32_t)((1u << 30) | (rnd() >> 2)) : rnd() & 1 ? INT32_MAX : (int32_t)(rnd() >> 12) + 1;
+            m[i] = rnd() & 7   ? (int32_t)((1u << 30) | (rnd() >> 2))
+                   : rnd() & 1 ? INT32_MAX
+                               : (int32_t)(rnd() >> 12) + 1;
             s[i] = -(int32_t)(rnd() % 31) - 1;
         }
         const form f = round & 1 ? POSITIVE : RIGHT;
         target = round & 2 ? &avx2 : &avx512;
         run(f, (ac_multiplier){0, 0}, round & 2 ? 8 : 4 << (round >> 2 & 3) % 3, x, y, m, s);
         for (int i = 0; i < N; i++)
-            CHECK(y[i] == naive(f == POSITIVE && x[i] < 0 ? 0 : x[i], m[i], s[i]));
+            MUST(y[i] == naive(f == POSITIVE && x[i] < 0 ? 0 : x[i], m[i], s[i]));
     }
 }
 
 static void test_multiplier(void)
 {
-    static const struct { double real; int32_t m; int32_t shift; } row[] = {
-        {0, 0, 0}, {0.5, 1 << 30, 0}, {1, 1 << 30, 1}, {0.75, 1610612736, 0}, {1e-12, 0, 0},
+    static const struct {
+        double real;
+        int32_t m;
+        int32_t shift;
+    } row[] = {
+        {0, 0, 0},
+        {0.5, 1 << 30, 0},
+        {1, 1 << 30, 1},
+        {0.75, 1610612736, 0},
+        {1e-12, 0, 0},
         {0.999999999999, 1 << 30, 1}, /* rounds up to 1 */
-        {-0.75, -1610612736, 0}, {123.456, 2071247978, 7},
+        {-0.75, -1610612736, 0},
+        {123.456, 2071247978, 7},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const ac_multiplier q = ac_quantize_multiplier(row[i].real);
         if (q.m != row[i].m || q.shift != row[i].shift)
             fprintf(stderr, "%g: %d %d\n", row[i].real, (int)q.m, (int)q.shift);
-        CHECK(q.m == row[i].m && q.shift == row[i].shift);
+        MUST(q.m == row[i].m && q.shift == row[i].shift);
     }
     for (int i = 0; i < 10000; i++) {
         const double real = ldexp(1 + (rnd() / 4294967296.0), (int)(rnd() % 40) - 30);
         const ac_multiplier q = ac_quantize_multiplier(real);
-        CHECK(q.m >= 1 << 30 && fabs(ldexp((double)q.m, q.shift - 31) / real - 1) < 1e-9);
+        MUST(q.m >= 1 << 30 && fabs(ldexp((double)q.m, q.shift - 31) / real - 1) < 1e-9);
     }
 }
 
@@ -212,16 +230,16 @@ static void test_ranges(void)
     const ac_tensor t = {.dtype = AC_I8, .quant = &quant};
     int32_t lo, hi;
     ac_quantized_act_range(AC_ACT_NONE, &t, &lo, &hi);
-    CHECK(lo == -128 && hi == 127);
+    MUST(lo == -128 && hi == 127);
     ac_quantized_act_range(AC_ACT_RELU, &t, &lo, &hi);
-    CHECK(lo == -10 && hi == 127);
+    MUST(lo == -10 && hi == 127);
     ac_quantized_act_range(AC_ACT_RELU6, &t, &lo, &hi);
-    CHECK(lo == -10 && hi == 110);
+    MUST(lo == -10 && hi == 110);
     ac_quantized_act_range(AC_ACT_RELU_N1_TO_1, &t, &lo, &hi);
-    CHECK(lo == -30 && hi == 10);
+    MUST(lo == -30 && hi == 10);
     double flo, fhi;
-    CHECK(!ac_float_act_range(AC_ACT_NONE, &flo, &fhi) && isinf(flo) && isinf(fhi));
-    CHECK(ac_float_act_range(AC_ACT_RELU, &flo, &fhi) && !(flo < 0) && isinf(fhi));
+    MUST(!ac_float_act_range(AC_ACT_NONE, &flo, &fhi) && isinf(flo) && isinf(fhi));
+    MUST(ac_float_act_range(AC_ACT_RELU, &flo, &fhi) && !(flo < 0) && isinf(fhi));
 }
 
 static __attribute__((noinline)) void tests(void) /* not in main, whose locals a longjmp would clobber */

@@ -1,20 +1,10 @@
 /* test_report.c - picture, page and lock of a plan worked out by hand, with names that try to break out of them. */
 #include "planner/lock.h"
 #include "planner/report_picture.h"
+#include "tests/unit/check.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(e) check((e), #e, __LINE__)
-static void check(bool ok, const char *text, int line)
-{
-    if (ok)
-        return;
-    failures++;
-    printf("%s:%d: failed: %s\n", __FILE__, line, text);
-}
 
 static int32_t count(const char *text, const char *word)
 {
@@ -261,14 +251,14 @@ static void test_lock(ac_ctx *cx)
 {
     world w;
     build(&w);
-    ac_lock *now = ac_lock_of(cx, &w.r), *then;
-    const char *text = lock_text(cx, now);
-    CHECK(now->n == 5 && ac_lock_looks_like(text, strlen(text)));
+    ac_lock *after = ac_lock_of(cx, &w.r), *then;
+    const char *text = lock_text(cx, after);
+    CHECK(after->n == 5 && ac_lock_looks_like(text, strlen(text)));
     CHECK(strstr(text, "\nmemory arena 192\nmemory state 16\n") &&
           strstr(text, "c\xff\xc0\x80%20%01%2520%23 128 arena 0 1 3\n"));
     CHECK(ac_lock_read(cx, "x.lock", text, strlen(text), &then) == AC_OK);
-    CHECK(ac_lock_compare(then, now).same && !strcmp(lock_text(cx, then), text));
-    CHECK(ac_lock_check(cx, then, now) == AC_OK);
+    CHECK(ac_lock_compare(then, after).same && !strcmp(lock_text(cx, then), text));
+    CHECK(ac_lock_check(cx, then, after) == AC_OK);
 
     w.offset[0] = 192; /* one tensor moves, another grows, the arena with them */
     w.tensor[3].bytes = 12;

@@ -3,20 +3,10 @@
  * No framework: a failed CHECK prints its place, the exit status is 1 when any failed. */
 #include "ir/graph/graph.h"
 #include "ir/ops/axis.h"
+#include "tests/unit/check.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(e) check((e), #e, __LINE__)
-static void check(bool ok, const char *text, int line)
-{
-    if (ok)
-        return;
-    failures++;
-    printf("%s:%d: failed: %s\n", __FILE__, line, text);
-}
 
 typedef struct test {
     int line;
@@ -302,8 +292,8 @@ static void run(const test *t)
     } else if (t->want[0] != 'E') {
         ac_node *n = g->node.item[0];
         const char *first = ac_tensor_str(&cx, n->out[0]);
-        check(ac_ops[n->op].shape(&cx, g, n) == AC_OK && !strcmp(first, ac_tensor_str(&cx, n->out[0])),
-              "the rule gives the same when it runs again", t->line);
+        if (ac_ops[n->op].shape(&cx, g, n) || strcmp(first, ac_tensor_str(&cx, n->out[0])))
+            check_failed(__FILE__, t->line, "the rule gives the same when it runs again", false);
     }
     ac_ctx_close(&cx);
 }

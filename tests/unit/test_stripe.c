@@ -7,22 +7,13 @@
  *     test_stripe [graphs [first seed]] */
 #include "job.h"
 #include "planner/stripe.h"
+#include "tests/unit/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int failures, groups, planted, overlaid, paired, fed;
-static void failed(int line, const char *what)
-{
-    failures++;
-    printf("%s:%d: %s\n", __FILE__, line, what);
-}
-#define CHECK(e)                                                                                                       \
-    do {                                                                                                               \
-        if (!(e))                                                                                                      \
-            failed(__LINE__, #e);                                                                                      \
-    } while (0)
+static int groups, planted, overlaid, paired, fed;
 
 static uint64_t seed = 1;
 static uint64_t rnd(void) /* xorshift64* */
@@ -230,7 +221,7 @@ static void test_model(const char *name, const char *target)
     char path[512];
     snprintf(path, sizeof path, "%s/models/%s.tflite", SOURCE_DIR, name);
     if (arenac_read(job, path) != AC_OK || arenac_check(job) != AC_OK)
-        failed(__LINE__, "the model can be read");
+        FAILED("the model can be read");
     else
         all_groups(job, !strcmp(target, "generic"));
     arenac_close(job);
@@ -364,7 +355,7 @@ static void test_random(uint64_t from, const char *target)
     const int before = failures;
     job->path = job->stem = "random.ag";
     if (ac_graph_read_text(&job->cx, "random.ag", w.text, w.n, &job->graph) != AC_OK) {
-        failed(__LINE__, "the graph can be read");
+        FAILED("the graph can be read");
         ac_diags_print(&job->cx.diags, stdout, false);
     } else {
         job->stage = 1;
@@ -410,7 +401,5 @@ int main(int argc, char **argv)
     CHECK(graphs < 100 || (groups > 500 && planted > 200 && paired > 20 && fed > 100 && overlaid > 10));
     printf("%d groups, %d windows with a row less (%d in pairs), %d inputs by rows, %d results over their input\n",
            groups, planted, paired, fed, overlaid);
-    if (failures)
-        printf("%d checks failed\n", failures);
-    return failures != 0;
+    return check_done();
 }

@@ -2,24 +2,15 @@
  * manual. */
 #include "base/sink.h"
 #include "ir/graph/graph.h"
+#include "tests/unit/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(cond)                                                                                                    \
-    do {                                                                                                               \
-        if (!(cond)) {                                                                                                 \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);                                                 \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
-
 #ifndef SOURCE_DIR
 #define SOURCE_DIR "."
 #endif
-
-static int failures;
 
 static ac_graph *read_it(ac_ctx *cx, const char *text)
 {
@@ -306,7 +297,5 @@ int main(int argc, char **argv)
     with_ctx(file_constant, NULL, limit);
     with_ctx(different, NULL, limit);
     with_ctx(manual, argc > 1 ? argv[1] : SOURCE_DIR "/docs/text-format.md", limit);
-    if (failures)
-        fprintf(stderr, "%d failures\n", failures);
-    return failures != 0;
+    return check_done();
 }

@@ -3,21 +3,12 @@
  * Graphs are written in text form. Those without inputs are computed while they are read, so their results are numbers.
  */
 #include "import/import.h"
+#include "tests/unit/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(x)                                                                                                       \
-    do {                                                                                                               \
-        if (!(x)) {                                                                                                    \
-            printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #x);                                                     \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
 
 static ac_ctx cx;
 
@@ -368,7 +359,5 @@ int main(void)
     test_malformed();
     test_endless();
     test_damage();
-    if (failures)
-        printf("%d failures\n", failures);
-    return failures != 0;
+    return check_done();
 }
