@@ -107,7 +107,8 @@ static void print_set(ac_cfn *f, ac_x x)
     const char *name = f->val[in->aux].e.text;
     ac_cexpr e = f->val[in->a].e;
     const ac_ins *left = v->op == AC_L_ADD && e.top == C_ADD ? c_ins(f, v->a) : NULL;
-    if (left && left->op == AC_L_GET && left->aux == in->aux && !c_is_small((ac_dtype)v->dtype)) {
+    const char *sum = left && left->op == AC_L_GET && left->aux == in->aux ? f->val[v->a].e.text : NULL;
+    if (sum && !strcmp(sum, name) && !c_is_small((ac_dtype)v->dtype)) { /* else the old value has a name of its own */
         line(f, "%s += %s;", name, e.text + strlen(name) + 3); /* behind "name + " */
         return;
     }

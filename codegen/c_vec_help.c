@@ -117,8 +117,10 @@ static void put_select(vh *h)
 {
     ac_cfile *F = h->F;
     head(h, h->T, ac_strf(F->region, "%s m, %s a, %s b", h->I, h->T, h->T));
-    const char *mmx = h->bytes < 64 ? mm(F->target, h->bytes) : NULL;
-    if (!mmx) { /* one vpternlog on 64 bytes */
+    /* One vpternlog where there is AVX-512. Not blendv there: gcc 12 swaps its operands when the mask is x != y and y one of
+     * them (its pattern for a negated mask, with AVX-512VL only). */
+    const char *mmx = F->target->vec_bytes < 64 ? mm(F->target, h->bytes) : NULL;
+    if (!mmx) {
         ac_putf(&h->out, "    return (%s)(((%s)a & m) | ((%s)b & ~m));\n", h->T, h->I, h->I);
         return;
     }

@@ -19,9 +19,10 @@ cases=${CASES-$tmp/cases}
 ln -s "$arenac" "$tmp/arenac" # the runner splits its command at blanks: a path without any
 expect= # of a part of the suite, made by options, the list names more than was run
 [ -n "$update" ] || [ $# -gt 0 ] || expect="--expect $src/tests/onnx/passing.txt"
+missing=0
 # shellcheck disable=SC2086
 python3 "$suite/onnx_conformance.py" run "$cases" --label arenac --jobs 2 --json "$tmp/r.json" $expect \
-    --command "$tmp/arenac run {model} {inputs} --output-dir {out} ${HOW-}" "$@"
+    --command "$tmp/arenac run {model} {inputs} --output-dir {out} ${HOW-}" "$@" || missing=1 # what failed is told below
 python3 - "$tmp/r.json" "$update" "$src/tests/onnx/passing.txt" <<'EOF'
 import json, sys
 doc = json.load(open(sys.argv[1]))
@@ -35,3 +36,4 @@ times = sorted(r["seconds"] for r in doc["results"] if r["status"] == "pass" and
 print("%.0f s in all; %.2f s a passing case on average, light models aside" % (doc["wall_seconds"], sum(times) / max(1, len(times))))
 sys.exit(bool(bad))
 EOF
+exit "$missing"

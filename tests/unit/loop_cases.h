@@ -156,6 +156,17 @@ static void choose(ac_dtype d, ac_dtype cond, int32_t lanes, bool one)
                how, how, OUTPUT);
 }
 
+/* A comparison that chooses one of its own operands: compilers have patterns of their own for these. */
+static void choose_compared(const char *op, binary_fn *f, ac_dtype d, int32_t lanes)
+{
+    open_case();
+    int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", d, AC_BUF_OUT);
+    ac_x i = rows(lanes), v = lb_load(&b, x, i, lanes), w = lb_load(&b, y, i, lanes);
+    lb_store(&b, out, i, lb_select(&b, f(&b, v, w), lb_mul(&b, v, v), w));
+    lb_end(&b);
+    close_case(title(ac_strf(cx.region, "select by %s", op), d, d, lanes), SMALL, SMALL, OUTPUT, OUTPUT);
+}
+
 static void lanes_cases(ac_dtype d, int32_t lanes)
 {
     fill how = d == AC_BOOL ? TRUTH : ANY;
@@ -285,6 +296,7 @@ static void every_type(ac_dtype d, int32_t lanes)
     for (int k = 0; k < 6 && (real || whole); k++) {
         binary(COMPARE[k].name, COMPARE[k].f, d, AC_BOOL, lanes, ANY, ANY);
         binary_one(COMPARE[k].name, COMPARE[k].f, d, AC_BOOL, lanes, ANY, ANY, k % 2);
+        choose_compared(COMPARE[k].name, COMPARE[k].f, d, lanes);
     }
     for (int k = 0; k < 2 && (real || whole); k++) {
         binary(EXTREME[k].name, EXTREME[k].f, d, d, lanes, ANY, ANY);

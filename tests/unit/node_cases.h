@@ -74,7 +74,7 @@ static node_text binary_text(const char *shape, const char *last)
                            ac_strf(cx.region, "z = %s(x, y)%s", op, act ? draw_act() : "")};
     }
     if (rnd() % 2) {
-        const char *op = draw_word("add sub mul minimum maximum"), *type = draw_word("i32 i64 i16");
+        const char *op = draw_word("add sub mul minimum maximum pow"), *type = draw_word("i32 i64 i16");
         return (node_text){ac_strf(cx.region, "input x: %s[%s]; input y: %s[%s]", type, shape, type, other),
                            ac_strf(cx.region, "z = %s(x, y)", op)};
     }
@@ -149,7 +149,12 @@ static node_text row_text(const char *shape, int32_t rank, const int32_t *dim)
 {
     int32_t axis = draw(0, rank - 1);
     const char *type = draw_word("f32 f32 i8 i32 u8 i64");
-    switch (rnd() % 7) {
+    switch (rnd() % 8) {
+    case 7:
+        return (node_text){
+            ac_strf(cx.region, "input x: %s[%s]; const a: i32[1] = [%d]", draw_word("f32 i32 i64 f64"), shape, axis),
+            ac_strf(cx.region, "z = cumsum(x, a) exclusive=%s reverse=%s", draw_word("true false"),
+                    draw_word("true false"))};
     case 0:
         return (node_text){ac_strf(cx.region, "input x: f32[%s]", shape),
                            rnd() % 2 ? "z = softmax(x) beta=1" : "z = log_softmax(x)"};

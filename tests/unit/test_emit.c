@@ -34,8 +34,8 @@ static void compare_case(const test_case *t, entry *f)
         n++;
     }
     int status = 0;
-    CHECK(ac_eval(&cx, t->fn, a, n, &status) == AC_OK);
-    CHECK(f(c) == status);
+    MUST(ac_eval(&cx, t->fn, a, n, &status) == AC_OK);
+    MUST(f(c) == status);
     for (int32_t k = 0; k < n; k++) {
         ac_dtype d = t->fn->buf.item[k].dtype;
         int32_t width = ac_dtype_bits(d) / 8;
@@ -66,7 +66,7 @@ static void print_cases(ac_sink *to)
         bool printed = c_print_fn(&file, fn, &sig, &body) == AC_OK;
         if (!printed)
             ac_diags_print(&cx.diags, stderr, false);
-        CHECK(printed);
+        MUST(printed);
         ac_putf(&body, "int run_%s(void *const *p);\nint run_%s(void *const *p)\n{\n    %s%s(", fn->name, fn->name,
                 fn->fails ? "return " : "", sig.name);
         for (int32_t k = 0, n = 0; k < fn->buf.n; k++)
@@ -83,15 +83,15 @@ static void print_cases(ac_sink *to)
 
 static void run_cases(const char *dir, const char *compiler, const char *flags)
 {
-    CHECK(cc_compile(dir, compiler, ac_strf(cx.region, "%s -fPIC -shared", flags), "t.c", "t.so") == 0);
+    MUST(cc_compile(dir, compiler, ac_strf(cx.region, "%s -fPIC -shared", flags), "t.c", "t.so") == 0);
     void *so = dlopen(ac_strf(cx.region, "%s/t.so", dir), RTLD_NOW | RTLD_LOCAL);
     if (!so)
         fprintf(stderr, "%s\n", dlerror());
-    CHECK(so);
+    MUST(so);
     for (int32_t i = 0; i < n_cases; i++) {
         void *p = dlsym(so, ac_strf(cx.region, "run_%s", cases[i].fn->name));
         entry *f;
-        CHECK(p);
+        MUST(p);
         memcpy(&f, &p, sizeof f);
         for (int k = 0; k < 3; k++)
             compare_case(&cases[i], f);
@@ -109,7 +109,7 @@ static void only_memory_functions(const char *dir, const char *object)
     char *said = cc_read(dir, "nm.log"), *save = NULL;
     for (char *w = strtok_r(said, " \n", &save); w; w = strtok_r(NULL, " \n", &save)) {
         now = w;
-        CHECK(!strcmp(w, "U") || !strcmp(w, "memcpy") || !strcmp(w, "memset") || !strcmp(w, "memmove"));
+        MUST(!strcmp(w, "U") || !strcmp(w, "memcpy") || !strcmp(w, "memset") || !strcmp(w, "memmove"));
     }
     free(said);
 }
@@ -121,13 +121,13 @@ static void test_plain(const char *dir)
     ac_sink text;
     ac_sink_open(&text, &cx);
     print_cases(&text);
-    CHECK(cc_write(dir, "t.c", text.text, text.n) == 0);
+    MUST(cc_write(dir, "t.c", text.text, text.n) == 0);
     const char *compilers[] = {cc_name(), "gcc", "clang"};
     for (int i = 0; i < 3; i++) {
         if ((i && !strcmp(compilers[i], compilers[0])) || !cc_exists(dir, compilers[i]))
             continue;
         now = compilers[i];
-        CHECK(cc_compile(dir, compilers[i], PLAIN_FLAGS " -O0 -c", "t.c", "t.o") == 0);
+        MUST(cc_compile(dir, compilers[i], PLAIN_FLAGS " -O0 -c", "t.c", "t.o") == 0);
         only_memory_functions(dir, "t.o");
         if (i == 0)
             run_cases(dir, compilers[i],
@@ -146,7 +146,7 @@ static void test_vectors(const char *dir, const ac_target *t)
     ac_sink text;
     ac_sink_open(&text, &cx);
     print_cases(&text);
-    CHECK(cc_write(dir, "t.c", text.text, text.n) == 0);
+    MUST(cc_write(dir, "t.c", text.text, text.n) == 0);
     const char *compilers[] = {cc_name(), "gcc", "clang"};
     for (int i = 0; i < 3; i++) {
         bool last =
@@ -166,7 +166,7 @@ int main(void)
     if (setjmp(cx.heap.on_oom))
         return 1;
     ac_ctx_start(&cx);
-    CHECK(cc_folder(dir) == 0);
+    MUST(cc_folder(dir) == 0);
     if (!cc_exists(dir, cc_name())) {
         printf("no C compiler: skipped\n");
         return 0;
