@@ -5,7 +5,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { OPSET_MAX = 28, MAX_LEVEL = 16, WORK_NODE = 16, MAX_OPERANDS = 4096, MAX_CALLS = 1 << 14, MAX_UNROLLED = 1 << 17, MAX_CALLED = 1 << 27 };
+enum {
+    OPSET_MAX = 28,
+    MAX_LEVEL = 16,
+    WORK_NODE = 16,
+    MAX_OPERANDS = 4096,
+    MAX_CALLS = 1 << 14,
+    MAX_UNROLLED = 1 << 17,
+    MAX_CALLED = 1 << 27
+};
 
 typedef struct model {
     int64_t ir_version;
@@ -137,7 +145,7 @@ static int read_constants(ac_onx *r, ac_onx_scope *s, const body *b)
             refused_value(r, v, at, refused);
         v->broken = ok != AC_OK;
         if (!v->broken)
-            v->t = ac_tensor_const(r->g, c.name, c.dtype, c.rank, c.dim, c.data);
+            v->t = ac_onx_constant(r, c.name, &c);
     }
     return r->pb.failed ? AC_FAIL : rc;
 }
@@ -160,6 +168,45 @@ static ac_onx_value *read_value(ac_onx *r, ac_onx_scope *s, ac_span message, con
     return v;
 }
 
+/* What the file says about a value that it also computes (or holds) must not contradict it. Where either leaves a
+ * dimension open there is nothing to compare. An inner value's shape is a remark that nobody needs: a warning. */
+static int check_declared(ac_onx *r, ac_place at, const ac_onx_value *v, const char *what, bool remark)
+{
+    const ac_tensor *t = v->t;
+    if (!v->declared || !t)
+        return AC_OK;
+    if (v->dtype != t->dtype)
+        return ac_error(r->cx, at, E0105, "%s '%s' is declared as %s, but is %s", what, v->name,
+                        ac_dtype_name(v->dtype), ac_dtype_name(t->dtype));
+    bool differs = v->rank >= 0 && v->rank != t->rank;
+    for (int32_t d = 0; d < v->rank && !differs; d++)
+        differs = v->dim[d] >= 0 && t->dim[d] >= 0 && v->dim[d] != t->dim[d];
+    if (!differs)
+        return AC_OK;
+    ac_tensor says = {.rank = v->rank};
+    memcpy(says.dim, v->dim, sizeof says.dim);
+    const char *declared = ac_shape_str(r->cx, &says), *is = ac_shape_str(r->cx, t);
+    if (!remark)
+        return ac_error(r->cx, at, E0104, "%s '%s' is declared as %s, but is %s", what, v->name, declared, is);
+    ac_note(r->cx, at, W0001, "%s '%s' is declared as %s, but is %s", what, v->name, declared, is);
+    return AC_OK;
+}
+
+/* Inner values of the graph, once they are made. */
+static int check_values(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
+{
+    ac_span message;
+    const char *refused;
+    int rc = AC_OK;
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        const ac_onx_value *v = read_value(r, s, message, &refused, &rc);
+        if (v && !v->input && !v->broken &&
+            check_declared(r, ac_pb_place(&r->pb, message.p), v, "value", true) != AC_OK)
+            rc = AC_FAIL;
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
 static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
 {
     ac_span message;
@@ -176,8 +223,11 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
             continue;
         }
         v->input = true;
-        if (v->made) /* an initializer: older files list those among the inputs; elsewhere it is a default */
+        if (v->made) { /* an initializer: older files list those among the inputs; elsewhere it is a default */
+            if (!v->broken && check_declared(r, at, v, "constant", false) != AC_OK)
+                rc = AC_FAIL;
             continue;
+        }
         v->made = true;
         v->broken = true;
         if (refused) {
@@ -483,9 +533,8 @@ static int read_outputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
             rc = AC_FAIL;
             continue;
         }
-        if (v->declared && v->dtype != v->t->dtype) {
-            rc = ac_error(r->cx, at, E0105, "graph output '%s' is declared as %s, but is %s", v->name,
-                          ac_dtype_name(v->dtype), ac_dtype_name(v->t->dtype));
+        if (check_declared(r, at, v, "graph output", false) != AC_OK) {
+            rc = AC_FAIL;
             continue;
         }
         ac_tensor *t = v->t->input || v->t->output || ac_tensor_is_const(v->t) ? copy_of(r, v->t, v->name) : v->t;
@@ -535,6 +584,8 @@ static int read_graph(ac_onx *r, ac_onx_scope *s, ac_span message)
     if (r->pb.failed || ac_graph_is_open(r->g))
         return r->pb.failed ? AC_FAIL : rc;
     if (read_nodes(r, s, b.nodes) != AC_OK)
+        rc = AC_FAIL;
+    if (!r->pb.failed && check_values(r, s, b.values) != AC_OK)
         rc = AC_FAIL;
     if (!r->pb.failed && read_outputs(r, s, b.outputs) != AC_OK)
         rc = AC_FAIL;

@@ -126,13 +126,14 @@ typedef struct ac_onx_const {
     ac_dtype dtype;
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
-    const void *data;
+    const void *bytes; /* dense, at any address; never NULL once read */
     const char *name;
 } ac_onx_const;
 ac_dtype ac_onx_dtype(int64_t number); /* AC_NONE: not one of ours */
 const char *ac_onx_dtype_name(ac_ctx *cx, int64_t number);
 /* AC_FAIL: malformed, or refused (then *refused says why, and nothing is reported yet). */
 int ac_onx_tensor(ac_onx *r, ac_span proto, ac_onx_const *out, const char **refused);
+ac_tensor *ac_onx_constant(ac_onx *r, const char *name, const ac_onx_const *c); /* bytes are not copied until they are used */
 /* Type and shape of a ValueInfoProto's TypeProto. */
 int ac_onx_type(ac_onx *r, ac_span proto, ac_onx_value *v, const char **refused);
 

@@ -53,6 +53,8 @@ static int both_branches(ac_onx_node *n, ac_span yes, ac_span no)
     ac_tensor **a = AC_NEW_N(n->r->cx->region, ac_tensor *, count + 1),
               **b = AC_NEW_N(n->r->cx->region, ac_tensor *, count + 1);
     ac_tensor *c = as_condition(n, n->in[0]);
+    if (!c)
+        return AC_FAIL;
     AC_TRY(ac_onx_call_graph(n, yes, NULL, 0, a, count));
     AC_TRY(ac_onx_call_graph(n, no, NULL, 0, b, count));
     bool same = true;

@@ -32,7 +32,7 @@ int ac_onx_do_constant(ac_onx_node *n)
         const char *refused;
         if (ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
             return refused ? ac_onx_cannot(n, "%s", refused) : AC_FAIL;
-        return ac_onx_result(n, 0, ac_tensor_const(n->r->g, n->name, c.dtype, c.rank, c.dim, c.data));
+        return ac_onx_result(n, 0, ac_onx_constant(n->r, n->name, &c));
     }
     if ((a = ac_onx_attr_of(n, "value_int")))
         return ac_onx_result(n, 0, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &a->i), 0, NULL));
@@ -53,15 +53,15 @@ int ac_onx_do_constant(ac_onx_node *n)
 int ac_onx_do_constant_of_shape(ac_onx_node *n)
 {
     ac_ints shape;
-    ac_onx_const c = {.dtype = AC_F32, .data = NULL};
+    ac_onx_const c = {.dtype = AC_F32, .bytes = NULL};
     const char *refused;
     ac_onx_attr *a = ac_onx_attr_of(n, "value");
     AC_TRY(ac_onx_values(n, 0, &shape));
     if (a && ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
         return refused ? ac_onx_cannot(n, "%s", refused) : AC_FAIL;
     ac_tensor *one;
-    if (c.data) {
-        one = ac_tensor_const(n->r->g, n->name, c.dtype, c.rank, c.dim, c.data);
+    if (c.bytes) {
+        one = ac_onx_constant(n->r, n->name, &c);
         if (ac_tensor_count(one) != 1)
             return ac_error(n->r->cx, n->at, E0103, "the value has %" PRId64 " elements, expected one",
                             ac_tensor_count(one));

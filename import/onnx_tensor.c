@@ -1,5 +1,6 @@
 /* Tensors of ONNX files: TensorProto in all its encodings, external data, declared types and shapes. */
 #include "import/onnx.h"
+#include "import/params.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -122,6 +123,10 @@ static int read_external(ac_onx *r, ac_place at, const char *name, ac_pb_list li
     const char *full =
         slash ? ac_strf(r->cx->region, "%.*s%s", (int)(slash - r->file->path + 1), r->file->path, path) : path;
     ac_file f = {0};
+    if (!ac_file_exists(full)) {
+        ac_error(r->cx, at, E0016, "constant '%s' takes its data from '%s', which is not there", name, full);
+        return ac_help(r->cx, "external data stands in a file beside the model: keep them together");
+    }
     if (ac_file_open(r->cx, full, &f) != AC_OK)
         return ac_help(r->cx, "it holds the data of constant '%s'; keep it beside the model", name);
     ac_span all = {f.data, f.n};
@@ -224,12 +229,19 @@ int ac_onx_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const char **re
         ac_dtype_unpack(out->dtype, bytes.p, count, own);
         bytes = (ac_span){own, (size_t)count};
     }
-    out->data = !want ? NO_ELEMENTS : (uintptr_t)bytes.p % unit ? ac_copy(r->cx->region, bytes.p, bytes.n) : bytes.p;
+    out->bytes = want ? (const void *)bytes.p : NO_ELEMENTS;
     if (out->dtype == AC_BOOL)
         for (size_t i = 0; i < want; i++)
             if (bytes.p[i] > 1)
                 return ac_error(r->cx, at, E0012, "constant '%s' has a bool that is neither 0 nor 1", out->name);
     return AC_OK;
+}
+
+ac_tensor *ac_onx_constant(ac_onx *r, const char *name, const ac_onx_const *c)
+{
+    ac_tensor *t = ac_tensor_new(r->g, name, c->dtype, c->rank, c->dim);
+    ac_param_place(t, c->bytes);
+    return t;
 }
 
 /* Declared types. */

@@ -373,7 +373,7 @@ static void test_bad(void)
     BAD("a dimension below zero", s.dim[0] = -7, E0201, 1);
     BAD("a function that calls itself",
         (s.op = "Twice", s.domain = "own", s.inputs = "x", s.function = s.calls_itself = true), E0014, 1);
-    BAD("external data that is missing", (s.encoding = EXTERNAL, s.location = "no-such-file.bin"), E0301, 3);
+    BAD("external data that is missing", (s.encoding = EXTERNAL, s.location = "no-such-file.bin"), E0016, 1);
     BAD("external data by an absolute path", (s.encoding = EXTERNAL, s.location = "/etc/hostname"), E0012, 1);
     BAD("external data above the folder", (s.encoding = EXTERNAL, s.location = "a/../../b"), E0012, 1);
     BAD("external data without a place", (s.encoding = EXTERNAL, s.location = ""), E0012, 1);
