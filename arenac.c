@@ -456,6 +456,8 @@ static const char *options_text(arenac_job *job)
         s = ac_strf(job->cx.region, o->winograd > 0 ? "%s --winograd=%d" : "%s --winograd", s, o->winograd);
     if (o->tuned)
         s = ac_strf(job->cx.region, "%s --tuned %s", s, base_name(o->tuned));
+    if (o->share_kernels)
+        s = ac_strf(job->cx.region, "%s --share-kernels", s);
     if (o->poison)
         s = ac_strf(job->cx.region, "%s --poison", s);
     if (o->exact)
@@ -531,6 +533,10 @@ static int compile_stage(arenac_job *job, void *arg)
             if (!strcmp(m->ram[k].name, job->opt.mem[i].name))
                 m->ram[k].address = job->opt.mem[i].address;
     ac_module_dedupe(m);
+    if (job->opt.share_kernels && job->target->isa == AC_ISA_CUDA)
+        ac_warn(&job->cx, (ac_place){0}, W0002, "kernels of %s have their shapes built in: --share-kernels is ignored", job->target->name);
+    else if (job->opt.share_kernels)
+        ac_module_share(m);
     job->module = m;
     job->stage = 4;
     return AC_OK;

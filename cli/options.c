@@ -321,6 +321,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
         return !arg || one_of(arg, "2|4");
     case OPT_TUNED: c->opt.tuned = arg; return *arg != 0;
     case OPT_TUNE: c->tune = true; return true;
+    case OPT_SHARE_KERNELS: c->opt.share_kernels = true; return true;
     case OPT_POISON: c->opt.poison = true; return true;
     case OPT_HOST: c->opt.caller_io = true; return true;
     case OPT_EXACT: c->opt.exact = true; return true;

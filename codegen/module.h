@@ -97,6 +97,9 @@ bool ac_c_reserved(const char *word);
 /* Where byte `offset` of ram[index] lies when all of them are one block. */
 static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes offset) { return m->ram[index].base + offset; }
 
+/* share.c: functions that differ in whole numbers only become one with a table of them; after ac_module_dedupe. */
+void ac_module_share(ac_module *m);
+
 /* Layout of the constants in one block (blob and asm): offset of each, total. Alignment of each is respected; the block starts
  * with a 64-byte header for the blob form (magic, version, total bytes, checksum). */
 void ac_module_layout_consts(const ac_module *m, ac_bytes *offset, ac_bytes *total);
