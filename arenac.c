@@ -443,7 +443,7 @@ static const char *options_text(arenac_job *job)
     if (o->overlap > 0)
         s = ac_strf(job->cx.region, "%s --overlap on", s);
     if (o->stripe)
-        s = ac_strf(job->cx.region, "%s%s --stripe auto", s, o->overlap ? "" : " --overlap off");
+        s = ac_strf(job->cx.region, "%s%s --stripe %s", s, o->overlap ? "" : " --overlap off", o->stripe_list ? o->stripe_list : "auto");
     if (o->io_rows)
         s = ac_strf(job->cx.region, "%s --io rows", s);
     if (o->caller_io)

@@ -68,6 +68,7 @@ typedef struct ac_options {
     bool inplace, views;
     int overlap;              /* 1 on, 0 off, -1: on with stripes */
     bool stripe;              /* runs of steps may work row by row */
+    const char *stripe_list;  /* which ones: "2-5,conv1-pool1"; NULL: those that make the arena smallest */
     bool io_rows;             /* the largest input is handed over row by row (then stripe is on too) */
     bool preserve_input, preserve_all;
     bool quantized_io;        /* inputs and outputs are integers where the model converts them */

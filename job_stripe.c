@@ -76,6 +76,12 @@ static int swapped_groups_of(arenac_job *job, const result *plain, ac_live_optio
     return groups_of(job, &swapped, live, rows, best);
 }
 
+static void ignore_rows(arenac_job *job)
+{
+    ac_warn(&job->cx, (ac_place){.file = job->path}, W0002,
+            "no input can be handed over by rows, since steps that read one need all of it: --io rows is ignored");
+}
+
 /* --io rows: every plan holds the input's window only. *best stays as it is when there is none. */
 static int fed_groups_of(arenac_job *job, const result *plain, ac_live_options live, result *best)
 {
@@ -87,14 +93,43 @@ static int fed_groups_of(arenac_job *job, const result *plain, ac_live_options l
     if (job->fed)
         *best = fed;
     else
-        ac_warn(
-            &job->cx, (ac_place){.file = job->path}, W0002,
-            "no input can be handed over by rows, since the steps that read one need all of it: --io rows is ignored");
+        ignore_rows(job);
+    return AC_OK;
+}
+
+/* --stripe 2-5,7-9: these groups; windows share rooms only if the budget asks for it. */
+static int given_groups(arenac_job *job, ac_live_options live)
+{
+    const ac_bytes budget = ac_job_budget(job);
+    const result plain = present(job);
+    ac_stripes v;
+    ac_stripes_open(&v, &job->cx, job->cx.region, job->graph, plain.step, plain.n_steps, plain.live, job->target,
+                    job->opt.exact);
+    if (job->opt.io_rows && !ac_stripes_feed(&v))
+        ignore_rows(job);
+    for (int tight = 0; tight < 2; tight++) {
+        const result before = present(job);
+        ac_lowered **step = AC_NEW_N(job->cx.region, ac_lowered *, plain.n_steps + 1);
+        const ac_stripe_how how = {live.align, tight};
+        AC_TRY(ac_stripe_given(&v, job->opt.stripe_list, how, step, &job->n_steps, &job->stripes));
+        job->step = step;
+        AC_TRY(ac_job_pack(job, live));
+        if (tight && job->plan.arena_bytes >= before.plan.arena_bytes)
+            restore(job, &before);
+        if (budget < 0 || job->plan.arena_bytes <= budget)
+            break;
+    }
+    for (int32_t s = 0; s < job->n_steps; s++)
+        job->fed |= job->step[s]->fed != NULL;
+    if (v.fed.tensor && !job->fed)
+        ignore_rows(job);
     return AC_OK;
 }
 
 int ac_job_stripe(arenac_job *job, ac_live_options live)
 {
+    if (job->opt.stripe_list)
+        return given_groups(job, live);
     const ac_bytes budget = ac_job_budget(job);
     const result plain = present(job);
     result best = plain;

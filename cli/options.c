@@ -309,7 +309,10 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_SCHEDULE: c->opt.schedule_search = !strcmp(arg, "search"); return one_of(arg, "keep|search");
     case OPT_INPLACE: return on_off(arg, &c->opt.inplace);
     case OPT_OVERLAP: c->opt.overlap = !strcmp(arg, "on"); return one_of(arg, "on|off");
-    case OPT_STRIPE: c->opt.stripe = !strcmp(arg, "auto"); return one_of(arg, "off|auto");
+    case OPT_STRIPE:
+        c->opt.stripe = strcmp(arg, "off") != 0;
+        c->opt.stripe_list = one_of(arg, "off|auto") ? NULL : arg;
+        return *arg != 0;
     case OPT_IO: c->opt.io_rows = !strcmp(arg, "rows"); return one_of(arg, "arena|rows");
     case OPT_VIEWS: return on_off(arg, &c->opt.views);
     case OPT_QUANTIZED_IO: c->opt.quantized_io = true; return true;

@@ -150,7 +150,8 @@ static ac_bytes try_in_place(ac_stripe_search *q, ac_step s, ac_bytes now)
 
 typedef struct cut { /* of the steps before this one */
     ac_bytes peak;
-    int32_t fused, from; /* steps in groups; where the last group (or step) begins */
+    int32_t fused, slow; /* steps in groups; groups and steps that take the slower form */
+    int32_t from;        /* where the last group (or step) begins */
 } cut;
 
 /* What the steps take, below `limit` if they can; limit < 0: the least. -1: they cannot be a group. */
@@ -160,23 +161,27 @@ static ac_bytes cost(const ac_stripe_search *q, int32_t begin, int32_t end, ac_b
     return q->tight[at] >= 0 && (limit < 0 || q->cost[at] > limit) ? q->tight[at] : q->cost[at];
 }
 
+static bool cheaper(const cut *a, const cut *b)
+{
+    return a->fused != b->fused ? a->fused < b->fused : a->slow != b->slow ? a->slow < b->slow : a->peak < b->peak;
+}
+
 /* Fewest fused steps with every estimate at most `limit`, then the lowest peak; limit < 0: the lowest peak alone. */
 static cut *best_cut(const ac_stripe_search *q, ac_bytes limit, ac_region *tmp)
 {
     const int32_t n = q->forms.n_steps;
     cut *best = AC_NEW_N(tmp, cut, n + 1);
     for (int32_t end = 1; end <= n; end++) {
-        best[end] = (cut){INT64_MAX, INT32_MAX, -1};
+        best[end] = (cut){INT64_MAX, INT32_MAX, 0, -1};
         for (int32_t begin = end - 1; begin >= 0 && begin >= end - LONGEST; begin--) {
             const ac_bytes c = cost(q, begin, end, limit);
             if (c < 0 || best[begin].fused == INT32_MAX || (limit >= 0 && c > limit))
                 continue;
+            const bool slow = q->cost[begin * LONGEST + end - begin - 1] != c;
             const cut x = {c > best[begin].peak ? c : best[begin].peak,
-                           best[begin].fused + (end - begin > 1 ? end - begin : 0), begin};
-            const bool better =
-                limit < 0 ? x.peak < best[end].peak || (x.peak == best[end].peak && x.fused < best[end].fused)
-                          : x.fused < best[end].fused || (x.fused == best[end].fused && x.peak < best[end].peak);
-            if (better)
+                           best[begin].fused + (end - begin > 1 ? end - begin : 0), best[begin].slow + slow, begin};
+            if (limit < 0 ? x.peak < best[end].peak || (x.peak == best[end].peak && cheaper(&x, &best[end]))
+                          : cheaper(&x, &best[end]))
                 best[end] = x;
         }
     }

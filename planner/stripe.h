@@ -33,4 +33,8 @@ ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_graph *g, ac_lowered *cons
  * number of groups in *groups. AC_FAIL with a diagnostic. */
 int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int32_t *n, int32_t *groups);
 
+/* stripe_given.c: the groups that `list` names, "2-5,7-9" or "conv1-pool1,fc1": step numbers or names of nodes, first
+ * and last. Overlapping groups, names that nobody has, and steps that cannot stand in a group: E0501. */
+int ac_stripe_given(ac_stripes *v, const char *list, ac_stripe_how how, ac_lowered **out, int32_t *n, int32_t *groups);
+
 #endif

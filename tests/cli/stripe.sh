@@ -44,6 +44,17 @@ grep -q "help: --stripe auto takes .* B$" price || { cat price; echo "the failur
 "$arenac" plan "$src/models/dsnet_int8.tflite" --stripe auto >report
 grep -q "works row by row, .* B between its operators: .*CONV_2D" report || { cat report; echo "the chain is not named"; exit 1; }
 
+# Groups as the user lists them, by number and by name, and what is wrong with a list.
+f=$src/models/dsnet_int8
+"$arenac" plan "$f.tflite" --stripe 1-3,5-6 --align 4 >report
+[ "$(grep -c "works row by row" report)" -eq 2 ] || { cat report; echo "two groups were given"; exit 1; }
+grep -q "step 1 works row by row, .* between its operators: DEPTHWISE_CONV_2D, CONV_2D, DEPTHWISE_CONV_2D$" report
+"$arenac" run -q "$f.tflite" -t generic --stripe 1-3,5-6 --align 4 --poison --backend c --input "0=$f.in0.0.npy" --compare "0=$f.out0.0.npy"
+for list in , 3-2 0-99 nobody 1-3,3-4 11-12; do
+    status=0
+    "$arenac" plan "$f.tflite" --stripe "$list" >/dev/null 2>message || status=$?
+    [ $status -eq 2 ] && grep -q "E0501.*--stripe" message || { cat message; echo "--stripe $list: status $status"; exit 1; }
+done
 at_most() { # NAME BYTES OPTION...
     f=$shared/models/tflite/$1/$1.tflite
     [ -f "$f" ] || return 0
