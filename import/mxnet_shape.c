@@ -525,17 +525,57 @@ int ac_mx_do_arange(ac_mx_node *n)
     return ac_mx_result(n, 0, ac_build_floats(&n->b, 1, &all, v));
 }
 
+/* With a length for each item of the batch: x [T,N,..], or [N,T,..] with `axis` 1. */
+static int by_length(ac_mx_node *n, ac_tensor *x, int32_t axis, double value)
+{
+    const int32_t swap[AC_MAX_RANK] = {1, 0, 2, 3, 4, 5, 6, 7};
+    const int64_t steps = x->dim[axis], batch = x->dim[1 - axis], column[2] = {batch, 1};
+    int64_t *each = AC_NEW_N(n->r->cx->region, int64_t, steps + 1), dim[AC_MAX_RANK];
+    ac_attrs a;
+    for (int64_t t = 0; t < steps; t++)
+        each[t] = t;
+    if (n->n_in < 2 || ac_tensor_count(n->in[1]) != batch || !steps)
+        return ac_mx_bad(n, "it has not a length for each of %" PRId64 " items", batch);
+    const ac_build *b = &n->b;
+    ac_tensor *length = ac_build_reshape(b, ac_build_cast(b, n->in[1], AC_I64), 2, column),
+              *t = ac_build_ints(b, steps, each);
+    ac_tensor *inside = ac_build_2(b, AC_OP_LESS, t, length); /* [N,T] */
+    ac_tensor *last = ac_build_2(b, AC_OP_SUB, length, ac_build_number(b, AC_I64, 1)), *at = NULL;
+    x = axis ? x : ac_build_transpose(b, x, swap);
+    if (!x)
+        return AC_FAIL;
+    if (!strcmp(n->type, "SequenceMask")) {
+        for (int32_t d = 0; d < x->rank; d++)
+            dim[d] = d < 2 ? x->dim[d] : 1;
+        x = ac_build_select(b, ac_build_reshape(b, inside, x->rank, dim), x, ac_build_number(b, AC_F32, value));
+        return ac_mx_result(n, 0, axis ? x : ac_build_transpose(b, x, swap));
+    }
+    if (!strcmp(n->type, "SequenceLast"))
+        at = ac_build_2(b, AC_OP_MAXIMUM, last, ac_build_number(b, AC_I64, 0));
+    else
+        at = ac_build_select(b, inside, ac_build_2(b, AC_OP_SUB, last, t), t);
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = a.gather.batch_dims = 1;
+    ac_tensor *in[] = {x, at}, *y = at ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+    if (!strcmp(n->type, "SequenceLast"))
+        return ac_mx_result(n, 0, y ? squeeze(n, y, 2) : NULL);
+    return ac_mx_result(n, 0, axis ? y : ac_build_transpose(b, y, swap));
+}
+
 /* Without lengths: the whole sequence. */
 int ac_mx_do_sequence(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
     bool lengths;
     int64_t axis;
+    double value;
     AC_TRY(ac_mx_bool(n, "use_sequence_length", false, &lengths));
     AC_TRY(ac_mx_int(n, "axis", 0, 0, 1, &axis));
-    (void)ac_mx_str(n, "value", NULL);
-    if (lengths || x->rank < 2 || n->n_in != 1)
-        return ac_mx_cannot(n, "it has lengths");
+    AC_TRY(ac_mx_float(n, "value", 0, &value));
+    if (x->rank < 2 || (!lengths && n->n_in != 1))
+        return ac_mx_cannot(n, "it has lengths that do not count");
+    if (lengths)
+        return by_length(n, x, (int32_t)axis, value);
     if (!strcmp(n->type, "SequenceMask"))
         return ac_mx_result(n, 0, x);
     if (!strcmp(n->type, "SequenceReverse"))
@@ -609,42 +649,4 @@ int ac_mx_do_arg(ac_mx_node *n)
 int ac_mx_do_arg_channel(ac_mx_node *n)
 {
     return n->in[0]->rank < 2 ? ac_mx_bad(n, "'%s' has no channels", n->in[0]->name) : arg(n, n->in[0], 1, false);
-}
-
-/* Boxes round each position of an image: sizes with the first ratio, then the first size with the other ratios. */
-int ac_mx_do_multibox_prior(ac_mx_node *n)
-{
-    enum { MOST = 64 };
-    const ac_tensor *x = n->in[0];
-    double size[MOST] = {1}, ratio[MOST] = {1}, step[2] = {-1, -1}, offset[2] = {0.5, 0.5};
-    int32_t n_size, n_ratio, count;
-    bool clip;
-    AC_TRY(ac_mx_floats(n, "sizes", MOST, size, &n_size));
-    AC_TRY(ac_mx_floats(n, "ratios", MOST, ratio, &n_ratio));
-    AC_TRY(ac_mx_floats(n, "steps", 2, step, &count));
-    AC_TRY(ac_mx_floats(n, "offsets", 2, offset, &count));
-    AC_TRY(ac_mx_bool(n, "clip", false, &clip));
-    n_size += !n_size;
-    n_ratio += !n_ratio;
-    if (x->rank != 4 || x->dim[2] < 1 || x->dim[3] < 1)
-        return ac_mx_bad(n, "'%s' is %s, expected [N,C,H,W]", x->name, SHAPE(x));
-    const int64_t each = n_size + n_ratio - 1, h = x->dim[2], w = x->dim[3];
-    if (h * w > (1 << 22) / each)
-        return ac_mx_cannot(n, "it makes more than %d boxes", 1 << 22);
-    for (int32_t i = 1; i < n_ratio; i++)
-        if (ratio[i] <= 0)
-            return ac_mx_bad(n, "ratio %g is not positive", ratio[i]);
-    float *v = AC_NEW_N(n->r->cx->region, float, h *w *each * 4 + 1), *to = v;
-    const float sy = step[0] > 0 ? (float)step[0] : 1 / (float)h, sx = step[1] > 0 ? (float)step[1] : 1 / (float)w;
-    for (int64_t y = 0; y < h; y++)
-        for (int64_t k = 0; k < w * each; k++) {
-            const int64_t i = k % each;
-            const float cy = ((float)y + (float)offset[0]) * sy, cx = ((float)(k / each) + (float)offset[1]) * sx;
-            const float s = (float)size[i < n_size ? i : 0], r = sqrtf((float)ratio[i < n_size ? 0 : i - n_size + 1]);
-            const float half_w = s * (float)h / (float)w * r / 2, half_h = s / r / 2;
-            const float corner[4] = {cx - half_w, cy - half_h, cx + half_w, cy + half_h};
-            for (int32_t c = 0; c < 4; c++)
-                *to++ = clip ? fminf(fmaxf(corner[c], 0), 1) : corner[c];
-        }
-    return ac_mx_result(n, 0, ac_build_floats(&n->b, 3, (int64_t[]){1, h * w * each, 4}, v));
 }

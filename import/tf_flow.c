@@ -219,7 +219,9 @@ static int run_turn(loop *l, int32_t number, bool *again)
         ac_tf_value *v = l->c->value[node];
         ac_tensor *t = v->kind == AC_TF_TENSOR ? v->t : NULL;
         if (!t)
-            return AC_FAIL;
+            return v->kind == AC_TF_DEAD ? ac_error(r->cx, body->node.item[node].at, E0101,
+                                                    "its condition comes from a branch that is not taken")
+                                         : AC_FAIL;
         if (!ac_tensor_is_const(t)) {
             r->late = true;
             return ac_refuse(r->cx, &r->refused, body->node.item[node].at, E0203, "a loop",

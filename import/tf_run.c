@@ -47,7 +47,14 @@ static summary take_inputs(ac_tf_call *c, ac_tf_op *n)
         add_to(&s, &n->in[k]);
     }
     for (int32_t k = 0; k < m->n_control; k++) { /* those that do not matter (tf_body.c) have not run */
-        const ac_tf_value *v = c->value[m->in[m->n_in + k].node];
+        const int32_t at = m->in[m->n_in + k].node;
+        const ac_tf_node *from = &c->body->node.item[at];
+        const ac_tf_value *v = c->value[at];
+        if (v && !strcmp(from->op, "Switch")) { /* it runs whichever way it sends its value */
+            for (int32_t i = 0; i < from->n_in; i++)
+                add_to(&s, ac_tf_value_of(c, from->in[i]));
+            continue;
+        }
         if (v && v->kind != AC_TF_NONE && v->kind != AC_TF_BROKEN)
             add_to(&s, v);
     }

@@ -120,11 +120,7 @@ static ac_box box_at(const ssd *d, ac_x i)
     ac_x v[4];
     for (int32_t k = 0; k < 4; k++)
         v[k] = lb_load(b, d->box, lb_add(b, lb_mul(b, i, lb_i32(b, 4)), lb_i32(b, k)), 1);
-    ac_box r = {v[1], v[0], v[3], v[2], 0};
-    const ac_x zero = lb_f32(b, 0), w = lb_sub(b, v[2], v[0]), h = lb_sub(b, v[3], v[1]);
-    const ac_x none = lb_or(b, lb_lt(b, w, zero), lb_lt(b, h, zero));
-    r.area = lb_select(b, none, zero, lb_mul(b, w, h));
-    return r;
+    return ac_box_ordered(b, v);
 }
 
 /* Boxes of class c that no greater one of the class overlaps, behind the `count` kept before. */

@@ -134,6 +134,15 @@ ac_box ac_box_of(ac_lb *b, const ac_x corner[4])
     return r;
 }
 
+ac_box ac_box_ordered(ac_lb *b, const ac_x v[4])
+{
+    ac_box r = {v[1], v[0], v[3], v[2], 0};
+    const ac_x zero = lb_f32(b, 0), w = lb_sub(b, v[2], v[0]), h = lb_sub(b, v[3], v[1]);
+    const ac_x none = lb_or(b, lb_lt(b, w, zero), lb_lt(b, h, zero));
+    r.area = lb_select(b, none, zero, lb_mul(b, w, h));
+    return r;
+}
+
 ac_box ac_box_at(ac_lb *b, int32_t buf, ac_x i)
 {
     ac_x v[4];
