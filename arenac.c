@@ -566,6 +566,9 @@ static int emit_code(arenac_job *job, const emit_arg *e, ac_sink *to)
 {
     const ac_emit_names names = {sibling(job, e->path, ".h"), sibling(job, e->path, ".bin")};
     const ac_backend *b = ac_backend_for(&job->cx, e->kind);
+    if (b && job->module->n_ram > 1 && strcmp(b->name, "c") && strcmp(b->name, "llvm"))
+        return ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s knows one memory for tensors, %d are given", e->kind,
+                        job->module->n_ram);
     if (b && job->module->caller_io && strcmp(b->name, "c"))
         return ac_error(&job->cx, (ac_place){0}, E0502, "--host is of the C backend; --emit %s cannot have it", e->kind);
     return b ? b->emit(job->module, e->kind, &names, to) : AC_FAIL;

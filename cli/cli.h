@@ -29,6 +29,9 @@ typedef struct ac_cli {
     ac_keyfile input[AC_CLI_MAX], compare[AC_CLI_MAX], fixed[AC_CLI_MAX]; /* fixed: --const */
     int32_t n_inputs, n_compares, n_fixed;
     arenac_pair dim[AC_CLI_MAX];
+    const char *share;        /* --share: "exclusive", "concurrent"; NULL: one model */
+    const char *range;        /* --dim NAME=LO..HI; NULL: none */
+    int64_t range_lo, range_hi;
     arenac_memory mem[AC_CLI_MAX];
     arenac_pin pin[AC_CLI_MAX];
     const char *skip[AC_CLI_MAX], *dump_after[AC_CLI_MAX];
@@ -46,6 +49,9 @@ void ac_help_overview(FILE *to);
 void ac_help_man(FILE *to, bool overview, ac_verb verb);
 bool ac_verb_find(const char *name, ac_verb *verb);
 const char *ac_verb_name(ac_verb verb);
+
+/* share.c: plan or compile of several models with --share, or of one for every value of a --dim range. */
+int ac_cli_share(ac_cli *cli);
 
 int ac_cli_check(ac_cli *cli);
 int ac_cli_plan(ac_cli *cli);

@@ -282,6 +282,9 @@ static int open_image(arenac_job *job, const char *name, ac_host *h)
         return AC_FAIL;
     if (!b->open)
         return ac_error(&job->cx, (ac_place){0}, E0502, "the backend %s only prints: it cannot run a model", name);
+    if (job->module->n_ram > 1 && strcmp(name, "llvm"))
+        return ac_error(&job->cx, (ac_place){0}, E0502, "the backend %s knows one memory for tensors, %d are given", name,
+                        job->module->n_ram);
     h->backend = b;
     return b->open(job->module, &h->image);
 }

@@ -287,7 +287,12 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_PIN: c->opt.pin = c->pin; return c->opt.n_pins < AC_CLI_MAX && pin(arg, &c->pin[c->opt.n_pins++]);
     case OPT_EFFORT: return parse_int(arg, 0, 9, &c->opt.effort);
     case OPT_DIM: {
-        const char *eq = strchr(arg, '=');
+        const char *eq = strchr(arg, '='), *dots = eq ? strstr(eq, "..") : NULL;
+        if (dots && eq != arg && !c->range && (c->verb == AC_VERB_PLAN || c->verb == AC_VERB_COMPILE)) {
+            c->range = strndup(arg, (size_t)(eq - arg));
+            return parse_int(strndup(eq + 1, (size_t)(dots - eq - 1)), 1, INT32_MAX, &c->range_lo) &&
+                   parse_int(dots + 2, c->range_lo, INT32_MAX, &c->range_hi);
+        }
         if (!eq || eq == arg || c->opt.n_dims == AC_CLI_MAX ||
             (strcmp(eq + 1, "scalar") && !parse_int(eq + 1, 1, INT32_MAX, &v))) /* scalar: 0 */
             return false;
@@ -296,6 +301,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
         c->opt.dim = c->dim;
         return true;
     }
+    case OPT_SHARE: c->share = arg; return one_of(arg, "exclusive|concurrent");
     case OPT_ALIGN: return parse_int(arg, 1, 4096, &c->opt.align) && !(c->opt.align & (c->opt.align - 1));
     case OPT_PRESERVE:
         c->opt.preserve_input = !strcmp(arg, "input");

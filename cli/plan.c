@@ -209,6 +209,8 @@ static int open_stage(arenac_job *job, void *arg)
 int ac_cli_plan(ac_cli *cli)
 {
     int status;
+    if (cli->share || cli->range)
+        return ac_cli_share(cli);
     arenac_job *job = ac_cli_start(cli, &status);
     if (!job)
         return status;
@@ -250,6 +252,8 @@ int ac_cli_check(ac_cli *cli)
 int ac_cli_compile(ac_cli *cli)
 {
     int status;
+    if (cli->share || cli->range)
+        return ac_cli_share(cli);
     arenac_job *job = ac_cli_open(cli, &status);
     if (!job)
         return status;

@@ -161,6 +161,8 @@ static void print_consts(ac_emit *e, ac_cnames *names)
         const char *hint = m->konst[i]->name && *m->konst[i]->name ? m->konst[i]->name : "const";
         if (twin[i] < i)
             e->konst[i] = e->konst[twin[i]];
+        else if (m->konst_name && m->konst_name[i])
+            e_rodata(e, i, m->konst_name[i]);
         else
             e_rodata(e, i, c_name_take(names, ac_strf(e->region, "%s_%s", m->name, hint)));
     }

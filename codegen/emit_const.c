@@ -158,6 +158,8 @@ void e_rodata(ac_emit *e, int32_t i, const char *name)
 {
     const ac_const *k = e->m->konst[i];
     ac_sink *to = e->to;
+    const bool shared = e->m->konst_name && e->m->konst_name[i] == name, elsewhere = shared && e->m->konst_extern[i];
+    const char *storage = shared ? "" : "static ", *section = ac_strf(e->region, "%s_SECTION_RODATA ", e->file.upper);
     bool words = as_words(k);
     const char *type = ac_dtype_c(k->dtype);
     const char *aligned = "";
@@ -165,20 +167,78 @@ void e_rodata(ac_emit *e, int32_t i, const char *name)
         aligned = ac_strf(e->region, " __attribute__((aligned(%d)))", k->align);
     long long n = k->count > 0 ? (long long)k->count : 1;
     if (words) {
-        ac_putf(to, "%s_SECTION_RODATA static const union {\n    %s bits[%lld];\n    %s value[%lld];\n} %s%s = {{\n",
-                e->file.upper, k->dtype == AC_F64 ? "uint64_t" : "uint32_t", n, type, n, name, aligned);
-        put_elements(to, k, true);
-        ac_put(to, "}};\n\n");
+        const char *before = shared ? ac_strf(e->region, "union %s_both", name) : "union";
+        ac_putf(to, "%s%sconst %s {\n    %s bits[%lld];\n    %s value[%lld];\n} %s%s%s", elsewhere ? "" : section,
+                elsewhere ? "extern " : storage, before, k->dtype == AC_F64 ? "uint64_t" : "uint32_t", n, type, n, name,
+                aligned, elsewhere ? ";\n\n" : " = {{\n");
+        if (!elsewhere) {
+            put_elements(to, k, true);
+            ac_put(to, "}};\n\n");
+        }
         e->konst[i] = ac_strf(e->region, "%s.value", name);
         return;
     }
-    ac_putf(to, "%s_SECTION_RODATA static const %s %s[%lld]%s = {\n", e->file.upper, type, name, n, aligned);
+    e->konst[i] = name;
+    if (shared) /* declared first: a definition that other files use needs one */
+        ac_putf(to, "extern const %s %s[%lld];%s\n", type, name, n, elsewhere ? "\n" : "");
+    if (elsewhere)
+        return;
+    ac_putf(to, "%s%sconst %s %s[%lld]%s = {\n", section, storage, type, name, n, aligned);
     if (k->count)
         put_elements(to, k, false);
     else
         ac_put(to, "    0\n");
     ac_put(to, "};\n\n");
-    e->konst[i] = name;
+}
+
+/* What sharing needs to know of one module. */
+typedef struct sharer {
+    ac_module *m;
+    int32_t *twin;
+    bool text; /* its constants are C text */
+} sharer;
+
+/* The first module before `last` with the same bytes as constant k, and which constant it is there. */
+static int32_t find_equal(const sharer *s, int32_t last, const ac_const *k, int32_t *index)
+{
+    for (int32_t a = 0; a < last; a++)
+        for (int32_t i = 0; i < s[a].m->n_konst && s[a].text; i++) {
+            const ac_const *o = s[a].m->konst[i];
+            if (s[a].twin[i] == i && o->dtype == k->dtype && o->count == k->count &&
+                !memcmp(o->data, k->data, (size_t)size_of(k))) {
+                *index = i;
+                return a;
+            }
+        }
+    return -1;
+}
+
+int ac_module_share_consts(ac_module *const *m, int32_t n, ac_bytes *saved)
+{
+    enum { WORTH = 16 }; /* bytes */
+    sharer *s = n ? AC_NEW_N(m[0]->cx->region, sharer, n) : NULL;
+    *saved = 0;
+    for (int32_t b = 0; b < n; b++) {
+        m[b]->konst_name = AC_NEW_N(m[b]->cx->region, const char *, m[b]->n_konst + 1);
+        m[b]->konst_extern = AC_NEW_N(m[b]->cx->region, bool, m[b]->n_konst + 1);
+        AC_TRY(e_make_consts(m[b]));
+        s[b] = (sharer){m[b], e_twins(m[b], true), ac_module_weights(m[b]) == AC_WEIGHTS_RODATA};
+        for (int32_t i = 0; i < m[b]->n_konst && s[b].text; i++) {
+            const ac_const *k = m[b]->konst[i];
+            int32_t j = 0;
+            const int32_t a = s[b].twin[i] < i || size_of(k) < WORTH ? -1 : find_equal(s, b, k, &j);
+            if (a < 0)
+                continue;
+            if (!m[a]->konst_name[j])
+                m[a]->konst_name[j] = ac_strf(m[a]->cx->region, "%s_shared_%d", m[a]->name, j);
+            if (m[a]->konst[j]->align < k->align)
+                m[a]->konst[j]->align = k->align;
+            m[b]->konst_name[i] = m[a]->konst_name[j];
+            m[b]->konst_extern[i] = true;
+            *saved += size_of(k);
+        }
+    }
+    return AC_OK;
 }
 
 /* The blob. */

@@ -69,6 +69,8 @@ typedef struct ac_module {
     ac_call *call;
     int32_t n_calls;
     ac_const **konst;         /* distinct constants that calls use, in order of first use */
+    const char **konst_name;  /* NULL, or by constant: a name for all files that share it (C text only); NULL: its own */
+    bool *konst_extern;       /* with konst_name: the definition is in another file */
     int32_t n_konst;
     ac_io *input, *output, *state;
     int32_t n_inputs, n_outputs, n_states;
@@ -90,6 +92,9 @@ typedef struct ac_module {
 
 /* dedupe.c: fills fn, n_fn, call[].fn: structurally equal loop functions become one. */
 void ac_module_dedupe(ac_module *m);
+
+/* emit_const.c: constants that several of n modules hold as C text are defined by the first of them alone. What that saves. */
+int ac_module_share_consts(ac_module *const *m, int32_t n, ac_bytes *saved);
 
 /* c_names.c: a word that C, C++ or what generated code includes takes for itself. */
 bool ac_c_reserved(const char *word);

@@ -1,0 +1,134 @@
+#!/bin/sh
+# --share: several models in one arena, with their constants kept once; --dim n=LO..HI: one model, its size chosen at run time.
+# The code runs, in C. usage: share.sh ARENAC SOURCE_DIR
+set -u
+arenac=$1 src=$2
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+number() { sed -n "s/.*\"$2\": *\([0-9]*\).*/\1/p" "$1" | head -1; }
+compiler="${CC:-cc} -std=c99 -Wall -Wextra -Wpedantic -Wmissing-prototypes -Werror -O1"
+
+cp "$src/models/digits_int8.tflite" first.tflite
+cp "$src/models/digits_int8.tflite" second.tflite # the same weights
+models="first.tflite second.tflite $src/models/branch_int8.tflite"
+# shellcheck disable=SC2086
+for how in exclusive concurrent; do
+    "$arenac" plan -q $models --share $how --json >$how.json || fail "plan $how"
+done
+[ "$(number exclusive.json arena_bytes)" -eq 6144 ] || fail "exclusive is the largest"
+[ "$(number concurrent.json arena_bytes)" -eq $((6144 + 2 * 960)) ] || fail "concurrent is the sum"
+
+cat >main.c <<'X'
+#include "all.h"
+#include <stdio.h>
+#include <string.h>
+static uint8_t file[4][1 << 16];
+static const void *load(int k, const char *name) /* behind the header of an .npy */
+{
+    FILE *f = fopen(name, "rb");
+    size_t n = f ? fread(file[k], 1, sizeof file[k], f) : 0;
+    if (f)
+        fclose(f);
+    return n < 10 ? NULL : file[k] + 10 + file[k][8] + 256 * file[k][9];
+}
+#define RUN(p, P, in, out) \
+    (p##_init(&p) || (memcpy(p##_in0(&p), load(0, in), P##_IN0_BYTES), p##_run(&p)) || memcmp(p##_out0(&p), load(1, out), P##_OUT0_BYTES))
+int main(int argc, char **argv)
+{
+    static union { double align[8]; uint8_t bytes[ALL_ARENA_BYTES + 64]; } room;
+    all_mem m = {0};
+    m.arena = room.bytes + (64 - (uintptr_t)room.bytes % 64) % 64;
+    const first_mem first = all_of_first(&m);
+    const second_mem second = all_of_second(&m);
+    const branch_int8_mem branch_int8 = all_of_branch_int8(&m);
+    if (argc != 5 || RUN(first, FIRST, argv[1], argv[2]) || RUN(branch_int8, BRANCH_INT8, argv[3], argv[4]) ||
+        RUN(second, SECOND, argv[1], argv[2]))
+        return 1;
+    /* concurrent: the output of the first is still there */
+    return ALL_ARENA_BYTES > 6144 && memcmp(first_out0(&first), load(1, argv[2]), FIRST_OUT0_BYTES) ? 2 : 0;
+}
+X
+npy() { echo "$src/models/$1.in0.0.npy $src/models/$1.out0.0.npy"; }
+for how in exclusive concurrent; do
+    # shellcheck disable=SC2086
+    "$arenac" compile $models --share $how -o all.h >report.txt || fail "compile $how"
+    grep -q 'saved *[0-9,]* B' report.txt && ! grep -q 'saved  *0 B' report.txt || { fail "constants are kept once"; cat report.txt; }
+    # shellcheck disable=SC2086,SC2046
+    $compiler -o main main.c first.c second.c branch_int8.c && ./main $(npy digits_int8) $(npy branch_int8) || fail "the program, $how: $?"
+done
+grep -q 'extern const' second.c || fail "second.c uses the constants of first.c"
+[ "$(wc -c <second.c)" -lt "$(wc -c <first.c)" ] || fail "second.c is smaller"
+
+# One model for every n from 2 to 5, in the arena of the largest.
+cat >net.ag <<'X'
+graph net {
+  input x: f32[n,4]
+  const w: f32[40,4] = random 1 (-1, 1)
+  const b: f32[40] = splat 0.5
+  y = fully_connected(x, w, b) act=relu
+  z = softmax(y)
+  output z
+}
+X
+"$arenac" plan -q net.ag --dim n=2..5 --json >range.json || fail "plan of a range"
+"$arenac" plan -q net.ag --dim n=5 --json >five.json
+[ "$(number range.json arena_bytes)" -eq "$(number five.json arena_bytes)" ] || fail "the arena is that of the upper bound"
+"$arenac" compile -q net.ag --dim n=2..5 -o net.c || fail "compile a range"
+"$arenac" compile -q net.ag --dim n=3 --name three -o three.c
+cat >range.c <<'X'
+#include "net.h"
+#include "three.h"
+#include <string.h>
+int main(void)
+{
+    static union { double align[8]; uint8_t bytes[NET_ARENA_BYTES + 64]; } room, other;
+    net_mem m = {0};
+    three_mem t = {0};
+    uint32_t bytes = 0;
+    m.arena = room.bytes + (64 - (uintptr_t)room.bytes % 64) % 64;
+    t.arena = other.bytes + (64 - (uintptr_t)other.bytes % 64) % 64;
+    for (int32_t n = NET_MIN; n <= NET_MAX; n++) {
+        if (net_init(&m, n) != NET_OK || three_init(&t) != THREE_OK)
+            return 1;
+        float *x = (float *)net_in0(&m, n, &bytes);
+        if (bytes != (uint32_t)n * 16)
+            return 2;
+        for (int i = 0; i < 4 * n; i++) {
+            x[i] = (float)(i * 7 % 5) - 2;
+            if (i < 12)
+                three_in0(&t)[i] = x[i];
+        }
+        if (net_run(&m, n) != NET_OK || three_run(&t) != THREE_OK)
+            return 3;
+        const void *z = net_out0(&m, n, &bytes); /* rows do not depend on each other */
+        if (bytes != (uint32_t)n * 160 || memcmp(z, three_out0(&t), n < 3 ? (size_t)n * 160 : 480))
+            return 4;
+    }
+    return net_run(&m, 1) != NET_EDIM || net_init(&m, 6) != NET_EDIM || net_in0(&m, 6, NULL) != NULL;
+}
+X
+$compiler -o range range.c net.c three.c net_n2.c net_n3.c net_n4.c net_n5.c && ./range || fail "the program of a range: $?"
+
+# refused EXIT PATTERN ARGUMENT...
+refused() {
+    want=$1 pattern=$2
+    shift 2
+    "$arenac" "$@" -q >out.txt 2>&1
+    got=$?
+    [ $got -eq "$want" ] && grep -q -- "$pattern" out.txt || { fail "exit $got, wanted $want and '$pattern' from $*"; cat out.txt; }
+}
+refused 2 'needs two models' plan first.tflite --share exclusive
+refused 2 'bad argument' plan first.tflite second.tflite --share both
+refused 2 "two models have the C name 'first'" compile first.tflite first.tflite --share exclusive
+refused 2 'is the name of a model' compile first.tflite second.tflite --share exclusive -o first.h
+refused 4 'over its budget: needs 7,104' plan first.tflite "$src/models/branch_int8.tflite" --share concurrent --budget 7000
+refused 1 'unknown format' plan first.tflite main.c --share exclusive
+refused 3 'nowhere' plan first.tflite nowhere.tflite --share exclusive
+refused 2 'bad argument' plan net.ag --dim n=5..2
+refused 2 'bad argument' plan net.ag --dim n=0..2
+refused 8 'more than 64 values' plan net.ag --dim n=1..100
+refused 8 'without --mem' plan net.ag --dim n=1..4 --mem a:4K
+exit $failed
