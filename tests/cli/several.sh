@@ -1,6 +1,6 @@
 #!/bin/sh
 # --share: several models in one arena, with their constants kept once; --dim n=LO..HI: one model, its size chosen at run time.
-# The code runs, in C. usage: share.sh ARENAC SOURCE_DIR
+# The code runs, in C. usage: several.sh ARENAC SOURCE_DIR
 set -u
 arenac=$1 src=$2
 tmp=$(mktemp -d)
