@@ -25,7 +25,7 @@ typedef struct ac_cli {
     struct ac_cli_offline *offline; /* that plan; NULL: the plan is arenac's own */
     const char *lock;         /* --lock FILE; NULL: none */
     bool update_lock, md;
-    const char *output, *emit, *output_dir, *backend, *loops;
+    const char *output, *emit, *output_dir, *backend, *loops, *taps;
     ac_keyfile input[AC_CLI_MAX], compare[AC_CLI_MAX], fixed[AC_CLI_MAX]; /* fixed: --const */
     int32_t n_inputs, n_compares, n_fixed;
     arenac_pair dim[AC_CLI_MAX];

@@ -267,6 +267,16 @@ static bool push_name(const char **list, arenac_names *names, const char *arg)
     return true;
 }
 
+/* The graph stays as the file has it, so that every result of the file can be looked at. */
+static bool keep_file_operators(ac_cli *c)
+{
+    static const char *const MENDING[] = {"layout", "simplify", "norm", "pad", "epilogue", "view"};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof MENDING / sizeof *MENDING; i++)
+        ok &= push_name(c->skip, &c->opt.skip, MENDING[i]);
+    return ok;
+}
+
 /* One option with its argument into the struct. False: the argument is malformed. */
 static bool apply(ac_cli *c, opt_id id, const char *arg)
 {
@@ -350,6 +360,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_COMPARE: return key_file(arg, c->compare, &c->n_compares);
     case OPT_MAX_ULP: return parse_int(arg, 0, INT32_MAX, &c->max_ulp);
     case OPT_BACKEND: c->backend = arg; return *arg != 0;
+    case OPT_TAPS: c->taps = arg; return keep_file_operators(c);
     case OPT_PER_NODE: c->per_node = true; return true;
     case OPT_RUNS: return parse_int(arg, 1, 1000000000, &c->runs);
     case OPT_PER_OP: c->per_op = true; return true;

@@ -5,6 +5,7 @@
 #include "cli/inputs.h"
 #include "codegen/bind.h"
 #include "cli/npy.h"
+#include "cli/taps.h"
 
 #include <errno.h>
 #include <string.h>
@@ -128,6 +129,32 @@ static int run_per_node(arenac_job *job, run_arg *a, const char *backend)
     return AC_OK;
 }
 
+/* ------------------------------------------------------------------ --taps */
+
+typedef struct tapped {
+    run_arg *run;
+    ac_taps taps;
+} tapped;
+
+static void look_at_taps(void *user, int32_t s)
+{
+    tapped *t = user;
+    ac_taps_look(&t->taps, &t->run->host, s);
+}
+
+static int run_taps(arenac_job *job, run_arg *a, const char *backend)
+{
+    tapped t = {.run = a};
+    AC_TRY(ac_taps_open(job, a->cli->taps, &t.taps));
+    AC_TRY(ac_host_open(job, backend, &a->host));
+    AC_TRY(ac_inputs_fill(job, &a->inputs, &a->host));
+    a->host.hook = look_at_taps;
+    a->host.hook_user = &t;
+    AC_TRY(ac_host_run(&a->host));
+    a->host.hook = NULL;
+    return ac_taps_close(&t.taps);
+}
+
 /* ------------------------------------------------------------------ the verb */
 
 static int run_stage(arenac_job *job, void *arg)
@@ -136,6 +163,8 @@ static int run_stage(arenac_job *job, void *arg)
     const char *backend = a->cli->backend ? a->cli->backend : "c";
     if (a->cli->per_node) {
         AC_TRY(run_per_node(job, a, backend));
+    } else if (a->cli->taps) {
+        AC_TRY(run_taps(job, a, backend));
     } else {
         AC_TRY(ac_host_open(job, backend, &a->host));
         for (int64_t i = 0; i < (a->cli->runs ? a->cli->runs : 1); i++) {
@@ -145,7 +174,7 @@ static int run_stage(arenac_job *job, void *arg)
     }
     AC_TRY(compare_outputs(job, a));
     AC_TRY(write_outputs(job, a));
-    if (!a->cli->output_dir && !a->cli->n_compares && !a->cli->per_node && !a->cli->quiet)
+    if (!a->cli->output_dir && !a->cli->n_compares && !a->cli->per_node && !a->cli->taps && !a->cli->quiet)
         print_outputs(job, a);
     return AC_OK;
 }
