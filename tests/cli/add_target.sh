@@ -4,8 +4,9 @@
 set -eu
 arenac=$1 src=$2
 build=$(dirname "$arenac")
-cc=${CC:-cc}
-[ -f "$build/libac_codegen.a" ] && command -v nm >/dev/null || { echo "skipped: no libraries of arenac beside it, or no nm"; exit 77; }
+link=CMakeFiles/arenac.dir/link.txt
+[ -f "$build/$link" ] && command -v nm >/dev/null || { echo "skipped: no build of make beside arenac, or no nm"; exit 77; }
+cc=$(cut -d' ' -f1 "$build/$link") # what arenac was built with
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
@@ -18,11 +19,8 @@ san=
 nm "$arenac" 2>/dev/null | grep -q __asan_init && san="-fsanitize=address,undefined"
 # shellcheck disable=SC2086
 $cc -std=gnu11 -O1 $san -I"$tmp" -I"$src" -c "$tmp/targets.c" -o "$tmp/targets.o" || fail "targets.c does not compile"
-libs=
-for l in door rt import planner_graph codegen planner ir base; do libs="$libs $build/libac_$l.a"; done
-# shellcheck disable=SC2086,SC2046
-$cc $san $(find "$build/CMakeFiles/arenac.dir" -name '*.o') "$tmp/targets.o" -Wl,--start-group $libs -Wl,--end-group -lm -ldl -pthread -o "$tmp/arenac" \
-    >"$tmp/log" 2>&1 || { cat "$tmp/log"; echo "skipped: this build does not link that way"; exit 77; }
+# the build's own command, with our targets.o in front of the library that has the other
+(cd "$build" && eval "$(sed "s| -o arenac | $tmp/targets.o -o $tmp/arenac |" "$link")") >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail "arenac does not link"; }
 new=$tmp/arenac
 "$new" targets | grep -q 'toy-x86' || fail "arenac targets does not list it"
 "$new" show "$src/models/dsnet_f32.tflite" -t toy-x86 --loops 2 >"$tmp/loops"
