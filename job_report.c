@@ -3,6 +3,7 @@
 #include "job.h"
 
 #include "codegen/bind.h"
+#include "codegen/code_size.h"
 #include "planner/overlap.h"
 
 #include <string.h>
@@ -103,8 +104,10 @@ static void steps(arenac_job *job)
 {
     ac_report *r = &job->report;
     ac_report_step *step = AC_NEW_N(job->cx.region, ac_report_step, job->n_steps + 1);
+    ac_code_estimate code = {0};
     for (int32_t s = 0; s < job->n_steps; s++) {
         const ac_lowered *low = job->step[s];
+        step[s].code = ac_code_add(&code, job->cx.region, low->fn, job->target);
         step[s].op = step_title(&job->cx, low->node);
         step[s].name = low->node->name;
         step[s].macs = low->macs;
@@ -118,6 +121,8 @@ static void steps(arenac_job *job)
         if (low->scratch > r->scratch_bytes)
             r->scratch_bytes = low->scratch;
     }
+    r->code_bytes = code.bytes;
+    r->n_kernels = code.fn.n;
     ac_report_steps(job, step, job->n_steps);
 }
 

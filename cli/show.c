@@ -1,6 +1,8 @@
 /* show.c - what is in a model: its operators as a table, its text form, the loops of one node. */
 #include "cli/offline.h"
 
+#include "codegen/code_size.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +49,7 @@ static void put_schedule(ac_sink *s, arenac_job *job, const ac_lowered *low)
         ac_putf(s, "\n# register tile: %d rows by %d vector%s of channels", c->rows, c->vecs, c->vecs == 1 ? "" : "s");
     if (c->cost > 0)
         ac_putf(s, "\n# estimated cycles: %s", ac_commas(&job->cx, (int64_t)(c->cost + 0.5)));
-    ac_putc(s, '\n');
+    ac_putf(s, "\n# estimated code: %s B\n", ac_commas(&job->cx, ac_code_bytes(low->fn, job->target)));
 }
 
 static int show_loops(arenac_job *job, const char *which)

@@ -18,7 +18,7 @@ static uint64_t mix_int(uint64_t h, int64_t v)
     return mix(h, &v, sizeof v);
 }
 
-static uint64_t hash_of(const ac_loop_fn *fn)
+uint64_t ac_fn_hash(const ac_loop_fn *fn)
 {
     uint64_t h = UINT64_C(14695981039346656037);
     h = mix_int(h, fn->buf.n);
@@ -44,7 +44,7 @@ static bool same_ins(const ac_ins *a, const ac_ins *b)
            a->b == b->b && a->c == b->c && a->aux == b->aux && a->k.i == b->k.i;
 }
 
-static bool same_fn(const ac_loop_fn *a, const ac_loop_fn *b)
+bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b)
 {
     if (a == b)
         return true;
@@ -79,9 +79,9 @@ void ac_module_dedupe(ac_module *m)
     for (int32_t i = 0; i < m->n_calls; i++) {
         ac_call *c = &m->call[i];
         const ac_loop_fn *fn = c->low->fn;
-        uint64_t h = hash_of(fn);
+        uint64_t h = ac_fn_hash(fn);
         for (c->fn = 0; c->fn < m->n_fn; c->fn++)
-            if (hash[c->fn] == h && same_fn(m->fn[c->fn], fn) &&
+            if (hash[c->fn] == h && ac_fn_same(m->fn[c->fn], fn) &&
                 (m->target->firmware || same_sharing(&m->call[first[c->fn]], c)))
                 break;
         if (c->fn < m->n_fn)

@@ -90,6 +90,9 @@ typedef struct ac_module {
     struct ac_dead { const struct ac_range { ac_bytes begin, end; int32_t ram; } *range; int32_t n; } *dead;
 } ac_module;
 
+/* dedupe.c: are two functions equal but for names and notes? Equal ones have equal hashes. */
+uint64_t ac_fn_hash(const ac_loop_fn *fn);
+bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b);
 /* dedupe.c: fills fn, n_fn, call[].fn: structurally equal loop functions become one. */
 void ac_module_dedupe(ac_module *m);
 

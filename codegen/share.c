@@ -1,18 +1,25 @@
-/* share.c - --share-kernels: functions that differ in whole numbers only (extents, strides, offsets) become one, which reads those from
- * a table that each call hands over. Less code, at some cost in speed: so only on request, and only where it saves bytes.
+/* share.c - --share-kernels: functions that differ in whole numbers only (extents, strides, offsets) become one, which
+ * reads those from a table that each call hands over. Less code, at some cost in speed: so only on request, and only
+ * where it saves bytes.
  *
  *     conv_2d_3: for y .. 24 { for x .. 24 { ... [y * 192 + x * 8] ... } }
  *     conv_2d_7: for y .. 12 { for x .. 12 { ... [y * 192 + x * 16] ... } }
  *  ->
- *     conv_2d_3(..., const int32_t *shape): for y .. shape[0] { for x .. shape[0] { ... [y * 192 + x * shape[1]] ... } }
+ *     conv_2d_3(..., const int32_t *shape): for y .. shape[0] { for x .. shape[0] { ... [y * 192 + x * shape[1]] ... }
+ * }
  *
- * Two functions go together when their instructions, types and lanes are equal, but for i32 constants of one lane, the sizes of parameters,
- * and names; and when the same arguments may overlap. Functions with loops to be unrolled stay apart: those need their bounds. */
+ * Two functions go together when their instructions, types and lanes are equal, but for i32 constants of one lane, the
+ * sizes of parameters, and names; and when the same arguments may overlap. Functions with loops to be unrolled stay
+ * apart: those need their bounds. */
 #include "codegen/module.h"
 
 #include <string.h>
 
-enum { BYTES_PER_INS = 4, BYTES_PER_HOLE = 4, MAX_HOLES = 256 }; /* estimates: of code for an instruction, of code to read a number */
+enum {
+    BYTES_PER_INS = 4,
+    BYTES_PER_HOLE = 4,
+    MAX_HOLES = 256
+}; /* estimates: of code for an instruction, of code to read a number */
 
 typedef struct shared {
     const ac_loop_fn *fn; /* the first of the group */
@@ -100,7 +107,8 @@ static const ac_loop_fn *build(const ac_module *m, const shared *s)
     *fn = (ac_loop_fn){.name = from->name, .note = from->note, .pool = from->pool, .fails = from->fails};
     for (int32_t i = 0; i <= from->buf.n; i++) {
         if (i == params)
-            ac_push(r, &fn->buf, ((ac_buf){"shape", AC_I32, s->holes, AC_BUF_CONST, 4, "numbers that differ from step to step"}));
+            ac_push(r, &fn->buf,
+                    ((ac_buf){"shape", AC_I32, s->holes, AC_BUF_CONST, 4, "numbers that differ from step to step"}));
         if (i == from->buf.n)
             break;
         ac_buf b = from->buf.item[i];

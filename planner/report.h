@@ -35,6 +35,7 @@ typedef struct ac_report {
     const char *weight_memory;         /* the read-only memory that weights lie in; NULL: not said */
     ac_bytes weight_budget;            /* its size */
     ac_bytes weight_bytes, state_bytes, scratch_bytes, code_bytes /* estimate */, stack_bytes;
+    int32_t n_kernels;                 /* distinct functions of code_bytes */
     int64_t macs;
     ac_bytes budget;                   /* -1: none */
     ac_bytes no_sharing;               /* sum of all items */

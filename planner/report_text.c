@@ -146,7 +146,8 @@ static void put_sizes(const text *t)
     ac_putc(t->to, '\n');
     if (r->code_bytes) {
         put_size(t, "", "code", r->code_bytes);
-        ac_putf(t->to, "   (estimate%s%s)\n", r->target ? ", " : "", r->target ? r->target : "");
+        ac_putf(t->to, "   (estimate%s%s, %d kernel%s)\n", r->target ? ", " : "", r->target ? r->target : "", r->n_kernels,
+                r->n_kernels == 1 ? "" : "s");
     }
     if (r->macs)
         ac_putf(t->to, "       %s multiply-adds\n", commas(t, r->macs));

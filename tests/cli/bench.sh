@@ -13,6 +13,18 @@ grep -q '^2 of 2 models measured, 0 limits missed' "$tmp/out" || fail "no summar
 grep -Eq '^\| dsnet_f32 \| [0-9.]+ \| [0-9.]+ \| [1-9][0-9]{2,} \| [1-9][0-9]* \| [1-9][0-9]* \| [0-9.]*[1-9][0-9.]* \| [0-9.]*[1-9][0-9.]* \| [1-9][0-9]{2,} ' "$tmp/out" ||
     fail "the row has holes"
 [ "$(grep -c ' B  net_' "$tmp/out")" = 4 ] || fail "no kernels"
+# the estimate of the report is that of the right kernels: within a factor of 2 of the code itself
+real=$(awk -F'|' '/^\| dsnet_f32/ { print $5 + 0 }' "$tmp/out")
+"$arenac" plan --json "$src/models/dsnet_f32.tflite" -t generic >"$tmp/json" 2>/dev/null
+python3 - "$tmp/json" "$real" <<'P' || fail "the estimate of code bytes"
+import json, sys
+r = json.load(open(sys.argv[1]))
+total = next(d["code_bytes_estimate"] for d in [r] + [x for x in r.values() if isinstance(x, dict)] if "code_bytes_estimate" in d)
+steps = r["steps"]
+assert all(s["code_bytes_estimate"] > 0 for s in steps), steps
+assert 0 < total <= sum(s["code_bytes_estimate"] for s in steps)
+assert 0.5 < total / float(sys.argv[2]) < 2, (total, sys.argv[2])
+P
 cp "$src/models/dsnet_f32.tflite" "$tmp/kws.tflite" # known by name: has limits
 sed 's/"kws": (20, 2, None, 3072)/"kws": (20, 2, None, 1)/; s/^HERE = .*/HERE = "BENCH"/' "$src/bench/build.py" | sed "s|\"BENCH\"|\"$src/bench\"|" >"$tmp/b.py"
 status=0
