@@ -48,6 +48,8 @@ const char *c_value_type(ac_cfile *F, const ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     ac_dtype d = (ac_dtype)in->dtype;
+    if (F->cuda && in->lanes > 1)
+        return c_cuda_type(d, in->lanes, F);
     if (in->lanes <= 1)
         return d == AC_BOOL ? "int" : ac_dtype_c(d);
     return d == AC_BOOL ? c_vec_type(F, c_mask_type(f->val[x].mask), in->lanes) : c_vec_type(F, d, in->lanes);
@@ -60,7 +62,7 @@ static void name_value(ac_cfn *f, ac_x x)
     const char *base = in->op == AC_L_LOAD ? f->buf[in->aux] : "t";
     const char *type = c_value_type(f->file, f, x);
     const char *name = c_name_number(&f->names, base);
-    ac_cexpr e = in->lanes > 1 ? c_vec(f, x) : f->val[x].e;
+    ac_cexpr e = in->lanes > 1 && !f->file->cuda ? c_vec(f, x) : f->val[x].e;
     if (in->lanes <= 1 && in->dtype != AC_BOOL)
         e = c_exact(f->file, e, (ac_dtype)in->dtype);
     line(f, "const %s %s = %s;", type, name, e.text);
@@ -72,7 +74,8 @@ static void name_value(ac_cfn *f, ac_x x)
 static int print_value(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
-    if (in->lanes > 1 || (in->a && c_ins(f, in->a)->lanes > 1)) {
+    if (f->file->cuda && (f->val[x].e = c_cuda_value(f, x)).text) {
+    } else if (in->lanes > 1 || (in->a && c_ins(f, in->a)->lanes > 1)) {
         f->val[x] = c_vector(f, x);
     } else {
         f->val[x].e = c_scalar(f, x);
@@ -82,7 +85,8 @@ static int print_value(ac_cfn *f, ac_x x)
     if (!e->text)
         return c_refuse(f->file, f->fn, "an instruction of this type");
     bool short_enough = strlen(e->text) <= JOIN_LIMIT || in->op == AC_L_CONST || in->op == AC_L_GET;
-    if (!f->use[x].join || !short_enough)
+    const bool whole = f->file->cuda && in->lanes > 1 && in->op == AC_L_LOAD && in->lanes * ac_dtype_bits((ac_dtype)in->dtype) > 32;
+    if (!f->use[x].join || !short_enough || whole)
         name_value(f, x);
     return AC_OK;
 }
@@ -125,6 +129,7 @@ static void print_thread(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     const char *name = c_name_take(&f->names, in->name ? in->name : "g"), *hi = f->val[in->b].e.text;
+    const bool all = in->aux == AC_MARK_BLOCK && c_ins(f, in->b)->k.i == f->sig->threads;
     if (in->aux == AC_MARK_BLOCK)
         line(f, "{");
     f->depth += in->aux == AC_MARK_BLOCK;
@@ -133,10 +138,9 @@ static void print_thread(ac_cfn *f, ac_x x)
     else
         line(f, "const int32_t %s = (int32_t)%s.x;", name, in->aux == AC_MARK_GRID ? "blockIdx" : "threadIdx");
     f->val[x].e = c_atom(name);
-    if (f->sig->flat || (in->aux == AC_MARK_BLOCK && c_ins(f, in->b)->k.i < f->sig->threads))
-        line(f, "if (%s < %s) {", name, hi);
-    else
-        line(f, "{");
+    if (all)
+        return;
+    line(f, f->sig->flat || in->aux == AC_MARK_BLOCK ? "if (%s < %s) {" : "{", name, hi);
     f->depth++;
 }
 
@@ -150,9 +154,12 @@ static void end_thread(ac_cfn *f, ac_x x)
 {
     if (c_ins(f, x)->aux != AC_MARK_BLOCK)
         return;
-    f->depth--;
-    line(f, "}");
-    line(f, "__syncthreads();");
+    if (c_ins(f, c_ins(f, x)->b)->k.i != f->sig->threads) {
+        f->depth--;
+        line(f, "}");
+    }
+    if (c_cuda_waits(f->fn, x))
+        line(f, "__syncthreads();");
 }
 
 static void print_for(ac_cfn *f, ac_x x)
@@ -163,6 +170,8 @@ static void print_for(ac_cfn *f, ac_x x)
         return;
     }
     const char *name = c_name_take(&f->names, in->name ? in->name : "i");
+    if (f->file->cuda && in->aux == AC_MARK_UNROLL)
+        line(f, "ARN_UNROLL");
     const char *lo = f->val[in->a].e.text, *hi = f->val[in->b].e.text;
     long long step = (long long)in->k.i;
     char next[40];
@@ -184,6 +193,11 @@ static const char *condition(const ac_cfn *f, ac_x x)
 static void print_store(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
+    const char *statement;
+    if (f->file->cuda && c_cuda_store(f, x, &statement)) {
+        line(f, "%s", statement);
+        return;
+    }
     if (c_ins(f, in->b)->lanes > 1) {
         c_vec_store(f, x);
         return;
@@ -371,7 +385,9 @@ static void print_head(ac_cfn *f, const ac_csig *sig, const uint8_t *uses)
     f->depth = 1;
     for (int32_t i = 0; i < fn->buf.n; i++) {
         const ac_buf *b = &fn->buf.item[i];
-        if (b->role == AC_BUF_LOCAL && uses[i])
+        if (b->role == AC_BUF_LOCAL && uses[i] && cuda)
+            line(f, "%s", c_cuda_local(f, b, f->buf[i], sig->threads));
+        else if (b->role == AC_BUF_LOCAL && uses[i])
             line(f, f->file->target->vec_bytes ? "%s %s[%lld] __attribute__((aligned(%d)));" : "%s %s[%lld];",
                  ac_dtype_c(b->dtype), f->buf[i], (long long)b->count, b->align > 16 ? b->align : 16);
         else if (b->role != AC_BUF_LOCAL && !uses[i] && !cuda)
@@ -387,6 +403,8 @@ static const ac_loop_fn *printable(ac_cfile *F, const ac_loop_fn *fn)
         vectors |= fn->code.item[x].lanes > 1;
         unroll |= fn->code.item[x].op == AC_L_FOR && fn->code.item[x].aux == AC_MARK_UNROLL;
     }
+    if (F->cuda && vectors && c_cuda_vectors(fn))
+        return fn;
     if (F->target->vec_bytes && unroll && !(fn = ac_loop_unroll(F->cx, fn)))
         return NULL;
     if (!vectors)
@@ -407,6 +425,8 @@ int c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_sink
         return AC_FAIL;
     ac_cfn f = {.file = F, .fn = fn, .to = to, .use = c_inline_plan(fn, F->region), .sig = sig};
     f.val = AC_NEW_N(F->region, ac_cval, fn->code.n);
+    if (F->cuda)
+        c_cuda_drop(fn, (ac_cuse *)(uintptr_t)f.use, F->region);
     f.buf = AC_NEW_N(F->region, const char *, fn->buf.n + 1);
     c_names_open(&f.names, F->cx, F->prefix);
     if (F->cuda)

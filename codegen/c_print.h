@@ -79,6 +79,15 @@ typedef struct ac_cfn {          /* one function being printed */
 static inline const ac_ins *c_ins(const ac_cfn *f, ac_x x) { return &f->fn->code.item[x]; }
 static inline bool c_is_const(const ac_cfn *f, ac_x x) { return c_ins(f, x)->op == AC_L_CONST; }
 
+/* c_cuda.c: what only kernels have. */
+const char *c_cuda_type(ac_dtype d, int32_t lanes, ac_cfile *F);
+bool c_cuda_vectors(const ac_loop_fn *fn);                     /* its vectors are what the next two print */
+ac_cexpr c_cuda_value(ac_cfn *f, ac_x x);                      /* .text NULL: not one of these, or cannot */
+bool c_cuda_store(ac_cfn *f, ac_x x, const char **statement);  /* false: not one of these */
+void c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use, ac_region *r); /* indices of a thread's own elements need no name */
+const char *c_cuda_local(ac_cfn *f, const ac_buf *b, const char *name, int32_t threads); /* the declaration */
+bool c_cuda_waits(const ac_loop_fn *fn, ac_x block_loop);      /* must the threads wait for each other behind it? */
+
 /* c_scalar.c */
 ac_cexpr c_scalar(ac_cfn *f, ac_x x);                          /* the instruction as an expression; .text NULL: E0901 given */
 ac_cexpr c_const(ac_cfile *F, ac_dtype d, const ac_ins *in);   /* one lane of a CONST */

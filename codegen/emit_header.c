@@ -175,8 +175,8 @@ static void put_gpu_api(const ac_module *m, ac_sink *to)
                 "static inline uint64_t %s_%s%d(const %s_gpu *g) /* its address on the device */\n{\n"
                 "    return arn_cuda_address(g, ARN_CUDA_%s, %s_%s%d_OFFSET);\n}\n",
                 p, kind, n, p, space, U, K, n);
-        ac_putf(to, "static inline int %s_%s%d(%s_gpu *g, %s%s *x) /* copies %s */\n{\n    return arn_cuda_%s(g, %s_%s%d(g), x, %s_%s%d_BYTES);\n}\n",
-                p, in ? "write" : "read", n, p, in ? "const " : "", type, in ? "in" : "out, and waits", in ? "write" : "read", p, kind, n, U, K, n);
+        ac_putf(to, "static inline int %s_%s_%s%d(%s_gpu *g, %s%s *x) /* copies %s */\n{\n    return arn_cuda_%s(g, %s_%s%d(g), x, %s_%s%d_BYTES);\n}\n",
+                p, in ? "write" : "read", kind, n, p, in ? "const " : "", type, in ? "in" : "out, and waits", in ? "write" : "read", p, kind, n, U, K, n);
     }
     ac_putf(to,
             "static inline int %s_run(%s_gpu *g, void *stream) /* a CUstream of the caller, or NULL; does not wait */\n{\n"

@@ -108,7 +108,12 @@ static const ac_loop_fn *build(const ac_module *m, const shared *s)
     for (int32_t i = 0; i <= from->buf.n; i++) {
         if (i == params)
             ac_push(r, &fn->buf,
-                    ((ac_buf){"shape", AC_I32, s->holes, AC_BUF_CONST, 4, "numbers that differ from step to step"}));
+                    ((ac_buf){.name = "shape",
+                              .dtype = AC_I32,
+                              .count = s->holes,
+                              .role = AC_BUF_CONST,
+                              .align = 4,
+                              .note = "numbers that differ from step to step"}));
         if (i == from->buf.n)
             break;
         ac_buf b = from->buf.item[i];

@@ -28,8 +28,8 @@ struct arn_cuda_arg { /* an address: bytes from the start of a memory */
 };
 struct arn_cuda_kernel {
     const char *name;
-    uint32_t threads; /* of a block */
-    int32_t barriers; /* threads of a block wait for each other */
+    uint32_t threads;                /* of a block */
+    int32_t barriers;                /* threads of a block wait for each other */
     void (*twin)(void *const *args); /* on the host, for the emulation; else NULL */
 };
 struct arn_cuda_launch {
@@ -50,7 +50,8 @@ struct arn_cuda_model {
 
 struct arn_cuda;
 /* image: PTX (ends in 0) or CUBIN. weights: NULL when the model carries them. NULL: *why is the reason. */
-struct arn_cuda *arn_cuda_open(const struct arn_cuda_model *m, const void *image, const void *weights, const char **why);
+struct arn_cuda *arn_cuda_open(const struct arn_cuda_model *m, const void *image, const void *weights,
+                               const char **why);
 uint64_t arn_cuda_address(const struct arn_cuda *c, int32_t space, uint64_t offset);
 int arn_cuda_write(struct arn_cuda *c, uint64_t to, const void *from, size_t n); /* `from` may be used again at once */
 int arn_cuda_read(struct arn_cuda *c, uint64_t from, void *to, size_t n);
@@ -61,8 +62,8 @@ int arn_cuda_restart(struct arn_cuda *c);
 const char *arn_cuda_why(const struct arn_cuda *c); /* of the last error */
 void arn_cuda_close(struct arn_cuda *c);
 
-/* One run with memory on the host, hook after each step: by the emulation (arn_cuda_emu.c), or copied to a device and back
- * (arn_cuda_steps.c). The text of a failure goes to stderr. */
+/* One run with memory on the host, hook after each step: by the emulation (arn_cuda_emu.c), or copied to a device and
+ * back (arn_cuda_steps.c). The text of a failure goes to stderr. */
 struct arn_mem;
 struct arn_hook;
 int arn_cuda_steps(const struct arn_cuda_model *m, const struct arn_mem *mem, const struct arn_hook *hook);

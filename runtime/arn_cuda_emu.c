@@ -29,9 +29,9 @@ static void *const *args;
 uint32_t arn_emu_epoch;
 
 /* arn_cuda_race.c; here, without it. */
-__attribute__((weak)) void arn_race_watch(const void *from, size_t n)
+__attribute__((weak)) void arn_race_watch(const void *from, size_t n, int of_block)
 {
-    (void)from, (void)n;
+    (void)from, (void)n, (void)of_block;
 }
 __attribute__((weak)) int arn_race_launch(const char *name)
 {
@@ -151,10 +151,11 @@ static int run_block(uint32_t n)
     }
 }
 
-static int launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const *a)
+int arn_emu_launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const *a)
 {
     kernel = k;
     args = a;
+    arn_race_watch(shared, sizeof shared, 1);
     if (k->barriers && !stacks) {
         void *at = mmap(NULL, (size_t)THREADS * STACK, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -186,9 +187,8 @@ int arn_cuda_steps(const struct arn_cuda_model *m, const struct arn_mem *mem, co
     enum { ARGS = 256 };
     static int32_t status;
     status = 0;
-    arn_race_watch(mem->arena, m->arena_bytes);
-    arn_race_watch(mem->state, m->state_bytes);
-    arn_race_watch(shared, sizeof shared);
+    arn_race_watch(mem->arena, m->arena_bytes, 0);
+    arn_race_watch(mem->state, m->state_bytes, 0);
     for (int32_t i = 0, step = 0; step < m->n_steps; step++) {
         if (hook && hook->begin)
             hook->begin(hook->user, step);
@@ -208,7 +208,7 @@ int arn_cuda_steps(const struct arn_cuda_model *m, const struct arn_mem *mem, co
                                                                    : mem->weights;
                 a[k] = (char *)(uintptr_t)base + arg->offset;
             }
-            const int wrong = launch(&m->kernel[l->kernel], l->blocks, a);
+            const int wrong = arn_emu_launch(&m->kernel[l->kernel], l->blocks, a);
             if (wrong)
                 return wrong;
         }

@@ -1,8 +1,10 @@
-/* arn_cuda_emu.h - the words of CUDA that generated kernels use, for a C compiler: the kernels' own text runs on the host.
+/* arn_cuda_emu.h - the words of CUDA that generated kernels use, for a C compiler: the kernels' own text runs on the
+ * host.
  *
- * Threads of a block are fibres (arn_cuda_emu.c), run one at a time until each waits or ends. A barrier that not all of them
- * reach is an error, shared memory starts as NaN, and the order of the threads turns around with every barrier, so that a
- * missing one shows. With -fsanitize=thread (and arn_cuda_race.c in place of its library) every access is looked at. */
+ * Threads of a block are fibres (arn_cuda_emu.c), run one at a time until each waits or ends. A barrier that not all of
+ * them reach is an error, shared memory starts as NaN, and the order of the threads turns around with every barrier, so
+ * that a missing one shows. With -fsanitize=thread (and arn_cuda_race.c in place of its library) every access is looked
+ * at. */
 #ifndef ARN_CUDA_EMU_H
 #define ARN_CUDA_EMU_H
 #include <math.h>
@@ -15,19 +17,25 @@ struct arn_emu_index {
 };
 extern struct arn_emu_index arn_emu_thread, arn_emu_block;
 #define threadIdx arn_emu_thread
-#define blockIdx arn_emu_block
+#define blockIdx  arn_emu_block
 
-#define ARN_KERNEL(threads) static void
-#define ARN_DEVICE static inline
+#define ARN_KERNEL(threads)           static void
+#define ARN_DEVICE                    static inline
 #define ARN_SHARED(type, name, count) type *const name = (type *)arn_emu_shared(sizeof(type) * (size_t)(count))
+#define ARN_ALIGNED(bytes)            __attribute__((aligned(bytes), may_alias))
+#define ARN_UNROLL
 #define __restrict__ restrict
 #define __syncthreads() arn_emu_barrier(__LINE__)
 
 void *arn_emu_shared(size_t bytes); /* the same for all threads of a block, in order of their calls */
 void arn_emu_barrier(int line);
-/* For arn_cuda_race.c: the barriers of the present block so far; memories to watch; nonzero when a launch had a race. */
+/* One launch: 0, ARN_CUDA_EBARRIER or ARN_CUDA_ERACE. a: addresses, in order of the parameters. */
+struct arn_cuda_kernel;
+int arn_emu_launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const *a);
+/* For arn_cuda_race.c: the barriers of the present block so far; memories to watch (of_block: each block has its own);
+ * nonzero when a launch had a race. */
 extern uint32_t arn_emu_epoch;
-void arn_race_watch(const void *from, size_t n);
+void arn_race_watch(const void *from, size_t n, int of_block);
 int arn_race_launch(const char *name);
 uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane); /* among the 32 threads of a warp */
 

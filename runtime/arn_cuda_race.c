@@ -22,6 +22,7 @@ struct region {
     const unsigned char *from;
     size_t n;
     struct cell *cell;
+    int of_block;
 };
 
 static struct region region[REGIONS];
@@ -32,7 +33,7 @@ static struct access found_first;
 static uint32_t found_block;
 static int32_t found_thread;
 
-void arn_race_watch(const void *from, size_t n)
+void arn_race_watch(const void *from, size_t n, int of_block)
 {
     for (int i = 0; i < regions; i++)
         if (region[i].from == from)
@@ -44,7 +45,7 @@ void arn_race_watch(const void *from, size_t n)
         fprintf(stderr, "no memory to watch %zu bytes\n", n);
         exit(3);
     }
-    region[regions++] = (struct region){from, n, cell};
+    region[regions++] = (struct region){from, n, cell, of_block};
 }
 
 /* Nonzero when the kernel that has just run had a race; the first is described. */
@@ -65,8 +66,10 @@ static int same_place(const struct access *a)
     return a->launch == number && a->block == arn_emu_block.x && a->epoch == arn_emu_epoch;
 }
 
-static int races(const struct access *a)
+static int races(const struct region *r, const struct access *a)
 {
+    if (r->of_block && a->block != arn_emu_block.x)
+        return 0;
     if (a->launch != number || (a->block == arn_emu_block.x && a->epoch != arn_emu_epoch))
         return 0;
     return a->block != arn_emu_block.x || a->thread != (int32_t)arn_emu_thread.x;
@@ -81,7 +84,9 @@ static void look(const void *at, size_t n, int writes)
             continue;
         for (size_t k = offset; k < offset + n && k < region[i].n; k++) {
             struct cell *c = &region[i].cell[k];
-            const struct access *with = races(&c->write) ? &c->write : writes && races(&c->read) ? &c->read : NULL;
+            const struct access *with = races(&region[i], &c->write)            ? &c->write
+                                        : writes && races(&region[i], &c->read) ? &c->read
+                                                                                : NULL;
             if (with && !found) {
                 found = at;
                 found_first = *with;
@@ -90,7 +95,7 @@ static void look(const void *at, size_t n, int writes)
             }
             if (writes) {
                 c->write = now;
-            } else if (c->read.launch == number && c->read.block != now.block) {
+            } else if (!region[i].of_block && c->read.launch == number && c->read.block != now.block) {
                 c->read.thread = SHARED_BY_MANY; /* of two blocks: no barrier orders them */
             } else {
                 const int many = same_place(&c->read) && c->read.thread != now.thread;

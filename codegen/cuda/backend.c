@@ -10,7 +10,8 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
         return ac_help(m->cx, "-t cuda-sm80; arenac targets lists them");
     }
     if (m->n_ram > 1) {
-        ac_error(m->cx, (ac_place){0}, E0502, "--emit %s has one memory for all tensors: --mem is of other targets", kind);
+        ac_error(m->cx, (ac_place){0}, E0502, "--emit %s has one memory for all tensors: --mem is of other targets",
+                 kind);
         return AC_FAIL;
     }
     if (m->poison) {

@@ -24,6 +24,11 @@ static const char PRELUDE[] =
     "#else\n"
     "#define ARN_KERNEL(threads) extern \"C\" __global__ void __launch_bounds__(threads)\n"
     "#define ARN_DEVICE static __device__ __forceinline__\n"
+    "#define ARN_ALIGNED(bytes) __align__(bytes)\n"
+    "#define ARN_UNROLL _Pragma(\"unroll\")\n"
+    "ARN_DEVICE int dp4a(int a, int b, int c)\n{\n    return __dp4a(a, b, c);\n}\n"
+    "#define shfl_xor_f32(x, mask) __shfl_xor_sync(0xffffffffu, x, mask)\n"
+    "#define shfl_xor_i32(x, mask) __shfl_xor_sync(0xffffffffu, x, mask)\n"
     "#define ARN_SHARED(type, name, count) __shared__ __align__(16) type name[count]\n"
     "#endif\n"
     "#if defined(__CUDACC_RTC__)\n"
@@ -285,6 +290,7 @@ int cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to)
     ac_put(to, " */\n#if !defined(__CUDACC_RTC__)\n#include <stdint.h>\n#endif\n"
                "#if defined(__CUDACC__) || defined(ARN_CUDA_EMU)\n");
     ac_put(to, PRELUDE);
+    ac_put_n(to, f.e.file.types.text, f.e.file.types.n);
     put_helpers(&f.e.file.helpers, to);
     ac_put_n(to, kernels.text, kernels.n);
     ac_put(to, "#endif\n");

@@ -5,7 +5,8 @@ ac_loop_fn *ac_lb_open_like(ac_lb *b, ac_region *region, const ac_loop_fn *from)
     ac_loop_fn *fn = lb_open(b, region, from->name, from->note);
     for (int32_t i = 0; i < from->buf.n; i++) {
         const ac_buf *m = &from->buf.item[i];
-        lb_buf(b, m->name, m->dtype, m->count, m->role, m->align, m->note);
+        const int32_t n = lb_buf(b, m->name, m->dtype, m->count, m->role, m->align, m->note);
+        fn->buf.item[n].where = m->where;
     }
     return fn;
 }

@@ -108,6 +108,8 @@ void ac_loop_dump(ac_sink *to, const ac_loop_fn *fn)
         const ac_buf *m = &fn->buf.item[i];
         ac_putf(to, "  buf %s %s %s %lld align %d", m->name, AC_ROLE_TEXT[m->role], ac_dtype_name(m->dtype),
                 (long long)m->count, m->align);
+        if (m->where != AC_WHERE_STACK)
+            ac_putf(to, " %s", AC_WHERE_TEXT[m->where]);
         put_text(to, m->note);
         ac_putc(to, '\n');
     }

@@ -70,6 +70,10 @@ typedef struct ac_ins {
 
 typedef enum ac_role { AC_BUF_IN, AC_BUF_OUT, AC_BUF_INOUT, AC_BUF_CONST, AC_BUF_SCRATCH, AC_BUF_LOCAL } ac_role;
 
+/* Where a LOCAL lies on a GPU; elsewhere all are arrays on the stack. SHARED: one for a block. THREAD: registers of the threads of a
+ * block; element k of thread t is k * threads + t, and a thread names its own elements only, in that form (ac_thread_element). */
+typedef enum ac_where { AC_WHERE_STACK, AC_WHERE_SHARED, AC_WHERE_THREAD } ac_where;
+
 typedef struct ac_buf {
     const char *name; /* C identifier, unique in the function */
     ac_dtype dtype;
@@ -77,6 +81,7 @@ typedef struct ac_buf {
     ac_role role;     /* LOCAL: an array on the stack (small, at most 4 KiB); all others are parameters */
     int32_t align;    /* of the base address, bytes; the caller guarantees it */
     const char *note; /* for the comment: "input x i8 [1,49,10,1]"; may be NULL */
+    ac_where where;   /* LOCAL */
 } ac_buf;
 
 typedef struct ac_loop_fn {
@@ -182,6 +187,12 @@ static inline int32_t lb_lanes(const ac_lb *b, ac_x x)
     return b->fn->code.item[x].lanes;
 }
 bool lb_const_int(const ac_lb *b, ac_x x, int64_t *v); /* is x an integer constant? */
+
+/* gpu.c: is `index` an element of a thread's own, k * threads + t in the block loop t? Then k = *constant, or the value *k if that
+ * is not 0. threads: trips of the loop. */
+bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x *k);
+/* The shape of functions with grid and block loops; NULL, or what is wrong. */
+const char *ac_loop_gpu_fault(const ac_loop_fn *fn);
 
 /* verify.c: types, scopes, structure, constant indices inside buffers. E0901 for each fault. */
 int ac_loop_verify(ac_ctx *cx, const ac_loop_fn *fn);

@@ -2,8 +2,9 @@
 #ifndef AC_IR_LOOP_TEXT_H
 #define AC_IR_LOOP_TEXT_H
 
-/* In the order of ac_role and of ac_mark. */
+/* In the order of ac_role, ac_where and ac_mark. */
 static const char *const AC_ROLE_TEXT[] = {"in", "out", "inout", "const", "scratch", "local"};
+static const char *const AC_WHERE_TEXT[] = {"stack", "shared", "thread"};
 static const char *const AC_MARK_TEXT[] = {"serial", "unroll", "vector", "parallel", "grid", "block"};
 
 #endif

@@ -261,7 +261,7 @@ static void check_structure(checker *c, const ac_ins *i)
             loop = ins(c, c->open.item[k])->op == AC_L_FOR ? ins(c, c->open.item[k]) : loop;
         if (!loop)
             fault(c, "outside of any loop");
-        else if (loop->aux == AC_MARK_PARALLEL)
+        else if (loop->aux >= AC_MARK_PARALLEL)
             fault(c, "leaves a parallel loop");
     }
 }
@@ -271,7 +271,7 @@ static void check_shared(checker *c, ac_x var)
 {
     for (int32_t k = 0; k < c->open.n; k++) {
         const ac_ins *loop = ins(c, c->open.item[k]);
-        if (loop->op == AC_L_FOR && loop->aux == AC_MARK_PARALLEL && var < c->open.item[k])
+        if (loop->op == AC_L_FOR && loop->aux >= AC_MARK_PARALLEL && var < c->open.item[k])
             fault(c, "sets %%%d, which stands outside of a parallel loop", var);
     }
 }
@@ -392,7 +392,7 @@ static void check_buffers(checker *c)
             fault(c, "buffer '%s' has %lld elements", m->name, (long long)m->count);
         else if (m->role != AC_BUF_LOCAL && locals)
             fault(c, "parameter '%s' stands after a local", m->name);
-        else if (m->role == AC_BUF_LOCAL && ac_dtype_size(m->dtype, m->count) > 4096)
+        else if (m->role == AC_BUF_LOCAL && m->where == AC_WHERE_STACK && ac_dtype_size(m->dtype, m->count) > 4096)
             fault(c, "local '%s' is larger than 4 KiB", m->name);
         locals |= m->role == AC_BUF_LOCAL;
     }
@@ -411,6 +411,9 @@ int ac_loop_verify(ac_ctx *cx, const ac_loop_fn *fn)
     c.at = 0;
     if (c.open.n)
         fault(&c, "%d blocks are not closed", c.open.n);
+    const char *gpu = c.faults ? NULL : ac_loop_gpu_fault(fn);
+    if (gpu)
+        fault(&c, "%s", gpu);
     ac_region_close(tmp);
     return c.faults ? AC_FAIL : AC_OK;
 }

@@ -12,6 +12,7 @@
  * input are never visited. Where the filter columns and channels lie next to each other in both operands (no groups, no
  * dilation along x) they are one loop. Vector schedules: gemm_conv.c. */
 #include "ir/ops/gemm.h"
+#include "ir/ops/gpu_gemm.h"
 #include "ir/ops/winograd.h"
 #include "ir/ops/window.h"
 
@@ -140,6 +141,8 @@ int lo_conv(ac_lower *L)
     AC_TRY(ac_channel_open(L, &v.c, x, w, bias, v.win.oc, 0, n->attrs.conv.act, AC_ROUND_FIXED));
     if (v.group_in != v.win.ic && L->told.winograd && L->told.winograd != AC_WINOGRAD_NEVER)
         L->out->schedule.refused = "it is for one group";
+    if (v.group_in == v.win.ic && gpu_gemm_fits(L, &v.c, v.win.n * v.win.y.out * v.win.x.out, w->dim[1] * w->dim[2] * w->dim[3], v.win.ic))
+        return gpu_conv(L, &v.c, &v.win);
     if (v.group_in == v.win.ic && ac_winograd_take(L, &v.c, &v.win))
         return AC_OK;
     if (v.group_in == v.win.ic && gemm_fits(L, &v.c))

@@ -8,6 +8,7 @@
  * Integers are scaled in double and rounded half away from zero, as TFLite's reference kernel does. Dynamic range: each
  * row has a scale, and with asymmetric_inputs a zero point. Plain schedule: four outputs with an accumulator each. */
 #include "ir/ops/gemm.h"
+#include "ir/ops/gpu_gemm.h"
 
 enum { OUTPUTS = 4 };
 
@@ -102,6 +103,8 @@ int lo_dense(ac_lower *L)
     AC_TRY(ac_channel_open(L, &d.c, x, w, bias, w->dim[0], 0, n->attrs.dense.act, AC_ROUND_F64));
     if (out == 0)
         return AC_OK;
+    if (gpu_gemm_fits(L, &d.c, d.rows, d.depth, d.depth))
+        return gpu_rows(L, &d.c, d.rows, d.depth);
     if (gemm_fits(L, &d.c) && d.depth > 0)
         return gemm_rows(L, &d.c, d.rows, d.depth);
     return plain(&d);

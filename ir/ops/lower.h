@@ -123,6 +123,7 @@ int32_t lo_result_buf(ac_lower *L);               /* of ac_node_result(L->node) 
 int32_t lo_output_buf(ac_lower *L, int32_t i);    /* of out[i], for nodes with several outputs (no epilogue) */
 int32_t lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count);
 int32_t lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count);
+int32_t lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_where where); /* of a block, or of its threads */
 int32_t lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, const void *data); /* small constant, data copied */
 
 /* A constant computed lazily by loops of its own:

@@ -102,6 +102,13 @@ int32_t lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count)
     return new_buf(L, name, d, count, AC_BUF_SCRATCH, 64, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, LO_LOCAL}, NULL);
 }
 
+int32_t lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_where where)
+{
+    const int32_t buf = new_buf(L, name, d, count, AC_BUF_SCRATCH, 16, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, LO_LOCAL}, NULL);
+    L->b.fn->buf.item[buf].where = where;
+    return buf;
+}
+
 int32_t lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, const void *data)
 {
     const size_t bytes = (size_t)ac_dtype_size(d, count);

@@ -337,7 +337,15 @@ static void test_cases(const ac_target *t, int32_t thin)
 
 static const ac_target *levels[8];
 static int32_t n_levels;
-static int32_t done_winograd;
+static int32_t done_winograd, done_tiles;
+
+static bool has_blocks(const ac_loop_fn *fn)
+{
+    for (ac_x x = 1; x < fn->code.n; x++)
+        if (fn->code.item[x].op == AC_L_FOR && fn->code.item[x].aux == AC_MARK_BLOCK)
+            return true;
+    return false;
+}
 
 static bool add_node(void)
 {
@@ -349,6 +357,7 @@ static bool add_node(void)
                               .rows = tile ? 1 + (int32_t)(rnd() % 14) : 0,
                               .vecs = tile ? 1 + (int32_t)(rnd() % 4) : 0};
     ac_lowered *low = n ? ac_lower_told(&cx, cx.region, n, m->target, 0, rnd() % 4 == 0, &told) : NULL;
+    done_tiles += low && low->fn->code.n > 0 && has_blocks(low->fn);
     done_winograd += low && low->schedule.winograd;
     const ac_loop_fn *plain = low ? low->fn : NULL;
     if (low && is_gpu())
@@ -385,9 +394,12 @@ static void test_programs(const char *dir, int32_t count, uint64_t first, const 
         }
         check_module(dir);
     }
-    printf("  %d generated programs, %d of them operators (%d draws refused), %d by winograd's way%s\n", count, nodes,
-           refused, done_winograd, is_gpu() ? ", as kernels" : "");
-    done_winograd = 0;
+    printf("  %d generated programs, %d of them operators (%d draws refused), ", count, nodes, refused);
+    if (is_gpu())
+        printf("as kernels, %d in blocks\n", done_tiles);
+    else
+        printf("%d by winograd's way\n", done_winograd);
+    MUST(!is_gpu() || count < 50 || done_tiles > 0);
     MUST(refused < nodes / 2);
 }
 

@@ -1,0 +1,242 @@
+/* fake_driver.c - a libcuda.so.1 without a device: memory is the host's, kernels are those of the emulation, linked in.
+ * Every rule that the real driver has and that code here could break is checked: calls need the context, copies stay
+ * inside of what was allocated, launches while a stream captures are recorded and nothing else, everything is given
+ * back. */
+#include "arn_cuda.h"
+#include "arn_cuda_emu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const struct arn_cuda_model FAKE_MODEL;
+enum { OK, INVALID = 1, OUT_OF_MEMORY = 2, BLOCKS = 16, RECORDS = 4096 };
+
+static struct {
+    char *at;
+    size_t n;
+} block[BLOCKS];
+static int retained, context, streams, modules, graphs, capturing, records;
+static struct record {
+    const struct arn_cuda_kernel *kernel; /* NULL: a memset */
+    uint32_t blocks;
+    void *arg[64];
+    char *at;
+    size_t n;
+} record[RECORDS];
+
+#define RULE(holds)                                                                                                    \
+    do                                                                                                                 \
+        if (!(holds)) {                                                                                                \
+            fprintf(stderr, "%s: not %s\n", __func__, #holds);                                                         \
+            return INVALID;                                                                                            \
+        }                                                                                                              \
+    while (0)
+
+static int inside(uint64_t at, size_t n)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        if (block[i].at && at >= (uintptr_t)block[i].at && at + n <= (uintptr_t)block[i].at + block[i].n)
+            return 1;
+    return 0;
+}
+
+int cuInit(unsigned flags)
+{
+    return flags ? INVALID : OK;
+}
+int cuGetErrorName(int error, const char **name)
+{
+    return *name = error == INVALID ? "INVALID" : "OTHER", OK;
+}
+int cuDeviceGetCount(int *n)
+{
+    return *n = 1, OK;
+}
+int cuDeviceGet(int *device, int i)
+{
+    return *device = 7, i ? INVALID : OK;
+}
+int cuDevicePrimaryCtxRetain(void **c, int device)
+{
+    RULE(device == 7);
+    retained++;
+    *c = &context;
+    return OK;
+}
+int cuDevicePrimaryCtxRelease_v2(int device)
+{
+    RULE(device == 7 && retained > 0);
+    retained--;
+    for (int i = 0; i < BLOCKS; i++)
+        RULE(!block[i].at);
+    RULE(!context && !streams && !modules && !graphs);
+    fprintf(stderr, "all given back\n");
+    return OK;
+}
+int cuCtxPushCurrent_v2(void *c)
+{
+    RULE(c == &context);
+    context++;
+    return OK;
+}
+int cuCtxPopCurrent_v2(void **c)
+{
+    RULE(context > 0);
+    context--;
+    *c = &context;
+    return OK;
+}
+int cuModuleLoadData(void **m, const void *image)
+{
+    RULE(context && !strcmp(image, "the image"));
+    modules++;
+    *m = &modules;
+    return OK;
+}
+int cuModuleUnload(void *m)
+{
+    RULE(context && m == &modules && modules-- > 0);
+    return OK;
+}
+int cuModuleGetFunction(void **f, void *m, const char *name)
+{
+    RULE(context && m == &modules);
+    for (int i = 0; i < FAKE_MODEL.n_kernels; i++)
+        if (!strcmp(FAKE_MODEL.kernel[i].name, name)) {
+            *f = (void *)(uintptr_t)&FAKE_MODEL.kernel[i];
+            return OK;
+        }
+    return INVALID;
+}
+int cuMemAlloc_v2(uint64_t *at, size_t n)
+{
+    RULE(context && n);
+    for (int i = 0; i < BLOCKS; i++)
+        if (!block[i].at) {
+            block[i].n = n;
+            block[i].at = aligned_alloc(256, (n + 255) / 256 * 256);
+            memset(block[i].at, 0xa5, n);
+            arn_race_watch(block[i].at, n, 0);
+            *at = (uintptr_t)block[i].at;
+            return OK;
+        }
+    return OUT_OF_MEMORY;
+}
+int cuMemFree_v2(uint64_t at)
+{
+    RULE(context);
+    for (int i = 0; i < BLOCKS; i++)
+        if (block[i].at && (uintptr_t)block[i].at == at) {
+            free(block[i].at);
+            block[i].at = NULL;
+            return OK;
+        }
+    return INVALID;
+}
+int cuStreamCreate(void **s, unsigned flags)
+{
+    RULE(context && flags == 1);
+    streams++;
+    *s = &streams;
+    return OK;
+}
+int cuStreamDestroy_v2(void *s)
+{
+    RULE(context && s == &streams && streams-- > 0);
+    return OK;
+}
+int cuStreamSynchronize(void *s)
+{
+    RULE(context && s == &streams && !capturing);
+    return OK;
+}
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *s)
+{
+    RULE(context && s == &streams && !capturing && inside(to, n));
+    memcpy((void *)(uintptr_t)to, from, n);
+    return OK;
+}
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *s)
+{
+    RULE(context && s == &streams && !capturing && inside(from, n));
+    memcpy(to, (void *)(uintptr_t)from, n);
+    return OK;
+}
+
+static int play(const struct record *r)
+{
+    if (r->kernel)
+        return arn_emu_launch(r->kernel, r->blocks, r->arg);
+    memset(r->at, 0, r->n);
+    return OK;
+}
+static int put(const struct record *r)
+{
+    if (!capturing)
+        return play(r);
+    RULE(records < RECORDS);
+    record[records++] = *r;
+    return OK;
+}
+int cuMemsetD8Async(uint64_t at, unsigned char byte, size_t n, void *s)
+{
+    RULE(context && s && !byte && inside(at, n));
+    const struct record r = {.at = (char *)(uintptr_t)at, .n = n};
+    return put(&r);
+}
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void *s, void **args, void **extra)
+{
+    const struct arn_cuda_kernel *k = f;
+    struct record r = {.kernel = k, .blocks = gx};
+    RULE(context && s && gx && gy == 1 && gz == 1 && bx == k->threads && by == 1 && bz == 1 && !shared && !extra);
+    for (int i = 0; i < FAKE_MODEL.n_launches; i++) /* any launch of this kernel tells how many arguments it has */
+        if (&FAKE_MODEL.kernel[FAKE_MODEL.launch[i].kernel] == k)
+            for (int a = 0; a < FAKE_MODEL.launch[i].n_args; a++) {
+                uint64_t at;
+                memcpy(&at, args[a], sizeof at);
+                RULE(inside(at, 1));
+                r.arg[a] = (void *)(uintptr_t)at;
+            }
+    return put(&r);
+}
+int cuStreamBeginCapture_v2(void *s, int mode)
+{
+    RULE(context && s == &streams && mode == 1 && !capturing);
+    capturing = 1;
+    records = 0;
+    return OK;
+}
+int cuStreamEndCapture(void *s, void **graph)
+{
+    RULE(context && s == &streams && capturing);
+    capturing = 0;
+    graphs++;
+    *graph = record;
+    return OK;
+}
+int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags)
+{
+    RULE(context && graph == record && !flags);
+    graphs++;
+    *exec = record;
+    return OK;
+}
+int cuGraphLaunch(void *exec, void *s)
+{
+    RULE(context && exec == record && s && !capturing);
+    for (int i = 0; i < records; i++)
+        if (play(&record[i]))
+            return INVALID;
+    return OK;
+}
+int cuGraphExecDestroy(void *exec)
+{
+    RULE(context && exec == record && graphs-- > 0);
+    return OK;
+}
+int cuGraphDestroy(void *graph)
+{
+    RULE(context && graph == record && graphs-- > 0);
+    return OK;
+}
