@@ -24,13 +24,26 @@ static void block(uint32_t h[8], const uint8_t *p)
         w[i] = w[i - 16] + (rotr(a, 7) ^ rotr(a, 18) ^ a >> 3) + w[i - 7] + (rotr(b, 17) ^ rotr(b, 19) ^ b >> 10);
     }
     memcpy(s, h, sizeof s);
-    for (int i = 0; i < 64; i++) {
-        uint32_t t1 = s[7] + (rotr(s[4], 6) ^ rotr(s[4], 11) ^ rotr(s[4], 25)) + ((s[4] & s[5]) ^ (~s[4] & s[6])) + K[i] + w[i];
-        uint32_t t2 = (rotr(s[0], 2) ^ rotr(s[0], 13) ^ rotr(s[0], 22)) + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += t1;
-        s[0] = t1 + t2;
+    /* Eight rounds rename the state once around, so nothing moves: in round k the first of the eight is s[-k mod 8]. */
+#define S(j, k) s[((j) - (k)) & 7]
+#define ROUND(k) \
+    do { \
+        const uint32_t t = S(7, k) + (rotr(S(4, k), 6) ^ rotr(S(4, k), 11) ^ rotr(S(4, k), 25)) + ((S(4, k) & S(5, k)) ^ (~S(4, k) & S(6, k))) + K[i + (k)] + w[i + (k)]; \
+        S(3, k) += t; \
+        S(7, k) = t + (rotr(S(0, k), 2) ^ rotr(S(0, k), 13) ^ rotr(S(0, k), 22)) + ((S(0, k) & S(1, k)) ^ (S(0, k) & S(2, k)) ^ (S(1, k) & S(2, k))); \
+    } while (0)
+    for (int i = 0; i < 64; i += 8) {
+        ROUND(0);
+        ROUND(1);
+        ROUND(2);
+        ROUND(3);
+        ROUND(4);
+        ROUND(5);
+        ROUND(6);
+        ROUND(7);
     }
+#undef ROUND
+#undef S
     for (int i = 0; i < 8; i++)
         h[i] += s[i];
 }
