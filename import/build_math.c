@@ -127,3 +127,36 @@ ac_tensor *ac_build_fmod(const ac_build *b, ac_tensor *x, ac_tensor *y)
     /* |x| mod |y| is exact in the floor form; the sign is put back */
     return MUL(ac_build_2(b, AC_OP_FLOOR_MOD, ABS(x), ABS(y)), SIGN(x));
 }
+
+ac_tensor *ac_build_softmax(const ac_build *b, ac_op op, ac_tensor *x, int32_t axis)
+{
+    int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];
+    if (!x)
+        return NULL;
+    ac_build_axis_last(x->rank, axis, perm, back);
+    return ac_build_transpose(b, ac_build_1(b, op, ac_build_transpose(b, x, perm)), back);
+}
+
+ac_tensor *ac_build_along(const ac_build *b, ac_tensor *v, int32_t rank, int32_t axis)
+{
+    int64_t dim[AC_MAX_RANK];
+    for (int32_t d = 0; d < rank; d++)
+        dim[d] = d == axis && v ? ac_tensor_count(v) : 1;
+    return ac_build_reshape(b, v, rank, dim);
+}
+
+ac_tensor *ac_build_batch_norm(const ac_build *b, ac_tensor *x, int32_t axis, ac_tensor *mean, ac_tensor *variance,
+                               double eps, ac_tensor *gamma, ac_tensor *beta)
+{
+    if (!x || !mean || !variance)
+        return NULL;
+    ac_tensor *factor = DIV(gamma ? gamma : NUM(1), SQRT(ADD(variance, NUM(eps)))), *moved = MUL(mean, factor);
+    ac_tensor *shift = beta ? SUB(beta, moved) : ac_build_1(b, AC_OP_NEG, moved);
+    return ADD(MUL(x, ac_build_along(b, factor, x->rank, axis)), ac_build_along(b, shift, x->rank, axis));
+}
+
+ac_tensor *ac_build_unit_length(const ac_build *b, ac_tensor *x, uint32_t mask, double eps)
+{
+    ac_tensor *sum = ac_build_reduce(b, AC_OP_SUM, ac_build_1(b, AC_OP_SQUARE, x), mask, true);
+    return DIV(x, SQRT(ADD(sum, NUM(eps))));
+}

@@ -21,6 +21,16 @@ ac_tensor *ac_build_asinh(const ac_build *b, ac_tensor *x);
 ac_tensor *ac_build_acosh(const ac_build *b, ac_tensor *x);
 ac_tensor *ac_build_atanh(const ac_build *b, ac_tensor *x);
 ac_tensor *ac_build_atan2(const ac_build *b, ac_tensor *y, ac_tensor *x);
+/* SOFTMAX or LOG_SOFTMAX along `axis` of x. */
+ac_tensor *ac_build_softmax(const ac_build *b, ac_op op, ac_tensor *x, int32_t axis);
+/* [C] as an operand of something with `rank` dimensions, of which `axis` has C elements. */
+ac_tensor *ac_build_along(const ac_build *b, ac_tensor *v, int32_t rank, int32_t axis);
+/* (x - mean) / sqrt(variance + eps) * gamma + beta, each [C] along `axis`; gamma and beta may be NULL (1 and 0). Of
+ * constants a factor and a summand for each channel. */
+ac_tensor *ac_build_batch_norm(const ac_build *b, ac_tensor *x, int32_t axis, ac_tensor *mean, ac_tensor *variance,
+                               double eps, ac_tensor *gamma, ac_tensor *beta);
+/* x / sqrt(sum of x^2 + eps), the sum over the dimensions of the mask. */
+ac_tensor *ac_build_unit_length(const ac_build *b, ac_tensor *x, uint32_t mask, double eps);
 /* x - trunc(x / y) * y: the sign of the dividend. Integers and floats. */
 ac_tensor *ac_build_fmod(const ac_build *b, ac_tensor *x, ac_tensor *y);
 

@@ -1,4 +1,5 @@
 /* Layers of Caffe that normalise, and the inner product. */
+#include "import/build_math.h"
 #include "import/caffe_ops.h"
 #include "import/frame.h"
 
@@ -43,16 +44,9 @@ int ac_caf_do_softmax(ac_caf_layer *l)
 {
     ac_pt_node *m = ac_caf_message(l, "softmax_param");
     ac_tensor *x = l->in[0];
-    int32_t axis, perm[AC_MAX_RANK], back[AC_MAX_RANK], k = 0;
+    int32_t axis;
     AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &axis));
-    const int32_t rank = x->rank;
-    for (int32_t d = 0; d < rank; d++)
-        if (d != axis)
-            perm[k++] = d;
-    perm[rank - 1] = axis;
-    for (int32_t d = 0; d < rank; d++)
-        back[perm[d]] = d;
-    return ac_caf_result(l, 0, ac_build_transpose(&l->b, OP1(SOFTMAX, ac_build_transpose(&l->b, x, perm)), back));
+    return ac_caf_result(l, 0, ac_build_softmax(&l->b, AC_OP_SOFTMAX, x, axis));
 }
 
 /* Statistics that were gathered; the third parameter is how often, by which the others are divided. Only constants are
@@ -63,7 +57,7 @@ int ac_caf_do_batch_norm(ac_caf_layer *l)
     ac_tensor *x = l->in[0];
     bool global;
     double eps, fraction;
-    int64_t one = 1, dim[AC_MAX_RANK];
+    int64_t one = 1;
     AC_TRY(ac_caf_bool(l, m, "use_global_stats", true, &global));
     AC_TRY(ac_caf_float(l, m, "eps", (double)1e-5f, &eps));
     AC_TRY(ac_caf_float(l, m, "moving_average_fraction", 0.999, &fraction));
@@ -84,12 +78,7 @@ int ac_caf_do_batch_norm(ac_caf_layer *l)
         mean = OP2(MUL, mean, NUM(share));
         variance = OP2(MUL, variance, NUM(share));
     }
-    ac_tensor *factor = OP2(DIV, NUM(1), OP1(SQRT, OP2(ADD, variance, NUM(eps))));
-    ac_tensor *shift = OP1(NEG, OP2(MUL, mean, factor));
-    for (int32_t d = 0; d < x->rank; d++)
-        dim[d] = d == 1 ? *channels : 1;
-    ac_tensor *y = OP2(MUL, x, ac_build_reshape(&l->b, factor, x->rank, dim));
-    return ac_caf_result(l, 0, OP2(ADD, y, ac_build_reshape(&l->b, shift, x->rank, dim)));
+    return ac_caf_result(l, 0, ac_build_batch_norm(&l->b, x, x->rank > 1, mean, variance, eps, NULL, NULL));
 }
 
 /* x (1 + alpha avg(x^2))^-beta, over windows that count their pads. */
@@ -112,7 +101,6 @@ int ac_caf_do_lrn(ac_caf_layer *l)
     int64_t size;
     double alpha, beta, k;
     int32_t region;
-    ac_attrs a;
     AC_TRY(ac_caf_int(l, m, "local_size", 5, 1, INT16_MAX, &size));
     AC_TRY(ac_caf_float(l, m, "alpha", 1, &alpha));
     AC_TRY(ac_caf_float(l, m, "beta", 0.75, &beta));
@@ -124,14 +112,7 @@ int ac_caf_do_lrn(ac_caf_layer *l)
         return ac_caf_bad(l, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
     if (region == 1)
         return ac_caf_result(l, 0, lrn_within(l, x, size, alpha, beta));
-    ac_attrs_init(AC_OP_LRN, &a);
-    a.lrn.radius = (int32_t)(size / 2);
-    a.lrn.bias = (float)k;
-    a.lrn.alpha = (float)(alpha / (double)size);
-    a.lrn.beta = (float)beta;
-    x = ac_channels_last(&l->b, x);
-    return ac_caf_result(l, 0,
-                         ac_channels_first(&l->b, x ? ac_build_op(&l->b, AC_OP_LRN, &x, 1, &a, AC_NONE) : NULL, 2));
+    return ac_caf_result(l, 0, ac_frame_lrn(&l->b, x, size, alpha, beta, k));
 }
 
 int ac_caf_do_mvn(ac_caf_layer *l)
@@ -167,8 +148,7 @@ int ac_caf_do_normalize(ac_caf_layer *l)
     if (x->rank != 4)
         return ac_caf_bad(l, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
     ac_tensor *scale = ac_caf_weight(l, "scale", !shared, &x->dim[1]);
-    ac_tensor *sum = ac_build_reduce(&l->b, AC_OP_SUM, OP1(SQUARE, x), across ? 14u : 2u, true);
     dim[1] = shared ? 1 : x->dim[1];
-    ac_tensor *y = OP2(DIV, x, OP1(SQRT, OP2(ADD, sum, NUM(eps))));
+    ac_tensor *y = ac_build_unit_length(&l->b, x, across ? 14u : 2u, eps);
     return ac_caf_result(l, 0, OP2(MUL, y, ac_build_reshape(&l->b, scale, 4, dim)));
 }

@@ -199,3 +199,15 @@ ac_tensor *ac_frame_pool(const ac_build *b, ac_op op, ac_tensor *x, const ac_fra
         return ac_build_transpose(b, pool_3d(b, op, x, w), FIRST);
     return ac_channels_first(b, pool_2d(b, op, x, w->kernel + 1, w->stride + 1, w->before + 1, w->after + 1), w->m);
 }
+
+ac_tensor *ac_frame_lrn(const ac_build *b, ac_tensor *x, int64_t size, double alpha, double beta, double k)
+{
+    ac_attrs a;
+    ac_attrs_init(AC_OP_LRN, &a);
+    a.lrn.radius = (int32_t)(size / 2);
+    a.lrn.bias = (float)k;
+    a.lrn.alpha = (float)(alpha / (double)size);
+    a.lrn.beta = (float)beta;
+    x = ac_channels_last(b, x);
+    return ac_channels_first(b, x ? ac_build_op(b, AC_OP_LRN, &x, 1, &a, AC_NONE) : NULL, 2);
+}

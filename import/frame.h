@@ -35,6 +35,9 @@ ac_tensor *ac_frame_tconv(const ac_build *b, ac_tensor *x, ac_tensor *weights, a
 /* op: MAX_POOL_2D, AVERAGE_POOL_2D or L2_POOL_2D. One to three spatial dimensions. */
 ac_tensor *ac_frame_pool(const ac_build *b, ac_op op, ac_tensor *x, const ac_frame *w);
 
+/* x / (k + alpha / size * the sum of `size` squares round it along the channels)^beta; x [N,C,H,W], size odd. */
+ac_tensor *ac_frame_lrn(const ac_build *b, ac_tensor *x, int64_t size, double alpha, double beta, double k);
+
 /* [N,C,L] -> [N,1,L,C], [N,C,H,W] -> [N,H,W,C]; and back, m spatial dimensions. */
 ac_tensor *ac_channels_last(const ac_build *b, ac_tensor *x);
 ac_tensor *ac_channels_first(const ac_build *b, ac_tensor *y, int32_t m);

@@ -1,4 +1,5 @@
 /* Normalisations, products of matrices and recurrent layers of MXNet. */
+#include "import/build_math.h"
 #include "import/frame.h"
 #include "import/mxnet_ops.h"
 
@@ -10,15 +11,6 @@
 #define NUM(v)        ac_build_number(&n->b, AC_F32, v)
 #define MEAN(x, mask) ac_build_reduce(&n->b, AC_OP_MEAN, x, mask, true)
 #define SHAPE(t)      ac_shape_str(n->r->cx, t)
-
-/* [C] along dimension axis. */
-static ac_tensor *along(ac_mx_node *n, ac_tensor *v, const ac_tensor *x, int32_t axis)
-{
-    int64_t dim[AC_MAX_RANK];
-    for (int32_t d = 0; d < x->rank; d++)
-        dim[d] = d == axis ? x->dim[d] : 1;
-    return ac_build_reshape(&n->b, v, x->rank, dim);
-}
 
 /* fix_gamma: the factor is 1, whatever the file says. Only constants are computed here. */
 int ac_mx_do_batch_norm(ac_mx_node *n)
@@ -37,11 +29,9 @@ int ac_mx_do_batch_norm(ac_mx_node *n)
     const int64_t *c = &x->dim[axis];
     ac_tensor *gamma = ac_mx_param(n, 1, 1, c), *beta = ac_mx_param(n, 2, 1, c);
     ac_tensor *mean = ac_mx_param(n, 3, 1, c), *variance = ac_mx_param(n, 4, 1, c);
-    ac_tensor *factor = OP2(DIV, fixed ? NUM(1) : gamma, OP1(SQRT, OP2(ADD, variance, NUM(eps))));
-    ac_tensor *shift = OP2(SUB, beta, OP2(MUL, mean, factor));
-    if (!gamma)
+    if (!gamma || !beta)
         return AC_FAIL;
-    return ac_mx_result(n, 0, OP2(ADD, OP2(MUL, x, along(n, factor, x, axis)), along(n, shift, x, axis)));
+    return ac_mx_result(n, 0, ac_build_batch_norm(&n->b, x, axis, mean, variance, eps, fixed ? NULL : gamma, beta));
 }
 
 /* (x - mean) / sqrt(variance + eps) over the dimensions of the mask. */
@@ -61,8 +51,8 @@ int ac_mx_do_layer_norm(ac_mx_node *n)
     AC_TRY(ac_mx_axis(n, "axis", -1, x->rank, &axis));
     AC_TRY(ac_mx_bool(n, "output_mean_var", false, &all));
     ac_tensor *gamma = ac_mx_param(n, 1, 1, &x->dim[axis]), *beta = ac_mx_param(n, 2, 1, &x->dim[axis]);
-    ac_tensor *y = OP2(MUL, standard(n, x, 1u << axis, eps), along(n, gamma, x, axis));
-    return ac_mx_result(n, 0, OP2(ADD, y, along(n, beta, x, axis)));
+    ac_tensor *y = OP2(MUL, standard(n, x, 1u << axis, eps), ac_build_along(&n->b, gamma, x->rank, axis));
+    return ac_mx_result(n, 0, OP2(ADD, y, ac_build_along(&n->b, beta, x->rank, axis)));
 }
 
 int ac_mx_do_instance_norm(ac_mx_node *n)
@@ -73,8 +63,8 @@ int ac_mx_do_instance_norm(ac_mx_node *n)
     if (x->rank < 3)
         return ac_mx_bad(n, "'%s' is %s, expected 3 dimensions or more", x->name, SHAPE(x));
     ac_tensor *gamma = ac_mx_param(n, 1, 1, &x->dim[1]), *beta = ac_mx_param(n, 2, 1, &x->dim[1]);
-    ac_tensor *y = OP2(MUL, standard(n, x, ((1u << x->rank) - 1) & ~3u, eps), along(n, gamma, x, 1));
-    return ac_mx_result(n, 0, OP2(ADD, y, along(n, beta, x, 1)));
+    ac_tensor *y = OP2(MUL, standard(n, x, ((1u << x->rank) - 1) & ~3u, eps), ac_build_along(&n->b, gamma, x->rank, 1));
+    return ac_mx_result(n, 0, OP2(ADD, y, ac_build_along(&n->b, beta, x->rank, 1)));
 }
 
 int ac_mx_do_group_norm(ac_mx_node *n)
@@ -98,8 +88,8 @@ int ac_mx_do_group_norm(ac_mx_node *n)
         return ac_mx_result(
             n, 0, ac_build_reshape(&n->b, OP2(ADD, y, ac_build_reshape(&n->b, beta, 3, column)), x->rank, x->dim));
     }
-    y = OP2(MUL, ac_build_reshape(&n->b, y, x->rank, x->dim), along(n, gamma, x, 1));
-    return ac_mx_result(n, 0, OP2(ADD, y, along(n, beta, x, 1)));
+    y = OP2(MUL, ac_build_reshape(&n->b, y, x->rank, x->dim), ac_build_along(&n->b, gamma, x->rank, 1));
+    return ac_mx_result(n, 0, OP2(ADD, y, ac_build_along(&n->b, beta, x->rank, 1)));
 }
 
 int ac_mx_do_l2norm(ac_mx_node *n)
@@ -110,8 +100,7 @@ int ac_mx_do_l2norm(ac_mx_node *n)
     AC_TRY(ac_mx_float(n, "eps", 1e-10, &eps));
     const uint32_t all = (1u << x->rank) - 1;
     const uint32_t mask = !strcmp(mode, "channel") ? 2u : !strcmp(mode, "spatial") ? all & ~3u : all & ~1u;
-    ac_tensor *sum = ac_build_reduce(&n->b, AC_OP_SUM, OP1(SQUARE, x), mask, true);
-    return ac_mx_result(n, 0, OP2(DIV, x, OP1(SQRT, OP2(ADD, sum, NUM(eps)))));
+    return ac_mx_result(n, 0, ac_build_unit_length(&n->b, x, mask, eps));
 }
 
 int ac_mx_do_lrn(ac_mx_node *n)
@@ -119,7 +108,6 @@ int ac_mx_do_lrn(ac_mx_node *n)
     ac_tensor *x = n->in[0];
     double alpha, beta, k;
     int64_t size;
-    ac_attrs a;
     AC_TRY(ac_mx_float(n, "alpha", 1e-4, &alpha));
     AC_TRY(ac_mx_float(n, "beta", 0.75, &beta));
     AC_TRY(ac_mx_float(n, "knorm", 2, &k));
@@ -127,29 +115,7 @@ int ac_mx_do_lrn(ac_mx_node *n)
     if (x->rank != 4 || size % 2 == 0)
         return ac_mx_bad(n, "'%s' is %s and nsize %" PRId64 ", expected [N,C,H,W] and an odd number", x->name, SHAPE(x),
                          size);
-    ac_attrs_init(AC_OP_LRN, &a);
-    a.lrn.radius = (int32_t)(size / 2);
-    a.lrn.bias = (float)k;
-    a.lrn.alpha = (float)(alpha / (double)size);
-    a.lrn.beta = (float)beta;
-    x = ac_channels_last(&n->b, x);
-    return ac_mx_result(n, 0,
-                        ac_channels_first(&n->b, x ? ac_build_op(&n->b, AC_OP_LRN, &x, 1, &a, AC_NONE) : NULL, 2));
-}
-
-static ac_tensor *softmax(ac_mx_node *n, ac_op op, ac_tensor *x, int32_t axis)
-{
-    int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK], k = 0;
-    if (!x)
-        return NULL;
-    const int32_t rank = x->rank;
-    for (int32_t d = 0; d < rank; d++)
-        if (d != axis)
-            perm[k++] = d;
-    perm[rank - 1] = axis;
-    for (int32_t d = 0; d < rank; d++)
-        back[perm[d]] = d;
-    return ac_build_transpose(&n->b, ac_build_1(&n->b, op, ac_build_transpose(&n->b, x, perm)), back);
+    return ac_mx_result(n, 0, ac_frame_lrn(&n->b, x, size, alpha, beta, k));
 }
 
 int ac_mx_do_softmax(ac_mx_node *n)
@@ -167,7 +133,8 @@ int ac_mx_do_softmax(ac_mx_node *n)
         x = OP1(NEG, x);
     if (temperature < 1 || temperature > 1)
         x = OP2(DIV, x, NUM(temperature));
-    return ac_mx_result(n, 0, softmax(n, n->row->op == AC_OP_LOG_SOFTMAX ? AC_OP_LOG_SOFTMAX : AC_OP_SOFTMAX, x, axis));
+    return ac_mx_result(
+        n, 0, ac_build_softmax(&n->b, n->row->op == AC_OP_LOG_SOFTMAX ? AC_OP_LOG_SOFTMAX : AC_OP_SOFTMAX, x, axis));
 }
 
 /* The net's loss, when it is run the softmax of what it reads: of each item as a row, or along dimension 1. */
@@ -180,7 +147,7 @@ int ac_mx_do_softmax_output(ac_mx_node *n)
     if (x->rank < 1 || (multi && x->rank < 2))
         return ac_mx_bad(n, "'%s' is %s", x->name, SHAPE(x));
     if (multi)
-        return ac_mx_result(n, 0, softmax(n, AC_OP_SOFTMAX, x, 1));
+        return ac_mx_result(n, 0, ac_build_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
     if (keep || x->rank == 1 || !x->dim[0])
         return ac_mx_result(n, 0, OP1(SOFTMAX, x));
     const int64_t dim[2] = {x->dim[0], ac_tensor_count(x) / x->dim[0]};
@@ -194,7 +161,7 @@ int ac_mx_do_softmax_activation(ac_mx_node *n)
     const char *mode = ac_mx_str(n, "mode", "instance");
     if (!strcmp(mode, "channel"))
         return x->rank < 2 ? ac_mx_bad(n, "'%s' has no channels", x->name)
-                           : ac_mx_result(n, 0, softmax(n, AC_OP_SOFTMAX, x, 1));
+                           : ac_mx_result(n, 0, ac_build_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
     if (x->rank < 2 || !x->dim[0])
         return ac_mx_result(n, 0, OP1(SOFTMAX, x));
     const int64_t dim[2] = {x->dim[0], ac_tensor_count(x) / x->dim[0]};
