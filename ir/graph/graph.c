@@ -174,8 +174,7 @@ ac_tensor *ac_node_result(const ac_node *n)
     return n->n_fused ? n->fused[n->n_fused - 1]->out[0] : n->out[0];
 }
 
-/* Is t made and used up inside the epilogue of n? */
-static bool internal(const ac_node *n, const ac_tensor *t)
+bool ac_node_internal(const ac_node *n, const ac_tensor *t)
 {
     if (!n->n_fused)
         return false;
@@ -192,7 +191,7 @@ int32_t ac_node_reads(const ac_node *n, ac_tensor **list, int32_t cap)
         const ac_node *m = f < 0 ? n : n->fused[f];
         for (int32_t i = 0; i < m->n_in; i++) {
             ac_tensor *t = m->in[i];
-            if (!t || ac_tensor_is_const(t) || internal(n, t) || (i < 32 && ac_ops[m->op].static_in & AC_IN(i)))
+            if (!t || ac_tensor_is_const(t) || ac_node_internal(n, t) || (i < 32 && ac_ops[m->op].static_in & AC_IN(i)))
                 continue;
             bool seen = false;
             for (int32_t k = 0; k < count && k < cap && !seen; k++)

@@ -117,6 +117,7 @@ const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t); /* "i8 [1,96,96,3]" *
 
 /* The result of a node after its epilogue: out[0] of the last fused node, else out[0]. */
 ac_tensor *ac_node_result(const ac_node *n);
+bool ac_node_internal(const ac_node *n, const ac_tensor *t); /* is t made and used up inside the epilogue of n? */
 /* The run-time operands of node and epilogue: calls f for each distinct tensor that is neither constant, nor left out, nor an
  * internal result. Static inputs (ops.def) are skipped. Views are given as they are (not resolved to roots). */
 int32_t ac_node_reads(const ac_node *n, ac_tensor **list, int32_t cap); /* count; at most cap are stored */

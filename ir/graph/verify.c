@@ -144,10 +144,20 @@ static void collect_results(check *c, const ac_node *n, const ac_node *host, int
         collect_results(c, n->fused[f], host, pos);
 }
 
-static void check_reads(check *c, const ac_node *n, int32_t pos, const ac_tensor *running)
+/* Is t made by the host, or by one of its followers before number `before`? */
+static bool made_in_chain(const ac_node *host, int32_t before, const ac_tensor *t)
+{
+    bool made = before >= 0 && host->n_out && t == host->out[0];
+    for (int32_t f = 0; f < before; f++)
+        made |= host->fused[f]->n_out && t == host->fused[f]->out[0];
+    return made;
+}
+
+/* follower: the number of n among the followers of host; -1: n is the host. */
+static void check_reads(check *c, const ac_node *n, int32_t pos, const ac_node *host, int32_t follower)
 {
     const ac_op_row *row = &ac_ops[n->op];
-    bool chained = !running;
+    bool chained = follower < 0;
     for (int32_t i = 0; i < n->n_in; i++) {
         const ac_tensor *t = n->in[i];
         if (!t) {
@@ -155,19 +165,20 @@ static void check_reads(check *c, const ac_node *n, int32_t pos, const ac_tensor
                 BAD(c, n->at, E0102, "operand %d of %s is left out", i, row->text);
             continue;
         }
-        chained |= t == running;
+        const bool inside = made_in_chain(host, follower, t);
+        chained |= inside;
         if (!known(c, t))
             BAD(c, n->at, E0101, "operand %d of %s is not a tensor of the graph", i, row->text);
         else if (t->def && !c->made[t->id])
             BAD(c, n->at, E0101, "operand '%s' of %s is made by a node that is not in the graph", t->name, row->text);
-        else if (c->made[t->id] > pos && t != running) {
+        else if (c->made[t->id] > pos && !inside) {
             BAD(c, n->at, E0101, "operand '%s' of %s is read before it is made", t->name, row->text);
             ac_reason(c->cx, "nodes stand in execution order; a cycle has none");
         } else if (!t->def && !t->input && !t->state && !ac_tensor_is_const(t))
             BAD(c, n->at, E0101, "operand '%s' of %s is produced by nothing", t->name, row->text);
     }
     if (!chained)
-        BAD(c, n->at, E0101, "%s is in an epilogue but does not read '%s'", row->text, running->name);
+        BAD(c, n->at, E0101, "%s is in an epilogue but reads nothing of it", row->text);
 }
 
 static bool check_arity(check *c, const ac_node *n)
@@ -189,7 +200,7 @@ static bool check_arity(check *c, const ac_node *n)
 
 static void check_node(check *c, const ac_node *n, int32_t pos)
 {
-    check_reads(c, n, pos, NULL);
+    check_reads(c, n, pos, n, -1);
     const ac_tensor *running = n->n_out ? n->out[0] : NULL;
     for (int32_t f = 0; f < n->n_fused && running; f++) {
         const ac_node *m = n->fused[f];
@@ -197,7 +208,7 @@ static void check_node(check *c, const ac_node *n, int32_t pos)
             BAD(c, m->at, E0101, "%s cannot be in an epilogue", ac_ops[m->op].text);
         if (running->output || running->root)
             BAD(c, n->at, E0101, "'%s' is made and used up in an epilogue, but is an output or a view", running->name);
-        check_reads(c, m, pos, running);
+        check_reads(c, m, pos, n, f);
         running = m->out[0];
     }
 }
@@ -222,8 +233,9 @@ static void check_internal(check *c)
         const ac_tensor *t = n->out[0];
         for (int32_t f = 0; f < n->n_fused; t = n->fused[f++]->out[0]) {
             int32_t here = 0;
-            for (int32_t k = 0; k < n->fused[f]->n_in; k++)
-                here += n->fused[f]->in[k] == t;
+            for (int32_t later = f; later < n->n_fused; later++)
+                for (int32_t k = 0; k < n->fused[later]->n_in; k++)
+                    here += n->fused[later]->in[k] == t;
             if (uses[t->id] != here)
                 BAD(c, n->at, E0101, "'%s' exists only inside an epilogue, but is read elsewhere", t->name);
         }

@@ -11,7 +11,8 @@
 void gemm_store_lanes(ac_lower *L, ac_x v, ac_x oc, int64_t count, ac_x *idx)
 {
     ac_lb *b = &L->b;
-    const int32_t lanes = lb_lanes(b, v), most = lo_max_lanes(L, AC_I32), last = L->node->out[0]->rank - 1;
+    const int32_t lanes = lb_lanes(b, v), last = L->node->out[0]->rank - 1;
+    const int32_t most = lo_max_lanes(L, AC_I32) * (lo_has_long_chain(L) ? lo_long_chain_vectors(L) : 1);
     for (int64_t at = 0; at < count;) {
         int32_t n = lanes;
         while (n > most || at + n > count)
@@ -87,6 +88,12 @@ void gemm_store(const gemm_tile *t, const ac_x *acc, gemm_at_fn *at, const void 
         lb_store(b, stage, lb_i32(b, (int64_t)i * lanes), acc[i]);
     ac_x r = lb_for_n(b, "r", t->rows);
     at(user, r, idx);
+    if (t->f->n % lanes == 0 && (t->vecs & (t->vecs - 1)) == 0 && lo_has_long_chain(t->L)) { /* all vectors at once */
+        ac_x all = lb_load(b, stage, lb_mul(b, r, lb_i32(b, t->vecs * lanes)), t->vecs * lanes);
+        gemm_store_lanes(t->L, ac_channel_done(t->c, all, t->oc), t->oc, t->vecs * lanes, idx);
+        lb_end(b);
+        return;
+    }
     for (int32_t v = 0; v < t->vecs; v++) {
         ac_x from = lb_add(b, lb_mul(b, r, lb_i32(b, t->vecs * lanes)), lb_i32(b, v * lanes));
         store_vector(t, lb_load(b, stage, from, lanes), v, idx);

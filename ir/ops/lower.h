@@ -140,6 +140,10 @@ ac_x lo_flat(ac_lower *L, const ac_tensor *t, const ac_x *idx);  /* row-major el
 ac_x lo_load(ac_lower *L, ac_tensor *t, const ac_x *idx, int32_t lanes); /* lanes along the last dimension; a last dimension of 1
                                                                     is splat; one-element constants become immediates */
 int32_t lo_max_lanes(const ac_lower *L, ac_dtype d); /* lanes of d on the target, 1 when the epilogue (or a table map) forbids more */
+/* Is the element-wise end of the node (its own map and followers) a float function of many dependent steps (exp, erf, ...)? Then
+ * that many vectors at once, as one wide value, keep the units busy that one chain leaves idle. */
+bool lo_has_long_chain(const ac_lower *L);
+int32_t lo_long_chain_vectors(const ac_lower *L);
 /* Applies the epilogue to `value` (storage type of node->out[0], the element(s) at idx, lanes along the last dimension) and
  * stores the result. idx has out[0]'s rank. */
 void lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes);

@@ -69,6 +69,24 @@ static bool needs_table(const ac_node *n)
     return ac_ops[n->op].flags & OF_TABLE && !ac_dtype_is_float(n->in[0]->dtype);
 }
 
+bool lo_has_long_chain(const ac_lower *L)
+{
+    bool found = false;
+    for (int32_t f = -1; f < L->node->n_fused; f++) {
+        const ac_node *m = f < 0 ? L->node : L->node->fused[f];
+        const bool curve = ac_ops[m->op].flags & OF_TABLE || m->op == AC_OP_ERF || m->op == AC_OP_POW;
+        if (!ac_dtype_is_float(m->out[0]->dtype) || !m->in[0] || !ac_dtype_is_float(m->in[0]->dtype))
+            return false;
+        found |= curve && ac_ops[m->op].map;
+    }
+    return found && ac_target_lanes(L->target, AC_F32) > 1;
+}
+
+int32_t lo_long_chain_vectors(const ac_lower *L)
+{
+    return L->target->registers >= 32 ? 4 : 2;
+}
+
 int32_t lo_max_lanes(const ac_lower *L, ac_dtype d)
 {
     if (needs_table(L->node))
@@ -80,20 +98,30 @@ int32_t lo_max_lanes(const ac_lower *L, ac_dtype d)
     return lanes > 1 ? lanes : 1;
 }
 
+/* The value of stage s of n's chain (0: its own, k: that of follower k - 1) if t is one of the first `stages`; else 0. */
+static ac_x made_so_far(const ac_node *n, const ac_x *stage, int32_t stages, const ac_tensor *t)
+{
+    for (int32_t s = stages - 1; s >= 0; s--)
+        if (t == (s ? n->fused[s - 1]->out[0] : n->out[0]))
+            return stage[s];
+    return 0;
+}
+
 ac_x lo_epilogue(ac_lower *L, ac_x value, lo_loader *load, const void *at, int32_t lanes)
 {
-    const ac_tensor *running = L->node->out[0];
-    for (int32_t f = 0; f < L->node->n_fused && value; f++) {
-        const ac_node *m = L->node->fused[f];
+    const ac_node *n = L->node;
+    ac_x *stage = AC_NEW_N(L->region, ac_x, n->n_fused + 1);
+    stage[0] = value;
+    for (int32_t f = 0; f < n->n_fused && value; f++) {
+        const ac_node *m = n->fused[f];
         ac_tensor *list[4];
         ac_x arg[4] = {0};
         assert(ac_ops[m->op].map && "pass epilogue joins maps only");
         const int32_t count = mp_operands(L, m, list);
         for (int32_t i = 0; i < count; i++)
-            if (list[i])
-                arg[i] = list[i] == running ? value : load(L, list[i], at, lanes);
-        value = ac_ops[m->op].map(L, m, arg);
-        running = m->out[0];
+            if (list[i] && !(arg[i] = made_so_far(n, stage, f + 1, list[i])))
+                arg[i] = load(L, list[i], at, lanes);
+        value = stage[f + 1] = ac_ops[m->op].map(L, m, arg);
     }
     return value;
 }

@@ -45,10 +45,9 @@ static void collect(ac_lower *L, nest *w)
     ac_tensor *list[4];
     for (int32_t f = -1; f < n->n_fused; f++) {
         const ac_node *m = f < 0 ? n : n->fused[f];
-        const ac_tensor *running = f < 0 ? NULL : f == 0 ? n->out[0] : n->fused[f - 1]->out[0];
         const int32_t count = mp_operands(L, m, list);
         for (int32_t i = 0; i < count; i++)
-            if (list[i] && list[i] != running)
+            if (list[i] && !ac_node_internal(n, list[i]))
                 add_operand(w, list[i]);
     }
 }
@@ -136,7 +135,7 @@ static int32_t lanes_of(const ac_lower *L, const nest *w)
             most = lo_max_lanes(L, AC_F32);
         lanes = most < lanes ? most : lanes;
     }
-    return lanes;
+    return lo_has_long_chain(L) ? lanes * lo_long_chain_vectors(L) : lanes;
 }
 
 static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)

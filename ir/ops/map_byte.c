@@ -27,10 +27,9 @@ static ac_tensor *only_operand(ac_lower *L)
     ac_tensor *x = NULL, *list[4];
     for (int32_t f = -1; f < n->n_fused; f++) {
         const ac_node *m = f < 0 ? n : n->fused[f];
-        const ac_tensor *running = f < 0 ? NULL : f == 0 ? n->out[0] : n->fused[f - 1]->out[0];
         const int32_t count = mp_operands(L, m, list);
         for (int32_t i = 0; i < count; i++) {
-            if (!list[i] || list[i] == running || list[i] == x ||
+            if (!list[i] || ac_node_internal(n, list[i]) || list[i] == x ||
                 (ac_tensor_is_const(list[i]) && ac_tensor_count(list[i]) == 1))
                 continue;
             if (x || ac_tensor_is_const(list[i]))

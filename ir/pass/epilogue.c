@@ -1,6 +1,7 @@
 #include "ir/pass/passes.h"
 
 enum { MAX_FOLLOWERS = 16 }; /* keeps the number of parameters of one loop function small */
+enum { WINDOW = 32 };        /* nodes after a value among which its readers are looked for */
 
 bool ac_node_takes_epilogue(ac_op op)
 {
@@ -21,16 +22,25 @@ static bool keeps_lanes(const ac_node *host, const ac_node *f)
     return !(ac_ops[f->op].flags & OF_TABLE) || ac_dtype_is_float(f->in[0]->dtype) || ac_ops[host->op].map;
 }
 
-/* Could f be computed in the loops of host, whose result is operand x of f? */
-static bool fits(const state *s, const ac_node *host, const ac_node *f, const ac_tensor *x)
+static int32_t reads_of(const ac_node *n, const ac_tensor *x)
 {
     int32_t reads = 0;
-    if (!ac_node_takes_epilogue(host->op) || host->n_out != 1 || host->view || host->n_fused >= MAX_FOLLOWERS ||
-        ac_node_result(host) != x || x->root || !keeps_lanes(host, f))
-        return false;
-    for (int32_t i = 0; i < f->n_in; i++)
-        reads += f->in[i] == x;
-    return s->uses[x->id] == reads && ac_tensor_same_shape(host->out[0], f->out[0]);
+    for (int32_t i = 0; i < n->n_in; i++)
+        reads += n->in[i] == x;
+    return reads;
+}
+
+/* Could f be computed in the loops of host, whose result x it reads, if nobody else read that? */
+static bool may_follow(const ac_node *host, const ac_node *f, const ac_tensor *x)
+{
+    return ac_node_takes_epilogue(host->op) && host->n_out == 1 && !host->view && host->n_fused < MAX_FOLLOWERS &&
+           ac_node_result(host) == x && !x->root && keeps_lanes(host, f) &&
+           ac_tensor_same_shape(host->out[0], f->out[0]);
+}
+
+static bool fits(const state *s, const ac_node *host, const ac_node *f, const ac_tensor *x)
+{
+    return s->uses[x->id] == reads_of(f, x) && may_follow(host, f, x);
 }
 
 /* The latest position at which an operand of f other than x is made. */
@@ -85,12 +95,68 @@ static bool join(state *s, int32_t pos)
     return true;
 }
 
+/* Several readers of one value: x, and followers that read it or each other, until one result is all that is left, as in
+ * x * sigmoid(x). The followers found, in order, from node `pos` on; 0: no such group. */
+static int32_t group(const state *s, const ac_node *host, const ac_tensor *x, int32_t pos, int32_t *member)
+{
+    const ac_tensor *value[MAX_FOLLOWERS + 1] = {x};
+    int32_t left[MAX_FOLLOWERS + 1] = {s->uses[x->id]}, n = 0, most = MAX_FOLLOWERS - host->n_fused;
+    for (int32_t i = pos; i < s->g->node.n && i < pos + WINDOW && n < most; i++) {
+        const ac_node *f = s->g->node.item[i];
+        bool reads = false, closed = true;
+        for (int32_t v = 0; f && v <= n; v++) {
+            const int32_t here = reads_of(f, value[v]);
+            reads |= here > 0;
+            left[v] -= here;
+            closed &= left[v] == 0;
+        }
+        if (!reads)
+            continue;
+        if (!ac_ops[f->op].map || f->n_fused || f->n_out != 1 || !may_follow(host, f, x))
+            return 0;
+        for (int32_t k = 0; k < f->n_in; k++) { /* the others have to be there when host runs */
+            bool inside = false;
+            for (int32_t v = 0; v <= n; v++)
+                inside |= f->in[k] == value[v];
+            if (f->in[k] && !inside && s->made[f->in[k]->id] > s->made[x->id])
+                return 0;
+        }
+        member[n++] = i;
+        value[n] = f->out[0];
+        left[n] = s->uses[f->out[0]->id];
+        if (closed)
+            return n;
+    }
+    return 0;
+}
+
+static bool join_group(state *s, int32_t pos)
+{
+    const ac_node *f = s->g->node.item[pos];
+    for (int32_t i = 0; i < f->n_in; i++) {
+        const ac_tensor *x = f->in[i];
+        int32_t member[MAX_FOLLOWERS];
+        const int32_t n = x && x->def ? group(s, x->def, x, pos, member) : 0;
+        ac_node *host = n ? x->def : NULL;
+        for (int32_t k = 0; k < n; k++) {
+            ac_node *m = s->g->node.item[member[k]];
+            ac_node_fuse(s->g, host, m);
+            s->made[m->out[0]->id] = s->made[host->out[0]->id];
+            s->g->node.item[member[k]] = NULL;
+        }
+        if (n)
+            return true;
+    }
+    return false;
+}
+
 /* pass_epilogue: an element-wise operator whose operand is read by nobody else is computed in the loops that make the
  * operand, on the value before it is stored: the operand never exists in memory. before:  %a = conv_2d %x %w    %b =
  * add %a %r    %c = relu %b after:   %c = conv_2d %x %w then add(., %r) then relu(.) needs: shapes known, views not yet
  * made.  keeps: a valid execution order; values bit for bit (the chain is computed in the types of the operators, as
  * before). The maker of the last-made operand is preferred, so that the others are there already; else the maker moves
- * down to the follower, if what it reads is no larger than what it makes. */
+ * down to the follower, if what it reads is no larger than what it makes. An operand with several readers is joined with all of
+ * them at once, when they end in one result: x * sigmoid(x). */
 int pass_epilogue(ac_pass *p)
 {
     ac_graph *g = p->graph;
@@ -105,8 +171,8 @@ int pass_epilogue(ac_pass *p)
     }
     for (int32_t i = 0; i < g->node.n; i++) {
         const ac_node *n = g->node.item[i];
-        if (ac_ops[n->op].map && !n->n_fused)
-            p->changed += join(&s, i);
+        if (n && ac_ops[n->op].map && !n->n_fused)
+            p->changed += join(&s, i) || join_group(&s, i);
     }
     int32_t n = 0;
     for (int32_t i = 0; i < g->node.n; i++)

@@ -169,7 +169,12 @@ static const change CHANGES[] = {
      .after = IMG W2 "  t: f32[1,4,4,2] = conv_2d(x, w) padding=explicit\n  then u: f32[1,4,4,2] = relu(t)\n"
               "  then v: f32[1,4,4,2] = add(u, x)\n  then y: f32[1,4,4,2] = mul(v, v)\n  output y\n}\n"},
     {.only = "epilogue", .before = X4 " a = relu(x)\n b = abs(a)\n c = neg(a)\n y = add(b, c)\n output y\n}",
-     .after = X4 "  a: f32[4] = relu(x)\n  b: f32[4] = abs(a)\n  c: f32[4] = neg(a)\n  then y: f32[4] = add(b, c)\n  output y\n}\n"},
+     .after = X4 "  a: f32[4] = relu(x)\n  then b: f32[4] = abs(a)\n  then c: f32[4] = neg(a)\n  then y: f32[4] = add(b, c)\n  output y\n}\n"},
+    {.only = "epilogue", .before = X4 " a = relu(x)\n b = abs(a)\n c = neg(a)\n y = add(b, c)\n z = sum(a) axes=[0]\n output y, z\n}",
+     .after = X4 "  a: f32[4] = relu(x)\n  b: f32[4] = abs(a)\n  c: f32[4] = neg(a)\n  then y: f32[4] = add(b, c)\n  z: f32[] = sum(a) axes=[0]\n  output y, z\n}\n"},
+    {.only = "epilogue", .before = IMG W2 " t = conv_2d(x, w)\n s = logistic(t)\n y = mul(t, s)\n output y\n}",
+     .after = IMG W2 "  t: f32[1,4,4,2] = conv_2d(x, w) padding=explicit\n  then s: f32[1,4,4,2] = logistic(t)\n"
+              "  then y: f32[1,4,4,2] = mul(t, s)\n  output y\n}\n"},
     {.only = "epilogue", .before = IMG W2 " t = conv_2d(x, w)\n s = softmax(x) beta=1\n y = add(t, s)\n output y\n}",
      .after = IMG W2 "  s: f32[1,4,4,2] = softmax(x)\n  t: f32[1,4,4,2] = conv_2d(x, w) padding=explicit\n"
               "  then y: f32[1,4,4,2] = add(t, s)\n  output y\n}\n"},
