@@ -77,10 +77,7 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
                                                                                               : "");
     c->kind = (ac_macs)kind;
     AC_TRY(check_bias(c));
-    c->acc = kind == AC_MACS_F32     ? AC_F32
-             : kind == AC_MACS_PLAIN ? x->dtype
-             : kind == AC_MACS_I16   ? AC_I64
-                                     : AC_I32;
+    c->acc = kind == AC_MACS_F32 ? AC_F32 : kind == AC_MACS_PLAIN ? x->dtype : kind == AC_MACS_I16 ? AC_I64 : AC_I32;
     if (kind == AC_MACS_F32 || kind == AC_MACS_PLAIN)
         return AC_OK;
     const ac_quant *q = w->quant;
@@ -223,6 +220,8 @@ ac_x ac_channel_mac(const ac_channel *c, ac_x acc, ac_x x, ac_x w)
 ac_x ac_channel_start(const ac_channel *c, ac_x oc, int32_t lanes)
 {
     ac_lb *b = &c->L->b;
+    if (c->bias_first && c->bias_buf >= 0)
+        return lb_load(b, c->bias_buf, oc, lanes);
     if (ac_dtype_is_float(c->acc))
         return lb_splat(b, lb_num(b, c->acc, 0), lanes);
     if (c->sum_buf >= 0) {
@@ -251,7 +250,7 @@ static ac_x done_float(const ac_channel *c, ac_x acc, ac_x oc)
         ac_x s = c->scale_buf >= 0 ? lb_load(b, c->scale_buf, oc, lanes) : lb_f32(b, c->scale);
         acc = lb_mul(b, lb_cast(b, acc, AC_F32), lb_mul(b, s, c->scale_x));
     }
-    if (c->bias_buf >= 0)
+    if (c->bias_buf >= 0 && !c->bias_first)
         acc = lb_add(b, acc, lb_load(b, c->bias_buf, oc, lanes));
     return lo_act(c->L, acc, c->act);
 }

@@ -40,6 +40,7 @@ typedef struct ac_channel {
     ac_x zero_x;    /* HYBRID: the run-time zero point (i32, one lane), 0: symmetric */
     ac_x scale_x;   /* HYBRID: the run-time scale (f32, one lane) */
     bool folded;    /* zx is already in the bias: products are x * (w - zw) */
+    bool bias_first; /* F32: accumulators begin with the bias instead of 0, so that the end is cheaper */
     bool per_channel;
     bool right;                          /* every channel's shift is to the right: requantisation needs fewer steps */
     int32_t bias_buf;                    /* -1: none */

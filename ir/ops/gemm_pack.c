@@ -53,6 +53,7 @@ int32_t gemm_pack(ac_lower *L, const gemm_form *f, ac_channel *c)
     const int64_t runs = f->runs[0] * f->runs[1], steps = (f->depth + f->group - 1) / f->group;
     const int64_t entries = (f->n + f->lanes - 1) / f->lanes * f->lanes;
     const ac_rows rows = {runs * f->depth, runs * f->depth, 1};
+    c->bias_first = c->kind == AC_MACS_F32 && !L->exact;
     ac_channel_tables(c, entries, f->strip == AC_U8 ? &rows : NULL, c->zx + 128);
     ac_lower P;
     const int32_t to = lo_pack_open(L, &P, "w", f->w, entries * runs * steps * f->group);

@@ -1,9 +1,10 @@
 /* gemm_store.c - the end of a register tile: accumulators become results, through the epilogue, into memory.
  *
- * Cheap ends (float, nothing absorbed) are written once for each row. Others (requantisation, absorbed operators) would make
- * the tile many times larger than its reduction, so the accumulators go to a line of the stack ("stage") and one loop over
- * the rows finishes them: the extra store and load per vector cost less than the requantisation around them, and the
- * function shrinks by the number of rows. Integer results are the same either way; so are floats. */
+ * Cheap ends (float, at most a few absorbed operators of a step or two) are written once for each row. Others
+ * (requantisation, functions) would make the tile many times larger than its reduction, so the accumulators go to a
+ * line of the stack ("stage") and one loop over the rows finishes them: the extra store and load per vector cost less
+ * than the requantisation around them, and the function shrinks by the number of rows. Integer results are the same
+ * either way; so are floats. */
 #include "ir/ops/gemm.h"
 
 #include <string.h>
@@ -68,13 +69,27 @@ static int32_t stage_of(const gemm_tile *t, ac_dtype d)
     return lo_local(t->L, "stage", d, count);
 }
 
+enum { FEW = 3 };
+
+/* Is what follows the accumulators a few instructions? */
+static bool is_cheap(const ac_lower *L, ac_dtype d)
+{
+    bool cheap = ac_dtype_is_float(d) && L->node->n_fused <= FEW;
+    for (int32_t f = 0; f < L->node->n_fused && cheap; f++) {
+        const ac_op op = L->node->fused[f]->op;
+        cheap = op == AC_OP_ADD || op == AC_OP_SUB || op == AC_OP_MUL || op == AC_OP_RELU || op == AC_OP_RELU6 ||
+                op == AC_OP_MINIMUM || op == AC_OP_MAXIMUM;
+        cheap = cheap && ac_dtype_is_float(L->node->fused[f]->out[0]->dtype);
+    }
+    return cheap;
+}
+
 void gemm_store(const gemm_tile *t, const ac_x *acc, gemm_at_fn *at, const void *user)
 {
     ac_lb *b = &t->L->b;
     ac_x idx[AC_MAX_RANK];
     const ac_dtype d = lb_dtype(b, acc[0]);
-    const bool cheap = ac_dtype_is_float(d) && t->L->node->n_fused == 0;
-    const int32_t stage = cheap || t->rows < 3 ? -1 : stage_of(t, d);
+    const int32_t stage = is_cheap(t->L, d) || t->rows < 3 ? -1 : stage_of(t, d);
     if (stage < 0) {
         for (int32_t r = 0; r < t->rows; r++) {
             at(user, lb_i32(b, r), idx);

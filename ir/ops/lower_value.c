@@ -98,7 +98,8 @@ int32_t lo_max_lanes(const ac_lower *L, ac_dtype d)
     return lanes > 1 ? lanes : 1;
 }
 
-/* The value of stage s of n's chain (0: its own, k: that of follower k - 1) if t is one of the first `stages`; else 0. */
+/* The value of stage s of n's chain (0: its own, k: that of follower k - 1) if t is one of the first `stages`; else 0.
+ */
 static ac_x made_so_far(const ac_node *n, const ac_x *stage, int32_t stages, const ac_tensor *t)
 {
     for (int32_t s = stages - 1; s >= 0; s--)

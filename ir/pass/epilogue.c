@@ -95,8 +95,8 @@ static bool join(state *s, int32_t pos)
     return true;
 }
 
-/* Several readers of one value: x, and followers that read it or each other, until one result is all that is left, as in
- * x * sigmoid(x). The followers found, in order, from node `pos` on; 0: no such group. */
+/* Several readers of one value: x, and followers that read it or each other, until one result is all that is left, as
+ * in x * sigmoid(x). The followers found, in order, from node `pos` on; 0: no such group. */
 static int32_t group(const state *s, const ac_node *host, const ac_tensor *x, int32_t pos, int32_t *member)
 {
     const ac_tensor *value[MAX_FOLLOWERS + 1] = {x};
@@ -155,8 +155,8 @@ static bool join_group(state *s, int32_t pos)
  * add %a %r    %c = relu %b after:   %c = conv_2d %x %w then add(., %r) then relu(.) needs: shapes known, views not yet
  * made.  keeps: a valid execution order; values bit for bit (the chain is computed in the types of the operators, as
  * before). The maker of the last-made operand is preferred, so that the others are there already; else the maker moves
- * down to the follower, if what it reads is no larger than what it makes. An operand with several readers is joined with all of
- * them at once, when they end in one result: x * sigmoid(x). */
+ * down to the follower, if what it reads is no larger than what it makes. An operand with several readers is joined
+ * with all of them at once, when they end in one result: x * sigmoid(x). */
 int pass_epilogue(ac_pass *p)
 {
     ac_graph *g = p->graph;
