@@ -28,6 +28,7 @@ typedef struct job {
     int64_t rows;              /* of tiles, in a strip */
     int64_t tiles;             /* in a strip */
     int64_t cols, row_step;    /* of a strip's row: columns, elements */
+    bool far;                  /* the transformed weights come from beyond the second cache */
     gemm_cuts cuts;            /* tiles -> rows of register tiles */
 } job;
 
@@ -38,7 +39,7 @@ static int64_t elements(const job *j)
 
 /* ---- the weights ---- */
 
-/* u[t][block][k][channel in the block], computed in double. */
+/* u[block][t][k][channel in the block], computed in double: read from the first byte to the last for each strip. */
 static int32_t transform_weights(job *j)
 {
     const gemm_form *f = &j->f;
@@ -59,12 +60,13 @@ static int32_t transform_weights(job *j)
                 g[y][x] = lb_cast(b, lb_load(b, from, lb_add(b, base, lb_i32(b, (y * 3 + x) * f->depth)), 1), AC_F64);
         for (int32_t y = 0; y < 3; y++)
             ac_winograd_weights(&P, &j->w, g[y], half[y]);
-        ac_x at = lb_add(b, gemm_block_at(b, f, first), lb_add(b, lb_mul(b, k, lb_i32(b, width)), i));
+        ac_x at = lb_mul(b, gemm_block_at(b, f, first), lb_i32(b, elements(j)));
+        at = lb_add(b, at, lb_add(b, lb_mul(b, k, lb_i32(b, width)), i));
         for (int32_t x = 0; x < j->w.in; x++) {
             ac_winograd_weights(&P, &j->w, (ac_x[3]){half[0][x], half[1][x], half[2][x]}, row);
             for (int32_t y = 0; y < j->w.in; y++) {
                 ac_x v = lb_select(b, lb_eq(b, in, oc), lb_cast(b, row[y], AC_F32), lb_f32(b, 0));
-                lb_store(b, to, lb_add(b, at, lb_i32(b, (y * j->w.in + x) * matrix)), v);
+                lb_store(b, to, lb_add(b, at, lb_i32(b, (y * j->w.in + x) * f->depth * width)), v);
             }
         }
         for (int i_end = 0; i_end < 3; i_end++)
@@ -136,11 +138,21 @@ static void input_tiles(const job *j)
 
 /* ---- products ---- */
 
+/* While tile `index` of a t runs, its share of the weights of the next t (or block) comes into the second cache. */
+static void fetch_ahead(const job *j, gemm_tile *t, ac_x index, int64_t width)
+{
+    ac_lb *b = &j->L->b;
+    const int64_t tiles = j->cuts.count[0] + j->cuts.count[1], ic = j->win->ic;
+    t->ahead_step = (width + tiles - 1) / tiles;
+    ac_x share = lb_add(b, lb_mul(b, index, lb_i32(b, ic * t->ahead_step)), lb_i32(b, ic * width));
+    t->ahead = lb_add(b, t->w_at, share);
+}
+
 /* M[t] of the channels of a block, for all t. */
 static void products(const job *j, ac_x oc, int32_t s)
 {
     ac_lb *b = &j->L->b;
-    const int64_t ic = j->win->ic, width = j->f.block.size[s] * j->f.lanes, matrix = gemm_weight_bytes(&j->f) / 4;
+    const int64_t ic = j->win->ic, width = j->f.block.size[s] * j->f.lanes;
     ac_x t_at = lb_for_n(b, "t", elements(j));
     for (int32_t k = 0; k < 2; k++) {
         if (!j->cuts.count[k])
@@ -155,12 +167,15 @@ static void products(const job *j, ac_x oc, int32_t s)
                        .w_buf = j->u,
                        .rows = (int32_t)j->cuts.size[k],
                        .vecs = (int32_t)j->f.block.size[s],
-                       .w_at = lb_add(b, lb_mul(b, t_at, lb_i32(b, matrix)), gemm_block_at(b, &j->f, oc)),
+                       .w_at = lb_add(b, lb_mul(b, gemm_block_at(b, &j->f, oc), lb_i32(b, elements(j))),
+                                      lb_mul(b, t_at, lb_i32(b, ic * width))),
                        .oc = oc};
         ac_x base = lb_mul(b, p, lb_i32(b, ic)), to = lb_mul(b, p, lb_i32(b, width));
         for (int32_t r = 0; r < t.rows; r++)
             t.row[r] = lb_add(b, base, lb_i32(b, r * ic));
         gemm_all_runs(&t);
+        if (j->far)
+            fetch_ahead(j, &t, k ? lb_add(b, i, lb_i32(b, j->cuts.count[0])) : i, width);
         ac_x acc[GEMM_ROWS * GEMM_VECS];
         gemm_reduce(&t, acc);
         for (int32_t a = 0; a < t.rows * t.vecs; a++)
@@ -274,6 +289,7 @@ static job plan(ac_lower *L, ac_channel *c, const ac_window *win, int32_t out)
     const double moves =
         tiles * (double)(win->ic + c->n) / lanes * e * 4; /* transforms: load, store, about 4 operations */
     double weights = (double)gemm_weight_bytes(&j.f) * e;
+    j.far = L->target->l2_bytes && weights > (double)room / 2;
     weights = weights > (double)room ? weights * (double)(win->n * strips) / FROM_L3 : 0;
     const double sums = s->cost / pixels * e * tiles;
     s->cost = (sums > weights ? sums : weights) + moves;
