@@ -213,12 +213,22 @@ static bool section(const char *arg, ac_options *opt)
 }
 
 /* The text up to one of `ends`, as a string that lives as long as the process; *at moves behind it. */
-static char *word(const char **at, const char *ends)
+static const char *word(const char **at, const char *ends)
 {
+    static struct kept {
+        struct kept *next;
+        char text[];
+    } *kept; /* so that a leak check finds them */
     const size_t n = strcspn(*at, ends);
-    char *s = strndup(*at, n);
+    struct kept *k = malloc(sizeof *k + n + 1);
+    if (!k)
+        return "";
+    memcpy(k->text, *at, n);
+    k->text[n] = 0;
+    k->next = kept;
+    kept = k;
     *at += n;
-    return s;
+    return k->text;
 }
 
 /* NAME:SIZE[@ADDR][,fast|slow][,ro][,align=N] */

@@ -23,7 +23,7 @@ void ac_onw_node_to(ac_onw *w, const char *type, ac_tensor *const *in, int32_t n
     ac_onw_node n = {.type = type, .n_in = n_in, .n_out = n_out};
     while (n.n_in && !in[n.n_in - 1])
         n.n_in--;
-    n.in = ac_copy(w->cx->region, in, (size_t)n_in * sizeof *in + 1);
+    n.in = ac_copy(w->cx->region, in, (size_t)n_in * sizeof *in);
     n.out = ac_copy(w->cx->region, out, (size_t)n_out * sizeof *out);
     ac_sink_open(&n.attrs, w->cx);
     ac_push(w->cx->region, &w->node, n);

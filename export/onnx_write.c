@@ -54,7 +54,7 @@ static bool one_scale(const ac_node *n)
 static int say_real(ac_onw *w, const ac_node *n, ac_onw_fn *fn)
 {
     ac_node real = *n;
-    real.in = ac_copy(w->cx->region, n->in, (size_t)n->n_in * sizeof *n->in + 1);
+    real.in = ac_copy(w->cx->region, n->in, (size_t)n->n_in * sizeof *n->in);
     real.out = ac_copy(w->cx->region, n->out, (size_t)n->n_out * sizeof *n->out);
     const int32_t x = n->op == AC_OP_TRANSPOSE_CONV ? 2 : 0, bias = x + 2 - (x == 2);
     if (has_weights(n->op) && !quantised(n->in[x]))

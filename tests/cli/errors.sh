@@ -54,7 +54,9 @@ expect 2 'lacks the instruction set of WebAssembly' "$arenac" run "$model" -t wa
 expect 2 'lacks the instruction set of 64-bit Arm' "$arenac" bench "$model" -t aarch64
 expect 2 'the target is firmware' "$arenac" run "$model" -t cortex-m4 --random 1
 works "$arenac" compile -q "$model" -t cortex-m4 -o fw.c
-if command -v qemu-x86_64 >/dev/null && qemu-x86_64 -cpu Nehalem "$arenac" --version >/dev/null 2>&1; then
+if nm "$arenac" | grep -q __asan_init; then
+    echo "qemu cannot hold the shadow memory of the sanitizers: the release build checks what an older processor lacks"
+elif command -v qemu-x86_64 >/dev/null && qemu-x86_64 -cpu Nehalem "$arenac" --version >/dev/null 2>&1; then
     expect 2 'lacks avx2,fma,f16c,bmi,bmi2,lzcnt' qemu-x86_64 -cpu Nehalem "$arenac" run "$model" -t x86-64-v3 --random 1
     expect 2 'lacks avx512f,avx512bw,.*avx512vnni' qemu-x86_64 -cpu Haswell "$arenac" run "$model" -t x86-64-v4-vnni --random 1
     works qemu-x86_64 -cpu Nehalem "$arenac" compile -q "$model" -t x86-64-v4-vnni -o v4.c
