@@ -81,8 +81,14 @@ static const char *own(ac_cfn *f, const ac_ins *i)
 {
     int64_t constant;
     ac_x k;
-    if (!ac_thread_element(f->fn, i->a, &constant, &k))
+    int32_t mask;
+    if (!ac_thread_element(f->fn, i->a, &constant, &k, &mask))
         return NULL;
+    if (mask && k)
+        return NULL;
+    if (mask)
+        return ac_strf(f->file->region, "shfl_xor_%s(%s[%lld], %d)", ac_dtype_name((ac_dtype)i->dtype), f->buf[i->aux],
+                       (long long)constant, mask);
     return k ? ac_strf(f->file->region, "%s[%s]", f->buf[i->aux], f->val[k].e.text)
              : ac_strf(f->file->region, "%s[%lld]", f->buf[i->aux], (long long)constant);
 }
@@ -133,14 +139,16 @@ void c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
         const ac_ins *i = &fn->code.item[x];
         int64_t constant;
         ac_x k;
+        int32_t mask;
         if (!use[x].live)
             continue;
-        if ((i->op == AC_L_ADD || i->op == AC_L_MUL) && !others[x]) {
+        if ((i->op == AC_L_ADD || i->op == AC_L_MUL || i->op == AC_L_XOR) && !others[x]) {
             use[x].live = false; /* only an index */
             continue;
         }
         const bool access = i->op == AC_L_LOAD || i->op == AC_L_STORE;
-        if (access && fn->buf.item[i->aux].where == AC_WHERE_THREAD && ac_thread_element(fn, i->a, &constant, &k)) {
+        if (access && fn->buf.item[i->aux].where == AC_WHERE_THREAD &&
+            ac_thread_element(fn, i->a, &constant, &k, &mask)) {
             others[k]++;
             others[i->b] += i->op == AC_L_STORE;
             continue;

@@ -63,12 +63,12 @@ void arn_emu_barrier(int line)
     stop(AT_BARRIER, line);
 }
 
-uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane)
+uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane, int line)
 {
     struct fibre *f = &fibre[arn_emu_thread.x];
     f->value = mine;
     f->from = from_lane;
-    stop(AT_EXCHANGE, 0);
+    stop(AT_EXCHANGE, line);
     return f->value;
 }
 
@@ -85,8 +85,8 @@ static void resume(uint32_t t)
     swapcontext(&scheduler, &fibre[t].context);
 }
 
-/* Warps in which all live threads have a value to exchange go on. */
-static int exchange(uint32_t n)
+/* Warps in which all live threads have a value to exchange, at one place, go on. */
+static int exchange(uint32_t n, uint32_t *other)
 {
     int some = 0;
     for (uint32_t w = 0; w < n; w += WARP) {
@@ -99,6 +99,11 @@ static int exchange(uint32_t n)
         }
         if (!waiting || waiting != live)
             continue;
+        for (uint32_t t = w + 1; t < end; t++)
+            if (fibre[t].state == AT_EXCHANGE && fibre[w].state == AT_EXCHANGE && fibre[t].line != fibre[w].line) {
+                *other = t;
+                return -1;
+            }
         some = 1;
         for (uint32_t t = w; t < end; t++)
             if (fibre[t].state == AT_EXCHANGE) {
@@ -132,13 +137,18 @@ static int run_block(uint32_t n)
         makecontext(&fibre[t].context, begin, 0);
     }
     for (arn_emu_epoch = 0;; arn_emu_epoch++) {
-        do
+        int some;
+        uint32_t other = 0;
+        do {
             for (uint32_t k = 0; k < n; k++) {
                 const uint32_t t = arn_emu_epoch & 1 ? n - 1 - k : k; /* the order turns around */
                 if (fibre[t].state == READY)
                     resume(t);
             }
-        while (exchange(n));
+            some = exchange(n, &other);
+            if (some < 0)
+                return diverged(other / WARP * WARP, other);
+        } while (some);
         for (uint32_t t = 1; t < n; t++)
             if (fibre[t].state != fibre[0].state || fibre[t].line != fibre[0].line)
                 return diverged(0, t);

@@ -37,7 +37,7 @@ int arn_emu_launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const
 extern uint32_t arn_emu_epoch;
 void arn_race_watch(const void *from, size_t n, int of_block);
 int arn_race_launch(const char *name);
-uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane); /* among the 32 threads of a warp */
+uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane, int line); /* among the 32 threads of a warp */
 
 static inline uint32_t __float_as_uint(float x)
 {
@@ -54,13 +54,15 @@ static inline float __uint_as_float(uint32_t bits)
 #define __fsqrt_rn sqrtf
 #define __dsqrt_rn sqrt
 
-static inline int32_t shfl_xor_i32(int32_t x, int32_t mask)
+#define shfl_xor_i32(x, mask) arn_emu_shfl_i32(x, mask, __LINE__)
+#define shfl_xor_f32(x, mask) arn_emu_shfl_f32(x, mask, __LINE__)
+static inline int32_t arn_emu_shfl_i32(int32_t x, int32_t mask, int line)
 {
-    return (int32_t)arn_emu_exchange((uint32_t)x, (arn_emu_thread.x & 31u) ^ (uint32_t)mask);
+    return (int32_t)arn_emu_exchange((uint32_t)x, (arn_emu_thread.x & 31u) ^ (uint32_t)mask, line);
 }
-static inline float shfl_xor_f32(float x, int32_t mask)
+static inline float arn_emu_shfl_f32(float x, int32_t mask, int line)
 {
-    return __uint_as_float(arn_emu_exchange(__float_as_uint(x), (arn_emu_thread.x & 31u) ^ (uint32_t)mask));
+    return __uint_as_float(arn_emu_exchange(__float_as_uint(x), (arn_emu_thread.x & 31u) ^ (uint32_t)mask, line));
 }
 static inline int32_t dp4a(int32_t a, int32_t b, int32_t c)
 {

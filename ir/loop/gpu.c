@@ -45,19 +45,63 @@ static bool times(const ac_loop_fn *fn, ac_x x, int64_t n, int64_t *constant, ac
     return right || left;
 }
 
-bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x *k)
+/* t, or t xor a power of two below 32. */
+static ac_x thread_of(const ac_loop_fn *fn, ac_x x, int32_t *mask)
+{
+    const ac_ins *i = ins(fn, x);
+    *mask = 0;
+    if (is_thread(fn, x))
+        return x;
+    const ac_ins *m = i->op == AC_L_XOR ? ins(fn, i->b) : i;
+    if (m->op != AC_L_CONST || i->op != AC_L_XOR || m->k.i < 1 || m->k.i > 16 || (m->k.i & (m->k.i - 1)) ||
+        !is_thread(fn, i->a))
+        return 0;
+    *mask = (int32_t)m->k.i;
+    return i->a;
+}
+
+bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x *k, int32_t *mask)
 {
     const ac_ins *i = ins(fn, index);
     *k = 0;
     *constant = 0;
-    if (is_thread(fn, index))
+    if (thread_of(fn, index, mask))
         return true;
     if (i->op != AC_L_ADD)
         return false;
-    const bool right = is_thread(fn, i->b);
-    if (!right && !is_thread(fn, i->a))
-        return false;
-    return times(fn, right ? i->a : i->b, threads_of(fn, right ? i->b : i->a), constant, k);
+    ac_x t = thread_of(fn, i->b, mask);
+    if (t)
+        return times(fn, i->a, threads_of(fn, t), constant, k);
+    t = thread_of(fn, i->a, mask);
+    return t && times(fn, i->b, threads_of(fn, t), constant, k);
+}
+
+/* Is the buffer stored to in the phase around x? */
+static bool stored_in_phase(const ac_loop_fn *fn, ac_x phase, int32_t buf)
+{
+    for (ac_x x = phase + 1, depth = 1; depth > 0 && x < fn->code.n; x++) {
+        const ac_ins *i = ins(fn, x);
+        depth += i->op == AC_L_FOR || i->op == AC_L_IF ? 1 : i->op == AC_L_END ? -1 : 0;
+        if (i->op == AC_L_STORE && i->aux == buf)
+            return true;
+    }
+    return false;
+}
+
+/* An access to what threads hold in registers. inner: it stands in a loop or branch of the phase. */
+static const char *own_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase, bool inner)
+{
+    int64_t constant;
+    ac_x k;
+    int32_t mask;
+    if (!phase || !ac_thread_element(fn, i->a, &constant, &k, &mask))
+        return "an element that is not the thread's own";
+    if (!mask)
+        return NULL;
+    if (i->op == AC_L_STORE || stored_in_phase(fn, phase, i->aux))
+        return "a neighbour's element that changes in this phase";
+    const bool word = ac_dtype_bits((ac_dtype)i->dtype) == 32 && (i->dtype == AC_F32 || i->dtype == AC_I32);
+    return inner || !word || threads_of(fn, phase) % 32 ? "a neighbour's element that not all threads ask for" : NULL;
 }
 
 static const char *loop_fault(const ac_loop_fn *fn, const ac_ins *i, int32_t depth, bool in_grid, bool in_block)
@@ -89,6 +133,7 @@ const char *ac_loop_gpu_fault(const ac_loop_fn *fn)
 {
     enum { DEEP = 64 };
     int32_t depth = 0, block = 0; /* block: depth of the block loop, 0: none */
+    ac_x phase = 0;
     bool grid = false, blocks = false;
     ac_mark open[DEEP];
     const char *fault = buffer_fault(fn);
@@ -104,6 +149,7 @@ const char *ac_loop_gpu_fault(const ac_loop_fn *fn)
                 open[depth] = mark;
             depth++;
             grid |= mark == AC_MARK_GRID;
+            phase = mark == AC_MARK_BLOCK ? x : phase;
             block = mark == AC_MARK_BLOCK ? depth : block;
         } else if (i->op == AC_L_END && depth > 0) {
             block = block == depth ? 0 : block;
@@ -117,10 +163,8 @@ const char *ac_loop_gpu_fault(const ac_loop_fn *fn)
         if (i->op == AC_L_STORE && grid && !block)
             fault = "all threads store the same";
         const bool access = i->op == AC_L_LOAD || i->op == AC_L_STORE;
-        int64_t constant;
-        ac_x k;
-        if (access && fn->buf.item[i->aux].where == AC_WHERE_THREAD && !ac_thread_element(fn, i->a, &constant, &k))
-            fault = "an element that is not the thread's own";
+        if (access && !fault && fn->buf.item[i->aux].where == AC_WHERE_THREAD)
+            fault = own_fault(fn, i, block ? phase : 0, depth > block);
     }
     return fault;
 }

@@ -71,7 +71,8 @@ typedef struct ac_ins {
 typedef enum ac_role { AC_BUF_IN, AC_BUF_OUT, AC_BUF_INOUT, AC_BUF_CONST, AC_BUF_SCRATCH, AC_BUF_LOCAL } ac_role;
 
 /* Where a LOCAL lies on a GPU; elsewhere all are arrays on the stack. SHARED: one for a block. THREAD: registers of the threads of a
- * block; element k of thread t is k * threads + t, and a thread names its own elements only, in that form (ac_thread_element). */
+ * block; element k of thread t is k * threads + t. A thread stores its own elements only, and loads those or a neighbour's from an
+ * earlier phase, in that form (ac_thread_element). */
 typedef enum ac_where { AC_WHERE_STACK, AC_WHERE_SHARED, AC_WHERE_THREAD } ac_where;
 
 typedef struct ac_buf {
@@ -189,8 +190,8 @@ static inline int32_t lb_lanes(const ac_lb *b, ac_x x)
 bool lb_const_int(const ac_lb *b, ac_x x, int64_t *v); /* is x an integer constant? */
 
 /* gpu.c: is `index` an element of a thread's own, k * threads + t in the block loop t? Then k = *constant, or the value *k if that
- * is not 0. threads: trips of the loop. */
-bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x *k);
+ * is not 0. threads: trips of the loop. Or that of its neighbour in the warp, k * threads + (t xor mask) with mask 1, 2, 4, 8 or 16. */
+bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x *k, int32_t *mask);
 /* The shape of functions with grid and block loops; NULL, or what is wrong. */
 const char *ac_loop_gpu_fault(const ac_loop_fn *fn);
 

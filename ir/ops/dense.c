@@ -9,6 +9,7 @@
  * row has a scale, and with asymmetric_inputs a zero point. Plain schedule: four outputs with an accumulator each. */
 #include "ir/ops/gemm.h"
 #include "ir/ops/gpu_gemm.h"
+#include "ir/ops/gpu_warp.h"
 
 enum { OUTPUTS = 4 };
 
@@ -87,6 +88,64 @@ static int plain(dense *d)
     return AC_OK;
 }
 
+/* GPUs, few rows: a warp for each output; its lanes share the reduction. */
+static bool warps_fit(const dense *d)
+{
+    const ac_channel *c = &d->c;
+    const bool fixed = ac_tensor_is_const(c->w) && (!c->bias || ac_tensor_is_const(c->bias));
+    const bool bytes = c->kind == AC_MACS_I8 && !c->zw && d->depth % 4 == 0;
+    return d->L->target->isa == AC_ISA_CUDA && !d->L->exact && fixed && d->depth >= 2 * GPU_LANES && (c->kind == AC_MACS_F32 || bytes) &&
+           d->rows * c->n <= INT32_MAX;
+}
+
+/* Lanes take 4 elements at a time where rows are whole vectors. */
+static void warp_sum(dense *d, gpu_warps *w, ac_x row, ac_x oc)
+{
+    ac_lb *b = &d->L->b;
+    const bool bytes = d->c.kind == AC_MACS_I8;
+    const int32_t wide = d->depth % 4 == 0 ? 4 : 1;
+    const ac_x depth = lb_i32(b, d->depth), x_at = lb_mul(b, row, depth), w_at = lb_mul(b, oc, depth);
+    const ac_x acc = lb_var(b, "acc", bytes ? lb_i32(b, 0) : lb_f32(b, 0));
+    const ac_x k = lb_for(b, "k", lb_mul(b, w->lane, lb_i32(b, wide)), depth, (int64_t)wide * GPU_LANES, AC_MARK_SERIAL);
+    const ac_x xv = lb_load_flags(b, d->x, lb_add(b, x_at, k), wide, AC_F_ALIGNED);
+    const ac_x wv = lb_load_flags(b, d->w, lb_add(b, w_at, k), wide, AC_F_ALIGNED);
+    if (bytes)
+        lb_set(b, acc, lb_dot4(b, xv, wv, lb_get(b, acc)));
+    for (int32_t l = 0; l < wide && !bytes; l++)
+        lb_set(b, acc, lo_madd(d->L, lb_lane(b, xv, l), lb_lane(b, wv, l), lb_get(b, acc)));
+    lb_end(b);
+    gpu_warps_put(w, lb_get(b, acc));
+}
+
+static int warps(dense *d)
+{
+    ac_lower *L = d->L;
+    ac_lb *b = &L->b;
+    const ac_rows rows = {d->depth, d->depth, 1};
+    const bool bytes = d->c.kind == AC_MACS_I8;
+    ac_x idx[AC_MAX_RANK];
+    gpu_warps w;
+    ac_channel_tables(&d->c, d->c.n, bytes ? &rows : NULL, d->c.zx);
+    d->x = lo_operand(L, d->c.x);
+    d->w = lo_operand(L, d->c.w);
+    gpu_warps_open(&w, L, d->rows * d->c.n, bytes ? AC_I32 : AC_F32);
+    gpu_warps_phase(&w);
+    warp_sum(d, &w, lb_div(b, w.item, lb_i32(b, d->c.n)), lb_mod(b, w.item, lb_i32(b, d->c.n)));
+    gpu_warps_end(&w);
+    gpu_warps_reduce(&w, bytes ? lb_add_wrap : lb_add);
+    gpu_warps_phase(&w);
+    const ac_x oc = lb_mod(b, w.item, lb_i32(b, d->c.n));
+    lb_if(b, lb_and(b, w.live, lb_eq(b, w.lane, lb_i32(b, 0))));
+    ac_row_index(L, lb_div(b, w.item, lb_i32(b, d->c.n)), idx);
+    idx[d->c.out->rank - 1] = oc;
+    const ac_x sum = gpu_warps_get(&w);
+    lo_result(L, ac_channel_done(&d->c, bytes ? lb_add_wrap(b, sum, ac_channel_start(&d->c, oc, 1)) : sum, oc), idx, 1);
+    lb_end(b);
+    gpu_warps_end(&w);
+    gpu_warps_close(&w);
+    return AC_OK;
+}
+
 int lo_dense(ac_lower *L)
 {
     const ac_node *n = L->node;
@@ -105,6 +164,8 @@ int lo_dense(ac_lower *L)
         return AC_OK;
     if (gpu_gemm_fits(L, &d.c, d.rows, d.depth, d.depth))
         return gpu_rows(L, &d.c, d.rows, d.depth);
+    if (warps_fit(&d))
+        return warps(&d);
     if (gemm_fits(L, &d.c) && d.depth > 0)
         return gemm_rows(L, &d.c, d.rows, d.depth);
     return plain(&d);

@@ -7,6 +7,7 @@
  *
  * Scratch: one row of the type for float softmax. */
 #include "ir/ops/fixed.h"
+#include "ir/ops/gpu_warp.h"
 #include "ir/ops/map.h"
 #include "ir/ops/rows.h"
 #include "ir/ops/table.h"
@@ -102,8 +103,68 @@ static void log_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     lo_rows_store(L, &r->r, i, lb_sub(b, v, lb_splat(b, r->sum, lanes)), lanes);
 }
 
+/* beta (x - max) of element c. */
+static ac_x shifted(ac_lower *L, const row *r, ac_x c, ac_x max)
+{
+    ac_lb *b = &L->b;
+    const ac_x v = lb_sub(b, lo_rows_load(L, &r->r, c, 1), max);
+    return r->beta < 1 || r->beta > 1 ? lb_mul(b, v, lb_like(b, v, (double)r->beta)) : v;
+}
+
+/* GPUs: a warp for each row. An element's exponential is computed for the sum, and again for the result. */
+static int warp_rows(ac_lower *L, row *r, bool log, int64_t rows)
+{
+    ac_lb *b = &L->b;
+    const ac_x depth = lb_i32(b, r->r.depth);
+    gpu_warps w;
+    r->r.x = lo_operand(L, r->r.in);
+    const int32_t max_buf = lo_gpu_local(L, "max", AC_F32, (int64_t)4 * GPU_LANES, AC_WHERE_THREAD);
+    gpu_warps_open(&w, L, rows, AC_F32);
+    gpu_warps_phase(&w);
+    r->r.base = lb_mul(b, w.item, depth);
+    ac_x v = lb_var(b, "max", lb_f32(b, -(double)3.402823466e38F));
+    ac_x c = lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    lb_set(b, v, lb_max(b, lo_rows_load(L, &r->r, c, 1), lb_get(b, v)));
+    lb_end(b);
+    gpu_warps_put(&w, lb_get(b, v));
+    gpu_warps_end(&w);
+    gpu_warps_reduce(&w, lb_max);
+    gpu_warps_phase(&w);
+    r->r.base = lb_mul(b, w.item, depth);
+    ac_x max = gpu_warps_get(&w);
+    lb_store(b, max_buf, w.t, max);
+    v = lb_var(b, "sum", lb_f32(b, 0));
+    c = lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    lb_set(b, v, lb_add(b, lb_get(b, v), lo_exp(L, shifted(L, r, c, max))));
+    lb_end(b);
+    gpu_warps_put(&w, lb_get(b, v));
+    gpu_warps_end(&w);
+    gpu_warps_reduce(&w, lb_add);
+    gpu_warps_phase(&w);
+    r->r.base = lb_mul(b, w.item, depth);
+    ac_x at = w.item;
+    for (int32_t d = r->r.in->rank - 2; d >= 0; d--) {
+        r->r.idx[d] = d ? lb_mod(b, at, lb_i32(b, r->r.in->dim[d])) : at;
+        at = lb_div(b, at, lb_i32(b, r->r.in->dim[d]));
+    }
+    lb_if(b, w.live);
+    const ac_x sum = log ? lo_log(L, gpu_warps_get(&w)) : gpu_warps_get(&w);
+    max = lb_load(b, max_buf, w.t, 1);
+    c = lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    v = shifted(L, r, c, max);
+    lo_rows_store(L, &r->r, c, log ? lb_sub(b, v, sum) : lb_div(b, lo_exp(L, v), sum), 1);
+    lb_end(b);
+    lb_end(b);
+    gpu_warps_end(&w);
+    gpu_warps_close(&w);
+    return AC_OK;
+}
+
 static int float_rows(ac_lower *L, row *r, bool log)
 {
+    const int64_t rows = ac_tensor_count(r->r.in) / r->r.depth;
+    if (L->target->isa == AC_ISA_CUDA && !L->exact && r->r.in->dtype == AC_F32 && r->r.depth >= GPU_LANES)
+        return warp_rows(L, r, log, rows);
     ac_lb *b = &L->b;
     const ac_dtype d = r->r.in->dtype;
     const int32_t lanes = lo_max_lanes(L, d);

@@ -47,38 +47,40 @@ ldconfig -p 2>/dev/null | grep -q libcuda.so.1 || refused 8 'cuda-emu runs the s
 grep -q 'no order' "$tmp/err" && grep -q 'threads of its own' "$tmp/err" || fail "orders are dropped without a word"
 
 # The host's side, with a driver that checks the rules: launches, a graph, another stream, a model with state.
-for name in branch_int8 dsnet_f32; do
+for name in branch_int8 digits_f32 dsnet_f32; do
     bytes=$(sed -n 's/.*_OUT0_BYTES \([0-9]*\)u.*/\1/p' "$tmp/$name.h")
     "${CC:-cc}" -std=gnu11 -O1 -w -shared -fPIC -ffp-contract=off -DARN_CUDA_EMU -DFAKE_MODEL=${name}_cuda -I"$src/runtime" -I"$tmp" -o "$tmp/libcuda.so.1" \
         "$src/tests/cuda/fake_driver.c" "$src/runtime/arn_cuda_emu.c" -x c "$tmp/$name.cu" -lm || fail "$name: the driver"
     "${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -g -fsanitize=address,undefined -DMODEL=$name -DHEADER="\"$name.h\"" -DOUT_BYTES=$bytes -I"$src/runtime" -I"$tmp" \
-        -o "$tmp/main" "$src/tests/cuda/main.c" "$src/runtime/arn_cuda.c" -x c "$tmp/$name.cu" -ldl || fail "$name: a program with its API"
-    "$arenac" run -q "$src/models/$name.tflite" -t cuda-sm80 --backend eval --input 0="$src/models/$name.in0.0.npy" --output-dir "$tmp/want"
-    ASAN_OPTIONS=detect_leaks=0 LD_LIBRARY_PATH="$tmp" "$tmp/main" "the image" "$src/models/$name.in0.0.npy" "$tmp/want/0.npy" 2>"$tmp/err" || { cat "$tmp/err"; fail "$name through the driver"; }
+        -o "$tmp/main_$name" "$src/tests/cuda/main.c" "$src/runtime/arn_cuda.c" -x c "$tmp/$name.cu" -ldl || fail "$name: a program with its API"
+    "$arenac" run -q "$src/models/$name.tflite" -t cuda-sm80 --backend eval --input 0="$src/models/$name.in0.0.npy" --output-dir "$tmp/want_$name"
+    ASAN_OPTIONS=detect_leaks=0 LD_LIBRARY_PATH="$tmp" "$tmp/main_$name" "the image" "$src/models/$name.in0.0.npy" "$tmp/want_$name/0.npy" 2>"$tmp/err" || { cat "$tmp/err"; fail "$name through the driver"; }
     grep -q 'all given back' "$tmp/err" || { cat "$tmp/err"; fail "$name: not all was given back"; }
-    if LD_LIBRARY_PATH="$tmp" "$tmp/main" "another" "$src/models/$name.in0.0.npy" "$tmp/want/0.npy" 2>"$tmp/err"; then fail "a bad image"; fi
+    if LD_LIBRARY_PATH="$tmp" "$tmp/main_$name" "another" "$src/models/$name.in0.0.npy" "$tmp/want_$name/0.npy" 2>"$tmp/err"; then fail "a bad image"; fi
     grep -q 'cannot be loaded' "$tmp/err" || { cat "$tmp/err"; fail "what is said of a bad image"; }
 done
 
-# Planted bugs are found: the last model's kernels, changed, run by the driver above; with races looked for when $4 is race.
-# plant WHAT SED WORDS [race]
+# Planted bugs are found: kernels, changed, run by the driver above; with races looked for when $5 is race.
+# plant MODEL WHAT SED WORDS [race]
 plant() {
-    sed "$2" "$tmp/dsnet_f32.cu" >"$tmp/planted.cu"
-    cmp -s "$tmp/dsnet_f32.cu" "$tmp/planted.cu" && fail "nothing to plant: $1"
-    cc="${CC:-cc} -std=gnu11 -O1 -w -fPIC -ffp-contract=off -DARN_CUDA_EMU -DFAKE_MODEL=dsnet_f32_cuda -I$src/runtime -I$tmp"
+    sed "$3" "$tmp/$1.cu" >"$tmp/planted.cu"
+    cmp -s "$tmp/$1.cu" "$tmp/planted.cu" && fail "nothing to plant in $1: $2"
+    cc="${CC:-cc} -std=gnu11 -O1 -w -fPIC -ffp-contract=off -DARN_CUDA_EMU -DFAKE_MODEL=$1_cuda -I$src/runtime -I$tmp"
     # shellcheck disable=SC2086
-    $cc ${4:+-fsanitize=thread} -c -o "$tmp/planted.o" -x c "$tmp/planted.cu" && $cc -shared -o "$tmp/libcuda.so.1" "$tmp/planted.o" "$src/tests/cuda/fake_driver.c" \
-        "$src/runtime/arn_cuda_emu.c" ${4:+"$src/runtime/arn_cuda_race.c"} -lm || fail "planted: $1"
-    if ASAN_OPTIONS=detect_leaks=0 LD_LIBRARY_PATH="$tmp" "$tmp/main" "the image" "$src/models/dsnet_f32.in0.0.npy" "$tmp/want/0.npy" 2>"$tmp/err"; then fail "not found: $1"; fi
-    grep -q "$3" "$tmp/err" || { cat "$tmp/err"; fail "found, but not as '$3': $1"; }
+    $cc ${5:+-fsanitize=thread} -c -o "$tmp/planted.o" -x c "$tmp/planted.cu" && $cc -shared -o "$tmp/libcuda.so.1" "$tmp/planted.o" "$src/tests/cuda/fake_driver.c" \
+        "$src/runtime/arn_cuda_emu.c" ${5:+"$src/runtime/arn_cuda_race.c"} -lm || fail "planted: $2"
+    if ASAN_OPTIONS=detect_leaks=0 LD_LIBRARY_PATH="$tmp" "$tmp/main_$1" "the image" "$src/models/$1.in0.0.npy" "$tmp/want_$1/0.npy" 2>"$tmp/err"; then fail "not found: $2"; fi
+    grep -q "$4" "$tmp/err" || { cat "$tmp/err"; fail "found, but not as '$4': $1: $2"; }
 }
 grep -q __syncthreads "$tmp/dsnet_f32.cu" || fail "no kernel has a barrier"
-plant 'no barrier' '/__syncthreads/d' 'status 100'
-plant 'no barrier' '/__syncthreads/d' 'race on' race
-plant 'a barrier that one thread misses' 's/__syncthreads();/if (threadIdx.x != 5) __syncthreads();/' 'waits at the barrier'
-plant 'a wrong lane' 's/x0\.v\[1\]/x0.v[2]/' 'status 100'
-plant 'threads write one element' 's/\*(f32x4 \*)(sw + (t[0-9]* \* 32 + /*(f32x4 *)(sw + (/' 'race on' race
-plant 'two blocks write one element' 's/blockIdx.x \* 64u + threadIdx.x/(blockIdx.x | 1) * 64u + threadIdx.x/; s/blockIdx.x \* 32u + threadIdx.x/(blockIdx.x | 1u) * 32u + threadIdx.x/' 'race on' race
+plant dsnet_f32 'no barrier' '/__syncthreads/d' 'status 100'
+plant dsnet_f32 'no barrier' '/__syncthreads/d' 'race on' race
+plant dsnet_f32 'a barrier that one thread misses' 's/__syncthreads();/if (threadIdx.x != 5) __syncthreads();/' 'waits at the barrier'
+plant dsnet_f32 'a wrong lane' 's/x0\.v\[1\]/x0.v[2]/' 'status 100'
+plant digits_f32 'a neighbour of another lane' 's/shfl_xor_f32(part\[0\], 16)/shfl_xor_f32(part[0], 4)/' 'status 100'
+plant digits_f32 'a shuffle that half of the warp leaves out' 's/all\[0\] = part\[0\] + shfl_xor_f32(part\[0\], 16)/if (t % 32 < 16) all[0] = part[0] + shfl_xor_f32(part[0], 16)/' 'waits'
+plant dsnet_f32 'threads write one element' 's/\*(f32x4 \*)(sw + (t[0-9]* \* 32 + /*(f32x4 *)(sw + (/' 'race on' race
+plant dsnet_f32 'two blocks write one element' 's/blockIdx.x \* 64u + threadIdx.x/(blockIdx.x | 1) * 64u + threadIdx.x/; s/blockIdx.x \* 32u + threadIdx.x/(blockIdx.x | 1u) * 32u + threadIdx.x/' 'race on' race
 rm "$tmp/libcuda.so.1"
 
 if "$arenac" compile -q "$m" -t cuda-sm80 --emit ptx -o "$tmp/b.ptx" 2>"$tmp/err"; then
