@@ -120,7 +120,9 @@ static void panels_outside(const job *j, int64_t rows)
         const int64_t count = j->tiles.count[r], fit = l2 / 4 / (row * (count ? j->tiles.size[r] : 1));
         if (!count)
             continue;
-        const gemm_cuts cut = gemm_cut(count, fit > 1 ? fit : 1);
+        gemm_cuts cut = gemm_cut(count, fit > 1 ? fit : 1);
+        if ((cut.count[0] + cut.count[1]) % 2) /* two threads share an even number */
+            cut = gemm_cut(count, (count + cut.count[0] + cut.count[1]) / (cut.count[0] + cut.count[1] + 1));
         ac_x first = lb_mul(b, lb_for_each(b, "panel", cut.count[0] + cut.count[1]), lb_i32(b, cut.size[0]));
         ac_x end = lb_add(b, first, lb_i32(b, cut.size[0]));
         if (count % cut.size[0])

@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-enum { SIDE_BY_SIDE = 32 };
+enum { SIDE_BY_SIDE = 32, MOST_WEIGHT = 64 };
 
 typedef struct cutter {
     const ac_loop_fn *from;
@@ -113,30 +113,56 @@ static double cost_of(const cutter *v, ac_x begin, ac_x end)
 /* The loops of one block that would share a range. */
 typedef struct range {
     ac_x loop[SIDE_BY_SIDE];
+    int64_t weight[SIDE_BY_SIDE];    /* length of an iteration in the range: its time, the shortest one's is 1 */
     int64_t first[SIDE_BY_SIDE + 1]; /* of each loop in the range; behind the last: the length */
     int32_t n;
 } range;
 
+/* Iterations of different loops take different times. */
+static void weigh(const cutter *v, range *r)
+{
+    double cost[SIDE_BY_SIDE], least = 0;
+    int64_t count[SIDE_BY_SIDE], length = 0;
+    for (int32_t i = 0; i < r->n; i++) {
+        cost[i] = cost_of(v, r->loop[i] + 1, v->end[r->loop[i]]);
+        count[i] = r->first[i + 1] - r->first[i];
+        least = i == 0 || cost[i] < least ? cost[i] : least;
+    }
+    for (int32_t i = 0; i < r->n && least > 0; i++) {
+        const double w = cost[i] / least + 0.5;
+        r->weight[i] = w > MOST_WEIGHT ? MOST_WEIGHT : (int64_t)w;
+        length += count[i] * r->weight[i];
+    }
+    if (least <= 0 || length > INT32_MAX / (v->parts + 1)) /* the product with the part's number has to fit */
+        for (int32_t i = 0; i < r->n; i++)
+            r->weight[i] = 1;
+    for (int32_t i = 0; i < r->n; i++)
+        r->first[i + 1] = r->first[i] + count[i] * r->weight[i];
+}
+
 static range range_of(const cutter *v, ac_x begin, ac_x end)
 {
-    range r = {{0}, {0}, 0};
+    range r = {{0}, {0}, {0}, 0};
     for (ac_x x = begin; x < end; x++) {
         const int64_t n = is_block(v, x) ? splits(v, x) : 0;
         if (n && r.n < SIDE_BY_SIDE && any_result(v, x, v->end[x])) {
             r.loop[r.n] = x;
+            r.weight[r.n] = 1;
             r.first[r.n + 1] = r.first[r.n] + n;
             r.n++;
         }
         if (is_block(v, x))
             x = v->end[x];
     }
+    weigh(v, &r);
     return r;
 }
 
-static int64_t overlap(int64_t a, int64_t b, int64_t c, int64_t d)
+/* Iterations of loop i that begin before position `at` of the range, to the nearest. */
+static int64_t iterations(const range *r, int32_t i, int64_t at)
 {
-    const int64_t lo = a > c ? a : c, hi = b < d ? b : d;
-    return hi > lo ? hi - lo : 0;
+    const int64_t in = at < r->first[i] ? 0 : at > r->first[i + 1] ? r->first[i + 1] - r->first[i] : at - r->first[i];
+    return (in + r->weight[i] / 2) / r->weight[i];
 }
 
 /* What the slowest part spends in the loops of r. */
@@ -147,7 +173,7 @@ static double slowest(const cutter *v, const range *r)
         const int64_t from = r->first[r->n] * k / v->parts, to = r->first[r->n] * (k + 1) / v->parts;
         double sum = 0;
         for (int32_t i = 0; i < r->n; i++)
-            sum += (double)overlap(from, to, r->first[i], r->first[i + 1]) *
+            sum += (double)(iterations(r, i, to) - iterations(r, i, from)) *
                    cost_of(v, r->loop[i] + 1, v->end[r->loop[i]]);
         most = sum > most ? sum : most;
     }
@@ -212,13 +238,14 @@ static void copy_all(cutter *v, ac_x begin, ac_x end)
         copy_ins(v, x);
 }
 
-/* Position of the range's end `at` (a value) in loop i: lo + step * (at - first), inside the loop. */
+/* Position of the range's end `at` (a value) in loop i: lo + step * iterations(at), inside the loop. */
 static ac_x bound(cutter *v, const range *r, int32_t i, ac_x at)
 {
     ac_lb *b = &v->b;
     const ac_ins *loop = ins(v, r->loop[i]);
     if (r->n > 1)
         at = lb_sub(b, lb_clamp(b, at, lb_i32(b, r->first[i]), lb_i32(b, r->first[i + 1])), lb_i32(b, r->first[i]));
+    at = lb_div(b, lb_add(b, at, lb_i32(b, r->weight[i] / 2)), lb_i32(b, r->weight[i]));
     return lb_add(b, v->map[loop->a], lb_mul(b, at, lb_i32(b, loop->k.i)));
 }
 
