@@ -91,7 +91,7 @@ void ac_onw_ints(ac_onw *w, const char *name, int32_t n, const int64_t *v)
 ac_tensor *ac_onw_const_ints(ac_onw *w, int32_t n, const int64_t *v)
 {
     const int64_t dim = n;
-    const void *data = ac_copy(w->cx->region, v, (size_t)n * sizeof *v + (n == 0));
+    const void *data = ac_copy(w->cx->region, v, (size_t)n * sizeof *v);
     return ac_tensor_const(w->g, "onnx/ints", AC_I64, 1, &dim, data);
 }
 
