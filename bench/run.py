@@ -5,6 +5,7 @@
     bench/run.py --threads 2 --only v2   wall time of two threads
     bench/run.py --by cpu                CPU time instead of wall time: steadier on a busy machine, one thread only
     bench/run.py --only mobilenet --rounds 10 --markdown table.md
+    bench/run.py --avx2                  code for AVX2 (-t x86-64-v3) beside OpenVINO held to AVX2
     bench/run.py --arenac OLD/arenac --label before     another compiler binary beside the built one
     bench/run.py --also=--winograd --only resnet        a column of its own for other options of the (last) compiler
 
@@ -62,6 +63,8 @@ def options():
     ap.add_argument("--label", action="append", default=[], metavar="NAME", help="name of that compiler's column")
     ap.add_argument("--also", action="append", default=[], metavar="OPTIONS", help="a column more, with these options; repeat")
     ap.add_argument("--target", default="native", help="as for arenac -t")
+    ap.add_argument("--avx2", action="store_true",
+                    help="-t x86-64-v3; of the peers only the one that can be held to AVX2, OpenVINO (ONEDNN_MAX_CPU_ISA)")
     ap.add_argument("--cc", default=os.environ.get("CC", "cc"))
     ap.add_argument("--flags", default="-O2")
     ap.add_argument("--shared", default=os.path.join(os.path.dirname(ROOT), "shared"))
@@ -180,6 +183,10 @@ def main():
     if not os.path.exists(driver):
         say("%s is missing: nothing to compare with, skipped" % driver)
         return 0
+    if o.avx2:
+        o.target = "x86-64-v3"
+        o.peers = ",".join(p for p in o.peers.split(",") if p == "openvino")
+        os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX2"
     compilers = o.arenac or [os.path.join(ROOT, "build", "arenac")]
     labels = (o.label + ["arenac", "arenac-2", "arenac-3"][len(o.label):])[:len(compilers)]
     also = [a.lstrip("-").replace("=", " ") for a in o.also]
