@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEFT = 86, RIGHT = 22, HEAD = 78, PLOT = 400, GAP = 26, FEW = 48 /* columns: operators are named up to here */ };
+enum { LEFT = 86, RIGHT = 22, HEAD = 78, NAME_ROOM = 16, PLOT = 400, GAP = 26, FEW = 48 /* columns: operators are named up to here */ };
 
 /* ------------------------------------------------------------------ text */
 
@@ -176,7 +176,10 @@ static void fill_panels(ac_ctx *cx, ac_picture *pic)
 {
     const ac_report *r = pic->r;
     ac_bytes arena = r->plan->arena_bytes;
-    double y = HEAD;
+    bool several = false;
+    for (int32_t m = 1; m < r->problem->n_mems; m++)
+        several |= r->plan->mem_bytes[m] > 0;
+    double y = HEAD + (several ? NAME_ROOM : 0); /* each panel has its name above */
     pic->panel = AC_NEW_N(cx->region, ac_panel, r->problem->n_mems);
     for (int32_t m = 0; m < r->problem->n_mems; m++) {
         ac_bytes bytes = r->plan->mem_bytes[m];
