@@ -12,25 +12,30 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 ln -s "$arenac" "$tmp/arenac"
 status=0
-# list FROM TO: folders of models whose multiply-adds are in between
+# list FROM TO: models whose multiply-adds are in between: folder, file, weights, outputs, sizes that the file leaves open
 list() {
     python3 -c 'import json, pathlib, sys
 for m in sorted(pathlib.Path(sys.argv[1]).rglob("model.json")):
     d = json.loads(m.read_text())
     if int(sys.argv[2]) <= (d.get("macs") or 0) < int(sys.argv[3]):
         outputs = ",".join(o["name"] for o in d["outputs"]) if d["format"].startswith("tf-") or d["format"] == "tf" else "-"
-        print(m.parent, d["file"], d.get("weights") or "-", outputs)' "$models" "$1" "$2"
+        dims = [i["name"] + f".{k}={n}" for i in d["inputs"] for k, n in enumerate(i["shape"])
+                if d["format"] == "mxnet" or not isinstance(i.get("declared_shape", i["shape"])[k], int)]
+        print(m.parent, d["file"], d.get("weights") or "-", outputs, ",".join(dims) or "-")' "$models" "$1" "$2"
 }
 [ $# -gt 0 ] || set -- $(list 0 "$most" | cut -d' ' -f1)
 python3 "$models/run_models.py" --cmd "$tmp/arenac" --backend cuda-emu --sets 1 --timeout 600 --min-pass 1 "$@" || status=1
 ptxas=${PTXAS:-$(command -v ptxas || true)}
 made=0 refused=0 spills=0
 list 0 99000000000 >"$tmp/all"
-while read -r dir file weights outputs; do
+while read -r dir file weights outputs dims; do
     for sm in 80 90; do
         set -- "$dir/$file"
         [ "$weights" = - ] || set -- "$@" "$dir/$weights"
         [ "$outputs" = - ] || set -- "$@" --outputs "$outputs"
+        for d in $(echo "$dims" | tr ',' ' '); do
+            [ "$d" = - ] || set -- "$@" --dim "$d"
+        done
         rc=0
         "$arenac" compile -q "$@" -t cuda-sm$sm --emit ptx -o "$tmp/m.ptx" 2>"$tmp/err" || rc=$?
         grep -q 'needs NVRTC' "$tmp/err" && { echo "no NVRTC: nothing compiled"; exit $status; }
