@@ -124,18 +124,22 @@ static int diverged(uint32_t a, uint32_t b)
     return ARN_CUDA_EBARRIER;
 }
 
+static void prepare(struct fibre *f, unsigned char *stack)
+{
+    f->state = READY;
+    f->line = 0;
+    getcontext(&f->context);
+    f->context.uc_stack.ss_sp = stack;
+    f->context.uc_stack.ss_size = STACK;
+    f->context.uc_link = NULL;
+    makecontext(&f->context, begin, 0);
+}
+
 static int run_block(uint32_t n)
 {
     memset(shared, 0xff, sizeof shared);
-    for (uint32_t t = 0; t < n; t++) {
-        fibre[t].state = READY;
-        fibre[t].line = 0;
-        getcontext(&fibre[t].context);
-        fibre[t].context.uc_stack.ss_sp = stacks + (size_t)t * STACK;
-        fibre[t].context.uc_stack.ss_size = STACK;
-        fibre[t].context.uc_link = NULL;
-        makecontext(&fibre[t].context, begin, 0);
-    }
+    for (uint32_t t = 0; t < n; t++)
+        prepare(&fibre[t], stacks + (size_t)t * STACK);
     for (arn_emu_epoch = 0;; arn_emu_epoch++) {
         int some;
         uint32_t other = 0;

@@ -126,9 +126,9 @@ BOTH(8)
 BOTH(16)
 void __tsan_init(void);
 void __tsan_func_entry(void *pc);
-void __tsan_func_exit(void);
-void __tsan_read_range(void *at, unsigned long n);
-void __tsan_write_range(void *at, unsigned long n);
+void __tsan_func_exit(void *);
+void __tsan_read_range(void *at, long n);
+void __tsan_write_range(void *at, long n);
 void *__tsan_memcpy(void *to, const void *from, unsigned long n);
 void *__tsan_memset(void *to, int byte, unsigned long n);
 void __tsan_init(void) {}
@@ -136,14 +136,17 @@ void __tsan_func_entry(void *pc)
 {
     (void)pc;
 }
-void __tsan_func_exit(void) {}
-void __tsan_read_range(void *at, unsigned long n)
+void __tsan_func_exit(void *unused)
 {
-    look(at, n, 0);
+    (void)unused;
 }
-void __tsan_write_range(void *at, unsigned long n)
+void __tsan_read_range(void *at, long n)
 {
-    look(at, n, 1);
+    look(at, (size_t)n, 0);
+}
+void __tsan_write_range(void *at, long n)
+{
+    look(at, (size_t)n, 1);
 }
 void *__tsan_memcpy(void *to, const void *from, unsigned long n)
 {

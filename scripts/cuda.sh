@@ -46,7 +46,7 @@ while read -r dir file weights outputs dims; do
         esac
         [ -n "$ptxas" ] || continue
         "$ptxas" -v -arch=sm_$sm "$tmp/m.ptx" -o "$tmp/m.cubin" 2>"$tmp/info" || { status=1; echo "FAILED: ptxas $dir sm_$sm"; head -3 "$tmp/info"; continue; }
-        awk -v dir="$(basename "$dir") sm_$sm" '/Compiling entry/ { name = $6 } / bytes spill stores/ && $5 > 0 { print "spills", dir, name, $5, "bytes" }' "$tmp/info" >"$tmp/spilled"
+        awk -v dir="$(basename "$dir") sm_$sm" '/Compiling entry/ { name = $7 } / bytes spill stores/ && $5 > 0 { print "spills", dir, name, $5, "bytes" }' "$tmp/info" >"$tmp/spilled"
         cat "$tmp/spilled"
         spills=$((spills + $(wc -l <"$tmp/spilled")))
     done
