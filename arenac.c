@@ -399,6 +399,9 @@ int ac_job_plan(arenac_job *job)
     job->fed = false;
     if ((o->stripe || o->io_rows) && !o->reference_tflite && !o->preserve_all)
         AC_TRY(ac_job_stripe(job, live));
+    else if (o->io_rows)
+        ac_warn(&job->cx, (ac_place){.file = job->path}, W0002, "%s needs whole inputs: --io rows is ignored",
+                o->reference_tflite ? "--reference tflite" : "a run that keeps every tensor");
     return job->live->overlaps ? ac_overlap_turn(&job->cx, job->live, &job->plan, job->step) : AC_OK;
 }
 

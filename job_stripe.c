@@ -78,8 +78,10 @@ static int swapped_groups_of(arenac_job *job, const result *plain, ac_live_optio
 
 static void ignore_rows(arenac_job *job)
 {
+    const char *why = job->opt.stripe_list ? "no group of --stripe holds all steps that read it"
+                                           : "steps that read one need all of it";
     ac_warn(&job->cx, (ac_place){.file = job->path}, W0002,
-            "no input can be handed over by rows, since steps that read one need all of it: --io rows is ignored");
+            "no input can be handed over by rows, since %s: --io rows is ignored", why);
 }
 
 /* --io rows: every plan holds the input's window only. *best stays as it is when there is none. */

@@ -124,6 +124,11 @@ END
 "$arenac" run -q whole.ag -t generic --random 3 --backend eval --output-dir want
 "$arenac" run whole.ag -t generic --random 3 --backend c --io rows --output-dir got 2>warning
 cmp want/0.npy got/0.npy
+grep -q "W0002.*no input can be handed over by rows" warning
+for options in "--preserve all" "--reference tflite" "--stripe 1-2"; do # shellcheck disable=SC2086
+    "$arenac" plan "$src/models/dsnet_int8.tflite" --io rows $options 2>warning >/dev/null
+    grep -q "W0002.*--io rows is ignored" warning || { cat warning; echo "$options: nothing is said"; exit 1; }
+done
 "$arenac" plan "$src/models/dsnet_int8.tflite" --io columns >/dev/null 2>&1 && exit 1
 
 arena() { # MODEL OPTION...: bytes
