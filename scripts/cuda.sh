@@ -21,6 +21,7 @@ for m in sorted(pathlib.Path(sys.argv[1]).rglob("model.json")):
         outputs = ",".join(o["name"] for o in d["outputs"]) if d["format"].startswith("tf-") or d["format"] == "tf" else "-"
         dims = [i["name"] + f".{k}={n}" for i in d["inputs"] for k, n in enumerate(i["shape"])
                 if d["format"] == "mxnet" or not isinstance(i.get("declared_shape", i["shape"])[k], int)]
+        dims += [i["name"] + "=scalar" for i in d["inputs"] if not i["shape"] and d["format"].startswith("tf") and d["format"] != "tflite"]
         print(m.parent, d["file"], d.get("weights") or "-", outputs, ",".join(dims) or "-")' "$models" "$1" "$2"
 }
 [ $# -gt 0 ] || set -- $(list 0 "$most" | cut -d' ' -f1)
