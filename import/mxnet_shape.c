@@ -166,7 +166,7 @@ int ac_mx_do_swap(ac_mx_node *n)
 static ac_tensor *insert(ac_mx_node *n, ac_tensor *x, int32_t axis)
 {
     int64_t dim[AC_MAX_RANK + 1];
-    if (!x || x->rank == AC_MAX_RANK)
+    if (!x || x->rank >= AC_MAX_RANK)
         return NULL;
     for (int32_t d = 0; d <= x->rank; d++)
         dim[d] = d < axis ? x->dim[d] : d == axis ? 1 : x->dim[d - 1];
@@ -349,7 +349,7 @@ int ac_mx_do_repeat(ac_mx_node *n)
         AC_TRY(ac_mx_axis(n, "axis", 0, x->rank, &axis));
     else
         x = ac_build_reshape(&n->b, x, 1, (int64_t[]){ac_tensor_count(x)});
-    if (!x || x->rank == AC_MAX_RANK)
+    if (!x || x->rank >= AC_MAX_RANK)
         return AC_FAIL;
     memcpy(dim, x->dim, sizeof dim);
     if (!ac_mul_ok(dim[axis], times, &dim[axis]))
