@@ -183,12 +183,29 @@ static bool on_off(const char *text, bool *out)
     return *out || !strcmp(text, "off");
 }
 
+/* The first n characters of s, as a string that lives as long as the process and that a leak check finds. */
+static const char *keep(const char *s, size_t n)
+{
+    static struct kept {
+        struct kept *next;
+        char text[];
+    } *all;
+    struct kept *k = malloc(sizeof *k + n + 1);
+    if (!k)
+        return "";
+    memcpy(k->text, s, n);
+    k->text[n] = 0;
+    k->next = all;
+    all = k;
+    return k->text;
+}
+
 static bool key_file(const char *arg, ac_keyfile *list, int32_t *n)
 {
     const char *eq = strchr(arg, '=');
     if (!eq || eq == arg || !eq[1] || *n == AC_CLI_MAX)
         return false;
-    char *key = strndup(arg, (size_t)(eq - arg)); /* lives as long as the process */
+    const char *key = keep(arg, (size_t)(eq - arg));
     list[(*n)++] = (ac_keyfile){key, eq + 1};
     return key != NULL;
 }
@@ -212,23 +229,12 @@ static bool section(const char *arg, ac_options *opt)
     return code || !strncmp(arg, "rodata=", 7);
 }
 
-/* The text up to one of `ends`, as a string that lives as long as the process; *at moves behind it. */
+/* The text up to one of `ends`; *at moves behind it. */
 static const char *word(const char **at, const char *ends)
 {
-    static struct kept {
-        struct kept *next;
-        char text[];
-    } *kept; /* so that a leak check finds them */
     const size_t n = strcspn(*at, ends);
-    struct kept *k = malloc(sizeof *k + n + 1);
-    if (!k)
-        return "";
-    memcpy(k->text, *at, n);
-    k->text[n] = 0;
-    k->next = kept;
-    kept = k;
     *at += n;
-    return k->text;
+    return keep(*at - n, n);
 }
 
 /* NAME:SIZE[@ADDR][,fast|slow][,ro][,align=N] */
@@ -263,7 +269,7 @@ static bool pin(const char *arg, arenac_pin *p)
     *p = (arenac_pin){.offset = -1};
     if (!eq || eq == arg)
         return false;
-    p->tensor = strndup(arg, (size_t)(eq++ - arg));
+    p->tensor = keep(arg, (size_t)(eq++ - arg));
     p->memory = word(&eq, "@");
     return *p->memory && (!*eq || parse_int(eq + 1, 0, INT64_MAX / 4, &p->offset));
 }
@@ -300,7 +306,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_OUTPUTS: c->opt.outputs = arg; return true;
     case OPT_BUDGET: {
         const char *eq = strchr(arg, '=');
-        c->opt.budget_memory = eq ? strndup(arg, (size_t)(eq - arg)) : NULL;
+        c->opt.budget_memory = eq ? keep(arg, (size_t)(eq - arg)) : NULL;
         return eq != arg && ac_parse_size(eq ? eq + 1 : arg, &c->opt.budget);
     }
     case OPT_MEM: c->opt.mem = c->mem; return c->opt.n_mems < AC_CLI_MAX && memory(arg, &c->mem[c->opt.n_mems++]);
@@ -309,14 +315,14 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_DIM: {
         const char *eq = strchr(arg, '='), *dots = eq ? strstr(eq, "..") : NULL;
         if (dots && eq != arg && !c->range && (c->verb == AC_VERB_PLAN || c->verb == AC_VERB_COMPILE)) {
-            c->range = strndup(arg, (size_t)(eq - arg));
-            return parse_int(strndup(eq + 1, (size_t)(dots - eq - 1)), 1, INT32_MAX, &c->range_lo) &&
+            c->range = keep(arg, (size_t)(eq - arg));
+            return parse_int(keep(eq + 1, (size_t)(dots - eq - 1)), 1, INT32_MAX, &c->range_lo) &&
                    parse_int(dots + 2, c->range_lo, INT32_MAX, &c->range_hi);
         }
         if (!eq || eq == arg || c->opt.n_dims == AC_CLI_MAX ||
             (strcmp(eq + 1, "scalar") && !parse_int(eq + 1, 1, INT32_MAX, &v))) /* scalar: 0 */
             return false;
-        c->dim[c->opt.n_dims].name = strndup(arg, (size_t)(eq - arg));
+        c->dim[c->opt.n_dims].name = keep(arg, (size_t)(eq - arg));
         c->dim[c->opt.n_dims++].value = v;
         c->opt.dim = c->dim;
         return true;
