@@ -1,0 +1,24 @@
+#!/bin/sh
+# libFuzzer with ASan and UBSan on every reader of model files. The models here and the public ones beside the repository are
+# the first corpus; what libFuzzer finds worth keeping stays in BUILD/corpus. A fault ends the script, its input lies in BUILD.
+# usage: fuzz.sh [SECONDS per reader: 600] [BUILD: build-fuzz]
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+seconds=${1:-600} build=${2:-$root/build-fuzz}
+CC=clang cmake -S "$root" -B "$build" -DARENAC_SANITIZE=ON -DARENAC_FUZZ=ON -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
+readers=$(cd "$root/tests/fuzz" && ls fuzz_*.c | sed 's/\.c$//')
+for r in $readers; do
+    cmake --build "$build" -j "$(nproc)" --target "libfuzzer_$r" >/dev/null
+done
+cd "$build"
+for r in $readers; do
+    mkdir -p "corpus/$r"
+    first=$root/models
+    folder=$(echo "${r#fuzz_}" | sed 's/^tf$/pb/')
+    [ -d "$root/../shared/conformance/fuzz/$folder" ] && first="$first $root/../shared/conformance/fuzz/$folder"
+    echo "== $r"
+    # shellcheck disable=SC2086
+    "./libfuzzer_$r" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=65536 -artifact_prefix="$r-" \
+        "corpus/$r" $first >"$r.log" 2>&1 || { tail -n 40 "$r.log"; exit 1; }
+    tail -n 1 "$r.log"
+done
