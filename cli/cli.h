@@ -5,6 +5,9 @@
 #define AC_CLI_CLI_H
 #include "job.h"
 
+/* All that --emit knows, for help and messages. */
+#define AC_CLI_KINDS "c,h,o,s,ll,bc,cu,ptx,cubin,json,svg,html,md,dot,csv,problem,lock,ag,loops,rt,tflite,tflm-buffer-plan"
+
 typedef enum ac_verb {
 #define VERB(id, name, letter, args, line, text) AC_VERB_##id,
 #include "cli/verbs.def"

@@ -84,7 +84,7 @@ static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
         if (!ext && (job->stage < 4 || !ac_backend_for(&job->cx, kind))) {
             if (job->stage < 4)
                 ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s is not available in this version", kind);
-            status = ac_help(&job->cx, "available: c,h,o,s,ll,bc,cu,ptx,cubin,json,svg,html,md,dot,csv,problem,lock,ag,loops,rt,tflite,tflm-buffer-plan");
+            status = ac_help(&job->cx, "available: " AC_CLI_KINDS);
             continue;
         }
         if (!cli->offline && !strncmp(kind, "tfl", 3)) {
@@ -104,9 +104,15 @@ static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
     return status;
 }
 
-static bool emits_code(const char *list)
+/* Whether a kind of the list holds kernels, whose weights may lie in a file of their own: all but headers. */
+static bool emits_code(arenac_job *job, const char *list)
 {
-    return lists(list, "c") || lists(list, "o") || lists(list, "s") || lists(list, "ll") || lists(list, "bc") || lists(list, "cu");
+    for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',') {
+        const char *kind = ac_strf(job->cx.region, "%.*s", (int)strcspn(p, ","), p);
+        if (strcmp(kind, "h") && ac_backend_ext(kind))
+            return true;
+    }
+    return false;
 }
 
 /* ------------------------------------------------------------------ plan of a CSV problem */
@@ -266,7 +272,7 @@ int ac_cli_compile(ac_cli *cli)
             emit = gpu ? "cu,h" : "c,h"; /* a stem */
         emit_list(cli, job, emit);
         ac_cli_lock(cli, job);
-        bool needs_blob = w == AC_WEIGHTS_BLOB && (!cli->emit || emits_code(cli->emit));
+        bool needs_blob = w == AC_WEIGHTS_BLOB && (!cli->emit || emits_code(job, cli->emit));
         if (!piped && (needs_blob || (w == AC_WEIGHTS_ASM && (lists(emit, "c") || lists(emit, "cu")))))
             arenac_emit(job, "blob", ac_strf(job->cx.region, "%s.bin", stem(job, cli->output)));
         if (cli->json)
