@@ -42,6 +42,25 @@ ac_tensor *ac_build_2(const ac_build *b, ac_op op, ac_tensor *x, ac_tensor *y)
     return x && y ? ac_build_op(b, op, in, 2, NULL, AC_NONE) : NULL;
 }
 
+ac_tensor *ac_build_matmul(const ac_build *b, ac_tensor *x, ac_tensor *y, bool adj_x, bool adj_y)
+{
+    ac_attrs a;
+    ac_tensor *in[] = {x, y};
+    ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
+    a.matmul.adj_x = adj_x;
+    a.matmul.adj_y = adj_y;
+    return ac_build_op(b, AC_OP_BATCH_MATMUL, in, 2, &a, AC_NONE);
+}
+
+ac_tensor *ac_build_dense(const ac_build *b, ac_tensor *x, ac_tensor *w, ac_tensor *bias)
+{
+    ac_attrs a;
+    ac_tensor *in[] = {x, w, bias};
+    ac_attrs_init(AC_OP_FULLY_CONNECTED, &a);
+    a.dense.keep_dims = true;
+    return ac_build_op(b, AC_OP_FULLY_CONNECTED, in, bias ? 3 : 2, &a, AC_NONE);
+}
+
 ac_tensor *ac_build_cast(const ac_build *b, ac_tensor *x, ac_dtype to)
 {
     ac_attrs a;

@@ -30,6 +30,10 @@ ac_node *ac_build_node(const ac_build *b, ac_op op, ac_tensor *const *in, int32_
                        int32_t n_out);
 ac_tensor *ac_build_1(const ac_build *b, ac_op op, ac_tensor *x);
 ac_tensor *ac_build_2(const ac_build *b, ac_op op, ac_tensor *x, ac_tensor *y);
+/* [..,M,K] x [..,K,N] = [..,M,N]; with adj_x, adj_y these lie as [..,K,M], [..,N,K]. */
+ac_tensor *ac_build_matmul(const ac_build *b, ac_tensor *x, ac_tensor *y, bool adj_x, bool adj_y);
+/* x [..,K] times w' of w [N,K], plus bias [N] (NULL: none) = [..,N]. */
+ac_tensor *ac_build_dense(const ac_build *b, ac_tensor *x, ac_tensor *w, ac_tensor *bias);
 ac_tensor *ac_build_cast(const ac_build *b, ac_tensor *x, ac_dtype to);
 ac_tensor *ac_build_select(const ac_build *b, ac_tensor *cond, ac_tensor *yes, ac_tensor *no);
 ac_tensor *ac_build_transpose(const ac_build *b, ac_tensor *x, const int32_t *perm);

@@ -1,204 +1,276 @@
 #include "import/build_einsum.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-enum { MOST_OPERANDS = 16, ELLIPSIS = 1 }; /* dimensions of an ellipsis have labels 1, 2, .. counted from the last */
+enum { LABELS = 16, OPERANDS = 8, ELLIPSIS = 52 }; /* labels of letters, then those of dimensions under `...` */
 
-typedef struct term { /* a tensor whose dimensions have labels */
+/* A tensor and the label of each of its dimensions. */
+typedef struct term {
     ac_tensor *t;
-    int32_t n;
-    char label[AC_MAX_RANK];
+    int32_t label[AC_MAX_RANK], rank;
 } term;
 
-static bool has(const term *x, char label)
+/* ------------------------------------------------------------------ terms */
+
+static bool has(const term *e, int32_t label)
 {
-    return memchr(x->label, label, (size_t)x->n) != NULL;
+    for (int32_t d = 0; d < e->rank; d++)
+        if (e->label[d] == label)
+            return true;
+    return false;
 }
 
-static int32_t place_of(const term *x, char label)
+static int32_t place_of(const term *e, int32_t label)
 {
-    return (int32_t)((const char *)memchr(x->label, label, (size_t)x->n) - x->label);
+    int32_t d = 0;
+    while (d < e->rank && e->label[d] != label)
+        d++;
+    return d;
 }
 
-static bool is_letter(char c)
+static bool add(term *e, int32_t label)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (e->rank == AC_MAX_RANK)
+        return false;
+    e->label[e->rank++] = label;
+    return true;
 }
 
-/* Labels of one operand up to the end of its part of the equation; *at moves behind it. rank -1: the result. */
-static const char *read_term(const char **at, int32_t rank, int32_t ellipsis, term *x)
-{
-    int32_t letters = 0;
-    for (const char *p = *at; *p && *p != ',' && *p != '-'; p++)
-        letters += is_letter(*p);
-    x->n = 0;
-    for (; **at && **at != ',' && **at != '-'; ++*at) {
-        const char c = **at;
-        const int32_t count = c == '.' ? rank < 0 ? ellipsis : rank - letters : 1;
-        if (c == ' ')
-            continue;
-        if (c == '.' ? strncmp(*at, "...", 3) != 0 || count < 0 : !is_letter(c))
-            return "its equation is not understood";
-        *at += c == '.' ? 2 : 0;
-        for (int32_t k = 0; k < count; k++) {
-            const char label = c == '.' ? (char)(ELLIPSIS + count - 1 - k) : c;
-            if (x->n == AC_MAX_RANK)
-                return "an operand has more than 8 dimensions";
-            if (has(x, label))
-                return "its equation names a dimension twice in one operand";
-            x->label[x->n++] = label;
-        }
-    }
-    return rank >= 0 && x->n != rank ? "its equation does not fit the dimensions of its operands" : NULL;
-}
-
-/* The dimensions of x in the order of `label`. */
-static ac_tensor *arrange(const ac_build *b, const term *x, const char *label)
+/* The dimensions of e, each with a label of its own, in the order of `label`. */
+static ac_tensor *ordered(const ac_build *b, const term *e, const int32_t *label)
 {
     int32_t perm[AC_MAX_RANK];
-    for (int32_t d = 0; d < x->n; d++)
-        perm[d] = place_of(x, label[d]);
-    return ac_build_transpose(b, x->t, perm);
+    for (int32_t d = 0; d < e->rank; d++)
+        perm[d] = place_of(e, label[d]);
+    return ac_build_transpose(b, e->t, perm);
 }
 
-/* Sums over the labels that neither `a` nor `z` has. */
-static void sum_others(const ac_build *b, term *x, const term *a, const term *z)
-{
-    uint32_t mask = 0;
-    int32_t kept = 0;
-    for (int32_t d = 0; d < x->n; d++) {
-        if (!has(z, x->label[d]) && (!a || !has(a, x->label[d])))
-            mask |= 1u << d;
-        else
-            x->label[kept++] = x->label[d];
-    }
-    x->n = kept;
-    x->t = ac_build_reduce(b, AC_OP_SUM, x->t, mask, false);
-}
+/* ------------------------------------------------------------------ products of one or two terms */
 
-/* Labels of x of one kind, appended to `list`; *size gets their product. */
-static int32_t take(const term *x, const term *y, const term *z, bool in_y, bool in_z, char *list, int32_t at,
-                    int64_t *size)
+/* The general form: our einsum, with labels numbered anew. */
+static ac_tensor *general(const ac_build *b, const term *e, int32_t count, const term *out, const char **reason)
 {
-    *size = 1;
-    for (int32_t d = 0; d < x->n; d++)
-        if (has(y, x->label[d]) == in_y && has(z, x->label[d]) == in_z) {
-            list[at++] = x->label[d];
-            *size *= x->t->dim[d];
-        }
-    return at;
-}
-
-/* x times y, over the labels that z does not need. */
-static const char *multiply(const ac_build *b, term *x, term *y, const term *z)
-{
-    char lx[AC_MAX_RANK], ly[AC_MAX_RANK];
-    int64_t batch, rows, columns, inner;
-    term out = {.n = 0};
+    int32_t seen[LABELS], k = 0, at = 0;
+    int64_t v[3 * AC_MAX_RANK];
+    ac_tensor *in[2];
     ac_attrs a;
-    sum_others(b, x, y, z);
-    sum_others(b, y, x, z);
-    if (!x->t || !y->t)
-        return NULL;
-    for (int32_t d = 0; d < x->n; d++)
-        if (has(y, x->label[d]) && y->t->dim[place_of(y, x->label[d])] != x->t->dim[d])
-            return "two dimensions with one label differ in size (an ellipsis that broadcasts is not supported)";
-    const int32_t nb = take(x, y, z, true, true, lx, 0, &batch);
-    const int32_t nr = take(x, y, z, false, true, lx, nb, &rows);
-    const int32_t ni = take(x, y, z, true, false, lx, nr, &inner);
-    memcpy(ly, lx, (size_t)nb);
-    const int32_t nc = take(y, x, z, false, true, ly, nb, &columns);
-    memcpy(ly + nc, lx + nr, (size_t)(ni - nr));
-    for (int32_t d = 0; d < nr; d++)
-        out.label[out.n++] = lx[d];
-    for (int32_t d = nb; d < nc; d++) {
-        if (out.n == AC_MAX_RANK)
-            return "a product has more than 8 dimensions";
-        out.label[out.n++] = ly[d];
+    for (int32_t i = 0; i <= count; i++) {
+        const term *t = i < count ? &e[i] : out;
+        for (int32_t d = 0; d < t->rank; d++) {
+            int32_t j = 0;
+            while (j < k && seen[j] != t->label[d])
+                j++;
+            if (j == LABELS)
+                return *reason = "a product has more than 16 labels", NULL;
+            if (j == k)
+                seen[k++] = t->label[d];
+            v[at++] = j;
+        }
+        if (i < count)
+            in[i] = t->t;
     }
-    int64_t dim[AC_MAX_RANK];
-    for (int32_t d = 0; d < out.n; d++)
-        dim[d] = d < nr ? x->t->dim[place_of(x, out.label[d])] : y->t->dim[place_of(y, out.label[d])];
-    ac_tensor *in[] = {ac_build_reshape(b, arrange(b, x, lx), 3, (int64_t[]){batch, rows, inner}),
-                       ac_build_reshape(b, arrange(b, y, ly), 3, (int64_t[]){batch, columns, inner})};
-    if (batch == 1 && ac_build_constant(y->t) && inner > 0) {
-        in[0] = ac_build_reshape(b, in[0], 2, (int64_t[]){rows, inner});
-        in[1] = ac_build_reshape(b, in[1], 2, (int64_t[]){columns, inner});
-        ac_attrs_init(AC_OP_FULLY_CONNECTED, &a);
-        a.dense.keep_dims = true;
-        out.t = ac_build_op(b, AC_OP_FULLY_CONNECTED, in, 2, &a, AC_NONE);
-    } else {
-        ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
-        a.matmul.adj_y = true;
-        out.t = ac_build_op(b, AC_OP_BATCH_MATMUL, in, 2, &a, AC_NONE);
-    }
-    out.t = ac_build_reshape(b, out.t, out.n, dim);
-    *x = out;
-    return NULL;
+    ac_attrs_init(AC_OP_EINSUM, &a);
+    a.einsum.labels = ac_build_list(b, at, v);
+    return ac_build_op(b, AC_OP_EINSUM, in, count, &a, AC_NONE);
 }
 
-/* Without "->": the labels that occur once, in the order of the alphabet. */
-static void implied(const term *x, int32_t n, int32_t ellipsis, term *z)
+/* What a label is in a product of x and y. */
+enum { BATCH, ROW, COLUMN, SUMMED, KINDS };
+
+/* Labels of each kind, in the order of x, then y; false: it is no product of matrices. */
+static bool split(const term *x, const term *y, const term *out, int32_t list[KINDS][AC_MAX_RANK], int32_t n[KINDS])
 {
-    z->n = 0;
-    for (int32_t k = ellipsis; k > 0; k--)
-        z->label[z->n++] = (char)(ELLIPSIS + k - 1);
-    for (char c = 'A'; c <= 'z'; c++) {
-        int32_t count = 0;
-        for (int32_t i = 0; i < n; i++)
-            count += has(&x[i], c);
-        if (count == 1 && z->n < AC_MAX_RANK)
-            z->label[z->n++] = c;
+    memset(n, 0, KINDS * sizeof *n);
+    for (int32_t i = 0; i < 2; i++) {
+        const term *e = i ? y : x, *other = i ? x : y;
+        for (int32_t d = 0; d < e->rank; d++) {
+            const int32_t k = e->label[d];
+            const bool shared = has(other, k), kept = has(out, k);
+            if (place_of(e, k) != d || (!shared && !kept) ||
+                (shared && e->t->dim[d] != other->t->dim[place_of(other, k)]))
+                return false;
+            const int32_t kind = shared ? (kept ? BATCH : SUMMED) : i ? COLUMN : ROW;
+            if (!(i && shared))
+                list[kind][n[kind]++] = k;
+        }
     }
+    return n[SUMMED] > 0 && n[BATCH] + n[ROW] + n[COLUMN] == out->rank && ac_dtype_is_float(x->t->dtype);
+}
+
+static int64_t extent(const term *x, const term *y, int32_t label)
+{
+    return has(x, label) ? x->t->dim[place_of(x, label)] : y->t->dim[place_of(y, label)];
+}
+
+/* Transposed and reshaped to [batch, rows, inner] and [batch, columns, inner]. */
+static ac_tensor *product(const ac_build *b, const term *x, const term *y, const term *out,
+                          int32_t list[KINDS][AC_MAX_RANK], const int32_t count[KINDS])
+{
+    int64_t size[KINDS] = {1, 1, 1, 1}, dim[AC_MAX_RANK];
+    int32_t rows[2 * AC_MAX_RANK], columns[2 * AC_MAX_RANK], nr = 0, nc = 0;
+    term z = {0};
+    for (int32_t kind = 0; kind < KINDS; kind++)
+        for (int32_t k = 0; k < count[kind]; k++)
+            size[kind] *= extent(x, y, list[kind][k]);
+    static const int32_t OF_X[] = {BATCH, ROW, SUMMED}, OF_Y[] = {BATCH, COLUMN, SUMMED}, OF_Z[] = {BATCH, ROW, COLUMN};
+    for (int32_t g = 0; g < 3; g++) {
+        for (int32_t k = 0; k < count[OF_X[g]]; k++)
+            rows[nr++] = list[OF_X[g]][k];
+        for (int32_t k = 0; k < count[OF_Y[g]]; k++)
+            columns[nc++] = list[OF_Y[g]][k];
+        for (int32_t k = 0; k < count[OF_Z[g]]; k++) { /* as many as the result has */
+            dim[z.rank] = extent(x, y, list[OF_Z[g]][k]);
+            add(&z, list[OF_Z[g]][k]);
+        }
+    }
+    ac_tensor *l = ordered(b, x, rows), *r = ordered(b, y, columns);
+    if (size[BATCH] == 1 && size[SUMMED] > 0 && x->t->dtype == AC_F32 && ac_build_constant(y->t)) {
+        l = ac_build_reshape(b, l, 2, (int64_t[]){size[ROW], size[SUMMED]});
+        z.t = ac_build_dense(b, l, ac_build_reshape(b, r, 2, (int64_t[]){size[COLUMN], size[SUMMED]}), NULL);
+    } else {
+        l = ac_build_reshape(b, l, 3, (int64_t[]){size[BATCH], size[ROW], size[SUMMED]});
+        r = ac_build_reshape(b, r, 3, (int64_t[]){size[BATCH], size[COLUMN], size[SUMMED]});
+        z.t = ac_build_matmul(b, l, r, false, true);
+    }
+    z.t = ac_build_reshape(b, z.t, z.rank, dim);
+    return z.t ? ordered(b, &z, out->label) : NULL;
+}
+
+static ac_tensor *join(const ac_build *b, const term *e, int32_t count, const term *out, const char **reason)
+{
+    int32_t list[KINDS][AC_MAX_RANK], kinds[KINDS];
+    if (count == 1 && e->rank == out->rank) {
+        bool all = true;
+        for (int32_t d = 0; d < e->rank; d++)
+            all &= has(out, e->label[d]) && place_of(e, e->label[d]) == d;
+        if (all)
+            return ordered(b, e, out->label);
+    }
+    if (count == 2 && split(&e[0], &e[1], out, list, kinds))
+        return product(b, &e[0], &e[1], out, list, kinds);
+    return general(b, e, count, out, reason);
+}
+
+/* The labels of x and y that a later term or the result needs. */
+static bool step_labels(const term *x, const term *y, const term *rest, int32_t n_rest, const term *out, term *to)
+{
+    to->rank = 0;
+    for (int32_t i = 0; i < 2; i++)
+        for (int32_t d = 0; d < (i ? y : x)->rank; d++) {
+            const int32_t k = (i ? y : x)->label[d];
+            bool needed = has(out, k);
+            for (int32_t r = 0; r < n_rest; r++)
+                needed |= has(&rest[r], k);
+            if (needed && !has(to, k) && !add(to, k))
+                return false;
+        }
+    return true;
+}
+
+/* ------------------------------------------------------------------ the equation */
+
+static int letter(char c)
+{
+    return c >= 'a' && c <= 'z' ? c - 'a' : c >= 'A' && c <= 'Z' ? c - 'A' + 26 : -1;
+}
+
+/* The labels of one term up to ',' '-' or the end; `wide` dimensions stand under `...`, of `most` in all. */
+static const char *read_term(const char *s, term *e, int32_t wide, int32_t most, int32_t *letters)
+{
+    bool dots = false;
+    e->rank = *letters = 0;
+    for (; *s && *s != ',' && *s != '-'; s++) {
+        if (*s == ' ')
+            continue;
+        if (!strncmp(s, "...", 3) && !dots) {
+            dots = true;
+            for (int32_t d = 0; d < wide && e->rank < AC_MAX_RANK; d++)
+                add(e, ELLIPSIS + most - wide + d);
+            s += 2;
+            continue;
+        }
+        const int k = letter(*s);
+        if (k < 0 || !add(e, k))
+            return NULL;
+        ++*letters;
+    }
+    return s;
+}
+
+/* Without `->`: the dimensions under `...`, then the letters that occur once, in the order of ASCII. */
+static bool implicit(const term *e, int32_t count, int32_t most, term *out)
+{
+    out->rank = 0;
+    for (int32_t d = 0; d < most; d++)
+        add(out, ELLIPSIS + d);
+    for (int32_t c = 0; c < 52; c++) {
+        const int32_t k = c < 26 ? c + 26 : c - 26;
+        int32_t times = 0;
+        for (int32_t i = 0; i < count; i++)
+            for (int32_t d = 0; d < e[i].rank; d++)
+                times += e[i].label[d] == k;
+        if (times == 1 && !add(out, k))
+            return false;
+    }
+    return true;
+}
+
+/* Terms and result of the equation. */
+static int parse(const ac_build *b, const char *equation, ac_tensor *const *x, int32_t n, term *e, term *out,
+                 const char **reason)
+{
+    int32_t most = 0, letters = 0;
+    const char *s = equation;
+    for (int32_t i = 0; i < n; i++) { /* how many dimensions stand under `...` */
+        const char *begin = s;
+        s = read_term(s, &e[i], 0, 0, &letters);
+        const bool dots = s && memchr(begin, '.', (size_t)(s - begin)) != NULL;
+        if (!s || letters > x[i]->rank || (*s != ',') != (i == n - 1))
+            return ac_error(b->cx, b->at, E0103, "equation '%s' does not fit operand %d", equation, i);
+        if (dots && x[i]->rank - letters > most)
+            most = x[i]->rank - letters;
+        s += *s == ',';
+    }
+    s = equation;
+    for (int32_t i = 0; i < n; i++) {
+        read_term(s, &e[i], 0, 0, &letters);
+        s = read_term(s, &e[i], x[i]->rank - letters, most, &letters);
+        if (e[i].rank != x[i]->rank)
+            return ac_error(b->cx, b->at, E0103, "equation '%s' does not fit operand '%s' %s", equation, x[i]->name,
+                            ac_shape_str(b->cx, x[i]));
+        e[i].t = x[i];
+        s += *s == ',';
+    }
+    if (*s != '-') {
+        if (!implicit(e, n, most, out))
+            *reason = "its result has more than 8 dimensions";
+        return AC_OK;
+    }
+    if (s[1] != '>' || !(s = read_term(s + 2, out, most, most, &letters)) || *s)
+        return ac_error(b->cx, b->at, E0103, "equation '%s' is malformed", equation);
+    return AC_OK;
 }
 
 ac_tensor *ac_build_einsum(const ac_build *b, const char *equation, ac_tensor *const *x, int32_t n, const char **reason)
 {
-    term in[MOST_OPERANDS], out = {.n = 0};
-    const char *at = equation;
-    int32_t ellipsis = 0;
-    *reason = n < 1 || n > MOST_OPERANDS ? "it has more than 16 operands" : NULL;
-    for (int32_t i = 0; i < n && !*reason; i++) {
+    term e[OPERANDS], out = {0};
+    *reason = n < 1 || n > OPERANDS ? "the number of its operands is not in 1..8" : NULL;
+    for (int32_t i = 0; i < n; i++)
         if (!x[i])
-            return NULL;
-        in[i].t = x[i];
-        *reason = read_term(&at, x[i]->rank, 0, &in[i]);
-        for (int32_t d = 0; !*reason && d < in[i].n; d++)
-            ellipsis = in[i].label[d] < ' ' && in[i].label[d] > ellipsis ? in[i].label[d] : ellipsis;
-        if (!*reason && (i + 1 < n ? *at++ != ',' : *at == ','))
-            *reason = "its equation does not have a part for each operand";
-    }
-    if (!*reason && !strncmp(at, "->", 2)) {
-        at += 2;
-        *reason = read_term(&at, -1, ellipsis, &out);
-    } else if (!*reason) {
-        implied(in, n, ellipsis, &out);
-    }
-    if (!*reason && *at)
-        *reason = "its equation is not understood";
-    for (int32_t d = 0; d < out.n && !*reason; d++) {
-        bool known = false;
-        for (int32_t i = 0; i < n; i++)
-            known |= has(&in[i], out.label[d]);
-        *reason = known ? NULL : "its result has a label that no operand has";
-    }
-    for (int32_t i = 1; i < n && !*reason; i++) { /* what later operands need stays */
-        term keep = out;
-        for (int32_t k = i + 1; k < n; k++)
-            for (int32_t d = 0; d < in[k].n; d++)
-                if (!has(&keep, in[k].label[d])) {
-                    if (keep.n == AC_MAX_RANK)
-                        return *reason = "a product has more than 8 dimensions", NULL;
-                    keep.label[keep.n++] = in[k].label[d];
-                }
-        *reason = multiply(b, &in[0], &in[i], &keep);
-        if (!in[0].t)
-            return NULL;
-    }
-    if (*reason)
+            return *reason = NULL, NULL;
+    if (*reason || parse(b, equation, x, n, e, &out, reason) < 0)
         return NULL;
-    sum_others(b, &in[0], NULL, &out);
-    if (!in[0].t || in[0].n != out.n)
-        return in[0].t ? (*reason = "its result has a label that no operand has", NULL) : NULL;
-    return arrange(b, &in[0], out.label);
+    while (n > 2 && !*reason) {
+        term next = {0};
+        if (!step_labels(&e[0], &e[1], e + 2, n - 2, &out, &next))
+            return *reason = "a partial product has more than 8 dimensions", NULL;
+        next.t = join(b, e, 2, &next, reason);
+        if (!next.t)
+            return NULL;
+        e[0] = next;
+        memmove(e + 1, e + 2, (size_t)(n - 2) * sizeof *e);
+        n--;
+    }
+    return *reason ? NULL : join(b, e, n, &out, reason);
 }

@@ -1,12 +1,14 @@
-/* build_einsum.h - Einstein sums as matrix products (build.h).
+/* build_einsum.h - Einstein sums (build.h).
  *
  *     ac_build_einsum(&b, "bqhd,bkhd->bhqk", x, 2, &reason)
  *
- * Each label is a dimension; labels that the result does not name are summed over. Two operands at a time become
- *     transpose, reshape to [batch, rows, inner] and [batch, columns, inner], batch_matmul, reshape, transpose.
- * Supported: one or more operands, labels a-z A-Z, an ellipsis, no "->" (then the labels that occur once, in the order
- * of the alphabet). A label twice in one operand is not: *reason says so, and nothing is reported. NULL with *reason
- * NULL: reported, or an operand is NULL. */
+ * Each label is a dimension; labels that the result does not name are summed over. Operands are joined from left to
+ * right, two at a time; each step keeps the labels that are needed later. Two operands that make a product of matrices
+ * become transpose, reshape, batch_matmul (fully_connected of constants), reshape, transpose; all else our einsum.
+ * 1 to 8 operands, labels a-z A-Z, an ellipsis (its dimensions broadcast), a label twice (a diagonal), no "->" (then
+ * the labels that occur once, in the order of ASCII).
+ * NULL: *reason says what is not supported, and nothing is reported; or *reason is NULL, and it is reported (E0103 for
+ * an equation that does not fit) or an operand is NULL. */
 #ifndef AC_IMPORT_BUILD_EINSUM_H
 #define AC_IMPORT_BUILD_EINSUM_H
 #include "import/build.h"

@@ -32,9 +32,8 @@ int ac_caf_do_inner_product(ac_caf_layer *l)
     ac_tensor *bias = has_bias ? ac_caf_weight(l, "bias", 1, &n) : NULL;
     if (!w || (has_bias && !bias))
         return AC_FAIL;
-    ac_tensor *in[] = {ac_build_reshape(&l->b, x, 2, (int64_t[]){rows, width}),
-                       turned ? ac_build_transpose(&l->b, w, SWAP) : w, bias};
-    ac_tensor *y = ac_build_op(&l->b, AC_OP_FULLY_CONNECTED, in, bias ? 3 : 2, NULL, AC_NONE);
+    ac_tensor *x_flat = ac_build_reshape(&l->b, x, 2, (int64_t[]){rows, width});
+    ac_tensor *y = ac_build_dense(&l->b, x_flat, turned ? ac_build_transpose(&l->b, w, SWAP) : w, bias);
     memcpy(dim, x->dim, sizeof dim);
     dim[axis] = n;
     return ac_caf_result(l, 0, ac_build_reshape(&l->b, y, axis + 1, dim));

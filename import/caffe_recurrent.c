@@ -16,12 +16,6 @@ typedef struct recurrent {
     ac_tensor *sequence, *fixed; /* [T,N,I], [N,S] or NULL */
 } recurrent;
 
-static ac_tensor *dense(ac_caf_layer *l, ac_tensor *x, ac_tensor *w, ac_tensor *bias)
-{
-    ac_tensor *in[] = {x, w, bias};
-    return x && w ? ac_build_op(&l->b, AC_OP_FULLY_CONNECTED, in, bias ? 3 : 2, NULL, AC_NONE) : NULL;
-}
-
 static int open_recurrent(ac_caf_layer *l, int32_t states, recurrent *r)
 {
     ac_pt_node *m = ac_caf_message(l, "recurrent_param");
@@ -58,12 +52,12 @@ static ac_tensor *from_input(ac_caf_layer *l, recurrent *r, int64_t outputs)
 {
     const int64_t dim[2] = {outputs, r->width}, rows = r->steps * r->batch;
     ac_tensor *w = ac_caf_weight(l, "weights_input", 2, dim), *bias = ac_caf_weight(l, "bias", 1, &outputs);
-    ac_tensor *y = dense(l, ac_build_reshape(&l->b, r->sequence, 2, (int64_t[]){rows, r->width}), w, bias);
+    ac_tensor *y = ac_build_dense(&l->b, ac_build_reshape(&l->b, r->sequence, 2, (int64_t[]){rows, r->width}), w, bias);
     y = ac_build_reshape(&l->b, y, 3, (int64_t[]){r->steps, r->batch, outputs});
     if (!r->fixed)
         return y;
     const int64_t wide[2] = {outputs, r->fixed->dim[1]};
-    return OP2(ADD, y, dense(l, r->fixed, ac_caf_weight(l, "weights_static", 2, wide), NULL));
+    return OP2(ADD, y, ac_build_dense(&l->b, r->fixed, ac_caf_weight(l, "weights_static", 2, wide), NULL));
 }
 
 /* Step t of [T,..] without its first dimension. */
@@ -101,7 +95,7 @@ int ac_caf_do_lstm(ac_caf_layer *l)
         return AC_FAIL;
     for (int64_t t = 0; t < r.steps; t++) {
         ac_tensor *keep = step(l, l->in[1], t, r.batch, 1), *gate[4];
-        ac_tensor *all = OP2(ADD, step(l, x, t, r.batch, 4 * r.hidden), dense(l, OP2(MUL, h, keep), w, NULL));
+        ac_tensor *all = OP2(ADD, step(l, x, t, r.batch, 4 * r.hidden), ac_build_dense(&l->b, OP2(MUL, h, keep), w, NULL));
         for (int32_t g = 0; g < 4; g++) {
             ac_tensor *part = ac_build_slice(&l->b, all, 1, g * r.hidden, r.hidden);
             gate[g] = g < 3 ? OP1(LOGISTIC, part) : OP1(TANH, part);
@@ -131,8 +125,8 @@ int ac_caf_do_rnn(ac_caf_layer *l)
         return AC_FAIL;
     for (int64_t t = 0; t < r.steps; t++) {
         ac_tensor *keep = step(l, l->in[1], t, r.batch, 1);
-        h = OP1(TANH, OP2(ADD, dense(l, OP2(MUL, h, keep), w, NULL), step(l, x, t, r.batch, r.hidden)));
-        out[t] = OP1(TANH, dense(l, h, to, bias));
+        h = OP1(TANH, OP2(ADD, ac_build_dense(&l->b, OP2(MUL, h, keep), w, NULL), step(l, x, t, r.batch, r.hidden)));
+        out[t] = OP1(TANH, ac_build_dense(&l->b, h, to, bias));
     }
     if (r.exposed)
         AC_TRY(ac_caf_result(l, 1, ac_build_reshape(&l->b, h, 3, (int64_t[]){1, r.batch, r.hidden})));

@@ -171,12 +171,6 @@ int ac_mx_do_softmax_activation(ac_mx_node *n)
 
 /* Products. */
 
-static ac_tensor *dense(ac_mx_node *n, ac_tensor *x, ac_tensor *w, ac_tensor *bias)
-{
-    ac_tensor *in[] = {x, w, bias};
-    return x && w ? ac_build_op(&n->b, AC_OP_FULLY_CONNECTED, in, bias ? 3 : 2, NULL, AC_NONE) : NULL;
-}
-
 /* flatten: each item is one row; else the last dimension is. */
 int ac_mx_do_dense(ac_mx_node *n)
 {
@@ -193,20 +187,10 @@ int ac_mx_do_dense(ac_mx_node *n)
               *bias = no_bias ? NULL : ac_mx_param(n, 2, 1, &hidden);
     if (!no_bias && !bias)
         return AC_FAIL;
-    ac_tensor *y = dense(n, ac_build_reshape(&n->b, x, 2, (int64_t[]){rows, width}), w, bias);
+    ac_tensor *y = ac_build_dense(&n->b, ac_build_reshape(&n->b, x, 2, (int64_t[]){rows, width}), w, bias);
     memcpy(dim, x->dim, sizeof dim);
     dim[flat ? 1 : x->rank - 1] = hidden;
     return ac_mx_result(n, 0, ac_build_reshape(&n->b, y, flat ? 2 : x->rank, dim));
-}
-
-static ac_tensor *matmul(ac_mx_node *n, ac_tensor *x, ac_tensor *y, bool turn_x, bool turn_y)
-{
-    ac_attrs a;
-    ac_tensor *in[] = {x, y};
-    ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
-    a.matmul.adj_x = turn_x;
-    a.matmul.adj_y = turn_y;
-    return x && y ? ac_build_op(&n->b, AC_OP_BATCH_MATMUL, in, 2, &a, AC_NONE) : NULL;
 }
 
 int ac_mx_do_batch_dot(ac_mx_node *n)
@@ -215,7 +199,7 @@ int ac_mx_do_batch_dot(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "transpose_a", false, &turn_x));
     AC_TRY(ac_mx_bool(n, "transpose_b", false, &turn_y));
     (void)ac_mx_str(n, "forward_stype", NULL);
-    return ac_mx_result(n, 0, matmul(n, n->in[0], n->in[1], turn_x, turn_y));
+    return ac_mx_result(n, 0, ac_build_matmul(&n->b, n->in[0], n->in[1], turn_x, turn_y));
 }
 
 int ac_mx_do_gemm2(ac_mx_node *n)
@@ -227,7 +211,7 @@ int ac_mx_do_gemm2(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "transpose_b", false, &turn_y));
     AC_TRY(ac_mx_float(n, "alpha", 1, &alpha));
     AC_TRY(ac_mx_int(n, "axis", -2, -2, -2, &axis));
-    ac_tensor *y = matmul(n, n->in[0], n->in[1], turn_x, turn_y);
+    ac_tensor *y = ac_build_matmul(&n->b, n->in[0], n->in[1], turn_x, turn_y);
     return ac_mx_result(n, 0, alpha < 1 || alpha > 1 ? OP2(MUL, y, NUM(alpha)) : y);
 }
 
@@ -255,7 +239,7 @@ int ac_mx_do_dot(ac_mx_node *n)
         dim[rank++] = x->dim[d];
     for (int32_t d = 1; d < y->rank; d++)
         dim[rank++] = y->dim[d];
-    ac_tensor *z = matmul(n, ac_build_reshape(&n->b, x, 2, (int64_t[]){ac_tensor_count(x) / k, k}),
+    ac_tensor *z = ac_build_matmul(&n->b, ac_build_reshape(&n->b, x, 2, (int64_t[]){ac_tensor_count(x) / k, k}),
                           ac_build_reshape(&n->b, y, 2, (int64_t[]){k, ac_tensor_count(y) / k}), false, false);
     if (!rank)
         dim[rank++] = 1;
@@ -309,12 +293,12 @@ static ac_tensor *direction(ac_mx_node *n, const rnn *r, ac_tensor *seq, ac_tens
     ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, r->steps + 1);
     if (!seq)
         return NULL;
-    ac_tensor *x = dense(n, ac_build_reshape(&n->b, seq, 2, (int64_t[]){r->steps * r->batch, seq->dim[2]}), w[0], w[2]);
+    ac_tensor *x = ac_build_dense(&n->b, ac_build_reshape(&n->b, seq, 2, (int64_t[]){r->steps * r->batch, seq->dim[2]}), w[0], w[2]);
     x = ac_build_reshape(&n->b, x, 3, (int64_t[]){r->steps, r->batch, width});
     for (int64_t i = 0; i < r->steps; i++) {
         const int64_t t = back ? r->steps - 1 - i : i;
         ac_tensor *xt = ac_build_reshape(&n->b, ac_build_slice(&n->b, x, 0, t, 1), 2, (int64_t[]){r->batch, width});
-        step(n, r, xt, dense(n, *h, w[1], w[3]), h, c);
+        step(n, r, xt, ac_build_dense(&n->b, *h, w[1], w[3]), h, c);
         out[t] = ac_build_reshape(&n->b, *h, 3, dim);
     }
     return r->steps == 1 ? out[0] : ac_build_concat(&n->b, out, (int32_t)r->steps, 0);

@@ -154,6 +154,8 @@ int ac_onx_list_or(ac_onx_node *n, const char *attr, int32_t operand, ac_ints *v
 #define ac_onx_node_make(n, ...)    ac_build_node(&(n)->b, __VA_ARGS__)
 #define ac_onx_1(n, ...)            ac_build_1(&(n)->b, __VA_ARGS__)
 #define ac_onx_2(n, ...)            ac_build_2(&(n)->b, __VA_ARGS__)
+#define ac_onx_matmul(n, ...)       ac_build_matmul(&(n)->b, __VA_ARGS__)
+#define ac_onx_dense(n, ...)        ac_build_dense(&(n)->b, __VA_ARGS__)
 #define ac_onx_cast(n, ...)         ac_build_cast(&(n)->b, __VA_ARGS__)
 #define ac_onx_select(n, ...)       ac_build_select(&(n)->b, __VA_ARGS__)
 #define ac_onx_transpose(n, ...)    ac_build_transpose(&(n)->b, __VA_ARGS__)

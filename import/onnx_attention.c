@@ -95,15 +95,9 @@ static ac_tensor *grouped(attention *a, ac_tensor *x)
 
 static ac_tensor *product(attention *a, ac_tensor *x, ac_tensor *y, bool adj_y, int64_t columns)
 {
-    ac_attrs m;
-    ac_tensor *in[] = {grouped(a, x), grouped(a, y)};
-    ac_attrs_init(AC_OP_BATCH_MATMUL, &m);
-    m.matmul.adj_y = adj_y;
-    if (!in[0] || !in[1])
-        return NULL;
     const int64_t dim[4] = {a->b, a->hq, a->s, columns};
-    ac_tensor *z = ac_onx_reshape(a->n, ac_onx_make(a->n, AC_OP_BATCH_MATMUL, in, 2, &m, AC_NONE), 4, dim);
-    return ac_onx_rounded(a->n, z);
+    ac_tensor *z = ac_onx_matmul(a->n, grouped(a, x), grouped(a, y), false, adj_y);
+    return ac_onx_rounded(a->n, ac_onx_reshape(a->n, z, 4, dim));
 }
 
 /* 0, 1, .. as i64 [1,1,S,1] or [1,1,1,T]. */

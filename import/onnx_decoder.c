@@ -104,15 +104,6 @@ static ac_tensor *step_of(linear *l, ac_tensor *x, int64_t i, int64_t h, int64_t
     return ac_onx_reshape(l->n, now, 4, (int64_t[]){l->b, h, rows, columns});
 }
 
-static ac_tensor *product(ac_onx_node *n, ac_tensor *x, ac_tensor *y, bool adj_x)
-{
-    ac_attrs a;
-    ac_tensor *in[] = {x, y};
-    ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
-    a.matmul.adj_x = adj_x;
-    return x && y ? ac_onx_make(n, AC_OP_BATCH_MATMUL, in, 2, &a, AC_NONE) : NULL;
-}
-
 /* S = exp(g) S;  v = beta (v - S' k);  S = S + k v';  o = scale S' q, for each head. */
 static ac_tensor *linear_step(linear *l, int64_t i)
 {
@@ -124,11 +115,11 @@ static ac_tensor *linear_step(linear *l, int64_t i)
         l->state = MUL(l->state, EXP(step_of(l, l->decay, i, l->hkv, each, 1)));
     }
     if (l->beta) {
-        ac_tensor *known = product(n, k, l->state, true); /* [B,Hkv,1,dv] */
+        ac_tensor *known = ac_onx_matmul(n, k, l->state, true, false); /* [B,Hkv,1,dv] */
         v = MUL(step_of(l, l->beta, i, l->beta->dim[2], 1, 1), SUB(v, known));
     }
     l->state = ADD(l->state, MUL(k, v));
-    ac_tensor *o = product(n, step_of(l, l->q, i, l->hkv, group, l->dk), l->state, false); /* [B,Hkv,group,dv] */
+    ac_tensor *q = step_of(l, l->q, i, l->hkv, group, l->dk), *o = ac_onx_matmul(n, q, l->state, false, false);
     o = o ? MUL(o, ac_onx_number(n, AC_F32, l->scale)) : NULL;
     return ac_onx_reshape(n, o, 3, (int64_t[]){l->b, 1, l->hq * l->dv});
 }
@@ -257,7 +248,6 @@ static ac_tensor *modified(ac_onx_node *n, const char *name, ac_tensor *x)
 
 int ac_onx_do_flex_attention(ac_onx_node *n)
 {
-    ac_attrs a;
     ac_tensor *q = n->in[0], *k = n->in[1], *v = n->in[2];
     const int64_t number = ac_onx_int(n, "softmax_precision", 0);
     const ac_dtype type = q->dtype, precision = number ? ac_onx_dtype(number) : type == AC_F64 ? AC_F64 : AC_F32;
@@ -276,13 +266,9 @@ int ac_onx_do_flex_attention(ac_onx_node *n)
                   v_dim[5] = {v->dim[0], h, 1, v->dim[2], v->dim[3]},
                   s_dim[4] = {q->dim[0], q->dim[1], q->dim[2], k->dim[2]},
                   p_dim[5] = {q->dim[0], h, group, q->dim[2], k->dim[2]};
-    ac_tensor *in[] = {ac_onx_reshape(n, ac_onx_cast(n, q, wide), 5, q_dim),
-                       ac_onx_reshape(n, ac_onx_cast(n, k, wide), 5, k_dim)};
-    ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
-    a.matmul.adj_y = true;
-    if (!in[0] || !in[1])
-        return AC_FAIL;
-    ac_tensor *s = ac_onx_reshape(n, ac_onx_make(n, AC_OP_BATCH_MATMUL, in, 2, &a, AC_NONE), 4, s_dim);
+    ac_tensor *s = ac_onx_matmul(n, ac_onx_reshape(n, ac_onx_cast(n, q, wide), 5, q_dim),
+                                 ac_onx_reshape(n, ac_onx_cast(n, k, wide), 5, k_dim), false, true);
+    s = ac_onx_reshape(n, s, 4, s_dim);
     const double scale = (double)ac_onx_float(n, "scale", (float)(1 / sqrt((double)q->dim[3])));
     s = s ? ac_onx_cast(n, MUL(s, ac_onx_number(n, wide, scale)), precision) : NULL;
     s = modified(n, "score_mod", s);
@@ -292,8 +278,8 @@ int ac_onx_do_flex_attention(ac_onx_node *n)
     else
         p = ac_onx_cast(n, ac_onx_softmax(n, ac_onx_cast(n, s, AC_F32), precision), precision);
     p = ac_onx_cast(n, modified(n, "prob_mod", p), type);
-    ac_tensor *y = product(n, ac_onx_reshape(n, ac_onx_cast(n, p, wide), 5, p_dim),
-                           ac_onx_reshape(n, ac_onx_cast(n, v, wide), 5, v_dim), false);
+    ac_tensor *y = ac_onx_matmul(n, ac_onx_reshape(n, ac_onx_cast(n, p, wide), 5, p_dim),
+                                 ac_onx_reshape(n, ac_onx_cast(n, v, wide), 5, v_dim), false, false);
     const int64_t y_dim[4] = {q->dim[0], q->dim[1], q->dim[2], v->dim[3]};
     return ac_onx_result(n, 0, ac_onx_cast(n, ac_onx_reshape(n, y, 4, y_dim), type));
 }

@@ -1,4 +1,5 @@
 /* Element-wise operators of ONNX. Most are a row of ours; the others are said in a few nodes, which the passes fuse. */
+#include "import/build_math.h"
 #include "import/onnx_ops.h"
 
 #include <math.h>
@@ -192,17 +193,12 @@ int ac_onx_do_mod(ac_onx_node *n)
     const bool fmod_ = ac_onx_int(n, "fmod", 0) != 0;
     if (!fmod_)
         return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_FLOOR_MOD, x, y));
-    if (ac_dtype_is_int(x->dtype))
-        return ac_onx_result(n, 0, SUB(x, MUL(DIV(x, y), y)));
-    /* |x| mod |y| is exact in the floor form; the sign is put back */
-    ac_tensor *m = ac_onx_2(n, AC_OP_FLOOR_MOD, ac_onx_1(n, AC_OP_ABS, x), ac_onx_1(n, AC_OP_ABS, y));
-    return ac_onx_result(n, 0, MUL(m, ac_onx_1(n, AC_OP_SIGN, x)));
+    return ac_onx_result(n, 0, ac_build_fmod(&n->b, x, y));
 }
 
 int ac_onx_do_where(ac_onx_node *n)
 {
-    ac_tensor *in[] = {n->in[0], n->in[1], n->in[2]};
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE));
+    return ac_onx_result(n, 0, ac_build_select(&n->b, n->in[0], n->in[1], n->in[2]));
 }
 
 /* Bounds are attributes up to opset 10, then optional operands. */
@@ -224,8 +220,7 @@ int ac_onx_do_clip(ac_onx_node *n)
 
 int ac_onx_do_relu(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0];
-    return ac_onx_result(n, 0, x->dtype == AC_F32 ? ac_onx_1(n, AC_OP_RELU, x) : MAX(x, NUM(0)));
+    return ac_onx_result(n, 0, ac_build_relu(&n->b, n->in[0]));
 }
 
 int ac_onx_do_leaky_relu(ac_onx_node *n)
@@ -250,17 +245,9 @@ int ac_onx_do_prelu(ac_onx_node *n)
     return ac_onx_result(n, 0, ADD(MAX(x, NUM(0)), MUL(slope, MIN(x, NUM(0)))));
 }
 
-/* alpha * (exp(x) - 1) below 0. */
-static ac_tensor *elu(ac_onx_node *n, ac_tensor *x, double alpha)
-{
-    if (alpha == 1)
-        return ac_onx_1(n, AC_OP_ELU, x);
-    return ADD(MAX(x, NUM(0)), MUL(NUM(alpha), ac_onx_1(n, AC_OP_ELU, MIN(x, NUM(0)))));
-}
-
 int ac_onx_do_elu(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, elu(n, n->in[0], (double)ac_onx_float(n, "alpha", 1)));
+    return ac_onx_result(n, 0, ac_build_elu(&n->b, n->in[0], (double)ac_onx_float(n, "alpha", 1)));
 }
 
 int ac_onx_do_selu(ac_onx_node *n)
@@ -268,7 +255,7 @@ int ac_onx_do_selu(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     const double alpha = (double)ac_onx_float(n, "alpha", n->version < 6 ? 1.6732f : 1.67326319217681884765625f);
     const double gamma = (double)ac_onx_float(n, "gamma", n->version < 6 ? 1.0507f : 1.05070102214813232421875f);
-    return ac_onx_result(n, 0, MUL(NUM(gamma), elu(n, x, alpha)));
+    return ac_onx_result(n, 0, MUL(NUM(gamma), ac_build_elu(&n->b, x, alpha)));
 }
 
 /* max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) */
@@ -299,22 +286,15 @@ int ac_onx_do_hard_sigmoid(ac_onx_node *n)
     return ac_onx_result(n, 0, MIN(MAX(line, NUM(0)), NUM(1)));
 }
 
-/* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)): nothing overflows. */
-static ac_tensor *softplus(ac_onx_node *n, ac_tensor *x)
-{
-    ac_tensor *tail = LOG(ADD(NUM(1), EXP(ac_onx_1(n, AC_OP_NEG, ac_onx_1(n, AC_OP_ABS, x)))));
-    return ADD(MAX(x, NUM(0)), tail);
-}
-
 int ac_onx_do_softplus(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, softplus(n, n->in[0]));
+    return ac_onx_result(n, 0, ac_build_softplus(&n->b, n->in[0]));
 }
 
 int ac_onx_do_mish(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    return ac_onx_result(n, 0, MUL(x, ac_onx_1(n, AC_OP_TANH, softplus(n, x))));
+    return ac_onx_result(n, 0, MUL(x, ac_onx_1(n, AC_OP_TANH, ac_build_softplus(&n->b, x))));
 }
 
 int ac_onx_do_softsign(ac_onx_node *n)
@@ -341,17 +321,11 @@ int ac_onx_do_swiglu(ac_onx_node *n)
     return ac_onx_result(n, 0, MUL(gate, n->in[1]));
 }
 
-static ac_tensor *choose(ac_onx_node *n, ac_tensor *cond, ac_tensor *x, ac_tensor *y)
-{
-    ac_tensor *in[] = {cond, x, y};
-    return cond && x && y ? ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
-}
-
 int ac_onx_do_thresholded(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     const double alpha = (double)ac_onx_float(n, "alpha", 1);
-    return ac_onx_result(n, 0, choose(n, ac_onx_2(n, AC_OP_GREATER, x, NUM(alpha)), x, NUM(0)));
+    return ac_onx_result(n, 0, ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(alpha)), x, NUM(0)));
 }
 
 /* x + bias below -lambd, x - bias above lambd, else 0. */
@@ -359,32 +333,25 @@ int ac_onx_do_shrink(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     const double bias = (double)ac_onx_float(n, "bias", 0), lambd = (double)ac_onx_float(n, "lambd", 0.5f);
-    ac_tensor *low = choose(n, ac_onx_2(n, AC_OP_LESS, x, NUM(-lambd)), ADD(x, NUM(bias)), NUM(0));
-    return ac_onx_result(n, 0, choose(n, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), SUB(x, NUM(bias)), low));
+    ac_tensor *low = ac_build_select(&n->b, ac_onx_2(n, AC_OP_LESS, x, NUM(-lambd)), ADD(x, NUM(bias)), NUM(0));
+    return ac_onx_result(n, 0, ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), SUB(x, NUM(bias)), low));
 }
 
 /* Trigonometric and hyperbolic functions. */
 
 int ac_onx_do_tan(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, DIV(ac_onx_1(n, AC_OP_SIN, n->in[0]), ac_onx_1(n, AC_OP_COS, n->in[0])));
+    return ac_onx_result(n, 0, ac_build_tan(&n->b, n->in[0]));
 }
 
 int ac_onx_do_cosh(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0], *e = EXP(ac_onx_1(n, AC_OP_ABS, x));
-    return ac_onx_result(n, 0, MUL(ADD(e, DIV(NUM(1), e)), NUM(0.5)));
+    return ac_onx_result(n, 0, ac_build_cosh(&n->b, n->in[0]));
 }
 
-/* With u = exp(x) - 1:  sinh x = (u + u / (u + 1)) / 2, taken at |x|, where u >= 0: no cancellation near 0. */
 int ac_onx_do_sinh(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0];
-    ac_tensor *minus = ac_onx_1(n, AC_OP_NEG, ac_onx_1(n, AC_OP_ABS, x));
-    ac_tensor *v = ac_onx_1(n, AC_OP_ELU, minus); /* exp(-|x|) - 1, in (-1, 0] */
-    ac_tensor *u = ac_onx_1(n, AC_OP_NEG, DIV(v, ADD(v, NUM(1))));
-    ac_tensor *half = MUL(SUB(u, v), NUM(0.5));
-    return ac_onx_result(n, 0, MUL(half, ac_onx_1(n, AC_OP_SIGN, x)));
+    return ac_onx_result(n, 0, ac_build_sinh(&n->b, n->in[0]));
 }
 
 int ac_onx_do_is_nan(ac_onx_node *n)
@@ -404,39 +371,29 @@ int ac_onx_do_is_inf(ac_onx_node *n)
     return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_EQUAL, x, num(n, n->in[0], up ? inf : -inf)));
 }
 
-/* asin x = 2 atan(x / (1 + sqrt(1 - x^2))), acos x = 2 atan(sqrt(1 - x) / sqrt(1 + x)); outside of -1..1 NaN. */
 int ac_onx_do_asin(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0];
-    ac_tensor *root = ac_onx_1(n, AC_OP_SQRT, MUL(SUB(NUM(1), x), ADD(NUM(1), x)));
-    return ac_onx_result(n, 0, MUL(NUM(2), ac_onx_1(n, AC_OP_ATAN, DIV(x, ADD(NUM(1), root)))));
+    return ac_onx_result(n, 0, ac_build_asin(&n->b, n->in[0]));
 }
 
 int ac_onx_do_acos(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0];
-    ac_tensor *t = DIV(ac_onx_1(n, AC_OP_SQRT, SUB(NUM(1), x)), ac_onx_1(n, AC_OP_SQRT, ADD(NUM(1), x)));
-    return ac_onx_result(n, 0, MUL(NUM(2), ac_onx_1(n, AC_OP_ATAN, t)));
+    return ac_onx_result(n, 0, ac_build_acos(&n->b, n->in[0]));
 }
 
 int ac_onx_do_asinh(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0], *size = ac_onx_1(n, AC_OP_ABS, x);
-    ac_tensor *root = ac_onx_1(n, AC_OP_SQRT, ADD(MUL(size, size), NUM(1)));
-    return ac_onx_result(n, 0, MUL(ac_onx_1(n, AC_OP_SIGN, x), LOG(ADD(size, root))));
+    return ac_onx_result(n, 0, ac_build_asinh(&n->b, n->in[0]));
 }
 
 int ac_onx_do_acosh(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0];
-    ac_tensor *root = ac_onx_1(n, AC_OP_SQRT, MUL(SUB(x, NUM(1)), ADD(x, NUM(1))));
-    return ac_onx_result(n, 0, LOG(ADD(x, root)));
+    return ac_onx_result(n, 0, ac_build_acosh(&n->b, n->in[0]));
 }
 
 int ac_onx_do_atanh(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0];
-    return ac_onx_result(n, 0, MUL(NUM(0.5), LOG(DIV(ADD(NUM(1), x), SUB(NUM(1), x)))));
+    return ac_onx_result(n, 0, ac_build_atanh(&n->b, n->in[0]));
 }
 
 /* Bits. */

@@ -1,4 +1,5 @@
-/* Matrix products of ONNX: MatMul, Gemm. */
+/* Matrix products of ONNX: MatMul, Gemm, Einsum; Det. */
+#include "import/build_einsum.h"
 #include "import/onnx_ops.h"
 
 #include <string.h>
@@ -7,26 +8,6 @@ static ac_tensor *flip(ac_onx_node *n, ac_tensor *x)
 {
     static const int32_t PERM[] = {1, 0};
     return ac_onx_transpose(n, x, PERM);
-}
-
-/* x [..,K] times constant weights w [units,K]; the layout that fully_connected packs. */
-static ac_tensor *dense(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_tensor *bias)
-{
-    ac_attrs a;
-    ac_tensor *in[] = {x, w, bias};
-    ac_attrs_init(AC_OP_FULLY_CONNECTED, &a);
-    a.dense.keep_dims = true;
-    return ac_onx_make(n, AC_OP_FULLY_CONNECTED, in, bias ? 3 : 2, &a, AC_NONE);
-}
-
-static ac_tensor *matmul(ac_onx_node *n, ac_tensor *x, ac_tensor *y, bool adj_x, bool adj_y)
-{
-    ac_attrs a;
-    ac_tensor *in[] = {x, y};
-    ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
-    a.matmul.adj_x = adj_x;
-    a.matmul.adj_y = adj_y;
-    return ac_onx_make(n, AC_OP_BATCH_MATMUL, in, 2, &a, AC_NONE);
 }
 
 /* Is t made of constants only? It may still be a node: large ones are folded later. */
@@ -53,9 +34,9 @@ int ac_onx_do_matmul(ac_onx_node *n)
     if (!x || !y)
         return AC_FAIL;
     if (x->dtype == AC_F32 && y->rank == 2 && constant(y) && y->dim[0] == x->dim[x->rank - 1] && y->dim[0] > 0)
-        z = dense(n, x, flip(n, y), NULL);
+        z = ac_onx_dense(n, x, flip(n, y), NULL);
     else
-        z = matmul(n, x, y, false, false);
+        z = ac_onx_matmul(n, x, y, false, false);
     if (!z || (!row && !column))
         return ac_onx_result(n, 0, z);
     for (int32_t d = 0; d < z->rank; d++)
@@ -86,12 +67,24 @@ int ac_onx_do_gemm(ac_onx_node *n)
     }
     ac_tensor *y;
     if (packs)
-        y = dense(n, adj_a ? flip(n, a) : a, adj_b ? b : flip(n, b), bias);
+        y = ac_onx_dense(n, adj_a ? flip(n, a) : a, adj_b ? b : flip(n, b), bias);
     else
-        y = matmul(n, a, b, adj_a, adj_b);
+        y = ac_onx_matmul(n, a, b, adj_a, adj_b);
     if (y && alpha != 1)
         y = ac_onx_2(n, AC_OP_MUL, y, ac_onx_number(n, y->dtype, alpha));
     if (y && c && beta != 0)
         y = ac_onx_2(n, AC_OP_ADD, y, beta == 1 ? c : ac_onx_2(n, AC_OP_MUL, c, ac_onx_number(n, c->dtype, beta)));
     return ac_onx_result(n, 0, y);
+}
+
+int ac_onx_do_einsum(ac_onx_node *n)
+{
+    const char *reason;
+    ac_tensor *y = ac_build_einsum(&n->b, ac_onx_str(n, "equation", ""), n->in, n->n_in, &reason);
+    return reason ? ac_onx_cannot(n, "%s", reason) : ac_onx_result(n, 0, y);
+}
+
+int ac_onx_do_det(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_onx_1(n, AC_OP_DET, n->in[0]));
 }

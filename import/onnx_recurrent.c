@@ -105,20 +105,10 @@ static ac_tensor *of_direction(cell *c, ac_tensor *p, int32_t d)
 /* x [rows,K] * w' with w [units,K] */
 static ac_tensor *product(cell *c, ac_tensor *x, ac_tensor *w)
 {
-    ac_attrs a;
-    ac_tensor *in[] = {x, w}, *base = w;
-    if (!x || !w)
-        return NULL;
+    ac_tensor *base = w;
     while (base && !ac_tensor_is_const(base))
         base = base->def && base->def->n_in ? base->def->in[0] : NULL;
-    if (base) {
-        ac_attrs_init(AC_OP_FULLY_CONNECTED, &a);
-        a.dense.keep_dims = true;
-        return ac_onx_make(c->n, AC_OP_FULLY_CONNECTED, in, 2, &a, AC_NONE);
-    }
-    ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
-    a.matmul.adj_y = true;
-    return ac_onx_make(c->n, AC_OP_BATCH_MATMUL, in, 2, &a, AC_NONE);
+    return base ? ac_onx_dense(c->n, x, w, NULL) : ac_onx_matmul(c->n, x, w, false, true);
 }
 
 /* Columns of gate g of a tensor [..,G*H]. */

@@ -1,6 +1,7 @@
 /* Resize and Upsample of ONNX. Along each dimension the position of result o in the input is computed here, in double
  * as the specification says. Where our nearest or bilinear operator takes exactly these positions it is used; else
  * nearest is a gather along each dimension, and everything linear or cubic a product with a constant matrix. */
+#include "import/build_resize.h"
 #include "import/onnx_ops.h"
 
 #include <inttypes.h>
@@ -109,21 +110,14 @@ static void weights(const resize *r, const ac_tensor *x, int32_t d, int64_t o, f
     }
 }
 
-/* x along dimension d times a constant matrix; that dimension is moved to the end and back. */
+/* x along dimension d times a constant matrix. */
 static ac_tensor *resize_linear(ac_onx_node *n, const resize *r, ac_tensor *x, int32_t d)
 {
-    int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];
     const int64_t in = x->dim[d], out = r->out[d];
-    int64_t dim[2] = {out, in};
     float *m = AC_NEW_N(n->r->cx->region, float, out *in + 1);
     for (int64_t o = 0; o < out; o++)
         weights(r, x, d, o, m + o * in);
-    ac_onx_axis_last(x->rank, d, perm, back);
-    ac_attrs a;
-    ac_attrs_init(AC_OP_FULLY_CONNECTED, &a);
-    a.dense.keep_dims = true;
-    ac_tensor *ops[] = {ac_onx_transpose(n, x, perm), ac_onx_floats_const(n, 2, dim, m)};
-    return ac_onx_transpose(n, ac_onx_make(n, AC_OP_FULLY_CONNECTED, ops, 2, &a, AC_NONE), back);
+    return ac_build_resample(&n->b, x, d, out, m);
 }
 
 /* Can one of our operators do it? They take [N,H,W,C] and know three ways to place pixels, with scale = in / out. */

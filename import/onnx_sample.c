@@ -84,12 +84,8 @@ int ac_onx_do_affine_grid(ac_onx_node *n)
             return ac_onx_cannot(n, "a dimension of its grid is %" PRId64, size.v[2 + d]);
     }
     dim[m + 1] = m;
-    ac_attrs a;
-    ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
-    a.matmul.adj_y = true;
     ac_tensor *base = base_grid(n, size.v + 2, m, ac_onx_int(n, "align_corners", 0) != 0);
-    ac_tensor *in[] = {base, ac_onx_cast(n, theta, AC_F32)};
-    ac_tensor *y = ac_onx_make(n, AC_OP_BATCH_MATMUL, in, 2, &a, AC_NONE);
+    ac_tensor *y = ac_onx_matmul(n, base, ac_onx_cast(n, theta, AC_F32), false, true);
     return ac_onx_result(n, 0, ac_onx_cast(n, ac_onx_reshape(n, y, m + 2, dim), theta->dtype));
 }
 
@@ -221,12 +217,9 @@ int ac_onx_do_deform_conv(ac_onx_node *n)
                         out[0], out[1]);
     ac_tensor *taps = deformed(n, &win, out[0], out[1], og);
     taps = ac_onx_reshape(n, taps, 4, (int64_t[]){x->dim[0], p, groups, columns});
-    ac_attrs a;
-    ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
-    a.matmul.adj_y = true;
-    ac_tensor *in[] = {ac_onx_transpose(n, taps, GROUP_FIRST),
-                       ac_onx_reshape(n, w, 4, (int64_t[]){1, groups, o, columns})};
-    ac_tensor *y = ac_onx_transpose(n, ac_onx_make(n, AC_OP_BATCH_MATMUL, in, 2, &a, AC_NONE), CHANNEL_FIRST);
+    ac_tensor *y = ac_onx_matmul(n, ac_onx_transpose(n, taps, GROUP_FIRST),
+                                 ac_onx_reshape(n, w, 4, (int64_t[]){1, groups, o, columns}), false, true);
+    y = ac_onx_transpose(n, y, CHANNEL_FIRST);
     y = ac_onx_reshape(n, y, 4, (int64_t[]){x->dim[0], w->dim[0], out[0], out[1]});
     if (bias)
         y = ac_onx_2(n, AC_OP_ADD, y, ac_onx_reshape(n, bias, 3, (int64_t[]){w->dim[0], 1, 1}));

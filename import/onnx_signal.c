@@ -70,20 +70,12 @@ static double *matrix(ac_onx_node *n, const transform *t)
 /* x [..,N*parts] -> [..,bins*parts] */
 static ac_tensor *multiply(ac_onx_node *n, ac_tensor *x, const transform *t)
 {
-    ac_attrs a;
     const int64_t dim[2] = {t->out * t->parts_out, t->in * t->parts_in};
     const double *v = x ? matrix(n, t) : NULL;
     if (!v)
         return NULL;
-    ac_tensor *in[] = {x, table(n, x->dtype, 2, dim, v)};
-    if (x->dtype == AC_F32) {
-        ac_attrs_init(AC_OP_FULLY_CONNECTED, &a);
-        a.dense.keep_dims = true;
-        return ac_onx_make(n, AC_OP_FULLY_CONNECTED, in, 2, &a, AC_NONE);
-    }
-    ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
-    a.matmul.adj_y = true;
-    return ac_onx_make(n, AC_OP_BATCH_MATMUL, in, 2, &a, AC_NONE);
+    ac_tensor *w = table(n, x->dtype, 2, dim, v);
+    return x->dtype == AC_F32 ? ac_onx_dense(n, x, w, NULL) : ac_onx_matmul(n, x, w, false, true);
 }
 
 /* Operand i as a whole number, or `init` where it is left out. */

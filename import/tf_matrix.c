@@ -30,19 +30,10 @@ ac_tensor *ac_tf_weights(ac_tf_op *n, ac_tensor *t, const int32_t *perm)
 static ac_tensor *product(ac_tf_op *n, ac_tensor *x, ac_tensor *y, bool adj_x, bool adj_y)
 {
     static const int32_t FLIP[AC_MAX_RANK] = {1, 0};
-    ac_attrs a;
-    ac_tensor *in[] = {x, y};
     if (!adj_x && y->rank == 2 && x->rank >= 2 && ac_build_constant(y) && y->dim[adj_y ? 1 : 0] > 0 &&
-        y->dim[adj_y ? 1 : 0] == x->dim[x->rank - 1]) {
-        in[1] = adj_y ? y : ac_tf_weights(n, y, FLIP);
-        ac_attrs_init(AC_OP_FULLY_CONNECTED, &a);
-        a.dense.keep_dims = true;
-        return ac_build_op(&n->b, AC_OP_FULLY_CONNECTED, in, 2, &a, AC_NONE);
-    }
-    ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
-    a.matmul.adj_x = adj_x;
-    a.matmul.adj_y = adj_y;
-    return ac_build_op(&n->b, AC_OP_BATCH_MATMUL, in, 2, &a, AC_NONE);
+        y->dim[adj_y ? 1 : 0] == x->dim[x->rank - 1])
+        return ac_build_dense(&n->b, x, adj_y ? y : ac_tf_weights(n, y, FLIP), NULL);
+    return ac_build_matmul(&n->b, x, y, adj_x, adj_y);
 }
 
 int ac_tf_do_matmul(ac_tf_op *n)

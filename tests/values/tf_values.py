@@ -134,6 +134,8 @@ def small():
          is_training=False)
     g.op("BatchMatMulV2", "x x", x.transpose(0, 1, 3, 2) @ x, adj_x=True)
     g.op("Einsum", "m m", np.einsum("ab,cb->ac", m, m), equation="ab,cb->ac")
+    g.op("Einsum", "m m m", np.einsum("ab,cb,cd->ad", m, m, m), equation="ab,cb,cd->ad")
+    g.op("Einsum", "m m", np.einsum("...b,cd->c...", m, m), equation="...b,cd->c...")
     g.op("ReverseV2", f"x {g.const([1, 3])}", x[:, ::-1, :, ::-1])
     y = np.pad(x, ((0, 0), (1, 0), (0, 0), (0, 0))).reshape(2, 3, 2, 3, 2, 3).transpose(2, 4, 0, 1, 3, 5).reshape(8, 3, 3, 3)
     g.op("SpaceToBatchND", f"x {g.const([2, 2])} {g.const([[1, 0], [0, 0]])}", y)
