@@ -85,7 +85,7 @@ static ac_tensor *lrn_within(ac_caf_layer *l, ac_tensor *x, int64_t size, double
 {
     ac_frame w;
     ac_frame_open(&w, x);
-    for (int32_t d = 1; d < AC_SPATIAL; d++) {
+    for (int32_t d = AC_HEIGHT; d < AC_SPATIAL; d++) {
         w.kernel[d] = size;
         w.front[d] = w.back[d] = (size - 1) / 2;
     }

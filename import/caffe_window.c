@@ -17,8 +17,8 @@ static int spatial(ac_caf_layer *l, ac_pt_node *m, const char *name, const char 
     if (by_axis) {
         if (w->m != 2 || list.n)
             return ac_caf_bad(l, "%s and %s are for images, and exclude %s", h, wide, name);
-        AC_TRY(ac_caf_int(l, m, h, init, low, INT32_MAX, &v[1]));
-        return ac_caf_int(l, m, wide, init, low, INT32_MAX, &v[2]);
+        AC_TRY(ac_caf_int(l, m, h, init, low, INT32_MAX, &v[AC_HEIGHT]));
+        return ac_caf_int(l, m, wide, init, low, INT32_MAX, &v[AC_WIDTH]);
     }
     if (list.n > 1 && list.n != w->m)
         return ac_caf_bad(l, "%s has %d numbers for %d spatial dimensions", name, list.n, w->m);
@@ -51,8 +51,8 @@ static int read_conv(ac_caf_layer *l, conv *c)
     ac_pt_node *m = ac_caf_message(l, "convolution_param");
     const ac_tensor *x = l->in[0];
     int32_t axis;
-    if (x->rank < 3 || x->rank > 4)
-        return ac_caf_cannot(l, "its input has %d dimensions; supported are 3 and 4", x->rank);
+    if (x->rank < 3)
+        return ac_caf_cannot(l, "its input has %d dimensions; supported are 3 and more", x->rank);
     ac_frame_open(&c->w, x);
     AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &axis));
     if (axis != 1)
@@ -72,7 +72,7 @@ static int read_conv(ac_caf_layer *l, conv *c)
 int ac_caf_do_conv(ac_caf_layer *l)
 {
     conv c;
-    int64_t dim[4] = {0}, out[AC_SPATIAL] = {1, 1, 1};
+    int64_t dim[AC_MAX_RANK] = {0}, out[AC_SPATIAL];
     AC_TRY(read_conv(l, &c));
     const ac_tensor *x = l->in[0];
     const bool turned = l->op == AC_OP_TRANSPOSE_CONV;
@@ -151,7 +151,7 @@ int ac_caf_do_pool(ac_caf_layer *l)
     AC_TRY(ac_caf_bool(l, m, "ceil_mode", rounding == 0, &ceil_mode));
     if (!global)
         AC_TRY(read_window(l, m, &w));
-    for (int32_t d = 1; d < AC_SPATIAL; d++) {
+    for (int32_t d = AC_HEIGHT; d < AC_SPATIAL; d++) {
         if (global && (ac_caf_has(l, m, "kernel_size") || ac_caf_has(l, m, "kernel_h") || ac_caf_has(l, m, "kernel_w")))
             return ac_caf_bad(l, "global_pooling has the size of the image; kernel_size must not be given");
         if (global)
@@ -166,7 +166,7 @@ int ac_caf_do_pool(ac_caf_layer *l)
         AC_TRY(spatial(l, m, "stride", "stride", 1, 1, &w, w.stride));
     if (global)
         AC_TRY(spatial(l, m, "pad", "pad", 0, 0, &w, w.before));
-    if (global && (w.before[1] || w.before[2] || w.stride[1] != 1 || w.stride[2] != 1))
+    if (global && (w.before[AC_HEIGHT] || w.before[AC_WIDTH] || w.stride[AC_HEIGHT] != 1 || w.stride[AC_WIDTH] != 1))
         return ac_caf_bad(l, "global_pooling goes with stride 1 and pad 0");
     return ac_caf_result(l, 0, pool(l, x, w, method, ceil_mode));
 }
@@ -187,7 +187,7 @@ int ac_caf_do_spp(ac_caf_layer *l)
         const int64_t bins = (int64_t)1 << i;
         ac_frame w;
         ac_frame_open(&w, x);
-        for (int32_t d = 1; d < AC_SPATIAL; d++) {
+        for (int32_t d = AC_HEIGHT; d < AC_SPATIAL; d++) {
             w.kernel[d] = w.stride[d] = (w.in[d] + bins - 1) / bins;
             w.before[d] = (w.kernel[d] * bins - w.in[d] + 1) / 2;
             if (w.before[d] >= w.kernel[d])
@@ -207,13 +207,14 @@ int ac_caf_do_im2col(ac_caf_layer *l)
     AC_TRY(read_conv(l, &c));
     if (l->n_in != 1 || l->n_out != 1 || l->in[0]->rank != 4)
         return ac_caf_cannot(l, "it has several bottoms, or images that are not [N,C,H,W]");
-    const int64_t area = c.w.kernel[1] * c.w.kernel[2], channels = l->in[0]->dim[1];
+    const int64_t area = c.w.kernel[AC_HEIGHT] * c.w.kernel[AC_WIDTH], channels = l->in[0]->dim[1];
     if (area > 1024 || channels * area * area > 1 << 20)
         return ac_caf_cannot(l, "its windows have %" PRId64 " elements in %" PRId64 " channels", area, channels);
     float *pick = AC_NEW_N(l->r->cx->region, float, channels *area *area + 1);
     for (int64_t k = 0; k < channels * area; k++)
         pick[k * area + k % area] = 1;
-    ac_tensor *w = ac_build_floats(&l->b, 4, (int64_t[]){channels * area, 1, c.w.kernel[1], c.w.kernel[2]}, pick);
+    ac_tensor *w =
+        ac_build_floats(&l->b, 4, (int64_t[]){channels * area, 1, c.w.kernel[AC_HEIGHT], c.w.kernel[AC_WIDTH]}, pick);
     return ac_caf_result(l, 0, ac_frame_conv(&l->b, l->in[0], w, NULL, &c.w, channels));
 }
 

@@ -1,9 +1,10 @@
 /* frame.h - what slides over images whose channels stand first, [N,C,H,W] or [N,C,L], said in our operators, which
- * have the channels last: each is wrapped in transposes, which pass layout cancels. For importers.
+ * have the channels last: each is wrapped in transposes, which pass layout cancels. For importers. Images of three and
+ * more dimensions, and transposed convolutions that are dilated, go the general way of conv_nd.
  *
  *     ac_frame w;
  *     ac_frame_open(&w, x);                             stride and dilation 1, no pads
- *     w.kernel[1] = 3; w.before[1] = w.after[1] = 1;     index 0: depth, 1: height, 2: width
+ *     w.kernel[AC_HEIGHT] = 3; w.before[AC_HEIGHT] = w.after[AC_HEIGHT] = 1;
  *     ac_tensor *y = ac_frame_conv(b, x, weights, bias, &w, groups);
  *
  * The caller has checked that the numbers make sense (kernel, stride and dilation at least 1, pads at least 0, groups
@@ -13,23 +14,24 @@
 #define AC_IMPORT_FRAME_H
 #include "import/build.h"
 
-enum { AC_SPATIAL = 3 }; /* depth, height, width: what an image has fewer of stands at the end */
+/* What an image has fewer of stands at the end: .., depth, height, width. */
+enum { AC_SPATIAL = AC_MAX_RANK - 2, AC_HEIGHT = AC_SPATIAL - 2, AC_WIDTH = AC_SPATIAL - 1 };
 
 typedef struct ac_frame {
-    int32_t m; /* spatial dimensions: 1 to 3 */
+    int32_t m; /* spatial dimensions */
     int64_t in[AC_SPATIAL], kernel[AC_SPATIAL], stride[AC_SPATIAL], dil[AC_SPATIAL];
     int64_t before[AC_SPATIAL], after[AC_SPATIAL]; /* pads; they count in no average */
     int64_t front[AC_SPATIAL], back[AC_SPATIAL];   /* pools: zeros put round the image first, which count */
 } ac_frame;
 
-void ac_frame_open(ac_frame *w, const ac_tensor *x); /* x has 3 to 5 dimensions */
+void ac_frame_open(ac_frame *w, const ac_tensor *x); /* x has at least 3 dimensions */
 /* Elements that the kernel covers along d. */
 int64_t ac_frame_reach(const ac_frame *w, int32_t d);
 
-/* weights [O,I/groups,H,W] (or without H), bias [O] or NULL. One or two spatial dimensions. */
+/* weights [O,I/groups,K..], bias [O] or NULL. */
 ac_tensor *ac_frame_conv(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
                          int64_t groups);
-/* weights [I,O/groups,H,W]; the result has out[d] elements along d: stride * (in - 1) + reach - before - after. */
+/* weights [I,O/groups,K..]; the result has out[d] elements along d: stride * (in - 1) + reach - before - after. */
 ac_tensor *ac_frame_tconv(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
                           int64_t groups, const int64_t out[AC_SPATIAL]);
 /* op: MAX_POOL_2D, AVERAGE_POOL_2D or L2_POOL_2D. One to three spatial dimensions. */

@@ -45,9 +45,9 @@ int ac_mx_do_conv(ac_mx_node *n)
     const bool turned = n->row->op == AC_OP_TRANSPOSE_CONV;
     ac_tensor *x = n->in[0];
     ac_frame w;
-    int64_t outputs, groups, dim[5], out[AC_SPATIAL] = {1, 1, 1}, adjust[AC_SPATIAL] = {0}, target[AC_SPATIAL] = {0};
+    int64_t outputs, groups, dim[5], out[AC_SPATIAL], adjust[AC_SPATIAL] = {0}, target[AC_SPATIAL] = {0};
     bool no_bias, given, has_target;
-    AC_TRY(open_window(n, 2, &w));
+    AC_TRY(open_window(n, 3, &w));
     AC_TRY(spatial(n, "dilate", w.m, 1, w.dil, &given));
     AC_TRY(ac_mx_int(n, "num_filter", 0, 1, INT32_MAX, &outputs));
     AC_TRY(ac_mx_int(n, "num_group", 1, 1, INT32_MAX, &groups));
@@ -148,7 +148,7 @@ int ac_mx_do_adaptive(ac_mx_node *n)
     for (int32_t d = 0; d < 2; d++) {
         if (size[d] < 1 || x->dim[2 + d] % size[d])
             return ac_mx_cannot(n, "its windows are not all of one size");
-        w.kernel[1 + d] = w.stride[1 + d] = x->dim[2 + d] / size[d];
+        w.kernel[AC_HEIGHT + d] = w.stride[AC_HEIGHT + d] = x->dim[2 + d] / size[d];
     }
     return ac_mx_result(n, 0, ac_frame_pool(&n->b, AC_OP_AVERAGE_POOL_2D, x, &w));
 }
@@ -183,13 +183,15 @@ int ac_mx_do_upsampling(ac_mx_node *n)
     if (strcmp(kind, "bilinear") != 0)
         return ac_mx_bad(n, "sample_type is '%s'", kind);
     const int64_t kernel = 2 * scale - scale % 2, pad = (scale + 1) / 2 - (scale % 2 ? 1 : 0);
-    const int64_t dim[4] = {x->dim[1], 1, kernel, kernel}, out[AC_SPATIAL] = {1, x->dim[2] * scale, x->dim[3] * scale};
+    const int64_t dim[4] = {x->dim[1], 1, kernel, kernel};
+    int64_t out[AC_SPATIAL];
     ac_frame w;
     ac_frame_open(&w, x);
-    for (int32_t d = 1; d < AC_SPATIAL; d++) {
+    for (int32_t d = AC_HEIGHT; d < AC_SPATIAL; d++) {
         w.kernel[d] = kernel;
         w.stride[d] = scale;
         w.before[d] = w.after[d] = pad;
+        out[d] = w.in[d] * scale;
     }
     return ac_mx_result(n, 0, ac_frame_tconv(&n->b, x, ac_mx_param(n, 1, 4, dim), NULL, &w, x->dim[1], out));
 }

@@ -9,13 +9,13 @@
 /* ------------------------------------------------------------------ windows over the tensor as it is */
 
 /* Attributes of the window operators for x [N,C,..]. */
-static ac_attrs window_attrs(ac_onx_node *n, const ac_onx_window *w, ac_op op)
+static ac_attrs window_attrs(ac_onx_node *n, const ac_frame *w, ac_op op)
 {
     ac_attrs a;
     const int32_t rank = w->m + 2;
     int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, 5 * AC_MAX_RANK);
     for (int32_t d = 0; d < rank; d++) {
-        const int32_t s = SPATIAL - w->m + d - 2;
+        const int32_t s = AC_SPATIAL - w->m + d - 2;
         v[d] = d < 2 ? 1 : w->kernel[s];
         v[AC_MAX_RANK + d] = d < 2 ? 1 : w->stride[s];
         v[2 * AC_MAX_RANK + d] = d < 2 ? 1 : w->dil[s];
@@ -30,7 +30,7 @@ static ac_attrs window_attrs(ac_onx_node *n, const ac_onx_window *w, ac_op op)
     return a;
 }
 
-static ac_tensor *slide(ac_onx_node *n, ac_op op, ac_tensor *x, const ac_onx_window *w)
+static ac_tensor *slide(ac_onx_node *n, ac_op op, ac_tensor *x, const ac_frame *w)
 {
     const ac_attrs a = window_attrs(n, w, op);
     return x ? ac_onx_make(n, op, &x, 1, &a, AC_NONE) : NULL;
@@ -38,7 +38,7 @@ static ac_tensor *slide(ac_onx_node *n, ac_op op, ac_tensor *x, const ac_onx_win
 
 /* How many elements window o holds along spatial dimension s: those inside of the image, or, with `padded`, of the
  * padded image without what ceil_mode adds behind; at least 1. */
-static int64_t holds(const ac_onx_window *w, const ac_onx_window *padded, int32_t s, int64_t o)
+static int64_t holds(const ac_frame *w, const ac_frame *padded, int32_t s, int64_t o)
 {
     const int64_t at = o * w->stride[s] - w->before[s], dil = w->dil[s];
     const int64_t first = padded ? -w->before[s] : 0, end = w->in[s] + (padded ? padded->after[s] : 0);
@@ -48,13 +48,13 @@ static int64_t holds(const ac_onx_window *w, const ac_onx_window *padded, int32_
 }
 
 /* The number of elements of each window of `like` [N,C,..]; one number where all windows hold as many. */
-static ac_tensor *counts(ac_onx_node *n, const ac_onx_window *w, const ac_onx_window *padded, const ac_tensor *like)
+static ac_tensor *counts(ac_onx_node *n, const ac_frame *w, const ac_frame *padded, const ac_tensor *like)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1}, count = 1;
     double all = 1;
     bool same = true;
     for (int32_t d = 2; d < like->rank; d++) {
-        const int32_t s = SPATIAL - w->m + d - 2;
+        const int32_t s = AC_SPATIAL - w->m + d - 2;
         const int64_t first = like->dim[d] ? holds(w, padded, s, 0) : 1;
         dim[d] = like->dim[d];
         count *= dim[d];
@@ -71,40 +71,23 @@ static ac_tensor *counts(ac_onx_node *n, const ac_onx_window *w, const ac_onx_wi
         int64_t rest = i;
         v[i] = 1;
         for (int32_t d = like->rank - 1; d >= 2; rest /= dim[d--])
-            v[i] *= (float)holds(w, padded, SPATIAL - w->m + d - 2, rest % dim[d]);
+            v[i] *= (float)holds(w, padded, AC_SPATIAL - w->m + d - 2, rest % dim[d]);
     }
     return ac_onx_cast(n, ac_onx_floats_const(n, like->rank, dim, v), like->dtype);
 }
 
 /* ------------------------------------------------------------------ our pools */
 
-static ac_tensor *pool_2d(ac_onx_node *n, ac_tensor *x, const ac_onx_window *w)
-{
-    enum { H = SPATIAL - 2, W = SPATIAL - 1 };
-    ac_attrs a;
-    ac_attrs_init(n->row->op, &a);
-    a.pool.kernel_h = (int32_t)w->kernel[H];
-    a.pool.kernel_w = (int32_t)w->kernel[W];
-    a.pool.stride_h = (int32_t)w->stride[H];
-    a.pool.stride_w = (int32_t)w->stride[W];
-    a.pool.padding = AC_PAD_EXPLICIT;
-    a.pool.pad_t = (int32_t)w->before[H];
-    a.pool.pad_b = (int32_t)w->after[H];
-    a.pool.pad_l = (int32_t)w->before[W];
-    a.pool.pad_r = (int32_t)w->after[W];
-    return x ? ac_onx_make(n, n->row->op, &x, 1, &a, AC_NONE) : NULL;
-}
-
 /* Does the channels-last pool do it? It takes no dilation and no window without elements. */
-static bool canonical(const ac_tensor *x, const ac_onx_window *w)
+static bool canonical(const ac_tensor *x, const ac_frame *w)
 {
     bool plain = w->m <= 2 && (x->dtype == AC_F32 || x->dtype == AC_I8 || x->dtype == AC_U8);
-    for (int32_t d = 0; d < SPATIAL; d++)
+    for (int32_t d = 0; d < AC_SPATIAL; d++)
         plain &= w->dil[d] == 1 && w->before[d] < w->kernel[d] && w->after[d] < w->kernel[d];
     return plain;
 }
 
-static int open_pool(ac_onx_node *n, ac_onx_window *w, ac_onx_window *plain)
+static int open_pool(ac_onx_node *n, ac_frame *w, ac_frame *plain)
 {
     const bool ceil_mode = ac_onx_int(n, "ceil_mode", 0) != 0;
     AC_TRY(ac_onx_window_open(n, n->in[0], w));
@@ -140,10 +123,10 @@ int ac_onx_do_max_pool(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *y;
     const bool columns = ac_onx_int(n, "storage_order", 0) != 0;
-    ac_onx_window w, plain;
+    ac_frame w, plain;
     AC_TRY(open_pool(n, &w, &plain));
     if (canonical(x, &w))
-        y = ac_onx_channels_first(n, pool_2d(n, ac_onx_channels_last(n, x), &w), w.m);
+        y = ac_frame_pool(&n->b, n->row->op, x, &w);
     else
         y = slide(n, AC_OP_WINDOW_MAX, x, &w);
     AC_TRY(ac_onx_result(n, 0, y));
@@ -153,19 +136,15 @@ int ac_onx_do_max_pool(ac_onx_node *n)
     return ac_onx_result(n, 1, columns && place ? column_major(n, place, x) : place);
 }
 
-/* The image with its pads as zeros, and the window without them; what ceil_mode adds behind stays a pad. */
-static ac_tensor *pad_zeros(ac_onx_node *n, ac_tensor *x, ac_onx_window *w, const ac_onx_window *plain)
+/* Pads become zeros round the image; what ceil_mode adds behind stays a pad. */
+static void count_pads(ac_frame *w, const ac_frame *plain)
 {
-    int64_t front[AC_MAX_RANK] = {0}, back[AC_MAX_RANK] = {0};
-    for (int32_t i = 0; i < w->m; i++) {
-        const int32_t s = SPATIAL - w->m + i;
-        front[2 + i] = w->before[s];
-        back[2 + i] = plain->after[s];
-        w->in[s] += front[2 + i] + back[2 + i];
-        w->after[s] = w->after[s] > back[2 + i] ? w->after[s] - back[2 + i] : 0;
+    for (int32_t s = AC_SPATIAL - w->m; s < AC_SPATIAL; s++) {
+        w->front[s] = w->before[s];
+        w->back[s] = plain->after[s];
+        w->after[s] = w->after[s] > w->back[s] ? w->after[s] - w->back[s] : 0;
         w->before[s] = 0;
     }
-    return ac_onx_pad(n, x, front, back, NULL);
 }
 
 /* count_include_pad: pads count as zeros; what ceil_mode adds behind never does. */
@@ -173,14 +152,15 @@ int ac_onx_do_average_pool(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     const bool include = ac_onx_int(n, "count_include_pad", 0) != 0;
-    ac_onx_window w, plain;
+    ac_frame w, plain;
     AC_TRY(open_pool(n, &w, &plain));
-    if (include && canonical(x, &w))
-        x = pad_zeros(n, x, &w, &plain);
-    if (x && canonical(x, &w))
-        return ac_onx_result(n, 0, ac_onx_channels_first(n, pool_2d(n, ac_onx_channels_last(n, x), &w), w.m));
-    if (!x || !ac_dtype_is_float(x->dtype))
-        return x ? ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype)) : AC_FAIL;
+    if (canonical(x, &w)) {
+        if (include)
+            count_pads(&w, &plain);
+        return ac_onx_result(n, 0, ac_frame_pool(&n->b, n->row->op, x, &w));
+    }
+    if (!ac_dtype_is_float(x->dtype))
+        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
     ac_tensor *sum = slide(n, AC_OP_WINDOW_SUM, x, &w);
     return ac_onx_result(n, 0, sum ? ac_onx_2(n, AC_OP_DIV, sum, counts(n, &w, include ? &plain : NULL, sum)) : NULL);
 }
@@ -190,7 +170,7 @@ int ac_onx_do_lp_pool(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     const double p = n->version < 2 ? (double)ac_onx_float(n, "p", 2) : (double)ac_onx_int(n, "p", 2);
-    ac_onx_window w, plain;
+    ac_frame w, plain;
     AC_TRY(open_pool(n, &w, &plain));
     if (!ac_dtype_is_float(x->dtype))
         return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
@@ -234,7 +214,7 @@ int ac_onx_do_global_lp_pool(ac_onx_node *n)
 int ac_onx_do_max_unpool(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *place = n->in[1];
-    ac_onx_window w;
+    ac_frame w;
     ac_ints pads, want = {0};
     AC_TRY(ac_onx_window_open(n, x, &w));
     AC_TRY(ac_onx_list(n, "pads", &pads));
@@ -246,7 +226,7 @@ int ac_onx_do_max_unpool(ac_onx_node *n)
     int64_t dim[AC_MAX_RANK] = {x->dim[0], x->dim[1]}, count = x->dim[0] * x->dim[1], none[AC_MAX_RANK] = {0};
     int64_t more[AC_MAX_RANK] = {0};
     for (int32_t i = 0; i < w.m; i++) {
-        const int32_t s = SPATIAL - w.m + i;
+        const int32_t s = AC_SPATIAL - w.m + i;
         for (int32_t side = 0; side < 2 && pads.n; side++)
             if (pads.v[i + side * w.m] < 0 || pads.v[i + side * w.m] > INT32_MAX)
                 return ac_error(n->r->cx, n->at, E0103, "pads has %" PRId64, pads.v[i + side * w.m]);
@@ -287,11 +267,11 @@ int ac_onx_do_col2im(ac_onx_node *n)
     AC_TRY(ac_onx_list(n, "strides", &stride));
     AC_TRY(ac_onx_list(n, "pads", &pads));
     const int32_t m = image.n;
-    if (m < 1 || m > SPATIAL || block.n != m || (dil.n && dil.n != m) || (stride.n && stride.n != m) ||
+    if (m < 1 || m > AC_SPATIAL || block.n != m || (dil.n && dil.n != m) || (stride.n && stride.n != m) ||
         (pads.n && pads.n != 2 * m) || x->rank != 3)
         return ac_error(n->r->cx, n->at, E0104, "image, block, strides, dilations or pads do not fit '%s' %s", x->name,
                         ac_shape_str(n->r->cx, x));
-    int64_t taps = 1, blocks = 1, pixels = 1, all, along[SPATIAL];
+    int64_t taps = 1, blocks = 1, pixels = 1, all, along[AC_SPATIAL];
     for (int32_t d = 0; d < m; d++) {
         const int64_t before = pads.n ? pads.v[d] : 0, after = pads.n ? pads.v[d + m] : 0;
         const int64_t step = stride.n ? stride.v[d] : 1, far = dil.n ? dil.v[d] : 1;

@@ -149,9 +149,9 @@ int ac_onx_do_max_roi_pool(ac_onx_node *n)
 }
 
 /* Where the taps of a kernel fall without offsets: [1, K, P, 2] in pixels, x before y. */
-static ac_tensor *tap_grid(ac_onx_node *n, const ac_onx_window *w, int64_t oh, int64_t ow)
+static ac_tensor *tap_grid(ac_onx_node *n, const ac_frame *w, int64_t oh, int64_t ow)
 {
-    enum { H = SPATIAL - 2, W = SPATIAL - 1 };
+    enum { H = AC_SPATIAL - 2, W = AC_SPATIAL - 1 };
     const int64_t kh = w->kernel[H], kw = w->kernel[W], p = oh * ow;
     float *v = AC_NEW_N(n->r->cx->region, float, kh *kw *p * 2 + 1);
     for (int64_t i = 0; i < kh * kw * p; i++) {
@@ -163,11 +163,12 @@ static ac_tensor *tap_grid(ac_onx_node *n, const ac_onx_window *w, int64_t oh, i
 }
 
 /* The taps of each pixel, read at their offsets: [N, P, C * K], times the mask. */
-static ac_tensor *deformed(ac_onx_node *n, const ac_onx_window *w, int64_t oh, int64_t ow, int64_t og)
+static ac_tensor *deformed(ac_onx_node *n, const ac_frame *w, int64_t oh, int64_t ow, int64_t og)
 {
     static const int32_t YX_LAST[AC_MAX_RANK] = {0, 1, 3, 2}, GATHERED[AC_MAX_RANK] = {0, 3, 1, 4, 2};
     ac_tensor *x = n->in[0], *off = n->in[2], *mask = ac_onx_in(n, 4);
-    const int64_t batch = x->dim[0], c = x->dim[1], p = oh * ow, k = w->kernel[SPATIAL - 2] * w->kernel[SPATIAL - 1];
+    const int64_t batch = x->dim[0], c = x->dim[1], p = oh * ow,
+                  k = w->kernel[AC_SPATIAL - 2] * w->kernel[AC_SPATIAL - 1];
     off = ac_onx_transpose(n, ac_onx_reshape(n, off, 4, (int64_t[]){batch * og, k, 2, p}), YX_LAST);
     off = off ? ac_onx_2(n, AC_OP_REVERSE_V2, off, ac_onx_ints_const(n, 1, (int64_t[]){3})) : NULL;
     ac_attrs a;
@@ -185,10 +186,10 @@ static ac_tensor *deformed(ac_onx_node *n, const ac_onx_window *w, int64_t oh, i
 /* Sampled taps times weights; the columns of a group lie next to each other. */
 int ac_onx_do_deform_conv(ac_onx_node *n)
 {
-    enum { H = SPATIAL - 2, W = SPATIAL - 1 };
+    enum { H = AC_SPATIAL - 2, W = AC_SPATIAL - 1 };
     static const int32_t GROUP_FIRST[AC_MAX_RANK] = {0, 2, 1, 3}, CHANNEL_FIRST[AC_MAX_RANK] = {0, 1, 3, 2};
     ac_tensor *x = n->in[0], *w = n->in[1], *off = n->in[2], *bias = ac_onx_in(n, 3), *mask = ac_onx_in(n, 4);
-    ac_onx_window win;
+    ac_frame win;
     AC_TRY(ac_onx_window_open(n, x, &win));
     const int64_t groups = ac_onx_int(n, "group", 1), og = ac_onx_int(n, "offset_group", 1);
     if (x->rank != 4 || x->dtype != AC_F32)

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from compare import finish, iou, run
+from compare import conv, deconv, finish, iou, run
 
 arenac = sys.argv[1]
 rng = np.random.default_rng(3)
@@ -88,18 +88,6 @@ def spp(x, height):
     return np.concatenate(parts, 1)
 
 
-def deconv(x, w, b, group, stride, pad):
-    n, c, h, wd = x.shape
-    k, per = w.shape[2], w.shape[1]
-    y = np.zeros((n, per * group, (h - 1) * stride + k, (wd - 1) * stride + k), np.float32)
-    for ci in range(c):
-        g = ci // (c // group)
-        for i in range(h):
-            for j in range(wd):
-                y[:, g * per:(g + 1) * per, i * stride:i * stride + k, j * stride:j * stride + k] += x[:, ci, i, j][:, None, None, None] * w[ci]
-    return y[:, :, pad:y.shape[2] - pad, pad:y.shape[3] - pad] + b.reshape(1, -1, 1, 1)
-
-
 def small():
     x = rng.standard_normal((2, 4, 7, 6)).astype(np.float32)
     y = rng.standard_normal((2, 4, 5, 4)).astype(np.float32)
@@ -139,7 +127,15 @@ def small():
     sq = np.pad(x * x, ((0, 0), (2, 2), (0, 0), (0, 0)))
     n.layer("LRN", "x", "lrn_param { local_size: 5 alpha: 0.5 beta: 0.75 k: 2 }", x * (2 + 0.1 * sum(sq[:, k:k + 4] for k in range(5))) ** -0.75)
     w, b = rng.standard_normal((4, 3, 3, 3)).astype(np.float32), rng.standard_normal(6).astype(np.float32)
-    n.layer("Deconvolution", "x", "convolution_param { num_output: 6 group: 2 kernel_size: 3 stride: 2 pad: 1 }", deconv(x, w, b, 2, 2, 1), blobs=[w, b])
+    n.layer("Deconvolution", "x", "convolution_param { num_output: 6 group: 2 kernel_size: 3 stride: 2 pad: 1 }", deconv(x, w, b, 2, 2, 1, 1), blobs=[w, b])
+    n.layer("Deconvolution", "x", "convolution_param { num_output: 6 group: 2 kernel_size: 3 stride: 2 dilation: 2 }", deconv(x, w, b, 2, 2, 2, 0), blobs=[w, b])
+    n.layer("Deconvolution", "x", "convolution_param { num_output: 4 group: 4 kernel_size: 3 stride: 2 pad: 3 }", deconv(x, w[:, :1], b[:4], 4, 2, 1, 3),
+            blobs=[w[:, :1], b[:4]])
+    v5 = x.reshape(2, 2, 2, 7, 6)
+    w5 = rng.standard_normal((4, 2, 2, 3, 1)).astype(np.float32)
+    cube = n.layer("Reshape", "x", "reshape_param { shape { dim: 2 dim: 2 dim: 2 dim: 7 dim: 6 } }", v5)
+    n.layer("Convolution", cube, "convolution_param { num_output: 4 kernel_size: 2 kernel_size: 3 kernel_size: 1 pad: 1 }", conv(v5, w5, b[:4], pad=1),
+            blobs=[w5, b[:4]])
     for how in ("MAX", "AVE"):
         n.layer("Pooling", "x", f"pooling_param {{ pool: {how} kernel_size: 3 stride: 2 pad: 1 }}", pool(x, 3, 2, 1, how))
         n.layer("Pooling", "x", f"pooling_param {{ pool: {how} kernel_size: 3 stride: 3 }}", pool(x, 3, 3, 0, how))

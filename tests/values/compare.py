@@ -59,3 +59,32 @@ def softmax(x, axis):
 
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
+
+
+def _taps(w, out, stride, dil):
+    """Every place in a window and the elements it meets, for `out` windows along each spatial dimension."""
+    for tap in np.ndindex(*w.shape[2:]):
+        yield (..., *tap), (..., *(slice(t * dil, t * dil + (o - 1) * stride + 1, stride) for t, o in zip(tap, out)))
+
+
+def conv(x, w, b, group=1, stride=1, dil=1, pad=0):
+    """x [N,C,S..], w [O,C/group,K..], any number of spatial dimensions."""
+    x = np.pad(x, [(0, 0), (0, 0)] + [(pad, pad)] * (x.ndim - 2))
+    out = [(n - (k - 1) * dil - 1) // stride + 1 for n, k in zip(x.shape[2:], w.shape[2:])]
+    y = np.zeros((x.shape[0], w.shape[0], *out))
+    for g in range(group):
+        to, by = (slice(g * (n // group), (g + 1) * (n // group)) for n in (w.shape[0], x.shape[1]))
+        for tap, at in _taps(w, out, stride, dil):
+            y[:, to] += np.einsum("nc...,oc->no...", x[:, by][at], w[to][tap])
+    return y + b.reshape(1, -1, *[1] * len(out))
+
+
+def deconv(x, w, b, group=1, stride=1, dil=1, pad=0):
+    """x [N,C,S..], w [C,O/group,K..]: the transpose of a convolution, pads cut off."""
+    full = [(n - 1) * stride + (k - 1) * dil + 1 for n, k in zip(x.shape[2:], w.shape[2:])]
+    y = np.zeros((x.shape[0], w.shape[1] * group, *full))
+    for g in range(group):
+        to, by = (slice(g * n, (g + 1) * n) for n in (w.shape[1], x.shape[1] // group))
+        for tap, at in _taps(w, x.shape[2:], stride, dil):
+            y[:, to][at] += np.einsum("nc...,co->no...", x[:, by], w[by][tap])
+    return y[(..., *(slice(pad, n - pad) for n in full))] + b.reshape(1, -1, *[1] * len(full))

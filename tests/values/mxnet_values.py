@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from compare import finish, iou, run, sigmoid
+from compare import conv, deconv, finish, iou, run, sigmoid
 
 arenac = sys.argv[1]
 rng = np.random.default_rng(7)
@@ -78,6 +78,14 @@ def small():
         for j in range(2):
             full[:, :, i, j] = x[:, :, 2 * i:2 * i + 3, 2 * j:2 * j + 3].max((2, 3))
     s.op("Pooling", [d], full, kernel="(3, 3)", stride="(2, 2)", pool_type="max", pooling_convention="full")
+    v = x.reshape(2, 2, 2, 6, 5)
+    cube = s.op("Reshape", [d], v, shape="(2, 2, 2, 6, 5)")
+    w, b6 = rng.standard_normal((6, 1, 2, 3, 2)).astype(np.float32), rng.standard_normal(6).astype(np.float32)
+    s.op("Convolution", [cube, s.var("cw", w), s.var("cb", b6)], conv(v, w, b6, 2, 2, 1, 1), kernel="(2, 3, 2)", stride="(2, 2, 2)", pad="(1, 1, 1)",
+         num_filter=6, num_group=2)
+    w = rng.standard_normal((2, 3, 2, 3, 2)).astype(np.float32)
+    s.op("Deconvolution", [cube, s.var("tw", w), s.var("tb", b6)], deconv(v, w, b6, 2, 2, 2, 1), kernel="(2, 3, 2)", stride="(2, 2, 2)", dilate="(2, 2, 2)",
+         pad="(1, 1, 1)", num_filter=6, num_group=2, no_bias=False)
     m = rng.standard_normal((3, 4, 5)).astype(np.float32)
     k = rng.standard_normal((3, 6, 5)).astype(np.float32)
     me, ke = s.var("m"), s.var("k")
