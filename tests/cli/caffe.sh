@@ -1,24 +1,8 @@
 #!/bin/sh
 # Caffe nets: results, the listing, nets without weights, what is malformed and what is not supported; the public models
 # when they are there. usage: caffe.sh ARENAC SOURCE_DIR
-set -u
-arenac=$1 src=$2 bad=0
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
+. "$2/tests/cli/prelude"
 m=$src/models
-# expect STATUS TEXT command...
-expect() {
-    want=$1 text=$2
-    shift 2
-    "$@" >out.txt 2>err.txt
-    got=$?
-    if [ $got != "$want" ] || ! cat out.txt err.txt | grep -q -e "$text"; then
-        echo "FAILED ($got, wanted $want and '$text'): $*"
-        cat err.txt
-        bad=1
-    fi
-}
 # net TEXT: a net with an input [1,3,8,8], as n.prototxt
 net() { printf 'input: "x" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n%s\n' "$1" >n.prototxt; }
 for s in squares squares_v1; do
@@ -30,7 +14,7 @@ expect 0 "output 0 'low'" "$arenac" run "$m/squares.caffemodel" "$m/squares.prot
 expect 0 'parameters have no values' "$arenac" plan "$m/squares.prototxt"
 expect 0 'fine' "$arenac" check "$m/squares.prototxt"
 expect 1 'conv1/weights  f32 \[8,3,3,3\]' "$arenac" compile "$m/squares.prototxt" -o x.c
-[ ! -e x.c ] || { echo "code without weights"; bad=1; }
+[ ! -e x.c ] || fail "code without weights"
 expect 0 'prob' "$arenac" run "$m/squares.prototxt" --random 1 --backend eval
 sed 's/num_output: 5/num_output: 6/' "$m/squares.prototxt" >six.prototxt
 expect 1 'is \[5,192\] in the weights, but the net needs \[6,192\]' "$arenac" plan six.prototxt "$m/squares.caffemodel"
@@ -42,7 +26,7 @@ net 'layer { name: "c" type: "Convolution" bottom: "x" top: "c" convolution_para
 expect 1 'no window' "$arenac" check n.prototxt
 net 'layer { name: "p" type: "Python" bottom: "x" top: "p" } layer { name: "q" type: "Nosuch" bottom: "p" top: "q" }'
 expect 8 'Nosuch' "$arenac" check n.prototxt
-grep -q 'operator Python is not supported' err.txt || { echo "not all layers are listed"; bad=1; }
+grep -q 'operator Python is not supported' err.txt || fail "not all layers are listed"
 net 'layer { name: "s" type: "Power" bottom: "x" top: "s" power_param { power: 2 surprise: 1 } }'
 expect 8 'surprise' "$arenac" check n.prototxt
 net 'layer { name: "r" type: "ReLU" bottom: "y" top: "r" }'

@@ -1,25 +1,8 @@
 #!/bin/sh
 # arenac convert: models of every format as text and weights, read back with the same bits; what is refused; the public
 # models, some of them, when they are there. usage: convert.sh ARENAC SOURCE_DIR
-set -u
-arenac=$1 src=$2 bad=0
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
+. "$2/tests/cli/prelude"
 m=$src/models
-fail() { echo "FAILED: $*"; bad=1; }
-# expect STATUS TEXT command...
-expect() {
-    want=$1 text=$2
-    shift 2
-    "$@" >out.txt 2>err.txt
-    got=$?
-    if [ $got != "$want" ] || { [ "$text" ] && ! cat out.txt err.txt | grep -q -e "$text"; }; then
-        echo "FAILED ($got, wanted $want and '$text'): $*"
-        cat err.txt
-        bad=1
-    fi
-}
 # same NAME MODEL...: the text and the model print the same code, but for what is said of the file in comments, and the
 # text of the text is that text.
 same() {

@@ -1,31 +1,14 @@
 #!/bin/sh
 # Bad input: the right exit code, a message, no partial output. usage: errors.sh ARENAC SOURCE_DIR
-set -u
-arenac=$1 src=$2
-tmp=$(mktemp -d)
-trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
+. "$2/tests/cli/prelude"
+said=err.txt
 model=$src/models/digits_int8.tflite
-bad=0
-# expect STATUS TEXT command...: exit status, and text on standard error
-expect() {
-    want=$1 text=$2
-    shift 2
-    "$@" >out.txt 2>err.txt
-    got=$?
-    if [ $got != "$want" ] || ! grep -q -- "$text" err.txt; then
-        echo "FAILED ($got, wanted $want and '$text'): $*"
-        cat err.txt
-        bad=1
-    fi
-}
-works() { "$@" >out.txt 2>err.txt || { echo "FAILED ($?): $*"; cat err.txt; bad=1; }; }
 expect 3 'No such file' "$arenac" plan missing.tflite
 : >empty.tflite
 expect 1 'empty' "$arenac" plan empty.tflite
 head -c 3000 "$model" >short.tflite
 expect 1 'error' "$arenac" compile short.tflite -o short.c
-[ ! -e short.c ] && [ ! -e short.h ] || { echo "partial output of a truncated model"; bad=1; }
+[ ! -e short.c ] && [ ! -e short.h ] || fail "partial output of a truncated model"
 printf '<!DOCTYPE html><html>not a model</html>' >page.tflite
 expect 1 'error' "$arenac" check page.tflite
 expect 3 'directory' "$arenac" plan "$tmp"
@@ -43,7 +26,7 @@ mkdir alone # without the module of the LLVM backend beside it
 cp "$arenac" alone/arenac
 expect 8 'install llvm-19-dev' alone/arenac run "$model" --backend llvm --random 1
 expect 8 'install llvm-19-dev' alone/arenac compile "$model" --emit o,h -o x
-[ ! -e x.h ] || { echo "a header without its object"; bad=1; }
+[ ! -e x.h ] || fail "a header without its object"
 expect 8 'arenac-nosuch.so' "$arenac" run "$model" --backend nosuch --random 1
 expect 8 'available: c,h,o' "$arenac" compile "$model" --emit nosuch
 printf 'not a library' >arenac-broken.so
@@ -53,14 +36,14 @@ expect 8 'not printed for the vectors' "$arenac" compile "$model" -t aarch64 -o 
 expect 2 'lacks the instruction set of WebAssembly' "$arenac" run "$model" -t wasm32 --random 1
 expect 2 'lacks the instruction set of 64-bit Arm' "$arenac" bench "$model" -t aarch64
 expect 2 'the target is firmware' "$arenac" run "$model" -t cortex-m4 --random 1
-works "$arenac" compile -q "$model" -t cortex-m4 -o fw.c
+expect 0 '' "$arenac" compile -q "$model" -t cortex-m4 -o fw.c
 if nm "$arenac" | grep -q __asan_init; then
     echo "qemu cannot hold the shadow memory of the sanitizers: the release build checks what an older processor lacks"
 elif command -v qemu-x86_64 >/dev/null && qemu-x86_64 -cpu Nehalem "$arenac" --version >/dev/null 2>&1; then
     expect 2 'lacks avx2,fma,f16c,bmi,bmi2,lzcnt' qemu-x86_64 -cpu Nehalem "$arenac" run "$model" -t x86-64-v3 --random 1
     expect 2 'lacks avx512f,avx512bw,.*avx512vnni' qemu-x86_64 -cpu Haswell "$arenac" run "$model" -t x86-64-v4-vnni --random 1
-    works qemu-x86_64 -cpu Nehalem "$arenac" compile -q "$model" -t x86-64-v4-vnni -o v4.c
-    works qemu-x86_64 -cpu Nehalem "$arenac" run -q "$model" -t x86-64-v3 --backend eval --random 1
+    expect 0 '' qemu-x86_64 -cpu Nehalem "$arenac" compile -q "$model" -t x86-64-v4-vnni -o v4.c
+    expect 0 '' qemu-x86_64 -cpu Nehalem "$arenac" run -q "$model" -t x86-64-v3 --backend eval --random 1
 else
     echo "no qemu-x86_64 that runs arenac: what an older processor lacks is not checked"
 fi

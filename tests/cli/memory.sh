@@ -1,13 +1,7 @@
 #!/bin/sh
 # --mem, --pin, --budget NAME=: plans over several memories run bit for bit as plans of one, through one pointer for each, and
 # options that contradict each other are refused. usage: memory.sh ARENAC SOURCE_DIR
-set -u
-arenac=$1 src=$2
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
+. "$2/tests/cli/prelude"
 
 # Every model, split over three memories: outputs are those of the reference, also with dead bytes overwritten.
 for m in branch_int8 dsnet_int8 gate; do
@@ -82,11 +76,9 @@ ${CC:-cc} -std=c11 -Wall -Wextra -Werror -O1 main.c m.c -o main && ./main "$src/
 
 # refused EXIT PATTERN OPTION...
 refused() {
-    want=$1 pattern=$2
+    want=$1 text=$2
     shift 2
-    "$arenac" plan -q "$src/models/digits_int8.tflite" "$@" >out.txt 2>&1
-    got=$?
-    [ $got -eq "$want" ] && grep -q -- "$pattern" out.txt || { fail "exit $got, wanted $want and '$pattern' from $*"; cat out.txt; }
+    expect "$want" "$text" "$arenac" plan -q "$src/models/digits_int8.tflite" "$@"
 }
 refused 2 "no tensor 'imagee'" --pin imagee=arena
 refused 2 "did you mean 'image'" --pin imagee=arena
@@ -113,4 +105,4 @@ refused 4 "memory 'arena' is over its budget" --budget 900
 refused 4 "memory 'b' is over its budget" --mem a:256 --mem b:4K --budget b=512
 refused 4 'the weights need' --mem flash:1K,ro
 refused 8 'works with one memory' --mem a:256 --mem b:64K --stripe auto
-exit $failed
+exit $bad

@@ -1,24 +1,8 @@
 #!/bin/sh
 # MXNet symbols: results with weights of every vintage, graphs without weights, what is malformed and what is not
 # supported; the public models when they are there. usage: mxnet.sh ARENAC SOURCE_DIR
-set -u
-arenac=$1 src=$2 bad=0
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
+. "$2/tests/cli/prelude"
 m=$src/models s=$src/models/dense-symbol.json
-# expect STATUS TEXT command...
-expect() {
-    want=$1 text=$2
-    shift 2
-    "$@" >out.txt 2>err.txt
-    got=$?
-    if [ $got != "$want" ] || ! cat out.txt err.txt | grep -q -e "$text"; then
-        echo "FAILED ($got, wanted $want and '$text'): $*"
-        cat err.txt
-        bad=1
-    fi
-}
 for w in dense dense-v0 dense-sparse; do
     expect 0 'reference' "$arenac" run "$s" "$m/$w-0000.params" --input 0="$m/dense.in0.0.npy" --compare 0="$m/dense.out0.0.npy" --backend eval
 done
@@ -36,7 +20,7 @@ head -c 300 "$m/dense-0000.params" >short.params
 expect 1 'byte 0x' "$arenac" plan "$s" short.params
 sed 's/"LeakyReLU"/"Nosuch"/; s/"BatchNorm"/"Custom"/' "$s" >unknown.json
 expect 8 'operator Nosuch is not supported' "$arenac" check unknown.json
-grep -q 'operator Custom' err.txt || { echo "not all operators are listed"; bad=1; }
+grep -q 'operator Custom' err.txt || fail "not all operators are listed"
 head -c 400 "$s" >short.json
 expect 1 'short.json:[0-9]*:[0-9]*: error' "$arenac" check short.json
 printf '{"nodes": [{"op": "null", "name": "x", "inputs": [[0, 0]]}], "heads": [[5, 0]]}' >cycle.json

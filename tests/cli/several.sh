@@ -1,13 +1,7 @@
 #!/bin/sh
 # --share: several models in one arena, with their constants kept once; --dim n=LO..HI: one model, its size chosen at run time.
 # The code runs, in C. usage: several.sh ARENAC SOURCE_DIR
-set -u
-arenac=$1 src=$2
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
+. "$2/tests/cli/prelude"
 number() { sed -n "s/.*\"$2\": *\([0-9]*\).*/\1/p" "$1" | head -1; }
 compiler="${CC:-cc} -std=c99 -Wall -Wextra -Wpedantic -Wmissing-prototypes -Werror -O1"
 
@@ -112,23 +106,15 @@ int main(void)
 X
 $compiler -o range range.c net.c three.c net_n2.c net_n3.c net_n4.c net_n5.c && ./range || fail "the program of a range: $?"
 
-# refused EXIT PATTERN ARGUMENT...
-refused() {
-    want=$1 pattern=$2
-    shift 2
-    "$arenac" "$@" -q >out.txt 2>&1
-    got=$?
-    [ $got -eq "$want" ] && grep -q -- "$pattern" out.txt || { fail "exit $got, wanted $want and '$pattern' from $*"; cat out.txt; }
-}
-refused 2 'needs two models' plan first.tflite --share exclusive
-refused 2 'bad argument' plan first.tflite second.tflite --share both
-refused 2 "two models have the C name 'first'" compile first.tflite first.tflite --share exclusive
-refused 2 'is the name of a model' compile first.tflite second.tflite --share exclusive -o first.h
-refused 4 'over its budget: needs 7,104' plan first.tflite "$src/models/branch_int8.tflite" --share concurrent --budget 7000
-refused 1 'unknown format' plan first.tflite main.c --share exclusive
-refused 3 'nowhere' plan first.tflite nowhere.tflite --share exclusive
-refused 2 'bad argument' plan net.ag --dim n=5..2
-refused 2 'bad argument' plan net.ag --dim n=0..2
-refused 8 'more than 64 values' plan net.ag --dim n=1..100
-refused 8 'without --mem' plan net.ag --dim n=1..4 --mem a:4K
-exit $failed
+expect 2 'needs two models' "$arenac" plan first.tflite --share exclusive
+expect 2 'bad argument' "$arenac" plan first.tflite second.tflite --share both
+expect 2 "two models have the C name 'first'" "$arenac" compile first.tflite first.tflite --share exclusive
+expect 2 'is the name of a model' "$arenac" compile first.tflite second.tflite --share exclusive -o first.h
+expect 4 'over its budget: needs 7,104' "$arenac" plan first.tflite "$src/models/branch_int8.tflite" --share concurrent --budget 7000
+expect 1 'unknown format' "$arenac" plan first.tflite main.c --share exclusive
+expect 3 'nowhere' "$arenac" plan first.tflite nowhere.tflite --share exclusive
+expect 2 'bad argument' "$arenac" plan net.ag --dim n=5..2
+expect 2 'bad argument' "$arenac" plan net.ag --dim n=0..2
+expect 8 'more than 64 values' "$arenac" plan net.ag --dim n=1..100
+expect 8 'without --mem' "$arenac" plan net.ag --dim n=1..4 --mem a:4K
+exit $bad
