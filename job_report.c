@@ -11,7 +11,9 @@
 void ac_report_plan(arenac_job *job, const ac_problem *p, const char *format, const char *target)
 {
     ac_report *r = &job->report;
-    const ac_bound bound = ac_problem_bound(p, job->cx.region);
+    ac_region *tmp = ac_region_open(&job->cx.heap);
+    const ac_bound bound = ac_problem_bound(p, tmp);
+    ac_region_close(tmp);
     r->file = job->base;
     r->format = format;
     r->target = target;

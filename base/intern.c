@@ -16,10 +16,9 @@ static uint32_t hash_of(const char *s, size_t n)
     return h;
 }
 
-static void grow(ac_ctx *cx)
+static void grow(ac_ctx *cx, uint32_t cap)
 {
     ac_names *t = &cx->names;
-    uint32_t cap = t->cap ? t->cap * 2 : 256;
     struct ac_name **slot = AC_NEW_N(cx->region, struct ac_name *, cap);
     for (uint32_t i = 0; i < t->cap; i++) {
         if (!t->slot[i])
@@ -33,11 +32,20 @@ static void grow(ac_ctx *cx)
     t->cap = cap;
 }
 
+void ac_intern_room(ac_ctx *cx, uint32_t more)
+{
+    uint32_t cap = cx->names.cap ? cx->names.cap : 256;
+    while (cap < UINT32_MAX / 4 && cap / 2 <= (uint64_t)cx->names.n + more)
+        cap *= 2;
+    if (cap > cx->names.cap)
+        grow(cx, cap);
+}
+
 const char *ac_intern_n(ac_ctx *cx, const char *s, size_t len)
 {
     ac_names *t = &cx->names;
     if (t->n * 2 >= t->cap)
-        grow(cx);
+        grow(cx, t->cap ? t->cap * 2 : 256);
     if (!len)
         s = ""; /* an empty part of a file has no address */
     uint32_t h = hash_of(s, len), k = h & (t->cap - 1);

@@ -11,9 +11,11 @@ ac_json ac_json_open(ac_sink *to)
 
 static void new_line(ac_json *j)
 {
-    ac_putc(j->to, '\n');
-    for (int i = 0; i < j->depth; i++)
-        ac_put(j->to, "  ");
+    const size_t blanks = 2 * (size_t)j->depth;
+    char *p = ac_sink_end(j->to, 1 + blanks);
+    *p = '\n';
+    memset(p + 1, ' ', blanks);
+    j->to->n += 1 + blanks;
 }
 
 /* The length of the UTF-8 sequence at s, or 0: overlong forms, surrogates and values above U+10FFFF are not UTF-8. */
@@ -35,11 +37,23 @@ static int utf8_len(const unsigned char *s)
     return n;
 }
 
+/* Printed as it is. */
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 static void quote(ac_sink *to, const char *text)
 {
     ac_putc(to, '"');
     const unsigned char *s = (const unsigned char *)text;
     while (*s) {
+        const unsigned char *run = s;
+        while (is_plain(*s))
+            s++;
+        ac_put_n(to, run, (size_t)(s - run));
+        if (!*s)
+            break;
         int n = utf8_len(s);
         if (n == 0)
             ac_put(to, "\xef\xbf\xbd");
@@ -113,7 +127,7 @@ void ac_json_end(ac_json *j)
 void ac_json_int(ac_json *j, const char *key, int64_t v)
 {
     lead(j, key, true);
-    ac_putf(j->to, "%lld", (long long)v);
+    ac_put_int(j->to, v);
 }
 
 void ac_json_num(ac_json *j, const char *key, double v)

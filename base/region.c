@@ -18,11 +18,12 @@ struct ac_region {
 enum { ALIGN = 16, CHUNK = 64 * 1024 };
 static const size_t HEADER = (sizeof(chunk) + ALIGN - 1) / ALIGN * ALIGN;
 
+/* Zeroed: a large block comes so from the system, and what is never touched of it never becomes real. */
 static void *take(ac_heap *heap, size_t size)
 {
     if (heap->limit && (size > heap->limit || heap->used > heap->limit - size))
         longjmp(heap->on_oom, 1);
-    void *p = malloc(size);
+    void *p = calloc(1, size);
     if (!p)
         longjmp(heap->on_oom, 1);
     heap->used += size;
@@ -95,7 +96,7 @@ void *ac_alloc(ac_region *r, size_t size)
     }
     void *p = (char *)c + HEADER + c->used;
     c->used += size;
-    return memset(p, 0, size);
+    return p;
 }
 
 void *ac_alloc_n(ac_region *r, size_t count, size_t size)

@@ -46,6 +46,12 @@ void ac_sink_room(ac_sink *s, size_t n)
         grow(s, s->n + n);
 }
 
+char *ac_sink_end(ac_sink *s, size_t n)
+{
+    reserve(s, n);
+    return s->text + s->n;
+}
+
 void ac_put_n(ac_sink *s, const void *bytes, size_t n)
 {
     if (!n)
@@ -53,6 +59,18 @@ void ac_put_n(ac_sink *s, const void *bytes, size_t n)
     reserve(s, n);
     memcpy(s->text + s->n, bytes, n);
     s->n += n;
+}
+
+void ac_put_int(ac_sink *s, int64_t v)
+{
+    char digits[20], *p = digits + sizeof digits;
+    uint64_t rest = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    do
+        *--p = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (v < 0)
+        *--p = '-';
+    ac_put_n(s, p, (size_t)(digits + sizeof digits - p));
 }
 
 void ac_put(ac_sink *s, const char *text)

@@ -20,9 +20,11 @@ typedef struct ac_sink {
 
 void ac_sink_open(ac_sink *s, ac_ctx *cx);
 void ac_sink_room(ac_sink *s, size_t n); /* memory for n more bytes now, instead of by doubling */
+char *ac_sink_end(ac_sink *s, size_t n); /* where up to n bytes may be written; the writer adds their number to s->n */
 void ac_put(ac_sink *s, const char *text);
 void ac_put_n(ac_sink *s, const void *bytes, size_t n);
 void ac_putc(ac_sink *s, char c);
+void ac_put_int(ac_sink *s, int64_t v); /* decimal; several times faster than ac_putf */
 void ac_putf(ac_sink *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A size as people read it: "55,296". Writes into one of a few rotating buffers inside the sink's region. */
 const char *ac_commas(ac_ctx *cx, int64_t n);

@@ -8,7 +8,7 @@
  * is some item's alignment; fixed offsets and the size of single items count too.
  *
  * Only items that must be in memory 0 count: with several memories the others may go elsewhere. */
-#include "planner/problem.h"
+#include "planner/timeline.h"
 
 #include "base/radix.h"
 
@@ -18,7 +18,7 @@
 typedef struct event {
     ac_step at;
     int32_t who;
-    ac_bytes bytes; /* what changes; may be negative for pairs */
+    ac_bytes bytes; /* what changes */
     bool up;        /* the bytes come; else they go */
 } event;
 
@@ -80,34 +80,47 @@ static int32_t count_gaps(const ac_problem *p)
     return n;
 }
 
+/* What changes at each time of the timeline. */
+typedef struct changes {
+    ac_timeline time;
+    ac_bytes *by;
+} changes;
+
+static void change(changes *c, ac_step begin, ac_step end, ac_bytes bytes)
+{
+    if (begin >= end || !bytes)
+        return;
+    c->by[ac_timeline_at(&c->time, begin)] += bytes;
+    c->by[ac_timeline_at(&c->time, end)] -= bytes;
+}
+
 static void live_bound(const ac_problem *p, ac_region *tmp, ac_bound *out)
 {
-    events v = {AC_NEW_N(tmp, event, 4 * ((int64_t)p->n + count_gaps(p)) + 2 * (int64_t)p->n_pairs), 0};
+    changes c = {.time = ac_timeline_open(p, tmp)};
+    c.by = AC_NEW_N(tmp, ac_bytes, c.time.n);
     for (int32_t i = 0; i < p->n; i++) {
         const ac_item *it = &p->item[i];
         if (!in_memory_0(p, it))
             continue;
         ac_step t = it->life.begin;
         for (int32_t g = 0; g < it->n_gaps; g++) {
-            add(&v, t, it->gaps[g].life.begin, it->size, i);
-            add(&v, it->gaps[g].life.begin, it->gaps[g].life.end, it->gaps[g].hi - it->gaps[g].lo, i);
+            change(&c, t, it->gaps[g].life.begin, it->size);
+            change(&c, it->gaps[g].life.begin, it->gaps[g].life.end, it->gaps[g].hi - it->gaps[g].lo);
             t = it->gaps[g].life.end;
         }
-        add(&v, t, it->life.end, it->size, i);
+        change(&c, t, it->life.end, it->size);
     }
     for (int32_t k = 0; k < p->n_pairs; k++) {
         const ac_pair *q = &p->pair[k];
         if (in_memory_0(p, &p->item[q->a]) && in_memory_0(p, &p->item[q->b]))
-            add(&v, q->life.begin, q->life.end, -most_shared(p, q), p->n + k);
+            change(&c, q->life.begin, q->life.end, -most_shared(p, q));
     }
-    const event *e = sorted(&v, tmp);
     ac_bytes live = 0;
-    for (int32_t i = 0; i < v.n; i++) {
-        live += e[i].bytes;
-        /* Within a step the sum is right only after its last event: pairs take away what items added. */
-        if ((i + 1 == v.n || e[i + 1].at != e[i].at) && live > out->live) {
+    for (int32_t k = 0; k < c.time.n; k++) {
+        live += c.by[k];
+        if (live > out->live) {
             out->live = live;
-            out->peak = e[i].at;
+            out->peak = ac_timeline_step(&c.time, k);
         }
     }
 }
@@ -134,11 +147,15 @@ static int by_bytes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Sorts v and leaves each value once; n >= 1. */
 static int32_t distinct(ac_bytes *v, int32_t n)
 {
-    int32_t m = 0;
-    qsort(v, (size_t)n, sizeof *v, by_bytes);
-    for (int32_t i = 0; i < n; i++)
+    int32_t runs = 0, m = 0;
+    for (int32_t i = 0; i < n; i++) /* mostly one after another are equal */
+        if (!runs || v[runs - 1] != v[i])
+            v[runs++] = v[i];
+    qsort(v, (size_t)runs, sizeof *v, by_bytes);
+    for (int32_t i = 0; i < runs; i++)
         if (!m || v[m - 1] != v[i])
             v[m++] = v[i];
     return m;

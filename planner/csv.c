@@ -11,22 +11,27 @@ typedef enum { COL_ID, COL_LOWER, COL_UPPER, COL_SIZE, COL_ALIGN, COL_GAPS, COL_
 
 static const char *const COLUMN[COL_COUNT] = {"id", "lower", "upper", "size", "alignment", "gaps", "offset"};
 
+/* A field of the current row, without blanks around it: n bytes, and a byte that is no digit behind them. */
+typedef struct cell {
+    const char *s;
+    int32_t n, col; /* col: where in the line it starts, 1-based */
+} cell;
+
 typedef struct reader {
     ac_ctx *cx;
-    const char *file, *text, *end; /* the whole input */
+    const char *file, *text, *end; /* the whole input; *end is 0 */
     const char *at;                /* next byte */
     const char *line_start;
     int32_t line;
-    AC_VEC(const char *) field; /* of the current row, trimmed */
-    AC_VEC(int32_t) col;        /* where in the line each one starts, 1-based */
-    int32_t place[COL_COUNT];   /* column -> field index, -1: absent */
-    int32_t n_fields;           /* of the header */
-    bool end_inclusive;         /* the header said "end": one more is the exclusive upper */
+    AC_VEC(cell) field;       /* of the current row */
+    int32_t place[COL_COUNT]; /* column -> field index, -1: absent */
+    int32_t n_fields;         /* of the header */
+    bool end_inclusive;       /* the header said "end": one more is the exclusive upper */
 } reader;
 
-static ac_place place_of(const reader *r, int32_t field)
+static ac_place place_of(const reader *r, int32_t f)
 {
-    int32_t col = field >= 0 && field < r->col.n ? r->col.item[field] : 1;
+    int32_t col = f >= 0 && f < r->field.n ? r->field.item[f].col : 1;
     return (ac_place){.file = r->file, .line = r->line, .col = col, .source = r->line_start};
 }
 
@@ -35,25 +40,14 @@ static bool blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static const char *trimmed(reader *r, const char *from, const char *to)
-{
-    while (from < to && blank(*from))
-        from++;
-    while (to > from && blank(to[-1]))
-        to--;
-    char *s = ac_alloc(r->cx->region, (size_t)(to - from) + 1);
-    memcpy(s, from, (size_t)(to - from));
-    return s;
-}
-
 /* A field that begins with a quote: everything up to the closing one, doubled quotes undone. */
-static int read_quoted(reader *r, const char **out)
+static int read_quoted(reader *r, cell *out)
 {
     AC_VEC(char) s = {0};
     const char *p = r->at + 1;
     for (;; p++) {
         if (p == r->end || *p == '\n' || *p == '\r')
-            return ac_error(r->cx, place_of(r, r->col.n - 1), E0020, "the quote is not closed on its line");
+            return ac_error(r->cx, place_of(r, r->field.n - 1), E0020, "the quote is not closed on its line");
         if (*p == '"') {
             if (p + 1 == r->end || p[1] != '"')
                 break;
@@ -65,16 +59,29 @@ static int read_quoted(reader *r, const char **out)
     for (p++; p < r->end && blank(*p); p++)
         ;
     if (p < r->end && *p != ',' && *p != '\n' && *p != '\r')
-        return ac_error(r->cx, place_of(r, r->col.n - 1), E0020, "text after the closing quote");
+        return ac_error(r->cx, place_of(r, r->field.n - 1), E0020, "text after the closing quote");
     r->at = p;
-    *out = s.item;
+    out->s = s.item;
+    out->n = s.n - 1;
     return AC_OK;
+}
+
+static void read_plain(reader *r, cell *out)
+{
+    const char *p = r->at;
+    while (*p != ',' && *p != '\n' && *p != '\r' && p < r->end)
+        p++;
+    out->s = r->at;
+    r->at = p;
+    while (p > out->s && blank(p[-1]))
+        p--;
+    out->n = (int32_t)(p - out->s);
 }
 
 /* Splits the next line that is not empty into r->field. *got is false at the end of the text. */
 static int read_row(reader *r, bool *got)
 {
-    r->field.n = r->col.n = 0;
+    r->field.n = 0;
     *got = false;
     while (r->at < r->end && (*r->at == '\n' || *r->at == '\r')) {
         r->line += *r->at == '\n';
@@ -85,26 +92,26 @@ static int read_row(reader *r, bool *got)
     *got = true;
     r->line_start = r->at;
     for (;;) {
-        const char *s = "";
-        ac_push(r->cx->region, &r->col, (int32_t)(r->at - r->line_start) + 1);
+        ac_push(r->cx->region, &r->field, ((cell){r->at, 0, (int32_t)(r->at - r->line_start) + 1}));
+        cell *f = &r->field.item[r->field.n - 1];
         while (r->at < r->end && blank(*r->at))
             r->at++;
-        if (r->at < r->end && *r->at == '"') {
-            AC_TRY(read_quoted(r, &s));
-        } else {
-            const char *from = r->at;
-            while (r->at < r->end && *r->at != ',' && *r->at != '\n' && *r->at != '\r')
-                r->at++;
-            s = trimmed(r, from, r->at);
-        }
-        ac_push(r->cx->region, &r->field, s);
+        if (r->at < r->end && *r->at == '"')
+            AC_TRY(read_quoted(r, f));
+        else
+            read_plain(r, f);
         if (r->at == r->end || *r->at != ',')
             return AC_OK;
         r->at++;
     }
 }
 
-static column column_named(const char *name)
+static bool is_text(const cell *f, const char *s)
+{
+    return f->n == (int32_t)strlen(s) && !memcmp(f->s, s, (size_t)f->n);
+}
+
+static column column_named(const cell *name)
 {
     static const struct {
         const char *name;
@@ -112,10 +119,10 @@ static column column_named(const char *name)
     } ALIAS[] = {
         {"buffer", COL_ID}, {"buffer_id", COL_ID}, {"start", COL_LOWER}, {"begin", COL_LOWER}, {"end", COL_UPPER}};
     for (int i = 0; i < COL_COUNT; i++)
-        if (!strcmp(name, COLUMN[i]))
+        if (is_text(name, COLUMN[i]))
             return (column)i;
     for (size_t i = 0; i < sizeof ALIAS / sizeof *ALIAS; i++)
-        if (!strcmp(name, ALIAS[i].name))
+        if (is_text(name, ALIAS[i].name))
             return ALIAS[i].col;
     return COL_COUNT;
 }
@@ -131,14 +138,14 @@ static int read_header(reader *r, bool ignore_offsets)
         r->place[i] = -1;
     r->n_fields = r->field.n;
     for (int32_t f = 0; f < r->n_fields; f++) {
-        column c = column_named(r->field.item[f]);
+        column c = column_named(&r->field.item[f]);
         if (c == COL_COUNT)
             continue;
         if (r->place[c] >= 0)
             return ac_error(r->cx, place_of(r, f), E0022, "column '%s' is given twice", COLUMN[c]);
         r->place[c] = f;
         if (c == COL_UPPER)
-            r->end_inclusive = !strcmp(r->field.item[f], "end");
+            r->end_inclusive = is_text(&r->field.item[f], "end");
     }
     for (int c = COL_ID; c <= COL_SIZE; c++)
         if (r->place[c] < 0) {
@@ -150,21 +157,20 @@ static int read_header(reader *r, bool ignore_offsets)
     return AC_OK;
 }
 
-static int to_int(reader *r, int32_t field, const char *s, const char **rest, int64_t *out)
+/* A whole number at s, which ends before `end`. *rest is what follows it; NULL: nothing may. */
+static int to_int(reader *r, int32_t f, const char *s, const char *end, const char **rest, int64_t *out)
 {
-    const char *digits = s + (*s == '-' || *s == '+');
+    const int shown = end - s < 100 ? (int)(end - s) : 100;
+    const char *digits = s + (s < end && (*s == '-' || *s == '+')), *p = digits;
     int64_t v = 0;
-    if (*digits < '0' || *digits > '9')
-        return ac_error(r->cx, place_of(r, field), E0020, "'%s' is not a whole number", s);
-    const char *p = digits;
-    for (; *p >= '0' && *p <= '9'; p++) {
+    for (; p < end && *p >= '0' && *p <= '9'; p++) {
         if (v > (INT64_MAX - (*p - '0')) / 10)
-            return ac_error(r->cx, place_of(r, field), E0015, "'%s' does not fit in 63 bits", s);
+            return ac_error(r->cx, place_of(r, f), E0015, "'%.*s' does not fit in 63 bits", shown, s);
         v = v * 10 + (*p - '0');
     }
+    if (p == digits || (!rest && p < end))
+        return ac_error(r->cx, place_of(r, f), E0020, "'%.*s' is not a whole number", shown, s);
     *out = *s == '-' ? -v : v;
-    if (!rest && *p)
-        return ac_error(r->cx, place_of(r, field), E0020, "'%s' is not a whole number", s);
     if (rest)
         *rest = p;
     return AC_OK;
@@ -172,12 +178,13 @@ static int to_int(reader *r, int32_t field, const char *s, const char **rest, in
 
 static int field_int(reader *r, column c, int64_t *out)
 {
-    return to_int(r, r->place[c], r->field.item[r->place[c]], NULL, out);
+    const cell *f = &r->field.item[r->place[c]];
+    return to_int(r, r->place[c], f->s, f->s + f->n, NULL, out);
 }
 
-static const char *optional(const reader *r, column c)
+static const cell *optional(const reader *r, column c)
 {
-    return r->place[c] >= 0 && r->field.item[r->place[c]][0] ? r->field.item[r->place[c]] : NULL;
+    return r->place[c] >= 0 && r->field.item[r->place[c]].n ? &r->field.item[r->place[c]] : NULL;
 }
 
 static int to_step(reader *r, int32_t field, int64_t v, ac_step *out)
@@ -191,20 +198,20 @@ static int to_step(reader *r, int32_t field, int64_t v, ac_step *out)
 }
 
 /* "a-b" or "a-b@lo:hi" */
-static int read_gap(reader *r, const char *s, const char **rest, const ac_item *it, ac_gap *g)
+static int read_gap(reader *r, const char *s, const char *end, const char **rest, const ac_item *it, ac_gap *g)
 {
     int32_t f = r->place[COL_GAPS];
     int64_t a, b, lo = 0, hi = 0;
-    AC_TRY(to_int(r, f, s, &s, &a));
-    if (*s != '-')
+    AC_TRY(to_int(r, f, s, end, &s, &a));
+    if (s == end || *s != '-')
         return ac_error(r->cx, place_of(r, f), E0020, "a gap is written first-last or first-last@lo:hi");
-    AC_TRY(to_int(r, f, s + 1, &s, &b));
+    AC_TRY(to_int(r, f, s + 1, end, &s, &b));
     b += r->end_inclusive && b < INT32_MAX;
-    if (*s == '@') {
-        AC_TRY(to_int(r, f, s + 1, &s, &lo));
-        if (*s != ':')
+    if (s < end && *s == '@') {
+        AC_TRY(to_int(r, f, s + 1, end, &s, &lo));
+        if (s == end || *s != ':')
             return ac_error(r->cx, place_of(r, f), E0020, "a gap's window is written @lo:hi");
-        AC_TRY(to_int(r, f, s + 1, &s, &hi));
+        AC_TRY(to_int(r, f, s + 1, end, &s, &hi));
     }
     AC_TRY(to_step(r, f, a, &g->life.begin));
     AC_TRY(to_step(r, f, b, &g->life.end));
@@ -226,15 +233,16 @@ static int by_begin(const void *a, const void *b)
     return (x->life.begin > y->life.begin) - (x->life.begin < y->life.begin);
 }
 
-static int read_gaps(reader *r, const char *s, ac_item *it)
+static int read_gaps(reader *r, const cell *f, ac_item *it)
 {
     AC_VEC(ac_gap) v = {0};
-    while (*s) {
+    const char *s = f->s, *end = f->s + f->n;
+    while (s < end) {
         ac_gap g;
-        AC_TRY(read_gap(r, s, &s, it, &g));
-        if (*s && !blank(*s))
+        AC_TRY(read_gap(r, s, end, &s, it, &g));
+        if (s < end && !blank(*s))
             return ac_error(r->cx, place_of(r, r->place[COL_GAPS]), E0020, "gaps are separated by blanks");
-        while (blank(*s))
+        while (s < end && blank(*s))
             s++;
         ac_push(r->cx->region, &v, g);
     }
@@ -257,7 +265,8 @@ static int read_item(reader *r, ac_item *it)
     if (r->field.n != r->n_fields)
         return ac_error(r->cx, place_of(r, 0), E0020, "the row has %d fields, the header has %d", r->field.n,
                         r->n_fields);
-    it->name = ac_intern(r->cx, r->field.item[r->place[COL_ID]]);
+    const cell *id = &r->field.item[r->place[COL_ID]];
+    it->name = ac_intern_n(r->cx, id->s, (size_t)id->n);
     AC_TRY(field_int(r, COL_LOWER, &lower));
     AC_TRY(field_int(r, COL_UPPER, &upper));
     AC_TRY(field_int(r, COL_SIZE, &it->size));
@@ -282,7 +291,7 @@ static int read_item(reader *r, ac_item *it)
         AC_TRY(field_int(r, COL_OFFSET, &fixed));
         it->fixed = fixed < 0 ? -1 : fixed;
     }
-    const char *gaps = optional(r, COL_GAPS);
+    const cell *gaps = optional(r, COL_GAPS);
     return gaps ? read_gaps(r, gaps, it) : AC_OK;
 }
 
@@ -298,16 +307,43 @@ static int by_name(const void *a, const void *b)
     return c ? c : (x->line > y->line) - (x->line < y->line);
 }
 
-/* Called only when some name was known before it was read: as another row's, or as something else's. */
-static int check_names(reader *r, named *names, int32_t n)
+/* Called only when some name was known before it was read: as another row's, or as something else's. Reads all again
+ * for the lines. */
+static int check_names(reader r)
 {
-    if (n) /* qsort takes no NULL, even for nothing */
-        qsort(names, (size_t)n, sizeof *names, by_name);
-    for (int32_t i = 1; i < n; i++)
-        if (names[i].name == names[i - 1].name)
-            return ac_error(r->cx, (ac_place){.file = r->file, .line = names[i].line, .col = 1}, E0022,
-                            "id '%s' is used twice, first in line %d", names[i].name, names[i - 1].line);
+    AC_VEC(named) names = {0};
+    bool got = true;
+    r.at = r.text;
+    r.line = 1;
+    AC_TRY(read_row(&r, &got));
+    while (got) {
+        AC_TRY(read_row(&r, &got));
+        const cell *id = &r.field.item[r.place[COL_ID]];
+        if (got)
+            ac_push(r.cx->region, &names, ((named){ac_intern_n(r.cx, id->s, (size_t)id->n), r.line}));
+    }
+    if (names.n) /* qsort takes no NULL, even for nothing */
+        qsort(names.item, (size_t)names.n, sizeof *names.item, by_name);
+    for (int32_t i = 1; i < names.n; i++)
+        if (names.item[i].name == names.item[i - 1].name)
+            return ac_error(r.cx, (ac_place){.file = r.file, .line = names.item[i].line, .col = 1}, E0022,
+                            "id '%s' is used twice, first in line %d", names.item[i].name, names.item[i - 1].line);
     return AC_OK;
+}
+
+static size_t count(const char *text, size_t n, char c)
+{
+    size_t found = 0;
+    for (const char *p = text, *end = text + n; p < end && (p = memchr(p, c, (size_t)(end - p))); p++)
+        found++;
+    return found;
+}
+
+/* No text has more rows: one a line, and the shortest is ",0,1,1". */
+static int32_t most_rows(const char *text, size_t n)
+{
+    const size_t lines = count(text, n, '\n') + count(text, n, '\r') + 1, most = lines < n / 7 + 1 ? lines : n / 7 + 1;
+    return most < INT32_MAX ? (int32_t)most : INT32_MAX;
 }
 
 int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n, bool ignore_offsets, ac_problem *out)
@@ -319,40 +355,40 @@ int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n
     const char *nul = memchr(copy, 0, n);
     if (nul)
         return ac_error(cx, (ac_place){.file = file, .byte = nul - copy + 1}, E0020, "a zero byte in a text file");
-    reader r = {.cx = cx, .file = file, .text = copy, .end = copy + n, .at = copy, .line_start = copy, .line = 1};
-    if (n >= 3 && !memcmp(copy, "\xef\xbb\xbf", 3))
-        r.at += 3;
+    const size_t mark = n >= 3 && !memcmp(copy, "\xef\xbb\xbf", 3) ? 3 : 0;
+    reader r = {.cx = cx, .file = file, .text = copy + mark, .end = copy + n, .at = copy + mark, .line_start = copy};
+    r.line = 1;
     AC_TRY(read_header(&r, ignore_offsets));
 
-    AC_VEC(ac_item) items = {0};
-    AC_VEC(named) names = {0};
+    const int32_t room = most_rows(copy, n);
+    ac_item *item = AC_NEW_N(cx->region, ac_item, room);
+    ac_intern_room(cx, (uint32_t)room);
+    int32_t rows = 0;
     int64_t total = 0;
     bool seen_before = false;
     ac_step steps = 0;
     ac_bytes align = 1;
-    for (;;) {
+    for (;; rows++) {
         bool got;
-        ac_item it;
         AC_TRY(read_row(&r, &got));
         if (!got)
             break;
         const int64_t known = cx->names.n;
-        AC_TRY(read_item(&r, &it));
+        ac_item *it = &item[rows];
+        AC_TRY(read_item(&r, it));
         seen_before = seen_before || cx->names.n == known;
         /* Everything a planner adds up stays below this sum, so no later sum needs a check. */
-        if (!ac_add_ok(total, it.size, &total) || !ac_add_ok(total, it.align, &total) ||
-            !ac_add_ok(total, it.fixed > 0 ? it.fixed : 0, &total) || total > INT64_MAX / 4)
+        if (!ac_add_ok(total, it->size, &total) || !ac_add_ok(total, it->align, &total) ||
+            !ac_add_ok(total, it->fixed > 0 ? it->fixed : 0, &total) || total > INT64_MAX / 4)
             return ac_error(cx, place_of(&r, r.place[COL_SIZE]), E0015, "the sizes add up to more than 61 bits hold");
-        steps = it.life.end > steps ? it.life.end : steps;
-        align = it.align > align ? it.align : align;
-        ac_push(cx->region, &items, it);
-        ac_push(cx->region, &names, ((named){it.name, r.line}));
+        steps = it->life.end > steps ? it->life.end : steps;
+        align = it->align > align ? it->align : align;
     }
     if (seen_before)
-        AC_TRY(check_names(&r, names.item, names.n));
+        AC_TRY(check_names(r));
     ac_memory *mem = AC_NEW(cx->region, ac_memory);
     *mem = (ac_memory){.name = "arena", .capacity = -1, .align = align};
-    *out = (ac_problem){.item = items.item, .n = items.n, .mem = mem, .n_mems = 1, .steps = steps};
+    *out = (ac_problem){.item = item, .n = rows, .mem = mem, .n_mems = 1, .steps = steps};
     return AC_OK;
 }
 
@@ -381,6 +417,12 @@ static void put_gaps(ac_sink *to, const ac_item *it)
     }
 }
 
+static void put_number(ac_sink *to, int64_t v)
+{
+    ac_putc(to, ',');
+    ac_put_int(to, v);
+}
+
 void ac_problem_write_csv(ac_sink *to, const ac_problem *p, const ac_plan *plan)
 {
     bool align = false, gaps = false, offset = plan != NULL;
@@ -397,15 +439,17 @@ void ac_problem_write_csv(ac_sink *to, const ac_problem *p, const ac_plan *plan)
         if (it->mem > 0)
             continue; /* pinned elsewhere (state): the file is about memory 0 */
         put_field(to, it->name);
-        ac_putf(to, ",%d,%d,%lld", it->life.begin, it->life.end, (long long)it->size);
+        put_number(to, it->life.begin);
+        put_number(to, it->life.end);
+        put_number(to, it->size);
         if (align)
-            ac_putf(to, ",%lld", (long long)it->align);
+            put_number(to, it->align);
         if (gaps) {
             ac_putc(to, ',');
             put_gaps(to, it);
         }
         if (offset)
-            ac_putf(to, ",%lld", (long long)(plan ? plan->offset[i] : it->fixed));
+            put_number(to, plan ? plan->offset[i] : it->fixed);
         ac_putc(to, '\n');
     }
 }

@@ -134,7 +134,9 @@ static void put_item(ac_json *j, const ac_report *r, int32_t i)
 
 static void put_tensors(ac_json *j, const ac_report *r)
 {
+    enum { USUAL_TEXT = 384 }; /* bytes of one row */
     bool *shown = AC_NEW_N(j->to->cx->region, bool, r->problem->n);
+    ac_sink_room(j->to, USUAL_TEXT * (size_t)r->n_tensors);
     ac_json_arr(j, "tensors");
     for (int32_t k = 0; k < r->n_tensors; k++) {
         put_tensor(j, r, &r->tensor[k]);

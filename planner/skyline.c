@@ -1,7 +1,12 @@
 /* skyline.c - see skyline.h. Items stand in the order of their begins ("places"); a tree over the places finds the best
- * one whose life lies inside a segment, a heap finds the lowest segment. Segments remember which places begin inside
- * them. */
+ * one whose life lies inside a segment.
+ *
+ * Which valley is filled first does not matter: nothing that happens between two higher neighbours is seen outside
+ * before the floor reaches them. So segments are walked like a stack instead of taken lowest first: all on the left of
+ * the one at hand are a staircase down to it, and it is filled unless the next one is still lower. */
 #include "planner/skyline.h"
+
+#include "planner/timeline.h"
 
 #include "base/radix.h"
 
@@ -9,110 +14,84 @@
 
 typedef struct place {
     int32_t item;
-    ac_step begin, end;
-    int32_t same;  /* the first place that begins with this one */
-    int32_t later; /* the first place that begins after this one does */
-    int32_t after; /* the first place that begins when this one has ended, or later */
+    int32_t begin, end; /* numbers of the timeline */
     ac_bytes size, align;
 } place;
 
 typedef struct segment {
-    ac_step lo, hi;
-    int32_t from, to; /* the places that begin in it */
-    ac_bytes height;
+    int32_t lo, hi;     /* numbers of the timeline */
     int32_t prev, next; /* -1: the edge */
-    int32_t at;         /* where it stands in the heap */
+    ac_bytes height;
 } segment;
 
 typedef struct node {
-    int32_t best; /* the smallest rank among the unplaced, n: none left */
-    ac_step end;  /* the smallest end among the unplaced */
+    double key;    /* the largest among the unplaced; -1: none left */
+    int32_t place; /* the first of them */
+    int32_t end;   /* the smallest end among the unplaced */
 } node;
 
 struct ac_skyline {
-    ac_step steps;
-    place *place;
     int32_t n, n_items, leaves;
-    node *tree;       /* heap-shaped: the children of k are 2k and 2k + 1 */
-    int32_t *by_rank; /* places, the best first */
-    double *key;      /* per place */
-    ac_keyed *keyed, *spare;
+    int32_t times;  /* of the timeline */
+    int32_t *first; /* per time: the first place that begins then or later */
+    place *place;
+    node *tree; /* heap-shaped: the children of k are 2k and 2k + 1 */
     segment *seg;
     int32_t n_seg, free_seg; /* free_seg: a list through `next`; -1: none */
-    int32_t *heap, n_heap;
 };
+
+static const node NOBODY = {-1, INT32_MAX, INT32_MAX};
 
 /* ------------------------------------------------------------------ the tree of lives */
 
-static node lesser(node a, node b)
+static bool is_better(node a, node b)
 {
-    return (node){a.best < b.best ? a.best : b.best, a.end < b.end ? a.end : b.end};
+    return a.key > b.key || (!(b.key > a.key) && a.place < b.place);
+}
+
+static node both(node a, node b)
+{
+    node x = is_better(b, a) ? b : a;
+    x.end = a.end < b.end ? a.end : b.end;
+    return x;
 }
 
 static void take_out(ac_skyline *s, int32_t k)
 {
     int32_t at = s->leaves + k;
-    s->tree[at] = (node){s->n, INT32_MAX};
-    for (at /= 2; at; at /= 2)
-        s->tree[at] = lesser(s->tree[2 * at], s->tree[2 * at + 1]);
+    s->tree[at] = NOBODY;
+    for (at /= 2; at; at /= 2) {
+        const node x = both(s->tree[2 * at], s->tree[2 * at + 1]), old = s->tree[at];
+        if (x.place == old.place && x.end == old.end)
+            break;
+        s->tree[at] = x;
+    }
 }
 
-/* The smallest rank below `best` under `at` with an end of at most `hi`. Depth: log2 n. */
-static int32_t descend(const ac_skyline *s, int32_t at, ac_step hi, int32_t best)
+/* The best under `at` that ends by `hi`, if it is better than `best`. Depth: log2 n. */
+static node descend(const ac_skyline *s, int32_t at, int32_t hi, node best)
 {
-    if (s->tree[at].best >= best || s->tree[at].end > hi)
+    const node x = s->tree[at];
+    if (x.end > hi || !is_better(x, best))
         return best;
     if (at >= s->leaves)
-        return s->tree[at].best;
+        return x;
     best = descend(s, 2 * at, hi, best);
     return descend(s, 2 * at + 1, hi, best);
 }
 
-/* The same among the places [from, to). */
-static int32_t find(const ac_skyline *s, int32_t from, int32_t to, ac_step hi)
+/* The best among the places [from, to) that ends by `hi`; -1: none. */
+static int32_t find(const ac_skyline *s, int32_t from, int32_t to, int32_t hi)
 {
-    int32_t best = s->n, l = from + s->leaves, r = to + s->leaves;
+    node best = NOBODY;
+    int32_t l = from + s->leaves, r = to + s->leaves;
     for (; l < r; l /= 2, r /= 2) {
         if (l & 1)
             best = descend(s, l++, hi, best);
         if (r & 1)
             best = descend(s, --r, hi, best);
     }
-    return best;
-}
-
-/* ------------------------------------------------------------------ the heap of segments */
-
-static bool is_lower(const ac_skyline *s, int32_t a, int32_t b)
-{
-    const segment *x = &s->seg[a], *y = &s->seg[b];
-    return x->height != y->height ? x->height < y->height : x->lo < y->lo;
-}
-
-static void sift(ac_skyline *s, int32_t at, int32_t g)
-{
-    for (; at && is_lower(s, g, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        s->seg[s->heap[at] = s->heap[(at - 1) / 2]].at = at;
-    for (;;) {
-        int32_t kid = 2 * at + 1;
-        if (kid >= s->n_heap)
-            break;
-        if (kid + 1 < s->n_heap && is_lower(s, s->heap[kid + 1], s->heap[kid]))
-            kid++;
-        if (!is_lower(s, s->heap[kid], g))
-            break;
-        s->seg[s->heap[at] = s->heap[kid]].at = at;
-        at = kid;
-    }
-    s->heap[at] = g;
-    s->seg[g].at = at;
-}
-
-static void leave_heap(ac_skyline *s, int32_t g)
-{
-    int32_t last = s->heap[--s->n_heap];
-    if (last != g)
-        sift(s, s->seg[g].at, last);
+    return best.key < 0 ? -1 : best.place;
 }
 
 /* ------------------------------------------------------------------ segments */
@@ -125,130 +104,105 @@ static int32_t new_segment(ac_skyline *s, segment x)
     else
         g = s->n_seg++;
     s->seg[g] = x;
-    sift(s, s->n_heap++, g);
     return g;
 }
 
 /* g takes in the segment behind it when both have one height. */
 static void join_next(ac_skyline *s, int32_t g)
 {
-    int32_t next = s->seg[g].next;
+    const int32_t next = s->seg[g].next;
     if (next < 0 || s->seg[next].height != s->seg[g].height)
         return;
     s->seg[g].hi = s->seg[next].hi;
-    s->seg[g].to = s->seg[next].to;
     s->seg[g].next = s->seg[next].next;
     if (s->seg[g].next >= 0)
         s->seg[s->seg[g].next].prev = g;
-    leave_heap(s, next);
     s->seg[next].next = s->free_seg;
     s->free_seg = next;
 }
 
-static void set_height(ac_skyline *s, int32_t g, ac_bytes height)
+/* Returns where to go on: a segment that is lower than the one before it. */
+static int32_t set_height(ac_skyline *s, int32_t g, ac_bytes height)
 {
     s->seg[g].height = height;
-    sift(s, s->seg[g].at, g);
     join_next(s, g);
-    if (s->seg[g].prev >= 0)
-        join_next(s, s->seg[g].prev);
+    const int32_t prev = s->seg[g].prev;
+    if (prev < 0 || s->seg[prev].height > height)
+        return g;
+    join_next(s, prev);
+    return prev;
 }
 
-/* g keeps what is before `at`; the rest, where places from `from` on begin, is a new segment. */
-static int32_t cut_off(ac_skyline *s, int32_t g, ac_step at, int32_t from)
+/* g keeps what is before `at`; the rest is a new segment. */
+static int32_t cut_off(ac_skyline *s, int32_t g, int32_t at)
 {
-    segment *x = &s->seg[g], rest = {at, x->hi, from, x->to, x->height, g, x->next, 0};
+    segment *x = &s->seg[g];
+    const segment rest = {at, x->hi, g, x->next, x->height};
     x->hi = at;
-    x->to = from;
-    int32_t r = new_segment(s, rest);
+    const int32_t r = new_segment(s, rest);
     if (rest.next >= 0)
         s->seg[rest.next].prev = r;
     s->seg[g].next = r;
     return r;
 }
 
-static ac_bytes put_on(ac_skyline *s, int32_t g, int32_t k, ac_bytes *offset)
+/* Puts a place on the floor of g; returns where to go on. */
+static int32_t put_on(ac_skyline *s, int32_t g, const place *q, ac_bytes at)
 {
-    const place *q = &s->place[k];
-    ac_bytes at = ac_align_up(s->seg[g].height, q->align);
-    offset[q->item] = at;
-    take_out(s, k);
     if (q->end < s->seg[g].hi)
-        cut_off(s, g, q->end, q->after);
-    if (q->begin > s->seg[g].lo)
-        g = cut_off(s, g, q->begin, q->same);
-    set_height(s, g, at + q->size);
-    return at + q->size;
+        cut_off(s, g, q->end);
+    if (q->begin == s->seg[g].lo)
+        return set_height(s, g, at + q->size);
+    set_height(s, cut_off(s, g, q->begin), at + q->size);
+    return g;
 }
 
-static void raise_floor(ac_skyline *s, int32_t g)
+static int32_t raise_floor(ac_skyline *s, int32_t g)
 {
-    int32_t prev = s->seg[g].prev, next = s->seg[g].next;
+    const int32_t prev = s->seg[g].prev, next = s->seg[g].next;
     ac_bytes to = prev >= 0 ? s->seg[prev].height : INT64_MAX;
     if (next >= 0 && s->seg[next].height < to)
         to = s->seg[next].height;
-    set_height(s, g, to);
+    return set_height(s, g, to);
 }
 
 /* ------------------------------------------------------------------ one run */
 
-static bool goes_before(const ac_skyline *s, int32_t a, int32_t b)
+static void fill_tree(ac_skyline *s, const double *key)
 {
-    return s->key[a] > s->key[b] || (!(s->key[b] > s->key[a]) && a < b);
-}
-
-/* by_rank is sorted again. Little has changed when a search asks, so insertion is tried first. */
-static void rank_places(ac_skyline *s)
-{
-    int64_t moves = 4 * (int64_t)s->n + 64;
-    for (int32_t i = 1; i < s->n && moves >= 0; i++) {
-        int32_t x = s->by_rank[i], k = i;
-        for (; k && goes_before(s, x, s->by_rank[k - 1]) && moves >= 0; k--, moves--)
-            s->by_rank[k] = s->by_rank[k - 1];
-        s->by_rank[k] = x;
-    }
-    if (moves < 0) {
-        for (int32_t k = 0; k < s->n; k++) { /* doubles of one sign sort as their bits do */
-            memcpy(&s->keyed[k].key, &s->key[k], sizeof s->keyed[k].key);
-            s->keyed[k].key = ~s->keyed[k].key;
-            s->keyed[k].value = k;
-        }
-        ac_radix_sort(s->keyed, s->n, s->spare);
-        for (int32_t k = 0; k < s->n; k++)
-            s->by_rank[k] = s->keyed[k].value;
-    }
-    for (int32_t r = 0; r < s->n; r++)
-        s->tree[s->leaves + s->by_rank[r]].best = r;
+    for (int32_t k = 0; k < s->n; k++)
+        s->tree[s->leaves + k] = (node){key[s->place[k].item], k, s->place[k].end};
+    for (int32_t at = s->leaves - 1; at; at--)
+        s->tree[at] = both(s->tree[2 * at], s->tree[2 * at + 1]);
 }
 
 ac_bytes ac_skyline_fill(ac_skyline *s, const double *key, ac_skyline_edge edge, ac_bytes *offset)
 {
     ac_bytes top = 0;
     memset(offset, 0, (size_t)s->n_items * sizeof *offset);
-    for (int32_t k = 0; k < s->n; k++)
-        s->key[k] = key[s->place[k].item];
-    rank_places(s);
-    for (int32_t k = 0; k < s->n; k++)
-        s->tree[s->leaves + k].end = s->place[k].end;
-    for (int32_t at = s->leaves - 1; at; at--)
-        s->tree[at] = lesser(s->tree[2 * at], s->tree[2 * at + 1]);
-    s->n_heap = s->n_seg = 0;
+    fill_tree(s, key);
+    s->n_seg = 0;
     s->free_seg = -1;
-    new_segment(s, (segment){0, s->steps, 0, s->n, 0, -1, -1, 0});
+    int32_t g = new_segment(s, (segment){s->n ? s->place[0].begin : 0, s->times, -1, -1, 0});
     for (int32_t left = s->n; left;) {
-        int32_t g = s->heap[0], best = s->n;
-        const segment *x = &s->seg[g];
-        const place *q = &s->place[x->from < s->n ? x->from : 0];
-        if (edge == AC_SAME_BEGIN && x->from < x->to && q->begin == x->lo)
-            best = find(s, x->from, q->later, x->hi);
-        if (best == s->n)
-            best = find(s, x->from, x->to, x->hi);
-        if (best == s->n) {
-            raise_floor(s, g);
+        const segment x = s->seg[g];
+        if (x.next >= 0 && s->seg[x.next].height < x.height) {
+            g = x.next;
             continue;
         }
-        ac_bytes end = put_on(s, g, s->by_rank[best], offset);
-        top = end > top ? end : top;
+        int32_t best = edge == AC_SAME_BEGIN ? find(s, s->first[x.lo], s->first[x.lo + 1], x.hi) : -1;
+        if (best < 0)
+            best = find(s, s->first[x.lo], s->first[x.hi], x.hi);
+        if (best < 0) {
+            g = raise_floor(s, g);
+            continue;
+        }
+        const place *q = &s->place[best];
+        const ac_bytes at = q->align > 1 ? ac_align_up(x.height, q->align) : x.height;
+        offset[q->item] = at;
+        top = at + q->size > top ? at + q->size : top;
+        take_out(s, best);
+        g = put_on(s, g, q, at);
         left--;
     }
     return top;
@@ -264,57 +218,42 @@ bool ac_skyline_is_plan(const ac_problem *p)
     return plain;
 }
 
-/* The first place in [k, n) that begins at `t` or later. */
-static int32_t first_from(const ac_skyline *s, int32_t k, ac_step t)
+static bool takes_part(const ac_item *it)
 {
-    int32_t hi = s->n;
-    while (k < hi) {
-        int32_t mid = k + (hi - k) / 2;
-        if (s->place[mid].begin < t)
-            k = mid + 1;
-        else
-            hi = mid;
-    }
-    return k;
+    return it->fixed < 0 && it->size;
 }
 
-static void sort_places(ac_skyline *s, const ac_problem *p)
+/* By begin, then index: counted, since there are few times. */
+static void sort_places(ac_skyline *s, const ac_problem *p, const ac_timeline *t)
 {
     for (int32_t i = 0; i < p->n; i++)
-        if (p->item[i].fixed < 0 && p->item[i].size)
-            s->keyed[s->n++] = (ac_keyed){(uint64_t)p->item[i].life.begin, i};
-    ac_radix_sort(s->keyed, s->n, s->spare);
-    for (int32_t k = 0; k < s->n; k++) {
-        const ac_item *it = &p->item[s->keyed[k].value];
-        s->place[k] = (place){s->keyed[k].value, it->life.begin, it->life.end, k, s->n, 0, it->size, it->align};
-        if (k && s->place[k - 1].begin == it->life.begin)
-            s->place[k].same = s->place[k - 1].same;
-    }
-    for (int32_t k = s->n - 1; k >= 0; k--) {
-        if (k + 1 < s->n)
-            s->place[k].later = s->place[k + 1].begin == s->place[k].begin ? s->place[k + 1].later : k + 1;
-        s->place[k].after = first_from(s, k, s->place[k].end);
+        if (takes_part(&p->item[i]))
+            s->first[ac_timeline_at(t, p->item[i].life.begin) + 2]++;
+    for (int32_t k = 0; k < s->times; k++)
+        s->first[k + 2] += s->first[k + 1];
+    for (int32_t i = 0; i < p->n; i++) { /* shifts first[] down by one place as it fills */
+        const ac_item *it = &p->item[i];
+        if (!takes_part(it))
+            continue;
+        const int32_t begin = ac_timeline_at(t, it->life.begin);
+        s->place[s->first[begin + 1]++] = (place){i, begin, ac_timeline_at(t, it->life.end), it->size, it->align};
+        s->n++;
     }
 }
 
 ac_skyline *ac_skyline_open(const ac_problem *p, ac_region *tmp)
 {
     ac_skyline *s = AC_NEW(tmp, ac_skyline);
-    *s = (ac_skyline){.steps = p->steps, .n_items = p->n, .leaves = 1};
-    s->keyed = AC_NEW_N(tmp, ac_keyed, p->n);
-    s->spare = AC_NEW_N(tmp, ac_keyed, p->n);
+    const ac_timeline t = ac_timeline_open(p, tmp);
+    *s = (ac_skyline){.times = t.n, .n_items = p->n, .leaves = 1};
+    s->first = AC_NEW_N(tmp, int32_t, (int64_t)t.n + 2);
     s->place = AC_NEW_N(tmp, place, p->n);
-    sort_places(s, p);
+    sort_places(s, p, &t);
     while (s->leaves < s->n)
         s->leaves *= 2;
     s->tree = AC_NEW_N(tmp, node, 2 * (int64_t)s->leaves);
-    for (int32_t k = 0; k < s->leaves; k++)
-        s->tree[s->leaves + k] = (node){s->n, INT32_MAX};
-    s->key = AC_NEW_N(tmp, double, s->n);
-    s->by_rank = AC_NEW_N(tmp, int32_t, s->n);
-    for (int32_t k = 0; k < s->n; k++)
-        s->by_rank[k] = k;
+    for (int32_t k = s->n; k < s->leaves; k++)
+        s->tree[s->leaves + k] = NOBODY;
     s->seg = AC_NEW_N(tmp, segment, 2 * (int64_t)s->n + 1);
-    s->heap = AC_NEW_N(tmp, int32_t, 2 * (int64_t)s->n + 1);
     return s;
 }
