@@ -1,6 +1,6 @@
 #!/bin/sh
 # cuda.sh - GPUs without one: the public models under the emulation, up to MACS multiply-adds (20 million), and all of them through
-# NVRTC for sm_80 and sm_90, with ptxas's count of spilled registers where ptxas is found ($PTXAS, or on the path).
+# NVRTC for sm_80 and sm_90, where no kernel may spill registers, says ptxas where it is found ($PTXAS, or on the path).
 # usage: cuda.sh [MACS [MODELS...]]
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -52,5 +52,6 @@ while read -r dir file weights outputs dims; do
         spills=$((spills + $(wc -l <"$tmp/spilled")))
     done
 done <"$tmp/all"
+[ "$spills" = 0 ] || status=1
 echo "$made compiled by NVRTC, $refused of unsupported models, $spills kernels spill registers"
 exit $status
