@@ -253,6 +253,24 @@ static void drop_orders(arenac_job *job)
     job->opt.overlap = 0;
 }
 
+/* --tensor-cores as lowerings are told. */
+static int32_t tensor_cores(arenac_job *job)
+{
+    static const char *const WORDS[] = {
+        [AC_TENSOR_BYTES] = "int8", [AC_TENSOR_OFF] = "off", [AC_TENSOR_TF32] = "tf32", [AC_TENSOR_BF16] = "bf16", [AC_TENSOR_F16] = "f16"};
+    const char *o = job->opt.tensor_cores;
+    int32_t k = 0;
+    while (o && k < AC_TENSOR_F16 && strcmp(o, WORDS[k]))
+        k++;
+    if (o && !is_gpu(job))
+        ac_warn(&job->cx, (ac_place){0}, W0002, "target %s has no tensor cores: --tensor-cores is ignored", job->target->name);
+    else if (k >= AC_TENSOR_TF32 && job->opt.exact)
+        ac_warn(&job->cx, (ac_place){0}, W0002, "--exact: tensor cores multiply no floats, --tensor-cores %s is ignored", o);
+    else if (k >= AC_TENSOR_TF32 && atoi(job->target->cpu + 3) < 80)
+        ac_warn(&job->cx, (ac_place){0}, W0002, "target %s: tensor cores are used from sm_80 on, --tensor-cores %s is ignored", job->target->name, o);
+    return k;
+}
+
 static void warn_of_threads(arenac_job *job)
 {
     drop_orders(job);
@@ -309,11 +327,13 @@ static int check_stage(arenac_job *job, void *arg)
     job->step = AC_NEW_N(job->cx.region, ac_lowered *, n + 1);
     bool failed = false;
     const ac_schedule plain = {.winograd = job->opt.winograd};
+    const int32_t tensor = tensor_cores(job);
     if (!job->told)
         AC_TRY(ac_tune_read(job, order, n));
     for (int32_t i = 0; i < n; i++) { /* every node, so that all that is unsupported is listed at once */
-        job->step[i] = ac_lower_told(&job->cx, job->cx.region, order[i], job->target, 0, job->opt.exact,
-                                     job->told ? &job->told[i] : &plain);
+        ac_schedule told = job->told ? job->told[i] : plain;
+        told.tensor = tensor;
+        job->step[i] = ac_lower_told(&job->cx, job->cx.region, order[i], job->target, 0, job->opt.exact, &told);
         failed = failed || !job->step[i] ||
                  (is_gpu(job) ? ac_lower_grid(&job->cx, job->cx.region, job->step[i])
                               : ac_lower_parts(&job->cx, job->cx.region, job->step[i], threads_of(job), AC_FORK_COST)) != AC_OK;
@@ -457,6 +477,8 @@ static const char *options_text(arenac_job *job)
         s = ac_strf(job->cx.region, "%s --threads %d", s, threads_of(job));
     if (o->winograd)
         s = ac_strf(job->cx.region, o->winograd > 0 ? "%s --winograd=%d" : "%s --winograd", s, o->winograd);
+    if (o->tensor_cores)
+        s = ac_strf(job->cx.region, "%s --tensor-cores %s", s, o->tensor_cores);
     if (o->tuned)
         s = ac_strf(job->cx.region, "%s --tuned %s", s, base_name(o->tuned));
     if (o->share_kernels)

@@ -76,6 +76,7 @@ typedef struct ac_options {
     const char *tuned;        /* file of schedules that `bench --tune` measured; NULL: none */
     int winograd;             /* 3x3 convolutions of floats by Winograd's F(2x2) or F(4x4): 2, 4, -1: where it is faster, 0: never */
     bool exact;               /* keep float order as written */
+    const char *tensor_cores; /* GPUs: what they multiply: "off", "int8" (NULL: the same), "tf32", "bf16", "f16" */
     bool share_kernels;       /* functions that differ in whole numbers only become one with parameters */
     bool poison;              /* generated code overwrites dead bytes between steps */
     bool host;                /* generated code exports a descriptor for dlopen (run, bench) */

@@ -202,9 +202,9 @@ static int compile_cuda(arenac_job *job, const char *dir, const char *backend)
     const char *object = ac_strf(r, "%s/m.o", dir), *include = ac_strf(r, "-I%s", dir);
     const char *kernels[] = {"-DARN_CUDA_EMU", include, fma_flag(), "-c", "-o", object, "-x", "c", ac_strf(r, "%s/m.cu", dir), "-fsanitize=thread"};
     AC_TRY(run_cc(job, dir, kernels, race ? 10 : 9));
-    const char *whole[] = {"-shared", "-o", ac_strf(r, "%s/m.so", dir), include, object, ac_strf(r, "%s/arn_cuda_emu.c", dir), "-lm",
-                           ac_strf(r, "%s/arn_cuda_race.c", dir)};
-    return run_cc(job, dir, whole, race ? 8 : 7);
+    const char *whole[] = {"-shared", "-o", ac_strf(r, "%s/m.so", dir), include, object, ac_strf(r, "%s/arn_cuda_emu.c", dir),
+                           ac_strf(r, "%s/arn_cuda_mma.c", dir), "-lm", ac_strf(r, "%s/arn_cuda_race.c", dir)};
+    return run_cc(job, dir, whole, race ? 9 : 8);
 }
 
 static int compile_in(arenac_job *job, const char *dir, const char *backend, ac_host *h)

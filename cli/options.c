@@ -354,6 +354,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
     case OPT_WINOGRAD:
         c->opt.winograd = arg ? arg[0] - '0' : -1;
         return !arg || one_of(arg, "2|4");
+    case OPT_TENSOR_CORES: c->opt.tensor_cores = arg; return one_of(arg, "off|int8|tf32|bf16|f16");
     case OPT_TUNED: c->opt.tuned = arg; return *arg != 0;
     case OPT_TUNE: c->tune = true; return true;
     case OPT_SHARE_KERNELS: c->opt.share_kernels = true; return true;

@@ -45,6 +45,8 @@ static void put_schedule(ac_sink *s, arenac_job *job, const ac_lowered *low)
         ac_putf(s, ", %d parts", low->parts);
     if (c->winograd)
         ac_putf(s, "\n# winograd F(%dx%d,3x3)", c->winograd, c->winograd);
+    if (c->tensor)
+        ac_putf(s, "\n# tensor cores: %s", c->tensor == AC_F32 ? "tf32" : ac_dtype_name((ac_dtype)c->tensor));
     if (c->rows)
         ac_putf(s, "\n# register tile: %d rows by %d vector%s of channels", c->rows, c->vecs, c->vecs == 1 ? "" : "s");
     if (c->cost > 0)

@@ -2,7 +2,8 @@
  * are loaded and stored whole and taken apart by lanes, and words of four bytes go into dp4a.
  *
  *     load f32x4 x[i]            *(const f32x4 *)(x + i)           lane 2 of it: x0.v[2]
- *     bitcast i32 of i8x4        the word as it is                 dot4 of such: dp4a(a, b, c) */
+ *     bitcast i32 of i8x4        the word as it is                 dot4 of such: dp4a(a, b, c)
+ *     mma f16 acc[..] ..         mma_f16(&acc[0], &words[0], &words[4]), a function around PTX's instruction */
 #include "codegen/c_print.h"
 
 #include <string.h>
@@ -76,21 +77,62 @@ static ac_cexpr at(ac_cfn *f, const ac_ins *i, const char *type, bool constant)
         ac_strf(f->file->region, "*(%s%s *)(%s + (%s))", constant ? "const " : "", type, f->buf[i->aux], index));
 }
 
-/* "acc[3]", "acc[i * 8 + j]" */
-static const char *own(ac_cfn *f, const ac_ins *i)
+/* "acc[3]", "acc[i * 8 + j]"; mask: of the neighbour whose element it is. */
+static const char *element(ac_cfn *f, int32_t buf, ac_x index, int32_t *mask)
 {
     int64_t constant;
     ac_x k;
+    if (!ac_thread_element(f->fn, index, &constant, &k, mask) || (*mask && k))
+        return NULL;
+    return k ? ac_strf(f->file->region, "%s[%s]", f->buf[buf], f->val[k].e.text)
+             : ac_strf(f->file->region, "%s[%lld]", f->buf[buf], (long long)constant);
+}
+
+static const char *own(ac_cfn *f, const ac_ins *i)
+{
     int32_t mask;
-    if (!ac_thread_element(f->fn, i->a, &constant, &k, &mask))
+    const char *text = element(f, i->aux, i->a, &mask);
+    if (!text || !mask)
+        return text;
+    return ac_strf(f->file->region, "shfl_xor_%s(%s, %d)", ac_dtype_name((ac_dtype)i->dtype), text, mask);
+}
+
+/* The warp's product as a function: PTX's own instruction on a GPU, arn_cuda_emu.h's without. */
+static const char *mma_function(ac_cfile *F, ac_dtype d)
+{
+    static const struct {
+        ac_dtype type;
+        const char *name, *shape, *types, *sum, *letter;
+    } ROWS[] = {{AC_I8, "mma_i8", "m16n8k32", "s32.s8.s8.s32", "int32_t", "r"},
+                {AC_F16, "mma_f16", "m16n8k16", "f32.f16.f16.f32", "float", "f"},
+                {AC_BF16, "mma_bf16", "m16n8k16", "f32.bf16.bf16.f32", "float", "f"},
+                {AC_F32, "mma_tf32", "m16n8k8", "f32.tf32.tf32.f32", "float", "f"}};
+    size_t k = 0;
+    while (ROWS[k].type != d)
+        k++;
+    const char *c = ROWS[k].letter;
+    if (!c_have(F, ROWS[k].name))
+        ac_putf(&F->helpers,
+                "#if !defined(ARN_CUDA_EMU)\n"
+                "/* A warp's product: 4 of the 16 x 8 sums of each thread += 16 x 8 words of a by 8 x 8 words of b. */\n"
+                "static void %s(%s *c, const int32_t *a, const int32_t *b)\n{\n"
+                "    asm(\"mma.sync.aligned.%s.row.col.%s {%%0, %%1, %%2, %%3}, {%%4, %%5, %%6, %%7}, {%%8, %%9}, {%%0, %%1, "
+                "%%2, %%3};\"\n"
+                "        : \"+%s\"(c[0]), \"+%s\"(c[1]), \"+%s\"(c[2]), \"+%s\"(c[3])\n"
+                "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\n}\n#endif\n",
+                ROWS[k].name, ROWS[k].sum, ROWS[k].shape, ROWS[k].types, c, c, c, c);
+    return ROWS[k].name;
+}
+
+const char *c_cuda_mma(ac_cfn *f, ac_x x)
+{
+    const ac_ins *i = c_ins(f, x);
+    int32_t mask[3];
+    const char *to = element(f, i->aux, i->a, &mask[0]), *a = element(f, (int32_t)i->k.i, i->b, &mask[1]),
+               *b = element(f, (int32_t)i->k.i, i->c, &mask[2]);
+    if (!to || !a || !b)
         return NULL;
-    if (mask && k)
-        return NULL;
-    if (mask)
-        return ac_strf(f->file->region, "shfl_xor_%s(%s[%lld], %d)", ac_dtype_name((ac_dtype)i->dtype), f->buf[i->aux],
-                       (long long)constant, mask);
-    return k ? ac_strf(f->file->region, "%s[%s]", f->buf[i->aux], f->val[k].e.text)
-             : ac_strf(f->file->region, "%s[%lld]", f->buf[i->aux], (long long)constant);
+    return ac_strf(f->file->region, "%s(&%s, &%s, &%s);", mma_function(f->file, (ac_dtype)i->dtype), to, a, b);
 }
 
 ac_cexpr c_cuda_value(ac_cfn *f, ac_x x)
@@ -144,6 +186,12 @@ void c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
             continue;
         if ((i->op == AC_L_ADD || i->op == AC_L_MUL || i->op == AC_L_XOR) && !others[x]) {
             use[x].live = false; /* only an index */
+            continue;
+        }
+        if (i->op == AC_L_MMA) {
+            const ac_x at[3] = {i->a, i->b, i->c};
+            for (int32_t n = 0; n < 3; n++)
+                others[ac_thread_element(fn, at[n], &constant, &k, &mask) ? k : at[n]]++;
             continue;
         }
         const bool access = i->op == AC_L_LOAD || i->op == AC_L_STORE;

@@ -253,6 +253,13 @@ static int print_body(ac_cfn *f)
         case AC_L_STORE:
             print_store(f, x);
             break;
+        case AC_L_MMA: {
+            const char *statement = f->file->cuda ? c_cuda_mma(f, x) : NULL;
+            if (!statement)
+                return c_refuse(f->file, f->fn, "a product of fragments");
+            line(f, "%s", statement);
+            break;
+        }
         case AC_L_PREFETCH:
             print_prefetch(f, x);
             break;
@@ -301,8 +308,10 @@ uint8_t *c_buffer_uses(const ac_loop_fn *fn, ac_region *r)
         const ac_ins *in = &fn->code.item[x];
         if (in->op == AC_L_LOAD || in->op == AC_L_PREFETCH)
             uses[in->aux] |= C_READ;
-        if (in->op == AC_L_STORE)
+        if (in->op == AC_L_STORE || in->op == AC_L_MMA)
             uses[in->aux] |= C_WRITTEN;
+        if (in->op == AC_L_MMA)
+            uses[in->k.i] |= C_READ;
     }
     return uses;
 }

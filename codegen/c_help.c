@@ -370,6 +370,26 @@ static void put_renamed(ac_sink *to, const char *text)
     ac_putc(to, '\n');
 }
 
+/* What PTX has an instruction for: that on a GPU, the helper's own text in the emulation. */
+static void put_device(ac_sink *to, const char *name, const char *text)
+{
+    static const char *const PTX[][2] = {
+        {"f16_from_f32", "static uint16_t f16_from_f32(float x)\n{\n    uint16_t h;\n"
+                         "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x));\n    return h;\n}\n"},
+        {"f32_from_f16", "static float f32_from_f16(uint16_t h)\n{\n    float x;\n"
+                         "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(h));\n    return x;\n}\n"},
+    };
+    size_t i = 0;
+    while (i < sizeof PTX / sizeof PTX[0] && strcmp(PTX[i][0], name))
+        i++;
+    const bool own = i < sizeof PTX / sizeof PTX[0];
+    if (own)
+        ac_putf(to, "#if !defined(ARN_CUDA_EMU)\n%s#else\n", PTX[i][1]);
+    put_renamed(to, text);
+    if (own)
+        ac_put(to, "#endif\n");
+}
+
 /* `text` with each @ replaced by the macro that carries the target attribute. */
 static void put_text(ac_cfile *F, const char *text)
 {
@@ -398,7 +418,7 @@ const char *c_help(ac_cfile *F, const char *name)
         for (int k = 0; !simd && k < 3 && h->needs[k]; k++)
             c_help(F, h->needs[k]);
         if (F->cuda)
-            put_renamed(&F->helpers, h->plain);
+            put_device(&F->helpers, name, h->plain);
         else
             put_text(F, simd ? h->simd : h->plain);
         return h->name;

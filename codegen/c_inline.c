@@ -55,6 +55,7 @@ static bool is_value(const ac_ins *in)
     case AC_L_VAR:
     case AC_L_SET:
     case AC_L_STORE:
+    case AC_L_MMA:
     case AC_L_PREFETCH:
     case AC_L_FOR:
     case AC_L_IF:
@@ -85,7 +86,7 @@ static void survey(plan *p, ac_region *r)
             }
         }
         p->use[i].loop = loop;
-        p->barrier[i + 1] = p->barrier[i] + (block || in->op == AC_L_STORE);
+        p->barrier[i + 1] = p->barrier[i] + (block || in->op == AC_L_STORE || in->op == AC_L_MMA);
         p->blocks[i + 1] = p->blocks[i] + block;
         if (in->op == AC_L_FOR || in->op == AC_L_IF)
             ac_push(r, &open, i);

@@ -84,6 +84,7 @@ const char *c_cuda_type(ac_dtype d, int32_t lanes, ac_cfile *F);
 bool c_cuda_vectors(const ac_loop_fn *fn);                     /* its vectors are what the next two print */
 ac_cexpr c_cuda_value(ac_cfn *f, ac_x x);                      /* .text NULL: not one of these, or cannot */
 bool c_cuda_store(ac_cfn *f, ac_x x, const char **statement);  /* false: not one of these */
+const char *c_cuda_mma(ac_cfn *f, ac_x x);                   /* the statement; NULL: cannot */
 void c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use, ac_region *r); /* indices of a thread's own elements need no name */
 const char *c_cuda_local(ac_cfn *f, const ac_buf *b, const char *name, int32_t threads); /* the declaration */
 bool c_cuda_waits(const ac_loop_fn *fn, ac_x block_loop);      /* must the threads wait for each other behind it? */

@@ -17,10 +17,12 @@ struct fibre {
     enum state state;
     int line;
     uint32_t value, from;
+    uint32_t words[ARN_EMU_WORDS];
 };
 
 struct arn_emu_index arn_emu_thread, arn_emu_block;
 static struct fibre fibre[THREADS];
+static uint32_t gathered[THREADS][ARN_EMU_WORDS]; /* by thread: words as they were when its warp went on */
 static ucontext_t scheduler;
 static unsigned char *stacks, shared[SHARED] __attribute__((aligned(256)));
 static size_t shared_used;
@@ -72,6 +74,15 @@ uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane, int line)
     return f->value;
 }
 
+const uint32_t (*arn_emu_gather(const uint32_t *mine, int n, int line))[ARN_EMU_WORDS]
+{
+    struct fibre *f = &fibre[arn_emu_thread.x];
+    memcpy(f->words, mine, (size_t)n * sizeof *mine);
+    f->from = 0;
+    stop(AT_EXCHANGE, line);
+    return (const uint32_t(*)[ARN_EMU_WORDS])&gathered[arn_emu_thread.x / WARP * WARP];
+}
+
 static void begin(void)
 {
     shared_used = 0;
@@ -105,6 +116,8 @@ static int exchange(uint32_t n, uint32_t *other)
                 return -1;
             }
         some = 1;
+        for (uint32_t t = w; t < end; t++)
+            memcpy(gathered[t], fibre[t].words, sizeof gathered[t]);
         for (uint32_t t = w; t < end; t++)
             if (fibre[t].state == AT_EXCHANGE) {
                 const uint32_t from = fibre[t].from;

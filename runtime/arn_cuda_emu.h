@@ -38,6 +38,9 @@ extern uint32_t arn_emu_epoch;
 void arn_race_watch(const void *from, size_t n, int of_block);
 int arn_race_launch(const char *name);
 uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane, int line); /* among the 32 threads of a warp */
+/* The words of all 32 threads; each gives its `n`, 6 at most. They stand until the thread's next exchange. */
+enum { ARN_EMU_WORDS = 6 };
+const uint32_t (*arn_emu_gather(const uint32_t *mine, int n, int line))[ARN_EMU_WORDS];
 
 static inline uint32_t __float_as_uint(float x)
 {
@@ -64,6 +67,13 @@ static inline float arn_emu_shfl_f32(float x, int32_t mask, int line)
 {
     return __uint_as_float(arn_emu_exchange(__float_as_uint(x), (arn_emu_thread.x & 31u) ^ (uint32_t)mask, line));
 }
+/* Twins of PTX's mma.sync (arn_cuda_mma.c): c[0..3] += the thread's part of 16 x 8 sums; a: 4 words, b: 2. */
+#define mma_i8(c, a, b)   arn_emu_mma_i8(c, a, b, __LINE__)
+#define mma_f16(c, a, b)  arn_emu_mma_f32(c, a, b, 16, __LINE__)
+#define mma_bf16(c, a, b) arn_emu_mma_f32(c, a, b, 8, __LINE__)
+#define mma_tf32(c, a, b) arn_emu_mma_f32(c, a, b, 32, __LINE__)
+void arn_emu_mma_i8(int32_t *c, const int32_t *a, const int32_t *b, int line);
+void arn_emu_mma_f32(float *c, const int32_t *a, const int32_t *b, int type, int line);
 static inline int32_t dp4a(int32_t a, int32_t b, int32_t c)
 {
     for (int i = 0; i < 4; i++)

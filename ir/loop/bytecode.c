@@ -258,6 +258,16 @@ static void write_select(compiler *c, const ac_ins *i, uint32_t d)
     o->u.imm = (int64_t)bytes_of(i);
 }
 
+static void write_mma(compiler *c, ac_x x, const ac_ins *i)
+{
+    while (c->code[x].op != AC_L_FOR || c->code[x].aux != AC_MARK_BLOCK) /* the phase around it: they do not nest */
+        x--;
+    ac_bc *o = put(c, BC_MMA, at(c, i->a), at(c, i->b), at(c, i->c));
+    o->c = (uint32_t)i->aux;
+    o->n = i->dtype;
+    o->u.imm = i->k.i | c->code[c->code[x].b].k.i << 32;
+}
+
 static void write_for(compiler *c, ac_x x, const ac_ins *i)
 {
     put(c, i->k.i > 0 ? BC_FOR_UP : BC_FOR_DOWN, c->reg[x], at(c, i->a), at(c, i->b));
@@ -301,6 +311,9 @@ static void write_one(compiler *c, ac_x x, ac_x opener)
     case AC_L_LOAD:
     case AC_L_STORE:
         write_access(c, i, d, s);
+        break;
+    case AC_L_MMA:
+        write_mma(c, x, i);
         break;
     case AC_L_SELECT:
         write_select(c, i, d);

@@ -39,6 +39,9 @@ ac_x ac_lb_copy(ac_lb *b, const ac_loop_fn *from, const ac_ins *i)
         lb_store(b, i->aux, i->a, i->b);
         b->fn->code.item[b->fn->code.n - 1].flags = i->flags;
         return 0;
+    case AC_L_MMA:
+        lb_mma(b, (ac_dtype)i->dtype, i->aux, i->a, (int32_t)i->k.i, i->b, i->c);
+        return 0;
     case AC_L_PREFETCH:
         lb_prefetch(b, i->aux, i->a);
         return 0;

@@ -73,6 +73,10 @@ static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
         ac_putf(to, " %s[%%%d]", buf, i->a);
     } else if (op == AC_L_STORE) {
         ac_putf(to, " %s[%%%d] %%%d", buf, i->a, i->b);
+    } else if (op == AC_L_MMA) {
+        const char *words = fn->buf.item[i->k.i].name;
+        put_type(to, &(ac_ins){.dtype = i->dtype, .lanes = 1});
+        ac_putf(to, " %s[%%%d] %s[%%%d] %s[%%%d]", buf, i->a, words, i->b, words, i->c);
     } else if (op == AC_L_FOR) {
         ac_putf(to, " %%%d .. %%%d step %lld", i->a, i->b, (long long)i->k.i);
     } else {

@@ -53,6 +53,27 @@ static bool has_zero(const char *r, const ac_bc *i)
     return false;
 }
 
+/* One thread's part; false: outside of a buffer. */
+static bool mma(const memory *mem, const ac_bc *i, const char *R)
+{
+    const uint32_t threads = (uint32_t)(i->u.imm >> 32);
+    const memory *acc = &mem[i->c], *words = &mem[i->u.imm & 0xffffffff];
+    const uint32_t to = (uint32_t)get_I32(R + i->d), x = (uint32_t)get_I32(R + i->a), y = (uint32_t)get_I32(R + i->b);
+    if ((uint64_t)to + 3ull * threads >= acc->count || (uint64_t)(x | 31) + 3ull * threads >= words->count ||
+        (uint64_t)(y | 31) + threads >= words->count)
+        return false;
+    ac_mma_words w;
+    const uint32_t row = to & 28, columns = (to & 3) * 8; /* the first of the threads whose words it needs */
+    for (uint32_t l = row; l < row + 4; l++)
+        for (uint32_t e = 0; e < 4; e++)
+            memcpy(&w.a[l][e], words->p + ((size_t)(x & ~31u) + l + (size_t)e * threads) * 4, 4);
+    for (uint32_t l = columns; l < columns + 8; l++)
+        for (uint32_t e = 0; e < 2; e++)
+            memcpy(&w.b[l][e], words->p + ((size_t)(y & ~31u) + l + (size_t)e * threads) * 4, 4);
+    ac_mma((ac_dtype)i->n, &w, (int32_t)(to & 31), acc->p + (size_t)to * 4, (size_t)threads * 4);
+    return true;
+}
+
 // clang-format off
 /* Elements [a] + [b] .. + n of buffer c, or a jump to the report. Negative indices become huge. */
 #define ELEMENT()                                                                      \
@@ -180,6 +201,10 @@ static int run(ac_ctx *cx, const ac_program *p, char *R, const memory *mem, int 
             }
             break;
         }
+        case BC_MMA:
+            if (!mma(mem, i, R))
+                goto fragments;
+            break;
         case BC_IF:
             if (!get_BOOL(R + i->a))
                 i = p->code + i->c - 1;
@@ -208,6 +233,9 @@ outside:
     return outside(cx, p, i, bad, i->op >= BC_STORE1 && i->op <= BC_STOREV ? "writes" : "reads");
 zero:
     return ac_error(cx, (ac_place){.node = p->name}, E0901, "loop function '%s' divides an integer by zero", p->name);
+fragments:
+    return ac_error(cx, (ac_place){.node = p->name}, E0901, "loop function '%s' multiplies fragments outside of a buffer",
+                    p->name);
 endless:
     return ac_error(cx, (ac_place){.node = p->name}, E0901, "loop function '%s' does not end", p->name);
 }

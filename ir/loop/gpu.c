@@ -82,7 +82,7 @@ static bool stored_in_phase(const ac_loop_fn *fn, ac_x phase, int32_t buf)
     for (ac_x x = phase + 1, depth = 1; depth > 0 && x < fn->code.n; x++) {
         const ac_ins *i = ins(fn, x);
         depth += i->op == AC_L_FOR || i->op == AC_L_IF ? 1 : i->op == AC_L_END ? -1 : 0;
-        if (i->op == AC_L_STORE && i->aux == buf)
+        if ((i->op == AC_L_STORE || i->op == AC_L_MMA) && i->aux == buf)
             return true;
     }
     return false;
@@ -102,6 +102,30 @@ static const char *own_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase, 
         return "a neighbour's element that changes in this phase";
     const bool word = ac_dtype_bits((ac_dtype)i->dtype) == 32 && (i->dtype == AC_F32 || i->dtype == AC_I32);
     return inner || !word || threads_of(fn, phase) % 32 ? "a neighbour's element that not all threads ask for" : NULL;
+}
+
+/* A product of fragments, in a phase; uneven: in a branch or loop that not all threads may take. */
+static const char *mma_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase, bool uneven)
+{
+    const ac_x at[3] = {i->a, i->b, i->c};
+    const int32_t words = (int32_t)i->k.i;
+    int64_t constant;
+    ac_x k;
+    int32_t mask;
+    if (!phase || threads_of(fn, phase) % 32 || uneven)
+        return "fragments of warps that are not whole";
+    if (fn->buf.item[i->aux].where != AC_WHERE_THREAD || fn->buf.item[words].where != AC_WHERE_THREAD)
+        return "fragments that are not in registers";
+    for (int32_t n = 0; n < 3; n++)
+        if (!ac_thread_element(fn, at[n], &constant, &k, &mask) || mask)
+            return "fragments that are not the thread's own";
+    return stored_in_phase(fn, phase, words) ? "fragments that change in this phase" : NULL;
+}
+
+/* May threads of a block go through it a different number of times? */
+static bool is_uneven(const ac_loop_fn *fn, const ac_ins *i)
+{
+    return i->op == AC_L_IF || ins(fn, i->a)->op != AC_L_CONST || ins(fn, i->b)->op != AC_L_CONST;
 }
 
 static const char *loop_fault(const ac_loop_fn *fn, const ac_ins *i, int32_t depth, bool in_grid, bool in_block)
@@ -132,7 +156,7 @@ static const char *buffer_fault(const ac_loop_fn *fn)
 const char *ac_loop_gpu_fault(const ac_loop_fn *fn)
 {
     enum { DEEP = 64 };
-    int32_t depth = 0, block = 0; /* block: depth of the block loop, 0: none */
+    int32_t depth = 0, block = 0, uneven = 0; /* depths: of the block loop, of what is_uneven in it; 0: none */
     ac_x phase = 0;
     bool grid = false, blocks = false;
     ac_mark open[DEEP];
@@ -151,11 +175,15 @@ const char *ac_loop_gpu_fault(const ac_loop_fn *fn)
             grid |= mark == AC_MARK_GRID;
             phase = mark == AC_MARK_BLOCK ? x : phase;
             block = mark == AC_MARK_BLOCK ? depth : block;
+            uneven = block && !uneven && is_uneven(fn, i) ? depth : uneven;
         } else if (i->op == AC_L_END && depth > 0) {
             block = block == depth ? 0 : block;
+            uneven = uneven == depth ? 0 : uneven;
             depth--;
             grid &= !(depth == 0 && open[0] == AC_MARK_GRID);
         }
+        if (i->op == AC_L_MMA && !fault)
+            fault = mma_fault(fn, i, block ? phase : 0, uneven > 0);
         if (!blocks || fault)
             continue;
         if (i->op == AC_L_FAIL_IF)

@@ -124,21 +124,36 @@ ac_x lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t fla
     return ac_lb_pure(b, ins, stamp);
 }
 
+/* Loads from `buf` that follow see something new. */
+static void written(ac_lb *b, int32_t buf)
+{
+    b->cse->clock++;
+    if (b->fn->buf.item[buf].role == AC_BUF_LOCAL)
+        b->cse->local_time.item[buf] = b->cse->clock;
+    else
+        b->cse->param_time = b->cse->clock;
+}
+
 void lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value)
 {
     assert(buf >= 0 && buf < b->fn->buf.n && "lb_buf made it");
     assert(is_one(b, index, AC_I32) && "an index is an i32 with one lane");
-    const ac_buf *m = &b->fn->buf.item[buf];
     const ac_ins *v = at(b, value);
-    assert(v->dtype == m->dtype && "the value has the buffer's type");
-    assert(m->role != AC_BUF_IN && m->role != AC_BUF_CONST && "inputs and constants are never written");
+    assert(v->dtype == b->fn->buf.item[buf].dtype && "the value has the buffer's type");
+    assert(b->fn->buf.item[buf].role != AC_BUF_IN && b->fn->buf.item[buf].role != AC_BUF_CONST &&
+           "inputs and constants are never written");
     ac_ins ins = {.op = AC_L_STORE, .dtype = v->dtype, .lanes = v->lanes, .a = index, .b = value, .aux = buf};
     ac_lb_append(b, ins);
-    b->cse->clock++;
-    if (m->role == AC_BUF_LOCAL)
-        b->cse->local_time.item[buf] = b->cse->clock;
-    else
-        b->cse->param_time = b->cse->clock;
+    written(b, buf);
+}
+
+void lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x, ac_x y)
+{
+    assert(acc >= 0 && acc < b->fn->buf.n && words >= 0 && words < b->fn->buf.n && "lb_buf made them");
+    assert(is_one(b, a, AC_I32) && is_one(b, x, AC_I32) && is_one(b, y, AC_I32) && "an index is an i32 with one lane");
+    ac_lb_append(
+        b, (ac_ins){.op = AC_L_MMA, .dtype = (uint8_t)type, .a = a, .b = x, .c = y, .aux = acc, .k.i = words});
+    written(b, acc);
 }
 
 void lb_prefetch(ac_lb *b, int32_t buf, ac_x index)

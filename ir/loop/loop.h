@@ -40,7 +40,7 @@ typedef enum ac_lop {
 
 static inline bool ac_lop_has_buffer(ac_lop op)
 {
-    return op == AC_L_LOAD || op == AC_L_STORE || op == AC_L_PREFETCH;
+    return op == AC_L_LOAD || op == AC_L_STORE || op == AC_L_PREFETCH || op == AC_L_MMA;
 } /* aux */
 
 enum { AC_MAX_LANES = 1024 };             /* of one value */
@@ -64,7 +64,7 @@ typedef struct ac_ins {
     union {
         int64_t i;
         double f;
-    } k;              /* CONST (f for float types); FOR: step */
+    } k;              /* CONST (f for float types); FOR: step; MMA: buffer of the fragments */
     const char *name; /* loop variables and variables: the letters of STYLE rule 33 ("oy", "c0_1"); else NULL */
 } ac_ins;
 
@@ -161,6 +161,9 @@ ac_x lb_maxlanes(ac_lb *b, ac_x x);
 ac_x lb_load(ac_lb *b, int32_t buf, ac_x index, int32_t lanes);
 ac_x lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t flags);
 void lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value);
+/* Threads of a block, between two of its phases: elements a.. of `acc` += product of fragments b.. and c.. of `words` (mma.c).
+ * type: of what the words hold. */
+void lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x, ac_x y);
 void lb_prefetch(ac_lb *b, int32_t buf, ac_x index); /* a hint; index may lie anywhere */
 ac_x lb_var(ac_lb *b, const char *name, ac_x init);  /* a handle for lb_get / lb_set */
 ac_x lb_get(ac_lb *b, ac_x var);

@@ -72,6 +72,7 @@ void ac_lb_order(ac_loop_fn *fn, ac_region *r)
         const ac_ins *s = &fn->code.item[o.end];
         visit(&o, r, s->a);
         visit(&o, r, s->b);
+        visit(&o, r, s->c);
         emit(&o, o.end);
     }
     fn->code.item = o.out;

@@ -24,6 +24,7 @@ static bool movable(const ac_loop_fn *fn, const ac_ins *i)
     case AC_L_GET:
     case AC_L_SET:
     case AC_L_STORE:
+    case AC_L_MMA:
     case AC_L_IF:
     case AC_L_ELSE:
     case AC_L_BREAK_IF:

@@ -256,6 +256,22 @@ static int read_place(reader *r, ac_ins *i) /* NAME[%3] */
     return expect(r, "]");
 }
 
+static int read_mma(reader *r, ac_ins *i) /* i8 acc[%1] words[%2] words[%3] */
+{
+    ac_ins type = {0}, x = {0}, y = {0};
+    AC_TRY(read_type(r, &type));
+    AC_TRY(read_place(r, i));
+    AC_TRY(read_place(r, &x));
+    AC_TRY(read_place(r, &y));
+    if (x.aux != y.aux)
+        return syntax(r, "both fragments are of one buffer");
+    i->dtype = type.dtype;
+    i->b = x.a;
+    i->c = y.a;
+    i->k.i = x.aux;
+    return AC_OK;
+}
+
 static int read_pool(reader *r, ac_ins *i, ac_dtype d)
 {
     i->aux = r->fn->pool.n;
@@ -286,6 +302,8 @@ static int read_body(reader *r, ac_ins *i)
         return read_pool(r, i, (ac_dtype)i->dtype);
     if (op == AC_L_GET)
         return read_value(r, &i->aux);
+    if (op == AC_L_MMA)
+        return read_mma(r, i);
     if (ac_lop_has_buffer(op)) {
         AC_TRY(read_place(r, i));
         return op == AC_L_STORE ? read_value(r, &i->b) : AC_OK;

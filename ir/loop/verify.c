@@ -127,16 +127,29 @@ static void check_access(checker *c, const ac_ins *i)
             want(c, x, "index", AC_I32, 1);
         return;
     }
-    if (i->dtype != m->dtype)
+    if (i->op != AC_L_MMA && i->dtype != m->dtype)
         fault(c, "buffer '%s' is %s, accessed as %s", m->name, ac_dtype_name(m->dtype),
               i->dtype < AC_DTYPE_COUNT ? ac_dtype_name((ac_dtype)i->dtype) : "no type");
-    if (i->op == AC_L_STORE && (m->role == AC_BUF_IN || m->role == AC_BUF_CONST))
+    if ((i->op == AC_L_STORE || i->op == AC_L_MMA) && (m->role == AC_BUF_IN || m->role == AC_BUF_CONST))
         fault(c, "buffer '%s' is read-only", m->name);
     if (!x || !want(c, x, "index", AC_I32, 1) || x->op != AC_L_CONST)
         return;
     if (x->k.i < 0 || x->k.i > m->count - i->lanes)
         fault(c, "elements %lld..%lld are outside of buffer '%s' with %lld elements", (long long)x->k.i,
               (long long)(x->k.i + i->lanes - 1), m->name, (long long)m->count);
+}
+
+static void check_mma(checker *c, const ac_ins *i, const ac_ins *x, const ac_ins *y)
+{
+    const ac_dtype d = (ac_dtype)i->dtype, sum = d == AC_I8 ? AC_I32 : AC_F32;
+    want(c, x, "operand b", AC_I32, 1);
+    want(c, y, "operand c", AC_I32, 1);
+    if (d != AC_I8 && d != AC_F16 && d != AC_BF16 && d != AC_F32)
+        fault(c, "does not exist for words of this type");
+    else if (i->k.i < 0 || i->k.i >= c->fn->buf.n || c->fn->buf.item[i->k.i].dtype != AC_I32)
+        fault(c, "has no buffer of words");
+    else if (i->aux >= 0 && i->aux < c->fn->buf.n && c->fn->buf.item[i->aux].dtype != sum)
+        fault(c, "sums are %s", ac_dtype_name(sum));
 }
 
 static void check_var(checker *c, const ac_ins *i)
@@ -333,6 +346,9 @@ static void check_one(checker *c, const ac_ins *i)
         break;
     case AC_L_STORE:
         want(c, x[1], "value", (ac_dtype)i->dtype, i->lanes);
+        break;
+    case AC_L_MMA:
+        check_mma(c, i, x[1], x[2]);
         break;
     case AC_L_SELECT:
         check_select(c, i, x[0], x[1], x[2]);

@@ -43,7 +43,10 @@ typedef struct ac_schedule {
     int32_t rows, vecs;         /* register tile: rows (pixels) by vectors of channels. Changes no bit of a result */
     double cost;                /* estimated cycles; told: not read */
     const char *refused;        /* why winograd was told and is not done; NULL */
+    int32_t tensor;             /* told: AC_TENSOR_...; chosen: the ac_dtype that tensor cores of a GPU multiply */
 } ac_schedule;
+/* Tensor cores: bytes, whose results are the same; no; or floats too, rounded to that type before they are multiplied. */
+enum { AC_TENSOR_BYTES, AC_TENSOR_OFF, AC_TENSOR_TF32, AC_TENSOR_BF16, AC_TENSOR_F16 };
 enum { AC_WINOGRAD_CHEAPEST = -1, AC_WINOGRAD_NEVER = -2 }; /* told: 2, 4 or none, by the cost model; none, by choice */
 
 typedef enum ac_arg_kind { AC_ARG_TENSOR, AC_ARG_CONST, AC_ARG_SCRATCH, AC_ARG_PART } ac_arg_kind; /* PART: i32[1], see parts */

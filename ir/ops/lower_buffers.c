@@ -187,9 +187,12 @@ void lo_settle(ac_lowered *w, int32_t last)
     }
     fn->buf.n = count;
     w->arg.n = args;
-    for (int32_t i = 1; i < fn->code.n; i++)
+    for (int32_t i = 1; i < fn->code.n; i++) {
         if (ac_lop_has_buffer((ac_lop)fn->code.item[i].op))
             fn->code.item[i].aux = to[fn->code.item[i].aux];
+        if (fn->code.item[i].op == AC_L_MMA) /* its words are stored somewhere, so the buffer is in use */
+            fn->code.item[i].k.i = to[fn->code.item[i].k.i];
+    }
 }
 
 /* Runs the loops that make a constant; scratch of the maker lives as long as the compilation. */

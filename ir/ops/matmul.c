@@ -13,6 +13,7 @@
  * adj_y and vectors it is transposed before: once when constant, per batch otherwise. Plain targets: one row, four
  * columns. */
 #include "ir/ops/gemm.h"
+#include "ir/ops/gpu_gemm.h"
 #include "ir/ops/spans.h"
 
 enum { ROWS = 8, VECS = 4 };
@@ -28,16 +29,27 @@ typedef struct matmul {
     ac_x x_at, y_at;       /* first elements of the present matrices */
 } matmul;
 
-/* Element index of t's matrix at the batch position; t's leading dimensions stand under the last ones of the result. */
-static ac_x matrix_at(const matmul *v, const ac_tensor *t)
+/* t's leading dimensions stand under the last ones of the result. */
+ac_x ac_matrix_at(ac_lower *L, const ac_tensor *t, const ac_x *idx)
 {
-    ac_lb *b = &v->L->b;
+    ac_lb *b = &L->b;
+    const int32_t rank = L->node->out[0]->rank;
     ac_x at = lb_i32(b, 0);
     int64_t stride = t->dim[t->rank - 1] * t->dim[t->rank - 2];
     for (int32_t i = t->rank - 3; i >= 0; stride *= t->dim[i--])
         if (t->dim[i] != 1)
-            at = lb_add(b, at, lb_mul(b, v->idx[i + v->rank - t->rank], lb_i32(b, stride)));
+            at = lb_add(b, at, lb_mul(b, idx[i + rank - t->rank], lb_i32(b, stride)));
     return at;
+}
+
+void ac_batch_index(ac_lower *L, ac_x q, ac_x *idx)
+{
+    ac_lb *b = &L->b;
+    const ac_tensor *out = L->node->out[0];
+    for (int32_t i = out->rank - 3; i >= 0; i--) {
+        idx[i] = i ? lb_mod(b, q, lb_i32(b, out->dim[i])) : q;
+        q = lb_div(b, q, lb_i32(b, out->dim[i]));
+    }
 }
 
 /* `rows` rows from m on by `vecs` vectors of columns from n on. */
@@ -184,8 +196,8 @@ static int schedule(matmul *v)
     const int32_t turn = right_side(v);
     for (int32_t i = 0; i < v->rank - 2; i++)
         v->idx[i] = lb_for_each(b, "b", v->c.out->dim[i]);
-    v->x_at = matrix_at(v, v->c.x);
-    v->y_at = matrix_at(v, v->c.w);
+    v->x_at = ac_matrix_at(L, v->c.x, v->idx);
+    v->y_at = ac_matrix_at(L, v->c.w, v->idx);
     if (turn >= 0) {
         transpose(b, v->y, lb_i32(b, 0), turn, v->y_at, v->n, v->k);
         v->y_at = lb_i32(b, 0);
@@ -215,5 +227,7 @@ int lo_matmul(ac_lower *L)
         return ac_lower_refuse(L, "adj_x with f32 input and i8 weights: supported without adj_x");
     if (ac_tensor_count(out) == 0)
         return AC_OK;
+    if (gpu_gemm_fits(L, &v.c, ac_tensor_count(out) / (v.m * v.n), v.m, v.n, v.k, v.k))
+        return gpu_matrices(L, &v.c, v.adj_x, v.adj_y, v.k);
     return schedule(&v);
 }

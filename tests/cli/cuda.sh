@@ -50,7 +50,7 @@ grep -q 'no order' "$tmp/err" && grep -q 'threads of its own' "$tmp/err" || fail
 for name in branch_int8 digits_f32 dsnet_f32; do
     bytes=$(sed -n 's/.*_OUT0_BYTES \([0-9]*\)u.*/\1/p' "$tmp/$name.h")
     "${CC:-cc}" -std=gnu11 -O1 -w -shared -fPIC -ffp-contract=off -DARN_CUDA_EMU -DFAKE_MODEL=${name}_cuda -I"$src/runtime" -I"$tmp" -o "$tmp/libcuda.so.1" \
-        "$src/tests/cuda/fake_driver.c" "$src/runtime/arn_cuda_emu.c" -x c "$tmp/$name.cu" -lm || fail "$name: the driver"
+        "$src/tests/cuda/fake_driver.c" "$src/runtime/arn_cuda_emu.c" "$src/runtime/arn_cuda_mma.c" -x c "$tmp/$name.cu" -lm || fail "$name: the driver"
     "${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -g -fsanitize=address,undefined -DMODEL=$name -DHEADER="\"$name.h\"" -DOUT_BYTES=$bytes -I"$src/runtime" -I"$tmp" \
         -o "$tmp/main_$name" "$src/tests/cuda/main.c" "$src/runtime/arn_cuda.c" -x c "$tmp/$name.cu" -ldl || fail "$name: a program with its API"
     "$arenac" run -q "$src/models/$name.tflite" -t cuda-sm80 --backend eval --input 0="$src/models/$name.in0.0.npy" --output-dir "$tmp/want_$name"
@@ -68,7 +68,7 @@ plant() {
     cc="${CC:-cc} -std=gnu11 -O1 -w -fPIC -ffp-contract=off -DARN_CUDA_EMU -DFAKE_MODEL=$1_cuda -I$src/runtime -I$tmp"
     # shellcheck disable=SC2086
     $cc ${5:+-fsanitize=thread} -c -o "$tmp/planted.o" -x c "$tmp/planted.cu" && $cc -shared -o "$tmp/libcuda.so.1" "$tmp/planted.o" "$src/tests/cuda/fake_driver.c" \
-        "$src/runtime/arn_cuda_emu.c" ${5:+"$src/runtime/arn_cuda_race.c"} -lm || fail "planted: $2"
+        "$src/runtime/arn_cuda_emu.c" "$src/runtime/arn_cuda_mma.c" ${5:+"$src/runtime/arn_cuda_race.c"} -lm || fail "planted: $2"
     if ASAN_OPTIONS=detect_leaks=0 LD_LIBRARY_PATH="$tmp" "$tmp/main_$1" "the image" "$src/models/$1.in0.0.npy" "$tmp/want_$1/0.npy" 2>"$tmp/err"; then fail "not found: $2"; fi
     grep -q "$4" "$tmp/err" || { cat "$tmp/err"; fail "found, but not as '$4': $1: $2"; }
 }

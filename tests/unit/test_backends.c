@@ -223,7 +223,7 @@ static int run_emulation(const char *dir, uint8_t *arena)
     MUST(cc_write(dir, "t.cu", cu.text, cu.n) == 0 && cc_write(dir, "t.h", h.text, h.n) == 0);
     MUST(cc_compile(dir, cc_name(),
                      "-std=gnu11 -O1 -w -ffp-contract=off -fPIC -shared -DARN_CUDA_EMU -I" SOURCE_DIR
-                     "/runtime " SOURCE_DIR "/runtime/arn_cuda_emu.c -x c",
+                     "/runtime " SOURCE_DIR "/runtime/arn_cuda_emu.c " SOURCE_DIR "/runtime/arn_cuda_mma.c -x c",
                      "t.cu", "t.so") == 0);
     void *so = dlopen(ac_strf(cx.region, "%s/t.so", dir), RTLD_NOW | RTLD_LOCAL);
     if (!so)
