@@ -112,15 +112,17 @@ static const char *mma_function(ac_cfile *F, ac_dtype d)
         k++;
     const char *c = ROWS[k].letter;
     if (!c_have(F, ROWS[k].name))
-        ac_putf(&F->helpers,
-                "#if !defined(ARN_CUDA_EMU)\n"
-                "/* A warp's product: 4 of the 16 x 8 sums of each thread += 16 x 8 words of a by 8 x 8 words of b. */\n"
-                "static void %s(%s *c, const int32_t *a, const int32_t *b)\n{\n"
-                "    asm(\"mma.sync.aligned.%s.row.col.%s {%%0, %%1, %%2, %%3}, {%%4, %%5, %%6, %%7}, {%%8, %%9}, {%%0, %%1, "
-                "%%2, %%3};\"\n"
-                "        : \"+%s\"(c[0]), \"+%s\"(c[1]), \"+%s\"(c[2]), \"+%s\"(c[3])\n"
-                "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\n}\n#endif\n",
-                ROWS[k].name, ROWS[k].sum, ROWS[k].shape, ROWS[k].types, c, c, c, c);
+        ac_putf(
+            &F->helpers,
+            "#if !defined(ARN_CUDA_EMU)\n"
+            "/* A warp's product: 4 of the 16 x 8 sums of each thread += 16 x 8 words of a by 8 x 8 words of b. */\n"
+            "static void %s(%s *c, const int32_t *a, const int32_t *b)\n{\n"
+            "    asm(\"mma.sync.aligned.%s.row.col.%s {%%0, %%1, %%2, %%3}, {%%4, %%5, %%6, %%7}, {%%8, %%9}, {%%0, "
+            "%%1, "
+            "%%2, %%3};\"\n"
+            "        : \"+%s\"(c[0]), \"+%s\"(c[1]), \"+%s\"(c[2]), \"+%s\"(c[3])\n"
+            "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\n}\n#endif\n",
+            ROWS[k].name, ROWS[k].sum, ROWS[k].shape, ROWS[k].types, c, c, c, c);
     return ROWS[k].name;
 }
 

@@ -1,9 +1,9 @@
 /* arn_cuda_mma.c - tensor cores without a GPU: what a thread gets from PTX's mma.sync.aligned.m16n8k{32,16,8}.row.col.
  *
- * Thread 4 g + q of a warp holds of A words q and q + 4 of rows g and g + 8 (in the order (g, q), (g + 8, q), (g, q + 4),
- * (g + 8, q + 4)), of B words q and q + 4 of column g, and of the sums (g, 2 q), (g, 2 q + 1), (g + 8, 2 q), (g + 8,
- * 2 q + 1). A word is 4 bytes, 2 halves or a float of which 10 bits of mantissa count. Integer sums wrap. Float sums are
- * rounded after every product, in order; a device's own are as exact, in an order that is not documented. */
+ * Thread 4 g + q of a warp holds of A words q and q + 4 of rows g and g + 8 (in the order (g, q), (g + 8, q), (g, q +
+ * 4), (g + 8, q + 4)), of B words q and q + 4 of column g, and of the sums (g, 2 q), (g, 2 q + 1), (g + 8, 2 q), (g +
+ * 8, 2 q + 1). A word is 4 bytes, 2 halves or a float of which 10 bits of mantissa count. Integer sums wrap. Float sums
+ * are rounded after every product, in order; a device's own are as exact, in an order that is not documented. */
 #include "arn_cuda_emu.h"
 
 enum { ROWS = 16, COLUMNS = 8, WORDS = 8 };
@@ -60,7 +60,9 @@ static float half(uint32_t h)
 /* Element j of a word. */
 static float real(uint32_t word, int type, int j)
 {
-    return type == 32 ? __uint_as_float(word & 0xffffe000u) : type == 16 ? half(word >> 16 * j & 0xffff) : __uint_as_float(word >> 16 * j << 16);
+    return type == 32   ? __uint_as_float(word & 0xffffe000u)
+           : type == 16 ? half(word >> 16 * j & 0xffff)
+                        : __uint_as_float(word >> 16 * j << 16);
 }
 
 void arn_emu_mma_f32(float *c, const int32_t *a, const int32_t *b, int type, int line)

@@ -234,8 +234,8 @@ outside:
 zero:
     return ac_error(cx, (ac_place){.node = p->name}, E0901, "loop function '%s' divides an integer by zero", p->name);
 fragments:
-    return ac_error(cx, (ac_place){.node = p->name}, E0901, "loop function '%s' multiplies fragments outside of a buffer",
-                    p->name);
+    return ac_error(cx, (ac_place){.node = p->name}, E0901,
+                    "loop function '%s' multiplies fragments outside of a buffer", p->name);
 endless:
     return ac_error(cx, (ac_place){.node = p->name}, E0901, "loop function '%s' does not end", p->name);
 }

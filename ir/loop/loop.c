@@ -151,8 +151,7 @@ void lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x,
 {
     assert(acc >= 0 && acc < b->fn->buf.n && words >= 0 && words < b->fn->buf.n && "lb_buf made them");
     assert(is_one(b, a, AC_I32) && is_one(b, x, AC_I32) && is_one(b, y, AC_I32) && "an index is an i32 with one lane");
-    ac_lb_append(
-        b, (ac_ins){.op = AC_L_MMA, .dtype = (uint8_t)type, .a = a, .b = x, .c = y, .aux = acc, .k.i = words});
+    ac_lb_append(b, (ac_ins){.op = AC_L_MMA, .dtype = (uint8_t)type, .a = a, .b = x, .c = y, .aux = acc, .k.i = words});
     written(b, acc);
 }
 

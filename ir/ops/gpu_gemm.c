@@ -20,7 +20,8 @@ static const gpu_tile TILES[2][N_TILES] = {{{128, 128, 8, 8, 256, 0, 0},
                                             {64, 16, 4, 4, 64, 32, 16},
                                             {64, 8, 4, 2, 64, 32, 8}}};
 
-bool gpu_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t many, int64_t rows, int64_t n, int64_t depth, int64_t run)
+bool gpu_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t many, int64_t rows, int64_t n, int64_t depth,
+                   int64_t run)
 {
     const bool constant = ac_tensor_is_const(c->w) && (!c->bias || ac_tensor_is_const(c->bias));
     if (L->target->isa != AC_ISA_CUDA || L->variant || (!constant && c->rounding != AC_ROUND_MATMUL))
@@ -39,10 +40,7 @@ static ac_dtype tensor_type(const gpu_gemm *g)
     const bool bytes = g->c->kind == AC_MACS_I8;
     if (atoi(L->target->cpu + 3) < TENSOR_CORES || told == AC_TENSOR_OFF || (!bytes && (L->exact || !told)))
         return AC_NONE;
-    const ac_dtype d = bytes                     ? AC_I8
-                       : told == AC_TENSOR_TF32 ? AC_F32
-                       : told == AC_TENSOR_BF16 ? AC_BF16
-                                                : AC_F16;
+    const ac_dtype d = bytes ? AC_I8 : told == AC_TENSOR_TF32 ? AC_F32 : told == AC_TENSOR_BF16 ? AC_BF16 : AC_F16;
     const int32_t unit = 32 / ac_dtype_bits(d);
     const bool pays = g->rows >= 16 && g->n >= 8 && g->depth >= 8 * unit;
     return g->run % unit == 0 && g->depth % unit == 0 && (pays || L->told.rows) ? d : AC_NONE;

@@ -1,8 +1,9 @@
 /* gpu_step.c - a step of the reduction into shared memory.
  *
- * Along the reduction (rows of x, also as a filter meets them; y [n, depth]) a thread loads `wide` words of a row, which go
- * into `wide` rows of shared memory. Across it (x [depth, rows], y [depth, n]) it loads four neighbouring columns of each
- * of a word's rows. Packed weights are copied as they are. What is outside reads as zero, bytes as x's zero point. */
+ * Along the reduction (rows of x, also as a filter meets them; y [n, depth]) a thread loads `wide` words of a row,
+ * which go into `wide` rows of shared memory. Across it (x [depth, rows], y [depth, n]) it loads four neighbouring
+ * columns of each of a word's rows. Packed weights are copied as they are. What is outside reads as zero, bytes as x's
+ * zero point. */
 #include "ir/ops/gpu_tile.h"
 
 enum { OUTSIDE = -(1 << 28), QUAD = 4 };
@@ -45,9 +46,7 @@ static ac_x nothing(const gpu_gemm *g)
 {
     ac_lb *b = &g->L->b;
     const uint32_t zx = (uint32_t)g->c->zx & 255;
-    return g->word == AC_F32  ? lb_f32(b, 0)
-           : g->elem == AC_I8 ? lb_i32(b, (int32_t)(zx * 0x01010101u))
-                              : lb_i32(b, 0);
+    return g->word == AC_F32 ? lb_f32(b, 0) : g->elem == AC_I8 ? lb_i32(b, (int32_t)(zx * 0x01010101u)) : lb_i32(b, 0);
 }
 
 int32_t gpu_pack_weights(const gpu_gemm *g)
@@ -173,8 +172,8 @@ static ac_x open_piece(const gpu_gemm *g, ac_x t, int32_t pass, int32_t n)
 }
 
 /* A step of a matrix [depth, columns] from element `at`: `width` columns from c0 on, as words. */
-static void load_across(const gpu_gemm *g, ac_x t, int32_t from, ac_x at, int64_t columns, ac_x k0, ac_x c0, int32_t width,
-                        int32_t buf, int32_t ld)
+static void load_across(const gpu_gemm *g, ac_x t, int32_t from, ac_x at, int64_t columns, ac_x k0, ac_x c0,
+                        int32_t width, int32_t buf, int32_t ld)
 {
     ac_lb *b = &g->L->b;
     const int32_t quads = width / QUAD, n = GPU_STEP * quads, wide = columns % QUAD == 0 ? QUAD : 1;

@@ -1,11 +1,11 @@
 /* gpu_tile.h - what the files of gpu_gemm.h share: one tile of a product of matrices on a GPU.
  *
  *     gpu_gemm.c    which tile, accumulators, the epilogue
- *     gpu_step.c    a step of the reduction into shared memory: x as the filter meets it or as a matrix, weights, a matrix y
- *     gpu_mma.c     multiplying a step by tensor cores
+ *     gpu_step.c    a step of the reduction into shared memory: x as the filter meets it or as a matrix, weights, a
+ * matrix y gpu_mma.c     multiplying a step by tensor cores
  *
- * Shared memory holds a step as words of 32 bits, sx[word][row] and sw[word][column]. A word is `unit` neighbours along the
- * reduction: a float, four bytes, or, for tensor cores, two halves or a float with 10 bits of mantissa. */
+ * Shared memory holds a step as words of 32 bits, sx[word][row] and sw[word][column]. A word is `unit` neighbours along
+ * the reduction: a float, four bytes, or, for tensor cores, two halves or a float with 10 bits of mantissa. */
 #ifndef AC_IR_OPS_GPU_TILE_H
 #define AC_IR_OPS_GPU_TILE_H
 #include "ir/ops/channel.h"
@@ -27,14 +27,14 @@ typedef struct gpu_gemm {
     bool adj_x, adj_y;    /* x [depth, rows], y [n, depth] */
     int64_t many;         /* products beside each other: groups of a convolution, batches of matrices */
     int64_t rows, depth, n;
-    int64_t run;          /* elements along the reduction that lie one after another in x */
-    ac_dtype elem;        /* of a word: F32, I8, F16, BF16 */
-    int32_t unit, wide;   /* elements of a word; words of a load along the reduction, 1 or 4 */
+    int64_t run;        /* elements along the reduction that lie one after another in x */
+    ac_dtype elem;      /* of a word: F32, I8, F16, BF16 */
+    int32_t unit, wide; /* elements of a word; words of a load along the reduction, 1 or 4 */
     gpu_tile t;
-    ac_dtype word;                                      /* of shared memory: f32 or i32 */
-    int32_t lda, ldb;                                   /* words between rows of sx and sw */
-    int32_t x, w, sx, sw, acc, base, iy, ix, rx, rw;    /* buffers */
-    ac_x q, x_at, y_at;                                 /* of the block: which product, its first elements */
+    ac_dtype word;                                   /* of shared memory: f32 or i32 */
+    int32_t lda, ldb;                                /* words between rows of sx and sw */
+    int32_t x, w, sx, sw, acc, base, iy, ix, rx, rw; /* buffers */
+    ac_x q, x_at, y_at;                              /* of the block: which product, its first elements */
 } gpu_gemm;
 
 static inline bool gpu_by_mma(const gpu_gemm *g)
@@ -64,12 +64,13 @@ static inline ac_x gpu_unrolled(const gpu_gemm *g, const char *name, int64_t n)
 }
 
 /* gpu_step.c */
-int32_t gpu_pack_weights(const gpu_gemm *g);             /* [product][word][channel], padded: the buffer */
-int32_t gpu_step_rows(const gpu_gemm *g);                /* rows of x that a thread loads, see gpu_find_rows */
-void gpu_find_rows(const gpu_gemm *g, ac_x m0);          /* where they begin: into registers */
+int32_t gpu_pack_weights(const gpu_gemm *g);                      /* [product][word][channel], padded: the buffer */
+int32_t gpu_step_rows(const gpu_gemm *g);                         /* rows of x that a thread loads, see gpu_find_rows */
+void gpu_find_rows(const gpu_gemm *g, ac_x m0);                   /* where they begin: into registers */
 void gpu_load_step(const gpu_gemm *g, ac_x k0, ac_x m0, ac_x n0); /* k0: the first word */
 
-/* gpu_mma.c: row and column of result (i, j) of thread t in its block's tile, and its accumulator; words of fragments. */
+/* gpu_mma.c: row and column of result (i, j) of thread t in its block's tile, and its accumulator; words of fragments.
+ */
 ac_x gpu_mma_row(const gpu_gemm *g, ac_x t, ac_x i);
 ac_x gpu_mma_column(const gpu_gemm *g, ac_x t, ac_x j);
 ac_x gpu_mma_sum(const gpu_gemm *g, ac_x i, ac_x j);

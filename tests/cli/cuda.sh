@@ -61,14 +61,18 @@ for name in branch_int8 digits_f32 dsnet_f32; do
 done
 
 # Planted bugs are found: kernels, changed, run by the driver above; with races looked for when $5 is race.
-# plant MODEL WHAT SED WORDS [race]
+# plant MODEL WHAT SED WORDS [race]; twin=FILE: in the emulation's twins of tensor cores instead
 plant() {
-    sed "$3" "$tmp/$1.cu" >"$tmp/planted.cu"
-    cmp -s "$tmp/$1.cu" "$tmp/planted.cu" && fail "nothing to plant in $1: $2"
+    cp "$src/runtime/arn_cuda_mma.c" "$tmp/twins.c"
+    cp "$tmp/$1.cu" "$tmp/planted.cu"
+    changed=${twin:-planted.cu}
+    sed "$3" "$tmp/$changed" >"$tmp/changed"
+    cmp -s "$tmp/$changed" "$tmp/changed" && fail "nothing to plant in $1: $2"
+    mv "$tmp/changed" "$tmp/$changed"
     cc="${CC:-cc} -std=gnu11 -O1 -w -fPIC -ffp-contract=off -DARN_CUDA_EMU -DFAKE_MODEL=$1_cuda -I$src/runtime -I$tmp"
     # shellcheck disable=SC2086
     $cc ${5:+-fsanitize=thread} -c -o "$tmp/planted.o" -x c "$tmp/planted.cu" && $cc -shared -o "$tmp/libcuda.so.1" "$tmp/planted.o" "$src/tests/cuda/fake_driver.c" \
-        "$src/runtime/arn_cuda_emu.c" "$src/runtime/arn_cuda_mma.c" ${5:+"$src/runtime/arn_cuda_race.c"} -lm || fail "planted: $2"
+        "$src/runtime/arn_cuda_emu.c" "$tmp/twins.c" ${5:+"$src/runtime/arn_cuda_race.c"} -lm || fail "planted: $2"
     if ASAN_OPTIONS=detect_leaks=0 LD_LIBRARY_PATH="$tmp" "$tmp/main_$1" "the image" "$src/models/$1.in0.0.npy" "$tmp/want_$1/0.npy" 2>"$tmp/err"; then fail "not found: $2"; fi
     grep -q "$4" "$tmp/err" || { cat "$tmp/err"; fail "found, but not as '$4': $1: $2"; }
 }
@@ -81,7 +85,28 @@ plant digits_f32 'a neighbour of another lane' 's/shfl_xor_f32(part\[0\], 16)/sh
 plant digits_f32 'a shuffle that half of the warp leaves out' 's/all\[0\] = part\[0\] + shfl_xor_f32(part\[0\], 16)/if (t % 32 < 16) all[0] = part[0] + shfl_xor_f32(part[0], 16)/' 'waits'
 plant dsnet_f32 'threads write one element' 's/\*(f32x4 \*)(sw + (t[0-9]* \* 32 + /*(f32x4 *)(sw + (/' 'race on' race
 plant dsnet_f32 'two blocks write one element' 's/blockIdx.x \* 64u + threadIdx.x/(blockIdx.x | 1) * 64u + threadIdx.x/; s/blockIdx.x \* 32u + threadIdx.x/(blockIdx.x | 1u) * 32u + threadIdx.x/' 'race on' race
+grep -q '  mma_i8(' "$tmp/branch_int8.cu" || fail "no kernel multiplies by tensor cores"
+plant branch_int8 'fragments of another row' 's/words\[t\([0-9]*\) + 2\] = /words[t\1 + 1] = /' 'status 100'
+plant branch_int8 'a product that a lane leaves out' 's/  mma_i8(/  if (threadIdx.x != 3) mma_i8(/' 'waits'
+plant branch_int8 'fragments read before they are there' '/__syncthreads/d' 'race on' race
+twin=twins.c
+plant branch_int8 'a wrong lane' 's/a\[g + 8\]\[q\] = all\[thread\]\[1\]/a[g + 8][q] = all[thread ^ 1][1]/' 'status 100'
+plant branch_int8 'results of another lane' 's/return (int)(arn_emu_thread.x % 4) \* 2 + k % 2/return (int)(arn_emu_thread.x % 4) + k % 2 * 4/' 'status 100'
+twin=
 rm "$tmp/libcuda.so.1"
+# Floats by tensor cores: the emulation's twins give the bits of the evaluator, and what is passed over is said.
+for name in digits_f32 dsnet_f32; do
+    for type in tf32 bf16 f16; do
+        for backend in eval cuda-emu; do
+            "$arenac" run -q "$src/models/$name.tflite" -t cuda-sm80 --tensor-cores $type --backend $backend --input 0="$src/models/$name.in0.0.npy" --output-dir "$tmp/$backend" || fail "$name $type $backend"
+        done
+        cmp "$tmp/eval/0.npy" "$tmp/cuda-emu/0.npy" || fail "$name by tensor cores in $type: not the bits of the evaluator"
+    done
+done
+"$arenac" compile -q "$src/models/dsnet_f32.tflite" -t cuda-sm80 --tensor-cores f16 --emit cu -o "$tmp/half.cu" && grep -q '  mma_f16(' "$tmp/half.cu" || fail "no kernel multiplies floats by tensor cores"
+"$arenac" compile "$m" -t cuda-sm75 --tensor-cores tf32 --emit cu -o "$tmp/w.cu" 2>&1 | grep -q 'from sm_80 on' || fail "tensor cores that are not there"
+"$arenac" compile "$src/models/dsnet_f32.tflite" -t cuda-sm80 --exact --tensor-cores tf32 --emit cu -o "$tmp/w.cu" 2>&1 | grep -q 'multiply no floats' || fail "--exact and tensor cores"
+"$arenac" plan "$m" --tensor-cores tf32 2>&1 | grep -q 'has no tensor cores' || fail "tensor cores of a CPU"
 
 if "$arenac" compile -q "$m" -t cuda-sm80 --emit ptx -o "$tmp/b.ptx" 2>"$tmp/err"; then
     grep -q 'target sm_80' "$tmp/b.ptx" || fail "PTX"

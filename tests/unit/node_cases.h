@@ -97,7 +97,8 @@ static node_text window_text(void)
     kh = kh > h ? h : kh;
     kw = kw > w ? w : kw;
     int32_t oh = same ? (h + s - 1) / s : (h - kh) / s + 1, ow = same ? (w + s - 1) / s : (w - kw) / s + 1;
-    int32_t times = draw(1, 2);
+    int32_t times = draw(1, 2), groups = rnd() % 4 ? 1 : draw(2, 3);
+    c *= groups;
     const char *how =
         ac_strf(cx.region, "stride_h=%d stride_w=%d padding=%s%s", s, s, same ? "same" : "valid", draw_act());
     const char *x = ac_strf(cx.region, "1,%d,%d,%d", h, w, c);
@@ -108,9 +109,9 @@ static node_text window_text(void)
                                    real ? "" : ac_strf(cx.region, ": i8[1,%d,%d,%d] %s", oh, ow, c, q), op, kh, kw,
                                    how)};
     }
-    o = depth ? c * times : o;
+    o = depth ? c * times : o * groups;
     const char *shape =
-        depth ? ac_strf(cx.region, "1,%d,%d,%d", kh, kw, o) : ac_strf(cx.region, "%d,%d,%d,%d", o, kh, kw, c);
+        depth ? ac_strf(cx.region, "1,%d,%d,%d", kh, kw, o) : ac_strf(cx.region, "%d,%d,%d,%d", o, kh, kw, c / groups);
     const char *op = depth ? "depthwise_conv_2d" : "conv_2d";
     if (real)
         return (node_text){ac_strf(cx.region,
@@ -128,9 +129,13 @@ static node_text window_text(void)
 static node_text matrix_text(void)
 {
     int32_t n = draw(1, 9), k = draw(1, 70), m = draw(1, 40);
-    if (rnd() % 3 == 0)
-        return (node_text){ac_strf(cx.region, "input x: f32[2,%d,%d]; input y: f32[2,%d,%d]", n, k, k, m),
-                           "z = batch_matmul(x, y)"};
+    if (rnd() % 3 == 0) {
+        const bool tx = rnd() % 2, ty = rnd() % 2;
+        return (node_text){ac_strf(cx.region, "input x: f32[2,%d,%d]; input y: f32[%d,%d,%d]", tx ? k : n, tx ? n : k,
+                                   draw(1, 2), ty ? m : k, ty ? k : m),
+                           ac_strf(cx.region, "z = batch_matmul(x, y) adj_x=%s adj_y=%s", tx ? "true" : "false",
+                                   ty ? "true" : "false")};
+    }
     if (rnd() % 2)
         return (node_text){ac_strf(cx.region,
                                    "input x: f32[%d,%d]; const w: f32[%d,%d] = random 3; const b: f32[%d] = random 4",

@@ -115,9 +115,8 @@ static void **make_data(ac_ctx *cx, const ac_graph *g, int64_t below)
     return data;
 }
 
-static inline int run_node(ac_ctx *cx, const ac_node *n, const ac_target *target, bool exact, void **data, int *status)
+static inline int run_lowered(ac_ctx *cx, const ac_lowered *w, void **data, int *status)
 {
-    ac_lowered *w = ac_lower_node(cx, cx->region, n, target, 0, exact);
     if (!w)
         return AC_FAIL;
     void **arg = AC_NEW_N(cx->region, void *, w->arg.n + 1);
@@ -132,6 +131,11 @@ static inline int run_node(ac_ctx *cx, const ac_node *n, const ac_target *target
                                            : ac_alloc(cx->region, (size_t)a->bytes + 1);
     }
     return ac_eval(cx, w->fn, arg, w->arg.n, status);
+}
+
+static inline int run_node(ac_ctx *cx, const ac_node *n, const ac_target *target, bool exact, void **data, int *status)
+{
+    return run_lowered(cx, ac_lower_node(cx, cx->region, n, target, 0, exact), data, status);
 }
 
 #endif

@@ -337,7 +337,7 @@ static void test_cases(const ac_target *t, int32_t thin)
 
 static const ac_target *levels[8];
 static int32_t n_levels;
-static int32_t done_winograd, done_tiles;
+static int32_t done_winograd, done_tiles, done_tensor;
 
 static bool has_blocks(const ac_loop_fn *fn)
 {
@@ -354,11 +354,13 @@ static bool add_node(void)
     /* a third is told its tile (which may not fit), two thirds of the 3x3 convolutions that can be are done by Winograd's way */
     const bool tile = rnd() % 3 == 0;
     const ac_schedule told = {.winograd = (int32_t)(rnd() % 3) * 2,
+                              .tensor = (int32_t)(rnd() % (AC_TENSOR_F16 + 1)),
                               .rows = tile ? 1 + (int32_t)(rnd() % 14) : 0,
                               .vecs = tile ? 1 + (int32_t)(rnd() % 4) : 0};
     ac_lowered *low = n ? ac_lower_told(&cx, cx.region, n, m->target, 0, rnd() % 4 == 0, &told) : NULL;
     done_tiles += low && low->fn->code.n > 0 && has_blocks(low->fn);
     done_winograd += low && low->schedule.winograd;
+    done_tensor += low && low->schedule.tensor;
     const ac_loop_fn *plain = low ? low->fn : NULL;
     if (low && is_gpu())
         MUST(ac_lower_grid(&cx, cx.region, low) == AC_OK);
@@ -396,10 +398,10 @@ static void test_programs(const char *dir, int32_t count, uint64_t first, const 
     }
     printf("  %d generated programs, %d of them operators (%d draws refused), ", count, nodes, refused);
     if (is_gpu())
-        printf("as kernels, %d in blocks\n", done_tiles);
+        printf("as kernels, %d in blocks, %d by tensor cores\n", done_tiles, done_tensor);
     else
         printf("%d by winograd's way\n", done_winograd);
-    MUST(!is_gpu() || count < 50 || done_tiles > 0);
+    MUST(!is_gpu() || count < 50 || (done_tiles > 0 && done_tensor > 0));
     MUST(refused < nodes / 2);
 }
 
