@@ -6,21 +6,19 @@
  *     void **data = make_data(cx, g, 0);              by tensor id; operands are random, results rubbish
  *     run_node(cx, n, &TARGETS[1], false, data, &status);
  *
- * Memory: the context's region. No framework: fail() prints a place and counts. */
+ * Memory: the context's region. fail() prints a place and counts. */
 #ifndef AC_TESTS_RUN_NODE_H
 #define AC_TESTS_RUN_NODE_H
 #include "ir/ops/lower.h"
+#include "tests/unit/check.h"
 
-#include <stdio.h>
 #include <string.h>
 
-static int failures;
-
 #define fail(line, node, target, what) fail_at(__FILE__, line, node, target, what)
-static void fail_at(const char *file, int line, const char *node, const char *target, const char *what)
+static inline void fail_at(const char *file, int line, const char *node, const char *target, const char *what)
 {
     failures++;
-    printf("%s:%d: %s on %s: %s\n", file, line, node, target, what);
+    fprintf(stderr, "%s:%d: %s on %s: %s\n", file, line, node, target, what);
 }
 
 /* Element number of t at these coordinates. */
@@ -115,10 +113,9 @@ static void **make_data(ac_ctx *cx, const ac_graph *g, int64_t below)
     return data;
 }
 
-static inline int run_lowered(ac_ctx *cx, const ac_lowered *w, void **data, int *status)
+/* What a lowered node takes, in the order of its arguments; scratch is NaN, *part the part that is run. */
+static inline void **bind_data(ac_ctx *cx, const ac_lowered *w, void **data, int32_t *part)
 {
-    if (!w)
-        return AC_FAIL;
     void **arg = AC_NEW_N(cx->region, void *, w->arg.n + 1);
     for (int32_t i = 0; i < w->arg.n; i++) {
         const ac_arg *a = &w->arg.item[i];
@@ -128,9 +125,18 @@ static inline int run_lowered(ac_ctx *cx, const ac_lowered *w, void **data, int 
         } k = {a->konst ? ac_const_data(cx, a->konst) : NULL};
         arg[i] = a->kind == AC_ARG_TENSOR  ? data[a->tensor->id]
                  : a->kind == AC_ARG_CONST ? k.any
+                 : a->kind == AC_ARG_PART  ? (void *)part
                                            : ac_alloc(cx->region, (size_t)a->bytes + 1);
+        if (a->kind == AC_ARG_SCRATCH)
+            memset(arg[i], 0xff, (size_t)a->bytes);
     }
-    return ac_eval(cx, w->fn, arg, w->arg.n, status);
+    return arg;
+}
+
+static inline int run_lowered(ac_ctx *cx, const ac_lowered *w, void **data, int *status)
+{
+    int32_t part = 0;
+    return w ? ac_eval(cx, w->fn, bind_data(cx, w, data, &part), w->arg.n, status) : AC_FAIL;
 }
 
 static inline int run_node(ac_ctx *cx, const ac_node *n, const ac_target *target, bool exact, void **data, int *status)

@@ -1,7 +1,7 @@
 /* test_exact.c - the exact solver against every order of small problems, its certificates against the program that
  * replays them, and that program against certificates of things that are not so. A failed CHECK prints its place. */
 #include "planner/place.h"
-#include "tests/unit/check.h"
+#include "tests/unit/in_context.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,23 +295,20 @@ static void test_effort(void)
     CHECK(ac_effort_steps(9) == 65536000000 && ac_effort_steps(99) == ac_effort_steps(9));
 }
 
-int main(void)
+static void all(ac_ctx *cx)
 {
-    ac_ctx cx;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        puts("out of memory");
-        return 1;
-    }
-    ac_ctx_start(&cx);
     snprintf(problem_path, sizeof problem_path, "/tmp/test_exact_%ld.csv", (long)getpid());
     snprintf(proof_path, sizeof proof_path, "/tmp/test_exact_%ld.proof", (long)getpid());
-    test_brute_force(&cx);
-    test_larger(&cx);
-    test_unknown_kinds(&cx);
+    test_brute_force(cx);
+    test_larger(cx);
+    test_unknown_kinds(cx);
     test_effort();
     unlink(problem_path);
     unlink(proof_path);
-    ac_ctx_close(&cx);
-    return check_done();
+}
+
+int main(void)
+{
+    static ac_ctx cx;
+    return in_context(&cx, all);
 }

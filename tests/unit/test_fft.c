@@ -1,8 +1,8 @@
 /* test_fft.c - fft against the definition in double: lengths of all factors, forward and back, f32 and f64. */
-#include "run_node.h"
+#include "tests/unit/in_context.h"
+#include "tests/unit/run_node.h"
 
 #include <math.h>
-#include <setjmp.h>
 
 enum { ROWS = 2 };
 
@@ -44,7 +44,7 @@ static void check(ac_ctx *cx, int n, bool inverse, const char *type, double limi
         fail(__LINE__, what, target->name, ac_strf(cx->region, "is off by %g of %g", worst, size));
 }
 
-static __attribute__((noinline)) void tests(ac_ctx *cx)
+static void tests(ac_ctx *cx)
 {
     static const int LENGTH[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 25, 32, 49, 60, 64, 77, 101, 128};
     for (size_t i = 0; i < sizeof LENGTH / sizeof *LENGTH; i++)
@@ -56,18 +56,6 @@ static __attribute__((noinline)) void tests(ac_ctx *cx)
 
 int main(void)
 {
-    ac_ctx cx;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        printf("out of memory\n");
-        ac_ctx_close(&cx);
-        return 1;
-    }
-    ac_ctx_start(&cx);
-    tests(&cx);
-    if (failures)
-        ac_diags_print(&cx.diags, stdout, false);
-    printf("transforms, %d failures\n", failures);
-    ac_ctx_close(&cx);
-    return failures != 0;
+    static ac_ctx cx;
+    return in_context(&cx, tests);
 }

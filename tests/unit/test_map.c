@@ -3,10 +3,9 @@
  * lowering says the result may lie over an operand (the same bits must come out). Integers must be equal, floats within
  * 4e-6. */
 #include "ir/ops/lower.h"
-#include "tests/unit/check.h"
+#include "tests/unit/in_context.h"
 
 #include <math.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +41,8 @@ typedef double reference(const double *v, const ac_node *n);
 /* Float comparisons without the operators that -Wfloat-equal style checks dislike. */
 R(r_add, v[0] + v[1])
 R(r_sub, v[0] - v[1])
-R(r_mul, v[0] * v[1]) R(r_div, v[0] / v[1]) R(r_floor_div, floor(v[0] / v[1])) R(r_min, v[0] < v[1] ? v[0] : v[1])
+R(r_mul, v[0] * v[1])
+R(r_div, v[0] / v[1]) R(r_floor_div, floor(v[0] / v[1])) R(r_min, v[0] < v[1] ? v[0] : v[1])
     R(r_max, v[0] > v[1] ? v[0] : v[1]) R(r_sqdiff, (v[0] - v[1]) * (v[0] - v[1]))
         R(r_equal, !(v[0] < v[1] || v[0] > v[1])) R(r_differ, v[0]<v[1] || v[0]> v[1]) R(r_less, v[0] < v[1])
             R(r_less_equal, v[0] <= v[1]) R(r_greater, v[0] > v[1]) R(r_greater_equal, v[0] >= v[1])
@@ -487,8 +487,9 @@ static void test_epilogue(void)
     }
 }
 
-static __attribute__((noinline)) void tests(void) /* not in main, whose locals a longjmp would clobber */
+static void tests(ac_ctx *own)
 {
+    (void)own; /* it is cx */
     g = ac_graph_new(&cx, "test");
     test_rows();
     test_convert();
@@ -499,13 +500,5 @@ static __attribute__((noinline)) void tests(void) /* not in main, whose locals a
 int main(void)
 {
     now = where;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        fprintf(stderr, "out of memory\n");
-        return 1;
-    }
-    ac_ctx_start(&cx);
-    tests();
-    ac_ctx_close(&cx);
-    return 0;
+    return in_context(&cx, tests);
 }

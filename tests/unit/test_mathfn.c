@@ -2,10 +2,9 @@
  * sample of all floats, special values, one lane and eight lanes equal, with and without fma. Prints the errors with
  * any argument. */
 #include "ir/ops/lower.h"
-#include "tests/unit/check.h"
+#include "tests/unit/in_context.h"
 
 #include <math.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,8 +223,9 @@ static void test_pow(void)
     ac_region_close(region);
 }
 
-static __attribute__((noinline)) void tests(void) /* not in main, whose locals a longjmp would clobber */
+static void tests(ac_ctx *own)
 {
+    (void)own; /* it is cx */
     test_functions();
     test_special();
     test_pow();
@@ -235,13 +235,5 @@ int main(int argc, char **argv)
 {
     (void)argv;
     verbose = argc > 1;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        fprintf(stderr, "out of memory\n");
-        return 1;
-    }
-    ac_ctx_start(&cx);
-    tests();
-    ac_ctx_close(&cx);
-    return 0;
+    return in_context(&cx, tests);
 }

@@ -1,10 +1,10 @@
 /* test_mathfn64.c - the f64 forms of exp, log, tanh and their like against libm, as whole nodes on a plain and on
  * vector targets; special values too. Errors are counted in units of 2^-52 of the value, or of 1 where the value is
  * below `floor`. */
-#include "run_node.h"
+#include "tests/unit/in_context.h"
+#include "tests/unit/run_node.h"
 
 #include <math.h>
-#include <setjmp.h>
 
 typedef struct row {
     const char *node;
@@ -112,7 +112,7 @@ static void specials(ac_ctx *cx)
     }
 }
 
-static __attribute__((noinline)) void tests(ac_ctx *cx)
+static void tests(ac_ctx *cx)
 {
     for (int t = 0; t < N_TARGETS; t++)
         for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
@@ -122,18 +122,6 @@ static __attribute__((noinline)) void tests(ac_ctx *cx)
 
 int main(void)
 {
-    ac_ctx cx;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        printf("out of memory\n");
-        ac_ctx_close(&cx);
-        return 1;
-    }
-    ac_ctx_start(&cx);
-    tests(&cx);
-    if (failures)
-        ac_diags_print(&cx.diags, stdout, false);
-    printf("f64 functions on %d targets, %d failures\n", (int)N_TARGETS, failures);
-    ac_ctx_close(&cx);
-    return failures != 0;
+    static ac_ctx cx;
+    return in_context(&cx, tests);
 }

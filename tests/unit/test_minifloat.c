@@ -1,10 +1,10 @@
 /* test_minifloat.c - casts from and to floats of 8 and 4 bits and integers below a byte: loops against the functions of
  * ir/graph/minifloat.h and against values of the specifications, on a plain and on vector targets. */
 #include "ir/graph/minifloat.h"
-#include "run_node.h"
+#include "tests/unit/in_context.h"
+#include "tests/unit/run_node.h"
 
 #include <math.h>
-#include <setjmp.h>
 
 static const ac_dtype TYPES[] = {AC_F8E4M3FN, AC_F8E4M3FNUZ, AC_F8E5M2, AC_F8E5M2FNUZ, AC_F8E8M0, AC_F4E2M1};
 enum { N_TYPES = sizeof TYPES / sizeof *TYPES };
@@ -143,7 +143,7 @@ static void unpacking(void)
         fail(__LINE__, "i2", "", "is unpacked wrongly");
 }
 
-static __attribute__((noinline)) void tests(ac_ctx *cx)
+static void tests(ac_ctx *cx)
 {
     for (int t = 0; t < N_TARGETS; t++)
         for (int d = 0; d < N_TYPES; d++) {
@@ -157,18 +157,6 @@ static __attribute__((noinline)) void tests(ac_ctx *cx)
 
 int main(void)
 {
-    ac_ctx cx;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        printf("out of memory\n");
-        ac_ctx_close(&cx);
-        return 1;
-    }
-    ac_ctx_start(&cx);
-    tests(&cx);
-    if (failures)
-        ac_diags_print(&cx.diags, stdout, false);
-    printf("casts of %d types on %d targets, %d failures\n", N_TYPES, (int)N_TARGETS, failures);
-    ac_ctx_close(&cx);
-    return failures != 0;
+    static ac_ctx cx;
+    return in_context(&cx, tests);
 }

@@ -2,6 +2,7 @@
  * C for each operator: where does the element at these coordinates come from? Bits must be equal. Resizing and the
  * rescaling of concatenations compute, so they have references of their own below. No framework: a failed case prints
  * its place, the exit status is 1 when any failed. */
+#include "tests/unit/in_context.h"
 #include "tests/unit/run_node.h"
 
 #include <math.h>
@@ -489,24 +490,16 @@ static void test_range(ac_ctx *cx)
                  ac_strf(cx->region, "element %lld is %g, not %g", (long long)i, (double)y[i], (double)want));
 }
 
+static void all(ac_ctx *cx)
+{
+    for (size_t i = 0; i < sizeof TESTS / sizeof *TESTS; i++)
+        run(cx, &TESTS[i]);
+    test_bad_indices(cx);
+    test_range(cx);
+}
+
 int main(void)
 {
-    ac_ctx cx;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        printf("out of memory\n");
-        ac_ctx_close(&cx);
-        return 1;
-    }
-    ac_ctx_start(&cx);
-    cx.diags.limit = 1000;
-    for (size_t i = 0; i < sizeof TESTS / sizeof *TESTS; i++)
-        run(&cx, &TESTS[i]);
-    test_bad_indices(&cx);
-    test_range(&cx);
-    if (failures)
-        ac_diags_print(&cx.diags, stdout, false);
-    printf("%zu cases of moving on %d targets, %d failures\n", sizeof TESTS / sizeof *TESTS, (int)N_TARGETS, failures);
-    ac_ctx_close(&cx);
-    return failures != 0;
+    static ac_ctx cx;
+    return in_context(&cx, all);
 }

@@ -2,10 +2,9 @@
  * them; the 64-bit form; multipliers from real numbers; activation ranges. All lane counts, extremes and random values.
  */
 #include "ir/ops/lower.h"
-#include "tests/unit/check.h"
+#include "tests/unit/in_context.h"
 
 #include <math.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,8 +241,9 @@ static void test_ranges(void)
     MUST(ac_float_act_range(AC_ACT_RELU, &flo, &fhi) && !(flo < 0) && isinf(fhi));
 }
 
-static __attribute__((noinline)) void tests(void) /* not in main, whose locals a longjmp would clobber */
+static void tests(ac_ctx *own)
 {
+    (void)own; /* it is cx */
     test_multiplier();
     test_ranges();
     test_known();
@@ -257,13 +257,5 @@ static __attribute__((noinline)) void tests(void) /* not in main, whose locals a
 
 int main(void)
 {
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        fprintf(stderr, "out of memory\n");
-        return 1;
-    }
-    ac_ctx_start(&cx);
-    tests();
-    ac_ctx_close(&cx);
-    return 0;
+    return in_context(&cx, tests);
 }

@@ -3,6 +3,7 @@
 #include "import/flex.h"
 #include "ir/ops/fixed16.h"
 #include "ir/pass/pass.h"
+#include "tests/unit/in_context.h"
 #include "tests/unit/value_case.h"
 
 #include <math.h>
@@ -261,26 +262,18 @@ static void test_flex(void)
     }
 }
 
+static void all(ac_ctx *cx)
+{
+    test_values(cx);
+    test_svdf(cx);
+    test_fixed16(cx);
+    test_bad(cx);
+    test_flex();
+    test_flow(cx);
+}
+
 int main(void)
 {
-    ac_ctx cx;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        printf("out of memory\n");
-        ac_ctx_close(&cx);
-        return 1;
-    }
-    ac_ctx_start(&cx);
-    cx.diags.limit = 1000;
-    test_values(&cx);
-    test_svdf(&cx);
-    test_fixed16(&cx);
-    test_bad(&cx);
-    test_flex();
-    test_flow(&cx);
-    if (failures)
-        ac_diags_print(&cx.diags, stdout, false);
-    printf("state, flow and selection on %d targets, %d failures\n", (int)N_TARGETS, failures);
-    ac_ctx_close(&cx);
-    return failures != 0;
+    static ac_ctx cx;
+    return in_context(&cx, all);
 }

@@ -1,7 +1,7 @@
 /* test_report.c - picture, page and lock of a plan worked out by hand, with names that try to break out of them. */
 #include "planner/lock.h"
 #include "planner/report_picture.h"
-#include "tests/unit/check.h"
+#include "tests/unit/in_context.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -299,20 +299,16 @@ static void test_lock(ac_ctx *cx)
         CHECK(ac_lock_read(cx, "bad.lock", BAD[k], strlen(BAD[k]), &then) == AC_FAIL && cx->diags.last->code == E0020);
 }
 
+static void all(ac_ctx *cx)
+{
+    test_picture(cx);
+    test_page(cx);
+    test_empty(cx);
+    test_lock(cx);
+}
+
 int main(void)
 {
-    ac_ctx cx;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        puts("out of memory");
-        return 1;
-    }
-    ac_ctx_start(&cx);
-    cx.diags.limit = 1 << 20;
-    test_picture(&cx);
-    test_page(&cx);
-    test_empty(&cx);
-    test_lock(&cx);
-    ac_ctx_close(&cx);
-    return failures > 0;
+    static ac_ctx cx;
+    return in_context(&cx, all);
 }

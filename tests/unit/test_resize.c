@@ -1,6 +1,7 @@
 /* test_resize.c - the lowerings that move elements and compute on the way: bilinear resizing against TFLite's formulas
  * for one pixel, and concatenations of operands on other scales. Plain and vector targets, through the evaluator.
  * Integers must be equal; f32 too with --exact, else within 1e-5. */
+#include "tests/unit/in_context.h"
 #include "tests/unit/run_node.h"
 
 #include <math.h>
@@ -124,22 +125,14 @@ static void test_bilinear(ac_ctx *cx)
     }
 }
 
+static void all(ac_ctx *cx)
+{
+    test_rescale(cx);
+    test_bilinear(cx);
+}
+
 int main(void)
 {
-    ac_ctx cx;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        printf("out of memory\n");
-        ac_ctx_close(&cx);
-        return 1;
-    }
-    ac_ctx_start(&cx);
-    cx.diags.limit = 1000;
-    test_rescale(&cx);
-    test_bilinear(&cx);
-    if (failures)
-        ac_diags_print(&cx.diags, stdout, false);
-    printf("resizing on %d targets, %d failures\n", (int)N_TARGETS, failures);
-    ac_ctx_close(&cx);
-    return failures != 0;
+    static ac_ctx cx;
+    return in_context(&cx, all);
 }

@@ -1,7 +1,8 @@
 /* test_structured.c - operators that read or write elements by index or by window, with known values: gather_elements,
- * scatter_elements, scatter_into, topk of the smallest, cumprod, conv_nd, window_sum, _max, _argmax, einsum, det, grid_sample,
- * roi_align, roi_pool. What the ONNX conformance suite shows in full is here
- * only as far as targets and refusals go. */
+ * scatter_elements, scatter_into, topk of the smallest, cumprod, conv_nd, window_sum, _max, _argmax, einsum, det,
+ * grid_sample, roi_align, roi_pool. What the ONNX conformance suite shows in full is here only as far as targets and
+ * refusals go. */
+#include "tests/unit/in_context.h"
 #include "tests/unit/value_case.h"
 
 #include <math.h>
@@ -77,23 +78,14 @@ static const bad_case BAD[] = {
 };
 // clang-format on
 
+static void all(ac_ctx *cx)
+{
+    run_values(cx, VALUES, sizeof VALUES / sizeof *VALUES);
+    run_bad(cx, BAD, sizeof BAD / sizeof *BAD);
+}
+
 int main(void)
 {
-    ac_ctx cx;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        printf("out of memory\n");
-        ac_ctx_close(&cx);
-        return 1;
-    }
-    ac_ctx_start(&cx);
-    cx.diags.limit = 1000;
-    run_values(&cx, VALUES, sizeof VALUES / sizeof *VALUES);
-    run_bad(&cx, BAD, sizeof BAD / sizeof *BAD);
-    if (failures)
-        ac_diags_print(&cx.diags, stdout, false);
-    printf("%zu nodes with known values, %zu refused ones, %d failures\n", sizeof VALUES / sizeof *VALUES,
-           sizeof BAD / sizeof *BAD, failures);
-    ac_ctx_close(&cx);
-    return failures != 0;
+    static ac_ctx cx;
+    return in_context(&cx, all);
 }

@@ -2,18 +2,13 @@
  * shapes against sums in double within the bound that ac_winograd_growth states, the same bits for every tile and
  * number of parts; and what is refused says why. */
 #include "ir/ops/winograd.h"
+#include "tests/unit/in_context.h"
 #include "tests/unit/run_node.h"
 
 #include <math.h>
-#include <setjmp.h>
 #include <stdlib.h>
 
-#define CHECK(x)                                                                                                       \
-    do {                                                                                                               \
-        if (!(x))                                                                                                      \
-            fail(__LINE__, now, "", #x);                                                                               \
-    } while (0)
-static char now[512];
+static char where[512]; /* what now points at */
 
 typedef struct shape {
     int64_t n, h, w, ic, oc, pad_t, pad_l, pad_b, pad_r;
@@ -31,22 +26,9 @@ static ac_lowered *run_told(ac_ctx *cx, const ac_node *n, const ac_target *t, co
     ac_lowered *w = ac_lower_told(cx, cx->region, n, t, 0, false, told);
     if (!w || ac_lower_parts(cx, cx->region, w, parts, 0) != AC_OK)
         return NULL;
-    void **arg = AC_NEW_N(cx->region, void *, w->arg.n + 1);
     int32_t part = 0;
     int status = 0;
-    for (int32_t i = 0; i < w->arg.n; i++) {
-        const ac_arg *a = &w->arg.item[i];
-        union {
-            const void *read;
-            void *any;
-        } k = {a->konst ? ac_const_data(cx, a->konst) : NULL};
-        arg[i] = a->kind == AC_ARG_TENSOR  ? data[a->tensor->id]
-                 : a->kind == AC_ARG_CONST ? k.any
-                 : a->kind == AC_ARG_PART  ? (void *)&part
-                                           : ac_alloc(cx->region, (size_t)a->bytes + 1);
-        if (a->kind == AC_ARG_SCRATCH)
-            memset(arg[i], 0xff, (size_t)a->bytes); /* NaN */
-    }
+    void **arg = bind_data(cx, w, data, &part);
     for (part = w->parts ? w->parts - 1 : 0; part >= 0; part--)
         if (ac_eval(cx, w->fn, arg, w->arg.n, &status) != AC_OK || status)
             return NULL;
@@ -120,7 +102,7 @@ static ac_node *conv(ac_ctx *cx, const shape *s, const char *more, ac_graph **g)
         (int)s->n, (int)s->h, (int)s->w, (int)s->ic, (int)s->oc, (int)s->ic, (int)(draw() % 1000), (int)s->oc);
     snprintf(node, sizeof node, "y = conv_2d(x, w, b) padding=explicit pad_t=%d pad_l=%d pad_b=%d pad_r=%d %s",
              (int)s->pad_t, (int)s->pad_l, (int)s->pad_b, (int)s->pad_r, more);
-    snprintf(now, sizeof now, "%.250s %.250s", operands, node);
+    snprintf(where, sizeof where, "%.250s %.250s", operands, node);
     ac_node *n = read_node(cx, operands, node, g);
     CHECK(n);
     return n;
@@ -201,7 +183,7 @@ static void refusals(ac_ctx *cx)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ac_graph *g;
-        snprintf(now, sizeof now, "%s", rows[i].why);
+        snprintf(where, sizeof where, "%s", rows[i].why);
         const ac_node *n = read_node(cx, rows[i].operands, rows[i].node, &g);
         CHECK(n);
         const ac_schedule told = {.winograd = 4};
@@ -222,7 +204,7 @@ static void refusals(ac_ctx *cx)
     CHECK(in_order && strstr(in_order->schedule.refused, "--exact"));
 }
 
-static __attribute__((noinline)) void tests(ac_ctx *cx)
+static void tests(ac_ctx *cx)
 {
     random_shapes(cx);
     direct_tiles(cx);
@@ -232,15 +214,6 @@ static __attribute__((noinline)) void tests(ac_ctx *cx)
 int main(void)
 {
     static ac_ctx cx;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        printf("out of memory\n");
-        return 1;
-    }
-    ac_ctx_start(&cx);
-    tests(&cx);
-    if (cx.diags.errors)
-        ac_diags_print(&cx.diags, stdout, false);
-    ac_ctx_close(&cx);
-    return failures != 0;
+    now = where;
+    return in_context(&cx, tests);
 }
