@@ -5,27 +5,11 @@ numpy says comes out. Standard library and numpy only; the weights are written b
 
     python3 make_caffe.py DIR
 """
-import struct, sys, pathlib
+import sys, pathlib
 import numpy as np
+from wire import data as field, number, varint
 
 RNG = np.random.default_rng(7)
-
-
-def varint(v):
-    out = b""
-    while v > 127:
-        out += bytes([v & 127 | 128])
-        v >>= 7
-    return out + bytes([v])
-
-
-def field(n, data):
-    data = data.encode() if isinstance(data, str) else data
-    return varint(n << 3 | 2) + varint(len(data)) + data
-
-
-def number(n, v):
-    return varint(n << 3) + varint(v)
 
 
 def blob(a, old):

@@ -12,32 +12,24 @@ import struct
 
 import numpy as np
 
+import wire
+
 HERE = pathlib.Path(__file__).resolve().parent
 FLOAT, INT32 = 1, 3
 
 
 # ---- both forms from one description: a message is a list of (number, name, value); a value is an int, a float, bytes, text or a message
 
-def wire(fields):
+def binary(fields):
     out = b""
-    for number, _, v in fields:
-        if isinstance(v, bool) or isinstance(v, int):
-            out += varint(number << 3) + varint(v)
+    for field, _, v in fields:
+        if isinstance(v, int):
+            out += wire.number(field, v)
         elif isinstance(v, float):
-            out += varint(number << 3 | 5) + struct.pack("<f", v)
+            out += wire.varint(field << 3 | 5) + struct.pack("<f", v)
         else:
-            v = wire(v) if isinstance(v, list) else v.encode() if isinstance(v, str) else v
-            out += varint(number << 3 | 2) + varint(len(v)) + v
+            out += wire.data(field, binary(v) if isinstance(v, list) else v)
     return out
-
-
-def varint(v):
-    v &= (1 << 64) - 1
-    out = bytearray()
-    while v > 127:
-        out.append(v & 127 | 128)
-        v >>= 7
-    return bytes(out + bytes([v]))
 
 
 def text(fields, indent=""):
@@ -191,7 +183,7 @@ def cnn():
 for name, make in (("tf_rnn.pbtxt", rnn), ("tf_cnn.pb", cnn)):
     g, run, dims = make()
     stem = name.split(".")[0]
-    (HERE / name).write_bytes(text(g).encode() if name.endswith("txt") else wire(g))
+    (HERE / name).write_bytes(text(g).encode() if name.endswith("txt") else binary(g))
     for s in range(3):
         x = np.random.default_rng(s).uniform(-1, 1, dims).astype(np.float32)
         np.save(HERE / f"{stem}.in0.{s}.npy", x)

@@ -2,27 +2,14 @@
 
 Prints a line for each: file, exit status, then what its message must name, separated by tabs."""
 import os
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "models"))
+from wire import data as sub, number as num, varint
 
 out = sys.argv[1]
 F32, I32, I64, STRING = 1, 6, 7, 8
-
-
-def varint(v):
-    b = bytearray()
-    while v > 127:
-        b.append(v & 127 | 128)
-        v >>= 7
-    return bytes(b + bytes([v]))
-
-
-def num(field, v):
-    return varint(field << 3) + varint(v & (1 << 64) - 1)
-
-
-def sub(field, b):
-    b = b.encode() if isinstance(b, str) else b
-    return varint(field << 3 | 2) + varint(len(b)) + b
 
 
 def shape(dims):

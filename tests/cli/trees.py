@@ -1,22 +1,16 @@
 """Random ONNX TreeEnsembles: writes them (bytes of protobuf), walks them in Python, compares: trees.py ARENAC DIR BACKEND SEEDS"""
+import pathlib
 import subprocess
 import sys
 
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "models"))
+from wire import data as sub, number as num
+
 arenac, out, backend, seeds = sys.argv[1:]
 
 
-def varint(v):
-    b = bytearray()
-    while v > 127:
-        b.append(v & 127 | 128)
-        v >>= 7
-    return bytes(b + bytes([v]))
-
-
-num = lambda field, v: varint(field << 3) + varint(v & (1 << 64) - 1)
-sub = lambda field, b: varint(field << 3 | 2) + varint(len(b)) + (b.encode() if isinstance(b, str) else b)
 ints = lambda name, v: sub(5, sub(1, name) + b"".join(num(8, int(x)) for x in v) + num(20, 7))
 one = lambda name, v: sub(5, sub(1, name) + num(3, v) + num(20, 2))
 value = lambda name, dims: sub(1, name) + sub(2, sub(1, num(1, 1) + sub(2, b"".join(sub(1, num(1, d)) for d in dims))))

@@ -1,25 +1,15 @@
 """Values of Caffe's rarer layers.   caffe_values.py ARENAC"""
-import struct
+import pathlib
 import sys
 
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "models"))
 from compare import conv, deconv, finish, iou, run
+from wire import data as field, varint
 
 arenac = sys.argv[1]
 rng = np.random.default_rng(3)
-
-
-def varint(v):
-    out = b""
-    while v > 127:
-        out += bytes([v & 127 | 128])
-        v >>= 7
-    return out + bytes([v])
-
-
-def field(k, data):
-    return varint(k << 3 | 2) + varint(len(data)) + data
 
 
 class Net:

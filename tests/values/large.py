@@ -12,31 +12,13 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "models"))
+from wire import data as field, head, number, varint
+
 arenac = sys.argv[1]
 LIMIT = 200 * 1024  # KiB
 SIDE = 16384        # of a matrix of 1 GiB in f32
 bad = 0
-
-
-def varint(v):
-    out = b""
-    while v > 127:
-        out += bytes([v & 127 | 128])
-        v >>= 7
-    return out + bytes([v])
-
-
-def field(k, data):
-    return varint(k << 3 | 2) + varint(len(data)) + data
-
-
-def hole(k, size):
-    """The key of a field of so many bytes that follow."""
-    return varint(k << 3 | 2) + varint(size)
-
-
-def number(k, v):
-    return varint(k << 3) + varint(v)
 
 
 def sparse(path, before, size, after=b""):
@@ -76,23 +58,23 @@ layer { name: "fc" type: "InnerProduct" bottom: "x" top: "y" inner_product_param
 def tf(shape, size, content=True):
     """Before the bytes of the constant, their number, behind them: y = x * w."""
     dims = b"".join(field(2, number(1, d)) for d in shape)
-    tensor = number(1, 1) + field(2, dims) + (hole(4, size) if content else b"")
-    value = hole(8, len(tensor) + (size if content else 0)) + tensor
+    tensor = number(1, 1) + field(2, dims) + (head(4, size) if content else b"")
+    value = head(8, len(tensor) + (size if content else 0)) + tensor
     value_len = len(value) + (size if content else 0)
-    entry = field(1, b"value") + hole(2, value_len) + value
+    entry = field(1, b"value") + head(2, value_len) + value
     entry_len = len(entry) + (size if content else 0)
     dtype = field(5, field(1, b"dtype") + field(2, number(6, 1)))
-    node = field(1, b"w") + field(2, b"Const") + dtype + hole(5, entry_len) + entry
+    node = field(1, b"w") + field(2, b"Const") + dtype + head(5, entry_len) + entry
     node_len = len(node) + (size if content else 0)
     x = field(1, b"x") + field(2, b"Placeholder") + dtype + field(5, field(1, b"shape") + field(2, field(7, field(2, number(1, 1)) + field(2, number(1, SIDE)))))
     y = field(1, b"y") + field(2, b"MatMul") + field(3, b"x") + field(3, b"w")
-    return field(1, x) + hole(1, node_len) + node, size if content else 0, field(1, y)
+    return field(1, x) + head(1, node_len) + node, size if content else 0, field(1, y)
 
 
 def caffe(shape, size):
-    blob = field(7, field(1, b"".join(varint(d) for d in shape))) + hole(5, size)
-    layer = field(1, b"fc") + field(2, b"InnerProduct") + hole(7, len(blob) + size) + blob
-    return hole(100, len(layer) + size) + layer, size, b""
+    blob = field(7, field(1, b"".join(varint(d) for d in shape))) + head(5, size)
+    layer = field(1, b"fc") + field(2, b"InnerProduct") + head(7, len(blob) + size) + blob
+    return head(100, len(layer) + size) + layer, size, b""
 
 
 def large(t):
@@ -132,13 +114,13 @@ def claimed(t):
                        "a splat of 2^40": tf((1 << 20, 1 << 20), 0, False)}.items():
         sparse(t / "c.pb", *file)
         run(f".pb, {what}", small, "plan", "-q", t / "c.pb")
-    (t / "c.pb").write_bytes(field(1, field(1, b"w") + field(2, b"Const") + hole(5, 1 << 40)))
+    (t / "c.pb").write_bytes(field(1, field(1, b"w") + field(2, b"Const") + head(5, 1 << 40)))
     run(".pb, a field of 2^40 bytes", huge, "plan", "-q", t / "c.pb")
     (t / "n.prototxt").write_text(NET % (8, 8))
     for what, file in {"2^40 elements": caffe((1 << 20, 1 << 20), 64), "2^62 elements": caffe((1 << 31, 1 << 31), 64)}.items():
         sparse(t / "c.caffemodel", *file)
         run(f".caffemodel, {what}", huge, "plan", "-q", t / "n.prototxt", t / "c.caffemodel")
-    (t / "c.caffemodel").write_bytes(hole(100, 1 << 40) + field(1, b"fc"))
+    (t / "c.caffemodel").write_bytes(head(100, 1 << 40) + field(1, b"fc"))
     run(".caffemodel, a layer of 2^40 bytes", huge, "plan", "-q", t / "n.prototxt", t / "c.caffemodel")
     (t / "b.prototxt").write_text(NET % (30000, 60000))
     run("net, 1.8e9 parameters without weights", small, "plan", "-q", t / "b.prototxt")
