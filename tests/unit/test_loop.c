@@ -1,54 +1,6 @@
 /* test_loop.c - the loop IR on fixed cases: the builder, the verifier's answers to planted faults, syntax errors,
- * reports of accesses outside of a buffer, and docs/loop-ir.md. Random programs are in test_loop_programs.c. No
- * framework: a failed check prints its place, the exit status is 1 when any failed. */
-#include "ir/loop/builder.h"
-#include "tests/unit/check.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-/* --- contexts
- * ------------------------------------------------------------------------------------------------------------ */
-
-static ac_ctx cx;
-
-static void fresh(void)
-{
-    if (cx.region)
-        ac_ctx_close(&cx);
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        printf("out of memory\n");
-        exit(1);
-    }
-    ac_ctx_start(&cx);
-}
-
-static const char *dump(const ac_loop_fn *fn)
-{
-    ac_sink s;
-    ac_sink_open(&s, &cx);
-    ac_loop_dump(&s, fn);
-    return ac_sink_text(&s);
-}
-
-static ac_loop_fn *reread(const ac_loop_fn *fn)
-{
-    const char *text = dump(fn);
-    ac_loop_fn *back = NULL;
-    if (ac_loop_read(&cx, "dump", text, strlen(text), &back) != AC_OK) {
-        FAILED("a dump can be read");
-        ac_diags_print(&cx.diags, stdout, false);
-        puts(text);
-        exit(1);
-    }
-    if (strcmp(text, dump(back)) != 0) {
-        FAILED("read(dump(f)) dumps the same");
-        puts(text);
-        puts(dump(back));
-    }
-    return back;
-}
+ * reports of accesses outside of a buffer, and docs/loop-ir.md. Random programs are in test_loop_programs.c. */
+#include "tests/unit/loop_text.h"
 
 /* --- the builder
  * --------------------------------------------------------------------------------------------------------- */

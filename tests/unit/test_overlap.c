@@ -10,23 +10,11 @@
 #include "job.h"
 #include "planner/overlap.h"
 #include "tests/unit/check.h"
+#include "tests/unit/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t seed = 1;
-static uint64_t rnd(void) /* xorshift64* */
-{
-    seed ^= seed >> 12;
-    seed ^= seed << 25;
-    seed ^= seed >> 27;
-    return seed * 0x2545f4914f6cdd1du;
-}
-static int64_t below(int64_t n)
-{
-    return (int64_t)(rnd() >> 33) % n;
-}
 
 /* --- loops by hand: distances that can be counted on paper */
 
@@ -94,7 +82,7 @@ static ac_x address(maker *m, int64_t extra, int64_t room)
     int64_t span = top - bottom + extra;
     if (span >= room) /* too wide: fold it */
         return lb_mod(b, lb_sub(b, at ? at : lb_i32(b, 0), lb_i32(b, bottom)), lb_i32(b, room - extra));
-    return lb_add(b, at ? at : lb_i32(b, 0), lb_i32(b, below(room - span) - bottom));
+    return lb_add(b, at ? at : lb_i32(b, 0), lb_i32(b, below((int32_t)(room - span)) - bottom));
 }
 
 static ac_x reads(maker *m)

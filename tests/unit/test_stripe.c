@@ -8,25 +8,13 @@
 #include "job.h"
 #include "planner/stripe.h"
 #include "tests/unit/check.h"
+#include "tests/unit/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static int groups, planted, overlaid, paired, fed;
-
-static uint64_t seed = 1;
-static uint64_t rnd(void) /* xorshift64* */
-{
-    seed ^= seed >> 12;
-    seed ^= seed << 25;
-    seed ^= seed >> 27;
-    return seed * 0x2545f4914f6cdd1du;
-}
-static int below(int n)
-{
-    return (int)((rnd() >> 33) % (uint64_t)n);
-}
 
 static void fill(ac_dtype d, int64_t count, void *to)
 {
