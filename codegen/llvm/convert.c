@@ -148,6 +148,26 @@ static LLVMValueRef real_to_int(l_module *M, LLVMValueRef v, ac_dtype to)
     return LLVMBuildCall2(M->b, LLVMIntrinsicGetType(M->lc, id, over, 2), fn, &v, 1, "");
 }
 
+/* Of a lane's size in the names of x86 instructions. */
+static char letter(int32_t bits)
+{
+    return bits == 8 ? 'b' : bits == 16 ? 'w' : bits == 32 ? 'd' : 'q';
+}
+
+/* vpmovs: a whole register of AVX-512 narrowed with saturation. LLVM finds it from clamps too, but not behind an
+ * addition (that of a zero point), through which it pulls the clamps first. NULL where there is none. */
+static LLVMValueRef narrow_register(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t n)
+{
+    int32_t before = ac_dtype_bits(from), after = ac_dtype_bits(to);
+    if (M->target->isa != AC_ISA_X86 || M->target->vec_bytes < 64 || !ac_dtype_is_signed(from) ||
+        !ac_dtype_is_signed(to) || n * before != 512 || after >= before || n * after < 128)
+        return NULL;
+    LLVMValueRef arg[] = {v, LLVMGetPoison(l_type(M, to, n)),
+                          LLVMConstAllOnes(LLVMIntTypeInContext(M->lc, (unsigned)n))};
+    const char *name = ac_strf(M->region, "llvm.x86.avx512.mask.pmovs.%c%c.512", letter(before), letter(after));
+    return l_intrinsic(M, name, NULL, arg, 3);
+}
+
 LLVMValueRef l_satcast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t n)
 {
     if (is_half(from)) {
@@ -158,6 +178,9 @@ LLVMValueRef l_satcast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, 
         return v;
     if (ac_dtype_is_float(from))
         return ac_dtype_bits(to) < 32 ? real_to_narrow(M, v, from, to, n) : real_to_int(M, v, to);
+    LLVMValueRef whole = narrow_register(M, v, from, to, n);
+    if (whole)
+        return whole;
     bool below = ac_dtype_min(from) < ac_dtype_min(to);
     bool above = from == AC_U64 ? to != AC_U64 : ac_dtype_max(from) > ac_dtype_max(to) && to != AC_U64;
     if (above)

@@ -10,6 +10,8 @@
 #include "codegen/llvm/print.h"
 #include "ir/loop/builder.h"
 
+#include <llvm-c/DebugInfo.h>
+
 typedef struct block { /* an open FOR or IF */
     ac_x head;
     LLVMBasicBlockRef body, other, exit; /* IF: then, else (NULL: none yet), behind */
@@ -103,6 +105,26 @@ static block open_for(l_fn *f, ac_x x)
     return o;
 }
 
+/* A loop that is too long to be copied whole stays as it is: its body was made large enough, and copies of it by fours
+ * make loops that wait for the caches slower, not faster. */
+static bool stays_rolled(const l_fn *f, const ac_ins *loop)
+{
+    enum { SHORT = 64 };
+    const ac_ins *lo = l_ins(f, loop->a), *hi = l_ins(f, loop->b);
+    return lo->op == AC_L_CONST && hi->op == AC_L_CONST && (hi->k.i - lo->k.i) / loop->k.i > SHORT;
+}
+
+/* !0 = distinct !{!0, !{!"llvm.loop.unroll.disable"}} */
+static void keep_rolled(const l_module *M, LLVMValueRef back)
+{
+    static const char KIND[] = "llvm.loop", OFF[] = "llvm.loop.unroll.disable";
+    LLVMMetadataRef off = LLVMMDStringInContext2(M->lc, OFF, sizeof OFF - 1);
+    LLVMMetadataRef self = LLVMTemporaryMDNode(M->lc, NULL, 0), part[] = {self, LLVMMDNodeInContext2(M->lc, &off, 1)};
+    LLVMMetadataRef id = LLVMMDNodeInContext2(M->lc, part, 2);
+    LLVMMetadataReplaceAllUsesWith(self, id);
+    LLVMSetMetadata(back, LLVMGetMDKindIDInContext(M->lc, KIND, sizeof KIND - 1), LLVMMetadataAsValue(M->lc, id));
+}
+
 static void close_for(l_fn *f, const block *o)
 {
     const ac_ins *in = l_ins(f, o->head);
@@ -110,7 +132,9 @@ static void close_for(l_fn *f, const block *o)
     LLVMValueRef step = l_int(f->M, AC_I32, in->k.i, 1);
     LLVMValueRef next = LLVMBuildNSWAdd(f->M->b, f->val[o->head], step, "");
     LLVMAddIncoming(f->val[o->head], &next, &latch, 1);
-    LLVMBuildCondBr(f->M->b, goes_on(f, in, next), o->body, o->exit);
+    LLVMValueRef back = LLVMBuildCondBr(f->M->b, goes_on(f, in, next), o->body, o->exit);
+    if (stays_rolled(f, in))
+        keep_rolled(f->M, back);
     to(f, o->exit);
 }
 
