@@ -4,26 +4,20 @@
 
 #include <llvm-c/BitWriter.h>
 
-static int put_buffer(LLVMMemoryBufferRef bytes, ac_sink *to)
+/* The output as bytes of LLVM's own. */
+static int make_bytes(l_module *M, const char *kind, LLVMMemoryBufferRef *bytes)
 {
-    ac_put_n(to, LLVMGetBufferStart(bytes), LLVMGetBufferSize(bytes));
-    LLVMDisposeMemoryBuffer(bytes);
+    if (strcmp(kind, "bc") != 0)
+        return l_bytes(M, !strcmp(kind, "o"), bytes);
+    *bytes = LLVMWriteBitcodeToMemoryBuffer(M->mod);
     return AC_OK;
 }
 
-static int put_kind(l_module *M, const char *kind, ac_sink *to)
+static void put_text(l_module *M, ac_sink *to)
 {
-    LLVMMemoryBufferRef bytes;
-    if (!strcmp(kind, "ll")) {
-        char *text = LLVMPrintModuleToString(M->mod);
-        ac_put(to, text);
-        LLVMDisposeMessage(text);
-        return AC_OK;
-    }
-    if (!strcmp(kind, "bc"))
-        return put_buffer(LLVMWriteBitcodeToMemoryBuffer(M->mod), to);
-    AC_TRY(l_bytes(M, !strcmp(kind, "o"), &bytes));
-    return put_buffer(bytes, to);
+    char *text = LLVMPrintModuleToString(M->mod);
+    ac_put(to, text);
+    LLVMDisposeMessage(text);
 }
 
 /* The printed module, optimised. M is to be closed whatever comes back. */
@@ -38,10 +32,19 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
 {
     (void)names;
     l_module M;
+    LLVMMemoryBufferRef bytes = NULL;
     int status = make(&M, m, false);
-    if (status == AC_OK)
-        status = put_kind(&M, kind, to);
-    l_close(&M);
+    if (status == AC_OK && !strcmp(kind, "ll"))
+        put_text(&M, to);
+    else if (status == AC_OK)
+        status = make_bytes(&M, kind, &bytes);
+    l_close(&M); /* its copy of the weights goes before the next one is made */
+    if (bytes && status == AC_OK) {
+        ac_sink_room(to, LLVMGetBufferSize(bytes));
+        ac_put_n(to, LLVMGetBufferStart(bytes), LLVMGetBufferSize(bytes));
+    }
+    if (bytes)
+        LLVMDisposeMemoryBuffer(bytes);
     return status;
 }
 
