@@ -1,9 +1,10 @@
 # setup.sh - sourced by demo.sh and test.sh: installs what is missing (Debian packages only) and builds.
-# need COMMAND PACKAGE ...: one apt-get for all packages whose command is missing. Works as root and with sudo.
+# need COMMAND PACKAGE ...: one apt-get for all packages whose command is missing. Works as root and with sudo. PACKAGE may be several
+# words; COMMAND may be a file's name.
 need() {
     missing=
     while [ $# -ge 2 ]; do
-        command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+        [ -e "$1" ] || command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
         shift 2
     done
     [ -z "$missing" ] && return 0
@@ -14,6 +15,11 @@ need() {
     $as_root apt-get update -q >/dev/null || echo "apt-get update failed; trying with the present lists"
     # shellcheck disable=SC2086
     $as_root apt-get install -y -q --no-install-recommends $missing >/dev/null
+}
+
+# wish COMMAND PACKAGE ...: the same for what tests can do without.
+wish() {
+    need "$@" || echo "not installed:$missing (their tests are left out)"
 }
 
 # build DIR [cmake options]: configures and builds, all cores.

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Objects for other machines run there: aarch64 and riscv64 under qemu-user, WebAssembly under node (five models each), Cortex-M in QEMU's
-# boards: the bits of the evaluator for the same target. Skips what is missing, and says so.
+# Objects for other machines run there: aarch64 and riscv64 under qemu-user, WebAssembly under node (five models each), Cortex-M and RV32 on
+# QEMU's boards: the bits of the evaluator for the same target. Skips what is missing, and says so.
 # usage: cross.sh ARENAC SOURCE_DIR
 set -u
 arenac=$1 src=$2
 [ -e "$(dirname "$arenac")/arenac-llvm.so" ] || { echo "skipped: built without LLVM (llvm-19-dev)"; exit 77; }
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 bad=0 ran=0
@@ -13,58 +14,87 @@ have() {
         command -v "$tool" >/dev/null || { echo "not checked: $tool is missing"; return 1; }
     done
 }
+# find NAME: m=the model, x=its input
+find() {
+    m=$(ls "$src/models/$1".tflite "$src/models/$1".ag "$src/models/$1".pbtxt "$src/tests/cross/$1".ag 2>/dev/null) x=$src/models/$1.in0.0.npy
+    [ -e "$x" ] || x=$tmp/$1.in.npy
+}
 # compile NAME TARGET: $tmp/NAME.o, NAME.h and what the evaluator makes of the same loops, $tmp/NAME/0.npy
 compile() {
-    m=$(ls "$src/models/$1".tflite "$src/models/$1".ag 2>/dev/null)
-    case $2 in cortex* | rv32*) host=generic ;; *) host=$2 ;; esac # firmware runs integer models: any schedule has their bits
+    find "$1"
+    case $2 in cortex* | rv32*) host=generic ;; *) host=$2 ;; esac # these have the loops of generic, or integers only
     "$arenac" compile -q "$m" -t "$2" --name "$1" --emit o,h -o "$tmp/$1" &&
-        "$arenac" run -q "$m" -t $host --backend eval --input 0="$src/models/$1.in0.0.npy" --output-dir "$tmp/$1"
+        "$arenac" run -q "$m" -t $host --backend eval --input 0="$x" --output-dir "$tmp/$1"
 }
 check() { # STATUS WHAT
     ran=$((ran + 1))
     [ "$1" = 0 ] || { echo "FAILED: $2"; bad=1; }
 }
-five="digits_int8 digits_f32 branch_int8 dsnet_f32 gate"
-two="digits_int8 dsnet_f32"
+python3 -c 'import numpy as np, sys
+np.save(sys.argv[1], np.random.default_rng(7).standard_normal((1, 12, 16)).astype(np.float32))' "$tmp/encoder.in.npy" || exit 77
+five="digits_int8 branch_int8 dsnet_f32 tf_rnn encoder" # integers, a concatenation, convolutions, recurrent, transformer
 user() { # MODELS TARGET GCC QEMU...
     models=$1 target=$2 gcc=$3
     shift 3
-    have "$gcc" "$1" python3 || return
+    have "$gcc" "$1" || return
     printf '#include <stdint.h>\nint main(void) { return 0; }\n' >"$tmp/probe.c"
     "$gcc" -static "$tmp/probe.c" -o "$tmp/probe" 2>/dev/null || { echo "not checked: $gcc has no C library"; return; }
     for name in $models; do
-        compile $name "$target" &&
-            python3 "$src/tests/host_main.py" $name $name.h "$src/models/$name.in0.0.npy" "$tmp/$name/0.npy" >"$tmp/main.c" &&
+        compile $name "$target" && $mend "$gcc" &&
+            python3 "$src/tests/host_main.py" $name $name.h "$x" "$tmp/$name/0.npy" >"$tmp/main.c" &&
             "$gcc" -static -O1 -I"$tmp" "$tmp/main.c" "$tmp/$name.o" -o "$tmp/main" && "$@" "$tmp/main"
-        check $? "$name for $target"
+        check $? "$name for $target: $*"
     done
 }
+# QEMU before 8.0 ends when a block begins with a vector conversion that rounds towards zero. There the object is made from the
+# assembly text with such a conversion in two steps; every other instruction stays.
+mend=true
+round_twice() {
+    "$arenac" compile -q "$m" -t "$target" --name "$name" --emit s -o "$tmp/$name.s" &&
+        sed 's/^\([[:space:]]*vf[nw]*cvt\)\.rtz\(\..*\)/\tfsrmi\t1\n\1\2\n\tfsrmi\t0/' "$tmp/$name.s" >"$tmp/mended.s" &&
+        "$1" -march=rv64gcv -c "$tmp/mended.s" -o "$tmp/$name.o"
+}
+rv64v() { # MODELS VLEN
+    gcc=riscv64-linux-gnu-gcc
+    cpu=rv64,v=true,vlen=$2,vext_spec=v1.0
+    printf 'int main(void) { __asm__ volatile("vsetivli zero,2,e32,m1,ta,ma\\n vfncvt.rtz.x.f.w v1,v2"); return 0; }\n' >"$tmp/probe.c"
+    "$gcc" -march=rv64gcv -static "$tmp/probe.c" -o "$tmp/probe" 2>/dev/null && { qemu-riscv64 -cpu $cpu "$tmp/probe" >/dev/null 2>&1 || mend=round_twice; }
+    user "$1" rv64gcv $gcc qemu-riscv64 -cpu $cpu
+    mend=true
+}
 user "$five" aarch64 aarch64-linux-gnu-gcc qemu-aarch64 -cpu cortex-a57
-user digits_int8 aarch64-dotprod aarch64-linux-gnu-gcc qemu-aarch64 -cpu max
+user "digits_int8 encoder" aarch64-dotprod aarch64-linux-gnu-gcc qemu-aarch64 -cpu max
 user digits_int8 aarch64-i8mm aarch64-linux-gnu-gcc qemu-aarch64 -cpu max
-user "$two" aarch64-sve256 aarch64-linux-gnu-gcc qemu-aarch64 -cpu max,sve-default-vector-length=32
-user gate rv64gc riscv64-linux-gnu-gcc qemu-riscv64
-user "$five" rv64gcv riscv64-linux-gnu-gcc qemu-riscv64 -cpu rv64,v=true,vlen=128,vext_spec=v1.0
+user "digits_int8 dsnet_f32 encoder" aarch64-sve256 aarch64-linux-gnu-gcc qemu-aarch64 -cpu max,sve-default-vector-length=32
+user "gate encoder" rv64gc riscv64-linux-gnu-gcc qemu-riscv64
+rv64v "$five" 128
+rv64v "digits_int8 encoder" 256
 if have wasm-ld node; then
     for name in $five; do
         compile $name wasm32 &&
             wasm-ld --no-entry --allow-undefined --export=${name}_init --export=${name}_run --export=__heap_base "$tmp/$name.o" \
                 -o "$tmp/$name.wasm" &&
-            node "$src/tests/wasm_run.mjs" $name "$tmp/$name.wasm" "$tmp/$name.h" "$src/models/$name.in0.0.npy" "$tmp/$name/0.npy"
+            node "$src/tests/wasm_run.mjs" $name "$tmp/$name.wasm" "$tmp/$name.h" "$x" "$tmp/$name/0.npy"
         check $? "$name for wasm32"
     done
 fi
 fw=$src/../shared/firmware/harness/fwrun.py
 if [ -f "$fw" ] && have arm-none-eabi-gcc qemu-system-arm python3; then
-    for target in cortex-m0plus cortex-m4 cortex-m55-mve; do
-        case $target in cortex-m0plus) board=cortex-m3 ;; *) board=${target%-mve} ;; esac
-        for name in digits_int8 branch_int8; do
-            compile $name $target &&
-                python3 "$src/tests/fw_main.py" $name $name.h "$src/models/$name.in0.0.npy" "$tmp/$name/0.npy" >"$tmp/main.c" &&
-                python3 "$fw" --target $board --src "$tmp/$name.o" --main "$tmp/main.c" -O 2 --cflags="-I$tmp" >"$tmp/log"
-            check $? "$name for $target"
+    firmware() { # TARGET BOARD MODELS
+        for name in $3; do
+            compile $name $1 &&
+                python3 "$src/tests/fw_main.py" $name $name.h "$x" "$tmp/$name/0.npy" >"$tmp/main.c" &&
+                python3 "$fw" --target $2 --src "$tmp/$name.o" --main "$tmp/main.c" -O 2 --cflags="-I$tmp" >"$tmp/log"
+            check $? "$name for $1"
         done
-    done
+    }
+    firmware cortex-m0plus cortex-m3 "digits_int8 branch_int8"
+    firmware cortex-m4 cortex-m4 "digits_int8 branch_int8 dsnet_f32 encoder"
+    firmware cortex-m7 cortex-m7 "digits_int8 dsnet_f32"
+    firmware cortex-m33 cortex-m33 "digits_int8 dsnet_f32"
+    firmware cortex-m55 cortex-m55 digits_int8
+    firmware cortex-m55-mve cortex-m55 "digits_int8 branch_int8"
+    have riscv64-unknown-elf-gcc qemu-system-riscv32 && firmware rv32imac rv32 "digits_int8 branch_int8"
 fi
 [ $ran -gt 0 ] || { echo "skipped: no emulator here"; exit 77; }
 echo "$ran objects ran on other machines"
