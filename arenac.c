@@ -15,7 +15,6 @@
 #include "import/import.h"
 #include "ir/graph/weights.h"
 #include "planner/lock.h"
-#include "planner/overlap.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -96,13 +95,6 @@ int arenac_guard(arenac_job *job, int (*f)(arenac_job *job, void *arg), void *ar
 
 /* ------------------------------------------------------------------ read */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* A folder that holds a TensorFlow SavedModel stands for it. */
 static const char *model_of(arenac_job *job, const char *path)
 {
     const char *inside = ac_strf(job->cx.region, "%s/saved_model.pb", path);
@@ -124,7 +116,7 @@ int ac_job_file(arenac_job *job, const char *path)
         job->file = graph;
         job->path = graph.path;
     }
-    job->base = base_name(job->path);
+    job->base = ac_path_name(job->path);
     const char *stem = strcmp(job->path, "-") ? job->base : "model", *dot = strrchr(stem, '.');
     job->stem = ac_intern_n(&job->cx, stem, dot && dot != stem ? (size_t)(dot - stem) : strlen(stem));
     return AC_OK;
@@ -233,82 +225,6 @@ static int run_passes(arenac_job *job)
     return status;
 }
 
-static bool is_gpu(const arenac_job *job) { return job->target->isa == AC_ISA_CUDA; }
-
-/* Parts that a step is cut into: GPUs have more than parts; firmware has no threads; stripes carry rows from one iteration to the next. */
-static int32_t threads_of(const arenac_job *job)
-{
-    return job->target->firmware || is_gpu(job) || job->opt.stripe || job->opt.io_rows || job->opt.threads < 1 ? 1 : (int32_t)job->opt.threads;
-}
-
-/* A GPU runs the elements of a step in no order: nothing may rest on one. */
-static void drop_orders(arenac_job *job)
-{
-    if (!is_gpu(job))
-        return;
-    if (job->opt.stripe || job->opt.io_rows || job->opt.overlap > 0)
-        ac_warn(&job->cx, (ac_place){0}, W0002, "target %s runs the elements of a step in no order: %s is ignored", job->target->name,
-                job->opt.io_rows ? "--io rows" : job->opt.stripe ? "--stripe" : "--overlap");
-    job->opt.stripe = job->opt.io_rows = false;
-    job->opt.overlap = 0;
-}
-
-/* --tensor-cores as lowerings are told. */
-static int32_t tensor_cores(arenac_job *job)
-{
-    static const char *const WORDS[] = {
-        [AC_TENSOR_BYTES] = "int8", [AC_TENSOR_OFF] = "off", [AC_TENSOR_TF32] = "tf32", [AC_TENSOR_BF16] = "bf16", [AC_TENSOR_F16] = "f16"};
-    const char *o = job->opt.tensor_cores;
-    int32_t k = 0;
-    while (o && k < AC_TENSOR_F16 && strcmp(o, WORDS[k]))
-        k++;
-    if (o && !is_gpu(job))
-        ac_warn(&job->cx, (ac_place){0}, W0002, "target %s has no tensor cores: --tensor-cores is ignored", job->target->name);
-    else if (k >= AC_TENSOR_TF32 && job->opt.exact)
-        ac_warn(&job->cx, (ac_place){0}, W0002, "--exact: tensor cores multiply no floats, --tensor-cores %s is ignored", o);
-    else if (k >= AC_TENSOR_TF32 && atoi(job->target->cpu + 3) < 80)
-        ac_warn(&job->cx, (ac_place){0}, W0002, "target %s: tensor cores are used from sm_80 on, --tensor-cores %s is ignored", job->target->name, o);
-    return k;
-}
-
-static void warn_of_threads(arenac_job *job)
-{
-    drop_orders(job);
-    if (job->opt.threads < 2)
-        return;
-    if (is_gpu(job))
-        ac_warn(&job->cx, (ac_place){0}, W0002, "target %s has threads of its own: --threads is ignored", job->target->name);
-    else
-    if (job->target->firmware)
-        ac_warn(&job->cx, (ac_place){0}, W0002, "target %s is firmware and has no threads: --threads is ignored",
-                job->target->name);
-    else if (job->opt.stripe || job->opt.io_rows)
-        ac_warn(&job->cx, (ac_place){0}, W0002, "rows of --stripe are made one after another: --threads is ignored");
-}
-
-/* --winograd: which convolutions are left as they are, and why. */
-static void warn_of_winograd(arenac_job *job)
-{
-    enum { SHOWN = 16 };
-    ac_ctx *cx = &job->cx;
-    int32_t left = 0, done = 0;
-    for (int32_t i = 0; i < job->n_steps; i++) {
-        left += job->step[i]->schedule.refused != NULL;
-        done += job->step[i]->schedule.winograd != 0;
-    }
-    if (!job->opt.winograd || (done && !left))
-        return;
-    if (!done)
-        ac_warn(cx, (ac_place){0}, W0002, "--winograd: no convolution of this model takes it");
-    else
-        ac_note(cx, (ac_place){0}, W0002, "--winograd: %d convolution%s it, %d do not", done, done == 1 ? " takes" : "s take", left);
-    for (int32_t i = 0, shown = 0; i < job->n_steps && shown < SHOWN; i++)
-        if (job->step[i]->schedule.refused && ++shown)
-            ac_detail(cx, "'%s': %s", job->step[i]->node->name, job->step[i]->schedule.refused);
-    if (left > SHOWN)
-        ac_detail(cx, "and %d more", left - SHOWN);
-}
-
 static int check_stage(arenac_job *job, void *arg)
 {
     (void)arg;
@@ -319,7 +235,7 @@ static int check_stage(arenac_job *job, void *arg)
     job->target = find_target(job);
     if (!job->target)
         return AC_FAIL;
-    warn_of_threads(job);
+    ac_job_settle(job);
     AC_TRY(run_passes(job));
     materialise_outputs(job->graph, job->opt.caller_io);
     ac_node **order = AC_NEW_N(job->cx.region, ac_node *, job->graph->node.n + 1);
@@ -327,7 +243,7 @@ static int check_stage(arenac_job *job, void *arg)
     job->step = AC_NEW_N(job->cx.region, ac_lowered *, n + 1);
     bool failed = false;
     const ac_schedule plain = {.winograd = job->opt.winograd};
-    const int32_t tensor = tensor_cores(job);
+    const int32_t tensor = ac_job_tensor(job);
     if (!job->told)
         AC_TRY(ac_tune_read(job, order, n));
     for (int32_t i = 0; i < n; i++) { /* every node, so that all that is unsupported is listed at once */
@@ -335,14 +251,14 @@ static int check_stage(arenac_job *job, void *arg)
         told.tensor = tensor;
         job->step[i] = ac_lower_told(&job->cx, job->cx.region, order[i], job->target, 0, job->opt.exact, &told);
         failed = failed || !job->step[i] ||
-                 (is_gpu(job) ? ac_lower_grid(&job->cx, job->cx.region, job->step[i])
-                              : ac_lower_parts(&job->cx, job->cx.region, job->step[i], threads_of(job), AC_FORK_COST)) != AC_OK;
+                 (ac_job_is_gpu(job) ? ac_lower_grid(&job->cx, job->cx.region, job->step[i])
+                              : ac_lower_parts(&job->cx, job->cx.region, job->step[i], ac_job_threads(job), AC_FORK_COST)) != AC_OK;
     }
     job->n_steps = job->n_lowered = n;
     job->lowered = job->step;
     if (failed)
         return AC_FAIL;
-    warn_of_winograd(job);
+    ac_job_note_winograd(job);
     job->stage = 2;
     return AC_OK;
 }
@@ -350,80 +266,6 @@ static int check_stage(arenac_job *job, void *arg)
 int arenac_check(arenac_job *job) { return arenac_guard(job, check_stage, NULL); }
 
 /* ------------------------------------------------------------------ plan */
-
-bool ac_job_overlaps(const arenac_job *job)
-{
-    const ac_options *o = &job->opt;
-    return !o->reference_tflite && (o->overlap > 0 || (o->overlap < 0 && (o->stripe || o->io_rows)));
-}
-
-int ac_job_pack(arenac_job *job, ac_live_options live)
-{
-    const ac_options *o = &job->opt;
-    job->live = ac_live(&job->cx, job->graph, job->step, job->n_steps, live);
-    if (ac_job_overlaps(job))
-        ac_overlap_rules(&job->cx, job->graph, job->step, job->n_steps, live, job->live);
-    job->live->problem.search_steps = o->effort >= 0 ? ac_effort_steps((int)o->effort) + 1 : 0; /* 0: the default */
-    AC_TRY(ac_job_pin(job));
-    job->live->problem.search_goal = ac_job_budget(job);
-    const char *planner = o->reference_tflite && !strcmp(o->planner, "auto") ? "tflite" : o->planner;
-    AC_TRY(ac_solve_all(&job->cx, &job->live->problem, &job->plan, job->row, &job->n_rows));
-    if (strcmp(planner, "auto"))
-        AC_TRY(ac_solve(&job->cx, &job->live->problem, planner, &job->plan));
-    for (int32_t i = 0; i < job->live->problem.n; i++) /* which memory is settled: reports and bounds count by it */
-        job->live->problem.item[i].mem = job->plan.mem[i];
-    return AC_OK;
-}
-
-/* --schedule search: another order of the steps, kept only if its arena is smaller than that of the file's order. */
-static int search_order(arenac_job *job, ac_live_options live)
-{
-    ac_lowered **file = job->step;
-    ac_liveness *file_live = job->live;
-    const ac_plan file_plan = job->plan;
-    int32_t *order = AC_NEW_N(job->cx.region, int32_t, job->n_steps + 1);
-    ac_region *tmp = ac_region_open(&job->cx.heap);
-    const int effort = job->opt.effort >= 0 ? (int)job->opt.effort : AC_EFFORT_DEFAULT;
-    job->order = ac_order_search(ac_order_graph(tmp, job->graph, file, job->n_steps, live), ac_effort_steps(effort), order,
-                                 &job->cx.heap);
-    ac_region_close(tmp);
-    job->report.file_order_bytes = file_plan.arena_bytes;
-    if (job->order.after >= job->order.before)
-        return AC_OK;
-    job->step = AC_NEW_N(job->cx.region, ac_lowered *, job->n_steps + 1);
-    for (int32_t i = 0; i < job->n_steps; i++)
-        job->step[i] = file[order[i]];
-    AC_TRY(ac_job_pack(job, live));
-    if (job->plan.arena_bytes < file_plan.arena_bytes)
-        return AC_OK;
-    job->step = file;
-    job->live = file_live;
-    job->plan = file_plan;
-    return AC_OK;
-}
-
-int ac_job_plan(arenac_job *job)
-{
-    const ac_options *o = &job->opt;
-    ac_live_options live = {.whole = o->reference_tflite, .preserve_input = o->preserve_input, .preserve_all = o->preserve_all,
-                            .inplace = o->inplace && !o->reference_tflite, .caller_io = o->caller_io,
-                            .align = o->align ? o->align : o->reference_tflite ? 64 : job->target->align};
-    AC_TRY(ac_job_memories(job, &live));
-    job->step = AC_NEW_N(job->cx.region, ac_lowered *, job->n_lowered + 1);
-    job->n_steps = job->n_lowered;
-    for (int32_t i = 0; i < job->n_steps; i++)
-        job->step[i] = job->lowered[i];
-    AC_TRY(ac_job_pack(job, live));
-    if (o->schedule_search)
-        AC_TRY(search_order(job, live));
-    job->fed = false;
-    if ((o->stripe || o->io_rows) && !o->reference_tflite && !o->preserve_all)
-        AC_TRY(ac_job_stripe(job, live));
-    else if (o->io_rows)
-        ac_warn(&job->cx, (ac_place){.file = job->path}, W0002, "%s needs whole inputs: --io rows is ignored",
-                o->reference_tflite ? "--reference tflite" : "a run that keeps every tensor");
-    return job->live->overlaps ? ac_overlap_turn(&job->cx, job->live, &job->plan, job->step) : AC_OK;
-}
 
 static int plan_stage(arenac_job *job, void *arg)
 {
@@ -451,49 +293,6 @@ static const char *c_prefix(arenac_job *job)
     for (char *p = s; *p; p++)
         *p = isalnum((unsigned char)*p) && (unsigned char)*p < 128 ? (char)tolower((unsigned char)*p) : '_';
     return *s ? s : "model";
-}
-
-static const char *options_text(arenac_job *job)
-{
-    const ac_options *o = &job->opt, *d = o;
-    char *s = ac_strf(job->cx.region, "-t %s", d->target);
-    if (strcmp(o->planner, "auto"))
-        s = ac_strf(job->cx.region, "%s --planner %s", s, o->planner);
-    if (o->reference_tflite)
-        s = ac_strf(job->cx.region, "%s --reference tflite", s);
-    if (o->schedule_search)
-        s = ac_strf(job->cx.region, "%s --schedule search", s);
-    if (o->overlap > 0)
-        s = ac_strf(job->cx.region, "%s --overlap on", s);
-    if (o->stripe)
-        s = ac_strf(job->cx.region, "%s%s --stripe %s", s, o->overlap ? "" : " --overlap off", o->stripe_list ? o->stripe_list : "auto");
-    if (o->io_rows)
-        s = ac_strf(job->cx.region, "%s --io rows", s);
-    if (o->caller_io)
-        s = ac_strf(job->cx.region, "%s --host", s);
-    if (o->quantized_io)
-        s = ac_strf(job->cx.region, "%s --quantized-io", s);
-    if (threads_of(job) > 1)
-        s = ac_strf(job->cx.region, "%s --threads %d", s, threads_of(job));
-    if (o->winograd)
-        s = ac_strf(job->cx.region, o->winograd > 0 ? "%s --winograd=%d" : "%s --winograd", s, o->winograd);
-    if (o->tensor_cores)
-        s = ac_strf(job->cx.region, "%s --tensor-cores %s", s, o->tensor_cores);
-    if (o->tuned)
-        s = ac_strf(job->cx.region, "%s --tuned %s", s, base_name(o->tuned));
-    if (o->share_kernels)
-        s = ac_strf(job->cx.region, "%s --share-kernels", s);
-    if (o->poison)
-        s = ac_strf(job->cx.region, "%s --poison", s);
-    if (o->exact)
-        s = ac_strf(job->cx.region, "%s --exact", s);
-    for (int32_t k = 0; k < o->n_mems; k++)
-        s = ac_strf(job->cx.region, "%s --mem %s:%lld%s%s", s, o->mem[k].name, (long long)o->mem[k].bytes,
-                    o->mem[k].speed ? (o->mem[k].speed > 0 ? ",fast" : ",slow") : "", o->mem[k].read_only ? ",ro" : "");
-    for (int32_t k = 0; k < o->n_pins; k++)
-        s = ac_strf(job->cx.region, o->pin[k].offset < 0 ? "%s --pin %s=%s" : "%s --pin %s=%s@%lld", s, o->pin[k].tensor,
-                    o->pin[k].memory, (long long)o->pin[k].offset);
-    return s;
 }
 
 /* Parameters that no file gave: a plan needs only their shapes, code needs their values. */
@@ -538,11 +337,11 @@ static int compile_stage(arenac_job *job, void *arg)
     m->name = c_prefix(job);
     m->source = job->base;
     m->sha256 = ac_job_sha256(job);
-    m->options = options_text(job);
+    m->options = ac_job_options(job);
     m->version = arenac_version();
     m->target = job->target;
     m->optimal = job->plan.arena_bytes == job->report.aligned_bound;
-    m->threads = threads_of(job);
+    m->threads = ac_job_threads(job);
     m->poison = job->opt.poison;
     m->host = job->opt.host || job->opt.caller_io;
     m->caller_io = job->opt.caller_io;
@@ -558,7 +357,7 @@ static int compile_stage(arenac_job *job, void *arg)
             if (!strcmp(m->ram[k].name, job->opt.mem[i].name))
                 m->ram[k].address = job->opt.mem[i].address;
     ac_module_dedupe(m);
-    if (job->opt.share_kernels && job->target->isa == AC_ISA_CUDA)
+    if (job->opt.share_kernels && ac_job_is_gpu(job))
         ac_warn(&job->cx, (ac_place){0}, W0002, "kernels of %s have their shapes built in: --share-kernels is ignored", job->target->name);
     else if (job->opt.share_kernels)
         ac_module_share(m);
@@ -581,7 +380,7 @@ typedef struct emit_arg { const char *kind, *path; } emit_arg;
 
 static const char *sibling(arenac_job *job, const char *path, const char *ext)
 {
-    const char *base = base_name(path);
+    const char *base = ac_path_name(path);
     const char *dot = strrchr(base, '.');
     size_t n = !strcmp(path, "-") ? 0 : dot ? (size_t)(dot - base) : strlen(base);
     return n ? ac_strf(job->cx.region, "%.*s%s", (int)n, base, ext) : ac_strf(job->cx.region, "%s%s", job->module->name, ext);

@@ -46,7 +46,16 @@ int ac_job_file(arenac_job *job, const char *path);
 
 /* arenac.c: passes up to `infer` on a model that was read; refuses one whose weights are missing. */
 int ac_job_infer(arenac_job *job);
-/* From `lowered` to step, live and plan, by the options; again from the start each time. */
+
+/* job_options.c: what options mean for job->target. Those that it has no use for are ignored, with a warning. */
+void ac_job_settle(arenac_job *job);
+bool ac_job_is_gpu(const arenac_job *job);
+int32_t ac_job_threads(const arenac_job *job); /* parts that a step is cut into */
+int32_t ac_job_tensor(arenac_job *job);        /* --tensor-cores as lowerings are told */
+void ac_job_note_winograd(arenac_job *job);    /* --winograd: which convolutions are left as they are, and why */
+const char *ac_job_options(arenac_job *job);   /* as a command line: what generated files say they were made with */
+
+/* job_plan.c: from `lowered` to step, live and plan, by the options; again from the start each time. */
 int ac_job_plan(arenac_job *job);
 /* job_price.c: adds to the last diagnostic (over the budget) what options not in use would take. */
 void ac_job_price(arenac_job *job);

@@ -19,7 +19,7 @@ static void write_text(arenac_job *job, const char *path, ac_sink *to)
         ac_graph_write_text(to, job->graph);
         return;
     }
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+    const char *base = ac_path_name(path), *dot = strrchr(base, '.');
     const char *stem = ac_strf(cx->region, "%.*s", (int)(dot && dot != base ? dot - base : (long)strlen(base)), base);
     const char *name = ac_strf(cx->region, "%s.weights", stem);
     ac_sink *weights = AC_NEW(cx->region, ac_sink);

@@ -113,3 +113,9 @@ bool ac_file_exists(const char *path)
     struct stat st;
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
+
+const char *ac_path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}

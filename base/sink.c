@@ -1,6 +1,7 @@
 /* realpath is XSI; stat, open and rename are POSIX. */
 #define _XOPEN_SOURCE 700
 #include "base/sink.h"
+#include "base/file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -165,8 +166,7 @@ static int write_and_close(int fd, const ac_sink *s)
  * target's: that may already be as long as the system allows. */
 static int open_temp(ac_ctx *cx, staged *g, mode_t mode)
 {
-    const char *slash = strrchr(g->target, '/');
-    int dir = slash ? (int)(slash - g->target) + 1 : 0;
+    const int dir = (int)(ac_path_name(g->target) - g->target);
     for (int i = 0; i < 10000; i++) {
         char *name = ac_strf(cx->region, "%.*s.arenac-%d.tmp", dir, g->target, i);
         int fd = open(name, O_WRONLY | O_CREAT | O_EXCL, mode);

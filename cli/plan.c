@@ -48,8 +48,7 @@ static bool lists(const char *list, const char *kind)
 /* The files of runtime/ beside the other outputs. */
 static void emit_runtime(const ac_cli *cli, arenac_job *job)
 {
-    const char *slash = cli->output ? strrchr(cli->output, '/') : NULL;
-    const int folder = slash ? (int)(slash - cli->output) + 1 : 0;
+    const int folder = cli->output ? (int)(ac_path_name(cli->output) - cli->output) : 0;
     for (int i = 0; i < ac_rt_count; i++) {
         const char *dot = strrchr(ac_rt_files[i].name, '.');
         if (!strcmp(dot, ".py") || !strcmp(ac_rt_files[i].name, "arn_capsule.c"))

@@ -150,10 +150,10 @@ static int pack(shared *s, bool state, ac_bytes *total)
 static int share_stage(arenac_job *job, void *arg)
 {
     shared *s = arg;
-    const char *slash = s->cli->output ? strrchr(s->cli->output, '/') : NULL;
-    const char *base = !s->cli->output ? (s->cli->range ? job->stem : "shared") : slash ? slash + 1 : s->cli->output;
+    const char *output = s->cli->output;
+    const char *base = output ? ac_path_name(output) : s->cli->range ? job->stem : "shared";
     const char *dot = strrchr(base, '.');
-    s->dir = ac_strf(job->cx.region, "%.*s", slash ? (int)(slash - s->cli->output) + 1 : 0, slash ? s->cli->output : "");
+    s->dir = ac_strf(job->cx.region, "%.*s", output ? (int)(base - output) : 0, output ? output : "");
     s->stem = ac_strf(job->cx.region, "%.*s", dot && dot != base ? (int)(dot - base) : (int)strlen(base), base);
     s->name = identifier(s, s->cli->opt.name ? s->cli->opt.name : s->cli->range ? job->stem : s->stem);
     char *upper = ac_strdup(job->cx.region, s->name);

@@ -1,6 +1,7 @@
 /* lock.c - lock files: making, writing, reading and comparing them. The form is in lock.h. */
 #include "planner/lock.h"
 
+#include "base/file.h"
 #include "base/sha256.h"
 #include "base/vec.h"
 #include "base/words.h"
@@ -47,8 +48,7 @@ static const char *hash_structure(ac_ctx *cx, const ac_report *r)
 
 static const char *last_part(const char *path)
 {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path ? path : "-";
+    return path ? ac_path_name(path) : "-";
 }
 
 ac_lock *ac_lock_of(ac_ctx *cx, const ac_report *r)

@@ -2,6 +2,7 @@
  *
  * Hostile input: sizes are checked before anything is allocated, values before they are stored; a list costs memory in
  * proportion to its text, the others at most what the heap's limit leaves (8 GiB without one). */
+#include "base/file.h"
 #include "base/sink.h"
 #include "ir/graph/text_read.h"
 
@@ -348,8 +349,8 @@ static int read_random(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
 
 const char *ac_text_path(const ac_lex *x, const char *name)
 {
-    const char *slash = x->file && name[0] != '/' ? strrchr(x->file, '/') : NULL;
-    return slash ? ac_strf(x->cx->region, "%.*s%s", (int)(slash + 1 - x->file), x->file, name) : name;
+    const int folder = x->file && name[0] != '/' ? (int)(ac_path_name(x->file) - x->file) : 0;
+    return folder ? ac_strf(x->cx->region, "%.*s%s", folder, x->file, name) : name;
 }
 
 /* weights @offset: a slice of the weights file, where it stands */
@@ -358,7 +359,8 @@ static int read_slice(ac_lex *x, const ac_text_type *ty, const ac_weights_file *
     const ac_tok at = x->tok;
     int64_t offset;
     if (!w)
-        return ac_text_error(x, &at, E0020, "the text names no weights file: weights \"FILE\" BYTES \"SHA-256\" above the graph");
+        return ac_text_error(x, &at, E0020,
+                             "the text names no weights file: weights \"FILE\" BYTES \"SHA-256\" above the graph");
     AC_TRY(ac_text_expect(x, '@', "and where in the weights file the values stand"));
     AC_TRY(ac_text_int(x, AC_WEIGHTS_HEADER, INT64_MAX / 2, "a byte offset", &offset));
     if (offset > w->n || ty->bytes > w->n - offset)
