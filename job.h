@@ -59,6 +59,9 @@ const char *ac_job_options(arenac_job *job);   /* as a command line: what genera
 int ac_job_plan(arenac_job *job);
 /* job_price.c: adds to the last diagnostic (over the budget) what options not in use would take. */
 void ac_job_price(arenac_job *job);
+/* job_price.c: fills report.lower, what options not in use would take, each tried after the other. Of a large model they are named
+ * and not tried, unless `all`. */
+void ac_job_lower(arenac_job *job, bool all);
 /* job_memory.c: the memories of --mem into *live; E0503 when the options contradict each other. */
 int ac_job_memories(arenac_job *job, ac_live_options *live);
 /* What --pin and --budget NAME= ask of job->live; E0503 when it cannot be. */

@@ -1,20 +1,23 @@
-/* job_price.c - over the budget: what the options that were not used would take, found by planning with each of them.
- */
+/* job_price.c - what the options that were not used would take, found by planning with each of them: over the budget as
+ * help, else as the report's "To go lower". */
 #include "job.h"
+
+#include "base/vec.h"
 
 #include <string.h>
 
 typedef struct fix {
-    const char *text;
-    bool inplace, overlap, schedule, stripe; /* what it turns on */
+    const char *text, *what;
+    bool inplace, overlap, schedule, stripe, io; /* what it turns on */
 } fix;
 
 static const fix FIXES[] = {
-    {"--inplace on", .inplace = true},
-    {"--overlap on", .overlap = true},
-    {"--schedule search", .schedule = true},
-    {"--stripe auto", .stripe = true},
-    {"--schedule search --stripe auto", .schedule = true, .stripe = true},
+    {"--inplace on", "results take the place of operands", .inplace = true},
+    {"--overlap on", "results start inside operands that die", .overlap = true},
+    {"--schedule search", "another order of the steps", .schedule = true},
+    {"--stripe auto", "rows instead of whole tensors", .stripe = true},
+    {"--schedule search --stripe auto", "both", .schedule = true, .stripe = true},
+    {"--io rows", "the caller hands over the input row by row", .io = true},
 };
 
 /* Does everything that it turns on stand off? */
@@ -22,7 +25,8 @@ static bool is_new(const arenac_job *job, const fix *f)
 {
     const ac_options *o = &job->opt;
     return !(f->inplace && o->inplace) && !(f->overlap && ac_job_overlaps(job)) &&
-           !(f->schedule && o->schedule_search) && !(f->stripe && o->stripe);
+           !(f->schedule && o->schedule_search) && !(f->stripe && o->stripe) &&
+           !(f->io && (o->io_rows || o->stripe_list));
 }
 
 static void apply(ac_options *o, const fix *f)
@@ -30,8 +34,31 @@ static void apply(ac_options *o, const fix *f)
     o->inplace |= f->inplace;
     o->schedule_search |= f->schedule;
     o->stripe |= f->stripe;
-    if (f->overlap || f->stripe)
+    o->io_rows |= f->io;
+    if (f->overlap || f->stripe || f->io)
         o->overlap = 1;
+}
+
+/* The arena with the fix, or -1 when there is no such plan. The job stays as it is. */
+static ac_bytes try_fix(arenac_job *job, const fix *f)
+{
+    ac_ctx *cx = &job->cx;
+    arenac_job *other = ac_copy(cx->region, job, sizeof *job); /* plans on its own; cx stays the job's */
+    const ac_diags before = cx->diags;
+    apply(&job->opt, f);
+    const bool ok = ac_job_plan(job) == AC_OK;
+    const ac_bytes bytes = job->plan.arena_bytes;
+    ac_quietly(cx, before, AC_FAIL); /* no word of it, warnings either */
+    const ac_ctx mine = *cx;
+    *job = *other;
+    *cx = mine;
+    return ok ? bytes : -1;
+}
+
+/* Can options be tried at all? */
+static bool may_try(const arenac_job *job)
+{
+    return !job->opt.reference_tflite && !job->opt.preserve_all && job->live->problem.n_mems <= 2;
 }
 
 void ac_job_price(arenac_job *job)
@@ -39,23 +66,40 @@ void ac_job_price(arenac_job *job)
     ac_ctx *cx = &job->cx;
     const ac_bytes budget = ac_job_budget(job), now = job->plan.arena_bytes;
     ac_bytes best = now;
-    if (budget < 0 || job->opt.reference_tflite || job->opt.preserve_all || job->live->problem.n_mems > 2)
+    if (budget < 0 || !may_try(job))
+        return;
+    for (size_t k = 0; k < sizeof FIXES / sizeof *FIXES; k++) {
+        const fix *f = &FIXES[k];
+        if (f->io || !is_new(job, f))
+            continue;
+        const ac_bytes bytes = try_fix(job, f);
+        const bool both = f->schedule && f->stripe; /* worth a line only if neither alone does it */
+        if (bytes >= 0 && bytes < (both ? best : now))
+            ac_help(cx, "%s takes %s B%s", f->text, ac_commas(cx, bytes), bytes <= budget ? "" : ", still too much");
+        best = bytes >= 0 && bytes < best ? bytes : best;
+    }
+}
+
+void ac_job_lower(arenac_job *job, bool all)
+{
+    enum { SMALL = 1 << 20 }; /* bytes of all tensors: up to here it takes no time that anybody notices */
+    ac_report *r = &job->report;
+    ac_bytes best = job->plan.arena_bytes;
+    AC_VEC(ac_report_lower) lower = {0};
+    if (!may_try(job) || job->target->isa == AC_ISA_CUDA)
         return;
     for (size_t k = 0; k < sizeof FIXES / sizeof *FIXES; k++) {
         const fix *f = &FIXES[k];
         if (!is_new(job, f))
             continue;
-        arenac_job *other = ac_copy(cx->region, job, sizeof *job); /* plans on its own; cx stays the job's */
-        const ac_diags before = cx->diags;
-        apply(&job->opt, f);
-        const bool ok = ac_quietly(cx, before, ac_job_plan(job));
-        const ac_bytes bytes = job->plan.arena_bytes;
-        const ac_ctx mine = *cx;
-        *job = *other;
-        *cx = mine;
-        const bool both = f->schedule && f->stripe; /* worth a line only if neither alone does it */
-        if (ok && bytes < (both ? best : now))
-            ac_help(cx, "%s takes %s B%s", f->text, ac_commas(cx, bytes), bytes <= budget ? "" : ", still too much");
-        best = ok && bytes < best ? bytes : best;
+        const bool priced = all || r->no_sharing <= SMALL;
+        const ac_bytes bytes = priced ? try_fix(job, f) : -1;
+        if (priced && (bytes < 0 || bytes >= best))
+            continue;
+        if (priced || !(f->schedule && f->stripe))
+            ac_push(job->cx.region, &lower, ((ac_report_lower){f->text, f->what, bytes}));
+        best = priced ? bytes : best;
     }
+    r->lower = lower.item;
+    r->n_lower = lower.n;
 }

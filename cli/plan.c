@@ -204,6 +204,24 @@ static int plan_csv_stage(arenac_job *job, void *arg)
     return ac_report_budget(job) == AC_OK ? locked : AC_FAIL;
 }
 
+/* Tries what else could be done. Not having the memory for that is no failure. */
+static int lower_stage(arenac_job *job, void *arg)
+{
+    ac_job_lower(job, ((ac_cli *)arg)->verbose > 0);
+    return AC_OK;
+}
+
+static void try_lower(ac_cli *cli, arenac_job *job)
+{
+    const arenac_job before = *job;
+    if (arenac_guard(job, lower_stage, cli) == AC_OK)
+        return;
+    const ac_ctx mine = job->cx;
+    *job = before;
+    job->cx = mine;
+    ac_quietly(&job->cx, before.cx.diags, AC_FAIL);
+}
+
 static int open_stage(arenac_job *job, void *arg)
 {
     return ac_job_file(job, ((ac_cli *)arg)->file[0]);
@@ -238,8 +256,11 @@ int ac_cli_plan(ac_cli *cli)
         ac_cli_lock(cli, job);
     if (planned && cli->json)
         arenac_emit(job, "json", "-");
-    if (planned && arenac_commit(job) == 0 && !cli->json && !cli->quiet && !(cli->emit && !cli->output && !strchr(cli->emit, ',')))
+    if (planned && arenac_commit(job) == 0 && !cli->json && !cli->quiet && !(cli->emit && !cli->output && !strchr(cli->emit, ','))) {
+        if (!tflm && arenac_exit(job) == 0)
+            try_lower(cli, job);
         arenac_print_report(job, stdout, cli->verbose);
+    }
     return ac_cli_finish(cli, job);
 }
 

@@ -6,7 +6,7 @@
 #include "planner/lock.h"
 
 #include "base/json.h"
-#include "planner/report_picture.h"
+#include "planner/report_name.h"
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ static const char *moved_text(ac_ctx *cx, const ac_lock_delta *d)
         return text;
     bool away = strcmp(d->largest->mem, d->largest_to->mem) != 0;
     return ac_strf(cx->region, "%s, largest %.*s %s%s0x%05llx -> %s%s0x%05llx", text,
-                   (int)ac_picture_name(d->largest->name), d->largest->name, away ? d->largest->mem : "",
+                   (int)ac_name_first(d->largest->name), d->largest->name, away ? d->largest->mem : "",
                    away ? " " : "", (unsigned long long)d->largest->offset, away ? d->largest_to->mem : "",
                    away ? " " : "", (unsigned long long)d->largest_to->offset);
 }

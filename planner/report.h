@@ -28,6 +28,9 @@ typedef struct ac_report_step {
 
 typedef struct ac_report_pass { const char *name; double ms; int32_t changed; } ac_report_pass;
 
+/* Something that takes less than the plan: "--stripe auto", "rows instead of whole tensors". */
+typedef struct ac_report_lower { const char *option, *what; ac_bytes bytes; /* -1: not tried */ } ac_report_lower;
+
 typedef struct ac_report {
     const char *file, *format;         /* "vww.tflite", "TFLite v3, int8" */
     const char *target, *version;
@@ -51,6 +54,7 @@ typedef struct ac_report {
     const ac_report_step *step; int32_t n_steps;
     const ac_report_pass *pass; int32_t n_passes;
     const char *const *notes; int32_t n_notes;
+    const ac_report_lower *lower; int32_t n_lower; /* what else could be done; for the text */
     const ac_plan *other; int32_t n_others;        /* the plan of every strategy, to compare in the page; filled for it only */
 } ac_report;
 
@@ -69,6 +73,8 @@ typedef struct ac_report_alive {
     ac_bytes bytes;      /* occupied in this step: less than the size inside a gap */
 } ac_report_alive;
 const ac_report_alive *ac_report_alive_at(ac_ctx *cx, const ac_report *r, ac_step step, int32_t *n);
+/* Bytes of memory 0 in use in a step: fewer than are alive where results overlap operands. */
+ac_bytes ac_report_used_at(ac_ctx *cx, const ac_report *r, ac_step step);
 ac_bytes ac_report_lower_bound(const ac_report *r); /* of memory 0: the best one known */
 double ac_report_percent(ac_bytes part, ac_bytes whole); /* 100 * part / whole; 0 for an empty whole */
 /* E0401 naming the tensors alive at the peak and what would help. AC_FAIL. */

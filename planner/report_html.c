@@ -136,7 +136,7 @@ static void put_rows(data *d)
     COLUMN("last", n, ac_json_int, x[i].last);
     COLUMN("producer", n, ac_json_int, x[i].producer);
     COLUMN("labelled", n, ac_json_int, ac_picture_labelled(d->pic, i));
-    COLUMN("least", n, ac_json_int, d->pic->least[i]);
+    COLUMN("short", n, ac_json_str, ac_name_short(d->pic->names, x[i].name));
     COLUMN("alias", n, ac_json_str, x[i].alias_of);
     COLUMN("how", n, ac_json_str, x[i].alias_how);
     ac_json_arr(j, "readers");
@@ -173,6 +173,19 @@ static void put_data(ac_sink *to, const ac_picture *pic)
 
 /* ------------------------------------------------------------------ tables: all there is without script */
 
+/* A name of n bytes that may be broken behind its slashes. */
+static void put_name(ac_sink *to, const char *name, size_t n)
+{
+    for (const char *end = name + n; name < end;) {
+        const char *slash = memchr(name, '/', (size_t)(end - name));
+        const size_t part = slash ? (size_t)(slash + 1 - name) : (size_t)(end - name);
+        ac_put_xml(to, name, part);
+        name += part;
+        if (slash && name < end)
+            ac_put(to, "<wbr>");
+    }
+}
+
 static void put_row(ac_sink *to, const ac_picture *pic, int32_t row)
 {
     const ac_report *r = pic->r;
@@ -184,16 +197,16 @@ static void put_row(ac_sink *to, const ac_picture *pic, int32_t row)
         return;
     }
     ac_putf(to, "<button class=\"link\" data-t=\"%d\"", row);
-    size_t n = ac_picture_name(x->name);
+    size_t n = ac_name_first(x->name);
     if (x->name[n]) {
         ac_put(to, " title=\"");
         put_text(to, x->name);
         ac_put(to, "\">");
-        ac_put_xml(to, x->name, n);
+        put_name(to, x->name, n);
         ac_put(to, "; ..");
     } else {
         ac_putc(to, '>');
-        put_text(to, x->name);
+        put_name(to, x->name, n);
     }
     ac_put(to, "</button><td>");
     put_text(to, type_text(to->cx, x));
@@ -213,7 +226,7 @@ static void put_row(ac_sink *to, const ac_picture *pic, int32_t row)
     ac_put(to, "<td>");
     if (x->alias_of) {
         ac_putf(to, "%s of ", x->alias_how ? x->alias_how : "part");
-        ac_put_xml(to, x->alias_of, ac_picture_name(x->alias_of));
+        put_name(to, x->alias_of, ac_name_first(x->alias_of));
     }
     ac_putc(to, '\n');
 }
@@ -292,7 +305,7 @@ static void put_bar(ac_sink *to, const ac_report *r, int32_t n_plans)
 
 void ac_report_html(ac_sink *to, const ac_report *r)
 {
-    ac_picture *pic = ac_picture_of(to->cx, r);
+    ac_picture *pic = ac_picture_of(to->cx, r, AC_SVG_INLINE);
     data d = {.r = r};
     list_plans(to->cx, &d);
     put_head(to, r);

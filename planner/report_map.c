@@ -1,9 +1,10 @@
 #include "planner/report_map.h"
+#include "planner/report_name.h"
 #include "planner/place.h"
 
 #include <string.h>
 
-enum { ROWS = 12, COLS = 64, LEGEND = 2 * ROWS, LETTERS = 52, NAME = 18 };
+enum { ROWS = 12, COLS = 56, LEGEND = 2 * ROWS, LETTERS = 52, NAME = 18, LINE = 100 };
 
 typedef struct map {
     const ac_report *r;
@@ -58,11 +59,11 @@ static void draw_item(map *m, int32_t i, char letter)
 static void put_address(ac_sink *to, ac_bytes arena, ac_bytes at)
 {
     if (arena < 10 * 1024)
-        ac_putf(to, "  %6s", ac_commas(to->cx, at));
+        ac_putf(to, "  %7s", ac_commas(to->cx, at));
     else if (arena < 10 * 1024 * 1024)
-        ac_putf(to, "  %5.1fK", (double)at / 1024);
+        ac_putf(to, "  %6.1fK", (double)at / 1024);
     else
-        ac_putf(to, "  %5.1fM", (double)at / (1024 * 1024));
+        ac_putf(to, "  %6.1fM", (double)at / (1024 * 1024));
 }
 
 static char letter_of(int32_t k)
@@ -70,15 +71,10 @@ static char letter_of(int32_t k)
     return (char)(k < 26 ? 'a' + k : k < LETTERS ? 'A' + (k - 26) : '*');
 }
 
-/* The k-th letter and its name, cut to a column's width. */
-static void put_legend(ac_sink *to, const ac_report *r, int32_t item, int32_t k)
+/* The k-th letter and its name, in a column's width. */
+static void put_legend(ac_sink *to, const ac_name_list *names, const char *name, int32_t k, int32_t wide)
 {
-    const char *name = r->problem->item[item].name;
-    size_t len = strlen(name);
-    if (len <= NAME)
-        ac_putf(to, "    %c %-*s", letter_of(k), NAME, name);
-    else /* long names differ at their end */
-        ac_putf(to, "    %c ..%-*s", letter_of(k), NAME - 2, name + len - (NAME - 2));
+    ac_putf(to, "    %c %-*s", letter_of(k), wide, ac_name_fit(names, name, (size_t)wide));
 }
 
 static void trim_line(ac_sink *to)
@@ -115,21 +111,24 @@ void ac_report_map(ac_sink *to, const ac_report *r)
     /* The last step's number ends above the last column, or one blank behind the 0 when the map is too narrow. */
     char *last = ac_strf(to->cx->region, "%d", m->steps - 1);
     int32_t wide = m->cols - 8, least = (int32_t)strlen(last) + 1;
-    ac_putf(to, "\n  address   step 0%*s", wide > least ? wide : least, last);
+    ac_putf(to, "\n   address   step 0%*s", wide > least ? wide : least, last);
     if (m->cols < m->steps)
         ac_putf(to, "   (a column is %.1f steps)", (double)m->steps / m->cols);
     ac_putc(to, '\n');
-    int32_t shown = n <= 2 * m->rows ? n : 2 * m->rows - 1; /* the last place tells of the rest */
+    const int32_t columns = m->cols + 2 * (NAME + 6) + 13 <= LINE ? 2 : 1; /* of names: lines end at 100 */
+    const int32_t room = (LINE - 13 - m->cols) / columns - 6, width = room < 32 ? room : 32;
+    const int32_t shown = n <= columns * m->rows ? n : columns * m->rows - 1; /* the last place tells of the rest */
+    const ac_name_list *names = ac_names_of(to->cx, r);
     for (int32_t y = 0; y < m->rows; y++) {
         put_address(to, m->arena, (ac_bytes)((double)m->arena * (m->rows - y) / m->rows));
         ac_put(to, "  |");
         for (int32_t c = 0; c < m->cols; c++)
             ac_putc(to, m->cell[y][c].letter ? m->cell[y][c].letter : '.');
         ac_putc(to, '|');
-        for (int32_t k = y; k < 2 * m->rows; k += m->rows)
+        for (int32_t k = y; k < columns * m->rows; k += m->rows)
             if (k < shown)
-                put_legend(to, r, legend[k], k);
-            else if (k == 2 * m->rows - 1 && n > shown)
+                put_legend(to, names, p->item[legend[k]].name, k, width);
+            else if (k == columns * m->rows - 1 && n > shown)
                 ac_putf(to, "    -v: all %d", n);
         trim_line(to);
     }

@@ -1,5 +1,5 @@
 /* report_peak.c - who is alive at the peak, and what to say when that is too much. */
-#include "planner/report.h"
+#include "planner/report_name.h"
 
 #include <stdlib.h>
 
@@ -41,6 +41,37 @@ const ac_report_alive *ac_report_alive_at(ac_ctx *cx, const ac_report *r, ac_ste
     return row;
 }
 
+typedef struct range {
+    ac_bytes lo, hi;
+} range;
+
+static int by_address(const void *a, const void *b)
+{
+    const range *x = a, *y = b;
+    return (x->lo > y->lo) - (x->lo < y->lo);
+}
+
+ac_bytes ac_report_used_at(ac_ctx *cx, const ac_report *r, ac_step step)
+{
+    const ac_problem *p = r->problem;
+    ac_region *tmp = ac_region_open(&cx->heap);
+    range *list = AC_NEW_N(tmp, range, p->n + 1);
+    int32_t n = 0;
+    for (int32_t i = 0; i < p->n; i++) {
+        const ac_bytes bytes = r->plan->mem[i] == 0 ? bytes_at(&p->item[i], step) : 0;
+        if (bytes)
+            list[n++] = (range){r->plan->offset[i], r->plan->offset[i] + bytes};
+    }
+    qsort(list, (size_t)n, sizeof *list, by_address);
+    ac_bytes used = 0, end = 0;
+    for (int32_t k = 0; k < n; k++) {
+        used += list[k].hi > end ? list[k].hi - (list[k].lo > end ? list[k].lo : end) : 0;
+        end = list[k].hi > end ? list[k].hi : end;
+    }
+    ac_region_close(tmp);
+    return used;
+}
+
 ac_bytes ac_report_lower_bound(const ac_report *r)
 {
     ac_bytes b = r->plan->bound > r->aligned_bound ? r->plan->bound : r->aligned_bound;
@@ -59,11 +90,13 @@ static const char *peak_line(ac_ctx *cx, const ac_report *r)
     int32_t n;
     const ac_report_alive *row = ac_report_alive_at(cx, r, r->peak, &n);
     const char *line = r->peak < r->n_steps
-                           ? ac_strf(cx->region, "peak at node '%s' (%s):", r->step[r->peak].name, r->step[r->peak].op)
+                           ? ac_strf(cx->region, "peak at node '%.*s' (%s):", (int)ac_name_first(r->step[r->peak].name),
+                                     r->step[r->peak].name, r->step[r->peak].op)
                            : ac_strf(cx->region, "peak at step %d:", r->peak);
     for (int32_t k = 0; k < n && k < SHOWN; k++) {
         const char *name = row[k].tensor >= 0 ? r->tensor[row[k].tensor].name : r->problem->item[row[k].item].name;
-        line = ac_strf(cx->region, "%s%s '%s' %s B", line, k ? " +" : "", name, ac_commas(cx, row[k].bytes));
+        line = ac_strf(cx->region, "%s%s '%.*s' %s B", line, k ? " +" : "", (int)ac_name_first(name), name,
+                       ac_commas(cx, row[k].bytes));
     }
     return n > SHOWN ? ac_strf(cx->region, "%s + %d more", line, n - SHOWN) : line;
 }
@@ -111,8 +144,8 @@ int ac_report_over_budget(ac_ctx *cx, const ac_report *r)
     }
     if (r->weight_memory && r->weight_bytes > r->weight_budget)
         rc = ac_error(cx, (ac_place){.file = r->file}, E0401,
-                      "memory '%s' is over its budget: the weights need %s B, it has %s B, %s B too much", r->weight_memory,
-                      ac_commas(cx, r->weight_bytes), ac_commas(cx, r->weight_budget),
+                      "memory '%s' is over its budget: the weights need %s B, it has %s B, %s B too much",
+                      r->weight_memory, ac_commas(cx, r->weight_bytes), ac_commas(cx, r->weight_budget),
                       ac_commas(cx, r->weight_bytes - r->weight_budget));
     return rc;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEFT = 86, RIGHT = 22, HEAD = 78, NAME_ROOM = 16, PLOT = 400, GAP = 26, FEW = 48 /* columns: operators are named up to here */ };
+enum { LEFT = 86, RIGHT = 22, HEAD = 78, LEGEND = 14 /* its second line */, NAME_ROOM = 16, PLOT = 400, PLOT_PAGE = 520, GAP = 26, FEW = 48 /* columns: operators are named up to here */ };
 
 /* ------------------------------------------------------------------ text */
 
@@ -63,8 +63,27 @@ const char *ac_picture_size(ac_ctx *cx, ac_bytes n)
     return ac_strf(cx->region, "%.*f %s", whole ? 0 : 1, v, kib < 1024 ? "KiB" : "MiB");
 }
 
+/* "dtcm 401,408 B (392 KiB), psram 1,204,224 B (1.1 MiB)", or NULL when one memory holds all tensors. */
+static const char *several_memories(ac_ctx *cx, const ac_report *r)
+{
+    const char *list = NULL;
+    int32_t n = 0;
+    for (int32_t m = 0; m < r->problem->n_mems; m++) {
+        const ac_bytes bytes = r->plan->mem_bytes[m];
+        if (r->problem->mem[m].use != AC_MEM_RAM)
+            continue;
+        n++;
+        list = ac_strf(cx->region, "%s%s%s %s B%s", list ? list : "", list ? ", " : "", r->problem->mem[m].name,
+                       ac_commas(cx, bytes), bytes < 1024 ? "" : ac_strf(cx->region, " (%s)", ac_picture_size(cx, bytes)));
+    }
+    return n > 1 ? list : NULL;
+}
+
 const char *ac_picture_title(ac_ctx *cx, const ac_report *r)
 {
+    const char *several = several_memories(cx, r);
+    if (several)
+        return ac_strf(cx->region, "%s: %s", r->file ? r->file : "plan", several);
     ac_bytes arena = r->plan->arena_bytes, bound = ac_report_lower_bound(r);
     const char *gap = arena == bound ? "optimal"
                                      : ac_strf(cx->region, "gap %.*f %%", arena - bound < bound / 1000 ? 4 : 1,
@@ -72,12 +91,6 @@ const char *ac_picture_title(ac_ctx *cx, const ac_report *r)
     const char *kib = arena < 1024 ? "" : ac_strf(cx->region, " (%s)", ac_picture_size(cx, arena));
     return ac_strf(cx->region, "%s: arena %s B%s, lower bound %s B, %s", r->file ? r->file : "plan",
                    ac_commas(cx, arena), kib, ac_commas(cx, bound), gap);
-}
-
-size_t ac_picture_name(const char *name)
-{
-    size_t n = strcspn(name, ";");
-    return n ? n : strlen(name);
 }
 
 /* ------------------------------------------------------------------ rows and geometry */
@@ -118,46 +131,6 @@ static void fill_rows(ac_ctx *cx, ac_picture *pic)
     pic->root = root;
 }
 
-typedef struct tail {
-    const char *name;
-    size_t n;
-    int32_t row;
-} tail;
-
-static size_t common_tail(const tail *x, const tail *y)
-{
-    size_t k = 0;
-    while (k < x->n && k < y->n && x->name[x->n - 1 - k] == y->name[y->n - 1 - k])
-        k++;
-    return k;
-}
-
-static int by_tail(const void *a, const void *b)
-{
-    const tail *x = a, *y = b;
-    size_t k = common_tail(x, y);
-    if (k == x->n || k == y->n)
-        return x->n != y->n ? (x->n > y->n) - (x->n < y->n) : (x->row > y->row) - (x->row < y->row);
-    return (unsigned char)x->name[x->n - 1 - k] < (unsigned char)y->name[y->n - 1 - k] ? -1 : 1;
-}
-
-/* Sorted from their ends, a name has its longest common tail with a neighbour. Rows without a label do not count. */
-static void fill_least(ac_ctx *cx, ac_picture *pic)
-{
-    tail *list = AC_NEW_N(cx->region, tail, pic->n_rows);
-    int32_t *least = AC_NEW_N(cx->region, int32_t, pic->n_rows), n = 0;
-    for (int32_t t = 0; t < pic->n_rows; t++)
-        if (ac_picture_labelled(pic, t))
-            list[n++] = (tail){pic->row[t].name, ac_picture_name(pic->row[t].name), t};
-    qsort(list, (size_t)n, sizeof *list, by_tail);
-    for (int32_t k = 0; k < n; k++) {
-        size_t before = k ? common_tail(&list[k], &list[k - 1]) : 0,
-               after = k + 1 < n ? common_tail(&list[k], &list[k + 1]) : 0;
-        least[list[k].row] = (int32_t)(before > after ? before : after) + 1;
-    }
-    pic->least = least;
-}
-
 static void fill_label_end(ac_ctx *cx, ac_picture *pic)
 {
     const ac_problem *p = pic->r->problem;
@@ -172,43 +145,44 @@ static void fill_label_end(ac_ctx *cx, ac_picture *pic)
     pic->label_end = end;
 }
 
-static void fill_panels(ac_ctx *cx, ac_picture *pic)
+static void fill_panels(ac_ctx *cx, ac_picture *pic, ac_svg_use use)
 {
     const ac_report *r = pic->r;
     ac_bytes arena = r->plan->arena_bytes;
     bool several = false;
     for (int32_t m = 1; m < r->problem->n_mems; m++)
         several |= r->plan->mem_bytes[m] > 0;
-    double y = HEAD + (several ? NAME_ROOM : 0); /* each panel has its name above */
+    double y = HEAD + (pic->w < 860 ? LEGEND : 0) + (several ? NAME_ROOM : 0); /* each panel has its name above */
+    const double most = use == AC_SVG_INLINE && !several ? PLOT_PAGE : PLOT;
     pic->panel = AC_NEW_N(cx->region, ac_panel, r->problem->n_mems);
     for (int32_t m = 0; m < r->problem->n_mems; m++) {
         ac_bytes bytes = r->plan->mem_bytes[m];
         if (m && !bytes)
             continue;
-        double h = m && arena ? PLOT * (double)bytes / (double)arena : PLOT;
+        double h = m && arena ? most * (double)bytes / (double)arena : most;
         ac_panel *at = &pic->panel[pic->n_panels++];
-        *at = (ac_panel){.mem = m, .y = y, .h = h < 40 ? 40 : h > PLOT ? PLOT : h};
+        *at = (ac_panel){.mem = m, .y = y, .h = h < 40 ? 40 : h > most ? most : h};
         bool near =
             !m && r->budget > bytes && r->budget - bytes <= bytes / 3; /* a budget close above is worth the room */
         at->top = (near ? r->budget : bytes) + 1;
         at->top += at->top / 32; /* air above the highest line */
         y += at->h + GAP;
     }
-    pic->height = y - GAP + (pic->names ? 104 : 26);
+    pic->height = y - GAP + (pic->named ? 112 : 26);
 }
 
-ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r)
+ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r, ac_svg_use use)
 {
     ac_picture *pic = AC_NEW(cx->region, ac_picture);
     ac_step steps = r->problem->steps > 0 ? r->problem->steps : 1;
     double w = 24.0 * steps;
-    *pic = (ac_picture){.r = r, .x = LEFT, .steps = steps, .names = r->n_steps && steps <= FEW};
+    *pic = (ac_picture){.r = r, .x = LEFT, .steps = steps, .named = r->n_steps && steps <= FEW};
     pic->w = w < 640 ? 640 : w > 1000 ? 1000 : w;
     pic->width = LEFT + pic->w + RIGHT;
+    pic->names = ac_names_of(cx, r);
     fill_rows(cx, pic);
-    fill_least(cx, pic);
     fill_label_end(cx, pic);
-    fill_panels(cx, pic);
+    fill_panels(cx, pic, use);
     return pic;
 }
 

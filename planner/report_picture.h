@@ -13,7 +13,7 @@
  * in-place result draws a see-through rectangle over it. Cost: O(rows + steps touched). Memory: the sink's context. */
 #ifndef AC_PLANNER_REPORT_PICTURE_H
 #define AC_PLANNER_REPORT_PICTURE_H
-#include "planner/report.h"
+#include "planner/report_name.h"
 
 typedef struct ac_panel {
     int32_t mem;
@@ -26,8 +26,7 @@ typedef struct ac_picture {
     const ac_report_tensor *row; /* as in the JSON report */
     int32_t n_rows;
     const int32_t *root; /* by item: the row that draws its shape */
-    const int32_t
-        *least; /* by row: the last characters of the name that no other tensor ends in; shorter is no label */
+    const ac_name_list *names; /* short ones */
     const ac_step
         *label_end; /* by item: where its root's label has to end, as an output computed in place has its own */
     ac_panel *panel;
@@ -35,7 +34,7 @@ typedef struct ac_picture {
     double x, w;          /* the plot: left edge and width in pixels */
     double width, height; /* of the whole picture */
     ac_step steps;        /* at least 1 */
-    bool names;           /* columns are wide enough for operator names */
+    bool named;           /* columns are wide enough for operator names */
 } ac_picture;
 
 /* Bytes of row lo..hi while begin <= step < end. */
@@ -46,16 +45,14 @@ typedef struct ac_piece {
 
 typedef enum { AC_SVG_FILE, AC_SVG_INLINE } ac_svg_use; /* a file of its own, or part of a page that has its style */
 
-ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r);
+ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r, ac_svg_use use); /* a page has room for a higher one */
 void ac_picture_draw(ac_sink *to, const ac_picture *pic, ac_svg_use use);
 const char *ac_picture_kind(const ac_picture *pic, int32_t row); /* "act", "in", "out", "state", "scratch" */
 bool ac_picture_labelled(const ac_picture *pic, int32_t row);    /* roots, and what is of another kind than its root */
 /* What is drawn of a row, at most as many pieces as its item has gaps, plus one; in order of time. */
 int32_t ac_picture_pieces(ac_ctx *cx, const ac_picture *pic, int32_t row, const ac_piece **piece);
 const char *ac_picture_size(ac_ctx *cx, ac_bytes n); /* "320 B", "4.5 KiB", "54 KiB", "1.2 MiB" */
-size_t
-ac_picture_name(const char *name); /* length of the part people know: names fused in the file ("a;b") by the first */
-/* "vww.tflite: arena 55,296 B (54.0 KiB), lower bound 55,296 B, optimal" */
+/* "vww.tflite: arena 55,296 B (54.0 KiB), lower bound 55,296 B, optimal"; with several memories what each of them takes */
 const char *ac_picture_title(ac_ctx *cx, const ac_report *r);
 /* Text for XML and HTML: & < > " escaped, control characters as blanks, bytes that are not UTF-8 as U+FFFD. */
 void ac_put_xml(ac_sink *to, const char *text, size_t n);

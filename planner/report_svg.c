@@ -55,24 +55,16 @@ static double y_of(const ac_panel *at, ac_bytes b)
 
 /* ------------------------------------------------------------------ tensors */
 
-/* How a name is shown in `least` to `room` characters: whole, or its last parts ("conv/Relu"). 0: nothing fits. */
-static size_t fit_name(const char *name, size_t room, size_t least, const char **from)
+/* How a name is shown in `room` characters: as people know it, or its short name. 0: neither fits. */
+static size_t fit_name(const ac_picture *pic, const char *name, size_t room, const char **from)
 {
-    size_t n = ac_picture_name(name);
-    for (const char *s = name; s < name + n;) {
-        size_t rest = (size_t)(name + n - s);
-        if (rest < least && s != name)
-            return 0;
-        if (rest <= room) {
-            *from = s;
-            return rest;
-        }
-        const char *slash = memchr(s, '/', rest);
-        if (!slash)
-            return 0;
-        s = slash + 1;
+    size_t n = ac_name_first(name);
+    *from = name;
+    if (n > room) {
+        *from = ac_name_short(pic->names, name);
+        n = ac_name_first(*from);
     }
-    return 0;
+    return n > room ? 0 : n;
 }
 
 static void put_upright(ac_sink *to, double x, double y, const char *text, size_t n)
@@ -93,13 +85,13 @@ static void put_across(ac_sink *to, const char *class, double x, double y, const
 }
 
 /* The name where it fits and is not mistaken for another; else the size, which says more than a piece of a name. */
-static void put_label(ac_sink *to, const char *name, size_t least, ac_bytes bytes, double x, double y, double w,
+static void put_label(ac_sink *to, const ac_picture *pic, const ac_report_tensor *t, double x, double y, double w,
                       double h)
 {
     enum { CHAR = 6 };
-    const char *across = NULL, *up = NULL, *size = ac_picture_size(to->cx, bytes);
-    size_t n = h >= 14 && w > 8 ? fit_name(name, (size_t)((w - 6) / CHAR), least, &across) : 0;
-    size_t m = w >= 14 && h > 8 ? fit_name(name, (size_t)((h - 8) / CHAR), least, &up) : 0, k = strlen(size);
+    const char *across = NULL, *up = NULL, *size = ac_picture_size(to->cx, t->bytes);
+    size_t n = h >= 14 && w > 8 ? fit_name(pic, t->name, (size_t)((w - 6) / CHAR), &across) : 0;
+    size_t m = w >= 14 && h > 8 ? fit_name(pic, t->name, (size_t)((h - 8) / CHAR), &up) : 0, k = strlen(size);
     if (n && (n >= m || w >= 72)) {
         put_across(to, "", x + 4, y + 12, across, n);
         if (h >= 30 && (double)k * CHAR + 6 <= w)
@@ -191,7 +183,7 @@ static void put_row_label(ac_sink *to, const ac_picture *pic, const ac_panel *at
                       ? pic->label_end[x->item]
                       : q->end;
     double left = x_of(pic, q->begin), y = y_of(at, q->hi);
-    put_label(to, x->name, (size_t)pic->least[row], x->bytes, left, y, x_of(pic, end) - left, y_of(at, q->lo) - y);
+    put_label(to, pic, x, left, y, x_of(pic, end) - left, y_of(at, q->lo) - y);
 }
 
 /* ------------------------------------------------------------------ what lies behind the tensors */
@@ -327,7 +319,11 @@ static void put_y_axis(ac_sink *to, const ac_picture *pic, const ac_panel *at)
     if (pic->n_panels > 1) {
         ac_putf(to, "<text class=\"s\" x=\"%.0f\" y=\"%.1f\">", pic->x, at->y - 5);
         put_text(to, pic->r->problem->mem[at->mem].name);
-        ac_putf(to, " %s B</text>\n", ac_commas(to->cx, pic->r->plan->mem_bytes[at->mem]));
+        const ac_bytes used = pic->r->plan->mem_bytes[at->mem], all = pic->r->problem->mem[at->mem].capacity;
+        ac_putf(to, " %s B", ac_commas(to->cx, used));
+        if (all > 0)
+            ac_putf(to, " of %s B, %.0f %%", ac_commas(to->cx, all), ac_report_percent(used, all));
+        ac_put(to, "</text>\n");
     }
 }
 
@@ -343,7 +339,7 @@ static void put_x_axis(ac_sink *to, const ac_picture *pic)
     for (ac_step s = 0; s < pic->steps; s += every)
         ac_putf(to, "<text%s text-anchor=\"middle\" x=\"%.1f\" y=\"%.0f\">%d</text>\n",
                 s == r->peak ? " class=\"r\"" : "", pic->x + x_of(pic, s) + column / 2, y + 15, s);
-    for (ac_step s = 0; s < r->n_steps && pic->names; s++) {
+    for (ac_step s = 0; s < r->n_steps && pic->named; s++) {
         ac_putf(to, "<text class=\"op%s\" text-anchor=\"end\" transform=\"translate(%.1f %.0f)rotate(-45)\">",
                 s == r->peak ? " r" : "", pic->x + x_of(pic, s) + column / 2 + 4, y + 28);
         ac_put_xml(to, r->step[s].op, strcspn(r->step[s].op, " "));
@@ -354,12 +350,23 @@ static void put_x_axis(ac_sink *to, const ac_picture *pic)
     ac_putf(to, "<text text-anchor=\"end\" x=\"%.0f\" y=\"%.0f\">step</text>\n</g>\n", pic->x - 7, y + 15);
 }
 
-static double put_key(ac_sink *to, double x, const char *shape, const char *text)
+typedef struct keys {
+    ac_sink *to;
+    const ac_picture *pic;
+    double x, y; /* of the next */
+} keys;
+
+static void put_key(keys *k, const char *shape, const char *text)
 {
-    enum { SWATCH = 14, LETTER = 6 };
-    ac_putf(to, "<g transform=\"translate(%.0f 54)\">%s<text x=\"%d\" y=\"9\">%s</text></g>\n", x, shape, SWATCH + 4,
-            text);
-    return x + SWATCH + 17 + (double)(LETTER * strlen(text));
+    enum { SWATCH = 14, LETTER = 6, LINE = 16 };
+    const double w = SWATCH + 4 + (double)(LETTER * strlen(text));
+    if (k->x + w > k->pic->width - 6 && k->x > k->pic->x) {
+        k->x = k->pic->x;
+        k->y += LINE;
+    }
+    ac_putf(k->to, "<g transform=\"translate(%.0f %.0f)\">%s<text x=\"%d\" y=\"9\">%s</text></g>\n", k->x, k->y, shape,
+            SWATCH + 4, text);
+    k->x += w + 13;
 }
 
 static void put_legend(ac_sink *to, const ac_picture *pic)
@@ -367,7 +374,7 @@ static void put_legend(ac_sink *to, const ac_picture *pic)
     static const struct {
         const char *kind, *text;
     } KIND[] = {{"in", "input"}, {"act", "activation"}, {"out", "output"}, {"state", "state"}, {"scratch", "scratch"}};
-    double x = pic->x;
+    keys at = {to, pic, pic->x, 52};
     bool aliases = false;
     for (size_t k = 0; k < sizeof KIND / sizeof *KIND; k++) {
         bool used = false;
@@ -376,23 +383,22 @@ static void put_legend(ac_sink *to, const ac_picture *pic)
             aliases = aliases || (pic->row[t].item >= 0 && pic->root[pic->row[t].item] != t);
         }
         if (used)
-            x = put_key(
-                to, x,
-                ac_strf(to->cx->region, "<g class=\"t %s\"><rect width=\"14\" height=\"10\"/></g>", KIND[k].kind),
-                KIND[k].text);
+            put_key(&at,
+                    ac_strf(to->cx->region, "<g class=\"t %s\"><rect width=\"14\" height=\"10\"/></g>", KIND[k].kind),
+                    KIND[k].text);
     }
     if (aliases)
-        x = put_key(to, x,
-                    "<g class=\"t act\"><rect width=\"14\" height=\"10\"/></g><g class=\"t act alias\"><rect "
-                    "width=\"14\" height=\"10\"/></g>",
-                    "view, in-place");
-    x = put_key(to, x, "<rect class=\"hole\" width=\"14\" height=\"10\"/>", "hole");
+        put_key(&at,
+                "<g class=\"t act\"><rect width=\"14\" height=\"10\"/></g><g class=\"t act alias\"><rect "
+                "width=\"14\" height=\"10\"/></g>",
+                "view, in-place");
+    put_key(&at, "<rect class=\"hole\" width=\"14\" height=\"10\"/>", "hole");
     if (any_padding(pic))
-        x = put_key(to, x, "<rect fill=\"url(#hatch)\" width=\"14\" height=\"10\"/>", "padding");
-    x = put_key(to, x, "<rect class=\"peak\" width=\"14\" height=\"10\"/>", "peak step");
-    x = put_key(to, x, "<path class=\"bound\" d=\"M0 5h16\"/>", "lower bound");
+        put_key(&at, "<rect fill=\"url(#hatch)\" width=\"14\" height=\"10\"/>", "padding");
+    put_key(&at, "<rect class=\"peak\" width=\"14\" height=\"10\"/>", "peak step");
+    put_key(&at, "<path class=\"bound\" d=\"M0 5h16\"/>", "lower bound");
     if (pic->r->budget >= 0)
-        put_key(to, x, "<path class=\"budget\" d=\"M0 5h16\"/>", "budget");
+        put_key(&at, "<path class=\"budget\" d=\"M0 5h16\"/>", "budget");
 }
 
 static void put_head(ac_sink *to, const ac_picture *pic)
@@ -415,7 +421,7 @@ static void put_head(ac_sink *to, const ac_picture *pic)
         ac_put(to, ", ");
     }
     ac_putf(to, "%d steps, planner %s", pic->steps, r->plan->strategy ? r->plan->strategy : "unknown");
-    if (!pic->names && r->peak < r->n_steps) {
+    if (!pic->named && r->peak < r->n_steps) {
         ac_put(to, ", peak at ");
         put_step(to, r, r->peak);
     }
@@ -453,5 +459,5 @@ void ac_picture_draw(ac_sink *to, const ac_picture *pic, ac_svg_use use)
 
 void ac_report_svg(ac_sink *to, const ac_report *r)
 {
-    ac_picture_draw(to, ac_picture_of(to->cx, r), AC_SVG_FILE);
+    ac_picture_draw(to, ac_picture_of(to->cx, r, AC_SVG_FILE), AC_SVG_FILE);
 }

@@ -2,14 +2,16 @@
  * is; who is alive at the peak; notes; the map. -v adds the table of tensors, -vv what each strategy reached. */
 #include "planner/report.h"
 #include "planner/report_map.h"
+#include "planner/report_name.h"
 
 #include <string.h>
 
-enum { NAME_WIDTH = 44 }; /* of a tensor's name in the peak list */
+enum { NAME_WIDTH = 30, /* of a tensor's name in the peak list */ LINE = 100 };
 
 typedef struct text {
     ac_sink *to;
     const ac_report *r;
+    const ac_name_list *names;
     bool color;
 } text;
 
@@ -80,6 +82,19 @@ static void put_budget(const text *t, ac_bytes used, ac_bytes budget)
         ac_put(t->to, "  OVER");
 }
 
+/* One more phrase of a sentence that is broken at 100 columns; the lines that follow begin with `indent` blanks. */
+static void put_phrase(const text *t, size_t *line, int indent, const char *phrase)
+{
+    if (t->to->n - *line + strlen(phrase) > LINE) {
+        while (t->to->n > *line && t->to->text[t->to->n - 1] == ' ')
+            t->to->n--;
+        ac_putc(t->to, '\n');
+        *line = t->to->n;
+        ac_putf(t->to, "%*s", indent, "");
+    }
+    ac_put(t->to, phrase);
+}
+
 /* With several memories: how much of the traffic a memory has and, behind the first, what lies in it. */
 static void put_share(const text *t, int32_t m)
 {
@@ -93,15 +108,20 @@ static void put_share(const text *t, int32_t m)
         all += x;
         here += r->plan->mem[i] == m ? x : 0;
     }
-    ac_putf(t->to, "  %5.1f %% of all tensor traffic", all > 0 ? 100 * here / all : 0);
+    size_t line = t->to->n + 1;
+    ac_putf(t->to, "  %5.1f %% of the traffic", all > 0 ? 100 * here / all : 0);
     for (int32_t i = 0; i < p->n && m; i++) {
         if (r->plan->mem[i] != m || !p->item[i].size)
             continue;
+        if (!n)
+            ac_put(t->to, "\n                      tensors: ");
         if (n++ < SHOWN)
-            ac_putf(t->to, "%s%s", n == 1 ? "\n                      tensors: " : " ", p->item[i].name);
+            put_phrase(t, &line, 31,
+                       ac_strf(t->to->cx->region, "%s%s", n > 1 ? ", " : "",
+                               ac_name_fit(t->names, p->item[i].name, NAME_WIDTH)));
     }
     if (n > SHOWN)
-        ac_putf(t->to, " and %d more", n - SHOWN);
+        put_phrase(t, &line, 31, ac_strf(t->to->cx->region, " and %d more", n - SHOWN));
 }
 
 static void put_sizes(const text *t)
@@ -146,24 +166,11 @@ static void put_sizes(const text *t)
     ac_putc(t->to, '\n');
     if (r->code_bytes) {
         put_size(t, "", "code", r->code_bytes);
-        ac_putf(t->to, "   (estimate%s%s, %d kernel%s)\n", r->target ? ", " : "", r->target ? r->target : "", r->n_kernels,
-                r->n_kernels == 1 ? "" : "s");
+        ac_putf(t->to, "   (estimate%s%s, %d kernel%s)\n", r->target ? ", " : "", r->target ? r->target : "",
+                r->n_kernels, r->n_kernels == 1 ? "" : "s");
     }
     if (r->macs)
         ac_putf(t->to, "       %s multiply-adds\n", commas(t, r->macs));
-}
-
-/* One more phrase of a sentence that is broken at 100 columns and indented. */
-static void put_phrase(const text *t, size_t *line, const char *phrase)
-{
-    if (t->to->n - *line + strlen(phrase) > 100) {
-        while (t->to->n > *line && t->to->text[t->to->n - 1] == ' ')
-            t->to->n--;
-        ac_putc(t->to, '\n');
-        *line = t->to->n;
-        ac_put(t->to, "        ");
-    }
-    ac_put(t->to, phrase);
 }
 
 static bool is_other(const ac_report *r, const ac_result *x)
@@ -181,7 +188,7 @@ static void put_others(const text *t)
     for (int32_t k = 0; k < r->n_rows; k++) {
         const ac_result *x = &r->rows[k];
         if (is_other(r, x) && x->arena_bytes != arena)
-            put_phrase(t, &line,
+            put_phrase(t, &line, 8,
                        ac_strf(t->to->cx->region, "%s %s B (%+.1f %%), ", x->strategy, commas(t, x->arena_bytes),
                                ac_report_percent(x->arena_bytes - arena, arena)));
         same += is_other(r, x) && x->arena_bytes == arena;
@@ -190,10 +197,10 @@ static void put_others(const text *t)
         const ac_result *x = &r->rows[k];
         if (is_other(r, x) && x->arena_bytes == arena) {
             n++;
-            put_phrase(t, &line, ac_strf(t->to->cx->region, "%s%s", x->strategy, n == same ? " the same, " : ", "));
+            put_phrase(t, &line, 8, ac_strf(t->to->cx->region, "%s%s", x->strategy, n == same ? " the same, " : ", "));
         }
     }
-    put_phrase(t, &line, ac_strf(t->to->cx->region, "no sharing %s B.", commas(t, r->no_sharing)));
+    put_phrase(t, &line, 8, ac_strf(t->to->cx->region, "no sharing %s B.", commas(t, r->no_sharing)));
     ac_putc(t->to, '\n');
 }
 
@@ -228,61 +235,91 @@ static bool reads(const ac_report_tensor *x, ac_step step)
     return false;
 }
 
-static const char *role(const text *t, const ac_report_tensor *x, ac_step step)
+/* What a tensor is in a step, and until when; shorter where lines would be too long. */
+static const char *role(const text *t, const ac_report_tensor *x, ac_step step, bool brief)
 {
     ac_region *mem = t->to->cx->region;
-    const char *later = x->output && x->last >= t->r->n_steps - 1 ? "kept to the end"
-                        : x->last > step ? ac_strf(mem, "read last by %s", step_label(t, x->last))
-                                         : "dead afterwards";
-    if (x->producer == step)
-        return ac_strf(mem, "output, %s", later);
-    if (reads(x, step))
-        return ac_strf(mem, "input, %s", later);
-    return x->last > step ? ac_strf(mem, "waiting, %s", later) : later;
+    const ac_step last = x->last;
+    const char *is = x->producer == step ? "output, " : reads(x, step) ? "input, " : last > step ? "waiting, " : "";
+    if (x->output && last >= t->r->n_steps - 1)
+        return ac_strf(mem, "%skept to the end", is);
+    if (last <= step)
+        return ac_strf(mem, "%sdead afterwards", is);
+    if (brief || last >= t->r->n_steps)
+        return ac_strf(mem, "%sto step %d", is, last);
+    return ac_strf(mem, "%sread last by %d %.*s", is, last, (int)strcspn(t->r->step[last].op, " "),
+                   t->r->step[last].op);
 }
 
-/* Names of converted models run to hundreds of characters; the end is what tells them apart. */
-static const char *short_name(const text *t, const char *name)
+/* Of an item that no tensor stands for. */
+static const char *life_text(const text *t, const ac_item *it)
 {
-    const size_t n = strlen(name);
-    return n <= NAME_WIDTH ? name : ac_strf(t->to->cx->region, "..%s", name + n - (NAME_WIDTH - 2));
+    const char *kind = it->kind == AC_ITEM_SCRATCH ? "scratch" : "";
+    if (*kind && it->life.end == it->life.begin + 1)
+        return kind; /* of this step alone */
+    return ac_strf(t->to->cx->region, "%s%ssteps %d to %d", kind, *kind ? ", " : "", it->life.begin, it->life.end - 1);
+}
+
+enum { COL_NAME, COL_TYPE, COL_BYTES, COL_RANGE, COL_ROLE, COLS };
+typedef struct peak_row {
+    const char *col[COLS];
+} peak_row;
+
+static peak_row peak_row_of(const text *t, const ac_report_alive *a, size_t width, bool brief)
+{
+    ac_region *mem = t->to->cx->region;
+    const ac_report_tensor *x = a->tensor >= 0 ? &t->r->tensor[a->tensor] : NULL;
+    const ac_item *it = &t->r->problem->item[a->item];
+    const ac_bytes at = t->r->plan->offset[a->item];
+    return (peak_row){{ac_name_fit(t->names, x ? x->name : it->name, width),
+                       x ? ac_strf(mem, "%s %s", x->dtype, x->shape) : "", commas(t, a->bytes),
+                       ac_strf(mem, "0x%05llx-0x%05llx", (unsigned long long)at,
+                               (unsigned long long)(at + (it->size ? it->size - 1 : 0))),
+                       x ? role(t, x, t->r->peak, brief) : life_text(t, it)}};
+}
+
+/* How wide the rows get: *wide by column, and all of it. */
+static int32_t measure(const peak_row *row, int32_t n, int32_t wide[COLS])
+{
+    int32_t all = 7 + 2 + 1 + 2 + 3 + 3; /* what stands between */
+    for (int32_t c = 0; c < COLS; c++) {
+        wide[c] = 0;
+        for (int32_t k = 0; k < n; k++)
+            wide[c] = (int32_t)strlen(row[k].col[c]) > wide[c] ? (int32_t)strlen(row[k].col[c]) : wide[c];
+        all += wide[c];
+    }
+    return all;
 }
 
 static void put_peak(const text *t)
 {
-    enum { SHOWN = 12 };
+    enum { SHOWN = 12, LEAST = 16 };
     const ac_report *r = t->r;
-    int32_t n, wide = 4, typed = 0;
-    const ac_report_alive *row = ac_report_alive_at(t->to->cx, r, r->peak, &n);
+    int32_t n, wide[COLS];
+    peak_row row[SHOWN];
+    const ac_report_alive *alive = ac_report_alive_at(t->to->cx, r, r->peak, &n);
+    const int32_t shown = n < SHOWN ? n : SHOWN;
     if (!n)
         return;
     ac_putf(t->to, "\n  The peak is %s%s\n", r->peak < r->n_steps ? "operator " : "", step_label(t, r->peak));
-    for (int32_t k = 0; k < n && k < SHOWN; k++) {
-        const ac_report_tensor *x = row[k].tensor >= 0 ? &r->tensor[row[k].tensor] : NULL;
-        int32_t len = (int32_t)strlen(x ? x->name : r->problem->item[row[k].item].name);
-        int32_t type = x ? (int32_t)(strlen(x->dtype) + strlen(x->shape)) + 1 : 0;
-        wide = len > wide ? len : wide;
-        typed = type > typed ? type : typed;
+    int32_t width = NAME_WIDTH, over = 0;
+    for (int pass = 0; pass < 3; pass++) { /* too wide: brief roles, then shorter names */
+        for (int32_t k = 0; k < shown; k++)
+            row[k] = peak_row_of(t, &alive[k], (size_t)width, pass > 0);
+        over = measure(row, shown, wide) - LINE;
+        if (over <= 0)
+            break;
+        if (pass)
+            width = wide[COL_NAME] - over > LEAST ? wide[COL_NAME] - over : LEAST;
     }
-    wide = wide > NAME_WIDTH ? NAME_WIDTH : wide;
-    for (int32_t k = 0; k < n && k < SHOWN; k++) {
-        const ac_report_tensor *x = row[k].tensor >= 0 ? &r->tensor[row[k].tensor] : NULL;
-        const ac_item *it = &r->problem->item[row[k].item];
-        ac_bytes at = r->plan->offset[row[k].item];
-        const char *type = x ? ac_strf(t->to->cx->region, "%s %s", x->dtype, x->shape) : "";
-        ac_putf(t->to, "       %-*s  %-*s %11s B   0x%05llx-0x%05llx", wide, short_name(t, x ? x->name : it->name),
-                typed, type, commas(t, row[k].bytes), (unsigned long long)at,
-                (unsigned long long)(at + (it->size ? it->size - 1 : 0)));
-        if (x)
-            ac_putf(t->to, "   %s\n", role(t, x, r->peak));
-        else
-            ac_putf(t->to, "   %ssteps %d to %d\n", it->kind == AC_ITEM_SCRATCH ? "scratch, " : "", it->life.begin,
-                    it->life.end - 1);
-    }
+    for (int32_t k = 0; k < shown; k++)
+        ac_putf(t->to, "       %-*s  %-*s %*s B   %-*s   %s\n", wide[COL_NAME], row[k].col[COL_NAME], wide[COL_TYPE],
+                row[k].col[COL_TYPE], wide[COL_BYTES], row[k].col[COL_BYTES], wide[COL_RANGE], row[k].col[COL_RANGE],
+                row[k].col[COL_ROLE]);
     if (n > SHOWN) {
         ac_bytes rest = 0;
         for (int32_t k = SHOWN; k < n; k++)
-            rest += row[k].bytes;
+            rest += alive[k].bytes;
         ac_putf(t->to, "       and %d more, %s B together\n", n - SHOWN, commas(t, rest));
     }
 }
@@ -292,26 +329,58 @@ static void put_next(const text *t)
 {
     const ac_report *r = t->r;
     bool *done = AC_NEW_N(t->to->cx->region, bool, r->n_steps);
+    ac_bytes *used = AC_NEW_N(t->to->cx->region, ac_bytes, r->n_steps);
+    for (int32_t s = 0; s < r->n_steps; s++)
+        used[s] = r->problem->n_pairs ? ac_report_used_at(t->to->cx, r, s) : r->step[s].live;
     for (int k = 0; k < 4 && k < r->n_steps - 1; k++) {
         int32_t best = -1;
         for (int32_t s = 0; s < r->n_steps; s++)
-            if (!done[s] && s != r->peak && (best < 0 || r->step[s].live > r->step[best].live))
+            if (!done[s] && s != r->peak && (best < 0 || used[s] > used[best]))
                 best = s;
         if (best < 0)
             break;
         done[best] = true;
-        ac_putf(t->to, "%s op %d %s", k ? " |" : "  Next:", best, commas(t, r->step[best].live));
+        ac_putf(t->to, "%s op %d %s B", k ? " |" : "  Next:", best, commas(t, used[best]));
     }
     if (r->n_steps > 1)
         ac_putc(t->to, '\n');
+}
+
+static void put_lower(const text *t)
+{
+    const ac_report *r = t->r;
+    int32_t wide = 0, untried = 0;
+    for (int32_t k = 0; k < r->n_lower; k++) {
+        const int32_t n = (int32_t)strlen(r->lower[k].option);
+        wide = n > wide ? n : wide;
+        untried += r->lower[k].bytes < 0;
+    }
+    if (r->n_lower)
+        ac_putf(t->to, "\n  To go lower%s\n", untried ? "   (-v tries them)" : "");
+    for (int32_t k = 0; k < r->n_lower; k++) {
+        const ac_report_lower *x = &r->lower[k];
+        ac_putf(t->to, "       %-*s", wide, x->option);
+        if (x->bytes >= 0)
+            ac_putf(t->to, " %11s B  (%.0f %%)", commas(t, x->bytes),
+                    ac_report_percent(x->bytes - r->plan->arena_bytes, r->plan->arena_bytes));
+        ac_putf(t->to, "   %s\n", x->what);
+    }
 }
 
 static void put_notes(const text *t)
 {
     if (t->r->n_notes)
         ac_put(t->to, "\n  Notes\n");
-    for (int32_t k = 0; k < t->r->n_notes; k++)
-        ac_putf(t->to, "       %s\n", t->r->notes[k]);
+    for (int32_t k = 0; k < t->r->n_notes; k++) {
+        size_t line = t->to->n;
+        ac_put(t->to, "       ");
+        for (const char *w = t->r->notes[k]; *w;) { /* word by word */
+            const size_t n = strcspn(w, " ") + (w[strcspn(w, " ")] == ' ');
+            put_phrase(t, &line, 9, ac_strf(t->to->cx->region, "%.*s", (int)n, w));
+            w += n;
+        }
+        ac_putc(t->to, '\n');
+    }
 }
 
 static void put_strategies(const text *t)
@@ -390,12 +459,13 @@ static void put_tables(const text *t)
 
 void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color)
 {
-    text t = {to, r, color};
+    text t = {to, r, ac_names_of(to->cx, r), color};
     put_header(&t);
     put_sizes(&t);
     put_plan(&t);
     put_peak(&t);
     put_next(&t);
+    put_lower(&t);
     put_notes(&t);
     ac_report_map(to, r);
     if (verbose >= 1)

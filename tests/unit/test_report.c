@@ -47,7 +47,7 @@ static void build(world *w)
     w->item[3] = (ac_item){
         .name = EVIL[4], .size = 16, .align = 16, .life = {0, 4}, .fixed = -1, .mem = 1, .kind = AC_ITEM_STATE};
     w->mem[0] = (ac_memory){.name = "arena", .capacity = -1, .align = 16};
-    w->mem[1] = (ac_memory){.name = "state", .capacity = -1, .align = 16};
+    w->mem[1] = (ac_memory){.name = "state", .capacity = -1, .align = 16, .use = AC_MEM_STATE};
     w->p = (ac_problem){.item = w->item, .n = 4, .mem = w->mem, .n_mems = 2, .steps = 4};
     w->offset[0] = 128;
     w->offset[2] = 64;
@@ -180,7 +180,7 @@ static void test_picture(ac_ctx *cx)
     world w;
     build(&w);
     const ac_piece *piece;
-    ac_picture *pic = ac_picture_of(cx, &w.r);
+    ac_picture *pic = ac_picture_of(cx, &w.r, AC_SVG_FILE);
     CHECK(pic->n_rows == 5 && pic->n_panels == 2);
     CHECK(pic->root[0] == 0 && pic->root[1] == 1 && pic->root[2] == 4 && pic->root[3] == 3);
     CHECK(!strcmp(ac_picture_kind(pic, 0), "in") && !strcmp(ac_picture_kind(pic, 2), "out"));
@@ -203,6 +203,41 @@ static void test_picture(ac_ctx *cx)
           strstr(svg, "class=\"budget\""));
     CHECK(strstr(svg, "0x40-0x7b")); /* range of the scratch */
     CHECK(strstr(svg, "in-place of b &quot;quoted&quot;"));
+}
+
+static void test_names(ac_ctx *cx)
+{
+    static const char *const NAME[] = {
+        "net/block_1_relu/Relu6;net/block_1_bn/add;net/block_1/convolution",
+        "net/block_2_relu/Relu6;net/block_2_bn/add;net/block_2/convolution",
+        "/features/block1/layer6/Concat_output_0",
+        "/features/block1/layer7/Concat_output_0",
+        "/features/block2/layer6/Concat_output_0",
+        "/features/block2/layer7/Concat_output_0",
+        "rows of net/block_1_relu/Relu6;net/block_1_bn/add;net/block_1/convolution",
+        "abcdefghijklmnopqrstuvwxyz\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc",
+        "same/same/same/same/same",
+        "same/same/same/same/same/7",
+        "short/a",
+        "layers_of_the_network/3",
+        "layers_of_the_network/4"};
+    enum { N = sizeof NAME / sizeof *NAME };
+    ac_item item[N] = {0};
+    for (int i = 0; i < N; i++)
+        item[i].name = NAME[i];
+    ac_problem p = {.item = item, .n = N};
+    ac_report r = {.problem = &p};
+    ac_name_list *names = ac_names_of(cx, &r);
+    CHECK(!strcmp(ac_name_short(names, NAME[0]), "block_1_relu") && !strcmp(ac_name_short(names, NAME[1]), "block_2_relu"));
+    CHECK(!strcmp(ac_name_short(names, NAME[2]), "block1/layer6") && !strcmp(ac_name_short(names, NAME[5]), "block2/layer7"));
+    CHECK(!strcmp(ac_name_short(names, NAME[6]), "rows of block_1_relu"));
+    CHECK(!strcmp(ac_name_short(names, NAME[8]), NAME[8])); /* every run of its parts is another name's too */
+    CHECK(!strcmp(ac_name_short(names, NAME[9]), "same/7") && !strcmp(ac_name_short(names, NAME[10]), NAME[10]));
+    CHECK(!strcmp(ac_name_short(names, NAME[11]), "layers_of_the_network/3")); /* "3" says nothing */
+    CHECK(!strcmp(ac_name_fit(names, NAME[0], 12), "block_1_relu") && !strcmp(ac_name_fit(names, NAME[0], 10), "bloc..relu"));
+    CHECK(!strcmp(ac_name_fit(names, NAME[0], 200), NAME[0]));
+    CHECK(!strcmp(ac_name_fit(names, NAME[7], 9), "abc..\xc3\xb6\xc3\xbc")); /* no half characters */
+    CHECK(ac_name_first("a/b;c") == 3 && ac_name_first("a/b") == 3 && ac_name_first(";c") == 2);
 }
 
 static void test_page(ac_ctx *cx)
@@ -302,6 +337,7 @@ static void test_lock(ac_ctx *cx)
 static void all(ac_ctx *cx)
 {
     test_picture(cx);
+    test_names(cx);
     test_page(cx);
     test_empty(cx);
     test_lock(cx);
