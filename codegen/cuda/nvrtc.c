@@ -1,8 +1,9 @@
 /* --emit ptx,cubin: the kernels through NVRTC, NVIDIA's compiler as a library, opened when it is asked for.
  *
- * Where it is looked for: the file $ARENAC_NVRTC; what the loader finds; $CUDA_HOME, $CUDA_PATH and /usr/local/cuda;
- * the wheels of PyPI (nvidia-cuda-nvrtc-cu12, nvidia-cuda-nvrtc) in the virtual environment, the user's or the system's
- * folders. Versions 11.2 to 13 have been tried; none of NVIDIA's headers is needed, here or in the kernels. */
+ * Where it is looked for: the file $ARENAC_NVRTC; what the loader finds (Debian's libnvrtc11.2 too); $CUDA_HOME,
+ * $CUDA_PATH, /usr/local/cuda and /usr/local/cuda-*; the wheels of PyPI (nvidia-cuda-nvrtc-cu12, nvidia-cuda-nvrtc) in
+ * the virtual environment, the user's or the system's folders. Versions 11.2 to 13 have been tried; none of NVIDIA's
+ * headers is needed, here or in the kernels. */
 #include "codegen/cuda/cuda.h"
 
 #include <dlfcn.h>
@@ -35,8 +36,23 @@ typedef struct nvrtc {
 #undef POINTER
 } nvrtc;
 
+/* NVRTC opens a library of its own by name: where it lies beside NVRTC, outside of what the loader searches, it has to
+ * be there before. */
+static void open_builtins(ac_ctx *cx, const char *path)
+{
+    const char *name = strrchr(path, '/');
+    glob_t g;
+    if (!name)
+        return;
+    if (glob(ac_strf(cx->region, "%.*s/libnvrtc-builtins.so.*", (int)(name - path), path), 0, NULL, &g) == 0)
+        for (size_t i = 0; i < g.gl_pathc; i++)
+            dlopen(g.gl_pathv[i], RTLD_LAZY | RTLD_LOCAL); /* stays open, as NVRTC does */
+    globfree(&g);
+}
+
 static bool open_file(ac_ctx *cx, nvrtc *n, const char *path)
 {
+    open_builtins(cx, path);
     n->so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!n->so)
         return false;
@@ -87,8 +103,8 @@ static bool find(ac_ctx *cx, nvrtc *n)
         if (open_file(cx, n, NAMES[i]))
             return true;
     return open_below(cx, n, getenv("CUDA_HOME"), TOOLKIT) || open_below(cx, n, getenv("CUDA_PATH"), TOOLKIT) ||
-           open_below(cx, n, "/usr/local/cuda", TOOLKIT) || open_below(cx, n, getenv("VIRTUAL_ENV"), PYTHON) ||
-           open_below(cx, n, getenv("CONDA_PREFIX"), PYTHON) ||
+           open_below(cx, n, "/usr/local/cuda", TOOLKIT) || open_below(cx, n, "/usr/local/cuda-*", TOOLKIT) ||
+           open_below(cx, n, getenv("VIRTUAL_ENV"), PYTHON) || open_below(cx, n, getenv("CONDA_PREFIX"), PYTHON) ||
            open_below(cx, n, home && *home ? ac_strf(cx->region, "%s/.local", home) : NULL, PYTHON) ||
            open_below(cx, n, "/usr/local", PYTHON) || open_below(cx, n, "/usr", PYTHON);
 }

@@ -41,6 +41,13 @@ refused 2 'cannot run code' run "$m" -t cuda-sm80 --random 1
 ARENAC_NVRTC=/nowhere/libnvrtc.so
 export ARENAC_NVRTC
 refused 8 'pip install nvidia-cuda-nvrtc' compile "$m" -t cuda-sm80 --emit ptx -o "$tmp/x.ptx"
+# An old NVRTC in a folder of its own: its second library is found beside it, and a GPU that it does not know is said.
+mkdir "$tmp/toolkit"
+"${CC:-cc}" -shared -fPIC -DBUILTINS -Wl,-soname,libnvrtc-builtins.so.11.8 -o "$tmp/toolkit/libnvrtc-builtins.so.11.8" "$src/tests/cuda/fake_nvrtc.c" &&
+    "${CC:-cc}" -shared -fPIC -o "$tmp/toolkit/libnvrtc.so.11.2" "$src/tests/cuda/fake_nvrtc.c" -ldl || fail "a library in NVRTC's place"
+ARENAC_NVRTC=$tmp/toolkit/libnvrtc.so.11.2
+"$arenac" compile -q "$m" -t cuda-sm80 --emit ptx -o "$tmp/old.ptx" && grep -q 'PTX of no device' "$tmp/old.ptx" || fail "NVRTC's second library is not found"
+refused 8 'NVRTC 11.8 does not know sm_100' compile "$m" -t cuda-sm100 --emit cubin -o "$tmp/old.cubin"
 unset ARENAC_NVRTC
 ldconfig -p 2>/dev/null | grep -q libcuda.so.1 || refused 8 'cuda-emu runs the same kernels' run "$m" --backend cuda --random 1
 "$arenac" compile "$m" -t cuda-sm80 --stripe auto --threads 2 --emit cu -o "$tmp/w.cu" >/dev/null 2>"$tmp/err" || fail "warnings"
