@@ -341,6 +341,8 @@ int lo_depthwise(ac_lower *L)
     AC_TRY(ac_channel_open(L, &d.c, x, w, bias, d.win.oc, 3, n->attrs.conv.act, AC_ROUND_FIXED));
     if (L->variant == AC_VARIANT_INPLACE && !in_place_fits(&d))
         return ac_lower_refuse(L, "this window cannot be computed in place");
+    if (gpu_depthwise_fits(L, &d.c, &d.win))
+        return gpu_depthwise(L, &d.c, &d.win);
     if (L->variant != AC_VARIANT_INPLACE && depthwise_dot_fits(L, &d.c, &d.win))
         return depthwise_dot(L, &d.c, &d.win);
     return schedule(&d);

@@ -7,5 +7,8 @@
 /* Is the int8 schedule of depthwise_dot.c possible, and worth its code? */
 bool depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
 int depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win);
+/* gpu_depthwise.c: tiles in shared memory; not for dynamic range. */
+bool gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
+int gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win);
 
 #endif

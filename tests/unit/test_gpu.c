@@ -152,21 +152,33 @@ static void test_product(ac_dtype type)
 
 typedef struct kind {
     const char *operands, *node;
-    bool bytes;
+    bool bytes, never; /* integers, exact; not for tensor cores */
 } kind;
 
 static const kind KINDS[] = {
     {"input x: i8[1,9,7,32] q(0.05, 3); const w: i8[40,3,3,32] q(0.02, 0) = random 5 (-127, 127); const b: i32[40] = "
      "random 7 (-900, 900)",
-     "z: i8[1,9,7,40] q(0.9, -4) = conv_2d(x, w, b) padding=same act=relu", true},
+     "z: i8[1,9,7,40] q(0.9, -4) = conv_2d(x, w, b) padding=same act=relu", true, false},
     {"input x: i8[1,8,8,32] q(0.05, 3); const w: i8[24,3,3,16] q(0.02, 0) = random 5 (-127, 127)",
-     "z: i8[1,4,4,24] q(0.9, -4) = conv_2d(x, w) padding=same stride_h=2 stride_w=2", true},
+     "z: i8[1,4,4,24] q(0.9, -4) = conv_2d(x, w) padding=same stride_h=2 stride_w=2", true, false},
     {"input x: i8[37,96] q(0.05, -8); const w: i8[19,96] q(0.02, 0) = random 5 (-127, 127)",
-     "z: i8[37,19] q(0.5, 1) = fully_connected(x, w)", true},
-    {"input x: f32[1,9,7,16]; const w: f32[40,3,3,16] = random 5 (0, 1)", "z = conv_2d(x, w) padding=same", false},
-    {"input x: f32[33,48]; const w: f32[70,48] = random 5 (0, 1)", "z = fully_connected(x, w)", false},
-    {"input x: f32[3,34,40]; input y: f32[3,40,22]", "z = batch_matmul(x, y)", false},
-    {"input x: f32[2,40,36]; input y: f32[1,23,40]", "z = batch_matmul(x, y) adj_x=true adj_y=true", false},
+     "z: i8[37,19] q(0.5, 1) = fully_connected(x, w)", true, false},
+    {"input x: i8[2,13,17,40] q(0.05, 3); const w: i8[1,3,3,40] q(0.02, 0) = random 5 (-127, 127); const b: i32[40] = "
+     "random 7 (-900, 900)",
+     "z: i8[2,7,9,40] q(0.2, -4) = depthwise_conv_2d(x, w, b) padding=same stride_h=2 stride_w=2", true, true},
+    {"input x: u8[1,9,9,10] q(0.05, 120); const w: u8[1,5,3,20] q(0.02, 128) = random 5 (0, 255)",
+     "z: u8[1,9,9,20] q(0.2, 99) = depthwise_conv_2d(x, w) padding=same", true, true},
+    {"input x: i16[1,9,9,16] q(0.05, 0); const w: i8[1,3,3,16] q(0.02, 0) = random 5 (-127, 127)",
+     "z: i16[1,9,9,16] q(0.2, 0) = depthwise_conv_2d(x, w) padding=same", true, true},
+    {"input x: f32[1,21,30,33]; const w: f32[1,3,3,33] = random 5 (0, 1)",
+     "z = depthwise_conv_2d(x, w) padding=same dilation_h=2 dilation_w=2 act=relu6", false, true},
+    {"input x: f32[1,15,12,8]; const w: f32[1,7,7,8] = random 5 (0, 1)",
+     "z = depthwise_conv_2d(x, w) padding=valid stride_w=2", false, true},
+    {"input x: f32[1,9,7,16]; const w: f32[40,3,3,16] = random 5 (0, 1)", "z = conv_2d(x, w) padding=same", false,
+     false},
+    {"input x: f32[33,48]; const w: f32[70,48] = random 5 (0, 1)", "z = fully_connected(x, w)", false, false},
+    {"input x: f32[3,34,40]; input y: f32[3,40,22]", "z = batch_matmul(x, y)", false, false},
+    {"input x: f32[2,40,36]; input y: f32[1,23,40]", "z = batch_matmul(x, y) adj_x=true adj_y=true", false, false},
 };
 
 /* Floats from 0 to 1: a sum of products has no cancellation, so that its relative error is that of its products. */
@@ -209,7 +221,7 @@ static void test_kind(const kind *k, int32_t tensor, int32_t tile)
         fail(__LINE__, k->node, gpu->name, "cannot be evaluated");
         return;
     }
-    const bool used = tensor != AC_TENSOR_OFF && (k->bytes || tensor >= AC_TENSOR_TF32);
+    const bool used = !k->never && tensor != AC_TENSOR_OFF && (k->bytes || tensor >= AC_TENSOR_TF32);
     if ((w->schedule.tensor != 0) != used)
         fail(__LINE__, k->node, gpu->name, used ? "not by tensor cores" : "by tensor cores");
     const double bound = !k->bytes && used ? bound_of(tensor) : 2e-6;
