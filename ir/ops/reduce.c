@@ -8,6 +8,7 @@
  * Nothing reduced: mean 0, sum 0, prod 1, max and min the type's least and greatest finite value, any false, all true.
  */
 #include "ir/ops/axis.h"
+#include "ir/ops/gpu_warp.h"
 #include "ir/ops/map.h"
 
 #include <math.h>
@@ -218,6 +219,54 @@ static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     one_result(L, r, lanes);
 }
 
+/* GPUs: a warp for each result, where its elements lie one after another. */
+static bool warps_fit(const ac_lower *L, const reduction *r)
+{
+    const bool order = r->op == AC_OP_REDUCE_MAX || r->op == AC_OP_REDUCE_MIN;
+    const bool sums = r->op == AC_OP_SUM || r->op == AC_OP_MEAN;
+    int32_t first = 0;
+    while (first < r->in->rank && !reduced(r, first))
+        first++;
+    return L->target->isa == AC_ISA_CUDA && r->count >= GPU_LANES &&
+           r->mask >> first == (1u << (r->in->rank - first)) - 1 && (order || sums) &&
+           (r->acc == AC_I32 || (r->acc == AC_F32 && (order || !L->exact))) && ac_tensor_count(r->in) > 0;
+}
+
+static int warps(ac_lower *L, reduction *r)
+{
+    ac_lb *b = &L->b;
+    const bool sums = r->op == AC_OP_SUM || r->op == AC_OP_MEAN;
+    gpu_warps w;
+    gpu_warps_open(&w, L, ac_tensor_count(r->in) / r->count, r->acc);
+    gpu_warps_phase(&w);
+    const ac_x acc = lb_var(b, "acc", start(L, r)), base = lb_mul(b, w.item, lb_i32(b, r->count));
+    const ac_x k = lb_for(b, "k", w.lane, lb_i32(b, r->count), GPU_LANES, AC_MARK_SERIAL);
+    lb_set(b, acc, next(L, r, lb_get(b, acc), lb_load(b, r->x, lb_add(b, base, k), 1)));
+    lb_end(b);
+    gpu_warps_put(&w, lb_get(b, acc));
+    gpu_warps_end(&w);
+    gpu_warps_reduce(&w, r->op == AC_OP_REDUCE_MAX   ? lb_max
+                         : r->op == AC_OP_REDUCE_MIN ? lb_min
+                         : sums && r->acc == AC_I32  ? lb_add_wrap
+                                                     : lb_add);
+    gpu_warps_phase(&w);
+    ac_x idx[AC_MAX_RANK], at = w.item;
+    for (int32_t d = r->in->rank - 1; d >= 0; d--) {
+        if (reduced(r, d)) {
+            idx[d] = lb_i32(b, 0); /* where it is kept */
+            continue;
+        }
+        idx[d] = d ? lb_mod(b, at, lb_i32(b, r->in->dim[d])) : at;
+        at = lb_div(b, at, lb_i32(b, r->in->dim[d]));
+    }
+    lb_if(b, lb_and(b, w.live, lb_eq(b, w.lane, lb_i32(b, 0))));
+    lo_result(L, finish(L, r, gpu_warps_get(&w)), idx, 1);
+    lb_end(b);
+    gpu_warps_end(&w);
+    gpu_warps_close(&w);
+    return AC_OK;
+}
+
 /* Neighbouring results that are made at once. */
 static int32_t lanes_of(const ac_lower *L, const reduction *r)
 {
@@ -248,6 +297,8 @@ int lo_reduce(ac_lower *L)
         r.stride[d] = stride;
         r.count *= reduced(&r, d) ? in->dim[d] : 1;
     }
+    if (warps_fit(L, &r))
+        return warps(L, &r);
     const int32_t last = in->rank - 1;
     const bool strip = last >= 0 && !reduced(&r, last);
     for (int32_t d = 0; d < in->rank - strip; d++)
