@@ -281,8 +281,10 @@ int cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to)
     ac_sink kernels;
     open_file(&f, m, to);
     f.e.blob_name = names ? names->blob : "";
-    AC_TRY(e_make_consts(m));
-    ac_module_layout_consts(m, f.e.offset, &f.e.total);
+    if (names) { /* kernels know nothing of weights */
+        AC_TRY(e_make_consts(m));
+        ac_module_layout_consts(m, f.e.offset, &f.e.total);
+    }
     e_take_names(&f.e, &taken);
     ac_sink_open(&kernels, m->cx);
     AC_TRY(put_kernels(&f, &kernels));

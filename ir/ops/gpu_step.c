@@ -49,28 +49,54 @@ static ac_x nothing(const gpu_gemm *g)
     return g->word == AC_F32 ? lb_f32(b, 0) : g->elem == AC_I8 ? lb_i32(b, (int32_t)(zx * 0x01010101u)) : lb_i32(b, 0);
 }
 
+/* Words side by side: of `unit` times as many neighbours. */
+static ac_x words_of(const gpu_gemm *g, ac_x v)
+{
+    ac_lb *b = &g->L->b;
+    if (g->word == AC_F32)
+        return v;
+    if (g->elem == AC_F32)
+        return tf32(b, v);
+    return lb_bitcast(b, g->elem == AC_I8 ? v : lb_cast(b, v, g->elem), AC_I32);
+}
+
+/* Words u .. u + n - 1 of row `from`, into a column of the packed weights that begins at `to`. */
+static void pack_words(const gpu_gemm *g, int32_t buf, ac_x to, int64_t wide, int32_t w, ac_x from, ac_x u, int32_t n)
+{
+    ac_lb *b = &g->L->b;
+    const ac_x k = lb_mul(b, u, lb_i32(b, g->unit));
+    const ac_x words = words_of(g, lb_load(b, w, lb_add(b, from, k), n * g->unit));
+    const ac_x first = lb_add(b, to, lb_mul(b, u, lb_i32(b, wide)));
+    for (int32_t l = 0; l < n; l++)
+        lb_store(b, buf, lb_add(b, first, lb_i32(b, l * wide)), lb_lane(b, words, l));
+}
+
+/* The evaluator makes them: rows are read as vectors, so that hundreds of megabytes take seconds. */
 int32_t gpu_pack_weights(const gpu_gemm *g)
 {
+    enum { VECTOR = 16, BLANK = 64 };
     ac_lower P;
     gpu_gemm in = *g;
     const int64_t words = gpu_up(g->depth, g->unit) / g->unit, wide = gpu_up(g->n, g->t.bn),
-                  deep = gpu_up(words, GPU_STEP);
-    const int32_t to = lo_pack_open(g->L, &P, "w", g->word, g->many * deep * wide);
+                  deep = gpu_up(words, GPU_STEP), whole = words / VECTOR * VECTOR;
+    const int32_t buf = lo_pack_open(g->L, &P, "w", g->word, g->many * deep * wide);
     ac_lb *b = &P.b;
     in.L = &P;
-    const int32_t from = lo_operand(&P, g->c->w);
-    const ac_x q = lb_for_n(b, "g", g->many), u = lb_for_n(b, "u", deep), oc = lb_for_n(b, "oc", wide);
-    const ac_x line = lb_add(b, lb_mul(b, q, lb_i32(b, deep)), u), at = lb_add(b, lb_mul(b, line, lb_i32(b, wide)), oc);
-    lb_store(b, to, at, g->word == AC_F32 ? lb_f32(b, 0) : lb_i32(b, 0));
-    lb_if(b, lb_and(b, lb_lt(b, u, lb_i32(b, words)), lb_lt(b, oc, lb_i32(b, g->n))));
-    const ac_x row = lb_add(b, lb_mul(b, q, lb_i32(b, g->n)), oc);
-    const ac_x k = lb_add(b, lb_mul(b, row, lb_i32(b, g->depth)), lb_mul(b, u, lb_i32(b, g->unit)));
-    ac_x e[4];
-    for (int32_t j = 0; j < g->unit; j++)
-        e[j] = lb_load(b, from, lb_add(b, k, lb_i32(b, j)), 1);
-    lb_store(b, to, at, word_of(&in, e));
-    for (int n = 0; n < 4; n++)
-        lb_end(b);
+    const int32_t w = lo_operand(&P, g->c->w);
+    const ac_x at = lb_for(b, "i", lb_i32(b, 0), lb_i32(b, g->many * deep * wide), BLANK, AC_MARK_SERIAL);
+    lb_store(b, buf, at, lb_splat(b, g->word == AC_F32 ? lb_f32(b, 0) : lb_i32(b, 0), BLANK));
+    lb_end(b);
+    const ac_x q = lb_for_n(b, "g", g->many), oc = lb_for_n(b, "oc", g->n);
+    const ac_x row = lb_add(b, lb_mul(b, q, lb_i32(b, g->n)), oc), from = lb_mul(b, row, lb_i32(b, g->depth));
+    const ac_x to = lb_add(b, lb_mul(b, q, lb_i32(b, deep * wide)), oc);
+    const ac_x u = lb_for(b, "u", lb_i32(b, 0), lb_i32(b, whole), VECTOR, AC_MARK_SERIAL);
+    pack_words(&in, buf, to, wide, w, from, u, VECTOR);
+    lb_end(b);
+    const ac_x rest = lb_for(b, "u", lb_i32(b, whole), lb_i32(b, words), 1, AC_MARK_SERIAL);
+    pack_words(&in, buf, to, wide, w, from, rest, 1);
+    lb_end(b);
+    lb_end(b);
+    lb_end(b);
     return lo_pack_close(g->L, &P);
 }
 
