@@ -67,6 +67,21 @@ for name in branch_int8 digits_f32 dsnet_f32; do
     grep -q 'cannot be loaded' "$tmp/err" || { cat "$tmp/err"; fail "what is said of a bad image"; }
 done
 
+# The program that bench/cuda.py times models with, and what that says without a GPU.
+"$arenac" compile -q "$src/models/digits_f32.tflite" -t cuda-sm80 --name net --emit cu,h -o "$tmp/net" && printf 'the image' >"$tmp/image"
+"${CC:-cc}" -std=gnu11 -O1 -w -shared -fPIC -ffp-contract=off -DARN_CUDA_EMU -DFAKE_MODEL=net_cuda -I"$src/runtime" -I"$tmp" -o "$tmp/libcuda.so.1" \
+    "$src/tests/cuda/fake_driver.c" "$src/runtime/arn_cuda_emu.c" "$src/runtime/arn_cuda_mma.c" -x c "$tmp/net.cu" -lm &&
+    "${CC:-cc}" -std=gnu11 -O1 -Wall -Wextra -Werror -I"$src/runtime" -I"$tmp" -o "$tmp/time_net" "$src/bench/time_cuda.c" "$src/runtime/arn_cuda.c" -x c "$tmp/net.cu" -ldl || fail "the program that times"
+tail -c "$(sed -n 's/.*NET_IN0_BYTES \([0-9]*\)u.*/\1/p' "$tmp/net.h")" "$src/models/digits_f32.in0.0.npy" >"$tmp/x.bin"
+LD_LIBRARY_PATH="$tmp" "$tmp/time_net" "$tmp/image" 0.01 "$tmp/y.bin" "$tmp/x.bin" >"$tmp/time" 2>"$tmp/err" && grep -q 'graph_ms=[0-9]' "$tmp/time" || { cat "$tmp/err"; fail "timing"; }
+tail -c "$(wc -c <"$tmp/y.bin")" "$tmp/want_digits_f32/0.npy" | cmp - "$tmp/y.bin" || fail "what is timed is not what runs"
+rm "$tmp/libcuda.so.1"
+if python3 -c '' 2>/dev/null && ! ldconfig -p 2>/dev/null | grep -q libcuda.so.1; then
+    rc=0
+    python3 "$src/bench/cuda.py" >"$tmp/out" || rc=$?
+    [ $rc = 77 ] && grep -q 'no NVIDIA driver' "$tmp/out" || fail "bench/cuda.py without a driver (exit $rc)"
+fi
+
 # Planted bugs are found: kernels, changed, run by the driver above; with races looked for when $5 is race.
 # plant MODEL WHAT SED WORDS [race]; twin=FILE: in the emulation's twins of tensor cores instead
 plant() {
