@@ -378,9 +378,15 @@ int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n
         AC_TRY(read_item(&r, it));
         seen_before = seen_before || cx->names.n == known;
         /* Everything a planner adds up stays below this sum, so no later sum needs a check. */
-        if (!ac_add_ok(total, it->size, &total) || !ac_add_ok(total, it->align, &total) ||
-            !ac_add_ok(total, it->fixed > 0 ? it->fixed : 0, &total) || total > INT64_MAX / 4)
-            return ac_error(cx, place_of(&r, r.place[COL_SIZE]), E0015, "the sizes add up to more than 61 bits hold");
+        const int64_t part[] = {it->size, it->align, it->fixed > 0 ? it->fixed : 0};
+        static const column FROM[] = {COL_SIZE, COL_ALIGN, COL_OFFSET};
+        for (int k = 0; k < 3; k++)
+            if (!ac_add_ok(total, part[k], &total) || total > INT64_MAX / 4)
+                return ac_error(cx, place_of(&r, r.place[FROM[k]] < 0 ? r.place[COL_SIZE] : r.place[FROM[k]]), E0015,
+                                "the sizes%s add up to more than 61 bits hold",
+                                k == 2 ? " and fixed offsets"
+                                : k    ? " and alignments"
+                                       : "");
         steps = it->life.end > steps ? it->life.end : steps;
         align = it->align > align ? it->align : align;
     }

@@ -29,18 +29,25 @@ static const char *tint(const text *t, const char *code)
 #define GREEN "\033[32m"
 #define PLAIN "\033[0m"
 
+/* A problem of intervals, and no model? */
+static bool is_intervals(const ac_report *r)
+{
+    return !r->n_steps && !r->n_file_ops;
+}
+
 static void put_header(const text *t)
 {
     const ac_report *r = t->r;
     ac_putf(t->to, "%s%s%s", tint(t, BOLD), r->file ? r->file : "-", tint(t, PLAIN));
     if (r->format)
         ac_putf(t->to, "   %s", r->format);
-    if (r->n_steps || r->n_tensors)
+    if (!is_intervals(r))
         ac_putf(t->to, "%s %d operator%s, %d activation%s, %d constant%s\n\n", r->format ? "," : "  ", r->n_file_ops,
                 r->n_file_ops == 1 ? "" : "s", r->n_activations, r->n_activations == 1 ? "" : "s", r->n_constants,
                 r->n_constants == 1 ? "" : "s");
     else
-        ac_putf(t->to, "%s %d items, %d steps\n\n", r->format ? "," : "  ", r->problem->n, r->problem->steps);
+        ac_putf(t->to, "%s %s item%s, %s steps\n\n", r->format ? "," : "  ", commas(t, r->problem->n),
+                r->problem->n == 1 ? "" : "s", commas(t, r->problem->steps));
 }
 
 /* "54.0 KiB"; sizes below 1 KiB say nothing more than their bytes. */
@@ -143,7 +150,7 @@ static void put_sizes(const text *t)
             put_share(t, m);
         ac_putc(t->to, '\n');
     }
-    if (!r->n_steps && !r->n_tensors) /* intervals only: there is no code and no data */
+    if (is_intervals(r)) /* there is no code and no data */
         return;
     bool own = false; /* state in a memory of its own is already listed */
     for (int32_t m = 1; m < p->n_mems; m++)
@@ -240,6 +247,8 @@ static const char *role(const text *t, const ac_report_tensor *x, ac_step step, 
 {
     ac_region *mem = t->to->cx->region;
     const ac_step last = x->last;
+    if (is_intervals(t->r))
+        return ac_strf(mem, "steps %d to %d", x->first, last);
     const char *is = x->producer == step ? "output, " : reads(x, step) ? "input, " : last > step ? "waiting, " : "";
     if (x->output && last >= t->r->n_steps - 1)
         return ac_strf(mem, "%skept to the end", is);
@@ -439,7 +448,7 @@ static void put_tensor_row(const text *t, const ac_report_tensor *x)
 static void put_tables(const text *t)
 {
     const ac_report *r = t->r;
-    if (!r->n_tensors) {
+    if (is_intervals(r)) {
         put_item_table(t);
         return;
     }
