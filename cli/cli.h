@@ -73,6 +73,9 @@ int ac_cli_completion(ac_cli *cli);
 
 /* diff.c: what --lock and --update-lock ask for, on a planned job. 0, or -1 with E0602 when the plan is not the locked one. */
 int ac_cli_lock(const ac_cli *cli, arenac_job *job);
+/* plan.c: for plans of what arenac does not compile (`what` says how those are made): options that would change the plan are
+ * refused (E0503), those about operators are ignored with a warning; with `orders`, --schedule search works. */
+int ac_cli_refuse_options(const ac_cli *cli, arenac_job *job, const char *what, bool orders);
 
 double ac_cli_now_ms(void); /* bench.c */
 /* Prints the job's diagnostics (and --time-passes), closes it, returns its exit status. */

@@ -14,6 +14,7 @@ struct ac_cli_offline {
     ac_offline model;
     int32_t *order;    /* order[i] is the operator that runs i-th; NULL: the file's order */
     int32_t *item_of;  /* by tensor; -1: TFLM places it */
+    int32_t n_planned; /* items that are tensors; the others are scratch */
 };
 
 /* ------------------------------------------------------------------ order */
@@ -28,6 +29,8 @@ static ac_order_problem *order_problem(ac_region *r, const ac_offline *m, ac_byt
     }
     for (int32_t s = 0; s < m->n_ops; s++) {
         const ac_offline_op *op = &m->op[s];
+        for (int32_t k = 0; k < op->n_scratch; k++)
+            p->step[s].scratch += ac_align_up(op->scratch[k], align);
         for (int32_t k = 0; k < op->n_in; k++)
             if (op->in[k] >= 0)
                 ac_order_use(p, s, op->in[k], 0, 1, m->tensor[op->in[k]].variable);
@@ -43,13 +46,26 @@ static ac_order_problem *order_problem(ac_region *r, const ac_offline *m, ac_byt
 
 /* ------------------------------------------------------------------ plan */
 
+/* Room for what kernels ask for: TFLM finds it free when it looks for places around the plan. */
+static void add_scratch(arenac_job *job, const ac_cli_offline *o, ac_bytes align)
+{
+    const ac_offline *m = &o->model;
+    ac_problem *p = &job->live->problem;
+    for (int32_t s = 0; s < m->n_ops; s++) {
+        const ac_offline_op *op = &m->op[o->order ? o->order[s] : s];
+        for (int32_t k = 0; k < op->n_scratch; k++)
+            p->item[p->n++] = (ac_item){.name = ac_internf(&job->cx, "scratch%d.%d", s, k), .size = ac_align_up(op->scratch[k], ALIGN),
+                                        .align = align, .life = {s, s + 1}, .fixed = -1, .kind = AC_ITEM_SCRATCH};
+    }
+}
+
 static int pack(arenac_job *job, ac_cli_offline *o)
 {
     ac_offline *m = &o->model;
     ac_ctx *cx = &job->cx;
     job->live = AC_NEW(cx->region, ac_liveness);
     ac_problem *p = &job->live->problem;
-    p->item = AC_NEW_N(cx->region, ac_item, m->n_tensors + 1);
+    p->item = AC_NEW_N(cx->region, ac_item, (size_t)m->n_tensors + (size_t)m->n_ops * AC_OFFLINE_SCRATCH + 1);
     p->mem = AC_NEW(cx->region, ac_memory);
     p->n_mems = 1;
     p->steps = m->n_ops > 0 ? m->n_ops : 1;
@@ -66,6 +82,8 @@ static int pack(arenac_job *job, ac_cli_offline *o)
                                         .life = {t->first, t->last + 1}, .fixed = -1,
                                         .kind = t->input ? AC_ITEM_INPUT : t->output ? AC_ITEM_OUTPUT : AC_ITEM_TENSOR};
     }
+    o->n_planned = p->n;
+    add_scratch(job, o, align);
     AC_TRY(ac_solve_all(cx, p, &job->plan, job->row, &job->n_rows));
     if (strcmp(job->opt.planner, "auto"))
         AC_TRY(ac_solve(cx, p, job->opt.planner, &job->plan));
@@ -132,7 +150,7 @@ static void report_notes(arenac_job *job, const ac_cli_offline *o)
     ac_ctx *cx = &job->cx;
     ac_report *r = &job->report;
     AC_VEC(const char *) note = {0};
-    ac_push(cx->region, &note, "planned for TFLite Micro: the file's operators as they are; scratch of its kernels comes on top");
+    ac_push(cx->region, &note, "planned for TFLite Micro: the file's operators as they are, with room for what its reference kernels ask for");
     if (o->model.n_subgraphs > 1)
         ac_push(cx->region, &note, ac_strf(cx->region, "tensors of %d further subgraphs are placed by TFLM", o->model.n_subgraphs - 1));
     if (r->file_order_bytes)
@@ -153,6 +171,9 @@ static void report(arenac_job *job, const ac_cli_offline *o)
         const ac_offline_op *op = &o->model.op[o->order ? o->order[s] : s];
         const int32_t out = op->n_out ? op->out[0] : -1;
         step[s] = (ac_report_step){.op = op->name, .name = out >= 0 ? o->model.tensor[out].name : op->name};
+        for (int32_t k = 0; k < op->n_scratch; k++)
+            step[s].scratch += op->scratch[k];
+        r->scratch_bytes = step[s].scratch > r->scratch_bytes ? step[s].scratch : r->scratch_bytes;
     }
     ac_report_steps(job, step, o->model.n_ops);
     report_tensors(job, o);
@@ -164,6 +185,7 @@ static int plan_stage(arenac_job *job, void *arg)
     ac_cli *cli = arg;
     ac_cli_offline *o = AC_NEW(job->cx.region, ac_cli_offline);
     AC_TRY(ac_job_file(job, cli->file[0]));
+    AC_TRY(ac_cli_refuse_options(cli, job, "TFLite Micro runs the operators as they are", true));
     AC_TRY(ac_offline_read(&job->cx, &job->file, &o->model));
     o->item_of = AC_NEW_N(job->cx.region, int32_t, o->model.n_tensors + 1);
     AC_TRY(pack(job, o));
@@ -212,13 +234,13 @@ static int buffer_plan(arenac_job *job, const ac_cli_offline *o, ac_sink *to)
     ac_putf(to, "#ifndef %s_BUFFER_PLAN_H\n#define %s_BUFFER_PLAN_H\n#include <stdint.h>\n\n", upper, upper);
     ac_putf(to, "#define %s_BUFFER_PLAN_BYTES %lldu\n\n", upper, (long long)ac_align_up(job->plan.arena_bytes, ALIGN));
     ac_putf(to, "static const struct {\n    int32_t buffer_count;\n    int32_t offset[%d];\n} %s_buffer_plan = {%d, {\n",
-            p->n ? p->n : 1, name, p->n);
-    for (int32_t i = 0; i < p->n; i++) {
+            o->n_planned ? o->n_planned : 1, name, o->n_planned);
+    for (int32_t i = 0; i < o->n_planned; i++) {
         const ac_item *it = &p->item[i];
         ac_putf(to, "    %lld, /* %s, %lld B, steps %d-%d */\n", (long long)job->plan.offset[i],
                 c_comment_text(job->cx.region, it->name), (long long)it->size, it->life.begin, it->life.end - 1);
     }
-    ac_putf(to, "%s}};\n\n#endif\n", p->n ? "" : "    0\n");
+    ac_putf(to, "%s}};\n\n#endif\n", o->n_planned ? "" : "    0\n");
     return AC_OK;
 }
 

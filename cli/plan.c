@@ -127,24 +127,22 @@ static bool looks_like_csv(const ac_cli *cli, const ac_file *f)
     return ends_with(cli->file[0], ".csv");
 }
 
-/* Intervals have neither operators nor tensors: what is about those is refused where the plan would not be what was asked for,
- * and else left out with a word. */
-static int refuse_model_options(const ac_cli *cli, arenac_job *job)
+int ac_cli_refuse_options(const ac_cli *cli, arenac_job *job, const char *what, bool orders)
 {
     const ac_options *o = &cli->opt;
     const ac_place at = {.file = job->path};
     if (o->n_mems || o->n_pins) {
-        ac_error(&job->cx, at, E0503, "%s is for models; a problem of intervals has one memory", o->n_mems ? "--mem" : "--pin");
-        return ac_help(&job->cx, "--budget SIZE limits it, and a column 'offset' fixes places in it");
+        ac_error(&job->cx, at, E0503, "%s does not apply: %s, in one memory", o->n_mems ? "--mem" : "--pin", what);
+        return ac_help(&job->cx, "--budget SIZE limits it");
     }
     const struct { bool given; const char *option; } LEFT[] = {
-        {o->stripe, "--stripe"},       {o->io_rows, "--io rows"},          {o->schedule_search, "--schedule search"},
-        {o->overlap > 0, "--overlap"}, {o->quantized_io, "--quantized-io"}, {o->preserve_input, "--preserve"},
-        {o->reference_tflite || cli->reference_tflm, "--reference"},
+        {o->stripe, "--stripe"},       {o->io_rows, "--io rows"},           {o->schedule_search && !orders, "--schedule search"},
+        {o->overlap > 0, "--overlap"}, {o->quantized_io, "--quantized-io"}, {o->preserve_input || o->preserve_all, "--preserve"},
+        {o->reference_tflite, "--reference tflite"},
     };
     for (size_t k = 0; k < sizeof LEFT / sizeof *LEFT; k++)
         if (LEFT[k].given)
-            ac_warn(&job->cx, at, W0002, "a problem of intervals has no operators: %s is ignored", LEFT[k].option);
+            ac_warn(&job->cx, at, W0002, "%s: %s is ignored", what, LEFT[k].option);
     return AC_OK;
 }
 
@@ -163,7 +161,7 @@ static int plan_csv_stage(arenac_job *job, void *arg)
 {
     ac_cli *cli = arg;
     ac_problem p = {0};
-    AC_TRY(refuse_model_options(cli, job));
+    AC_TRY(ac_cli_refuse_options(cli, job, "intervals are planned as they are", false));
     AC_TRY(ac_problem_read_csv(&job->cx, job->path, (const char *)job->file.data, job->file.n, cli->ignore_offsets, &p));
     for (int32_t i = 0; i < p.n; i++)
         if (p.item[i].align < cli->opt.align)

@@ -24,16 +24,20 @@ typedef struct ac_offline_tensor {
     const char *name, *shape; /* shape: "[1,96,96,3]" */
     ac_dtype dtype;
     ac_bytes bytes;
+    int64_t elements;
     int32_t first, last; /* positions of operators, inclusive; -1: never */
     int64_t stored;      /* offset in the file's own plan; -1: none */
     bool planned;        /* gets an offset: computed, used, of a known size */
     bool variable, input, output;
 } ac_offline_tensor;
 
+enum { AC_OFFLINE_SCRATCH = 4 };
 typedef struct ac_offline_op {
     const char *name;
     int32_t *in, *out; /* tensors; -1: left out */
     int32_t n_in, n_out;
+    ac_bytes scratch[AC_OFFLINE_SCRATCH]; /* what TFLM's reference kernel asks for while it runs, bytes each */
+    int32_t n_scratch;
     bool known;        /* else it may have effects beyond its tensors and keeps its place among others like it */
 } ac_offline_op;
 
@@ -49,6 +53,7 @@ typedef struct ac_offline {
 
 bool ac_offline_is_tflite(const ac_file *f);
 int ac_offline_read(ac_ctx *cx, const ac_file *f, ac_offline *out);
+void ac_offline_scratch(ac_offline *m); /* offline_scratch.c: fills op[].scratch; ac_offline_read calls it */
 /* order[i] is the operator that runs i-th; NULL: the file's order. Sets first, last and planned. */
 void ac_offline_lives(ac_ctx *cx, ac_offline *m, const int32_t *order);
 /* offset: by tensor, used where it is planned; order: NULL keeps the file's. */

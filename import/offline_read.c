@@ -45,6 +45,7 @@ static void read_tensor(ac_fb *fb, ac_fb_vec buffers, bool *seen, ac_fb_table t,
     x->shape = ac_strf(cx->region, "%s]", text);
     x->dtype = ac_dtype_from_tflite((int32_t)ac_fb_int(fb, t, T_TYPE, AC_FB_I8, 0));
     x->variable = ac_fb_int(fb, t, T_VARIABLE, AC_FB_U8, 0) != 0;
+    x->elements = sized && x->dtype != AC_NONE ? count : 0;
     x->bytes = sized && x->dtype != AC_NONE ? ac_dtype_size(x->dtype, count) : 0;
     x->first = x->last = -1;
     x->stored = -1;
@@ -147,6 +148,8 @@ int ac_offline_read(ac_ctx *cx, const ac_file *f, ac_offline *m)
             m->tensor[outputs[i]].output = true;
     read_operators(&fb, model, sub, m);
     read_stored(&fb, model, buffers, m);
+    if (!fb.failed)
+        ac_offline_scratch(m);
     return fb.failed ? AC_FAIL : AC_OK;
 }
 

@@ -46,8 +46,8 @@ refused 7 "shares bytes with 'b'" "$head,offset\na,0,2,4,0\nb,1,3,4,2\n"
 refused 7 'not a multiple of its alignment' "$head,alignment,offset\na,0,2,4,4,6\n"
 refused 4 'infeasible, proven' "$head\na,0,2,4\nb,1,3,4\n" --budget 7
 refused 4 'infeasible, proven' "$head,offset\na,0,2,4,8\n" --budget 11
-refused 2 'mem is for models' "$head\na,0,2,4\n" --mem a:2
-refused 2 'pin is for models' "$head\na,0,2,4\n" --pin a=arena@0
+refused 2 'mem does not apply' "$head\na,0,2,4\n" --mem a:2
+refused 2 'pin does not apply' "$head\na,0,2,4\n" --pin a=arena@0
 refused 2 'is not a size' "$head\na,0,2,4\n" --budget 1.5K
 for option in "--stripe auto" "--schedule search" "--io rows" "--overlap on"; do # shellcheck disable=SC2086
     printf '%s\na,0,2,4\n' "$head" >ok.csv
