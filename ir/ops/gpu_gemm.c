@@ -26,10 +26,22 @@ bool gpu_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t many, int64_t
     const bool constant = ac_tensor_is_const(c->w) && (!c->bias || ac_tensor_is_const(c->bias));
     if (L->target->isa != AC_ISA_CUDA || L->variant || (!constant && c->rounding != AC_ROUND_MATMUL))
         return false;
-    const bool bytes = c->kind == AC_MACS_I8 && c->rounding != AC_ROUND_MATMUL && !c->zw && run % 4 == 0;
+    const bool bytes =
+        c->kind == AC_MACS_I8 && c->rounding != AC_ROUND_MATMUL && !c->zw && run % 4 == 0 && lo_align(L, c->x) >= 4;
     const bool pays = rows >= LEAST_ROWS && n >= 4 && many * rows * n * depth >= LEAST_MACS;
-    return (c->kind == AC_MACS_F32 || bytes) && (pays || L->told.rows) && rows > 0 && n > 0 && depth > 0 &&
-           rows <= INT32_MAX / 2 / n / many;
+    if ((c->kind != AC_MACS_F32 && !bytes) || (!pays && !L->told.rows) || rows < 1 || n < 1 || depth < 1)
+        return false;
+    const int64_t packed =
+        gpu_up(depth, GPU_STEP) * gpu_up(n, TILES[0][0].bn); /* at most: words of a product's weights */
+    return rows <= INT32_MAX / 2 / n / many && packed <= INT32_MAX / many;
+}
+
+/* The least alignment of what is read along the reduction. */
+static int32_t align_along(const gpu_gemm *g)
+{
+    const int32_t x = g->adj_x ? INT32_MAX : lo_align(g->L, g->c->x),
+                  y = g->y && g->adj_y ? lo_align(g->L, g->y) : INT32_MAX;
+    return x < y ? x : y;
 }
 
 /* What tensor cores multiply: AC_I8 as it is, floats as they are told; AC_NONE: they do not. */
@@ -43,7 +55,9 @@ static ac_dtype tensor_type(const gpu_gemm *g)
     const ac_dtype d = bytes ? AC_I8 : told == AC_TENSOR_TF32 ? AC_F32 : told == AC_TENSOR_BF16 ? AC_BF16 : AC_F16;
     const int32_t unit = 32 / ac_dtype_bits(d);
     const bool pays = g->rows >= 16 && g->n >= 8 && g->depth >= 8 * unit;
-    return g->run % unit == 0 && g->depth % unit == 0 && (pays || L->told.rows) ? d : AC_NONE;
+    return g->run % unit == 0 && g->depth % unit == 0 && (unit != 2 || align_along(g) >= 8) && (pays || L->told.rows)
+               ? d
+               : AC_NONE;
 }
 
 /* The lowering may be told which: as vecs. */
@@ -193,7 +207,7 @@ static void choose(gpu_gemm *g)
     g->unit = 32 / ac_dtype_bits(g->elem);
     g->word = bytes || tensor ? AC_I32 : AC_F32;
     g->t = tile_of(g, tensor != AC_NONE);
-    g->wide = g->run % (4 * g->unit) == 0 ? 4 : 1;
+    g->wide = g->run % (4 * g->unit) == 0 && align_along(g) >= 16 ? 4 : 1;
     g->lda = g->t.bm + (tensor ? 8 : 4); /* fragments are read from other banks of shared memory than rows */
     g->ldb = g->t.bn + (tensor ? 8 : 0);
     g->L->out->schedule.tensor = tensor;

@@ -202,7 +202,8 @@ static void load_across(const gpu_gemm *g, ac_x t, int32_t from, ac_x at, int64_
                         int32_t width, int32_t buf, int32_t ld)
 {
     ac_lb *b = &g->L->b;
-    const int32_t quads = width / QUAD, n = GPU_STEP * quads, wide = columns % QUAD == 0 ? QUAD : 1;
+    const int32_t quads = width / QUAD, n = GPU_STEP * quads, align = g->L->b.fn->buf.item[from].align;
+    const int32_t wide = columns % QUAD == 0 && align >= 16 ? QUAD : 1;
     for (int32_t pass = 0; pass * g->t.threads < n; pass++) {
         const ac_x piece = open_piece(g, t, pass, n), u = lb_div(b, piece, lb_i32(b, quads)),
                    col = lb_mul(b, lb_mod(b, piece, lb_i32(b, quads)), lb_i32(b, QUAD));

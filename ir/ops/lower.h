@@ -121,6 +121,7 @@ const void *ac_const_data(ac_ctx *cx, ac_const *k);
 
 /* Buffers. A tensor operand asked for twice is one parameter. Constant tensors become CONST arguments with their own bytes. */
 int32_t lo_operand(ac_lower *L, ac_tensor *t);
+int32_t lo_align(const ac_lower *L, const ac_tensor *t); /* largest power of two that surely divides t's address */
 int32_t lo_state(ac_lower *L, ac_tensor *t);      /* a state operand (OF_STATE): read and written in place */
 int32_t lo_result_buf(ac_lower *L);               /* of ac_node_result(L->node) */
 int32_t lo_output_buf(ac_lower *L, int32_t i);    /* of out[i], for nodes with several outputs (no epilogue) */

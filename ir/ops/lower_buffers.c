@@ -4,8 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Largest power of two that surely divides the address of a tensor. */
-static int32_t tensor_align(const ac_lower *L, const ac_tensor *t)
+int32_t lo_align(const ac_lower *L, const ac_tensor *t)
 {
     int64_t align = L->target->align > 0 ? L->target->align : 16;
     if (t->root)
@@ -30,7 +29,7 @@ static int32_t tensor_buf(ac_lower *L, ac_tensor *t, ac_role role, const char *n
         if (L->out->arg.item[i].kind == AC_ARG_TENSOR && L->out->arg.item[i].tensor == t)
             return i;
     const char *note = ac_strf(L->region, "%s %s", ac_tensor_str(L->cx, t), t->name);
-    return new_buf(L, name, ac_dtype_loops(t->dtype), ac_tensor_count(t), role, tensor_align(L, t),
+    return new_buf(L, name, ac_dtype_loops(t->dtype), ac_tensor_count(t), role, lo_align(L, t),
                    (ac_arg){AC_ARG_TENSOR, t, NULL, 0}, note);
 }
 

@@ -75,6 +75,44 @@ done
 tail -c "$(sed -n 's/.*NET_IN0_BYTES \([0-9]*\)u.*/\1/p' "$tmp/net.h")" "$src/models/digits_f32.in0.0.npy" >"$tmp/x.bin"
 LD_LIBRARY_PATH="$tmp" "$tmp/time_net" "$tmp/image" 0.01 "$tmp/y.bin" "$tmp/x.bin" >"$tmp/time" 2>"$tmp/err" && grep -q 'graph_ms=[0-9]' "$tmp/time" || { cat "$tmp/err"; fail "timing"; }
 tail -c "$(wc -c <"$tmp/y.bin")" "$tmp/want_digits_f32/0.npy" | cmp - "$tmp/y.bin" || fail "what is timed is not what runs"
+# Views that begin anywhere: no vector is loaded from an address that is no multiple of its size.
+cat >"$tmp/views.ag" <<'EOF'
+graph views {
+  input x: f32[1,2091]
+  const one: i32[2] = [1, 1]
+  const b: i32[2] = [0, 5]
+  const e: i32[2] = [1, 2053]
+  v = strided_slice(x, b, e, one)
+  const s: i32[2] = [32, 64]
+  m = reshape(v, s)
+  const w: f32[40,64] = random 3
+  y = fully_connected(m, w)
+  const e1: i32[2] = [1, 133]
+  v1 = strided_slice(x, b, e1, one)
+  const s1: i32[2] = [2, 64]
+  m1 = reshape(v1, s1)
+  y1 = fully_connected(m1, w)
+  const s2: i32[3] = [2, 16, 64]
+  m2 = reshape(v, s2)
+  y2 = batch_matmul(m2, m2) adj_y=true
+  y3 = batch_matmul(m2, m2) adj_x=true
+  const s4: i32[4] = [1, 4, 8, 64]
+  m4 = reshape(v, s4)
+  const w4: f32[16,3,3,32] = random 5
+  y4 = conv_2d(m4, w4) padding=same
+  r = relu(x)
+  output y, y1, y2, y3, y4, r
+}
+EOF
+for options in "" "--tensor-cores f16" "--tensor-cores tf32"; do
+    # shellcheck disable=SC2086
+    "$arenac" compile -q "$tmp/views.ag" -t cuda-sm80 $options --name net --emit cu,h -o "$tmp/net" || fail "views"
+    grep -q '0x[0-9a-f]*4}, /\* x \*/' "$tmp/net.cu" || fail "no view begins between two vectors"
+    "${CC:-cc}" -std=gnu11 -O1 -w -shared -fPIC -fsanitize=alignment -fsanitize-undefined-trap-on-error -DARN_CUDA_EMU -DFAKE_MODEL=net_cuda -I"$src/runtime" -I"$tmp" \
+        -o "$tmp/libcuda.so.1" "$src/tests/cuda/fake_driver.c" "$src/runtime/arn_cuda_emu.c" "$src/runtime/arn_cuda_mma.c" -x c "$tmp/net.cu" -lm &&
+        "${CC:-cc}" -std=gnu11 -O1 -w -I"$src/runtime" -I"$tmp" -o "$tmp/time_net" "$src/bench/time_cuda.c" "$src/runtime/arn_cuda.c" -x c "$tmp/net.cu" -ldl || fail "views: the program"
+    LD_LIBRARY_PATH="$tmp" "$tmp/time_net" "$tmp/image" 0 >"$tmp/time" 2>"$tmp/err" || { cat "$tmp/err"; fail "views $options: a vector at an address that is no multiple of its size"; }
+done
 rm "$tmp/libcuda.so.1"
 if python3 -c '' 2>/dev/null && ! ldconfig -p 2>/dev/null | grep -q libcuda.so.1; then
     rc=0
