@@ -65,6 +65,7 @@ typedef struct ac_options {
     int64_t max_memory;       /* of the compiler itself, bytes */
     bool reference_tflite;    /* plan what TFLite itself would */
     bool schedule_search;     /* look for an execution order that needs less than the file's */
+    bool recompute;           /* cheap results may be computed twice rather than kept */
     bool inplace, views;
     int overlap;              /* 1 on, 0 off, -1: on with stripes */
     bool stripe;              /* runs of steps may work row by row */

@@ -70,6 +70,8 @@ ac_bytes ac_job_budget(const arenac_job *job); /* of the first memory, -1: none 
 /* Lives of the steps as they stand, packed and checked: live, plan, row. */
 int ac_job_pack(arenac_job *job, ac_live_options live);
 bool ac_job_overlaps(const arenac_job *job); /* do results start inside operands? */
+/* job_recompute.c: step, live and plan become those with some steps run twice, if that takes less. */
+int ac_job_recompute(arenac_job *job, ac_live_options live);
 /* job_stripe.c: step, live and plan become those of the best groups of steps, if that takes less. */
 int ac_job_stripe(arenac_job *job, ac_live_options live);
 

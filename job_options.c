@@ -103,6 +103,8 @@ const char *ac_job_options(arenac_job *job)
         s = ac_strf(job->cx.region, "%s --reference tflite", s);
     if (o->schedule_search)
         s = ac_strf(job->cx.region, "%s --schedule search", s);
+    if (o->recompute)
+        s = ac_strf(job->cx.region, "%s --recompute", s);
     if (o->overlap > 0)
         s = ac_strf(job->cx.region, "%s --overlap on", s);
     if (o->stripe)

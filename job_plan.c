@@ -56,6 +56,21 @@ static int search_order(arenac_job *job, ac_live_options live)
     return AC_OK;
 }
 
+/* --recompute, where the steps are whole and may be overwritten. */
+static int recompute(arenac_job *job, ac_live_options live)
+{
+    const ac_options *o = &job->opt;
+    const char *against = o->reference_tflite ? "--reference tflite"
+                          : o->preserve_all   ? "a run that keeps every tensor"
+                          : o->io_rows        ? "--io rows"
+                          : o->stripe         ? "--stripe"
+                                              : NULL;
+    if (!against)
+        return ac_job_recompute(job, live);
+    ac_warn(&job->cx, (ac_place){.file = job->path}, W0002, "--recompute does not go with %s: it is ignored", against);
+    return AC_OK;
+}
+
 int ac_job_plan(arenac_job *job)
 {
     const ac_options *o = &job->opt;
@@ -75,6 +90,9 @@ int ac_job_plan(arenac_job *job)
     AC_TRY(ac_job_pack(job, live));
     if (o->schedule_search)
         AC_TRY(search_order(job, live));
+    job->report.recomputed = 0;
+    if (o->recompute)
+        AC_TRY(recompute(job, live));
     job->fed = false;
     if ((o->stripe || o->io_rows) && !o->reference_tflite && !o->preserve_all)
         AC_TRY(ac_job_stripe(job, live));

@@ -8,13 +8,14 @@
 
 typedef struct fix {
     const char *text, *what;
-    bool inplace, overlap, schedule, stripe, io; /* what it turns on */
+    bool inplace, overlap, schedule, stripe, io, recompute; /* what it turns on */
 } fix;
 
 static const fix FIXES[] = {
     {"--inplace on", "results take the place of operands", .inplace = true},
     {"--overlap on", "results start inside operands that die", .overlap = true},
     {"--schedule search", "another order of the steps", .schedule = true},
+    {"--recompute", "cheap results are computed again", .recompute = true},
     {"--stripe auto", "rows instead of whole tensors", .stripe = true},
     {"--schedule search --stripe auto", "both", .schedule = true, .stripe = true},
     {"--io rows", "the caller hands over the input row by row", .io = true},
@@ -26,6 +27,7 @@ static bool is_new(const arenac_job *job, const fix *f)
     const ac_options *o = &job->opt;
     return !(f->inplace && o->inplace) && !(f->overlap && ac_job_overlaps(job)) &&
            !(f->schedule && o->schedule_search) && !(f->stripe && o->stripe) &&
+           !(f->recompute && (o->recompute || o->stripe || o->io_rows)) &&
            !(f->io && (o->io_rows || o->stripe_list));
 }
 
@@ -35,6 +37,7 @@ static void apply(ac_options *o, const fix *f)
     o->schedule_search |= f->schedule;
     o->stripe |= f->stripe;
     o->io_rows |= f->io;
+    o->recompute |= f->recompute;
     if (f->overlap || f->stripe || f->io)
         o->overlap = 1;
 }
@@ -45,6 +48,7 @@ static ac_bytes try_fix(arenac_job *job, const fix *f)
     ac_ctx *cx = &job->cx;
     arenac_job *other = ac_copy(cx->region, job, sizeof *job); /* plans on its own; cx stays the job's */
     const ac_diags before = cx->diags;
+    const int32_t tensors = job->graph->tensor.n; /* --recompute adds some */
     apply(&job->opt, f);
     const bool ok = ac_job_plan(job) == AC_OK;
     const ac_bytes bytes = job->plan.arena_bytes;
@@ -52,6 +56,7 @@ static ac_bytes try_fix(arenac_job *job, const fix *f)
     const ac_ctx mine = *cx;
     *job = *other;
     *cx = mine;
+    ac_graph_drop(job->graph, tensors);
     return ok ? bytes : -1;
 }
 

@@ -242,6 +242,13 @@ static void notes(arenac_job *job)
                             ac_commas(cx, job->step[s]->scratch), job->step[s]->chain));
     if (job->opt.schedule_search)
         ac_push(cx->region, &note, ac_report_order_note(job, ""));
+    if (r->recomputed)
+        ac_push(cx->region, &note,
+                ac_strf(cx->region, "recomputed: %d step%s twice, %s B less than once (%s B)", r->recomputed,
+                        r->recomputed == 1 ? " runs" : "s run", ac_commas(cx, r->once_bytes - job->plan.arena_bytes),
+                        ac_commas(cx, r->once_bytes)));
+    else if (job->opt.recompute && !job->stripes && !job->opt.reference_tflite)
+        ac_push(cx->region, &note, "recomputed: nothing; no smaller arena was found");
     if (g->missing.n)
         ac_push(cx->region, &note,
                 ac_strf(cx->region, "%d parameters have no values yet: %s should hold them", g->missing.n,

@@ -339,6 +339,7 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
         c->reference_tflm = c->verb == AC_VERB_PLAN && !strcmp(arg, "tflm");
         return c->opt.reference_tflite || c->reference_tflm;
     case OPT_SCHEDULE: c->opt.schedule_search = !strcmp(arg, "search"); return one_of(arg, "keep|search");
+    case OPT_RECOMPUTE: return c->opt.recompute = true;
     case OPT_INPLACE: return on_off(arg, &c->opt.inplace);
     case OPT_OVERLAP: c->opt.overlap = !strcmp(arg, "on"); return one_of(arg, "on|off");
     case OPT_STRIPE:

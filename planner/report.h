@@ -49,6 +49,8 @@ typedef struct ac_report {
     const ac_result *rows; int32_t n_rows;         /* what every strategy reached */
     const char *planner_option;                    /* "auto", "tflite" ... as asked */
     bool reference_tflite;
+    int32_t recomputed;                            /* steps that run a second time; 0: none */
+    ac_bytes once_bytes;                           /* arena without them */
     ac_bytes file_order_bytes;                     /* arena in the file's order; 0: no other order was looked for */
     const ac_report_tensor *tensor; int32_t n_tensors;
     const ac_report_step *step; int32_t n_steps;

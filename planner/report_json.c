@@ -72,6 +72,8 @@ static void put_plan(ac_json *j, const ac_report *r)
     ac_json_bool(j, "reference_tflite", r->reference_tflite);
     ac_json_str(j, "schedule", r->file_order_bytes ? "search" : "keep");
     put_null_or_int(j, "file_order_arena_bytes", r->file_order_bytes, r->file_order_bytes > 0);
+    ac_json_int(j, "recomputed_steps", r->recomputed);
+    put_null_or_int(j, "once_arena_bytes", r->once_bytes, r->recomputed > 0);
     ac_json_int(j, "peak_step", r->peak);
     ac_json_arr(j, "strategies");
     for (int32_t k = 0; k < r->n_rows; k++) {

@@ -4,7 +4,8 @@
 
 /* Names of a graph: open addressing, keyed by the interned pointer. Covers the first `n` tensors; the rest is added
  * when it is next asked. `next` is the suffix to try first when the name is taken again, so a thousand equal names cost
- * a thousand look-ups. Never iterated: the order of pointers does not reach any output. */
+ * a thousand look-ups. A name of a tensor that is gone keeps its slot, without a tensor. Never iterated: the order of
+ * pointers does not reach any output. */
 struct ac_tensor_names {
     struct slot {
         const char *name;
@@ -43,9 +44,9 @@ static struct slot *names_get(const ac_graph *g, const char *name)
             return &x->slot[slot_of(x, name)];
         ac_tensor *t = g->tensor.item[x->n];
         struct slot *s = &x->slot[slot_of(x, t->name)];
-        if (!s->name) {
+        if (!s->t) {
+            x->used += !s->name;
             *s = (struct slot){t->name, t, 1};
-            x->used++;
         }
     }
 }
@@ -55,6 +56,17 @@ void ac_graph_renumber(ac_graph *g)
     for (int32_t i = 0; i < g->tensor.n; i++)
         g->tensor.item[i]->id = i;
     *g->names = (struct ac_tensor_names){0};
+}
+
+void ac_graph_drop(ac_graph *g, int32_t n)
+{
+    struct ac_tensor_names *x = g->names;
+    for (; x->n > n; x->n--) {
+        struct slot *s = &x->slot[slot_of(x, g->tensor.item[x->n - 1]->name)];
+        if (s->t == g->tensor.item[x->n - 1])
+            s->t = NULL;
+    }
+    g->tensor.n = n;
 }
 
 ac_graph *ac_graph_new(ac_ctx *cx, const char *name)
@@ -75,10 +87,10 @@ ac_tensor *ac_tensor_new(ac_graph *g, const char *name, ac_dtype dtype, int32_t 
 {
     name = ac_intern(g->cx, name && *name ? name : "t");
     struct slot *s = names_get(g, name);
-    if (s->name) {
+    if (s->t) {
         int32_t k = s->next;
         const char *fresh = ac_internf(g->cx, "%s_%d", name, k++);
-        while (names_get(g, fresh)->name)
+        while (names_get(g, fresh)->t)
             fresh = ac_internf(g->cx, "%s_%d", name, k++);
         names_get(g, name)->next = k;
         name = fresh;

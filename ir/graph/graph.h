@@ -89,6 +89,7 @@ struct ac_graph {
 ac_graph *ac_graph_new(ac_ctx *cx, const char *name);
 /* A tensor with this name, or with name_1, name_2 ... when it is taken (the name is then unique). dim is copied. */
 ac_tensor *ac_tensor_new(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim);
+void ac_graph_drop(ac_graph *g, int32_t n); /* of the tensors, the first n stay; nothing may refer to the others */
 ac_tensor *ac_tensor_find(const ac_graph *g, const char *name);
 /* A constant: data is not copied and must outlive the graph. */
 ac_tensor *ac_tensor_const(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim, const void *data);
