@@ -83,7 +83,7 @@ typedef struct ac_options {
     bool host;                /* generated code exports a descriptor for dlopen (run, bench) */
     bool caller_io;           /* inputs and outputs are the caller's memory; the code has the API of runtime/arn_host.h */
     const char *weights;      /* "auto", "rodata", "asm", "blob" */
-    const char *section_code, *section_rodata; /* of object files; NULL: the usual ones */
+    const char *section_code, *section_rodata; /* of C and object files; NULL: the usual ones */
     bool werror;
     int32_t max_errors;
 } ac_options;

@@ -1,6 +1,6 @@
 /* The C file of a module, top to bottom: comment, macros, types and helpers, weights, one static function for each
- * distinct loop function, then init, reset and run (emit_run.c), which calls the functions in execution order with every offset a
- * constant. */
+ * distinct loop function, then init, reset and run (emit_run.c), which calls the functions in execution order with
+ * every offset a constant. */
 #include "codegen/emit.h"
 
 #include <string.h>
@@ -91,10 +91,10 @@ const char *e_step_title(const ac_emit *e, int32_t i)
 /* Names of functions and constants; those of the API are taken first. */
 void e_take_names(ac_emit *e, ac_cnames *names)
 {
-    static const char *const API[] = {"init",        "run",        "run_row",    "reset",     "describe", "model",     "steps",
-                                      "parts",       "step",       "mem",       "blob",     "header",    "in_tensors",
-                                      "out_tensors", "step_table", "host_init", "host_run", "host_reset", "cuda",
-                                      "kernels",     "args",       "launches",  "text",     "first_state"};
+    static const char *const API[] = {
+        "init",     "run",        "run_row", "reset",   "describe",   "model",       "steps",      "parts",
+        "step",     "mem",        "blob",    "header",  "in_tensors", "out_tensors", "step_table", "host_init",
+        "host_run", "host_reset", "cuda",    "kernels", "args",       "launches",    "text",       "first_state"};
     const ac_module *m = e->m;
     c_names_open(names, m->cx, ".");
     for (size_t i = 0; i < sizeof API / sizeof API[0]; i++)
@@ -208,8 +208,8 @@ int e_reset(ac_emit *e, ac_cnames *names)
 
 static void check_aligned(ac_emit *e, const char *what, const char *align)
 {
-    ac_putf(e->to, "    if (m->%s == NULL || (uintptr_t)m->%s %% %s_%s_ALIGN != 0)\n        return %s_EALIGN;\n",
-            what, what, e->file.upper, align, e->file.upper);
+    ac_putf(e->to, "    if (m->%s == NULL || (uintptr_t)m->%s %% %s_%s_ALIGN != 0)\n        return %s_EALIGN;\n", what,
+            what, e->file.upper, align, e->file.upper);
 }
 
 int e_init(ac_emit *e)
@@ -275,6 +275,15 @@ static void print_const_outputs(ac_emit *e)
     }
 }
 
+/* The macro NAME_SECTION_which: the section that was asked for, or nothing; the user's own definition goes first. */
+static void put_section(ac_emit *e, const char *which, const char *section)
+{
+    const char *U = e->file.upper;
+    const char *attribute =
+        section ? ac_strf(e->region, " __attribute__((section(\"%s\")))", c_string_text(e->region, section)) : "";
+    ac_putf(e->to, "#ifndef %s_SECTION_%s\n#define %s_SECTION_%s%s\n#endif\n", U, which, U, which, attribute);
+}
+
 static void print_macros(ac_emit *e)
 {
     const char *U = e->file.upper;
@@ -291,11 +300,10 @@ static void print_macros(ac_emit *e)
                 "#ifndef %s_STEP_END\n#define %s_STEP_END(i) ((void)0)\n#endif\n",
                 U, U, U, U);
     }
-    ac_putf(e->to,
-            "/* Where weights and code go: an attribute such as __attribute__((section(\".itcm\"))). */\n"
-            "#ifndef %s_SECTION_RODATA\n#define %s_SECTION_RODATA\n#endif\n"
-            "#ifndef %s_SECTION_FAST\n#define %s_SECTION_FAST\n#endif\n\n",
-            U, U, U, U);
+    ac_put(e->to, "/* Where weights and code go: an attribute such as __attribute__((section(\".itcm\"))). */\n");
+    put_section(e, "RODATA", e->m->section_rodata);
+    put_section(e, "FAST", e->m->section_code);
+    ac_put(e->to, "\n");
 }
 
 int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to)

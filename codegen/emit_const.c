@@ -288,6 +288,8 @@ int ac_emit_blob(ac_module *m, ac_sink *to)
 void e_asm(ac_emit *e)
 {
     const char *p = e->m->name, *file = c_string_text(e->region, c_string_text(e->region, e->blob_name));
+    const char *section = e->m->section_rodata ? c_string_text(e->region, e->m->section_rodata)
+                                               : ac_strf(e->region, ".rodata.%s_blob", p);
     ac_putf(e->to,
             "/* The weights: %s %lld bytes, beside this file or on the assembler's include path (-I). */\n"
             "#if defined(__APPLE__)\n"
@@ -298,7 +300,7 @@ void e_asm(ac_emit *e)
             "        \".incbin \\\"%s\\\"\\n\"\n"
             "        \".text\\n\");\n"
             "#else\n"
-            "__asm__(\".pushsection .rodata.%s_blob,\\\"a\\\"\\n\"\n"
+            "__asm__(\".pushsection %s,\\\"a\\\"\\n\"\n"
             "        \".globl %s_blob\\n\"\n"
             "        \".hidden %s_blob\\n\"\n"
             "        \".balign 64\\n\"\n"
@@ -307,6 +309,6 @@ void e_asm(ac_emit *e)
             "        \".popsection\\n\");\n"
             "#endif\n"
             "extern const uint8_t %s_blob[%lld];\n\n",
-            c_comment_text(e->region, e->blob_name), (long long)e->total, p, p, file, p, p, p, p, file, p,
+            c_comment_text(e->region, e->blob_name), (long long)e->total, p, p, file, section, p, p, p, file, p,
             (long long)e->total);
 }

@@ -81,7 +81,7 @@ typedef struct ac_module {
     ac_bytes arena_bytes, arena_align, state_bytes; /* arena: all of ram in one block */
     bool optimal;             /* the plan meets its bound */
     ac_weights weights;
-    const char *section_code, *section_rodata; /* of objects; NULL: the usual ones */
+    const char *section_code, *section_rodata; /* NULL: the usual ones */
     int32_t threads;          /* above 1: calls whose low->parts is not 0 are made that often, part 0 .. parts-1, through a pool */
     bool poison;              /* debug build of the code: fill the arena's dead bytes between calls and check */
     bool host;                /* for `run` and `bench`: also exports a struct of function pointers, see emit_c.c */

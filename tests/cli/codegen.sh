@@ -28,6 +28,17 @@ for m in "$src"/models/*.tflite "$src"/models/*.ag; do
     n=$((n + 1))
 done
 [ $n -ge 6 ] || { echo "only $n models found"; exit 1; }
+m=$src/models/branch_int8.tflite
+objdump=$(command -v objdump) || objdump=true
+for weights in rodata asm; do # sections of code and weights, as asked for or as the user's own macros say
+    (cd "$tmp" && "$arenac" compile -q "$m" --name s --weights $weights --section code=.itcm --section rodata=.qspi -o s.c &&
+        gcc -std=gnu99 -Wall -Wextra -Werror -O1 -c s.c -o s.o)
+    for want in .itcm .qspi; do
+        [ "$objdump" = true ] || $objdump -h "$tmp/s.o" | grep -q " $want " || { echo "no section $want with --weights $weights"; exit 1; }
+    done
+done
+(cd "$tmp" && gcc '-DS_SECTION_FAST=__attribute__((section(".mine")))' -O1 -c s.c -o s.o)
+[ "$objdump" = true ] || { $objdump -h "$tmp/s.o" | grep -q ' .mine ' && ! $objdump -h "$tmp/s.o" | grep -q ' .itcm '; } || { echo "the user's section is not taken"; exit 1; }
 printf 'int main(void) { return 0; }\n' >"$tmp/main.c"
 gcc "$tmp/main.c" "$tmp"/*.gcc.o -o "$tmp/all" # no symbol is defined twice
 echo "$n models"
