@@ -143,9 +143,7 @@ static LLVMValueRef real_to_int(l_module *M, LLVMValueRef v, ac_dtype to)
         l_type(M, to,
                LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind ? (int32_t)LLVMGetVectorSize(LLVMTypeOf(v)) : 1),
         LLVMTypeOf(v)};
-    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef fn = LLVMGetIntrinsicDeclaration(M->mod, id, over, 2);
-    return LLVMBuildCall2(M->b, LLVMIntrinsicGetType(M->lc, id, over, 2), fn, &v, 1, "");
+    return l_intrinsic_of(M, name, over, 2, &v, 1);
 }
 
 /* Of a lane's size in the names of x86 instructions. */

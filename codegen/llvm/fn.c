@@ -247,7 +247,7 @@ static int body(l_fn *f)
     return AC_OK;
 }
 
-static void set_attribute(l_module *M, LLVMValueRef f, LLVMAttributeIndex at, const char *name, uint64_t value)
+void l_attribute(l_module *M, LLVMValueRef f, LLVMAttributeIndex at, const char *name, uint64_t value)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAddAttributeAtIndex(f, at, LLVMCreateEnumAttribute(M->lc, kind, value));
@@ -268,9 +268,11 @@ int l_function(l_module *M, const ac_loop_fn *given, const char *name, const boo
             param[n++] = M->ptr;
     f.f = LLVMAddFunction(M->mod, name, LLVMFunctionType(fn->fails ? M->i32 : M->none, param, n, false));
     LLVMSetLinkage(f.f, LLVMInternalLinkage);
-    set_attribute(M, f.f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, "nounwind", 0);
-    set_attribute(M, f.f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, "noinline",
-                  0); /* one copy, and quick to compile */
+    l_attribute(M, f.f, L_WHOLE, "nounwind", 0);
+    l_attribute(M, f.f, L_WHOLE, "noinline", 0); /* one copy, and quick to compile */
+    if (M->target->isa == AC_ISA_AARCH64 &&
+        M->target->vec_bytes > 16) /* registers of this size at least, in units of 16 bytes */
+        l_attribute(M, f.f, L_WHOLE, "vscale_range", (uint64_t)M->target->vec_bytes / 16 << 32 | 16);
     f.entry = new_block(&f, "entry");
     LLVMBasicBlockRef start = new_block(&f, "start");
     to(&f, f.entry);
@@ -287,7 +289,7 @@ int l_function(l_module *M, const ac_loop_fn *given, const char *name, const boo
         f.buf[i] = LLVMGetParam(f.f, n++);
         set_name(f.buf[i], m->name);
         if (restricted && restricted[i])
-            set_attribute(M, f.f, n, "noalias", 0);
+            l_attribute(M, f.f, n, "noalias", 0);
     }
     AC_TRY(body(&f));
     if (fn->fails)

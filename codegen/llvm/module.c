@@ -66,12 +66,17 @@ LLVMValueRef l_real(const l_module *M, ac_dtype d, double v, int32_t lanes)
     return l_splat(M, LLVMConstBitCast(LLVMConstInt(d == AC_F32 ? M->i32 : M->i64, bits, false), type), lanes);
 }
 
-/* over: the type an overloaded intrinsic is for, or NULL. */
-LLVMValueRef l_intrinsic(const l_module *M, const char *name, LLVMTypeRef over, LLVMValueRef *arg, uint32_t n)
+LLVMValueRef l_intrinsic_of(const l_module *M, const char *name, LLVMTypeRef *over, uint32_t n_over, LLVMValueRef *arg,
+                            uint32_t n)
 {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef fn = LLVMGetIntrinsicDeclaration(M->mod, id, &over, over ? 1 : 0);
-    return LLVMBuildCall2(M->b, LLVMIntrinsicGetType(M->lc, id, &over, over ? 1 : 0), fn, arg, n, "");
+    LLVMValueRef fn = LLVMGetIntrinsicDeclaration(M->mod, id, over, n_over);
+    return LLVMBuildCall2(M->b, LLVMIntrinsicGetType(M->lc, id, over, n_over), fn, arg, n, "");
+}
+
+LLVMValueRef l_intrinsic(const l_module *M, const char *name, LLVMTypeRef over, LLVMValueRef *arg, uint32_t n)
+{
+    return l_intrinsic_of(M, name, &over, over ? 1 : 0, arg, n);
 }
 
 /* ------------------------------------------------------------------ constants */
@@ -122,9 +127,7 @@ static LLVMValueRef begin(l_module *M, const char *verb, LLVMTypeRef result, uin
     LLVMTypeRef param[] = {M->ptr, M->ptr};
     LLVMValueRef f = LLVMAddFunction(M->mod, ac_strf(M->region, "%s_%s", M->m->name, verb),
                                      LLVMFunctionType(result, param, n_param, false));
-    unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(M->lc, nounwind, 0));
+    l_attribute(M, f, L_WHOLE, "nounwind", 0);
     LLVMPositionBuilderAtEnd(M->b, LLVMAppendBasicBlockInContext(M->lc, f, "entry"));
     if (M->m->section_code)
         LLVMSetSection(f, M->m->section_code);
@@ -246,6 +249,7 @@ static LLVMValueRef build_hook(l_module *M)
     LLVMTypeRef type = LLVMFunctionType(M->none, called, 2, false);
     LLVMValueRef f = LLVMAddFunction(M->mod, "hook", LLVMFunctionType(M->none, param, 3, false));
     LLVMSetLinkage(f, LLVMInternalLinkage);
+    l_attribute(M, f, L_WHOLE, "noinline", 0); /* passes take the square of the blocks that copies of it would make */
     LLVMValueRef hook = LLVMGetParam(f, 0), which = LLVMGetParam(f, 1);
     LLVMBasicBlockRef block[4];
     for (int i = 0; i < 4; i++)

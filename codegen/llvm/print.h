@@ -5,7 +5,8 @@
  *     fn.c         a loop function: blocks, variables, memory
  *     value.c      an instruction that makes a value
  *     convert.c    casts, half floats, saturation
- *     lanes.c      shuffles, reductions, dot products: what crosses lanes
+ *     lanes.c      shuffles, reductions: what crosses lanes
+ *     dot.c        dot products and widening products: the machine's instructions
  *     soft.c       square roots and roundings for machines without them
  *     machine.c    targets, passes, objects
  *     jit.c        an object loaded into this process
@@ -67,12 +68,17 @@ void l_close(l_module *M);
 LLVMTypeRef l_type(const l_module *M, ac_dtype d, int32_t lanes); /* of a value */
 LLVMTypeRef l_memory_type(const l_module *M, ac_dtype d, int32_t lanes);
 LLVMTypeRef l_lanes(LLVMTypeRef one, int32_t lanes); /* one, or a vector of it */
+/* over: the types an overloaded intrinsic is for; the short form: the only one, or NULL. */
+LLVMValueRef l_intrinsic_of(const l_module *M, const char *name, LLVMTypeRef *over, uint32_t n_over, LLVMValueRef *arg,
+                            uint32_t n);
 LLVMValueRef l_intrinsic(const l_module *M, const char *name, LLVMTypeRef over, LLVMValueRef *arg, uint32_t n);
 LLVMValueRef l_int(const l_module *M, ac_dtype d, int64_t v, int32_t lanes);
 LLVMValueRef l_real(const l_module *M, ac_dtype d, double v, int32_t lanes);
 LLVMValueRef l_splat(const l_module *M, LLVMValueRef one, int32_t lanes);
 
-/* fn.c */
+/* fn.c. l_attribute: of a function's parameter, counted from 1, or of the function. */
+#define L_WHOLE ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
+void l_attribute(l_module *M, LLVMValueRef f, LLVMAttributeIndex at, const char *name, uint64_t value);
 int l_function(l_module *M, const ac_loop_fn *fn, const char *name, const bool *restricted, LLVMValueRef *out);
 LLVMValueRef l_slot(l_fn *f, LLVMTypeRef type, const char *name); /* on the stack, allocated once in the entry block */
 
@@ -82,8 +88,15 @@ LLVMValueRef l_cast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int
 LLVMValueRef l_satcast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t lanes);
 LLVMValueRef l_extreme(l_module *M, LLVMValueRef a, LLVMValueRef b, ac_dtype d, bool most); /* MIN, MAX */
 LLVMValueRef l_cross(l_fn *f, const ac_ins *in); /* LANE SHUFFLE SUMLANES MAXLANES DOT4 DOT2 */
+LLVMValueRef l_permute(l_module *M, LLVMValueRef a, LLVMValueRef b, const int64_t *lane, int32_t n); /* b may be NULL */
+LLVMValueRef l_every(l_module *M, LLVMValueRef v, int32_t first, int32_t step, int32_t n); /* first, first + step, .. */
+LLVMValueRef l_lane(l_module *M, LLVMValueRef v, int32_t lanes, int64_t at);
 /* SQRT FLOOR CEIL TRUNC RINT: the machine's own, or integer arithmetic. */
 LLVMValueRef l_rounding(l_fn *f, ac_lop op, LLVMValueRef v, ac_dtype d, int32_t lanes);
+
+/* dot.c. l_widening: ADD and MUL of lanes that were narrower, by the machine's instruction; NULL: it has none. */
+LLVMValueRef l_dot(l_fn *f, const ac_ins *in);
+LLVMValueRef l_widening(l_fn *f, const ac_ins *in);
 
 const ac_loop_fn *l_soft(ac_region *r, ac_lop op, ac_dtype d, const char *name); /* x[1] to y[1], exact */
 

@@ -24,6 +24,9 @@ static LLVMValueRef arithmetic(l_fn *f, const ac_ins *in)
     ac_dtype d = (ac_dtype)in->dtype;
     LLVMValueRef x = f->val[in->a], y = f->val[in->b];
     bool real = ac_dtype_is_float(d), is_signed = ac_dtype_is_signed(d), wrap = (in->flags & AC_F_WRAP) || !is_signed;
+    LLVMValueRef one = l_widening(f, in);
+    if (one)
+        return one;
     switch (in->op) {
     case AC_L_ADD:
         return real ? LLVMBuildFAdd(b, x, y, "") : wrap ? LLVMBuildAdd(b, x, y, "") : LLVMBuildNSWAdd(b, x, y, "");

@@ -7,8 +7,8 @@
  *     [block of channels][reduction group][channel in the block][element of the group]        zero-padded
  *
  * so that a step of the reduction reads `vecs` whole vectors in order. A group is what one multiply-add of the number
- * system takes: 1 f32 (lo_madd), 2 i16 (DOT2), 4 u8 x i8 (DOT4). Sources of the method: the register tiles of BLIS and
- * oneDNN; sizes measured, docs/.
+ * system takes: 1 f32 (lo_madd), 2 i16 (DOT2; 1 where the target has no such instruction), 4 u8 x i8 (DOT4). Sources of
+ * the method: the register tiles of BLIS and oneDNN; sizes measured, docs/.
  *
  *     f = gemm_form_of(L, c, 3, 1, 96, true);     number system, tile size: 3 runs of 96
  *     w = gemm_pack(L, &f, c);                the constant
@@ -30,7 +30,7 @@ typedef struct gemm_form {
     int32_t lanes;      /* channels of a vector */
     int32_t group;      /* 1, 2, 4 */
     int32_t rows, vecs; /* largest tile */
-    ac_dtype strip;     /* element type of a row: f32, i16, u8 */
+    ac_dtype strip;     /* element type of a row: f32, i16, i8, u8 */
     ac_dtype w;         /* of the packed weights: f32, i8, i16 */
     int64_t uses;       /* of a weight: pixels, rows */
     int64_t n;          /* channels */

@@ -2,10 +2,16 @@
  *
  * Weights  [block of channels][run][step][channel in the block][element of the group]; channels and elements beyond the
  *          tensor's are zero, so whatever a strip holds there counts nothing.
- * Strip    f32: as stored.  i16: x - zero point (i8, u8, dynamic range), or x (i16).  u8: x + 128 (i8, for DOT4); the
- *          difference 128 + zero point is in the bias (dynamic range: in the start of the accumulator). */
+ * Strip    f32: as stored.  i16: x - zero point (i8, u8, dynamic range), or x (i16).  For DOT4 i8: as stored, u8: x +
+ * 128; the zero point, and 128, are in the bias (dynamic range: in the start of the accumulator). */
 #include "ir/ops/gemm.h"
 #include "ir/ops/spans.h"
+
+/* What a strip for DOT4 adds to stored values. */
+static int32_t offset(const gemm_form *f)
+{
+    return f->strip == AC_U8 ? 128 : 0;
+}
 
 /* One element of the packed weights: w[channel][run][k], zero outside. */
 static ac_x element(ac_lower *P, const gemm_form *f, const ac_channel *c, ac_x channel, ac_x run, ac_x k)
@@ -54,7 +60,7 @@ int32_t gemm_pack(ac_lower *L, const gemm_form *f, ac_channel *c)
     const int64_t entries = (f->n + f->lanes - 1) / f->lanes * f->lanes;
     const ac_rows rows = {runs * f->depth, runs * f->depth, 1};
     c->bias_first = c->kind == AC_MACS_F32 && !L->exact;
-    ac_channel_tables(c, entries, f->strip == AC_U8 ? &rows : NULL, c->zx + 128);
+    ac_channel_tables(c, entries, f->group == 4 ? &rows : NULL, c->zx + offset(f));
     ac_lower P;
     const int32_t to = lo_pack_open(L, &P, "w", f->w, entries * runs * steps * f->group);
     for (int32_t s = 0; s < 2; s++)
@@ -69,6 +75,8 @@ static ac_x widen(ac_lower *L, const gemm_form *f, const ac_channel *c, ac_x x)
     ac_lb *b = &L->b;
     if (f->strip == AC_U8)
         return lb_xor(b, lb_bitcast(b, x, AC_U8), lb_int(b, AC_U8, 128));
+    if (f->strip == AC_I8)
+        return x;
     x = lb_cast(b, x, f->strip);
     if (c->kind == AC_MACS_HYBRID)
         return c->zero_x ? lb_sub(b, x, lb_cast(b, c->zero_x, AC_I16)) : x;
@@ -89,7 +97,7 @@ static void copy_span(ac_lower *L, const gemm_form *f, const ac_channel *c, int3
     else if (f->strip == AC_U8 && c->zero_x)
         v = lb_splat(b, lb_cast(b, lb_add(b, c->zero_x, lb_i32(b, 128)), AC_U8), lanes);
     else
-        v = lb_splat(b, lb_int(b, f->strip, f->strip == AC_U8 ? c->zx + 128 : 0), lanes);
+        v = lb_splat(b, lb_int(b, f->strip, f->group == 4 ? c->zx + offset(f) : 0), lanes);
     lb_store(b, to, lb_add(b, to_at, i), v);
     lb_end(b);
 }

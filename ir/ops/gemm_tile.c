@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* i16 x i8 in DOT2 adds at most 2 * 2^15 * 2^7 to a lane: 254 steps stay inside i32. */
+/* i16 x i8 adds at most 2 * 2^15 * 2^7 to a lane: 254 steps stay inside i32. */
 enum { I16_STEPS = 254 };
 
 gemm_cuts gemm_cut(int64_t n, int64_t most)
@@ -36,6 +36,7 @@ bool gemm_copies(const gemm_form *f, const ac_channel *c)
 gemm_form gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, int64_t runs_x, int64_t depth, bool all)
 {
     gemm_form f = {.n = c->n, .depth = depth, .runs = {runs_y, runs_x}};
+    const int32_t words = ac_target_pairs(L->target) ? 2 : 1; /* of 16 bits, in a group */
     f.lanes = ac_target_lanes(L->target, AC_F32);
     while (f.lanes > 4 && f.lanes / 2 >= c->n)
         f.lanes /= 2;
@@ -45,22 +46,22 @@ gemm_form gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, i
         f.strip = f.w = AC_F32;
         break;
     case AC_MACS_I8:
-        f.group = all && L->target->dot_u8s8 && !c->zw ? 4 : 2;
-        f.strip = f.group == 4 ? AC_U8 : AC_I16;
+        f.group = all && L->target->dot_u8s8 && !c->zw ? 4 : words;
+        f.strip = f.group != 4 ? AC_I16 : L->target->dot_i8i8 ? AC_I8 : AC_U8;
         f.w = c->zw ? AC_I16 : AC_I8;
         break;
     case AC_MACS_U8:
-        f.group = 2;
+        f.group = words;
         f.strip = f.w = AC_I16;
         break;
     case AC_MACS_HYBRID:
-        f.group = all && L->target->dot_u8s8 ? 4 : 2;
+        f.group = all && L->target->dot_u8s8 ? 4 : words;
         f.strip = f.group == 4 ? AC_U8 : AC_I16;
         f.w = AC_I8;
         break;
     case AC_MACS_PLAIN: /* of batch_matmul only, which has no such form */
     case AC_MACS_I16:
-        f.group = 2;
+        f.group = words;
         f.strip = AC_I16;
         f.w = c->zw ? AC_I16 : AC_I8;
         break;
@@ -90,7 +91,7 @@ static ac_x broadcast(ac_lb *b, const gemm_tile *t, ac_x at)
     const gemm_form *f = t->f;
     ac_x x = lb_load(b, t->x_buf, at, f->group);
     if (f->group == 1)
-        return x;
+        return f->strip == AC_F32 ? x : lb_cast(b, x, AC_I32);
     x = lb_splat(b, lb_bitcast(b, x, AC_I32), f->lanes);
     return lb_bitcast(b, x, f->strip);
 }
@@ -100,7 +101,7 @@ static ac_x weights(ac_lb *b, const gemm_tile *t, ac_x at, int32_t vec)
     const gemm_form *f = t->f;
     const int32_t n = f->lanes * f->group;
     ac_x w = lb_load_flags(b, t->w_buf, lb_add(b, at, lb_i32(b, vec * n)), n, AC_F_ALIGNED);
-    return f->group == 2 ? lb_cast(b, w, AC_I16) : w;
+    return f->group == 4 || f->w == AC_F32 ? w : lb_cast(b, w, f->group == 2 ? AC_I16 : AC_I32);
 }
 
 static ac_x multiply_add(const gemm_tile *t, ac_x x, ac_x w, ac_x acc)

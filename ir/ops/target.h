@@ -38,4 +38,10 @@ static inline int32_t ac_target_lanes(const ac_target *t, ac_dtype d)
     return t->vec_bytes ? t->vec_bytes * 8 / bits : 1;
 }
 
+/* DOT2 is one instruction: pmaddwd, i32x4.dot_i16x8_s. Others multiply and add lane by lane, widening. */
+static inline bool ac_target_pairs(const ac_target *t)
+{
+    return t->isa == AC_ISA_X86 || t->isa == AC_ISA_WASM;
+}
+
 #endif

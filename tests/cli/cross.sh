@@ -63,12 +63,14 @@ rv64v() { # MODELS VLEN
     mend=true
 }
 user "$five" aarch64 aarch64-linux-gnu-gcc qemu-aarch64 -cpu cortex-a57
-user "digits_int8 encoder" aarch64-dotprod aarch64-linux-gnu-gcc qemu-aarch64 -cpu max
-user digits_int8 aarch64-i8mm aarch64-linux-gnu-gcc qemu-aarch64 -cpu max
-user "digits_int8 dsnet_f32 encoder" aarch64-sve256 aarch64-linux-gnu-gcc qemu-aarch64 -cpu max,sve-default-vector-length=32
+user "dsnet_int8 encoder" aarch64-dotprod aarch64-linux-gnu-gcc qemu-aarch64 -cpu max
+user dsnet_int8 aarch64-i8mm aarch64-linux-gnu-gcc qemu-aarch64 -cpu max
+user "dsnet_int8 dsnet_f32 encoder" aarch64-sve256 aarch64-linux-gnu-gcc qemu-aarch64 -cpu max,sve-default-vector-length=32
+user "dsnet_int8 encoder" aarch64-sve256 aarch64-linux-gnu-gcc qemu-aarch64 -cpu max,sve-default-vector-length=64
+user dsnet_int8 neoverse-v1 aarch64-linux-gnu-gcc qemu-aarch64 -cpu max,sve-default-vector-length=32
 user "gate encoder" rv64gc riscv64-linux-gnu-gcc qemu-riscv64
 rv64v "$five" 128
-rv64v "digits_int8 encoder" 256
+rv64v "dsnet_int8 encoder" 256
 if have wasm-ld node; then
     for name in $five; do
         compile $name wasm32 &&
@@ -93,7 +95,7 @@ if [ -f "$fw" ] && have arm-none-eabi-gcc qemu-system-arm python3; then
     firmware cortex-m7 cortex-m7 "digits_int8 dsnet_f32"
     firmware cortex-m33 cortex-m33 "digits_int8 dsnet_f32"
     firmware cortex-m55 cortex-m55 digits_int8
-    firmware cortex-m55-mve cortex-m55 "digits_int8 branch_int8"
+    firmware cortex-m55-mve cortex-m55 "dsnet_int8 branch_int8"
     have riscv64-unknown-elf-gcc qemu-system-riscv32 && firmware rv32imac rv32 "digits_int8 branch_int8"
 fi
 [ $ran -gt 0 ] || { echo "skipped: no emulator here"; exit 77; }

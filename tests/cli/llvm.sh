@@ -42,4 +42,15 @@ grep -q '\.section[[:space:]]*\.itcm' "$tmp/s.s" && grep -q '\.section[[:space:]
 for t in haswell thumbv7em cortex-m0plus cortex-m55-mve rv32imac aarch64-i8mm aarch64-sve256 rv64gcv wasm32; do
     "$arenac" compile -q "$src/models/dsnet_f32.tflite" -t $t --emit o -o "$tmp/t.o" || fail "no object for $t"
 done
+# 64 MB of weights: bytes that are copied, not text and not values, within a few times their size
+cat >"$tmp/big.ag" <<'END'
+graph big {
+  input x: i8[1,8192] q(0.5, 3)
+  const w: i8[8192,8192] q(0.01, 0) = random 1 (-127, 127)
+  y: i8[1,8192] q(4, -5) = fully_connected(x, w, _)
+  output y
+}
+END
+(ulimit -v 1000000 && cd "$tmp" && "$arenac" compile -q big.ag --max-memory 400M -t x86-64-v2 --name big --emit o,h -o big) || fail "64 MB of weights in an object"
+[ "$(nm -S "$tmp/big.o" | awk '/_w$/ { print $2 }' | tail -1)" = 0000000004000000 ] || fail "the weights are not in the object"
 echo "$n runs equal the evaluator"
