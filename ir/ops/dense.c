@@ -162,7 +162,7 @@ int lo_dense(ac_lower *L)
     AC_TRY(ac_channel_open(L, &d.c, x, w, bias, w->dim[0], 0, n->attrs.dense.act, AC_ROUND_F64));
     if (out == 0)
         return AC_OK;
-    if (gpu_gemm_fits(L, &d.c, 1, d.rows, d.c.n, d.depth, d.depth))
+    if (gpu_gemm_fits(L, &d.c, 1, d.rows, d.c.n, d.depth))
         return gpu_rows(L, &d.c, d.rows, d.depth);
     if (warps_fit(&d))
         return warps(&d);

@@ -20,14 +20,12 @@ static const gpu_tile TILES[2][N_TILES] = {{{128, 128, 8, 8, 256, 0, 0},
                                             {64, 16, 4, 4, 64, 32, 16},
                                             {64, 8, 4, 2, 64, 32, 8}}};
 
-bool gpu_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t many, int64_t rows, int64_t n, int64_t depth,
-                   int64_t run)
+bool gpu_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t many, int64_t rows, int64_t n, int64_t depth)
 {
     const bool constant = ac_tensor_is_const(c->w) && (!c->bias || ac_tensor_is_const(c->bias));
     if (L->target->isa != AC_ISA_CUDA || L->variant || (!constant && c->rounding != AC_ROUND_MATMUL))
         return false;
-    const bool bytes =
-        c->kind == AC_MACS_I8 && c->rounding != AC_ROUND_MATMUL && !c->zw && run % 4 == 0 && lo_align(L, c->x) >= 4;
+    const bool bytes = c->kind == AC_MACS_I8 && c->rounding != AC_ROUND_MATMUL && !c->zw;
     const bool pays = rows >= LEAST_ROWS && n >= 4 && many * rows * n * depth >= LEAST_MACS;
     if ((c->kind != AC_MACS_F32 && !bytes) || (!pays && !L->told.rows) || rows < 1 || n < 1 || depth < 1)
         return false;
@@ -54,10 +52,8 @@ static ac_dtype tensor_type(const gpu_gemm *g)
         return AC_NONE;
     const ac_dtype d = bytes ? AC_I8 : told == AC_TENSOR_TF32 ? AC_F32 : told == AC_TENSOR_BF16 ? AC_BF16 : AC_F16;
     const int32_t unit = 32 / ac_dtype_bits(d);
-    const bool pays = g->rows >= 16 && g->n >= 8 && g->depth >= 8 * unit;
-    return g->run % unit == 0 && g->depth % unit == 0 && (unit != 2 || align_along(g) >= 8) && (pays || L->told.rows)
-               ? d
-               : AC_NONE;
+    const bool pays = g->rows >= 16 && g->n >= 8 && g->depth >= 4 * unit;
+    return pays || L->told.rows ? d : AC_NONE;
 }
 
 /* The lowering may be told which: as vecs. */
@@ -207,6 +203,8 @@ static void choose(gpu_gemm *g)
     g->unit = 32 / ac_dtype_bits(g->elem);
     g->word = bytes || tensor ? AC_I32 : AC_F32;
     g->t = tile_of(g, tensor != AC_NONE);
+    const int32_t bytes_of = g->unit * ac_dtype_bits(g->c->x->dtype) / 8; /* a word's elements */
+    g->single = g->unit > 1 && (g->run % g->unit || align_along(g) < bytes_of);
     g->wide = g->run % (4 * g->unit) == 0 && align_along(g) >= 16 ? 4 : 1;
     g->lda = g->t.bm + (tensor ? 8 : 4); /* fragments are read from other banks of shared memory than rows */
     g->ldb = g->t.bn + (tensor ? 8 : 0);

@@ -71,14 +71,27 @@ static void pack_words(const gpu_gemm *g, int32_t buf, ac_x to, int64_t wide, in
         lb_store(b, buf, lb_add(b, first, lb_i32(b, l * wide)), lb_lane(b, words, l));
 }
 
+/* The last word of row `from`, which has fewer elements; zeros behind them. */
+static void pack_rest(const gpu_gemm *g, int32_t buf, ac_x to, int64_t wide, int32_t w, ac_x from)
+{
+    ac_lb *b = &g->L->b;
+    const int64_t u = g->depth / g->unit;
+    ac_x e[4];
+    for (int32_t j = 0; j < g->unit; j++)
+        e[j] = u * g->unit + j < g->depth ? lb_load(b, w, lb_add(b, from, lb_i32(b, u * g->unit + j)), 1)
+               : g->elem == AC_I8         ? lb_int(b, AC_I8, 0)
+                                          : lb_f32(b, 0);
+    lb_store(b, buf, lb_add(b, to, lb_i32(b, u * wide)), word_of(g, e));
+}
+
 /* The evaluator makes them: rows are read as vectors, so that hundreds of megabytes take seconds. */
 int32_t gpu_pack_weights(const gpu_gemm *g)
 {
     enum { VECTOR = 16, BLANK = 64 };
     ac_lower P;
     gpu_gemm in = *g;
-    const int64_t words = gpu_up(g->depth, g->unit) / g->unit, wide = gpu_up(g->n, g->t.bn),
-                  deep = gpu_up(words, GPU_STEP), whole = words / VECTOR * VECTOR;
+    const int64_t words = g->depth / g->unit, wide = gpu_up(g->n, g->t.bn),
+                  deep = gpu_up(gpu_up(g->depth, g->unit) / g->unit, GPU_STEP), whole = words / VECTOR * VECTOR;
     const int32_t buf = lo_pack_open(g->L, &P, "w", g->word, g->many * deep * wide);
     ac_lb *b = &P.b;
     in.L = &P;
@@ -95,6 +108,8 @@ int32_t gpu_pack_weights(const gpu_gemm *g)
     const ac_x rest = lb_for(b, "u", lb_i32(b, whole), lb_i32(b, words), 1, AC_MARK_SERIAL);
     pack_words(&in, buf, to, wide, w, from, rest, 1);
     lb_end(b);
+    if (g->depth % g->unit)
+        pack_rest(&in, buf, to, wide, w, from);
     lb_end(b);
     lb_end(b);
     return lo_pack_close(g->L, &P);
@@ -163,27 +178,48 @@ static void load_words(const gpu_gemm *g, int32_t from, ac_x at, ac_x inside, in
     lb_end(b);
 }
 
+/* A word of elements that are found one by one: at[j], where inside[j]. */
+static void load_elements(const gpu_gemm *g, int32_t from, const ac_x *at, const ac_x *inside, int32_t buf, ac_x to)
+{
+    ac_lb *b = &g->L->b;
+    const ac_x none = g->elem == AC_I8 ? lb_int(b, AC_I8, g->c->zx) : lb_f32(b, 0);
+    ac_x e[4];
+    for (int32_t j = 0; j < g->unit; j++)
+        e[j] = lb_select(b, inside[j], lb_load(b, from, lb_select(b, inside[j], at[j], lb_i32(b, 0)), 1), none);
+    lb_store(b, buf, to, word_of(g, e));
+}
+
+/* Element k of the reduction in row i of the thread's: where it lies, if it does. */
+static ac_x locate(const gpu_gemm *g, ac_x t, int32_t i, ac_x k, ac_x *inside)
+{
+    ac_lb *b = &g->L->b;
+    const ac_x base = lb_load(b, g->base, gpu_own_at(g, t, i), 1), iy = lb_load(b, g->iy, gpu_own_at(g, t, i), 1);
+    *inside = lb_lt(b, k, lb_i32(b, g->depth));
+    if (!g->win) {
+        *inside = lb_and(b, *inside, lb_le(b, lb_i32(b, 0), iy));
+        return lb_add(b, base, k);
+    }
+    const ac_slide *sy = &g->win->y, *sx = &g->win->x;
+    const ac_x ic = lb_mod(b, k, lb_i32(b, g->run)), tap = lb_div(b, k, lb_i32(b, g->run));
+    const ac_x ky = lb_mul(b, lb_div(b, tap, lb_i32(b, sx->taps)), lb_i32(b, sy->dil));
+    const ac_x kx = lb_mul(b, lb_mod(b, tap, lb_i32(b, sx->taps)), lb_i32(b, sx->dil));
+    const ac_x ix = lb_load(b, g->ix, gpu_own_at(g, t, i), 1);
+    *inside = lb_and(b, *inside, lb_and(b, within(b, lb_add(b, iy, ky), sy->in), within(b, lb_add(b, ix, kx), sx->in)));
+    return lb_add(b, base,
+                  lb_add(b, lb_mul(b, lb_add(b, lb_mul(b, ky, lb_i32(b, sx->in)), kx), lb_i32(b, g->win->ic)), ic));
+}
+
 /* Row i of the thread's, from element k of the reduction. */
 static void load_x(const gpu_gemm *g, ac_x t, int32_t i, ac_x k, ac_x to)
 {
     ac_lb *b = &g->L->b;
-    const ac_x base = lb_load(b, g->base, gpu_own_at(g, t, i), 1), iy = lb_load(b, g->iy, gpu_own_at(g, t, i), 1);
-    ac_x inside = lb_lt(b, k, lb_i32(b, g->depth)), at;
-    if (g->win) {
-        const ac_slide *sy = &g->win->y, *sx = &g->win->x;
-        const ac_x ic = lb_mod(b, k, lb_i32(b, g->run)), tap = lb_div(b, k, lb_i32(b, g->run));
-        const ac_x ky = lb_mul(b, lb_div(b, tap, lb_i32(b, sx->taps)), lb_i32(b, sy->dil));
-        const ac_x kx = lb_mul(b, lb_mod(b, tap, lb_i32(b, sx->taps)), lb_i32(b, sx->dil));
-        const ac_x ix = lb_load(b, g->ix, gpu_own_at(g, t, i), 1);
-        inside =
-            lb_and(b, inside, lb_and(b, within(b, lb_add(b, iy, ky), sy->in), within(b, lb_add(b, ix, kx), sx->in)));
-        at = lb_add(b, base,
-                    lb_add(b, lb_mul(b, lb_add(b, lb_mul(b, ky, lb_i32(b, sx->in)), kx), lb_i32(b, g->win->ic)), ic));
-    } else {
-        inside = lb_and(b, inside, lb_le(b, lb_i32(b, 0), iy));
-        at = lb_add(b, base, k);
-    }
-    load_words(g, g->x, at, inside, g->sx, to, g->lda);
+    ac_x at[4], inside[4];
+    for (int32_t j = 0; j < (g->single ? g->unit : 1); j++)
+        at[j] = locate(g, t, i, lb_add(b, k, lb_i32(b, j)), &inside[j]);
+    if (g->single)
+        load_elements(g, g->x, at, inside, g->sx, to);
+    else
+        load_words(g, g->x, at[0], inside[0], g->sx, to, g->lda);
 }
 
 /* ------------------------------------------------------------------ across it */
@@ -214,13 +250,18 @@ static void load_across(const gpu_gemm *g, ac_x t, int32_t from, ac_x at, int64_
             ac_x v[4];
             lb_if(b, lb_and(b, deep, lb_lt(b, here, lb_i32(b, columns))));
             for (int32_t j = 0; j < g->unit; j++) {
-                const ac_x row = lb_mul(b, lb_add(b, k, lb_i32(b, j)), lb_i32(b, columns));
+                const ac_x deepest = lb_min(b, lb_add(b, k, lb_i32(b, j)), lb_i32(b, g->depth - 1));
+                const ac_x row = lb_mul(b, j ? deepest : k, lb_i32(b, columns));
                 v[j] = lb_load_flags(b, from, lb_add(b, at, lb_add(b, row, here)), wide, wide > 1 ? AC_F_ALIGNED : 0);
             }
             for (int32_t m = 0; m < wide; m++) {
                 ac_x e[4];
-                for (int32_t j = 0; j < g->unit; j++)
+                for (int32_t j = 0; j < g->unit; j++) {
                     e[j] = wide > 1 ? lb_lane(b, v[j], m) : v[j];
+                    if (j && g->depth % g->unit) /* behind the last row */
+                        e[j] =
+                            lb_select(b, lb_lt(b, lb_add(b, k, lb_i32(b, j)), lb_i32(b, g->depth)), e[j], lb_f32(b, 0));
+                }
                 lb_store(b, buf, lb_add(b, to, lb_i32(b, l + m)), word_of(g, e));
             }
             lb_else(b);
@@ -258,9 +299,19 @@ static void load_y(const gpu_gemm *g, ac_x t, ac_x k0, ac_x n0)
         const ac_x piece = open_piece(g, t, pass, n), row = lb_div(b, piece, lb_i32(b, lines(g)));
         const ac_x word = lb_mul(b, lb_mod(b, piece, lb_i32(b, lines(g))), lb_i32(b, g->wide));
         const ac_x k = lb_mul(b, lb_add(b, k0, word), lb_i32(b, g->unit)), column = lb_add(b, n0, row);
-        const ac_x inside = lb_and(b, lb_lt(b, k, lb_i32(b, g->depth)), lb_lt(b, column, lb_i32(b, g->n)));
-        load_words(g, g->w, lb_add(b, g->y_at, lb_add(b, lb_mul(b, column, lb_i32(b, g->depth)), k)), inside, g->sw,
-                   lb_add(b, lb_mul(b, word, lb_i32(b, g->ldb)), row), g->ldb);
+        const ac_x line = lb_add(b, g->y_at, lb_mul(b, column, lb_i32(b, g->depth))),
+                   real = lb_lt(b, column, lb_i32(b, g->n));
+        const ac_x to = lb_add(b, lb_mul(b, word, lb_i32(b, g->ldb)), row);
+        ac_x at[4], inside[4];
+        for (int32_t j = 0; j < g->unit; j++) {
+            const ac_x kj = lb_add(b, k, lb_i32(b, j));
+            at[j] = lb_add(b, line, kj);
+            inside[j] = lb_and(b, lb_lt(b, kj, lb_i32(b, g->depth)), real);
+        }
+        if (g->single)
+            load_elements(g, g->w, at, inside, g->sw, to);
+        else
+            load_words(g, g->w, at[0], inside[0], g->sw, to, g->ldb);
         lb_end(b);
     }
 }

@@ -30,6 +30,7 @@ typedef struct gpu_gemm {
     int64_t run;        /* elements along the reduction that lie one after another in x */
     ac_dtype elem;      /* of a word: F32, I8, F16, BF16 */
     int32_t unit, wide; /* elements of a word; words of a load along the reduction, 1 or 4 */
+    bool single; /* elements of a word are loaded one by one: they do not lie together, or not at such addresses */
     gpu_tile t;
     ac_dtype word;                                   /* of shared memory: f32 or i32 */
     int32_t lda, ldb;                                /* words between rows of sx and sw */

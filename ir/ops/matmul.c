@@ -227,7 +227,7 @@ int lo_matmul(ac_lower *L)
         return ac_lower_refuse(L, "adj_x with f32 input and i8 weights: supported without adj_x");
     if (ac_tensor_count(out) == 0)
         return AC_OK;
-    if (gpu_gemm_fits(L, &v.c, ac_tensor_count(out) / (v.m * v.n), v.m, v.n, v.k, v.k))
+    if (gpu_gemm_fits(L, &v.c, ac_tensor_count(out) / (v.m * v.n), v.m, v.n, v.k))
         return gpu_matrices(L, &v.c, v.adj_x, v.adj_y, v.k);
     return schedule(&v);
 }
