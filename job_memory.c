@@ -79,8 +79,6 @@ int ac_job_memories(arenac_job *job, ac_live_options *live)
                 ram[n++] = memory_of(&o->mem[k], AC_MEM_RAM);
     if (n + 1 > AC_MAX_MEMS)
         return ac_error(&job->cx, NOWHERE, E0503, "%d memories, at most %d are possible", n, AC_MAX_MEMS - 1);
-    if (n > 1 && o->stripe)
-        return ac_error(&job->cx, NOWHERE, E0502, "--stripe auto works with one memory for tensors, %d are given", n);
     if (n > 1 && o->reference_tflite)
         return ac_error(&job->cx, NOWHERE, E0503, "--reference tflite knows one memory, %d are given", n);
     live->ram = n ? ram : NULL;

@@ -296,6 +296,17 @@ static int refill(job *j, int32_t m, const int32_t *before, const int64_t *value
     return AC_OK;
 }
 
+/* Does all that may lie in memory m fit together? Results inside their operands take less than choosing by bytes knows. */
+static int try_all(job *j, int32_t m, bool *fits)
+{
+    bool again;
+    *fits = false;
+    for (int32_t i = 0; i < j->p->n; i++)
+        if (j->plan->mem[i] == m && j->p->item[i].size > j->p->mem[m].capacity)
+            return AC_OK;
+    return pack_part(j, m, false, NULL, 0, fits, &again);
+}
+
 static int pack_memory(job *j, int32_t m)
 {
     ac_region *tmp = ac_region_open(&j->cx->heap);
@@ -304,12 +315,17 @@ static int pack_memory(job *j, int32_t m)
     const int32_t *before = several ? ac_copy(tmp, j->plan->mem, (size_t)j->p->n * sizeof *before) : NULL;
     bool fits, again;
     int32_t round = 0;
+    int rc = AC_OK;
+    const bool overlap = several && j->p->n_pairs;
+    if (overlap && ((rc = try_all(j, m, &fits)) != AC_OK || fits)) {
+        ac_region_close(tmp);
+        return rc;
+    }
     if (several)
         choose(j, m, value, tmp);
-    int rc;
     while ((rc = pack_part(j, m, true, value, round, &fits, &again)) == AC_OK && again)
         round++;
-    if (rc == AC_OK && round && fits)
+    if (rc == AC_OK && (round || overlap) && fits)
         rc = refill(j, m, before, value, tmp);
     ac_region_close(tmp);
     return rc;
