@@ -49,6 +49,17 @@ static const char *identifier(shared *s, const char *from)
 
 /* ------------------------------------------------------------------ parts */
 
+/* The kind of code in "c,h", "o,h" ..., or NULL. */
+static const char *code_kind(const char *emit)
+{
+    static const char *const KIND[] = {"c", "o", "s", "ll", "bc"};
+    const size_t n = strcspn(emit, ",");
+    for (size_t k = 0; k < sizeof KIND / sizeof *KIND; k++)
+        if (strlen(KIND[k]) == n && !strncmp(KIND[k], emit, n) && !strcmp(emit + n, ",h"))
+            return KIND[k];
+    return NULL;
+}
+
 static int refuse_options(const ac_cli *cli)
 {
     if (cli->share && cli->range)
@@ -69,8 +80,8 @@ static int refuse_options(const ac_cli *cli)
         fputs("arenac: error[E0502]: --emit of several plans at once is not available; --json prints them\n", stderr);
         return AC_EXIT_UNSUPPORTED;
     }
-    if (cli->emit && strcmp(cli->emit, "c,h")) {
-        fputs("arenac: error[E0502]: several plans at once are compiled to c,h\n", stderr);
+    if (cli->emit && !code_kind(cli->emit)) {
+        fputs("arenac: error[E0502]: several plans at once are compiled to c,h; with LLVM o,h or s,h or ll,h or bc,h\n", stderr);
         return AC_EXIT_UNSUPPORTED;
     }
     return 0;
@@ -378,7 +389,8 @@ static int code_stage(arenac_job *job, void *arg)
         if (m->n_inputs != s->part[0].job->module->n_inputs || m->n_outputs != s->part[0].job->module->n_outputs)
             if (s->cli->range)
                 return ac_error(&job->cx, (ac_place){0}, E0108, "the number of inputs or outputs depends on '%s'", s->cli->range);
-        AC_TRY(arenac_emit(of, "c", ac_strf(of->cx.region, "%s%s.c", s->dir, m->name)));
+        const char *kind = s->cli->emit ? code_kind(s->cli->emit) : "c";
+        AC_TRY(arenac_emit(of, kind, ac_strf(of->cx.region, "%s%s.%s", s->dir, m->name, kind)));
         AC_TRY(arenac_emit(of, "h", ac_strf(of->cx.region, "%s%s.h", s->dir, m->name)));
         if (ac_module_weights(m) != AC_WEIGHTS_RODATA)
             AC_TRY(arenac_emit(of, "blob", ac_strf(of->cx.region, "%s%s.bin", s->dir, m->name)));

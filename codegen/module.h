@@ -69,7 +69,7 @@ typedef struct ac_module {
     ac_call *call;
     int32_t n_calls;
     ac_const **konst;         /* distinct constants that calls use, in order of first use */
-    const char **konst_name;  /* NULL, or by constant: a name for all files that share it (C text only); NULL: its own */
+    const char **konst_name;  /* NULL, or by constant: a name for all files that share it; NULL: its own */
     bool *konst_extern;       /* with konst_name: the definition is in another file */
     int32_t n_konst;
     ac_io *input, *output, *state;

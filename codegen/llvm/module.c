@@ -95,6 +95,26 @@ static LLVMValueRef global_bytes(l_module *M, const char *name, const void *data
     return g;
 }
 
+/* Constant i, which other modules name too: defined here, or in the first of them. */
+static LLVMValueRef shared_bytes(l_module *M, int32_t i)
+{
+    const ac_const *k = M->m->konst[i];
+    const ac_bytes n = ac_dtype_size(k->dtype, k->count);
+    const char *name = M->m->konst_name[i];
+    if (!M->m->konst_extern[i]) {
+        LLVMValueRef g = global_bytes(M, name, k->data, n, k->align);
+        LLVMSetLinkage(g, LLVMExternalLinkage);
+        LLVMSetUnnamedAddress(g, LLVMNoUnnamedAddr);
+        return g;
+    }
+    LLVMTypeRef bytes = LLVMArrayType2(LLVMInt8TypeInContext(M->lc), (uint64_t)n);
+    LLVMValueRef g = LLVMGetNamedGlobal(M->mod, name);
+    g = g ? g : LLVMAddGlobal(M->mod, bytes, name);
+    LLVMSetGlobalConstant(g, true);
+    LLVMSetAlignment(g, k->align > 16 ? (unsigned)k->align : 16);
+    return g;
+}
+
 static int make_constants(l_module *M)
 {
     ac_module *m = M->m;
@@ -108,6 +128,10 @@ static int make_constants(l_module *M)
     int32_t *twin = e_twins(m, false);
     for (int32_t i = 0; i < m->n_konst; i++) {
         const ac_const *k = m->konst[i];
+        if (m->konst_name && m->konst_name[i]) {
+            M->konst[i] = shared_bytes(M, i);
+            continue;
+        }
         if (twin[i] < i) {
             M->konst[i] = M->konst[twin[i]];
             if (k->align > (int32_t)LLVMGetAlignment(M->konst[i]))

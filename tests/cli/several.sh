@@ -56,6 +56,19 @@ done
 grep -q 'extern const' second.c || fail "second.c uses the constants of first.c"
 [ "$(wc -c <second.c)" -lt "$(wc -c <first.c)" ] || fail "second.c is smaller"
 
+# The same as objects through LLVM, where this build has it: constants are kept once there too.
+# shellcheck disable=SC2086
+if "$arenac" compile -q $models --share concurrent --emit o,h -t x86-64-v2 -o all.h 2>err.txt; then
+    # shellcheck disable=SC2086,SC2046
+    if [ "$(uname -m)" = x86_64 ]; then
+        $compiler -o main main.c first.o second.o branch_int8.o && ./main $(npy digits_int8) $(npy branch_int8) || fail "the program of objects: $?"
+    fi
+    [ $(($(wc -c <second.o) + 4000)) -lt "$(wc -c <first.o)" ] || fail "second.o is smaller"
+else
+    grep -q 'LLVM' err.txt && echo "no objects: this build has no LLVM" || { fail "objects"; cat err.txt; }
+fi
+expect 8 'are compiled to c,h' "$arenac" compile first.tflite second.tflite --share exclusive --emit cu,h
+
 # One model for every n from 2 to 5, in the arena of the largest.
 cat >net.ag <<'X'
 graph net {
@@ -104,6 +117,10 @@ int main(void)
     return net_run(&m, 1) != NET_EDIM || net_init(&m, 6) != NET_EDIM || net_in0(&m, 6, NULL) != NULL;
 }
 X
+if "$arenac" compile -q net.ag --dim n=2..5 --emit o,h -o net.c 2>err.txt && [ "$(uname -m)" = x86_64 ]; then
+    $compiler -o range range.c net.c three.c net_n2.o net_n3.o net_n4.o net_n5.o && ./range || fail "the program of a range, objects: $?"
+fi
+"$arenac" compile -q net.ag --dim n=2..5 -o net.c || fail "compile a range"
 $compiler -o range range.c net.c three.c net_n2.c net_n3.c net_n4.c net_n5.c && ./range || fail "the program of a range: $?"
 
 expect 2 'needs two models' "$arenac" plan first.tflite --share exclusive
