@@ -24,12 +24,33 @@ LLVMValueRef l_lane(l_module *M, LLVMValueRef v, int32_t lanes, int64_t at)
     return lanes > 1 ? LLVMBuildExtractElement(M->b, v, LLVMConstInt(M->i32, (unsigned)at, false), "") : v;
 }
 
+/* Even lanes of a and odd lanes of b, of 32 bits, in an SVE register of fixed lanes: LLVM 19 takes such a shuffle apart
+ * lane by lane, through memory, so it is said in words of 64 bits. */
+static bool is_blend(const l_module *M, ac_dtype d, const int64_t *lane, int32_t n)
+{
+    bool alike = M->target->isa == AC_ISA_AARCH64 && M->target->vec_bytes > 16 && ac_dtype_bits(d) == 32 && n * 4 > 16;
+    for (int32_t i = 0; i < n; i++)
+        alike &= lane[i] == i + (i % 2 ? n : 0);
+    return alike;
+}
+
+static LLVMValueRef blend(l_module *M, LLVMValueRef a, LLVMValueRef b, int32_t n)
+{
+    const int64_t low = UINT32_MAX;
+    LLVMTypeRef pairs = l_type(M, AC_I64, n / 2), lanes = LLVMTypeOf(a);
+    a = LLVMBuildAnd(M->b, LLVMBuildBitCast(M->b, a, pairs, ""), l_int(M, AC_I64, low, n / 2), "");
+    b = LLVMBuildAnd(M->b, LLVMBuildBitCast(M->b, b, pairs, ""), l_int(M, AC_I64, ~low, n / 2), "");
+    return LLVMBuildBitCast(M->b, LLVMBuildOr(M->b, a, b, ""), lanes, "");
+}
+
 static LLVMValueRef shuffle(l_fn *f, const ac_ins *in)
 {
     l_module *M = f->M;
     const int64_t *lane = &f->fn->pool.item[in->aux];
     int32_t na = l_ins(f, in->a)->lanes, nb = in->b ? l_ins(f, in->b)->lanes : na;
     LLVMValueRef a = f->val[in->a], b = in->b ? f->val[in->b] : NULL;
+    if (b && na == nb && in->lanes == na && is_blend(M, (ac_dtype)in->dtype, lane, na))
+        return blend(M, a, b, na);
     if (na > 1 && na == nb && in->lanes > 1)
         return l_permute(M, a, b, lane, in->lanes);
     LLVMValueRef v = in->lanes > 1 ? LLVMGetPoison(l_type(M, (ac_dtype)in->dtype, in->lanes)) : NULL;
