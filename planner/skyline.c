@@ -1,11 +1,8 @@
 /* skyline.c - see skyline.h. Items stand in the order of their begins ("places"); a tree over the places finds the best
- * one whose life lies inside a segment.
- *
- * Which valley is filled first does not matter: nothing that happens between two higher neighbours is seen outside
- * before the floor reaches them. So segments are walked like a stack instead of taken lowest first: all on the left of
- * the one at hand are a staircase down to it, and it is filled unless the next one is still lower. */
+ * one whose life lies inside a segment. Valleys are filled in the order of segments.h, not lowest first. */
 #include "planner/skyline.h"
 
+#include "planner/segments.h"
 #include "planner/timeline.h"
 
 #include "base/radix.h"
@@ -18,12 +15,6 @@ typedef struct place {
     ac_bytes size, align;
 } place;
 
-typedef struct segment {
-    int32_t lo, hi;     /* numbers of the timeline */
-    int32_t prev, next; /* -1: the edge */
-    ac_bytes height;
-} segment;
-
 typedef struct node {
     double key;    /* the largest among the unplaced; -1: none left */
     int32_t place; /* the first of them */
@@ -32,12 +23,11 @@ typedef struct node {
 
 struct ac_skyline {
     int32_t n, n_items, leaves;
-    int32_t times;  /* of the timeline */
-    int32_t *first; /* per time: the first place that begins then or later */
+    int32_t times;        /* of the timeline */
+    const int32_t *first; /* per time: the first place that begins then or later */
     place *place;
     node *tree; /* heap-shaped: the children of k are 2k and 2k + 1 */
-    segment *seg;
-    int32_t n_seg, free_seg; /* free_seg: a list through `next`; -1: none */
+    ac_segments sky;
 };
 
 static const node NOBODY = {-1, INT32_MAX, INT32_MAX};
@@ -94,78 +84,6 @@ static int32_t find(const ac_skyline *s, int32_t from, int32_t to, int32_t hi)
     return best.key < 0 ? -1 : best.place;
 }
 
-/* ------------------------------------------------------------------ segments */
-
-static int32_t new_segment(ac_skyline *s, segment x)
-{
-    int32_t g = s->free_seg;
-    if (g >= 0)
-        s->free_seg = s->seg[g].next;
-    else
-        g = s->n_seg++;
-    s->seg[g] = x;
-    return g;
-}
-
-/* g takes in the segment behind it when both have one height. */
-static void join_next(ac_skyline *s, int32_t g)
-{
-    const int32_t next = s->seg[g].next;
-    if (next < 0 || s->seg[next].height != s->seg[g].height)
-        return;
-    s->seg[g].hi = s->seg[next].hi;
-    s->seg[g].next = s->seg[next].next;
-    if (s->seg[g].next >= 0)
-        s->seg[s->seg[g].next].prev = g;
-    s->seg[next].next = s->free_seg;
-    s->free_seg = next;
-}
-
-/* Returns where to go on: a segment that is lower than the one before it. */
-static int32_t set_height(ac_skyline *s, int32_t g, ac_bytes height)
-{
-    s->seg[g].height = height;
-    join_next(s, g);
-    const int32_t prev = s->seg[g].prev;
-    if (prev < 0 || s->seg[prev].height > height)
-        return g;
-    join_next(s, prev);
-    return prev;
-}
-
-/* g keeps what is before `at`; the rest is a new segment. */
-static int32_t cut_off(ac_skyline *s, int32_t g, int32_t at)
-{
-    segment *x = &s->seg[g];
-    const segment rest = {at, x->hi, g, x->next, x->height};
-    x->hi = at;
-    const int32_t r = new_segment(s, rest);
-    if (rest.next >= 0)
-        s->seg[rest.next].prev = r;
-    s->seg[g].next = r;
-    return r;
-}
-
-/* Puts a place on the floor of g; returns where to go on. */
-static int32_t put_on(ac_skyline *s, int32_t g, const place *q, ac_bytes at)
-{
-    if (q->end < s->seg[g].hi)
-        cut_off(s, g, q->end);
-    if (q->begin == s->seg[g].lo)
-        return set_height(s, g, at + q->size);
-    set_height(s, cut_off(s, g, q->begin), at + q->size);
-    return g;
-}
-
-static int32_t raise_floor(ac_skyline *s, int32_t g)
-{
-    const int32_t prev = s->seg[g].prev, next = s->seg[g].next;
-    ac_bytes to = prev >= 0 ? s->seg[prev].height : INT64_MAX;
-    if (next >= 0 && s->seg[next].height < to)
-        to = s->seg[next].height;
-    return set_height(s, g, to);
-}
-
 /* ------------------------------------------------------------------ one run */
 
 static void fill_tree(ac_skyline *s, const double *key)
@@ -181,12 +99,10 @@ ac_bytes ac_skyline_fill(ac_skyline *s, const double *key, ac_skyline_edge edge,
     ac_bytes top = 0;
     memset(offset, 0, (size_t)s->n_items * sizeof *offset);
     fill_tree(s, key);
-    s->n_seg = 0;
-    s->free_seg = -1;
-    int32_t g = new_segment(s, (segment){s->n ? s->place[0].begin : 0, s->times, -1, -1, 0});
+    int32_t g = ac_segments_reset(&s->sky, s->n ? s->place[0].begin : 0, s->times);
     for (int32_t left = s->n; left;) {
-        const segment x = s->seg[g];
-        if (x.next >= 0 && s->seg[x.next].height < x.height) {
+        const ac_segment x = s->sky.seg[g];
+        if (x.next >= 0 && s->sky.seg[x.next].height < x.height) {
             g = x.next;
             continue;
         }
@@ -194,7 +110,7 @@ ac_bytes ac_skyline_fill(ac_skyline *s, const double *key, ac_skyline_edge edge,
         if (best < 0)
             best = find(s, s->first[x.lo], s->first[x.hi], x.hi);
         if (best < 0) {
-            g = raise_floor(s, g);
+            g = ac_segments_raise(&s->sky, g);
             continue;
         }
         const place *q = &s->place[best];
@@ -202,7 +118,7 @@ ac_bytes ac_skyline_fill(ac_skyline *s, const double *key, ac_skyline_edge edge,
         offset[q->item] = at;
         top = at + q->size > top ? at + q->size : top;
         take_out(s, best);
-        g = put_on(s, g, q, at);
+        g = ac_segments_put(&s->sky, g, q->begin, q->end, at + q->size);
         left--;
     }
     return top;
@@ -218,42 +134,23 @@ bool ac_skyline_is_plan(const ac_problem *p)
     return plain;
 }
 
-static bool takes_part(const ac_item *it)
-{
-    return it->fixed < 0 && it->size;
-}
-
-/* By begin, then index: counted, since there are few times. */
-static void sort_places(ac_skyline *s, const ac_problem *p, const ac_timeline *t)
-{
-    for (int32_t i = 0; i < p->n; i++)
-        if (takes_part(&p->item[i]))
-            s->first[ac_timeline_at(t, p->item[i].life.begin) + 2]++;
-    for (int32_t k = 0; k < s->times; k++)
-        s->first[k + 2] += s->first[k + 1];
-    for (int32_t i = 0; i < p->n; i++) { /* shifts first[] down by one place as it fills */
-        const ac_item *it = &p->item[i];
-        if (!takes_part(it))
-            continue;
-        const int32_t begin = ac_timeline_at(t, it->life.begin);
-        s->place[s->first[begin + 1]++] = (place){i, begin, ac_timeline_at(t, it->life.end), it->size, it->align};
-        s->n++;
-    }
-}
-
 ac_skyline *ac_skyline_open(const ac_problem *p, ac_region *tmp)
 {
     ac_skyline *s = AC_NEW(tmp, ac_skyline);
     const ac_timeline t = ac_timeline_open(p, tmp);
-    *s = (ac_skyline){.times = t.n, .n_items = p->n, .leaves = 1};
-    s->first = AC_NEW_N(tmp, int32_t, (int64_t)t.n + 2);
-    s->place = AC_NEW_N(tmp, place, p->n);
-    sort_places(s, p, &t);
+    const ac_begins at = ac_timeline_begins(&t, p, tmp);
+    *s = (ac_skyline){.times = t.n, .n = at.n, .n_items = p->n, .leaves = 1, .first = at.first};
+    s->place = AC_NEW_N(tmp, place, s->n);
+    for (int32_t k = 0; k < s->n; k++) {
+        const ac_item *it = &p->item[at.item[k]];
+        s->place[k] = (place){at.item[k], ac_timeline_at(&t, it->life.begin), ac_timeline_at(&t, it->life.end),
+                              it->size, it->align};
+    }
     while (s->leaves < s->n)
         s->leaves *= 2;
     s->tree = AC_NEW_N(tmp, node, 2 * (int64_t)s->leaves);
     for (int32_t k = s->n; k < s->leaves; k++)
         s->tree[s->leaves + k] = NOBODY;
-    s->seg = AC_NEW_N(tmp, segment, 2 * (int64_t)s->n + 1);
+    s->sky.seg = AC_NEW_N(tmp, ac_segment, 2 * (int64_t)s->n + 1);
     return s;
 }

@@ -15,6 +15,7 @@
  * moves in place of swaps, and restarts. */
 #include "planner/place.h"
 
+#include "base/random.h"
 #include "base/vec.h"
 
 #include <string.h>
@@ -45,12 +46,9 @@ typedef struct search {
     uint64_t random;
 } search;
 
-static uint32_t draw(search *s, uint32_t below) /* xorshift64*, 0 <= result < below */
+static uint32_t draw(search *s, uint32_t below)
 {
-    s->random ^= s->random >> 12;
-    s->random ^= s->random << 25;
-    s->random ^= s->random >> 27;
-    return (uint32_t)(((s->random * 0x2545f4914f6cdd1dull >> 32) * below) >> 32);
+    return (uint32_t)ac_random(&s->random, below);
 }
 
 static ac_bytes first_fit(search *s, int32_t i, int32_t rank)
@@ -309,7 +307,7 @@ static void start(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 
 int solve_search(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
-    search s = {.p = p, .offset = offset, .random = 0x9e3779b97f4a7c15ull};
+    search s = {.p = p, .offset = offset, .random = AC_RANDOM_START};
     start(p, offset, tmp);
     s.bound = ac_problem_bound(p, tmp).aligned;
     s.top = ac_problem_top(p, offset);

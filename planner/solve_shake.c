@@ -17,9 +17,12 @@
 #include "planner/place.h"
 #include "planner/skyline.h"
 
+#include "base/fixed.h"
+#include "base/random.h"
+
 #include <string.h>
 
-enum { WORK = 1500000, DRAWN = 128, FILLS = 256, FILLS_PER_ITEM = 12, ONE = 1 << 16, COMPACT = 20000 };
+enum { WORK = 1500000, DRAWN = 128, FILLS = 256, FILLS_PER_ITEM = 12, COMPACT = 20000 };
 
 typedef struct shake {
     const ac_problem *p;
@@ -29,29 +32,6 @@ typedef struct shake {
     ac_bytes *fill, *packed, *best, best_top;
     uint64_t random;
 } shake;
-
-static uint64_t draw(shake *s, uint64_t below) /* xorshift64*, 0 <= result < below <= 2^32 */
-{
-    s->random ^= s->random >> 12;
-    s->random ^= s->random << 25;
-    s->random ^= s->random >> 27;
-    return (s->random * 0x2545f4914f6cdd1dull >> 32) * below >> 32;
-}
-
-/* log2 of v >= 1 in 1/ONE, by squaring: integers only. */
-static int64_t log2_fixed(uint64_t v)
-{
-    int64_t whole = 63 - __builtin_clzll(v), part = 0;
-    uint64_t x = whole > 30 ? v >> (whole - 30) : v << (30 - whole); /* 2^30 <= x < 2^31 */
-    for (int bit = ONE / 2; bit; bit /= 2) {
-        x = x * x >> 30;
-        if (x >> 31) {
-            x >>= 1;
-            part += bit;
-        }
-    }
-    return whole * ONE + part;
-}
 
 /* The arena under these priorities; a plan that is the smallest so far is kept. */
 static ac_bytes try_keys(shake *s, const double *key, ac_skyline_edge edge)
@@ -74,10 +54,10 @@ static ac_bytes try_keys(shake *s, const double *key, ac_skyline_edge edge)
 
 static void draw_keys(shake *s, const int64_t *life, const int64_t *size, double *key)
 {
-    int64_t a = (int64_t)draw(s, 768), b = (int64_t)draw(s, 512); /* in 1/256 */
-    uint64_t noise = draw(s, ONE) << 8;
+    int64_t a = (int64_t)ac_random(&s->random, 768), b = (int64_t)ac_random(&s->random, 512); /* in 1/256 */
+    uint64_t noise = ac_random(&s->random, AC_FIXED_ONE) << 8;
     for (int32_t i = 0; i < s->p->n; i++)
-        key[i] = (double)(a * life[i] + b * size[i] + (int64_t)draw(s, 2 * noise + 1));
+        key[i] = (double)(a * life[i] + b * size[i] + (int64_t)ac_random(&s->random, 2 * noise + 1));
 }
 
 static void climb(shake *s, double *key, ac_skyline_edge edge, ac_bytes bound, int64_t fills)
@@ -85,12 +65,12 @@ static void climb(shake *s, double *key, ac_skyline_edge edge, ac_bytes bound, i
     const int64_t start = fills;
     ac_bytes now = s->best_top;
     for (; fills > 0 && s->best_top > bound; fills--) {
-        int32_t who[3], n = 1 + (int32_t)draw(s, 3);
+        int32_t who[3], n = 1 + (int32_t)ac_random(&s->random, 3);
         double old[3];
         for (int32_t k = 0; k < n; k++) {
-            who[k] = (int32_t)draw(s, (uint64_t)s->p->n);
+            who[k] = (int32_t)ac_random(&s->random, (uint64_t)s->p->n);
             old[k] = key[who[k]];
-            double moved = old[k] + (double)draw(s, ONE * 256 * 12) - ONE * 256 * 6;
+            double moved = old[k] + (double)ac_random(&s->random, AC_FIXED_ONE * 256 * 12) - AC_FIXED_ONE * 256 * 6;
             key[who[k]] = moved > 0 ? moved : 0;
         }
         ac_bytes top = try_keys(s, key, edge);
@@ -109,8 +89,8 @@ static ac_skyline_edge explore(shake *s, ac_bytes bound, int64_t fills, double *
     const ac_problem *p = s->p;
     int64_t *life = AC_NEW_N(tmp, int64_t, p->n), *size = AC_NEW_N(tmp, int64_t, p->n);
     for (int32_t i = 0; i < p->n; i++) {
-        life[i] = log2_fixed((uint64_t)(p->item[i].life.end - p->item[i].life.begin));
-        size[i] = p->item[i].size ? log2_fixed((uint64_t)p->item[i].size) : 0;
+        life[i] = ac_log2_fixed((uint64_t)(p->item[i].life.end - p->item[i].life.begin));
+        size[i] = p->item[i].size ? ac_log2_fixed((uint64_t)p->item[i].size) : 0;
     }
     double *key = AC_NEW_N(tmp, double, p->n);
     ac_skyline_edge edge = AC_ANY_BEGIN;
@@ -132,7 +112,7 @@ int solve_shake(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
     AC_TRY(solve_valley(p, offset, tmp));
     const ac_bytes bound = ac_problem_bound(p, tmp).aligned;
-    shake s = {.p = p, .plain = ac_skyline_is_plan(p), .heap = ac_region_heap(tmp), .random = 0x9e3779b97f4a7c15ull};
+    shake s = {.p = p, .plain = ac_skyline_is_plan(p), .heap = ac_region_heap(tmp), .random = AC_RANDOM_START};
     s.best = offset;
     s.best_top = ac_problem_top(p, offset);
     if (s.best_top <= bound)

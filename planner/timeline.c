@@ -33,3 +33,23 @@ ac_timeline ac_timeline_open(const ac_problem *p, ac_region *tmp)
             step[distinct++] = (ac_step)v[k].key;
     return (ac_timeline){.n = distinct ? distinct : 1, .step = step};
 }
+
+static bool takes_part(const ac_item *it)
+{
+    return it->fixed < 0 && it->size;
+}
+
+ac_begins ac_timeline_begins(const ac_timeline *t, const ac_problem *p, ac_region *tmp)
+{
+    ac_begins b = {.item = AC_NEW_N(tmp, int32_t, p->n), .first = AC_NEW_N(tmp, int32_t, (int64_t)t->n + 2)};
+    for (int32_t i = 0; i < p->n; i++)
+        if (takes_part(&p->item[i]))
+            b.first[ac_timeline_at(t, p->item[i].life.begin) + 2]++;
+    for (int32_t k = 0; k < t->n; k++)
+        b.first[k + 2] += b.first[k + 1];
+    for (int32_t i = 0; i < p->n; i++) /* shifts first[] down by one place as it fills */
+        if (takes_part(&p->item[i]))
+            b.item[b.first[ac_timeline_at(t, p->item[i].life.begin) + 1]++] = i;
+    b.n = b.first[t->n];
+    return b;
+}

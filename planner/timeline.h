@@ -38,4 +38,12 @@ static inline ac_step ac_timeline_step(const ac_timeline *t, int32_t number)
     return t->step ? t->step[number] : number;
 }
 
+/* The free items with bytes by begin, then index. */
+typedef struct ac_begins {
+    int32_t *item, n;
+    int32_t *first; /* per number 0..timeline.n: the first in item[] that begins then or later */
+} ac_begins;
+
+ac_begins ac_timeline_begins(const ac_timeline *t, const ac_problem *p, ac_region *tmp);
+
 #endif

@@ -1,8 +1,12 @@
 /* test_skyline.c - the skyline against its rule written out step by step, and what must not depend on how far steps are
  * apart. */
+#include "base/fixed.h"
+#include "planner/chain.h"
 #include "planner/place.h"
 #include "planner/skyline.h"
 #include "tests/unit/packing.h"
+
+#include <math.h>
 
 enum { N = 60, STEPS = 64 };
 
@@ -110,8 +114,85 @@ static void test_far_apart(ac_ctx *cx)
     }
 }
 
+/* The floor of 8 steps takes b and c, worth 5 + 5, where the dearest item alone, a, is worth 6; d's top then meets e's.
+ */
+static void test_chain(ac_ctx *cx)
+{
+    ac_item it[] = {item("a", 2, 8, 4, 1), item("b", 0, 4, 2, 1), item("c", 4, 8, 3, 1), item("d", 0, 1, 1, 1),
+                    item("e", 0, 2, 1, 1)};
+    static const int64_t VALUE[] = {600, 500, 500, 10, 10};
+    static const ac_bytes WANT[] = {3, 0, 0, 3, 2};
+    ac_problem p = problem(cx, it, 5);
+    ac_region *tmp = ac_region_open(&cx->heap);
+    ac_chain *c = ac_chain_open(&p, tmp);
+    for (int again = 0; again < 2; again++) {
+        ac_bytes offset[5];
+        int64_t work = 1000;
+        CHECK(ac_chain_fill(c, VALUE, 0, &work, offset) == 7 && work > 900 && !memcmp(offset, WANT, sizeof offset));
+        work = 20;
+        CHECK(ac_chain_fill(c, VALUE, 0, &work, offset) == INT64_MAX && work < 0);
+    }
+    /* A top that meets its neighbour's in the chain is worth more than it was. */
+    ac_item even[] = {item("a", 0, 4, 2, 1), item("b", 4, 8, 3, 1), item("c", 4, 8, 2, 1)};
+    static const int64_t EVEN[] = {100, 110, 100};
+    p = problem(cx, even, 3);
+    c = ac_chain_open(&p, tmp);
+    for (int32_t match = 0; match < 300; match += 256) {
+        ac_bytes offset[3];
+        int64_t work = 1000;
+        CHECK(ac_chain_fill(c, EVEN, 10 * match, &work, offset) == 5);
+        CHECK(offset[1] == (match ? 2 : 0) && offset[2] == (match ? 0 : 3));
+    }
+    ac_region_close(tmp);
+}
+
+/* n pieces of a rectangle of STEPS steps, by straight cuts. */
+static ac_problem cut_rectangle(ac_ctx *cx, int32_t n, ac_bytes height)
+{
+    ac_item *it = AC_NEW_N(cx->region, ac_item, n);
+    it[0] = item("cut", 0, STEPS, height, 1);
+    for (int32_t k = 1; k < n;) {
+        ac_item *x = &it[draw(k)];
+        const ac_step life = x->life.end - x->life.begin;
+        it[k] = *x;
+        if (draw(2) && life > 1)
+            it[k++].life.begin = x->life.end = x->life.begin + 1 + draw(life - 1);
+        else if (x->size > 1) {
+            x->size -= it[k].size = 1 + draw((int32_t)x->size - 1);
+            k++;
+        }
+    }
+    return problem(cx, it, n);
+}
+
+/* Where nothing is left over, chains lose less than single items do. */
+static void test_chain_is_worth_it(ac_ctx *cx)
+{
+    ac_bytes valley = 0, chain = 0;
+    for (int round = 0; round < 20; round++) {
+        ac_problem p = cut_rectangle(cx, 600, 4000);
+        ac_plan a, b;
+        CHECK(ac_solve(cx, &p, "valley", &a) == AC_OK && ac_solve(cx, &p, "chain", &b) == AC_OK);
+        CHECK(a.bound == 4000 && b.arena_bytes >= 4000);
+        valley += a.arena_bytes;
+        chain += b.arena_bytes;
+    }
+    CHECK(chain < valley);
+}
+
+static void test_fixed(ac_ctx *cx)
+{
+    (void)cx;
+    for (uint64_t v = 1; v < (uint64_t)1 << 62; v += v / 4 + 1) {
+        CHECK(fabs((double)ac_log2_fixed(v) - log2((double)v) * AC_FIXED_ONE) < 2);
+        const double back = (double)ac_exp2_fixed(ac_log2_fixed(v));
+        CHECK(fabs(back - (double)v) < 3e-5 * (double)v + 1);
+    }
+    CHECK(ac_exp2_fixed(0) == 1 && ac_exp2_fixed(40 * AC_FIXED_ONE) == (int64_t)1 << 40);
+}
+
 int main(void)
 {
-    static test *const ALL[] = {test_rule, test_far_apart};
+    static test *const ALL[] = {test_rule, test_far_apart, test_chain, test_chain_is_worth_it, test_fixed};
     return run_tests("test_skyline", ALL, sizeof ALL / sizeof *ALL);
 }
