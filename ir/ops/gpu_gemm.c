@@ -208,7 +208,7 @@ static void choose(gpu_gemm *g)
     g->wide = g->run % (4 * g->unit) == 0 && align_along(g) >= 16 ? 4 : 1;
     g->lda = g->t.bm + (tensor ? 8 : 4); /* fragments are read from other banks of shared memory than rows */
     g->ldb = g->t.bn + (tensor ? 8 : 0);
-    g->L->out->schedule.tensor = tensor;
+    g->L->out->schedule.tensor = (int32_t)tensor;
 }
 
 static int schedule(gpu_gemm *g)
