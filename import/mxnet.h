@@ -74,6 +74,8 @@ int ac_mxnet_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac
 bool ac_mxnet_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 /* Operand i as an f32 parameter of that shape: from the file, or invented. NULL: reported, or refused. */
 ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *dim);
+/* mxnet_shape.c: x without the dimensions of the mask, which are 1; before MXNet 2 no scalar, but [1]. */
+ac_tensor *ac_mx_squeeze(ac_mx_node *n, ac_tensor *x, uint32_t mask);
 
 /* mxnet_params.c */
 int ac_mx_params_open(ac_mx *r, const ac_file *f);

@@ -1,19 +1,11 @@
-/* The container of ONNX files: model, opsets, functions, graphs; nodes in the order of execution. */
-#include "import/onnx.h"
+/* The container of ONNX files: model, opsets, functions, graphs. */
 #include "import/build_graph.h"
+#include "import/onnx_file.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    OPSET_MAX = 28,
-    MAX_LEVEL = 16,
-    WORK_NODE = 16,
-    MAX_OPERANDS = 4096,
-    MAX_CALLS = 1 << 14,
-    MAX_UNROLLED = 1 << 17,
-    MAX_CALLED = 1 << 27
-};
+enum { OPSET_MAX = 28 };
 
 typedef struct model {
     int64_t ir_version;
@@ -21,68 +13,43 @@ typedef struct model {
     ac_pb_list opsets, functions;
 } model;
 
-typedef struct body { /* GraphProto */
-    ac_span name;
-    ac_pb_list nodes, constants, inputs, outputs, values, sparse;
-} body;
-
-typedef struct function {
-    ac_span name, domain;
-    ac_pb_list inputs, outputs, nodes, opsets, defaults;
-} function;
-
-typedef struct node {
-    ac_pb_list inputs, outputs, attributes;
-    ac_span name, type, domain;
-} node;
-
-typedef struct pair { /* OperatorSetIdProto, ValueInfoProto */
-    ac_span name, type;
-    int64_t version;
-} pair;
-
-#define ROW(number, kind, type, field)                                                                                 \
-    {                                                                                                                  \
-        number, AC_PB_##kind, offsetof(type, field)                                                                    \
-    }
-static const ac_pb_field MODEL[] = {ROW(1, INT, model, ir_version),
-                                    ROW(7, BYTES, model, graph),
-                                    ROW(8, MANY, model, opsets),
-                                    ROW(25, MANY, model, functions),
+static const ac_pb_field MODEL[] = {AC_ONX_ROW(1, INT, model, ir_version),
+                                    AC_ONX_ROW(7, BYTES, model, graph),
+                                    AC_ONX_ROW(8, MANY, model, opsets),
+                                    AC_ONX_ROW(25, MANY, model, functions),
                                     {0, AC_PB_INT, 0}};
-static const ac_pb_field GRAPH[] = {ROW(1, MANY, body, nodes),     ROW(2, BYTES, body, name),
-                                    ROW(5, MANY, body, constants), ROW(11, MANY, body, inputs),
-                                    ROW(12, MANY, body, outputs),  ROW(13, MANY, body, values),
-                                    ROW(15, MANY, body, sparse),   {0, AC_PB_INT, 0}};
-static const ac_pb_field FUNCTION[] = {ROW(1, BYTES, function, name),     ROW(4, MANY, function, inputs),
-                                       ROW(5, MANY, function, outputs),   ROW(7, MANY, function, nodes),
-                                       ROW(9, MANY, function, opsets),    ROW(10, BYTES, function, domain),
-                                       ROW(11, MANY, function, defaults), {0, AC_PB_INT, 0}};
-static const ac_pb_field NODE[] = {
-    ROW(1, MANY, node, inputs),     ROW(2, MANY, node, outputs), ROW(3, BYTES, node, name), ROW(4, BYTES, node, type),
-    ROW(5, MANY, node, attributes), ROW(7, BYTES, node, domain), {0, AC_PB_INT, 0}};
-static const ac_pb_field OPSET[] = {ROW(1, BYTES, pair, name), ROW(2, INT, pair, version), {0, AC_PB_INT, 0}};
-static const ac_pb_field VALUE[] = {ROW(1, BYTES, pair, name), ROW(2, BYTES, pair, type), {0, AC_PB_INT, 0}};
-#undef ROW
+const ac_pb_field ac_onx_body_fields[] = {
+    AC_ONX_ROW(1, MANY, ac_onx_body, nodes),     AC_ONX_ROW(2, BYTES, ac_onx_body, name),
+    AC_ONX_ROW(5, MANY, ac_onx_body, constants), AC_ONX_ROW(11, MANY, ac_onx_body, inputs),
+    AC_ONX_ROW(12, MANY, ac_onx_body, outputs),  AC_ONX_ROW(13, MANY, ac_onx_body, values),
+    AC_ONX_ROW(15, MANY, ac_onx_body, sparse),   {0, AC_PB_INT, 0}};
+const ac_pb_field ac_onx_function_fields[] = {
+    AC_ONX_ROW(1, BYTES, ac_onx_function_body, name),     AC_ONX_ROW(4, MANY, ac_onx_function_body, inputs),
+    AC_ONX_ROW(5, MANY, ac_onx_function_body, outputs),   AC_ONX_ROW(7, MANY, ac_onx_function_body, nodes),
+    AC_ONX_ROW(9, MANY, ac_onx_function_body, opsets),    AC_ONX_ROW(10, BYTES, ac_onx_function_body, domain),
+    AC_ONX_ROW(11, MANY, ac_onx_function_body, defaults), {0, AC_PB_INT, 0}};
+static const ac_pb_field OPSET[] = {
+    AC_ONX_ROW(1, BYTES, ac_onx_pair, name), AC_ONX_ROW(2, INT, ac_onx_pair, version), {0, AC_PB_INT, 0}};
+const ac_pb_field ac_onx_value_fields[] = {
+    AC_ONX_ROW(1, BYTES, ac_onx_pair, name), AC_ONX_ROW(2, BYTES, ac_onx_pair, type), {0, AC_PB_INT, 0}};
 
 /* Names. */
 
-/* ai.onnx is the long name of the domain "". */
-static const char *domain_name(ac_onx *r, ac_span s)
+const char *ac_onx_domain_name(ac_onx *r, ac_span s)
 {
     const char *d = ac_pb_name(&r->pb, s);
     return d && !strcmp(d, "ai.onnx") ? ac_intern(r->cx, "") : d;
 }
 
-static int read_opsets(ac_onx *r, ac_onx_scope *s, ac_pb_list list, const char *what)
+int ac_onx_read_opsets(ac_onx *r, ac_onx_scope *s, ac_pb_list list, const char *what)
 {
     ac_span message;
     if (!ac_pb_spend(&r->pb, list.n))
         return AC_FAIL;
     s->opset = AC_NEW_N(r->cx->region, ac_onx_opset, list.n + 1);
     while (ac_pb_next(&r->pb, &list, &message)) {
-        pair p = {.version = 0};
-        const char *domain = ac_pb_read(&r->pb, message, OPSET, &p) ? domain_name(r, p.name) : NULL;
+        ac_onx_pair p = {.version = 0};
+        const char *domain = ac_pb_read(&r->pb, message, OPSET, &p) ? ac_onx_domain_name(r, p.name) : NULL;
         if (!domain)
             return AC_FAIL;
         ac_place at = ac_pb_place(&r->pb, message.p);
@@ -97,14 +64,6 @@ static int read_opsets(ac_onx *r, ac_onx_scope *s, ac_pb_list list, const char *
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-static int64_t version_of(const ac_onx_scope *s, const char *domain)
-{
-    for (int32_t i = 0; i < s->n_opset; i++)
-        if (s->opset[i].domain == domain)
-            return s->opset[i].version;
-    return *domain ? 1 : 0;
-}
-
 /* Constants and declared types. */
 
 static int refused_value(ac_onx *r, ac_onx_value *v, ac_place at, const char *reason)
@@ -114,7 +73,7 @@ static int refused_value(ac_onx *r, ac_onx_value *v, ac_place at, const char *re
     return ac_refuse(r->cx, &r->refused, at, E0108, "the model", reason, NULL);
 }
 
-static int read_constants(ac_onx *r, ac_onx_scope *s, const body *b)
+int ac_onx_read_constants(ac_onx *r, ac_onx_scope *s, const ac_onx_body *b)
 {
     ac_pb_list list = b->constants;
     ac_span message;
@@ -153,8 +112,8 @@ static int read_constants(ac_onx *r, ac_onx_scope *s, const body *b)
 /* A ValueInfoProto; NULL: malformed (reported) or without a name. */
 static ac_onx_value *read_value(ac_onx *r, ac_onx_scope *s, ac_span message, const char **refused, int *rc)
 {
-    pair p = {.version = 0};
-    const char *name = ac_pb_read(&r->pb, message, VALUE, &p) ? ac_pb_name(&r->pb, p.name) : NULL;
+    ac_onx_pair p = {.version = 0};
+    const char *name = ac_pb_read(&r->pb, message, ac_onx_value_fields, &p) ? ac_pb_name(&r->pb, p.name) : NULL;
     *refused = NULL;
     if (!name)
         return NULL;
@@ -265,240 +224,6 @@ static int read_declared(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
     return r->pb.failed ? AC_FAIL : rc;
 }
 
-/* Nodes. */
-
-static int read_nodes(ac_onx *r, ac_onx_scope *s, ac_pb_list list);
-
-static int read_operands(ac_onx_node *n, ac_pb_list list, bool *broken)
-{
-    ac_onx *r = n->r;
-    ac_span word;
-    int rc = AC_OK;
-    n->in = AC_NEW_N(r->cx->region, ac_tensor *, list.n + 1);
-    n->n_in = 0;
-    while (ac_pb_next(&r->pb, &list, &word)) {
-        const char *name = ac_pb_name(&r->pb, word);
-        if (!name)
-            return AC_FAIL;
-        ac_tensor **in = &n->in[n->n_in++];
-        if (!*name)
-            continue;
-        const ac_onx_value *v = ac_onx_value_find(n->scope, name);
-        if (!v || !v->made)
-            rc = ac_error(r->cx, n->at, E0101, "reads '%s', which no node before it makes", name);
-        else if (v->broken)
-            *broken = true;
-        else
-            *in = v->t;
-    }
-    return r->pb.failed ? AC_FAIL : rc;
-}
-
-static int read_results(ac_onx_node *n, ac_pb_list list)
-{
-    ac_onx *r = n->r;
-    ac_span word;
-    int rc = AC_OK;
-    n->out = AC_NEW_N(r->cx->region, ac_onx_value *, list.n + 1);
-    n->n_out = 0;
-    while (ac_pb_next(&r->pb, &list, &word)) {
-        const char *name = ac_pb_name(&r->pb, word);
-        if (!name)
-            return AC_FAIL;
-        ac_onx_value *v = *name ? ac_onx_value_get(r, n->scope, name) : NULL;
-        n->out[n->n_out++] = v;
-        if (v && v->made)
-            rc = ac_error(r->cx, n->at, E0101, "makes '%s', which exists already", name);
-        if (v) {
-            v->made = v->broken = true; /* until the node is understood */
-            v->t = NULL;
-        }
-    }
-    while (n->n_out && !n->out[n->n_out - 1])
-        n->n_out--;
-    return r->pb.failed ? AC_FAIL : rc;
-}
-
-static const ac_onx_function *function_of(const ac_onx_node *n)
-{
-    for (int32_t i = 0; i < n->r->function.n; i++)
-        if (n->r->function.item[i].name == n->type && n->r->function.item[i].domain == n->domain)
-            return &n->r->function.item[i];
-    return NULL;
-}
-
-/* Result i of n is what `name` stands for in the inner scope. */
-static int bind_out(ac_onx_node *n, ac_onx_scope *inner, int32_t i, const char *name)
-{
-    const ac_onx_value *v = ac_onx_value_find(inner, name);
-    if (i >= n->n_out || !n->out[i])
-        return AC_OK;
-    if (!v || !v->made)
-        return ac_error(n->r->cx, n->at, E0101, "result '%s' is made by nothing inside of %s", name, n->type);
-    return v->broken || !v->t ? AC_FAIL : ac_onx_result(n, i, v->t);
-}
-
-static int call_function(ac_onx_node *n, const ac_onx_function *f)
-{
-    ac_onx *r = n->r;
-    function x = {.name = {0}};
-    ac_span word;
-    int rc = AC_OK;
-    ac_onx_scope s = {.call = n, .level = n->scope->level + 1};
-    if (s.level > MAX_LEVEL)
-        return ac_error(r->cx, n->at, E0014, "functions call each other more than %d deep: perhaps in a cycle",
-                        MAX_LEVEL);
-    if (!ac_pb_read(&r->pb, f->body, FUNCTION, &x) || read_opsets(r, &s, x.opsets, "a function") != AC_OK)
-        return AC_FAIL;
-    if (x.defaults.n)
-        return ac_onx_cannot(n, "it is a function whose attributes have defaults");
-    for (int32_t i = 0; ac_pb_next(&r->pb, &x.inputs, &word); i++) {
-        const char *name = ac_pb_name(&r->pb, word);
-        if (!name)
-            return AC_FAIL;
-        ac_onx_value *v = ac_onx_value_get(r, &s, name);
-        v->made = true;
-        v->t = i < n->n_in ? n->in[i] : NULL;
-    }
-    if (read_nodes(r, &s, x.nodes) != AC_OK)
-        rc = AC_FAIL;
-    for (int32_t i = 0; ac_pb_next(&r->pb, &x.outputs, &word); i++) {
-        const char *name = ac_pb_name(&r->pb, word);
-        if (!name || bind_out(n, &s, i, name) != AC_OK)
-            rc = AC_FAIL;
-    }
-    return r->pb.failed ? AC_FAIL : rc;
-}
-
-/* The inputs of a subgraph stand for `in`. */
-static int bind_inputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_tensor *const *in, int32_t n_in)
-{
-    ac_onx *r = n->r;
-    ac_span word;
-    if ((int64_t)list.n != n_in)
-        return ac_error(r->cx, n->at, E0102, "its graph takes %u values, and is given %d", list.n, n_in);
-    for (int32_t i = 0; ac_pb_next(&r->pb, &list, &word); i++) {
-        pair p = {.version = 0};
-        const char *name = ac_pb_read(&r->pb, word, VALUE, &p) ? ac_pb_name(&r->pb, p.name) : NULL;
-        ac_onx_value *v = name ? ac_onx_value_get(r, s, name) : NULL;
-        if (!v)
-            return AC_FAIL;
-        if (v->made)
-            return ac_error(r->cx, n->at, E0022, "two inputs or constants of its graph are named '%s'", name);
-        v->made = true;
-        v->t = in[i];
-    }
-    return r->pb.failed ? AC_FAIL : AC_OK;
-}
-
-/* What the outputs of a subgraph stand for. */
-static int take_outputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_tensor **out, int32_t n_out)
-{
-    ac_onx *r = n->r;
-    ac_span word;
-    if ((int64_t)list.n < n_out) /* more: results that nobody asked for */
-        return ac_error(r->cx, n->at, E0102, "its graph makes %u values, expected %d", list.n, n_out);
-    for (int32_t i = 0; i < n_out && ac_pb_next(&r->pb, &list, &word); i++) {
-        pair p = {.version = 0};
-        const char *name = ac_pb_read(&r->pb, word, VALUE, &p) ? ac_pb_name(&r->pb, p.name) : NULL;
-        const ac_onx_value *v = name ? ac_onx_value_find(s, name) : NULL;
-        if (!name)
-            return AC_FAIL;
-        if (!v || !v->made)
-            return ac_error(r->cx, n->at, E0101, "result '%s' is made by nothing inside of %s", name, n->type);
-        if (v->broken || !v->t)
-            return AC_FAIL;
-        out[i] = v->t;
-    }
-    return r->pb.failed ? AC_FAIL : AC_OK;
-}
-
-int ac_onx_call_graph(ac_onx_node *n, ac_span message, ac_tensor *const *in, int32_t n_in, ac_tensor **out,
-                      int32_t n_out)
-{
-    ac_onx *r = n->r;
-    body b = {.name = {0}};
-    const int64_t work = r->pb.work;
-    ac_onx_scope s = *n->scope;
-    s = (ac_onx_scope){.outer = n->scope, .call = s.call, .opset = s.opset, .n_opset = s.n_opset, .level = s.level + 1};
-    if (s.level > MAX_LEVEL)
-        return ac_error(r->cx, n->at, E0014, "graphs stand more than %d deep in each other", MAX_LEVEL);
-    r->called += (int64_t)message.n;
-    if (++r->calls > MAX_CALLS || r->g->node.n > MAX_UNROLLED || r->called > MAX_CALLED)
-        return ac_onx_cannot(n, "unrolled, its graphs are more than %d calls, %d operators or %d bytes", MAX_CALLS,
-                             MAX_UNROLLED, MAX_CALLED);
-    if (!ac_pb_enter(&r->pb, message.p))
-        return AC_FAIL;
-    int rc = ac_pb_read(&r->pb, message, GRAPH, &b) ? AC_OK : AC_FAIL;
-    if (rc == AC_OK)
-        rc = read_constants(r, &s, &b);
-    if (rc == AC_OK)
-        rc = bind_inputs(n, &s, b.inputs, in, n_in);
-    if (rc == AC_OK)
-        rc = read_nodes(r, &s, b.nodes);
-    if (rc == AC_OK)
-        rc = take_outputs(n, &s, b.outputs, out, n_out);
-    ac_pb_leave(&r->pb);
-    if (!r->pb.failed)
-        r->pb.work = work - 1; /* a loop reads its body again and again; the limits above bound it */
-    return r->pb.failed ? AC_FAIL : rc;
-}
-
-static int read_node(ac_onx *r, ac_onx_scope *s, ac_span message)
-{
-    node x = {.name = {0}};
-    bool broken = false;
-    ac_onx_node *n = AC_NEW(r->cx->region, ac_onx_node); /* functions keep it as their caller */
-    if (!ac_pb_read(&r->pb, message, NODE, &x) || !ac_pb_spend(&r->pb, WORK_NODE))
-        return AC_FAIL;
-    n->r = r;
-    n->scope = s;
-    n->type = ac_pb_name(&r->pb, x.type);
-    n->domain = domain_name(r, x.domain);
-    n->name = ac_pb_name(&r->pb, x.name);
-    if (!n->type || !n->domain || !n->name)
-        return AC_FAIL;
-    n->at = s->call ? s->call->at : (ac_place){.file = r->file->path, .op_index = r->nodes + 1};
-    r->nodes += !s->call;
-    n->at.node = *n->name ? n->name : NULL;
-    n->at.op = n->type;
-    if (!*n->type)
-        return ac_error(r->cx, n->at, E0012, "a node has no operator type");
-    if (x.inputs.n > MAX_OPERANDS || x.outputs.n > MAX_OPERANDS)
-        return ac_error(r->cx, n->at, E0102, "has %u operands and %u results", x.inputs.n, x.outputs.n);
-    int rc = read_operands(n, x.inputs, &broken);
-    if (!r->pb.failed && read_results(n, x.outputs) != AC_OK)
-        rc = AC_FAIL;
-    if (!n->at.node && n->n_out && n->out[0])
-        n->at.node = n->out[0]->name;
-    if (!*n->name)
-        n->name = n->at.node ? n->at.node : n->type;
-    if (r->pb.failed || ac_onx_attrs(n, x.attributes) != AC_OK)
-        return AC_FAIL;
-    const ac_onx_function *f = function_of(n);
-    n->version = version_of(s, n->domain);
-    if (!n->version)
-        return ac_error(r->cx, n->at, E0012, "the file does not say which version of the ONNX operators it uses");
-    n->row = f ? NULL : ac_onx_find(n->domain, n->type, n->version);
-    if (!f && !n->row) {
-        ac_onx_refuse_op(n);
-        return AC_FAIL;
-    }
-    if (rc != AC_OK || broken)
-        return AC_FAIL;
-    return f ? call_function(n, f) : ac_onx_node_add(n);
-}
-
-static int read_nodes(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
-{
-    ac_span message;
-    int rc = AC_OK;
-    while (ac_pb_next(&r->pb, &list, &message))
-        if (read_node(r, s, message) != AC_OK)
-            rc = AC_FAIL;
-    return r->pb.failed ? AC_FAIL : rc;
-}
-
 /* Results of the graph. */
 
 /* A tensor that is something else already, under another name: the same bytes once more. */
@@ -549,10 +274,10 @@ static int read_functions(ac_onx *r, ac_pb_list list)
 {
     ac_span message;
     while (ac_pb_next(&r->pb, &list, &message)) {
-        function x = {.name = {0}};
-        if (!ac_pb_read(&r->pb, message, FUNCTION, &x))
+        ac_onx_function_body x = {.name = {0}};
+        if (!ac_pb_read(&r->pb, message, ac_onx_function_fields, &x))
             return AC_FAIL;
-        ac_onx_function f = {ac_pb_name(&r->pb, x.name), domain_name(r, x.domain), message};
+        ac_onx_function f = {ac_pb_name(&r->pb, x.name), ac_onx_domain_name(r, x.domain), message};
         if (!f.name || !f.domain)
             return AC_FAIL;
         ac_push(r->cx->region, &r->function, f);
@@ -562,8 +287,8 @@ static int read_functions(ac_onx *r, ac_pb_list list)
 
 static int read_graph(ac_onx *r, ac_onx_scope *s, ac_span message)
 {
-    body b = {.name = {0}};
-    if (!ac_pb_read(&r->pb, message, GRAPH, &b))
+    ac_onx_body b = {.name = {0}};
+    if (!ac_pb_read(&r->pb, message, ac_onx_body_fields, &b))
         return AC_FAIL;
     const char *name = ac_pb_name(&r->pb, b.name);
     if (!name)
@@ -574,7 +299,7 @@ static int read_graph(ac_onx *r, ac_onx_scope *s, ac_span message)
         r->g->file = r->file->path;
         r->g->channels_first = true;
     }
-    int rc = read_constants(r, s, &b);
+    int rc = ac_onx_read_constants(r, s, &b);
     if (!r->pb.failed && read_inputs(r, s, b.inputs) != AC_OK)
         rc = AC_FAIL;
     if (!r->pb.failed && read_declared(r, s, b.values) != AC_OK)
@@ -583,7 +308,7 @@ static int read_graph(ac_onx *r, ac_onx_scope *s, ac_span message)
         rc = AC_FAIL;
     if (r->pb.failed || ac_graph_is_open(r->g))
         return r->pb.failed ? AC_FAIL : rc;
-    if (read_nodes(r, s, b.nodes) != AC_OK)
+    if (ac_onx_read_nodes(r, s, b.nodes) != AC_OK)
         rc = AC_FAIL;
     if (!r->pb.failed && check_values(r, s, b.values) != AC_OK)
         rc = AC_FAIL;
@@ -603,7 +328,7 @@ static int read_model(ac_onx *r)
         return AC_FAIL;
     if (!m.graph.p)
         return ac_error(r->cx, (ac_place){.file = f->path}, E0012, "the model has no graph");
-    AC_TRY(read_opsets(r, &s, m.opsets, "the model"));
+    AC_TRY(ac_onx_read_opsets(r, &s, m.opsets, "the model"));
     AC_TRY(read_functions(r, m.functions));
     if (!s.n_opset) /* before IR version 3 there was one operator set */
         s.opset[s.n_opset++] = (ac_onx_opset){ac_intern(r->cx, ""), 1};
