@@ -307,16 +307,16 @@ static void test_report_map(ac_ctx *cx)
     ac_sink s;
     ac_sink_open(&s, cx);
     ac_report_text(&s, &r, 0, false);
-    const char *map = strstr(ac_sink_text(&s), "  address");
-    CHECK(map && !strcmp(map, "  address   step 0 2\n"
-                              "       8  |.b.|    a a\n"
-                              "       7  |.b.|    b b\n"
-                              "       6  |.b.|\n"
-                              "       5  |.b.|\n"
-                              "       4  |aaa|\n"
-                              "       3  |aaa|\n"
-                              "       2  |aaa|\n"
-                              "       1  |aaa|\n"));
+    const char *map = strstr(ac_sink_text(&s), "   address");
+    CHECK(map && !strcmp(map, "   address   step 0 2\n"
+                              "        8  |.b.|    a a\n"
+                              "        7  |.b.|    b b\n"
+                              "        6  |.b.|\n"
+                              "        5  |.b.|\n"
+                              "        4  |aaa|\n"
+                              "        3  |aaa|\n"
+                              "        2  |aaa|\n"
+                              "        1  |aaa|\n"));
 }
 
 int main(void)
