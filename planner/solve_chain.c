@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-enum { WORK = 250000000, WORK_PER_ITEM = 10000, DRAWN = 24, CLIMB = 20000, COMPACT = 20000, MOST = 40 };
+enum { WORK = 250000000, WORK_PER_ITEM = 25000, DRAWN = 24, CLIMB = 20000, COMPACT = 20000, MOST = 40 };
 
 /* In 1/256. */
 typedef struct weights {

@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-enum { WORK = 1500000, DRAWN = 128, FILLS = 256, FILLS_PER_ITEM = 12, COMPACT = 20000 };
+enum { WORK = 800000, DRAWN = 128, FILLS = 256, FILLS_PER_ITEM = 12, COMPACT = 20000 };
 
 typedef struct shake {
     const ac_problem *p;
