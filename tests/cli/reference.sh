@@ -15,6 +15,13 @@ for m in "$src"/models/*.tflite; do
         done
     done
 done
+for m in "$src"/models/*_int8.tflite; do # the schedules of other machines' integers: by four, by pairs, one at a time
+    base=${m%.tflite}
+    for t in x86-64-v4-vnni x86-64-v3 aarch64 aarch64-dotprod aarch64-sve256 rv64gcv wasm32; do
+        "$arenac" run -q "$m" -t $t --backend eval --input 0="$base.in0.0.npy" --compare 0="$base.out0.0.npy" || { echo "FAILED: $m $t eval"; exit 1; }
+        n=$((n + 1))
+    done
+done
 for set in 0 1 2; do # computed in numpy by models/make_gate.py
     "$arenac" run -q "$src/models/gate.ag" --input x="$src/models/gate.in0.$set.npy" --compare y="$src/models/gate.out0.$set.npy"
 done
@@ -24,5 +31,5 @@ for seed in 1 2 3; do # the graph in text form: generated C equals the evaluator
         n=$((n + 1))
     done
 done
-[ $n -ge 60 ] || { echo "only $n runs"; exit 1; }
+[ $n -ge 81 ] || { echo "only $n runs"; exit 1; }
 echo "$n runs equal"
