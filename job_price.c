@@ -87,7 +87,7 @@ void ac_job_price(arenac_job *job)
 
 void ac_job_lower(arenac_job *job, bool all)
 {
-    enum { SMALL = 1 << 20 }; /* bytes of all tensors: up to here it takes no time that anybody notices */
+    enum { SMALL = 8 << 20 }; /* steps times bytes of tensors: up to here it takes no time that anybody notices */
     ac_report *r = &job->report;
     ac_bytes best = job->plan.arena_bytes;
     AC_VEC(ac_report_lower) lower = {0};
@@ -97,7 +97,7 @@ void ac_job_lower(arenac_job *job, bool all)
         const fix *f = &FIXES[k];
         if (!is_new(job, f))
             continue;
-        const bool priced = all || r->no_sharing <= SMALL;
+        const bool priced = all || r->no_sharing <= SMALL / (job->n_steps + 1);
         const ac_bytes bytes = priced ? try_fix(job, f) : -1;
         if (priced && (bytes < 0 || bytes >= best))
             continue;
