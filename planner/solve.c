@@ -88,7 +88,8 @@ static int32_t valley(void)
 /* Is it here to be compared with? On large problems that would take longer than all the others together. */
 static bool is_reference(int32_t k)
 {
-    return STRATEGIES[k].solve == solve_tflm || STRATEGIES[k].solve == solve_tflite;
+    return STRATEGIES[k].solve == solve_tflm || STRATEGIES[k].solve == solve_tflite ||
+           STRATEGIES[k].solve == solve_bestfit;
 }
 
 /* Runs one strategy, or all; *name is the one whose offsets are kept. Every strategy works in a region of its own. */
@@ -296,7 +297,8 @@ static int refill(job *j, int32_t m, const int32_t *before, const int64_t *value
     return AC_OK;
 }
 
-/* Does all that may lie in memory m fit together? Results inside their operands take less than choosing by bytes knows. */
+/* Does all that may lie in memory m fit together? Results inside their operands take less than choosing by bytes knows.
+ */
 static int try_all(job *j, int32_t m, bool *fits)
 {
     bool again;
