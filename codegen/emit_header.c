@@ -155,14 +155,15 @@ static void put_gpu_api(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name, *U = e_upper(m);
     bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
-    ac_putf(to,
-            "\nextern const struct arn_cuda_model %s_cuda;\n"
-            "typedef struct arn_cuda %s_gpu;\n\n"
-            "/* image: the bytes of the .cubin or of the .ptx with a zero behind them; weights: %s. NULL: *why tells the\n"
-            " * reason. Runs, reads and writes of one %s_gpu follow each other on its stream. */\n"
-            "static inline %s_gpu *%s_open(const void *image, const void *weights, const char **why)\n{\n"
-            "    return arn_cuda_open(&%s_cuda, image, weights, why);\n}\n",
-            p, p, blob ? "the blob" : "NULL", p, p, p, p);
+    ac_putf(
+        to,
+        "\nextern const struct arn_cuda_model %s_cuda;\n"
+        "typedef struct arn_cuda %s_gpu;\n\n"
+        "/* image: the bytes of the .cubin or of the .ptx with a zero behind them; weights: %s. NULL: *why tells the\n"
+        " * reason. Runs, reads and writes of one %s_gpu follow each other on its stream. */\n"
+        "static inline %s_gpu *%s_open(const void *image, const void *weights, const char **why)\n{\n"
+        "    return arn_cuda_open(&%s_cuda, image, weights, why);\n}\n",
+        p, p, blob ? "the blob" : "NULL", p, p, p, p);
     for (int32_t i = 0; i < m->n_inputs + m->n_outputs; i++) {
         const bool in = i < m->n_inputs;
         const int32_t n = in ? i : i - m->n_inputs;
@@ -175,20 +176,28 @@ static void put_gpu_api(const ac_module *m, ac_sink *to)
                 "static inline uint64_t %s_%s%d(const %s_gpu *g) /* its address on the device */\n{\n"
                 "    return arn_cuda_address(g, ARN_CUDA_%s, %s_%s%d_OFFSET);\n}\n",
                 p, kind, n, p, space, U, K, n);
-        ac_putf(to, "static inline int %s_%s_%s%d(%s_gpu *g, %s%s *x) /* copies %s */\n{\n    return arn_cuda_%s(g, %s_%s%d(g), x, %s_%s%d_BYTES);\n}\n",
-                p, in ? "write" : "read", kind, n, p, in ? "const " : "", type, in ? "in" : "out, and waits", in ? "write" : "read", p, kind, n, U, K, n);
+        ac_putf(to,
+                "static inline int %s_%s_%s%d(%s_gpu *g, %s%s *x) /* copies %s */\n{\n    return arn_cuda_%s(g, "
+                "%s_%s%d(g), x, %s_%s%d_BYTES);\n}\n",
+                p, in ? "write" : "read", kind, n, p, in ? "const " : "", type, in ? "in" : "out, and waits",
+                in ? "write" : "read", p, kind, n, U, K, n);
     }
-    ac_putf(to,
-            "static inline int %s_run(%s_gpu *g, void *stream) /* a CUstream of the caller, or NULL; does not wait */\n{\n"
-            "    return arn_cuda_run(g, stream);\n}\n"
-            "static inline int %s_capture(%s_gpu *g) /* later runs are one launch of a graph */\n{\n    return arn_cuda_capture(g);\n}\n"
-            "static inline int %s_wait(%s_gpu *g) /* for the runs so far; %s_EINDEX when an index was out of range */\n{\n"
-            "    return arn_cuda_wait(g);\n}\n"
-            "%sstatic inline void %s_close(%s_gpu *g)\n{\n    arn_cuda_close(g);\n}\n",
-            p, p, p, p, p, p, U,
-            m->state_bytes ? ac_strf(m->cx->region, "static inline int %s_restart(%s_gpu *g) /* state as after open */\n{\n    return arn_cuda_restart(g);\n}\n", p, p)
-                           : "",
-            p, p);
+    ac_putf(
+        to,
+        "static inline int %s_run(%s_gpu *g, void *stream) /* a CUstream of the caller, or NULL; does not wait */\n{\n"
+        "    return arn_cuda_run(g, stream);\n}\n"
+        "static inline int %s_capture(%s_gpu *g) /* later runs are one launch of a graph */\n{\n    return "
+        "arn_cuda_capture(g);\n}\n"
+        "static inline int %s_wait(%s_gpu *g) /* for the runs so far; %s_EINDEX when an index was out of range */\n{\n"
+        "    return arn_cuda_wait(g);\n}\n"
+        "%sstatic inline void %s_close(%s_gpu *g)\n{\n    arn_cuda_close(g);\n}\n",
+        p, p, p, p, p, p, U,
+        m->state_bytes ? ac_strf(m->cx->region,
+                                 "static inline int %s_restart(%s_gpu *g) /* state as after open */\n{\n    return "
+                                 "arn_cuda_restart(g);\n}\n",
+                                 p, p)
+                       : "",
+        p, p);
 }
 
 static void put_host_mem(const ac_module *m, ac_sink *to)
@@ -206,7 +215,10 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
     ac_putf(to,
             "#ifndef %s_H\n#define %s_H\n#include <stddef.h>\n#include <stdint.h>\n%s"
             "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
-            U, U, gpu ? "#include \"arn_cuda.h\" /* runtime/ of arenac: --emit rt copies it */\n" : m->caller_io ? "#include \"arn_host.h\" /* runtime/ of arenac: --emit rt copies it */\n" : "");
+            U, U,
+            gpu            ? "#include \"arn_cuda.h\" /* runtime/ of arenac: --emit rt copies it */\n"
+            : m->caller_io ? "#include \"arn_host.h\" /* runtime/ of arenac: --emit rt copies it */\n"
+                           : "");
     for (int32_t i = 0; i < m->n_ram; i++) {
         const ac_module_ram *ram = &m->ram[i];
         ac_putf(to, "#define %s_%s_BYTES %lldu\n", U, e_ram_upper(m, i), (long long)ram->bytes);
@@ -216,6 +228,11 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
                     (unsigned long long)ram->address);
     }
     ac_putf(to, "#define %s_STATE_BYTES %lldu\n", U, (long long)m->state_bytes);
+    if (ac_module_weights(m) == AC_WEIGHTS_BLOB) {
+        ac_bytes total, *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1);
+        ac_module_layout_consts(m, offset, &total);
+        ac_putf(to, "#define %s_WEIGHTS_BYTES %lldu\n", U, (long long)total);
+    }
     ac_putf(to, "#define %s_STACK_BYTES %lldu /* of %s_run: an estimate, measure before you rely on it */\n", U,
             (long long)e_stack_bytes(m), p);
     ac_putf(to, "#define %s_INPUTS %d\n#define %s_OUTPUTS %d\n#define %s_STEPS %d\n", U, m->n_inputs, U, m->n_outputs,
@@ -241,7 +258,8 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
                 "#endif\n",
                 U, m->threads);
     if (gpu) {
-        ac_putf(to, "\nenum { %s_OK = 0, %s_EALIGN = 1, %s_EDIM = 2, %s_EWEIGHTS = 3, %s_EINDEX = 4 };\n", U, U, U, U, U);
+        ac_putf(to, "\nenum { %s_OK = 0, %s_EALIGN = 1, %s_EDIM = 2, %s_EWEIGHTS = 3, %s_EINDEX = 4 };\n", U, U, U, U,
+                U);
         if (m->host || m->state_bytes)
             put_host_mem(m, to);
         if (!m->host)
@@ -255,7 +273,7 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
             "    void *%s;%*s/* %s_%s_BYTES, aligned to %s_%s_ALIGN */\n"
             "    const void *weights; /* %s */\n",
             p, m->ram[0].name, pad_to(14, m->ram[0].name), "", U, e_ram_upper(m, 0), U, e_ram_upper(m, 0),
-            blob ? "the blob, aligned to 64" : "not used: NULL");
+            blob ? ac_strf(m->cx->region, "the blob: %s_WEIGHTS_BYTES, aligned to 64", U) : "not used: NULL");
     if (m->state_bytes)
         ac_putf(to, "    void *state;         /* %s_STATE_BYTES, aligned as the %s; kept between runs */\n", U,
                 m->ram[0].name);
