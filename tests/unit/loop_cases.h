@@ -11,6 +11,7 @@
 #include "codegen/targets.h"
 #include "ir/loop/loop.h"
 #include "tests/unit/check.h"
+#include "tests/unit/fresh.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +29,6 @@ typedef struct test_case {
     fill fill[5];
 } test_case;
 
-static ac_ctx cx;
 static ac_lb b;
 static test_case cases[MAX_CASES];
 static int32_t n_cases;

@@ -3,21 +3,7 @@
 #define AC_TESTS_LOOP_TEXT_H
 #include "ir/loop/builder.h"
 #include "tests/unit/check.h"
-
-static ac_ctx cx;
-
-/* cx anew: what was built before is gone. */
-static inline void fresh(void)
-{
-    if (cx.region)
-        ac_ctx_close(&cx);
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        printf("out of memory\n");
-        exit(1);
-    }
-    ac_ctx_start(&cx);
-}
+#include "tests/unit/fresh.h"
 
 static inline const char *dump(const ac_loop_fn *fn)
 {

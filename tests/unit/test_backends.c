@@ -31,16 +31,9 @@ static ac_module *m;
 static const ac_backend *llvm;
 static const char *gpu_dir; /* where the emulation is compiled; NULL: there is no compiler */
 
-static void fresh(void)
+static void begin(void)
 {
-    if (cx.region)
-        ac_ctx_close(&cx);
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        printf("out of memory\n");
-        exit(1);
-    }
-    ac_ctx_start(&cx);
+    fresh();
     llvm = ac_backend_find(&cx, "llvm");
 }
 
@@ -222,9 +215,9 @@ static int run_emulation(const char *dir, uint8_t *arena)
     MUST(printed == AC_OK && ac_emit_header(m, &h) == AC_OK);
     MUST(cc_write(dir, "t.cu", cu.text, cu.n) == 0 && cc_write(dir, "t.h", h.text, h.n) == 0);
     MUST(cc_compile(dir, cc_name(),
-                     "-std=gnu11 -O1 -w -ffp-contract=off -fPIC -shared -DARN_CUDA_EMU -I" SOURCE_DIR
-                     "/runtime " SOURCE_DIR "/runtime/arn_cuda_emu.c " SOURCE_DIR "/runtime/arn_cuda_mma.c -x c",
-                     "t.cu", "t.so") == 0);
+                    "-std=gnu11 -O1 -w -ffp-contract=off -fPIC -shared -DARN_CUDA_EMU -I" SOURCE_DIR
+                    "/runtime " SOURCE_DIR "/runtime/arn_cuda_emu.c " SOURCE_DIR "/runtime/arn_cuda_mma.c -x c",
+                    "t.cu", "t.so") == 0);
     void *so = dlopen(ac_strf(cx.region, "%s/t.so", dir), RTLD_NOW | RTLD_LOCAL);
     if (!so)
         fprintf(stderr, "%s\n", dlerror());
@@ -351,7 +344,8 @@ static bool add_node(void)
 {
     const char *text;
     const ac_node *n = node_case(&text);
-    /* a third is told its tile (which may not fit), two thirds of the 3x3 convolutions that can be are done by Winograd's way */
+    /* a third is told its tile (which may not fit), two thirds of the 3x3 convolutions that can be are done by
+     * Winograd's way */
     const bool tile = rnd() % 3 == 0;
     const ac_schedule told = {.winograd = (int32_t)(rnd() % 3) * 2,
                               .tensor = (int32_t)(rnd() % (AC_TENSOR_F16 + 1)),
@@ -378,7 +372,7 @@ static void test_programs(const char *dir, int32_t count, uint64_t first, const 
 {
     int32_t refused = 0, nodes = 0;
     for (int32_t done = 0; done < count;) {
-        fresh();
+        begin();
         rnd_state = (first + (uint64_t)done) * 0x9e3779b97f4a7c15u;
         open_module(level[rnd() % (uint32_t)n_level]);
         target = m->target;
@@ -469,7 +463,7 @@ static ac_loop_fn *planted(const ac_loop_fn *fn, plant what)
 static void test_plants(void)
 {
     int32_t seen[PLANTS] = {0}, found[PLANTS] = {0};
-    fresh();
+    begin();
     rnd_state = 77;
     open_module(levels[n_levels - 2]);
     target = m->target;
@@ -530,7 +524,7 @@ int main(int argc, char **argv)
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     int32_t thin = argc > 3 ? atoi(argv[3]) : 40;
     setenv("ARENAC_BACKENDS", BUILD_DIR, 1);
-    fresh();
+    begin();
     if (!llvm)
         printf("skipped: LLVM is not in this build\n");
     MUST(cc_folder(dir) == 0);
@@ -545,7 +539,7 @@ int main(int argc, char **argv)
     gpu_dir = has_cc ? dir : NULL;
     levels[n_levels++] = ac_target_find("cuda-sm80"); /* the last: most of its instructions are those of C */
     for (int32_t i = 0; i < n_levels && (llvm || i == n_levels - 1); i++) {
-        fresh();
+        begin();
         test_cases(levels[i], thin);
     }
     test_programs(has_cc ? dir : NULL, count, first, levels, n_levels - 1);

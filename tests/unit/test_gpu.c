@@ -5,23 +5,10 @@
 #include "codegen/targets.h"
 #include "tests/unit/run_node.h"
 
+#include "tests/unit/fresh.h" /* behind it: its parameters are named cx */
+
 #include <math.h>
-#include <setjmp.h>
 #include <stdlib.h>
-
-static ac_ctx cx;
-
-static void fresh(void)
-{
-    if (cx.region)
-        ac_ctx_close(&cx);
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        printf("out of memory\n");
-        exit(1);
-    }
-    ac_ctx_start(&cx);
-}
 
 /* ------------------------------------------------------------------ one product */
 
