@@ -14,7 +14,7 @@
  * where the best plan has a hole at the floor of a valley. Source: dynamic programming over a chain of intervals, as in
  * weighted interval scheduling, on the skyline of strip packing. */
 #include "planner/chain.h"
-#include "planner/place.h"
+#include "planner/keep.h"
 #include "planner/skyline.h"
 
 #include "base/fixed.h"
@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-enum { WORK = 250000000, WORK_PER_ITEM = 25000, DRAWN = 24, CLIMB = 20000, COMPACT = 20000, MOST = 40 };
+enum { WORK = 250000000, WORK_PER_ITEM = 25000, DRAWN = 24, CLIMB = 20000, MOST = 40 };
 
 /* In 1/256. */
 typedef struct weights {
@@ -36,12 +36,10 @@ enum { USUAL_N = sizeof USUAL / sizeof *USUAL };
 typedef struct chains {
     const ac_problem *p;
     ac_chain *chain;
-    bool plain;
-    ac_heap *heap;        /* first fit works in regions of its own */
+    ac_keep keep;
     int64_t *life, *size; /* logarithms */
     int64_t *power;       /* logarithms of the values tried, at most MOST */
     int64_t *value;
-    ac_bytes *fill, *packed, *best, best_top;
     int64_t work;
     uint64_t random;
 } chains;
@@ -54,23 +52,12 @@ static int64_t value_of(int64_t power)
 /* The arena under the values at hand; a plan that is the smallest so far is kept. */
 static ac_bytes try_values(chains *s, int32_t match)
 {
-    ac_bytes top = ac_chain_fill(s->chain, s->value, match, &s->work, s->fill);
-    const ac_bytes *offset = s->fill;
+    const ac_bytes top = ac_chain_fill(s->chain, s->value, match, &s->work, s->keep.fill);
     if (top == INT64_MAX)
         return top;
-    if (!s->plain) {
-        ac_region *tmp = ac_region_open(s->heap);
-        ac_placer_run(s->p, s->packed, ac_order_of(s->p, s->fill, tmp), AC_FIRST_FIT, tmp);
-        ac_region_close(tmp);
-        offset = s->packed;
-        top = ac_problem_top(s->p, offset);
+    if (!s->keep.plain)
         s->work -= 64 * (int64_t)s->p->n;
-    }
-    if (top < s->best_top) {
-        s->best_top = top;
-        memcpy(s->best, offset, (size_t)s->p->n * sizeof *offset);
-    }
-    return top;
+    return ac_keep_fill(&s->keep, top);
 }
 
 static void set_values(chains *s, weights w)
@@ -99,7 +86,7 @@ static weights explore(chains *s, ac_bytes bound, int64_t fills)
 {
     weights best = USUAL[0];
     ac_bytes best_top = INT64_MAX;
-    for (int64_t k = 0; k < fills && s->work > 0 && s->best_top > bound; k++) {
+    for (int64_t k = 0; k < fills && s->work > 0 && s->keep.top > bound; k++) {
         const weights w = k < USUAL_N ? USUAL[k] : draw_weights(s);
         set_values(s, w);
         const ac_bytes top = try_values(s, w.match);
@@ -116,7 +103,7 @@ static void climb(chains *s, weights w, ac_bytes bound)
     const int64_t start = s->work;
     set_values(s, w);
     ac_bytes now = try_values(s, w.match);
-    while (s->work > 0 && s->best_top > bound) {
+    while (s->work > 0 && s->keep.top > bound) {
         int32_t who[3], n = 1 + (int32_t)ac_random(&s->random, 3);
         int64_t old[3];
         for (int32_t k = 0; k < n; k++) {
@@ -146,8 +133,6 @@ static void start(chains *s, ac_region *tmp)
     s->size = AC_NEW_N(tmp, int64_t, p->n);
     s->power = AC_NEW_N(tmp, int64_t, p->n);
     s->value = AC_NEW_N(tmp, int64_t, p->n);
-    s->fill = AC_NEW_N(tmp, ac_bytes, p->n);
-    s->packed = AC_NEW_N(tmp, ac_bytes, p->n);
     double *area = AC_NEW_N(tmp, double, p->n);
     for (int32_t i = 0; i < p->n; i++) {
         const ac_item *it = &p->item[i];
@@ -155,12 +140,7 @@ static void start(chains *s, ac_region *tmp)
         s->size[i] = it->size ? ac_log2_fixed((uint64_t)it->size) : 0;
         area[i] = (double)(it->life.end - it->life.begin) * (double)it->size;
     }
-    ac_skyline_fill(ac_skyline_open(p, tmp), area, AC_ANY_BEGIN, s->best);
-    if (!s->plain) {
-        ac_placer_run(p, s->packed, ac_order_of(p, s->best, tmp), AC_FIRST_FIT, tmp);
-        memcpy(s->best, s->packed, (size_t)p->n * sizeof *s->best);
-    }
-    s->best_top = ac_problem_top(p, s->best);
+    ac_keep_fill(&s->keep, ac_skyline_fill(ac_skyline_open(p, tmp), area, AC_ANY_BEGIN, s->keep.fill));
     s->chain = ac_chain_open(p, tmp);
 }
 
@@ -169,17 +149,13 @@ int solve_chain(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
     if (!p->n)
         return AC_OK;
     const ac_bytes bound = ac_problem_bound(p, tmp).aligned;
-    chains s = {.p = p, .plain = ac_skyline_is_plan(p), .heap = ac_region_heap(tmp), .random = AC_RANDOM_START};
-    s.best = offset;
+    chains s = {.p = p, .keep = ac_keep_open(p, offset, tmp), .random = AC_RANDOM_START};
     s.work = p->n < WORK / WORK_PER_ITEM ? (int64_t)WORK_PER_ITEM * p->n : WORK;
     start(&s, tmp);
     const weights w = explore(&s, bound, p->n <= CLIMB ? DRAWN : INT64_MAX);
-    if (s.work > 0 && s.best_top > bound)
+    if (s.work > 0 && s.keep.top > bound)
         climb(&s, w, bound);
-    if (s.plain && s.best_top > bound && p->n <= COMPACT) {
-        ac_placer_run(p, s.packed, ac_order_of(p, offset, tmp), AC_FIRST_FIT, tmp);
-        if (ac_problem_top(p, s.packed) < s.best_top)
-            memcpy(offset, s.packed, (size_t)p->n * sizeof *offset);
-    }
+    if (s.keep.top > bound)
+        ac_keep_compact(&s.keep, tmp);
     return AC_OK;
 }

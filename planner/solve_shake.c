@@ -14,6 +14,7 @@
  * Cost: at most FILLS + FILLS_PER_ITEM * n fills and about WORK placements; counted, never timed, and all numbers are
  * integers before they are compared: the same plan on every machine. Bad where the best plan has a hole at the floor of
  * a valley. */
+#include "planner/keep.h"
 #include "planner/place.h"
 #include "planner/skyline.h"
 
@@ -22,34 +23,19 @@
 
 #include <string.h>
 
-enum { WORK = 800000, DRAWN = 128, FILLS = 256, FILLS_PER_ITEM = 12, COMPACT = 20000 };
+enum { WORK = 800000, DRAWN = 128, FILLS = 256, FILLS_PER_ITEM = 12 };
 
 typedef struct shake {
     const ac_problem *p;
     ac_skyline *skyline;
-    bool plain;
-    ac_heap *heap; /* first fit works in regions of its own */
-    ac_bytes *fill, *packed, *best, best_top;
+    ac_keep keep;
     uint64_t random;
 } shake;
 
 /* The arena under these priorities; a plan that is the smallest so far is kept. */
 static ac_bytes try_keys(shake *s, const double *key, ac_skyline_edge edge)
 {
-    ac_bytes top = ac_skyline_fill(s->skyline, key, edge, s->fill);
-    const ac_bytes *offset = s->fill;
-    if (!s->plain) {
-        ac_region *tmp = ac_region_open(s->heap);
-        ac_placer_run(s->p, s->packed, ac_order_of(s->p, s->fill, tmp), AC_FIRST_FIT, tmp);
-        ac_region_close(tmp);
-        offset = s->packed;
-        top = ac_problem_top(s->p, offset);
-    }
-    if (top < s->best_top) {
-        s->best_top = top;
-        memcpy(s->best, offset, (size_t)s->p->n * sizeof *offset);
-    }
-    return top;
+    return ac_keep_fill(&s->keep, ac_skyline_fill(s->skyline, key, edge, s->keep.fill));
 }
 
 static void draw_keys(shake *s, const int64_t *life, const int64_t *size, double *key)
@@ -63,8 +49,8 @@ static void draw_keys(shake *s, const int64_t *life, const int64_t *size, double
 static void climb(shake *s, double *key, ac_skyline_edge edge, ac_bytes bound, int64_t fills)
 {
     const int64_t start = fills;
-    ac_bytes now = s->best_top;
-    for (; fills > 0 && s->best_top > bound; fills--) {
+    ac_bytes now = s->keep.top;
+    for (; fills > 0 && s->keep.top > bound; fills--) {
         int32_t who[3], n = 1 + (int32_t)ac_random(&s->random, 3);
         double old[3];
         for (int32_t k = 0; k < n; k++) {
@@ -95,7 +81,7 @@ static ac_skyline_edge explore(shake *s, ac_bytes bound, int64_t fills, double *
     double *key = AC_NEW_N(tmp, double, p->n);
     ac_skyline_edge edge = AC_ANY_BEGIN;
     ac_bytes best = INT64_MAX;
-    for (int64_t k = 0; k < fills && s->best_top > bound; k++) {
+    for (int64_t k = 0; k < fills && s->keep.top > bound; k++) {
         if (k % 2 == 0)
             draw_keys(s, life, size, key);
         ac_bytes top = try_keys(s, key, k % 2 ? AC_SAME_BEGIN : AC_ANY_BEGIN);
@@ -112,25 +98,20 @@ int solve_shake(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
     AC_TRY(solve_valley(p, offset, tmp));
     const ac_bytes bound = ac_problem_bound(p, tmp).aligned;
-    shake s = {.p = p, .plain = ac_skyline_is_plan(p), .heap = ac_region_heap(tmp), .random = AC_RANDOM_START};
-    s.best = offset;
-    s.best_top = ac_problem_top(p, offset);
-    if (s.best_top <= bound)
+    const ac_bytes valley = ac_problem_top(p, offset);
+    if (valley <= bound)
         return AC_OK;
+    shake s = {.p = p, .keep = ac_keep_open(p, offset, tmp), .random = AC_RANDOM_START};
+    s.keep.top = valley;
     s.skyline = ac_skyline_open(p, tmp);
-    s.fill = AC_NEW_N(tmp, ac_bytes, p->n);
-    s.packed = AC_NEW_N(tmp, ac_bytes, p->n);
     double *key = AC_NEW_N(tmp, double, p->n);
-    int64_t fills = WORK / (s.plain ? p->n : 4 * (int64_t)p->n), most = FILLS + FILLS_PER_ITEM * (int64_t)p->n;
+    int64_t fills = WORK / (s.keep.plain ? p->n : 4 * (int64_t)p->n), most = FILLS + FILLS_PER_ITEM * (int64_t)p->n;
     fills = fills < most ? fills : most;
     const int64_t drawn = fills < 2 * DRAWN ? fills : DRAWN;
     ac_skyline_edge edge = explore(&s, bound, drawn, key, tmp);
     if (fills > drawn)
         climb(&s, key, edge, bound, fills - drawn);
-    if (s.plain && s.best_top > bound && p->n <= COMPACT) {
-        ac_placer_run(p, s.packed, ac_order_of(p, offset, tmp), AC_FIRST_FIT, tmp);
-        if (ac_problem_top(p, s.packed) < s.best_top)
-            memcpy(offset, s.packed, (size_t)p->n * sizeof *offset);
-    }
+    if (s.keep.top > bound)
+        ac_keep_compact(&s.keep, tmp);
     return AC_OK;
 }
