@@ -24,7 +24,10 @@
 #define ARENAC_VERSION "0"
 #endif
 
-const char *arenac_version(void) { return ARENAC_VERSION; }
+const char *arenac_version(void)
+{
+    return ARENAC_VERSION;
+}
 
 void arenac_defaults(ac_options *opt)
 {
@@ -79,12 +82,12 @@ int arenac_guard(arenac_job *job, int (*f)(arenac_job *job, void *arg), void *ar
     if (setjmp(job->cx.heap.on_oom)) {
         size_t limit = job->cx.heap.limit;
         if (!job->cx.region)
-            return AC_FAIL; /* not even a region */
+            return AC_FAIL;                             /* not even a region */
         job->cx.heap.limit = limit + ((size_t)1 << 20); /* room for the message itself */
         if (setjmp(job->cx.heap.on_oom))
             return AC_FAIL;
-        ac_error(&job->cx, (ac_place){.file = job->path}, E0402, "the model needs more than %zu MiB of memory to compile",
-                 limit >> 20);
+        ac_error(&job->cx, (ac_place){.file = job->path}, E0402,
+                 "the model needs more than %zu MiB of memory to compile", limit >> 20);
         return ac_help(&job->cx, "raise it with --max-memory SIZE if the model is really that large");
     }
     const int status = f(job, arg);
@@ -252,7 +255,8 @@ static int check_stage(arenac_job *job, void *arg)
         job->step[i] = ac_lower_told(&job->cx, job->cx.region, order[i], job->target, 0, job->opt.exact, &told);
         failed = failed || !job->step[i] ||
                  (ac_job_is_gpu(job) ? ac_lower_grid(&job->cx, job->cx.region, job->step[i])
-                              : ac_lower_parts(&job->cx, job->cx.region, job->step[i], ac_job_threads(job), AC_FORK_COST)) != AC_OK;
+                                     : ac_lower_parts(&job->cx, job->cx.region, job->step[i], ac_job_threads(job),
+                                                      AC_FORK_COST)) != AC_OK;
     }
     job->n_steps = job->n_lowered = n;
     job->lowered = job->step;
@@ -263,7 +267,10 @@ static int check_stage(arenac_job *job, void *arg)
     return AC_OK;
 }
 
-int arenac_check(arenac_job *job) { return arenac_guard(job, check_stage, NULL); }
+int arenac_check(arenac_job *job)
+{
+    return arenac_guard(job, check_stage, NULL);
+}
 
 /* ------------------------------------------------------------------ plan */
 
@@ -281,7 +288,10 @@ static int plan_stage(arenac_job *job, void *arg)
     return AC_FAIL;
 }
 
-int arenac_plan(arenac_job *job) { return arenac_guard(job, plan_stage, NULL); }
+int arenac_plan(arenac_job *job)
+{
+    return arenac_guard(job, plan_stage, NULL);
+}
 
 /* ------------------------------------------------------------------ compile */
 
@@ -306,8 +316,9 @@ static int check_weights(arenac_job *job)
         return AC_OK;
     for (int32_t i = 0; i < g->missing.n; i++)
         bytes += ac_tensor_bytes(g->missing.item[i]);
-    ac_error(cx, (ac_place){.file = job->path}, E0019, "the weights are missing: %s should hold %d parameters, %s bytes",
-             g->missing_file, g->missing.n, ac_commas(cx, bytes));
+    ac_error(cx, (ac_place){.file = job->path}, E0019,
+             "the weights are missing: %s should hold %d parameters, %s bytes", g->missing_file, g->missing.n,
+             ac_commas(cx, bytes));
     for (int32_t i = 0; i < g->missing.n && i < SHOWN; i++)
         ac_detail(cx, "%s  %s", g->missing.item[i]->name, ac_tensor_str(cx, g->missing.item[i]));
     if (g->missing.n > SHOWN)
@@ -330,7 +341,10 @@ static int compile_stage(arenac_job *job, void *arg)
         return AC_OK;
     if (job->graph->weights)
         AC_TRY(ac_weights_verify(&job->cx, job->graph->weights));
-    static const struct { const char *name; ac_weights w; } WEIGHTS[] = {
+    static const struct {
+        const char *name;
+        ac_weights w;
+    } WEIGHTS[] = {
         {"auto", AC_WEIGHTS_AUTO}, {"rodata", AC_WEIGHTS_RODATA}, {"asm", AC_WEIGHTS_ASM}, {"blob", AC_WEIGHTS_BLOB}};
     ac_module *m = AC_NEW(job->cx.region, ac_module);
     m->cx = &job->cx;
@@ -358,7 +372,8 @@ static int compile_stage(arenac_job *job, void *arg)
                 m->ram[k].address = job->opt.mem[i].address;
     ac_module_dedupe(m);
     if (job->opt.share_kernels && ac_job_is_gpu(job))
-        ac_warn(&job->cx, (ac_place){0}, W0002, "kernels of %s have their shapes built in: --share-kernels is ignored", job->target->name);
+        ac_warn(&job->cx, (ac_place){0}, W0002, "kernels of %s have their shapes built in: --share-kernels is ignored",
+                job->target->name);
     else if (job->opt.share_kernels)
         ac_module_share(m);
     job->module = m;
@@ -366,7 +381,10 @@ static int compile_stage(arenac_job *job, void *arg)
     return AC_OK;
 }
 
-int arenac_compile(arenac_job *job) { return arenac_guard(job, compile_stage, NULL); }
+int arenac_compile(arenac_job *job)
+{
+    return arenac_guard(job, compile_stage, NULL);
+}
 
 /* ------------------------------------------------------------------ emit */
 
@@ -376,14 +394,17 @@ void arenac_add_output(arenac_job *job, ac_sink *sink, const char *path)
     ac_push(job->cx.region, &job->output, out);
 }
 
-typedef struct emit_arg { const char *kind, *path; } emit_arg;
+typedef struct emit_arg {
+    const char *kind, *path;
+} emit_arg;
 
 static const char *sibling(arenac_job *job, const char *path, const char *ext)
 {
     const char *base = ac_path_name(path);
     const char *dot = strrchr(base, '.');
     size_t n = !strcmp(path, "-") ? 0 : dot ? (size_t)(dot - base) : strlen(base);
-    return n ? ac_strf(job->cx.region, "%.*s%s", (int)n, base, ext) : ac_strf(job->cx.region, "%s%s", job->module->name, ext);
+    return n ? ac_strf(job->cx.region, "%.*s%s", (int)n, base, ext)
+             : ac_strf(job->cx.region, "%s%s", job->module->name, ext);
 }
 
 static int emit_code(arenac_job *job, const emit_arg *e, ac_sink *to)
@@ -394,7 +415,8 @@ static int emit_code(arenac_job *job, const emit_arg *e, ac_sink *to)
         return ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s knows one memory for tensors, %d are given", e->kind,
                         job->module->n_ram);
     if (b && job->module->caller_io && strcmp(b->name, "c"))
-        return ac_error(&job->cx, (ac_place){0}, E0502, "--host is of the C backend; --emit %s cannot have it", e->kind);
+        return ac_error(&job->cx, (ac_place){0}, E0502, "--host is of the C backend; --emit %s cannot have it",
+                        e->kind);
     return b ? b->emit(job->module, e->kind, &names, to) : AC_FAIL;
 }
 
@@ -446,9 +468,15 @@ static int commit_stage(arenac_job *job, void *arg)
     return ac_sink_commit_all(&job->cx, job->output.item, job->output.n);
 }
 
-int arenac_commit(arenac_job *job) { return arenac_guard(job, commit_stage, NULL); }
+int arenac_commit(arenac_job *job)
+{
+    return arenac_guard(job, commit_stage, NULL);
+}
 
-typedef struct print_arg { FILE *to; int verbose; } print_arg;
+typedef struct print_arg {
+    FILE *to;
+    int verbose;
+} print_arg;
 
 static int print_stage(arenac_job *job, void *arg)
 {
@@ -466,6 +494,12 @@ void arenac_print_report(arenac_job *job, FILE *to, int verbose)
     arenac_guard(job, print_stage, &p);
 }
 
-void arenac_print_diagnostics(const arenac_job *job, FILE *to, bool color) { ac_diags_print(&job->cx.diags, to, color); }
+void arenac_print_diagnostics(const arenac_job *job, FILE *to, bool color)
+{
+    ac_diags_print(&job->cx.diags, to, color);
+}
 
-int arenac_exit(const arenac_job *job) { return (int)ac_diags_exit(&job->cx.diags); }
+int arenac_exit(const arenac_job *job)
+{
+    return (int)ac_diags_exit(&job->cx.diags);
+}

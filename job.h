@@ -13,30 +13,30 @@ struct arenac_job {
     ac_ctx cx;
     ac_options opt;
     const ac_target *target;
-    const char *path;           /* the model as the user wrote it */
-    const char *base;           /* the file's name without folders */
-    const char *stem;           /* base without the extension; "model" for standard input */
-    ac_file file, weights;      /* weights: empty unless a second file was given */
+    const char *path;      /* the model as the user wrote it */
+    const char *base;      /* the file's name without folders */
+    const char *stem;      /* base without the extension; "model" for standard input */
+    ac_file file, weights; /* weights: empty unless a second file was given */
     char sha256[65];
     ac_graph *graph;
-    const ac_schedule *told;    /* by step, what its lowering is told; NULL: nothing but the options */
-    ac_lowered **step;          /* in execution order */
+    const ac_schedule *told; /* by step, what its lowering is told; NULL: nothing but the options */
+    ac_lowered **step;       /* in execution order */
     int32_t n_steps;
-    ac_lowered **lowered;       /* the steps in the file's order, one for each node */
+    ac_lowered **lowered; /* the steps in the file's order, one for each node */
     int32_t n_lowered;
     ac_liveness *live;
     ac_plan plan;
-    ac_order_result order;      /* of --schedule search */
-    int32_t stripes;            /* steps that are groups of steps */
-    bool fed;                   /* an input is handed over by rows */
-    ac_result row[32];          /* what every strategy reached */
+    ac_order_result order; /* of --schedule search */
+    int32_t stripes;       /* steps that are groups of steps */
+    bool fed;              /* an input is handed over by rows */
+    ac_result row[32];     /* what every strategy reached */
     int32_t n_rows;
     ac_report report;
     ac_module *module;
-    AC_VEC(ac_output) output;   /* built, not yet on disk */
-    const ac_pass_time *pass;   /* passes that ran */
+    AC_VEC(ac_output) output; /* built, not yet on disk */
+    const ac_pass_time *pass; /* passes that ran */
     int32_t n_passes;
-    int stage;                  /* 0 open, 1 read, 2 checked, 3 planned, 4 bound */
+    int stage; /* 0 open, 1 read, 2 checked, 3 planned, 4 bound */
 };
 
 /* Pins the open dimensions of inputs to the shapes of arrays that the user gave (run): before arenac_check. */
@@ -82,9 +82,12 @@ int ac_report_budget(arenac_job *job); /* E0401 when the plan is larger than --b
 /* The n steps become the report's, with the bytes alive in each. */
 void ac_report_steps(arenac_job *job, ac_report_step *step, int32_t n);
 /* The n rows become the report's, with the steps that read each; `read` is in order of steps. */
-typedef struct ac_report_read { int32_t row, step; } ac_report_read;
+typedef struct ac_report_read {
+    int32_t row, step;
+} ac_report_read;
 void ac_report_reads(arenac_job *job, ac_report_tensor *row, int32_t n, const ac_report_read *read, int32_t n_reads);
-const char *ac_report_order_note(arenac_job *job, const char *more); /* what --schedule search won; `more` follows a win */
+const char *ac_report_order_note(arenac_job *job,
+                                 const char *more); /* what --schedule search won; `more` follows a win */
 
 /* Writes text built elsewhere as one of the job's outputs. */
 void arenac_add_output(arenac_job *job, ac_sink *sink, const char *path);

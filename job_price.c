@@ -27,8 +27,7 @@ static bool is_new(const arenac_job *job, const fix *f)
     const ac_options *o = &job->opt;
     return !(f->inplace && o->inplace) && !(f->overlap && ac_job_overlaps(job)) &&
            !(f->schedule && o->schedule_search) && !(f->stripe && o->stripe) &&
-           !(f->recompute && (o->recompute || o->stripe || o->io_rows)) &&
-           !(f->io && (o->io_rows || o->stripe_list));
+           !(f->recompute && (o->recompute || o->stripe || o->io_rows)) && !(f->io && (o->io_rows || o->stripe_list));
 }
 
 static void apply(ac_options *o, const fix *f)

@@ -20,7 +20,8 @@
 /* What the file of --tuned tells the n nodes, in job->told; NULL without one. Warnings W0002; errors: E0301, E0021. */
 int ac_tune_read(arenac_job *job, ac_node *const *node, int32_t n);
 /* The text. told: one for each step, rows 0: no line. note: a comment for each, or NULL. */
-void ac_tune_write(ac_sink *to, arenac_job *job, ac_node *const *node, const ac_schedule *told, const char *const *note, int32_t n);
+void ac_tune_write(ac_sink *to, arenac_job *job, ac_node *const *node, const ac_schedule *told, const char *const *note,
+                   int32_t n);
 /* sha256 of the model file, in hex; made once. */
 const char *ac_job_sha256(arenac_job *job);
 

@@ -14,7 +14,8 @@
 #include "base/intern.h"
 #include "base/region.h"
 
-typedef struct ac_kept { /* a mapped file that constants point into; file.c makes them */
+/* A mapped file that constants point into; file.c makes them */
+typedef struct ac_kept {
     struct ac_kept *next;
     void *map;
     size_t n;

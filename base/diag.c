@@ -110,7 +110,7 @@ __attribute__((format(printf, 3, 0))) static int add_line(ac_ctx *cx, char kind,
     ac_diag *x = cx->diags.last;
     if (!x)
         return AC_FAIL;
-    struct ac_line *l = AC_NEW(cx->region, struct ac_line);
+    ac_diag_line *l = AC_NEW(cx->region, ac_diag_line);
     l->kind = kind;
     l->text = ac_vstrf(cx->region, fmt, ap);
     *x->tail = l;
@@ -118,14 +118,14 @@ __attribute__((format(printf, 3, 0))) static int add_line(ac_ctx *cx, char kind,
     return AC_FAIL;
 }
 
-#define LINE_FN(name, kind)                                                                                            \
-    int name(ac_ctx *cx, const char *fmt, ...)                                                                         \
-    {                                                                                                                  \
-        va_list ap;                                                                                                    \
-        va_start(ap, fmt);                                                                                             \
-        int r = add_line(cx, kind, fmt, ap);                                                                           \
-        va_end(ap);                                                                                                    \
-        return r;                                                                                                      \
+#define LINE_FN(name, kind)                    \
+    int name(ac_ctx *cx, const char *fmt, ...) \
+    {                                          \
+        va_list ap;                            \
+        va_start(ap, fmt);                     \
+        int r = add_line(cx, kind, fmt, ap);   \
+        va_end(ap);                            \
+        return r;                              \
     }
 LINE_FN(ac_detail, '|')
 LINE_FN(ac_reason, 'r')
@@ -192,7 +192,7 @@ void ac_diags_print(const ac_diags *d, FILE *to, bool color)
                 fputc(x->at.source[i - 1] == '\t' ? '\t' : ' ', to);
             fputs("^\n", to);
         }
-        for (const struct ac_line *l = x->line; l; l = l->next)
+        for (const ac_diag_line *l = x->line; l; l = l->next)
             fprintf(to, "  %s%s\n", l->kind == '|' ? "| " : l->kind == 'r' ? "= reason: " : "= help: ", l->text);
     }
     if (d->dropped)

@@ -21,10 +21,10 @@
 #include <stdio.h>
 
 enum { AC_OK = 0, AC_FAIL = -1 };
-#define AC_TRY(e)             \
-    do {                      \
-        if ((e) != AC_OK)     \
-            return AC_FAIL;   \
+#define AC_TRY(e)           \
+    do {                    \
+        if ((e) != AC_OK)   \
+            return AC_FAIL; \
     } while (0)
 
 /* Where in a file something stands. Only what applies is set; a zeroed place prints as nothing but the file. */
@@ -39,7 +39,8 @@ typedef struct ac_place {
     const char *source; /* the text line, for the caret; NULL: none (NUL or newline ends it) */
 } ac_place;
 
-typedef enum ac_exit { /* also the order of precedence is not numeric: see ac_diags_exit */
+/* Also the order of precedence is not numeric: see ac_diags_exit */
+typedef enum ac_exit {
     AC_EXIT_OK = 0,
     AC_EXIT_INVALID = 1,
     AC_EXIT_USAGE = 2,
@@ -61,20 +62,27 @@ typedef enum ac_code {
 
 typedef enum { AC_ERROR, AC_WARNING, AC_NOTE } ac_severity;
 
+/* A line below a diagnostic. */
+typedef struct ac_diag_line {
+    struct ac_diag_line *next;
+    char kind; /* '|' context, 'r' reason, 'h' help */
+    const char *text;
+} ac_diag_line;
+
 typedef struct ac_diag {
     struct ac_diag *next;
     ac_severity severity;
     ac_code code;
     ac_place at;
     const char *text;
-    struct ac_line { struct ac_line *next; char kind; const char *text; } *line, **tail; /* kind: '|' 'r' 'h' */
+    ac_diag_line *line, **tail;
 } ac_diag;
 
 typedef struct ac_diags {
     ac_diag *first, **tail, *last;
     int32_t errors, warnings, dropped;
-    int32_t limit;          /* invalid-model errors kept; the rest is counted in `dropped`. 0: 20 */
-    bool werror;            /* warnings count as errors */
+    int32_t limit; /* invalid-model errors kept; the rest is counted in `dropped`. 0: 20 */
+    bool werror;   /* warnings count as errors */
 } ac_diags;
 
 struct ac_ctx;
@@ -94,7 +102,7 @@ bool ac_quietly(struct ac_ctx *cx, ac_diags before, int status);
 ac_exit ac_diags_exit(const ac_diags *d);
 void ac_diags_print(const ac_diags *d, FILE *to, bool color);
 
-const char *ac_code_name(ac_code code);    /* "E0104" */
+const char *ac_code_name(ac_code code); /* "E0104" */
 const char *ac_code_title(ac_code code);
 const char *ac_code_explain(ac_code code); /* a paragraph for `arenac explain` */
 ac_exit ac_code_exit(ac_code code);

@@ -9,9 +9,9 @@ typedef struct ac_names {
 } ac_names;
 
 struct ac_ctx;
-const char *ac_intern(struct ac_ctx *cx, const char *s);                 /* s ends in NUL */
-const char *ac_intern_n(struct ac_ctx *cx, const char *s, size_t len);   /* s may hold any bytes but NUL */
-void ac_intern_room(struct ac_ctx *cx, uint32_t more);                   /* a table for so many more names at once */
+const char *ac_intern(struct ac_ctx *cx, const char *s);               /* s ends in NUL */
+const char *ac_intern_n(struct ac_ctx *cx, const char *s, size_t len); /* s may hold any bytes but NUL */
+void ac_intern_room(struct ac_ctx *cx, uint32_t more);                 /* a table for so many more names at once */
 const char *ac_internf(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -23,26 +23,26 @@ typedef int64_t ac_bytes; /* a size or an offset, in bytes; never a number of el
 typedef struct ac_region ac_region;
 
 typedef struct ac_heap {
-    jmp_buf on_oom;   /* set by the API boundary before the first allocation */
-    ac_region *open;  /* all open regions, newest first */
-    size_t used;      /* bytes held now, by all regions */
-    size_t peak;      /* largest `used` so far */
-    size_t limit;     /* 0: no limit; else --max-memory */
+    jmp_buf on_oom;  /* set by the API boundary before the first allocation */
+    ac_region *open; /* all open regions, newest first */
+    size_t used;     /* bytes held now, by all regions */
+    size_t peak;     /* largest `used` so far */
+    size_t limit;    /* 0: no limit; else --max-memory */
 } ac_heap;
 
 ac_region *ac_region_open(ac_heap *heap);
 ac_heap *ac_region_heap(const ac_region *r); /* to open another one beside it */
-void ac_region_close(ac_region *r); /* NULL is fine */
-void ac_heap_close(ac_heap *heap);  /* frees every region still open */
+void ac_region_close(ac_region *r);          /* NULL is fine */
+void ac_heap_close(ac_heap *heap);           /* frees every region still open */
 
-void *ac_alloc(ac_region *r, size_t size);                     /* zeroed, aligned to 16 */
-void *ac_alloc_n(ac_region *r, size_t count, size_t size);     /* the product is overflow-checked */
+void *ac_alloc(ac_region *r, size_t size);                 /* zeroed, aligned to 16 */
+void *ac_alloc_n(ac_region *r, size_t count, size_t size); /* the product is overflow-checked */
 void *ac_copy(ac_region *r, const void *p, size_t size);
 char *ac_strdup(ac_region *r, const char *s);
 char *ac_strf(ac_region *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *ac_vstrf(ac_region *r, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
-#define AC_NEW(r, T) ((T *)ac_alloc((r), sizeof(T)))
+#define AC_NEW(r, T)      ((T *)ac_alloc((r), sizeof(T)))
 #define AC_NEW_N(r, T, n) ((T *)ac_alloc_n((r), (size_t)(n), sizeof(T)))
 
 /* Overflow-checked arithmetic on sizes: false leaves *out untouched. Negative operands are refused. */

@@ -9,13 +9,17 @@
 
 #include <string.h>
 
-#define AC_VEC(T) struct { T *item; int32_t n, cap; }
+#define AC_VEC(T)       \
+    struct {            \
+        T *item;        \
+        int32_t n, cap; \
+    }
 
-#define ac_push(r, v, x)                                                                          \
-    do {                                                                                          \
-        if ((v)->n == (v)->cap)                                                                   \
+#define ac_push(r, v, x)                                                                           \
+    do {                                                                                           \
+        if ((v)->n == (v)->cap)                                                                    \
             (v)->item = ac_vec_grow((r), (v)->item, &(v)->cap, (size_t)(v)->n, sizeof *(v)->item); \
-        (v)->item[(v)->n++] = (x);                                                                \
+        (v)->item[(v)->n++] = (x);                                                                 \
     } while (0)
 
 /* Twice the room (at least 8); the old items are copied. */

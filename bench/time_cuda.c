@@ -63,18 +63,18 @@ static double measure(net_gpu *g, double seconds, long *runs)
 static int write_inputs(net_gpu *g, int argc, char **argv)
 {
     int bad = 0, k = 4;
-#define INPUT(i)                                                                                                               \
-    {                                                                                                                          \
-        size_t n = 0;                                                                                                          \
-        char *x = k < argc ? whole(argv[k++], &n) : NULL;                                                                      \
-        if (x && n != NET_IN##i##_BYTES)                                                                                       \
-            fprintf(stderr, "%s has %zu bytes, expected %zu\n", argv[k - 1], n, (size_t)NET_IN##i##_BYTES);                    \
-        if (!x)                                                                                                                \
-            x = calloc(1, NET_IN##i##_BYTES + 1);                                                                              \
-        else if (n != NET_IN##i##_BYTES)                                                                                       \
-            return 2;                                                                                                          \
-        bad |= net_write_in##i(g, (const void *)x);                                                                            \
-        free(x);                                                                                                               \
+#define INPUT(i)                                                                                            \
+    {                                                                                                       \
+        size_t n = 0;                                                                                       \
+        char *x = k < argc ? whole(argv[k++], &n) : NULL;                                                   \
+        if (x && n != NET_IN##i##_BYTES)                                                                    \
+            fprintf(stderr, "%s has %zu bytes, expected %zu\n", argv[k - 1], n, (size_t)NET_IN##i##_BYTES); \
+        if (!x)                                                                                             \
+            x = calloc(1, NET_IN##i##_BYTES + 1);                                                           \
+        else if (n != NET_IN##i##_BYTES)                                                                    \
+            return 2;                                                                                       \
+        bad |= net_write_in##i(g, (const void *)x);                                                         \
+        free(x);                                                                                            \
     }
 #ifdef NET_IN0_BYTES
     INPUT(0)

@@ -42,10 +42,10 @@ static void fill(unsigned char *to, size_t bytes, size_t count, int real)
     }
 }
 
-#define FILL(i)                                                                       \
-    do {                                                                              \
-        fill(saved + NET_IN##i##_OFFSET, NET_IN##i##_BYTES, NET_IN##i##_COUNT,        \
-             _Generic(net_in##i(&m), float *: 1, default: 0));                        \
+#define FILL(i)                                                                \
+    do {                                                                       \
+        fill(saved + NET_IN##i##_OFFSET, NET_IN##i##_BYTES, NET_IN##i##_COUNT, \
+             _Generic(net_in##i(&m), float * : 1, default : 0));               \
     } while (0)
 #define COPY(i) memcpy(net_in##i(&m), saved + NET_IN##i##_OFFSET, NET_IN##i##_BYTES)
 #ifdef NET_IN1_BYTES

@@ -43,8 +43,9 @@ static void fill(unsigned char *to, size_t bytes, size_t count, int real)
     }
 }
 
-#define FILL(i) \
-    fill(saved + NET_IN##i##_OFFSET, NET_IN##i##_BYTES, NET_IN##i##_COUNT, _Generic(net_in##i(&mem), float *: 1, default: 0))
+#define FILL(i)                                                            \
+    fill(saved + NET_IN##i##_OFFSET, NET_IN##i##_BYTES, NET_IN##i##_COUNT, \
+         _Generic(net_in##i(&mem), float * : 1, default : 0))
 #define COPY(i) memcpy(arena + NET_IN##i##_OFFSET, saved + NET_IN##i##_OFFSET, NET_IN##i##_BYTES)
 #ifdef NET_IN1_BYTES
 #define EACH(F) (F(0), F(1))

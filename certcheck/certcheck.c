@@ -16,7 +16,9 @@
 enum { MAX_ITEMS = 4096, MAX_DEPTH = 30000, MAX_COLUMNS = 64 };
 static const int64_t MAX_VALUE = (int64_t)1 << 47; /* times MAX_ITEMS stays below 2^60 */
 
-typedef struct { int64_t begin, end; } piece; /* steps in which the item has all its bytes */
+typedef struct {
+    int64_t begin, end;
+} piece; /* steps in which the item has all its bytes */
 
 typedef struct {
     int64_t size, align, fixed, padded; /* fixed: -1 is free */
@@ -26,7 +28,9 @@ typedef struct {
     int *neighbour, n_neighbours;
 } item;
 
-typedef struct { int64_t *at, old; } change;
+typedef struct {
+    int64_t *at, old;
+} change;
 typedef struct {
     int64_t from, to, n, *kept; /* n times: item, low, defer */
     bool open;
@@ -47,7 +51,7 @@ static int status = 2; /* what a refusal exits with; 1 once the problem has been
 /* Nothing is freed on the way out: the system takes all of it back. */
 #define leave(status) (fflush(stdout), _Exit(status))
 /* Ends the program with a reason when the condition holds. */
-#define REFUSE_IF(wrong, ...)                                                                                          \
+#define REFUSE_IF(wrong, ...) \
     ((wrong) ? (printf("REFUSED line %ld: ", line_no), printf(__VA_ARGS__), putchar('\n'), leave(status)) : (void)0)
 
 static void *room(void *old, size_t n, size_t size)
@@ -191,7 +195,10 @@ static bool conflict(const item *a, const item *b)
     return false;
 }
 
-static int64_t align_up(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
+static int64_t align_up(int64_t v, int64_t to)
+{
+    return (v + to - 1) / to * to;
+}
 
 /* Neighbours, and sizes rounded up to the common divisor of all alignments: where the next item above can start. */
 static void prepare(void)

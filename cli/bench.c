@@ -14,8 +14,8 @@ typedef struct bench_arg {
     ac_cli *cli;
     ac_host host;
     ac_inputs inputs;
-    double *best;     /* ms, by step */
-    double last;      /* when the previous step ended */
+    double *best; /* ms, by step */
+    double last;  /* when the previous step ended */
 } bench_arg;
 
 double ac_cli_now_ms(void)
@@ -78,8 +78,8 @@ static void print(arenac_job *job, const bench_arg *a, const double *ms, int32_t
         for (int32_t i = 0; i < job->n_steps; i++)
             sum += a->best[i];
         for (int32_t i = 0; i < job->n_steps; i++)
-            printf("%4d  %-36s %9.4f ms %5.1f %%  %8.2f GMAC/s\n", i, job->report.step[i].op, a->best[i], 100 * a->best[i] / sum,
-                   (double)job->report.step[i].macs / (a->best[i] * 1e6));
+            printf("%4d  %-36s %9.4f ms %5.1f %%  %8.2f GMAC/s\n", i, job->report.step[i].op, a->best[i],
+                   100 * a->best[i] / sum, (double)job->report.step[i].macs / (a->best[i] * 1e6));
     }
     printf("%s on %s: %.3g G multiply-adds/s\n", job->report.file, job->target->name, gmacs);
     printf("median_ms=%.6g min_ms=%.6g runs=%d threads=%d\n", ms[n / 2], ms[0], n, job->module->threads);
@@ -93,7 +93,7 @@ static int bench_stage(arenac_job *job, void *arg)
     AC_TRY(ac_inputs_fill(job, &a->inputs, &a->host));
     double t0 = ac_cli_now_ms();
     AC_TRY(ac_host_run(&a->host)); /* warm: pages touched, caches filled */
-    if (!n) { /* about a second, at least 5 runs, at most 10,000 */
+    if (!n) {                      /* about a second, at least 5 runs, at most 10,000 */
         double once = ac_cli_now_ms() - t0;
         n = once > 200 ? 5 : once < 0.1 ? 10000 : (int32_t)(1000 / once);
     }

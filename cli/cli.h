@@ -6,7 +6,8 @@
 #include "job.h"
 
 /* All that --emit knows, for help and messages. */
-#define AC_CLI_KINDS "c,h,o,s,ll,bc,cu,ptx,cubin,json,svg,html,md,dot,csv,problem,lock,ag,loops,rt,tflite,tflm-buffer-plan"
+#define AC_CLI_KINDS \
+    "c,h,o,s,ll,bc,cu,ptx,cubin,json,svg,html,md,dot,csv,problem,lock,ag,loops,rt,tflite,tflm-buffer-plan"
 
 typedef enum ac_verb {
 #define VERB(id, name, letter, args, line, text) AC_VERB_##id,
@@ -17,23 +18,25 @@ typedef enum ac_verb {
 
 enum { AC_CLI_MAX = 256 }; /* repeats of one option */
 
-typedef struct ac_keyfile { const char *key, *path; } ac_keyfile; /* --input KEY=F.npy */
+typedef struct ac_keyfile {
+    const char *key, *path;
+} ac_keyfile; /* --input KEY=F.npy */
 
 typedef struct ac_cli {
     ac_verb verb;
     const char *file[AC_CLI_MAX];
     int32_t n_files;
     ac_options opt;
-    bool reference_tflm;      /* plan what TFLite Micro will run */
+    bool reference_tflm;            /* plan what TFLite Micro will run */
     struct ac_cli_offline *offline; /* that plan; NULL: the plan is arenac's own */
-    const char *lock;         /* --lock FILE; NULL: none */
+    const char *lock;               /* --lock FILE; NULL: none */
     bool update_lock, md;
     const char *output, *emit, *output_dir, *backend, *loops, *taps;
     ac_keyfile input[AC_CLI_MAX], compare[AC_CLI_MAX], fixed[AC_CLI_MAX]; /* fixed: --const */
     int32_t n_inputs, n_compares, n_fixed;
     arenac_pair dim[AC_CLI_MAX];
-    const char *share;        /* --share: "exclusive", "concurrent"; NULL: one model */
-    const char *range;        /* --dim NAME=LO..HI; NULL: none */
+    const char *share; /* --share: "exclusive", "concurrent"; NULL: one model */
+    const char *range; /* --dim NAME=LO..HI; NULL: none */
     int64_t range_lo, range_hi;
     arenac_memory mem[AC_CLI_MAX];
     arenac_pin pin[AC_CLI_MAX];

@@ -29,7 +29,8 @@ ac_difference ac_compare(ac_dtype d, const void *got, const void *want, int64_t 
     for (int64_t i = 0; i < count; i++) {
         double a = is_float ? ac_dtype_get_num(d, got, i) : (double)ac_dtype_get_int(d, got, i);
         double b = is_float ? ac_dtype_get_num(d, want, i) : (double)ac_dtype_get_int(d, want, i);
-        bool equal = is_float ? a == b || (isnan(a) && isnan(b)) : ac_dtype_get_int(d, got, i) == ac_dtype_get_int(d, want, i);
+        bool equal =
+            is_float ? a == b || (isnan(a) && isnan(b)) : ac_dtype_get_int(d, got, i) == ac_dtype_get_int(d, want, i);
         if (isfinite(b) && fabs(b) > x.scale)
             x.scale = fabs(b);
         if (equal)

@@ -4,10 +4,10 @@
 #include "ir/graph/dtype.h"
 
 typedef struct ac_difference {
-    int64_t count, differ;   /* elements; how many are not equal */
-    int64_t first;           /* first element that differs, -1: none */
+    int64_t count, differ;           /* elements; how many are not equal */
+    int64_t first;                   /* first element that differs, -1: none */
     double max_abs, mean_abs, scale; /* scale: largest finite magnitude of the reference */
-    double max_ulp;          /* floats: distance in representable numbers; integers: max_abs */
+    double max_ulp;                  /* floats: distance in representable numbers; integers: max_abs */
     bool nan_mismatch;
 } ac_difference;
 

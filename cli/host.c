@@ -185,8 +185,16 @@ static int compile_device(arenac_job *job, const char *dir)
     const char *image = ac_strf(r, "%s/m.ptx", dir);
     AC_TRY(arenac_emit(job, "ptx", image));
     AC_TRY(emit_all(job, dir, "cu"));
-    const char *argv[] = {"-shared", "-o", ac_strf(r, "%s/m.so", dir), ac_strf(r, "-I%s", dir), ac_strf(r, "-DARN_CUDA_IMAGE=\"%s\"", image),
-                          "-x", "c", ac_strf(r, "%s/m.cu", dir), ac_strf(r, "%s/arn_cuda_steps.c", dir), ac_strf(r, "%s/arn_cuda.c", dir)};
+    const char *argv[] = {"-shared",
+                          "-o",
+                          ac_strf(r, "%s/m.so", dir),
+                          ac_strf(r, "-I%s", dir),
+                          ac_strf(r, "-DARN_CUDA_IMAGE=\"%s\"", image),
+                          "-x",
+                          "c",
+                          ac_strf(r, "%s/m.cu", dir),
+                          ac_strf(r, "%s/arn_cuda_steps.c", dir),
+                          ac_strf(r, "%s/arn_cuda.c", dir)};
     return run_cc(job, dir, argv, sizeof argv / sizeof *argv);
 }
 
@@ -200,10 +208,19 @@ static int compile_cuda(arenac_job *job, const char *dir, const char *backend)
     ac_host_add_runtime(job, dir);
     AC_TRY(emit_all(job, dir, "cu"));
     const char *object = ac_strf(r, "%s/m.o", dir), *include = ac_strf(r, "-I%s", dir);
-    const char *kernels[] = {"-DARN_CUDA_EMU", include, fma_flag(), "-c", "-o", object, "-x", "c", ac_strf(r, "%s/m.cu", dir), "-fsanitize=thread"};
+    const char *kernels[] = {
+        "-DARN_CUDA_EMU",   include, fma_flag(), "-c", "-o", object, "-x", "c", ac_strf(r, "%s/m.cu", dir),
+        "-fsanitize=thread"};
     AC_TRY(run_cc(job, dir, kernels, race ? 10 : 9));
-    const char *whole[] = {"-shared", "-o", ac_strf(r, "%s/m.so", dir), include, object, ac_strf(r, "%s/arn_cuda_emu.c", dir),
-                           ac_strf(r, "%s/arn_cuda_mma.c", dir), "-lm", ac_strf(r, "%s/arn_cuda_race.c", dir)};
+    const char *whole[] = {"-shared",
+                           "-o",
+                           ac_strf(r, "%s/m.so", dir),
+                           include,
+                           object,
+                           ac_strf(r, "%s/arn_cuda_emu.c", dir),
+                           ac_strf(r, "%s/arn_cuda_mma.c", dir),
+                           "-lm",
+                           ac_strf(r, "%s/arn_cuda_race.c", dir)};
     return run_cc(job, dir, whole, race ? 9 : 8);
 }
 
@@ -283,15 +300,18 @@ static int open_image(arenac_job *job, const char *name, ac_host *h)
     if (!b->open)
         return ac_error(&job->cx, (ac_place){0}, E0502, "the backend %s only prints: it cannot run a model", name);
     if (job->module->n_ram > 1 && strcmp(name, "llvm"))
-        return ac_error(&job->cx, (ac_place){0}, E0502, "the backend %s knows one memory for tensors, %d are given", name,
-                        job->module->n_ram);
+        return ac_error(&job->cx, (ac_place){0}, E0502, "the backend %s knows one memory for tensors, %d are given",
+                        name, job->module->n_ram);
     h->backend = b;
     return b->open(job->module, &h->image);
 }
 
 static int run_code(ac_host *h)
 {
-    const struct arn_mem mem = {.arena = h->arena, .weights = h->weights, .state = h->state, .in = h->in,
+    const struct arn_mem mem = {.arena = h->arena,
+                                .weights = h->weights,
+                                .state = h->state,
+                                .in = h->in,
                                 .pool = h->threads ? &h->threads->pool : NULL};
     const struct arn_hook hook = {NULL, step_end, h};
     int status = h->image.run(&mem, h->hook ? &hook : NULL);
@@ -334,23 +354,34 @@ static int run_eval(ac_host *h)
         void **arg = c->n_arg <= 64 ? data : AC_NEW_N(cx->region, void *, c->n_arg);
         for (int32_t a = 0; a < c->n_arg; a++)
             switch (c->arg[a].space) {
-            case AC_SPACE_ARENA: arg[a] = h->arena + ac_module_at(m, c->arg[a].index, c->arg[a].offset); break;
-            case AC_SPACE_STATE: arg[a] = h->state + c->arg[a].offset; break;
+            case AC_SPACE_ARENA:
+                arg[a] = h->arena + ac_module_at(m, c->arg[a].index, c->arg[a].offset);
+                break;
+            case AC_SPACE_STATE:
+                arg[a] = h->state + c->arg[a].offset;
+                break;
             case AC_SPACE_IN:
-            case AC_SPACE_OUT: return ac_error(cx, (ac_place){0}, E0901, "the evaluator has no memory of a caller");
-            case AC_SPACE_CONST: arg[a] = (void *)(uintptr_t)ac_const_data(cx, m->konst[c->arg[a].offset]); break;
-            case AC_SPACE_PART: arg[a] = &part; break;
+            case AC_SPACE_OUT:
+                return ac_error(cx, (ac_place){0}, E0901, "the evaluator has no memory of a caller");
+            case AC_SPACE_CONST:
+                arg[a] = (void *)(uintptr_t)ac_const_data(cx, m->konst[c->arg[a].offset]);
+                break;
+            case AC_SPACE_PART:
+                arg[a] = &part;
+                break;
             }
         int status = 0;
         const ac_io *fed = s == m->fed_call ? m->fed : NULL;
         const int32_t parts = fed ? fed->rows : c->low->parts;
         for (part = 0; part < parts || part == 0; part++) {
             if (fed)
-                memcpy(h->arena + ac_module_at(m, fed->index, fed->row_at), h->fed + part * fed->row_bytes, (size_t)fed->row_bytes);
+                memcpy(h->arena + ac_module_at(m, fed->index, fed->row_at), h->fed + part * fed->row_bytes,
+                       (size_t)fed->row_bytes);
             AC_TRY(ac_eval_run(cx, h->program[c->fn], arg, c->n_arg, &status));
         }
         if (status)
-            return ac_error(cx, c->low->node->at, E0304, "the run stopped with status %d (an index was out of range)", status);
+            return ac_error(cx, c->low->node->at, E0304, "the run stopped with status %d (an index was out of range)",
+                            status);
         if (h->hook)
             h->hook(h->hook_user, s);
     }
@@ -363,10 +394,11 @@ int ac_host_reset(ac_host *h)
 {
     const ac_module *m = h->job->module;
     if (!h->eval) {
-        const struct arn_mem mem = {.arena = h->arena, .weights = h->weights, .state = h->state,
-                                    .pool = h->threads ? &h->threads->pool : NULL};
+        const struct arn_mem mem = {
+            .arena = h->arena, .weights = h->weights, .state = h->state, .pool = h->threads ? &h->threads->pool : NULL};
         int status = h->image.init(&mem);
-        return status ? ac_error(&h->job->cx, (ac_place){.file = h->job->path}, E0901, "the compiled model refuses its memory (%d)", status)
+        return status ? ac_error(&h->job->cx, (ac_place){.file = h->job->path}, E0901,
+                                 "the compiled model refuses its memory (%d)", status)
                       : AC_OK;
     }
     memset(h->state, 0, (size_t)m->state_bytes);
@@ -376,7 +408,10 @@ int ac_host_reset(ac_host *h)
     return AC_OK;
 }
 
-int ac_host_run(ac_host *h) { return h->eval ? run_eval(h) : run_code(h); }
+int ac_host_run(ac_host *h)
+{
+    return h->eval ? run_eval(h) : run_code(h);
+}
 
 static int open_threads(arenac_job *job, ac_host *h)
 {
@@ -397,13 +432,15 @@ int ac_host_open(arenac_job *job, const char *backend, ac_host *h)
     h->eval = !strcmp(backend, "eval");
     h->cuda = ac_host_is_cuda(backend);
     if (h->cuda && job->target->isa != AC_ISA_CUDA)
-        return ac_error(&job->cx, (ac_place){0}, E0502, "--backend %s runs code for GPUs, the target is %s", backend, job->target->name);
+        return ac_error(&job->cx, (ac_place){0}, E0502, "--backend %s runs code for GPUs, the target is %s", backend,
+                        job->target->name);
     char room[AC_TARGET_MISSING];
     const char *missing = ac_target_missing(job->target, room, sizeof room);
     if (*missing && !h->cuda && (!h->eval || job->target->firmware)) {
         ac_error(&job->cx, (ac_place){0}, E0504, "this machine cannot run code for %s", job->target->name);
         ac_reason(&job->cx, job->target->firmware ? "%s" : "it lacks %s", missing);
-        return ac_help(&job->cx, "leave -t out (native), or use %s", job->target->firmware ? "-t generic" : "--backend eval");
+        return ac_help(&job->cx, "leave -t out (native), or use %s",
+                       job->target->firmware ? "-t generic" : "--backend eval");
     }
     h->arena = aligned(&h->arena_base, m->arena_bytes, m->arena_align);
     h->state = aligned(&h->state_base, m->state_bytes, m->arena_align);
@@ -411,8 +448,11 @@ int ac_host_open(arenac_job *job, const char *backend, ac_host *h)
     if (m->fed)
         h->in[m->fed_input] = h->fed = aligned(&h->fed_base, m->input[m->fed_input].bytes, 64);
     if (!h->arena || !h->state || (m->fed && !h->fed))
-        return ac_error(&job->cx, (ac_place){0}, E0402, "no memory for an arena of %lld bytes", (long long)m->arena_bytes);
-    AC_TRY(h->eval ? open_eval(job, h) : !strcmp(backend, "c") || h->cuda ? open_c(job, backend, h) : open_image(job, backend, h));
+        return ac_error(&job->cx, (ac_place){0}, E0402, "no memory for an arena of %lld bytes",
+                        (long long)m->arena_bytes);
+    AC_TRY(h->eval                            ? open_eval(job, h)
+           : !strcmp(backend, "c") || h->cuda ? open_c(job, backend, h)
+                                              : open_image(job, backend, h));
     if (!h->eval)
         AC_TRY(open_weights(h));
     if (!h->eval && m->threads > 1)

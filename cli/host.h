@@ -24,17 +24,17 @@ typedef void ac_step_hook(void *user, int32_t step);
 typedef struct ac_host {
     arenac_job *job;
     bool eval;
-    bool cuda;                  /* kernels, in the emulation or on a device */
-    uint8_t *arena, *state;     /* aligned as the module asks */
-    uint8_t *fed;               /* an input that is handed over by rows, whole; NULL: none */
-    const void **in;            /* by input: fed, or NULL */
-    const uint8_t *weights;     /* the blob */
+    bool cuda;              /* kernels, in the emulation or on a device */
+    uint8_t *arena, *state; /* aligned as the module asks */
+    uint8_t *fed;           /* an input that is handed over by rows, whole; NULL: none */
+    const void **in;        /* by input: fed, or NULL */
+    const uint8_t *weights; /* the blob */
     void *arena_base, *state_base, *weights_base, *fed_base;
     void *library;
-    const ac_backend *backend;  /* NULL: c or eval */
-    ac_image image;             /* init and run, unless eval */
+    const ac_backend *backend;   /* NULL: c or eval */
+    ac_image image;              /* init and run, unless eval */
     struct arn_threads *threads; /* NULL: the model is not cut into parts */
-    ac_program **program;       /* eval: one for each function of the module */
+    ac_program **program;        /* eval: one for each function of the module */
     ac_step_hook *hook;
     void *hook_user;
 } ac_host;

@@ -16,7 +16,8 @@ int ac_io_find(arenac_job *job, const char *option, const char *key, ac_tensor *
             *index = i;
             return AC_OK;
         }
-    ac_error(&job->cx, (ac_place){.file = job->path}, E0304, "%s '%s' names none of the model's %d tensors there", option, key, n);
+    ac_error(&job->cx, (ac_place){.file = job->path}, E0304, "%s '%s' names none of the model's %d tensors there",
+             option, key, n);
     for (int32_t i = 0; i < n && i < 16; i++)
         ac_detail(&job->cx, "%d  %s  %s", i, list[i]->name, ac_tensor_str(&job->cx, list[i]));
     return AC_FAIL;
@@ -73,7 +74,11 @@ int ac_cli_read(const ac_cli *cli, arenac_job *job)
     return status || !cli->n_fixed ? status : arenac_guard(job, const_stage, (void *)(uintptr_t)cli);
 }
 
-typedef struct open_arg { const ac_cli *cli; const char *backend; ac_inputs *in; } open_arg;
+typedef struct open_arg {
+    const ac_cli *cli;
+    const char *backend;
+    ac_inputs *in;
+} open_arg;
 
 static int open_stage(arenac_job *job, void *arg)
 {
@@ -116,14 +121,18 @@ static int check_stage(arenac_job *job, void *arg)
             if (ac_npy_fits(&job->cx, &in->array[i], t, ac_strf(job->cx.region, "--input %d", i)))
                 status = AC_FAIL;
         } else if (!in->cli->random) {
-            ac_error(&job->cx, (ac_place){.file = job->path}, E0304, "input %d '%s' %s is not given", i, t->name, ac_tensor_str(&job->cx, t));
+            ac_error(&job->cx, (ac_place){.file = job->path}, E0304, "input %d '%s' %s is not given", i, t->name,
+                     ac_tensor_str(&job->cx, t));
             status = ac_help(&job->cx, "--input %d=FILE.npy, or --random SEED", i);
         }
     }
     return status;
 }
 
-int ac_inputs_check(arenac_job *job, ac_inputs *in) { return arenac_guard(job, check_stage, in); }
+int ac_inputs_check(arenac_job *job, ac_inputs *in)
+{
+    return arenac_guard(job, check_stage, in);
+}
 
 /* Seeded values, the same on every machine: integers over their whole range, floats uniform in [-1, 1). */
 static void random_fill(ac_dtype d, uint8_t *to, int64_t bytes, uint64_t seed)

@@ -48,7 +48,8 @@ int ac_cli_targets(ac_cli *cli)
             ac_json_str(&j, "help", t->help);
             ac_json_end(&j);
         } else {
-            ac_putf(&s, "%-16s vectors %2d B%s%s  %s\n", t->name, t->vec_bytes, t->fma ? ", fma" : "", t->dot_u8s8 ? ", dot" : "", t->help);
+            ac_putf(&s, "%-16s vectors %2d B%s%s  %s\n", t->name, t->vec_bytes, t->fma ? ", fma" : "",
+                    t->dot_u8s8 ? ", dot" : "", t->help);
         }
     }
     if (cli->json) {
@@ -62,11 +63,12 @@ int ac_cli_explain(ac_cli *cli)
 {
     ac_code code;
     if (cli->n_files != 1 || !ac_code_find(cli->file[0], &code)) {
-        fprintf(stderr, "arenac: error[E0501]: explain takes one code, such as E0107%s%s\n", cli->n_files ? "; unknown: " : "",
-                cli->n_files ? cli->file[0] : "");
+        fprintf(stderr, "arenac: error[E0501]: explain takes one code, such as E0107%s%s\n",
+                cli->n_files ? "; unknown: " : "", cli->n_files ? cli->file[0] : "");
         return AC_EXIT_USAGE;
     }
-    printf("%s: %s (exit %d)\n\n%s\n", ac_code_name(code), ac_code_title(code), ac_code_exit(code), ac_code_explain(code));
+    printf("%s: %s (exit %d)\n\n%s\n", ac_code_name(code), ac_code_title(code), ac_code_exit(code),
+           ac_code_explain(code));
     return 0;
 }
 
@@ -93,12 +95,15 @@ int ac_cli_completion(ac_cli *cli)
     }
     if (zsh)
         printf("autoload -U +X bashcompinit && bashcompinit\n");
-    printf("_arenac() {\n  local cur=\"${COMP_WORDS[COMP_CWORD]}\"\n  if [ \"$COMP_CWORD\" = 1 ]; then\n    COMPREPLY=( $(compgen -W \"");
+    printf("_arenac() {\n  local cur=\"${COMP_WORDS[COMP_CWORD]}\"\n  if [ \"$COMP_CWORD\" = 1 ]; then\n    "
+           "COMPREPLY=( $(compgen -W \"");
     for (int v = 0; v < AC_VERB_COUNT; v++)
         printf("%s%s", v ? " " : "", ac_verb_name((ac_verb)v));
-    printf("\" -- \"$cur\") $(compgen -f -- \"$cur\") )\n  elif [ \"${cur#-}\" != \"$cur\" ]; then\n    COMPREPLY=( $(compgen -W \"");
+    printf("\" -- \"$cur\") $(compgen -f -- \"$cur\") )\n  elif [ \"${cur#-}\" != \"$cur\" ]; then\n    COMPREPLY=( "
+           "$(compgen -W \"");
     for (size_t i = 0; i < sizeof OPTION_NAMES / sizeof *OPTION_NAMES; i++)
         printf("%s--%s", i ? " " : "", OPTION_NAMES[i]);
-    printf("\" -- \"$cur\") )\n  else\n    COMPREPLY=( $(compgen -f -- \"$cur\") )\n  fi\n}\ncomplete -o filenames -F _arenac arenac\n");
+    printf("\" -- \"$cur\") )\n  else\n    COMPREPLY=( $(compgen -f -- \"$cur\") )\n  fi\n}\ncomplete -o filenames -F "
+           "_arenac arenac\n");
     return 0;
 }

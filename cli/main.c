@@ -35,8 +35,8 @@ arenac_job *ac_cli_start(ac_cli *cli, int *status)
     if (cli->n_files == 2)
         cli->opt.weights_file = cli->file[1];
     if (cli->n_files < 1 || cli->n_files > 2) {
-        fprintf(stderr, "arenac: error[E0501]: %s takes one model, %d files given; arenac help %s\n", ac_verb_name(cli->verb), cli->n_files,
-                ac_verb_name(cli->verb));
+        fprintf(stderr, "arenac: error[E0501]: %s takes one model, %d files given; arenac help %s\n",
+                ac_verb_name(cli->verb), cli->n_files, ac_verb_name(cli->verb));
         return NULL;
     }
     arenac_job *job = arenac_open(&cli->opt);
@@ -79,8 +79,8 @@ int ac_cli_finish(ac_cli *cli, arenac_job *job)
     if (!cli->quiet || status)
         arenac_print_diagnostics(job, stderr, cli->color);
     if (job->cx.diags.errors)
-        fprintf(stderr, "%d error%s, %d warning%s\n", job->cx.diags.errors, job->cx.diags.errors == 1 ? "" : "s", job->cx.diags.warnings,
-                job->cx.diags.warnings == 1 ? "" : "s");
+        fprintf(stderr, "%d error%s, %d warning%s\n", job->cx.diags.errors, job->cx.diags.errors == 1 ? "" : "s",
+                job->cx.diags.warnings, job->cx.diags.warnings == 1 ? "" : "s");
     arenac_close(job);
     return status;
 }
@@ -88,12 +88,23 @@ int ac_cli_finish(ac_cli *cli, arenac_job *job)
 int main(int argc, char **argv)
 {
     static verb_fn *const RUN[AC_VERB_COUNT] = {
-        [AC_VERB_CHECK] = ac_cli_check,     [AC_VERB_PLAN] = ac_cli_plan,   [AC_VERB_COMPILE] = ac_cli_compile,
-        [AC_VERB_PYTHON] = ac_cli_python,   [AC_VERB_RUN] = ac_cli_run,         [AC_VERB_BENCH] = ac_cli_bench, [AC_VERB_SHOW] = ac_cli_show,
-        [AC_VERB_VERIFY] = ac_cli_verify,   [AC_VERB_TARGETS] = ac_cli_targets, [AC_VERB_OPS] = ac_cli_ops,
-        [AC_VERB_DIFF] = ac_cli_diff,       [AC_VERB_CONVERT] = ac_cli_convert, [AC_VERB_EXPLAIN] = ac_cli_explain, [AC_VERB_COMPLETION] = ac_cli_completion, [AC_VERB_HELP] = help,
+        [AC_VERB_CHECK] = ac_cli_check,
+        [AC_VERB_PLAN] = ac_cli_plan,
+        [AC_VERB_COMPILE] = ac_cli_compile,
+        [AC_VERB_PYTHON] = ac_cli_python,
+        [AC_VERB_RUN] = ac_cli_run,
+        [AC_VERB_BENCH] = ac_cli_bench,
+        [AC_VERB_SHOW] = ac_cli_show,
+        [AC_VERB_VERIFY] = ac_cli_verify,
+        [AC_VERB_TARGETS] = ac_cli_targets,
+        [AC_VERB_OPS] = ac_cli_ops,
+        [AC_VERB_DIFF] = ac_cli_diff,
+        [AC_VERB_CONVERT] = ac_cli_convert,
+        [AC_VERB_EXPLAIN] = ac_cli_explain,
+        [AC_VERB_COMPLETION] = ac_cli_completion,
+        [AC_VERB_HELP] = help,
     };
-    static ac_cli cli; /* large: names and lists of options */
+    static ac_cli cli;        /* large: names and lists of options */
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, not a death */
     int status = ac_cli_parse(argc, argv, &cli);
     if (status < 0)

@@ -23,7 +23,8 @@ static const char *value_of(const char *text, const char *key)
 
 static int parse_header(ac_ctx *cx, ac_npy *a, const char *text)
 {
-    const char *descr = strstr(text, "descr"), *shape = value_of(text, "shape"), *order = value_of(text, "fortran_order");
+    const char *descr = strstr(text, "descr"), *shape = value_of(text, "shape"),
+               *order = value_of(text, "fortran_order");
     if (!descr || !shape || !order || *shape != '(')
         return bad(cx, a, "its header lacks descr, fortran_order or shape");
     descr = strchr(descr, ':');
@@ -90,7 +91,10 @@ int ac_npy_read(ac_ctx *cx, const char *path, ac_npy *out)
     return AC_OK;
 }
 
-void ac_npy_close(ac_npy *a) { ac_file_close(&a->file); }
+void ac_npy_close(ac_npy *a)
+{
+    ac_file_close(&a->file);
+}
 
 void ac_npy_write(ac_sink *to, ac_dtype dtype, int32_t rank, const int64_t *dim, const void *data)
 {

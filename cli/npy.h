@@ -8,7 +8,7 @@
 
 typedef struct ac_npy {
     const char *path;
-    char descr[8];       /* "<f4" */
+    char descr[8]; /* "<f4" */
     int32_t rank;
     int64_t dim[32];
     const uint8_t *data; /* inside the file */

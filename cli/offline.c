@@ -25,7 +25,8 @@ static ac_order_problem *order_problem(ac_region *r, const ac_offline *m, ac_byt
     ac_order_problem *p = ac_order_new(r, m->n_ops, m->n_tensors + 1);
     for (int32_t i = 0; i < m->n_tensors; i++) {
         const ac_offline_tensor *t = &m->tensor[i];
-        p->value[i] = (ac_order_value){.size = t->planned ? ac_align_up(t->bytes, align) : 0, .at_start = t->input, .at_end = t->output};
+        p->value[i] = (ac_order_value){
+            .size = t->planned ? ac_align_up(t->bytes, align) : 0, .at_start = t->input, .at_end = t->output};
     }
     for (int32_t s = 0; s < m->n_ops; s++) {
         const ac_offline_op *op = &m->op[s];
@@ -54,8 +55,12 @@ static void add_scratch(arenac_job *job, const ac_cli_offline *o, ac_bytes align
     for (int32_t s = 0; s < m->n_ops; s++) {
         const ac_offline_op *op = &m->op[o->order ? o->order[s] : s];
         for (int32_t k = 0; k < op->n_scratch; k++)
-            p->item[p->n++] = (ac_item){.name = ac_internf(&job->cx, "scratch%d.%d", s, k), .size = ac_align_up(op->scratch[k], ALIGN),
-                                        .align = align, .life = {s, s + 1}, .fixed = -1, .kind = AC_ITEM_SCRATCH};
+            p->item[p->n++] = (ac_item){.name = ac_internf(&job->cx, "scratch%d.%d", s, k),
+                                        .size = ac_align_up(op->scratch[k], ALIGN),
+                                        .align = align,
+                                        .life = {s, s + 1},
+                                        .fixed = -1,
+                                        .kind = AC_ITEM_SCRATCH};
     }
 }
 
@@ -78,9 +83,14 @@ static int pack(arenac_job *job, ac_cli_offline *o)
         const ac_offline_tensor *t = &m->tensor[i];
         o->item_of[i] = t->planned ? p->n : -1;
         if (t->planned)
-            p->item[p->n++] = (ac_item){.name = t->name, .size = ac_align_up(t->bytes, ALIGN), .align = align,
-                                        .life = {t->first, t->last + 1}, .fixed = -1,
-                                        .kind = t->input ? AC_ITEM_INPUT : t->output ? AC_ITEM_OUTPUT : AC_ITEM_TENSOR};
+            p->item[p->n++] = (ac_item){.name = t->name,
+                                        .size = ac_align_up(t->bytes, ALIGN),
+                                        .align = align,
+                                        .life = {t->first, t->last + 1},
+                                        .fixed = -1,
+                                        .kind = t->input    ? AC_ITEM_INPUT
+                                                : t->output ? AC_ITEM_OUTPUT
+                                                            : AC_ITEM_TENSOR};
     }
     o->n_planned = p->n;
     add_scratch(job, o, align);
@@ -97,8 +107,8 @@ static int search(arenac_job *job, ac_cli_offline *o)
     ac_region *tmp = ac_region_open(&job->cx.heap);
     int32_t *order = AC_NEW_N(job->cx.region, int32_t, o->model.n_ops + 1);
     const int effort = job->opt.effort >= 0 ? (int)job->opt.effort : AC_EFFORT_DEFAULT;
-    job->order = ac_order_search(order_problem(tmp, &o->model, file_live->problem.mem[0].align), ac_effort_steps(effort), order,
-                                 &job->cx.heap);
+    job->order = ac_order_search(order_problem(tmp, &o->model, file_live->problem.mem[0].align),
+                                 ac_effort_steps(effort), order, &job->cx.heap);
     ac_region_close(tmp);
     job->report.file_order_bytes = file_plan.arena_bytes;
     if (job->order.after >= job->order.before)
@@ -128,9 +138,16 @@ static void report_tensors(arenac_job *job, const ac_cli_offline *o)
         at[i] = t->planned ? n : -1;
         if (!t->planned)
             continue;
-        row[n++] = (ac_report_tensor){.name = t->name, .dtype = ac_dtype_name(t->dtype), .shape = t->shape, .bytes = t->bytes,
-                                      .item = o->item_of[i], .first = t->first, .last = t->last, .producer = -1,
-                                      .input = t->input, .output = t->output};
+        row[n++] = (ac_report_tensor){.name = t->name,
+                                      .dtype = ac_dtype_name(t->dtype),
+                                      .shape = t->shape,
+                                      .bytes = t->bytes,
+                                      .item = o->item_of[i],
+                                      .first = t->first,
+                                      .last = t->last,
+                                      .producer = -1,
+                                      .input = t->input,
+                                      .output = t->output};
     }
     AC_VEC(ac_report_read) read = {0};
     for (int32_t s = 0; s < m->n_ops; s++) {
@@ -150,9 +167,12 @@ static void report_notes(arenac_job *job, const ac_cli_offline *o)
     ac_ctx *cx = &job->cx;
     ac_report *r = &job->report;
     AC_VEC(const char *) note = {0};
-    ac_push(cx->region, &note, "planned for TFLite Micro: the file's operators as they are, with room for what its reference kernels ask for");
+    ac_push(
+        cx->region, &note,
+        "planned for TFLite Micro: the file's operators as they are, with room for what its reference kernels ask for");
     if (o->model.n_subgraphs > 1)
-        ac_push(cx->region, &note, ac_strf(cx->region, "tensors of %d further subgraphs are placed by TFLM", o->model.n_subgraphs - 1));
+        ac_push(cx->region, &note,
+                ac_strf(cx->region, "tensors of %d further subgraphs are placed by TFLM", o->model.n_subgraphs - 1));
     if (r->file_order_bytes)
         ac_push(cx->region, &note, ac_report_order_note(job, "; --emit tflite reorders the operators"));
     r->notes = note.item;
@@ -209,7 +229,10 @@ bool ac_cli_offline_wanted(const ac_cli *cli)
     return false;
 }
 
-int ac_cli_offline_plan(ac_cli *cli, arenac_job *job) { return arenac_guard(job, plan_stage, cli); }
+int ac_cli_offline_plan(ac_cli *cli, arenac_job *job)
+{
+    return arenac_guard(job, plan_stage, cli);
+}
 
 /* ------------------------------------------------------------------ emit */
 
@@ -218,8 +241,9 @@ static int buffer_plan(arenac_job *job, const ac_cli_offline *o, ac_sink *to)
 {
     const ac_problem *p = &job->live->problem;
     if (o->model.n_subgraphs > 1)
-        return ac_error(&job->cx, (ac_place){.file = job->path}, E0502,
-                        "a buffer plan has no place for tensors of further subgraphs; --emit tflite plans the main one");
+        return ac_error(
+            &job->cx, (ac_place){.file = job->path}, E0502,
+            "a buffer plan has no place for tensors of further subgraphs; --emit tflite plans the main one");
     char *name = ac_strdup(job->cx.region, job->opt.name ? job->opt.name : job->stem);
     char *upper = ac_strdup(job->cx.region, name);
     for (size_t i = 0; name[i]; i++) {
@@ -227,13 +251,17 @@ static int buffer_plan(arenac_job *job, const ac_cli_offline *o, ac_sink *to)
         name[i] = good ? (char)tolower((unsigned char)name[i]) : '_';
         upper[i] = (char)toupper((unsigned char)name[i]);
     }
-    ac_putf(to, "/* Offsets for TFLite Micro's NonPersistentMemoryPlannerShim, made by arenac %s from %s.\n", arenac_version(),
-            c_comment_text(job->cx.region, job->report.file));
-    ac_putf(to, " * The layout is that of tflite::BufferPlan: reinterpret_cast<const tflite::BufferPlan *>(&%s_buffer_plan).\n", name);
+    ac_putf(to, "/* Offsets for TFLite Micro's NonPersistentMemoryPlannerShim, made by arenac %s from %s.\n",
+            arenac_version(), c_comment_text(job->cx.region, job->report.file));
+    ac_putf(
+        to,
+        " * The layout is that of tflite::BufferPlan: reinterpret_cast<const tflite::BufferPlan *>(&%s_buffer_plan).\n",
+        name);
     ac_put(to, " * Kernels that ask for scratch need an entry each behind these. */\n");
     ac_putf(to, "#ifndef %s_BUFFER_PLAN_H\n#define %s_BUFFER_PLAN_H\n#include <stdint.h>\n\n", upper, upper);
     ac_putf(to, "#define %s_BUFFER_PLAN_BYTES %lldu\n\n", upper, (long long)ac_align_up(job->plan.arena_bytes, ALIGN));
-    ac_putf(to, "static const struct {\n    int32_t buffer_count;\n    int32_t offset[%d];\n} %s_buffer_plan = {%d, {\n",
+    ac_putf(to,
+            "static const struct {\n    int32_t buffer_count;\n    int32_t offset[%d];\n} %s_buffer_plan = {%d, {\n",
             o->n_planned ? o->n_planned : 1, name, o->n_planned);
     for (int32_t i = 0; i < o->n_planned; i++) {
         const ac_item *it = &p->item[i];
@@ -244,7 +272,10 @@ static int buffer_plan(arenac_job *job, const ac_cli_offline *o, ac_sink *to)
     return AC_OK;
 }
 
-typedef struct emit_arg { const ac_cli_offline *o; const char *kind, *path; } emit_arg;
+typedef struct emit_arg {
+    const ac_cli_offline *o;
+    const char *kind, *path;
+} emit_arg;
 
 static int emit_stage(arenac_job *job, void *arg)
 {
@@ -267,12 +298,16 @@ static int emit_stage(arenac_job *job, void *arg)
 int ac_cli_offline_emit(ac_cli *cli, arenac_job *job, const char *kind, const char *path)
 {
     if (!strcmp(kind, "ag") || !strcmp(kind, "loops"))
-        return ac_error(&job->cx, (ac_place){.file = job->path}, E0501, "--emit %s belongs to arenac's own plan, not to TFLM's", kind);
+        return ac_error(&job->cx, (ac_place){.file = job->path}, E0501,
+                        "--emit %s belongs to arenac's own plan, not to TFLM's", kind);
     if (strcmp(kind, "tflite") && strcmp(kind, "tflm-buffer-plan"))
         return arenac_emit(job, kind, path);
     if (kind[3] == 'm' && cli->offline->order && !strstr(cli->emit, "tflite")) {
-        ac_error(&job->cx, (ac_place){.file = job->path}, E0501, "this buffer plan is for another order than the file's");
-        return ac_help(&job->cx, "write the reordered model beside it: --emit tflite,tflm-buffer-plan, or leave out --schedule search");
+        ac_error(&job->cx, (ac_place){.file = job->path}, E0501,
+                 "this buffer plan is for another order than the file's");
+        return ac_help(
+            &job->cx,
+            "write the reordered model beside it: --emit tflite,tflm-buffer-plan, or leave out --schedule search");
     }
     emit_arg e = {cli->offline, kind, path};
     return arenac_guard(job, emit_stage, &e);
@@ -300,13 +335,13 @@ static int show_stage(arenac_job *job, void *arg)
             planned++;
             end = m.tensor[i].stored + m.tensor[i].bytes > end ? m.tensor[i].stored + m.tensor[i].bytes : end;
         }
-    ac_putf(&s, "stored plan (%s): %d of %d tensors, %s B\n  offset      bytes  operators  tensor\n", AC_OFFLINE_NAME, planned, m.n_tensors,
-            ac_commas(&job->cx, end));
+    ac_putf(&s, "stored plan (%s): %d of %d tensors, %s B\n  offset      bytes  operators  tensor\n", AC_OFFLINE_NAME,
+            planned, m.n_tensors, ac_commas(&job->cx, end));
     for (int32_t i = 0; i < m.n_tensors; i++) {
         const ac_offline_tensor *t = &m.tensor[i];
         if (t->stored >= 0)
-            ac_putf(&s, "%8lld %10lld  %4d-%-4d  %s %s %s\n", (long long)t->stored, (long long)t->bytes, t->first, t->last, t->name,
-                    ac_dtype_name(t->dtype), t->shape);
+            ac_putf(&s, "%8lld %10lld  %4d-%-4d  %s %s %s\n", (long long)t->stored, (long long)t->bytes, t->first,
+                    t->last, t->name, ac_dtype_name(t->dtype), t->shape);
     }
     if (m.n_stored != m.n_all)
         ac_putf(&s, "  the plan speaks of %d tensors, the model has %d: TFLM will refuse it\n", m.n_stored, m.n_all);

@@ -12,19 +12,30 @@ typedef enum opt_id {
     OPT_COUNT
 } opt_id;
 
-static const struct option_row { const char *name; char letter; const char *arg, *verbs, *help; } OPTIONS[] = {
+static const struct option_row {
+    const char *name;
+    char letter;
+    const char *arg, *verbs, *help;
+} OPTIONS[] = {
 #define OPT(id, name, letter, arg, verbs, help) {name, letter, arg, verbs, help},
 #include "cli/options.def"
 #undef OPT
 };
 
-static const struct verb_row { const char *name; char letter; const char *args, *line, *text; } VERBS[] = {
+static const struct verb_row {
+    const char *name;
+    char letter;
+    const char *args, *line, *text;
+} VERBS[] = {
 #define VERB(id, name, letter, args, line, text) {name, letter, args, line, text},
 #include "cli/verbs.def"
 #undef VERB
 };
 
-const char *ac_verb_name(ac_verb verb) { return VERBS[verb].name; }
+const char *ac_verb_name(ac_verb verb)
+{
+    return VERBS[verb].name;
+}
 
 bool ac_verb_find(const char *name, ac_verb *verb)
 {
@@ -39,19 +50,22 @@ bool ac_verb_find(const char *name, ac_verb *verb)
 static bool takes(ac_verb verb, opt_id id)
 {
     const char *v = OPTIONS[id].verbs;
-    return v[0] == '*' || (VERBS[verb].letter && strchr(v, VERBS[verb].letter)) || (id == OPT_MAN && verb == AC_VERB_HELP);
+    return v[0] == '*' || (VERBS[verb].letter && strchr(v, VERBS[verb].letter)) ||
+           (id == OPT_MAN && verb == AC_VERB_HELP);
 }
 
 /* ------------------------------------------------------------------ help */
 
 void ac_help_overview(FILE *to)
 {
-    fprintf(to, "arenac %s: neural networks to C with every tensor offset baked in\n\n"
-                "  arenac MODEL                    the memory plan (same as arenac plan MODEL)\n",
+    fprintf(to,
+            "arenac %s: neural networks to C with every tensor offset baked in\n\n"
+            "  arenac MODEL                    the memory plan (same as arenac plan MODEL)\n",
             arenac_version());
     for (int i = 0; i < AC_VERB_COUNT; i++)
         fprintf(to, "  arenac %-10s %-22s %s\n", VERBS[i].name, VERBS[i].args, VERBS[i].line);
-    fprintf(to, "\nModels: TFLite, ONNX, TensorFlow (.pb, .pbtxt, SavedModel), Caffe, MXNet, arenac text (.ag).\narenac help VERB lists the options.\n");
+    fprintf(to, "\nModels: TFLite, ONNX, TensorFlow (.pb, .pbtxt, SavedModel), Caffe, MXNet, arenac text "
+                "(.ag).\narenac help VERB lists the options.\n");
 }
 
 static void print_option(FILE *to, int i)
@@ -67,7 +81,8 @@ static void print_option(FILE *to, int i)
 void ac_help_print(FILE *to, ac_verb verb, bool all)
 {
     enum { FIRST_COMMON = OPT_MAX_MEMORY, LINES = 24 };
-    fprintf(to, "arenac %s %s [options]\n%s\n\n%s\n\n", VERBS[verb].name, VERBS[verb].args, VERBS[verb].line, VERBS[verb].text);
+    fprintf(to, "arenac %s %s [options]\n%s\n\n%s\n\n", VERBS[verb].name, VERBS[verb].args, VERBS[verb].line,
+            VERBS[verb].text);
     int shown = 0;
     bool more = false;
     for (int i = 0; i < OPT_COUNT; i++) {
@@ -98,8 +113,8 @@ static void man_text(FILE *to, const char *s)
 void ac_help_man(FILE *to, bool overview, ac_verb verb)
 {
     const char *dash = overview ? "" : "-", *name = overview ? "" : VERBS[verb].name;
-    fprintf(to, ".TH ARENAC%s%s 1 \"\" \"arenac %s\" \"User Commands\"\n.SH NAME\narenac%s%s \\- ", dash, name, arenac_version(),
-            overview ? "" : "\\-", name);
+    fprintf(to, ".TH ARENAC%s%s 1 \"\" \"arenac %s\" \"User Commands\"\n.SH NAME\narenac%s%s \\- ", dash, name,
+            arenac_version(), overview ? "" : "\\-", name);
     man_text(to, overview ? "neural networks to C with every tensor offset baked in" : VERBS[verb].line);
     fprintf(to, "\n.SH SYNOPSIS\n.B arenac %s\n", overview ? "VERB" : name);
     man_text(to, overview ? "[options] MODEL" : VERBS[verb].args);
@@ -129,7 +144,8 @@ void ac_help_man(FILE *to, bool overview, ac_verb verb)
         man_text(to, OPTIONS[i].help);
         fputc('\n', to);
     }
-    fprintf(to, ".SH EXIT STATUS\n0 done; 1 invalid model; 2 wrong command line; 3 a file or the host compiler failed; 4 over a memory "
+    fprintf(to, ".SH EXIT STATUS\n0 done; 1 invalid model; 2 wrong command line; 3 a file or the host compiler failed; "
+                "4 over a memory "
                 "budget; 5 outputs differ; 6 plan changed; 7 unsafe plan; 8 unsupported; 70 internal error.\n");
 }
 
@@ -189,7 +205,7 @@ static const char *keep(const char *s, size_t n)
     static struct kept {
         struct kept *next;
         char text[];
-    } *all;
+    } * all;
     struct kept *k = malloc(sizeof *k + n + 1);
     if (!k)
         return "";
@@ -256,7 +272,8 @@ static bool memory(const char *arg, arenac_memory *m)
             m->speed = *what == 'f' ? 1 : -1;
         else if (!strcmp(what, "ro"))
             m->read_only = true;
-        else if (strncmp(what, "align=", 6) || !parse_int(what + 6, 1, 1 << 20, &m->align) || (m->align & (m->align - 1)))
+        else if (strncmp(what, "align=", 6) || !parse_int(what + 6, 1, 1 << 20, &m->align) ||
+                 (m->align & (m->align - 1)))
             return false;
     }
     return true;
@@ -298,20 +315,38 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
 {
     int64_t v = 0;
     switch (id) {
-    case OPT_OUTPUT: c->output = arg; return *arg != 0;
-    case OPT_NAME: c->opt.name = arg; return *arg != 0;
-    case OPT_EMIT: c->emit = arg; return *arg != 0;
-    case OPT_TARGET: c->opt.target = arg; c->target_given = true; return true;
-    case OPT_FROM: c->opt.from = arg; return true;
-    case OPT_OUTPUTS: c->opt.outputs = arg; return true;
+    case OPT_OUTPUT:
+        c->output = arg;
+        return *arg != 0;
+    case OPT_NAME:
+        c->opt.name = arg;
+        return *arg != 0;
+    case OPT_EMIT:
+        c->emit = arg;
+        return *arg != 0;
+    case OPT_TARGET:
+        c->opt.target = arg;
+        c->target_given = true;
+        return true;
+    case OPT_FROM:
+        c->opt.from = arg;
+        return true;
+    case OPT_OUTPUTS:
+        c->opt.outputs = arg;
+        return true;
     case OPT_BUDGET: {
         const char *eq = strchr(arg, '=');
         c->opt.budget_memory = eq ? keep(arg, (size_t)(eq - arg)) : NULL;
         return eq != arg && ac_parse_size(eq ? eq + 1 : arg, &c->opt.budget);
     }
-    case OPT_MEM: c->opt.mem = c->mem; return c->opt.n_mems < AC_CLI_MAX && memory(arg, &c->mem[c->opt.n_mems++]);
-    case OPT_PIN: c->opt.pin = c->pin; return c->opt.n_pins < AC_CLI_MAX && pin(arg, &c->pin[c->opt.n_pins++]);
-    case OPT_EFFORT: return parse_int(arg, 0, 9, &c->opt.effort);
+    case OPT_MEM:
+        c->opt.mem = c->mem;
+        return c->opt.n_mems < AC_CLI_MAX && memory(arg, &c->mem[c->opt.n_mems++]);
+    case OPT_PIN:
+        c->opt.pin = c->pin;
+        return c->opt.n_pins < AC_CLI_MAX && pin(arg, &c->pin[c->opt.n_pins++]);
+    case OPT_EFFORT:
+        return parse_int(arg, 0, 9, &c->opt.effort);
     case OPT_DIM: {
         const char *eq = strchr(arg, '='), *dots = eq ? strstr(eq, "..") : NULL;
         if (dots && eq != arg && !c->range && (c->verb == AC_VERB_PLAN || c->verb == AC_VERB_COMPILE)) {
@@ -327,82 +362,161 @@ static bool apply(ac_cli *c, opt_id id, const char *arg)
         c->opt.dim = c->dim;
         return true;
     }
-    case OPT_SHARE: c->share = arg; return one_of(arg, "exclusive|concurrent");
-    case OPT_ALIGN: return parse_int(arg, 1, 4096, &c->opt.align) && !(c->opt.align & (c->opt.align - 1));
+    case OPT_SHARE:
+        c->share = arg;
+        return one_of(arg, "exclusive|concurrent");
+    case OPT_ALIGN:
+        return parse_int(arg, 1, 4096, &c->opt.align) && !(c->opt.align & (c->opt.align - 1));
     case OPT_PRESERVE:
         c->opt.preserve_input = !strcmp(arg, "input");
         c->opt.preserve_all = !strcmp(arg, "all");
         return one_of(arg, "input|all");
-    case OPT_PLANNER: c->opt.planner = arg; return true;
+    case OPT_PLANNER:
+        c->opt.planner = arg;
+        return true;
     case OPT_REFERENCE:
         c->opt.reference_tflite = !strcmp(arg, "tflite");
         c->reference_tflm = c->verb == AC_VERB_PLAN && !strcmp(arg, "tflm");
         return c->opt.reference_tflite || c->reference_tflm;
-    case OPT_SCHEDULE: c->opt.schedule_search = !strcmp(arg, "search"); return one_of(arg, "keep|search");
-    case OPT_RECOMPUTE: return c->opt.recompute = true;
-    case OPT_INPLACE: return on_off(arg, &c->opt.inplace);
-    case OPT_OVERLAP: c->opt.overlap = !strcmp(arg, "on"); return one_of(arg, "on|off");
+    case OPT_SCHEDULE:
+        c->opt.schedule_search = !strcmp(arg, "search");
+        return one_of(arg, "keep|search");
+    case OPT_RECOMPUTE:
+        return c->opt.recompute = true;
+    case OPT_INPLACE:
+        return on_off(arg, &c->opt.inplace);
+    case OPT_OVERLAP:
+        c->opt.overlap = !strcmp(arg, "on");
+        return one_of(arg, "on|off");
     case OPT_STRIPE:
         c->opt.stripe = strcmp(arg, "off") != 0;
         c->opt.stripe_list = one_of(arg, "off|auto") ? NULL : arg;
         return *arg != 0;
-    case OPT_IO: c->opt.io_rows = !strcmp(arg, "rows"); return one_of(arg, "arena|rows");
-    case OPT_VIEWS: return on_off(arg, &c->opt.views);
-    case OPT_QUANTIZED_IO: c->opt.quantized_io = true; return true;
-    case OPT_WEIGHTS: c->opt.weights = arg; return one_of(arg, "auto|rodata|asm|blob");
-    case OPT_SECTION: return section(arg, &c->opt);
-    case OPT_THREADS: return parse_int(arg, 1, 64, &c->opt.threads);
+    case OPT_IO:
+        c->opt.io_rows = !strcmp(arg, "rows");
+        return one_of(arg, "arena|rows");
+    case OPT_VIEWS:
+        return on_off(arg, &c->opt.views);
+    case OPT_QUANTIZED_IO:
+        c->opt.quantized_io = true;
+        return true;
+    case OPT_WEIGHTS:
+        c->opt.weights = arg;
+        return one_of(arg, "auto|rodata|asm|blob");
+    case OPT_SECTION:
+        return section(arg, &c->opt);
+    case OPT_THREADS:
+        return parse_int(arg, 1, 64, &c->opt.threads);
     case OPT_WINOGRAD:
         c->opt.winograd = arg ? arg[0] - '0' : -1;
         return !arg || one_of(arg, "2|4");
-    case OPT_TENSOR_CORES: c->opt.tensor_cores = arg; return one_of(arg, "off|int8|tf32|bf16|f16");
-    case OPT_TUNED: c->opt.tuned = arg; return *arg != 0;
-    case OPT_TUNE: c->tune = true; return true;
-    case OPT_SHARE_KERNELS: c->opt.share_kernels = true; return true;
-    case OPT_POISON: c->opt.poison = true; return true;
-    case OPT_HOST: c->opt.caller_io = true; return true;
-    case OPT_EXACT: c->opt.exact = true; return true;
-    case OPT_SKIP: return push_name(c->skip, &c->opt.skip, arg);
-    case OPT_STOP_AFTER: c->opt.stop_after = arg; return true;
-    case OPT_DUMP_AFTER: return push_name(c->dump_after, &c->opt.dump_after, arg);
-    case OPT_TIME_PASSES: c->time_passes = true; return true;
-    case OPT_CONST: return key_file(arg, c->fixed, &c->n_fixed);
-    case OPT_INPUT: return key_file(arg, c->input, &c->n_inputs);
+    case OPT_TENSOR_CORES:
+        c->opt.tensor_cores = arg;
+        return one_of(arg, "off|int8|tf32|bf16|f16");
+    case OPT_TUNED:
+        c->opt.tuned = arg;
+        return *arg != 0;
+    case OPT_TUNE:
+        c->tune = true;
+        return true;
+    case OPT_SHARE_KERNELS:
+        c->opt.share_kernels = true;
+        return true;
+    case OPT_POISON:
+        c->opt.poison = true;
+        return true;
+    case OPT_HOST:
+        c->opt.caller_io = true;
+        return true;
+    case OPT_EXACT:
+        c->opt.exact = true;
+        return true;
+    case OPT_SKIP:
+        return push_name(c->skip, &c->opt.skip, arg);
+    case OPT_STOP_AFTER:
+        c->opt.stop_after = arg;
+        return true;
+    case OPT_DUMP_AFTER:
+        return push_name(c->dump_after, &c->opt.dump_after, arg);
+    case OPT_TIME_PASSES:
+        c->time_passes = true;
+        return true;
+    case OPT_CONST:
+        return key_file(arg, c->fixed, &c->n_fixed);
+    case OPT_INPUT:
+        return key_file(arg, c->input, &c->n_inputs);
     case OPT_RANDOM:
         if (!parse_int(arg, 0, INT64_MAX, &c->seed))
             return false;
         c->random = c->opt.random_weights = true;
         c->opt.seed = (uint64_t)c->seed;
         return true;
-    case OPT_OUTPUT_DIR: c->output_dir = arg; return *arg != 0;
-    case OPT_COMPARE: return key_file(arg, c->compare, &c->n_compares);
-    case OPT_MAX_ULP: return parse_int(arg, 0, INT32_MAX, &c->max_ulp);
-    case OPT_BACKEND: c->backend = arg; return *arg != 0;
-    case OPT_TAPS: c->taps = arg; return keep_file_operators(c);
-    case OPT_PER_NODE: c->per_node = true; return true;
-    case OPT_RUNS: return parse_int(arg, 1, 1000000000, &c->runs);
-    case OPT_PER_OP: c->per_op = true; return true;
-    case OPT_LOOPS: c->loops = arg; return true;
-    case OPT_LOCK: c->lock = arg; return *arg != 0;
-    case OPT_UPDATE_LOCK: c->update_lock = true; return true;
-    case OPT_MD: c->md = true; return true;
-    case OPT_IGNORE_OFFSETS: c->ignore_offsets = true; return true;
-    case OPT_MAX_MEMORY: return ac_parse_size(arg, &c->opt.max_memory) && c->opt.max_memory >= 1 << 20;
+    case OPT_OUTPUT_DIR:
+        c->output_dir = arg;
+        return *arg != 0;
+    case OPT_COMPARE:
+        return key_file(arg, c->compare, &c->n_compares);
+    case OPT_MAX_ULP:
+        return parse_int(arg, 0, INT32_MAX, &c->max_ulp);
+    case OPT_BACKEND:
+        c->backend = arg;
+        return *arg != 0;
+    case OPT_TAPS:
+        c->taps = arg;
+        return keep_file_operators(c);
+    case OPT_PER_NODE:
+        c->per_node = true;
+        return true;
+    case OPT_RUNS:
+        return parse_int(arg, 1, 1000000000, &c->runs);
+    case OPT_PER_OP:
+        c->per_op = true;
+        return true;
+    case OPT_LOOPS:
+        c->loops = arg;
+        return true;
+    case OPT_LOCK:
+        c->lock = arg;
+        return *arg != 0;
+    case OPT_UPDATE_LOCK:
+        c->update_lock = true;
+        return true;
+    case OPT_MD:
+        c->md = true;
+        return true;
+    case OPT_IGNORE_OFFSETS:
+        c->ignore_offsets = true;
+        return true;
+    case OPT_MAX_MEMORY:
+        return ac_parse_size(arg, &c->opt.max_memory) && c->opt.max_memory >= 1 << 20;
     case OPT_MAX_ERRORS:
         if (!parse_int(arg, 1, INT32_MAX, &v))
             return false;
         c->opt.max_errors = (int32_t)v;
         return true;
-    case OPT_JSON: c->json = true; return true;
-    case OPT_COLOR: c->color = !strcmp(arg, "always") || (c->color && strcmp(arg, "never")); return one_of(arg, "auto|always|never");
-    case OPT_QUIET: c->quiet = true; return true;
-    case OPT_VERBOSE: c->verbose++; return true;
-    case OPT_WERROR: c->opt.werror = true; return true;
-    case OPT_MAN: c->man = true; return true;
+    case OPT_JSON:
+        c->json = true;
+        return true;
+    case OPT_COLOR:
+        c->color = !strcmp(arg, "always") || (c->color && strcmp(arg, "never"));
+        return one_of(arg, "auto|always|never");
+    case OPT_QUIET:
+        c->quiet = true;
+        return true;
+    case OPT_VERBOSE:
+        c->verbose++;
+        return true;
+    case OPT_WERROR:
+        c->opt.werror = true;
+        return true;
+    case OPT_MAN:
+        c->man = true;
+        return true;
     case OPT_HELP:
     case OPT_HELP_ALL:
     case OPT_VERSION:
-    case OPT_COUNT: return true;
+    case OPT_COUNT:
+        return true;
     }
     return true;
 }
@@ -476,7 +590,8 @@ static int parse_one(ac_cli *c, int argc, char **argv, int *at)
     }
     if (!apply(c, (opt_id)id, value)) {
         if (id == OPT_BUDGET || id == OPT_MAX_MEMORY)
-            return wrong("'%s' is not a size: write bytes, or a whole number with K, M or G (1024); found in --%s", value, OPTIONS[id].name);
+            return wrong("'%s' is not a size: write bytes, or a whole number with K, M or G (1024); found in --%s",
+                         value, OPTIONS[id].name);
         return wrong("bad argument '%s' of --%s", value, OPTIONS[id].name);
     }
     return -1;
@@ -500,7 +615,8 @@ int ac_cli_parse(int argc, char **argv, ac_cli *cli)
     }
     if (ac_verb_find(argv[1], &cli->verb)) {
         i = 2;
-    } else if (argv[1][0] != '-' && !strpbrk(argv[1], "./")) { /* neither a verb nor a file name: most likely a typing error */
+    } else if (argv[1][0] != '-' &&
+               !strpbrk(argv[1], "./")) { /* neither a verb nor a file name: most likely a typing error */
         const char *names[AC_VERB_COUNT];
         for (int v = 0; v < AC_VERB_COUNT; v++)
             names[v] = VERBS[v].name;

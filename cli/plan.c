@@ -12,9 +12,20 @@
 /* ------------------------------------------------------------------ where outputs go */
 
 /* Reports and plans; code is what backends emit. */
-static const struct kind_row { const char *kind, *ext; } KINDS[] = {
-    {"json", ".json"},          {"md", ".md"},   {"dot", ".dot"},   {"csv", ".csv"},   {"problem", ".problem.csv"}, {"ag", ".ag"},
-    {"loops", ".loops"},        {"svg", ".svg"}, {"html", ".html"}, {"lock", ".lock"}, {"tflite", ".planned.tflite"},
+static const struct kind_row {
+    const char *kind, *ext;
+} KINDS[] = {
+    {"json", ".json"},
+    {"md", ".md"},
+    {"dot", ".dot"},
+    {"csv", ".csv"},
+    {"problem", ".problem.csv"},
+    {"ag", ".ag"},
+    {"loops", ".loops"},
+    {"svg", ".svg"},
+    {"html", ".html"},
+    {"lock", ".lock"},
+    {"tflite", ".planned.tflite"},
     {"tflm-buffer-plan", ".buffer_plan.h"},
 };
 
@@ -33,7 +44,9 @@ static const char *stem(arenac_job *job, const char *output)
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
         if (ends_with(output, KINDS[i].ext))
             return ac_strf(job->cx.region, "%.*s", (int)(strlen(output) - strlen(KINDS[i].ext)), output);
-    return code && ends_with(output, code) ? ac_strf(job->cx.region, "%.*s", (int)(strlen(output) - strlen(code)), output) : output;
+    return code && ends_with(output, code)
+               ? ac_strf(job->cx.region, "%.*s", (int)(strlen(output) - strlen(code)), output)
+               : output;
 }
 
 static bool lists(const char *list, const char *kind)
@@ -56,7 +69,8 @@ static void emit_runtime(const ac_cli *cli, arenac_job *job)
         ac_sink *to = AC_NEW(job->cx.region, ac_sink);
         ac_sink_open(to, &job->cx);
         ac_put_n(to, ac_rt_files[i].data, ac_rt_files[i].n);
-        arenac_add_output(job, to, ac_strf(job->cx.region, "%.*s%s", folder, cli->output ? cli->output : "", ac_rt_files[i].name));
+        arenac_add_output(
+            job, to, ac_strf(job->cx.region, "%.*s%s", folder, cli->output ? cli->output : "", ac_rt_files[i].name));
     }
 }
 
@@ -96,7 +110,8 @@ static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
         else if (!cli->output && kinds == 1 && row)
             path = "-";
         else
-            path = ac_strf(job->cx.region, "%s%s", stem(job, cli->output), ext ? ext : ac_strf(job->cx.region, ".%s", kind));
+            path = ac_strf(job->cx.region, "%s%s", stem(job, cli->output),
+                           ext ? ext : ac_strf(job->cx.region, ".%s", kind));
         if (cli->offline ? ac_cli_offline_emit(cli, job, kind, path) : arenac_emit(job, kind, path))
             status = -1;
     }
@@ -120,7 +135,8 @@ static bool looks_like_csv(const ac_cli *cli, const ac_file *f)
 {
     if (cli->opt.from)
         return !strcmp(cli->opt.from, "csv");
-    static const char *const HEADS[] = {"id,", "buffer,", "buffer_id,", "lower,", "start,", "begin,", "upper,", "size,", "end,"};
+    static const char *const HEADS[] = {"id,",    "buffer,", "buffer_id,", "lower,", "start,",
+                                        "begin,", "upper,",  "size,",      "end,"};
     for (size_t i = 0; i < sizeof HEADS / sizeof *HEADS; i++)
         if (f->n > strlen(HEADS[i]) && !memcmp(f->data, HEADS[i], strlen(HEADS[i])))
             return true;
@@ -135,9 +151,16 @@ int ac_cli_refuse_options(const ac_cli *cli, arenac_job *job, const char *what, 
         ac_error(&job->cx, at, E0503, "%s does not apply: %s, in one memory", o->n_mems ? "--mem" : "--pin", what);
         return ac_help(&job->cx, "--budget SIZE limits it");
     }
-    const struct { bool given; const char *option; } LEFT[] = {
-        {o->stripe, "--stripe"},       {o->io_rows, "--io rows"},           {o->schedule_search && !orders, "--schedule search"},
-        {o->overlap > 0, "--overlap"}, {o->quantized_io, "--quantized-io"}, {o->preserve_input || o->preserve_all, "--preserve"},
+    const struct {
+        bool given;
+        const char *option;
+    } LEFT[] = {
+        {o->stripe, "--stripe"},
+        {o->io_rows, "--io rows"},
+        {o->schedule_search && !orders, "--schedule search"},
+        {o->overlap > 0, "--overlap"},
+        {o->quantized_io, "--quantized-io"},
+        {o->preserve_input || o->preserve_all, "--preserve"},
         {o->reference_tflite, "--reference tflite"},
     };
     for (size_t k = 0; k < sizeof LEFT / sizeof *LEFT; k++)
@@ -151,8 +174,14 @@ static void csv_report(arenac_job *job, const ac_problem *p)
     ac_report_plan(job, p, "interval problem", "none");
     ac_report_tensor *t = AC_NEW_N(job->cx.region, ac_report_tensor, p->n + 1);
     for (int32_t i = 0; i < p->n; i++)
-        t[i] = (ac_report_tensor){.name = p->item[i].name, .dtype = "", .shape = "", .bytes = p->item[i].size, .item = i,
-                                  .first = p->item[i].life.begin, .last = p->item[i].life.end - 1, .producer = -1};
+        t[i] = (ac_report_tensor){.name = p->item[i].name,
+                                  .dtype = "",
+                                  .shape = "",
+                                  .bytes = p->item[i].size,
+                                  .item = i,
+                                  .first = p->item[i].life.begin,
+                                  .last = p->item[i].life.end - 1,
+                                  .producer = -1};
     job->report.tensor = t;
     job->report.n_tensors = p->n;
 }
@@ -162,7 +191,8 @@ static int plan_csv_stage(arenac_job *job, void *arg)
     ac_cli *cli = arg;
     ac_problem p = {0};
     AC_TRY(ac_cli_refuse_options(cli, job, "intervals are planned as they are", false));
-    AC_TRY(ac_problem_read_csv(&job->cx, job->path, (const char *)job->file.data, job->file.n, cli->ignore_offsets, &p));
+    AC_TRY(
+        ac_problem_read_csv(&job->cx, job->path, (const char *)job->file.data, job->file.n, cli->ignore_offsets, &p));
     for (int32_t i = 0; i < p.n; i++)
         if (p.item[i].align < cli->opt.align)
             p.item[i].align = cli->opt.align;
@@ -202,11 +232,14 @@ static int plan_csv_stage(arenac_job *job, void *arg)
         } else if (n == 4 && !strncmp(e, "lock", n))
             ac_lock_write(to, ac_lock_of(&job->cx, &job->report));
         else
-            return ac_error(&job->cx, (ac_place){0}, E0502, "--emit %.*s is not available for a CSV problem", (int)n, e);
+            return ac_error(&job->cx, (ac_place){0}, E0502, "--emit %.*s is not available for a CSV problem", (int)n,
+                            e);
         bool many = strchr(emit, ',') != NULL;
-        const char *path = !cli->output ? "-" : many && strcmp(cli->output, "-")
-                         ? ac_strf(job->cx.region, "%s.%s%.*s", stem(job, cli->output), n == 7 ? "problem." : "", (int)(n == 7 ? 3 : n), n == 7 ? "csv" : e)
-                         : cli->output;
+        const char *path = !cli->output ? "-"
+                           : many && strcmp(cli->output, "-")
+                               ? ac_strf(job->cx.region, "%s.%s%.*s", stem(job, cli->output), n == 7 ? "problem." : "",
+                                         (int)(n == 7 ? 3 : n), n == 7 ? "csv" : e)
+                               : cli->output;
         arenac_add_output(job, to, path);
     }
     int locked = ac_cli_lock(cli, job);
@@ -260,14 +293,16 @@ int ac_cli_plan(ac_cli *cli)
     if (arenac_guard(job, open_stage, cli) != AC_OK)
         return ac_cli_finish(cli, job);
     if (looks_like_csv(cli, &job->file)) { /* a CSV problem is no model: look before reading */
-        if (arenac_guard(job, plan_csv_stage, cli) == AC_OK || arenac_exit(job) == AC_EXIT_BUDGET || arenac_exit(job) == AC_EXIT_CHANGED)
+        if (arenac_guard(job, plan_csv_stage, cli) == AC_OK || arenac_exit(job) == AC_EXIT_BUDGET ||
+            arenac_exit(job) == AC_EXIT_CHANGED)
             arenac_commit(job);
         return ac_cli_finish(cli, job);
     }
     const bool tflm = ac_cli_offline_wanted(cli);
     if (!tflm && ac_cli_read(cli, job))
         return ac_cli_finish(cli, job);
-    bool planned = (tflm ? ac_cli_offline_plan(cli, job) : arenac_plan(job)) == 0 || job->stage >= 3; /* over budget: the report is wanted all the same */
+    bool planned = (tflm ? ac_cli_offline_plan(cli, job) : arenac_plan(job)) == 0 ||
+                   job->stage >= 3; /* over budget: the report is wanted all the same */
     if (planned && cli->emit)
         emit_list(cli, job, cli->emit);
     if (planned && cli->output && !cli->emit)
@@ -276,7 +311,8 @@ int ac_cli_plan(ac_cli *cli)
         ac_cli_lock(cli, job);
     if (planned && cli->json)
         arenac_emit(job, "json", "-");
-    if (planned && arenac_commit(job) == 0 && !cli->json && !cli->quiet && !(cli->emit && !cli->output && !strchr(cli->emit, ','))) {
+    if (planned && arenac_commit(job) == 0 && !cli->json && !cli->quiet &&
+        !(cli->emit && !cli->output && !strchr(cli->emit, ','))) {
         if (!tflm && arenac_exit(job) == 0)
             try_lower(cli, job);
         arenac_print_report(job, stdout, cli->verbose);
@@ -291,7 +327,8 @@ int ac_cli_check(ac_cli *cli)
     if (!job)
         return status;
     if (arenac_check(job) == 0 && !cli->quiet && !cli->json)
-        printf("%s: fine; %d operators, %d steps for %s\n", cli->file[0], (int)job->graph->file_ops, job->n_steps, job->target->name);
+        printf("%s: fine; %d operators, %d steps for %s\n", cli->file[0], (int)job->graph->file_ops, job->n_steps,
+               job->target->name);
     return ac_cli_finish(cli, job);
 }
 

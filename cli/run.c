@@ -68,13 +68,17 @@ static int compare_outputs(arenac_job *job, run_arg *a)
         ac_npy_close(&want);
         if (ac_close_enough(o->tensor->dtype, &d, a->cli->max_ulp)) {
             if (!a->cli->quiet)
-                printf("output %d '%s': %s reference (%lld of %lld differ, max abs %.3g, max ULP %.0f)\n", i, o->tensor->name,
-                       d.differ ? "within the bounds of the" : "equal to the", (long long)d.differ, (long long)d.count, d.max_abs, d.max_ulp);
+                printf("output %d '%s': %s reference (%lld of %lld differ, max abs %.3g, max ULP %.0f)\n", i,
+                       o->tensor->name, d.differ ? "within the bounds of the" : "equal to the", (long long)d.differ,
+                       (long long)d.count, d.max_abs, d.max_ulp);
             continue;
         }
-        ac_error(&job->cx, (ac_place){.file = job->path}, E0601, "output %d '%s' differs from %s", i, o->tensor->name, want.path);
-        status = ac_detail(&job->cx, "%lld of %lld elements, first at %lld; max abs %.6g (largest reference %.6g), max ULP %.0f, mean %.3g",
-                           (long long)d.differ, (long long)d.count, (long long)d.first, d.max_abs, d.scale, d.max_ulp, d.mean_abs);
+        ac_error(&job->cx, (ac_place){.file = job->path}, E0601, "output %d '%s' differs from %s", i, o->tensor->name,
+                 want.path);
+        status = ac_detail(
+            &job->cx,
+            "%lld of %lld elements, first at %lld; max abs %.6g (largest reference %.6g), max ULP %.0f, mean %.3g",
+            (long long)d.differ, (long long)d.count, (long long)d.first, d.max_abs, d.scale, d.max_ulp, d.mean_abs);
     }
     return status;
 }
@@ -83,7 +87,7 @@ static int compare_outputs(arenac_job *job, run_arg *a)
 
 typedef struct per_node {
     run_arg *run;
-    uint8_t **want;      /* by step: what the evaluator computed */
+    uint8_t **want; /* by step: what the evaluator computed */
     bool recording;
     int32_t bad;
 } per_node;
@@ -103,8 +107,11 @@ static void look(void *user, int32_t s)
     ac_difference d = ac_compare(t->dtype, at, p->want[s], ac_tensor_count(t));
     bool ok = ac_close_enough(t->dtype, &d, p->run->cli->max_ulp);
     p->bad += !ok;
-    printf("%4d  %-24s %-32s %10.3g %8.0f %10.3g %8lld%s\n", s, ac_ops[job->step[s]->node->op].tflite, job->step[s]->node->name, d.max_abs,
-           d.max_ulp, d.mean_abs, (long long)(ok ? 0 : d.differ), ok ? "" : p->bad == 1 ? "   <-- first bad step" : "   <--");
+    printf("%4d  %-24s %-32s %10.3g %8.0f %10.3g %8lld%s\n", s, ac_ops[job->step[s]->node->op].tflite,
+           job->step[s]->node->name, d.max_abs, d.max_ulp, d.mean_abs, (long long)(ok ? 0 : d.differ),
+           ok            ? ""
+           : p->bad == 1 ? "   <-- first bad step"
+                         : "   <--");
 }
 
 static int run_per_node(arenac_job *job, run_arg *a, const char *backend)
@@ -125,7 +132,8 @@ static int run_per_node(arenac_job *job, run_arg *a, const char *backend)
     AC_TRY(ac_host_run(&a->host));
     a->host.hook = NULL;
     if (p.bad)
-        return ac_error(&job->cx, (ac_place){.file = job->path}, E0601, "%d steps differ from the reference interpreter", p.bad);
+        return ac_error(&job->cx, (ac_place){.file = job->path}, E0601,
+                        "%d steps differ from the reference interpreter", p.bad);
     return AC_OK;
 }
 
@@ -192,7 +200,8 @@ int ac_cli_run(ac_cli *cli)
         return status;
     static run_arg a;
     a.cli = cli;
-    if (ac_inputs_open(job, cli, backend, &a.inputs) == 0 && arenac_compile(job) == 0 && ac_inputs_check(job, &a.inputs) == 0)
+    if (ac_inputs_open(job, cli, backend, &a.inputs) == 0 && arenac_compile(job) == 0 &&
+        ac_inputs_check(job, &a.inputs) == 0)
         arenac_guard(job, run_stage, &a);
     ac_host_close(&a.host);
     ac_inputs_close(&a.inputs);

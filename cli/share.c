@@ -27,7 +27,7 @@ typedef struct shared {
     ac_cli *cli;
     part *part;
     int32_t n;
-    arenac_job *first;   /* outputs and messages about all of them go here */
+    arenac_job *first; /* outputs and messages about all of them go here */
     const char *name, *upper, *dir, *stem;
     ac_bytes arena, state, align, apart, saved;
     bool compile;
@@ -69,11 +69,14 @@ static int refuse_options(const ac_cli *cli)
     if (cli->range && (cli->n_files < 1 || cli->n_files > 2))
         return usage("a range of --dim needs one model");
     if (cli->range && cli->range_hi - cli->range_lo >= MAX_VALUES) {
-        fprintf(stderr, "arenac: error[E0502]: a range of --dim of more than %d values; pin it with --dim %s=N\n", MAX_VALUES, cli->range);
+        fprintf(stderr, "arenac: error[E0502]: a range of --dim of more than %d values; pin it with --dim %s=N\n",
+                MAX_VALUES, cli->range);
         return AC_EXIT_UNSUPPORTED;
     }
     if (cli->opt.n_mems || cli->opt.n_pins || cli->opt.caller_io || cli->reference_tflm || cli->lock) {
-        fputs("arenac: error[E0502]: --share and ranges of --dim work without --mem, --pin, --host, --lock and --reference tflm\n", stderr);
+        fputs("arenac: error[E0502]: --share and ranges of --dim work without --mem, --pin, --host, --lock and "
+              "--reference tflm\n",
+              stderr);
         return AC_EXIT_UNSUPPORTED;
     }
     if (cli->emit && cli->verb == AC_VERB_PLAN) {
@@ -81,7 +84,8 @@ static int refuse_options(const ac_cli *cli)
         return AC_EXIT_UNSUPPORTED;
     }
     if (cli->emit && !code_kind(cli->emit)) {
-        fputs("arenac: error[E0502]: several plans at once are compiled to c,h; with LLVM o,h or s,h or ll,h or bc,h\n", stderr);
+        fputs("arenac: error[E0502]: several plans at once are compiled to c,h; with LLVM o,h or s,h or ll,h or bc,h\n",
+              stderr);
         return AC_EXIT_UNSUPPORTED;
     }
     return 0;
@@ -122,7 +126,8 @@ static int open_part(shared *s, int32_t k)
     int failed = ac_cli_read(p->cli, p->job);
     if (!failed && s->cli->range) {
         const char *name = s->cli->opt.name ? s->cli->opt.name : p->job->stem;
-        p->job->opt.name = ac_strf(p->job->cx.region, "%s_%s%lld", name, s->cli->range, (long long)(s->cli->range_lo + k));
+        p->job->opt.name =
+            ac_strf(p->job->cx.region, "%s_%s%lld", name, s->cli->range, (long long)(s->cli->range_lo + k));
     }
     failed = failed || (s->compile ? arenac_compile(p->job) : arenac_plan(p->job));
     if (!failed)
@@ -191,13 +196,14 @@ static int share_stage(arenac_job *job, void *arg)
                     return ac_help(&job->cx, "the name is that of the file: rename or link one of them");
                 }
             if (!strcmp(m[k]->name, s->name))
-                return ac_error(&job->cx, (ac_place){0}, E0501, "'%s' is the name of a model; take another one with -o or --name",
-                                s->name);
+                return ac_error(&job->cx, (ac_place){0}, E0501,
+                                "'%s' is the name of a model; take another one with -o or --name", s->name);
         }
         AC_TRY(ac_module_share_consts(m, s->n, &s->saved));
     }
     if (s->cli->opt.budget >= 0 && s->arena > s->cli->opt.budget)
-        return ac_error(&job->cx, (ac_place){0}, E0401, "memory 'arena' is over its budget: needs %s B, has %s B, %s B too much",
+        return ac_error(&job->cx, (ac_place){0}, E0401,
+                        "memory 'arena' is over its budget: needs %s B, has %s B, %s B too much",
                         ac_commas(&job->cx, s->arena), ac_commas(&job->cx, s->cli->opt.budget),
                         ac_commas(&job->cx, s->arena - s->cli->opt.budget));
     return AC_OK;
@@ -208,17 +214,21 @@ static int share_stage(arenac_job *job, void *arg)
 static const char *label(const shared *s, int32_t k)
 {
     ac_region *r = s->first->cx.region;
-    return s->cli->range ? ac_strf(r, "%s = %lld", s->cli->range, (long long)(s->cli->range_lo + k)) : s->part[k].job->base;
+    return s->cli->range ? ac_strf(r, "%s = %lld", s->cli->range, (long long)(s->cli->range_lo + k))
+                         : s->part[k].job->base;
 }
 
-static bool optimal(const part *p) { return p->job->plan.arena_bytes == p->job->plan.proven; }
+static bool optimal(const part *p)
+{
+    return p->job->plan.arena_bytes == p->job->plan.proven;
+}
 
 static void put_text(shared *s, ac_sink *to)
 {
     ac_ctx *cx = &s->first->cx;
     if (s->cli->range)
-        ac_putf(to, "%s   %d plans, one for each %s from %lld to %lld, in one arena\n\n", s->first->base, s->n, s->cli->range,
-                (long long)s->cli->range_lo, (long long)s->cli->range_hi);
+        ac_putf(to, "%s   %d plans, one for each %s from %lld to %lld, in one arena\n\n", s->first->base, s->n,
+                s->cli->range, (long long)s->cli->range_lo, (long long)s->cli->range_hi);
     else
         ac_putf(to, "%d models, one arena, %s\n\n", s->n, s->cli->share);
     ac_putf(to, "  RAM  arena      %13s B", ac_commas(cx, s->arena));
@@ -227,7 +237,8 @@ static void put_text(shared *s, ac_sink *to)
     ac_putc(to, '\n');
     ac_putf(to, "       state      %13s B\n", ac_commas(cx, s->state));
     if (s->compile)
-        ac_putf(to, "  ROM  saved      %13s B   constants with the same bytes are kept once\n", ac_commas(cx, s->saved));
+        ac_putf(to, "  ROM  saved      %13s B   constants with the same bytes are kept once\n",
+                ac_commas(cx, s->saved));
     ac_putf(to, "\n  %-32s %12s %10s %10s %12s  plan\n", "model", "arena B", "at", "state at", "weights B");
     for (int32_t k = 0; k < s->n; k++) {
         const part *p = &s->part[k];
@@ -268,7 +279,10 @@ static void put_json(shared *s, ac_sink *to)
 
 /* ------------------------------------------------------------------ code */
 
-static bool has_blob(const part *p) { return ac_module_weights(p->job->module) == AC_WEIGHTS_BLOB; }
+static bool has_blob(const part *p)
+{
+    return ac_module_weights(p->job->module) == AC_WEIGHTS_BLOB;
+}
 
 static bool any_blob(const shared *s)
 {
@@ -283,8 +297,8 @@ static void put_view(shared *s, ac_sink *to, int32_t k)
 {
     const part *p = &s->part[k];
     const char *part_name = p->job->module->name;
-    ac_putf(to, "static inline %s_mem %s_of_%s(const %s_mem *m)\n{\n    %s_mem of = {0};\n", part_name, s->name, part_name, s->name,
-            part_name);
+    ac_putf(to, "static inline %s_mem %s_of_%s(const %s_mem *m)\n{\n    %s_mem of = {0};\n", part_name, s->name,
+            part_name, s->name, part_name);
     ac_putf(to, "    of.arena = m->arena ? (uint8_t *)m->arena + %lldu : NULL;\n", (long long)p->arena_at);
     if (p->job->module->state_bytes)
         ac_putf(to, "    of.state = m->state ? (uint8_t *)m->state + %lldu : NULL;\n", (long long)p->state_at);
@@ -296,20 +310,21 @@ static void put_view(shared *s, ac_sink *to, int32_t k)
 static void put_header(shared *s, ac_sink *to)
 {
     const char *U = s->upper, *p = s->name;
-    ac_putf(to, "/* %s.h - made by arenac %s: %d %s in one arena of %s B%s. */\n#ifndef %s_H\n#define %s_H\n", s->stem, arenac_version(), s->n,
-            s->cli->range ? "sizes of a model" : "models", ac_commas(to->cx, s->arena),
+    ac_putf(to, "/* %s.h - made by arenac %s: %d %s in one arena of %s B%s. */\n#ifndef %s_H\n#define %s_H\n", s->stem,
+            arenac_version(), s->n, s->cli->range ? "sizes of a model" : "models", ac_commas(to->cx, s->arena),
             s->cli->share && !strcmp(s->cli->share, "concurrent")
                 ? ", each with bytes of its own"
                 : ", over each other: running one destroys inputs and outputs of the others",
             U, U);
     for (int32_t k = 0; k < s->n; k++)
         ac_putf(to, "#include \"%s.h\"\n", s->part[k].job->module->name);
-    ac_putf(to, "\n#define %s_ARENA_BYTES %lldu\n#define %s_ARENA_ALIGN %lldu\n#define %s_STATE_BYTES %lldu\n", U, (long long)s->arena, U,
-            (long long)s->align, U, (long long)s->state);
+    ac_putf(to, "\n#define %s_ARENA_BYTES %lldu\n#define %s_ARENA_ALIGN %lldu\n#define %s_STATE_BYTES %lldu\n", U,
+            (long long)s->arena, U, (long long)s->align, U, (long long)s->state);
     if (s->cli->range)
-        ac_putf(to, "#define %s_MIN %lld /* of '%s' */\n#define %s_MAX %lld\n", U, (long long)s->cli->range_lo, s->cli->range, U,
-                (long long)s->cli->range_hi);
-    ac_putf(to, "\ntypedef struct %s_mem {\n    void *arena; /* %s_ARENA_BYTES, aligned to %s_ARENA_ALIGN */\n", p, U, U);
+        ac_putf(to, "#define %s_MIN %lld /* of '%s' */\n#define %s_MAX %lld\n", U, (long long)s->cli->range_lo,
+                s->cli->range, U, (long long)s->cli->range_hi);
+    ac_putf(to, "\ntypedef struct %s_mem {\n    void *arena; /* %s_ARENA_BYTES, aligned to %s_ARENA_ALIGN */\n", p, U,
+            U);
     if (s->state)
         ac_putf(to, "    void *state; /* %s_STATE_BYTES, aligned as the arena; kept between runs */\n", U);
     if (any_blob(s))
@@ -320,7 +335,8 @@ static void put_header(shared *s, ac_sink *to)
     if (s->cli->range) {
         const ac_module *m = s->part[0].job->module;
         ac_putf(to,
-                "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\nenum { %s_OK = 0, %s_EALIGN = 1, %s_EDIM = 2, %s_EWEIGHTS = 3, %s_EINDEX = 4 };\n"
+                "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\nenum { %s_OK = 0, %s_EALIGN = 1, %s_EDIM = 2, "
+                "%s_EWEIGHTS = 3, %s_EINDEX = 4 };\n"
                 "/* %s: from %s_MIN to %s_MAX, else %s_EDIM or NULL. */\n"
                 "int %s_init(const %s_mem *m, int32_t %s);\nint %s_run(const %s_mem *m, int32_t %s);\n",
                 U, U, U, U, U, "n", U, U, U, p, p, "n", p, p, "n");
@@ -347,23 +363,28 @@ static void put_switch(shared *s, ac_sink *to, const char *kind, bool pointer)
     const char *p = s->name;
     const bool input = kind[0] == 'i' && kind[1] == 'n' && isdigit((unsigned char)kind[2]);
     if (pointer)
-        ac_putf(to, "%svoid *%s_%s(const %s_mem *m, int32_t n, uint32_t *bytes)\n{\n    switch (n) {\n", input ? "" : "const ", p, kind, p);
+        ac_putf(to, "%svoid *%s_%s(const %s_mem *m, int32_t n, uint32_t *bytes)\n{\n    switch (n) {\n",
+                input ? "" : "const ", p, kind, p);
     else
         ac_putf(to, "int %s_%s(const %s_mem *m, int32_t n)\n{\n    switch (n) {\n", p, kind, p);
     for (int32_t k = 0; k < s->n; k++) {
         const char *name = s->part[k].job->module->name;
-        ac_putf(to, "    case %lld: {\n        const %s_mem of = %s_of_%s(m);\n", (long long)(s->cli->range_lo + k), name, p, name);
+        ac_putf(to, "    case %lld: {\n        const %s_mem of = %s_of_%s(m);\n", (long long)(s->cli->range_lo + k),
+                name, p, name);
         if (pointer)
-            ac_putf(to, "        if (bytes)\n            *bytes = %s_%s_BYTES;\n", upper_of(s, name), upper_of(s, kind));
+            ac_putf(to, "        if (bytes)\n            *bytes = %s_%s_BYTES;\n", upper_of(s, name),
+                    upper_of(s, kind));
         ac_putf(to, "        return %s%s_%s(&of);\n    }\n", pointer && input ? "(void *)" : "", name, kind);
     }
-    ac_putf(to, "    default: return %s;\n    }\n}\n\n", pointer ? "NULL" : ac_strf(s->first->cx.region, "%s_EDIM", s->upper));
+    ac_putf(to, "    default: return %s;\n    }\n}\n\n",
+            pointer ? "NULL" : ac_strf(s->first->cx.region, "%s_EDIM", s->upper));
 }
 
 static void put_source(shared *s, ac_sink *to)
 {
     const ac_module *m = s->part[0].job->module;
-    ac_putf(to, "/* %s.c - made by arenac %s: chooses the code of a size. */\n#include \"%s.h\"\n\n", s->stem, arenac_version(), s->stem);
+    ac_putf(to, "/* %s.c - made by arenac %s: chooses the code of a size. */\n#include \"%s.h\"\n\n", s->stem,
+            arenac_version(), s->stem);
     put_switch(s, to, "init", false);
     put_switch(s, to, "run", false);
     for (int32_t i = 0; i < m->n_inputs; i++)
@@ -388,7 +409,8 @@ static int code_stage(arenac_job *job, void *arg)
         const ac_module *m = of->module;
         if (m->n_inputs != s->part[0].job->module->n_inputs || m->n_outputs != s->part[0].job->module->n_outputs)
             if (s->cli->range)
-                return ac_error(&job->cx, (ac_place){0}, E0108, "the number of inputs or outputs depends on '%s'", s->cli->range);
+                return ac_error(&job->cx, (ac_place){0}, E0108, "the number of inputs or outputs depends on '%s'",
+                                s->cli->range);
         const char *kind = s->cli->emit ? code_kind(s->cli->emit) : "c";
         AC_TRY(arenac_emit(of, kind, ac_strf(of->cx.region, "%s%s.%s", s->dir, m->name, kind)));
         AC_TRY(arenac_emit(of, "h", ac_strf(of->cx.region, "%s%s.h", s->dir, m->name)));

@@ -13,7 +13,8 @@ static void operands(ac_sink *s, ac_ctx *cx, ac_tensor *const *list, int32_t n)
         if (!t)
             ac_putf(s, "%s_", i ? ", " : "");
         else
-            ac_putf(s, "%s%s%s %s", i ? ", " : "", ac_tensor_is_const(t) ? "const " : "", t->name, ac_tensor_str(cx, t));
+            ac_putf(s, "%s%s%s %s", i ? ", " : "", ac_tensor_is_const(t) ? "const " : "", t->name,
+                    ac_tensor_str(cx, t));
     }
 }
 
@@ -40,7 +41,8 @@ static void table(ac_sink *s, ac_ctx *cx, const ac_graph *g)
 static void put_schedule(ac_sink *s, arenac_job *job, const ac_lowered *low)
 {
     const ac_schedule *c = &low->schedule;
-    ac_putf(s, "# step of %s multiply-adds, %s B of scratch", ac_commas(&job->cx, low->macs), ac_commas(&job->cx, low->scratch));
+    ac_putf(s, "# step of %s multiply-adds, %s B of scratch", ac_commas(&job->cx, low->macs),
+            ac_commas(&job->cx, low->scratch));
     if (low->parts)
         ac_putf(s, ", %d parts", low->parts);
     if (c->winograd)
@@ -74,7 +76,8 @@ static int show_loops(arenac_job *job, const char *which)
     const char **names = AC_NEW_N(job->cx.region, const char *, job->n_steps + 1);
     for (int32_t i = 0; i < job->n_steps; i++)
         names[i] = job->step[i]->node->name;
-    ac_error(&job->cx, (ac_place){.file = job->path}, E0501, "no step is named '%s' (there are %d steps)", which, job->n_steps);
+    ac_error(&job->cx, (ac_place){.file = job->path}, E0501, "no step is named '%s' (there are %d steps)", which,
+             job->n_steps);
     const char *near = ac_closest(which, names, job->n_steps);
     return near ? ac_help(&job->cx, "did you mean '%s'?", near) : AC_FAIL;
 }

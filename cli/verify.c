@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-typedef struct verify_arg { ac_cli *cli; } verify_arg;
+typedef struct verify_arg {
+    ac_cli *cli;
+} verify_arg;
 
 static int read_problem(arenac_job *job, const char *path, ac_problem *p)
 {
@@ -28,8 +30,10 @@ static int verify_stage(arenac_job *job, void *arg)
     truth = plan;
     if (cli->n_files == 2)
         AC_TRY(read_problem(job, cli->file[1], &truth));
-    ac_plan p = {.offset = AC_NEW_N(cx->region, ac_bytes, truth.n + 1), .mem = AC_NEW_N(cx->region, int32_t, truth.n + 1),
-                 .mem_bytes = AC_NEW_N(cx->region, ac_bytes, truth.n_mems + 1), .strategy = "given"};
+    ac_plan p = {.offset = AC_NEW_N(cx->region, ac_bytes, truth.n + 1),
+                 .mem = AC_NEW_N(cx->region, int32_t, truth.n + 1),
+                 .mem_bytes = AC_NEW_N(cx->region, ac_bytes, truth.n_mems + 1),
+                 .strategy = "given"};
     for (int32_t i = 0; i < truth.n; i++) {
         int32_t at = -1;
         if (truth.n == plan.n && !strcmp(plan.item[i].name, truth.item[i].name))
@@ -67,8 +71,8 @@ static int verify_stage(arenac_job *job, void *arg)
         ac_json_int(&j, "lower_bound_bytes", b.aligned);
         ac_json_end(&j);
     } else {
-        ac_putf(&s, "%s: safe; %d items, arena %s B, lower bound %s B", cli->file[0], truth.n, ac_commas(cx, p.arena_bytes),
-                ac_commas(cx, b.aligned));
+        ac_putf(&s, "%s: safe; %d items, arena %s B, lower bound %s B", cli->file[0], truth.n,
+                ac_commas(cx, p.arena_bytes), ac_commas(cx, b.aligned));
         ac_put(&s, p.arena_bytes == b.aligned ? ": optimal\n" : "\n");
     }
     fwrite(s.text, 1, s.n, stdout);

@@ -19,7 +19,8 @@ static int c_emit(ac_module *m, const char *kind, const ac_emit_names *names, ac
         return ac_emit_header(m, to);
     if (t->isa == AC_ISA_CUDA) {
         ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for %s", t->name);
-        return ac_help(m->cx, "--emit cu,h makes one file of kernels and what a host calls; -t generic prints portable C");
+        return ac_help(m->cx,
+                       "--emit cu,h makes one file of kernels and what a host calls; -t generic prints portable C");
     }
     if (t->vec_bytes && t->isa != AC_ISA_X86 && t->isa != AC_ISA_ANY) {
         ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for the vectors of %s", t->name);

@@ -22,11 +22,13 @@ typedef struct ac_emit_kind {
     const char *kind, *ext; /* --emit word and file extension; NULL kind: end of the list */
 } ac_emit_kind;
 
-typedef struct ac_emit_names { /* what the output refers to: file names without folders */
+/* What the output refers to: file names without folders */
+typedef struct ac_emit_names {
     const char *header, *blob;
 } ac_emit_names;
 
-typedef struct ac_image { /* a module as code in this process; needs module.host and weights as a blob */
+/* A module as code in this process; needs module.host and weights as a blob */
+typedef struct ac_image {
     arn_init_fn *init;
     arn_run_fn *run;
     void *code; /* the backend's own */

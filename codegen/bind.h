@@ -5,9 +5,9 @@
 
 /* Where a tensor or a scratch argument ended up; arenac.c answers from liveness and plan. */
 typedef struct ac_binding {
-    const int32_t *item_of;        /* by tensor id */
-    const ac_bytes *delta;         /* by tensor id */
-    int32_t *const *scratch_item;  /* by step and argument */
+    const int32_t *item_of;       /* by tensor id */
+    const ac_bytes *delta;        /* by tensor id */
+    int32_t *const *scratch_item; /* by step and argument */
     const ac_problem *problem;
     const ac_plan *plan;
 } ac_binding;

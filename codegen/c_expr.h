@@ -12,7 +12,8 @@
 #define AC_CODEGEN_C_EXPR_H
 #include "base/region.h"
 
-typedef enum ac_cop { /* loosest first; several operators may share a level */
+/* Loosest first; several operators may share a level */
+typedef enum ac_cop {
     C_COMMA,
     C_COND,
     C_LOR,
@@ -43,13 +44,13 @@ typedef struct ac_cexpr {
     bool exact;       /* see above */
 } ac_cexpr;
 
-ac_cexpr c_atom(const char *text);                                      /* exact */
-ac_cexpr c_binary(ac_region *r, ac_cop op, ac_cexpr a, ac_cexpr b);     /* not exact */
-ac_cexpr c_unary(ac_region *r, char op, ac_cexpr a);                    /* '-', '~' or '!'; not exact */
-ac_cexpr c_cast(ac_region *r, const char *type, ac_cexpr a);            /* exact */
-ac_cexpr c_cond(ac_region *r, ac_cexpr c, ac_cexpr a, ac_cexpr b);      /* c ? a : b; not exact */
-ac_cexpr c_index(ac_region *r, const char *array, ac_cexpr i);          /* exact */
-ac_cexpr c_call(ac_region *r, const char *f, ac_cexpr a);               /* exact, as the next two */
+ac_cexpr c_atom(const char *text);                                  /* exact */
+ac_cexpr c_binary(ac_region *r, ac_cop op, ac_cexpr a, ac_cexpr b); /* not exact */
+ac_cexpr c_unary(ac_region *r, char op, ac_cexpr a);                /* '-', '~' or '!'; not exact */
+ac_cexpr c_cast(ac_region *r, const char *type, ac_cexpr a);        /* exact */
+ac_cexpr c_cond(ac_region *r, ac_cexpr c, ac_cexpr a, ac_cexpr b);  /* c ? a : b; not exact */
+ac_cexpr c_index(ac_region *r, const char *array, ac_cexpr i);      /* exact */
+ac_cexpr c_call(ac_region *r, const char *f, ac_cexpr a);           /* exact, as the next two */
 ac_cexpr c_call2(ac_region *r, const char *f, ac_cexpr a, ac_cexpr b);
 ac_cexpr c_call3(ac_region *r, const char *f, ac_cexpr a, ac_cexpr b, ac_cexpr c);
 

@@ -85,7 +85,8 @@ static int print_value(ac_cfn *f, ac_x x)
     if (!e->text)
         return c_refuse(f->file, f->fn, "an instruction of this type");
     bool short_enough = strlen(e->text) <= JOIN_LIMIT || in->op == AC_L_CONST || in->op == AC_L_GET;
-    const bool whole = f->file->cuda && in->lanes > 1 && in->op == AC_L_LOAD && in->lanes * ac_dtype_bits((ac_dtype)in->dtype) > 32;
+    const bool whole =
+        f->file->cuda && in->lanes > 1 && in->op == AC_L_LOAD && in->lanes * ac_dtype_bits((ac_dtype)in->dtype) > 32;
     if (!f->use[x].join || !short_enough || whole)
         name_value(f, x);
     return AC_OK;
@@ -113,7 +114,7 @@ static void print_set(ac_cfn *f, ac_x x)
     const ac_ins *left = v->op == AC_L_ADD && e.top == C_ADD ? c_ins(f, v->a) : NULL;
     const char *sum = left && left->op == AC_L_GET && left->aux == in->aux ? f->val[v->a].e.text : NULL;
     if (sum && !strcmp(sum, name) && !c_is_small((ac_dtype)v->dtype)) { /* else the old value has a name of its own */
-        line(f, "%s += %s;", name, e.text + strlen(name) + 3); /* behind "name + " */
+        line(f, "%s += %s;", name, e.text + strlen(name) + 3);          /* behind "name + " */
         return;
     }
     if (var->lanes > 1)
@@ -384,7 +385,10 @@ static void print_head(ac_cfn *f, const ac_csig *sig, const uint8_t *uses)
             continue;
         bool restricted = sig->restricted && sig->restricted[i];
         ac_putf(&params, "%s%s%s *%s%s", n++ ? ", " : "", uses[i] & C_WRITTEN ? "" : "const ", ac_dtype_c(b->dtype),
-                !restricted ? "" : cuda ? "__restrict__ " : "restrict ", f->buf[i]);
+                !restricted ? ""
+                : cuda      ? "__restrict__ "
+                            : "restrict ",
+                f->buf[i]);
     }
     if (cuda && fn->fails)
         ac_putf(&params, "%sint32_t *status", n++ ? ", " : "");

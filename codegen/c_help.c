@@ -12,18 +12,18 @@ typedef struct row {
 } row;
 
 /* A square root or a rounding has one instruction on most machines; the portable body follows in #else. */
-#define ROOT_NATIVE(sse, arm64, arm_bit, arm, riscv_bits, riscv)                                                       \
-    "#if defined(__SSE2__)\n"                                                                                          \
-    "    return " sse ";\n"                                                                                            \
-    "#elif defined(__aarch64__)\n"                                                                                     \
-    "    __asm__(" arm64 " : \"=w\"(x) : \"w\"(x));\n"                                                                 \
-    "    return x;\n"                                                                                                  \
-    "#elif defined(__ARM_FP) && (__ARM_FP & " arm_bit ")\n"                                                            \
-    "    __asm__(" arm ");\n"                                                                                          \
-    "    return x;\n"                                                                                                  \
-    "#elif defined(__riscv_flen) && __riscv_flen >= " riscv_bits "\n"                                                  \
-    "    __asm__(" riscv " : \"=f\"(x) : \"f\"(x));\n"                                                                 \
-    "    return x;\n"                                                                                                  \
+#define ROOT_NATIVE(sse, arm64, arm_bit, arm, riscv_bits, riscv)      \
+    "#if defined(__SSE2__)\n"                                         \
+    "    return " sse ";\n"                                           \
+    "#elif defined(__aarch64__)\n"                                    \
+    "    __asm__(" arm64 " : \"=w\"(x) : \"w\"(x));\n"                \
+    "    return x;\n"                                                 \
+    "#elif defined(__ARM_FP) && (__ARM_FP & " arm_bit ")\n"           \
+    "    __asm__(" arm ");\n"                                         \
+    "    return x;\n"                                                 \
+    "#elif defined(__riscv_flen) && __riscv_flen >= " riscv_bits "\n" \
+    "    __asm__(" riscv " : \"=f\"(x) : \"f\"(x));\n"                \
+    "    return x;\n"                                                 \
     "#else\n"
 
 static const row ROWS[] = {
@@ -350,10 +350,22 @@ bool c_have(ac_cfile *F, const char *name)
 
 /* What CUDA has itself. */
 static const char *const CUDA[][2] = {
-    {"sqrt_f32", "__fsqrt_rn"}, {"sqrt_f64", "__dsqrt_rn"}, {"floor_f32", "floorf"},           {"floor_f64", "floor"},
-    {"ceil_f32", "ceilf"},      {"ceil_f64", "ceil"},       {"trunc_f32", "truncf"},           {"trunc_f64", "trunc"},
-    {"rint_f32", "rintf"},      {"rint_f64", "rint"},       {"abs_f32", "fabsf"},              {"abs_f64", "fabs"},
-    {"fma_f32", "fmaf"},        {"fma_f64", "fma"},         {"bits_of_f32", "__float_as_uint"}, {"of_bits_f32", "__uint_as_float"},
+    {"sqrt_f32", "__fsqrt_rn"},
+    {"sqrt_f64", "__dsqrt_rn"},
+    {"floor_f32", "floorf"},
+    {"floor_f64", "floor"},
+    {"ceil_f32", "ceilf"},
+    {"ceil_f64", "ceil"},
+    {"trunc_f32", "truncf"},
+    {"trunc_f64", "trunc"},
+    {"rint_f32", "rintf"},
+    {"rint_f64", "rint"},
+    {"abs_f32", "fabsf"},
+    {"abs_f64", "fabs"},
+    {"fma_f32", "fmaf"},
+    {"fma_f64", "fma"},
+    {"bits_of_f32", "__float_as_uint"},
+    {"of_bits_f32", "__uint_as_float"},
 };
 
 /* Helpers are written in C: those of a GPU call what the row says by CUDA's names. */

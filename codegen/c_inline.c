@@ -8,8 +8,9 @@
  */
 #include "codegen/c_print.h"
 
-typedef struct ref { /* an operand that uses a value */
-    int32_t next;    /* the next user of the same value; 0: none */
+/* An operand that uses a value */
+typedef struct ref {
+    int32_t next; /* the next user of the same value; 0: none */
     ac_x user;
     int32_t copies; /* how often the text of the operand appears in the text of the user */
 } ref;

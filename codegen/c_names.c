@@ -12,16 +12,16 @@ struct ac_cname {
 };
 
 static const char *const RESERVED[] = {
-    "auto",   "break",    "case",     "char",      "const",   "continue", "default",  "do",       "double",
-    "else",   "enum",     "extern",   "float",     "for",     "goto",     "if",       "inline",   "int",
-    "long",   "register", "restrict", "return",    "short",   "signed",   "sizeof",   "static",   "struct",
-    "switch", "typedef",  "union",    "unsigned",  "void",    "volatile", "while",    "asm",      "typeof",
-    "bool",   "true",     "false",    "nullptr",   "alignas", "alignof",  "linux",    "unix",     "i386",
-    "size_t", "int8_t",   "int16_t",  "int32_t",   "int64_t", "uint8_t",  "uint16_t", "uint32_t", "uint64_t",
-    "memcpy", "memset",   "memmove",  "constexpr", "errno",   "near",     "far",      "main",     "thread_local",
-    "new",    "delete",   "this",     "class",     "template", "operator", "private", "public",   "protected",
-    "friend", "virtual",  "namespace", "using",    "throw",   "try",      "catch",    "typename", "threadIdx",
-    "and",    "or",       "not",      "xor",       "blockIdx", "export",  "explicit", "mutable",  "wchar_t",
+    "auto",   "break",    "case",      "char",      "const",    "continue", "default",  "do",       "double",
+    "else",   "enum",     "extern",    "float",     "for",      "goto",     "if",       "inline",   "int",
+    "long",   "register", "restrict",  "return",    "short",    "signed",   "sizeof",   "static",   "struct",
+    "switch", "typedef",  "union",     "unsigned",  "void",     "volatile", "while",    "asm",      "typeof",
+    "bool",   "true",     "false",     "nullptr",   "alignas",  "alignof",  "linux",    "unix",     "i386",
+    "size_t", "int8_t",   "int16_t",   "int32_t",   "int64_t",  "uint8_t",  "uint16_t", "uint32_t", "uint64_t",
+    "memcpy", "memset",   "memmove",   "constexpr", "errno",    "near",     "far",      "main",     "thread_local",
+    "new",    "delete",   "this",      "class",     "template", "operator", "private",  "public",   "protected",
+    "friend", "virtual",  "namespace", "using",     "throw",    "try",      "catch",    "typename", "threadIdx",
+    "and",    "or",       "not",       "xor",       "blockIdx", "export",   "explicit", "mutable",  "wchar_t",
 };
 
 bool ac_c_reserved(const char *word)

@@ -45,7 +45,9 @@ static ac_dtype word_of(ac_dtype d)
 static ac_cexpr special(ac_cfile *F, double v, bool wide)
 {
     if (F->cuda) {
-        const char *bits = wide ? isnan(v) ? "UINT64_C(0x7ff8000000000000)" : "UINT64_C(0x7ff0000000000000)" : isnan(v) ? "0x7fc00000u" : "0x7f800000u";
+        const char *bits = wide       ? isnan(v) ? "UINT64_C(0x7ff8000000000000)" : "UINT64_C(0x7ff0000000000000)"
+                           : isnan(v) ? "0x7fc00000u"
+                                      : "0x7f800000u";
         ac_cexpr k = c_call(F->region, c_help(F, wide ? "of_bits_f64" : "of_bits_f32"), c_atom(bits));
         return v < 0 ? c_unary(F->region, '-', k) : k;
     }

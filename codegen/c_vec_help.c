@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-typedef struct vh { /* the helper being printed */
+/* The helper being printed */
+typedef struct vh {
     ac_cfile *F;
     ac_sink out;
     ac_dtype d, from;

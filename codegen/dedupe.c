@@ -35,7 +35,8 @@ uint64_t ac_fn_hash(const ac_loop_fn *fn)
 
 static bool same_buf(const ac_buf *a, const ac_buf *b)
 {
-    return a->dtype == b->dtype && a->count == b->count && a->role == b->role && a->align == b->align && a->where == b->where;
+    return a->dtype == b->dtype && a->count == b->count && a->role == b->role && a->align == b->align &&
+           a->where == b->where;
 }
 
 static bool same_ins(const ac_ins *a, const ac_ins *b)

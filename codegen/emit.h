@@ -18,31 +18,31 @@ typedef struct ac_emit {
     ac_cfile file;
     ac_sink *to;
     ac_weights weights;
-    const char **fn;          /* C name of each function */
-    const char **konst;       /* rodata: an expression that points to the constant */
-    ac_bytes *offset, total;  /* asm, blob */
+    const char **fn;         /* C name of each function */
+    const char **konst;      /* rodata: an expression that points to the constant */
+    ac_bytes *offset, total; /* asm, blob */
     const char *blob_name;
 } ac_emit;
 
 /* emit_const.c */
-int e_make_consts(const ac_module *m);                     /* all data present, or AC_FAIL */
-int32_t *e_twins(const ac_module *m, bool same_type);      /* the first constant with the same bytes */
-void e_rodata(ac_emit *e, int32_t i, const char *name);    /* the definition; sets e->konst[i] */
-void e_asm(ac_emit *e);                                    /* .incbin and its symbol */
-enum { E_BLOB_HEADER = 64, E_BLOB_CHECKED = 32 };          /* bytes; the first that identify the blob */
+int e_make_consts(const ac_module *m);                  /* all data present, or AC_FAIL */
+int32_t *e_twins(const ac_module *m, bool same_type);   /* the first constant with the same bytes */
+void e_rodata(ac_emit *e, int32_t i, const char *name); /* the definition; sets e->konst[i] */
+void e_asm(ac_emit *e);                                 /* .incbin and its symbol */
+enum { E_BLOB_HEADER = 64, E_BLOB_CHECKED = 32 };       /* bytes; the first that identify the blob */
 int e_blob_header(const ac_module *m, uint8_t header[E_BLOB_HEADER], const uint8_t *bytes, ac_bytes total);
 int e_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
 
 /* emit_c.c */
 const char *e_ram(const ac_emit *e, int32_t index); /* the local pointer to ram[index]: "arena", "mem_dtcm" */
-const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d); /* "(float *)(void *)(arena + 0x40)" */
+const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d);     /* "(float *)(void *)(arena + 0x40)" */
 const char *e_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
-const char *e_step_title(const ac_emit *e, int32_t i);     /* "3: CONV_2D 'conv1', then RELU" */
-void e_take_names(ac_emit *e, ac_cnames *names);           /* of functions and constants, behind those of the API */
-int e_reset(ac_emit *e, ac_cnames *names);                 /* the functions NAME_reset (with state) and NAME_init */
+const char *e_step_title(const ac_emit *e, int32_t i);                  /* "3: CONV_2D 'conv1', then RELU" */
+void e_take_names(ac_emit *e, ac_cnames *names); /* of functions and constants, behind those of the API */
+int e_reset(ac_emit *e, ac_cnames *names);       /* the functions NAME_reset (with state) and NAME_init */
 int e_init(ac_emit *e);
 
-const char *e_step_title(const ac_emit *e, int32_t i);                  /* "3: CONV_2D 'name', then RELU" */
+const char *e_step_title(const ac_emit *e, int32_t i); /* "3: CONV_2D 'name', then RELU" */
 
 /* emit_run.c */
 void e_parts(ac_emit *e); /* steps that are cut into parts: functions for a pool */

@@ -111,8 +111,7 @@ static void put_steps(ac_emit *e)
 static void put_entry(ac_emit *e, const char *verb, const char *params, const char *call)
 {
     const char *p = e->m->name;
-    ac_putf(e->to,
-            "static int %s_host_%s(%s)\n{\n    %s_mem m;\n    m.weights = a->weights;\n", p, verb, params, p);
+    ac_putf(e->to, "static int %s_host_%s(%s)\n{\n    %s_mem m;\n    m.weights = a->weights;\n", p, verb, params, p);
     for (int32_t i = 0; i < e->m->n_ram; i++) /* all of them are one block here */
         if (e->m->ram[i].base)
             ac_putf(e->to, "    m.%s = (uint8_t *)a->arena + %lld;\n", e->m->ram[i].name, (long long)e->m->ram[i].base);

@@ -21,73 +21,82 @@ typedef enum ac_space {
 
 typedef struct ac_bound_arg {
     ac_space space;
-    ac_bytes offset;          /* bytes from the memory's base; CONST: index in ac_module.konst */
-    int32_t index;            /* IN, OUT: which one; ARENA, and with rows: index in ac_module.ram */
-    bool shares;              /* overlaps another argument of the same call: no restrict, no noalias */
+    ac_bytes offset; /* bytes from the memory's base; CONST: index in ac_module.konst */
+    int32_t index;   /* IN, OUT: which one; ARENA, and with rows: index in ac_module.ram */
+    bool shares;     /* overlaps another argument of the same call: no restrict, no noalias */
 } ac_bound_arg;
 
 typedef struct ac_call {
     const ac_lowered *low;
-    const char *op, *name;    /* "CONV_2D", node name: comments */
-    const char *fused;        /* "ADD, RELU" or NULL */
-    int32_t fn;               /* index in ac_module.fn: equal functions are shared */
-    const ac_bound_arg *arg;  /* one for each parameter of the function */
+    const char *op, *name;   /* "CONV_2D", node name: comments */
+    const char *fused;       /* "ADD, RELU" or NULL */
+    int32_t fn;              /* index in ac_module.fn: equal functions are shared */
+    const ac_bound_arg *arg; /* one for each parameter of the function */
     int32_t n_arg;
 } ac_call;
 
-typedef struct ac_io {        /* a graph input or output, or a state tensor */
+/* A graph input or output, or a state tensor */
+typedef struct ac_io {
     const ac_tensor *tensor;
     ac_space space;
     ac_bytes offset, bytes;
-    int32_t index;            /* ARENA: index in ac_module.ram */
-    bool clobbered;           /* inputs: bytes are reused before run returns */
-    int32_t rows;             /* above 0: an input handed over by rows; each of row_bytes, at ram[index] + row_at, before its call */
+    int32_t index;  /* ARENA: index in ac_module.ram */
+    bool clobbered; /* inputs: bytes are reused before run returns */
+    int32_t
+        rows; /* above 0: an input handed over by rows; each of row_bytes, at ram[index] + row_at, before its call */
     ac_bytes row_bytes, row_at;
 } ac_io;
 
 /* One memory that tensors lie in, and one pointer of the API. Those who hold all of them in one block (hosts) find it at
  * `base` in there. */
 typedef struct ac_module_ram {
-    const char *name;         /* C identifier, lower case: "arena", "dtcm" */
-    ac_bytes bytes, align;    /* align: of its address */
+    const char *name;      /* C identifier, lower case: "arena", "dtcm" */
+    ac_bytes bytes, align; /* align: of its address */
     ac_bytes base;
-    int64_t address;          /* where the caller said it is; -1: not said */
+    int64_t address; /* where the caller said it is; -1: not said */
 } ac_module_ram;
 
 typedef enum ac_weights { AC_WEIGHTS_AUTO, AC_WEIGHTS_RODATA, AC_WEIGHTS_ASM, AC_WEIGHTS_BLOB } ac_weights;
 
 typedef struct ac_module {
     ac_ctx *cx;
-    const char *name;         /* C prefix, lower case: "vww" */
-    const char *source;       /* model file name without folders */
-    const char *sha256;       /* of the model file, hex */
-    const char *options;      /* as shown in the header comment: "-t generic" */
-    const char *version;      /* arenac's */
+    const char *name;    /* C prefix, lower case: "vww" */
+    const char *source;  /* model file name without folders */
+    const char *sha256;  /* of the model file, hex */
+    const char *options; /* as shown in the header comment: "-t generic" */
+    const char *version; /* arenac's */
     const ac_target *target;
-    const ac_loop_fn **fn;    /* distinct functions, in order of first call */
+    const ac_loop_fn **fn; /* distinct functions, in order of first call */
     int32_t n_fn;
     ac_call *call;
     int32_t n_calls;
-    ac_const **konst;         /* distinct constants that calls use, in order of first use */
-    const char **konst_name;  /* NULL, or by constant: a name for all files that share it; NULL: its own */
-    bool *konst_extern;       /* with konst_name: the definition is in another file */
+    ac_const **konst;        /* distinct constants that calls use, in order of first use */
+    const char **konst_name; /* NULL, or by constant: a name for all files that share it; NULL: its own */
+    bool *konst_extern;      /* with konst_name: the definition is in another file */
     int32_t n_konst;
     ac_io *input, *output, *state;
     int32_t n_inputs, n_outputs, n_states;
-    const ac_io *fed;         /* the input that is handed over by rows; NULL: none */
+    const ac_io *fed;            /* the input that is handed over by rows; NULL: none */
     int32_t fed_call, fed_input; /* the call made once for each of its rows; its index */
-    ac_module_ram *ram;       /* at least 1, "arena" without --mem */
+    ac_module_ram *ram;          /* at least 1, "arena" without --mem */
     int32_t n_ram;
     ac_bytes arena_bytes, arena_align, state_bytes; /* arena: all of ram in one block */
-    bool optimal;             /* the plan meets its bound */
+    bool optimal;                                   /* the plan meets its bound */
     ac_weights weights;
     const char *section_code, *section_rodata; /* NULL: the usual ones */
-    int32_t threads;          /* above 1: calls whose low->parts is not 0 are made that often, part 0 .. parts-1, through a pool */
-    bool poison;              /* debug build of the code: fill the arena's dead bytes between calls and check */
-    bool host;                /* for `run` and `bench`: also exports a struct of function pointers, see emit_c.c */
-    bool caller_io;           /* inputs and outputs are the caller's memory; implies host and the API of runtime/arn_host.h */
+    int32_t
+        threads; /* above 1: calls whose low->parts is not 0 are made that often, part 0 .. parts-1, through a pool */
+    bool poison; /* debug build of the code: fill the arena's dead bytes between calls and check */
+    bool host;   /* for `run` and `bench`: also exports a struct of function pointers, see emit_c.c */
+    bool caller_io; /* inputs and outputs are the caller's memory; implies host and the API of runtime/arn_host.h */
     /* Per call, for poison: byte ranges of `ram` that are dead before it runs. Sorted, disjoint. NULL without poison. */
-    struct ac_dead { const struct ac_range { ac_bytes begin, end; int32_t ram; } *range; int32_t n; } *dead;
+    struct ac_dead {
+        const struct ac_range {
+            ac_bytes begin, end;
+            int32_t ram;
+        } * range;
+        int32_t n;
+    } * dead;
 } ac_module;
 
 /* dedupe.c: are two functions equal but for names and notes? Equal ones have equal hashes. */
@@ -103,7 +112,10 @@ int ac_module_share_consts(ac_module *const *m, int32_t n, ac_bytes *saved);
 bool ac_c_reserved(const char *word);
 
 /* Where byte `offset` of ram[index] lies when all of them are one block. */
-static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes offset) { return m->ram[index].base + offset; }
+static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes offset)
+{
+    return m->ram[index].base + offset;
+}
 
 /* share.c: functions that differ in whole numbers only become one with a table of them; after ac_module_dedupe. */
 void ac_module_share(ac_module *m);
@@ -115,7 +127,7 @@ void ac_module_layout_consts(const ac_module *m, ac_bytes *offset, ac_bytes *tot
 /* emit_c.c, emit_header.c, emit_const.c. The .c includes "<header_name>". AC_FAIL when a constant cannot be made. */
 int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to);
 int ac_emit_header(const ac_module *m, ac_sink *to);
-int ac_emit_blob(ac_module *m, ac_sink *to);   /* weights of AC_WEIGHTS_BLOB and AC_WEIGHTS_ASM */
+int ac_emit_blob(ac_module *m, ac_sink *to); /* weights of AC_WEIGHTS_BLOB and AC_WEIGHTS_ASM */
 /* Weights of AC_WEIGHTS_AUTO: rodata up to 1 MiB, else asm. */
 ac_weights ac_module_weights(const ac_module *m);
 ac_bytes ac_module_const_bytes(const ac_module *m);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const ac_target TARGETS[] = {
-#define TARGET(name, help, vec, regs, fma, dot, features, align, l1, l2, firmware, ...)                                \
+#define TARGET(name, help, vec, regs, fma, dot, features, align, l1, l2, firmware, ...) \
     {name, help, vec, regs, fma, dot, features, align, l1, l2, firmware, __VA_ARGS__},
 #include "codegen/targets.def"
 #undef TARGET
@@ -39,8 +39,8 @@ static bool is_word(const char *word, size_t n, const char *name)
 
 static bool has(const char *word, size_t n)
 {
-#define CPU(name)                                                                                                      \
-    if (is_word(word, n, name))                                                                                        \
+#define CPU(name)               \
+    if (is_word(word, n, name)) \
     return __builtin_cpu_supports(name) != 0
     CPU("sse4.2");
     CPU("popcnt");

@@ -12,7 +12,7 @@
 const ac_target *ac_target_find(const char *name); /* also "native", and triples */
 const ac_target *ac_target_at(int32_t i);          /* the i-th row, NULL behind the last */
 int32_t ac_target_count(void);
-bool ac_target_runs_here(const ac_target *t);      /* can this machine execute the code? Firmware rows: no */
+bool ac_target_runs_here(const ac_target *t); /* can this machine execute the code? Firmware rows: no */
 /* What it lacks for that, "avx512f,avx512bw", in text (room bytes; AC_TARGET_MISSING are enough) or a constant; "": nothing. */
 enum { AC_TARGET_MISSING = 256 };
 const char *ac_target_missing(const ac_target *t, char *text, size_t room);

@@ -4,18 +4,18 @@
 
 #include <string.h>
 
-#define UNARY(X)                                                                                                       \
-    X(ABS, "Abs")                                                                                                      \
-    X(NEG, "Neg") X(SIGN, "Sign") X(CEIL, "Ceil") X(FLOOR, "Floor") X(ROUND, "Round") X(SQRT, "Sqrt") X(EXP, "Exp")    \
-        X(LOG, "Log") X(SIN, "Sin") X(COS, "Cos") X(ATAN, "Atan") X(ERF, "Erf") X(TANH, "Tanh") X(LOGISTIC, "Sigmoid") \
-            X(RELU, "Relu") X(LOGICAL_NOT, "Not") X(HARD_SWISH, "HardSwish") X(ELU, "Elu") X(GELU, "Gelu")             \
-                X(LEAKY_RELU, "LeakyRelu") X(DET, "Det")
-#define BINARY(X)                                                                                                      \
-    X(ADD, "Add")                                                                                                      \
-    X(SUB, "Sub") X(MUL, "Mul") X(DIV, "Div") X(POW, "Pow") X(MINIMUM, "Min") X(MAXIMUM, "Max") X(EQUAL, "Equal")      \
-        X(LESS, "Less") X(LESS_EQUAL, "LessOrEqual") X(GREATER, "Greater") X(GREATER_EQUAL, "GreaterOrEqual")          \
-            X(LOGICAL_AND, "And") X(LOGICAL_OR, "Or") X(BITWISE_AND, "BitwiseAnd") X(BITWISE_OR, "BitwiseOr")          \
-                X(BITWISE_XOR, "BitwiseXor") X(PRELU, "PRelu")
+// clang-format off
+#define UNARY(X) \
+    X(ABS, "Abs") X(NEG, "Neg") X(SIGN, "Sign") X(CEIL, "Ceil") X(FLOOR, "Floor") X(ROUND, "Round") \
+    X(SQRT, "Sqrt") X(EXP, "Exp") X(LOG, "Log") X(SIN, "Sin") X(COS, "Cos") X(ATAN, "Atan") X(ERF, "Erf") \
+    X(TANH, "Tanh") X(LOGISTIC, "Sigmoid") X(RELU, "Relu") X(LOGICAL_NOT, "Not") X(HARD_SWISH, "HardSwish") \
+    X(ELU, "Elu") X(GELU, "Gelu") X(LEAKY_RELU, "LeakyRelu") X(DET, "Det")
+#define BINARY(X) \
+    X(ADD, "Add") X(SUB, "Sub") X(MUL, "Mul") X(DIV, "Div") X(POW, "Pow") X(MINIMUM, "Min") X(MAXIMUM, "Max") \
+    X(EQUAL, "Equal") X(LESS, "Less") X(LESS_EQUAL, "LessOrEqual") X(GREATER, "Greater") \
+    X(GREATER_EQUAL, "GreaterOrEqual") X(LOGICAL_AND, "And") X(LOGICAL_OR, "Or") X(BITWISE_AND, "BitwiseAnd") \
+    X(BITWISE_OR, "BitwiseOr") X(BITWISE_XOR, "BitwiseXor") X(PRELU, "PRelu")
+// clang-format on
 
 #define NAME(id, text) [AC_OP_##id] = text,
 static const char *const TYPE[AC_OP_COUNT] = {UNARY(NAME) BINARY(NAME)};

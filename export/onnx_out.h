@@ -24,7 +24,8 @@ typedef struct ac_onw_node {
     ac_sink attrs;
 } ac_onw_node;
 
-typedef struct ac_onw_source { /* a value that is another one transposed, or its integers made real */
+/* A value that is another one transposed, or its integers made real */
+typedef struct ac_onw_source {
     ac_tensor *of;
     bool dequantized;
     int32_t perm[AC_MAX_RANK];

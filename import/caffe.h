@@ -26,15 +26,17 @@
 typedef struct ac_caf ac_caf;
 typedef struct ac_caf_layer ac_caf_layer;
 
-typedef struct ac_caf_blob { /* a name of the net and the newest value it stands for */
+/* A name of the net and the newest value it stands for */
+typedef struct ac_caf_blob {
     const char *name;
     ac_tensor *t; /* NULL: the layer that makes it failed */
     bool used;    /* somebody reads the newest value */
     bool label;   /* made by a data layer beside its images */
 } ac_caf_blob;
 
-typedef struct ac_caf_values { /* a BlobProto */
-    int32_t rank;              /* old ones have 4 dimensions */
+/* A BlobProto */
+typedef struct ac_caf_values {
+    int32_t rank; /* old ones have 4 dimensions */
     bool old;
     int64_t dim[AC_MAX_RANK];
     ac_dtype dtype;   /* f32 or f64 */
@@ -42,7 +44,8 @@ typedef struct ac_caf_values { /* a BlobProto */
     const uint8_t *at;
 } ac_caf_values;
 
-typedef struct ac_caf_source { /* a layer of the .caffemodel */
+/* A layer of the .caffemodel */
+typedef struct ac_caf_source {
     const char *name;
     ac_pb_list blobs;
     int32_t order;
@@ -91,7 +94,7 @@ struct ac_caf_layer {
 
 /* caffe.c */
 int ac_caffe_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
-bool ac_caffe_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
+bool ac_caffe_operator(int32_t i, ac_operator *out);        /* rows of the table, for lists */
 ac_caf_blob *ac_caf_blob_find(ac_caf *r, const char *name); /* interned; NULL: unknown */
 ac_caf_blob *ac_caf_blob_get(ac_caf *r, const char *name);  /* made when new */
 /* An input of the graph for top i of an Input or Data layer; a dimension of -1 is open and has a name. */

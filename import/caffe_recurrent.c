@@ -95,7 +95,8 @@ int ac_caf_do_lstm(ac_caf_layer *l)
         return AC_FAIL;
     for (int64_t t = 0; t < r.steps; t++) {
         ac_tensor *keep = step(l, l->in[1], t, r.batch, 1), *gate[4];
-        ac_tensor *all = OP2(ADD, step(l, x, t, r.batch, 4 * r.hidden), ac_build_dense(&l->b, OP2(MUL, h, keep), w, NULL));
+        ac_tensor *all =
+            OP2(ADD, step(l, x, t, r.batch, 4 * r.hidden), ac_build_dense(&l->b, OP2(MUL, h, keep), w, NULL));
         for (int32_t g = 0; g < 4; g++) {
             ac_tensor *part = ac_build_slice(&l->b, all, 1, g * r.hidden, r.hidden);
             gate[g] = g < 3 ? OP1(LOGISTIC, part) : OP1(TANH, part);

@@ -26,9 +26,9 @@ typedef struct shape {
     ac_pb_list dims;
 } shape;
 
-#define ROW(number, kind, type, field)                                                                                 \
-    {                                                                                                                  \
-        number, AC_PB_##kind, offsetof(type, field)                                                                    \
+#define ROW(number, kind, type, field)              \
+    {                                               \
+        number, AC_PB_##kind, offsetof(type, field) \
     }
 static const ac_pb_field NET[] = {ROW(2, MANY, net, v1), ROW(100, MANY, net, v2), {0, AC_PB_INT, 0}};
 static const ac_pb_field V0[] = {ROW(1, BYTES, layer, name), ROW(50, MANY, layer, blobs), {0, AC_PB_INT, 0}};

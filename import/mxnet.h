@@ -22,8 +22,9 @@
 typedef struct ac_mx ac_mx;
 typedef struct ac_mx_node ac_mx_node;
 
-typedef struct ac_mx_array { /* an array of the .params file */
-    const char *name;        /* without arg: or aux:; NULL: the file has no names */
+/* An array of the .params file */
+typedef struct ac_mx_array {
+    const char *name; /* without arg: or aux:; NULL: the file has no names */
     int32_t order;
     ac_dtype dtype;
     int32_t storage; /* 0 dense, 1 rows, 2 csr */
@@ -37,7 +38,8 @@ typedef struct ac_mx_array { /* an array of the .params file */
     int64_t byte;        /* where it stands */
 } ac_mx_array;
 
-struct ac_mx_node { /* of the symbol, on its way into the graph */
+/* Of the symbol, on its way into the graph */
+struct ac_mx_node {
     ac_mx *r;
     ac_build b;
     const struct ac_mx_row *row;

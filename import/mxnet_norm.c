@@ -240,7 +240,7 @@ int ac_mx_do_dot(ac_mx_node *n)
     for (int32_t d = 1; d < y->rank; d++)
         dim[rank++] = y->dim[d];
     ac_tensor *z = ac_build_matmul(&n->b, ac_build_reshape(&n->b, x, 2, (int64_t[]){ac_tensor_count(x) / k, k}),
-                          ac_build_reshape(&n->b, y, 2, (int64_t[]){k, ac_tensor_count(y) / k}), false, false);
+                                   ac_build_reshape(&n->b, y, 2, (int64_t[]){k, ac_tensor_count(y) / k}), false, false);
     if (!rank)
         dim[rank++] = 1;
     return ac_mx_result(n, 0, ac_build_reshape(&n->b, z, rank, dim));
@@ -293,7 +293,8 @@ static ac_tensor *direction(ac_mx_node *n, const rnn *r, ac_tensor *seq, ac_tens
     ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, r->steps + 1);
     if (!seq)
         return NULL;
-    ac_tensor *x = ac_build_dense(&n->b, ac_build_reshape(&n->b, seq, 2, (int64_t[]){r->steps * r->batch, seq->dim[2]}), w[0], w[2]);
+    ac_tensor *x = ac_build_dense(&n->b, ac_build_reshape(&n->b, seq, 2, (int64_t[]){r->steps * r->batch, seq->dim[2]}),
+                                  w[0], w[2]);
     x = ac_build_reshape(&n->b, x, 3, (int64_t[]){r->steps, r->batch, width});
     for (int64_t i = 0; i < r->steps; i++) {
         const int64_t t = back ? r->steps - 1 - i : i;

@@ -38,17 +38,19 @@ typedef struct ac_offline_op {
     int32_t n_in, n_out;
     ac_bytes scratch[AC_OFFLINE_SCRATCH]; /* what TFLM's reference kernel asks for while it runs, bytes each */
     int32_t n_scratch;
-    bool known;        /* else it may have effects beyond its tensors and keeps its place among others like it */
+    bool known; /* else it may have effects beyond its tensors and keeps its place among others like it */
 } ac_offline_op;
 
 typedef struct ac_offline {
-    ac_offline_tensor *tensor; int32_t n_tensors;  /* of the main subgraph */
-    ac_offline_op *op;         int32_t n_ops;
-    int32_t n_all, n_subgraphs;                    /* tensors of all subgraphs */
+    ac_offline_tensor *tensor;
+    int32_t n_tensors; /* of the main subgraph */
+    ac_offline_op *op;
+    int32_t n_ops;
+    int32_t n_all, n_subgraphs; /* tensors of all subgraphs */
     int32_t n_constants;
-    ac_bytes weight_bytes;                         /* of the main subgraph's constants, shared bytes once */
+    ac_bytes weight_bytes; /* of the main subgraph's constants, shared bytes once */
     bool has_plan;
-    int32_t n_stored;                              /* tensors the file's plan speaks of */
+    int32_t n_stored; /* tensors the file's plan speaks of */
 } ac_offline;
 
 bool ac_offline_is_tflite(const ac_file *f);
@@ -57,11 +59,21 @@ void ac_offline_scratch(ac_offline *m); /* offline_scratch.c: fills op[].scratch
 /* order[i] is the operator that runs i-th; NULL: the file's order. Sets first, last and planned. */
 void ac_offline_lives(ac_ctx *cx, ac_offline *m, const int32_t *order);
 /* offset: by tensor, used where it is planned; order: NULL keeps the file's. */
-int ac_offline_write(ac_ctx *cx, const ac_file *f, const ac_offline *m, const ac_bytes *offset, const int32_t *order, ac_sink *to);
+int ac_offline_write(ac_ctx *cx, const ac_file *f, const ac_offline *m, const ac_bytes *offset, const int32_t *order,
+                     ac_sink *to);
 
 /* For offline_write.c: numbers of Model's fields. */
-enum { AC_MODEL_VERSION, AC_MODEL_CODES, AC_MODEL_SUBGRAPHS, AC_MODEL_TEXT, AC_MODEL_BUFFERS, AC_MODEL_META_BUFFER, AC_MODEL_META,
-       AC_MODEL_SIGNATURES, AC_MODEL_FIELDS };
+enum {
+    AC_MODEL_VERSION,
+    AC_MODEL_CODES,
+    AC_MODEL_SUBGRAPHS,
+    AC_MODEL_TEXT,
+    AC_MODEL_BUFFERS,
+    AC_MODEL_META_BUFFER,
+    AC_MODEL_META,
+    AC_MODEL_SIGNATURES,
+    AC_MODEL_FIELDS
+};
 #define AC_OFFLINE_NAME "OfflineMemoryAllocation"
 
 #endif

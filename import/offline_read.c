@@ -64,8 +64,8 @@ static int32_t *numbers(ac_fb *fb, const ac_offline *m, ac_fb_vec v)
     for (uint32_t i = 0; i < v.n && !fb->failed; i++) {
         int64_t k = ac_fb_elem_int(fb, v, i, AC_FB_I32);
         if (k < -1 || k >= m->n_tensors) {
-            ac_error(fb->cx, ac_fb_place(fb, v.at + 4 * (uint64_t)i), E0013, "tensor number %lld, but the subgraph has %d tensors",
-                     (long long)k, m->n_tensors);
+            ac_error(fb->cx, ac_fb_place(fb, v.at + 4 * (uint64_t)i), E0013,
+                     "tensor number %lld, but the subgraph has %d tensors", (long long)k, m->n_tensors);
             fb->failed = true;
         }
         list[i] = (int32_t)k;
@@ -89,7 +89,8 @@ static void read_operators(ac_fb *fb, ac_fb_table model, ac_fb_table sub, ac_off
         if (fb->failed)
             return;
         ac_tfl_code what = ac_tfl_code_of(fb->cx, old > number ? old : number, custom, 1);
-        m->op[i] = (ac_offline_op){.name = what.name, .n_in = (int32_t)in.n, .n_out = (int32_t)out.n, .known = what.op != AC_OP_NONE};
+        m->op[i] = (ac_offline_op){
+            .name = what.name, .n_in = (int32_t)in.n, .n_out = (int32_t)out.n, .known = what.op != AC_OP_NONE};
         m->op[i].in = numbers(fb, m, in);
         m->op[i].out = numbers(fb, m, out);
     }
@@ -121,14 +122,17 @@ int ac_offline_read(ac_ctx *cx, const ac_file *f, ac_offline *m)
         return ac_error(cx, (ac_place){.file = f->path}, E0502, "plans for TFLM go into TFLite files; this is none");
     ac_fb_open(&fb, cx, f->path, (ac_span){f->data, f->n});
     ac_fb_table model = ac_fb_root(&fb, "Model");
-    ac_fb_vec subs = ac_fb_vector(&fb, model, AC_MODEL_SUBGRAPHS, 4), buffers = ac_fb_vector(&fb, model, AC_MODEL_BUFFERS, 4);
+    ac_fb_vec subs = ac_fb_vector(&fb, model, AC_MODEL_SUBGRAPHS, 4),
+              buffers = ac_fb_vector(&fb, model, AC_MODEL_BUFFERS, 4);
     int64_t all = 0;
     if (!fb.failed && !subs.n)
         return ac_error(cx, (ac_place){.file = f->path}, E0012, "the model has no subgraph");
     for (uint32_t i = 0; i < subs.n && !fb.failed; i++)
         all += ac_fb_vector(&fb, ac_fb_elem_table(&fb, subs, i, "SubGraph"), SUB_TENSORS, 4).n;
     if (fb.failed || all > INT32_MAX / 8) /* a vector has room in the file, but lists may be shared */
-        return fb.failed ? AC_FAIL : ac_error(cx, (ac_place){.file = f->path}, E0014, "the model has %lld tensors", (long long)all);
+        return fb.failed
+                   ? AC_FAIL
+                   : ac_error(cx, (ac_place){.file = f->path}, E0014, "the model has %lld tensors", (long long)all);
     ac_fb_table sub = ac_fb_elem_table(&fb, subs, 0, "SubGraph");
     ac_fb_vec tensors = ac_fb_vector(&fb, sub, SUB_TENSORS, 4);
     m->n_all = (int32_t)all;

@@ -12,7 +12,8 @@ enum { META_NAME, META_BUFFER };
 enum { BUFFER_DATA, BUFFER_OFFSET };
 enum { SUB_OPERATORS = 3, OP_LARGE_OFFSET = 9, WHOLE = 64 /* no object in a TFLite file asks for more alignment */ };
 
-typedef struct front { /* the new bytes, built from the first to the last */
+/* The new bytes, built from the first to the last */
+typedef struct front {
     ac_ctx *cx;
     AC_VEC(uint8_t) byte;
 } front;
@@ -47,7 +48,11 @@ static void set32(uint8_t *p, uint64_t x)
 }
 
 /* Offsets to be filled in once the length of the front is known. */
-typedef struct hole { int32_t at; uint64_t to; bool old; } hole; /* old: `to` is a place in the old file */
+typedef struct hole {
+    int32_t at;
+    uint64_t to;
+    bool old;
+} hole; /* old: `to` is a place in the old file */
 typedef AC_VEC(hole) holes;
 
 static void put_hole(front *w, holes *list, uint64_t to, bool old)
@@ -62,7 +67,8 @@ static int refuse(ac_ctx *cx, const ac_file *f, const char *why)
     return ac_error(cx, (ac_place){.file = f->path}, E0502, "this file cannot carry a plan: %s", why);
 }
 
-typedef struct old_model { /* places in the old file */
+/* Places in the old file */
+typedef struct old_model {
     ac_fb fb;
     ac_fb_table model;
     uint64_t field[AC_MODEL_FIELDS]; /* what the field points to; 0: left out */
@@ -172,7 +178,8 @@ static int reorder(ac_ctx *cx, const ac_file *f, old_model *o, const int32_t *or
     ac_fb_table sub = ac_fb_elem_table(&o->fb, subs, 0, "SubGraph");
     ac_fb_vec ops = ac_fb_vector(&o->fb, sub, SUB_OPERATORS, 4);
     for (uint32_t i = 0; i < ops.n && !o->fb.failed; i++) {
-        const uint64_t from = ops.at + 4 * (uint64_t)order[i], to = from + get32(f->data + from), at = ops.at + 4 * (uint64_t)i;
+        const uint64_t from = ops.at + 4 * (uint64_t)order[i], to = from + get32(f->data + from),
+                       at = ops.at + 4 * (uint64_t)i;
         if (ac_fb_has(&o->fb, ac_fb_elem_table(&o->fb, ops, i, "Operator"), OP_LARGE_OFFSET))
             return refuse(cx, f, "options stand behind the FlatBuffer");
         if (to <= at)
@@ -196,13 +203,17 @@ static int read_back(ac_ctx *cx, const ac_file *f, const ac_offline *m, const ac
     for (int32_t i = 0; i < m->n_ops && same; i++) {
         const ac_offline_op *x = &m->op[order ? order[i] : i], *y = &b.op[i];
         same = x->name == y->name && x->n_in == y->n_in && x->n_out == y->n_out &&
-               !memcmp(x->in, y->in, sizeof *x->in * (size_t)x->n_in) && !memcmp(x->out, y->out, sizeof *x->out * (size_t)x->n_out);
+               !memcmp(x->in, y->in, sizeof *x->in * (size_t)x->n_in) &&
+               !memcmp(x->out, y->out, sizeof *x->out * (size_t)x->n_out);
     }
     same = same && (order || !memcmp(made->text + front_bytes, f->data, f->n));
-    return same ? AC_OK : ac_error(cx, (ac_place){.file = f->path}, E0901, "the file with its plan does not read back as it was written");
+    return same ? AC_OK
+                : ac_error(cx, (ac_place){.file = f->path}, E0901,
+                           "the file with its plan does not read back as it was written");
 }
 
-int ac_offline_write(ac_ctx *cx, const ac_file *f, const ac_offline *m, const ac_bytes *offset, const int32_t *order, ac_sink *to)
+int ac_offline_write(ac_ctx *cx, const ac_file *f, const ac_offline *m, const ac_bytes *offset, const int32_t *order,
+                     ac_sink *to)
 {
     old_model *o = AC_NEW(cx->region, old_model);
     AC_TRY(read_old(cx, f, o, order != NULL));

@@ -50,7 +50,8 @@ typedef struct ac_onx_opset {
     int64_t version;
 } ac_onx_opset;
 
-struct ac_onx_scope {               /* names of a graph or of a function body */
+/* Names of a graph or of a function body */
+struct ac_onx_scope {
     ac_onx_scope *outer;            /* whose names are visible too: of a subgraph; NULL for functions */
     const struct ac_onx_node *call; /* function: who calls it, for its attributes */
     struct ac_onx_slot *slot;       /* hash table by interned name */
@@ -86,8 +87,8 @@ struct ac_onx {
     int32_t nodes; /* read so far */
     int32_t calls; /* graphs of If, Loop, Scan .. put in their place so far, and their bytes */
     int64_t called;
-    bool again;    /* the graph has its inputs already, with their sizes (and values) settled */
-    bool late;     /* an operand had to be a constant, and is none */
+    bool again; /* the graph has its inputs already, with their sizes (and values) settled */
+    bool late;  /* an operand had to be a constant, and is none */
 };
 
 /* A node of the file on its way into the graph. */
@@ -112,7 +113,8 @@ struct ac_onx_node {
 int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
 bool ac_onnx_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 /* The nodes of a graph that is an attribute of n (a branch, the body of a loop), on `in`, in a scope inside that of n. */
-int ac_onx_call_graph(ac_onx_node *n, ac_span graph, ac_tensor *const *in, int32_t n_in, ac_tensor **out, int32_t n_out);
+int ac_onx_call_graph(ac_onx_node *n, ac_span graph, ac_tensor *const *in, int32_t n_in, ac_tensor **out,
+                      int32_t n_out);
 
 /* onnx_ops.c: refuses this form of the node's operator; AC_FAIL. */
 int ac_onx_cannot(ac_onx_node *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -133,7 +135,8 @@ ac_dtype ac_onx_dtype(int64_t number); /* AC_NONE: not one of ours */
 const char *ac_onx_dtype_name(ac_ctx *cx, int64_t number);
 /* AC_FAIL: malformed, or refused (then *refused says why, and nothing is reported yet). */
 int ac_onx_tensor(ac_onx *r, ac_span proto, ac_onx_const *out, const char **refused);
-ac_tensor *ac_onx_constant(ac_onx *r, const char *name, const ac_onx_const *c); /* bytes are not copied until they are used */
+ac_tensor *ac_onx_constant(ac_onx *r, const char *name,
+                           const ac_onx_const *c); /* bytes are not copied until they are used */
 /* Type and shape of a ValueInfoProto's TypeProto. */
 int ac_onx_type(ac_onx *r, ac_span proto, ac_onx_value *v, const char **refused);
 
@@ -170,7 +173,7 @@ int ac_onx_list_or(ac_onx_node *n, const char *attr, int32_t operand, ac_ints *v
 #define ac_onx_ints_const(n, ...)   ac_build_ints(&(n)->b, __VA_ARGS__)
 #define ac_onx_axis(n, ...)         ac_build_axis(&(n)->b, __VA_ARGS__)
 
-#define ac_onx_axis_last            ac_build_axis_last
+#define ac_onx_axis_last ac_build_axis_last
 
 /* onnx_norm.c: x rounded to the 16-bit type of the node's operands, as f32; x itself where they have more bits. */
 ac_tensor *ac_onx_rounded(ac_onx_node *n, ac_tensor *x);

@@ -14,10 +14,11 @@ int ac_onx_late(ac_onx_node *n, int32_t i)
 {
     ac_onx *r = n->r;
     r->late = true;
-    return ac_refuse(r->cx, &r->refused, n->at, E0203, n->type,
-                     ac_strf(r->cx->region, "operand '%s' is computed at run time, but a static plan needs its value",
-                             n->in[i]->name),
-                     "make it a constant of the model, or give what it depends on: --const NAME=FILE.npy, with run --input");
+    return ac_refuse(
+        r->cx, &r->refused, n->at, E0203, n->type,
+        ac_strf(r->cx->region, "operand '%s' is computed at run time, but a static plan needs its value",
+                n->in[i]->name),
+        "make it a constant of the model, or give what it depends on: --const NAME=FILE.npy, with run --input");
 }
 
 bool ac_onx_known(ac_onx_node *n, int32_t i)

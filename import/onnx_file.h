@@ -4,24 +4,27 @@
 #define AC_IMPORT_ONNX_FILE_H
 #include "import/onnx.h"
 
-typedef struct ac_onx_body { /* GraphProto */
+/* GraphProto */
+typedef struct ac_onx_body {
     ac_span name;
     ac_pb_list nodes, constants, inputs, outputs, values, sparse;
 } ac_onx_body;
 
-typedef struct ac_onx_function_body { /* FunctionProto */
+/* FunctionProto */
+typedef struct ac_onx_function_body {
     ac_span name, domain;
     ac_pb_list inputs, outputs, nodes, opsets, defaults;
 } ac_onx_function_body;
 
-typedef struct ac_onx_pair { /* OperatorSetIdProto, ValueInfoProto */
+/* OperatorSetIdProto, ValueInfoProto */
+typedef struct ac_onx_pair {
     ac_span name, type;
     int64_t version;
 } ac_onx_pair;
 
-#define AC_ONX_ROW(number, kind, type, field)                                                                          \
-    {                                                                                                                  \
-        number, AC_PB_##kind, offsetof(type, field)                                                                    \
+#define AC_ONX_ROW(number, kind, type, field)       \
+    {                                               \
+        number, AC_PB_##kind, offsetof(type, field) \
     }
 extern const ac_pb_field ac_onx_body_fields[], ac_onx_function_fields[], ac_onx_value_fields[];
 

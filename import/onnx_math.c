@@ -334,7 +334,8 @@ int ac_onx_do_shrink(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     const double bias = (double)ac_onx_float(n, "bias", 0), lambd = (double)ac_onx_float(n, "lambd", 0.5f);
     ac_tensor *low = ac_build_select(&n->b, ac_onx_2(n, AC_OP_LESS, x, NUM(-lambd)), ADD(x, NUM(bias)), NUM(0));
-    return ac_onx_result(n, 0, ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), SUB(x, NUM(bias)), low));
+    return ac_onx_result(n, 0,
+                         ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), SUB(x, NUM(bias)), low));
 }
 
 /* Trigonometric and hyperbolic functions. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const ac_onx_row ROWS[] = {
-#define ONX(type, domain, since, until, imin, imax, omax, fn, op, flags)                                               \
+#define ONX(type, domain, since, until, imin, imax, omax, fn, op, flags) \
     {#type, domain, since, until, imin, imax, omax, ac_onx_do_##fn, AC_OP_##op, flags},
 #define WHY(type, reason, help)
 #include "import/onnx_ops.def"

@@ -261,7 +261,8 @@ const char *ac_pb_name(ac_pb *pb, ac_span s)
     for (size_t i = 0; i < s.n; i++)
         if (s.p[i] < 0x20 || s.p[i] == 0x7f) {
             if (!pb->failed)
-                ac_error(pb->cx, ac_pb_place(pb, s.p + i), E0012, "a name or text holds the control byte 0x%02x", s.p[i]);
+                ac_error(pb->cx, ac_pb_place(pb, s.p + i), E0012, "a name or text holds the control byte 0x%02x",
+                         s.p[i]);
             pb->failed = true;
             return NULL;
         }

@@ -69,7 +69,8 @@ struct ac_tf_node {
     bool argument;               /* a parameter of a function, or an input of the graph */
 };
 
-typedef struct ac_tf_frame { /* a loop of v1 control flow; number 0: what is in none */
+/* A loop of v1 control flow; number 0: what is in none */
+typedef struct ac_tf_frame {
     const char *name;
     int32_t parent;
     int32_t condition;    /* its LoopCond; -1: none */
@@ -141,7 +142,8 @@ typedef struct ac_tf_value {
 
 /* ------------------------------------------------------------------ a run */
 
-typedef struct ac_tf_turned { /* a constant whose dimensions are in another order */
+/* A constant whose dimensions are in another order */
+typedef struct ac_tf_turned {
     int32_t perm[AC_MAX_RANK], next;
     ac_tensor *to;
 } ac_tf_turned;

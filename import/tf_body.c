@@ -33,9 +33,9 @@ typedef struct library {
     ac_pb_list functions;
 } library;
 
-#define ROW(number, kind, type, field)                                                                                 \
-    {                                                                                                                  \
-        number, AC_PB_##kind, offsetof(type, field)                                                                    \
+#define ROW(number, kind, type, field)              \
+    {                                               \
+        number, AC_PB_##kind, offsetof(type, field) \
     }
 static const ac_pb_field NODE[] = {ROW(1, BYTES, raw_node, name),
                                    ROW(2, BYTES, raw_node, op),

@@ -206,10 +206,10 @@ int ac_tf_do_erfc(ac_tf_op *n)
     return RESULT(SUB(NUM(1), ONE(ERF, x)));
 }
 
-#define FUNCTION(name)                                                                                                 \
-    int ac_tf_do_##name(ac_tf_op *n)                                                                                   \
-    {                                                                                                                  \
-        return RESULT(ac_build_##name(&n->b, n->t[0]));                                                                \
+#define FUNCTION(name)                                  \
+    int ac_tf_do_##name(ac_tf_op *n)                    \
+    {                                                   \
+        return RESULT(ac_build_##name(&n->b, n->t[0])); \
     }
 FUNCTION(softplus)
 FUNCTION(expm1)

@@ -29,8 +29,8 @@ enum { MAY, MUST };
 #define Z(number, kind, why)        {"", number, F_zero, 0, Z_##kind, why},
 #define Z_i8                        AC_FB_I8
 #define Z_u8                        AC_FB_U8
-#define OPTIONS(set, number, need, fields)                                                                             \
-    static const field fields_##set[] = {fields{.attr = NULL}};                                                        \
+#define OPTIONS(set, number, need, fields)                      \
+    static const field fields_##set[] = {fields{.attr = NULL}}; \
     static const options options_##set = {number, need == MUST, fields_##set};
 #include "import/tflite_ops.def"
 #undef F

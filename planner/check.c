@@ -14,7 +14,8 @@
 
 enum { MAX_FINDINGS = 20 };
 
-typedef struct range { /* bytes of a memory that an item occupies during some steps */
+/* Bytes of a memory that an item occupies during some steps */
+typedef struct range {
     ac_step begin, end;
     ac_bytes lo, hi;
     int32_t item;

@@ -27,17 +27,18 @@ typedef struct ac_live_options {
     ac_bytes align;      /* of every tensor */
     const ac_memory *ram; /* memories that tensors may lie in, best first; NULL: one, without a limit, named "arena" */
     int32_t n_ram;
-    ac_memory state;     /* zeroed: no limit */
+    ac_memory state; /* zeroed: no limit */
 } ac_live_options;
 
 typedef struct ac_liveness {
-    ac_problem problem;      /* memories: the first of ram, state, the rest of ram, and with caller_io "in0", ..., "out0", ... */
-    int32_t *item_of;        /* by tensor id: item, -1: none (constant, internal) */
-    ac_bytes *delta;         /* by tensor id: offset inside the item */
-    const char **alias_how;  /* by tensor id: "view", "in-place" or NULL: has the item to itself */
-    ac_tensor **owner;       /* by item: the tensor that named it; NULL: scratch */
-    int32_t **scratch_item;  /* by step, by argument: item of a scratch argument, else -1 */
-    ac_step *first, *last;   /* by tensor id, inclusive; -1: never */
+    ac_problem
+        problem; /* memories: the first of ram, state, the rest of ram, and with caller_io "in0", ..., "out0", ... */
+    int32_t *item_of;             /* by tensor id: item, -1: none (constant, internal) */
+    ac_bytes *delta;              /* by tensor id: offset inside the item */
+    const char **alias_how;       /* by tensor id: "view", "in-place" or NULL: has the item to itself */
+    ac_tensor **owner;            /* by item: the tensor that named it; NULL: scratch */
+    int32_t **scratch_item;       /* by step, by argument: item of a scratch argument, else -1 */
+    ac_step *first, *last;        /* by tensor id, inclusive; -1: never */
     struct ac_overlaps *overlaps; /* overlap.h; NULL: results do not start inside operands */
 } ac_liveness;
 
@@ -47,6 +48,7 @@ ac_liveness *ac_live(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int
 /* order.c: the nodes that need code, in execution order. `keep` is the file's order, which the reader has made valid. */
 int32_t ac_order_keep(const ac_graph *g, ac_node **order); /* order: room for g->node.n; returns how many */
 /* What ac_order_search needs to know, counted as ac_live counts it. */
-ac_order_problem *ac_order_graph(ac_region *region, const ac_graph *g, ac_lowered *const *step, int32_t n, ac_live_options opt);
+ac_order_problem *ac_order_graph(ac_region *region, const ac_graph *g, ac_lowered *const *step, int32_t n,
+                                 ac_live_options opt);
 
 #endif

@@ -36,9 +36,9 @@ static const char *moved_text(ac_ctx *cx, const ac_lock_delta *d)
         return text;
     bool away = strcmp(d->largest->mem, d->largest_to->mem) != 0;
     return ac_strf(cx->region, "%s, largest %.*s %s%s0x%05llx -> %s%s0x%05llx", text,
-                   (int)ac_name_first(d->largest->name), d->largest->name, away ? d->largest->mem : "",
-                   away ? " " : "", (unsigned long long)d->largest->offset, away ? d->largest_to->mem : "",
-                   away ? " " : "", (unsigned long long)d->largest_to->offset);
+                   (int)ac_name_first(d->largest->name), d->largest->name, away ? d->largest->mem : "", away ? " " : "",
+                   (unsigned long long)d->largest->offset, away ? d->largest_to->mem : "", away ? " " : "",
+                   (unsigned long long)d->largest_to->offset);
 }
 
 static const char *graph_text(ac_ctx *cx, const ac_lock *a, const ac_lock *b)

@@ -40,13 +40,15 @@ static void merges(ac_order_problem *p, int32_t s, const ac_lowered *low, ac_ten
     }
 }
 
-ac_order_problem *ac_order_graph(ac_region *region, const ac_graph *g, ac_lowered *const *step, int32_t n, ac_live_options opt)
+ac_order_problem *ac_order_graph(ac_region *region, const ac_graph *g, ac_lowered *const *step, int32_t n,
+                                 ac_live_options opt)
 {
     ac_order_problem *p = ac_order_new(region, n, g->tensor.n);
     for (int32_t i = 0; i < g->tensor.n; i++) {
         const ac_tensor *t = g->tensor.item[i];
         if (!t->root && !t->state && !ac_tensor_is_const(t))
-            p->value[i] = (ac_order_value){.size = ac_align_up(ac_tensor_bytes(t), opt.align), .at_end = opt.preserve_all};
+            p->value[i] =
+                (ac_order_value){.size = ac_align_up(ac_tensor_bytes(t), opt.align), .at_end = opt.preserve_all};
     }
     for (int32_t i = 0; i < g->input.n; i++) {
         ac_order_value *v = &p->value[ac_tensor_root(g->input.item[i])->id];

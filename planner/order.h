@@ -22,10 +22,10 @@
 #include "planner/problem.h"
 
 typedef struct ac_order_value {
-    ac_bytes size;   /* as it counts: rounded up to its alignment */
-    bool at_start;   /* alive before the first step: an input */
-    bool at_end;     /* alive after the last step: an output */
-    int32_t *user;   /* steps that use it, ascending, each once; set by ac_order_link */
+    ac_bytes size; /* as it counts: rounded up to its alignment */
+    bool at_start; /* alive before the first step: an input */
+    bool at_end;   /* alive after the last step: an output */
+    int32_t *user; /* steps that use it, ascending, each once; set by ac_order_link */
     int32_t n_users;
 } ac_order_value;
 
@@ -33,8 +33,8 @@ typedef struct ac_order_step {
     int32_t *pred, *succ, *value; /* ascending; value: all it uses; set by ac_order_link */
     int32_t n_preds, n_succs, n_values;
     ac_bytes scratch;
-    int32_t result;   /* the value that may take the place of ... */
-    int32_t over[8];  /* ... the first of these (same size) that dies in this step */
+    int32_t result;  /* the value that may take the place of ... */
+    int32_t over[8]; /* ... the first of these (same size) that dies in this step */
     int32_t n_over;
 } ac_order_step;
 
@@ -46,8 +46,10 @@ typedef struct ac_order_use_row {
 
 typedef struct ac_order_problem {
     ac_region *region;
-    ac_order_step *step;   int32_t n;        /* in the file's order, which is valid */
-    ac_order_value *value; int32_t n_values;
+    ac_order_step *step;
+    int32_t n; /* in the file's order, which is valid */
+    ac_order_value *value;
+    int32_t n_values;
     AC_VEC(ac_order_use_row) use;
 } ac_order_problem;
 

@@ -40,7 +40,9 @@ static bool conflict(const ac_order_use_row *a, const ac_order_use_row *b)
     return (a->writes || b->writes) && a->lo < b->hi && b->lo < a->hi && a->step != b->step;
 }
 
-typedef struct edge { int32_t from, to; } edge;
+typedef struct edge {
+    int32_t from, to;
+} edge;
 
 static int by_edge(const void *pa, const void *pb)
 {
@@ -86,7 +88,8 @@ void ac_order_link(ac_order_problem *p)
         qsort(u, (size_t)p->use.n, sizeof *u, by_value);
     list_users(p);
     for (int32_t i = 0, end = 0, last = -1; i < p->use.n; i++) {
-        for (; end < p->use.n && u[end].value == u[i].value; end++) /* last: a reader looks no further than the last write */
+        for (; end < p->use.n && u[end].value == u[i].value;
+             end++) /* last: a reader looks no further than the last write */
             last = u[end].writes ? end : last;
         for (int32_t k = i + 1; k < end && (u[i].writes || k <= last); k++)
             if (conflict(&u[i], &u[k])) {

@@ -16,32 +16,40 @@ typedef struct set {
     int32_t begin, end;
 } set;
 
-typedef struct layer { /* sets with the same number of done steps */
+/* Sets with the same number of done steps */
+typedef struct layer {
     uint64_t *done, *ready;
     ac_bytes *live, *peak;
     int32_t n, cap;
 } layer;
 
-typedef struct link { int32_t parent, step; } link; /* how a set was reached */
+typedef struct link {
+    int32_t parent, step;
+} link; /* how a set was reached */
 
-typedef struct cost { ac_bytes peak, live; } cost; /* while a step runs, and afterwards */
-typedef struct rank { ac_bytes peak, live; int32_t index; } rank;
+typedef struct cost {
+    ac_bytes peak, live;
+} cost; /* while a step runs, and afterwards */
+typedef struct rank {
+    ac_bytes peak, live;
+    int32_t index;
+} rank;
 
 typedef struct search {
     const ac_order_problem *p;
     ac_region *tmp;
     int32_t begin, end, words;
-    int32_t width;       /* sets kept in a layer */
-    int64_t left;        /* steps of work */
-    ac_bytes unused;     /* inputs nobody reads: alive in the first step of all */
-    ac_bytes floor;      /* a peak that costs nothing more */
-    ac_bytes best;       /* only lower peaks are of interest */
+    int32_t width;   /* sets kept in a layer */
+    int64_t left;    /* steps of work */
+    ac_bytes unused; /* inputs nobody reads: alive in the first step of all */
+    ac_bytes floor;  /* a peak that costs nothing more */
+    ac_bytes best;   /* only lower peaks are of interest */
     layer now, next;
     int32_t *slot, slots; /* hash table: index into next, -1: free */
     link **path;          /* by layer */
     link *fresh;          /* of next */
-    rank *rank;    /* room to sort next */
-    cost *cost;    /* of every step of the part, from one set */
+    rank *rank;           /* room to sort next */
+    cost *cost;           /* of every step of the part, from one set */
     bool truncated;
 } search;
 
@@ -119,8 +127,14 @@ static void open_layer(search *x, layer *l, int32_t cap)
     l->peak = AC_NEW_N(x->tmp, ac_bytes, cap);
 }
 
-static uint64_t *done_of(const search *x, const layer *l, int32_t i) { return l->done + (size_t)i * (size_t)x->words; }
-static uint64_t *ready_of(const search *x, const layer *l, int32_t i) { return l->ready + (size_t)i * (size_t)x->words; }
+static uint64_t *done_of(const search *x, const layer *l, int32_t i)
+{
+    return l->done + (size_t)i * (size_t)x->words;
+}
+static uint64_t *ready_of(const search *x, const layer *l, int32_t i)
+{
+    return l->ready + (size_t)i * (size_t)x->words;
+}
 
 static int32_t slot_of(const search *x, const uint64_t *bits)
 {
@@ -364,7 +378,8 @@ static void part_bound(const ac_order_problem *p, part *l)
         ac_bytes own = st->scratch;
         for (int32_t i = 0; i < st->n_values; i++) {
             const ac_order_value *v = &p->value[st->value[i]];
-            const bool before = v->at_start || v->user[0] < l->begin, after = v->at_end || v->user[v->n_users - 1] >= l->end;
+            const bool before = v->at_start || v->user[0] < l->begin,
+                       after = v->at_end || v->user[v->n_users - 1] >= l->end;
             own += before && after ? 0 : v->size;
         }
         if (st->n_over && st->result >= 0)

@@ -7,7 +7,7 @@ typedef struct rules {
     ac_ctx *cx;
     ac_lowered *const *step;
     ac_liveness *live;
-    bool *outlives;  /* by item: somebody reads it after the last step */
+    bool *outlives; /* by item: somebody reads it after the last step */
     ac_pair *pair;
     ac_overlap_rule *rule;
     int32_t n, room;
@@ -84,8 +84,9 @@ static int32_t dying(const rules *v, ac_step s, int32_t b, int32_t *list, int32_
     int32_t n = 0;
     for (int32_t i = 0; i < low->arg.n && n < room; i++) {
         const int32_t a = item_of(v, low, i);
-        bool fit = a >= 0 && a != b && ac_item_in_ram(&v->live->problem, &v->live->problem.item[a]) && !v->outlives[a] &&
-                   v->live->problem.item[a].life.end == s + 1 && v->live->problem.item[a].life.begin < s + 1;
+        bool fit = a >= 0 && a != b && ac_item_in_ram(&v->live->problem, &v->live->problem.item[a]) &&
+                   !v->outlives[a] && v->live->problem.item[a].life.end == s + 1 &&
+                   v->live->problem.item[a].life.begin < s + 1;
         for (int32_t k = 0; k < low->arg.n && fit; k++) /* written too: nothing to gain from it */
             fit = item_of(v, low, k) != a || low->fn->buf.item[k].role == AC_BUF_IN;
         for (int32_t k = 0; k < n && fit; k++)
@@ -157,7 +158,8 @@ void ac_overlap_rules(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, in
             bool first = b >= 0 && !step[s]->parts && !step[s]->rows && step[s]->fn->buf.item[o].role == AC_BUF_OUT;
             for (int32_t k = 0; k < o && first; k++)
                 first = item_of(&v, step[s], k) != b;
-            if (first && ac_item_in_ram(p, &p->item[b]) && p->item[b].life.begin == s && p->item[b].kind != AC_ITEM_INPUT)
+            if (first && ac_item_in_ram(p, &p->item[b]) && p->item[b].life.begin == s &&
+                p->item[b].kind != AC_ITEM_INPUT)
                 pairs_of(&v, s, b);
         }
     p->pair = v.pair;
@@ -187,7 +189,8 @@ static int check(ac_ctx *cx, ac_liveness *live, const ac_plan *plan, ac_lowered 
         if (!shares(&live->problem, plan, k))
             continue;
         if (!window_of(&v, low, low->fn, q->a, q->b, &w, &once) || (d > w.max_below && d < w.min_above))
-            return ac_error(cx, low->node->at, E0901, "the loops of this step do not allow '%s' at %lld bytes from '%s'",
+            return ac_error(cx, low->node->at, E0901,
+                            "the loops of this step do not allow '%s' at %lld bytes from '%s'",
                             live->problem.item[q->b].name, (long long)d, live->problem.item[q->a].name);
     }
     return AC_OK;

@@ -13,7 +13,8 @@
 #define AC_PLANNER_OVERLAP_H
 #include "planner/live.h"
 
-typedef struct ac_overlap_rule { /* of live->problem.pair with the same index */
+/* Of live->problem.pair with the same index */
+typedef struct ac_overlap_rule {
     ac_step step;
     ac_bytes max_below, min_above; /* what the loops allow as they stand, forward */
     ac_loop_fn *backward;          /* NULL: forward is all there is */

@@ -20,9 +20,14 @@
 #include "base/sink.h"
 
 typedef int32_t ac_step; /* a position in the execution order, 0-based */
-typedef struct { ac_step begin, end; } ac_life; /* half-open: live during begin <= t < end; begin < end */
+typedef struct {
+    ac_step begin, end;
+} ac_life; /* half-open: live during begin <= t < end; begin < end */
 
-static inline bool ac_life_overlap(ac_life a, ac_life b) { return a.begin < b.end && b.begin < a.end; }
+static inline bool ac_life_overlap(ac_life a, ac_life b)
+{
+    return a.begin < b.end && b.begin < a.end;
+}
 
 /* During [life.begin, life.end) the item occupies only its bytes [lo, hi); lo == hi: none at all. */
 typedef struct ac_gap {
@@ -30,20 +35,26 @@ typedef struct ac_gap {
     ac_bytes lo, hi;
 } ac_gap;
 
-typedef enum ac_item_kind { AC_ITEM_TENSOR, AC_ITEM_INPUT, AC_ITEM_OUTPUT, AC_ITEM_STATE, AC_ITEM_SCRATCH } ac_item_kind;
+typedef enum ac_item_kind {
+    AC_ITEM_TENSOR,
+    AC_ITEM_INPUT,
+    AC_ITEM_OUTPUT,
+    AC_ITEM_STATE,
+    AC_ITEM_SCRATCH
+} ac_item_kind;
 
 typedef struct ac_item {
     const char *name;
-    ac_bytes size;       /* >= 0; an item of 0 bytes takes no place but keeps its row */
-    ac_bytes align;      /* >= 1 */
+    ac_bytes size;  /* >= 0; an item of 0 bytes takes no place but keeps its row */
+    ac_bytes align; /* >= 1 */
     ac_life life;
-    ac_bytes fixed;      /* >= 0: the offset is given; -1: free */
-    int32_t mem;         /* index of the memory it is pinned to; -1: any of `mems` */
-    uint32_t mems;       /* bit m: memory m is allowed; 0: all */
+    ac_bytes fixed; /* >= 0: the offset is given; -1: free */
+    int32_t mem;    /* index of the memory it is pinned to; -1: any of `mems` */
+    uint32_t mems;  /* bit m: memory m is allowed; 0: all */
     ac_item_kind kind;
-    const ac_gap *gaps;  /* sorted by begin, disjoint; n_gaps of them */
+    const ac_gap *gaps; /* sorted by begin, disjoint; n_gaps of them */
     int32_t n_gaps;
-    int64_t traffic;     /* bytes read and written in a run; with several memories, what should lie in the first of them */
+    int64_t traffic; /* bytes read and written in a run; with several memories, what should lie in the first of them */
 } ac_item;
 
 /* Items a and b are alive together in exactly the steps of `life`, where they may share bytes if
@@ -55,45 +66,52 @@ typedef struct ac_pair {
     ac_bytes max_below, min_above;
 } ac_pair;
 
-
 /* What a memory of a model's plan is for: anything, state alone, or a graph input or output that is the caller's own. */
 typedef enum ac_mem_use { AC_MEM_RAM, AC_MEM_STATE, AC_MEM_IN, AC_MEM_OUT } ac_mem_use;
 
 typedef struct ac_memory {
-    const char *name;    /* "arena", "state", "dtcm" ... */
-    ac_bytes capacity;   /* -1: no limit */
-    ac_bytes align;      /* of its base address */
+    const char *name;  /* "arena", "state", "dtcm" ... */
+    ac_bytes capacity; /* -1: no limit */
+    ac_bytes align;    /* of its base address */
     ac_mem_use use;
-    int32_t index;       /* IN, OUT: which one */
+    int32_t index; /* IN, OUT: which one */
 } ac_memory;
 
 enum { AC_MAX_MEMS = 32 }; /* memories that ac_item.mems can name */
 
 typedef struct ac_problem {
-    ac_item *item;    int32_t n;
-    ac_pair *pair;    int32_t n_pairs;
-    ac_memory *mem;   int32_t n_mems;  /* at least 1 */
-    ac_step steps;                     /* all lives lie in [0, steps) */
-    int64_t search_steps;              /* what "exact" may spend, see ac_effort_steps; 0: its default */
-    ac_bytes search_goal;              /* > 0: "exact" stops at the first plan of memory 0 with so many bytes or fewer */
-    ac_sink *search_certificate;       /* NULL, or where "exact" writes why nothing smaller exists, see docs/certificates.md */
+    ac_item *item;
+    int32_t n;
+    ac_pair *pair;
+    int32_t n_pairs;
+    ac_memory *mem;
+    int32_t n_mems;       /* at least 1 */
+    ac_step steps;        /* all lives lie in [0, steps) */
+    int64_t search_steps; /* what "exact" may spend, see ac_effort_steps; 0: its default */
+    ac_bytes search_goal; /* > 0: "exact" stops at the first plan of memory 0 with so many bytes or fewer */
+    ac_sink
+        *search_certificate; /* NULL, or where "exact" writes why nothing smaller exists, see docs/certificates.md */
 } ac_problem;
 
 /* Does the item lie in a memory that other items may share, whichever it is? */
-static inline bool ac_item_in_ram(const ac_problem *p, const ac_item *it) { return it->mem < 0 || p->mem[it->mem].use == AC_MEM_RAM; }
+static inline bool ac_item_in_ram(const ac_problem *p, const ac_item *it)
+{
+    return it->mem < 0 || p->mem[it->mem].use == AC_MEM_RAM;
+}
 
 /* Why no plan is smaller: it meets ac_plan.bound, or a search of every smaller one failed and can be replayed. */
 typedef enum ac_proof { AC_PROOF_NONE, AC_PROOF_BOUND, AC_PROOF_CERTIFICATE } ac_proof;
 
 typedef struct ac_plan {
-    ac_bytes *offset;      /* per item */
-    int32_t *mem;          /* per item */
-    ac_bytes *mem_bytes;   /* per memory: the largest offset + size in it */
-    ac_bytes arena_bytes;  /* mem_bytes[0] */
-    ac_bytes bound;        /* no plan of memory 0 is smaller (aligned bound) */
-    const char *strategy;  /* which one found it */
-    ac_bytes proven;       /* no plan of memory 0 is smaller: `bound`, or more after an exact search; == arena_bytes: optimal */
-    ac_proof proof;        /* of `proven` == arena_bytes; NONE: the plan may not be optimal */
+    ac_bytes *offset;     /* per item */
+    int32_t *mem;         /* per item */
+    ac_bytes *mem_bytes;  /* per memory: the largest offset + size in it */
+    ac_bytes arena_bytes; /* mem_bytes[0] */
+    ac_bytes bound;       /* no plan of memory 0 is smaller (aligned bound) */
+    const char *strategy; /* which one found it */
+    ac_bytes
+        proven; /* no plan of memory 0 is smaller: `bound`, or more after an exact search; == arena_bytes: optimal */
+    ac_proof proof; /* of `proven` == arena_bytes; NONE: the plan may not be optimal */
 } ac_plan;
 
 /* csv.c - MiniMalloc's columns in any order: id|buffer|buffer_id; lower|start|begin (inclusive); upper (exclusive) or end
@@ -126,7 +144,10 @@ int ac_plan_check(ac_ctx *cx, const char *file, const ac_problem *p, const ac_pl
  * preference: each keeps what fits and is worth most (assign.h), the rest goes on to the next that allows it; a plan that is
  * still over a capacity is a valid plan: ac_report_over_budget judges it.
  * out->bound is that of the items that ended up in memory 0. A row of a strategy that refused has arena_bytes -1. */
-typedef struct ac_result { const char *strategy; ac_bytes arena_bytes; } ac_result; /* one row of the -vv table */
+typedef struct ac_result {
+    const char *strategy;
+    ac_bytes arena_bytes;
+} ac_result; /* one row of the -vv table */
 int ac_solve(ac_ctx *cx, const ac_problem *p, const char *strategy, ac_plan *out);
 int ac_solve_all(ac_ctx *cx, const ac_problem *p, ac_plan *best, ac_result *row, int32_t *n_rows); /* row: >= 16 */
 
@@ -138,23 +159,24 @@ int ac_solve_all(ac_ctx *cx, const ac_problem *p, ac_plan *best, ac_result *row,
  *     ac_exact_result r;
  *     ac_solve_exact(p, &o, offset, tmp, &r);      r.proof != AC_PROOF_NONE: optimal (or, with a capacity, decided) */
 typedef struct ac_exact_options {
-    int64_t steps;         /* work allowed */
-    ac_bytes capacity;     /* >= 0: stop at the first plan that fits; -1: minimise */
-    bool seeded;           /* offset[] holds a plan to start from */
-    ac_sink *certificate;  /* NULL, or where the text of docs/certificates.md goes; stays empty if there is none */
+    int64_t steps;        /* work allowed */
+    ac_bytes capacity;    /* >= 0: stop at the first plan that fits; -1: minimise */
+    bool seeded;          /* offset[] holds a plan to start from */
+    ac_sink *certificate; /* NULL, or where the text of docs/certificates.md goes; stays empty if there is none */
 } ac_exact_options;
 
 typedef struct ac_exact_result {
-    ac_bytes arena_bytes;  /* of the plan in offset[] */
-    ac_bytes proven;       /* no plan is smaller than this; above the capacity: nothing fits, proven */
-    ac_proof proof;        /* of arena_bytes == proven, or of proven > capacity; NONE: the steps were spent */
-    int64_t steps;         /* work done */
-    bool searched;         /* false: the search does not know this kind of problem */
+    ac_bytes arena_bytes; /* of the plan in offset[] */
+    ac_bytes proven;      /* no plan is smaller than this; above the capacity: nothing fits, proven */
+    ac_proof proof;       /* of arena_bytes == proven, or of proven > capacity; NONE: the steps were spent */
+    int64_t steps;        /* work done */
+    bool searched;        /* false: the search does not know this kind of problem */
 } ac_exact_result;
 
 enum { AC_EFFORT_DEFAULT = 5 };
 int64_t ac_effort_steps(int effort); /* 0..9: 0, then 1 million times 4 per level from 1; 5 is about a second */
-int ac_solve_exact(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp, ac_exact_result *out);
+int ac_solve_exact(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp,
+                   ac_exact_result *out);
 
 /* A strategy: fills offset[i] for all items of memory 0 (others are packed apart); no globals, no printing. */
 typedef int ac_solver(const ac_problem *p, ac_bytes *offset, ac_region *tmp);

@@ -77,12 +77,12 @@ static void put_plans(data *d)
     ac_json_end(j);
 }
 
-#define COLUMN(key, n, put, value)                                                                                     \
-    do {                                                                                                               \
-        ac_json_arr(j, key);                                                                                           \
-        for (int32_t i = 0; i < (n); i++)                                                                              \
-            put(j, NULL, value);                                                                                       \
-        ac_json_end(j);                                                                                                \
+#define COLUMN(key, n, put, value)        \
+    do {                                  \
+        ac_json_arr(j, key);              \
+        for (int32_t i = 0; i < (n); i++) \
+            put(j, NULL, value);          \
+        ac_json_end(j);                   \
     } while (0)
 
 static void put_items(data *d)

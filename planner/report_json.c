@@ -187,7 +187,7 @@ static void put_diagnostics(ac_json *j, const ac_diags *d)
         put_null_or_int(j, "column", x->at.col, x->at.col > 0);
         put_null_or_int(j, "byte", x->at.byte - 1, x->at.byte > 0);
         ac_json_arr(j, "lines");
-        for (const struct ac_line *l = x->line; l; l = l->next) {
+        for (const ac_diag_line *l = x->line; l; l = l->next) {
             ac_json_obj(j, NULL);
             ac_json_str(j, "kind", l->kind == '|' ? "detail" : l->kind == 'r' ? "reason" : "help");
             ac_json_str(j, "text", l->text);

@@ -4,7 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEFT = 86, RIGHT = 22, HEAD = 78, LEGEND = 14 /* its second line */, NAME_ROOM = 16, PLOT = 400, PLOT_PAGE = 520, GAP = 26, FEW = 48 /* columns: operators are named up to here */ };
+enum {
+    LEFT = 86,
+    RIGHT = 22,
+    HEAD = 78,
+    LEGEND = 14 /* its second line */,
+    NAME_ROOM = 16,
+    PLOT = 400,
+    PLOT_PAGE = 520,
+    GAP = 26,
+    FEW = 48 /* columns: operators are named up to here */
+};
 
 /* ------------------------------------------------------------------ text */
 
@@ -73,8 +83,9 @@ static const char *several_memories(ac_ctx *cx, const ac_report *r)
         if (r->problem->mem[m].use != AC_MEM_RAM)
             continue;
         n++;
-        list = ac_strf(cx->region, "%s%s%s %s B%s", list ? list : "", list ? ", " : "", r->problem->mem[m].name,
-                       ac_commas(cx, bytes), bytes < 1024 ? "" : ac_strf(cx->region, " (%s)", ac_picture_size(cx, bytes)));
+        list =
+            ac_strf(cx->region, "%s%s%s %s B%s", list ? list : "", list ? ", " : "", r->problem->mem[m].name,
+                    ac_commas(cx, bytes), bytes < 1024 ? "" : ac_strf(cx->region, " (%s)", ac_picture_size(cx, bytes)));
     }
     return n > 1 ? list : NULL;
 }

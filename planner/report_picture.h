@@ -25,7 +25,7 @@ typedef struct ac_picture {
     const ac_report *r;
     const ac_report_tensor *row; /* as in the JSON report */
     int32_t n_rows;
-    const int32_t *root; /* by item: the row that draws its shape */
+    const int32_t *root;       /* by item: the row that draws its shape */
     const ac_name_list *names; /* short ones */
     const ac_step
         *label_end; /* by item: where its root's label has to end, as an output computed in place has its own */

@@ -29,9 +29,13 @@ typedef enum ac_exact_end { AC_EXACT_FOUND, AC_EXACT_FAILED, AC_EXACT_SPENT } ac
 enum { AC_EXACT_ORDERS = 4, AC_EXACT_MAX_ITEMS = 2048, AC_EXACT_FAILED_BITS = 18 };
 
 /* Rows of variable length in one array: row i is item[first[i]..first[i + 1]). */
-typedef struct ac_rows { int32_t *first, *item; } ac_rows;
+typedef struct ac_rows {
+    int32_t *first, *item;
+} ac_rows;
 
-typedef struct ac_exact_undo { int64_t *at, old; } ac_exact_undo;
+typedef struct ac_exact_undo {
+    int64_t *at, old;
+} ac_exact_undo;
 
 /* The trace: every failed node, each after its children, named by its place in `word`. See certificate.c. */
 typedef AC_VEC(int32_t) ac_words;
@@ -45,45 +49,50 @@ typedef enum ac_trace_kind {
 } ac_trace_kind;
 
 /* One child of a node: the item placed (INT32_MAX: none of them) and the trace of its failure. */
-typedef struct ac_exact_choice { int32_t item, node; } ac_exact_choice;
+typedef struct ac_exact_choice {
+    int32_t item, node;
+} ac_exact_choice;
 
-typedef struct ac_exact_failed { uint64_t key; int32_t node; } ac_exact_failed;
+typedef struct ac_exact_failed {
+    uint64_t key;
+    int32_t node;
+} ac_exact_failed;
 
 typedef struct ac_exact {
     const ac_problem *p;
     int32_t n, n_sections;
     /* Per item; items of 0 bytes are left out. */
-    int32_t *origin;                   /* its index in the problem */
-    ac_bytes *size, *padded, *align;   /* padded: the size rounded up to what divides every alignment */
-    ac_bytes *fixed;                   /* -1: free */
+    int32_t *origin;                 /* its index in the problem */
+    ac_bytes *size, *padded, *align; /* padded: the size rounded up to what divides every alignment */
+    ac_bytes *fixed;                 /* -1: free */
     int32_t *first_section, *last_section;
-    int32_t *twin;                     /* the item before it that is equal in all; -1: none */
-    int32_t *rank;                     /* which candidate is tried first */
-    ac_rows section;                   /* item -> sections in which it has bytes */
-    ac_rows member;                    /* section -> items; a row is kept sorted by low, unplaced first */
-    ac_rows neighbour;                 /* item -> items it conflicts with */
-    ac_step *step;                     /* section -> a step in which all of it is alive */
+    int32_t *twin;     /* the item before it that is equal in all; -1: none */
+    int32_t *rank;     /* which candidate is tried first */
+    ac_rows section;   /* item -> sections in which it has bytes */
+    ac_rows member;    /* section -> items; a row is kept sorted by low, unplaced first */
+    ac_rows neighbour; /* item -> items it conflicts with */
+    ac_step *step;     /* section -> a step in which all of it is alive */
     /* State; every change goes through the trail. */
-    int64_t *low, *defer, *at;         /* item: least offset; offset it was deferred from or -1; its offset or -1 */
-    int64_t *floor, *need;             /* section: least low of the unplaced; least top they all can have */
-    int64_t *roof;                     /* section: the least top of any of its unplaced items */
-    int64_t *cross;                    /* section: unplaced items that live in it and in the one before */
-    int64_t *left;                     /* section: unplaced items in it */
+    int64_t *low, *defer, *at; /* item: least offset; offset it was deferred from or -1; its offset or -1 */
+    int64_t *floor, *need;     /* section: least low of the unplaced; least top they all can have */
+    int64_t *roof;             /* section: the least top of any of its unplaced items */
+    int64_t *cross;            /* section: unplaced items that live in it and in the one before */
+    int64_t *left;             /* section: unplaced items in it */
     AC_VEC(ac_exact_undo) trail;
-    bool *dirty;                       /* section: its floor and need are out of date */
-    int32_t dirty_from, dirty_to;      /* no other section is dirty */
-    ac_words deferred;                 /* who may be deferred; an item may be in it twice */
-    AC_VEC(ac_exact_choice) path;      /* a stack: the candidates of the nodes from the root to here */
-    ac_exact_failed *failed;           /* hash table of failed states, by key */
+    bool *dirty;                  /* section: its floor and need are out of date */
+    int32_t dirty_from, dirty_to; /* no other section is dirty */
+    ac_words deferred;            /* who may be deferred; an item may be in it twice */
+    AC_VEC(ac_exact_choice) path; /* a stack: the candidates of the nodes from the root to here */
+    ac_exact_failed *failed;      /* hash table of failed states, by key */
     /* One search. */
     ac_bytes capacity;
-    int64_t steps, limit;              /* work done and allowed */
+    int64_t steps, limit; /* work done and allowed */
     int32_t depth;
-    bool lowest;                       /* branch only in the lowest sections */
-    void *ranked;                      /* room for ac_exact_reorder */
-    int32_t root;                      /* AC_EXACT_FAILED: the node that proves it, -1: the trace is incomplete */
+    bool lowest;  /* branch only in the lowest sections */
+    void *ranked; /* room for ac_exact_reorder */
+    int32_t root; /* AC_EXACT_FAILED: the node that proves it, -1: the trace is incomplete */
     ac_words trace, lifts;
-    bool traced;                       /* false: the trace was given up for its size */
+    bool traced; /* false: the trace was given up for its size */
     ac_region *region;
 } ac_exact;
 

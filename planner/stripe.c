@@ -148,7 +148,8 @@ static ac_bytes try_in_place(ac_stripe_search *q, ac_step s, ac_bytes now)
 
 /* ------------------------------------------------------------------ the best cut */
 
-typedef struct cut { /* of the steps before this one */
+/* Of the steps before this one */
+typedef struct cut {
     ac_bytes peak;
     int32_t fused, slow; /* steps in groups; groups and steps that take the slower form */
     int32_t from;        /* where the last group (or step) begins */

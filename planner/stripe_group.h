@@ -13,8 +13,9 @@
 #include "ir/loop/stripe.h"
 #include "planner/live.h"
 
-typedef struct ac_stripe_form { /* of a step */
-    ac_lowered *low;            /* rows outermost */
+/* Of a step */
+typedef struct ac_stripe_form {
+    ac_lowered *low; /* rows outermost */
     ac_part part;
     bool known, ok;
 } ac_stripe_form;

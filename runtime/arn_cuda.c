@@ -10,32 +10,32 @@ typedef uint64_t address;
 typedef struct stream_of_driver *stream;
 
 /* Of the driver API, version 11.2 or later. */
-#define DRIVER(X)                                                                                                      \
-    X(cuInit, (unsigned))                                                                                              \
-    X(cuGetErrorName, (int, const char **))                                                                            \
-    X(cuDeviceGet, (int *, int))                                                                                       \
-    X(cuDevicePrimaryCtxRetain, (void **, int))                                                                        \
-    X(cuDevicePrimaryCtxRelease_v2, (int))                                                                             \
-    X(cuCtxPushCurrent_v2, (void *))                                                                                   \
-    X(cuCtxPopCurrent_v2, (void **))                                                                                   \
-    X(cuModuleLoadData, (void **, const void *))                                                                       \
-    X(cuModuleUnload, (void *))                                                                                        \
-    X(cuModuleGetFunction, (void **, void *, const char *))                                                            \
-    X(cuMemAlloc_v2, (address *, size_t))                                                                              \
-    X(cuMemFree_v2, (address))                                                                                         \
-    X(cuMemcpyHtoDAsync_v2, (address, const void *, size_t, stream))                                                   \
-    X(cuMemcpyDtoHAsync_v2, (void *, address, size_t, stream))                                                         \
-    X(cuMemsetD8Async, (address, unsigned char, size_t, stream))                                                       \
-    X(cuStreamCreate, (stream *, unsigned))                                                                            \
-    X(cuStreamDestroy_v2, (stream))                                                                                    \
-    X(cuStreamSynchronize, (stream))                                                                                   \
-    X(cuLaunchKernel,                                                                                                  \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, stream, void **, void **))        \
-    X(cuStreamBeginCapture_v2, (stream, int))                                                                          \
-    X(cuStreamEndCapture, (stream, void **))                                                                           \
-    X(cuGraphInstantiateWithFlags, (void **, void *, unsigned long long))                                              \
-    X(cuGraphLaunch, (void *, stream))                                                                                 \
-    X(cuGraphExecDestroy, (void *))                                                                                    \
+#define DRIVER(X)                                                                                               \
+    X(cuInit, (unsigned))                                                                                       \
+    X(cuGetErrorName, (int, const char **))                                                                     \
+    X(cuDeviceGet, (int *, int))                                                                                \
+    X(cuDevicePrimaryCtxRetain, (void **, int))                                                                 \
+    X(cuDevicePrimaryCtxRelease_v2, (int))                                                                      \
+    X(cuCtxPushCurrent_v2, (void *))                                                                            \
+    X(cuCtxPopCurrent_v2, (void **))                                                                            \
+    X(cuModuleLoadData, (void **, const void *))                                                                \
+    X(cuModuleUnload, (void *))                                                                                 \
+    X(cuModuleGetFunction, (void **, void *, const char *))                                                     \
+    X(cuMemAlloc_v2, (address *, size_t))                                                                       \
+    X(cuMemFree_v2, (address))                                                                                  \
+    X(cuMemcpyHtoDAsync_v2, (address, const void *, size_t, stream))                                            \
+    X(cuMemcpyDtoHAsync_v2, (void *, address, size_t, stream))                                                  \
+    X(cuMemsetD8Async, (address, unsigned char, size_t, stream))                                                \
+    X(cuStreamCreate, (stream *, unsigned))                                                                     \
+    X(cuStreamDestroy_v2, (stream))                                                                             \
+    X(cuStreamSynchronize, (stream))                                                                            \
+    X(cuLaunchKernel,                                                                                           \
+      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, stream, void **, void **)) \
+    X(cuStreamBeginCapture_v2, (stream, int))                                                                   \
+    X(cuStreamEndCapture, (stream, void **))                                                                    \
+    X(cuGraphInstantiateWithFlags, (void **, void *, unsigned long long))                                       \
+    X(cuGraphLaunch, (void *, stream))                                                                          \
+    X(cuGraphExecDestroy, (void *))                                                                             \
     X(cuGraphDestroy, (void *))
 
 struct arn_cuda {
@@ -60,11 +60,11 @@ static int failed(struct arn_cuda *c, int error, const char *what)
     return ARN_CUDA_EDRIVER;
 }
 
-#define TRY(c, what, call)                                                                                             \
-    do {                                                                                                               \
-        const int error_ = (c)->call;                                                                                  \
-        if (error_)                                                                                                    \
-            return failed((c), error_, what);                                                                          \
+#define TRY(c, what, call)                    \
+    do {                                      \
+        const int error_ = (c)->call;         \
+        if (error_)                           \
+            return failed((c), error_, what); \
     } while (0)
 
 static int open_driver(struct arn_cuda *c)
@@ -75,11 +75,11 @@ static int open_driver(struct arn_cuda *c)
         return ARN_CUDA_EDRIVER;
     }
     void *p;
-#define LOOK_UP(name, args)                                                                                            \
-    if (!(p = dlsym(c->so, #name))) {                                                                                  \
-        snprintf(c->why, sizeof c->why, "the NVIDIA driver is too old: it has no %s", #name);                          \
-        return ARN_CUDA_EDRIVER;                                                                                       \
-    }                                                                                                                  \
+#define LOOK_UP(name, args)                                                                   \
+    if (!(p = dlsym(c->so, #name))) {                                                         \
+        snprintf(c->why, sizeof c->why, "the NVIDIA driver is too old: it has no %s", #name); \
+        return ARN_CUDA_EDRIVER;                                                              \
+    }                                                                                         \
     memcpy(&c->name, &p, sizeof p);
     DRIVER(LOOK_UP)
 #undef LOOK_UP

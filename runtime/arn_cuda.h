@@ -22,7 +22,8 @@ extern "C" {
 enum { ARN_CUDA_ARENA, ARN_CUDA_STATE, ARN_CUDA_WEIGHTS, ARN_CUDA_STATUS };
 enum { ARN_CUDA_EDRIVER = 32, ARN_CUDA_EBARRIER, ARN_CUDA_ERACE }; /* beside those of the generated header */
 
-struct arn_cuda_arg { /* an address: bytes from the start of a memory */
+/* An address: bytes from the start of a memory */
+struct arn_cuda_arg {
     int32_t space;
     uint64_t offset;
 };

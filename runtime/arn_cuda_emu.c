@@ -80,7 +80,7 @@ const uint32_t (*arn_emu_gather(const uint32_t *mine, int n, int line))[ARN_EMU_
     memcpy(f->words, mine, (size_t)n * sizeof *mine);
     f->from = 0;
     stop(AT_EXCHANGE, line);
-    return (const uint32_t(*)[ARN_EMU_WORDS])&gathered[arn_emu_thread.x / WARP * WARP];
+    return (const uint32_t(*)[ARN_EMU_WORDS]) & gathered[arn_emu_thread.x / WARP * WARP];
 }
 
 static void begin(void)

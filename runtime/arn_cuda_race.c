@@ -108,16 +108,16 @@ static void look(const void *at, size_t n, int writes)
 }
 
 /* The names that compilers know. */
-#define ACCESS(name, n, writes)                                                                                        \
-    void name(void *at);                                                                                               \
-    void name(void *at)                                                                                                \
-    {                                                                                                                  \
-        look(at, n, writes);                                                                                           \
+#define ACCESS(name, n, writes) \
+    void name(void *at);        \
+    void name(void *at)         \
+    {                           \
+        look(at, n, writes);    \
     }
-#define BOTH(n)                                                                                                        \
-    ACCESS(__tsan_read##n, n, 0)                                                                                       \
-    ACCESS(__tsan_write##n, n, 1)                                                                                      \
-    ACCESS(__tsan_unaligned_read##n, n, 0)                                                                             \
+#define BOTH(n)                            \
+    ACCESS(__tsan_read##n, n, 0)           \
+    ACCESS(__tsan_write##n, n, 1)          \
+    ACCESS(__tsan_unaligned_read##n, n, 0) \
     ACCESS(__tsan_unaligned_write##n, n, 1)
 BOTH(1)
 BOTH(2)

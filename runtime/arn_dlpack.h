@@ -11,13 +11,21 @@
 extern "C" {
 #endif
 
-#define DLPACK_MAJOR_VERSION 1
-#define DLPACK_MINOR_VERSION 0
+#define DLPACK_MAJOR_VERSION          1
+#define DLPACK_MINOR_VERSION          0
 #define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
 #define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
 
 typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLCUDAManaged = 13 } DLDeviceType;
-typedef enum { kDLInt = 0U, kDLUInt = 1U, kDLFloat = 2U, kDLOpaqueHandle = 3U, kDLBfloat = 4U, kDLComplex = 5U, kDLBool = 6U } DLDataTypeCode;
+typedef enum {
+    kDLInt = 0U,
+    kDLUInt = 1U,
+    kDLFloat = 2U,
+    kDLOpaqueHandle = 3U,
+    kDLBfloat = 4U,
+    kDLComplex = 5U,
+    kDLBool = 6U
+} DLDataTypeCode;
 
 typedef struct {
     uint32_t major, minor;

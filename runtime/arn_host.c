@@ -170,7 +170,8 @@ static DLDataType type_of(int32_t dtype)
 #if defined __GNUC__ || defined __clang__
 __attribute__((format(printf, 5, 6)))
 #endif
-static int refuse(arn_ctx *c, const char *kind, size_t i, const struct arn_tensor *t, const char *fmt, ...)
+static int
+refuse(arn_ctx *c, const char *kind, size_t i, const struct arn_tensor *t, const char *fmt, ...)
 {
     int n = snprintf(c->why, WHY, "%s %u '%s': ", kind, (unsigned)i, t->name);
     va_list ap;

@@ -26,7 +26,8 @@ extern "C" {
 #ifndef ARN_POOL_TYPE /* the same in the header of every model that has threads */
 #define ARN_POOL_TYPE
 typedef void arn_part_fn(const void *with, int32_t part);
-struct arn_pool { /* run calls f(with, part) for 0 <= part < parts, at the same time if it can, and waits for all */
+/* Run calls f(with, part) for 0 <= part < parts, at the same time if it can, and waits for all */
+struct arn_pool {
     void (*run)(struct arn_pool *pool, int32_t parts, arn_part_fn *f, const void *with);
 };
 #endif

@@ -56,9 +56,11 @@ typedef int arn_init_fn(const struct arn_mem *m);
 typedef int arn_run_fn(const struct arn_mem *m, const struct arn_hook *hook);
 
 /* struct arn_mem { void *arena; ... }; and so on: the fields with their meaning stand in arn_model.def. */
-#define ARN_STRUCT(name, meaning) struct name {
+#define ARN_STRUCT(name, meaning)      struct name {
 #define ARN_FIELD(type, name, meaning) type name;
-#define ARN_END };
+#define ARN_END \
+    }           \
+    ;
 #include "arn_model.def"
 #undef ARN_STRUCT
 #undef ARN_FIELD
@@ -66,15 +68,16 @@ typedef int arn_run_fn(const struct arn_mem *m, const struct arn_hook *hook);
 typedef struct arn_model arn_model_info;
 
 const char *arn_version(void);
-int arn_find_input(const struct arn_model *m, const char *name);  /* index, or -1 */
+int arn_find_input(const struct arn_model *m, const char *name); /* index, or -1 */
 int arn_find_output(const struct arn_model *m, const char *name);
-int arn_find_step(const struct arn_model *m, const char *name);   /* the first step with this node name */
-const void *arn_tensor_at(const struct arn_tensor *t, const struct arn_mem *m); /* its bytes; NULL: its memory is missing */
+int arn_find_step(const struct arn_model *m, const char *name); /* the first step with this node name */
+const void *arn_tensor_at(const struct arn_tensor *t,
+                          const struct arn_mem *m); /* its bytes; NULL: its memory is missing */
 
 /* Guards: a pattern on both sides of an arena, so that a write outside of it shows. */
 enum { ARN_GUARD_BYTES = 256 };
-void *arn_guard_fill(void *block, uint64_t arena_bytes);                /* the arena: block + ARN_GUARD_BYTES */
-int64_t arn_guard_check(const void *block, uint64_t arena_bytes);       /* 0: whole; -n: n bytes before the arena; n: the
+void *arn_guard_fill(void *block, uint64_t arena_bytes);          /* the arena: block + ARN_GUARD_BYTES */
+int64_t arn_guard_check(const void *block, uint64_t arena_bytes); /* 0: whole; -n: n bytes before the arena; n: the
                                                                            n-th byte behind it */
 #ifdef __cplusplus
 }

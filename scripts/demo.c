@@ -8,7 +8,10 @@
 
 enum { MAX = 1 << 20 };
 static unsigned char images[MAX], labels[MAX];
-static union { unsigned char bytes[DIGITS_ARENA_BYTES + DIGITS_ARENA_ALIGN]; double aligned; } arena;
+static union {
+    unsigned char bytes[DIGITS_ARENA_BYTES + DIGITS_ARENA_ALIGN];
+    double aligned;
+} arena;
 
 /* The data of a version 1 .npy file of bytes; returns how many there are. */
 static size_t load(const char *path, unsigned char *to)
@@ -33,7 +36,8 @@ static void draw(const unsigned char *x)
     int r, c;
     for (r = 0; r < 8; r++) {
         for (c = 0; c < 8; c++)
-            printf("%c%c", " .:+*#@@"[((signed char)x[8 * r + c] + 128) / 33], " .:+*#@@"[((signed char)x[8 * r + c] + 128) / 33]);
+            printf("%c%c", " .:+*#@@"[((signed char)x[8 * r + c] + 128) / 33],
+                   " .:+*#@@"[((signed char)x[8 * r + c] + 128) / 33]);
         putchar('\n');
     }
 }
@@ -65,7 +69,7 @@ int main(int argc, char **argv)
             printf("classified as %d, label %d\n", best, labels[0]);
         }
     }
-    printf("%lu of %lu digits right: %.2f %%; arena %u B\n", (unsigned long)right, (unsigned long)n, 100.0 * (double)right / (double)n,
-           (unsigned)DIGITS_ARENA_BYTES);
+    printf("%lu of %lu digits right: %.2f %%; arena %u B\n", (unsigned long)right, (unsigned long)n,
+           100.0 * (double)right / (double)n, (unsigned)DIGITS_ARENA_BYTES);
     return right * 100 < n * 95;
 }

@@ -5,7 +5,7 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/scripts/setup.sh"
-need gcc gcc make make cmake cmake clang clang python3 python3
+need gcc gcc make make cmake cmake clang clang clang-format-14 clang-format-14 python3 python3
 python3 -c 'import numpy' 2>/dev/null || need no-numpy python3-numpy || true
 echo "int main(void){return 0;}" | gcc -x c -o /dev/null - 2>/dev/null || need no-libc libc6-dev
 werror=OFF

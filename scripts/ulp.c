@@ -16,8 +16,14 @@
 enum { N = 65536 };
 
 #ifdef FAST
-static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
-static double elu(double x) { return x > 0 ? x : expm1(x); }
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+static double elu(double x)
+{
+    return x > 0 ? x : expm1(x);
+}
 double fast_error(const float *x, const float *got, double *want, int again, int *at);
 /* Greatest error of a block of finite arguments; beyond +-200 the functions have the value, or the float, of +-200. */
 double fast_error(const float *x, const float *got, double *want, int again, int *at)
@@ -31,7 +37,10 @@ double fast_error(const float *x, const float *got, double *want, int again, int
         want[i] = WANT(c);
     }
     for (int i = 0; i < N; i++) {
-        union { double d; int64_t i; } w = {want[i]}, unit;
+        union {
+            double d;
+            int64_t i;
+        } w = {want[i]}, unit;
         const int64_t e = (w.i >> 52 & 0x7ff) - 1022 - 24;
         unit.i = ((e < -149 ? -149 : e) + 1023) << 52;
         const double d = (double)got[i] - want[i];
@@ -45,15 +54,23 @@ double fast_error(const float *x, const float *got, double *want, int again, int
 #else
 double fast_error(const float *x, const float *got, double *want, int again, int *at);
 static _Alignas(64) unsigned char arena[2][A_ARENA_BYTES > B_ARENA_BYTES ? A_ARENA_BYTES : B_ARENA_BYTES];
-static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
-static double elu(double x) { return x > 0 ? x : expm1(x); }
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+static double elu(double x)
+{
+    return x > 0 ? x : expm1(x);
+}
 
 static double error_of(float got, double want)
 {
     if (isnan(want) || isnan(got))
         return isnan(want) && isnan(got) ? 0 : INFINITY;
     if (isinf(got) || isinf((float)want))
-        return isinf(got) && isinf((float)want) && (got > 0) == (want > 0) ? 0 : fabs(want) > 3.4028e38 && fabsf(got) > 3.4028e38f ? 1 : INFINITY;
+        return isinf(got) && isinf((float)want) && (got > 0) == (want > 0) ? 0
+               : fabs(want) > 3.4028e38 && fabsf(got) > 3.4028e38f         ? 1
+                                                                           : INFINITY;
     int e;
     frexp(want, &e);
     return fabs((double)got - want) / ldexp(1, e - 24 < -149 ? -149 : e - 24);
@@ -109,7 +126,8 @@ int main(int argc, char **argv)
         }
         looked += N;
     }
-    printf("%.3f at %a with mul and add, %.3f at %a with fma, of %llu floats\n", worst[0], (double)where[0], worst[1], (double)where[1], looked);
+    printf("%.3f at %a with mul and add, %.3f at %a with fma, of %llu floats\n", worst[0], (double)where[0], worst[1],
+           (double)where[1], looked);
     return !(worst[0] <= LIMIT && worst[1] <= LIMIT);
 }
 #endif

@@ -14,18 +14,18 @@
 typedef struct nvrtc_program *program;
 enum { NVRTC_INVALID_OPTION = 5, NVRTC_COMPILATION = 6 };
 
-#define FUNCTIONS(X)                                                                                                   \
-    X(version, "nvrtcVersion", (int *major, int *minor))                                                               \
-    X(create, "nvrtcCreateProgram",                                                                                    \
-      (program * p, const char *source, const char *name, int n, const char *const *headers,                           \
-       const char *const *names))                                                                                      \
-    X(destroy, "nvrtcDestroyProgram", (program * p))                                                                   \
-    X(compile, "nvrtcCompileProgram", (program p, int n, const char *const *options))                                  \
-    X(ptx_size, "nvrtcGetPTXSize", (program p, size_t * n))                                                            \
-    X(ptx, "nvrtcGetPTX", (program p, char *to))                                                                       \
-    X(cubin_size, "nvrtcGetCUBINSize", (program p, size_t * n))                                                        \
-    X(cubin, "nvrtcGetCUBIN", (program p, char *to))                                                                   \
-    X(log_size, "nvrtcGetProgramLogSize", (program p, size_t * n))                                                     \
+#define FUNCTIONS(X)                                                                         \
+    X(version, "nvrtcVersion", (int *major, int *minor))                                     \
+    X(create, "nvrtcCreateProgram",                                                          \
+      (program * p, const char *source, const char *name, int n, const char *const *headers, \
+       const char *const *names))                                                            \
+    X(destroy, "nvrtcDestroyProgram", (program * p))                                         \
+    X(compile, "nvrtcCompileProgram", (program p, int n, const char *const *options))        \
+    X(ptx_size, "nvrtcGetPTXSize", (program p, size_t * n))                                  \
+    X(ptx, "nvrtcGetPTX", (program p, char *to))                                             \
+    X(cubin_size, "nvrtcGetCUBINSize", (program p, size_t * n))                              \
+    X(cubin, "nvrtcGetCUBIN", (program p, char *to))                                         \
+    X(log_size, "nvrtcGetProgramLogSize", (program p, size_t * n))                           \
     X(log, "nvrtcGetProgramLog", (program p, char *to))
 
 typedef struct nvrtc {
@@ -57,9 +57,9 @@ static bool open_file(ac_ctx *cx, nvrtc *n, const char *path)
     if (!n->so)
         return false;
     void *p;
-#define LOOK_UP(name, symbol, args)                                                                                    \
-    if (!(p = dlsym(n->so, symbol)))                                                                                   \
-        return false;                                                                                                  \
+#define LOOK_UP(name, symbol, args)  \
+    if (!(p = dlsym(n->so, symbol))) \
+        return false;                \
     memcpy(&n->name, &p, sizeof p);
     FUNCTIONS(LOOK_UP)
 #undef LOOK_UP

@@ -12,7 +12,8 @@
 
 #include <llvm-c/DebugInfo.h>
 
-typedef struct block { /* an open FOR or IF */
+/* An open FOR or IF */
+typedef struct block {
     ac_x head;
     LLVMBasicBlockRef body, other, exit; /* IF: then, else (NULL: none yet), behind */
 } block;

@@ -292,7 +292,8 @@ static LLVMValueRef build_hook(l_module *M)
     return f;
 }
 
-typedef struct runner {            /* run, being built */
+/* Run, being built */
+typedef struct runner {
     LLVMValueRef f, hook, base[3]; /* base: of arena, weights, state */
     LLVMValueRef *ram;             /* by index */
 } runner;

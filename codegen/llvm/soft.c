@@ -7,7 +7,8 @@
  *     sqrt    bit by bit as on paper: one bit more than the mantissa has, then rounded by it */
 #include "codegen/llvm/print.h"
 
-typedef struct soft { /* a function being built, with the facts of its type */
+/* A function being built, with the facts of its type */
+typedef struct soft {
     ac_lb b;
     ac_dtype real, whole, word; /* f32 i32 u32, or f64 i64 u64 */
     int32_t mantissa, bias;     /* bits stored; of the exponent */

@@ -15,7 +15,7 @@ static const struct {
     int file_bits;
 } ROWS[AC_DTYPE_COUNT] = {
     {"none", "void", "", 0, B, -1, AC_NONE, 0},
-#define DTYPE(id, text, bits, kind, c, npy, tfl, onnx, loops, file_bits)                                               \
+#define DTYPE(id, text, bits, kind, c, npy, tfl, onnx, loops, file_bits) \
     {text, c, npy, bits, kind, tfl, AC_##loops, file_bits},
 #include "ir/graph/dtype.def"
 #undef DTYPE
@@ -249,5 +249,9 @@ void ac_dtype_put_num(ac_dtype d, void *to, double v)
     if (ac_dtype_is_minifloat(d))
         *(uint8_t *)to = ac_f32_to_minifloat(d, f);
     else
-        memcpy(to, d == AC_F32 ? (const void *)&f : d == AC_F64 ? (const void *)&v : &half, (size_t)ac_dtype_size(d, 1));
+        memcpy(to,
+               d == AC_F32   ? (const void *)&f
+               : d == AC_F64 ? (const void *)&v
+                             : &half,
+               (size_t)ac_dtype_size(d, 1));
 }

@@ -12,18 +12,18 @@ typedef enum ac_dtype {
     AC_DTYPE_COUNT
 } ac_dtype;
 
-const char *ac_dtype_name(ac_dtype d);   /* "f32"; "none" for AC_NONE */
-const char *ac_dtype_c(ac_dtype d);      /* C type in generated code */
+const char *ac_dtype_name(ac_dtype d); /* "f32"; "none" for AC_NONE */
+const char *ac_dtype_c(ac_dtype d);    /* C type in generated code */
 const char *ac_dtype_npy(ac_dtype d);
-int ac_dtype_bits(ac_dtype d);           /* of an element in memory */
-int ac_dtype_file_bits(ac_dtype d);      /* in the files of importers: fewer for i4, u2, ... */
-ac_dtype ac_dtype_loops(ac_dtype d);     /* what loops load and store; most types as they are */
+int ac_dtype_bits(ac_dtype d);                    /* of an element in memory */
+int ac_dtype_file_bits(ac_dtype d);               /* in the files of importers: fewer for i4, u2, ... */
+ac_dtype ac_dtype_loops(ac_dtype d);              /* what loops load and store; most types as they are */
 int64_t ac_dtype_size(ac_dtype d, int64_t count); /* bytes of `count` elements in memory; count fits */
 bool ac_dtype_is_float(ac_dtype d);
-bool ac_dtype_is_signed(ac_dtype d);     /* signed integers */
-bool ac_dtype_is_int(ac_dtype d);        /* signed or unsigned integers, not bool */
-int64_t ac_dtype_min(ac_dtype d);        /* integers and bool; U64: 0 */
-int64_t ac_dtype_max(ac_dtype d);        /* U64: INT64_MAX, callers that care test for U64 */
+bool ac_dtype_is_signed(ac_dtype d);             /* signed integers */
+bool ac_dtype_is_int(ac_dtype d);                /* signed or unsigned integers, not bool */
+int64_t ac_dtype_min(ac_dtype d);                /* integers and bool; U64: 0 */
+int64_t ac_dtype_max(ac_dtype d);                /* U64: INT64_MAX, callers that care test for U64 */
 ac_dtype ac_dtype_find(const char *text, int n); /* AC_NONE when unknown */
 ac_dtype ac_dtype_from_tflite(int32_t number);
 /* Bit conversions, round to nearest even; NaN stays NaN. */

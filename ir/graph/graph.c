@@ -6,12 +6,14 @@
  * when it is next asked. `next` is the suffix to try first when the name is taken again, so a thousand equal names cost
  * a thousand look-ups. A name of a tensor that is gone keeps its slot, without a tensor. Never iterated: the order of
  * pointers does not reach any output. */
+typedef struct name_slot {
+    const char *name;
+    ac_tensor *t;
+    int32_t next;
+} name_slot;
+
 struct ac_tensor_names {
-    struct slot {
-        const char *name;
-        ac_tensor *t;
-        int32_t next;
-    } * slot;
+    name_slot *slot;
     uint32_t cap, used;
     int32_t n;
 };
@@ -28,13 +30,13 @@ static void names_grow(const ac_graph *g, struct ac_tensor_names *x)
 {
     struct ac_tensor_names old = *x;
     x->cap = old.cap ? old.cap * 2 : 64;
-    x->slot = AC_NEW_N(g->cx->region, struct slot, x->cap);
+    x->slot = AC_NEW_N(g->cx->region, name_slot, x->cap);
     for (uint32_t i = 0; i < old.cap; i++)
         if (old.slot[i].name)
             x->slot[slot_of(x, old.slot[i].name)] = old.slot[i];
 }
 
-static struct slot *names_get(const ac_graph *g, const char *name)
+static name_slot *names_get(const ac_graph *g, const char *name)
 {
     struct ac_tensor_names *x = g->names;
     for (;; x->n++) {
@@ -43,10 +45,10 @@ static struct slot *names_get(const ac_graph *g, const char *name)
         if (x->n >= g->tensor.n)
             return &x->slot[slot_of(x, name)];
         ac_tensor *t = g->tensor.item[x->n];
-        struct slot *s = &x->slot[slot_of(x, t->name)];
+        name_slot *s = &x->slot[slot_of(x, t->name)];
         if (!s->t) {
             x->used += !s->name;
-            *s = (struct slot){t->name, t, 1};
+            *s = (name_slot){t->name, t, 1};
         }
     }
 }
@@ -62,7 +64,7 @@ void ac_graph_drop(ac_graph *g, int32_t n)
 {
     struct ac_tensor_names *x = g->names;
     for (; x->n > n; x->n--) {
-        struct slot *s = &x->slot[slot_of(x, g->tensor.item[x->n - 1]->name)];
+        name_slot *s = &x->slot[slot_of(x, g->tensor.item[x->n - 1]->name)];
         if (s->t == g->tensor.item[x->n - 1])
             s->t = NULL;
     }
@@ -86,7 +88,7 @@ ac_tensor *ac_tensor_find(const ac_graph *g, const char *name)
 ac_tensor *ac_tensor_new(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim)
 {
     name = ac_intern(g->cx, name && *name ? name : "t");
-    struct slot *s = names_get(g, name);
+    name_slot *s = names_get(g, name);
     if (s->t) {
         int32_t k = s->next;
         const char *fresh = ac_internf(g->cx, "%s_%d", name, k++);

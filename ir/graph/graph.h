@@ -27,39 +27,41 @@ typedef struct ac_tensor ac_tensor;
 struct ac_lowered; /* ir/ops/lower.h */
 
 struct ac_tensor {
-    const char *name;        /* interned, unique in the graph; what every message and report shows */
-    int32_t id;              /* index in graph->tensor */
+    const char *name; /* interned, unique in the graph; what every message and report shows */
+    int32_t id;       /* index in graph->tensor */
     ac_dtype dtype;
-    int32_t rank;            /* 0..AC_MAX_RANK; 0 is a scalar */
-    int64_t dim[AC_MAX_RANK]; /* outermost first; -1: open (until pinned); all >= 0 once pass infer has run */
+    int32_t rank;                      /* 0..AC_MAX_RANK; 0 is a scalar */
+    int64_t dim[AC_MAX_RANK];          /* outermost first; -1: open (until pinned); all >= 0 once pass infer has run */
     const char *dim_name[AC_MAX_RANK]; /* names of symbolic dimensions, NULL: none */
-    const ac_quant *quant;   /* NULL: not quantised */
-    const void *data;        /* NULL: computed at run time (or lazy, or raw); dense row-major little-endian, ac_tensor_bytes long */
-    const void *raw;         /* constant: its bytes at an address that is not aligned; ac_tensor_force copies them */
-    bool splat;              /* data holds one element, the value of all */
-    const void *given;       /* input: its value where whoever compiles knows it (run --input); importers may specialise on it */
+    const ac_quant *quant;             /* NULL: not quantised */
+    const void
+        *data; /* NULL: computed at run time (or lazy, or raw); dense row-major little-endian, ac_tensor_bytes long */
+    const void *raw; /* constant: its bytes at an address that is not aligned; ac_tensor_force copies them */
+    bool splat;      /* data holds one element, the value of all */
+    const void
+        *given; /* input: its value where whoever compiles knows it (run --input); importers may specialise on it */
     const struct ac_lowered *lazy; /* constant not yet computed: ac_tensor_force runs it */
-    ac_node *def;            /* the node of g->node that makes it (followers: their host); NULL: input, state or constant */
-    bool named;              /* for importers: the name is the file's own */
-    bool input, output;      /* of the graph */
-    bool any_rank;           /* input: not even the number of dimensions is known yet; rank is 0 */
-    bool state;              /* keeps its value between runs; starts as zero or `data` */
-    ac_tensor *root;         /* view: lives inside root at byte view_offset; NULL: has bytes of its own */
+    ac_node *def;       /* the node of g->node that makes it (followers: their host); NULL: input, state or constant */
+    bool named;         /* for importers: the name is the file's own */
+    bool input, output; /* of the graph */
+    bool any_rank;      /* input: not even the number of dimensions is known yet; rank is 0 */
+    bool state;         /* keeps its value between runs; starts as zero or `data` */
+    ac_tensor *root;    /* view: lives inside root at byte view_offset; NULL: has bytes of its own */
     int64_t view_offset;
 };
 
 struct ac_node {
-    int32_t id;              /* stable number in creation order (the file's operator index for imported nodes) */
+    int32_t id; /* stable number in creation order (the file's operator index for imported nodes) */
     ac_op op;
-    const char *name;        /* for messages and comments; not unique; never NULL */
+    const char *name; /* for messages and comments; not unique; never NULL */
     ac_place at;
     int32_t n_in, n_out;
-    ac_tensor **in;          /* NULL entries: optional operand left out */
+    ac_tensor **in; /* NULL entries: optional operand left out */
     ac_tensor **out;
     ac_attrs attrs;
-    ac_node **fused;         /* element-wise followers, in order: each reads the one before (its out[0]) among its inputs */
+    ac_node **fused; /* element-wise followers, in order: each reads the one before (its out[0]) among its inputs */
     int32_t n_fused;
-    bool view;               /* no code: outputs are views (root set) */
+    bool view; /* no code: outputs are views (root set) */
 };
 
 struct ac_graph {
@@ -67,13 +69,13 @@ struct ac_graph {
     const char *name;
     AC_VEC(ac_tensor *) tensor;
     AC_VEC(ac_node *) node;
-    AC_VEC(ac_tensor *) input;   /* run-time inputs in the model's order */
+    AC_VEC(ac_tensor *) input; /* run-time inputs in the model's order */
     AC_VEC(ac_tensor *) output;
-    AC_VEC(ac_graph *) sub;      /* further subgraphs of the model (main graph only) */
+    AC_VEC(ac_graph *) sub; /* further subgraphs of the model (main graph only) */
     int32_t next_node;
-    const char *format;          /* "TFLite v3", "text" */
-    const char *file;            /* as the user wrote it */
-    int64_t file_ops;            /* operators in the file's main graph */
+    const char *format;            /* "TFLite v3", "text" */
+    const char *file;              /* as the user wrote it */
+    int64_t file_ops;              /* operators in the file's main graph */
     struct ac_tensor_names *names; /* graph.c: tensors by name */
     /* Set by importers that cannot make nodes before the sizes (or given values) of the inputs are known: until then the
      * graph has inputs only. Pass infer calls it once they are pinned, and clears it. */
@@ -83,7 +85,7 @@ struct ac_graph {
     const char *missing_file;    /* where they should be: "a .caffemodel file" */
     const char *listing;         /* the model in its format's own words, for `show`; NULL: none */
     const struct ac_weights_file *weights; /* text: the file its constants stand in; NULL: none */
-    bool channels_first;         /* set by importers whose operators are; pass layout clears it */
+    bool channels_first;                   /* set by importers whose operators are; pass layout clears it */
 };
 
 ac_graph *ac_graph_new(ac_ctx *cx, const char *name);
@@ -92,22 +94,26 @@ ac_tensor *ac_tensor_new(ac_graph *g, const char *name, ac_dtype dtype, int32_t 
 void ac_graph_drop(ac_graph *g, int32_t n); /* of the tensors, the first n stay; nothing may refer to the others */
 ac_tensor *ac_tensor_find(const ac_graph *g, const char *name);
 /* A constant: data is not copied and must outlive the graph. */
-ac_tensor *ac_tensor_const(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim, const void *data);
+ac_tensor *ac_tensor_const(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim,
+                           const void *data);
 /* A node appended to g->node; outputs get def = node. in/out arrays are copied. Attributes start at their defaults. */
 ac_node *ac_node_new(ac_graph *g, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in, ac_tensor *const *out,
                      int32_t n_out);
 /* Appends `follower` (no longer in g->node: the caller sees to it) to the epilogue of `host`; its results get def = host. */
 void ac_node_fuse(ac_graph *g, ac_node *host, ac_node *follower);
-void ac_tensor_replace(ac_graph *g, ac_tensor *from, ac_tensor *to); /* all readers (fused ones too) and graph outputs */
-void ac_graph_sweep(ac_graph *g); /* removes from g->node the nodes whose op is AC_OP_NONE (erased) */
+void ac_tensor_replace(ac_graph *g, ac_tensor *from,
+                       ac_tensor *to); /* all readers (fused ones too) and graph outputs */
+void ac_graph_sweep(ac_graph *g);      /* removes from g->node the nodes whose op is AC_OP_NONE (erased) */
 
-void ac_graph_renumber(ac_graph *g); /* after tensors were taken out of g->tensor or renamed: ids and the index of names */
+void ac_graph_renumber(
+    ac_graph *g); /* after tensors were taken out of g->tensor or renamed: ids and the index of names */
 
-int64_t ac_tensor_count(const ac_tensor *t);   /* elements; 1 for scalars; the reader has checked that it fits */
-int64_t ac_tensor_bytes(const ac_tensor *t);   /* bytes of the dense form */
-ac_tensor *ac_tensor_root(const ac_tensor *t); /* the tensor in whose bytes t lives; t itself when it has bytes of its own */
+int64_t ac_tensor_count(const ac_tensor *t); /* elements; 1 for scalars; the reader has checked that it fits */
+int64_t ac_tensor_bytes(const ac_tensor *t); /* bytes of the dense form */
+ac_tensor *
+ac_tensor_root(const ac_tensor *t); /* the tensor in whose bytes t lives; t itself when it has bytes of its own */
 int64_t ac_tensor_root_offset(const ac_tensor *t); /* where in the root's bytes t starts */
-bool ac_tensor_is_const(const ac_tensor *t);   /* data or lazy */
+bool ac_tensor_is_const(const ac_tensor *t);       /* data or lazy */
 /* Dense data of a constant: runs lazy ones through the evaluator, expands splats; cached on the tensor. NULL: not a constant,
  * or the evaluation failed (diagnostic). */
 const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t);

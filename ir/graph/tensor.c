@@ -147,7 +147,8 @@ int ac_node_ints(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints 
     if (!t)
         return AC_OK;
     if (t->dtype != AC_I16 && t->dtype != AC_I32 && t->dtype != AC_I64)
-        return ac_error(cx, n->at, E0105, "operand '%s' is %s, expected i16, i32 or i64", t->name, ac_dtype_name(t->dtype));
+        return ac_error(cx, n->at, E0105, "operand '%s' is %s, expected i16, i32 or i64", t->name,
+                        ac_dtype_name(t->dtype));
     if (!ac_tensor_is_const(t)) {
         ac_error(cx, n->at, E0203, "operand '%s' of %s is computed at run time, but a static plan needs its values now",
                  t->name, ac_ops[n->op].text);

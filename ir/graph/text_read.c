@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-typedef struct result { /* name [: type [at root+offset]], left of the = */
+/* Name [: type [at root+offset]], left of the = */
+typedef struct result {
     ac_tok at;
     const char *name;
     bool typed;
@@ -412,7 +413,8 @@ static int read_weights(reader *p)
     ac_lex_next(&p->x);
     const ac_tok name = p->x.tok;
     if (name.kind != AC_T_STRING || !name.len)
-        return ac_text_error(&p->x, &name, E0020, "expected a file name in quotes, found %s", ac_lex_show(&p->x, &name));
+        return ac_text_error(&p->x, &name, E0020, "expected a file name in quotes, found %s",
+                             ac_lex_show(&p->x, &name));
     ac_lex_next(&p->x);
     AC_TRY(ac_text_int(&p->x, AC_WEIGHTS_HEADER, INT64_MAX / 2, "the size of the weights file", &bytes));
     const ac_tok sum = p->x.tok;

@@ -6,7 +6,8 @@
 #include "ir/graph/text_lex.h"
 #include "ir/graph/weights.h"
 
-typedef struct ac_text_type { /* i8[1,n=49,?] q(0.5, -3) */
+/* I8[1,n=49,?] q(0.5, -3) */
+typedef struct ac_text_type {
     ac_dtype dtype;
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
@@ -29,7 +30,7 @@ int ac_text_expect(ac_lex *x, char punct, const char *what); /* and steps over i
 int ac_text_int(ac_lex *x, int64_t lo, int64_t hi, const char *what, int64_t *v);
 int ac_text_num(ac_lex *x, const char *what, double *v);
 
-int ac_text_read_type(ac_lex *x, ac_text_type *ty);                          /* at the element type */
+int ac_text_read_type(ac_lex *x, ac_text_type *ty); /* at the element type */
 /* Behind the = of a constant. w: the weights file of the text; NULL: none. */
 int ac_text_read_value(ac_lex *x, const ac_text_type *ty, const ac_weights_file *w, ac_text_value *v);
 /* The path of a file that the text names: relative to the text. */

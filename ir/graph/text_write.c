@@ -144,9 +144,10 @@ enum { SHORT = 16 }; /* elements that are written as a list */
 static void put_value(ac_sink *to, ac_ctx *cx, ac_tensor *t, ac_sink *weights)
 {
     bool splat = t->splat && t->data;
-    const void *data = splat || t->state         ? t->data
-                       : weights && t->raw && !t->data && ac_tensor_count(t) > SHORT ? t->raw /* no aligned copy only to be copied again */
-                                                 : ac_tensor_force(cx, t);
+    const void *data = splat || t->state ? t->data
+                       : weights && t->raw && !t->data && ac_tensor_count(t) > SHORT
+                           ? t->raw /* no aligned copy only to be copied again */
+                           : ac_tensor_force(cx, t);
     if (!data) {
         ac_put(to, "lazy"); /* its loops failed: a diagnostic says so; the reader refuses this word */
         return;

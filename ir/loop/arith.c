@@ -120,20 +120,20 @@ static ac_x binary(ac_lb *b, ac_lop op, ac_x x, ac_x y, uint8_t flags)
     return ac_lb_op(b, ins);
 }
 
-#define UNARY(name, op)                                                                                                \
-    ac_x name(ac_lb *b, ac_x x)                                                                                        \
-    {                                                                                                                  \
-        return unary(b, op, x);                                                                                        \
+#define UNARY(name, op)         \
+    ac_x name(ac_lb *b, ac_x x) \
+    {                           \
+        return unary(b, op, x); \
     }
-#define BINARY(name, op, flags)                                                                                        \
-    ac_x name(ac_lb *b, ac_x x, ac_x y)                                                                                \
-    {                                                                                                                  \
-        return binary(b, op, x, y, flags);                                                                             \
+#define BINARY(name, op, flags)            \
+    ac_x name(ac_lb *b, ac_x x, ac_x y)    \
+    {                                      \
+        return binary(b, op, x, y, flags); \
     }
-#define SWAPPED(name, op)                                                                                              \
-    ac_x name(ac_lb *b, ac_x x, ac_x y)                                                                                \
-    {                                                                                                                  \
-        return binary(b, op, y, x, 0);                                                                                 \
+#define SWAPPED(name, op)               \
+    ac_x name(ac_lb *b, ac_x x, ac_x y) \
+    {                                   \
+        return binary(b, op, y, x, 0);  \
     }
 BINARY(lb_add, AC_L_ADD, 0)
 BINARY(lb_sub, AC_L_SUB, 0)

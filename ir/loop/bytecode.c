@@ -10,7 +10,8 @@
 
 enum { CLASSES = 14 }; /* register sizes: 8 bytes << class, up to 1024 lanes of 8 bytes */
 
-typedef struct patch { /* a jump whose target was not written yet */
+/* A jump whose target was not written yet */
+typedef struct patch {
     int32_t bc;
     ac_x to;
     bool after; /* behind the code of `to`, not before it */
@@ -203,8 +204,8 @@ static void write_access(compiler *c, const ac_ins *i, uint32_t d, const ac_sele
     enum ac_bcop op = load ? BC_LOADV : BC_STOREV;
     if (s->how == AC_HOW_LOADCAST) {
         op = BC_LOADK;
-#define LOADX(S, t)                                                                                                    \
-    if (i->lanes == 1 && i->dtype == AC_##S && s->to == AC_I32)                                                        \
+#define LOADX(S, t)                                             \
+    if (i->lanes == 1 && i->dtype == AC_##S && s->to == AC_I32) \
         op = BC_LOAD_##S##_I32;
         AC_BC_LOADS(LOADX)
 #undef LOADX

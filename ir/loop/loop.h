@@ -94,7 +94,8 @@ typedef struct ac_loop_fn {
     bool fails;           /* contains FAIL_IF: returns int instead of void */
 } ac_loop_fn;
 
-typedef struct ac_lb { /* a builder; one at a time per function */
+/* A builder; one at a time per function */
+typedef struct ac_lb {
     ac_region *region;
     ac_loop_fn *fn;
     AC_VEC(int32_t) open; /* FOR / IF instructions not yet closed */

@@ -13,7 +13,8 @@
 #define AC_IR_LOOP_PART_H
 #include "ir/loop/loop.h"
 
-typedef struct ac_span { /* elements lo <= i < hi; none when lo >= hi */
+/* Elements lo <= i < hi; none when lo >= hi */
+typedef struct ac_span {
     int64_t lo, hi;
 } ac_span;
 

@@ -2,7 +2,8 @@
 #include "ir/loop/kernel.h"
 #include "ir/loop/select.h"
 
-typedef struct var_list { /* positions of the GETs or SETs of one variable, ascending */
+/* Positions of the GETs or SETs of one variable, ascending */
+typedef struct var_list {
     int32_t *at, n;
     int32_t *until; /* GETs: the latest `last` of those up to here that stand for the variable */
 } var_list;

@@ -49,7 +49,8 @@ typedef struct ac_stripe_tensor {
     int64_t room; /* elements of the buffer */
 } ac_stripe_tensor;
 
-typedef struct ac_stripe_read { /* a unit reads rows of a tensor made by an earlier one */
+/* A unit reads rows of a tensor made by an earlier one */
+typedef struct ac_stripe_read {
     int32_t tensor;
     ac_ramp need, low; /* by the reader's step: rows that must be there; the first row read from then on */
 } ac_stripe_read;

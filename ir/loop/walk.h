@@ -13,7 +13,8 @@
 
 enum { AC_WATCH_READS = 1, AC_WATCH_WRITES = 2 };
 
-typedef struct ac_access { /* in iteration i: bytes [begin + by * i, end + by * i) of a buffer */
+/* In iteration i: bytes [begin + by * i, end + by * i) of a buffer */
+typedef struct ac_access {
     int64_t begin, end, by;
     int32_t buf;
     bool write;

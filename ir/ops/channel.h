@@ -34,12 +34,12 @@ typedef struct ac_channel {
     ac_rounding rounding;
     ac_tensor *x, *w, *bias, *out; /* bias may be NULL; out is node->out[0] */
     ac_act act;
-    int64_t n;      /* output channels */
-    ac_dtype acc;   /* accumulator */
-    int32_t zx, zw; /* zero points; zx is 0 for F32, I16 and HYBRID */
-    ac_x zero_x;    /* HYBRID: the run-time zero point (i32, one lane), 0: symmetric */
-    ac_x scale_x;   /* HYBRID: the run-time scale (f32, one lane) */
-    bool folded;    /* zx is already in the bias: products are x * (w - zw) */
+    int64_t n;       /* output channels */
+    ac_dtype acc;    /* accumulator */
+    int32_t zx, zw;  /* zero points; zx is 0 for F32, I16 and HYBRID */
+    ac_x zero_x;     /* HYBRID: the run-time zero point (i32, one lane), 0: symmetric */
+    ac_x scale_x;    /* HYBRID: the run-time scale (f32, one lane) */
+    bool folded;     /* zx is already in the bias: products are x * (w - zw) */
     bool bias_first; /* F32: accumulators begin with the bias instead of 0, so that the end is cheaper */
     bool per_channel;
     bool right;                          /* every channel's shift is to the right: requantisation needs fewer steps */

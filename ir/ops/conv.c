@@ -142,7 +142,8 @@ int lo_conv(ac_lower *L)
     if (v.group_in != v.win.ic && L->told.winograd && L->told.winograd != AC_WINOGRAD_NEVER)
         L->out->schedule.refused = "it is for one group";
     const int64_t groups = v.win.ic / v.group_in;
-    if (gpu_gemm_fits(L, &v.c, groups, v.win.n * v.win.y.out * v.win.x.out, v.group_out, w->dim[1] * w->dim[2] * v.group_in))
+    if (gpu_gemm_fits(L, &v.c, groups, v.win.n * v.win.y.out * v.win.x.out, v.group_out,
+                      w->dim[1] * w->dim[2] * v.group_in))
         return gpu_conv(L, &v.c, &v.win, groups);
     if (v.group_in == v.win.ic && ac_winograd_take(L, &v.c, &v.win))
         return AC_OK;

@@ -94,8 +94,8 @@ static bool warps_fit(const dense *d)
     const ac_channel *c = &d->c;
     const bool fixed = ac_tensor_is_const(c->w) && (!c->bias || ac_tensor_is_const(c->bias));
     const bool bytes = c->kind == AC_MACS_I8 && !c->zw && d->depth % 4 == 0 && lo_align(d->L, c->x) >= 4;
-    return d->L->target->isa == AC_ISA_CUDA && !d->L->exact && fixed && d->depth >= 2 * GPU_LANES && (c->kind == AC_MACS_F32 || bytes) &&
-           d->rows * c->n <= INT32_MAX;
+    return d->L->target->isa == AC_ISA_CUDA && !d->L->exact && fixed && d->depth >= 2 * GPU_LANES &&
+           (c->kind == AC_MACS_F32 || bytes) && d->rows * c->n <= INT32_MAX;
 }
 
 /* Lanes take 4 elements at a time where rows are whole vectors. */
@@ -106,7 +106,8 @@ static void warp_sum(dense *d, gpu_warps *w, ac_x row, ac_x oc)
     const int32_t wide = d->depth % 4 == 0 && (bytes || lo_align(d->L, d->c.x) >= 16) ? 4 : 1;
     const ac_x depth = lb_i32(b, d->depth), x_at = lb_mul(b, row, depth), w_at = lb_mul(b, oc, depth);
     const ac_x acc = lb_var(b, "acc", bytes ? lb_i32(b, 0) : lb_f32(b, 0));
-    const ac_x k = lb_for(b, "k", lb_mul(b, w->lane, lb_i32(b, wide)), depth, (int64_t)wide * GPU_LANES, AC_MARK_SERIAL);
+    const ac_x k =
+        lb_for(b, "k", lb_mul(b, w->lane, lb_i32(b, wide)), depth, (int64_t)wide * GPU_LANES, AC_MARK_SERIAL);
     const ac_x xv = lb_load_flags(b, d->x, lb_add(b, x_at, k), wide, AC_F_ALIGNED);
     const ac_x wv = lb_load_flags(b, d->w, lb_add(b, w_at, k), wide, AC_F_ALIGNED);
     if (bytes)

@@ -193,8 +193,9 @@ static void plain_row(const depthwise *d, place p, int64_t channels)
         const int32_t n = part ? (int32_t)rest : CHANNELS;
         if (part ? !rest : !whole)
             continue;
-        ac_x i = part || whole == CHANNELS ? lb_for_n(b, "oc", 1)
-                                           : lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), CHANNELS, AC_MARK_PARALLEL);
+        ac_x i = part || whole == CHANNELS
+                     ? lb_for_n(b, "oc", 1)
+                     : lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), CHANNELS, AC_MARK_PARALLEL);
         if (part)
             i = lb_i32(b, whole);
         p.oc = lb_add(b, first.oc, i);

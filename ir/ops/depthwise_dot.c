@@ -22,13 +22,13 @@ typedef struct job {
     ac_lower *L;
     ac_channel *c;
     const ac_window *win;
-    int32_t x, w;                     /* buffers */
-    int32_t lanes;                    /* of the present span */
+    int32_t x, w;  /* buffers */
+    int32_t lanes; /* of the present span */
     int32_t groups;
-    bool rows_inside;                 /* no output row reaches outside */
+    bool rows_inside; /* no output row reaches outside */
     ac_x n, oy, oc;
-    ac_x row[TAPS_Y];                 /* element index of each input row at column 0, channel 0 */
-    ac_x mask[GROUPS], fill[GROUPS];  /* of quads, u32 */
+    ac_x row[TAPS_Y];                /* element index of each input row at column 0, channel 0 */
+    ac_x mask[GROUPS], fill[GROUPS]; /* of quads, u32 */
 } job;
 
 static int64_t rows_of(const job *j, int32_t group)

@@ -18,7 +18,8 @@
 static const double PI = 3.14159265358979323846;
 enum { MOST_FACTORS = 40 };
 
-typedef struct cx { /* a complex value */
+/* A complex value */
+typedef struct cx {
     ac_x re, im;
 } cx;
 

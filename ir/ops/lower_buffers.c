@@ -103,7 +103,8 @@ int32_t lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count)
 
 int32_t lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_where where)
 {
-    const int32_t buf = new_buf(L, name, d, count, AC_BUF_SCRATCH, 16, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, LO_LOCAL}, NULL);
+    const int32_t buf =
+        new_buf(L, name, d, count, AC_BUF_SCRATCH, 16, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, LO_LOCAL}, NULL);
     L->b.fn->buf.item[buf].where = where;
     return buf;
 }

@@ -190,7 +190,7 @@ ac_x mp_tanh(ac_lower *L, const ac_node *n, const ac_x *arg)
 
 ac_x mp_logistic(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real(n)   ? lo_sigmoid(L, arg[0])
+    return real(n)       ? lo_sigmoid(L, arg[0])
            : quant_16(n) ? logistic_16(L, n, arg[0])
                          : look_up(L, n, arg[0], curve_logistic);
 }

@@ -26,7 +26,7 @@ static ac_x poly(ac_lower *L, ac_x x, const double *coef, int32_t n)
         v = lo_madd(L, v, x, num(L, x, coef[i]));
     return v;
 }
-#define POLY(x, ...)                                                                                                   \
+#define POLY(x, ...) \
     poly(L, x, (const double[]){__VA_ARGS__}, (int32_t)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double)))
 
 /* lo <= x <= hi, NaN stays NaN. */
@@ -44,7 +44,8 @@ static ac_x power_of_two(ac_lower *L, ac_x i)
     return lb_bitcast(b, lb_mul_wrap(b, biased, lb_like_int(b, i, 1 << 23)), AC_F32);
 }
 
-typedef struct reduced { /* x = n ln 2 + r, |r| <= ln 2 / 2: e^x = 2^a 2^b (1 + y), a + b = n */
+/* X = n ln 2 + r, |r| <= ln 2 / 2: e^x = 2^a 2^b (1 + y), a + b = n */
+typedef struct reduced {
     ac_x y, a, b;
 } reduced;
 

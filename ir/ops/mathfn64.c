@@ -22,7 +22,8 @@ static ac_x power_of_two(ac_lower *L, ac_x i)
     return lb_bitcast(b, lb_mul_wrap(b, biased, lb_like_int(b, i, (int64_t)1 << 52)), AC_F64);
 }
 
-typedef struct reduced { /* x = n ln 2 + r: e^x = 2^a 2^b (1 + y), a + b = n */
+/* X = n ln 2 + r: e^x = 2^a 2^b (1 + y), a + b = n */
+typedef struct reduced {
     ac_x y, a, b;
 } reduced;
 

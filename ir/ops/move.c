@@ -54,7 +54,8 @@ static ac_mark mark_of(const ac_lower *L, int32_t dst)
     return each ? AC_MARK_PARALLEL : AC_MARK_SERIAL;
 }
 
-static void run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_mark mark, ac_run_body *body, void *ctx)
+static void run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_mark mark, ac_run_body *body,
+                void *ctx)
 {
     ac_lb *b = &L->b;
     int64_t at = 0;

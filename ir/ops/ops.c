@@ -7,7 +7,7 @@
 #define IN(i) AC_IN(i)
 const ac_op_row ac_ops[AC_OP_COUNT] = {
     {.text = "none", .tflite = "none"},
-#define OP(id, text, tfl, imin, imax, outs, attrs, shape, lower, map, stat, over, flags)                               \
+#define OP(id, text, tfl, imin, imax, outs, attrs, shape, lower, map, stat, over, flags) \
     {text, tfl, imin, imax, outs, AC_ATTRS_##attrs, shape, lower, map, stat, over, flags},
 #include "ir/ops/ops.def"
 #undef OP
@@ -48,7 +48,8 @@ const char *const ac_word_name[AC_WORD_COUNT] = {AC_WORDS(WORD)};
 #undef ATTRS
 #undef A
 
-enum { /* how many attributes a set has */
+/* How many attributes a set has */
+enum {
 #define A(type, name, init) +1
 #define ATTRS(set, list) COUNT_##set = 0 list,
 #include "ir/ops/attrs.def"

@@ -10,8 +10,9 @@
  * gives the same shape when the rule runs again. Strides longer than the padded input become that long. */
 #include "ir/ops/shape.h"
 
-typedef struct window { /* one spatial dimension */
-    const char *what;   /* "height" or "width" */
+/* One spatial dimension */
+typedef struct window {
+    const char *what; /* "height" or "width" */
     int64_t in, kernel, stride, dilation;
     int64_t before, after; /* given when explicit, else computed */
     int64_t out;

@@ -17,7 +17,8 @@
 static const double PI = 3.14159265358979323846264338327;
 enum { MOST_FACTORS = 16 };
 
-typedef struct cx { /* a complex value, in the type that is computed with */
+/* A complex value, in the type that is computed with */
+typedef struct cx {
     ac_x re, im;
 } cx;
 

@@ -14,7 +14,8 @@
 
 #include <math.h>
 
-typedef struct row { /* the row being worked on */
+/* The row being worked on */
+typedef struct row {
     lo_rows r;
     int32_t e; /* scratch row; -1: none */
     float beta;

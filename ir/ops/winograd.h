@@ -14,8 +14,8 @@
 enum { AC_WINOGRAD_SIDE = 6 }; /* of the largest input tile */
 
 typedef struct ac_winograd {
-    int32_t pairs;    /* of points: 1, 2 */
-    int32_t out, in;  /* side of an output tile: 2 * pairs; of an input tile: out + 2 */
+    int32_t pairs;   /* of points: 1, 2 */
+    int32_t out, in; /* side of an output tile: 2 * pairs; of an input tile: out + 2 */
     double p[2];
 } ac_winograd;
 ac_winograd ac_winograd_of(int32_t out); /* out: 2 or 4 */

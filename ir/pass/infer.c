@@ -7,9 +7,9 @@ enum { SMALL = 4096 }; /* elements; shape arithmetic is far below, weights are m
 typedef struct state {
     ac_pass *p;
     ac_graph *g;
-    bool *unknown; /* by tensor id: its shape could not be found, and a diagnostic has said why */
+    bool *unknown;           /* by tensor id: its shape could not be found, and a diagnostic has said why */
     int32_t n_unknown, room; /* tensors seen so far: more come when subgraphs are inlined */
-    bool *used;    /* by pin */
+    bool *used;              /* by pin */
     bool failed;
 } state;
 
@@ -73,7 +73,8 @@ static void pin_rank(state *s, ac_tensor *t)
         return;
     s->failed = true;
     ac_error(cx, (ac_place){.file = s->g->file}, E0204, "the number of dimensions of input '%s' is open", t->name);
-    ac_help(cx, "pin them: --dim %s.0=N --dim %s.1=N .., or --dim %s=scalar; run --input takes them from the array", t->name, t->name, t->name);
+    ac_help(cx, "pin them: --dim %s.0=N --dim %s.1=N .., or --dim %s=scalar; run --input takes them from the array",
+            t->name, t->name, t->name);
 }
 
 static void check_pins(state *s)
@@ -237,7 +238,7 @@ static bool fold_small(state *s, ac_node *n)
 /* An importer that had to see the sizes of the inputs makes its nodes now. */
 static int expand(ac_graph *g)
 {
-    int (*make)(ac_graph *g, void *with) = g->expand;
+    int (*make)(ac_graph * g, void *with) = g->expand;
     g->expand = NULL;
     return make ? make(g, g->expand_with) : AC_OK;
 }

@@ -15,7 +15,8 @@ typedef struct ac_layout {
     int32_t changed;
 } ac_layout;
 
-typedef struct ac_turn { /* y = T_perm(x) */
+/* Y = T_perm(x) */
+typedef struct ac_turn {
     ac_tensor *x;
     int32_t perm[AC_MAX_RANK];
 } ac_turn;

@@ -9,21 +9,31 @@
 #include "base/sink.h"
 #include "ir/graph/graph.h"
 
-typedef struct ac_pin { const char *name; int64_t value; } ac_pin; /* --dim NAME=N */
+typedef struct ac_pin {
+    const char *name;
+    int64_t value;
+} ac_pin; /* --dim NAME=N */
 
 typedef struct ac_pass_options {
-    const char *const *skip; int32_t n_skip;
-    const char *const *dump_after; int32_t n_dump; /* the graph's text form goes to `dump` after these passes */
-    const char *stop_after;   /* NULL: run all */
-    const ac_pin *pin; int32_t n_pins;
-    bool reference;           /* --reference tflite: only infer, fold (shapes), dead */
+    const char *const *skip;
+    int32_t n_skip;
+    const char *const *dump_after;
+    int32_t n_dump;         /* the graph's text form goes to `dump` after these passes */
+    const char *stop_after; /* NULL: run all */
+    const ac_pin *pin;
+    int32_t n_pins;
+    bool reference; /* --reference tflite: only infer, fold (shapes), dead */
     bool views;
-    bool quantized_io;        /* inputs and outputs are the integers inside */
-    bool exact;               /* no change of float order */
+    bool quantized_io; /* inputs and outputs are the integers inside */
+    bool exact;        /* no change of float order */
     ac_sink *dump;
 } ac_pass_options;
 
-typedef struct ac_pass_time { const char *name; double ms; int32_t changed; } ac_pass_time;
+typedef struct ac_pass_time {
+    const char *name;
+    double ms;
+    int32_t changed;
+} ac_pass_time;
 
 typedef struct ac_pass {
     ac_ctx *cx;
@@ -33,7 +43,10 @@ typedef struct ac_pass {
 } ac_pass;
 
 typedef int ac_pass_fn(ac_pass *p);
-typedef struct ac_pass_row { const char *name, *help; ac_pass_fn *fn; } ac_pass_row;
+typedef struct ac_pass_row {
+    const char *name, *help;
+    ac_pass_fn *fn;
+} ac_pass_row;
 extern const ac_pass_row ac_passes[];
 extern const int32_t ac_pass_count;
 

@@ -4,7 +4,8 @@
 #define AC_IR_PASS_PASSES_H
 #include "ir/pass/pass.h"
 
-ac_pass_fn pass_infer, pass_io, pass_layout, pass_simplify, pass_norm, pass_pad, pass_fold, pass_dead, pass_epilogue, pass_view;
+ac_pass_fn pass_infer, pass_io, pass_layout, pass_simplify, pass_norm, pass_pad, pass_fold, pass_dead, pass_epilogue,
+    pass_view;
 
 /* fold.c: when all operands of n are constants, its results become constants and n is erased (sweep later). A lazy
  * result is computed when somebody asks for its data. false: nothing changed (an operand is not constant, the result

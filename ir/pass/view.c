@@ -153,8 +153,7 @@ static int32_t join_axis(const ac_node *n)
 static bool may_enter(ac_tensor *t, const ac_tensor *y)
 {
     const ac_tensor *r = ac_tensor_root(t);
-    if (t->dtype != y->dtype || !ac_quant_equal(t->quant, y->quant) ||
-        ac_tensor_is_const(t))
+    if (t->dtype != y->dtype || !ac_quant_equal(t->quant, y->quant) || ac_tensor_is_const(t))
         return false;
     return r != y && r->def && !r->input && !r->state && !t->output && ac_tensor_root_offset(t) == 0 &&
            ac_tensor_bytes(r) == ac_tensor_bytes(t);

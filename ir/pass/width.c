@@ -1,6 +1,7 @@
 #include "ir/pass/width.h"
 
-typedef struct life { /* steps in which a root or something inside it is needed, both inclusive; begin -1: never */
+/* Steps in which a root or something inside it is needed, both inclusive; begin -1: never */
+typedef struct life {
     int32_t begin, end;
 } life;
 

@@ -24,12 +24,12 @@ static struct record {
     size_t n;
 } record[RECORDS];
 
-#define RULE(holds)                                                                                                    \
-    do                                                                                                                 \
-        if (!(holds)) {                                                                                                \
-            fprintf(stderr, "%s: not %s\n", __func__, #holds);                                                         \
-            return INVALID;                                                                                            \
-        }                                                                                                              \
+#define RULE(holds)                                            \
+    do                                                         \
+        if (!(holds)) {                                        \
+            fprintf(stderr, "%s: not %s\n", __func__, #holds); \
+            return INVALID;                                    \
+        }                                                      \
     while (0)
 
 static int inside(uint64_t at, size_t n)

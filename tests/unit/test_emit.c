@@ -8,8 +8,8 @@
 
 #include <dlfcn.h>
 
-#define PLAIN_FLAGS                                                                                                    \
-    "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wstrict-prototypes "           \
+#define PLAIN_FLAGS                                                                                          \
+    "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wstrict-prototypes " \
     "-Wmissing-prototypes -Wdouble-promotion"
 
 typedef int entry(void *const *p);

@@ -10,8 +10,8 @@
 
 #include <dlfcn.h>
 
-#define PLAIN_FLAGS                                                                                                    \
-    "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wstrict-prototypes "           \
+#define PLAIN_FLAGS                                                                                          \
+    "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wstrict-prototypes " \
     "-Wmissing-prototypes -Wdouble-promotion"
 
 enum { K = 40, J = 10, AT_X = 0, AT_T = 192, AT_Y = 384, AT_I = 448, AT_OUT = 512, ARENA = 640 };
@@ -101,8 +101,8 @@ static ac_bound_arg *bind(const ac_bound_arg *list, int32_t n)
 {
     return ac_copy(cx.region, list, (size_t)n * sizeof *list);
 }
-#define BIND(...)                                                                                                      \
-    bind((const ac_bound_arg[]){__VA_ARGS__},                                                                          \
+#define BIND(...)                             \
+    bind((const ac_bound_arg[]){__VA_ARGS__}, \
          (int32_t)(sizeof((const ac_bound_arg[]){__VA_ARGS__}) / sizeof(ac_bound_arg)))
 
 static ac_module *module_of(const char *name, ac_weights weights, bool host, bool poison)
@@ -127,34 +127,40 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
     konst[0] = w;
     konst[1] = bias;
     konst[2] = same;
-    ac_call calls[] = {
-        {.low = relu("relu_0", x, t),
-         .op = "RELU",
-         .name = "act0",
-         .n_arg = 2,
-         .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_X, .shares = false}, {.space = AC_SPACE_ARENA, .offset = AT_T, .shares = false})},
-        {.low = relu("relu_9", t, t),
-         .op = "RELU",
-         .name = "act1",
-         .n_arg = 2,
-         .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_T, .shares = true}, {.space = AC_SPACE_ARENA, .offset = AT_T, .shares = true})},
-        {.low = dense(t, w, bias, y),
-         .op = "FULLY_CONNECTED",
-         .name = "fc/MatMul",
-         .fused = "ADD",
-         .n_arg = 4,
-         .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_T, .shares = false}, {.space = AC_SPACE_CONST, .offset = 0, .shares = false}, {.space = AC_SPACE_CONST, .offset = 2, .shares = false},
-                     {.space = AC_SPACE_ARENA, .offset = AT_Y, .shares = false})},
-        {.low = accumulate(s, y),
-         .op = "ASSIGN_ADD",
-         .name = "sum",
-         .n_arg = 2,
-         .arg = BIND({.space = AC_SPACE_STATE, .offset = 0, .shares = false}, {.space = AC_SPACE_ARENA, .offset = AT_Y, .shares = false})},
-        {.low = gather(s, i, out),
-         .op = "GATHER",
-         .name = "pick",
-         .n_arg = 3,
-         .arg = BIND({.space = AC_SPACE_STATE, .offset = 0, .shares = false}, {.space = AC_SPACE_ARENA, .offset = AT_I, .shares = false}, {.space = AC_SPACE_ARENA, .offset = AT_OUT, .shares = false})}};
+    ac_call calls[] = {{.low = relu("relu_0", x, t),
+                        .op = "RELU",
+                        .name = "act0",
+                        .n_arg = 2,
+                        .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_X, .shares = false},
+                                    {.space = AC_SPACE_ARENA, .offset = AT_T, .shares = false})},
+                       {.low = relu("relu_9", t, t),
+                        .op = "RELU",
+                        .name = "act1",
+                        .n_arg = 2,
+                        .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_T, .shares = true},
+                                    {.space = AC_SPACE_ARENA, .offset = AT_T, .shares = true})},
+                       {.low = dense(t, w, bias, y),
+                        .op = "FULLY_CONNECTED",
+                        .name = "fc/MatMul",
+                        .fused = "ADD",
+                        .n_arg = 4,
+                        .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_T, .shares = false},
+                                    {.space = AC_SPACE_CONST, .offset = 0, .shares = false},
+                                    {.space = AC_SPACE_CONST, .offset = 2, .shares = false},
+                                    {.space = AC_SPACE_ARENA, .offset = AT_Y, .shares = false})},
+                       {.low = accumulate(s, y),
+                        .op = "ASSIGN_ADD",
+                        .name = "sum",
+                        .n_arg = 2,
+                        .arg = BIND({.space = AC_SPACE_STATE, .offset = 0, .shares = false},
+                                    {.space = AC_SPACE_ARENA, .offset = AT_Y, .shares = false})},
+                       {.low = gather(s, i, out),
+                        .op = "GATHER",
+                        .name = "pick",
+                        .n_arg = 3,
+                        .arg = BIND({.space = AC_SPACE_STATE, .offset = 0, .shares = false},
+                                    {.space = AC_SPACE_ARENA, .offset = AT_I, .shares = false},
+                                    {.space = AC_SPACE_ARENA, .offset = AT_OUT, .shares = false})}};
     static const ac_io input[] = {{.space = AC_SPACE_ARENA, .offset = AT_X, .bytes = K * 4, .clobbered = true},
                                   {.space = AC_SPACE_ARENA, .offset = AT_I, .bytes = 4}};
     ac_io *in = ac_copy(r, input, sizeof input), *output = AC_NEW_N(r, ac_io, 2), *state = AC_NEW(r, ac_io);
@@ -339,12 +345,11 @@ static void test_host(const char *dir, ac_weights weights)
     void *so = dlopen(ac_strf(cx.region, "%s/hh.so", dir), RTLD_NOW);
     MUST(so);
     const struct arn_model *m = dlsym(so, "hh_model");
-    MUST(m && m->abi == ARN_ABI && m->n_inputs == 2 && m->n_outputs == 2 && m->n_steps == 5 &&
-          m->state_bytes == J * 4);
+    MUST(m && m->abi == ARN_ABI && m->n_inputs == 2 && m->n_outputs == 2 && m->n_steps == 5 && m->state_bytes == J * 4);
     MUST(arn_find_input(m, "index?\?/") == 1 && arn_find_output(m, "Identity \"out\"") == 0 &&
-          arn_find_input(m, "y") < 0);
+         arn_find_input(m, "y") < 0);
     MUST(m->input[1].n_quant == 1 && m->input[1].zero[0] == -128 && m->input[0].dim[1] == K &&
-          m->input[0].dtype == ARN_F32);
+         m->input[0].dtype == ARN_F32);
     MUST(arn_find_step(m, "fc/MatMul") == 2 && m->step[2].macs == J * K && !strcmp(m->step[2].fused, "ADD"));
     static _Alignas(64) uint8_t block[ARENA + 2 * ARN_GUARD_BYTES], state[J * 4], blob[8192];
     char *bytes = cc_read(dir, "hh.bin");

@@ -297,12 +297,12 @@ static void expect(int line, const void *bytes, size_t n, const char *from, ac_c
     drop();
 }
 
-#define BROKEN(code, ...)                                                                                              \
-    do {                                                                                                               \
-        spec s = good();                                                                                               \
-        __VA_ARGS__;                                                                                                   \
-        build(&s);                                                                                                     \
-        expect(__LINE__, out, n_out, NULL, code, ac_code_exit(code));                                                  \
+#define BROKEN(code, ...)                                             \
+    do {                                                              \
+        spec s = good();                                              \
+        __VA_ARGS__;                                                  \
+        build(&s);                                                    \
+        expect(__LINE__, out, n_out, NULL, code, ac_code_exit(code)); \
     } while (0)
 
 static void test_good(void)

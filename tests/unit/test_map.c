@@ -32,45 +32,63 @@ static uint32_t rnd(void)
 
 typedef double reference(const double *v, const ac_node *n);
 
-#define R(name, expr)                                                                                                  \
-    static double name(const double *v, const ac_node *n)                                                              \
-    {                                                                                                                  \
-        (void)n, (void)v;                                                                                              \
-        return expr;                                                                                                   \
+#define R(name, expr)                                     \
+    static double name(const double *v, const ac_node *n) \
+    {                                                     \
+        (void)n, (void)v;                                 \
+        return expr;                                      \
     }
 /* Float comparisons without the operators that -Wfloat-equal style checks dislike. */
 R(r_add, v[0] + v[1])
 R(r_sub, v[0] - v[1])
 R(r_mul, v[0] * v[1])
-R(r_div, v[0] / v[1]) R(r_floor_div, floor(v[0] / v[1])) R(r_min, v[0] < v[1] ? v[0] : v[1])
-    R(r_max, v[0] > v[1] ? v[0] : v[1]) R(r_sqdiff, (v[0] - v[1]) * (v[0] - v[1]))
-        R(r_equal, !(v[0] < v[1] || v[0] > v[1])) R(r_differ, v[0]<v[1] || v[0]> v[1]) R(r_less, v[0] < v[1])
-            R(r_less_equal, v[0] <= v[1]) R(r_greater, v[0] > v[1]) R(r_greater_equal, v[0] >= v[1])
-                R(r_and, v[0] > 0 && v[1] > 0) R(r_or, v[0] > 0 || v[1] > 0) R(r_not, !(v[0] > 0))
-                    R(r_select, v[0] > 0 ? v[1] : v[2]) R(r_abs, fabs(v[0])) R(r_neg, -v[0]) R(r_sign, v[0] > 0   ? 1
-                                                                                                       : v[0] < 0 ? -1
-                                                                                                                  : 0)
-                        R(r_ceil, ceil(v[0])) R(r_floor, floor(v[0])) R(r_round, rint(v[0])) R(r_sqrt, sqrt(v[0]))
-                            R(r_rsqrt, 1 / sqrt(v[0])) R(r_square, v[0] * v[0]) R(r_exp, exp(v[0])) R(r_log, log(v[0]))
-                                R(r_sin, sin(v[0])) R(r_cos, cos(v[0])) R(r_tanh, tanh(v[0]))
-                                    R(r_logistic, 1 / (1 + exp(-v[0]))) R(r_relu, v[0] > 0 ? v[0] : 0)
-                                        R(r_relu6, v[0] > 6   ? 6
-                                                   : v[0] > 0 ? v[0]
-                                                              : 0) R(r_relu_n1, v[0] > 1    ? 1
-                                                                                : v[0] < -1 ? -1
-                                                                                            : v[0]) R(r_relu_01,
-                                                                                                      v[0] > 1   ? 1
-                                                                                                      : v[0] < 0 ? 0
-                                                                                                                 : v[0])
-                                            R(r_leaky, v[0] > 0 ? v[0] : v[0] * (double)n->attrs.alpha.alpha)
-                                                R(r_prelu, v[0] >= 0 ? v[0] : v[0] * v[1])
-                                                    R(r_elu, v[0] < 0 ? expm1(v[0]) : v[0])
-                                                        R(r_gelu, v[0] / 2 * erfc(-v[0] * sqrt(0.5)))
-                                                            R(r_hard_swish, v[0] * fmin(6, fmax(0, v[0] + 3)) / 6)
-                                                                R(r_zero, 0) R(r_same, v[0]) R(r_pow, pow(v[0], v[1]))
-                                                                    R(r_floor_mod, v[0] - floor(v[0] / v[1]) * v[1])
+// clang-format off
+R(r_div, v[0] / v[1])
+R(r_floor_div, floor(v[0] / v[1]))
+R(r_min, v[0] < v[1] ? v[0] : v[1])
+R(r_max, v[0] > v[1] ? v[0] : v[1])
+R(r_sqdiff, (v[0] - v[1]) * (v[0] - v[1]))
+R(r_equal, !(v[0] < v[1] || v[0] > v[1]))
+R(r_differ, v[0]<v[1] || v[0]> v[1])
+R(r_less, v[0] < v[1])
+R(r_less_equal, v[0] <= v[1])
+R(r_greater, v[0] > v[1])
+R(r_greater_equal, v[0] >= v[1])
+R(r_and, v[0] > 0 && v[1] > 0)
+R(r_or, v[0] > 0 || v[1] > 0)
+R(r_not, !(v[0] > 0))
+R(r_select, v[0] > 0 ? v[1] : v[2])
+R(r_abs, fabs(v[0]))
+R(r_neg, -v[0])
+R(r_sign, v[0] > 0 ? 1 : v[0] < 0 ? -1 : 0)
+R(r_ceil, ceil(v[0]))
+R(r_floor, floor(v[0]))
+R(r_round, rint(v[0]))
+R(r_sqrt, sqrt(v[0]))
+R(r_rsqrt, 1 / sqrt(v[0]))
+R(r_square, v[0] * v[0])
+R(r_exp, exp(v[0]))
+R(r_log, log(v[0]))
+R(r_sin, sin(v[0]))
+R(r_cos, cos(v[0]))
+R(r_tanh, tanh(v[0]))
+R(r_logistic, 1 / (1 + exp(-v[0])))
+R(r_relu, v[0] > 0 ? v[0] : 0)
+R(r_relu6, v[0] > 6 ? 6 : v[0] > 0 ? v[0] : 0)
+R(r_relu_n1, v[0] > 1 ? 1 : v[0] < -1 ? -1 : v[0])
+R(r_relu_01, v[0] > 1 ? 1 : v[0] < 0 ? 0 : v[0])
+R(r_leaky, v[0] > 0 ? v[0] : v[0] * (double)n->attrs.alpha.alpha)
+R(r_prelu, v[0] >= 0 ? v[0] : v[0] * v[1])
+R(r_elu, v[0] < 0 ? expm1(v[0]) : v[0])
+R(r_gelu, v[0] / 2 * erfc(-v[0] * sqrt(0.5)))
+R(r_hard_swish, v[0] * fmin(6, fmax(0, v[0] + 3)) / 6)
+R(r_zero, 0)
+R(r_same, v[0])
+R(r_pow, pow(v[0], v[1]))
+R(r_floor_mod, v[0] - floor(v[0] / v[1]) * v[1])
+// clang-format on
 
-                                                                        typedef struct row {
+typedef struct row {
     ac_op op;
     int32_t n_in;
     const char

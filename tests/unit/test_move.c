@@ -301,9 +301,9 @@ static place s_nearest(const ac_node *n, int32_t o, const int64_t *at, void *con
 
 /* ---- cases ---- */
 
-#define CASE(operands, node, from, below)                                                                              \
-    {                                                                                                                  \
-        __LINE__, operands, node, from, below                                                                          \
+#define CASE(operands, node, from, below)     \
+    {                                         \
+        __LINE__, operands, node, from, below \
     }
 #define T(operands, node, from)        CASE(operands, node, from, 0),
 #define I(operands, node, from, below) CASE(operands, node, from, below),

@@ -340,11 +340,11 @@ static void bad(const char *what, spec s, ac_code code, int exit)
     done();
 }
 
-#define BAD(what, change, code, exit)                                                                                  \
-    do {                                                                                                               \
-        spec s = GOOD;                                                                                                 \
-        change;                                                                                                        \
-        bad(what, s, code, exit);                                                                                      \
+#define BAD(what, change, code, exit) \
+    do {                              \
+        spec s = GOOD;                \
+        change;                       \
+        bad(what, s, code, exit);     \
     } while (0)
 
 static void test_bad(void)

@@ -68,7 +68,8 @@ static ac_graph *random_graph(ac_ctx *cx, int32_t n_ops)
     return g;
 }
 
-typedef struct all_orders { /* every order of the steps, by depth first search */
+/* Every order of the steps, by depth first search */
+typedef struct all_orders {
     ac_ctx *cx;
     const ac_graph *g;
     ac_order_problem *p;

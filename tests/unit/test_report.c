@@ -207,20 +207,19 @@ static void test_picture(ac_ctx *cx)
 
 static void test_names(ac_ctx *cx)
 {
-    static const char *const NAME[] = {
-        "net/block_1_relu/Relu6;net/block_1_bn/add;net/block_1/convolution",
-        "net/block_2_relu/Relu6;net/block_2_bn/add;net/block_2/convolution",
-        "/features/block1/layer6/Concat_output_0",
-        "/features/block1/layer7/Concat_output_0",
-        "/features/block2/layer6/Concat_output_0",
-        "/features/block2/layer7/Concat_output_0",
-        "rows of net/block_1_relu/Relu6;net/block_1_bn/add;net/block_1/convolution",
-        "abcdefghijklmnopqrstuvwxyz\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc",
-        "same/same/same/same/same",
-        "same/same/same/same/same/7",
-        "short/a",
-        "layers_of_the_network/3",
-        "layers_of_the_network/4"};
+    static const char *const NAME[] = {"net/block_1_relu/Relu6;net/block_1_bn/add;net/block_1/convolution",
+                                       "net/block_2_relu/Relu6;net/block_2_bn/add;net/block_2/convolution",
+                                       "/features/block1/layer6/Concat_output_0",
+                                       "/features/block1/layer7/Concat_output_0",
+                                       "/features/block2/layer6/Concat_output_0",
+                                       "/features/block2/layer7/Concat_output_0",
+                                       "rows of net/block_1_relu/Relu6;net/block_1_bn/add;net/block_1/convolution",
+                                       "abcdefghijklmnopqrstuvwxyz\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc",
+                                       "same/same/same/same/same",
+                                       "same/same/same/same/same/7",
+                                       "short/a",
+                                       "layers_of_the_network/3",
+                                       "layers_of_the_network/4"};
     enum { N = sizeof NAME / sizeof *NAME };
     ac_item item[N] = {0};
     for (int i = 0; i < N; i++)
@@ -228,13 +227,16 @@ static void test_names(ac_ctx *cx)
     ac_problem p = {.item = item, .n = N};
     ac_report r = {.problem = &p};
     ac_name_list *names = ac_names_of(cx, &r);
-    CHECK(!strcmp(ac_name_short(names, NAME[0]), "block_1_relu") && !strcmp(ac_name_short(names, NAME[1]), "block_2_relu"));
-    CHECK(!strcmp(ac_name_short(names, NAME[2]), "block1/layer6") && !strcmp(ac_name_short(names, NAME[5]), "block2/layer7"));
+    CHECK(!strcmp(ac_name_short(names, NAME[0]), "block_1_relu") &&
+          !strcmp(ac_name_short(names, NAME[1]), "block_2_relu"));
+    CHECK(!strcmp(ac_name_short(names, NAME[2]), "block1/layer6") &&
+          !strcmp(ac_name_short(names, NAME[5]), "block2/layer7"));
     CHECK(!strcmp(ac_name_short(names, NAME[6]), "rows of block_1_relu"));
     CHECK(!strcmp(ac_name_short(names, NAME[8]), NAME[8])); /* every run of its parts is another name's too */
     CHECK(!strcmp(ac_name_short(names, NAME[9]), "same/7") && !strcmp(ac_name_short(names, NAME[10]), NAME[10]));
     CHECK(!strcmp(ac_name_short(names, NAME[11]), "layers_of_the_network/3")); /* "3" says nothing */
-    CHECK(!strcmp(ac_name_fit(names, NAME[0], 12), "block_1_relu") && !strcmp(ac_name_fit(names, NAME[0], 10), "bloc..relu"));
+    CHECK(!strcmp(ac_name_fit(names, NAME[0], 12), "block_1_relu") &&
+          !strcmp(ac_name_fit(names, NAME[0], 10), "bloc..relu"));
     CHECK(!strcmp(ac_name_fit(names, NAME[0], 200), NAME[0]));
     CHECK(!strcmp(ac_name_fit(names, NAME[7], 9), "abc..\xc3\xb6\xc3\xbc")); /* no half characters */
     CHECK(ac_name_first("a/b;c") == 3 && ac_name_first("a/b") == 3 && ac_name_first(";c") == 2);

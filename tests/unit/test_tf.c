@@ -65,7 +65,7 @@ static void done(void)
 #define CONST(name, type, shape, v) NODE(name, "Const", , ATTR("dtype", "type: " type) TENSOR(type, shape, v))
 #define FLOATS(name, n, v)          CONST(name, "DT_FLOAT", DIM(n), v)
 #define INT(name, v)                CONST(name, "DT_INT32", , "int_val: " #v)
-#define INPUT(name, shape)                                                                                             \
+#define INPUT(name, shape) \
     NODE(name, "Placeholder", , ATTR("dtype", "type: DT_FLOAT") ATTR("shape", "shape { " shape " }"))
 
 /* The result `name` of a graph without inputs has these values. */
@@ -87,7 +87,7 @@ static void values(int line, const char *text, const char *name, const double *w
     done();
 }
 
-#define VALUES(text, name, ...)                                                                                        \
+#define VALUES(text, name, ...) \
     values(__LINE__, text, name, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
 
 static void test_encodings(void)
