@@ -4,7 +4,7 @@
 #include "cli/inputs.h"
 #include "cli/tune.h"
 
-#include "base/json.h"
+#include "base/json_out.h"
 
 #include <stdlib.h>
 #include <string.h>

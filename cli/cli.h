@@ -3,7 +3,7 @@
  * A verb returns the exit status of CLI.md; data goes to stdout, diagnostics to stderr. */
 #ifndef AC_CLI_CLI_H
 #define AC_CLI_CLI_H
-#include "job.h"
+#include "driver/job.h"
 
 /* All that --emit knows, for help and messages. */
 #define AC_CLI_KINDS \

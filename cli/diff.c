@@ -1,7 +1,7 @@
 /* diff.c - plans compared with their lock (--lock, --update-lock of plan and compile), and the verb diff. */
 #include "cli/cli.h"
 
-#include "planner/lock.h"
+#include "planner/report/lock.h"
 
 #include <errno.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #define AC_CLI_HOST_H
 #include "cli/cli.h"
 #include "codegen/backend.h"
-#include "job.h"
+#include "driver/job.h"
 
 struct arn_threads;
 

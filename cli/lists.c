@@ -1,7 +1,7 @@
 /* lists.c - the verbs that print tables: targets, explain, completion. */
 #include "cli/cli.h"
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "codegen/targets.h"
 
 #include <string.h>

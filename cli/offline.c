@@ -1,9 +1,9 @@
 /* offline.c - plans for TFLite Micro (TFLM): `plan --reference tflm`, `--emit tflite` and `--emit tflm-buffer-plan`, and what
  * `show` prints of a plan stored in a file. The model is planned as TFLM will run it: its own operators and tensors, no
- * fusion, no views, nothing in place; see import/offline.h and docs/tflm.md. */
+ * fusion, no views, nothing in place; see import/tflite/offline.h and docs/tflm.md. */
 #include "cli/offline.h"
 
-#include "codegen/c_expr.h"
+#include "codegen/c/expr.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef AC_CLI_OFFLINE_H
 #define AC_CLI_OFFLINE_H
 #include "cli/cli.h"
-#include "import/offline.h"
+#include "import/tflite/offline.h"
 
 typedef struct ac_cli_offline ac_cli_offline;
 

@@ -1,12 +1,12 @@
 /* ops.c - `arenac ops`: the operator table with element types, limits and what it is called in each format, as text,
  * JSON or the Markdown of docs/operators.md. All of it comes from the rows that compile models: ir/ops/ops.def and the
- * tables of the readers; element types and ranks are found by trying (ir/ops/probe.h). */
+ * tables of the readers; element types and ranks are found by trying (ir/lower/node/probe.h). */
 #include "cli/cli.h"
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "codegen/targets.h"
 #include "import/import.h"
-#include "ir/ops/probe.h"
+#include "ir/lower/node/probe.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "codegen/backend.h"
 #include "codegen/targets.h"
-#include "planner/lock.h"
+#include "planner/report/lock.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "cli/inputs.h"
 #include "codegen/module.h"
 
-#include "base/json.h"
+#include "base/json_out.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "codegen/bind.h"
-#include "import/jsonread.h"
+#include "import/wire/json_in.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "cli/tune.h"
 #include "cli/host.h"
 #include "cli/inputs.h"
-#include "job_tune.h"
+#include "driver/job_tune.h"
 
 #include <stdlib.h>
 #include <string.h>

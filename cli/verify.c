@@ -2,7 +2,7 @@
  * alignments are the truth, and the first one's offsets are looked up by id (or by row when it has the same number of rows). */
 #include "cli/cli.h"
 
-#include "base/json.h"
+#include "base/json_out.h"
 
 #include <string.h>
 

@@ -3,10 +3,12 @@
 include(CMakePackageConfigHelpers)
 install(TARGETS arenac RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # The whole tool as one library behind arenac.h, for programs that plan and compile in process.
-set(layers base ir import planner planner_graph codegen door)
+get_property(layers GLOBAL PROPERTY arenac_layers)
 set(layer_objects)
-foreach(l ${layers})
-  list(APPEND layer_objects $<TARGET_OBJECTS:ac_${l}>)
+foreach(l IN LISTS layers)
+  if(NOT l STREQUAL ac_runtime)
+    list(APPEND layer_objects $<TARGET_OBJECTS:${l}>)
+  endif()
 endforeach()
 add_library(library STATIC ${layer_objects})
 set_target_properties(library PROPERTIES OUTPUT_NAME arenac LINKER_LANGUAGE C)
@@ -14,14 +16,14 @@ target_include_directories(library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL
 target_link_libraries(library INTERFACE m ${CMAKE_DL_LIBS})
 install(TARGETS library EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES arenac.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# The planner alone, behind planner/arenac_planner.h: no graph, no code generation.
-add_library(planner STATIC $<TARGET_OBJECTS:ac_base> $<TARGET_OBJECTS:ac_planner>)
+# The planner alone, behind planner/pack/arenac_planner.h: no graph, no code generation.
+add_library(planner STATIC $<TARGET_OBJECTS:ac_base> $<TARGET_OBJECTS:ac_planner_pack>)
 set_target_properties(planner PROPERTIES OUTPUT_NAME arenac-planner LINKER_LANGUAGE C)
-target_include_directories(planner INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/planner>
+target_include_directories(planner INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/planner/pack>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 install(TARGETS planner EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES planner/arenac_planner.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES planner/example/pack.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac/examples)
+install(FILES planner/pack/arenac_planner.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES examples/pack.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac/examples)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/arenac-planner.pc.in ${CMAKE_BINARY_DIR}/arenac-planner.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/arenac-planner.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

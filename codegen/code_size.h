@@ -11,7 +11,7 @@
 #ifndef AC_CODEGEN_CODE_SIZE_H
 #define AC_CODEGEN_CODE_SIZE_H
 #include "ir/loop/loop.h"
-#include "ir/ops/target.h"
+#include "ir/lower/target.h"
 
 ac_bytes ac_code_bytes(const ac_loop_fn *fn, const ac_target *t);
 

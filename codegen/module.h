@@ -6,9 +6,9 @@
 #define AC_CODEGEN_MODULE_H
 #include "base/sink.h"
 #include "ir/graph/graph.h"
-#include "ir/ops/lower.h"
-#include "ir/ops/target.h"
-#include "planner/problem.h"
+#include "ir/lower/lower.h"
+#include "ir/lower/target.h"
+#include "planner/pack/problem.h"
 
 typedef enum ac_space {
     AC_SPACE_ARENA,
@@ -87,7 +87,7 @@ typedef struct ac_module {
     int32_t
         threads; /* above 1: calls whose low->parts is not 0 are made that often, part 0 .. parts-1, through a pool */
     bool poison; /* debug build of the code: fill the arena's dead bytes between calls and check */
-    bool host;   /* for `run` and `bench`: also exports a struct of function pointers, see emit_c.c */
+    bool host;   /* for `run` and `bench`: also exports a struct of function pointers, see source.c */
     bool caller_io; /* inputs and outputs are the caller's memory; implies host and the API of runtime/arn_host.h */
     /* Per call, for poison: byte ranges of `ram` that are dead before it runs. Sorted, disjoint. NULL without poison. */
     struct ac_dead {
@@ -105,10 +105,10 @@ bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b);
 /* dedupe.c: fills fn, n_fn, call[].fn: structurally equal loop functions become one. */
 void ac_module_dedupe(ac_module *m);
 
-/* emit_const.c: constants that several of n modules hold as C text are defined by the first of them alone. What that saves. */
+/* constants.c: constants that several of n modules hold as C text are defined by the first of them alone. What that saves. */
 int ac_module_share_consts(ac_module *const *m, int32_t n, ac_bytes *saved);
 
-/* c_names.c: a word that C, C++ or what generated code includes takes for itself. */
+/* identifiers.c: a word that C, C++ or what generated code includes takes for itself. */
 bool ac_c_reserved(const char *word);
 
 /* Where byte `offset` of ram[index] lies when all of them are one block. */
@@ -117,14 +117,14 @@ static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes 
     return m->ram[index].base + offset;
 }
 
-/* share.c: functions that differ in whole numbers only become one with a table of them; after ac_module_dedupe. */
+/* share_kernels.c: functions that differ in whole numbers only become one with a table of them; after ac_module_dedupe. */
 void ac_module_share(ac_module *m);
 
 /* Layout of the constants in one block (blob and asm): offset of each, total. Alignment of each is respected; the block starts
  * with a 64-byte header for the blob form (magic, version, total bytes, checksum). */
 void ac_module_layout_consts(const ac_module *m, ac_bytes *offset, ac_bytes *total);
 
-/* emit_c.c, emit_header.c, emit_const.c. The .c includes "<header_name>". AC_FAIL when a constant cannot be made. */
+/* source.c, header.c, constants.c. The .c includes "<header_name>". AC_FAIL when a constant cannot be made. */
 int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to);
 int ac_emit_header(const ac_module *m, ac_sink *to);
 int ac_emit_blob(ac_module *m, ac_sink *to); /* weights of AC_WEIGHTS_BLOB and AC_WEIGHTS_ASM */

@@ -1,11 +1,11 @@
-/* targets.h - the targets code can be printed for. The list is targets.def; what a row means is ir/ops/target.h.
+/* targets.h - the targets code can be printed for. The list is targets.def; what a row means is ir/lower/target.h.
  *
  *     const ac_target *t = ac_target_find("native");         the best row this CPU can run: its name is the row's own
  *
  * Cost: a walk over the table. Memory: constant. Errors: NULL for an unknown name (ac_closest with ac_target_name suggests). */
 #ifndef AC_CODEGEN_TARGETS_H
 #define AC_CODEGEN_TARGETS_H
-#include "ir/ops/target.h"
+#include "ir/lower/target.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Element-wise operators, conversions. */
 #include "export/onnx_out.h"
-#include "ir/ops/lower.h"
+#include "ir/lower/lower.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* Which format a file is in, and what it is when it is none. */
 #include "import/import.h"
 #include "base/bytes.h"
-#include "import/caffe.h"
-#include "import/mxnet.h"
-#include "import/onnx.h"
-#include "import/tf.h"
-#include "import/tflite.h"
+#include "import/caffe/caffe.h"
+#include "import/mxnet/mxnet.h"
+#include "import/onnx/onnx.h"
+#include "import/tf/tf.h"
+#include "import/tflite/tflite.h"
 
 #include <string.h>
 

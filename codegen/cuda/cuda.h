@@ -1,15 +1,15 @@
 /* cuda.h - what the files of the CUDA backend share.
  *
  *     kernels.c   a step's function cut at its grid loops: one function for each kernel
- *     emit_cu.c   the .cu file: kernels, the table of launches, what a host calls
+ *     cu_file.c   the .cu file: kernels, the table of launches, what a host calls
  *     nvrtc.c     --emit ptx,cubin: the kernels through NVIDIA's compiler library, opened at run time
- *     backend.c   the backend as seen from outside
+ *     cuda.c   the backend as seen from outside
  *
  * Memory: the context's region. */
 #ifndef AC_CODEGEN_CUDA_CUDA_H
 #define AC_CODEGEN_CUDA_CUDA_H
 #include "codegen/backend.h"
-#include "codegen/emit.h"
+#include "codegen/c/emit.h"
 
 typedef struct cu_kernel {
     const ac_loop_fn *fn; /* the same buffers as the step's function; those in use are parameters */

@@ -1,6 +1,6 @@
 /* A step's function as kernels. At the top of a function stand grid loops, and code between them: each grid loop is a
  * kernel, and so is each stretch of other code, run by one thread. Pure values at the top are computed again in every
- * kernel that uses them; nothing else connects two kernels but memory (ir/ops/grid.c sees to that, E0901 otherwise).
+ * kernel that uses them; nothing else connects two kernels but memory (ir/lower/gpu/grid.c sees to that, E0901 otherwise).
  *
  * A grid loop with block loops in it: its iterations are blocks, theirs are threads. Without: its iterations are
  * threads. */

@@ -1,5 +1,5 @@
-/* What crosses lanes: shuffles and reductions; dot products are in dot.c. */
-#include "codegen/llvm/print.h"
+/* What crosses lanes: shuffles and reductions; dot products are in dot_product.c. */
+#include "codegen/llvm/ir.h"
 
 LLVMValueRef l_permute(l_module *M, LLVMValueRef a, LLVMValueRef b, const int64_t *lane, int32_t n)
 {

@@ -5,7 +5,7 @@
  *     trunc   through an integer, where there is something to cut; the sign is kept (-0)
  *     floor   trunc, less 1 where that is above x; ceil and rint likewise
  *     sqrt    bit by bit as on paper: one bit more than the mantissa has, then rounded by it */
-#include "codegen/llvm/print.h"
+#include "codegen/llvm/ir.h"
 
 /* A function being built, with the facts of its type */
 typedef struct soft {

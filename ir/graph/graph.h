@@ -10,7 +10,7 @@
 #ifndef AC_IR_GRAPH_GRAPH_H
 #define AC_IR_GRAPH_GRAPH_H
 #include "base/vec.h"
-#include "ir/ops/ops.h"
+#include "ir/graph/op.h"
 
 enum { AC_MAX_RANK = 8 };
 
@@ -24,7 +24,7 @@ typedef struct ac_quant {
 typedef struct ac_node ac_node;
 typedef struct ac_graph ac_graph;
 typedef struct ac_tensor ac_tensor;
-struct ac_lowered; /* ir/ops/lower.h */
+struct ac_lowered; /* ir/lower/lower.h */
 
 struct ac_tensor {
     const char *name; /* interned, unique in the graph; what every message and report shows */
@@ -136,7 +136,7 @@ int ac_node_ints(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints 
 /* How many nodes read each tensor (fused ones count; graph outputs count one more), indexed by tensor id. */
 int32_t *ac_graph_uses(const ac_graph *g, ac_region *r);
 
-/* verify.c - every rule a graph must obey; E0101.. for each broken one. Run between passes. */
+/* verify_nodes.c - every rule a graph must obey; E0101.. for each broken one. Run between passes. */
 int ac_graph_verify(ac_graph *g);
 
 /* text_read.c, text_write.c - the .ag form (docs/text-format.md); read(write(g)) == g. `file` names it in messages and is the
@@ -144,7 +144,7 @@ int ac_graph_verify(ac_graph *g);
 int ac_graph_read_text(ac_ctx *cx, const char *file, const char *text, size_t n, ac_graph **out);
 struct ac_sink;
 void ac_graph_write_text(struct ac_sink *to, ac_graph *g);
-/* The same with constants of more than a few elements in a weights file (weights.h): `name` is that file's as the text
+/* The same with constants of more than a few elements in a weights file (weights_file.h): `name` is that file's as the text
  * says it, `weights` gets its bytes. */
 void ac_graph_write_pair(struct ac_sink *to, ac_graph *g, const char *name, struct ac_sink *weights);
 bool ac_graph_equal(const ac_graph *a, const ac_graph *b);

@@ -1,7 +1,7 @@
 /* tensor.c - what can be asked of one tensor: sizes, constant data, equality, its text in messages. */
 #include "base/sink.h"
 #include "ir/graph/graph.h"
-#include "ir/ops/lower.h"
+#include "ir/lower/lower.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #define AC_IR_GRAPH_TEXT_READ_H
 #include "ir/graph/graph.h"
 #include "ir/graph/text_lex.h"
-#include "ir/graph/weights.h"
+#include "ir/graph/weights_file.h"
 
 /* I8[1,n=49,?] q(0.5, -3) */
 typedef struct ac_text_type {

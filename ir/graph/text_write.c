@@ -4,7 +4,7 @@
 #include "base/sink.h"
 #include "ir/graph/graph.h"
 #include "ir/graph/text_lex.h"
-#include "ir/graph/weights.h"
+#include "ir/graph/weights_file.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "ir/loop/builder.h"
-#include "ir/loop/kernel.h"
+#include "ir/loop/eval/kernel.h"
 
-/* Operands are checked and splat here; what an operation makes of constants is fold.c's business. */
+/* Operands are checked and splat here; what an operation makes of constants is folding.c's business. */
 
 static const ac_ins *at(const ac_lb *b, ac_x x)
 {

@@ -1,7 +1,7 @@
 /* builder.h - what the files of the builder share; lowerings include loop.h only.
  *
  *     loop.c   functions, buffers, blocks, statements          cse.c    equal pure instructions and unique names
- *     arith.c  lb_add and the other typed operations           fold.c   constants and identities
+ *     arith.c  lb_add and the other typed operations           folding.c   constants and identities
  *     close.c  dead code, renumbering
  *
  * Passes that rewrite a function (legalise.c, unroll.c) build the new one through ac_lb_op, so their results are folded
@@ -52,7 +52,7 @@ ac_x ac_lb_append(ac_lb *b, ac_ins ins);
  */
 ac_x ac_lb_op(ac_lb *b, ac_ins ins);
 
-/* fold.c: the value that `ins` is equal to, or 0. */
+/* folding.c: the value that `ins` is equal to, or 0. */
 ac_x ac_lb_fold(ac_lb *b, const ac_ins *ins);
 /* CONST if all lanes are equal, else CONSTV. lane[]: int64, or the bits of a double for floats. */
 ac_x ac_lb_lanes(ac_lb *b, ac_dtype d, const int64_t *lane, int32_t lanes);
@@ -80,7 +80,7 @@ ac_loop_fn *ac_loop_hoist_in(ac_region *region, ac_region *tmp, const ac_loop_fn
 
 /* close.c */
 void ac_lb_sweep(ac_loop_fn *fn, ac_region *region);
-/* order.c */
+/* canonical.c */
 void ac_lb_order(ac_loop_fn *fn, ac_region *region);
 
 #endif

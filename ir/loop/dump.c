@@ -1,5 +1,5 @@
 #include "ir/loop/builder.h"
-#include "ir/loop/text.h"
+#include "ir/loop/text_words.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "ir/loop/builder.h"
-#include "ir/loop/kernel.h"
-#include "ir/loop/text.h"
+#include "ir/loop/eval/kernel.h"
+#include "ir/loop/text_words.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "ir/ops/lower.h"
+#include "ir/lower/lower.h"
 #include "ir/pass/passes.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "ir/ops/axis.h"
-#include "ir/ops/lower.h"
+#include "ir/lower/lower.h"
 #include "ir/pass/passes.h"
 
 /* Does this node read t only as the input of a convolution whose paddings are numbers? */

@@ -16,11 +16,11 @@ cmp "$tmp/md" "$tmp/page" || {
 tr -c 'A-Za-z0-9_\n' '\n' <"$tmp/ops" | sort -u >"$tmp/words"
 sed -n 's/^OP( *[A-Z0-9_]*, *"\([a-z0-9_]*\)".*/\1/p' "$src/ir/ops/ops.def" >"$tmp/rows"
 if grep -v -x -F -f "$tmp/words" "$tmp/rows"; then fail "these of ops.def are missing"; fi
-for format in onnx tf caffe mxnet tflite; do
+for table in onnx/nodes tf/nodedefs caffe/layers mxnet/symbols tflite/operators; do
     sed -n -e 's/^\(ONX\|TFO\|CAF\|MX\)( *\([A-Za-z0-9_]*\),.*/\2/p' -e 's/^TFL( *[0-9]*, *\([A-Z0-9_]*\),.*/\1/p' \
-        "$src/import/${format}_ops.def" >"$tmp/rows"
-    [ "$(wc -l <"$tmp/rows")" -gt 50 ] || fail "$format has no rows"
-    if grep -v -x -F -f "$tmp/words" "$tmp/rows"; then fail "these of $format are missing"; fi
+        "$src/import/$table.def" >"$tmp/rows"
+    [ "$(wc -l <"$tmp/rows")" -gt 50 ] || fail "$table.def has no rows"
+    if grep -v -x -F -f "$tmp/words" "$tmp/rows"; then fail "these of $table.def are missing"; fi
 done
 "$arenac" ops Softmax TFLite_Detection_PostProcess >"$tmp/one"
 [ "$(grep -c '^[a-z]' "$tmp/one")" = 2 ] || fail "two names are not two rows"

@@ -3,7 +3,7 @@
 #include "js.h"
 
 #include "codegen/backend.h"
-#include "codegen/emit.h"
+#include "codegen/c/emit.h"
 
 static void put_base64(ac_sink *to, const uint8_t *p, ac_bytes n)
 {

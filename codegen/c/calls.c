@@ -1,0 +1,201 @@
+/* The calls of a module: `run`, or `run_row` when an input is handed over by rows, and the parts of steps for a pool.
+ */
+#include "codegen/c/emit.h"
+
+/* Which memories calls touch. */
+typedef struct touches {
+    bool state, weights, fails;
+    bool *ram;      /* by index */
+    bool *in, *out; /* the caller's own */
+} touches;
+
+static touches no_touches(const ac_emit *e)
+{
+    const ac_module *m = e->m;
+    return (touches){.ram = AC_NEW_N(e->region, bool, m->n_ram + 1),
+                     .in = AC_NEW_N(e->region, bool, m->n_inputs + 1),
+                     .out = AC_NEW_N(e->region, bool, m->n_outputs + 1)};
+}
+
+static void add_touches(const ac_emit *e, touches *t, const ac_call *c)
+{
+    t->fails |= e->m->fn[c->fn]->fails;
+    for (int32_t a = 0; a < c->n_arg; a++) {
+        if (c->arg[a].space == AC_SPACE_ARENA)
+            t->ram[c->arg[a].index] = true;
+        t->state |= c->arg[a].space == AC_SPACE_STATE;
+        t->weights |= c->arg[a].space == AC_SPACE_CONST && e->weights != AC_WEIGHTS_RODATA;
+        if (c->arg[a].space == AC_SPACE_IN)
+            t->in[c->arg[a].index] = true;
+        if (c->arg[a].space == AC_SPACE_OUT)
+            t->out[c->arg[a].index] = true;
+    }
+}
+
+/* Names for the memories behind `m`; false when there are none. */
+static bool print_memories(ac_emit *e, const touches *t)
+{
+    const bool blob = t->weights && e->weights == AC_WEIGHTS_BLOB;
+    bool any = t->state || blob;
+    for (int32_t i = 0; i < e->m->n_ram; any |= t->ram[i++])
+        if (t->ram[i])
+            ac_putf(e->to, "    uint8_t *const %s = (uint8_t *)m->%s;\n", e_ram(e, i), e->m->ram[i].name);
+    if (t->state)
+        ac_put(e->to, "    uint8_t *const state = (uint8_t *)m->state;\n");
+    for (int32_t i = 0; i < e->m->n_inputs; any |= t->in[i++])
+        if (t->in[i])
+            ac_putf(e->to, "    const uint8_t *const in%d = (const uint8_t *)m->in[%d];\n", i, i);
+    for (int32_t i = 0; i < e->m->n_outputs; any |= t->out[i++])
+        if (t->out[i])
+            ac_putf(e->to, "    uint8_t *const out%d = (uint8_t *)m->out[%d];\n", i, i);
+    if (blob)
+        ac_put(e->to, "    const uint8_t *const weights = (const uint8_t *)m->weights;\n");
+    else if (t->weights)
+        ac_putf(e->to, "    const uint8_t *const weights = %s_blob;\n", e->m->name);
+    return any;
+}
+
+static void print_call(ac_emit *e, const ac_call *c)
+{
+    const ac_loop_fn *fn = e->m->fn[c->fn];
+    ac_putf(e->to, "%s%s(", fn->fails ? "status = " : "", e->fn[c->fn]);
+    int32_t n = 0;
+    ac_sink args;
+    ac_sink_open(&args, e->m->cx);
+    for (int32_t a = 0; a < c->n_arg && a < fn->buf.n; a++) {
+        const ac_buf *b = &fn->buf.item[a];
+        if (b->role == AC_BUF_LOCAL)
+            continue;
+        ac_putf(&args, "%s%s", n++ ? ", " : "", e_place(e, c->arg[a], b->dtype));
+    }
+    ac_put(&args, ");");
+    c_put_wrapped(e->to, ac_sink_text(&args), 8);
+    ac_putc(e->to, '\n');
+}
+
+/* Steps that are cut into parts: a function for each that does one part, and what hands the parts to the pool. */
+void e_parts(ac_emit *e)
+{
+    const ac_module *m = e->m;
+    const char *p = m->name;
+    bool any = false;
+    for (int32_t i = 0; i < m->n_calls; i++) {
+        if (!m->call[i].low->parts)
+            continue;
+        any = true;
+        ac_putf(e->to, "/* %s */\nstatic void %s_part%d(const void *with, int32_t part)\n{\n", e_step_title(e, i), p,
+                i);
+        touches t = no_touches(e);
+        add_touches(e, &t, &m->call[i]);
+        ac_putf(e->to, "    const %s_mem *const m = (const %s_mem *)with;\n", p, p);
+        print_memories(e, &t); /* a result at least */
+        ac_put(e->to, "    ");
+        print_call(e, &m->call[i]);
+        ac_put(e->to, "}\n\n");
+    }
+    if (any)
+        ac_putf(e->to,
+                "static void %s_parts(const %s_mem *m, arn_part_fn *f)\n{\n    int32_t part;\n"
+                "    if (m->pool) {\n        m->pool->run(m->pool, %s_THREADS, f, m);\n        return;\n    }\n"
+                "    for (part = 0; part < %s_THREADS; part++)\n        f(m, part);\n}\n\n",
+                p, p, e->file.upper, e->file.upper);
+}
+
+static void print_poison(ac_emit *e, int32_t i)
+{
+    const ac_module *m = e->m;
+    for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++)
+        ac_putf(e->to, "    memset(%s + 0x%04llx, 0x%02x, 0x%llx);\n", e_ram(e, m->dead[i].range[k].ram),
+                (unsigned long long)m->dead[i].range[k].begin, (unsigned)(0xa5 + 0x3b * i) & 0xff,
+                (unsigned long long)(m->dead[i].range[k].end - m->dead[i].range[k].begin));
+}
+
+static void print_step(ac_emit *e, int32_t i)
+{
+    const ac_module *m = e->m;
+    const ac_call *c = &m->call[i];
+    const char *U = e->file.upper;
+    const bool fed = m->fed && i == m->fed_call; /* a part of it in each call */
+    ac_putf(e->to, "\n    /* %s: %s */\n", e_step_title(e, i), e_shapes(e, c, false));
+    if (!fed)
+        print_poison(e, i);
+    ac_putf(e->to, fed ? "    if (row == 0)\n        %s_STEP_BEGIN(%d);\n    " : "    %s_STEP_BEGIN(%d);\n    ", U, i);
+    if (c->low->parts)
+        ac_putf(e->to, "%s_parts(m, %s_part%d);\n", m->name, m->name, i);
+    else
+        print_call(e, c);
+    if (fed)
+        ac_putf(e->to, "    if (row + 1 < %s_IN%d_ROWS)\n        return %s_OK;\n", U, m->fed_input, U);
+    ac_putf(e->to, "    %s_STEP_END(%d);\n", U, i);
+    if (m->fn[c->fn]->fails)
+        ac_putf(e->to, "    if (status != %s_OK)\n        return status;\n", e->file.upper);
+}
+
+/* What is done once, before the first row is taken. */
+static void print_before_rows(ac_emit *e)
+{
+    const ac_module *m = e->m;
+    ac_putf(e->to, "    const int32_t part = (int32_t)row;\n    if (row >= %s_IN%d_ROWS)\n        return %s_EINDEX;\n",
+            e->file.upper, m->fed_input, e->file.upper);
+    if (!m->fed_call && !(m->poison && m->dead && m->dead[0].n))
+        return;
+    ac_put(e->to, "    if (row == 0) {\n");
+    for (int32_t i = 0; i < m->fed_call; i++)
+        print_step(e, i);
+    print_poison(e, m->fed_call);
+    ac_put(e->to, "    }\n");
+}
+
+static void print_row_api(ac_emit *e)
+{
+    const ac_module *m = e->m;
+    const char *p = m->name, *U = e->file.upper;
+    const int32_t i = m->fed_input;
+    if (m->host)
+        ac_putf(e->to, "int %s_run_row(const %s_mem *m, uint32_t row)\n{\n    return %s_steps(m, NULL, row);\n}\n\n", p,
+                p, p);
+    ac_putf(e->to,
+            "int %s_run(const %s_mem *m, void (*fill)(void *user, uint32_t row, %s *to), void *user)\n{\n"
+            "    uint32_t row;\n    int status = %s_OK;\n"
+            "    for (row = 0; row < %s_IN%d_ROWS && status == %s_OK; row++) {\n"
+            "        fill(user, row, %s_in%d_row(m));\n        status = %s_run_row(m, row);\n    }\n    return "
+            "status;\n}\n\n",
+            p, p, ac_dtype_c(m->input[i].tensor->dtype), U, U, i, U, p, i, p);
+}
+
+void e_run(ac_emit *e)
+{
+    const ac_module *m = e->m;
+    const char *p = m->name;
+    touches t = no_touches(e);
+    bool uses_m = false;
+    for (int32_t i = 0; i < m->n_calls; i++) {
+        for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++)
+            t.ram[m->dead[i].range[k].ram] = true;
+        uses_m |= m->call[i].low->parts > 0;
+        if (!m->call[i].low->parts)
+            add_touches(e, &t, &m->call[i]);
+    }
+    const bool fed = m->fed != NULL;
+    if (m->host)
+        ac_putf(e->to, "static int %s_steps(const %s_mem *m, const struct arn_hook *hook%s)\n{\n", p, p,
+                fed ? ", uint32_t row" : "");
+    else
+        ac_putf(e->to, "int %s_%s(const %s_mem *m%s)\n{\n", p, fed ? "run_row" : "run", p, fed ? ", uint32_t row" : "");
+    uses_m |= print_memories(e, &t);
+    if (t.fails)
+        ac_put(e->to, "    int status;\n");
+    if (!uses_m)
+        ac_put(e->to, "    (void)m;\n");
+    if (m->host && !m->n_calls)
+        ac_put(e->to, "    (void)hook;\n");
+    if (fed)
+        print_before_rows(e);
+    for (int32_t i = fed ? m->fed_call : 0; i < m->n_calls; i++)
+        print_step(e, i);
+    ac_putf(e->to, "    return %s_OK;\n}\n\n", e->file.upper);
+    if (fed)
+        print_row_api(e);
+    else if (m->host)
+        ac_putf(e->to, "int %s_run(const %s_mem *m)\n{\n    return %s_steps(m, NULL);\n}\n\n", p, p, p);
+}

@@ -1,0 +1,61 @@
+/* emit.h - what the files that print a whole module share.
+ *
+ *     source.c       the .c: order of its parts, functions, init, reset
+ *     calls.c     the calls: run, run_row, parts for a pool of threads
+ *     header.c  the .h: the API of docs/generated-c.md
+ *     constants.c   weights: as C text, as a blob, as a blob pulled in by the assembler
+ *     descriptor.c    the descriptor of runtime/arn_model.def, for `run` and `bench`
+ *
+ * Memory: the context's region. Errors: AC_FAIL when a constant cannot be made or a function cannot be printed. */
+#ifndef AC_CODEGEN_C_EMIT_H
+#define AC_CODEGEN_C_EMIT_H
+#include "codegen/c/printer.h"
+#include "codegen/module.h"
+
+typedef struct ac_emit {
+    ac_module *m;
+    ac_region *region;
+    ac_cfile file;
+    ac_sink *to;
+    ac_weights weights;
+    const char **fn;         /* C name of each function */
+    const char **konst;      /* rodata: an expression that points to the constant */
+    ac_bytes *offset, total; /* asm, blob */
+    const char *blob_name;
+} ac_emit;
+
+/* constants.c */
+int e_make_consts(const ac_module *m);                  /* all data present, or AC_FAIL */
+int32_t *e_twins(const ac_module *m, bool same_type);   /* the first constant with the same bytes */
+void e_rodata(ac_emit *e, int32_t i, const char *name); /* the definition; sets e->konst[i] */
+void e_asm(ac_emit *e);                                 /* .incbin and its symbol */
+enum { E_BLOB_HEADER = 64, E_BLOB_CHECKED = 32 };       /* bytes; the first that identify the blob */
+int e_blob_header(const ac_module *m, uint8_t header[E_BLOB_HEADER], const uint8_t *bytes, ac_bytes total);
+int e_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
+
+/* source.c */
+const char *e_ram(const ac_emit *e, int32_t index); /* the local pointer to ram[index]: "arena", "mem_dtcm" */
+const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d);     /* "(float *)(void *)(arena + 0x40)" */
+const char *e_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
+const char *e_step_title(const ac_emit *e, int32_t i);                  /* "3: CONV_2D 'conv1', then RELU" */
+void e_take_names(ac_emit *e, ac_cnames *names); /* of functions and constants, behind those of the API */
+int e_reset(ac_emit *e, ac_cnames *names);       /* the functions NAME_reset (with state) and NAME_init */
+int e_init(ac_emit *e);
+
+const char *e_step_title(const ac_emit *e, int32_t i); /* "3: CONV_2D 'name', then RELU" */
+
+/* calls.c */
+void e_parts(ac_emit *e); /* steps that are cut into parts: functions for a pool */
+void e_run(ac_emit *e);
+
+/* header.c */
+const char *e_ram_upper(const ac_module *m, int32_t index); /* "ARENA", "DTCM": in the names of its macros */
+const char *e_upper(const ac_module *m);
+ac_bytes e_stack_bytes(const ac_module *m);
+
+/* descriptor.c */
+void e_host_types(ac_emit *e);
+void e_host_model(ac_emit *e);
+void e_host_api(ac_emit *e); /* NAME_open, NAME_run_dl, ... on top of runtime/arn_host.h */
+
+#endif

@@ -1,0 +1,506 @@
+/* A loop function as a static C function, under a comment with its note and its buffers:
+ *
+ *     static void kws_relu_2(const float *restrict x, float *restrict out)
+ *     {
+ *         for (int32_t i = 0; i < 49; i++) {
+ *             const float x0 = x[i];
+ *             out[i] = x0 > 0.0f ? x0 : 0.0f;
+ *         }
+ *     }
+ *
+ * The instructions are walked once, in order. Each value becomes an expression out of the expressions of its operands;
+ * it is either put into the place that uses it (inline_values.c says when that is allowed, and it must stay short) or gets a
+ * name here. */
+#include "codegen/c/printer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { JOIN_LIMIT = 90, LINE_LIMIT = 116 }; /* characters of an expression without a name; of a line that is broken */
+
+void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const ac_target *target, const char *prefix)
+{
+    *F = (ac_cfile){.cx = cx, .region = cx->region, .target = target, .prefix = prefix};
+    char *upper = ac_strdup(cx->region, prefix);
+    for (char *p = upper; *p; p++)
+        if (*p >= 'a' && *p <= 'z')
+            *p = (char)(*p - 'a' + 'A');
+    F->upper = upper;
+    ac_sink_open(&F->types, cx);
+    ac_sink_open(&F->helpers, cx);
+}
+
+static void line(ac_cfn *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void line(ac_cfn *f, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    for (int32_t i = 0; i < f->depth; i++)
+        ac_put(f->to, "    ");
+    ac_put(f->to, ac_vstrf(f->file->region, fmt, ap));
+    ac_putc(f->to, '\n');
+    va_end(ap);
+}
+
+const char *c_value_type(ac_cfile *F, const ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    ac_dtype d = (ac_dtype)in->dtype;
+    if (F->cuda && in->lanes > 1)
+        return c_cuda_type(d, in->lanes, F);
+    if (in->lanes <= 1)
+        return d == AC_BOOL ? "int" : ac_dtype_c(d);
+    return d == AC_BOOL ? c_vec_type(F, c_mask_type(f->val[x].mask), in->lanes) : c_vec_type(F, d, in->lanes);
+}
+
+/* Name the value at this place: a load is called after its buffer, everything else t0, t1, ... */
+static void name_value(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    const char *base = in->op == AC_L_LOAD ? f->buf[in->aux] : "t";
+    const char *type = c_value_type(f->file, f, x);
+    const char *name = c_name_number(&f->names, base);
+    ac_cexpr e = in->lanes > 1 && !f->file->cuda ? c_vec(f, x) : f->val[x].e;
+    if (in->lanes <= 1 && in->dtype != AC_BOOL)
+        e = c_exact(f->file, e, (ac_dtype)in->dtype);
+    line(f, "const %s %s = %s;", type, name, e.text);
+    f->val[x].e = c_atom(name);
+    f->val[x].e.exact = in->dtype != AC_BOOL; /* an int */
+    f->val[x].one = (ac_cexpr){0};
+}
+
+static int print_value(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    if (f->file->cuda && (f->val[x].e = c_cuda_value(f, x)).text) {
+    } else if (in->lanes > 1 || (in->a && c_ins(f, in->a)->lanes > 1)) {
+        f->val[x] = c_vector(f, x);
+    } else {
+        f->val[x].e = c_scalar(f, x);
+    }
+    const ac_cexpr *e =
+        f->val[x].e.text ? &f->val[x].e : &f->val[x].one; /* splats get their vector text when asked for */
+    if (!e->text)
+        return c_refuse(f->file, f->fn, "an instruction of this type");
+    bool short_enough = strlen(e->text) <= JOIN_LIMIT || in->op == AC_L_CONST || in->op == AC_L_GET;
+    const bool whole =
+        f->file->cuda && in->lanes > 1 && in->op == AC_L_LOAD && in->lanes * ac_dtype_bits((ac_dtype)in->dtype) > 32;
+    if (!f->use[x].join || !short_enough || whole)
+        name_value(f, x);
+    return AC_OK;
+}
+
+static void print_var(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    f->val[x].mask = f->val[in->a].mask;
+    const char *type = c_value_type(f->file, f, x);
+    const char *name = in->name ? c_name_take(&f->names, in->name) : c_name_number(&f->names, "v");
+    ac_cexpr init = in->lanes > 1 ? c_vec(f, in->a) : f->val[in->a].e;
+    if (in->lanes <= 1 && in->dtype != AC_BOOL)
+        init = c_exact(f->file, init, (ac_dtype)in->dtype);
+    line(f, "%s %s = %s;", type, name, init.text);
+    f->val[x].e = c_atom(name);
+    f->val[x].e.exact = in->dtype != AC_BOOL;
+}
+
+static void print_set(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x), *v = c_ins(f, in->a), *var = c_ins(f, in->aux);
+    const char *name = f->val[in->aux].e.text;
+    ac_cexpr e = f->val[in->a].e;
+    const ac_ins *left = v->op == AC_L_ADD && e.top == C_ADD ? c_ins(f, v->a) : NULL;
+    const char *sum = left && left->op == AC_L_GET && left->aux == in->aux ? f->val[v->a].e.text : NULL;
+    if (sum && !strcmp(sum, name) && !c_is_small((ac_dtype)v->dtype)) { /* else the old value has a name of its own */
+        line(f, "%s += %s;", name, e.text + strlen(name) + 3);          /* behind "name + " */
+        return;
+    }
+    if (var->lanes > 1)
+        e = var->dtype == AC_BOOL ? c_mask_as(f, in->a, f->val[in->aux].mask) : c_vec(f, in->a);
+    else if (var->dtype != AC_BOOL)
+        e = c_exact(f->file, e, (ac_dtype)var->dtype);
+    if (strcmp(e.text, name)) /* v = v: nothing, and clang says so */
+        line(f, "%s = %s;", name, e.text);
+}
+
+/* A loop that the threads of a GPU run: each takes its iteration. */
+static void print_thread(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    const char *name = c_name_take(&f->names, in->name ? in->name : "g"), *hi = f->val[in->b].e.text;
+    const bool all = in->aux == AC_MARK_BLOCK && c_ins(f, in->b)->k.i == f->sig->threads;
+    if (in->aux == AC_MARK_BLOCK)
+        line(f, "{");
+    f->depth += in->aux == AC_MARK_BLOCK;
+    if (f->sig->flat)
+        line(f, "const int32_t %s = (int32_t)(blockIdx.x * %du + threadIdx.x);", name, f->sig->threads);
+    else
+        line(f, "const int32_t %s = (int32_t)%s.x;", name, in->aux == AC_MARK_GRID ? "blockIdx" : "threadIdx");
+    f->val[x].e = c_atom(name);
+    if (all)
+        return;
+    line(f, f->sig->flat || in->aux == AC_MARK_BLOCK ? "if (%s < %s) {" : "{", name, hi);
+    f->depth++;
+}
+
+static bool is_thread(const ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    return f->file->cuda && in->op == AC_L_FOR && in->aux >= AC_MARK_GRID;
+}
+
+static void end_thread(ac_cfn *f, ac_x x)
+{
+    if (c_ins(f, x)->aux != AC_MARK_BLOCK)
+        return;
+    if (c_ins(f, c_ins(f, x)->b)->k.i != f->sig->threads) {
+        f->depth--;
+        line(f, "}");
+    }
+    if (c_cuda_waits(f->fn, x))
+        line(f, "__syncthreads();");
+}
+
+static void print_for(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    if (is_thread(f, x)) {
+        print_thread(f, x);
+        return;
+    }
+    const char *name = c_name_take(&f->names, in->name ? in->name : "i");
+    if (f->file->cuda && in->aux == AC_MARK_UNROLL)
+        line(f, "ARN_UNROLL");
+    const char *lo = f->val[in->a].e.text, *hi = f->val[in->b].e.text;
+    long long step = (long long)in->k.i;
+    char next[40];
+    if (step == 1 || step == -1)
+        snprintf(next, sizeof next, "%s", step > 0 ? "++" : "--");
+    else
+        snprintf(next, sizeof next, " %s %lld", step > 0 ? "+=" : "-=", step > 0 ? step : -step);
+    line(f, "for (int32_t %s = %s; %s %s %s; %s%s) {", name, lo, name, step > 0 ? "<" : ">", hi, name, next);
+    f->val[x].e = c_atom(name);
+    f->depth++;
+}
+
+static const char *condition(const ac_cfn *f, ac_x x)
+{
+    ac_cexpr e = f->val[x].e;
+    return e.top == C_COND ? ac_strf(f->file->region, "(%s) != 0", e.text) : e.text;
+}
+
+static void print_store(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    const char *statement;
+    if (f->file->cuda && c_cuda_store(f, x, &statement)) {
+        line(f, "%s", statement);
+        return;
+    }
+    if (c_ins(f, in->b)->lanes > 1) {
+        c_vec_store(f, x);
+        return;
+    }
+    ac_dtype d = f->fn->buf.item[in->aux].dtype;
+    ac_cexpr e = c_exact(f->file, f->val[in->b].e, d);
+    line(f, "%s[%s] = %s;", f->buf[in->aux], f->val[in->a].e.text, e.text);
+}
+
+/* The legaliser left it, so vector extensions are used anyway. The address is a number because it may lie outside. */
+static void print_prefetch(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    line(f, "__builtin_prefetch((const void *)((uintptr_t)%s + (uintptr_t)(%s) * sizeof *%s), 0, 2);", f->buf[in->aux],
+         f->val[in->a].e.text, f->buf[in->aux]);
+}
+
+static const char *status_name(const ac_cfn *f, int32_t status)
+{
+    static const char *const NAMES[] = {"OK", "EALIGN", "EDIM", "EWEIGHTS", "EINDEX"};
+    if (status < 0 || status > 4)
+        return ac_strf(f->file->region, "%d", status);
+    return ac_strf(f->file->region, "%s_%s", f->file->upper, NAMES[status]);
+}
+
+static void print_fail(ac_cfn *f, const ac_ins *in)
+{
+    line(f, f->file->cuda ? "if (%s) {" : "if (%s)", condition(f, in->a));
+    if (f->file->cuda)
+        line(f, "    *status = %d;", in->aux);
+    line(f, f->file->cuda ? "    return;" : "    return %s;", status_name(f, in->aux));
+    if (f->file->cuda)
+        line(f, "}");
+}
+
+static int print_body(ac_cfn *f)
+{
+    ac_region *r = f->file->region;
+    AC_VEC(ac_x) open = {0};
+    for (ac_x x = 1; x < f->fn->code.n; x++) {
+        const ac_ins *in = c_ins(f, x);
+        if (!f->use[x].live)
+            continue;
+        switch (in->op) {
+        case AC_L_NONE:
+            break;
+        case AC_L_VAR:
+            print_var(f, x);
+            break;
+        case AC_L_SET:
+            print_set(f, x);
+            break;
+        case AC_L_STORE:
+            print_store(f, x);
+            break;
+        case AC_L_MMA: {
+            const char *statement = f->file->cuda ? c_cuda_mma(f, x) : NULL;
+            if (!statement)
+                return c_refuse(f->file, f->fn, "a product of fragments");
+            line(f, "%s", statement);
+            break;
+        }
+        case AC_L_PREFETCH:
+            print_prefetch(f, x);
+            break;
+        case AC_L_FOR:
+            print_for(f, x);
+            ac_push(r, &open, x);
+            break;
+        case AC_L_IF:
+            line(f, "if (%s) {", condition(f, in->a));
+            f->depth++;
+            ac_push(r, &open, x);
+            break;
+        case AC_L_ELSE:
+            f->depth--;
+            line(f, "} else {");
+            f->depth++;
+            break;
+        case AC_L_END: {
+            ac_x head = open.item[--open.n];
+            f->depth--;
+            line(f, "}");
+            if (is_thread(f, head))
+                end_thread(f, head);
+            if (c_ins(f, head)->op == AC_L_FOR)
+                c_name_drop(&f->names, f->val[head].e.text);
+            break;
+        }
+        case AC_L_BREAK_IF:
+            line(f, "if (%s)", condition(f, in->a));
+            line(f, "    break;");
+            break;
+        case AC_L_FAIL_IF:
+            print_fail(f, in);
+            break;
+        default:
+            AC_TRY(print_value(f, x));
+        }
+    }
+    return AC_OK;
+}
+
+uint8_t *c_buffer_uses(const ac_loop_fn *fn, ac_region *r)
+{
+    uint8_t *uses = AC_NEW_N(r, uint8_t, fn->buf.n + 1);
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        const ac_ins *in = &fn->code.item[x];
+        if (in->op == AC_L_LOAD || in->op == AC_L_PREFETCH)
+            uses[in->aux] |= C_READ;
+        if (in->op == AC_L_STORE || in->op == AC_L_MMA)
+            uses[in->aux] |= C_WRITTEN;
+        if (in->op == AC_L_MMA)
+            uses[in->k.i] |= C_READ;
+    }
+    return uses;
+}
+
+static void print_comment(ac_cfn *f, const ac_csig *sig, const uint8_t *uses)
+{
+    ac_region *r = f->file->region;
+    const char *note = f->fn->note && *f->fn->note ? f->fn->note : f->fn->name;
+    ac_putf(f->to, "/* %s", c_comment_text(r, note));
+    if (sig->comment)
+        ac_putf(f->to, "\n%s", sig->comment);
+    int width = 1;
+    for (int32_t i = 0; i < f->fn->buf.n; i++)
+        width = (int)strlen(f->buf[i]) > width ? (int)strlen(f->buf[i]) : width;
+    for (int32_t i = 0; i < f->fn->buf.n; i++) {
+        const ac_buf *b = &f->fn->buf.item[i];
+        if (b->role == AC_BUF_LOCAL || (f->file->cuda && !uses[i]))
+            continue;
+        ac_putf(f->to, "\n *   %-*s  %s[%lld]", width, f->buf[i], ac_dtype_name(b->dtype), (long long)b->count);
+        if (b->note && *b->note)
+            ac_putf(f->to, "  %s", c_comment_text(r, b->note));
+    }
+    ac_put(f->to, " */\n");
+}
+
+void c_put_wrapped(ac_sink *to, const char *text, int32_t indent)
+{
+    size_t start = to->n;
+    while (start > 0 && to->text[start - 1] != '\n')
+        start--;
+    for (const char *p = text; *p;) {
+        int depth = 0;
+        size_t n = 0; /* one argument with its comma */
+        for (; p[n] && !(p[n] == ',' && !depth); n++)
+            depth += (p[n] == '(') - (p[n] == ')');
+        n += p[n] == ',';
+        if (to->n - start + n > LINE_LIMIT && p != text) {
+            while (to->n && to->text[to->n - 1] == ' ')
+                to->n--;
+            ac_putc(to, '\n');
+            start = to->n;
+            for (int32_t i = 0; i < indent; i++)
+                ac_putc(to, ' ');
+        }
+        ac_put_n(to, p, n);
+        p += n;
+        for (; *p == ' '; p++)
+            ac_putc(to, ' ');
+    }
+}
+
+static void print_head(ac_cfn *f, const ac_csig *sig, const uint8_t *uses)
+{
+    const ac_loop_fn *fn = f->fn;
+    ac_sink *to = f->to, params;
+    const bool cuda = f->file->cuda;
+    ac_sink_open(&params, f->file->cx);
+    if (sig->section)
+        ac_putf(to, "%s ", sig->section);
+    if (cuda)
+        ac_putf(to, "ARN_KERNEL(%d) %s(", sig->threads, sig->name);
+    else
+        ac_putf(to, "static %s%s %s(",
+                f->file->target->vec_bytes ? ac_strf(f->file->region, "%s_SIMD ", f->file->upper) : "",
+                fn->fails ? "int" : "void", sig->name);
+    int32_t n = 0;
+    for (int32_t i = 0; i < fn->buf.n; i++) {
+        const ac_buf *b = &fn->buf.item[i];
+        if (b->role == AC_BUF_LOCAL || (cuda && !uses[i]))
+            continue;
+        bool restricted = sig->restricted && sig->restricted[i];
+        ac_putf(&params, "%s%s%s *%s%s", n++ ? ", " : "", uses[i] & C_WRITTEN ? "" : "const ", ac_dtype_c(b->dtype),
+                !restricted ? ""
+                : cuda      ? "__restrict__ "
+                            : "restrict ",
+                f->buf[i]);
+    }
+    if (cuda && fn->fails)
+        ac_putf(&params, "%sint32_t *status", n++ ? ", " : "");
+    ac_put(&params, n ? ")" : "void)");
+    c_put_wrapped(to, ac_sink_text(&params), 4);
+    ac_put(to, "\n{\n");
+    f->depth = 1;
+    for (int32_t i = 0; i < fn->buf.n; i++) {
+        const ac_buf *b = &fn->buf.item[i];
+        if (b->role == AC_BUF_LOCAL && uses[i] && cuda)
+            line(f, "%s", c_cuda_local(f, b, f->buf[i], sig->threads));
+        else if (b->role == AC_BUF_LOCAL && uses[i])
+            line(f, f->file->target->vec_bytes ? "%s %s[%lld] __attribute__((aligned(%d)));" : "%s %s[%lld];",
+                 ac_dtype_c(b->dtype), f->buf[i], (long long)b->count, b->align > 16 ? b->align : 16);
+        else if (b->role != AC_BUF_LOCAL && !uses[i] && !cuda)
+            line(f, "(void)%s;", f->buf[i]);
+    }
+}
+
+/* The form of the program that this target's C can say. */
+static const ac_loop_fn *printable(ac_cfile *F, const ac_loop_fn *fn)
+{
+    bool vectors = false, unroll = false;
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        vectors |= fn->code.item[x].lanes > 1;
+        unroll |= fn->code.item[x].op == AC_L_FOR && fn->code.item[x].aux == AC_MARK_UNROLL;
+    }
+    if (F->cuda && vectors && c_cuda_vectors(fn))
+        return fn;
+    if (F->target->vec_bytes && unroll && !(fn = ac_loop_unroll(F->cx, fn)))
+        return NULL;
+    if (!vectors)
+        return fn;
+    const ac_loop_fn *split = F->target->vec_bytes ? c_split(F->cx, fn, F->target->vec_bytes) : NULL;
+    for (ac_x x = 1; split && x < split->code.n; x++) {
+        const ac_ins *in = &split->code.item[x];
+        if (in->lanes > 1 && !c_vec_ok(F->target, (ac_dtype)in->dtype, in->lanes))
+            split = NULL;
+    }
+    return split ? split : ac_loop_scalar(F->cx, fn);
+}
+
+int c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_sink *to)
+{
+    const ac_loop_fn *fn = printable(F, given);
+    if (!fn)
+        return AC_FAIL;
+    ac_cfn f = {.file = F, .fn = fn, .to = to, .use = c_inline_plan(fn, F->region), .sig = sig};
+    f.val = AC_NEW_N(F->region, ac_cval, fn->code.n);
+    if (F->cuda)
+        c_cuda_drop(fn, (ac_cuse *)(uintptr_t)f.use, F->region);
+    f.buf = AC_NEW_N(F->region, const char *, fn->buf.n + 1);
+    c_names_open(&f.names, F->cx, F->prefix);
+    if (F->cuda)
+        c_name_take(&f.names, "status");
+    for (int32_t i = 0; i < fn->buf.n; i++) {
+        f.buf[i] = c_name_take(&f.names, fn->buf.item[i].name);
+    }
+    const uint8_t *uses = c_buffer_uses(fn, F->region);
+    print_comment(&f, sig, uses);
+    print_head(&f, sig, uses);
+    AC_TRY(print_body(&f));
+    if (fn->fails && !F->cuda)
+        line(&f, "return %s_OK;", F->upper);
+    ac_put(to, "}\n\n");
+    return AC_OK;
+}
+
+ac_bytes c_stack_bytes(const ac_loop_fn *fn)
+{
+    ac_bytes bytes = 0;
+    for (int32_t i = 0; i < fn->buf.n; i++)
+        if (fn->buf.item[i].role == AC_BUF_LOCAL)
+            bytes += ac_align_up(ac_dtype_size(fn->buf.item[i].dtype, fn->buf.item[i].count), 16);
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        const ac_ins *in = &fn->code.item[x];
+        if (in->op == AC_L_VAR)
+            bytes += ac_dtype_size((ac_dtype)in->dtype, in->lanes);
+        if (in->op == AC_L_FOR)
+            bytes += 4;
+    }
+    return bytes;
+}
+
+void c_print_prologue(ac_cfile *F, ac_sink *to)
+{
+    int bits = F->target->vec_bytes * 8;
+    ac_put(to, "/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */\n"
+               "#if defined(__clang__)\n"
+               "#pragma STDC FP_CONTRACT OFF\n"
+               "#elif defined(__GNUC__)\n"
+               "#pragma GCC optimize(\"fp-contract=off\")\n"
+               "#endif\n\n");
+    if (!bits) {
+        if (F->helpers.n && strstr(ac_sink_text(&F->helpers), "__SSE2__"))
+            ac_put(to, "#if defined(__SSE2__)\n#include <emmintrin.h>\n#endif\n\n");
+    } else {
+        ac_putf(to,
+                "#include <immintrin.h>\n\n"
+                "/* Vectors of GNU C; the attribute lets this file be compiled without -m options. */\n"
+                "#if defined(__clang__)\n"
+                "#define %s_SIMD __attribute__((target(\"%s\"), min_vector_width(%d)))\n"
+                "#else\n"
+                "#pragma GCC diagnostic ignored \"-Wpsabi\"\n"
+                "#define %s_SIMD __attribute__((target(\"%s\")))\n"
+                "#endif\n"
+                "#define %s_INLINE static inline __attribute__((always_inline)) %s_SIMD\n\n",
+                F->upper, F->target->features, bits, F->upper, F->target->features, F->upper, F->upper);
+    }
+    if (F->types.n) {
+        ac_put_n(to, F->types.text, F->types.n);
+        ac_putc(to, '\n');
+    }
+    ac_put_n(to, F->helpers.text, F->helpers.n);
+}

@@ -1,0 +1,314 @@
+/* The header of a generated model: sizes, offsets, scales, one pointer to each input and output, init and run. C99 and
+ * C++. */
+#include "codegen/c/emit.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+const char *e_upper(const ac_module *m)
+{
+    ac_cfile f;
+    ac_cfile_open(&f, m->cx, m->target, m->name);
+    return f.upper;
+}
+
+/* Locals of the largest function and the frames of it and of run: what a compiler with optimisation needs about. */
+ac_bytes e_stack_bytes(const ac_module *m)
+{
+    ac_bytes most = 0;
+    for (int32_t i = 0; i < m->n_fn; i++) {
+        ac_bytes b = c_stack_bytes(m->fn[i]);
+        most = b > most ? b : most;
+    }
+    return ac_align_up(most + 128, 16);
+}
+
+const char *e_ram_upper(const ac_module *m, int32_t index)
+{
+    char *s = ac_strdup(m->cx->region, m->ram[index].name);
+    for (char *p = s; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    return s;
+}
+
+static const char *base_of(const ac_module *m, const ac_io *io)
+{
+    return io->space == AC_SPACE_STATE ? "state" : m->ram[io->index].name;
+}
+
+static void put_io_macros(const ac_module *m, ac_sink *to, const char *kind, int32_t i, const ac_io *io)
+{
+    const char *U = e_upper(m);
+    const ac_tensor *t = io->tensor;
+    const char *at = io->space == AC_SPACE_STATE ? " in state"
+                     : io->space == AC_SPACE_ARENA && m->n_ram > 1
+                         ? ac_strf(m->cx->region, " in %s", m->ram[io->index].name)
+                         : "";
+    ac_region *r = m->cx->region;
+    if (io->rows)
+        ac_putf(to,
+                "/* %s %s, handed over by rows */\n#define %s_IN%d_ROWS %du\n#define %s_IN%d_ROW_BYTES %lldu\n"
+                "#define %s_IN%d_ROW_OFFSET 0x%04llxu /* where each of them is put */\n",
+                c_comment_text(r, t->name), ac_tensor_str(m->cx, t), U, i, io->rows, U, i, (long long)io->row_bytes, U,
+                i, (unsigned long long)io->row_at);
+    else if (io->space == AC_SPACE_IN || io->space == AC_SPACE_OUT)
+        ac_putf(to, "/* %s[%d]: %s %s, in the caller's memory, aligned for its type */\n",
+                io->space == AC_SPACE_IN ? "in" : "out", i, c_comment_text(r, t->name), ac_tensor_str(m->cx, t));
+    else if (io->space != AC_SPACE_CONST)
+        ac_putf(to, "#define %s_%s%d_OFFSET 0x%04llxu /* %s %s%s */\n", U, kind, i, (unsigned long long)io->offset,
+                c_comment_text(r, t->name), ac_tensor_str(m->cx, t), at);
+    else
+        ac_putf(to, "/* %s %d: %s %s, a constant */\n", strcmp(kind, "IN") ? "output" : "input", i,
+                c_comment_text(r, t->name), ac_tensor_str(m->cx, t));
+    ac_putf(to, "#define %s_%s%d_BYTES %lldu\n", U, kind, i, (long long)io->bytes);
+    ac_putf(to, "#define %s_%s%d_COUNT %lldu\n", U, kind, i, (long long)ac_tensor_count(t));
+    if (t->quant && t->quant->n == 1) {
+        ac_putf(to, "#define %s_%s%d_SCALE %s\n", U, kind, i, c_float(r, t->quant->scale[0]).text);
+        ac_putf(to, "#define %s_%s%d_ZERO (%d)\n", U, kind, i, t->quant->zero[0]);
+    }
+    if (!strcmp(kind, "IN"))
+        ac_putf(to, "#define %s_IN%d_CLOBBERED %d\n", U, i, io->clobbered);
+}
+
+static void put_accessor(const ac_module *m, ac_sink *to, const char *kind, int32_t i, const ac_io *io, bool input)
+{
+    const char *p = m->name, *U = e_upper(m), *type = ac_dtype_c(io->tensor->dtype), *c = input ? "" : "const ";
+    if (io->space == AC_SPACE_CONST) {
+        ac_putf(to, "const %s *%s_%s%d(const %s_mem *m);\n", type, p, kind, i, p);
+        return;
+    }
+    if (io->rows)
+        ac_putf(to,
+                "static inline %s *%s_in%d_row(const %s_mem *m)\n"
+                "{\n    return (%s *)(void *)((uint8_t *)m->%s + %s_IN%d_ROW_OFFSET);\n}\n",
+                type, p, i, p, type, m->ram[io->index].name, U, i);
+    if (io->space == AC_SPACE_IN || io->space == AC_SPACE_OUT)
+        return; /* the caller has it already */
+    ac_putf(to,
+            "static inline %s%s *%s_%s%d(const %s_mem *m)\n"
+            "{\n"
+            "    return (%s%s *)(%svoid *)((%suint8_t *)m->%s + %s_%s%d_OFFSET);\n"
+            "}\n",
+            c, type, p, kind, i, p, c, type, c, c, base_of(m, io), U, input ? "IN" : "OUT", i);
+}
+
+static void put_first_comment(const ac_module *m, ac_sink *to)
+{
+    ac_region *r = m->cx->region;
+    ac_putf(to, "/* %s.h - made by arenac %s from %s", m->name, m->version, c_comment_text(r, m->source));
+    if (m->sha256 && *m->sha256)
+        ac_putf(to, " (sha256 %s)", m->sha256);
+    if (m->options && *m->options)
+        ac_putf(to, "; options: %s", c_comment_text(r, m->options));
+    for (int32_t i = 0; i < m->n_ram; i++)
+        ac_putf(to, "%s%s %s B%s", i ? ", " : "\n * ", m->ram[i].name, ac_commas(m->cx, m->ram[i].bytes),
+                !i && m->optimal ? ", optimal" : "");
+    const char *word = "";
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        if (m->input[i].clobbered) {
+            ac_putf(to, "%s'%s'", *word ? word : "; input ", c_comment_text(r, m->input[i].tensor->name));
+            word = ", ";
+        }
+    if (*word)
+        ac_putf(to, " overwritten by %s_run", m->name);
+    ac_putf(to, ". Safe to call from several threads with distinct %s. */\n", m->n_ram > 1 ? "memories" : "arenas");
+}
+
+/* For programs on a host: memory found by the runtime, tensors handed over as DLPack's. */
+static void put_host_api(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name;
+    ac_putf(to,
+            "\ntypedef arn_ctx %s_ctx;\n"
+            "%s_ctx *%s_open(const char *weights_path, const char **why); /* NULL: *why tells the reason */\n"
+            "int %s_run_dl(%s_ctx *ctx, const DLTensor *const *in, size_t n_in, DLTensor *const *out, size_t n_out);\n"
+            "int %s_get_dl(%s_ctx *ctx, size_t output, DLManagedTensorVersioned **tensor);\n"
+            "void %s_close(%s_ctx *ctx);\n",
+            p, p, p, p, p, p, p, p, p);
+}
+
+/* An input handed over by rows: one call for each of them, or one that asks for them. */
+static void put_row_api(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name, *U = e_upper(m);
+    const int32_t i = m->fed_input;
+    ac_putf(to,
+            "/* Write row `row` of input %d to %s_in%d_row(m), then call this: row 0, row 1 ... row %s_IN%d_ROWS - 1. "
+            "After the\n"
+            " * last one the outputs are there. No heap, no globals written, bounded loops. */\n"
+            "int %s_run_row(const %s_mem *m, uint32_t row);\n"
+            "/* The same for all rows: fill writes row `row`, %s_IN%d_ROW_BYTES, to `to`. */\n"
+            "int %s_run(const %s_mem *m, void (*fill)(void *user, uint32_t row, %s *to), void *user);\n",
+            i, p, i, U, i, p, p, U, i, p, p, ac_dtype_c(m->input[i].tensor->dtype));
+}
+
+/* Blanks behind a name and a semicolon up to a column. */
+static int pad_to(int column, const char *name)
+{
+    const int n = (int)strlen(name);
+    return n < column ? column - n : 1;
+}
+
+/* For programs with a GPU: thin names for what runtime/arn_cuda.h does. */
+static void put_gpu_api(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name, *U = e_upper(m);
+    bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
+    ac_putf(
+        to,
+        "\nextern const struct arn_cuda_model %s_cuda;\n"
+        "typedef struct arn_cuda %s_gpu;\n\n"
+        "/* image: the bytes of the .cubin or of the .ptx with a zero behind them; weights: %s. NULL: *why tells the\n"
+        " * reason. Runs, reads and writes of one %s_gpu follow each other on its stream. */\n"
+        "static inline %s_gpu *%s_open(const void *image, const void *weights, const char **why)\n{\n"
+        "    return arn_cuda_open(&%s_cuda, image, weights, why);\n}\n",
+        p, p, blob ? "the blob" : "NULL", p, p, p, p);
+    for (int32_t i = 0; i < m->n_inputs + m->n_outputs; i++) {
+        const bool in = i < m->n_inputs;
+        const int32_t n = in ? i : i - m->n_inputs;
+        const ac_io *io = in ? &m->input[n] : &m->output[n];
+        const char *space = io->space == AC_SPACE_STATE ? "STATE" : "ARENA", *type = ac_dtype_c(io->tensor->dtype);
+        const char *kind = in ? "in" : "out", *K = in ? "IN" : "OUT";
+        if (io->space == AC_SPACE_CONST)
+            continue;
+        ac_putf(to,
+                "static inline uint64_t %s_%s%d(const %s_gpu *g) /* its address on the device */\n{\n"
+                "    return arn_cuda_address(g, ARN_CUDA_%s, %s_%s%d_OFFSET);\n}\n",
+                p, kind, n, p, space, U, K, n);
+        ac_putf(to,
+                "static inline int %s_%s_%s%d(%s_gpu *g, %s%s *x) /* copies %s */\n{\n    return arn_cuda_%s(g, "
+                "%s_%s%d(g), x, %s_%s%d_BYTES);\n}\n",
+                p, in ? "write" : "read", kind, n, p, in ? "const " : "", type, in ? "in" : "out, and waits",
+                in ? "write" : "read", p, kind, n, U, K, n);
+    }
+    ac_putf(
+        to,
+        "static inline int %s_run(%s_gpu *g, void *stream) /* a CUstream of the caller, or NULL; does not wait */\n{\n"
+        "    return arn_cuda_run(g, stream);\n}\n"
+        "static inline int %s_capture(%s_gpu *g) /* later runs are one launch of a graph */\n{\n    return "
+        "arn_cuda_capture(g);\n}\n"
+        "static inline int %s_wait(%s_gpu *g) /* for the runs so far; %s_EINDEX when an index was out of range */\n{\n"
+        "    return arn_cuda_wait(g);\n}\n"
+        "%sstatic inline void %s_close(%s_gpu *g)\n{\n    arn_cuda_close(g);\n}\n",
+        p, p, p, p, p, p, U,
+        m->state_bytes ? ac_strf(m->cx->region,
+                                 "static inline int %s_restart(%s_gpu *g) /* state as after open */\n{\n    return "
+                                 "arn_cuda_restart(g);\n}\n",
+                                 p, p)
+                       : "",
+        p, p);
+}
+
+static void put_host_mem(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name;
+    ac_putf(to, "\ntypedef struct %s_mem {\n    void *arena;\n    const void *weights;\n%s} %s_mem;\n", p,
+            m->state_bytes ? "    void *state;\n" : "", p);
+}
+
+int ac_emit_header(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name, *U = e_upper(m);
+    const bool gpu = m->target->isa == AC_ISA_CUDA;
+    put_first_comment(m, to);
+    ac_putf(to,
+            "#ifndef %s_H\n#define %s_H\n#include <stddef.h>\n#include <stdint.h>\n%s"
+            "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+            U, U,
+            gpu            ? "#include \"arn_cuda.h\" /* runtime/ of arenac: --emit rt copies it */\n"
+            : m->caller_io ? "#include \"arn_host.h\" /* runtime/ of arenac: --emit rt copies it */\n"
+                           : "");
+    for (int32_t i = 0; i < m->n_ram; i++) {
+        const ac_module_ram *ram = &m->ram[i];
+        ac_putf(to, "#define %s_%s_BYTES %lldu\n", U, e_ram_upper(m, i), (long long)ram->bytes);
+        ac_putf(to, "#define %s_%s_ALIGN %lldu\n", U, e_ram_upper(m, i), (long long)(ram->align > 0 ? ram->align : 1));
+        if (ram->address >= 0)
+            ac_putf(to, "#define %s_%s_ADDR 0x%08llxu /* where it was said to be */\n", U, e_ram_upper(m, i),
+                    (unsigned long long)ram->address);
+    }
+    ac_putf(to, "#define %s_STATE_BYTES %lldu\n", U, (long long)m->state_bytes);
+    if (ac_module_weights(m) == AC_WEIGHTS_BLOB) {
+        ac_bytes total, *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1);
+        ac_module_layout_consts(m, offset, &total);
+        ac_putf(to, "#define %s_WEIGHTS_BYTES %lldu\n", U, (long long)total);
+    }
+    ac_putf(to, "#define %s_STACK_BYTES %lldu /* of %s_run: an estimate, measure before you rely on it */\n", U,
+            (long long)e_stack_bytes(m), p);
+    ac_putf(to, "#define %s_INPUTS %d\n#define %s_OUTPUTS %d\n#define %s_STEPS %d\n", U, m->n_inputs, U, m->n_outputs,
+            U, m->n_calls);
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        put_io_macros(m, to, "IN", i, &m->input[i]);
+    for (int32_t i = 0; i < m->n_outputs; i++)
+        put_io_macros(m, to, "OUT", i, &m->output[i]);
+    for (int32_t i = 0; i < m->n_states; i++)
+        ac_putf(to, "/* state 0x%04llx: %s %s */\n", (unsigned long long)m->state[i].offset,
+                c_comment_text(m->cx->region, m->state[i].tensor->name), ac_tensor_str(m->cx, m->state[i].tensor));
+    if (m->threads > 1)
+        ac_putf(to,
+                "#define %s_THREADS %d /* parts that a step may be cut into */\n"
+                "\n#ifndef ARN_POOL_TYPE /* the same in runtime/arn_pool.h, which has a pool; any other with this type "
+                "will do */\n"
+                "#define ARN_POOL_TYPE\n"
+                "typedef void arn_part_fn(const void *with, int32_t part);\n"
+                "struct arn_pool { /* run calls f(with, part) for 0 <= part < parts, at the same time if it can, and "
+                "waits for all */\n"
+                "    void (*run)(struct arn_pool *pool, int32_t parts, arn_part_fn *f, const void *with);\n"
+                "};\n"
+                "#endif\n",
+                U, m->threads);
+    if (gpu) {
+        ac_putf(to, "\nenum { %s_OK = 0, %s_EALIGN = 1, %s_EDIM = 2, %s_EWEIGHTS = 3, %s_EINDEX = 4 };\n", U, U, U, U,
+                U);
+        if (m->host || m->state_bytes)
+            put_host_mem(m, to);
+        if (!m->host)
+            put_gpu_api(m, to);
+        ac_put(to, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+        return AC_OK;
+    }
+    bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
+    ac_putf(to,
+            "\ntypedef struct %s_mem { /* one pointer for each memory of the plan */\n"
+            "    void *%s;%*s/* %s_%s_BYTES, aligned to %s_%s_ALIGN */\n"
+            "    const void *weights; /* %s */\n",
+            p, m->ram[0].name, pad_to(14, m->ram[0].name), "", U, e_ram_upper(m, 0), U, e_ram_upper(m, 0),
+            blob ? ac_strf(m->cx->region, "the blob: %s_WEIGHTS_BYTES, aligned to 64", U) : "not used: NULL");
+    if (m->state_bytes)
+        ac_putf(to, "    void *state;         /* %s_STATE_BYTES, aligned as the %s; kept between runs */\n", U,
+                m->ram[0].name);
+    for (int32_t i = 1; i < m->n_ram; i++)
+        ac_putf(to, "    void *%s;%*s/* %s_%s_BYTES, aligned to %s_%s_ALIGN */\n", m->ram[i].name,
+                pad_to(14, m->ram[i].name), "", U, e_ram_upper(m, i), U, e_ram_upper(m, i));
+    if (m->caller_io && m->n_inputs)
+        ac_putf(to, "    const void *in[%d];   /* the caller's, only read */\n", m->n_inputs);
+    if (m->caller_io && m->n_outputs)
+        ac_putf(to, "    void *out[%d];        /* the caller's; none overlaps another or an input */\n", m->n_outputs);
+    if (m->threads > 1)
+        ac_put(to, "    struct arn_pool *pool; /* NULL: no threads; the results are the same */\n");
+    ac_putf(to, "} %s_mem;\n\n", p);
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        put_accessor(m, to, "in", i, &m->input[i], true);
+    for (int32_t i = 0; i < m->n_outputs; i++)
+        put_accessor(m, to, "out", i, &m->output[i], false);
+    ac_putf(to,
+            "\nenum { %s_OK = 0, %s_EALIGN = 1, %s_EDIM = 2, %s_EWEIGHTS = 3, %s_EINDEX = 4 };\n"
+            "int %s_init(const %s_mem *m); /* checks alignment%s%s */\n",
+            U, U, U, U, U, p, p, blob ? " and the blob's magic" : "",
+            m->state_bytes ? ", sets state to its first value" : "");
+    if (!m->fed)
+        ac_putf(to, "int %s_run(const %s_mem *m);  /* no heap, no globals written, bounded loops */\n", p, p);
+    else
+        put_row_api(m, to);
+    if (m->state_bytes)
+        ac_putf(to, "void %s_reset(const %s_mem *m); /* state as after init */\n", p, p);
+    if (m->host)
+        ac_putf(
+            to,
+            "struct arn_model;\nsize_t %s_describe(const struct arn_model **model); /* runtime/arn_rt.h; its size */\n",
+            p);
+    if (m->caller_io)
+        put_host_api(m, to);
+    ac_put(to, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+    return AC_OK;
+}

@@ -1,0 +1,153 @@
+#include "codegen/c/printer.h"
+#include "codegen/module.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* An open hash table of interned names; never walked, so the order of pointers cannot show in the output. */
+struct ac_cname {
+    const char *name;
+    int32_t live; /* how many scopes hold it: 0 or 1 */
+    int32_t next; /* the number to try next */
+};
+
+static const char *const RESERVED[] = {
+    "auto",   "break",    "case",      "char",      "const",    "continue", "default",  "do",       "double",
+    "else",   "enum",     "extern",    "float",     "for",      "goto",     "if",       "inline",   "int",
+    "long",   "register", "restrict",  "return",    "short",    "signed",   "sizeof",   "static",   "struct",
+    "switch", "typedef",  "union",     "unsigned",  "void",     "volatile", "while",    "asm",      "typeof",
+    "bool",   "true",     "false",     "nullptr",   "alignas",  "alignof",  "linux",    "unix",     "i386",
+    "size_t", "int8_t",   "int16_t",   "int32_t",   "int64_t",  "uint8_t",  "uint16_t", "uint32_t", "uint64_t",
+    "memcpy", "memset",   "memmove",   "constexpr", "errno",    "near",     "far",      "main",     "thread_local",
+    "new",    "delete",   "this",      "class",     "template", "operator", "private",  "public",   "protected",
+    "friend", "virtual",  "namespace", "using",     "throw",    "try",      "catch",    "typename", "threadIdx",
+    "and",    "or",       "not",       "xor",       "blockIdx", "export",   "explicit", "mutable",  "wchar_t",
+};
+
+bool ac_c_reserved(const char *word)
+{
+    for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++)
+        if (!strcmp(word, RESERVED[i]))
+            return true;
+    return false;
+}
+
+void c_names_open(ac_cnames *n, ac_ctx *cx, const char *prefix)
+{
+    *n = (ac_cnames){.cx = cx, .prefix = prefix};
+}
+
+static struct ac_cname *find(ac_cnames *t, const char *name)
+{
+    if (t->n * 2 >= t->cap) {
+        struct ac_cname *old = t->slot;
+        int32_t old_cap = t->cap;
+        t->cap = old_cap ? old_cap * 2 : 64;
+        t->slot = AC_NEW_N(t->cx->region, struct ac_cname, t->cap);
+        t->n = 0;
+        for (int32_t i = 0; i < old_cap; i++)
+            if (old[i].name)
+                *find(t, old[i].name) = old[i];
+    }
+    uint32_t k = (uint32_t)((uintptr_t)name >> 4) * 2654435761u;
+    for (k &= (uint32_t)t->cap - 1; t->slot[k].name && t->slot[k].name != name;)
+        k = (k + 1) & ((uint32_t)t->cap - 1);
+    if (!t->slot[k].name) {
+        t->slot[k].name = name;
+        t->n++;
+    }
+    return &t->slot[k];
+}
+
+/* "f32", "i8x16", "f32x16_u": what types are called and helpers end in. */
+static bool is_type_word(const char *s)
+{
+    for (int d = 1; d < AC_DTYPE_COUNT; d++) {
+        size_t n = strlen(ac_dtype_name((ac_dtype)d));
+        if (strncmp(s, ac_dtype_name((ac_dtype)d), n))
+            continue;
+        const char *p = s + n;
+        if (*p == 'x')
+            p += 1 + strspn(p + 1, "0123456789");
+        if (!*p || !strcmp(p, "_u"))
+            return true;
+    }
+    return false;
+}
+
+static bool is_reserved(const ac_cnames *t, const char *s)
+{
+    for (size_t i = 0; i < sizeof RESERVED / sizeof RESERVED[0]; i++)
+        if (!strcmp(s, RESERVED[i]))
+            return true;
+    size_t n = strlen(t->prefix);
+    if (!strncmp(s, t->prefix, n) && s[n] == '_')
+        return true;
+    if (s[0] == '_' || is_type_word(s))
+        return true;
+    for (const char *p = strchr(s, '_'); p; p = strchr(p + 1, '_'))
+        if (is_type_word(p + 1))
+            return true;
+    return false;
+}
+
+/* Only letters, digits and underscores, a letter first. */
+static const char *identifier(ac_cnames *t, const char *base)
+{
+    char s[80];
+    size_t n = 0;
+    if (!base || !(*base == '_' || (*base >= 'a' && *base <= 'z') || (*base >= 'A' && *base <= 'Z')))
+        s[n++] = 'v';
+    for (; base && *base && n < sizeof s - 16; base++) {
+        char c = *base;
+        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        s[n++] = fine ? c : '_';
+    }
+    s[n] = 0;
+    if (is_reserved(t, s)) {
+        if (s[0] == '_')
+            s[0] = 'v';
+        s[n++] = '_';
+        s[n] = 0;
+    }
+    return ac_intern(t->cx, s);
+}
+
+const char *c_name_take(ac_cnames *t, const char *base)
+{
+    const char *name = identifier(t, base);
+    struct ac_cname *first = find(t, name);
+    if (!first->live) {
+        first->live = 1;
+        return name;
+    }
+    for (;;) {
+        int32_t k = ++find(t, name)->next;
+        const char *other = ac_internf(t->cx, "%s_%d", name, k);
+        struct ac_cname *slot = find(t, other);
+        if (!slot->live && !is_reserved(t, other)) {
+            slot->live = 1;
+            return other;
+        }
+    }
+}
+
+const char *c_name_number(ac_cnames *t, const char *base)
+{
+    const char *stem = ac_internf(t->cx, "%s#", base); /* no identifier: counts only */
+    for (;;) {
+        int32_t k = find(t, stem)->next++;
+        const char *name = ac_internf(t->cx, "%s%d", base, k);
+        struct ac_cname *slot = find(t, name);
+        if (!slot->live && !is_reserved(t, name)) {
+            slot->live = 1;
+            return name;
+        }
+    }
+}
+
+void c_name_drop(ac_cnames *t, const char *name)
+{
+    find(t, name)->live = 0;
+    find(t, name)->next = 0;
+}

@@ -1,0 +1,191 @@
+/* Which values need no name. A value that is used once is printed where it is used, if that changes nothing: both
+ * places lie in the same loop (else it would be computed again and again), and a LOAD does not move over a STORE or the
+ * border of a block, a GET not over a SET of its variable.
+ *
+ *     %4 = load f32 x[%3]        const float x0 = x[i];         used twice: named
+ *     %5 = mul f32 %4 %4
+ *     store y[%3] %5             y[i] = x0 * x0;                used once: printed in place
+ */
+#include "codegen/c/printer.h"
+
+/* An operand that uses a value */
+typedef struct ref {
+    int32_t next; /* the next user of the same value; 0: none */
+    ac_x user;
+    int32_t copies; /* how often the text of the operand appears in the text of the user */
+} ref;
+
+typedef struct plan {
+    const ac_loop_fn *fn;
+    ac_cuse *use;
+    int32_t *first;   /* value -> first ref */
+    ref *refs;        /* three for each instruction: 3 * i + operand */
+    int32_t *barrier; /* blocks and stores before instruction i */
+    int32_t *blocks;  /* blocks only: for constants, which no store changes */
+    int32_t *end;     /* of FOR */
+    int32_t *set;     /* variable -> its last SET; instruction SET -> the SET before it */
+} plan;
+
+static int32_t copies_of(const ac_loop_fn *fn, const ac_ins *user, int operand)
+{
+    const ac_ins *a = &fn->code.item[user->a];
+    bool one = user->lanes <= 1;
+    switch (user->op) {
+    case AC_L_MIN:
+    case AC_L_MAX:
+        return one ? 2 : 1;
+    case AC_L_ABS:
+        return one && !ac_dtype_is_float((ac_dtype)user->dtype) ? 2 : 1;
+    case AC_L_SATCAST:
+        return one && !ac_dtype_is_float((ac_dtype)a->dtype) ? 2 : 1;
+    case AC_L_FOR: /* the end is tested again each time */
+        return operand == 1 ? 2 : 1;
+    case AC_L_LANE:
+        return 2;
+    case AC_L_SHUFFLE:
+        return user->b ? 1 : 2;
+    default:
+        return 1;
+    }
+}
+
+static bool is_value(const ac_ins *in)
+{
+    switch (in->op) {
+    case AC_L_NONE:
+    case AC_L_VAR:
+    case AC_L_SET:
+    case AC_L_STORE:
+    case AC_L_MMA:
+    case AC_L_PREFETCH:
+    case AC_L_FOR:
+    case AC_L_IF:
+    case AC_L_ELSE:
+    case AC_L_END:
+    case AC_L_BREAK_IF:
+    case AC_L_FAIL_IF:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Loops, barriers, SETs of each variable, users of each value. */
+static void survey(plan *p, ac_region *r)
+{
+    const ac_loop_fn *fn = p->fn;
+    int32_t n = fn->code.n, loop = 0;
+    AC_VEC(int32_t) open = {0};
+    for (ac_x i = 1; i < n; i++) {
+        const ac_ins *in = &fn->code.item[i];
+        bool block = in->op == AC_L_FOR || in->op == AC_L_IF || in->op == AC_L_ELSE || in->op == AC_L_END;
+        if (in->op == AC_L_END) {
+            ac_x head = open.item[--open.n];
+            if (fn->code.item[head].op == AC_L_FOR) {
+                p->end[head] = i;
+                loop = p->use[head].loop;
+            }
+        }
+        p->use[i].loop = loop;
+        p->barrier[i + 1] = p->barrier[i] + (block || in->op == AC_L_STORE || in->op == AC_L_MMA);
+        p->blocks[i + 1] = p->blocks[i] + block;
+        if (in->op == AC_L_FOR || in->op == AC_L_IF)
+            ac_push(r, &open, i);
+        if (in->op == AC_L_FOR)
+            loop = i;
+        if (in->op == AC_L_SET) {
+            p->set[i] = p->set[in->aux];
+            p->set[in->aux] = i;
+        }
+        const ac_x operand[3] = {in->a, in->b, in->c};
+        for (int k = 0; k < 3; k++) {
+            if (!operand[k])
+                continue;
+            int32_t at = 3 * i + k;
+            p->refs[at] = (ref){p->first[operand[k]], i, copies_of(fn, in, k)};
+            p->first[operand[k]] = at;
+        }
+    }
+}
+
+static bool inside(const plan *p, ac_x loop, ac_x x)
+{
+    return loop < x && x < p->end[loop];
+}
+
+/* Does reading variable `var` at `at` give what it gives at `x` (x <= at)? */
+static bool same_reading(const plan *p, ac_x x, int32_t var, ac_x at)
+{
+    for (int32_t s = p->set[var]; s; s = p->set[s])
+        if (x < s && s < at)
+            return false;
+    for (ac_x loop = p->use[at].loop; loop && !inside(p, loop, x); loop = p->use[loop].loop)
+        for (int32_t s = p->set[var]; s; s = p->set[s])
+            if (inside(p, loop, s))
+                return false;
+    return true;
+}
+
+static bool may_join(const plan *p, ac_x x)
+{
+    const ac_ins *in = &p->fn->code.item[x];
+    if (in->op == AC_L_CONST)
+        return true;
+    int32_t copies = 0;
+    for (int32_t k = p->first[x]; k; k = p->refs[k].next) {
+        const ref *u = &p->refs[k];
+        if (!p->use[u->user].live)
+            continue;
+        ac_x at = p->use[u->user].at;
+        copies += u->copies;
+        if (in->op == AC_L_GET) {
+            if (!same_reading(p, x, in->aux, at) || p->fn->code.item[u->user].op == AC_L_FOR)
+                return false;
+            continue;
+        }
+        if (copies > 1 || p->use[x].loop != p->use[at].loop)
+            return false;
+        if (in->op == AC_L_LOAD) {
+            const int32_t *passed = p->fn->buf.item[in->aux].role == AC_BUF_CONST ? p->blocks : p->barrier;
+            if (passed[at] != passed[x + 1])
+                return false;
+        }
+    }
+    return true;
+}
+
+ac_cuse *c_inline_plan(const ac_loop_fn *fn, ac_region *r)
+{
+    int32_t n = fn->code.n;
+    plan p = {.fn = fn, .use = AC_NEW_N(r, ac_cuse, n)};
+    p.first = AC_NEW_N(r, int32_t, n);
+    p.refs = AC_NEW_N(r, ref, 3 * (int64_t)n);
+    p.barrier = AC_NEW_N(r, int32_t, n + 1);
+    p.blocks = AC_NEW_N(r, int32_t, n + 1);
+    p.end = AC_NEW_N(r, int32_t, n);
+    p.set = AC_NEW_N(r, int32_t, n);
+    survey(&p, r);
+    bool *read = AC_NEW_N(r, bool, n); /* variables that somebody reads */
+    for (ac_x i = 1; i < n; i++)
+        if (fn->code.item[i].op == AC_L_GET)
+            read[fn->code.item[i].aux] = true;
+    for (ac_x i = n - 1; i > 0; i--) {
+        const ac_ins *in = &fn->code.item[i];
+        ac_cuse *u = &p.use[i];
+        u->at = i;
+        if (!is_value(in)) {
+            u->live = in->op == AC_L_VAR ? read[i] : in->op == AC_L_SET ? read[in->aux] : true;
+            continue;
+        }
+        ac_x at = 0;
+        for (int32_t k = p.first[i]; k; k = p.refs[k].next) {
+            u->live |= p.use[p.refs[k].user].live;
+            if (p.use[p.refs[k].user].live)
+                at = p.use[p.refs[k].user].at;
+        }
+        u->join = u->live && may_join(&p, i);
+        if (u->join && at)
+            u->at = at;
+    }
+    return p.use;
+}

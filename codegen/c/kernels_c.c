@@ -1,0 +1,236 @@
+/* What kernels have beside the instructions of C: elements that are a thread's own are an array in registers, vectors
+ * are loaded and stored whole and taken apart by lanes, and words of four bytes go into dp4a.
+ *
+ *     load f32x4 x[i]            *(const f32x4 *)(x + i)           lane 2 of it: x0.v[2]
+ *     bitcast i32 of i8x4        the word as it is                 dot4 of such: dp4a(a, b, c)
+ *     mma f16 acc[..] ..         mma_f16(&acc[0], &words[0], &words[4]), a function around PTX's instruction */
+#include "codegen/c/printer.h"
+
+#include <string.h>
+
+/* A vector that is moved whole. */
+static bool is_block(ac_dtype d, int32_t lanes)
+{
+    const int32_t bits = ac_dtype_bits(d) * lanes;
+    return d != AC_BOOL && (bits == 64 || bits == 128);
+}
+
+/* Four bytes in a register. */
+static bool is_word(const ac_ins *i)
+{
+    return (i->dtype == AC_I8 || i->dtype == AC_U8) && i->lanes == 4;
+}
+
+static bool fits(const ac_loop_fn *fn, const ac_ins *i)
+{
+    const ac_ins *a = &fn->code.item[i->a], *b = &fn->code.item[i->b];
+    switch ((int)i->op) {
+    case AC_L_LOAD:
+    case AC_L_STORE:
+        return is_word(i) || is_block((ac_dtype)i->dtype, i->lanes);
+    case AC_L_BITCAST: /* words to words */
+        return (is_word(i) || i->dtype == AC_I32) &&
+               ((is_word(a) && i->lanes * ac_dtype_bits((ac_dtype)i->dtype) == 32) ||
+                (a->dtype == AC_I32 && a->lanes * 4 == i->lanes && a->lanes == 1) ||
+                (a->dtype == AC_I8 && a->op == AC_L_LOAD && a->lanes == 16 && i->lanes == 4));
+    case AC_L_LANE:
+        return is_block((ac_dtype)a->dtype, a->lanes);
+    case AC_L_DOT4:
+        return i->lanes == 1 && a->dtype == AC_I8 && b->dtype == AC_I8;
+    default:
+        return false;
+    }
+}
+
+bool c_cuda_vectors(const ac_loop_fn *fn)
+{
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        const ac_ins *i = &fn->code.item[x];
+        const bool reads = i->a && ((i->op > AC_L_STORE && i->op < AC_L_FOR) || i->op == AC_L_STORE) &&
+                           (fn->code.item[i->a].lanes > 1 || (i->b && fn->code.item[i->b].lanes > 1));
+        if ((i->lanes > 1 || reads) && !fits(fn, i))
+            return false;
+    }
+    return true;
+}
+
+static const char *block_type(ac_cfile *F, ac_dtype d, int32_t lanes)
+{
+    const char *name = ac_internf(F->cx, "%sx%d", ac_dtype_name(d), lanes);
+    if (!c_have(F, name))
+        ac_putf(&F->types, "typedef struct ARN_ALIGNED(%d) {\n    %s v[%d];\n} %s;\n", ac_dtype_bits(d) * lanes / 8,
+                ac_dtype_c(d), lanes, name);
+    return name;
+}
+
+/* Of a local that holds such a vector. Bytes are held as words. */
+const char *c_cuda_type(ac_dtype d, int32_t lanes, ac_cfile *F)
+{
+    const bool bytes = d == AC_I8 || d == AC_U8;
+    return bytes && lanes == 4 ? "int32_t" : block_type(F, bytes ? AC_I32 : d, bytes ? lanes / 4 : lanes);
+}
+
+static ac_cexpr at(ac_cfn *f, const ac_ins *i, const char *type, bool constant)
+{
+    const char *index = f->val[i->a].e.text;
+    return c_atom(
+        ac_strf(f->file->region, "*(%s%s *)(%s + (%s))", constant ? "const " : "", type, f->buf[i->aux], index));
+}
+
+/* "acc[3]", "acc[i * 8 + j]"; mask: of the neighbour whose element it is. */
+static const char *element(ac_cfn *f, int32_t buf, ac_x index, int32_t *mask)
+{
+    int64_t constant;
+    ac_x k;
+    if (!ac_thread_element(f->fn, index, &constant, &k, mask) || (*mask && k))
+        return NULL;
+    return k ? ac_strf(f->file->region, "%s[%s]", f->buf[buf], f->val[k].e.text)
+             : ac_strf(f->file->region, "%s[%lld]", f->buf[buf], (long long)constant);
+}
+
+static const char *own(ac_cfn *f, const ac_ins *i)
+{
+    int32_t mask;
+    const char *text = element(f, i->aux, i->a, &mask);
+    if (!text || !mask)
+        return text;
+    return ac_strf(f->file->region, "shfl_xor_%s(%s, %d)", ac_dtype_name((ac_dtype)i->dtype), text, mask);
+}
+
+/* The warp's product as a function: PTX's own instruction on a GPU, arn_cuda_emu.h's without. */
+static const char *mma_function(ac_cfile *F, ac_dtype d)
+{
+    static const struct {
+        ac_dtype type;
+        const char *name, *shape, *types, *sum, *letter;
+    } ROWS[] = {{AC_I8, "mma_i8", "m16n8k32", "s32.s8.s8.s32", "int32_t", "r"},
+                {AC_F16, "mma_f16", "m16n8k16", "f32.f16.f16.f32", "float", "f"},
+                {AC_BF16, "mma_bf16", "m16n8k16", "f32.bf16.bf16.f32", "float", "f"},
+                {AC_F32, "mma_tf32", "m16n8k8", "f32.tf32.tf32.f32", "float", "f"}};
+    size_t k = 0;
+    while (ROWS[k].type != d)
+        k++;
+    const char *c = ROWS[k].letter;
+    if (!c_have(F, ROWS[k].name))
+        ac_putf(
+            &F->helpers,
+            "#if !defined(ARN_CUDA_EMU)\n"
+            "/* A warp's product: 4 of the 16 x 8 sums of each thread += 16 x 8 words of a by 8 x 8 words of b. */\n"
+            "static void %s(%s *c, const int32_t *a, const int32_t *b)\n{\n"
+            "    asm(\"mma.sync.aligned.%s.row.col.%s {%%0, %%1, %%2, %%3}, {%%4, %%5, %%6, %%7}, {%%8, %%9}, {%%0, "
+            "%%1, "
+            "%%2, %%3};\"\n"
+            "        : \"+%s\"(c[0]), \"+%s\"(c[1]), \"+%s\"(c[2]), \"+%s\"(c[3])\n"
+            "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\n}\n#endif\n",
+            ROWS[k].name, ROWS[k].sum, ROWS[k].shape, ROWS[k].types, c, c, c, c);
+    return ROWS[k].name;
+}
+
+const char *c_cuda_mma(ac_cfn *f, ac_x x)
+{
+    const ac_ins *i = c_ins(f, x);
+    int32_t mask[3];
+    const char *to = element(f, i->aux, i->a, &mask[0]), *a = element(f, (int32_t)i->k.i, i->b, &mask[1]),
+               *b = element(f, (int32_t)i->k.i, i->c, &mask[2]);
+    if (!to || !a || !b)
+        return NULL;
+    return ac_strf(f->file->region, "%s(&%s, &%s, &%s);", mma_function(f->file, (ac_dtype)i->dtype), to, a, b);
+}
+
+ac_cexpr c_cuda_value(ac_cfn *f, ac_x x)
+{
+    ac_cfile *F = f->file;
+    const ac_ins *i = c_ins(f, x), *a = i->a ? c_ins(f, i->a) : i;
+    if (i->op == AC_L_LOAD && f->fn->buf.item[i->aux].where == AC_WHERE_THREAD) {
+        const char *text = own(f, i);
+        return text ? c_atom(text) : (ac_cexpr){0};
+    }
+    if (i->op == AC_L_LOAD && is_word(i))
+        return at(f, i, "int32_t", true);
+    if (i->op == AC_L_LOAD && i->lanes > 1) {
+        return at(f, i, c_cuda_type((ac_dtype)i->dtype, i->lanes, F), true);
+    }
+    if (i->op == AC_L_BITCAST && (i->lanes > 1 || a->lanes > 1))
+        return f->val[i->a].e;
+    if (i->op == AC_L_LANE && a->lanes > 1)
+        return c_atom(ac_strf(F->region, "%s.v[%d]", f->val[i->a].e.text, i->aux));
+    if (i->op == AC_L_DOT4)
+        return c_call3(F->region, "dp4a", f->val[i->a].e, f->val[i->b].e, f->val[i->c].e);
+    return (ac_cexpr){0};
+}
+
+bool c_cuda_store(ac_cfn *f, ac_x x, const char **statement)
+{
+    const ac_ins *i = c_ins(f, x), *v = c_ins(f, i->b);
+    const ac_buf *b = &f->fn->buf.item[i->aux];
+    if (b->where != AC_WHERE_THREAD && v->lanes == 1)
+        return false;
+    ac_region *r = f->file->region;
+    const char *to = b->where == AC_WHERE_THREAD
+                         ? own(f, i)
+                         : at(f, i, c_cuda_type((ac_dtype)v->dtype, v->lanes, f->file), false).text;
+    ac_cexpr e = f->val[i->b].e;
+    if (v->lanes == 1)
+        e = c_exact(f->file, e, b->dtype);
+    *statement = ac_strf(r, "%s = %s;", to, e.text);
+    return true;
+}
+
+void c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
+{
+    int32_t *others = AC_NEW_N(r, int32_t, fn->code.n); /* users that need the value */
+    for (ac_x x = fn->code.n - 1; x > 0; x--) {         /* users stand behind */
+        const ac_ins *i = &fn->code.item[x];
+        int64_t constant;
+        ac_x k;
+        int32_t mask;
+        if (!use[x].live)
+            continue;
+        if ((i->op == AC_L_ADD || i->op == AC_L_MUL || i->op == AC_L_XOR) && !others[x]) {
+            use[x].live = false; /* only an index */
+            continue;
+        }
+        if (i->op == AC_L_MMA) {
+            const ac_x at[3] = {i->a, i->b, i->c};
+            for (int32_t n = 0; n < 3; n++)
+                others[ac_thread_element(fn, at[n], &constant, &k, &mask) ? k : at[n]]++;
+            continue;
+        }
+        const bool access = i->op == AC_L_LOAD || i->op == AC_L_STORE;
+        if (access && fn->buf.item[i->aux].where == AC_WHERE_THREAD &&
+            ac_thread_element(fn, i->a, &constant, &k, &mask)) {
+            others[k]++;
+            others[i->b] += i->op == AC_L_STORE;
+            continue;
+        }
+        others[i->a]++;
+        others[i->b]++;
+        others[i->c]++;
+    }
+}
+
+const char *c_cuda_local(ac_cfn *f, const ac_buf *b, const char *name, int32_t threads)
+{
+    ac_region *r = f->file->region;
+    if (b->where == AC_WHERE_SHARED)
+        return ac_strf(r, "ARN_SHARED(%s, %s, %lld);", ac_dtype_c(b->dtype), name, (long long)b->count);
+    const int64_t n = b->where == AC_WHERE_THREAD ? b->count / threads : b->count;
+    return ac_strf(r, "%s %s[%lld];", ac_dtype_c(b->dtype), name, (long long)n);
+}
+
+/* A phase that touches nothing but constants and what is a thread's own disturbs nobody; behind the last one is nobody.
+ */
+bool c_cuda_waits(const ac_loop_fn *fn, ac_x block_loop)
+{
+    int32_t depth = 0;
+    bool touches = false;
+    for (ac_x x = block_loop; x < fn->code.n; x++) {
+        const ac_ins *i = &fn->code.item[x];
+        depth += i->op == AC_L_FOR || i->op == AC_L_IF ? 1 : i->op == AC_L_END ? -1 : 0;
+        const ac_buf *b = i->op == AC_L_LOAD || i->op == AC_L_STORE ? &fn->buf.item[i->aux] : NULL;
+        touches |= b && b->role != AC_BUF_CONST && b->where != AC_WHERE_THREAD;
+        if (!depth)
+            return touches && !(x + 2 == fn->code.n); /* the grid loop's end is all that follows */
+    }
+    return true;
+}

@@ -1,0 +1,147 @@
+/* printer.h - what the files of the C printer share: the file being printed, the function being printed, one value.
+ *
+ *     function.c       a loop function as a C function: statements, names, layout
+ *     inline_values.c   which values are put into the expressions that use them
+ *     scalar_ops.c   an instruction with one lane as an expression
+ *     vector_ops.c      an instruction with several lanes; vector types; vector_helpers.c: the functions it calls
+ *     vector_casts.c conversions between vector types
+ *     scalar_helpers.c     functions on scalars that C99 has no operator for (square root, rounding, half floats)
+ *     split_vectors.c    vectors wider than a register become several
+ *     identifiers.c    names of C
+ *
+ * How values print. A bool is an int with value 0 or 1; integers narrower than int are computed in int and cast to their
+ * type where they are named or stored; f16 and bf16 are uint16_t. A vector is a GNU vector type named like the text form
+ * (f32x16); a vector of bool is an integer vector with lanes 0 or -1, as wide as what was compared (`mask` bits).
+ *
+ * Memory: the context's region. Errors: E0901 for programs the printer cannot print. */
+#ifndef AC_CODEGEN_C_PRINTER_H
+#define AC_CODEGEN_C_PRINTER_H
+#include "codegen/c/expr.h"
+#include "ir/loop/loop.h"
+#include "ir/lower/target.h"
+
+/* One C file: what its functions have needed so far */
+typedef struct ac_cfile {
+    ac_ctx *cx;
+    ac_region *region;
+    const ac_target *target;
+    const char *prefix, *upper; /* "kws", "KWS" */
+    bool cuda;                  /* functions are kernels, helpers are the device's */
+    ac_sink types;              /* vector types, in order of first use */
+    ac_sink helpers;            /* small static functions, each before its first use */
+    AC_VEC(const char *) have;  /* interned names of everything in `types` and `helpers` */
+} ac_cfile;
+
+void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const ac_target *target, const char *prefix);
+bool c_have(ac_cfile *F, const char *name); /* already printed? If not, it counts as printed from now on */
+
+typedef struct ac_cval {
+    ac_cexpr e;   /* a name, a number, or an expression that stands where the value is used */
+    ac_cexpr one; /* vectors whose lanes are all equal: one lane, and e.text may still be NULL (see c_vec); else NULL */
+    int32_t mask; /* vectors of bool: bits of a lane */
+    bool narrow;  /* vectors of i64: every lane fits in 32 signed bits */
+} ac_cval;
+
+typedef struct ac_cuse {
+    bool live;    /* somebody needs it */
+    bool join;    /* its text may stand where it is used: one use, and nothing between that could change it */
+    int32_t loop; /* the FOR around it, 0: none */
+    int32_t at;   /* the instruction whose statement contains its text */
+} ac_cuse;
+
+/* inline_values.c: one entry for each instruction. */
+ac_cuse *c_inline_plan(const ac_loop_fn *fn, ac_region *r);
+
+/* identifiers.c: C identifiers in scope. A name that is taken gets a number; keywords, and names that helpers or the model's own
+ * symbols could have, get an underscore. */
+typedef struct ac_cnames {
+    ac_ctx *cx;
+    const char *prefix;
+    struct ac_cname *slot;
+    int32_t n, cap;
+} ac_cnames;
+void c_names_open(ac_cnames *n, ac_ctx *cx, const char *prefix);
+const char *c_name_take(ac_cnames *n, const char *base);   /* "oc", or "oc_1" when "oc" is in use */
+const char *c_name_number(ac_cnames *n, const char *base); /* "w0", "w1", ... */
+void c_name_drop(ac_cnames *n, const char *name);          /* its scope ends */
+
+/* One function being printed */
+typedef struct ac_cfn {
+    ac_cfile *file;
+    const ac_loop_fn *fn;
+    ac_sink *to;
+    ac_cval *val; /* of each instruction */
+    const ac_cuse *use;
+    const char **buf; /* name of each buffer */
+    ac_cnames names;
+    int32_t depth; /* of indentation */
+    const struct ac_csig *sig;
+} ac_cfn;
+
+static inline const ac_ins *c_ins(const ac_cfn *f, ac_x x)
+{
+    return &f->fn->code.item[x];
+}
+static inline bool c_is_const(const ac_cfn *f, ac_x x)
+{
+    return c_ins(f, x)->op == AC_L_CONST;
+}
+
+/* kernels_c.c: what only kernels have. */
+const char *c_cuda_type(ac_dtype d, int32_t lanes, ac_cfile *F);
+bool c_cuda_vectors(const ac_loop_fn *fn);                    /* its vectors are what the next two print */
+ac_cexpr c_cuda_value(ac_cfn *f, ac_x x);                     /* .text NULL: not one of these, or cannot */
+bool c_cuda_store(ac_cfn *f, ac_x x, const char **statement); /* false: not one of these */
+const char *c_cuda_mma(ac_cfn *f, ac_x x);                    /* the statement; NULL: cannot */
+void c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use,
+                 ac_region *r); /* indices of a thread's own elements need no name */
+const char *c_cuda_local(ac_cfn *f, const ac_buf *b, const char *name, int32_t threads); /* the declaration */
+bool c_cuda_waits(const ac_loop_fn *fn, ac_x block_loop); /* must the threads wait for each other behind it? */
+
+/* scalar_ops.c */
+ac_cexpr c_scalar(ac_cfn *f, ac_x x); /* the instruction as an expression; .text NULL: E0901 given */
+ac_cexpr c_const(ac_cfile *F, ac_dtype d, const ac_ins *in);             /* one lane of a CONST */
+ac_cexpr c_exact(ac_cfile *F, ac_cexpr e, ac_dtype d);                   /* cast if the C type is not that of d */
+ac_cexpr c_convert(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to); /* CAST of one lane */
+bool c_is_small(ac_dtype d);                                             /* computed in int: 8 and 16 bits, bool */
+const char *c_value_type(ac_cfile *F, const ac_cfn *f, ac_x x);          /* of a local that holds the value */
+int c_refuse(ac_cfile *F, const ac_loop_fn *fn, const char *what);       /* E0901, AC_FAIL */
+
+/* vector_ops.c */
+bool c_vec_ok(const ac_target *t, ac_dtype d, int32_t lanes);    /* can the type be printed? */
+const char *c_vec_type(ac_cfile *F, ac_dtype d, int32_t lanes);  /* "f32x16"; bool: never */
+const char *c_vec_loose(ac_cfile *F, ac_dtype d, int32_t lanes); /* "f32x16_u": aligned as one element */
+ac_dtype c_mask_type(int32_t bits);                              /* the signed integer of a mask's lanes */
+ac_cval c_vector(ac_cfn *f, ac_x x);                             /* .e.text and .one.text NULL: cannot */
+ac_cexpr c_vec(ac_cfn *f, ac_x x);                               /* the text of a value with several lanes */
+ac_cexpr c_mask_as(ac_cfn *f, ac_x x, int32_t bits);             /* a vector of bool as a mask with lanes of `bits` */
+void c_vec_store(ac_cfn *f, ac_x store);                         /* the statement */
+
+/* scalar_helpers.c, vector_helpers.c: the name of a helper; its text is put into the file at the first call. */
+const char *c_help(ac_cfile *F, const char *name);
+const char *c_help_sat(ac_cfile *F, ac_dtype to, ac_dtype from);                          /* float to integer */
+const char *c_vec_help(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from); /* from: of operand a */
+const char *c_vec_convert(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes); /* vector_casts.c; no half floats */
+const char *c_vec_wide_mul(ac_cfile *F, int32_t lanes); /* i64 product of lanes that fit in 32 bits; NULL: none */
+
+/* split_vectors.c: the same program with no vector wider than `bytes`; fn itself when it has none. NULL: cannot. */
+const ac_loop_fn *c_split(ac_ctx *cx, const ac_loop_fn *fn, int32_t bytes);
+
+/* function.c */
+typedef struct ac_csig {
+    const char *name;       /* of the C function */
+    const char *comment;    /* lines between the note and the buffers, each starting with " *"; may be NULL */
+    const bool *restricted; /* per parameter; NULL: none */
+    const char *section;    /* macro before `static`, or NULL */
+    int32_t threads;        /* of a block, where ac_cfile.cuda */
+    bool flat;              /* ... and iterations of the grid loop are threads; else they are blocks */
+} ac_csig;
+int c_print_fn(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
+enum { C_READ = 1, C_WRITTEN = 2 };
+uint8_t *c_buffer_uses(const ac_loop_fn *fn, ac_region *r);        /* of each buffer: C_READ, C_WRITTEN, both or 0 */
+ac_bytes c_stack_bytes(const ac_loop_fn *fn);                      /* locals and variables: an estimate */
+void c_put_wrapped(ac_sink *to, const char *list, int32_t indent); /* arguments, broken at commas into lines */
+/* Includes, macros and types the functions need, known once they are printed: goes before them. */
+void c_print_prologue(ac_cfile *F, ac_sink *to);
+
+#endif

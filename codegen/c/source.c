@@ -1,0 +1,349 @@
+/* The C file of a module, top to bottom: comment, macros, types and helpers, weights, one static function for each
+ * distinct loop function, then init, reset and run (calls.c), which calls the functions in execution order with
+ * every offset a constant. */
+#include "codegen/c/emit.h"
+
+#include <string.h>
+
+static const char *pointer_to(const ac_emit *e, const char *address, ac_dtype d, bool readonly)
+{
+    const char *type = ac_dtype_c(d);
+    if (!strcmp(type, "uint8_t"))
+        return address;
+    return ac_strf(e->region, readonly ? "(const %s *)(const void *)(%s)" : "(%s *)(void *)(%s)", type, address);
+}
+
+const char *e_ram(const ac_emit *e, int32_t index)
+{
+    const char *name = e->m->ram[index].name;
+    return strcmp(name, "arena") ? ac_strf(e->region, "mem_%s", name) : name;
+}
+
+const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d)
+{
+    static const char *const BASE[] = {"arena", "state", "weights", "in", "out"};
+    ac_region *r = e->region;
+    const bool readonly = at.space == AC_SPACE_CONST || at.space == AC_SPACE_IN;
+    ac_bytes offset = at.offset;
+    if (at.space == AC_SPACE_CONST) {
+        if (e->weights == AC_WEIGHTS_RODATA)
+            return e->konst[offset];
+        offset = e->offset[offset];
+    }
+    if (at.space == AC_SPACE_PART)
+        return "&part";
+    const char *base = at.space == AC_SPACE_ARENA ? e_ram(e, at.index) : BASE[at.space];
+    if (at.space == AC_SPACE_IN || at.space == AC_SPACE_OUT)
+        base = ac_strf(r, "%s%d", base, at.index);
+    return pointer_to(e,
+                      ac_strf(r, at.space == AC_SPACE_CONST ? "%s + %lld" : "%s + 0x%04llx", base, (long long)offset),
+                      d, readonly);
+}
+
+/* "0x0100", "state 0x0040", "in 0 0x0000" */
+static const char *offset_text(const ac_emit *e, const ac_bound_arg *at)
+{
+    static const char *const BASE[] = {"", "state ", "", "in", "out"};
+    const char *base = BASE[at->space];
+    if (at->space == AC_SPACE_IN || at->space == AC_SPACE_OUT)
+        base = ac_strf(e->region, "%s%d ", base, at->index);
+    else if (at->space == AC_SPACE_ARENA && e->m->n_ram > 1)
+        base = ac_strf(e->region, "%s ", e->m->ram[at->index].name);
+    return ac_strf(e->region, "%s0x%04llx", base, (unsigned long long)at->offset);
+}
+
+/* Importers join names of folded nodes to very long ones; the report has them in full. */
+static const char *short_name(const ac_emit *e, const char *name)
+{
+    const char *text = c_comment_text(e->region, name);
+    return strlen(text) > 48 ? ac_strf(e->region, "%.46s..", text) : text;
+}
+
+/* "x i8 [1,49,10,1] at 0x0100, w -> y i8 [1,49,10,8] at 0x0400" */
+const char *e_shapes(const ac_emit *e, const ac_call *c, bool offsets)
+{
+    ac_sink s;
+    ac_sink_open(&s, e->m->cx);
+    const ac_loop_fn *fn = c->low->fn;
+    for (int pass = 0; pass < 2; pass++) {
+        int32_t n = 0;
+        for (int32_t i = 0; i < c->n_arg && i < c->low->arg.n; i++) {
+            const ac_arg *a = &c->low->arg.item[i];
+            bool result = fn->buf.item[i].role == AC_BUF_OUT || fn->buf.item[i].role == AC_BUF_INOUT;
+            if (a->kind != AC_ARG_TENSOR || result != (pass == 1))
+                continue;
+            ac_put(&s, n++ ? ", " : pass ? " -> " : "");
+            ac_putf(&s, "%s %s", short_name(e, a->tensor->name), ac_tensor_str(e->m->cx, a->tensor));
+            if (offsets && c->arg[i].space != AC_SPACE_CONST)
+                ac_putf(&s, " at %s", offset_text(e, &c->arg[i]));
+        }
+    }
+    return ac_sink_text(&s);
+}
+
+const char *e_step_title(const ac_emit *e, int32_t i)
+{
+    const ac_call *c = &e->m->call[i];
+    return ac_strf(e->region, "%d: %s '%s'%s%s", i, c->op, short_name(e, c->name), c->fused ? ", then " : "",
+                   c->fused ? c->fused : "");
+}
+
+/* Names of functions and constants; those of the API are taken first. */
+void e_take_names(ac_emit *e, ac_cnames *names)
+{
+    static const char *const API[] = {
+        "init",     "run",        "run_row", "reset",   "describe",   "model",       "steps",      "parts",
+        "step",     "mem",        "blob",    "header",  "in_tensors", "out_tensors", "step_table", "host_init",
+        "host_run", "host_reset", "cuda",    "kernels", "args",       "launches",    "text",       "first_state"};
+    const ac_module *m = e->m;
+    c_names_open(names, m->cx, ".");
+    for (size_t i = 0; i < sizeof API / sizeof API[0]; i++)
+        c_name_take(names, ac_strf(e->region, "%s_%s", m->name, API[i]));
+    for (int32_t i = 0; i < m->n_inputs; i++) {
+        c_name_take(names, ac_strf(e->region, "%s_in%d", m->name, i));
+        if (m->input[i].rows)
+            c_name_take(names, ac_strf(e->region, "%s_in%d_row", m->name, i));
+    }
+    for (int32_t i = 0; i < m->n_outputs; i++)
+        c_name_take(names, ac_strf(e->region, "%s_out%d", m->name, i));
+    for (int32_t i = 0; i < m->n_calls; i++)
+        if (m->call[i].low->parts)
+            c_name_take(names, ac_strf(e->region, "%s_part%d", m->name, i));
+    for (int32_t i = 0; i < m->n_fn; i++)
+        e->fn[i] = c_name_take(names, ac_strf(e->region, "%s_%s", m->name, m->fn[i]->name));
+}
+
+static int print_functions(ac_emit *e, ac_sink *to)
+{
+    const ac_module *m = e->m;
+    ac_region *r = e->region;
+    const char *section = ac_strf(r, "%s_SECTION_FAST", e->file.upper);
+    for (int32_t f = 0; f < m->n_fn; f++) {
+        int32_t n_buf = m->fn[f]->buf.n;
+        bool *restricted = AC_NEW_N(r, bool, n_buf + 1);
+        memset(restricted, 1, (size_t)n_buf);
+        ac_sink comment;
+        ac_sink_open(&comment, m->cx);
+        int32_t calls = 0;
+        for (int32_t i = 0; i < m->n_calls; i++) {
+            const ac_call *c = &m->call[i];
+            if (c->fn != f)
+                continue;
+            for (int32_t a = 0; a < c->n_arg && a < n_buf; a++)
+                restricted[a] &= !c->arg[a].shares;
+            if (calls++ < 8)
+                ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", e_step_title(e, i), e_shapes(e, c, true));
+        }
+        if (calls > 8)
+            ac_putf(&comment, "\n * and %d more", calls - 8);
+        ac_csig sig = {.name = e->fn[f],
+                       .comment = calls ? ac_sink_text(&comment) : NULL,
+                       .restricted = restricted,
+                       .section = section};
+        AC_TRY(c_print_fn(&e->file, m->fn[f], &sig, to));
+    }
+    return AC_OK;
+}
+
+static void print_consts(ac_emit *e, ac_cnames *names)
+{
+    const ac_module *m = e->m;
+    if (e->weights == AC_WEIGHTS_ASM)
+        e_asm(e);
+    if (e->weights != AC_WEIGHTS_RODATA && m->n_konst) {
+        ac_put(e->to, "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
+                      "#error \"the weights are little-endian: compile the model with --weights rodata\"\n"
+                      "#endif\n\n");
+        return;
+    }
+    int32_t *twin = e_twins(m, true);
+    for (int32_t i = 0; i < m->n_konst; i++) {
+        const char *hint = m->konst[i]->name && *m->konst[i]->name ? m->konst[i]->name : "const";
+        if (twin[i] < i)
+            e->konst[i] = e->konst[twin[i]];
+        else if (m->konst_name && m->konst_name[i])
+            e_rodata(e, i, m->konst_name[i]);
+        else
+            e_rodata(e, i, c_name_take(names, ac_strf(e->region, "%s_%s", m->name, hint)));
+    }
+}
+
+int e_reset(ac_emit *e, ac_cnames *names)
+{
+    const ac_module *m = e->m;
+    ac_region *r = e->region;
+    if (!m->state_bytes)
+        return AC_OK;
+    ac_sink copies;
+    ac_sink_open(&copies, m->cx);
+    ac_module one = *m; /* a module of one constant at a time: the first values of state */
+    ac_emit first = *e;
+    first.m = &one;
+    for (int32_t i = 0; i < m->n_states; i++) {
+        const ac_tensor *t = m->state[i].tensor;
+        if (!t->data && !t->lazy)
+            continue;
+        ac_tensor *force = AC_NEW(r, ac_tensor);
+        *force = *t;
+        force->state = false; /* as the constant that it starts as */
+        ac_const *k = AC_NEW(r, ac_const);
+        *k = (ac_const){.dtype = t->dtype, .count = ac_tensor_count(t), .data = ac_tensor_force(m->cx, force)};
+        if (!k->data)
+            return AC_FAIL;
+        one.konst = &k;
+        one.n_konst = 1;
+        first.konst = AC_NEW_N(r, const char *, 1);
+        e_rodata(&first, 0, c_name_take(names, ac_strf(r, "%s_%s_first", m->name, t->name)));
+        ac_putf(&copies, "    memcpy(state + 0x%04llx, %s, %lldu);\n", (unsigned long long)m->state[i].offset,
+                first.konst[0], (long long)m->state[i].bytes);
+    }
+    ac_putf(e->to, "void %s_reset(const %s_mem *m)\n{\n", m->name, m->name);
+    if (copies.n)
+        ac_put(e->to, "    uint8_t *const state = (uint8_t *)m->state;\n");
+    ac_putf(e->to, "    memset(m->state, 0, %s_STATE_BYTES);\n", e->file.upper);
+    ac_put_n(e->to, copies.text, copies.n);
+    ac_put(e->to, "}\n\n");
+    return AC_OK;
+}
+
+static void check_aligned(ac_emit *e, const char *what, const char *align)
+{
+    ac_putf(e->to, "    if (m->%s == NULL || (uintptr_t)m->%s %% %s_%s_ALIGN != 0)\n        return %s_EALIGN;\n", what,
+            what, e->file.upper, align, e->file.upper);
+}
+
+int e_init(ac_emit *e)
+{
+    const ac_module *m = e->m;
+    const char *p = m->name, *U = e->file.upper;
+    bool blob = e->weights == AC_WEIGHTS_BLOB && m->n_konst;
+    if (blob) {
+        uint8_t *bytes, header[E_BLOB_HEADER];
+        ac_bytes total;
+        AC_TRY(e_blob_bytes(m, &bytes, &total));
+        AC_TRY(e_blob_header(m, header, bytes, total));
+        ac_putf(e->to,
+                "/* How the weights of this code begin: magic, version, size, checksum. */\n"
+                "static const uint8_t %s_header[%d] = {\n   ",
+                p, E_BLOB_CHECKED);
+        for (int i = 0; i < E_BLOB_CHECKED; i++)
+            ac_putf(e->to, "%s %d%s", i == 16 ? "\n   " : "", header[i], i + 1 < E_BLOB_CHECKED ? "," : "\n};\n\n");
+    }
+    ac_putf(e->to, "int %s_init(const %s_mem *m)\n{\n", p, p);
+    if (blob)
+        ac_put(e->to, "    const uint8_t *const weights = (const uint8_t *)m->weights;\n    int i;\n");
+    for (int32_t i = 0; i < m->n_ram; i++)
+        if (m->ram[i].bytes)
+            check_aligned(e, m->ram[i].name, e_ram_upper(m, i));
+    if (m->state_bytes)
+        check_aligned(e, "state", e_ram_upper(m, 0));
+    if (blob)
+        ac_putf(e->to,
+                "    if (weights == NULL || (uintptr_t)m->weights %% 64u != 0)\n"
+                "        return %s_EWEIGHTS;\n"
+                "    for (i = 0; i < %d; i++)\n"
+                "        if (weights[i] != %s_header[i])\n"
+                "            return %s_EWEIGHTS;\n",
+                U, E_BLOB_CHECKED, p, U);
+    if (m->state_bytes)
+        ac_putf(e->to, "    %s_reset(m);\n", p);
+    if (!m->arena_bytes && !m->state_bytes && !blob)
+        ac_put(e->to, "    (void)m;\n");
+    ac_putf(e->to, "    return %s_OK;\n}\n\n", U);
+    return AC_OK;
+}
+
+/* Outputs that are constants have no place in the arena. */
+static void print_const_outputs(ac_emit *e)
+{
+    const ac_module *m = e->m;
+    for (int32_t i = 0; i < m->n_inputs + m->n_outputs; i++) {
+        bool input = i < m->n_inputs;
+        const ac_io *io = input ? &m->input[i] : &m->output[i - m->n_inputs];
+        if (io->space != AC_SPACE_CONST)
+            continue;
+        ac_putf(e->to, "const %s *%s_%s%d(const %s_mem *m)\n{\n", ac_dtype_c(io->tensor->dtype), m->name,
+                input ? "in" : "out", input ? i : i - m->n_inputs, m->name);
+        if (e->weights == AC_WEIGHTS_BLOB)
+            ac_put(e->to, "    const uint8_t *const weights = (const uint8_t *)m->weights;\n");
+        else
+            ac_putf(e->to, "    (void)m;\n");
+        const char *at = e_place(e, (ac_bound_arg){.space = AC_SPACE_CONST, .offset = io->offset}, io->tensor->dtype);
+        if (e->weights == AC_WEIGHTS_ASM)
+            ac_putf(e->to, "    const uint8_t *const weights = %s_blob;\n", m->name);
+        ac_putf(e->to, "    return %s;\n}\n\n", at);
+    }
+}
+
+/* The macro NAME_SECTION_which: the section that was asked for, or nothing; the user's own definition goes first. */
+static void put_section(ac_emit *e, const char *which, const char *section)
+{
+    const char *U = e->file.upper;
+    const char *attribute =
+        section ? ac_strf(e->region, " __attribute__((section(\"%s\")))", c_string_text(e->region, section)) : "";
+    ac_putf(e->to, "#ifndef %s_SECTION_%s\n#define %s_SECTION_%s%s\n#endif\n", U, which, U, which, attribute);
+}
+
+static void print_macros(ac_emit *e)
+{
+    const char *U = e->file.upper;
+    if (e->m->host) {
+        ac_putf(e->to,
+                "#define %s_STEP_BEGIN(i) (hook && hook->begin ? hook->begin(hook->user, (i)) : (void)0)\n"
+                "#define %s_STEP_END(i) (hook && hook->end ? hook->end(hook->user, (i)) : (void)0)\n",
+                U, U);
+    } else {
+        ac_putf(e->to,
+                "/* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see "
+                "-include. */\n"
+                "#ifndef %s_STEP_BEGIN\n#define %s_STEP_BEGIN(i) ((void)0)\n#endif\n"
+                "#ifndef %s_STEP_END\n#define %s_STEP_END(i) ((void)0)\n#endif\n",
+                U, U, U, U);
+    }
+    ac_put(e->to, "/* Where weights and code go: an attribute such as __attribute__((section(\".itcm\"))). */\n");
+    put_section(e, "RODATA", e->m->section_rodata);
+    put_section(e, "FAST", e->m->section_code);
+    ac_put(e->to, "\n");
+}
+
+int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to)
+{
+    ac_region *r = m->cx->region;
+    ac_emit e = {.m = m, .region = r, .to = to, .weights = ac_module_weights(m), .blob_name = blob_name};
+    ac_cfile_open(&e.file, m->cx, m->target, m->name);
+    e.fn = AC_NEW_N(r, const char *, m->n_fn + 1);
+    e.konst = AC_NEW_N(r, const char *, m->n_konst + 1);
+    e.offset = AC_NEW_N(r, ac_bytes, m->n_konst + 1);
+    AC_TRY(e_make_consts(m));
+    ac_module_layout_consts(m, e.offset, &e.total);
+    ac_cnames names;
+    e_take_names(&e, &names);
+    ac_sink functions;
+    ac_sink_open(&functions, m->cx);
+    AC_TRY(print_functions(&e, &functions));
+
+    ac_putf(to, "/* %s.c - made by arenac %s from %s", m->name, m->version, c_comment_text(r, m->source));
+    if (m->options && *m->options)
+        ac_putf(to, "; options: %s", c_comment_text(r, m->options));
+    ac_putf(to, "\n * Compile without -ffast-math. The API is in %s. */\n#include \"%s\"\n",
+            c_comment_text(r, header_name), header_name);
+    if (m->state_bytes || (m->poison && m->dead) || (m->host && m->fed))
+        ac_put(to, "\n#include <string.h>\n");
+    ac_putc(to, '\n');
+    if (m->host)
+        e_host_types(&e);
+    print_macros(&e);
+    c_print_prologue(&e.file, to);
+    print_consts(&e, &names);
+    ac_put_n(to, functions.text, functions.n);
+    AC_TRY(e_reset(&e, &names));
+    AC_TRY(e_init(&e));
+    e_parts(&e);
+    e_run(&e);
+    print_const_outputs(&e);
+    if (m->host)
+        e_host_model(&e);
+    if (m->caller_io)
+        e_host_api(&e);
+    return AC_OK;
+}

@@ -1,0 +1,133 @@
+/* Conversions of vectors as functions: `i32x16_from_i8(x)`. gcc 12 makes 20 to 50 instructions out of
+ * __builtin_convertvector where lanes grow or shrink by more than two, and 6 where one would do (the conversion of 16
+ * bytes to 16 words: 52); so the instruction is named wherever there is one. Vectors smaller than 16 bytes travel
+ * through integers of their size. */
+#include "codegen/c/printer.h"
+
+/* The bytes a register of the target takes for n lanes of `bits`: 0 when no register has that size. */
+static int32_t register_bytes(const ac_target *t, int32_t lanes, int32_t bits)
+{
+    int32_t bytes = lanes * bits / 8;
+    return bytes >= 16 && bytes <= t->vec_bytes ? bytes : 0;
+}
+
+static const char *prefix_of(int32_t bytes)
+{
+    return bytes == 16 ? "_mm" : bytes == 32 ? "_mm256" : "_mm512";
+}
+
+/* x, of `bytes` bytes, as a register of at least 16. */
+static const char *as_register(ac_cfile *F, const char *x, int32_t bytes)
+{
+    switch (bytes) {
+    case 2:
+        return ac_strf(F->region, "_mm_cvtsi32_si128((int)(short)%s)", x);
+    case 4:
+        return ac_strf(F->region, "_mm_cvtsi32_si128((int)%s)", x);
+    case 8:
+        return ac_strf(F->region, "_mm_cvtsi64_si128((long long)%s)", x);
+    default:
+        return ac_strf(F->region, "(__m%di)%s", bytes * 8, x);
+    }
+}
+
+/* The first `bytes` bytes of the register r as a vector of type T. */
+static const char *from_register(ac_cfile *F, const char *T, const char *r, int32_t bytes)
+{
+    switch (bytes) {
+    case 2:
+        return ac_strf(F->region, "(%s)(short)_mm_cvtsi128_si32(%s)", T, r);
+    case 4:
+        return ac_strf(F->region, "(%s)_mm_cvtsi128_si32(%s)", T, r);
+    case 8:
+        return ac_strf(F->region, "(%s)_mm_cvtsi128_si64(%s)", T, r);
+    default:
+        return ac_strf(F->region, "(%s)%s", T, r);
+    }
+}
+
+/* Integers of more bits. */
+static const char *widen(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes)
+{
+    int32_t bytes = register_bytes(F->target, lanes, ac_dtype_bits(to));
+    if (!bytes)
+        return NULL;
+    return ac_strf(F->region, "(%s)%s_cvtep%c%d_epi%d(%s)", c_vec_type(F, to, lanes), prefix_of(bytes),
+                   ac_dtype_is_signed(from) ? 'i' : 'u', ac_dtype_bits(from), ac_dtype_bits(to),
+                   as_register(F, "x", lanes * ac_dtype_bits(from) / 8));
+}
+
+/* Integers of half the bits on SSE4 and AVX2: saturating packs of lanes that have been masked. */
+static const char *halve(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes)
+{
+    ac_region *r = F->region;
+    int32_t bytes = lanes * ac_dtype_bits(from) / 8, bits = ac_dtype_bits(from);
+    const char *T = c_vec_type(F, to, lanes), *e;
+    if (bits == 64) {
+        e = bytes == 32 ? "_mm256_castsi256_si128(_mm256_permutevar8x32_epi32((__m256i)x, "
+                          "_mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6)))"
+                        : "_mm_shuffle_epi32((__m128i)x, 0x88)";
+        return from_register(F, T, e, bytes / 2);
+    }
+    const char *mask = bits == 32 ? "epi32(0xffff)" : "epi16(0xff)", *pack = bits == 32 ? "epi32" : "epi16";
+    if (bytes == 16) {
+        const char *y = ac_strf(r, "_mm_and_si128((__m128i)x, _mm_set1_%s)", mask);
+        e = ac_strf(r, "_mm_packus_%s(%s, _mm_setzero_si128())", pack, y);
+    } else {
+        const char *y = ac_strf(r, "_mm256_and_si256((__m256i)x, _mm256_set1_%s)", mask);
+        e = ac_strf(r,
+                    "_mm256_castsi256_si128(_mm256_permute4x64_epi64(_mm256_packus_%s(%s, _mm256_setzero_si256()), 8))",
+                    pack, y);
+    }
+    return from_register(F, T, e, bytes / 2);
+}
+
+/* Integers of fewer bits. */
+static const char *narrow(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes)
+{
+    ac_region *r = F->region;
+    int32_t bytes = register_bytes(F->target, lanes, ac_dtype_bits(from));
+    if (!bytes)
+        return NULL;
+    if (F->target->vec_bytes == 64) {
+        const char *e = ac_strf(r, "%s_cvtepi%d_epi%d((__m%di)x)", prefix_of(bytes), ac_dtype_bits(from),
+                                ac_dtype_bits(to), bytes * 8);
+        return from_register(F, c_vec_type(F, to, lanes), e, lanes * ac_dtype_bits(to) / 8);
+    }
+    if (ac_dtype_bits(from) == 2 * ac_dtype_bits(to))
+        return halve(F, from, to, lanes);
+    ac_dtype half = ac_dtype_bits(from) == 64 ? AC_I32 : AC_I16; /* one step at a time */
+    const char *first = c_vec_convert(F, from, half, lanes);
+    return ac_strf(r, "%s(%s(x))", c_vec_convert(F, half, to, lanes), first);
+}
+
+/* f32 or i32 to f64. */
+static const char *to_double(ac_cfile *F, ac_dtype from, int32_t lanes)
+{
+    int32_t bytes = register_bytes(F->target, lanes, 64);
+    if (bytes < 32)
+        return NULL;
+    return ac_strf(F->region, "(%s)%s_cvt%s_pd((__m%d%s)x)", c_vec_type(F, AC_F64, lanes), prefix_of(bytes),
+                   from == AC_F32 ? "ps" : "epi32", bytes * 4, from == AC_F32 ? "" : "i");
+}
+
+const char *c_vec_convert(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes)
+{
+    const char *T = c_vec_type(F, to, lanes), *S = c_vec_type(F, from, lanes);
+    const char *name = ac_internf(F->cx, "%s_from_%s", T, ac_dtype_name(from));
+    if (c_have(F, name))
+        return name;
+    bool ints = !ac_dtype_is_float(from) && !ac_dtype_is_float(to);
+    int32_t before = ac_dtype_bits(from), after = ac_dtype_bits(to);
+    const char *e = NULL;
+    if (ints && before < after)
+        e = widen(F, from, to, lanes);
+    else if (ints && before > after)
+        e = narrow(F, from, to, lanes);
+    else if (to == AC_F64 && (from == AC_F32 || from == AC_I32))
+        e = to_double(F, from, lanes);
+    if (!e)
+        e = ac_strf(F->region, "__builtin_convertvector(x, %s)", T);
+    ac_putf(&F->helpers, "%s_INLINE %s %s(%s x)\n{\n    return %s;\n}\n\n", F->upper, T, name, S, e);
+    return name;
+}

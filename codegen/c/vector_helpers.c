@@ -1,0 +1,430 @@
+/* The functions on vectors that C has no operator for, printed when first needed: one instruction where the target has
+ * it, else operators, else lane by lane. Accumulators of integer dots stay vectors of int: through the long long lanes
+ * of __m512i gcc 12 spills whole register tiles. */
+#include "codegen/c/printer.h"
+
+#include <string.h>
+
+/* The helper being printed */
+typedef struct vh {
+    ac_cfile *F;
+    ac_sink out;
+    ac_dtype d, from;
+    int32_t lanes, bytes;  /* of the result; bytes of its vector */
+    const char *T, *I, *U; /* the vector type; signed and unsigned integers of the same shape */
+    const char *name;
+} vh;
+
+static ac_dtype unsigned_type(int32_t bits)
+{
+    return bits == 64 ? AC_U64 : bits == 32 ? AC_U32 : bits == 16 ? AC_U16 : AC_U8;
+}
+
+/* "_mm256"; NULL when there is no register of that size. */
+static const char *mm(const ac_target *t, int32_t bytes)
+{
+    if (bytes > t->vec_bytes)
+        return NULL;
+    return bytes == 16 ? "_mm" : bytes == 32 ? "_mm256" : bytes == 64 ? "_mm512" : NULL;
+}
+
+/* "__m256i", "__m256", "__m256d" */
+static const char *reg(ac_cfile *F, ac_dtype d, int32_t bytes)
+{
+    return ac_strf(F->region, "__m%d%s", bytes * 8, d == AC_F32 ? "" : d == AC_F64 ? "d" : "i");
+}
+
+static const char *float_suffix(ac_dtype d)
+{
+    return d == AC_F64 ? "pd" : "ps";
+}
+
+static void head(vh *h, const char *result, const char *params)
+{
+    ac_putf(&h->out, "%s_INLINE %s %s(%s)\n{\n", h->F->upper, result, h->name, params);
+}
+
+static const char *strf2(vh *h, const char *type)
+{
+    return ac_strf(h->F->region, "%s a, %s b", type, type);
+}
+
+/* r[i] = expr for each lane, where expr is printed around `i`. */
+static void lanewise(vh *h, const char *expr)
+{
+    ac_putf(&h->out, "    %s r = {0};\n    for (int i = 0; i < %d; i++)\n        r[i] = %s;\n    return r;\n", h->T,
+            h->lanes, expr);
+}
+
+static void put_splat(vh *h)
+{
+    head(h, h->T, ac_strf(h->F->region, "%s x", ac_dtype_c(h->d)));
+    ac_putf(&h->out, "    return (%s){x", h->T);
+    for (int32_t i = 1; i < h->lanes; i++)
+        ac_put(&h->out, ", x");
+    ac_put(&h->out, "};\n");
+}
+
+/* a < b ? a : b, a > b ? a : b: exactly what minps and maxps do. */
+static void put_extreme(vh *h, bool least)
+{
+    ac_cfile *F = h->F;
+    const char *verb = least ? "min" : "max", *mmx = mm(F->target, h->bytes);
+    int bits = ac_dtype_bits(h->d);
+    head(h, h->T, strf2(h, h->T));
+    if (mmx && ac_dtype_is_float(h->d)) {
+        ac_putf(&h->out, "    return (%s)%s_%s_%s(a, b);\n", h->T, mmx, verb, float_suffix(h->d));
+    } else if (mmx && (bits < 64 || F->target->vec_bytes == 64)) {
+        const char *R = reg(F, h->d, h->bytes);
+        ac_putf(&h->out, "    return (%s)%s_%s_ep%c%d((%s)a, (%s)b);\n", h->T, mmx, verb,
+                ac_dtype_is_signed(h->d) ? 'i' : 'u', bits, R, R);
+    } else {
+        ac_putf(&h->out, "    const %s m = (%s)(a %c b);\n", h->I, h->I, least ? '<' : '>');
+        ac_putf(&h->out, "    return (%s)(((%s)a & m) | ((%s)b & ~m));\n", h->T, h->I, h->I);
+    }
+}
+
+static void put_abs(vh *h)
+{
+    head(h, h->T, ac_strf(h->F->region, "%s x", h->T));
+    if (ac_dtype_is_float(h->d)) {
+        ac_putf(&h->out, "    return (%s)((%s)x & %s);\n", h->T, h->I,
+                h->d == AC_F64 ? "INT64_C(0x7fffffffffffffff)" : "0x7fffffff");
+    } else if (ac_dtype_is_signed(h->d)) {
+        ac_putf(&h->out, "    const %s s = (%s)(x >> %d); /* 0 or -1 */\n", h->U, h->U, ac_dtype_bits(h->d) - 1);
+        ac_putf(&h->out, "    return (%s)(((%s)x ^ s) - s);\n", h->T, h->U);
+    } else {
+        ac_put(&h->out, "    return x;\n");
+    }
+}
+
+/* imm: the rounding mode of roundps; -1: square root. */
+static void put_round(vh *h, const char *verb, int imm)
+{
+    ac_cfile *F = h->F;
+    const char *mmx = mm(F->target, h->bytes), *suffix = float_suffix(h->d);
+    const char *one = mmx ? NULL : c_help(F, ac_strf(F->region, "%s_%s", verb, ac_dtype_name(h->d)));
+    head(h, h->T, ac_strf(F->region, "%s x", h->T));
+    if (!mmx)
+        lanewise(h, ac_strf(F->region, "%s(x[i])", one));
+    else if (imm < 0)
+        ac_putf(&h->out, "    return (%s)%s_sqrt_%s(x);\n", h->T, mmx, suffix);
+    else
+        ac_putf(&h->out, "    return (%s)%s_%s_%s(x, %d);\n", h->T, mmx, h->bytes == 64 ? "roundscale" : "round",
+                suffix, imm);
+}
+
+static void put_select(vh *h)
+{
+    ac_cfile *F = h->F;
+    head(h, h->T, ac_strf(F->region, "%s m, %s a, %s b", h->I, h->T, h->T));
+    /* One vpternlog where there is AVX-512. Not blendv there: gcc 12 swaps its operands when the mask is x != y and y one of
+     * them (its pattern for a negated mask, with AVX-512VL only). */
+    const char *mmx = F->target->vec_bytes < 64 ? mm(F->target, h->bytes) : NULL;
+    if (!mmx) {
+        ac_putf(&h->out, "    return (%s)(((%s)a & m) | ((%s)b & ~m));\n", h->T, h->I, h->I);
+        return;
+    }
+    const char *R = reg(F, h->d, h->bytes);
+    bool real = h->d == AC_F32 || h->d == AC_F64;
+    ac_putf(&h->out, "    return (%s)%s_blendv_%s((%s)b, (%s)a, (%s)m);\n", h->T, mmx,
+            real ? float_suffix(h->d) : "epi8", R, R, R);
+}
+
+static void put_fma(vh *h)
+{
+    ac_cfile *F = h->F;
+    const char *mmx = F->target->fma ? mm(F->target, h->bytes) : NULL;
+    const char *one = mmx ? NULL : c_help(F, h->d == AC_F64 ? "fma_f64" : "fma_f32");
+    head(h, h->T, ac_strf(F->region, "%s a, %s b, %s c", h->T, h->T, h->T));
+    if (mmx)
+        ac_putf(&h->out, "    return (%s)%s_fmadd_%s(a, b, c);\n", h->T, mmx, float_suffix(h->d));
+    else
+        lanewise(h, ac_strf(F->region, "%s(a[i], b[i], c[i])", one));
+}
+
+/* Half floats to and from f32. */
+static void put_half(vh *h)
+{
+    ac_cfile *F = h->F;
+    ac_region *r = F->region;
+    int32_t n = h->lanes;
+    ac_dtype half = h->d == AC_F32 ? h->from : h->d;
+    const char *H = c_vec_type(F, half, n), *W = c_vec_type(F, AC_F32, n), *U = c_vec_type(F, AC_U32, n);
+    bool native = half == AC_F16 && F->target->vec_bytes >= 32 && (n == 8 || n == 16) && mm(F->target, n * 4);
+    const char *one = half == AC_F16 && !native ? c_help(F, h->d == AC_F32 ? "f32_from_f16" : "f16_from_f32") : NULL;
+    head(h, h->T, ac_strf(r, "%s x", h->d == AC_F32 ? H : W));
+    if (one) {
+        lanewise(h, ac_strf(r, "%s(x[i])", one));
+    } else if (native && h->d == AC_F32) {
+        ac_putf(&h->out, "    return (%s)%s_cvtph_ps((%s)x);\n", W, mm(F->target, n * 4), reg(F, half, n * 2));
+    } else if (native) {
+        ac_putf(&h->out, "    return (%s)%s_cvtps_ph((%s)x, 8);\n", H, mm(F->target, n * 4), reg(F, AC_F32, n * 4));
+    } else if (h->d == AC_F32) {
+        ac_putf(&h->out, "    return (%s)(%s((%s)x) << 16);\n", W, c_vec_convert(F, AC_U16, AC_U32, n),
+                c_vec_type(F, AC_U16, n));
+    } else {
+        ac_putf(&h->out,
+                "    const %s u = (%s)x, nan = (%s)(x != x);\n"
+                "    const %s near = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;\n"
+                "    return (%s)%s((near & ~nan) | ((u >> 16 | 0x40u) & nan));\n",
+                U, U, U, U, H, c_vec_convert(F, AC_U32, AC_U16, n));
+    }
+}
+
+/* To an integer type, clamped. */
+static void put_saturate(vh *h)
+{
+    ac_cfile *F = h->F;
+    ac_region *r = F->region;
+    int32_t n = h->lanes, from_bytes = n * ac_dtype_bits(h->from) / 8;
+    const char *S = c_vec_type(F, h->from, n);
+    const char *param = ac_strf(r, "%s x", S);
+    int to_bits = ac_dtype_bits(h->d);
+    bool is_signed = ac_dtype_is_signed(h->d);
+    if (!ac_dtype_is_float(h->from)) {
+        if (F->target->vec_bytes == 64 && from_bytes == 64 && is_signed && to_bits < ac_dtype_bits(h->from) &&
+            ac_dtype_is_signed(h->from) && n * to_bits >= 128) {
+            head(h, h->T, param);
+            ac_putf(&h->out, "    return (%s)_mm512_cvtsepi%d_epi%d((__m512i)x);\n", h->T, ac_dtype_bits(h->from),
+                    to_bits);
+            return;
+        }
+        bool below = ac_dtype_min(h->from) < ac_dtype_min(h->d);
+        bool above = h->from == AC_U64 ? h->d != AC_U64 : h->d != AC_U64 && ac_dtype_max(h->from) > ac_dtype_max(h->d);
+        ac_ins lo = {.k.i = ac_dtype_min(h->d)}, hi = {.k.i = ac_dtype_max(h->d)};
+        const char *splat = below || above ? c_vec_help(F, AC_L_SPLAT, h->from, n, h->from) : "", *e = "x";
+        if (below)
+            e = ac_strf(r, "%s(%s, %s(%s))", c_vec_help(F, AC_L_MAX, h->from, n, h->from), e, splat,
+                        c_const(F, h->from, &lo).text);
+        if (above)
+            e = ac_strf(r, "%s(%s, %s(%s))", c_vec_help(F, AC_L_MIN, h->from, n, h->from), e, splat,
+                        c_const(F, h->from, &hi).text);
+        head(h, h->T, param);
+        if (to_bits == ac_dtype_bits(h->from))
+            ac_putf(&h->out, "    return (%s)%s;\n", h->T, e);
+        else
+            ac_putf(&h->out, "    return %s(%s);\n", c_vec_convert(F, h->from, h->d, n), e);
+        return;
+    }
+    bool f64 = h->from == AC_F64;
+    bool through_i32 = to_bits < 32 || (f64 && h->d == AC_I32);
+    if (!through_i32 && h->d != AC_I32) {
+        const char *one = c_help_sat(F, h->d, h->from);
+        head(h, h->T, param);
+        lanewise(h, ac_strf(r, "%s(x[i])", one));
+        return;
+    }
+    double lo = (double)ac_dtype_min(h->d), hi = through_i32 ? (double)ac_dtype_max(h->d) : 2147483520.0;
+    const char *lo_text = f64 ? c_double(r, lo).text : c_float(r, (float)lo).text;
+    const char *hi_text = f64 ? c_double(r, hi).text : c_float(r, (float)hi).text;
+    const char *splat = c_vec_help(F, AC_L_SPLAT, h->from, n, h->from);
+    const char *min = c_vec_help(F, AC_L_MIN, h->from, n, h->from), *max = c_vec_help(F, AC_L_MAX, h->from, n, h->from);
+    const char *M = c_vec_type(F, c_mask_type(ac_dtype_bits(h->from)), n), *W = c_vec_type(F, AC_I32, n);
+    head(h, h->T, param);
+    ac_putf(&h->out, "    const %s y = (%s)((%s)x & (%s)(x == x)); /* NaN: 0 */\n", S, S, M, M);
+    ac_putf(&h->out, "    const %s w = __builtin_convertvector(%s(%s(y, %s(%s)), %s(%s)), %s);\n", W, min, max, splat,
+            lo_text, splat, hi_text, W);
+    if (!through_i32) /* the largest float below 2^31 is not the largest int */
+        ac_putf(&h->out, "    return w | (((%s)(x >= 2147483648.0f)) & 0x7fffffff);\n", M);
+    else if (h->d == AC_I32)
+        ac_put(&h->out, "    return w;\n");
+    else
+        ac_putf(&h->out, "    return %s(w);\n", c_vec_convert(F, AC_I32, h->d, n));
+}
+
+/* c + the sum of 4 products of bytes per lane, without saturation. */
+static void put_dot4(vh *h)
+{
+    ac_cfile *F = h->F;
+    ac_region *r = F->region;
+    int32_t n = h->lanes;
+    const char *A = c_vec_type(F, h->from, 4 * n), *B = c_vec_type(F, AC_I8, 4 * n);
+    const char *C = n > 1 ? h->T : "int32_t";
+    const char *mmx = mm(F->target, h->bytes), *R = reg(F, AC_I32, h->bytes);
+    const char *W = NULL, *V = NULL;
+    bool bytes_unsigned = h->from == AC_U8, vnni = F->target->dot_u8s8;
+    if (mmx && !vnni) {
+        W = c_vec_type(F, AC_I16, 2 * n);
+        V = c_vec_type(F, AC_U16, 2 * n);
+    }
+    head(h, C, ac_strf(r, "%s a, %s b, %s c", A, B, C));
+    if (!mmx) {
+        const char *at = n > 1 ? "[i]" : "";
+        ac_putf(&h->out, "    for (int i = 0; i < %d; i++)\n        for (int j = 0; j < 4; j++)\n", n);
+        ac_putf(&h->out, "            c%s = (int32_t)((uint32_t)c%s + (uint32_t)(a[4 * i + j] * b[4 * i + j]));\n", at,
+                at);
+        ac_put(&h->out, "    return c;\n");
+    } else if (vnni) {
+        const char *dot = ac_strf(r, "%s_dpbusd_%sepi32", mmx, F->target->vec_bytes == 64 ? "" : "avx_");
+        if (bytes_unsigned) {
+            ac_putf(&h->out, "    return (%s)%s((%s)c, (%s)a, (%s)b);\n", C, dot, R, R, R);
+        } else { /* (a + 128) * b - 128 * b */
+            ac_putf(&h->out, "    const %s flip = %s_set1_epi8(-128);\n", R, mmx);
+            ac_putf(&h->out, "    const %s more = (%s)%s((%s)c, (%s)a ^ flip, (%s)b);\n", h->U, h->U, dot, R, R, R);
+            ac_putf(&h->out, "    return (%s)(more - (%s)%s((%s){0}, flip, (%s)b));\n", C, h->U, dot, R, R);
+        }
+    } else { /* bytes 0 and 2, then 1 and 3, as pairs of 16 bits */
+        if (bytes_unsigned)
+            ac_putf(&h->out, "    const %s a0 = (%s)((%s)a & 0xff), a1 = (%s)((%s)a >> 8);\n", W, W, V, W, V);
+        else
+            ac_putf(&h->out, "    const %s a0 = (%s)((%s)a << 8) >> 8, a1 = (%s)a >> 8;\n", W, W, V, W);
+        ac_putf(&h->out, "    const %s b0 = (%s)((%s)b << 8) >> 8, b1 = (%s)b >> 8;\n", W, W, V, W);
+        ac_putf(&h->out, "    const %s even = (%s)%s_madd_epi16((%s)a0, (%s)b0);\n", h->U, h->U, mmx, R, R);
+        ac_putf(&h->out, "    return (%s)((%s)c + even + (%s)%s_madd_epi16((%s)a1, (%s)b1));\n", C, h->U, h->U, mmx, R,
+                R);
+    }
+}
+
+static void put_dot2(vh *h)
+{
+    ac_cfile *F = h->F;
+    ac_region *r = F->region;
+    int32_t n = h->lanes;
+    const char *A = c_vec_type(F, AC_I16, 2 * n), *C = n > 1 ? h->T : "int32_t";
+    const char *mmx = mm(F->target, h->bytes), *R = reg(F, AC_I32, h->bytes);
+    head(h, C, ac_strf(r, "%s a, %s b, %s c", A, A, C));
+    if (mmx) {
+        ac_putf(&h->out, "    return (%s)((%s)c + (%s)%s_madd_epi16((%s)a, (%s)b));\n", C, h->U, h->U, mmx, R, R);
+        return;
+    }
+    const char *at = n > 1 ? "[i]" : "";
+    ac_putf(&h->out, "    for (int i = 0; i < %d; i++)\n        for (int j = 0; j < 2; j++)\n", n);
+    ac_putf(&h->out, "            c%s = (int32_t)((uint32_t)c%s + (uint32_t)(a[2 * i + j] * b[2 * i + j]));\n", at, at);
+    ac_put(&h->out, "    return c;\n");
+}
+
+/* Halves are added (or their larger lanes kept) until one lane is left. */
+static void put_reduce(vh *h, bool sum)
+{
+    ac_cfile *F = h->F;
+    ac_region *r = F->region;
+    ac_dtype d = sum && ac_dtype_is_signed(h->d) ? unsigned_type(ac_dtype_bits(h->d)) : h->d; /* sums wrap */
+    int32_t n = h->lanes;
+    for (int32_t m = n / 2; m >= 2; m /= 2) {
+        c_vec_type(F, d, m);
+        if (!sum)
+            c_vec_help(F, AC_L_MAX, d, m, d);
+    }
+    const char *x = d == h->d ? "x" : ac_strf(r, "((%s)x)", c_vec_type(F, d, n));
+    head(h, ac_dtype_c(h->d), ac_strf(r, "%s x", h->T));
+    for (n /= 2; n >= 2; n /= 2) {
+        const char *type = c_vec_type(F, d, n), *half = ac_strf(r, "x%d", n);
+        const char *max = sum ? NULL : c_vec_help(F, AC_L_MAX, d, n, d);
+        ac_putf(&h->out, "    const %s %s = %s%s__builtin_shufflevector(%s, %s", type, half, sum ? "" : max,
+                sum ? "" : "(", x, x);
+        for (int32_t i = 0; i < n; i++)
+            ac_putf(&h->out, ", %d", (int)i);
+        ac_putf(&h->out, ")%s __builtin_shufflevector(%s, %s", sum ? " +" : ",", x, x);
+        for (int32_t i = n; i < 2 * n; i++)
+            ac_putf(&h->out, ", %d", (int)i);
+        ac_putf(&h->out, ")%s;\n", sum ? "" : ")");
+        x = half;
+    }
+    if (sum)
+        ac_putf(&h->out, "    return (%s)(%s[0] + %s[1]);\n", ac_dtype_c(h->d), x, x);
+    else
+        ac_putf(&h->out, "    return %s[0] > %s[1] ? %s[0] : %s[1];\n", x, x, x, x);
+}
+
+static const char *verb_of(ac_lop op)
+{
+    static const char *const VERBS[AC_L_COUNT] = {
+        [AC_L_SPLAT] = "splat", [AC_L_MIN] = "min",      [AC_L_MAX] = "max",          [AC_L_ABS] = "abs",
+        [AC_L_SQRT] = "sqrt",   [AC_L_FLOOR] = "floor",  [AC_L_CEIL] = "ceil",        [AC_L_TRUNC] = "trunc",
+        [AC_L_RINT] = "rint",   [AC_L_FMA] = "fma",      [AC_L_SELECT] = "select",    [AC_L_DOT2] = "dot2",
+        [AC_L_DOT4] = "dot4",   [AC_L_SUMLANES] = "sum", [AC_L_MAXLANES] = "largest", [AC_L_SATCAST] = "sat",
+        [AC_L_CAST] = "cast",
+    };
+    return VERBS[op];
+}
+
+const char *c_vec_help(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from)
+{
+    const char *verb = verb_of(op);
+    if (!verb)
+        return NULL;
+    const char *shape = ac_strf(F->region, lanes > 1 ? "%sx%d" : "%s", ac_dtype_name(d), lanes), *name;
+    if (op == AC_L_CAST)
+        name = ac_internf(F->cx, "%s_from_%s", shape, ac_dtype_name(from));
+    else if (op == AC_L_SATCAST)
+        name = ac_internf(F->cx, "%s_%s_from_%s", verb, shape, ac_dtype_name(from));
+    else if (op == AC_L_DOT4)
+        name = ac_internf(F->cx, "%s_%s_%s", verb, ac_dtype_name(from), shape);
+    else
+        name = ac_internf(F->cx, "%s_%s", verb, shape);
+    if (c_have(F, name))
+        return name;
+    int bits = ac_dtype_bits(d);
+    vh h = {.F = F, .d = d, .from = from, .lanes = lanes, .bytes = lanes * bits / 8, .name = name};
+    ac_sink_open(&h.out, F->cx);
+    if (lanes > 1) {
+        h.T = c_vec_type(F, d, lanes);
+        h.I = c_vec_type(F, c_mask_type(bits), lanes);
+        h.U = c_vec_type(F, unsigned_type(bits), lanes);
+    }
+    switch ((int)op) {
+    case AC_L_SPLAT:
+        put_splat(&h);
+        break;
+    case AC_L_MIN:
+    case AC_L_MAX:
+        put_extreme(&h, op == AC_L_MIN);
+        break;
+    case AC_L_ABS:
+        put_abs(&h);
+        break;
+    case AC_L_SQRT:
+        put_round(&h, verb, -1);
+        break;
+    case AC_L_FLOOR:
+        put_round(&h, verb, 9);
+        break;
+    case AC_L_CEIL:
+        put_round(&h, verb, 10);
+        break;
+    case AC_L_TRUNC:
+        put_round(&h, verb, 11);
+        break;
+    case AC_L_RINT:
+        put_round(&h, verb, 8);
+        break;
+    case AC_L_SELECT:
+        put_select(&h);
+        break;
+    case AC_L_FMA:
+        put_fma(&h);
+        break;
+    case AC_L_CAST:
+        put_half(&h);
+        break;
+    case AC_L_SATCAST:
+        put_saturate(&h);
+        break;
+    case AC_L_DOT4:
+        put_dot4(&h);
+        break;
+    case AC_L_DOT2:
+        put_dot2(&h);
+        break;
+    default:
+        put_reduce(&h, op == AC_L_SUMLANES);
+    }
+    ac_put_n(&F->helpers, h.out.text, h.out.n);
+    ac_put(&F->helpers, "}\n\n");
+    return name;
+}
+
+const char *c_vec_wide_mul(ac_cfile *F, int32_t lanes)
+{
+    const char *mmx = mm(F->target, lanes * 8), *R = reg(F, AC_I64, lanes * 8);
+    if (!mmx)
+        return NULL;
+    const char *name = ac_internf(F->cx, "product_i64x%d", lanes), *T = c_vec_type(F, AC_I64, lanes);
+    if (!c_have(F, name))
+        ac_putf(&F->helpers,
+                "/* The product of lanes that fit in 32 bits. */\n"
+                "%s_INLINE %s %s(%s a, %s b)\n{\n    return (%s)%s_mul_epi32((%s)a, (%s)b);\n}\n\n",
+                F->upper, T, name, T, T, T, mmx, R, R);
+    return name;
+}

@@ -1,0 +1,302 @@
+/* A loop function as an LLVM function. Variables are stack slots in the entry block, which the first pass turns into
+ * registers; loops test at the bottom, behind a guard:
+ *
+ *     br (lo < hi), body, exit
+ *   body:
+ *     oc = phi [lo, before], [next, latch]
+ *     ...
+ *     next = add oc, step
+ *     br (next < hi), body, exit */
+#include "codegen/llvm/ir.h"
+#include "ir/loop/builder.h"
+
+#include <llvm-c/DebugInfo.h>
+
+/* An open FOR or IF */
+typedef struct block {
+    ac_x head;
+    LLVMBasicBlockRef body, other, exit; /* IF: then, else (NULL: none yet), behind */
+} block;
+
+static LLVMBasicBlockRef new_block(l_fn *f, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(f->M->lc, f->f, name);
+}
+
+static void to(l_fn *f, LLVMBasicBlockRef b)
+{
+    LLVMPositionBuilderAtEnd(f->M->b, b);
+}
+
+static void set_name(LLVMValueRef v, const char *name)
+{
+    if (name)
+        LLVMSetValueName2(v, name, strlen(name));
+}
+
+LLVMValueRef l_slot(l_fn *f, LLVMTypeRef type, const char *name)
+{
+    LLVMBuilderRef b = f->M->b;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
+    LLVMPositionBuilderBefore(b, LLVMGetBasicBlockTerminator(f->entry));
+    LLVMValueRef v = LLVMBuildAlloca(b, type, name ? name : "");
+    to(f, here);
+    return v;
+}
+
+static LLVMValueRef address(l_fn *f, const ac_ins *in)
+{
+    ac_dtype d = f->fn->buf.item[in->aux].dtype;
+    LLVMValueRef index = f->val[in->a];
+    return LLVMBuildInBoundsGEP2(f->M->b, l_memory_type(f->M, d, 1), f->buf[in->aux], &index, 1, "");
+}
+
+static uint32_t alignment(const ac_ins *in, ac_dtype d, int32_t lanes)
+{
+    uint32_t bytes = (uint32_t)ac_dtype_size(d, in->flags & AC_F_ALIGNED ? lanes : 1);
+    return bytes & (bytes - 1) ? (uint32_t)ac_dtype_size(d, 1) : bytes;
+}
+
+static LLVMValueRef load(l_fn *f, const ac_ins *in)
+{
+    ac_dtype d = f->fn->buf.item[in->aux].dtype;
+    LLVMTypeRef type = l_memory_type(f->M, d, in->lanes);
+    LLVMValueRef v = LLVMBuildLoad2(f->M->b, type, address(f, in), "");
+    LLVMSetAlignment(v, alignment(in, d, in->lanes));
+    return d == AC_BOOL ? LLVMBuildICmp(f->M->b, LLVMIntNE, v, LLVMConstNull(type), "") : v;
+}
+
+static void store(l_fn *f, const ac_ins *in)
+{
+    ac_dtype d = f->fn->buf.item[in->aux].dtype;
+    int32_t lanes = l_ins(f, in->b)->lanes;
+    LLVMValueRef v = f->val[in->b];
+    if (d == AC_BOOL)
+        v = LLVMBuildZExt(f->M->b, v, l_memory_type(f->M, d, lanes), "");
+    LLVMSetAlignment(LLVMBuildStore(f->M->b, v, address(f, in)), alignment(in, d, lanes));
+}
+
+/* For reading, into the second cache. The address may lie outside of the buffer. */
+static void prefetch(l_fn *f, const ac_ins *in)
+{
+    l_module *M = f->M;
+    LLVMValueRef index = f->val[in->a];
+    LLVMTypeRef type = l_memory_type(M, f->fn->buf.item[in->aux].dtype, 1);
+    LLVMValueRef arg[4] = {LLVMBuildGEP2(M->b, type, f->buf[in->aux], &index, 1, ""), l_int(M, AC_I32, 0, 1),
+                           l_int(M, AC_I32, 2, 1), l_int(M, AC_I32, 1, 1)};
+    l_intrinsic(M, "llvm.prefetch", M->ptr, arg, 4);
+}
+
+static LLVMValueRef goes_on(l_fn *f, const ac_ins *loop, LLVMValueRef i)
+{
+    return LLVMBuildICmp(f->M->b, loop->k.i > 0 ? LLVMIntSLT : LLVMIntSGT, i, f->val[loop->b], "");
+}
+
+static block open_for(l_fn *f, ac_x x)
+{
+    const ac_ins *in = l_ins(f, x);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(f->M->b);
+    block o = {.head = x, .body = new_block(f, "loop"), .exit = new_block(f, "exit")};
+    LLVMBuildCondBr(f->M->b, goes_on(f, in, f->val[in->a]), o.body, o.exit);
+    to(f, o.body);
+    LLVMValueRef phi = LLVMBuildPhi(f->M->b, f->M->i32, "");
+    set_name(phi, in->name);
+    LLVMAddIncoming(phi, &f->val[in->a], &before, 1);
+    f->val[x] = phi;
+    return o;
+}
+
+/* A loop that is too long to be copied whole stays as it is: its body was made large enough, and copies of it by fours
+ * make loops that wait for the caches slower, not faster. */
+static bool stays_rolled(const l_fn *f, const ac_ins *loop)
+{
+    enum { SHORT = 64 };
+    const ac_ins *lo = l_ins(f, loop->a), *hi = l_ins(f, loop->b);
+    return lo->op == AC_L_CONST && hi->op == AC_L_CONST && (hi->k.i - lo->k.i) / loop->k.i > SHORT;
+}
+
+/* !0 = distinct !{!0, !{!"llvm.loop.unroll.disable"}} */
+static void keep_rolled(const l_module *M, LLVMValueRef back)
+{
+    static const char KIND[] = "llvm.loop", OFF[] = "llvm.loop.unroll.disable";
+    LLVMMetadataRef off = LLVMMDStringInContext2(M->lc, OFF, sizeof OFF - 1);
+    LLVMMetadataRef self = LLVMTemporaryMDNode(M->lc, NULL, 0), part[] = {self, LLVMMDNodeInContext2(M->lc, &off, 1)};
+    LLVMMetadataRef id = LLVMMDNodeInContext2(M->lc, part, 2);
+    LLVMMetadataReplaceAllUsesWith(self, id);
+    LLVMSetMetadata(back, LLVMGetMDKindIDInContext(M->lc, KIND, sizeof KIND - 1), LLVMMetadataAsValue(M->lc, id));
+}
+
+static void close_for(l_fn *f, const block *o)
+{
+    const ac_ins *in = l_ins(f, o->head);
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(f->M->b);
+    LLVMValueRef step = l_int(f->M, AC_I32, in->k.i, 1);
+    LLVMValueRef next = LLVMBuildNSWAdd(f->M->b, f->val[o->head], step, "");
+    LLVMAddIncoming(f->val[o->head], &next, &latch, 1);
+    LLVMValueRef back = LLVMBuildCondBr(f->M->b, goes_on(f, in, next), o->body, o->exit);
+    if (stays_rolled(f, in))
+        keep_rolled(f->M, back);
+    to(f, o->exit);
+}
+
+static block open_if(l_fn *f, ac_x x)
+{
+    block o = {.head = x, .body = new_block(f, "then"), .other = new_block(f, "else"), .exit = new_block(f, "end")};
+    LLVMBuildCondBr(f->M->b, f->val[l_ins(f, x)->a], o.body, o.other);
+    to(f, o.body);
+    return o;
+}
+
+static void open_else(l_fn *f, block *o)
+{
+    LLVMBuildBr(f->M->b, o->exit);
+    to(f, o->other);
+    o->other = NULL;
+}
+
+static void close_if(l_fn *f, const block *o)
+{
+    LLVMBuildBr(f->M->b, o->exit);
+    if (o->other) { /* nobody opened it */
+        to(f, o->other);
+        LLVMBuildBr(f->M->b, o->exit);
+    }
+    to(f, o->exit);
+}
+
+/* Leave for `there` when the value is true. */
+static void leave_if(l_fn *f, ac_x cond, LLVMBasicBlockRef there)
+{
+    LLVMBasicBlockRef stay = new_block(f, "stay");
+    LLVMBuildCondBr(f->M->b, f->val[cond], there, stay);
+    to(f, stay);
+}
+
+static void fail_if(l_fn *f, const ac_ins *in)
+{
+    LLVMBasicBlockRef fails = new_block(f, "fails"), here = LLVMGetInsertBlock(f->M->b);
+    to(f, fails);
+    LLVMBuildRet(f->M->b, l_int(f->M, AC_I32, in->aux, 1));
+    to(f, here);
+    leave_if(f, in->a, fails);
+}
+
+static int body(l_fn *f)
+{
+    ac_region *r = f->M->region;
+    LLVMBuilderRef b = f->M->b;
+    AC_VEC(block) open = {0};
+    for (ac_x x = 1; x < f->fn->code.n; x++) {
+        const ac_ins *in = l_ins(f, x);
+        switch (in->op) {
+        case AC_L_NONE:
+            break;
+        case AC_L_VAR:
+            f->val[x] = l_slot(f, LLVMTypeOf(f->val[in->a]), in->name);
+            LLVMBuildStore(b, f->val[in->a], f->val[x]);
+            break;
+        case AC_L_GET:
+            f->val[x] = LLVMBuildLoad2(b, LLVMGetAllocatedType(f->val[in->aux]), f->val[in->aux], "");
+            break;
+        case AC_L_SET:
+            LLVMBuildStore(b, f->val[in->a], f->val[in->aux]);
+            break;
+        case AC_L_LOAD:
+            f->val[x] = load(f, in);
+            break;
+        case AC_L_STORE:
+            store(f, in);
+            break;
+        case AC_L_PREFETCH:
+            prefetch(f, in);
+            break;
+        case AC_L_FOR:
+            ac_push(r, &open, open_for(f, x));
+            break;
+        case AC_L_IF:
+            ac_push(r, &open, open_if(f, x));
+            break;
+        case AC_L_ELSE:
+            open_else(f, &open.item[open.n - 1]);
+            break;
+        case AC_L_END: {
+            const block *o = &open.item[--open.n];
+            if (l_ins(f, o->head)->op == AC_L_FOR)
+                close_for(f, o);
+            else
+                close_if(f, o);
+            break;
+        }
+        case AC_L_BREAK_IF: {
+            int32_t k = open.n - 1;
+            while (l_ins(f, open.item[k].head)->op != AC_L_FOR)
+                k--;
+            leave_if(f, in->a, open.item[k].exit);
+            break;
+        }
+        case AC_L_FAIL_IF:
+            fail_if(f, in);
+            break;
+        default:
+            f->val[x] = l_value(f, x);
+            if (!f->val[x])
+                return ac_error(f->M->cx, (ac_place){0}, E0901,
+                                "the LLVM printer cannot print '%s' of %s in function '%s'",
+                                ac_lop_text((ac_lop)in->op), ac_dtype_name((ac_dtype)in->dtype), f->fn->name);
+        }
+    }
+    return AC_OK;
+}
+
+void l_attribute(l_module *M, LLVMValueRef f, LLVMAttributeIndex at, const char *name, uint64_t value)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(f, at, LLVMCreateEnumAttribute(M->lc, kind, value));
+}
+
+int l_function(l_module *M, const ac_loop_fn *given, const char *name, const bool *restricted, LLVMValueRef *out)
+{
+    const ac_loop_fn *fn = ac_loop_unroll(M->cx, given);
+    if (!fn)
+        return AC_FAIL;
+    l_fn f = {.M = M, .fn = fn};
+    f.val = AC_NEW_N(M->region, LLVMValueRef, fn->code.n);
+    f.buf = AC_NEW_N(M->region, LLVMValueRef, fn->buf.n + 1);
+    LLVMTypeRef *param = AC_NEW_N(M->region, LLVMTypeRef, fn->buf.n + 1);
+    uint32_t n = 0;
+    for (int32_t i = 0; i < fn->buf.n; i++)
+        if (fn->buf.item[i].role != AC_BUF_LOCAL)
+            param[n++] = M->ptr;
+    f.f = LLVMAddFunction(M->mod, name, LLVMFunctionType(fn->fails ? M->i32 : M->none, param, n, false));
+    LLVMSetLinkage(f.f, LLVMInternalLinkage);
+    l_attribute(M, f.f, L_WHOLE, "nounwind", 0);
+    l_attribute(M, f.f, L_WHOLE, "noinline", 0); /* one copy, and quick to compile */
+    if (M->target->isa == AC_ISA_AARCH64 &&
+        M->target->vec_bytes > 16) /* registers of this size at least, in units of 16 bytes */
+        l_attribute(M, f.f, L_WHOLE, "vscale_range", (uint64_t)M->target->vec_bytes / 16 << 32 | 16);
+    f.entry = new_block(&f, "entry");
+    LLVMBasicBlockRef start = new_block(&f, "start");
+    to(&f, f.entry);
+    LLVMBuildBr(M->b, start);
+    to(&f, start);
+    n = 0;
+    for (int32_t i = 0; i < fn->buf.n; i++) {
+        const ac_buf *m = &fn->buf.item[i];
+        if (m->role == AC_BUF_LOCAL) {
+            f.buf[i] = l_slot(&f, LLVMArrayType2(l_memory_type(M, m->dtype, 1), (uint64_t)m->count), m->name);
+            LLVMSetAlignment(f.buf[i], m->align > 16 ? (uint32_t)m->align : 16);
+            continue;
+        }
+        f.buf[i] = LLVMGetParam(f.f, n++);
+        set_name(f.buf[i], m->name);
+        if (restricted && restricted[i])
+            l_attribute(M, f.f, n, "noalias", 0);
+    }
+    AC_TRY(body(&f));
+    if (fn->fails)
+        LLVMBuildRet(M->b, l_int(M, AC_I32, 0, 1));
+    else
+        LLVMBuildRetVoid(M->b);
+    *out = f.f;
+    return AC_OK;
+}

@@ -1,0 +1,103 @@
+/* ir.h - what the files of the LLVM printer share: one LLVM module being built, one function of it.
+ *
+ *     llvm.c    the interface of codegen/backend.h: kinds, emit, open, close
+ *     whole_module.c     constants, init, run, reset: everything around the loop functions
+ *     function_ir.c         a loop function: blocks, variables, memory
+ *     values_ir.c      an instruction that makes a value
+ *     casts.c    casts, half floats, saturation
+ *     lanes.c      shuffles, reductions: what crosses lanes
+ *     dot_product.c        dot products and widening products: the machine's instructions
+ *     soft.c       square roots and roundings for machines without them
+ *     machine.c    targets, passes, objects
+ *     jit.c        an object loaded into this process
+ *
+ * How values print. Lanes are LLVM vectors, of any width: LLVM splits what is wider than a register. A bool is i1 and
+ * one byte in memory; f16 and bf16 are i16, because only casts look into them. No instruction carries a fast-math flag,
+ * and a fused multiply-add is printed where one stands in the loops and nowhere else, so floats are the evaluator's
+ * floats.
+ *
+ * Memory: LLVM's objects belong to the context, which l_close disposes of; the rest is in the region. */
+#ifndef AC_CODEGEN_LLVM_IR_H
+#define AC_CODEGEN_LLVM_IR_H
+#include "codegen/backend.h"
+#include "codegen/c/emit.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+
+typedef struct l_module {
+    ac_ctx *cx;
+    ac_region *region;
+    ac_module *m;
+    const ac_target *target;
+    ac_weights weights; /* RODATA or BLOB */
+    LLVMContextRef lc;
+    LLVMModuleRef mod;
+    LLVMBuilderRef b;
+    LLVMTargetMachineRef machine;
+    LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, ptr, none;
+    LLVMTypeRef word;        /* an integer as wide as a pointer */
+    LLVMValueRef *fn;        /* of each function of the module */
+    LLVMValueRef *konst;     /* rodata: the global of each constant */
+    ac_bytes *offset, total; /* blob */
+} l_module;
+
+typedef struct l_fn {
+    l_module *M;
+    const ac_loop_fn *fn;
+    LLVMValueRef f;
+    LLVMValueRef *val;       /* of each instruction; VAR: its alloca */
+    LLVMValueRef *buf;       /* address of each buffer */
+    LLVMBasicBlockRef entry; /* variables are allocated here */
+} l_fn;
+
+static inline const ac_ins *l_ins(const l_fn *f, ac_x x)
+{
+    return &f->fn->code.item[x];
+}
+
+/* machine.c. l_machine: NULL with a diagnostic. l_optimise runs the passes; l_bytes: an object or assembly text. */
+int l_machine_open(l_module *M, bool for_this_process);
+int l_optimise(l_module *M);
+int l_bytes(l_module *M, bool object, LLVMMemoryBufferRef *out);
+
+/* whole_module.c */
+int l_open(l_module *M, ac_module *m, bool for_this_process); /* M may be closed after any failure */
+int l_build(l_module *M);
+void l_close(l_module *M);
+LLVMTypeRef l_type(const l_module *M, ac_dtype d, int32_t lanes); /* of a value */
+LLVMTypeRef l_memory_type(const l_module *M, ac_dtype d, int32_t lanes);
+LLVMTypeRef l_lanes(LLVMTypeRef one, int32_t lanes); /* one, or a vector of it */
+/* over: the types an overloaded intrinsic is for; the short form: the only one, or NULL. */
+LLVMValueRef l_intrinsic_of(const l_module *M, const char *name, LLVMTypeRef *over, uint32_t n_over, LLVMValueRef *arg,
+                            uint32_t n);
+LLVMValueRef l_intrinsic(const l_module *M, const char *name, LLVMTypeRef over, LLVMValueRef *arg, uint32_t n);
+LLVMValueRef l_int(const l_module *M, ac_dtype d, int64_t v, int32_t lanes);
+LLVMValueRef l_real(const l_module *M, ac_dtype d, double v, int32_t lanes);
+LLVMValueRef l_splat(const l_module *M, LLVMValueRef one, int32_t lanes);
+
+/* function_ir.c. l_attribute: of a function's parameter, counted from 1, or of the function. */
+#define L_WHOLE ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
+void l_attribute(l_module *M, LLVMValueRef f, LLVMAttributeIndex at, const char *name, uint64_t value);
+int l_function(l_module *M, const ac_loop_fn *fn, const char *name, const bool *restricted, LLVMValueRef *out);
+LLVMValueRef l_slot(l_fn *f, LLVMTypeRef type, const char *name); /* on the stack, allocated once in the entry block */
+
+/* values_ir.c, casts.c, lanes.c, soft.c: NULL for an instruction they do not know. */
+LLVMValueRef l_value(l_fn *f, ac_x x);
+LLVMValueRef l_cast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t lanes);
+LLVMValueRef l_satcast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t lanes);
+LLVMValueRef l_extreme(l_module *M, LLVMValueRef a, LLVMValueRef b, ac_dtype d, bool most); /* MIN, MAX */
+LLVMValueRef l_cross(l_fn *f, const ac_ins *in); /* LANE SHUFFLE SUMLANES MAXLANES DOT4 DOT2 */
+LLVMValueRef l_permute(l_module *M, LLVMValueRef a, LLVMValueRef b, const int64_t *lane, int32_t n); /* b may be NULL */
+LLVMValueRef l_every(l_module *M, LLVMValueRef v, int32_t first, int32_t step, int32_t n); /* first, first + step, .. */
+LLVMValueRef l_lane(l_module *M, LLVMValueRef v, int32_t lanes, int64_t at);
+/* SQRT FLOOR CEIL TRUNC RINT: the machine's own, or integer arithmetic. */
+LLVMValueRef l_rounding(l_fn *f, ac_lop op, LLVMValueRef v, ac_dtype d, int32_t lanes);
+
+/* dot_product.c. l_widening: ADD and MUL of lanes that were narrower, by the machine's instruction; NULL: it has none. */
+LLVMValueRef l_dot(l_fn *f, const ac_ins *in);
+LLVMValueRef l_widening(l_fn *f, const ac_ins *in);
+
+const ac_loop_fn *l_soft(ac_region *r, ac_lop op, ac_dtype d, const char *name); /* x[1] to y[1], exact */
+
+#endif

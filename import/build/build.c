@@ -1,0 +1,307 @@
+#include "import/build/build.h"
+#include "ir/ops/resolve.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+ac_node *ac_build_node(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
+                       int32_t n_out)
+{
+    ac_tensor *out[64];
+    if (n_out > 64)
+        return NULL;
+    for (int32_t i = 0; i < n_out; i++)
+        out[i] = ac_tensor_new(b->g, ac_strf(b->cx->region, "%s_%s", b->base, ac_ops[op].text), AC_NONE, 0, NULL);
+    ac_node *made = ac_node_new(b->g, op, b->name, in, n_in, out, n_out);
+    made->at = b->at;
+    if (attrs)
+        made->attrs = *attrs;
+    return made;
+}
+
+ac_tensor *ac_build_op(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
+                       ac_dtype type)
+{
+    for (int32_t i = 0; i < n_in; i++)
+        if (!in[i] && i < ac_ops[op].min_in)
+            return NULL;
+    ac_node *made = ac_build_node(b, op, in, n_in, attrs, 1);
+    ac_tensor *y = made->out[0];
+    y->dtype = type;
+    return ac_node_settle(b->cx, b->g, made) == AC_OK ? y : NULL;
+}
+
+ac_tensor *ac_build_1(const ac_build *b, ac_op op, ac_tensor *x)
+{
+    return x ? ac_build_op(b, op, &x, 1, NULL, AC_NONE) : NULL;
+}
+
+ac_tensor *ac_build_2(const ac_build *b, ac_op op, ac_tensor *x, ac_tensor *y)
+{
+    ac_tensor *in[] = {x, y};
+    return x && y ? ac_build_op(b, op, in, 2, NULL, AC_NONE) : NULL;
+}
+
+ac_tensor *ac_build_matmul(const ac_build *b, ac_tensor *x, ac_tensor *y, bool adj_x, bool adj_y)
+{
+    ac_attrs a;
+    ac_tensor *in[] = {x, y};
+    ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
+    a.matmul.adj_x = adj_x;
+    a.matmul.adj_y = adj_y;
+    return ac_build_op(b, AC_OP_BATCH_MATMUL, in, 2, &a, AC_NONE);
+}
+
+ac_tensor *ac_build_dense(const ac_build *b, ac_tensor *x, ac_tensor *w, ac_tensor *bias)
+{
+    ac_attrs a;
+    ac_tensor *in[] = {x, w, bias};
+    ac_attrs_init(AC_OP_FULLY_CONNECTED, &a);
+    a.dense.keep_dims = true;
+    return ac_build_op(b, AC_OP_FULLY_CONNECTED, in, bias ? 3 : 2, &a, AC_NONE);
+}
+
+ac_tensor *ac_build_cast(const ac_build *b, ac_tensor *x, ac_dtype to)
+{
+    ac_attrs a;
+    if (!x || x->dtype == to)
+        return x;
+    ac_attrs_init(AC_OP_CAST, &a);
+    a.cast.to = to;
+    return ac_build_op(b, AC_OP_CAST, &x, 1, &a, to);
+}
+
+ac_ints ac_build_list(const ac_build *b, int64_t count, const int64_t *v)
+{
+    int64_t *own = AC_NEW_N(b->cx->region, int64_t, count + 1);
+    for (int64_t i = 0; i < count; i++)
+        own[i] = v[i];
+    return (ac_ints){(int32_t)count, own};
+}
+
+ac_tensor *ac_build_select(const ac_build *b, ac_tensor *cond, ac_tensor *yes, ac_tensor *no)
+{
+    ac_tensor *in[] = {cond, yes, no};
+    return cond && yes && no ? ac_build_op(b, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+}
+
+ac_tensor *ac_build_transpose(const ac_build *b, ac_tensor *x, const int32_t *perm)
+{
+    ac_attrs a;
+    int64_t wide[AC_MAX_RANK];
+    bool same = true;
+    if (!x)
+        return NULL;
+    for (int32_t d = 0; d < x->rank; d++) {
+        wide[d] = perm[d];
+        same &= perm[d] == d;
+    }
+    if (same)
+        return x;
+    ac_attrs_init(AC_OP_TRANSPOSE, &a);
+    a.perm.perm = ac_build_list(b, x->rank, wide);
+    return ac_build_op(b, AC_OP_TRANSPOSE, &x, 1, &a, AC_NONE);
+}
+
+void ac_build_axis_last(int32_t rank, int32_t axis, int32_t *perm, int32_t *back)
+{
+    for (int32_t d = 0, k = 0; d < rank; d++)
+        if (d != axis)
+            perm[k++] = d;
+    perm[rank - 1] = axis;
+    for (int32_t d = 0; d < rank; d++)
+        back[perm[d]] = d;
+}
+
+ac_tensor *ac_build_reshape(const ac_build *b, ac_tensor *x, int32_t rank, const int64_t *dim)
+{
+    ac_attrs a;
+    if (!x)
+        return NULL;
+    if (x->rank == rank && (!rank || !memcmp(x->dim, dim, (size_t)rank * sizeof *dim)))
+        return x;
+    ac_attrs_init(AC_OP_RESHAPE, &a);
+    a.shape.shape = ac_build_list(b, rank, dim);
+    return ac_build_op(b, AC_OP_RESHAPE, &x, 1, &a, AC_NONE);
+}
+
+ac_tensor *ac_build_reduce(const ac_build *b, ac_op op, ac_tensor *x, uint32_t axes, bool keep_dims)
+{
+    ac_attrs a;
+    int64_t list[AC_MAX_RANK];
+    int32_t count = 0;
+    if (!x || !axes) /* nothing is reduced; an empty list would mean everything */
+        return x;
+    for (int32_t d = 0; d < x->rank; d++)
+        if (axes >> d & 1)
+            list[count++] = d;
+    ac_attrs_init(op, &a);
+    a.reduce.axes = ac_build_list(b, count, list);
+    a.reduce.keep_dims = keep_dims;
+    return ac_build_op(b, op, &x, 1, &a, AC_NONE);
+}
+
+ac_tensor *ac_build_slice(const ac_build *b, ac_tensor *x, int32_t axis, int64_t begin, int64_t size)
+{
+    ac_attrs a;
+    int64_t from[AC_MAX_RANK] = {0}, extent[AC_MAX_RANK];
+    if (!x)
+        return NULL;
+    memcpy(extent, x->dim, sizeof extent);
+    from[axis] = begin;
+    extent[axis] = size;
+    ac_attrs_init(AC_OP_SLICE, &a);
+    a.slice.begin = ac_build_list(b, x->rank, from);
+    a.slice.size = ac_build_list(b, x->rank, extent);
+    return ac_build_op(b, AC_OP_SLICE, &x, 1, &a, AC_NONE);
+}
+
+/* CONCATENATION takes 64 operands; more are joined in steps. */
+ac_tensor *ac_build_concat(const ac_build *b, ac_tensor *const *x, int32_t count, int32_t axis)
+{
+    enum { MOST = 64 };
+    ac_attrs a;
+    ac_attrs_init(AC_OP_CONCATENATION, &a);
+    a.axis.axis = axis;
+    for (int32_t i = 0; i < count; i++)
+        if (!x[i])
+            return NULL;
+    if (count <= MOST)
+        return ac_build_op(b, AC_OP_CONCATENATION, x, count, &a, AC_NONE);
+    const int32_t parts = (count + MOST - 1) / MOST;
+    ac_tensor **part = AC_NEW_N(b->cx->region, ac_tensor *, parts);
+    for (int32_t i = 0; i < parts; i++)
+        part[i] = ac_build_concat(b, x + i * MOST, i + 1 < parts ? MOST : count - i * MOST, axis);
+    return ac_build_concat(b, part, parts, axis);
+}
+
+ac_tensor *ac_build_broadcast(const ac_build *b, ac_tensor *x, int32_t rank, const int64_t *dim)
+{
+    ac_attrs a;
+    if (!x || (x->rank == rank && (!rank || !memcmp(x->dim, dim, (size_t)rank * sizeof *dim))))
+        return x;
+    ac_attrs_init(AC_OP_BROADCAST_TO, &a);
+    a.shape.shape = ac_build_list(b, rank, dim);
+    return ac_build_op(b, AC_OP_BROADCAST_TO, &x, 1, &a, AC_NONE);
+}
+
+ac_tensor *ac_build_pad(const ac_build *b, ac_tensor *x, const int64_t *before, const int64_t *after, ac_tensor *value)
+{
+    ac_attrs a;
+    int64_t list[2 * AC_MAX_RANK];
+    bool any = false;
+    if (!x)
+        return NULL;
+    for (int32_t d = 0; d < x->rank; d++) {
+        list[2 * d] = before[d];
+        list[2 * d + 1] = after[d];
+        any |= before[d] || after[d];
+    }
+    if (!any)
+        return x;
+    if (!value) {
+        ac_attrs_init(AC_OP_PAD, &a);
+        a.pad.pads = ac_build_list(b, 2 * x->rank, list);
+        return ac_build_op(b, AC_OP_PAD, &x, 1, &a, AC_NONE);
+    }
+    int64_t dim[2] = {x->rank, 2};
+    ac_tensor *pads = ac_tensor_const(b->g, ac_strf(b->cx->region, "%s_pads", b->base), AC_I64, 2, dim,
+                                      ac_build_list(b, 2 * x->rank, list).v);
+    ac_tensor *in[] = {x, pads, value};
+    return ac_build_op(b, AC_OP_PADV2, in, 3, NULL, AC_NONE);
+}
+
+/* Constants. */
+
+static void put(ac_dtype d, void *to, double v)
+{
+    const int64_t i = ac_dtype_is_float(d) ? 0 : (int64_t)v;
+    if (ac_dtype_is_float(d))
+        ac_dtype_put_num(d, to, v);
+    else
+        for (int64_t k = 0; k < ac_dtype_size(d, 1); k++)
+            ((uint8_t *)to)[k] = (uint8_t)((uint64_t)i >> (8 * k));
+}
+
+ac_tensor *ac_build_number(const ac_build *b, ac_dtype type, double v)
+{
+    void *data = ac_alloc(b->cx->region, 16);
+    put(type, data, v);
+    return ac_tensor_const(b->g, ac_strf(b->cx->region, "%s_c", b->base), type, 0, NULL, data);
+}
+
+ac_tensor *ac_build_floats(const ac_build *b, int32_t rank, const int64_t *dim, const float *v)
+{
+    ac_tensor *t = ac_tensor_const(b->g, ac_strf(b->cx->region, "%s_c", b->base), AC_F32, rank, dim, NULL);
+    t->data = ac_copy(b->cx->region, v, (size_t)ac_tensor_bytes(t) + (ac_tensor_bytes(t) == 0));
+    return t;
+}
+
+ac_tensor *ac_build_ints(const ac_build *b, int64_t count, const int64_t *v)
+{
+    return ac_tensor_const(b->g, ac_strf(b->cx->region, "%s_c", b->base), AC_I64, 1, &count,
+                           ac_build_list(b, count, v).v);
+}
+
+/* Values of operands. */
+
+bool ac_build_constant(const ac_tensor *t)
+{
+    while (t && !ac_tensor_is_const(t) && t->def && (t->def->op == AC_OP_TRANSPOSE || t->def->op == AC_OP_RESHAPE))
+        t = t->def->in[0];
+    return t && ac_tensor_is_const(t);
+}
+
+int ac_build_axis(const ac_build *b, int64_t axis, int32_t rank, int32_t *out)
+{
+    if (axis < -(int64_t)rank || axis >= rank)
+        return ac_error(b->cx, b->at, E0103, "axis %" PRId64 " is out of range for %d dimensions", axis, rank);
+    *out = (int32_t)(axis < 0 ? axis + rank : axis);
+    return AC_OK;
+}
+
+enum { KNOWN_DEPTH = 32, KNOWN_SIZE = 4096, KNOWN_VISITS = 1024 };
+
+static ac_tensor *specialise(const ac_build *b, ac_tensor *t, int32_t *visits, int32_t depth)
+{
+    ac_tensor *in[8];
+    if (ac_tensor_is_const(t))
+        return t;
+    if (ac_tensor_count(t) > KNOWN_SIZE || depth > KNOWN_DEPTH || --*visits < 0) /* shared operands are visited anew */
+        return NULL;
+    if (t->input)
+        return t->given ? ac_tensor_const(b->g, t->name, t->dtype, t->rank, t->dim, t->given) : NULL;
+    const ac_node *m = t->def;
+    if (!m || m->n_in > 8 || m->n_out != 1)
+        return NULL;
+    for (int32_t i = 0; i < m->n_in; i++) {
+        in[i] = m->in[i] ? specialise(b, m->in[i], visits, depth + 1) : NULL;
+        if (m->in[i] && !in[i])
+            return NULL;
+    }
+    ac_tensor *y = ac_build_op(b, m->op, in, m->n_in, &m->attrs, t->dtype);
+    return y && ac_tensor_is_const(y) ? y : NULL;
+}
+
+ac_tensor *ac_build_specialise(const ac_build *b, ac_tensor *t)
+{
+    int32_t visits = KNOWN_VISITS;
+    return specialise(b, t, &visits, 0);
+}
+
+int ac_build_values(const ac_build *b, ac_tensor *t, ac_ints *out)
+{
+    if (!ac_dtype_is_int(t->dtype))
+        return ac_error(b->cx, b->at, E0105, "operand '%s' is %s, expected integers", t->name, ac_dtype_name(t->dtype));
+    const int64_t count = ac_tensor_count(t);
+    if (count > 1 << 20)
+        return ac_error(b->cx, b->at, E0015, "operand '%s' has %" PRId64 " elements", t->name, count);
+    const void *data = ac_tensor_force(b->cx, t);
+    if (!data)
+        return AC_FAIL;
+    int64_t *v = AC_NEW_N(b->cx->region, int64_t, count + 1);
+    for (int64_t i = 0; i < count; i++)
+        v[i] = ac_dtype_get_int(t->dtype, data, i);
+    *out = (ac_ints){(int32_t)count, v};
+    return AC_OK;
+}

@@ -1,0 +1,162 @@
+#include "import/build/compose_math.h"
+
+#define ADD(x, y)  ac_build_2(b, AC_OP_ADD, x, y)
+#define SUB(x, y)  ac_build_2(b, AC_OP_SUB, x, y)
+#define MUL(x, y)  ac_build_2(b, AC_OP_MUL, x, y)
+#define DIV(x, y)  ac_build_2(b, AC_OP_DIV, x, y)
+#define MIN(x, y)  ac_build_2(b, AC_OP_MINIMUM, x, y)
+#define MAX(x, y)  ac_build_2(b, AC_OP_MAXIMUM, x, y)
+#define LESS(x, y) ac_build_2(b, AC_OP_LESS, x, y)
+#define ABS(x)     ac_build_1(b, AC_OP_ABS, x)
+#define ATAN(x)    ac_build_1(b, AC_OP_ATAN, x)
+#define EXP(x)     ac_build_1(b, AC_OP_EXP, x)
+#define LOG(x)     ac_build_1(b, AC_OP_LOG, x)
+#define NEG(x)     ac_build_1(b, AC_OP_NEG, x)
+#define SIGN(x)    ac_build_1(b, AC_OP_SIGN, x)
+#define SQRT(x)    ac_build_1(b, AC_OP_SQRT, x)
+#define NUM(v)     (x ? ac_build_number(b, x->dtype, v) : NULL)
+
+ac_tensor *ac_build_add_number(const ac_build *b, ac_tensor *x, double v)
+{
+    return ADD(x, NUM(v));
+}
+
+ac_tensor *ac_build_mul_number(const ac_build *b, ac_tensor *x, double v)
+{
+    return MUL(x, NUM(v));
+}
+
+ac_tensor *ac_build_relu(const ac_build *b, ac_tensor *x)
+{
+    return x && x->dtype == AC_F32 ? ac_build_1(b, AC_OP_RELU, x) : MAX(x, NUM(0));
+}
+
+/* alpha * (exp(x) - 1) below 0. */
+ac_tensor *ac_build_elu(const ac_build *b, ac_tensor *x, double alpha)
+{
+    if (alpha == 1)
+        return ac_build_1(b, AC_OP_ELU, x);
+    return ADD(MAX(x, NUM(0)), MUL(NUM(alpha), ac_build_1(b, AC_OP_ELU, MIN(x, NUM(0)))));
+}
+
+/* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)): nothing overflows. */
+ac_tensor *ac_build_softplus(const ac_build *b, ac_tensor *x)
+{
+    return ADD(MAX(x, NUM(0)), LOG(ADD(NUM(1), EXP(NEG(ABS(x))))));
+}
+
+/* With v = exp(-|x|) - 1, in (-1, 0]: v below 0, -v / (v + 1) just above; far above nothing cancels. */
+ac_tensor *ac_build_expm1(const ac_build *b, ac_tensor *x)
+{
+    ac_tensor *v = ac_build_1(b, AC_OP_ELU, NEG(ABS(x)));
+    ac_tensor *near = ac_build_select(b, LESS(x, NUM(0)), v, NEG(DIV(v, ADD(v, NUM(1)))));
+    return ac_build_select(b, LESS(x, NUM(0.5)), near, SUB(EXP(x), NUM(1)));
+}
+
+/* With u = 1 + x rounded, log(u) * x / (u - 1): the error of u is divided out again. */
+ac_tensor *ac_build_log1p(const ac_build *b, ac_tensor *x)
+{
+    ac_tensor *u = ADD(x, NUM(1)), *rest = SUB(u, NUM(1));
+    ac_tensor *exact = ac_build_2(b, AC_OP_EQUAL, rest, NUM(0)), *huge = ac_build_2(b, AC_OP_GREATER, x, NUM(1e30));
+    ac_tensor *plain = LOG(u);
+    return ac_build_select(b, exact, x, ac_build_select(b, huge, plain, MUL(plain, DIV(x, rest))));
+}
+
+ac_tensor *ac_build_tan(const ac_build *b, ac_tensor *x)
+{
+    return DIV(ac_build_1(b, AC_OP_SIN, x), ac_build_1(b, AC_OP_COS, x));
+}
+
+ac_tensor *ac_build_cosh(const ac_build *b, ac_tensor *x)
+{
+    ac_tensor *e = EXP(ABS(x));
+    return MUL(ADD(e, DIV(NUM(1), e)), NUM(0.5));
+}
+
+/* With u = exp(x) - 1:  sinh x = (u + u / (u + 1)) / 2, taken at |x|, where u >= 0: no cancellation near 0. */
+ac_tensor *ac_build_sinh(const ac_build *b, ac_tensor *x)
+{
+    ac_tensor *v = ac_build_1(b, AC_OP_ELU, NEG(ABS(x))); /* exp(-|x|) - 1, in (-1, 0] */
+    ac_tensor *u = NEG(DIV(v, ADD(v, NUM(1))));
+    return MUL(MUL(SUB(u, v), NUM(0.5)), SIGN(x));
+}
+
+/* asin x = 2 atan(x / (1 + sqrt(1 - x^2))), acos x = 2 atan(sqrt(1 - x) / sqrt(1 + x)); outside of -1..1 NaN. */
+ac_tensor *ac_build_asin(const ac_build *b, ac_tensor *x)
+{
+    ac_tensor *root = SQRT(MUL(SUB(NUM(1), x), ADD(NUM(1), x)));
+    return MUL(NUM(2), ATAN(DIV(x, ADD(NUM(1), root))));
+}
+
+ac_tensor *ac_build_acos(const ac_build *b, ac_tensor *x)
+{
+    return MUL(NUM(2), ATAN(DIV(SQRT(SUB(NUM(1), x)), SQRT(ADD(NUM(1), x)))));
+}
+
+ac_tensor *ac_build_asinh(const ac_build *b, ac_tensor *x)
+{
+    ac_tensor *size = ABS(x), *root = SQRT(ADD(MUL(size, size), NUM(1)));
+    return MUL(SIGN(x), LOG(ADD(size, root)));
+}
+
+ac_tensor *ac_build_acosh(const ac_build *b, ac_tensor *x)
+{
+    return LOG(ADD(x, SQRT(MUL(SUB(x, NUM(1)), ADD(x, NUM(1))))));
+}
+
+ac_tensor *ac_build_atanh(const ac_build *b, ac_tensor *x)
+{
+    return MUL(NUM(0.5), LOG(DIV(ADD(NUM(1), x), SUB(NUM(1), x))));
+}
+
+/* atan(y / x), turned by pi to where x is negative. */
+ac_tensor *ac_build_atan2(const ac_build *b, ac_tensor *y, ac_tensor *x)
+{
+    const double pi = 3.14159265358979323846;
+    ac_tensor *turn = ac_build_select(b, LESS(y, NUM(0)), NUM(-pi), NUM(pi));
+    ac_tensor *angle = ATAN(DIV(y, x));
+    ac_tensor *upright = MUL(SIGN(y), NUM(pi / 2));
+    ac_tensor *left = ac_build_select(b, LESS(x, NUM(0)), ADD(angle, turn), upright);
+    return ac_build_select(b, ac_build_2(b, AC_OP_GREATER, x, NUM(0)), angle, left);
+}
+
+ac_tensor *ac_build_fmod(const ac_build *b, ac_tensor *x, ac_tensor *y)
+{
+    if (x && ac_dtype_is_int(x->dtype))
+        return SUB(x, MUL(DIV(x, y), y));
+    /* |x| mod |y| is exact in the floor form; the sign is put back */
+    return MUL(ac_build_2(b, AC_OP_FLOOR_MOD, ABS(x), ABS(y)), SIGN(x));
+}
+
+ac_tensor *ac_build_softmax(const ac_build *b, ac_op op, ac_tensor *x, int32_t axis)
+{
+    int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];
+    if (!x)
+        return NULL;
+    ac_build_axis_last(x->rank, axis, perm, back);
+    return ac_build_transpose(b, ac_build_1(b, op, ac_build_transpose(b, x, perm)), back);
+}
+
+ac_tensor *ac_build_along(const ac_build *b, ac_tensor *v, int32_t rank, int32_t axis)
+{
+    int64_t dim[AC_MAX_RANK];
+    for (int32_t d = 0; d < rank; d++)
+        dim[d] = d == axis && v ? ac_tensor_count(v) : 1;
+    return ac_build_reshape(b, v, rank, dim);
+}
+
+ac_tensor *ac_build_batch_norm(const ac_build *b, ac_tensor *x, int32_t axis, ac_tensor *mean, ac_tensor *variance,
+                               double eps, ac_tensor *gamma, ac_tensor *beta)
+{
+    if (!x || !mean || !variance)
+        return NULL;
+    ac_tensor *factor = DIV(gamma ? gamma : NUM(1), SQRT(ADD(variance, NUM(eps)))), *moved = MUL(mean, factor);
+    ac_tensor *shift = beta ? SUB(beta, moved) : ac_build_1(b, AC_OP_NEG, moved);
+    return ADD(MUL(x, ac_build_along(b, factor, x->rank, axis)), ac_build_along(b, shift, x->rank, axis));
+}
+
+ac_tensor *ac_build_unit_length(const ac_build *b, ac_tensor *x, uint32_t mask, double eps)
+{
+    ac_tensor *sum = ac_build_reduce(b, AC_OP_SUM, ac_build_1(b, AC_OP_SQUARE, x), mask, true);
+    return DIV(x, SQRT(ADD(sum, NUM(eps))));
+}

@@ -1,0 +1,53 @@
+#include "import/build/params.h"
+
+#include <math.h>
+#include <string.h>
+
+void ac_param_place(ac_tensor *t, const void *bytes)
+{
+    static const uint64_t NO_ELEMENTS[1] = {0};
+    const uintptr_t size = (uintptr_t)ac_dtype_size(t->dtype, 1);
+    if (!bytes || !ac_tensor_count(t))
+        t->data = NO_ELEMENTS;
+    else if ((uintptr_t)bytes % size)
+        t->raw = bytes;
+    else
+        t->data = bytes;
+}
+
+static uint64_t hash_of(const char *name, uint64_t seed)
+{
+    uint64_t h = seed + 0x9e3779b97f4a7c15u;
+    for (; *name; name++)
+        h = (h ^ (uint8_t)*name) * 0x100000001b3u;
+    return h ^ h >> 29;
+}
+
+static double uniform(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+void ac_param_invent(ac_graph *g, ac_tensor *t, const ac_import_options *opt, const char *file, bool positive)
+{
+    const int64_t n = ac_tensor_count(t);
+    if (!opt->random) {
+        float *one = ac_alloc(g->cx->region, 16);
+        *one = 0.5f;
+        t->data = one;
+        t->splat = true;
+        g->missing_file = file;
+        ac_push(g->cx->region, &g->missing, t);
+        return;
+    }
+    const int64_t row = t->rank > 1 && t->dim[0] ? n / t->dim[0] : 1;
+    const double size = positive ? 0.5 : t->rank > 1 ? sqrt(3 / (double)(row ? row : 1)) : 0.1, mid = positive;
+    float *v = ac_alloc_n(g->cx->region, (size_t)n + 1, sizeof *v);
+    uint64_t state = hash_of(t->name, opt->seed);
+    for (int64_t i = 0; i < n; i++)
+        v[i] = (float)(mid + size * (2 * uniform(&state) - 1));
+    t->data = v;
+}

@@ -1,0 +1,57 @@
+#include "import/build/refuse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int ac_refuse(ac_ctx *cx, ac_refusals *list, ac_place at, ac_code code, const char *op, const char *reason,
+              const char *help)
+{
+    ac_refusal x = {.code = code, .op = op, .reason = reason, .help = help, .at = at, .order = list->n};
+    ac_push(cx->region, list, x);
+    return AC_FAIL;
+}
+
+static int by_kind(const void *pa, const void *pb)
+{
+    const ac_refusal *a = pa, *b = pb;
+    int c = strcmp(a->op, b->op);
+    if (!c)
+        c = strcmp(a->reason, b->reason);
+    if (!c)
+        c = (a->code > b->code) - (a->code < b->code);
+    return c ? c : (a->order > b->order) - (a->order < b->order);
+}
+
+static int by_order(const void *pa, const void *pb)
+{
+    const ac_refusal *a = pa, *b = pb;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+int ac_refusals_report(ac_ctx *cx, ac_refusals *list)
+{
+    ac_refusal *x = list->item;
+    int32_t n = list->n, kinds = 0;
+    if (!n)
+        return AC_OK;
+    qsort(x, (size_t)n, sizeof *x, by_kind);
+    for (int32_t i = 0; i < n; i++) {
+        bool same = kinds && !strcmp(x[i].op, x[kinds - 1].op) && !strcmp(x[i].reason, x[kinds - 1].reason) &&
+                    x[i].code == x[kinds - 1].code;
+        if (!same)
+            x[kinds++] = x[i];
+        x[kinds - 1].count++;
+    }
+    qsort(x, (size_t)kinds, sizeof *x, by_order);
+    for (int32_t i = 0; i < kinds; i++) {
+        const char *often = x[i].count == 1 ? "" : ac_strf(cx->region, ", used %d times, first here", x[i].count);
+        if (x[i].code == E0107)
+            ac_error(cx, x[i].at, E0107, "operator %s is not supported%s", x[i].op, often);
+        else
+            ac_error(cx, x[i].at, x[i].code, "%s is not supported in this form%s", x[i].op, often);
+        ac_reason(cx, "%s", x[i].reason);
+        if (x[i].help)
+            ac_help(cx, "%s", x[i].help);
+    }
+    return AC_FAIL;
+}

@@ -1,0 +1,341 @@
+/* The container of Caffe nets: text or binary, blobs by name, layers in order, outputs; the listing that `show` prints.
+ */
+#include "import/caffe/caffe.h"
+#include "import/build/whole_graph.h"
+#include "import/build/name_map.h"
+#include "base/sink.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TOPS = 1024 };
+
+/* Blobs by name, and in the order they were made. */
+struct ac_caf_names {
+    ac_name_map at; /* in `all` */
+    AC_VEC(ac_caf_blob *) all;
+};
+
+ac_caf_blob *ac_caf_blob_find(ac_caf *r, const char *name)
+{
+    const int32_t k = ac_name_get(&r->names->at, name);
+    return k < 0 ? NULL : r->names->all.item[k];
+}
+
+ac_caf_blob *ac_caf_blob_get(ac_caf *r, const char *name)
+{
+    struct ac_caf_names *x = r->names;
+    int32_t *k = ac_name_put(r->cx->region, &x->at, name);
+    if (*k < 0) {
+        ac_caf_blob *b = AC_NEW(r->cx->region, ac_caf_blob);
+        b->name = name;
+        *k = x->all.n;
+        ac_push(r->cx->region, &x->all, b);
+    }
+    return x->all.item[*k];
+}
+
+int ac_caf_input(ac_caf_layer *l, int32_t i, int32_t rank, const int64_t *dim, const char *const *dim_name)
+{
+    ac_caf *r = l->r;
+    if (r->again && r->inputs < r->g->input.n)
+        return ac_caf_result(l, i, r->g->input.item[r->inputs++]);
+    ac_tensor *t = ac_tensor_new(r->g, l->top[i], AC_F32, rank, dim);
+    for (int32_t d = 0; d < rank; d++)
+        t->dim_name[d] = dim_name ? dim_name[d] : NULL;
+    t->input = true;
+    ac_push(r->cx->region, &r->g->input, t);
+    r->inputs++;
+    for (int32_t d = 0; d < rank; d++)
+        if (dim[d] < 0)
+            return AC_OK; /* what reads it waits until the size is known */
+    return ac_caf_result(l, i, t);
+}
+
+/* Layers. */
+
+static int read_names(ac_caf_layer *l, const char *field, int32_t *n, const char ***out)
+{
+    ac_caf *r = l->r;
+    *n = ac_pt_count(l->node, field);
+    if (*n > MAX_TOPS)
+        return ac_caf_cannot(l, "it has %d blobs named '%s'; supported are up to %d", *n, field, MAX_TOPS);
+    *out = AC_NEW_N(r->cx->region, const char *, *n + 1);
+    int32_t k = 0;
+    for (ac_pt_node *x = ac_pt_find(l->node, field); x; x = ac_pt_again(x), k++) {
+        AC_TRY(ac_pt_str(&r->pt, x, "", &(*out)[k]));
+        if (!*(*out)[k])
+            return ac_error(r->cx, ac_pt_place(&r->pt, x), E0012, "'%s' is the empty name", field);
+    }
+    return AC_OK;
+}
+
+/* bottoms -> tensors; *broken: one of them failed before. */
+static int read_bottoms(ac_caf_layer *l, bool *broken)
+{
+    const char **name;
+    int rc = AC_OK;
+    AC_TRY(read_names(l, "bottom", &l->n_in, &name));
+    l->in = AC_NEW_N(l->r->cx->region, ac_tensor *, l->n_in + 1);
+    l->bottom = AC_NEW_N(l->r->cx->region, ac_caf_blob *, l->n_in + 1);
+    l->was_used = AC_NEW_N(l->r->cx->region, bool, l->n_in + 1);
+    for (int32_t i = 0; i < l->n_in; i++) {
+        ac_caf_blob *b = ac_caf_blob_find(l->r, name[i]);
+        if (!b) {
+            rc = ac_error(l->r->cx, l->at, E0021, "reads blob '%s', which no layer before it makes", name[i]);
+            continue;
+        }
+        l->was_used[i] = b->used;
+        b->used = true;
+        l->in[i] = b->t;
+        l->bottom[i] = b;
+        *broken |= !b->t;
+    }
+    return rc;
+}
+
+static const char *const LAYER_FIELDS[] = {
+    "name",    "type",  "bottom",         "top",      "loss_weight",  "param",           "blobs",     "include",
+    "exclude", "phase", "propagate_down", "blobs_lr", "weight_decay", "blob_share_mode", "top_shape", "quantize_param",
+};
+
+static int check_layer_fields(ac_caf_layer *l)
+{
+    int rc = AC_OK;
+    for (const ac_pt_node *x = l->node->first; x; x = x->next) {
+        const size_t n = strlen(x->name);
+        bool known = (n > 6 && !strcmp(x->name + n - 6, "_param")) || x->name[0] == '[';
+        for (size_t i = 0; i < sizeof LAYER_FIELDS / sizeof *LAYER_FIELDS; i++)
+            known |= !strcmp(x->name, LAYER_FIELDS[i]);
+        if (known)
+            continue;
+        rc = ac_error(l->r->cx, ac_pt_place(&l->r->pt, x), E0012, "a layer has no field '%s'", x->name);
+        const char *near = ac_closest(x->name, LAYER_FIELDS, sizeof LAYER_FIELDS / sizeof *LAYER_FIELDS);
+        if (near)
+            ac_help(l->r->cx, "did you mean '%s'?", near);
+    }
+    return rc;
+}
+
+/* Results get the names of the blobs; the value a name had before gets that of the layer behind it. */
+static void bind_tops(ac_caf_layer *l, bool made)
+{
+    ac_caf *r = l->r;
+    for (int32_t i = 0; i < l->n_out; i++) {
+        ac_caf_blob *b = ac_caf_blob_get(r, l->top[i]);
+        b->t = made ? l->out[i] : NULL;
+        b->used = false;
+        b->label = made && l->labels && i > 0;
+    }
+}
+
+static void list_layer(ac_caf_layer *l)
+{
+    ac_sink *s = l->r->listing;
+    ac_ctx *cx = l->r->cx;
+    ac_putf(s, "%4d  %-24s %-18s ", l->index, l->name, l->type);
+    const ac_pt_node *x = ac_pt_find(l->node, "bottom");
+    for (; x; x = ac_pt_again(x))
+        ac_putf(s, "%.*s ", (int)x->text.n - 2, (const char *)x->text.p + 1);
+    ac_put(s, "-> ");
+    for (int32_t i = 0; i < l->n_out; i++)
+        ac_putf(s, "%s%s %s", i ? ", " : "", l->top[i], l->out[i] ? ac_shape_str(cx, l->out[i]) : "?");
+    for (int32_t i = 0; i < l->param.n; i++)
+        ac_putf(s, "%s%s %s", i ? ", " : "   | ", strrchr(l->param.item[i]->name, '/') + 1,
+                ac_shape_str(cx, l->param.item[i]));
+    ac_putc(s, '\n');
+}
+
+static int read_layer(ac_caf *r, ac_pt_node *node, int32_t index)
+{
+    ac_caf_layer *l = AC_NEW(r->cx->region, ac_caf_layer);
+    bool broken = false;
+    *l = (ac_caf_layer){.r = r, .node = node, .name = "", .type = ""};
+    l->at = ac_pt_place(&r->pt, node);
+    l->at.source = NULL;
+    l->index = index;
+    if (!l->at.line)
+        l->at.op_index = index + 1;
+    if (!ac_caf_type(r, node, &l->type) || ac_pt_str(&r->pt, ac_pt_last(node, "name"), "", &l->name) != AC_OK)
+        return AC_FAIL;
+    l->at.op = l->type;
+    l->at.node = *l->name ? l->name : NULL;
+    l->b = (ac_build){.cx = r->cx, .g = r->g, .name = l->name, .base = *l->name ? l->name : l->type, .at = l->at};
+    int rc = check_layer_fields(l);
+    if (read_names(l, "top", &l->n_out, &l->top) != AC_OK || read_bottoms(l, &broken) != AC_OK)
+        rc = AC_FAIL;
+    l->out = AC_NEW_N(r->cx->region, ac_tensor *, l->n_out + 1);
+    l->has_source = r->weights && ac_caf_weights_find(r, l->name, &l->blobs);
+    if (rc == AC_OK)
+        rc = broken ? ac_caf_layer_known(l) : ac_caf_layer_add(l);
+    bind_tops(l, rc == AC_OK && !broken);
+    if (rc == AC_OK && !broken)
+        list_layer(l);
+    return rc;
+}
+
+/* Blobs get their names: of the values a name stood for, the newest has it, since that is what the blob is when the net
+ * has run. Who holds the name by accident gives it up. */
+static void settle_names(ac_caf *r)
+{
+    ac_graph *g = r->g;
+    for (int32_t i = 0; i < r->names->all.n; i++) {
+        const ac_caf_blob *b = r->names->all.item[i];
+        ac_tensor *holder = b->t && !b->t->input ? ac_tensor_find(g, b->name) : NULL;
+        if (!holder || holder == b->t || holder->input)
+            continue;
+        const char *fresh = ac_internf(r->cx, "%s_inner", b->name);
+        for (int32_t k = 1; ac_tensor_find(g, fresh) || ac_caf_blob_find(r, fresh); k++)
+            fresh = ac_internf(r->cx, "%s_inner%d", b->name, k);
+        holder->name = fresh;
+    }
+    for (int32_t i = 0; i < r->names->all.n; i++) {
+        const ac_caf_blob *b = r->names->all.item[i];
+        const ac_tensor *holder = b->t ? ac_tensor_find(g, b->name) : NULL;
+        if (b->t && !b->t->input && !(holder && holder->input) && !b->t->named) {
+            b->t->name = b->name;
+            b->t->named = true;
+        }
+    }
+    ac_graph_renumber(g);
+}
+
+static int by_blob_name(const void *pa, const void *pb)
+{
+    const ac_caf_blob *const *a = pa, *const *b = pb;
+    return strcmp((*a)->name, (*b)->name);
+}
+
+static int asked_outputs(ac_caf *r, const char *list)
+{
+    int rc = AC_OK;
+    for (const char *p = list; p; p = *p ? p + 1 : NULL) {
+        const size_t n = strcspn(p, ",");
+        const char *name = ac_intern_n(r->cx, p, n);
+        ac_caf_blob *b = ac_caf_blob_find(r, name);
+        p += n;
+        if (b && b->t) {
+            ac_graph_add_output(r->g, b->t, name);
+            continue;
+        }
+        const char **names = AC_NEW_N(r->cx->region, const char *, r->names->all.n + 1);
+        for (int32_t k = 0; k < r->names->all.n; k++)
+            names[k] = r->names->all.item[k]->name;
+        const char *near = ac_closest(name, names, r->names->all.n);
+        rc = ac_error(r->cx, (ac_place){.file = r->file->path}, E0501, "--outputs: the net has no blob '%s'", name);
+        if (near)
+            ac_help(r->cx, "did you mean '%s'?", near);
+    }
+    return rc;
+}
+
+/* The net's outputs are the blobs nobody reads, sorted by name as Caffe sorts them. */
+static int outputs(ac_caf *r)
+{
+    AC_VEC(ac_caf_blob *) ends = {0};
+    if (r->opt->outputs)
+        return asked_outputs(r, r->opt->outputs);
+    for (int32_t i = 0; i < r->names->all.n; i++) {
+        ac_caf_blob *b = r->names->all.item[i];
+        if (!b->used && b->t && !b->label)
+            ac_push(r->cx->region, &ends, b);
+    }
+    if (ends.n)
+        qsort(ends.item, (size_t)ends.n, sizeof *ends.item, by_blob_name);
+    for (int32_t i = 0; i < ends.n; i++)
+        ac_graph_add_output(r->g, ends.item[i]->t, ends.item[i]->name);
+    for (int32_t i = 0; i < r->extra.n; i++)
+        if (r->extra.item[i]->t && !r->extra.item[i]->t->output)
+            ac_graph_add_output(r->g, r->extra.item[i]->t, r->extra.item[i]->name);
+    return r->g->output.n
+               ? AC_OK
+               : ac_error(r->cx, (ac_place){.file = r->pt.file}, E0101, "the net has no output: every blob is read");
+}
+
+/* Labels of data layers that only losses read are no inputs. */
+static void drop_labels(ac_caf *r)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < r->g->input.n; i++) {
+        ac_tensor *t = r->g->input.item[i];
+        const ac_caf_blob *b = ac_caf_blob_find(r, t->name);
+        if (b && b->label && !b->used && b->t == t)
+            t->input = false;
+        else
+            r->g->input.item[n++] = t;
+    }
+    r->g->input.n = n;
+}
+
+static int read_net(ac_caf *r)
+{
+    const ac_span all = {r->file->data, r->file->n};
+    const char *name;
+    bool text = true;
+    for (size_t i = 0; i < all.n && i < 512; i++)
+        text &= all.p[i] >= 0x20 || all.p[i] == '\n' || all.p[i] == '\r' || all.p[i] == '\t';
+    r->names = AC_NEW(r->cx->region, struct ac_caf_names);
+    if (r->opt->second)
+        AC_TRY(ac_caf_weights_open(r, r->opt->second));
+    if (text) {
+        AC_TRY(ac_pt_parse(&r->pt, r->cx, r->file->path, all));
+    } else {
+        if (!r->weights)
+            AC_TRY(ac_caf_weights_open(r, r->file));
+        AC_TRY(ac_caf_binary(r, all));
+    }
+    AC_TRY(ac_pt_str(&r->pt, ac_pt_last(r->pt.root, "name"), "net", &name));
+    if (!r->again) {
+        r->g = ac_graph_new(r->cx, name);
+        r->g->file = r->file->path;
+        r->g->format = "Caffe";
+        r->g->channels_first = true;
+    }
+    AC_TRY(ac_caf_net(r));
+    r->listing = AC_NEW(r->cx->region, ac_sink);
+    ac_sink_open(r->listing, r->cx);
+    ac_putf(r->listing, "name: \"%s\"\n", name);
+    int rc = AC_OK;
+    for (int32_t i = 0; i < r->layer.n; i++)
+        if (read_layer(r, r->layer.item[i], i) != AC_OK)
+            rc = AC_FAIL;
+    r->g->file_ops = r->layer.n;
+    return rc;
+}
+
+static int conclude(ac_caf *r, int rc)
+{
+    AC_TRY(ac_graph_conclude(r->cx, &r->refused, r->file->path, rc));
+    settle_names(r);
+    drop_labels(r);
+    AC_TRY(outputs(r));
+    ac_graph_sweep(r->g);
+    r->g->listing = ac_sink_text(r->listing);
+    return AC_OK;
+}
+
+/* ac_graph.expand: the inputs of g are pinned now. */
+static int expand(ac_graph *g, void *with)
+{
+    const ac_reading *w = with;
+    ac_caf r = {.cx = g->cx, .file = &w->file, .opt = &w->opt, .g = g, .again = true};
+    return conclude(&r, read_net(&r));
+}
+
+/* Data layers do not say how many channels their images have: then the graph gets its inputs now, and its nodes when
+ * pass infer has pinned them. */
+int ac_caffe_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
+{
+    ac_caf r = {.cx = cx, .file = f, .opt = opt};
+    const int rc = read_net(&r);
+    if (!r.g)
+        return AC_FAIL;
+    if (rc != AC_OK || r.refused.n || !ac_graph_is_open(r.g)) {
+        AC_TRY(conclude(&r, rc));
+        *out = r.g;
+        return AC_OK;
+    }
+    *out = ac_graph_later(r.g, expand, f, opt);
+    return AC_OK;
+}

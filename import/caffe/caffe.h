@@ -1,0 +1,144 @@
+/* caffe.h - what the files that read Caffe share. Only import.c calls in from outside, through ac_caffe_read.
+ *
+ *     caffe.c          the container: text or binary net, blobs by name, layers in order, outputs, the listing of
+ * `show` net.c      a net of any vintage -> a list of layers: V0 and V1 upgraded, phases, inputs as layers
+ *     binary_net.c   a binary NetParameter as the same tree that the text form gives (schema.def)
+ *     blobs.c  parameters by layer name, from the .caffemodel
+ *     layer_fields.c    fields of a layer, read by name
+ *     layers.c      the table of layers (layers.def) and its dispatch
+ *     caffe_<family>.c adapters: window, math, shape, norm, detect, recurrent
+ *
+ * The text tree (prototext.h) is the one form of a net: layers of V0 become new messages in it, those of V1 and V2 are
+ * read as they stand, under the names that both share. Each canonical node is settled as it is made (import/build/build.h).
+ *
+ * Two kinds of trouble are kept apart, as in onnx.h: malformed is reported where it is found (E0012 with the line),
+ * what is beyond arenac is collected (ac_refuse). A blob whose layer failed is broken; what reads it stays silent.
+ *
+ * Memory: the context's region; blobs stay in the file's bytes. */
+#ifndef AC_IMPORT_CAFFE_CAFFE_H
+#define AC_IMPORT_CAFFE_CAFFE_H
+#include "import/build/build.h"
+#include "import/import.h"
+#include "import/wire/pb.h"
+#include "import/wire/prototext.h"
+#include "import/build/refuse.h"
+
+typedef struct ac_caf ac_caf;
+typedef struct ac_caf_layer ac_caf_layer;
+
+/* A name of the net and the newest value it stands for */
+typedef struct ac_caf_blob {
+    const char *name;
+    ac_tensor *t; /* NULL: the layer that makes it failed */
+    bool used;    /* somebody reads the newest value */
+    bool label;   /* made by a data layer beside its images */
+} ac_caf_blob;
+
+/* A BlobProto */
+typedef struct ac_caf_values {
+    int32_t rank; /* old ones have 4 dimensions */
+    bool old;
+    int64_t dim[AC_MAX_RANK];
+    ac_dtype dtype;   /* f32 or f64 */
+    const void *data; /* at any address */
+    const uint8_t *at;
+} ac_caf_values;
+
+/* A layer of the .caffemodel */
+typedef struct ac_caf_source {
+    const char *name;
+    ac_pb_list blobs;
+    int32_t order;
+} ac_caf_source;
+
+struct ac_caf {
+    ac_ctx *cx;
+    const ac_file *file;
+    const ac_import_options *opt;
+    ac_pt pt;                     /* the net */
+    ac_pb pb;                     /* the weights, when there are any */
+    const char *weights;          /* path of their file; NULL: there is none */
+    AC_VEC(ac_caf_source) source; /* by name */
+    ac_graph *g;
+    struct ac_caf_names *names; /* blobs by name */
+    AC_VEC(ac_pt_node *) layer; /* V1 and V2 messages, in order */
+    ac_refusals refused;
+    bool again;                  /* the graph has its inputs already, with their sizes settled */
+    int32_t inputs;              /* made so far */
+    AC_VEC(ac_caf_blob *) extra; /* outputs behind the net's own */
+    struct ac_sink *listing;
+};
+
+/* A layer on its way into the graph. */
+struct ac_caf_layer {
+    ac_caf *r;
+    ac_build b;
+    const struct ac_caf_row *row;
+    ac_pt_node *node;
+    const char *name, *type;
+    int32_t index; /* position in the net */
+    ac_place at;
+    int32_t n_in, n_out;
+    ac_tensor **in;
+    ac_caf_blob **bottom;
+    bool *was_used; /* bottoms: somebody before had read it */
+    bool labels;    /* a data layer: tops behind the first are labels */
+    const char **top;
+    ac_tensor **out;  /* what the adapter makes */
+    ac_pb_list blobs; /* of the .caffemodel */
+    bool has_source;  /* that file has a layer of this name */
+    AC_VEC(ac_tensor *) param;
+    AC_VEC(ac_pt_node *) message; /* parameter messages that were asked for */
+    ac_op op;                     /* of the row */
+};
+
+/* caffe.c */
+int ac_caffe_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+bool ac_caffe_operator(int32_t i, ac_operator *out);        /* rows of the table, for lists */
+ac_caf_blob *ac_caf_blob_find(ac_caf *r, const char *name); /* interned; NULL: unknown */
+ac_caf_blob *ac_caf_blob_get(ac_caf *r, const char *name);  /* made when new */
+/* An input of the graph for top i of an Input or Data layer; a dimension of -1 is open and has a name. */
+int ac_caf_input(ac_caf_layer *l, int32_t i, int32_t rank, const int64_t *dim, const char *const *dim_name);
+
+/* net.c: fills r->layer. */
+int ac_caf_net(ac_caf *r);
+const char *ac_caf_type(ac_caf *r, const ac_pt_node *layer,
+                        const char **type); /* V2 name of the type; NULL: reported */
+
+/* binary_net.c: a message of schema `name` as a tree, without blobs. */
+int ac_caf_binary(ac_caf *r, ac_span message);
+
+/* blobs.c */
+int ac_caf_weights_open(ac_caf *r, const ac_file *f);
+bool ac_caf_weights_find(ac_caf *r, const char *layer, ac_pb_list *blobs);
+/* The next parameter of a layer as an f32 constant of that shape; `what` names it. NULL: reported, or refused. */
+ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const int64_t *dim);
+
+/* layer_fields.c. Messages may be NULL: then every field has its default. */
+ac_pt_node *ac_caf_message(ac_caf_layer *l, const char *name); /* parameter message of the layer */
+int ac_caf_int(ac_caf_layer *l, ac_pt_node *m, const char *name, int64_t init, int64_t low, int64_t high, int64_t *out);
+int ac_caf_float(ac_caf_layer *l, ac_pt_node *m, const char *name, double init, double *out); /* finite */
+int ac_caf_bool(ac_caf_layer *l, ac_pt_node *m, const char *name, bool init, bool *out);
+int ac_caf_str(ac_caf_layer *l, ac_pt_node *m, const char *name, const char *init, const char **out);
+/* An enumeration by name or number: names are separated by |, the first has the number `base`. */
+int ac_caf_enum(ac_caf_layer *l, ac_pt_node *m, const char *name, const char *names, int32_t base, int32_t init,
+                int32_t *out);
+bool ac_caf_has(ac_caf_layer *l, ac_pt_node *m, const char *name);
+/* All numbers of a repeated field, at most `most`. */
+int ac_caf_ints(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t most, int64_t low, int64_t high,
+                ac_ints *out);
+int ac_caf_floats(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t most, const double **out, int32_t *n);
+/* axis of the message (or init), from the end when negative -> 0..rank-1. */
+int ac_caf_axis(ac_caf_layer *l, ac_pt_node *m, const char *name, int64_t init, int32_t rank, int32_t *out);
+int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_MAX_RANK]); /* BlobShape */
+/* Fields of the messages asked for that no adapter knows: refused. */
+int ac_caf_check_fields(ac_caf_layer *l);
+
+/* layers.c */
+int ac_caf_layer_add(ac_caf_layer *l);   /* AC_FAIL: reported or refused */
+int ac_caf_layer_known(ac_caf_layer *l); /* the same for a layer whose operands failed: only its type is looked at */
+int ac_caf_cannot(ac_caf_layer *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int ac_caf_bad(ac_caf_layer *l, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* E0104 at the layer */
+int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t);                                 /* NULL: AC_FAIL */
+
+#endif

@@ -1,0 +1,134 @@
+/* Layers of Caffe that make blobs out of nothing, and those whose results nobody waits for. */
+#include "import/caffe/layers.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+int ac_caf_do_input(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "input_param");
+    const int32_t n = ac_pt_count(m, "shape");
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    (void)ac_caf_has(l, m, "shape");
+    if (n != 1 && n != l->n_out)
+        return ac_caf_bad(l, "%d shapes for %d tops; expected one for each, or one for all", n, l->n_out);
+    ac_pt_node *shape = ac_pt_find(m, "shape");
+    for (int32_t i = 0; i < l->n_out; i++) {
+        AC_TRY(ac_caf_shape(l, shape, &rank, dim));
+        AC_TRY(ac_caf_input(l, i, rank, dim, NULL));
+        shape = n == 1 ? shape : ac_pt_again(shape);
+    }
+    return AC_OK;
+}
+
+/* Images come from somewhere else; how many channels they have nobody says, nor their size if they are not cropped. */
+int ac_caf_do_data(ac_caf_layer *l)
+{
+    static const char *const PARAM[] = {"data_param", "image_data_param", "hdf5_data_param", "window_data_param"};
+    ac_pt_node *t = ac_pt_last(l->node, "transform_param"), *m = NULL;
+    int64_t dim[4] = {1, -1, -1, -1}, crop, size;
+    const char *name[4] = {NULL};
+    for (size_t i = 0; i < sizeof PARAM / sizeof *PARAM; i++)
+        m = m ? m : ac_pt_last(l->node, PARAM[i]);
+    AC_TRY(ac_caf_int(l, m, "batch_size", 1, 1, INT32_MAX, &dim[0]));
+    AC_TRY(ac_caf_int(l, t, "crop_size", 0, 0, INT16_MAX, &crop));
+    if (!crop)
+        AC_TRY(ac_caf_int(l, m, "crop_size", 0, 0, INT16_MAX, &crop));
+    for (int32_t d = 2; d < 4; d++) {
+        AC_TRY(ac_caf_int(l, m, d == 2 ? "new_height" : "new_width", 0, 0, INT16_MAX, &size));
+        dim[d] = crop ? crop : size ? size : -1;
+    }
+    for (int32_t d = 1; d < 4; d++)
+        name[d] = ac_internf(l->r->cx, "%s.%s", l->top[0], d == 1 ? "channels" : d == 2 ? "height" : "width");
+    l->labels = true;
+    AC_TRY(ac_caf_input(l, 0, 4, dim, name));
+    for (int32_t i = 1; i < l->n_out; i++)
+        AC_TRY(ac_caf_input(l, i, 1, dim, NULL));
+    return AC_OK;
+}
+
+int ac_caf_do_memory_data(ac_caf_layer *l)
+{
+    static const char *const FIELD[] = {"batch_size", "channels", "height", "width"};
+    ac_pt_node *m = ac_caf_message(l, "memory_data_param");
+    int64_t dim[4];
+    for (int32_t d = 0; d < 4; d++)
+        AC_TRY(ac_caf_int(l, m, FIELD[d], 0, 1, INT32_MAX, &dim[d]));
+    l->labels = true;
+    AC_TRY(ac_caf_input(l, 0, 4, dim, NULL));
+    for (int32_t i = 1; i < l->n_out; i++)
+        AC_TRY(ac_caf_input(l, i, 1, dim, NULL));
+    return AC_OK;
+}
+
+/* Field `name` of dimension i of a legacy shape: one value for all tops, or one each. */
+static int dummy_dim(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t i, int64_t *out)
+{
+    ac_ints list;
+    AC_TRY(ac_caf_ints(l, m, name, 64, 0, INT32_MAX, &list));
+    if (list.n != 1 && list.n <= i)
+        return ac_caf_bad(l, "dummy_data_param has no %s for top %d", name, i);
+    *out = list.v[list.n == 1 ? 0 : i];
+    return AC_OK;
+}
+
+/* A constant; fillers other than that draw numbers, which no two runs of Caffe do alike. */
+int ac_caf_do_dummy(ac_caf_layer *l)
+{
+    static const char *const LEGACY[] = {"num", "channels", "height", "width"};
+    ac_pt_node *m = ac_caf_message(l, "dummy_data_param"), *filler = ac_pt_find(m, "data_filler");
+    const int32_t shapes = ac_pt_count(m, "shape"), fillers = ac_pt_count(m, "data_filler");
+    ac_pt_node *shape = ac_pt_find(m, "shape");
+    (void)ac_caf_has(l, m, "shape");
+    (void)ac_caf_has(l, m, "data_filler");
+    for (int32_t i = 0; i < l->n_out; i++) {
+        int64_t dim[AC_MAX_RANK];
+        int32_t rank = 4;
+        const char *type;
+        double value;
+        if (shapes) {
+            if (shapes != 1 && i >= shapes)
+                return ac_caf_bad(l, "%d shapes for %d tops", shapes, l->n_out);
+            AC_TRY(ac_caf_shape(l, shape, &rank, dim));
+            shape = shapes == 1 ? shape : ac_pt_again(shape);
+        }
+        for (int32_t d = 0; !shapes && d < 4; d++)
+            AC_TRY(dummy_dim(l, m, LEGACY[d], i, &dim[d]));
+        AC_TRY(ac_caf_str(l, filler, "type", "constant", &type));
+        AC_TRY(ac_caf_float(l, filler, "value", 0, &value));
+        if (strcmp(type, "constant") != 0)
+            return ac_caf_cannot(l, "its filler is '%s': the numbers are random", type);
+        filler = fillers > 1 && filler ? ac_pt_again(filler) : filler;
+        ac_tensor *one = ac_build_number(&l->b, AC_F32, value);
+        AC_TRY(ac_caf_result(l, i, ac_build_broadcast(&l->b, one, rank, dim)));
+    }
+    return AC_OK;
+}
+
+int ac_caf_do_parameter(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "parameter_param");
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    (void)ac_caf_has(l, m, "shape");
+    AC_TRY(ac_caf_shape(l, ac_pt_last(m, "shape"), &rank, dim));
+    return ac_caf_result(l, 0, ac_caf_weight(l, "value", rank, dim));
+}
+
+/* What a loss reads is what the net is for: those blobs are outputs. */
+int ac_caf_do_loss(ac_caf_layer *l)
+{
+    for (int32_t i = 0; i < l->n_in; i++)
+        l->bottom[i]->used = l->was_used[i];
+    if (strcmp(l->type, "Accuracy") != 0)
+        ac_note(l->r->cx, l->at, W0001, "the loss is left out; what it reads is an output instead");
+    l->n_out = 0;
+    return AC_OK;
+}
+
+int ac_caf_do_silence(ac_caf_layer *l)
+{
+    (void)l;
+    return AC_OK;
+}

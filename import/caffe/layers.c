@@ -1,0 +1,106 @@
+/* Layers of Caffe nets: the table and what is common to all of them. */
+#include "import/caffe/layers.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const ac_caf_row ROWS[] = {
+#define CAF(type, imin, imax, omin, omax, fn, op) {#type, imin, imax, omin, omax, ac_caf_do_##fn, AC_OP_##op},
+#define WHY(type, reason, help)
+#include "import/caffe/layers.def"
+#undef CAF
+#undef WHY
+};
+
+static const struct {
+    const char *type, *reason, *help;
+} WHYS[] = {
+#define CAF(type, imin, imax, omin, omax, fn, op)
+#define WHY(type, reason, help) {#type, reason, help},
+#include "import/caffe/layers.def"
+#undef CAF
+#undef WHY
+};
+
+bool ac_caffe_operator(int32_t i, ac_operator *out)
+{
+    const int32_t rows = sizeof ROWS / sizeof *ROWS, whys = sizeof WHYS / sizeof *WHYS;
+    if (i < rows)
+        *out = (ac_operator){.name = ROWS[i].type, .domain = "", .op = ROWS[i].op};
+    else if (i < rows + whys)
+        *out = (ac_operator){.name = WHYS[i - rows].type, .domain = "", .reason = WHYS[i - rows].reason};
+    return i < rows + whys;
+}
+
+int ac_caf_cannot(ac_caf_layer *l, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *reason = ac_vstrf(l->r->cx->region, fmt, ap);
+    va_end(ap);
+    return ac_refuse(l->r->cx, &l->r->refused, l->at, E0108, l->type, reason, NULL);
+}
+
+int ac_caf_bad(ac_caf_layer *l, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *what = ac_vstrf(l->r->cx->region, fmt, ap);
+    va_end(ap);
+    return ac_error(l->r->cx, l->at, E0104, "%s", what);
+}
+
+int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t)
+{
+    if (!t)
+        return AC_FAIL;
+    l->out[i] = t;
+    return AC_OK;
+}
+
+static const ac_caf_row *find(const char *type)
+{
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        if (!strcmp(ROWS[i].type, type))
+            return &ROWS[i];
+    return NULL;
+}
+
+int ac_caf_layer_known(ac_caf_layer *l)
+{
+    const char *reason = "arenac has no rule for it", *help = NULL;
+    l->row = find(l->type);
+    if (l->row)
+        return AC_OK;
+    if (!*l->type)
+        return ac_error(l->r->cx, l->at, E0012, "a layer has no type");
+    for (size_t i = 0; i < sizeof WHYS / sizeof *WHYS; i++)
+        if (!strcmp(WHYS[i].type, l->type)) {
+            reason = WHYS[i].reason;
+            help = WHYS[i].help;
+        }
+    return ac_refuse(l->r->cx, &l->r->refused, l->at, E0107, l->type, reason, help);
+}
+
+int ac_caf_layer_add(ac_caf_layer *l)
+{
+    ac_caf *r = l->r;
+    const int32_t errors = r->cx->diags.errors, refused = r->refused.n;
+    AC_TRY(ac_caf_layer_known(l));
+    l->op = l->row->op;
+    if (l->n_in < l->row->min_in || l->n_in > l->row->max_in)
+        return ac_error(r->cx, l->at, E0102, "has %d bottoms, expected %d to %d", l->n_in, l->row->min_in,
+                        l->row->max_in);
+    if (l->n_out < l->row->min_out || l->n_out > l->row->max_out)
+        return ac_error(r->cx, l->at, E0102, "has %d tops, expected %d to %d", l->n_out, l->row->min_out,
+                        l->row->max_out);
+    if (l->row->fn(l) != AC_OK) {
+        if (r->cx->diags.errors == errors && r->refused.n == refused && !r->pb.failed)
+            return ac_caf_cannot(l, "its operands are not of a form that arenac handles");
+        return AC_FAIL;
+    }
+    for (int32_t i = 0; i < l->n_out; i++)
+        if (l->out[i] && l->out[i]->rank > AC_MAX_RANK)
+            return ac_caf_cannot(l, "its result has %d dimensions", l->out[i]->rank);
+    return ac_caf_check_fields(l);
+}

@@ -1,0 +1,25 @@
+/* layers.h - the table of Caffe layers as C sees it, and the adapters it names. Included by caffe_*.c only.
+ *
+ * An adapter makes the canonical nodes of one layer and sets its results with ac_caf_result. Before it is called, the
+ * number of bottoms and tops has been checked and every bottom is there, f32, with known dimensions. After it every
+ * field of the messages it asked for must have been read. */
+#ifndef AC_IMPORT_CAFFE_LAYERS_H
+#define AC_IMPORT_CAFFE_LAYERS_H
+#include "import/caffe/caffe.h"
+
+typedef int ac_caf_fn(ac_caf_layer *l);
+
+typedef struct ac_caf_row {
+    const char *type;
+    int32_t min_in, max_in, min_out, max_out;
+    ac_caf_fn *fn;
+    ac_op op; /* for adapters that serve several rows */
+} ac_caf_row;
+
+#define CAF(type, imin, imax, omin, omax, fn, op) ac_caf_fn ac_caf_do_##fn;
+#define WHY(type, reason, help)
+#include "import/caffe/layers.def"
+#undef CAF
+#undef WHY
+
+#endif

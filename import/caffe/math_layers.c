@@ -1,0 +1,226 @@
+/* Element-wise layers of Caffe. */
+#include "import/caffe/layers.h"
+
+#include <math.h>
+#include <string.h>
+
+#define OP1(op, x)    ac_build_1(&l->b, AC_OP_##op, x)
+#define OP2(op, x, y) ac_build_2(&l->b, AC_OP_##op, x, y)
+#define NUM(v)        ac_build_number(&l->b, AC_F32, v)
+
+/* scale * x + shift, without steps that change nothing. */
+static ac_tensor *affine(ac_caf_layer *l, ac_tensor *x, double scale, double shift)
+{
+    if (scale < 1 || scale > 1)
+        x = OP2(MUL, x, NUM(scale));
+    if (shift < 0 || shift > 0)
+        x = OP2(ADD, x, NUM(shift));
+    return x;
+}
+
+static bool is(double v, double w)
+{
+    return v >= w && v <= w;
+}
+
+/* [C] along dimension axis of x. */
+static ac_tensor *along(ac_caf_layer *l, ac_tensor *v, const ac_tensor *x, int32_t axis, int32_t axes)
+{
+    int64_t dim[AC_MAX_RANK];
+    for (int32_t d = 0; d < x->rank; d++)
+        dim[d] = d >= axis && d < axis + axes ? x->dim[d] : 1;
+    return ac_build_reshape(&l->b, v, x->rank, dim);
+}
+
+/* The same value under another name, or under several. */
+int ac_caf_do_same(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "dropout_param");
+    double ratio;
+    AC_TRY(ac_caf_float(l, m, "dropout_ratio", 0.5, &ratio));
+    for (int32_t i = 0; i < l->n_out; i++)
+        AC_TRY(ac_caf_result(l, i, l->in[0]));
+    return AC_OK;
+}
+
+int ac_caf_do_unary(ac_caf_layer *l)
+{
+    return ac_caf_result(l, 0, ac_build_1(&l->b, l->op, l->in[0]));
+}
+
+/* log(1 + exp(x)), so that nothing overflows. */
+int ac_caf_do_bnll(ac_caf_layer *l)
+{
+    ac_tensor *x = l->in[0];
+    ac_tensor *e = OP1(EXP, OP1(NEG, OP1(ABS, x)));
+    return ac_caf_result(l, 0, OP2(ADD, OP1(RELU, x), OP1(LOG, OP2(ADD, e, NUM(1)))));
+}
+
+int ac_caf_do_clip(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "clip_param");
+    double low, high;
+    if (!ac_caf_has(l, m, "min") || !ac_caf_has(l, m, "max"))
+        return ac_caf_bad(l, "clip_param has no min or no max");
+    AC_TRY(ac_caf_float(l, m, "min", 0, &low));
+    AC_TRY(ac_caf_float(l, m, "max", 0, &high));
+    return ac_caf_result(l, 0, OP2(MINIMUM, OP2(MAXIMUM, l->in[0], NUM(low)), NUM(high)));
+}
+
+int ac_caf_do_elu(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "elu_param");
+    ac_tensor *x = l->in[0];
+    double alpha;
+    AC_TRY(ac_caf_float(l, m, "alpha", 1, &alpha));
+    if (is(alpha, 1))
+        return ac_caf_result(l, 0, OP1(ELU, x));
+    return ac_caf_result(l, 0, OP2(ADD, OP1(RELU, x), affine(l, OP1(ELU, OP2(MINIMUM, x, NUM(0))), alpha, 0)));
+}
+
+int ac_caf_do_exp(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "exp_param");
+    double base, scale, shift;
+    AC_TRY(ac_caf_float(l, m, "base", -1, &base));
+    AC_TRY(ac_caf_float(l, m, "scale", 1, &scale));
+    AC_TRY(ac_caf_float(l, m, "shift", 0, &shift));
+    if (!is(base, -1) && base <= 0)
+        return ac_caf_bad(l, "base is %g, expected -1 (for e) or a positive number", base);
+    const double log_base = is(base, -1) ? 1 : log(base);
+    return ac_caf_result(l, 0, affine(l, OP1(EXP, affine(l, l->in[0], log_base * scale, 0)), exp(log_base * shift), 0));
+}
+
+int ac_caf_do_log(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "log_param");
+    double base, scale, shift;
+    AC_TRY(ac_caf_float(l, m, "base", -1, &base));
+    AC_TRY(ac_caf_float(l, m, "scale", 1, &scale));
+    AC_TRY(ac_caf_float(l, m, "shift", 0, &shift));
+    if (!is(base, -1) && (base <= 0 || is(base, 1)))
+        return ac_caf_bad(l, "base is %g, expected -1 (for e) or a positive number but 1", base);
+    return ac_caf_result(l, 0,
+                         affine(l, OP1(LOG, affine(l, l->in[0], scale, shift)), is(base, -1) ? 1 : 1 / log(base), 0));
+}
+
+int ac_caf_do_power(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "power_param");
+    double power, scale, shift;
+    AC_TRY(ac_caf_float(l, m, "power", 1, &power));
+    AC_TRY(ac_caf_float(l, m, "scale", 1, &scale));
+    AC_TRY(ac_caf_float(l, m, "shift", 0, &shift));
+    ac_tensor *x = affine(l, l->in[0], scale, shift);
+    if (is(power, 1))
+        return ac_caf_result(l, 0, x);
+    return ac_caf_result(l, 0, is(power, 2) ? OP1(SQUARE, x) : OP2(POW, x, NUM(power)));
+}
+
+int ac_caf_do_relu(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "relu_param");
+    double slope;
+    ac_attrs a;
+    AC_TRY(ac_caf_float(l, m, "negative_slope", 0, &slope));
+    if (is(slope, 0))
+        return ac_caf_result(l, 0, OP1(RELU, l->in[0]));
+    ac_attrs_init(AC_OP_LEAKY_RELU, &a);
+    a.alpha.alpha = (float)slope;
+    return ac_caf_result(l, 0, ac_build_op(&l->b, AC_OP_LEAKY_RELU, l->in, 1, &a, AC_NONE));
+}
+
+int ac_caf_do_prelu(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "prelu_param");
+    ac_tensor *x = l->in[0];
+    bool shared;
+    AC_TRY(ac_caf_bool(l, m, "channel_shared", false, &shared));
+    if (x->rank < 2)
+        return ac_caf_bad(l, "bottom '%s' is %s, expected 2 dimensions or more", x->name, ac_shape_str(l->r->cx, x));
+    ac_tensor *slope = ac_caf_weight(l, "slope", !shared, &x->dim[1]);
+    return ac_caf_result(l, 0, OP2(PRELU, x, slope && !shared ? along(l, slope, x, 1, 1) : slope));
+}
+
+int ac_caf_do_swish(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "swish_param");
+    double beta;
+    AC_TRY(ac_caf_float(l, m, "beta", 1, &beta));
+    return ac_caf_result(l, 0, OP2(MUL, l->in[0], OP1(LOGISTIC, affine(l, l->in[0], beta, 0))));
+}
+
+int ac_caf_do_threshold(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "threshold_param");
+    double threshold;
+    AC_TRY(ac_caf_float(l, m, "threshold", 0, &threshold));
+    return ac_caf_result(l, 0, ac_build_cast(&l->b, OP2(GREATER, l->in[0], NUM(threshold)), AC_F32));
+}
+
+int ac_caf_do_eltwise(ac_caf_layer *l)
+{
+    static const ac_op OPS[] = {AC_OP_MUL, AC_OP_ADD, AC_OP_MAXIMUM};
+    ac_pt_node *m = ac_caf_message(l, "eltwise_param");
+    int32_t how, n;
+    const double *coeff;
+    ac_tensor *y = NULL;
+    AC_TRY(ac_caf_enum(l, m, "operation", "PROD|SUM|MAX", 0, 1, &how));
+    AC_TRY(ac_caf_floats(l, m, "coeff", 1024, &coeff, &n));
+    if (n && (n != l->n_in || how != 1))
+        return ac_caf_bad(l, "%d coefficients for %d bottoms; they belong to operation SUM", n, l->n_in);
+    for (int32_t i = 0; i < l->n_in; i++) {
+        if (!ac_tensor_same_shape(l->in[i], l->in[0]))
+            return ac_caf_bad(l, "bottoms '%s' %s and '%s' %s have different shapes", l->in[0]->name,
+                              ac_shape_str(l->r->cx, l->in[0]), l->in[i]->name, ac_shape_str(l->r->cx, l->in[i]));
+        ac_tensor *x = affine(l, l->in[i], n ? coeff[i] : 1, 0);
+        y = i ? ac_build_2(&l->b, OPS[how], y, x) : x;
+    }
+    return ac_caf_result(l, 0, y);
+}
+
+/* Scale and Bias: a factor or summand for some dimensions, from the weights or from the second bottom. */
+int ac_caf_do_scale(ac_caf_layer *l)
+{
+    const bool scales = l->op == AC_OP_MUL;
+    ac_pt_node *m = ac_caf_message(l, scales ? "scale_param" : "bias_param");
+    ac_tensor *x = l->in[0], *v = l->n_in == 2 ? l->in[1] : NULL;
+    int32_t axis;
+    int64_t axes = v ? v->rank : 1;
+    bool bias = false;
+    if (!x->rank)
+        return ac_caf_bad(l, "bottom '%s' has no dimensions", x->name);
+    AC_TRY(ac_caf_axis(l, m, "axis", v && !v->rank ? 0 : 1, x->rank, &axis));
+    if (!v)
+        AC_TRY(ac_caf_int(l, m, "num_axes", 1, -1, AC_MAX_RANK, &axes));
+    else
+        (void)ac_caf_has(l, m, "num_axes");
+    if (scales)
+        AC_TRY(ac_caf_bool(l, m, "bias_term", false, &bias));
+    axes = axes < 0 ? x->rank - axis : axes;
+    if (axis + axes > x->rank)
+        return ac_caf_bad(l, "%d dimensions from %d on are more than those of bottom '%s' %s", (int)axes, axis, x->name,
+                          ac_shape_str(l->r->cx, x));
+    for (int32_t d = 0; v && d < v->rank; d++)
+        if (v->dim[d] != x->dim[axis + d])
+            return ac_caf_bad(l, "bottoms '%s' %s and '%s' %s do not fit at axis %d", x->name,
+                              ac_shape_str(l->r->cx, x), v->name, ac_shape_str(l->r->cx, v), axis);
+    if (!v)
+        v = ac_caf_weight(l, scales ? "scale" : "bias", (int32_t)axes, x->dim + axis);
+    ac_tensor *shift = bias ? ac_caf_weight(l, "bias", (int32_t)axes, x->dim + axis) : NULL;
+    if (!v || (bias && !shift))
+        return AC_FAIL;
+    ac_tensor *y = ac_build_2(&l->b, l->op, x, along(l, v, x, axis, (int32_t)axes));
+    return ac_caf_result(l, 0, bias ? OP2(ADD, y, along(l, shift, x, axis, (int32_t)axes)) : y);
+}
+
+/* a [N,C] or [N,C,1,1], x and y [N,C,H,W]: a x + y. */
+int ac_caf_do_axpy(ac_caf_layer *l)
+{
+    ac_tensor *a = l->in[0], *x = l->in[1], *y = l->in[2];
+    if (x->rank != 4 || !ac_tensor_same_shape(x, y) || ac_tensor_count(a) != x->dim[0] * x->dim[1])
+        return ac_caf_bad(l, "bottoms '%s' %s, '%s' %s and '%s' %s do not fit", a->name, ac_shape_str(l->r->cx, a),
+                          x->name, ac_shape_str(l->r->cx, x), y->name, ac_shape_str(l->r->cx, y));
+    a = ac_build_reshape(&l->b, a, 4, (int64_t[]){x->dim[0], x->dim[1], 1, 1});
+    return ac_caf_result(l, 0, OP2(ADD, OP2(MUL, x, a), y));
+}

@@ -1,0 +1,153 @@
+/* Layers of Caffe that normalise, and the inner product. */
+#include "import/build/compose_math.h"
+#include "import/caffe/layers.h"
+#include "import/build/frame.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define OP1(op, x)    ac_build_1(&l->b, AC_OP_##op, x)
+#define OP2(op, x, y) ac_build_2(&l->b, AC_OP_##op, x, y)
+#define NUM(v)        ac_build_number(&l->b, AC_F32, v)
+#define SHAPE(t)      ac_shape_str(l->r->cx, t)
+
+/* Everything from axis on is one row. */
+int ac_caf_do_inner_product(ac_caf_layer *l)
+{
+    static const int32_t SWAP[AC_MAX_RANK] = {1, 0};
+    ac_pt_node *m = ac_caf_message(l, "inner_product_param");
+    ac_tensor *x = l->in[0];
+    int64_t n, rows = 1, width = 1, dim[AC_MAX_RANK];
+    int32_t axis;
+    bool has_bias, turned;
+    AC_TRY(ac_caf_int(l, m, "num_output", 0, 1, INT32_MAX, &n));
+    AC_TRY(ac_caf_bool(l, m, "bias_term", true, &has_bias));
+    AC_TRY(ac_caf_bool(l, m, "transpose", false, &turned));
+    AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &axis));
+    for (int32_t d = 0; d < x->rank; d++)
+        *(d < axis ? &rows : &width) *= x->dim[d];
+    const int64_t plain[2] = {n, width}, swapped[2] = {width, n};
+    ac_tensor *w = ac_caf_weight(l, "weights", 2, turned ? swapped : plain);
+    ac_tensor *bias = has_bias ? ac_caf_weight(l, "bias", 1, &n) : NULL;
+    if (!w || (has_bias && !bias))
+        return AC_FAIL;
+    ac_tensor *x_flat = ac_build_reshape(&l->b, x, 2, (int64_t[]){rows, width});
+    ac_tensor *y = ac_build_dense(&l->b, x_flat, turned ? ac_build_transpose(&l->b, w, SWAP) : w, bias);
+    memcpy(dim, x->dim, sizeof dim);
+    dim[axis] = n;
+    return ac_caf_result(l, 0, ac_build_reshape(&l->b, y, axis + 1, dim));
+}
+
+int ac_caf_do_softmax(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "softmax_param");
+    ac_tensor *x = l->in[0];
+    int32_t axis;
+    AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &axis));
+    return ac_caf_result(l, 0, ac_build_softmax(&l->b, AC_OP_SOFTMAX, x, axis));
+}
+
+/* Statistics that were gathered; the third parameter is how often, by which the others are divided. Only constants are
+ * computed here: the layer is a factor and a summand for each channel. */
+int ac_caf_do_batch_norm(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "batch_norm_param");
+    ac_tensor *x = l->in[0];
+    bool global;
+    double eps, fraction;
+    int64_t one = 1;
+    AC_TRY(ac_caf_bool(l, m, "use_global_stats", true, &global));
+    AC_TRY(ac_caf_float(l, m, "eps", (double)1e-5f, &eps));
+    AC_TRY(ac_caf_float(l, m, "moving_average_fraction", 0.999, &fraction));
+    if (!global)
+        return ac_caf_cannot(l, "use_global_stats is false: the statistics are those of the batch");
+    if (x->rank < 1)
+        return ac_caf_bad(l, "bottom '%s' has no dimensions", x->name);
+    const int64_t *channels = x->rank == 1 ? &one : &x->dim[1];
+    ac_tensor *mean = ac_caf_weight(l, "mean", 1, channels), *variance = ac_caf_weight(l, "variance", 1, channels);
+    ac_tensor *times = ac_caf_weight(l, "times", 1, &one);
+    if (!mean || !variance || !times)
+        return AC_FAIL;
+    const float *count = times->splat ? NULL : ac_tensor_force(l->r->cx, times);
+    if (!times->splat && !count)
+        return AC_FAIL;
+    const double share = !count ? 1 : *count < 0 || *count > 0 ? 1 / (double)*count : 0;
+    if (share < 1 || share > 1) {
+        mean = OP2(MUL, mean, NUM(share));
+        variance = OP2(MUL, variance, NUM(share));
+    }
+    return ac_caf_result(l, 0, ac_build_batch_norm(&l->b, x, x->rank > 1, mean, variance, eps, NULL, NULL));
+}
+
+/* x (1 + alpha avg(x^2))^-beta, over windows that count their pads. */
+static ac_tensor *lrn_within(ac_caf_layer *l, ac_tensor *x, int64_t size, double alpha, double beta)
+{
+    ac_frame w;
+    ac_frame_open(&w, x);
+    for (int32_t d = AC_HEIGHT; d < AC_SPATIAL; d++) {
+        w.kernel[d] = size;
+        w.front[d] = w.back[d] = (size - 1) / 2;
+    }
+    ac_tensor *mean = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, OP1(SQUARE, x), &w);
+    return OP2(MUL, x, OP2(POW, OP2(ADD, OP2(MUL, mean, NUM(alpha)), NUM(1)), NUM(-beta)));
+}
+
+int ac_caf_do_lrn(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "lrn_param");
+    ac_tensor *x = l->in[0];
+    int64_t size;
+    double alpha, beta, k;
+    int32_t region;
+    AC_TRY(ac_caf_int(l, m, "local_size", 5, 1, INT16_MAX, &size));
+    AC_TRY(ac_caf_float(l, m, "alpha", 1, &alpha));
+    AC_TRY(ac_caf_float(l, m, "beta", 0.75, &beta));
+    AC_TRY(ac_caf_float(l, m, "k", 1, &k));
+    AC_TRY(ac_caf_enum(l, m, "norm_region", "ACROSS_CHANNELS|WITHIN_CHANNEL", 0, 0, &region));
+    if (size % 2 == 0)
+        return ac_caf_bad(l, "local_size is %" PRId64 ", expected an odd number", size);
+    if (x->rank != 4)
+        return ac_caf_bad(l, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
+    if (region == 1)
+        return ac_caf_result(l, 0, lrn_within(l, x, size, alpha, beta));
+    return ac_caf_result(l, 0, ac_frame_lrn(&l->b, x, size, alpha, beta, k));
+}
+
+int ac_caf_do_mvn(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "mvn_param");
+    ac_tensor *x = l->in[0];
+    bool variance, across;
+    double eps;
+    AC_TRY(ac_caf_bool(l, m, "normalize_variance", true, &variance));
+    AC_TRY(ac_caf_bool(l, m, "across_channels", false, &across));
+    AC_TRY(ac_caf_float(l, m, "eps", 1e-9, &eps));
+    if (x->rank < 3)
+        return ac_caf_bad(l, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
+    const uint32_t mask = ((1u << x->rank) - 1) & (across ? ~1u : ~3u);
+    ac_tensor *far = OP2(SUB, x, ac_build_reduce(&l->b, AC_OP_MEAN, x, mask, true));
+    if (!variance)
+        return ac_caf_result(l, 0, far);
+    ac_tensor *deviation = OP1(SQRT, ac_build_reduce(&l->b, AC_OP_MEAN, OP1(SQUARE, far), mask, true));
+    return ac_caf_result(l, 0, OP2(DIV, far, OP2(ADD, deviation, NUM(eps))));
+}
+
+/* SSD: each item, or each position of it, gets length 1; then a factor for each channel. */
+int ac_caf_do_normalize(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "norm_param");
+    ac_tensor *x = l->in[0];
+    bool across, shared;
+    double eps;
+    int64_t dim[4] = {1, 1, 1, 1};
+    AC_TRY(ac_caf_bool(l, m, "across_spatial", true, &across));
+    AC_TRY(ac_caf_bool(l, m, "channel_shared", true, &shared));
+    AC_TRY(ac_caf_float(l, m, "eps", (double)1e-10f, &eps));
+    if (x->rank != 4)
+        return ac_caf_bad(l, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
+    ac_tensor *scale = ac_caf_weight(l, "scale", !shared, &x->dim[1]);
+    dim[1] = shared ? 1 : x->dim[1];
+    ac_tensor *y = ac_build_unit_length(&l->b, x, across ? 14u : 2u, eps);
+    return ac_caf_result(l, 0, OP2(MUL, y, ac_build_reshape(&l->b, scale, 4, dim)));
+}

@@ -1,0 +1,135 @@
+/* Recurrent layers of Caffe, one step after the other: sequences stand as [T,N,..], and a second bottom [T,N] says with
+ * 0 where one begins. What Caffe carries over from one run to the next starts as zero here. */
+#include "import/caffe/layers.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define OP1(op, x)    ac_build_1(&l->b, AC_OP_##op, x)
+#define OP2(op, x, y) ac_build_2(&l->b, AC_OP_##op, x, y)
+
+enum { MOST_STEPS = 1024 };
+
+typedef struct recurrent {
+    int64_t steps, batch, width, hidden;
+    bool exposed;                /* the first state is a bottom, the last a top */
+    ac_tensor *sequence, *fixed; /* [T,N,I], [N,S] or NULL */
+} recurrent;
+
+static int open_recurrent(ac_caf_layer *l, int32_t states, recurrent *r)
+{
+    ac_pt_node *m = ac_caf_message(l, "recurrent_param");
+    ac_tensor *x = l->in[0];
+    *r = (recurrent){.width = 1};
+    AC_TRY(ac_caf_int(l, m, "num_output", 0, 1, INT32_MAX, &r->hidden));
+    AC_TRY(ac_caf_bool(l, m, "expose_hidden", false, &r->exposed));
+    if (x->rank < 2 || l->in[1]->rank != 2 || l->in[1]->dim[0] != x->dim[0] || l->in[1]->dim[1] != x->dim[1])
+        return ac_caf_bad(l, "bottoms '%s' %s and '%s' %s are no sequence [T,N,..] and its beginnings [T,N]", x->name,
+                          ac_shape_str(l->r->cx, x), l->in[1]->name, ac_shape_str(l->r->cx, l->in[1]));
+    const int32_t extra = l->n_in - 2 - (r->exposed ? states : 0);
+    if (extra < 0 || extra > 1 || l->n_out != 1 + (r->exposed ? states : 0))
+        return ac_error(l->r->cx, l->at, E0102, "has %d bottoms and %d tops", l->n_in, l->n_out);
+    r->steps = x->dim[0];
+    r->batch = x->dim[1];
+    for (int32_t d = 2; d < x->rank; d++)
+        r->width *= x->dim[d];
+    if (r->steps > MOST_STEPS)
+        return ac_caf_cannot(l, "it has %" PRId64 " steps; supported are up to %d", r->steps, MOST_STEPS);
+    r->sequence = ac_build_reshape(&l->b, x, 3, (int64_t[]){r->steps, r->batch, r->width});
+    if (extra) {
+        const ac_tensor *s = l->in[2];
+        if (s->rank < 1 || s->dim[0] != r->batch)
+            return ac_caf_bad(l, "bottom '%s' %s does not fit a batch of %" PRId64, s->name, ac_shape_str(l->r->cx, s),
+                              r->batch);
+        const int64_t dim[2] = {r->batch, r->batch ? ac_tensor_count(s) / r->batch : 0};
+        r->fixed = ac_build_reshape(&l->b, l->in[2], 2, dim);
+    }
+    return AC_OK;
+}
+
+/* What all steps have in common: the sequence, and what does not change, times their weights. [T,N,outputs] */
+static ac_tensor *from_input(ac_caf_layer *l, recurrent *r, int64_t outputs)
+{
+    const int64_t dim[2] = {outputs, r->width}, rows = r->steps * r->batch;
+    ac_tensor *w = ac_caf_weight(l, "weights_input", 2, dim), *bias = ac_caf_weight(l, "bias", 1, &outputs);
+    ac_tensor *y = ac_build_dense(&l->b, ac_build_reshape(&l->b, r->sequence, 2, (int64_t[]){rows, r->width}), w, bias);
+    y = ac_build_reshape(&l->b, y, 3, (int64_t[]){r->steps, r->batch, outputs});
+    if (!r->fixed)
+        return y;
+    const int64_t wide[2] = {outputs, r->fixed->dim[1]};
+    return OP2(ADD, y, ac_build_dense(&l->b, r->fixed, ac_caf_weight(l, "weights_static", 2, wide), NULL));
+}
+
+/* Step t of [T,..] without its first dimension. */
+static ac_tensor *step(ac_caf_layer *l, ac_tensor *x, int64_t t, int64_t rows, int64_t columns)
+{
+    return ac_build_reshape(&l->b, ac_build_slice(&l->b, x, 0, t, 1), 2, (int64_t[]){rows, columns});
+}
+
+static ac_tensor *first_state(ac_caf_layer *l, const recurrent *r, int32_t i)
+{
+    const int64_t dim[2] = {r->batch, r->hidden};
+    if (r->exposed)
+        return ac_build_reshape(&l->b, l->in[l->n_in - i], 2, dim);
+    return ac_build_broadcast(&l->b, ac_build_number(&l->b, AC_F32, 0), 2, dim);
+}
+
+static int finish(ac_caf_layer *l, const recurrent *r, ac_tensor **out)
+{
+    const int64_t dim[3] = {1, r->batch, r->hidden};
+    for (int64_t t = 0; t < r->steps; t++)
+        out[t] = ac_build_reshape(&l->b, out[t], 3, dim);
+    return ac_caf_result(l, 0, r->steps == 1 ? out[0] : ac_build_concat(&l->b, out, (int32_t)r->steps, 0));
+}
+
+/* Gates: input, forget, output, new. */
+int ac_caf_do_lstm(ac_caf_layer *l)
+{
+    recurrent r;
+    AC_TRY(open_recurrent(l, 2, &r));
+    ac_tensor *x = from_input(l, &r, 4 * r.hidden);
+    ac_tensor *w = ac_caf_weight(l, "weights_hidden", 2, (int64_t[]){4 * r.hidden, r.hidden});
+    ac_tensor *h = first_state(l, &r, 2), *c = first_state(l, &r, 1);
+    ac_tensor **out = AC_NEW_N(l->r->cx->region, ac_tensor *, r.steps + 1);
+    if (!x || !w || !h || !c || !r.steps)
+        return AC_FAIL;
+    for (int64_t t = 0; t < r.steps; t++) {
+        ac_tensor *keep = step(l, l->in[1], t, r.batch, 1), *gate[4];
+        ac_tensor *all =
+            OP2(ADD, step(l, x, t, r.batch, 4 * r.hidden), ac_build_dense(&l->b, OP2(MUL, h, keep), w, NULL));
+        for (int32_t g = 0; g < 4; g++) {
+            ac_tensor *part = ac_build_slice(&l->b, all, 1, g * r.hidden, r.hidden);
+            gate[g] = g < 3 ? OP1(LOGISTIC, part) : OP1(TANH, part);
+        }
+        c = OP2(ADD, OP2(MUL, OP2(MUL, keep, gate[1]), c), OP2(MUL, gate[0], gate[3]));
+        h = out[t] = OP2(MUL, gate[2], OP1(TANH, c));
+    }
+    const int64_t dim[3] = {1, r.batch, r.hidden};
+    if (r.exposed) {
+        AC_TRY(ac_caf_result(l, 1, ac_build_reshape(&l->b, h, 3, dim)));
+        AC_TRY(ac_caf_result(l, 2, ac_build_reshape(&l->b, c, 3, dim)));
+    }
+    return finish(l, &r, out);
+}
+
+int ac_caf_do_rnn(ac_caf_layer *l)
+{
+    recurrent r;
+    AC_TRY(open_recurrent(l, 1, &r));
+    const int64_t square[2] = {r.hidden, r.hidden};
+    ac_tensor *x = from_input(l, &r, r.hidden), *w = ac_caf_weight(l, "weights_hidden", 2, square);
+    ac_tensor *to = ac_caf_weight(l, "weights_output", 2, square),
+              *bias = ac_caf_weight(l, "bias_output", 1, &r.hidden);
+    ac_tensor *h = first_state(l, &r, 1);
+    ac_tensor **out = AC_NEW_N(l->r->cx->region, ac_tensor *, r.steps + 1);
+    if (!x || !w || !to || !bias || !h || !r.steps)
+        return AC_FAIL;
+    for (int64_t t = 0; t < r.steps; t++) {
+        ac_tensor *keep = step(l, l->in[1], t, r.batch, 1);
+        h = OP1(TANH, OP2(ADD, ac_build_dense(&l->b, OP2(MUL, h, keep), w, NULL), step(l, x, t, r.batch, r.hidden)));
+        out[t] = OP1(TANH, ac_build_dense(&l->b, h, to, bias));
+    }
+    if (r.exposed)
+        AC_TRY(ac_caf_result(l, 1, ac_build_reshape(&l->b, h, 3, (int64_t[]){1, r.batch, r.hidden})));
+    return finish(l, &r, out);
+}

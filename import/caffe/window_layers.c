@@ -1,0 +1,259 @@
+/* Layers of Caffe that slide over images: convolutions, pools, pyramids, Im2col, Interp. */
+#include "import/caffe/layers.h"
+#include "import/build/frame.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* name for all dimensions, or name_h and name_w (of older nets: kernel_h, pad_h, stride_h). */
+static int spatial(ac_caf_layer *l, ac_pt_node *m, const char *name, const char *stem, int64_t init, int64_t low,
+                   const ac_frame *w, int64_t v[AC_SPATIAL])
+{
+    const char *h = ac_strf(l->r->cx->region, "%s_h", stem), *wide = ac_strf(l->r->cx->region, "%s_w", stem);
+    ac_ints list;
+    const bool by_axis = ac_caf_has(l, m, h) || ac_caf_has(l, m, wide);
+    AC_TRY(ac_caf_ints(l, m, name, 8, low, INT32_MAX, &list));
+    if (by_axis) {
+        if (w->m != 2 || list.n)
+            return ac_caf_bad(l, "%s and %s are for images, and exclude %s", h, wide, name);
+        AC_TRY(ac_caf_int(l, m, h, init, low, INT32_MAX, &v[AC_HEIGHT]));
+        return ac_caf_int(l, m, wide, init, low, INT32_MAX, &v[AC_WIDTH]);
+    }
+    if (list.n > 1 && list.n != w->m)
+        return ac_caf_bad(l, "%s has %d numbers for %d spatial dimensions", name, list.n, w->m);
+    for (int32_t i = 0; i < w->m; i++)
+        v[AC_SPATIAL - w->m + i] = list.n ? list.v[list.n > 1 ? i : 0] : init;
+    return AC_OK;
+}
+
+static int read_window(ac_caf_layer *l, ac_pt_node *m, ac_frame *w)
+{
+    AC_TRY(spatial(l, m, "kernel_size", "kernel", 0, 0, w, w->kernel));
+    AC_TRY(spatial(l, m, "stride", "stride", 1, 1, w, w->stride));
+    AC_TRY(spatial(l, m, "pad", "pad", 0, 0, w, w->before));
+    memcpy(w->after, w->before, sizeof w->after);
+    for (int32_t d = AC_SPATIAL - w->m; d < AC_SPATIAL; d++)
+        if (w->kernel[d] < 1 || w->kernel[d] > INT16_MAX || w->stride[d] > INT16_MAX || w->before[d] > INT16_MAX)
+            return ac_caf_bad(l, "kernel %" PRId64 ", stride %" PRId64 ", pad %" PRId64 " are no window", w->kernel[d],
+                              w->stride[d], w->before[d]);
+    return AC_OK;
+}
+
+typedef struct conv {
+    ac_frame w;
+    int64_t num_output, groups;
+    bool bias;
+} conv;
+
+static int read_conv(ac_caf_layer *l, conv *c)
+{
+    ac_pt_node *m = ac_caf_message(l, "convolution_param");
+    const ac_tensor *x = l->in[0];
+    int32_t axis;
+    if (x->rank < 3)
+        return ac_caf_cannot(l, "its input has %d dimensions; supported are 3 and more", x->rank);
+    ac_frame_open(&c->w, x);
+    AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &axis));
+    if (axis != 1)
+        return ac_caf_cannot(l, "its channels are dimension %d", axis);
+    AC_TRY(read_window(l, m, &c->w));
+    AC_TRY(spatial(l, m, "dilation", "dilation", 1, 1, &c->w, c->w.dil));
+    AC_TRY(ac_caf_int(l, m, "num_output", 0, l->op != AC_OP_NONE, INT32_MAX, &c->num_output));
+    AC_TRY(ac_caf_int(l, m, "group", l->op == AC_OP_DEPTHWISE_CONV_2D ? x->dim[1] : 1, 1, INT32_MAX, &c->groups));
+    AC_TRY(ac_caf_bool(l, m, "bias_term", true, &c->bias));
+    if (x->dim[1] % c->groups || c->num_output % c->groups)
+        return ac_caf_bad(l, "%" PRId64 " channels and %" PRId64 " outputs do not divide into %" PRId64 " groups",
+                          x->dim[1], c->num_output, c->groups);
+    return AC_OK;
+}
+
+/* Every bottom gets the same filters and a top of its own. */
+int ac_caf_do_conv(ac_caf_layer *l)
+{
+    conv c;
+    int64_t dim[AC_MAX_RANK] = {0}, out[AC_SPATIAL];
+    AC_TRY(read_conv(l, &c));
+    const ac_tensor *x = l->in[0];
+    const bool turned = l->op == AC_OP_TRANSPOSE_CONV;
+    if (l->n_in != l->n_out)
+        return ac_error(l->r->cx, l->at, E0102, "has %d bottoms and %d tops, expected as many", l->n_in, l->n_out);
+    dim[0] = turned ? x->dim[1] : c.num_output;
+    dim[1] = (turned ? c.num_output : x->dim[1]) / c.groups;
+    for (int32_t i = 0; i < c.w.m; i++)
+        dim[2 + i] = c.w.kernel[AC_SPATIAL - c.w.m + i];
+    ac_tensor *weights = ac_caf_weight(l, "weights", x->rank, dim);
+    ac_tensor *bias = c.bias ? ac_caf_weight(l, "bias", 1, &c.num_output) : NULL;
+    if (!weights || (c.bias && !bias))
+        return AC_FAIL;
+    for (int32_t i = 0; i < l->n_in; i++) {
+        if (!ac_tensor_same_shape(l->in[i], x))
+            return ac_caf_bad(l, "bottoms '%s' and '%s' have different shapes", x->name, l->in[i]->name);
+        for (int32_t d = AC_SPATIAL - c.w.m; d < AC_SPATIAL; d++) {
+            const int64_t reach = ac_frame_reach(&c.w, d), room = c.w.in[d] + 2 * c.w.before[d] - reach;
+            out[d] = turned ? c.w.stride[d] * (c.w.in[d] - 1) + reach - 2 * c.w.before[d] : room / c.w.stride[d] + 1;
+            if (out[d] < 1 || out[d] > INT32_MAX || (!turned && room < 0))
+                return ac_caf_bad(l, "a window of %" PRId64 " does not fit bottom '%s' %s with pad %" PRId64, reach,
+                                  x->name, ac_shape_str(l->r->cx, x), c.w.before[d]);
+        }
+        ac_tensor *y = turned ? ac_frame_tconv(&l->b, l->in[i], weights, bias, &c.w, c.groups, out)
+                              : ac_frame_conv(&l->b, l->in[i], weights, bias, &c.w, c.groups);
+        AC_TRY(ac_caf_result(l, i, y));
+    }
+    return AC_OK;
+}
+
+/* Caffe rounds the number of windows up, and drops a last one that would start behind the image and its front pad. An
+ * average counts the pads, but nothing behind the back one. */
+static ac_tensor *pool(ac_caf_layer *l, ac_tensor *x, ac_frame w, int32_t method, bool ceil_mode)
+{
+    const bool average = method != 0;
+    for (int32_t d = AC_SPATIAL - w.m; d < AC_SPATIAL; d++) {
+        const int64_t pad = w.before[d], room = w.in[d] + 2 * pad - w.kernel[d];
+        int64_t out = room < 0 ? 1 : (ceil_mode ? (room + w.stride[d] - 1) / w.stride[d] : room / w.stride[d]) + 1;
+        if (room < 0 && (!ceil_mode || -room >= w.stride[d]))
+            return (void)ac_caf_bad(l, "the window (%" PRId64 ") is larger than the padded image (%" PRId64 ")",
+                                    w.kernel[d], w.in[d] + 2 * pad),
+                   NULL;
+        if (pad && (out - 1) * w.stride[d] >= w.in[d] + pad)
+            out--;
+        const int64_t behind = (out - 1) * w.stride[d] + w.kernel[d] - w.in[d] - pad;
+        w.after[d] = behind > 0 ? behind : 0;
+        if (average) {
+            w.front[d] = pad;
+            w.before[d] = 0;
+            w.back[d] = behind < 0 ? 0 : behind < pad ? behind : pad;
+            w.after[d] -= w.back[d];
+        }
+    }
+    if (method == 2) { /* STOCHASTIC, when a net is not trained: values weighted by themselves */
+        ac_tensor *sum = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, x, &w);
+        ac_tensor *square = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, ac_build_1(&l->b, AC_OP_SQUARE, x), &w);
+        return ac_build_2(&l->b, AC_OP_DIV, square,
+                          ac_build_2(&l->b, AC_OP_ADD, sum, ac_build_number(&l->b, AC_F32, 1.1754943508222875e-38)));
+    }
+    return ac_frame_pool(&l->b, average ? AC_OP_AVERAGE_POOL_2D : AC_OP_MAX_POOL_2D, x, &w);
+}
+
+int ac_caf_do_pool(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "pooling_param");
+    ac_tensor *x = l->in[0];
+    ac_frame w;
+    int32_t method, rounding;
+    bool global, ceil_mode;
+    if (x->rank != 4)
+        return ac_caf_bad(l, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x));
+    ac_frame_open(&w, x);
+    AC_TRY(ac_caf_enum(l, m, "pool", "MAX|AVE|STOCHASTIC", 0, 0, &method));
+    AC_TRY(ac_caf_bool(l, m, "global_pooling", false, &global));
+    AC_TRY(ac_caf_enum(l, m, "round_mode", "CEIL|FLOOR", 0, 0, &rounding));
+    AC_TRY(ac_caf_bool(l, m, "ceil_mode", rounding == 0, &ceil_mode));
+    if (!global)
+        AC_TRY(read_window(l, m, &w));
+    for (int32_t d = AC_HEIGHT; d < AC_SPATIAL; d++) {
+        if (global && (ac_caf_has(l, m, "kernel_size") || ac_caf_has(l, m, "kernel_h") || ac_caf_has(l, m, "kernel_w")))
+            return ac_caf_bad(l, "global_pooling has the size of the image; kernel_size must not be given");
+        if (global)
+            w.kernel[d] = w.in[d];
+        if (w.before[d] >= w.kernel[d])
+            return ac_caf_bad(l, "pad %" PRId64 " is not smaller than the window (%" PRId64 ")", w.before[d],
+                              w.kernel[d]);
+        if (method == 2 && w.before[d])
+            return ac_caf_bad(l, "stochastic pooling has no pads");
+    }
+    if (global)
+        AC_TRY(spatial(l, m, "stride", "stride", 1, 1, &w, w.stride));
+    if (global)
+        AC_TRY(spatial(l, m, "pad", "pad", 0, 0, &w, w.before));
+    if (global && (w.before[AC_HEIGHT] || w.before[AC_WIDTH] || w.stride[AC_HEIGHT] != 1 || w.stride[AC_WIDTH] != 1))
+        return ac_caf_bad(l, "global_pooling goes with stride 1 and pad 0");
+    return ac_caf_result(l, 0, pool(l, x, w, method, ceil_mode));
+}
+
+/* Pools over 1, 4, 16 .. windows that cover the image, one behind the other. */
+int ac_caf_do_spp(ac_caf_layer *l)
+{
+    enum { MOST = 12 };
+    ac_pt_node *m = ac_caf_message(l, "spp_param");
+    ac_tensor *x = l->in[0], *part[MOST];
+    int64_t levels;
+    int32_t method;
+    if (x->rank != 4)
+        return ac_caf_bad(l, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x));
+    AC_TRY(ac_caf_int(l, m, "pyramid_height", 0, 1, MOST, &levels));
+    AC_TRY(ac_caf_enum(l, m, "pool", "MAX|AVE|STOCHASTIC", 0, 0, &method));
+    for (int32_t i = 0; i < levels; i++) {
+        const int64_t bins = (int64_t)1 << i;
+        ac_frame w;
+        ac_frame_open(&w, x);
+        for (int32_t d = AC_HEIGHT; d < AC_SPATIAL; d++) {
+            w.kernel[d] = w.stride[d] = (w.in[d] + bins - 1) / bins;
+            w.before[d] = (w.kernel[d] * bins - w.in[d] + 1) / 2;
+            if (w.before[d] >= w.kernel[d])
+                return ac_caf_bad(l, "%d levels are too many for bottom '%s' %s", (int)levels, x->name,
+                                  ac_shape_str(l->r->cx, x));
+        }
+        ac_tensor *y = pool(l, x, w, method, true);
+        part[i] = y ? ac_build_reshape(&l->b, y, 2, (int64_t[]){y->dim[0], y->dim[1] * y->dim[2] * y->dim[3]}) : NULL;
+    }
+    return ac_caf_result(l, 0, levels == 1 ? part[0] : ac_build_concat(&l->b, part, (int32_t)levels, 1));
+}
+
+/* Each position of the window is a channel: a depthwise convolution with kernels that pick one element. */
+int ac_caf_do_im2col(ac_caf_layer *l)
+{
+    conv c;
+    AC_TRY(read_conv(l, &c));
+    if (l->n_in != 1 || l->n_out != 1 || l->in[0]->rank != 4)
+        return ac_caf_cannot(l, "it has several bottoms, or images that are not [N,C,H,W]");
+    const int64_t area = c.w.kernel[AC_HEIGHT] * c.w.kernel[AC_WIDTH], channels = l->in[0]->dim[1];
+    if (area > 1024 || channels * area * area > 1 << 20)
+        return ac_caf_cannot(l, "its windows have %" PRId64 " elements in %" PRId64 " channels", area, channels);
+    float *pick = AC_NEW_N(l->r->cx->region, float, channels *area *area + 1);
+    for (int64_t k = 0; k < channels * area; k++)
+        pick[k * area + k % area] = 1;
+    ac_tensor *w =
+        ac_build_floats(&l->b, 4, (int64_t[]){channels * area, 1, c.w.kernel[AC_HEIGHT], c.w.kernel[AC_WIDTH]}, pick);
+    return ac_caf_result(l, 0, ac_frame_conv(&l->b, l->in[0], w, NULL, &c.w, channels));
+}
+
+/* Bilinear, with the corners of both images on each other; negative pads cut the image first. */
+int ac_caf_do_interp(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "interp_param");
+    ac_tensor *x = l->in[0];
+    int64_t want[2], zoom, shrink, from, to, size[2];
+    ac_attrs a;
+    if (x->rank != 4)
+        return ac_caf_bad(l, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x));
+    AC_TRY(ac_caf_int(l, m, "height", 0, 0, INT32_MAX, &want[0]));
+    AC_TRY(ac_caf_int(l, m, "width", 0, 0, INT32_MAX, &want[1]));
+    AC_TRY(ac_caf_int(l, m, "zoom_factor", 0, 0, INT16_MAX, &zoom));
+    AC_TRY(ac_caf_int(l, m, "shrink_factor", 0, 0, INT16_MAX, &shrink));
+    AC_TRY(ac_caf_int(l, m, "pad_beg", 0, -INT16_MAX, 0, &from));
+    AC_TRY(ac_caf_int(l, m, "pad_end", 0, -INT16_MAX, 0, &to));
+    for (int32_t d = 0; d < 2; d++) {
+        const int64_t in = x->dim[2 + d] + from + to;
+        if (in < 1)
+            return ac_caf_bad(l, "nothing of bottom '%s' %s is left", x->name, ac_shape_str(l->r->cx, x));
+        size[d] = in;
+        if (shrink)
+            size[d] = (size[d] - 1) / shrink + 1;
+        if (zoom)
+            size[d] += (size[d] - 1) * (zoom - 1);
+        if (want[d])
+            size[d] = want[d];
+        if (l->n_in == 2)
+            size[d] = l->in[1]->rank == 4 ? l->in[1]->dim[2 + d] : 0;
+        if (size[d] < 1)
+            return ac_caf_bad(l, "the result has no size");
+        x = ac_build_slice(&l->b, x, 2 + d, -from, in);
+    }
+    x = ac_channels_last(&l->b, x);
+    ac_attrs_init(AC_OP_RESIZE_BILINEAR, &a);
+    a.resize.align_corners = true;
+    a.resize.size = ac_build_list(&l->b, 2, size);
+    return ac_caf_result(
+        l, 0, ac_channels_first(&l->b, x ? ac_build_op(&l->b, AC_OP_RESIZE_BILINEAR, &x, 1, &a, AC_NONE) : NULL, 2));
+}

@@ -1,0 +1,311 @@
+/* Boxes and what picks among many: MultiBoxPrior, MultiBoxDetection, box_nms, box_iou, topk, sort, argsort, pick. */
+#include "import/mxnet/symbols.h"
+#include "ir/ops/resolve.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define OP1(op, x)    ac_build_1(&n->b, AC_OP_##op, x)
+#define OP2(op, x, y) ac_build_2(&n->b, AC_OP_##op, x, y)
+#define NUM(v)        ac_build_number(&n->b, AC_F32, v)
+#define SHAPE(t)      ac_shape_str(n->r->cx, t)
+
+/* Boxes round each position of an image: sizes with the first ratio, then the first size with the other ratios. */
+int ac_mx_do_multibox_prior(ac_mx_node *n)
+{
+    enum { MOST = 64 };
+    const ac_tensor *x = n->in[0];
+    double size[MOST] = {1}, ratio[MOST] = {1}, step[2] = {-1, -1}, offset[2] = {0.5, 0.5};
+    int32_t n_size, n_ratio, count;
+    bool clip;
+    AC_TRY(ac_mx_floats(n, "sizes", MOST, size, &n_size));
+    AC_TRY(ac_mx_floats(n, "ratios", MOST, ratio, &n_ratio));
+    AC_TRY(ac_mx_floats(n, "steps", 2, step, &count));
+    AC_TRY(ac_mx_floats(n, "offsets", 2, offset, &count));
+    AC_TRY(ac_mx_bool(n, "clip", false, &clip));
+    n_size += !n_size;
+    n_ratio += !n_ratio;
+    if (x->rank != 4 || x->dim[2] < 1 || x->dim[3] < 1)
+        return ac_mx_bad(n, "'%s' is %s, expected [N,C,H,W]", x->name, SHAPE(x));
+    const int64_t each = n_size + n_ratio - 1, h = x->dim[2], w = x->dim[3];
+    if (h * w > (1 << 22) / each)
+        return ac_mx_cannot(n, "it makes more than %d boxes", 1 << 22);
+    for (int32_t i = 1; i < n_ratio; i++)
+        if (ratio[i] <= 0)
+            return ac_mx_bad(n, "ratio %g is not positive", ratio[i]);
+    float *v = AC_NEW_N(n->r->cx->region, float, h *w *each * 4 + 1), *to = v;
+    const float sy = step[0] > 0 ? (float)step[0] : 1 / (float)h, sx = step[1] > 0 ? (float)step[1] : 1 / (float)w;
+    for (int64_t y = 0; y < h; y++)
+        for (int64_t k = 0; k < w * each; k++) {
+            const int64_t i = k % each;
+            const float cy = ((float)y + (float)offset[0]) * sy, cx = ((float)(k / each) + (float)offset[1]) * sx;
+            const float s = (float)size[i < n_size ? i : 0], r = sqrtf((float)ratio[i < n_size ? 0 : i - n_size + 1]);
+            const float half_w = s * (float)h / (float)w * r / 2, half_h = s / r / 2;
+            const float corner[4] = {cx - half_w, cy - half_h, cx + half_w, cy + half_h};
+            for (int32_t c = 0; c < 4; c++)
+                *to++ = clip ? fminf(fmaxf(corner[c], 0), 1) : corner[c];
+        }
+    return ac_mx_result(n, 0, ac_build_floats(&n->b, 3, (int64_t[]){1, h * w * each, 4}, v));
+}
+
+/* Columns from..from+count-1 of the last dimension. */
+static ac_tensor *columns(ac_mx_node *n, ac_tensor *x, int64_t from, int64_t count)
+{
+    return x ? ac_build_slice(&n->b, x, x->rank - 1, from, count) : NULL;
+}
+
+static ac_tensor *box_nms(ac_mx_node *n, ac_tensor *x, const ac_attrs_box_nms *how)
+{
+    ac_attrs a;
+    ac_attrs_init(AC_OP_BOX_NMS, &a);
+    a.box_nms = *how;
+    return ac_build_op(&n->b, AC_OP_BOX_NMS, &x, 1, &a, AC_NONE);
+}
+
+static int centred(ac_mx_node *n, const char *name, bool *centre)
+{
+    const char *s = ac_mx_str(n, name, "corner");
+    *centre = !strcmp(s, "center") || !strcmp(s, "1");
+    return *centre || !strcmp(s, "corner") || !strcmp(s, "0") ? AC_OK : ac_mx_bad(n, "%s is '%s'", name, s);
+}
+
+/* Boxes of the other format; rows of -1 stay as they are, and with them all whose first number is negative. */
+static ac_tensor *reformat(ac_mx_node *n, ac_tensor *x, int32_t at, bool centre)
+{
+    ac_tensor *first = columns(n, x, at, 2), *second = columns(n, x, at + 2, 2), *part[4], *box[2];
+    ac_tensor *skip = OP2(LESS, columns(n, x, at, 1), NUM(0)), *half = NUM(0.5);
+    const int64_t width = x->dim[x->rank - 1];
+    int32_t m = 0;
+    box[0] = centre ? OP2(MUL, OP2(ADD, first, second), half) : OP2(SUB, first, OP2(MUL, second, half));
+    box[1] = centre ? OP2(SUB, second, first) : OP2(ADD, first, OP2(MUL, second, half));
+    if (at)
+        part[m++] = columns(n, x, 0, at);
+    part[m++] = ac_build_select(&n->b, skip, first, box[0]);
+    part[m++] = ac_build_select(&n->b, skip, second, box[1]);
+    if (at + 4 < width)
+        part[m++] = columns(n, x, at + 4, width - at - 4);
+    for (int32_t i = 0; i < m; i++)
+        if (!part[i])
+            return NULL;
+    return ac_build_concat(&n->b, part, m, x->rank - 1);
+}
+
+int ac_mx_do_box_nms(ac_mx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    int64_t top, coord, score, id, background;
+    double overlap, valid;
+    bool in_centre, out_centre;
+    ac_attrs_box_nms a = {.stay = false};
+    AC_TRY(ac_mx_float(n, "overlap_thresh", 0.5, &overlap));
+    AC_TRY(ac_mx_float(n, "valid_thresh", 0, &valid));
+    AC_TRY(ac_mx_int(n, "topk", -1, INT32_MIN, INT32_MAX, &top));
+    AC_TRY(ac_mx_int(n, "coord_start", 2, 0, INT16_MAX, &coord));
+    AC_TRY(ac_mx_int(n, "score_index", 1, 0, INT16_MAX, &score));
+    AC_TRY(ac_mx_int(n, "id_index", -1, INT32_MIN, INT16_MAX, &id));
+    AC_TRY(ac_mx_int(n, "background_id", -1, INT32_MIN, INT32_MAX, &background));
+    AC_TRY(ac_mx_bool(n, "force_suppress", false, &a.force));
+    AC_TRY(centred(n, "in_format", &in_centre));
+    AC_TRY(centred(n, "out_format", &out_centre));
+    if (x->rank < 2 || x->dim[x->rank - 1] < 5)
+        return ac_mx_bad(n, "'%s' is %s, expected rows of a score and a box", x->name, SHAPE(x));
+    if (top == 0 || !ac_tensor_count(x))
+        return ac_mx_result(n, 0, x);
+    a.overlap = (float)overlap;
+    a.valid = (float)valid;
+    a.top_k = top < 0 ? -1 : (int32_t)top;
+    a.coord = (int32_t)coord;
+    a.score = (int32_t)score;
+    a.id = id < 0 ? -1 : (int32_t)id;
+    a.background = background < 0 ? -1 : (int32_t)background;
+    a.centre = in_centre;
+    const int64_t rows = x->dim[x->rank - 2], width = x->dim[x->rank - 1];
+    ac_tensor *y =
+        box_nms(n, ac_build_reshape(&n->b, x, 3, (int64_t[]){ac_tensor_count(x) / (rows * width), rows, width}), &a);
+    if (y && in_centre != out_centre)
+        y = reformat(n, y, a.coord, out_centre);
+    return ac_mx_result(n, 0, ac_build_reshape(&n->b, y, x->rank, x->dim));
+}
+
+/* Scores [B,C,N], of which class 0 is the background; moves [B,N*4]; boxes [1,N,4] -> [B,N,6]: class, score, corners.
+ */
+int ac_mx_do_multibox_detection(ac_mx_node *n)
+{
+    ac_tensor *score = n->in[0], *move = n->in[1], *box = n->in[2];
+    double threshold, overlap, v[4] = {0.1, 0.1, 0.2, 0.2};
+    int64_t top, background;
+    int32_t count;
+    bool clip;
+    ac_attrs_box_nms a = {.coord = 2, .score = 1, .id = 0, .background = -1, .stay = true};
+    AC_TRY(ac_mx_bool(n, "clip", true, &clip));
+    AC_TRY(ac_mx_float(n, "threshold", 0.01, &threshold));
+    AC_TRY(ac_mx_int(n, "background_id", 0, INT32_MIN, INT32_MAX, &background));
+    AC_TRY(ac_mx_float(n, "nms_threshold", 0.5, &overlap));
+    AC_TRY(ac_mx_bool(n, "force_suppress", false, &a.force));
+    AC_TRY(ac_mx_floats(n, "variances", 4, v, &count));
+    AC_TRY(ac_mx_int(n, "nms_topk", -1, INT32_MIN, INT32_MAX, &top));
+    if (score->rank != 3 || score->dim[1] < 2 || box->rank != 3 || box->dim[0] != 1 || box->dim[2] != 4 ||
+        box->dim[1] != score->dim[2] || move->rank != 2 || move->dim[0] != score->dim[0] ||
+        move->dim[1] != 4 * box->dim[1] || (count && count != 4))
+        return ac_mx_bad(n, "scores %s, moves %s and boxes %s do not go together", SHAPE(score), SHAPE(move),
+                         SHAPE(box));
+    if (background != 0 || !(overlap > 0 && overlap <= 1))
+        return ac_mx_cannot(n, "its background is class %lld, or boxes are not picked", (long long)background);
+    a.top_k = top > 0 ? (int32_t)top : -1;
+    a.overlap = (float)overlap;
+    const int64_t b = score->dim[0], rows = box->dim[1];
+    score =
+        ac_build_transpose(&n->b, ac_build_slice(&n->b, score, 1, 1, score->dim[1] - 1), (const int32_t[]){0, 2, 1});
+    ac_attrs arg;
+    ac_attrs_init(AC_OP_ARG_MAX, &arg);
+    arg.arg.out_type = AC_I32;
+    ac_tensor *in[] = {score, ac_build_number(&n->b, AC_I32, 2)};
+    ac_tensor *class =
+        score ? ac_build_cast(&n->b, ac_build_op(&n->b, AC_OP_ARG_MAX, in, 2, &arg, AC_I32), AC_F32) : NULL;
+    class = ac_build_reshape(&n->b, class, 3, (int64_t[]){b, rows, 1});
+    ac_tensor *best = ac_build_reduce(&n->b, AC_OP_REDUCE_MAX, score, 4, true);
+    ac_tensor *counts = OP2(LOGICAL_AND, OP2(GREATER_EQUAL, best, NUM(threshold)), OP2(GREATER, best, NUM(-1)));
+    class = ac_build_select(&n->b, counts, class, NUM(-1));
+    ac_tensor *from = columns(n, box, 0, 2), *size = OP2(SUB, columns(n, box, 2, 2), from);
+    ac_tensor *middle = OP2(DIV, OP2(ADD, from, columns(n, box, 2, 2)), NUM(2));
+    move = ac_build_reshape(&n->b, move, 3, (int64_t[]){b, rows, 4});
+    const int64_t two = 2;
+    const float vc[2] = {(float)v[0], (float)v[1]}, vs[2] = {(float)v[2], (float)v[3]};
+    ac_tensor *at =
+        OP2(ADD, OP2(MUL, OP2(MUL, columns(n, move, 0, 2), ac_build_floats(&n->b, 1, &two, vc)), size), middle);
+    ac_tensor *reach = OP2(
+        DIV, OP2(MUL, OP1(EXP, OP2(MUL, columns(n, move, 2, 2), ac_build_floats(&n->b, 1, &two, vs))), size), NUM(2));
+    ac_tensor *part[] = {class, best, OP2(SUB, at, reach), OP2(ADD, at, reach)};
+    for (int32_t i = 2; i < 4 && clip; i++)
+        part[i] = OP2(MAXIMUM, OP2(MINIMUM, part[i], NUM(1)), NUM(0));
+    return ac_mx_result(n, 0, box_nms(n, ac_build_concat(&n->b, part, 4, 2), &a));
+}
+
+/* Boxes [..,4] and [..,4]: their shared area over that of both together, each of the one with each of the other. */
+int ac_mx_do_box_iou(ac_mx_node *n)
+{
+    ac_tensor *low[2], *high[2], *area[2], *size[2];
+    int64_t dim[AC_MAX_RANK];
+    int32_t rank = 0;
+    bool centre;
+    AC_TRY(centred(n, "format", &centre));
+    for (int32_t i = 0; i < 2; i++) {
+        ac_tensor *x = n->in[i];
+        if (x->rank < 2 || x->dim[x->rank - 1] != 4 || rank + x->rank - 1 > AC_MAX_RANK)
+            return ac_mx_bad(n, "'%s' is %s, expected boxes of four numbers", x->name, SHAPE(x));
+        for (int32_t d = 0; d + 1 < x->rank; d++)
+            dim[rank++] = x->dim[d];
+        const int64_t count = ac_tensor_count(x) / 4;
+        x = ac_build_reshape(&n->b, x, 3, (int64_t[]){i ? 1 : count, i ? count : 1, 4});
+        ac_tensor *p = columns(n, x, 0, 2), *q = columns(n, x, 2, 2), *half = OP2(MUL, q, NUM(0.5));
+        low[i] = centre ? OP2(SUB, p, half) : p;
+        high[i] = centre ? OP2(ADD, p, half) : q;
+        size[i] = centre ? q : OP2(SUB, q, p);
+        ac_tensor *none = OP2(LESS, ac_build_reduce(&n->b, AC_OP_REDUCE_MIN, size[i], 4, false), NUM(0));
+        area[i] = ac_build_select(&n->b, none, NUM(0), ac_build_reduce(&n->b, AC_OP_REDUCE_PROD, size[i], 4, false));
+    }
+    ac_tensor *side = OP2(SUB, OP2(MINIMUM, high[0], high[1]), OP2(MAXIMUM, low[0], low[1]));
+    ac_tensor *both = ac_build_reduce(&n->b, AC_OP_REDUCE_PROD, OP2(MAXIMUM, side, NUM(0)), 4, false);
+    ac_tensor *share = OP2(DIV, both, OP2(SUB, OP2(ADD, area[0], area[1]), both));
+    ac_tensor *apart = OP2(LESS_EQUAL, both, NUM(0));
+    return ac_mx_result(n, 0, ac_build_reshape(&n->b, ac_build_select(&n->b, apart, NUM(0), share), rank, dim));
+}
+
+/* The k greatest or least along an axis, in order: values and places [..,k], with that axis last. */
+static int take_best(ac_mx_node *n, ac_tensor *x, int32_t axis, int64_t k, bool least, ac_tensor *out[2])
+{
+    int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];
+    ac_attrs a;
+    ac_build_axis_last(x->rank, axis, perm, back);
+    ac_attrs_init(AC_OP_TOPK_V2, &a);
+    a.topk.smallest = least;
+    ac_tensor *in[] = {ac_build_transpose(&n->b, x, perm), ac_build_number(&n->b, AC_I32, (double)k)};
+    ac_node *m = in[0] ? ac_build_node(&n->b, AC_OP_TOPK_V2, in, 2, &a, 2) : NULL;
+    if (!m || ac_node_settle(n->r->cx, n->r->g, m) != AC_OK)
+        return AC_FAIL;
+    for (int32_t i = 0; i < 2; i++)
+        out[i] = ac_build_transpose(&n->b, m->out[i], back);
+    return AC_OK;
+}
+
+/* Shared by topk, sort and argsort: the axis, and x flat where there is none. */
+static int sorted_axis(ac_mx_node *n, ac_tensor **x, int32_t *axis)
+{
+    const ac_js_node *given = n->attrs ? ac_js_get(n->attrs, "axis") : NULL;
+    const char *text = given ? ac_mx_str(n, "axis", NULL) : NULL;
+    *axis = (*x)->rank - 1;
+    if (given && !text) { /* None */
+        *x = ac_build_reshape(&n->b, *x, 1, (int64_t[]){ac_tensor_count(*x)});
+        *axis = 0;
+        return *x ? AC_OK : AC_FAIL;
+    }
+    return ac_mx_axis(n, "axis", -1, (*x)->rank, axis);
+}
+
+int ac_mx_do_topk(ac_mx_node *n)
+{
+    ac_tensor *x = n->in[0], *out[2];
+    const bool sort = !strcmp(n->type, "sort"), argsort = !strcmp(n->type, "argsort");
+    const char *what = sort ? "value" : argsort ? "indices" : ac_mx_str(n, "ret_typ", "indices");
+    int32_t axis;
+    int64_t k = 0;
+    bool least;
+    ac_dtype type;
+    AC_TRY(sorted_axis(n, &x, &axis));
+    if (!sort && !argsort)
+        AC_TRY(ac_mx_int(n, "k", 1, INT32_MIN, INT32_MAX, &k));
+    AC_TRY(ac_mx_bool(n, "is_ascend", sort || argsort, &least));
+    AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &type));
+    if (x->rank < 1 || k > x->dim[axis])
+        return ac_mx_bad(n, "%" PRId64 " of '%s' %s", k, x->name, SHAPE(x));
+    if (x->dtype != AC_F32 || !strcmp(what, "mask"))
+        return ac_mx_cannot(n, "it makes a mask, or sorts %s", ac_dtype_name(x->dtype));
+    AC_TRY(take_best(n, x, axis, k < 1 ? x->dim[axis] : k, least, out));
+    out[1] = ac_build_cast(&n->b, out[1], type == AC_F16 ? AC_F32 : type);
+    if (!strcmp(what, "both")) {
+        n->n_out = 2;
+        n->out = AC_NEW_N(n->r->cx->region, ac_tensor *, 2);
+        AC_TRY(ac_mx_result(n, 1, out[1]));
+        return ac_mx_result(n, 0, out[0]);
+    }
+    return ac_mx_result(n, 0, out[!strcmp(what, "indices")]);
+}
+
+/* Of each row along an axis the element whose place the second operand says. */
+int ac_mx_do_pick(ac_mx_node *n)
+{
+    ac_tensor *x = n->in[0], *i = n->in[1];
+    const char *mode = ac_mx_str(n, "mode", "clip");
+    int32_t axis, rank = 0;
+    int64_t dim[AC_MAX_RANK], one[AC_MAX_RANK];
+    bool keep, wrap = !strcmp(mode, "wrap");
+    ac_attrs a;
+    AC_TRY(ac_mx_bool(n, "keepdims", false, &keep));
+    AC_TRY(ac_mx_axis(n, "axis", -1, x->rank, &axis));
+    if (!wrap && strcmp(mode, "clip") != 0)
+        return ac_mx_cannot(n, "its mode is '%s'", mode);
+    for (int32_t d = 0; d < x->rank; d++) {
+        one[d] = d == axis ? 1 : x->dim[d];
+        if (d != axis || keep)
+            dim[rank++] = one[d];
+    }
+    if (!rank)
+        dim[rank++] = 1;
+    if (!x->dim[axis] || ac_tensor_count(i) != ac_tensor_count(x) / x->dim[axis])
+        return ac_mx_bad(n, "'%s' %s does not say one place for each row of '%s' %s", i->name, SHAPE(i), x->name,
+                         SHAPE(x));
+    i = ac_build_reshape(&n->b, ac_build_cast(&n->b, i, AC_I32), x->rank, one);
+    ac_tensor *size = ac_build_number(&n->b, AC_I32, (double)x->dim[axis]);
+    if (wrap)
+        i = OP2(FLOOR_MOD, i, size);
+    else
+        i = OP2(MAXIMUM, OP2(MINIMUM, i, ac_build_number(&n->b, AC_I32, (double)(x->dim[axis] - 1))),
+                ac_build_number(&n->b, AC_I32, 0));
+    ac_attrs_init(AC_OP_GATHER_ELEMENTS, &a);
+    a.axis.axis = axis;
+    ac_tensor *in[] = {x, i};
+    return ac_mx_result(
+        n, 0,
+        ac_build_reshape(&n->b, i ? ac_build_op(&n->b, AC_OP_GATHER_ELEMENTS, in, 2, &a, AC_NONE) : NULL, rank, dim));
+}

@@ -1,0 +1,269 @@
+/* Element-wise operators of MXNet. Comparisons give 1 and 0 in the type of their operands. */
+#include "import/mxnet/symbols.h"
+
+#include <math.h>
+#include <string.h>
+
+#define OP1(op, x)    ac_build_1(&n->b, AC_OP_##op, x)
+#define OP2(op, x, y) ac_build_2(&n->b, AC_OP_##op, x, y)
+#define NUM(v)        ac_build_number(&n->b, AC_F32, v)
+
+int ac_mx_do_same(ac_mx_node *n)
+{
+    return ac_mx_result(n, 0, n->in[0]);
+}
+
+int ac_mx_do_dropout(ac_mx_node *n)
+{
+    const char *mode = ac_mx_str(n, "mode", "training");
+    (void)ac_mx_str(n, "p", NULL);
+    (void)ac_mx_str(n, "axes", NULL);
+    if (strcmp(mode, "training") != 0)
+        return ac_mx_cannot(n, "it drops elements when a net is run, too");
+    return ac_mx_result(n, 0, n->in[0]);
+}
+
+int ac_mx_do_make_loss(ac_mx_node *n)
+{
+    (void)ac_mx_str(n, "valid_thresh", NULL);
+    return ac_mx_result(n, 0, n->in[0]);
+}
+
+int ac_mx_do_svm(ac_mx_node *n)
+{
+    (void)ac_mx_str(n, "margin", NULL);
+    (void)ac_mx_str(n, "regularization_coefficient", NULL);
+    (void)ac_mx_str(n, "use_linear", NULL);
+    return ac_mx_result(n, 0, n->in[0]);
+}
+
+int ac_mx_do_unary(ac_mx_node *n)
+{
+    return ac_mx_result(n, 0, ac_build_1(&n->b, n->row->op, n->in[0]));
+}
+
+/* log(1 + exp(x)), so that nothing overflows. */
+static ac_tensor *softplus(ac_mx_node *n, ac_tensor *x)
+{
+    ac_tensor *e = OP1(EXP, OP1(NEG, OP1(ABS, x)));
+    return OP2(ADD, OP1(RELU, x), OP1(LOG, OP2(ADD, e, NUM(1))));
+}
+
+static ac_tensor *softsign(ac_mx_node *n, ac_tensor *x)
+{
+    return OP2(DIV, x, OP2(ADD, OP1(ABS, x), NUM(1)));
+}
+
+/* Functions that are a few others. */
+int ac_mx_do_function(ac_mx_node *n)
+{
+    ac_tensor *x = n->in[0], *y = NULL;
+    const char *f = n->type;
+    if (!strcmp(f, "reciprocal"))
+        y = OP2(DIV, NUM(1), x);
+    else if (!strcmp(f, "log2") || !strcmp(f, "log10"))
+        y = OP2(MUL, OP1(LOG, x), NUM(f[3] == '2' ? 1.4426950408889634 : 0.43429448190325182));
+    else if (!strcmp(f, "log1p"))
+        y = OP1(LOG, OP2(ADD, x, NUM(1)));
+    else if (!strcmp(f, "expm1"))
+        y = OP2(SUB, OP1(EXP, x), NUM(1));
+    else if (!strcmp(f, "softsign"))
+        y = softsign(n, x);
+    else if (!strcmp(f, "ones_like"))
+        y = OP2(ADD, OP1(ZEROS_LIKE, x), NUM(1));
+    else if (!strcmp(f, "tan"))
+        y = OP2(DIV, OP1(SIN, x), OP1(COS, x));
+    else if (!strcmp(f, "sinh") || !strcmp(f, "cosh"))
+        y = OP2(MUL, ac_build_2(&n->b, *f == 's' ? AC_OP_SUB : AC_OP_ADD, OP1(EXP, x), OP1(EXP, OP1(NEG, x))),
+                NUM(0.5));
+    else if (!strcmp(f, "cbrt") || !strcmp(f, "rcbrt"))
+        y = OP2(MUL, OP1(SIGN, x), OP2(POW, OP1(ABS, x), NUM(*f == 'c' ? 1.0 / 3 : -1.0 / 3)));
+    else if (!strcmp(f, "radians") || !strcmp(f, "degrees"))
+        y = OP2(MUL, x, NUM(*f == 'r' ? 0.017453292519943295 : 57.295779513082323));
+    else if (!strcmp(f, "trunc") || !strcmp(f, "fix"))
+        y = OP2(MUL, OP1(SIGN, x), OP1(FLOOR, OP1(ABS, x)));
+    else if (!strcmp(f, "round")) /* halves go away from zero */
+        y = OP2(MUL, OP1(SIGN, x), OP1(FLOOR, OP2(ADD, OP1(ABS, x), NUM(0.5))));
+    else if (!strcmp(f, "logical_not"))
+        y = ac_build_cast(&n->b, OP2(EQUAL, x, NUM(0)), AC_F32);
+    return ac_mx_result(n, 0, y);
+}
+
+static int activate(ac_mx_node *n, const char *how, ac_tensor *x, ac_tensor **y)
+{
+    *y = !strcmp(how, "relu")       ? OP1(RELU, x)
+         : !strcmp(how, "sigmoid")  ? OP1(LOGISTIC, x)
+         : !strcmp(how, "tanh")     ? OP1(TANH, x)
+         : !strcmp(how, "softrelu") ? softplus(n, x)
+         : !strcmp(how, "softsign") ? softsign(n, x)
+                                    : NULL;
+    return *y ? AC_OK : ac_mx_cannot(n, "its act_type is '%s'", how);
+}
+
+int ac_mx_do_activation(ac_mx_node *n)
+{
+    ac_tensor *y;
+    AC_TRY(activate(n, ac_mx_str(n, "act_type", "none"), n->in[0], &y));
+    return ac_mx_result(n, 0, y);
+}
+
+int ac_mx_do_leaky(ac_mx_node *n)
+{
+    const char *how = ac_mx_str(n, "act_type", "leaky");
+    ac_tensor *x = n->in[0];
+    double slope, low, high;
+    ac_attrs a;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_mx_float(n, "slope", 0.25, &slope));
+    AC_TRY(ac_mx_float(n, "lower_bound", 0.125, &low));
+    AC_TRY(ac_mx_float(n, "upper_bound", 0.334, &high));
+    if (!strcmp(how, "gelu"))
+        return ac_mx_result(n, 0, OP1(GELU, x));
+    if (!strcmp(how, "selu")) {
+        ac_tensor *e = OP2(MUL, OP1(ELU, OP2(MINIMUM, x, NUM(0))), NUM(1.6732632423543772));
+        return ac_mx_result(n, 0, OP2(MUL, OP2(ADD, OP1(RELU, x), e), NUM(1.0507009873554805)));
+    }
+    if (!strcmp(how, "elu"))
+        return ac_mx_result(n, 0, OP2(ADD, OP1(RELU, x), OP2(MUL, OP1(ELU, OP2(MINIMUM, x, NUM(0))), NUM(slope))));
+    if (!strcmp(how, "prelu")) {
+        if (x->rank < 1)
+            return ac_mx_bad(n, "its input has no dimensions");
+        const int32_t axis = x->rank > 1;
+        const ac_tensor *given = n->n_in > 1 ? n->in[1] : NULL;
+        const int64_t one = 1, *channels = given && given->rank == 1 && given->dim[0] == 1 ? &one : &x->dim[axis];
+        ac_tensor *gamma = ac_mx_param(n, 1, 1, channels);
+        for (int32_t d = 0; d < x->rank; d++)
+            dim[d] = d == axis ? *channels : 1;
+        return ac_mx_result(n, 0, OP2(PRELU, x, ac_build_reshape(&n->b, gamma, x->rank, dim)));
+    }
+    if (strcmp(how, "leaky") != 0 && strcmp(how, "rrelu") != 0)
+        return ac_mx_cannot(n, "its act_type is '%s'", how);
+    ac_attrs_init(AC_OP_LEAKY_RELU, &a);
+    a.alpha.alpha = (float)(*how == 'r' ? (low + high) / 2 : slope);
+    return ac_mx_result(n, 0, ac_build_op(&n->b, AC_OP_LEAKY_RELU, &x, 1, &a, AC_NONE));
+}
+
+int ac_mx_do_clip(ac_mx_node *n)
+{
+    double low, high;
+    AC_TRY(ac_mx_float(n, "a_min", 0, &low));
+    AC_TRY(ac_mx_float(n, "a_max", 0, &high));
+    ac_tensor *x = n->in[0];
+    return ac_mx_result(
+        n, 0,
+        OP2(MINIMUM, OP2(MAXIMUM, x, ac_build_number(&n->b, x->dtype, low)), ac_build_number(&n->b, x->dtype, high)));
+}
+
+int ac_mx_do_hard_sigmoid(ac_mx_node *n)
+{
+    double alpha, beta;
+    AC_TRY(ac_mx_float(n, "alpha", 0.2, &alpha));
+    AC_TRY(ac_mx_float(n, "beta", 0.5, &beta));
+    ac_tensor *y = OP2(ADD, OP2(MUL, n->in[0], NUM(alpha)), NUM(beta));
+    return ac_mx_result(n, 0, OP2(MINIMUM, OP2(MAXIMUM, y, NUM(0)), NUM(1)));
+}
+
+/* |x| < 1 / s^2: (s x)^2 / 2, else |x| - 0.5 / s^2. */
+int ac_mx_do_smooth_l1(ac_mx_node *n)
+{
+    double s;
+    AC_TRY(ac_mx_float(n, "scalar", 1, &s));
+    ac_tensor *x = n->in[0], *size = OP1(ABS, x);
+    ac_tensor *near = OP2(MUL, OP1(SQUARE, x), NUM(0.5 * s * s));
+    return ac_mx_result(
+        n, 0, ac_build_select(&n->b, OP2(LESS, size, NUM(1 / (s * s))), near, OP2(SUB, size, NUM(0.5 / (s * s)))));
+}
+
+int ac_mx_do_div_sqrt_dim(ac_mx_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    if (x->rank < 1)
+        return ac_mx_bad(n, "its input has no dimensions");
+    return ac_mx_result(n, 0, OP2(DIV, n->in[0], NUM(sqrt((double)x->dim[x->rank - 1]))));
+}
+
+int ac_mx_do_cast(ac_mx_node *n)
+{
+    ac_dtype to;
+    AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &to));
+    return ac_mx_result(n, 0, ac_build_cast(&n->b, n->in[0], to));
+}
+
+/* Operands of different types: ours take one. */
+static void same_type(ac_mx_node *n)
+{
+    if (n->in[0]->dtype != n->in[1]->dtype)
+        n->in[1] = ac_build_cast(&n->b, n->in[1], n->in[0]->dtype);
+}
+
+int ac_mx_do_binary(ac_mx_node *n)
+{
+    same_type(n);
+    return ac_mx_result(n, 0, ac_build_2(&n->b, n->row->op, n->in[0], n->in[1]));
+}
+
+int ac_mx_do_compare(ac_mx_node *n)
+{
+    same_type(n);
+    return ac_mx_result(n, 0, ac_build_cast(&n->b, ac_build_2(&n->b, n->row->op, n->in[0], n->in[1]), n->in[0]->dtype));
+}
+
+int ac_mx_do_hypot(ac_mx_node *n)
+{
+    return ac_mx_result(n, 0, OP1(SQRT, OP2(ADD, OP1(SQUARE, n->in[0]), OP1(SQUARE, n->in[1]))));
+}
+
+static int number(ac_mx_node *n, ac_tensor **v)
+{
+    double scalar;
+    AC_TRY(ac_mx_float(n, "scalar", 0, &scalar));
+    (void)ac_mx_str(n, "is_int", NULL);
+    *v = ac_build_number(&n->b, n->in[0]->dtype, scalar);
+    return AC_OK;
+}
+
+int ac_mx_do_scalar(ac_mx_node *n)
+{
+    ac_tensor *v;
+    AC_TRY(number(n, &v));
+    return ac_mx_result(n, 0, ac_build_2(&n->b, n->row->op, n->in[0], v));
+}
+
+int ac_mx_do_scalar_reverse(ac_mx_node *n)
+{
+    ac_tensor *v;
+    AC_TRY(number(n, &v));
+    return ac_mx_result(n, 0, ac_build_2(&n->b, n->row->op, v, n->in[0]));
+}
+
+int ac_mx_do_compare_scalar(ac_mx_node *n)
+{
+    ac_tensor *v;
+    AC_TRY(number(n, &v));
+    return ac_mx_result(n, 0, ac_build_cast(&n->b, ac_build_2(&n->b, n->row->op, n->in[0], v), n->in[0]->dtype));
+}
+
+int ac_mx_do_add_n(ac_mx_node *n)
+{
+    ac_tensor *y = n->in[0];
+    (void)ac_mx_str(n, "num_args", NULL);
+    for (int32_t i = 1; i < n->n_in; i++)
+        y = OP2(ADD, y, n->in[i]);
+    return ac_mx_result(n, 0, y);
+}
+
+/* A condition with one dimension chooses rows. */
+int ac_mx_do_where(ac_mx_node *n)
+{
+    ac_tensor *c = n->in[0], *x = n->in[1];
+    int64_t dim[AC_MAX_RANK] = {1};
+    if (c->rank == 1 && x->rank > 1) {
+        for (int32_t d = 0; d < x->rank; d++)
+            dim[d] = d ? 1 : c->dim[0];
+        c = ac_build_broadcast(&n->b, ac_build_reshape(&n->b, c, x->rank, dim), x->rank, x->dim);
+    }
+    if (!c)
+        return AC_FAIL;
+    return ac_mx_result(n, 0,
+                        ac_build_select(&n->b, OP2(NOT_EQUAL, c, ac_build_number(&n->b, c->dtype, 0)), x, n->in[2]));
+}

@@ -1,0 +1,511 @@
+/* The container of MXNet models: the symbol's nodes in order, variables, heads; the listing that `show` prints. */
+#include "import/mxnet/symbols.h"
+#include "import/build/whole_graph.h"
+#include "import/build/params.h"
+#include "base/sink.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_OPERANDS = 1024 };
+
+static int bad_json(ac_mx *r, const ac_js_node *x, const char *what)
+{
+    return ac_error(r->cx, ac_js_place(&r->js, x), E0012, "%s", what);
+}
+
+/* Nodes. */
+
+/* [node, result] or [node, result, version]. */
+static int read_entry(ac_mx *r, const ac_js_node *x, int32_t nodes, int32_t *node, int32_t *out)
+{
+    int64_t id, index = 0;
+    if (x->kind != AC_JS_ARRAY || x->n < 1 || x->n > 3 || !ac_js_int(x->first, &id) ||
+        (x->n > 1 && !ac_js_int(x->first->next, &index)))
+        return bad_json(r, x, "expected [node, result] here");
+    if (id < 0 || id >= nodes || index < 0 || index > INT16_MAX)
+        return ac_error(r->cx, ac_js_place(&r->js, x), E0013,
+                        "node %" PRId64 ", result %" PRId64 ": %d nodes stand before", id, index, nodes);
+    *node = (int32_t)id;
+    *out = (int32_t)index;
+    return AC_OK;
+}
+
+static int check_text(ac_mx *r, const ac_js_node *x, const char *text)
+{
+    for (const char *p = text; *p; p++)
+        if ((uint8_t)*p < 0x20 || *p == 0x7f)
+            return bad_json(r, x, "a name holds a control byte");
+    return AC_OK;
+}
+
+static int read_node(ac_mx *r, const ac_js_node *x, int32_t id)
+{
+    ac_mx_node *n = &r->node[id];
+    const ac_js_node *op = ac_js_get(x, "op"), *name = ac_js_get(x, "name"), *inputs = ac_js_get(x, "inputs");
+    if (!op || op->kind != AC_JS_STRING || !name || name->kind != AC_JS_STRING ||
+        (inputs && inputs->kind != AC_JS_ARRAY))
+        return bad_json(r, x, "a node needs 'op' and 'name' as text and 'inputs' as a list");
+    AC_TRY(check_text(r, name, name->text));
+    AC_TRY(check_text(r, op, op->text));
+    *n = (ac_mx_node){.r = r, .json = x, .name = name->text, .type = op->text, .id = id};
+    n->variable = !strcmp(op->text, "null");
+    static const char *const ATTRS[] = {"attrs", "param", "attr"}; /* of 1.0, 0.8, and in between */
+    for (size_t i = 0; i < 3 && !n->attrs; i++)
+        n->attrs = ac_js_get(x, ATTRS[i]);
+    if (n->variable && n->attrs && !n->attrs->n) /* 0.8: an empty param beside attr */
+        n->attrs = ac_js_get(x, "attr");
+    if (n->attrs && n->attrs->kind != AC_JS_OBJECT)
+        return bad_json(r, n->attrs, "attributes are no object");
+    for (const ac_js_node *a = n->attrs ? n->attrs->first : NULL; a; a = a->next)
+        if (a->kind != AC_JS_STRING)
+            return bad_json(r, a, "the value of an attribute is no text");
+    n->at = ac_js_place(&r->js, x);
+    n->at.node = n->name;
+    n->at.op = n->type;
+    n->b = (ac_build){.cx = r->cx, .g = r->g, .name = n->name, .base = n->name, .at = n->at};
+    if (inputs && inputs->n > MAX_OPERANDS)
+        return bad_json(r, inputs, "a node has more than 1024 operands");
+    n->n_in = inputs ? inputs->n : 0;
+    n->from = AC_NEW_N(r->cx->region, int32_t, n->n_in + 1);
+    n->from_out = AC_NEW_N(r->cx->region, int32_t, n->n_in + 1);
+    int32_t k = 0;
+    for (const ac_js_node *e = inputs ? inputs->first : NULL; e; e = e->next, k++)
+        AC_TRY(read_entry(r, e, id, &n->from[k], &n->from_out[k]));
+    if (n->variable && n->n_in)
+        return bad_json(r, x, "a variable has operands");
+    return AC_OK;
+}
+
+static int read_nodes(ac_mx *r)
+{
+    const ac_js_node *nodes = ac_js_get(r->js.root, "nodes"),
+                     *version = ac_js_get(ac_js_get(r->js.root, "attrs"), "mxnet_version");
+    int64_t v = 800;
+    if (!nodes || nodes->kind != AC_JS_ARRAY)
+        return bad_json(r, r->js.root, "a symbol needs a list 'nodes'");
+    if (version &&
+        (version->kind != AC_JS_ARRAY || version->n != 2 || !ac_js_int(version->last, &v) || v < 0 || v > 1 << 20))
+        return bad_json(r, version, "mxnet_version is no [\"int\", number]");
+    r->version = (int32_t)v;
+    r->node = AC_NEW_N(r->cx->region, ac_mx_node, nodes->n + 1);
+    for (const ac_js_node *x = nodes->first; x; x = x->next) {
+        AC_TRY(read_node(r, x, r->n_nodes));
+        r->n_nodes++;
+    }
+    return r->n_nodes ? AC_OK : bad_json(r, nodes, "the symbol has no nodes");
+}
+
+/* Heads. */
+
+typedef struct head {
+    int32_t node, out;
+    const char *name;
+} head;
+
+typedef struct heads {
+    AC_VEC(head) list;
+} heads;
+
+static const char *output_name(ac_mx *r, int32_t node, int32_t out)
+{
+    const ac_mx_node *n = &r->node[node];
+    if (n->variable)
+        return n->name;
+    return n->n_out > 1 ? ac_internf(r->cx, "%s_output%d", n->name, out) : ac_internf(r->cx, "%s_output", n->name);
+}
+
+/* NAME, NAME_output or NAME_outputK of --outputs. */
+static bool named_head(ac_mx *r, const char *name, head *h)
+{
+    for (int32_t i = 0; i < r->n_nodes; i++) {
+        const size_t n = strlen(r->node[i].name);
+        const char *rest = name + n;
+        char *end;
+        if (strncmp(name, r->node[i].name, n) != 0)
+            continue;
+        *h = (head){i, 0, name};
+        if (!*rest || !strcmp(rest, "_output"))
+            return true;
+        if (!strncmp(rest, "_output", 7) && rest[7] >= '0' && rest[7] <= '9') {
+            h->out = (int32_t)strtol(rest + 7, &end, 10);
+            if (!*end)
+                return true;
+        }
+    }
+    return false;
+}
+
+static int asked_heads(ac_mx *r, heads *out)
+{
+    int rc = AC_OK;
+    for (const char *p = r->opt->outputs; p; p = *p ? p + 1 : NULL) {
+        const size_t n = strcspn(p, ",");
+        const char *name = ac_intern_n(r->cx, p, n);
+        head h;
+        p += n;
+        if (named_head(r, name, &h)) {
+            ac_push(r->cx->region, &out->list, h);
+            continue;
+        }
+        const char **names = AC_NEW_N(r->cx->region, const char *, r->n_nodes + 1);
+        for (int32_t i = 0; i < r->n_nodes; i++)
+            names[i] = output_name(r, i, 0);
+        const char *near = ac_closest(name, names, r->n_nodes);
+        rc = ac_error(r->cx, (ac_place){.file = r->file->path}, E0501, "--outputs: the symbol has no node '%s'", name);
+        if (near)
+            ac_help(r->cx, "did you mean '%s'?", near);
+    }
+    return rc;
+}
+
+static int read_heads(ac_mx *r, heads *out)
+{
+    if (r->opt->outputs)
+        return asked_heads(r, out);
+    const ac_js_node *list = ac_js_get(r->js.root, "heads");
+    if (!list || list->kind != AC_JS_ARRAY || !list->n)
+        return bad_json(r, list ? list : r->js.root, "a symbol needs a list 'heads'");
+    for (const ac_js_node *x = list->first; x; x = x->next) {
+        head h = {0, 0, NULL};
+        AC_TRY(read_entry(r, x, r->n_nodes, &h.node, &h.out));
+        ac_push(r->cx->region, &out->list, h);
+    }
+    return AC_OK;
+}
+
+/* Variables. */
+
+static bool ends_with(const char *name, const char *tail)
+{
+    const size_t n = strlen(name), k = strlen(tail);
+    return n >= k && !strcmp(name + n - k, tail);
+}
+
+static bool sounds_like_param(const ac_mx_node *n)
+{
+    static const char *const TAIL[] = {"_weight",     "_bias",         "_gamma",       "_beta",      "_moving_mean",
+                                       "_moving_var", "_running_mean", "_running_var", "_parameters"};
+    for (size_t i = 0; i < sizeof TAIL / sizeof *TAIL; i++)
+        if (ends_with(n->name, TAIL[i]))
+            return true;
+    return ac_js_get(n->attrs, "__init__") != NULL;
+}
+
+/* What the heads need, and what each variable is. */
+static void classify(ac_mx *r, const heads *h)
+{
+    bool *value = AC_NEW_N(r->cx->region, bool, r->n_nodes + 1); /* read as more than a label or parameter */
+    for (int32_t i = 0; i < h->list.n; i++)
+        r->node[h->list.item[i].node].wanted = value[h->list.item[i].node] = true;
+    for (int32_t i = r->n_nodes; i-- > 0;) {
+        ac_mx_node *n = &r->node[i];
+        n->row = n->variable ? NULL : ac_mx_find(n->type);
+        for (int32_t k = 0; n->wanted && k < n->n_in; k++) {
+            ac_mx_node *from = &r->node[n->from[k]];
+            if (n->row && ac_mx_is_label(n->row, k))
+                continue;
+            from->wanted = true;
+            if (from->variable && n->row && ac_mx_is_param(n->row, k))
+                from->param_slot = true;
+            else
+                value[n->from[k]] = true;
+        }
+    }
+    for (int32_t i = 0; i < r->n_nodes; i++) {
+        ac_mx_node *n = &r->node[i];
+        if (!n->variable || !n->wanted)
+            continue;
+        const bool known = r->has_params && ac_mx_params_find(r, n->name);
+        n->input = !known && !n->param_slot && value[i] && (r->has_params || !sounds_like_param(n));
+    }
+}
+
+/* A file without names: arrays in the order of the parameters, if there are as many. */
+static int name_arrays(ac_mx *r)
+{
+    int32_t k = 0;
+    if (!r->array.n || r->array.item[0].name)
+        return AC_OK;
+    for (int32_t pass = 0; pass < 2; pass++) /* arguments, then auxiliary states */
+        for (int32_t i = 0; i < r->n_nodes; i++) {
+            const ac_mx_node *n = &r->node[i];
+            const bool aux = ends_with(n->name, "_moving_mean") || ends_with(n->name, "_moving_var") ||
+                             ends_with(n->name, "_running_mean") || ends_with(n->name, "_running_var");
+            if (!n->variable || !n->wanted || aux != (pass == 1) || !(n->param_slot || sounds_like_param(n)))
+                continue;
+            if (k < r->array.n)
+                r->array.item[k].name = n->name;
+            k++;
+        }
+    if (k != r->array.n)
+        return ac_error(r->cx, (ac_place){.file = r->opt->second->path}, E0012,
+                        "the arrays have no names, and there are %d of them for %d parameters", r->array.n, k);
+    for (int32_t i = 1; i < r->array.n; i++) { /* by name, as they are looked up */
+        const ac_mx_array a = r->array.item[i];
+        int32_t at = i;
+        for (; at && strcmp(r->array.item[at - 1].name, a.name) > 0; at--)
+            r->array.item[at] = r->array.item[at - 1];
+        r->array.item[at] = a;
+    }
+    return AC_OK;
+}
+
+static int add_inputs(ac_mx *r)
+{
+    for (int32_t i = 0; i < r->n_nodes; i++) {
+        ac_mx_node *n = &r->node[i];
+        const ac_js_node *shape = ac_js_get(n->attrs, "__shape__");
+        int64_t dim[AC_MAX_RANK], flag = 0;
+        int32_t rank = 0;
+        if (!n->input)
+            continue;
+        const ac_js_node *type = ac_js_get(n->attrs, "__dtype__");
+        if (type && (type->text[0] < '0' || type->text[0] > '9' || type->text[1]))
+            type = NULL;
+        flag = type ? type->text[0] - '0' : 0;
+        if (shape && !ac_mx_tuple(shape->text, AC_MAX_RANK, 0, dim, &rank))
+            return bad_json(r, shape, "__shape__ is no tuple of at most 8 whole numbers");
+        ac_tensor *t = ac_tensor_new(r->g, n->name, ac_mx_flag(flag), rank, dim);
+        for (int32_t d = 0; d < rank; d++) {
+            if (t->dim[d] < -1 || t->dim[d] > INT32_MAX)
+                return ac_error(r->cx, ac_js_place(&r->js, shape), E0201, "dimension %d of '%s' is %" PRId64, d,
+                                n->name, t->dim[d]);
+            if (t->dim[d] > 0)
+                continue;
+            t->dim[d] = -1;
+            t->dim_name[d] = ac_internf(r->cx, "%s.%d", n->name, d);
+        }
+        t->any_rank = !rank;
+        t->input = true;
+        ac_push(r->cx->region, &r->g->input, t);
+    }
+    return AC_OK;
+}
+
+/* The graph. */
+
+static ac_tensor *variable_tensor(ac_mx_node *v)
+{
+    const ac_mx_array *a = v->r->has_params ? ac_mx_params_find(v->r, v->name) : NULL;
+    const ac_js_node *shape = ac_js_get(v->attrs, "__shape__");
+    int64_t dim[AC_MAX_RANK];
+    int32_t rank;
+    if (a)
+        return ac_build_cast(&v->b, ac_mx_params_tensor(v, a, v->name), AC_F32);
+    if (!shape || !ac_mx_tuple(shape->text, AC_MAX_RANK, 0, dim, &rank))
+        return NULL;
+    int64_t count = 1;
+    for (int32_t d = 0; d < rank; d++)
+        if (dim[d] < 1 || !ac_mul_ok(count, dim[d], &count) || count > INT32_MAX)
+            return NULL;
+    ac_tensor *t = ac_tensor_new(v->r->g, v->name, AC_F32, rank, dim);
+    ac_param_invent(v->r->g, t, v->r->opt, "a .params file", ends_with(v->name, "_var"));
+    return t;
+}
+
+static int missing(ac_mx_node *n, const char *name, int32_t rank, const int64_t *dim)
+{
+    ac_tensor t = {.rank = rank, .dtype = AC_F32};
+    memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
+    ac_error(n->r->cx, n->at, E0019, "the weights have no array '%s', which this node reads", name);
+    return ac_detail(n->r->cx, "%s  %s", name, ac_tensor_str(n->r->cx, &t));
+}
+
+ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *dim)
+{
+    ac_mx *r = n->r;
+    int64_t count = 1;
+    ac_tensor *t = i < n->n_in ? n->in[i] : NULL;
+    if (!t) {
+        const char *name =
+            i < n->n_in ? r->node[n->from[i]].name : ac_internf(r->cx, "%s_%s", n->name, ac_mx_arg_name(n->row, i));
+        const ac_mx_array *a = r->has_params ? ac_mx_params_find(r, name) : NULL;
+        for (int32_t d = 0; d < rank; d++)
+            if (dim[d] < 0 || !ac_mul_ok(count, dim[d], &count) || count > INT32_MAX) {
+                (void)ac_error(r->cx, n->at, E0015, "parameter '%s' has more than %d elements", name, INT32_MAX);
+                return NULL;
+            }
+        if (a) {
+            t = ac_build_cast(&n->b, ac_mx_params_tensor(n, a, name), AC_F32);
+        } else if (r->has_params) {
+            (void)missing(n, name, rank, dim);
+        } else {
+            t = ac_tensor_new(r->g, name, AC_F32, rank, dim);
+            ac_param_invent(r->g, t, r->opt, "a .params file", ends_with(name, "_var"));
+            if (i < n->n_in)
+                r->node[n->from[i]].out[0] = t; /* others that read it get the same */
+        }
+        if (!t)
+            return NULL;
+    }
+    bool fits = t->rank == rank;
+    for (int32_t d = 0; fits && d < rank; d++)
+        fits = t->dim[d] == dim[d];
+    if (fits)
+        return t;
+    ac_tensor want = {.rank = rank, .dtype = AC_F32};
+    memcpy(want.dim, dim, (size_t)rank * sizeof *dim);
+    (void)ac_mx_bad(n, "operand '%s' is %s, expected %s", t->name, ac_shape_str(r->cx, t), ac_shape_str(r->cx, &want));
+    return NULL;
+}
+
+static int build_node(ac_mx *r, ac_mx_node *n)
+{
+    n->in = AC_NEW_N(r->cx->region, ac_tensor *, n->n_in + 1);
+    for (int32_t k = 0; k < n->n_in; k++) {
+        const ac_mx_node *from = &r->node[n->from[k]];
+        if (n->row && ac_mx_is_label(n->row, k))
+            continue;
+        if (from->variable && n->row && ac_mx_is_param(n->row, k) && !from->broken) {
+            n->in[k] = from->out[0]; /* may be unknown until the node says its shape */
+            continue;
+        }
+        n->broken |= from->broken;
+        if (n->broken)
+            continue;
+        n->in[k] = n->from_out[k] < from->n_out ? from->out[n->from_out[k]] : NULL;
+        if (n->in[k])
+            continue;
+        n->broken = true;
+        if (from->variable)
+            return r->has_params
+                       ? ac_error(r->cx, n->at, E0019, "the weights have no array '%s', which this node reads",
+                                  from->name)
+                       : ac_error(r->cx, n->at, E0104, "the shape of parameter '%s' follows from nothing", from->name);
+        return ac_mx_cannot(n, "it reads result %d of '%s' (%s)", n->from_out[k], from->name, from->type);
+    }
+    n->n_out = 1;
+    if (!n->row)
+        return ac_mx_refuse_op(n), AC_FAIL;
+    return n->broken ? AC_OK : ac_mx_node_add(n);
+}
+
+static int build(ac_mx *r)
+{
+    int32_t input = 0;
+    int rc = AC_OK;
+    for (int32_t i = 0; i < r->n_nodes; i++) {
+        ac_mx_node *n = &r->node[i];
+        if (!n->wanted)
+            continue;
+        n->out = AC_NEW_N(r->cx->region, ac_tensor *, 2);
+        n->n_out = 1;
+        if (n->variable) {
+            n->out[0] = n->input ? r->g->input.item[input++] : variable_tensor(n);
+            continue;
+        }
+        const int32_t errors = r->cx->diags.errors, refused = r->refused.n;
+        if (build_node(r, n) != AC_OK) {
+            n->broken = true;
+            rc = AC_FAIL;
+        }
+        n->broken |= r->cx->diags.errors != errors || r->refused.n != refused;
+    }
+    return rc;
+}
+
+static void settle_names(ac_mx *r)
+{
+    for (int32_t i = 0; i < r->n_nodes; i++) {
+        ac_mx_node *n = &r->node[i];
+        for (int32_t k = 0; n->wanted && !n->variable && k < n->n_out; k++) {
+            ac_tensor *t = n->out[k];
+            const char *name = output_name(r, i, k);
+            if (!t || t->input || t->named || ac_tensor_is_const(t) || ac_tensor_find(r->g, name))
+                continue;
+            t->name = name;
+            t->named = true;
+        }
+    }
+    ac_graph_renumber(r->g);
+}
+
+static void list_nodes(ac_mx *r)
+{
+    ac_sink *s = r->listing;
+    ac_putf(s, "MXNet %d.%d.%d\n", r->version / 10000, r->version / 100 % 100, r->version % 100);
+    for (int32_t i = 0; i < r->n_nodes; i++) {
+        const ac_mx_node *n = &r->node[i];
+        if (!n->wanted || n->param_slot)
+            continue;
+        ac_putf(s, "%4d  %-28s %-18s", i, n->name, n->variable ? (n->input ? "input" : "parameter") : n->type);
+        for (int32_t k = 0; k < n->n_in; k++)
+            ac_putf(s, " %s", r->node[n->from[k]].name);
+        ac_put(s, n->attrs && !n->variable && n->attrs->n ? "  |" : "");
+        for (const ac_js_node *a = n->attrs && !n->variable ? n->attrs->first : NULL; a; a = a->next)
+            ac_putf(s, " %s=%s", a->key, a->text);
+        ac_putc(s, '\n');
+    }
+}
+
+static int read_symbol(ac_mx *r, heads *h)
+{
+    AC_TRY(ac_js_parse(&r->js, r->cx, r->file->path, (ac_span){r->file->data, r->file->n}));
+    if (r->opt->second)
+        AC_TRY(ac_mx_params_open(r, r->opt->second));
+    if (!r->g) {
+        r->g = ac_graph_new(r->cx, "symbol");
+        r->g->file = r->file->path;
+        r->g->format = "MXNet";
+        r->g->channels_first = true;
+    }
+    AC_TRY(read_nodes(r));
+    AC_TRY(read_heads(r, h));
+    classify(r, h);
+    AC_TRY(name_arrays(r));
+    classify(r, h);
+    for (int32_t i = 0; i < r->n_nodes; i++)
+        r->g->file_ops += r->node[i].wanted && !r->node[i].variable && !r->again;
+    r->listing = AC_NEW(r->cx->region, ac_sink);
+    ac_sink_open(r->listing, r->cx);
+    list_nodes(r);
+    r->g->listing = ac_sink_text(r->listing);
+    return r->again ? AC_OK : add_inputs(r);
+}
+
+static int finish(ac_mx *r, const heads *h)
+{
+    AC_TRY(ac_graph_conclude(r->cx, &r->refused, r->file->path, build(r)));
+    settle_names(r);
+    for (int32_t i = 0; i < h->list.n; i++) {
+        const head *x = &h->list.item[i];
+        ac_mx_node *n = &r->node[x->node];
+        if (n->broken || x->out >= n->n_out || !n->out[x->out])
+            return ac_error(r->cx, n->at, E0013, "result %d of this node is an output, but it has none", x->out);
+        ac_graph_add_output(r->g, n->out[x->out], output_name(r, x->node, x->out));
+    }
+    ac_graph_sweep(r->g);
+    ac_graph_settle_names(r->g); /* nodes may share a name */
+    return AC_OK;
+}
+
+/* ac_graph.expand: the inputs of g are pinned now. */
+static int expand(ac_graph *g, void *with)
+{
+    const ac_reading *w = with;
+    ac_mx r = {.cx = g->cx, .file = &w->file, .opt = &w->opt, .g = g, .again = true};
+    heads h = {{0}};
+    AC_TRY(read_symbol(&r, &h));
+    return finish(&r, &h);
+}
+
+int ac_mxnet_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
+{
+    ac_mx r = {.cx = cx, .file = f, .opt = opt};
+    heads h = {{0}};
+    bool known = true;
+    AC_TRY(read_symbol(&r, &h));
+    for (int32_t i = 0; i < r.n_nodes; i++) /* said now, since it does not depend on sizes */
+        if (r.node[i].wanted && !r.node[i].variable && !r.node[i].row) {
+            ac_mx_refuse_op(&r.node[i]);
+            known = false;
+        }
+    if (!known)
+        return ac_refusals_report(cx, &r.refused);
+    r.g->expand = expand;
+    r.g->expand_with = ac_reading_keep(cx, f, opt);
+    *out = r.g;
+    return AC_OK;
+}

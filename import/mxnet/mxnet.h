@@ -1,0 +1,115 @@
+/* mxnet.h - what the files that read MXNet share. Only import.c calls in from outside, through ac_mxnet_read.
+ *
+ *     mxnet.c          the symbol: nodes in order, variables, heads; inputs, outputs, the listing of `show`
+ *     params_file.c   .params files of every vintage: arrays by name, dense and sparse
+ *     symbol_attrs.c     attributes, which are text whatever their type
+ *     symbols.c      the table of operators (symbols.def) and its dispatch
+ *     mxnet_<family>.c adapters: window, math, shape, norm, box, rnn
+ *
+ * A symbol does not say what its inputs look like. Variables that the .params file holds, or that stand where an
+ * operator has a parameter, are parameters; the others are inputs, with the __shape__ they declare or of any rank. The
+ * graph has its inputs first, and its nodes once their sizes are pinned (ac_graph.expand). Shapes of parameters follow
+ * from those of the inputs, as in MXNet.
+ *
+ * Trouble is kept apart as in onnx.h; a value whose node failed is broken, and what reads it stays silent. */
+#ifndef AC_IMPORT_MXNET_MXNET_H
+#define AC_IMPORT_MXNET_MXNET_H
+#include "import/build/build.h"
+#include "import/import.h"
+#include "import/wire/json_in.h"
+#include "import/build/refuse.h"
+
+typedef struct ac_mx ac_mx;
+typedef struct ac_mx_node ac_mx_node;
+
+/* An array of the .params file */
+typedef struct ac_mx_array {
+    const char *name; /* without arg: or aux:; NULL: the file has no names */
+    int32_t order;
+    ac_dtype dtype;
+    int32_t storage; /* 0 dense, 1 rows, 2 csr */
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    const uint8_t *data;
+    int64_t stored;          /* rows or values that are there, when sparse */
+    const uint8_t *index[2]; /* row numbers; or starts of rows and columns */
+    ac_dtype index_type[2];
+    const char *refused; /* why it cannot be used; NULL: it can */
+    int64_t byte;        /* where it stands */
+} ac_mx_array;
+
+/* Of the symbol, on its way into the graph */
+struct ac_mx_node {
+    ac_mx *r;
+    ac_build b;
+    const struct ac_mx_row *row;
+    const ac_js_node *json;
+    const char *name, *type;
+    ac_place at;
+    int32_t id;
+    const ac_js_node *attrs;
+    uint64_t asked; /* attributes that an adapter asked for: bit k is the k-th */
+    int32_t n_in, n_out;
+    int32_t *from, *from_out; /* operand i is result from_out[i] of node from[i] */
+    ac_tensor **in;           /* NULL: a parameter that has no value yet, see ac_mx_param */
+    ac_tensor **out;
+    bool broken, variable, param_slot, input, wanted;
+};
+
+struct ac_mx {
+    ac_ctx *cx;
+    const ac_file *file;
+    const ac_import_options *opt;
+    ac_js js;
+    ac_graph *g;
+    int32_t version; /* of MXNet that wrote it: 10901; 800 when it does not say */
+    ac_mx_node *node;
+    int32_t n_nodes;
+    AC_VEC(ac_mx_array) array; /* by name */
+    bool has_params, again;
+    ac_refusals refused;
+    struct ac_sink *listing;
+};
+
+/* mxnet.c */
+int ac_mxnet_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+bool ac_mxnet_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
+/* Operand i as an f32 parameter of that shape: from the file, or invented. NULL: reported, or refused. */
+ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *dim);
+/* shape_symbols.c: x without the dimensions of the mask, which are 1; before MXNet 2 no scalar, but [1]. */
+ac_tensor *ac_mx_squeeze(ac_mx_node *n, ac_tensor *x, uint32_t mask);
+
+/* params_file.c */
+int ac_mx_params_open(ac_mx *r, const ac_file *f);
+const ac_mx_array *ac_mx_params_find(const ac_mx *r, const char *name);
+ac_tensor *ac_mx_params_tensor(ac_mx_node *n, const ac_mx_array *a, const char *name); /* with its own type */
+
+/* symbol_attrs.c. `init` is what a left-out attribute means. "None" counts as left out. */
+const char *ac_mx_attr(ac_mx_node *n, const char *name); /* NULL: left out */
+int ac_mx_int(ac_mx_node *n, const char *name, int64_t init, int64_t low, int64_t high, int64_t *out);
+int ac_mx_float(ac_mx_node *n, const char *name, double init, double *out);
+int ac_mx_bool(ac_mx_node *n, const char *name, bool init, bool *out);
+const char *ac_mx_str(ac_mx_node *n, const char *name, const char *init);
+/* A tuple, (1, 2) or [1, 2] or 1; *n of them, at most `most`. Elements that are None become `none`. */
+int ac_mx_ints(ac_mx_node *n, const char *name, int32_t most, int64_t none, int64_t *v, int32_t *count);
+int ac_mx_floats(ac_mx_node *n, const char *name, int32_t most, double *v, int32_t *count);
+bool ac_mx_tuple(const char *text, int32_t most, int64_t none, int64_t *v, int32_t *count);
+int ac_mx_axis(ac_mx_node *n, const char *name, int64_t init, int32_t rank, int32_t *out);
+/* A mask from axis (None, a number or a tuple) and exclude. */
+int ac_mx_axes(ac_mx_node *n, int32_t rank, uint32_t *mask);
+int ac_mx_dtype(ac_mx_node *n, const char *name, ac_dtype init, ac_dtype *out); /* by name or mshadow flag */
+int ac_mx_check_attrs(ac_mx_node *n);                                           /* what nobody asked for is refused */
+ac_dtype ac_mx_flag(int64_t flag); /* mshadow type flag; AC_NONE: unknown */
+
+/* symbols.c */
+const struct ac_mx_row *ac_mx_find(const char *type);
+int ac_mx_node_add(ac_mx_node *n);
+void ac_mx_refuse_op(ac_mx_node *n);
+bool ac_mx_is_param(const struct ac_mx_row *row, int32_t operand); /* a parameter stands there */
+bool ac_mx_is_label(const struct ac_mx_row *row, int32_t operand); /* what stands there is not read when a net is run */
+int ac_mx_cannot(ac_mx_node *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int ac_mx_bad(ac_mx_node *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t);
+int32_t ac_mx_outputs(ac_mx_node *n); /* how many results there are; 0: it cannot be told */
+
+#endif

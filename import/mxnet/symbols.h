@@ -1,0 +1,28 @@
+/* symbols.h - the table of MXNet operators as C sees it, and the adapters it names. Included by mxnet*.c only.
+ *
+ * An adapter makes the canonical nodes of one node and sets its results with ac_mx_result. Operands that are no
+ * parameters are there, with known shapes; parameters are asked for with the shape they must have (ac_mx_param). After
+ * it every attribute must have been asked for. */
+#ifndef AC_IMPORT_MXNET_SYMBOLS_H
+#define AC_IMPORT_MXNET_SYMBOLS_H
+#include "import/mxnet/mxnet.h"
+
+typedef int ac_mx_fn(ac_mx_node *n);
+
+typedef struct ac_mx_row {
+    const char *type;
+    int32_t min_in, max_in;
+    const char *args; /* names of the operands; *: a parameter, ?: read in training only */
+    ac_mx_fn *fn;
+    ac_op op; /* for adapters that serve several rows */
+} ac_mx_row;
+
+const char *ac_mx_arg_name(const ac_mx_row *row, int32_t i); /* "arg" when it has none */
+
+#define MX(type, imin, imax, args, fn, op) ac_mx_fn ac_mx_do_##fn;
+#define WHY(type, reason)
+#include "import/mxnet/symbols.def"
+#undef MX
+#undef WHY
+
+#endif

@@ -1,0 +1,222 @@
+/* Operators of ONNX that take elements by index, or put them there: Gather, Scatter and their kin, OneHot, TopK,
+ * TensorScatter, ReverseSequence. */
+#include "import/onnx/nodes.h"
+#include "ir/ops/resolve.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Indices count from the end when they are negative; ours do not. Constants are put right now, others in the graph. */
+static ac_tensor *indices(ac_onx_node *n, ac_tensor *i, int64_t extent)
+{
+    if (i->dtype != AC_I32 && i->dtype != AC_I64)
+        return ac_error(n->r->cx, n->at, E0105, "indices '%s' are %s, expected i32 or i64", i->name,
+                        ac_dtype_name(i->dtype)),
+               NULL;
+    if (ac_tensor_is_const(i)) {
+        const void *data = ac_tensor_force(n->r->cx, i);
+        const int64_t count = data ? ac_tensor_count(i) : 0;
+        int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, count + 1);
+        for (int64_t k = 0; k < count; k++) {
+            v[k] = ac_dtype_get_int(i->dtype, data, k);
+            v[k] += v[k] < 0 ? extent : 0;
+            if (v[k] < 0 || v[k] >= extent)
+                return ac_error(n->r->cx, n->at, E0103,
+                                "index %" PRId64 " of '%s' is out of range for %" PRId64 " elements", k, i->name,
+                                extent),
+                       NULL;
+        }
+        return data ? ac_onx_reshape(n, ac_onx_ints_const(n, count, v), i->rank, i->dim) : NULL;
+    }
+    ac_tensor *in[] = {ac_onx_2(n, AC_OP_LESS, i, ac_onx_number(n, i->dtype, 0)),
+                       ac_onx_2(n, AC_OP_ADD, i, ac_onx_number(n, i->dtype, (double)extent)), i};
+    return in[0] && in[1] ? ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+}
+
+int ac_onx_do_gather(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    int32_t axis;
+    ac_attrs a;
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = axis;
+    ac_tensor *in[] = {x, indices(n, n->in[1], x->dim[axis])};
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE));
+}
+
+/* 0, 1 .. along dimension d of `rank`, the others 1. */
+static ac_tensor *iota(ac_onx_node *n, int64_t count, int32_t rank, int32_t d)
+{
+    int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    if (count > 1 << 24)
+        return (void)ac_onx_cannot(n, "a dimension that it indexes is %" PRId64, count), NULL;
+    int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, count + 1);
+    for (int64_t i = 0; i < count; i++)
+        v[i] = i;
+    dim[d] = count;
+    return ac_onx_reshape(n, ac_onx_ints_const(n, count, v), rank, dim);
+}
+
+/* Negative indices [..,K] into the K dimensions of x from d on count from the end. */
+static ac_tensor *tuples(ac_onx_node *n, ac_tensor *i, const ac_tensor *x, int32_t d, int64_t k)
+{
+    i = ac_onx_cast(n, i, AC_I64);
+    ac_tensor *size = ac_onx_ints_const(n, k, x->dim + d);
+    return i ? ac_onx_select(n, ac_onx_2(n, AC_OP_LESS, i, ac_onx_number(n, AC_I64, 0)),
+                             ac_onx_2(n, AC_OP_ADD, i, size), i)
+             : NULL;
+}
+
+/* batch_dims: the position in the leading dimensions is put before the indices. */
+int ac_onx_do_gather_nd(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *i = n->in[1], *part[AC_MAX_RANK + 1];
+    const int64_t batch = ac_onx_int(n, "batch_dims", 0), k = i->rank ? i->dim[i->rank - 1] : 0;
+    if (batch < 0 || batch >= i->rank || k < 1 || k > x->rank - batch || !ac_dtype_is_int(i->dtype))
+        return ac_error(n->r->cx, n->at, E0104, "indices '%s' %s do not fit '%s' %s", i->name,
+                        ac_tensor_str(n->r->cx, i), x->name, ac_tensor_str(n->r->cx, x));
+    int64_t dim[AC_MAX_RANK];
+    memcpy(dim, i->dim, sizeof dim);
+    dim[i->rank - 1] = 1;
+    for (int32_t b = 0; b < batch; b++) {
+        if (i->dim[b] != x->dim[b])
+            return ac_error(n->r->cx, n->at, E0104, "batch dimension %d of '%s' and '%s' differ", b, i->name, x->name);
+        part[b] = ac_onx_broadcast(n, iota(n, x->dim[b], i->rank, b), i->rank, dim);
+    }
+    part[batch] = tuples(n, i, x, (int32_t)batch, k);
+    ac_tensor *in[] = {x, ac_onx_concat(n, part, (int32_t)batch + 1, i->rank - 1)};
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GATHER_ND, in, 2, NULL, AC_NONE));
+}
+
+int ac_onx_do_gather_elements(ac_onx_node *n)
+{
+    ac_attrs a;
+    int32_t axis;
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), n->in[0]->rank, &axis));
+    ac_attrs_init(AC_OP_GATHER_ELEMENTS, &a);
+    a.axis.axis = axis;
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GATHER_ELEMENTS, n->in, 2, &a, AC_NONE));
+}
+
+/* Scatter, ScatterElements and ScatterND (which has no axis): our names of reductions are ONNX's. */
+int ac_onx_do_scatter(ac_onx_node *n)
+{
+    ac_attrs a;
+    ac_attrs_init(n->row->op, &a);
+    const char *how = ac_onx_str(n, "reduction", "none");
+    int32_t w = AC_W_NONE;
+    while (w <= AC_W_MIN && strcmp(ac_word_name[w], how) != 0)
+        w++;
+    if (w > AC_W_MIN)
+        return ac_error(n->r->cx, n->at, E0103, "reduction is '%s'", how);
+    a.scatter.reduction = (ac_word)w;
+    if (n->row->op == AC_OP_SCATTER_ELEMENTS)
+        AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), n->in[0]->rank, &a.scatter.axis));
+    return ac_onx_result(n, 0, ac_onx_make(n, n->row->op, n->in, 3, &a, AC_NONE));
+}
+
+/* A cache [B,..,S,..] with new entries at position write_indices[b] + t of the axis; circular: modulo S. */
+int ac_onx_do_tensor_scatter(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *u = n->in[1], *start = ac_onx_in(n, 2);
+    const char *mode = ac_onx_str(n, "mode", "linear");
+    int32_t axis;
+    ac_attrs a;
+    int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -2), x->rank, &axis));
+    if (axis == 0 || u->rank != x->rank || (start && (start->rank != 1 || start->dim[0] != x->dim[0])))
+        return ac_error(n->r->cx, n->at, E0104, "update '%s' %s does not fit cache '%s' %s", u->name,
+                        ac_shape_str(n->r->cx, u), x->name, ac_shape_str(n->r->cx, x));
+    if (strcmp(mode, "linear") != 0 && strcmp(mode, "circular") != 0)
+        return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", mode);
+    ac_tensor *at = iota(n, u->dim[axis], x->rank, axis);
+    dim[0] = x->dim[0];
+    if (start)
+        at = ac_onx_2(n, AC_OP_ADD, ac_onx_reshape(n, ac_onx_cast(n, start, AC_I64), x->rank, dim), at);
+    if (!strcmp(mode, "circular"))
+        at = ac_onx_2(n, AC_OP_FLOOR_MOD, at, ac_onx_number(n, AC_I64, (double)x->dim[axis]));
+    ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
+    a.scatter.axis = axis;
+    ac_tensor *in[] = {x, ac_onx_broadcast(n, at, u->rank, u->dim), u};
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE));
+}
+
+/* [time, batch, ..] or [batch, time, ..]: of sequence b the first len[b] elements in reverse order. */
+int ac_onx_do_reverse_sequence(ac_onx_node *n)
+{
+    static const int32_t SWAP[AC_MAX_RANK] = {1, 0, 2, 3, 4, 5, 6, 7};
+    ac_tensor *x = n->in[0], *len = n->in[1];
+    const int64_t batch = ac_onx_int(n, "batch_axis", 1), time = ac_onx_int(n, "time_axis", 0);
+    ac_attrs a;
+    if ((batch != 0 && batch != 1) || time != 1 - batch || x->rank < 2 || len->rank != 1 ||
+        len->dim[0] != x->dim[batch])
+        return ac_error(n->r->cx, n->at, E0103, "axes %" PRId64 " and %" PRId64 ", lengths '%s' %s for '%s' %s", batch,
+                        time, len->name, ac_shape_str(n->r->cx, len), x->name, ac_shape_str(n->r->cx, x));
+    ac_tensor *t = iota(n, x->dim[time], 2, 1);
+    len = ac_onx_reshape(n, ac_onx_cast(n, len, AC_I64), 2, (int64_t[]){x->dim[batch], 1});
+    ac_tensor *last = ac_onx_2(n, AC_OP_SUB, len, ac_onx_number(n, AC_I64, 1));
+    ac_tensor *in[2] = {batch ? ac_onx_transpose(n, x, SWAP) : x, NULL};
+    in[1] = ac_onx_select(n, ac_onx_2(n, AC_OP_LESS, t, len), ac_onx_2(n, AC_OP_SUB, last, t), t);
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = 1;
+    a.gather.batch_dims = 1;
+    ac_tensor *y = ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE);
+    return ac_onx_result(n, 0, batch ? ac_onx_transpose(n, y, SWAP) : y);
+}
+
+/* Ours is along the last dimension, with indices of 32 bits, and always sorted. */
+int ac_onx_do_topk(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    int32_t axis, perm[AC_MAX_RANK], back[AC_MAX_RANK];
+    ac_attrs a;
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), x->rank, &axis));
+    (void)ac_onx_int(n, "sorted", 1);
+    double v = -1;
+    if (n->version >= 10 && !ac_onx_in(n, 1))
+        return ac_error(n->r->cx, n->at, E0102, "k is left out");
+    AC_TRY(n->version >= 10 ? ac_onx_scalar(n, 1, &v) : AC_OK);
+    const int64_t k = n->version < 10 ? ac_onx_int(n, "k", -1) : v >= 0 && v <= INT32_MAX ? (int64_t)v : -1;
+    ac_onx_axis_last(x->rank, axis, perm, back);
+    ac_attrs_init(AC_OP_TOPK_V2, &a);
+    a.topk.smallest = !ac_onx_int(n, "largest", 1);
+    ac_tensor *in[] = {ac_onx_transpose(n, x, perm), ac_onx_reshape(n, ac_onx_ints_const(n, 1, &k), 0, NULL)};
+    if (!in[0] || !in[1])
+        return AC_FAIL;
+    ac_node *made = ac_onx_node_make(n, AC_OP_TOPK_V2, in, 2, &a, 2);
+    if (ac_node_settle(n->r->cx, n->r->g, made) != AC_OK)
+        return AC_FAIL;
+    ac_tensor *where = made->out[1];
+    AC_TRY(ac_onx_result(n, 0, ac_onx_transpose(n, made->out[0], back)));
+    return ac_onx_result(n, 1, ac_onx_cast(n, ac_onx_transpose(n, where, back), AC_I64));
+}
+
+/* Values [off, on]; an index counts from the end when it is negative. */
+int ac_onx_do_one_hot(ac_onx_node *n)
+{
+    ac_tensor *i = n->in[0], *values = n->in[2];
+    double depth;
+    int32_t axis;
+    ac_attrs a;
+    AC_TRY(ac_onx_scalar(n, 1, &depth));
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), i->rank + 1, &axis));
+    if (ac_tensor_count(values) != 2 || values->rank != 1)
+        return ac_error(n->r->cx, n->at, E0104, "values '%s' is %s, expected [2]", values->name,
+                        ac_shape_str(n->r->cx, values));
+    if (!(depth >= 0 && depth < INT32_MAX))
+        return ac_error(n->r->cx, n->at, E0103, "the depth is %g", depth);
+    const int64_t size = (int64_t)depth;
+    i = ac_onx_cast(n, i, AC_I64);
+    if (!i)
+        return AC_FAIL;
+    ac_tensor *pick[] = {ac_onx_2(n, AC_OP_LESS, i, ac_onx_number(n, AC_I64, 0)),
+                         ac_onx_2(n, AC_OP_ADD, i, ac_onx_number(n, AC_I64, depth)), i};
+    ac_attrs_init(AC_OP_ONE_HOT, &a);
+    a.axis.axis = axis;
+    ac_tensor *in[] = {ac_onx_make(n, AC_OP_SELECT, pick, 3, NULL, AC_NONE),
+                       ac_onx_reshape(n, ac_onx_ints_const(n, 1, &size), 0, NULL),
+                       ac_onx_reshape(n, ac_onx_slice(n, values, 0, 1, 1), 0, NULL),
+                       ac_onx_reshape(n, ac_onx_slice(n, values, 0, 0, 1), 0, NULL)};
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_ONE_HOT, in, 4, &a, AC_NONE));
+}

@@ -1,0 +1,160 @@
+/* Losses and class-wise operators of ONNX: NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss, Hardmax; and the
+ * triangular and diagonal ones: Trilu, EyeLike. */
+#include "import/onnx/nodes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
+#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
+#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
+#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
+
+/* 1.0 where the class is the index, else 0.0, with the classes as dimension `axis`; indices outside of 0..classes-1
+ * give zeros. */
+static ac_tensor *one_hot(ac_onx_node *n, ac_tensor *index, int64_t classes, int32_t axis)
+{
+    ac_attrs a;
+    ac_attrs_init(AC_OP_ONE_HOT, &a);
+    a.axis.axis = axis;
+    ac_tensor *in[] = {index, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &classes), 0, NULL),
+                       ac_onx_number(n, AC_F32, 1), ac_onx_number(n, AC_F32, 0)};
+    return ac_onx_make(n, AC_OP_ONE_HOT, in, 4, &a, AC_NONE);
+}
+
+static ac_tensor *choose(ac_onx_node *n, ac_tensor *cond, ac_tensor *x, ac_tensor *y)
+{
+    ac_tensor *in[] = {cond, x, y};
+    return cond && x && y ? ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+}
+
+/* The mean (or sum) of -x[class] * weight[class] over all elements that are not ignored. x [N,C,..], target [N,..]. */
+static ac_tensor *likelihood(ac_onx_node *n, ac_tensor *x, ac_tensor *target, ac_tensor *weight)
+{
+    const char *how = ac_onx_str(n, "reduction", "mean");
+    ac_onx_attr *ignore = ac_onx_attr_of(n, "ignore_index");
+    ac_tensor *zero = ac_onx_number(n, AC_F32, 0), *w = NULL;
+    if (x->rank < 2 || target->rank != x->rank - 1 || (weight && (weight->rank != 1 || weight->dim[0] != x->dim[1])))
+        return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, target '%s' is %s", x->name, ac_shape_str(n->r->cx, x),
+                        target->name, ac_shape_str(n->r->cx, target)),
+               NULL;
+    if (x->dtype != AC_F32 || (weight && weight->dtype != AC_F32))
+        return (void)ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype)), NULL;
+    if (strcmp(how, "mean") != 0 && strcmp(how, "sum") != 0 && strcmp(how, "none") != 0)
+        return ac_error(n->r->cx, n->at, E0103, "reduction is '%s'", how), NULL;
+    target = ac_onx_cast(n, target, AC_I64);
+    ac_tensor *hot = target ? one_hot(n, target, x->dim[1], 1) : NULL;
+    ac_tensor *picked = choose(n, ac_onx_2(n, AC_OP_GREATER, hot, zero), x, zero);
+    ac_tensor *loss = SUB(zero, ac_onx_reduce(n, AC_OP_SUM, picked, 2, false));
+    if (weight && hot) {
+        int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+        dim[0] = weight->dim[0];
+        w = ac_onx_reduce(n, AC_OP_SUM, MUL(hot, ac_onx_reshape(n, weight, x->rank - 1, dim)), 2, false);
+    }
+    if (ignore && loss) {
+        ac_tensor *keep = ac_onx_2(n, AC_OP_NOT_EQUAL, target, ac_onx_number(n, AC_I64, (double)ignore->i));
+        w = weight ? choose(n, keep, w, zero) : ac_onx_cast(n, keep, AC_F32);
+    }
+    if (weight || ignore)
+        loss = MUL(loss, w);
+    const uint32_t all = (1u << target->rank) - 1;
+    if (!loss || !strcmp(how, "none"))
+        return loss;
+    if (!strcmp(how, "mean") && !w)
+        return ac_onx_reduce(n, AC_OP_MEAN, loss, all, false);
+    ac_tensor *sum = ac_onx_reduce(n, AC_OP_SUM, loss, all, false);
+    return !strcmp(how, "sum") ? sum : DIV(sum, ac_onx_reduce(n, AC_OP_SUM, w, all, false));
+}
+
+int ac_onx_do_nll_loss(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, likelihood(n, n->in[0], n->in[1], ac_onx_in(n, 2)));
+}
+
+int ac_onx_do_cross_entropy(ac_onx_node *n)
+{
+    int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];
+    ac_tensor *x = n->in[0];
+    const int32_t rank = x->rank;
+    if (rank < 2 || x->dtype != AC_F32)
+        return ac_onx_cannot(n, "its input is %s %s", ac_dtype_name(x->dtype), ac_shape_str(n->r->cx, x));
+    for (int32_t d = 0; d < rank; d++)
+        perm[d] = d == 0 ? 0 : d == rank - 1 ? 1 : d + 1;
+    for (int32_t d = 0; d < rank; d++)
+        back[perm[d]] = d;
+    ac_tensor *log = ac_onx_transpose(n, ac_onx_1(n, AC_OP_LOG_SOFTMAX, ac_onx_transpose(n, x, perm)), back);
+    if (!log)
+        return AC_FAIL;
+    AC_TRY(ac_onx_result(n, 0, likelihood(n, log, n->in[1], ac_onx_in(n, 2))));
+    return n->n_out > 1 ? ac_onx_result(n, 1, log) : AC_OK;
+}
+
+/* 1 at the first largest element along the axis; up to opset 12 along all dimensions from it on, taken as one. */
+int ac_onx_do_hardmax(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    int32_t axis;
+    ac_attrs a;
+    int64_t dim[2] = {1, 1};
+    const int32_t rank = x->rank;
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", n->version < 13 ? 1 : -1), rank, &axis));
+    if (n->version < 13) {
+        for (int32_t d = 0; d < rank; d++)
+            dim[d >= axis] *= x->dim[d];
+        x = ac_onx_reshape(n, x, 2, dim);
+        axis = 1;
+    }
+    if (!x || x->dtype != AC_F32 || x->dim[axis] < 1)
+        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(n->in[0]->dtype));
+    const int64_t at = axis;
+    ac_attrs_init(AC_OP_ARG_MAX, &a);
+    a.arg.out_type = AC_I64;
+    ac_tensor *in[] = {x, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &at), 0, NULL)};
+    ac_tensor *index = ac_onx_make(n, AC_OP_ARG_MAX, in, 2, &a, AC_I64);
+    ac_tensor *y = index ? one_hot(n, index, x->dim[axis], axis) : NULL;
+    return ac_onx_result(n, 0, ac_onx_reshape(n, y, rank, n->in[0]->dim));
+}
+
+/* A matrix [rows,cols] of bool: true where keep(col - row). */
+static ac_tensor *diagonals(ac_onx_node *n, int64_t rows, int64_t cols, int64_t from, int64_t to)
+{
+    const int64_t dim[2] = {rows, cols};
+    uint8_t *v = ac_alloc_n(n->r->cx->region, (size_t)rows + 1, (size_t)cols + 1);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < cols; c++)
+            v[r * cols + c] = c - r >= from && c - r <= to;
+    return ac_tensor_const(n->r->g, n->name, AC_BOOL, 2, dim, v);
+}
+
+enum { MOST_MASK = 1 << 22 };
+
+/* upper: elements on and above diagonal k; else on and below. */
+int ac_onx_do_trilu(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    double k = 0;
+    const bool upper = ac_onx_int(n, "upper", 1) != 0;
+    if (ac_onx_in(n, 1))
+        AC_TRY(ac_onx_scalar(n, 1, &k));
+    if (x->rank < 2)
+        return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions", x->name, x->rank);
+    const int64_t rows = x->dim[x->rank - 2], cols = x->dim[x->rank - 1];
+    if (rows * cols > MOST_MASK)
+        return ac_onx_cannot(n, "its matrices have more than %d elements", MOST_MASK);
+    k = k > (double)cols ? (double)cols : k < -(double)rows ? -(double)rows : k;
+    ac_tensor *mask =
+        upper ? diagonals(n, rows, cols, (int64_t)k, INT64_MAX) : diagonals(n, rows, cols, INT64_MIN, (int64_t)k);
+    return ac_onx_result(n, 0, choose(n, mask, x, ac_onx_number(n, x->dtype, 0)));
+}
+
+int ac_onx_do_eye_like(ac_onx_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    const int64_t type = ac_onx_int(n, "dtype", 0), k = ac_onx_int(n, "k", 0);
+    const ac_dtype to = type ? ac_onx_dtype(type) : x->dtype;
+    if (to == AC_NONE)
+        return ac_onx_cannot(n, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
+    if (x->rank != 2 || x->dim[0] * x->dim[1] > MOST_MASK)
+        return ac_onx_cannot(n, "its input is %s", ac_shape_str(n->r->cx, x));
+    return ac_onx_result(n, 0, ac_onx_cast(n, diagonals(n, x->dim[0], x->dim[1], k, k), to));
+}

@@ -1,0 +1,426 @@
+/* Element-wise operators of ONNX. Most are a row of ours; the others are said in a few nodes, which the passes fuse. */
+#include "import/build/compose_math.h"
+#include "import/onnx/nodes.h"
+
+#include <math.h>
+#include <string.h>
+
+static ac_tensor *num(ac_onx_node *n, const ac_tensor *like, double v)
+{
+    return like ? ac_onx_number(n, like->dtype, v) : NULL;
+}
+
+#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
+#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
+#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
+#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
+#define MIN(x, y) ac_onx_2(n, AC_OP_MINIMUM, x, y)
+#define MAX(x, y) ac_onx_2(n, AC_OP_MAXIMUM, x, y)
+#define EXP(x)    ac_onx_1(n, AC_OP_EXP, x)
+#define LOG(x)    ac_onx_1(n, AC_OP_LOG, x)
+#define NUM(v)    num(n, x, v)
+
+int ac_onx_do_unary(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_onx_1(n, n->row->op, n->in[0]));
+}
+
+/* Before opset 7 the second operand is placed by attributes:  x [N,C,H,W], y [C], axis=1  ->  y [C,1,1]. */
+static int place_operand(ac_onx_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    ac_tensor *y = n->in[1];
+    const bool broadcast = ac_onx_int(n, "broadcast", 0) != 0;
+    const bool placed = ac_onx_attr_of(n, "axis") != NULL;
+    int32_t axis;
+    int64_t dim[AC_MAX_RANK];
+    if (n->version >= 7 || !broadcast || !placed)
+        return AC_OK;
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    if (axis + y->rank > x->rank)
+        return ac_error(n->r->cx, n->at, E0103, "operand '%s' at axis %d does not fit into '%s'", y->name, axis,
+                        x->name);
+    for (int32_t d = 0; d < x->rank - axis; d++)
+        dim[d] = d < y->rank ? y->dim[d] : 1;
+    n->in[1] = ac_onx_reshape(n, y, x->rank - axis, dim);
+    return n->in[1] ? AC_OK : AC_FAIL;
+}
+
+int ac_onx_do_binary(ac_onx_node *n)
+{
+    AC_TRY(place_operand(n));
+    const bool ordered = n->row->op == AC_OP_EQUAL;
+    if (ordered && n->in[0]->dtype == AC_BOOL && n->in[1]->dtype == AC_BOOL) /* bytes 0 and 1 */
+        for (int32_t i = 0; i < 2; i++)
+            n->in[i] = ac_onx_cast(n, n->in[i], AC_U8);
+    return ac_onx_result(n, 0, ac_onx_2(n, n->row->op, n->in[0], n->in[1]));
+}
+
+int ac_onx_do_xor(ac_onx_node *n)
+{
+    AC_TRY(place_operand(n));
+    if (n->in[0]->dtype != AC_BOOL || n->in[1]->dtype != AC_BOOL)
+        return ac_error(n->r->cx, n->at, E0105, "operands of Xor must be bool");
+    return ac_onx_result(
+        n, 0, ac_onx_2(n, AC_OP_NOT_EQUAL, ac_onx_cast(n, n->in[0], AC_U8), ac_onx_cast(n, n->in[1], AC_U8)));
+}
+
+int ac_onx_do_variadic(ac_onx_node *n)
+{
+    const bool mean = n->row->op == AC_OP_MEAN;
+    ac_tensor *x = n->in[0];
+    for (int32_t i = 1; i < n->n_in; i++)
+        x = ac_onx_2(n, mean ? AC_OP_ADD : n->row->op, x, n->in[i]);
+    if (mean && n->n_in > 1)
+        x = DIV(x, NUM(n->n_in));
+    return ac_onx_result(n, 0, x);
+}
+
+int ac_onx_do_identity(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, n->in[0]);
+}
+
+/* At inference every element stays; the mask, if asked for, is all true. */
+int ac_onx_do_dropout(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    (void)ac_onx_float(n, "ratio", 0.5f);
+    (void)ac_onx_int(n, "seed", 0);
+    bool training = n->version < 7 && !ac_onx_int(n, "is_test", 0);
+    if (n->version < 7)
+        training = false; /* is_test = 0 is what exporters leave; inference is what is compiled */
+    if (ac_onx_in(n, 2)) {
+        double mode;
+        AC_TRY(ac_onx_scalar(n, 2, &mode));
+        training = mode != 0;
+    }
+    if (training) {
+        double ratio = 0.5;
+        if (ac_onx_in(n, 1))
+            AC_TRY(ac_onx_scalar(n, 1, &ratio));
+        if (ratio != 0)
+            return ac_onx_cannot(n, "training_mode is true: it draws random numbers");
+    }
+    if (n->n_out > 1) {
+        ac_tensor *one = ac_onx_number(n, AC_BOOL, 1);
+        AC_TRY(ac_onx_result(n, 1, ac_onx_broadcast(n, one, x->rank, x->dim)));
+    }
+    return ac_onx_result(n, 0, x);
+}
+
+/* Casts. */
+
+static int cast_to(ac_onx_node *n, ac_dtype to)
+{
+    static const char *const ROUND[] = {"up", "down", "nearest"};
+    const char *mode = ac_onx_str(n, "round_mode", "up");
+    ac_tensor *x = n->in[0];
+    ac_attrs a;
+    ac_attrs_init(AC_OP_CAST, &a);
+    a.cast.to = to;
+    a.cast.wraps = ac_onx_int(n, "saturate", 1) == 0;
+    for (a.cast.round = 0; a.cast.round < 3 && strcmp(mode, ROUND[a.cast.round]) != 0;)
+        a.cast.round++;
+    if (a.cast.round == 3)
+        return ac_error(n->r->cx, n->at, E0103, "round_mode is '%s', expected up, down or nearest", mode);
+    return ac_onx_result(n, 0, x->dtype == to ? x : ac_onx_make(n, AC_OP_CAST, &x, 1, &a, to));
+}
+
+int ac_onx_do_cast(ac_onx_node *n)
+{
+    const ac_onx_attr *a = ac_onx_attr_of(n, "to");
+    int64_t number = a ? a->i : 0;
+    if (a && a->s.n && !number) { /* opset 1 spells the type */
+        static const char *const NAME[] = {"",      "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",
+                                           "INT64", "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
+        const char *s = ac_onx_str(n, "to", "");
+        for (size_t i = 1; i < sizeof NAME / sizeof *NAME; i++)
+            number = !strcmp(s, NAME[i]) ? (int64_t)i : number;
+    }
+    const ac_dtype to = ac_onx_dtype(number);
+    if (to == AC_NONE)
+        return ac_onx_cannot(n, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
+    return cast_to(n, to);
+}
+
+int ac_onx_do_cast_like(ac_onx_node *n)
+{
+    return cast_to(n, n->in[1]->dtype);
+}
+
+int ac_onx_do_bit_cast(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    const int64_t number = ac_onx_int(n, "to", 0);
+    ac_attrs a;
+    ac_attrs_init(AC_OP_BITCAST, &a);
+    a.cast.to = ac_onx_dtype(number);
+    if (a.cast.to == AC_NONE)
+        return ac_onx_cannot(n, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
+    if (ac_dtype_file_bits(x->dtype) != ac_dtype_file_bits(a.cast.to))
+        return ac_error(n->r->cx, n->at, E0105, "'%s' is %s, which has not as many bits as %s", x->name,
+                        ac_dtype_name(x->dtype), ac_dtype_name(a.cast.to));
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_BITCAST, &x, 1, &a, a.cast.to));
+}
+
+/* Arithmetic. */
+
+int ac_onx_do_reciprocal(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    return ac_onx_result(n, 0, DIV(NUM(1), x));
+}
+
+/* The exponent may be of another type; the result has the type of the base. */
+int ac_onx_do_pow(ac_onx_node *n)
+{
+    AC_TRY(place_operand(n));
+    ac_tensor *x = n->in[0], *y = n->in[1];
+    if (x->dtype == y->dtype)
+        return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_POW, x, y));
+    if (ac_dtype_is_int(x->dtype) && ac_dtype_is_float(y->dtype))
+        return ac_onx_result(
+            n, 0,
+            ac_onx_cast(n, ac_onx_2(n, AC_OP_POW, ac_onx_cast(n, x, AC_F32), ac_onx_cast(n, y, AC_F32)), x->dtype));
+    return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_POW, x, ac_onx_cast(n, y, x->dtype)));
+}
+
+/* fmod=0: the sign of the divisor. fmod=1: that of the dividend:  x - trunc(x / y) * y. */
+int ac_onx_do_mod(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *y = n->in[1];
+    const bool fmod_ = ac_onx_int(n, "fmod", 0) != 0;
+    if (!fmod_)
+        return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_FLOOR_MOD, x, y));
+    return ac_onx_result(n, 0, ac_build_fmod(&n->b, x, y));
+}
+
+int ac_onx_do_where(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_build_select(&n->b, n->in[0], n->in[1], n->in[2]));
+}
+
+/* Bounds are attributes up to opset 10, then optional operands. */
+int ac_onx_do_clip(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *lo = ac_onx_in(n, 1), *hi = ac_onx_in(n, 2);
+    if (n->version < 11) {
+        if (ac_onx_attr_of(n, "min"))
+            lo = NUM((double)ac_onx_float(n, "min", 0));
+        if (ac_onx_attr_of(n, "max"))
+            hi = NUM((double)ac_onx_float(n, "max", 0));
+    }
+    x = lo ? MAX(x, ac_onx_reshape(n, lo, 0, NULL)) : x;
+    x = hi ? MIN(x, ac_onx_reshape(n, hi, 0, NULL)) : x;
+    return ac_onx_result(n, 0, x);
+}
+
+/* Activations. */
+
+int ac_onx_do_relu(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_build_relu(&n->b, n->in[0]));
+}
+
+int ac_onx_do_leaky_relu(ac_onx_node *n)
+{
+    ac_attrs a;
+    ac_attrs_init(AC_OP_LEAKY_RELU, &a);
+    a.alpha.alpha = ac_onx_float(n, "alpha", 0.01f);
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_LEAKY_RELU, n->in, 1, &a, AC_NONE));
+}
+
+/* The slope broadcasts one way. Opsets below 7 give one number for each channel. */
+int ac_onx_do_prelu(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *slope = n->in[1];
+    if (slope->rank == 1 && x->rank > 2 && slope->dim[0] == x->dim[1] &&
+        (n->version < 7 || slope->dim[0] != x->dim[x->rank - 1])) {
+        int64_t dim[AC_MAX_RANK] = {slope->dim[0], 1, 1, 1, 1, 1, 1, 1};
+        slope = ac_onx_reshape(n, slope, x->rank - 1, dim);
+    }
+    if (x->dtype == AC_F32)
+        return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_PRELU, x, slope));
+    return ac_onx_result(n, 0, ADD(MAX(x, NUM(0)), MUL(slope, MIN(x, NUM(0)))));
+}
+
+int ac_onx_do_elu(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_build_elu(&n->b, n->in[0], (double)ac_onx_float(n, "alpha", 1)));
+}
+
+int ac_onx_do_selu(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    const double alpha = (double)ac_onx_float(n, "alpha", n->version < 6 ? 1.6732f : 1.67326319217681884765625f);
+    const double gamma = (double)ac_onx_float(n, "gamma", n->version < 6 ? 1.0507f : 1.05070102214813232421875f);
+    return ac_onx_result(n, 0, MUL(NUM(gamma), ac_build_elu(&n->b, x, alpha)));
+}
+
+/* max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) */
+int ac_onx_do_celu(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    const double alpha = (double)ac_onx_float(n, "alpha", 1);
+    ac_tensor *low = MUL(NUM(alpha), ac_onx_1(n, AC_OP_ELU, DIV(MIN(x, NUM(0)), NUM(alpha))));
+    return ac_onx_result(n, 0, ADD(MAX(x, NUM(0)), low));
+}
+
+int ac_onx_do_gelu(ac_onx_node *n)
+{
+    ac_attrs a;
+    const char *how = ac_onx_str(n, "approximate", "none");
+    ac_attrs_init(AC_OP_GELU, &a);
+    a.gelu.approximate = !strcmp(how, "tanh");
+    if (!a.gelu.approximate && strcmp(how, "none") != 0)
+        return ac_error(n->r->cx, n->at, E0103, "approximate is '%s', expected none or tanh", how);
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GELU, n->in, 1, &a, AC_NONE));
+}
+
+int ac_onx_do_hard_sigmoid(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    ac_tensor *line =
+        ADD(MUL(x, NUM((double)ac_onx_float(n, "alpha", 0.2f))), NUM((double)ac_onx_float(n, "beta", 0.5f)));
+    return ac_onx_result(n, 0, MIN(MAX(line, NUM(0)), NUM(1)));
+}
+
+int ac_onx_do_softplus(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_build_softplus(&n->b, n->in[0]));
+}
+
+int ac_onx_do_mish(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    return ac_onx_result(n, 0, MUL(x, ac_onx_1(n, AC_OP_TANH, ac_build_softplus(&n->b, x))));
+}
+
+int ac_onx_do_softsign(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    return ac_onx_result(n, 0, DIV(x, ADD(NUM(1), ac_onx_1(n, AC_OP_ABS, x))));
+}
+
+/* x sigmoid(alpha x) */
+static ac_tensor *swish(ac_onx_node *n, ac_tensor *x)
+{
+    const double alpha = (double)ac_onx_float(n, "alpha", 1);
+    return MUL(x, ac_onx_1(n, AC_OP_LOGISTIC, alpha == 1 ? x : MUL(x, NUM(alpha))));
+}
+
+int ac_onx_do_swish(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, swish(n, n->in[0]));
+}
+
+int ac_onx_do_swiglu(ac_onx_node *n)
+{
+    ac_tensor *gate = swish(n, n->in[0]);
+    return ac_onx_result(n, 0, MUL(gate, n->in[1]));
+}
+
+int ac_onx_do_thresholded(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    const double alpha = (double)ac_onx_float(n, "alpha", 1);
+    return ac_onx_result(n, 0, ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(alpha)), x, NUM(0)));
+}
+
+/* x + bias below -lambd, x - bias above lambd, else 0. */
+int ac_onx_do_shrink(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    const double bias = (double)ac_onx_float(n, "bias", 0), lambd = (double)ac_onx_float(n, "lambd", 0.5f);
+    ac_tensor *low = ac_build_select(&n->b, ac_onx_2(n, AC_OP_LESS, x, NUM(-lambd)), ADD(x, NUM(bias)), NUM(0));
+    return ac_onx_result(n, 0,
+                         ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), SUB(x, NUM(bias)), low));
+}
+
+/* Trigonometric and hyperbolic functions. */
+
+int ac_onx_do_tan(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_build_tan(&n->b, n->in[0]));
+}
+
+int ac_onx_do_cosh(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_build_cosh(&n->b, n->in[0]));
+}
+
+int ac_onx_do_sinh(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_build_sinh(&n->b, n->in[0]));
+}
+
+int ac_onx_do_is_nan(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_NOT_EQUAL, n->in[0], n->in[0]));
+}
+
+int ac_onx_do_is_inf(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    const bool up = ac_onx_int(n, "detect_positive", 1) != 0, down = ac_onx_int(n, "detect_negative", 1) != 0;
+    const double inf = (double)INFINITY;
+    if (!up && !down)
+        return ac_onx_result(n, 0, ac_onx_broadcast(n, ac_onx_number(n, AC_BOOL, 0), x->rank, x->dim));
+    if (up && down)
+        x = ac_onx_1(n, AC_OP_ABS, x);
+    return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_EQUAL, x, num(n, n->in[0], up ? inf : -inf)));
+}
+
+int ac_onx_do_asin(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_build_asin(&n->b, n->in[0]));
+}
+
+int ac_onx_do_acos(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_build_acos(&n->b, n->in[0]));
+}
+
+int ac_onx_do_asinh(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_build_asinh(&n->b, n->in[0]));
+}
+
+int ac_onx_do_acosh(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_build_acosh(&n->b, n->in[0]));
+}
+
+int ac_onx_do_atanh(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_build_atanh(&n->b, n->in[0]));
+}
+
+/* Bits. */
+
+int ac_onx_do_bit_shift(ac_onx_node *n)
+{
+    const char *to = ac_onx_str(n, "direction", "");
+    const bool left = !strcmp(to, "LEFT");
+    if (!left && strcmp(to, "RIGHT") != 0)
+        return ac_error(n->r->cx, n->at, E0103, "direction is '%s', expected LEFT or RIGHT", to);
+    ac_tensor *y = n->in[1];
+    if (ac_dtype_is_signed(y->dtype)) { /* a negative count shifts everything out, as one above the width does */
+        ac_tensor *in[] = {ac_onx_2(n, AC_OP_LESS, y, num(n, y, 0)), num(n, y, ac_dtype_bits(y->dtype)), y};
+        n->in[1] = in[0] ? ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+    }
+    return ac_onx_result(n, 0, ac_onx_2(n, left ? AC_OP_SHIFT_LEFT : AC_OP_SHIFT_RIGHT, n->in[0], n->in[1]));
+}
+
+int ac_onx_do_bitwise_not(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    const ac_dtype d = x->dtype;
+    if (!ac_dtype_is_int(d))
+        return ac_error(n->r->cx, n->at, E0105, "its operand is %s", ac_dtype_name(d));
+    ac_tensor *ones = ac_onx_number(n, d, ac_dtype_is_signed(d) ? -1 : d == AC_U64 ? 0 : (double)ac_dtype_max(d));
+    if (d == AC_U64) /* -1 is 0 - 1 */
+        ones = SUB(ones, NUM(1));
+    return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_BITWISE_XOR, x, ones));
+}

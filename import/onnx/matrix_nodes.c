@@ -1,0 +1,90 @@
+/* Matrix products of ONNX: MatMul, Gemm, Einsum; Det. */
+#include "import/build/compose_einsum.h"
+#include "import/onnx/nodes.h"
+
+#include <string.h>
+
+static ac_tensor *flip(ac_onx_node *n, ac_tensor *x)
+{
+    static const int32_t PERM[] = {1, 0};
+    return ac_onx_transpose(n, x, PERM);
+}
+
+/* Is t made of constants only? It may still be a node: large ones are folded later. */
+static bool constant(const ac_tensor *t)
+{
+    while (t && !ac_tensor_is_const(t) && t->def && (t->def->op == AC_OP_TRANSPOSE || t->def->op == AC_OP_RESHAPE))
+        t = t->def->in[0];
+    return t && ac_tensor_is_const(t);
+}
+
+/* A vector on the left is a row, on the right a column; the dimension is taken out again. */
+int ac_onx_do_matmul(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *y = n->in[1], *z;
+    int64_t dim[AC_MAX_RANK];
+    int32_t rank = 0;
+    if (!x->rank || !y->rank)
+        return ac_error(n->r->cx, n->at, E0104, "'%s' or '%s' is a scalar", x->name, y->name);
+    const bool row = x->rank == 1, column = y->rank == 1;
+    if (row)
+        x = ac_onx_reshape(n, x, 2, (int64_t[]){1, x->dim[0]});
+    if (column)
+        y = ac_onx_reshape(n, y, 2, (int64_t[]){y->dim[0], 1});
+    if (!x || !y)
+        return AC_FAIL;
+    if (x->dtype == AC_F32 && y->rank == 2 && constant(y) && y->dim[0] == x->dim[x->rank - 1] && y->dim[0] > 0)
+        z = ac_onx_dense(n, x, flip(n, y), NULL);
+    else
+        z = ac_onx_matmul(n, x, y, false, false);
+    if (!z || (!row && !column))
+        return ac_onx_result(n, 0, z);
+    for (int32_t d = 0; d < z->rank; d++)
+        if (!(row && d == z->rank - 2) && !(column && d == z->rank - 1))
+            dim[rank++] = z->dim[d];
+    return ac_onx_result(n, 0, ac_onx_reshape(n, z, rank, dim));
+}
+
+/* alpha * A' * B' + beta * C */
+int ac_onx_do_gemm(ac_onx_node *n)
+{
+    ac_tensor *a = n->in[0], *b = n->in[1], *c = ac_onx_in(n, 2);
+    const double alpha = (double)ac_onx_float(n, "alpha", 1), beta = (double)ac_onx_float(n, "beta", 1);
+    const bool adj_a = ac_onx_int(n, "transA", 0) != 0, adj_b = ac_onx_int(n, "transB", 0) != 0;
+    (void)ac_onx_int(n, "broadcast", 1);
+    if (a->rank != 2 || b->rank != 2)
+        return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, '%s' is %s; expected 2 dimensions each", a->name,
+                        ac_shape_str(n->r->cx, a), b->name, ac_shape_str(n->r->cx, b));
+    if (!ac_dtype_is_float(a->dtype) && (alpha != 1 || (c && beta != 1)))
+        return ac_onx_cannot(n, "its operands are %s, and alpha or beta is not 1", ac_dtype_name(a->dtype));
+    const int64_t units = b->dim[adj_b ? 0 : 1], depth = b->dim[adj_b ? 1 : 0];
+    const bool packs = a->dtype == AC_F32 && constant(b) && a->dim[adj_a ? 0 : 1] == depth && depth > 0;
+    ac_tensor *bias = NULL;
+    if (packs && c && beta == 1 && alpha == 1 && a->dtype == AC_F32 && constant(c) && ac_tensor_count(c) == units &&
+        (c->rank == 1 || (c->rank == 2 && c->dim[0] == 1))) {
+        bias = ac_onx_reshape(n, c, 1, &units);
+        c = NULL;
+    }
+    ac_tensor *y;
+    if (packs)
+        y = ac_onx_dense(n, adj_a ? flip(n, a) : a, adj_b ? b : flip(n, b), bias);
+    else
+        y = ac_onx_matmul(n, a, b, adj_a, adj_b);
+    if (y && alpha != 1)
+        y = ac_onx_2(n, AC_OP_MUL, y, ac_onx_number(n, y->dtype, alpha));
+    if (y && c && beta != 0)
+        y = ac_onx_2(n, AC_OP_ADD, y, beta == 1 ? c : ac_onx_2(n, AC_OP_MUL, c, ac_onx_number(n, c->dtype, beta)));
+    return ac_onx_result(n, 0, y);
+}
+
+int ac_onx_do_einsum(ac_onx_node *n)
+{
+    const char *reason;
+    ac_tensor *y = ac_build_einsum(&n->b, ac_onx_str(n, "equation", ""), n->in, n->n_in, &reason);
+    return reason ? ac_onx_cannot(n, "%s", reason) : ac_onx_result(n, 0, y);
+}
+
+int ac_onx_do_det(ac_onx_node *n)
+{
+    return ac_onx_result(n, 0, ac_onx_1(n, AC_OP_DET, n->in[0]));
+}

@@ -1,0 +1,137 @@
+/* Operators of ONNX files: the table and what is common to all of them. */
+#include "import/onnx/nodes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const ac_onx_row ROWS[] = {
+#define ONX(type, domain, since, until, imin, imax, omax, fn, op, flags) \
+    {#type, domain, since, until, imin, imax, omax, ac_onx_do_##fn, AC_OP_##op, flags},
+#define WHY(type, reason, help)
+#include "import/onnx/nodes.def"
+#undef ONX
+#undef WHY
+};
+
+static const struct {
+    const char *type, *reason, *help;
+} WHYS[] = {
+#define ONX(type, domain, since, until, imin, imax, omax, fn, op, flags)
+#define WHY(type, reason, help) {#type, reason, help},
+#include "import/onnx/nodes.def"
+#undef ONX
+#undef WHY
+};
+
+const struct ac_onx_row *ac_onx_find(const char *domain, const char *type, int64_t version)
+{
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        if (!strcmp(ROWS[i].type, type) && !strcmp(ROWS[i].domain, domain) && version >= ROWS[i].since &&
+            version <= ROWS[i].until)
+            return &ROWS[i];
+    return NULL;
+}
+
+bool ac_onnx_operator(int32_t i, ac_operator *out)
+{
+    const int32_t rows = sizeof ROWS / sizeof *ROWS, whys = sizeof WHYS / sizeof *WHYS;
+    if (i < rows)
+        *out = (ac_operator){ROWS[i].type, ROWS[i].domain, NULL, ROWS[i].since, ROWS[i].until, ROWS[i].op};
+    else if (i < rows + whys)
+        *out = (ac_operator){.name = WHYS[i - rows].type, .domain = "", .reason = WHYS[i - rows].reason};
+    return i < rows + whys;
+}
+
+int ac_onx_cannot(ac_onx_node *n, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *reason = ac_vstrf(n->r->cx->region, fmt, ap);
+    va_end(ap);
+    return ac_refuse(n->r->cx, &n->r->refused, n->at, E0108, n->type, reason, NULL);
+}
+
+void ac_onx_refuse_op(ac_onx_node *n)
+{
+    ac_onx *r = n->r;
+    const char *reason = "arenac has no rule for it", *help = NULL;
+    const char *name = *n->domain ? ac_internf(r->cx, "%s.%s", n->domain, n->type) : n->type;
+    for (size_t i = 0; !*n->domain && i < sizeof WHYS / sizeof *WHYS; i++)
+        if (!strcmp(WHYS[i].type, n->type)) {
+            reason = WHYS[i].reason;
+            help = WHYS[i].help;
+        }
+    name = ac_internf(r->cx, "%s version %" PRId64, name, n->version);
+    ac_refuse(r->cx, &r->refused, n->at, E0107, name, reason, help);
+}
+
+static int check_counts(ac_onx_node *n)
+{
+    const ac_onx_row *row = n->row;
+    while (n->n_in > row->min_in && !n->in[n->n_in - 1])
+        n->n_in--; /* left out at the end: the same as not there */
+    if (n->n_in < row->min_in || n->n_in > row->max_in)
+        return ac_error(n->r->cx, n->at, E0102, "has %d operands, expected %d to %d", n->n_in, row->min_in,
+                        row->max_in);
+    for (int32_t i = 0; i < row->min_in; i++)
+        if (!n->in[i])
+            return ac_error(n->r->cx, n->at, E0102, "operand %d is left out", i);
+    for (int32_t i = 0; i < n->n_in && !(row->flags & ONX_CODES); i++)
+        if (n->in[i] && ac_dtype_loops(n->in[i]->dtype) != n->in[i]->dtype)
+            return ac_onx_cannot(n, "operand '%s' has elements of type %s", n->in[i]->name,
+                                 ac_dtype_name(n->in[i]->dtype));
+    if (n->n_out > row->max_out)
+        return ac_onx_cannot(n, "it has %d results; supported are up to %d", n->n_out, row->max_out);
+    return AC_OK;
+}
+
+static bool is_half(ac_dtype d)
+{
+    return d == AC_F16 || d == AC_BF16;
+}
+
+static int widen(ac_onx_node *n)
+{
+    for (int32_t i = 0; i < n->n_in; i++) {
+        if (!n->in[i] || !is_half(n->in[i]->dtype))
+            continue;
+        if (n->half == AC_NONE)
+            n->half = n->in[i]->dtype;
+        n->in[i] = ac_onx_cast(n, n->in[i], AC_F32);
+        if (!n->in[i])
+            return AC_FAIL;
+    }
+    return AC_OK;
+}
+
+/* An attribute that no adapter knows may change the meaning of the operator. */
+static int check_attrs(ac_onx_node *n)
+{
+    for (int32_t i = 0; i < n->n_attr; i++)
+        if (!n->attr[i].used)
+            return ac_onx_cannot(n, "its attribute '%s' has no meaning to arenac", n->attr[i].name);
+    return AC_OK;
+}
+
+int ac_onx_node_add(ac_onx_node *n)
+{
+    const int32_t errors = n->r->cx->diags.errors, refused = n->r->refused.n;
+    n->first = n->r->g->tensor.n;
+    n->b = (ac_build){.cx = n->r->cx, .g = n->r->g, .name = n->name, .at = n->at};
+    n->b.base = n->n_out && n->out[0] ? n->out[0]->name : n->name;
+    AC_TRY(check_counts(n));
+    if (n->row->flags & ONX_HALF)
+        AC_TRY(widen(n));
+    ac_onx_attr_of(n, "consumed_inputs"); /* a hint of opset 1 */
+    if (n->row->fn(n) != AC_OK) {
+        if (!n->r->pb.failed && n->r->cx->diags.errors == errors && n->r->refused.n == refused)
+            return ac_onx_cannot(n, "its operands are not of a form that arenac handles");
+        return AC_FAIL;
+    }
+    if (check_attrs(n) == AC_OK)
+        return AC_OK;
+    for (int32_t i = 0; i < n->n_out; i++)
+        if (n->out[i])
+            n->out[i]->broken = true;
+    return AC_FAIL;
+}

@@ -1,0 +1,40 @@
+/* nodes.h - the table of ONNX operators as C sees it, and the adapters it names. Included by onnx_*.c only.
+ *
+ * An adapter makes the canonical nodes of one ONNX node and binds its results:
+ *
+ *     int ac_onx_reciprocal(ac_onx_node *n)
+ *     {
+ *         ac_tensor *x = n->in[0];
+ *         return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_DIV, ac_onx_number(n, x->dtype, 1), x));
+ *     }
+ *
+ * Before it is called the number of operands and results has been checked against the row, required operands are there,
+ * and operands of 16-bit floats are widened to f32 where the row says so. After it every attribute of the node must
+ * have been asked for: one that nobody knows is refused, since it might mean anything. */
+#ifndef AC_IMPORT_ONNX_NODES_H
+#define AC_IMPORT_ONNX_NODES_H
+#include "import/onnx/onnx.h"
+
+typedef int ac_onx_fn(ac_onx_node *n);
+
+enum {
+    ONX_HALF = 1, /* computes: f16 and bf16 operands as f32, results back */
+    ONX_CODES = 2 /* moves or converts: takes elements below a byte and floats of 8 bits as well */
+};
+
+typedef struct ac_onx_row {
+    const char *type, *domain;
+    int32_t since, until; /* opsets of the domain it holds for */
+    int32_t min_in, max_in, max_out;
+    ac_onx_fn *fn;
+    ac_op op; /* for adapters that serve several rows */
+    uint32_t flags;
+} ac_onx_row;
+
+#define ONX(type, domain, since, until, imin, imax, omax, fn, op, flags) ac_onx_fn ac_onx_do_##fn;
+#define WHY(type, reason, help)
+#include "import/onnx/nodes.def"
+#undef ONX
+#undef WHY
+
+#endif

@@ -1,0 +1,418 @@
+/* Reductions and normalisations of ONNX. */
+#include "import/onnx/nodes.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define ADD(x, y)     ac_onx_2(n, AC_OP_ADD, x, y)
+#define SUB(x, y)     ac_onx_2(n, AC_OP_SUB, x, y)
+#define MUL(x, y)     ac_onx_2(n, AC_OP_MUL, x, y)
+#define DIV(x, y)     ac_onx_2(n, AC_OP_DIV, x, y)
+#define MEAN(x, axes) ac_onx_reduce(n, AC_OP_MEAN, x, axes, true)
+
+static ac_tensor *add_number(ac_onx_node *n, ac_tensor *x, double v)
+{
+    return x ? ADD(x, ac_onx_number(n, x->dtype, v)) : NULL;
+}
+
+/* The reduced axes: an attribute, later an operand. Neither: all, or none with noop_with_empty_axes. */
+static int axes_of(ac_onx_node *n, uint32_t *mask)
+{
+    const int32_t rank = n->in[0]->rank;
+    const bool noop = ac_onx_int(n, "noop_with_empty_axes", 0) != 0;
+    ac_ints axes;
+    AC_TRY(ac_onx_list(n, "axes", &axes));
+    if (ac_onx_in(n, 1))
+        AC_TRY(ac_onx_values(n, 1, &axes));
+    *mask = axes.n || noop ? 0 : (1u << rank) - 1;
+    for (int32_t i = 0; i < axes.n; i++) {
+        int32_t d;
+        AC_TRY(ac_onx_axis(n, axes.v[i], rank, &d));
+        *mask |= 1u << d;
+    }
+    return AC_OK;
+}
+
+static bool nothing_in(const ac_tensor *x, uint32_t mask)
+{
+    for (int32_t d = 0; d < x->rank; d++)
+        if (mask >> d & 1 && x->dim[d] == 0)
+            return true;
+    return false;
+}
+
+/* The mean of no elements is NaN, the greatest one the least value of the type (floats: -inf), the least one the
+ * greatest. */
+static ac_tensor *of_nothing(ac_onx_node *n, const ac_tensor *x, uint32_t mask, bool keep)
+{
+    int64_t dim[AC_MAX_RANK];
+    int32_t rank = 0;
+    const bool max = n->row->op == AC_OP_REDUCE_MAX, real = ac_dtype_is_float(x->dtype);
+    for (int32_t d = 0; d < x->rank; d++) {
+        if (!(mask >> d & 1))
+            dim[rank++] = x->dim[d];
+        else if (keep)
+            dim[rank++] = 1;
+    }
+    if (n->row->op == AC_OP_MEAN)
+        return real ? ac_onx_broadcast(n, ac_onx_number(n, x->dtype, (double)NAN), rank, dim)
+                    : ((void)ac_onx_cannot(n, "it is the mean of no integers"), NULL);
+    double v = max ? -(double)INFINITY : (double)INFINITY;
+    if (!real && ac_dtype_bits(x->dtype) > 32)
+        return (void)ac_onx_cannot(n, "it reduces a dimension of size 0"), NULL;
+    if (!real)
+        v = (double)(max ? ac_dtype_min(x->dtype) : ac_dtype_max(x->dtype));
+    return ac_onx_broadcast(n, ac_onx_number(n, x->dtype, v), rank, dim);
+}
+
+static int reduce(ac_onx_node *n, ac_tensor *x, ac_tensor **y)
+{
+    uint32_t mask;
+    const bool keep = ac_onx_int(n, "keepdims", 1) != 0;
+    const ac_op op = n->row->op;
+    AC_TRY(axes_of(n, &mask));
+    if (!x)
+        return AC_FAIL;
+    if (nothing_in(x, mask) && op != AC_OP_SUM && op != AC_OP_REDUCE_PROD) {
+        *y = of_nothing(n, x, mask, keep);
+        return *y ? AC_OK : AC_FAIL;
+    }
+    *y = ac_onx_reduce(n, op, x, mask, keep);
+    if (*y && x->dtype == AC_F32 && mask && (op == AC_OP_REDUCE_MAX || op == AC_OP_REDUCE_MIN)) {
+        /* ours starts from the least finite value; of infinities only, the result is infinite */
+        const double sign = op == AC_OP_REDUCE_MAX ? -1 : 1;
+        ac_tensor *in[] = {ac_onx_2(n, AC_OP_EQUAL, *y, ac_onx_number(n, AC_F32, sign * (double)FLT_MAX)),
+                           ac_onx_number(n, AC_F32, sign * (double)INFINITY), *y};
+        *y = in[0] ? ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+    }
+    return *y ? AC_OK : AC_FAIL;
+}
+
+int ac_onx_do_reduce(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *y;
+    const bool logical = x->dtype == AC_BOOL;
+    AC_TRY(reduce(n, logical ? ac_onx_cast(n, x, AC_U8) : x, &y));
+    return ac_onx_result(n, 0, logical ? ac_onx_cast(n, y, AC_BOOL) : y);
+}
+
+int ac_onx_do_reduce_abs(ac_onx_node *n)
+{
+    ac_tensor *y;
+    AC_TRY(reduce(n, ac_onx_1(n, AC_OP_ABS, n->in[0]), &y));
+    return ac_onx_result(n, 0, y);
+}
+
+int ac_onx_do_reduce_square(ac_onx_node *n)
+{
+    ac_tensor *y;
+    AC_TRY(reduce(n, ac_onx_1(n, AC_OP_SQUARE, n->in[0]), &y));
+    return ac_onx_result(n, 0, y);
+}
+
+int ac_onx_do_reduce_l2(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *y;
+    if (ac_dtype_is_int(x->dtype))
+        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+    AC_TRY(reduce(n, ac_onx_1(n, AC_OP_SQUARE, x), &y));
+    return ac_onx_result(n, 0, ac_onx_1(n, AC_OP_SQRT, y));
+}
+
+int ac_onx_do_reduce_log(ac_onx_node *n)
+{
+    ac_tensor *y;
+    AC_TRY(reduce(n, n->in[0], &y));
+    return ac_onx_result(n, 0, ac_onx_1(n, AC_OP_LOG, y));
+}
+
+/* log(sum(exp(x - m))) + m with m = max(x): nothing overflows. */
+int ac_onx_do_reduce_log_exp(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *y;
+    uint32_t mask;
+    AC_TRY(axes_of(n, &mask));
+    if (nothing_in(x, mask)) {
+        AC_TRY(reduce(n, ac_onx_1(n, AC_OP_EXP, x), &y));
+        return ac_onx_result(n, 0, ac_onx_1(n, AC_OP_LOG, y));
+    }
+    ac_tensor *m = ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, mask, true);
+    AC_TRY(reduce(n, ac_onx_1(n, AC_OP_EXP, SUB(x, m)), &y));
+    ac_tensor *log = ac_onx_1(n, AC_OP_LOG, y);
+    return ac_onx_result(n, 0, log ? ADD(log, ac_onx_reshape(n, m, log->rank, log->dim)) : NULL);
+}
+
+/* select_last_index: the index counted in the reversed tensor. */
+int ac_onx_do_arg(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    int32_t axis;
+    ac_attrs a;
+    const bool keep = ac_onx_int(n, "keepdims", 1) != 0, last = ac_onx_int(n, "select_last_index", 0) != 0;
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    const int64_t at = axis, size = x->dim[axis];
+    int64_t dim[AC_MAX_RANK];
+    memcpy(dim, x->dim, sizeof dim);
+    dim[axis] = 1;
+    const int32_t rank = x->rank;
+    ac_tensor *where = ac_onx_ints_const(n, 1, &at);
+    if (last)
+        x = ac_onx_2(n, AC_OP_REVERSE_V2, x, where);
+    ac_attrs_init(n->row->op, &a);
+    a.arg.out_type = AC_I64;
+    ac_tensor *in[] = {x, ac_onx_reshape(n, where, 0, NULL)};
+    ac_tensor *y = ac_onx_make(n, n->row->op, in, 2, &a, AC_I64);
+    if (last && y)
+        y = SUB(ac_onx_number(n, AC_I64, (double)(size - 1)), y);
+    return ac_onx_result(n, 0, keep ? ac_onx_reshape(n, y, rank, dim) : y);
+}
+
+int ac_onx_do_cumsum(ac_onx_node *n)
+{
+    double at;
+    int32_t axis;
+    ac_attrs a;
+    AC_TRY(ac_onx_scalar(n, 1, &at));
+    AC_TRY(ac_onx_axis(n, (int64_t)at, n->in[0]->rank, &axis));
+    ac_attrs_init(n->row->op, &a);
+    a.cumsum.exclusive = ac_onx_int(n, "exclusive", 0) != 0;
+    a.cumsum.reverse = ac_onx_int(n, "reverse", 0) != 0;
+    const int64_t v = axis;
+    ac_tensor *in[] = {n->in[0], ac_onx_reshape(n, ac_onx_ints_const(n, 1, &v), 0, NULL)};
+    return ac_onx_result(n, 0, ac_onx_make(n, n->row->op, in, 2, &a, AC_NONE));
+}
+
+static ac_tensor *rounded(ac_onx_node *n, ac_tensor *x, ac_dtype half)
+{
+    return half == AC_NONE ? x : ac_onx_cast(n, ac_onx_cast(n, x, half), AC_F32);
+}
+
+ac_tensor *ac_onx_rounded(ac_onx_node *n, ac_tensor *x)
+{
+    return rounded(n, x, n->half);
+}
+
+/* 16-bit floats: each step of the operator's function body gives a 16-bit result. */
+static ac_tensor *half_softmax(ac_onx_node *n, ac_tensor *x, int32_t axis, ac_dtype half)
+{
+    x = rounded(n, x, half);
+    ac_tensor *far = rounded(n, SUB(x, ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, 1u << axis, true)), half);
+    ac_tensor *e = far ? rounded(n, ac_onx_1(n, AC_OP_EXP, far), half) : NULL;
+    return DIV(e, rounded(n, ac_onx_reduce(n, AC_OP_SUM, e, 1u << axis, true), half));
+}
+
+ac_tensor *ac_onx_softmax(ac_onx_node *n, ac_tensor *x, ac_dtype precision)
+{
+    if (!x || ac_tensor_count(x) == 0)
+        return x;
+    if (precision == AC_F16 || precision == AC_BF16)
+        return half_softmax(n, x, x->rank - 1, precision);
+    return ac_onx_1(n, AC_OP_SOFTMAX, x);
+}
+
+/* Ours is along the last dimension. Up to opset 12 the dimensions from the axis on are taken as one. */
+int ac_onx_do_softmax(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    int32_t axis, perm[AC_MAX_RANK], back[AC_MAX_RANK];
+    const int32_t rank = x->rank;
+    AC_TRY(
+        ac_onx_axis(n, ac_onx_int(n, "axis", n->version < 13 ? 1 : -1), rank + (n->version < 13 && rank == 1), &axis));
+    if (x->dtype != AC_F32 && x->dtype != AC_F64)
+        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+    if (ac_tensor_count(x) == 0)
+        return ac_onx_result(n, 0, x);
+    if (n->version < 13) {
+        int64_t dim[2] = {1, 1};
+        for (int32_t d = 0; d < rank; d++)
+            dim[d >= axis] *= x->dim[d];
+        ac_tensor *y = ac_onx_1(n, n->row->op, axis == rank - 1 ? x : ac_onx_reshape(n, x, 2, dim));
+        return ac_onx_result(n, 0, ac_onx_reshape(n, y, rank, x->dim));
+    }
+    ac_onx_axis_last(rank, axis, perm, back);
+    if (n->half != AC_NONE && n->row->op == AC_OP_SOFTMAX)
+        return ac_onx_result(n, 0, half_softmax(n, x, axis, n->half));
+    return ac_onx_result(n, 0, ac_onx_transpose(n, ac_onx_1(n, n->row->op, ac_onx_transpose(n, x, perm)), back));
+}
+
+/* A parameter [C] so that it lies along dimension 1 of a tensor of this rank. */
+static ac_tensor *along_channels(ac_onx_node *n, ac_tensor *p, int32_t rank)
+{
+    int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    dim[0] = ac_tensor_count(p);
+    return rank < 2 ? p : ac_onx_reshape(n, p, rank - 1, dim);
+}
+
+/* Inference: x * s + (B - mean * s) with s = scale / sqrt(var + epsilon). */
+int ac_onx_do_batch_norm(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *scale = n->in[1], *b = n->in[2], *mean = n->in[3], *var = n->in[4];
+    const double epsilon = (double)ac_onx_float(n, "epsilon", 1e-5f);
+    const double momentum = (double)ac_onx_float(n, "momentum", 0.9f);
+    const bool training = ac_onx_int(n, "training_mode", 0) != 0;
+    (void)ac_onx_int(n, "is_test", 0);
+    if (ac_onx_int(n, "spatial", 1) != 1)
+        return ac_onx_cannot(n, "spatial is 0");
+    if (n->n_out > 1 && !training)
+        return ac_onx_cannot(n, "its training results are used");
+    for (int32_t i = 1; i < 5; i++)
+        if (x->rank < 2 || n->in[i]->rank != 1 || n->in[i]->dim[0] != x->dim[1])
+            return ac_error(n->r->cx, n->at, E0104, "parameter '%s' is %s, but input '%s' is %s", n->in[i]->name,
+                            ac_shape_str(n->r->cx, n->in[i]), x->name, ac_shape_str(n->r->cx, x));
+    if (training) { /* over the batch; what is kept of the old statistics is a result */
+        const uint32_t axes = ((1u << x->rank) - 1) & ~2u;
+        ac_tensor *old[2] = {mean, var}, *keep = ac_onx_number(n, mean->dtype, momentum);
+        mean = ac_onx_reshape(n, MEAN(x, axes), 1, scale->dim);
+        ac_tensor *d = mean ? SUB(x, along_channels(n, mean, x->rank)) : NULL;
+        var = ac_onx_reshape(n, MEAN(d ? ac_onx_1(n, AC_OP_SQUARE, d) : NULL, axes), 1, scale->dim);
+        for (int32_t i = 0; i < 2; i++) {
+            ac_tensor *now = MUL(i ? var : mean, ac_onx_number(n, scale->dtype, 1 - momentum));
+            AC_TRY(ac_onx_result(n, 1 + i, ADD(MUL(old[i], keep), now)));
+        }
+    }
+    ac_tensor *s = DIV(scale, ac_onx_1(n, AC_OP_SQRT, add_number(n, var, epsilon)));
+    ac_tensor *t = SUB(b, MUL(mean, s));
+    if (!s || !t)
+        return AC_FAIL;
+    return ac_onx_result(n, 0, ADD(MUL(x, along_channels(n, s, x->rank)), along_channels(n, t, x->rank)));
+}
+
+/* (x - mean) / sqrt(var + epsilon) over some dimensions; *shift and *scale, if wanted, are mean and 1 / sqrt. */
+static ac_tensor *standardise(ac_onx_node *n, ac_tensor *x, uint32_t axes, double epsilon, ac_tensor **mean,
+                              ac_tensor **inv)
+{
+    ac_tensor *m = MEAN(x, axes), *d = SUB(x, m);
+    ac_tensor *var = MEAN(d ? ac_onx_1(n, AC_OP_SQUARE, d) : NULL, axes);
+    ac_tensor *s = ac_onx_1(n, AC_OP_SQRT, add_number(n, var, epsilon));
+    if (mean)
+        *mean = m;
+    if (inv)
+        *inv = s ? DIV(ac_onx_number(n, AC_F32, 1), s) : NULL;
+    return DIV(d, s);
+}
+
+int ac_onx_do_instance_norm(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    if (x->rank < 3)
+        return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions", x->name, x->rank);
+    const uint32_t spatial = ((1u << x->rank) - 1) & ~3u;
+    ac_tensor *y = standardise(n, x, spatial, (double)ac_onx_float(n, "epsilon", 1e-5f), NULL, NULL);
+    y = MUL(y, along_channels(n, n->in[1], x->rank));
+    return ac_onx_result(n, 0, ADD(y, along_channels(n, n->in[2], x->rank)));
+}
+
+/* Groups of channels become a dimension of their own. Before opset 21 scale and bias are for each group. */
+int ac_onx_do_group_norm(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *scale = n->in[1], *bias = n->in[2];
+    const int64_t groups = ac_onx_int(n, "num_groups", 0);
+    const double epsilon = (double)ac_onx_float(n, "epsilon", 1e-5f);
+    (void)ac_onx_int(n, "stash_type", 1);
+    if (x->rank < 2 || groups < 1 || x->dim[1] % groups)
+        return ac_error(n->r->cx, n->at, E0103, "%" PRId64 " groups do not divide the channels of '%s' %s", groups,
+                        x->name, ac_shape_str(n->r->cx, x));
+    const int64_t n_ = x->dim[0] * groups, per = x->dim[1] / groups;
+    int64_t spatial = 1;
+    for (int32_t d = 2; d < x->rank; d++)
+        spatial *= x->dim[d];
+    ac_tensor *y = ac_onx_reshape(n, x, 2, (int64_t[]){n_, per * spatial});
+    y = standardise(n, y, 2, epsilon, NULL, NULL);
+    if (n->version < 21) {
+        y = ac_onx_reshape(n, y, 3, (int64_t[]){x->dim[0], groups, per * spatial});
+        y = MUL(y, ac_onx_reshape(n, scale, 2, (int64_t[]){groups, 1}));
+        y = ADD(y, ac_onx_reshape(n, bias, 2, (int64_t[]){groups, 1}));
+        return ac_onx_result(n, 0, ac_onx_reshape(n, y, x->rank, x->dim));
+    }
+    y = ac_onx_reshape(n, y, x->rank, x->dim);
+    y = MUL(y, along_channels(n, scale, x->rank));
+    return ac_onx_result(n, 0, ADD(y, along_channels(n, bias, x->rank)));
+}
+
+int ac_onx_do_layer_norm(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *bias = ac_onx_in(n, 2), *mean, *inv;
+    int32_t axis;
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), x->rank, &axis));
+    (void)ac_onx_int(n, "stash_type", 1);
+    const uint32_t axes = ((1u << x->rank) - 1) & ~((1u << axis) - 1);
+    ac_tensor *y = MUL(standardise(n, x, axes, (double)ac_onx_float(n, "epsilon", 1e-5f), &mean, &inv), n->in[1]);
+    AC_TRY(ac_onx_result(n, 0, bias ? ADD(y, bias) : y));
+    const ac_dtype half = n->half; /* the statistics stay f32 */
+    n->half = AC_NONE;
+    int rc = n->n_out > 1 ? ac_onx_result(n, 1, mean) : AC_OK;
+    if (rc == AC_OK && n->n_out > 2)
+        rc = ac_onx_result(n, 2, inv);
+    n->half = half;
+    return rc;
+}
+
+int ac_onx_do_rms_norm(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    int32_t axis;
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), x->rank, &axis));
+    (void)ac_onx_int(n, "stash_type", 1);
+    const double epsilon = (double)ac_onx_float(n, "epsilon", 1e-5f);
+    const uint32_t axes = ((1u << x->rank) - 1) & ~((1u << axis) - 1);
+    ac_tensor *ms = MEAN(ac_onx_1(n, AC_OP_SQUARE, x), axes);
+    return ac_onx_result(n, 0, MUL(DIV(x, ac_onx_1(n, AC_OP_SQRT, add_number(n, ms, epsilon))), n->in[1]));
+}
+
+int ac_onx_do_mean_variance(ac_onx_node *n)
+{
+    static const int64_t INIT[] = {0, 2, 3};
+    ac_tensor *x = n->in[0];
+    ac_ints axes;
+    uint32_t mask = 0;
+    AC_TRY(ac_onx_list(n, "axes", &axes));
+    if (!axes.n)
+        axes = (ac_ints){3, INIT};
+    for (int32_t i = 0; i < axes.n; i++) {
+        int32_t d;
+        AC_TRY(ac_onx_axis(n, axes.v[i], x->rank, &d));
+        mask |= 1u << d;
+    }
+    ac_tensor *m = MEAN(x, mask), *d = SUB(x, m);
+    ac_tensor *s = ac_onx_1(n, AC_OP_SQRT, MEAN(ac_onx_1(n, AC_OP_SQUARE, d), mask));
+    return ac_onx_result(n, 0, DIV(d, add_number(n, s, 1e-9)));
+}
+
+int ac_onx_do_lp_norm(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    int32_t axis;
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), x->rank, &axis));
+    const int64_t p = ac_onx_int(n, "p", 2);
+    if (p != 1 && p != 2)
+        return ac_error(n->r->cx, n->at, E0103, "p is %" PRId64 ", expected 1 or 2", p);
+    ac_tensor *s = ac_onx_reduce(n, AC_OP_SUM, ac_onx_1(n, p == 1 ? AC_OP_ABS : AC_OP_SQUARE, x), 1u << axis, true);
+    if (p == 2)
+        s = ac_onx_1(n, AC_OP_SQRT, s);
+    if (!s)
+        return AC_FAIL;
+    /* where the norm is 0 the result is 0 */
+    ac_tensor *zero = ac_onx_number(n, x->dtype, 0);
+    ac_tensor *in[] = {ac_onx_2(n, AC_OP_EQUAL, s, zero), zero, DIV(x, s)};
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE));
+}
+
+int ac_onx_do_lrn(ac_onx_node *n)
+{
+    static const int32_t TO_LAST[] = {0, 2, 3, 1}, TO_FIRST[] = {0, 3, 1, 2};
+    ac_attrs a;
+    const int64_t size = ac_onx_int(n, "size", 0);
+    if (size < 1 || size > INT32_MAX)
+        return ac_error(n->r->cx, n->at, E0103, "size is %" PRId64, size);
+    if (size % 2 == 0 || n->in[0]->rank != 4)
+        return ac_onx_cannot(n, "its size is even or its input has not 4 dimensions");
+    ac_attrs_init(AC_OP_LRN, &a);
+    a.lrn.radius = (int32_t)(size / 2);
+    a.lrn.alpha = ac_onx_float(n, "alpha", 1e-4f) / (float)size;
+    a.lrn.beta = ac_onx_float(n, "beta", 0.75f);
+    a.lrn.bias = ac_onx_float(n, "bias", 1);
+    ac_tensor *x = ac_onx_transpose(n, n->in[0], TO_LAST);
+    return ac_onx_result(n, 0, ac_onx_transpose(n, ac_onx_make(n, AC_OP_LRN, &x, 1, &a, AC_NONE), TO_FIRST));
+}

@@ -1,0 +1,376 @@
+/* The container of ONNX files: model, opsets, functions, graphs. */
+#include "import/build/whole_graph.h"
+#include "import/onnx/protos.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { OPSET_MAX = 28 };
+
+typedef struct model {
+    int64_t ir_version;
+    ac_span graph;
+    ac_pb_list opsets, functions;
+} model;
+
+static const ac_pb_field MODEL[] = {AC_ONX_ROW(1, INT, model, ir_version),
+                                    AC_ONX_ROW(7, BYTES, model, graph),
+                                    AC_ONX_ROW(8, MANY, model, opsets),
+                                    AC_ONX_ROW(25, MANY, model, functions),
+                                    {0, AC_PB_INT, 0}};
+const ac_pb_field ac_onx_body_fields[] = {
+    AC_ONX_ROW(1, MANY, ac_onx_body, nodes),     AC_ONX_ROW(2, BYTES, ac_onx_body, name),
+    AC_ONX_ROW(5, MANY, ac_onx_body, constants), AC_ONX_ROW(11, MANY, ac_onx_body, inputs),
+    AC_ONX_ROW(12, MANY, ac_onx_body, outputs),  AC_ONX_ROW(13, MANY, ac_onx_body, values),
+    AC_ONX_ROW(15, MANY, ac_onx_body, sparse),   {0, AC_PB_INT, 0}};
+const ac_pb_field ac_onx_function_fields[] = {
+    AC_ONX_ROW(1, BYTES, ac_onx_function_body, name),     AC_ONX_ROW(4, MANY, ac_onx_function_body, inputs),
+    AC_ONX_ROW(5, MANY, ac_onx_function_body, outputs),   AC_ONX_ROW(7, MANY, ac_onx_function_body, nodes),
+    AC_ONX_ROW(9, MANY, ac_onx_function_body, opsets),    AC_ONX_ROW(10, BYTES, ac_onx_function_body, domain),
+    AC_ONX_ROW(11, MANY, ac_onx_function_body, defaults), {0, AC_PB_INT, 0}};
+static const ac_pb_field OPSET[] = {
+    AC_ONX_ROW(1, BYTES, ac_onx_pair, name), AC_ONX_ROW(2, INT, ac_onx_pair, version), {0, AC_PB_INT, 0}};
+const ac_pb_field ac_onx_value_fields[] = {
+    AC_ONX_ROW(1, BYTES, ac_onx_pair, name), AC_ONX_ROW(2, BYTES, ac_onx_pair, type), {0, AC_PB_INT, 0}};
+
+/* Names. */
+
+const char *ac_onx_domain_name(ac_onx *r, ac_span s)
+{
+    const char *d = ac_pb_name(&r->pb, s);
+    return d && !strcmp(d, "ai.onnx") ? ac_intern(r->cx, "") : d;
+}
+
+int ac_onx_read_opsets(ac_onx *r, ac_onx_scope *s, ac_pb_list list, const char *what)
+{
+    ac_span message;
+    if (!ac_pb_spend(&r->pb, list.n))
+        return AC_FAIL;
+    s->opset = AC_NEW_N(r->cx->region, ac_onx_opset, list.n + 1);
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        ac_onx_pair p = {.version = 0};
+        const char *domain = ac_pb_read(&r->pb, message, OPSET, &p) ? ac_onx_domain_name(r, p.name) : NULL;
+        if (!domain)
+            return AC_FAIL;
+        ac_place at = ac_pb_place(&r->pb, message.p);
+        if (p.version < 1)
+            return ac_error(r->cx, at, E0012, "%s imports version %" PRId64 " of operator set '%s'", what, p.version,
+                            domain);
+        if (!*domain && p.version > OPSET_MAX)
+            return ac_error(r->cx, at, E0017, "%s uses operator set %" PRId64 "; arenac reads 1 to %d", what, p.version,
+                            OPSET_MAX);
+        s->opset[s->n_opset++] = (ac_onx_opset){domain, p.version};
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+/* Constants and declared types. */
+
+static int refused_value(ac_onx *r, ac_onx_value *v, ac_place at, const char *reason)
+{
+    v->made = v->broken = true;
+    at.node = *v->name ? v->name : NULL;
+    return ac_refuse(r->cx, &r->refused, at, E0108, "the model", reason, NULL);
+}
+
+int ac_onx_read_constants(ac_onx *r, ac_onx_scope *s, const ac_onx_body *b)
+{
+    ac_pb_list list = b->constants;
+    ac_span message;
+    int rc = AC_OK;
+    if (b->sparse.n)
+        rc = ac_refuse(r->cx, &r->refused, ac_pb_place(&r->pb, b->sparse.in.p), E0108, "the model",
+                       "it has sparse initializers", NULL);
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        ac_onx_const c;
+        const char *refused;
+        int ok = ac_onx_tensor(r, message, &c, &refused);
+        if (r->pb.failed)
+            return AC_FAIL;
+        ac_place at = ac_pb_place(&r->pb, message.p);
+        rc = ok == AC_OK ? rc : AC_FAIL;
+        if (!c.name || !*c.name) {
+            if (ok == AC_OK)
+                rc = ac_error(r->cx, at, E0012, "an initializer has no name");
+            continue;
+        }
+        ac_onx_value *v = ac_onx_value_get(r, s, c.name);
+        if (v->made) {
+            rc = ac_error(r->cx, at, E0022, "two initializers are named '%s'", c.name);
+            continue;
+        }
+        v->made = true;
+        if (refused)
+            refused_value(r, v, at, refused);
+        v->broken = ok != AC_OK;
+        if (!v->broken)
+            v->t = ac_onx_constant(r, c.name, &c);
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+/* A ValueInfoProto; NULL: malformed (reported) or without a name. */
+static ac_onx_value *read_value(ac_onx *r, ac_onx_scope *s, ac_span message, const char **refused, int *rc)
+{
+    ac_onx_pair p = {.version = 0};
+    const char *name = ac_pb_read(&r->pb, message, ac_onx_value_fields, &p) ? ac_pb_name(&r->pb, p.name) : NULL;
+    *refused = NULL;
+    if (!name)
+        return NULL;
+    if (!*name) {
+        *rc = ac_error(r->cx, ac_pb_place(&r->pb, message.p), E0012, "a value of the graph has no name");
+        return NULL;
+    }
+    ac_onx_value *v = ac_onx_value_get(r, s, name);
+    if (p.type.p && !v->declared && ac_onx_type(r, p.type, v, refused) != AC_OK && !*refused)
+        *rc = AC_FAIL;
+    return v;
+}
+
+/* What the file says about a value that it also computes (or holds) must not contradict it. Where either leaves a
+ * dimension open there is nothing to compare. An inner value's shape is a remark that nobody needs: a warning. */
+static int check_declared(ac_onx *r, ac_place at, const ac_onx_value *v, const char *what, bool remark)
+{
+    const ac_tensor *t = v->t;
+    if (!v->declared || !t)
+        return AC_OK;
+    if (v->dtype != t->dtype)
+        return ac_error(r->cx, at, E0105, "%s '%s' is declared as %s, but is %s", what, v->name,
+                        ac_dtype_name(v->dtype), ac_dtype_name(t->dtype));
+    bool differs = v->rank >= 0 && v->rank != t->rank;
+    for (int32_t d = 0; d < v->rank && !differs; d++)
+        differs = v->dim[d] >= 0 && t->dim[d] >= 0 && v->dim[d] != t->dim[d];
+    if (!differs)
+        return AC_OK;
+    ac_tensor says = {.rank = v->rank};
+    memcpy(says.dim, v->dim, sizeof says.dim);
+    const char *declared = ac_shape_str(r->cx, &says), *is = ac_shape_str(r->cx, t);
+    if (!remark)
+        return ac_error(r->cx, at, E0104, "%s '%s' is declared as %s, but is %s", what, v->name, declared, is);
+    ac_note(r->cx, at, W0001, "%s '%s' is declared as %s, but is %s", what, v->name, declared, is);
+    return AC_OK;
+}
+
+/* Inner values of the graph, once they are made. */
+static int check_values(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
+{
+    ac_span message;
+    const char *refused;
+    int rc = AC_OK;
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        const ac_onx_value *v = read_value(r, s, message, &refused, &rc);
+        if (v && !v->input && !v->broken &&
+            check_declared(r, ac_pb_place(&r->pb, message.p), v, "value", true) != AC_OK)
+            rc = AC_FAIL;
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
+{
+    ac_span message;
+    const char *refused;
+    int rc = AC_OK;
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        ac_place at = ac_pb_place(&r->pb, message.p);
+        ac_onx_value *v = read_value(r, s, message, &refused, &rc);
+        if (!v)
+            continue;
+        at.node = v->name;
+        if (v->input) {
+            rc = ac_error(r->cx, at, E0022, "two inputs are named '%s'", v->name);
+            continue;
+        }
+        v->input = true;
+        if (v->made) { /* an initializer: older files list those among the inputs; elsewhere it is a default */
+            if (!v->broken && check_declared(r, at, v, "constant", false) != AC_OK)
+                rc = AC_FAIL;
+            continue;
+        }
+        v->made = true;
+        v->broken = true;
+        if (refused) {
+            rc = refused_value(r, v, at, refused);
+        } else if (!v->declared) {
+            rc = ac_error(r->cx, at, E0105, "input '%s' has no element type", v->name);
+        } else if (v->rank < 0) {
+            rc = ac_refuse(r->cx, &r->refused, at, E0203, "an input without a shape",
+                           "its number of dimensions is not declared", "give the shape when exporting");
+        } else if (r->again && ac_tensor_find(r->g, v->name)) { /* perhaps a constant by now: --const */
+            v->broken = false;
+            v->t = ac_tensor_find(r->g, v->name);
+        } else {
+            v->broken = false;
+            v->t = ac_tensor_new(r->g, v->name, v->dtype, v->rank, v->dim);
+            memcpy(v->t->dim_name, v->dim_name, sizeof v->dim_name);
+            v->t->input = true;
+            ac_push(r->cx->region, &r->g->input, v->t);
+        }
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+/* Every dimension of the inputs must be a number before the nodes can be understood. */
+static int read_declared(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
+{
+    ac_span message;
+    const char *refused;
+    int rc = AC_OK;
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        ac_onx_value *v = read_value(r, s, message, &refused, &rc);
+        if (v && refused && !v->made) /* what makes or reads it says so */
+            v->declared = false;
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+/* Results of the graph. */
+
+/* A tensor that is something else already, under another name: the same bytes once more. */
+static ac_tensor *copy_of(ac_onx *r, ac_tensor *t, const char *name)
+{
+    int64_t *shape = AC_NEW_N(r->cx->region, int64_t, t->rank + 1);
+    memcpy(shape, t->dim, (size_t)t->rank * sizeof *shape);
+    ac_tensor *y = ac_tensor_new(r->g, name, t->dtype, t->rank, t->dim);
+    y->name = name;
+    ac_node *n = ac_node_new(r->g, AC_OP_RESHAPE, name, &t, 1, &y, 1);
+    n->attrs.shape.shape = (ac_ints){t->rank, shape};
+    n->at = (ac_place){.file = r->file->path, .node = name};
+    return y;
+}
+
+static int read_outputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
+{
+    ac_span message;
+    const char *refused;
+    int rc = AC_OK;
+    if (!list.n)
+        return ac_error(r->cx, (ac_place){.file = r->file->path}, E0101, "the graph has no outputs");
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        ac_place at = ac_pb_place(&r->pb, message.p);
+        ac_onx_value *v = read_value(r, s, message, &refused, &rc);
+        if (!v)
+            continue;
+        at.node = v->name;
+        if (!v->made)
+            rc = ac_error(r->cx, at, E0101, "graph output '%s' is made by no node", v->name);
+        if (!v->made || v->broken || !v->t) {
+            rc = AC_FAIL;
+            continue;
+        }
+        if (check_declared(r, at, v, "graph output", false) != AC_OK) {
+            rc = AC_FAIL;
+            continue;
+        }
+        ac_tensor *t = v->t->input || v->t->output || ac_tensor_is_const(v->t) ? copy_of(r, v->t, v->name) : v->t;
+        t->name = v->name;
+        t->output = true;
+        ac_push(r->cx->region, &r->g->output, t);
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+static int read_functions(ac_onx *r, ac_pb_list list)
+{
+    ac_span message;
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        ac_onx_function_body x = {.name = {0}};
+        if (!ac_pb_read(&r->pb, message, ac_onx_function_fields, &x))
+            return AC_FAIL;
+        ac_onx_function f = {ac_pb_name(&r->pb, x.name), ac_onx_domain_name(r, x.domain), message};
+        if (!f.name || !f.domain)
+            return AC_FAIL;
+        ac_push(r->cx->region, &r->function, f);
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+static int read_graph(ac_onx *r, ac_onx_scope *s, ac_span message)
+{
+    ac_onx_body b = {.name = {0}};
+    if (!ac_pb_read(&r->pb, message, ac_onx_body_fields, &b))
+        return AC_FAIL;
+    const char *name = ac_pb_name(&r->pb, b.name);
+    if (!name)
+        return AC_FAIL;
+    if (!r->again) {
+        r->g = ac_graph_new(r->cx, *name ? name : "main");
+        r->g->format = "ONNX";
+        r->g->file = r->file->path;
+        r->g->channels_first = true;
+    }
+    int rc = ac_onx_read_constants(r, s, &b);
+    if (!r->pb.failed && read_inputs(r, s, b.inputs) != AC_OK)
+        rc = AC_FAIL;
+    if (!r->pb.failed && read_declared(r, s, b.values) != AC_OK)
+        rc = AC_FAIL;
+    if (!r->pb.failed && read_declared(r, s, b.outputs) != AC_OK)
+        rc = AC_FAIL;
+    if (r->pb.failed || ac_graph_is_open(r->g))
+        return r->pb.failed ? AC_FAIL : rc;
+    if (ac_onx_read_nodes(r, s, b.nodes) != AC_OK)
+        rc = AC_FAIL;
+    if (!r->pb.failed && check_values(r, s, b.values) != AC_OK)
+        rc = AC_FAIL;
+    if (!r->pb.failed && read_outputs(r, s, b.outputs) != AC_OK)
+        rc = AC_FAIL;
+    r->g->file_ops = r->nodes;
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+static int read_model(ac_onx *r)
+{
+    model m = {.ir_version = 0};
+    ac_onx_scope s = {0};
+    const ac_file *f = r->file;
+    ac_pb_open(&r->pb, r->cx, f->path, (ac_span){f->data, f->n});
+    if (!ac_pb_read(&r->pb, (ac_span){f->data, f->n}, MODEL, &m))
+        return AC_FAIL;
+    if (!m.graph.p)
+        return ac_error(r->cx, (ac_place){.file = f->path}, E0012, "the model has no graph");
+    AC_TRY(ac_onx_read_opsets(r, &s, m.opsets, "the model"));
+    AC_TRY(read_functions(r, m.functions));
+    if (!s.n_opset) /* before IR version 3 there was one operator set */
+        s.opset[s.n_opset++] = (ac_onx_opset){ac_intern(r->cx, ""), 1};
+    return read_graph(r, &s, m.graph);
+}
+
+/* Everything about a finished reading that was refused, and what stayed silent. */
+static int conclude(ac_onx *r, int rc)
+{
+    AC_TRY(ac_graph_conclude(r->cx, &r->refused, r->file->path, rc));
+    ac_graph_sweep(r->g);
+    ac_graph_settle_names(r->g);
+    return AC_OK;
+}
+
+/* ac_graph.expand: the inputs of g are pinned now. */
+static int expand(ac_graph *g, void *with)
+{
+    const ac_reading *q = with;
+    ac_onx r = {.cx = g->cx, .file = &q->file, .g = g, .again = true};
+    return conclude(&r, read_model(&r));
+}
+
+/* A model whose inputs have open dimensions, or that computes a shape from an input, cannot be understood yet: the
+ * graph gets its inputs now and its nodes in pass infer. */
+int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
+{
+    ac_onx r = {.cx = cx, .file = f};
+    ac_diags before = cx->diags;
+    int rc = read_model(&r);
+    const bool open = r.g && ac_graph_is_open(r.g) && !r.refused.n; /* what inputs are refused for no size can change */
+    const bool later = r.g && !r.pb.failed && cx->diags.errors == before.errors && (r.late || open);
+    if (!later) {
+        AC_TRY(conclude(&r, rc));
+        *out = r.g;
+        return ac_import_outputs(r.g, opt->outputs);
+    }
+    if (opt->outputs) {
+        ac_error(cx, (ac_place){.file = f->path}, E0502, "--outputs needs inputs whose sizes the model gives");
+        return ac_help(cx, "export the model with fixed sizes");
+    }
+    ac_quietly(cx, before, AC_FAIL); /* notes of the first reading come again */
+    *out = ac_graph_later(r.g, expand, f, opt);
+    return AC_OK;
+}

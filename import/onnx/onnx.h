@@ -1,0 +1,201 @@
+/* onnx.h - what the files that read ONNX share. Only import.c calls in from outside, through ac_onnx_read.
+ *
+ *     onnx.c         the container: model, opsets, graphs, functions; nodes in order
+ *     node_values.c   names of a graph or function body and what they stand for
+ *     tensor_protos.c  TensorProto in all encodings -> constants; declared types and shapes
+ *     node_attrs.c    attributes of a node, read by name
+ *     node_build.c   operands, their values, and results; nodes are made by build.h
+ *     nodes.c     the table of operators (nodes.def) and its dispatch
+ *     onnx_<family>.c adapters: math, shape, index, pad, window, matrix, norm, resize, loss, quant, recurrent
+ *
+ * ONNX operators mean different things for different ranks, shapes and opsets, so every node is settled
+ * (ir/ops/resolve.h) as soon as it is made: an adapter sees the shape of each operand and the value of each small
+ * constant. For that all dimensions of the inputs must be numbers; while they are not, the graph has its inputs only,
+ * and ac_graph.expand makes the nodes later.
+ *
+ * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond
+ * arenac is collected with ac_refuse and reported after everything was read, once for each distinct operator and
+ * reason. A value whose node failed is broken; what reads it stays silent.
+ *
+ * Memory: the context's region. raw_data and packed lists stay in the file's bytes unless they are misaligned there;
+ * external data is copied. */
+#ifndef AC_IMPORT_ONNX_ONNX_H
+#define AC_IMPORT_ONNX_ONNX_H
+#include "base/file.h"
+#include "import/build/build.h"
+#include "import/import.h"
+#include "import/wire/pb.h"
+#include "import/build/refuse.h"
+#include "ir/graph/graph.h"
+
+typedef struct ac_onx ac_onx;
+typedef struct ac_onx_node ac_onx_node;
+typedef struct ac_onx_scope ac_onx_scope;
+
+/* A name of a graph. */
+typedef struct ac_onx_value {
+    const char *name;
+    ac_tensor *t;  /* NULL until it is made, and when it is broken */
+    bool declared; /* the file says its type; the shape is known as far as rank >= 0 */
+    ac_dtype dtype;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    const char *dim_name[AC_MAX_RANK];
+    bool made, broken;
+    bool input;
+} ac_onx_value;
+
+typedef struct ac_onx_opset {
+    const char *domain; /* interned; "" for ai.onnx */
+    int64_t version;
+} ac_onx_opset;
+
+/* Names of a graph or of a function body */
+struct ac_onx_scope {
+    ac_onx_scope *outer;            /* whose names are visible too: of a subgraph; NULL for functions */
+    const struct ac_onx_node *call; /* function: who calls it, for its attributes */
+    struct ac_onx_slot *slot;       /* hash table by interned name */
+    uint32_t cap, n;
+    ac_onx_opset *opset;
+    int32_t n_opset;
+    int32_t level; /* function calls above */
+};
+
+typedef struct ac_onx_attr {
+    const char *name;
+    int64_t type, i;
+    float f;
+    ac_span s, tensor, graph, ref;
+    ac_pb_list floats, ints, strings;
+    bool has_tensor;
+    bool used; /* an adapter asked for it; others are refused */
+} ac_onx_attr;
+
+typedef struct ac_onx_function {
+    const char *name, *domain;
+    ac_span body;
+} ac_onx_function;
+
+struct ac_onx {
+    ac_ctx *cx;
+    ac_pb pb;
+    const ac_file *file;
+    ac_graph *g;
+    int64_t ir_version;
+    AC_VEC(ac_onx_function) function;
+    ac_refusals refused;
+    int32_t nodes; /* read so far */
+    int32_t calls; /* graphs of If, Loop, Scan .. put in their place so far, and their bytes */
+    int64_t called;
+    bool again; /* the graph has its inputs already, with their sizes (and values) settled */
+    bool late;  /* an operand had to be a constant, and is none */
+};
+
+/* A node of the file on its way into the graph. */
+struct ac_onx_node {
+    ac_onx *r;
+    ac_onx_scope *scope;
+    const char *type, *domain, *name;
+    int64_t version; /* of its domain */
+    const struct ac_onx_row *row;
+    ac_place at;
+    ac_build b; /* set by ac_onx_node_add */
+    int32_t n_in, n_out;
+    ac_tensor **in;     /* left-out operands are NULL */
+    ac_onx_value **out; /* left-out results are NULL */
+    ac_onx_attr *attr;
+    int32_t n_attr;
+    int32_t first; /* tensors from this id on are the node's own */
+    ac_dtype half; /* operands were widened from this type to f32: f32 results go back */
+};
+
+/* onnx.c */
+int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+bool ac_onnx_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
+/* The nodes of a graph that is an attribute of n (a branch, the body of a loop), on `in`, in a scope inside that of n. */
+int ac_onx_call_graph(ac_onx_node *n, ac_span graph, ac_tensor *const *in, int32_t n_in, ac_tensor **out,
+                      int32_t n_out);
+
+/* nodes.c: refuses this form of the node's operator; AC_FAIL. */
+int ac_onx_cannot(ac_onx_node *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* node_values.c */
+ac_onx_value *ac_onx_value_find(ac_onx_scope *s, const char *name);           /* outer scopes too; NULL: unknown */
+ac_onx_value *ac_onx_value_get(ac_onx *r, ac_onx_scope *s, const char *name); /* made when new, in this scope */
+
+/* tensor_protos.c */
+typedef struct ac_onx_const {
+    ac_dtype dtype;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    const void *bytes; /* dense, at any address; never NULL once read */
+    const char *name;
+} ac_onx_const;
+ac_dtype ac_onx_dtype(int64_t number); /* AC_NONE: not one of ours */
+const char *ac_onx_dtype_name(ac_ctx *cx, int64_t number);
+/* AC_FAIL: malformed, or refused (then *refused says why, and nothing is reported yet). */
+int ac_onx_tensor(ac_onx *r, ac_span proto, ac_onx_const *out, const char **refused);
+ac_tensor *ac_onx_constant(ac_onx *r, const char *name,
+                           const ac_onx_const *c); /* bytes are not copied until they are used */
+/* Type and shape of a ValueInfoProto's TypeProto. */
+int ac_onx_type(ac_onx *r, ac_span proto, ac_onx_value *v, const char **refused);
+
+/* node_attrs.c. `init` is what a left-out attribute means. */
+int ac_onx_attrs(ac_onx_node *n, ac_pb_list list);
+ac_onx_attr *ac_onx_attr_of(ac_onx_node *n, const char *name); /* NULL: left out */
+int64_t ac_onx_int(ac_onx_node *n, const char *name, int64_t init);
+float ac_onx_float(ac_onx_node *n, const char *name, float init);
+const char *ac_onx_str(ac_onx_node *n, const char *name, const char *init);
+/* At most AC_MAX_RANK * 2 numbers; NULL list (n == 0): left out or empty. */
+int ac_onx_list(ac_onx_node *n, const char *name, ac_ints *out);
+const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count);
+/* A list that is an attribute in older opsets and an operand in newer ones. *given: it is there at all. */
+int ac_onx_list_or(ac_onx_node *n, const char *attr, int32_t operand, ac_ints *v, bool *given);
+
+/* build.h on behalf of node n: operands may be NULL, then so is the result, and nothing is reported again. */
+#define ac_onx_make(n, ...)         ac_build_op(&(n)->b, __VA_ARGS__)
+#define ac_onx_node_make(n, ...)    ac_build_node(&(n)->b, __VA_ARGS__)
+#define ac_onx_1(n, ...)            ac_build_1(&(n)->b, __VA_ARGS__)
+#define ac_onx_2(n, ...)            ac_build_2(&(n)->b, __VA_ARGS__)
+#define ac_onx_matmul(n, ...)       ac_build_matmul(&(n)->b, __VA_ARGS__)
+#define ac_onx_dense(n, ...)        ac_build_dense(&(n)->b, __VA_ARGS__)
+#define ac_onx_cast(n, ...)         ac_build_cast(&(n)->b, __VA_ARGS__)
+#define ac_onx_select(n, ...)       ac_build_select(&(n)->b, __VA_ARGS__)
+#define ac_onx_transpose(n, ...)    ac_build_transpose(&(n)->b, __VA_ARGS__)
+#define ac_onx_reshape(n, ...)      ac_build_reshape(&(n)->b, __VA_ARGS__)
+#define ac_onx_reduce(n, ...)       ac_build_reduce(&(n)->b, __VA_ARGS__)
+#define ac_onx_slice(n, ...)        ac_build_slice(&(n)->b, __VA_ARGS__)
+#define ac_onx_concat(n, ...)       ac_build_concat(&(n)->b, __VA_ARGS__)
+#define ac_onx_broadcast(n, ...)    ac_build_broadcast(&(n)->b, __VA_ARGS__)
+#define ac_onx_pad(n, ...)          ac_build_pad(&(n)->b, __VA_ARGS__)
+#define ac_onx_number(n, ...)       ac_build_number(&(n)->b, __VA_ARGS__)
+#define ac_onx_floats_const(n, ...) ac_build_floats(&(n)->b, __VA_ARGS__)
+#define ac_onx_ints_const(n, ...)   ac_build_ints(&(n)->b, __VA_ARGS__)
+#define ac_onx_axis(n, ...)         ac_build_axis(&(n)->b, __VA_ARGS__)
+
+#define ac_onx_axis_last ac_build_axis_last
+
+/* norm_nodes.c: x rounded to the 16-bit type of the node's operands, as f32; x itself where they have more bits. */
+ac_tensor *ac_onx_rounded(ac_onx_node *n, ac_tensor *x);
+/* Along the last dimension; 16-bit precisions round each step. */
+ac_tensor *ac_onx_softmax(ac_onx_node *n, ac_tensor *x, ac_dtype precision);
+
+/* node_build.c */
+/* Operand i is a constant, perhaps after specialising on given values of inputs. */
+bool ac_onx_known(ac_onx_node *n, int32_t i);
+int ac_onx_late(ac_onx_node *n, int32_t i); /* refuses: operand i is computed at run time */
+/* The value of a constant operand of integers. AC_FAIL: it is computed at run time (E0203 among the refusals). */
+int ac_onx_values(ac_onx_node *n, int32_t operand, ac_ints *out);
+ac_tensor *ac_onx_in(const ac_onx_node *n, int32_t i); /* NULL: left out */
+/* Operand i is one constant number; AC_FAIL: it is not (refused). */
+int ac_onx_scalar(ac_onx_node *n, int32_t i, double *v);
+/* Result i of the node is t. NULL: AC_FAIL. */
+int ac_onx_result(ac_onx_node *n, int32_t i, ac_tensor *t);
+
+/* nodes.c */
+const struct ac_onx_row *ac_onx_find(const char *domain, const char *type, int64_t version);
+int ac_onx_node_add(ac_onx_node *n); /* n->row is set; results are bound. AC_FAIL: reported or refused */
+/* Why there is no row: the reason and help of an E0107. */
+void ac_onx_refuse_op(ac_onx_node *n);
+
+#endif

@@ -1,0 +1,121 @@
+/* Pad of ONNX, in all modes, and CenterCropPad. */
+#include "import/onnx/nodes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* `before` copies of the first and `after` of the last position (edge), or what comes round from the other end (wrap).
+ */
+static ac_tensor *extend(ac_onx_node *n, ac_tensor *x, int32_t d, int64_t before, int64_t after, bool wrap)
+{
+    ac_tensor *part[3];
+    int32_t count = 0;
+    int64_t dim[AC_MAX_RANK];
+    const int64_t size = x->dim[d];
+    memcpy(dim, x->dim, sizeof dim);
+    if (wrap && (before > size || after > size))
+        return (void)ac_onx_cannot(n, "it wraps round more than once"), NULL;
+    if (before) {
+        dim[d] = before;
+        part[count++] = wrap ? ac_onx_slice(n, x, d, size - before, before)
+                             : ac_onx_broadcast(n, ac_onx_slice(n, x, d, 0, 1), x->rank, dim);
+    }
+    part[count++] = x;
+    if (after) {
+        dim[d] = after;
+        part[count++] = wrap ? ac_onx_slice(n, x, d, 0, after)
+                             : ac_onx_broadcast(n, ac_onx_slice(n, x, d, size - 1, 1), x->rank, dim);
+    }
+    return count == 1 ? x : ac_onx_concat(n, part, count, d);
+}
+
+static ac_tensor *mirror(ac_onx_node *n, ac_tensor *x, const int64_t *before, const int64_t *after)
+{
+    ac_attrs a;
+    int64_t *list = AC_NEW_N(n->r->cx->region, int64_t, 2 * AC_MAX_RANK);
+    for (int32_t d = 0; d < x->rank; d++) {
+        list[2 * d] = before[d];
+        list[2 * d + 1] = after[d];
+        if (before[d] > x->dim[d] - 1 || after[d] > x->dim[d] - 1)
+            return (void)ac_onx_cannot(n, "it reflects more than once"), NULL;
+    }
+    ac_attrs_init(AC_OP_MIRROR_PAD, &a);
+    a.mirror.pads = (ac_ints){2 * x->rank, list};
+    return ac_onx_make(n, AC_OP_MIRROR_PAD, &x, 1, &a, AC_NONE);
+}
+
+int ac_onx_do_pad(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *value = ac_onx_in(n, 2);
+    const char *mode = ac_onx_str(n, "mode", "constant");
+    ac_ints pads, axes = {0};
+    bool given;
+    int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    AC_TRY(ac_onx_list_or(n, n->version < 2 ? "paddings" : "pads", 1, &pads, &given));
+    if (ac_onx_in(n, 3))
+        AC_TRY(ac_onx_values(n, 3, &axes));
+    const int32_t count = ac_onx_in(n, 3) ? axes.n : x->rank;
+    if (pads.n != 2 * count)
+        return ac_error(n->r->cx, n->at, E0104, "%d pads for %d dimensions", pads.n, count);
+    if (n->version < 11)
+        value = ac_onx_number(n, x->dtype, (double)ac_onx_float(n, "value", 0));
+    for (int32_t i = 0; i < count; i++) {
+        int32_t d;
+        AC_TRY(ac_onx_axis(n, ac_onx_in(n, 3) ? axes.v[i] : i, x->rank, &d));
+        before[d] = pads.v[i];
+        after[d] = pads.v[i + count];
+        if (before[d] > INT32_MAX || after[d] > INT32_MAX || before[d] < -x->dim[d] || after[d] < -x->dim[d] ||
+            x->dim[d] + before[d] + after[d] < 0)
+            return ac_error(n->r->cx, n->at, E0103, "pads %" PRId64 ", %" PRId64 " of dimension %d", before[d],
+                            after[d], d);
+    }
+    for (int32_t d = 0; d < x->rank; d++) { /* negative pads cut */
+        const int64_t cut = before[d] < 0 ? -before[d] : 0, tail = after[d] < 0 ? -after[d] : 0;
+        if (cut || tail) {
+            if (cut + tail > x->dim[d])
+                return ac_onx_cannot(n, "negative pads cut more than there is");
+            x = ac_onx_slice(n, x, d, cut, x->dim[d] - cut - tail);
+            if (!x)
+                return AC_FAIL;
+        }
+        before[d] = before[d] < 0 ? 0 : before[d];
+        after[d] = after[d] < 0 ? 0 : after[d];
+    }
+    if (!strcmp(mode, "constant")) {
+        if (!value && x->dtype != AC_F32)
+            value = ac_onx_number(n, x->dtype, 0);
+        return ac_onx_result(n, 0, ac_onx_pad(n, x, before, after, value));
+    }
+    if (!strcmp(mode, "reflect"))
+        return ac_onx_result(n, 0, mirror(n, x, before, after));
+    if (strcmp(mode, "edge") != 0 && strcmp(mode, "wrap") != 0)
+        return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", mode);
+    for (int32_t d = 0; x && d < x->rank; d++)
+        if (before[d] || after[d])
+            x = extend(n, x, d, before[d], after[d], !strcmp(mode, "wrap"));
+    return ac_onx_result(n, 0, x);
+}
+
+/* Each axis is cut or padded with zeros on both sides to its new size; of an odd number more at the end. */
+int ac_onx_do_center_crop_pad(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    ac_ints size, axes;
+    int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    AC_TRY(ac_onx_values(n, 1, &size));
+    AC_TRY(ac_onx_list(n, "axes", &axes));
+    if (size.n != (axes.n ? axes.n : x->rank))
+        return ac_error(n->r->cx, n->at, E0104, "%d sizes for %d axes", size.n, axes.n ? axes.n : x->rank);
+    for (int32_t i = 0; x && i < size.n; i++) {
+        int32_t d;
+        AC_TRY(ac_onx_axis(n, axes.n ? axes.v[i] : i, x->rank, &d));
+        if (size.v[i] < 0 || size.v[i] > INT32_MAX)
+            return ac_error(n->r->cx, n->at, E0201, "a size is %" PRId64, size.v[i]);
+        const int64_t more = size.v[i] - x->dim[d];
+        if (more < 0)
+            x = ac_onx_slice(n, x, d, -more / 2, size.v[i]);
+        before[d] = more > 0 ? more / 2 : 0;
+        after[d] = more > 0 ? more - more / 2 : 0;
+    }
+    return ac_onx_result(n, 0, ac_onx_pad(n, x, before, after, x ? ac_onx_number(n, x->dtype, 0) : NULL));
+}

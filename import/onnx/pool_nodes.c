@@ -1,0 +1,319 @@
+/* Pools of ONNX. Over images of one or two dimensions, without dilation, they are our channels-last pools; all others
+ * are windows that slide over the tensor as it is (window_max, window_sum, window_argmax). */
+#include "import/onnx/nodes.h"
+#include "import/onnx/window_nodes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ windows over the tensor as it is */
+
+/* Attributes of the window operators for x [N,C,..]. */
+static ac_attrs window_attrs(ac_onx_node *n, const ac_frame *w, ac_op op)
+{
+    ac_attrs a;
+    const int32_t rank = w->m + 2;
+    int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, 5 * AC_MAX_RANK);
+    for (int32_t d = 0; d < rank; d++) {
+        const int32_t s = AC_SPATIAL - w->m + d - 2;
+        v[d] = d < 2 ? 1 : w->kernel[s];
+        v[AC_MAX_RANK + d] = d < 2 ? 1 : w->stride[s];
+        v[2 * AC_MAX_RANK + d] = d < 2 ? 1 : w->dil[s];
+        v[3 * AC_MAX_RANK + 2 * d] = d < 2 ? 0 : w->before[s];
+        v[3 * AC_MAX_RANK + 2 * d + 1] = d < 2 ? 0 : w->after[s];
+    }
+    ac_attrs_init(op, &a);
+    a.window.kernel = (ac_ints){rank, v};
+    a.window.strides = (ac_ints){rank, v + AC_MAX_RANK};
+    a.window.dilations = (ac_ints){rank, v + 2 * AC_MAX_RANK};
+    a.window.pads = (ac_ints){2 * rank, v + 3 * AC_MAX_RANK};
+    return a;
+}
+
+static ac_tensor *slide(ac_onx_node *n, ac_op op, ac_tensor *x, const ac_frame *w)
+{
+    const ac_attrs a = window_attrs(n, w, op);
+    return x ? ac_onx_make(n, op, &x, 1, &a, AC_NONE) : NULL;
+}
+
+/* How many elements window o holds along spatial dimension s: those inside of the image, or, with `padded`, of the
+ * padded image without what ceil_mode adds behind; at least 1. */
+static int64_t holds(const ac_frame *w, const ac_frame *padded, int32_t s, int64_t o)
+{
+    const int64_t at = o * w->stride[s] - w->before[s], dil = w->dil[s];
+    const int64_t first = padded ? -w->before[s] : 0, end = w->in[s] + (padded ? padded->after[s] : 0);
+    const int64_t lo = first > at ? (first - at + dil - 1) / dil : 0, hi = end > at ? (end - at + dil - 1) / dil : 0;
+    const int64_t inside = (hi < w->kernel[s] ? hi : w->kernel[s]) - lo;
+    return inside > 1 ? inside : 1;
+}
+
+/* The number of elements of each window of `like` [N,C,..]; one number where all windows hold as many. */
+static ac_tensor *counts(ac_onx_node *n, const ac_frame *w, const ac_frame *padded, const ac_tensor *like)
+{
+    int64_t dim[AC_MAX_RANK] = {1, 1}, count = 1;
+    double all = 1;
+    bool same = true;
+    for (int32_t d = 2; d < like->rank; d++) {
+        const int32_t s = AC_SPATIAL - w->m + d - 2;
+        const int64_t first = like->dim[d] ? holds(w, padded, s, 0) : 1;
+        dim[d] = like->dim[d];
+        count *= dim[d];
+        all *= (double)first;
+        for (int64_t o = 1; same && o < dim[d]; o++)
+            same = holds(w, padded, s, o) == first;
+    }
+    if (same || count == 0)
+        return ac_onx_cast(n, ac_onx_number(n, AC_F32, all), like->dtype);
+    if (count > 1 << 24)
+        return (void)ac_onx_cannot(n, "its image has %" PRId64 " positions", count), NULL;
+    float *v = AC_NEW_N(n->r->cx->region, float, count);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t rest = i;
+        v[i] = 1;
+        for (int32_t d = like->rank - 1; d >= 2; rest /= dim[d--])
+            v[i] *= (float)holds(w, padded, AC_SPATIAL - w->m + d - 2, rest % dim[d]);
+    }
+    return ac_onx_cast(n, ac_onx_floats_const(n, like->rank, dim, v), like->dtype);
+}
+
+/* ------------------------------------------------------------------ our pools */
+
+/* Does the channels-last pool do it? It takes no dilation and no window without elements. */
+static bool canonical(const ac_tensor *x, const ac_frame *w)
+{
+    bool plain = w->m <= 2 && (x->dtype == AC_F32 || x->dtype == AC_I8 || x->dtype == AC_U8);
+    for (int32_t d = 0; d < AC_SPATIAL; d++)
+        plain &= w->dil[d] == 1 && w->before[d] < w->kernel[d] && w->after[d] < w->kernel[d];
+    return plain;
+}
+
+static int open_pool(ac_onx_node *n, ac_frame *w, ac_frame *plain)
+{
+    const bool ceil_mode = ac_onx_int(n, "ceil_mode", 0) != 0;
+    AC_TRY(ac_onx_window_open(n, n->in[0], w));
+    if (!ac_onx_attr_of(n, "kernel_shape"))
+        return ac_error(n->r->cx, n->at, E0103, "kernel_shape is left out");
+    *plain = *w;
+    AC_TRY(ac_onx_window_pads(n, w, ceil_mode));
+    return ac_onx_window_pads(n, plain, false);
+}
+
+/* Flat places count the last dimension fastest; storage_order 1 counts the first spatial dimension fastest. */
+static ac_tensor *column_major(ac_onx_node *n, ac_tensor *place, const ac_tensor *x)
+{
+    int64_t plane = 1, stride;
+    for (int32_t d = 2; d < x->rank; d++)
+        plane *= x->dim[d];
+    stride = plane;
+    if (plane == 0)
+        return place;
+#define I64(v) ac_onx_number(n, AC_I64, (double)(v))
+    ac_tensor *rest = ac_onx_2(n, AC_OP_FLOOR_MOD, place, I64(plane)), *sum = ac_onx_2(n, AC_OP_SUB, place, rest);
+    for (int32_t d = x->rank - 1; d >= 2; d--) {
+        stride /= x->dim[d];
+        ac_tensor *digit = ac_onx_2(n, AC_OP_FLOOR_MOD, rest, I64(x->dim[d]));
+        sum = ac_onx_2(n, AC_OP_ADD, sum, ac_onx_2(n, AC_OP_MUL, digit, I64(stride)));
+        rest = ac_onx_2(n, AC_OP_FLOOR_DIV, rest, I64(x->dim[d]));
+    }
+#undef I64
+    return sum;
+}
+
+int ac_onx_do_max_pool(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *y;
+    const bool columns = ac_onx_int(n, "storage_order", 0) != 0;
+    ac_frame w, plain;
+    AC_TRY(open_pool(n, &w, &plain));
+    if (canonical(x, &w))
+        y = ac_frame_pool(&n->b, n->row->op, x, &w);
+    else
+        y = slide(n, AC_OP_WINDOW_MAX, x, &w);
+    AC_TRY(ac_onx_result(n, 0, y));
+    if (n->n_out < 2)
+        return AC_OK;
+    ac_tensor *place = slide(n, AC_OP_WINDOW_ARGMAX, x, &w);
+    return ac_onx_result(n, 1, columns && place ? column_major(n, place, x) : place);
+}
+
+/* Pads become zeros round the image; what ceil_mode adds behind stays a pad. */
+static void count_pads(ac_frame *w, const ac_frame *plain)
+{
+    for (int32_t s = AC_SPATIAL - w->m; s < AC_SPATIAL; s++) {
+        w->front[s] = w->before[s];
+        w->back[s] = plain->after[s];
+        w->after[s] = w->after[s] > w->back[s] ? w->after[s] - w->back[s] : 0;
+        w->before[s] = 0;
+    }
+}
+
+/* count_include_pad: pads count as zeros; what ceil_mode adds behind never does. */
+int ac_onx_do_average_pool(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    const bool include = ac_onx_int(n, "count_include_pad", 0) != 0;
+    ac_frame w, plain;
+    AC_TRY(open_pool(n, &w, &plain));
+    if (canonical(x, &w)) {
+        if (include)
+            count_pads(&w, &plain);
+        return ac_onx_result(n, 0, ac_frame_pool(&n->b, n->row->op, x, &w));
+    }
+    if (!ac_dtype_is_float(x->dtype))
+        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+    ac_tensor *sum = slide(n, AC_OP_WINDOW_SUM, x, &w);
+    return ac_onx_result(n, 0, sum ? ac_onx_2(n, AC_OP_DIV, sum, counts(n, &w, include ? &plain : NULL, sum)) : NULL);
+}
+
+/* (sum |x|^p)^(1/p) */
+int ac_onx_do_lp_pool(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    const double p = n->version < 2 ? (double)ac_onx_float(n, "p", 2) : (double)ac_onx_int(n, "p", 2);
+    ac_frame w, plain;
+    AC_TRY(open_pool(n, &w, &plain));
+    if (!ac_dtype_is_float(x->dtype))
+        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+    if (!(p > 0))
+        return ac_error(n->r->cx, n->at, E0103, "p is %g", p);
+    if (p == 2)
+        return ac_onx_result(n, 0,
+                             ac_onx_1(n, AC_OP_SQRT, slide(n, AC_OP_WINDOW_SUM, ac_onx_1(n, AC_OP_SQUARE, x), &w)));
+    x = ac_onx_1(n, AC_OP_ABS, x);
+    if (p != 1)
+        x = x ? ac_onx_2(n, AC_OP_POW, x, ac_onx_number(n, x->dtype, p)) : NULL;
+    ac_tensor *y = slide(n, AC_OP_WINDOW_SUM, x, &w);
+    if (p != 1)
+        y = y ? ac_onx_2(n, AC_OP_POW, y, ac_onx_number(n, y->dtype, 1 / p)) : NULL;
+    return ac_onx_result(n, 0, y);
+}
+
+int ac_onx_do_global_pool(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    if (x->rank < 2)
+        return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions", x->name, x->rank);
+    return ac_onx_result(n, 0, ac_onx_reduce(n, n->row->op, x, ((1u << x->rank) - 1) & ~3u, true));
+}
+
+int ac_onx_do_global_lp_pool(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    const int64_t p = n->version < 2 ? (int64_t)ac_onx_float(n, "p", 2) : ac_onx_int(n, "p", 2);
+    if (x->rank < 2 || p < 1)
+        return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions, p is %" PRId64, x->name, x->rank, p);
+    x = ac_onx_1(n, AC_OP_ABS, x);
+    x = p == 1 || !x ? x : ac_onx_2(n, AC_OP_POW, x, ac_onx_number(n, x->dtype, (double)p));
+    x = x ? ac_onx_reduce(n, AC_OP_SUM, x, ((1u << x->rank) - 1) & ~3u, true) : NULL;
+    return ac_onx_result(n, 0, p == 1 || !x ? x : ac_onx_2(n, AC_OP_POW, x, ac_onx_number(n, x->dtype, 1 / (double)p)));
+}
+
+/* ------------------------------------------------------------------ the ways back */
+
+/* x put at the places it was found at, in a tensor of zeros of the size the pool had; output_shape pads that. */
+int ac_onx_do_max_unpool(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *place = n->in[1];
+    ac_frame w;
+    ac_ints pads, want = {0};
+    AC_TRY(ac_onx_window_open(n, x, &w));
+    AC_TRY(ac_onx_list(n, "pads", &pads));
+    if (ac_onx_in(n, 2))
+        AC_TRY(ac_onx_values(n, 2, &want));
+    if (!ac_tensor_same_shape(x, place) || (pads.n && pads.n != 2 * w.m) || (want.n && want.n != x->rank))
+        return ac_error(n->r->cx, n->at, E0104, "indices '%s' %s, pads or output shape do not fit '%s' %s", place->name,
+                        ac_shape_str(n->r->cx, place), x->name, ac_shape_str(n->r->cx, x));
+    int64_t dim[AC_MAX_RANK] = {x->dim[0], x->dim[1]}, count = x->dim[0] * x->dim[1], none[AC_MAX_RANK] = {0};
+    int64_t more[AC_MAX_RANK] = {0};
+    for (int32_t i = 0; i < w.m; i++) {
+        const int32_t s = AC_SPATIAL - w.m + i;
+        for (int32_t side = 0; side < 2 && pads.n; side++)
+            if (pads.v[i + side * w.m] < 0 || pads.v[i + side * w.m] > INT32_MAX)
+                return ac_error(n->r->cx, n->at, E0103, "pads has %" PRId64, pads.v[i + side * w.m]);
+        const int64_t pad = pads.n ? pads.v[i] + pads.v[i + w.m] : 0;
+        dim[2 + i] = (w.in[s] - 1) * w.stride[s] + w.kernel[s] - pad;
+        if (dim[2 + i] < 1 || !ac_mul_ok(count, dim[2 + i], &count) || count > INT32_MAX)
+            return ac_error(n->r->cx, n->at, E0104, "a result of %" PRId64 " elements along a dimension", dim[2 + i]);
+    }
+    ac_attrs a;
+    ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
+    const int64_t flat = ac_tensor_count(x);
+    ac_tensor *in[] = {ac_onx_broadcast(n, ac_onx_number(n, x->dtype, 0), 1, &count),
+                       ac_onx_reshape(n, place, 1, &flat), ac_onx_reshape(n, x, 1, &flat)};
+    ac_tensor *y = ac_onx_reshape(n, ac_onx_make(n, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE), x->rank, dim);
+    for (int32_t d = 0; y && d < want.n; d++) {
+        if (want.v[d] < 1 || want.v[d] > INT32_MAX)
+            return ac_error(n->r->cx, n->at, E0201, "the output shape has %" PRId64, want.v[d]);
+        if (want.v[d] < y->dim[d])
+            y = ac_onx_slice(n, y, d, 0, want.v[d]);
+        more[d] = y ? want.v[d] - y->dim[d] : 0;
+    }
+    return ac_onx_result(n, 0, ac_onx_pad(n, y, none, more, y ? ac_onx_number(n, y->dtype, 0) : NULL));
+}
+
+static bool small_positive(int64_t v)
+{
+    return v > 0 && v <= 1 << 24;
+}
+
+/* Blocks [N, C * block, L] added up where they lay in the image: element k of block l is added to one place. */
+int ac_onx_do_col2im(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    ac_ints image, block, dil, stride, pads;
+    AC_TRY(ac_onx_values(n, 1, &image));
+    AC_TRY(ac_onx_values(n, 2, &block));
+    AC_TRY(ac_onx_list(n, "dilations", &dil));
+    AC_TRY(ac_onx_list(n, "strides", &stride));
+    AC_TRY(ac_onx_list(n, "pads", &pads));
+    const int32_t m = image.n;
+    if (m < 1 || m > AC_SPATIAL || block.n != m || (dil.n && dil.n != m) || (stride.n && stride.n != m) ||
+        (pads.n && pads.n != 2 * m) || x->rank != 3)
+        return ac_error(n->r->cx, n->at, E0104, "image, block, strides, dilations or pads do not fit '%s' %s", x->name,
+                        ac_shape_str(n->r->cx, x));
+    int64_t taps = 1, blocks = 1, pixels = 1, all, along[AC_SPATIAL];
+    for (int32_t d = 0; d < m; d++) {
+        const int64_t before = pads.n ? pads.v[d] : 0, after = pads.n ? pads.v[d + m] : 0;
+        const int64_t step = stride.n ? stride.v[d] : 1, far = dil.n ? dil.v[d] : 1;
+        const bool small = small_positive(image.v[d]) && small_positive(block.v[d]) && small_positive(step) &&
+                           small_positive(far) && before >= 0 && before < 1 << 24 && after >= 0 && after < 1 << 24;
+        const int64_t reach = small ? (block.v[d] - 1) * far + 1 : 0;
+        if (!small || reach > image.v[d] + before + after)
+            return ac_error(n->r->cx, n->at, E0103, "blocks of %" PRId64 " in an image of %" PRId64, block.v[d],
+                            image.v[d]);
+        along[d] = (image.v[d] + before + after - reach) / step + 1;
+        if (!ac_mul_ok(taps, block.v[d], &taps) || !ac_mul_ok(blocks, along[d], &blocks) ||
+            !ac_mul_ok(pixels, image.v[d], &pixels) || pixels > INT32_MAX)
+            return ac_error(n->r->cx, n->at, E0015, "the image is too large");
+    }
+    if (x->dim[2] != blocks || x->dim[1] % taps)
+        return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, expected %" PRId64 " blocks of C * %" PRId64 " elements",
+                        x->name, ac_shape_str(n->r->cx, x), blocks, taps);
+    if (!ac_mul_ok(taps, blocks, &all) || all > 1 << 24)
+        return ac_onx_cannot(n, "its blocks have more than 2^24 elements");
+    int64_t *to = AC_NEW_N(n->r->cx->region, int64_t, all + 1); /* pixels: outside */
+    for (int64_t i = 0; i < all; i++) {
+        int64_t k = i / blocks, l = i % blocks, at = 0, weight = 1;
+        bool inside = true;
+        for (int32_t d = m - 1; d >= 0; d--) {
+            const int64_t p = l % along[d] * (stride.n ? stride.v[d] : 1) + k % block.v[d] * (dil.n ? dil.v[d] : 1) -
+                              (pads.n ? pads.v[d] : 0);
+            inside &= p >= 0 && p < image.v[d];
+            at += p * weight;
+            weight *= image.v[d];
+            k /= block.v[d];
+            l /= along[d];
+        }
+        to[i] = inside ? at : pixels;
+    }
+    const int64_t rows = x->dim[0] * (x->dim[1] / taps);
+    ac_tensor *in[] = {ac_onx_reshape(n, ac_onx_ints_const(n, all, to), 2, (int64_t[]){all, 1}),
+                       ac_onx_transpose(n, ac_onx_reshape(n, x, 2, (int64_t[]){rows, all}), (int32_t[]){1, 0}),
+                       ac_onx_ints_const(n, 2, (int64_t[]){pixels + 1, rows})};
+    ac_tensor *y = in[1] ? ac_onx_make(n, AC_OP_SCATTER_ND, in, 3, NULL, AC_NONE) : NULL;
+    y = ac_onx_transpose(n, ac_onx_slice(n, y, 0, 0, pixels), (int32_t[]){1, 0});
+    int64_t dim[AC_MAX_RANK] = {x->dim[0], x->dim[1] / taps};
+    for (int32_t d = 0; d < m; d++)
+        dim[2 + d] = image.v[d];
+    return ac_onx_result(n, 0, ac_onx_reshape(n, y, m + 2, dim));
+}

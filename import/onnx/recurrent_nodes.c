@@ -1,0 +1,386 @@
+/* LSTM, GRU and RNN of ONNX, unrolled: the products of all inputs with the weights are one product; then come the
+ * steps.
+ *
+ *     X [T,B,I], W [D,G*H,I], R [D,G*H,H], B [D,2*G*H]  ->  Y [T,D,B,H], Y_h [D,B,H], Y_c [D,B,H]
+ *
+ * T steps, batch B, D directions, G gates (LSTM 4: i o f c; GRU 3: z r h; RNN 1), H units. layout=1 puts the batch
+ * first. */
+#include "import/onnx/nodes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MOST_STEPS = 512 };
+
+typedef struct cell {
+    ac_onx_node *n;
+    int32_t gates;
+    int64_t t, b, i, h;
+    int32_t dirs;
+    bool reverse;       /* the only direction is the backward one */
+    const char *act[6]; /* three for each direction */
+    double alpha[6], beta[6];
+    double clip;        /* of what goes into an activation; 0: none */
+    bool coupled;       /* LSTM: the forget gate is 1 - the input gate */
+    ac_tensor *lengths; /* i64 [B,1]: of the sequences, where they differ; else NULL */
+    ac_tensor *x;       /* [T,B,I] */
+    bool after;         /* GRU: linear_before_reset */
+} cell;
+
+#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
+#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
+#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
+
+/* Activations that have parameters, and what these are when the file leaves them out. */
+static const struct {
+    const char *name;
+    bool alpha, beta;
+    double a, b;
+} PARAMETRIC[] = {{"Affine", true, true, 1, 0},           {"LeakyRelu", true, false, 0.01, 0},
+                  {"ThresholdedRelu", true, false, 1, 0}, {"ScaledTanh", true, true, 1, 1},
+                  {"HardSigmoid", true, true, 0.2, 0.5},  {"Elu", true, false, 1, 0}};
+
+static ac_tensor *number(cell *c, double v)
+{
+    return ac_onx_number(c->n, AC_F32, v);
+}
+
+static ac_tensor *positive_part(cell *c, ac_tensor *x, ac_tensor *over, double from)
+{
+    ac_tensor *in[] = {ac_onx_2(c->n, AC_OP_GREATER, x, number(c, from)), x, over};
+    return in[0] && over ? ac_onx_make(c->n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+}
+
+/* Activation k of the list; x is clipped before. */
+static ac_tensor *activate(cell *c, const char *const *act, ac_tensor *x)
+{
+    ac_onx_node *n = c->n;
+    const char *name = *act;
+    const double a = c->alpha[act - c->act], b = c->beta[act - c->act];
+    if (!x)
+        return NULL;
+    if (c->clip > 0)
+        x = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_2(n, AC_OP_MAXIMUM, x, number(c, -c->clip)), number(c, c->clip));
+    if (!strcmp(name, "Sigmoid"))
+        return ac_onx_1(n, AC_OP_LOGISTIC, x);
+    if (!strcmp(name, "Tanh"))
+        return ac_onx_1(n, AC_OP_TANH, x);
+    if (!strcmp(name, "Relu"))
+        return ac_onx_1(n, AC_OP_RELU, x);
+    if (!strcmp(name, "Affine"))
+        return ADD(MUL(x, number(c, a)), number(c, b));
+    if (!strcmp(name, "LeakyRelu"))
+        return positive_part(c, x, MUL(x, number(c, a)), 0);
+    if (!strcmp(name, "ThresholdedRelu"))
+        return positive_part(c, x, number(c, 0), a);
+    if (!strcmp(name, "ScaledTanh"))
+        return MUL(ac_onx_1(n, AC_OP_TANH, MUL(x, number(c, b))), number(c, a));
+    if (!strcmp(name, "HardSigmoid")) {
+        x = ac_onx_2(n, AC_OP_MAXIMUM, ADD(MUL(x, number(c, a)), number(c, b)), number(c, 0));
+        return ac_onx_2(n, AC_OP_MINIMUM, x, number(c, 1));
+    }
+    if (!strcmp(name, "Elu"))
+        return positive_part(
+            c, x,
+            MUL(SUB(ac_onx_1(n, AC_OP_EXP, ac_onx_2(n, AC_OP_MINIMUM, x, number(c, 0))), number(c, 1)), number(c, a)),
+            0);
+    if (!strcmp(name, "Softsign"))
+        return ac_onx_2(n, AC_OP_DIV, x, ADD(ac_onx_1(n, AC_OP_ABS, x), number(c, 1)));
+    if (!strcmp(name, "Softplus")) { /* max(x, 0) + log(1 + e^-|x|) */
+        ac_tensor *e = ac_onx_1(n, AC_OP_EXP, ac_onx_1(n, AC_OP_NEG, ac_onx_1(n, AC_OP_ABS, x)));
+        return ADD(ac_onx_1(n, AC_OP_RELU, x), ac_onx_1(n, AC_OP_LOG, ADD(e, number(c, 1))));
+    }
+    return (void)ac_onx_cannot(n, "its activation is %s", name), NULL;
+}
+
+/* Rows d of a parameter [D,..] without the first dimension. */
+static ac_tensor *of_direction(cell *c, ac_tensor *p, int32_t d)
+{
+    if (!p)
+        return NULL;
+    ac_tensor *row = c->dirs == 1 ? p : ac_onx_slice(c->n, p, 0, d, 1);
+    return row ? ac_onx_reshape(c->n, row, p->rank - 1, p->dim + 1) : NULL;
+}
+
+/* x [rows,K] * w' with w [units,K] */
+static ac_tensor *product(cell *c, ac_tensor *x, ac_tensor *w)
+{
+    ac_tensor *base = w;
+    while (base && !ac_tensor_is_const(base))
+        base = base->def && base->def->n_in ? base->def->in[0] : NULL;
+    return base ? ac_onx_dense(c->n, x, w, NULL) : ac_onx_matmul(c->n, x, w, false, true);
+}
+
+/* Columns of gate g of a tensor [..,G*H]. */
+static ac_tensor *gate(cell *c, ac_tensor *x, int32_t g, int32_t count)
+{
+    if (!x || count == c->gates)
+        return x;
+    return ac_onx_slice(c->n, x, x->rank - 1, g * c->h, count * c->h);
+}
+
+typedef struct direction {
+    ac_tensor *r, *rb; /* recurrent weights [G*H,H]; their bias, where it cannot be added before */
+    ac_tensor *peep;   /* LSTM: [3H] i o f */
+    const char *const *act;
+} direction;
+
+static void lstm_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h, ac_tensor **s)
+{
+    ac_onx_node *n = c->n;
+    ac_tensor *g = ADD(x, product(c, *h, d->r));
+    ac_tensor *i = gate(c, g, 0, 1), *o = gate(c, g, 1, 1), *f = gate(c, g, 2, 1), *k = gate(c, g, 3, 1);
+    if (d->peep) {
+        i = ADD(i, MUL(ac_onx_slice(n, d->peep, 0, 0, c->h), *s));
+        f = ADD(f, MUL(ac_onx_slice(n, d->peep, 0, 2 * c->h, c->h), *s));
+    }
+    i = activate(c, &d->act[0], i);
+    f = c->coupled ? SUB(number(c, 1), i) : activate(c, &d->act[0], f);
+    k = activate(c, &d->act[1], k);
+    *s = ADD(MUL(f, *s), MUL(i, k));
+    if (d->peep)
+        o = ADD(o, MUL(ac_onx_slice(n, d->peep, 0, c->h, c->h), *s));
+    o = activate(c, &d->act[0], o);
+    *h = MUL(o, activate(c, &d->act[2], *s));
+}
+
+static void gru_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h)
+{
+    ac_onx_node *n = c->n;
+    ac_tensor *rz = ac_onx_slice(n, d->r, 0, 0, 2 * c->h), *rh = ac_onx_slice(n, d->r, 0, 2 * c->h, c->h);
+    ac_tensor *zr = activate(c, &d->act[0], ADD(gate(c, x, 0, 2), product(c, *h, rz)));
+    ac_tensor *z = zr ? ac_onx_slice(n, zr, 1, 0, c->h) : NULL, *r = zr ? ac_onx_slice(n, zr, 1, c->h, c->h) : NULL;
+    ac_tensor *k;
+    if (c->after) {
+        k = product(c, *h, rh);
+        k = MUL(r, d->rb ? ADD(k, d->rb) : k);
+    } else {
+        k = product(c, MUL(r, *h), rh);
+    }
+    k = activate(c, &d->act[1], ADD(gate(c, x, 2, 1), k));
+    ac_tensor *keep = MUL(z, *h);
+    *h = z ? ADD(MUL(SUB(ac_onx_number(n, AC_F32, 1), z), k), keep) : NULL;
+}
+
+/* The bias of inputs and recurrence together; of a GRU with linear_before_reset the last third of the latter stays
+ * apart. */
+static ac_tensor *bias_of(cell *c, ac_tensor *b, direction *d)
+{
+    ac_onx_node *n = c->n;
+    const int64_t all = c->gates * c->h;
+    if (!b)
+        return NULL;
+    ac_tensor *wb = ac_onx_slice(n, b, 0, 0, all), *rb = ac_onx_slice(n, b, 0, all, all);
+    if (!c->after)
+        return ADD(wb, rb);
+    d->rb = rb ? ac_onx_slice(n, rb, 0, 2 * c->h, c->h) : NULL;
+    ac_tensor *part[] = {wb && rb ? ADD(ac_onx_slice(n, wb, 0, 0, 2 * c->h), ac_onx_slice(n, rb, 0, 0, 2 * c->h))
+                                  : NULL,
+                         wb ? ac_onx_slice(n, wb, 0, 2 * c->h, c->h) : NULL};
+    return ac_onx_concat(n, part, 2, 0);
+}
+
+static ac_tensor *zeros(cell *c)
+{
+    const int64_t dim[2] = {c->b, c->h};
+    return ac_onx_broadcast(c->n, ac_onx_number(c->n, AC_F32, 0), 2, dim);
+}
+
+/* Step t of a sequence that is shorter: the states stay, and the output is 0. */
+static int rest(cell *c, int64_t t, ac_tensor *const *was, ac_tensor **h, ac_tensor **s, ac_tensor **y)
+{
+    ac_onx_node *n = c->n;
+    ac_tensor *runs = ac_onx_2(n, AC_OP_GREATER, c->lengths, ac_onx_number(n, AC_I64, (double)t));
+    ac_tensor *in[] = {runs, *h, was[0]}, *cell_in[] = {runs, *s, was[1]}, *out[] = {runs, *h, number(c, 0)};
+    if (!runs)
+        return AC_FAIL;
+    *y = ac_onx_make(n, AC_OP_SELECT, out, 3, NULL, AC_NONE);
+    *h = ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE);
+    if (*s)
+        *s = ac_onx_make(n, AC_OP_SELECT, cell_in, 3, NULL, AC_NONE);
+    return *y && *h && !*s == !was[1] ? AC_OK : AC_FAIL;
+}
+
+/* One direction: y[t] are [B,H]; *h and *s the last state. */
+static int run(cell *c, int32_t dir, ac_tensor **y, ac_tensor **h, ac_tensor **s)
+{
+    ac_onx_node *n = c->n;
+    const int32_t h0 = 5;
+    direction d = {.act = c->act + 3 * dir};
+    ac_tensor *w = of_direction(c, n->in[1], dir), *b = of_direction(c, ac_onx_in(n, 3), dir);
+    d.r = of_direction(c, n->in[2], dir);
+    d.peep = c->gates == 4 ? of_direction(c, ac_onx_in(n, 7), dir) : NULL;
+    *h = ac_onx_in(n, h0) ? of_direction(c, n->in[h0], dir) : zeros(c);
+    *s = c->gates != 4 ? NULL : ac_onx_in(n, 6) ? of_direction(c, n->in[6], dir) : zeros(c);
+    ac_tensor *x = product(c, ac_onx_reshape(n, c->x, 2, (int64_t[]){c->t * c->b, c->i}), w);
+    ac_tensor *bias = b ? bias_of(c, b, &d) : NULL;
+    if (b)
+        x = ADD(x, bias);
+    for (int64_t k = 0; k < c->t; k++) {
+        const int64_t t = dir == 1 || c->reverse ? c->t - 1 - k : k;
+        ac_tensor *now = x ? ac_onx_slice(n, x, 0, t * c->b, c->b) : NULL, *was[2] = {*h, *s};
+        if (c->gates == 4)
+            lstm_step(c, &d, now, h, s);
+        else if (c->gates == 3)
+            gru_step(c, &d, now, h);
+        else
+            *h = activate(c, &d.act[0], ADD(now, product(c, *h, d.r)));
+        if (!*h)
+            return AC_FAIL;
+        y[t] = *h;
+        if (c->lengths && rest(c, t, was, h, s, &y[t]) != AC_OK)
+            return AC_FAIL;
+    }
+    return AC_OK;
+}
+
+/* [D] tensors [B,H] -> [D,B,H], or [B,D,H] with layout 1. */
+static ac_tensor *states(cell *c, ac_tensor *const *v, bool batch_first)
+{
+    ac_tensor *part[2];
+    for (int32_t d = 0; d < c->dirs; d++)
+        part[d] = ac_onx_reshape(c->n, v[d], 3, batch_first ? (int64_t[]){c->b, 1, c->h} : (int64_t[]){1, c->b, c->h});
+    return c->dirs == 1 ? part[0] : ac_onx_concat(c->n, part, c->dirs, batch_first);
+}
+
+/* y[d][t] [B,H] -> [T,D,B,H], or [B,T,D,H] with layout 1. */
+static ac_tensor *sequence(cell *c, ac_tensor **const *y, bool batch_first)
+{
+    ac_tensor *part[2], **step = AC_NEW_N(c->n->r->cx->region, ac_tensor *, c->t + 1);
+    for (int32_t d = 0; d < c->dirs; d++) {
+        for (int64_t t = 0; t < c->t; t++)
+            step[t] = ac_onx_reshape(c->n, y[d][t], 4,
+                                     batch_first ? (int64_t[]){c->b, 1, 1, c->h} : (int64_t[]){1, 1, c->b, c->h});
+        part[d] = c->t == 1 ? step[0] : ac_onx_concat(c->n, step, (int32_t)c->t, batch_first);
+    }
+    return c->dirs == 1 ? part[0] : ac_onx_concat(c->n, part, c->dirs, batch_first ? 2 : 1);
+}
+
+/* activation_alpha and activation_beta are consumed in the order of the activations that have such a parameter. */
+static int read_parameters(cell *c, int32_t each)
+{
+    int64_t n_alpha, n_beta, at_alpha = 0, at_beta = 0;
+    const float *alpha = ac_onx_floats(c->n, "activation_alpha", &n_alpha),
+                *beta = ac_onx_floats(c->n, "activation_beta", &n_beta);
+    for (int32_t i = 0; i < each * c->dirs; i++) {
+        const int32_t k = i / each * 3 + i % each;
+        for (size_t p = 0; p < sizeof PARAMETRIC / sizeof *PARAMETRIC; p++) {
+            if (strcmp(PARAMETRIC[p].name, c->act[k]) != 0)
+                continue;
+            c->alpha[k] = PARAMETRIC[p].a;
+            c->beta[k] = PARAMETRIC[p].b;
+            if (PARAMETRIC[p].alpha && alpha && at_alpha < n_alpha)
+                c->alpha[k] = (double)alpha[at_alpha++];
+            if (PARAMETRIC[p].beta && beta && at_beta < n_beta)
+                c->beta[k] = (double)beta[at_beta++];
+        }
+    }
+    return c->n->r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+static int read_activations(cell *c)
+{
+    static const char *const INIT[3][3] = {
+        {"Tanh", "Tanh", "Tanh"}, {"Sigmoid", "Tanh", "Tanh"}, {"Sigmoid", "Tanh", "Tanh"}};
+    ac_onx_node *n = c->n;
+    ac_onx_attr *a = ac_onx_attr_of(n, "activations");
+    const int32_t each = c->gates == 4 ? 3 : c->gates == 3 ? 2 : 1;
+    ac_span word;
+    for (int32_t i = 0; i < 6; i++)
+        c->act[i] = INIT[each - 1][i % 3];
+    if (!a)
+        return read_parameters(c, each);
+    ac_pb_list list = a->strings;
+    for (int32_t i = 0; ac_pb_next(&n->r->pb, &list, &word); i++) {
+        const char *name = ac_pb_name(&n->r->pb, word);
+        if (!name || i >= each * c->dirs)
+            return name ? ac_error(n->r->cx, n->at, E0103, "it names more than %d activations", each * c->dirs)
+                        : AC_FAIL;
+        c->act[i / each * 3 + i % each] = name;
+    }
+    return n->r->pb.failed ? AC_FAIL : read_parameters(c, each);
+}
+
+/* Lengths that are all T say nothing. */
+static int read_lengths(cell *c)
+{
+    ac_onx_node *n = c->n;
+    ac_tensor *len = ac_onx_in(n, 4);
+    bool same = true;
+    if (!len)
+        return AC_OK;
+    if (len->rank != 1 || len->dim[0] != c->b || !ac_dtype_is_int(len->dtype))
+        return ac_error(n->r->cx, n->at, E0104, "lengths '%s' are %s, expected %" PRId64 " integers", len->name,
+                        ac_tensor_str(n->r->cx, len), c->b);
+    if (ac_tensor_is_const(len)) {
+        ac_ints v;
+        AC_TRY(ac_onx_values(n, 4, &v));
+        for (int32_t i = 0; i < v.n; i++)
+            same &= v.v[i] >= c->t;
+        if (same)
+            return AC_OK;
+    }
+    c->lengths = ac_onx_reshape(n, ac_onx_cast(n, len, AC_I64), 2, (int64_t[]){c->b, 1});
+    return c->lengths ? AC_OK : AC_FAIL;
+}
+
+static int check(cell *c)
+{
+    ac_onx_node *n = c->n;
+    const ac_tensor *w = n->in[1], *r = n->in[2], *b = ac_onx_in(n, 3);
+    if (c->h < 1 || c->h > 1 << 20 || c->t < 1)
+        return ac_error(n->r->cx, n->at, E0103, "%" PRId64 " units, %" PRId64 " steps", c->h, c->t);
+    const int64_t all = c->gates * c->h;
+    if (c->x->dtype != AC_F32 || w->dtype != AC_F32 || r->dtype != AC_F32)
+        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(c->x->dtype));
+    if (w->rank != 3 || r->rank != 3 || w->dim[0] != c->dirs || r->dim[0] != c->dirs || w->dim[1] != all ||
+        r->dim[1] != all || w->dim[2] != c->i || r->dim[2] != c->h ||
+        (b && (b->rank != 2 || b->dim[0] != c->dirs || b->dim[1] != 2 * all)))
+        return ac_error(n->r->cx, n->at, E0104, "weights %s and %s do not fit input %s and %" PRId64 " units",
+                        ac_shape_str(n->r->cx, w), ac_shape_str(n->r->cx, r), ac_shape_str(n->r->cx, c->x), c->h);
+    for (int32_t i = 5; i < n->n_in && i < 7; i++)
+        if (n->in[i] && (n->in[i]->rank != 3 || ac_tensor_count(n->in[i]) != c->dirs * c->b * c->h))
+            return ac_error(n->r->cx, n->at, E0104, "initial state '%s' is %s", n->in[i]->name,
+                            ac_shape_str(n->r->cx, n->in[i]));
+    if (c->t > MOST_STEPS)
+        return ac_onx_cannot(n, "it has %" PRId64 " steps; up to %d are unrolled", c->t, MOST_STEPS);
+    return read_lengths(c);
+}
+
+int ac_onx_do_recurrent(ac_onx_node *n)
+{
+    static const int32_t SWAP[AC_MAX_RANK] = {1, 0, 2};
+    cell c = {.n = n, .gates = !strcmp(n->type, "LSTM") ? 4 : !strcmp(n->type, "GRU") ? 3 : 1};
+    ac_tensor *h[2], *s[2], **y[2];
+    const char *dir = ac_onx_str(n, "direction", "forward");
+    const bool batch_first = ac_onx_int(n, "layout", 0) != 0;
+    c.after = c.gates == 3 && ac_onx_int(n, "linear_before_reset", 0) != 0;
+    (void)ac_onx_int(n, "output_sequence", 0);
+    c.clip = (double)ac_onx_float(n, "clip", 0);
+    c.coupled = c.gates == 4 && ac_onx_int(n, "input_forget", 0) != 0;
+    if (n->in[0]->rank != 3 || n->in[1]->rank != 3 || n->in[2]->rank != 3)
+        return ac_error(n->r->cx, n->at, E0104, "input, weights and recurrent weights must have 3 dimensions");
+    c.dirs = !strcmp(dir, "bidirectional") ? 2 : 1;
+    c.reverse = !strcmp(dir, "reverse");
+    c.x = batch_first ? ac_onx_transpose(n, n->in[0], SWAP) : n->in[0];
+    if (!c.x)
+        return AC_FAIL;
+    for (int32_t i = 5; batch_first && i < n->n_in && i < 7; i++)
+        if (n->in[i] && n->in[i]->rank == 3)
+            n->in[i] = ac_onx_transpose(n, n->in[i], SWAP);
+    c.t = c.x->dim[0];
+    c.b = c.x->dim[1];
+    c.i = c.x->dim[2];
+    c.h = ac_onx_int(n, "hidden_size", n->in[2]->dim[2]);
+    AC_TRY(check(&c));
+    AC_TRY(read_activations(&c));
+    for (int32_t d = 0; d < c.dirs; d++) {
+        y[d] = AC_NEW_N(n->r->cx->region, ac_tensor *, c.t);
+        AC_TRY(run(&c, d, y[d], &h[d], &s[d]));
+    }
+    if (n->n_out > 0 && n->out[0])
+        AC_TRY(ac_onx_result(n, 0, sequence(&c, y, batch_first)));
+    if (n->n_out > 1 && n->out[1])
+        AC_TRY(ac_onx_result(n, 1, states(&c, h, batch_first)));
+    return n->n_out > 2 && n->out[2] ? ac_onx_result(n, 2, states(&c, s, batch_first)) : AC_OK;
+}

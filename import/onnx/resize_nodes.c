@@ -1,0 +1,340 @@
+/* Resize and Upsample of ONNX. Along each dimension the position of result o in the input is computed here, in double
+ * as the specification says. Where our nearest or bilinear operator takes exactly these positions it is used; else
+ * nearest is a gather along each dimension, and everything linear or cubic a product with a constant matrix. */
+#include "import/build/compose_resize.h"
+#include "import/onnx/nodes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct resize {
+    const char *mode, *coords, *nearest;
+    double cubic, extrapolation;
+    bool exclude_outside, antialias;
+    int64_t out[AC_MAX_RANK];
+    double scale[AC_MAX_RANK], roi_start[AC_MAX_RANK], roi_end[AC_MAX_RANK];
+} resize;
+
+/* Where element o of dimension d stands in the input. */
+static double position(const resize *r, const ac_tensor *x, int32_t d, int64_t o)
+{
+    const double scale = r->scale[d], at = (double)o;
+    const double in = (double)x->dim[d], out = scale * in; /* not rounded, as the reference has it */
+    if (!strcmp(r->coords, "align_corners"))
+        return out == 1 ? 0 : at * (in - 1) / (out - 1);
+    if (!strcmp(r->coords, "asymmetric"))
+        return at / scale;
+    if (!strcmp(r->coords, "pytorch_half_pixel"))
+        return out > 1 ? (at + 0.5) / scale - 0.5 : 0;
+    if (!strcmp(r->coords, "half_pixel_symmetric")) {
+        const double adjust = (double)r->out[d] / out, center = in / 2, offset = center * (1 - adjust);
+        return offset + (at + 0.5) / scale - 0.5;
+    }
+    if (!strcmp(r->coords, "tf_half_pixel_for_nn"))
+        return (at + 0.5) / scale;
+    if (!strcmp(r->coords, "tf_crop_and_resize")) {
+        const double a = r->roi_start[d], b = r->roi_end[d];
+        return out > 1 ? a * (in - 1) + at * (b - a) * (in - 1) / (out - 1) : 0.5 * (a + b) * (in - 1);
+    }
+    return (at + 0.5) / scale - 0.5; /* half_pixel */
+}
+
+static int64_t nearest_at(const resize *r, double at, int64_t size)
+{
+    double v;
+    if (!strcmp(r->nearest, "floor"))
+        v = floor(at);
+    else if (!strcmp(r->nearest, "ceil"))
+        v = ceil(at);
+    else if (!strcmp(r->nearest, "round_prefer_ceil"))
+        v = floor(at + 0.5);
+    else
+        v = ceil(at - 0.5);
+    return v < 0 ? 0 : v > (double)(size - 1) ? size - 1 : (int64_t)v;
+}
+
+static bool unchanged(const resize *r, const ac_tensor *x, int32_t d)
+{
+    return r->out[d] == x->dim[d] && strcmp(r->coords, "tf_crop_and_resize") != 0 && r->scale[d] == 1;
+}
+
+static ac_tensor *resize_nearest(ac_onx_node *n, const resize *r, ac_tensor *x)
+{
+    for (int32_t d = 0; x && d < x->rank; d++) {
+        ac_attrs a;
+        if (unchanged(r, x, d))
+            continue;
+        int64_t *index = AC_NEW_N(n->r->cx->region, int64_t, r->out[d] + 1);
+        for (int64_t o = 0; o < r->out[d]; o++) {
+            const double at = position(r, x, d, o);
+            index[o] = nearest_at(r, at, x->dim[d]);
+        }
+        ac_attrs_init(AC_OP_GATHER, &a);
+        a.gather.axis = d;
+        ac_tensor *in[] = {x, ac_onx_ints_const(n, r->out[d], index)};
+        x = ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE);
+    }
+    return x;
+}
+
+/* The filter at distance t. */
+static double filter(const resize *r, double t)
+{
+    const double a = r->cubic;
+    t = fabs(t);
+    if (strcmp(r->mode, "cubic") != 0)
+        return t < 1 ? 1 - t : 0;
+    if (t <= 1)
+        return ((a + 2) * t - (a + 3)) * t * t + 1;
+    return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
+}
+
+/* Row o of the matrix [out, in]: what each input adds to result o. */
+static void weights(const resize *r, const ac_tensor *x, int32_t d, int64_t o, float *row)
+{
+    const int64_t size = x->dim[d];
+    const double at = position(r, x, d, o), wide = !strcmp(r->mode, "cubic") ? 2 : 1;
+    const double shrink = r->antialias && r->scale[d] < 1 ? r->scale[d] : 1, reach = wide / shrink;
+    double sum = 0;
+    const int64_t first = (int64_t)floor(at - reach), last = (int64_t)ceil(at + reach);
+    for (int64_t i = first; i <= last; i++) {
+        const double w = filter(r, ((double)i - at) * shrink);
+        sum += r->exclude_outside && (i < 0 || i >= size) ? 0 : w;
+    }
+    for (int64_t i = first; i <= last; i++) {
+        const double w = filter(r, ((double)i - at) * shrink) / (sum != 0 ? sum : 1);
+        const int64_t k = i < 0 ? 0 : i >= size ? size - 1 : i;
+        if (!r->exclude_outside || (i >= 0 && i < size))
+            row[k] += (float)w;
+    }
+}
+
+/* x along dimension d times a constant matrix. */
+static ac_tensor *resize_linear(ac_onx_node *n, const resize *r, ac_tensor *x, int32_t d)
+{
+    const int64_t in = x->dim[d], out = r->out[d];
+    float *m = AC_NEW_N(n->r->cx->region, float, out *in + 1);
+    for (int64_t o = 0; o < out; o++)
+        weights(r, x, d, o, m + o * in);
+    return ac_build_resample(&n->b, x, d, out, m);
+}
+
+/* Can one of our operators do it? They take [N,H,W,C] and know three ways to place pixels, with scale = in / out. */
+static bool canonical(const resize *r, const ac_tensor *x, ac_attrs_resize *a)
+{
+    const bool near = !strcmp(r->mode, "nearest");
+    if (x->rank != 4 || !unchanged(r, x, 0) || !unchanged(r, x, 1) || r->antialias || r->exclude_outside ||
+        x->dtype != AC_F32 || (!near && strcmp(r->mode, "linear") != 0))
+        return false;
+    for (int32_t d = 2; d < 4; d++) {
+        const double in = (double)x->dim[d], out = (double)r->out[d];
+        if (fabs(r->scale[d] * in - out) > 1e-6)
+            return false;
+        for (int64_t o = 0; near && o < r->out[d]; o++) /* floor(o * in / out), exactly */
+            if (nearest_at(r, position(r, x, d, o), x->dim[d]) != o * x->dim[d] / r->out[d] || r->out[d] % x->dim[d])
+                return false;
+        if (!strcmp(r->coords, "pytorch_half_pixel") && out <= 1)
+            return false;
+    }
+    if (near)
+        return true;
+    a->align_corners = !strcmp(r->coords, "align_corners");
+    a->half_pixel_centers = !strcmp(r->coords, "half_pixel") || !strcmp(r->coords, "pytorch_half_pixel");
+    return a->align_corners || a->half_pixel_centers || !strcmp(r->coords, "asymmetric");
+}
+
+static ac_tensor *with_ours(ac_onx_node *n, const resize *r, ac_tensor *x, ac_attrs *a)
+{
+    static const int32_t TO_LAST[] = {0, 2, 3, 1}, TO_FIRST[] = {0, 3, 1, 2};
+    int64_t *size = AC_NEW_N(n->r->cx->region, int64_t, 2);
+    size[0] = r->out[2];
+    size[1] = r->out[3];
+    a->resize.size = (ac_ints){2, size};
+    x = ac_onx_transpose(n, x, TO_LAST);
+    const ac_op op = !strcmp(r->mode, "nearest") ? AC_OP_RESIZE_NEAREST_NEIGHBOR : AC_OP_RESIZE_BILINEAR;
+    return ac_onx_transpose(n, x ? ac_onx_make(n, op, &x, 1, a, AC_NONE) : NULL, TO_FIRST);
+}
+
+/* tf_crop_and_resize: results that lie outside of the input hold one value. y is the resized n->in[0]. */
+static ac_tensor *extrapolate(ac_onx_node *n, const resize *r, ac_tensor *y)
+{
+    for (int32_t d = 0; y && !strcmp(r->coords, "tf_crop_and_resize") && d < y->rank; d++) {
+        int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+        uint8_t *outside = ac_alloc(n->r->cx->region, (size_t)r->out[d] + 1);
+        bool any = false;
+        for (int64_t o = 0; o < r->out[d]; o++) {
+            const double at = position(r, n->in[0], d, o);
+            outside[o] = at < 0 || at > (double)(n->in[0]->dim[d] - 1);
+            any |= outside[o];
+        }
+        dim[d] = r->out[d];
+        if (!any)
+            continue;
+        ac_tensor *mask = ac_tensor_const(n->r->g, "outside", AC_BOOL, y->rank, dim, outside);
+        ac_tensor *in[] = {mask, ac_onx_number(n, y->dtype, r->extrapolation), y};
+        y = ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE);
+    }
+    return y;
+}
+
+static int finish(ac_onx_node *n, const resize *r)
+{
+    ac_tensor *x = n->in[0];
+    ac_attrs a;
+    ac_attrs_init(AC_OP_RESIZE_BILINEAR, &a);
+    for (int32_t d = 0; d < x->rank; d++)
+        if (r->out[d] < 1 || r->out[d] > 1 << 16 || x->dim[d] < 1)
+            return r->out[d] < 1 || x->dim[d] < 1 ? ac_onx_cannot(n, "a size is 0")
+                                                  : ac_onx_cannot(n, "a size is above 65536");
+    if (canonical(r, x, &a.resize))
+        return ac_onx_result(n, 0, with_ours(n, r, x, &a));
+    if (!strcmp(r->mode, "nearest"))
+        return ac_onx_result(n, 0, extrapolate(n, r, resize_nearest(n, r, x)));
+    if (strcmp(r->mode, "linear") != 0 && strcmp(r->mode, "cubic") != 0)
+        return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", r->mode);
+    if (x->dtype != AC_F32)
+        return ac_onx_cannot(n, "it interpolates elements of type %s", ac_dtype_name(x->dtype));
+    for (int32_t d = x->rank - 1; x && d >= 0; d--)
+        if (!unchanged(r, x, d))
+            x = resize_linear(n, r, x, d);
+    return ac_onx_result(n, 0, extrapolate(n, r, x));
+}
+
+static const double *numbers(ac_onx_node *n, int32_t i, int64_t *count)
+{
+    if (!ac_onx_known(n, i))
+        return (void)ac_onx_late(n, i), NULL;
+    ac_tensor *t = n->in[i];
+    const void *data = ac_tensor_force(n->r->cx, t);
+    if (!data)
+        return NULL;
+    *count = ac_tensor_count(t);
+    double *v = AC_NEW_N(n->r->cx->region, double, *count + 1);
+    for (int64_t k = 0; k < *count; k++)
+        v[k] = ac_dtype_get_num(t->dtype, data, k);
+    return v;
+}
+
+/* Scales of all dimensions; the size is floor(in * scale). */
+static int take_scales(ac_onx_node *n, resize *r, const double *v, int64_t count, const int32_t *axis)
+{
+    const ac_tensor *x = n->in[0];
+    for (int64_t i = 0; i < count; i++) {
+        if (!(v[i] > 0 && v[i] <= 65536))
+            return ac_error(n->r->cx, n->at, E0103, "scale %" PRId64 " is %g", i, v[i]);
+        r->scale[axis[i]] = v[i];
+        r->out[axis[i]] = (int64_t)floor((double)x->dim[axis[i]] * v[i] + 1e-7);
+    }
+    return AC_OK;
+}
+
+static void init(resize *r, const ac_tensor *x)
+{
+    *r = (resize){.mode = "nearest", .coords = "asymmetric", .nearest = "floor", .cubic = -0.75};
+    for (int32_t d = 0; d < x->rank; d++) {
+        r->scale[d] = r->roi_end[d] = 1;
+        r->out[d] = x->dim[d];
+    }
+}
+
+static const int32_t ALL[AC_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+int ac_onx_do_upsample(ac_onx_node *n)
+{
+    resize r;
+    int64_t count = 0;
+    const ac_tensor *x = n->in[0];
+    init(&r, x);
+    r.mode = ac_onx_str(n, "mode", "nearest");
+    double *v = AC_NEW_N(n->r->cx->region, double, AC_MAX_RANK);
+    if (n->n_in > 1) {
+        const double *given = numbers(n, 1, &count);
+        if (!given)
+            return AC_FAIL;
+        for (int64_t i = 0; i < count && i < AC_MAX_RANK; i++)
+            v[i] = given[i];
+    } else {
+        const float *given = ac_onx_floats(n, "scales", &count);
+        for (int64_t i = 0; i < count && i < AC_MAX_RANK; i++)
+            v[i] = (double)given[i];
+    }
+    if (count != x->rank)
+        return ac_error(n->r->cx, n->at, E0104, "%" PRId64 " scales for %d dimensions", count, x->rank);
+    if (!strcmp(r.mode, "bilinear") || !strcmp(r.mode, "trilinear"))
+        r.mode = "linear";
+    AC_TRY(take_scales(n, &r, v, count, ALL));
+    return finish(n, &r);
+}
+
+/* Sizes; keep_aspect_ratio_policy picks one scale for all of them. */
+static int take_sizes(ac_onx_node *n, resize *r, const double *v, int64_t count, const int32_t *axis)
+{
+    const ac_tensor *x = n->in[0];
+    const char *policy = ac_onx_str(n, "keep_aspect_ratio_policy", "stretch");
+    const bool larger = !strcmp(policy, "not_smaller"), stretch = !strcmp(policy, "stretch");
+    double one = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const double in = (double)x->dim[axis[i]], s = in > 0 ? v[i] / in : 1;
+        one = i == 0 || (larger ? s > one : s < one) ? s : one;
+        r->scale[axis[i]] = s;
+        r->out[axis[i]] = (int64_t)v[i];
+        if (!(v[i] >= 0 && v[i] < INT32_MAX))
+            return ac_error(n->r->cx, n->at, E0103, "size %" PRId64 " is %g", i, v[i]);
+    }
+    for (int64_t i = 0; !stretch && i < count; i++) {
+        r->scale[axis[i]] = one;
+        r->out[axis[i]] = (int64_t)floor((double)x->dim[axis[i]] * one + 0.5);
+    }
+    return AC_OK;
+}
+
+int ac_onx_do_resize(ac_onx_node *n)
+{
+    resize r;
+    const ac_tensor *x = n->in[0];
+    int64_t count = 0, n_roi = 0;
+    int32_t axis[AC_MAX_RANK];
+    ac_ints axes;
+    const int32_t scales = n->version < 11 ? 1 : 2;
+    init(&r, x);
+    r.mode = ac_onx_str(n, "mode", "nearest");
+    if (n->version >= 11) {
+        r.coords = ac_onx_str(n, "coordinate_transformation_mode", "half_pixel");
+        r.nearest = ac_onx_str(n, "nearest_mode", "round_prefer_floor");
+        r.cubic = (double)ac_onx_float(n, "cubic_coeff_a", -0.75f);
+        r.extrapolation = (double)ac_onx_float(n, "extrapolation_value", 0);
+        r.exclude_outside = ac_onx_int(n, "exclude_outside", 0) != 0;
+        r.antialias = ac_onx_int(n, "antialias", 0) != 0;
+    }
+    (void)ac_onx_str(n, "keep_aspect_ratio_policy", "stretch");
+    AC_TRY(ac_onx_list(n, "axes", &axes));
+    if (axes.n > x->rank)
+        return ac_error(n->r->cx, n->at, E0103, "%d axes for %d dimensions", axes.n, x->rank);
+    const int32_t m = axes.n ? axes.n : x->rank;
+    for (int32_t i = 0; i < m; i++) {
+        axis[i] = i;
+        if (axes.n)
+            AC_TRY(ac_onx_axis(n, axes.v[i], x->rank, &axis[i]));
+    }
+    if (!strcmp(r.coords, "tf_crop_and_resize")) {
+        const double *roi = ac_onx_in(n, 1) ? numbers(n, 1, &n_roi) : NULL;
+        if (!roi || n_roi != 2 * m)
+            return roi ? ac_error(n->r->cx, n->at, E0104, "the region of interest has %" PRId64 " numbers", n_roi)
+                       : AC_FAIL;
+        for (int32_t i = 0; i < m; i++) {
+            r.roi_start[axis[i]] = roi[i];
+            r.roi_end[axis[i]] = roi[i + m];
+        }
+    }
+    const bool by_size = ac_onx_in(n, 3) != NULL;
+    if (!by_size && !ac_onx_in(n, scales))
+        return ac_error(n->r->cx, n->at, E0102, "neither scales nor sizes are given");
+    const double *v = numbers(n, by_size ? 3 : scales, &count);
+    if (!v)
+        return AC_FAIL;
+    if (count != m)
+        return ac_error(n->r->cx, n->at, E0104, "%" PRId64 " scales or sizes for %d dimensions", count, m);
+    AC_TRY(by_size ? take_sizes(n, &r, v, count, axis) : take_scales(n, &r, v, count, axis));
+    return finish(n, &r);
+}

@@ -1,0 +1,365 @@
+/* Operators of ONNX that change shapes, take slices, join, repeat, or make constants. */
+#include "import/onnx/nodes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Axes as a mask. */
+static int mask_of(ac_onx_node *n, ac_ints axes, int32_t rank, uint32_t *mask)
+{
+    *mask = 0;
+    for (int32_t i = 0; i < axes.n; i++) {
+        int32_t d;
+        AC_TRY(ac_onx_axis(n, axes.v[i], rank, &d));
+        if (*mask >> d & 1)
+            return ac_error(n->r->cx, n->at, E0103, "axis %" PRId64 " is named twice", axes.v[i]);
+        *mask |= 1u << d;
+    }
+    return AC_OK;
+}
+
+int ac_onx_do_constant(ac_onx_node *n)
+{
+    static const char *const SPARSE[] = {"sparse_value", "value_string", "value_strings"};
+    ac_onx_attr *a = ac_onx_attr_of(n, "value");
+    int64_t count;
+    for (size_t i = 0; i < sizeof SPARSE / sizeof *SPARSE; i++)
+        if (ac_onx_attr_of(n, SPARSE[i]))
+            return ac_onx_cannot(n, "its attribute %s is not a dense tensor of numbers", SPARSE[i]);
+    if (a && a->has_tensor) {
+        ac_onx_const c;
+        const char *refused;
+        if (ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
+            return refused ? ac_onx_cannot(n, "%s", refused) : AC_FAIL;
+        return ac_onx_result(n, 0, ac_onx_constant(n->r, n->name, &c));
+    }
+    if ((a = ac_onx_attr_of(n, "value_int")))
+        return ac_onx_result(n, 0, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &a->i), 0, NULL));
+    if ((a = ac_onx_attr_of(n, "value_float")))
+        return ac_onx_result(n, 0, ac_onx_floats_const(n, 0, NULL, &a->f));
+    if (ac_onx_attr_of(n, "value_ints")) {
+        ac_ints v;
+        AC_TRY(ac_onx_list(n, "value_ints", &v));
+        return ac_onx_result(n, 0, ac_onx_ints_const(n, v.n, v.v));
+    }
+    const float *f = ac_onx_floats(n, "value_floats", &count);
+    if (f)
+        return ac_onx_result(n, 0, ac_onx_floats_const(n, 1, &count, f));
+    return ac_error(n->r->cx, n->at, E0103, "the constant has no value");
+}
+
+/* A splat: one element stands for all. */
+int ac_onx_do_constant_of_shape(ac_onx_node *n)
+{
+    ac_ints shape;
+    ac_onx_const c = {.dtype = AC_F32, .bytes = NULL};
+    const char *refused;
+    ac_onx_attr *a = ac_onx_attr_of(n, "value");
+    AC_TRY(ac_onx_values(n, 0, &shape));
+    if (a && ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
+        return refused ? ac_onx_cannot(n, "%s", refused) : AC_FAIL;
+    ac_tensor *one;
+    if (c.bytes) {
+        one = ac_onx_constant(n->r, n->name, &c);
+        if (ac_tensor_count(one) != 1)
+            return ac_error(n->r->cx, n->at, E0103, "the value has %" PRId64 " elements, expected one",
+                            ac_tensor_count(one));
+        one = ac_onx_reshape(n, one, 0, NULL);
+    } else {
+        one = ac_onx_number(n, AC_F32, 0);
+    }
+    ac_tensor *in[] = {ac_onx_ints_const(n, shape.n, shape.v), one};
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_FILL, in, 2, NULL, AC_NONE));
+}
+
+int ac_onx_do_shape(ac_onx_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    int64_t from = ac_onx_int(n, "start", 0), to = ac_onx_int(n, "end", x->rank);
+    from = from < 0 ? from + x->rank : from;
+    to = to < 0 ? to + x->rank : to;
+    from = from < 0 ? 0 : from > x->rank ? x->rank : from;
+    to = to < from ? from : to > x->rank ? x->rank : to;
+    return ac_onx_result(n, 0, ac_onx_ints_const(n, to - from, x->dim + from));
+}
+
+int ac_onx_do_size(ac_onx_node *n)
+{
+    const int64_t count = ac_tensor_count(n->in[0]);
+    return ac_onx_result(n, 0, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &count), 0, NULL));
+}
+
+/* 0 keeps the input's size (unless allowzero), -1 takes the rest. A shape that is computed at run time is taken from
+ * the declared result, when that is known. */
+int ac_onx_do_reshape(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    ac_ints shape;
+    bool given;
+    int64_t dim[AC_MAX_RANK];
+    const bool zero = ac_onx_int(n, "allowzero", 0) != 0;
+    const ac_tensor *late = ac_onx_in(n, 1);
+    const ac_onx_value *y = n->out[0];
+    if (late && !ac_onx_known(n, 1) && y && y->rank >= 0) {
+        bool closed = true;
+        for (int32_t d = 0; d < y->rank; d++)
+            closed &= y->dim[d] >= 0;
+        if (closed) {
+            ac_warn(n->r->cx, n->at, W0001,
+                    "'%s' gives a shape at run time; the declared shape of '%s' is used instead", late->name, y->name);
+            return ac_onx_result(n, 0, ac_onx_reshape(n, x, y->rank, y->dim));
+        }
+    }
+    AC_TRY(ac_onx_list_or(n, "shape", 1, &shape, &given));
+    if (!given)
+        return ac_error(n->r->cx, n->at, E0102, "nothing gives the new shape");
+    if (shape.n > AC_MAX_RANK)
+        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0205, n->type, "the new shape has more than 8 dimensions",
+                         NULL);
+    for (int32_t d = 0; d < shape.n; d++) {
+        dim[d] = shape.v[d];
+        if (dim[d] == 0 && !zero) {
+            if (d >= x->rank)
+                return ac_error(n->r->cx, n->at, E0104, "dimension %d of the new shape is kept, but '%s' has %d", d,
+                                x->name, x->rank);
+            dim[d] = x->dim[d];
+        }
+    }
+    return ac_onx_result(n, 0, ac_onx_reshape(n, x, shape.n, dim));
+}
+
+int ac_onx_do_flatten(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    int64_t axis = ac_onx_int(n, "axis", 1), dim[2] = {1, 1};
+    if (axis < -(int64_t)x->rank || axis > x->rank)
+        return ac_error(n->r->cx, n->at, E0103, "axis %" PRId64 " is out of range for %d dimensions", axis, x->rank);
+    axis = axis < 0 ? axis + x->rank : axis;
+    for (int32_t d = 0; d < x->rank; d++)
+        dim[d >= axis] *= x->dim[d];
+    return ac_onx_result(n, 0, ac_onx_reshape(n, x, 2, dim));
+}
+
+int ac_onx_do_squeeze(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    ac_ints axes;
+    bool given;
+    uint32_t mask;
+    int64_t dim[AC_MAX_RANK];
+    int32_t rank = 0;
+    AC_TRY(ac_onx_list_or(n, "axes", 1, &axes, &given));
+    AC_TRY(mask_of(n, axes, x->rank, &mask));
+    for (int32_t d = 0; d < x->rank; d++) {
+        if (mask >> d & 1 && x->dim[d] != 1)
+            return ac_error(n->r->cx, n->at, E0104, "dimension %d of '%s' %s is not 1", d, x->name,
+                            ac_shape_str(n->r->cx, x));
+        if (given ? !(mask >> d & 1) : x->dim[d] != 1)
+            dim[rank++] = x->dim[d];
+    }
+    return ac_onx_result(n, 0, ac_onx_reshape(n, x, rank, dim));
+}
+
+int ac_onx_do_unsqueeze(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    ac_ints axes;
+    bool given;
+    uint32_t mask;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_onx_list_or(n, "axes", 1, &axes, &given));
+    if (!given)
+        return ac_error(n->r->cx, n->at, E0102, "nothing gives the axes");
+    const int32_t rank = x->rank + axes.n;
+    if (rank > AC_MAX_RANK)
+        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0205, n->type, "the result has more than 8 dimensions",
+                         NULL);
+    AC_TRY(mask_of(n, axes, rank, &mask));
+    for (int32_t d = 0, from = 0; d < rank; d++)
+        dim[d] = mask >> d & 1 ? 1 : x->dim[from++];
+    return ac_onx_result(n, 0, ac_onx_reshape(n, x, rank, dim));
+}
+
+int ac_onx_do_transpose(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    ac_ints list;
+    int32_t perm[AC_MAX_RANK];
+    uint32_t seen = 0;
+    AC_TRY(ac_onx_list(n, "perm", &list));
+    if (list.n && list.n != x->rank)
+        return ac_error(n->r->cx, n->at, E0103, "perm has %d numbers for %d dimensions", list.n, x->rank);
+    for (int32_t d = 0; d < x->rank; d++) {
+        perm[d] = x->rank - 1 - d;
+        if (list.n)
+            AC_TRY(ac_onx_axis(n, list.v[d], x->rank, &perm[d]));
+        if (seen >> perm[d] & 1)
+            return ac_error(n->r->cx, n->at, E0103, "dimension %d stands twice in perm", perm[d]);
+        seen |= 1u << perm[d];
+    }
+    return ac_onx_result(n, 0, ac_onx_transpose(n, x, perm));
+}
+
+int ac_onx_do_concat(ac_onx_node *n)
+{
+    int32_t axis, count = 0;
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 1), n->in[0]->rank, &axis));
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i])
+            n->in[count++] = n->in[i];
+    return ac_onx_result(n, 0, count == 1 ? n->in[0] : ac_onx_concat(n, n->in, count, axis));
+}
+
+int ac_onx_do_split(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    int32_t axis;
+    ac_ints size;
+    bool given;
+    int64_t at = 0;
+    const int64_t parts = ac_onx_int(n, "num_outputs", n->n_out);
+    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    AC_TRY(ac_onx_list_or(n, "split", 1, &size, &given));
+    if (n->n_out < 1 || (given && size.n != n->n_out && size.n) || (!size.n && parts < n->n_out))
+        return ac_error(n->r->cx, n->at, E0104, "%d sizes for %d results", given ? size.n : (int)parts, n->n_out);
+    const int64_t whole = x->dim[axis], each = (whole + parts - 1) / parts;
+    for (int32_t i = 0; i < n->n_out; i++) {
+        int64_t take = size.n ? size.v[i] : each > whole - at ? whole - at : each;
+        if (take < 0 || take > whole - at)
+            return ac_error(n->r->cx, n->at, E0104, "the parts do not add up to dimension %d of '%s', %" PRId64, axis,
+                            x->name, whole);
+        AC_TRY(ac_onx_result(n, i, ac_onx_slice(n, x, axis, at, take)));
+        at += take;
+    }
+    if (at != whole)
+        return ac_error(n->r->cx, n->at, E0104, "the parts do not add up to dimension %d of '%s', %" PRId64, axis,
+                        x->name, whole);
+    return AC_OK;
+}
+
+static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
+{
+    return v < lo ? lo : v > hi ? hi : v;
+}
+
+int ac_onx_do_slice(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    ac_ints begin, end, axes, step = {0};
+    bool have_begin, have_end, have_axes;
+    int64_t from[AC_MAX_RANK], to[AC_MAX_RANK], by[AC_MAX_RANK], extent[AC_MAX_RANK];
+    int32_t end_mask = 0;
+    bool strided = false, empty = false;
+    uint32_t seen = 0;
+    AC_TRY(ac_onx_list_or(n, "starts", 1, &begin, &have_begin));
+    AC_TRY(ac_onx_list_or(n, "ends", 2, &end, &have_end));
+    AC_TRY(ac_onx_list_or(n, "axes", 3, &axes, &have_axes));
+    if (ac_onx_in(n, 4))
+        AC_TRY(ac_onx_values(n, 4, &step));
+    if (!have_begin || !have_end || begin.n != end.n || (have_axes && axes.n != begin.n) ||
+        (step.n && step.n != begin.n) || begin.n > x->rank)
+        return ac_error(n->r->cx, n->at, E0104, "%d starts, %d ends, %d axes, %d steps for %d dimensions", begin.n,
+                        end.n, axes.n, step.n, x->rank);
+    for (int32_t d = 0; d < x->rank; d++) {
+        from[d] = 0;
+        extent[d] = to[d] = x->dim[d];
+        by[d] = 1;
+    }
+    for (int32_t i = 0; i < begin.n; i++) {
+        int32_t d;
+        AC_TRY(ac_onx_axis(n, have_axes ? axes.v[i] : i, x->rank, &d));
+        const int64_t size = x->dim[d], s = step.n ? step.v[i] : 1;
+        if (s == 0 || seen >> d & 1)
+            return ac_error(n->r->cx, n->at, E0103, s ? "axis %d is named twice" : "the step of axis %d is 0", d);
+        seen |= 1u << d;
+        by[d] = clamp(s, -INT32_MAX, INT32_MAX);
+        from[d] = begin.v[i] < 0 ? begin.v[i] + size : begin.v[i];
+        to[d] = end.v[i] < 0 ? end.v[i] + size : end.v[i];
+        from[d] = s > 0 ? clamp(from[d], 0, size) : clamp(from[d], size ? 0 : -1, size - 1);
+        to[d] = s > 0 ? clamp(to[d], 0, size) : clamp(to[d], -1, size - 1);
+        const int64_t span = s > 0 ? to[d] - from[d] : from[d] - to[d], stride = by[d] > 0 ? by[d] : -by[d];
+        extent[d] = span > 0 ? (span - 1) / stride + 1 : 0;
+        empty |= extent[d] == 0;
+        strided |= by[d] != 1;
+    }
+    for (int32_t d = 0; d < x->rank; d++)
+        if (empty || (by[d] < 0 && to[d] < 0)) {
+            if (empty)
+                from[d] = 0;
+            else
+                end_mask |= 1 << d, to[d] = 0;
+        }
+    ac_attrs a;
+    int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, 4 * AC_MAX_RANK);
+    memcpy(v, from, sizeof from);
+    memcpy(v + AC_MAX_RANK, empty || !strided ? extent : to, sizeof to);
+    memcpy(v + 2 * AC_MAX_RANK, by, sizeof by);
+    if (empty || !strided) {
+        ac_attrs_init(AC_OP_SLICE, &a);
+        a.slice.begin = (ac_ints){x->rank, v};
+        a.slice.size = (ac_ints){x->rank, v + AC_MAX_RANK};
+        return ac_onx_result(n, 0, x->rank ? ac_onx_make(n, AC_OP_SLICE, &x, 1, &a, AC_NONE) : x);
+    }
+    ac_attrs_init(AC_OP_STRIDED_SLICE, &a);
+    a.strided.begin = (ac_ints){x->rank, v};
+    a.strided.end = (ac_ints){x->rank, v + AC_MAX_RANK};
+    a.strided.strides = (ac_ints){x->rank, v + 2 * AC_MAX_RANK};
+    a.strided.end_mask = end_mask;
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE));
+}
+
+/* Both sides broadcast: a 1 in the new shape keeps the input's size. */
+int ac_onx_do_expand(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    ac_ints shape;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_onx_values(n, 1, &shape));
+    const int32_t rank = shape.n > x->rank ? shape.n : x->rank;
+    if (rank > AC_MAX_RANK)
+        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0205, n->type, "the result has more than 8 dimensions",
+                         NULL);
+    for (int32_t d = 0; d < rank; d++) {
+        const int32_t i = d - (rank - x->rank), k = d - (rank - shape.n);
+        const int64_t own = i < 0 ? 1 : x->dim[i], want = k < 0 ? 1 : shape.v[k];
+        dim[d] = want == 1 ? own : want;
+    }
+    return ac_onx_result(n, 0, ac_onx_broadcast(n, x, rank, dim));
+}
+
+int ac_onx_do_tile(ac_onx_node *n)
+{
+    ac_tensor *in[2] = {n->in[0], NULL};
+    ac_ints times;
+    AC_TRY(ac_onx_values(n, 1, &times));
+    in[1] = ac_onx_ints_const(n, times.n, times.v);
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_TILE, in, 2, NULL, AC_NONE));
+}
+
+/* start + i * delta for all i before limit; everything is known, so the result is a constant. */
+int ac_onx_do_range(ac_onx_node *n)
+{
+    enum { MOST = 1 << 20 };
+    double v[3];
+    const ac_dtype d = n->in[0]->dtype;
+    for (int32_t i = 0; i < 3; i++) {
+        AC_TRY(ac_onx_scalar(n, i, &v[i]));
+        if (n->in[i]->dtype != d)
+            return ac_error(n->r->cx, n->at, E0105, "'%s' is %s, but '%s' is %s", n->in[i]->name,
+                            ac_dtype_name(n->in[i]->dtype), n->in[0]->name, ac_dtype_name(d));
+        if (ac_dtype_is_int(d) && !(v[i] >= -9e15 && v[i] <= 9e15))
+            return ac_onx_cannot(n, "its numbers are above 9e15");
+    }
+    const double steps = ceil((v[1] - v[0]) / v[2]);
+    if (v[2] == 0 || steps != steps)
+        return ac_error(n->r->cx, n->at, E0103, "a range from %g to %g by %g", v[0], v[1], v[2]);
+    if (steps > MOST)
+        return ac_onx_cannot(n, "it has %g elements", steps);
+    const int64_t count = steps > 0 ? (int64_t)steps : 0;
+    const size_t size = (size_t)ac_dtype_size(d, 1);
+    uint8_t *data = ac_alloc_n(n->r->cx->region, (size_t)count + 1, size);
+    for (int64_t i = 0; i < count; i++)
+        memcpy(data + (size_t)i * size, ac_onx_number(n, d, v[0] + (double)i * v[2])->data, size);
+    return ac_onx_result(n, 0, ac_tensor_const(n->r->g, n->name, d, 1, &count, data));
+}

@@ -1,0 +1,304 @@
+/* Signal processing of ONNX: DFT, STFT, windows, the mel matrix. Complex and long transforms are our fft; a short one
+ * of a real signal is a product with a constant matrix of cosines and sines (computed in f64), a short-time transform a
+ * convolution with the rows of that matrix, which has 2 N K numbers: above 2^22 of them it is refused. Windows and mel
+ * weights are constants. */
+#include "import/onnx/nodes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const double PI = 3.14159265358979323846;
+enum { MOST = 1 << 22, LONG = 64 };
+
+/* A constant of a float type out of doubles. */
+static ac_tensor *table(ac_onx_node *n, ac_dtype type, int32_t rank, const int64_t *dim, const double *v)
+{
+    int64_t count = 1;
+    const int64_t size = ac_dtype_size(type, 1);
+    for (int32_t d = 0; d < rank; d++)
+        count *= dim[d];
+    uint8_t *data = ac_alloc_n(n->r->cx->region, (size_t)count + 1, (size_t)size);
+    for (int64_t i = 0; i < count; i++) {
+        if (ac_dtype_is_float(type))
+            ac_dtype_put_num(type, data + i * size, v[i]);
+        else
+            for (int64_t k = 0; k < size; k++)
+                data[i * size + k] = (uint8_t)((uint64_t)(int64_t)v[i] >> (8 * k));
+    }
+    return ac_tensor_const(n->r->g, ac_strf(n->r->cx->region, "%s_c", n->name), type, rank, dim, data);
+}
+
+/* ------------------------------------------------------------------ transforms */
+
+typedef struct transform {
+    int64_t length;              /* N of the definition */
+    int64_t in, out;             /* samples taken, bins made */
+    int32_t parts_in, parts_out; /* 1 real, 2 complex */
+    bool inverse, half;          /* half: only the bins that conjugates do not repeat */
+} transform;
+
+/* Entry of the matrix: what part p of sample i adds to part q of bin k. */
+static double entry(const transform *t, int64_t i, int32_t p, int64_t k, int32_t q)
+{
+    const int64_t turn = i * k % t->length;
+    const double angle = 2 * PI * (double)turn / (double)t->length * (t->inverse ? 1 : -1);
+    double scale = t->inverse ? 1 / (double)t->length : 1;
+    if (t->inverse && t->half && i && 2 * i != t->length) /* stands for its conjugate too */
+        scale *= 2;
+    if (p == q)
+        return scale * cos(angle);
+    return scale * (q ? sin(angle) : -sin(angle));
+}
+
+/* Rows are bins (and parts), columns samples (and parts). */
+static double *matrix(ac_onx_node *n, const transform *t)
+{
+    const int64_t rows = t->out * t->parts_out, columns = t->in * t->parts_in;
+    if (rows > MOST || columns > MOST || rows * columns > MOST)
+        return (void)ac_onx_cannot(n, "a transform of %" PRId64 " samples needs a matrix of more than %d numbers",
+                                   t->length, MOST),
+               NULL;
+    double *v = AC_NEW_N(n->r->cx->region, double, rows *columns + 1);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < columns; c++)
+            v[r * columns + c] =
+                entry(t, c / t->parts_in, (int32_t)(c % t->parts_in), r / t->parts_out, (int32_t)(r % t->parts_out));
+    return v;
+}
+
+/* x [..,N*parts] -> [..,bins*parts] */
+static ac_tensor *multiply(ac_onx_node *n, ac_tensor *x, const transform *t)
+{
+    const int64_t dim[2] = {t->out * t->parts_out, t->in * t->parts_in};
+    const double *v = x ? matrix(n, t) : NULL;
+    if (!v)
+        return NULL;
+    ac_tensor *w = table(n, x->dtype, 2, dim, v);
+    return x->dtype == AC_F32 ? ac_onx_dense(n, x, w, NULL) : ac_onx_matmul(n, x, w, false, true);
+}
+
+/* Operand i as a whole number, or `init` where it is left out. */
+static int whole(ac_onx_node *n, int32_t i, int64_t init, int64_t *v)
+{
+    ac_ints list;
+    *v = init;
+    if (!ac_onx_in(n, i))
+        return AC_OK;
+    AC_TRY(ac_onx_values(n, i, &list));
+    if (list.n != 1)
+        return ac_error(n->r->cx, n->at, E0104, "operand '%s' is %s, expected one number", n->in[i]->name,
+                        ac_shape_str(n->r->cx, n->in[i]));
+    *v = list.v[0];
+    return AC_OK;
+}
+
+static int read_transform(ac_onx_node *n, const ac_tensor *x, int32_t axis, transform *t)
+{
+    const int64_t have = x->dim[axis], given = x->dim[x->rank - 1];
+    t->inverse = ac_onx_int(n, "inverse", 0) != 0;
+    t->half = ac_onx_int(n, "onesided", 0) != 0;
+    if (have < 1)
+        return ac_error(n->r->cx, n->at, E0104, "'%s' is %s: there is nothing to transform", x->name,
+                        ac_shape_str(n->r->cx, x));
+    if (given != 1 && given != 2)
+        return ac_error(n->r->cx, n->at, E0104, "the last dimension of '%s' is %" PRId64 ", expected 1 or 2", x->name,
+                        given);
+    t->parts_in = (int32_t)given;
+    t->parts_out = t->half && t->inverse ? 1 : 2;
+    if (t->half && t->parts_in != (t->inverse ? 2 : 1))
+        return ac_error(n->r->cx, n->at, E0103, "onesided is set, but '%s' is %s", x->name,
+                        given == 1 ? "real" : "complex");
+    AC_TRY(whole(n, 1, t->half && t->inverse ? 2 * (have - 1) : have, &t->length));
+    if (t->length < 1 || t->length > MOST)
+        return ac_error(n->r->cx, n->at, E0103, "the length of the transform is %" PRId64, t->length);
+    const int64_t bins = t->half ? t->length / 2 + 1 : t->length;
+    t->in = t->half && t->inverse ? bins : t->length;
+    t->out = t->half && !t->inverse ? bins : t->length;
+    t->in = have < t->in ? have : t->in; /* what is missing is 0 */
+    return AC_OK;
+}
+
+/* x [..,N,parts] of a whole transform by the fast algorithm: [..,N,2]. */
+static ac_tensor *fast(ac_onx_node *n, ac_tensor *x, const transform *t)
+{
+    ac_attrs a;
+    int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    if (!x)
+        return NULL;
+    after[x->rank - 1] = 2 - t->parts_in;
+    after[x->rank - 2] = t->length - x->dim[x->rank - 2];
+    x = ac_onx_pad(n, x, before, after, NULL);
+    ac_attrs_init(AC_OP_FFT, &a);
+    a.fft.inverse = t->inverse;
+    return x ? ac_onx_make(n, AC_OP_FFT, &x, 1, &a, AC_NONE) : NULL;
+}
+
+/* Bins 0..N/2 of a real signal as all N: the others are their conjugates. */
+static ac_tensor *conjugated(ac_onx_node *n, ac_tensor *x, const transform *t)
+{
+    static const double TURN[2] = {1, -1};
+    int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    const int64_t two = 2, at = x->rank - 2, bins = t->length / 2 + 1, rest = t->length - bins;
+    after[at] = bins - t->in;
+    ac_tensor *all[] = {ac_onx_pad(n, x, before, after, NULL), NULL};
+    if (!all[0] || !rest)
+        return all[0];
+    ac_tensor *mirror = ac_onx_slice(n, all[0], (int32_t)at, 1, rest);
+    mirror = ac_onx_2(n, AC_OP_REVERSE_V2, mirror, ac_onx_ints_const(n, 1, &at));
+    all[1] = ac_onx_2(n, AC_OP_MUL, mirror, table(n, x->dtype, 1, &two, TURN));
+    return ac_onx_concat(n, all, 2, (int32_t)at);
+}
+
+/* x [..,N,..,parts]: the axis moves in front of the parts, and both become one. */
+int ac_onx_do_dft(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    transform t = {.length = 0};
+    int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK], axis, at = 0;
+    int64_t dim[AC_MAX_RANK], number;
+    const int32_t rank = x->rank;
+    if (x->dtype != AC_F32 && x->dtype != AC_F64)
+        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+    AC_TRY(whole(n, 2, ac_onx_int(n, "axis", n->version < 20 ? 1 : -2), &number));
+    AC_TRY(ac_onx_axis(n, number, rank, &axis));
+    if (axis == rank - 1)
+        return ac_error(n->r->cx, n->at, E0103, "axis %" PRId64 " is that of real and imaginary parts", number);
+    AC_TRY(read_transform(n, x, axis, &t));
+    for (int32_t d = 0; d < rank; d++)
+        if (d != axis && d != rank - 1)
+            perm[at++] = d;
+    perm[at++] = axis;
+    perm[at] = rank - 1;
+    for (int32_t d = 0; d < rank; d++)
+        back[perm[d]] = d;
+    x = ac_onx_transpose(n, ac_onx_slice(n, x, axis, 0, t.in), perm);
+    if (!x)
+        return AC_FAIL;
+    if (t.parts_in == 2 || t.length > LONG) {
+        ac_tensor *y = fast(n, t.half && t.inverse ? conjugated(n, x, &t) : x, &t);
+        y = ac_onx_slice(n, ac_onx_slice(n, y, rank - 2, 0, t.out), rank - 1, 0, t.parts_out);
+        return ac_onx_result(n, 0, ac_onx_transpose(n, y, back));
+    }
+    memcpy(dim, x->dim, sizeof dim);
+    dim[rank - 2] = t.in * t.parts_in;
+    ac_tensor *flat = rank < 3 ? ac_onx_reshape(n, x, 2, (int64_t[]){1, dim[0]}) : ac_onx_reshape(n, x, rank - 1, dim);
+    ac_tensor *y = multiply(n, flat, &t);
+    dim[rank - 2] = t.out;
+    dim[rank - 1] = t.parts_out;
+    return ac_onx_result(n, 0, ac_onx_transpose(n, ac_onx_reshape(n, y, rank, dim), back));
+}
+
+/* Signal [B,L,parts]; each bin is the convolution with its row of the matrix, times the window. */
+int ac_onx_do_stft(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *window = ac_onx_in(n, 2);
+    int64_t step, length;
+    ac_attrs a;
+    if (x->rank != 3 || (x->dim[2] != 1 && x->dim[2] != 2))
+        return ac_error(n->r->cx, n->at, E0104, "signal '%s' is %s, expected [batch,length,1 or 2]", x->name,
+                        ac_shape_str(n->r->cx, x));
+    if (x->dtype != AC_F32)
+        return ac_onx_cannot(n, "its signal is %s", ac_dtype_name(x->dtype));
+    AC_TRY(whole(n, 1, 0, &step));
+    AC_TRY(whole(n, 3, window ? ac_tensor_count(window) : x->dim[1], &length));
+    if (step < 1 || step > INT32_MAX || length < 1 || length > x->dim[1] ||
+        (window && ac_tensor_count(window) != length))
+        return ac_error(n->r->cx, n->at, E0103, "frames of %" PRId64 " samples, %" PRId64 " apart, do not fit '%s' %s",
+                        length, step, x->name, ac_shape_str(n->r->cx, x));
+    transform t = {.length = length, .in = length, .out = length, .parts_in = (int32_t)x->dim[2], .parts_out = 2};
+    t.half = ac_onx_int(n, "onesided", 1) != 0 && t.parts_in == 1;
+    t.out = t.half ? length / 2 + 1 : length;
+    const double *v = matrix(n, &t);
+    if (!v)
+        return AC_FAIL;
+    ac_tensor *w = table(n, AC_F32, 4, (int64_t[]){2 * t.out, 1, length, t.parts_in}, v);
+    if (window)
+        w = ac_onx_2(n, AC_OP_MUL, w, ac_onx_reshape(n, ac_onx_cast(n, window, AC_F32), 2, (int64_t[]){length, 1}));
+    ac_tensor *in[] = {ac_onx_reshape(n, x, 4, (int64_t[]){x->dim[0], 1, x->dim[1], x->dim[2]}), w};
+    ac_attrs_init(AC_OP_CONV_2D, &a);
+    a.conv.stride_w = (int32_t)step;
+    ac_tensor *y = in[0] && w ? ac_onx_make(n, AC_OP_CONV_2D, in, 2, &a, AC_NONE) : NULL;
+    const int64_t frames = (x->dim[1] - length) / step + 1;
+    return ac_onx_result(n, 0, ac_onx_reshape(n, y, 4, (int64_t[]){x->dim[0], frames, t.out, 2}));
+}
+
+/* ------------------------------------------------------------------ constants */
+
+static int output_type(ac_onx_node *n, ac_dtype *type)
+{
+    const int64_t number = ac_onx_int(n, "output_datatype", 1);
+    *type = ac_onx_dtype(number);
+    if (*type != AC_NONE && *type != AC_BOOL && ac_dtype_loops(*type) == *type)
+        return AC_OK;
+    return ac_onx_cannot(n, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, number));
+}
+
+/* a - b cos(2 pi i / n) + c cos(4 pi i / n) */
+static int window_of(ac_onx_node *n, double a, double b, double c)
+{
+    const bool periodic = ac_onx_int(n, "periodic", 1) != 0;
+    int64_t size;
+    ac_dtype type;
+    AC_TRY(output_type(n, &type));
+    AC_TRY(whole(n, 0, 0, &size));
+    if (size < 1 || size > MOST)
+        return ac_error(n->r->cx, n->at, E0103, "a window of %" PRId64 " numbers", size);
+    const double around = periodic ? (double)size : size > 1 ? (double)(size - 1) : 1;
+    double *v = AC_NEW_N(n->r->cx->region, double, size);
+    for (int64_t i = 0; i < size; i++) {
+        const double angle = 2 * PI * (double)i / around;
+        v[i] = a - b * cos(angle) + c * cos(2 * angle);
+    }
+    return ac_onx_result(n, 0, table(n, type, 1, &size, v));
+}
+
+int ac_onx_do_hann(ac_onx_node *n)
+{
+    return window_of(n, 0.5, 0.5, 0);
+}
+int ac_onx_do_hamming(ac_onx_node *n)
+{
+    return window_of(n, 25.0 / 46, 21.0 / 46, 0);
+}
+int ac_onx_do_blackman(ac_onx_node *n)
+{
+    return window_of(n, 0.42, 0.5, 0.08);
+}
+
+/* Triangles between neighbouring bins on the mel scale; v [bins,bands]. */
+static void triangle(double *v, int64_t bins, int64_t bands, int64_t band, int64_t left, int64_t centre, int64_t right)
+{
+    for (int64_t j = left < 0 ? 0 : left; j <= centre && j < bins; j++)
+        v[j * bands + band] = centre == left ? 1 : (double)(j - left) / (double)(centre - left);
+    for (int64_t j = centre; j < right && j < bins; j++)
+        v[j * bands + band] = (double)(right - j) / (double)(right - centre);
+}
+
+int ac_onx_do_mel(ac_onx_node *n)
+{
+    int64_t bands, length, rate;
+    double low, high;
+    ac_dtype type;
+    AC_TRY(output_type(n, &type));
+    AC_TRY(whole(n, 0, 0, &bands));
+    AC_TRY(whole(n, 1, 0, &length));
+    AC_TRY(whole(n, 2, 0, &rate));
+    AC_TRY(ac_onx_scalar(n, 3, &low));
+    AC_TRY(ac_onx_scalar(n, 4, &high));
+    const int64_t bins = length / 2 + 1;
+    if (bands < 1 || length < 1 || rate < 1 || !(low >= 0) || !(high >= low) || bands > MOST || bins > MOST ||
+        bands * bins > MOST || high > 1e12)
+        return ac_error(n->r->cx, n->at, E0103, "%" PRId64 " bands of a transform of %" PRId64 " samples", bands,
+                        length);
+    double *v = AC_NEW_N(n->r->cx->region, double, bins *bands);
+    int64_t *edge = AC_NEW_N(n->r->cx->region, int64_t, bands + 2);
+    const double from = 2595 * log1p(low / 700) / log(10), to = 2595 * log1p(high / 700) / log(10);
+    for (int64_t i = 0; i < bands + 2; i++) {
+        const double mel = (double)i * (to - from) / (double)(bands + 2) + from;
+        edge[i] = (int64_t)floor((double)(length + 1) * 700 * expm1(mel / 2595 * log(10)) / (double)rate);
+    }
+    for (int64_t i = 0; i < bands; i++)
+        triangle(v, bins, bands, i, edge[i], edge[i + 1], edge[i + 2]);
+    return ac_onx_result(n, 0, table(n, type, 2, (int64_t[]){bins, bands}, v));
+}

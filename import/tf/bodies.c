@@ -1,0 +1,452 @@
+/* Bodies: the nodes of a GraphDef or of a function, found by name; which of them are needed, in which order they run,
+ * and which loop (frame) each one runs in. */
+#include "import/tf/nodedefs.h"
+
+#include <string.h>
+
+enum { MAX_OPERANDS = 4096 };
+
+typedef struct raw_node {
+    ac_span name, op;
+    ac_pb_list inputs, attributes;
+} raw_node;
+
+typedef struct raw_function {
+    ac_span signature;
+    ac_pb_list nodes, rets;
+} raw_function;
+
+typedef struct raw_signature {
+    ac_span name;
+    ac_pb_list args, rets;
+} raw_signature;
+
+typedef struct raw_arg {
+    ac_span name, number, types;
+} raw_arg;
+
+typedef struct entry {
+    ac_span key, value;
+} entry;
+
+typedef struct library {
+    ac_pb_list functions;
+} library;
+
+#define ROW(number, kind, type, field)              \
+    {                                               \
+        number, AC_PB_##kind, offsetof(type, field) \
+    }
+static const ac_pb_field NODE[] = {ROW(1, BYTES, raw_node, name),
+                                   ROW(2, BYTES, raw_node, op),
+                                   ROW(3, MANY, raw_node, inputs),
+                                   ROW(5, MANY, raw_node, attributes),
+                                   {0, AC_PB_INT, 0}};
+static const ac_pb_field FUNCTION[] = {ROW(1, BYTES, raw_function, signature),
+                                       ROW(3, MANY, raw_function, nodes),
+                                       ROW(4, MANY, raw_function, rets),
+                                       {0, AC_PB_INT, 0}};
+static const ac_pb_field SIGNATURE[] = {ROW(1, BYTES, raw_signature, name),
+                                        ROW(2, MANY, raw_signature, args),
+                                        ROW(3, MANY, raw_signature, rets),
+                                        {0, AC_PB_INT, 0}};
+static const ac_pb_field ARG[] = {
+    ROW(1, BYTES, raw_arg, name), ROW(5, BYTES, raw_arg, number), ROW(6, BYTES, raw_arg, types), {0, AC_PB_INT, 0}};
+static const ac_pb_field ENTRY[] = {ROW(1, BYTES, entry, key), ROW(2, BYTES, entry, value), {0, AC_PB_INT, 0}};
+static const ac_pb_field LIBRARY[] = {ROW(1, MANY, library, functions), {0, AC_PB_INT, 0}};
+#undef ROW
+
+/* ------------------------------------------------------------------ nodes */
+
+static int add_node(ac_tf *r, ac_tf_body *body, ac_tf_node n)
+{
+    int32_t *at = ac_name_put(r->cx->region, &body->names, n.name);
+    if (*at >= 0)
+        return ac_error(r->cx, n.at, E0022, "two nodes are named '%s'", n.name);
+    *at = body->node.n;
+    ac_push(r->cx->region, &body->node, n);
+    return AC_OK;
+}
+
+int ac_tf_body_read(ac_tf *r, ac_tf_body *body, ac_pb_list nodes)
+{
+    ac_span message;
+    while (ac_pb_next(&r->pb, &nodes, &message)) {
+        raw_node x = {.name = {0}};
+        if (!ac_pb_read(&r->pb, message, NODE, &x))
+            return AC_FAIL;
+        ac_tf_node n = {.name = ac_pb_name(&r->pb, x.name), .op = ac_pb_name(&r->pb, x.op), .inputs = x.inputs};
+        if (!n.name || !n.op)
+            return AC_FAIL;
+        if (!strncmp(n.op, "Ref", 3) && ac_tf_row_find(n.op + 3)) /* of a variable: the same */
+            n.op = ac_intern(r->cx, n.op + 3);
+        n.attributes = x.attributes;
+        n.n_attr = -1;
+        n.at = ac_pb_place(&r->pb, message.p);
+        n.at.op_index = body->name || n.at.line ? 0 : body->node.n + 1;
+        n.at.node = *n.name ? n.name : NULL;
+        n.at.op = n.op;
+        if (!*n.name || !*n.op)
+            return ac_error(r->cx, n.at, E0012, "a node has no %s", *n.name ? "operator" : "name");
+        if (x.inputs.n > MAX_OPERANDS)
+            return ac_error(r->cx, n.at, E0102, "has %u inputs", x.inputs.n);
+        n.row = ac_tf_row_find(n.op);
+        AC_TRY(add_node(r, body, n));
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+int ac_tf_link(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
+{
+    ac_pb_list inputs = n->inputs;
+    ac_span word;
+    if (n->linked || !ac_pb_spend(&r->pb, inputs.n))
+        return n->linked ? AC_OK : AC_FAIL;
+    n->linked = true;
+    n->in = AC_NEW_N(r->cx->region, ac_tf_ref, inputs.n + 1);
+    if (!n->row)
+        n->function = ac_tf_function(r, n->op);
+    while (ac_pb_next(&r->pb, &inputs, &word)) {
+        const char *name = ac_pb_name(&r->pb, word);
+        ac_tf_ref ref;
+        if (!name)
+            return AC_FAIL;
+        if (ac_tf_ref_of(r, body, name, n->at, &ref) != AC_OK)
+            return AC_FAIL;
+        if (ref.out != AC_TF_CONTROL && n->n_control)
+            return ac_error(r->cx, n->at, E0012, "input '%s' follows a control input", name);
+        n->in[n->n_in + n->n_control] = ref;
+        *(ref.out == AC_TF_CONTROL ? &n->n_control : &n->n_in) += 1;
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+/* ------------------------------------------------------------------ functions */
+
+int ac_tf_functions(ac_tf *r, ac_span message)
+{
+    library l = {.functions = {.n = 0}};
+    ac_span one;
+    if (!message.p)
+        return AC_OK;
+    if (!ac_pb_read(&r->pb, message, LIBRARY, &l))
+        return AC_FAIL;
+    while (ac_pb_next(&r->pb, &l.functions, &one)) {
+        raw_function f = {.signature = {0}};
+        raw_signature s = {.name = {0}};
+        if (!ac_pb_read(&r->pb, one, FUNCTION, &f) || !ac_pb_read(&r->pb, f.signature, SIGNATURE, &s))
+            return AC_FAIL;
+        ac_tf_body *body = AC_NEW(r->cx->region, ac_tf_body);
+        body->name = ac_pb_name(&r->pb, s.name);
+        body->message = one;
+        if (!body->name)
+            return AC_FAIL;
+        int32_t *at = ac_name_put(r->cx->region, &r->function_names, body->name);
+        if (*at >= 0)
+            return ac_error(r->cx, ac_pb_place(&r->pb, one.p), E0022, "two functions are named '%s'", body->name);
+        *at = r->function.n;
+        ac_push(r->cx->region, &r->function, body);
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+/* The parameters of a function are its first nodes. */
+static int read_args(ac_tf *r, ac_tf_body *body, ac_pb_list args)
+{
+    ac_span one;
+    while (ac_pb_next(&r->pb, &args, &one)) {
+        raw_arg a = {.name = {0}};
+        if (!ac_pb_read(&r->pb, one, ARG, &a))
+            return AC_FAIL;
+        ac_tf_node n = {.name = ac_pb_name(&r->pb, a.name), .op = "_Arg", .linked = true, .argument = true, .n_out = 1};
+        n.at = ac_pb_place(&r->pb, one.p);
+        if (!n.name)
+            return AC_FAIL;
+        if (a.number.n || a.types.n)
+            return ac_refuse(r->cx, &r->refused, n.at, E0108, "a function",
+                             ac_strf(r->cx->region, "'%s' takes a list of tensors", body->name), NULL);
+        ac_push(r->cx->region, &body->arg, body->node.n);
+        AC_TRY(add_node(r, body, n));
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+static int read_rets(ac_tf *r, ac_tf_body *body, ac_pb_list args, ac_pb_list map)
+{
+    ac_span one;
+    ac_name_map where = {0};
+    AC_VEC(const char *) text = {0};
+    while (ac_pb_next(&r->pb, &map, &one)) {
+        entry e = {{0}, {0}};
+        const char *key = ac_pb_read(&r->pb, one, ENTRY, &e) ? ac_pb_name(&r->pb, e.key) : NULL;
+        const char *value = key ? ac_pb_name(&r->pb, e.value) : NULL;
+        if (!value)
+            return AC_FAIL;
+        *ac_name_put(r->cx->region, &where, key) = text.n;
+        ac_push(r->cx->region, &text, value);
+    }
+    body->ret = AC_NEW_N(r->cx->region, ac_tf_ref, args.n + 1);
+    while (ac_pb_next(&r->pb, &args, &one)) {
+        raw_arg a = {.name = {0}};
+        const char *name = ac_pb_read(&r->pb, one, ARG, &a) ? ac_pb_name(&r->pb, a.name) : NULL;
+        if (!name)
+            return AC_FAIL;
+        const ac_place at = ac_pb_place(&r->pb, one.p);
+        const int32_t k = ac_name_get(&where, name);
+        if (k < 0)
+            return ac_error(r->cx, at, E0101, "function '%s' does not say what its result '%s' is", body->name, name);
+        *ac_name_put(r->cx->region, &body->ret_names, name) = body->n_rets;
+        AC_TRY(ac_tf_ref_of(r, body, text.item[k], at, &body->ret[body->n_rets++]));
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+static int read_function(ac_tf *r, ac_tf_body *body)
+{
+    raw_function f = {.signature = {0}};
+    raw_signature s = {.name = {0}};
+    if (!ac_pb_read(&r->pb, body->message, FUNCTION, &f) || !ac_pb_read(&r->pb, f.signature, SIGNATURE, &s))
+        return AC_FAIL;
+    AC_TRY(read_args(r, body, s.args));
+    AC_TRY(ac_tf_body_read(r, body, f.nodes));
+    return read_rets(r, body, s.rets, f.rets);
+}
+
+ac_tf_body *ac_tf_function(ac_tf *r, const char *name)
+{
+    const int32_t k = ac_name_get(&r->function_names, name);
+    ac_tf_body *body = k < 0 ? NULL : r->function.item[k];
+    if (body && !body->read) {
+        body->read = true;
+        body->broken = read_function(r, body) != AC_OK;
+    }
+    return body;
+}
+
+/* ------------------------------------------------------------------ references */
+
+/* The number of result `name` of a node; names are those of the operator's definition. */
+static int32_t result_of(const ac_tf_node *n, const char *name, ac_ctx *cx)
+{
+    if (n->function)
+        return ac_name_get(&n->function->ret_names, ac_intern(cx, name));
+    const char *list = n->row ? n->row->results : NULL;
+    const size_t size = strlen(name);
+    for (int32_t k = 0; list && *list; k++) {
+        const size_t len = strcspn(list, " ");
+        if (len == size && !memcmp(list, name, len))
+            return k;
+        list += len + (list[len] == ' ');
+    }
+    return n->row && n->row->results ? -1 : 0;
+}
+
+int ac_tf_ref_of(ac_tf *r, ac_tf_body *body, const char *text, ac_place at, ac_tf_ref *out)
+{
+    const bool control = *text == '^';
+    const char *name = text + control, *colon = strchr(name, ':');
+    const char *node = colon ? ac_intern_n(r->cx, name, (size_t)(colon - name)) : ac_intern(r->cx, name);
+    *out = (ac_tf_ref){ac_name_get(&body->names, node), control ? AC_TF_CONTROL : 0};
+    if (out->node < 0)
+        return ac_error(r->cx, at, E0101, "reads '%s', which no node makes", text);
+    if (control || !colon)
+        return AC_OK;
+    const char *second = strchr(colon + 1, ':'), *number = second ? second + 1 : colon + 1;
+    int64_t k = 0, base = 0;
+    if (!second && !(colon[1] >= '0' && colon[1] <= '9'))
+        number = "0", second = colon + 1 + strlen(colon + 1);
+    for (const char *p = number; *p; p++) {
+        if (*p < '0' || *p > '9' || k > MAX_OPERANDS)
+            return ac_error(r->cx, at, E0101, "reads '%s': there is no such result", text);
+        k = k * 10 + (*p - '0');
+    }
+    ac_tf_node *from = &body->node.item[out->node];
+    if (second) {
+        if (!from->row && !from->function && !from->argument)
+            from->function = ac_tf_function(r, from->op);
+        base = result_of(from, ac_intern_n(r->cx, colon + 1, (size_t)(second - colon - 1)), r->cx);
+    }
+    if (base < 0 || base + k > MAX_OPERANDS || !*number)
+        return ac_error(r->cx, at, E0101, "reads '%s': there is no such result", text);
+    out->out = (int32_t)(base + k);
+    if (out->out >= from->n_out)
+        from->n_out = out->out + 1;
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ order */
+
+typedef struct walk {
+    ac_tf *r;
+    ac_tf_body *body;
+    uint8_t *mark; /* by node: 0 new, 1 open, 2 done */
+    AC_VEC(int32_t) order, later;
+    AC_VEC(ac_tf_ref) stack; /* node, next input */
+    const struct loop *loop; /* by frame; NULL in the first walk */
+} walk;
+
+typedef struct loop {
+    AC_VEC(int32_t) must; /* Enter and NextIteration nodes and the condition: run before any Exit */
+} loop;
+
+static bool is(const ac_tf_node *n, const char *op)
+{
+    return !strcmp(n->op, op);
+}
+
+/* A control input says that something runs only when something else did. What matters here is whether a node belongs to
+ * a branch or a loop: such inputs come from what hangs on a Switch. */
+static bool matters(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
+{
+    if (is(n, "Switch") || is(n, "_SwitchN") || is(n, "NoOp"))
+        return true;
+    if (!is(n, "Identity") || ac_tf_link(r, body, n) != AC_OK || n->n_in != 1)
+        return false;
+    const ac_tf_node *from = &body->node.item[n->in[0].node];
+    return is(from, "Switch") || is(from, "_SwitchN");
+}
+
+static bool is_back_edge(const ac_tf_node *n, const ac_tf_node *from)
+{
+    return is(n, "Merge") && is(from, "NextIteration");
+}
+
+/* Input k of n in the walk; -1: none that counts. Behind the inputs stand, for an Exit, what its loop must have run. */
+static int32_t input_of(walk *w, ac_tf_node *n, int32_t k)
+{
+    ac_tf_body *body = w->body;
+    if (k < n->n_in + n->n_control) {
+        const int32_t from = n->in[k].node;
+        ac_tf_node *m = &body->node.item[from];
+        if (k >= n->n_in && !matters(w->r, body, m))
+            return -1;
+        if (is_back_edge(n, m)) {
+            if (!w->loop)
+                ac_push(w->r->cx->region, &w->later, from);
+            return -1;
+        }
+        return from;
+    }
+    const loop *l = w->loop && is(n, "Exit") ? &w->loop[body->node.item[n->in[0].node].frame] : NULL;
+    k -= n->n_in + n->n_control;
+    return l && k < l->must.n ? l->must.item[k] : -2;
+}
+
+/* Depth first, without recursion: whatever a node needs comes before it. */
+static int visit(walk *w, int32_t root)
+{
+    ac_region *region = w->r->cx->region;
+    if (w->mark[root])
+        return AC_OK;
+    w->mark[root] = 1;
+    ac_push(region, &w->stack, ((ac_tf_ref){root, 0}));
+    while (w->stack.n) {
+        ac_tf_ref *top = &w->stack.item[w->stack.n - 1];
+        ac_tf_node *n = &w->body->node.item[top->node];
+        if (ac_tf_link(w->r, w->body, n) != AC_OK || !ac_pb_spend(&w->r->pb, 1))
+            return AC_FAIL;
+        const int32_t from = input_of(w, n, top->out++);
+        if (from == -2) {
+            w->mark[top->node] = 2;
+            ac_push(region, &w->order, top->node);
+            w->stack.n--;
+        } else if (from >= 0 && w->mark[from] == 1) {
+            return ac_error(w->r->cx, n->at, E0101, "needs its own result: nodes '%s' and '%s' are part of a cycle",
+                            n->name, w->body->node.item[from].name);
+        } else if (from >= 0 && !w->mark[from]) {
+            w->mark[from] = 1;
+            ac_push(region, &w->stack, ((ac_tf_ref){from, 0}));
+        }
+    }
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ frames */
+
+static int32_t frame_named(ac_tf *r, ac_tf_body *body, int32_t parent, const char *name)
+{
+    for (int32_t i = 1; i < body->frame.n; i++)
+        if (body->frame.item[i].parent == parent && body->frame.item[i].name == name)
+            return i;
+    const ac_tf_frame f = {.name = name, .parent = parent, .condition = -1};
+    ac_push(r->cx->region, &body->frame, f);
+    return body->frame.n - 1;
+}
+
+static bool inside(const ac_tf_body *body, int32_t frame, int32_t outer)
+{
+    while (frame > outer)
+        frame = body->frame.item[frame].parent; /* a frame's number is above its parent's */
+    return frame == outer;
+}
+
+static int find_frame(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
+{
+    for (int32_t k = 0; k < n->n_in + n->n_control; k++) {
+        ac_tf_node *from = &body->node.item[n->in[k].node];
+        if (is_back_edge(n, from) || (k >= n->n_in && !matters(r, body, from)))
+            continue;
+        if (inside(body, from->frame, n->frame))
+            n->frame = from->frame;
+        else if (!inside(body, n->frame, from->frame))
+            return ac_error(r->cx, n->at, E0012, "its inputs come from two loops, '%s' and '%s'",
+                            body->frame.item[n->frame].name, body->frame.item[from->frame].name);
+    }
+    if (is(n, "Enter")) {
+        AC_TRY(ac_tf_attrs(r, n));
+        const char *name = "";
+        for (int32_t i = 0; i < n->n_attr; i++)
+            if (!strcmp(n->attr[i].name, "frame_name") && !(name = ac_pb_name(&r->pb, n->attr[i].s)))
+                return AC_FAIL;
+        n->frame = frame_named(r, body, n->frame, name);
+    } else if (is(n, "Exit")) {
+        if (!n->frame)
+            return ac_error(r->cx, n->at, E0012, "leaves a loop, but is in none");
+        n->frame = body->frame.item[n->frame].parent;
+    } else if (is(n, "LoopCond")) {
+        if (!n->frame || body->frame.item[n->frame].condition >= 0)
+            return ac_error(r->cx, n->at, E0012, n->frame ? "its loop has two conditions" : "is in no loop");
+        body->frame.item[n->frame].condition = (int32_t)(n - body->node.item);
+    }
+    return AC_OK;
+}
+
+/* Where a node runs: an Enter outside of the loop it leads into. */
+static int32_t runs_in(const ac_tf_body *body, const ac_tf_node *n)
+{
+    return is(n, "Enter") ? body->frame.item[n->frame].parent : n->frame;
+}
+
+int ac_tf_body_order(ac_tf *r, ac_tf_body *body)
+{
+    ac_region *region = r->cx->region;
+    walk w = {.r = r, .body = body};
+    if (body->ordered || body->broken)
+        return body->broken ? AC_FAIL : AC_OK;
+    body->ordered = body->broken = true;
+    w.mark = ac_alloc(region, (size_t)body->node.n + 1);
+    memset(w.mark, 0, (size_t)body->node.n + 1);
+    for (int32_t i = 0; i < body->n_rets; i++)
+        AC_TRY(visit(&w, body->ret[i].node));
+    for (int32_t i = 0; i < w.later.n; i++)
+        AC_TRY(visit(&w, w.later.item[i]));
+    ac_push(region, &body->frame, ((ac_tf_frame){.name = "none", .parent = -1, .condition = -1}));
+    for (int32_t i = 0; i < w.order.n; i++)
+        AC_TRY(find_frame(r, body, &body->node.item[w.order.item[i]]));
+    loop *loops = AC_NEW_N(region, loop, body->frame.n);
+    for (int32_t i = 0; i < w.order.n; i++) {
+        const ac_tf_node *n = &body->node.item[w.order.item[i]];
+        if (n->frame && (is(n, "Enter") || is(n, "NextIteration") || is(n, "LoopCond")))
+            ac_push(region, &loops[n->frame].must, w.order.item[i]);
+    }
+    walk v = {.r = r, .body = body, .loop = loops, .mark = w.mark};
+    memset(v.mark, 0, (size_t)body->node.n + 1);
+    for (int32_t i = 0; i < w.order.n; i++)
+        AC_TRY(visit(&v, w.order.item[i]));
+    for (int32_t i = 0; i < v.order.n; i++) {
+        ac_tf_frame *f = &body->frame.item[runs_in(body, &body->node.item[v.order.item[i]])];
+        ac_push(region, &f->node, v.order.item[i]);
+    }
+    body->broken = false;
+    return AC_OK;
+}

@@ -1,0 +1,202 @@
+/* Operators of TensorFlow that take, place or find elements by index. */
+#include "import/tf/nodedefs.h"
+#include "ir/ops/resolve.h"
+
+#include <string.h>
+
+#define RESULT(t) ac_tf_result(n, 0, t)
+
+static int gather(ac_tf_op *n, int32_t axis, int32_t batch)
+{
+    ac_attrs a;
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = axis;
+    a.gather.batch_dims = batch;
+    return RESULT(ac_build_op(&n->b, AC_OP_GATHER, n->t, 2, &a, AC_NONE));
+}
+
+int ac_tf_do_gather(ac_tf_op *n)
+{
+    (void)ac_tf_bool(n, "validate_indices", true);
+    return gather(n, 0, 0);
+}
+
+int ac_tf_do_gather_v2(ac_tf_op *n)
+{
+    double at;
+    int32_t axis;
+    int64_t batch = ac_tf_int(n, "batch_dims", 0);
+    AC_TRY(ac_tf_scalar(n, 2, &at));
+    AC_TRY(ac_build_axis(&n->b, (int64_t)at, n->t[0]->rank, &axis));
+    batch += batch < 0 ? n->t[1]->rank : 0;
+    if (batch < 0 || batch > axis)
+        return ac_error(n->r->cx, n->b.at, E0103, "batch_dims is %lld, the axis %d", (long long)batch, axis);
+    return gather(n, axis, (int32_t)batch);
+}
+
+int ac_tf_do_gather_nd(ac_tf_op *n)
+{
+    (void)ac_tf_attr_of(n, "bad_indices_policy");
+    return RESULT(ac_build_2(&n->b, AC_OP_GATHER_ND, n->t[0], n->t[1]));
+}
+
+int ac_tf_do_one_hot(ac_tf_op *n)
+{
+    ac_attrs a;
+    double depth;
+    int32_t axis;
+    AC_TRY(ac_tf_scalar(n, 1, &depth));
+    AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "axis", -1), n->t[0]->rank + 1, &axis));
+    ac_attrs_init(AC_OP_ONE_HOT, &a);
+    a.axis.axis = axis;
+    for (int32_t i = 1; i < 4; i++)
+        n->t[i] = ac_build_reshape(&n->b, n->t[i], 0, NULL);
+    if (n->t[0]->dtype == AC_U8)
+        n->t[0] = ac_build_cast(&n->b, n->t[0], AC_I32);
+    return RESULT(ac_build_op(&n->b, AC_OP_ONE_HOT, n->t, 4, &a, AC_NONE));
+}
+
+int ac_tf_do_arg(ac_tf_op *n)
+{
+    ac_attrs a;
+    double at = 0;
+    int32_t axis;
+    if (n->n_in > 1)
+        AC_TRY(ac_tf_scalar(n, 1, &at));
+    AC_TRY(ac_build_axis(&n->b, (int64_t)at, n->t[0]->rank, &axis));
+    ac_attrs_init(n->row->ours, &a);
+    a.arg.out_type = ac_tf_type(n, "output_type", AC_I64);
+    if (a.arg.out_type != AC_I32 && a.arg.out_type != AC_I64)
+        return ac_tf_cannot(n, "its output_type is %s", ac_dtype_name(a.arg.out_type));
+    ac_tensor *x = n->t[0];
+    x = x->dtype == AC_BOOL ? ac_build_cast(&n->b, x, AC_U8) : x;
+    const int64_t where = axis;
+    ac_tensor *in[] = {x, ac_build_reshape(&n->b, ac_build_ints(&n->b, 1, &where), 0, NULL)};
+    return RESULT(ac_build_op(&n->b, n->row->ours, in, 2, &a, a.arg.out_type));
+}
+
+int ac_tf_do_top_k(ac_tf_op *n)
+{
+    double k = (double)ac_tf_int(n, "k", 1);
+    (void)ac_tf_bool(n, "sorted", true); /* sorted is one of the orders that unsorted may have */
+    (void)ac_tf_attr_of(n, "index_type");
+    if (n->n_in > 1)
+        AC_TRY(ac_tf_scalar(n, 1, &k));
+    const int64_t count = (int64_t)k;
+    ac_tensor *in[] = {n->t[0],
+                       ac_build_reshape(&n->b, ac_build_cast(&n->b, ac_build_ints(&n->b, 1, &count), AC_I32), 0, NULL)};
+    ac_node *m = ac_build_node(&n->b, AC_OP_TOPK_V2, in, 2, NULL, 2);
+    if (ac_node_settle(n->r->cx, n->r->g, m) != AC_OK)
+        return AC_FAIL;
+    AC_TRY(ac_tf_result(n, 0, m->out[0]));
+    return ac_tf_result(n, 1, m->out[1]);
+}
+
+/* Scattering. The shape is a constant. */
+
+static ac_tensor *scatter(ac_tf_op *n, ac_tensor *indices, ac_tensor *updates, int32_t rank, const int64_t *dim)
+{
+    ac_tensor *in[] = {indices, updates, ac_build_cast(&n->b, ac_build_ints(&n->b, rank, dim), indices->dtype)};
+    return updates && in[2] ? ac_build_op(&n->b, AC_OP_SCATTER_ND, in, 3, NULL, AC_NONE) : NULL;
+}
+
+int ac_tf_do_scatter_nd(ac_tf_op *n)
+{
+    ac_ints shape;
+    (void)ac_tf_attr_of(n, "bad_indices_policy");
+    AC_TRY(ac_tf_values(n, 2, &shape));
+    if (shape.n > AC_MAX_RANK)
+        return ac_tf_cannot(n, "the result has more than 8 dimensions");
+    return RESULT(scatter(n, n->t[0], n->t[1], shape.n, shape.v));
+}
+
+/* Update: what is written to replaces, said by a mask of the places; Add and Sub: the sum of what is scattered. */
+int ac_tf_do_tensor_scatter(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0], *i = n->t[1], *u = n->t[2];
+    (void)ac_tf_attr_of(n, "bad_indices_policy");
+    ac_tensor *y = scatter(n, i, u, x->rank, x->dim);
+    if (n->row->ours != AC_OP_SELECT)
+        return RESULT(ac_build_2(&n->b, n->row->ours, x, y));
+    ac_tensor *ones = ac_build_broadcast(&n->b, ac_build_number(&n->b, AC_F32, 1), u->rank, u->dim);
+    ac_tensor *mask = scatter(n, i, ones, x->rank, x->dim);
+    mask = mask ? ac_build_2(&n->b, AC_OP_NOT_EQUAL, mask, ac_build_number(&n->b, AC_F32, 0)) : NULL;
+    return RESULT(ac_build_select(&n->b, mask, y, x));
+}
+
+int ac_tf_do_segment(ac_tf_op *n)
+{
+    int64_t count;
+    double v;
+    if (n->n_in > 2) {
+        AC_TRY(ac_tf_scalar(n, 2, &v));
+        count = (int64_t)v;
+    } else { /* sorted ids: the last one says how many there are */
+        ac_ints ids;
+        AC_TRY(ac_tf_values(n, 1, &ids));
+        count = ids.n ? ids.v[ids.n - 1] + 1 : 0;
+        for (int32_t i = 1; i < ids.n; i++)
+            if (ids.v[i] < ids.v[i - 1])
+                return ac_error(n->r->cx, n->b.at, E0103, "the ids of segments are not sorted");
+        if (n->row->ours != AC_OP_UNSORTED_SEGMENT_SUM)
+            return ac_tf_cannot(n, "what it gives for empty segments differs");
+    }
+    if (count < 0 || count > INT32_MAX)
+        return ac_error(n->r->cx, n->b.at, E0103, "%lld segments", (long long)count);
+    ac_tensor *in[] = {n->t[0], n->t[1],
+                       ac_build_reshape(&n->b, ac_build_cast(&n->b, ac_build_ints(&n->b, 1, &count), AC_I32), 0, NULL)};
+    return RESULT(ac_build_op(&n->b, n->row->ours, in, 3, NULL, AC_NONE));
+}
+
+/* Each row b is reversed along `seq_dim` up to its length. The lengths are constants. */
+int ac_tf_do_reverse_sequence(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0];
+    ac_ints length;
+    int32_t seq, batch;
+    ac_attrs a;
+    AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "seq_dim", 0), x->rank, &seq));
+    AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "batch_dim", 0), x->rank, &batch));
+    AC_TRY(ac_tf_values(n, 1, &length));
+    if (length.n != x->dim[batch] || seq == batch)
+        return ac_error(n->r->cx, n->b.at, E0104, "%d lengths for '%s' %s", length.n, x->name,
+                        ac_shape_str(n->r->cx, x));
+    int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK], k = 2;
+    perm[0] = batch;
+    perm[1] = seq;
+    for (int32_t d = 0; d < x->rank; d++)
+        if (d != batch && d != seq)
+            perm[k++] = d;
+    for (int32_t d = 0; d < x->rank; d++)
+        back[perm[d]] = d;
+    const int64_t rows = x->dim[batch], steps = x->dim[seq], dim[2] = {rows, steps};
+    if (rows * steps > 1 << 24)
+        return ac_tf_cannot(n, "it has more than 2^24 steps in all");
+    int64_t *index = AC_NEW_N(n->r->cx->region, int64_t, rows * steps + 1);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t s = 0; s < steps; s++) {
+            const int64_t len = length.v[r];
+            if (len < 0 || len > steps)
+                return ac_error(n->r->cx, n->b.at, E0103, "length %lld of %lld steps", (long long)len,
+                                (long long)steps);
+            index[r * steps + s] = s < len ? len - 1 - s : s;
+        }
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = 1;
+    a.gather.batch_dims = 1;
+    ac_tensor *in[] = {ac_build_transpose(&n->b, x, perm),
+                       ac_build_reshape(&n->b, ac_build_ints(&n->b, rows * steps, index), 2, dim)};
+    return RESULT(ac_build_transpose(&n->b, ac_build_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE), back));
+}
+
+int ac_tf_do_nms_v4(ac_tf_op *n)
+{
+    if (!ac_tf_bool(n, "pad_to_max_output_size", false))
+        return ac_tf_cannot(n, "pad_to_max_output_size is false, so the size of its result depends on the data");
+    for (int32_t i = 2; i < 5; i++)
+        n->t[i] = ac_build_reshape(&n->b, n->t[i], 0, NULL);
+    ac_node *m = ac_build_node(&n->b, AC_OP_NON_MAX_SUPPRESSION_V4, n->t, 5, NULL, 2);
+    AC_TRY(ac_node_settle(n->r->cx, n->r->g, m));
+    AC_TRY(ac_tf_result(n, 0, m->out[0]));
+    return ac_tf_result(n, 1, m->out[1]);
+}

@@ -1,0 +1,253 @@
+/* Element-wise operators of TensorFlow. Most are a row of ours; the others are said in a few nodes, which the passes
+ * fuse. */
+#include "import/build/compose_math.h"
+#include "import/tf/nodedefs.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ADD(x, y)   ac_build_2(&n->b, AC_OP_ADD, x, y)
+#define SUB(x, y)   ac_build_2(&n->b, AC_OP_SUB, x, y)
+#define MUL(x, y)   ac_build_2(&n->b, AC_OP_MUL, x, y)
+#define DIV(x, y)   ac_build_2(&n->b, AC_OP_DIV, x, y)
+#define MIN(x, y)   ac_build_2(&n->b, AC_OP_MINIMUM, x, y)
+#define MAX(x, y)   ac_build_2(&n->b, AC_OP_MAXIMUM, x, y)
+#define EQUAL(x, y) ac_build_2(&n->b, AC_OP_EQUAL, x, y)
+#define ONE(op, x)  ac_build_1(&n->b, AC_OP_##op, x)
+#define NUM(v)      ac_build_number(&n->b, x->dtype, v)
+#define IF(c, x, y) ac_build_select(&n->b, c, x, y)
+#define RESULT(t)   ac_tf_result(n, 0, t)
+
+int ac_tf_do_unary(ac_tf_op *n)
+{
+    return RESULT(ac_build_1(&n->b, n->row->ours, n->t[0]));
+}
+
+static bool both_bool(const ac_tf_op *n)
+{
+    return n->t[0]->dtype == AC_BOOL && n->t[1]->dtype == AC_BOOL;
+}
+
+int ac_tf_do_binary(ac_tf_op *n)
+{
+    (void)ac_tf_bool(n, "incompatible_shape_error", true);
+    if ((n->row->ours == AC_OP_EQUAL || n->row->ours == AC_OP_NOT_EQUAL) && both_bool(n)) /* bytes 0 and 1 */
+        for (int32_t i = 0; i < 2; i++)
+            n->t[i] = ac_build_cast(&n->b, n->t[i], AC_U8);
+    return RESULT(ac_build_2(&n->b, n->row->ours, n->t[0], n->t[1]));
+}
+
+int ac_tf_do_add_n(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0];
+    (void)ac_tf_attr_of(n, "shape"); /* AccumulateNV2 */
+    for (int32_t i = 1; i < n->n_in; i++)
+        x = ADD(x, n->t[i]);
+    return RESULT(x);
+}
+
+/* Passes on whatever it gets; IdentityN several. */
+int ac_tf_do_identity(ac_tf_op *n)
+{
+    (void)ac_tf_str(n, "message", "");
+    (void)ac_tf_attr_of(n, "dtype");
+    (void)ac_tf_attr_of(n, "shape");
+    for (int32_t i = 0; i < n->n_out && i < n->n_in; i++)
+        n->out[i] = n->in[i];
+    return AC_OK;
+}
+
+/* Makes nothing that could be read: NoOp, Assert. */
+int ac_tf_do_nothing(ac_tf_op *n)
+{
+    (void)ac_tf_attr_of(n, "summarize");
+    return ac_tf_all_results(n, AC_TF_DONE);
+}
+
+int ac_tf_do_cast(ac_tf_op *n)
+{
+    (void)ac_tf_bool(n, "Truncate", false);
+    const ac_dtype to = ac_tf_type(n, "DstT", AC_NONE);
+    (void)ac_tf_attr_of(n, "SrcT");
+    if (to == AC_NONE)
+        return AC_FAIL;
+    ac_tensor *x = n->t[0];
+    if (to == AC_BOOL && (x->dtype == AC_F16 || x->dtype == AC_BF16))
+        x = ac_build_cast(&n->b, x, AC_F32);
+    return RESULT(ac_build_cast(&n->b, x, to));
+}
+
+/* Arithmetic. */
+
+int ac_tf_do_reciprocal(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0];
+    return RESULT(DIV(NUM(1), x));
+}
+
+int ac_tf_do_fmod(ac_tf_op *n)
+{
+    return RESULT(ac_build_fmod(&n->b, n->t[0], n->t[1]));
+}
+
+/* 0 where the second operand (for Mul) or the divisor is 0, whatever the first one is. */
+int ac_tf_do_no_nan(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0], *y = n->t[1];
+    return RESULT(IF(EQUAL(y, NUM(0)), NUM(0), ac_build_2(&n->b, n->row->ours, x, y)));
+}
+
+/* x * f(y), 0 where x is 0: Xlogy, Xlog1py, Xdivy. */
+int ac_tf_do_x_of_y(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0], *y = n->t[1], *z;
+    if (n->row->ours == AC_OP_DIV)
+        z = DIV(x, y);
+    else
+        z = MUL(x, n->row->ours == AC_OP_LOG ? ONE(LOG, y) : ac_build_log1p(&n->b, y));
+    return RESULT(IF(EQUAL(x, NUM(0)), NUM(0), z));
+}
+
+int ac_tf_do_truncate_div(ac_tf_op *n)
+{
+    ac_tensor *x = DIV(n->t[0], n->t[1]);
+    if (!x || ac_dtype_is_int(x->dtype))
+        return RESULT(x);
+    return RESULT(MUL(ONE(FLOOR, ONE(ABS, x)), ONE(SIGN, x)));
+}
+
+int ac_tf_do_ones_like(ac_tf_op *n)
+{
+    const ac_tensor *x = n->t[0];
+    return RESULT(ac_build_broadcast(&n->b, NUM(1), x->rank, x->dim));
+}
+
+int ac_tf_do_clip(ac_tf_op *n)
+{
+    return RESULT(MAX(MIN(n->t[0], n->t[2]), n->t[1]));
+}
+
+int ac_tf_do_approximate_equal(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0];
+    const double tolerance = (double)ac_tf_float(n, "tolerance", 1e-5f);
+    return RESULT(ac_build_2(&n->b, AC_OP_LESS, ONE(ABS, SUB(x, n->t[1])), NUM(tolerance)));
+}
+
+int ac_tf_do_bitwise_not(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0];
+    const bool wide = x->dtype == AC_U64 || x->dtype == AC_U32;
+    if (wide)
+        return ac_tf_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+    return RESULT(ac_dtype_is_signed(x->dtype) ? SUB(NUM(-1), x) : SUB(NUM((double)ac_dtype_max(x->dtype)), x));
+}
+
+/* Select: a condition of one dimension chooses rows. SelectV2 broadcasts. */
+int ac_tf_do_select(ac_tf_op *n)
+{
+    ac_tensor *c = n->t[0];
+    const ac_tensor *x = n->t[1];
+    if (!strcmp(n->node->op, "Select") && c->rank == 1 && x->rank > 1) {
+        int64_t dim[AC_MAX_RANK] = {c->dim[0], 1, 1, 1, 1, 1, 1, 1};
+        if (c->dim[0] != x->dim[0])
+            return ac_error(n->r->cx, n->b.at, E0104, "condition '%s' %s does not fit '%s' %s", c->name,
+                            ac_shape_str(n->r->cx, c), x->name, ac_shape_str(n->r->cx, x));
+        c = ac_build_reshape(&n->b, c, x->rank, dim);
+    }
+    return RESULT(IF(c, n->t[1], n->t[2]));
+}
+
+/* The bias stands along the channels. */
+int ac_tf_do_bias_add(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0], *bias = n->t[1];
+    bool first;
+    AC_TRY(ac_tf_channels_first(n, &first));
+    if (bias->rank != 1 || x->rank < 2 || bias->dim[0] != x->dim[first ? 1 : x->rank - 1])
+        return ac_error(n->r->cx, n->b.at, E0104, "bias '%s' %s does not fit '%s' %s", bias->name,
+                        ac_shape_str(n->r->cx, bias), x->name, ac_shape_str(n->r->cx, x));
+    int64_t dim[AC_MAX_RANK] = {bias->dim[0], 1, 1, 1, 1, 1, 1, 1};
+    if (first)
+        bias = ac_build_reshape(&n->b, bias, x->rank - 1, dim);
+    return RESULT(ADD(x, bias));
+}
+
+/* Activations and functions. */
+
+int ac_tf_do_relu(ac_tf_op *n)
+{
+    return RESULT(ac_build_relu(&n->b, n->t[0]));
+}
+
+int ac_tf_do_leaky_relu(ac_tf_op *n)
+{
+    ac_attrs a;
+    ac_attrs_init(AC_OP_LEAKY_RELU, &a);
+    a.alpha.alpha = ac_tf_float(n, "alpha", 0.2f);
+    return RESULT(ac_build_op(&n->b, AC_OP_LEAKY_RELU, n->t, 1, &a, AC_NONE));
+}
+
+int ac_tf_do_selu(ac_tf_op *n)
+{
+    return RESULT(ac_build_mul_number(&n->b, ac_build_elu(&n->b, n->t[0], 1.6732632423543772848170429916717),
+                                      1.0507009873554804934193349852946));
+}
+
+int ac_tf_do_softsign(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0];
+    return RESULT(DIV(x, ADD(NUM(1), ONE(ABS, x))));
+}
+
+int ac_tf_do_erfc(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0];
+    return RESULT(SUB(NUM(1), ONE(ERF, x)));
+}
+
+#define FUNCTION(name)                                  \
+    int ac_tf_do_##name(ac_tf_op *n)                    \
+    {                                                   \
+        return RESULT(ac_build_##name(&n->b, n->t[0])); \
+    }
+FUNCTION(softplus)
+FUNCTION(expm1)
+FUNCTION(log1p)
+FUNCTION(tan)
+FUNCTION(sinh)
+FUNCTION(cosh)
+FUNCTION(asin)
+FUNCTION(acos)
+FUNCTION(asinh)
+FUNCTION(acosh)
+FUNCTION(atanh)
+
+int ac_tf_do_atan2(ac_tf_op *n)
+{
+    return RESULT(ac_build_atan2(&n->b, n->t[0], n->t[1]));
+}
+
+int ac_tf_do_is_nan(ac_tf_op *n)
+{
+    return RESULT(ac_build_2(&n->b, AC_OP_NOT_EQUAL, n->t[0], n->t[0]));
+}
+
+int ac_tf_do_is_inf(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0];
+    return RESULT(EQUAL(ONE(ABS, x), NUM((double)INFINITY)));
+}
+
+int ac_tf_do_is_finite(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0];
+    return RESULT(ac_build_2(&n->b, AC_OP_LESS, ONE(ABS, x), NUM((double)INFINITY)));
+}
+
+int ac_tf_do_l2_loss(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0];
+    ac_tensor *sum = ac_build_reduce(&n->b, AC_OP_SUM, ONE(SQUARE, x), (1u << x->rank) - 1, false);
+    return RESULT(MUL(sum, NUM(0.5)));
+}

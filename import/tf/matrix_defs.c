@@ -1,0 +1,58 @@
+/* Matrix products of TensorFlow: MatMul, BatchMatMul, Einsum; and weights in the order our operators want. */
+#include "import/build/compose_einsum.h"
+#include "import/tf/nodedefs.h"
+
+#include <string.h>
+
+#define RESULT(t) ac_tf_result(n, 0, t)
+
+/* A constant transposed: made once for all copies of a loop's body. */
+ac_tensor *ac_tf_weights(ac_tf_op *n, ac_tensor *t, const int32_t *perm)
+{
+    ac_tf *r = n->r;
+    if (!t)
+        return NULL;
+    for (int32_t i = t->id < r->turned_first.n ? r->turned_first.item[t->id] : 0; i; i = r->turned.item[i - 1].next)
+        if (!memcmp(r->turned.item[i - 1].perm, perm, (size_t)t->rank * sizeof *perm))
+            return r->turned.item[i - 1].to;
+    ac_tf_turned x = {.to = ac_build_transpose(&n->b, t, perm)};
+    if (!x.to || !ac_build_constant(t))
+        return x.to;
+    while (r->turned_first.n <= t->id)
+        ac_push(r->cx->region, &r->turned_first, 0);
+    memcpy(x.perm, perm, (size_t)t->rank * sizeof *perm);
+    x.next = r->turned_first.item[t->id];
+    ac_push(r->cx->region, &r->turned, x);
+    r->turned_first.item[t->id] = r->turned.n;
+    return x.to;
+}
+
+static ac_tensor *product(ac_tf_op *n, ac_tensor *x, ac_tensor *y, bool adj_x, bool adj_y)
+{
+    static const int32_t FLIP[AC_MAX_RANK] = {1, 0};
+    if (!adj_x && y->rank == 2 && x->rank >= 2 && ac_build_constant(y) && y->dim[adj_y ? 1 : 0] > 0 &&
+        y->dim[adj_y ? 1 : 0] == x->dim[x->rank - 1])
+        return ac_build_dense(&n->b, x, adj_y ? y : ac_tf_weights(n, y, FLIP), NULL);
+    return ac_build_matmul(&n->b, x, y, adj_x, adj_y);
+}
+
+int ac_tf_do_matmul(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0], *y = n->t[1];
+    const bool batch = n->node->op[0] == 'B';
+    const bool adj_x = ac_tf_bool(n, batch ? "adj_x" : "transpose_a", false);
+    const bool adj_y = ac_tf_bool(n, batch ? "adj_y" : "transpose_b", false);
+    if (x->rank < 2 || y->rank < 2 || (!batch && (x->rank != 2 || y->rank != 2)))
+        return ac_error(n->r->cx, n->b.at, E0104, "'%s' is %s, '%s' %s", x->name, ac_shape_str(n->r->cx, x), y->name,
+                        ac_shape_str(n->r->cx, y));
+    if (!ac_dtype_is_float(x->dtype))
+        return ac_tf_cannot(n, "its inputs are %s", ac_dtype_name(x->dtype));
+    return RESULT(product(n, x, y, adj_x, adj_y));
+}
+
+int ac_tf_do_einsum(ac_tf_op *n)
+{
+    const char *equation = ac_tf_str(n, "equation", ""), *reason = NULL;
+    ac_tensor *y = ac_build_einsum(&n->b, equation, n->t, n->n_in, &reason);
+    return reason ? ac_tf_cannot(n, "%s", reason) : RESULT(y);
+}

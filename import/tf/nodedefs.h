@@ -1,0 +1,41 @@
+/* nodedefs.h - the table of TensorFlow operators as C sees it, and the adapters it names. Included by tf_*.c only.
+ *
+ * An adapter makes the canonical nodes of one TensorFlow node and binds its results:
+ *
+ *     int ac_tf_do_reciprocal(ac_tf_op *n)
+ *     {
+ *         ac_tensor *x = n->t[0];
+ *         return ac_tf_result(n, 0, ac_build_2(&n->b, AC_OP_DIV, ac_build_number(&n->b, x->dtype, 1), x));
+ *     }
+ *
+ * Before it is called the number of inputs has been checked against the row, all inputs are tensors (unless the row
+ * says TF_ANY), and 16-bit floats are widened to f32 where the row says so. After it every attribute of the node must
+ * have been asked for: one that nobody knows is refused, since it might mean anything. */
+#ifndef AC_IMPORT_TF_NODEDEFS_H
+#define AC_IMPORT_TF_NODEDEFS_H
+#include "import/tf/tf.h"
+
+typedef int ac_tf_fn(ac_tf_op *n);
+
+enum {
+    TF_HALF = 1, /* computes: f16 and bf16 operands as f32, results back */
+    TF_ANY = 2,  /* takes lists, random numbers too */
+    TF_MANY = 4  /* the number of inputs is not limited by the row */
+};
+
+typedef struct ac_tf_row {
+    const char *op;
+    int32_t min_in, max_in;
+    ac_tf_fn *fn;
+    ac_op ours; /* for adapters that serve several rows */
+    uint32_t flags;
+    const char *results; /* names of several results, as functions refer to them; NULL: one, or a list */
+} ac_tf_row;
+
+#define TFO(op, imin, imax, fn, ours, flags, results) ac_tf_fn ac_tf_do_##fn;
+#define WHY(op, reason, help)
+#include "import/tf/nodedefs.def"
+#undef TFO
+#undef WHY
+
+#endif

@@ -1,0 +1,403 @@
+/* The container of TensorFlow files: GraphDef and SavedModel, their inputs and outputs, and when nodes can be made. */
+#include "import/tf/nodedefs.h"
+#include "import/build/whole_graph.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MAX_NAMES = 4096 };
+
+typedef struct graph_def {
+    ac_pb_list nodes;
+    ac_span library;
+} graph_def;
+
+typedef struct saved_model {
+    int64_t version;
+    ac_pb_list graphs;
+} saved_model;
+
+typedef struct meta_graph {
+    ac_span graph;
+    ac_pb_list signatures;
+} meta_graph;
+
+typedef struct signature {
+    ac_pb_list inputs, outputs;
+} signature;
+
+typedef struct entry {
+    ac_span key, value;
+} entry;
+
+typedef struct tensor_info {
+    ac_span name;
+} tensor_info;
+
+static const ac_pb_field GRAPH[] = {
+    {1, AC_PB_MANY, offsetof(graph_def, nodes)}, {2, AC_PB_BYTES, offsetof(graph_def, library)}, {0, AC_PB_INT, 0}};
+static const ac_pb_field SAVED[] = {
+    {1, AC_PB_INT, offsetof(saved_model, version)}, {2, AC_PB_MANY, offsetof(saved_model, graphs)}, {0, AC_PB_INT, 0}};
+static const ac_pb_field META[] = {{2, AC_PB_BYTES, offsetof(meta_graph, graph)},
+                                   {5, AC_PB_MANY, offsetof(meta_graph, signatures)},
+                                   {0, AC_PB_INT, 0}};
+static const ac_pb_field SIGNATURE[] = {
+    {1, AC_PB_MANY, offsetof(signature, inputs)}, {2, AC_PB_MANY, offsetof(signature, outputs)}, {0, AC_PB_INT, 0}};
+static const ac_pb_field ENTRY[] = {
+    {1, AC_PB_BYTES, offsetof(entry, key)}, {2, AC_PB_BYTES, offsetof(entry, value)}, {0, AC_PB_INT, 0}};
+static const ac_pb_field INFO[] = {{1, AC_PB_BYTES, offsetof(tensor_info, name)}, {0, AC_PB_INT, 0}};
+
+/* What a reading has found before any node is made. */
+typedef struct found {
+    AC_VEC(const char *) input; /* by signature; none: placeholders in the order of the file */
+    AC_VEC(const char *) output;
+} found;
+
+/* ------------------------------------------------------------------ signatures of a SavedModel */
+
+typedef struct named {
+    const char *key, *tensor;
+} named;
+
+/* Entries by key: maps have no order of their own. */
+static int read_entries(ac_tf *r, ac_pb_list map, const char ***out, int32_t *n)
+{
+    AC_VEC(named) list = {0};
+    ac_span message;
+    while (ac_pb_next(&r->pb, &map, &message)) {
+        entry e = {{0}, {0}};
+        tensor_info t = {{0}};
+        if (!ac_pb_read(&r->pb, message, ENTRY, &e) || !ac_pb_read(&r->pb, e.value, INFO, &t))
+            return AC_FAIL;
+        const named x = {ac_pb_name(&r->pb, e.key), ac_pb_name(&r->pb, t.name)};
+        if (!x.key || !x.tensor)
+            return AC_FAIL;
+        if (list.n >= MAX_NAMES)
+            return ac_error(r->cx, ac_pb_place(&r->pb, message.p), E0012, "a signature has more than %d entries",
+                            MAX_NAMES);
+        int32_t at = list.n;
+        ac_push(r->cx->region, &list, x);
+        for (; at > 0 && strcmp(list.item[at - 1].key, x.key) > 0; at--)
+            list.item[at] = list.item[at - 1];
+        list.item[at] = x;
+    }
+    *out = AC_NEW_N(r->cx->region, const char *, list.n + 1);
+    for (int32_t i = 0; i < list.n; i++)
+        (*out)[i] = list.item[i].tensor;
+    *n = list.n;
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+/* The signature that serves, or else the first one that has outputs. */
+static int read_signatures(ac_tf *r, ac_pb_list list, found *f)
+{
+    ac_span message;
+    bool done = false;
+    while (!done && ac_pb_next(&r->pb, &list, &message)) {
+        entry e = {{0}, {0}};
+        signature s = {.inputs = {.n = 0}};
+        if (!ac_pb_read(&r->pb, message, ENTRY, &e) || !ac_pb_read(&r->pb, e.value, SIGNATURE, &s))
+            return AC_FAIL;
+        const char *key = ac_pb_name(&r->pb, e.key);
+        if (!key)
+            return AC_FAIL;
+        done = !strcmp(key, "serving_default");
+        if (!s.outputs.n || (f->output.n && !done) || !strncmp(key, "__", 2))
+            continue;
+        AC_TRY(read_entries(r, s.inputs, &f->input.item, &f->input.n));
+        AC_TRY(read_entries(r, s.outputs, &f->output.item, &f->output.n));
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+static int read_saved_model(ac_tf *r, ac_span all, ac_span *graph, found *f)
+{
+    saved_model m = {.version = 0};
+    meta_graph g = {.graph = {0}};
+    ac_span message;
+    if (!ac_pb_read(&r->pb, all, SAVED, &m))
+        return AC_FAIL;
+    if (!ac_pb_next(&r->pb, &m.graphs, &message) || !ac_pb_read(&r->pb, message, META, &g))
+        return r->pb.failed ? AC_FAIL
+                            : ac_error(r->cx, (ac_place){.file = r->file->path}, E0012, "the SavedModel has no graph");
+    AC_TRY(read_signatures(r, g.signatures, f));
+    *graph = g.graph;
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ outputs */
+
+/* --outputs NAME,NAME */
+static int split_names(ac_tf *r, const char *text, found *f)
+{
+    f->output.n = 0;
+    f->output.item = NULL;
+    f->output.cap = 0;
+    while (*text) {
+        while (*text == ' ' || *text == ',')
+            text++;
+        size_t n = strcspn(text, ",");
+        while (n && text[n - 1] == ' ')
+            n--;
+        if (n)
+            ac_push(r->cx->region, &f->output, ac_intern_n(r->cx, text, n));
+        text += strcspn(text, ",");
+    }
+    if (f->output.n)
+        return AC_OK;
+    return ac_error(r->cx, (ac_place){.file = r->file->path}, E0501, "--outputs names nothing");
+}
+
+static int unknown_output(ac_tf *r, const char *name)
+{
+    const char **all = AC_NEW_N(r->cx->region, const char *, r->main.node.n + 1);
+    for (int32_t i = 0; i < r->main.node.n; i++)
+        all[i] = r->main.node.item[i].name;
+    ac_error(r->cx, (ac_place){.file = r->file->path}, E0501, "--outputs '%s': the graph has no such node", name);
+    const char *near = ac_closest(name, all, r->main.node.n);
+    return near ? ac_help(r->cx, "did you mean '%s'?", near) : AC_FAIL;
+}
+
+/* The nodes nobody reads, in the order of the file. Those that make nothing are for training or checks. */
+static int find_ends(ac_tf *r)
+{
+    ac_tf_body *body = &r->main;
+    bool *read = AC_NEW_N(r->cx->region, bool, body->node.n + 1);
+    for (int32_t i = 0; i < body->node.n; i++) {
+        ac_tf_node *n = &body->node.item[i];
+        AC_TRY(ac_tf_link(r, body, n));
+        for (int32_t k = 0; k < n->n_in + n->n_control; k++)
+            read[n->in[k].node] = true;
+    }
+    body->ret = AC_NEW_N(r->cx->region, ac_tf_ref, body->node.n + 1);
+    for (int32_t i = 0; i < body->node.n; i++) {
+        const ac_tf_node *n = &body->node.item[i];
+        const bool value = !n->row || n->row->fn != ac_tf_do_nothing;
+        if (!read[i] && value && !n->argument && strcmp(n->op, "Const") != 0)
+            body->ret[body->n_rets++] = (ac_tf_ref){i, 0};
+    }
+    if (body->n_rets)
+        return AC_OK;
+    ac_error(r->cx, (ac_place){.file = r->file->path}, E0101, "every node of the graph is read by another one");
+    return ac_help(r->cx, "name its outputs: --outputs NAME,NAME");
+}
+
+static int find_outputs(ac_tf *r, found *f)
+{
+    ac_tf_body *body = &r->main;
+    if (r->outputs)
+        AC_TRY(split_names(r, r->outputs, f));
+    if (!f->output.n)
+        AC_TRY(find_ends(r));
+    else
+        body->ret = AC_NEW_N(r->cx->region, ac_tf_ref, f->output.n);
+    for (int32_t i = 0; i < f->output.n; i++) {
+        const char *name = f->output.item[i], *colon = strchr(name, ':');
+        const char *node = colon ? ac_intern_n(r->cx, name, (size_t)(colon - name)) : name;
+        if (ac_name_get(&body->names, node) < 0)
+            return unknown_output(r, name);
+        ac_tf_ref *ref = &body->ret[body->n_rets++];
+        AC_TRY(ac_tf_ref_of(r, body, name, (ac_place){.file = r->file->path}, ref));
+        if (ref->out == AC_TF_CONTROL)
+            return unknown_output(r, name);
+    }
+    for (int32_t i = 0; i < body->n_rets; i++) {
+        ac_tf_node *n = &body->node.item[body->ret[i].node];
+        n->n_out = n->n_out > body->ret[i].out ? n->n_out : body->ret[i].out + 1;
+    }
+    return ac_tf_body_order(r, body);
+}
+
+/* Results of the graph are named as TensorFlow names tensors. */
+static int bind_outputs(ac_tf *r, const ac_tf_value *ret)
+{
+    int rc = AC_OK;
+    for (int32_t i = 0; i < r->main.n_rets; i++) {
+        const ac_tf_ref ref = r->main.ret[i];
+        const ac_tf_node *n = &r->main.node.item[ref.node];
+        if (ret[i].kind == AC_TF_TENSOR && ret[i].t) {
+            const char *name = ref.out ? ac_internf(r->cx, "%s:%d", n->name, ref.out) : n->name;
+            ac_graph_add_output(r->g, ret[i].t, name)->name = name;
+            continue;
+        }
+        rc = AC_FAIL;
+        if (ret[i].kind != AC_TF_BROKEN)
+            rc = ac_error(r->cx, n->at, E0101, "graph output '%s' is %s", n->name,
+                          ret[i].kind == AC_TF_DEAD     ? "in a branch that is never taken"
+                          : ret[i].kind == AC_TF_RANDOM ? "a random number"
+                                                        : "no tensor");
+    }
+    return rc;
+}
+
+/* ------------------------------------------------------------------ inputs */
+
+static void mark_inputs(ac_tf *r)
+{
+    for (int32_t i = 0; i < r->main.node.n; i++) {
+        ac_tf_node *n = &r->main.node.item[i];
+        if (strcmp(n->op, "Placeholder") != 0 && strcmp(n->op, "PlaceholderV2") != 0)
+            continue;
+        n->argument = true;
+        n->n_out = n->n_out > 1 ? n->n_out : 1;
+    }
+}
+
+static int make_input(ac_tf *r, ac_tf_node *n, int32_t *seen)
+{
+    int64_t type = 0, dim[AC_MAX_RANK];
+    int32_t rank = -1;
+    const char *refused = NULL;
+    AC_TRY(ac_tf_attrs(r, n));
+    for (int32_t i = 0; i < n->n_attr; i++) {
+        const ac_tf_attr *a = &n->attr[i];
+        if (!strcmp(a->name, "dtype"))
+            type = a->type;
+        if (!strcmp(a->name, "shape") && a->shape.p && ac_tf_shape(r, a->shape, &rank, dim, &refused) != AC_OK &&
+            !refused)
+            return AC_FAIL;
+    }
+    const ac_dtype d = ac_tf_dtype(type);
+    if (d == AC_NONE && !refused)
+        refused = ac_strf(r->cx->region, "it has elements of type %s", ac_tf_dtype_name(r->cx, type));
+    if (refused)
+        return ac_refuse(r->cx, &r->refused, n->at, E0108, "an input", refused, NULL);
+    if (r->again && *seen < r->g->input.n) {
+        ++*seen;
+        return AC_OK;
+    }
+    ac_tensor *t = ac_tensor_new(r->g, n->name, d, rank < 0 ? 0 : rank, dim);
+    t->any_rank = rank < 0;
+    t->input = true;
+    ac_push(r->cx->region, &r->g->input, t);
+    return AC_OK;
+}
+
+/* Placeholders that the outputs need, in the order of the signature or of the file. Freezing leaves others behind. */
+static int find_inputs(ac_tf *r, const found *f)
+{
+    ac_tf_body *body = &r->main;
+    bool *wanted = AC_NEW_N(r->cx->region, bool, body->node.n + 1);
+    int32_t seen = 0;
+    int rc = AC_OK;
+    const ac_tf_frame *all = &body->frame.item[0];
+    for (int32_t i = 0; i < all->node.n; i++)
+        wanted[all->node.item[i]] = true;
+    for (int32_t i = 0; i < f->input.n + body->node.n; i++) {
+        int32_t at = i - f->input.n;
+        if (i < f->input.n) {
+            const char *name = f->input.item[i], *colon = strchr(name, ':');
+            at = ac_name_get(&body->names, colon ? ac_intern_n(r->cx, name, (size_t)(colon - name)) : name);
+        }
+        if (at < 0 || !body->node.item[at].argument || !wanted[at])
+            continue;
+        bool twice = false;
+        for (int32_t k = 0; k < body->arg.n && f->input.n; k++)
+            twice |= body->arg.item[k] == at;
+        if (twice)
+            continue;
+        ac_push(r->cx->region, &body->arg, at);
+        if (make_input(r, &body->node.item[at], &seen) != AC_OK)
+            rc = AC_FAIL;
+    }
+    return r->pb.failed ? AC_FAIL : rc;
+}
+
+/* ------------------------------------------------------------------ the whole file */
+
+static bool is_text(ac_span s)
+{
+    for (size_t i = 0; i < s.n && i < 256; i++)
+        if (s.p[i] < 0x20 && s.p[i] != '\n' && s.p[i] != '\r' && s.p[i] != '\t')
+            return false;
+    return true;
+}
+
+/* A SavedModel begins with its version, in both forms; a GraphDef with its first node or its library. */
+static bool is_saved_model(ac_span s, bool text)
+{
+    static const char MARK[] = "saved_model_schema_version";
+    return text ? ac_span_starts(s, 0, MARK, sizeof MARK - 1) || ac_span_starts(s, 0, "meta_graphs", 11)
+                : ac_span_starts(s, 0, "\x08", 1);
+}
+
+static int run_graph(ac_tf *r)
+{
+    const int32_t n = r->main.arg.n;
+    ac_tf_value *arg = AC_NEW_N(r->cx->region, ac_tf_value, n + 1);
+    ac_tf_value *ret = AC_NEW_N(r->cx->region, ac_tf_value, r->main.n_rets + 1);
+    for (int32_t i = 0; i < n; i++)
+        arg[i] = (ac_tf_value){.kind = AC_TF_TENSOR, .t = r->g->input.item[i]};
+    int rc = ac_tf_run(r, &r->main, NULL, arg, ret);
+    if (r->pb.failed)
+        return AC_FAIL;
+    return bind_outputs(r, ret) == AC_OK ? rc : AC_FAIL;
+}
+
+static int read_model(ac_tf *r)
+{
+    const ac_file *file = r->file;
+    ac_span all = {file->data, file->n}, graph;
+    const ac_pb_lines *lines = NULL;
+    graph_def g = {.library = {0}};
+    found f = {.input = {0}};
+    const bool text = is_text(all), saved = is_saved_model(all, text);
+    if (text)
+        AC_TRY(ac_tf_text(r->cx, file->path, all, saved ? AC_TF_SAVED_MODEL : AC_TF_GRAPH_DEF, &all, &lines));
+    ac_pb_open(&r->pb, r->cx, file->path, all);
+    r->pb.lines = lines;
+    graph = all;
+    if (saved)
+        AC_TRY(read_saved_model(r, all, &graph, &f));
+    if (!ac_pb_read(&r->pb, graph, GRAPH, &g))
+        return AC_FAIL;
+    AC_TRY(ac_tf_functions(r, g.library));
+    AC_TRY(ac_tf_body_read(r, &r->main, g.nodes));
+    if (!r->main.node.n)
+        return ac_error(r->cx, (ac_place){.file = file->path}, E0012, "the graph has no nodes");
+    if (!r->again) {
+        r->g = ac_graph_new(r->cx, "main");
+        r->g->format = saved ? "TensorFlow SavedModel" : "TensorFlow GraphDef";
+        r->g->file = file->path;
+    }
+    r->g->file_ops = r->main.node.n;
+    mark_inputs(r);
+    AC_TRY(find_outputs(r, &f));
+    AC_TRY(find_inputs(r, &f));
+    return ac_graph_is_open(r->g) ? AC_OK : run_graph(r);
+}
+
+/* Everything about a finished reading that was refused, and what stayed silent. */
+static int conclude(ac_tf *r, int rc)
+{
+    AC_TRY(ac_graph_conclude(r->cx, &r->refused, r->file->path, rc));
+    ac_graph_sweep(r->g);
+    ac_graph_settle_names(r->g);
+    return AC_OK;
+}
+
+/* ac_graph.expand: the inputs of g are pinned now. */
+static int expand(ac_graph *g, void *with)
+{
+    const ac_reading *q = with;
+    ac_tf r = {.cx = g->cx, .file = &q->file, .outputs = q->opt.outputs, .g = g, .again = true};
+    return conclude(&r, read_model(&r));
+}
+
+/* A graph whose inputs have open dimensions, or that computes a shape from an input, cannot be understood yet: it gets
+ * its inputs now and its nodes in pass infer. */
+int ac_tf_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
+{
+    ac_tf r = {.cx = cx, .file = f, .outputs = opt->outputs};
+    const ac_diags before = cx->diags;
+    int rc = read_model(&r);
+    const bool later = r.g && !r.pb.failed && cx->diags.errors == before.errors && (r.late || ac_graph_is_open(r.g));
+    if (!later) {
+        AC_TRY(conclude(&r, rc));
+        *out = r.g;
+        return AC_OK;
+    }
+    (void)ac_quietly(cx, before, AC_FAIL); /* notes of the first reading come again */
+    *out = ac_graph_later(r.g, expand, f, opt);
+    return AC_OK;
+}

@@ -1,0 +1,271 @@
+/* tf.h - what the files that read TensorFlow graphs share. Only import.c calls in from outside, through ac_tf_read.
+ *
+ *     tf.c           the container: GraphDef, SavedModel; inputs and outputs; when nodes can be made
+ *     pbtxt.c      text form -> wire form, so that one reader suffices
+ *     bodies.c      nodes of a graph or function by name, the order in which they run, and the frames of loops
+ *     run_defs.c       a body is run once: values pass from node to node, and operators become canonical nodes
+ *     flow_defs.c      Switch, Merge, loops, branches and calls
+ *     list_defs.c      TensorArray and TensorList
+ *     def_attrs.c      attributes of a node, read by name        const_tensors.c   TensorProto and shapes
+ *     nodedefs.c       the table of operators (nodedefs.def) and its dispatch; tf_<family>.c its adapters
+ *
+ * A TensorFlow graph is a program: loops, branches, calls and arrays of tensors are operators among others. The reader
+ * runs this program on shapes and on the values that are known, the way its executor would, and what the operators
+ * leave behind is the graph. So a call becomes the body of its function, a loop as many copies of its body as it has
+ * iterations, an array the list of its elements, and a branch whose condition is known just that branch. What the
+ * executor finds out at run time only is either said in data (both branches and a select) or refused.
+ *
+ *     body      what stands in the file, once            ac_tf_body, ac_tf_node
+ *     call      one run of a body                        ac_tf_call: a value for each result of each node
+ *     value     a tensor, a list of tensors, nothing     ac_tf_value
+ *     op        one node in one run, for the adapters    ac_tf_op
+ *
+ * Canonical nodes are settled as they are made (build.h). For that all dimensions of the inputs must be numbers; while
+ * they are not, the graph has its inputs only, and ac_graph.expand makes the nodes later.
+ *
+ * Two kinds of trouble are kept apart, as in onnx.h: a malformed file is reported where it is found, what is well
+ * formed but beyond arenac is collected (refuse.h). A broken value stays silent in what reads it.
+ *
+ * Memory: the context's region. tensor_content and packed lists stay in the file's bytes unless they are misaligned. */
+#ifndef AC_IMPORT_TF_TF_H
+#define AC_IMPORT_TF_TF_H
+#include "base/file.h"
+#include "import/build/build.h"
+#include "import/import.h"
+#include "import/build/name_map.h"
+#include "import/wire/pb.h"
+#include "import/build/refuse.h"
+
+typedef struct ac_tf ac_tf;
+typedef struct ac_tf_attr ac_tf_attr;
+typedef struct ac_tf_body ac_tf_body;
+typedef struct ac_tf_call ac_tf_call;
+typedef struct ac_tf_node ac_tf_node;
+typedef struct ac_tf_op ac_tf_op;
+
+/* ------------------------------------------------------------------ what stands in the file */
+
+typedef struct ac_tf_ref {
+    int32_t node; /* index in the body */
+    int32_t out;  /* which result */
+} ac_tf_ref;
+
+enum { AC_TF_CONTROL = -1 }; /* ac_tf_ref.out of a control input */
+
+struct ac_tf_node {
+    const char *name, *op;
+    ac_span message;
+    ac_place at;
+    ac_pb_list inputs, attributes;
+    ac_tf_ref *in; /* data first, then control inputs */
+    int32_t n_in, n_control;
+    bool linked;   /* in[] is there */
+    int32_t frame; /* the loop its results are in; 0: none */
+    ac_tf_attr *attr;
+    int32_t n_attr;              /* -1: not read yet */
+    int32_t n_out;               /* of the row, or as far as others read them */
+    const struct ac_tf_row *row; /* NULL: an operator without one */
+    ac_tf_body *function;        /* the operator is a function of the library */
+    bool argument;               /* a parameter of a function, or an input of the graph */
+};
+
+/* A loop of v1 control flow; number 0: what is in none */
+typedef struct ac_tf_frame {
+    const char *name;
+    int32_t parent;
+    int32_t condition;    /* its LoopCond; -1: none */
+    AC_VEC(int32_t) node; /* what runs in it, in order */
+} ac_tf_frame;
+
+struct ac_tf_body {
+    const char *name; /* of the function; NULL: the main graph */
+    ac_span message;  /* FunctionDef */
+    AC_VEC(ac_tf_node) node;
+    AC_VEC(ac_tf_frame) frame;
+    AC_VEC(int32_t) arg; /* the nodes that are parameters, or inputs of the graph */
+    int32_t n_rets;
+    ac_tf_ref *ret;
+    ac_name_map names, ret_names;
+    bool read, ordered, broken;
+};
+
+/* ------------------------------------------------------------------ values */
+
+/* A TensorArray or TensorList at one moment; never changed once made. A write is a list of its own that says what
+ * differs from the one before, so that writing n elements costs n, not n * n. */
+typedef struct ac_tf_list {
+    ac_dtype dtype;
+    int64_t n;
+    const struct ac_tf_list *base; /* as it was before; NULL: the first one */
+    int64_t at;                    /* element that was written; -1: none, only the length changed */
+    ac_tensor *item;
+    ac_tensor *whole;         /* the first one: all elements along dimension 0; NULL: nothing is written */
+    int32_t rank;             /* of the elements as declared; -1: unknown */
+    int64_t dim[AC_MAX_RANK]; /* -1: open */
+    bool grows;               /* a write behind the end makes it longer */
+} ac_tf_list;
+
+/* A random number: somewhere in [low, high), or beyond `plus` by so much. Dropout draws them; see random_defs.c. */
+typedef struct ac_tf_random {
+    double low, high;
+    ac_tensor *plus; /* NULL: 0 */
+    ac_dtype dtype;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+} ac_tf_random;
+
+typedef enum ac_tf_kind {
+    AC_TF_NONE, /* not run yet */
+    AC_TF_TENSOR,
+    AC_TF_LIST, /* TensorList; TensorArray: both its handle and its flow */
+    AC_TF_RANDOM,
+    AC_TF_DONE,  /* ran, and has nothing to give */
+    AC_TF_DEAD,  /* of a branch that is not taken */
+    AC_TF_BROKEN /* something failed and was reported */
+} ac_tf_kind;
+
+/* A value exists only when all conditions of its guard hold: those known at run time only. */
+typedef struct ac_tf_guard {
+    ac_tensor *condition;
+    bool holds;
+    const struct ac_tf_guard *outer;
+    int32_t depth;
+} ac_tf_guard;
+
+typedef struct ac_tf_value {
+    ac_tf_kind kind;
+    ac_tensor *t;
+    const ac_tf_list *list;
+    const ac_tf_random *random;
+    const ac_tf_guard *guard;
+} ac_tf_value;
+
+/* ------------------------------------------------------------------ a run */
+
+/* A constant whose dimensions are in another order */
+typedef struct ac_tf_turned {
+    int32_t perm[AC_MAX_RANK], next;
+    ac_tensor *to;
+} ac_tf_turned;
+
+struct ac_tf {
+    ac_ctx *cx;
+    ac_pb pb;
+    const ac_file *file;
+    const char *outputs; /* as asked for; NULL: all ends */
+    ac_graph *g;
+    ac_tf_body main;
+    AC_VEC(ac_tf_body *) function;
+    ac_name_map function_names;
+    ac_refusals refused;
+    AC_VEC(int32_t) turned_first; /* by tensor: 1 + its newest entry of `turned` */
+    AC_VEC(ac_tf_turned) turned;
+    int64_t unrolled; /* nodes run so far */
+    bool again;       /* the graph has its inputs already, with their sizes (and values) settled */
+    bool late;        /* an operand had to be a constant, and is none */
+};
+
+struct ac_tf_call {
+    ac_tf *r;
+    ac_tf_body *body;
+    const ac_tf_op *from; /* who calls, for its attributes; NULL: the main graph */
+    ac_tf_value **value;  /* by node, then by result */
+    int32_t level;        /* calls above */
+};
+
+struct ac_tf_op {
+    ac_tf *r;
+    ac_tf_call *call;
+    ac_tf_node *node;
+    const struct ac_tf_row *row;
+    ac_build b;
+    ac_tf_value *in; /* data inputs */
+    ac_tensor **t;   /* those that are tensors; NULL: another kind */
+    int32_t n_in;
+    ac_tf_value *out;
+    int32_t n_out;
+    int32_t first; /* tensors from this id on are its own */
+    ac_dtype half; /* operands were widened from this type to f32: f32 results go back */
+};
+
+/* tf.c */
+int ac_tf_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+bool ac_tf_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
+
+/* pbtxt.c: the text form as wire form, in the context's region; *lines maps its bytes to lines of the text. */
+typedef enum ac_tf_message { AC_TF_GRAPH_DEF, AC_TF_SAVED_MODEL } ac_tf_message;
+int ac_tf_text(ac_ctx *cx, const char *file, ac_span text, ac_tf_message what, ac_span *wire,
+               const ac_pb_lines **lines);
+
+/* const_tensors.c */
+ac_dtype ac_tf_dtype(int64_t number); /* AC_NONE: not one of ours */
+const char *ac_tf_dtype_name(ac_ctx *cx, int64_t number);
+/* A TensorShapeProto. *rank -1: unknown; sizes -1: open. AC_FAIL: malformed, or refused (then *refused says why). */
+int ac_tf_shape(ac_tf *r, ac_span proto, int32_t *rank, int64_t dim[AC_MAX_RANK], const char **refused);
+/* A TensorProto as a constant tensor of the graph. NULL: malformed, or refused (as above). */
+ac_tensor *ac_tf_tensor(ac_tf *r, ac_span proto, const char *name, ac_place at, const char **refused);
+
+/* def_attrs.c. `init` is what a left-out attribute means. */
+struct ac_tf_attr {
+    const char *name;
+    ac_span s, shape, tensor, list, placeholder, func;
+    int64_t i, b, type;
+    float f;
+    bool used; /* an adapter asked for it; others are refused */
+};
+int ac_tf_attrs(ac_tf *r, ac_tf_node *n);
+ac_tf_attr *ac_tf_attr_of(ac_tf_op *n, const char *name); /* NULL: left out */
+int64_t ac_tf_int(ac_tf_op *n, const char *name, int64_t init);
+bool ac_tf_bool(ac_tf_op *n, const char *name, bool init);
+float ac_tf_float(ac_tf_op *n, const char *name, float init);
+const char *ac_tf_str(ac_tf_op *n, const char *name, const char *init);
+ac_dtype ac_tf_type(ac_tf_op *n, const char *name, ac_dtype init); /* AC_NONE: none of ours (refused) */
+int ac_tf_ints(ac_tf_op *n, const char *name, ac_ints *out);       /* empty: left out */
+ac_tf_body *ac_tf_func(ac_tf_op *n, const char *name);             /* NULL: reported */
+int ac_tf_funcs(ac_tf_op *n, const char *name, ac_tf_body **out, int32_t cap, int32_t *count);
+
+/* bodies.c */
+int ac_tf_body_read(ac_tf *r, ac_tf_body *body, ac_pb_list nodes); /* names and operators; nodes are linked on demand */
+ac_tf_body *ac_tf_function(ac_tf *r, const char *name);            /* NULL: the library has none */
+int ac_tf_functions(ac_tf *r, ac_span library);
+/* "name", "name:1", in functions "name:output:0", as a reference; AC_FAIL: reported at `at`. */
+int ac_tf_ref_of(ac_tf *r, ac_tf_body *body, const char *text, ac_place at, ac_tf_ref *out);
+int ac_tf_link(ac_tf *r, ac_tf_body *body, ac_tf_node *n);
+int ac_tf_body_order(ac_tf *r, ac_tf_body *body); /* from ret[] on: links, frames, order */
+
+/* run_defs.c. A failure is reported or refused; its results are broken, and what does not need them goes on. */
+int ac_tf_run(ac_tf *r, ac_tf_body *body, const ac_tf_op *from, const ac_tf_value *arg, ac_tf_value *ret);
+int ac_tf_node_run(ac_tf_call *c, int32_t node); /* its inputs have run */
+ac_tf_value *ac_tf_value_of(ac_tf_call *c, ac_tf_ref ref);
+int ac_tf_all_results(ac_tf_op *n, ac_tf_kind kind);
+/* Operators that may stop the model must not run when their branch is not taken: AC_FAIL when a node made since the
+ * graph had `first` of them may. */
+int ac_tf_check_guarded(ac_tf_op *n, int32_t first);
+
+/* flow_defs.c */
+int ac_tf_frame_run(ac_tf_call *c, int32_t frame); /* a loop: results of its Exit nodes */
+int ac_tf_merge_run(ac_tf_op *n);
+int ac_tf_switch_run(ac_tf_op *n);
+
+/* nodedefs.c */
+int ac_tf_cannot(ac_tf_op *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int ac_tf_op_run(ac_tf_op *n); /* n->row is set */
+int ac_tf_refuse_op(ac_tf *r, const ac_tf_node *n);
+const struct ac_tf_row *ac_tf_row_find(const char *op);
+
+/* Operands of an adapter, and its results. */
+ac_tensor *ac_tf_in(const ac_tf_op *n, int32_t i); /* NULL: not there */
+bool ac_tf_known(ac_tf_op *n, int32_t i); /* a constant, perhaps after specialising on given values of inputs */
+int ac_tf_late(ac_tf_op *n, int32_t i);   /* refuses: operand i is computed at run time */
+int ac_tf_values(ac_tf_op *n, int32_t i, ac_ints *out);               /* of integers */
+int ac_tf_scalar(ac_tf_op *n, int32_t i, double *v);                  /* of one element */
+int ac_tf_axes(ac_tf_op *n, int32_t i, int32_t rank, uint32_t *mask); /* a constant list of axes */
+int ac_tf_result(ac_tf_op *n, int32_t i, ac_tensor *t);               /* t NULL: AC_FAIL */
+
+/* matrix_defs.c: t transposed; of a constant made once. */
+ac_tensor *ac_tf_weights(ac_tf_op *n, ac_tensor *t, const int32_t *perm);
+
+/* Channels first? From attribute data_format; AC_FAIL: neither. */
+int ac_tf_channels_first(ac_tf_op *n, bool *first);
+
+#endif

@@ -1,0 +1,92 @@
+/* tflite.h - what the three files that read TFLite share. Only import.c calls in from outside, through ac_tflite_read.
+ *
+ *     tflite.c         the container: operator codes, buffers, subgraphs, the order of execution
+ *     tensors.c  tensors: shape, type, quantisation, constant bytes
+ *     operators.c     operators: options -> attributes, operand rules; the table is operators.def
+ *
+ * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond
+ * arenac is collected with ac_refuse and reported after everything was read, once for each distinct operator and
+ * reason, so that the whole list is seen in one go.
+ *
+ * Memory: the context's region; constants stay in the file's bytes unless they are misaligned there. */
+#ifndef AC_IMPORT_TFLITE_TFLITE_H
+#define AC_IMPORT_TFLITE_TFLITE_H
+#include "base/file.h"
+#include "import/wire/fb.h"
+#include "import/import.h"
+#include "import/build/refuse.h"
+#include "ir/graph/graph.h"
+
+typedef struct ac_tfl ac_tfl;
+typedef struct ac_tfl_node ac_tfl_node;
+
+/* An entry of the file's list of operator codes. */
+typedef struct ac_tfl_code {
+    const char *name; /* "CONV_2D", "CUSTOM:Foo", "BUILTIN:999" */
+    int64_t version;
+    const struct ac_tfl_row *row; /* NULL: custom or unknown */
+    ac_op op;                     /* AC_OP_NONE: not supported */
+} ac_tfl_code;
+
+typedef struct ac_tfl_buffer {
+    ac_span bytes;
+    const void *aligned; /* copy at a 16-byte address, once somebody needed it */
+} ac_tfl_buffer;
+
+/* A tensor of the file. */
+typedef struct ac_tfl_tensor {
+    const char *name;   /* for messages; never NULL */
+    ac_tensor *t;       /* NULL: nobody uses it, or it is broken, or refused */
+    const char *refuse; /* why no operator can use it; NULL: fine */
+    ac_code code;       /* of that reason */
+    int32_t maker;      /* first operator that lists it as an output; -1: none */
+    bool input;         /* of the subgraph */
+    bool used, made;    /* named by the subgraph or an operator; has its value at this point of execution */
+    bool broken;        /* reported already: what reads or makes it stays silent */
+} ac_tfl_tensor;
+
+/* A subgraph while it is read. */
+typedef struct ac_tfl_sub {
+    ac_graph *g;
+    int32_t index;
+    ac_tfl_tensor *tensor;
+    uint32_t n_tensor;
+} ac_tfl_sub;
+
+struct ac_tfl {
+    ac_ctx *cx;
+    ac_fb fb;
+    const ac_file *file;
+    ac_tfl_code *code;
+    uint32_t n_code;
+    ac_tfl_buffer *buffer;
+    uint32_t n_buffer;
+    ac_refusals refused;
+};
+
+/* An operator of the file, ready to become a node. Rules may change operands and attributes. */
+struct ac_tfl_node {
+    ac_graph *g;
+    const ac_tfl_code *code;
+    ac_fb_table table; /* Operator */
+    ac_place at;
+    ac_tensor **in, **out; /* left-out operands are NULL */
+    int32_t n_in, n_out;
+    ac_attrs attrs;
+};
+
+/* tensors.c: fills sub->tensor; tensors marked `used` become tensors of the graph. AC_FAIL: some are broken;
+ * reading may go on unless the fb has failed. */
+int ac_tfl_tensors(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec tensors);
+
+/* operators.c */
+ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64_t version);
+void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code);
+/* Checks operands, decodes options and appends the node; node id is `id`. AC_FAIL: reported or refused. */
+int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id);
+
+/* The reader itself (tflite.c), called through formats.def. */
+int ac_tflite_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+bool ac_tflite_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
+
+#endif

@@ -1,0 +1,346 @@
+#include "ir/loop/builder.h"
+#include "ir/loop/access/strip.h"
+
+typedef struct composer {
+    const ac_stripe *s;
+    ac_lb b;
+    ac_x **map;    /* by member, by its instruction */
+    ac_x *next;    /* by unit: the variable that counts its steps */
+    ac_x *first;   /* by tensor: the variable with its window's first row; 0: it never slides */
+    ac_x *base;    /* by tensor: element that lies at index 0, in the step being built; 0: none */
+    ac_x row, col; /* of the step being built */
+    ac_x part;     /* fed: number of the row */
+} composer;
+
+/* ------------------------------------------------------------------ copies of the functions' code */
+
+/* Where an index of the member's buffer lies in the new one. */
+static ac_x address(composer *c, const ac_stripe_member *m, int32_t buf, ac_x index)
+{
+    const int32_t t = m->tensor[buf];
+    ac_lb *b = &c->b;
+    if (t < 0 || c->s->tensor[t].kind == AC_STRIPE_WHOLE)
+        return index;
+    const ac_stripe_tensor *x = &c->s->tensor[t];
+    if (x->kind == AC_STRIPE_WINDOW)
+        return c->base[t] ? lb_sub(b, index, c->base[t]) : index;
+    ac_x pixel = lb_add(b, lb_mul(b, c->row, lb_i32(b, m->part.cols)), c->col);
+    return lb_sub(b, index, lb_mul(b, pixel, lb_i32(b, x->row)));
+}
+
+static void copy(composer *c, int32_t member, int32_t begin, int32_t end)
+{
+    const ac_stripe_member *m = &c->s->member[member];
+    const ac_loop_fn *from = m->part.fn;
+    ac_x *map = c->map[member];
+    for (int32_t x = begin; x < end; x++) {
+        ac_ins i = from->code.item[x];
+        i.a = map[i.a];
+        i.b = map[i.b];
+        i.c = map[i.c];
+        if (i.op == AC_L_GET || i.op == AC_L_SET)
+            i.aux = map[i.aux];
+        if (ac_lop_has_buffer((ac_lop)i.op)) {
+            if (m->tensor[i.aux] >= 0) { /* a window's base has another alignment */
+                i.a = address(c, m, i.aux, i.a);
+                i.flags &= (uint8_t)~AC_F_ALIGNED;
+            }
+            i.aux = m->buf[i.aux];
+        }
+        map[x] = ac_lb_copy(&c->b, from, &i);
+    }
+}
+
+static ac_x counter(composer *c, const ac_loop_fn *fn, int32_t loop, ac_x k)
+{
+    ac_lb *b = &c->b;
+    const ac_ins *f = &fn->code.item[loop];
+    return lb_add(b, lb_i32(b, fn->code.item[f->a].k.i), lb_mul(b, k, lb_i32(b, f->k.i)));
+}
+
+static bool acts(const ac_part *p, int32_t begin, int32_t end)
+{
+    for (int32_t x = begin; x < end; x++)
+        if (p->fn->code.item[x].op == AC_L_STORE)
+            return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------ windows */
+
+static ac_x line(composer *c, const ac_ramp *l, ac_x s)
+{
+    ac_lb *b = &c->b;
+    ac_x v = lb_add(b, lb_mul(b, s, lb_i32(b, l->a)), lb_i32(b, l->b));
+    if (l->c > 1) /* lo is not negative */
+        v = lb_div(b, lb_max(b, v, lb_i32(b, 0)), lb_i32(b, l->c));
+    return lb_min(b, lb_max(b, v, lb_i32(b, l->lo)), lb_i32(b, l->hi));
+}
+
+/* The first row of tensor t that somebody still needs. */
+static ac_x oldest_needed(composer *c, int32_t t)
+{
+    ac_lb *b = &c->b;
+    const ac_x none = lb_i32(b, c->s->unit[c->s->tensor[t].unit].limit);
+    ac_x low = 0;
+    for (int32_t u = 0; u < c->s->n_units; u++)
+        for (int32_t k = 0; k < c->s->unit[u].n_reads; k++) {
+            const ac_stripe_read *r = &c->s->unit[u].read[k];
+            if (c->s->tensor[r->tensor].home != t)
+                continue;
+            ac_x at = lb_get(b, c->next[u]), v = line(c, &r->low, at);
+            v = lb_select(b, lb_lt(b, at, lb_i32(b, c->s->unit[u].limit)), v, none);
+            low = low ? lb_min(b, low, v) : v;
+        }
+    return low;
+}
+
+/* n elements of a buffer move from `from` down to `to`. */
+static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n)
+{
+    ac_lb *b = &c->b;
+    ac_x i = lb_for(b, "i", lb_i32(b, 0), n, 1, AC_MARK_SERIAL);
+    lb_store(b, buf, lb_add(b, i, to), lb_load(b, buf, lb_add(b, i, from), 1));
+    lb_end(b);
+}
+
+/* Makes room behind the `row` rows of tensor t: when its window is full, or somebody else needs the room, drops what
+ * nobody needs and moves the rest to the front. */
+static void slide(composer *c, int32_t t, ac_x row)
+{
+    ac_lb *b = &c->b;
+    const ac_stripe_tensor *x = &c->s->tensor[t];
+    ac_x begin = lb_get(b, c->first[t]), low = 0, size = lb_i32(b, x->row);
+    if (x->mate >= 0) {
+        low = lb_min(b, oldest_needed(c, t), row);
+        lb_if(b, lb_lt(b, begin, low));
+    } else {
+        lb_if(b, lb_eq(b, lb_sub(b, row, begin), lb_i32(b, x->rows)));
+        low = lb_min(b, oldest_needed(c, t), row);
+    }
+    if (x->rows > 1)
+        move_down(c, x->buf, lb_i32(b, 0), lb_mul(b, lb_sub(b, low, begin), size),
+                  lb_mul(b, lb_sub(b, row, low), size));
+    lb_set(b, c->first[t], low);
+    lb_end(b);
+}
+
+/* Makes room for row `row` at the end of the room: what is needed of the older ones moves down by a row. */
+static void push_down(composer *c, int32_t t, ac_x row)
+{
+    ac_lb *b = &c->b;
+    const ac_stripe_tensor *x = &c->s->tensor[t];
+    if (x->rows < 2)
+        return;
+    ac_x low = lb_min(b, oldest_needed(c, t), row), size = lb_i32(b, x->row);
+    ac_x n = lb_mul(b, lb_sub(b, row, low), size), from = lb_sub(b, lb_i32(b, x->room), n);
+    move_down(c, x->buf, lb_sub(b, from, size), from, n);
+}
+
+/* Before unit `number` makes its next row of tensor t. */
+static void make_room(composer *c, int32_t number, int32_t t)
+{
+    const ac_stripe_tensor *x = &c->s->tensor[t];
+    if (x->unit != number || x->home != t || x->kind != AC_STRIPE_WINDOW)
+        return;
+    if (x->high && x->mate >= 0)
+        slide(c, x->mate, lb_get(&c->b, c->next[c->s->tensor[x->mate].unit]));
+    if (x->high)
+        push_down(c, t, c->row);
+    else if (c->first[t])
+        slide(c, t, c->row);
+}
+
+/* Where the window of t begins, in elements of t, while unit `number` runs. */
+static void set_base(composer *c, int32_t number, int32_t t)
+{
+    ac_lb *b = &c->b;
+    const int32_t home = c->s->tensor[t].home;
+    const ac_stripe_tensor *x = &c->s->tensor[home];
+    const ac_x first = c->first[home], size = lb_i32(b, x->row);
+    if (x->high) {
+        ac_x rows = lb_get(b, c->next[x->unit]);
+        rows = x->unit == number ? lb_add(b, rows, lb_i32(b, 1)) : rows;
+        c->base[t] = lb_sub(b, lb_mul(b, rows, size), lb_i32(b, x->room));
+    } else {
+        c->base[t] = first ? lb_mul(b, lb_get(b, first), size) : 0;
+    }
+}
+
+/* ------------------------------------------------------------------ units */
+
+static void columns(composer *c, const ac_stripe_unit *u)
+{
+    ac_lb *b = &c->b;
+    for (int32_t m = u->member; m < u->member + u->n_members; m++)
+        copy(c, m, c->s->member[m].part.row + 1, c->s->member[m].part.col);
+    const ac_part *head = &c->s->member[u->member].part;
+    c->col = lb_for_n(b, head->fn->code.item[head->col].name, head->cols);
+    for (int32_t m = u->member; m < u->member + u->n_members; m++) {
+        const ac_part *p = &c->s->member[m].part;
+        c->map[m][p->col] = counter(c, p->fn, p->col, c->col);
+        copy(c, m, p->col + 1, p->col_end);
+    }
+    lb_end(b);
+}
+
+static void step(composer *c, int32_t number)
+{
+    ac_lb *b = &c->b;
+    const ac_stripe *s = c->s;
+    const ac_stripe_unit *u = &s->unit[number];
+    c->row = lb_get(b, c->next[number]);
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        make_room(c, number, t);
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        if (s->tensor[t].kind == AC_STRIPE_WINDOW)
+            set_base(c, number, t);
+    for (int32_t m = u->member; m < u->member + u->n_members; m++) {
+        const ac_part *p = &s->member[m].part;
+        c->map[m][p->row] = counter(c, p->fn, p->row, c->row);
+    }
+    if (s->member[u->member].part.col)
+        columns(c, u);
+    else
+        copy(c, u->member, s->member[u->member].part.row + 1, s->member[u->member].part.row_end);
+    for (int32_t m = u->member; m < u->member + u->n_members; m++) {
+        const ac_part *p = &s->member[m].part;
+        if (!acts(p, p->row_end + 1, p->fn->code.n))
+            continue;
+        lb_if(b, lb_eq(b, c->row, lb_i32(b, p->steps - 1)));
+        copy(c, m, p->row_end + 1, p->fn->code.n);
+        lb_end(b);
+    }
+    lb_set(b, c->next[number], lb_add(b, c->row, lb_i32(b, 1)));
+}
+
+/* Does some reader of unit u's rows lack one? Or does nobody read them here? */
+static ac_x asked_for(composer *c, int32_t u, ac_x row)
+{
+    ac_lb *b = &c->b;
+    ac_x any = 0;
+    for (int32_t v = u + 1; v < c->s->n_units; v++)
+        for (int32_t k = 0; k < c->s->unit[v].n_reads; k++) {
+            const ac_stripe_read *r = &c->s->unit[v].read[k];
+            if (c->s->tensor[r->tensor].unit != u)
+                continue;
+            ac_x at = lb_get(b, c->next[v]);
+            ac_x lacks = lb_or(b, lb_gt(b, line(c, &r->need, at), row), lb_le(b, lb_i32(b, c->s->unit[v].limit), at));
+            any = any ? lb_or(b, any, lacks) : lacks;
+        }
+    return any;
+}
+
+static ac_x ready(composer *c, int32_t number)
+{
+    ac_lb *b = &c->b;
+    const ac_stripe_unit *u = &c->s->unit[number];
+    ac_x row = lb_get(b, c->next[number]), ok = lb_lt(b, row, lb_i32(b, u->limit));
+    for (int32_t k = 0; k < u->n_reads; k++) {
+        const int32_t maker = c->s->tensor[u->read[k].tensor].unit;
+        if (maker != number)
+            ok = lb_and(b, ok, lb_ge(b, lb_get(b, c->next[maker]), line(c, &u->read[k].need, row)));
+    }
+    ac_x asked = u->asked ? asked_for(c, number, row) : 0;
+    return asked ? lb_and(b, ok, asked) : ok;
+}
+
+/* A counter: zero, or fed what it was after the last row. */
+static ac_x counter_var(composer *c, const char *name, int32_t *place)
+{
+    ac_lb *b = &c->b;
+    ac_x from = lb_i32(b, 0);
+    if (c->s->fed >= 0)
+        from = lb_select(b, lb_eq(b, c->part, from), from, lb_load(b, c->s->state_buf, lb_i32(b, *place), 1));
+    ++*place;
+    return lb_var(b, name, from);
+}
+
+/* A row has been handed over; afterwards the others move down, and its place is free for the next. */
+static void open_row(composer *c)
+{
+    ac_lb *b = &c->b;
+    const ac_x have = lb_get(b, c->next[0]), limit = lb_i32(b, c->s->unit[0].limit);
+    lb_set(b, c->next[0], lb_min(b, lb_add(b, have, lb_i32(b, 1)), limit));
+}
+
+static void close_row(composer *c)
+{
+    ac_lb *b = &c->b;
+    const ac_stripe *s = c->s;
+    const ac_stripe_tensor *x = &s->tensor[s->fed];
+    if (x->rows > 1)
+        move_down(c, x->buf, lb_i32(b, 0), lb_i32(b, x->row), lb_i32(b, (x->rows - 1) * x->row));
+    int32_t place = 0;
+    for (int32_t u = 0; u < s->n_units; u++)
+        lb_store(b, s->state_buf, lb_i32(b, place++), lb_get(b, c->next[u]));
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        if (c->first[t])
+            lb_store(b, s->state_buf, lb_i32(b, place++), lb_get(b, c->first[t]));
+}
+
+/* What stands before the rows: values, and loops that begin a result; those run once. */
+static void before_rows(composer *c, int32_t m)
+{
+    ac_lb *b = &c->b;
+    const ac_part *p = &c->s->member[m].part;
+    for (int32_t x = 1, end; x < p->row; x = end) {
+        const ac_lop op = (ac_lop)p->fn->code.item[x].op;
+        int32_t depth = op == AC_L_FOR || op == AC_L_IF;
+        for (end = x + 1; depth; end++)
+            depth += (p->fn->code.item[end].op == AC_L_FOR || p->fn->code.item[end].op == AC_L_IF) -
+                     (p->fn->code.item[end].op == AC_L_END);
+        const bool once = c->s->fed >= 0 && acts(p, x, end);
+        if (once)
+            lb_if(b, lb_eq(b, c->part, lb_i32(b, 0)));
+        copy(c, m, x, end);
+        if (once)
+            lb_end(b);
+    }
+}
+
+ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
+{
+    ac_region *tmp = ac_region_open(&cx->heap);
+    composer *c = AC_NEW(region, composer);
+    ac_lb *b = &c->b;
+    c->s = s;
+    c->map = AC_NEW_N(tmp, ac_x *, s->n_members);
+    c->next = AC_NEW_N(tmp, ac_x, s->n_units);
+    c->first = AC_NEW_N(tmp, ac_x, s->n_tensors + 1);
+    c->base = AC_NEW_N(tmp, ac_x, s->n_tensors + 1);
+    lb_open(b, region, s->name, s->note);
+    for (int32_t i = 0; i < s->n_bufs; i++)
+        lb_buf(b, s->buf[i].name, s->buf[i].dtype, s->buf[i].count, s->buf[i].role, s->buf[i].align, s->buf[i].note);
+    if (s->fed >= 0)
+        c->part = lb_load(b, s->part_buf, lb_i32(b, 0), 1);
+    for (int32_t m = 0; m < s->n_members; m++) {
+        c->map[m] = AC_NEW_N(tmp, ac_x, s->member[m].part.fn->code.n + 1);
+        before_rows(c, m);
+    }
+    int32_t place = 0;
+    for (int32_t u = 0; u < s->n_units; u++)
+        c->next[u] = counter_var(c, "next", &place);
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        if (ac_stripe_slides(s, t))
+            c->first[t] = counter_var(c, "first", &place);
+    const int32_t lowest = s->fed >= 0 ? 1 : 0;
+    if (s->fed >= 0)
+        open_row(c);
+    lb_for_n(b, "tick", s->fed >= 0 ? s->burst : s->ticks);
+    for (int32_t u = s->n_units - 1; u >= lowest; u--) {
+        if (u || lowest)
+            lb_if(b, ready(c, u));
+        step(c, u);
+        if (u > lowest)
+            lb_else(b);
+    }
+    for (int32_t u = s->n_units; u > 1; u--)
+        lb_end(b);
+    lb_end(b);
+    if (s->fed >= 0)
+        close_row(c);
+    ac_loop_fn *fn = lb_close(b);
+    ac_region_close(tmp);
+    return fn;
+}

@@ -1,0 +1,42 @@
+#include "ir/loop/access/traffic.h"
+
+int64_t ac_loop_trips(const ac_loop_fn *fn, ac_x loop, bool *known)
+{
+    const ac_ins *i = &fn->code.item[loop], *lo = &fn->code.item[i->a], *hi = &fn->code.item[i->b];
+    *known = lo->op == AC_L_CONST && hi->op == AC_L_CONST;
+    if (!*known)
+        return AC_UNKNOWN_TRIPS;
+    return i->k.i > 0 ? (hi->k.i - lo->k.i + i->k.i - 1) / i->k.i : (lo->k.i - hi->k.i - i->k.i - 1) / -i->k.i;
+}
+
+/* From `at` to the END that closes its block; `times`: how often it runs. Returns the place behind the END. */
+static ac_x count(const ac_loop_fn *fn, ac_x at, double times, int64_t *bytes)
+{
+    const double most = (double)(INT64_MAX / 4);
+    while (at < fn->code.n) {
+        const ac_ins *i = &fn->code.item[at];
+        bool known;
+        if (i->op == AC_L_END)
+            return at + 1;
+        if (i->op == AC_L_FOR) {
+            const int64_t n = ac_loop_trips(fn, at, &known);
+            at = count(fn, at + 1, times * (double)(n > 0 ? n : 0), bytes);
+            continue;
+        }
+        if (i->op == AC_L_IF) {
+            at = count(fn, at + 1, times, bytes);
+            continue;
+        }
+        if (i->op == AC_L_LOAD || i->op == AC_L_STORE) {
+            const double sum = (double)bytes[i->aux] + times * (double)ac_dtype_size((ac_dtype)i->dtype, i->lanes);
+            bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;
+        }
+        at++;
+    }
+    return at;
+}
+
+void ac_loop_traffic(const ac_loop_fn *fn, int64_t *bytes)
+{
+    count(fn, 1, 1, bytes);
+}

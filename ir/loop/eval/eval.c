@@ -1,0 +1,275 @@
+#include "ir/loop/eval/bytecode.h"
+
+#include <string.h>
+
+/* The loop that runs a program. Registers and buffers are read and written with memcpy of constant size, which is one
+ * move. */
+
+typedef struct memory {
+    char *p;
+    uint64_t count; /* elements */
+    uint64_t size;  /* bytes of one */
+} memory;
+
+/* Backward jumps before the evaluator gives up: a guard against a loop that a bug made endless. */
+static const int64_t BUDGET = (int64_t)1 << 40;
+
+// clang-format off
+#define ACCESS(T, t)                                                 \
+    static inline t get_##T(const char *r)                           \
+    {                                                                \
+        t v;                                                         \
+        memcpy(&v, r, sizeof v);                                     \
+        return v;                                                    \
+    }                                                                \
+    static inline void put_##T(char *r, t v) { memcpy(r, &v, sizeof v); }
+ACCESS(I8, int8_t)
+ACCESS(U8, uint8_t)
+ACCESS(I16, int16_t)
+ACCESS(U16, uint16_t)
+ACCESS(I32, int32_t)
+ACCESS(U32, uint32_t)
+ACCESS(I64, int64_t)
+ACCESS(U64, uint64_t)
+ACCESS(F32, float)
+ACCESS(F64, double)
+ACCESS(BOOL, uint8_t)
+// clang-format on
+
+static int outside(ac_ctx *cx, const ac_program *p, const ac_bc *i, int64_t from, const char *what)
+{
+    const ac_buf *m = &p->buf[i->c];
+    return ac_error(cx, (ac_place){.node = p->name}, E0901,
+                    "loop function '%s' %s elements %lld..%lld of buffer '%s', which has %lld", p->name, what,
+                    (long long)from, (long long)(from + i->n - 1), m->name, (long long)m->count);
+}
+
+static bool has_zero(const char *r, const ac_bc *i)
+{
+    static const char ZERO[8];
+    for (uint32_t l = 0; l < i->n; l++)
+        if (!memcmp(r + i->a + l * i->c, ZERO, i->c))
+            return true;
+    return false;
+}
+
+/* One thread's part; false: outside of a buffer. */
+static bool mma(const memory *mem, const ac_bc *i, const char *R)
+{
+    const uint32_t threads = (uint32_t)(i->u.imm >> 32);
+    const memory *acc = &mem[i->c], *words = &mem[i->u.imm & 0xffffffff];
+    const uint32_t to = (uint32_t)get_I32(R + i->d), x = (uint32_t)get_I32(R + i->a), y = (uint32_t)get_I32(R + i->b);
+    if ((uint64_t)to + 3ull * threads >= acc->count || (uint64_t)(x | 31) + 3ull * threads >= words->count ||
+        (uint64_t)(y | 31) + threads >= words->count)
+        return false;
+    ac_mma_words w;
+    const uint32_t row = to & 28, columns = (to & 3) * 8; /* the first of the threads whose words it needs */
+    for (uint32_t l = row; l < row + 4; l++)
+        for (uint32_t e = 0; e < 4; e++)
+            memcpy(&w.a[l][e], words->p + ((size_t)(x & ~31u) + l + (size_t)e * threads) * 4, 4);
+    for (uint32_t l = columns; l < columns + 8; l++)
+        for (uint32_t e = 0; e < 2; e++)
+            memcpy(&w.b[l][e], words->p + ((size_t)(y & ~31u) + l + (size_t)e * threads) * 4, 4);
+    ac_mma((ac_dtype)i->n, &w, (int32_t)(to & 31), acc->p + (size_t)to * 4, (size_t)threads * 4);
+    return true;
+}
+
+// clang-format off
+/* Elements [a] + [b] .. + n of buffer c, or a jump to the report. Negative indices become huge. */
+#define ELEMENT()                                                                      \
+    const memory *m = &mem[i->c];                                                      \
+    uint32_t index = (uint32_t)get_I32(R + i->a) + (uint32_t)get_I32(R + i->b);        \
+    if (__builtin_expect((uint64_t)index + i->n > m->count, 0)) {                      \
+        bad = (int32_t)index;                                                          \
+        goto outside;                                                                  \
+    }
+/* STORE keeps its value in d. */
+#define LOAD(k)                                                                        \
+    case BC_LOAD##k: {                                                                 \
+        ELEMENT()                                                                      \
+        memcpy(R + i->d, m->p + index * m->size, k);                                   \
+        break;                                                                         \
+    }
+#define STORE(k)                                                                       \
+    case BC_STORE##k: {                                                                \
+        ELEMENT()                                                                      \
+        memcpy(m->p + index * m->size, R + i->d, k);                                   \
+        break;                                                                         \
+    }
+#define LOADX(S, s)                                                                    \
+    case BC_LOAD_##S##_I32: {                                                          \
+        ELEMENT()                                                                      \
+        put_I32(R + i->d, get_##S(m->p + index * sizeof(s)));                          \
+        break;                                                                         \
+    }
+#define SPLAT(k, T)                                                                    \
+    case BC_SPLAT##k:                                                                  \
+        for (uint32_t l = 0; l < i->n; l++)                                            \
+            memmove(R + i->d + l * (k), R + i->a, k);                                  \
+        break;
+#define SHUFFLE(k)                                                                     \
+    case BC_SHUFFLE##k:                                                                \
+        for (uint32_t l = 0; l < i->n; l++)                                            \
+            memcpy(R + i->d + l * (k), R + i->u.offset[l], k);                         \
+        break;
+
+#define BINARY(op, T, t)                                                               \
+    case BC_##op##_##T:                                                                \
+        put_##T(R + i->d, ac_s_##op##_##T(get_##T(R + i->a), get_##T(R + i->b)));      \
+        break;
+#define UNARY(op, T, t)                                                                \
+    case BC_##op##_##T: put_##T(R + i->d, ac_s_##op##_##T(get_##T(R + i->a))); break;
+#define COMPARE(op, T, t)                                                              \
+    case BC_##op##_##T:                                                                \
+        put_BOOL(R + i->d, ac_s_##op##_##T(get_##T(R + i->a), get_##T(R + i->b)));     \
+        break;
+#define TERNARY(op, T, t)                                                              \
+    case BC_##op##_##T:                                                                \
+        put_##T(R + i->d, ac_s_##op##_##T(get_##T(R + i->a), get_##T(R + i->b), get_##T(R + i->c))); \
+        break;
+#define INT(T, t, w, bits, lo, hi)                                                     \
+    AC_INT_BINARY(BINARY, T, t) AC_INT_UNARY(UNARY, T, t) AC_COMPARE(COMPARE, T, t) TERNARY(MULADD, T, t)
+#define FLOAT(T, t, s)                                                                 \
+    AC_FLOAT_BINARY(BINARY, T, t) AC_FLOAT_UNARY(UNARY, T, t) AC_COMPARE(COMPARE, T, t) \
+    TERNARY(MULADD, T, t) TERNARY(FMA, T, t)
+#define CAST(how, S, s, T, t) \
+    case BC_##how##_##S##_##T: put_##T(R + i->d, ac_s_##how##_##S##_##T(get_##S(R + i->a))); break;
+
+static int run(ac_ctx *cx, const ac_program *p, char *R, const memory *mem, int *status)
+{
+    const ac_bc *i = p->code;
+    int64_t left = BUDGET, bad;
+    for (;; i++) {
+        switch ((enum ac_bcop)i->op) {
+        case BC_STOP: return AC_OK;
+        case BC_MOV: put_I64(R + i->d, get_I64(R + i->a)); break;
+        case BC_MOVV: memmove(R + i->d, R + i->a, (size_t)i->u.imm); break;
+        SPLAT(1, U8) SPLAT(2, U16) SPLAT(4, U32) SPLAT(8, U64)
+        SHUFFLE(1) SHUFFLE(2) SHUFFLE(4) SHUFFLE(8)
+        LOAD(1) LOAD(2) LOAD(4) LOAD(8) LOAD(16) LOAD(32) LOAD(64)
+        STORE(1) STORE(2) STORE(4) STORE(8) STORE(16) STORE(32) STORE(64)
+        AC_BC_LOADS(LOADX)
+        case BC_LOADV: {
+            ELEMENT()
+            memcpy(R + i->d, m->p + index * m->size, (size_t)i->u.imm);
+            break;
+        }
+        case BC_STOREV: {
+            ELEMENT()
+            memcpy(m->p + index * m->size, R + i->d, (size_t)i->u.imm);
+            break;
+        }
+        case BC_LOADK: {
+            ELEMENT()
+            i->u.kernel(R + i->d, m->p + index * m->size, NULL, NULL, i->n);
+            break;
+        }
+        case BC_SELECT: put_I64(R + i->d, get_BOOL(R + i->a) ? get_I64(R + i->b) : get_I64(R + i->c)); break;
+        case BC_SELECTV:
+            memmove(R + i->d, R + (get_BOOL(R + i->a) ? i->b : i->c), (size_t)i->u.imm);
+            break;
+        case BC_KERNEL: i->u.kernel(R + i->d, R + i->a, R + i->b, R + i->c, i->n); break;
+        case BC_NONZERO:
+            if (has_zero(R, i))
+                goto zero;
+            break;
+        case BC_FOR_UP:
+        case BC_FOR_DOWN: {
+            int32_t lo = get_I32(R + i->a), hi = get_I32(R + i->b);
+            put_I32(R + i->d, lo);
+            if (i->op == BC_FOR_UP ? lo >= hi : lo <= hi)
+                i = p->code + i->c - 1;
+            break;
+        }
+        case BC_NEXT_UP: {
+            int64_t v = get_I32(R + i->d) + i->u.imm;
+            put_I32(R + i->d, (int32_t)v);
+            if (v < get_I32(R + i->b)) {
+                if (__builtin_expect(--left < 0, 0))
+                    goto endless;
+                i = p->code + i->c - 1;
+            }
+            break;
+        }
+        case BC_NEXT_DOWN: {
+            int64_t v = get_I32(R + i->d) + i->u.imm;
+            put_I32(R + i->d, (int32_t)v);
+            if (v > get_I32(R + i->b)) {
+                if (__builtin_expect(--left < 0, 0))
+                    goto endless;
+                i = p->code + i->c - 1;
+            }
+            break;
+        }
+        case BC_MMA:
+            if (!mma(mem, i, R))
+                goto fragments;
+            break;
+        case BC_IF:
+            if (!get_BOOL(R + i->a))
+                i = p->code + i->c - 1;
+            break;
+        case BC_JUMP: i = p->code + i->c - 1; break;
+        case BC_BREAK_IF:
+            if (get_BOOL(R + i->a))
+                i = p->code + i->c - 1;
+            break;
+        case BC_FAIL_IF:
+            if (get_BOOL(R + i->a)) {
+                *status = (int)i->u.imm;
+                return AC_OK;
+            }
+            break;
+        AC_INT_TYPES(INT)
+        AC_FLOAT_TYPES(FLOAT)
+        BINARY(AND, BOOL, uint8_t) BINARY(OR, BOOL, uint8_t) BINARY(XOR, BOOL, uint8_t) UNARY(NOT, BOOL, uint8_t)
+        BINARY(EQ, BOOL, uint8_t) BINARY(NE, BOOL, uint8_t)
+        AC_BC_CASTS(CAST)
+        case BC_COUNT: __builtin_unreachable();
+        }
+    }
+// clang-format on
+outside:
+    return outside(cx, p, i, bad, i->op >= BC_STORE1 && i->op <= BC_STOREV ? "writes" : "reads");
+zero:
+    return ac_error(cx, (ac_place){.node = p->name}, E0901, "loop function '%s' divides an integer by zero", p->name);
+fragments:
+    return ac_error(cx, (ac_place){.node = p->name}, E0901,
+                    "loop function '%s' multiplies fragments outside of a buffer", p->name);
+endless:
+    return ac_error(cx, (ac_place){.node = p->name}, E0901, "loop function '%s' does not end", p->name);
+}
+
+int ac_eval_run(ac_ctx *cx, const ac_program *p, void *const *data, int32_t n_data, int *status)
+{
+    int ignored;
+    *(status ? status : &ignored) = 0;
+    if (n_data != p->n_param)
+        return ac_error(cx, (ac_place){.node = p->name}, E0901, "loop function '%s' has %d parameters, called with %d",
+                        p->name, p->n_param, n_data);
+    ac_region *tmp = ac_region_open(&cx->heap);
+    char *registers = ac_alloc(tmp, p->registers + 128), *locals = ac_alloc(tmp, p->locals + 1);
+    registers += 64 - (uintptr_t)registers % 64; /* vectors do not cross cache lines */
+    memcpy(registers, p->image, p->constants);
+    memset(locals, 0xA5, p->locals); /* not zero: reading what was never written shows */
+    memory *mem = AC_NEW_N(tmp, memory, p->n_buf + 1);
+    for (int32_t i = 0; i < p->n_buf; i++) {
+        bool param = i < p->n_param;
+        mem[i] = (memory){
+            .p = param ? data[i] : locals, .count = (uint64_t)p->buf[i].count, .size = ac_lane_size(p->buf[i].dtype)};
+        if (!param)
+            locals += ac_align_up(ac_dtype_size(p->buf[i].dtype, p->buf[i].count), 16);
+    }
+    int rc = run(cx, p, registers, mem, status ? status : &ignored);
+    ac_region_close(tmp);
+    return rc;
+}
+
+int ac_eval(ac_ctx *cx, const ac_loop_fn *fn, void *const *data, int32_t n_data, int *status)
+{
+    ac_region *tmp = ac_region_open(&cx->heap);
+    const ac_program *p = ac_eval_compile(cx, tmp, fn);
+    int rc = p ? ac_eval_run(cx, p, data, n_data, status) : AC_FAIL;
+    ac_region_close(tmp);
+    return rc;
+}

@@ -1,0 +1,10 @@
+/* text_words.h - the words of the loop IR's text form, shared by dump.c and read.c. docs/loop-ir.md has the grammar. */
+#ifndef AC_IR_LOOP_TEXT_WORDS_H
+#define AC_IR_LOOP_TEXT_WORDS_H
+
+/* In the order of ac_role, ac_where and ac_mark. */
+static const char *const AC_ROLE_TEXT[] = {"in", "out", "inout", "const", "scratch", "local"};
+static const char *const AC_WHERE_TEXT[] = {"stack", "shared", "thread"};
+static const char *const AC_MARK_TEXT[] = {"serial", "unroll", "vector", "parallel", "grid", "block"};
+
+#endif

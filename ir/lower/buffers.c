@@ -1,0 +1,233 @@
+/* buffers.c - operands, results, scratch and constants of a lowering: which buffer of the loops is what. */
+#include "ir/lower/buffers.h"
+
+#include <assert.h>
+#include <string.h>
+
+int32_t lo_align(const ac_lower *L, const ac_tensor *t)
+{
+    int64_t align = L->target->align > 0 ? L->target->align : 16;
+    if (t->root)
+        while (align > 1 && t->view_offset % align)
+            align /= 2;
+    return (int32_t)align;
+}
+
+static int32_t new_buf(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_role role, int32_t align,
+                       ac_arg arg, const char *note)
+{
+    assert(count <= INT32_MAX && "index values are i32; pass infer has refused larger tensors");
+    const int32_t buf = lb_buf(&L->b, name, d, count, role, align, note);
+    assert(buf == L->out->arg.n && "buffers of a lowering are made by lo_* only");
+    ac_push(L->region, &L->out->arg, arg);
+    return buf;
+}
+
+static int32_t tensor_buf(ac_lower *L, ac_tensor *t, ac_role role, const char *name)
+{
+    for (int32_t i = 0; i < L->out->arg.n; i++)
+        if (L->out->arg.item[i].kind == AC_ARG_TENSOR && L->out->arg.item[i].tensor == t)
+            return i;
+    const char *note = ac_strf(L->region, "%s %s", ac_tensor_str(L->cx, t), t->name);
+    return new_buf(L, name, ac_dtype_loops(t->dtype), ac_tensor_count(t), role, lo_align(L, t),
+                   (ac_arg){AC_ARG_TENSOR, t, NULL, 0}, note);
+}
+
+static ac_const *new_const(ac_lower *L, const char *name, ac_dtype d, int64_t count, int32_t align)
+{
+    ac_const *k = AC_NEW(L->region, ac_const);
+    k->name = ac_strf(L->region, "%s_%d_%s", ac_ops[L->node->op].text, (int)L->node->id, name);
+    k->dtype = d;
+    k->count = count;
+    k->align = align;
+    return k;
+}
+
+static int32_t const_buf(ac_lower *L, ac_const *k, const char *name, const char *note)
+{
+    return new_buf(L, name, k->dtype, k->count, AC_BUF_CONST, k->align, (ac_arg){AC_ARG_CONST, NULL, k, 0}, note);
+}
+
+static bool same_constant(const ac_tensor *a, const ac_tensor *t)
+{
+    return a == t || (a && a->data && a->data == t->data && a->dtype == t->dtype && a->splat == t->splat &&
+                      ac_tensor_count(a) == ac_tensor_count(t));
+}
+
+int32_t lo_operand(ac_lower *L, ac_tensor *t)
+{
+    if (!ac_tensor_is_const(t)) {
+        static const char *const letter[] = {"x", "y", "z"};
+        int32_t n = 0;
+        for (int32_t i = 0; i < L->out->arg.n; i++)
+            n += L->out->arg.item[i].kind == AC_ARG_TENSOR && L->b.fn->buf.item[i].role == AC_BUF_IN;
+        return tensor_buf(L, t, AC_BUF_IN, n < 3 ? letter[n] : "in");
+    }
+    for (int32_t i = 0; i < L->out->arg.n; i++)
+        if (L->out->arg.item[i].kind == AC_ARG_CONST && same_constant(L->out->arg.item[i].konst->source, t))
+            return i;
+    ac_const *k = new_const(L, "k", ac_dtype_loops(t->dtype), ac_tensor_count(t), 64);
+    k->source = t;
+    return const_buf(L, k, "k", ac_strf(L->region, "%s %s", ac_tensor_str(L->cx, t), t->name));
+}
+
+int32_t lo_state(ac_lower *L, ac_tensor *t)
+{
+    return tensor_buf(L, t, AC_BUF_INOUT, "state");
+}
+
+int32_t lo_result_buf(ac_lower *L)
+{
+    if (L->result_buf < 0)
+        L->result_buf = tensor_buf(L, ac_node_result(L->node), AC_BUF_OUT, "out");
+    return L->result_buf;
+}
+
+int32_t lo_output_buf(ac_lower *L, int32_t i)
+{
+    return i == 0 ? lo_result_buf(L) : tensor_buf(L, L->node->out[i], AC_BUF_OUT, "out");
+}
+
+int32_t lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count)
+{
+    return new_buf(L, name, d, count, AC_BUF_SCRATCH, 64, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, ac_dtype_size(d, count)},
+                   NULL);
+}
+
+/* Asked for as scratch, so that parameters may still come after it; lo_settle makes it a local. */
+int32_t lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count)
+{
+    assert(ac_dtype_size(d, count) <= 4096 && "locals stand on the stack");
+    return new_buf(L, name, d, count, AC_BUF_SCRATCH, 64, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, LO_LOCAL}, NULL);
+}
+
+int32_t lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_where where)
+{
+    const int32_t buf =
+        new_buf(L, name, d, count, AC_BUF_SCRATCH, 16, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, LO_LOCAL}, NULL);
+    L->b.fn->buf.item[buf].where = where;
+    return buf;
+}
+
+int32_t lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, const void *data)
+{
+    const size_t bytes = (size_t)ac_dtype_size(d, count);
+    for (int32_t i = 0; i < L->out->arg.n; i++) {
+        const ac_const *k = L->out->arg.item[i].konst;
+        if (L->out->arg.item[i].kind == AC_ARG_CONST && !k->source && k->data && k->dtype == d && k->count == count &&
+            !memcmp(k->data, data, bytes))
+            return i;
+    }
+    ac_const *k = new_const(L, name, d, count, 64);
+    k->data = ac_copy(L->region, data, bytes);
+    return const_buf(L, k, name, NULL);
+}
+
+/* The destination is the maker's buffer 0 while it is built and its last parameter in the end. */
+int32_t lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count)
+{
+    *P = (ac_lower){
+        .cx = L->cx, .region = L->region, .target = L->target, .node = L->node, .exact = L->exact, .result_buf = -1};
+    P->out = AC_NEW(L->region, ac_lowered);
+    ac_const *k = new_const(L, name, d, count, 64);
+    k->maker = P->out;
+    lb_open(&P->b, P->region, ac_strf(L->region, "make_%s", k->name), NULL);
+    return new_buf(P, name, d, count, AC_BUF_OUT, 64, (ac_arg){AC_ARG_CONST, NULL, k, 0}, NULL);
+}
+
+int32_t lo_pack_close(ac_lower *L, ac_lower *P)
+{
+    ac_const *k = P->out->arg.item[0].konst;
+    const char *name = P->b.fn->buf.item[0].name;
+    P->out->fn = lb_close(&P->b);
+    lo_settle(P->out, 0);
+    L->refused |= P->refused;
+    return const_buf(L, k, name, NULL);
+}
+
+/* 0 parameter, 1 the one that goes last, 2 local. */
+static int kind_of(const ac_lowered *w, int32_t i, int32_t last)
+{
+    if (w->arg.item[i].kind == AC_ARG_SCRATCH && w->arg.item[i].bytes == LO_LOCAL)
+        return 2;
+    return i == last;
+}
+
+void lo_settle(ac_lowered *w, int32_t last)
+{
+    ac_loop_fn *fn = w->fn;
+    const int32_t n = w->arg.n;
+    ac_buf buf[256];
+    ac_arg arg[256];
+    int32_t to[256];
+    bool used[256] = {false};
+    assert(n <= 256 && "64 operands, and a few constants, scratches and tables");
+    for (int32_t i = 1; i < fn->code.n; i++)
+        if (ac_lop_has_buffer((ac_lop)fn->code.item[i].op))
+            used[fn->code.item[i].aux] = true;
+    int32_t count = 0, args = 0;
+    for (int kind = 0; kind < 3; kind++) {
+        for (int32_t i = 0; i < n; i++) {
+            if (kind_of(w, i, last) != kind || !(used[i] || fn->buf.item[i].role == AC_BUF_OUT))
+                continue;
+            to[i] = count;
+            buf[count] = fn->buf.item[i];
+            arg[count] = w->arg.item[i];
+            if (kind == 2)
+                buf[count].role = AC_BUF_LOCAL;
+            else if (arg[count].kind == AC_ARG_SCRATCH)
+                w->scratch += ac_align_up(arg[count].bytes, 16);
+            count++;
+            args += kind < 2;
+        }
+    }
+    if (count) {
+        memcpy(fn->buf.item, buf, (size_t)count * sizeof *buf);
+        memcpy(w->arg.item, arg, (size_t)count * sizeof *arg);
+    }
+    fn->buf.n = count;
+    w->arg.n = args;
+    for (int32_t i = 1; i < fn->code.n; i++) {
+        if (ac_lop_has_buffer((ac_lop)fn->code.item[i].op))
+            fn->code.item[i].aux = to[fn->code.item[i].aux];
+        if (fn->code.item[i].op == AC_L_MMA) /* its words are stored somewhere, so the buffer is in use */
+            fn->code.item[i].k.i = to[fn->code.item[i].k.i];
+    }
+}
+
+/* Runs the loops that make a constant; scratch of the maker lives as long as the compilation. */
+static int make_const(ac_ctx *cx, ac_const *k)
+{
+    const ac_lowered *w = k->maker;
+    void **data = AC_NEW_N(cx->region, void *, w->arg.n);
+    for (int32_t i = 0; i < w->arg.n; i++) {
+        const ac_arg *a = &w->arg.item[i];
+        if (a->kind == AC_ARG_SCRATCH || a->konst == k) {
+            const ac_bytes bytes = a->kind == AC_ARG_SCRATCH ? a->bytes : ac_dtype_size(k->dtype, k->count);
+            data[i] = ac_alloc(cx->region, (size_t)bytes + 1);
+        } else {
+            union {
+                const void *read;
+                void *any;
+            } p = {ac_const_data(cx, a->konst)}; /* a maker only reads it */
+            if (!p.read)
+                return AC_FAIL;
+            data[i] = p.any;
+        }
+    }
+    int status = 0;
+    AC_TRY(ac_eval(cx, w->fn, data, w->arg.n, &status));
+    if (status)
+        return ac_error(cx, (ac_place){0}, E0901, "constant '%s': its maker stopped with status %d", k->name, status);
+    k->data = data[w->arg.n - 1];
+    return AC_OK;
+}
+
+const void *ac_const_data(ac_ctx *cx, ac_const *k)
+{
+    if (!k->data && k->source)
+        k->data = ac_tensor_force(cx, k->source);
+    else if (!k->data && k->maker && make_const(cx, k) != AC_OK)
+        return NULL;
+    return k->data;
+}

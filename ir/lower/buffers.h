@@ -1,0 +1,13 @@
+/* buffers.h - private to lower*.c: how the buffers of a lowering become the parameters of its function. */
+#ifndef AC_IR_LOWER_BUFFERS_H
+#define AC_IR_LOWER_BUFFERS_H
+#include "ir/lower/lower.h"
+
+/* Puts parameters before locals, `last` (-1: none) behind the other parameters, drops what is neither read nor written,
+ * and sums up scratch. Once, after lb_close: buffer numbers change. While loops are built, buffers stand in the order
+ * they were asked for, and a local is an argument of kind SCRATCH with bytes == LO_LOCAL. */
+void lo_settle(ac_lowered *w, int32_t last);
+
+enum { LO_LOCAL = -1 };
+
+#endif

@@ -1,0 +1,334 @@
+/* channel.c - types, scales and clamps of an output channel, and the arithmetic on its accumulator; see channel.h. */
+#include "ir/lower/channel.h"
+
+/* The number system of the operands, or -1. */
+static int kind_of(const ac_tensor *x, const ac_tensor *w, const ac_tensor *out, ac_rounding rounding)
+{
+    if (x->dtype == AC_F32 && out->dtype == AC_F32)
+        return w->dtype == AC_F32 ? AC_MACS_F32 : w->dtype == AC_I8 && w->quant ? AC_MACS_HYBRID : -1;
+    const bool one_type = x->dtype == w->dtype && x->dtype == out->dtype && ac_dtype_loops(x->dtype) == x->dtype;
+    if (one_type && rounding == AC_ROUND_MATMUL && !x->quant && !w->quant &&
+        (x->dtype == AC_F64 || ac_dtype_is_int(x->dtype)))
+        return AC_MACS_PLAIN;
+    if (!x->quant || !w->quant || !out->quant || x->dtype != out->dtype)
+        return -1;
+    if (x->dtype == AC_U8 && w->dtype == AC_U8)
+        return AC_MACS_U8;
+    if (x->dtype == AC_I16 && w->dtype == AC_I16 && rounding == AC_ROUND_MATMUL)
+        return AC_MACS_I16;
+    if (w->dtype != AC_I8)
+        return -1;
+    return x->dtype == AC_I8 ? AC_MACS_I8 : x->dtype == AC_I16 ? AC_MACS_I16 : -1;
+}
+
+static int check_bias(ac_channel *c)
+{
+    if (!c->bias)
+        return AC_OK;
+    const ac_dtype d = c->bias->dtype;
+    bool ok = c->kind == AC_MACS_F32 || c->kind == AC_MACS_HYBRID ? d == AC_F32 : d == AC_I32;
+    if (c->kind == AC_MACS_I16)
+        ok = d == AC_I64 || d == AC_I32;
+    if (!ok)
+        return ac_lower_refuse(c->L, "bias '%s' is %s: supported with %s inputs are %s", c->bias->name,
+                               ac_dtype_name(d), ac_dtype_name(c->x->dtype),
+                               c->kind == AC_MACS_I16                           ? "i64 and i32"
+                               : c->kind == AC_MACS_I8 || c->kind == AC_MACS_U8 ? "i32"
+                                                                                : "f32");
+    if (ac_tensor_count(c->bias) != c->n)
+        return ac_lower_refuse(c->L, "bias '%s' is %s, expected one value for each of %lld channels", c->bias->name,
+                               ac_shape_str(c->L->cx, c->bias), (long long)c->n);
+    return AC_OK;
+}
+
+/* Effective scale of channel i: input * filter / output in double; uint8 and batch_matmul multiply the first two in
+ * float where the multiplier is fixed-point (TFLite's legacy formula). */
+static double effective_scale(const ac_channel *c, int64_t i)
+{
+    const float sw = c->w->quant->scale[c->per_channel ? i : 0], sx = ac_scale(c->x);
+    if (c->rounding == AC_ROUND_MATMUL || (c->kind == AC_MACS_U8 && c->rounding == AC_ROUND_FIXED))
+        return (double)(sx * sw) / (double)ac_scale(c->out);
+    return (double)sx * (double)sw / (double)ac_scale(c->out);
+}
+
+int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_tensor *bias, int64_t n, int32_t axis,
+                    ac_act act, ac_rounding rounding)
+{
+    *c = (ac_channel){.L = L,
+                      .rounding = rounding,
+                      .x = x,
+                      .w = w,
+                      .bias = bias,
+                      .out = L->node->out[0],
+                      .act = act,
+                      .n = n,
+                      .bias_buf = -1,
+                      .m_buf = -1,
+                      .shift_buf = -1,
+                      .scale_buf = -1,
+                      .sum_buf = -1};
+    const int kind = kind_of(x, w, c->out, rounding);
+    if (kind < 0)
+        return ac_lower_refuse(L,
+                               "input %s, weights %s, output %s%s: supported are f32 x f32, f32 x i8 (dynamic range), "
+                               "i8 x i8, u8 x u8 and i16 x i8 with the output of the input's type",
+                               ac_dtype_name(x->dtype), ac_dtype_name(w->dtype), ac_dtype_name(c->out->dtype),
+                               x->dtype != AC_F32 && !(x->quant && w->quant && c->out->quant) ? " (not quantised)"
+                                                                                              : "");
+    c->kind = (ac_macs)kind;
+    AC_TRY(check_bias(c));
+    c->acc = kind == AC_MACS_F32 ? AC_F32 : kind == AC_MACS_PLAIN ? x->dtype : kind == AC_MACS_I16 ? AC_I64 : AC_I32;
+    if (kind == AC_MACS_F32 || kind == AC_MACS_PLAIN)
+        return AC_OK;
+    const ac_quant *q = w->quant;
+    c->per_channel = q->n > 1;
+    if (c->per_channel && (q->n != n || q->axis != axis))
+        return ac_lower_refuse(L, "weights '%s' have %d scales along dimension %d, expected %lld along dimension %d",
+                               w->name, (int)q->n, (int)q->axis, (long long)n, (int)axis);
+    if (kind == AC_MACS_U8 && c->per_channel)
+        return ac_lower_refuse(L, "weights '%s' are u8 with a scale for each channel: supported is one scale", w->name);
+    if (kind == AC_MACS_HYBRID) {
+        c->scale = (double)ac_scale(w);
+        return AC_OK;
+    }
+    if (act == AC_ACT_TANH)
+        return ac_lower_refuse(L,
+                               "activation tanh on quantised values: supported are none, relu, relu6 and relu_n1_to_1");
+    c->zx = kind == AC_MACS_I16 ? 0 : ac_zero(x);
+    /* Only here may weights be asymmetric; the reference takes 0 elsewhere. */
+    if (kind == AC_MACS_U8 || (rounding != AC_ROUND_FIXED && !c->per_channel))
+        c->zw = ac_zero(w);
+    c->scale = effective_scale(c, 0);
+    c->q = ac_quantize_multiplier(c->scale);
+    ac_quantized_act_range(act, c->out, &c->lo, &c->hi);
+    return AC_OK;
+}
+
+/* The per-channel constants: multipliers and shifts, or scales (f64 of the effective ones, f32 of the weights). */
+static void scale_tables(ac_channel *c, int64_t entries)
+{
+    ac_lower *L = c->L;
+    if (c->kind == AC_MACS_HYBRID) {
+        float *s = AC_NEW_N(L->region, float, entries);
+        for (int64_t i = 0; i < c->n; i++)
+            s[i] = c->w->quant->scale[i];
+        c->scale_buf = lo_table(L, "scale", AC_F32, entries, s);
+    } else if (c->rounding == AC_ROUND_F64) {
+        double *s = AC_NEW_N(L->region, double, entries);
+        for (int64_t i = 0; i < c->n; i++)
+            s[i] = effective_scale(c, i);
+        c->scale_buf = lo_table(L, "scale", AC_F64, entries, s);
+    } else {
+        int32_t *m = AC_NEW_N(L->region, int32_t, entries), *shift = AC_NEW_N(L->region, int32_t, entries);
+        c->right = true;
+        for (int64_t i = 0; i < c->n; i++) {
+            const ac_multiplier q = ac_quantize_multiplier(effective_scale(c, i));
+            m[i] = q.m;
+            shift[i] = q.shift;
+            c->right &= q.shift < 0 && q.m > 0;
+        }
+        c->m_buf = lo_table(L, "m", AC_I32, entries, m);
+        c->shift_buf = lo_table(L, "shift", AC_I32, entries, shift);
+    }
+}
+
+/* A constant of `entries` biases (in the bias's type), zero beyond n, with -fold * sum(w[c] - zw) added. HYBRID with
+ * rows: just that, as sum_buf. */
+static void pack_bias(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold)
+{
+    ac_lower P;
+    const bool sums = c->kind == AC_MACS_HYBRID && rows; /* nothing but sums */
+    const ac_dtype d = c->bias && !sums ? c->bias->dtype : c->acc;
+    const int32_t to = lo_pack_open(c->L, &P, sums ? "sum" : "bias", d, entries);
+    ac_lb *b = &P.b;
+    const int32_t from = c->bias && !sums ? lo_operand(&P, c->bias) : -1, w = rows ? lo_operand(&P, c->w) : -1;
+    ac_x oc = lb_for_n(b, "oc", c->n);
+    ac_x v = from >= 0 ? lb_load(b, from, oc, 1) : lb_int(b, d, 0);
+    if (rows) {
+        ac_x sum = lb_var(b, "sum", lb_i32(b, 0));
+        ac_x k = lb_for_n(b, "k", rows->depth);
+        ac_x at = lb_add(b, lb_mul(b, oc, lb_i32(b, rows->c_step)), lb_mul(b, k, lb_i32(b, rows->k_step)));
+        ac_x e = lb_sub(b, lb_cast(b, lb_load(b, w, at, 1), AC_I32), lb_i32(b, c->zw));
+        lb_set(b, sum, lb_add(b, lb_get(b, sum), e));
+        lb_end(b);
+        v = lb_sub_wrap(b, v, lb_mul_wrap(b, lb_get(b, sum), lb_i32(b, fold)));
+    }
+    lb_store(b, to, oc, v);
+    lb_end(b);
+    if (entries > c->n) {
+        ac_x i = lb_for(b, "i", lb_i32(b, c->n), lb_i32(b, entries), 1, AC_MARK_SERIAL);
+        lb_store(b, to, i, d == AC_F32 ? lb_f32(b, 0) : lb_int(b, d, 0));
+        lb_end(b);
+    }
+    *(sums ? &c->sum_buf : &c->bias_buf) = lo_pack_close(c->L, &P);
+}
+
+void ac_channel_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold)
+{
+    if (c->per_channel)
+        scale_tables(c, entries);
+    if (rows && !fold)
+        rows = NULL;
+    if (rows && c->kind == AC_MACS_HYBRID) {
+        c->fold = fold;
+        pack_bias(c, entries, rows, -1);
+        rows = NULL;
+    }
+    c->folded = rows != NULL || c->folded;
+    if (!rows && !c->bias)
+        return;
+    const bool constant = !c->bias || ac_tensor_is_const(c->bias);
+    if (constant && (rows || entries != c->n))
+        pack_bias(c, entries, rows, fold);
+    else
+        c->bias_buf = lo_operand(c->L, c->bias);
+}
+
+ac_x ac_channel_x(const ac_channel *c, int32_t buf, ac_x index, int32_t lanes)
+{
+    ac_lb *b = &c->L->b;
+    ac_x x = lb_load(b, buf, index, lanes);
+    if (c->kind == AC_MACS_F32 || c->kind == AC_MACS_PLAIN)
+        return x;
+    x = lb_cast(b, x, AC_I32);
+    if (c->kind == AC_MACS_HYBRID)
+        return c->zero_x ? lb_sub(b, x, c->zero_x) : x;
+    return c->folded || !c->zx ? x : lb_sub(b, x, lb_like_int(b, x, c->zx));
+}
+
+ac_x ac_channel_w(const ac_channel *c, int32_t buf, ac_x index, int32_t lanes)
+{
+    ac_lb *b = &c->L->b;
+    ac_x w = lb_load(b, buf, index, lanes);
+    if (c->kind == AC_MACS_F32 || c->kind == AC_MACS_PLAIN)
+        return w;
+    w = lb_cast(b, w, AC_I32);
+    return c->zw ? lb_sub(b, w, lb_like_int(b, w, c->zw)) : w;
+}
+
+ac_x ac_channel_mac(const ac_channel *c, ac_x acc, ac_x x, ac_x w)
+{
+    ac_lb *b = &c->L->b;
+    if (c->kind == AC_MACS_F32)
+        return lo_madd(c->L, x, w, acc);
+    if (c->kind == AC_MACS_PLAIN)
+        return lb_add_wrap(b, acc, lb_mul_wrap(b, x, w));
+    ac_x p = lb_mul(b, x, w);
+    return lb_add(b, acc, c->acc == AC_I64 ? lb_cast(b, p, AC_I64) : p);
+}
+
+ac_x ac_channel_start(const ac_channel *c, ac_x oc, int32_t lanes)
+{
+    ac_lb *b = &c->L->b;
+    if (c->bias_first && c->bias_buf >= 0)
+        return lb_load(b, c->bias_buf, oc, lanes);
+    if (ac_dtype_is_float(c->acc))
+        return lb_splat(b, lb_num(b, c->acc, 0), lanes);
+    if (c->sum_buf >= 0) {
+        const ac_x off = c->zero_x ? lb_add(b, c->zero_x, lb_i32(b, c->fold)) : lb_i32(b, c->fold);
+        return lb_mul(b, lb_load(b, c->sum_buf, oc, lanes), lb_sub(b, lb_i32(b, 0), off));
+    }
+    if (c->kind == AC_MACS_HYBRID || c->bias_buf < 0)
+        return lb_splat(b, lb_int(b, c->acc, 0), lanes);
+    return lb_cast(b, lb_load(b, c->bias_buf, oc, lanes), c->acc);
+}
+
+ac_x ac_round_away(ac_lb *b, ac_x v)
+{
+    ac_x t = lb_trunc(b, v);
+    ac_x rest = lb_sub(b, v, t); /* exact, so that 0.49999999 does not become 1 */
+    ac_x up = lb_select(b, lb_ge(b, rest, lb_like(b, v, 0.5)), lb_like(b, v, 1), lb_like(b, v, 0));
+    ac_x down = lb_select(b, lb_le(b, rest, lb_like(b, v, -0.5)), lb_like(b, v, 1), lb_like(b, v, 0));
+    return lb_sub(b, lb_add(b, t, up), down);
+}
+
+static ac_x done_float(const ac_channel *c, ac_x acc, ac_x oc)
+{
+    ac_lb *b = &c->L->b;
+    const int32_t lanes = lb_lanes(b, acc);
+    if (c->kind == AC_MACS_HYBRID) {
+        ac_x s = c->scale_buf >= 0 ? lb_load(b, c->scale_buf, oc, lanes) : lb_f32(b, c->scale);
+        acc = lb_mul(b, lb_cast(b, acc, AC_F32), lb_mul(b, s, c->scale_x));
+    }
+    if (c->bias_buf >= 0 && !c->bias_first)
+        acc = lb_add(b, acc, lb_load(b, c->bias_buf, oc, lanes));
+    return lo_act(c->L, acc, c->act);
+}
+
+/* Values below the zero point are clamped to it. */
+static bool from_zero(const ac_channel *c)
+{
+    return c->lo >= ac_zero(c->out);
+}
+
+/* Is requant_right the way? One lane with one multiplier is better off with lo_requant's immediates. */
+static bool to_right(const ac_channel *c, int32_t lanes)
+{
+    const bool narrow = c->acc == AC_I32 || (c->bias && c->bias->dtype == AC_I32);
+    return c->rounding != AC_ROUND_F64 && narrow &&
+           (c->m_buf >= 0 ? c->right : c->q.m > 0 && c->q.shift < 0 && lanes > 1);
+}
+
+/* lo_requant_v for multipliers > 0 and shifts < 0 (quant.c has the formula). Where the clamp starts at the zero point,
+ * negative accumulators count as 0: their rounding term goes and the shift is that of unsigned values. */
+static ac_x requant_right(const ac_channel *c, ac_x acc, ac_x m, ac_x shift)
+{
+    ac_lb *b = &c->L->b;
+    const ac_x down = lb_sub(b, lb_like_int(b, shift, 0), shift);
+    if (lo_requant_pairs(c->L, lb_lanes(b, acc)))
+        return lo_requant_right(c->L, acc, m, down, from_zero(c));
+    const ac_x e = lb_cast(b, down, AC_I64), half = lb_like_int(b, e, 1 << 30);
+    const ac_x by = lb_add(b, e, lb_like_int(b, e, 31)), round = lb_add(b, lb_shl(b, half, e), half);
+    if (!from_zero(c)) {
+        ac_requant q = {lb_like_int(b, acc, 1), lb_cast(b, m, AC_I64), round, lb_like_int(b, e, (int64_t)1 << 31), by};
+        return lo_requant_apply(c->L, acc, &q);
+    }
+    acc = lb_max(b, acc, lb_like_int(b, acc, 0));
+    ac_x p = lb_add(b, lb_mul(b, lb_cast(b, acc, AC_I64), lb_cast(b, m, AC_I64)), round);
+    return lb_cast(b, lb_shr(b, lb_bitcast(b, p, AC_U64), lb_bitcast(b, by, AC_U64)), AC_I32);
+}
+
+static ac_x requantised(const ac_channel *c, ac_x acc, ac_x oc)
+{
+    ac_lower *L = c->L;
+    ac_lb *b = &L->b;
+    const int32_t lanes = lb_lanes(b, acc);
+    if (c->rounding == AC_ROUND_F64) {
+        ac_x s = c->scale_buf >= 0 ? lb_load(b, c->scale_buf, oc, lanes) : lb_num(b, AC_F64, c->scale);
+        ac_x r = ac_round_away(b, lb_mul(b, lb_cast(b, acc, AC_F64), s));
+        return lb_cast(b, r, AC_I32);
+    }
+    ac_x m = 0, shift = 0;
+    if (c->m_buf >= 0) {
+        m = lb_load(b, c->m_buf, oc, lanes);
+        shift = lb_load(b, c->shift_buf, oc, lanes);
+    }
+    /* int16x8 with an i32 bias: the reference accumulates, and requantises, in 32 bits. */
+    if (c->acc == AC_I64 && c->bias && c->bias->dtype == AC_I32)
+        acc = lb_cast(b, acc, AC_I32);
+    if (lb_dtype(b, acc) == AC_I64)
+        return m ? lo_requant64_v(L, acc, m, shift) : lo_requant64(L, acc, c->q);
+    if (to_right(c, lanes))
+        return requant_right(c, acc, m ? m : lb_like_int(b, acc, c->q.m), m ? shift : lb_like_int(b, acc, c->q.shift));
+    return m ? lo_requant_v(L, acc, m, shift) : lo_requant(L, acc, c->q);
+}
+
+ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
+{
+    ac_lb *b = &c->L->b;
+    if (c->kind == AC_MACS_F32 || c->kind == AC_MACS_HYBRID)
+        return done_float(c, acc, oc);
+    if (c->kind == AC_MACS_PLAIN)
+        return acc;
+    ac_x v = requantised(c, acc, oc);
+    if (c->kind != AC_MACS_I16)
+        v = lb_add(b, v, lb_like_int(b, v, ac_zero(c->out)));
+    const bool below = !to_right(c, lb_lanes(b, v)) || c->lo != ac_zero(c->out); /* else nothing is below already */
+    const ac_dtype d = c->out->dtype;
+    if (lb_lanes(b, v) > 1 && c->hi == ac_dtype_max(d) && (!below || c->lo == ac_dtype_min(d)))
+        return lb_satcast(b, v, d);
+    if (below)
+        v = lb_max(b, v, lb_like_int(b, v, c->lo));
+    v = lb_min(b, v, lb_like_int(b, v, c->hi));
+    return lb_cast(b, v, d);
+}

@@ -1,0 +1,83 @@
+/* channel.h - from the accumulator of an output channel to the stored value: the arithmetic shared by conv_2d,
+ * depthwise_conv_2d, transpose_conv and fully_connected, in each of their number systems.
+ *
+ *     kind    x    w    bias      acc  stored value
+ *     F32     f32  f32  f32       f32  act(acc + bias)
+ *     I8      i8   i8   i32       i32  clamp(requant(acc) + zero_y); scales of w for each channel, or one
+ *     U8      u8   u8   i32       i32  the same; one scale, and w has a zero point too
+ *     I16     i16  i8   i64, i32  i64  clamp(requant64(acc)); with an i32 bias requant(acc)
+ *     HYBRID  f32  i8   f32       i32  act(acc * scale_x * scale_w[c] + bias); x is quantised at run time
+ *     PLAIN   f64 or integers, all of one type, no scales: acc of that type, wrapping; batch_matmul only
+ *
+ * Integer accumulators start from the bias. The reference is TFLite: kernels/internal/reference/{conv.h,
+ * depthwiseconv_*.h, fully_connected.h, transpose_conv.h, integer_ops/}: integers bit for bit, floats within the order
+ * of summation. fully_connected rounds in double there (round(acc * scale), half away from zero): AC_ROUND_F64.
+ * batch_matmul has zero points on both sides and the legacy multiplier (float product of the input scales):
+ * AC_ROUND_MATMUL; there w may be i16 too.
+ *
+ *     ac_channel c;
+ *     AC_TRY(ac_channel_open(L, &c, x, w, bias, n, axis, act, AC_ROUND_FIXED));
+ *     ac_channel_tables(&c, n, NULL, 0);                 entries of every table; more than n: zeros
+ *     acc = lb_var(b, "acc", ac_channel_start(&c, oc, 1));
+ *     ...lb_set(b, acc, ac_channel_mac(&c, lb_get(b, acc), ac_channel_x(&c, buf, i, 1), ac_channel_w(&c, buf, k, 1)));
+ *     lo_result(L, ac_channel_done(&c, lb_get(b, acc), oc), idx, 1); */
+#ifndef AC_IR_LOWER_CHANNEL_H
+#define AC_IR_LOWER_CHANNEL_H
+#include "ir/lower/lower.h"
+
+typedef enum ac_macs { AC_MACS_F32, AC_MACS_I8, AC_MACS_U8, AC_MACS_I16, AC_MACS_HYBRID, AC_MACS_PLAIN } ac_macs;
+typedef enum ac_rounding { AC_ROUND_FIXED, AC_ROUND_F64, AC_ROUND_MATMUL } ac_rounding;
+
+typedef struct ac_channel {
+    ac_lower *L;
+    ac_macs kind;
+    ac_rounding rounding;
+    ac_tensor *x, *w, *bias, *out; /* bias may be NULL; out is node->out[0] */
+    ac_act act;
+    int64_t n;       /* output channels */
+    ac_dtype acc;    /* accumulator */
+    int32_t zx, zw;  /* zero points; zx is 0 for F32, I16 and HYBRID */
+    ac_x zero_x;     /* HYBRID: the run-time zero point (i32, one lane), 0: symmetric */
+    ac_x scale_x;    /* HYBRID: the run-time scale (f32, one lane) */
+    bool folded;     /* zx is already in the bias: products are x * (w - zw) */
+    bool bias_first; /* F32: accumulators begin with the bias instead of 0, so that the end is cheaper */
+    bool per_channel;
+    bool right;                          /* every channel's shift is to the right: requantisation needs fewer steps */
+    int32_t bias_buf;                    /* -1: none */
+    int32_t m_buf, shift_buf, scale_buf; /* tables of per-channel constants; -1 */
+    int32_t sum_buf;                     /* HYBRID with folding: sum(w) of each channel, i32; else -1 */
+    int32_t fold;                        /* ... and what was added to every value of x */
+    ac_multiplier q;                     /* per tensor */
+    double scale;                        /* per tensor: the effective scale (AC_ROUND_F64), or that of w (HYBRID) */
+    int32_t lo, hi;                      /* clamp of the stored value */
+} ac_channel;
+
+/* Where the weights of one channel lie: element at(c, k) = c * c_step + k * k_step, k < depth. */
+typedef struct ac_rows {
+    int64_t depth, c_step, k_step;
+} ac_rows;
+
+/* Types, scales and clamps; refuses what is not in the table above. axis: the channel dimension of w. */
+int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_tensor *bias, int64_t n, int32_t axis,
+                    ac_act act, ac_rounding rounding);
+/* Makes the tables, `entries` long (>= n). fold: add -fold * sum(w[c]) to the bias (only when every product is taken,
+ * or left-out ones read x == fold). NULL rows: no folding. HYBRID, whose zero point is known at run time only: products are of
+ * q + fold, and ac_channel_start takes off (fold + zero_x) * sum(w[c]). */
+void ac_channel_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold);
+
+ac_x ac_channel_x(const ac_channel *c, int32_t buf, ac_x index,
+                  int32_t lanes); /* as multiplied: f32, or i32 with x - zx */
+ac_x ac_channel_w(const ac_channel *c, int32_t buf, ac_x index, int32_t lanes);
+ac_x ac_channel_mac(const ac_channel *c, ac_x acc, ac_x x, ac_x w);
+ac_x ac_channel_start(const ac_channel *c, ac_x oc, int32_t lanes);
+ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc); /* the stored value(s), lanes as acc */
+
+/* round(v), half away from zero; v: a float type, |v| small enough to be exact. */
+ac_x ac_round_away(ac_lb *b, ac_x v);
+
+/* hybrid.c: quantises `count` floats of x from index x_at to i8 in q from q_at, as TFLite's SymmetricQuantizeFloats
+ * (range
+ * +-127) or AsymmetricQuantizeFloats (range -128..127, zero point nudged); sets c->scale_x and c->zero_x. */
+void ac_hybrid_quantize(ac_channel *c, int32_t x, ac_x x_at, int32_t q, ac_x q_at, int64_t count, bool asymmetric);
+
+#endif

@@ -1,0 +1,14 @@
+/* depthwise.h - private to depthwise_conv_2d: its schedule on targets with DOT4. */
+#ifndef AC_IR_LOWER_CONV_DEPTHWISE_H
+#define AC_IR_LOWER_CONV_DEPTHWISE_H
+#include "ir/lower/channel.h"
+#include "ir/lower/window.h"
+
+/* Is the int8 schedule of depthwise_dot.c possible, and worth its code? */
+bool depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
+int depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win);
+/* depthwise_gpu.c: tiles in shared memory; not for dynamic range. */
+bool gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
+int gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win);
+
+#endif

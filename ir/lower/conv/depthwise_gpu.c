@@ -1,0 +1,198 @@
+/* depthwise_gpu.c - depthwise_conv_2d on a GPU: a block makes a tile of pixels of a few channels, from the part of the
+ * input that they meet, which its threads bring into shared memory first, without its zero point and with zeros
+ * outside.
+ *
+ *     thread: channel + channels * (strip + strips * row)     neighbours read neighbours in memory and in the tile
+ *     a strip is WIDE or fewer columns of a row: their sums are the thread's, and each column of x that they share is
+ *     read once for all of them
+ *
+ * Sums run in the order of the filter, one column after another; integers are exact. */
+#include "ir/lower/conv/depthwise.h"
+
+enum {
+    WIDE = 8,
+    HIGH = 8,
+    LANES = 32,
+    MOST_TAPS = 9,
+    MOST_WORDS = (48 << 10) / 4,
+    LEAST_PIXELS = 16,
+    LEAST_CHANNELS = 8
+};
+
+typedef struct tile {
+    int32_t channels, strips, rows, columns; /* of a block; columns: of a strip */
+    int64_t height, width;                   /* of the input that it meets */
+} tile;
+
+typedef struct job {
+    ac_lower *L;
+    ac_channel *c;
+    const ac_window *win;
+    int64_t multiplier;
+    tile t;
+    int32_t x, w, xs;
+    ac_x n, c0, oy0, ox0; /* of the block: image, first output channel, row and column */
+} job;
+
+/* Input positions that n output positions meet. */
+static int64_t reach(const ac_slide *s, int64_t n)
+{
+    return (n - 1) * s->stride + (s->taps - 1) * s->dil + 1;
+}
+
+static int32_t half_while(int32_t n, int64_t enough)
+{
+    while (n > 1 && n / 2 >= enough)
+        n /= 2;
+    return n;
+}
+
+/* The largest that shared memory holds; false: none does. */
+static bool tile_of(const ac_window *win, tile *t)
+{
+    t->channels = half_while(LANES, win->oc < LEAST_CHANNELS ? LEAST_CHANNELS : win->oc);
+    t->strips = LANES / t->channels;
+    t->columns = half_while(WIDE, (win->x.out + t->strips - 1) / t->strips);
+    t->rows = half_while(HIGH, win->y.out);
+    for (;;) {
+        t->height = reach(&win->y, t->rows);
+        t->width = reach(&win->x, (int64_t)t->columns * t->strips);
+        if (t->height <= MOST_WORDS && t->width <= MOST_WORDS && t->height * t->width * t->channels <= MOST_WORDS)
+            return true;
+        if (t->rows == 1 && t->columns == 1)
+            return false;
+        *(t->rows > t->columns ? &t->rows : &t->columns) /= 2;
+    }
+}
+
+bool gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window *win)
+{
+    tile t;
+    const bool kind =
+        c->kind == AC_MACS_F32 || c->kind == AC_MACS_I8 || c->kind == AC_MACS_U8 || c->kind == AC_MACS_I16;
+    const bool pays = win->y.out * win->x.out >= LEAST_PIXELS && win->oc >= LEAST_CHANNELS;
+    return L->target->isa == AC_ISA_CUDA && !L->variant && kind && (pays || L->told.rows) && win->x.taps <= MOST_TAPS &&
+           tile_of(win, &t);
+}
+
+static ac_x threads(const job *j)
+{
+    ac_lb *b = &j->L->b;
+    return lb_for(b, "t", lb_i32(b, 0), lb_i32(b, (int64_t)j->t.channels * j->t.strips * j->t.rows), 1, AC_MARK_BLOCK);
+}
+
+/* 0 <= v < n */
+static ac_x within(ac_lb *b, ac_x v, int64_t n)
+{
+    return lb_and(b, lb_le(b, lb_i32(b, 0), v), lb_lt(b, v, lb_i32(b, n)));
+}
+
+static void load(const job *j)
+{
+    ac_lb *b = &j->L->b;
+    const ac_window *win = j->win;
+    const ac_dtype d = j->c->kind == AC_MACS_F32 ? AC_F32 : AC_I32;
+    const ac_x t = threads(j), channels = lb_i32(b, j->t.channels);
+    const int64_t n = j->t.height * j->t.width * j->t.channels;
+    const ac_x e = lb_for(b, "e", t, lb_i32(b, n), (int64_t)j->t.channels * j->t.strips * j->t.rows, AC_MARK_SERIAL);
+    const ac_x at = lb_div(b, e, channels), oc = lb_add(b, j->c0, lb_mod(b, e, channels));
+    const ac_x iy = lb_add(b, lb_sub(b, lb_mul(b, j->oy0, lb_i32(b, win->y.stride)), lb_i32(b, win->y.pad)),
+                           lb_div(b, at, lb_i32(b, j->t.width)));
+    const ac_x ix = lb_add(b, lb_sub(b, lb_mul(b, j->ox0, lb_i32(b, win->x.stride)), lb_i32(b, win->x.pad)),
+                           lb_mod(b, at, lb_i32(b, j->t.width)));
+    lb_if(b,
+          lb_and(b, lb_lt(b, oc, lb_i32(b, win->oc)), lb_and(b, within(b, iy, win->y.in), within(b, ix, win->x.in))));
+    const ac_x row = lb_add(b, lb_mul(b, j->n, lb_i32(b, win->y.in)), iy);
+    const ac_x pixel = lb_add(b, lb_mul(b, row, lb_i32(b, win->x.in)), ix);
+    const ac_x from = lb_add(b, lb_mul(b, pixel, lb_i32(b, win->ic)), lb_div(b, oc, lb_i32(b, j->multiplier)));
+    lb_store(b, j->xs, e, ac_channel_x(j->c, j->x, from, 1));
+    lb_else(b);
+    lb_store(b, j->xs, e, d == AC_F32 ? lb_f32(b, 0) : lb_i32(b, 0));
+    lb_end(b);
+    lb_end(b);
+    lb_end(b);
+}
+
+/* All columns of a strip, a filter row after another; ch: the channel in the tile, at: the strip's first element of xs.
+ */
+static void sum(const job *j, ac_x ch, ac_x oc, ac_x at, const ac_x *acc)
+{
+    ac_lb *b = &j->L->b;
+    const ac_slide *sy = &j->win->y, *sx = &j->win->x;
+    const ac_x ky = lb_for_n(b, "ky", sy->taps);
+    ac_x tap[MOST_TAPS];
+    for (int32_t k = 0; k < sx->taps; k++) {
+        const ac_x row = lb_add(b, lb_mul(b, ky, lb_i32(b, sx->taps)), lb_i32(b, k));
+        tap[k] = ac_channel_w(j->c, j->w, lb_add(b, lb_mul(b, row, lb_i32(b, j->win->oc)), oc), 1);
+    }
+    const ac_x line = lb_add(b, at, lb_mul(b, ky, lb_i32(b, sy->dil * j->t.width)));
+    for (int64_t x = 0; x < reach(sx, j->t.columns); x++) {
+        ac_x v = 0;
+        for (int32_t i = 0; i < j->t.columns; i++) {
+            const int64_t k = x - i * sx->stride;
+            if (k < 0 || k % sx->dil || k / sx->dil >= sx->taps)
+                continue;
+            if (!v)
+                v = lb_load(b, j->xs, lb_add(b, lb_mul(b, lb_add(b, line, lb_i32(b, x)), lb_i32(b, j->t.channels)), ch),
+                            1);
+            lb_set(b, acc[i], ac_channel_mac(j->c, lb_get(b, acc[i]), v, tap[k / sx->dil]));
+        }
+    }
+    lb_end(b);
+}
+
+static void multiply(const job *j)
+{
+    ac_lb *b = &j->L->b;
+    const ac_window *win = j->win;
+    const ac_x t = threads(j), ch = lb_mod(b, t, lb_i32(b, j->t.channels)),
+               rest = lb_div(b, t, lb_i32(b, j->t.channels));
+    const ac_x strip = lb_mod(b, rest, lb_i32(b, j->t.strips)), row = lb_div(b, rest, lb_i32(b, j->t.strips));
+    const ac_x oy = lb_add(b, j->oy0, row), column = lb_mul(b, strip, lb_i32(b, j->t.columns)),
+               oc = lb_add(b, j->c0, ch);
+    ac_x acc[WIDE];
+    lb_if(b, lb_and(b, lb_lt(b, oc, lb_i32(b, win->oc)), lb_lt(b, oy, lb_i32(b, win->y.out))));
+    for (int32_t i = 0; i < j->t.columns; i++)
+        acc[i] = lb_var(b, "acc", ac_channel_start(j->c, oc, 1));
+    const ac_x line = lb_mul(b, lb_mul(b, row, lb_i32(b, win->y.stride)), lb_i32(b, j->t.width));
+    sum(j, ch, oc, lb_add(b, line, lb_mul(b, column, lb_i32(b, win->x.stride))), acc);
+    for (int32_t i = 0; i < j->t.columns; i++) {
+        const ac_x ox = lb_add(b, lb_add(b, j->ox0, column), lb_i32(b, i)), idx[4] = {j->n, oy, ox, oc};
+        lb_if(b, lb_lt(b, ox, lb_i32(b, win->x.out)));
+        lo_result(j->L, ac_channel_done(j->c, lb_get(b, acc[i]), oc), idx, 1);
+        lb_end(b);
+    }
+    lb_end(b);
+    lb_end(b);
+}
+
+/* The last of `n` digits of *at, times `by`; the rest stays. */
+static ac_x digit(ac_lb *b, ac_x *at, int64_t n, int64_t by)
+{
+    const ac_x d = lb_mod(b, *at, lb_i32(b, n));
+    *at = lb_div(b, *at, lb_i32(b, n));
+    return lb_mul(b, d, lb_i32(b, by));
+}
+
+int gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win)
+{
+    ac_lb *b = &L->b;
+    job j = {.L = L, .c = c, .win = win, .multiplier = win->oc / win->ic};
+    tile_of(win, &j.t);
+    ac_channel_tables(c, c->n, NULL, 0);
+    const int64_t wide = (int64_t)j.t.columns * j.t.strips, across = (win->x.out + wide - 1) / wide,
+                  down = (win->y.out + j.t.rows - 1) / j.t.rows, deep = (win->oc + j.t.channels - 1) / j.t.channels;
+    j.x = lo_operand(L, c->x);
+    j.w = lo_operand(L, c->w);
+    j.xs = lo_gpu_local(L, "xs", c->kind == AC_MACS_F32 ? AC_F32 : AC_I32, j.t.height * j.t.width * j.t.channels,
+                        AC_WHERE_SHARED);
+    ac_x at = lb_for(b, "g", lb_i32(b, 0), lb_i32(b, win->n * across * down * deep), 1, AC_MARK_GRID);
+    j.c0 = digit(b, &at, deep, j.t.channels);
+    j.ox0 = digit(b, &at, across, wide);
+    j.oy0 = digit(b, &at, down, j.t.rows);
+    j.n = at;
+    load(&j);
+    multiply(&j);
+    lb_end(b);
+    return AC_OK;
+}

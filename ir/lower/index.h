@@ -1,0 +1,33 @@
+/* index.h - element numbers that come from data: loaded, counted from the end where that is meant, checked.
+ *
+ *     ac_x i = ac_index_at(L, t, at, extent, true);        i32, 0 <= i < extent, or the function leaves
+ *
+ * Indices are i16, i32 or i64. One out of range is never used: the function leaves with AC_STATUS_INDEX and its result
+ * is unspecified (folding reports that as E0104). Constants that the caller has checked already need no test at run
+ * time. */
+#ifndef AC_IR_LOWER_INDEX_H
+#define AC_IR_LOWER_INDEX_H
+#include "ir/lower/lower.h"
+
+enum { AC_STATUS_INDEX = 4 };
+
+/* Element `at` of t, not checked: i32 or i64. */
+static inline ac_x ac_index_load(ac_lower *L, ac_tensor *t, ac_x at)
+{
+    const ac_x i = lb_load(&L->b, lo_operand(L, t), at, 1);
+    return t->dtype == AC_I16 ? lb_cast(&L->b, i, AC_I32) : i;
+}
+
+/* The same below `extent`, as i32. from_end: -1 is the last element. */
+static inline ac_x ac_index_at(ac_lower *L, ac_tensor *t, ac_x at, int64_t extent, bool from_end)
+{
+    ac_lb *b = &L->b;
+    ac_x i = ac_index_load(L, t, at);
+    const ac_x zero = lb_like_int(b, i, 0), size = lb_like_int(b, i, extent);
+    if (from_end)
+        i = lb_select(b, lb_lt(b, i, zero), lb_add_wrap(b, i, size), i);
+    lb_fail_if(b, lb_or(b, lb_lt(b, i, zero), lb_ge(b, i, size)), AC_STATUS_INDEX);
+    return lb_cast(b, i, AC_I32);
+}
+
+#endif

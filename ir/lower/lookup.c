@@ -1,0 +1,38 @@
+/* lookup.c - the 513-sample table of a 16-bit function and its look-up. */
+#include "ir/lower/lookup.h"
+
+#include <math.h>
+
+static int16_t clamp_16(float v)
+{
+    return (int16_t)(v < -32768.0f ? -32768.0f : v > 32767.0f ? 32767.0f : v);
+}
+
+/* Each sample is corrected by half of the error that interpolation makes in the middle of its interval. All in float,
+ * in the reference's order. */
+void ac_table_16(int16_t table[513], float si, int32_t zi, float so, int32_t zo, ac_curve *f)
+{
+    const float first = si * (float)(-32768 - zi), last = si * (float)(32767 - zi);
+    const float low = so * (float)(-32768 - zo), high = so * (float)(32767 - zo);
+    const float step = (last - first) / 512, inverse = 65536.0f / (high - low);
+    for (int32_t i = 0; i < 512; i++) {
+        const float at = first + (float)i * step;
+        const float sample = roundf(f(at, low) * inverse), mid = roundf(f(at + step / 2, low) * inverse);
+        const float next = f(first + (float)(i + 1) * step, low) * inverse;
+        const float error = roundf((next + sample) / 2) - mid;
+        table[i] = clamp_16(sample - roundf(error / 2));
+    }
+    table[512] = clamp_16(roundf(f(last, low) * inverse));
+}
+
+ac_x lo_table_16(ac_lower *L, int32_t buf, ac_x x)
+{
+    ac_lb *b = &L->b;
+    const ac_x at = lb_add(b, lb_shr(b, x, lb_i32(b, 7)), lb_i32(b, 256));
+    const ac_x base = lb_cast(b, lb_load(b, buf, at, 1), AC_I32);
+    const ac_x next = lb_cast(b, lb_load(b, buf, lb_add(b, at, lb_i32(b, 1)), 1), AC_I32);
+    /* The reference keeps the slope in 16 bits. */
+    const ac_x slope = lb_cast(b, lb_cast(b, lb_sub(b, next, base), AC_I16), AC_I32);
+    const ac_x delta = lb_add(b, lb_mul(b, slope, lb_and(b, x, lb_i32(b, 127))), lb_i32(b, 64));
+    return lb_add(b, base, lb_shr(b, delta, lb_i32(b, 7)));
+}

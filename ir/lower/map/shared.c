@@ -1,0 +1,73 @@
+/* shared.c - what the element-wise expressions share: zero points, clamps, rounding, operands, refusals. */
+#include "ir/lower/map/map.h"
+
+ac_x mp_refuse(ac_lower *L, const ac_node *n)
+{
+    const char *in = "";
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i])
+            in = ac_strf(L->cx->region, "%s%s%s%s", in, *in ? ", " : "", ac_dtype_name(n->in[i]->dtype),
+                         mp_quantised(n->in[i]) ? " (quantised)" : "");
+    ac_lower_refuse(L, "%s of %s to %s%s is not supported", ac_ops[n->op].text, in, ac_dtype_name(n->out[0]->dtype),
+                    mp_quantised(n->out[0]) ? " (quantised)" : "");
+    return 0;
+}
+
+ac_x mp_centered(ac_lower *L, ac_x stored, const ac_tensor *t)
+{
+    const ac_x v = lb_cast(&L->b, stored, AC_I32);
+    return lb_sub_wrap(&L->b, v, lb_like_int(&L->b, v, ac_zero(t)));
+}
+
+ac_x mp_stored(ac_lower *L, ac_x v, const ac_tensor *t, int32_t lo, int32_t hi)
+{
+    ac_lb *b = &L->b;
+    v = lb_add_wrap(b, v, lb_like_int(b, v, ac_zero(t)));
+    return lb_cast(b, lb_clamp(b, v, lb_like_int(b, v, lo), lb_like_int(b, v, hi)), t->dtype);
+}
+
+ac_x mp_stored_full(ac_lower *L, ac_x v, const ac_tensor *t)
+{
+    int32_t lo, hi;
+    ac_quantized_act_range(AC_ACT_NONE, t, &lo, &hi);
+    return mp_stored(L, v, t, lo, hi);
+}
+
+/* v - trunc(v) is exact, so the comparison with a half is. */
+ac_x mp_round_away(ac_lower *L, ac_x v)
+{
+    ac_lb *b = &L->b;
+    const ac_x t = lb_trunc(b, v), d = lb_sub(b, v, t), zero = lb_like(b, v, 0);
+    const ac_x up = lb_select(b, lb_ge(b, d, lb_like(b, v, 0.5)), lb_like(b, v, 1), zero);
+    const ac_x down = lb_select(b, lb_le(b, d, lb_like(b, v, -0.5)), lb_like(b, v, 1), zero);
+    return lb_sub(b, lb_add(b, t, up), down);
+}
+
+/* A constant [1,..,n,..,1] that lies along axis `axis` of t. Equal data is one buffer (lo_operand), so it may be made
+ * again. */
+static ac_tensor *along_axis(ac_lower *L, const ac_tensor *t, ac_dtype d, const void *data)
+{
+    ac_tensor *c = AC_NEW(L->region, ac_tensor);
+    c->name = d == AC_F32 ? "scale" : "zero";
+    c->dtype = d;
+    c->rank = t->rank;
+    for (int32_t i = 0; i < t->rank; i++)
+        c->dim[i] = i == t->quant->axis ? t->dim[i] : 1;
+    c->data = data;
+    return c;
+}
+
+int32_t mp_operands(ac_lower *L, const ac_node *n, ac_tensor *list[4])
+{
+    int32_t count = n->n_in < 4 ? n->n_in : 4;
+    for (int32_t i = 0; i < count; i++)
+        list[i] = n->in[i];
+    if (n->op != AC_OP_QUANTIZE && n->op != AC_OP_DEQUANTIZE)
+        return count;
+    const ac_tensor *t = n->op == AC_OP_QUANTIZE ? n->out[0] : n->in[0];
+    if (!t->quant || t->quant->n <= 1)
+        return count;
+    list[1] = along_axis(L, t, AC_F32, t->quant->scale);
+    list[2] = along_axis(L, t, AC_I32, t->quant->zero);
+    return 3;
+}

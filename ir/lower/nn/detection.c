@@ -1,0 +1,168 @@
+/* detection.c - TFLite_Detection_PostProcess: boxes of a single-shot detector, decoded and picked by score.
+ *
+ *     encodings [1,N,4+]  (y, x, height, width) relative to    anchors [N,4]  (y, x, height, width)
+ *     scores    [1,N,C] or [1,N,C+1] with a background class in front
+ *  -> boxes [1,M,4] (top, left, bottom, right), classes [1,M], scores [1,M], how many [1]; all f32, unused places 0
+ *
+ * The fast form with one class for each box: a box counts with its best class; boxes come by falling score, one that
+ * overlaps a box taken before by more than the threshold is left out. Operands are f32, or 8-bit with a scale. Boxes
+ * are decoded when they are looked at; scratch holds one score for each box. Centres are computed in f64, sizes with
+ * the f32 exp (the reference: f64), so corners may differ in the last place. */
+#include "ir/lower/map/map.h"
+#include "ir/lower/pick.h"
+#include "ir/ops/shape/shape.h"
+
+enum { ENCODINGS, SCORES, ANCHORS };
+
+int sh_detection(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_sh_rank(cx, n, ENCODINGS, 3, "[1,N,4]"));
+    AC_TRY(ac_sh_rank(cx, n, SCORES, 3, "[1,N,classes]"));
+    AC_TRY(ac_sh_rank(cx, n, ANCHORS, 2, "[N,4]"));
+    const ac_attrs_detection *a = &n->attrs.detection;
+    const ac_tensor *x = n->in[ENCODINGS], *s = n->in[SCORES], *anchor = n->in[ANCHORS];
+    const int64_t background = s->dim[2] - a->num_classes;
+    if (a->num_classes < 1 || a->max_detections < 0)
+        return ac_error(cx, n->at, E0103, "%d classes and %d detections", a->num_classes, a->max_detections);
+    if (x->dim[0] != 1 || s->dim[0] != 1 || s->dim[1] != x->dim[1] || anchor->dim[0] != x->dim[1] || x->dim[2] < 4 ||
+        anchor->dim[1] != 4 || background < 0 || background > 1) {
+        ac_error(cx, n->at, E0104,
+                 "encodings [1,N,4], scores [1,N,%d] (or one more) and anchors [N,4] do not go together",
+                 a->num_classes);
+        return ac_sh_show(cx, n);
+    }
+    const int64_t most = a->max_detections;
+    for (int32_t i = 0; i < 4; i++)
+        AC_TRY(ac_sh_result_type(cx, n, i, AC_F32));
+    AC_TRY(ac_sh_set(cx, n, 0, AC_F32, 3, (int64_t[]){1, most, 4}));
+    AC_TRY(ac_sh_set(cx, n, 1, AC_F32, 2, (int64_t[]){1, most}));
+    AC_TRY(ac_sh_set(cx, n, 2, AC_F32, 2, (int64_t[]){1, most}));
+    return ac_sh_set(cx, n, 3, AC_F32, 1, (int64_t[]){1});
+}
+
+/* The real number at `at` of operand k. */
+static ac_x real(ac_lower *L, int32_t k, ac_x at)
+{
+    ac_lb *b = &L->b;
+    ac_tensor *t = L->node->in[k];
+    const ac_x v = lb_load(b, lo_operand(L, t), at, 1);
+    if (t->dtype == AC_F32)
+        return v;
+    return lb_mul(b, lb_sub(b, lb_cast(b, v, AC_F32), lb_f32(b, ac_zero(t))), lb_f32(b, (double)ac_scale(t)));
+}
+
+/* Greatest score of box i and its class, the first of equal ones. */
+static void best_class(ac_lower *L, ac_x i, ac_x *score, ac_x *class)
+{
+    ac_lb *b = &L->b;
+    const int64_t width = L->node->in[SCORES]->dim[2], classes = L->node->attrs.detection.num_classes;
+    const ac_x row = lb_add(b, lb_mul(b, i, lb_i32(b, width)), lb_i32(b, width - classes));
+    const ac_x best = lb_var(b, "best", real(L, SCORES, row)), which = lb_var(b, "which", lb_i32(b, 0));
+    const ac_x c = lb_for(b, "c", lb_i32(b, 1), lb_i32(b, classes), 1, AC_MARK_SERIAL);
+    const ac_x v = real(L, SCORES, lb_add(b, row, c)), wins = lb_gt(b, v, lb_get(b, best));
+    lb_set(b, which, lb_select(b, wins, c, lb_get(b, which)));
+    lb_set(b, best, lb_select(b, wins, v, lb_get(b, best)));
+    lb_end(b);
+    *score = lb_get(b, best);
+    *class = lb_get(b, which);
+}
+
+/* Top, left, bottom, right of box i. */
+static void decode(ac_lower *L, ac_x i, ac_x corner[4])
+{
+    ac_lb *b = &L->b;
+    const ac_attrs_detection *a = &L->node->attrs.detection;
+    const float centre_scale[2] = {a->y_scale, a->x_scale}, size_scale[2] = {a->h_scale, a->w_scale};
+    const ac_x from = lb_mul(b, i, lb_i32(b, L->node->in[ENCODINGS]->dim[2])), at = lb_mul(b, i, lb_i32(b, 4));
+    for (int32_t d = 0; d < 2; d++) {
+        const ac_x centre = lb_cast(b, real(L, ENCODINGS, lb_add(b, from, lb_i32(b, d))), AC_F64);
+        const ac_x size = lb_cast(b, real(L, ENCODINGS, lb_add(b, from, lb_i32(b, d + 2))), AC_F64);
+        const ac_x a_centre = lb_cast(b, real(L, ANCHORS, lb_add(b, at, lb_i32(b, d))), AC_F64);
+        const ac_x a_size = lb_cast(b, real(L, ANCHORS, lb_add(b, at, lb_i32(b, d + 2))), AC_F64);
+        const ac_x moved = lb_mul(b, lb_div(b, centre, lb_num(b, AC_F64, (double)centre_scale[d])), a_size);
+        const ac_x mid = lb_cast(b, lb_add(b, moved, a_centre), AC_F32);
+        const ac_x power = lb_cast(b, lb_div(b, size, lb_num(b, AC_F64, (double)size_scale[d])), AC_F32);
+        const ac_x grown = lb_mul(b, lb_num(b, AC_F64, 0.5), lb_cast(b, lo_exp(L, power), AC_F64));
+        const ac_x half = lb_cast(b, lb_mul(b, grown, a_size), AC_F32);
+        corner[d] = lb_sub(b, mid, half);
+        corner[d + 2] = lb_add(b, mid, half);
+    }
+}
+
+static int check(ac_lower *L)
+{
+    const ac_attrs_detection *a = &L->node->attrs.detection;
+    if (a->use_regular_nms || a->max_classes_per_detection != 1)
+        return ac_lower_refuse(L, "only the fast form with one class for each box is supported");
+    if (!(a->y_scale > 0 && a->x_scale > 0 && a->h_scale > 0 && a->w_scale > 0))
+        return ac_lower_refuse(L, "the scales of boxes must be positive");
+    for (int32_t i = 0; i < 3; i++) {
+        const ac_tensor *t = L->node->in[i];
+        const bool bytes = (t->dtype == AC_U8 || t->dtype == AC_I8) && t->quant && t->quant->n == 1;
+        if (t->dtype != AC_F32 && !bytes)
+            return ac_lower_refuse(L, "'%s' is %s; supported are f32, and u8 and i8 with one scale", t->name,
+                                   ac_dtype_name(t->dtype));
+    }
+    return AC_OK;
+}
+
+static void clear(ac_lower *L, int32_t buf, int64_t n)
+{
+    const ac_x i = lb_for_n(&L->b, "i", n);
+    lb_store(&L->b, buf, i, lb_f32(&L->b, 0));
+    lb_end(&L->b);
+}
+
+int lo_detection(ac_lower *L)
+{
+    const ac_node *n = L->node;
+    ac_lb *b = &L->b;
+    const ac_attrs_detection *a = &n->attrs.detection;
+    const int64_t boxes = n->in[ENCODINGS]->dim[1], most = a->max_detections;
+    AC_TRY(check(L));
+    int32_t out[4];
+    for (int32_t i = 0; i < 4; i++) {
+        out[i] = lo_output_buf(L, i);
+        clear(L, out[i], ac_tensor_count(n->out[i]));
+    }
+    if (most == 0 || boxes == 0)
+        return AC_OK;
+    const ac_x zero = lb_i32(b, 0);
+    const int32_t scores = lo_scratch(L, "scores", AC_F32, boxes);
+    ac_x score, class, corner[4];
+    const ac_x i = lb_for_n(b, "i", boxes);
+    best_class(L, i, &score, &class);
+    lb_store(b, scores, i, score);
+    lb_end(b);
+    ac_walk w = {.x = scores, .base = zero, .n = boxes, .inclusive = true};
+    w.least = lb_f32(b, (double)a->nms_score_threshold);
+    ac_walk_open(L, &w);
+    const ac_x count = lb_var(b, "count", zero);
+    lb_for_n(b, "o", boxes);
+    ac_walk_next(L, &w);
+    const ac_x candidate = lb_get(b, w.index);
+    lb_break_if(b, lb_lt(b, candidate, zero));
+    decode(L, candidate, corner);
+    const ac_box p = ac_box_of(b, corner);
+    const ac_x keep = lb_var(b, "keep", lb_int(b, AC_BOOL, 1));
+    const ac_x k = lb_for(b, "k", zero, lb_get(b, count), 1, AC_MARK_SERIAL);
+    const ac_box q = ac_box_at(b, out[0], k);
+    const ac_x limit = lb_f32(b, (double)a->nms_iou_threshold);
+    lb_set(b, keep, lb_and(b, lb_get(b, keep), lb_le(b, ac_box_overlap(b, &p, &q), limit)));
+    lb_end(b);
+    lb_if(b, lb_get(b, keep));
+    const ac_x to = lb_get(b, count);
+    for (int32_t d = 0; d < 4; d++)
+        lb_store(b, out[0], lb_add(b, lb_mul(b, to, lb_i32(b, 4)), lb_i32(b, d)), corner[d]);
+    best_class(L, candidate, &score, &class);
+    lb_store(b, out[1], to, lb_cast(b, class, AC_F32));
+    lb_store(b, out[2], to, score);
+    lb_set(b, count, lb_add(b, to, lb_i32(b, 1)));
+    lb_end(b);
+    lb_break_if(b, lb_ge(b, lb_get(b, count), lb_i32(b, most)));
+    lb_end(b);
+    lb_store(b, out[3], zero, lb_cast(b, lb_get(b, count), AC_F32));
+    return AC_OK;
+}

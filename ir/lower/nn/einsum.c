@@ -1,0 +1,172 @@
+/* einsum.c - EINSUM: sums of products over labelled dimensions.
+ *
+ *     z = einsum(x, y) labels=[0,1, 1,2, 0,2]        z[i,k] = sum over j of x[i,j] * y[j,k]
+ *
+ * The labels of all dimensions of all operands stand one after the other, then those of the result, which are distinct
+ * and occur in operands. A label has one extent; operands may have 1 instead (broadcast). A label twice in an operand
+ * takes the diagonal. f32, f64 and plain integers (wrapping). Floats: the sum runs in order of the first appearance of
+ * the labels that are summed, outermost first, products from left to right. Where the last dimension of the result
+ * allows it, neighbouring results are made at once. Products of matrices are made faster by batch_matmul; importers see
+ * to it. */
+#include "ir/lower/map/map.h"
+#include "ir/ops/shape/shape.h"
+
+enum { MOST_LABELS = 2 * AC_MAX_RANK, MOST_OPERANDS = 8 };
+
+typedef struct labels {
+    int32_t n_in, rank;                   /* operands, dimensions of the result */
+    const int64_t *of[MOST_OPERANDS + 1]; /* labels of operand i; the result's behind */
+    int64_t extent[MOST_LABELS];          /* 0: not used ... */
+    bool used[MOST_LABELS], kept[MOST_LABELS];
+} labels;
+
+static int read_labels(ac_ctx *cx, const ac_node *n, labels *l)
+{
+    const ac_ints list = n->attrs.einsum.labels;
+    int32_t at = 0;
+    *l = (labels){.n_in = n->n_in};
+    for (int32_t i = 0; i < n->n_in; i++) {
+        l->of[i] = list.v + at;
+        at += n->in[i]->rank;
+    }
+    l->rank = list.n - at;
+    if (l->rank < 0 || l->rank > AC_MAX_RANK)
+        return ac_error(cx, n->at, E0103, "%d labels for operands of %d dimensions in all", list.n, at);
+    l->of[n->n_in] = list.v + at;
+    for (int32_t k = 0; k < list.n; k++)
+        if (list.v[k] < 0 || list.v[k] >= MOST_LABELS)
+            return ac_error(cx, n->at, E0103, "label %lld, expected 0 to %d", (long long)list.v[k], MOST_LABELS - 1);
+    for (int32_t i = 0; i < n->n_in; i++)
+        for (int32_t d = 0; d < n->in[i]->rank; d++) {
+            const int64_t k = l->of[i][d], size = n->in[i]->dim[d];
+            if (l->used[k] && size != l->extent[k] && size != 1 && l->extent[k] != 1)
+                return ac_error(cx, n->at, E0104, "label %lld is %lld long in '%s', elsewhere %lld", (long long)k,
+                                (long long)size, n->in[i]->name, (long long)l->extent[k]);
+            if (!l->used[k] || l->extent[k] == 1)
+                l->extent[k] = size;
+            l->used[k] = true;
+        }
+    for (int32_t d = 0; d < l->rank; d++) {
+        const int64_t k = l->of[n->n_in][d];
+        if (!l->used[k] || l->kept[k])
+            return ac_error(cx, n->at, E0103, "label %lld of the result occurs %s", (long long)k,
+                            l->used[k] ? "twice" : "in no operand");
+        l->kept[k] = true;
+    }
+    return AC_OK;
+}
+
+int sh_einsum(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    labels l;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_sh_operands(cx, n));
+    for (int32_t i = 1; i < n->n_in; i++)
+        AC_TRY(ac_sh_same_type(cx, n, 0, i));
+    AC_TRY(read_labels(cx, n, &l));
+    for (int32_t d = 0; d < l.rank; d++)
+        dim[d] = l.extent[l.of[n->n_in][d]];
+    return ac_sh_set(cx, n, 0, n->in[0]->dtype, l.rank, dim);
+}
+
+typedef struct einsum {
+    labels l;
+    int32_t buf[MOST_OPERANDS];
+    ac_x at[MOST_LABELS]; /* position along each label */
+    ac_x idx[AC_MAX_RANK];
+    int32_t order[MOST_LABELS], n_order; /* labels that are summed */
+} einsum;
+
+/* Does operand i run along the last dimension of the result with its own last dimension, and only so? *uses: at all. */
+static bool along(const ac_node *n, const labels *l, int32_t i, int64_t label, bool *uses)
+{
+    const int32_t last = n->in[i]->rank - 1;
+    *uses = false;
+    for (int32_t d = 0; d < last; d++)
+        if (l->of[i][d] == label && n->in[i]->dim[d] != 1)
+            return *uses = true, false;
+    *uses = last >= 0 && l->of[i][last] == label && n->in[i]->dim[last] != 1;
+    return true;
+}
+
+/* One result, or `lanes` of them along the last dimension. */
+static void one(ac_lower *L, einsum *e, int32_t lanes)
+{
+    static const char *const name[8] = {"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"};
+    const ac_node *n = L->node;
+    ac_lb *b = &L->b;
+    const ac_dtype d = n->in[0]->dtype;
+    const ac_x zero = ac_dtype_is_float(d) ? lb_num(b, d, 0) : lb_int(b, d, 0);
+    const ac_x acc = lb_var(b, "acc", lb_splat(b, zero, lanes));
+    for (int32_t k = 0; k < e->n_order; k++)
+        e->at[e->order[k]] = lb_for_n(b, name[k % 8], e->l.extent[e->order[k]]);
+    ac_x product = 0;
+    for (int32_t i = 0; i < n->n_in; i++) {
+        ac_x at[AC_MAX_RANK];
+        bool uses = false;
+        for (int32_t k = 0; k < n->in[i]->rank; k++)
+            at[k] = e->at[e->l.of[i][k]];
+        if (e->l.rank)
+            along(n, &e->l, i, e->l.of[n->n_in][e->l.rank - 1], &uses);
+        const ac_x flat = lo_flat(L, n->in[i], at);
+        const ac_x v = lb_splat(b, lb_load(b, e->buf[i], flat, uses ? lanes : 1), lanes);
+        product = product ? lb_mul_wrap(b, product, v) : v;
+    }
+    lb_set(b, acc, lb_add_wrap(b, lb_get(b, acc), product));
+    for (int32_t k = 0; k < e->n_order; k++)
+        lb_end(b);
+    lo_result(L, lb_get(b, acc), e->idx, lanes);
+}
+
+static void strip(ac_lower *L, void *with, ac_x i, int32_t lanes)
+{
+    einsum *e = with;
+    e->idx[e->l.rank - 1] = e->at[e->l.of[L->node->n_in][e->l.rank - 1]] = i;
+    one(L, e, lanes);
+}
+
+int lo_einsum(ac_lower *L)
+{
+    static const char *const name[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+    const ac_node *n = L->node;
+    ac_lb *b = &L->b;
+    einsum e = {0};
+    AC_TRY(read_labels(L->cx, n, &e.l));
+    const ac_tensor *y = n->out[0];
+    if ((!mp_real(n->in[0]) && !mp_plain_int(n->in[0])) || y->dtype != n->in[0]->dtype)
+        return ac_lower_refuse(L, "einsum of %s: f32, f64 and plain integers are supported",
+                               ac_dtype_name(n->in[0]->dtype));
+    lo_result_buf(L);
+    if (ac_tensor_count(y) == 0)
+        return AC_OK;
+    int64_t macs = ac_tensor_count(y);
+    for (int32_t i = 0; i < n->n_in; i++) {
+        e.buf[i] = lo_operand(L, n->in[i]);
+        for (int32_t d = 0; d < n->in[i]->rank; d++) {
+            const int64_t k = e.l.of[i][d];
+            bool listed = e.l.kept[k];
+            for (int32_t j = 0; j < e.n_order; j++)
+                listed |= e.order[j] == k;
+            if (!listed) {
+                macs *= e.l.extent[k];
+                e.order[e.n_order++] = (int32_t)k;
+            }
+        }
+    }
+    bool wide = e.l.rank > 0;
+    for (int32_t i = 0; wide && i < n->n_in; i++) {
+        bool uses;
+        wide = along(n, &e.l, i, e.l.of[n->n_in][e.l.rank - 1], &uses);
+    }
+    for (int32_t d = 0; d < e.l.rank - wide; d++)
+        e.idx[d] = e.at[e.l.of[n->n_in][d]] = lb_for_n(b, name[d], y->dim[d]);
+    if (wide)
+        lo_strip(L, "c", y->dim[e.l.rank - 1], lo_max_lanes(L, y->dtype), strip, &e);
+    else
+        one(L, &e, 1);
+    for (int32_t d = 0; d < e.l.rank - wide; d++)
+        lb_end(b);
+    L->out->macs = macs;
+    return AC_OK;
+}

@@ -1,0 +1,257 @@
+/* lstm.c - UNIDIRECTIONAL_SEQUENCE_LSTM: a layer of LSTM cells over a sequence, hidden and cell state kept between
+ * runs.
+ *
+ *     x [N,T,I] (time_major: [T,N,I])    weights [S,I] and [S,S], bias [S], for each of input, forget, cell, output
+ * gate hidden, cell  [N,S]  state         y [N,T,S] or [T,N,S]
+ *
+ *     i, f, o = sigmoid(W x + R h + bias)    g = tanh(W x + R h + bias)    c = f * c + i * g    h = y = o * tanh(c)
+ *
+ * f32; or i8 with i8 weights, i32 bias and i16 cell, bit for bit as TFLite's EvalInteger8x8_16: gates in Q3.12, clamped
+ * to 16 bits after either product, tanh and sigmoid in 16-bit fixed point (fixed_point16.h). The reference takes the scale of
+ * h from an intermediate tensor of the file; here it is that of the hidden state. Not supported: coupled gates,
+ * peepholes, projection, layer normalisation, f32 with i8 weights. */
+#include "ir/lower/fixed_point.h"
+#include "ir/lower/fixed_point16.h"
+#include "ir/lower/map/map.h"
+#include "ir/ops/shape/shape.h"
+
+#include <math.h>
+
+enum { X = 0, W = 1, R = 5, PEEPHOLE = 9, BIAS = 12, PROJECTION = 16, HIDDEN = 18, CELL = 19, NORM = 20 };
+enum { I, F, G, O, GATES };
+enum { HIDDEN_BITS = 15, GATE_BITS = 12 }; /* fraction bits of tanh and sigmoid, of what goes into them */
+
+/* ------------------------------------------------------------------ shape */
+
+static int64_t hidden_size(const ac_node *n)
+{
+    return n->in[W]->dim[0];
+}
+
+/* Batch, steps and inputs of x. */
+static void sizes(const ac_node *n, int64_t *batch, int64_t *steps, int64_t *inputs)
+{
+    const ac_tensor *x = n->in[X];
+    *batch = x->dim[n->attrs.lstm.time_major ? 1 : 0];
+    *steps = x->dim[n->attrs.lstm.time_major ? 0 : 1];
+    *inputs = x->dim[2];
+}
+
+static bool has_shape(const ac_tensor *t, int64_t rows, int64_t cols)
+{
+    return t->rank == 2 && t->dim[0] == rows && t->dim[1] == cols;
+}
+
+int sh_lstm(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_sh_rank(cx, n, X, 3, "[N,T,I]"));
+    for (int32_t i = 0; i < n->n_in; i++) {
+        const bool variant = (i >= PEEPHOLE && i < BIAS) || (i >= PROJECTION && i < HIDDEN) || i >= NORM;
+        if (variant && n->in[i])
+            return ac_error(cx, n->at, E0108, "'%s' makes it an LSTM with %s, which is not supported", n->in[i]->name,
+                            i < BIAS     ? "peepholes"
+                            : i < HIDDEN ? "a projection"
+                                         : "layer normalisation");
+        if (!variant && !n->in[i])
+            return ac_error(cx, n->at, i == W || i == R || i == BIAS ? E0108 : E0102, "operand %d is left out%s", i,
+                            i == W || i == R || i == BIAS ? ": coupled input and forget gates are not supported" : "");
+    }
+    if (n->n_in < NORM)
+        return ac_error(cx, n->at, E0102, "has %d operands, expected weights, biases and two states", n->n_in);
+    AC_TRY(ac_sh_state(cx, g, n, HIDDEN));
+    AC_TRY(ac_sh_state(cx, g, n, CELL));
+    int64_t batch, steps, inputs, dim[3];
+    AC_TRY(ac_sh_rank(cx, n, W, 2, "[S,I]"));
+    sizes(n, &batch, &steps, &inputs);
+    const int64_t s = hidden_size(n);
+    bool fits = batch < 1 || s <= INT32_MAX / batch;
+    for (int32_t k = 0; k < GATES; k++)
+        fits = fits && has_shape(n->in[W + k], s, inputs) && has_shape(n->in[R + k], s, s) &&
+               n->in[BIAS + k]->rank == 1 && n->in[BIAS + k]->dim[0] == s;
+    fits = fits && ac_tensor_count(n->in[HIDDEN]) == batch * s && ac_tensor_count(n->in[CELL]) == batch * s;
+    if (!fits || n->in[HIDDEN] == n->in[CELL]) {
+        ac_error(cx, n->at, E0104, "weights [S,I] and [S,S], biases [S] and states [N,S] do not go together");
+        return ac_sh_show(cx, n);
+    }
+    for (int32_t d = 0; d < 3; d++)
+        dim[d] = d < 2 ? n->in[X]->dim[d] : s;
+    return ac_sh_set(cx, n, 0, n->in[X]->dtype, 3, dim);
+}
+
+/* ------------------------------------------------------------------ loops */
+
+typedef struct lstm {
+    bool real;
+    int64_t inputs, size;
+    int32_t x, h, c, w[GATES], r[GATES], bias[GATES];
+    ac_multiplier from_x[GATES], from_h[GATES], to_h;
+    int32_t cell_bits; /* integer bits of the cell */
+    int32_t clip;      /* of the cell, stored units; 0: none */
+} lstm;
+
+static bool all_of(const ac_node *n, int32_t first, ac_dtype d)
+{
+    for (int32_t k = 0; k < GATES; k++)
+        if (n->in[first + k]->dtype != d)
+            return false;
+    return true;
+}
+
+static int prepare(ac_lower *L, lstm *m)
+{
+    const ac_node *n = L->node;
+    const ac_tensor *x = n->in[X], *h = n->in[HIDDEN], *c = n->in[CELL], *y = n->out[0];
+    if (n->attrs.lstm.act != AC_ACT_TANH)
+        return ac_lower_refuse(L, "the activation is %s; supported is tanh", ac_act_name[n->attrs.lstm.act]);
+    if (x->dtype != h->dtype || x->dtype != y->dtype)
+        return ac_lower_refuse(L, "input, hidden state and result are not of one type");
+    m->real = x->dtype == AC_F32;
+    if (m->real && c->dtype == AC_F32 && all_of(n, W, AC_F32) && all_of(n, R, AC_F32) && all_of(n, BIAS, AC_F32))
+        return AC_OK;
+    if (x->dtype != AC_I8 || c->dtype != AC_I16 || !all_of(n, W, AC_I8) || !all_of(n, R, AC_I8) ||
+        !all_of(n, BIAS, AC_I32))
+        return ac_lower_refuse(
+            L, "an lstm of %s with weights of %s: supported are f32, and i8 with i8 weights and an i16 cell",
+            ac_dtype_name(x->dtype), ac_dtype_name(n->in[W]->dtype));
+    for (int32_t i = 0; i <= CELL; i++) {
+        const ac_tensor *t = n->in[i];
+        const bool scaled = t && (i < PEEPHOLE || i >= HIDDEN);
+        if (scaled && (!t->quant || t->quant->n != 1 || (i != X && i != HIDDEN && ac_zero(t))))
+            return ac_lower_refuse(L, "'%s' needs one scale%s", t->name,
+                                   i == X || i == HIDDEN ? "" : " and zero point 0");
+    }
+    const float log = (float)log2((double)ac_scale(c));
+    const float whole = roundf(log);
+    m->cell_bits = 15 + (int32_t)whole;
+    if (fabsf(log - whole) >= 1e-3f || m->cell_bits < 0 || m->cell_bits > 6)
+        return ac_lower_refuse(L, "the scale of cell '%s' is %g, expected a power of two from 2^-15 to 2^-9", c->name,
+                               (double)ac_scale(c));
+    if (ac_scale(h) != ac_scale(y) || ac_zero(h) != ac_zero(y))
+        return ac_lower_refuse(L, "hidden state and result are quantised differently");
+    for (int32_t k = 0; k < GATES; k++) {
+        const float unit = 1.0f / (1 << GATE_BITS);
+        m->from_x[k] = ac_quantize_multiplier((double)(ac_scale(n->in[W + k]) * ac_scale(x) / unit));
+        m->from_h[k] = ac_quantize_multiplier((double)(ac_scale(n->in[R + k]) * ac_scale(h) / unit));
+    }
+    m->to_h =
+        ac_quantize_multiplier((double)(float)(ldexp(1, -HIDDEN_BITS) / (double)ac_scale(h) * ldexp(1, -HIDDEN_BITS)));
+    const double clip = (double)n->attrs.lstm.cell_clip / (double)ac_scale(c);
+    m->clip = clip > 0 ? (int32_t)(clip < 32767 ? clip : 32767) : 0;
+    return AC_OK;
+}
+
+static ac_x clamp_16(ac_lb *b, ac_x v)
+{
+    return lb_clamp(b, v, lb_i32(b, -32768), lb_i32(b, 32767));
+}
+
+/* acc[k] += sum of (v[at + i] - zero) * weight[k][u * count + i], for the four gates at once. */
+static void products(ac_lower *L, const lstm *m, int32_t v_buf, ac_x at, int64_t count, int32_t zero,
+                     const int32_t *weight, ac_x u, const ac_x *acc)
+{
+    ac_lb *b = &L->b;
+    const ac_x row = lb_mul(b, u, lb_i32(b, count));
+    const ac_x i = lb_for_n(b, "i", count);
+    ac_x v = lb_load(b, v_buf, lb_add(b, at, i), 1);
+    if (!m->real)
+        v = lb_sub(b, lb_cast(b, v, AC_I32), lb_i32(b, zero));
+    for (int32_t k = 0; k < GATES; k++) {
+        ac_x w = lb_load(b, weight[k], lb_add(b, row, i), 1);
+        if (m->real)
+            lb_set(b, acc[k], lb_add(b, lb_get(b, acc[k]), lb_mul(b, v, w)));
+        else
+            lb_set(b, acc[k], lb_add_wrap(b, lb_get(b, acc[k]), lb_mul_wrap(b, v, lb_cast(b, w, AC_I32))));
+    }
+    lb_end(b);
+}
+
+/* Unit u: its gates, before tanh and sigmoid. */
+static void gates(ac_lower *L, const lstm *m, ac_x x_at, ac_x h_at, ac_x u, ac_x *gate)
+{
+    static const char *const name[GATES] = {"in", "forget", "cell", "out"};
+    ac_lb *b = &L->b;
+    ac_x acc[GATES];
+    const ac_node *n = L->node;
+    for (int32_t k = 0; k < GATES; k++)
+        acc[k] = lb_var(b, name[k], lb_load(b, m->bias[k], u, 1));
+    products(L, m, m->x, x_at, m->inputs, ac_zero(n->in[X]), m->w, u, acc);
+    ac_x part[GATES];
+    for (int32_t k = 0; k < GATES && !m->real; k++) {
+        part[k] = clamp_16(b, lo_requant(L, lb_get(b, acc[k]), m->from_x[k]));
+        lb_set(b, acc[k], lb_i32(b, 0));
+    }
+    products(L, m, m->h, h_at, m->size, ac_zero(n->in[HIDDEN]), m->r, u, acc);
+    for (int32_t k = 0; k < GATES; k++) {
+        gate[k] = lb_get(b, acc[k]);
+        if (!m->real)
+            gate[k] = clamp_16(b, lb_add(b, lo_requant(L, gate[k], m->from_h[k]), part[k]));
+    }
+}
+
+/* The cell at `at` is brought up to date; the new h is returned. */
+static ac_x step_real(ac_lower *L, const lstm *m, ac_x at, const ac_x *gate)
+{
+    ac_lb *b = &L->b;
+    const float clip = L->node->attrs.lstm.cell_clip;
+    const ac_x old = lb_mul(b, lo_sigmoid(L, gate[F]), lb_load(b, m->c, at, 1));
+    ac_x c = lb_add(b, old, lb_mul(b, lo_sigmoid(L, gate[I]), lo_tanh(L, gate[G])));
+    if (clip > 0)
+        c = lb_clamp(b, c, lb_f32(b, (double)-clip), lb_f32(b, (double)clip));
+    lb_store(b, m->c, at, c);
+    return lb_mul(b, lo_sigmoid(L, gate[O]), lo_tanh(L, c));
+}
+
+static ac_x step_int(ac_lower *L, const lstm *m, ac_x at, const ac_x *gate)
+{
+    ac_lb *b = &L->b;
+    const int32_t gate_bits = 15 - GATE_BITS;
+    const ac_x forget = lo_fx16_logistic(L, gate[F], gate_bits), in = lo_fx16_logistic(L, gate[I], gate_bits);
+    const ac_x kept = lo_fx_round_shift(L, lb_mul(b, forget, lb_cast(b, lb_load(b, m->c, at, 1), AC_I32)), 15);
+    const ac_x fresh = lo_fx_round_shift(L, lb_mul(b, in, lo_fx16_tanh(L, gate[G], gate_bits)), 15 + m->cell_bits);
+    ac_x c = clamp_16(b, lb_add(b, kept, fresh));
+    if (m->clip > 0)
+        c = lb_clamp(b, c, lb_i32(b, -m->clip), lb_i32(b, m->clip));
+    lb_store(b, m->c, at, lb_cast(b, c, AC_I16));
+    const ac_x h = lb_mul(b, lo_fx16_logistic(L, gate[O], gate_bits), lo_fx16_tanh(L, c, m->cell_bits));
+    return mp_stored_full(L, lo_requant(L, h, m->to_h), L->node->in[HIDDEN]);
+}
+
+int lo_lstm(ac_lower *L)
+{
+    const ac_node *n = L->node;
+    ac_lb *b = &L->b;
+    lstm m = {.size = hidden_size(n)};
+    int64_t batch, steps;
+    AC_TRY(prepare(L, &m));
+    sizes(n, &batch, &steps, &m.inputs);
+    const int32_t y = lo_result_buf(L);
+    if (ac_tensor_count(n->out[0]) == 0)
+        return AC_OK;
+    m.x = lo_operand(L, n->in[X]);
+    m.h = lo_state(L, n->in[HIDDEN]);
+    m.c = lo_state(L, n->in[CELL]);
+    for (int32_t k = 0; k < GATES; k++) {
+        m.w[k] = lo_operand(L, n->in[W + k]);
+        m.r[k] = lo_operand(L, n->in[R + k]);
+        m.bias[k] = lo_operand(L, n->in[BIAS + k]);
+    }
+    const ac_x size = lb_i32(b, m.size);
+    const ac_x i = lb_for_n(b, "n", batch), t = lb_for_n(b, "t", steps);
+    const ac_x row = n->attrs.lstm.time_major ? lb_add(b, lb_mul(b, t, lb_i32(b, batch)), i)
+                                              : lb_add(b, lb_mul(b, i, lb_i32(b, steps)), t);
+    const ac_x x_at = lb_mul(b, row, lb_i32(b, m.inputs)), h_at = lb_mul(b, i, size), y_at = lb_mul(b, row, size);
+    ac_x u = lb_for_n(b, "u", m.size);
+    ac_x gate[GATES];
+    gates(L, &m, x_at, h_at, u, gate);
+    const ac_x at = lb_add(b, h_at, u);
+    lb_store(b, y, lb_add(b, y_at, u), m.real ? step_real(L, &m, at, gate) : step_int(L, &m, at, gate));
+    lb_end(b);
+    u = lb_for_n(b, "u", m.size); /* all gates have read the old h: the new one is the row just written */
+    lb_store(b, m.h, lb_add(b, h_at, u), lb_load(b, y, lb_add(b, y_at, u), 1));
+    lb_end(b);
+    lb_end(b);
+    lb_end(b);
+    L->out->macs = batch * steps * m.size * GATES * (m.inputs + m.size);
+    return AC_OK;
+}

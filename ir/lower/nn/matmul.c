@@ -1,0 +1,233 @@
+/* matmul.c - batch_matmul.
+ *
+ * x  [..., M, K], or [..., K, M] with adj_x    f32, i8, i16
+ * y  [..., K, N], or [..., N, K] with adj_y    f32, i8 (also for f32 x: dynamic range), i16; constant or computed
+ * any integers or f64 without scales: both of one type, and so is the result; sums wrap
+ * out [..., M, N]; leading dimensions broadcast
+ *
+ * Reference: TFLite's batch_matmul.h: integers bit for bit (zero points on both sides, multiplier per tensor from the
+ * float product of the scales, int16 in 64 bits), floats within the order of summation. Dynamic range quantises each
+ * row of x symmetrically.
+ *
+ * Schedule: tiles of rows of x by vectors of columns of y, an accumulator each; y is read in vectors along N. With
+ * adj_y and vectors it is transposed before: once when constant, per batch otherwise. Plain targets: one row, four
+ * columns. */
+#include "ir/lower/conv/gemm.h"
+#include "ir/lower/gpu/product.h"
+#include "ir/lower/spans.h"
+
+enum { ROWS = 8, VECS = 4 };
+
+typedef struct matmul {
+    ac_lower *L;
+    ac_channel c;
+    int64_t m, n, k;
+    bool adj_x, adj_y;
+    int32_t x, y; /* buffers; y may be the transposed copy */
+    int32_t rank;
+    ac_x idx[AC_MAX_RANK]; /* batch position */
+    ac_x x_at, y_at;       /* first elements of the present matrices */
+} matmul;
+
+/* t's leading dimensions stand under the last ones of the result. */
+ac_x ac_matrix_at(ac_lower *L, const ac_tensor *t, const ac_x *idx)
+{
+    ac_lb *b = &L->b;
+    const int32_t rank = L->node->out[0]->rank;
+    ac_x at = lb_i32(b, 0);
+    int64_t stride = t->dim[t->rank - 1] * t->dim[t->rank - 2];
+    for (int32_t i = t->rank - 3; i >= 0; stride *= t->dim[i--])
+        if (t->dim[i] != 1)
+            at = lb_add(b, at, lb_mul(b, idx[i + rank - t->rank], lb_i32(b, stride)));
+    return at;
+}
+
+void ac_batch_index(ac_lower *L, ac_x q, ac_x *idx)
+{
+    ac_lb *b = &L->b;
+    const ac_tensor *out = L->node->out[0];
+    for (int32_t i = out->rank - 3; i >= 0; i--) {
+        idx[i] = i ? lb_mod(b, q, lb_i32(b, out->dim[i])) : q;
+        q = lb_div(b, q, lb_i32(b, out->dim[i]));
+    }
+}
+
+/* `rows` rows from m on by `vecs` vectors of columns from n on. */
+static void tile(matmul *v, ac_x m, int32_t rows, ac_x n, int32_t vecs, int32_t lanes)
+{
+    ac_lb *b = &v->L->b;
+    ac_x acc[ROWS * VECS], y[VECS];
+    for (int32_t i = 0; i < rows * vecs; i++)
+        acc[i] = lb_var(b, ac_strf(v->L->region, "c%d_%d", (int)(i / vecs), (int)(i % vecs)),
+                        ac_channel_start(&v->c, n, lanes));
+    ac_x k = lb_for_n(b, "k", v->k);
+    ac_x y_at = v->adj_y ? lb_add(b, lb_mul(b, n, lb_i32(b, v->k)), k) : lb_add(b, lb_mul(b, k, lb_i32(b, v->n)), n);
+    const int64_t y_step = v->adj_y ? v->k : 1;
+    for (int32_t i = 0; i < vecs; i++)
+        y[i] = ac_channel_w(&v->c, v->y, lb_add(b, lb_add(b, v->y_at, y_at), lb_i32(b, i * lanes * y_step)), lanes);
+    for (int32_t r = 0; r < rows; r++) {
+        ac_x row = lb_add(b, m, lb_i32(b, r));
+        ac_x at =
+            v->adj_x ? lb_add(b, lb_mul(b, k, lb_i32(b, v->m)), row) : lb_add(b, lb_mul(b, row, lb_i32(b, v->k)), k);
+        ac_x x = lb_splat(b, ac_channel_x(&v->c, v->x, lb_add(b, v->x_at, at), 1), lanes);
+        for (int32_t i = 0; i < vecs; i++) {
+            const ac_x a = acc[r * vecs + i];
+            lb_set(b, a, ac_channel_mac(&v->c, lb_get(b, a), x, y[i]));
+        }
+    }
+    lb_end(b);
+    for (int32_t i = 0; i < rows * vecs; i++) {
+        ac_x idx[AC_MAX_RANK];
+        memcpy(idx, v->idx, sizeof idx);
+        idx[v->rank - 2] = lb_add(b, m, lb_i32(b, i / vecs));
+        ac_x oc = lb_add(b, n, lb_i32(b, i % vecs * lanes));
+        gemm_store_lanes(v->L, ac_channel_done(&v->c, lb_get(b, acc[i]), oc), oc, lanes, idx);
+    }
+}
+
+/* Columns begin .. end-1 of `rows` rows, `vecs` vectors at a time. */
+static void columns(matmul *v, ac_x m, int32_t rows, int64_t begin, int64_t end, int32_t vecs, int32_t lanes)
+{
+    ac_lb *b = &v->L->b;
+    if (begin >= end)
+        return;
+    const bool once = end - begin == (int64_t)vecs * lanes;
+    ac_x n = once ? lb_for_n(b, "n", 1)
+                  : lb_for(b, "n", lb_i32(b, begin), lb_i32(b, end), (int64_t)vecs * lanes, AC_MARK_PARALLEL);
+    tile(v, m, rows, once ? lb_i32(b, begin) : n, vecs, lanes);
+    lb_end(b);
+}
+
+static void row_tile(matmul *v, ac_x m, int32_t rows, int32_t vecs, int32_t lanes)
+{
+    const int64_t wide = (int64_t)vecs * lanes, whole = v->n / wide * wide;
+    columns(v, m, rows, 0, whole, vecs, lanes);
+    ac_lane_span span[AC_MAX_SPANS];
+    const int32_t spans = ac_spans(v->n - whole, lanes, span);
+    for (int32_t s = 0; s < spans; s++)
+        columns(v, m, rows, whole + span[s].begin, whole + span[s].end,
+                (int32_t)((span[s].end - span[s].begin) / span[s].lanes), span[s].lanes);
+}
+
+/* One product of matrices. */
+static void product(matmul *v)
+{
+    ac_lower *L = v->L;
+    ac_lb *b = &L->b;
+    const int32_t lanes = ac_target_lanes(L->target, v->c.kind == AC_MACS_PLAIN ? v->c.acc : AC_F32);
+    int32_t vecs = lanes > 1 && v->c.acc == AC_I64 ? 1 : lanes > 1 && L->target->registers < 32 ? 2 : VECS;
+    while (vecs > 1 && (int64_t)(vecs - 1) * lanes >= v->n)
+        vecs--;
+    int32_t rows = lanes == 1 ? 1 : L->target->registers < 32 ? 4 : 6;
+    if (v->c.kind == AC_MACS_HYBRID)
+        rows = 1;
+    const ac_schedule *told = &L->told;
+    if (rows > 1 && told->rows > 0 && told->rows <= ROWS && told->vecs > 0 && told->vecs <= VECS &&
+        (told->rows + 1) * told->vecs < L->target->registers && v->c.acc != AC_I64) {
+        rows = told->rows;
+        vecs = told->vecs;
+    }
+    const gemm_cuts cuts = gemm_cut(v->m, rows);
+    L->out->schedule.rows = rows > 1 ? (int32_t)cuts.size[0] : 0;
+    L->out->schedule.vecs = vecs;
+    for (int32_t s = 0; s < 2; s++) {
+        if (!cuts.count[s])
+            continue;
+        ac_x i = lb_for_each(b, "m", cuts.count[s]);
+        ac_x m = lb_add(b, lb_mul(b, i, lb_i32(b, cuts.size[s])), lb_i32(b, cuts.first[s]));
+        if (v->c.kind == AC_MACS_HYBRID) {
+            matmul row = *v;
+            row.x = lo_scratch(L, "xq", AC_I8, v->k);
+            ac_x from = lb_add(b, v->x_at, lb_mul(b, m, lb_i32(b, v->k)));
+            ac_hybrid_quantize(&row.c, v->x, from, row.x, lb_i32(b, 0), v->k, false);
+            /* the copy is row m of a matrix that begins m rows before it */
+            row.x_at = lb_sub(b, lb_i32(b, 0), lb_mul(b, m, lb_i32(b, v->k)));
+            row_tile(&row, m, 1, vecs, lanes);
+        } else {
+            row_tile(v, m, (int32_t)cuts.size[s], vecs, lanes);
+        }
+        lb_end(b);
+    }
+}
+
+/* to[k][n] = from[n][k] */
+static void transpose(ac_lb *b, int32_t to, ac_x to_at, int32_t from, ac_x from_at, int64_t n, int64_t k)
+{
+    ac_x i = lb_for_n(b, "n", n), j = lb_for_n(b, "k", k);
+    ac_x v = lb_load(b, from, lb_add(b, from_at, lb_add(b, lb_mul(b, i, lb_i32(b, k)), j)), 1);
+    lb_store(b, to, lb_add(b, to_at, lb_add(b, lb_mul(b, j, lb_i32(b, n)), i)), v);
+    lb_end(b);
+    lb_end(b);
+}
+
+/* Sets v->y, and for a constant y with adj_y its transposed copy. Returns the buffer to transpose from per batch, or
+ * -1. */
+static int32_t right_side(matmul *v)
+{
+    ac_lower *L = v->L;
+    ac_tensor *y = v->c.w;
+    const bool turn = v->adj_y && ac_target_lanes(L->target, AC_F32) > 1 && v->n > 1;
+    if (!turn) {
+        v->y = lo_operand(L, y);
+        return -1;
+    }
+    v->adj_y = false;
+    if (!ac_tensor_is_const(y)) {
+        const int32_t from = lo_operand(L, y);
+        v->y = lo_scratch(L, "yt", y->dtype, v->n * v->k);
+        return from;
+    }
+    ac_lower P;
+    const int64_t one = v->n * v->k, all = ac_tensor_count(y);
+    const int32_t to = lo_pack_open(L, &P, "y", y->dtype, all), from = lo_operand(&P, y);
+    ac_x at = lb_mul(&P.b, lb_for_n(&P.b, "i", all / one), lb_i32(&P.b, one));
+    transpose(&P.b, to, at, from, at, v->n, v->k);
+    lb_end(&P.b);
+    v->y = lo_pack_close(L, &P);
+    return -1;
+}
+
+static int schedule(matmul *v)
+{
+    ac_lower *L = v->L;
+    ac_lb *b = &L->b;
+    ac_channel_tables(&v->c, v->n, NULL, 0);
+    v->x = lo_operand(L, v->c.x);
+    const int32_t turn = right_side(v);
+    for (int32_t i = 0; i < v->rank - 2; i++)
+        v->idx[i] = lb_for_each(b, "b", v->c.out->dim[i]);
+    v->x_at = ac_matrix_at(L, v->c.x, v->idx);
+    v->y_at = ac_matrix_at(L, v->c.w, v->idx);
+    if (turn >= 0) {
+        transpose(b, v->y, lb_i32(b, 0), turn, v->y_at, v->n, v->k);
+        v->y_at = lb_i32(b, 0);
+    }
+    product(v);
+    for (int32_t i = 0; i < v->rank - 2; i++)
+        lb_end(b);
+    return AC_OK;
+}
+
+int lo_matmul(ac_lower *L)
+{
+    const ac_node *n = L->node;
+    ac_tensor *x = n->in[0], *y = n->in[1], *out = n->out[0];
+    if (x->rank < 2 || y->rank < 2)
+        return ac_lower_refuse(L, "operands are %s and %s: supported are at least 2 dimensions", ac_shape_str(L->cx, x),
+                               ac_shape_str(L->cx, y));
+    matmul v = {.L = L, .adj_x = n->attrs.matmul.adj_x, .adj_y = n->attrs.matmul.adj_y, .rank = out->rank};
+    v.m = out->dim[out->rank - 2];
+    v.n = out->dim[out->rank - 1];
+    v.k = x->dim[v.adj_x ? x->rank - 2 : x->rank - 1];
+    AC_TRY(
+        ac_channel_open(L, &v.c, x, y, NULL, v.n, v.adj_y ? y->rank - 2 : y->rank - 1, AC_ACT_NONE, AC_ROUND_MATMUL));
+    if (v.c.per_channel)
+        return ac_lower_refuse(L, "'%s' has a scale for each column: supported is one scale", y->name);
+    if (v.c.kind == AC_MACS_HYBRID && v.adj_x)
+        return ac_lower_refuse(L, "adj_x with f32 input and i8 weights: supported without adj_x");
+    if (ac_tensor_count(out) == 0)
+        return AC_OK;
+    if (gpu_gemm_fits(L, &v.c, ac_tensor_count(out) / (v.m * v.n), v.m, v.n, v.k))
+        return gpu_matrices(L, &v.c, v.adj_x, v.adj_y, v.k);
+    return schedule(&v);
+}

@@ -1,0 +1,406 @@
+/* softmax.c - softmax and log_softmax along the last dimension.
+ *
+ *     f32, f64      e^(beta (x - max)) / sum; x - max - log(sum). Within a few ulp of the reference (order of the sum)
+ *     i8, u8        -> the same or i16: exp in Q5.26 -> Q0.31 and the reciprocal of the sum in fixed point, bit for bit
+ *                   reference/softmax.h and log_softmax.h. exp depends on max - x alone: a table of 256
+ *     i16           exp and 1 / (1 + x) by 513-sample tables (SoftmaxInt16), bit for bit
+ *
+ * Scratch: one row of the type for float softmax. */
+#include "ir/lower/fixed_point.h"
+#include "ir/lower/gpu/warp.h"
+#include "ir/lower/map/map.h"
+#include "ir/lower/rows.h"
+#include "ir/lower/lookup.h"
+
+#include <math.h>
+
+/* The row being worked on */
+typedef struct row {
+    lo_rows r;
+    int32_t e; /* scratch row; -1: none */
+    float beta;
+    bool log;
+    ac_x max, sum; /* variables while they are gathered, then values */
+    ac_x wide;     /* vector of maxima */
+    /* fixed point */
+    int32_t exp_buf, inverse_buf; /* tables */
+    ac_multiplier q;
+    int32_t diff_min;
+    ac_x inverse, down; /* 8 bits: reciprocal of the sum, and how far products are shifted; log: the sum's logarithm,
+                           least difference */
+} row;
+
+/* A number system, element by element: how both schedules of fixed point, and the warps, work on a row. */
+typedef struct steps {
+    ac_dtype d;                                        /* of max and sum */
+    double least;                                      /* below every element */
+    ac_x (*term)(ac_lower *L, const row *r, ac_x c);   /* of the sum; max is known */
+    void (*prepare)(ac_lower *L, row *r);              /* what results need of the sum, once for a row */
+    ac_x (*result)(ac_lower *L, const row *r, ac_x c); /* in the type of the output */
+} steps;
+
+/* Vectors are gathered in a vector variable, the rest in the scalar one: max and sum of a row. */
+static void max_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
+{
+    row *r = with;
+    ac_lb *b = &L->b;
+    const ac_x v = lo_rows_load(L, &r->r, i, lanes);
+    const ac_x one = lanes > 1 ? lb_maxlanes(b, v) : v;
+    lb_set(b, r->max, lb_max(b, one, lb_get(b, r->max)));
+}
+
+static void wide_max_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
+{
+    row *r = with;
+    lb_set(&L->b, r->wide, lb_max(&L->b, lo_rows_load(L, &r->r, i, lanes), lb_get(&L->b, r->wide)));
+}
+
+/* Largest element of the row; `lanes` as for the following steps. */
+static ac_x row_max(ac_lower *L, row *r, double least, int32_t lanes)
+{
+    ac_lb *b = &L->b;
+    const ac_dtype d = r->r.in->dtype;
+    const ac_x first = ac_dtype_is_float(d) ? lb_num(b, d, least) : lb_int(b, d, (int64_t)least);
+    r->max = lb_var(b, "max", first);
+    if (lanes > 1 && r->r.depth >= 2 * lanes) {
+        const int64_t whole = r->r.depth - r->r.depth % lanes;
+        r->wide = lb_var(b, "wide", lb_splat(b, first, lanes));
+        lo_strip(L, "c", whole, lanes, wide_max_step, r);
+        lb_set(b, r->max, lb_maxlanes(b, lb_get(b, r->wide)));
+        if (whole < r->r.depth) {
+            const ac_x c = lb_for(b, "c", lb_i32(b, whole), lb_i32(b, r->r.depth), 1, AC_MARK_SERIAL);
+            max_step(L, r, c, 1);
+            lb_end(b);
+        }
+    } else {
+        lo_strip(L, "c", r->r.depth, lanes, max_step, r);
+    }
+    return lb_get(b, r->max);
+}
+
+static ac_x f32_exp(ac_lower *L, const row *r, ac_x i, int32_t lanes)
+{
+    ac_lb *b = &L->b;
+    ac_x v = lb_sub(b, lo_rows_load(L, &r->r, i, lanes), lb_splat(b, r->max, lanes));
+    if (r->beta < 1 || r->beta > 1)
+        v = lb_mul(b, v, lb_like(b, v, (double)r->beta));
+    return lo_exp(L, v);
+}
+
+static void exp_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
+{
+    row *r = with;
+    ac_lb *b = &L->b;
+    const ac_x v = f32_exp(L, r, i, lanes);
+    if (r->e >= 0)
+        lb_store(b, r->e, i, v);
+    ac_x sum = lb_get(b, r->sum);
+    if (lanes == 1) {
+        sum = lb_add(b, sum, v);
+    } else if (L->exact) {
+        for (int32_t l = 0; l < lanes; l++)
+            sum = lb_add(b, sum, lb_lane(b, v, l));
+    } else {
+        sum = lb_add(b, sum, lb_sumlanes(b, v));
+    }
+    lb_set(b, r->sum, sum);
+}
+
+static void divide_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
+{
+    row *r = with;
+    lo_rows_store(L, &r->r, i, lb_div(&L->b, lb_load(&L->b, r->e, i, lanes), lb_splat(&L->b, r->sum, lanes)), lanes);
+}
+
+static void log_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
+{
+    row *r = with;
+    ac_lb *b = &L->b;
+    const ac_x v = lb_sub(b, lo_rows_load(L, &r->r, i, lanes), lb_splat(b, r->max, lanes));
+    lo_rows_store(L, &r->r, i, lb_sub(b, v, lb_splat(b, r->sum, lanes)), lanes);
+}
+
+/* x[c] as the type that max and sum are in. */
+static ac_x element(ac_lower *L, const row *r, ac_x c)
+{
+    const ac_x v = lo_rows_load(L, &r->r, c, 1);
+    return ac_dtype_is_float(r->r.in->dtype) ? v : lb_cast(&L->b, v, AC_I32);
+}
+
+/* beta (x - max) of element c. */
+static ac_x shifted(ac_lower *L, const row *r, ac_x c)
+{
+    ac_lb *b = &L->b;
+    const ac_x v = lb_sub(b, element(L, r, c), r->max);
+    return r->beta < 1 || r->beta > 1 ? lb_mul(b, v, lb_like(b, v, (double)r->beta)) : v;
+}
+
+static ac_x term_f32(ac_lower *L, const row *r, ac_x c)
+{
+    return lo_exp(L, shifted(L, r, c));
+}
+static void prepare_f32(ac_lower *L, row *r)
+{
+    r->sum = r->log ? lo_log(L, r->sum) : r->sum;
+}
+static ac_x result_f32(ac_lower *L, const row *r, ac_x c)
+{
+    const ac_x v = shifted(L, r, c);
+    return r->log ? lb_sub(&L->b, v, r->sum) : lb_div(&L->b, lo_exp(L, v), r->sum);
+}
+static const steps STEPS_F32 = {AC_F32, -(double)3.402823466e38F, term_f32, prepare_f32, result_f32};
+
+/* GPUs: a warp for each row. An element's exponential is computed for the sum, and again for the result. */
+static int warp_rows(ac_lower *L, row *r, const steps *s)
+{
+    ac_lb *b = &L->b;
+    const bool real = ac_dtype_is_float(s->d);
+    const ac_x depth = lb_i32(b, r->r.depth);
+    gpu_warps w;
+    r->r.x = lo_operand(L, r->r.in);
+    const int32_t max_buf = lo_gpu_local(L, "max", s->d, (int64_t)4 * GPU_LANES, AC_WHERE_THREAD);
+    gpu_warps_open(&w, L, ac_tensor_count(r->r.in) / r->r.depth, s->d);
+    gpu_warps_phase(&w);
+    r->r.base = lb_mul(b, w.item, depth);
+    ac_x v = lb_var(b, "max", real ? lb_num(b, s->d, s->least) : lb_int(b, s->d, (int64_t)s->least));
+    ac_x c = lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    lb_set(b, v, lb_max(b, element(L, r, c), lb_get(b, v)));
+    lb_end(b);
+    gpu_warps_put(&w, lb_get(b, v));
+    gpu_warps_end(&w);
+    gpu_warps_reduce(&w, lb_max);
+    gpu_warps_phase(&w);
+    r->r.base = lb_mul(b, w.item, depth);
+    r->max = gpu_warps_get(&w);
+    lb_store(b, max_buf, w.t, r->max);
+    v = lb_var(b, "sum", real ? lb_num(b, s->d, 0) : lb_int(b, s->d, 0));
+    c = lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    const ac_x term = s->term(L, r, c);
+    lb_set(b, v, real ? lb_add(b, lb_get(b, v), term) : lb_add_wrap(b, lb_get(b, v), term));
+    lb_end(b);
+    gpu_warps_put(&w, lb_get(b, v));
+    gpu_warps_end(&w);
+    gpu_warps_reduce(&w, real ? lb_add : lb_add_wrap);
+    gpu_warps_phase(&w);
+    r->r.base = lb_mul(b, w.item, depth);
+    ac_x at = w.item;
+    for (int32_t d = r->r.in->rank - 2; d >= 0; d--) {
+        r->r.idx[d] = d ? lb_mod(b, at, lb_i32(b, r->r.in->dim[d])) : at;
+        at = lb_div(b, at, lb_i32(b, r->r.in->dim[d]));
+    }
+    lb_if(b, w.live);
+    r->sum = gpu_warps_get(&w);
+    r->max = lb_load(b, max_buf, w.t, 1);
+    s->prepare(L, r);
+    c = lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    lo_rows_store(L, &r->r, c, s->result(L, r, c), 1);
+    lb_end(b);
+    lb_end(b);
+    gpu_warps_end(&w);
+    gpu_warps_close(&w);
+    return AC_OK;
+}
+
+static bool warps_fit(const ac_lower *L, const row *r)
+{
+    return L->target->isa == AC_ISA_CUDA && r->r.depth >= GPU_LANES;
+}
+
+static int float_rows(ac_lower *L, row *r)
+{
+    if (warps_fit(L, r) && !L->exact && r->r.in->dtype == AC_F32)
+        return warp_rows(L, r, &STEPS_F32);
+    ac_lb *b = &L->b;
+    const bool log = r->log;
+    const ac_dtype d = r->r.in->dtype;
+    const int32_t lanes = lo_max_lanes(L, d);
+    r->e = log ? -1 : lo_scratch(L, "e", d, r->r.depth);
+    lo_rows_open(L, &r->r);
+    r->max = row_max(L, r, d == AC_F64 ? -1.7976931348623157e308 : -(double)3.402823466e38F, lanes);
+    r->sum = lb_var(b, "sum", lb_num(b, d, 0));
+    lo_strip(L, "c", r->r.depth, lanes, exp_step, r);
+    r->sum = lb_get(b, r->sum);
+    if (log)
+        r->sum = lo_log(L, r->sum);
+    lo_strip(L, "c", r->r.depth, lanes, log ? log_step : divide_step, r);
+    lo_rows_close(L, &r->r);
+    return AC_OK;
+}
+
+/* Fixed point: a warp for each row, or row after row. */
+static int fixed_rows(ac_lower *L, row *r, const steps *s)
+{
+    if (warps_fit(L, r))
+        return warp_rows(L, r, s);
+    ac_lb *b = &L->b;
+    lo_rows_open(L, &r->r);
+    r->max = lb_cast(b, row_max(L, r, s->least, 1), AC_I32);
+    const ac_x sum = lb_var(b, "sum", lb_i32(b, 0));
+    ac_x c = lb_for_n(b, "c", r->r.depth);
+    lb_set(b, sum, lb_add_wrap(b, lb_get(b, sum), s->term(L, r, c)));
+    lb_end(b);
+    r->sum = lb_get(b, sum);
+    s->prepare(L, r);
+    c = lb_for_n(b, "c", r->r.depth);
+    lo_rows_store(L, &r->r, c, s->result(L, r, c), 1);
+    lb_end(b);
+    lo_rows_close(L, &r->r);
+    return AC_OK;
+}
+
+/* e^-(d scale beta) for d = max - x, 0..255; differences too large for Q5.26 count as 0. */
+static void exp_table_8(ac_lower *L, row *r)
+{
+    double real = (double)r->beta * (double)ac_scale(r->r.in) * (double)(1 << 26);
+    real = real < 2147483647.0 ? real : 2147483647.0;
+    r->q = ac_quantize_multiplier(real);
+    r->diff_min = -(int32_t)floor(31.0 * (double)(1 << 26) / (double)((int64_t)1 << r->q.shift));
+    int32_t table[256];
+    for (int32_t d = 0; d < 256; d++)
+        table[d] = -d >= r->diff_min ? fx_exp_q5(fx_requant(-d, r->q)) : 0;
+    r->exp_buf = lo_table(L, "exp", AC_I32, 256, table);
+}
+
+static ac_x exp_8(ac_lower *L, const row *r, ac_x c)
+{
+    return lb_load(&L->b, r->exp_buf, lb_sub(&L->b, r->max, element(L, r, c)), 1);
+}
+
+/* Q12.19, nearest; e >= 0. */
+static ac_x term_8(ac_lower *L, const row *r, ac_x c)
+{
+    ac_lb *b = &L->b;
+    return lb_shr(b, lb_add(b, lb_shr(b, exp_8(L, r, c), lb_i32(b, 11)), lb_i32(b, 1)), lb_i32(b, 1));
+}
+
+static ac_x clamped(ac_lower *L, const row *r, ac_x v)
+{
+    ac_lb *b = &L->b;
+    const ac_dtype d = r->r.out->dtype;
+    return lb_clamp(b, v, lb_i32(b, ac_dtype_min(d)), lb_i32(b, ac_dtype_max(d)));
+}
+
+static void prepare_8(ac_lower *L, row *r)
+{
+    ac_x log;
+    r->inverse = lo_fx_reciprocal(L, r->sum, &log);
+    r->down = lb_add(&L->b, log,
+                     lb_i32(&L->b, 12 - ac_dtype_bits(r->r.out->dtype))); /* bits over unit: log - 19; then 31 - bits */
+}
+
+static ac_x result_8(ac_lower *L, const row *r, ac_x c)
+{
+    ac_lb *b = &L->b;
+    const ac_x p = lo_fx_mul(L, r->inverse, exp_8(L, r, c));
+    const ac_x v = lb_add(b, lo_fx_round_shift_v(L, p, r->down), lb_i32(b, ac_dtype_min(r->r.out->dtype)));
+    return lb_cast(b, clamped(L, r, v), r->r.out->dtype);
+}
+
+static void prepare_log_8(ac_lower *L, row *r)
+{
+    ac_lb *b = &L->b;
+    const ac_multiplier back = ac_quantize_multiplier((double)((int64_t)1 << (31 - r->q.shift)) / (double)r->q.m);
+    r->inverse = lo_fx_log_q12(L, r->sum);
+    const ac_x lowest = lo_requant(L, lb_add_wrap(b, r->inverse, lb_i32(b, INT32_MIN)), back);
+    r->down = lb_max(b, lb_i32(b, (int64_t)r->diff_min - 1), lowest);
+}
+
+static ac_x result_log_8(ac_lower *L, const row *r, ac_x c)
+{
+    ac_lb *b = &L->b;
+    const ac_dtype to = r->r.out->dtype;
+    const ac_x d = lb_sub(b, element(L, r, c), r->max);
+    ac_x v = lo_fx_round_shift(L, lb_sub_wrap(b, lo_requant(L, d, r->q), r->inverse), 22);
+    v = clamped(L, r, lb_add(b, v, lb_i32(b, ac_dtype_max(to))));
+    return lb_cast(b, lb_select(b, lb_gt(b, d, r->down), v, lb_i32(b, ac_dtype_min(to))), to);
+}
+
+static int softmax_8(ac_lower *L, row *r)
+{
+    const steps s = {AC_I32, (double)ac_dtype_min(r->r.in->dtype), term_8, r->log ? prepare_log_8 : prepare_8,
+                     r->log ? result_log_8 : result_8};
+    exp_table_8(L, r);
+    return fixed_rows(L, r, &s);
+}
+
+static float curve_exp(float x, float floor)
+{
+    (void)floor;
+    return (float)exp((double)x);
+}
+static float curve_inverse(float x, float floor)
+{
+    (void)floor;
+    return 1.0f / (1.0f + x);
+}
+
+/* e^((x - max) scale beta) in Q0.15; [-65535, 0] of the table's input is [-10, 0]. */
+static ac_x term_16(ac_lower *L, const row *r, ac_x c)
+{
+    ac_lb *b = &L->b;
+    const ac_x d = lb_sub(b, element(L, r, c), r->max);
+    const ac_x scaled = lb_add_wrap(b, lo_requant(L, d, r->q), lb_i32(b, 32767));
+    return lo_table_16(L, r->exp_buf, lb_clamp(b, scaled, lb_i32(b, -32768), lb_i32(b, 32767)));
+}
+
+/* sum = (1 + f) * 2^log; f in 16 bits, rounded, recentred for the table. */
+static void prepare_16(ac_lower *L, row *r)
+{
+    ac_lb *b = &L->b;
+    const ac_x sum = lb_max(b, r->sum, lb_i32(b, 1)), log = lo_fx_floor_log2(L, sum);
+    ac_x f = lb_shl(b, lb_cast(b, sum, AC_I64), lb_cast(b, lb_sub(b, lb_i32(b, 30), log), AC_I64));
+    f = lb_shr(b, lb_add(b, f, lb_int(b, AC_I64, 1 << 13)), lb_int(b, AC_I64, 14));
+    f = lb_sub(b, lb_cast(b, f, AC_I32), lb_i32(b, (1 << 15) + (1 << 16)));
+    r->inverse = lo_table_16(L, r->inverse_buf, lb_clamp(b, f, lb_i32(b, -32768), lb_i32(b, 32767)));
+    r->down = lb_cast(b, log, AC_I64);
+}
+
+static ac_x result_16(ac_lower *L, const row *r, ac_x c)
+{
+    ac_lb *b = &L->b;
+    const ac_x one = lb_int(b, AC_I64, 1), half = lb_shr(b, lb_shl(b, one, r->down), one);
+    const ac_x p = lb_mul(b, lb_cast(b, term_16(L, r, c), AC_I64), lb_cast(b, r->inverse, AC_I64));
+    const ac_x v = lb_cast(b, lb_shr(b, lb_add(b, p, half), r->down), AC_I32);
+    return lb_cast(b, lb_clamp(b, v, lb_i32(b, 0), lb_i32(b, 32767)), AC_I16);
+}
+
+static int softmax_16(ac_lower *L, row *r)
+{
+    const steps s = {AC_I32, -32768, term_16, prepare_16, result_16};
+    int16_t e[513], inverse[513];
+    ac_table_16(e, 10.0f / 65535, 32767, 2.0f / 65535, 0, curve_exp);
+    ac_table_16(inverse, 1.0f / 65535, -32768, 2.0f / 65535, 0, curve_inverse);
+    r->exp_buf = lo_table(L, "exp", AC_I16, 513, e);
+    r->inverse_buf = lo_table(L, "inverse", AC_I16, 513, inverse);
+    r->q = ac_quantize_multiplier((double)ac_scale(r->r.in) * (double)r->beta / (10.0 / 65535.0));
+    return fixed_rows(L, r, &s);
+}
+
+static int lower(ac_lower *L, bool log, float beta)
+{
+    ac_tensor *in = L->node->in[0], *out = L->node->out[0];
+    row r = {
+        .r = {.in = in, .out = out, .depth = in->rank ? in->dim[in->rank - 1] : 1}, .beta = beta, .log = log, .e = -1};
+    lo_result_buf(L);
+    if (ac_tensor_count(in) == 0)
+        return AC_OK;
+    if (in->dtype == out->dtype && mp_real(in))
+        return float_rows(L, &r);
+    const bool quantised = mp_quantised(in) && mp_quantised(out);
+    if (quantised && (in->dtype == AC_I8 || in->dtype == AC_U8) &&
+        (out->dtype == in->dtype || (!log && out->dtype == AC_I16)))
+        return softmax_8(L, &r);
+    if (quantised && !log && in->dtype == AC_I16 && out->dtype == AC_I16)
+        return softmax_16(L, &r);
+    mp_refuse(L, L->node);
+    return AC_FAIL;
+}
+
+int lo_softmax(ac_lower *L)
+{
+    return lower(L, false, L->node->attrs.softmax.beta);
+}
+int lo_log_softmax(ac_lower *L)
+{
+    return lower(L, true, 1);
+}

@@ -1,0 +1,387 @@
+/* parts.c - a step cut into parts for threads: loops whose iterations are independent are split into contiguous runs.
+ *
+ * Lowerings mark such loops parallel (docs/loop-ir.md says what that promises). Here a cut is chosen, a set of marked
+ * loops so that every store to a result lies in one of them, and the function gets one more parameter, the number of
+ * its part:
+ *
+ *     for p in 0 .. 7 parallel           part = load part[0]
+ *       strip = copy of x[p]        =>   for p in 7 * part / 2 .. 7 * (part + 1) / 2
+ *       out[p] = ..strip..                 strip[part] = copy of x[p]
+ *     end                                  out[p] = ..strip[part]..
+ *
+ * What stands around the split loops is computed by every part; stores to results that are in none of them are part
+ * 0's. Loops that stand side by side share one range, so that a loop over large tiles and one over the rest are
+ * balanced together. Scratch is given to each part, so parts share nothing but operands. The order of the operations
+ * behind each element does not change: results have the same bits for every number of parts.
+ *
+ * The cut is the one with the least estimated time of the slowest part; where that saves less than a fork and a join
+ * cost, the step stays whole. Cost: O(instructions * nesting). */
+#include "ir/loop/builder.h"
+#include "ir/loop/access/traffic.h"
+#include "ir/lower/lower.h"
+
+#include <string.h>
+
+enum { SIDE_BY_SIDE = 32, MOST_WEIGHT = 64 };
+
+typedef struct cutter {
+    const ac_loop_fn *from;
+    const ac_lowered *low;
+    int32_t parts;
+    int32_t *end; /* FOR, IF: its END */
+    bool *split;  /* FOR: in the chosen cut */
+    ac_lb b;
+    ac_x *map;        /* old value or variable -> new one */
+    int32_t *buf;     /* old buffer -> new one */
+    ac_x *private_at; /* by old buffer: where this part's copy begins, 0: not scratch */
+    ac_x part;
+} cutter;
+
+static const ac_ins *ins(const cutter *v, ac_x x)
+{
+    return &v->from->code.item[x];
+}
+
+static bool is_block(const cutter *v, ac_x x)
+{
+    return ins(v, x)->op == AC_L_FOR || ins(v, x)->op == AC_L_IF;
+}
+
+static void match(cutter *v, ac_region *tmp)
+{
+    AC_VEC(int32_t) open = {0};
+    for (ac_x x = 1; x < v->from->code.n; x++) {
+        if (is_block(v, x))
+            ac_push(tmp, &open, x);
+        else if (ins(v, x)->op == AC_L_END)
+            v->end[open.item[--open.n]] = x;
+    }
+}
+
+/* A store other parts could see. */
+static bool stores_result(const cutter *v, ac_x x)
+{
+    const ac_ins *i = ins(v, x);
+    return i->op == AC_L_STORE && v->from->buf.item[i->aux].role == AC_BUF_OUT;
+}
+
+static bool any_result(const cutter *v, ac_x begin, ac_x end)
+{
+    for (ac_x x = begin; x < end; x++)
+        if (stores_result(v, x))
+            return true;
+    return false;
+}
+
+/* Does the block leave nothing behind but results: no scratch, no variable from outside? */
+static bool only_results(const cutter *v, ac_x begin, ac_x end)
+{
+    for (ac_x x = begin; x < end; x++) {
+        const ac_ins *i = ins(v, x);
+        if ((i->op == AC_L_STORE && !stores_result(v, x)) || (i->op == AC_L_SET && i->aux < begin))
+            return false;
+    }
+    return true;
+}
+
+/* Iterations of a loop that may be split, else 0. */
+static int64_t splits(const cutter *v, ac_x x)
+{
+    bool known;
+    if (ins(v, x)->op != AC_L_FOR || ins(v, x)->aux != AC_MARK_PARALLEL || ins(v, x)->k.i < 0)
+        return 0;
+    const int64_t n = ac_loop_trips(v->from, x, &known);
+    return known ? n : 0;
+}
+
+static double cost_of(const cutter *v, ac_x begin, ac_x end)
+{
+    double sum = 0;
+    bool known;
+    for (ac_x x = begin; x < end; x++) {
+        if (ins(v, x)->op == AC_L_FOR) {
+            sum += (double)ac_loop_trips(v->from, x, &known) * cost_of(v, x + 1, v->end[x]);
+            x = v->end[x];
+        } else {
+            const ac_lop op = (ac_lop)ins(v, x)->op;
+            sum += op != AC_L_CONST && op != AC_L_CONSTV && op != AC_L_GET && op != AC_L_SET;
+        }
+    }
+    return sum;
+}
+
+/* The loops of one block that would share a range. */
+typedef struct range {
+    ac_x loop[SIDE_BY_SIDE];
+    int64_t weight[SIDE_BY_SIDE];    /* length of an iteration in the range: its time, the shortest one's is 1 */
+    int64_t first[SIDE_BY_SIDE + 1]; /* of each loop in the range; behind the last: the length */
+    int32_t n;
+} range;
+
+/* Iterations of different loops take different times. */
+static void weigh(const cutter *v, range *r)
+{
+    double cost[SIDE_BY_SIDE], least = 0;
+    int64_t count[SIDE_BY_SIDE], length = 0;
+    for (int32_t i = 0; i < r->n; i++) {
+        cost[i] = cost_of(v, r->loop[i] + 1, v->end[r->loop[i]]);
+        count[i] = r->first[i + 1] - r->first[i];
+        least = i == 0 || cost[i] < least ? cost[i] : least;
+    }
+    for (int32_t i = 0; i < r->n && least > 0; i++) {
+        const double w = cost[i] / least + 0.5;
+        r->weight[i] = w > MOST_WEIGHT ? MOST_WEIGHT : (int64_t)w;
+        length += count[i] * r->weight[i];
+    }
+    if (least <= 0 || length > INT32_MAX / (v->parts + 1)) /* the product with the part's number has to fit */
+        for (int32_t i = 0; i < r->n; i++)
+            r->weight[i] = 1;
+    for (int32_t i = 0; i < r->n; i++)
+        r->first[i + 1] = r->first[i] + count[i] * r->weight[i];
+}
+
+static range range_of(const cutter *v, ac_x begin, ac_x end)
+{
+    range r = {{0}, {0}, {0}, 0};
+    for (ac_x x = begin; x < end; x++) {
+        const int64_t n = is_block(v, x) ? splits(v, x) : 0;
+        if (n && r.n < SIDE_BY_SIDE && any_result(v, x, v->end[x])) {
+            r.loop[r.n] = x;
+            r.weight[r.n] = 1;
+            r.first[r.n + 1] = r.first[r.n] + n;
+            r.n++;
+        }
+        if (is_block(v, x))
+            x = v->end[x];
+    }
+    weigh(v, &r);
+    return r;
+}
+
+/* Iterations of loop i that begin before position `at` of the range, to the nearest. */
+static int64_t iterations(const range *r, int32_t i, int64_t at)
+{
+    const int64_t in = at < r->first[i] ? 0 : at > r->first[i + 1] ? r->first[i + 1] - r->first[i] : at - r->first[i];
+    return (in + r->weight[i] / 2) / r->weight[i];
+}
+
+/* What the slowest part spends in the loops of r. */
+static double slowest(const cutter *v, const range *r)
+{
+    double most = 0;
+    for (int32_t k = 0; k < v->parts; k++) {
+        const int64_t from = r->first[r->n] * k / v->parts, to = r->first[r->n] * (k + 1) / v->parts;
+        double sum = 0;
+        for (int32_t i = 0; i < r->n; i++)
+            sum += (double)(iterations(r, i, to) - iterations(r, i, from)) *
+                   cost_of(v, r->loop[i] + 1, v->end[r->loop[i]]);
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+static bool in_range(const range *r, ac_x x)
+{
+    for (int32_t i = 0; i < r->n; i++)
+        if (r->loop[i] == x)
+            return true;
+    return false;
+}
+
+/* The least time of a block with the cut that gives it, which is set in v->split. */
+static double choose(cutter *v, ac_x begin, ac_x end)
+{
+    const range r = range_of(v, begin, end);
+    double inside = 0, around = 0; /* splitting the loops of r, or loops inside of them */
+    double here = r.n ? slowest(v, &r) : 0;
+    bool known;
+    for (ac_x x = begin; x < end; x++) {
+        if (!is_block(v, x)) {
+            around += cost_of(v, x, x + 1);
+            continue;
+        }
+        const double own = choose(v, x + 1, v->end[x]);
+        const double all = ins(v, x)->op == AC_L_FOR ? (double)ac_loop_trips(v->from, x, &known) * own : own;
+        *(in_range(&r, x) ? &inside : &around) += all;
+        x = v->end[x];
+    }
+    if (r.n == 0 || inside < here)
+        return around + inside;
+    for (int32_t i = 0; i < r.n; i++) {
+        memset(v->split + r.loop[i], 0, (size_t)(v->end[r.loop[i]] - r.loop[i]) * sizeof *v->split);
+        v->split[r.loop[i]] = true;
+    }
+    return around + here;
+}
+
+/* ------------------------------------------------------------------ the function of a part */
+
+static ac_x copy_ins(cutter *v, ac_x x)
+{
+    ac_ins i = *ins(v, x);
+    i.a = v->map[i.a];
+    i.b = v->map[i.b];
+    i.c = v->map[i.c];
+    if (i.op == AC_L_GET || i.op == AC_L_SET)
+        i.aux = v->map[i.aux];
+    if (ac_lop_has_buffer((ac_lop)i.op)) {
+        if (v->private_at[i.aux])
+            i.a = lb_add(&v->b, i.a, v->private_at[i.aux]);
+        i.aux = v->buf[i.aux];
+    }
+    return v->map[x] = ac_lb_copy(&v->b, v->from, &i);
+}
+
+static void copy_all(cutter *v, ac_x begin, ac_x end)
+{
+    for (ac_x x = begin; x < end; x++)
+        copy_ins(v, x);
+}
+
+/* Position of the range's end `at` (a value) in loop i: lo + step * iterations(at), inside the loop. */
+static ac_x bound(cutter *v, const range *r, int32_t i, ac_x at)
+{
+    ac_lb *b = &v->b;
+    const ac_ins *loop = ins(v, r->loop[i]);
+    if (r->n > 1)
+        at = lb_sub(b, lb_clamp(b, at, lb_i32(b, r->first[i]), lb_i32(b, r->first[i + 1])), lb_i32(b, r->first[i]));
+    at = lb_div(b, lb_add(b, at, lb_i32(b, r->weight[i] / 2)), lb_i32(b, r->weight[i]));
+    return lb_add(b, v->map[loop->a], lb_mul(b, at, lb_i32(b, loop->k.i)));
+}
+
+static void copy_split(cutter *v, const range *r, int32_t i)
+{
+    ac_lb *b = &v->b;
+    const ac_x n = lb_i32(b, r->first[r->n]), parts = lb_i32(b, v->parts);
+    const ac_x from = lb_div(b, lb_mul(b, n, v->part), parts);
+    const ac_x to = lb_div(b, lb_mul(b, n, lb_add(b, v->part, lb_i32(b, 1))), parts);
+    const ac_x x = r->loop[i], lo = bound(v, r, i, from), hi = bound(v, r, i, to);
+    v->map[x] = lb_for(b, ins(v, x)->name, lo, hi, ins(v, x)->k.i, AC_MARK_SERIAL);
+    copy_all(v, x + 1, v->end[x]);
+    lb_end(b);
+}
+
+static bool any_split(const cutter *v, ac_x begin, ac_x end)
+{
+    for (ac_x x = begin; x < end; x++)
+        if (v->split[x])
+            return true;
+    return false;
+}
+
+static void copy_block(cutter *v, ac_x begin, ac_x end)
+{
+    ac_lb *b = &v->b;
+    range r = range_of(v, begin, end);
+    if (r.n && !v->split[r.loop[0]])
+        r.n = 0; /* loops of one range are split together */
+    for (ac_x x = begin; x < end; x++) {
+        int32_t i = 0;
+        while (i < r.n && r.loop[i] != x)
+            i++;
+        const ac_x last = is_block(v, x) ? v->end[x] : x;
+        if (i < r.n) {
+            copy_split(v, &r, i);
+        } else if (!any_result(v, x, last + 1)) {
+            copy_all(v, x, last + 1);
+        } else if (!is_block(v, x) || (!any_split(v, x, last) && only_results(v, x, last))) {
+            lb_if(b, lb_eq(b, v->part, lb_i32(b, 0)));
+            copy_all(v, x, last + 1);
+            lb_end(b);
+        } else {
+            copy_ins(v, x);
+            copy_block(v, x + 1, last);
+            copy_ins(v, last);
+        }
+        x = last;
+    }
+}
+
+/* Parameters with scratch for every part, the part, locals. */
+static void copy_buffers(cutter *v)
+{
+    for (int32_t pass = 0; pass < 2; pass++) {
+        for (int32_t i = 0; i < v->from->buf.n; i++) {
+            const ac_buf *m = &v->from->buf.item[i];
+            if ((m->role == AC_BUF_LOCAL) != (pass == 1))
+                continue;
+            const int64_t each = ac_align_up(ac_dtype_size(m->dtype, m->count), 64) / ac_dtype_size(m->dtype, 1);
+            const int64_t count = m->role == AC_BUF_SCRATCH ? each * v->parts : m->count;
+            v->buf[i] = lb_buf(&v->b, m->name, m->dtype, count, m->role, m->align, m->note);
+        }
+        if (pass == 0) {
+            const int32_t part = lb_buf(&v->b, "part", AC_I32, 1, AC_BUF_IN, 4, "number of this part");
+            v->part = lb_load(&v->b, part, lb_i32(&v->b, 0), 1);
+        }
+    }
+}
+
+static void open_scratch(cutter *v)
+{
+    for (int32_t i = 0; i < v->from->buf.n; i++) {
+        const ac_buf *m = &v->from->buf.item[i];
+        const int64_t each = ac_align_up(ac_dtype_size(m->dtype, m->count), 64) / ac_dtype_size(m->dtype, 1);
+        if (m->role == AC_BUF_SCRATCH)
+            v->private_at[i] = lb_mul(&v->b, v->part, lb_i32(&v->b, each));
+    }
+}
+
+/* Results are stored and never read, nothing is kept from call to call, no call can fail. */
+static bool may_cut(const cutter *v)
+{
+    const ac_loop_fn *fn = v->from;
+    int64_t scratch = 0;
+    if (fn->fails)
+        return false;
+    for (int32_t i = 0; i < fn->buf.n; i++) {
+        const ac_buf *m = &fn->buf.item[i];
+        scratch = m->role == AC_BUF_SCRATCH && m->count > scratch ? m->count : scratch;
+        if (m->role == AC_BUF_INOUT)
+            return false;
+    }
+    for (ac_x x = 1; x < fn->code.n; x++)
+        if (fn->code.item[x].op == AC_L_LOAD && fn->buf.item[fn->code.item[x].aux].role == AC_BUF_OUT)
+            return false;
+    return scratch < INT32_MAX / 2 / v->parts;
+}
+
+static void settle(cutter *v, ac_lowered *low, ac_region *region)
+{
+    const ac_arg part = {AC_ARG_PART, NULL, NULL, 0};
+    low->fn = lb_close(&v->b);
+    low->parts = v->parts;
+    low->scratch = 0;
+    for (int32_t a = 0; a < low->arg.n; a++)
+        if (low->arg.item[a].kind == AC_ARG_SCRATCH) {
+            const ac_buf *m = &low->fn->buf.item[a];
+            low->arg.item[a].bytes = ac_dtype_size(m->dtype, m->count);
+            low->scratch += ac_align_up(low->arg.item[a].bytes, 16);
+        }
+    ac_push(region, &low->arg, part);
+}
+
+int ac_lower_parts(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t parts, double pays)
+{
+    const size_t n = (size_t)low->fn->code.n;
+    cutter v = {.from = low->fn, .low = low, .parts = parts};
+    if (parts < 2 || !may_cut(&v))
+        return AC_OK;
+    ac_region *tmp = ac_region_open(&cx->heap);
+    v.end = AC_NEW_N(tmp, int32_t, n);
+    v.split = AC_NEW_N(tmp, bool, n);
+    v.map = AC_NEW_N(tmp, ac_x, n);
+    v.buf = AC_NEW_N(tmp, int32_t, low->fn->buf.n + 1);
+    v.private_at = AC_NEW_N(tmp, ac_x, low->fn->buf.n + 1);
+    match(&v, tmp);
+    const double whole = cost_of(&v, 1, low->fn->code.n);
+    const bool cut = whole - choose(&v, 1, low->fn->code.n) > pays;
+    if (cut) {
+        lb_open(&v.b, region, low->fn->name, low->fn->note);
+        copy_buffers(&v);
+        open_scratch(&v);
+        copy_block(&v, 1, low->fn->code.n);
+        settle(&v, low, region);
+    }
+    ac_region_close(tmp);
+    return cut ? ac_loop_verify(cx, low->fn) : AC_OK;
+}

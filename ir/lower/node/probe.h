@@ -1,0 +1,23 @@
+/* probe.h - which element types and ranks an operator takes, found by trying: nodes of one-element operands are made
+ * for each type, and those that the shape rule and the lowering accept are what `arenac ops` prints. So the table
+ * cannot say more or less than the code does. What cannot be tried is left out: operators with more than four operands,
+ * with state or subgraphs, and those that want attributes off their defaults.
+ *
+ *     ac_op_types t = ac_op_probe(AC_OP_ADD, target);     t.plain >> AC_F32 & 1
+ *
+ * Cost: at most some thousand nodes for an operator. Memory: a context of its own, freed again. */
+#ifndef AC_IR_LOWER_NODE_PROBE_H
+#define AC_IR_LOWER_NODE_PROBE_H
+#include "ir/graph/op.h"
+#include "ir/lower/target.h"
+
+typedef struct ac_op_types {
+    uint32_t plain, quantised; /* bit d: element type d of the first operand (of the one behind an index or a
+                                  condition), without and with a scale. 0: not tried */
+    uint32_t weights;          /* bit d: second operand of type d with a scale, while the first is f32 */
+    uint32_t ranks;            /* bit r: rank r of the first operand; 0: not known */
+} ac_op_types;
+
+ac_op_types ac_op_probe(ac_op op, const ac_target *target);
+
+#endif

@@ -1,0 +1,38 @@
+/* pick.h - what operators that pick elements by value share: the walk in falling (or rising) order, and boxes that overlap.
+ *
+ *     ac_walk w = {.x = buffer, .base = first element, .n = how many};
+ *     ac_walk_open(L, &w);
+ *     for (..) { ac_walk_next(L, &w); lb_get(b, w.index) is the next element, or -1 }
+ *
+ * Each step goes over all elements, so it costs n; nothing is sorted and no memory is needed. */
+#ifndef AC_IR_LOWER_PICK_H
+#define AC_IR_LOWER_PICK_H
+#include "ir/lower/lower.h"
+
+/* `value` and `index` are variables that hold the last element taken (index -1: none yet), and the one after it in the
+ * end (index -1: there is none). Equal values come by index, NaN never. */
+typedef struct ac_walk {
+    int32_t x;      /* buffer */
+    ac_x base;      /* of the row */
+    int64_t n;      /* elements */
+    ac_x least;     /* only values above this one count; 0: all */
+    bool inclusive; /* .. and those equal to it */
+    bool rising;    /* least first */
+    ac_x value, index;
+} ac_walk;
+
+void ac_walk_open(ac_lower *L, ac_walk *w);
+void ac_walk_next(ac_lower *L, ac_walk *w);
+
+typedef struct ac_box {
+    ac_x top, left, bottom, right, area;
+} ac_box;
+
+ac_box ac_box_of(ac_lb *b, const ac_x corner[4]); /* two opposite corners: y, x, y, x */
+ac_box ac_box_ordered(ac_lb *b,
+                      const ac_x v[4]); /* left, top, right, bottom; without area when they are the other way round */
+ac_box ac_box_at(ac_lb *b, int32_t buf, ac_x i);                 /* the i-th four values */
+ac_x ac_box_overlap(ac_lb *b, const ac_box *p, const ac_box *q); /* area of the intersection over that of the union; 0
+                                                                    for boxes without area */
+
+#endif

@@ -1,0 +1,357 @@
+/* frames.c - sounds as frames, in the integers of audio front ends: windows, scaling before a transform, and the
+ * operators that keep samples between runs: delay, framer, overlap and add, stacker. Bit for bit as TFLite Micro's
+ * kernels (signal/src/, signal/micro/kernels/), from a fresh start. Where those leave a result unwritten (not valid
+ * yet), it is 0. States are i16 and start as 0; samples in them stand oldest first and move up. */
+#include "ir/lower/map/map.h"
+#include "ir/ops/shape/shape.h"
+
+/* ------------------------------------------------------------------ signal_window: x * w >> shift, saturated
+ *
+ * [..] i16, [W] i16 -> [..] i16; the window repeats */
+
+int sh_signal_window(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_sh_rank(cx, n, 1, 1, "[W]"));
+    AC_TRY(ac_sh_same_type(cx, n, 0, 1));
+    const ac_tensor *x = n->in[0], *w = n->in[1];
+    const int32_t shift = n->attrs.signal_window.shift;
+    if (shift < 0 || shift > 31)
+        return ac_error(cx, n->at, E0103, "shift is %d, expected 0 to 31", shift);
+    if (!w->dim[0] || ac_tensor_count(x) % w->dim[0])
+        return ac_error(cx, n->at, E0104, "input '%s' is %s, expected windows of %lld samples", x->name,
+                        ac_shape_str(cx, x), (long long)w->dim[0]);
+    return ac_sh_set(cx, n, 0, x->dtype, x->rank, x->dim);
+}
+
+static int only_i16(ac_lower *L, int32_t operands)
+{
+    for (int32_t i = 0; i < operands; i++)
+        if (L->node->in[i]->dtype != AC_I16)
+            return ac_lower_refuse(L, "'%s' is %s; supported is i16", L->node->in[i]->name,
+                                   ac_dtype_name(L->node->in[i]->dtype));
+    return AC_OK;
+}
+
+static ac_x saturated(ac_lb *b, ac_x v)
+{
+    return lb_cast(b, lb_clamp(b, v, lb_i32(b, -32768), lb_i32(b, 32767)), AC_I16);
+}
+
+static ac_x sample(ac_lb *b, int32_t buf, ac_x at)
+{
+    return lb_cast(b, lb_load(b, buf, at, 1), AC_I32);
+}
+
+int lo_signal_window(ac_lower *L)
+{
+    ac_lb *b = &L->b;
+    AC_TRY(only_i16(L, 2));
+    const ac_tensor *w = L->node->in[1];
+    const int32_t x = lo_operand(L, L->node->in[0]), by = lo_operand(L, L->node->in[1]), y = lo_result_buf(L);
+    const ac_x row = lb_for_n(b, "row", ac_tensor_count(L->node->in[0]) / w->dim[0]), i = lb_for_n(b, "i", w->dim[0]);
+    const ac_x at = lb_add(b, lb_mul(b, row, lb_i32(b, w->dim[0])), i);
+    const ac_x v = lb_mul(b, sample(b, x, at), sample(b, by, i));
+    lb_store(b, y, at, saturated(b, lb_shr(b, v, lb_i32(b, L->node->attrs.signal_window.shift))));
+    lb_end(b);
+    lb_end(b);
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ signal_fft_auto_scale
+ *
+ * [N] i16 -> [N] i16, shifted left as far as the largest magnitude allows; and by how many bits, i32. The reference
+ * keeps the largest magnitude in 16 bits, so that of -32768 turns negative there; so it does here. */
+
+int sh_signal_auto_scale(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_sh_rank(cx, n, 0, 1, "[N]"));
+    AC_TRY(ac_sh_result_type(cx, n, 0, n->in[0]->dtype));
+    AC_TRY(ac_sh_result_type(cx, n, 1, AC_I32));
+    AC_TRY(ac_sh_set(cx, n, 0, n->in[0]->dtype, 1, n->in[0]->dim));
+    return ac_sh_set(cx, n, 1, AC_I32, 0, NULL);
+}
+
+int lo_signal_auto_scale(ac_lower *L)
+{
+    ac_lb *b = &L->b;
+    AC_TRY(only_i16(L, 1));
+    const int32_t x = lo_operand(L, L->node->in[0]), y = lo_output_buf(L, 0), bits_at = lo_output_buf(L, 1);
+    const int64_t count = L->node->in[0]->dim[0];
+    const ac_x zero = lb_i32(b, 0), max = lb_var(b, "max", zero);
+    ac_x i = lb_for_n(b, "i", count), v = sample(b, x, i);
+    const ac_x now = lb_get(b, max), minus = lb_neg(b, v), turned = lb_cast(b, lb_cast(b, minus, AC_I16), AC_I32);
+    lb_set(b, max, lb_select(b, lb_gt(b, v, now), v, lb_select(b, lb_gt(b, minus, now), turned, now)));
+    lb_end(b);
+    const ac_x most = lb_get(b, max), bits = lb_var(b, "bits", zero);
+    const ac_x k = lb_for(b, "k", lb_i32(b, 1), lb_i32(b, 15), 1, AC_MARK_SERIAL); /* most << k still below 2^15? */
+    const ac_x fits =
+        lb_and(b, lb_gt(b, most, zero), lb_lt(b, lb_shl(b, lb_max(b, most, zero), k), lb_i32(b, 1 << 15)));
+    lb_set(b, bits, lb_select(b, fits, k, lb_get(b, bits)));
+    lb_end(b);
+    const ac_x shift = lb_get(b, bits);
+    i = lb_for_n(b, "i", count);
+    v = lb_mul(b, sample(b, x, i), lb_shl(b, lb_i32(b, 1), shift));
+    lb_store(b, y, i, lb_cast(b, v, AC_I16));
+    lb_end(b);
+    lb_store(b, bits_at, zero, shift);
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ what keeps samples */
+
+/* Rows of the last dimension (of the last two, counted as one: last = 2). */
+static int64_t rows_of(const ac_tensor *x, int32_t last)
+{
+    int64_t rows = 1;
+    for (int32_t d = 0; d + last < x->rank; d++)
+        rows *= x->dim[d];
+    return rows;
+}
+
+/* The state is operand 1: rows of `each` numbers, of the type of the input. */
+static int check_state(ac_ctx *cx, const struct ac_graph *g, const ac_node *n, int64_t rows, int64_t each)
+{
+    int64_t count;
+    if (!ac_mul_ok(rows, each, &count))
+        return ac_error(cx, n->at, E0015, "the state does not fit in 63 bits");
+    return ac_sh_state_sized(cx, g, n, 1, n->in[0]->dtype, count);
+}
+
+/* for i < count: to[to_at + i] = from[from_at + i]; upwards, so the same buffer may be moved down */
+static void copy(ac_lb *b, int32_t from, ac_x from_at, int32_t to, ac_x to_at, int64_t count)
+{
+    const ac_x i = lb_for_n(b, "i", count);
+    lb_store(b, to, lb_add(b, to_at, i), lb_load(b, from, lb_add(b, from_at, i), 1));
+    lb_end(b);
+}
+
+/* What came: `state` (kept), then x (fresh samples). y = its first `take` samples; the state = its last `kept`. */
+static void slide(ac_lb *b, int32_t state, ac_x state_at, int64_t kept, int32_t x, ac_x x_at, int64_t fresh, int32_t y,
+                  ac_x y_at, int64_t take)
+{
+    const int64_t old = take < kept ? take : kept, stay = kept > fresh ? kept - fresh : 0, from_x = kept - stay;
+    copy(b, state, state_at, y, y_at, old);
+    copy(b, x, x_at, y, lb_add(b, y_at, lb_i32(b, old)), take - old);
+    copy(b, state, lb_add(b, state_at, lb_i32(b, kept - stay)), state, state_at, stay);
+    copy(b, x, lb_add(b, x_at, lb_i32(b, fresh - from_x)), state, lb_add(b, state_at, lb_i32(b, stay)), from_x);
+}
+
+/* signal_delay: [..,F] i16, state [..,D] -> [..,F], what came delay_length = D samples before. */
+int sh_signal_delay(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+{
+    AC_TRY(ac_sh_operands(cx, n));
+    const ac_tensor *x = n->in[0];
+    const int32_t delay = n->attrs.signal_delay.delay_length;
+    if (x->rank < 1 || delay < 0)
+        return ac_error(cx, n->at, E0104, "delay_length is %d, input '%s' %s; expected frames [..,F]", delay, x->name,
+                        ac_shape_str(cx, x));
+    AC_TRY(check_state(cx, g, n, rows_of(x, 1), delay));
+    return ac_sh_set(cx, n, 0, x->dtype, x->rank, x->dim);
+}
+
+int lo_signal_delay(ac_lower *L)
+{
+    ac_lb *b = &L->b;
+    AC_TRY(only_i16(L, 1));
+    ac_tensor *x = L->node->in[0];
+    const int64_t frame = x->dim[x->rank - 1], delay = L->node->attrs.signal_delay.delay_length;
+    const int32_t from = lo_operand(L, x), state = lo_state(L, L->node->in[1]), y = lo_result_buf(L);
+    const ac_x row = lb_for_n(b, "row", rows_of(x, 1)), at = lb_mul(b, row, lb_i32(b, frame));
+    slide(b, state, lb_mul(b, row, lb_i32(b, delay)), delay, from, at, frame, y, at, frame);
+    lb_end(b);
+    return AC_OK;
+}
+
+/* signal_framer: [..,n S] i16 -> [..,n,F] frames of frame_size = F samples, one each frame_step = S; and: are they
+ * valid?
+ *
+ * The state of a row: how many steps came (counted to where frames are valid), then the samples that the next frame may
+ * need. prefill: zeros came before the first sample, every frame is valid. */
+typedef struct framer {
+    int64_t rows, frames, size, step;
+    int64_t kept; /* samples of the state */
+    int64_t fill; /* steps until a frame is valid; the frame is the oldest part of what is there */
+} framer;
+
+static framer framer_of(const ac_node *n)
+{
+    const ac_attrs_signal_framer *a = &n->attrs.signal_framer;
+    const ac_tensor *x = n->in[0];
+    framer f = {.rows = rows_of(x, 1),
+                .frames = x->dim[x->rank - 1] / a->frame_step,
+                .size = a->frame_size,
+                .step = a->frame_step};
+    f.fill = a->prefill ? 0 : (f.size + f.step - 1) / f.step;
+    f.kept = a->prefill ? f.size - f.step : (f.fill - 1) * f.step;
+    return f;
+}
+
+int sh_signal_framer(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+{
+    AC_TRY(ac_sh_operands(cx, n));
+    const ac_tensor *x = n->in[0];
+    const ac_attrs_signal_framer *a = &n->attrs.signal_framer;
+    int64_t dim[AC_MAX_RANK] = {0};
+    if (a->frame_size < 1 || a->frame_step < 1 || (a->prefill && a->frame_size < a->frame_step))
+        return ac_error(cx, n->at, E0103, "frames of %d samples each %d samples", a->frame_size, a->frame_step);
+    if (x->rank < 1 || x->rank >= AC_MAX_RANK || !x->dim[x->rank - 1] || x->dim[x->rank - 1] % a->frame_step)
+        return ac_error(cx, n->at, E0104, "input '%s' is %s, expected a last dimension of some times %d", x->name,
+                        ac_shape_str(cx, x), a->frame_step);
+    const framer f = framer_of(n);
+    if (f.fill > 32767)
+        return ac_error(cx, n->at, E0108, "a frame is %lld steps long; supported are 32767", (long long)f.fill);
+    AC_TRY(check_state(cx, g, n, f.rows, 1 + f.kept));
+    for (int32_t d = 0; d < x->rank; d++)
+        dim[d] = x->dim[d];
+    dim[x->rank - 1] = f.frames;
+    dim[x->rank] = f.size;
+    AC_TRY(ac_sh_result_type(cx, n, 1, AC_BOOL));
+    AC_TRY(ac_sh_set(cx, n, 0, x->dtype, x->rank + 1, dim));
+    return ac_sh_set(cx, n, 1, AC_BOOL, 0, NULL);
+}
+
+int lo_signal_framer(ac_lower *L)
+{
+    ac_lb *b = &L->b;
+    AC_TRY(only_i16(L, 1));
+    const framer f = framer_of(L->node);
+    const int32_t x = lo_operand(L, L->node->in[0]), state = lo_state(L, L->node->in[1]);
+    const int32_t y = lo_output_buf(L, 0), valid = lo_output_buf(L, 1);
+    const ac_x zero = lb_i32(b, 0), one = lb_i32(b, 1), fill = lb_i32(b, f.fill),
+               all = lb_var(b, "all", lb_int(b, AC_BOOL, 1));
+    const ac_x row = lb_for_n(b, "row", f.rows), frame = lb_for_n(b, "frame", f.frames);
+    const ac_x at = lb_add(b, lb_mul(b, row, lb_i32(b, f.frames)), frame), head = lb_mul(b, row, lb_i32(b, 1 + f.kept));
+    const ac_x to = lb_mul(b, at, lb_i32(b, f.size));
+    slide(b, state, lb_add(b, head, one), f.kept, x, lb_mul(b, at, lb_i32(b, f.step)), f.step, y, to, f.size);
+    if (f.fill) {
+        const ac_x came = lb_min(b, lb_add(b, sample(b, state, head), one), fill);
+        lb_store(b, state, head, lb_cast(b, came, AC_I16));
+        lb_if(b, lb_lt(b, came, fill));
+        lb_set(b, all, lb_int(b, AC_BOOL, 0));
+        const ac_x i = lb_for_n(b, "i", f.size);
+        lb_store(b, y, lb_add(b, to, i), lb_int(b, AC_I16, 0));
+        lb_end(b);
+        lb_end(b);
+    }
+    lb_end(b);
+    lb_end(b);
+    lb_store(b, valid, zero, lb_get(b, all));
+    return AC_OK;
+}
+
+/* signal_overlap_add: [..,n,F] i16 or f32 -> [..,n S]: frames that follow each other by frame_step = S samples, added
+ * (saturated after each addition). State: what the next frames will be added to, [..,F - S]. */
+int sh_signal_overlap_add(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+{
+    AC_TRY(ac_sh_operands(cx, n));
+    const ac_tensor *x = n->in[0];
+    const int64_t step = n->attrs.signal_overlap.frame_step;
+    int64_t dim[AC_MAX_RANK] = {0};
+    if (x->rank < 2 || step < 1 || x->dim[x->rank - 1] < step)
+        return ac_error(cx, n->at, E0104, "frame_step is %lld, input '%s' is %s; expected [..,n,F] with F not below it",
+                        (long long)step, x->name, ac_shape_str(cx, x));
+    AC_TRY(check_state(cx, g, n, rows_of(x, 2), x->dim[x->rank - 1] - step));
+    for (int32_t d = 0; d + 2 < x->rank; d++)
+        dim[d] = x->dim[d];
+    if (!ac_mul_ok(x->dim[x->rank - 2], step, &dim[x->rank - 2]))
+        return ac_error(cx, n->at, E0015, "the result has more samples than fit in 63 bits");
+    return ac_sh_set(cx, n, 0, x->dtype, x->rank - 1, dim);
+}
+
+int lo_signal_overlap_add(ac_lower *L)
+{
+    ac_lb *b = &L->b;
+    ac_tensor *x = L->node->in[0];
+    const bool real = x->dtype == AC_F32;
+    if (!real)
+        AC_TRY(only_i16(L, 1));
+    const int64_t size = x->dim[x->rank - 1], frames = x->dim[x->rank - 2],
+                  step = L->node->attrs.signal_overlap.frame_step;
+    const int64_t kept = size - step;
+    const int32_t from = lo_operand(L, x), state = lo_state(L, L->node->in[1]), y = lo_result_buf(L);
+    const ac_x row = lb_for_n(b, "row", rows_of(x, 2)), frame = lb_for_n(b, "frame", frames);
+    const ac_x at = lb_add(b, lb_mul(b, row, lb_i32(b, frames)), frame), from_at = lb_mul(b, at, lb_i32(b, size));
+    const ac_x head = lb_mul(b, row, lb_i32(b, kept)), to = lb_mul(b, at, lb_i32(b, step));
+    const int64_t part[] = {0, step < kept ? step : kept, step,
+                            size}; /* into y with and without a memory, then the state */
+    for (int32_t p = 0; p < 3; p++) {
+        if (part[p] >= part[p + 1])
+            continue;
+        const ac_x i = lb_for(b, "i", lb_i32(b, part[p]), lb_i32(b, part[p + 1]), 1, AC_MARK_SERIAL);
+        ac_x v = lb_load(b, from, lb_add(b, from_at, i), 1);
+        if (part[p + 1] <= kept || (p == 2 && kept > step)) { /* there may be a memory at i */
+            const ac_x last = lb_i32(b, kept - 1), old = lb_load(b, state, lb_add(b, head, lb_min(b, i, last)), 1);
+            const ac_x had = lb_select(b, lb_le(b, i, last), old, lb_like_int(b, old, 0));
+            v = real ? lb_add(b, had, v) : saturated(b, lb_add(b, lb_cast(b, v, AC_I32), lb_cast(b, had, AC_I32)));
+        } else if (real) {
+            v = lb_add(b, v, lb_f32(b, 0)); /* -0 becomes 0, as in the sum */
+        }
+        if (p < 2)
+            lb_store(b, y, lb_add(b, to, i), v);
+        else
+            lb_store(b, state, lb_add(b, head, lb_sub(b, i, lb_i32(b, step))), v);
+        lb_end(b);
+    }
+    lb_end(b);
+    lb_end(b);
+    return AC_OK;
+}
+
+/* signal_stacker: frames [C] i16 -> [C * (left + 1 + right)], a frame between those before and behind it, each
+ * stacker_step frames; and: is it valid? The first frame stands for those before it.
+ *
+ * State: 1 + how many frames are there (0: none ever came), then the frames, oldest first. */
+int sh_signal_stacker(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+{
+    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_sh_rank(cx, n, 0, 1, "[C]"));
+    const ac_attrs_signal_stacker *a = &n->attrs.signal_stacker;
+    const int64_t frames = (int64_t)a->stacker_left_context + a->stacker_right_context + 1;
+    if (a->stacker_left_context < 0 || a->stacker_right_context < 0 || frames > 32766 || a->stacker_step < 1 ||
+        a->stacker_step > frames)
+        return ac_error(cx, n->at, E0103, "%d frames before, %d behind, each %d frames", a->stacker_left_context,
+                        a->stacker_right_context, a->stacker_step);
+    if (a->num_channels < 1 || n->in[0]->dim[0] != a->num_channels)
+        return ac_error(cx, n->at, E0104, "num_channels is %d, but input '%s' is %s", a->num_channels, n->in[0]->name,
+                        ac_shape_str(cx, n->in[0]));
+    const int64_t count = frames * a->num_channels;
+    AC_TRY(check_state(cx, g, n, 1, 1 + count));
+    AC_TRY(ac_sh_result_type(cx, n, 1, AC_BOOL));
+    AC_TRY(ac_sh_set(cx, n, 0, n->in[0]->dtype, 1, &count));
+    return ac_sh_set(cx, n, 1, AC_BOOL, 0, NULL);
+}
+
+int lo_signal_stacker(ac_lower *L)
+{
+    ac_lb *b = &L->b;
+    AC_TRY(only_i16(L, 1));
+    const ac_attrs_signal_stacker *a = &L->node->attrs.signal_stacker;
+    const int64_t frames = a->stacker_left_context + a->stacker_right_context + 1, channels = a->num_channels;
+    const int32_t x = lo_operand(L, L->node->in[0]), state = lo_state(L, L->node->in[1]);
+    const int32_t y = lo_output_buf(L, 0), valid = lo_output_buf(L, 1);
+    const ac_x zero = lb_i32(b, 0), one = lb_i32(b, 1), wide = lb_i32(b, channels), all = lb_i32(b, frames);
+    const ac_x head = sample(b, state, zero), fresh = lb_eq(b, head, zero);
+    const ac_x had = lb_clamp(b, lb_sub(b, head, one), zero, lb_i32(b, frames - 1)); /* never full between runs */
+    const ac_x times = lb_select(b, fresh, lb_i32(b, a->stacker_left_context + 1), one);
+    const ac_x end = lb_min(b, lb_add(b, had, times), all);
+    const ac_x frame = lb_for(b, "frame", had, end, 1, AC_MARK_SERIAL);
+    copy(b, x, zero, state, lb_add(b, one, lb_mul(b, frame, wide)), channels);
+    lb_end(b);
+    const ac_x full = lb_eq(b, end, all);
+    lb_store(b, valid, zero, full);
+    lb_if(b, full);
+    copy(b, state, one, y, zero, frames * channels);
+    copy(b, state, lb_i32(b, 1 + a->stacker_step * channels), state, one, (frames - a->stacker_step) * channels);
+    lb_store(b, state, zero, lb_int(b, AC_I16, 1 + frames - a->stacker_step));
+    lb_else(b);
+    const ac_x i = lb_for_n(b, "i", frames * channels);
+    lb_store(b, y, i, lb_int(b, AC_I16, 0));
+    lb_end(b);
+    lb_store(b, state, zero, lb_cast(b, lb_add(b, end, one), AC_I16));
+    lb_end(b);
+    return AC_OK;
+}

@@ -1,0 +1,56 @@
+/* target.h - what a target has natively: the facts lowerings choose schedules by and printers print with. The table is
+ * codegen/targets.def. */
+#ifndef AC_IR_LOWER_TARGET_H
+#define AC_IR_LOWER_TARGET_H
+#include "ir/graph/dtype.h"
+
+typedef enum ac_isa {
+    AC_ISA_ANY,
+    AC_ISA_X86,
+    AC_ISA_ARM,
+    AC_ISA_AARCH64,
+    AC_ISA_RISCV,
+    AC_ISA_WASM,
+    AC_ISA_CUDA
+} ac_isa;
+
+/* Float operations that are instructions; what is missing becomes integer arithmetic, never a call of a library. */
+enum {
+    AC_FP_SQRT32 = 1,
+    AC_FP_SQRT64 = 2,
+    AC_FP_ROUND32 = 4, /* floor, ceil, trunc, rint */
+    AC_FP_ROUND64 = 8,
+    AC_FP_HALF = 16 /* f16 to f32 and back */
+};
+
+typedef struct ac_target {
+    const char *name, *help;
+    int32_t vec_bytes;    /* widest vector register: 0 (plain C), 16, 32 or 64 */
+    int32_t registers;    /* vector registers */
+    bool fma;             /* fma is native and used: otherwise mul, then add */
+    bool dot_u8s8;        /* DOT4 u8 x i8 is one instruction (VNNI) */
+    const char *features; /* for __attribute__((target("..."))); "" none */
+    int32_t align;        /* default alignment of tensors, bytes */
+    int32_t l1_bytes, l2_bytes;
+    bool firmware; /* no host: run and bench refuse it */
+    ac_isa isa;
+    bool dot_i8i8; /* DOT4 i8 x i8 is one instruction (Arm sdot) */
+    int32_t fp;    /* AC_FP_... */
+    const char *triple, *cpu, *attributes,
+        *abi; /* for printers of objects, in LLVM's words; triple "": this machine's */
+} ac_target;
+
+/* Lanes of `d` in the widest vector; 1 on plain targets. */
+static inline int32_t ac_target_lanes(const ac_target *t, ac_dtype d)
+{
+    int32_t bits = ac_dtype_bits(d);
+    return t->vec_bytes ? t->vec_bytes * 8 / bits : 1;
+}
+
+/* DOT2 is one instruction: pmaddwd, i32x4.dot_i16x8_s. Others multiply and add lane by lane, widening. */
+static inline bool ac_target_pairs(const ac_target *t)
+{
+    return t->isa == AC_ISA_X86 || t->isa == AC_ISA_WASM;
+}
+
+#endif

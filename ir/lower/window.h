@@ -1,0 +1,41 @@
+/* window.h - where the taps of a sliding window fall: the geometry shared by convolutions, depthwise and pooling.
+ *
+ * Along one axis, output position o reads input positions o * stride - pad + k * dil for taps k = 0 .. taps-1.
+ * Positions outside the input are left out, not read: the tap limits become loop bounds, so that no loop body tests
+ * anything.
+ *
+ *     ac_x lo, hi;
+ *     ac_slide_taps(b, &win.y, oy, &lo, &hi);
+ *     ac_x ky = lb_for(b, "ky", lo, hi, 1, AC_MARK_SERIAL);
+ *     ac_x iy = ac_slide_at(b, &win.y, oy, ky);        always inside
+ *
+ * Pads come from the attributes, which pass infer has made explicit. */
+#ifndef AC_IR_LOWER_WINDOW_H
+#define AC_IR_LOWER_WINDOW_H
+#include "ir/lower/lower.h"
+
+typedef struct ac_slide {
+    int64_t in, out, taps; /* extents */
+    int64_t stride, dil;
+    int64_t pad; /* positions before the input */
+} ac_slide;
+
+typedef struct ac_window {
+    int64_t n, ic, oc; /* batch, channels of input and output */
+    ac_slide y, x;
+} ac_window;
+
+/* Geometry of a node with tensors x and y [N,H,W,C] and kh x kw taps; attrs are those of set conv or pool. */
+ac_window ac_window_conv(const ac_node *n, const ac_tensor *x, int64_t kh, int64_t kw);
+ac_window ac_window_pool(const ac_node *n, const ac_tensor *x);
+
+/* Fills in extents and checks strides, dilations and pads (E0103, E0104, E0015); out may come to 2^31 - 1 (any_rank.c). */
+int ac_slide_open(ac_ctx *cx, const ac_node *n, ac_slide *s, int64_t in, int64_t taps, int64_t after);
+bool ac_slide_inside(const ac_slide *a); /* no output position reaches outside the input */
+/* First tap inside and one past the last; constants where every position has all taps. */
+void ac_slide_taps(ac_lb *b, const ac_slide *a, ac_x o, ac_x *lo, ac_x *hi);
+ac_x ac_slide_at(ac_lb *b, const ac_slide *a, ac_x o, ac_x k); /* input position of tap k */
+/* Output positions begin .. end-1 have all their taps inside. */
+void ac_slide_interior(const ac_slide *a, int64_t *begin, int64_t *end);
+
+#endif

@@ -1,0 +1,346 @@
+#include "ir/ops/shape/shape.h"
+#include "ir/ops/axis.h"
+
+ac_tensor *ac_sh_in(const ac_node *n, int32_t i)
+{
+    return i < n->n_in ? n->in[i] : NULL;
+}
+
+int ac_sh_show(ac_ctx *cx, const ac_node *n)
+{
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i])
+            (void)ac_detail(cx, "input %d  %s  '%s'", i, ac_tensor_str(cx, n->in[i]), n->in[i]->name);
+    return AC_FAIL;
+}
+
+int ac_sh_operands(ac_ctx *cx, const ac_node *n)
+{
+    const ac_op_row *row = &ac_ops[n->op];
+    if (n->n_in < row->min_in || n->n_in > row->max_in)
+        return ac_error(cx, n->at, E0102, "%s has %d operands, expected %d to %d", row->text, n->n_in, row->min_in,
+                        row->max_in);
+    if (n->n_out < 1 || (row->n_out >= 0 && n->n_out != row->n_out))
+        return ac_error(cx, n->at, E0102, "%s has %d results, expected %d", row->text, n->n_out,
+                        row->n_out < 0 ? 1 : row->n_out);
+    for (int32_t i = 0; i < n->n_in; i++) {
+        const ac_tensor *t = n->in[i];
+        if (!t) {
+            if (i < row->min_in)
+                return ac_error(cx, n->at, E0102, "operand %d of %s is left out, but it is required", i, row->text);
+            continue;
+        }
+        if (t->dtype == AC_NONE)
+            return ac_error(cx, n->at, E0105, "operand '%s' has no element type yet", t->name);
+        if (t->rank < 0 || t->rank > AC_MAX_RANK)
+            return ac_error(cx, n->at, E0205, "operand '%s' has %d dimensions", t->name, t->rank);
+        int64_t all = 1;
+        for (int32_t d = 0; d < t->rank; d++) {
+            if (t->dim[d] < 0) {
+                const char *name = t->dim_name[d];
+                ac_error(cx, n->at, E0204, "dimension %d of operand '%s' %s is open", d, t->name, ac_shape_str(cx, t));
+                return ac_help(cx, "pin it with --dim %s=N", name ? name : "NAME");
+            }
+            if (t->dim[d] && (!ac_mul_ok(all, t->dim[d], &all) || all > INT32_MAX))
+                return ac_error(cx, n->at, E0015, "operand '%s' %s has more than %d elements", t->name,
+                                ac_shape_str(cx, t), INT32_MAX);
+        }
+    }
+    return AC_OK;
+}
+
+int ac_sh_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i)
+{
+    ac_tensor *t = ac_sh_in(n, i);
+    if (!t || !t->state)
+        return ac_error(cx, n->at, E0102, "operand %d must be a variable tensor: it is written and kept between runs",
+                        i);
+    bool shared = t->output;
+    for (int32_t k = 0; k < g->node.n && !shared; k++) {
+        const ac_node *m = g->node.item[k];
+        for (int32_t j = 0; j < m->n_in; j++)
+            shared |= m->in[j] == t && (m != n || j != i);
+    }
+    if (shared)
+        return ac_error(cx, n->at, E0108, "state '%s' is also used elsewhere; supported is one operator for each state",
+                        t->name);
+    if (t->dtype == AC_I8 && t->quant && t->quant->n == 1 && t->quant->zero[0] && !t->data) {
+        const int64_t count = ac_tensor_count(t);
+        int8_t *first = AC_NEW_N(cx->region, int8_t, count);
+        for (int64_t k = 0; k < count; k++)
+            first[k] = (int8_t)t->quant->zero[0];
+        t->data = first;
+    }
+    return AC_OK;
+}
+
+int ac_sh_state_sized(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i, ac_dtype d, int64_t count)
+{
+    AC_TRY(ac_sh_state(cx, g, n, i));
+    ac_tensor *t = n->in[i];
+    if (count > INT32_MAX)
+        return ac_error(cx, n->at, E0015, "state '%s' needs %lld elements, at most 2147483647", t->name,
+                        (long long)count);
+    if (!t->data && t->rank == 1 && !t->dim[0]) {
+        t->dtype = d;
+        t->dim[0] = count;
+    }
+    if (t->dtype != d || ac_tensor_count(t) != count)
+        return ac_error(cx, n->at, E0104, "state '%s' is %s %s, expected %lld elements of %s", t->name,
+                        ac_dtype_name(t->dtype), ac_shape_str(cx, t), (long long)count, ac_dtype_name(d));
+    return AC_OK;
+}
+
+int ac_sh_rank(ac_ctx *cx, const ac_node *n, int32_t i, int32_t rank, const char *layout)
+{
+    const ac_tensor *t = n->in[i];
+    if (t->rank == rank)
+        return AC_OK;
+    return ac_error(cx, n->at, E0104, "operand '%s' is %s, expected %d dimension%s %s", t->name, ac_shape_str(cx, t),
+                    rank, rank == 1 ? "" : "s", layout);
+}
+
+int ac_sh_index(ac_ctx *cx, const ac_node *n, int32_t i)
+{
+    const ac_dtype d = n->in[i]->dtype;
+    if (d == AC_I16 || d == AC_I32 || d == AC_I64)
+        return AC_OK;
+    return ac_error(cx, n->at, E0105, "indices '%s' are %s, expected i16, i32 or i64", n->in[i]->name,
+                    ac_dtype_name(d));
+}
+
+int ac_sh_same_type(ac_ctx *cx, const ac_node *n, int32_t i, int32_t k)
+{
+    const ac_tensor *a = n->in[i], *b = n->in[k];
+    if (a->dtype == b->dtype)
+        return AC_OK;
+    ac_error(cx, n->at, E0105, "'%s' is %s, but '%s' is %s; expected the same type", a->name, ac_dtype_name(a->dtype),
+             b->name, ac_dtype_name(b->dtype));
+    return ac_sh_show(cx, n);
+}
+
+int ac_sh_result_type(ac_ctx *cx, const ac_node *n, int32_t i, ac_dtype d)
+{
+    const ac_tensor *t = n->out[i];
+    if (t->dtype == AC_NONE || t->dtype == d)
+        return AC_OK;
+    ac_error(cx, n->at, E0105, "result '%s' is declared as %s, but %s of these operands gives %s", t->name,
+             ac_dtype_name(t->dtype), ac_ops[n->op].text, ac_dtype_name(d));
+    return ac_sh_show(cx, n);
+}
+
+int ac_sh_set(ac_ctx *cx, ac_node *n, int32_t i, ac_dtype d, int32_t rank, const int64_t *dim)
+{
+    ac_tensor *t = n->out[i];
+    if (rank > AC_MAX_RANK)
+        return ac_error(cx, n->at, E0205, "result '%s' would have %d dimensions, at most %d are possible", t->name,
+                        rank, AC_MAX_RANK);
+    int64_t all = 1; /* zeros are left out: inner extents of an empty tensor must be indices all the same */
+    for (int32_t k = 0; k < rank; k++) {
+        if (dim[k] < 0)
+            return ac_error(cx, n->at, E0201, "dimension %d of result '%s' would be %lld", k, t->name,
+                            (long long)dim[k]);
+        if (dim[k] && (!ac_mul_ok(all, dim[k], &all) || all > INT32_MAX)) {
+            ac_error(cx, n->at, E0015, "result '%s' would have more than %d elements", t->name, INT32_MAX);
+            return ac_sh_show(cx, n);
+        }
+    }
+    if (t->dtype == AC_NONE)
+        t->dtype = d;
+    t->rank = rank;
+    for (int32_t k = 0; k < rank; k++)
+        t->dim[k] = dim[k];
+    for (int32_t k = rank; k < AC_MAX_RANK; k++) {
+        t->dim[k] = 0;
+        t->dim_name[k] = NULL;
+    }
+    return AC_OK;
+}
+
+/* Quantisation of a result that repeats elements of `from`. A scale for each index of a dimension cannot follow a
+ * dimension that moves, so only one for the whole tensor is passed on. */
+static void inherit_quant(ac_tensor *to, const ac_tensor *from)
+{
+    if (!to->quant && from->quant && from->quant->n == 1 && to->dtype == from->dtype)
+        to->quant = from->quant;
+}
+
+int ac_sh_set_like(ac_ctx *cx, ac_node *n, int32_t i, const ac_tensor *from, int32_t rank, const int64_t *dim)
+{
+    AC_TRY(ac_sh_result_type(cx, n, i, from->dtype));
+    AC_TRY(ac_sh_set(cx, n, i, from->dtype, rank, dim));
+    inherit_quant(n->out[i], from);
+    return AC_OK;
+}
+
+int ac_sh_new_shape(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints *out)
+{
+    const ac_tensor *t = ac_sh_in(n, i), *y = n->out[0];
+    bool declared = t && !ac_tensor_is_const(t) && y->dtype != AC_NONE && y->rank > 0;
+    for (int32_t d = 0; declared && d < y->rank; d++)
+        declared = y->dim[d] >= 0 && !y->dim_name[d];
+    if (!declared)
+        return ac_node_ints(cx, n, i, attr, out);
+    int64_t *v = AC_NEW_N(cx->region, int64_t, y->rank);
+    for (int32_t d = 0; d < y->rank; d++)
+        v[d] = y->dim[d];
+    *out = (ac_ints){y->rank, v};
+    ac_warn(cx, n->at, W0001, "'%s' gives a shape at run time; the declared shape %s of '%s' is used instead", t->name,
+            ac_shape_str(cx, y), y->name);
+    return AC_OK;
+}
+
+int ac_sh_broadcast(ac_ctx *cx, const ac_node *n, uint32_t mask, int32_t *rank, int64_t dim[AC_MAX_RANK])
+{
+    *rank = 0;
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (mask & 1u << i && n->in[i] && n->in[i]->rank > *rank)
+            *rank = n->in[i]->rank;
+    for (int32_t d = 0; d < *rank; d++)
+        dim[d] = 1;
+    for (int32_t i = 0; i < n->n_in; i++) {
+        const ac_tensor *t = mask & 1u << i ? n->in[i] : NULL;
+        for (int32_t k = 0; t && k < t->rank; k++) {
+            const int32_t d = *rank - t->rank + k;
+            if (t->dim[k] == 1 || t->dim[k] == dim[d])
+                continue;
+            if (dim[d] != 1) {
+                ac_error(cx, n->at, E0104,
+                         "shapes do not broadcast: '%s' has %lld in dimension %d from the end, expected %lld or 1",
+                         t->name, (long long)t->dim[k], *rank - d, (long long)dim[d]);
+                return ac_sh_show(cx, n);
+            }
+            dim[d] = t->dim[k];
+        }
+    }
+    return AC_OK;
+}
+
+/* ---- rules of the element-wise operators ---- */
+
+/* Operators whose result is on the operand's scale unless the graph says otherwise. */
+static bool keeps_scale(ac_op op)
+{
+    return op == AC_OP_MINIMUM || op == AC_OP_MAXIMUM || op == AC_OP_ABS || op == AC_OP_NEG || op == AC_OP_RELU ||
+           op == AC_OP_RELU6 || op == AC_OP_RELU_N1_TO_1 || op == AC_OP_LEAKY_RELU || op == AC_OP_ZEROS_LIKE ||
+           op == AC_OP_REVERSE_V2 || op == AC_OP_CUMSUM;
+}
+
+/* Integers with a scale need one in the result too; it is never guessed. */
+static int settle_quant(ac_ctx *cx, const ac_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    ac_tensor *y = n->out[0];
+    if (!x->quant || y->quant || !ac_dtype_is_int(x->dtype) || x->dtype == AC_I32 || x->dtype == AC_I64)
+        return AC_OK;
+    if (keeps_scale(n->op)) {
+        inherit_quant(y, x);
+        return AC_OK;
+    }
+    ac_error(cx, n->at, E0106, "'%s' is quantised, but result '%s' has no scale", x->name, y->name);
+    return ac_help(cx, "declare the scale and zero point of '%s'", y->name);
+}
+
+/* Two operands of one type, broadcast; the result has their type. */
+int sh_bcast(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_sh_same_type(cx, n, 0, 1));
+    AC_TRY(ac_sh_result_type(cx, n, 0, n->in[0]->dtype));
+    AC_TRY(ac_sh_broadcast(cx, n, 3, &rank, dim));
+    AC_TRY(ac_sh_set(cx, n, 0, n->in[0]->dtype, rank, dim));
+    return settle_quant(cx, n);
+}
+
+/* Comparisons: operands of one type. Logical operators: bool operands. The result is bool. */
+int sh_compare(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_sh_operands(cx, n));
+    const bool logical = n->op == AC_OP_LOGICAL_AND || n->op == AC_OP_LOGICAL_OR || n->op == AC_OP_LOGICAL_NOT;
+    if (logical)
+        for (int32_t i = 0; i < n->n_in; i++)
+            if (n->in[i]->dtype != AC_BOOL)
+                return ac_error(cx, n->at, E0105, "operand '%s' is %s, expected bool", n->in[i]->name,
+                                ac_dtype_name(n->in[i]->dtype));
+    if (n->n_in > 1)
+        AC_TRY(ac_sh_same_type(cx, n, 0, 1));
+    AC_TRY(ac_sh_result_type(cx, n, 0, AC_BOOL));
+    AC_TRY(ac_sh_broadcast(cx, n, 3, &rank, dim));
+    return ac_sh_set(cx, n, 0, AC_BOOL, rank, dim);
+}
+
+/* condition ? x : y, all three broadcast. */
+int sh_select(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_sh_operands(cx, n));
+    if (n->in[0]->dtype != AC_BOOL)
+        return ac_error(cx, n->at, E0105, "condition '%s' is %s, expected bool", n->in[0]->name,
+                        ac_dtype_name(n->in[0]->dtype));
+    AC_TRY(ac_sh_same_type(cx, n, 1, 2));
+    AC_TRY(ac_sh_broadcast(cx, n, 7, &rank, dim));
+    return ac_sh_set_like(cx, n, 0, n->in[1], rank, dim);
+}
+
+/* The result has the shape of the operand and its type; a softmax of i8 may be declared i16 (TFLite). Axes of the
+ * operators that take some (cumsum, reverse_v2) are checked here. */
+int sh_same(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_sh_operands(cx, n));
+    const ac_tensor *x = n->in[0];
+    uint32_t mask;
+    int32_t axis;
+    if (n->op == AC_OP_REVERSE_V2)
+        AC_TRY(ac_axes_of(cx, n, 1, (ac_ints){0}, x->rank, false, &mask));
+    if (n->op == AC_OP_CUMSUM)
+        AC_TRY(ac_one_axis(cx, n, 1, -1, x->rank, &axis));
+    if ((n->op == AC_OP_SOFTMAX || n->op == AC_OP_LOG_SOFTMAX) && x->rank == 0)
+        return ac_error(cx, n->at, E0104, "input '%s' is a scalar, expected at least one dimension", x->name);
+    if (n->op == AC_OP_LRN)
+        AC_TRY(ac_sh_rank(cx, n, 0, 4, "[N,H,W,C]"));
+    if (!(n->op == AC_OP_SOFTMAX && x->dtype == AC_I8 && n->out[0]->dtype == AC_I16))
+        AC_TRY(ac_sh_result_type(cx, n, 0, x->dtype));
+    AC_TRY(ac_sh_set(cx, n, 0, x->dtype, x->rank, x->dim));
+    return settle_quant(cx, n);
+}
+
+/* QUANTIZE and DEQUANTIZE: the shape of the operand, the type the result is declared with. */
+int sh_keep_type(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_sh_operands(cx, n));
+    const ac_tensor *x = n->in[0];
+    ac_tensor *y = n->out[0];
+    if (n->op == AC_OP_DEQUANTIZE)
+        AC_TRY(ac_sh_result_type(cx, n, 0, AC_F32));
+    if (n->op == AC_OP_QUANTIZE && (y->dtype == AC_NONE || !y->quant)) {
+        ac_error(cx, n->at, y->dtype == AC_NONE ? E0105 : E0106, "result '%s' of quantize has no declared %s", y->name,
+                 y->dtype == AC_NONE ? "type" : "scale");
+        return ac_help(cx, "declare the type, scale and zero point of '%s'", y->name);
+    }
+    if (ac_dtype_is_int(x->dtype) && !x->quant)
+        return ac_error(cx, n->at, E0106, "input '%s' is %s without a scale", x->name, ac_dtype_name(x->dtype));
+    return ac_sh_set(cx, n, 0, AC_F32, x->rank, x->dim);
+}
+
+/* The declared type of the result wins over to=, which is made to agree. */
+int sh_cast(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_sh_operands(cx, n));
+    ac_attrs_cast *a = &n->attrs.cast;
+    if (n->out[0]->dtype != AC_NONE)
+        a->to = n->out[0]->dtype;
+    if (a->to <= AC_NONE || a->to >= AC_DTYPE_COUNT)
+        return ac_error(cx, n->at, E0103, "cast to an unknown type");
+    return ac_sh_set(cx, n, 0, a->to, n->in[0]->rank, n->in[0]->dim);
+}

@@ -1,0 +1,282 @@
+#include "planner/graph/stripe.h"
+
+enum { LONGEST = 48 }; /* steps of a group */
+
+static ac_bytes up(const ac_stripe_search *q, ac_bytes v)
+{
+    return ac_align_up(v, q->align);
+}
+
+/* ------------------------------------------------------------------ estimates */
+
+/* Bytes that a saves by having b inside: b lies `below` under a, or `above` over it. */
+static ac_bytes saved(ac_bytes a, ac_bytes b, ac_bytes below, ac_bytes above)
+{
+    const ac_bytes low = a + (below > 0 ? below : 0), high = b + (above > 0 ? above : 0);
+    const ac_bytes with_low = low > b ? low : b, with_high = high > a ? high : a;
+    const ac_bytes both = with_low < with_high ? with_low : with_high;
+    return both < a + b ? a + b - both : 0;
+}
+
+static bool is_fed(const ac_stripe_search *q, const ac_tensor *t)
+{
+    return t && q->forms.fed.tensor && t == ac_tensor_root(q->forms.fed.tensor);
+}
+
+/* Item i takes bytes of the arena in step s. */
+static bool counts(const ac_stripe_search *q, int32_t i, ac_step s)
+{
+    const ac_item *it = &q->forms.live->problem.item[i];
+    return ac_item_in_ram(&q->forms.live->problem, it) && it->life.begin <= s && s < it->life.end &&
+           !is_fed(q, q->forms.live->owner[i]);
+}
+
+static ac_bytes of_step(const ac_stripe_search *q, ac_step s)
+{
+    const ac_problem *p = &q->forms.live->problem;
+    ac_bytes sum = 0, best = 0;
+    for (int32_t i = 0; i < p->n; i++)
+        if (counts(q, i, s))
+            sum += ac_align_up(p->item[i].size, p->item[i].align);
+    for (int32_t k = 0; k < p->n_pairs; k++) {
+        const ac_pair *x = &p->pair[k];
+        if (x->life.begin > s || x->life.end <= s || !counts(q, x->a, s) || !counts(q, x->b, s))
+            continue;
+        const ac_bytes a = p->item[x->a].size, b = p->item[x->b].size;
+        const ac_bytes v =
+            saved(up(q, a), up(q, b), x->max_below < -b ? b : -x->max_below, x->min_above > a ? a : x->min_above);
+        best = v > best ? v : best;
+    }
+    return sum - best;
+}
+
+/* Over all steps of the group: how far above the next read of `in` a write of `out` ends. */
+static ac_bytes distance(const ac_stripe_group *q, const ac_tensor *in, const ac_tensor *out, ac_region *tmp)
+{
+    const ac_stripe *s = &q->s;
+    int64_t *next = AC_NEW_N(tmp, int64_t, s->n_units), below = INT64_MIN, first = INT64_MAX;
+    for (int32_t u = 0; u < s->n_units; u++)
+        next[u] = s->unit[u].limit;
+    for (int64_t tick = s->ticks - 1; tick >= 0; tick--) {
+        const ac_stripe_unit *u = &s->unit[q->unit_of_tick[tick]];
+        const int64_t row = --next[q->unit_of_tick[tick]];
+        int64_t written = INT64_MIN;
+        for (int32_t m = u->member; m < u->member + u->n_members; m++) {
+            const ac_stripe_member *x = &s->member[m];
+            for (int32_t a = 0; a < x->part.fn->buf.n; a++) {
+                const ac_arg *arg = x->buf[a] < q->n_args ? &q->arg[x->buf[a]] : NULL;
+                const ac_buf *b = &x->part.fn->buf.item[a];
+                if (!arg || arg->kind != AC_ARG_TENSOR || (arg->tensor != in && arg->tensor != out))
+                    continue;
+                const ac_span e = ac_part_span(&x->part, a, row);
+                const bool late = b->role == AC_BUF_OUT && x->part.late && row == x->part.steps - 1;
+                if (arg->tensor == in && e.lo < e.hi && ac_dtype_size(b->dtype, e.lo) < first)
+                    first = ac_dtype_size(b->dtype, e.lo);
+                if (arg->tensor == out && (late || e.lo < e.hi)) {
+                    const int64_t end = ac_dtype_size(b->dtype, late ? b->count : e.hi);
+                    written = end > written ? end : written;
+                }
+            }
+        }
+        if (written != INT64_MIN && first != INT64_MAX && written - first > below)
+            below = written - first;
+    }
+    return below == INT64_MIN ? -ac_tensor_bytes(in) : below;
+}
+
+static bool is_free(const ac_stripe_search *q, const ac_tensor *t)
+{
+    return !q->forms.viewed[t->id] && !t->state && !ac_tensor_is_const(t);
+}
+
+static ac_bytes of_group(ac_stripe_search *q, const ac_stripe_group *x, ac_region *tmp)
+{
+    const ac_liveness *l = q->forms.live;
+    const ac_graph *g = q->forms.g;
+    ac_bytes sum = x->scratch, best = 0;
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        if (t->root || l->item_of[i] < 0 || !ac_item_in_ram(&l->problem, &l->problem.item[l->item_of[i]]) ||
+            l->first[i] >= x->end || l->last[i] < x->begin || is_fed(q, t))
+            continue;
+        bool inner = q->forms.made_at[i] >= x->begin && !t->input;
+        for (int32_t k = 0; k < x->n_out && inner; k++)
+            inner = x->out[k] != t && !(q->forms.viewed[i]);
+        if (!inner)
+            sum += up(q, ac_tensor_bytes(t));
+    }
+    for (int32_t i = 0; i < x->n_in && q->overlap && x->s.fed < 0; i++) {
+        const ac_tensor *a = x->in[i];
+        if (!is_free(q, a) || a->output || (a->input && q->keep_inputs) || l->last[a->id] >= x->end)
+            continue;
+        for (int32_t o = 0; o < x->n_out; o++) {
+            if (!is_free(q, x->out[o]))
+                continue;
+            const ac_bytes v = saved(up(q, ac_tensor_bytes(a)), up(q, ac_tensor_bytes(x->out[o])),
+                                     up(q, distance(x, a, x->out[o], tmp)), INT64_MAX / 4);
+            best = v > best ? v : best;
+        }
+    }
+    return sum - best;
+}
+
+/* A depthwise convolution over its dying input, if that takes less than `now`. */
+static ac_bytes try_in_place(ac_stripe_search *q, ac_step s, ac_bytes now)
+{
+    const ac_stripes *v = &q->forms;
+    const ac_node *n = v->step[s]->node;
+    if (n->op != AC_OP_DEPTHWISE_CONV_2D || n->n_fused || !q->inplace)
+        return now;
+    const ac_tensor *x = n->in[0], *y = n->out[0];
+    if (!is_free(q, x) || !is_free(q, y) || x->output || y->output || (x->input && q->keep_inputs) ||
+        v->live->last[x->id] != s || ac_tensor_bytes(x) != ac_tensor_bytes(y))
+        return now;
+    const ac_diags before = v->cx->diags;
+    ac_lowered *low = ac_lower_node(v->cx, v->cx->region, n, v->target, AC_VARIANT_INPLACE, v->exact);
+    if (!ac_quietly(v->cx, before, low ? AC_OK : AC_FAIL))
+        return now;
+    const ac_problem *p = &v->live->problem;
+    ac_bytes sum = up(q, low->scratch) - up(q, ac_tensor_bytes(y));
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->item[i].kind != AC_ITEM_SCRATCH && counts(q, i, s))
+            sum += ac_align_up(p->item[i].size, p->item[i].align);
+    if (sum >= now)
+        return now;
+    q->in_place[s] = low;
+    return sum;
+}
+
+/* ------------------------------------------------------------------ the best cut */
+
+/* Of the steps before this one */
+typedef struct cut {
+    ac_bytes peak;
+    int32_t fused, slow; /* steps in groups; groups and steps that take the slower form */
+    int32_t from;        /* where the last group (or step) begins */
+} cut;
+
+/* What the steps take, below `limit` if they can; limit < 0: the least. -1: they cannot be a group. */
+static ac_bytes cost(const ac_stripe_search *q, int32_t begin, int32_t end, ac_bytes limit)
+{
+    const int32_t at = begin * LONGEST + end - begin - 1;
+    return q->tight[at] >= 0 && (limit < 0 || q->cost[at] > limit) ? q->tight[at] : q->cost[at];
+}
+
+static bool cheaper(const cut *a, const cut *b)
+{
+    return a->fused != b->fused ? a->fused < b->fused : a->slow != b->slow ? a->slow < b->slow : a->peak < b->peak;
+}
+
+/* Fewest fused steps with every estimate at most `limit`, then the lowest peak; limit < 0: the lowest peak alone. */
+static cut *best_cut(const ac_stripe_search *q, ac_bytes limit, ac_region *tmp)
+{
+    const int32_t n = q->forms.n_steps;
+    cut *best = AC_NEW_N(tmp, cut, n + 1);
+    for (int32_t end = 1; end <= n; end++) {
+        best[end] = (cut){INT64_MAX, INT32_MAX, 0, -1};
+        for (int32_t begin = end - 1; begin >= 0 && begin >= end - LONGEST; begin--) {
+            const ac_bytes c = cost(q, begin, end, limit);
+            if (c < 0 || best[begin].fused == INT32_MAX || (limit >= 0 && c > limit))
+                continue;
+            const bool slow = q->cost[begin * LONGEST + end - begin - 1] != c;
+            const cut x = {c > best[begin].peak ? c : best[begin].peak,
+                           best[begin].fused + (end - begin > 1 ? end - begin : 0), best[begin].slow + slow, begin};
+            if (limit < 0 ? x.peak < best[end].peak || (x.peak == best[end].peak && cheaper(&x, &best[end]))
+                          : cheaper(&x, &best[end]))
+                best[end] = x;
+        }
+    }
+    return best;
+}
+
+/* Groups from `begin` on, all lengths. Windows in pairs are looked at where they may matter: at most half of the
+ * windows' bytes is won by them. */
+static void estimate(ac_stripe_search *q, int32_t begin)
+{
+    const int32_t n = q->forms.n_steps;
+    const ac_stripe_how plain = {q->align, false}, paired = {q->align, true};
+    const ac_stripe_fed *fed = &q->forms.fed;
+    for (int32_t end = begin + 1; end <= n && end - begin <= LONGEST; end++) {
+        const int32_t at = begin * LONGEST + end - begin - 1;
+        if (end - begin == 1 && !(fed->tensor && fed->first == begin && fed->last == begin))
+            continue; /* a step as it is */
+        if (!ac_stripe_form_of(&q->forms, begin)->ok || !ac_stripe_form_of(&q->forms, end - 1)->ok)
+            break;
+        ac_region *tmp = ac_region_open(&q->forms.cx->heap);
+        ac_stripe_group x, y;
+        const bool ok = ac_stripe_group_of(&q->forms, begin, end, plain, tmp, &x);
+        if (ok)
+            q->cost[at] = of_group(q, &x, tmp);
+        if (ok && q->cost[at] - x.scratch / 2 < q->single &&
+            ac_stripe_group_of(&q->forms, begin, end, paired, tmp, &y) && y.scratch < x.scratch)
+            q->tight[at] = of_group(q, &y, tmp);
+        const bool full = ok && x.scratch / 2 >= q->single;
+        ac_region_close(tmp);
+        if (full)
+            break;
+    }
+}
+
+ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps,
+                                 const ac_liveness *live, const ac_target *target, bool exact, ac_live_options opt,
+                                 bool rows)
+{
+    ac_stripe_search *q = AC_NEW(cx->region, ac_stripe_search);
+    ac_stripes_open(&q->forms, cx, cx->region, g, step, n_steps, live, target, exact);
+    q->align = opt.align;
+    q->overlap = live->overlaps != NULL;
+    q->keep_inputs = opt.preserve_input || opt.whole;
+    q->cost = AC_NEW_N(cx->region, ac_bytes, n_steps * LONGEST + 1);
+    q->tight = AC_NEW_N(cx->region, ac_bytes, n_steps * LONGEST + 1);
+    q->in_place = AC_NEW_N(cx->region, ac_lowered *, n_steps + 1);
+    q->inplace = opt.inplace;
+    for (int32_t i = 0; i < n_steps * LONGEST; i++)
+        q->cost[i] = q->tight[i] = -1;
+    const bool fed = rows && ac_stripes_feed(&q->forms);
+    for (int32_t s = 0; s < n_steps; s++) {
+        const ac_bytes now = of_step(q, s), less = try_in_place(q, s, now);
+        q->single = less > q->single ? less : q->single;
+        if (fed && q->forms.fed.first <= s && s <= q->forms.fed.last)
+            continue; /* alone it would need all rows */
+        q->cost[s * LONGEST] = now;
+        q->tight[s * LONGEST] = less < now ? less : -1;
+    }
+    for (int32_t begin = 0; begin < n_steps; begin++)
+        estimate(q, begin);
+    ac_region *tmp = ac_region_open(&cx->heap);
+    q->least = n_steps ? best_cut(q, -1, tmp)[n_steps].peak : 0;
+    ac_region_close(tmp);
+    return q;
+}
+
+/* Steps from .. to - 1 as one, within the limit if they can. */
+static ac_lowered *chosen(ac_stripe_search *q, int32_t from, int32_t to, ac_bytes limit, int32_t *groups)
+{
+    const ac_stripes *v = &q->forms;
+    const int32_t at = from * LONGEST + to - from - 1;
+    const bool tight = q->tight[at] >= 0 && q->cost[at] > limit;
+    if (to - from == 1 && !(v->fed.tensor && v->fed.first <= from && from <= v->fed.last))
+        return tight ? q->in_place[from] : v->step[from];
+    ac_stripe_group x;
+    ++*groups;
+    if (!ac_stripe_group_of(&q->forms, from, to, (ac_stripe_how){q->align, tight}, v->cx->region, &x))
+        return NULL;
+    return ac_stripe_lower(&q->forms, &x);
+}
+
+int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int32_t *n, int32_t *groups)
+{
+    const int32_t steps = q->forms.n_steps;
+    ac_region *tmp = ac_region_open(&q->forms.cx->heap);
+    limit = limit < q->least ? q->least : limit;
+    const cut *best = best_cut(q, limit, tmp);
+    int32_t *begin = AC_NEW_N(tmp, int32_t, steps + 1), count = 0;
+    for (int32_t end = steps; end > 0; end = best[end].from)
+        begin[count++] = best[end].from;
+    *groups = *n = 0;
+    bool ok = true;
+    for (int32_t k = count - 1; k >= 0 && ok; k--)
+        ok = (out[(*n)++] = chosen(q, begin[k], k ? begin[k - 1] : steps, limit, groups)) != NULL;
+    ac_region_close(tmp);
+    return ok ? AC_OK : AC_FAIL;
+}

@@ -1,0 +1,40 @@
+/* stripe.h - which runs of steps become stripe groups (--stripe auto).
+ *
+ *     ac_stripe_search *q = ac_stripe_open(cx, g, step, n_steps, live, target, exact, opt, false);   estimates
+ *     ac_stripe_choose(q, q->least, step, &n_steps)         the fewest fused steps with that peak
+ *
+ * The estimate of a group is what must be alive while it runs: everything from outside, its windows, and its results as
+ * far as they do not fit inside an operand that dies. Dynamic programming over the order of steps finds the smallest
+ * peak, a second pass with that peak (or a budget) as limit the fewest steps fused. Packing decides afterwards what it
+ * really takes. With `rows` the largest graph input that can be is handed over by rows (forms.fed), and not in the
+ * arena; least is INT64_MAX when no cut allows it. Source: docs of overlap and of stripes; cost: one simulation of row
+ * counters for each run of steps. */
+#ifndef AC_PLANNER_GRAPH_STRIPE_H
+#define AC_PLANNER_GRAPH_STRIPE_H
+#include "planner/graph/stripe_group.h"
+
+typedef struct ac_stripe_search {
+    ac_stripes forms;
+    ac_bytes align;
+    bool overlap; /* results may start inside operands that die */
+    bool keep_inputs, inplace;
+    ac_bytes *cost,
+        *tight;            /* [begin * 48 + end - begin - 1]: estimated bytes of steps begin .. end - 1 as a group (one:
+                              as it is); -1: none. tight: the same at the price of speed: windows in pairs, in place */
+    ac_lowered **in_place; /* by step: computed in place, where that takes less; NULL */
+    ac_bytes least;        /* peak of the best cut into groups */
+    ac_bytes single;       /* peak without groups */
+} ac_stripe_search;
+
+ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps,
+                                 const ac_liveness *live, const ac_target *target, bool exact, ac_live_options opt,
+                                 bool rows);
+/* Groups with the fewest steps whose estimates are at most `limit` (>= least): out (room for n_steps) and *n, the
+ * number of groups in *groups. AC_FAIL with a diagnostic. */
+int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int32_t *n, int32_t *groups);
+
+/* stripe_given.c: the groups that `list` names, "2-5,7-9" or "conv1-pool1,fc1": step numbers or names of nodes, first
+ * and last. Overlapping groups, names that nobody has, and steps that cannot stand in a group: E0501. */
+int ac_stripe_given(ac_stripes *v, const char *list, ac_stripe_how how, ac_lowered **out, int32_t *n, int32_t *groups);
+
+#endif

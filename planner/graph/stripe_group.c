@@ -1,0 +1,367 @@
+#include "planner/graph/stripe_work.h"
+
+void ac_stripes_open(ac_stripes *v, ac_ctx *cx, ac_region *region, const ac_graph *g, ac_lowered *const *step,
+                     int32_t n_steps, const ac_liveness *live, const ac_target *target, bool exact)
+{
+    *v = (ac_stripes){.cx = cx,
+                      .region = region,
+                      .g = g,
+                      .step = step,
+                      .n_steps = n_steps,
+                      .live = live,
+                      .target = target,
+                      .exact = exact};
+    v->form = AC_NEW_N(region, ac_stripe_form, n_steps + 1);
+    v->made_at = AC_NEW_N(region, int32_t, g->tensor.n + 1);
+    v->viewed = AC_NEW_N(region, bool, g->tensor.n + 1);
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        v->made_at[i] = -1;
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        if (g->tensor.item[i]->root)
+            v->viewed[i] = v->viewed[g->tensor.item[i]->root->id] = true;
+    for (int32_t s = 0; s < n_steps; s++)
+        for (int32_t a = 0; a < step[s]->arg.n; a++)
+            if (step[s]->arg.item[a].kind == AC_ARG_TENSOR && step[s]->fn->buf.item[a].role != AC_BUF_IN)
+                v->made_at[step[s]->arg.item[a].tensor->id] = s;
+}
+
+/* The tensor that all steps know input t as, and which steps; false: they differ, or something else looks at it. */
+static bool readers(const ac_stripes *v, ac_tensor *t, ac_stripe_fed *out)
+{
+    *out = (ac_stripe_fed){.first = -1};
+    for (int32_t i = 0; i < v->g->output.n; i++)
+        if (ac_tensor_root(v->g->output.item[i]) == t)
+            return false;
+    for (int32_t s = 0; s < v->n_steps; s++)
+        for (int32_t a = 0; a < v->step[s]->arg.n; a++) {
+            ac_tensor *x = ac_stripe_tensor_of(v->step[s], a);
+            if (!x || ac_tensor_is_const(x) || ac_tensor_root(x) != t)
+                continue;
+            if ((out->tensor && out->tensor != x) || v->step[s]->fn->buf.item[a].role != AC_BUF_IN)
+                return false;
+            out->tensor = x;
+            out->first = out->first < 0 ? s : out->first;
+            out->last = s;
+        }
+    return out->tensor && ac_tensor_bytes(out->tensor) == ac_tensor_bytes(t);
+}
+
+bool ac_stripes_feed(ac_stripes *v)
+{
+    v->fed.tensor = NULL;
+    for (int32_t i = 0; i < v->g->input.n; i++) {
+        ac_stripe_fed x;
+        ac_tensor *t = v->g->input.item[i];
+        if (!readers(v, t, &x) || (v->fed.tensor && ac_tensor_bytes(t) <= ac_tensor_bytes(v->fed.tensor)))
+            continue;
+        int32_t d = 0;
+        while (d < x.tensor->rank && x.tensor->dim[d] == 1)
+            d++;
+        if (d + 1 >= x.tensor->rank) /* a row of one element is no row */
+            continue;
+        x.rows = x.tensor->dim[d];
+        v->fed = x;
+    }
+    return v->fed.tensor != NULL;
+}
+
+const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step)
+{
+    ac_stripe_form *f = &v->form[step];
+    if (f->known)
+        return f;
+    f->known = true;
+    const ac_diags before = v->cx->diags;
+    f->low = ac_lower_node(v->cx, v->region, v->step[step]->node, v->target, AC_VARIANT_ROWS, v->exact);
+    ac_quietly(v->cx, before, f->low ? AC_OK : AC_FAIL);
+    f->ok = f->low && !f->low->fn->fails && ac_part_of(v->cx, v->region, f->low->fn, &f->part);
+    return f;
+}
+
+/* ------------------------------------------------------------------ tensors made in the group */
+
+int32_t ac_stripe_find(const ac_stripe_work *w, const ac_tensor *t)
+{
+    for (int32_t i = 0; i < w->q->s.n_tensors; i++)
+        if (w->tensor[i] == t)
+            return i;
+    return -1;
+}
+
+/* Nobody outside of the steps sees t. */
+bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t)
+{
+    const ac_liveness *l = w->v->live;
+    if (w->q->s.fed >= 0 && t == w->tensor[w->q->s.fed])
+        return true;
+    return !w->v->viewed[t->id] && !t->input && !t->output && !t->state && l->first[t->id] >= w->q->begin &&
+           l->last[t->id] < w->q->end;
+}
+
+/* Step s writes row s, all rows are equal. */
+bool ac_stripe_in_rows(const ac_part *p, int32_t buf)
+{
+    const int64_t row = p->fn->buf.item[buf].count / p->steps;
+    if (p->late || p->fn->buf.item[buf].count % p->steps)
+        return false;
+    for (int64_t s = 0; s < p->steps; s++)
+        if (ac_part_span(p, buf, s).lo != s * row || ac_part_span(p, buf, s).hi != (s + 1) * row)
+            return false;
+    return true;
+}
+
+/* Can the function stop after a row and go on later? Not with a variable that lives through all rows. */
+static bool may_pause(const ac_part *p)
+{
+    for (int32_t x = 1, depth = 0; x < p->row; x++) {
+        const ac_lop op = (ac_lop)p->fn->code.item[x].op;
+        depth += (op == AC_L_FOR || op == AC_L_IF) - (op == AC_L_END);
+        if (op == AC_L_VAR && !depth)
+            return false;
+    }
+    return true;
+}
+
+static bool made_tensors(ac_stripe_work *w)
+{
+    ac_stripe *s = &w->q->s;
+    int32_t room = 0;
+    for (int32_t k = 0; k < w->n; k++)
+        room += ac_stripe_work_form(w, k)->low->arg.n;
+    s->tensor = AC_NEW_N(w->r, ac_stripe_tensor, room + 2);
+    w->tensor = AC_NEW_N(w->r, ac_tensor *, room + 2);
+    w->maker = AC_NEW_N(w->r, int32_t, room + 2);
+    w->maker_buf = AC_NEW_N(w->r, int32_t, room + 2);
+    const ac_stripe_fed *fed = &w->v->fed;
+    if (fed->tensor && w->q->begin <= fed->first && fed->last < w->q->end) {
+        for (int32_t k = 0; k < w->n; k++)
+            if (!may_pause(&ac_stripe_work_form(w, k)->part))
+                return false;
+        w->tensor[0] = fed->tensor;
+        w->maker[0] = -1;
+        s->tensor[0] = (ac_stripe_tensor){.kind = AC_STRIPE_WINDOW,
+                                          .row = ac_tensor_count(fed->tensor) / fed->rows,
+                                          .rows = fed->rows,
+                                          .buf = -1,
+                                          .mate = -1,
+                                          .high = true};
+        s->fed = 0;
+        s->n_tensors = 1;
+    } else if (fed->tensor && w->q->begin <= fed->last && fed->first < w->q->end) {
+        return false; /* some of its readers */
+    }
+    for (int32_t k = 0; k < w->n; k++) {
+        const ac_stripe_form *f = ac_stripe_work_form(w, k);
+        for (int32_t a = 0; a < f->low->arg.n; a++) {
+            ac_tensor *t = ac_stripe_tensor_of(f->low, a);
+            if (!t)
+                continue;
+            if (f->low->fn->buf.item[a].role == AC_BUF_IN) { /* views are followed only from outside of the group */
+                for (int32_t i = 0; i < s->n_tensors; i++)
+                    if (t != w->tensor[i] && w->v->live->item_of[t->id] == w->v->live->item_of[w->tensor[i]->id] &&
+                        (w->v->viewed[t->id] || w->v->viewed[w->tensor[i]->id]))
+                        return false;
+                continue;
+            }
+            const int64_t count = f->low->fn->buf.item[a].count;
+            w->tensor[s->n_tensors] = t;
+            w->maker[s->n_tensors] = k;
+            w->maker_buf[s->n_tensors] = a;
+            s->tensor[s->n_tensors] = (ac_stripe_tensor){.kind = AC_STRIPE_WHOLE,
+                                                         .row = count / f->part.steps,
+                                                         .rows = f->part.steps,
+                                                         .buf = -1,
+                                                         .home = s->n_tensors,
+                                                         .mate = -1};
+            s->n_tensors++;
+        }
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------ units */
+
+/* The unit that makes tensor i. */
+static int32_t unit_of(const ac_stripe_work *w, int32_t i)
+{
+    return w->maker[i] < 0 ? 0 : w->unit_of[w->maker[i]];
+}
+
+/* Step k works column by column on what unit u makes in the same column. */
+static bool joins(ac_stripe_work *w, int32_t k, int32_t u)
+{
+    const ac_stripe_form *f = ac_stripe_work_form(w, k);
+    int32_t head = 0;
+    if (w->q->s.unit[u].n_members == 0)
+        return false; /* rows that are handed over */
+    while (w->unit_of[head] != u)
+        head++;
+    const ac_part *p = &ac_stripe_work_form(w, head)->part;
+    if (!f->part.col || !p->col || f->part.steps != p->steps || f->part.cols != p->cols)
+        return false;
+    bool ahead = false;
+    for (int32_t a = 0; a < f->low->arg.n; a++) {
+        const ac_tensor *t = ac_stripe_tensor_of(f->low, a);
+        const int32_t i = t ? ac_stripe_find(w, t) : -1;
+        if (i < 0 || f->low->fn->buf.item[a].role != AC_BUF_IN)
+            continue;
+        if (unit_of(w, i) != u) {
+            ahead |= !f->part.pixel[a];
+            continue;
+        }
+        const ac_part *m = &ac_stripe_work_form(w, w->maker[i])->part;
+        if (m->late || !m->pixel[w->maker_buf[i]] || !f->part.pixel[a])
+            return false;
+    }
+    w->refused |= ahead && w->strict;
+    return !(ahead && w->strict);
+}
+
+static void units(ac_stripe_work *w)
+{
+    ac_stripe *s = &w->q->s;
+    s->unit = AC_NEW_N(w->r, ac_stripe_unit, w->n + 1);
+    if (s->fed >= 0)
+        s->unit[s->n_units++] = (ac_stripe_unit){.steps = w->v->fed.rows};
+    for (int32_t k = 0; k < w->n; k++) {
+        const ac_stripe_form *f = ac_stripe_work_form(w, k);
+        int32_t last = -1;
+        for (int32_t a = 0; a < f->low->arg.n; a++) {
+            const ac_tensor *t = ac_stripe_tensor_of(f->low, a);
+            const int32_t i = t && f->low->fn->buf.item[a].role == AC_BUF_IN ? ac_stripe_find(w, t) : -1;
+            if (i >= 0 && unit_of(w, i) > last)
+                last = unit_of(w, i);
+        }
+        w->unit_of[k] = last >= 0 && joins(w, k, last) ? last : s->n_units;
+        if (w->unit_of[k] == s->n_units)
+            s->unit[s->n_units++] = (ac_stripe_unit){.steps = f->part.steps};
+        s->unit[w->unit_of[k]].n_members++;
+    }
+    s->n_members = w->n;
+    s->member = AC_NEW_N(w->r, ac_stripe_member, w->n);
+    for (int32_t u = 0, m = 0; u < s->n_units; u++) {
+        s->unit[u].member = m;
+        for (int32_t k = 0; k < w->n && s->unit[u].n_members; k++)
+            if (w->unit_of[k] == u) {
+                s->member[m].part = ac_stripe_work_form(w, k)->part;
+                w->place[k] = m++;
+            }
+    }
+}
+
+/* ------------------------------------------------------------------ who reads what, when */
+
+static bool maker_in_rows(const ac_stripe_work *w, int32_t i)
+{
+    return ac_stripe_in_rows(&ac_stripe_work_form(w, w->maker[i])->part, w->maker_buf[i]);
+}
+
+/* Rows of tensor i that unit u reads by step, as lines. false: it reads none. */
+static bool read_lines(ac_stripe_work *w, int32_t u, int32_t i, ac_stripe_read *out, bool *ok)
+{
+    const int64_t n = w->q->s.unit[u].steps, rows = w->q->s.tensor[i].rows, row = w->q->s.tensor[i].row;
+    const bool own = unit_of(w, i) == u, plain = w->maker[i] < 0 || maker_in_rows(w, i);
+    ac_region *tmp = w->r;
+    bool any = false;
+    int64_t *need = AC_NEW_N(tmp, int64_t, n), *low = AC_NEW_N(tmp, int64_t, n);
+    for (int64_t s = 0; s < n; s++)
+        low[s] = rows;
+    for (int32_t k = 0; k < w->n; k++) {
+        const ac_stripe_form *f = ac_stripe_work_form(w, k);
+        for (int32_t a = 0; a < f->low->arg.n && w->unit_of[k] == u; a++) {
+            if (ac_stripe_tensor_of(f->low, a) != w->tensor[i] || f->low->fn->buf.item[a].role != AC_BUF_IN)
+                continue;
+            any = true;
+            for (int64_t s = 0; s < n; s++) {
+                const ac_span e = ac_part_span(&f->part, a, s);
+                if (e.lo >= e.hi)
+                    continue;
+                const int64_t hi = plain ? (e.hi + row - 1) / row : rows, lo = plain ? e.lo / row : 0;
+                need[s] = hi > need[s] ? hi : need[s];
+                low[s] = lo < low[s] ? lo : low[s];
+            }
+        }
+    }
+    for (int64_t s = 1; s < n; s++)
+        need[s] = need[s] > need[s - 1] ? need[s] : need[s - 1];
+    for (int64_t s = n - 2; s >= 0; s--)
+        low[s] = low[s] < low[s + 1] ? low[s] : low[s + 1];
+    out->tensor = i;
+    if (any && own)
+        out->need = out->low = (ac_ramp){1, 0, 1, 0, n};
+    else if (any)
+        *ok = ac_ramp_fit(need, n, &out->need) && ac_ramp_fit(low, n, &out->low);
+    return any;
+}
+
+static bool reads(ac_stripe_work *w)
+{
+    ac_stripe *s = &w->q->s;
+    bool ok = true;
+    for (int32_t i = 0; i < s->n_tensors; i++)
+        s->tensor[i].unit = unit_of(w, i);
+    for (int32_t u = 0; u < s->n_units; u++) {
+        ac_stripe_unit *x = &s->unit[u];
+        x->read = AC_NEW_N(w->r, ac_stripe_read, s->n_tensors + 1);
+        for (int32_t i = 0; i < s->n_tensors && ok; i++)
+            if (s->tensor[i].unit <= u && x->n_members && read_lines(w, u, i, &x->read[x->n_reads], &ok))
+                x->n_reads++;
+    }
+    return ok;
+}
+
+/* Steps of unit u that somebody needs, given those of the later units. */
+static int64_t limit_of(const ac_stripe_work *w, int32_t u)
+{
+    const ac_stripe *s = &w->q->s;
+    int64_t most = 0;
+    for (int32_t i = 0; i < s->n_tensors; i++) {
+        if (s->tensor[i].unit != u)
+            continue;
+        if (!ac_stripe_is_inner(w, w->tensor[i]) ||
+            (w->maker[i] >= 0 && ac_stripe_work_form(w, w->maker[i])->part.late))
+            return s->unit[u].steps;
+        for (int32_t v = u + 1; v < s->n_units; v++)
+            for (int32_t k = 0; k < s->unit[v].n_reads; k++)
+                if (s->unit[v].read[k].tensor == i && s->unit[v].limit) {
+                    const int64_t rows = ac_ramp_at(&s->unit[v].read[k].need, s->unit[v].limit - 1);
+                    most = rows > most ? rows : most;
+                }
+    }
+    return most;
+}
+
+static bool build(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, bool strict, ac_region *region,
+                  ac_stripe_group *out, bool *refused)
+{
+    *out = (ac_stripe_group){.begin = begin, .end = end, .s.fed = -1};
+    ac_stripe_work w = {.v = v, .r = region, .q = out, .n = end - begin, .strict = strict};
+    w.unit_of = AC_NEW_N(region, int32_t, w.n);
+    w.place = AC_NEW_N(region, int32_t, w.n);
+    if (!made_tensors(&w))
+        return false;
+    units(&w);
+    *refused = w.refused;
+    if (!reads(&w))
+        return false;
+    int64_t ticks = 0;
+    for (int32_t u = out->s.n_units - 1; u >= 0; u--)
+        ticks += out->s.unit[u].limit = limit_of(&w, u);
+    out->unit_of_tick = AC_NEW_N(region, int32_t, ticks + 1);
+    return ac_stripe_windows(&w, how.paired) && ac_stripe_buffers(&w, how.align);
+}
+
+bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, ac_region *region,
+                        ac_stripe_group *out)
+{
+    bool refused = false;
+    for (int32_t s = begin; s < end; s++)
+        if (!ac_stripe_form_of(v, s)->ok)
+            return false;
+    ac_stripe_group apart;
+    const bool strict = build(v, begin, end, how, true, region, &apart, &refused);
+    const bool greedy = (refused || !strict) && build(v, begin, end, how, false, region, out, &refused);
+    if (strict && (!greedy || apart.scratch < out->scratch))
+        *out = apart;
+    return strict || greedy;
+}

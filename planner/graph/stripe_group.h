@@ -1,0 +1,72 @@
+/* stripe_group.h - a run of steps as one function that works row by row (ir/loop/access/strip.h): units, windows, bytes.
+ *
+ *     ac_stripes v;
+ *     ac_stripes_open(&v, cx, region, g, step, n_steps, live, target, exact);
+ *     ac_stripe_group q;
+ *     if (ac_stripe_group_of(&v, 3, 8, how, tmp, &q))     steps 3 .. 7
+ *         one = ac_stripe_lower(&v, &q);                   loops and arguments, in the context's region
+ *
+ * The steps are lowered again with the variant AC_VARIANT_ROWS, so that rows are outermost in their loops. A tensor
+ * made and used up inside the group has no place in the arena besides its window; all others are whole. */
+#ifndef AC_PLANNER_GRAPH_STRIPE_GROUP_H
+#define AC_PLANNER_GRAPH_STRIPE_GROUP_H
+#include "ir/loop/access/strip.h"
+#include "planner/graph/live.h"
+
+/* Of a step */
+typedef struct ac_stripe_form {
+    ac_lowered *low; /* rows outermost */
+    ac_part part;
+    bool known, ok;
+} ac_stripe_form;
+
+/* A graph input that is handed over by rows: it has no place in the arena besides the window of the group that reads
+ * it. */
+typedef struct ac_stripe_fed {
+    ac_tensor *tensor; /* as its readers know it: itself, or a view of all of it; NULL: none */
+    int64_t rows;
+    int32_t first, last; /* steps that read it */
+} ac_stripe_fed;
+
+typedef struct ac_stripe_how {
+    ac_bytes align; /* of windows */
+    bool paired;    /* windows share rooms where that takes less; more rows are moved */
+} ac_stripe_how;
+
+typedef struct ac_stripes {
+    ac_ctx *cx;
+    ac_region *region; /* of the forms */
+    const ac_graph *g;
+    ac_lowered *const *step;
+    int32_t n_steps;
+    const ac_liveness *live; /* of the steps as they are */
+    const ac_target *target;
+    bool exact;
+    ac_stripe_form *form; /* by step, made when asked for */
+    int32_t *made_at;     /* by tensor id: step, -1: none */
+    bool *viewed;         /* by tensor id: it is a view, or has one */
+    ac_stripe_fed fed;
+} ac_stripes;
+
+typedef struct ac_stripe_group {
+    int32_t begin, end; /* steps begin <= s < end */
+    ac_stripe s;
+    ac_arg *arg; /* of the parameters; members' scratch and windows are SCRATCH */
+    int32_t n_args;
+    int32_t *unit_of_tick;
+    ac_bytes scratch;      /* all windows, pixels and members' scratch, each rounded up to `align` */
+    ac_tensor **in, **out; /* from outside; needed outside, or by the caller */
+    int32_t n_in, n_out;
+} ac_stripe_group;
+
+void ac_stripes_open(ac_stripes *v, ac_ctx *cx, ac_region *region, const ac_graph *g, ac_lowered *const *step,
+                     int32_t n_steps, const ac_liveness *live, const ac_target *target, bool exact);
+/* The graph input, the largest one, that steps read only as rows of one tensor: v->fed. false: none. */
+bool ac_stripes_feed(ac_stripes *v);
+const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step); /* ok: it may stand in a group */
+/* false: some step has no rows, or waits for ever. */
+bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, ac_region *region,
+                        ac_stripe_group *out);
+ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q); /* NULL: diagnostic */
+
+#endif

@@ -1,0 +1,141 @@
+/* stripe_window.c - what a group keeps of each tensor made in it: all, a window of rows, a pixel; in which bytes. */
+#include "planner/graph/stripe_work.h"
+
+static void kinds(ac_stripe_work *w)
+{
+    ac_stripe *s = &w->q->s;
+    for (int32_t i = 0; i < s->n_tensors; i++) {
+        ac_stripe_tensor *t = &s->tensor[i];
+        bool outside = false;
+        if (w->maker[i] < 0)
+            continue;
+        const ac_part *p = &ac_stripe_work_form(w, w->maker[i])->part;
+        for (int32_t u = t->unit + 1; u < s->n_units && !outside; u++)
+            for (int32_t k = 0; k < s->unit[u].n_reads; k++)
+                outside |= s->unit[u].read[k].tensor == i;
+        if (!ac_stripe_is_inner(w, w->tensor[i]) || !ac_stripe_in_rows(p, w->maker_buf[i]))
+            continue;
+        if (!outside && p->col && p->pixel[w->maker_buf[i]]) {
+            t->kind = AC_STRIPE_PIXEL;
+            t->row /= p->cols;
+            t->rows = 1;
+        } else {
+            t->kind = AC_STRIPE_WINDOW;
+        }
+    }
+}
+
+/* The window of an operand that result i may be written over: it dies with the same element. -1: none. */
+static int32_t operand_under(const ac_stripe_work *w, int32_t i)
+{
+    const ac_stripe *s = &w->q->s;
+    if (w->maker[i] < 0)
+        return -1;
+    const ac_stripe_form *f = ac_stripe_work_form(w, w->maker[i]);
+    for (int32_t k = 0; k < f->low->n_overwrite; k++) {
+        const int32_t o = ac_stripe_find(w, f->low->overwrite[k]);
+        int32_t readers = 0;
+        for (int32_t m = 0; m < w->n && o >= 0; m++)
+            for (int32_t a = 0; a < ac_stripe_work_form(w, m)->low->arg.n; a++)
+                readers += ac_stripe_tensor_of(ac_stripe_work_form(w, m)->low, a) == w->tensor[o] &&
+                           ac_stripe_work_form(w, m)->low->fn->buf.item[a].role == AC_BUF_IN;
+        if (o < 0 || o == s->fed || readers != 1 || s->tensor[o].kind != AC_STRIPE_WINDOW || s->tensor[o].home != o ||
+            s->tensor[o].unit == s->tensor[i].unit || s->tensor[o].row != s->tensor[i].row)
+            continue;
+        return o;
+    }
+    return -1;
+}
+
+static void share_windows(ac_stripe_work *w)
+{
+    ac_stripe *s = &w->q->s;
+    for (int32_t i = 0; i < s->n_tensors; i++) {
+        const int32_t o = s->tensor[i].kind == AC_STRIPE_WINDOW ? operand_under(w, i) : -1;
+        if (o >= 0)
+            s->tensor[i].home = o;
+    }
+}
+
+static ac_bytes window_bytes(const ac_stripe_work *w)
+{
+    const ac_stripe *s = &w->q->s;
+    ac_bytes sum = 0;
+    for (int32_t i = 0; i < s->n_tensors; i++)
+        if (s->tensor[i].kind == AC_STRIPE_WINDOW && s->tensor[i].home == i)
+            sum += ac_dtype_size(w->tensor[i]->dtype, s->tensor[i].row * s->tensor[i].rows);
+    return sum;
+}
+
+/* Rows as early as possible, or only when somebody lacks them: whichever needs smaller windows. */
+static bool order(ac_stripe_work *w)
+{
+    ac_stripe_group *q = w->q;
+    ac_bytes best = -1;
+    bool asked = false;
+    for (int pass = 0; pass < 3; pass++) {
+        const bool ask = pass == 2 ? asked : pass == 1;
+        for (int32_t u = 0; u < q->s.n_units; u++)
+            q->s.unit[u].asked = ask && q->s.unit[u].n_members;
+        if (pass == 2 && best < 0)
+            return false;
+        if (!ac_stripe_simulate(&q->s, q->unit_of_tick, w->r) || (best >= 0 && window_bytes(w) >= best))
+            continue;
+        best = window_bytes(w);
+        asked = ask;
+    }
+    return best >= 0;
+}
+
+/* ------------------------------------------------------------------ rooms */
+
+typedef struct match {
+    int32_t low, high;
+    ac_bytes saved;
+} match;
+
+/* Tensor i's window can be in a room with another's: whole ones of one row move for nothing. */
+static bool may_share(const ac_stripe_work *w, int32_t i)
+{
+    const ac_stripe_tensor *t = &w->q->s.tensor[i];
+    return t->kind == AC_STRIPE_WINDOW && t->home == i && i != w->q->s.fed && t->mate < 0;
+}
+
+/* Windows in pairs, the one that saves most first. */
+static void pair(ac_stripe_work *w)
+{
+    ac_stripe *s = &w->q->s;
+    ac_region *tmp = ac_region_open(&w->v->cx->heap);
+    const int64_t *live = ac_stripe_live(s, w->q->unit_of_tick, tmp);
+    for (;;) {
+        match best = {-1, -1, 0};
+        for (int32_t a = 0; a < s->n_tensors; a++)
+            for (int32_t b = a + 1; b < s->n_tensors; b++) {
+                if (!may_share(w, a) || !may_share(w, b) || w->tensor[a]->dtype != w->tensor[b]->dtype)
+                    continue;
+                const int64_t room = ac_stripe_room(s, w->q->unit_of_tick, live, a, b);
+                const ac_bytes saved = ac_dtype_size(w->tensor[a]->dtype, s->tensor[a].room + s->tensor[b].room - room);
+                if (saved > best.saved)
+                    best = (match){a, b, saved};
+            }
+        if (best.saved <= 0)
+            break;
+        ac_stripe_tensor *a = &s->tensor[best.low], *b = &s->tensor[best.high];
+        a->room = b->room = ac_stripe_room(s, w->q->unit_of_tick, live, best.low, best.high);
+        a->mate = best.high;
+        b->mate = best.low;
+        b->high = true;
+    }
+    ac_region_close(tmp);
+}
+
+bool ac_stripe_windows(ac_stripe_work *w, bool paired)
+{
+    kinds(w);
+    share_windows(w);
+    if (!order(w))
+        return false;
+    if (paired)
+        pair(w);
+    return true;
+}

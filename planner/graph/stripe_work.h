@@ -1,0 +1,47 @@
+/* stripe_work.h - what the files that build a group of steps share; others include stripe_group.h.
+ *
+ *     stripe_group.c   tensors, units, who reads what and when
+ *     stripe_window.c  what is kept of each tensor, where windows share bytes
+ *     stripe_lower.c   parameters, then the new function */
+#ifndef AC_PLANNER_GRAPH_STRIPE_WORK_H
+#define AC_PLANNER_GRAPH_STRIPE_WORK_H
+#include "planner/graph/stripe_group.h"
+
+enum { AC_STRIPE_PARAMS = 120 }; /* C99 promises 127 parameters */
+
+typedef struct ac_stripe_work {
+    ac_stripes *v;
+    ac_region *r;
+    ac_stripe_group *q;
+    int32_t n;          /* steps */
+    int32_t *unit_of;   /* by step - begin */
+    int32_t *place;     /* by step - begin: its member */
+    ac_tensor **tensor; /* by ac_stripe.tensor */
+    int32_t *maker;     /* ... step - begin, */
+    int32_t *maker_buf; /* ... buffer of its loops */
+    bool strict;        /* a step that looks ahead in another unit's rows does not join */
+    bool refused;       /* strict made a difference */
+} ac_stripe_work;
+
+static inline const ac_stripe_form *ac_stripe_work_form(const ac_stripe_work *w, int32_t k)
+{
+    return &w->v->form[w->q->begin + k];
+}
+
+static inline ac_tensor *ac_stripe_tensor_of(const ac_lowered *low, int32_t a)
+{
+    return a < low->arg.n && low->arg.item[a].kind == AC_ARG_TENSOR ? low->arg.item[a].tensor : NULL;
+}
+
+/* stripe_group.c */
+int32_t ac_stripe_find(const ac_stripe_work *w, const ac_tensor *t);  /* in ac_stripe.tensor; -1: made outside */
+bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t); /* nobody outside of the steps sees t */
+bool ac_stripe_in_rows(const ac_part *p, int32_t buf);                /* step s writes row s, all rows are equal */
+
+/* stripe_window.c: kinds, homes, rows, rooms; the order of units. false: one of them waits for ever. */
+bool ac_stripe_windows(ac_stripe_work *w, bool paired);
+
+/* stripe_lower.c: parameters of the new function; false: too many. */
+bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align);
+
+#endif

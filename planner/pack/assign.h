@@ -1,0 +1,24 @@
+/* assign.h - what stays in a memory that is too small for everything that may lie in it.
+ *
+ * A knapsack over time: choose items so that in every step the chosen ones fit together and the value of what is chosen
+ * is as large as possible. The value of an item is its traffic (bytes read and written in a run), or its size where no
+ * item has any traffic. Greedy by value per byte, by value per byte and step, and by value; the best of the three is
+ * improved by exchanging an item left out for a set of items worth less.
+ *
+ *     capacity 100     a [0,4) 60 B, read 10 times     b [0,2) 60 B, once     c [2,4) 40 B, twice      ->  a and c
+ *
+ * Packing may still need more than the sum of the bytes; solve.c then takes away the items worth least per byte.
+ * Cost: O(n log n + sum of lives); the exchange O(n^2) for up to 2,048 items, and left out beyond. */
+#ifndef AC_PLANNER_PACK_ASSIGN_H
+#define AC_PLANNER_PACK_ASSIGN_H
+#include "planner/pack/problem.h"
+
+/* What each item is worth in a better memory; the caller frees nothing. */
+int64_t *ac_assign_value(const ac_problem *p, ac_region *tmp);
+
+/* keep[i] in: item i may be left out; all others of `mem` stay. Out: it was chosen. mem[i] == m: item i is a candidate
+ * for memory m or must stay there. */
+void ac_assign_choose(const ac_problem *p, const int32_t *mem, int32_t m, const int64_t *value, bool *keep,
+                      ac_region *tmp);
+
+#endif

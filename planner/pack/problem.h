@@ -1,0 +1,187 @@
+/* problem.h - packing lifetimes into arenas.
+ *
+ * Input: n items, each with a size and alignment in bytes and a half-open life in steps. Output: a memory and an offset per
+ * item, so that two items whose lives overlap never share a byte. The smallest arena is an NP-hard question; bound.c gives
+ * what no plan can beat.
+ *
+ *     life:   0   1   2   3         offset
+ *     a     [======)                0        c reuses a's place: their lives do not overlap
+ *     b         [==========)        64
+ *     c             [======)        0
+ *
+ * Beyond lives a problem may carry (all optional, zero when unused): gaps (steps inside a life in which an item needs no or
+ * only some bytes), fixed offsets, pair rules (two live items that may overlap if their offsets differ enough), several
+ * memories. Views and in-place results are merged into one item before they get here (see live.c), `group` only names them.
+ *
+ * Memory: arrays belong to the caller's region. Errors: AC_FAIL with a diagnostic. */
+#ifndef AC_PLANNER_PACK_PROBLEM_H
+#define AC_PLANNER_PACK_PROBLEM_H
+#include "base/ctx.h"
+#include "base/sink.h"
+
+typedef int32_t ac_step; /* a position in the execution order, 0-based */
+typedef struct {
+    ac_step begin, end;
+} ac_life; /* half-open: live during begin <= t < end; begin < end */
+
+static inline bool ac_life_overlap(ac_life a, ac_life b)
+{
+    return a.begin < b.end && b.begin < a.end;
+}
+
+/* During [life.begin, life.end) the item occupies only its bytes [lo, hi); lo == hi: none at all. */
+typedef struct ac_gap {
+    ac_life life;
+    ac_bytes lo, hi;
+} ac_gap;
+
+typedef enum ac_item_kind {
+    AC_ITEM_TENSOR,
+    AC_ITEM_INPUT,
+    AC_ITEM_OUTPUT,
+    AC_ITEM_STATE,
+    AC_ITEM_SCRATCH
+} ac_item_kind;
+
+typedef struct ac_item {
+    const char *name;
+    ac_bytes size;  /* >= 0; an item of 0 bytes takes no place but keeps its row */
+    ac_bytes align; /* >= 1 */
+    ac_life life;
+    ac_bytes fixed; /* >= 0: the offset is given; -1: free */
+    int32_t mem;    /* index of the memory it is pinned to; -1: any of `mems` */
+    uint32_t mems;  /* bit m: memory m is allowed; 0: all */
+    ac_item_kind kind;
+    const ac_gap *gaps; /* sorted by begin, disjoint; n_gaps of them */
+    int32_t n_gaps;
+    int64_t traffic; /* bytes read and written in a run; with several memories, what should lie in the first of them */
+} ac_item;
+
+/* Items a and b are alive together in exactly the steps of `life`, where they may share bytes if
+ * offset[b] - offset[a] <= max_below (b lies low enough under a) or offset[b] - offset[a] >= min_above.
+ * INT64_MIN / INT64_MAX: that side is not allowed unless they are disjoint anyway. */
+typedef struct ac_pair {
+    int32_t a, b;
+    ac_life life;
+    ac_bytes max_below, min_above;
+} ac_pair;
+
+/* What a memory of a model's plan is for: anything, state alone, or a graph input or output that is the caller's own. */
+typedef enum ac_mem_use { AC_MEM_RAM, AC_MEM_STATE, AC_MEM_IN, AC_MEM_OUT } ac_mem_use;
+
+typedef struct ac_memory {
+    const char *name;  /* "arena", "state", "dtcm" ... */
+    ac_bytes capacity; /* -1: no limit */
+    ac_bytes align;    /* of its base address */
+    ac_mem_use use;
+    int32_t index; /* IN, OUT: which one */
+} ac_memory;
+
+enum { AC_MAX_MEMS = 32 }; /* memories that ac_item.mems can name */
+
+typedef struct ac_problem {
+    ac_item *item;
+    int32_t n;
+    ac_pair *pair;
+    int32_t n_pairs;
+    ac_memory *mem;
+    int32_t n_mems;       /* at least 1 */
+    ac_step steps;        /* all lives lie in [0, steps) */
+    int64_t search_steps; /* what "exact" may spend, see ac_effort_steps; 0: its default */
+    ac_bytes search_goal; /* > 0: "exact" stops at the first plan of memory 0 with so many bytes or fewer */
+    ac_sink
+        *search_certificate; /* NULL, or where "exact" writes why nothing smaller exists, see docs/certificates.md */
+} ac_problem;
+
+/* Does the item lie in a memory that other items may share, whichever it is? */
+static inline bool ac_item_in_ram(const ac_problem *p, const ac_item *it)
+{
+    return it->mem < 0 || p->mem[it->mem].use == AC_MEM_RAM;
+}
+
+/* Why no plan is smaller: it meets ac_plan.bound, or a search of every smaller one failed and can be replayed. */
+typedef enum ac_proof { AC_PROOF_NONE, AC_PROOF_BOUND, AC_PROOF_CERTIFICATE } ac_proof;
+
+typedef struct ac_plan {
+    ac_bytes *offset;     /* per item */
+    int32_t *mem;         /* per item */
+    ac_bytes *mem_bytes;  /* per memory: the largest offset + size in it */
+    ac_bytes arena_bytes; /* mem_bytes[0] */
+    ac_bytes bound;       /* no plan of memory 0 is smaller (aligned bound) */
+    const char *strategy; /* which one found it */
+    ac_bytes
+        proven; /* no plan of memory 0 is smaller: `bound`, or more after an exact search; == arena_bytes: optimal */
+    ac_proof proof; /* of `proven` == arena_bytes; NONE: the plan may not be optimal */
+} ac_plan;
+
+/* csv.c - MiniMalloc's columns in any order: id|buffer|buffer_id; lower|start|begin (inclusive); upper (exclusive) or end
+ * (inclusive); size; optional alignment, gaps ("a-b" or "a-b@lo:hi", space separated), offset (>= 0: fixed). Unknown columns
+ * are kept out of the problem but an error names a missing one. Rows keep their order. `file` names the text in messages. */
+int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n, bool ignore_offsets, ac_problem *out);
+/* Memory 0 only. id,lower,upper,size[,alignment][,gaps][,offset]; alignment only if an item has one above 1, offset with a plan, or
+ * when an item is fixed (-1 for the others). */
+void ac_problem_write_csv(ac_sink *to, const ac_problem *p, const ac_plan *plan);
+
+/* csv_gaps.c: the same problem with the pairs that share bytes in `plan` written as gaps (one byte window per step): what
+ * CSV can say, and a checker that knows no pairs can verify. Right for this plan only. Gaps of an item end before its pairs. */
+ac_problem ac_problem_pairs_to_gaps(ac_region *region, const ac_problem *p, const ac_plan *plan);
+
+/* bound.c - lower bounds on memory 0. `live` = largest sum of sizes of items alive in one step (the plain liveness bound,
+ * what the independent checker of the test data prints); `aligned` = the same with what alignment forces; aligned >= live. */
+typedef struct ac_bound {
+    ac_bytes live, aligned;
+    ac_step peak; /* first step that reaches `live` */
+} ac_bound;
+ac_bound ac_problem_bound(const ac_problem *p, ac_region *tmp);
+
+/* check.c - is this plan valid? Written from the rules above, shares no code with any solver. AC_OK, or AC_FAIL with one
+ * E0701 for each broken rule (at most 20): overlap (both names, byte ranges and common steps), alignment, bounds, capacity,
+ * fixed offset moved, memory not allowed. */
+int ac_plan_check(ac_ctx *cx, const char *file, const ac_problem *p, const ac_plan *plan);
+
+/* solve.c - runs a strategy by name, or for "auto" every heuristic and keeps the smallest (ties: the first of
+ * strategies.def); fills *out, runs ac_plan_check on it, AC_FAIL if that fails or a strategy refuses. Memories are in order of
+ * preference: each keeps what fits and is worth most (assign.h), the rest goes on to the next that allows it; a plan that is
+ * still over a capacity is a valid plan: ac_report_over_budget judges it.
+ * out->bound is that of the items that ended up in memory 0. A row of a strategy that refused has arena_bytes -1. */
+typedef struct ac_result {
+    const char *strategy;
+    ac_bytes arena_bytes;
+} ac_result; /* one row of the -vv table */
+int ac_solve(ac_ctx *cx, const ac_problem *p, const char *strategy, ac_plan *out);
+int ac_solve_all(ac_ctx *cx, const ac_problem *p, ac_plan *best, ac_result *row, int32_t *n_rows); /* row: >= 16 */
+
+/* solve_exact.c - branch and bound down to a proof. Work is counted in steps (about 250 million a second), never in time,
+ * so the result is the same on all machines. Problems with byte windows or pairs, or of too many items, get the best
+ * heuristic plan instead and are proven only by the bound; the result says so.
+ *
+ *     ac_exact_options o = {.steps = ac_effort_steps(5), .capacity = -1};
+ *     ac_exact_result r;
+ *     ac_solve_exact(p, &o, offset, tmp, &r);      r.proof != AC_PROOF_NONE: optimal (or, with a capacity, decided) */
+typedef struct ac_exact_options {
+    int64_t steps;        /* work allowed */
+    ac_bytes capacity;    /* >= 0: stop at the first plan that fits; -1: minimise */
+    bool seeded;          /* offset[] holds a plan to start from */
+    ac_sink *certificate; /* NULL, or where the text of docs/certificates.md goes; stays empty if there is none */
+} ac_exact_options;
+
+typedef struct ac_exact_result {
+    ac_bytes arena_bytes; /* of the plan in offset[] */
+    ac_bytes proven;      /* no plan is smaller than this; above the capacity: nothing fits, proven */
+    ac_proof proof;       /* of arena_bytes == proven, or of proven > capacity; NONE: the steps were spent */
+    int64_t steps;        /* work done */
+    bool searched;        /* false: the search does not know this kind of problem */
+} ac_exact_result;
+
+enum { AC_EFFORT_DEFAULT = 5 };
+int64_t ac_effort_steps(int effort); /* 0..9: 0, then 1 million times 4 per level from 1; 5 is about a second */
+int ac_solve_exact(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp,
+                   ac_exact_result *out);
+
+/* A strategy: fills offset[i] for all items of memory 0 (others are packed apart); no globals, no printing. */
+typedef int ac_solver(const ac_problem *p, ac_bytes *offset, ac_region *tmp);
+#define STRATEGY(name, fn, help) ac_solver fn;
+#include "planner/pack/strategies.def"
+#undef STRATEGY
+
+#endif

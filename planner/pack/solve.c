@@ -1,0 +1,401 @@
+/* solve.c - from a problem to a checked plan: which memory an item goes to, which strategy packs it, which plan is
+ * kept.
+ *
+ * With one memory the strategies see the problem as it is. With several, every item starts in its own memory or in the
+ * first it may use, and the memories are packed one after the other. Of what wants to lie in a memory, what is worth
+ * most stays (assign.h), the rest goes on to the next that allows it; so do, one by one, items that spoil the packing.
+ */
+#include "planner/pack/assign.h"
+#include "planner/pack/place.h"
+
+#include "base/vec.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    ac_solver *solve;
+} STRATEGIES[] = {
+#define STRATEGY(name, fn, help) {name, fn},
+#include "planner/pack/strategies.def"
+#undef STRATEGY
+};
+
+enum {
+    N_STRATEGIES = sizeof STRATEGIES / sizeof *STRATEGIES,
+    ALL = -1,
+    EVICT_ROUNDS = 64,
+    REFILL_TRIES = 16,
+    LARGE = 20000, /* items; from here on the best heuristic goes first, and the others only if it misses the bound */
+    SEARCH_ITEMS = 2048,
+    /* `auto` ends with an exact search when the others missed the bound: 0.04 s for 100 items, 1 s for 500. */
+    EXACT_ITEMS = 512,
+    EXACT_STEPS = 1000 /* times the square of the items */
+};
+
+typedef struct job {
+    ac_ctx *cx;
+    const ac_problem *p;
+    ac_plan *plan;
+    int32_t which;  /* strategy, or ALL: keep the smallest */
+    ac_result *row; /* what each reached in memory 0; NULL: not wanted, so ALL may stop at the bound, as it does for
+                       large problems */
+    int32_t n_rows;
+    ac_exact_result exact; /* what the exact search of the memory at hand proved; all zero: it did not run */
+} job;
+
+/* Is an exact search part of `auto`? Yes if it was asked for by effort or by a goal, and for small problems. */
+static bool worth_exact(const ac_problem *p)
+{
+    return p->search_steps || p->search_goal > 0 || p->n <= EXACT_ITEMS;
+}
+
+/* Runs strategy k. "exact" also says what it proved; with ALL it starts from the best plan so far. */
+static bool run(job *j, int32_t k, const ac_problem *p, const ac_bytes *so_far, ac_bytes *trial)
+{
+    ac_region *own = ac_region_open(&j->cx->heap);
+    bool solved;
+    if (STRATEGIES[k].solve == solve_exact) {
+        const ac_bytes capacity = p->mem[0].capacity; /* matters to a search only if nothing fits so far */
+        const bool over = capacity >= 0 && !(j->which == ALL && ac_problem_top(p, so_far) <= capacity);
+        const bool decide = p->search_goal > 0 || over;
+        ac_exact_options o = {.steps = ac_effort_steps(AC_EFFORT_DEFAULT),
+                              .seeded = j->which == ALL,
+                              .certificate = p->search_certificate};
+        o.capacity = p->search_goal > 0 ? p->search_goal : over ? capacity : -1;
+        if (p->search_steps)
+            o.steps = p->search_steps;
+        else if (j->which == ALL && !decide)
+            o.steps = EXACT_STEPS * (int64_t)p->n * p->n;
+        if (o.seeded && p->n)
+            memcpy(trial, so_far, (size_t)p->n * sizeof *trial);
+        solved = ac_solve_exact(p, &o, trial, own, &j->exact) == AC_OK;
+    } else {
+        solved = STRATEGIES[k].solve(p, trial, own) == AC_OK;
+    }
+    ac_region_close(own);
+    return solved;
+}
+
+static int32_t valley(void)
+{
+    int32_t k = 0;
+    while (STRATEGIES[k].solve != solve_valley)
+        k++;
+    return k;
+}
+
+/* Is it here to be compared with? On large problems that would take longer than all the others together. */
+static bool is_reference(int32_t k)
+{
+    return STRATEGIES[k].solve == solve_tflm || STRATEGIES[k].solve == solve_tflite ||
+           STRATEGIES[k].solve == solve_bestfit;
+}
+
+/* Runs one strategy, or all; *name is the one whose offsets are kept. Every strategy works in a region of its own. */
+static int pack(job *j, const ac_problem *p, ac_bytes bound, ac_bytes *offset, const char **name)
+{
+    ac_region *tmp = ac_region_open(&j->cx->heap);
+    ac_bytes *trial = AC_NEW_N(tmp, ac_bytes, p->n), best = INT64_MAX;
+    *name = NULL;
+    j->n_rows = 0;
+    j->exact = (ac_exact_result){0};
+    const bool large = p->n >= LARGE;
+    for (int32_t turn = large && j->which == ALL ? -1 : 0; turn < N_STRATEGIES; turn++) {
+        const int32_t k = turn < 0 ? valley() : turn;
+        bool none = STRATEGIES[k].solve == solve_none;
+        if ((j->which != ALL && j->which != k) || (j->which == ALL && large && turn >= 0 && k == valley()))
+            continue;
+        if (j->which == ALL && (!j->row || large) && (none || best <= bound))
+            continue;
+        if (j->which == ALL && large && is_reference(k))
+            continue;
+        /* Search starts by running the others again; beyond its limit it would only repeat the best of them. */
+        if (j->which == ALL && STRATEGIES[k].solve == solve_search && p->n > SEARCH_ITEMS)
+            continue;
+        if (j->which == ALL && STRATEGIES[k].solve == solve_exact && (!*name || !worth_exact(p)))
+            continue;
+        bool solved = run(j, k, p, offset, trial);
+        ac_bytes top = solved ? ac_problem_top(p, trial) : -1;
+        if (j->row)
+            j->row[j->n_rows++] = (ac_result){STRATEGIES[k].name, top};
+        if (!solved || top >= best || (none && j->which == ALL))
+            continue;
+        best = top;
+        *name = STRATEGIES[k].name;
+        if (p->n)
+            memcpy(offset, trial, (size_t)p->n * sizeof *offset);
+    }
+    ac_region_close(tmp);
+    return *name ? AC_OK : AC_FAIL;
+}
+
+/* Several memories. */
+
+static bool allowed(const ac_item *it, int32_t m)
+{
+    return it->mem >= 0 ? it->mem == m : !it->mems || (m < 32 && (it->mems >> m & 1u));
+}
+
+static int32_t next_memory(const ac_problem *p, const ac_item *it, int32_t m)
+{
+    while (m < p->n_mems && !allowed(it, m))
+        m++;
+    return m;
+}
+
+/* The part of the problem that plan->mem puts into memory m, as a problem of one memory. */
+static ac_problem part_of(const job *j, int32_t m, int32_t *back, ac_region *tmp)
+{
+    const ac_problem *p = j->p;
+    ac_problem q = {.mem = &p->mem[m], .n_mems = 1, .steps = p->steps, .search_steps = p->search_steps};
+    if (m == 0) {
+        q.search_goal = p->search_goal;
+        q.search_certificate = p->search_certificate;
+    }
+    int32_t *there = AC_NEW_N(tmp, int32_t, p->n);
+    q.item = AC_NEW_N(tmp, ac_item, p->n);
+    q.pair = AC_NEW_N(tmp, ac_pair, p->n_pairs);
+    for (int32_t i = 0; i < p->n; i++) {
+        there[i] = -1;
+        if (j->plan->mem[i] != m)
+            continue;
+        there[i] = q.n;
+        back[q.n] = i;
+        q.item[q.n] = p->item[i];
+        q.item[q.n].mem = -1;
+        q.item[q.n++].mems = 0;
+    }
+    for (int32_t k = 0; k < p->n_pairs; k++) {
+        ac_pair r = p->pair[k];
+        if (there[r.a] < 0 || there[r.b] < 0)
+            continue;
+        r.a = there[r.a];
+        r.b = there[r.b];
+        q.pair[q.n_pairs++] = r;
+    }
+    return q;
+}
+
+/* May item i leave memory m, where it is now, for a later one? */
+static bool movable(const job *j, int32_t i, int32_t m)
+{
+    const ac_item *it = &j->p->item[i];
+    return j->plan->mem[i] == m && it->size && it->fixed < 0 && it->mem < 0 &&
+           next_memory(j->p, it, m + 1) < j->p->n_mems;
+}
+
+static void send_on(job *j, int32_t i, int32_t m)
+{
+    j->plan->mem[i] = next_memory(j->p, &j->p->item[i], m + 1);
+}
+
+/* What is worth most among all that may lie in memory m stays there, by the sum of bytes alive in each step. */
+static void choose(job *j, int32_t m, const int64_t *value, ac_region *tmp)
+{
+    bool *keep = AC_NEW_N(tmp, bool, j->p->n);
+    bool any = false;
+    for (int32_t i = 0; i < j->p->n; i++)
+        any |= keep[i] = movable(j, i, m);
+    if (!any)
+        return;
+    ac_assign_choose(j->p, j->plan->mem, m, value, keep, tmp);
+    for (int32_t i = 0; i < j->p->n; i++)
+        if (movable(j, i, m) && !keep[i])
+            send_on(j, i, m);
+}
+
+/* Sends items on from memory m, in which they cannot be packed although their bytes would do: of those that end above
+ * the capacity the one worth least per byte; after many rounds all of them. false: nobody can go. */
+static bool evict(job *j, int32_t m, const ac_problem *q, const int32_t *back, const ac_bytes *offset,
+                  const int64_t *value, int32_t round)
+{
+    const ac_bytes capacity = j->p->mem[m].capacity;
+    int32_t least = -1, any_where = -1;
+    bool any = false;
+    for (int32_t k = 0; k < q->n; k++) {
+        const int32_t i = back[k];
+        const double worth = (double)value[i] / (double)(q->item[k].size ? q->item[k].size : 1);
+        if (!movable(j, i, m))
+            continue;
+        int32_t *best = offset[k] + q->item[k].size > capacity ? &least : &any_where;
+        if (best == &least && round >= EVICT_ROUNDS) {
+            send_on(j, i, m);
+            any = true;
+        } else if (*best < 0 || worth < (double)value[*best] / (double)j->p->item[*best].size) {
+            *best = i;
+        }
+    }
+    if (any)
+        return true;
+    least = least >= 0 ? least : any_where; /* what sticks out may not go, but what pushes it up may */
+    if (least >= 0)
+        send_on(j, least, m);
+    return least >= 0;
+}
+
+static void set_proof(ac_plan *plan, ac_bytes top, ac_bytes bound, const ac_exact_result *exact)
+{
+    plan->proven = exact->proven > bound ? exact->proven : bound;
+    plan->proof = plan->proven != top ? AC_PROOF_NONE : top == bound ? AC_PROOF_BOUND : AC_PROOF_CERTIFICATE;
+}
+
+/* Packs what plan->mem puts into memory m. *fits: within its capacity. Keeps the offsets if so, or if `keep`; without,
+ * one more item to send on is found, if there is one. */
+static int pack_part(job *j, int32_t m, bool keep, const int64_t *value, int32_t round, bool *fits, bool *again)
+{
+    const char *name = NULL;
+    ac_region *tmp = ac_region_open(&j->cx->heap);
+    int32_t *back = AC_NEW_N(tmp, int32_t, j->p->n);
+    ac_problem q = part_of(j, m, back, tmp);
+    ac_bytes *offset = AC_NEW_N(tmp, ac_bytes, q.n);
+    const ac_bytes capacity = j->p->mem[m].capacity;
+    const ac_bound bound = ac_problem_bound(&q, tmp);
+    job part = *j;
+    part.row = m ? NULL : j->row;
+    if (value && !q.search_steps) /* packed many times */
+        q.search_steps = EXACT_STEPS * ((int64_t)q.n * q.n + 1);
+    const int rc = pack(&part, &q, bound.aligned, offset, &name);
+    const ac_bytes top = ac_problem_top(&q, offset);
+    *fits = capacity < 0 || top <= capacity;
+    *again = rc == AC_OK && !*fits && value && evict(j, m, &q, back, offset, value, round);
+    if (rc == AC_OK && !*again && (*fits || keep)) {
+        for (int32_t k = 0; k < q.n; k++)
+            j->plan->offset[back[k]] = offset[k];
+        j->plan->mem_bytes[m] = top;
+        if (!m) {
+            j->n_rows = part.n_rows;
+            j->plan->bound = bound.aligned;
+            j->plan->strategy = name;
+            set_proof(j->plan, top, bound.aligned, &part.exact);
+        }
+    }
+    ac_region_close(tmp);
+    return rc;
+}
+
+/* Tries to take items back that were sent on from memory m, dearest first: the others may leave room. */
+static int refill(job *j, int32_t m, const int32_t *before, const int64_t *value, ac_region *tmp)
+{
+    bool *tried = AC_NEW_N(tmp, bool, j->p->n);
+    for (int32_t tries = 0; tries < REFILL_TRIES; tries++) {
+        int32_t best = -1;
+        for (int32_t i = 0; i < j->p->n; i++)
+            if (before[i] == m && j->plan->mem[i] != m && !tried[i] && j->p->item[i].size <= j->p->mem[m].capacity &&
+                (best < 0 || value[i] > value[best]))
+                best = i;
+        if (best < 0)
+            break;
+        tried[best] = true;
+        bool fits, again;
+        const int32_t there = j->plan->mem[best];
+        j->plan->mem[best] = m;
+        AC_TRY(pack_part(j, m, false, NULL, 0, &fits, &again));
+        if (!fits)
+            j->plan->mem[best] = there;
+    }
+    return AC_OK;
+}
+
+/* Does all that may lie in memory m fit together? Results inside their operands take less than choosing by bytes knows.
+ */
+static int try_all(job *j, int32_t m, bool *fits)
+{
+    bool again;
+    *fits = false;
+    for (int32_t i = 0; i < j->p->n; i++)
+        if (j->plan->mem[i] == m && j->p->item[i].size > j->p->mem[m].capacity)
+            return AC_OK;
+    return pack_part(j, m, false, NULL, 0, fits, &again);
+}
+
+static int pack_memory(job *j, int32_t m)
+{
+    ac_region *tmp = ac_region_open(&j->cx->heap);
+    const bool several = j->p->n_mems > 1 && j->p->mem[m].capacity >= 0;
+    const int64_t *value = several ? ac_assign_value(j->p, tmp) : NULL;
+    const int32_t *before = several ? ac_copy(tmp, j->plan->mem, (size_t)j->p->n * sizeof *before) : NULL;
+    bool fits, again;
+    int32_t round = 0;
+    int rc = AC_OK;
+    const bool overlap = several && j->p->n_pairs;
+    if (overlap && ((rc = try_all(j, m, &fits)) != AC_OK || fits)) {
+        ac_region_close(tmp);
+        return rc;
+    }
+    if (several)
+        choose(j, m, value, tmp);
+    while ((rc = pack_part(j, m, true, value, round, &fits, &again)) == AC_OK && again)
+        round++;
+    if (rc == AC_OK && (round || overlap) && fits)
+        rc = refill(j, m, before, value, tmp);
+    ac_region_close(tmp);
+    return rc;
+}
+
+static int find_strategy(ac_ctx *cx, const char *name, int32_t *which)
+{
+    const char *known[N_STRATEGIES + 1] = {"auto"};
+    *which = ALL;
+    if (!strcmp(name, "auto"))
+        return AC_OK;
+    for (int32_t k = 0; k < N_STRATEGIES; k++) {
+        known[k + 1] = STRATEGIES[k].name;
+        if (!strcmp(name, STRATEGIES[k].name)) {
+            *which = k;
+            return AC_OK;
+        }
+    }
+    ac_error(cx, (ac_place){0}, E0501, "there is no planner '%s'", name);
+    const char *close = ac_closest(name, known, N_STRATEGIES + 1);
+    if (close)
+        return ac_help(cx, "did you mean '%s'?", close);
+    char *list = ac_strdup(cx->region, known[0]);
+    for (int32_t k = 1; k <= N_STRATEGIES; k++)
+        list = ac_strf(cx->region, "%s, %s", list, known[k]);
+    return ac_help(cx, "planners: %s", list);
+}
+
+/* Capacities are left out of the final check: a plan that is too large is a valid plan over its budget, which is for
+ * the caller to judge (ac_report_over_budget). */
+static int check_plan(ac_ctx *cx, const ac_problem *p, const ac_plan *plan)
+{
+    ac_problem roomy = *p;
+    roomy.mem = ac_copy(cx->region, p->mem, (size_t)p->n_mems * sizeof *p->mem);
+    for (int32_t m = 0; m < p->n_mems; m++)
+        roomy.mem[m].capacity = -1;
+    return ac_plan_check(cx, NULL, &roomy, plan);
+}
+
+static int solve(job *j)
+{
+    const ac_problem *p = j->p;
+    ac_plan *plan = j->plan;
+    *plan = (ac_plan){.offset = AC_NEW_N(j->cx->region, ac_bytes, p->n),
+                      .mem = AC_NEW_N(j->cx->region, int32_t, p->n),
+                      .mem_bytes = AC_NEW_N(j->cx->region, ac_bytes, p->n_mems)};
+    for (int32_t i = 0; i < p->n; i++) {
+        plan->mem[i] = next_memory(p, &p->item[i], 0);
+        if (plan->mem[i] == p->n_mems)
+            return ac_error(j->cx, (ac_place){.node = p->item[i].name}, E0901, "no memory allows this item");
+    }
+    for (int32_t m = 0; m < p->n_mems; m++)
+        AC_TRY(pack_memory(j, m));
+    plan->arena_bytes = plan->mem_bytes[0];
+    return check_plan(j->cx, p, plan);
+}
+
+int ac_solve(ac_ctx *cx, const ac_problem *p, const char *strategy, ac_plan *out)
+{
+    job j = {.cx = cx, .p = p, .plan = out};
+    AC_TRY(find_strategy(cx, strategy, &j.which));
+    return solve(&j);
+}
+
+int ac_solve_all(ac_ctx *cx, const ac_problem *p, ac_plan *best, ac_result *row, int32_t *n_rows)
+{
+    job j = {.cx = cx, .p = p, .plan = best, .which = ALL, .row = row};
+    int rc = solve(&j);
+    *n_rows = j.n_rows;
+    return rc;
+}

@@ -1,0 +1,15 @@
+/* arena_map.h - the arena drawn in characters: a column per step (or per few steps), a row per twelfth of the
+ * addresses.
+ *
+ *   54.0K  |.cc.....|    a t0    c t59
+ *   27.0K  |a.ddffhh|    b t58   d t60
+ *
+ * Every item of memory 0 has a letter, a-z then A-Z in order of first use; the rest share '*'. A cell shows the item
+ * that fills most of it, '.' when nothing does. Cost: O(items + cells touched). */
+#ifndef AC_PLANNER_REPORT_ARENA_MAP_H
+#define AC_PLANNER_REPORT_ARENA_MAP_H
+#include "planner/report/report.h"
+
+void ac_report_map(ac_sink *to, const ac_report *r);
+
+#endif

@@ -1,0 +1,192 @@
+/* diff.c - two locks side by side: what a merge request wants to know about a plan.
+ *
+ *   arena   64,512 -> 55,296 B   -9,216 B (-14.3 %)     (lock made with --planner greedy)
+ *   moved   18 of 32 tensors, largest t59 0x0b400 -> 0x09000
+ *   graph   same (31 operators, sha256 of the structure equal) */
+#include "planner/report/lock.h"
+
+#include "base/json_out.h"
+#include "planner/report/names.h"
+
+#include <string.h>
+
+static const char *change(ac_ctx *cx, ac_bytes was, ac_bytes is)
+{
+    if (was == is)
+        return ac_strf(cx->region, "%s B   same", ac_commas(cx, is));
+    const char *sign = is > was ? "+" : "";
+    const char *text = ac_strf(cx->region, "%s -> %s B   %s%s B", ac_commas(cx, was), ac_commas(cx, is), sign,
+                               ac_commas(cx, is - was));
+    return was ? ac_strf(cx->region, "%s (%s%.1f %%)", text, sign, ac_report_percent(is - was, was)) : text;
+}
+
+static ac_bytes bytes_of(const ac_lock *lock, const char *mem)
+{
+    for (int32_t m = 0; m < lock->n_mems; m++)
+        if (!strcmp(lock->mem[m].name, mem))
+            return lock->mem[m].bytes;
+    return 0;
+}
+
+/* "18 of 32 tensors, largest t59 0x0b400 -> 0x09000" */
+static const char *moved_text(ac_ctx *cx, const ac_lock_delta *d)
+{
+    const char *text = ac_strf(cx->region, "%d of %d tensor%s", d->moved, d->common, d->common == 1 ? "" : "s");
+    if (!d->largest)
+        return text;
+    bool away = strcmp(d->largest->mem, d->largest_to->mem) != 0;
+    return ac_strf(cx->region, "%s, largest %.*s %s%s0x%05llx -> %s%s0x%05llx", text,
+                   (int)ac_name_first(d->largest->name), d->largest->name, away ? d->largest->mem : "", away ? " " : "",
+                   (unsigned long long)d->largest->offset, away ? d->largest_to->mem : "", away ? " " : "",
+                   (unsigned long long)d->largest_to->offset);
+}
+
+static const char *graph_text(ac_ctx *cx, const ac_lock *a, const ac_lock *b)
+{
+    if (!strcmp(a->graph, b->graph))
+        return ac_strf(cx->region, "same (%d operator%s, sha256 of the structure equal)", b->operators,
+                       b->operators == 1 ? "" : "s");
+    if (ac_lock_strangers(a, b))
+        return ac_strf(cx->region, "another model: '%s' (%d operators) and '%s' (%d operators) share %d of %d tensors",
+                       a->model, a->operators, b->model, b->operators, ac_lock_compare(a, b).common, a->n);
+    return ac_strf(cx->region, "different (%d -> %d operators)", a->operators, b->operators);
+}
+
+typedef struct pair {
+    const ac_lock_row *was, *is;
+} pair; /* NULL: not there */
+
+/* Walks both locks by name; *i and *k are where it stands. Gives the next two rows that differ. */
+static bool next_change(const ac_lock *a, const ac_lock *b, int32_t *i, int32_t *k, pair *out)
+{
+    while (*i < a->n || *k < b->n) {
+        const ac_lock_row *x = *i < a->n ? &a->row[*i] : NULL, *y = *k < b->n ? &b->row[*k] : NULL;
+        int c = !x ? 1 : !y ? -1 : strcmp(x->name, y->name);
+        *i += c <= 0;
+        *k += c >= 0;
+        *out = (pair){c <= 0 ? x : NULL, c >= 0 ? y : NULL};
+        if (c || x->bytes != y->bytes || x->offset != y->offset || x->first != y->first || x->last != y->last ||
+            strcmp(x->mem, y->mem) != 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *row_text(ac_ctx *cx, const ac_lock_row *x)
+{
+    return x ? ac_strf(cx->region, "%s B at %s 0x%05llx, steps %d to %d", ac_commas(cx, x->bytes), x->mem,
+                       (unsigned long long)x->offset, x->first, x->last)
+             : "-";
+}
+
+void ac_lock_diff_text(ac_sink *to, const ac_lock *a, const ac_lock *b, bool verbose)
+{
+    ac_lock_delta d = ac_lock_compare(a, b);
+    ac_putf(to, "%-7s %s", a->mem[0].name, change(to->cx, a->mem[0].bytes, b->mem[0].bytes));
+    if (strcmp(a->planner, b->planner) != 0 && a->file)
+        ac_putf(to, "     (lock made with --planner %s)", a->planner);
+    else if (strcmp(a->planner, b->planner) != 0)
+        ac_putf(to, "     (planner %s -> %s)", a->planner, b->planner);
+    ac_putc(to, '\n');
+    for (int32_t m = 1; m < b->n_mems; m++)
+        if (bytes_of(a, b->mem[m].name) != b->mem[m].bytes)
+            ac_putf(to, "%-7s %s\n", b->mem[m].name, change(to->cx, bytes_of(a, b->mem[m].name), b->mem[m].bytes));
+    ac_putf(to, "moved   %s\n", moved_text(to->cx, &d));
+    if (d.resized || d.added || d.removed || d.relived)
+        ac_putf(to, "tensors %d resized, %d new, %d gone, %d with another life\n", d.resized, d.added, d.removed,
+                d.relived);
+    ac_putf(to, "graph   %s\n", graph_text(to->cx, a, b));
+    pair x;
+    for (int32_t i = 0, k = 0; verbose && next_change(a, b, &i, &k, &x);)
+        ac_putf(to, "  %-32s %s -> %s\n", (x.was ? x.was : x.is)->name, row_text(to->cx, x.was),
+                row_text(to->cx, x.is));
+}
+
+static void put_code(ac_sink *to, const char *s)
+{
+    ac_putc(to, '`');
+    for (; *s; s++) {
+        if (*s == '|')
+            ac_putc(to, '\\');
+        ac_putc(to, *s == '`' || (unsigned char)*s < ' ' ? '\'' : *s);
+    }
+    ac_putc(to, '`');
+}
+
+void ac_lock_diff_md(ac_sink *to, const ac_lock *a, const ac_lock *b)
+{
+    enum { SHOWN = 40 };
+    ac_lock_delta d = ac_lock_compare(a, b);
+    ac_put(to, "### ");
+    put_code(to, b->model);
+    ac_putf(to, ": %s\n\n| | before | after | |\n|---|---:|---:|---:|\n", d.same ? "plan unchanged" : "plan changed");
+    for (int32_t m = 0; m < b->n_mems; m++) {
+        ac_bytes was = bytes_of(a, b->mem[m].name), is = b->mem[m].bytes;
+        ac_putf(to, "| %s | %s | %s | %s%s", b->mem[m].name, ac_commas(to->cx, was), ac_commas(to->cx, is),
+                is > was ? "+" : "", ac_commas(to->cx, is - was));
+        if (was)
+            ac_putf(to, " (%s%.1f %%)", is > was ? "+" : "", ac_report_percent(is - was, was));
+        ac_put(to, " |\n");
+    }
+    ac_putf(to, "| tensors | %d | %d | %d moved, %d resized |\n", a->n, b->n, d.moved, d.resized);
+    ac_putf(to, "| planner | %s | %s | |\n\nGraph: %s.\n", a->planner, b->planner, graph_text(to->cx, a, b));
+    pair x;
+    int32_t n = 0;
+    for (int32_t i = 0, k = 0; next_change(a, b, &i, &k, &x); n++) {
+        if (!n)
+            ac_put(to, "\n| tensor | before | after |\n|---|---|---|\n");
+        if (n >= SHOWN)
+            continue;
+        ac_put(to, "| ");
+        put_code(to, (x.was ? x.was : x.is)->name);
+        ac_putf(to, " | %s | %s |\n", row_text(to->cx, x.was), row_text(to->cx, x.is));
+    }
+    if (n > SHOWN)
+        ac_putf(to, "\n%d more tensors changed; `arenac diff -v` lists them.\n", n - SHOWN);
+}
+
+static void put_row(ac_json *j, const char *key, const ac_lock_row *x)
+{
+    if (!x) {
+        ac_json_str(j, key, NULL);
+        return;
+    }
+    ac_json_obj(j, key);
+    ac_json_int(j, "bytes", x->bytes);
+    ac_json_str(j, "memory", x->mem);
+    ac_json_int(j, "offset_bytes", x->offset);
+    ac_json_int(j, "first_step", x->first);
+    ac_json_int(j, "last_step", x->last);
+    ac_json_end(j);
+}
+
+void ac_lock_diff_json(ac_sink *to, const ac_lock *a, const ac_lock *b)
+{
+    ac_lock_delta d = ac_lock_compare(a, b);
+    ac_json j = ac_json_open(to);
+    ac_json_obj(&j, NULL);
+    ac_json_str(&j, "schema", "arenac-diff/1");
+    ac_json_bool(&j, "same", d.same);
+    ac_json_bool(&j, "same_graph", d.same_graph);
+    ac_json_bool(&j, "same_model", !ac_lock_strangers(a, b));
+    ac_json_int(&j, "arena_bytes_before", a->mem[0].bytes);
+    ac_json_int(&j, "arena_bytes_after", b->mem[0].bytes);
+    ac_json_str(&j, "planner_before", a->planner);
+    ac_json_str(&j, "planner_after", b->planner);
+    ac_json_int(&j, "moved", d.moved);
+    ac_json_int(&j, "resized", d.resized);
+    ac_json_int(&j, "added", d.added);
+    ac_json_int(&j, "removed", d.removed);
+    ac_json_int(&j, "other_life", d.relived);
+    ac_json_arr(&j, "tensors");
+    pair x;
+    for (int32_t i = 0, k = 0; next_change(a, b, &i, &k, &x);) {
+        ac_json_obj(&j, NULL);
+        ac_json_str(&j, "name", (x.was ? x.was : x.is)->name);
+        put_row(&j, "before", x.was);
+        put_row(&j, "after", x.is);
+        ac_json_end(&j);
+    }
+    ac_json_end(&j);
+    ac_json_end(&j);
+}

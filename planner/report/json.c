@@ -1,0 +1,226 @@
+/* json.c - the report for programs: schema arenac-report/1. Keys are stable and carry their unit; steps count
+ * from 0 and are inclusive on both sides; what does not apply is null, never absent. */
+#include "base/json_out.h"
+#include "planner/report/report.h"
+
+#include <string.h>
+
+static const char *const KIND[] = {[AC_ITEM_TENSOR] = "tensor",
+                                   [AC_ITEM_INPUT] = "input",
+                                   [AC_ITEM_OUTPUT] = "output",
+                                   [AC_ITEM_STATE] = "state",
+                                   [AC_ITEM_SCRATCH] = "scratch"};
+
+static void put_null_or_int(ac_json *j, const char *key, int64_t v, bool known)
+{
+    if (known)
+        ac_json_int(j, key, v);
+    else
+        ac_json_str(j, key, NULL);
+}
+
+static void put_model(ac_json *j, const ac_report *r)
+{
+    ac_json_obj(j, "model");
+    ac_json_str(j, "file", r->file);
+    ac_json_str(j, "format", r->format);
+    ac_json_str(j, "target", r->target);
+    ac_json_int(j, "operators", r->n_file_ops);
+    ac_json_int(j, "activations", r->n_activations);
+    ac_json_int(j, "constants", r->n_constants);
+    ac_json_int(j, "weight_bytes", r->weight_bytes);
+    ac_json_int(j, "state_bytes", r->state_bytes);
+    ac_json_int(j, "scratch_bytes", r->scratch_bytes);
+    ac_json_int(j, "code_bytes_estimate", r->code_bytes);
+    ac_json_int(j, "kernels", r->n_kernels);
+    ac_json_int(j, "stack_bytes_estimate", r->stack_bytes);
+    ac_json_int(j, "macs", r->macs);
+    ac_json_end(j);
+}
+
+static void put_memories(ac_json *j, const ac_report *r)
+{
+    ac_json_arr(j, "memories");
+    for (int32_t m = 0; m < r->problem->n_mems; m++) {
+        const ac_memory *mem = &r->problem->mem[m];
+        ac_bytes capacity = !m && r->budget >= 0 ? r->budget : mem->capacity;
+        ac_json_obj(j, NULL);
+        ac_json_str(j, "name", mem->name);
+        ac_json_int(j, "bytes", r->plan->mem_bytes[m]);
+        put_null_or_int(j, "capacity_bytes", capacity, capacity >= 0);
+        ac_json_int(j, "align_bytes", mem->align);
+        int64_t traffic = 0;
+        for (int32_t i = 0; i < r->problem->n; i++)
+            traffic += r->plan->mem[i] == m ? r->problem->item[i].traffic / 1024 : 0;
+        put_null_or_int(j, "traffic_kib_per_run", traffic, r->problem->n_mems > 2);
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+}
+
+static void put_plan(ac_json *j, const ac_report *r)
+{
+    ac_bytes bound = ac_report_lower_bound(r);
+    ac_json_obj(j, "plan");
+    ac_json_int(j, "arena_bytes", r->plan->arena_bytes);
+    ac_json_int(j, "lower_bound_bytes", bound);
+    ac_json_int(j, "live_bytes_bound", r->live_bound);
+    ac_json_int(j, "no_sharing_bytes", r->no_sharing);
+    ac_json_bool(j, "optimal", r->plan->arena_bytes == bound);
+    ac_json_str(j, "strategy", r->plan->strategy);
+    ac_json_str(j, "planner_option", r->planner_option);
+    ac_json_bool(j, "reference_tflite", r->reference_tflite);
+    ac_json_str(j, "schedule", r->file_order_bytes ? "search" : "keep");
+    put_null_or_int(j, "file_order_arena_bytes", r->file_order_bytes, r->file_order_bytes > 0);
+    ac_json_int(j, "recomputed_steps", r->recomputed);
+    put_null_or_int(j, "once_arena_bytes", r->once_bytes, r->recomputed > 0);
+    ac_json_int(j, "peak_step", r->peak);
+    ac_json_arr(j, "strategies");
+    for (int32_t k = 0; k < r->n_rows; k++) {
+        ac_json_obj(j, NULL);
+        ac_json_str(j, "strategy", r->rows[k].strategy);
+        put_null_or_int(j, "arena_bytes", r->rows[k].arena_bytes, r->rows[k].arena_bytes >= 0);
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+    ac_json_end(j);
+}
+
+static void put_tensor(ac_json *j, const ac_report *r, const ac_report_tensor *x)
+{
+    bool placed = x->item >= 0;
+    const char *kind = !placed ? "constant" : x->state ? "state" : x->input ? "input" : x->output ? "output" : "tensor";
+    ac_json_obj(j, NULL);
+    ac_json_str(j, "name", x->name);
+    ac_json_str(j, "kind", kind);
+    ac_json_str(j, "dtype", x->dtype);
+    ac_json_str(j, "shape", x->shape);
+    ac_json_int(j, "bytes", x->bytes);
+    ac_json_str(j, "memory", placed ? r->problem->mem[r->plan->mem[x->item]].name : NULL);
+    put_null_or_int(j, "offset_bytes", placed ? r->plan->offset[x->item] + x->delta : 0, placed);
+    put_null_or_int(j, "align_bytes", placed ? r->problem->item[x->item].align : 0, placed);
+    put_null_or_int(j, "first_step", x->first, placed);
+    put_null_or_int(j, "last_step", x->last, placed);
+    put_null_or_int(j, "producer_step", x->producer, x->producer >= 0);
+    ac_json_arr(j, "consumer_steps");
+    for (int32_t k = 0; k < x->n_consumers; k++)
+        ac_json_int(j, NULL, x->consumers[k]);
+    ac_json_end(j);
+    ac_json_str(j, "alias_of", x->alias_of);
+    ac_json_str(j, "alias", x->alias_how);
+    ac_json_end(j);
+}
+
+/* Items no tensor stands for: all of a CSV problem, the scratch of a model. */
+static void put_item(ac_json *j, const ac_report *r, int32_t i)
+{
+    const ac_item *it = &r->problem->item[i];
+    ac_json_obj(j, NULL);
+    ac_json_str(j, "name", it->name);
+    ac_json_str(j, "kind", KIND[it->kind]);
+    ac_json_str(j, "dtype", NULL);
+    ac_json_str(j, "shape", NULL);
+    ac_json_int(j, "bytes", it->size);
+    ac_json_str(j, "memory", r->problem->mem[r->plan->mem[i]].name);
+    ac_json_int(j, "offset_bytes", r->plan->offset[i]);
+    ac_json_int(j, "align_bytes", it->align);
+    ac_json_int(j, "first_step", it->life.begin);
+    ac_json_int(j, "last_step", it->life.end - 1);
+    ac_json_str(j, "producer_step", NULL);
+    ac_json_arr(j, "consumer_steps");
+    ac_json_end(j);
+    ac_json_str(j, "alias_of", NULL);
+    ac_json_str(j, "alias", NULL);
+    ac_json_end(j);
+}
+
+static void put_tensors(ac_json *j, const ac_report *r)
+{
+    enum { USUAL_TEXT = 384 }; /* bytes of one row */
+    bool *shown = AC_NEW_N(j->to->cx->region, bool, r->problem->n);
+    ac_sink_room(j->to, USUAL_TEXT * (size_t)r->n_tensors);
+    ac_json_arr(j, "tensors");
+    for (int32_t k = 0; k < r->n_tensors; k++) {
+        put_tensor(j, r, &r->tensor[k]);
+        if (r->tensor[k].item >= 0)
+            shown[r->tensor[k].item] = true;
+    }
+    for (int32_t i = 0; i < r->problem->n; i++)
+        if (!shown[i])
+            put_item(j, r, i);
+    ac_json_end(j);
+}
+
+static void put_steps(ac_json *j, const ac_report *r)
+{
+    ac_json_arr(j, "steps");
+    for (int32_t s = 0; s < r->n_steps; s++) {
+        const ac_report_step *x = &r->step[s];
+        ac_json_obj(j, NULL);
+        ac_json_int(j, "step", s);
+        ac_json_str(j, "op", x->op);
+        ac_json_str(j, "name", x->name);
+        ac_json_str(j, "fused", x->fused);
+        ac_json_int(j, "macs", x->macs);
+        ac_json_int(j, "live_bytes", x->live);
+        ac_json_int(j, "scratch_bytes", x->scratch);
+        ac_json_int(j, "code_bytes_estimate", x->code);
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+}
+
+static void put_diagnostics(ac_json *j, const ac_diags *d)
+{
+    static const char *const SEVERITY[] = {[AC_ERROR] = "error", [AC_WARNING] = "warning", [AC_NOTE] = "note"};
+    ac_json_arr(j, "diagnostics");
+    for (const ac_diag *x = d ? d->first : NULL; x; x = x->next) {
+        ac_json_obj(j, NULL);
+        ac_json_str(j, "severity", SEVERITY[x->severity]);
+        ac_json_str(j, "code", ac_code_name(x->code));
+        ac_json_str(j, "text", x->text);
+        ac_json_str(j, "file", x->at.file);
+        ac_json_str(j, "node", x->at.node);
+        ac_json_str(j, "op", x->at.op);
+        put_null_or_int(j, "op_index", x->at.op_index - 1, x->at.op_index > 0);
+        put_null_or_int(j, "line", x->at.line, x->at.line > 0);
+        put_null_or_int(j, "column", x->at.col, x->at.col > 0);
+        put_null_or_int(j, "byte", x->at.byte - 1, x->at.byte > 0);
+        ac_json_arr(j, "lines");
+        for (const ac_diag_line *l = x->line; l; l = l->next) {
+            ac_json_obj(j, NULL);
+            ac_json_str(j, "kind", l->kind == '|' ? "detail" : l->kind == 'r' ? "reason" : "help");
+            ac_json_str(j, "text", l->text);
+            ac_json_end(j);
+        }
+        ac_json_end(j);
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+}
+
+void ac_report_json(ac_sink *to, const ac_report *r, const ac_diags *diags)
+{
+    ac_json j = ac_json_open(to);
+    ac_json_obj(&j, NULL);
+    ac_json_str(&j, "schema", "arenac-report/1");
+    if (!r) { /* it ended before there was a plan: what was wrong is all there is */
+        put_diagnostics(&j, diags);
+        ac_json_end(&j);
+        return;
+    }
+    ac_json_str(&j, "version", r->version);
+    put_model(&j, r);
+    put_memories(&j, r);
+    put_plan(&j, r);
+    put_tensors(&j, r);
+    put_steps(&j, r);
+    ac_json_arr(&j, "copies");
+    ac_json_end(&j);
+    ac_json_arr(&j, "notes");
+    for (int32_t k = 0; k < r->n_notes; k++)
+        ac_json_str(&j, NULL, r->notes[k]);
+    ac_json_end(&j);
+    put_diagnostics(&j, diags);
+    ac_json_end(&j);
+}

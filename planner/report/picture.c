@@ -1,0 +1,238 @@
+/* picture.c - what the picture shows and where: rows, panels, labels. Drawing is svg.c. */
+#include "planner/report/picture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEFT = 86,
+    RIGHT = 22,
+    HEAD = 78,
+    LEGEND = 14 /* its second line */,
+    NAME_ROOM = 16,
+    PLOT = 400,
+    PLOT_PAGE = 520,
+    GAP = 26,
+    FEW = 48 /* columns: operators are named up to here */
+};
+
+/* ------------------------------------------------------------------ text */
+
+/* The length of a well-formed sequence of UTF-8 at s, or 0. */
+static size_t sequence(const unsigned char *s, size_t n)
+{
+    static const struct {
+        unsigned char lo, hi, next_lo, next_hi, len;
+    } FORM[] = {/* first byte, second byte, length */
+                {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+                {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+                {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    for (size_t k = 0; k < sizeof FORM / sizeof *FORM; k++) {
+        if (s[0] < FORM[k].lo || s[0] > FORM[k].hi)
+            continue;
+        if (FORM[k].len > n || (FORM[k].len > 1 && (s[1] < FORM[k].next_lo || s[1] > FORM[k].next_hi)))
+            return 0;
+        for (size_t i = 2; i < FORM[k].len; i++)
+            if ((s[i] & 0xc0) != 0x80)
+                return 0;
+        return FORM[k].len;
+    }
+    return 0;
+}
+
+void ac_put_xml(ac_sink *to, const char *text, size_t n)
+{
+    const unsigned char *s = (const unsigned char *)text, *end = s + n;
+    while (s < end) {
+        size_t len = sequence(s, (size_t)(end - s));
+        bool unassigned = len == 3 && s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe; /* U+FFFE, U+FFFF: not XML */
+        if (!len || unassigned)
+            ac_put(to, "\xef\xbf\xbd");
+        else if (*s == '&')
+            ac_put(to, "&amp;");
+        else if (*s == '<')
+            ac_put(to, "&lt;");
+        else if (*s == '>')
+            ac_put(to, "&gt;");
+        else if (*s == '"')
+            ac_put(to, "&quot;");
+        else if (*s < 0x20 || *s == 0x7f)
+            ac_putc(to, ' ');
+        else
+            ac_put_n(to, s, len);
+        s += len ? len : 1;
+    }
+}
+
+const char *ac_picture_size(ac_ctx *cx, ac_bytes n)
+{
+    double kib = (double)n / 1024, v = kib < 1024 ? kib : kib / 1024;
+    if (n < 1024)
+        return ac_strf(cx->region, "%lld B", (long long)n);
+    bool whole = v >= 100 || (double)(int64_t)(v * 10 + 0.5) / 10 == (double)(int64_t)v;
+    return ac_strf(cx->region, "%.*f %s", whole ? 0 : 1, v, kib < 1024 ? "KiB" : "MiB");
+}
+
+/* "dtcm 401,408 B (392 KiB), psram 1,204,224 B (1.1 MiB)", or NULL when one memory holds all tensors. */
+static const char *several_memories(ac_ctx *cx, const ac_report *r)
+{
+    const char *list = NULL;
+    int32_t n = 0;
+    for (int32_t m = 0; m < r->problem->n_mems; m++) {
+        const ac_bytes bytes = r->plan->mem_bytes[m];
+        if (r->problem->mem[m].use != AC_MEM_RAM)
+            continue;
+        n++;
+        list =
+            ac_strf(cx->region, "%s%s%s %s B%s", list ? list : "", list ? ", " : "", r->problem->mem[m].name,
+                    ac_commas(cx, bytes), bytes < 1024 ? "" : ac_strf(cx->region, " (%s)", ac_picture_size(cx, bytes)));
+    }
+    return n > 1 ? list : NULL;
+}
+
+const char *ac_picture_title(ac_ctx *cx, const ac_report *r)
+{
+    const char *several = several_memories(cx, r);
+    if (several)
+        return ac_strf(cx->region, "%s: %s", r->file ? r->file : "plan", several);
+    ac_bytes arena = r->plan->arena_bytes, bound = ac_report_lower_bound(r);
+    const char *gap = arena == bound ? "optimal"
+                                     : ac_strf(cx->region, "gap %.*f %%", arena - bound < bound / 1000 ? 4 : 1,
+                                               ac_report_percent(arena - bound, bound));
+    const char *kib = arena < 1024 ? "" : ac_strf(cx->region, " (%s)", ac_picture_size(cx, arena));
+    return ac_strf(cx->region, "%s: arena %s B%s, lower bound %s B, %s", r->file ? r->file : "plan",
+                   ac_commas(cx, arena), kib, ac_commas(cx, bound), gap);
+}
+
+/* ------------------------------------------------------------------ rows and geometry */
+
+static void fill_rows(ac_ctx *cx, ac_picture *pic)
+{
+    const ac_report *r = pic->r;
+    const ac_problem *p = r->problem;
+    ac_report_tensor *row = AC_NEW_N(cx->region, ac_report_tensor, r->n_tensors + p->n);
+    int32_t *root = AC_NEW_N(cx->region, int32_t, p->n), n = r->n_tensors;
+    for (int32_t i = 0; i < p->n; i++)
+        root[i] = -1;
+    for (int32_t t = 0; t < n; t++) {
+        row[t] = r->tensor[t];
+        int32_t i = row[t].item;
+        if (i >= 0 && (root[i] < 0 || (row[root[i]].alias_of && !row[t].alias_of)))
+            root[i] = t;
+    }
+    for (int32_t i = 0; i < p->n; i++) {
+        const ac_item *it = &p->item[i];
+        if (root[i] >= 0)
+            continue;
+        root[i] = n;
+        row[n++] = (ac_report_tensor){.name = it->name,
+                                      .dtype = "",
+                                      .shape = "",
+                                      .bytes = it->size,
+                                      .item = i,
+                                      .first = it->life.begin,
+                                      .last = it->life.end - 1,
+                                      .producer = -1,
+                                      .input = it->kind == AC_ITEM_INPUT,
+                                      .output = it->kind == AC_ITEM_OUTPUT,
+                                      .state = it->kind == AC_ITEM_STATE};
+    }
+    pic->row = row;
+    pic->n_rows = n;
+    pic->root = root;
+}
+
+static void fill_label_end(ac_ctx *cx, ac_picture *pic)
+{
+    const ac_problem *p = pic->r->problem;
+    ac_step *end = AC_NEW_N(cx->region, ac_step, p->n);
+    for (int32_t i = 0; i < p->n; i++)
+        end[i] = p->item[i].life.end;
+    for (int32_t t = 0; t < pic->n_rows; t++) {
+        const ac_report_tensor *x = &pic->row[t];
+        if (x->item >= 0 && pic->root[x->item] != t && ac_picture_labelled(pic, t) && x->first < end[x->item])
+            end[x->item] = x->first;
+    }
+    pic->label_end = end;
+}
+
+static void fill_panels(ac_ctx *cx, ac_picture *pic, ac_svg_use use)
+{
+    const ac_report *r = pic->r;
+    ac_bytes arena = r->plan->arena_bytes;
+    bool several = false;
+    for (int32_t m = 1; m < r->problem->n_mems; m++)
+        several |= r->plan->mem_bytes[m] > 0;
+    double y = HEAD + (pic->w < 860 ? LEGEND : 0) + (several ? NAME_ROOM : 0); /* each panel has its name above */
+    const double most = use == AC_SVG_INLINE && !several ? PLOT_PAGE : PLOT;
+    pic->panel = AC_NEW_N(cx->region, ac_panel, r->problem->n_mems);
+    for (int32_t m = 0; m < r->problem->n_mems; m++) {
+        ac_bytes bytes = r->plan->mem_bytes[m];
+        if (m && !bytes)
+            continue;
+        double h = m && arena ? most * (double)bytes / (double)arena : most;
+        ac_panel *at = &pic->panel[pic->n_panels++];
+        *at = (ac_panel){.mem = m, .y = y, .h = h < 40 ? 40 : h > most ? most : h};
+        bool near =
+            !m && r->budget > bytes && r->budget - bytes <= bytes / 3; /* a budget close above is worth the room */
+        at->top = (near ? r->budget : bytes) + 1;
+        at->top += at->top / 32; /* air above the highest line */
+        y += at->h + GAP;
+    }
+    pic->height = y - GAP + (pic->named ? 112 : 26);
+}
+
+ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r, ac_svg_use use)
+{
+    ac_picture *pic = AC_NEW(cx->region, ac_picture);
+    ac_step steps = r->problem->steps > 0 ? r->problem->steps : 1;
+    double w = 24.0 * steps;
+    *pic = (ac_picture){.r = r, .x = LEFT, .steps = steps, .named = r->n_steps && steps <= FEW};
+    pic->w = w < 640 ? 640 : w > 1000 ? 1000 : w;
+    pic->width = LEFT + pic->w + RIGHT;
+    pic->names = ac_names_of(cx, r);
+    fill_rows(cx, pic);
+    fill_label_end(cx, pic);
+    fill_panels(cx, pic, use);
+    return pic;
+}
+
+const char *ac_picture_kind(const ac_picture *pic, int32_t row)
+{
+    const ac_report_tensor *x = &pic->row[row];
+    if (x->item >= 0 && pic->r->problem->item[x->item].kind == AC_ITEM_SCRATCH)
+        return "scratch";
+    return x->state ? "state" : x->output ? "out" : x->input ? "in" : "act";
+}
+
+bool ac_picture_labelled(const ac_picture *pic, int32_t row)
+{
+    int32_t root = pic->row[row].item >= 0 ? pic->root[pic->row[row].item] : -1;
+    return root == row || (root >= 0 && strcmp(ac_picture_kind(pic, row), ac_picture_kind(pic, root)) != 0);
+}
+
+int32_t ac_picture_pieces(ac_ctx *cx, const ac_picture *pic, int32_t row, const ac_piece **piece)
+{
+    const ac_report_tensor *x = &pic->row[row];
+    const ac_item *it = &pic->r->problem->item[x->item];
+    ac_bytes at = pic->r->plan->offset[x->item];
+    ac_piece *list = AC_NEW_N(cx->region, ac_piece, 2 * it->n_gaps + 1);
+    int32_t n = 0;
+    *piece = list;
+    if (pic->root[x->item] != row) {
+        list[n++] = (ac_piece){x->first, x->last + 1, at + x->delta, at + x->delta + x->bytes};
+        return n;
+    }
+    ac_step t = it->life.begin;
+    for (int32_t g = 0; g < it->n_gaps; g++) {
+        const ac_gap *gap = &it->gaps[g];
+        if (gap->life.begin > t)
+            list[n++] = (ac_piece){t, gap->life.begin, at, at + it->size};
+        if (gap->hi > gap->lo)
+            list[n++] = (ac_piece){gap->life.begin, gap->life.end, at + gap->lo, at + gap->hi};
+        t = gap->life.end;
+    }
+    if (it->life.end > t)
+        list[n++] = (ac_piece){t, it->life.end, at, at + it->size};
+    return n;
+}

@@ -1,0 +1,100 @@
+/* report.h - the facts of one compilation, and their prints. Nothing is recomputed by a print: text, JSON, Markdown and DOT
+ * show the same struct. Filled by arenac.c; everything lives in the context's region. */
+#ifndef AC_PLANNER_REPORT_REPORT_H
+#define AC_PLANNER_REPORT_REPORT_H
+#include "planner/pack/problem.h"
+
+typedef struct ac_report_tensor {
+    const char *name, *dtype, *shape; /* "i8", "[1,96,96,3]" */
+    ac_bytes bytes;
+    int32_t item;        /* row of the problem; -1: not in an arena (constant) */
+    ac_bytes delta;      /* offset inside the item (views) */
+    ac_step first, last; /* both inclusive */
+    int32_t producer;    /* step, -1: graph input or constant */
+    const int32_t *consumers;
+    int32_t n_consumers;   /* steps */
+    const char *alias_of;  /* root tensor's name for views and in-place results, else NULL */
+    const char *alias_how; /* "view" or "in-place" */
+    bool input, output, state;
+} ac_report_tensor;
+
+typedef struct ac_report_step {
+    const char *op, *name; /* "CONV_2D 1x1 8->16", node name */
+    const char *fused;     /* operators computed in the same loops, "ADD RELU", or NULL */
+    int64_t macs;
+    ac_bytes scratch;
+    ac_bytes live; /* bytes alive during the step */
+    ac_bytes code; /* estimate, 0 unknown */
+} ac_report_step;
+
+typedef struct ac_report_pass {
+    const char *name;
+    double ms;
+    int32_t changed;
+} ac_report_pass;
+
+/* Something that takes less than the plan: "--stripe auto", "rows instead of whole tensors". */
+typedef struct ac_report_lower {
+    const char *option, *what;
+    ac_bytes bytes; /* -1: not tried */
+} ac_report_lower;
+
+typedef struct ac_report {
+    const char *file, *format; /* "vww.tflite", "TFLite v3, int8" */
+    const char *target, *version;
+    int32_t n_file_ops, n_activations, n_constants;
+    const char *weight_memory; /* the read-only memory that weights lie in; NULL: not said */
+    ac_bytes weight_budget;    /* its size */
+    ac_bytes weight_bytes, state_bytes, scratch_bytes, code_bytes /* estimate */, stack_bytes;
+    int32_t n_kernels; /* distinct functions of code_bytes */
+    int64_t macs;
+    ac_bytes budget;     /* -1: none */
+    ac_bytes no_sharing; /* sum of all items */
+    ac_bytes live_bound, aligned_bound;
+    ac_step peak;
+    const ac_problem *problem;
+    const ac_plan *plan;
+    const ac_result *rows;
+    int32_t n_rows;             /* what every strategy reached */
+    const char *planner_option; /* "auto", "tflite" ... as asked */
+    bool reference_tflite;
+    int32_t recomputed;        /* steps that run a second time; 0: none */
+    ac_bytes once_bytes;       /* arena without them */
+    ac_bytes file_order_bytes; /* arena in the file's order; 0: no other order was looked for */
+    const ac_report_tensor *tensor;
+    int32_t n_tensors;
+    const ac_report_step *step;
+    int32_t n_steps;
+    const ac_report_pass *pass;
+    int32_t n_passes;
+    const char *const *notes;
+    int32_t n_notes;
+    const ac_report_lower *lower;
+    int32_t n_lower; /* what else could be done; for the text */
+    const ac_plan *other;
+    int32_t n_others; /* the plan of every strategy, to compare in the page; filled for it only */
+} ac_report;
+
+void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color); /* CLI.md section 3; verbose 0..2 */
+void ac_report_json(ac_sink *to, const ac_report *r, const ac_diags *diags); /* schema arenac-report/1; r may be NULL */
+void ac_report_md(ac_sink *to, const ac_report *r);                          /* a table for a merge request */
+void ac_report_dot(ac_sink *to, const ac_report *r);  /* the graph, steps as boxes, tensors as edges */
+void ac_report_svg(ac_sink *to, const ac_report *r);  /* time x address as an image, no script */
+void ac_report_html(ac_sink *to, const ac_report *r); /* the same, searchable, in one file */
+/* Runs every strategy of r->rows again and keeps the plans in r->other, for ac_report_html. AC_FAIL if one fails its check. */
+int ac_report_compare(ac_ctx *cx, ac_report *r);
+/* peak.c - who is alive in a step: one row per item, largest first. `tensor` is the row of its root tensor, or -1
+ * when no tensor of the report stands for it (a CSV problem, scratch). */
+typedef struct ac_report_alive {
+    int32_t item, tensor;
+    ac_bytes bytes; /* occupied in this step: less than the size inside a gap */
+} ac_report_alive;
+const ac_report_alive *ac_report_alive_at(ac_ctx *cx, const ac_report *r, ac_step step, int32_t *n);
+/* Bytes of memory 0 in use in a step: fewer than are alive where results overlap operands. */
+ac_bytes ac_report_used_at(ac_ctx *cx, const ac_report *r, ac_step step);
+ac_bytes ac_report_lower_bound(const ac_report *r);      /* of memory 0: the best one known */
+double ac_report_percent(ac_bytes part, ac_bytes whole); /* 100 * part / whole; 0 for an empty whole */
+/* E0401 naming the tensors alive at the peak and what would help. AC_FAIL. */
+int ac_report_over_budget(ac_ctx *cx, const ac_report *r);
+
+#endif

@@ -1,0 +1,484 @@
+/* text.c - the report people read. Its parts, top to bottom: what the file is; RAM and ROM; how good the plan
+ * is; who is alive at the peak; notes; the map. -v adds the table of tensors, -vv what each strategy reached. */
+#include "planner/report/report.h"
+#include "planner/report/arena_map.h"
+#include "planner/report/names.h"
+
+#include <string.h>
+
+enum { NAME_WIDTH = 30, /* of a tensor's name in the peak list */ LINE = 100 };
+
+typedef struct text {
+    ac_sink *to;
+    const ac_report *r;
+    const ac_name_list *names;
+    bool color;
+} text;
+
+static const char *commas(const text *t, int64_t n)
+{
+    return ac_commas(t->to->cx, n);
+}
+
+static const char *tint(const text *t, const char *code)
+{
+    return t->color ? code : "";
+}
+#define BOLD  "\033[1m"
+#define RED   "\033[1;31m"
+#define GREEN "\033[32m"
+#define PLAIN "\033[0m"
+
+/* A problem of intervals, and no model? */
+static bool is_intervals(const ac_report *r)
+{
+    return !r->n_steps && !r->n_file_ops;
+}
+
+static void put_header(const text *t)
+{
+    const ac_report *r = t->r;
+    ac_putf(t->to, "%s%s%s", tint(t, BOLD), r->file ? r->file : "-", tint(t, PLAIN));
+    if (r->format)
+        ac_putf(t->to, "   %s", r->format);
+    if (!is_intervals(r))
+        ac_putf(t->to, "%s %d operator%s, %d activation%s, %d constant%s\n\n", r->format ? "," : "  ", r->n_file_ops,
+                r->n_file_ops == 1 ? "" : "s", r->n_activations, r->n_activations == 1 ? "" : "s", r->n_constants,
+                r->n_constants == 1 ? "" : "s");
+    else
+        ac_putf(t->to, "%s %s item%s, %s steps\n\n", r->format ? "," : "  ", commas(t, r->problem->n),
+                r->problem->n == 1 ? "" : "s", commas(t, r->problem->steps));
+}
+
+/* "54.0 KiB"; sizes below 1 KiB say nothing more than their bytes. */
+static const char *binary(const text *t, ac_bytes n)
+{
+    if (n < 1024)
+        return "";
+    double v = (double)n;
+    const char *unit = "KiB";
+    v /= 1024;
+    if (v >= 10240) {
+        v /= 1024;
+        unit = "MiB";
+    }
+    return ac_strf(t->to->cx->region, "%.1f %s", v, unit);
+}
+
+static void put_size(const text *t, const char *group, const char *name, ac_bytes n)
+{
+    ac_putf(t->to, "  %-4s %-14s %11s B", group, name, commas(t, n));
+    const char *b = binary(t, n);
+    if (*b)
+        ac_putf(t->to, " %10s", b);
+}
+
+static void put_budget(const text *t, ac_bytes used, ac_bytes budget)
+{
+    enum { WIDTH = 20 };
+    double part = ac_report_percent(used, budget);
+    int filled = part >= 100 ? WIDTH : (int)(part * WIDTH / 100 + 0.5);
+    char bar[WIDTH + 1] = {0};
+    memset(bar, '-', WIDTH);
+    memset(bar, '#', (size_t)filled);
+    const char *whole = binary(t, budget);
+    ac_putf(t->to, "   of %s", *whole ? whole : ac_strf(t->to->cx->region, "%s B", commas(t, budget)));
+    ac_putf(t->to, "  %s[%s] %3.0f %%%s", used > budget ? tint(t, RED) : "", bar, part,
+            used > budget ? tint(t, PLAIN) : "");
+    if (used > budget)
+        ac_put(t->to, "  OVER");
+}
+
+/* One more phrase of a sentence that is broken at 100 columns; the lines that follow begin with `indent` blanks. */
+static void put_phrase(const text *t, size_t *line, int indent, const char *phrase)
+{
+    if (t->to->n - *line + strlen(phrase) > LINE) {
+        while (t->to->n > *line && t->to->text[t->to->n - 1] == ' ')
+            t->to->n--;
+        ac_putc(t->to, '\n');
+        *line = t->to->n;
+        ac_putf(t->to, "%*s", indent, "");
+    }
+    ac_put(t->to, phrase);
+}
+
+/* With several memories: how much of the traffic a memory has and, behind the first, what lies in it. */
+static void put_share(const text *t, int32_t m)
+{
+    enum { SHOWN = 6 };
+    const ac_report *r = t->r;
+    const ac_problem *p = r->problem;
+    double here = 0, all = 0;
+    int32_t n = 0;
+    for (int32_t i = 0; i < p->n; i++) {
+        const double x = (double)p->item[i].traffic;
+        all += x;
+        here += r->plan->mem[i] == m ? x : 0;
+    }
+    size_t line = t->to->n + 1;
+    ac_putf(t->to, "  %5.1f %% of the traffic", all > 0 ? 100 * here / all : 0);
+    for (int32_t i = 0; i < p->n && m; i++) {
+        if (r->plan->mem[i] != m || !p->item[i].size)
+            continue;
+        if (!n)
+            ac_put(t->to, "\n                      tensors: ");
+        if (n++ < SHOWN)
+            put_phrase(t, &line, 31,
+                       ac_strf(t->to->cx->region, "%s%s", n > 1 ? ", " : "",
+                               ac_name_fit(t->names, p->item[i].name, NAME_WIDTH)));
+    }
+    if (n > SHOWN)
+        put_phrase(t, &line, 31, ac_strf(t->to->cx->region, " and %d more", n - SHOWN));
+}
+
+static void put_sizes(const text *t)
+{
+    const ac_report *r = t->r;
+    const ac_problem *p = r->problem;
+    int32_t n_ram = 0;
+    for (int32_t m = 0; m < p->n_mems; m++)
+        n_ram += p->mem[m].use == AC_MEM_RAM;
+    const bool several = n_ram > 1;
+    for (int32_t m = 0; m < p->n_mems; m++) {
+        ac_bytes budget = p->mem[m].capacity;
+        if (!m && r->budget >= 0)
+            budget = r->budget;
+        put_size(t, m ? "" : "RAM", p->mem[m].name, r->plan->mem_bytes[m]);
+        if (budget >= 0)
+            put_budget(t, r->plan->mem_bytes[m], budget);
+        if (several && p->mem[m].use == AC_MEM_RAM)
+            put_share(t, m);
+        ac_putc(t->to, '\n');
+    }
+    if (is_intervals(r)) /* there is no code and no data */
+        return;
+    bool own = false; /* state in a memory of its own is already listed */
+    for (int32_t m = 1; m < p->n_mems; m++)
+        own = own || !strcmp(p->mem[m].name, "state");
+    if (!own) {
+        put_size(t, "", "state", r->state_bytes);
+        ac_putc(t->to, '\n');
+    }
+    put_size(t, "", "kernel scratch", r->scratch_bytes);
+    ac_put(t->to, r->scratch_bytes ? "   (largest step, inside the arena)\n" : "\n");
+    if (r->stack_bytes) {
+        put_size(t, "", "stack", r->stack_bytes);
+        ac_put(t->to, "   (estimate)\n");
+    }
+    put_size(t, "ROM", "weights", r->weight_bytes);
+    if (r->weight_memory) {
+        put_budget(t, r->weight_bytes, r->weight_budget);
+        ac_putf(t->to, "  %s", r->weight_memory);
+    }
+    ac_putc(t->to, '\n');
+    if (r->code_bytes) {
+        put_size(t, "", "code", r->code_bytes);
+        ac_putf(t->to, "   (estimate%s%s, %d kernel%s)\n", r->target ? ", " : "", r->target ? r->target : "",
+                r->n_kernels, r->n_kernels == 1 ? "" : "s");
+    }
+    if (r->macs)
+        ac_putf(t->to, "       %s multiply-adds\n", commas(t, r->macs));
+}
+
+static bool is_other(const ac_report *r, const ac_result *x)
+{
+    return x->arena_bytes >= 0 && strcmp(x->strategy, r->plan->strategy) != 0 && strcmp(x->strategy, "none") != 0;
+}
+
+static void put_others(const text *t)
+{
+    const ac_report *r = t->r;
+    ac_bytes arena = r->plan->arena_bytes;
+    size_t line = t->to->n;
+    int32_t same = 0;
+    ac_put(t->to, "        ");
+    for (int32_t k = 0; k < r->n_rows; k++) {
+        const ac_result *x = &r->rows[k];
+        if (is_other(r, x) && x->arena_bytes != arena)
+            put_phrase(t, &line, 8,
+                       ac_strf(t->to->cx->region, "%s %s B (%+.1f %%), ", x->strategy, commas(t, x->arena_bytes),
+                               ac_report_percent(x->arena_bytes - arena, arena)));
+        same += is_other(r, x) && x->arena_bytes == arena;
+    }
+    for (int32_t k = 0, n = 0; k < r->n_rows; k++) {
+        const ac_result *x = &r->rows[k];
+        if (is_other(r, x) && x->arena_bytes == arena) {
+            n++;
+            put_phrase(t, &line, 8, ac_strf(t->to->cx->region, "%s%s", x->strategy, n == same ? " the same, " : ", "));
+        }
+    }
+    put_phrase(t, &line, 8, ac_strf(t->to->cx->region, "no sharing %s B.", commas(t, r->no_sharing)));
+    ac_putc(t->to, '\n');
+}
+
+static void put_plan(const text *t)
+{
+    const ac_report *r = t->r;
+    ac_bytes arena = r->plan->arena_bytes, bound = ac_report_lower_bound(r);
+    double gap = bound ? ac_report_percent(arena - bound, bound) : 0;
+    if (arena == bound)
+        ac_putf(t->to, "\n  Plan: %soptimal%s. Lower bound %s B = arena, gap 0.0 %%. Found by %s.\n", tint(t, GREEN),
+                tint(t, PLAIN), commas(t, bound), r->plan->strategy);
+    else
+        ac_putf(t->to, "\n  Plan: found by %s. Lower bound %s B, arena %s B above it, gap %.*f %%.\n",
+                r->plan->strategy, commas(t, bound), commas(t, arena - bound), gap < 0.1 ? 4 : 1, gap);
+    put_others(t);
+    if (r->reference_tflite)
+        ac_put(t->to, "        This is what TensorFlow Lite itself would do (--reference tflite).\n");
+}
+
+static const char *step_label(const text *t, ac_step s)
+{
+    if (s < 0 || s >= t->r->n_steps)
+        return ac_strf(t->to->cx->region, "step %d", s);
+    return ac_strf(t->to->cx->region, "%d %s", s, t->r->step[s].op);
+}
+
+static bool reads(const ac_report_tensor *x, ac_step step)
+{
+    for (int32_t k = 0; k < x->n_consumers; k++)
+        if (x->consumers[k] == step)
+            return true;
+    return false;
+}
+
+/* What a tensor is in a step, and until when; shorter where lines would be too long. */
+static const char *role(const text *t, const ac_report_tensor *x, ac_step step, bool brief)
+{
+    ac_region *mem = t->to->cx->region;
+    const ac_step last = x->last;
+    if (is_intervals(t->r))
+        return ac_strf(mem, "steps %d to %d", x->first, last);
+    const char *is = x->producer == step ? "output, " : reads(x, step) ? "input, " : last > step ? "waiting, " : "";
+    if (x->output && last >= t->r->n_steps - 1)
+        return ac_strf(mem, "%skept to the end", is);
+    if (last <= step)
+        return ac_strf(mem, "%sdead afterwards", is);
+    if (brief || last >= t->r->n_steps)
+        return ac_strf(mem, "%sto step %d", is, last);
+    return ac_strf(mem, "%sread last by %d %.*s", is, last, (int)strcspn(t->r->step[last].op, " "),
+                   t->r->step[last].op);
+}
+
+/* Of an item that no tensor stands for. */
+static const char *life_text(const text *t, const ac_item *it)
+{
+    const char *kind = it->kind == AC_ITEM_SCRATCH ? "scratch" : "";
+    if (*kind && it->life.end == it->life.begin + 1)
+        return kind; /* of this step alone */
+    return ac_strf(t->to->cx->region, "%s%ssteps %d to %d", kind, *kind ? ", " : "", it->life.begin, it->life.end - 1);
+}
+
+enum { COL_NAME, COL_TYPE, COL_BYTES, COL_RANGE, COL_ROLE, COLS };
+typedef struct peak_row {
+    const char *col[COLS];
+} peak_row;
+
+static peak_row peak_row_of(const text *t, const ac_report_alive *a, size_t width, bool brief)
+{
+    ac_region *mem = t->to->cx->region;
+    const ac_report_tensor *x = a->tensor >= 0 ? &t->r->tensor[a->tensor] : NULL;
+    const ac_item *it = &t->r->problem->item[a->item];
+    const ac_bytes at = t->r->plan->offset[a->item];
+    return (peak_row){{ac_name_fit(t->names, x ? x->name : it->name, width),
+                       x ? ac_strf(mem, "%s %s", x->dtype, x->shape) : "", commas(t, a->bytes),
+                       ac_strf(mem, "0x%05llx-0x%05llx", (unsigned long long)at,
+                               (unsigned long long)(at + (it->size ? it->size - 1 : 0))),
+                       x ? role(t, x, t->r->peak, brief) : life_text(t, it)}};
+}
+
+/* How wide the rows get: *wide by column, and all of it. */
+static int32_t measure(const peak_row *row, int32_t n, int32_t wide[COLS])
+{
+    int32_t all = 7 + 2 + 1 + 2 + 3 + 3; /* what stands between */
+    for (int32_t c = 0; c < COLS; c++) {
+        wide[c] = 0;
+        for (int32_t k = 0; k < n; k++)
+            wide[c] = (int32_t)strlen(row[k].col[c]) > wide[c] ? (int32_t)strlen(row[k].col[c]) : wide[c];
+        all += wide[c];
+    }
+    return all;
+}
+
+static void put_peak(const text *t)
+{
+    enum { SHOWN = 12, LEAST = 16 };
+    const ac_report *r = t->r;
+    int32_t n, wide[COLS];
+    peak_row row[SHOWN];
+    const ac_report_alive *alive = ac_report_alive_at(t->to->cx, r, r->peak, &n);
+    const int32_t shown = n < SHOWN ? n : SHOWN;
+    if (!n)
+        return;
+    ac_putf(t->to, "\n  The peak is %s%s\n", r->peak < r->n_steps ? "operator " : "", step_label(t, r->peak));
+    int32_t width = NAME_WIDTH, over = 0;
+    for (int pass = 0; pass < 3; pass++) { /* too wide: brief roles, then shorter names */
+        for (int32_t k = 0; k < shown; k++)
+            row[k] = peak_row_of(t, &alive[k], (size_t)width, pass > 0);
+        over = measure(row, shown, wide) - LINE;
+        if (over <= 0)
+            break;
+        if (pass)
+            width = wide[COL_NAME] - over > LEAST ? wide[COL_NAME] - over : LEAST;
+    }
+    for (int32_t k = 0; k < shown; k++)
+        ac_putf(t->to, "       %-*s  %-*s %*s B   %-*s   %s\n", wide[COL_NAME], row[k].col[COL_NAME], wide[COL_TYPE],
+                row[k].col[COL_TYPE], wide[COL_BYTES], row[k].col[COL_BYTES], wide[COL_RANGE], row[k].col[COL_RANGE],
+                row[k].col[COL_ROLE]);
+    if (n > SHOWN) {
+        ac_bytes rest = 0;
+        for (int32_t k = SHOWN; k < n; k++)
+            rest += alive[k].bytes;
+        ac_putf(t->to, "       and %d more, %s B together\n", n - SHOWN, commas(t, rest));
+    }
+}
+
+/* The four steps that come next after the peak: what lowering it can gain at most. */
+static void put_next(const text *t)
+{
+    const ac_report *r = t->r;
+    bool *done = AC_NEW_N(t->to->cx->region, bool, r->n_steps);
+    ac_bytes *used = AC_NEW_N(t->to->cx->region, ac_bytes, r->n_steps);
+    for (int32_t s = 0; s < r->n_steps; s++)
+        used[s] = r->problem->n_pairs ? ac_report_used_at(t->to->cx, r, s) : r->step[s].live;
+    for (int k = 0; k < 4 && k < r->n_steps - 1; k++) {
+        int32_t best = -1;
+        for (int32_t s = 0; s < r->n_steps; s++)
+            if (!done[s] && s != r->peak && (best < 0 || used[s] > used[best]))
+                best = s;
+        if (best < 0)
+            break;
+        done[best] = true;
+        ac_putf(t->to, "%s op %d %s B", k ? " |" : "  Next:", best, commas(t, used[best]));
+    }
+    if (r->n_steps > 1)
+        ac_putc(t->to, '\n');
+}
+
+static void put_lower(const text *t)
+{
+    const ac_report *r = t->r;
+    int32_t wide = 0, untried = 0;
+    for (int32_t k = 0; k < r->n_lower; k++) {
+        const int32_t n = (int32_t)strlen(r->lower[k].option);
+        wide = n > wide ? n : wide;
+        untried += r->lower[k].bytes < 0;
+    }
+    if (r->n_lower)
+        ac_putf(t->to, "\n  To go lower%s\n", untried ? "   (-v tries them)" : "");
+    for (int32_t k = 0; k < r->n_lower; k++) {
+        const ac_report_lower *x = &r->lower[k];
+        ac_putf(t->to, "       %-*s", wide, x->option);
+        if (x->bytes >= 0)
+            ac_putf(t->to, " %11s B  (%.0f %%)", commas(t, x->bytes),
+                    ac_report_percent(x->bytes - r->plan->arena_bytes, r->plan->arena_bytes));
+        ac_putf(t->to, "   %s\n", x->what);
+    }
+}
+
+static void put_notes(const text *t)
+{
+    if (t->r->n_notes)
+        ac_put(t->to, "\n  Notes\n");
+    for (int32_t k = 0; k < t->r->n_notes; k++) {
+        size_t line = t->to->n;
+        ac_put(t->to, "       ");
+        for (const char *w = t->r->notes[k]; *w;) { /* word by word */
+            const size_t n = strcspn(w, " ") + (w[strcspn(w, " ")] == ' ');
+            put_phrase(t, &line, 9, ac_strf(t->to->cx->region, "%.*s", (int)n, w));
+            w += n;
+        }
+        ac_putc(t->to, '\n');
+    }
+}
+
+static void put_strategies(const text *t)
+{
+    const ac_report *r = t->r;
+    ac_bytes bound = ac_report_lower_bound(r);
+    ac_put(t->to, "\n  planner           arena B     above the bound\n");
+    for (int32_t k = 0; k < r->n_rows; k++)
+        if (r->rows[k].arena_bytes < 0)
+            ac_putf(t->to, "  %-12s %12s\n", r->rows[k].strategy, "refused");
+        else
+            ac_putf(t->to, "  %-12s %12s %15.2f %%%s\n", r->rows[k].strategy, commas(t, r->rows[k].arena_bytes),
+                    ac_report_percent(r->rows[k].arena_bytes - bound, bound),
+                    strcmp(r->rows[k].strategy, r->plan->strategy) ? "" : "   <- this plan");
+    for (int32_t k = 0; k < r->n_passes; k++)
+        ac_putf(t->to, "%s  %-20s %6d changed\n", k ? "" : "\n", r->pass[k].name, r->pass[k].changed);
+}
+
+static void put_item_table(const text *t)
+{
+    const ac_problem *p = t->r->problem;
+    ac_put(t->to, "\n  item                            bytes   memory        offset           end   first    last\n");
+    for (int32_t i = 0; i < p->n; i++) {
+        const ac_item *it = &p->item[i];
+        ac_bytes at = t->r->plan->offset[i];
+        ac_putf(t->to, "  %-24s %12s   %-8s %11s %13s %7d %7d\n", it->name, commas(t, it->size),
+                p->mem[t->r->plan->mem[i]].name, commas(t, at), commas(t, at + it->size), it->life.begin,
+                it->life.end - 1);
+    }
+}
+
+static void put_tensor_row(const text *t, const ac_report_tensor *x)
+{
+    const ac_report *r = t->r;
+    const char *type = ac_strf(t->to->cx->region, "%s %s", x->dtype, x->shape);
+    ac_putf(t->to, "  %-24s %-22s %12s", x->name, type, commas(t, x->bytes));
+    if (x->item < 0) {
+        ac_put(t->to, "   constant\n");
+        return;
+    }
+    ac_bytes at = r->plan->offset[x->item] + x->delta;
+    ac_putf(t->to, "   %-8s 0x%06llx-0x%06llx %6d %6d", r->problem->mem[r->plan->mem[x->item]].name,
+            (unsigned long long)at, (unsigned long long)(at + (x->bytes ? x->bytes - 1 : 0)), x->first, x->last);
+    ac_putf(t->to, "   %8s",
+            x->producer < 0 ? (x->state ? "state" : "input") : ac_strf(t->to->cx->region, "%d", x->producer));
+    ac_put(t->to, "   ");
+    for (int32_t k = 0; k < x->n_consumers; k++)
+        ac_putf(t->to, "%s%d", k ? "," : "", x->consumers[k]);
+    if (x->output)
+        ac_putf(t->to, "%soutput", x->n_consumers ? "," : "");
+    if (x->alias_of)
+        ac_putf(t->to, "   %s of %s", x->alias_how ? x->alias_how : "part", x->alias_of);
+    ac_putc(t->to, '\n');
+}
+
+static void put_tables(const text *t)
+{
+    const ac_report *r = t->r;
+    if (is_intervals(r)) {
+        put_item_table(t);
+        return;
+    }
+    ac_put(t->to,
+           "\n  tensor                   type                          bytes   memory   from     to        first   last"
+           "   producer   consumers, alias\n");
+    for (int32_t k = 0; k < r->n_tensors; k++)
+        put_tensor_row(t, &r->tensor[k]);
+    ac_put(t->to, "\n  step  operator                            live B    scratch B   multiply-adds   node\n");
+    for (int32_t s = 0; s < r->n_steps; s++) {
+        const ac_report_step *x = &r->step[s];
+        ac_putf(t->to, "  %4d  %-30s %11s %12s %15s   %s", s, x->op, commas(t, x->live), commas(t, x->scratch),
+                commas(t, x->macs), x->name);
+        ac_putf(t->to, "%s%s\n", x->fused ? "   + " : "", x->fused ? x->fused : "");
+    }
+}
+
+void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color)
+{
+    text t = {to, r, ac_names_of(to->cx, r), color};
+    put_header(&t);
+    put_sizes(&t);
+    put_plan(&t);
+    put_peak(&t);
+    put_next(&t);
+    put_lower(&t);
+    put_notes(&t);
+    ac_report_map(to, r);
+    if (verbose >= 1)
+        put_tables(&t);
+    if (verbose >= 2)
+        put_strategies(&t);
+}

@@ -1,0 +1,302 @@
+/* test_loop.c - the loop IR on fixed cases: the builder, the verifier's answers to planted faults, syntax errors,
+ * reports of accesses outside of a buffer, and docs/loop-ir.md. Random programs are in test_loop_programs.c. */
+#include "tests/unit/support/loop_text.h"
+
+/* --- the builder
+ * --------------------------------------------------------------------------------------------------------- */
+
+static void test_builder(void)
+{
+    fresh();
+    ac_lb b;
+    lb_open(&b, cx.region, "builder", NULL);
+    int32_t x = lb_buf(&b, "x", AC_F32, 8, AC_BUF_IN, 4, NULL), y = lb_buf(&b, "x", AC_F32, 8, AC_BUF_OUT, 4, NULL);
+    int32_t k = lb_buf(&b, "for", AC_F32, 8, AC_BUF_CONST, 4, NULL);
+    CHECK(!strcmp(b.fn->buf.item[y].name, "x_1") && !strcmp(b.fn->buf.item[k].name, "for_"));
+    ac_x zero = lb_i32(&b, 0), one = lb_i32(&b, 1), v = lb_load(&b, x, zero, 1), w = lb_load(&b, k, zero, 1);
+    CHECK(lb_add(&b, one, one) == lb_i32(&b, 2));
+    CHECK(lb_load(&b, x, zero, 1) == v);
+    CHECK(lb_mul(&b, v, lb_f32(&b, 1)) == v && lb_add(&b, v, lb_f32(&b, 0)) != v &&
+          lb_add(&b, v, lb_f32(&b, -0.0)) == v);
+    CHECK(lb_cast(&b, v, AC_F32) == v && lb_splat(&b, v, 1) == v);
+    CHECK(lb_lane(&b, lb_splat(&b, v, 4), 2) == v);
+    lb_store(&b, y, zero, v);
+    CHECK(lb_load(&b, x, zero, 1) != v && lb_load(&b, k, zero, 1) == w); /* x and x_1 may overlap, constants not */
+    ac_x var = lb_var(&b, "acc", v), dead = lb_var(&b, "acc", v);
+    ac_x before = lb_get(&b, var);
+    CHECK(lb_get(&b, var) == before);
+    CHECK(!strcmp(b.fn->code.item[dead].name, "acc_1"));
+    lb_set(&b, dead, lb_add(&b, before, before));
+    ac_x i = lb_for_n(&b, "i", 1);
+    CHECK(i == lb_i32(&b, 0));
+    lb_end(&b);
+    ac_x outer = lb_for_n(&b, "i", 3);
+    CHECK(lb_get(&b, var) != before);
+    ac_x inner = lb_for_n(&b, "i", 3);
+    CHECK(!strcmp(b.fn->code.item[outer].name, "i") && !strcmp(b.fn->code.item[inner].name, "i_1"));
+    lb_set(&b, var, lb_add(&b, lb_get(&b, var), lb_load(&b, x, inner, 1)));
+    lb_end(&b);
+    lb_end(&b);
+    ac_x again = lb_for_n(&b, "i", 0);
+    CHECK(!strcmp(b.fn->code.item[again].name, "i"));
+    lb_store(&b, y, lb_i32(&b, 99), lb_get(&b, var)); /* never runs, is not there */
+    lb_end(&b);
+    lb_if(&b, lb_lt(&b, one, zero));
+    lb_store(&b, y, lb_i32(&b, 99), lb_get(&b, var));
+    lb_else(&b);
+    lb_store(&b, y, one, lb_get(&b, var));
+    lb_end(&b);
+    lb_if(&b, lb_lt(&b, lb_get(&b, var), v));
+    lb_end(&b);
+    ac_loop_fn *fn = lb_close(&b);
+    CHECK(ac_loop_verify(&cx, fn) == AC_OK);
+    int32_t blocks = 0;
+    for (int32_t n = 1; n < fn->code.n; n++) {
+        blocks += ac_lop_class((ac_lop)fn->code.item[n].op) == 'O';
+        CHECK(!fn->code.item[n].name || strcmp(fn->code.item[n].name, "acc_1") != 0);
+    }
+    CHECK(blocks == 2);
+    float in[8] = {1, 2, 3}, out[8] = {0}, none[8] = {0};
+    int status = 1;
+    CHECK(ac_eval(&cx, fn, (void *[]){in, out, none}, 3, &status) == AC_OK && status == 0);
+    CHECK(out[0] == 1 && out[1] == 1 + 3 * (1 + 2 + 3));
+}
+
+/* A loop of one iteration that is left early stays a loop. */
+static void test_break_once(void)
+{
+    fresh();
+    ac_lb b;
+    lb_open(&b, cx.region, "once", NULL);
+    int32_t y = lb_buf(&b, "y", AC_I32, 4, AC_BUF_INOUT, 4, NULL);
+    ac_x o = lb_for_n(&b, "o", 3);
+    lb_for_n(&b, "i", 1);
+    ac_x v = lb_load(&b, y, o, 1);
+    lb_break_if(&b, lb_eq(&b, v, lb_i32(&b, 7)));
+    lb_store(&b, y, o, lb_add(&b, v, lb_i32(&b, 1)));
+    lb_end(&b);
+    lb_end(&b);
+    lb_fail_if(&b, lb_eq(&b, lb_load(&b, y, lb_i32(&b, 3), 1), lb_i32(&b, 5)), 4);
+    ac_loop_fn *fn = lb_close(&b);
+    CHECK(fn->fails);
+    int32_t data[4] = {1, 7, 3, 5};
+    int status = 0;
+    CHECK(ac_eval(&cx, fn, (void *[]){data}, 1, &status) == AC_OK && status == 4);
+    CHECK(data[0] == 2 && data[1] == 7 && data[2] == 4);
+}
+
+/* The order in which arguments are evaluated does not show. */
+static void test_order(void)
+{
+    const char *text[2];
+    fresh();
+    for (int k = 0; k < 2; k++) {
+        ac_lb b;
+        lb_open(&b, cx.region, "order", NULL);
+        int32_t x = lb_buf(&b, "x", AC_F32, 8, AC_BUF_IN, 4, NULL), y = lb_buf(&b, "y", AC_F32, 8, AC_BUF_OUT, 4, NULL);
+        ac_x i = lb_for_n(&b, "i", 4), p, q, at;
+        if (k) {
+            at = lb_mul(&b, i, lb_i32(&b, 2));
+            q = lb_load(&b, x, lb_i32(&b, 3), 1);
+            p = lb_load(&b, x, i, 1);
+        } else {
+            p = lb_load(&b, x, i, 1);
+            q = lb_load(&b, x, lb_i32(&b, 3), 1);
+            at = lb_mul(&b, i, lb_i32(&b, 2));
+        }
+        lb_store(&b, y, at, lb_mul(&b, p, q));
+        lb_end(&b);
+        text[k] = dump(lb_close(&b));
+    }
+    CHECK(!strcmp(text[0], text[1]));
+}
+
+/* --- faults
+ * -------------------------------------------------------------------------------------------------------------- */
+
+static const ac_loop_fn *parse(const char *text)
+{
+    ac_loop_fn *fn = NULL;
+    fresh();
+    if (ac_loop_read(&cx, "text", text, strlen(text), &fn) != AC_OK) {
+        ac_diags_print(&cx.diags, stdout, false);
+        return NULL;
+    }
+    return fn;
+}
+
+#define HEAD "fn f\nbuf x in f32 8 align 4\nbuf y out f32 8 align 4\n"
+
+static void test_verify(void)
+{
+    static const struct {
+        const char *text, *says; /* says NULL: no fault */
+    } CASES[] = {
+        {HEAD "%1 = const i32 0 %2 = load f32 x[%1] store y[%1] %2", NULL},
+        {HEAD
+         "%1 = const i32 0 %2 = const i32 4 %3 = for i32 %1 .. %2 step 1 %4 = add i32 %3 %1 end %6 = add i32 %4 %1",
+         "closed"},
+        {HEAD "%1 = const i32 0 %2 = const i32 4 %3 = for i32 %1 .. %2 step 1 end %5 = add i32 %3 %1",
+         "outside of its loop"},
+        {HEAD "%1 = const bool 1 if %1 %3 = const i32 1 else %5 = add i32 %3 %3 end", "closed"},
+        {HEAD "%1 = const i32 0 %2 = load f32 x[%1] %3 = add f32 %2 %1", "operand b is i32"},
+        {HEAD "%1 = const i32 0 %2 = load f32x4 x[%1] %3 = const f32 1 %4 = mul f32x4 %2 %3", "expected f32x4"},
+        {HEAD "%1 = const i32 8 %2 = load f32 x[%1]", "outside of buffer 'x'"},
+        {HEAD "%1 = const i32 5 %2 = load f32x4 x[%1]", "elements 5..8 are outside"},
+        {HEAD "%1 = const i32 -1 %2 = const f32 0 store y[%1] %2", "outside of buffer 'y'"},
+        {HEAD "%1 = const i32 0 %2 = const f32 0 store x[%1] %2", "read-only"},
+        {HEAD "%1 = const i32 0 %2 = const i32 0 store y[%1] %2", "accessed as i32"},
+        {HEAD "%1 = const i32 0 %2 = load i8 x[%1]", "accessed as i8"},
+        {HEAD "%1 = const f32 0 %2 = load f32 x[%1]", "index is f32"},
+        {HEAD "%1 = const bool 1 if %1", "not closed"},
+        {HEAD "end", "without for or if"},
+        {HEAD "%1 = const bool 1 if %1 else else end", "without if"},
+        {HEAD "%1 = const bool 1 break_if %1", "outside of any loop"},
+        {HEAD "%1 = const i32 0 %2 = for i32 %1 .. %1 step 0 end", "step 0"},
+        {HEAD "%1 = const i32 1 if %1 end", "condition is i32"},
+        {HEAD "%1 = const f32 1 %2 = and f32 %1 %1", "does not exist for f32"},
+        {HEAD "%1 = const f16 1 %2 = add f16 %1 %1", "does not exist for f16"},
+        {HEAD "%1 = const f32 1 %2 = get f32 %1", "not a variable"},
+        {HEAD "%1 = const f32 1 %2 = var f32 %1 %3 = const i32 1 set %3 to %2", "is f32, not i32"},
+        {HEAD "%1 = const f32 1 store y[%1] %1", "index is f32"},
+        {HEAD "%1 = const f32x4 1 %2 = lane f32 %1 at 4", "lane 4 of 4"},
+        {HEAD "%1 = const f32x4 1 %2 = shuffle f32x2 %1 [ 1 4 ]", "takes element 4 of 4"},
+        {HEAD "%1 = const f32x4 1 %2 = bitcast f64x4 %1", "differ in size"},
+        {HEAD "%1 = const f32x3 1 %2 = sumlanes f32 %1", "cannot be halved"},
+        {HEAD "%1 = const i8x8 1 %2 = const i32x4 1 %3 = dot4 i32x4 %1 %1 %2", "expected i8x16"},
+        {HEAD "%1 = const f32 1 %2 = cast f32x4 %1", "1 lanes become 4"},
+        {HEAD "%1 = const f32 1 %2 = satcast f64 %1", "no conversion"},
+        {HEAD "%1 = const f32 1 %2 = lt f32 %1 %1", "result is f32"},
+        {HEAD "%1 = const i4 1", "do not compute with"},
+        {"fn f buf x local f32 2000 align 4", "larger than 4 KiB"},
+        {"fn f buf x local f32 2 align 4 buf y in f32 2 align 4", "after a local"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const ac_loop_fn *fn = parse(CASES[i].text);
+        CHECK(fn);
+        if (!fn)
+            continue;
+        int rc = ac_loop_verify(&cx, fn);
+        bool found = !CASES[i].says;
+        for (const ac_diag *d = cx.diags.first; d; d = d->next)
+            found |= CASES[i].says && strstr(d->text, CASES[i].says) && d->code == E0901;
+        if ((rc == AC_OK) != !CASES[i].says || !found) {
+            printf("case %d, expected \"%s\":\n", (int)i, CASES[i].says ? CASES[i].says : "no fault");
+            ac_diags_print(&cx.diags, stdout, false);
+            FAILED("the verifier finds the planted fault");
+        }
+        CHECK((ac_eval_compile(&cx, cx.region, fn) == NULL) == (CASES[i].says != NULL));
+    }
+    const ac_loop_fn *fn = parse(HEAD "%1 = const i32 0 %2 = load f32 x[%1] store y[%1] %2");
+    for (int32_t op = 0; fn && op < 256; op++) { /* any byte as an instruction kind is answered, not run */
+        fn->code.item[2].op = (uint8_t)op;
+        fn->code.item[2].a = op % 5;
+        ac_loop_verify(&cx, fn);
+    }
+}
+
+static void test_syntax(void)
+{
+    static const char *const BAD[] = {"",
+                                      "fn",
+                                      "fn f bug",
+                                      "fn f buf x in f33 8 align 4",
+                                      "fn f %1 = const i8 200",
+                                      "fn f %2 = const i32 0",
+                                      "fn f %1 = add i32 %1 %1",
+                                      "fn f %1 = const i32 0 %2 = load f32 x[%1]",
+                                      "fn f %1 = constv i32x2 [ 1 ]",
+                                      "fn f %1 = const i32",
+                                      "fn f %1 = const i32x5000 0",
+                                      "fn f store",
+                                      "fn f %1 = end",
+                                      "fn f \"unterminated"};
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        fresh();
+        ac_loop_fn *fn = NULL;
+        int rc = ac_loop_read(&cx, "bad.loop", BAD[i], strlen(BAD[i]), &fn);
+        bool last = i + 1 == sizeof BAD / sizeof *BAD; /* a note may end with the text */
+        CHECK(last ? rc == AC_OK : rc == AC_FAIL && cx.diags.first->code == E0020 && cx.diags.first->at.line == 1);
+    }
+}
+
+static void test_faults_at_run_time(void)
+{
+    static const char *const TEXT[] = {
+        HEAD "%1 = const i32 0 %2 = const i32 9 %3 = for i32 %1 .. %2 step 1 %4 = load f32 x[%3] store y[%1] %4 end",
+        HEAD "%1 = const i32 0 %2 = const i32 9 %3 = for i32 %1 .. %2 step 1 %4 = const f32 0 store y[%3] %4 end",
+        HEAD "%1 = const i32 -1 %2 = const i32 4 %3 = for i32 %2 .. %1 step -2 %4 = const i32 -2 %5 = add i32 %3 %4 %6 "
+             "= load f32x4 x[%5] store y[%1] %6 end",
+        "fn f buf x in i32 1 align 4 buf y out i32 1 align 4 %1 = const i32 0 %2 = load i32 x[%1] %3 = div i32 %2 %2 "
+        "store y[%1] %3",
+        "fn f buf x in i32 1 align 4 buf y out i32 1 align 4 %1 = const i32 0 %2 = load i32 x[%1] %3 = splat i32x4 %2 "
+        "%4 = mod i32x4 %3 %3 %5 = lane i32 %4 at 2 store y[%1] %5",
+        "fn f buf x in i8 1 align 1 buf y out i32 1 align 4 %1 = const i32 0 %2 = load i8 x[%1] %3 = cast i32 %2 %4 = "
+        "const i32 1 %5 = add i32 %3 %4 %6 = load i8 x[%5] %7 = cast i32 %6 store y[%1] %7"};
+    static const char *const SAYS[] = {
+        "reads elements 8..8 of buffer 'x'", "writes elements 8..8 of buffer 'y'", NULL,
+        "divides an integer by zero",        "divides an integer by zero",         "reads elements 1..1 of buffer 'x'"};
+    for (int i = 0; i < 6; i++) {
+        const ac_loop_fn *fn = parse(TEXT[i]);
+        CHECK(fn);
+        char x[64] = {0}, y[64] = {0};
+        int status = 0;
+        bool ok = fn && ac_eval(&cx, fn, (void *[]){x, y}, 2, &status) == AC_OK;
+        CHECK(!ok && cx.diags.first && cx.diags.first->code == E0901);
+        if (SAYS[i] && cx.diags.first && !strstr(cx.diags.first->text, SAYS[i])) {
+            ac_diags_print(&cx.diags, stdout, false);
+            FAILED("the report names function, buffer and elements");
+        }
+    }
+    const ac_loop_fn *fn = parse(HEAD);
+    CHECK(ac_eval(&cx, fn, (void *[]){NULL}, 1, NULL) == AC_FAIL); /* two parameters, one given */
+}
+
+/* --- the page
+ * ------------------------------------------------------------------------------------------------------------ */
+
+static void test_page(void)
+{
+    FILE *f = fopen(SOURCE_DIR "/docs/loop-ir.md", "rb");
+    CHECK(f);
+    if (!f)
+        return;
+    static char page[1 << 16];
+    size_t n = fread(page, 1, sizeof page - 1, f);
+    fclose(f);
+    page[n] = 0;
+    static const char *const ROWS[] = {
+#define LOP(id, text, cls, abc, meaning) "| `" text "` |",
+#include "ir/loop/loop.def"
+#undef LOP
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        if (!strstr(page, ROWS[i])) {
+            printf("docs/loop-ir.md has no row %s\n", ROWS[i]);
+            FAILED("the page lists every kind");
+        }
+    char *example = strstr(page, "```\nfn "), *end = example ? strstr(example + 4, "```") : NULL;
+    CHECK(example && end);
+    if (!end)
+        return;
+    *end = 0;
+    const ac_loop_fn *fn = parse(example + 4);
+    CHECK(fn && ac_loop_verify(&cx, fn) == AC_OK && reread(fn));
+    if (fn && strcmp(example + 4, dump(fn)) != 0) {
+        puts(dump(fn));
+        FAILED("the example is what the dump prints");
+    }
+}
+
+int main(void)
+{
+    test_builder();
+    test_break_once();
+    test_order();
+    test_verify();
+    test_syntax();
+    test_faults_at_run_time();
+    test_page();
+    ac_ctx_close(&cx);
+    return check_done();
+}

@@ -1,0 +1,91 @@
+/* test_structured.c - operators that read or write elements by index or by window, with known values: gather_elements,
+ * scatter_elements, scatter_into, topk of the smallest, cumprod, conv_nd, window_sum, _max, _argmax, einsum, det,
+ * grid_sample, roi_align, roi_pool. What the ONNX conformance suite shows in full is here only as far as targets and
+ * refusals go. */
+#include "tests/unit/support/in_context.h"
+#include "tests/unit/support/value_case.h"
+
+#include <math.h>
+
+#define F "input x: f32"
+// clang-format off
+static const value_case VALUES[] = {
+    {F "[5]; const k: i32[] = [3]", "y, j = topk_v2(x, k) smallest=true", {1, 7, 7, -2, 1}, {-2, 1, 1}, {0}, 0, 0},
+    {F "[5]; const k: i32[] = [3]", "y, j = topk_v2(x, k) smallest=true", {1, 7, 7, -2, 1}, {3, 0, 4}, {0}, 1, 0},
+    {F "[2,3]; input i: i32[2,2]", "y = gather_elements(x, i) axis=1", {1, 2, 3, 4, 5, 6}, {3, 1, 6, 5}, {2, 0, -1, 1}, 0, 0},
+    {F "[2,3]; input i: i32[1,2]", "y = gather_elements(x, i) axis=-2", {1, 2, 3, 4, 5, 6}, {4, 2}, {1, 0}, 0, 0},
+    {F "[2]; input i: i32[1]", "y = gather_elements(x, i)", {1, 2}, {0}, {2}, 0, 4},
+    {F "[2]; input i: i32[1]", "y = gather_elements(x, i)", {1, 2}, {0}, {-3}, 0, 4},
+    {F "[4]; input i: i32[3]; const u: f32[3] = [10, 20, 40]", "y = scatter_elements(x, i, u)", {1, 2, 3, 4}, {1, 40, 3, 20}, {1, -1, 1}, 0, 0},
+    {F "[4]; input i: i32[3]; const u: f32[3] = [10, 20, 40]", "y = scatter_elements(x, i, u) reduction=add", {1, 2, 3, 4}, {1, 52, 3, 24}, {1, -1, 1}, 0, 0},
+    {F "[4]; input i: i32[3]; const u: f32[3] = [10, 20, 40]", "y = scatter_elements(x, i, u) reduction=mul", {1, 2, 3, 4}, {1, 800, 3, 80}, {1, -1, 1}, 0, 0},
+    {F "[2,2]; input i: i32[1,2]; const u: f32[1,2] = [3, 0]", "y = scatter_elements(x, i, u) axis=0 reduction=max", {1, 2, 3, 4}, {3, 2, 3, 4}, {0, 1}, 0, 0},
+    {F "[2,2]; input i: i32[1,2]; const u: f32[1,2] = [3, 0]", "y = scatter_elements(x, i, u) axis=0 reduction=min", {1, 2, 3, 4}, {1, 2, 3, 0}, {0, 1}, 0, 0},
+    {F "[2]; input i: i32[1]; const u: f32[1] = [3]", "y = scatter_elements(x, i, u)", {1, 2}, {0}, {2}, 0, 4},
+    {F "[2,2]; input i: i32[2,1]; const u: f32[2,2] = [5, 6, 7, 8]", "y = scatter_into(x, i, u) reduction=add", {1, 2, 3, 4}, {1, 2, 15, 18}, {1, -1}, 0, 0},
+    {F "[2,2]; input i: i32[2,2]; const u: f32[2] = [5, 6]", "y = scatter_into(x, i, u)", {1, 2, 3, 4}, {1, 5, 6, 4}, {0, 1, 1, 0}, 0, 0},
+    {F "[2]; input i: i32[1,1]; const u: f32[1] = [3]", "y = scatter_into(x, i, u)", {1, 2}, {0}, {-3}, 0, 4},
+    {F "[4]; const a: i32[] = [0]", "y = cumprod(x, a)", {1, 2, 3, 4}, {1, 2, 6, 24}, {0}, 0, 0},
+    {F "[4]; const a: i32[] = [0]", "y = cumprod(x, a) exclusive=true reverse=true", {1, 2, 3, 4}, {24, 12, 4, 1}, {0}, 0, 0},
+    {F "[1,4,2]; const w: f32[2,1,4] = [1, 10, 100, 1000, 2, 20, 200, 2000]; const b: f32[4] = [0, 0, 0, 0.5]",
+     "y = conv_nd(x, w, b) strides=[2] pads=[1, 0] groups=2", {1, 2, 3, 4, 5, 6, 7, 8}, {2, 20, 400, 4000.5, 13, 130, 1600, 16000.5}, {0}, 0, 0},
+    {F "[1,3,1]; const w: f32[2,1,9] = splat 2", "y = conv_nd(x, w) dilations=[2]", {1, 2, 3}, {8, 8, 8, 8, 8, 8, 8, 8, 8}, {0}, 0, 0},
+    {F "[2,3]", "y = window_sum(x) kernel=[1, 2] pads=[0, 0, 1, 1]", {1, 2, 3, 4, 5, 6}, {1, 3, 5, 3, 4, 9, 11, 6}, {0}, 0, 0},
+    {F "[3,2]", "y = window_sum(x) kernel=[2, 1] dilations=[2, 1]", {1, 2, 3, 4, 5, 6}, {6, 8}, {0}, 0, 0},
+    {F "[5]", "y = window_max(x) kernel=[2] strides=[2]", {-1, -2, -5, -3, 9}, {-1, -3}, {0}, 0, 0},
+    {F "[5]", "y = window_max(x) kernel=[1] strides=[2] pads=[0, 2]", {-1, -2, -5, -3, 9}, {-1, -5, 9, -(double)INFINITY}, {0}, 0, 0},
+    {F "[2,3]", "y = window_argmax(x) kernel=[2, 2]", {1, 7, 7, (double)NAN, 7, 8}, {1, 5}, {0}, 0, 0},
+    {F "[2,2]; const z: f32[2,3] = [1, 2, 3, 4, 5, 6]", "y = einsum(x, z) labels=[0, 1, 1, 2, 0, 2]", {1, 2, 3, 4}, {9, 12, 15, 19, 26, 33}, {0}, 0, 0},
+    {F "[2,2]", "y = einsum(x) labels=[3, 3]", {1, 2, 3, 4}, {5}, {0}, 0, 0},
+    {F "[2,3]", "y = einsum(x) labels=[0, 1, 1]", {1, 2, 3, 4, 5, 6}, {5, 7, 9}, {0}, 0, 0},
+    {F "[1,3]; const z: f32[2,3] = [1, 2, 3, 4, 5, 6]; const w: f32[2] = [1, -1]", "y = einsum(x, z, w) labels=[0, 1, 0, 1, 0, 1]", {1, 2, 2}, {-3, -6, -6}, {0}, 0, 0},
+    {F "[2,2,2]", "y = det(x)", {0, 2, 3, 4, 1, 2, 2, 4}, {-6, 0}, {0}, 0, 0},
+    {F "[1,1]", "y = det(x)", {-7}, {-7}, {0}, 0, 0},
+    {F "[1,2,2,1]; const g: f32[1,1,3,2] = [0, 0, -1, -1, 1.5, 1.5]", "y = grid_sample(x, g)", {1, 2, 3, 4}, {2.5, 0.25, 0}, {0}, 0, 0},
+    {F "[1,2,2,1]; const g: f32[1,1,3,2] = [0, 0, -1, -1, 1.5, 1.5]", "y = grid_sample(x, g) align_corners=true padding=border", {1, 2, 3, 4}, {2.5, 1, 4}, {0}, 0, 0},
+    {F "[1,4,1]; const g: f32[1,4,1] = [-1, -0.5, 5, 6]", "y = grid_sample(x, g) mode=nearest padding=reflection pixels=true", {1, 2, 3, 4}, {1, 1, 3, 2}, {0}, 0, 0},
+    {F "[1,4,1]; const g: f32[1,3,1] = [-1, 1.5, 1e30]", "y = grid_sample(x, g) mode=cubic padding=zeros pixels=true", {1, 2, 3, 4}, {0, 2.5, 0}, {0}, 0, 0},
+    {F "[1,2,2,1]; const r: f32[1,4] = [0, 0, 2, 2]; input i: i32[1]", "y = roi_align(x, r, i) ratio=1 half_pixel=true", {1, 2, 3, 4}, {2.5}, {0}, 0, 0},
+    {F "[1,2,2,1]; const r: f32[1,4] = [0, 0, 2, 2]; input i: i32[1]", "y = roi_align(x, r, i) half_pixel=true mode=max", {1, 2, 3, 4}, {4}, {0}, 0, 0},
+    {F "[1,2,2,1]; const r: f32[1,4] = [0, 0, 2, 2]; input i: i32[1]", "y = roi_align(x, r, i)", {1, 2, 3, 4}, {0}, {1}, 0, 4},
+    {F "[1,2,2,1]; const r: f32[1,4] = [0, 0, 1, 1]; input i: i32[1]", "y = roi_pool(x, r, i) height=2 width=1", {1, 2, 3, 4}, {2, 4}, {0}, 0, 0},
+    {F "[1,2,2,1]; const r: f32[1,4] = [5, 5, 9, 9]; input i: i32[1]", "y = roi_pool(x, r, i)", {1, 2, 3, 4}, {0}, {0}, 0, 0},
+};
+static const bad_case BAD[] = {
+    {F "[2,3]; input i: i32[3,3]", "y = gather_elements(x, i) axis=1", "E0104"},
+    {F "[2,3]; input i: i32[3]", "y = gather_elements(x, i)", "E0104"},
+    {F "[2,0]; input i: i32[2,1]", "y = gather_elements(x, i) axis=1", "E0104"},
+    {F "[2]; input i: f32[2]", "y = gather_elements(x, i)", "E0105"},
+    {F "[2]; input i: i32[2]", "y = gather_elements(x, i) axis=1", "E0103"},
+    {F "[2]; input i: i32[2]; const u: f32[1] = [3]", "y = scatter_elements(x, i, u)", "E0104"},
+    {F "[2]; input i: i32[1]; const u: i32[1] = [3]", "y = scatter_elements(x, i, u)", "E0105"},
+    {F "[2]; input i: i32[1]; const u: f32[1] = [3]", "y = scatter_elements(x, i, u) reduction=cubic", "E0103"},
+    {F "[2]; input i: i32[1,2]; const u: f32[1] = [3]", "y = scatter_into(x, i, u)", "E0104"},
+    {F "[1,4,2]; const w: f32[2,2,4] = splat 1", "y = conv_nd(x, w) groups=2", "E0104"},
+    {F "[1,4,2]; const w: f32[2,2,4] = splat 1", "y = conv_nd(x, w) strides=[0]", "E0103"},
+    {F "[1,4,2]; const w: f32[2,2,4] = splat 1", "y = conv_nd(x, w) pads=[1]", "E0103"},
+    {F "[3]", "y = window_max(x) kernel=[4]", "E0104"},
+    {F "[3]", "y = window_max(x) kernel=[1, 1]", "E0103"},
+    {F "[2,3]; const z: f32[2] = [1, 2]", "y = einsum(x, z) labels=[0, 1, 1, 0]", "E0104"},
+    {F "[2,3]", "y = einsum(x) labels=[0, 1, 2]", "E0103"},
+    {F "[2,3]", "y = einsum(x) labels=[0, 1, 0, 0]", "E0103"},
+    {F "[2,3]", "y = einsum(x) labels=[0]", "E0103"},
+    {F "[2,3]", "y = det(x)", "E0104"},
+    {F "[1,2,2,1]; const g: f32[1,1,1,3] = [0, 0, 0]", "y = grid_sample(x, g)", "E0104"},
+    {F "[1,2,2,1]; const g: f32[1,1,1,2] = [0, 0]", "y = grid_sample(x, g) mode=zeros", "E0103"},
+    {F "[1,2,2,1]; const r: f32[1,5] = [0, 0, 2, 2, 1]; input i: i32[1]", "y = roi_align(x, r, i)", "E0104"},
+    {F "[1,2,2,1]; const r: f32[1,4] = [0, 0, 2, 2]; input i: i32[1]", "y = roi_align(x, r, i) height=0", "E0103"},
+};
+// clang-format on
+
+static void all(ac_ctx *cx)
+{
+    run_values(cx, VALUES, sizeof VALUES / sizeof *VALUES);
+    run_bad(cx, BAD, sizeof BAD / sizeof *BAD);
+}
+
+int main(void)
+{
+    static ac_ctx cx;
+    return in_context(&cx, all);
+}

@@ -1,0 +1,393 @@
+/* test_stripe.c - groups of steps that work row by row (ir/loop/access/strip.h, planner/graph/stripe_group.h): every run of steps
+ * of the models in models/ and of random graphs is built as a group and run by the evaluator; its results must be those
+ * of the steps one after the other, bit for bit. Windows hold garbage before the run. A window with one row less must
+ * be found: by an access outside of it, or by other results. Then straight lines through tables. No framework: a failed
+ * check prints its place, the exit status is 1 when any failed.
+ *
+ *     test_stripe [graphs [first seed]] */
+#include "driver/job.h"
+#include "planner/graph/stripe.h"
+#include "tests/unit/support/expect.h"
+#include "tests/unit/support/seeds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int groups, planted, overlaid, paired, fed;
+
+static void fill(ac_dtype d, int64_t count, void *to)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (d == AC_F32)
+            ((float *)to)[i] = (float)(below(2001) - 1000) / 256.0f;
+        else
+            ((uint8_t *)to)[i] = (uint8_t)rnd();
+}
+
+/* ------------------------------------------------------------------ running */
+
+static void *constant(ac_ctx *cx, ac_const *k)
+{
+    union {
+        const void *read;
+        void *any;
+    } p = {ac_const_data(cx, k)};
+    return p.any;
+}
+
+/* value[id]: the bytes of every tensor so far. Results go to fresh memory when `own`, else into value[]. */
+static bool run(ac_ctx *cx, const ac_lowered *low, void **value, void **own)
+{
+    void **data = AC_NEW_N(cx->region, void *, low->arg.n + 1);
+    int32_t row = 0;
+    for (int32_t a = 0; a < low->arg.n; a++) {
+        const ac_arg *x = &low->arg.item[a];
+        const ac_buf *b = &low->fn->buf.item[a];
+        const size_t bytes = (size_t)ac_dtype_size(b->dtype, b->count);
+        if (x->kind == AC_ARG_CONST) {
+            data[a] = constant(cx, x->konst);
+            continue;
+        }
+        if (x->kind == AC_ARG_PART) {
+            data[a] = &row;
+            continue;
+        }
+        if (x->kind == AC_ARG_TENSOR && b->role == AC_BUF_IN) {
+            data[a] = value[x->tensor->id];
+            continue;
+        }
+        data[a] = ac_alloc(cx->region, bytes + 64);
+        memset(data[a], 0x5a, bytes);
+        if (x->kind == AC_ARG_TENSOR)
+            own[x->tensor->id] = data[a];
+    }
+    int status = 0;
+    if (!low->fed)
+        return ac_eval(cx, low->fn, data, low->arg.n, &status) == AC_OK && !status;
+    char *last = (char *)data[low->fed_arg] + low->arg.item[low->fed_arg].bytes - low->row_bytes;
+    bool ok = true;
+    for (row = 0; row < low->rows && ok; row++) { /* handed over one by one; the caller's other rows are not there */
+        memcpy(last, (const char *)value[low->fed->id] + row * low->row_bytes, (size_t)low->row_bytes);
+        ok = ac_eval(cx, low->fn, data, low->arg.n, &status) == AC_OK && !status;
+        memset(last, 0x33, low->arg.item[low->fed_arg].bytes > low->row_bytes ? (size_t)low->row_bytes : 0);
+    }
+    return ok;
+}
+
+static bool same(const ac_stripe_group *q, void **value, void **own)
+{
+    for (int32_t i = 0; i < q->n_out; i++)
+        if (memcmp(value[q->out[i]->id], own[q->out[i]->id], (size_t)ac_tensor_bytes(q->out[i])))
+            return false;
+    return true;
+}
+
+/* Depthwise convolutions exactly over their input. */
+static void in_place(arenac_job *job, int32_t s, void **value)
+{
+    ac_ctx *cx = &job->cx;
+    const ac_node *n = job->step[s]->node;
+    const ac_diags before = cx->diags;
+    if (n->op != AC_OP_DEPTHWISE_CONV_2D || n->n_fused)
+        return;
+    ac_lowered *low = ac_lower_node(cx, cx->region, n, job->target, AC_VARIANT_INPLACE, false);
+    if (!ac_quietly(cx, before, low ? AC_OK : AC_FAIL))
+        return;
+    CHECK(low->n_overwrite && low->overwrite[0] == n->in[0] && ac_tensor_bytes(n->in[0]) == ac_tensor_bytes(n->out[0]));
+    void **data = AC_NEW_N(cx->region, void *, low->arg.n + 1), *both = NULL;
+    for (int32_t a = 0; a < low->arg.n; a++) {
+        const ac_arg *x = &low->arg.item[a];
+        const ac_buf *b = &low->fn->buf.item[a];
+        if (x->kind == AC_ARG_TENSOR && !both)
+            both = ac_copy(cx->region, value[n->in[0]->id], (size_t)ac_tensor_bytes(n->in[0]));
+        data[a] = x->kind == AC_ARG_CONST    ? constant(cx, x->konst)
+                  : x->kind == AC_ARG_TENSOR ? both
+                                             : ac_alloc(cx->region, (size_t)ac_dtype_size(b->dtype, b->count) + 64);
+    }
+    int status = 0;
+    CHECK(ac_eval(cx, low->fn, data, low->arg.n, &status) == AC_OK && !status);
+    CHECK(both && !memcmp(both, value[n->out[0]->id], (size_t)ac_tensor_bytes(n->out[0])));
+    overlaid++;
+}
+
+static void shorten(arenac_job *job, ac_stripes *v, const ac_stripe_group *q, void **value, void **own)
+{
+    ac_ctx *cx = &job->cx;
+    for (int32_t t = 0; t < q->s.n_tensors; t++) {
+        ac_stripe_group less = *q;
+        ac_stripe_tensor *x = &less.s.tensor[t];
+        if (x->kind != AC_STRIPE_WINDOW || x->rows < 2 || x->buf < 0 || x->home != t || x->high)
+            continue;
+        const ac_stripe_tensor was = *x;
+        x->rows--;
+        x->room -= x->row;
+        less.s.buf[x->buf].count -= x->row;
+        if (x->mate >= 0)
+            less.s.tensor[x->mate].room = x->room;
+        paired += x->mate >= 0;
+        const int32_t errors = cx->diags.errors;
+        ac_lowered *low = ac_stripe_lower(v, &less);
+        CHECK(!low || !run(cx, low, value, own) || !same(q, value, own));
+        planted++;
+        cx->diags.errors = errors; /* expected ones */
+        *x = was;
+        less.s.buf[x->buf].count += x->row;
+        if (x->mate >= 0)
+            less.s.tensor[x->mate].room = x->room;
+    }
+}
+
+static void all_groups(arenac_job *job, bool plant)
+{
+    ac_ctx *cx = &job->cx;
+    const ac_graph *g = job->graph;
+    const ac_live_options opt = {.align = 1};
+    void **value = AC_NEW_N(cx->region, void *, g->tensor.n + 1), **own = AC_NEW_N(cx->region, void *, g->tensor.n + 1);
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        if (ac_tensor_is_const(t) || t->root)
+            continue;
+        value[i] = ac_alloc(cx->region, (size_t)ac_tensor_bytes(t) + 64);
+        fill(t->dtype, ac_tensor_count(t), value[i]);
+    }
+    for (int32_t i = 0; i < g->tensor.n; i++) { /* views lie in their roots */
+        const ac_tensor *t = g->tensor.item[i];
+        ac_bytes at = 0;
+        for (; t->root; t = t->root)
+            at += t->view_offset;
+        if (g->tensor.item[i]->root)
+            value[i] = (char *)value[t->id] + at;
+    }
+    for (int32_t s = 0; s < job->n_steps; s++) {
+        CHECK(run(cx, job->step[s], value, own));
+        for (int32_t a = 0; a < job->step[s]->arg.n; a++) {
+            const ac_tensor *t = job->step[s]->arg.item[a].tensor;
+            if (t && job->step[s]->fn->buf.item[a].role != AC_BUF_IN)
+                memcpy(value[t->id], own[t->id], (size_t)ac_tensor_bytes(t));
+        }
+        in_place(job, s, value);
+    }
+    ac_stripes v;
+    ac_liveness *live = ac_live(cx, g, job->step, job->n_steps, opt);
+    ac_stripes_open(&v, cx, cx->region, g, job->step, job->n_steps, live, job->target, false);
+    const bool rows = ac_stripes_feed(&v);
+    const ac_stripe_fed fed_input = v.fed;
+    for (int32_t begin = 0; begin < job->n_steps; begin++)
+        for (int32_t end = begin + 1; end <= job->n_steps; end++) {
+            ac_stripe_group q;
+            ac_bytes alone = 0;
+            const int before = failures;
+            for (int pass = 0; pass < 4; pass++) {
+                const bool pairs = pass % 2;
+                const ac_stripe_how how = {1, pairs};
+                v.fed = pass < 2 || !rows ? (ac_stripe_fed){0} : fed_input;
+                if ((pass > 1 && (!rows || begin > fed_input.first || end <= fed_input.last)) ||
+                    !ac_stripe_group_of(&v, begin, end, how, cx->region, &q) || (pairs && q.scratch >= alone))
+                    continue;
+                fed += pass > 1;
+                alone = q.scratch;
+                groups++;
+                ac_lowered *low = ac_stripe_lower(&v, &q);
+                CHECK(low && run(cx, low, value, own) && same(&q, value, own));
+                if (plant && low)
+                    shorten(job, &v, &q, value, own);
+            }
+            if (failures != before) {
+                printf("%s for %s: steps %d to %d\n", job->path, job->target->name, begin, end - 1);
+                ac_diags_print(&cx->diags, stdout, false);
+            }
+        }
+}
+
+static void test_model(const char *name, const char *target)
+{
+    ac_options opt;
+    arenac_defaults(&opt);
+    opt.target = target;
+    arenac_job *job = arenac_open(&opt);
+    char path[512];
+    snprintf(path, sizeof path, "%s/models/%s.tflite", SOURCE_DIR, name);
+    if (arenac_read(job, path) != AC_OK || arenac_check(job) != AC_OK)
+        FAILED("the model can be read");
+    else
+        all_groups(job, !strcmp(target, "generic"));
+    arenac_close(job);
+}
+
+/* ------------------------------------------------------------------ random graphs in text form */
+
+typedef struct writer {
+    char text[16384];
+    size_t n;
+    bool integer;
+    int tensors, weights;
+    int dim[32][3]; /* rows, columns, channels of tensor k */
+} writer;
+
+static void say(writer *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void say(writer *w, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    w->n += (size_t)vsnprintf(w->text + w->n, sizeof w->text - w->n, fmt, ap);
+    va_end(ap);
+}
+
+static const char *type(const writer *w, int k)
+{
+    static char text[4][80];
+    static int at;
+    char *s = text[at++ % 4];
+    snprintf(s, sizeof text[0], w->integer ? "i8[1,%d,%d,%d] q(0.05, -3)" : "f32[1,%d,%d,%d]", w->dim[k][0],
+             w->dim[k][1], w->dim[k][2]);
+    return s;
+}
+
+static int size_of(bool same, int in, int taps, int stride)
+{
+    return same ? (in + stride - 1) / stride : (in - taps) / stride + 1;
+}
+
+static bool window(writer *w, int x, bool depthwise)
+{
+    const int k = 1 + below(3), kw = 1 + below(3), s = 1 + below(2), y = w->tensors, c = w->dim[x][2];
+    const bool samePad = below(2);
+    w->dim[y][0] = size_of(samePad, w->dim[x][0], k, s);
+    w->dim[y][1] = size_of(samePad, w->dim[x][1], kw, s);
+    w->dim[y][2] = depthwise ? c : 1 + below(9);
+    if (w->dim[y][0] < 1 || w->dim[y][1] < 1)
+        return false;
+    const int o = w->dim[y][2], n = w->weights++;
+    if (w->integer)
+        say(w,
+            "const w%d: i8[%d,%d,%d,%d] q(0.02, 0) = random %d (-127, 127)\nconst b%d: i32[%d] = random %d (-500, "
+            "500)\n",
+            n, depthwise ? 1 : o, k, kw, c, n + 1, n, o, n + 7);
+    else
+        say(w, "const w%d: f32[%d,%d,%d,%d] = random %d (-0.5, 0.5)\nconst b%d: f32[%d] = random %d (-1, 1)\n", n,
+            depthwise ? 1 : o, k, kw, c, n + 1, n, o, n + 7);
+    say(w, "t%d: %s = %s(t%d, w%d, b%d) stride_h=%d stride_w=%d padding=%s act=%s\n", y, type(w, y),
+        depthwise ? "depthwise_conv_2d" : "conv_2d", x, n, n, s, s, samePad ? "same" : "valid",
+        below(2) ? "relu" : "none");
+    return true;
+}
+
+static bool pool(writer *w, int x, bool whole)
+{
+    const int y = w->tensors, kh = whole ? w->dim[x][0] : 1 + below(3), kw = whole ? w->dim[x][1] : 1 + below(3),
+              s = 1 + below(2);
+    const bool samePad = !whole && below(2);
+    w->dim[y][0] = size_of(samePad, w->dim[x][0], kh, s);
+    w->dim[y][1] = size_of(samePad, w->dim[x][1], kw, s);
+    w->dim[y][2] = w->dim[x][2];
+    if (w->dim[y][0] < 1 || w->dim[y][1] < 1)
+        return false;
+    say(w, "t%d: %s = %s_pool_2d(t%d) kernel_h=%d kernel_w=%d stride_h=%d stride_w=%d padding=%s\n", y, type(w, y),
+        below(2) ? "max" : "average", x, kh, kw, s, s, samePad ? "same" : "valid");
+    return true;
+}
+
+static bool map(writer *w, int x)
+{
+    const int y = w->tensors, other = below(w->tensors), kind = below(5);
+    memcpy(w->dim[y], w->dim[x], sizeof w->dim[y]);
+    if (memcmp(w->dim[x], w->dim[other], sizeof w->dim[x]) || kind > 2) {
+        say(w, "t%d: %s = %s(t%d)\n", y, type(w, y), kind == 1 ? "logistic" : kind == 2 ? "relu6" : "relu", x);
+        return true;
+    }
+    say(w, "t%d: %s = %s(t%d, t%d)\n", y, type(w, y), kind == 1 ? "mul" : "add", x, other);
+    return true;
+}
+
+static bool join(writer *w, int x)
+{
+    const int y = w->tensors, other = below(w->tensors);
+    if (w->dim[x][0] != w->dim[other][0] || w->dim[x][1] != w->dim[other][1] || other == x)
+        return false;
+    memcpy(w->dim[y], w->dim[x], sizeof w->dim[y]);
+    w->dim[y][2] += w->dim[other][2];
+    say(w, "t%d: %s = concatenation(t%d, t%d) axis=3\n", y, type(w, y), x, other);
+    return true;
+}
+
+static void test_random(uint64_t from, const char *target)
+{
+    static writer w;
+    memset(&w, 0, sizeof w);
+    seed = from * 2654435761u + 1;
+    w.integer = below(2);
+    w.dim[0][0] = 4 + below(9);
+    w.dim[0][1] = 1 + below(9);
+    w.dim[0][2] = 1 + below(6);
+    say(&w, "graph random {\ninput t0: %s\n", type(&w, 0));
+    w.tensors = 1;
+    for (const int n = 3 + below(6); w.tensors < n;) {
+        const int x = below(4) ? w.tensors - 1 : below(w.tensors), what = below(12);
+        if (what < 4    ? window(&w, x, false)
+            : what < 7  ? window(&w, x, true)
+            : what < 8  ? pool(&w, x, false)
+            : what < 10 ? map(&w, x)
+            : what < 11 ? join(&w, x)
+                        : pool(&w, x, w.tensors == n - 1))
+            w.tensors++;
+    }
+    say(&w, "output t%d", w.tensors - 1);
+    if (below(3) == 0)
+        say(&w, ", t%d", 1 + below(w.tensors - 1) % (w.tensors - 1));
+    say(&w, "\n}\n");
+    ac_options opt;
+    arenac_defaults(&opt);
+    opt.target = target;
+    arenac_job *job = arenac_open(&opt);
+    const int before = failures;
+    job->path = job->stem = "random.ag";
+    if (ac_graph_read_text(&job->cx, "random.ag", w.text, w.n, &job->graph) != AC_OK) {
+        FAILED("the graph can be read");
+        ac_diags_print(&job->cx.diags, stdout, false);
+    } else {
+        job->stage = 1;
+        if (arenac_check(job) == AC_OK)
+            all_groups(job, true);
+    }
+    if (failures != before)
+        printf("seed %llu:\n%s\n", (unsigned long long)from, w.text);
+    arenac_close(job);
+}
+
+/* ------------------------------------------------------------------ lines */
+
+static void test_lines(void)
+{
+    for (int k = 0; k < 2000; k++) {
+        const ac_ramp l = {below(4), below(9) - 4, below(3) ? 1 : 2, below(3), 5 + below(40)};
+        int64_t v[40], n = 1 + below(40);
+        ac_ramp found;
+        for (int64_t s = 0; s < n; s++)
+            v[s] = ac_ramp_at(&l, s);
+        CHECK(ac_ramp_fit(v, n, &found) || l.c > 1);
+        for (int64_t s = 0; s < n && ac_ramp_fit(v, n, &found); s++)
+            CHECK(ac_ramp_at(&found, s) == v[s]);
+    }
+    const int64_t bent[] = {0, 1, 2, 5, 8, 9, 10};
+    ac_ramp none;
+    CHECK(!ac_ramp_fit(bent, 7, &none));
+}
+
+int main(int argc, char **argv)
+{
+    const long graphs = argc > 1 ? atol(argv[1]) : 120, first = argc > 2 ? atol(argv[2]) : 1;
+    test_lines();
+    static const char *const MODELS[] = {"branch_f32",  "branch_int8", "digits_f32",
+                                         "digits_int8", "dsnet_f32",   "dsnet_int8"};
+    for (size_t i = 0; i < sizeof MODELS / sizeof *MODELS && graphs >= 100; i++) {
+        test_model(MODELS[i], "generic");
+        test_model(MODELS[i], "x86-64-v3");
+    }
+    for (long k = 0; k < graphs; k++)
+        test_random((uint64_t)(first + k), k % 3 ? "generic" : "x86-64-v3");
+    CHECK(graphs < 100 || (groups > 500 && planted > 200 && paired > 20 && fed > 100 && overlaid > 10));
+    printf("%d groups, %d windows with a row less (%d in pairs), %d inputs by rows, %d results over their input\n",
+           groups, planted, paired, fed, overlaid);
+    return check_done();
+}

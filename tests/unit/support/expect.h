@@ -1,0 +1,34 @@
+/* expect.h - how a unit test says what failed.
+ * A test file includes it once; it holds the test's counter. Output: one line per failure on stderr, "file:line: where:
+ * what". */
+#ifndef AC_TESTS_UNIT_SUPPORT_EXPECT_H
+#define AC_TESTS_UNIT_SUPPORT_EXPECT_H
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int failures;
+static const char *now = ""; /* the case being checked, printed with a failure; "" where the line says enough */
+
+static inline void check_failed(const char *file, int line, const char *what, bool end)
+{
+    failures++;
+    fprintf(stderr, "%s:%d: %s%sfailed: %s\n", file, line, now, *now ? ": " : "", what);
+    if (end)
+        exit(1);
+}
+
+/* CHECK counts a failure and goes on; MUST ends the test, where nothing after it would make sense; FAILED says in words
+ * what did not hold. */
+#define CHECK(e)     ((e) ? (void)0 : check_failed(__FILE__, __LINE__, #e, false))
+#define MUST(e)      ((e) ? (void)0 : check_failed(__FILE__, __LINE__, #e, true))
+#define FAILED(what) check_failed(__FILE__, __LINE__, what, false)
+
+/* The exit status of main(): 0 when every check held. */
+static inline int check_done(void)
+{
+    if (failures)
+        fprintf(stderr, "%d checks failed\n", failures);
+    return failures != 0;
+}
+#endif

@@ -1,0 +1,559 @@
+/* loop_cases.h - what tests of printers share: every instruction of the loop IR in every type as a small function,
+ * random programs with loops, branches and variables, and data to run them on, among it the special values.
+ *
+ *     target = ac_target_find("x86-64-v3");
+ *     build(true);                               cases[0 .. n_cases): a function and what each buffer is filled with
+ *     fill_buffer(bytes, dtype, cases[k].fill[i]);
+ *
+ * A failed CHECK prints its place and ends the test. Memory: the context cx. */
+#ifndef AC_TESTS_UNIT_SUPPORT_LOOP_CASES_H
+#define AC_TESTS_UNIT_SUPPORT_LOOP_CASES_H
+#include "codegen/targets.h"
+#include "ir/loop/loop.h"
+#include "tests/unit/support/expect.h"
+#include "tests/unit/support/fresh.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 64, MAX_CASES = 4000 };
+
+/* What a buffer is filled with. */
+typedef enum fill { ANY, SMALL, COUNT, DIVISOR, FITS, TRUTH, OUTPUT } fill;
+
+typedef struct test_case {
+    const char *what;
+    ac_loop_fn *fn;
+    fill fill[5];
+} test_case;
+
+static ac_lb b;
+static test_case cases[MAX_CASES];
+static int32_t n_cases;
+static const ac_target *target;
+
+static uint64_t rnd_state = 0x9e3779b97f4a7c15u;
+static uint32_t rnd(void)
+{
+    rnd_state = rnd_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(rnd_state >> 33);
+}
+
+static const ac_dtype ALL[] = {AC_F32, AC_F64, AC_I8,  AC_I16, AC_I32,  AC_I64, AC_U8,
+                               AC_U16, AC_U32, AC_U64, AC_F16, AC_BF16, AC_BOOL};
+#define EACH(T, list, x) for (const T *x = (list); x < (list) + sizeof(list) / sizeof *(list); x++)
+
+/* ---- building ---- */
+
+static void open_case(void)
+{
+    lb_open(&b, cx.region, ac_strf(cx.region, "f%d", n_cases), "one instruction");
+}
+
+static void close_case(const char *what, fill f0, fill f1, fill f2, fill f3)
+{
+    MUST(n_cases < MAX_CASES);
+    cases[n_cases++] = (test_case){what, lb_close(&b), {f0, f1, f2, f3, OUTPUT}};
+    MUST(ac_loop_verify(&cx, cases[n_cases - 1].fn) == AC_OK);
+}
+
+static int32_t buf(const char *name, ac_dtype d, ac_role role)
+{
+    return lb_buf(&b, name, d, N, role, 64, NULL);
+}
+
+static const char *title(const char *op, ac_dtype d, ac_dtype to, int32_t lanes)
+{
+    return ac_strf(cx.region, "%s %s %s x%d on %s", op, ac_dtype_name(d), ac_dtype_name(to), lanes, target->name);
+}
+
+/* A loop over N elements, `lanes` at a time. */
+static ac_x rows(int32_t lanes)
+{
+    return lb_for(&b, "i", lb_i32(&b, 0), lb_i32(&b, N), lanes, AC_MARK_SERIAL);
+}
+
+typedef ac_x binary_fn(ac_lb *, ac_x, ac_x);
+typedef ac_x unary_fn(ac_lb *, ac_x);
+
+static void binary(const char *op, binary_fn *f, ac_dtype d, ac_dtype to, int32_t lanes, fill fx, fill fy)
+{
+    open_case();
+    int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", to, AC_BUF_OUT);
+    ac_x i = rows(lanes);
+    lb_store(&b, out, i, f(&b, lb_load(&b, x, i, lanes), lb_load(&b, y, i, lanes)));
+    lb_end(&b);
+    close_case(title(op, d, to, lanes), fx, fy, OUTPUT, OUTPUT);
+}
+
+/* With a constant and with one loaded lane as the second operand. */
+static void binary_one(const char *op, binary_fn *f, ac_dtype d, ac_dtype to, int32_t lanes, fill fx, fill fy,
+                       bool left)
+{
+    open_case();
+    int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", to, AC_BUF_OUT);
+    int32_t out2 = buf("out", to, AC_BUF_OUT);
+    ac_x i = rows(lanes), v = lb_load(&b, x, i, lanes);
+    ac_x k = ac_dtype_is_float(d) ? lb_num(&b, d, 3.5) : lb_int(&b, d, 3);
+    lb_store(&b, out, i, left ? f(&b, k, v) : f(&b, v, k));
+    lb_store(&b, out2, i, f(&b, v, lb_load(&b, y, i, 1)));
+    lb_end(&b);
+    close_case(title(ac_strf(cx.region, "%s with one lane", op), d, to, lanes), fx, fy, OUTPUT, OUTPUT);
+}
+
+static void unary(const char *op, unary_fn *f, ac_dtype d, int32_t lanes, fill fx)
+{
+    open_case();
+    int32_t x = buf("x", d, AC_BUF_IN), out = buf("out", d, AC_BUF_OUT);
+    ac_x i = rows(lanes);
+    lb_store(&b, out, i, f(&b, lb_load(&b, x, i, lanes)));
+    lb_end(&b);
+    close_case(title(op, d, d, lanes), fx, OUTPUT, OUTPUT, OUTPUT);
+}
+
+static void convert(ac_dtype from, ac_dtype to, int32_t lanes, bool clamp)
+{
+    open_case();
+    int32_t x = buf("x", from, AC_BUF_IN), out = buf("out", to, AC_BUF_OUT);
+    ac_x i = rows(lanes), v = lb_load(&b, x, i, lanes);
+    lb_store(&b, out, i, clamp ? lb_satcast(&b, v, to) : lb_cast(&b, v, to));
+    lb_end(&b);
+    fill how = from == AC_BOOL ? TRUTH : !clamp && ac_dtype_is_float(from) && ac_dtype_is_int(to) ? FITS : ANY;
+    close_case(title(clamp ? "satcast" : "cast", from, to, lanes), how, OUTPUT, OUTPUT, OUTPUT);
+}
+
+static void bits(ac_dtype from, ac_dtype to, int32_t lanes)
+{
+    int32_t f = ac_dtype_bits(from), t = ac_dtype_bits(to), to_lanes = lanes * f / t;
+    if (to_lanes < 1 || lanes * f % t || to_lanes > N)
+        return;
+    open_case();
+    int32_t x = buf("x", from, AC_BUF_IN), out = buf("out", to, AC_BUF_OUT);
+    lb_store(&b, out, lb_i32(&b, 0), lb_bitcast(&b, lb_load(&b, x, lb_i32(&b, 0), lanes), to));
+    close_case(title("bitcast", from, to, lanes), ANY, OUTPUT, OUTPUT, OUTPUT);
+}
+
+static void choose(ac_dtype d, ac_dtype cond, int32_t lanes, bool one)
+{
+    open_case();
+    int32_t c = buf("c", cond, AC_BUF_IN), x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN);
+    int32_t out = buf("out", d, AC_BUF_OUT);
+    ac_x i = rows(lanes), test = lb_load(&b, c, i, one ? 1 : lanes);
+    if (cond != AC_BOOL)
+        test = lb_lt(&b, test, lb_like(&b, test, 1));
+    test = lb_or(&b, test, lb_and(&b, lb_not(&b, test), lb_eq(&b, test, test)));
+    ac_x byte = lb_cast(&b, lb_cast(&b, lb_load(&b, c, i, one ? 1 : lanes), AC_BOOL), AC_U8);
+    test = lb_xor(&b, test, lb_ne(&b, byte, lb_like_int(&b, byte, 0)));
+    lb_store(&b, out, i, lb_select(&b, test, lb_load(&b, x, i, lanes), lb_load(&b, y, i, lanes)));
+    lb_end(&b);
+    fill how = d == AC_BOOL ? TRUTH : ANY;
+    close_case(title("select", d, cond, lanes),
+               cond == AC_BOOL           ? TRUTH
+               : ac_dtype_is_float(cond) ? FITS
+                                         : ANY,
+               how, how, OUTPUT);
+}
+
+/* A comparison that chooses one of its own operands: compilers have patterns of their own for these. */
+static void choose_compared(const char *op, binary_fn *f, ac_dtype d, int32_t lanes)
+{
+    open_case();
+    int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", d, AC_BUF_OUT);
+    ac_x i = rows(lanes), v = lb_load(&b, x, i, lanes), w = lb_load(&b, y, i, lanes);
+    lb_store(&b, out, i, lb_select(&b, f(&b, v, w), lb_mul(&b, v, v), w));
+    lb_end(&b);
+    close_case(title(ac_strf(cx.region, "select by %s", op), d, d, lanes), SMALL, SMALL, OUTPUT, OUTPUT);
+}
+
+static void lanes_cases(ac_dtype d, int32_t lanes)
+{
+    fill how = d == AC_BOOL ? TRUTH : ANY;
+    int64_t pattern[2 * N];
+    open_case();
+    int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", d, AC_BUF_OUT);
+    ac_x zero = lb_i32(&b, 0), v = lb_load(&b, x, zero, lanes), w = lb_load(&b, y, zero, lanes);
+    for (int32_t i = 0; i < lanes; i++)
+        pattern[i] = i % 2 ? 2 * lanes - i : i / 2;
+    lb_store(&b, out, zero, lb_shuffle(&b, v, w, pattern, lanes));
+    lb_store(&b, out, lb_i32(&b, 1), lb_lane(&b, w, lanes - 1));
+    lb_store(&b, out, lb_i32(&b, 2), lb_lane(&b, v, 1));
+    for (int32_t i = 0; i < lanes / 2; i++)
+        pattern[i] = lanes - 1 - i;
+    lb_store(&b, out, lb_i32(&b, N / 2), lb_shuffle(&b, v, 0, pattern, lanes / 2));
+    close_case(title("shuffle, lane", d, d, lanes), how, how, OUTPUT, OUTPUT);
+
+    open_case();
+    out = buf("out", d, AC_BUF_OUT);
+    x = buf("x", d, AC_BUF_IN);
+    for (int32_t i = 0; i < lanes; i++) {
+        double f = i * 0.5;
+        memcpy(&pattern[i], &f, sizeof f);
+        if (!ac_dtype_is_float(d))
+            pattern[i] = d == AC_BOOL ? i % 3 == 0 : i;
+    }
+    zero = lb_i32(&b, 0);
+    lb_store(&b, out, zero, lb_constv(&b, d, pattern, lanes));
+    if (lanes < N)
+        lb_store(&b, out, lb_i32(&b, lanes), lb_splat(&b, lb_load(&b, x, zero, 1), lanes));
+    ac_x acc = lb_var(&b, "x", lb_load(&b, x, zero, lanes)); /* a name that is taken */
+    ac_x i = lb_for(&b, "i", zero, lb_i32(&b, 3), 1, AC_MARK_SERIAL);
+    lb_set(&b, acc, lb_select(&b, lb_lt(&b, i, lb_i32(&b, 1)), lb_get(&b, acc), lb_constv(&b, d, pattern, lanes)));
+    lb_end(&b);
+    lb_store(&b, out, lb_i32(&b, N - lanes), lb_get(&b, acc));
+    close_case(title("constv, splat, var", d, d, lanes), OUTPUT, how, OUTPUT, OUTPUT);
+
+    if (d == AC_BOOL || d == AC_F16 || d == AC_BF16)
+        return;
+    open_case();
+    x = buf("x", d, AC_BUF_IN);
+    out = buf("out", d, AC_BUF_OUT);
+    v = lb_load_flags(&b, x, lb_i32(&b, 0), lanes, AC_F_ALIGNED);
+    lb_store(&b, out, lb_i32(&b, 0), lb_sumlanes(&b, v));
+    lb_store(&b, out, lb_i32(&b, 1), lb_maxlanes(&b, v));
+    close_case(title("sumlanes, maxlanes", d, d, lanes), ac_dtype_is_signed(d) && lanes == 1 ? SMALL : ANY, OUTPUT,
+               OUTPUT, OUTPUT);
+}
+
+static void dots(ac_dtype d, int32_t group, int32_t lanes)
+{
+    open_case();
+    ac_dtype second = group == 4 ? AC_I8 : AC_I16;
+    int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", second, AC_BUF_IN), z = buf("z", AC_I32, AC_BUF_IN);
+    int32_t out = buf("out", AC_I32, AC_BUF_OUT);
+    ac_x zero = lb_i32(&b, 0), acc = lb_var(&b, "acc", lb_load(&b, z, zero, lanes));
+    ac_x i = lb_for(&b, "k", zero, lb_i32(&b, N), lanes * group, AC_MARK_SERIAL);
+    ac_x v = lb_load(&b, x, i, lanes * group), w = lb_load(&b, y, i, lanes * group);
+    lb_set(&b, acc, group == 4 ? lb_dot4(&b, v, w, lb_get(&b, acc)) : lb_dot2(&b, v, w, lb_get(&b, acc)));
+    lb_end(&b);
+    lb_store(&b, out, zero, lb_get(&b, acc));
+    close_case(title(group == 4 ? "dot4" : "dot2", d, second, lanes), ANY, ANY, ANY, OUTPUT);
+}
+
+/* TFLite's fixed-point multiply: i32 to i64 and back. */
+static void requant(int32_t lanes)
+{
+    open_case();
+    int32_t x = buf("x", AC_I32, AC_BUF_IN), out = buf("out", AC_I8, AC_BUF_OUT);
+    ac_x i = rows(lanes), v = lb_cast(&b, lb_load(&b, x, i, lanes), AC_I64);
+    ac_x m = lb_mul(&b, v, lb_like_int(&b, v, 1518500250));
+    ac_x s = lb_shr(&b, lb_add(&b, m, lb_like_int(&b, m, (int64_t)1 << 36)), lb_like_int(&b, m, 37));
+    lb_store(&b, out, i, lb_satcast(&b, lb_add_wrap(&b, lb_cast(&b, s, AC_I32), lb_i32(&b, -5)), AC_I8));
+    lb_end(&b);
+    close_case(title("requantise", AC_I32, AC_I8, lanes), ANY, OUTPUT, OUTPUT, OUTPUT);
+}
+
+static ac_x fma_xyx(ac_lb *lb, ac_x x, ac_x y)
+{
+    return lb_fma(lb, x, y, lb_neg(lb, x));
+}
+static ac_x muladd_xyx(ac_lb *lb, ac_x x, ac_x y)
+{
+    return lb_add(lb, lb_mul(lb, x, y), x);
+}
+static ac_x neg_wrap(ac_lb *lb, ac_x x)
+{
+    return lb_sub_wrap(lb, lb_like(lb, x, 0), x);
+}
+
+static void every_type(ac_dtype d, int32_t lanes)
+{
+    static const struct {
+        const char *name;
+        binary_fn *f;
+    } MATH[] = {{"add", lb_add}, {"sub", lb_sub}, {"mul", lb_mul}},
+      WRAP[] = {{"add wrap", lb_add_wrap}, {"sub wrap", lb_sub_wrap}, {"mul wrap", lb_mul_wrap}},
+      BITS[] = {{"and", lb_and}, {"or", lb_or}, {"xor", lb_xor}}, SHIFT[] = {{"shl", lb_shl}, {"shr", lb_shr}},
+      COMPARE[] = {{"eq", lb_eq}, {"ne", lb_ne}, {"lt", lb_lt}, {"le", lb_le}, {"gt", lb_gt}, {"ge", lb_ge}},
+      EXTREME[] = {{"min", lb_min}, {"max", lb_max}}, DIVIDE[] = {{"div", lb_div}, {"mod", lb_mod}};
+    static const struct {
+        const char *name;
+        unary_fn *f;
+    } ROUND[] = {{"sqrt", lb_sqrt},   {"floor", lb_floor}, {"ceil", lb_ceil},
+                 {"trunc", lb_trunc}, {"rint", lb_rint},   {"neg", lb_neg}};
+    bool real = d == AC_F32 || d == AC_F64, whole = ac_dtype_is_int(d);
+    for (int k = 0; k < 3 && (real || whole); k++) {
+        binary(MATH[k].name, MATH[k].f, d, d, lanes, real ? ANY : SMALL, real ? ANY : SMALL);
+        binary_one(MATH[k].name, MATH[k].f, d, d, lanes, real ? ANY : SMALL, real ? ANY : SMALL, k == 1);
+    }
+    for (int k = 0; k < 3 && whole; k++) {
+        binary(WRAP[k].name, WRAP[k].f, d, d, lanes, ANY, ANY);
+        binary_one(WRAP[k].name, WRAP[k].f, d, d, lanes, ANY, ANY, k == 1);
+        binary(BITS[k].name, BITS[k].f, d, d, lanes, ANY, ANY);
+        binary_one(BITS[k].name, BITS[k].f, d, d, lanes, ANY, ANY, k == 1);
+    }
+    for (int k = 0; k < 3 && d == AC_BOOL; k++)
+        binary(BITS[k].name, BITS[k].f, d, d, lanes, TRUTH, TRUTH);
+    for (int k = 0; k < 2 && whole; k++) {
+        binary(SHIFT[k].name, SHIFT[k].f, d, d, lanes, ANY, COUNT);
+        binary_one(SHIFT[k].name, SHIFT[k].f, d, d, lanes, ANY, COUNT, false);
+        if (k == 0 || whole)
+            binary(DIVIDE[k].name, DIVIDE[k].f, d, d, lanes, ANY, DIVISOR);
+    }
+    if (real)
+        binary("div", lb_div, d, d, lanes, ANY, ANY);
+    for (int k = 0; k < 6 && (real || whole); k++) {
+        binary(COMPARE[k].name, COMPARE[k].f, d, AC_BOOL, lanes, ANY, ANY);
+        binary_one(COMPARE[k].name, COMPARE[k].f, d, AC_BOOL, lanes, ANY, ANY, k % 2);
+        choose_compared(COMPARE[k].name, COMPARE[k].f, d, lanes);
+    }
+    for (int k = 0; k < 2 && (real || whole); k++) {
+        binary(EXTREME[k].name, EXTREME[k].f, d, d, lanes, ANY, ANY);
+        binary_one(EXTREME[k].name, EXTREME[k].f, d, d, lanes, ANY, ANY, k == 1);
+    }
+    for (int k = 0; k < 6 && real; k++)
+        unary(ROUND[k].name, ROUND[k].f, d, lanes, ANY);
+    if (real || whole)
+        unary("abs", lb_abs, d, lanes, ANY);
+    if (whole) {
+        unary("neg", lb_neg, d, lanes, SMALL);
+        unary("neg wrap", neg_wrap, d, lanes, ANY);
+        unary("not", lb_not, d, lanes, ANY);
+    }
+    if (d == AC_BOOL)
+        unary("not", lb_not, d, lanes, TRUTH);
+    if (d == AC_F32 || (d == AC_F64 && target->fma))
+        binary("fma", fma_xyx, d, d, lanes, ANY, ANY);
+    if (real)
+        binary("mul and add stay two roundings", muladd_xyx, d, d, lanes, ANY, ANY);
+    choose(d, AC_BOOL, lanes, false);
+    choose(d, AC_BOOL, lanes, true);
+    choose(d, AC_I16, lanes, false);
+    choose(d, AC_F64, lanes, false);
+    EACH(ac_dtype, ALL, to)
+    {
+        convert(d, *to, lanes, false);
+        if (ac_dtype_is_int(*to) && d != AC_BOOL)
+            convert(d, *to, lanes, true);
+        if (d != AC_BOOL && *to != AC_BOOL)
+            bits(d, *to, lanes);
+    }
+    if (lanes > 1)
+        lanes_cases(d, lanes);
+}
+
+/* ---- random programs: order of loads, stores, gets and sets ---- */
+
+static ac_x any_value(int32_t mem, const ac_x *vars, const ac_x *index, int32_t n_index, int32_t depth)
+{
+    ac_x i = index[rnd() % (uint32_t)n_index];
+    switch (depth > 3 ? rnd() % 4 : rnd() % 9) {
+    case 0:
+        return lb_i32(&b, (int32_t)(rnd() % 41) - 20);
+    case 1:
+        return lb_get(&b, vars[rnd() % 3]);
+    case 2:
+    case 3:
+        return lb_load(&b, mem, lb_and(&b, lb_add(&b, i, lb_i32(&b, rnd() % 8)), lb_i32(&b, N - 1)), 1);
+    case 4:
+        return lb_max(&b, any_value(mem, vars, index, n_index, depth + 1),
+                      any_value(mem, vars, index, n_index, depth + 1));
+    case 5:
+        return lb_mul_wrap(&b, any_value(mem, vars, index, n_index, depth + 1), i);
+    case 6:
+        return lb_select(&b, lb_lt(&b, any_value(mem, vars, index, n_index, depth + 1), i),
+                         any_value(mem, vars, index, n_index, depth + 1), lb_i32(&b, 7));
+    case 7:
+        return lb_sub_wrap(&b, any_value(mem, vars, index, n_index, depth + 1),
+                           any_value(mem, vars, index, n_index, depth + 1));
+    default:
+        return lb_add_wrap(&b, any_value(mem, vars, index, n_index, depth + 1),
+                           any_value(mem, vars, index, n_index, depth + 1));
+    }
+}
+
+static void any_block(int32_t mem, const ac_x *vars, ac_x *index, int32_t n_index, int32_t depth)
+{
+    ac_x kept[4];
+    int32_t n_kept = 0;
+    for (uint32_t n = 2 + rnd() % 5; n; n--) {
+        ac_x v = any_value(mem, vars, index, n_index, 0);
+        if (n_kept < 4)
+            kept[n_kept++] = v;
+        ac_x at = lb_and(&b, any_value(mem, vars, index, n_index, 2), lb_i32(&b, N - 1));
+        switch (rnd() % 7) {
+        case 0:
+        case 1:
+            lb_store(&b, mem, at, v);
+            break;
+        case 2:
+        case 3:
+            lb_set(&b, vars[rnd() % 3], lb_add_wrap(&b, lb_get(&b, vars[rnd() % 3]), kept[rnd() % (uint32_t)n_kept]));
+            break;
+        case 4:
+            if (depth < 3) {
+                bool up = rnd() % 2;
+                index[n_index] =
+                    lb_for(&b, "i", lb_i32(&b, up ? 0 : 5), up ? lb_and(&b, v, lb_i32(&b, 7)) : lb_i32(&b, -1),
+                           up ? 1 + (int)(rnd() % 2) : -1, AC_MARK_SERIAL);
+                any_block(mem, vars, index, n_index + 1, depth + 1);
+                if (rnd() % 3 == 0)
+                    lb_break_if(&b, lb_lt(&b, kept[rnd() % (uint32_t)n_kept], lb_get(&b, vars[0])));
+                lb_end(&b);
+            }
+            break;
+        case 5:
+            if (depth < 3) {
+                lb_if(&b, lb_lt(&b, v, lb_i32(&b, 3)));
+                any_block(mem, vars, index, n_index, depth + 1);
+                if (rnd() % 2) {
+                    lb_else(&b);
+                    any_block(mem, vars, index, n_index, depth + 1);
+                }
+                lb_end(&b);
+            }
+            break;
+        default:
+            lb_prefetch(&b, mem, kept[rnd() % (uint32_t)n_kept]);
+            lb_store(&b, mem, at, kept[rnd() % (uint32_t)n_kept]);
+        }
+    }
+}
+
+static void random_program(void)
+{
+    open_case();
+    int32_t mem = buf("memory", AC_I32, AC_BUF_INOUT);
+    ac_x vars[3], index[8];
+    for (int i = 0; i < 3; i++)
+        vars[i] = lb_var(&b, "v", lb_i32(&b, i));
+    index[0] = lb_i32(&b, 0);
+    index[1] = lb_for(&b, "int", lb_i32(&b, 0), lb_i32(&b, 4), 1, AC_MARK_SERIAL); /* a name C cannot have */
+    any_block(mem, vars, index, 2, 0);
+    lb_end(&b);
+    for (int i = 0; i < 3; i++)
+        lb_store(&b, mem, lb_i32(&b, i), lb_get(&b, vars[i]));
+    if (n_cases % 3 == 0)
+        lb_fail_if(&b, lb_lt(&b, lb_load(&b, mem, lb_i32(&b, 5), 1), lb_i32(&b, 0)), 4);
+    close_case("random program", SMALL, OUTPUT, OUTPUT, OUTPUT);
+}
+
+/* An array of the function's own, and a buffer nobody reads. */
+static void local_array(void)
+{
+    open_case();
+    int32_t x = buf("x", AC_F32, AC_BUF_IN), spare = buf("restrict", AC_I8, AC_BUF_IN),
+            out = buf("out", AC_F32, AC_BUF_OUT);
+    int32_t t = lb_buf(&b, "tmp", AC_F32, N, AC_BUF_LOCAL, 64, NULL);
+    (void)spare;
+    ac_x i = lb_for_n(&b, "i", N);
+    lb_store(&b, t, lb_sub(&b, lb_i32(&b, N - 1), i), lb_load(&b, x, i, 1));
+    lb_end(&b);
+    i = lb_for_n(&b, "i", N);
+    lb_store(&b, out, i, lb_add(&b, lb_load(&b, t, i, 1), lb_num(&b, AC_F32, (double)INFINITY)));
+    lb_end(&b);
+    close_case("local array", ANY, ANY, OUTPUT, OUTPUT);
+}
+
+/* ---- data ---- */
+
+static double any_real(void)
+{
+    static const double SPECIAL[] = {0.0,    -0.0,      0.5,     -0.5,         1.5,           2.5,
+                                     -1.5,   1e-45,     -1e-40,  1e38,         3e38,          65504,
+                                     65520,  8388607.5, 8388609, 2147483648.0, -2147483648.0, 4294967296.0,
+                                     9.3e18, -9.3e18,   127.5,   -128.5,       255.9};
+    switch (rnd() % 8) {
+    case 0:
+        return (double)INFINITY;
+    case 1:
+        return rnd() % 2 ? (double)-INFINITY : (double)NAN;
+    case 2:
+    case 3:
+        return SPECIAL[rnd() % (sizeof SPECIAL / sizeof *SPECIAL)];
+    case 4:
+        return ((double)rnd() - 1073741824.0) / 65536;
+    default:
+        return ((double)rnd() - 1073741824.0) / 16777216;
+    }
+}
+
+static int64_t any_int(ac_dtype d)
+{
+    static const int64_t SPECIAL[] = {0,         1,         -1,         INT8_MIN,  INT8_MAX,  UINT8_MAX,
+                                      INT16_MIN, INT16_MAX, UINT16_MAX, INT32_MIN, INT32_MAX, UINT32_MAX,
+                                      INT64_MIN, INT64_MAX, 2,          -2};
+    int64_t v = (int64_t)((uint64_t)rnd() << 33 ^ (uint64_t)rnd() << 16 ^ rnd());
+    if (rnd() % 3 == 0)
+        v = SPECIAL[rnd() % 16];
+    else if (rnd() % 3 == 0)
+        v >>= 40;
+    (void)d;
+    return v;
+}
+
+static void fill_buffer(uint8_t *to, ac_dtype d, fill how)
+{
+    int32_t width = ac_dtype_bits(d) / 8;
+    int64_t root = d == AC_I8 || d == AC_U8 ? 11 : 100;
+    for (int32_t i = 0; i < N; i++) {
+        int64_t v = any_int(d);
+        double f = how == FITS ? (double)(rnd() % 1000) / 8 : any_real();
+        if (how == SMALL)
+            v = ac_dtype_is_signed(d) ? (int64_t)(rnd() % (uint32_t)(2 * root + 1)) - root
+                                      : (int64_t)rnd() % (root + 1);
+        else if (how == COUNT)
+            v = rnd() % (uint32_t)ac_dtype_bits(d);
+        else if (how == DIVISOR)
+            v = 2 + rnd() % 100;
+        else if (how == TRUTH || d == AC_BOOL)
+            v = rnd() % 2;
+        if (d == AC_F32) {
+            float g = (float)f;
+            memcpy(to + i * width, &g, sizeof g);
+        } else if (d == AC_F64) {
+            memcpy(to + i * width, &f, sizeof f);
+        } else if (d == AC_F16 || d == AC_BF16) {
+            uint16_t h =
+                how == FITS ? d == AC_F16 ? ac_f32_to_f16((float)f) : ac_f32_to_bf16((float)f) : (uint16_t)rnd();
+            memcpy(to + i * width, &h, sizeof h);
+        } else {
+            memcpy(to + i * width, &v, (size_t)width); /* little-endian */
+        }
+    }
+}
+
+static bool both_nan(ac_dtype d, const uint8_t *p, const uint8_t *q)
+{
+    if (!ac_dtype_is_float(d))
+        return false;
+    double x = ac_dtype_get_num(d, p, 0), y = ac_dtype_get_num(d, q, 0);
+    return isnan(x) && isnan(y);
+}
+
+/* All cases of the present target. */
+static void build(bool vectors)
+{
+    n_cases = 0;
+    now = target->name;
+    EACH(ac_dtype, ALL, d)
+    {
+        if (!vectors) {
+            every_type(*d, 1);
+            continue;
+        }
+        int32_t full = target->vec_bytes * 8 / ac_dtype_bits(*d);
+        every_type(*d, full <= N ? full : N);
+        if (full * 2 <= N)
+            every_type(*d, full * 2);
+        if (target == ac_target_find("native"))
+            every_type(*d, 2);
+    }
+    for (int32_t lanes = 1; lanes <= (vectors ? 32 : 4); lanes *= 2) {
+        requant(lanes);
+        if (lanes <= 16) {
+            dots(AC_U8, 4, lanes);
+            dots(AC_I8, 4, lanes);
+        }
+        dots(AC_I16, 2, lanes);
+    }
+    if (!vectors) /* any program prints on plain C */
+        EACH(ac_dtype, ALL, d)
+    lanes_cases(*d, 4);
+    for (int i = 0; i < (vectors ? 10 : 100); i++)
+        random_program();
+    local_array();
+}
+
+#endif
