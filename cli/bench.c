@@ -143,7 +143,7 @@ int ac_cli_bench(ac_cli *cli)
     a.cli = cli;
     if (ac_inputs_open(job, cli, cli->backend ? cli->backend : "c", &a.inputs) == 0 && arenac_compile(job) == 0 &&
         ac_inputs_check(job, &a.inputs) == 0)
-        arenac_guard(job, bench_stage, &a);
+        ac_job_guard(job, bench_stage, &a);
     ac_host_close(&a.host);
     ac_inputs_close(&a.inputs);
     return ac_cli_finish(cli, job);

@@ -17,7 +17,7 @@ static int lock_stage(arenac_job *job, void *arg)
         ac_sink *to = AC_NEW(job->cx.region, ac_sink);
         ac_sink_open(to, &job->cx);
         ac_lock_write(to, now);
-        arenac_add_output(job, to, cli->lock);
+        ac_job_add_output(job, to, cli->lock);
         return AC_OK;
     }
     if (access(cli->lock, F_OK) && errno == ENOENT) {
@@ -38,7 +38,7 @@ int ac_cli_lock(const ac_cli *cli, arenac_job *job)
     if (!cli->lock)
         return AC_OK;
     ac_cli copy = *cli;
-    return arenac_guard(job, lock_stage, &copy);
+    return ac_job_guard(job, lock_stage, &copy);
 }
 
 /* ------------------------------------------------------------------ the verb diff */
@@ -72,13 +72,13 @@ static int open_side(const ac_cli *cli, side *s)
     s->job = arenac_open(&cli->opt);
     if (!s->job)
         return -1;
-    if (strcmp(s->path, "-") != 0 && (arenac_guard(s->job, read_lock_stage, s) || s->lock))
+    if (strcmp(s->path, "-") != 0 && (ac_job_guard(s->job, read_lock_stage, s) || s->lock))
         return s->lock ? 0 : -1;
     arenac_close(s->job);
     s->job = arenac_open(&cli->opt);
     if (!s->job || arenac_read(s->job, s->path) || arenac_plan(s->job))
         return -1;
-    return arenac_guard(s->job, make_lock_stage, s);
+    return ac_job_guard(s->job, make_lock_stage, s);
 }
 
 typedef struct print_arg {
@@ -97,7 +97,7 @@ static int print_stage(arenac_job *job, void *arg)
         ac_lock_diff_md(to, p->a->lock, p->b->lock);
     else if (!p->cli->quiet)
         ac_lock_diff_text(to, p->a->lock, p->b->lock, p->cli->verbose > 0);
-    arenac_add_output(job, to, p->cli->output ? p->cli->output : "-");
+    ac_job_add_output(job, to, p->cli->output ? p->cli->output : "-");
     return AC_OK;
 }
 
@@ -121,7 +121,7 @@ int ac_cli_diff(ac_cli *cli)
         }
     print_arg p = {cli, &a, &b};
     bool same = ac_lock_compare(a.lock, b.lock).same;
-    if (arenac_guard(b.job, print_stage, &p) == 0)
+    if (ac_job_guard(b.job, print_stage, &p) == 0)
         arenac_commit(b.job);
     int status = ac_cli_finish(cli, b.job);
     arenac_close(a.job);

@@ -130,7 +130,7 @@ void ac_host_add_runtime(arenac_job *job, const char *dir)
         ac_sink *to = AC_NEW(job->cx.region, ac_sink);
         ac_sink_open(to, &job->cx);
         ac_put_n(to, ac_rt_files[i].data, ac_rt_files[i].n);
-        arenac_add_output(job, to, ac_strf(job->cx.region, "%s/%s", dir, ac_rt_files[i].name));
+        ac_job_add_output(job, to, ac_strf(job->cx.region, "%s/%s", dir, ac_rt_files[i].name));
     }
 }
 

@@ -56,7 +56,7 @@ static int const_stage(arenac_job *job, void *arg)
         if (status != AC_OK)
             break;
         given[i] = true;
-        arenac_shape_input(job, i, array[i].rank, array[i].dim);
+        ac_job_shape_input(job, i, array[i].rank, array[i].dim);
         status = ac_npy_fits(&job->cx, &array[i], g->input.item[i], ac_strf(job->cx.region, "--const %s", key));
     }
     for (int32_t i = n - 1; i >= 0; i--) {
@@ -71,7 +71,7 @@ static int const_stage(arenac_job *job, void *arg)
 int ac_cli_read(const ac_cli *cli, arenac_job *job)
 {
     const int status = arenac_read(job, cli->file[0]);
-    return status || !cli->n_fixed ? status : arenac_guard(job, const_stage, (void *)(uintptr_t)cli);
+    return status || !cli->n_fixed ? status : ac_job_guard(job, const_stage, (void *)(uintptr_t)cli);
 }
 
 typedef struct open_arg {
@@ -97,7 +97,7 @@ static int open_stage(arenac_job *job, void *arg)
             return ac_error(&job->cx, (ac_place){0}, E0501, "--input '%s' is given twice", a->cli->input[k].key);
         AC_TRY(ac_npy_read(&job->cx, a->cli->input[k].path, &in->array[i]));
         in->given[i] = true;
-        arenac_shape_input(job, i, in->array[i].rank, in->array[i].dim);
+        ac_job_shape_input(job, i, in->array[i].rank, in->array[i].dim);
         ac_tensor *t = job->graph->input.item[i];
         if (!strcmp(ac_dtype_npy(t->dtype) + 1, in->array[i].descr + 1) && in->array[i].bytes == ac_tensor_bytes(t))
             t->given = in->array[i].data; /* importers may need it: a shape, an axis */
@@ -108,7 +108,7 @@ static int open_stage(arenac_job *job, void *arg)
 int ac_inputs_open(arenac_job *job, const ac_cli *cli, const char *backend, ac_inputs *in)
 {
     open_arg a = {cli, backend, in};
-    return arenac_guard(job, open_stage, &a);
+    return ac_job_guard(job, open_stage, &a);
 }
 
 static int check_stage(arenac_job *job, void *arg)
@@ -131,7 +131,7 @@ static int check_stage(arenac_job *job, void *arg)
 
 int ac_inputs_check(arenac_job *job, ac_inputs *in)
 {
-    return arenac_guard(job, check_stage, in);
+    return ac_job_guard(job, check_stage, in);
 }
 
 /* Seeded values, the same on every machine: integers over their whole range, floats uniform in [-1, 1). */

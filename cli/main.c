@@ -71,7 +71,7 @@ int ac_cli_finish(ac_cli *cli, arenac_job *job)
 {
     const bool plans = cli->verb == AC_VERB_CHECK || cli->verb == AC_VERB_PLAN || cli->verb == AC_VERB_COMPILE;
     if (cli->json && plans && !job->report.plan)
-        arenac_guard(job, print_json, NULL);
+        ac_job_guard(job, print_json, NULL);
     if (cli->time_passes)
         for (int32_t i = 0; i < job->n_passes; i++)
             fprintf(stderr, "%-12s %8.3f ms  %d changed\n", job->pass[i].name, job->pass[i].ms, job->pass[i].changed);

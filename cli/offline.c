@@ -231,7 +231,7 @@ bool ac_cli_offline_wanted(const ac_cli *cli)
 
 int ac_cli_offline_plan(ac_cli *cli, arenac_job *job)
 {
-    return arenac_guard(job, plan_stage, cli);
+    return ac_job_guard(job, plan_stage, cli);
 }
 
 /* ------------------------------------------------------------------ emit */
@@ -252,7 +252,7 @@ static int buffer_plan(arenac_job *job, const ac_cli_offline *o, ac_sink *to)
         upper[i] = (char)toupper((unsigned char)name[i]);
     }
     ac_putf(to, "/* Offsets for TFLite Micro's NonPersistentMemoryPlannerShim, made by arenac %s from %s.\n",
-            arenac_version(), c_comment_text(job->cx.region, job->report.file));
+            arenac_version(), ac_c_comment_text(job->cx.region, job->report.file));
     ac_putf(
         to,
         " * The layout is that of tflite::BufferPlan: reinterpret_cast<const tflite::BufferPlan *>(&%s_buffer_plan).\n",
@@ -266,7 +266,7 @@ static int buffer_plan(arenac_job *job, const ac_cli_offline *o, ac_sink *to)
     for (int32_t i = 0; i < o->n_planned; i++) {
         const ac_item *it = &p->item[i];
         ac_putf(to, "    %lld, /* %s, %lld B, steps %d-%d */\n", (long long)job->plan.offset[i],
-                c_comment_text(job->cx.region, it->name), (long long)it->size, it->life.begin, it->life.end - 1);
+                ac_c_comment_text(job->cx.region, it->name), (long long)it->size, it->life.begin, it->life.end - 1);
     }
     ac_putf(to, "%s}};\n\n#endif\n", o->n_planned ? "" : "    0\n");
     return AC_OK;
@@ -291,7 +291,7 @@ static int emit_stage(arenac_job *job, void *arg)
     } else {
         AC_TRY(buffer_plan(job, e->o, to));
     }
-    arenac_add_output(job, to, e->path);
+    ac_job_add_output(job, to, e->path);
     return AC_OK;
 }
 
@@ -310,7 +310,7 @@ int ac_cli_offline_emit(ac_cli *cli, arenac_job *job, const char *kind, const ch
             "write the reordered model beside it: --emit tflite,tflm-buffer-plan, or leave out --schedule search");
     }
     emit_arg e = {cli->offline, kind, path};
-    return arenac_guard(job, emit_stage, &e);
+    return ac_job_guard(job, emit_stage, &e);
 }
 
 /* ------------------------------------------------------------------ show */
@@ -353,6 +353,6 @@ void ac_cli_offline_show(ac_cli *cli)
 {
     arenac_job *job = cli->n_files == 1 && strcmp(cli->file[0], "-") ? arenac_open(&cli->opt) : NULL;
     if (job)
-        arenac_guard(job, show_stage, cli); /* what is wrong with the file is said when it is read as a model */
+        ac_job_guard(job, show_stage, cli); /* what is wrong with the file is said when it is read as a model */
     arenac_close(job);
 }

@@ -69,7 +69,7 @@ static void emit_runtime(const ac_cli *cli, arenac_job *job)
         ac_sink *to = AC_NEW(job->cx.region, ac_sink);
         ac_sink_open(to, &job->cx);
         ac_put_n(to, ac_rt_files[i].data, ac_rt_files[i].n);
-        arenac_add_output(
+        ac_job_add_output(
             job, to, ac_strf(job->cx.region, "%.*s%s", folder, cli->output ? cli->output : "", ac_rt_files[i].name));
     }
 }
@@ -240,19 +240,19 @@ static int plan_csv_stage(arenac_job *job, void *arg)
                                ? ac_strf(job->cx.region, "%s.%s%.*s", stem(job, cli->output), n == 7 ? "problem." : "",
                                          (int)(n == 7 ? 3 : n), n == 7 ? "csv" : e)
                                : cli->output;
-        arenac_add_output(job, to, path);
+        ac_job_add_output(job, to, path);
     }
     int locked = ac_cli_lock(cli, job);
     if (cli->json) {
         ac_sink *to = AC_NEW(job->cx.region, ac_sink);
         ac_sink_open(to, &job->cx);
         ac_report_json(to, &job->report, &job->cx.diags);
-        arenac_add_output(job, to, "-");
+        ac_job_add_output(job, to, "-");
     } else if (!cli->quiet && !(emit && !cli->output)) {
         ac_sink *to = AC_NEW(job->cx.region, ac_sink);
         ac_sink_open(to, &job->cx);
         ac_report_text(to, &job->report, cli->verbose, false);
-        arenac_add_output(job, to, "-");
+        ac_job_add_output(job, to, "-");
     }
     return ac_report_budget(job) == AC_OK ? locked : AC_FAIL;
 }
@@ -267,7 +267,7 @@ static int lower_stage(arenac_job *job, void *arg)
 static void try_lower(ac_cli *cli, arenac_job *job)
 {
     const arenac_job before = *job;
-    if (arenac_guard(job, lower_stage, cli) == AC_OK)
+    if (ac_job_guard(job, lower_stage, cli) == AC_OK)
         return;
     const ac_ctx mine = job->cx;
     *job = before;
@@ -290,10 +290,10 @@ int ac_cli_plan(ac_cli *cli)
     arenac_job *job = ac_cli_start(cli, &status);
     if (!job)
         return status;
-    if (arenac_guard(job, open_stage, cli) != AC_OK)
+    if (ac_job_guard(job, open_stage, cli) != AC_OK)
         return ac_cli_finish(cli, job);
     if (looks_like_csv(cli, &job->file)) { /* a CSV problem is no model: look before reading */
-        if (arenac_guard(job, plan_csv_stage, cli) == AC_OK || arenac_exit(job) == AC_EXIT_BUDGET ||
+        if (ac_job_guard(job, plan_csv_stage, cli) == AC_OK || arenac_exit(job) == AC_EXIT_BUDGET ||
             arenac_exit(job) == AC_EXIT_CHANGED)
             arenac_commit(job);
         return ac_cli_finish(cli, job);

@@ -131,8 +131,8 @@ static int python_stage(arenac_job *job, void *arg)
         ac_sink_open(lib, cx);
         ac_put_n(lib, so.data, so.n);
         ac_file_close(&so);
-        arenac_add_output(job, lib, ac_strf(cx->region, "%s/lib%s.so", out, name));
-        arenac_add_output(job, module_text(job), ac_strf(cx->region, "%s/%s.py", out, name));
+        ac_job_add_output(job, lib, ac_strf(cx->region, "%s/lib%s.so", out, name));
+        ac_job_add_output(job, module_text(job), ac_strf(cx->region, "%s/%s.py", out, name));
         status = arenac_commit(job);
     }
     ac_host_folder_remove(cx, dir);
@@ -149,7 +149,7 @@ int ac_cli_python(ac_cli *cli)
     arenac_job *job = ac_cli_open(cli, &status);
     if (!job)
         return status;
-    if (arenac_compile(job) == 0 && arenac_guard(job, python_stage, cli) == AC_OK && !cli->quiet)
+    if (arenac_compile(job) == 0 && ac_job_guard(job, python_stage, cli) == AC_OK && !cli->quiet)
         printf("%s/%s.py and lib%s.so: import %s; %s.run(...)\n", cli->output ? cli->output : ".", job->module->name,
                job->module->name, job->module->name, job->module->name);
     return ac_cli_finish(cli, job);

@@ -29,7 +29,7 @@ static int write_outputs(arenac_job *job, run_arg *a)
         ac_sink *s = AC_NEW(job->cx.region, ac_sink);
         ac_sink_open(s, &job->cx);
         ac_npy_write(s, o->tensor->dtype, o->tensor->rank, o->tensor->dim, ac_host_at(&a->host, o));
-        arenac_add_output(job, s, ac_strf(job->cx.region, "%s/%d.npy", dir, i));
+        ac_job_add_output(job, s, ac_strf(job->cx.region, "%s/%d.npy", dir, i));
     }
     return ac_sink_commit_all(&job->cx, job->output.item, job->output.n);
 }
@@ -202,7 +202,7 @@ int ac_cli_run(ac_cli *cli)
     a.cli = cli;
     if (ac_inputs_open(job, cli, backend, &a.inputs) == 0 && arenac_compile(job) == 0 &&
         ac_inputs_check(job, &a.inputs) == 0)
-        arenac_guard(job, run_stage, &a);
+        ac_job_guard(job, run_stage, &a);
     ac_host_close(&a.host);
     ac_inputs_close(&a.inputs);
     return ac_cli_finish(cli, job);

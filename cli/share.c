@@ -398,7 +398,7 @@ static void add_file(shared *s, const char *ext, void (*put)(shared *s, ac_sink 
     ac_sink *to = AC_NEW(s->first->cx.region, ac_sink);
     ac_sink_open(to, &s->first->cx);
     put(s, to);
-    arenac_add_output(s->first, to, ac_strf(s->first->cx.region, "%s%s%s", s->dir, s->stem, ext));
+    ac_job_add_output(s->first, to, ac_strf(s->first->cx.region, "%s%s%s", s->dir, s->stem, ext));
 }
 
 static int code_stage(arenac_job *job, void *arg)
@@ -432,7 +432,7 @@ static int report_stage(arenac_job *job, void *arg)
         put_json(s, to);
     else if (!s->cli->quiet)
         put_text(s, to);
-    arenac_add_output(job, to, "-");
+    ac_job_add_output(job, to, "-");
     return AC_OK;
 }
 
@@ -448,10 +448,10 @@ int ac_cli_share(ac_cli *cli)
         status = open_part(&s, k);
     if (s.part && !status) {
         s.first = s.part[0].job;
-        bool ok = arenac_guard(s.first, share_stage, &s) == AC_OK;
-        ok = ok && (!s.compile || arenac_guard(s.first, code_stage, &s) == AC_OK);
+        bool ok = ac_job_guard(s.first, share_stage, &s) == AC_OK;
+        ok = ok && (!s.compile || ac_job_guard(s.first, code_stage, &s) == AC_OK);
         if (ok || arenac_exit(s.first) == AC_EXIT_BUDGET)
-            ok = arenac_guard(s.first, report_stage, &s) == AC_OK && ok;
+            ok = ac_job_guard(s.first, report_stage, &s) == AC_OK && ok;
         for (int32_t k = s.n - 1; k >= 0 && (ok || !k); k--) /* the first comes last: it has the report */
             status = arenac_commit(s.part[k].job) || status ? AC_EXIT_IO : 0;
     }

@@ -102,7 +102,7 @@ static int show_stage(arenac_job *job, void *arg)
         ac_put(s, job->graph->listing);
     else
         table(s, &job->cx, job->graph);
-    arenac_add_output(job, s, cli->output ? cli->output : "-");
+    ac_job_add_output(job, s, cli->output ? cli->output : "-");
     return ac_sink_commit_all(&job->cx, job->output.item, job->output.n);
 }
 
@@ -117,6 +117,6 @@ int ac_cli_show(ac_cli *cli)
     /* The table and the text form show the model as it is in the file; loops and the DOT picture need the passes. */
     bool lowered = cli->loops || (cli->emit && strcmp(cli->emit, "ag")) || cli->opt.stop_after;
     if (!lowered || (cli->emit && !strcmp(cli->emit, "dot") ? arenac_plan(job) : arenac_check(job)) == 0)
-        arenac_guard(job, show_stage, cli);
+        ac_job_guard(job, show_stage, cli);
     return ac_cli_finish(cli, job);
 }

@@ -78,7 +78,7 @@ static program *open_program(ac_cli *cli, const ac_schedule *told, int *status)
     if (ac_cli_read(cli, job) == 0) {
         job->told = told;
         if (ac_inputs_open(job, cli, backend, &p->inputs) == 0 && arenac_compile(job) == 0 &&
-            ac_inputs_check(job, &p->inputs) == 0 && arenac_guard(job, open_stage, p) == 0)
+            ac_inputs_check(job, &p->inputs) == 0 && ac_job_guard(job, open_stage, p) == 0)
             return p;
     }
     arenac_print_diagnostics(job, stderr, cli->color);
@@ -106,14 +106,14 @@ static int run_both(program *a, program *b, int64_t runs, bool hooked)
     for (int k = 0; k < 2; k++) {
         both[k]->host.hook = hooked ? lap : NULL;
         both[k]->host.hook_user = both[k];
-        AC_TRY(arenac_guard(both[k]->job, run_stage, both[k])); /* warm */
+        AC_TRY(ac_job_guard(both[k]->job, run_stage, both[k])); /* warm */
         both[k]->run_ms = 0;
         memset(both[k]->best, 0, sizeof(double) * (size_t)(both[k]->job->n_lowered + 1));
     }
     const double from = ac_cli_now_ms();
     for (int64_t i = 0; runs ? i < runs : i < LEAST_RUNS || ac_cli_now_ms() - from < BUDGET_MS; i++)
         for (int k = 0; k < 2; k++)
-            AC_TRY(arenac_guard(both[k]->job, run_stage, both[k]));
+            AC_TRY(ac_job_guard(both[k]->job, run_stage, both[k]));
     return AC_OK;
 }
 
@@ -296,7 +296,7 @@ static int write_file(arenac_job *job, tuning *t)
     const char *path = t->cli->output ? t->cli->output : ac_strf(job->cx.region, "%s.tune", job->stem);
     ac_sink_open(s, &job->cx);
     ac_tune_write(s, job, node, t->chosen, t->note, t->n);
-    arenac_add_output(job, s, path);
+    ac_job_add_output(job, s, path);
     AC_TRY(ac_sink_commit_all(&job->cx, job->output.item, job->output.n));
     job->output.n = 0;
     if (!strcmp(path, "-"))
@@ -345,7 +345,7 @@ int ac_cli_tune(ac_cli *cli)
     t.plain = open_program(cli, NULL, &status);
     if (!t.plain)
         return status;
-    arenac_guard(t.plain->job, tune_stage, &t);
+    ac_job_guard(t.plain->job, tune_stage, &t);
     arenac_job *job = t.plain->job;
     t.plain->job = NULL;
     ac_host_close(&t.plain->host);

@@ -89,6 +89,6 @@ int ac_cli_verify(ac_cli *cli)
     if (!job)
         return AC_EXIT_INTERNAL;
     verify_arg a = {cli};
-    arenac_guard(job, verify_stage, &a);
+    ac_job_guard(job, verify_stage, &a);
     return ac_cli_finish(cli, job);
 }

@@ -17,7 +17,7 @@ static ac_bytes size_of(const ac_const *k)
     return ac_dtype_size(k->dtype, k->count);
 }
 
-int e_make_consts(const ac_module *m)
+int ac_emit_make_consts(const ac_module *m)
 {
     for (int32_t i = 0; i < m->n_konst; i++)
         if (!ac_const_data(m->cx, m->konst[i]))
@@ -25,7 +25,7 @@ int e_make_consts(const ac_module *m)
     return AC_OK;
 }
 
-int32_t *e_twins(const ac_module *m, bool same_type)
+int32_t *ac_emit_twins(const ac_module *m, bool same_type)
 {
     int32_t *twin = AC_NEW_N(m->cx->region, int32_t, m->n_konst + 1);
     for (int32_t i = 0; i < m->n_konst; i++) {
@@ -44,7 +44,7 @@ int32_t *e_twins(const ac_module *m, bool same_type)
 
 void ac_module_layout_consts(const ac_module *m, ac_bytes *offset, ac_bytes *total)
 {
-    int32_t *twin = e_twins(m, false);
+    int32_t *twin = ac_emit_twins(m, false);
     ac_bytes at = E_BLOB_HEADER;
     for (int32_t i = 0; i < m->n_konst; i++) {
         if (twin[i] < i) {
@@ -105,7 +105,7 @@ static void put_element(ac_sink *to, const ac_const *k, int64_t i, bool words)
         } else {
             float v;
             memcpy(&v, p, sizeof v);
-            ac_put(to, c_float(r, v).text);
+            ac_put(to, ac_c_float(r, v).text);
         }
         break;
     case AC_F64:
@@ -116,7 +116,7 @@ static void put_element(ac_sink *to, const ac_const *k, int64_t i, bool words)
         } else {
             double v;
             memcpy(&v, p, sizeof v);
-            ac_put(to, c_double(r, v).text);
+            ac_put(to, ac_c_double(r, v).text);
         }
         break;
     case AC_F16:
@@ -130,10 +130,10 @@ static void put_element(ac_sink *to, const ac_const *k, int64_t i, bool words)
         ac_putf(to, "%" PRIu32 "u", (uint32_t)ac_dtype_get_int(AC_U32, k->data, i));
         break;
     case AC_U64:
-        ac_put(to, c_uint64(r, (uint64_t)ac_dtype_get_int(AC_U64, k->data, i)).text);
+        ac_put(to, ac_c_uint64(r, (uint64_t)ac_dtype_get_int(AC_U64, k->data, i)).text);
         break;
     default:
-        ac_put(to, c_int(r, ac_dtype_get_int(k->dtype, k->data, i)).text);
+        ac_put(to, ac_c_int(r, ac_dtype_get_int(k->dtype, k->data, i)).text);
     }
 }
 
@@ -154,7 +154,7 @@ static void put_elements(ac_sink *to, const ac_const *k, bool words)
     ac_putc(to, '\n');
 }
 
-void e_rodata(ac_emit *e, int32_t i, const char *name)
+void ac_emit_rodata(ac_emit *e, int32_t i, const char *name)
 {
     const ac_const *k = e->m->konst[i];
     ac_sink *to = e->to;
@@ -221,8 +221,8 @@ int ac_module_share_consts(ac_module *const *m, int32_t n, ac_bytes *saved)
     for (int32_t b = 0; b < n; b++) {
         m[b]->konst_name = AC_NEW_N(m[b]->cx->region, const char *, m[b]->n_konst + 1);
         m[b]->konst_extern = AC_NEW_N(m[b]->cx->region, bool, m[b]->n_konst + 1);
-        AC_TRY(e_make_consts(m[b]));
-        s[b] = (sharer){m[b], e_twins(m[b], true), ac_module_weights(m[b]) == AC_WEIGHTS_RODATA};
+        AC_TRY(ac_emit_make_consts(m[b]));
+        s[b] = (sharer){m[b], ac_emit_twins(m[b], true), ac_module_weights(m[b]) == AC_WEIGHTS_RODATA};
         for (int32_t i = 0; i < m[b]->n_konst && s[b].text; i++) {
             const ac_const *k = m[b]->konst[i];
             int32_t j = 0;
@@ -249,7 +249,7 @@ static void put_le(uint8_t *to, uint64_t v, int bytes)
         to[i] = (uint8_t)(v >> (8 * i));
 }
 
-int e_blob_header(const ac_module *m, uint8_t header[E_BLOB_HEADER], const uint8_t *bytes, ac_bytes total)
+int ac_emit_blob_header(const ac_module *m, uint8_t header[E_BLOB_HEADER], const uint8_t *bytes, ac_bytes total)
 {
     (void)m;
     uint64_t h = UINT64_C(14695981039346656037);
@@ -264,31 +264,31 @@ int e_blob_header(const ac_module *m, uint8_t header[E_BLOB_HEADER], const uint8
     return AC_OK;
 }
 
-int e_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total)
+int ac_emit_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total)
 {
-    AC_TRY(e_make_consts(m));
+    AC_TRY(ac_emit_make_consts(m));
     ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1);
     ac_module_layout_consts(m, offset, total);
     *bytes = ac_alloc(m->cx->region, (size_t)*total);
     for (int32_t i = 0; i < m->n_konst; i++)
         if (size_of(m->konst[i]))
             memcpy(*bytes + offset[i], m->konst[i]->data, (size_t)size_of(m->konst[i]));
-    return e_blob_header(m, *bytes, *bytes, *total);
+    return ac_emit_blob_header(m, *bytes, *bytes, *total);
 }
 
 int ac_emit_blob(ac_module *m, ac_sink *to)
 {
     uint8_t *bytes;
     ac_bytes total;
-    AC_TRY(e_blob_bytes(m, &bytes, &total));
+    AC_TRY(ac_emit_blob_bytes(m, &bytes, &total));
     ac_put_n(to, bytes, (size_t)total);
     return AC_OK;
 }
 
-void e_asm(ac_emit *e)
+void ac_emit_asm(ac_emit *e)
 {
-    const char *p = e->m->name, *file = c_string_text(e->region, c_string_text(e->region, e->blob_name));
-    const char *section = e->m->section_rodata ? c_string_text(e->region, e->m->section_rodata)
+    const char *p = e->m->name, *file = ac_c_string_text(e->region, ac_c_string_text(e->region, e->blob_name));
+    const char *section = e->m->section_rodata ? ac_c_string_text(e->region, e->m->section_rodata)
                                                : ac_strf(e->region, ".rodata.%s_blob", p);
     ac_putf(e->to,
             "/* The weights: %s %lld bytes, beside this file or on the assembler's include path (-I). */\n"
@@ -309,6 +309,6 @@ void e_asm(ac_emit *e)
             "        \".popsection\\n\");\n"
             "#endif\n"
             "extern const uint8_t %s_blob[%lld];\n\n",
-            c_comment_text(e->region, e->blob_name), (long long)e->total, p, p, file, section, p, p, p, file, p,
+            ac_c_comment_text(e->region, e->blob_name), (long long)e->total, p, p, file, section, p, p, p, file, p,
             (long long)e->total);
 }

@@ -61,7 +61,7 @@ arenac_job *arenac_open(const ac_options *opt)
     job->cx.heap.limit = (size_t)opt->max_memory;
     job->cx.diags.werror = opt->werror;
     job->cx.diags.limit = opt->max_errors;
-    if (arenac_guard(job, start_stage, NULL) == AC_OK)
+    if (ac_job_guard(job, start_stage, NULL) == AC_OK)
         return job;
     arenac_close(job);
     return NULL;
@@ -77,7 +77,7 @@ void arenac_close(arenac_job *job)
     free(job);
 }
 
-int arenac_guard(arenac_job *job, int (*f)(arenac_job *job, void *arg), void *arg)
+int ac_job_guard(arenac_job *job, int (*f)(arenac_job *job, void *arg), void *arg)
 {
     if (setjmp(job->cx.heap.on_oom)) {
         size_t limit = job->cx.heap.limit;
@@ -141,10 +141,10 @@ static int read_stage(arenac_job *job, void *arg)
 
 int arenac_read(arenac_job *job, const char *path)
 {
-    return arenac_guard(job, read_stage, (void *)(uintptr_t)path);
+    return ac_job_guard(job, read_stage, (void *)(uintptr_t)path);
 }
 
-int arenac_shape_input(arenac_job *job, int32_t input, int32_t rank, const int64_t *dim)
+int ac_job_shape_input(arenac_job *job, int32_t input, int32_t rank, const int64_t *dim)
 {
     ac_tensor *t = job->graph->input.item[input];
     if (t->any_rank && rank <= AC_MAX_RANK) {
@@ -269,7 +269,7 @@ static int check_stage(arenac_job *job, void *arg)
 
 int arenac_check(arenac_job *job)
 {
-    return arenac_guard(job, check_stage, NULL);
+    return ac_job_guard(job, check_stage, NULL);
 }
 
 /* ------------------------------------------------------------------ plan */
@@ -290,7 +290,7 @@ static int plan_stage(arenac_job *job, void *arg)
 
 int arenac_plan(arenac_job *job)
 {
-    return arenac_guard(job, plan_stage, NULL);
+    return ac_job_guard(job, plan_stage, NULL);
 }
 
 /* ------------------------------------------------------------------ compile */
@@ -383,12 +383,12 @@ static int compile_stage(arenac_job *job, void *arg)
 
 int arenac_compile(arenac_job *job)
 {
-    return arenac_guard(job, compile_stage, NULL);
+    return ac_job_guard(job, compile_stage, NULL);
 }
 
 /* ------------------------------------------------------------------ emit */
 
-void arenac_add_output(arenac_job *job, ac_sink *sink, const char *path)
+void ac_job_add_output(arenac_job *job, ac_sink *sink, const char *path)
 {
     ac_output out = {sink, ac_strdup(job->cx.region, path)};
     ac_push(job->cx.region, &job->output, out);
@@ -452,14 +452,14 @@ static int emit_stage(arenac_job *job, void *arg)
         AC_TRY(emit_code(job, e, to));
     else
         return ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s is not available", e->kind);
-    arenac_add_output(job, to, e->path);
+    ac_job_add_output(job, to, e->path);
     return AC_OK;
 }
 
 int arenac_emit(arenac_job *job, const char *kind, const char *path)
 {
     emit_arg e = {kind, path};
-    return arenac_guard(job, emit_stage, &e);
+    return ac_job_guard(job, emit_stage, &e);
 }
 
 static int commit_stage(arenac_job *job, void *arg)
@@ -470,7 +470,7 @@ static int commit_stage(arenac_job *job, void *arg)
 
 int arenac_commit(arenac_job *job)
 {
-    return arenac_guard(job, commit_stage, NULL);
+    return ac_job_guard(job, commit_stage, NULL);
 }
 
 typedef struct print_arg {
@@ -491,7 +491,7 @@ static int print_stage(arenac_job *job, void *arg)
 void arenac_print_report(arenac_job *job, FILE *to, int verbose)
 {
     print_arg p = {to, verbose};
-    arenac_guard(job, print_stage, &p);
+    ac_job_guard(job, print_stage, &p);
 }
 
 void arenac_print_diagnostics(const arenac_job *job, FILE *to, bool color)

@@ -40,7 +40,7 @@ struct arenac_job {
 };
 
 /* Pins the open dimensions of inputs to the shapes of arrays that the user gave (run): before arenac_check. */
-int arenac_shape_input(arenac_job *job, int32_t input, int32_t rank, const int64_t *dim);
+int ac_job_shape_input(arenac_job *job, int32_t input, int32_t rank, const int64_t *dim);
 /* Opens the file and sets path, base and stem; the stages that read it call this, and the first call does it. */
 int ac_job_file(arenac_job *job, const char *path);
 
@@ -90,9 +90,9 @@ const char *ac_report_order_note(arenac_job *job,
                                  const char *more); /* what --schedule search won; `more` follows a win */
 
 /* Writes text built elsewhere as one of the job's outputs. */
-void arenac_add_output(arenac_job *job, ac_sink *sink, const char *path);
+void ac_job_add_output(arenac_job *job, ac_sink *sink, const char *path);
 
 /* All stages run inside this: running out of memory comes back here as E0402. Returns f's result or -1. */
-int arenac_guard(arenac_job *job, int (*f)(arenac_job *job, void *arg), void *arg);
+int ac_job_guard(arenac_job *job, int (*f)(arenac_job *job, void *arg), void *arg);
 
 #endif

@@ -26,7 +26,7 @@ static void write_text(arenac_job *job, const char *path, ac_sink *to)
     ac_sink_open(weights, cx);
     ac_graph_write_pair(to, job->graph, name, weights);
     if (weights->n > AC_WEIGHTS_HEADER) {
-        arenac_add_output(job, weights, ac_strf(cx->region, "%.*s%s", (int)(base - path), path, name));
+        ac_job_add_output(job, weights, ac_strf(cx->region, "%.*s%s", (int)(base - path), path, name));
         return;
     }
     to->n = 0; /* nothing is large enough for a file of its own */
@@ -45,12 +45,12 @@ static int convert_stage(arenac_job *job, void *arg)
         write_text(job, a->path, to);
     if (job->cx.diags.errors)
         return AC_FAIL;
-    arenac_add_output(job, to, a->path);
+    ac_job_add_output(job, to, a->path);
     return AC_OK;
 }
 
 int arenac_convert(arenac_job *job, const char *kind, const char *path)
 {
     convert_arg a = {kind, path};
-    return arenac_guard(job, convert_stage, &a);
+    return ac_job_guard(job, convert_stage, &a);
 }

@@ -39,7 +39,7 @@ static bool print_memories(ac_emit *e, const touches *t)
     bool any = t->state || blob;
     for (int32_t i = 0; i < e->m->n_ram; any |= t->ram[i++])
         if (t->ram[i])
-            ac_putf(e->to, "    uint8_t *const %s = (uint8_t *)m->%s;\n", e_ram(e, i), e->m->ram[i].name);
+            ac_putf(e->to, "    uint8_t *const %s = (uint8_t *)m->%s;\n", ac_emit_ram(e, i), e->m->ram[i].name);
     if (t->state)
         ac_put(e->to, "    uint8_t *const state = (uint8_t *)m->state;\n");
     for (int32_t i = 0; i < e->m->n_inputs; any |= t->in[i++])
@@ -66,15 +66,15 @@ static void print_call(ac_emit *e, const ac_call *c)
         const ac_buf *b = &fn->buf.item[a];
         if (b->role == AC_BUF_LOCAL)
             continue;
-        ac_putf(&args, "%s%s", n++ ? ", " : "", e_place(e, c->arg[a], b->dtype));
+        ac_putf(&args, "%s%s", n++ ? ", " : "", ac_emit_place(e, c->arg[a], b->dtype));
     }
     ac_put(&args, ");");
-    c_put_wrapped(e->to, ac_sink_text(&args), 8);
+    ac_c_put_wrapped(e->to, ac_sink_text(&args), 8);
     ac_putc(e->to, '\n');
 }
 
 /* Steps that are cut into parts: a function for each that does one part, and what hands the parts to the pool. */
-void e_parts(ac_emit *e)
+void ac_emit_parts(ac_emit *e)
 {
     const ac_module *m = e->m;
     const char *p = m->name;
@@ -83,8 +83,8 @@ void e_parts(ac_emit *e)
         if (!m->call[i].low->parts)
             continue;
         any = true;
-        ac_putf(e->to, "/* %s */\nstatic void %s_part%d(const void *with, int32_t part)\n{\n", e_step_title(e, i), p,
-                i);
+        ac_putf(e->to, "/* %s */\nstatic void %s_part%d(const void *with, int32_t part)\n{\n", ac_emit_step_title(e, i),
+                p, i);
         touches t = no_touches(e);
         add_touches(e, &t, &m->call[i]);
         ac_putf(e->to, "    const %s_mem *const m = (const %s_mem *)with;\n", p, p);
@@ -105,7 +105,7 @@ static void print_poison(ac_emit *e, int32_t i)
 {
     const ac_module *m = e->m;
     for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++)
-        ac_putf(e->to, "    memset(%s + 0x%04llx, 0x%02x, 0x%llx);\n", e_ram(e, m->dead[i].range[k].ram),
+        ac_putf(e->to, "    memset(%s + 0x%04llx, 0x%02x, 0x%llx);\n", ac_emit_ram(e, m->dead[i].range[k].ram),
                 (unsigned long long)m->dead[i].range[k].begin, (unsigned)(0xa5 + 0x3b * i) & 0xff,
                 (unsigned long long)(m->dead[i].range[k].end - m->dead[i].range[k].begin));
 }
@@ -116,7 +116,7 @@ static void print_step(ac_emit *e, int32_t i)
     const ac_call *c = &m->call[i];
     const char *U = e->file.upper;
     const bool fed = m->fed && i == m->fed_call; /* a part of it in each call */
-    ac_putf(e->to, "\n    /* %s: %s */\n", e_step_title(e, i), e_shapes(e, c, false));
+    ac_putf(e->to, "\n    /* %s: %s */\n", ac_emit_step_title(e, i), ac_emit_shapes(e, c, false));
     if (!fed)
         print_poison(e, i);
     ac_putf(e->to, fed ? "    if (row == 0)\n        %s_STEP_BEGIN(%d);\n    " : "    %s_STEP_BEGIN(%d);\n    ", U, i);
@@ -163,7 +163,7 @@ static void print_row_api(ac_emit *e)
             p, p, ac_dtype_c(m->input[i].tensor->dtype), U, U, i, U, p, i, p);
 }
 
-void e_run(ac_emit *e)
+void ac_emit_run(ac_emit *e)
 {
     const ac_module *m = e->m;
     const char *p = m->name;

@@ -10,7 +10,7 @@ _Static_assert((int)ARN_F32 == (int)AC_F32 && (int)ARN_BF16 == (int)AC_BF16 && (
                    (int)ARN_F4E2M1 == (int)AC_F4E2M1,
                "the runtime counts types as dtype.def does");
 
-void e_host_types(ac_emit *e)
+void ac_emit_host_types(ac_emit *e)
 {
     ac_put(e->to, "/* What arn_rt.h declares. */\n"
                   "#ifndef ARN_RT_H\n"
@@ -32,7 +32,7 @@ void e_host_types(ac_emit *e)
 
 static const char *quoted(ac_emit *e, const char *s)
 {
-    return s && *s ? ac_strf(e->region, "\"%s\"", c_string_text(e->region, s)) : "\"\"";
+    return s && *s ? ac_strf(e->region, "\"%s\"", ac_c_string_text(e->region, s)) : "\"\"";
 }
 
 static void put_dims(ac_emit *e, const char *kind, int32_t i, const ac_tensor *t)
@@ -48,7 +48,7 @@ static void put_dims(ac_emit *e, const char *kind, int32_t i, const ac_tensor *t
         return;
     ac_putf(e->to, "static const float %s_%s%d_scale[%d] = {", p, kind, i, t->quant->n);
     for (int32_t k = 0; k < t->quant->n; k++)
-        ac_putf(e->to, "%s%s", k ? ", " : "", c_float(e->region, t->quant->scale[k]).text);
+        ac_putf(e->to, "%s%s", k ? ", " : "", ac_c_float(e->region, t->quant->scale[k]).text);
     ac_putf(e->to, "};\nstatic const int32_t %s_%s%d_zero[%d] = {", p, kind, i, t->quant->n);
     for (int32_t k = 0; k < t->quant->n; k++)
         ac_putf(e->to, "%s%d", k ? ", " : "", t->quant->zero[k]);
@@ -128,7 +128,7 @@ static void put_entry(ac_emit *e, const char *verb, const char *params, const ch
     ac_putf(e->to, "    %s\n}\n\n", call);
 }
 
-void e_host_model(ac_emit *e)
+void ac_emit_host_model(ac_emit *e)
 {
     const ac_module *m = e->m;
     const char *p = m->name;
@@ -173,7 +173,7 @@ void e_host_model(ac_emit *e)
             p, p, p);
 }
 
-void e_host_api(ac_emit *e)
+void ac_emit_host_api(ac_emit *e)
 {
     const char *p = e->m->name;
     ac_putf(

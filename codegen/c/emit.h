@@ -25,37 +25,37 @@ typedef struct ac_emit {
 } ac_emit;
 
 /* constants.c */
-int e_make_consts(const ac_module *m);                  /* all data present, or AC_FAIL */
-int32_t *e_twins(const ac_module *m, bool same_type);   /* the first constant with the same bytes */
-void e_rodata(ac_emit *e, int32_t i, const char *name); /* the definition; sets e->konst[i] */
-void e_asm(ac_emit *e);                                 /* .incbin and its symbol */
-enum { E_BLOB_HEADER = 64, E_BLOB_CHECKED = 32 };       /* bytes; the first that identify the blob */
-int e_blob_header(const ac_module *m, uint8_t header[E_BLOB_HEADER], const uint8_t *bytes, ac_bytes total);
-int e_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
+int ac_emit_make_consts(const ac_module *m);                  /* all data present, or AC_FAIL */
+int32_t *ac_emit_twins(const ac_module *m, bool same_type);   /* the first constant with the same bytes */
+void ac_emit_rodata(ac_emit *e, int32_t i, const char *name); /* the definition; sets e->konst[i] */
+void ac_emit_asm(ac_emit *e);                                 /* .incbin and its symbol */
+enum { E_BLOB_HEADER = 64, E_BLOB_CHECKED = 32 };             /* bytes; the first that identify the blob */
+int ac_emit_blob_header(const ac_module *m, uint8_t header[E_BLOB_HEADER], const uint8_t *bytes, ac_bytes total);
+int ac_emit_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
 
 /* source.c */
-const char *e_ram(const ac_emit *e, int32_t index); /* the local pointer to ram[index]: "arena", "mem_dtcm" */
-const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d);     /* "(float *)(void *)(arena + 0x40)" */
-const char *e_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
-const char *e_step_title(const ac_emit *e, int32_t i);                  /* "3: CONV_2D 'conv1', then RELU" */
-void e_take_names(ac_emit *e, ac_cnames *names); /* of functions and constants, behind those of the API */
-int e_reset(ac_emit *e, ac_cnames *names);       /* the functions NAME_reset (with state) and NAME_init */
-int e_init(ac_emit *e);
+const char *ac_emit_ram(const ac_emit *e, int32_t index); /* the local pointer to ram[index]: "arena", "mem_dtcm" */
+const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d);     /* "(float *)(void *)(arena + 0x40)" */
+const char *ac_emit_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
+const char *ac_emit_step_title(const ac_emit *e, int32_t i);                  /* "3: CONV_2D 'conv1', then RELU" */
+void ac_emit_take_names(ac_emit *e, ac_cnames *names); /* of functions and constants, behind those of the API */
+int ac_emit_reset(ac_emit *e, ac_cnames *names);       /* the functions NAME_reset (with state) and NAME_init */
+int ac_emit_init(ac_emit *e);
 
-const char *e_step_title(const ac_emit *e, int32_t i); /* "3: CONV_2D 'name', then RELU" */
+const char *ac_emit_step_title(const ac_emit *e, int32_t i); /* "3: CONV_2D 'name', then RELU" */
 
 /* calls.c */
-void e_parts(ac_emit *e); /* steps that are cut into parts: functions for a pool */
-void e_run(ac_emit *e);
+void ac_emit_parts(ac_emit *e); /* steps that are cut into parts: functions for a pool */
+void ac_emit_run(ac_emit *e);
 
 /* header.c */
-const char *e_ram_upper(const ac_module *m, int32_t index); /* "ARENA", "DTCM": in the names of its macros */
-const char *e_upper(const ac_module *m);
-ac_bytes e_stack_bytes(const ac_module *m);
+const char *ac_emit_ram_upper(const ac_module *m, int32_t index); /* "ARENA", "DTCM": in the names of its macros */
+const char *ac_emit_upper(const ac_module *m);
+ac_bytes ac_emit_stack_bytes(const ac_module *m);
 
 /* descriptor.c */
-void e_host_types(ac_emit *e);
-void e_host_model(ac_emit *e);
-void e_host_api(ac_emit *e); /* NAME_open, NAME_run_dl, ... on top of runtime/arn_host.h */
+void ac_emit_host_types(ac_emit *e);
+void ac_emit_host_model(ac_emit *e);
+void ac_emit_host_api(ac_emit *e); /* NAME_open, NAME_run_dl, ... on top of runtime/arn_host.h */
 
 #endif

@@ -63,80 +63,80 @@ static ac_cexpr expr(const char *text, ac_cop top, bool exact)
     return (ac_cexpr){.text = text, .top = top, .exact = exact};
 }
 
-ac_cexpr c_atom(const char *text)
+ac_cexpr ac_c_atom(const char *text)
 {
     return expr(text, C_ATOM, true);
 }
 
-ac_cexpr c_binary(ac_region *r, ac_cop op, ac_cexpr a, ac_cexpr b)
+ac_cexpr ac_c_binary(ac_region *r, ac_cop op, ac_cexpr a, ac_cexpr b)
 {
     const char *left = operand(r, op, a, false), *right = operand(r, op, b, true);
     return expr(ac_strf(r, "%s %s %s", left, OP_TEXT[op], right), op, false);
 }
 
-ac_cexpr c_unary(ac_region *r, char op, ac_cexpr a)
+ac_cexpr ac_c_unary(ac_region *r, char op, ac_cexpr a)
 {
     bool parens = a.top < C_UNARY || (a.top == C_UNARY && a.text[0] == '-');
     return expr(ac_strf(r, parens ? "%c(%s)" : "%c%s", op, a.text), C_UNARY, false);
 }
 
-ac_cexpr c_cast(ac_region *r, const char *type, ac_cexpr a)
+ac_cexpr ac_c_cast(ac_region *r, const char *type, ac_cexpr a)
 {
     return expr(ac_strf(r, a.top < C_UNARY ? "(%s)(%s)" : "(%s)%s", type, a.text), C_UNARY, true);
 }
 
-ac_cexpr c_cond(ac_region *r, ac_cexpr c, ac_cexpr a, ac_cexpr b)
+ac_cexpr ac_c_cond(ac_region *r, ac_cexpr c, ac_cexpr a, ac_cexpr b)
 {
     const char *cond = c.top <= C_COND ? ac_strf(r, "(%s)", c.text) : c.text;
     const char *then = a.top <= C_COND ? ac_strf(r, "(%s)", a.text) : a.text;
     return expr(ac_strf(r, "%s ? %s : %s", cond, then, b.text), C_COND, false);
 }
 
-ac_cexpr c_index(ac_region *r, const char *array, ac_cexpr i)
+ac_cexpr ac_c_index(ac_region *r, const char *array, ac_cexpr i)
 {
-    return c_atom(ac_strf(r, "%s[%s]", array, i.text));
+    return ac_c_atom(ac_strf(r, "%s[%s]", array, i.text));
 }
 
-ac_cexpr c_call(ac_region *r, const char *f, ac_cexpr a)
+ac_cexpr ac_c_call(ac_region *r, const char *f, ac_cexpr a)
 {
-    return c_atom(ac_strf(r, "%s(%s)", f, a.text));
+    return ac_c_atom(ac_strf(r, "%s(%s)", f, a.text));
 }
 
-ac_cexpr c_call2(ac_region *r, const char *f, ac_cexpr a, ac_cexpr b)
+ac_cexpr ac_c_call2(ac_region *r, const char *f, ac_cexpr a, ac_cexpr b)
 {
-    return c_atom(ac_strf(r, "%s(%s, %s)", f, a.text, b.text));
+    return ac_c_atom(ac_strf(r, "%s(%s, %s)", f, a.text, b.text));
 }
 
-ac_cexpr c_call3(ac_region *r, const char *f, ac_cexpr a, ac_cexpr b, ac_cexpr c)
+ac_cexpr ac_c_call3(ac_region *r, const char *f, ac_cexpr a, ac_cexpr b, ac_cexpr c)
 {
-    return c_atom(ac_strf(r, "%s(%s, %s, %s)", f, a.text, b.text, c.text));
+    return ac_c_atom(ac_strf(r, "%s(%s, %s, %s)", f, a.text, b.text, c.text));
 }
 
-ac_cexpr c_int(ac_region *r, int64_t v)
+ac_cexpr ac_c_int(ac_region *r, int64_t v)
 {
     if (v == INT32_MIN)
-        return c_atom("INT32_MIN");
+        return ac_c_atom("INT32_MIN");
     if (v < INT32_MIN || v > INT32_MAX)
-        return c_int64(r, v);
+        return ac_c_int64(r, v);
     return expr(ac_strf(r, "%" PRId64, v), v < 0 ? C_UNARY : C_ATOM, true);
 }
 
-ac_cexpr c_uint(ac_region *r, uint64_t v)
+ac_cexpr ac_c_uint(ac_region *r, uint64_t v)
 {
-    return v > UINT32_MAX ? c_uint64(r, v) : c_atom(ac_strf(r, "%" PRIu64 "u", v));
+    return v > UINT32_MAX ? ac_c_uint64(r, v) : ac_c_atom(ac_strf(r, "%" PRIu64 "u", v));
 }
 
-ac_cexpr c_int64(ac_region *r, int64_t v)
+ac_cexpr ac_c_int64(ac_region *r, int64_t v)
 {
-    return v == INT64_MIN ? c_atom("INT64_MIN")
+    return v == INT64_MIN ? ac_c_atom("INT64_MIN")
                           : expr(ac_strf(r, v < 0 ? "-INT64_C(%" PRIu64 ")" : "INT64_C(%" PRIu64 ")",
                                          v < 0 ? (uint64_t)-v : (uint64_t)v),
                                  v < 0 ? C_UNARY : C_ATOM, true);
 }
 
-ac_cexpr c_uint64(ac_region *r, uint64_t v)
+ac_cexpr ac_c_uint64(ac_region *r, uint64_t v)
 {
-    return c_atom(ac_strf(r, "UINT64_C(%" PRIu64 ")", v));
+    return ac_c_atom(ac_strf(r, "UINT64_C(%" PRIu64 ")", v));
 }
 
 /* "5" becomes "5.0", so that it is not an integer. */
@@ -146,7 +146,7 @@ static ac_cexpr decimal(ac_region *r, const char *digits, const char *suffix)
     return expr(ac_strf(r, "%s%s%s", digits, dot, suffix), digits[0] == '-' ? C_UNARY : C_ATOM, true);
 }
 
-ac_cexpr c_float(ac_region *r, float v)
+ac_cexpr ac_c_float(ac_region *r, float v)
 {
     char s[40];
     for (int n = 1; n <= 9; n++) {
@@ -157,7 +157,7 @@ ac_cexpr c_float(ac_region *r, float v)
     return decimal(r, s, "f");
 }
 
-ac_cexpr c_double(ac_region *r, double v)
+ac_cexpr ac_c_double(ac_region *r, double v)
 {
     char s[40];
     for (int n = 1; n <= 17; n++) {
@@ -168,7 +168,7 @@ ac_cexpr c_double(ac_region *r, double v)
     return decimal(r, s, "");
 }
 
-const char *c_comment_text(ac_region *r, const char *s)
+const char *ac_c_comment_text(ac_region *r, const char *s)
 {
     size_t n = strlen(s);
     char *out = ac_alloc(r, 2 * n + 1), *to = out;
@@ -182,7 +182,7 @@ const char *c_comment_text(ac_region *r, const char *s)
     return out;
 }
 
-const char *c_string_text(ac_region *r, const char *s)
+const char *ac_c_string_text(ac_region *r, const char *s)
 {
     size_t n = strlen(s);
     char *out = ac_alloc(r, 4 * n + 1), *to = out;

@@ -5,7 +5,7 @@
  * stored. Parentheses are also put where gcc and clang ask for them (-Wparentheses): arithmetic inside shifts and bits, bits
  * inside bits, && inside ||, comparisons inside comparisons.
  *
- *     c_binary(r, C_MUL, c_binary(r, C_ADD, c_atom("a"), c_atom("b")), c_atom("c"))      "(a + b) * c"
+ *     ac_c_binary(r, C_MUL, ac_c_binary(r, C_ADD, ac_c_atom("a"), ac_c_atom("b")), ac_c_atom("c"))      "(a + b) * c"
  *
  * Knows neither the loop IR nor a target. Memory: texts live in the region. Nothing fails. */
 #ifndef AC_CODEGEN_C_EXPR_H
@@ -44,27 +44,27 @@ typedef struct ac_cexpr {
     bool exact;       /* see above */
 } ac_cexpr;
 
-ac_cexpr c_atom(const char *text);                                  /* exact */
-ac_cexpr c_binary(ac_region *r, ac_cop op, ac_cexpr a, ac_cexpr b); /* not exact */
-ac_cexpr c_unary(ac_region *r, char op, ac_cexpr a);                /* '-', '~' or '!'; not exact */
-ac_cexpr c_cast(ac_region *r, const char *type, ac_cexpr a);        /* exact */
-ac_cexpr c_cond(ac_region *r, ac_cexpr c, ac_cexpr a, ac_cexpr b);  /* c ? a : b; not exact */
-ac_cexpr c_index(ac_region *r, const char *array, ac_cexpr i);      /* exact */
-ac_cexpr c_call(ac_region *r, const char *f, ac_cexpr a);           /* exact, as the next two */
-ac_cexpr c_call2(ac_region *r, const char *f, ac_cexpr a, ac_cexpr b);
-ac_cexpr c_call3(ac_region *r, const char *f, ac_cexpr a, ac_cexpr b, ac_cexpr c);
+ac_cexpr ac_c_atom(const char *text);                                  /* exact */
+ac_cexpr ac_c_binary(ac_region *r, ac_cop op, ac_cexpr a, ac_cexpr b); /* not exact */
+ac_cexpr ac_c_unary(ac_region *r, char op, ac_cexpr a);                /* '-', '~' or '!'; not exact */
+ac_cexpr ac_c_cast(ac_region *r, const char *type, ac_cexpr a);        /* exact */
+ac_cexpr ac_c_cond(ac_region *r, ac_cexpr c, ac_cexpr a, ac_cexpr b);  /* c ? a : b; not exact */
+ac_cexpr ac_c_index(ac_region *r, const char *array, ac_cexpr i);      /* exact */
+ac_cexpr ac_c_call(ac_region *r, const char *f, ac_cexpr a);           /* exact, as the next two */
+ac_cexpr ac_c_call2(ac_region *r, const char *f, ac_cexpr a, ac_cexpr b);
+ac_cexpr ac_c_call3(ac_region *r, const char *f, ac_cexpr a, ac_cexpr b, ac_cexpr c);
 
-/* Numbers. c_int and c_uint print 64-bit forms only for values that need them; c_int64 and c_uint64 always show the type. */
-ac_cexpr c_int(ac_region *r, int64_t v);
-ac_cexpr c_uint(ac_region *r, uint64_t v);
-ac_cexpr c_int64(ac_region *r, int64_t v);
-ac_cexpr c_uint64(ac_region *r, uint64_t v);
+/* Numbers. ac_c_int and ac_c_uint print 64-bit forms only for values that need them; ac_c_int64 and ac_c_uint64 always show the type. */
+ac_cexpr ac_c_int(ac_region *r, int64_t v);
+ac_cexpr ac_c_uint(ac_region *r, uint64_t v);
+ac_cexpr ac_c_int64(ac_region *r, int64_t v);
+ac_cexpr ac_c_uint64(ac_region *r, uint64_t v);
 /* The shortest decimal that reads back as the same float (suffix f) or double. v is finite. */
-ac_cexpr c_float(ac_region *r, float v);
-ac_cexpr c_double(ac_region *r, double v);
+ac_cexpr ac_c_float(ac_region *r, float v);
+ac_cexpr ac_c_double(ac_region *r, double v);
 
 /* Text inside a comment or a string literal, whatever bytes the model's names hold. */
-const char *c_comment_text(ac_region *r, const char *s);
-const char *c_string_text(ac_region *r, const char *s);
+const char *ac_c_comment_text(ac_region *r, const char *s);
+const char *ac_c_string_text(ac_region *r, const char *s);
 
 #endif

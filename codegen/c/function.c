@@ -44,15 +44,15 @@ static void line(ac_cfn *f, const char *fmt, ...)
     va_end(ap);
 }
 
-const char *c_value_type(ac_cfile *F, const ac_cfn *f, ac_x x)
+const char *ac_c_value_type(ac_cfile *F, const ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     ac_dtype d = (ac_dtype)in->dtype;
     if (F->cuda && in->lanes > 1)
-        return c_cuda_type(d, in->lanes, F);
+        return ac_c_cuda_type(d, in->lanes, F);
     if (in->lanes <= 1)
         return d == AC_BOOL ? "int" : ac_dtype_c(d);
-    return d == AC_BOOL ? c_vec_type(F, c_mask_type(f->val[x].mask), in->lanes) : c_vec_type(F, d, in->lanes);
+    return d == AC_BOOL ? ac_c_vec_type(F, ac_c_mask_type(f->val[x].mask), in->lanes) : ac_c_vec_type(F, d, in->lanes);
 }
 
 /* Name the value at this place: a load is called after its buffer, everything else t0, t1, ... */
@@ -60,13 +60,13 @@ static void name_value(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     const char *base = in->op == AC_L_LOAD ? f->buf[in->aux] : "t";
-    const char *type = c_value_type(f->file, f, x);
-    const char *name = c_name_number(&f->names, base);
-    ac_cexpr e = in->lanes > 1 && !f->file->cuda ? c_vec(f, x) : f->val[x].e;
+    const char *type = ac_c_value_type(f->file, f, x);
+    const char *name = ac_c_name_number(&f->names, base);
+    ac_cexpr e = in->lanes > 1 && !f->file->cuda ? ac_c_vec(f, x) : f->val[x].e;
     if (in->lanes <= 1 && in->dtype != AC_BOOL)
-        e = c_exact(f->file, e, (ac_dtype)in->dtype);
+        e = ac_c_exact(f->file, e, (ac_dtype)in->dtype);
     line(f, "const %s %s = %s;", type, name, e.text);
-    f->val[x].e = c_atom(name);
+    f->val[x].e = ac_c_atom(name);
     f->val[x].e.exact = in->dtype != AC_BOOL; /* an int */
     f->val[x].one = (ac_cexpr){0};
 }
@@ -74,16 +74,16 @@ static void name_value(ac_cfn *f, ac_x x)
 static int print_value(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
-    if (f->file->cuda && (f->val[x].e = c_cuda_value(f, x)).text) {
+    if (f->file->cuda && (f->val[x].e = ac_c_cuda_value(f, x)).text) {
     } else if (in->lanes > 1 || (in->a && c_ins(f, in->a)->lanes > 1)) {
-        f->val[x] = c_vector(f, x);
+        f->val[x] = ac_c_vector(f, x);
     } else {
-        f->val[x].e = c_scalar(f, x);
+        f->val[x].e = ac_c_scalar(f, x);
     }
     const ac_cexpr *e =
         f->val[x].e.text ? &f->val[x].e : &f->val[x].one; /* splats get their vector text when asked for */
     if (!e->text)
-        return c_refuse(f->file, f->fn, "an instruction of this type");
+        return ac_c_refuse(f->file, f->fn, "an instruction of this type");
     bool short_enough = strlen(e->text) <= JOIN_LIMIT || in->op == AC_L_CONST || in->op == AC_L_GET;
     const bool whole =
         f->file->cuda && in->lanes > 1 && in->op == AC_L_LOAD && in->lanes * ac_dtype_bits((ac_dtype)in->dtype) > 32;
@@ -96,13 +96,13 @@ static void print_var(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     f->val[x].mask = f->val[in->a].mask;
-    const char *type = c_value_type(f->file, f, x);
-    const char *name = in->name ? c_name_take(&f->names, in->name) : c_name_number(&f->names, "v");
-    ac_cexpr init = in->lanes > 1 ? c_vec(f, in->a) : f->val[in->a].e;
+    const char *type = ac_c_value_type(f->file, f, x);
+    const char *name = in->name ? ac_c_name_take(&f->names, in->name) : ac_c_name_number(&f->names, "v");
+    ac_cexpr init = in->lanes > 1 ? ac_c_vec(f, in->a) : f->val[in->a].e;
     if (in->lanes <= 1 && in->dtype != AC_BOOL)
-        init = c_exact(f->file, init, (ac_dtype)in->dtype);
+        init = ac_c_exact(f->file, init, (ac_dtype)in->dtype);
     line(f, "%s %s = %s;", type, name, init.text);
-    f->val[x].e = c_atom(name);
+    f->val[x].e = ac_c_atom(name);
     f->val[x].e.exact = in->dtype != AC_BOOL;
 }
 
@@ -113,14 +113,15 @@ static void print_set(ac_cfn *f, ac_x x)
     ac_cexpr e = f->val[in->a].e;
     const ac_ins *left = v->op == AC_L_ADD && e.top == C_ADD ? c_ins(f, v->a) : NULL;
     const char *sum = left && left->op == AC_L_GET && left->aux == in->aux ? f->val[v->a].e.text : NULL;
-    if (sum && !strcmp(sum, name) && !c_is_small((ac_dtype)v->dtype)) { /* else the old value has a name of its own */
-        line(f, "%s += %s;", name, e.text + strlen(name) + 3);          /* behind "name + " */
+    if (sum && !strcmp(sum, name) &&
+        !ac_c_is_small((ac_dtype)v->dtype)) {                  /* else the old value has a name of its own */
+        line(f, "%s += %s;", name, e.text + strlen(name) + 3); /* behind "name + " */
         return;
     }
     if (var->lanes > 1)
-        e = var->dtype == AC_BOOL ? c_mask_as(f, in->a, f->val[in->aux].mask) : c_vec(f, in->a);
+        e = var->dtype == AC_BOOL ? ac_c_mask_as(f, in->a, f->val[in->aux].mask) : ac_c_vec(f, in->a);
     else if (var->dtype != AC_BOOL)
-        e = c_exact(f->file, e, (ac_dtype)var->dtype);
+        e = ac_c_exact(f->file, e, (ac_dtype)var->dtype);
     if (strcmp(e.text, name)) /* v = v: nothing, and clang says so */
         line(f, "%s = %s;", name, e.text);
 }
@@ -129,7 +130,7 @@ static void print_set(ac_cfn *f, ac_x x)
 static void print_thread(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
-    const char *name = c_name_take(&f->names, in->name ? in->name : "g"), *hi = f->val[in->b].e.text;
+    const char *name = ac_c_name_take(&f->names, in->name ? in->name : "g"), *hi = f->val[in->b].e.text;
     const bool all = in->aux == AC_MARK_BLOCK && c_ins(f, in->b)->k.i == f->sig->threads;
     if (in->aux == AC_MARK_BLOCK)
         line(f, "{");
@@ -138,7 +139,7 @@ static void print_thread(ac_cfn *f, ac_x x)
         line(f, "const int32_t %s = (int32_t)(blockIdx.x * %du + threadIdx.x);", name, f->sig->threads);
     else
         line(f, "const int32_t %s = (int32_t)%s.x;", name, in->aux == AC_MARK_GRID ? "blockIdx" : "threadIdx");
-    f->val[x].e = c_atom(name);
+    f->val[x].e = ac_c_atom(name);
     if (all)
         return;
     line(f, f->sig->flat || in->aux == AC_MARK_BLOCK ? "if (%s < %s) {" : "{", name, hi);
@@ -159,7 +160,7 @@ static void end_thread(ac_cfn *f, ac_x x)
         f->depth--;
         line(f, "}");
     }
-    if (c_cuda_waits(f->fn, x))
+    if (ac_c_cuda_waits(f->fn, x))
         line(f, "__syncthreads();");
 }
 
@@ -170,7 +171,7 @@ static void print_for(ac_cfn *f, ac_x x)
         print_thread(f, x);
         return;
     }
-    const char *name = c_name_take(&f->names, in->name ? in->name : "i");
+    const char *name = ac_c_name_take(&f->names, in->name ? in->name : "i");
     if (f->file->cuda && in->aux == AC_MARK_UNROLL)
         line(f, "ARN_UNROLL");
     const char *lo = f->val[in->a].e.text, *hi = f->val[in->b].e.text;
@@ -181,7 +182,7 @@ static void print_for(ac_cfn *f, ac_x x)
     else
         snprintf(next, sizeof next, " %s %lld", step > 0 ? "+=" : "-=", step > 0 ? step : -step);
     line(f, "for (int32_t %s = %s; %s %s %s; %s%s) {", name, lo, name, step > 0 ? "<" : ">", hi, name, next);
-    f->val[x].e = c_atom(name);
+    f->val[x].e = ac_c_atom(name);
     f->depth++;
 }
 
@@ -195,16 +196,16 @@ static void print_store(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     const char *statement;
-    if (f->file->cuda && c_cuda_store(f, x, &statement)) {
+    if (f->file->cuda && ac_c_cuda_store(f, x, &statement)) {
         line(f, "%s", statement);
         return;
     }
     if (c_ins(f, in->b)->lanes > 1) {
-        c_vec_store(f, x);
+        ac_c_vec_store(f, x);
         return;
     }
     ac_dtype d = f->fn->buf.item[in->aux].dtype;
-    ac_cexpr e = c_exact(f->file, f->val[in->b].e, d);
+    ac_cexpr e = ac_c_exact(f->file, f->val[in->b].e, d);
     line(f, "%s[%s] = %s;", f->buf[in->aux], f->val[in->a].e.text, e.text);
 }
 
@@ -255,9 +256,9 @@ static int print_body(ac_cfn *f)
             print_store(f, x);
             break;
         case AC_L_MMA: {
-            const char *statement = f->file->cuda ? c_cuda_mma(f, x) : NULL;
+            const char *statement = f->file->cuda ? ac_c_cuda_mma(f, x) : NULL;
             if (!statement)
-                return c_refuse(f->file, f->fn, "a product of fragments");
+                return ac_c_refuse(f->file, f->fn, "a product of fragments");
             line(f, "%s", statement);
             break;
         }
@@ -285,7 +286,7 @@ static int print_body(ac_cfn *f)
             if (is_thread(f, head))
                 end_thread(f, head);
             if (c_ins(f, head)->op == AC_L_FOR)
-                c_name_drop(&f->names, f->val[head].e.text);
+                ac_c_name_drop(&f->names, f->val[head].e.text);
             break;
         }
         case AC_L_BREAK_IF:
@@ -302,7 +303,7 @@ static int print_body(ac_cfn *f)
     return AC_OK;
 }
 
-uint8_t *c_buffer_uses(const ac_loop_fn *fn, ac_region *r)
+uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r)
 {
     uint8_t *uses = AC_NEW_N(r, uint8_t, fn->buf.n + 1);
     for (ac_x x = 1; x < fn->code.n; x++) {
@@ -321,7 +322,7 @@ static void print_comment(ac_cfn *f, const ac_csig *sig, const uint8_t *uses)
 {
     ac_region *r = f->file->region;
     const char *note = f->fn->note && *f->fn->note ? f->fn->note : f->fn->name;
-    ac_putf(f->to, "/* %s", c_comment_text(r, note));
+    ac_putf(f->to, "/* %s", ac_c_comment_text(r, note));
     if (sig->comment)
         ac_putf(f->to, "\n%s", sig->comment);
     int width = 1;
@@ -333,12 +334,12 @@ static void print_comment(ac_cfn *f, const ac_csig *sig, const uint8_t *uses)
             continue;
         ac_putf(f->to, "\n *   %-*s  %s[%lld]", width, f->buf[i], ac_dtype_name(b->dtype), (long long)b->count);
         if (b->note && *b->note)
-            ac_putf(f->to, "  %s", c_comment_text(r, b->note));
+            ac_putf(f->to, "  %s", ac_c_comment_text(r, b->note));
     }
     ac_put(f->to, " */\n");
 }
 
-void c_put_wrapped(ac_sink *to, const char *text, int32_t indent)
+void ac_c_put_wrapped(ac_sink *to, const char *text, int32_t indent)
 {
     size_t start = to->n;
     while (start > 0 && to->text[start - 1] != '\n')
@@ -393,13 +394,13 @@ static void print_head(ac_cfn *f, const ac_csig *sig, const uint8_t *uses)
     if (cuda && fn->fails)
         ac_putf(&params, "%sint32_t *status", n++ ? ", " : "");
     ac_put(&params, n ? ")" : "void)");
-    c_put_wrapped(to, ac_sink_text(&params), 4);
+    ac_c_put_wrapped(to, ac_sink_text(&params), 4);
     ac_put(to, "\n{\n");
     f->depth = 1;
     for (int32_t i = 0; i < fn->buf.n; i++) {
         const ac_buf *b = &fn->buf.item[i];
         if (b->role == AC_BUF_LOCAL && uses[i] && cuda)
-            line(f, "%s", c_cuda_local(f, b, f->buf[i], sig->threads));
+            line(f, "%s", ac_c_cuda_local(f, b, f->buf[i], sig->threads));
         else if (b->role == AC_BUF_LOCAL && uses[i])
             line(f, f->file->target->vec_bytes ? "%s %s[%lld] __attribute__((aligned(%d)));" : "%s %s[%lld];",
                  ac_dtype_c(b->dtype), f->buf[i], (long long)b->count, b->align > 16 ? b->align : 16);
@@ -416,38 +417,38 @@ static const ac_loop_fn *printable(ac_cfile *F, const ac_loop_fn *fn)
         vectors |= fn->code.item[x].lanes > 1;
         unroll |= fn->code.item[x].op == AC_L_FOR && fn->code.item[x].aux == AC_MARK_UNROLL;
     }
-    if (F->cuda && vectors && c_cuda_vectors(fn))
+    if (F->cuda && vectors && ac_c_cuda_vectors(fn))
         return fn;
     if (F->target->vec_bytes && unroll && !(fn = ac_loop_unroll(F->cx, fn)))
         return NULL;
     if (!vectors)
         return fn;
-    const ac_loop_fn *split = F->target->vec_bytes ? c_split(F->cx, fn, F->target->vec_bytes) : NULL;
+    const ac_loop_fn *split = F->target->vec_bytes ? ac_c_split(F->cx, fn, F->target->vec_bytes) : NULL;
     for (ac_x x = 1; split && x < split->code.n; x++) {
         const ac_ins *in = &split->code.item[x];
-        if (in->lanes > 1 && !c_vec_ok(F->target, (ac_dtype)in->dtype, in->lanes))
+        if (in->lanes > 1 && !ac_c_vec_ok(F->target, (ac_dtype)in->dtype, in->lanes))
             split = NULL;
     }
     return split ? split : ac_loop_scalar(F->cx, fn);
 }
 
-int c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_sink *to)
+int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_sink *to)
 {
     const ac_loop_fn *fn = printable(F, given);
     if (!fn)
         return AC_FAIL;
-    ac_cfn f = {.file = F, .fn = fn, .to = to, .use = c_inline_plan(fn, F->region), .sig = sig};
+    ac_cfn f = {.file = F, .fn = fn, .to = to, .use = ac_c_inline_plan(fn, F->region), .sig = sig};
     f.val = AC_NEW_N(F->region, ac_cval, fn->code.n);
     if (F->cuda)
-        c_cuda_drop(fn, (ac_cuse *)(uintptr_t)f.use, F->region);
+        ac_c_cuda_drop(fn, (ac_cuse *)(uintptr_t)f.use, F->region);
     f.buf = AC_NEW_N(F->region, const char *, fn->buf.n + 1);
-    c_names_open(&f.names, F->cx, F->prefix);
+    ac_c_names_open(&f.names, F->cx, F->prefix);
     if (F->cuda)
-        c_name_take(&f.names, "status");
+        ac_c_name_take(&f.names, "status");
     for (int32_t i = 0; i < fn->buf.n; i++) {
-        f.buf[i] = c_name_take(&f.names, fn->buf.item[i].name);
+        f.buf[i] = ac_c_name_take(&f.names, fn->buf.item[i].name);
     }
-    const uint8_t *uses = c_buffer_uses(fn, F->region);
+    const uint8_t *uses = ac_c_buffer_uses(fn, F->region);
     print_comment(&f, sig, uses);
     print_head(&f, sig, uses);
     AC_TRY(print_body(&f));
@@ -457,7 +458,7 @@ int c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_sink
     return AC_OK;
 }
 
-ac_bytes c_stack_bytes(const ac_loop_fn *fn)
+ac_bytes ac_c_stack_bytes(const ac_loop_fn *fn)
 {
     ac_bytes bytes = 0;
     for (int32_t i = 0; i < fn->buf.n; i++)
@@ -473,7 +474,7 @@ ac_bytes c_stack_bytes(const ac_loop_fn *fn)
     return bytes;
 }
 
-void c_print_prologue(ac_cfile *F, ac_sink *to)
+void ac_c_print_prologue(ac_cfile *F, ac_sink *to)
 {
     int bits = F->target->vec_bytes * 8;
     ac_put(to, "/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */\n"

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *e_upper(const ac_module *m)
+const char *ac_emit_upper(const ac_module *m)
 {
     ac_cfile f;
     ac_cfile_open(&f, m->cx, m->target, m->name);
@@ -14,17 +14,17 @@ const char *e_upper(const ac_module *m)
 }
 
 /* Locals of the largest function and the frames of it and of run: what a compiler with optimisation needs about. */
-ac_bytes e_stack_bytes(const ac_module *m)
+ac_bytes ac_emit_stack_bytes(const ac_module *m)
 {
     ac_bytes most = 0;
     for (int32_t i = 0; i < m->n_fn; i++) {
-        ac_bytes b = c_stack_bytes(m->fn[i]);
+        ac_bytes b = ac_c_stack_bytes(m->fn[i]);
         most = b > most ? b : most;
     }
     return ac_align_up(most + 128, 16);
 }
 
-const char *e_ram_upper(const ac_module *m, int32_t index)
+const char *ac_emit_ram_upper(const ac_module *m, int32_t index)
 {
     char *s = ac_strdup(m->cx->region, m->ram[index].name);
     for (char *p = s; *p; p++)
@@ -39,7 +39,7 @@ static const char *base_of(const ac_module *m, const ac_io *io)
 
 static void put_io_macros(const ac_module *m, ac_sink *to, const char *kind, int32_t i, const ac_io *io)
 {
-    const char *U = e_upper(m);
+    const char *U = ac_emit_upper(m);
     const ac_tensor *t = io->tensor;
     const char *at = io->space == AC_SPACE_STATE ? " in state"
                      : io->space == AC_SPACE_ARENA && m->n_ram > 1
@@ -50,21 +50,21 @@ static void put_io_macros(const ac_module *m, ac_sink *to, const char *kind, int
         ac_putf(to,
                 "/* %s %s, handed over by rows */\n#define %s_IN%d_ROWS %du\n#define %s_IN%d_ROW_BYTES %lldu\n"
                 "#define %s_IN%d_ROW_OFFSET 0x%04llxu /* where each of them is put */\n",
-                c_comment_text(r, t->name), ac_tensor_str(m->cx, t), U, i, io->rows, U, i, (long long)io->row_bytes, U,
-                i, (unsigned long long)io->row_at);
+                ac_c_comment_text(r, t->name), ac_tensor_str(m->cx, t), U, i, io->rows, U, i, (long long)io->row_bytes,
+                U, i, (unsigned long long)io->row_at);
     else if (io->space == AC_SPACE_IN || io->space == AC_SPACE_OUT)
         ac_putf(to, "/* %s[%d]: %s %s, in the caller's memory, aligned for its type */\n",
-                io->space == AC_SPACE_IN ? "in" : "out", i, c_comment_text(r, t->name), ac_tensor_str(m->cx, t));
+                io->space == AC_SPACE_IN ? "in" : "out", i, ac_c_comment_text(r, t->name), ac_tensor_str(m->cx, t));
     else if (io->space != AC_SPACE_CONST)
         ac_putf(to, "#define %s_%s%d_OFFSET 0x%04llxu /* %s %s%s */\n", U, kind, i, (unsigned long long)io->offset,
-                c_comment_text(r, t->name), ac_tensor_str(m->cx, t), at);
+                ac_c_comment_text(r, t->name), ac_tensor_str(m->cx, t), at);
     else
         ac_putf(to, "/* %s %d: %s %s, a constant */\n", strcmp(kind, "IN") ? "output" : "input", i,
-                c_comment_text(r, t->name), ac_tensor_str(m->cx, t));
+                ac_c_comment_text(r, t->name), ac_tensor_str(m->cx, t));
     ac_putf(to, "#define %s_%s%d_BYTES %lldu\n", U, kind, i, (long long)io->bytes);
     ac_putf(to, "#define %s_%s%d_COUNT %lldu\n", U, kind, i, (long long)ac_tensor_count(t));
     if (t->quant && t->quant->n == 1) {
-        ac_putf(to, "#define %s_%s%d_SCALE %s\n", U, kind, i, c_float(r, t->quant->scale[0]).text);
+        ac_putf(to, "#define %s_%s%d_SCALE %s\n", U, kind, i, ac_c_float(r, t->quant->scale[0]).text);
         ac_putf(to, "#define %s_%s%d_ZERO (%d)\n", U, kind, i, t->quant->zero[0]);
     }
     if (!strcmp(kind, "IN"))
@@ -73,7 +73,7 @@ static void put_io_macros(const ac_module *m, ac_sink *to, const char *kind, int
 
 static void put_accessor(const ac_module *m, ac_sink *to, const char *kind, int32_t i, const ac_io *io, bool input)
 {
-    const char *p = m->name, *U = e_upper(m), *type = ac_dtype_c(io->tensor->dtype), *c = input ? "" : "const ";
+    const char *p = m->name, *U = ac_emit_upper(m), *type = ac_dtype_c(io->tensor->dtype), *c = input ? "" : "const ";
     if (io->space == AC_SPACE_CONST) {
         ac_putf(to, "const %s *%s_%s%d(const %s_mem *m);\n", type, p, kind, i, p);
         return;
@@ -96,18 +96,18 @@ static void put_accessor(const ac_module *m, ac_sink *to, const char *kind, int3
 static void put_first_comment(const ac_module *m, ac_sink *to)
 {
     ac_region *r = m->cx->region;
-    ac_putf(to, "/* %s.h - made by arenac %s from %s", m->name, m->version, c_comment_text(r, m->source));
+    ac_putf(to, "/* %s.h - made by arenac %s from %s", m->name, m->version, ac_c_comment_text(r, m->source));
     if (m->sha256 && *m->sha256)
         ac_putf(to, " (sha256 %s)", m->sha256);
     if (m->options && *m->options)
-        ac_putf(to, "; options: %s", c_comment_text(r, m->options));
+        ac_putf(to, "; options: %s", ac_c_comment_text(r, m->options));
     for (int32_t i = 0; i < m->n_ram; i++)
         ac_putf(to, "%s%s %s B%s", i ? ", " : "\n * ", m->ram[i].name, ac_commas(m->cx, m->ram[i].bytes),
                 !i && m->optimal ? ", optimal" : "");
     const char *word = "";
     for (int32_t i = 0; i < m->n_inputs; i++)
         if (m->input[i].clobbered) {
-            ac_putf(to, "%s'%s'", *word ? word : "; input ", c_comment_text(r, m->input[i].tensor->name));
+            ac_putf(to, "%s'%s'", *word ? word : "; input ", ac_c_comment_text(r, m->input[i].tensor->name));
             word = ", ";
         }
     if (*word)
@@ -131,7 +131,7 @@ static void put_host_api(const ac_module *m, ac_sink *to)
 /* An input handed over by rows: one call for each of them, or one that asks for them. */
 static void put_row_api(const ac_module *m, ac_sink *to)
 {
-    const char *p = m->name, *U = e_upper(m);
+    const char *p = m->name, *U = ac_emit_upper(m);
     const int32_t i = m->fed_input;
     ac_putf(to,
             "/* Write row `row` of input %d to %s_in%d_row(m), then call this: row 0, row 1 ... row %s_IN%d_ROWS - 1. "
@@ -153,7 +153,7 @@ static int pad_to(int column, const char *name)
 /* For programs with a GPU: thin names for what runtime/arn_cuda.h does. */
 static void put_gpu_api(const ac_module *m, ac_sink *to)
 {
-    const char *p = m->name, *U = e_upper(m);
+    const char *p = m->name, *U = ac_emit_upper(m);
     bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
     ac_putf(
         to,
@@ -209,7 +209,7 @@ static void put_host_mem(const ac_module *m, ac_sink *to)
 
 int ac_emit_header(const ac_module *m, ac_sink *to)
 {
-    const char *p = m->name, *U = e_upper(m);
+    const char *p = m->name, *U = ac_emit_upper(m);
     const bool gpu = m->target->isa == AC_ISA_CUDA;
     put_first_comment(m, to);
     ac_putf(to,
@@ -221,10 +221,11 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
                            : "");
     for (int32_t i = 0; i < m->n_ram; i++) {
         const ac_module_ram *ram = &m->ram[i];
-        ac_putf(to, "#define %s_%s_BYTES %lldu\n", U, e_ram_upper(m, i), (long long)ram->bytes);
-        ac_putf(to, "#define %s_%s_ALIGN %lldu\n", U, e_ram_upper(m, i), (long long)(ram->align > 0 ? ram->align : 1));
+        ac_putf(to, "#define %s_%s_BYTES %lldu\n", U, ac_emit_ram_upper(m, i), (long long)ram->bytes);
+        ac_putf(to, "#define %s_%s_ALIGN %lldu\n", U, ac_emit_ram_upper(m, i),
+                (long long)(ram->align > 0 ? ram->align : 1));
         if (ram->address >= 0)
-            ac_putf(to, "#define %s_%s_ADDR 0x%08llxu /* where it was said to be */\n", U, e_ram_upper(m, i),
+            ac_putf(to, "#define %s_%s_ADDR 0x%08llxu /* where it was said to be */\n", U, ac_emit_ram_upper(m, i),
                     (unsigned long long)ram->address);
     }
     ac_putf(to, "#define %s_STATE_BYTES %lldu\n", U, (long long)m->state_bytes);
@@ -234,7 +235,7 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
         ac_putf(to, "#define %s_WEIGHTS_BYTES %lldu\n", U, (long long)total);
     }
     ac_putf(to, "#define %s_STACK_BYTES %lldu /* of %s_run: an estimate, measure before you rely on it */\n", U,
-            (long long)e_stack_bytes(m), p);
+            (long long)ac_emit_stack_bytes(m), p);
     ac_putf(to, "#define %s_INPUTS %d\n#define %s_OUTPUTS %d\n#define %s_STEPS %d\n", U, m->n_inputs, U, m->n_outputs,
             U, m->n_calls);
     for (int32_t i = 0; i < m->n_inputs; i++)
@@ -243,7 +244,7 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
         put_io_macros(m, to, "OUT", i, &m->output[i]);
     for (int32_t i = 0; i < m->n_states; i++)
         ac_putf(to, "/* state 0x%04llx: %s %s */\n", (unsigned long long)m->state[i].offset,
-                c_comment_text(m->cx->region, m->state[i].tensor->name), ac_tensor_str(m->cx, m->state[i].tensor));
+                ac_c_comment_text(m->cx->region, m->state[i].tensor->name), ac_tensor_str(m->cx, m->state[i].tensor));
     if (m->threads > 1)
         ac_putf(to,
                 "#define %s_THREADS %d /* parts that a step may be cut into */\n"
@@ -272,14 +273,14 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
             "\ntypedef struct %s_mem { /* one pointer for each memory of the plan */\n"
             "    void *%s;%*s/* %s_%s_BYTES, aligned to %s_%s_ALIGN */\n"
             "    const void *weights; /* %s */\n",
-            p, m->ram[0].name, pad_to(14, m->ram[0].name), "", U, e_ram_upper(m, 0), U, e_ram_upper(m, 0),
+            p, m->ram[0].name, pad_to(14, m->ram[0].name), "", U, ac_emit_ram_upper(m, 0), U, ac_emit_ram_upper(m, 0),
             blob ? ac_strf(m->cx->region, "the blob: %s_WEIGHTS_BYTES, aligned to 64", U) : "not used: NULL");
     if (m->state_bytes)
         ac_putf(to, "    void *state;         /* %s_STATE_BYTES, aligned as the %s; kept between runs */\n", U,
                 m->ram[0].name);
     for (int32_t i = 1; i < m->n_ram; i++)
         ac_putf(to, "    void *%s;%*s/* %s_%s_BYTES, aligned to %s_%s_ALIGN */\n", m->ram[i].name,
-                pad_to(14, m->ram[i].name), "", U, e_ram_upper(m, i), U, e_ram_upper(m, i));
+                pad_to(14, m->ram[i].name), "", U, ac_emit_ram_upper(m, i), U, ac_emit_ram_upper(m, i));
     if (m->caller_io && m->n_inputs)
         ac_putf(to, "    const void *in[%d];   /* the caller's, only read */\n", m->n_inputs);
     if (m->caller_io && m->n_outputs)

@@ -32,7 +32,7 @@ bool ac_c_reserved(const char *word)
     return false;
 }
 
-void c_names_open(ac_cnames *n, ac_ctx *cx, const char *prefix)
+void ac_c_names_open(ac_cnames *n, ac_ctx *cx, const char *prefix)
 {
     *n = (ac_cnames){.cx = cx, .prefix = prefix};
 }
@@ -113,7 +113,7 @@ static const char *identifier(ac_cnames *t, const char *base)
     return ac_intern(t->cx, s);
 }
 
-const char *c_name_take(ac_cnames *t, const char *base)
+const char *ac_c_name_take(ac_cnames *t, const char *base)
 {
     const char *name = identifier(t, base);
     struct ac_cname *first = find(t, name);
@@ -132,7 +132,7 @@ const char *c_name_take(ac_cnames *t, const char *base)
     }
 }
 
-const char *c_name_number(ac_cnames *t, const char *base)
+const char *ac_c_name_number(ac_cnames *t, const char *base)
 {
     const char *stem = ac_internf(t->cx, "%s#", base); /* no identifier: counts only */
     for (;;) {
@@ -146,7 +146,7 @@ const char *c_name_number(ac_cnames *t, const char *base)
     }
 }
 
-void c_name_drop(ac_cnames *t, const char *name)
+void ac_c_name_drop(ac_cnames *t, const char *name)
 {
     find(t, name)->live = 0;
     find(t, name)->next = 0;

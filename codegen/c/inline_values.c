@@ -154,7 +154,7 @@ static bool may_join(const plan *p, ac_x x)
     return true;
 }
 
-ac_cuse *c_inline_plan(const ac_loop_fn *fn, ac_region *r)
+ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, ac_region *r)
 {
     int32_t n = fn->code.n;
     plan p = {.fn = fn, .use = AC_NEW_N(r, ac_cuse, n)};

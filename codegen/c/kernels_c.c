@@ -42,7 +42,7 @@ static bool fits(const ac_loop_fn *fn, const ac_ins *i)
     }
 }
 
-bool c_cuda_vectors(const ac_loop_fn *fn)
+bool ac_c_cuda_vectors(const ac_loop_fn *fn)
 {
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
@@ -57,14 +57,14 @@ bool c_cuda_vectors(const ac_loop_fn *fn)
 static const char *block_type(ac_cfile *F, ac_dtype d, int32_t lanes)
 {
     const char *name = ac_internf(F->cx, "%sx%d", ac_dtype_name(d), lanes);
-    if (!c_have(F, name))
+    if (!ac_c_have(F, name))
         ac_putf(&F->types, "typedef struct ARN_ALIGNED(%d) {\n    %s v[%d];\n} %s;\n", ac_dtype_bits(d) * lanes / 8,
                 ac_dtype_c(d), lanes, name);
     return name;
 }
 
 /* Of a local that holds such a vector. Bytes are held as words. */
-const char *c_cuda_type(ac_dtype d, int32_t lanes, ac_cfile *F)
+const char *ac_c_cuda_type(ac_dtype d, int32_t lanes, ac_cfile *F)
 {
     const bool bytes = d == AC_I8 || d == AC_U8;
     return bytes && lanes == 4 ? "int32_t" : block_type(F, bytes ? AC_I32 : d, bytes ? lanes / 4 : lanes);
@@ -73,7 +73,7 @@ const char *c_cuda_type(ac_dtype d, int32_t lanes, ac_cfile *F)
 static ac_cexpr at(ac_cfn *f, const ac_ins *i, const char *type, bool constant)
 {
     const char *index = f->val[i->a].e.text;
-    return c_atom(
+    return ac_c_atom(
         ac_strf(f->file->region, "*(%s%s *)(%s + (%s))", constant ? "const " : "", type, f->buf[i->aux], index));
 }
 
@@ -111,7 +111,7 @@ static const char *mma_function(ac_cfile *F, ac_dtype d)
     while (ROWS[k].type != d)
         k++;
     const char *c = ROWS[k].letter;
-    if (!c_have(F, ROWS[k].name))
+    if (!ac_c_have(F, ROWS[k].name))
         ac_putf(
             &F->helpers,
             "#if !defined(ARN_CUDA_EMU)\n"
@@ -126,7 +126,7 @@ static const char *mma_function(ac_cfile *F, ac_dtype d)
     return ROWS[k].name;
 }
 
-const char *c_cuda_mma(ac_cfn *f, ac_x x)
+const char *ac_c_cuda_mma(ac_cfn *f, ac_x x)
 {
     const ac_ins *i = c_ins(f, x);
     int32_t mask[3];
@@ -137,29 +137,29 @@ const char *c_cuda_mma(ac_cfn *f, ac_x x)
     return ac_strf(f->file->region, "%s(&%s, &%s, &%s);", mma_function(f->file, (ac_dtype)i->dtype), to, a, b);
 }
 
-ac_cexpr c_cuda_value(ac_cfn *f, ac_x x)
+ac_cexpr ac_c_cuda_value(ac_cfn *f, ac_x x)
 {
     ac_cfile *F = f->file;
     const ac_ins *i = c_ins(f, x), *a = i->a ? c_ins(f, i->a) : i;
     if (i->op == AC_L_LOAD && f->fn->buf.item[i->aux].where == AC_WHERE_THREAD) {
         const char *text = own(f, i);
-        return text ? c_atom(text) : (ac_cexpr){0};
+        return text ? ac_c_atom(text) : (ac_cexpr){0};
     }
     if (i->op == AC_L_LOAD && is_word(i))
         return at(f, i, "int32_t", true);
     if (i->op == AC_L_LOAD && i->lanes > 1) {
-        return at(f, i, c_cuda_type((ac_dtype)i->dtype, i->lanes, F), true);
+        return at(f, i, ac_c_cuda_type((ac_dtype)i->dtype, i->lanes, F), true);
     }
     if (i->op == AC_L_BITCAST && (i->lanes > 1 || a->lanes > 1))
         return f->val[i->a].e;
     if (i->op == AC_L_LANE && a->lanes > 1)
-        return c_atom(ac_strf(F->region, "%s.v[%d]", f->val[i->a].e.text, i->aux));
+        return ac_c_atom(ac_strf(F->region, "%s.v[%d]", f->val[i->a].e.text, i->aux));
     if (i->op == AC_L_DOT4)
-        return c_call3(F->region, "dp4a", f->val[i->a].e, f->val[i->b].e, f->val[i->c].e);
+        return ac_c_call3(F->region, "dp4a", f->val[i->a].e, f->val[i->b].e, f->val[i->c].e);
     return (ac_cexpr){0};
 }
 
-bool c_cuda_store(ac_cfn *f, ac_x x, const char **statement)
+bool ac_c_cuda_store(ac_cfn *f, ac_x x, const char **statement)
 {
     const ac_ins *i = c_ins(f, x), *v = c_ins(f, i->b);
     const ac_buf *b = &f->fn->buf.item[i->aux];
@@ -168,15 +168,15 @@ bool c_cuda_store(ac_cfn *f, ac_x x, const char **statement)
     ac_region *r = f->file->region;
     const char *to = b->where == AC_WHERE_THREAD
                          ? own(f, i)
-                         : at(f, i, c_cuda_type((ac_dtype)v->dtype, v->lanes, f->file), false).text;
+                         : at(f, i, ac_c_cuda_type((ac_dtype)v->dtype, v->lanes, f->file), false).text;
     ac_cexpr e = f->val[i->b].e;
     if (v->lanes == 1)
-        e = c_exact(f->file, e, b->dtype);
+        e = ac_c_exact(f->file, e, b->dtype);
     *statement = ac_strf(r, "%s = %s;", to, e.text);
     return true;
 }
 
-void c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
+void ac_c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
 {
     int32_t *others = AC_NEW_N(r, int32_t, fn->code.n); /* users that need the value */
     for (ac_x x = fn->code.n - 1; x > 0; x--) {         /* users stand behind */
@@ -209,7 +209,7 @@ void c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
     }
 }
 
-const char *c_cuda_local(ac_cfn *f, const ac_buf *b, const char *name, int32_t threads)
+const char *ac_c_cuda_local(ac_cfn *f, const ac_buf *b, const char *name, int32_t threads)
 {
     ac_region *r = f->file->region;
     if (b->where == AC_WHERE_SHARED)
@@ -220,7 +220,7 @@ const char *c_cuda_local(ac_cfn *f, const ac_buf *b, const char *name, int32_t t
 
 /* A phase that touches nothing but constants and what is a thread's own disturbs nobody; behind the last one is nobody.
  */
-bool c_cuda_waits(const ac_loop_fn *fn, ac_x block_loop)
+bool ac_c_cuda_waits(const ac_loop_fn *fn, ac_x block_loop)
 {
     int32_t depth = 0;
     bool touches = false;

@@ -33,11 +33,12 @@ typedef struct ac_cfile {
 } ac_cfile;
 
 void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const ac_target *target, const char *prefix);
-bool c_have(ac_cfile *F, const char *name); /* already printed? If not, it counts as printed from now on */
+bool ac_c_have(ac_cfile *F, const char *name); /* already printed? If not, it counts as printed from now on */
 
 typedef struct ac_cval {
-    ac_cexpr e;   /* a name, a number, or an expression that stands where the value is used */
-    ac_cexpr one; /* vectors whose lanes are all equal: one lane, and e.text may still be NULL (see c_vec); else NULL */
+    ac_cexpr e; /* a name, a number, or an expression that stands where the value is used */
+    ac_cexpr
+        one; /* vectors whose lanes are all equal: one lane, and e.text may still be NULL (see ac_c_vec); else NULL */
     int32_t mask; /* vectors of bool: bits of a lane */
     bool narrow;  /* vectors of i64: every lane fits in 32 signed bits */
 } ac_cval;
@@ -50,7 +51,7 @@ typedef struct ac_cuse {
 } ac_cuse;
 
 /* inline_values.c: one entry for each instruction. */
-ac_cuse *c_inline_plan(const ac_loop_fn *fn, ac_region *r);
+ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, ac_region *r);
 
 /* identifiers.c: C identifiers in scope. A name that is taken gets a number; keywords, and names that helpers or the model's own
  * symbols could have, get an underscore. */
@@ -60,10 +61,10 @@ typedef struct ac_cnames {
     struct ac_cname *slot;
     int32_t n, cap;
 } ac_cnames;
-void c_names_open(ac_cnames *n, ac_ctx *cx, const char *prefix);
-const char *c_name_take(ac_cnames *n, const char *base);   /* "oc", or "oc_1" when "oc" is in use */
-const char *c_name_number(ac_cnames *n, const char *base); /* "w0", "w1", ... */
-void c_name_drop(ac_cnames *n, const char *name);          /* its scope ends */
+void ac_c_names_open(ac_cnames *n, ac_ctx *cx, const char *prefix);
+const char *ac_c_name_take(ac_cnames *n, const char *base);   /* "oc", or "oc_1" when "oc" is in use */
+const char *ac_c_name_number(ac_cnames *n, const char *base); /* "w0", "w1", ... */
+void ac_c_name_drop(ac_cnames *n, const char *name);          /* its scope ends */
 
 /* One function being printed */
 typedef struct ac_cfn {
@@ -88,44 +89,45 @@ static inline bool c_is_const(const ac_cfn *f, ac_x x)
 }
 
 /* kernels_c.c: what only kernels have. */
-const char *c_cuda_type(ac_dtype d, int32_t lanes, ac_cfile *F);
-bool c_cuda_vectors(const ac_loop_fn *fn);                    /* its vectors are what the next two print */
-ac_cexpr c_cuda_value(ac_cfn *f, ac_x x);                     /* .text NULL: not one of these, or cannot */
-bool c_cuda_store(ac_cfn *f, ac_x x, const char **statement); /* false: not one of these */
-const char *c_cuda_mma(ac_cfn *f, ac_x x);                    /* the statement; NULL: cannot */
-void c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use,
-                 ac_region *r); /* indices of a thread's own elements need no name */
-const char *c_cuda_local(ac_cfn *f, const ac_buf *b, const char *name, int32_t threads); /* the declaration */
-bool c_cuda_waits(const ac_loop_fn *fn, ac_x block_loop); /* must the threads wait for each other behind it? */
+const char *ac_c_cuda_type(ac_dtype d, int32_t lanes, ac_cfile *F);
+bool ac_c_cuda_vectors(const ac_loop_fn *fn);                    /* its vectors are what the next two print */
+ac_cexpr ac_c_cuda_value(ac_cfn *f, ac_x x);                     /* .text NULL: not one of these, or cannot */
+bool ac_c_cuda_store(ac_cfn *f, ac_x x, const char **statement); /* false: not one of these */
+const char *ac_c_cuda_mma(ac_cfn *f, ac_x x);                    /* the statement; NULL: cannot */
+void ac_c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use,
+                    ac_region *r); /* indices of a thread's own elements need no name */
+const char *ac_c_cuda_local(ac_cfn *f, const ac_buf *b, const char *name, int32_t threads); /* the declaration */
+bool ac_c_cuda_waits(const ac_loop_fn *fn, ac_x block_loop); /* must the threads wait for each other behind it? */
 
 /* scalar_ops.c */
-ac_cexpr c_scalar(ac_cfn *f, ac_x x); /* the instruction as an expression; .text NULL: E0901 given */
-ac_cexpr c_const(ac_cfile *F, ac_dtype d, const ac_ins *in);             /* one lane of a CONST */
-ac_cexpr c_exact(ac_cfile *F, ac_cexpr e, ac_dtype d);                   /* cast if the C type is not that of d */
-ac_cexpr c_convert(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to); /* CAST of one lane */
-bool c_is_small(ac_dtype d);                                             /* computed in int: 8 and 16 bits, bool */
-const char *c_value_type(ac_cfile *F, const ac_cfn *f, ac_x x);          /* of a local that holds the value */
-int c_refuse(ac_cfile *F, const ac_loop_fn *fn, const char *what);       /* E0901, AC_FAIL */
+ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x); /* the instruction as an expression; .text NULL: E0901 given */
+ac_cexpr ac_c_const(ac_cfile *F, ac_dtype d, const ac_ins *in);             /* one lane of a CONST */
+ac_cexpr ac_c_exact(ac_cfile *F, ac_cexpr e, ac_dtype d);                   /* cast if the C type is not that of d */
+ac_cexpr ac_c_convert(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to); /* CAST of one lane */
+bool ac_c_is_small(ac_dtype d);                                             /* computed in int: 8 and 16 bits, bool */
+const char *ac_c_value_type(ac_cfile *F, const ac_cfn *f, ac_x x);          /* of a local that holds the value */
+int ac_c_refuse(ac_cfile *F, const ac_loop_fn *fn, const char *what);       /* E0901, AC_FAIL */
 
 /* vector_ops.c */
-bool c_vec_ok(const ac_target *t, ac_dtype d, int32_t lanes);    /* can the type be printed? */
-const char *c_vec_type(ac_cfile *F, ac_dtype d, int32_t lanes);  /* "f32x16"; bool: never */
-const char *c_vec_loose(ac_cfile *F, ac_dtype d, int32_t lanes); /* "f32x16_u": aligned as one element */
-ac_dtype c_mask_type(int32_t bits);                              /* the signed integer of a mask's lanes */
-ac_cval c_vector(ac_cfn *f, ac_x x);                             /* .e.text and .one.text NULL: cannot */
-ac_cexpr c_vec(ac_cfn *f, ac_x x);                               /* the text of a value with several lanes */
-ac_cexpr c_mask_as(ac_cfn *f, ac_x x, int32_t bits);             /* a vector of bool as a mask with lanes of `bits` */
-void c_vec_store(ac_cfn *f, ac_x store);                         /* the statement */
+bool ac_c_vec_ok(const ac_target *t, ac_dtype d, int32_t lanes);    /* can the type be printed? */
+const char *ac_c_vec_type(ac_cfile *F, ac_dtype d, int32_t lanes);  /* "f32x16"; bool: never */
+const char *ac_c_vec_loose(ac_cfile *F, ac_dtype d, int32_t lanes); /* "f32x16_u": aligned as one element */
+ac_dtype ac_c_mask_type(int32_t bits);                              /* the signed integer of a mask's lanes */
+ac_cval ac_c_vector(ac_cfn *f, ac_x x);                             /* .e.text and .one.text NULL: cannot */
+ac_cexpr ac_c_vec(ac_cfn *f, ac_x x);                               /* the text of a value with several lanes */
+ac_cexpr ac_c_mask_as(ac_cfn *f, ac_x x, int32_t bits); /* a vector of bool as a mask with lanes of `bits` */
+void ac_c_vec_store(ac_cfn *f, ac_x store);             /* the statement */
 
 /* scalar_helpers.c, vector_helpers.c: the name of a helper; its text is put into the file at the first call. */
-const char *c_help(ac_cfile *F, const char *name);
-const char *c_help_sat(ac_cfile *F, ac_dtype to, ac_dtype from);                          /* float to integer */
-const char *c_vec_help(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from); /* from: of operand a */
-const char *c_vec_convert(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes); /* vector_casts.c; no half floats */
-const char *c_vec_wide_mul(ac_cfile *F, int32_t lanes); /* i64 product of lanes that fit in 32 bits; NULL: none */
+const char *ac_c_help(ac_cfile *F, const char *name);
+const char *ac_c_help_sat(ac_cfile *F, ac_dtype to, ac_dtype from);                          /* float to integer */
+const char *ac_c_vec_help(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from); /* from: of operand a */
+const char *ac_c_vec_convert(ac_cfile *F, ac_dtype from, ac_dtype to,
+                             int32_t lanes);               /* vector_casts.c; no half floats */
+const char *ac_c_vec_wide_mul(ac_cfile *F, int32_t lanes); /* i64 product of lanes that fit in 32 bits; NULL: none */
 
 /* split_vectors.c: the same program with no vector wider than `bytes`; fn itself when it has none. NULL: cannot. */
-const ac_loop_fn *c_split(ac_ctx *cx, const ac_loop_fn *fn, int32_t bytes);
+const ac_loop_fn *ac_c_split(ac_ctx *cx, const ac_loop_fn *fn, int32_t bytes);
 
 /* function.c */
 typedef struct ac_csig {
@@ -136,12 +138,12 @@ typedef struct ac_csig {
     int32_t threads;        /* of a block, where ac_cfile.cuda */
     bool flat;              /* ... and iterations of the grid loop are threads; else they are blocks */
 } ac_csig;
-int c_print_fn(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
+int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
 enum { C_READ = 1, C_WRITTEN = 2 };
-uint8_t *c_buffer_uses(const ac_loop_fn *fn, ac_region *r);        /* of each buffer: C_READ, C_WRITTEN, both or 0 */
-ac_bytes c_stack_bytes(const ac_loop_fn *fn);                      /* locals and variables: an estimate */
-void c_put_wrapped(ac_sink *to, const char *list, int32_t indent); /* arguments, broken at commas into lines */
+uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r);        /* of each buffer: C_READ, C_WRITTEN, both or 0 */
+ac_bytes ac_c_stack_bytes(const ac_loop_fn *fn);                      /* locals and variables: an estimate */
+void ac_c_put_wrapped(ac_sink *to, const char *list, int32_t indent); /* arguments, broken at commas into lines */
 /* Includes, macros and types the functions need, known once they are printed: goes before them. */
-void c_print_prologue(ac_cfile *F, ac_sink *to);
+void ac_c_print_prologue(ac_cfile *F, ac_sink *to);
 
 #endif

@@ -338,7 +338,7 @@ static const row ROWS[] = {
      NULL},
 };
 
-bool c_have(ac_cfile *F, const char *name)
+bool ac_c_have(ac_cfile *F, const char *name)
 {
     name = ac_intern(F->cx, name);
     for (int32_t i = 0; i < F->have.n; i++)
@@ -413,7 +413,7 @@ static void put_text(ac_cfile *F, const char *text)
     ac_putc(&F->helpers, '\n');
 }
 
-const char *c_help(ac_cfile *F, const char *name)
+const char *ac_c_help(ac_cfile *F, const char *name)
 {
     for (size_t i = 0; i < sizeof CUDA / sizeof CUDA[0] && F->cuda; i++)
         if (!strcmp(CUDA[i][0], name))
@@ -425,10 +425,10 @@ const char *c_help(ac_cfile *F, const char *name)
         bool simd = F->target->vec_bytes && h->simd && (strncmp(name, "fma", 3) || F->target->fma);
         if (!simd && !h->plain)
             return NULL;
-        if (c_have(F, name))
+        if (ac_c_have(F, name))
             return h->name;
         for (int k = 0; !simd && k < 3 && h->needs[k]; k++)
-            c_help(F, h->needs[k]);
+            ac_c_help(F, h->needs[k]);
         if (F->cuda)
             put_device(&F->helpers, name, h->plain);
         else
@@ -439,11 +439,11 @@ const char *c_help(ac_cfile *F, const char *name)
 }
 
 /* Float to integer, clamped: 2^bits is exact in a float, the largest integer is not. */
-const char *c_help_sat(ac_cfile *F, ac_dtype to, ac_dtype from)
+const char *ac_c_help_sat(ac_cfile *F, ac_dtype to, ac_dtype from)
 {
     ac_region *r = F->region;
     const char *name = ac_internf(F->cx, "sat_%s_from_%s", ac_dtype_name(to), ac_dtype_name(from));
-    if (c_have(F, name))
+    if (ac_c_have(F, name))
         return name;
     bool is_signed = ac_dtype_is_signed(to), wide = from == AC_F64;
     int bits = ac_dtype_bits(to) - is_signed;
@@ -452,8 +452,8 @@ const char *c_help_sat(ac_cfile *F, ac_dtype to, ac_dtype from)
         end *= 2;
     double start = is_signed ? -end : 0;
     const char *type = ac_dtype_c(to), *x = ac_dtype_c(from);
-    const char *hi = wide ? c_double(r, end).text : c_float(r, (float)end).text;
-    const char *lo = wide ? c_double(r, start).text : c_float(r, (float)start).text;
+    const char *hi = wide ? ac_c_double(r, end).text : ac_c_float(r, (float)end).text;
+    const char *lo = wide ? ac_c_double(r, start).text : ac_c_float(r, (float)start).text;
     const char *least = is_signed ? ac_strf(r, "INT%d_MIN", bits + 1) : "0";
     const char *most = ac_strf(r, is_signed ? "INT%d_MAX" : "UINT%d_MAX", is_signed ? bits + 1 : bits);
     ac_putf(&F->helpers,

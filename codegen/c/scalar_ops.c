@@ -6,12 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-int c_refuse(ac_cfile *F, const ac_loop_fn *fn, const char *what)
+int ac_c_refuse(ac_cfile *F, const ac_loop_fn *fn, const char *what)
 {
     return ac_error(F->cx, (ac_place){0}, E0901, "the C printer cannot print %s in function '%s'", what, fn->name);
 }
 
-bool c_is_small(ac_dtype d)
+bool ac_c_is_small(ac_dtype d)
 {
     return d == AC_BOOL || ac_dtype_bits(d) <= 16;
 }
@@ -48,34 +48,34 @@ static ac_cexpr special(ac_cfile *F, double v, bool wide)
         const char *bits = wide       ? isnan(v) ? "UINT64_C(0x7ff8000000000000)" : "UINT64_C(0x7ff0000000000000)"
                            : isnan(v) ? "0x7fc00000u"
                                       : "0x7f800000u";
-        ac_cexpr k = c_call(F->region, c_help(F, wide ? "of_bits_f64" : "of_bits_f32"), c_atom(bits));
-        return v < 0 ? c_unary(F->region, '-', k) : k;
+        ac_cexpr k = ac_c_call(F->region, ac_c_help(F, wide ? "of_bits_f64" : "of_bits_f32"), ac_c_atom(bits));
+        return v < 0 ? ac_c_unary(F->region, '-', k) : k;
     }
-    const char *name = c_help(F, isnan(v) ? wide ? "nan_f64" : "nan_f32" : wide ? "inf_f64" : "inf_f32");
-    ac_cexpr e = c_atom(ac_strf(F->region, "%s.value", name));
-    return v < 0 ? c_unary(F->region, '-', e) : e;
+    const char *name = ac_c_help(F, isnan(v) ? wide ? "nan_f64" : "nan_f32" : wide ? "inf_f64" : "inf_f32");
+    ac_cexpr e = ac_c_atom(ac_strf(F->region, "%s.value", name));
+    return v < 0 ? ac_c_unary(F->region, '-', e) : e;
 }
 
-ac_cexpr c_const(ac_cfile *F, ac_dtype d, const ac_ins *in)
+ac_cexpr ac_c_const(ac_cfile *F, ac_dtype d, const ac_ins *in)
 {
     ac_region *r = F->region;
     switch ((int)d) {
     case AC_F32:
-        return isfinite((float)in->k.f) ? c_float(r, (float)in->k.f) : special(F, in->k.f, false);
+        return isfinite((float)in->k.f) ? ac_c_float(r, (float)in->k.f) : special(F, in->k.f, false);
     case AC_F64:
-        return isfinite(in->k.f) ? c_double(r, in->k.f) : special(F, in->k.f, true);
+        return isfinite(in->k.f) ? ac_c_double(r, in->k.f) : special(F, in->k.f, true);
     case AC_F16:
-        return c_atom(ac_strf(r, "0x%04x", ac_f32_to_f16((float)in->k.f)));
+        return ac_c_atom(ac_strf(r, "0x%04x", ac_f32_to_f16((float)in->k.f)));
     case AC_BF16:
-        return c_atom(ac_strf(r, "0x%04x", ac_f32_to_bf16((float)in->k.f)));
+        return ac_c_atom(ac_strf(r, "0x%04x", ac_f32_to_bf16((float)in->k.f)));
     case AC_U32:
-        return c_uint(r, (uint32_t)in->k.i);
+        return ac_c_uint(r, (uint32_t)in->k.i);
     case AC_I64:
-        return c_int64(r, in->k.i);
+        return ac_c_int64(r, in->k.i);
     case AC_U64:
-        return c_uint64(r, (uint64_t)in->k.i);
+        return ac_c_uint64(r, (uint64_t)in->k.i);
     default:
-        return c_int(r, in->k.i);
+        return ac_c_int(r, in->k.i);
     }
 }
 
@@ -91,9 +91,9 @@ static ac_cexpr beside(const ac_cfn *f, ac_x x, ac_x partner)
     if (!c_is_const(f, x) || c_is_const(f, partner))
         return arg(f, x);
     if (in->dtype == AC_I64)
-        return c_int(f->file->region, in->k.i);
+        return ac_c_int(f->file->region, in->k.i);
     if (in->dtype == AC_U64)
-        return c_uint(f->file->region, (uint64_t)in->k.i);
+        return ac_c_uint(f->file->region, (uint64_t)in->k.i);
     return arg(f, x);
 }
 
@@ -103,37 +103,37 @@ static ac_cexpr as_unsigned(const ac_cfn *f, ac_x x, ac_dtype u)
     ac_region *r = f->file->region;
     const ac_ins *in = c_ins(f, x);
     if (c_is_const(f, x))
-        return u == AC_U64 ? c_uint64(r, (uint64_t)in->k.i) : c_uint(r, (uint32_t)in->k.i);
-    return in->dtype == u ? arg(f, x) : c_cast(r, ac_dtype_c(u), arg(f, x));
+        return u == AC_U64 ? ac_c_uint64(r, (uint64_t)in->k.i) : ac_c_uint(r, (uint32_t)in->k.i);
+    return in->dtype == u ? arg(f, x) : ac_c_cast(r, ac_dtype_c(u), arg(f, x));
 }
 
-ac_cexpr c_exact(ac_cfile *F, ac_cexpr e, ac_dtype d)
+ac_cexpr ac_c_exact(ac_cfile *F, ac_cexpr e, ac_dtype d)
 {
-    return e.exact || !c_is_small(d) ? e : c_cast(F->region, ac_dtype_c(d), e);
+    return e.exact || !ac_c_is_small(d) ? e : ac_c_cast(F->region, ac_dtype_c(d), e);
 }
 
 static ac_cexpr exact_cast(ac_cfn *f, ac_dtype d, ac_cexpr e)
 {
-    return c_cast(f->file->region, ac_dtype_c(d), e);
+    return ac_c_cast(f->file->region, ac_dtype_c(d), e);
 }
 
 static ac_cexpr arithmetic(ac_cfn *f, const ac_ins *in, ac_cop op)
 {
     ac_region *r = f->file->region;
     ac_dtype d = (ac_dtype)in->dtype;
-    bool is_signed = ac_dtype_is_signed(d), small = c_is_small(d);
+    bool is_signed = ac_dtype_is_signed(d), small = ac_c_is_small(d);
     if (ac_dtype_is_int(d) && !small && is_signed && (in->flags & AC_F_WRAP)) {
         ac_dtype u = word_of(d);
-        return exact_cast(f, d, c_binary(r, op, as_unsigned(f, in->a, u), as_unsigned(f, in->b, u)));
+        return exact_cast(f, d, ac_c_binary(r, op, as_unsigned(f, in->a, u), as_unsigned(f, in->b, u)));
     }
     if (d == AC_U16 && op == C_MUL) /* int would overflow */
-        return exact_cast(f, d, c_binary(r, op, as_unsigned(f, in->a, AC_U32), as_unsigned(f, in->b, AC_U32)));
+        return exact_cast(f, d, ac_c_binary(r, op, as_unsigned(f, in->a, AC_U32), as_unsigned(f, in->b, AC_U32)));
     const ac_ins *k = c_ins(f, in->b);
     ac_cexpr e;
     if (op <= C_SUB && c_is_const(f, in->b) && !c_is_const(f, in->a) && is_signed && k->k.i < 0 && k->k.i > INT32_MIN)
-        e = c_binary(r, op == C_ADD ? C_SUB : C_ADD, arg(f, in->a), c_int(r, -k->k.i)); /* a + -1, a - -1 */
+        e = ac_c_binary(r, op == C_ADD ? C_SUB : C_ADD, arg(f, in->a), ac_c_int(r, -k->k.i)); /* a + -1, a - -1 */
     else
-        e = c_binary(r, op, beside(f, in->a, in->b), beside(f, in->b, in->a));
+        e = ac_c_binary(r, op, beside(f, in->a, in->b), beside(f, in->b, in->a));
     if (ac_dtype_is_int(d) && small && (!is_signed || (in->flags & AC_F_WRAP)))
         e = exact_cast(f, d, e);
     return e;
@@ -142,18 +142,18 @@ static ac_cexpr arithmetic(ac_cfn *f, const ac_ins *in, ac_cop op)
 static ac_cexpr logic(ac_cfn *f, const ac_ins *in, ac_cop bits, ac_cop truth)
 {
     bool is_bool = in->dtype == AC_BOOL;
-    return c_binary(f->file->region, is_bool ? truth : bits, beside(f, in->a, in->b), beside(f, in->b, in->a));
+    return ac_c_binary(f->file->region, is_bool ? truth : bits, beside(f, in->a, in->b), beside(f, in->b, in->a));
 }
 
 static ac_cexpr shift(ac_cfn *f, const ac_ins *in)
 {
     ac_region *r = f->file->region;
     ac_dtype d = (ac_dtype)in->dtype;
-    ac_cexpr by = c_is_const(f, in->b) ? c_int(r, c_ins(f, in->b)->k.i) : arg(f, in->b);
+    ac_cexpr by = c_is_const(f, in->b) ? ac_c_int(r, c_ins(f, in->b)->k.i) : arg(f, in->b);
     if (in->op == AC_L_SHR)
-        return c_binary(r, C_SHR, arg(f, in->a), by);
+        return ac_c_binary(r, C_SHR, arg(f, in->a), by);
     ac_dtype u = word_of(d);
-    ac_cexpr e = c_binary(r, C_SHL, as_unsigned(f, in->a, u), by);
+    ac_cexpr e = ac_c_binary(r, C_SHL, as_unsigned(f, in->a, u), by);
     return u == d ? e : exact_cast(f, d, e);
 }
 
@@ -165,10 +165,10 @@ static ac_cexpr compare(ac_cfn *f, const ac_ins *in, ac_cop op)
     if (!strcmp(a.text, b.text)) {
         bool real = ac_dtype_is_float((ac_dtype)c_ins(f, in->a)->dtype); /* NaN is not equal to itself */
         if (op == C_LT || !real)
-            return c_int(r, op == C_EQ || op == C_LE);
+            return ac_c_int(r, op == C_EQ || op == C_LE);
         op = op == C_LE ? C_EQ : op;
     }
-    return c_binary(r, op, a, b);
+    return ac_c_binary(r, op, a, b);
 }
 
 /* a < b ? a : b. Both texts are names or numbers: they are printed twice. */
@@ -178,7 +178,7 @@ static ac_cexpr extreme(ac_cfn *f, const ac_ins *in, ac_cop op)
     ac_cexpr a = beside(f, in->a, in->b), b = beside(f, in->b, in->a);
     if (!strcmp(a.text, b.text))
         return a;
-    return c_cond(r, c_binary(r, op, a, b), a, b);
+    return ac_c_cond(r, ac_c_binary(r, op, a, b), a, b);
 }
 
 static ac_cexpr negate(ac_cfn *f, const ac_ins *in)
@@ -186,14 +186,14 @@ static ac_cexpr negate(ac_cfn *f, const ac_ins *in)
     ac_region *r = f->file->region;
     ac_dtype d = (ac_dtype)in->dtype;
     if (ac_dtype_is_float(d))
-        return c_unary(r, '-', arg(f, in->a));
-    if (c_is_small(d))
-        return ac_dtype_is_signed(d) && !(in->flags & AC_F_WRAP) ? c_unary(r, '-', arg(f, in->a))
-                                                                 : exact_cast(f, d, c_unary(r, '-', arg(f, in->a)));
+        return ac_c_unary(r, '-', arg(f, in->a));
+    if (ac_c_is_small(d))
+        return ac_dtype_is_signed(d) && !(in->flags & AC_F_WRAP) ? ac_c_unary(r, '-', arg(f, in->a))
+                                                                 : exact_cast(f, d, ac_c_unary(r, '-', arg(f, in->a)));
     if (ac_dtype_is_signed(d) && !(in->flags & AC_F_WRAP))
-        return c_unary(r, '-', arg(f, in->a));
+        return ac_c_unary(r, '-', arg(f, in->a));
     ac_dtype u = word_of(d);
-    ac_cexpr e = c_binary(r, C_SUB, c_atom("0u"), as_unsigned(f, in->a, u));
+    ac_cexpr e = ac_c_binary(r, C_SUB, ac_c_atom("0u"), as_unsigned(f, in->a, u));
     return u == d ? e : exact_cast(f, d, e);
 }
 
@@ -203,14 +203,14 @@ static ac_cexpr absolute(ac_cfn *f, const ac_ins *in)
     ac_dtype d = (ac_dtype)in->dtype;
     ac_cexpr a = arg(f, in->a);
     if (ac_dtype_is_float(d))
-        return c_call(r, c_help(f->file, d == AC_F64 ? "abs_f64" : "abs_f32"), a);
+        return ac_c_call(r, ac_c_help(f->file, d == AC_F64 ? "abs_f64" : "abs_f32"), a);
     if (!ac_dtype_is_signed(d))
         return a;
-    ac_cexpr below = c_binary(r, C_LT, a, c_int(r, 0));
-    if (c_is_small(d)) /* -128 stays -128 */
-        return exact_cast(f, d, c_cond(r, below, c_unary(r, '-', a), a));
+    ac_cexpr below = ac_c_binary(r, C_LT, a, ac_c_int(r, 0));
+    if (ac_c_is_small(d)) /* -128 stays -128 */
+        return exact_cast(f, d, ac_c_cond(r, below, ac_c_unary(r, '-', a), a));
     ac_cexpr u = as_unsigned(f, in->a, word_of(d));
-    return exact_cast(f, d, c_cond(r, below, c_binary(r, C_SUB, c_atom("0u"), u), u));
+    return exact_cast(f, d, ac_c_cond(r, below, ac_c_binary(r, C_SUB, ac_c_atom("0u"), u), u));
 }
 
 static ac_cexpr invert(ac_cfn *f, const ac_ins *in)
@@ -218,46 +218,46 @@ static ac_cexpr invert(ac_cfn *f, const ac_ins *in)
     ac_region *r = f->file->region;
     ac_dtype d = (ac_dtype)in->dtype;
     if (d == AC_BOOL)
-        return c_unary(r, '!', arg(f, in->a));
-    ac_cexpr e = c_unary(r, '~', arg(f, in->a));
-    return c_is_small(d) && !ac_dtype_is_signed(d) ? exact_cast(f, d, e) : e;
+        return ac_c_unary(r, '!', arg(f, in->a));
+    ac_cexpr e = ac_c_unary(r, '~', arg(f, in->a));
+    return ac_c_is_small(d) && !ac_dtype_is_signed(d) ? exact_cast(f, d, e) : e;
 }
 
 static ac_cexpr float_call(ac_cfn *f, const ac_ins *in, const char *verb)
 {
     ac_region *r = f->file->region;
-    const char *name = c_help(f->file, ac_strf(r, "%s_%s", verb, ac_dtype_name((ac_dtype)in->dtype)));
-    return name ? c_call(r, name, arg(f, in->a)) : (ac_cexpr){0};
+    const char *name = ac_c_help(f->file, ac_strf(r, "%s_%s", verb, ac_dtype_name((ac_dtype)in->dtype)));
+    return name ? ac_c_call(r, name, arg(f, in->a)) : (ac_cexpr){0};
 }
 
-ac_cexpr c_convert(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to)
+ac_cexpr ac_c_convert(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to)
 {
     ac_region *r = F->region;
     if (from == to)
         return e;
     if (is_half(from)) {
-        e = c_call(r, c_help(F, from == AC_F16 ? "f32_from_f16" : "f32_from_bf16"), e);
-        return c_convert(F, e, AC_F32, to);
+        e = ac_c_call(r, ac_c_help(F, from == AC_F16 ? "f32_from_f16" : "f32_from_bf16"), e);
+        return ac_c_convert(F, e, AC_F32, to);
     }
     if (is_half(to)) {
-        e = c_convert(F, e, from, AC_F32);
-        return c_call(r, c_help(F, to == AC_F16 ? "f16_from_f32" : "bf16_from_f32"), e);
+        e = ac_c_convert(F, e, from, AC_F32);
+        return ac_c_call(r, ac_c_help(F, to == AC_F16 ? "f16_from_f32" : "bf16_from_f32"), e);
     }
     if (to == AC_BOOL) {
-        ac_cexpr zero = from == AC_F32 ? c_atom("0.0f") : from == AC_F64 ? c_atom("0.0") : c_int(r, 0);
-        return c_binary(r, C_NE, e, zero);
+        ac_cexpr zero = from == AC_F32 ? ac_c_atom("0.0f") : from == AC_F64 ? ac_c_atom("0.0") : ac_c_int(r, 0);
+        return ac_c_binary(r, C_NE, e, zero);
     }
     bool from_float = ac_dtype_is_float(from);
     if (!from_float && !ac_dtype_is_float(to)) {
         bool fits =
             from == AC_BOOL || (ac_dtype_min(from) >= ac_dtype_min(to) && ac_dtype_max(from) <= ac_dtype_max(to) &&
                                 from != AC_U64 && (to == AC_U64 || ac_dtype_bits(from) <= ac_dtype_bits(to)));
-        if (fits && c_is_small(from) && (c_is_small(to) || to == AC_I32)) {
+        if (fits && ac_c_is_small(from) && (ac_c_is_small(to) || to == AC_I32)) {
             e.exact = false; /* it is an int already */
             return e;
         }
     }
-    return c_cast(r, ac_dtype_c(to), e);
+    return ac_c_cast(r, ac_dtype_c(to), e);
 }
 
 static ac_cexpr saturate(ac_cfn *f, const ac_ins *in)
@@ -267,27 +267,27 @@ static ac_cexpr saturate(ac_cfn *f, const ac_ins *in)
     ac_dtype from = (ac_dtype)c_ins(f, in->a)->dtype, to = (ac_dtype)in->dtype;
     ac_cexpr a = arg(f, in->a);
     if (is_half(from)) {
-        a = c_convert(F, a, from, AC_F32);
+        a = ac_c_convert(F, a, from, AC_F32);
         from = AC_F32;
     }
     if (ac_dtype_is_float(from))
-        return c_call(r, c_help_sat(F, to, from), a);
+        return ac_c_call(r, ac_c_help_sat(F, to, from), a);
     bool below = ac_dtype_min(from) < ac_dtype_min(to);
     bool above = from == AC_U64 ? to != AC_U64 : ac_dtype_max(from) > ac_dtype_max(to) && to != AC_U64;
-    ac_cexpr e = c_convert(F, a, from, to);
-    e = c_exact(F, e, to);
+    ac_cexpr e = ac_c_convert(F, a, from, to);
+    e = ac_c_exact(F, e, to);
     ac_ins bound = {.dtype = (uint8_t)to};
     if (above) {
         bound.k.i = ac_dtype_max(to);
-        ac_cexpr most = c_const(F, to, &bound);
-        ac_cexpr limit = ac_dtype_is_signed(from) ? c_int(r, bound.k.i) : c_uint(r, (uint64_t)bound.k.i);
-        if (c_is_small(from))
-            limit = c_int(r, bound.k.i);
-        e = c_cond(r, c_binary(r, C_GT, a, limit), most, e);
+        ac_cexpr most = ac_c_const(F, to, &bound);
+        ac_cexpr limit = ac_dtype_is_signed(from) ? ac_c_int(r, bound.k.i) : ac_c_uint(r, (uint64_t)bound.k.i);
+        if (ac_c_is_small(from))
+            limit = ac_c_int(r, bound.k.i);
+        e = ac_c_cond(r, ac_c_binary(r, C_GT, a, limit), most, e);
     }
     if (below) {
         bound.k.i = ac_dtype_min(to);
-        e = c_cond(r, c_binary(r, C_LT, a, c_int(r, bound.k.i)), c_const(F, to, &bound), e);
+        e = ac_c_cond(r, ac_c_binary(r, C_LT, a, ac_c_int(r, bound.k.i)), ac_c_const(F, to, &bound), e);
     }
     return e;
 }
@@ -303,14 +303,14 @@ static ac_cexpr bitcast(ac_cfn *f, const ac_ins *in)
         return e;
     if (from_float) {
         ac_dtype bits = unsigned_of(from);
-        e = c_call(r, c_help(F, from == AC_F64 ? "bits_of_f64" : "bits_of_f32"), e);
+        e = ac_c_call(r, ac_c_help(F, from == AC_F64 ? "bits_of_f64" : "bits_of_f32"), e);
         return to == bits ? e : exact_cast(f, to, e);
     }
     if (to_float) {
         ac_dtype bits = unsigned_of(to);
         if (from != bits)
             e = exact_cast(f, bits, e);
-        return c_call(r, c_help(F, to == AC_F64 ? "of_bits_f64" : "of_bits_f32"), e);
+        return ac_c_call(r, ac_c_help(F, to == AC_F64 ? "of_bits_f64" : "of_bits_f32"), e);
     }
     return exact_cast(f, to, e);
 }
@@ -320,11 +320,11 @@ static ac_cexpr select(ac_cfn *f, const ac_ins *in)
     ac_region *r = f->file->region;
     ac_cexpr cond = arg(f, in->a);
     if (cond.top == C_COND) /* "integer constants in boolean context" */
-        cond = c_binary(r, C_NE, cond, c_int(r, 0));
-    return c_cond(r, cond, beside(f, in->b, in->c), beside(f, in->c, in->b));
+        cond = ac_c_binary(r, C_NE, cond, ac_c_int(r, 0));
+    return ac_c_cond(r, cond, beside(f, in->b, in->c), beside(f, in->c, in->b));
 }
 
-ac_cexpr c_scalar(ac_cfn *f, ac_x x)
+ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x)
 {
     ac_cfile *F = f->file;
     ac_region *r = F->region;
@@ -333,16 +333,16 @@ ac_cexpr c_scalar(ac_cfn *f, ac_x x)
     ac_cexpr a = in->a ? arg(f, in->a) : (ac_cexpr){0};
     switch (in->op) {
     case AC_L_CONST:
-        return c_const(F, d, in);
+        return ac_c_const(F, d, in);
     case AC_L_CONSTV: {
         ac_ins k = *in;
         k.k.i = f->fn->pool.item[in->aux];
-        return c_const(F, d, &k);
+        return ac_c_const(F, d, &k);
     }
     case AC_L_GET:
         return f->val[in->aux].e;
     case AC_L_LOAD:
-        return c_index(r, f->buf[in->aux], a);
+        return ac_c_index(r, f->buf[in->aux], a);
     case AC_L_ADD:
         return arithmetic(f, in, C_ADD);
     case AC_L_SUB:
@@ -393,14 +393,14 @@ ac_cexpr c_scalar(ac_cfn *f, ac_x x)
     case AC_L_SELECT:
         return select(f, in);
     case AC_L_CAST:
-        return c_convert(F, a, (ac_dtype)c_ins(f, in->a)->dtype, d);
+        return ac_c_convert(F, a, (ac_dtype)c_ins(f, in->a)->dtype, d);
     case AC_L_SATCAST:
         return saturate(f, in);
     case AC_L_BITCAST:
         return bitcast(f, in);
     case AC_L_FMA: {
-        const char *name = c_help(F, d == AC_F64 ? "fma_f64" : "fma_f32");
-        return name ? c_call3(r, name, a, arg(f, in->b), arg(f, in->c)) : (ac_cexpr){0};
+        const char *name = ac_c_help(F, d == AC_F64 ? "fma_f64" : "fma_f32");
+        return name ? ac_c_call3(r, name, a, arg(f, in->b), arg(f, in->c)) : (ac_cexpr){0};
     }
     case AC_L_SPLAT:
     case AC_L_LANE:

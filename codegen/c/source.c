@@ -13,13 +13,13 @@ static const char *pointer_to(const ac_emit *e, const char *address, ac_dtype d,
     return ac_strf(e->region, readonly ? "(const %s *)(const void *)(%s)" : "(%s *)(void *)(%s)", type, address);
 }
 
-const char *e_ram(const ac_emit *e, int32_t index)
+const char *ac_emit_ram(const ac_emit *e, int32_t index)
 {
     const char *name = e->m->ram[index].name;
     return strcmp(name, "arena") ? ac_strf(e->region, "mem_%s", name) : name;
 }
 
-const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d)
+const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d)
 {
     static const char *const BASE[] = {"arena", "state", "weights", "in", "out"};
     ac_region *r = e->region;
@@ -32,7 +32,7 @@ const char *e_place(const ac_emit *e, ac_bound_arg at, ac_dtype d)
     }
     if (at.space == AC_SPACE_PART)
         return "&part";
-    const char *base = at.space == AC_SPACE_ARENA ? e_ram(e, at.index) : BASE[at.space];
+    const char *base = at.space == AC_SPACE_ARENA ? ac_emit_ram(e, at.index) : BASE[at.space];
     if (at.space == AC_SPACE_IN || at.space == AC_SPACE_OUT)
         base = ac_strf(r, "%s%d", base, at.index);
     return pointer_to(e,
@@ -55,12 +55,12 @@ static const char *offset_text(const ac_emit *e, const ac_bound_arg *at)
 /* Importers join names of folded nodes to very long ones; the report has them in full. */
 static const char *short_name(const ac_emit *e, const char *name)
 {
-    const char *text = c_comment_text(e->region, name);
+    const char *text = ac_c_comment_text(e->region, name);
     return strlen(text) > 48 ? ac_strf(e->region, "%.46s..", text) : text;
 }
 
 /* "x i8 [1,49,10,1] at 0x0100, w -> y i8 [1,49,10,8] at 0x0400" */
-const char *e_shapes(const ac_emit *e, const ac_call *c, bool offsets)
+const char *ac_emit_shapes(const ac_emit *e, const ac_call *c, bool offsets)
 {
     ac_sink s;
     ac_sink_open(&s, e->m->cx);
@@ -81,7 +81,7 @@ const char *e_shapes(const ac_emit *e, const ac_call *c, bool offsets)
     return ac_sink_text(&s);
 }
 
-const char *e_step_title(const ac_emit *e, int32_t i)
+const char *ac_emit_step_title(const ac_emit *e, int32_t i)
 {
     const ac_call *c = &e->m->call[i];
     return ac_strf(e->region, "%d: %s '%s'%s%s", i, c->op, short_name(e, c->name), c->fused ? ", then " : "",
@@ -89,28 +89,28 @@ const char *e_step_title(const ac_emit *e, int32_t i)
 }
 
 /* Names of functions and constants; those of the API are taken first. */
-void e_take_names(ac_emit *e, ac_cnames *names)
+void ac_emit_take_names(ac_emit *e, ac_cnames *names)
 {
     static const char *const API[] = {
         "init",     "run",        "run_row", "reset",   "describe",   "model",       "steps",      "parts",
         "step",     "mem",        "blob",    "header",  "in_tensors", "out_tensors", "step_table", "host_init",
         "host_run", "host_reset", "cuda",    "kernels", "args",       "launches",    "text",       "first_state"};
     const ac_module *m = e->m;
-    c_names_open(names, m->cx, ".");
+    ac_c_names_open(names, m->cx, ".");
     for (size_t i = 0; i < sizeof API / sizeof API[0]; i++)
-        c_name_take(names, ac_strf(e->region, "%s_%s", m->name, API[i]));
+        ac_c_name_take(names, ac_strf(e->region, "%s_%s", m->name, API[i]));
     for (int32_t i = 0; i < m->n_inputs; i++) {
-        c_name_take(names, ac_strf(e->region, "%s_in%d", m->name, i));
+        ac_c_name_take(names, ac_strf(e->region, "%s_in%d", m->name, i));
         if (m->input[i].rows)
-            c_name_take(names, ac_strf(e->region, "%s_in%d_row", m->name, i));
+            ac_c_name_take(names, ac_strf(e->region, "%s_in%d_row", m->name, i));
     }
     for (int32_t i = 0; i < m->n_outputs; i++)
-        c_name_take(names, ac_strf(e->region, "%s_out%d", m->name, i));
+        ac_c_name_take(names, ac_strf(e->region, "%s_out%d", m->name, i));
     for (int32_t i = 0; i < m->n_calls; i++)
         if (m->call[i].low->parts)
-            c_name_take(names, ac_strf(e->region, "%s_part%d", m->name, i));
+            ac_c_name_take(names, ac_strf(e->region, "%s_part%d", m->name, i));
     for (int32_t i = 0; i < m->n_fn; i++)
-        e->fn[i] = c_name_take(names, ac_strf(e->region, "%s_%s", m->name, m->fn[i]->name));
+        e->fn[i] = ac_c_name_take(names, ac_strf(e->region, "%s_%s", m->name, m->fn[i]->name));
 }
 
 static int print_functions(ac_emit *e, ac_sink *to)
@@ -132,7 +132,8 @@ static int print_functions(ac_emit *e, ac_sink *to)
             for (int32_t a = 0; a < c->n_arg && a < n_buf; a++)
                 restricted[a] &= !c->arg[a].shares;
             if (calls++ < 8)
-                ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", e_step_title(e, i), e_shapes(e, c, true));
+                ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", ac_emit_step_title(e, i),
+                        ac_emit_shapes(e, c, true));
         }
         if (calls > 8)
             ac_putf(&comment, "\n * and %d more", calls - 8);
@@ -140,7 +141,7 @@ static int print_functions(ac_emit *e, ac_sink *to)
                        .comment = calls ? ac_sink_text(&comment) : NULL,
                        .restricted = restricted,
                        .section = section};
-        AC_TRY(c_print_fn(&e->file, m->fn[f], &sig, to));
+        AC_TRY(ac_c_print_fn(&e->file, m->fn[f], &sig, to));
     }
     return AC_OK;
 }
@@ -149,26 +150,26 @@ static void print_consts(ac_emit *e, ac_cnames *names)
 {
     const ac_module *m = e->m;
     if (e->weights == AC_WEIGHTS_ASM)
-        e_asm(e);
+        ac_emit_asm(e);
     if (e->weights != AC_WEIGHTS_RODATA && m->n_konst) {
         ac_put(e->to, "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
                       "#error \"the weights are little-endian: compile the model with --weights rodata\"\n"
                       "#endif\n\n");
         return;
     }
-    int32_t *twin = e_twins(m, true);
+    int32_t *twin = ac_emit_twins(m, true);
     for (int32_t i = 0; i < m->n_konst; i++) {
         const char *hint = m->konst[i]->name && *m->konst[i]->name ? m->konst[i]->name : "const";
         if (twin[i] < i)
             e->konst[i] = e->konst[twin[i]];
         else if (m->konst_name && m->konst_name[i])
-            e_rodata(e, i, m->konst_name[i]);
+            ac_emit_rodata(e, i, m->konst_name[i]);
         else
-            e_rodata(e, i, c_name_take(names, ac_strf(e->region, "%s_%s", m->name, hint)));
+            ac_emit_rodata(e, i, ac_c_name_take(names, ac_strf(e->region, "%s_%s", m->name, hint)));
     }
 }
 
-int e_reset(ac_emit *e, ac_cnames *names)
+int ac_emit_reset(ac_emit *e, ac_cnames *names)
 {
     const ac_module *m = e->m;
     ac_region *r = e->region;
@@ -193,7 +194,7 @@ int e_reset(ac_emit *e, ac_cnames *names)
         one.konst = &k;
         one.n_konst = 1;
         first.konst = AC_NEW_N(r, const char *, 1);
-        e_rodata(&first, 0, c_name_take(names, ac_strf(r, "%s_%s_first", m->name, t->name)));
+        ac_emit_rodata(&first, 0, ac_c_name_take(names, ac_strf(r, "%s_%s_first", m->name, t->name)));
         ac_putf(&copies, "    memcpy(state + 0x%04llx, %s, %lldu);\n", (unsigned long long)m->state[i].offset,
                 first.konst[0], (long long)m->state[i].bytes);
     }
@@ -212,7 +213,7 @@ static void check_aligned(ac_emit *e, const char *what, const char *align)
             what, e->file.upper, align, e->file.upper);
 }
 
-int e_init(ac_emit *e)
+int ac_emit_init(ac_emit *e)
 {
     const ac_module *m = e->m;
     const char *p = m->name, *U = e->file.upper;
@@ -220,8 +221,8 @@ int e_init(ac_emit *e)
     if (blob) {
         uint8_t *bytes, header[E_BLOB_HEADER];
         ac_bytes total;
-        AC_TRY(e_blob_bytes(m, &bytes, &total));
-        AC_TRY(e_blob_header(m, header, bytes, total));
+        AC_TRY(ac_emit_blob_bytes(m, &bytes, &total));
+        AC_TRY(ac_emit_blob_header(m, header, bytes, total));
         ac_putf(e->to,
                 "/* How the weights of this code begin: magic, version, size, checksum. */\n"
                 "static const uint8_t %s_header[%d] = {\n   ",
@@ -234,9 +235,9 @@ int e_init(ac_emit *e)
         ac_put(e->to, "    const uint8_t *const weights = (const uint8_t *)m->weights;\n    int i;\n");
     for (int32_t i = 0; i < m->n_ram; i++)
         if (m->ram[i].bytes)
-            check_aligned(e, m->ram[i].name, e_ram_upper(m, i));
+            check_aligned(e, m->ram[i].name, ac_emit_ram_upper(m, i));
     if (m->state_bytes)
-        check_aligned(e, "state", e_ram_upper(m, 0));
+        check_aligned(e, "state", ac_emit_ram_upper(m, 0));
     if (blob)
         ac_putf(e->to,
                 "    if (weights == NULL || (uintptr_t)m->weights %% 64u != 0)\n"
@@ -268,7 +269,8 @@ static void print_const_outputs(ac_emit *e)
             ac_put(e->to, "    const uint8_t *const weights = (const uint8_t *)m->weights;\n");
         else
             ac_putf(e->to, "    (void)m;\n");
-        const char *at = e_place(e, (ac_bound_arg){.space = AC_SPACE_CONST, .offset = io->offset}, io->tensor->dtype);
+        const char *at =
+            ac_emit_place(e, (ac_bound_arg){.space = AC_SPACE_CONST, .offset = io->offset}, io->tensor->dtype);
         if (e->weights == AC_WEIGHTS_ASM)
             ac_putf(e->to, "    const uint8_t *const weights = %s_blob;\n", m->name);
         ac_putf(e->to, "    return %s;\n}\n\n", at);
@@ -280,7 +282,7 @@ static void put_section(ac_emit *e, const char *which, const char *section)
 {
     const char *U = e->file.upper;
     const char *attribute =
-        section ? ac_strf(e->region, " __attribute__((section(\"%s\")))", c_string_text(e->region, section)) : "";
+        section ? ac_strf(e->region, " __attribute__((section(\"%s\")))", ac_c_string_text(e->region, section)) : "";
     ac_putf(e->to, "#ifndef %s_SECTION_%s\n#define %s_SECTION_%s%s\n#endif\n", U, which, U, which, attribute);
 }
 
@@ -314,36 +316,36 @@ int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_s
     e.fn = AC_NEW_N(r, const char *, m->n_fn + 1);
     e.konst = AC_NEW_N(r, const char *, m->n_konst + 1);
     e.offset = AC_NEW_N(r, ac_bytes, m->n_konst + 1);
-    AC_TRY(e_make_consts(m));
+    AC_TRY(ac_emit_make_consts(m));
     ac_module_layout_consts(m, e.offset, &e.total);
     ac_cnames names;
-    e_take_names(&e, &names);
+    ac_emit_take_names(&e, &names);
     ac_sink functions;
     ac_sink_open(&functions, m->cx);
     AC_TRY(print_functions(&e, &functions));
 
-    ac_putf(to, "/* %s.c - made by arenac %s from %s", m->name, m->version, c_comment_text(r, m->source));
+    ac_putf(to, "/* %s.c - made by arenac %s from %s", m->name, m->version, ac_c_comment_text(r, m->source));
     if (m->options && *m->options)
-        ac_putf(to, "; options: %s", c_comment_text(r, m->options));
+        ac_putf(to, "; options: %s", ac_c_comment_text(r, m->options));
     ac_putf(to, "\n * Compile without -ffast-math. The API is in %s. */\n#include \"%s\"\n",
-            c_comment_text(r, header_name), header_name);
+            ac_c_comment_text(r, header_name), header_name);
     if (m->state_bytes || (m->poison && m->dead) || (m->host && m->fed))
         ac_put(to, "\n#include <string.h>\n");
     ac_putc(to, '\n');
     if (m->host)
-        e_host_types(&e);
+        ac_emit_host_types(&e);
     print_macros(&e);
-    c_print_prologue(&e.file, to);
+    ac_c_print_prologue(&e.file, to);
     print_consts(&e, &names);
     ac_put_n(to, functions.text, functions.n);
-    AC_TRY(e_reset(&e, &names));
-    AC_TRY(e_init(&e));
-    e_parts(&e);
-    e_run(&e);
+    AC_TRY(ac_emit_reset(&e, &names));
+    AC_TRY(ac_emit_init(&e));
+    ac_emit_parts(&e);
+    ac_emit_run(&e);
     print_const_outputs(&e);
     if (m->host)
-        e_host_model(&e);
+        ac_emit_host_model(&e);
     if (m->caller_io)
-        e_host_api(&e);
+        ac_emit_host_api(&e);
     return AC_OK;
 }

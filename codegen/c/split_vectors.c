@@ -1,4 +1,4 @@
-/* c_split: vectors wider than a register become several vectors of register size.
+/* ac_c_split: vectors wider than a register become several vectors of register size.
  *
  *     before (32-byte registers):  %5 = cast i64x8 %4                 %4 is i32x8
  *     after:   %5 = shuffle i32x4 %4 (0 1 2 3)   %6 = cast i64x4 %5
@@ -376,7 +376,7 @@ static parts split(splitter *s, const ac_ins *in)
     }
 }
 
-const ac_loop_fn *c_split(ac_ctx *cx, const ac_loop_fn *fn, int32_t bytes)
+const ac_loop_fn *ac_c_split(ac_ctx *cx, const ac_loop_fn *fn, int32_t bytes)
 {
     bool impossible = false, wide = is_too_wide(fn, bytes, &impossible);
     if (impossible)

@@ -52,7 +52,7 @@ static const char *widen(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes)
     int32_t bytes = register_bytes(F->target, lanes, ac_dtype_bits(to));
     if (!bytes)
         return NULL;
-    return ac_strf(F->region, "(%s)%s_cvtep%c%d_epi%d(%s)", c_vec_type(F, to, lanes), prefix_of(bytes),
+    return ac_strf(F->region, "(%s)%s_cvtep%c%d_epi%d(%s)", ac_c_vec_type(F, to, lanes), prefix_of(bytes),
                    ac_dtype_is_signed(from) ? 'i' : 'u', ac_dtype_bits(from), ac_dtype_bits(to),
                    as_register(F, "x", lanes * ac_dtype_bits(from) / 8));
 }
@@ -62,7 +62,7 @@ static const char *halve(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes)
 {
     ac_region *r = F->region;
     int32_t bytes = lanes * ac_dtype_bits(from) / 8, bits = ac_dtype_bits(from);
-    const char *T = c_vec_type(F, to, lanes), *e;
+    const char *T = ac_c_vec_type(F, to, lanes), *e;
     if (bits == 64) {
         e = bytes == 32 ? "_mm256_castsi256_si128(_mm256_permutevar8x32_epi32((__m256i)x, "
                           "_mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6)))"
@@ -92,13 +92,13 @@ static const char *narrow(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes
     if (F->target->vec_bytes == 64) {
         const char *e = ac_strf(r, "%s_cvtepi%d_epi%d((__m%di)x)", prefix_of(bytes), ac_dtype_bits(from),
                                 ac_dtype_bits(to), bytes * 8);
-        return from_register(F, c_vec_type(F, to, lanes), e, lanes * ac_dtype_bits(to) / 8);
+        return from_register(F, ac_c_vec_type(F, to, lanes), e, lanes * ac_dtype_bits(to) / 8);
     }
     if (ac_dtype_bits(from) == 2 * ac_dtype_bits(to))
         return halve(F, from, to, lanes);
     ac_dtype half = ac_dtype_bits(from) == 64 ? AC_I32 : AC_I16; /* one step at a time */
-    const char *first = c_vec_convert(F, from, half, lanes);
-    return ac_strf(r, "%s(%s(x))", c_vec_convert(F, half, to, lanes), first);
+    const char *first = ac_c_vec_convert(F, from, half, lanes);
+    return ac_strf(r, "%s(%s(x))", ac_c_vec_convert(F, half, to, lanes), first);
 }
 
 /* f32 or i32 to f64. */
@@ -107,15 +107,15 @@ static const char *to_double(ac_cfile *F, ac_dtype from, int32_t lanes)
     int32_t bytes = register_bytes(F->target, lanes, 64);
     if (bytes < 32)
         return NULL;
-    return ac_strf(F->region, "(%s)%s_cvt%s_pd((__m%d%s)x)", c_vec_type(F, AC_F64, lanes), prefix_of(bytes),
+    return ac_strf(F->region, "(%s)%s_cvt%s_pd((__m%d%s)x)", ac_c_vec_type(F, AC_F64, lanes), prefix_of(bytes),
                    from == AC_F32 ? "ps" : "epi32", bytes * 4, from == AC_F32 ? "" : "i");
 }
 
-const char *c_vec_convert(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes)
+const char *ac_c_vec_convert(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes)
 {
-    const char *T = c_vec_type(F, to, lanes), *S = c_vec_type(F, from, lanes);
+    const char *T = ac_c_vec_type(F, to, lanes), *S = ac_c_vec_type(F, from, lanes);
     const char *name = ac_internf(F->cx, "%s_from_%s", T, ac_dtype_name(from));
-    if (c_have(F, name))
+    if (ac_c_have(F, name))
         return name;
     bool ints = !ac_dtype_is_float(from) && !ac_dtype_is_float(to);
     int32_t before = ac_dtype_bits(from), after = ac_dtype_bits(to);

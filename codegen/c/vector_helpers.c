@@ -103,7 +103,7 @@ static void put_round(vh *h, const char *verb, int imm)
 {
     ac_cfile *F = h->F;
     const char *mmx = mm(F->target, h->bytes), *suffix = float_suffix(h->d);
-    const char *one = mmx ? NULL : c_help(F, ac_strf(F->region, "%s_%s", verb, ac_dtype_name(h->d)));
+    const char *one = mmx ? NULL : ac_c_help(F, ac_strf(F->region, "%s_%s", verb, ac_dtype_name(h->d)));
     head(h, h->T, ac_strf(F->region, "%s x", h->T));
     if (!mmx)
         lanewise(h, ac_strf(F->region, "%s(x[i])", one));
@@ -135,7 +135,7 @@ static void put_fma(vh *h)
 {
     ac_cfile *F = h->F;
     const char *mmx = F->target->fma ? mm(F->target, h->bytes) : NULL;
-    const char *one = mmx ? NULL : c_help(F, h->d == AC_F64 ? "fma_f64" : "fma_f32");
+    const char *one = mmx ? NULL : ac_c_help(F, h->d == AC_F64 ? "fma_f64" : "fma_f32");
     head(h, h->T, ac_strf(F->region, "%s a, %s b, %s c", h->T, h->T, h->T));
     if (mmx)
         ac_putf(&h->out, "    return (%s)%s_fmadd_%s(a, b, c);\n", h->T, mmx, float_suffix(h->d));
@@ -150,9 +150,9 @@ static void put_half(vh *h)
     ac_region *r = F->region;
     int32_t n = h->lanes;
     ac_dtype half = h->d == AC_F32 ? h->from : h->d;
-    const char *H = c_vec_type(F, half, n), *W = c_vec_type(F, AC_F32, n), *U = c_vec_type(F, AC_U32, n);
+    const char *H = ac_c_vec_type(F, half, n), *W = ac_c_vec_type(F, AC_F32, n), *U = ac_c_vec_type(F, AC_U32, n);
     bool native = half == AC_F16 && F->target->vec_bytes >= 32 && (n == 8 || n == 16) && mm(F->target, n * 4);
-    const char *one = half == AC_F16 && !native ? c_help(F, h->d == AC_F32 ? "f32_from_f16" : "f16_from_f32") : NULL;
+    const char *one = half == AC_F16 && !native ? ac_c_help(F, h->d == AC_F32 ? "f32_from_f16" : "f16_from_f32") : NULL;
     head(h, h->T, ac_strf(r, "%s x", h->d == AC_F32 ? H : W));
     if (one) {
         lanewise(h, ac_strf(r, "%s(x[i])", one));
@@ -161,14 +161,14 @@ static void put_half(vh *h)
     } else if (native) {
         ac_putf(&h->out, "    return (%s)%s_cvtps_ph((%s)x, 8);\n", H, mm(F->target, n * 4), reg(F, AC_F32, n * 4));
     } else if (h->d == AC_F32) {
-        ac_putf(&h->out, "    return (%s)(%s((%s)x) << 16);\n", W, c_vec_convert(F, AC_U16, AC_U32, n),
-                c_vec_type(F, AC_U16, n));
+        ac_putf(&h->out, "    return (%s)(%s((%s)x) << 16);\n", W, ac_c_vec_convert(F, AC_U16, AC_U32, n),
+                ac_c_vec_type(F, AC_U16, n));
     } else {
         ac_putf(&h->out,
                 "    const %s u = (%s)x, nan = (%s)(x != x);\n"
                 "    const %s near = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;\n"
                 "    return (%s)%s((near & ~nan) | ((u >> 16 | 0x40u) & nan));\n",
-                U, U, U, U, H, c_vec_convert(F, AC_U32, AC_U16, n));
+                U, U, U, U, H, ac_c_vec_convert(F, AC_U32, AC_U16, n));
     }
 }
 
@@ -178,7 +178,7 @@ static void put_saturate(vh *h)
     ac_cfile *F = h->F;
     ac_region *r = F->region;
     int32_t n = h->lanes, from_bytes = n * ac_dtype_bits(h->from) / 8;
-    const char *S = c_vec_type(F, h->from, n);
+    const char *S = ac_c_vec_type(F, h->from, n);
     const char *param = ac_strf(r, "%s x", S);
     int to_bits = ac_dtype_bits(h->d);
     bool is_signed = ac_dtype_is_signed(h->d);
@@ -193,34 +193,35 @@ static void put_saturate(vh *h)
         bool below = ac_dtype_min(h->from) < ac_dtype_min(h->d);
         bool above = h->from == AC_U64 ? h->d != AC_U64 : h->d != AC_U64 && ac_dtype_max(h->from) > ac_dtype_max(h->d);
         ac_ins lo = {.k.i = ac_dtype_min(h->d)}, hi = {.k.i = ac_dtype_max(h->d)};
-        const char *splat = below || above ? c_vec_help(F, AC_L_SPLAT, h->from, n, h->from) : "", *e = "x";
+        const char *splat = below || above ? ac_c_vec_help(F, AC_L_SPLAT, h->from, n, h->from) : "", *e = "x";
         if (below)
-            e = ac_strf(r, "%s(%s, %s(%s))", c_vec_help(F, AC_L_MAX, h->from, n, h->from), e, splat,
-                        c_const(F, h->from, &lo).text);
+            e = ac_strf(r, "%s(%s, %s(%s))", ac_c_vec_help(F, AC_L_MAX, h->from, n, h->from), e, splat,
+                        ac_c_const(F, h->from, &lo).text);
         if (above)
-            e = ac_strf(r, "%s(%s, %s(%s))", c_vec_help(F, AC_L_MIN, h->from, n, h->from), e, splat,
-                        c_const(F, h->from, &hi).text);
+            e = ac_strf(r, "%s(%s, %s(%s))", ac_c_vec_help(F, AC_L_MIN, h->from, n, h->from), e, splat,
+                        ac_c_const(F, h->from, &hi).text);
         head(h, h->T, param);
         if (to_bits == ac_dtype_bits(h->from))
             ac_putf(&h->out, "    return (%s)%s;\n", h->T, e);
         else
-            ac_putf(&h->out, "    return %s(%s);\n", c_vec_convert(F, h->from, h->d, n), e);
+            ac_putf(&h->out, "    return %s(%s);\n", ac_c_vec_convert(F, h->from, h->d, n), e);
         return;
     }
     bool f64 = h->from == AC_F64;
     bool through_i32 = to_bits < 32 || (f64 && h->d == AC_I32);
     if (!through_i32 && h->d != AC_I32) {
-        const char *one = c_help_sat(F, h->d, h->from);
+        const char *one = ac_c_help_sat(F, h->d, h->from);
         head(h, h->T, param);
         lanewise(h, ac_strf(r, "%s(x[i])", one));
         return;
     }
     double lo = (double)ac_dtype_min(h->d), hi = through_i32 ? (double)ac_dtype_max(h->d) : 2147483520.0;
-    const char *lo_text = f64 ? c_double(r, lo).text : c_float(r, (float)lo).text;
-    const char *hi_text = f64 ? c_double(r, hi).text : c_float(r, (float)hi).text;
-    const char *splat = c_vec_help(F, AC_L_SPLAT, h->from, n, h->from);
-    const char *min = c_vec_help(F, AC_L_MIN, h->from, n, h->from), *max = c_vec_help(F, AC_L_MAX, h->from, n, h->from);
-    const char *M = c_vec_type(F, c_mask_type(ac_dtype_bits(h->from)), n), *W = c_vec_type(F, AC_I32, n);
+    const char *lo_text = f64 ? ac_c_double(r, lo).text : ac_c_float(r, (float)lo).text;
+    const char *hi_text = f64 ? ac_c_double(r, hi).text : ac_c_float(r, (float)hi).text;
+    const char *splat = ac_c_vec_help(F, AC_L_SPLAT, h->from, n, h->from);
+    const char *min = ac_c_vec_help(F, AC_L_MIN, h->from, n, h->from),
+               *max = ac_c_vec_help(F, AC_L_MAX, h->from, n, h->from);
+    const char *M = ac_c_vec_type(F, ac_c_mask_type(ac_dtype_bits(h->from)), n), *W = ac_c_vec_type(F, AC_I32, n);
     head(h, h->T, param);
     ac_putf(&h->out, "    const %s y = (%s)((%s)x & (%s)(x == x)); /* NaN: 0 */\n", S, S, M, M);
     ac_putf(&h->out, "    const %s w = __builtin_convertvector(%s(%s(y, %s(%s)), %s(%s)), %s);\n", W, min, max, splat,
@@ -230,7 +231,7 @@ static void put_saturate(vh *h)
     else if (h->d == AC_I32)
         ac_put(&h->out, "    return w;\n");
     else
-        ac_putf(&h->out, "    return %s(w);\n", c_vec_convert(F, AC_I32, h->d, n));
+        ac_putf(&h->out, "    return %s(w);\n", ac_c_vec_convert(F, AC_I32, h->d, n));
 }
 
 /* c + the sum of 4 products of bytes per lane, without saturation. */
@@ -239,14 +240,14 @@ static void put_dot4(vh *h)
     ac_cfile *F = h->F;
     ac_region *r = F->region;
     int32_t n = h->lanes;
-    const char *A = c_vec_type(F, h->from, 4 * n), *B = c_vec_type(F, AC_I8, 4 * n);
+    const char *A = ac_c_vec_type(F, h->from, 4 * n), *B = ac_c_vec_type(F, AC_I8, 4 * n);
     const char *C = n > 1 ? h->T : "int32_t";
     const char *mmx = mm(F->target, h->bytes), *R = reg(F, AC_I32, h->bytes);
     const char *W = NULL, *V = NULL;
     bool bytes_unsigned = h->from == AC_U8, vnni = F->target->dot_u8s8;
     if (mmx && !vnni) {
-        W = c_vec_type(F, AC_I16, 2 * n);
-        V = c_vec_type(F, AC_U16, 2 * n);
+        W = ac_c_vec_type(F, AC_I16, 2 * n);
+        V = ac_c_vec_type(F, AC_U16, 2 * n);
     }
     head(h, C, ac_strf(r, "%s a, %s b, %s c", A, B, C));
     if (!mmx) {
@@ -281,7 +282,7 @@ static void put_dot2(vh *h)
     ac_cfile *F = h->F;
     ac_region *r = F->region;
     int32_t n = h->lanes;
-    const char *A = c_vec_type(F, AC_I16, 2 * n), *C = n > 1 ? h->T : "int32_t";
+    const char *A = ac_c_vec_type(F, AC_I16, 2 * n), *C = n > 1 ? h->T : "int32_t";
     const char *mmx = mm(F->target, h->bytes), *R = reg(F, AC_I32, h->bytes);
     head(h, C, ac_strf(r, "%s a, %s b, %s c", A, A, C));
     if (mmx) {
@@ -302,15 +303,15 @@ static void put_reduce(vh *h, bool sum)
     ac_dtype d = sum && ac_dtype_is_signed(h->d) ? unsigned_type(ac_dtype_bits(h->d)) : h->d; /* sums wrap */
     int32_t n = h->lanes;
     for (int32_t m = n / 2; m >= 2; m /= 2) {
-        c_vec_type(F, d, m);
+        ac_c_vec_type(F, d, m);
         if (!sum)
-            c_vec_help(F, AC_L_MAX, d, m, d);
+            ac_c_vec_help(F, AC_L_MAX, d, m, d);
     }
-    const char *x = d == h->d ? "x" : ac_strf(r, "((%s)x)", c_vec_type(F, d, n));
+    const char *x = d == h->d ? "x" : ac_strf(r, "((%s)x)", ac_c_vec_type(F, d, n));
     head(h, ac_dtype_c(h->d), ac_strf(r, "%s x", h->T));
     for (n /= 2; n >= 2; n /= 2) {
-        const char *type = c_vec_type(F, d, n), *half = ac_strf(r, "x%d", n);
-        const char *max = sum ? NULL : c_vec_help(F, AC_L_MAX, d, n, d);
+        const char *type = ac_c_vec_type(F, d, n), *half = ac_strf(r, "x%d", n);
+        const char *max = sum ? NULL : ac_c_vec_help(F, AC_L_MAX, d, n, d);
         ac_putf(&h->out, "    const %s %s = %s%s__builtin_shufflevector(%s, %s", type, half, sum ? "" : max,
                 sum ? "" : "(", x, x);
         for (int32_t i = 0; i < n; i++)
@@ -339,7 +340,7 @@ static const char *verb_of(ac_lop op)
     return VERBS[op];
 }
 
-const char *c_vec_help(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from)
+const char *ac_c_vec_help(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from)
 {
     const char *verb = verb_of(op);
     if (!verb)
@@ -353,15 +354,15 @@ const char *c_vec_help(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dty
         name = ac_internf(F->cx, "%s_%s_%s", verb, ac_dtype_name(from), shape);
     else
         name = ac_internf(F->cx, "%s_%s", verb, shape);
-    if (c_have(F, name))
+    if (ac_c_have(F, name))
         return name;
     int bits = ac_dtype_bits(d);
     vh h = {.F = F, .d = d, .from = from, .lanes = lanes, .bytes = lanes * bits / 8, .name = name};
     ac_sink_open(&h.out, F->cx);
     if (lanes > 1) {
-        h.T = c_vec_type(F, d, lanes);
-        h.I = c_vec_type(F, c_mask_type(bits), lanes);
-        h.U = c_vec_type(F, unsigned_type(bits), lanes);
+        h.T = ac_c_vec_type(F, d, lanes);
+        h.I = ac_c_vec_type(F, ac_c_mask_type(bits), lanes);
+        h.U = ac_c_vec_type(F, unsigned_type(bits), lanes);
     }
     switch ((int)op) {
     case AC_L_SPLAT:
@@ -415,13 +416,13 @@ const char *c_vec_help(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dty
     return name;
 }
 
-const char *c_vec_wide_mul(ac_cfile *F, int32_t lanes)
+const char *ac_c_vec_wide_mul(ac_cfile *F, int32_t lanes)
 {
     const char *mmx = mm(F->target, lanes * 8), *R = reg(F, AC_I64, lanes * 8);
     if (!mmx)
         return NULL;
-    const char *name = ac_internf(F->cx, "product_i64x%d", lanes), *T = c_vec_type(F, AC_I64, lanes);
-    if (!c_have(F, name))
+    const char *name = ac_internf(F->cx, "product_i64x%d", lanes), *T = ac_c_vec_type(F, AC_I64, lanes);
+    if (!ac_c_have(F, name))
         ac_putf(&F->helpers,
                 "/* The product of lanes that fit in 32 bits. */\n"
                 "%s_INLINE %s %s(%s a, %s b)\n{\n    return (%s)%s_mul_epi32((%s)a, (%s)b);\n}\n\n",

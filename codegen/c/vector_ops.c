@@ -5,33 +5,33 @@
 
 #include <string.h>
 
-bool c_vec_ok(const ac_target *t, ac_dtype d, int32_t lanes)
+bool ac_c_vec_ok(const ac_target *t, ac_dtype d, int32_t lanes)
 {
     if (d == AC_NONE || (lanes & (lanes - 1)))
         return false;
     return d == AC_BOOL ? lanes <= t->vec_bytes : lanes * ac_dtype_bits(d) <= t->vec_bytes * 8;
 }
 
-const char *c_vec_type(ac_cfile *F, ac_dtype d, int32_t lanes)
+const char *ac_c_vec_type(ac_cfile *F, ac_dtype d, int32_t lanes)
 {
     const char *name = ac_internf(F->cx, "%sx%d", ac_dtype_name(d), lanes);
-    if (!c_have(F, name))
+    if (!ac_c_have(F, name))
         ac_putf(&F->types, "typedef %s %s __attribute__((vector_size(%d), may_alias));\n", ac_dtype_c(d), name,
                 lanes * ac_dtype_bits(d) / 8);
     return name;
 }
 
-const char *c_vec_loose(ac_cfile *F, ac_dtype d, int32_t lanes)
+const char *ac_c_vec_loose(ac_cfile *F, ac_dtype d, int32_t lanes)
 {
     const char *name = ac_internf(F->cx, "%sx%d_u", ac_dtype_name(d), lanes);
     int bytes = ac_dtype_bits(d) / 8;
-    if (!c_have(F, name))
+    if (!ac_c_have(F, name))
         ac_putf(&F->types, "typedef %s %s __attribute__((vector_size(%d), aligned(%d), may_alias));\n", ac_dtype_c(d),
                 name, lanes * bytes, bytes);
     return name;
 }
 
-ac_dtype c_mask_type(int32_t bits)
+ac_dtype ac_c_mask_type(int32_t bits)
 {
     return bits == 64 ? AC_I64 : bits == 32 ? AC_I32 : bits == 16 ? AC_I16 : AC_I8;
 }
@@ -43,30 +43,30 @@ static ac_dtype unsigned_type(int32_t bits)
 
 static ac_cexpr as_type(ac_cfile *F, ac_cexpr e, ac_dtype d, int32_t lanes)
 {
-    return c_cast(F->region, c_vec_type(F, d, lanes), e);
+    return ac_c_cast(F->region, ac_c_vec_type(F, d, lanes), e);
 }
 
 static ac_cexpr convert(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, int32_t lanes)
 {
-    return c_call(F->region, c_vec_convert(F, from, to, lanes), e);
+    return ac_c_call(F->region, ac_c_vec_convert(F, from, to, lanes), e);
 }
 
-ac_cexpr c_vec(ac_cfn *f, ac_x x)
+ac_cexpr ac_c_vec(ac_cfn *f, ac_x x)
 {
     ac_cval *v = &f->val[x];
     const ac_ins *in = c_ins(f, x);
     if (v->e.text)
         return v->e;
-    ac_dtype d = in->dtype == AC_BOOL ? c_mask_type(v->mask) : (ac_dtype)in->dtype;
-    return c_call(f->file->region, c_vec_help(f->file, AC_L_SPLAT, d, in->lanes, d), v->one);
+    ac_dtype d = in->dtype == AC_BOOL ? ac_c_mask_type(v->mask) : (ac_dtype)in->dtype;
+    return ac_c_call(f->file->region, ac_c_vec_help(f->file, AC_L_SPLAT, d, in->lanes, d), v->one);
 }
 
-ac_cexpr c_mask_as(ac_cfn *f, ac_x x, int32_t bits)
+ac_cexpr ac_c_mask_as(ac_cfn *f, ac_x x, int32_t bits)
 {
-    ac_cexpr e = c_vec(f, x);
+    ac_cexpr e = ac_c_vec(f, x);
     return f->val[x].mask == bits
                ? e
-               : convert(f->file, e, c_mask_type(f->val[x].mask), c_mask_type(bits), c_ins(f, x)->lanes);
+               : convert(f->file, e, ac_c_mask_type(f->val[x].mask), ac_c_mask_type(bits), c_ins(f, x)->lanes);
 }
 
 /* An operand of a C operator: one lane will do if the other operand is a vector. Its C type must be the lane's own. */
@@ -74,8 +74,8 @@ static ac_cexpr operand(ac_cfn *f, ac_x x, ac_x partner)
 {
     ac_dtype d = (ac_dtype)c_ins(f, x)->dtype;
     if (!f->val[x].one.text || f->val[partner].one.text || d == AC_BOOL)
-        return c_vec(f, x);
-    return c_exact(f->file, f->val[x].one, d);
+        return ac_c_vec(f, x);
+    return ac_c_exact(f->file, f->val[x].one, d);
 }
 
 static ac_cexpr unsigned_operand(ac_cfn *f, ac_x x, ac_x partner)
@@ -87,11 +87,11 @@ static ac_cexpr unsigned_operand(ac_cfn *f, ac_x x, ac_x partner)
         if (in->op == AC_L_CONST) {
             uint64_t k = (uint64_t)in->k.i;
             int bits = ac_dtype_bits(u);
-            return bits == 64 ? c_uint64(F->region, k) : c_uint(F->region, k & ((UINT64_C(1) << bits) - 1));
+            return bits == 64 ? ac_c_uint64(F->region, k) : ac_c_uint(F->region, k & ((UINT64_C(1) << bits) - 1));
         }
-        return c_cast(F->region, ac_dtype_c(u), f->val[x].one);
+        return ac_c_cast(F->region, ac_dtype_c(u), f->val[x].one);
     }
-    return in->dtype == u ? c_vec(f, x) : as_type(F, c_vec(f, x), u, in->lanes);
+    return in->dtype == u ? ac_c_vec(f, x) : as_type(F, ac_c_vec(f, x), u, in->lanes);
 }
 
 static ac_cexpr arithmetic(ac_cfn *f, const ac_ins *in, ac_cop op)
@@ -99,10 +99,10 @@ static ac_cexpr arithmetic(ac_cfn *f, const ac_ins *in, ac_cop op)
     ac_cfile *F = f->file;
     ac_dtype d = (ac_dtype)in->dtype;
     if (ac_dtype_is_signed(d) && (in->flags & AC_F_WRAP)) {
-        ac_cexpr e = c_binary(F->region, op, unsigned_operand(f, in->a, in->b), unsigned_operand(f, in->b, in->a));
+        ac_cexpr e = ac_c_binary(F->region, op, unsigned_operand(f, in->a, in->b), unsigned_operand(f, in->b, in->a));
         return as_type(F, e, d, in->lanes);
     }
-    return c_binary(F->region, op, operand(f, in->a, in->b), operand(f, in->b, in->a));
+    return ac_c_binary(F->region, op, operand(f, in->a, in->b), operand(f, in->b, in->a));
 }
 
 static bool is_shift_by_32(const ac_cfn *f, ac_x x, ac_lop op)
@@ -117,8 +117,8 @@ static ac_cexpr factor(ac_cfn *f, ac_x x)
     ac_x up = c_ins(f, x)->a;
     if (is_shift_by_32(f, x, AC_L_SHR) && is_shift_by_32(f, up, AC_L_SHL) && f->val[x].e.top != C_ATOM &&
         f->val[up].e.top != C_ATOM)
-        return c_vec(f, c_ins(f, up)->a);
-    return c_vec(f, x);
+        return ac_c_vec(f, c_ins(f, up)->a);
+    return ac_c_vec(f, x);
 }
 
 static ac_cexpr multiply(ac_cfn *f, const ac_ins *in)
@@ -126,8 +126,8 @@ static ac_cexpr multiply(ac_cfn *f, const ac_ins *in)
     ac_cfile *F = f->file;
     const char *wide = NULL;
     if (in->dtype == AC_I64 && f->val[in->a].narrow && f->val[in->b].narrow)
-        wide = c_vec_wide_mul(F, in->lanes);
-    return wide ? c_call2(F->region, wide, factor(f, in->a), factor(f, in->b)) : arithmetic(f, in, C_MUL);
+        wide = ac_c_vec_wide_mul(F, in->lanes);
+    return wide ? ac_c_call2(F->region, wide, factor(f, in->a), factor(f, in->b)) : arithmetic(f, in, C_MUL);
 }
 
 static ac_cexpr shift(ac_cfn *f, const ac_ins *in)
@@ -135,15 +135,15 @@ static ac_cexpr shift(ac_cfn *f, const ac_ins *in)
     ac_cfile *F = f->file;
     ac_dtype d = (ac_dtype)in->dtype, u = unsigned_type(ac_dtype_bits(d));
     bool left = in->op == AC_L_SHL;
-    ac_cexpr a = c_vec(f, in->a);
+    ac_cexpr a = ac_c_vec(f, in->a);
     if (left && d != u)
         a = as_type(F, a, u, in->lanes);
-    ac_cexpr by = f->val[in->b].one.text ? c_exact(F, f->val[in->b].one, d) : c_vec(f, in->b);
+    ac_cexpr by = f->val[in->b].one.text ? ac_c_exact(F, f->val[in->b].one, d) : ac_c_vec(f, in->b);
     if (left && d != u && !f->val[in->b].one.text)
         by = as_type(F, by, u, in->lanes);
     if (c_is_const(f, in->b))
-        by = c_int(F->region, c_ins(f, in->b)->k.i);
-    ac_cexpr e = c_binary(F->region, left ? C_SHL : C_SHR, a, by);
+        by = ac_c_int(F->region, c_ins(f, in->b)->k.i);
+    ac_cexpr e = ac_c_binary(F->region, left ? C_SHL : C_SHR, a, by);
     return left && d != u ? as_type(F, e, d, in->lanes) : e;
 }
 
@@ -160,11 +160,11 @@ static ac_cval compare(ac_cfn *f, const ac_ins *in, ac_cop op)
     ac_cexpr e;
     if (a->dtype == AC_BOOL) {
         v.mask = wider_mask(f, in->a, in->b);
-        e = c_binary(F->region, op, c_mask_as(f, in->a, v.mask), c_mask_as(f, in->b, v.mask));
+        e = ac_c_binary(F->region, op, ac_c_mask_as(f, in->a, v.mask), ac_c_mask_as(f, in->b, v.mask));
     } else {
-        e = c_binary(F->region, op, operand(f, in->a, in->b), operand(f, in->b, in->a));
+        e = ac_c_binary(F->region, op, operand(f, in->a, in->b), operand(f, in->b, in->a));
     }
-    v.e = as_type(F, e, c_mask_type(v.mask), in->lanes);
+    v.e = as_type(F, e, ac_c_mask_type(v.mask), in->lanes);
     return v;
 }
 
@@ -173,9 +173,9 @@ static ac_cval logic(ac_cfn *f, const ac_ins *in, ac_cop op)
     ac_cval v = {0};
     if (in->dtype == AC_BOOL) {
         v.mask = wider_mask(f, in->a, in->b);
-        v.e = c_binary(f->file->region, op, c_mask_as(f, in->a, v.mask), c_mask_as(f, in->b, v.mask));
+        v.e = ac_c_binary(f->file->region, op, ac_c_mask_as(f, in->a, v.mask), ac_c_mask_as(f, in->b, v.mask));
     } else {
-        v.e = c_binary(f->file->region, op, operand(f, in->a, in->b), operand(f, in->b, in->a));
+        v.e = ac_c_binary(f->file->region, op, operand(f, in->a, in->b), operand(f, in->b, in->a));
     }
     return v;
 }
@@ -191,17 +191,18 @@ static ac_cval select(ac_cfn *f, const ac_ins *in)
         v.mask = wider_mask(f, in->b, in->c);
         if (c_ins(f, in->a)->lanes > 1 && f->val[in->a].mask > v.mask)
             v.mask = f->val[in->a].mask;
-        d = c_mask_type(v.mask);
-        b = c_mask_as(f, in->b, v.mask);
-        c = c_mask_as(f, in->c, v.mask);
+        d = ac_c_mask_type(v.mask);
+        b = ac_c_mask_as(f, in->b, v.mask);
+        c = ac_c_mask_as(f, in->c, v.mask);
     } else {
-        b = c_vec(f, in->b);
-        c = c_vec(f, in->c);
+        b = ac_c_vec(f, in->b);
+        c = ac_c_vec(f, in->c);
     }
     if (c_ins(f, in->a)->lanes <= 1)
-        v.e = c_cond(r, f->val[in->a].e, b, c);
+        v.e = ac_c_cond(r, f->val[in->a].e, b, c);
     else
-        v.e = c_call3(r, c_vec_help(F, AC_L_SELECT, d, in->lanes, d), c_mask_as(f, in->a, ac_dtype_bits(d)), b, c);
+        v.e = ac_c_call3(r, ac_c_vec_help(F, AC_L_SELECT, d, in->lanes, d), ac_c_mask_as(f, in->a, ac_dtype_bits(d)), b,
+                         c);
     return v;
 }
 
@@ -217,12 +218,12 @@ static ac_cexpr cast(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, int32_
     if (from == to)
         return e;
     if (is_half(from)) {
-        e = c_call(F->region, c_vec_help(F, AC_L_CAST, AC_F32, lanes, from), e);
+        e = ac_c_call(F->region, ac_c_vec_help(F, AC_L_CAST, AC_F32, lanes, from), e);
         return cast(F, e, AC_F32, to, lanes);
     }
     if (is_half(to)) {
         e = cast(F, e, from, AC_F32, lanes);
-        return c_call(F->region, c_vec_help(F, AC_L_CAST, to, lanes, AC_F32), e);
+        return ac_c_call(F->region, ac_c_vec_help(F, AC_L_CAST, to, lanes, AC_F32), e);
     }
     bool ff = ac_dtype_is_float(from), tf = ac_dtype_is_float(to);
     if (!ff && !tf && ac_dtype_bits(from) == ac_dtype_bits(to))
@@ -241,24 +242,24 @@ static ac_cval cast_value(ac_cfn *f, const ac_ins *in)
     ac_cval v = {0};
     if (from == to) {
         v = f->val[in->a];
-        v.e = c_vec(f, in->a);
+        v.e = ac_c_vec(f, in->a);
         v.one.text = NULL;
     } else if (to == AC_BOOL) {
         v.mask = ac_dtype_bits(from);
-        ac_cexpr zero = from == AC_F32 ? c_atom("0.0f") : from == AC_F64 ? c_atom("0.0") : c_int(r, 0);
-        ac_cexpr e = c_vec(f, in->a);
+        ac_cexpr zero = from == AC_F32 ? ac_c_atom("0.0f") : from == AC_F64 ? ac_c_atom("0.0") : ac_c_int(r, 0);
+        ac_cexpr e = ac_c_vec(f, in->a);
         if (is_half(from)) /* but for its sign */
-            e = c_binary(r, C_AND, e, c_atom("0x7fff"));
-        v.e = as_type(F, c_binary(r, C_NE, e, zero), c_mask_type(v.mask), in->lanes);
+            e = ac_c_binary(r, C_AND, e, ac_c_atom("0x7fff"));
+        v.e = as_type(F, ac_c_binary(r, C_NE, e, zero), ac_c_mask_type(v.mask), in->lanes);
     } else if (from == AC_BOOL) {
-        ac_dtype word = ac_dtype_is_float(to) ? is_half(to) ? AC_I32 : c_mask_type(ac_dtype_bits(to)) : to;
-        ac_cexpr e = c_mask_as(f, in->a, ac_dtype_bits(word));
-        e = c_binary(r, C_AND, e, c_int(r, 1));
+        ac_dtype word = ac_dtype_is_float(to) ? is_half(to) ? AC_I32 : ac_c_mask_type(ac_dtype_bits(to)) : to;
+        ac_cexpr e = ac_c_mask_as(f, in->a, ac_dtype_bits(word));
+        e = ac_c_binary(r, C_AND, e, ac_c_int(r, 1));
         if (!ac_dtype_is_signed(word))
             e = as_type(F, e, word, in->lanes);
         v.e = cast(F, e, word, to, in->lanes);
     } else {
-        v.e = cast(F, c_vec(f, in->a), from, to, in->lanes);
+        v.e = cast(F, ac_c_vec(f, in->a), from, to, in->lanes);
         v.narrow = to == AC_I64 && !ac_dtype_is_float(from) && (ac_dtype_bits(from) < 32 || from == AC_I32);
     }
     return v;
@@ -271,20 +272,21 @@ static ac_cexpr bitcast(ac_cfn *f, const ac_ins *in)
     const ac_ins *a = c_ins(f, in->a);
     ac_dtype from = (ac_dtype)a->dtype, to = (ac_dtype)in->dtype;
     if (a->lanes > 1 && in->lanes > 1)
-        return from == to ? c_vec(f, in->a) : as_type(F, c_vec(f, in->a), to, in->lanes);
+        return from == to ? ac_c_vec(f, in->a) : as_type(F, ac_c_vec(f, in->a), to, in->lanes);
     if (a->lanes > 1) { /* to one lane: through an integer of that size */
-        ac_cexpr e = c_vec(f, in->a);
+        ac_cexpr e = ac_c_vec(f, in->a);
         if (to == AC_F32 || to == AC_F64) {
             ac_dtype bits = unsigned_type(ac_dtype_bits(to));
-            return c_call(r, c_help(F, to == AC_F64 ? "of_bits_f64" : "of_bits_f32"), c_cast(r, ac_dtype_c(bits), e));
+            return ac_c_call(r, ac_c_help(F, to == AC_F64 ? "of_bits_f64" : "of_bits_f32"),
+                             ac_c_cast(r, ac_dtype_c(bits), e));
         }
-        return c_cast(r, ac_dtype_c(to), e);
+        return ac_c_cast(r, ac_dtype_c(to), e);
     }
     ac_cexpr e = f->val[in->a].e;
     if (from == AC_F32 || from == AC_F64)
-        e = c_call(r, c_help(F, from == AC_F64 ? "bits_of_f64" : "bits_of_f32"), e);
+        e = ac_c_call(r, ac_c_help(F, from == AC_F64 ? "bits_of_f64" : "bits_of_f32"), e);
     else
-        e = c_cast(r, ac_dtype_c(unsigned_type(ac_dtype_bits(from))), e);
+        e = ac_c_cast(r, ac_dtype_c(unsigned_type(ac_dtype_bits(from))), e);
     return as_type(F, e, to, in->lanes);
 }
 
@@ -293,11 +295,11 @@ static ac_cexpr list(ac_cfn *f, ac_dtype d, int32_t lanes, const char *const *la
 {
     ac_sink s;
     ac_sink_open(&s, f->file->cx);
-    ac_putf(&s, "(%s){", c_vec_type(f->file, d, lanes));
+    ac_putf(&s, "(%s){", ac_c_vec_type(f->file, d, lanes));
     for (int32_t i = 0; i < lanes; i++)
         ac_putf(&s, "%s%s", i ? ", " : "", lane[i]);
     ac_put(&s, "}");
-    return c_atom(ac_sink_text(&s));
+    return ac_c_atom(ac_sink_text(&s));
 }
 
 static ac_cval const_lanes(ac_cfn *f, const ac_ins *in)
@@ -312,7 +314,7 @@ static ac_cval const_lanes(ac_cfn *f, const ac_ins *in)
         if (in->dtype == AC_BOOL)
             one.k.i = -one.k.i;
         v.narrow &= k >= INT32_MIN && k <= INT32_MAX;
-        lane[i] = c_const(f->file, (ac_dtype)in->dtype, &one).text;
+        lane[i] = ac_c_const(f->file, (ac_dtype)in->dtype, &one).text;
     }
     if (in->dtype == AC_BOOL)
         v.mask = 8;
@@ -329,9 +331,9 @@ static ac_cexpr lane_of(ac_cfn *f, ac_x x, int64_t lane)
         return f->val[x].e;
     if (f->val[x].one.text && in->dtype != AC_BOOL)
         return f->val[x].one;
-    ac_cexpr e = c_vec(f, x);
-    ac_cexpr at = c_atom(ac_strf(r, e.top == C_ATOM ? "%s[%d]" : "(%s)[%d]", e.text, (int)lane));
-    return in->dtype == AC_BOOL ? c_binary(r, C_NE, at, c_int(r, 0)) : at;
+    ac_cexpr e = ac_c_vec(f, x);
+    ac_cexpr at = ac_c_atom(ac_strf(r, e.top == C_ATOM ? "%s[%d]" : "(%s)[%d]", e.text, (int)lane));
+    return in->dtype == AC_BOOL ? ac_c_binary(r, C_NE, at, ac_c_int(r, 0)) : at;
 }
 
 static ac_cval shuffle(ac_cfn *f, const ac_ins *in)
@@ -350,21 +352,21 @@ static ac_cval shuffle(ac_cfn *f, const ac_ins *in)
     if (n > 1 && c_ins(f, second)->lanes == n) {
         v.mask = is_bool ? wider_mask(f, in->a, second) : 0;
         v.narrow = f->val[in->a].narrow && f->val[second].narrow;
-        ac_cexpr ea = is_bool ? c_mask_as(f, in->a, v.mask) : c_vec(f, in->a);
-        ac_cexpr eb = is_bool ? c_mask_as(f, second, v.mask) : c_vec(f, second);
+        ac_cexpr ea = is_bool ? ac_c_mask_as(f, in->a, v.mask) : ac_c_vec(f, in->a);
+        ac_cexpr eb = is_bool ? ac_c_mask_as(f, second, v.mask) : ac_c_vec(f, second);
         ac_sink s;
         ac_sink_open(&s, F->cx);
         ac_putf(&s, "__builtin_shufflevector(%s, %s", ea.text, eb.text);
         for (int32_t i = 0; i < in->lanes; i++)
             ac_putf(&s, ", %d", (int)pattern[i]);
         ac_put(&s, ")");
-        v.e = c_atom(ac_sink_text(&s));
+        v.e = ac_c_atom(ac_sink_text(&s));
         return v;
     }
     const char **lane = AC_NEW_N(F->region, const char *, in->lanes);
     for (int32_t i = 0; i < in->lanes; i++) {
         ac_cexpr e = pattern[i] < n ? lane_of(f, in->a, pattern[i]) : lane_of(f, in->b, pattern[i] - n);
-        lane[i] = is_bool ? c_unary(F->region, '-', e).text : c_exact(F, e, (ac_dtype)in->dtype).text;
+        lane[i] = is_bool ? ac_c_unary(F->region, '-', e).text : ac_c_exact(F, e, (ac_dtype)in->dtype).text;
     }
     v.mask = is_bool ? 8 : 0;
     v.e = list(f, is_bool ? AC_I8 : (ac_dtype)in->dtype, in->lanes, lane);
@@ -378,21 +380,21 @@ static ac_cexpr place(ac_cfn *f, int32_t buf, ac_x index, int32_t lanes, uint8_t
     ac_dtype d = f->fn->buf.item[buf].dtype;
     if (d == AC_BOOL)
         d = AC_U8;
-    const char *type = flags & AC_F_ALIGNED ? c_vec_type(F, d, lanes) : c_vec_loose(F, d, lanes);
-    ac_cexpr at = c_index(F->region, f->buf[buf], f->val[index].e);
+    const char *type = flags & AC_F_ALIGNED ? ac_c_vec_type(F, d, lanes) : ac_c_vec_loose(F, d, lanes);
+    ac_cexpr at = ac_c_index(F->region, f->buf[buf], f->val[index].e);
     return (ac_cexpr){ac_strf(F->region, "*(%s%s *)&%s", store ? "" : "const ", type, at.text), C_UNARY, true};
 }
 
-void c_vec_store(ac_cfn *f, ac_x store)
+void ac_c_vec_store(ac_cfn *f, ac_x store)
 {
     const ac_ins *in = c_ins(f, store);
     int32_t lanes = c_ins(f, in->b)->lanes;
     ac_cexpr to = place(f, in->aux, in->a, lanes, in->flags, true), e;
     if (f->fn->buf.item[in->aux].dtype == AC_BOOL) {
-        e = as_type(f->file, c_mask_as(f, in->b, 8), AC_U8, lanes);
-        e = c_binary(f->file->region, C_AND, e, c_int(f->file->region, 1));
+        e = as_type(f->file, ac_c_mask_as(f, in->b, 8), AC_U8, lanes);
+        e = ac_c_binary(f->file->region, C_AND, e, ac_c_int(f->file->region, 1));
     } else {
-        e = c_vec(f, in->b);
+        e = ac_c_vec(f, in->b);
     }
     for (int32_t i = 0; i < f->depth; i++)
         ac_put(f->to, "    ");
@@ -404,15 +406,16 @@ static ac_cexpr call(ac_cfn *f, const ac_ins *in, ac_dtype from)
     ac_cfile *F = f->file;
     ac_region *r = F->region;
     int32_t lanes = in->op == AC_L_SUMLANES || in->op == AC_L_MAXLANES ? c_ins(f, in->a)->lanes : in->lanes;
-    const char *name = c_vec_help(F, (ac_lop)in->op, (ac_dtype)in->dtype, lanes, from);
+    const char *name = ac_c_vec_help(F, (ac_lop)in->op, (ac_dtype)in->dtype, lanes, from);
     if (!name)
         return (ac_cexpr){0};
-    ac_cexpr a = c_vec(f, in->a);
+    ac_cexpr a = ac_c_vec(f, in->a);
     if (!in->b)
-        return c_call(r, name, a);
+        return ac_c_call(r, name, a);
     if (!in->c)
-        return c_call2(r, name, a, c_vec(f, in->b));
-    return c_call3(r, name, a, c_vec(f, in->b), c_ins(f, in->c)->lanes > 1 ? c_vec(f, in->c) : f->val[in->c].e);
+        return ac_c_call2(r, name, a, ac_c_vec(f, in->b));
+    return ac_c_call3(r, name, a, ac_c_vec(f, in->b),
+                      c_ins(f, in->c)->lanes > 1 ? ac_c_vec(f, in->c) : f->val[in->c].e);
 }
 
 static ac_cexpr unary(ac_cfn *f, const ac_ins *in)
@@ -420,11 +423,11 @@ static ac_cexpr unary(ac_cfn *f, const ac_ins *in)
     ac_cfile *F = f->file;
     ac_dtype d = (ac_dtype)in->dtype;
     if (in->op == AC_L_NOT)
-        return c_unary(F->region, '~', c_vec(f, in->a));
+        return ac_c_unary(F->region, '~', ac_c_vec(f, in->a));
     if (!ac_dtype_is_signed(d) || !(in->flags & AC_F_WRAP))
-        return c_unary(F->region, '-', c_vec(f, in->a));
+        return ac_c_unary(F->region, '-', ac_c_vec(f, in->a));
     ac_dtype u = unsigned_type(ac_dtype_bits(d));
-    return as_type(F, c_unary(F->region, '-', as_type(F, c_vec(f, in->a), u, in->lanes)), d, in->lanes);
+    return as_type(F, ac_c_unary(F->region, '-', as_type(F, ac_c_vec(f, in->a), u, in->lanes)), d, in->lanes);
 }
 
 static ac_cval splat(ac_cfn *f, const ac_ins *in)
@@ -434,16 +437,16 @@ static ac_cval splat(ac_cfn *f, const ac_ins *in)
     ac_cval v = {.one = f->val[in->a].e};
     if (in->dtype == AC_BOOL) {
         v.mask = 8;
-        v.one = c_cast(r, "int8_t", c_unary(r, '-', v.one));
+        v.one = ac_c_cast(r, "int8_t", ac_c_unary(r, '-', v.one));
         return v;
     }
-    v.one = c_exact(f->file, v.one, (ac_dtype)in->dtype);
+    v.one = ac_c_exact(f->file, v.one, (ac_dtype)in->dtype);
     ac_dtype from = a->op == AC_L_CAST ? (ac_dtype)c_ins(f, a->a)->dtype : AC_NONE;
     v.narrow = in->dtype == AC_I64 && (from == AC_I32 || (ac_dtype_is_int(from) && ac_dtype_bits(from) < 32));
     return v;
 }
 
-ac_cval c_vector(ac_cfn *f, ac_x x)
+ac_cval ac_c_vector(ac_cfn *f, ac_x x)
 {
     ac_cfile *F = f->file;
     const ac_ins *in = c_ins(f, x);
@@ -452,11 +455,11 @@ ac_cval c_vector(ac_cfn *f, ac_x x)
     ac_cval v = {0};
     switch (in->op) {
     case AC_L_CONST:
-        v.one = c_const(F, d, in);
+        v.one = ac_c_const(F, d, in);
         v.narrow = d == AC_I64 && in->k.i >= INT32_MIN && in->k.i <= INT32_MAX;
         if (d == AC_BOOL) {
             v.mask = 8;
-            v.one = c_int(F->region, -in->k.i);
+            v.one = ac_c_int(F->region, -in->k.i);
         }
         break;
     case AC_L_CONSTV:
@@ -469,7 +472,7 @@ ac_cval c_vector(ac_cfn *f, ac_x x)
         v.e = place(f, in->aux, in->a, in->lanes, in->flags, false);
         if (d == AC_BOOL) {
             v.mask = 8;
-            v.e = as_type(F, c_binary(F->region, C_NE, v.e, c_int(F->region, 0)), AC_I8, in->lanes);
+            v.e = as_type(F, ac_c_binary(F->region, C_NE, v.e, ac_c_int(F->region, 0)), AC_I8, in->lanes);
         }
         break;
     case AC_L_ADD:
@@ -517,11 +520,11 @@ ac_cval c_vector(ac_cfn *f, ac_x x)
         return cast_value(f, in);
     case AC_L_SATCAST:
         if (is_half(from)) {
-            ac_cexpr wide = cast(F, c_vec(f, in->a), from, AC_F32, in->lanes);
-            v.e = c_call(F->region, c_vec_help(F, AC_L_SATCAST, d, in->lanes, AC_F32), wide);
+            ac_cexpr wide = cast(F, ac_c_vec(f, in->a), from, AC_F32, in->lanes);
+            v.e = ac_c_call(F->region, ac_c_vec_help(F, AC_L_SATCAST, d, in->lanes, AC_F32), wide);
             break;
         }
-        v.e = from == d ? c_vec(f, in->a) : call(f, in, from);
+        v.e = from == d ? ac_c_vec(f, in->a) : call(f, in, from);
         break;
     case AC_L_BITCAST:
         v.e = bitcast(f, in);

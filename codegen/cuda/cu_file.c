@@ -97,7 +97,7 @@ static void put_twin(cu_file *f, const cu_kernel *k, const char *name, ac_sink *
     if (k->fn->fails)
         ac_putf(&args, "%s(int32_t *)a[%d]", n ? ", " : "", n);
     ac_put(&args, ");");
-    c_put_wrapped(to, ac_sink_text(&args), 8);
+    ac_c_put_wrapped(to, ac_sink_text(&args), 8);
     ac_putf(to, "\n}\n#endif\n\n");
 }
 
@@ -109,8 +109,8 @@ static const char *steps_of(const cu_file *f, int32_t fn)
     int32_t calls = 0;
     for (int32_t i = 0; i < m->n_calls; i++)
         if (m->call[i].fn == fn && calls++ < 8)
-            ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", e_step_title(&f->e, i),
-                    e_shapes(&f->e, &m->call[i], true));
+            ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", ac_emit_step_title(&f->e, i),
+                    ac_emit_shapes(&f->e, &m->call[i], true));
     if (calls > 8)
         ac_putf(&comment, "\n * and %d more", calls - 8);
     return calls ? ac_sink_text(&comment) : NULL;
@@ -126,7 +126,7 @@ static int put_kernels(cu_file *f, ac_sink *to)
     const ac_module *m = f->e.m;
     for (int32_t i = 0; i < m->n_fn; i++) {
         const bool *restricted = restricted_of(f, i);
-        if (!(f->kernel[i] = cu_kernels(m->cx, m->fn[i], &f->n_kernels[i])))
+        if (!(f->kernel[i] = ac_cu_kernels(m->cx, m->fn[i], &f->n_kernels[i])))
             return AC_FAIL;
         f->first[i] = f->n_table;
         for (int32_t n = 0; n < f->n_kernels[i]; n++) {
@@ -137,7 +137,7 @@ static int put_kernels(cu_file *f, ac_sink *to)
                                  .restricted = restricted,
                                  .threads = k->threads,
                                  .flat = k->flat};
-            AC_TRY(c_print_fn(&f->e.file, k->fn, &sig, to));
+            AC_TRY(ac_c_print_fn(&f->e.file, k->fn, &sig, to));
             put_twin(f, k, name, to);
             ac_putf(&f->table, "    {\"%s\", %du, %d, ARN_TWIN(%s_call)},\n", name, k->threads, has_barrier(k), name);
             f->n_table++;
@@ -184,12 +184,12 @@ static int put_weights(cu_file *f)
     if (e->weights == AC_WEIGHTS_BLOB || !e->m->n_konst)
         return AC_OK;
     if (e->weights == AC_WEIGHTS_ASM) {
-        e_asm(e);
+        ac_emit_asm(e);
         return AC_OK;
     }
     uint8_t *bytes;
     ac_bytes total;
-    AC_TRY(e_blob_bytes(e->m, &bytes, &total));
+    AC_TRY(ac_emit_blob_bytes(e->m, &bytes, &total));
     ac_putf(e->to, "static const union {\n    uint8_t bytes[%lld];\n    uint64_t align;\n} %s_text = {{\n",
             (long long)total, e->m->name);
     for (ac_bytes i = 0; i < total; i++)
@@ -240,20 +240,20 @@ static int put_host(cu_file *f, ac_cnames *names)
     ac_emit *e = &f->e;
     const char *p = e->m->name;
     if (e->m->host)
-        e_host_types(e);
+        ac_emit_host_types(e);
     AC_TRY(put_weights(f));
-    AC_TRY(e_reset(e, names));
+    AC_TRY(ac_emit_reset(e, names));
     put_launches(f);
     put_model(f);
     if (!e->m->host)
         return AC_OK;
-    AC_TRY(e_init(e));
+    AC_TRY(ac_emit_init(e));
     ac_putf(e->to,
             "static int %s_steps(const %s_mem *m, const struct arn_hook *hook)\n{\n    struct arn_mem mem = {0};\n"
             "    mem.arena = m->arena;\n    mem.weights = m->weights;\n%s    return arn_cuda_steps(&%s_cuda, &mem, "
             "hook);\n}\n\n",
             p, p, e->m->state_bytes ? "    mem.state = m->state;\n" : "", p);
-    e_host_model(e);
+    ac_emit_host_model(e);
     return AC_OK;
 }
 
@@ -274,7 +274,7 @@ static void open_file(cu_file *f, ac_module *m, ac_sink *to)
     ac_sink_open(&f->table, m->cx);
 }
 
-int cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to)
+int ac_cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to)
 {
     cu_file f;
     ac_cnames taken;
@@ -282,15 +282,15 @@ int cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to)
     open_file(&f, m, to);
     f.e.blob_name = names ? names->blob : "";
     if (names) { /* kernels know nothing of weights */
-        AC_TRY(e_make_consts(m));
+        AC_TRY(ac_emit_make_consts(m));
         ac_module_layout_consts(m, f.e.offset, &f.e.total);
     }
-    e_take_names(&f.e, &taken);
+    ac_emit_take_names(&f.e, &taken);
     ac_sink_open(&kernels, m->cx);
     AC_TRY(put_kernels(&f, &kernels));
-    ac_putf(to, "/* %s.cu - made by arenac %s from %s", m->name, m->version, c_comment_text(f.e.region, m->source));
+    ac_putf(to, "/* %s.cu - made by arenac %s from %s", m->name, m->version, ac_c_comment_text(f.e.region, m->source));
     if (m->options && *m->options)
-        ac_putf(to, "; options: %s", c_comment_text(f.e.region, m->options));
+        ac_putf(to, "; options: %s", ac_c_comment_text(f.e.region, m->options));
     ac_put(to, " */\n#if !defined(__CUDACC_RTC__)\n#include <stdint.h>\n#endif\n"
                "#if defined(__CUDACC__) || defined(ARN_CUDA_EMU)\n");
     ac_put(to, PRELUDE);
@@ -304,7 +304,7 @@ int cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to)
             "\n#if !defined(__CUDACC_RTC__)\n#include <string.h>\n#include \"%s\"\n\n#ifndef "
             "%s_SECTION_RODATA\n#define %s_SECTION_RODATA\n#endif\n"
             "#if defined(ARN_CUDA_EMU)\n#define ARN_TWIN(f) f\n#else\n#define ARN_TWIN(f) NULL\n#endif\n\n",
-            c_comment_text(f.e.region, names->header), f.e.file.upper, f.e.file.upper);
+            ac_c_comment_text(f.e.region, names->header), f.e.file.upper, f.e.file.upper);
     AC_TRY(put_host(&f, &taken));
     ac_put(to, "#endif\n");
     return AC_OK;

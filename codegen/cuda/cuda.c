@@ -19,11 +19,11 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
         return ac_help(m->cx, "run --backend cuda-race looks at every access");
     }
     if (!strcmp(kind, "cu"))
-        return cu_emit(m, names, to);
+        return ac_cu_emit(m, names, to);
     ac_sink source;
     ac_sink_open(&source, m->cx);
-    AC_TRY(cu_emit(m, NULL, &source));
-    return cu_compile(m, ac_sink_text(&source), !strcmp(kind, "cubin"), to);
+    AC_TRY(ac_cu_emit(m, NULL, &source));
+    return ac_cu_compile(m, ac_sink_text(&source), !strcmp(kind, "cubin"), to);
 }
 
 static const ac_emit_kind KINDS[] = {{"cu", ".cu"}, {"ptx", ".ptx"}, {"cubin", ".cubin"}, {NULL, NULL}};

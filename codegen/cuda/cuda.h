@@ -16,16 +16,16 @@ typedef struct cu_kernel {
     int64_t blocks;
     int32_t threads;     /* of a block */
     bool flat;           /* a thread for each iteration of the grid loop; else a block */
-    const uint8_t *uses; /* of each buffer, see c_buffer_uses */
+    const uint8_t *uses; /* of each buffer, see ac_c_buffer_uses */
 } cu_kernel;
 
 /* The kernels of a function, in order. NULL: diagnostic. */
-const cu_kernel *cu_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n);
+const cu_kernel *ac_cu_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n);
 
 /* The whole file, or, without names, only what runs on the GPU (for NVRTC). */
-int cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to);
+int ac_cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to);
 
 /* PTX or CUBIN of `source` for m->target. E0502: no NVRTC, or one that does not know the target. */
-int cu_compile(ac_module *m, const char *source, bool binary, ac_sink *to);
+int ac_cu_compile(ac_module *m, const char *source, bool binary, ac_sink *to);
 
 #endif

@@ -68,7 +68,7 @@ static const ac_loop_fn *part(cutter *c, ac_x begin, ac_x end)
                 mapped(c, x);
     for (ac_x i = begin; i < end && !c->broken; i++)
         copy(c, i);
-    return c->broken ? NULL : lb_close(&c->b);
+    return c->broken ? NULL : ac_lb_close(&c->b);
 }
 
 /* Threads of a block: the longest block loop. 0: there is none. */
@@ -92,7 +92,7 @@ static int32_t flat_threads(int64_t n)
 
 static cu_kernel describe(cutter *c, const ac_loop_fn *fn)
 {
-    cu_kernel k = {.fn = fn, .blocks = 1, .threads = 1, .uses = c_buffer_uses(fn, c->cx->region)};
+    cu_kernel k = {.fn = fn, .blocks = 1, .threads = 1, .uses = ac_c_buffer_uses(fn, c->cx->region)};
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
         if (i->op != AC_L_FOR || i->aux != AC_MARK_GRID)
@@ -120,7 +120,7 @@ static void add(cutter *c, ac_x begin, ac_x end, kernel_list *list)
     ac_push(c->cx->region, list, k);
 }
 
-const cu_kernel *cu_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n)
+const cu_kernel *ac_cu_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n)
 {
     kernel_list list = {0};
     cutter c = {.cx = cx, .from = fn, .map = AC_NEW_N(cx->region, ac_x, fn->code.n + 1)};

@@ -163,7 +163,7 @@ static int run(ac_module *m, const nvrtc *n, program p, bool binary, ac_sink *to
     return AC_OK;
 }
 
-int cu_compile(ac_module *m, const char *source, bool binary, ac_sink *to)
+int ac_cu_compile(ac_module *m, const char *source, bool binary, ac_sink *to)
 {
     nvrtc n = {0};
     program p = NULL;

@@ -16,7 +16,7 @@ typedef struct soft {
 
 static ac_x word(soft *s, uint64_t v)
 {
-    return lb_int(&s->b, s->word, (int64_t)v);
+    return ac_lb_int(&s->b, s->word, (int64_t)v);
 }
 
 static ac_x sign_bit(soft *s)
@@ -27,31 +27,34 @@ static ac_x sign_bit(soft *s)
 static ac_x truncated(soft *s, ac_x x)
 {
     ac_lb *b = &s->b;
-    ac_x bits = lb_bitcast(b, x, s->word);
+    ac_x bits = ac_lb_bitcast(b, x, s->word);
     ac_x whole = word(s, (uint64_t)(s->bias + s->mantissa) << s->mantissa); /* from here on: infinity and NaN too */
-    ac_x nothing = lb_ge(b, lb_and(b, bits, lb_not(b, sign_bit(s))), whole);
-    ac_x cut = lb_cast(b, lb_cast(b, lb_select(b, nothing, lb_num(b, s->real, 0), x), s->whole), s->real);
-    ac_x kept = lb_or(b, lb_bitcast(b, cut, s->word), lb_and(b, bits, sign_bit(s)));
-    return lb_select(b, nothing, x, lb_bitcast(b, kept, s->real));
+    ac_x nothing = ac_lb_ge(b, ac_lb_and(b, bits, ac_lb_not(b, sign_bit(s))), whole);
+    ac_x cut = ac_lb_cast(b, ac_lb_cast(b, ac_lb_select(b, nothing, ac_lb_num(b, s->real, 0), x), s->whole), s->real);
+    ac_x kept = ac_lb_or(b, ac_lb_bitcast(b, cut, s->word), ac_lb_and(b, bits, sign_bit(s)));
+    return ac_lb_select(b, nothing, x, ac_lb_bitcast(b, kept, s->real));
 }
 
 static ac_x stepped(soft *s, ac_x x, double by)
 {
     ac_lb *b = &s->b;
     ac_x t = truncated(s, x);
-    ac_x wrong = by < 0 ? lb_gt(b, t, x) : lb_lt(b, t, x);
-    return lb_select(b, wrong, lb_add(b, t, lb_num(b, s->real, by)), t);
+    ac_x wrong = by < 0 ? ac_lb_gt(b, t, x) : ac_lb_lt(b, t, x);
+    return ac_lb_select(b, wrong, ac_lb_add(b, t, ac_lb_num(b, s->real, by)), t);
 }
 
 static ac_x nearest(soft *s, ac_x x)
 {
     ac_lb *b = &s->b;
-    ac_x t = truncated(s, x), rest = lb_abs(b, lb_sub(b, x, t)), half = lb_num(b, s->real, 0.5); /* rest is exact */
-    ac_x tie = lb_eq(b, rest, half);
-    ac_x low = lb_and(b, lb_cast(b, lb_select(b, tie, t, lb_num(b, s->real, 0)), s->whole), lb_int(b, s->whole, 1));
-    ac_x up = lb_or(b, lb_gt(b, rest, half), lb_and(b, tie, lb_ne(b, low, lb_int(b, s->whole, 0))));
-    ac_x one = lb_select(b, lb_lt(b, x, lb_num(b, s->real, 0)), lb_num(b, s->real, -1), lb_num(b, s->real, 1));
-    return lb_select(b, up, lb_add(b, t, one), t);
+    ac_x t = truncated(s, x), rest = ac_lb_abs(b, ac_lb_sub(b, x, t)),
+         half = ac_lb_num(b, s->real, 0.5); /* rest is exact */
+    ac_x tie = ac_lb_eq(b, rest, half);
+    ac_x low = ac_lb_and(b, ac_lb_cast(b, ac_lb_select(b, tie, t, ac_lb_num(b, s->real, 0)), s->whole),
+                         ac_lb_int(b, s->whole, 1));
+    ac_x up = ac_lb_or(b, ac_lb_gt(b, rest, half), ac_lb_and(b, tie, ac_lb_ne(b, low, ac_lb_int(b, s->whole, 0))));
+    ac_x one =
+        ac_lb_select(b, ac_lb_lt(b, x, ac_lb_num(b, s->real, 0)), ac_lb_num(b, s->real, -1), ac_lb_num(b, s->real, 1));
+    return ac_lb_select(b, up, ac_lb_add(b, t, one), t);
 }
 
 /* x is positive and finite: its root's bits. */
@@ -61,46 +64,47 @@ static ac_x root_bits(soft *s, ac_x bits)
     const uint64_t top = UINT64_C(1) << s->mantissa;
     const int32_t size = s->real == AC_F32 ? 32 : 64, spare = size - s->mantissa - 2;
     ac_x zero = word(s, 0), one = word(s, 1);
-    ac_x field = lb_shr(b, bits, word(s, (uint64_t)s->mantissa));
-    ac_x m = lb_var(b, "m", lb_and(b, bits, word(s, top - 1)));
-    ac_x e = lb_var(b, "e", lb_cast(b, field, AC_I32));
-    lb_if(b, lb_eq(b, field, zero)); /* subnormal */
-    lb_set(b, e, lb_i32(b, 1));
-    lb_for_n(b, "i", s->mantissa);
-    lb_break_if(b, lb_ge(b, lb_get(b, m), word(s, top)));
-    lb_set(b, m, lb_shl(b, lb_get(b, m), one));
-    lb_set(b, e, lb_sub(b, lb_get(b, e), lb_i32(b, 1)));
-    lb_end(b);
-    lb_end(b);
-    ac_x exponent = lb_sub(b, lb_get(b, e), lb_i32(b, s->bias)), odd = lb_and(b, exponent, lb_i32(b, 1));
-    ac_x at = lb_cast(b, lb_add(b, odd, lb_i32(b, spare - 1)), s->word); /* an even exponent is left */
-    lb_set(b, m, lb_shl(b, lb_or(b, lb_get(b, m), word(s, top)), at));
-    ac_x rest = lb_var(b, "rest", zero), root = lb_var(b, "root", zero);
-    lb_for_n(b, "i", s->mantissa + 2);
-    ac_x next = lb_or(b, lb_shl(b, lb_get(b, rest), word(s, 2)), lb_shr(b, lb_get(b, m), word(s, (uint64_t)size - 2)));
-    lb_set(b, m, lb_shl(b, lb_get(b, m), word(s, 2)));
-    ac_x doubled = lb_shl(b, lb_get(b, root), one), twice = lb_shl(b, doubled, one);
-    ac_x fits = lb_gt(b, next, twice);
-    lb_set(b, rest, lb_select(b, fits, lb_sub_wrap(b, next, lb_add_wrap(b, twice, one)), next));
-    lb_set(b, root, lb_select(b, fits, lb_add_wrap(b, doubled, one), doubled));
-    lb_end(b);
-    ac_x power = lb_add(b, lb_shr(b, lb_sub(b, exponent, odd), lb_i32(b, 1)), lb_i32(b, s->bias - 1));
-    ac_x high = lb_shl(b, lb_cast(b, power, s->word), word(s, (uint64_t)s->mantissa));
-    return lb_add_wrap(b, high, lb_shr(b, lb_add_wrap(b, lb_get(b, root), one), one));
+    ac_x field = ac_lb_shr(b, bits, word(s, (uint64_t)s->mantissa));
+    ac_x m = ac_lb_var(b, "m", ac_lb_and(b, bits, word(s, top - 1)));
+    ac_x e = ac_lb_var(b, "e", ac_lb_cast(b, field, AC_I32));
+    ac_lb_if(b, ac_lb_eq(b, field, zero)); /* subnormal */
+    ac_lb_set(b, e, ac_lb_i32(b, 1));
+    ac_lb_for_n(b, "i", s->mantissa);
+    ac_lb_break_if(b, ac_lb_ge(b, ac_lb_get(b, m), word(s, top)));
+    ac_lb_set(b, m, ac_lb_shl(b, ac_lb_get(b, m), one));
+    ac_lb_set(b, e, ac_lb_sub(b, ac_lb_get(b, e), ac_lb_i32(b, 1)));
+    ac_lb_end(b);
+    ac_lb_end(b);
+    ac_x exponent = ac_lb_sub(b, ac_lb_get(b, e), ac_lb_i32(b, s->bias)), odd = ac_lb_and(b, exponent, ac_lb_i32(b, 1));
+    ac_x at = ac_lb_cast(b, ac_lb_add(b, odd, ac_lb_i32(b, spare - 1)), s->word); /* an even exponent is left */
+    ac_lb_set(b, m, ac_lb_shl(b, ac_lb_or(b, ac_lb_get(b, m), word(s, top)), at));
+    ac_x rest = ac_lb_var(b, "rest", zero), root = ac_lb_var(b, "root", zero);
+    ac_lb_for_n(b, "i", s->mantissa + 2);
+    ac_x next = ac_lb_or(b, ac_lb_shl(b, ac_lb_get(b, rest), word(s, 2)),
+                         ac_lb_shr(b, ac_lb_get(b, m), word(s, (uint64_t)size - 2)));
+    ac_lb_set(b, m, ac_lb_shl(b, ac_lb_get(b, m), word(s, 2)));
+    ac_x doubled = ac_lb_shl(b, ac_lb_get(b, root), one), twice = ac_lb_shl(b, doubled, one);
+    ac_x fits = ac_lb_gt(b, next, twice);
+    ac_lb_set(b, rest, ac_lb_select(b, fits, ac_lb_sub_wrap(b, next, ac_lb_add_wrap(b, twice, one)), next));
+    ac_lb_set(b, root, ac_lb_select(b, fits, ac_lb_add_wrap(b, doubled, one), doubled));
+    ac_lb_end(b);
+    ac_x power = ac_lb_add(b, ac_lb_shr(b, ac_lb_sub(b, exponent, odd), ac_lb_i32(b, 1)), ac_lb_i32(b, s->bias - 1));
+    ac_x high = ac_lb_shl(b, ac_lb_cast(b, power, s->word), word(s, (uint64_t)s->mantissa));
+    return ac_lb_add_wrap(b, high, ac_lb_shr(b, ac_lb_add_wrap(b, ac_lb_get(b, root), one), one));
 }
 
 static void root(soft *s, ac_x x, int32_t out)
 {
     ac_lb *b = &s->b;
-    ac_x zero = lb_num(b, s->real, 0), at = lb_i32(b, 0), bits = lb_bitcast(b, x, s->word);
+    ac_x zero = ac_lb_num(b, s->real, 0), at = ac_lb_i32(b, 0), bits = ac_lb_bitcast(b, x, s->word);
     const uint64_t infinity = (uint64_t)(2 * s->bias + 1) << s->mantissa;
-    lb_store(b, out, at, x); /* +-0, infinity, NaN */
-    lb_if(b, lb_lt(b, x, zero));
-    lb_store(b, out, at, lb_bitcast(b, word(s, infinity | UINT64_C(1) << (s->mantissa - 1)), s->real));
-    lb_end(b);
-    lb_if(b, lb_and(b, lb_gt(b, x, zero), lb_lt(b, bits, word(s, infinity))));
-    lb_store(b, out, at, lb_bitcast(b, root_bits(s, bits), s->real));
-    lb_end(b);
+    ac_lb_store(b, out, at, x); /* +-0, infinity, NaN */
+    ac_lb_if(b, ac_lb_lt(b, x, zero));
+    ac_lb_store(b, out, at, ac_lb_bitcast(b, word(s, infinity | UINT64_C(1) << (s->mantissa - 1)), s->real));
+    ac_lb_end(b);
+    ac_lb_if(b, ac_lb_and(b, ac_lb_gt(b, x, zero), ac_lb_lt(b, bits, word(s, infinity))));
+    ac_lb_store(b, out, at, ac_lb_bitcast(b, root_bits(s, bits), s->real));
+    ac_lb_end(b);
 }
 
 const ac_loop_fn *l_soft(ac_region *r, ac_lop op, ac_dtype d, const char *name)
@@ -109,26 +113,26 @@ const ac_loop_fn *l_soft(ac_region *r, ac_lop op, ac_dtype d, const char *name)
     soft s = {.real = d, .whole = f32 ? AC_I32 : AC_I64, .word = f32 ? AC_U32 : AC_U64};
     s.mantissa = f32 ? 23 : 52;
     s.bias = f32 ? 127 : 1023;
-    lb_open(&s.b, r, name, "exact, by integers");
-    int32_t in = lb_buf(&s.b, "x", d, 1, AC_BUF_IN, 1, NULL), out = lb_buf(&s.b, "y", d, 1, AC_BUF_OUT, 1, NULL);
-    ac_x at = lb_i32(&s.b, 0), x = lb_load(&s.b, in, at, 1);
+    ac_lb_open(&s.b, r, name, "exact, by integers");
+    int32_t in = ac_lb_buf(&s.b, "x", d, 1, AC_BUF_IN, 1, NULL), out = ac_lb_buf(&s.b, "y", d, 1, AC_BUF_OUT, 1, NULL);
+    ac_x at = ac_lb_i32(&s.b, 0), x = ac_lb_load(&s.b, in, at, 1);
     switch ((int)op) {
     case AC_L_SQRT:
         root(&s, x, out);
         break;
     case AC_L_FLOOR:
-        lb_store(&s.b, out, at, stepped(&s, x, -1));
+        ac_lb_store(&s.b, out, at, stepped(&s, x, -1));
         break;
     case AC_L_CEIL:
-        lb_store(&s.b, out, at, stepped(&s, x, 1));
+        ac_lb_store(&s.b, out, at, stepped(&s, x, 1));
         break;
     case AC_L_TRUNC:
-        lb_store(&s.b, out, at, truncated(&s, x));
+        ac_lb_store(&s.b, out, at, truncated(&s, x));
         break;
     default:
-        lb_store(&s.b, out, at, nearest(&s, x));
+        ac_lb_store(&s.b, out, at, nearest(&s, x));
     }
-    return lb_close(&s.b);
+    return ac_lb_close(&s.b);
 }
 
 static LLVMValueRef call_soft(l_module *M, ac_lop op, LLVMValueRef x, ac_dtype d, LLVMValueRef in, LLVMValueRef out)

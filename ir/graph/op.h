@@ -143,14 +143,14 @@ extern const char *const ac_word_name[AC_WORD_COUNT];
 #undef OP
 // clang-format off
 #define AC_MAPS(X) \
-    X(mp_add) X(mp_sub) X(mp_mul) X(mp_div) X(mp_floor_div) X(mp_floor_mod) X(mp_minimum) X(mp_maximum) \
-    X(mp_pow) X(mp_sqdiff) X(mp_equal) X(mp_not_equal) X(mp_less) X(mp_less_equal) X(mp_greater) \
-    X(mp_greater_equal) X(mp_logical_and) X(mp_logical_or) X(mp_logical_not) X(mp_select) X(mp_abs) X(mp_neg) \
-    X(mp_sign) X(mp_ceil) X(mp_floor) X(mp_round) X(mp_sqrt) X(mp_rsqrt) X(mp_square) X(mp_exp) X(mp_log) \
-    X(mp_sin) X(mp_cos) X(mp_tanh) X(mp_logistic) X(mp_relu) X(mp_relu6) X(mp_relu_n1) X(mp_relu_01) \
-    X(mp_leaky_relu) X(mp_prelu) X(mp_elu) X(mp_gelu) X(mp_hard_swish) X(mp_erf) X(mp_atan) X(mp_bitwise_and) \
-    X(mp_bitwise_or) X(mp_bitwise_xor) X(mp_shift_left) X(mp_shift_right) X(mp_quantize) X(mp_dequantize) \
-    X(mp_cast) X(mp_bitcast) X(mp_zeros_like)
+    X(ac_mp_add) X(ac_mp_sub) X(ac_mp_mul) X(ac_mp_div) X(ac_mp_floor_div) X(ac_mp_floor_mod) X(ac_mp_minimum) X(ac_mp_maximum) \
+    X(ac_mp_pow) X(ac_mp_sqdiff) X(ac_mp_equal) X(ac_mp_not_equal) X(ac_mp_less) X(ac_mp_less_equal) X(ac_mp_greater) \
+    X(ac_mp_greater_equal) X(ac_mp_logical_and) X(ac_mp_logical_or) X(ac_mp_logical_not) X(ac_mp_select) X(ac_mp_abs) X(ac_mp_neg) \
+    X(ac_mp_sign) X(ac_mp_ceil) X(ac_mp_floor) X(ac_mp_round) X(ac_mp_sqrt) X(ac_mp_rsqrt) X(ac_mp_square) X(ac_mp_exp) X(ac_mp_log) \
+    X(ac_mp_sin) X(ac_mp_cos) X(ac_mp_tanh) X(ac_mp_logistic) X(ac_mp_relu) X(ac_mp_relu6) X(ac_mp_relu_n1) X(ac_mp_relu_01) \
+    X(ac_mp_leaky_relu) X(ac_mp_prelu) X(ac_mp_elu) X(ac_mp_gelu) X(ac_mp_hard_swish) X(ac_mp_erf) X(ac_mp_atan) X(ac_mp_bitwise_and) \
+    X(ac_mp_bitwise_or) X(ac_mp_bitwise_xor) X(ac_mp_shift_left) X(ac_mp_shift_right) X(ac_mp_quantize) X(ac_mp_dequantize) \
+    X(ac_mp_cast) X(ac_mp_bitcast) X(ac_mp_zeros_like)
 // clang-format on
 #define AC_MAP_DECL(f) ac_map_fn f;
 AC_MAPS(AC_MAP_DECL)

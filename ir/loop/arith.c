@@ -37,50 +37,50 @@ static int64_t bits_of(double v)
     return u.i;
 }
 
-ac_x lb_int(ac_lb *b, ac_dtype d, int64_t v)
+ac_x ac_lb_int(ac_lb *b, ac_dtype d, int64_t v)
 {
     assert((ac_dtype_is_int(d) || d == AC_BOOL) && "lb_num makes floats");
     return constant(b, d, 1, d == AC_BOOL ? v != 0 : v);
 }
 
-ac_x lb_num(ac_lb *b, ac_dtype d, double v)
+ac_x ac_lb_num(ac_lb *b, ac_dtype d, double v)
 {
     assert(ac_dtype_is_float(d) && "lb_int makes integers");
     return constant(b, d, 1, bits_of(v));
 }
 
-ac_x lb_i32(ac_lb *b, int64_t v)
+ac_x ac_lb_i32(ac_lb *b, int64_t v)
 {
     assert(v >= INT32_MIN && v <= INT32_MAX && "index values are i32");
-    return lb_int(b, AC_I32, v);
+    return ac_lb_int(b, AC_I32, v);
 }
 
-ac_x lb_f32(ac_lb *b, double v)
+ac_x ac_lb_f32(ac_lb *b, double v)
 {
-    return lb_num(b, AC_F32, v);
+    return ac_lb_num(b, AC_F32, v);
 }
 
-ac_x lb_constv(ac_lb *b, ac_dtype d, const int64_t *lane, int32_t lanes)
+ac_x ac_lb_constv(ac_lb *b, ac_dtype d, const int64_t *lane, int32_t lanes)
 {
     return ac_lb_lanes(b, d, lane, lanes);
 }
 
-ac_x lb_like(ac_lb *b, ac_x like, double v)
+ac_x ac_lb_like(ac_lb *b, ac_x like, double v)
 {
-    ac_dtype d = lb_dtype(b, like);
+    ac_dtype d = ac_lb_dtype(b, like);
     if (ac_dtype_is_float(d))
-        return constant(b, d, lb_lanes(b, like), bits_of(v));
+        return constant(b, d, ac_lb_lane_count(b, like), bits_of(v));
     assert(v == (double)(int64_t)v && "integers: v is integral");
-    return lb_like_int(b, like, (int64_t)v);
+    return ac_lb_like_int(b, like, (int64_t)v);
 }
 
-ac_x lb_like_int(ac_lb *b, ac_x like, int64_t v)
+ac_x ac_lb_like_int(ac_lb *b, ac_x like, int64_t v)
 {
-    ac_dtype d = lb_dtype(b, like);
-    return constant(b, d, lb_lanes(b, like), ac_dtype_is_float(d) ? bits_of((double)v) : v);
+    ac_dtype d = ac_lb_dtype(b, like);
+    return constant(b, d, ac_lb_lane_count(b, like), ac_dtype_is_float(d) ? bits_of((double)v) : v);
 }
 
-bool lb_const_int(const ac_lb *b, ac_x x, int64_t *v)
+bool ac_lb_const_int(const ac_lb *b, ac_x x, int64_t *v)
 {
     const ac_ins *i = at(b, x);
     if (i->op != AC_L_CONST || ac_dtype_is_float((ac_dtype)i->dtype))
@@ -93,7 +93,7 @@ bool lb_const_int(const ac_lb *b, ac_x x, int64_t *v)
 
 static int32_t wider(const ac_lb *b, ac_x x, ac_x y)
 {
-    int32_t n = lb_lanes(b, x), m = lb_lanes(b, y);
+    int32_t n = ac_lb_lane_count(b, x), m = ac_lb_lane_count(b, y);
     assert((n == m || n == 1 || m == 1) && "equal lanes, or one of them has one lane");
     return n > m ? n : m;
 }
@@ -101,7 +101,7 @@ static int32_t wider(const ac_lb *b, ac_x x, ac_x y)
 static ac_x unary(ac_lb *b, ac_lop op, ac_x x)
 {
     ac_ins ins = shaped(op, (ac_dtype)at(b, x)->dtype, at(b, x)->lanes);
-    assert(ac_kernel_of(op, lb_dtype(b, x), lb_dtype(b, x)) && "the operation exists for this type");
+    assert(ac_kernel_of(op, ac_lb_dtype(b, x), ac_lb_dtype(b, x)) && "the operation exists for this type");
     ins.a = x;
     return ac_lb_op(b, ins);
 }
@@ -115,8 +115,8 @@ static ac_x binary(ac_lb *b, ac_lop op, ac_x x, ac_x y, uint8_t flags)
     int32_t lanes = wider(b, x, y);
     ac_ins ins = shaped(op, compares ? AC_BOOL : d, lanes);
     ins.flags = flags;
-    ins.a = lb_splat(b, x, lanes);
-    ins.b = lb_splat(b, y, lanes);
+    ins.a = ac_lb_splat(b, x, lanes);
+    ins.b = ac_lb_splat(b, y, lanes);
     return ac_lb_op(b, ins);
 }
 
@@ -135,59 +135,60 @@ static ac_x binary(ac_lb *b, ac_lop op, ac_x x, ac_x y, uint8_t flags)
     {                                   \
         return binary(b, op, y, x, 0);  \
     }
-BINARY(lb_add, AC_L_ADD, 0)
-BINARY(lb_sub, AC_L_SUB, 0)
-BINARY(lb_mul, AC_L_MUL, 0)
-BINARY(lb_add_wrap, AC_L_ADD, AC_F_WRAP)
-BINARY(lb_sub_wrap, AC_L_SUB, AC_F_WRAP)
-BINARY(lb_mul_wrap, AC_L_MUL, AC_F_WRAP)
-BINARY(lb_div, AC_L_DIV, 0)
-BINARY(lb_mod, AC_L_MOD, 0)
-BINARY(lb_min, AC_L_MIN, 0)
-BINARY(lb_max, AC_L_MAX, 0)
-BINARY(lb_and, AC_L_AND, 0)
-BINARY(lb_or, AC_L_OR, 0)
-BINARY(lb_xor, AC_L_XOR, 0)
-BINARY(lb_shl, AC_L_SHL, 0)
-BINARY(lb_shr, AC_L_SHR, 0)
-BINARY(lb_eq, AC_L_EQ, 0)
-BINARY(lb_ne, AC_L_NE, 0)
-BINARY(lb_lt, AC_L_LT, 0)
-BINARY(lb_le, AC_L_LE, 0)
-SWAPPED(lb_gt, AC_L_LT)
-SWAPPED(lb_ge, AC_L_LE)
-UNARY(lb_neg, AC_L_NEG)
-UNARY(lb_abs, AC_L_ABS)
-UNARY(lb_not, AC_L_NOT)
-UNARY(lb_sqrt, AC_L_SQRT)
-UNARY(lb_floor, AC_L_FLOOR)
-UNARY(lb_ceil, AC_L_CEIL)
-UNARY(lb_trunc, AC_L_TRUNC)
-UNARY(lb_rint, AC_L_RINT)
+BINARY(ac_lb_add, AC_L_ADD, 0)
+BINARY(ac_lb_sub, AC_L_SUB, 0)
+BINARY(ac_lb_mul, AC_L_MUL, 0)
+BINARY(ac_lb_add_wrap, AC_L_ADD, AC_F_WRAP)
+BINARY(ac_lb_sub_wrap, AC_L_SUB, AC_F_WRAP)
+BINARY(ac_lb_mul_wrap, AC_L_MUL, AC_F_WRAP)
+BINARY(ac_lb_div, AC_L_DIV, 0)
+BINARY(ac_lb_mod, AC_L_MOD, 0)
+BINARY(ac_lb_min, AC_L_MIN, 0)
+BINARY(ac_lb_max, AC_L_MAX, 0)
+BINARY(ac_lb_and, AC_L_AND, 0)
+BINARY(ac_lb_or, AC_L_OR, 0)
+BINARY(ac_lb_xor, AC_L_XOR, 0)
+BINARY(ac_lb_shl, AC_L_SHL, 0)
+BINARY(ac_lb_shr, AC_L_SHR, 0)
+BINARY(ac_lb_eq, AC_L_EQ, 0)
+BINARY(ac_lb_ne, AC_L_NE, 0)
+BINARY(ac_lb_lt, AC_L_LT, 0)
+BINARY(ac_lb_le, AC_L_LE, 0)
+SWAPPED(ac_lb_gt, AC_L_LT)
+SWAPPED(ac_lb_ge, AC_L_LE)
+UNARY(ac_lb_neg, AC_L_NEG)
+UNARY(ac_lb_abs, AC_L_ABS)
+UNARY(ac_lb_not, AC_L_NOT)
+UNARY(ac_lb_sqrt, AC_L_SQRT)
+UNARY(ac_lb_floor, AC_L_FLOOR)
+UNARY(ac_lb_ceil, AC_L_CEIL)
+UNARY(ac_lb_trunc, AC_L_TRUNC)
+UNARY(ac_lb_rint, AC_L_RINT)
 
-ac_x lb_clamp(ac_lb *b, ac_x x, ac_x lo, ac_x hi)
+ac_x ac_lb_clamp(ac_lb *b, ac_x x, ac_x lo, ac_x hi)
 {
-    return lb_min(b, lb_max(b, x, lo), hi);
+    return ac_lb_min(b, ac_lb_max(b, x, lo), hi);
 }
 
-ac_x lb_select(ac_lb *b, ac_x cond, ac_x x, ac_x y)
+ac_x ac_lb_select(ac_lb *b, ac_x cond, ac_x x, ac_x y)
 {
     assert(at(b, cond)->dtype == AC_BOOL && "the condition is a bool");
     assert(at(b, x)->dtype == at(b, y)->dtype && "both choices have one type");
     int32_t lanes = wider(b, x, y);
-    if (lb_lanes(b, cond) > lanes) {
+    if (ac_lb_lane_count(b, cond) > lanes) {
         assert(lanes == 1 && "equal lanes, or one");
-        lanes = lb_lanes(b, cond);
+        lanes = ac_lb_lane_count(b, cond);
     }
-    assert((lb_lanes(b, cond) == 1 || lb_lanes(b, cond) == lanes) && "as many conditions as lanes, or one");
-    ac_ins ins = shaped(AC_L_SELECT, lb_dtype(b, x), lanes);
+    assert((ac_lb_lane_count(b, cond) == 1 || ac_lb_lane_count(b, cond) == lanes) &&
+           "as many conditions as lanes, or one");
+    ac_ins ins = shaped(AC_L_SELECT, ac_lb_dtype(b, x), lanes);
     ins.a = cond;
-    ins.b = lb_splat(b, x, lanes);
-    ins.c = lb_splat(b, y, lanes);
+    ins.b = ac_lb_splat(b, x, lanes);
+    ins.c = ac_lb_splat(b, y, lanes);
     return ac_lb_op(b, ins);
 }
 
-ac_x lb_cast(ac_lb *b, ac_x x, ac_dtype to)
+ac_x ac_lb_cast(ac_lb *b, ac_x x, ac_dtype to)
 {
     assert(ac_kernel_of(AC_L_CAST, to, (ac_dtype)at(b, x)->dtype) && "the conversion exists");
     ac_ins ins = shaped(AC_L_CAST, to, at(b, x)->lanes);
@@ -195,7 +196,7 @@ ac_x lb_cast(ac_lb *b, ac_x x, ac_dtype to)
     return ac_lb_op(b, ins);
 }
 
-ac_x lb_satcast(ac_lb *b, ac_x x, ac_dtype to)
+ac_x ac_lb_satcast(ac_lb *b, ac_x x, ac_dtype to)
 {
     assert(ac_kernel_of(AC_L_SATCAST, to, (ac_dtype)at(b, x)->dtype) && "to an integer type");
     ac_ins ins = shaped(AC_L_SATCAST, to, at(b, x)->lanes);
@@ -203,7 +204,7 @@ ac_x lb_satcast(ac_lb *b, ac_x x, ac_dtype to)
     return ac_lb_op(b, ins);
 }
 
-ac_x lb_bitcast(ac_lb *b, ac_x x, ac_dtype to)
+ac_x ac_lb_bitcast(ac_lb *b, ac_x x, ac_dtype to)
 {
     int32_t bits = at(b, x)->lanes * ac_dtype_bits((ac_dtype)at(b, x)->dtype);
     assert(to != AC_BOOL && at(b, x)->dtype != AC_BOOL && bits % ac_dtype_bits(to) == 0 && "whole lanes, no bools");
@@ -212,72 +213,74 @@ ac_x lb_bitcast(ac_lb *b, ac_x x, ac_dtype to)
     return ac_lb_op(b, ins);
 }
 
-ac_x lb_fma(ac_lb *b, ac_x x, ac_x y, ac_x z)
+ac_x ac_lb_fma(ac_lb *b, ac_x x, ac_x y, ac_x z)
 {
     ac_dtype d = (ac_dtype)at(b, x)->dtype;
-    assert((d == AC_F32 || d == AC_F64) && lb_dtype(b, y) == d && lb_dtype(b, z) == d && "f32 or f64");
+    assert((d == AC_F32 || d == AC_F64) && ac_lb_dtype(b, y) == d && ac_lb_dtype(b, z) == d && "f32 or f64");
     int32_t lanes = wider(b, x, y);
-    if (lb_lanes(b, z) > lanes)
-        lanes = lb_lanes(b, z);
+    if (ac_lb_lane_count(b, z) > lanes)
+        lanes = ac_lb_lane_count(b, z);
     ac_ins ins = shaped(AC_L_FMA, d, lanes);
-    ins.a = lb_splat(b, x, lanes);
-    ins.b = lb_splat(b, y, lanes);
-    ins.c = lb_splat(b, z, lanes);
+    ins.a = ac_lb_splat(b, x, lanes);
+    ins.b = ac_lb_splat(b, y, lanes);
+    ins.c = ac_lb_splat(b, z, lanes);
     return ac_lb_op(b, ins);
 }
 
 static ac_x dot(ac_lb *b, ac_lop op, int32_t k, ac_x x, ac_x y, ac_x acc)
 {
-    int32_t lanes = lb_lanes(b, x) / k;
-    assert(lanes * k == lb_lanes(b, x) && lb_lanes(b, y) == lb_lanes(b, x) && "k products for each lane of the sum");
-    assert(lb_dtype(b, acc) == AC_I32 && "sums are i32");
+    int32_t lanes = ac_lb_lane_count(b, x) / k;
+    assert(lanes * k == ac_lb_lane_count(b, x) && ac_lb_lane_count(b, y) == ac_lb_lane_count(b, x) &&
+           "k products for each lane of the sum");
+    assert(ac_lb_dtype(b, acc) == AC_I32 && "sums are i32");
     ac_ins ins = shaped(op, AC_I32, lanes);
     ins.a = x;
     ins.b = y;
-    ins.c = lb_splat(b, acc, lanes);
-    assert(lb_lanes(b, ins.c) == lanes && "as many sums as groups");
+    ins.c = ac_lb_splat(b, acc, lanes);
+    assert(ac_lb_lane_count(b, ins.c) == lanes && "as many sums as groups");
     return ac_lb_op(b, ins);
 }
 
-ac_x lb_dot4(ac_lb *b, ac_x x, ac_x y, ac_x acc)
+ac_x ac_lb_dot4(ac_lb *b, ac_x x, ac_x y, ac_x acc)
 {
-    assert((lb_dtype(b, x) == AC_U8 || lb_dtype(b, x) == AC_I8) && lb_dtype(b, y) == AC_I8 && "u8 or i8, and i8");
+    assert((ac_lb_dtype(b, x) == AC_U8 || ac_lb_dtype(b, x) == AC_I8) && ac_lb_dtype(b, y) == AC_I8 &&
+           "u8 or i8, and i8");
     return dot(b, AC_L_DOT4, 4, x, y, acc);
 }
 
-ac_x lb_dot2(ac_lb *b, ac_x x, ac_x y, ac_x acc)
+ac_x ac_lb_dot2(ac_lb *b, ac_x x, ac_x y, ac_x acc)
 {
-    assert(lb_dtype(b, x) == AC_I16 && lb_dtype(b, y) == AC_I16 && "i16");
+    assert(ac_lb_dtype(b, x) == AC_I16 && ac_lb_dtype(b, y) == AC_I16 && "i16");
     return dot(b, AC_L_DOT2, 2, x, y, acc);
 }
 
 /* Lanes. */
 
-ac_x lb_splat(ac_lb *b, ac_x x, int32_t lanes)
+ac_x ac_lb_splat(ac_lb *b, ac_x x, int32_t lanes)
 {
     if (at(b, x)->lanes == lanes)
         return x;
     assert(at(b, x)->lanes == 1 && lanes <= AC_MAX_LANES && "one lane can be splat");
-    ac_ins ins = shaped(AC_L_SPLAT, lb_dtype(b, x), lanes);
+    ac_ins ins = shaped(AC_L_SPLAT, ac_lb_dtype(b, x), lanes);
     ins.a = x;
     return ac_lb_op(b, ins);
 }
 
-ac_x lb_lane(ac_lb *b, ac_x x, int32_t lane)
+ac_x ac_lb_lane(ac_lb *b, ac_x x, int32_t lane)
 {
     assert(lane >= 0 && lane < at(b, x)->lanes && "a lane of x");
-    ac_ins ins = shaped(AC_L_LANE, lb_dtype(b, x), 1);
+    ac_ins ins = shaped(AC_L_LANE, ac_lb_dtype(b, x), 1);
     ins.a = x;
     ins.aux = lane;
     return ac_lb_op(b, ins);
 }
 
-ac_x lb_shuffle(ac_lb *b, ac_x x, ac_x y, const int64_t *pattern, int32_t lanes)
+ac_x ac_lb_shuffle(ac_lb *b, ac_x x, ac_x y, const int64_t *pattern, int32_t lanes)
 {
     int32_t n = at(b, x)->lanes, total = y ? n + at(b, y)->lanes : n;
-    assert((!y || (lb_dtype(b, y) == lb_dtype(b, x) && lb_lanes(b, y) == n)) && "operands of one type");
+    assert((!y || (ac_lb_dtype(b, y) == ac_lb_dtype(b, x) && ac_lb_lane_count(b, y) == n)) && "operands of one type");
     assert(lanes >= 1 && lanes <= AC_MAX_LANES);
-    ac_ins ins = shaped(AC_L_SHUFFLE, lb_dtype(b, x), lanes);
+    ac_ins ins = shaped(AC_L_SHUFFLE, ac_lb_dtype(b, x), lanes);
     ins.a = x;
     ins.b = y;
     ins.aux = b->fn->pool.n;
@@ -293,19 +296,19 @@ static ac_x reduce(ac_lb *b, ac_lop op, ac_x x)
 {
     int32_t n = at(b, x)->lanes;
     assert((n & (n - 1)) == 0 && "halving needs a power of two");
-    assert(ac_kernel_of(op, lb_dtype(b, x), lb_dtype(b, x)) && "a numeric type");
+    assert(ac_kernel_of(op, ac_lb_dtype(b, x), ac_lb_dtype(b, x)) && "a numeric type");
     if (n == 1)
         return x;
-    ac_ins ins = shaped(op, lb_dtype(b, x), 1);
+    ac_ins ins = shaped(op, ac_lb_dtype(b, x), 1);
     ins.a = x;
     return ac_lb_op(b, ins);
 }
 
-ac_x lb_sumlanes(ac_lb *b, ac_x x)
+ac_x ac_lb_sumlanes(ac_lb *b, ac_x x)
 {
     return reduce(b, AC_L_SUMLANES, x);
 }
-ac_x lb_maxlanes(ac_lb *b, ac_x x)
+ac_x ac_lb_maxlanes(ac_lb *b, ac_x x)
 {
     return reduce(b, AC_L_MAXLANES, x);
 }

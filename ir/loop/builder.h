@@ -1,7 +1,7 @@
 /* builder.h - what the files of the builder share; lowerings include loop.h only.
  *
  *     loop.c   functions, buffers, blocks, statements          cse.c    equal pure instructions and unique names
- *     arith.c  lb_add and the other typed operations           folding.c   constants and identities
+ *     arith.c  ac_lb_add and the other typed operations           folding.c   constants and identities
  *     close.c  dead code, renumbering
  *
  * Passes that rewrite a function (legalise.c, unroll.c) build the new one through ac_lb_op, so their results are folded
@@ -13,7 +13,7 @@
 #include <assert.h>
 
 /* Inside the builder a FOR of one iteration stands in the code as a mark, so that a BREAK_IF can still make it a loop;
- * lb_close drops it. Never seen outside. */
+ * ac_lb_close drops it. Never seen outside. */
 enum { AC_F_ONCE = 128 };
 
 typedef struct ac_lb_entry {
@@ -72,7 +72,7 @@ bool ac_lop_pure(ac_lop op);  /* a value that depends on operands only: not GET,
  * the new function already; buffers have the same numbers; lanes in the pool are those of `from`. Returns the new value
  * or variable. */
 ac_x ac_lb_copy(ac_lb *b, const ac_loop_fn *from, const ac_ins *i);
-/* lb_open with name, note and buffers of `from`. */
+/* ac_lb_open with name, note and buffers of `from`. */
 ac_loop_fn *ac_lb_open_like(ac_lb *b, ac_region *region, const ac_loop_fn *from);
 
 /* hoist.c: ac_loop_hoist with the result in `region` and working memory in `tmp` (they may be the same). */

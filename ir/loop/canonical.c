@@ -2,8 +2,8 @@
 
 /* One order of values, whatever order they were built in.
  *
- * C does not say which argument of lb_add(b, lb_load(...), lb_load(...)) is called first, and compilers differ. The
- * same source must give the same bytes from every build, so lb_close sorts each run of values between two statements:
+ * C does not say which argument of ac_lb_add(b, ac_lb_load(...), ac_lb_load(...)) is called first, and compilers differ. The
+ * same source must give the same bytes from every build, so ac_lb_close sorts each run of values between two statements:
  * operands before users, first operand first; what the following statement uses comes last, in its operands' order; the
  * rest by age. Nothing crosses a statement, so loads and gets still see what they saw. Cost: O(instructions). */
 

@@ -1,6 +1,6 @@
 #include "ir/loop/builder.h"
 
-/* Dead code, once, at lb_close: unused values, variables never read, blocks without statements, loops without
+/* Dead code, once, at ac_lb_close: unused values, variables never read, blocks without statements, loops without
  * iterations and the marks of loops with one, branches decided by constants. What is left is renumbered densely, in
  * order.
  *

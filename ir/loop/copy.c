@@ -2,10 +2,10 @@
 
 ac_loop_fn *ac_lb_open_like(ac_lb *b, ac_region *region, const ac_loop_fn *from)
 {
-    ac_loop_fn *fn = lb_open(b, region, from->name, from->note);
+    ac_loop_fn *fn = ac_lb_open(b, region, from->name, from->note);
     for (int32_t i = 0; i < from->buf.n; i++) {
         const ac_buf *m = &from->buf.item[i];
-        const int32_t n = lb_buf(b, m->name, m->dtype, m->count, m->role, m->align, m->note);
+        const int32_t n = ac_lb_buf(b, m->name, m->dtype, m->count, m->role, m->align, m->note);
         fn->buf.item[n].where = m->where;
     }
     return fn;
@@ -19,7 +19,7 @@ static ac_x copy_value(ac_lb *b, const ac_loop_fn *from, const ac_ins *i)
     if (i->op == AC_L_CONSTV)
         return ac_lb_lanes(b, (ac_dtype)i->dtype, from->pool.item + i->aux, i->lanes);
     if (i->op == AC_L_SHUFFLE)
-        return lb_shuffle(b, i->a, i->b, from->pool.item + i->aux, i->lanes);
+        return ac_lb_shuffle(b, i->a, i->b, from->pool.item + i->aux, i->lanes);
     return ac_lb_op(b, v);
 }
 
@@ -27,40 +27,40 @@ ac_x ac_lb_copy(ac_lb *b, const ac_loop_fn *from, const ac_ins *i)
 {
     switch ((ac_lop)i->op) {
     case AC_L_VAR:
-        return lb_var(b, i->name, i->a);
+        return ac_lb_var(b, i->name, i->a);
     case AC_L_GET:
-        return lb_get(b, i->aux);
+        return ac_lb_get(b, i->aux);
     case AC_L_SET:
-        lb_set(b, i->aux, i->a);
+        ac_lb_set(b, i->aux, i->a);
         return 0;
     case AC_L_LOAD:
-        return lb_load_flags(b, i->aux, i->a, i->lanes, i->flags);
+        return ac_lb_load_flags(b, i->aux, i->a, i->lanes, i->flags);
     case AC_L_STORE:
-        lb_store(b, i->aux, i->a, i->b);
+        ac_lb_store(b, i->aux, i->a, i->b);
         b->fn->code.item[b->fn->code.n - 1].flags = i->flags;
         return 0;
     case AC_L_MMA:
-        lb_mma(b, (ac_dtype)i->dtype, i->aux, i->a, (int32_t)i->k.i, i->b, i->c);
+        ac_lb_mma(b, (ac_dtype)i->dtype, i->aux, i->a, (int32_t)i->k.i, i->b, i->c);
         return 0;
     case AC_L_PREFETCH:
-        lb_prefetch(b, i->aux, i->a);
+        ac_lb_prefetch(b, i->aux, i->a);
         return 0;
     case AC_L_FOR:
-        return lb_for(b, i->name, i->a, i->b, i->k.i, (ac_mark)i->aux);
+        return ac_lb_for(b, i->name, i->a, i->b, i->k.i, (ac_mark)i->aux);
     case AC_L_IF:
-        lb_if(b, i->a);
+        ac_lb_if(b, i->a);
         return 0;
     case AC_L_ELSE:
-        lb_else(b);
+        ac_lb_else(b);
         return 0;
     case AC_L_END:
-        lb_end(b);
+        ac_lb_end(b);
         return 0;
     case AC_L_BREAK_IF:
-        lb_break_if(b, i->a);
+        ac_lb_break_if(b, i->a);
         return 0;
     case AC_L_FAIL_IF:
-        lb_fail_if(b, i->a, i->aux);
+        ac_lb_fail_if(b, i->a, i->aux);
         return 0;
     // clang-format off
     case AC_L_CONST: case AC_L_CONSTV:

@@ -133,7 +133,7 @@ static bool is_num(const ac_lb *b, ac_x x, double v)
 
 static ac_x zero_like(ac_lb *b, ac_x x)
 {
-    return lb_like_int(b, x, 0);
+    return ac_lb_like_int(b, x, 0);
 }
 
 /* (x + c) + d is x + (c + d), when c + d does not wrap or wrapping is meant. */
@@ -151,13 +151,13 @@ static ac_x chain(ac_lb *b, const ac_ins *ins)
         return 0;
     ac_ins r = *ins;
     r.a = x->a;
-    r.b = lb_like_int(b, ins->b, sum);
+    r.b = ac_lb_like_int(b, ins->b, sum);
     return ac_lb_op(b, r);
 }
 
 static ac_x same_operands(ac_lb *b, const ac_ins *ins)
 {
-    bool fl = ac_dtype_is_float(lb_dtype(b, ins->a));
+    bool fl = ac_dtype_is_float(ac_lb_dtype(b, ins->a));
     ac_lop op = (ac_lop)ins->op;
     if (op == AC_L_MIN || op == AC_L_MAX || op == AC_L_AND || op == AC_L_OR)
         return ins->a;
@@ -178,7 +178,7 @@ static ac_x int_identity(ac_lb *b, const ac_ins *ins)
 {
     ac_x x = ins->a, y = ins->b;
     ac_lop op = (ac_lop)ins->op;
-    ac_dtype d = lb_dtype(b, x);
+    ac_dtype d = ac_lb_dtype(b, x);
     bool zero = is_int(b, y, 0), one = is_int(b, y, 1);
     bool ones = is_int(b, y, ac_dtype_is_signed(d) || d == AC_U64 ? -1 : ac_dtype_max(d));
     if (op == AC_L_ADD || op == AC_L_SUB || op == AC_L_OR || op == AC_L_XOR || op == AC_L_SHL || op == AC_L_SHR) {
@@ -279,7 +279,7 @@ ac_x ac_lb_fold(ac_lb *b, const ac_ins *given)
         return identity1(b, &ins);
     if (ac_lop_arity((ac_lop)ins.op) != 2)
         return 0;
-    bool fl = ac_dtype_is_float(lb_dtype(b, ins.a));
+    bool fl = ac_dtype_is_float(ac_lb_dtype(b, ins.a));
     bool swap = commutes(&ins, fl) && ac_ins_const(at(b, ins.a));
     if (swap) { /* constants second: equal expressions meet */
         ac_x t = ins.a;

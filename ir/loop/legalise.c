@@ -30,12 +30,12 @@ static ac_x part(const splitter *s, ac_x x, int32_t l)
 
 static ac_x element(splitter *s, ac_x index, int32_t l)
 {
-    return lb_add(&s->b, part(s, index, 0), lb_i32(&s->b, l));
+    return ac_lb_add(&s->b, part(s, index, 0), ac_lb_i32(&s->b, l));
 }
 
 static ac_x wrapped(splitter *s, ac_x x, ac_x y)
 {
-    return ac_dtype_is_float(lb_dtype(&s->b, x)) ? lb_add(&s->b, x, y) : lb_add_wrap(&s->b, x, y);
+    return ac_dtype_is_float(ac_lb_dtype(&s->b, x)) ? ac_lb_add(&s->b, x, y) : ac_lb_add_wrap(&s->b, x, y);
 }
 
 static ac_x split_dot(splitter *s, const ac_ins *i, int32_t l)
@@ -43,8 +43,9 @@ static ac_x split_dot(splitter *s, const ac_ins *i, int32_t l)
     int32_t k = i->op == AC_L_DOT4 ? 4 : 2;
     ac_x sum = part(s, i->c, l);
     for (int32_t j = 0; j < k; j++) {
-        ac_x x = lb_cast(&s->b, part(s, i->a, k * l + j), AC_I32), y = lb_cast(&s->b, part(s, i->b, k * l + j), AC_I32);
-        sum = lb_add_wrap(&s->b, sum, lb_mul(&s->b, x, y));
+        ac_x x = ac_lb_cast(&s->b, part(s, i->a, k * l + j), AC_I32),
+             y = ac_lb_cast(&s->b, part(s, i->b, k * l + j), AC_I32);
+        sum = ac_lb_add_wrap(&s->b, sum, ac_lb_mul(&s->b, x, y));
     }
     return sum;
 }
@@ -57,7 +58,7 @@ static ac_x split_reduction(splitter *s, const ac_ins *i)
         x[l] = part(s, i->a, l);
     for (; n > 1; n /= 2)
         for (int32_t l = 0; l < n / 2; l++)
-            x[l] = i->op == AC_L_SUMLANES ? wrapped(s, x[l], x[l + n / 2]) : lb_max(&s->b, x[l], x[l + n / 2]);
+            x[l] = i->op == AC_L_SUMLANES ? wrapped(s, x[l], x[l + n / 2]) : ac_lb_max(&s->b, x[l], x[l + n / 2]);
     return x[0];
 }
 
@@ -77,18 +78,18 @@ static ac_x split_bitcast(splitter *s, const ac_ins *i, int32_t l)
     ac_dtype u_in = bits_type(from), u_out = bits_type(to);
     if (in >= out) {
         int32_t per = in / out;
-        ac_x x = lb_bitcast(b, part(s, i->a, l / per), u_in);
+        ac_x x = ac_lb_bitcast(b, part(s, i->a, l / per), u_in);
         if (per > 1)
-            x = lb_cast(b, lb_shr(b, x, lb_int(b, u_in, l % per * out)), u_out);
-        return lb_bitcast(b, x, to);
+            x = ac_lb_cast(b, ac_lb_shr(b, x, ac_lb_int(b, u_in, l % per * out)), u_out);
+        return ac_lb_bitcast(b, x, to);
     }
     ac_x sum = 0;
     for (int32_t j = 0; j < out / in; j++) {
-        ac_x x = lb_cast(b, lb_bitcast(b, part(s, i->a, l * (out / in) + j), u_in), u_out);
-        x = lb_shl(b, x, lb_int(b, u_out, j * in));
-        sum = sum ? lb_or(b, sum, x) : x;
+        ac_x x = ac_lb_cast(b, ac_lb_bitcast(b, part(s, i->a, l * (out / in) + j), u_in), u_out);
+        x = ac_lb_shl(b, x, ac_lb_int(b, u_out, j * in));
+        sum = sum ? ac_lb_or(b, sum, x) : x;
     }
-    return lb_bitcast(b, sum, to);
+    return ac_lb_bitcast(b, sum, to);
 }
 
 static ac_x split_shuffle(const splitter *s, const ac_ins *i, int32_t l)
@@ -153,5 +154,5 @@ ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn)
             s.lane[x][l] = split_lane(&s, i, l);
     }
     ac_region_close(s.tmp);
-    return lb_close(&s.b);
+    return ac_lb_close(&s.b);
 }

@@ -40,7 +40,7 @@ bool ac_lop_pure(ac_lop op)
 
 /* Functions and buffers. */
 
-ac_loop_fn *lb_open(ac_lb *b, ac_region *region, const char *name, const char *note)
+ac_loop_fn *ac_lb_open(ac_lb *b, ac_region *region, const char *name, const char *note)
 {
     *b = (ac_lb){.region = region, .fn = AC_NEW(region, ac_loop_fn)};
     b->fn->name = ac_strdup(region, name);
@@ -50,7 +50,8 @@ ac_loop_fn *lb_open(ac_lb *b, ac_region *region, const char *name, const char *n
     return b->fn;
 }
 
-int32_t lb_buf(ac_lb *b, const char *name, ac_dtype dtype, int64_t count, ac_role role, int32_t align, const char *note)
+int32_t ac_lb_buf(ac_lb *b, const char *name, ac_dtype dtype, int64_t count, ac_role role, int32_t align,
+                  const char *note)
 {
     ac_loop_fn *fn = b->fn;
     assert((role == AC_BUF_LOCAL || !fn->buf.n || fn->buf.item[fn->buf.n - 1].role != AC_BUF_LOCAL) &&
@@ -95,19 +96,19 @@ __attribute__((unused)) static bool is_one(const ac_lb *b, ac_x x, ac_dtype d)
 static bool const_bool(const ac_lb *b, ac_x x, bool v)
 {
     int64_t k;
-    return lb_const_int(b, x, &k) && (k != 0) == v;
+    return ac_lb_const_int(b, x, &k) && (k != 0) == v;
 }
 
 /* Memory. Parameters may be planned onto the same bytes, so a store to one may change what a load from another sees;
  * constants and locals are apart. Entering a loop counts as a change: later iterations see the stores of earlier ones.
  */
 
-ac_x lb_load(ac_lb *b, int32_t buf, ac_x index, int32_t lanes)
+ac_x ac_lb_load(ac_lb *b, int32_t buf, ac_x index, int32_t lanes)
 {
-    return lb_load_flags(b, buf, index, lanes, 0);
+    return ac_lb_load_flags(b, buf, index, lanes, 0);
 }
 
-ac_x lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t flags)
+ac_x ac_lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t flags)
 {
     assert(buf >= 0 && buf < b->fn->buf.n && "lb_buf made it");
     assert(is_one(b, index, AC_I32) && "an index is an i32 with one lane");
@@ -134,7 +135,7 @@ static void written(ac_lb *b, int32_t buf)
         b->cse->param_time = b->cse->clock;
 }
 
-void lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value)
+void ac_lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value)
 {
     assert(buf >= 0 && buf < b->fn->buf.n && "lb_buf made it");
     assert(is_one(b, index, AC_I32) && "an index is an i32 with one lane");
@@ -147,7 +148,7 @@ void lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value)
     written(b, buf);
 }
 
-void lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x, ac_x y)
+void ac_lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x, ac_x y)
 {
     assert(acc >= 0 && acc < b->fn->buf.n && words >= 0 && words < b->fn->buf.n && "lb_buf made them");
     assert(is_one(b, a, AC_I32) && is_one(b, x, AC_I32) && is_one(b, y, AC_I32) && "an index is an i32 with one lane");
@@ -155,16 +156,16 @@ void lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x,
     written(b, acc);
 }
 
-void lb_prefetch(ac_lb *b, int32_t buf, ac_x index)
+void ac_lb_prefetch(ac_lb *b, int32_t buf, ac_x index)
 {
     assert(buf >= 0 && buf < b->fn->buf.n && "lb_buf made it");
     assert(is_one(b, index, AC_I32) && "an index is an i32 with one lane");
     ac_lb_append(b, (ac_ins){.op = AC_L_PREFETCH, .a = index, .aux = buf});
 }
 
-/* Variables. While building, the declaration's k.i holds the time of the last SET; lb_close clears it. */
+/* Variables. While building, the declaration's k.i holds the time of the last SET; ac_lb_close clears it. */
 
-ac_x lb_var(ac_lb *b, const char *name, ac_x init)
+ac_x ac_lb_var(ac_lb *b, const char *name, ac_x init)
 {
     const ac_ins *v = at(b, init);
     ac_ins ins = {.op = AC_L_VAR,
@@ -175,7 +176,7 @@ ac_x lb_var(ac_lb *b, const char *name, ac_x init)
     return ac_lb_append(b, ins);
 }
 
-ac_x lb_get(ac_lb *b, ac_x var)
+ac_x ac_lb_get(ac_lb *b, ac_x var)
 {
     const ac_ins *v = at(b, var);
     assert(v->op == AC_L_VAR && "lb_var made it");
@@ -183,11 +184,11 @@ ac_x lb_get(ac_lb *b, ac_x var)
     return ac_lb_pure(b, (ac_ins){.op = AC_L_GET, .dtype = v->dtype, .lanes = v->lanes, .aux = var}, stamp);
 }
 
-void lb_set(ac_lb *b, ac_x var, ac_x value)
+void ac_lb_set(ac_lb *b, ac_x var, ac_x value)
 {
     assert(at(b, var)->op == AC_L_VAR && "lb_var made it");
     if (at(b, value)->lanes == 1)
-        value = lb_splat(b, value, at(b, var)->lanes);
+        value = ac_lb_splat(b, value, at(b, var)->lanes);
     const ac_ins *x = at(b, value);
     assert(x->dtype == at(b, var)->dtype && x->lanes == at(b, var)->lanes && "the value has the variable's type");
     ac_lb_append(b, (ac_ins){.op = AC_L_SET, .dtype = x->dtype, .lanes = x->lanes, .a = value, .aux = var});
@@ -206,13 +207,13 @@ static void open_block(ac_lb *b, ac_x x)
 static int64_t trips(const ac_lb *b, ac_x lo, ac_x hi, int64_t step)
 {
     int64_t from, to;
-    if (!lb_const_int(b, lo, &from) || !lb_const_int(b, hi, &to))
+    if (!ac_lb_const_int(b, lo, &from) || !ac_lb_const_int(b, hi, &to))
         return -1;
     int64_t span = step > 0 ? to - from : from - to, by = step > 0 ? step : -step;
     return span <= 0 ? 0 : (span + by - 1) / by;
 }
 
-ac_x lb_for(ac_lb *b, const char *name, ac_x lo, ac_x hi, int64_t step, ac_mark mark)
+ac_x ac_lb_for(ac_lb *b, const char *name, ac_x lo, ac_x hi, int64_t step, ac_mark mark)
 {
     assert(is_one(b, lo, AC_I32) && is_one(b, hi, AC_I32) && "bounds are i32 with one lane");
     assert(step != 0 && step >= INT32_MIN && step <= INT32_MAX && "the loop must end");
@@ -235,32 +236,32 @@ ac_x lb_for(ac_lb *b, const char *name, ac_x lo, ac_x hi, int64_t step, ac_mark 
     return x;
 }
 
-ac_x lb_for_n(ac_lb *b, const char *name, int64_t n)
+ac_x ac_lb_for_n(ac_lb *b, const char *name, int64_t n)
 {
-    ac_x lo = lb_i32(b, 0), hi = lb_i32(b, n);
-    return lb_for(b, name, lo, hi, 1, AC_MARK_SERIAL);
+    ac_x lo = ac_lb_i32(b, 0), hi = ac_lb_i32(b, n);
+    return ac_lb_for(b, name, lo, hi, 1, AC_MARK_SERIAL);
 }
 
-ac_x lb_for_each(ac_lb *b, const char *name, int64_t n)
+ac_x ac_lb_for_each(ac_lb *b, const char *name, int64_t n)
 {
-    ac_x lo = lb_i32(b, 0), hi = lb_i32(b, n);
-    return lb_for(b, name, lo, hi, 1, AC_MARK_PARALLEL);
+    ac_x lo = ac_lb_i32(b, 0), hi = ac_lb_i32(b, n);
+    return ac_lb_for(b, name, lo, hi, 1, AC_MARK_PARALLEL);
 }
 
-void lb_if(ac_lb *b, ac_x cond)
+void ac_lb_if(ac_lb *b, ac_x cond)
 {
     assert(is_one(b, cond, AC_BOOL) && "a bool with one lane");
     open_block(b, ac_lb_append(b, (ac_ins){.op = AC_L_IF, .a = cond}));
 }
 
-void lb_else(ac_lb *b)
+void ac_lb_else(ac_lb *b)
 {
     assert(b->open.n && at(b, b->open.item[b->open.n - 1])->op == AC_L_IF && "lb_else belongs to lb_if");
     ac_lb_append(b, (ac_ins){.op = AC_L_ELSE});
     ac_lb_leave(b, false);
 }
 
-void lb_end(ac_lb *b)
+void ac_lb_end(ac_lb *b)
 {
     assert(b->open.n && "lb_end without a block");
     const ac_ins *o = at(b, b->open.item[--b->open.n]);
@@ -270,7 +271,7 @@ void lb_end(ac_lb *b)
     ac_lb_leave(b, true);
 }
 
-void lb_break_if(ac_lb *b, ac_x cond)
+void ac_lb_break_if(ac_lb *b, ac_x cond)
 {
     assert(is_one(b, cond, AC_BOOL) && "a bool with one lane");
     int32_t i = b->open.n - 1;
@@ -282,7 +283,7 @@ void lb_break_if(ac_lb *b, ac_x cond)
         ac_lb_append(b, (ac_ins){.op = AC_L_BREAK_IF, .a = cond});
 }
 
-void lb_fail_if(ac_lb *b, ac_x cond, int32_t status)
+void ac_lb_fail_if(ac_lb *b, ac_x cond, int32_t status)
 {
     assert(is_one(b, cond, AC_BOOL) && "a bool with one lane");
     assert(status != 0 && "0 means success");
@@ -291,7 +292,7 @@ void lb_fail_if(ac_lb *b, ac_x cond, int32_t status)
     ac_lb_append(b, (ac_ins){.op = AC_L_FAIL_IF, .a = cond, .aux = status});
 }
 
-ac_loop_fn *lb_close(ac_lb *b)
+ac_loop_fn *ac_lb_close(ac_lb *b)
 {
     assert(!b->open.n && "every block is closed");
     ac_loop_fn *fn = b->fn;

@@ -20,7 +20,7 @@
  * The builder (lb_*) appends instructions; it folds constants and trivial identities (x+0, x*1, cast to the same type),
  * and reuses an equal pure instruction that is still in scope. So lowerings may be written naively.
  *
- * Memory: all in the region given to lb_open. Errors of the builder are programming errors (assert); ac_loop_verify
+ * Memory: all in the region given to ac_lb_open. Errors of the builder are programming errors (assert); ac_loop_verify
  * reports E0901. Index values are i32: no buffer has more than 2^31-1 elements. */
 #ifndef AC_IR_LOOP_LOOP_H
 #define AC_IR_LOOP_LOOP_H
@@ -102,96 +102,97 @@ typedef struct ac_lb {
     struct ac_lb_cse *cse;
 } ac_lb;
 
-ac_loop_fn *lb_open(ac_lb *b, ac_region *region, const char *name, const char *note);
+ac_loop_fn *ac_lb_open(ac_lb *b, ac_region *region, const char *name, const char *note);
 /* A buffer; all parameters before the first local. Returns its number. The name is made a unique C identifier. */
-int32_t lb_buf(ac_lb *b, const char *name, ac_dtype dtype, int64_t count, ac_role role, int32_t align,
-               const char *note);
+int32_t ac_lb_buf(ac_lb *b, const char *name, ac_dtype dtype, int64_t count, ac_role role, int32_t align,
+                  const char *note);
 
-ac_x lb_int(ac_lb *b, ac_dtype d, int64_t v); /* integer or bool constant, one lane */
-ac_x lb_num(ac_lb *b, ac_dtype d, double v);  /* float constant (rounded to d), one lane */
-ac_x lb_i32(ac_lb *b, int64_t v);
-ac_x lb_f32(ac_lb *b, double v);
-ac_x lb_constv(ac_lb *b, ac_dtype d, const int64_t *lane, int32_t lanes);
-ac_x lb_like(ac_lb *b, ac_x like, double v); /* v in the type and lanes of `like` (ints: v is integral) */
-ac_x lb_like_int(ac_lb *b, ac_x like, int64_t v);
+ac_x ac_lb_int(ac_lb *b, ac_dtype d, int64_t v); /* integer or bool constant, one lane */
+ac_x ac_lb_num(ac_lb *b, ac_dtype d, double v);  /* float constant (rounded to d), one lane */
+ac_x ac_lb_i32(ac_lb *b, int64_t v);
+ac_x ac_lb_f32(ac_lb *b, double v);
+ac_x ac_lb_constv(ac_lb *b, ac_dtype d, const int64_t *lane, int32_t lanes);
+ac_x ac_lb_like(ac_lb *b, ac_x like, double v); /* v in the type and lanes of `like` (ints: v is integral) */
+ac_x ac_lb_like_int(ac_lb *b, ac_x like, int64_t v);
 
 /* Two operands of the same type; if exactly one of them has one lane it is splat. */
-ac_x lb_add(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_sub(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_mul(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_add_wrap(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_sub_wrap(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_mul_wrap(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_div(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_mod(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_min(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_max(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_and(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_or(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_xor(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_shl(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_shr(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_eq(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_ne(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_lt(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_le(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_gt(ac_lb *b, ac_x x, ac_x y); /* lt with operands swapped */
-ac_x lb_ge(ac_lb *b, ac_x x, ac_x y);
-ac_x lb_neg(ac_lb *b, ac_x x);
-ac_x lb_abs(ac_lb *b, ac_x x);
-ac_x lb_not(ac_lb *b, ac_x x);
-ac_x lb_sqrt(ac_lb *b, ac_x x);
-ac_x lb_floor(ac_lb *b, ac_x x);
-ac_x lb_ceil(ac_lb *b, ac_x x);
-ac_x lb_trunc(ac_lb *b, ac_x x);
-ac_x lb_rint(ac_lb *b, ac_x x);
-ac_x lb_select(ac_lb *b, ac_x cond, ac_x x, ac_x y);
-ac_x lb_clamp(ac_lb *b, ac_x x, ac_x lo, ac_x hi); /* min(max(x, lo), hi) */
-ac_x lb_cast(ac_lb *b, ac_x x, ac_dtype to);
-ac_x lb_satcast(ac_lb *b, ac_x x, ac_dtype to);
-ac_x lb_bitcast(ac_lb *b, ac_x x, ac_dtype to); /* lanes follow from the bits */
-ac_x lb_fma(ac_lb *b, ac_x x, ac_x y, ac_x z);  /* x * y + z, one rounding */
-ac_x lb_dot4(ac_lb *b, ac_x x, ac_x y, ac_x acc);
-ac_x lb_dot2(ac_lb *b, ac_x x, ac_x y, ac_x acc);
-ac_x lb_splat(ac_lb *b, ac_x x, int32_t lanes); /* lanes 1: x itself */
-ac_x lb_lane(ac_lb *b, ac_x x, int32_t lane);
-ac_x lb_shuffle(ac_lb *b, ac_x x, ac_x y, const int64_t *pattern, int32_t lanes);
-ac_x lb_sumlanes(ac_lb *b, ac_x x);
-ac_x lb_maxlanes(ac_lb *b, ac_x x);
+ac_x ac_lb_add(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_sub(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_mul(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_add_wrap(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_sub_wrap(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_mul_wrap(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_div(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_mod(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_min(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_max(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_and(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_or(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_xor(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_shl(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_shr(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_eq(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_ne(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_lt(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_le(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_gt(ac_lb *b, ac_x x, ac_x y); /* lt with operands swapped */
+ac_x ac_lb_ge(ac_lb *b, ac_x x, ac_x y);
+ac_x ac_lb_neg(ac_lb *b, ac_x x);
+ac_x ac_lb_abs(ac_lb *b, ac_x x);
+ac_x ac_lb_not(ac_lb *b, ac_x x);
+ac_x ac_lb_sqrt(ac_lb *b, ac_x x);
+ac_x ac_lb_floor(ac_lb *b, ac_x x);
+ac_x ac_lb_ceil(ac_lb *b, ac_x x);
+ac_x ac_lb_trunc(ac_lb *b, ac_x x);
+ac_x ac_lb_rint(ac_lb *b, ac_x x);
+ac_x ac_lb_select(ac_lb *b, ac_x cond, ac_x x, ac_x y);
+ac_x ac_lb_clamp(ac_lb *b, ac_x x, ac_x lo, ac_x hi); /* min(max(x, lo), hi) */
+ac_x ac_lb_cast(ac_lb *b, ac_x x, ac_dtype to);
+ac_x ac_lb_satcast(ac_lb *b, ac_x x, ac_dtype to);
+ac_x ac_lb_bitcast(ac_lb *b, ac_x x, ac_dtype to); /* lanes follow from the bits */
+ac_x ac_lb_fma(ac_lb *b, ac_x x, ac_x y, ac_x z);  /* x * y + z, one rounding */
+ac_x ac_lb_dot4(ac_lb *b, ac_x x, ac_x y, ac_x acc);
+ac_x ac_lb_dot2(ac_lb *b, ac_x x, ac_x y, ac_x acc);
+ac_x ac_lb_splat(ac_lb *b, ac_x x, int32_t lanes); /* lanes 1: x itself */
+ac_x ac_lb_lane(ac_lb *b, ac_x x, int32_t lane);
+ac_x ac_lb_shuffle(ac_lb *b, ac_x x, ac_x y, const int64_t *pattern, int32_t lanes);
+ac_x ac_lb_sumlanes(ac_lb *b, ac_x x);
+ac_x ac_lb_maxlanes(ac_lb *b, ac_x x);
 
-ac_x lb_load(ac_lb *b, int32_t buf, ac_x index, int32_t lanes);
-ac_x lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t flags);
-void lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value);
+ac_x ac_lb_load(ac_lb *b, int32_t buf, ac_x index, int32_t lanes);
+ac_x ac_lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t flags);
+void ac_lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value);
 /* Threads of a block, between two of its phases: elements a.. of `acc` += product of fragments b.. and c.. of `words` (mma.c).
  * type: of what the words hold. */
-void lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x, ac_x y);
-void lb_prefetch(ac_lb *b, int32_t buf, ac_x index); /* a hint; index may lie anywhere */
-ac_x lb_var(ac_lb *b, const char *name, ac_x init);  /* a handle for lb_get / lb_set */
-ac_x lb_get(ac_lb *b, ac_x var);
-void lb_set(ac_lb *b, ac_x var, ac_x value);
-ac_x lb_for(ac_lb *b, const char *name, ac_x lo, ac_x hi, int64_t step,
-            ac_mark mark);                            /* the loop variable; constant bounds
+void ac_lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x, ac_x y);
+void ac_lb_prefetch(ac_lb *b, int32_t buf, ac_x index); /* a hint; index may lie anywhere */
+ac_x ac_lb_var(ac_lb *b, const char *name, ac_x init);  /* a handle for ac_lb_get / ac_lb_set */
+ac_x ac_lb_get(ac_lb *b, ac_x var);
+void ac_lb_set(ac_lb *b, ac_x var, ac_x value);
+ac_x ac_lb_for(ac_lb *b, const char *name, ac_x lo, ac_x hi, int64_t step,
+               ac_mark mark); /* the loop variable; constant bounds
                            with one iteration (serial, unroll, parallel): lo, and no loop is made */
-ac_x lb_for_n(ac_lb *b, const char *name, int64_t n); /* 0 <= name < n, serial. n == 1: no loop is made, the variable is
-                                                         the constant 0; lb_end must be called all the same */
-ac_x lb_for_each(ac_lb *b, const char *name,
-                 int64_t n); /* lb_for_n, marked parallel: see docs/loop-ir.md for what that promises */
-void lb_if(ac_lb *b, ac_x cond);
-void lb_else(ac_lb *b);
-void lb_end(ac_lb *b);
-void lb_break_if(ac_lb *b, ac_x cond);
-void lb_fail_if(ac_lb *b, ac_x cond, int32_t status);
-ac_loop_fn *lb_close(ac_lb *b); /* asserts that every block is closed; drops unused pure values */
+ac_x ac_lb_for_n(ac_lb *b, const char *name,
+                 int64_t n); /* 0 <= name < n, serial. n == 1: no loop is made, the variable is
+                                                         the constant 0; ac_lb_end must be called all the same */
+ac_x ac_lb_for_each(ac_lb *b, const char *name,
+                    int64_t n); /* ac_lb_for_n, marked parallel: see docs/loop-ir.md for what that promises */
+void ac_lb_if(ac_lb *b, ac_x cond);
+void ac_lb_else(ac_lb *b);
+void ac_lb_end(ac_lb *b);
+void ac_lb_break_if(ac_lb *b, ac_x cond);
+void ac_lb_fail_if(ac_lb *b, ac_x cond, int32_t status);
+ac_loop_fn *ac_lb_close(ac_lb *b); /* asserts that every block is closed; drops unused pure values */
 
-static inline ac_dtype lb_dtype(const ac_lb *b, ac_x x)
+static inline ac_dtype ac_lb_dtype(const ac_lb *b, ac_x x)
 {
     return (ac_dtype)b->fn->code.item[x].dtype;
 }
-static inline int32_t lb_lanes(const ac_lb *b, ac_x x)
+static inline int32_t ac_lb_lane_count(const ac_lb *b, ac_x x)
 {
     return b->fn->code.item[x].lanes;
 }
-bool lb_const_int(const ac_lb *b, ac_x x, int64_t *v); /* is x an integer constant? */
+bool ac_lb_const_int(const ac_lb *b, ac_x x, int64_t *v); /* is x an integer constant? */
 
 /* gpu.c: is `index` an element of a thread's own, k * threads + t in the block loop t? Then k = *constant, or the value *k if that
  * is not 0. threads: trips of the loop. Or that of its neighbour in the warp, k * threads + (t xor mask) with mask 1, 2, 4, 8 or 16. */

@@ -45,14 +45,14 @@ static void copy(unroller *u, int32_t begin, int32_t end)
         if (i.op == AC_L_GET || i.op == AC_L_SET)
             i.aux = u->map[i.aux];
         int64_t lo, hi;
-        bool open = i.op == AC_L_FOR && i.aux == AC_MARK_UNROLL && !u->breaks[x] && lb_const_int(&u->b, i.a, &lo) &&
-                    lb_const_int(&u->b, i.b, &hi);
+        bool open = i.op == AC_L_FOR && i.aux == AC_MARK_UNROLL && !u->breaks[x] && ac_lb_const_int(&u->b, i.a, &lo) &&
+                    ac_lb_const_int(&u->b, i.b, &hi);
         if (!open) {
             u->map[x] = ac_lb_copy(&u->b, u->from, &i);
             continue;
         }
         for (int64_t v = lo; i.k.i > 0 ? v < hi : v > hi; v += i.k.i) {
-            u->map[x] = lb_i32(&u->b, v);
+            u->map[x] = ac_lb_i32(&u->b, v);
             copy(u, x + 1, u->end[x]);
         }
         x = u->end[x];
@@ -69,5 +69,5 @@ ac_loop_fn *ac_loop_unroll(ac_ctx *cx, const ac_loop_fn *fn)
     ac_lb_open_like(&u.b, cx->region, fn);
     copy(&u, 1, fn->code.n);
     ac_region_close(tmp);
-    return lb_close(&u.b);
+    return ac_lb_close(&u.b);
 }

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-int32_t lo_align(const ac_lower *L, const ac_tensor *t)
+int32_t ac_lo_align(const ac_lower *L, const ac_tensor *t)
 {
     int64_t align = L->target->align > 0 ? L->target->align : 16;
     if (t->root)
@@ -17,7 +17,7 @@ static int32_t new_buf(ac_lower *L, const char *name, ac_dtype d, int64_t count,
                        ac_arg arg, const char *note)
 {
     assert(count <= INT32_MAX && "index values are i32; pass infer has refused larger tensors");
-    const int32_t buf = lb_buf(&L->b, name, d, count, role, align, note);
+    const int32_t buf = ac_lb_buf(&L->b, name, d, count, role, align, note);
     assert(buf == L->out->arg.n && "buffers of a lowering are made by lo_* only");
     ac_push(L->region, &L->out->arg, arg);
     return buf;
@@ -29,7 +29,7 @@ static int32_t tensor_buf(ac_lower *L, ac_tensor *t, ac_role role, const char *n
         if (L->out->arg.item[i].kind == AC_ARG_TENSOR && L->out->arg.item[i].tensor == t)
             return i;
     const char *note = ac_strf(L->region, "%s %s", ac_tensor_str(L->cx, t), t->name);
-    return new_buf(L, name, ac_dtype_loops(t->dtype), ac_tensor_count(t), role, lo_align(L, t),
+    return new_buf(L, name, ac_dtype_loops(t->dtype), ac_tensor_count(t), role, ac_lo_align(L, t),
                    (ac_arg){AC_ARG_TENSOR, t, NULL, 0}, note);
 }
 
@@ -54,7 +54,7 @@ static bool same_constant(const ac_tensor *a, const ac_tensor *t)
                       ac_tensor_count(a) == ac_tensor_count(t));
 }
 
-int32_t lo_operand(ac_lower *L, ac_tensor *t)
+int32_t ac_lo_operand(ac_lower *L, ac_tensor *t)
 {
     if (!ac_tensor_is_const(t)) {
         static const char *const letter[] = {"x", "y", "z"};
@@ -71,37 +71,37 @@ int32_t lo_operand(ac_lower *L, ac_tensor *t)
     return const_buf(L, k, "k", ac_strf(L->region, "%s %s", ac_tensor_str(L->cx, t), t->name));
 }
 
-int32_t lo_state(ac_lower *L, ac_tensor *t)
+int32_t ac_lo_state(ac_lower *L, ac_tensor *t)
 {
     return tensor_buf(L, t, AC_BUF_INOUT, "state");
 }
 
-int32_t lo_result_buf(ac_lower *L)
+int32_t ac_lo_result_buf(ac_lower *L)
 {
     if (L->result_buf < 0)
         L->result_buf = tensor_buf(L, ac_node_result(L->node), AC_BUF_OUT, "out");
     return L->result_buf;
 }
 
-int32_t lo_output_buf(ac_lower *L, int32_t i)
+int32_t ac_lo_output_buf(ac_lower *L, int32_t i)
 {
-    return i == 0 ? lo_result_buf(L) : tensor_buf(L, L->node->out[i], AC_BUF_OUT, "out");
+    return i == 0 ? ac_lo_result_buf(L) : tensor_buf(L, L->node->out[i], AC_BUF_OUT, "out");
 }
 
-int32_t lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count)
+int32_t ac_lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count)
 {
     return new_buf(L, name, d, count, AC_BUF_SCRATCH, 64, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, ac_dtype_size(d, count)},
                    NULL);
 }
 
-/* Asked for as scratch, so that parameters may still come after it; lo_settle makes it a local. */
-int32_t lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count)
+/* Asked for as scratch, so that parameters may still come after it; ac_lo_settle makes it a local. */
+int32_t ac_lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count)
 {
     assert(ac_dtype_size(d, count) <= 4096 && "locals stand on the stack");
     return new_buf(L, name, d, count, AC_BUF_SCRATCH, 64, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, LO_LOCAL}, NULL);
 }
 
-int32_t lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_where where)
+int32_t ac_lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_where where)
 {
     const int32_t buf =
         new_buf(L, name, d, count, AC_BUF_SCRATCH, 16, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, LO_LOCAL}, NULL);
@@ -109,7 +109,7 @@ int32_t lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, a
     return buf;
 }
 
-int32_t lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, const void *data)
+int32_t ac_lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, const void *data)
 {
     const size_t bytes = (size_t)ac_dtype_size(d, count);
     for (int32_t i = 0; i < L->out->arg.n; i++) {
@@ -124,23 +124,23 @@ int32_t lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, const
 }
 
 /* The destination is the maker's buffer 0 while it is built and its last parameter in the end. */
-int32_t lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count)
+int32_t ac_lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count)
 {
     *P = (ac_lower){
         .cx = L->cx, .region = L->region, .target = L->target, .node = L->node, .exact = L->exact, .result_buf = -1};
     P->out = AC_NEW(L->region, ac_lowered);
     ac_const *k = new_const(L, name, d, count, 64);
     k->maker = P->out;
-    lb_open(&P->b, P->region, ac_strf(L->region, "make_%s", k->name), NULL);
+    ac_lb_open(&P->b, P->region, ac_strf(L->region, "make_%s", k->name), NULL);
     return new_buf(P, name, d, count, AC_BUF_OUT, 64, (ac_arg){AC_ARG_CONST, NULL, k, 0}, NULL);
 }
 
-int32_t lo_pack_close(ac_lower *L, ac_lower *P)
+int32_t ac_lo_pack_close(ac_lower *L, ac_lower *P)
 {
     ac_const *k = P->out->arg.item[0].konst;
     const char *name = P->b.fn->buf.item[0].name;
-    P->out->fn = lb_close(&P->b);
-    lo_settle(P->out, 0);
+    P->out->fn = ac_lb_close(&P->b);
+    ac_lo_settle(P->out, 0);
     L->refused |= P->refused;
     return const_buf(L, k, name, NULL);
 }
@@ -153,7 +153,7 @@ static int kind_of(const ac_lowered *w, int32_t i, int32_t last)
     return i == last;
 }
 
-void lo_settle(ac_lowered *w, int32_t last)
+void ac_lo_settle(ac_lowered *w, int32_t last)
 {
     ac_loop_fn *fn = w->fn;
     const int32_t n = w->arg.n;

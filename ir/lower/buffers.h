@@ -4,9 +4,9 @@
 #include "ir/lower/lower.h"
 
 /* Puts parameters before locals, `last` (-1: none) behind the other parameters, drops what is neither read nor written,
- * and sums up scratch. Once, after lb_close: buffer numbers change. While loops are built, buffers stand in the order
+ * and sums up scratch. Once, after ac_lb_close: buffer numbers change. While loops are built, buffers stand in the order
  * they were asked for, and a local is an argument of kind SCRATCH with bytes == LO_LOCAL. */
-void lo_settle(ac_lowered *w, int32_t last);
+void ac_lo_settle(ac_lowered *w, int32_t last);
 
 enum { LO_LOCAL = -1 };
 

@@ -112,12 +112,12 @@ static void scale_tables(ac_channel *c, int64_t entries)
         float *s = AC_NEW_N(L->region, float, entries);
         for (int64_t i = 0; i < c->n; i++)
             s[i] = c->w->quant->scale[i];
-        c->scale_buf = lo_table(L, "scale", AC_F32, entries, s);
+        c->scale_buf = ac_lo_table(L, "scale", AC_F32, entries, s);
     } else if (c->rounding == AC_ROUND_F64) {
         double *s = AC_NEW_N(L->region, double, entries);
         for (int64_t i = 0; i < c->n; i++)
             s[i] = effective_scale(c, i);
-        c->scale_buf = lo_table(L, "scale", AC_F64, entries, s);
+        c->scale_buf = ac_lo_table(L, "scale", AC_F64, entries, s);
     } else {
         int32_t *m = AC_NEW_N(L->region, int32_t, entries), *shift = AC_NEW_N(L->region, int32_t, entries);
         c->right = true;
@@ -127,8 +127,8 @@ static void scale_tables(ac_channel *c, int64_t entries)
             shift[i] = q.shift;
             c->right &= q.shift < 0 && q.m > 0;
         }
-        c->m_buf = lo_table(L, "m", AC_I32, entries, m);
-        c->shift_buf = lo_table(L, "shift", AC_I32, entries, shift);
+        c->m_buf = ac_lo_table(L, "m", AC_I32, entries, m);
+        c->shift_buf = ac_lo_table(L, "shift", AC_I32, entries, shift);
     }
 }
 
@@ -139,28 +139,29 @@ static void pack_bias(ac_channel *c, int64_t entries, const ac_rows *rows, int32
     ac_lower P;
     const bool sums = c->kind == AC_MACS_HYBRID && rows; /* nothing but sums */
     const ac_dtype d = c->bias && !sums ? c->bias->dtype : c->acc;
-    const int32_t to = lo_pack_open(c->L, &P, sums ? "sum" : "bias", d, entries);
+    const int32_t to = ac_lo_pack_open(c->L, &P, sums ? "sum" : "bias", d, entries);
     ac_lb *b = &P.b;
-    const int32_t from = c->bias && !sums ? lo_operand(&P, c->bias) : -1, w = rows ? lo_operand(&P, c->w) : -1;
-    ac_x oc = lb_for_n(b, "oc", c->n);
-    ac_x v = from >= 0 ? lb_load(b, from, oc, 1) : lb_int(b, d, 0);
+    const int32_t from = c->bias && !sums ? ac_lo_operand(&P, c->bias) : -1, w = rows ? ac_lo_operand(&P, c->w) : -1;
+    ac_x oc = ac_lb_for_n(b, "oc", c->n);
+    ac_x v = from >= 0 ? ac_lb_load(b, from, oc, 1) : ac_lb_int(b, d, 0);
     if (rows) {
-        ac_x sum = lb_var(b, "sum", lb_i32(b, 0));
-        ac_x k = lb_for_n(b, "k", rows->depth);
-        ac_x at = lb_add(b, lb_mul(b, oc, lb_i32(b, rows->c_step)), lb_mul(b, k, lb_i32(b, rows->k_step)));
-        ac_x e = lb_sub(b, lb_cast(b, lb_load(b, w, at, 1), AC_I32), lb_i32(b, c->zw));
-        lb_set(b, sum, lb_add(b, lb_get(b, sum), e));
-        lb_end(b);
-        v = lb_sub_wrap(b, v, lb_mul_wrap(b, lb_get(b, sum), lb_i32(b, fold)));
+        ac_x sum = ac_lb_var(b, "sum", ac_lb_i32(b, 0));
+        ac_x k = ac_lb_for_n(b, "k", rows->depth);
+        ac_x at =
+            ac_lb_add(b, ac_lb_mul(b, oc, ac_lb_i32(b, rows->c_step)), ac_lb_mul(b, k, ac_lb_i32(b, rows->k_step)));
+        ac_x e = ac_lb_sub(b, ac_lb_cast(b, ac_lb_load(b, w, at, 1), AC_I32), ac_lb_i32(b, c->zw));
+        ac_lb_set(b, sum, ac_lb_add(b, ac_lb_get(b, sum), e));
+        ac_lb_end(b);
+        v = ac_lb_sub_wrap(b, v, ac_lb_mul_wrap(b, ac_lb_get(b, sum), ac_lb_i32(b, fold)));
     }
-    lb_store(b, to, oc, v);
-    lb_end(b);
+    ac_lb_store(b, to, oc, v);
+    ac_lb_end(b);
     if (entries > c->n) {
-        ac_x i = lb_for(b, "i", lb_i32(b, c->n), lb_i32(b, entries), 1, AC_MARK_SERIAL);
-        lb_store(b, to, i, d == AC_F32 ? lb_f32(b, 0) : lb_int(b, d, 0));
-        lb_end(b);
+        ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, c->n), ac_lb_i32(b, entries), 1, AC_MARK_SERIAL);
+        ac_lb_store(b, to, i, d == AC_F32 ? ac_lb_f32(b, 0) : ac_lb_int(b, d, 0));
+        ac_lb_end(b);
     }
-    *(sums ? &c->sum_buf : &c->bias_buf) = lo_pack_close(c->L, &P);
+    *(sums ? &c->sum_buf : &c->bias_buf) = ac_lo_pack_close(c->L, &P);
 }
 
 void ac_channel_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold)
@@ -181,78 +182,78 @@ void ac_channel_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int3
     if (constant && (rows || entries != c->n))
         pack_bias(c, entries, rows, fold);
     else
-        c->bias_buf = lo_operand(c->L, c->bias);
+        c->bias_buf = ac_lo_operand(c->L, c->bias);
 }
 
 ac_x ac_channel_x(const ac_channel *c, int32_t buf, ac_x index, int32_t lanes)
 {
     ac_lb *b = &c->L->b;
-    ac_x x = lb_load(b, buf, index, lanes);
+    ac_x x = ac_lb_load(b, buf, index, lanes);
     if (c->kind == AC_MACS_F32 || c->kind == AC_MACS_PLAIN)
         return x;
-    x = lb_cast(b, x, AC_I32);
+    x = ac_lb_cast(b, x, AC_I32);
     if (c->kind == AC_MACS_HYBRID)
-        return c->zero_x ? lb_sub(b, x, c->zero_x) : x;
-    return c->folded || !c->zx ? x : lb_sub(b, x, lb_like_int(b, x, c->zx));
+        return c->zero_x ? ac_lb_sub(b, x, c->zero_x) : x;
+    return c->folded || !c->zx ? x : ac_lb_sub(b, x, ac_lb_like_int(b, x, c->zx));
 }
 
 ac_x ac_channel_w(const ac_channel *c, int32_t buf, ac_x index, int32_t lanes)
 {
     ac_lb *b = &c->L->b;
-    ac_x w = lb_load(b, buf, index, lanes);
+    ac_x w = ac_lb_load(b, buf, index, lanes);
     if (c->kind == AC_MACS_F32 || c->kind == AC_MACS_PLAIN)
         return w;
-    w = lb_cast(b, w, AC_I32);
-    return c->zw ? lb_sub(b, w, lb_like_int(b, w, c->zw)) : w;
+    w = ac_lb_cast(b, w, AC_I32);
+    return c->zw ? ac_lb_sub(b, w, ac_lb_like_int(b, w, c->zw)) : w;
 }
 
 ac_x ac_channel_mac(const ac_channel *c, ac_x acc, ac_x x, ac_x w)
 {
     ac_lb *b = &c->L->b;
     if (c->kind == AC_MACS_F32)
-        return lo_madd(c->L, x, w, acc);
+        return ac_lo_madd(c->L, x, w, acc);
     if (c->kind == AC_MACS_PLAIN)
-        return lb_add_wrap(b, acc, lb_mul_wrap(b, x, w));
-    ac_x p = lb_mul(b, x, w);
-    return lb_add(b, acc, c->acc == AC_I64 ? lb_cast(b, p, AC_I64) : p);
+        return ac_lb_add_wrap(b, acc, ac_lb_mul_wrap(b, x, w));
+    ac_x p = ac_lb_mul(b, x, w);
+    return ac_lb_add(b, acc, c->acc == AC_I64 ? ac_lb_cast(b, p, AC_I64) : p);
 }
 
 ac_x ac_channel_start(const ac_channel *c, ac_x oc, int32_t lanes)
 {
     ac_lb *b = &c->L->b;
     if (c->bias_first && c->bias_buf >= 0)
-        return lb_load(b, c->bias_buf, oc, lanes);
+        return ac_lb_load(b, c->bias_buf, oc, lanes);
     if (ac_dtype_is_float(c->acc))
-        return lb_splat(b, lb_num(b, c->acc, 0), lanes);
+        return ac_lb_splat(b, ac_lb_num(b, c->acc, 0), lanes);
     if (c->sum_buf >= 0) {
-        const ac_x off = c->zero_x ? lb_add(b, c->zero_x, lb_i32(b, c->fold)) : lb_i32(b, c->fold);
-        return lb_mul(b, lb_load(b, c->sum_buf, oc, lanes), lb_sub(b, lb_i32(b, 0), off));
+        const ac_x off = c->zero_x ? ac_lb_add(b, c->zero_x, ac_lb_i32(b, c->fold)) : ac_lb_i32(b, c->fold);
+        return ac_lb_mul(b, ac_lb_load(b, c->sum_buf, oc, lanes), ac_lb_sub(b, ac_lb_i32(b, 0), off));
     }
     if (c->kind == AC_MACS_HYBRID || c->bias_buf < 0)
-        return lb_splat(b, lb_int(b, c->acc, 0), lanes);
-    return lb_cast(b, lb_load(b, c->bias_buf, oc, lanes), c->acc);
+        return ac_lb_splat(b, ac_lb_int(b, c->acc, 0), lanes);
+    return ac_lb_cast(b, ac_lb_load(b, c->bias_buf, oc, lanes), c->acc);
 }
 
 ac_x ac_round_away(ac_lb *b, ac_x v)
 {
-    ac_x t = lb_trunc(b, v);
-    ac_x rest = lb_sub(b, v, t); /* exact, so that 0.49999999 does not become 1 */
-    ac_x up = lb_select(b, lb_ge(b, rest, lb_like(b, v, 0.5)), lb_like(b, v, 1), lb_like(b, v, 0));
-    ac_x down = lb_select(b, lb_le(b, rest, lb_like(b, v, -0.5)), lb_like(b, v, 1), lb_like(b, v, 0));
-    return lb_sub(b, lb_add(b, t, up), down);
+    ac_x t = ac_lb_trunc(b, v);
+    ac_x rest = ac_lb_sub(b, v, t); /* exact, so that 0.49999999 does not become 1 */
+    ac_x up = ac_lb_select(b, ac_lb_ge(b, rest, ac_lb_like(b, v, 0.5)), ac_lb_like(b, v, 1), ac_lb_like(b, v, 0));
+    ac_x down = ac_lb_select(b, ac_lb_le(b, rest, ac_lb_like(b, v, -0.5)), ac_lb_like(b, v, 1), ac_lb_like(b, v, 0));
+    return ac_lb_sub(b, ac_lb_add(b, t, up), down);
 }
 
 static ac_x done_float(const ac_channel *c, ac_x acc, ac_x oc)
 {
     ac_lb *b = &c->L->b;
-    const int32_t lanes = lb_lanes(b, acc);
+    const int32_t lanes = ac_lb_lane_count(b, acc);
     if (c->kind == AC_MACS_HYBRID) {
-        ac_x s = c->scale_buf >= 0 ? lb_load(b, c->scale_buf, oc, lanes) : lb_f32(b, c->scale);
-        acc = lb_mul(b, lb_cast(b, acc, AC_F32), lb_mul(b, s, c->scale_x));
+        ac_x s = c->scale_buf >= 0 ? ac_lb_load(b, c->scale_buf, oc, lanes) : ac_lb_f32(b, c->scale);
+        acc = ac_lb_mul(b, ac_lb_cast(b, acc, AC_F32), ac_lb_mul(b, s, c->scale_x));
     }
     if (c->bias_buf >= 0 && !c->bias_first)
-        acc = lb_add(b, acc, lb_load(b, c->bias_buf, oc, lanes));
-    return lo_act(c->L, acc, c->act);
+        acc = ac_lb_add(b, acc, ac_lb_load(b, c->bias_buf, oc, lanes));
+    return ac_lo_act(c->L, acc, c->act);
 }
 
 /* Values below the zero point are clamped to it. */
@@ -261,7 +262,7 @@ static bool from_zero(const ac_channel *c)
     return c->lo >= ac_zero(c->out);
 }
 
-/* Is requant_right the way? One lane with one multiplier is better off with lo_requant's immediates. */
+/* Is requant_right the way? One lane with one multiplier is better off with ac_lo_requant's immediates. */
 static bool to_right(const ac_channel *c, int32_t lanes)
 {
     const bool narrow = c->acc == AC_I32 || (c->bias && c->bias->dtype == AC_I32);
@@ -269,48 +270,50 @@ static bool to_right(const ac_channel *c, int32_t lanes)
            (c->m_buf >= 0 ? c->right : c->q.m > 0 && c->q.shift < 0 && lanes > 1);
 }
 
-/* lo_requant_v for multipliers > 0 and shifts < 0 (quant.c has the formula). Where the clamp starts at the zero point,
+/* ac_lo_requant_v for multipliers > 0 and shifts < 0 (quant.c has the formula). Where the clamp starts at the zero point,
  * negative accumulators count as 0: their rounding term goes and the shift is that of unsigned values. */
 static ac_x requant_right(const ac_channel *c, ac_x acc, ac_x m, ac_x shift)
 {
     ac_lb *b = &c->L->b;
-    const ac_x down = lb_sub(b, lb_like_int(b, shift, 0), shift);
-    if (lo_requant_pairs(c->L, lb_lanes(b, acc)))
-        return lo_requant_right(c->L, acc, m, down, from_zero(c));
-    const ac_x e = lb_cast(b, down, AC_I64), half = lb_like_int(b, e, 1 << 30);
-    const ac_x by = lb_add(b, e, lb_like_int(b, e, 31)), round = lb_add(b, lb_shl(b, half, e), half);
+    const ac_x down = ac_lb_sub(b, ac_lb_like_int(b, shift, 0), shift);
+    if (ac_lo_requant_pairs(c->L, ac_lb_lane_count(b, acc)))
+        return ac_lo_requant_right(c->L, acc, m, down, from_zero(c));
+    const ac_x e = ac_lb_cast(b, down, AC_I64), half = ac_lb_like_int(b, e, 1 << 30);
+    const ac_x by = ac_lb_add(b, e, ac_lb_like_int(b, e, 31)), round = ac_lb_add(b, ac_lb_shl(b, half, e), half);
     if (!from_zero(c)) {
-        ac_requant q = {lb_like_int(b, acc, 1), lb_cast(b, m, AC_I64), round, lb_like_int(b, e, (int64_t)1 << 31), by};
-        return lo_requant_apply(c->L, acc, &q);
+        ac_requant q = {ac_lb_like_int(b, acc, 1), ac_lb_cast(b, m, AC_I64), round,
+                        ac_lb_like_int(b, e, (int64_t)1 << 31), by};
+        return ac_lo_requant_apply(c->L, acc, &q);
     }
-    acc = lb_max(b, acc, lb_like_int(b, acc, 0));
-    ac_x p = lb_add(b, lb_mul(b, lb_cast(b, acc, AC_I64), lb_cast(b, m, AC_I64)), round);
-    return lb_cast(b, lb_shr(b, lb_bitcast(b, p, AC_U64), lb_bitcast(b, by, AC_U64)), AC_I32);
+    acc = ac_lb_max(b, acc, ac_lb_like_int(b, acc, 0));
+    ac_x p = ac_lb_add(b, ac_lb_mul(b, ac_lb_cast(b, acc, AC_I64), ac_lb_cast(b, m, AC_I64)), round);
+    return ac_lb_cast(b, ac_lb_shr(b, ac_lb_bitcast(b, p, AC_U64), ac_lb_bitcast(b, by, AC_U64)), AC_I32);
 }
 
 static ac_x requantised(const ac_channel *c, ac_x acc, ac_x oc)
 {
     ac_lower *L = c->L;
     ac_lb *b = &L->b;
-    const int32_t lanes = lb_lanes(b, acc);
+    const int32_t lanes = ac_lb_lane_count(b, acc);
     if (c->rounding == AC_ROUND_F64) {
-        ac_x s = c->scale_buf >= 0 ? lb_load(b, c->scale_buf, oc, lanes) : lb_num(b, AC_F64, c->scale);
-        ac_x r = ac_round_away(b, lb_mul(b, lb_cast(b, acc, AC_F64), s));
-        return lb_cast(b, r, AC_I32);
+        ac_x s = c->scale_buf >= 0 ? ac_lb_load(b, c->scale_buf, oc, lanes) : ac_lb_num(b, AC_F64, c->scale);
+        ac_x r = ac_round_away(b, ac_lb_mul(b, ac_lb_cast(b, acc, AC_F64), s));
+        return ac_lb_cast(b, r, AC_I32);
     }
     ac_x m = 0, shift = 0;
     if (c->m_buf >= 0) {
-        m = lb_load(b, c->m_buf, oc, lanes);
-        shift = lb_load(b, c->shift_buf, oc, lanes);
+        m = ac_lb_load(b, c->m_buf, oc, lanes);
+        shift = ac_lb_load(b, c->shift_buf, oc, lanes);
     }
     /* int16x8 with an i32 bias: the reference accumulates, and requantises, in 32 bits. */
     if (c->acc == AC_I64 && c->bias && c->bias->dtype == AC_I32)
-        acc = lb_cast(b, acc, AC_I32);
-    if (lb_dtype(b, acc) == AC_I64)
-        return m ? lo_requant64_v(L, acc, m, shift) : lo_requant64(L, acc, c->q);
+        acc = ac_lb_cast(b, acc, AC_I32);
+    if (ac_lb_dtype(b, acc) == AC_I64)
+        return m ? ac_lo_requant64_v(L, acc, m, shift) : ac_lo_requant64(L, acc, c->q);
     if (to_right(c, lanes))
-        return requant_right(c, acc, m ? m : lb_like_int(b, acc, c->q.m), m ? shift : lb_like_int(b, acc, c->q.shift));
-    return m ? lo_requant_v(L, acc, m, shift) : lo_requant(L, acc, c->q);
+        return requant_right(c, acc, m ? m : ac_lb_like_int(b, acc, c->q.m),
+                             m ? shift : ac_lb_like_int(b, acc, c->q.shift));
+    return m ? ac_lo_requant_v(L, acc, m, shift) : ac_lo_requant(L, acc, c->q);
 }
 
 ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
@@ -322,13 +325,14 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
         return acc;
     ac_x v = requantised(c, acc, oc);
     if (c->kind != AC_MACS_I16)
-        v = lb_add(b, v, lb_like_int(b, v, ac_zero(c->out)));
-    const bool below = !to_right(c, lb_lanes(b, v)) || c->lo != ac_zero(c->out); /* else nothing is below already */
+        v = ac_lb_add(b, v, ac_lb_like_int(b, v, ac_zero(c->out)));
+    const bool below =
+        !to_right(c, ac_lb_lane_count(b, v)) || c->lo != ac_zero(c->out); /* else nothing is below already */
     const ac_dtype d = c->out->dtype;
-    if (lb_lanes(b, v) > 1 && c->hi == ac_dtype_max(d) && (!below || c->lo == ac_dtype_min(d)))
-        return lb_satcast(b, v, d);
+    if (ac_lb_lane_count(b, v) > 1 && c->hi == ac_dtype_max(d) && (!below || c->lo == ac_dtype_min(d)))
+        return ac_lb_satcast(b, v, d);
     if (below)
-        v = lb_max(b, v, lb_like_int(b, v, c->lo));
-    v = lb_min(b, v, lb_like_int(b, v, c->hi));
-    return lb_cast(b, v, d);
+        v = ac_lb_max(b, v, ac_lb_like_int(b, v, c->lo));
+    v = ac_lb_min(b, v, ac_lb_like_int(b, v, c->hi));
+    return ac_lb_cast(b, v, d);
 }

@@ -1,50 +1,50 @@
 /* fixed_point.c - fixed-point arithmetic for tables, and as loop code: products, shifts, reciprocal, exp, log, 1/sqrt. */
 #include "ir/lower/fixed_point.h"
 
-int32_t fx_mul(int32_t a, int32_t b)
+int32_t ac_fx_mul(int32_t a, int32_t b)
 {
     return (int32_t)(((int64_t)a * b + (1 << 30)) >> 31);
 }
 
-int32_t fx_round_shift(int32_t a, int32_t e)
+int32_t ac_fx_round_shift(int32_t a, int32_t e)
 {
     if (e == 0)
         return a;
     return (int32_t)((a + ((int64_t)1 << (e - 1)) - (a < 0)) >> e);
 }
 
-int32_t fx_shift_up(int32_t a, int32_t e)
+int32_t ac_fx_shift_up(int32_t a, int32_t e)
 {
     const int64_t v = (int64_t)a * ((int64_t)1 << e);
     return (int32_t)(v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : v);
 }
 
-int32_t fx_requant(int32_t x, ac_multiplier q)
+int32_t ac_fx_requant(int32_t x, ac_multiplier q)
 {
     const uint32_t wide = (uint32_t)x * (q.shift > 0 ? UINT32_C(1) << q.shift : 1);
-    return fx_round_shift(fx_mul((int32_t)wide, q.m), q.shift < 0 ? -q.shift : 0);
+    return ac_fx_round_shift(ac_fx_mul((int32_t)wide, q.m), q.shift < 0 ? -q.shift : 0);
 }
 
 /* Series around -1/8 for the fraction of a quarter, then one factor e^-(2^k) for each bit of the whole quarters. */
-int32_t fx_exp_q5(int32_t a)
+int32_t ac_fx_exp_q5(int32_t a)
 {
     static const int32_t factor[] = {1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};
     const int32_t quarter = 1 << 24;
     if (a == 0)
         return INT32_MAX;
     const int32_t frac = (a & (quarter - 1)) - quarter; /* in [-1/4, 0) */
-    const int32_t x = fx_shift_up(frac, 5) + (1 << 28);
-    const int32_t x2 = fx_mul(x, x), x3 = fx_mul(x2, x), x4 = fx_mul(x2, x2);
-    const int32_t tail = fx_round_shift(fx_mul(fx_round_shift(x4, 2) + x3, 715827883) + x2, 1);
-    int32_t v = 1895147668 + fx_mul(1895147668, x + tail); /* e^(-1/8) */
+    const int32_t x = ac_fx_shift_up(frac, 5) + (1 << 28);
+    const int32_t x2 = ac_fx_mul(x, x), x3 = ac_fx_mul(x2, x), x4 = ac_fx_mul(x2, x2);
+    const int32_t tail = ac_fx_round_shift(ac_fx_mul(ac_fx_round_shift(x4, 2) + x3, 715827883) + x2, 1);
+    int32_t v = 1895147668 + ac_fx_mul(1895147668, x + tail); /* e^(-1/8) */
     const int32_t rest = frac - a;
     for (int32_t k = 0; k < 7; k++)
         if (rest & (quarter << k))
-            v = fx_mul(v, factor[k]);
+            v = ac_fx_mul(v, factor[k]);
     return v;
 }
 
-void fx_inv_sqrt(int32_t x, ac_multiplier *q)
+void ac_fx_inv_sqrt(int32_t x, ac_multiplier *q)
 {
     int32_t shift = 11, v = 1 << 28; /* 1 in Q3.28 */
     *q = (ac_multiplier){INT32_MAX, 0};
@@ -54,158 +54,158 @@ void fx_inv_sqrt(int32_t x, ac_multiplier *q)
         shift++;
     for (; x < 1 << 27; x *= 4)
         shift--;
-    const int32_t half = fx_round_shift(x >> 1, 1);
+    const int32_t half = ac_fx_round_shift(x >> 1, 1);
     for (int32_t i = 0; i < 5; i++) {
-        const int32_t cube = fx_shift_up(fx_mul(fx_mul(v, v), v), 6);
-        v = fx_shift_up(fx_mul((1 << 28) + (1 << 27), v) - fx_mul(half, cube), 3);
+        const int32_t cube = ac_fx_shift_up(ac_fx_mul(ac_fx_mul(v, v), v), 6);
+        v = ac_fx_shift_up(ac_fx_mul((1 << 28) + (1 << 27), v) - ac_fx_mul(half, cube), 3);
     }
-    v = fx_mul(v, 1518500250); /* sqrt(1/2) */
+    v = ac_fx_mul(v, 1518500250); /* sqrt(1/2) */
     *q = (ac_multiplier){shift < 0 ? v * (1 << -shift) : v, shift < 0 ? 0 : -shift};
 }
 
-ac_x lo_fx_mul(ac_lower *L, ac_x a, ac_x b)
+ac_x ac_lo_fx_mul(ac_lower *L, ac_x a, ac_x b)
 {
     ac_lb *lb = &L->b;
-    ac_x p = lb_mul(lb, lb_cast(lb, a, AC_I64), lb_cast(lb, b, AC_I64));
-    p = lb_add(lb, p, lb_like_int(lb, p, 1 << 30));
-    return lb_cast(lb, lb_shr(lb, p, lb_like_int(lb, p, 31)), AC_I32);
+    ac_x p = ac_lb_mul(lb, ac_lb_cast(lb, a, AC_I64), ac_lb_cast(lb, b, AC_I64));
+    p = ac_lb_add(lb, p, ac_lb_like_int(lb, p, 1 << 30));
+    return ac_lb_cast(lb, ac_lb_shr(lb, p, ac_lb_like_int(lb, p, 31)), AC_I32);
 }
 
-ac_x lo_fx_round_shift(ac_lower *L, ac_x a, int32_t e)
+ac_x ac_lo_fx_round_shift(ac_lower *L, ac_x a, int32_t e)
 {
     ac_lb *b = &L->b;
     if (e <= 0)
         return a;
-    ac_x v = lb_cast(b, a, AC_I64);
-    v = lb_add(b, v, lb_like_int(b, v, (int64_t)1 << (e - 1)));
-    v = lb_add(b, v, lb_cast(b, lb_shr(b, a, lb_like_int(b, a, 31)), AC_I64));
-    return lb_cast(b, lb_shr(b, v, lb_like_int(b, v, e)), AC_I32);
+    ac_x v = ac_lb_cast(b, a, AC_I64);
+    v = ac_lb_add(b, v, ac_lb_like_int(b, v, (int64_t)1 << (e - 1)));
+    v = ac_lb_add(b, v, ac_lb_cast(b, ac_lb_shr(b, a, ac_lb_like_int(b, a, 31)), AC_I64));
+    return ac_lb_cast(b, ac_lb_shr(b, v, ac_lb_like_int(b, v, e)), AC_I32);
 }
 
-ac_x lo_fx_round_shift_v(ac_lower *L, ac_x a, ac_x e)
+ac_x ac_lo_fx_round_shift_v(ac_lower *L, ac_x a, ac_x e)
 {
     ac_lb *b = &L->b;
-    const ac_x e64 = lb_cast(b, e, AC_I64), one = lb_like_int(b, e64, 1);
-    ac_x v = lb_cast(b, a, AC_I64);
-    const ac_x half = lb_shr(b, lb_shl(b, one, e64), one); /* 0 for e == 0 */
-    v = lb_add(b, v, half);
-    const ac_x sign = lb_cast(b, lb_shr(b, a, lb_like_int(b, a, 31)), AC_I64);
-    v = lb_add(b, v, lb_select(b, lb_gt(b, e64, lb_like_int(b, e64, 0)), sign, lb_like_int(b, sign, 0)));
-    return lb_cast(b, lb_shr(b, v, e64), AC_I32);
+    const ac_x e64 = ac_lb_cast(b, e, AC_I64), one = ac_lb_like_int(b, e64, 1);
+    ac_x v = ac_lb_cast(b, a, AC_I64);
+    const ac_x half = ac_lb_shr(b, ac_lb_shl(b, one, e64), one); /* 0 for e == 0 */
+    v = ac_lb_add(b, v, half);
+    const ac_x sign = ac_lb_cast(b, ac_lb_shr(b, a, ac_lb_like_int(b, a, 31)), AC_I64);
+    v = ac_lb_add(b, v, ac_lb_select(b, ac_lb_gt(b, e64, ac_lb_like_int(b, e64, 0)), sign, ac_lb_like_int(b, sign, 0)));
+    return ac_lb_cast(b, ac_lb_shr(b, v, e64), AC_I32);
 }
 
-ac_x lo_fx_shift_up(ac_lower *L, ac_x a, int32_t e)
+ac_x ac_lo_fx_shift_up(ac_lower *L, ac_x a, int32_t e)
 {
     ac_lb *b = &L->b;
-    const ac_x v = lb_cast(b, a, AC_I64);
-    return lb_satcast(b, lb_mul(b, v, lb_like_int(b, v, (int64_t)1 << e)), AC_I32);
+    const ac_x v = ac_lb_cast(b, a, AC_I64);
+    return ac_lb_satcast(b, ac_lb_mul(b, v, ac_lb_like_int(b, v, (int64_t)1 << e)), AC_I32);
 }
 
 /* By halving: no target needs an instruction that counts zeros. */
-ac_x lo_fx_floor_log2(ac_lower *L, ac_x v)
+ac_x ac_lo_fx_floor_log2(ac_lower *L, ac_x v)
 {
     ac_lb *b = &L->b;
-    ac_x log = lb_like_int(b, v, 0);
+    ac_x log = ac_lb_like_int(b, v, 0);
     for (int32_t k = 16; k >= 1; k /= 2) {
-        const ac_x big = lb_ge(b, v, lb_like_int(b, v, (int64_t)1 << k));
-        log = lb_add(b, log, lb_select(b, big, lb_like_int(b, v, k), lb_like_int(b, v, 0)));
-        v = lb_select(b, big, lb_shr(b, v, lb_like_int(b, v, k)), v);
+        const ac_x big = ac_lb_ge(b, v, ac_lb_like_int(b, v, (int64_t)1 << k));
+        log = ac_lb_add(b, log, ac_lb_select(b, big, ac_lb_like_int(b, v, k), ac_lb_like_int(b, v, 0)));
+        v = ac_lb_select(b, big, ac_lb_shr(b, v, ac_lb_like_int(b, v, k)), v);
     }
     return log;
 }
 
 /* Three Newton steps for 2 / (1 + x) in Q2.29 from 48/17 - 32/17 d, d = (1 + x) / 2. */
-ac_x lo_fx_one_over_one_plus(ac_lower *L, ac_x x)
+ac_x ac_lo_fx_one_over_one_plus(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
-    ac_x sum = lb_add(b, lb_cast(b, x, AC_I64), lb_int(b, AC_I64, INT32_MAX));
-    sum = lb_shr(b, lb_add(b, sum, lb_like_int(b, sum, 1)), lb_like_int(b, sum, 1));
-    const ac_x d = lb_cast(b, sum, AC_I32);
-    ac_x v = lb_add(b, lb_like_int(b, x, 1515870810), lo_fx_mul(L, d, lb_like_int(b, x, -1010580540)));
+    ac_x sum = ac_lb_add(b, ac_lb_cast(b, x, AC_I64), ac_lb_int(b, AC_I64, INT32_MAX));
+    sum = ac_lb_shr(b, ac_lb_add(b, sum, ac_lb_like_int(b, sum, 1)), ac_lb_like_int(b, sum, 1));
+    const ac_x d = ac_lb_cast(b, sum, AC_I32);
+    ac_x v = ac_lb_add(b, ac_lb_like_int(b, x, 1515870810), ac_lo_fx_mul(L, d, ac_lb_like_int(b, x, -1010580540)));
     for (int i = 0; i < 3; i++) {
-        const ac_x rest = lb_sub(b, lb_like_int(b, x, 1 << 29), lo_fx_mul(L, d, v));
-        v = lb_add_wrap(b, v, lo_fx_shift_up(L, lo_fx_mul(L, v, rest), 2));
+        const ac_x rest = ac_lb_sub(b, ac_lb_like_int(b, x, 1 << 29), ac_lo_fx_mul(L, d, v));
+        v = ac_lb_add_wrap(b, v, ac_lo_fx_shift_up(L, ac_lo_fx_mul(L, v, rest), 2));
     }
-    return lo_fx_shift_up(L, v, 1);
+    return ac_lo_fx_shift_up(L, v, 1);
 }
 
 /* v << (31 - log) without its leading bit. */
 static ac_x fraction(ac_lower *L, ac_x v, ac_x log)
 {
     ac_lb *b = &L->b;
-    const ac_x up = lb_cast(b, lb_sub(b, lb_like_int(b, v, 31), log), AC_U32);
-    const ac_x bits = lb_cast(b, lb_shl(b, lb_cast(b, v, AC_U32), up), AC_I32);
-    return lb_and(b, bits, lb_like_int(b, v, INT32_MAX));
+    const ac_x up = ac_lb_cast(b, ac_lb_sub(b, ac_lb_like_int(b, v, 31), log), AC_U32);
+    const ac_x bits = ac_lb_cast(b, ac_lb_shl(b, ac_lb_cast(b, v, AC_U32), up), AC_I32);
+    return ac_lb_and(b, bits, ac_lb_like_int(b, v, INT32_MAX));
 }
 
-ac_x lo_fx_reciprocal(ac_lower *L, ac_x v, ac_x *log)
+ac_x ac_lo_fx_reciprocal(ac_lower *L, ac_x v, ac_x *log)
 {
-    *log = lo_fx_floor_log2(L, v);
-    return lo_fx_one_over_one_plus(L, fraction(L, v, *log));
+    *log = ac_lo_fx_floor_log2(L, v);
+    return ac_lo_fx_one_over_one_plus(L, fraction(L, v, *log));
 }
 
 /* v = r * 2^k with r near sqrt(sqrt(1/2)), k a multiple of 1/2: log v = k log 2 + log(r / r0), a Pade form. Two
  * normalisations of v are tried (v, and v * sqrt(1/2)); the one with the smaller r counts. */
-ac_x lo_fx_log_q12(ac_lower *L, ac_x v)
+ac_x ac_lo_fx_log_q12(ac_lower *L, ac_x v)
 {
     ac_lb *b = &L->b;
     const int32_t sqrt_half = 1518500250, root4_half = 1805811301;
-    const ac_x quarter = lb_like_int(b, v, 1 << 23); /* in Q6.25 */
-    const ac_x clz = lb_sub(b, lb_like_int(b, v, 31), lo_fx_floor_log2(L, v));
-    const ac_x one = lb_like_int(b, v, 1);
-    const ac_x ra_tmp = lb_shl(b, v, lb_sub(b, clz, one));
-    const ac_x ra = lo_fx_shift_up(L, lo_fx_mul(L, ra_tmp, lb_like_int(b, v, sqrt_half)), 1);
-    ac_x ka = lb_mul(b, lb_sub(b, lb_like_int(b, v, 12), clz), lb_like_int(b, v, 1 << 25));
-    ka = lb_add(b, ka, quarter);
-    const ac_x zb = lo_fx_mul(L, v, lb_like_int(b, v, sqrt_half));
-    const ac_x room = lb_sub(b, lb_like_int(b, v, 30), lo_fx_floor_log2(L, zb));
-    const ac_x wide = lb_shl(b, lb_cast(b, v, AC_I64), lb_cast(b, room, AC_I64));
-    const ac_x rb = lb_satcast(b, wide, AC_I32);
-    ac_x kb = lb_mul(b, lb_sub(b, lb_like_int(b, v, 12), room), lb_like_int(b, v, 1 << 25));
-    kb = lb_sub(b, kb, quarter);
-    const ac_x r = lb_min(b, ra, rb), k = lb_max(b, ka, kb);
-    ac_x sum = lb_add(b, lb_cast(b, r, AC_I64), lb_int(b, AC_I64, root4_half));
-    sum = lb_shr(b, lb_add(b, sum, lb_like_int(b, sum, 1)), lb_like_int(b, sum, 1));
-    const ac_x p = lb_cast(b, sum, AC_I32);
-    ac_x q = lb_sub(b, r, lb_like_int(b, r, root4_half));
-    q = lb_add_wrap(b, q, q);
-    const ac_x q2 = lo_fx_mul(L, q, q);
-    const ac_x num =
-        lb_add_wrap(b, lo_fx_mul(L, q, r), lo_fx_mul(L, lo_fx_mul(L, q, q2), lb_like_int(b, q, 117049297)));
-    ac_x den = lb_add_wrap(b, lb_add_wrap(b, lb_like_int(b, q, 1057819769), q),
-                           lo_fx_mul(L, lb_like_int(b, q, 127690142), q2));
-    den = lb_add_wrap(b, lo_fx_mul(L, p, den), lo_fx_mul(L, lb_like_int(b, q, 638450708), q));
-    const ac_x inverse = lo_fx_one_over_one_plus(L, den);
-    const ac_x small = lo_fx_mul(L, lo_fx_round_shift(L, num, 6), inverse);
-    const ac_x log = lb_add_wrap(b, lo_fx_mul(L, k, lb_like_int(b, k, 1488522236)), small); /* Q6.25 */
-    return lo_fx_shift_up(L, log, 1);
+    const ac_x quarter = ac_lb_like_int(b, v, 1 << 23); /* in Q6.25 */
+    const ac_x clz = ac_lb_sub(b, ac_lb_like_int(b, v, 31), ac_lo_fx_floor_log2(L, v));
+    const ac_x one = ac_lb_like_int(b, v, 1);
+    const ac_x ra_tmp = ac_lb_shl(b, v, ac_lb_sub(b, clz, one));
+    const ac_x ra = ac_lo_fx_shift_up(L, ac_lo_fx_mul(L, ra_tmp, ac_lb_like_int(b, v, sqrt_half)), 1);
+    ac_x ka = ac_lb_mul(b, ac_lb_sub(b, ac_lb_like_int(b, v, 12), clz), ac_lb_like_int(b, v, 1 << 25));
+    ka = ac_lb_add(b, ka, quarter);
+    const ac_x zb = ac_lo_fx_mul(L, v, ac_lb_like_int(b, v, sqrt_half));
+    const ac_x room = ac_lb_sub(b, ac_lb_like_int(b, v, 30), ac_lo_fx_floor_log2(L, zb));
+    const ac_x wide = ac_lb_shl(b, ac_lb_cast(b, v, AC_I64), ac_lb_cast(b, room, AC_I64));
+    const ac_x rb = ac_lb_satcast(b, wide, AC_I32);
+    ac_x kb = ac_lb_mul(b, ac_lb_sub(b, ac_lb_like_int(b, v, 12), room), ac_lb_like_int(b, v, 1 << 25));
+    kb = ac_lb_sub(b, kb, quarter);
+    const ac_x r = ac_lb_min(b, ra, rb), k = ac_lb_max(b, ka, kb);
+    ac_x sum = ac_lb_add(b, ac_lb_cast(b, r, AC_I64), ac_lb_int(b, AC_I64, root4_half));
+    sum = ac_lb_shr(b, ac_lb_add(b, sum, ac_lb_like_int(b, sum, 1)), ac_lb_like_int(b, sum, 1));
+    const ac_x p = ac_lb_cast(b, sum, AC_I32);
+    ac_x q = ac_lb_sub(b, r, ac_lb_like_int(b, r, root4_half));
+    q = ac_lb_add_wrap(b, q, q);
+    const ac_x q2 = ac_lo_fx_mul(L, q, q);
+    const ac_x num = ac_lb_add_wrap(b, ac_lo_fx_mul(L, q, r),
+                                    ac_lo_fx_mul(L, ac_lo_fx_mul(L, q, q2), ac_lb_like_int(b, q, 117049297)));
+    ac_x den = ac_lb_add_wrap(b, ac_lb_add_wrap(b, ac_lb_like_int(b, q, 1057819769), q),
+                              ac_lo_fx_mul(L, ac_lb_like_int(b, q, 127690142), q2));
+    den = ac_lb_add_wrap(b, ac_lo_fx_mul(L, p, den), ac_lo_fx_mul(L, ac_lb_like_int(b, q, 638450708), q));
+    const ac_x inverse = ac_lo_fx_one_over_one_plus(L, den);
+    const ac_x small = ac_lo_fx_mul(L, ac_lo_fx_round_shift(L, num, 6), inverse);
+    const ac_x log = ac_lb_add_wrap(b, ac_lo_fx_mul(L, k, ac_lb_like_int(b, k, 1488522236)), small); /* Q6.25 */
+    return ac_lo_fx_shift_up(L, log, 1);
 }
 
-void lo_fx_inv_sqrt(ac_lower *L, ac_x x, ac_x *m, ac_x *shift)
+void ac_lo_fx_inv_sqrt(ac_lower *L, ac_x x, ac_x *m, ac_x *shift)
 {
     ac_lb *b = &L->b;
-    const ac_x zero = lb_like_int(b, x, 0), one = lb_like_int(b, x, 1);
-    const ac_x v = lb_max(b, x, one);
-    const ac_x log = lo_fx_floor_log2(L, v);
+    const ac_x zero = ac_lb_like_int(b, x, 0), one = ac_lb_like_int(b, x, 1);
+    const ac_x v = ac_lb_max(b, x, one);
+    const ac_x log = ac_lo_fx_floor_log2(L, v);
     /* Scaled by 4^n into [2^27, 2^29): up by `pairs`, or down once. */
-    const ac_x large = lb_ge(b, log, lb_like_int(b, x, 29));
-    const ac_x room = lb_max(b, lb_sub(b, lb_like_int(b, x, 28), log), zero);
-    const ac_x pairs = lb_shr(b, room, one);
-    ac_x in = lb_shl(b, lb_select(b, large, one, v), lb_add(b, pairs, pairs));
-    in = lb_select(b, large, lb_shr(b, v, lb_like_int(b, x, 2)), in);
-    const ac_x half = lo_fx_round_shift(L, lb_shr(b, in, one), 1);
-    const ac_x root = lb_var(b, "root", lb_like_int(b, x, 1 << 28));
-    lb_for_n(b, "k", 5);
-    const ac_x r = lb_get(b, root);
-    const ac_x cube = lo_fx_shift_up(L, lo_fx_mul(L, lo_fx_mul(L, r, r), r), 6);
+    const ac_x large = ac_lb_ge(b, log, ac_lb_like_int(b, x, 29));
+    const ac_x room = ac_lb_max(b, ac_lb_sub(b, ac_lb_like_int(b, x, 28), log), zero);
+    const ac_x pairs = ac_lb_shr(b, room, one);
+    ac_x in = ac_lb_shl(b, ac_lb_select(b, large, one, v), ac_lb_add(b, pairs, pairs));
+    in = ac_lb_select(b, large, ac_lb_shr(b, v, ac_lb_like_int(b, x, 2)), in);
+    const ac_x half = ac_lo_fx_round_shift(L, ac_lb_shr(b, in, one), 1);
+    const ac_x root = ac_lb_var(b, "root", ac_lb_like_int(b, x, 1 << 28));
+    ac_lb_for_n(b, "k", 5);
+    const ac_x r = ac_lb_get(b, root);
+    const ac_x cube = ac_lo_fx_shift_up(L, ac_lo_fx_mul(L, ac_lo_fx_mul(L, r, r), r), 6);
     const ac_x step =
-        lb_sub_wrap(b, lo_fx_mul(L, lb_like_int(b, x, (1 << 28) + (1 << 27)), r), lo_fx_mul(L, half, cube));
-    lb_set(b, root, lo_fx_shift_up(L, step, 3));
-    lb_end(b);
-    const ac_x value = lo_fx_mul(L, lb_get(b, root), lb_like_int(b, x, 1518500250)); /* sqrt(1/2) */
-    const ac_x right = lb_add(b, lb_sub(b, lb_like_int(b, x, 11), pairs), lb_select(b, large, one, zero));
-    const ac_x up = lb_max(b, lb_sub(b, zero, right), zero);
-    const ac_x trivial = lb_le(b, x, one);
-    *m = lb_select(b, trivial, lb_like_int(b, x, INT32_MAX), lb_mul_wrap(b, value, lb_shl(b, one, up)));
-    *shift = lb_select(b, trivial, zero, lb_sub(b, zero, lb_max(b, right, zero)));
+        ac_lb_sub_wrap(b, ac_lo_fx_mul(L, ac_lb_like_int(b, x, (1 << 28) + (1 << 27)), r), ac_lo_fx_mul(L, half, cube));
+    ac_lb_set(b, root, ac_lo_fx_shift_up(L, step, 3));
+    ac_lb_end(b);
+    const ac_x value = ac_lo_fx_mul(L, ac_lb_get(b, root), ac_lb_like_int(b, x, 1518500250)); /* sqrt(1/2) */
+    const ac_x right = ac_lb_add(b, ac_lb_sub(b, ac_lb_like_int(b, x, 11), pairs), ac_lb_select(b, large, one, zero));
+    const ac_x up = ac_lb_max(b, ac_lb_sub(b, zero, right), zero);
+    const ac_x trivial = ac_lb_le(b, x, one);
+    *m = ac_lb_select(b, trivial, ac_lb_like_int(b, x, INT32_MAX), ac_lb_mul_wrap(b, value, ac_lb_shl(b, one, up)));
+    *shift = ac_lb_select(b, trivial, zero, ac_lb_sub(b, zero, ac_lb_max(b, right, zero)));
 }

@@ -5,7 +5,7 @@
 #define AC_IR_LOWER_FIXED_POINT16_H
 #include "ir/lower/lower.h"
 
-ac_x lo_fx16_logistic(ac_lower *L, ac_x a, int32_t integer_bits); /* Qi.(15-i) -> Q0.15 */
-ac_x lo_fx16_tanh(ac_lower *L, ac_x a, int32_t integer_bits);     /* integer_bits 0..6 */
+ac_x ac_lo_fx16_logistic(ac_lower *L, ac_x a, int32_t integer_bits); /* Qi.(15-i) -> Q0.15 */
+ac_x ac_lo_fx16_tanh(ac_lower *L, ac_x a, int32_t integer_bits);     /* integer_bits 0..6 */
 
 #endif

@@ -14,8 +14,8 @@ enum { AC_STATUS_INDEX = 4 };
 /* Element `at` of t, not checked: i32 or i64. */
 static inline ac_x ac_index_load(ac_lower *L, ac_tensor *t, ac_x at)
 {
-    const ac_x i = lb_load(&L->b, lo_operand(L, t), at, 1);
-    return t->dtype == AC_I16 ? lb_cast(&L->b, i, AC_I32) : i;
+    const ac_x i = ac_lb_load(&L->b, ac_lo_operand(L, t), at, 1);
+    return t->dtype == AC_I16 ? ac_lb_cast(&L->b, i, AC_I32) : i;
 }
 
 /* The same below `extent`, as i32. from_end: -1 is the last element. */
@@ -23,11 +23,11 @@ static inline ac_x ac_index_at(ac_lower *L, ac_tensor *t, ac_x at, int64_t exten
 {
     ac_lb *b = &L->b;
     ac_x i = ac_index_load(L, t, at);
-    const ac_x zero = lb_like_int(b, i, 0), size = lb_like_int(b, i, extent);
+    const ac_x zero = ac_lb_like_int(b, i, 0), size = ac_lb_like_int(b, i, extent);
     if (from_end)
-        i = lb_select(b, lb_lt(b, i, zero), lb_add_wrap(b, i, size), i);
-    lb_fail_if(b, lb_or(b, lb_lt(b, i, zero), lb_ge(b, i, size)), AC_STATUS_INDEX);
-    return lb_cast(b, i, AC_I32);
+        i = ac_lb_select(b, ac_lb_lt(b, i, zero), ac_lb_add_wrap(b, i, size), i);
+    ac_lb_fail_if(b, ac_lb_or(b, ac_lb_lt(b, i, zero), ac_lb_ge(b, i, size)), AC_STATUS_INDEX);
+    return ac_lb_cast(b, i, AC_I32);
 }
 
 #endif

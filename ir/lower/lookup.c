@@ -25,14 +25,14 @@ void ac_table_16(int16_t table[513], float si, int32_t zi, float so, int32_t zo,
     table[512] = clamp_16(roundf(f(last, low) * inverse));
 }
 
-ac_x lo_table_16(ac_lower *L, int32_t buf, ac_x x)
+ac_x ac_lo_table_16(ac_lower *L, int32_t buf, ac_x x)
 {
     ac_lb *b = &L->b;
-    const ac_x at = lb_add(b, lb_shr(b, x, lb_i32(b, 7)), lb_i32(b, 256));
-    const ac_x base = lb_cast(b, lb_load(b, buf, at, 1), AC_I32);
-    const ac_x next = lb_cast(b, lb_load(b, buf, lb_add(b, at, lb_i32(b, 1)), 1), AC_I32);
+    const ac_x at = ac_lb_add(b, ac_lb_shr(b, x, ac_lb_i32(b, 7)), ac_lb_i32(b, 256));
+    const ac_x base = ac_lb_cast(b, ac_lb_load(b, buf, at, 1), AC_I32);
+    const ac_x next = ac_lb_cast(b, ac_lb_load(b, buf, ac_lb_add(b, at, ac_lb_i32(b, 1)), 1), AC_I32);
     /* The reference keeps the slope in 16 bits. */
-    const ac_x slope = lb_cast(b, lb_cast(b, lb_sub(b, next, base), AC_I16), AC_I32);
-    const ac_x delta = lb_add(b, lb_mul(b, slope, lb_and(b, x, lb_i32(b, 127))), lb_i32(b, 64));
-    return lb_add(b, base, lb_shr(b, delta, lb_i32(b, 7)));
+    const ac_x slope = ac_lb_cast(b, ac_lb_cast(b, ac_lb_sub(b, next, base), AC_I16), AC_I32);
+    const ac_x delta = ac_lb_add(b, ac_lb_mul(b, slope, ac_lb_and(b, x, ac_lb_i32(b, 127))), ac_lb_i32(b, 64));
+    return ac_lb_add(b, base, ac_lb_shr(b, delta, ac_lb_i32(b, 7)));
 }

@@ -9,6 +9,6 @@ typedef float ac_curve(float x, float floor); /* floor: the least real value the
 /* Samples over the whole range of inputs with scale si and zero point zi, in units of so. */
 void ac_table_16(int16_t table[513], float si, int32_t zi, float so, int32_t zo, ac_curve *f);
 /* The table's value at x (i32 within the range of i16; one lane), as i32. */
-ac_x lo_table_16(ac_lower *L, int32_t buf, ac_x x);
+ac_x ac_lo_table_16(ac_lower *L, int32_t buf, ac_x x);
 
 #endif

@@ -3,19 +3,19 @@
  * Lowering is a pure function of (node, variant, target): loops over flat buffers, constants laid out as the loops want them,
  * scratch. Offsets are not known yet; buffers are bound to tensors, constants or scratch by ac_arg.
  *
- *     int lo_softmax(ac_lower *L)
+ *     int ac_lo_softmax(ac_lower *L)
  *     {
  *         ac_lb *b = &L->b;
- *         const int32_t x = lo_operand(L, L->node->in[0]);
- *         ac_x row = lb_for_n(b, "row", rows);
+ *         const int32_t x = ac_lo_operand(L, L->node->in[0]);
+ *         ac_x row = ac_lb_for_n(b, "row", rows);
  *         ...
- *         lo_result(L, value, index, 1);          epilogue and store
- *         lb_end(b);
+ *         ac_lo_result(L, value, index, 1);          epilogue and store
+ *         ac_lb_end(b);
  *         return AC_OK;
  *     }
  *
- * Element-wise followers (node->fused) are computed by lo_result on the value before it is stored; a structured lowering only
- * has to call lo_result once for every element of node->out[0], each exactly once, and to use at most lo_max_lanes lanes in it.
+ * Element-wise followers (node->fused) are computed by ac_lo_result on the value before it is stored; a structured lowering only
+ * has to call ac_lo_result once for every element of node->out[0], each exactly once, and to use at most ac_lo_max_lanes lanes in it.
  *
  * Integer semantics are TFLite's reference kernels (fixed-point multiply with double rounding; docs/numerics.md). */
 #ifndef AC_IR_LOWER_LOWER_H
@@ -102,7 +102,7 @@ typedef struct ac_lower {
     ac_schedule told;
     ac_lb b;
     ac_lowered *out;
-    int32_t result_buf; /* -1 until lo_result_buf */
+    int32_t result_buf; /* -1 until ac_lo_result_buf */
     bool refused;       /* ac_lower_refuse was called: ac_lower_node fails whatever the lowering returns */
 } ac_lower;
 
@@ -131,51 +131,52 @@ int ac_lower_refuse(ac_lower *L, const char *fmt, ...) __attribute__((format(pri
 const void *ac_const_data(ac_ctx *cx, ac_const *k);
 
 /* Buffers. A tensor operand asked for twice is one parameter. Constant tensors become CONST arguments with their own bytes. */
-int32_t lo_operand(ac_lower *L, ac_tensor *t);
-int32_t lo_align(const ac_lower *L, const ac_tensor *t); /* largest power of two that surely divides t's address */
-int32_t lo_state(ac_lower *L, ac_tensor *t);             /* a state operand (OF_STATE): read and written in place */
-int32_t lo_result_buf(ac_lower *L);                      /* of ac_node_result(L->node) */
-int32_t lo_output_buf(ac_lower *L, int32_t i);           /* of out[i], for nodes with several outputs (no epilogue) */
-int32_t lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count);
-int32_t lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count);
-int32_t lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count,
-                     ac_where where); /* of a block, or of its threads */
-int32_t lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count,
-                 const void *data); /* small constant, data copied */
+int32_t ac_lo_operand(ac_lower *L, ac_tensor *t);
+int32_t ac_lo_align(const ac_lower *L, const ac_tensor *t); /* largest power of two that surely divides t's address */
+int32_t ac_lo_state(ac_lower *L, ac_tensor *t);             /* a state operand (OF_STATE): read and written in place */
+int32_t ac_lo_result_buf(ac_lower *L);                      /* of ac_node_result(L->node) */
+int32_t ac_lo_output_buf(ac_lower *L, int32_t i); /* of out[i], for nodes with several outputs (no epilogue) */
+int32_t ac_lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count);
+int32_t ac_lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count);
+int32_t ac_lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count,
+                        ac_where where); /* of a block, or of its threads */
+int32_t ac_lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count,
+                    const void *data); /* small constant, data copied */
 
 /* A constant computed lazily by loops of its own:
  *     ac_lower P;
- *     int32_t dst = lo_pack_open(L, &P, "w", AC_F32, count);      P.b builds; lo_operand(&P, w) reads constant tensors
- *     ...lb_store(&P.b, dst, index, value)...
- *     int32_t w = lo_pack_close(L, &P);                           a CONST buffer of L, 64-byte aligned */
-int32_t lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count);
-int32_t lo_pack_close(ac_lower *L, ac_lower *P);
+ *     int32_t dst = ac_lo_pack_open(L, &P, "w", AC_F32, count);      P.b builds; ac_lo_operand(&P, w) reads constant tensors
+ *     ...ac_lb_store(&P.b, dst, index, value)...
+ *     int32_t w = ac_lo_pack_close(L, &P);                           a CONST buffer of L, 64-byte aligned */
+int32_t ac_lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count);
+int32_t ac_lo_pack_close(ac_lower *L, ac_lower *P);
 
 /* Values. idx[i] is the (i32) position in dimension i. */
-ac_x lo_flat(ac_lower *L, const ac_tensor *t,
-             const ac_x *idx); /* row-major element index; dimensions of size 1 are skipped
+ac_x ac_lo_flat(ac_lower *L, const ac_tensor *t,
+                const ac_x *idx); /* row-major element index; dimensions of size 1 are skipped
                                                                     (broadcast: any idx reads the only element) */
-ac_x lo_load(ac_lower *L, ac_tensor *t, const ac_x *idx,
-             int32_t lanes); /* lanes along the last dimension; a last dimension of 1
+ac_x ac_lo_load(ac_lower *L, ac_tensor *t, const ac_x *idx,
+                int32_t lanes); /* lanes along the last dimension; a last dimension of 1
                                                                     is splat; one-element constants become immediates */
-int32_t lo_max_lanes(const ac_lower *L,
-                     ac_dtype d); /* lanes of d on the target, 1 when the epilogue (or a table map) forbids more */
+int32_t ac_lo_max_lanes(const ac_lower *L,
+                        ac_dtype d); /* lanes of d on the target, 1 when the epilogue (or a table map) forbids more */
 /* Is the element-wise end of the node (its own map and followers) a float function of many dependent steps (exp, erf, ...)? Then
  * that many vectors at once, as one wide value, keep the units busy that one chain leaves idle. */
-bool lo_has_long_chain(const ac_lower *L);
-int32_t lo_long_chain_vectors(const ac_lower *L);
+bool ac_lo_has_long_chain(const ac_lower *L);
+int32_t ac_lo_long_chain_vectors(const ac_lower *L);
 /* Applies the epilogue to `value` (storage type of node->out[0], the element(s) at idx, lanes along the last dimension) and
  * stores the result. idx has out[0]'s rank. */
-void lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes);
+void ac_lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes);
 /* What AC_VARIANT_ROWS loops over outermost: the first two dimensions of t above 1 that come before dimension `before`; 1 where
  * there is none, and without the variant. */
-void lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead[2]);
+void ac_lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead[2]);
 /* 0 <= i < n in vectors of `lanes`, the rest in narrower ones and then one by one; `f` builds the code of one step. */
-typedef void lo_step(ac_lower *L, void *with, ac_x i, int32_t lanes);
-void lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *f, void *with);
-void lo_strip_each(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *f,
-                   void *with);                      /* loops marked parallel */
-ac_x lo_madd(ac_lower *L, ac_x x, ac_x y, ac_x acc); /* x * y + acc: fma where the target has it, else mul, then add */
+typedef void ac_lo_step(ac_lower *L, void *with, ac_x i, int32_t lanes);
+void ac_lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_lo_step *f, void *with);
+void ac_lo_strip_each(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_lo_step *f,
+                      void *with); /* loops marked parallel */
+ac_x ac_lo_madd(ac_lower *L, ac_x x, ac_x y,
+                ac_x acc); /* x * y + acc: fma where the target has it, else mul, then add */
 
 /* Quantisation (quant.c). */
 typedef struct ac_multiplier {
@@ -187,39 +188,39 @@ void ac_quantized_act_range(ac_act act, const ac_tensor *out, int32_t *lo,
                             int32_t *hi);                    /* clamp bounds in stored units */
 bool ac_float_act_range(ac_act act, double *lo, double *hi); /* false: no clamp; infinite bounds where open */
 /* MultiplyByQuantizedMultiplier, double rounding. acc: i32 any lanes -> i32. multiplier and shift the same for all, known now. */
-ac_x lo_requant(ac_lower *L, ac_x acc, ac_multiplier q);
+ac_x ac_lo_requant(ac_lower *L, ac_x acc, ac_multiplier q);
 /* The same with m and shift as values (i32, the lanes of acc): per-channel. */
-ac_x lo_requant_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);
-/* lo_requant_v in two halves: what depends on multiplier and shift only (to stand outside of the loops), and the rest. */
+ac_x ac_lo_requant_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);
+/* ac_lo_requant_v in two halves: what depends on multiplier and shift only (to stand outside of the loops), and the rest. */
 typedef struct ac_requant {
     ac_x left, m, round, sign, shift;
 } ac_requant;
-ac_requant lo_requant_prepare(ac_lower *L, ac_x m, ac_x shift);
-ac_x lo_requant_apply(ac_lower *L, ac_x acc, const ac_requant *q);
+ac_requant ac_lo_requant_prepare(ac_lower *L, ac_x m, ac_x shift);
+ac_x ac_lo_requant_apply(ac_lower *L, ac_x acc, const ac_requant *q);
 /* The same for vectors, multipliers m > 0 and shifts of e places to the right (requant.c): m, e are i32 values of the
- * lanes of acc; e is 1..31, or the constant 0. positive: negative accumulators count as 0. Only where lo_requant_pairs. */
-ac_x lo_requant_right(ac_lower *L, ac_x acc, ac_x m, ac_x e, bool positive);
-bool lo_requant_pairs(const ac_lower *L, int32_t lanes);
+ * lanes of acc; e is 1..31, or the constant 0. positive: negative accumulators count as 0. Only where ac_lo_requant_pairs. */
+ac_x ac_lo_requant_right(ac_lower *L, ac_x acc, ac_x m, ac_x e, bool positive);
+bool ac_lo_requant_pairs(const ac_lower *L, int32_t lanes);
 /* The int64 form of int16x8 kernels (acc i64 -> i32). */
-ac_x lo_requant64(ac_lower *L, ac_x acc, ac_multiplier q);
-ac_x lo_requant64_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);
+ac_x ac_lo_requant64(ac_lower *L, ac_x acc, ac_multiplier q);
+ac_x ac_lo_requant64_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);
 /* Applies an activation to a float value. */
-ac_x lo_act(ac_lower *L, ac_x v, ac_act act);
+ac_x ac_lo_act(ac_lower *L, ac_x v, ac_act act);
 float ac_scale(const ac_tensor *t); /* of the whole tensor; 1 when not quantised */
 int32_t ac_zero(const ac_tensor *t);
 
 /* Float functions out of primitive operations (math.c); ULP bounds stand there. x: f32, any lanes. */
-ac_x lo_exp(ac_lower *L, ac_x x);
-ac_x lo_expm1(ac_lower *L, ac_x x);
-ac_x lo_log(ac_lower *L, ac_x x);
-ac_x lo_tanh(ac_lower *L, ac_x x);
-ac_x lo_sigmoid(ac_lower *L, ac_x x);
-ac_x lo_erf(ac_lower *L, ac_x x);
-ac_x lo_sin(ac_lower *L, ac_x x);
-ac_x lo_cos(ac_lower *L, ac_x x);
-ac_x lo_pow(ac_lower *L, ac_x x, ac_x y);
+ac_x ac_lo_exp(ac_lower *L, ac_x x);
+ac_x ac_lo_expm1(ac_lower *L, ac_x x);
+ac_x ac_lo_log(ac_lower *L, ac_x x);
+ac_x ac_lo_tanh(ac_lower *L, ac_x x);
+ac_x ac_lo_sigmoid(ac_lower *L, ac_x x);
+ac_x ac_lo_erf(ac_lower *L, ac_x x);
+ac_x ac_lo_sin(ac_lower *L, ac_x x);
+ac_x ac_lo_cos(ac_lower *L, ac_x x);
+ac_x ac_lo_pow(ac_lower *L, ac_x x, ac_x y);
 
 /* Element-wise family: a loop nest over the result with the node's map in it. Shared dimensions are merged. */
-ac_lower_fn lo_map;
+ac_lower_fn ac_lo_map;
 
 #endif

@@ -15,7 +15,7 @@
 
 static ac_x num(ac_lower *L, ac_x like, double v)
 {
-    return lb_like(&L->b, like, v);
+    return ac_lb_like(&L->b, like, v);
 }
 
 /* coef[0] + x * coef[1] + ... */
@@ -23,7 +23,7 @@ static ac_x poly(ac_lower *L, ac_x x, const double *coef, int32_t n)
 {
     ac_x v = num(L, x, coef[n - 1]);
     for (int32_t i = n - 2; i >= 0; i--)
-        v = lo_madd(L, v, x, num(L, x, coef[i]));
+        v = ac_lo_madd(L, v, x, num(L, x, coef[i]));
     return v;
 }
 #define POLY(x, ...) \
@@ -32,16 +32,16 @@ static ac_x poly(ac_lower *L, ac_x x, const double *coef, int32_t n)
 /* lo <= x <= hi, NaN stays NaN. */
 static ac_x within(ac_lower *L, ac_x x, double lo, double hi)
 {
-    x = lb_min(&L->b, num(L, x, hi), x);
-    return lb_max(&L->b, num(L, x, lo), x);
+    x = ac_lb_min(&L->b, num(L, x, hi), x);
+    return ac_lb_max(&L->b, num(L, x, lo), x);
 }
 
 /* 2^i as f32, i in -126..127; other i give some number. */
 static ac_x power_of_two(ac_lower *L, ac_x i)
 {
     ac_lb *b = &L->b;
-    const ac_x biased = lb_add_wrap(b, i, lb_like_int(b, i, 127));
-    return lb_bitcast(b, lb_mul_wrap(b, biased, lb_like_int(b, i, 1 << 23)), AC_F32);
+    const ac_x biased = ac_lb_add_wrap(b, i, ac_lb_like_int(b, i, 127));
+    return ac_lb_bitcast(b, ac_lb_mul_wrap(b, biased, ac_lb_like_int(b, i, 1 << 23)), AC_F32);
 }
 
 /* X = n ln 2 + r, |r| <= ln 2 / 2: e^x = 2^a 2^b (1 + y), a + b = n */
@@ -55,159 +55,164 @@ static reduced reduce_exp(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
     x = within(L, x, -104, 89);
-    const ac_x t = lo_madd(L, x, num(L, x, 1.44269504088896340736), num(L, x, 12582912.0));
-    const ac_x n = lb_sub(b, t, num(L, x, 12582912.0));
-    const ac_x bits = lb_bitcast(b, t, AC_I32);
-    const ac_x i = lb_sub_wrap(b, bits, lb_like_int(b, bits, 0x4B400000));
-    ac_x r = lo_madd(L, n, num(L, x, -0.693145751953125), x);
-    r = lo_madd(L, n, num(L, x, -1.42860682030941723212e-6), r);
+    const ac_x t = ac_lo_madd(L, x, num(L, x, 1.44269504088896340736), num(L, x, 12582912.0));
+    const ac_x n = ac_lb_sub(b, t, num(L, x, 12582912.0));
+    const ac_x bits = ac_lb_bitcast(b, t, AC_I32);
+    const ac_x i = ac_lb_sub_wrap(b, bits, ac_lb_like_int(b, bits, 0x4B400000));
+    ac_x r = ac_lo_madd(L, n, num(L, x, -0.693145751953125), x);
+    r = ac_lo_madd(L, n, num(L, x, -1.42860682030941723212e-6), r);
     const ac_x p = POLY(r, 0.50000000949120593, 0.166665188999369, 0.041666206516704898, 0.0083688822035228698,
                         0.0013950449658526353);
-    const ac_x half = lb_shr(b, i, lb_like_int(b, i, 1));
-    return (reduced){lo_madd(L, lb_mul(b, r, r), p, r), half, lb_sub_wrap(b, i, half)};
+    const ac_x half = ac_lb_shr(b, i, ac_lb_like_int(b, i, 1));
+    return (reduced){ac_lo_madd(L, ac_lb_mul(b, r, r), p, r), half, ac_lb_sub_wrap(b, i, half)};
 }
 
-ac_x lo_exp(ac_lower *L, ac_x x)
+ac_x ac_lo_exp(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
-    if (lb_dtype(&L->b, x) == AC_F64)
-        return lo_exp64(L, x);
+    if (ac_lb_dtype(&L->b, x) == AC_F64)
+        return ac_lo_exp64(L, x);
     const reduced e = reduce_exp(L, x);
-    const ac_x v = lb_mul(b, lb_add(b, e.y, num(L, x, 1)), power_of_two(L, e.a));
-    return lb_mul(b, v, power_of_two(L, e.b));
+    const ac_x v = ac_lb_mul(b, ac_lb_add(b, e.y, num(L, x, 1)), power_of_two(L, e.a));
+    return ac_lb_mul(b, v, power_of_two(L, e.b));
 }
 
 /* e^x - 1 = 2^b (2^a y + (2^a - 2^-b)): no cancellation near 0, where a = b = 0. */
-ac_x lo_expm1(ac_lower *L, ac_x x)
+ac_x ac_lo_expm1(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
-    if (lb_dtype(&L->b, x) == AC_F64)
-        return lo_expm1_64(L, x);
+    if (ac_lb_dtype(&L->b, x) == AC_F64)
+        return ac_lo_expm1_64(L, x);
     const reduced e = reduce_exp(L, x);
     const ac_x a = power_of_two(L, e.a);
-    const ac_x inverse = power_of_two(L, lb_sub_wrap(b, lb_like_int(b, e.b, 0), e.b));
-    const ac_x v = lo_madd(L, a, e.y, lb_sub(b, a, inverse));
-    return lb_mul(b, v, power_of_two(L, e.b));
+    const ac_x inverse = power_of_two(L, ac_lb_sub_wrap(b, ac_lb_like_int(b, e.b, 0), e.b));
+    const ac_x v = ac_lo_madd(L, a, e.y, ac_lb_sub(b, a, inverse));
+    return ac_lb_mul(b, v, power_of_two(L, e.b));
 }
 
 /* x = 2^k m, sqrt(1/2) <= m < sqrt 2; log m = log(1 + f) = f - (f^2/2 - s (f^2/2 + R)), s = f / (2 + f), R = z P(z), z
  * = s^2. */
-ac_x lo_log(ac_lower *L, ac_x x)
+ac_x ac_lo_log(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
-    if (lb_dtype(&L->b, x) == AC_F64)
-        return lo_log64(L, x);
-    const ac_x tiny = lb_lt(b, x, num(L, x, 1.17549435082228750797e-38));
-    const ac_x scaled = lb_select(b, tiny, lb_mul(b, x, num(L, x, 33554432.0)), x);
-    const ac_x bits = lb_bitcast(b, scaled, AC_I32);
-    const ac_x k = lb_shr(b, lb_sub_wrap(b, bits, lb_like_int(b, bits, 0x3F3504F3)), lb_like_int(b, bits, 23));
-    const ac_x m = lb_bitcast(b, lb_sub_wrap(b, bits, lb_mul_wrap(b, k, lb_like_int(b, k, 1 << 23))), AC_F32);
-    const ac_x e = lb_sub(b, lb_cast(b, k, AC_F32), lb_select(b, tiny, num(L, x, 25), num(L, x, 0)));
-    const ac_x f = lb_sub(b, m, num(L, x, 1));
-    const ac_x s = lb_div(b, f, lb_add(b, f, num(L, x, 2)));
-    const ac_x z = lb_mul(b, s, s);
+    if (ac_lb_dtype(&L->b, x) == AC_F64)
+        return ac_lo_log64(L, x);
+    const ac_x tiny = ac_lb_lt(b, x, num(L, x, 1.17549435082228750797e-38));
+    const ac_x scaled = ac_lb_select(b, tiny, ac_lb_mul(b, x, num(L, x, 33554432.0)), x);
+    const ac_x bits = ac_lb_bitcast(b, scaled, AC_I32);
+    const ac_x k =
+        ac_lb_shr(b, ac_lb_sub_wrap(b, bits, ac_lb_like_int(b, bits, 0x3F3504F3)), ac_lb_like_int(b, bits, 23));
+    const ac_x m =
+        ac_lb_bitcast(b, ac_lb_sub_wrap(b, bits, ac_lb_mul_wrap(b, k, ac_lb_like_int(b, k, 1 << 23))), AC_F32);
+    const ac_x e = ac_lb_sub(b, ac_lb_cast(b, k, AC_F32), ac_lb_select(b, tiny, num(L, x, 25), num(L, x, 0)));
+    const ac_x f = ac_lb_sub(b, m, num(L, x, 1));
+    const ac_x s = ac_lb_div(b, f, ac_lb_add(b, f, num(L, x, 2)));
+    const ac_x z = ac_lb_mul(b, s, s);
     const ac_x r =
-        lb_mul(b, z, POLY(z, 0.6666666564505308, 0.40000335290608147, 0.2853730171771594, 0.23582289480009599));
-    const ac_x h = lb_mul(b, lb_mul(b, f, f), num(L, x, 0.5));
-    ac_x low = lo_madd(L, s, lb_add(b, h, r), lb_mul(b, e, num(L, x, 1.42860682030941723212e-6)));
-    low = lb_sub(b, lb_sub(b, h, low), f);
-    ac_x v = lb_sub(b, lb_mul(b, e, num(L, x, 0.693145751953125)), low);
-    v = lb_select(b, lb_eq(b, x, num(L, x, (double)HUGE_VALF)), x, v);
-    v = lb_select(b, lb_lt(b, x, num(L, x, 0)), num(L, x, (double)NAN), v);
-    v = lb_select(b, lb_eq(b, x, num(L, x, 0)), num(L, x, -(double)HUGE_VALF), v);
-    return lb_select(b, lb_ne(b, x, x), x, v);
+        ac_lb_mul(b, z, POLY(z, 0.6666666564505308, 0.40000335290608147, 0.2853730171771594, 0.23582289480009599));
+    const ac_x h = ac_lb_mul(b, ac_lb_mul(b, f, f), num(L, x, 0.5));
+    ac_x low = ac_lo_madd(L, s, ac_lb_add(b, h, r), ac_lb_mul(b, e, num(L, x, 1.42860682030941723212e-6)));
+    low = ac_lb_sub(b, ac_lb_sub(b, h, low), f);
+    ac_x v = ac_lb_sub(b, ac_lb_mul(b, e, num(L, x, 0.693145751953125)), low);
+    v = ac_lb_select(b, ac_lb_eq(b, x, num(L, x, (double)HUGE_VALF)), x, v);
+    v = ac_lb_select(b, ac_lb_lt(b, x, num(L, x, 0)), num(L, x, (double)NAN), v);
+    v = ac_lb_select(b, ac_lb_eq(b, x, num(L, x, 0)), num(L, x, -(double)HUGE_VALF), v);
+    return ac_lb_select(b, ac_lb_ne(b, x, x), x, v);
 }
 
 /* |x| < 0.625: x + x z P(z), z = x^2; else 1 - 2 / (e^(2|x|) + 1) with the sign of x. */
-ac_x lo_tanh(ac_lower *L, ac_x x)
+ac_x ac_lo_tanh(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
-    if (lb_dtype(&L->b, x) == AC_F64)
-        return lo_tanh64(L, x);
-    const ac_x z = lb_mul(b, x, x), size = lb_abs(b, x);
+    if (ac_lb_dtype(&L->b, x) == AC_F64)
+        return ac_lo_tanh64(L, x);
+    const ac_x z = ac_lb_mul(b, x, x), size = ac_lb_abs(b, x);
     const ac_x p = POLY(z, -0.33333281942103832, 0.13331442216431905, -0.053739717047882815, 0.020639094284658765,
                         -0.0057049951432250195);
-    const ac_x near = lo_madd(L, lb_mul(b, x, z), p, x);
-    const ac_x e = lo_exp(L, lb_mul(b, lb_min(b, num(L, x, 10), size), num(L, x, 2)));
-    const ac_x far = lb_sub(b, num(L, x, 1), lb_div(b, num(L, x, 2), lb_add(b, e, num(L, x, 1))));
-    const ac_x side = lb_select(b, lb_lt(b, x, num(L, x, 0)), lb_neg(b, far), far);
-    return lb_select(b, lb_lt(b, size, num(L, x, 0.625)), near, side);
+    const ac_x near = ac_lo_madd(L, ac_lb_mul(b, x, z), p, x);
+    const ac_x e = ac_lo_exp(L, ac_lb_mul(b, ac_lb_min(b, num(L, x, 10), size), num(L, x, 2)));
+    const ac_x far = ac_lb_sub(b, num(L, x, 1), ac_lb_div(b, num(L, x, 2), ac_lb_add(b, e, num(L, x, 1))));
+    const ac_x side = ac_lb_select(b, ac_lb_lt(b, x, num(L, x, 0)), ac_lb_neg(b, far), far);
+    return ac_lb_select(b, ac_lb_lt(b, size, num(L, x, 0.625)), near, side);
 }
 
 /* 1 / (1 + e^-|x|), for negative x times e^-|x|: nothing overflows, and the tail keeps its digits. */
-ac_x lo_sigmoid(ac_lower *L, ac_x x)
+ac_x ac_lo_sigmoid(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
-    const ac_x e = lo_exp(L, lb_neg(b, lb_abs(b, x)));
-    const ac_x top = lb_select(b, lb_lt(b, x, num(L, x, 0)), e, num(L, x, 1));
-    return lb_div(b, top, lb_add(b, e, num(L, x, 1)));
+    const ac_x e = ac_lo_exp(L, ac_lb_neg(b, ac_lb_abs(b, x)));
+    const ac_x top = ac_lb_select(b, ac_lb_lt(b, x, num(L, x, 0)), e, num(L, x, 1));
+    return ac_lb_div(b, top, ac_lb_add(b, e, num(L, x, 1)));
 }
 
 /* |x| < 0.92: x P(x^2); else 1 - e^Q(|x|), Q near log erfc, with the sign of x; 1 from 4 on. */
-ac_x lo_erf(ac_lower *L, ac_x x)
+ac_x ac_lo_erf(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
-    if (lb_dtype(&L->b, x) == AC_F64)
-        return lo_erf64(L, x);
-    const ac_x z = lb_mul(b, x, x), size = lb_abs(b, x);
-    const ac_x near = lb_mul(b, x,
-                             POLY(z, 1.1283791666498673, -0.37612633854114963, 0.11283697323496676, -0.02685950004745,
-                                  0.0052012859912048473, -0.00081455969514579083, 8.3823894157093067e-05));
-    const ac_x a = lb_min(b, num(L, x, 4), size);
+    if (ac_lb_dtype(&L->b, x) == AC_F64)
+        return ac_lo_erf64(L, x);
+    const ac_x z = ac_lb_mul(b, x, x), size = ac_lb_abs(b, x);
+    const ac_x near =
+        ac_lb_mul(b, x,
+                  POLY(z, 1.1283791666498673, -0.37612633854114963, 0.11283697323496676, -0.02685950004745,
+                       0.0052012859912048473, -0.00081455969514579083, 8.3823894157093067e-05));
+    const ac_x a = ac_lb_min(b, num(L, x, 4), size);
     const ac_x q = POLY(a, 0.00016923201538106405, -1.1294885387986482, -0.63340057759875557, -0.10822069052284014,
                         0.025080818085533529, -0.0041563326538238739, 0.0004314098334719836, -2.083004323385055e-05);
-    const ac_x far = lb_sub(b, num(L, x, 1), lo_exp(L, q));
-    const ac_x side = lb_select(b, lb_lt(b, x, num(L, x, 0)), lb_neg(b, far), far);
-    return lb_select(b, lb_lt(b, size, num(L, x, 0.92)), near, side);
+    const ac_x far = ac_lb_sub(b, num(L, x, 1), ac_lo_exp(L, q));
+    const ac_x side = ac_lb_select(b, ac_lb_lt(b, x, num(L, x, 0)), ac_lb_neg(b, far), far);
+    return ac_lb_select(b, ac_lb_lt(b, size, num(L, x, 0.92)), near, side);
 }
 
 /* x = n pi/2 + r in double: n times the first part is exact up to n = 2^20. */
 static ac_x sin_from(ac_lower *L, ac_x x, int32_t quadrant)
 {
     ac_lb *b = &L->b;
-    const ac_x wide = lb_cast(b, x, AC_F64);
-    const ac_x n = lb_rint(b, lb_mul(b, wide, num(L, wide, 0.63661977236758134308)));
-    ac_x rest = lb_sub(b, wide, lb_mul(b, n, num(L, wide, 1.5707963267341256)));
-    rest = lb_sub(b, rest, lb_mul(b, n, num(L, wide, 6.0771005065061922e-11)));
-    const ac_x turn = lb_sub(b, n, lb_mul(b, lb_floor(b, lb_mul(b, n, num(L, n, 0.25))), num(L, n, 4)));
-    ac_x q = lb_satcast(b, turn, AC_I32);
-    q = lb_add_wrap(b, q, lb_like_int(b, q, quadrant));
-    const ac_x r = within(L, lb_cast(b, rest, AC_F32), -0.7854, 0.7854);
-    const ac_x z = lb_mul(b, r, r);
-    const ac_x s =
-        lo_madd(L, lb_mul(b, r, z), POLY(z, -0.16666654571276437, 0.0083321583267356777, -0.00019514948848120149), r);
-    const ac_x h = lb_mul(b, z, num(L, z, 0.5)), w = lb_sub(b, num(L, z, 1), h);
+    const ac_x wide = ac_lb_cast(b, x, AC_F64);
+    const ac_x n = ac_lb_rint(b, ac_lb_mul(b, wide, num(L, wide, 0.63661977236758134308)));
+    ac_x rest = ac_lb_sub(b, wide, ac_lb_mul(b, n, num(L, wide, 1.5707963267341256)));
+    rest = ac_lb_sub(b, rest, ac_lb_mul(b, n, num(L, wide, 6.0771005065061922e-11)));
+    const ac_x turn = ac_lb_sub(b, n, ac_lb_mul(b, ac_lb_floor(b, ac_lb_mul(b, n, num(L, n, 0.25))), num(L, n, 4)));
+    ac_x q = ac_lb_satcast(b, turn, AC_I32);
+    q = ac_lb_add_wrap(b, q, ac_lb_like_int(b, q, quadrant));
+    const ac_x r = within(L, ac_lb_cast(b, rest, AC_F32), -0.7854, 0.7854);
+    const ac_x z = ac_lb_mul(b, r, r);
+    const ac_x s = ac_lo_madd(L, ac_lb_mul(b, r, z),
+                              POLY(z, -0.16666654571276437, 0.0083321583267356777, -0.00019514948848120149), r);
+    const ac_x h = ac_lb_mul(b, z, num(L, z, 0.5)), w = ac_lb_sub(b, num(L, z, 1), h);
     const ac_x p = POLY(z, 0.041666645618533713, -0.0013887313052237261, 2.4432784075066076e-05);
-    const ac_x lost = lb_sub(b, lb_sub(b, num(L, z, 1), w), h);
-    const ac_x c = lb_add(b, w, lo_madd(L, lb_mul(b, z, z), p, lost));
-    const ac_x zero = lb_like_int(b, q, 0);
-    const ac_x v = lb_select(b, lb_ne(b, lb_and(b, q, lb_like_int(b, q, 1)), zero), c, s);
-    return lb_select(b, lb_ne(b, lb_and(b, q, lb_like_int(b, q, 2)), zero), lb_neg(b, v), v);
+    const ac_x lost = ac_lb_sub(b, ac_lb_sub(b, num(L, z, 1), w), h);
+    const ac_x c = ac_lb_add(b, w, ac_lo_madd(L, ac_lb_mul(b, z, z), p, lost));
+    const ac_x zero = ac_lb_like_int(b, q, 0);
+    const ac_x v = ac_lb_select(b, ac_lb_ne(b, ac_lb_and(b, q, ac_lb_like_int(b, q, 1)), zero), c, s);
+    return ac_lb_select(b, ac_lb_ne(b, ac_lb_and(b, q, ac_lb_like_int(b, q, 2)), zero), ac_lb_neg(b, v), v);
 }
 
-ac_x lo_sin(ac_lower *L, ac_x x)
+ac_x ac_lo_sin(ac_lower *L, ac_x x)
 {
-    return lb_dtype(&L->b, x) == AC_F64 ? lo_sin64(L, x, 0) : sin_from(L, x, 0);
+    return ac_lb_dtype(&L->b, x) == AC_F64 ? ac_lo_sin64(L, x, 0) : sin_from(L, x, 0);
 }
-ac_x lo_cos(ac_lower *L, ac_x x)
+ac_x ac_lo_cos(ac_lower *L, ac_x x)
 {
-    return lb_dtype(&L->b, x) == AC_F64 ? lo_sin64(L, x, 1) : sin_from(L, x, 1);
+    return ac_lb_dtype(&L->b, x) == AC_F64 ? ac_lo_sin64(L, x, 1) : sin_from(L, x, 1);
 }
 
 /* log2 of |x| in double, relative error 2^-43; x: f64, exactly an f32. 0 gives -inf, inf gives inf. */
 static ac_x log2_wide(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
-    const ac_x bits = lb_bitcast(b, x, AC_I64);
-    const ac_x k = lb_shr(b, lb_sub_wrap(b, bits, lb_like_int(b, bits, 0x3FE6A09E667F3BCD)), lb_like_int(b, bits, 52));
-    const ac_x m = lb_bitcast(b, lb_sub_wrap(b, bits, lb_mul_wrap(b, k, lb_like_int(b, k, (int64_t)1 << 52))), AC_F64);
-    const ac_x s = lb_div(b, lb_sub(b, m, num(L, m, 1)), lb_add(b, m, num(L, m, 1)));
-    const ac_x z = lb_mul(b, s, s);
+    const ac_x bits = ac_lb_bitcast(b, x, AC_I64);
+    const ac_x k =
+        ac_lb_shr(b, ac_lb_sub_wrap(b, bits, ac_lb_like_int(b, bits, 0x3FE6A09E667F3BCD)), ac_lb_like_int(b, bits, 52));
+    const ac_x m =
+        ac_lb_bitcast(b, ac_lb_sub_wrap(b, bits, ac_lb_mul_wrap(b, k, ac_lb_like_int(b, k, (int64_t)1 << 52))), AC_F64);
+    const ac_x s = ac_lb_div(b, ac_lb_sub(b, m, num(L, m, 1)), ac_lb_add(b, m, num(L, m, 1)));
+    const ac_x z = ac_lb_mul(b, s, s);
     const ac_x p = POLY(z, 2.8853900817778495, 0.961796694114053, 0.57707794216849728, 0.41220927132911839,
                         0.31990495089701398, 0.28291043475649685);
-    ac_x v = lb_add(b, lb_cast(b, k, AC_F64), lb_mul(b, s, p));
-    v = lb_select(b, lb_eq(b, x, num(L, x, 0)), num(L, x, -HUGE_VAL), v);
-    return lb_select(b, lb_eq(b, x, num(L, x, HUGE_VAL)), x, v);
+    ac_x v = ac_lb_add(b, ac_lb_cast(b, k, AC_F64), ac_lb_mul(b, s, p));
+    v = ac_lb_select(b, ac_lb_eq(b, x, num(L, x, 0)), num(L, x, -HUGE_VAL), v);
+    return ac_lb_select(b, ac_lb_eq(b, x, num(L, x, HUGE_VAL)), x, v);
 }
 
 /* 2^x in double, |x| <= 200 enforced, relative error 2^-34. */
@@ -215,37 +220,39 @@ static ac_x exp2_wide(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
     x = within(L, x, -200, 200);
-    const ac_x t = lb_add(b, x, num(L, x, 6755399441055744.0)); /* 1.5 * 2^52 */
-    const ac_x f = lb_sub(b, x, lb_sub(b, t, num(L, x, 6755399441055744.0)));
-    const ac_x bits = lb_bitcast(b, t, AC_I64);
-    const ac_x i = lb_sub_wrap(b, bits, lb_like_int(b, bits, 0x4338000000000000));
+    const ac_x t = ac_lb_add(b, x, num(L, x, 6755399441055744.0)); /* 1.5 * 2^52 */
+    const ac_x f = ac_lb_sub(b, x, ac_lb_sub(b, t, num(L, x, 6755399441055744.0)));
+    const ac_x bits = ac_lb_bitcast(b, t, AC_I64);
+    const ac_x i = ac_lb_sub_wrap(b, bits, ac_lb_like_int(b, bits, 0x4338000000000000));
     const ac_x p = POLY(f, 0.99999999996168187, 0.69314718072847492, 0.2402265119815116, 0.055504103533529012,
                         0.0096180272540651434, 0.0013333922631122797, 0.00015469291100211842, 1.5201908081680579e-05);
-    const ac_x biased = lb_add_wrap(b, i, lb_like_int(b, i, 1023));
-    return lb_mul(b, p, lb_bitcast(b, lb_mul_wrap(b, biased, lb_like_int(b, i, (int64_t)1 << 52)), AC_F64));
+    const ac_x biased = ac_lb_add_wrap(b, i, ac_lb_like_int(b, i, 1023));
+    return ac_lb_mul(b, p, ac_lb_bitcast(b, ac_lb_mul_wrap(b, biased, ac_lb_like_int(b, i, (int64_t)1 << 52)), AC_F64));
 }
 
 /* |x|^y = 2^(y log2 |x|) in double; signs and the special cases of C's pow. */
-ac_x lo_pow(ac_lower *L, ac_x x, ac_x y)
+ac_x ac_lo_pow(ac_lower *L, ac_x x, ac_x y)
 {
     ac_lb *b = &L->b;
-    const ac_x one = num(L, x, 1), zero = num(L, x, 0), size = lb_abs(b, x);
-    const bool wide = lb_dtype(b, x) == AC_F64;
-    ac_x v = wide ? lo_pow64(L, size, y)
-                  : lb_cast(b, exp2_wide(L, lb_mul(b, lb_cast(b, y, AC_F64), log2_wide(L, lb_cast(b, size, AC_F64)))),
-                            AC_F32);
-    v = lb_select(b, lb_eq(b, size, one), one, v); /* also with an infinite or NaN exponent */
-    v = lb_select(b, lb_and(b, lb_ne(b, y, y), lb_ne(b, x, one)), y, v);
-    const ac_x whole = lb_eq(b, lb_rint(b, y), y);
-    const ac_x half = lb_mul(b, y, num(L, x, 0.5));
-    const ac_x odd = lb_and(b, whole, lb_ne(b, lb_rint(b, half), half));
+    const ac_x one = num(L, x, 1), zero = num(L, x, 0), size = ac_lb_abs(b, x);
+    const bool wide = ac_lb_dtype(b, x) == AC_F64;
+    ac_x v =
+        wide ? ac_lo_pow64(L, size, y)
+             : ac_lb_cast(
+                   b, exp2_wide(L, ac_lb_mul(b, ac_lb_cast(b, y, AC_F64), log2_wide(L, ac_lb_cast(b, size, AC_F64)))),
+                   AC_F32);
+    v = ac_lb_select(b, ac_lb_eq(b, size, one), one, v); /* also with an infinite or NaN exponent */
+    v = ac_lb_select(b, ac_lb_and(b, ac_lb_ne(b, y, y), ac_lb_ne(b, x, one)), y, v);
+    const ac_x whole = ac_lb_eq(b, ac_lb_rint(b, y), y);
+    const ac_x half = ac_lb_mul(b, y, num(L, x, 0.5));
+    const ac_x odd = ac_lb_and(b, whole, ac_lb_ne(b, ac_lb_rint(b, half), half));
     /* The sign bit counts: pow(-0, odd) is negative. */
-    const ac_x bits = lb_bitcast(b, x, wide ? AC_I64 : AC_I32);
-    const ac_x minus = lb_lt(b, bits, lb_like_int(b, bits, 0));
-    v = lb_select(b, lb_and(b, minus, odd), lb_neg(b, v), v);
-    const ac_x root = lb_and(b, lb_and(b, lb_lt(b, x, zero), lb_not(b, whole)), lb_eq(b, y, y));
-    const ac_x finite = lb_lt(b, size, num(L, x, (double)HUGE_VALF));
-    v = lb_select(b, lb_and(b, root, finite), num(L, x, (double)NAN), v);
-    v = lb_select(b, lb_ne(b, x, x), x, v);
-    return lb_select(b, lb_eq(b, y, zero), one, lb_select(b, lb_eq(b, x, one), one, v));
+    const ac_x bits = ac_lb_bitcast(b, x, wide ? AC_I64 : AC_I32);
+    const ac_x minus = ac_lb_lt(b, bits, ac_lb_like_int(b, bits, 0));
+    v = ac_lb_select(b, ac_lb_and(b, minus, odd), ac_lb_neg(b, v), v);
+    const ac_x root = ac_lb_and(b, ac_lb_and(b, ac_lb_lt(b, x, zero), ac_lb_not(b, whole)), ac_lb_eq(b, y, y));
+    const ac_x finite = ac_lb_lt(b, size, num(L, x, (double)HUGE_VALF));
+    v = ac_lb_select(b, ac_lb_and(b, root, finite), num(L, x, (double)NAN), v);
+    v = ac_lb_select(b, ac_lb_ne(b, x, x), x, v);
+    return ac_lb_select(b, ac_lb_eq(b, y, zero), one, ac_lb_select(b, ac_lb_eq(b, x, one), one, v));
 }

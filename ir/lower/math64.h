@@ -5,13 +5,13 @@
 #define AC_IR_LOWER_MATH64_H
 #include "ir/lower/lower.h"
 
-ac_x lo_exp64(ac_lower *L, ac_x x);
-ac_x lo_expm1_64(ac_lower *L, ac_x x);
-ac_x lo_log64(ac_lower *L, ac_x x);
-ac_x lo_tanh64(ac_lower *L, ac_x x);
-ac_x lo_erf64(ac_lower *L, ac_x x);
-ac_x lo_sin64(ac_lower *L, ac_x x, int32_t quadrant);
-ac_x lo_atan64(ac_lower *L, ac_x x);        /* |x| <= 1 */
-ac_x lo_pow64(ac_lower *L, ac_x x, ac_x y); /* |x|^y, x > 0 finite, y finite; signs and special cases: math.c */
+ac_x ac_lo_exp64(ac_lower *L, ac_x x);
+ac_x ac_lo_expm1_64(ac_lower *L, ac_x x);
+ac_x ac_lo_log64(ac_lower *L, ac_x x);
+ac_x ac_lo_tanh64(ac_lower *L, ac_x x);
+ac_x ac_lo_erf64(ac_lower *L, ac_x x);
+ac_x ac_lo_sin64(ac_lower *L, ac_x x, int32_t quadrant);
+ac_x ac_lo_atan64(ac_lower *L, ac_x x);        /* |x| <= 1 */
+ac_x ac_lo_pow64(ac_lower *L, ac_x x, ac_x y); /* |x|^y, x > 0 finite, y finite; signs and special cases: math.c */
 
 #endif

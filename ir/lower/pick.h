@@ -2,7 +2,7 @@
  *
  *     ac_walk w = {.x = buffer, .base = first element, .n = how many};
  *     ac_walk_open(L, &w);
- *     for (..) { ac_walk_next(L, &w); lb_get(b, w.index) is the next element, or -1 }
+ *     for (..) { ac_walk_next(L, &w); ac_lb_get(b, w.index) is the next element, or -1 }
  *
  * Each step goes over all elements, so it costs n; nothing is sorted and no memory is needed. */
 #ifndef AC_IR_LOWER_PICK_H

@@ -80,99 +80,100 @@ void ac_quantized_act_range(ac_act act, const ac_tensor *out, int32_t *lo, int32
     *hi = bound_of(max, out, tmin, tmax);
 }
 
-ac_x lo_act(ac_lower *L, ac_x v, ac_act act)
+ac_x ac_lo_act(ac_lower *L, ac_x v, ac_act act)
 {
     ac_lb *b = &L->b;
     double lo, hi;
     if (act == AC_ACT_TANH)
-        return lo_tanh(L, v);
+        return ac_lo_tanh(L, v);
     if (!ac_float_act_range(act, &lo, &hi))
         return v;
-    v = lb_max(b, lb_like(b, v, lo), v); /* in this order a NaN stays NaN */
-    return isinf(hi) ? v : lb_min(b, lb_like(b, v, hi), v);
+    v = ac_lb_max(b, ac_lb_like(b, v, lo), v); /* in this order a NaN stays NaN */
+    return isinf(hi) ? v : ac_lb_min(b, ac_lb_like(b, v, hi), v);
 }
 
 /* (acc < 0 ? -2^31 : 0) as i64. */
 static ac_x sign_term(ac_lb *b, ac_x acc)
 {
-    const ac_x mask = lb_shr(b, acc, lb_like_int(b, acc, 31)); /* -1 or 0 */
-    return lb_mul(b, lb_cast(b, mask, AC_I64), lb_int(b, AC_I64, (int64_t)1 << 31));
+    const ac_x mask = ac_lb_shr(b, acc, ac_lb_like_int(b, acc, 31)); /* -1 or 0 */
+    return ac_lb_mul(b, ac_lb_cast(b, mask, AC_I64), ac_lb_int(b, AC_I64, (int64_t)1 << 31));
 }
 
-ac_x lo_requant(ac_lower *L, ac_x acc, ac_multiplier q)
+ac_x ac_lo_requant(ac_lower *L, ac_x acc, ac_multiplier q)
 {
     ac_lb *b = &L->b;
     const int32_t e = q.shift < 0 ? -q.shift : 0;
     if (q.m == 0)
-        return lb_like_int(b, acc, 0);
+        return ac_lb_like_int(b, acc, 0);
     if (q.shift > 0)
-        acc = lb_mul_wrap(b, acc, lb_i32(b, (int32_t)(UINT32_C(1) << q.shift)));
-    if (q.m > 0 && lo_requant_pairs(L, lb_lanes(b, acc)))
-        return lo_requant_right(L, acc, lb_like_int(b, acc, q.m), lb_like_int(b, acc, e), false);
-    ac_x p = lb_mul(b, lb_cast(b, acc, AC_I64), lb_int(b, AC_I64, q.m));
+        acc = ac_lb_mul_wrap(b, acc, ac_lb_i32(b, (int32_t)(UINT32_C(1) << q.shift)));
+    if (q.m > 0 && ac_lo_requant_pairs(L, ac_lb_lane_count(b, acc)))
+        return ac_lo_requant_right(L, acc, ac_lb_like_int(b, acc, q.m), ac_lb_like_int(b, acc, e), false);
+    ac_x p = ac_lb_mul(b, ac_lb_cast(b, acc, AC_I64), ac_lb_int(b, AC_I64, q.m));
     if (e == 0) {
-        p = lb_shr(b, lb_add(b, p, lb_int(b, AC_I64, 1 << 30)), lb_int(b, AC_I64, 31));
-        return q.m == INT32_MIN ? lb_satcast(b, p, AC_I32) : lb_cast(b, p, AC_I32);
+        p = ac_lb_shr(b, ac_lb_add(b, p, ac_lb_int(b, AC_I64, 1 << 30)), ac_lb_int(b, AC_I64, 31));
+        return q.m == INT32_MIN ? ac_lb_satcast(b, p, AC_I32) : ac_lb_cast(b, p, AC_I32);
     }
     /* A negative product is a negative acc, or with m < 0 a positive one; the term does no harm to a product of 0. */
-    const ac_x signs = q.m > 0 ? acc : lb_not(b, acc);
-    p = lb_add(b, p, lb_int(b, AC_I64, ((int64_t)1 << 30) + ((int64_t)1 << (30 + e))));
-    p = lb_add(b, p, sign_term(b, signs));
-    return lb_cast(b, lb_shr(b, p, lb_int(b, AC_I64, 31 + e)), AC_I32);
+    const ac_x signs = q.m > 0 ? acc : ac_lb_not(b, acc);
+    p = ac_lb_add(b, p, ac_lb_int(b, AC_I64, ((int64_t)1 << 30) + ((int64_t)1 << (30 + e))));
+    p = ac_lb_add(b, p, sign_term(b, signs));
+    return ac_lb_cast(b, ac_lb_shr(b, p, ac_lb_int(b, AC_I64, 31 + e)), AC_I32);
 }
 
-ac_requant lo_requant_prepare(ac_lower *L, ac_x m, ac_x shift)
+ac_requant ac_lo_requant_prepare(ac_lower *L, ac_x m, ac_x shift)
 {
     ac_lb *b = &L->b;
-    const ac_x zero = lb_like_int(b, shift, 0);
-    const ac_x e = lb_cast(b, lb_max(b, lb_sub(b, zero, shift), zero), AC_I64);
+    const ac_x zero = ac_lb_like_int(b, shift, 0);
+    const ac_x e = ac_lb_cast(b, ac_lb_max(b, ac_lb_sub(b, zero, shift), zero), AC_I64);
     ac_requant q;
-    q.left = lb_shl(b, lb_like_int(b, shift, 1), lb_max(b, shift, zero));
-    q.m = lb_cast(b, m, AC_I64);
+    q.left = ac_lb_shl(b, ac_lb_like_int(b, shift, 1), ac_lb_max(b, shift, zero));
+    q.m = ac_lb_cast(b, m, AC_I64);
     /* 2^30, and 2^(30+e) unless e is 0: then the bit falls onto the first one and is one bit still. */
-    q.round = lb_or(b, lb_shl(b, lb_like_int(b, e, 1 << 30), e), lb_like_int(b, e, 1 << 30));
-    q.sign = lb_select(b, lb_gt(b, e, lb_like_int(b, e, 0)), lb_like_int(b, e, (int64_t)1 << 31), lb_like_int(b, e, 0));
-    q.shift = lb_add(b, e, lb_like_int(b, e, 31));
+    q.round = ac_lb_or(b, ac_lb_shl(b, ac_lb_like_int(b, e, 1 << 30), e), ac_lb_like_int(b, e, 1 << 30));
+    q.sign = ac_lb_select(b, ac_lb_gt(b, e, ac_lb_like_int(b, e, 0)), ac_lb_like_int(b, e, (int64_t)1 << 31),
+                          ac_lb_like_int(b, e, 0));
+    q.shift = ac_lb_add(b, e, ac_lb_like_int(b, e, 31));
     return q;
 }
 
-ac_x lo_requant_apply(ac_lower *L, ac_x acc, const ac_requant *q)
+ac_x ac_lo_requant_apply(ac_lower *L, ac_x acc, const ac_requant *q)
 {
     ac_lb *b = &L->b;
-    const ac_x x = lb_mul_wrap(b, acc, q->left);
-    const ac_x mask = lb_cast(b, lb_shr(b, x, lb_like_int(b, x, 31)), AC_I64);
-    ac_x p = lb_add(b, lb_mul(b, lb_cast(b, x, AC_I64), q->m), q->round);
-    p = lb_sub(b, p, lb_and(b, mask, q->sign));
-    return lb_cast(b, lb_shr(b, p, q->shift), AC_I32);
+    const ac_x x = ac_lb_mul_wrap(b, acc, q->left);
+    const ac_x mask = ac_lb_cast(b, ac_lb_shr(b, x, ac_lb_like_int(b, x, 31)), AC_I64);
+    ac_x p = ac_lb_add(b, ac_lb_mul(b, ac_lb_cast(b, x, AC_I64), q->m), q->round);
+    p = ac_lb_sub(b, p, ac_lb_and(b, mask, q->sign));
+    return ac_lb_cast(b, ac_lb_shr(b, p, q->shift), AC_I32);
 }
 
-ac_x lo_requant_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift)
+ac_x ac_lo_requant_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift)
 {
-    const ac_requant q = lo_requant_prepare(L, m, shift);
-    return lo_requant_apply(L, acc, &q);
+    const ac_requant q = ac_lo_requant_prepare(L, m, shift);
+    return ac_lo_requant_apply(L, acc, &q);
 }
 
 /* The multiplier is rounded to 15 bits, so that a 48-bit accumulator fits; one rounding, ties up. */
-ac_x lo_requant64(ac_lower *L, ac_x acc, ac_multiplier q)
+ac_x ac_lo_requant64(ac_lower *L, ac_x acc, ac_multiplier q)
 {
     ac_lb *b = &L->b;
     const int32_t m = q.m < 0x7FFF0000 ? (q.m + (1 << 15)) >> 16 : 0x7FFF;
     const int32_t shift = 15 - q.shift;
-    ac_x p = lb_mul_wrap(b, acc, lb_int(b, AC_I64, m));
+    ac_x p = ac_lb_mul_wrap(b, acc, ac_lb_int(b, AC_I64, m));
     if (shift <= 0) /* beyond the reference's range, which ends at a left shift of 7 */
-        return lb_cast(b, lb_shl(b, p, lb_like_int(b, p, -shift)), AC_I32);
-    p = lb_add_wrap(b, p, lb_int(b, AC_I64, (int64_t)1 << (shift - 1)));
-    return lb_cast(b, lb_shr(b, p, lb_int(b, AC_I64, shift)), AC_I32);
+        return ac_lb_cast(b, ac_lb_shl(b, p, ac_lb_like_int(b, p, -shift)), AC_I32);
+    p = ac_lb_add_wrap(b, p, ac_lb_int(b, AC_I64, (int64_t)1 << (shift - 1)));
+    return ac_lb_cast(b, ac_lb_shr(b, p, ac_lb_int(b, AC_I64, shift)), AC_I32);
 }
 
-ac_x lo_requant64_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift)
+ac_x ac_lo_requant64_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift)
 {
     ac_lb *b = &L->b;
-    const ac_x rounded = lb_shr(b, lb_add_wrap(b, m, lb_like_int(b, m, 1 << 15)), lb_like_int(b, m, 16));
-    const ac_x top = lb_like_int(b, m, 0x7FFF0000);
-    const ac_x m15 = lb_select(b, lb_lt(b, m, top), rounded, lb_like_int(b, m, 0x7FFF));
-    const ac_x down = lb_cast(b, lb_sub(b, lb_like_int(b, shift, 15), shift), AC_I64);
-    const ac_x half = lb_shl(b, lb_like_int(b, down, 1), lb_sub(b, down, lb_like_int(b, down, 1)));
-    const ac_x p = lb_add_wrap(b, lb_mul_wrap(b, acc, lb_cast(b, m15, AC_I64)), half);
-    return lb_cast(b, lb_shr(b, p, down), AC_I32);
+    const ac_x rounded = ac_lb_shr(b, ac_lb_add_wrap(b, m, ac_lb_like_int(b, m, 1 << 15)), ac_lb_like_int(b, m, 16));
+    const ac_x top = ac_lb_like_int(b, m, 0x7FFF0000);
+    const ac_x m15 = ac_lb_select(b, ac_lb_lt(b, m, top), rounded, ac_lb_like_int(b, m, 0x7FFF));
+    const ac_x down = ac_lb_cast(b, ac_lb_sub(b, ac_lb_like_int(b, shift, 15), shift), AC_I64);
+    const ac_x half = ac_lb_shl(b, ac_lb_like_int(b, down, 1), ac_lb_sub(b, down, ac_lb_like_int(b, down, 1)));
+    const ac_x p = ac_lb_add_wrap(b, ac_lb_mul_wrap(b, acc, ac_lb_cast(b, m15, AC_I64)), half);
+    return ac_lb_cast(b, ac_lb_shr(b, p, down), AC_I32);
 }

@@ -17,19 +17,19 @@ enum { EVEN, ODD };
 /* The low half of each i64 lane with its sign. Printers drop both shifts before a product. */
 static ac_x low_half(ac_lb *b, ac_x v)
 {
-    const ac_x by = lb_int(b, AC_I64, 32);
-    return lb_shr(b, lb_shl(b, v, by), by);
+    const ac_x by = ac_lb_int(b, AC_I64, 32);
+    return ac_lb_shr(b, ac_lb_shl(b, v, by), by);
 }
 
 static ac_x logical_shift(ac_lb *b, ac_x v, ac_x by)
 {
-    return lb_bitcast(b, lb_shr(b, lb_bitcast(b, v, AC_U64), lb_bitcast(b, by, AC_U64)), AC_I64);
+    return ac_lb_bitcast(b, ac_lb_shr(b, ac_lb_bitcast(b, v, AC_U64), ac_lb_bitcast(b, by, AC_U64)), AC_I64);
 }
 
 /* The high half of each i64 lane, zeros above. */
 static ac_x high_half(ac_lb *b, ac_x v)
 {
-    return logical_shift(b, v, lb_like_int(b, v, 32));
+    return logical_shift(b, v, ac_lb_like_int(b, v, 32));
 }
 
 /* An i32 vector as its even and odd lanes, in the low halves of i64 lanes; with `whole`, the lanes are not negative and
@@ -37,38 +37,38 @@ static ac_x high_half(ac_lb *b, ac_x v)
 static void halves(ac_lb *b, ac_x v, bool whole, ac_x out[2])
 {
     int64_t k;
-    if (lb_const_int(b, v, &k)) {
-        out[EVEN] = out[ODD] = lb_splat(b, lb_int(b, AC_I64, k), lb_lanes(b, v) / 2);
+    if (ac_lb_const_int(b, v, &k)) {
+        out[EVEN] = out[ODD] = ac_lb_splat(b, ac_lb_int(b, AC_I64, k), ac_lb_lane_count(b, v) / 2);
         return;
     }
-    const ac_x pairs = lb_bitcast(b, v, AC_I64);
-    out[EVEN] = whole ? lb_and(b, pairs, lb_like_int(b, pairs, 0xffffffff)) : pairs;
+    const ac_x pairs = ac_lb_bitcast(b, v, AC_I64);
+    out[EVEN] = whole ? ac_lb_and(b, pairs, ac_lb_like_int(b, pairs, 0xffffffff)) : pairs;
     out[ODD] = high_half(b, pairs);
 }
 
 /* 2^30 + 2^(30+e), and 2^30 for e == 0. */
 static ac_x rounding(ac_lb *b, ac_x e)
 {
-    const ac_x half = lb_like_int(b, e, 1 << 30);
-    return lb_or(b, lb_shl(b, half, e), half);
+    const ac_x half = ac_lb_like_int(b, e, 1 << 30);
+    return ac_lb_or(b, ac_lb_shl(b, half, e), half);
 }
 
-bool lo_requant_pairs(const ac_lower *L, int32_t lanes)
+bool ac_lo_requant_pairs(const ac_lower *L, int32_t lanes)
 {
     return lanes >= 4 && L->target->vec_bytes > 0;
 }
 
-ac_x lo_requant_right(ac_lower *L, ac_x acc, ac_x m, ac_x e, bool positive)
+ac_x ac_lo_requant_right(ac_lower *L, ac_x acc, ac_x m, ac_x e, bool positive)
 {
     ac_lb *b = &L->b;
-    const int32_t lanes = lb_lanes(b, acc);
+    const int32_t lanes = ac_lb_lane_count(b, acc);
     const bool logical = positive || L->target->vec_bytes < 64;
-    const ac_x bit31 = lb_splat(b, lb_int(b, AC_I64, (int64_t)1 << 31), lanes / 2);
-    const ac_x top = lb_like_int(b, bit31, INT64_MIN);
+    const ac_x bit31 = ac_lb_splat(b, ac_lb_int(b, AC_I64, (int64_t)1 << 31), lanes / 2);
+    const ac_x top = ac_lb_like_int(b, bit31, INT64_MIN);
     int64_t known_e = 1;
-    const bool no_shift = lb_const_int(b, e, &known_e) && known_e == 0;
+    const bool no_shift = ac_lb_const_int(b, e, &known_e) && known_e == 0;
     if (positive)
-        acc = lb_max(b, acc, lb_like_int(b, acc, 0));
+        acc = ac_lb_max(b, acc, ac_lb_like_int(b, acc, 0));
     ac_x a[2], mul[2], by[2], p[2];
     halves(b, acc, false, a);
     halves(b, m, false, mul);
@@ -76,26 +76,26 @@ ac_x lo_requant_right(ac_lower *L, ac_x acc, ac_x m, ac_x e, bool positive)
     for (int i = EVEN; i <= ODD; i++) {
         ac_x round = rounding(b, by[i]);
         if (!positive && logical)
-            round = lb_add_wrap(b, round, top);
+            round = ac_lb_add_wrap(b, round, top);
         int64_t k;
-        const ac_x factor = lb_const_int(b, mul[i], &k) ? mul[i] : low_half(b, mul[i]);
-        p[i] = lb_add_wrap(b, lb_mul(b, low_half(b, a[i]), factor), round);
+        const ac_x factor = ac_lb_const_int(b, mul[i], &k) ? mul[i] : low_half(b, mul[i]);
+        p[i] = ac_lb_add_wrap(b, ac_lb_mul(b, low_half(b, a[i]), factor), round);
         if (!positive && !no_shift) /* the sign bit of acc where it stands is 2^31 */
-            p[i] = lb_sub_wrap(b, p[i], lb_and(b, a[i], bit31));
-        ac_x shift = lb_add(b, by[i], lb_like_int(b, by[i], i == EVEN ? 31 : -1));
+            p[i] = ac_lb_sub_wrap(b, p[i], ac_lb_and(b, a[i], bit31));
+        ac_x shift = ac_lb_add(b, by[i], ac_lb_like_int(b, by[i], i == EVEN ? 31 : -1));
         if (i == ODD && no_shift)
-            p[i] = lb_add_wrap(b, p[i], p[i]);
+            p[i] = ac_lb_add_wrap(b, p[i], p[i]);
         else
-            p[i] = logical ? logical_shift(b, p[i], shift) : lb_shr(b, p[i], shift);
-        p[i] = lb_bitcast(b, p[i], AC_I32);
+            p[i] = logical ? logical_shift(b, p[i], shift) : ac_lb_shr(b, p[i], shift);
+        p[i] = ac_lb_bitcast(b, p[i], AC_I32);
     }
     int64_t pattern[64];
     for (int32_t i = 0; i < lanes; i++)
         pattern[i] = i % 2 ? lanes + i : i;
-    ac_x y = lb_shuffle(b, p[EVEN], p[ODD], pattern, lanes);
+    ac_x y = ac_lb_shuffle(b, p[EVEN], p[ODD], pattern, lanes);
     if (positive || !logical || no_shift)
         return y;
     /* 2^63 >> (31 + e) */
-    ac_x rest = lb_shl(b, lb_like_int(b, e, 1), lb_sub(b, lb_like_int(b, e, 32), e));
-    return lb_sub_wrap(b, y, rest);
+    ac_x rest = ac_lb_shl(b, ac_lb_like_int(b, e, 1), ac_lb_sub(b, ac_lb_like_int(b, e, 32), e));
+    return ac_lb_sub_wrap(b, y, rest);
 }

@@ -11,13 +11,13 @@ static ac_x undivided(const ac_lb *b, ac_x hi, ac_x lo, int64_t n)
     int64_t by;
     if (div->op != AC_L_DIV || mod->op != AC_L_MOD || div->a != mod->a || div->b != mod->b)
         return 0;
-    return lb_const_int(b, div->b, &by) && by == n ? div->a : 0;
+    return ac_lb_const_int(b, div->b, &by) && by == n ? div->a : 0;
 }
 
-ac_x lo_flat(ac_lower *L, const ac_tensor *t, const ac_x *idx)
+ac_x ac_lo_flat(ac_lower *L, const ac_tensor *t, const ac_x *idx)
 {
     ac_lb *b = &L->b;
-    ac_x own[AC_MAX_RANK], at = lb_i32(b, 0), joined;
+    ac_x own[AC_MAX_RANK], at = ac_lb_i32(b, 0), joined;
     for (int32_t i = 0; i < t->rank; i++) {
         own[i] = t->dim[i] == 1 ? 0 : idx[i];
         joined = i && own[i - 1] && own[i] ? undivided(b, own[i - 1], own[i], t->dim[i]) : 0;
@@ -29,7 +29,7 @@ ac_x lo_flat(ac_lower *L, const ac_tensor *t, const ac_x *idx)
     int64_t stride = 1;
     for (int32_t i = t->rank - 1; i >= 0; stride *= t->dim[i--])
         if (own[i])
-            at = lb_add(b, lb_mul(b, own[i], lb_i32(b, stride)), at);
+            at = ac_lb_add(b, ac_lb_mul(b, own[i], ac_lb_i32(b, stride)), at);
     return at;
 }
 
@@ -46,21 +46,21 @@ static ac_x immediate(ac_lower *L, ac_tensor *t)
     if (!data)
         return 0;
     if (ac_dtype_is_float(d))
-        return lb_num(&L->b, d, ac_dtype_get_num(d, data, 0));
-    return lb_int(&L->b, d, ac_dtype_get_int(d, data, 0));
+        return ac_lb_num(&L->b, d, ac_dtype_get_num(d, data, 0));
+    return ac_lb_int(&L->b, d, ac_dtype_get_int(d, data, 0));
 }
 
-ac_x lo_load_at(ac_lower *L, ac_tensor *t, ac_x flat, bool along, int32_t lanes)
+ac_x ac_lo_load_at(ac_lower *L, ac_tensor *t, ac_x flat, bool along, int32_t lanes)
 {
     ac_x v = immediate(L, t);
     if (!v)
-        v = lb_load(&L->b, lo_operand(L, t), flat, along ? lanes : 1);
-    return lb_splat(&L->b, v, lanes);
+        v = ac_lb_load(&L->b, ac_lo_operand(L, t), flat, along ? lanes : 1);
+    return ac_lb_splat(&L->b, v, lanes);
 }
 
-ac_x lo_load(ac_lower *L, ac_tensor *t, const ac_x *idx, int32_t lanes)
+ac_x ac_lo_load(ac_lower *L, ac_tensor *t, const ac_x *idx, int32_t lanes)
 {
-    return lo_load_at(L, t, lo_flat(L, t, idx), t->rank > 0 && t->dim[t->rank - 1] != 1, lanes);
+    return ac_lo_load_at(L, t, ac_lo_flat(L, t, idx), t->rank > 0 && t->dim[t->rank - 1] != 1, lanes);
 }
 
 /* Maps by table work lane by lane; on floats the same operators are arithmetic. */
@@ -69,7 +69,7 @@ static bool needs_table(const ac_node *n)
     return ac_ops[n->op].flags & OF_TABLE && !ac_dtype_is_float(n->in[0]->dtype);
 }
 
-bool lo_has_long_chain(const ac_lower *L)
+bool ac_lo_has_long_chain(const ac_lower *L)
 {
     bool found = false;
     for (int32_t f = -1; f < L->node->n_fused; f++) {
@@ -82,12 +82,12 @@ bool lo_has_long_chain(const ac_lower *L)
     return found && ac_target_lanes(L->target, AC_F32) > 1;
 }
 
-int32_t lo_long_chain_vectors(const ac_lower *L)
+int32_t ac_lo_long_chain_vectors(const ac_lower *L)
 {
     return L->target->registers >= 32 ? 4 : 2;
 }
 
-int32_t lo_max_lanes(const ac_lower *L, ac_dtype d)
+int32_t ac_lo_max_lanes(const ac_lower *L, ac_dtype d)
 {
     if (needs_table(L->node))
         return 1;
@@ -108,7 +108,7 @@ static ac_x made_so_far(const ac_node *n, const ac_x *stage, int32_t stages, con
     return 0;
 }
 
-ac_x lo_epilogue(ac_lower *L, ac_x value, lo_loader *load, const void *at, int32_t lanes)
+ac_x ac_lo_epilogue(ac_lower *L, ac_x value, ac_lo_loader *load, const void *at, int32_t lanes)
 {
     const ac_node *n = L->node;
     ac_x *stage = AC_NEW_N(L->region, ac_x, n->n_fused + 1);
@@ -118,7 +118,7 @@ ac_x lo_epilogue(ac_lower *L, ac_x value, lo_loader *load, const void *at, int32
         ac_tensor *list[4];
         ac_x arg[4] = {0};
         assert(ac_ops[m->op].map && "pass epilogue joins maps only");
-        const int32_t count = mp_operands(L, m, list);
+        const int32_t count = ac_mp_operands(L, m, list);
         for (int32_t i = 0; i < count; i++)
             if (list[i] && !(arg[i] = made_so_far(n, stage, f + 1, list[i])))
                 arg[i] = load(L, list[i], at, lanes);
@@ -134,31 +134,31 @@ static ac_x load_broadcast(ac_lower *L, ac_tensor *t, const void *at, int32_t la
     ac_x own[AC_MAX_RANK];
     for (int32_t i = 0; i < t->rank; i++) {
         const int32_t k = i + L->node->out[0]->rank - t->rank;
-        own[i] = k < 0 ? lb_i32(&L->b, 0) : idx[k];
+        own[i] = k < 0 ? ac_lb_i32(&L->b, 0) : idx[k];
     }
-    return lo_load(L, t, own, lanes);
+    return ac_lo_load(L, t, own, lanes);
 }
 
-void lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes)
+void ac_lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes)
 {
-    const int32_t out = lo_result_buf(L);
-    value = lo_epilogue(L, value, load_broadcast, idx, lanes);
+    const int32_t out = ac_lo_result_buf(L);
+    value = ac_lo_epilogue(L, value, load_broadcast, idx, lanes);
     if (value) /* 0: a map has refused */
-        lb_store(&L->b, out, lo_flat(L, L->node->out[0], idx), value);
+        ac_lb_store(&L->b, out, ac_lo_flat(L, L->node->out[0], idx), value);
 }
 
-ac_x lo_madd(ac_lower *L, ac_x x, ac_x y, ac_x acc)
+ac_x ac_lo_madd(ac_lower *L, ac_x x, ac_x y, ac_x acc)
 {
     ac_lb *b = &L->b;
-    if (!L->target->fma || !ac_dtype_is_float(lb_dtype(b, acc)))
-        return lb_add(b, lb_mul(b, x, y), acc);
-    int32_t lanes = lb_lanes(b, acc);
-    lanes = lb_lanes(b, x) > lanes ? lb_lanes(b, x) : lanes;
-    lanes = lb_lanes(b, y) > lanes ? lb_lanes(b, y) : lanes;
-    return lb_fma(b, lb_splat(b, x, lanes), lb_splat(b, y, lanes), lb_splat(b, acc, lanes));
+    if (!L->target->fma || !ac_dtype_is_float(ac_lb_dtype(b, acc)))
+        return ac_lb_add(b, ac_lb_mul(b, x, y), acc);
+    int32_t lanes = ac_lb_lane_count(b, acc);
+    lanes = ac_lb_lane_count(b, x) > lanes ? ac_lb_lane_count(b, x) : lanes;
+    lanes = ac_lb_lane_count(b, y) > lanes ? ac_lb_lane_count(b, y) : lanes;
+    return ac_lb_fma(b, ac_lb_splat(b, x, lanes), ac_lb_splat(b, y, lanes), ac_lb_splat(b, acc, lanes));
 }
 
-void lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead[2])
+void ac_lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead[2])
 {
     lead[0] = lead[1] = 1;
     for (int32_t d = 0, n = 0; L->variant == AC_VARIANT_ROWS && d < before && n < 2; d++)
@@ -166,7 +166,7 @@ void lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead
             lead[n++] = t->dim[d];
 }
 
-static void strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_mark mark, lo_step *f, void *with)
+static void strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_mark mark, ac_lo_step *f, void *with)
 {
     ac_lb *b = &L->b;
     int64_t at = 0;
@@ -175,30 +175,30 @@ static void strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_ma
     if (lanes > 1) {
         at = n - n % lanes;
         const bool once = at == lanes;
-        f(L, with, once ? lb_i32(b, 0) : lb_for(b, name, lb_i32(b, 0), lb_i32(b, at), lanes, mark), lanes);
+        f(L, with, once ? ac_lb_i32(b, 0) : ac_lb_for(b, name, ac_lb_i32(b, 0), ac_lb_i32(b, at), lanes, mark), lanes);
         if (!once)
-            lb_end(b);
+            ac_lb_end(b);
     }
     for (int32_t part = lanes / 2; part >= 4; part /= 2) {
         if (n - at < part)
             continue;
-        f(L, with, lb_i32(b, at), part);
+        f(L, with, ac_lb_i32(b, at), part);
         at += part;
     }
     if (n - at == 1) {
-        f(L, with, lb_i32(b, at), 1);
+        f(L, with, ac_lb_i32(b, at), 1);
     } else if (at < n) {
-        f(L, with, lb_for(b, name, lb_i32(b, at), lb_i32(b, n), 1, mark), 1);
-        lb_end(b);
+        f(L, with, ac_lb_for(b, name, ac_lb_i32(b, at), ac_lb_i32(b, n), 1, mark), 1);
+        ac_lb_end(b);
     }
 }
 
-void lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *f, void *with)
+void ac_lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_lo_step *f, void *with)
 {
     strip(L, name, n, lanes, AC_MARK_SERIAL, f, with);
 }
 
-void lo_strip_each(ac_lower *L, const char *name, int64_t n, int32_t lanes, lo_step *f, void *with)
+void ac_lo_strip_each(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_lo_step *f, void *with)
 {
     strip(L, name, n, lanes, AC_MARK_PARALLEL, f, with);
 }

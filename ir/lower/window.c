@@ -40,26 +40,26 @@ void ac_slide_interior(const ac_slide *a, int64_t *begin, int64_t *end)
 /* ceil(max(v, 0) / dil): the number of taps whose reach is below v */
 static ac_x taps_below(ac_lb *b, const ac_slide *a, ac_x v)
 {
-    v = lb_max(b, v, lb_i32(b, 0));
-    return a->dil == 1 ? v : lb_div(b, lb_add(b, v, lb_i32(b, a->dil - 1)), lb_i32(b, a->dil));
+    v = ac_lb_max(b, v, ac_lb_i32(b, 0));
+    return a->dil == 1 ? v : ac_lb_div(b, ac_lb_add(b, v, ac_lb_i32(b, a->dil - 1)), ac_lb_i32(b, a->dil));
 }
 
 void ac_slide_taps(ac_lb *b, const ac_slide *a, ac_x o, ac_x *lo, ac_x *hi)
 {
-    *lo = lb_i32(b, 0);
-    *hi = lb_i32(b, a->taps);
-    ac_x at = lb_mul(b, o, lb_i32(b, a->stride));
+    *lo = ac_lb_i32(b, 0);
+    *hi = ac_lb_i32(b, a->taps);
+    ac_x at = ac_lb_mul(b, o, ac_lb_i32(b, a->stride));
     if (a->pad > 0) {
-        *lo = taps_below(b, a, lb_sub(b, lb_i32(b, a->pad), at));
+        *lo = taps_below(b, a, ac_lb_sub(b, ac_lb_i32(b, a->pad), at));
         if (a->pad > (a->taps - 1) * a->dil) /* a window may lie wholly before the input */
-            *lo = lb_min(b, *lo, *hi);
+            *lo = ac_lb_min(b, *lo, *hi);
     }
     if ((a->out - 1) * a->stride - a->pad + (a->taps - 1) * a->dil >= a->in)
-        *hi = lb_min(b, *hi, taps_below(b, a, lb_sub(b, lb_i32(b, a->in + a->pad), at)));
+        *hi = ac_lb_min(b, *hi, taps_below(b, a, ac_lb_sub(b, ac_lb_i32(b, a->in + a->pad), at)));
 }
 
 ac_x ac_slide_at(ac_lb *b, const ac_slide *a, ac_x o, ac_x k)
 {
-    ac_x at = lb_add(b, lb_mul(b, o, lb_i32(b, a->stride)), lb_mul(b, k, lb_i32(b, a->dil)));
-    return lb_add(b, at, lb_i32(b, -a->pad));
+    ac_x at = ac_lb_add(b, ac_lb_mul(b, o, ac_lb_i32(b, a->stride)), ac_lb_mul(b, k, ac_lb_i32(b, a->dil)));
+    return ac_lb_add(b, at, ac_lb_i32(b, -a->pad));
 }

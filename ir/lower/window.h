@@ -6,7 +6,7 @@
  *
  *     ac_x lo, hi;
  *     ac_slide_taps(b, &win.y, oy, &lo, &hi);
- *     ac_x ky = lb_for(b, "ky", lo, hi, 1, AC_MARK_SERIAL);
+ *     ac_x ky = ac_lb_for(b, "ky", lo, hi, 1, AC_MARK_SERIAL);
  *     ac_x iy = ac_slide_at(b, &win.y, oy, ky);        always inside
  *
  * Pads come from the attributes, which pass infer has made explicit. */

@@ -28,12 +28,12 @@ static void erase(ac_node *n)
     ac_node_erase(n);
 }
 
-/* pass_dead: nodes whose results lead to no graph output are removed, and tensors that no node names.
+/* ac_pass_dead: nodes whose results lead to no graph output are removed, and tensors that no node names.
  *   before:  %a = relu %x    %b = tanh %x    output %a
  *   after:   %a = relu %x    output %a
  * needs: nodes in execution order.  keeps: inputs, outputs and state, also unread ones; the order of what stays.
  * Tensors get new ids. */
-int pass_dead(ac_pass *p)
+int ac_pass_dead(ac_pass *p)
 {
     ac_graph *g = p->graph;
     ac_region *tmp = ac_region_open(&p->cx->heap);

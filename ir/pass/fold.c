@@ -65,12 +65,12 @@ bool ac_fold_node(ac_ctx *cx, ac_node *n)
     return true;
 }
 
-/* pass_fold: nodes that read constants only become constants: dequantised, transposed, reshaped weights.
+/* ac_pass_fold: nodes that read constants only become constants: dequantised, transposed, reshaped weights.
  *   before:  const %w: f16      %v = dequantize %w      %y = conv_2d %x %v
  *   after:   const %v: f32 (lazy)                       %y = conv_2d %x %v
  * needs: shapes known.  keeps: names of tensors; a graph output may become a constant.  Nothing is computed here: lazy
  * constants are computed when they are printed. In reference mode only integers (shapes, axes) are folded. */
-int pass_fold(ac_pass *p)
+int ac_pass_fold(ac_pass *p)
 {
     for (int32_t i = 0; i < p->graph->node.n; i++) {
         ac_node *n = p->graph->node.item[i];

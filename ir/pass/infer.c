@@ -270,13 +270,13 @@ static void give_up(state *s, const ac_node *n)
     s->failed = true;
 }
 
-/* pass_infer: types and shapes of everything.
+/* ac_pass_infer: types and shapes of everything.
  *   before:  input %x: f32[n,8]   %s = shape %x   %y: ? = reshape %z %s
  *   after:   input %x: f32[4,8]   const %s: i32[2] = [4, 8]   %y: f32[4,8] = reshape %z %s        (--dim n=4)
  * needs: nodes in execution order.  guarantees: every type and dimension is known, no tensor has more than 2^31-1
  * elements, paddings are explicit numbers; results of small constants and of shapes are constants, so static operands
  * computed from shapes are; no IF or WHILE is left (inline.c). Every independent error is reported; readers of a failed result are skipped. */
-int pass_infer(ac_pass *p)
+int ac_pass_infer(ac_pass *p)
 {
     state s = {.p = p, .g = p->graph};
     AC_TRY(pin_inputs(&s));

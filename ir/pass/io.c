@@ -17,10 +17,10 @@ static ac_node *only_reader(const ac_graph *g, const ac_tensor *t)
     return reader;
 }
 
-/* pass_io (--quantized-io): what turns a float input into integers, and integers into a float output, is left to the
+/* ac_pass_io (--quantized-io): what turns a float input into integers, and integers into a float output, is left to the
  * caller. before:  input %x f32    %q = quantize %x    ...    %y = dequantize %r    output %y after:   input %q i8 ...
  * output %r needs: shapes known, no followers yet.  keeps: number and order of inputs and outputs. */
-int pass_io(ac_pass *p)
+int ac_pass_io(ac_pass *p)
 {
     ac_graph *g = p->graph;
     for (int32_t i = 0; i < g->input.n; i++) {

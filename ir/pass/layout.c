@@ -170,7 +170,7 @@ static void hand_down_names(ac_layout *s)
     ac_graph_renumber(s->g);
 }
 
-/* pass_layout: models whose operators have channels first are read as ours, which have them last, between transposes.
+/* ac_pass_layout: models whose operators have channels first are read as ours, which have them last, between transposes.
  * Each transpose is moved behind the operators that can work in front of it, until it meets its inverse or the end.
  *   before:  %a = transpose %x [0,2,3,1]   %b = conv_2d %a %w      %c = transpose %b [0,3,1,2]   %d = relu %c
  *            %e = transpose %d [0,2,3,1]   %f = conv_2d %e %v
@@ -178,7 +178,7 @@ static void hand_down_names(ac_layout *s)
  * needs: shapes known, no epilogues, nodes in execution order.  keeps: shapes and names of inputs and outputs; values
  * bit for bit, but for the order of sums in reductions.  Does nothing to formats that have channels last. One walk:
  * O(nodes). */
-int pass_layout(ac_pass *p)
+int ac_pass_layout(ac_pass *p)
 {
     ac_layout s = {.cx = p->cx, .g = p->graph, .n_alias = p->graph->tensor.n};
     if (!p->graph->channels_first)

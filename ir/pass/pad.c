@@ -46,12 +46,12 @@ static bool all_convs(const ac_graph *g, const ac_tensor *t, int32_t uses)
     return convs > 0 && convs == uses;
 }
 
-/* pass_pad: a PAD with zeros (or the zero point) that only convolutions read becomes their padding.
+/* ac_pass_pad: a PAD with zeros (or the zero point) that only convolutions read becomes their padding.
  *   before:  %p = pad %x pads=[0,0,1,1,1,1,0,0]      %y = conv_2d %p %w
  *   after:   %y = conv_2d %x %w padding=explicit pad_t=1 pad_b=1 pad_l=1 pad_r=1
  * needs: shapes known (paddings explicit), no epilogues.  keeps: values bit for bit: what lies outside of the input
  * counts as zero in both. Pooling is left alone: it takes the maximum or mean over what is inside only. */
-int pass_pad(ac_pass *p)
+int ac_pass_pad(ac_pass *p)
 {
     ac_graph *g = p->graph;
     int32_t *uses = ac_graph_uses(g, p->cx->region);

@@ -7,16 +7,16 @@
 
 // clang-format off
 const ac_pass_row ac_passes[] = {
-    {"infer",    "pins open dimensions, fills types and shapes, evaluates what shapes are computed from", pass_infer},
-    {"io",       "drops the quantisation of inputs and the dequantisation of outputs (--quantized-io)",   pass_io},
-    {"layout",   "moves the transposes of formats that have channels first behind each other, where they cancel", pass_layout},
-    {"simplify", "removes operators that change nothing: identity reshapes, quantize of dequantize, ...", pass_simplify},
-    {"norm",     "folds multiplication and addition by channel constants into the convolution before",    pass_norm},
-    {"pad",      "turns a padding operator before a convolution into the convolution's own padding",      pass_pad},
-    {"fold",     "makes constants of everything that depends on constants only",                          pass_fold},
-    {"dead",     "removes operators and tensors that nobody reads",                                       pass_dead},
-    {"epilogue", "computes element-wise operators in the loops of the operator before",                   pass_epilogue},
-    {"view",     "places reshaped, sliced and concatenated tensors inside each other: no copies",         pass_view},
+    {"infer",    "pins open dimensions, fills types and shapes, evaluates what shapes are computed from", ac_pass_infer},
+    {"io",       "drops the quantisation of inputs and the dequantisation of outputs (--quantized-io)",   ac_pass_io},
+    {"layout",   "moves the transposes of formats that have channels first behind each other, where they cancel", ac_pass_layout},
+    {"simplify", "removes operators that change nothing: identity reshapes, quantize of dequantize, ...", ac_pass_simplify},
+    {"norm",     "folds multiplication and addition by channel constants into the convolution before",    ac_pass_norm},
+    {"pad",      "turns a padding operator before a convolution into the convolution's own padding",      ac_pass_pad},
+    {"fold",     "makes constants of everything that depends on constants only",                          ac_pass_fold},
+    {"dead",     "removes operators and tensors that nobody reads",                                       ac_pass_dead},
+    {"epilogue", "computes element-wise operators in the loops of the operator before",                   ac_pass_epilogue},
+    {"view",     "places reshaped, sliced and concatenated tensors inside each other: no copies",         ac_pass_view},
 };
 // clang-format on
 const int32_t ac_pass_count = (int32_t)(sizeof ac_passes / sizeof *ac_passes);
@@ -66,9 +66,10 @@ static bool wanted(const ac_pass_row *row, const ac_pass_options *o)
 {
     if (listed(o->skip, o->n_skip, row->name))
         return false;
-    if ((row->fn == pass_view && !o->views) || (row->fn == pass_io && !o->quantized_io))
+    if ((row->fn == ac_pass_view && !o->views) || (row->fn == ac_pass_io && !o->quantized_io))
         return false;
-    return !o->reference || row->fn == pass_infer || row->fn == pass_io || row->fn == pass_fold || row->fn == pass_dead;
+    return !o->reference || row->fn == ac_pass_infer || row->fn == ac_pass_io || row->fn == ac_pass_fold ||
+           row->fn == ac_pass_dead;
 }
 
 static double now_ms(void)

@@ -4,8 +4,8 @@
 #define AC_IR_PASS_PASSES_H
 #include "ir/pass/pass.h"
 
-ac_pass_fn pass_infer, pass_io, pass_layout, pass_simplify, pass_norm, pass_pad, pass_fold, pass_dead, pass_epilogue,
-    pass_view;
+ac_pass_fn ac_pass_infer, ac_pass_io, ac_pass_layout, ac_pass_simplify, ac_pass_norm, ac_pass_pad, ac_pass_fold,
+    ac_pass_dead, ac_pass_epilogue, ac_pass_view;
 
 /* fold.c: when all operands of n are constants, its results become constants and n is erased (sweep later). A lazy
  * result is computed when somebody asks for its data. false: nothing changed (an operand is not constant, the result
@@ -19,7 +19,7 @@ ac_inline *ac_inline_open(ac_ctx *cx, ac_graph *g);
 int ac_inline_node(ac_inline *s, int32_t at);
 /* erase.c: takes n out of the graph (its results are no longer made by anybody); ac_graph_sweep removes it. */
 void ac_node_erase(ac_node *n);
-/* epilogue.c: do the lowerings of this operator store their results through lo_result, each element once? */
+/* epilogue.c: do the lowerings of this operator store their results through ac_lo_result, each element once? */
 bool ac_node_takes_epilogue(ac_op op);
 
 #endif

@@ -206,11 +206,11 @@ static bool simplify_node(state *s, ac_node *n)
     return false;
 }
 
-/* pass_simplify: operators that compute nothing are bypassed, or become reshapes (which view makes free).
+/* ac_pass_simplify: operators that compute nothing are bypassed, or become reshapes (which view makes free).
  *   before:  %d = dequantize %x    %q = quantize %d    %t = transpose %q perm=[0,1,2,3]    %y = relu %t
  *   after:   %d = dequantize %x    %y = relu %x                                   (%d goes in pass dead)
  * needs: shapes known, no epilogues.  keeps: names of graph outputs; values bit for bit. */
-int pass_simplify(ac_pass *p)
+int ac_pass_simplify(ac_pass *p)
 {
     ac_graph *g = p->graph;
     ac_region *tmp = ac_region_open(&p->cx->heap);

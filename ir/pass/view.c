@@ -201,13 +201,13 @@ static bool view_node(state *s, ac_node *n)
     return done;
 }
 
-/* pass_view: tensors that are parts, wholes or other shapes of each other share bytes, and the nodes between them need
+/* ac_pass_view: tensors that are parts, wholes or other shapes of each other share bytes, and the nodes between them need
  * no code. before:  %b = reshape %a    %s = slice %b    %c = concatenation %p %q after:   view %b at %a+0    view %s at
  * %a+64    %p at %c+0, %q at %c+128, view %c Reshapes always (but for an output made from an input, state or constant,
  * which needs a copy). Slices, splits and joins when the parts are contiguous and the widest step does not grow by it:
  * a view keeps the whole alive as long as any part. needs: shapes known, epilogues made.  guarantees: a root is never a
  * view itself; offsets are multiples of the element size. */
-int pass_view(ac_pass *p)
+int ac_pass_view(ac_pass *p)
 {
     ac_graph *g = p->graph;
     state s = {.cx = p->cx, .g = g, .tmp = ac_region_open(&p->cx->heap)};

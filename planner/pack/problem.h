@@ -151,13 +151,13 @@ typedef struct ac_result {
 int ac_solve(ac_ctx *cx, const ac_problem *p, const char *strategy, ac_plan *out);
 int ac_solve_all(ac_ctx *cx, const ac_problem *p, ac_plan *best, ac_result *row, int32_t *n_rows); /* row: >= 16 */
 
-/* solve_exact.c - branch and bound down to a proof. Work is counted in steps (about 250 million a second), never in time,
+/* ac_solve_exact.c - branch and bound down to a proof. Work is counted in steps (about 250 million a second), never in time,
  * so the result is the same on all machines. Problems with byte windows or pairs, or of too many items, get the best
  * heuristic plan instead and are proven only by the bound; the result says so.
  *
  *     ac_exact_options o = {.steps = ac_effort_steps(5), .capacity = -1};
  *     ac_exact_result r;
- *     ac_solve_exact(p, &o, offset, tmp, &r);      r.proof != AC_PROOF_NONE: optimal (or, with a capacity, decided) */
+ *     ac_exact_solve(p, &o, offset, tmp, &r);      r.proof != AC_PROOF_NONE: optimal (or, with a capacity, decided) */
 typedef struct ac_exact_options {
     int64_t steps;        /* work allowed */
     ac_bytes capacity;    /* >= 0: stop at the first plan that fits; -1: minimise */
@@ -175,7 +175,7 @@ typedef struct ac_exact_result {
 
 enum { AC_EFFORT_DEFAULT = 5 };
 int64_t ac_effort_steps(int effort); /* 0..9: 0, then 1 million times 4 per level from 1; 5 is about a second */
-int ac_solve_exact(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp,
+int ac_exact_solve(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp,
                    ac_exact_result *out);
 
 /* A strategy: fills offset[i] for all items of memory 0 (others are packed apart); no globals, no printing. */

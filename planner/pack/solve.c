@@ -55,7 +55,7 @@ static bool run(job *j, int32_t k, const ac_problem *p, const ac_bytes *so_far, 
 {
     ac_region *own = ac_region_open(&j->cx->heap);
     bool solved;
-    if (STRATEGIES[k].solve == solve_exact) {
+    if (STRATEGIES[k].solve == ac_solve_exact) {
         const ac_bytes capacity = p->mem[0].capacity; /* matters to a search only if nothing fits so far */
         const bool over = capacity >= 0 && !(j->which == ALL && ac_problem_top(p, so_far) <= capacity);
         const bool decide = p->search_goal > 0 || over;
@@ -69,7 +69,7 @@ static bool run(job *j, int32_t k, const ac_problem *p, const ac_bytes *so_far, 
             o.steps = EXACT_STEPS * (int64_t)p->n * p->n;
         if (o.seeded && p->n)
             memcpy(trial, so_far, (size_t)p->n * sizeof *trial);
-        solved = ac_solve_exact(p, &o, trial, own, &j->exact) == AC_OK;
+        solved = ac_exact_solve(p, &o, trial, own, &j->exact) == AC_OK;
     } else {
         solved = STRATEGIES[k].solve(p, trial, own) == AC_OK;
     }
@@ -80,7 +80,7 @@ static bool run(job *j, int32_t k, const ac_problem *p, const ac_bytes *so_far, 
 static int32_t valley(void)
 {
     int32_t k = 0;
-    while (STRATEGIES[k].solve != solve_valley)
+    while (STRATEGIES[k].solve != ac_solve_valley)
         k++;
     return k;
 }
@@ -88,8 +88,8 @@ static int32_t valley(void)
 /* Is it here to be compared with? On large problems that would take longer than all the others together. */
 static bool is_reference(int32_t k)
 {
-    return STRATEGIES[k].solve == solve_tflm || STRATEGIES[k].solve == solve_tflite ||
-           STRATEGIES[k].solve == solve_bestfit;
+    return STRATEGIES[k].solve == ac_solve_tflm || STRATEGIES[k].solve == ac_solve_tflite ||
+           STRATEGIES[k].solve == ac_solve_bestfit;
 }
 
 /* Runs one strategy, or all; *name is the one whose offsets are kept. Every strategy works in a region of its own. */
@@ -103,7 +103,7 @@ static int pack(job *j, const ac_problem *p, ac_bytes bound, ac_bytes *offset, c
     const bool large = p->n >= LARGE;
     for (int32_t turn = large && j->which == ALL ? -1 : 0; turn < N_STRATEGIES; turn++) {
         const int32_t k = turn < 0 ? valley() : turn;
-        bool none = STRATEGIES[k].solve == solve_none;
+        bool none = STRATEGIES[k].solve == ac_solve_none;
         if ((j->which != ALL && j->which != k) || (j->which == ALL && large && turn >= 0 && k == valley()))
             continue;
         if (j->which == ALL && (!j->row || large) && (none || best <= bound))
@@ -111,9 +111,9 @@ static int pack(job *j, const ac_problem *p, ac_bytes bound, ac_bytes *offset, c
         if (j->which == ALL && large && is_reference(k))
             continue;
         /* Search starts by running the others again; beyond its limit it would only repeat the best of them. */
-        if (j->which == ALL && STRATEGIES[k].solve == solve_search && p->n > SEARCH_ITEMS)
+        if (j->which == ALL && STRATEGIES[k].solve == ac_solve_search && p->n > SEARCH_ITEMS)
             continue;
-        if (j->which == ALL && STRATEGIES[k].solve == solve_exact && (!*name || !worth_exact(p)))
+        if (j->which == ALL && STRATEGIES[k].solve == ac_solve_exact && (!*name || !worth_exact(p)))
             continue;
         bool solved = run(j, k, p, offset, trial);
         ac_bytes top = solved ? ac_problem_top(p, trial) : -1;

@@ -1,10 +1,10 @@
-/* solve_chain.c - the chains of chain.h under many values.
+/* ac_solve_chain.c - the chains of chain.h under many values.
  *
  *   1. The skyline of skyline.h by size times life, in case the work does not suffice for one chain fill.
  *   2. value = life^a * size^b with a, b and the weight of equal heights from a short table, then drawn at random.
  *   3. Up to CLIMB items: the values of one to three items of the best are changed at random; the change stays unless
  *      the arena grew (by more than a margin that shrinks to nothing).
- *   4. First fit in the order of the offsets has the last word, as in solve_valley.c.
+ *   4. First fit in the order of the offsets has the last word, as in ac_solve_valley.c.
  *
  * Long lives are worth more than their share (a above 1) since they fit nowhere later, sizes matter little: a chain
  * covers time. On rectangles cut into 100,000 pieces this ends 10 % above the bound, where the skyline ends 14 % above
@@ -144,7 +144,7 @@ static void start(chains *s, ac_region *tmp)
     s->chain = ac_chain_open(p, tmp);
 }
 
-int solve_chain(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
+int ac_solve_chain(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
     if (!p->n)
         return AC_OK;

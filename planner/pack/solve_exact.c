@@ -1,9 +1,9 @@
-/* solve_exact.c - minimise downward to a proof: which capacities the search of solve_exact.h is asked for.
+/* ac_solve_exact.c - minimise downward to a proof: which capacities the search of ac_solve_exact.h is asked for.
  *
  *   1. Start from the smallest heuristic plan (`upper`) and the aligned bound (`lower`). Heights between them are
  *      multiples of a unit, since in a justified plan every top is a sum of sizes rounded to alignments.
  *   2. Ask for `lower` itself: most problems have a plan there, and the tighter the capacity, the stronger every rule.
- *   3. If that takes too long, take the plan of solve_search.c if it is smaller, then halve towards `upper`.
+ *   3. If that takes too long, take the plan of ac_solve_search.c if it is smaller, then halve towards `upper`.
  *      A plan found becomes the new `upper`, a failed search the new `lower`; a search that was cut off counts as
  *      failed for this round only.
  *
@@ -34,7 +34,7 @@ typedef struct descent {
     ac_bytes *offset;
     ac_bytes unit, lower, upper;
     int64_t left;  /* steps */
-    bool searched; /* the plan at hand is that of solve_search or better */
+    bool searched; /* the plan at hand is that of ac_solve_search or better */
 } descent;
 
 /* Every height of a justified plan is a multiple of this. */
@@ -106,7 +106,7 @@ static void search_once(descent *d)
         return;
     d->searched = true;
     ac_bytes *trial = AC_NEW_N(d->x->region, ac_bytes, p->n);
-    if (solve_search(p, trial, d->x->region) != AC_OK || ac_problem_top(p, trial) >= d->upper)
+    if (ac_solve_search(p, trial, d->x->region) != AC_OK || ac_problem_top(p, trial) >= d->upper)
         return;
     memcpy(d->offset, trial, (size_t)p->n * sizeof *trial);
     d->upper = ac_problem_top(p, trial);
@@ -156,7 +156,7 @@ static void place_ragged_last(const ac_problem *p, ac_bytes *offset, ac_region *
 /* The smallest of a few heuristic plans and, if seeded, the one given. */
 static void start(const ac_problem *p, bool seeded, ac_bytes *offset, ac_region *tmp)
 {
-    static ac_solver *const SEED[] = {solve_greedy, solve_tflm, solve_bestfit, solve_shake};
+    static ac_solver *const SEED[] = {ac_solve_greedy, ac_solve_tflm, ac_solve_bestfit, ac_solve_shake};
     ac_bytes *trial = AC_NEW_N(tmp, ac_bytes, p->n), best = seeded ? ac_problem_top(p, offset) : INT64_MAX;
     for (size_t k = 0; !seeded && k < sizeof SEED / sizeof *SEED; k++) {
         if (SEED[k](p, trial, tmp) != AC_OK || ac_problem_top(p, trial) >= best)
@@ -169,7 +169,7 @@ static void start(const ac_problem *p, bool seeded, ac_bytes *offset, ac_region 
         memcpy(offset, trial, (size_t)p->n * sizeof *offset);
 }
 
-int ac_solve_exact(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp,
+int ac_exact_solve(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp,
                    ac_exact_result *out)
 {
     *out = (ac_exact_result){.searched = true};
@@ -186,7 +186,7 @@ int ac_solve_exact(const ac_problem *p, const ac_exact_options *o, ac_bytes *off
         d.x = ac_exact_open(p, tmp);
         out->searched = d.x != NULL;
         if (!d.x && !o->seeded) {
-            AC_TRY(solve_search(p, offset, tmp));
+            AC_TRY(ac_solve_search(p, offset, tmp));
             d.upper = ac_problem_top(p, offset);
         } else if (d.x && o->capacity >= 0) {
             decide(&d);
@@ -205,10 +205,10 @@ int ac_solve_exact(const ac_problem *p, const ac_exact_options *o, ac_bytes *off
     return AC_OK;
 }
 
-int solve_exact(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
+int ac_solve_exact(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
     ac_exact_options o = {.steps = p->search_steps ? p->search_steps : ac_effort_steps(AC_EFFORT_DEFAULT),
                           .capacity = -1};
     ac_exact_result r;
-    return ac_solve_exact(p, &o, offset, tmp, &r);
+    return ac_exact_solve(p, &o, offset, tmp, &r);
 }

@@ -1,4 +1,4 @@
-/* solve_exact.h - the parts of the exact solver: the problem as flat arrays, one search, the trace of what failed.
+/* ac_solve_exact.h - the parts of the exact solver: the problem as flat arrays, one search, the trace of what failed.
  *
  *     ac_exact *x = ac_exact_open(p, tmp);           NULL: windows, pairs or too many items
  *     ac_exact_reorder(x, 0);                         which candidate is tried first

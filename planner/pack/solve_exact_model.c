@@ -1,4 +1,4 @@
-/* solve_exact_model.c - the problem as the flat arrays of solve_exact.h.
+/* solve_exact_model.c - the problem as the flat arrays of ac_solve_exact.h.
  *
  * A section is a maximal set of items that have bytes in one step; a sweep over begins and ends closes one whenever
  * something ends after something began. Two items conflict if they are members of one section. */

@@ -1,4 +1,4 @@
-/* solve_exact_tree.c - the branch and bound of solve_exact.h.
+/* solve_exact_tree.c - the branch and bound of ac_solve_exact.h.
  *
  * Rules, with their sources (MiniMalloc, Moffitt 2023; TelaMalloc, Maas et al. 2022; read from the public description):
  *   partition        sections that no unplaced item crosses split the rest into parts, solved alone (both papers)

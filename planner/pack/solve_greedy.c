@@ -1,4 +1,4 @@
-/* solve_greedy.c - order: size descending, then first use, then index. Place: the lowest offset that fits.
+/* ac_solve_greedy.c - order: size descending, then first use, then index. Place: the lowest offset that fits.
  *
  * Large items first, small ones fill what is left between them. Cost: O(n log n) plus the conflicts, see place.h.
  * Bad when a large item with a short life sits between two of middle size with long ones: it is already placed when
@@ -6,7 +6,7 @@
  */
 #include "planner/pack/place.h"
 
-int solve_greedy(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
+int ac_solve_greedy(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
     ac_bytes *size = AC_NEW_N(tmp, ac_bytes, p->n);
     for (int32_t i = 0; i < p->n; i++)

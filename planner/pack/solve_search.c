@@ -1,4 +1,4 @@
-/* solve_search.c - local search over the order in which first fit places the items.
+/* ac_solve_search.c - local search over the order in which first fit places the items.
  *
  *   1. Start with the smallest plan of the other strategies; the order is that of its offsets (first fit in this order
  *      gives the same plan or a smaller one).
@@ -295,7 +295,8 @@ static bool find_edges(search *s, ac_region *tmp)
 /* The smallest plan of the other strategies, the first of equals. */
 static void start(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
-    static ac_solver *const SEED[] = {solve_greedy, solve_tflm, solve_bestfit, solve_tflite, solve_valley};
+    static ac_solver *const SEED[] = {ac_solve_greedy, ac_solve_tflm, ac_solve_bestfit, ac_solve_tflite,
+                                      ac_solve_valley};
     ac_bytes *trial = AC_NEW_N(tmp, ac_bytes, p->n), best = INT64_MAX;
     for (size_t k = 0; k < sizeof SEED / sizeof *SEED; k++) {
         if (SEED[k](p, trial, tmp) != AC_OK || ac_problem_top(p, trial) >= best)
@@ -305,7 +306,7 @@ static void start(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
     }
 }
 
-int solve_search(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
+int ac_solve_search(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
     search s = {.p = p, .offset = offset, .random = AC_RANDOM_START};
     start(p, offset, tmp);

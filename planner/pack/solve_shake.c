@@ -1,15 +1,15 @@
-/* solve_shake.c - the skyline of skyline.h under many priorities: first drawn at random, then climbing.
+/* ac_solve_shake.c - the skyline of skyline.h under many priorities: first drawn at random, then climbing.
  *
  *   1. Draw priorities a * log(life) + b * log(size) + noise, with a, b and the strength of the noise drawn too, and
  *      with either preference at the edge; keep the best.
  *   2. Change the priorities of one to three items of the best at random; keep the change unless the arena grew (by
  *      more than a margin that shrinks to nothing).
- *   3. First fit in the order of the offsets has the last word, as in solve_valley.c; where the skyline is not the
+ *   3. First fit in the order of the offsets has the last word, as in ac_solve_valley.c; where the skyline is not the
  * whole truth (gaps, pairs, fixed offsets) it has it every time.
  *
  * A fill of the skyline costs about a tenth of what an order-based search pays for a plan, and a change at the bottom
  * moves all that stands on it, which single moves cannot: on MiniMalloc's A..K it ends 6 % above the bound in the mean,
- * where the six priorities of solve_valley.c end 22 % above it.
+ * where the six priorities of ac_solve_valley.c end 22 % above it.
  *
  * Cost: at most FILLS + FILLS_PER_ITEM * n fills and about WORK placements; counted, never timed, and all numbers are
  * integers before they are compared: the same plan on every machine. Bad where the best plan has a hole at the floor of
@@ -94,9 +94,9 @@ static ac_skyline_edge explore(shake *s, ac_bytes bound, int64_t fills, double *
     return edge;
 }
 
-int solve_shake(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
+int ac_solve_shake(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
-    AC_TRY(solve_valley(p, offset, tmp));
+    AC_TRY(ac_solve_valley(p, offset, tmp));
     const ac_bytes bound = ac_problem_bound(p, tmp).aligned;
     const ac_bytes valley = ac_problem_top(p, offset);
     if (valley <= bound)

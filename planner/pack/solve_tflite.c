@@ -1,4 +1,4 @@
-/* solve_tflite.c - what TensorFlow Lite does (ArenaPlanner for the order, SimpleMemoryArena for the place).
+/* ac_solve_tflite.c - what TensorFlow Lite does (ArenaPlanner for the order, SimpleMemoryArena for the place).
  *
  *   1. Tensors that live throughout the run, by index.
  *   2. All others by size descending (bytes, not rounded), then first use, then index. The original leaves the last tie
@@ -11,7 +11,7 @@
  * from their documented behaviour. */
 #include "planner/pack/place.h"
 
-int solve_tflite(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
+int ac_solve_tflite(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
     ac_bytes *key = AC_NEW_N(tmp, ac_bytes, p->n);
     for (int32_t i = 0; i < p->n; i++) {

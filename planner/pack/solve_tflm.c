@@ -1,4 +1,4 @@
-/* solve_tflm.c - what TensorFlow Lite Micro's GreedyMemoryPlanner does.
+/* ac_solve_tflm.c - what TensorFlow Lite Micro's GreedyMemoryPlanner does.
  *
  *   1. Pre-planned buffers keep their offsets.
  *   2. All others by size descending, where the size is already rounded up to the alignment; of equal sizes the one
@@ -6,7 +6,7 @@
  *   3. Each goes to the lowest gap between buffers in use at the same time that is large enough, else behind the last
  * one.
  *
- * Cost: O(n log n) plus the conflicts, see place.h; the original is O(n^2). Bad: as solve_greedy.c.
+ * Cost: O(n log n) plus the conflicts, see place.h; the original is O(n^2). Bad: as ac_solve_greedy.c.
  * Source: TFLM, micro/memory_planner/greedy_memory_planner.cc (read, not copied). */
 #include "planner/pack/place.h"
 
@@ -25,7 +25,7 @@ static int by_rank(const void *a, const void *b)
     return (x->index < y->index) - (x->index > y->index);
 }
 
-int solve_tflm(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
+int ac_solve_tflm(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
     ranked *r = AC_NEW_N(tmp, ranked, p->n);
     int32_t *order = AC_NEW_N(tmp, int32_t, p->n);

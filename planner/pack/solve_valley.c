@@ -1,4 +1,4 @@
-/* solve_valley.c - the skyline of skyline.h with six priorities.
+/* ac_solve_valley.c - the skyline of skyline.h with six priorities.
  *
  * Order: longest life, largest size times life, largest size (ties: begin, index), each with and without preference for
  * items that begin where the valley does; the smallest arena is kept, the first of equals. Where the skyline is not the
@@ -34,7 +34,7 @@ static void keep(const ac_problem *p, best *b, const ac_bytes *offset)
     memcpy(b->offset, offset, (size_t)p->n * sizeof *offset);
 }
 
-int solve_valley(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
+int ac_solve_valley(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
     if (!p->n)
         return AC_OK;

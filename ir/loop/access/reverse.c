@@ -74,8 +74,8 @@ static void copy(reverser *v, int32_t begin, int32_t end, bool turn)
             const ac_ins *f = &v->from->code.item[x];
             int64_t lo = v->from->code.item[f->a].k.i, hi = v->from->code.item[f->b].k.i, s = f->k.i;
             int64_t last = lo + (s > 0 ? (hi - lo - 1) / s : (hi - lo + 1) / s) * s;
-            i.a = lb_i32(&v->b, last);
-            i.b = lb_i32(&v->b, s > 0 ? lo - 1 : lo + 1);
+            i.a = ac_lb_i32(&v->b, last);
+            i.b = ac_lb_i32(&v->b, s > 0 ? lo - 1 : lo + 1);
             i.k.i = -s;
             v->any = true;
         }
@@ -84,7 +84,7 @@ static void copy(reverser *v, int32_t begin, int32_t end, bool turn)
             continue;
         copy(v, x + 1, v->end[x], turned);
         x = v->end[x];
-        lb_end(&v->b);
+        ac_lb_end(&v->b);
     }
 }
 
@@ -97,6 +97,6 @@ ac_loop_fn *ac_loop_reverse(ac_ctx *cx, const ac_loop_fn *fn)
     ac_lb_open_like(&v.b, cx->region, fn);
     copy(&v, 1, fn->code.n, true);
     ac_region_close(tmp);
-    ac_loop_fn *out = lb_close(&v.b);
+    ac_loop_fn *out = ac_lb_close(&v.b);
     return v.any ? out : NULL;
 }

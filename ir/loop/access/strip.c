@@ -23,9 +23,9 @@ static ac_x address(composer *c, const ac_stripe_member *m, int32_t buf, ac_x in
         return index;
     const ac_stripe_tensor *x = &c->s->tensor[t];
     if (x->kind == AC_STRIPE_WINDOW)
-        return c->base[t] ? lb_sub(b, index, c->base[t]) : index;
-    ac_x pixel = lb_add(b, lb_mul(b, c->row, lb_i32(b, m->part.cols)), c->col);
-    return lb_sub(b, index, lb_mul(b, pixel, lb_i32(b, x->row)));
+        return c->base[t] ? ac_lb_sub(b, index, c->base[t]) : index;
+    ac_x pixel = ac_lb_add(b, ac_lb_mul(b, c->row, ac_lb_i32(b, m->part.cols)), c->col);
+    return ac_lb_sub(b, index, ac_lb_mul(b, pixel, ac_lb_i32(b, x->row)));
 }
 
 static void copy(composer *c, int32_t member, int32_t begin, int32_t end)
@@ -55,7 +55,7 @@ static ac_x counter(composer *c, const ac_loop_fn *fn, int32_t loop, ac_x k)
 {
     ac_lb *b = &c->b;
     const ac_ins *f = &fn->code.item[loop];
-    return lb_add(b, lb_i32(b, fn->code.item[f->a].k.i), lb_mul(b, k, lb_i32(b, f->k.i)));
+    return ac_lb_add(b, ac_lb_i32(b, fn->code.item[f->a].k.i), ac_lb_mul(b, k, ac_lb_i32(b, f->k.i)));
 }
 
 static bool acts(const ac_part *p, int32_t begin, int32_t end)
@@ -71,26 +71,26 @@ static bool acts(const ac_part *p, int32_t begin, int32_t end)
 static ac_x line(composer *c, const ac_ramp *l, ac_x s)
 {
     ac_lb *b = &c->b;
-    ac_x v = lb_add(b, lb_mul(b, s, lb_i32(b, l->a)), lb_i32(b, l->b));
+    ac_x v = ac_lb_add(b, ac_lb_mul(b, s, ac_lb_i32(b, l->a)), ac_lb_i32(b, l->b));
     if (l->c > 1) /* lo is not negative */
-        v = lb_div(b, lb_max(b, v, lb_i32(b, 0)), lb_i32(b, l->c));
-    return lb_min(b, lb_max(b, v, lb_i32(b, l->lo)), lb_i32(b, l->hi));
+        v = ac_lb_div(b, ac_lb_max(b, v, ac_lb_i32(b, 0)), ac_lb_i32(b, l->c));
+    return ac_lb_min(b, ac_lb_max(b, v, ac_lb_i32(b, l->lo)), ac_lb_i32(b, l->hi));
 }
 
 /* The first row of tensor t that somebody still needs. */
 static ac_x oldest_needed(composer *c, int32_t t)
 {
     ac_lb *b = &c->b;
-    const ac_x none = lb_i32(b, c->s->unit[c->s->tensor[t].unit].limit);
+    const ac_x none = ac_lb_i32(b, c->s->unit[c->s->tensor[t].unit].limit);
     ac_x low = 0;
     for (int32_t u = 0; u < c->s->n_units; u++)
         for (int32_t k = 0; k < c->s->unit[u].n_reads; k++) {
             const ac_stripe_read *r = &c->s->unit[u].read[k];
             if (c->s->tensor[r->tensor].home != t)
                 continue;
-            ac_x at = lb_get(b, c->next[u]), v = line(c, &r->low, at);
-            v = lb_select(b, lb_lt(b, at, lb_i32(b, c->s->unit[u].limit)), v, none);
-            low = low ? lb_min(b, low, v) : v;
+            ac_x at = ac_lb_get(b, c->next[u]), v = line(c, &r->low, at);
+            v = ac_lb_select(b, ac_lb_lt(b, at, ac_lb_i32(b, c->s->unit[u].limit)), v, none);
+            low = low ? ac_lb_min(b, low, v) : v;
         }
     return low;
 }
@@ -99,9 +99,9 @@ static ac_x oldest_needed(composer *c, int32_t t)
 static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n)
 {
     ac_lb *b = &c->b;
-    ac_x i = lb_for(b, "i", lb_i32(b, 0), n, 1, AC_MARK_SERIAL);
-    lb_store(b, buf, lb_add(b, i, to), lb_load(b, buf, lb_add(b, i, from), 1));
-    lb_end(b);
+    ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, 0), n, 1, AC_MARK_SERIAL);
+    ac_lb_store(b, buf, ac_lb_add(b, i, to), ac_lb_load(b, buf, ac_lb_add(b, i, from), 1));
+    ac_lb_end(b);
 }
 
 /* Makes room behind the `row` rows of tensor t: when its window is full, or somebody else needs the room, drops what
@@ -110,19 +110,19 @@ static void slide(composer *c, int32_t t, ac_x row)
 {
     ac_lb *b = &c->b;
     const ac_stripe_tensor *x = &c->s->tensor[t];
-    ac_x begin = lb_get(b, c->first[t]), low = 0, size = lb_i32(b, x->row);
+    ac_x begin = ac_lb_get(b, c->first[t]), low = 0, size = ac_lb_i32(b, x->row);
     if (x->mate >= 0) {
-        low = lb_min(b, oldest_needed(c, t), row);
-        lb_if(b, lb_lt(b, begin, low));
+        low = ac_lb_min(b, oldest_needed(c, t), row);
+        ac_lb_if(b, ac_lb_lt(b, begin, low));
     } else {
-        lb_if(b, lb_eq(b, lb_sub(b, row, begin), lb_i32(b, x->rows)));
-        low = lb_min(b, oldest_needed(c, t), row);
+        ac_lb_if(b, ac_lb_eq(b, ac_lb_sub(b, row, begin), ac_lb_i32(b, x->rows)));
+        low = ac_lb_min(b, oldest_needed(c, t), row);
     }
     if (x->rows > 1)
-        move_down(c, x->buf, lb_i32(b, 0), lb_mul(b, lb_sub(b, low, begin), size),
-                  lb_mul(b, lb_sub(b, row, low), size));
-    lb_set(b, c->first[t], low);
-    lb_end(b);
+        move_down(c, x->buf, ac_lb_i32(b, 0), ac_lb_mul(b, ac_lb_sub(b, low, begin), size),
+                  ac_lb_mul(b, ac_lb_sub(b, row, low), size));
+    ac_lb_set(b, c->first[t], low);
+    ac_lb_end(b);
 }
 
 /* Makes room for row `row` at the end of the room: what is needed of the older ones moves down by a row. */
@@ -132,9 +132,9 @@ static void push_down(composer *c, int32_t t, ac_x row)
     const ac_stripe_tensor *x = &c->s->tensor[t];
     if (x->rows < 2)
         return;
-    ac_x low = lb_min(b, oldest_needed(c, t), row), size = lb_i32(b, x->row);
-    ac_x n = lb_mul(b, lb_sub(b, row, low), size), from = lb_sub(b, lb_i32(b, x->room), n);
-    move_down(c, x->buf, lb_sub(b, from, size), from, n);
+    ac_x low = ac_lb_min(b, oldest_needed(c, t), row), size = ac_lb_i32(b, x->row);
+    ac_x n = ac_lb_mul(b, ac_lb_sub(b, row, low), size), from = ac_lb_sub(b, ac_lb_i32(b, x->room), n);
+    move_down(c, x->buf, ac_lb_sub(b, from, size), from, n);
 }
 
 /* Before unit `number` makes its next row of tensor t. */
@@ -144,7 +144,7 @@ static void make_room(composer *c, int32_t number, int32_t t)
     if (x->unit != number || x->home != t || x->kind != AC_STRIPE_WINDOW)
         return;
     if (x->high && x->mate >= 0)
-        slide(c, x->mate, lb_get(&c->b, c->next[c->s->tensor[x->mate].unit]));
+        slide(c, x->mate, ac_lb_get(&c->b, c->next[c->s->tensor[x->mate].unit]));
     if (x->high)
         push_down(c, t, c->row);
     else if (c->first[t])
@@ -157,13 +157,13 @@ static void set_base(composer *c, int32_t number, int32_t t)
     ac_lb *b = &c->b;
     const int32_t home = c->s->tensor[t].home;
     const ac_stripe_tensor *x = &c->s->tensor[home];
-    const ac_x first = c->first[home], size = lb_i32(b, x->row);
+    const ac_x first = c->first[home], size = ac_lb_i32(b, x->row);
     if (x->high) {
-        ac_x rows = lb_get(b, c->next[x->unit]);
-        rows = x->unit == number ? lb_add(b, rows, lb_i32(b, 1)) : rows;
-        c->base[t] = lb_sub(b, lb_mul(b, rows, size), lb_i32(b, x->room));
+        ac_x rows = ac_lb_get(b, c->next[x->unit]);
+        rows = x->unit == number ? ac_lb_add(b, rows, ac_lb_i32(b, 1)) : rows;
+        c->base[t] = ac_lb_sub(b, ac_lb_mul(b, rows, size), ac_lb_i32(b, x->room));
     } else {
-        c->base[t] = first ? lb_mul(b, lb_get(b, first), size) : 0;
+        c->base[t] = first ? ac_lb_mul(b, ac_lb_get(b, first), size) : 0;
     }
 }
 
@@ -175,13 +175,13 @@ static void columns(composer *c, const ac_stripe_unit *u)
     for (int32_t m = u->member; m < u->member + u->n_members; m++)
         copy(c, m, c->s->member[m].part.row + 1, c->s->member[m].part.col);
     const ac_part *head = &c->s->member[u->member].part;
-    c->col = lb_for_n(b, head->fn->code.item[head->col].name, head->cols);
+    c->col = ac_lb_for_n(b, head->fn->code.item[head->col].name, head->cols);
     for (int32_t m = u->member; m < u->member + u->n_members; m++) {
         const ac_part *p = &c->s->member[m].part;
         c->map[m][p->col] = counter(c, p->fn, p->col, c->col);
         copy(c, m, p->col + 1, p->col_end);
     }
-    lb_end(b);
+    ac_lb_end(b);
 }
 
 static void step(composer *c, int32_t number)
@@ -189,7 +189,7 @@ static void step(composer *c, int32_t number)
     ac_lb *b = &c->b;
     const ac_stripe *s = c->s;
     const ac_stripe_unit *u = &s->unit[number];
-    c->row = lb_get(b, c->next[number]);
+    c->row = ac_lb_get(b, c->next[number]);
     for (int32_t t = 0; t < s->n_tensors; t++)
         make_room(c, number, t);
     for (int32_t t = 0; t < s->n_tensors; t++)
@@ -207,11 +207,11 @@ static void step(composer *c, int32_t number)
         const ac_part *p = &s->member[m].part;
         if (!acts(p, p->row_end + 1, p->fn->code.n))
             continue;
-        lb_if(b, lb_eq(b, c->row, lb_i32(b, p->steps - 1)));
+        ac_lb_if(b, ac_lb_eq(b, c->row, ac_lb_i32(b, p->steps - 1)));
         copy(c, m, p->row_end + 1, p->fn->code.n);
-        lb_end(b);
+        ac_lb_end(b);
     }
-    lb_set(b, c->next[number], lb_add(b, c->row, lb_i32(b, 1)));
+    ac_lb_set(b, c->next[number], ac_lb_add(b, c->row, ac_lb_i32(b, 1)));
 }
 
 /* Does some reader of unit u's rows lack one? Or does nobody read them here? */
@@ -224,9 +224,10 @@ static ac_x asked_for(composer *c, int32_t u, ac_x row)
             const ac_stripe_read *r = &c->s->unit[v].read[k];
             if (c->s->tensor[r->tensor].unit != u)
                 continue;
-            ac_x at = lb_get(b, c->next[v]);
-            ac_x lacks = lb_or(b, lb_gt(b, line(c, &r->need, at), row), lb_le(b, lb_i32(b, c->s->unit[v].limit), at));
-            any = any ? lb_or(b, any, lacks) : lacks;
+            ac_x at = ac_lb_get(b, c->next[v]);
+            ac_x lacks = ac_lb_or(b, ac_lb_gt(b, line(c, &r->need, at), row),
+                                  ac_lb_le(b, ac_lb_i32(b, c->s->unit[v].limit), at));
+            any = any ? ac_lb_or(b, any, lacks) : lacks;
         }
     return any;
 }
@@ -235,33 +236,34 @@ static ac_x ready(composer *c, int32_t number)
 {
     ac_lb *b = &c->b;
     const ac_stripe_unit *u = &c->s->unit[number];
-    ac_x row = lb_get(b, c->next[number]), ok = lb_lt(b, row, lb_i32(b, u->limit));
+    ac_x row = ac_lb_get(b, c->next[number]), ok = ac_lb_lt(b, row, ac_lb_i32(b, u->limit));
     for (int32_t k = 0; k < u->n_reads; k++) {
         const int32_t maker = c->s->tensor[u->read[k].tensor].unit;
         if (maker != number)
-            ok = lb_and(b, ok, lb_ge(b, lb_get(b, c->next[maker]), line(c, &u->read[k].need, row)));
+            ok = ac_lb_and(b, ok, ac_lb_ge(b, ac_lb_get(b, c->next[maker]), line(c, &u->read[k].need, row)));
     }
     ac_x asked = u->asked ? asked_for(c, number, row) : 0;
-    return asked ? lb_and(b, ok, asked) : ok;
+    return asked ? ac_lb_and(b, ok, asked) : ok;
 }
 
 /* A counter: zero, or fed what it was after the last row. */
 static ac_x counter_var(composer *c, const char *name, int32_t *place)
 {
     ac_lb *b = &c->b;
-    ac_x from = lb_i32(b, 0);
+    ac_x from = ac_lb_i32(b, 0);
     if (c->s->fed >= 0)
-        from = lb_select(b, lb_eq(b, c->part, from), from, lb_load(b, c->s->state_buf, lb_i32(b, *place), 1));
+        from =
+            ac_lb_select(b, ac_lb_eq(b, c->part, from), from, ac_lb_load(b, c->s->state_buf, ac_lb_i32(b, *place), 1));
     ++*place;
-    return lb_var(b, name, from);
+    return ac_lb_var(b, name, from);
 }
 
 /* A row has been handed over; afterwards the others move down, and its place is free for the next. */
 static void open_row(composer *c)
 {
     ac_lb *b = &c->b;
-    const ac_x have = lb_get(b, c->next[0]), limit = lb_i32(b, c->s->unit[0].limit);
-    lb_set(b, c->next[0], lb_min(b, lb_add(b, have, lb_i32(b, 1)), limit));
+    const ac_x have = ac_lb_get(b, c->next[0]), limit = ac_lb_i32(b, c->s->unit[0].limit);
+    ac_lb_set(b, c->next[0], ac_lb_min(b, ac_lb_add(b, have, ac_lb_i32(b, 1)), limit));
 }
 
 static void close_row(composer *c)
@@ -270,13 +272,13 @@ static void close_row(composer *c)
     const ac_stripe *s = c->s;
     const ac_stripe_tensor *x = &s->tensor[s->fed];
     if (x->rows > 1)
-        move_down(c, x->buf, lb_i32(b, 0), lb_i32(b, x->row), lb_i32(b, (x->rows - 1) * x->row));
+        move_down(c, x->buf, ac_lb_i32(b, 0), ac_lb_i32(b, x->row), ac_lb_i32(b, (x->rows - 1) * x->row));
     int32_t place = 0;
     for (int32_t u = 0; u < s->n_units; u++)
-        lb_store(b, s->state_buf, lb_i32(b, place++), lb_get(b, c->next[u]));
+        ac_lb_store(b, s->state_buf, ac_lb_i32(b, place++), ac_lb_get(b, c->next[u]));
     for (int32_t t = 0; t < s->n_tensors; t++)
         if (c->first[t])
-            lb_store(b, s->state_buf, lb_i32(b, place++), lb_get(b, c->first[t]));
+            ac_lb_store(b, s->state_buf, ac_lb_i32(b, place++), ac_lb_get(b, c->first[t]));
 }
 
 /* What stands before the rows: values, and loops that begin a result; those run once. */
@@ -292,10 +294,10 @@ static void before_rows(composer *c, int32_t m)
                      (p->fn->code.item[end].op == AC_L_END);
         const bool once = c->s->fed >= 0 && acts(p, x, end);
         if (once)
-            lb_if(b, lb_eq(b, c->part, lb_i32(b, 0)));
+            ac_lb_if(b, ac_lb_eq(b, c->part, ac_lb_i32(b, 0)));
         copy(c, m, x, end);
         if (once)
-            lb_end(b);
+            ac_lb_end(b);
     }
 }
 
@@ -309,11 +311,11 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
     c->next = AC_NEW_N(tmp, ac_x, s->n_units);
     c->first = AC_NEW_N(tmp, ac_x, s->n_tensors + 1);
     c->base = AC_NEW_N(tmp, ac_x, s->n_tensors + 1);
-    lb_open(b, region, s->name, s->note);
+    ac_lb_open(b, region, s->name, s->note);
     for (int32_t i = 0; i < s->n_bufs; i++)
-        lb_buf(b, s->buf[i].name, s->buf[i].dtype, s->buf[i].count, s->buf[i].role, s->buf[i].align, s->buf[i].note);
+        ac_lb_buf(b, s->buf[i].name, s->buf[i].dtype, s->buf[i].count, s->buf[i].role, s->buf[i].align, s->buf[i].note);
     if (s->fed >= 0)
-        c->part = lb_load(b, s->part_buf, lb_i32(b, 0), 1);
+        c->part = ac_lb_load(b, s->part_buf, ac_lb_i32(b, 0), 1);
     for (int32_t m = 0; m < s->n_members; m++) {
         c->map[m] = AC_NEW_N(tmp, ac_x, s->member[m].part.fn->code.n + 1);
         before_rows(c, m);
@@ -327,20 +329,20 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
     const int32_t lowest = s->fed >= 0 ? 1 : 0;
     if (s->fed >= 0)
         open_row(c);
-    lb_for_n(b, "tick", s->fed >= 0 ? s->burst : s->ticks);
+    ac_lb_for_n(b, "tick", s->fed >= 0 ? s->burst : s->ticks);
     for (int32_t u = s->n_units - 1; u >= lowest; u--) {
         if (u || lowest)
-            lb_if(b, ready(c, u));
+            ac_lb_if(b, ready(c, u));
         step(c, u);
         if (u > lowest)
-            lb_else(b);
+            ac_lb_else(b);
     }
     for (int32_t u = s->n_units; u > 1; u--)
-        lb_end(b);
-    lb_end(b);
+        ac_lb_end(b);
+    ac_lb_end(b);
     if (s->fed >= 0)
         close_row(c);
-    ac_loop_fn *fn = lb_close(b);
+    ac_loop_fn *fn = ac_lb_close(b);
     ac_region_close(tmp);
     return fn;
 }

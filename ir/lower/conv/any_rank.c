@@ -35,7 +35,8 @@ static int64_t item(ac_ints list, int32_t i, int64_t init)
 /* The attributes of both spellings; lists may be left out. AC_FAIL: E0103. */
 static int read_attrs(ac_ctx *cx, const ac_node *n, conv *c)
 {
-    *c = (conv){.node = n, .m = n->in[0]->rank - 2, .groups = 1, .x = n->in[0], .w = n->in[1], .bias = ac_sh_in(n, 2)};
+    *c = (conv){
+        .node = n, .m = n->in[0]->rank - 2, .groups = 1, .x = n->in[0], .w = n->in[1], .bias = ac_shape_in(n, 2)};
     if (n->op == AC_OP_CONV_3D) {
         const ac_attrs_conv3d *a = &n->attrs.conv3d;
         const bool same = a->padding == AC_PAD_SAME;
@@ -112,21 +113,21 @@ static int open_conv(ac_ctx *cx, const ac_node *n, conv *c)
     return AC_OK;
 }
 
-int sh_conv_nd(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_conv_nd(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     conv c;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const bool fixed = n->op == AC_OP_CONV_3D;
-    const ac_tensor *x = n->in[0], *w = n->in[1], *bias = ac_sh_in(n, 2);
+    const ac_tensor *x = n->in[0], *w = n->in[1], *bias = ac_shape_in(n, 2);
     if (fixed) {
-        AC_TRY(ac_sh_rank(cx, n, 0, 5, "[N,D,H,W,C]"));
-        AC_TRY(ac_sh_rank(cx, n, 1, 5, "[KD,KH,KW,C,O]"));
-        AC_TRY(ac_sh_act(cx, n, n->attrs.conv3d.act));
+        AC_TRY(ac_shape_rank(cx, n, 0, 5, "[N,D,H,W,C]"));
+        AC_TRY(ac_shape_rank(cx, n, 1, 5, "[KD,KH,KW,C,O]"));
+        AC_TRY(ac_shape_act(cx, n, n->attrs.conv3d.act));
         if (n->attrs.conv3d.padding == AC_PAD_SAME)
             AC_TRY(resolve_same(cx, n));
     }
-    AC_TRY(ac_sh_same_type(cx, n, 0, 1));
+    AC_TRY(ac_shape_same_type(cx, n, 0, 1));
     const int64_t groups = fixed ? 1 : n->attrs.conv_nd.groups;
     const int32_t last = w->rank - 1;
     if (x->rank < 3 || w->rank != x->rank || groups < 1 || w->dim[last] % groups ||
@@ -134,14 +135,14 @@ int sh_conv_nd(ac_ctx *cx, ac_graph *g, ac_node *n)
         (bias && (bias->rank != 1 || bias->dim[0] != w->dim[last] || bias->dtype != x->dtype))) {
         ac_error(cx, n->at, E0104,
                  "channels of input [N,..,C], filter [K..,C/groups,O] and bias [O] do not go together");
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     AC_TRY(open_conv(cx, n, &c));
     int64_t dim[AC_MAX_RANK] = {x->dim[0]};
     for (int32_t d = 0; d < c.m; d++)
         dim[d + 1] = c.s[d].out;
     dim[c.m + 1] = w->dim[last];
-    return ac_sh_set(cx, n, 0, x->dtype, x->rank, dim);
+    return ac_shape_set(cx, n, 0, x->dtype, x->rank, dim);
 }
 
 /* ------------------------------------------------------------------ loops */
@@ -154,33 +155,34 @@ static void channels(ac_lower *L, void *with, ac_x oc, int32_t lanes)
     ac_lb *b = &L->b;
     const ac_dtype d = c->x->dtype;
     ac_x xi[AC_MAX_RANK], wi[AC_MAX_RANK];
-    const ac_x to = lb_add(b, c->first, oc);
-    const ac_x acc = lb_var(b, "acc", lb_splat(b, lb_num(b, d, 0), lanes));
+    const ac_x to = ac_lb_add(b, c->first, oc);
+    const ac_x acc = ac_lb_var(b, "acc", ac_lb_splat(b, ac_lb_num(b, d, 0), lanes));
     xi[0] = c->idx[0];
     for (int32_t k = 0; k < c->m; k++) {
         ac_x lo, hi;
         ac_slide_taps(b, &c->s[k], c->idx[k + 1], &lo, &hi);
-        wi[k] = lb_for(b, tap[k], lo, hi, 1, AC_MARK_SERIAL);
+        wi[k] = ac_lb_for(b, tap[k], lo, hi, 1, AC_MARK_SERIAL);
         xi[k + 1] = ac_slide_at(b, &c->s[k], c->idx[k + 1], wi[k]);
     }
     const int64_t depth = c->w->dim[c->m];
-    const ac_x ic = lb_for_n(b, "ic", depth);
-    xi[c->m + 1] = lb_add(b, lb_mul(b, c->group, lb_i32(b, depth)), ic);
+    const ac_x ic = ac_lb_for_n(b, "ic", depth);
+    xi[c->m + 1] = ac_lb_add(b, ac_lb_mul(b, c->group, ac_lb_i32(b, depth)), ic);
     wi[c->m] = ic;
     wi[c->m + 1] = to;
-    const ac_x x = lb_splat(b, lb_load(b, c->x_buf, lo_flat(L, c->x, xi), 1), lanes);
-    const ac_x w = lb_load(b, c->w_buf, lo_flat(L, c->w, wi), lanes);
-    lb_set(b, acc, L->exact ? lb_add(b, lb_get(b, acc), lb_mul(b, x, w)) : lo_madd(L, x, w, lb_get(b, acc)));
+    const ac_x x = ac_lb_splat(b, ac_lb_load(b, c->x_buf, ac_lo_flat(L, c->x, xi), 1), lanes);
+    const ac_x w = ac_lb_load(b, c->w_buf, ac_lo_flat(L, c->w, wi), lanes);
+    ac_lb_set(b, acc,
+              L->exact ? ac_lb_add(b, ac_lb_get(b, acc), ac_lb_mul(b, x, w)) : ac_lo_madd(L, x, w, ac_lb_get(b, acc)));
     for (int32_t k = 0; k <= c->m; k++)
-        lb_end(b);
-    ac_x v = lb_get(b, acc);
+        ac_lb_end(b);
+    ac_x v = ac_lb_get(b, acc);
     if (c->bias)
-        v = lb_add(b, v, lb_load(b, c->bias_buf, to, lanes));
+        v = ac_lb_add(b, v, ac_lb_load(b, c->bias_buf, to, lanes));
     c->idx[c->m + 1] = to;
-    lo_result(L, lo_act(L, v, c->act), c->idx, lanes);
+    ac_lo_result(L, ac_lo_act(L, v, c->act), c->idx, lanes);
 }
 
-int lo_conv_nd(ac_lower *L)
+int ac_lo_conv_nd(ac_lower *L)
 {
     static const char *const name[AC_MAX_RANK] = {"n", "o0", "o1", "o2", "o3", "o4", "o5", "g"};
     const ac_node *n = L->node;
@@ -188,22 +190,22 @@ int lo_conv_nd(ac_lower *L)
     conv c;
     AC_TRY(open_conv(L->cx, n, &c));
     const ac_tensor *y = n->out[0];
-    if (!mp_real(c.x) || y->dtype != c.x->dtype || (c.act != AC_ACT_NONE && c.x->dtype != AC_F32))
+    if (!ac_mp_real(c.x) || y->dtype != c.x->dtype || (c.act != AC_ACT_NONE && c.x->dtype != AC_F32))
         return ac_lower_refuse(L, "%s of %s: f32 and f64 are supported", ac_ops[n->op].text, ac_dtype_name(c.x->dtype));
-    lo_result_buf(L);
+    ac_lo_result_buf(L);
     if (ac_tensor_count(y) == 0)
         return AC_OK;
-    c.x_buf = lo_operand(L, c.x);
-    c.w_buf = lo_operand(L, c.w);
-    c.bias_buf = c.bias ? lo_operand(L, c.bias) : 0;
+    c.x_buf = ac_lo_operand(L, c.x);
+    c.w_buf = ac_lo_operand(L, c.w);
+    c.bias_buf = c.bias ? ac_lo_operand(L, c.bias) : 0;
     const int64_t per_group = c.w->dim[c.m + 1] / c.groups;
     for (int32_t d = 0; d <= c.m; d++)
-        c.idx[d] = lb_for_n(b, name[d], y->dim[d]);
-    c.group = lb_for_n(b, "g", c.groups);
-    c.first = lb_mul(b, c.group, lb_i32(b, per_group));
-    lo_strip(L, "oc", per_group, lo_max_lanes(L, c.x->dtype), channels, &c);
+        c.idx[d] = ac_lb_for_n(b, name[d], y->dim[d]);
+    c.group = ac_lb_for_n(b, "g", c.groups);
+    c.first = ac_lb_mul(b, c.group, ac_lb_i32(b, per_group));
+    ac_lo_strip(L, "oc", per_group, ac_lo_max_lanes(L, c.x->dtype), channels, &c);
     for (int32_t d = 0; d <= c.m + 1; d++)
-        lb_end(b);
+        ac_lb_end(b);
     L->out->macs = ac_tensor_count(y) * (ac_tensor_count(c.w) / c.w->dim[c.m + 1]);
     return AC_OK;
 }

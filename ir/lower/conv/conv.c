@@ -10,7 +10,7 @@
  *
  * Plain schedule: for each output pixel, blocks of four output channels with an accumulator each; taps outside the
  * input are never visited. Where the filter columns and channels lie next to each other in both operands (no groups, no
- * dilation along x) they are one loop. Vector schedules: gemm_conv.c. */
+ * dilation along x) they are one loop. Vector schedules: ac_gemm_conv.c. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/gpu/product.h"
 #include "ir/lower/conv/winograd.h"
@@ -38,24 +38,25 @@ static void tap_row(const conv *v, ac_x x_row, ac_x w_row, ac_x ox, ac_x group, 
     ac_x lo, hi, x_at, w_at, k;
     ac_slide_taps(b, sx, ox, &lo, &hi);
     if (joined) {
-        x_at = lb_mul(b, lb_add(b, x_row, ac_slide_at(b, sx, ox, lb_i32(b, 0))), lb_i32(b, ic));
+        x_at = ac_lb_mul(b, ac_lb_add(b, x_row, ac_slide_at(b, sx, ox, ac_lb_i32(b, 0))), ac_lb_i32(b, ic));
         w_at = w_row;
-        k = lb_for(b, "k", lb_mul(b, lo, lb_i32(b, ic)), lb_mul(b, hi, lb_i32(b, ic)), 1, AC_MARK_SERIAL);
+        k = ac_lb_for(b, "k", ac_lb_mul(b, lo, ac_lb_i32(b, ic)), ac_lb_mul(b, hi, ac_lb_i32(b, ic)), 1,
+                      AC_MARK_SERIAL);
     } else {
-        ac_x kx = lb_for(b, "kx", lo, hi, 1, AC_MARK_SERIAL);
-        x_at = lb_mul(b, lb_add(b, x_row, ac_slide_at(b, sx, ox, kx)), lb_i32(b, v->win.ic));
-        x_at = lb_add(b, x_at, lb_mul(b, group, lb_i32(b, ic)));
-        w_at = lb_add(b, w_row, lb_mul(b, kx, lb_i32(b, ic)));
-        k = lb_for_n(b, "ic", ic);
+        ac_x kx = ac_lb_for(b, "kx", lo, hi, 1, AC_MARK_SERIAL);
+        x_at = ac_lb_mul(b, ac_lb_add(b, x_row, ac_slide_at(b, sx, ox, kx)), ac_lb_i32(b, v->win.ic));
+        x_at = ac_lb_add(b, x_at, ac_lb_mul(b, group, ac_lb_i32(b, ic)));
+        w_at = ac_lb_add(b, w_row, ac_lb_mul(b, kx, ac_lb_i32(b, ic)));
+        k = ac_lb_for_n(b, "ic", ic);
     }
-    ac_x x = ac_channel_x(&v->c, v->x_buf, lb_add(b, x_at, k), 1);
+    ac_x x = ac_channel_x(&v->c, v->x_buf, ac_lb_add(b, x_at, k), 1);
     for (int32_t j = 0; j < n; j++) {
-        ac_x w = ac_channel_w(&v->c, v->w_buf, lb_add(b, lb_add(b, w_at, lb_i32(b, j * per_oc)), k), 1);
-        lb_set(b, acc[j], ac_channel_mac(&v->c, lb_get(b, acc[j]), x, w));
+        ac_x w = ac_channel_w(&v->c, v->w_buf, ac_lb_add(b, ac_lb_add(b, w_at, ac_lb_i32(b, j * per_oc)), k), 1);
+        ac_lb_set(b, acc[j], ac_channel_mac(&v->c, ac_lb_get(b, acc[j]), x, w));
     }
-    lb_end(b);
+    ac_lb_end(b);
     if (!joined)
-        lb_end(b);
+        ac_lb_end(b);
 }
 
 /* n output channels from oc on, at pixel p = {batch, oy, ox}. */
@@ -65,39 +66,39 @@ static void channels(const conv *v, const ac_x *p, ac_x group, ac_x oc, int32_t 
     const ac_window *win = &v->win;
     ac_x acc[CHANNELS], lo, hi;
     for (int32_t j = 0; j < n; j++)
-        acc[j] = lb_var(b, "acc", ac_channel_start(&v->c, lb_add(b, oc, lb_i32(b, j)), 1));
+        acc[j] = ac_lb_var(b, "acc", ac_channel_start(&v->c, ac_lb_add(b, oc, ac_lb_i32(b, j)), 1));
     ac_slide_taps(b, &win->y, p[1], &lo, &hi);
-    ac_x ky = lb_for(b, "ky", lo, hi, 1, AC_MARK_SERIAL);
+    ac_x ky = ac_lb_for(b, "ky", lo, hi, 1, AC_MARK_SERIAL);
     ac_x iy = ac_slide_at(b, &win->y, p[1], ky);
     if (v->c.kind != AC_MACS_HYBRID) /* there x is the quantised batch */
-        iy = lb_add(b, lb_mul(b, p[0], lb_i32(b, win->y.in)), iy);
-    ac_x w_row = lb_add(b, lb_mul(b, oc, lb_i32(b, win->y.taps)), ky);
-    tap_row(v, lb_mul(b, iy, lb_i32(b, win->x.in)), lb_mul(b, w_row, lb_i32(b, win->x.taps * v->group_in)), p[2], group,
-            acc, n);
-    lb_end(b);
+        iy = ac_lb_add(b, ac_lb_mul(b, p[0], ac_lb_i32(b, win->y.in)), iy);
+    ac_x w_row = ac_lb_add(b, ac_lb_mul(b, oc, ac_lb_i32(b, win->y.taps)), ky);
+    tap_row(v, ac_lb_mul(b, iy, ac_lb_i32(b, win->x.in)), ac_lb_mul(b, w_row, ac_lb_i32(b, win->x.taps * v->group_in)),
+            p[2], group, acc, n);
+    ac_lb_end(b);
     for (int32_t j = 0; j < n; j++) {
-        ac_x at = lb_add(b, oc, lb_i32(b, j));
+        ac_x at = ac_lb_add(b, oc, ac_lb_i32(b, j));
         ac_x idx[4] = {p[0], p[1], p[2], at};
-        lo_result(v->L, ac_channel_done(&v->c, lb_get(b, acc[j]), at), idx, 1);
+        ac_lo_result(v->L, ac_channel_done(&v->c, ac_lb_get(b, acc[j]), at), idx, 1);
     }
 }
 
 static void pixel(const conv *v, const ac_x *p)
 {
     ac_lb *b = &v->L->b;
-    ac_x group = lb_for_each(b, "g", v->win.ic / v->group_in);
-    ac_x first = lb_mul(b, group, lb_i32(b, v->group_out));
+    ac_x group = ac_lb_for_each(b, "g", v->win.ic / v->group_in);
+    ac_x first = ac_lb_mul(b, group, ac_lb_i32(b, v->group_out));
     const int64_t whole = v->group_out / CHANNELS * CHANNELS;
     if (whole == CHANNELS) {
         channels(v, p, group, first, CHANNELS);
     } else if (whole) {
-        ac_x oc = lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), CHANNELS, AC_MARK_PARALLEL);
-        channels(v, p, group, lb_add(b, first, oc), CHANNELS);
-        lb_end(b);
+        ac_x oc = ac_lb_for(b, "oc", ac_lb_i32(b, 0), ac_lb_i32(b, whole), CHANNELS, AC_MARK_PARALLEL);
+        channels(v, p, group, ac_lb_add(b, first, oc), CHANNELS);
+        ac_lb_end(b);
     }
     if (v->group_out > whole)
-        channels(v, p, group, lb_add(b, first, lb_i32(b, whole)), (int32_t)(v->group_out - whole));
-    lb_end(b);
+        channels(v, p, group, ac_lb_add(b, first, ac_lb_i32(b, whole)), (int32_t)(v->group_out - whole));
+    ac_lb_end(b);
 }
 
 static int plain(conv *v)
@@ -110,23 +111,24 @@ static int plain(conv *v)
     const bool inside = ac_slide_inside(&win->y) && ac_slide_inside(&win->x);
     const bool fold = inside && ac_tensor_is_const(c->w) && (!c->bias || ac_tensor_is_const(c->bias)) && !c->zw;
     ac_channel_tables(c, c->n, fold ? &rows : NULL, c->zx);
-    const int32_t x = lo_operand(L, c->x);
+    const int32_t x = ac_lo_operand(L, c->x);
     const int64_t image = win->y.in * win->x.in * win->ic;
-    v->x_buf = c->kind == AC_MACS_HYBRID ? lo_scratch(L, "xq", AC_I8, image) : x;
-    v->w_buf = lo_operand(L, c->w);
-    ac_x n = lb_for_each(b, "n", win->n);
+    v->x_buf = c->kind == AC_MACS_HYBRID ? ac_lo_scratch(L, "xq", AC_I8, image) : x;
+    v->w_buf = ac_lo_operand(L, c->w);
+    ac_x n = ac_lb_for_each(b, "n", win->n);
     if (c->kind == AC_MACS_HYBRID)
-        ac_hybrid_quantize(c, x, lb_mul(b, n, lb_i32(b, image)), v->x_buf, lb_i32(b, 0), image, c->per_channel);
-    ac_x oy = lb_for_each(b, "oy", win->y.out), ox = lb_for_each(b, "ox", win->x.out);
+        ac_hybrid_quantize(c, x, ac_lb_mul(b, n, ac_lb_i32(b, image)), v->x_buf, ac_lb_i32(b, 0), image,
+                           c->per_channel);
+    ac_x oy = ac_lb_for_each(b, "oy", win->y.out), ox = ac_lb_for_each(b, "ox", win->x.out);
     const ac_x p[3] = {n, oy, ox};
     pixel(v, p);
-    lb_end(b);
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }
 
-int lo_conv(ac_lower *L)
+int ac_lo_conv(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_tensor *x = n->in[0], *w = n->in[1], *bias = n->n_in > 2 ? n->in[2] : NULL;
@@ -142,12 +144,12 @@ int lo_conv(ac_lower *L)
     if (v.group_in != v.win.ic && L->told.winograd && L->told.winograd != AC_WINOGRAD_NEVER)
         L->out->schedule.refused = "it is for one group";
     const int64_t groups = v.win.ic / v.group_in;
-    if (gpu_gemm_fits(L, &v.c, groups, v.win.n * v.win.y.out * v.win.x.out, v.group_out,
-                      w->dim[1] * w->dim[2] * v.group_in))
-        return gpu_conv(L, &v.c, &v.win, groups);
+    if (ac_gpu_gemm_fits(L, &v.c, groups, v.win.n * v.win.y.out * v.win.x.out, v.group_out,
+                         w->dim[1] * w->dim[2] * v.group_in))
+        return ac_gpu_conv(L, &v.c, &v.win, groups);
     if (v.group_in == v.win.ic && ac_winograd_take(L, &v.c, &v.win))
         return AC_OK;
-    if (v.group_in == v.win.ic && gemm_fits(L, &v.c))
-        return gemm_conv(L, &v.c, &v.win);
+    if (v.group_in == v.win.ic && ac_gemm_fits(L, &v.c))
+        return ac_gemm_conv(L, &v.c, &v.win);
     return plain(&v);
 }

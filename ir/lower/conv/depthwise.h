@@ -4,11 +4,11 @@
 #include "ir/lower/channel.h"
 #include "ir/lower/window.h"
 
-/* Is the int8 schedule of depthwise_dot.c possible, and worth its code? */
-bool depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
-int depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win);
+/* Is the int8 schedule of ac_depthwise_dot.c possible, and worth its code? */
+bool ac_depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
+int ac_depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win);
 /* depthwise_gpu.c: tiles in shared memory; not for dynamic range. */
-bool gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
-int gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win);
+bool ac_gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
+int ac_gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win);
 
 #endif

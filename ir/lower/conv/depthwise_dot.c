@@ -1,4 +1,4 @@
-/* depthwise_dot.c - int8 depthwise_conv_2d on targets with DOT4: the taps of a column are one dot product.
+/* ac_depthwise_dot.c - int8 depthwise_conv_2d on targets with DOT4: the taps of a column are one dot product.
  *
  * x     [N,H,W,C] i8, multiplier 1            w  [1,KH,KW,C] i8, constant, no zero point
  *
@@ -43,19 +43,20 @@ static int32_t pack(const job *j)
     const ac_window *win = j->win;
     const int64_t kx_n = win->x.taps, oc_n = win->oc;
     ac_lower P;
-    const int32_t to = lo_pack_open(j->L, &P, "w", AC_I8, j->groups * kx_n * oc_n * GROUP);
+    const int32_t to = ac_lo_pack_open(j->L, &P, "w", AC_I8, j->groups * kx_n * oc_n * GROUP);
     ac_lb *b = &P.b;
-    const int32_t from = lo_operand(&P, j->c->w);
-    ac_x kx = lb_for_n(b, "kx", kx_n), oc = lb_for_n(b, "oc", oc_n);
+    const int32_t from = ac_lo_operand(&P, j->c->w);
+    ac_x kx = ac_lb_for_n(b, "kx", kx_n), oc = ac_lb_for_n(b, "oc", oc_n);
     for (int32_t ky = 0; ky < j->groups * GROUP; ky++) {
-        ac_x column = lb_add(b, lb_mul(b, lb_add(b, kx, lb_i32(b, ky / GROUP * kx_n)), lb_i32(b, oc_n)), oc);
-        ac_x tap = lb_add(b, lb_mul(b, lb_add(b, kx, lb_i32(b, ky * kx_n)), lb_i32(b, oc_n)), oc);
-        ac_x v = ky < win->y.taps ? lb_load(b, from, tap, 1) : lb_int(b, AC_I8, 0);
-        lb_store(b, to, lb_add(b, lb_mul(b, column, lb_i32(b, GROUP)), lb_i32(b, ky % GROUP)), v);
+        ac_x column =
+            ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, kx, ac_lb_i32(b, ky / GROUP * kx_n)), ac_lb_i32(b, oc_n)), oc);
+        ac_x tap = ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, kx, ac_lb_i32(b, ky * kx_n)), ac_lb_i32(b, oc_n)), oc);
+        ac_x v = ky < win->y.taps ? ac_lb_load(b, from, tap, 1) : ac_lb_int(b, AC_I8, 0);
+        ac_lb_store(b, to, ac_lb_add(b, ac_lb_mul(b, column, ac_lb_i32(b, GROUP)), ac_lb_i32(b, ky % GROUP)), v);
     }
-    lb_end(b);
-    lb_end(b);
-    return lo_pack_close(j->L, &P);
+    ac_lb_end(b);
+    ac_lb_end(b);
+    return ac_lo_pack_close(j->L, &P);
 }
 
 static uint32_t zero_byte(const job *j)
@@ -68,22 +69,23 @@ static void open_rows(job *j)
 {
     ac_lb *b = &j->L->b;
     const ac_window *win = j->win;
-    const ac_x most = lb_i32(b, win->y.in - 1);
+    const ac_x most = ac_lb_i32(b, win->y.in - 1);
     for (int32_t g = 0; g < j->groups; g++) {
-        j->mask[g] = j->fill[g] = lb_int(b, AC_U32, 0);
+        j->mask[g] = j->fill[g] = ac_lb_int(b, AC_U32, 0);
         for (int32_t k = 0; k < rows_of(j, g); k++) {
             const int32_t ky = g * GROUP + k, shift = 8 * k;
-            ac_x iy = ac_slide_at(b, &win->y, j->oy, lb_i32(b, ky)), inside = lb_clamp(b, iy, lb_i32(b, 0), most);
+            ac_x iy = ac_slide_at(b, &win->y, j->oy, ac_lb_i32(b, ky)),
+                 inside = ac_lb_clamp(b, iy, ac_lb_i32(b, 0), most);
             if (j->rows_inside)
                 inside = iy;
-            const ac_x here = lb_eq(b, inside, iy);
-            const ac_x all = lb_int(b, AC_U32, (int64_t)0xff << shift), none = lb_int(b, AC_U32, 0);
-            const ac_x flip = lb_int(b, AC_U32, (int64_t)0x80 << shift);
-            const ac_x zero = lb_int(b, AC_U32, (int64_t)zero_byte(j) << shift);
-            j->mask[g] = lb_or(b, j->mask[g], lb_select(b, here, all, none));
-            j->fill[g] = lb_or(b, j->fill[g], lb_select(b, here, flip, zero));
-            inside = lb_add(b, inside, lb_mul(b, j->n, lb_i32(b, win->y.in)));
-            j->row[ky] = lb_mul(b, inside, lb_i32(b, win->x.in * win->ic));
+            const ac_x here = ac_lb_eq(b, inside, iy);
+            const ac_x all = ac_lb_int(b, AC_U32, (int64_t)0xff << shift), none = ac_lb_int(b, AC_U32, 0);
+            const ac_x flip = ac_lb_int(b, AC_U32, (int64_t)0x80 << shift);
+            const ac_x zero = ac_lb_int(b, AC_U32, (int64_t)zero_byte(j) << shift);
+            j->mask[g] = ac_lb_or(b, j->mask[g], ac_lb_select(b, here, all, none));
+            j->fill[g] = ac_lb_or(b, j->fill[g], ac_lb_select(b, here, flip, zero));
+            inside = ac_lb_add(b, inside, ac_lb_mul(b, j->n, ac_lb_i32(b, win->y.in)));
+            j->row[ky] = ac_lb_mul(b, inside, ac_lb_i32(b, win->x.in * win->ic));
         }
     }
 }
@@ -94,21 +96,21 @@ static ac_x quad(const job *j, int32_t g, ac_x ix)
     ac_lb *b = &j->L->b;
     const ac_window *win = j->win;
     int64_t known;
-    if (lb_const_int(b, ix, &known) && (known < 0 || known >= win->x.in)) {
+    if (ac_lb_const_int(b, ix, &known) && (known < 0 || known >= win->x.in)) {
         const uint32_t z = zero_byte(j) * 0x01010101u;
-        return lb_bitcast(b, lb_splat(b, lb_int(b, AC_U32, (int64_t)z), j->lanes), AC_U8);
+        return ac_lb_bitcast(b, ac_lb_splat(b, ac_lb_int(b, AC_U32, (int64_t)z), j->lanes), AC_U8);
     }
     ac_x q = 0;
-    const ac_x at = lb_add(b, lb_mul(b, ix, lb_i32(b, win->ic)), j->oc);
+    const ac_x at = ac_lb_add(b, ac_lb_mul(b, ix, ac_lb_i32(b, win->ic)), j->oc);
     for (int32_t k = 0; k < rows_of(j, g); k++) {
-        ac_x v = lb_load(b, j->x, lb_add(b, j->row[g * GROUP + k], at), j->lanes);
-        v = lb_cast(b, lb_bitcast(b, v, AC_U8), AC_U32);
-        v = lb_shl(b, v, lb_like_int(b, v, 8 * k));
-        q = q ? lb_or(b, q, v) : v;
+        ac_x v = ac_lb_load(b, j->x, ac_lb_add(b, j->row[g * GROUP + k], at), j->lanes);
+        v = ac_lb_cast(b, ac_lb_bitcast(b, v, AC_U8), AC_U32);
+        v = ac_lb_shl(b, v, ac_lb_like_int(b, v, 8 * k));
+        q = q ? ac_lb_or(b, q, v) : v;
     }
     if (!j->rows_inside)
-        q = lb_and(b, q, lb_splat(b, j->mask[g], j->lanes));
-    return lb_bitcast(b, lb_xor(b, q, lb_splat(b, j->fill[g], j->lanes)), AC_U8);
+        q = ac_lb_and(b, q, ac_lb_splat(b, j->mask[g], j->lanes));
+    return ac_lb_bitcast(b, ac_lb_xor(b, q, ac_lb_splat(b, j->fill[g], j->lanes)), AC_U8);
 }
 
 /* `n` output columns from ox on. */
@@ -119,12 +121,13 @@ static void tile(const job *j, ac_x ox, int32_t n)
     const int64_t reach = (n - 1) * sx->stride + (sx->taps - 1) * sx->dil;
     ac_x acc[COLUMNS], w[TAPS_X];
     for (int32_t i = 0; i < n; i++)
-        acc[i] = lb_var(b, "acc", ac_channel_start(j->c, j->oc, j->lanes));
-    const ac_x first = ac_slide_at(b, sx, ox, lb_i32(b, 0));
+        acc[i] = ac_lb_var(b, "acc", ac_channel_start(j->c, j->oc, j->lanes));
+    const ac_x first = ac_slide_at(b, sx, ox, ac_lb_i32(b, 0));
     for (int32_t g = 0; g < j->groups; g++) {
         for (int32_t k = 0; k < sx->taps; k++) {
-            ac_x at = lb_mul(b, lb_add(b, j->oc, lb_i32(b, (g * sx->taps + k) * j->win->oc)), lb_i32(b, GROUP));
-            w[k] = lb_load(b, j->w, at, j->lanes * GROUP);
+            ac_x at =
+                ac_lb_mul(b, ac_lb_add(b, j->oc, ac_lb_i32(b, (g * sx->taps + k) * j->win->oc)), ac_lb_i32(b, GROUP));
+            w[k] = ac_lb_load(b, j->w, at, j->lanes * GROUP);
         }
         for (int64_t at = 0; at <= reach; at++) {
             ac_x q = 0;
@@ -133,19 +136,19 @@ static void tile(const job *j, ac_x ox, int32_t n)
                 if (k < 0 || k % sx->dil || k / sx->dil >= sx->taps)
                     continue;
                 if (!q)
-                    q = quad(j, g, lb_add(b, first, lb_i32(b, at)));
-                lb_set(b, acc[i], lb_dot4(b, q, w[k / sx->dil], lb_get(b, acc[i])));
+                    q = quad(j, g, ac_lb_add(b, first, ac_lb_i32(b, at)));
+                ac_lb_set(b, acc[i], ac_lb_dot4(b, q, w[k / sx->dil], ac_lb_get(b, acc[i])));
             }
         }
     }
     for (int32_t i = 0; i < n; i++) {
-        ac_x idx[4] = {j->n, j->oy, lb_add(b, ox, lb_i32(b, i)), j->oc};
-        gemm_store_lanes(j->L, ac_channel_done(j->c, lb_get(b, acc[i]), j->oc), j->oc, j->lanes, idx);
+        ac_x idx[4] = {j->n, j->oy, ac_lb_add(b, ox, ac_lb_i32(b, i)), j->oc};
+        ac_gemm_store_lanes(j->L, ac_channel_done(j->c, ac_lb_get(b, acc[i]), j->oc), j->oc, j->lanes, idx);
     }
 }
 
 /* Tiles whose columns are all inside are loops. */
-static void columns(const job *j, const gemm_cuts *cuts)
+static void columns(const job *j, const ac_gemm_cuts *cuts)
 {
     ac_lb *b = &j->L->b;
     int64_t begin, end;
@@ -154,25 +157,25 @@ static void columns(const job *j, const gemm_cuts *cuts)
         const int64_t size = cuts->size[s], at = cuts->first[s];
         int64_t lo = 0, hi = cuts->count[s];
         for (; lo < hi && at + lo * size < begin; lo++)
-            tile(j, lb_i32(b, at + lo * size), (int32_t)size);
+            tile(j, ac_lb_i32(b, at + lo * size), (int32_t)size);
         while (hi > lo && at + hi * size > end)
             hi--;
         if (lo < hi) {
-            ac_x t = lb_for(b, "t", lb_i32(b, lo), lb_i32(b, hi), 1, AC_MARK_SERIAL);
-            tile(j, lb_add(b, lb_mul(b, t, lb_i32(b, size)), lb_i32(b, at)), (int32_t)size);
-            lb_end(b);
+            ac_x t = ac_lb_for(b, "t", ac_lb_i32(b, lo), ac_lb_i32(b, hi), 1, AC_MARK_SERIAL);
+            tile(j, ac_lb_add(b, ac_lb_mul(b, t, ac_lb_i32(b, size)), ac_lb_i32(b, at)), (int32_t)size);
+            ac_lb_end(b);
         }
         for (; hi < cuts->count[s]; hi++)
-            tile(j, lb_i32(b, at + hi * size), (int32_t)size);
+            tile(j, ac_lb_i32(b, at + hi * size), (int32_t)size);
     }
 }
 
-static gemm_cuts cut(const ac_lower *L, const ac_window *win)
+static ac_gemm_cuts cut(const ac_lower *L, const ac_window *win)
 {
-    return gemm_cut(win->x.out, L->target->registers >= 32 ? COLUMNS : 4);
+    return ac_gemm_cut(win->x.out, L->target->registers >= 32 ? COLUMNS : 4);
 }
 
-bool depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_window *win)
+bool ac_depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_window *win)
 {
     if (!L->target->dot_u8s8 || c->kind != AC_MACS_I8 || c->zw || win->oc != win->ic || win->oc < 4)
         return false;
@@ -187,28 +190,28 @@ bool depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_window 
     return begin <= size && win->x.out - end <= size;
 }
 
-int depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win)
+int ac_depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win)
 {
     ac_lb *b = &L->b;
     job j = {.L = L, .c = c, .win = win, .rows_inside = ac_slide_inside(&win->y)};
     j.groups = (int32_t)((win->y.taps + GROUP - 1) / GROUP);
     const ac_rows rows = {win->y.taps * win->x.taps, 1, win->oc};
     ac_channel_tables(c, c->n, &rows, c->zx + 128);
-    j.x = lo_operand(L, c->x);
+    j.x = ac_lo_operand(L, c->x);
     j.w = pack(&j);
-    const gemm_cuts cuts = cut(L, win);
-    j.n = lb_for_each(b, "n", win->n);
-    j.oy = lb_for_each(b, "oy", win->y.out);
+    const ac_gemm_cuts cuts = cut(L, win);
+    j.n = ac_lb_for_each(b, "n", win->n);
+    j.oy = ac_lb_for_each(b, "oy", win->y.out);
     open_rows(&j);
     ac_lane_span span[AC_MAX_SPANS];
     const int32_t spans = ac_spans(win->oc, ac_target_lanes(L->target, AC_I32), span);
     for (int32_t s = 0; s < spans; s++) {
         j.lanes = span[s].lanes;
-        j.oc = lb_for(b, "c", lb_i32(b, span[s].begin), lb_i32(b, span[s].end), j.lanes, AC_MARK_PARALLEL);
+        j.oc = ac_lb_for(b, "c", ac_lb_i32(b, span[s].begin), ac_lb_i32(b, span[s].end), j.lanes, AC_MARK_PARALLEL);
         columns(&j, &cuts);
-        lb_end(b);
+        ac_lb_end(b);
     }
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }

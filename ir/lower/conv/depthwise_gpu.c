@@ -65,7 +65,7 @@ static bool tile_of(const ac_window *win, tile *t)
     }
 }
 
-bool gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window *win)
+bool ac_gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window *win)
 {
     tile t;
     const bool kind =
@@ -78,13 +78,14 @@ bool gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window 
 static ac_x threads(const job *j)
 {
     ac_lb *b = &j->L->b;
-    return lb_for(b, "t", lb_i32(b, 0), lb_i32(b, (int64_t)j->t.channels * j->t.strips * j->t.rows), 1, AC_MARK_BLOCK);
+    return ac_lb_for(b, "t", ac_lb_i32(b, 0), ac_lb_i32(b, (int64_t)j->t.channels * j->t.strips * j->t.rows), 1,
+                     AC_MARK_BLOCK);
 }
 
 /* 0 <= v < n */
 static ac_x within(ac_lb *b, ac_x v, int64_t n)
 {
-    return lb_and(b, lb_le(b, lb_i32(b, 0), v), lb_lt(b, v, lb_i32(b, n)));
+    return ac_lb_and(b, ac_lb_le(b, ac_lb_i32(b, 0), v), ac_lb_lt(b, v, ac_lb_i32(b, n)));
 }
 
 static void load(const job *j)
@@ -92,25 +93,29 @@ static void load(const job *j)
     ac_lb *b = &j->L->b;
     const ac_window *win = j->win;
     const ac_dtype d = j->c->kind == AC_MACS_F32 ? AC_F32 : AC_I32;
-    const ac_x t = threads(j), channels = lb_i32(b, j->t.channels);
+    const ac_x t = threads(j), channels = ac_lb_i32(b, j->t.channels);
     const int64_t n = j->t.height * j->t.width * j->t.channels;
-    const ac_x e = lb_for(b, "e", t, lb_i32(b, n), (int64_t)j->t.channels * j->t.strips * j->t.rows, AC_MARK_SERIAL);
-    const ac_x at = lb_div(b, e, channels), oc = lb_add(b, j->c0, lb_mod(b, e, channels));
-    const ac_x iy = lb_add(b, lb_sub(b, lb_mul(b, j->oy0, lb_i32(b, win->y.stride)), lb_i32(b, win->y.pad)),
-                           lb_div(b, at, lb_i32(b, j->t.width)));
-    const ac_x ix = lb_add(b, lb_sub(b, lb_mul(b, j->ox0, lb_i32(b, win->x.stride)), lb_i32(b, win->x.pad)),
-                           lb_mod(b, at, lb_i32(b, j->t.width)));
-    lb_if(b,
-          lb_and(b, lb_lt(b, oc, lb_i32(b, win->oc)), lb_and(b, within(b, iy, win->y.in), within(b, ix, win->x.in))));
-    const ac_x row = lb_add(b, lb_mul(b, j->n, lb_i32(b, win->y.in)), iy);
-    const ac_x pixel = lb_add(b, lb_mul(b, row, lb_i32(b, win->x.in)), ix);
-    const ac_x from = lb_add(b, lb_mul(b, pixel, lb_i32(b, win->ic)), lb_div(b, oc, lb_i32(b, j->multiplier)));
-    lb_store(b, j->xs, e, ac_channel_x(j->c, j->x, from, 1));
-    lb_else(b);
-    lb_store(b, j->xs, e, d == AC_F32 ? lb_f32(b, 0) : lb_i32(b, 0));
-    lb_end(b);
-    lb_end(b);
-    lb_end(b);
+    const ac_x e =
+        ac_lb_for(b, "e", t, ac_lb_i32(b, n), (int64_t)j->t.channels * j->t.strips * j->t.rows, AC_MARK_SERIAL);
+    const ac_x at = ac_lb_div(b, e, channels), oc = ac_lb_add(b, j->c0, ac_lb_mod(b, e, channels));
+    const ac_x iy =
+        ac_lb_add(b, ac_lb_sub(b, ac_lb_mul(b, j->oy0, ac_lb_i32(b, win->y.stride)), ac_lb_i32(b, win->y.pad)),
+                  ac_lb_div(b, at, ac_lb_i32(b, j->t.width)));
+    const ac_x ix =
+        ac_lb_add(b, ac_lb_sub(b, ac_lb_mul(b, j->ox0, ac_lb_i32(b, win->x.stride)), ac_lb_i32(b, win->x.pad)),
+                  ac_lb_mod(b, at, ac_lb_i32(b, j->t.width)));
+    ac_lb_if(b, ac_lb_and(b, ac_lb_lt(b, oc, ac_lb_i32(b, win->oc)),
+                          ac_lb_and(b, within(b, iy, win->y.in), within(b, ix, win->x.in))));
+    const ac_x row = ac_lb_add(b, ac_lb_mul(b, j->n, ac_lb_i32(b, win->y.in)), iy);
+    const ac_x pixel = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, win->x.in)), ix);
+    const ac_x from =
+        ac_lb_add(b, ac_lb_mul(b, pixel, ac_lb_i32(b, win->ic)), ac_lb_div(b, oc, ac_lb_i32(b, j->multiplier)));
+    ac_lb_store(b, j->xs, e, ac_channel_x(j->c, j->x, from, 1));
+    ac_lb_else(b);
+    ac_lb_store(b, j->xs, e, d == AC_F32 ? ac_lb_f32(b, 0) : ac_lb_i32(b, 0));
+    ac_lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
 }
 
 /* All columns of a strip, a filter row after another; ch: the channel in the tile, at: the strip's first element of xs.
@@ -119,13 +124,13 @@ static void sum(const job *j, ac_x ch, ac_x oc, ac_x at, const ac_x *acc)
 {
     ac_lb *b = &j->L->b;
     const ac_slide *sy = &j->win->y, *sx = &j->win->x;
-    const ac_x ky = lb_for_n(b, "ky", sy->taps);
+    const ac_x ky = ac_lb_for_n(b, "ky", sy->taps);
     ac_x tap[MOST_TAPS];
     for (int32_t k = 0; k < sx->taps; k++) {
-        const ac_x row = lb_add(b, lb_mul(b, ky, lb_i32(b, sx->taps)), lb_i32(b, k));
-        tap[k] = ac_channel_w(j->c, j->w, lb_add(b, lb_mul(b, row, lb_i32(b, j->win->oc)), oc), 1);
+        const ac_x row = ac_lb_add(b, ac_lb_mul(b, ky, ac_lb_i32(b, sx->taps)), ac_lb_i32(b, k));
+        tap[k] = ac_channel_w(j->c, j->w, ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, j->win->oc)), oc), 1);
     }
-    const ac_x line = lb_add(b, at, lb_mul(b, ky, lb_i32(b, sy->dil * j->t.width)));
+    const ac_x line = ac_lb_add(b, at, ac_lb_mul(b, ky, ac_lb_i32(b, sy->dil * j->t.width)));
     for (int64_t x = 0; x < reach(sx, j->t.columns); x++) {
         ac_x v = 0;
         for (int32_t i = 0; i < j->t.columns; i++) {
@@ -133,48 +138,51 @@ static void sum(const job *j, ac_x ch, ac_x oc, ac_x at, const ac_x *acc)
             if (k < 0 || k % sx->dil || k / sx->dil >= sx->taps)
                 continue;
             if (!v)
-                v = lb_load(b, j->xs, lb_add(b, lb_mul(b, lb_add(b, line, lb_i32(b, x)), lb_i32(b, j->t.channels)), ch),
-                            1);
-            lb_set(b, acc[i], ac_channel_mac(j->c, lb_get(b, acc[i]), v, tap[k / sx->dil]));
+                v = ac_lb_load(
+                    b, j->xs,
+                    ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, line, ac_lb_i32(b, x)), ac_lb_i32(b, j->t.channels)), ch),
+                    1);
+            ac_lb_set(b, acc[i], ac_channel_mac(j->c, ac_lb_get(b, acc[i]), v, tap[k / sx->dil]));
         }
     }
-    lb_end(b);
+    ac_lb_end(b);
 }
 
 static void multiply(const job *j)
 {
     ac_lb *b = &j->L->b;
     const ac_window *win = j->win;
-    const ac_x t = threads(j), ch = lb_mod(b, t, lb_i32(b, j->t.channels)),
-               rest = lb_div(b, t, lb_i32(b, j->t.channels));
-    const ac_x strip = lb_mod(b, rest, lb_i32(b, j->t.strips)), row = lb_div(b, rest, lb_i32(b, j->t.strips));
-    const ac_x oy = lb_add(b, j->oy0, row), column = lb_mul(b, strip, lb_i32(b, j->t.columns)),
-               oc = lb_add(b, j->c0, ch);
+    const ac_x t = threads(j), ch = ac_lb_mod(b, t, ac_lb_i32(b, j->t.channels)),
+               rest = ac_lb_div(b, t, ac_lb_i32(b, j->t.channels));
+    const ac_x strip = ac_lb_mod(b, rest, ac_lb_i32(b, j->t.strips)),
+               row = ac_lb_div(b, rest, ac_lb_i32(b, j->t.strips));
+    const ac_x oy = ac_lb_add(b, j->oy0, row), column = ac_lb_mul(b, strip, ac_lb_i32(b, j->t.columns)),
+               oc = ac_lb_add(b, j->c0, ch);
     ac_x acc[WIDE];
-    lb_if(b, lb_and(b, lb_lt(b, oc, lb_i32(b, win->oc)), lb_lt(b, oy, lb_i32(b, win->y.out))));
+    ac_lb_if(b, ac_lb_and(b, ac_lb_lt(b, oc, ac_lb_i32(b, win->oc)), ac_lb_lt(b, oy, ac_lb_i32(b, win->y.out))));
     for (int32_t i = 0; i < j->t.columns; i++)
-        acc[i] = lb_var(b, "acc", ac_channel_start(j->c, oc, 1));
-    const ac_x line = lb_mul(b, lb_mul(b, row, lb_i32(b, win->y.stride)), lb_i32(b, j->t.width));
-    sum(j, ch, oc, lb_add(b, line, lb_mul(b, column, lb_i32(b, win->x.stride))), acc);
+        acc[i] = ac_lb_var(b, "acc", ac_channel_start(j->c, oc, 1));
+    const ac_x line = ac_lb_mul(b, ac_lb_mul(b, row, ac_lb_i32(b, win->y.stride)), ac_lb_i32(b, j->t.width));
+    sum(j, ch, oc, ac_lb_add(b, line, ac_lb_mul(b, column, ac_lb_i32(b, win->x.stride))), acc);
     for (int32_t i = 0; i < j->t.columns; i++) {
-        const ac_x ox = lb_add(b, lb_add(b, j->ox0, column), lb_i32(b, i)), idx[4] = {j->n, oy, ox, oc};
-        lb_if(b, lb_lt(b, ox, lb_i32(b, win->x.out)));
-        lo_result(j->L, ac_channel_done(j->c, lb_get(b, acc[i]), oc), idx, 1);
-        lb_end(b);
+        const ac_x ox = ac_lb_add(b, ac_lb_add(b, j->ox0, column), ac_lb_i32(b, i)), idx[4] = {j->n, oy, ox, oc};
+        ac_lb_if(b, ac_lb_lt(b, ox, ac_lb_i32(b, win->x.out)));
+        ac_lo_result(j->L, ac_channel_done(j->c, ac_lb_get(b, acc[i]), oc), idx, 1);
+        ac_lb_end(b);
     }
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
 }
 
 /* The last of `n` digits of *at, times `by`; the rest stays. */
 static ac_x digit(ac_lb *b, ac_x *at, int64_t n, int64_t by)
 {
-    const ac_x d = lb_mod(b, *at, lb_i32(b, n));
-    *at = lb_div(b, *at, lb_i32(b, n));
-    return lb_mul(b, d, lb_i32(b, by));
+    const ac_x d = ac_lb_mod(b, *at, ac_lb_i32(b, n));
+    *at = ac_lb_div(b, *at, ac_lb_i32(b, n));
+    return ac_lb_mul(b, d, ac_lb_i32(b, by));
 }
 
-int gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win)
+int ac_gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win)
 {
     ac_lb *b = &L->b;
     job j = {.L = L, .c = c, .win = win, .multiplier = win->oc / win->ic};
@@ -182,17 +190,17 @@ int gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win)
     ac_channel_tables(c, c->n, NULL, 0);
     const int64_t wide = (int64_t)j.t.columns * j.t.strips, across = (win->x.out + wide - 1) / wide,
                   down = (win->y.out + j.t.rows - 1) / j.t.rows, deep = (win->oc + j.t.channels - 1) / j.t.channels;
-    j.x = lo_operand(L, c->x);
-    j.w = lo_operand(L, c->w);
-    j.xs = lo_gpu_local(L, "xs", c->kind == AC_MACS_F32 ? AC_F32 : AC_I32, j.t.height * j.t.width * j.t.channels,
-                        AC_WHERE_SHARED);
-    ac_x at = lb_for(b, "g", lb_i32(b, 0), lb_i32(b, win->n * across * down * deep), 1, AC_MARK_GRID);
+    j.x = ac_lo_operand(L, c->x);
+    j.w = ac_lo_operand(L, c->w);
+    j.xs = ac_lo_gpu_local(L, "xs", c->kind == AC_MACS_F32 ? AC_F32 : AC_I32, j.t.height * j.t.width * j.t.channels,
+                           AC_WHERE_SHARED);
+    ac_x at = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, win->n * across * down * deep), 1, AC_MARK_GRID);
     j.c0 = digit(b, &at, deep, j.t.channels);
     j.ox0 = digit(b, &at, across, wide);
     j.oy0 = digit(b, &at, down, j.t.rows);
     j.n = at;
     load(&j);
     multiply(&j);
-    lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }

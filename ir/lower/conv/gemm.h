@@ -7,26 +7,26 @@
  *     [block of channels][reduction group][channel in the block][element of the group]        zero-padded
  *
  * so that a step of the reduction reads `vecs` whole vectors in order. A group is what one multiply-add of the number
- * system takes: 1 f32 (lo_madd), 2 i16 (DOT2; 1 where the target has no such instruction), 4 u8 x i8 (DOT4). Sources of
+ * system takes: 1 f32 (ac_lo_madd), 2 i16 (DOT2; 1 where the target has no such instruction), 4 u8 x i8 (DOT4). Sources of
  * the method: the register tiles of BLIS and oneDNN; sizes measured, docs/.
  *
- *     f = gemm_form_of(L, c, 3, 1, 96, true);     number system, tile size: 3 runs of 96
- *     w = gemm_pack(L, &f, c);                the constant
- *     gemm_cut(49, f.rows)                    at most 14: 1 tile of 13 and 3 of 12
- *     gemm_reduce(&t, acc);                   the loops of one tile
- *     gemm_store(&t, acc, at, job);           lanes -> lo_result */
+ *     f = ac_gemm_form_of(L, c, 3, 1, 96, true);     number system, tile size: 3 runs of 96
+ *     w = ac_gemm_pack(L, &f, c);                the constant
+ *     ac_gemm_cut(49, f.rows)                    at most 14: 1 tile of 13 and 3 of 12
+ *     ac_gemm_reduce(&t, acc);                   the loops of one tile
+ *     ac_gemm_store(&t, acc, at, job);           lanes -> ac_lo_result */
 #ifndef AC_IR_LOWER_CONV_GEMM_H
 #define AC_IR_LOWER_CONV_GEMM_H
 #include "ir/lower/channel.h"
 #include "ir/lower/window.h"
 
 /* n = a.count * a.size + b.count * b.size; sizes differ by one, the larger first. */
-typedef struct gemm_cuts {
+typedef struct ac_gemm_cuts {
     int64_t count[2], size[2], first[2]; /* first: position of the first tile of this size */
-} gemm_cuts;
-gemm_cuts gemm_cut(int64_t n, int64_t most);
+} ac_gemm_cuts;
+ac_gemm_cuts ac_gemm_cut(int64_t n, int64_t most);
 
-typedef struct gemm_form {
+typedef struct ac_gemm_form {
     int32_t lanes;      /* channels of a vector */
     int32_t group;      /* 1, 2, 4 */
     int32_t rows, vecs; /* largest tile */
@@ -36,64 +36,65 @@ typedef struct gemm_form {
     int64_t n;          /* channels */
     int64_t depth;      /* elements of a reduction run: contiguous in both operands; padded to groups in the weights */
     int64_t runs[2];    /* runs of a channel: filter rows, and filter columns where those are not part of the run */
-    gemm_cuts block;    /* channel vectors -> blocks */
-} gemm_form;
+    ac_gemm_cuts block; /* channel vectors -> blocks */
+} ac_gemm_form;
 
 /* Can node and target have register tiles with these runs? Constant weights and bias, vectors on the target. */
-bool gemm_fits(const ac_lower *L, const ac_channel *c);
+bool ac_gemm_fits(const ac_lower *L, const ac_channel *c);
 /* Number system and layout; the tile is not chosen yet. all: every tile takes every run, so that zero points may be
  * folded into the bias (u8 strips). */
-gemm_form gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, int64_t runs_x, int64_t depth, bool all);
+ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, int64_t runs_x, int64_t depth,
+                             bool all);
 /* Sets rows, vecs and block: the best tile of `units` * `unit` rows, in whole units (gemm_cost.c). */
-void gemm_form_tile(const ac_lower *L, const ac_channel *c, gemm_form *f, int64_t unit, int64_t units);
-int64_t gemm_weight_bytes(const gemm_form *f);
+void ac_gemm_form_tile(const ac_lower *L, const ac_channel *c, ac_gemm_form *f, int64_t unit, int64_t units);
+int64_t ac_gemm_weight_bytes(const ac_gemm_form *f);
 /* Are the weights too large to stay in the second cache while rows pass by? Is their way from memory worth planning
  * for: too large for the first cache, and not used so often that it does not count? */
-bool gemm_weights_stream(const ac_lower *L, const gemm_form *f);
-bool gemm_weights_far(const ac_lower *L, const gemm_form *f);
+bool ac_gemm_weights_stream(const ac_lower *L, const ac_gemm_form *f);
+bool ac_gemm_weights_far(const ac_lower *L, const ac_gemm_form *f);
 /* The tables of c and the packed weights. Weights of a channel lie together: w[channel][run][k]. */
-int32_t gemm_pack(ac_lower *L, const gemm_form *f, ac_channel *c);
+int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c);
 /* Does a row have to be copied into a strip before the tile can read it (conversion, or reads past its end)? */
-bool gemm_copies(const gemm_form *f, const ac_channel *c);
+bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c);
 
 /* First channel of block i (0-based within its size class s), and where its weights begin. */
-ac_x gemm_block_channel(ac_lb *b, const gemm_form *f, int32_t s, ac_x i);
-ac_x gemm_block_at(ac_lb *b, const gemm_form *f, ac_x channel);
+ac_x ac_gemm_block_channel(ac_lb *b, const ac_gemm_form *f, int32_t s, ac_x i);
+ac_x ac_gemm_block_at(ac_lb *b, const ac_gemm_form *f, ac_x channel);
 
 enum { GEMM_ROWS = 14, GEMM_VECS = 4 };
-typedef struct gemm_tile {
+typedef struct ac_gemm_tile {
     ac_lower *L;
-    const gemm_form *f;
+    const ac_gemm_form *f;
     const ac_channel *c;
     int32_t x_buf, w_buf;
     int32_t rows, vecs;
     ac_x row[GEMM_ROWS];       /* element index of each row's run {0, 0} */
-    ac_x run_lo[2], run_hi[2]; /* runs taken; gemm_all_runs sets all of the form */
+    ac_x run_lo[2], run_hi[2]; /* runs taken; ac_gemm_all_runs sets all of the form */
     int64_t run_step[2];       /* from run to run, in elements of x_buf (the same for all rows) */
     int64_t w_step[2];         /* the same in packed weights */
     ac_x w_at, oc;             /* weights of run {0, 0} in the block; its first channel */
     ac_x ahead;                /* where this tile begins to fetch the weights of the next block; 0: it does not */
     int64_t ahead_step;        /* elements of them for each step */
-} gemm_tile;
-void gemm_all_runs(gemm_tile *t);
-int64_t gemm_run_size(const gemm_form *f, int32_t vecs); /* packed weights of one run in a block */
+} ac_gemm_tile;
+void ac_gemm_all_runs(ac_gemm_tile *t);
+int64_t ac_gemm_run_size(const ac_gemm_form *f, int32_t vecs); /* packed weights of one run in a block */
 /* This is tile `index` of the `tiles` that use a block: while it runs, its share of the next block's weights comes into
  * the second cache. Weights are read once in a run of the model, so without this the first tile of a block waits for
  * memory. */
-void gemm_fetch_ahead(gemm_tile *t, ac_x index, int64_t tiles);
+void ac_gemm_fetch_ahead(ac_gemm_tile *t, ac_x index, int64_t tiles);
 /* Accumulators acc[row * vecs + vec], from ac_channel_start to the end of the reduction. */
-void gemm_reduce(const gemm_tile *t, ac_x *acc);
+void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc);
 /* Position in node->out[0] of row r of the tile (a constant or a loop variable); the last entry is the store's. */
-typedef void gemm_at_fn(const void *user, ac_x r, ac_x *idx);
-/* Finishes and stores the tile: the channels of the block that exist. See gemm_store.c. */
-void gemm_store(const gemm_tile *t, const ac_x *acc, gemm_at_fn *at, const void *user);
-/* `count` (at most the lanes of v) finished values from channel oc on, in pieces that lo_result takes. */
-void gemm_store_lanes(ac_lower *L, ac_x v, ac_x oc, int64_t count, ac_x *idx);
+typedef void ac_gemm_at_fn(const void *user, ac_x r, ac_x *idx);
+/* Finishes and stores the tile: the channels of the block that exist. See ac_gemm_store.c. */
+void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, const void *user);
+/* `count` (at most the lanes of v) finished values from channel oc on, in pieces that ac_lo_result takes. */
+void ac_gemm_store_lanes(ac_lower *L, ac_x v, ac_x oc, int64_t count, ac_x *idx);
 
 /* Strip elements: those for `count` stored elements of `from`, and those that stand for zero (borders). */
-void gemm_copy(ac_lower *L, const gemm_form *f, const ac_channel *c, int32_t from, ac_x from_at, int32_t to, ac_x to_at,
-               int64_t count);
-void gemm_clear(ac_lower *L, const gemm_form *f, const ac_channel *c, int32_t to, ac_x to_at, int64_t count);
+void ac_gemm_copy(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int32_t from, ac_x from_at, int32_t to,
+                  ac_x to_at, int64_t count);
+void ac_gemm_clear(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int32_t to, ac_x to_at, int64_t count);
 
 /* Taps of a transpose convolution along one axis that reach output position o: tap r + t * stride from input q - t,
  * lo <= t < hi (tconv.c). */
@@ -103,9 +104,10 @@ typedef struct ac_phase {
 void ac_phase_taps(ac_lb *b, const ac_slide *s, ac_x o, ac_phase *p);
 
 /* The schedules: all of them store every element of node->out[0]. */
-int gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win);        /* c->x [N,H,W,C], no groups */
-int gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth); /* c->x as [rows, depth]; weights [n, depth] */
-int gemm_tconv(ac_lower *L, ac_channel *c, const ac_window *win);       /* a transpose convolution */
+int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win); /* c->x [N,H,W,C], no groups */
+int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows,
+                 int64_t depth);                                     /* c->x as [rows, depth]; weights [n, depth] */
+int ac_gemm_tconv(ac_lower *L, ac_channel *c, const ac_window *win); /* a transpose convolution */
 /* idx (of out[0]'s rank, but the last) of flat row number `row`. */
 void ac_row_index(ac_lower *L, ac_x row, ac_x *idx); /* dense.c */
 

@@ -1,4 +1,4 @@
-/* gemm_conv.c - conv_2d in register tiles.
+/* ac_gemm_conv.c - conv_2d in register tiles.
  *
  * A strip of input rows, enough for a few output rows, is copied with its borders into scratch (converted to the
  * strip's element type), so that no tile meets a border; the copy costs about 1 / (filter rows * output channels) of
@@ -17,13 +17,13 @@ typedef struct job {
     ac_lower *L;
     ac_channel *c;
     const ac_window *win;
-    gemm_form f;
+    ac_gemm_form f;
     int32_t x, strip, w;    /* buffers; strip -1: x is read in place */
     bool batch;             /* x holds all images (not the quantised copy of one) */
     int64_t out_rows;       /* of a strip */
     int64_t cols, row_step; /* of a strip row: columns, elements */
-    gemm_cuts tiles;        /* of a row */
-    gemm_cuts groups;       /* of output rows that share a tile; without groups: the strip's rows, one by one */
+    ac_gemm_cuts tiles;     /* of a row */
+    ac_gemm_cuts groups;    /* of output rows that share a tile; without groups: the strip's rows, one by one */
 } job;
 
 static int64_t rows_of(const ac_window *w, int64_t out_rows)
@@ -36,8 +36,8 @@ static ac_x row_at(const job *j, ac_x n, ac_x iy)
 {
     ac_lb *b = &j->L->b;
     if (j->batch)
-        iy = lb_add(b, lb_mul(b, n, lb_i32(b, j->win->y.in)), iy);
-    return lb_mul(b, iy, lb_i32(b, j->win->x.in * j->win->ic));
+        iy = ac_lb_add(b, ac_lb_mul(b, n, ac_lb_i32(b, j->win->y.in)), iy);
+    return ac_lb_mul(b, iy, ac_lb_i32(b, j->win->x.in * j->win->ic));
 }
 
 /* Input rows for output rows from oy on. Rows outside the input stand for zero. */
@@ -48,20 +48,22 @@ static void copy_strip(const job *j, ac_x n, ac_x oy)
     const int64_t pad = w->x.pad, ic = w->ic;
     const int64_t left = (pad < j->cols ? pad : j->cols) * ic, room = j->cols - pad;
     const int64_t middle = room <= 0 ? 0 : (room < w->x.in ? room : w->x.in) * ic;
-    ac_x r = lb_for_n(b, "r", rows_of(w, j->out_rows));
-    ac_x to = lb_mul(b, r, lb_i32(b, j->row_step)), iy = lb_add(b, ac_slide_at(b, &w->y, oy, lb_i32(b, 0)), r);
+    ac_x r = ac_lb_for_n(b, "r", rows_of(w, j->out_rows));
+    ac_x to = ac_lb_mul(b, r, ac_lb_i32(b, j->row_step)),
+         iy = ac_lb_add(b, ac_slide_at(b, &w->y, oy, ac_lb_i32(b, 0)), r);
     const bool rows_inside = ac_slide_inside(&w->y) && w->y.out % j->out_rows == 0;
     if (!rows_inside)
-        lb_if(b, lb_and(b, lb_ge(b, iy, lb_i32(b, 0)), lb_lt(b, iy, lb_i32(b, w->y.in))));
-    gemm_clear(j->L, &j->f, j->c, j->strip, to, left);
-    gemm_copy(j->L, &j->f, j->c, j->x, row_at(j, n, iy), j->strip, lb_add(b, to, lb_i32(b, left)), middle);
-    gemm_clear(j->L, &j->f, j->c, j->strip, lb_add(b, to, lb_i32(b, left + middle)), j->row_step - left - middle);
+        ac_lb_if(b, ac_lb_and(b, ac_lb_ge(b, iy, ac_lb_i32(b, 0)), ac_lb_lt(b, iy, ac_lb_i32(b, w->y.in))));
+    ac_gemm_clear(j->L, &j->f, j->c, j->strip, to, left);
+    ac_gemm_copy(j->L, &j->f, j->c, j->x, row_at(j, n, iy), j->strip, ac_lb_add(b, to, ac_lb_i32(b, left)), middle);
+    ac_gemm_clear(j->L, &j->f, j->c, j->strip, ac_lb_add(b, to, ac_lb_i32(b, left + middle)),
+                  j->row_step - left - middle);
     if (!rows_inside) {
-        lb_else(b);
-        gemm_clear(j->L, &j->f, j->c, j->strip, to, j->row_step);
-        lb_end(b);
+        ac_lb_else(b);
+        ac_gemm_clear(j->L, &j->f, j->c, j->strip, to, j->row_step);
+        ac_lb_end(b);
     }
-    lb_end(b);
+    ac_lb_end(b);
 }
 
 typedef struct place {
@@ -75,12 +77,12 @@ static void place_of(const void *user, ac_x r, ac_x *idx)
 {
     const place *to = user;
     idx[0] = to->p[0];
-    const ac_x columns = lb_i32(to->b, to->columns);
-    idx[1] = lb_add(to->b, to->p[1], lb_div(to->b, r, columns));
-    idx[2] = lb_add(to->b, to->ox, lb_mod(to->b, r, columns));
+    const ac_x columns = ac_lb_i32(to->b, to->columns);
+    idx[1] = ac_lb_add(to->b, to->p[1], ac_lb_div(to->b, r, columns));
+    idx[2] = ac_lb_add(to->b, to->ox, ac_lb_mod(to->b, r, columns));
 }
 
-static int64_t count_of(const gemm_cuts *c)
+static int64_t count_of(const ac_gemm_cuts *c)
 {
     return c->count[0] + c->count[1];
 }
@@ -93,25 +95,25 @@ static void tile(const job *j, const ac_x *p, ac_x row0, ac_x ox, int32_t rows, 
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
     const int64_t step = w->x.stride * w->ic;
-    gemm_tile t = {.L = j->L,
-                   .f = &j->f,
-                   .c = j->c,
-                   .x_buf = j->strip >= 0 ? j->strip : j->x,
-                   .w_buf = j->w,
-                   .rows = rows * columns,
-                   .vecs = (int32_t)j->f.block.size[s],
-                   .run_step = {w->y.dil * j->row_step, w->x.dil * w->ic},
-                   .w_at = gemm_block_at(b, &j->f, oc),
-                   .oc = oc};
-    ac_x base = lb_add(b, row0, lb_mul(b, ox, lb_i32(b, step)));
+    ac_gemm_tile t = {.L = j->L,
+                      .f = &j->f,
+                      .c = j->c,
+                      .x_buf = j->strip >= 0 ? j->strip : j->x,
+                      .w_buf = j->w,
+                      .rows = rows * columns,
+                      .vecs = (int32_t)j->f.block.size[s],
+                      .run_step = {w->y.dil * j->row_step, w->x.dil * w->ic},
+                      .w_at = ac_gemm_block_at(b, &j->f, oc),
+                      .oc = oc};
+    ac_x base = ac_lb_add(b, row0, ac_lb_mul(b, ox, ac_lb_i32(b, step)));
     for (int32_t r = 0; r < t.rows; r++)
-        t.row[r] = lb_add(b, base, lb_i32(b, r / columns * w->y.stride * j->row_step + r % columns * step));
-    gemm_all_runs(&t);
-    gemm_fetch_ahead(&t, index, count_of(&j->groups) * count_of(&j->tiles));
+        t.row[r] = ac_lb_add(b, base, ac_lb_i32(b, r / columns * w->y.stride * j->row_step + r % columns * step));
+    ac_gemm_all_runs(&t);
+    ac_gemm_fetch_ahead(&t, index, count_of(&j->groups) * count_of(&j->tiles));
     ac_x acc[GEMM_ROWS * GEMM_VECS];
-    gemm_reduce(&t, acc);
+    ac_gemm_reduce(&t, acc);
     const place to = {b, p, ox, rows == 1 ? GEMM_ROWS : columns};
-    gemm_store(&t, acc, place_of, &to);
+    ac_gemm_store(&t, acc, place_of, &to);
 }
 
 /* All tiles of `rows` output rows from r on (counted in the strip), the group number `group`, for the block of class s
@@ -120,18 +122,18 @@ static void row_group(const job *j, ac_x n, ac_x oy, ac_x r, ac_x group, int32_t
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
-    const ac_x p[2] = {n, lb_add(b, oy, r)};
-    ac_x row0 = j->strip >= 0 ? lb_mul(b, r, lb_i32(b, w->y.stride * j->row_step))
-                              : row_at(j, n, ac_slide_at(b, &w->y, p[1], lb_i32(b, 0)));
+    const ac_x p[2] = {n, ac_lb_add(b, oy, r)};
+    ac_x row0 = j->strip >= 0 ? ac_lb_mul(b, r, ac_lb_i32(b, w->y.stride * j->row_step))
+                              : row_at(j, n, ac_slide_at(b, &w->y, p[1], ac_lb_i32(b, 0)));
     for (int32_t k = 0; k < 2; k++) {
         if (!j->tiles.count[k])
             continue;
-        ac_x i = lb_for_each(b, "ox", j->tiles.count[k]);
-        ac_x ox = lb_add(b, lb_mul(b, i, lb_i32(b, j->tiles.size[k])), lb_i32(b, j->tiles.first[k]));
-        ac_x index = lb_mul(b, group, lb_i32(b, count_of(&j->tiles)));
-        index = lb_add(b, index, k ? lb_add(b, i, lb_i32(b, j->tiles.count[0])) : i);
+        ac_x i = ac_lb_for_each(b, "ox", j->tiles.count[k]);
+        ac_x ox = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, j->tiles.size[k])), ac_lb_i32(b, j->tiles.first[k]));
+        ac_x index = ac_lb_mul(b, group, ac_lb_i32(b, count_of(&j->tiles)));
+        index = ac_lb_add(b, index, k ? ac_lb_add(b, i, ac_lb_i32(b, j->tiles.count[0])) : i);
         tile(j, p, row0, ox, rows, (int32_t)j->tiles.size[k], oc, s, index);
-        lb_end(b);
+        ac_lb_end(b);
     }
 }
 
@@ -140,31 +142,32 @@ static void block(const job *j, ac_x n, ac_x oy, int32_t s)
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
-    ac_x oc = gemm_block_channel(b, &j->f, s, lb_for_each(b, "ob", j->f.block.count[s]));
+    ac_x oc = ac_gemm_block_channel(b, &j->f, s, ac_lb_for_each(b, "ob", j->f.block.count[s]));
     if (w->y.out % j->out_rows) { /* the last strip is shorter */
-        ac_x rows = lb_min(b, lb_i32(b, j->out_rows), lb_sub(b, lb_i32(b, w->y.out), oy));
-        ac_x r = lb_for(b, "r", lb_i32(b, 0), rows, 1, AC_MARK_PARALLEL);
+        ac_x rows = ac_lb_min(b, ac_lb_i32(b, j->out_rows), ac_lb_sub(b, ac_lb_i32(b, w->y.out), oy));
+        ac_x r = ac_lb_for(b, "r", ac_lb_i32(b, 0), rows, 1, AC_MARK_PARALLEL);
         row_group(j, n, oy, r, r, 1, oc, s);
-        lb_end(b);
-        lb_end(b);
+        ac_lb_end(b);
+        ac_lb_end(b);
         return;
     }
     for (int32_t k = 0; k < 2; k++) {
         if (!j->groups.count[k])
             continue;
-        ac_x i = lb_for_each(b, "r", j->groups.count[k]);
-        ac_x r = lb_add(b, lb_mul(b, i, lb_i32(b, j->groups.size[k])), lb_i32(b, j->groups.first[k]));
-        row_group(j, n, oy, r, k ? lb_add(b, i, lb_i32(b, j->groups.count[0])) : i, (int32_t)j->groups.size[k], oc, s);
-        lb_end(b);
+        ac_x i = ac_lb_for_each(b, "r", j->groups.count[k]);
+        ac_x r = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, j->groups.size[k])), ac_lb_i32(b, j->groups.first[k]));
+        row_group(j, n, oy, r, k ? ac_lb_add(b, i, ac_lb_i32(b, j->groups.count[0])) : i, (int32_t)j->groups.size[k],
+                  oc, s);
+        ac_lb_end(b);
     }
-    lb_end(b);
+    ac_lb_end(b);
 }
 
 /* Strip geometry: as many output rows as fit the budget, evenly. */
 static void plan_strip(job *j, bool copies)
 {
     const ac_window *w = j->win;
-    const bool stream = gemm_weights_stream(j->L, &j->f);
+    const bool stream = ac_gemm_weights_stream(j->L, &j->f);
     const int64_t most = stream ? w->y.out : copies ? STRIP_ROWS : 1, part = j->L->target->l2_bytes / 2;
     const int64_t bytes = stream && part > STRIP_BYTES ? part : STRIP_BYTES;
     j->cols = copies ? (w->x.out - 1) * w->x.stride + (w->x.taps - 1) * w->x.dil + 1 : w->x.in;
@@ -176,7 +179,7 @@ static void plan_strip(job *j, bool copies)
     const int64_t strips = (w->y.out + j->out_rows - 1) / j->out_rows;
     j->out_rows = (w->y.out + strips - 1) / strips;
     if (copies)
-        j->strip = lo_scratch(j->L, "strip", j->f.strip, rows_of(w, j->out_rows) * j->row_step + j->f.group);
+        j->strip = ac_lo_scratch(j->L, "strip", j->f.strip, rows_of(w, j->out_rows) * j->row_step + j->f.group);
 }
 
 /* The tile: pixels of a row, or whole rows where those are narrow and one strip holds them all. */
@@ -184,44 +187,45 @@ static void plan_tile(job *j)
 {
     const int64_t columns = j->win->x.out, rows = j->win->y.out;
     if (columns <= NARROW && j->out_rows == rows && rows > 1 && j->c->acc != AC_I64) {
-        gemm_form_tile(j->L, j->c, &j->f, columns, rows);
-        j->tiles = gemm_cut(columns, columns);
-        j->groups = gemm_cut(rows, j->f.rows / columns);
+        ac_gemm_form_tile(j->L, j->c, &j->f, columns, rows);
+        j->tiles = ac_gemm_cut(columns, columns);
+        j->groups = ac_gemm_cut(rows, j->f.rows / columns);
         return;
     }
-    gemm_form_tile(j->L, j->c, &j->f, 1, columns);
-    j->tiles = gemm_cut(columns, j->f.rows);
-    j->groups = gemm_cut(j->out_rows, 1);
+    ac_gemm_form_tile(j->L, j->c, &j->f, 1, columns);
+    j->tiles = ac_gemm_cut(columns, j->f.rows);
+    j->groups = ac_gemm_cut(j->out_rows, 1);
 }
 
-int gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win)
+int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win)
 {
     const ac_slide *y = &win->y, *x = &win->x;
     const bool inside = ac_slide_inside(y) && ac_slide_inside(x), hybrid = c->kind == AC_MACS_HYBRID;
     if (inside && !hybrid && y->taps * x->taps == 1 && y->stride == 1 && x->stride == 1 && y->in == y->out &&
         x->in == x->out)
-        return gemm_rows(L, c, win->n * y->out * x->out, win->ic);
+        return ac_gemm_rows(L, c, win->n * y->out * x->out, win->ic);
     const bool joined = x->dil == 1;
     job j = {.L = L, .c = c, .win = win, .strip = -1, .batch = !hybrid};
-    j.f = gemm_form_of(L, c, y->taps, joined ? 1 : x->taps, joined ? x->taps * win->ic : win->ic, true);
+    j.f = ac_gemm_form_of(L, c, y->taps, joined ? 1 : x->taps, joined ? x->taps * win->ic : win->ic, true);
     j.f.uses = win->n * y->out * x->out;
-    const int32_t input = lo_operand(L, c->x);
+    const int32_t input = ac_lo_operand(L, c->x);
     const int64_t image = y->in * x->in * win->ic;
-    j.x = hybrid ? lo_scratch(L, "xq", AC_I8, image) : input;
-    plan_strip(&j, !inside || gemm_copies(&j.f, c));
+    j.x = hybrid ? ac_lo_scratch(L, "xq", AC_I8, image) : input;
+    plan_strip(&j, !inside || ac_gemm_copies(&j.f, c));
     plan_tile(&j);
-    j.w = gemm_pack(L, &j.f, c);
+    j.w = ac_gemm_pack(L, &j.f, c);
     ac_lb *b = &L->b;
-    ac_x n = lb_for_each(b, "n", win->n);
+    ac_x n = ac_lb_for_each(b, "n", win->n);
     if (hybrid)
-        ac_hybrid_quantize(c, input, lb_mul(b, n, lb_i32(b, image)), j.x, lb_i32(b, 0), image, c->per_channel);
-    ac_x oy = lb_mul(b, lb_for_each(b, "strip_y", (y->out + j.out_rows - 1) / j.out_rows), lb_i32(b, j.out_rows));
+        ac_hybrid_quantize(c, input, ac_lb_mul(b, n, ac_lb_i32(b, image)), j.x, ac_lb_i32(b, 0), image, c->per_channel);
+    ac_x oy =
+        ac_lb_mul(b, ac_lb_for_each(b, "strip_y", (y->out + j.out_rows - 1) / j.out_rows), ac_lb_i32(b, j.out_rows));
     if (j.strip >= 0)
         copy_strip(&j, n, oy);
     for (int32_t s = 0; s < 2; s++)
         if (j.f.block.count[s])
             block(&j, n, oy, s);
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }

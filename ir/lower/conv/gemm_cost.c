@@ -16,29 +16,29 @@
 enum { ISSUE = 2, LATENCY = 4, FROM_L2 = 24 };
 enum { MANY = 2048 }; /* uses of a weight beyond which its way from memory is below a fiftieth of the time */
 
-static int64_t steps_of(const gemm_form *f)
+static int64_t steps_of(const ac_gemm_form *f)
 {
     return (f->depth + f->group - 1) / f->group * f->runs[0] * f->runs[1];
 }
 
-int64_t gemm_weight_bytes(const gemm_form *f)
+int64_t ac_gemm_weight_bytes(const ac_gemm_form *f)
 {
     const int64_t lanes = (f->n + f->lanes - 1) / f->lanes * f->lanes;
     return ac_dtype_size(f->w, lanes * steps_of(f) * f->group);
 }
 
-bool gemm_weights_stream(const ac_lower *L, const gemm_form *f)
+bool ac_gemm_weights_stream(const ac_lower *L, const ac_gemm_form *f)
 {
-    return L->target->l2_bytes && gemm_weight_bytes(f) > L->target->l2_bytes / 2;
+    return L->target->l2_bytes && ac_gemm_weight_bytes(f) > L->target->l2_bytes / 2;
 }
 
-bool gemm_weights_far(const ac_lower *L, const gemm_form *f)
+bool ac_gemm_weights_far(const ac_lower *L, const ac_gemm_form *f)
 {
-    return gemm_weights_stream(L, f) ||
-           (L->target->l2_bytes && gemm_weight_bytes(f) > L->target->l1_bytes && f->uses <= MANY);
+    return ac_gemm_weights_stream(L, f) ||
+           (L->target->l2_bytes && ac_gemm_weight_bytes(f) > L->target->l1_bytes && f->uses <= MANY);
 }
 
-static double step_cost(const ac_lower *L, const gemm_form *f, double r, double v, double widest)
+static double step_cost(const ac_lower *L, const ac_gemm_form *f, double r, double v, double widest)
 {
     const double bytes = (double)ac_dtype_size(f->w, (int64_t)f->lanes * f->group);
     double most = r * v / ISSUE;
@@ -49,7 +49,7 @@ static double step_cost(const ac_lower *L, const gemm_form *f, double r, double 
     return most < LATENCY ? LATENCY : most;
 }
 
-static double tile_cost(const ac_lower *L, const gemm_form *f, const gemm_cuts *rows, const gemm_cuts *vecs,
+static double tile_cost(const ac_lower *L, const ac_gemm_form *f, const ac_gemm_cuts *rows, const ac_gemm_cuts *vecs,
                         int64_t unit)
 {
     double sum = 0;
@@ -61,14 +61,14 @@ static double tile_cost(const ac_lower *L, const gemm_form *f, const gemm_cuts *
     return sum;
 }
 
-void gemm_form_tile(const ac_lower *L, const ac_channel *c, gemm_form *f, int64_t unit, int64_t units)
+void ac_gemm_form_tile(const ac_lower *L, const ac_channel *c, ac_gemm_form *f, int64_t unit, int64_t units)
 {
     const int32_t registers = L->target->registers > 0 ? L->target->registers : 16;
     const int64_t vectors = (f->n + f->lanes - 1) / f->lanes;
     if (c->acc == AC_I64 || unit > GEMM_ROWS) {
         f->vecs = 1;
         f->rows = c->acc == AC_I64 ? registers / 6 : 1;
-        f->block = gemm_cut(vectors, 1);
+        f->block = ac_gemm_cut(vectors, 1);
         return;
     }
     const ac_schedule *told = &L->told;
@@ -78,7 +78,7 @@ void gemm_form_tile(const ac_lower *L, const ac_channel *c, gemm_form *f, int64_
             for (int64_t r = unit; r <= GEMM_ROWS && r * v + v + 1 <= registers; r += unit) {
                 if (!free && (r != told->rows || v != told->vecs))
                     continue;
-                const gemm_cuts rows = gemm_cut(units, r / unit), vecs = gemm_cut(vectors, v);
+                const ac_gemm_cuts rows = ac_gemm_cut(units, r / unit), vecs = ac_gemm_cut(vectors, v);
                 const double cost = tile_cost(L, f, &rows, &vecs, unit);
                 const int64_t size = rows.size[0] * unit * vecs.size[0];
                 if (best > 0 && (cost > best || (cost >= best && size <= (int64_t)f->rows * f->vecs)))

@@ -1,4 +1,4 @@
-/* gemm_pack.c - what register tiles read: packed weights, and rows converted into a strip.
+/* ac_gemm_pack.c - what register tiles read: packed weights, and rows converted into a strip.
  *
  * Weights  [block of channels][run][step][channel in the block][element of the group]; channels and elements beyond the
  *          tensor's are zero, so whatever a strip holds there counts nothing.
@@ -8,53 +8,53 @@
 #include "ir/lower/spans.h"
 
 /* What a strip for DOT4 adds to stored values. */
-static int32_t offset(const gemm_form *f)
+static int32_t offset(const ac_gemm_form *f)
 {
     return f->strip == AC_U8 ? 128 : 0;
 }
 
 /* One element of the packed weights: w[channel][run][k], zero outside. */
-static ac_x element(ac_lower *P, const gemm_form *f, const ac_channel *c, ac_x channel, ac_x run, ac_x k)
+static ac_x element(ac_lower *P, const ac_gemm_form *f, const ac_channel *c, ac_x channel, ac_x run, ac_x k)
 {
     ac_lb *b = &P->b;
     const bool whole_n = f->n % f->lanes == 0, whole_k = f->depth % f->group == 0;
-    ac_x in = whole_n ? channel : lb_min(b, channel, lb_i32(b, f->n - 1));
-    ac_x ik = whole_k ? k : lb_min(b, k, lb_i32(b, f->depth - 1));
-    ac_x row = lb_add(b, lb_mul(b, in, lb_i32(b, f->runs[0] * f->runs[1])), run);
-    ac_x at = lb_add(b, lb_mul(b, row, lb_i32(b, f->depth)), ik);
-    ac_x v = lb_load(b, lo_operand(P, c->w), at, 1);
+    ac_x in = whole_n ? channel : ac_lb_min(b, channel, ac_lb_i32(b, f->n - 1));
+    ac_x ik = whole_k ? k : ac_lb_min(b, k, ac_lb_i32(b, f->depth - 1));
+    ac_x row = ac_lb_add(b, ac_lb_mul(b, in, ac_lb_i32(b, f->runs[0] * f->runs[1])), run);
+    ac_x at = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, f->depth)), ik);
+    ac_x v = ac_lb_load(b, ac_lo_operand(P, c->w), at, 1);
     if (f->w == AC_I16)
-        v = lb_sub(b, lb_cast(b, v, AC_I16), lb_int(b, AC_I16, c->zw));
-    ac_x none = f->w == AC_F32 ? lb_f32(b, 0) : lb_int(b, f->w, 0);
+        v = ac_lb_sub(b, ac_lb_cast(b, v, AC_I16), ac_lb_int(b, AC_I16, c->zw));
+    ac_x none = f->w == AC_F32 ? ac_lb_f32(b, 0) : ac_lb_int(b, f->w, 0);
     if (!whole_n)
-        v = lb_select(b, lb_eq(b, in, channel), v, none);
+        v = ac_lb_select(b, ac_lb_eq(b, in, channel), v, none);
     if (!whole_k)
-        v = lb_select(b, lb_eq(b, ik, k), v, none);
+        v = ac_lb_select(b, ac_lb_eq(b, ik, k), v, none);
     return v;
 }
 
 /* The blocks of size class s. */
-static void pack_blocks(ac_lower *P, int32_t to, const gemm_form *f, const ac_channel *c, int32_t s)
+static void pack_blocks(ac_lower *P, int32_t to, const ac_gemm_form *f, const ac_channel *c, int32_t s)
 {
     ac_lb *b = &P->b;
     const int64_t runs = f->runs[0] * f->runs[1], steps = (f->depth + f->group - 1) / f->group;
     const int64_t width = f->block.size[s] * f->lanes;
-    ac_x block = lb_for_n(b, "block", f->block.count[s]);
-    ac_x first = gemm_block_channel(b, f, s, block);
-    ac_x run = lb_for_n(b, "run", runs), k = lb_for_n(b, "k", steps), oc = lb_for_n(b, "oc", width);
-    ac_x step = lb_add(b, lb_mul(b, run, lb_i32(b, steps)), k);
-    ac_x at = lb_add(b, lb_mul(b, step, lb_i32(b, width)), oc);
-    at = lb_add(b, gemm_block_at(b, f, first), lb_mul(b, at, lb_i32(b, f->group)));
+    ac_x block = ac_lb_for_n(b, "block", f->block.count[s]);
+    ac_x first = ac_gemm_block_channel(b, f, s, block);
+    ac_x run = ac_lb_for_n(b, "run", runs), k = ac_lb_for_n(b, "k", steps), oc = ac_lb_for_n(b, "oc", width);
+    ac_x step = ac_lb_add(b, ac_lb_mul(b, run, ac_lb_i32(b, steps)), k);
+    ac_x at = ac_lb_add(b, ac_lb_mul(b, step, ac_lb_i32(b, width)), oc);
+    at = ac_lb_add(b, ac_gemm_block_at(b, f, first), ac_lb_mul(b, at, ac_lb_i32(b, f->group)));
     for (int32_t g = 0; g < f->group; g++) {
-        ac_x depth = lb_add(b, lb_mul(b, k, lb_i32(b, f->group)), lb_i32(b, g));
-        ac_x v = element(P, f, c, lb_add(b, first, oc), run, depth);
-        lb_store(b, to, lb_add(b, at, lb_i32(b, g)), v);
+        ac_x depth = ac_lb_add(b, ac_lb_mul(b, k, ac_lb_i32(b, f->group)), ac_lb_i32(b, g));
+        ac_x v = element(P, f, c, ac_lb_add(b, first, oc), run, depth);
+        ac_lb_store(b, to, ac_lb_add(b, at, ac_lb_i32(b, g)), v);
     }
     for (int i = 0; i < 4; i++)
-        lb_end(b);
+        ac_lb_end(b);
 }
 
-int32_t gemm_pack(ac_lower *L, const gemm_form *f, ac_channel *c)
+int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c)
 {
     const int64_t runs = f->runs[0] * f->runs[1], steps = (f->depth + f->group - 1) / f->group;
     const int64_t entries = (f->n + f->lanes - 1) / f->lanes * f->lanes;
@@ -62,47 +62,47 @@ int32_t gemm_pack(ac_lower *L, const gemm_form *f, ac_channel *c)
     c->bias_first = c->kind == AC_MACS_F32 && !L->exact;
     ac_channel_tables(c, entries, f->group == 4 ? &rows : NULL, c->zx + offset(f));
     ac_lower P;
-    const int32_t to = lo_pack_open(L, &P, "w", f->w, entries * runs * steps * f->group);
+    const int32_t to = ac_lo_pack_open(L, &P, "w", f->w, entries * runs * steps * f->group);
     for (int32_t s = 0; s < 2; s++)
         if (f->block.count[s])
             pack_blocks(&P, to, f, c, s);
-    return lo_pack_close(L, &P);
+    return ac_lo_pack_close(L, &P);
 }
 
 /* The strip's elements for stored elements x. */
-static ac_x widen(ac_lower *L, const gemm_form *f, const ac_channel *c, ac_x x)
+static ac_x widen(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, ac_x x)
 {
     ac_lb *b = &L->b;
     if (f->strip == AC_U8)
-        return lb_xor(b, lb_bitcast(b, x, AC_U8), lb_int(b, AC_U8, 128));
+        return ac_lb_xor(b, ac_lb_bitcast(b, x, AC_U8), ac_lb_int(b, AC_U8, 128));
     if (f->strip == AC_I8)
         return x;
-    x = lb_cast(b, x, f->strip);
+    x = ac_lb_cast(b, x, f->strip);
     if (c->kind == AC_MACS_HYBRID)
-        return c->zero_x ? lb_sub(b, x, lb_cast(b, c->zero_x, AC_I16)) : x;
-    return c->zx ? lb_sub(b, x, lb_int(b, AC_I16, c->zx)) : x;
+        return c->zero_x ? ac_lb_sub(b, x, ac_lb_cast(b, c->zero_x, AC_I16)) : x;
+    return c->zx ? ac_lb_sub(b, x, ac_lb_int(b, AC_I16, c->zx)) : x;
 }
 
 /* Elements begin .. end-1, `lanes` at a time. */
-static void copy_span(ac_lower *L, const gemm_form *f, const ac_channel *c, int32_t from, ac_x from_at, int32_t to,
+static void copy_span(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int32_t from, ac_x from_at, int32_t to,
                       ac_x to_at, int64_t begin, int64_t end, int32_t lanes)
 {
     ac_lb *b = &L->b;
-    ac_x i = lb_for(b, "i", lb_i32(b, begin), lb_i32(b, end), lanes, AC_MARK_SERIAL);
+    ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, begin), ac_lb_i32(b, end), lanes, AC_MARK_SERIAL);
     ac_x v;
     if (from >= 0)
-        v = widen(L, f, c, lb_load(b, from, lb_add(b, from_at, i), lanes));
+        v = widen(L, f, c, ac_lb_load(b, from, ac_lb_add(b, from_at, i), lanes));
     else if (f->strip == AC_F32)
-        v = lb_splat(b, lb_f32(b, 0), lanes);
+        v = ac_lb_splat(b, ac_lb_f32(b, 0), lanes);
     else if (f->strip == AC_U8 && c->zero_x)
-        v = lb_splat(b, lb_cast(b, lb_add(b, c->zero_x, lb_i32(b, 128)), AC_U8), lanes);
+        v = ac_lb_splat(b, ac_lb_cast(b, ac_lb_add(b, c->zero_x, ac_lb_i32(b, 128)), AC_U8), lanes);
     else
-        v = lb_splat(b, lb_int(b, f->strip, f->group == 4 ? c->zx + offset(f) : 0), lanes);
-    lb_store(b, to, lb_add(b, to_at, i), v);
-    lb_end(b);
+        v = ac_lb_splat(b, ac_lb_int(b, f->strip, f->group == 4 ? c->zx + offset(f) : 0), lanes);
+    ac_lb_store(b, to, ac_lb_add(b, to_at, i), v);
+    ac_lb_end(b);
 }
 
-static void copy(ac_lower *L, const gemm_form *f, const ac_channel *c, int32_t from, ac_x from_at, int32_t to,
+static void copy(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int32_t from, ac_x from_at, int32_t to,
                  ac_x to_at, int64_t count)
 {
     ac_lane_span span[AC_MAX_SPANS];
@@ -111,13 +111,13 @@ static void copy(ac_lower *L, const gemm_form *f, const ac_channel *c, int32_t f
         copy_span(L, f, c, from, from_at, to, to_at, span[i].begin, span[i].end, span[i].lanes);
 }
 
-void gemm_copy(ac_lower *L, const gemm_form *f, const ac_channel *c, int32_t from, ac_x from_at, int32_t to, ac_x to_at,
-               int64_t count)
+void ac_gemm_copy(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int32_t from, ac_x from_at, int32_t to,
+                  ac_x to_at, int64_t count)
 {
     copy(L, f, c, from, from_at, to, to_at, count);
 }
 
-void gemm_clear(ac_lower *L, const gemm_form *f, const ac_channel *c, int32_t to, ac_x to_at, int64_t count)
+void ac_gemm_clear(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int32_t to, ac_x to_at, int64_t count)
 {
     copy(L, f, c, -1, 0, to, to_at, count);
 }

@@ -1,7 +1,7 @@
-/* gemm_rows.c - rows times a constant matrix: fully_connected, and 1x1 convolutions whose pixels lie in order.
+/* ac_gemm_rows.c - rows times a constant matrix: fully_connected, and 1x1 convolutions whose pixels lie in order.
  *
  * x  [rows, depth]  f32, i8, u8, i16, or f32 quantised at run time (fully_connected: row by row)
- * w  [n, depth], packed (gemm_pack.c)
+ * w  [n, depth], packed (ac_gemm_pack.c)
  *
  * Few weights: tiles of rows are outside, blocks of channels inside; rows are read once, the weights stay in the first
  * cache. More weights than that: panels of rows, as many as the second cache takes, outside; then blocks; tiles inside.
@@ -12,10 +12,10 @@
 typedef struct job {
     ac_lower *L;
     ac_channel *c;
-    gemm_form f;
+    ac_gemm_form f;
     int32_t x, strip, w; /* buffers; strip -1: rows are read from x */
     int64_t depth;
-    gemm_cuts tiles;
+    ac_gemm_cuts tiles;
 } job;
 
 typedef struct place {
@@ -26,7 +26,7 @@ typedef struct place {
 static void place_of(const void *user, ac_x r, ac_x *idx)
 {
     const place *to = user;
-    ac_row_index(to->j->L, lb_add(&to->j->L->b, to->p, r), idx);
+    ac_row_index(to->j->L, ac_lb_add(&to->j->L->b, to->p, r), idx);
 }
 
 /* One tile: rows p .. p+rows-1 by the block of class s that begins at channel oc. It is tile `index` of the `tiles` in
@@ -34,24 +34,24 @@ static void place_of(const void *user, ac_x r, ac_x *idx)
 static void tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s, ac_x index, int64_t tiles)
 {
     ac_lb *b = &j->L->b;
-    gemm_tile t = {.L = j->L,
-                   .f = &j->f,
-                   .c = j->c,
-                   .x_buf = j->strip >= 0 ? j->strip : j->x,
-                   .w_buf = j->w,
-                   .rows = rows,
-                   .vecs = (int32_t)j->f.block.size[s],
-                   .w_at = gemm_block_at(b, &j->f, oc),
-                   .oc = oc};
-    ac_x base = j->strip >= 0 ? lb_i32(b, 0) : lb_mul(b, p, lb_i32(b, j->depth));
+    ac_gemm_tile t = {.L = j->L,
+                      .f = &j->f,
+                      .c = j->c,
+                      .x_buf = j->strip >= 0 ? j->strip : j->x,
+                      .w_buf = j->w,
+                      .rows = rows,
+                      .vecs = (int32_t)j->f.block.size[s],
+                      .w_at = ac_gemm_block_at(b, &j->f, oc),
+                      .oc = oc};
+    ac_x base = j->strip >= 0 ? ac_lb_i32(b, 0) : ac_lb_mul(b, p, ac_lb_i32(b, j->depth));
     for (int32_t r = 0; r < rows; r++)
-        t.row[r] = lb_add(b, base, lb_i32(b, r * j->depth));
-    gemm_all_runs(&t);
-    gemm_fetch_ahead(&t, index, tiles);
+        t.row[r] = ac_lb_add(b, base, ac_lb_i32(b, r * j->depth));
+    ac_gemm_all_runs(&t);
+    ac_gemm_fetch_ahead(&t, index, tiles);
     ac_x acc[GEMM_ROWS * GEMM_VECS];
-    gemm_reduce(&t, acc);
+    ac_gemm_reduce(&t, acc);
     const place to = {j, p};
-    gemm_store(&t, acc, place_of, &to);
+    ac_gemm_store(&t, acc, place_of, &to);
 }
 
 static void blocks(const job *j, ac_x p, int32_t rows)
@@ -60,16 +60,16 @@ static void blocks(const job *j, ac_x p, int32_t rows)
     for (int32_t s = 0; s < 2; s++) {
         if (!j->f.block.count[s])
             continue;
-        ac_x i = lb_for_each(b, "ob", j->f.block.count[s]);
-        tile(j, p, rows, gemm_block_channel(b, &j->f, s, i), s, 0, 1);
-        lb_end(b);
+        ac_x i = ac_lb_for_each(b, "ob", j->f.block.count[s]);
+        tile(j, p, rows, ac_gemm_block_channel(b, &j->f, s, i), s, 0, 1);
+        ac_lb_end(b);
     }
 }
 
 static ac_x first_row(const job *j, int32_t s, ac_x i)
 {
     ac_lb *b = &j->L->b;
-    return lb_add(b, lb_mul(b, i, lb_i32(b, j->tiles.size[s])), lb_i32(b, j->tiles.first[s]));
+    return ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, j->tiles.size[s])), ac_lb_i32(b, j->tiles.first[s]));
 }
 
 static void rows_outside(const job *j)
@@ -78,12 +78,12 @@ static void rows_outside(const job *j)
     for (int32_t s = 0; s < 2; s++) {
         if (!j->tiles.count[s])
             continue;
-        ac_x p = first_row(j, s, lb_for_each(b, "p", j->tiles.count[s]));
+        ac_x p = first_row(j, s, ac_lb_for_each(b, "p", j->tiles.count[s]));
         if (j->strip >= 0)
-            gemm_copy(j->L, &j->f, j->c, j->x, lb_mul(b, p, lb_i32(b, j->depth)), j->strip, lb_i32(b, 0),
-                      j->tiles.size[s] * j->depth);
+            ac_gemm_copy(j->L, &j->f, j->c, j->x, ac_lb_mul(b, p, ac_lb_i32(b, j->depth)), j->strip, ac_lb_i32(b, 0),
+                         j->tiles.size[s] * j->depth);
         blocks(j, p, (int32_t)j->tiles.size[s]);
-        lb_end(b);
+        ac_lb_end(b);
     }
 }
 
@@ -94,17 +94,17 @@ static void panel(const job *j, int32_t r, ac_x first, ac_x end, int64_t tiles)
     for (int32_t s = 0; s < 2; s++) {
         if (!j->f.block.count[s])
             continue;
-        ac_x oc = gemm_block_channel(b, &j->f, s, lb_for_each(b, "ob", j->f.block.count[s]));
+        ac_x oc = ac_gemm_block_channel(b, &j->f, s, ac_lb_for_each(b, "ob", j->f.block.count[s]));
         for (int32_t k = 0; k < 2; k++) {
             if (!j->tiles.count[k] || (r >= 0 && r != k))
                 continue;
-            ac_x from = r < 0 ? lb_i32(b, 0) : first, to = r < 0 ? lb_i32(b, j->tiles.count[k]) : end;
-            ac_x i = lb_for(b, "p", from, to, 1, AC_MARK_PARALLEL);
-            ac_x index = r < 0 ? lb_add(b, i, lb_i32(b, k ? j->tiles.count[0] : 0)) : lb_sub(b, i, first);
+            ac_x from = r < 0 ? ac_lb_i32(b, 0) : first, to = r < 0 ? ac_lb_i32(b, j->tiles.count[k]) : end;
+            ac_x i = ac_lb_for(b, "p", from, to, 1, AC_MARK_PARALLEL);
+            ac_x index = r < 0 ? ac_lb_add(b, i, ac_lb_i32(b, k ? j->tiles.count[0] : 0)) : ac_lb_sub(b, i, first);
             tile(j, first_row(j, k, i), (int32_t)j->tiles.size[k], oc, s, index, tiles);
-            lb_end(b);
+            ac_lb_end(b);
         }
-        lb_end(b);
+        ac_lb_end(b);
     }
 }
 
@@ -120,15 +120,15 @@ static void panels_outside(const job *j, int64_t rows)
         const int64_t count = j->tiles.count[r], fit = l2 / 4 / (row * (count ? j->tiles.size[r] : 1));
         if (!count)
             continue;
-        gemm_cuts cut = gemm_cut(count, fit > 1 ? fit : 1);
+        ac_gemm_cuts cut = ac_gemm_cut(count, fit > 1 ? fit : 1);
         if ((cut.count[0] + cut.count[1]) % 2) /* two threads share an even number */
-            cut = gemm_cut(count, (count + cut.count[0] + cut.count[1]) / (cut.count[0] + cut.count[1] + 1));
-        ac_x first = lb_mul(b, lb_for_each(b, "panel", cut.count[0] + cut.count[1]), lb_i32(b, cut.size[0]));
-        ac_x end = lb_add(b, first, lb_i32(b, cut.size[0]));
+            cut = ac_gemm_cut(count, (count + cut.count[0] + cut.count[1]) / (cut.count[0] + cut.count[1] + 1));
+        ac_x first = ac_lb_mul(b, ac_lb_for_each(b, "panel", cut.count[0] + cut.count[1]), ac_lb_i32(b, cut.size[0]));
+        ac_x end = ac_lb_add(b, first, ac_lb_i32(b, cut.size[0]));
         if (count % cut.size[0])
-            end = lb_min(b, end, lb_i32(b, count));
+            end = ac_lb_min(b, end, ac_lb_i32(b, count));
         panel(j, r, first, end, cut.size[0]);
-        lb_end(b);
+        ac_lb_end(b);
     }
 }
 
@@ -136,28 +136,28 @@ static void panels_outside(const job *j, int64_t rows)
 static void hybrid_rows(job *j, int64_t rows, bool asymmetric)
 {
     ac_lb *b = &j->L->b;
-    const int32_t x = j->x, q = lo_scratch(j->L, "xq", AC_I8, j->depth);
-    ac_x p = lb_for_each(b, "p", rows);
-    ac_hybrid_quantize(j->c, x, lb_mul(b, p, lb_i32(b, j->depth)), q, lb_i32(b, 0), j->depth, asymmetric);
-    gemm_copy(j->L, &j->f, j->c, q, lb_i32(b, 0), j->strip, lb_i32(b, 0), j->depth);
+    const int32_t x = j->x, q = ac_lo_scratch(j->L, "xq", AC_I8, j->depth);
+    ac_x p = ac_lb_for_each(b, "p", rows);
+    ac_hybrid_quantize(j->c, x, ac_lb_mul(b, p, ac_lb_i32(b, j->depth)), q, ac_lb_i32(b, 0), j->depth, asymmetric);
+    ac_gemm_copy(j->L, &j->f, j->c, q, ac_lb_i32(b, 0), j->strip, ac_lb_i32(b, 0), j->depth);
     blocks(j, p, 1);
-    lb_end(b);
+    ac_lb_end(b);
 }
 
-int gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
+int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
 {
-    job j = {.L = L, .c = c, .depth = depth, .strip = -1, .f = gemm_form_of(L, c, 1, 1, depth, true)};
+    job j = {.L = L, .c = c, .depth = depth, .strip = -1, .f = ac_gemm_form_of(L, c, 1, 1, depth, true)};
     j.f.uses = rows;
-    gemm_form_tile(L, c, &j.f, 1, c->kind == AC_MACS_HYBRID ? 1 : rows);
-    j.tiles = gemm_cut(rows, c->kind == AC_MACS_HYBRID ? 1 : j.f.rows);
-    j.x = lo_operand(L, c->x);
-    j.w = gemm_pack(L, &j.f, c);
-    if (gemm_copies(&j.f, c)) /* a step may read past the last row */
-        j.strip = lo_scratch(L, "strip", j.f.strip, j.tiles.size[0] * depth + j.f.group);
+    ac_gemm_form_tile(L, c, &j.f, 1, c->kind == AC_MACS_HYBRID ? 1 : rows);
+    j.tiles = ac_gemm_cut(rows, c->kind == AC_MACS_HYBRID ? 1 : j.f.rows);
+    j.x = ac_lo_operand(L, c->x);
+    j.w = ac_gemm_pack(L, &j.f, c);
+    if (ac_gemm_copies(&j.f, c)) /* a step may read past the last row */
+        j.strip = ac_lo_scratch(L, "strip", j.f.strip, j.tiles.size[0] * depth + j.f.group);
     if (c->kind == AC_MACS_HYBRID)
         hybrid_rows(&j, rows,
                     L->node->op == AC_OP_FULLY_CONNECTED ? L->node->attrs.dense.asymmetric_inputs : c->per_channel);
-    else if (j.strip < 0 && gemm_weights_far(L, &j.f))
+    else if (j.strip < 0 && ac_gemm_weights_far(L, &j.f))
         panels_outside(&j, rows);
     else
         rows_outside(&j);

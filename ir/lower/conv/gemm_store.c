@@ -1,4 +1,4 @@
-/* gemm_store.c - the end of a register tile: accumulators become results, through the epilogue, into memory.
+/* ac_gemm_store.c - the end of a register tile: accumulators become results, through the epilogue, into memory.
  *
  * Cheap ends (float, at most a few absorbed operators of a step or two) are written once for each row. Others
  * (requantisation, functions) would make the tile many times larger than its reduction, so the accumulators go to a
@@ -9,55 +9,55 @@
 
 #include <string.h>
 
-void gemm_store_lanes(ac_lower *L, ac_x v, ac_x oc, int64_t count, ac_x *idx)
+void ac_gemm_store_lanes(ac_lower *L, ac_x v, ac_x oc, int64_t count, ac_x *idx)
 {
     ac_lb *b = &L->b;
-    const int32_t lanes = lb_lanes(b, v), last = L->node->out[0]->rank - 1;
-    const int32_t most = lo_max_lanes(L, AC_I32) * (lo_has_long_chain(L) ? lo_long_chain_vectors(L) : 1);
+    const int32_t lanes = ac_lb_lane_count(b, v), last = L->node->out[0]->rank - 1;
+    const int32_t most = ac_lo_max_lanes(L, AC_I32) * (ac_lo_has_long_chain(L) ? ac_lo_long_chain_vectors(L) : 1);
     for (int64_t at = 0; at < count;) {
         int32_t n = lanes;
         while (n > most || at + n > count)
             n /= 2;
         ac_x part = v;
         if (n == 1) {
-            part = lb_lane(b, v, (int32_t)at);
+            part = ac_lb_lane(b, v, (int32_t)at);
         } else if (n < lanes) {
             int64_t pattern[64];
             for (int32_t i = 0; i < n; i++)
                 pattern[i] = at + i;
-            part = lb_shuffle(b, v, 0, pattern, n);
+            part = ac_lb_shuffle(b, v, 0, pattern, n);
         }
-        idx[last] = lb_add(b, oc, lb_i32(b, at));
-        lo_result(L, part, idx, n);
+        idx[last] = ac_lb_add(b, oc, ac_lb_i32(b, at));
+        ac_lo_result(L, part, idx, n);
         at += n;
     }
 }
 
 /* The accumulators of row r (v is their vector number in the tile) that belong to channels that exist. */
-static void store_vector(const gemm_tile *t, ac_x acc, int32_t v, ac_x *idx)
+static void store_vector(const ac_gemm_tile *t, ac_x acc, int32_t v, ac_x *idx)
 {
     ac_lb *b = &t->L->b;
-    const gemm_form *f = t->f;
+    const ac_gemm_form *f = t->f;
     const int64_t rest = f->n % f->lanes;
-    ac_x oc = lb_add(b, t->oc, lb_i32(b, v * f->lanes));
+    ac_x oc = ac_lb_add(b, t->oc, ac_lb_i32(b, v * f->lanes));
     ac_x done = ac_channel_done(t->c, acc, oc);
     int64_t at = 0;
-    const bool known = lb_const_int(b, oc, &at);
+    const bool known = ac_lb_const_int(b, oc, &at);
     if (!rest || v + 1 < t->vecs || (known && at + f->lanes <= f->n)) {
-        gemm_store_lanes(t->L, done, oc, f->lanes, idx);
+        ac_gemm_store_lanes(t->L, done, oc, f->lanes, idx);
     } else if (known) {
-        gemm_store_lanes(t->L, done, oc, rest, idx);
+        ac_gemm_store_lanes(t->L, done, oc, rest, idx);
     } else {
-        lb_if(b, lb_le(b, oc, lb_i32(b, f->n - f->lanes)));
-        gemm_store_lanes(t->L, done, oc, f->lanes, idx);
-        lb_else(b);
-        gemm_store_lanes(t->L, done, oc, rest, idx);
-        lb_end(b);
+        ac_lb_if(b, ac_lb_le(b, oc, ac_lb_i32(b, f->n - f->lanes)));
+        ac_gemm_store_lanes(t->L, done, oc, f->lanes, idx);
+        ac_lb_else(b);
+        ac_gemm_store_lanes(t->L, done, oc, rest, idx);
+        ac_lb_end(b);
     }
 }
 
 /* The stage of this function, large enough for its largest tile; -1 when that would take more than a stack line may. */
-static int32_t stage_of(const gemm_tile *t, ac_dtype d)
+static int32_t stage_of(const ac_gemm_tile *t, ac_dtype d)
 {
     const int64_t count = (int64_t)t->f->rows * t->f->vecs * t->f->lanes;
     const ac_loop_fn *fn = t->L->b.fn;
@@ -66,7 +66,7 @@ static int32_t stage_of(const gemm_tile *t, ac_dtype d)
     for (int32_t i = 0; i < fn->buf.n; i++)
         if (!strcmp(fn->buf.item[i].name, "stage"))
             return i;
-    return lo_local(t->L, "stage", d, count);
+    return ac_lo_local(t->L, "stage", d, count);
 }
 
 enum { FEW = 3 };
@@ -84,15 +84,15 @@ static bool is_cheap(const ac_lower *L, ac_dtype d)
     return cheap;
 }
 
-void gemm_store(const gemm_tile *t, const ac_x *acc, gemm_at_fn *at, const void *user)
+void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, const void *user)
 {
     ac_lb *b = &t->L->b;
     ac_x idx[AC_MAX_RANK];
-    const ac_dtype d = lb_dtype(b, acc[0]);
+    const ac_dtype d = ac_lb_dtype(b, acc[0]);
     const int32_t stage = is_cheap(t->L, d) || t->rows < 3 ? -1 : stage_of(t, d);
     if (stage < 0) {
         for (int32_t r = 0; r < t->rows; r++) {
-            at(user, lb_i32(b, r), idx);
+            at(user, ac_lb_i32(b, r), idx);
             for (int32_t v = 0; v < t->vecs; v++)
                 store_vector(t, acc[r * t->vecs + v], v, idx);
         }
@@ -100,18 +100,19 @@ void gemm_store(const gemm_tile *t, const ac_x *acc, gemm_at_fn *at, const void 
     }
     const int32_t lanes = t->f->lanes;
     for (int32_t i = 0; i < t->rows * t->vecs; i++)
-        lb_store(b, stage, lb_i32(b, (int64_t)i * lanes), acc[i]);
-    ac_x r = lb_for_n(b, "r", t->rows);
+        ac_lb_store(b, stage, ac_lb_i32(b, (int64_t)i * lanes), acc[i]);
+    ac_x r = ac_lb_for_n(b, "r", t->rows);
     at(user, r, idx);
-    if (t->f->n % lanes == 0 && (t->vecs & (t->vecs - 1)) == 0 && lo_has_long_chain(t->L)) { /* all vectors at once */
-        ac_x all = lb_load(b, stage, lb_mul(b, r, lb_i32(b, t->vecs * lanes)), t->vecs * lanes);
-        gemm_store_lanes(t->L, ac_channel_done(t->c, all, t->oc), t->oc, t->vecs * lanes, idx);
-        lb_end(b);
+    if (t->f->n % lanes == 0 && (t->vecs & (t->vecs - 1)) == 0 &&
+        ac_lo_has_long_chain(t->L)) { /* all vectors at once */
+        ac_x all = ac_lb_load(b, stage, ac_lb_mul(b, r, ac_lb_i32(b, t->vecs * lanes)), t->vecs * lanes);
+        ac_gemm_store_lanes(t->L, ac_channel_done(t->c, all, t->oc), t->oc, t->vecs * lanes, idx);
+        ac_lb_end(b);
         return;
     }
     for (int32_t v = 0; v < t->vecs; v++) {
-        ac_x from = lb_add(b, lb_mul(b, r, lb_i32(b, t->vecs * lanes)), lb_i32(b, v * lanes));
-        store_vector(t, lb_load(b, stage, from, lanes), v, idx);
+        ac_x from = ac_lb_add(b, ac_lb_mul(b, r, ac_lb_i32(b, t->vecs * lanes)), ac_lb_i32(b, v * lanes));
+        store_vector(t, ac_lb_load(b, stage, from, lanes), v, idx);
     }
-    lb_end(b);
+    ac_lb_end(b);
 }

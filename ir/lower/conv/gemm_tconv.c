@@ -1,4 +1,4 @@
-/* gemm_tconv.c - transpose_conv in register tiles.
+/* ac_gemm_tconv.c - transpose_conv in register tiles.
  *
  * Output columns of the same phase r = (ox + pad) % stride use the same filter columns on neighbouring input pixels, so
  * they are the rows of a tile: pixel i of phase f is output column f + i * stride. Filter rows that fall outside the
@@ -13,7 +13,7 @@ typedef struct job {
     ac_lower *L;
     ac_channel *c;
     const ac_window *win;
-    gemm_form f;
+    ac_gemm_form f;
     int32_t x, strip, w;
     int64_t left, cols, row_step; /* of a strip row: border columns, columns, elements */
 } job;
@@ -24,17 +24,17 @@ static void copy_rows(const job *j, ac_x n, const ac_phase *y)
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
     const int64_t ic = w->ic, middle = w->x.in * ic;
-    ac_x t = lb_for(b, "t", y->lo, y->hi, 1, AC_MARK_SERIAL);
-    ac_x to = lb_mul(b, t, lb_i32(b, j->row_step));
-    ac_x from = lb_sub(b, y->q, t);
+    ac_x t = ac_lb_for(b, "t", y->lo, y->hi, 1, AC_MARK_SERIAL);
+    ac_x to = ac_lb_mul(b, t, ac_lb_i32(b, j->row_step));
+    ac_x from = ac_lb_sub(b, y->q, t);
     if (j->c->kind != AC_MACS_HYBRID) /* there x is the quantised batch */
-        from = lb_add(b, lb_mul(b, n, lb_i32(b, w->y.in)), from);
-    gemm_clear(j->L, &j->f, j->c, j->strip, to, j->left * ic);
-    gemm_copy(j->L, &j->f, j->c, j->x, lb_mul(b, from, lb_i32(b, middle)), j->strip,
-              lb_add(b, to, lb_i32(b, j->left * ic)), middle);
-    gemm_clear(j->L, &j->f, j->c, j->strip, lb_add(b, to, lb_i32(b, j->left * ic + middle)),
-               j->row_step - j->left * ic - middle);
-    lb_end(b);
+        from = ac_lb_add(b, ac_lb_mul(b, n, ac_lb_i32(b, w->y.in)), from);
+    ac_gemm_clear(j->L, &j->f, j->c, j->strip, to, j->left * ic);
+    ac_gemm_copy(j->L, &j->f, j->c, j->x, ac_lb_mul(b, from, ac_lb_i32(b, middle)), j->strip,
+                 ac_lb_add(b, to, ac_lb_i32(b, j->left * ic)), middle);
+    ac_gemm_clear(j->L, &j->f, j->c, j->strip, ac_lb_add(b, to, ac_lb_i32(b, j->left * ic + middle)),
+                  j->row_step - j->left * ic - middle);
+    ac_lb_end(b);
 }
 
 typedef struct place {
@@ -50,7 +50,7 @@ static void place_of(const void *user, ac_x r, ac_x *idx)
     ac_lb *b = to->b;
     idx[0] = to->p[0];
     idx[1] = to->p[1];
-    idx[2] = lb_add(b, to->f, lb_mul(b, lb_add(b, to->i, r), lb_i32(b, to->stride)));
+    idx[2] = ac_lb_add(b, to->f, ac_lb_mul(b, ac_lb_add(b, to->i, r), ac_lb_i32(b, to->stride)));
 }
 
 /* `rows` pixels, i .. of the phase that begins at output column f. */
@@ -60,31 +60,31 @@ static void tile(const job *j, const ac_x *p, const ac_phase *y, ac_x f, ac_x i,
     const ac_window *w = j->win;
     ac_phase x;
     ac_phase_taps(b, &w->x, f, &x);
-    gemm_tile t = {.L = j->L,
-                   .f = &j->f,
-                   .c = j->c,
-                   .x_buf = j->strip,
-                   .w_buf = j->w,
-                   .rows = rows,
-                   .vecs = (int32_t)j->f.block.size[s],
-                   .run_step = {j->row_step, -w->ic},
-                   .oc = oc};
-    gemm_all_runs(&t);
+    ac_gemm_tile t = {.L = j->L,
+                      .f = &j->f,
+                      .c = j->c,
+                      .x_buf = j->strip,
+                      .w_buf = j->w,
+                      .rows = rows,
+                      .vecs = (int32_t)j->f.block.size[s],
+                      .run_step = {j->row_step, -w->ic},
+                      .oc = oc};
+    ac_gemm_all_runs(&t);
     const int64_t run = t.w_step[1];
-    ac_x first = lb_add(b, lb_mul(b, y->r, lb_i32(b, w->x.taps)), x.r);
-    t.w_at = lb_add(b, gemm_block_at(b, &j->f, oc), lb_mul(b, first, lb_i32(b, run)));
+    ac_x first = ac_lb_add(b, ac_lb_mul(b, y->r, ac_lb_i32(b, w->x.taps)), x.r);
+    t.w_at = ac_lb_add(b, ac_gemm_block_at(b, &j->f, oc), ac_lb_mul(b, first, ac_lb_i32(b, run)));
     t.w_step[0] = w->y.stride * w->x.taps * run;
     t.w_step[1] = w->x.stride * run;
     t.run_lo[0] = y->lo;
     t.run_hi[0] = y->hi;
-    t.run_hi[1] = lb_div(b, lb_sub(b, lb_i32(b, w->x.taps + w->x.stride - 1), x.r), lb_i32(b, w->x.stride));
-    ac_x base = lb_mul(b, lb_add(b, lb_add(b, x.q, i), lb_i32(b, j->left)), lb_i32(b, w->ic));
+    t.run_hi[1] = ac_lb_div(b, ac_lb_sub(b, ac_lb_i32(b, w->x.taps + w->x.stride - 1), x.r), ac_lb_i32(b, w->x.stride));
+    ac_x base = ac_lb_mul(b, ac_lb_add(b, ac_lb_add(b, x.q, i), ac_lb_i32(b, j->left)), ac_lb_i32(b, w->ic));
     for (int32_t r = 0; r < rows; r++)
-        t.row[r] = lb_add(b, base, lb_i32(b, r * w->ic));
+        t.row[r] = ac_lb_add(b, base, ac_lb_i32(b, r * w->ic));
     ac_x acc[GEMM_ROWS * GEMM_VECS];
-    gemm_reduce(&t, acc);
+    ac_gemm_reduce(&t, acc);
     const place to = {b, p, f, i, w->x.stride};
-    gemm_store(&t, acc, place_of, &to);
+    ac_gemm_store(&t, acc, place_of, &to);
 }
 
 /* All pixels of one phase: whole tiles, then one by one. */
@@ -93,56 +93,56 @@ static void phase(const job *j, const ac_x *p, const ac_phase *y, ac_x f, ac_x o
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
     const int64_t least = w->x.out / w->x.stride; /* pixels of every phase, the first ones have one more */
-    const gemm_cuts cuts = gemm_cut(least, j->f.rows);
+    const ac_gemm_cuts cuts = ac_gemm_cut(least, j->f.rows);
     for (int32_t k = 0; k < 2; k++) {
         if (!cuts.count[k])
             continue;
-        ac_x i = lb_for_n(b, "i", cuts.count[k]);
-        i = lb_add(b, lb_mul(b, i, lb_i32(b, cuts.size[k])), lb_i32(b, cuts.first[k]));
+        ac_x i = ac_lb_for_n(b, "i", cuts.count[k]);
+        i = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, cuts.size[k])), ac_lb_i32(b, cuts.first[k]));
         tile(j, p, y, f, i, (int32_t)cuts.size[k], oc, s);
-        lb_end(b);
+        ac_lb_end(b);
     }
     if (w->x.out % w->x.stride) {
-        lb_if(b, lb_lt(b, f, lb_i32(b, w->x.out % w->x.stride)));
-        tile(j, p, y, f, lb_i32(b, least), 1, oc, s);
-        lb_end(b);
+        ac_lb_if(b, ac_lb_lt(b, f, ac_lb_i32(b, w->x.out % w->x.stride)));
+        tile(j, p, y, f, ac_lb_i32(b, least), 1, oc, s);
+        ac_lb_end(b);
     }
 }
 
-int gemm_tconv(ac_lower *L, ac_channel *c, const ac_window *win)
+int ac_gemm_tconv(ac_lower *L, ac_channel *c, const ac_window *win)
 {
     ac_lb *b = &L->b;
     const ac_slide *sx = &win->x, *sy = &win->y;
-    job j = {.L = L, .c = c, .win = win, .f = gemm_form_of(L, c, sy->taps, sx->taps, win->ic, false)};
-    gemm_form_tile(L, c, &j.f, 1, sx->out / sx->stride);
+    job j = {.L = L, .c = c, .win = win, .f = ac_gemm_form_of(L, c, sy->taps, sx->taps, win->ic, false)};
+    ac_gemm_form_tile(L, c, &j.f, 1, sx->out / sx->stride);
     const int64_t furthest = (sx->out - 1 + sx->pad) / sx->stride;
     j.left = (sx->taps - 1) / sx->stride;
     j.cols = j.left + (furthest + 1 > sx->in ? furthest + 1 : sx->in);
     j.row_step = j.cols * win->ic;
-    const int32_t input = lo_operand(L, c->x);
+    const int32_t input = ac_lo_operand(L, c->x);
     const bool hybrid = c->kind == AC_MACS_HYBRID;
     const int64_t image = sy->in * sx->in * win->ic;
-    j.x = hybrid ? lo_scratch(L, "xq", AC_I8, image) : input;
-    j.w = gemm_pack(L, &j.f, c);
-    j.strip = lo_scratch(L, "strip", j.f.strip, (sy->taps + sy->stride - 1) / sy->stride * j.row_step + j.f.group);
+    j.x = hybrid ? ac_lo_scratch(L, "xq", AC_I8, image) : input;
+    j.w = ac_gemm_pack(L, &j.f, c);
+    j.strip = ac_lo_scratch(L, "strip", j.f.strip, (sy->taps + sy->stride - 1) / sy->stride * j.row_step + j.f.group);
     ac_phase y;
-    ac_x n = lb_for_each(b, "n", win->n);
+    ac_x n = ac_lb_for_each(b, "n", win->n);
     if (hybrid)
-        ac_hybrid_quantize(c, input, lb_mul(b, n, lb_i32(b, image)), j.x, lb_i32(b, 0), image, c->per_channel);
-    ac_x oy = lb_for_each(b, "oy", sy->out);
+        ac_hybrid_quantize(c, input, ac_lb_mul(b, n, ac_lb_i32(b, image)), j.x, ac_lb_i32(b, 0), image, c->per_channel);
+    ac_x oy = ac_lb_for_each(b, "oy", sy->out);
     const ac_x p[2] = {n, oy};
     ac_phase_taps(b, sy, oy, &y);
     copy_rows(&j, n, &y);
     for (int32_t s = 0; s < 2; s++) {
         if (!j.f.block.count[s])
             continue;
-        ac_x oc = gemm_block_channel(b, &j.f, s, lb_for_each(b, "ob", j.f.block.count[s]));
-        ac_x f = lb_for_n(b, "f", sx->stride < sx->out ? sx->stride : sx->out);
+        ac_x oc = ac_gemm_block_channel(b, &j.f, s, ac_lb_for_each(b, "ob", j.f.block.count[s]));
+        ac_x f = ac_lb_for_n(b, "f", sx->stride < sx->out ? sx->stride : sx->out);
         phase(&j, p, &y, f, oc, s);
-        lb_end(b);
-        lb_end(b);
+        ac_lb_end(b);
+        ac_lb_end(b);
     }
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }

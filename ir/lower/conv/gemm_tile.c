@@ -1,4 +1,4 @@
-/* gemm_tile.c - one register tile: the reduction with a named accumulator for each row and vector, and the stores. */
+/* ac_gemm_tile.c - one register tile: the reduction with a named accumulator for each row and vector, and the stores. */
 #include "ir/lower/conv/gemm.h"
 
 #include <assert.h>
@@ -6,9 +6,9 @@
 /* i16 x i8 adds at most 2 * 2^15 * 2^7 to a lane: 254 steps stay inside i32. */
 enum { I16_STEPS = 254 };
 
-gemm_cuts gemm_cut(int64_t n, int64_t most)
+ac_gemm_cuts ac_gemm_cut(int64_t n, int64_t most)
 {
-    gemm_cuts c = {{0}, {0}, {0}};
+    ac_gemm_cuts c = {{0}, {0}, {0}};
     if (n < 1)
         return c;
     const int64_t tiles = (n + most - 1) / most, extra = n % tiles;
@@ -20,22 +20,23 @@ gemm_cuts gemm_cut(int64_t n, int64_t most)
     return c;
 }
 
-bool gemm_fits(const ac_lower *L, const ac_channel *c)
+bool ac_gemm_fits(const ac_lower *L, const ac_channel *c)
 {
     return ac_target_lanes(L->target, AC_F32) > 1 && ac_tensor_is_const(c->w) &&
            (!c->bias || ac_tensor_is_const(c->bias)) && c->n > 1;
 }
 
-bool gemm_copies(const gemm_form *f, const ac_channel *c)
+bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c)
 {
     if (c->kind == AC_MACS_F32)
         return false;
     return c->kind != AC_MACS_I16 || f->depth % f->group;
 }
 
-gemm_form gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, int64_t runs_x, int64_t depth, bool all)
+ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, int64_t runs_x, int64_t depth,
+                             bool all)
 {
-    gemm_form f = {.n = c->n, .depth = depth, .runs = {runs_y, runs_x}};
+    ac_gemm_form f = {.n = c->n, .depth = depth, .runs = {runs_y, runs_x}};
     const int32_t words = ac_target_pairs(L->target) ? 2 : 1; /* of 16 bits, in a group */
     f.lanes = ac_target_lanes(L->target, AC_F32);
     while (f.lanes > 4 && f.lanes / 2 >= c->n)
@@ -69,161 +70,163 @@ gemm_form gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, i
     return f;
 }
 
-ac_x gemm_block_channel(ac_lb *b, const gemm_form *f, int32_t s, ac_x i)
+ac_x ac_gemm_block_channel(ac_lb *b, const ac_gemm_form *f, int32_t s, ac_x i)
 {
-    ac_x vec = lb_add(b, lb_mul(b, i, lb_i32(b, f->block.size[s])), lb_i32(b, f->block.first[s]));
-    return lb_mul(b, vec, lb_i32(b, f->lanes));
+    ac_x vec = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, f->block.size[s])), ac_lb_i32(b, f->block.first[s]));
+    return ac_lb_mul(b, vec, ac_lb_i32(b, f->lanes));
 }
 
-static int64_t steps(const gemm_form *f)
+static int64_t steps(const ac_gemm_form *f)
 {
     return (f->depth + f->group - 1) / f->group;
 }
 
-ac_x gemm_block_at(ac_lb *b, const gemm_form *f, ac_x channel)
+ac_x ac_gemm_block_at(ac_lb *b, const ac_gemm_form *f, ac_x channel)
 {
-    return lb_mul(b, channel, lb_i32(b, f->runs[0] * f->runs[1] * steps(f) * f->group));
+    return ac_lb_mul(b, channel, ac_lb_i32(b, f->runs[0] * f->runs[1] * steps(f) * f->group));
 }
 
 /* A group of the row's elements in every lane. */
-static ac_x broadcast(ac_lb *b, const gemm_tile *t, ac_x at)
+static ac_x broadcast(ac_lb *b, const ac_gemm_tile *t, ac_x at)
 {
-    const gemm_form *f = t->f;
-    ac_x x = lb_load(b, t->x_buf, at, f->group);
+    const ac_gemm_form *f = t->f;
+    ac_x x = ac_lb_load(b, t->x_buf, at, f->group);
     if (f->group == 1)
-        return f->strip == AC_F32 ? x : lb_cast(b, x, AC_I32);
-    x = lb_splat(b, lb_bitcast(b, x, AC_I32), f->lanes);
-    return lb_bitcast(b, x, f->strip);
+        return f->strip == AC_F32 ? x : ac_lb_cast(b, x, AC_I32);
+    x = ac_lb_splat(b, ac_lb_bitcast(b, x, AC_I32), f->lanes);
+    return ac_lb_bitcast(b, x, f->strip);
 }
 
-static ac_x weights(ac_lb *b, const gemm_tile *t, ac_x at, int32_t vec)
+static ac_x weights(ac_lb *b, const ac_gemm_tile *t, ac_x at, int32_t vec)
 {
-    const gemm_form *f = t->f;
+    const ac_gemm_form *f = t->f;
     const int32_t n = f->lanes * f->group;
-    ac_x w = lb_load_flags(b, t->w_buf, lb_add(b, at, lb_i32(b, vec * n)), n, AC_F_ALIGNED);
-    return f->group == 4 || f->w == AC_F32 ? w : lb_cast(b, w, f->group == 2 ? AC_I16 : AC_I32);
+    ac_x w = ac_lb_load_flags(b, t->w_buf, ac_lb_add(b, at, ac_lb_i32(b, vec * n)), n, AC_F_ALIGNED);
+    return f->group == 4 || f->w == AC_F32 ? w : ac_lb_cast(b, w, f->group == 2 ? AC_I16 : AC_I32);
 }
 
-static ac_x multiply_add(const gemm_tile *t, ac_x x, ac_x w, ac_x acc)
+static ac_x multiply_add(const ac_gemm_tile *t, ac_x x, ac_x w, ac_x acc)
 {
     ac_lb *b = &t->L->b;
     if (t->f->group == 1)
-        return lo_madd(t->L, lb_splat(b, x, t->f->lanes), w, acc);
-    return t->f->group == 2 ? lb_dot2(b, x, w, acc) : lb_dot4(b, x, w, acc);
+        return ac_lo_madd(t->L, ac_lb_splat(b, x, t->f->lanes), w, acc);
+    return t->f->group == 2 ? ac_lb_dot2(b, x, w, acc) : ac_lb_dot4(b, x, w, acc);
 }
 
 enum { LINE = 64 }; /* bytes of a cache line */
 
 /* The loop over one run: adds to the variables `acc`. x_at: what the run adds to each row's position; ahead: as in t.
  */
-static void run(const gemm_tile *t, ac_x x_at, ac_x w_at, ac_x ahead, const ac_x *acc)
+static void run(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, ac_x ahead, const ac_x *acc)
 {
     ac_lb *b = &t->L->b;
-    const gemm_form *f = t->f;
-    ac_x k = lb_for_n(b, "k", steps(f)), w[GEMM_VECS];
-    ac_x at = lb_add(b, w_at, lb_mul(b, k, lb_i32(b, (int64_t)t->vecs * f->lanes * f->group)));
-    x_at = lb_add(b, x_at, lb_mul(b, k, lb_i32(b, f->group)));
+    const ac_gemm_form *f = t->f;
+    ac_x k = ac_lb_for_n(b, "k", steps(f)), w[GEMM_VECS];
+    ac_x at = ac_lb_add(b, w_at, ac_lb_mul(b, k, ac_lb_i32(b, (int64_t)t->vecs * f->lanes * f->group)));
+    x_at = ac_lb_add(b, x_at, ac_lb_mul(b, k, ac_lb_i32(b, f->group)));
     for (int32_t v = 0; v < t->vecs; v++)
         w[v] = weights(b, t, at, v);
     if (ahead) {
-        ahead = lb_add(b, ahead, lb_mul(b, k, lb_i32(b, t->ahead_step)));
+        ahead = ac_lb_add(b, ahead, ac_lb_mul(b, k, ac_lb_i32(b, t->ahead_step)));
         const int64_t line = LINE / ac_dtype_size(f->w, 1);
         for (int64_t i = 0; i < t->ahead_step; i += line)
-            lb_prefetch(b, t->w_buf, lb_add(b, ahead, lb_i32(b, i)));
+            ac_lb_prefetch(b, t->w_buf, ac_lb_add(b, ahead, ac_lb_i32(b, i)));
     }
     for (int32_t r = 0; r < t->rows; r++) {
-        ac_x x = broadcast(b, t, lb_add(b, t->row[r], x_at));
+        ac_x x = broadcast(b, t, ac_lb_add(b, t->row[r], x_at));
         for (int32_t v = 0; v < t->vecs; v++) {
             const ac_x a = acc[r * t->vecs + v];
-            lb_set(b, a, multiply_add(t, x, w[v], lb_get(b, a)));
+            ac_lb_set(b, a, multiply_add(t, x, w[v], ac_lb_get(b, a)));
         }
     }
-    lb_end(b);
+    ac_lb_end(b);
 }
 
 /* int16x8: a run is summed in 32 bits, then added to the 64-bit accumulators. Longer runs go in pieces. */
-static void run_i64(const gemm_tile *t, ac_x x_at, ac_x w_at, const ac_x *acc)
+static void run_i64(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, const ac_x *acc)
 {
     ac_lb *b = &t->L->b;
-    gemm_form part = *t->f;
-    gemm_tile p = *t;
+    ac_gemm_form part = *t->f;
+    ac_gemm_tile p = *t;
     p.f = &part;
     const int64_t total = steps(t->f);
     for (int64_t from = 0; from < total; from += I16_STEPS) {
         const int64_t n = total - from < I16_STEPS ? total - from : I16_STEPS;
         ac_x sum[GEMM_ROWS * GEMM_VECS];
         for (int32_t i = 0; i < t->rows * t->vecs; i++)
-            sum[i] = lb_var(b, "sum", lb_splat(b, lb_i32(b, 0), t->f->lanes));
+            sum[i] = ac_lb_var(b, "sum", ac_lb_splat(b, ac_lb_i32(b, 0), t->f->lanes));
         part.depth = n * part.group;
-        run(&p, lb_add(b, x_at, lb_i32(b, from * part.group)),
-            lb_add(b, w_at, lb_i32(b, from * t->vecs * part.lanes * part.group)), 0, sum);
+        run(&p, ac_lb_add(b, x_at, ac_lb_i32(b, from * part.group)),
+            ac_lb_add(b, w_at, ac_lb_i32(b, from * t->vecs * part.lanes * part.group)), 0, sum);
         for (int32_t i = 0; i < t->rows * t->vecs; i++)
-            lb_set(b, acc[i], lb_add(b, lb_get(b, acc[i]), lb_cast(b, lb_get(b, sum[i]), AC_I64)));
+            ac_lb_set(b, acc[i], ac_lb_add(b, ac_lb_get(b, acc[i]), ac_lb_cast(b, ac_lb_get(b, sum[i]), AC_I64)));
     }
 }
 
-int64_t gemm_run_size(const gemm_form *f, int32_t vecs)
+int64_t ac_gemm_run_size(const ac_gemm_form *f, int32_t vecs)
 {
     return steps(f) * vecs * f->lanes * f->group;
 }
 
-void gemm_all_runs(gemm_tile *t)
+void ac_gemm_all_runs(ac_gemm_tile *t)
 {
     for (int i = 0; i < 2; i++) {
-        t->run_lo[i] = lb_i32(&t->L->b, 0);
-        t->run_hi[i] = lb_i32(&t->L->b, t->f->runs[i]);
+        t->run_lo[i] = ac_lb_i32(&t->L->b, 0);
+        t->run_hi[i] = ac_lb_i32(&t->L->b, t->f->runs[i]);
     }
-    t->w_step[1] = gemm_run_size(t->f, t->vecs);
+    t->w_step[1] = ac_gemm_run_size(t->f, t->vecs);
     t->w_step[0] = t->w_step[1] * t->f->runs[1];
 }
 
-void gemm_fetch_ahead(gemm_tile *t, ac_x index, int64_t tiles)
+void ac_gemm_fetch_ahead(ac_gemm_tile *t, ac_x index, int64_t tiles)
 {
     ac_lb *b = &t->L->b;
-    const gemm_form *f = t->f;
-    if (tiles < 2 || !gemm_weights_far(t->L, f))
+    const ac_gemm_form *f = t->f;
+    if (tiles < 2 || !ac_gemm_weights_far(t->L, f))
         return;
     const int64_t all = f->runs[0] * f->runs[1] * steps(f), each = (int64_t)t->vecs * f->lanes * f->group;
     t->ahead_step = (each + tiles - 1) / tiles;
-    ac_x share = lb_add(b, lb_mul(b, index, lb_i32(b, all * t->ahead_step)), lb_i32(b, all * each));
-    t->ahead = lb_add(b, t->w_at, share);
+    ac_x share = ac_lb_add(b, ac_lb_mul(b, index, ac_lb_i32(b, all * t->ahead_step)), ac_lb_i32(b, all * each));
+    t->ahead = ac_lb_add(b, t->w_at, share);
 }
 
 /* A loop over runs; none when there is just one. */
-static ac_x run_loop(const gemm_tile *t, const char *name, int i)
+static ac_x run_loop(const ac_gemm_tile *t, const char *name, int i)
 {
     ac_lb *b = &t->L->b;
     int64_t lo, hi;
-    if (lb_const_int(b, t->run_lo[i], &lo) && lb_const_int(b, t->run_hi[i], &hi) && lo == 0 && hi == 1)
-        return lb_for_n(b, name, 1);
-    return lb_for(b, name, t->run_lo[i], t->run_hi[i], 1, AC_MARK_SERIAL);
+    if (ac_lb_const_int(b, t->run_lo[i], &lo) && ac_lb_const_int(b, t->run_hi[i], &hi) && lo == 0 && hi == 1)
+        return ac_lb_for_n(b, name, 1);
+    return ac_lb_for(b, name, t->run_lo[i], t->run_hi[i], 1, AC_MARK_SERIAL);
 }
 
-void gemm_reduce(const gemm_tile *t, ac_x *acc)
+void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc)
 {
     ac_lb *b = &t->L->b;
-    const gemm_form *f = t->f;
+    const ac_gemm_form *f = t->f;
     assert(t->rows <= GEMM_ROWS && t->vecs <= GEMM_VECS && "gemm_form_of chose the tile");
     ac_x start[GEMM_VECS];
     for (int32_t v = 0; v < t->vecs; v++)
-        start[v] = ac_channel_start(t->c, lb_add(b, t->oc, lb_i32(b, v * f->lanes)), f->lanes);
+        start[v] = ac_channel_start(t->c, ac_lb_add(b, t->oc, ac_lb_i32(b, v * f->lanes)), f->lanes);
     for (int32_t r = 0; r < t->rows; r++)
         for (int32_t v = 0; v < t->vecs; v++)
-            acc[r * t->vecs + v] = lb_var(b, ac_strf(t->L->region, "c%d_%d", (int)r, (int)v), start[v]);
+            acc[r * t->vecs + v] = ac_lb_var(b, ac_strf(t->L->region, "c%d_%d", (int)r, (int)v), start[v]);
     ac_x ky = run_loop(t, "ky", 0), kx = run_loop(t, "kx", 1);
-    ac_x x_at = lb_add(b, lb_mul(b, ky, lb_i32(b, t->run_step[0])), lb_mul(b, kx, lb_i32(b, t->run_step[1])));
-    ac_x w_at = lb_add(b, lb_mul(b, ky, lb_i32(b, t->w_step[0])), lb_mul(b, kx, lb_i32(b, t->w_step[1])));
-    w_at = lb_add(b, t->w_at, w_at);
+    ac_x x_at =
+        ac_lb_add(b, ac_lb_mul(b, ky, ac_lb_i32(b, t->run_step[0])), ac_lb_mul(b, kx, ac_lb_i32(b, t->run_step[1])));
+    ac_x w_at =
+        ac_lb_add(b, ac_lb_mul(b, ky, ac_lb_i32(b, t->w_step[0])), ac_lb_mul(b, kx, ac_lb_i32(b, t->w_step[1])));
+    w_at = ac_lb_add(b, t->w_at, w_at);
     if (t->c->acc == AC_I64) {
         run_i64(t, x_at, w_at, acc);
     } else {
-        ac_x number = lb_add(b, lb_mul(b, ky, lb_i32(b, f->runs[1])), kx), ahead = t->ahead;
+        ac_x number = ac_lb_add(b, ac_lb_mul(b, ky, ac_lb_i32(b, f->runs[1])), kx), ahead = t->ahead;
         if (ahead)
-            ahead = lb_add(b, ahead, lb_mul(b, number, lb_i32(b, steps(f) * t->ahead_step)));
+            ahead = ac_lb_add(b, ahead, ac_lb_mul(b, number, ac_lb_i32(b, steps(f) * t->ahead_step)));
         run(t, x_at, w_at, ahead, acc);
     }
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
     for (int32_t i = 0; i < t->rows * t->vecs; i++)
-        acc[i] = lb_get(b, acc[i]);
+        acc[i] = ac_lb_get(b, acc[i]);
 }

@@ -29,18 +29,18 @@ static ac_x start(const pool *p, int32_t lanes)
     ac_lb *b = &p->L->b;
     const ac_dtype d = p->x->dtype;
     if (p->op != AC_OP_MAX_POOL_2D)
-        return lb_splat(b, is_float(p) ? lb_f32(b, 0) : lb_i32(b, 0), lanes);
-    return lb_splat(b, is_float(p) ? lb_f32(b, -3.4028234663852886e38) : lb_int(b, d, ac_dtype_min(d)), lanes);
+        return ac_lb_splat(b, is_float(p) ? ac_lb_f32(b, 0) : ac_lb_i32(b, 0), lanes);
+    return ac_lb_splat(b, is_float(p) ? ac_lb_f32(b, -3.4028234663852886e38) : ac_lb_int(b, d, ac_dtype_min(d)), lanes);
 }
 
 static ac_x take(const pool *p, ac_x acc, ac_x v)
 {
     ac_lb *b = &p->L->b;
     if (p->op == AC_OP_MAX_POOL_2D)
-        return lb_max(b, acc, v);
+        return ac_lb_max(b, acc, v);
     if (p->op == AC_OP_L2_POOL_2D)
-        return lb_add(b, acc, lb_mul(b, v, v));
-    return lb_add(b, acc, is_float(p) ? v : lb_cast(b, v, AC_I32));
+        return ac_lb_add(b, acc, ac_lb_mul(b, v, v));
+    return ac_lb_add(b, acc, is_float(p) ? v : ac_lb_cast(b, v, AC_I32));
 }
 
 /* The stored value; count: elements of the window (i32, one lane). */
@@ -48,20 +48,20 @@ static ac_x finish(const pool *p, ac_x acc, ac_x count)
 {
     ac_lb *b = &p->L->b;
     const ac_act act = p->L->node->attrs.pool.act;
-    const int32_t lanes = lb_lanes(b, acc);
+    const int32_t lanes = ac_lb_lane_count(b, acc);
     if (is_float(p)) {
         if (p->op != AC_OP_MAX_POOL_2D)
-            acc = lb_div(b, acc, lb_splat(b, lb_cast(b, count, AC_F32), lanes));
-        return lo_act(p->L, p->op == AC_OP_L2_POOL_2D ? lb_sqrt(b, acc) : acc, act);
+            acc = ac_lb_div(b, acc, ac_lb_splat(b, ac_lb_cast(b, count, AC_F32), lanes));
+        return ac_lo_act(p->L, p->op == AC_OP_L2_POOL_2D ? ac_lb_sqrt(b, acc) : acc, act);
     }
     if (p->op == AC_OP_AVERAGE_POOL_2D) {
-        ac_x half = lb_splat(b, lb_shr(b, count, lb_i32(b, 1)), lanes), up = lb_add(b, acc, half);
+        ac_x half = ac_lb_splat(b, ac_lb_shr(b, count, ac_lb_i32(b, 1)), lanes), up = ac_lb_add(b, acc, half);
         if (p->x->dtype != AC_U8)
-            up = lb_select(b, lb_gt(b, acc, lb_like_int(b, acc, 0)), up, lb_sub(b, acc, half));
-        acc = lb_div(b, up, lb_splat(b, count, lanes));
+            up = ac_lb_select(b, ac_lb_gt(b, acc, ac_lb_like_int(b, acc, 0)), up, ac_lb_sub(b, acc, half));
+        acc = ac_lb_div(b, up, ac_lb_splat(b, count, lanes));
     }
-    acc = lb_clamp(b, acc, lb_like_int(b, acc, p->lo), lb_like_int(b, acc, p->hi));
-    return lb_cast(b, acc, p->x->dtype);
+    acc = ac_lb_clamp(b, acc, ac_lb_like_int(b, acc, p->lo), ac_lb_like_int(b, acc, p->hi));
+    return ac_lb_cast(b, acc, p->x->dtype);
 }
 
 /* `lanes` channels from c on at pixel at = {n, oy, ox}. */
@@ -69,20 +69,20 @@ static void window(const pool *p, const ac_x *at, ac_x c, int32_t lanes)
 {
     ac_lb *b = &p->L->b;
     const ac_window *w = &p->win;
-    ac_x ylo, yhi, xlo, xhi, acc = lb_var(b, "acc", start(p, lanes));
+    ac_x ylo, yhi, xlo, xhi, acc = ac_lb_var(b, "acc", start(p, lanes));
     ac_slide_taps(b, &w->y, at[1], &ylo, &yhi);
     ac_slide_taps(b, &w->x, at[2], &xlo, &xhi);
-    ac_x ky = lb_for(b, "ky", ylo, yhi, 1, AC_MARK_SERIAL);
+    ac_x ky = ac_lb_for(b, "ky", ylo, yhi, 1, AC_MARK_SERIAL);
     ac_x iy = ac_slide_at(b, &w->y, at[1], ky);
-    ac_x row = lb_mul(b, lb_add(b, lb_mul(b, at[0], lb_i32(b, w->y.in)), iy), lb_i32(b, w->x.in));
-    ac_x kx = lb_for(b, "kx", xlo, xhi, 1, AC_MARK_SERIAL);
-    ac_x i = lb_mul(b, lb_add(b, row, ac_slide_at(b, &w->x, at[2], kx)), lb_i32(b, w->ic));
-    lb_set(b, acc, take(p, lb_get(b, acc), lb_load(b, p->buf, lb_add(b, i, c), lanes)));
-    lb_end(b);
-    lb_end(b);
-    ac_x count = lb_mul(b, lb_sub(b, yhi, ylo), lb_sub(b, xhi, xlo));
+    ac_x row = ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, at[0], ac_lb_i32(b, w->y.in)), iy), ac_lb_i32(b, w->x.in));
+    ac_x kx = ac_lb_for(b, "kx", xlo, xhi, 1, AC_MARK_SERIAL);
+    ac_x i = ac_lb_mul(b, ac_lb_add(b, row, ac_slide_at(b, &w->x, at[2], kx)), ac_lb_i32(b, w->ic));
+    ac_lb_set(b, acc, take(p, ac_lb_get(b, acc), ac_lb_load(b, p->buf, ac_lb_add(b, i, c), lanes)));
+    ac_lb_end(b);
+    ac_lb_end(b);
+    ac_x count = ac_lb_mul(b, ac_lb_sub(b, yhi, ylo), ac_lb_sub(b, xhi, xlo));
     ac_x idx[4] = {at[0], at[1], at[2], c};
-    gemm_store_lanes(p->L, finish(p, lb_get(b, acc), count), c, lanes, idx);
+    ac_gemm_store_lanes(p->L, finish(p, ac_lb_get(b, acc), count), c, lanes, idx);
 }
 
 /* A single window over a whole image, row by row: a running sum (or maximum) for each channel. */
@@ -91,26 +91,26 @@ static int accumulate(pool *p)
     ac_lower *L = p->L;
     ac_lb *b = &L->b;
     const ac_window *w = &p->win;
-    ac_x ylo, yhi, xlo, xhi, zero = lb_i32(b, 0), init = start(p, 1);
-    const int32_t acc = lo_scratch(L, "acc", lb_dtype(b, init), w->oc);
-    ac_x c = lb_for_n(b, "c", w->oc);
-    lb_store(b, acc, c, init);
-    lb_end(b);
+    ac_x ylo, yhi, xlo, xhi, zero = ac_lb_i32(b, 0), init = start(p, 1);
+    const int32_t acc = ac_lo_scratch(L, "acc", ac_lb_dtype(b, init), w->oc);
+    ac_x c = ac_lb_for_n(b, "c", w->oc);
+    ac_lb_store(b, acc, c, init);
+    ac_lb_end(b);
     ac_slide_taps(b, &w->y, zero, &ylo, &yhi);
     ac_slide_taps(b, &w->x, zero, &xlo, &xhi);
-    ac_x iy = ac_slide_at(b, &w->y, zero, lb_for(b, "ky", ylo, yhi, 1, AC_MARK_SERIAL));
-    ac_x row = lb_mul(b, iy, lb_i32(b, w->x.in));
-    ac_x ix = ac_slide_at(b, &w->x, zero, lb_for(b, "kx", xlo, xhi, 1, AC_MARK_SERIAL));
-    ac_x at = lb_mul(b, lb_add(b, row, ix), lb_i32(b, w->ic));
-    c = lb_for_n(b, "c", w->oc);
-    lb_store(b, acc, c, take(p, lb_load(b, acc, c, 1), lb_load(b, p->buf, lb_add(b, at, c), 1)));
-    lb_end(b);
-    lb_end(b);
-    lb_end(b);
-    c = lb_for_n(b, "c", w->oc);
-    const ac_x idx[4] = {zero, zero, zero, c}, count = lb_mul(b, lb_sub(b, yhi, ylo), lb_sub(b, xhi, xlo));
-    lo_result(L, finish(p, lb_load(b, acc, c, 1), count), idx, 1);
-    lb_end(b);
+    ac_x iy = ac_slide_at(b, &w->y, zero, ac_lb_for(b, "ky", ylo, yhi, 1, AC_MARK_SERIAL));
+    ac_x row = ac_lb_mul(b, iy, ac_lb_i32(b, w->x.in));
+    ac_x ix = ac_slide_at(b, &w->x, zero, ac_lb_for(b, "kx", xlo, xhi, 1, AC_MARK_SERIAL));
+    ac_x at = ac_lb_mul(b, ac_lb_add(b, row, ix), ac_lb_i32(b, w->ic));
+    c = ac_lb_for_n(b, "c", w->oc);
+    ac_lb_store(b, acc, c, take(p, ac_lb_load(b, acc, c, 1), ac_lb_load(b, p->buf, ac_lb_add(b, at, c), 1)));
+    ac_lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
+    c = ac_lb_for_n(b, "c", w->oc);
+    const ac_x idx[4] = {zero, zero, zero, c}, count = ac_lb_mul(b, ac_lb_sub(b, yhi, ylo), ac_lb_sub(b, xhi, xlo));
+    ac_lo_result(L, finish(p, ac_lb_load(b, acc, c, 1), count), idx, 1);
+    ac_lb_end(b);
     return AC_OK;
 }
 
@@ -122,17 +122,18 @@ static int schedule(pool *p)
     const bool small = p->op == AC_OP_MAX_POOL_2D && !L->node->n_fused;
     ac_lane_span span[AC_MAX_SPANS];
     const int32_t spans = ac_spans(p->win.oc, ac_target_lanes(L->target, small ? p->x->dtype : AC_F32), span);
-    ac_x n = lb_for_each(b, "n", p->win.n), oy = lb_for_each(b, "oy", p->win.y.out),
-         ox = lb_for_each(b, "ox", p->win.x.out);
+    ac_x n = ac_lb_for_each(b, "n", p->win.n), oy = ac_lb_for_each(b, "oy", p->win.y.out),
+         ox = ac_lb_for_each(b, "ox", p->win.x.out);
     const ac_x at[3] = {n, oy, ox};
     for (int32_t s = 0; s < spans; s++) {
-        ac_x c = lb_for(b, "c", lb_i32(b, span[s].begin), lb_i32(b, span[s].end), span[s].lanes, AC_MARK_PARALLEL);
+        ac_x c =
+            ac_lb_for(b, "c", ac_lb_i32(b, span[s].begin), ac_lb_i32(b, span[s].end), span[s].lanes, AC_MARK_PARALLEL);
         window(p, at, c, span[s].lanes);
-        lb_end(b);
+        ac_lb_end(b);
     }
-    lb_end(b);
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }
 
@@ -142,7 +143,7 @@ static bool empty(const ac_slide *s)
     return s->pad >= s->taps || (s->out - 1) * s->stride - s->pad >= s->in;
 }
 
-int lo_pool(ac_lower *L)
+int ac_lo_pool(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_tensor *x = n->in[0], *y = n->out[0];
@@ -160,7 +161,7 @@ int lo_pool(ac_lower *L)
         return ac_lower_refuse(L, "a pooling window lies wholly in the padding");
     if (d != AC_F32)
         ac_quantized_act_range(n->attrs.pool.act, y, &p.lo, &p.hi);
-    p.buf = lo_operand(L, x);
+    p.buf = ac_lo_operand(L, x);
     if (L->variant == AC_VARIANT_ROWS && p.win.n * p.win.y.out * p.win.x.out == 1)
         return accumulate(&p);
     return schedule(&p);

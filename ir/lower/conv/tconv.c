@@ -9,7 +9,7 @@
  * TFLite's reference scatters every input pixel into a 32-bit image; here every output pixel gathers its sum, which
  * needs no image. Output position o is reached by tap k from input i = (o + pad - k) / stride where that divides. With
  * q = (o + pad) / stride and r = (o + pad) % stride these are k = r + t * stride, i = q - t, and the input's borders
- * are bounds of t. Integers bit for bit; floats in another order of summation. Vector schedule: gemm_tconv.c. */
+ * are bounds of t. Integers bit for bit; floats in another order of summation. Vector schedule: ac_gemm_tconv.c. */
 #include "ir/lower/conv/gemm.h"
 
 enum { CHANNELS = 4 };
@@ -23,12 +23,12 @@ typedef struct tconv {
 
 void ac_phase_taps(ac_lb *b, const ac_slide *s, ac_x o, ac_phase *p)
 {
-    ac_x at = lb_add(b, o, lb_i32(b, s->pad)), stride = lb_i32(b, s->stride);
-    p->q = lb_div(b, at, stride);
-    p->r = lb_mod(b, at, stride);
-    ac_x taps = lb_div(b, lb_sub(b, lb_i32(b, s->taps + s->stride - 1), p->r), stride);
-    p->lo = lb_max(b, lb_sub(b, p->q, lb_i32(b, s->in - 1)), lb_i32(b, 0));
-    p->hi = lb_min(b, taps, lb_add(b, p->q, lb_i32(b, 1)));
+    ac_x at = ac_lb_add(b, o, ac_lb_i32(b, s->pad)), stride = ac_lb_i32(b, s->stride);
+    p->q = ac_lb_div(b, at, stride);
+    p->r = ac_lb_mod(b, at, stride);
+    ac_x taps = ac_lb_div(b, ac_lb_sub(b, ac_lb_i32(b, s->taps + s->stride - 1), p->r), stride);
+    p->lo = ac_lb_max(b, ac_lb_sub(b, p->q, ac_lb_i32(b, s->in - 1)), ac_lb_i32(b, 0));
+    p->hi = ac_lb_min(b, taps, ac_lb_add(b, p->q, ac_lb_i32(b, 1)));
 }
 
 /* n output channels from oc on, at pixel p = {batch, oy, ox}. */
@@ -39,29 +39,29 @@ static void channels(const tconv *v, const ac_x *p, const ac_phase *y, const ac_
     const int64_t ic = win->ic, per_oc = win->y.taps * win->x.taps * ic;
     ac_x acc[CHANNELS];
     for (int32_t j = 0; j < n; j++)
-        acc[j] = lb_var(b, "acc", ac_channel_start(&v->c, lb_add(b, oc, lb_i32(b, j)), 1));
-    ac_x ty = lb_for(b, "ty", y->lo, y->hi, 1, AC_MARK_SERIAL);
-    ac_x ky = lb_add(b, y->r, lb_mul(b, ty, lb_i32(b, win->y.stride)));
-    ac_x row = lb_sub(b, y->q, ty);
+        acc[j] = ac_lb_var(b, "acc", ac_channel_start(&v->c, ac_lb_add(b, oc, ac_lb_i32(b, j)), 1));
+    ac_x ty = ac_lb_for(b, "ty", y->lo, y->hi, 1, AC_MARK_SERIAL);
+    ac_x ky = ac_lb_add(b, y->r, ac_lb_mul(b, ty, ac_lb_i32(b, win->y.stride)));
+    ac_x row = ac_lb_sub(b, y->q, ty);
     if (v->c.kind != AC_MACS_HYBRID) /* there x is the quantised batch */
-        row = lb_add(b, lb_mul(b, p[0], lb_i32(b, win->y.in)), row);
-    ac_x tx = lb_for(b, "tx", x->lo, x->hi, 1, AC_MARK_SERIAL);
-    ac_x kx = lb_add(b, x->r, lb_mul(b, tx, lb_i32(b, win->x.stride)));
-    ac_x x_at = lb_add(b, lb_mul(b, row, lb_i32(b, win->x.in)), lb_sub(b, x->q, tx));
-    ac_x tap = lb_add(b, lb_mul(b, ky, lb_i32(b, win->x.taps)), kx);
-    ac_x w_at = lb_add(b, lb_mul(b, oc, lb_i32(b, per_oc)), lb_mul(b, tap, lb_i32(b, ic)));
-    ac_x k = lb_for_n(b, "ic", ic);
-    ac_x value = ac_channel_x(&v->c, v->x_buf, lb_add(b, lb_mul(b, x_at, lb_i32(b, ic)), k), 1);
+        row = ac_lb_add(b, ac_lb_mul(b, p[0], ac_lb_i32(b, win->y.in)), row);
+    ac_x tx = ac_lb_for(b, "tx", x->lo, x->hi, 1, AC_MARK_SERIAL);
+    ac_x kx = ac_lb_add(b, x->r, ac_lb_mul(b, tx, ac_lb_i32(b, win->x.stride)));
+    ac_x x_at = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, win->x.in)), ac_lb_sub(b, x->q, tx));
+    ac_x tap = ac_lb_add(b, ac_lb_mul(b, ky, ac_lb_i32(b, win->x.taps)), kx);
+    ac_x w_at = ac_lb_add(b, ac_lb_mul(b, oc, ac_lb_i32(b, per_oc)), ac_lb_mul(b, tap, ac_lb_i32(b, ic)));
+    ac_x k = ac_lb_for_n(b, "ic", ic);
+    ac_x value = ac_channel_x(&v->c, v->x_buf, ac_lb_add(b, ac_lb_mul(b, x_at, ac_lb_i32(b, ic)), k), 1);
     for (int32_t j = 0; j < n; j++) {
-        ac_x w = ac_channel_w(&v->c, v->w_buf, lb_add(b, lb_add(b, w_at, lb_i32(b, j * per_oc)), k), 1);
-        lb_set(b, acc[j], ac_channel_mac(&v->c, lb_get(b, acc[j]), value, w));
+        ac_x w = ac_channel_w(&v->c, v->w_buf, ac_lb_add(b, ac_lb_add(b, w_at, ac_lb_i32(b, j * per_oc)), k), 1);
+        ac_lb_set(b, acc[j], ac_channel_mac(&v->c, ac_lb_get(b, acc[j]), value, w));
     }
     for (int i = 0; i < 3; i++)
-        lb_end(b);
+        ac_lb_end(b);
     for (int32_t j = 0; j < n; j++) {
-        ac_x at = lb_add(b, oc, lb_i32(b, j));
+        ac_x at = ac_lb_add(b, oc, ac_lb_i32(b, j));
         ac_x idx[4] = {p[0], p[1], p[2], at};
-        lo_result(v->L, ac_channel_done(&v->c, lb_get(b, acc[j]), at), idx, 1);
+        ac_lo_result(v->L, ac_channel_done(&v->c, ac_lb_get(b, acc[j]), at), idx, 1);
     }
 }
 
@@ -71,36 +71,37 @@ static int plain(tconv *v)
     ac_lb *b = &L->b;
     const ac_window *win = &v->win;
     ac_channel_tables(&v->c, v->c.n, NULL, 0);
-    const int32_t input = lo_operand(L, v->c.x);
+    const int32_t input = ac_lo_operand(L, v->c.x);
     const bool hybrid = v->c.kind == AC_MACS_HYBRID;
     const int64_t image = win->y.in * win->x.in * win->ic;
-    v->x_buf = hybrid ? lo_scratch(L, "xq", AC_I8, image) : input;
-    v->w_buf = lo_operand(L, v->c.w);
+    v->x_buf = hybrid ? ac_lo_scratch(L, "xq", AC_I8, image) : input;
+    v->w_buf = ac_lo_operand(L, v->c.w);
     ac_phase y, x;
-    ac_x n = lb_for_each(b, "n", win->n);
+    ac_x n = ac_lb_for_each(b, "n", win->n);
     if (hybrid)
-        ac_hybrid_quantize(&v->c, input, lb_mul(b, n, lb_i32(b, image)), v->x_buf, lb_i32(b, 0), image,
+        ac_hybrid_quantize(&v->c, input, ac_lb_mul(b, n, ac_lb_i32(b, image)), v->x_buf, ac_lb_i32(b, 0), image,
                            v->c.per_channel);
-    ac_x oy = lb_for_each(b, "oy", win->y.out);
+    ac_x oy = ac_lb_for_each(b, "oy", win->y.out);
     ac_phase_taps(b, &win->y, oy, &y);
-    ac_x ox = lb_for_each(b, "ox", win->x.out);
+    ac_x ox = ac_lb_for_each(b, "ox", win->x.out);
     ac_phase_taps(b, &win->x, ox, &x);
     const ac_x p[3] = {n, oy, ox};
     const int64_t whole = win->oc / CHANNELS * CHANNELS;
     if (whole) {
-        ac_x oc = whole == CHANNELS ? lb_for_n(b, "oc", 1)
-                                    : lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), CHANNELS, AC_MARK_PARALLEL);
+        ac_x oc = whole == CHANNELS
+                      ? ac_lb_for_n(b, "oc", 1)
+                      : ac_lb_for(b, "oc", ac_lb_i32(b, 0), ac_lb_i32(b, whole), CHANNELS, AC_MARK_PARALLEL);
         channels(v, p, &y, &x, oc, CHANNELS);
-        lb_end(b);
+        ac_lb_end(b);
     }
     if (win->oc > whole)
-        channels(v, p, &y, &x, lb_i32(b, whole), (int32_t)(win->oc - whole));
+        channels(v, p, &y, &x, ac_lb_i32(b, whole), (int32_t)(win->oc - whole));
     for (int i = 0; i < 3; i++)
-        lb_end(b);
+        ac_lb_end(b);
     return AC_OK;
 }
 
-int lo_tconv(ac_lower *L)
+int ac_lo_tconv(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_tensor *w = n->in[1], *x = n->in[2], *bias = n->n_in > 3 ? n->in[3] : NULL;
@@ -113,7 +114,7 @@ int lo_tconv(ac_lower *L)
                                (int)n->attrs.conv.dilation_w);
     tconv v = {.L = L, .win = ac_window_conv(n, x, w->dim[1], w->dim[2])};
     AC_TRY(ac_channel_open(L, &v.c, x, w, bias, v.win.oc, 0, n->attrs.conv.act, AC_ROUND_FIXED));
-    if (gemm_fits(L, &v.c))
-        return gemm_tconv(L, &v.c, &v.win);
+    if (ac_gemm_fits(L, &v.c))
+        return ac_gemm_tconv(L, &v.c, &v.win);
     return plain(&v);
 }

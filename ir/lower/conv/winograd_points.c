@@ -51,7 +51,7 @@ static ac_x sum(ac_lower *L, const double *coef, int32_t degree, const ac_x *in,
 {
     ac_x v = in[first + 2 * degree];
     for (int32_t k = degree - 1; k >= 0; k--)
-        v = lo_madd(L, in[first + 2 * k], lb_like(&L->b, v, coef[k]), v);
+        v = ac_lo_madd(L, in[first + 2 * k], ac_lb_like(&L->b, v, coef[k]), v);
     return v;
 }
 
@@ -64,8 +64,8 @@ void ac_winograd_input(ac_lower *L, const ac_winograd *w, const ac_x *in, ac_x *
     for (int32_t i = 0; i < w->pairs; i++) {
         const int32_t degree = product(w, i, coef);
         const ac_x even = sum(L, coef, degree, in, 2), odd = sum(L, coef, degree, in, 1);
-        out[2 * i + 1] = lo_madd(L, odd, lb_like(&L->b, odd, w->p[i]), even);
-        out[2 * i + 2] = lo_madd(L, odd, lb_like(&L->b, odd, -w->p[i]), even);
+        out[2 * i + 1] = ac_lo_madd(L, odd, ac_lb_like(&L->b, odd, w->p[i]), even);
+        out[2 * i + 2] = ac_lo_madd(L, odd, ac_lb_like(&L->b, odd, -w->p[i]), even);
     }
 }
 
@@ -76,11 +76,11 @@ void ac_winograd_output(ac_lower *L, const ac_winograd *w, const ac_x *in, ac_x 
         ac_x v = j == 0 ? in[0] : j == w->out - 1 ? in[w->in - 1] : 0;
         for (int32_t i = 0; i < w->pairs; i++) {
             const ac_x plus = in[2 * i + 1], minus = in[2 * i + 2];
-            const ac_x both = j % 2 ? lb_sub(b, plus, minus) : lb_add(b, plus, minus);
+            const ac_x both = j % 2 ? ac_lb_sub(b, plus, minus) : ac_lb_add(b, plus, minus);
             double power = j % 2 ? w->p[i] : 1;
             for (int32_t k = 0; k < j / 2; k++)
                 power *= rint(w->p[i] * w->p[i] * 64) / 64;
-            v = v ? lo_madd(L, both, lb_like(b, both, power), v) : lb_mul(b, both, lb_like(b, both, power));
+            v = v ? ac_lo_madd(L, both, ac_lb_like(b, both, power), v) : ac_lb_mul(b, both, ac_lb_like(b, both, power));
         }
         out[j] = v;
     }
@@ -114,8 +114,8 @@ void ac_winograd_weights(ac_lower *L, const ac_winograd *w, const ac_x *in, ac_x
         ac_x v = 0;
         for (int32_t k = 0; k < 3; k++)
             if (fabs(by[k]) > 0) {
-                const ac_x part = lb_mul(b, in[k], lb_like(b, in[k], by[k]));
-                v = v ? lb_add(b, v, part) : part;
+                const ac_x part = ac_lb_mul(b, in[k], ac_lb_like(b, in[k], by[k]));
+                v = v ? ac_lb_add(b, v, part) : part;
             }
         out[i] = v;
     }

@@ -255,13 +255,14 @@ static void copy_buffers(gridder *v)
         for (int32_t i = 0; i < v->from->buf.n; i++) {
             const ac_buf *m = &v->from->buf.item[i];
             if ((m->role == AC_BUF_LOCAL) == (pass == 1))
-                v->buf[i] = lb_buf(&v->b, m->name, m->dtype, v->threads[i] ? each_of(m) * v->threads[i] : m->count,
-                                   m->role, m->align, m->note);
+                v->buf[i] = ac_lb_buf(&v->b, m->name, m->dtype, v->threads[i] ? each_of(m) * v->threads[i] : m->count,
+                                      m->role, m->align, m->note);
         }
         for (int32_t d = 0; d < AC_DTYPE_COUNT && pass == 0; d++)
             if (v->slots[d])
-                v->slot_buf[d] = lb_buf(&v->b, ac_strf(v->b.region, "kept_%s", ac_dtype_name((ac_dtype)d)), (ac_dtype)d,
-                                        v->slots[d], AC_BUF_SCRATCH, 16, "values that one kernel hands to the next");
+                v->slot_buf[d] =
+                    ac_lb_buf(&v->b, ac_strf(v->b.region, "kept_%s", ac_dtype_name((ac_dtype)d)), (ac_dtype)d,
+                              v->slots[d], AC_BUF_SCRATCH, 16, "values that one kernel hands to the next");
     }
 }
 
@@ -275,8 +276,8 @@ static ac_x fetch(gridder *v, ac_x x)
     const ac_ins *i = ins(v, x);
     if (v->slot[x]) {
         const ac_dtype d = (ac_dtype)i->dtype;
-        const ac_x kept = lb_load(&v->b, v->slot_buf[d], lb_i32(&v->b, v->slot[x] - 1), 1);
-        return v->map[x] = i->op == AC_L_VAR ? lb_var(&v->b, i->name, kept) : kept;
+        const ac_x kept = ac_lb_load(&v->b, v->slot_buf[d], ac_lb_i32(&v->b, v->slot[x] - 1), 1);
+        return v->map[x] = i->op == AC_L_VAR ? ac_lb_var(&v->b, i->name, kept) : kept;
     }
     ac_ins c = *i;
     const ac_x use[3] = {i->a, i->b, i->c};
@@ -299,7 +300,7 @@ static void copy_ins(gridder *v, ac_x x)
         i.aux = v->map[i.aux];
     if (i.op == AC_L_LOAD || i.op == AC_L_STORE) {
         if (v->private_at[i.aux])
-            i.a = lb_add(&v->b, i.a, v->private_at[i.aux]);
+            i.a = ac_lb_add(&v->b, i.a, v->private_at[i.aux]);
         i.aux = v->buf[i.aux];
     }
     if (i.op == AC_L_FOR && i.aux == AC_MARK_PARALLEL)
@@ -326,7 +327,7 @@ static void open_private(gridder *v, const unit *u, ac_x g)
     memset(v->private_at, 0, (size_t)v->from->buf.n * sizeof *v->private_at);
     for (int32_t i = 0; i < v->from->buf.n; i++)
         if (u->n_path && v->threads[i] && stores(v, u, i))
-            v->private_at[i] = lb_mul(&v->b, g, lb_i32(&v->b, each_of(&v->from->buf.item[i])));
+            v->private_at[i] = ac_lb_mul(&v->b, g, ac_lb_i32(&v->b, each_of(&v->from->buf.item[i])));
 }
 
 static void open_path(gridder *v, const unit *u, ac_x at)
@@ -334,10 +335,10 @@ static void open_path(gridder *v, const unit *u, ac_x at)
     ac_lb *b = &v->b;
     for (int32_t k = u->n_path - 1; k >= 0; k--) {
         const ac_ins *loop = ins(v, u->path[k]);
-        const ac_x n = lb_i32(b, trips(v, u->path[k]));
-        const ac_x i = k ? lb_mod(b, at, n) : at;
-        at = k ? lb_div(b, at, n) : at;
-        v->map[u->path[k]] = lb_add(b, lb_mul(b, i, lb_i32(b, loop->k.i)), lb_i32(b, ins(v, loop->a)->k.i));
+        const ac_x n = ac_lb_i32(b, trips(v, u->path[k]));
+        const ac_x i = k ? ac_lb_mod(b, at, n) : at;
+        at = k ? ac_lb_div(b, at, n) : at;
+        v->map[u->path[k]] = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, loop->k.i)), ac_lb_i32(b, ins(v, loop->a)->k.i));
     }
 }
 
@@ -352,8 +353,8 @@ static void hand_on(gridder *v, const unit *u)
         for (ac_x s = u->begin; s < u->end && var && !changed; s++)
             changed = ins(v, s)->op == AC_L_SET && ins(v, s)->aux == x;
         if (changed)
-            lb_store(b, v->slot_buf[ins(v, x)->dtype], lb_i32(b, v->slot[x] - 1),
-                     var ? lb_get(b, v->map[x]) : v->map[x]);
+            ac_lb_store(b, v->slot_buf[ins(v, x)->dtype], ac_lb_i32(b, v->slot[x] - 1),
+                        var ? ac_lb_get(b, v->map[x]) : v->map[x]);
     }
 }
 
@@ -364,9 +365,9 @@ static void copy_unit(gridder *v, const unit *u)
     const int64_t threads = threads_of(v, u);
     ac_x g = 0;
     if (u->n_path) {
-        g = lb_for(b, "g", lb_i32(b, 0), lb_i32(b, threads), 1, AC_MARK_GRID);
+        g = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, threads), 1, AC_MARK_GRID);
         open_private(v, u, g);
-        open_path(v, u, threads < u->n ? lb_for(b, "i", g, lb_i32(b, u->n), threads, AC_MARK_SERIAL) : g);
+        open_path(v, u, threads < u->n ? ac_lb_for(b, "i", g, ac_lb_i32(b, u->n), threads, AC_MARK_SERIAL) : g);
     } else {
         open_private(v, u, 0);
     }
@@ -378,13 +379,13 @@ static void copy_unit(gridder *v, const unit *u)
         return;
     }
     if (threads < u->n)
-        lb_end(b);
-    lb_end(b);
+        ac_lb_end(b);
+    ac_lb_end(b);
 }
 
 static void settle(gridder *v, ac_lowered *low, ac_region *region)
 {
-    low->fn = lb_close(&v->b);
+    low->fn = ac_lb_close(&v->b);
     for (int32_t d = 0; d < AC_DTYPE_COUNT; d++)
         if (v->slots[d])
             ac_push(region, &low->arg, ((ac_arg){AC_ARG_SCRATCH, NULL, NULL, 0}));
@@ -436,7 +437,7 @@ int ac_lower_grid(ac_ctx *cx, ac_region *region, ac_lowered *low)
     find_connections(&v);
     if (v.stuck)
         one_unit(&v);
-    lb_open(&v.b, region, low->fn->name, low->fn->note);
+    ac_lb_open(&v.b, region, low->fn->name, low->fn->note);
     copy_buffers(&v);
     for (int32_t k = 0; k < v.unit.n; k++)
         copy_unit(&v, &v.unit.item[k]);

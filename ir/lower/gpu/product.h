@@ -16,11 +16,12 @@
 
 /* Is it for a GPU, in a number system and of a size that tiles are for? many products [rows, n] over depth. Weights may
  * be computed only with AC_ROUND_MATMUL. */
-bool gpu_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t many, int64_t rows, int64_t n, int64_t depth);
-int gpu_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t groups); /* c->x [N,H,W,C] */
-int gpu_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth); /* c->x as [rows, depth]; weights [n, depth] */
-int gpu_matrices(ac_lower *L, ac_channel *c, bool adj_x, bool adj_y,
-                 int64_t depth); /* batch_matmul: c->w is the right side */
+bool ac_gpu_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t many, int64_t rows, int64_t n, int64_t depth);
+int ac_gpu_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t groups); /* c->x [N,H,W,C] */
+int ac_gpu_rows(ac_lower *L, ac_channel *c, int64_t rows,
+                int64_t depth); /* c->x as [rows, depth]; weights [n, depth] */
+int ac_gpu_matrices(ac_lower *L, ac_channel *c, bool adj_x, bool adj_y,
+                    int64_t depth); /* batch_matmul: c->w is the right side */
 
 /* matmul.c: leading indices of the q-th matrix of the result; the first element of t's matrix that they lead to. */
 void ac_batch_index(ac_lower *L, ac_x q, ac_x *idx);

@@ -13,13 +13,13 @@
 
 enum { GPU_STEP = 16 }; /* words of the reduction in a step */
 
-typedef struct gpu_tile {
+typedef struct ac_gpu_tile {
     int32_t bm, bn, tm, tn; /* results of a block, and of a thread: rows, columns */
     int32_t threads;
     int32_t wm, wn; /* of a warp by tensor cores; 0: without */
-} gpu_tile;
+} ac_gpu_tile;
 
-typedef struct gpu_gemm {
+typedef struct ac_gpu_gemm {
     ac_lower *L;
     ac_channel *c;
     const ac_window *win; /* NULL: rows of x lie one after another */
@@ -31,51 +31,51 @@ typedef struct gpu_gemm {
     ac_dtype elem;      /* of a word: F32, I8, F16, BF16 */
     int32_t unit, wide; /* elements of a word; words of a load along the reduction, 1 or 4 */
     bool single; /* elements of a word are loaded one by one: they do not lie together, or not at such addresses */
-    gpu_tile t;
+    ac_gpu_tile t;
     ac_dtype word;                                   /* of shared memory: f32 or i32 */
     int32_t lda, ldb;                                /* words between rows of sx and sw */
     int32_t x, w, sx, sw, acc, base, iy, ix, rx, rw; /* buffers */
     ac_x q, x_at, y_at;                              /* of the block: which product, its first elements */
-} gpu_gemm;
+} ac_gpu_gemm;
 
-static inline bool gpu_by_mma(const gpu_gemm *g)
+static inline bool ac_gpu_by_mma(const ac_gpu_gemm *g)
 {
     return g->t.wm > 0;
 }
-static inline int64_t gpu_up(int64_t n, int64_t to)
+static inline int64_t ac_gpu_up(int64_t n, int64_t to)
 {
     return (n + to - 1) / to * to;
 }
 /* Element k of the threads' own in the block loop at t. */
-static inline ac_x gpu_own(const gpu_gemm *g, ac_x t, ac_x k)
+static inline ac_x ac_gpu_own(const ac_gpu_gemm *g, ac_x t, ac_x k)
 {
-    return lb_add(&g->L->b, lb_mul(&g->L->b, k, lb_i32(&g->L->b, g->t.threads)), t);
+    return ac_lb_add(&g->L->b, ac_lb_mul(&g->L->b, k, ac_lb_i32(&g->L->b, g->t.threads)), t);
 }
-static inline ac_x gpu_own_at(const gpu_gemm *g, ac_x t, int64_t k)
+static inline ac_x ac_gpu_own_at(const ac_gpu_gemm *g, ac_x t, int64_t k)
 {
-    return gpu_own(g, t, lb_i32(&g->L->b, k));
+    return ac_gpu_own(g, t, ac_lb_i32(&g->L->b, k));
 }
-static inline ac_x gpu_threads(const gpu_gemm *g)
+static inline ac_x ac_gpu_threads(const ac_gpu_gemm *g)
 {
-    return lb_for(&g->L->b, "t", lb_i32(&g->L->b, 0), lb_i32(&g->L->b, g->t.threads), 1, AC_MARK_BLOCK);
+    return ac_lb_for(&g->L->b, "t", ac_lb_i32(&g->L->b, 0), ac_lb_i32(&g->L->b, g->t.threads), 1, AC_MARK_BLOCK);
 }
-static inline ac_x gpu_unrolled(const gpu_gemm *g, const char *name, int64_t n)
+static inline ac_x ac_gpu_unrolled(const ac_gpu_gemm *g, const char *name, int64_t n)
 {
-    return lb_for(&g->L->b, name, lb_i32(&g->L->b, 0), lb_i32(&g->L->b, n), 1, AC_MARK_UNROLL);
+    return ac_lb_for(&g->L->b, name, ac_lb_i32(&g->L->b, 0), ac_lb_i32(&g->L->b, n), 1, AC_MARK_UNROLL);
 }
 
 /* step.c */
-int32_t gpu_pack_weights(const gpu_gemm *g);                      /* [product][word][channel], padded: the buffer */
-int32_t gpu_step_rows(const gpu_gemm *g);                         /* rows of x that a thread loads, see gpu_find_rows */
-void gpu_find_rows(const gpu_gemm *g, ac_x m0);                   /* where they begin: into registers */
-void gpu_load_step(const gpu_gemm *g, ac_x k0, ac_x m0, ac_x n0); /* k0: the first word */
+int32_t ac_gpu_pack_weights(const ac_gpu_gemm *g);    /* [product][word][channel], padded: the buffer */
+int32_t ac_gpu_step_rows(const ac_gpu_gemm *g);       /* rows of x that a thread loads, see ac_gpu_find_rows */
+void ac_gpu_find_rows(const ac_gpu_gemm *g, ac_x m0); /* where they begin: into registers */
+void ac_gpu_load_step(const ac_gpu_gemm *g, ac_x k0, ac_x m0, ac_x n0); /* k0: the first word */
 
 /* tensor_core.c: row and column of result (i, j) of thread t in its block's tile, and its accumulator; words of fragments.
  */
-ac_x gpu_mma_row(const gpu_gemm *g, ac_x t, ac_x i);
-ac_x gpu_mma_column(const gpu_gemm *g, ac_x t, ac_x j);
-ac_x gpu_mma_sum(const gpu_gemm *g, ac_x i, ac_x j);
-int32_t gpu_mma_words(const gpu_gemm *g);
-void gpu_mma_multiply(const gpu_gemm *g);
+ac_x ac_gpu_mma_row(const ac_gpu_gemm *g, ac_x t, ac_x i);
+ac_x ac_gpu_mma_column(const ac_gpu_gemm *g, ac_x t, ac_x j);
+ac_x ac_gpu_mma_sum(const ac_gpu_gemm *g, ac_x i, ac_x j);
+int32_t ac_gpu_mma_words(const ac_gpu_gemm *g);
+void ac_gpu_mma_multiply(const ac_gpu_gemm *g);
 
 #endif

@@ -2,55 +2,56 @@
 
 enum { WARPS = 4, THREADS = WARPS * GPU_LANES };
 
-void gpu_warps_open(gpu_warps *w, ac_lower *L, int64_t items, ac_dtype d)
+void ac_gpu_warps_open(ac_gpu_warps *w, ac_lower *L, int64_t items, ac_dtype d)
 {
     ac_lb *b = &L->b;
-    *w = (gpu_warps){.L = L, .items = items};
-    w->buf[0] = lo_gpu_local(L, "part", d, THREADS, AC_WHERE_THREAD);
-    w->buf[1] = lo_gpu_local(L, "all", d, THREADS, AC_WHERE_THREAD);
-    w->g = lb_for(b, "g", lb_i32(b, 0), lb_i32(b, (items + WARPS - 1) / WARPS), 1, AC_MARK_GRID);
+    *w = (ac_gpu_warps){.L = L, .items = items};
+    w->buf[0] = ac_lo_gpu_local(L, "part", d, THREADS, AC_WHERE_THREAD);
+    w->buf[1] = ac_lo_gpu_local(L, "all", d, THREADS, AC_WHERE_THREAD);
+    w->g = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, (items + WARPS - 1) / WARPS), 1, AC_MARK_GRID);
 }
 
-void gpu_warps_phase(gpu_warps *w)
+void ac_gpu_warps_phase(ac_gpu_warps *w)
 {
     ac_lb *b = &w->L->b;
-    w->t = lb_for(b, "t", lb_i32(b, 0), lb_i32(b, THREADS), 1, AC_MARK_BLOCK);
-    const ac_x item = lb_add(b, lb_mul(b, w->g, lb_i32(b, WARPS)), lb_div(b, w->t, lb_i32(b, GPU_LANES)));
-    w->lane = lb_mod(b, w->t, lb_i32(b, GPU_LANES));
-    w->live = lb_lt(b, item, lb_i32(b, w->items));
-    w->item = lb_min(b, item, lb_i32(b, w->items - 1));
+    w->t = ac_lb_for(b, "t", ac_lb_i32(b, 0), ac_lb_i32(b, THREADS), 1, AC_MARK_BLOCK);
+    const ac_x item =
+        ac_lb_add(b, ac_lb_mul(b, w->g, ac_lb_i32(b, WARPS)), ac_lb_div(b, w->t, ac_lb_i32(b, GPU_LANES)));
+    w->lane = ac_lb_mod(b, w->t, ac_lb_i32(b, GPU_LANES));
+    w->live = ac_lb_lt(b, item, ac_lb_i32(b, w->items));
+    w->item = ac_lb_min(b, item, ac_lb_i32(b, w->items - 1));
 }
 
-void gpu_warps_put(gpu_warps *w, ac_x v)
+void ac_gpu_warps_put(ac_gpu_warps *w, ac_x v)
 {
-    lb_store(&w->L->b, w->buf[0], w->t, v);
+    ac_lb_store(&w->L->b, w->buf[0], w->t, v);
 }
 
-ac_x gpu_warps_get(gpu_warps *w)
+ac_x ac_gpu_warps_get(ac_gpu_warps *w)
 {
-    return lb_load(&w->L->b, w->buf[1], w->t, 1);
+    return ac_lb_load(&w->L->b, w->buf[1], w->t, 1);
 }
 
-void gpu_warps_end(gpu_warps *w)
+void ac_gpu_warps_end(ac_gpu_warps *w)
 {
-    lb_end(&w->L->b);
+    ac_lb_end(&w->L->b);
 }
 
 /* Five halvings: from part to all and back, the last one to all. */
-void gpu_warps_reduce(gpu_warps *w, ac_x (*op)(ac_lb *b, ac_x x, ac_x y))
+void ac_gpu_warps_reduce(ac_gpu_warps *w, ac_x (*op)(ac_lb *b, ac_x x, ac_x y))
 {
     ac_lb *b = &w->L->b;
     int32_t from = 0;
     for (int32_t mask = GPU_LANES / 2; mask; mask /= 2, from = 1 - from) {
-        const ac_x t = lb_for(b, "t", lb_i32(b, 0), lb_i32(b, THREADS), 1, AC_MARK_BLOCK);
-        const ac_x mine = lb_load(b, w->buf[from], t, 1),
-                   other = lb_load(b, w->buf[from], lb_xor(b, t, lb_i32(b, mask)), 1);
-        lb_store(b, w->buf[1 - from], t, op(b, mine, other));
-        lb_end(b);
+        const ac_x t = ac_lb_for(b, "t", ac_lb_i32(b, 0), ac_lb_i32(b, THREADS), 1, AC_MARK_BLOCK);
+        const ac_x mine = ac_lb_load(b, w->buf[from], t, 1),
+                   other = ac_lb_load(b, w->buf[from], ac_lb_xor(b, t, ac_lb_i32(b, mask)), 1);
+        ac_lb_store(b, w->buf[1 - from], t, op(b, mine, other));
+        ac_lb_end(b);
     }
 }
 
-void gpu_warps_close(gpu_warps *w)
+void ac_gpu_warps_close(ac_gpu_warps *w)
 {
-    lb_end(&w->L->b);
+    ac_lb_end(&w->L->b);
 }

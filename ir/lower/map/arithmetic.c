@@ -15,46 +15,46 @@ static bool same_kind(const ac_node *n)
 
 static bool any_quantised(const ac_node *n)
 {
-    return mp_quantised(n->in[0]) || mp_quantised(n->in[1]) || mp_quantised(n->out[0]);
+    return ac_mp_quantised(n->in[0]) || ac_mp_quantised(n->in[1]) || ac_mp_quantised(n->out[0]);
 }
 
 /* The activation of the attributes, on floats and plain integers. */
 static ac_x act(ac_lower *L, const ac_node *n, ac_x v)
 {
     if (n->attrs.act.act == AC_ACT_TANH && n->out[0]->dtype != AC_F32)
-        return mp_refuse(L, n);
-    return lo_act(L, v, n->attrs.act.act);
+        return ac_mp_refuse(L, n);
+    return ac_lo_act(L, v, n->attrs.act.act);
 }
 
-ac_x mp_add(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_add(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     if (!same_kind(n))
-        return mp_refuse(L, n);
+        return ac_mp_refuse(L, n);
     if (any_quantised(n))
-        return mp_quant_sum(L, n, arg, false);
-    if (!mp_real(n->out[0]) && !mp_plain_int(n->out[0]))
-        return mp_refuse(L, n);
-    return act(L, n, lb_add_wrap(&L->b, arg[0], arg[1]));
+        return ac_mp_quant_sum(L, n, arg, false);
+    if (!ac_mp_real(n->out[0]) && !ac_mp_plain_int(n->out[0]))
+        return ac_mp_refuse(L, n);
+    return act(L, n, ac_lb_add_wrap(&L->b, arg[0], arg[1]));
 }
 
-ac_x mp_sub(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_sub(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     if (!same_kind(n))
-        return mp_refuse(L, n);
+        return ac_mp_refuse(L, n);
     if (any_quantised(n))
-        return mp_quant_sum(L, n, arg, true);
-    if (!mp_real(n->out[0]) && !mp_plain_int(n->out[0]))
-        return mp_refuse(L, n);
-    return act(L, n, lb_sub_wrap(&L->b, arg[0], arg[1]));
+        return ac_mp_quant_sum(L, n, arg, true);
+    if (!ac_mp_real(n->out[0]) && !ac_mp_plain_int(n->out[0]))
+        return ac_mp_refuse(L, n);
+    return act(L, n, ac_lb_sub_wrap(&L->b, arg[0], arg[1]));
 }
 
-ac_x mp_mul(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_mul(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     if (any_quantised(n))
-        return mp_quant_mul(L, n, arg);
-    if (!same_kind(n) || (!mp_real(n->out[0]) && !mp_plain_int(n->out[0])))
-        return mp_refuse(L, n);
-    return act(L, n, lb_mul_wrap(&L->b, arg[0], arg[1]));
+        return ac_mp_quant_mul(L, n, arg);
+    if (!same_kind(n) || (!ac_mp_real(n->out[0]) && !ac_mp_plain_int(n->out[0])))
+        return ac_mp_refuse(L, n);
+    return act(L, n, ac_lb_mul_wrap(&L->b, arg[0], arg[1]));
 }
 
 /* Divisor with 0 replaced by 1, and -1 (which would overflow on the most negative number) by 1; *neg tells the latter.
@@ -62,40 +62,40 @@ ac_x mp_mul(ac_lower *L, const ac_node *n, const ac_x *arg)
 static ac_x safe_divisor(ac_lower *L, ac_x y, ac_x *zero, ac_x *neg)
 {
     ac_lb *b = &L->b;
-    const ac_x one = lb_like_int(b, y, 1);
-    *zero = lb_eq(b, y, lb_like_int(b, y, 0));
+    const ac_x one = ac_lb_like_int(b, y, 1);
+    *zero = ac_lb_eq(b, y, ac_lb_like_int(b, y, 0));
     *neg = 0;
-    y = lb_select(b, *zero, one, y);
-    if (!ac_dtype_is_signed(lb_dtype(b, y)))
+    y = ac_lb_select(b, *zero, one, y);
+    if (!ac_dtype_is_signed(ac_lb_dtype(b, y)))
         return y;
-    *neg = lb_eq(b, y, lb_like_int(b, y, -1));
-    return lb_select(b, *neg, one, y);
+    *neg = ac_lb_eq(b, y, ac_lb_like_int(b, y, -1));
+    return ac_lb_select(b, *neg, one, y);
 }
 
 /* Quotient and remainder towards zero, for any operands. */
 static void int_div(ac_lower *L, ac_x x, ac_x y, ac_x *quotient, ac_x *rest)
 {
     ac_lb *b = &L->b;
-    const ac_x null = lb_like_int(b, x, 0);
+    const ac_x null = ac_lb_like_int(b, x, 0);
     ac_x zero, neg;
     const ac_x safe = safe_divisor(L, y, &zero, &neg);
-    ac_x q = lb_div(b, x, safe);
-    *rest = lb_sub_wrap(b, x, lb_mul_wrap(b, q, safe));
+    ac_x q = ac_lb_div(b, x, safe);
+    *rest = ac_lb_sub_wrap(b, x, ac_lb_mul_wrap(b, q, safe));
     if (neg)
-        q = lb_select(b, neg, lb_sub_wrap(b, null, q), q);
-    *quotient = lb_select(b, zero, null, q);
+        q = ac_lb_select(b, neg, ac_lb_sub_wrap(b, null, q), q);
+    *quotient = ac_lb_select(b, zero, null, q);
 }
 
-ac_x mp_div(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_div(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     if (!same_kind(n))
-        return mp_refuse(L, n);
+        return ac_mp_refuse(L, n);
     if (any_quantised(n))
-        return mp_quant_div(L, n, arg);
-    if (mp_real(n->out[0]))
-        return act(L, n, lb_div(&L->b, arg[0], arg[1]));
-    if (!mp_plain_int(n->out[0]))
-        return mp_refuse(L, n);
+        return ac_mp_quant_div(L, n, arg);
+    if (ac_mp_real(n->out[0]))
+        return act(L, n, ac_lb_div(&L->b, arg[0], arg[1]));
+    if (!ac_mp_plain_int(n->out[0]))
+        return ac_mp_refuse(L, n);
     ac_x q, rest;
     int_div(L, arg[0], arg[1], &q, &rest);
     return act(L, n, q);
@@ -105,27 +105,27 @@ ac_x mp_div(ac_lower *L, const ac_node *n, const ac_x *arg)
 static ac_x wrong_side(ac_lower *L, ac_x rest, ac_x y)
 {
     ac_lb *b = &L->b;
-    const ac_x zero = lb_like(b, rest, 0);
-    const ac_x differ = lb_ne(b, lb_lt(b, rest, zero), lb_lt(b, y, zero));
-    return lb_and(b, lb_ne(b, rest, zero), differ);
+    const ac_x zero = ac_lb_like(b, rest, 0);
+    const ac_x differ = ac_lb_ne(b, ac_lb_lt(b, rest, zero), ac_lb_lt(b, y, zero));
+    return ac_lb_and(b, ac_lb_ne(b, rest, zero), differ);
 }
 
-ac_x mp_floor_div(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_floor_div(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     if (!same_kind(n) || any_quantised(n))
-        return mp_refuse(L, n);
-    if (mp_real(n->out[0]))
-        return lb_floor(b, lb_div(b, arg[0], arg[1]));
-    if (!mp_plain_int(n->out[0]))
-        return mp_refuse(L, n);
+        return ac_mp_refuse(L, n);
+    if (ac_mp_real(n->out[0]))
+        return ac_lb_floor(b, ac_lb_div(b, arg[0], arg[1]));
+    if (!ac_mp_plain_int(n->out[0]))
+        return ac_mp_refuse(L, n);
     ac_x q, rest;
     int_div(L, arg[0], arg[1], &q, &rest);
     if (!ac_dtype_is_signed(n->out[0]->dtype))
         return q;
-    const ac_x zero = lb_like_int(b, q, 0);
-    const ac_x lower = lb_and(b, wrong_side(L, rest, arg[1]), lb_ne(b, arg[1], zero));
-    return lb_sub(b, q, lb_select(b, lower, lb_like_int(b, q, 1), zero));
+    const ac_x zero = ac_lb_like_int(b, q, 0);
+    const ac_x lower = ac_lb_and(b, wrong_side(L, rest, arg[1]), ac_lb_ne(b, arg[1], zero));
+    return ac_lb_sub(b, q, ac_lb_select(b, lower, ac_lb_like_int(b, q, 1), zero));
 }
 
 /* C's fmod for quotients below 2^29 (the product is then exact in f64); beyond, the rest has no meaning and 0 is
@@ -133,29 +133,29 @@ ac_x mp_floor_div(ac_lower *L, const ac_node *n, const ac_x *arg)
 static ac_x float_mod(ac_lower *L, ac_x x, ac_x y)
 {
     ac_lb *b = &L->b;
-    const ac_x xd = lb_cast(b, x, AC_F64), yd = lb_cast(b, y, AC_F64);
-    const ac_x q = lb_trunc(b, lb_div(b, xd, yd));
-    ac_x r = lb_sub(b, xd, lb_mul(b, q, yd));
-    const ac_x zero = lb_like(b, r, 0);
+    const ac_x xd = ac_lb_cast(b, x, AC_F64), yd = ac_lb_cast(b, y, AC_F64);
+    const ac_x q = ac_lb_trunc(b, ac_lb_div(b, xd, yd));
+    ac_x r = ac_lb_sub(b, xd, ac_lb_mul(b, q, yd));
+    const ac_x zero = ac_lb_like(b, r, 0);
     /* The quotient may have been rounded up to an integer: then the rest is on the other side of x. */
-    const ac_x over = lb_and(b, lb_ne(b, r, zero), lb_ne(b, lb_lt(b, r, zero), lb_lt(b, xd, zero)));
-    const ac_x step = lb_abs(b, yd);
-    r = lb_select(b, over, lb_add(b, r, lb_select(b, lb_lt(b, xd, zero), lb_neg(b, step), step)), r);
-    r = lb_select(b, lb_lt(b, lb_abs(b, q), lb_like(b, q, 536870912.0)), r, zero);
-    const ac_x inf = lb_like(b, y, (double)HUGE_VALF);
-    const ac_x valid = lb_and(b, lb_ne(b, y, lb_like(b, y, 0)), lb_lt(b, lb_abs(b, x), inf));
-    ac_x f = lb_cast(b, r, AC_F32);
-    f = lb_select(b, lb_eq(b, lb_abs(b, y), inf), x, f);
-    f = lb_select(b, lb_eq(b, y, y), f, y);
-    return lb_select(b, lb_and(b, valid, lb_eq(b, x, x)), f, lb_like(b, x, (double)NAN));
+    const ac_x over = ac_lb_and(b, ac_lb_ne(b, r, zero), ac_lb_ne(b, ac_lb_lt(b, r, zero), ac_lb_lt(b, xd, zero)));
+    const ac_x step = ac_lb_abs(b, yd);
+    r = ac_lb_select(b, over, ac_lb_add(b, r, ac_lb_select(b, ac_lb_lt(b, xd, zero), ac_lb_neg(b, step), step)), r);
+    r = ac_lb_select(b, ac_lb_lt(b, ac_lb_abs(b, q), ac_lb_like(b, q, 536870912.0)), r, zero);
+    const ac_x inf = ac_lb_like(b, y, (double)HUGE_VALF);
+    const ac_x valid = ac_lb_and(b, ac_lb_ne(b, y, ac_lb_like(b, y, 0)), ac_lb_lt(b, ac_lb_abs(b, x), inf));
+    ac_x f = ac_lb_cast(b, r, AC_F32);
+    f = ac_lb_select(b, ac_lb_eq(b, ac_lb_abs(b, y), inf), x, f);
+    f = ac_lb_select(b, ac_lb_eq(b, y, y), f, y);
+    return ac_lb_select(b, ac_lb_and(b, valid, ac_lb_eq(b, x, x)), f, ac_lb_like(b, x, (double)NAN));
 }
 
 /* v = high + low with 26 bits each: products of halves are exact (Veltkamp). |v| < 2^990. */
 static void halves(ac_lb *b, ac_x v, ac_x *high, ac_x *low)
 {
-    const ac_x wide = lb_mul(b, v, lb_like(b, v, 134217729.0));
-    *high = lb_sub(b, wide, lb_sub(b, wide, v));
-    *low = lb_sub(b, v, *high);
+    const ac_x wide = ac_lb_mul(b, v, ac_lb_like(b, v, 134217729.0));
+    *high = ac_lb_sub(b, wide, ac_lb_sub(b, wide, v));
+    *low = ac_lb_sub(b, v, *high);
 }
 
 /* C's fmod in f64 for quotients below 2^53 and |y| < 2^900; beyond, 0. q * y is taken in two parts, so that x - q * y is
@@ -163,100 +163,101 @@ static void halves(ac_lb *b, ac_x v, ac_x *high, ac_x *low)
 static ac_x double_mod(ac_lower *L, ac_x x, ac_x y)
 {
     ac_lb *b = &L->b;
-    const ac_x zero = lb_like(b, x, 0), inf = lb_like(b, x, (double)HUGE_VALF);
-    const ac_x size = lb_abs(b, x), by = lb_abs(b, y), q = lb_trunc(b, lb_div(b, size, by));
+    const ac_x zero = ac_lb_like(b, x, 0), inf = ac_lb_like(b, x, (double)HUGE_VALF);
+    const ac_x size = ac_lb_abs(b, x), by = ac_lb_abs(b, y), q = ac_lb_trunc(b, ac_lb_div(b, size, by));
     ac_x qh, ql, yh, yl;
     halves(b, q, &qh, &ql);
     halves(b, by, &yh, &yl);
-    const ac_x p = lb_mul(b, q, by);
-    ac_x low = lb_sub(b, lb_mul(b, qh, yh), p);
-    low = lb_add(b, low, lb_mul(b, qh, yl));
-    low = lb_add(b, low, lb_mul(b, ql, yh));
-    low = lb_add(b, low, lb_mul(b, ql, yl));
-    ac_x r = lb_sub(b, lb_sub(b, size, p), low);
-    r = lb_select(b, lb_lt(b, r, zero), lb_add(b, r, by), r); /* the quotient was rounded up */
-    r = lb_select(b, lb_ge(b, r, by), lb_sub(b, r, by), r);
-    const ac_x fits = lb_and(b, lb_lt(b, q, lb_like(b, q, 9007199254740992.0)), lb_lt(b, by, lb_like(b, by, 8.4e270)));
-    r = lb_select(b, fits, r, zero);
-    r = lb_select(b, lb_lt(b, size, by), size, r); /* infinite y too */
-    r = lb_select(b, lb_lt(b, x, zero), lb_neg(b, r), r);
-    const ac_x valid = lb_and(b, lb_ne(b, y, zero), lb_lt(b, size, inf)); /* false for NaN */
-    return lb_select(b, lb_and(b, valid, lb_eq(b, y, y)), r, lb_like(b, x, (double)NAN));
+    const ac_x p = ac_lb_mul(b, q, by);
+    ac_x low = ac_lb_sub(b, ac_lb_mul(b, qh, yh), p);
+    low = ac_lb_add(b, low, ac_lb_mul(b, qh, yl));
+    low = ac_lb_add(b, low, ac_lb_mul(b, ql, yh));
+    low = ac_lb_add(b, low, ac_lb_mul(b, ql, yl));
+    ac_x r = ac_lb_sub(b, ac_lb_sub(b, size, p), low);
+    r = ac_lb_select(b, ac_lb_lt(b, r, zero), ac_lb_add(b, r, by), r); /* the quotient was rounded up */
+    r = ac_lb_select(b, ac_lb_ge(b, r, by), ac_lb_sub(b, r, by), r);
+    const ac_x fits =
+        ac_lb_and(b, ac_lb_lt(b, q, ac_lb_like(b, q, 9007199254740992.0)), ac_lb_lt(b, by, ac_lb_like(b, by, 8.4e270)));
+    r = ac_lb_select(b, fits, r, zero);
+    r = ac_lb_select(b, ac_lb_lt(b, size, by), size, r); /* infinite y too */
+    r = ac_lb_select(b, ac_lb_lt(b, x, zero), ac_lb_neg(b, r), r);
+    const ac_x valid = ac_lb_and(b, ac_lb_ne(b, y, zero), ac_lb_lt(b, size, inf)); /* false for NaN */
+    return ac_lb_select(b, ac_lb_and(b, valid, ac_lb_eq(b, y, y)), r, ac_lb_like(b, x, (double)NAN));
 }
 
-ac_x mp_floor_mod(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_floor_mod(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     if (!same_kind(n) || any_quantised(n))
-        return mp_refuse(L, n);
+        return ac_mp_refuse(L, n);
     ac_x rest;
-    if (mp_real(n->out[0])) {
+    if (ac_mp_real(n->out[0])) {
         rest = n->out[0]->dtype == AC_F32 ? float_mod(L, arg[0], arg[1]) : double_mod(L, arg[0], arg[1]);
-    } else if (mp_plain_int(n->out[0])) {
+    } else if (ac_mp_plain_int(n->out[0])) {
         ac_x q;
         int_div(L, arg[0], arg[1], &q, &rest);
         if (!ac_dtype_is_signed(n->out[0]->dtype))
             return rest;
     } else {
-        return mp_refuse(L, n);
+        return ac_mp_refuse(L, n);
     }
     const ac_x move = wrong_side(L, rest, arg[1]);
-    return lb_select(b, move, lb_add_wrap(b, rest, arg[1]), rest);
+    return ac_lb_select(b, move, ac_lb_add_wrap(b, rest, arg[1]), rest);
 }
 
 /* Quantised operands share one scale (TFLite demands it), so stored values compare as real ones do. */
-ac_x mp_minimum(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_minimum(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    if (!same_kind(n) || (!mp_real(n->out[0]) && !ac_dtype_is_int(n->out[0]->dtype)))
-        return mp_refuse(L, n);
-    return lb_min(&L->b, arg[0], arg[1]);
+    if (!same_kind(n) || (!ac_mp_real(n->out[0]) && !ac_dtype_is_int(n->out[0]->dtype)))
+        return ac_mp_refuse(L, n);
+    return ac_lb_min(&L->b, arg[0], arg[1]);
 }
 
-ac_x mp_maximum(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_maximum(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    if (!same_kind(n) || (!mp_real(n->out[0]) && !ac_dtype_is_int(n->out[0]->dtype)))
-        return mp_refuse(L, n);
-    return lb_max(&L->b, arg[0], arg[1]);
+    if (!same_kind(n) || (!ac_mp_real(n->out[0]) && !ac_dtype_is_int(n->out[0]->dtype)))
+        return ac_mp_refuse(L, n);
+    return ac_lb_max(&L->b, arg[0], arg[1]);
 }
 
 /* x^y by squaring, wrapping; a negative exponent gives 0 unless x is 1 or -1 (TFLite refuses it at run time). */
 static ac_x int_pow(ac_lower *L, ac_x x, ac_x y)
 {
     ac_lb *b = &L->b;
-    const ac_x one = lb_like_int(b, x, 1), zero = lb_like_int(b, x, 0);
-    const ac_x r = lb_var(b, "r", one), p = lb_var(b, "p", x), e = lb_var(b, "e", y);
-    lb_for(b, "k", lb_i32(b, 0), lb_i32(b, ac_dtype_bits(lb_dtype(b, x)) - 1), 1, AC_MARK_SERIAL);
-    const ac_x bit = lb_ne(b, lb_and(b, lb_get(b, e), one), zero);
-    lb_set(b, r, lb_select(b, bit, lb_mul_wrap(b, lb_get(b, r), lb_get(b, p)), lb_get(b, r)));
-    lb_set(b, p, lb_mul_wrap(b, lb_get(b, p), lb_get(b, p)));
-    lb_set(b, e, lb_shr(b, lb_get(b, e), one));
-    lb_end(b);
-    const ac_x minus = lb_like_int(b, x, -1);
-    const ac_x odd = lb_ne(b, lb_and(b, y, one), zero);
-    ac_x inverse = lb_select(b, lb_eq(b, x, one), one, zero);
-    inverse = lb_select(b, lb_eq(b, x, minus), lb_select(b, odd, minus, one), inverse);
-    return lb_select(b, lb_lt(b, y, zero), inverse, lb_get(b, r));
+    const ac_x one = ac_lb_like_int(b, x, 1), zero = ac_lb_like_int(b, x, 0);
+    const ac_x r = ac_lb_var(b, "r", one), p = ac_lb_var(b, "p", x), e = ac_lb_var(b, "e", y);
+    ac_lb_for(b, "k", ac_lb_i32(b, 0), ac_lb_i32(b, ac_dtype_bits(ac_lb_dtype(b, x)) - 1), 1, AC_MARK_SERIAL);
+    const ac_x bit = ac_lb_ne(b, ac_lb_and(b, ac_lb_get(b, e), one), zero);
+    ac_lb_set(b, r, ac_lb_select(b, bit, ac_lb_mul_wrap(b, ac_lb_get(b, r), ac_lb_get(b, p)), ac_lb_get(b, r)));
+    ac_lb_set(b, p, ac_lb_mul_wrap(b, ac_lb_get(b, p), ac_lb_get(b, p)));
+    ac_lb_set(b, e, ac_lb_shr(b, ac_lb_get(b, e), one));
+    ac_lb_end(b);
+    const ac_x minus = ac_lb_like_int(b, x, -1);
+    const ac_x odd = ac_lb_ne(b, ac_lb_and(b, y, one), zero);
+    ac_x inverse = ac_lb_select(b, ac_lb_eq(b, x, one), one, zero);
+    inverse = ac_lb_select(b, ac_lb_eq(b, x, minus), ac_lb_select(b, odd, minus, one), inverse);
+    return ac_lb_select(b, ac_lb_lt(b, y, zero), inverse, ac_lb_get(b, r));
 }
 
-ac_x mp_pow(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_pow(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     if (!same_kind(n) || any_quantised(n))
-        return mp_refuse(L, n);
-    if (mp_real(n->out[0]))
-        return lo_pow(L, arg[0], arg[1]);
-    if (mp_plain_int(n->out[0]) && ac_dtype_is_signed(n->out[0]->dtype))
+        return ac_mp_refuse(L, n);
+    if (ac_mp_real(n->out[0]))
+        return ac_lo_pow(L, arg[0], arg[1]);
+    if (ac_mp_plain_int(n->out[0]) && ac_dtype_is_signed(n->out[0]->dtype))
         return int_pow(L, arg[0], arg[1]);
-    return mp_refuse(L, n);
+    return ac_mp_refuse(L, n);
 }
 
-ac_x mp_sqdiff(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_sqdiff(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     if (!same_kind(n))
-        return mp_refuse(L, n);
+        return ac_mp_refuse(L, n);
     if (any_quantised(n))
-        return mp_quant_sqdiff(L, n, arg);
-    if (!mp_real(n->out[0]) && !mp_plain_int(n->out[0]))
-        return mp_refuse(L, n);
-    const ac_x d = lb_sub_wrap(&L->b, arg[0], arg[1]);
-    return lb_mul_wrap(&L->b, d, d);
+        return ac_mp_quant_sqdiff(L, n, arg);
+    if (!ac_mp_real(n->out[0]) && !ac_mp_plain_int(n->out[0]))
+        return ac_mp_refuse(L, n);
+    const ac_x d = ac_lb_sub_wrap(&L->b, arg[0], arg[1]);
+    return ac_lb_mul_wrap(&L->b, d, d);
 }

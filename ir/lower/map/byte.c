@@ -27,7 +27,7 @@ static ac_tensor *only_operand(ac_lower *L)
     ac_tensor *x = NULL, *list[4];
     for (int32_t f = -1; f < n->n_fused; f++) {
         const ac_node *m = f < 0 ? n : n->fused[f];
-        const int32_t count = mp_operands(L, m, list);
+        const int32_t count = ac_mp_operands(L, m, list);
         for (int32_t i = 0; i < count; i++) {
             if (!list[i] || ac_node_internal(n, list[i]) || list[i] == x ||
                 (ac_tensor_is_const(list[i]) && ac_tensor_count(list[i]) == 1))
@@ -51,29 +51,29 @@ static bool has_curve(const ac_node *n)
 static ac_x operand(ac_lower *P, ac_tensor *t, const void *at, int32_t lanes)
 {
     const chain *c = at;
-    return t == c->x ? c->value : lo_load_at(P, t, lb_i32(&P->b, 0), false, lanes);
+    return t == c->x ? c->value : ac_lo_load_at(P, t, ac_lb_i32(&P->b, 0), false, lanes);
 }
 
 static int32_t make_table(ac_lower *L, chain *c)
 {
     const ac_node *n = L->node;
     ac_lower P;
-    const int32_t to = lo_pack_open(L, &P, "table", ac_node_result(n)->dtype, 256);
+    const int32_t to = ac_lo_pack_open(L, &P, "table", ac_node_result(n)->dtype, 256);
     ac_lb *b = &P.b;
-    ac_x byte = lb_for_n(b, "byte", 256), arg[4] = {0};
-    c->value = lb_bitcast(b, lb_cast(b, byte, AC_U8), c->x->dtype);
+    ac_x byte = ac_lb_for_n(b, "byte", 256), arg[4] = {0};
+    c->value = ac_lb_bitcast(b, ac_lb_cast(b, byte, AC_U8), c->x->dtype);
     ac_tensor *list[4];
-    const int32_t count = mp_operands(&P, n, list);
+    const int32_t count = ac_mp_operands(&P, n, list);
     for (int32_t i = 0; i < count; i++)
         if (list[i])
             arg[i] = operand(&P, list[i], c, 1);
     ac_x v = ac_ops[n->op].map(&P, n, arg);
     if (v)
-        v = lo_epilogue(&P, v, operand, c, 1);
+        v = ac_lo_epilogue(&P, v, operand, c, 1);
     if (v) /* else a map has refused */
-        lb_store(b, to, byte, v);
-    lb_end(b);
-    return lo_pack_close(L, &P);
+        ac_lb_store(b, to, byte, v);
+    ac_lb_end(b);
+    return ac_lo_pack_close(L, &P);
 }
 
 /* `lanes` bytes through one integer. */
@@ -83,20 +83,20 @@ static void look_up(ac_lower *L, void *with, ac_x i, int32_t lanes)
     const chain *c = with;
     const ac_dtype word = lanes == 8 ? AC_U64 : lanes == 4 ? AC_U32 : lanes == 2 ? AC_U16 : AC_U8;
     const ac_dtype y = ac_node_result(L->node)->dtype;
-    i = lb_add(b, c->at, i);
-    const ac_x in = lb_bitcast(b, lb_load(b, c->x_buf, i, lanes), word);
+    i = ac_lb_add(b, c->at, i);
+    const ac_x in = ac_lb_bitcast(b, ac_lb_load(b, c->x_buf, i, lanes), word);
     ac_x out = 0;
     for (int32_t k = 0; k < lanes; k++) {
-        const ac_x by = lb_int(b, word, 8 * k);
-        ac_x at = lb_cast(b, lb_cast(b, lb_shr(b, in, by), AC_U8), AC_I32);
-        ac_x v = lb_cast(b, lb_bitcast(b, lb_load(b, c->table, at, 1), AC_U8), word);
-        v = lb_shl(b, v, by);
-        out = out ? lb_or(b, out, v) : v;
+        const ac_x by = ac_lb_int(b, word, 8 * k);
+        ac_x at = ac_lb_cast(b, ac_lb_cast(b, ac_lb_shr(b, in, by), AC_U8), AC_I32);
+        ac_x v = ac_lb_cast(b, ac_lb_bitcast(b, ac_lb_load(b, c->table, at, 1), AC_U8), word);
+        v = ac_lb_shl(b, v, by);
+        out = out ? ac_lb_or(b, out, v) : v;
     }
-    lb_store(b, c->y_buf, i, lb_bitcast(b, out, y));
+    ac_lb_store(b, c->y_buf, i, ac_lb_bitcast(b, out, y));
 }
 
-bool mp_byte_table(ac_lower *L)
+bool ac_mp_byte_table(ac_lower *L)
 {
     const ac_tensor *y = ac_node_result(L->node);
     if (!is_byte(y) || !has_curve(L->node))
@@ -104,17 +104,17 @@ bool mp_byte_table(ac_lower *L)
     chain c = {.x = only_operand(L)};
     if (!c.x || !is_byte(c.x) || !ac_tensor_same_shape(c.x, y))
         return false;
-    c.y_buf = lo_result_buf(L);
-    c.x_buf = lo_operand(L, c.x);
+    c.y_buf = ac_lo_result_buf(L);
+    c.x_buf = ac_lo_operand(L, c.x);
     c.table = make_table(L, &c);
     ac_lb *b = &L->b;
     int64_t lead[2];
-    lo_lead(L, y, y->rank, lead);
+    ac_lo_lead(L, y, y->rank, lead);
     const int64_t run = ac_tensor_count(y) / (lead[0] * lead[1]);
-    ac_x row = lb_for_each(b, "i0", lead[0]), col = lb_for_each(b, "i1", lead[1]);
-    c.at = lb_mul(b, lb_add(b, lb_mul(b, row, lb_i32(b, lead[1])), col), lb_i32(b, run));
-    lo_strip_each(L, "i", run, L->target->vec_bytes ? 8 : 1, look_up, &c);
-    lb_end(b);
-    lb_end(b);
+    ac_x row = ac_lb_for_each(b, "i0", lead[0]), col = ac_lb_for_each(b, "i1", lead[1]);
+    c.at = ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, lead[1])), col), ac_lb_i32(b, run));
+    ac_lo_strip_each(L, "i", run, L->target->vec_bytes ? 8 : 1, look_up, &c);
+    ac_lb_end(b);
+    ac_lb_end(b);
     return true;
 }

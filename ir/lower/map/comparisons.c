@@ -10,41 +10,41 @@ typedef ac_x compare_fn(ac_lb *b, ac_x x, ac_x y);
 static ac_x compare(ac_lower *L, const ac_node *n, const ac_x *arg, compare_fn *f)
 {
     const ac_tensor *x = n->in[0], *y = n->in[1];
-    if (x->dtype != y->dtype || (!mp_real(x) && !ac_dtype_is_int(x->dtype) && x->dtype != AC_BOOL))
-        return mp_refuse(L, n);
-    if (mp_quantised(x) && mp_quantised(y) && ac_dtype_bits(x->dtype) == 8) {
+    if (x->dtype != y->dtype || (!ac_mp_real(x) && !ac_dtype_is_int(x->dtype) && x->dtype != AC_BOOL))
+        return ac_mp_refuse(L, n);
+    if (ac_mp_quantised(x) && ac_mp_quantised(y) && ac_dtype_bits(x->dtype) == 8) {
         ac_x side[2];
-        mp_quant_sides(L, n, arg, side);
+        ac_mp_quant_sides(L, n, arg, side);
         return f(&L->b, side[0], side[1]);
     }
-    if ((mp_quantised(x) || mp_quantised(y)) && !ac_quant_equal(x->quant, y->quant))
-        return mp_refuse(L, n);
+    if ((ac_mp_quantised(x) || ac_mp_quantised(y)) && !ac_quant_equal(x->quant, y->quant))
+        return ac_mp_refuse(L, n);
     return f(&L->b, arg[0], arg[1]);
 }
 
-ac_x mp_equal(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_equal(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return compare(L, n, arg, lb_eq);
+    return compare(L, n, arg, ac_lb_eq);
 }
-ac_x mp_not_equal(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_not_equal(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return compare(L, n, arg, lb_ne);
+    return compare(L, n, arg, ac_lb_ne);
 }
-ac_x mp_less(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_less(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return compare(L, n, arg, lb_lt);
+    return compare(L, n, arg, ac_lb_lt);
 }
-ac_x mp_less_equal(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_less_equal(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return compare(L, n, arg, lb_le);
+    return compare(L, n, arg, ac_lb_le);
 }
-ac_x mp_greater(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_greater(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return compare(L, n, arg, lb_gt);
+    return compare(L, n, arg, ac_lb_gt);
 }
-ac_x mp_greater_equal(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_greater_equal(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return compare(L, n, arg, lb_ge);
+    return compare(L, n, arg, ac_lb_ge);
 }
 
 static bool all_bool(const ac_node *n)
@@ -55,26 +55,26 @@ static bool all_bool(const ac_node *n)
     return n->out[0]->dtype == AC_BOOL;
 }
 
-ac_x mp_logical_and(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_logical_and(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return all_bool(n) ? lb_and(&L->b, arg[0], arg[1]) : mp_refuse(L, n);
+    return all_bool(n) ? ac_lb_and(&L->b, arg[0], arg[1]) : ac_mp_refuse(L, n);
 }
 
-ac_x mp_logical_or(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_logical_or(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return all_bool(n) ? lb_or(&L->b, arg[0], arg[1]) : mp_refuse(L, n);
+    return all_bool(n) ? ac_lb_or(&L->b, arg[0], arg[1]) : ac_mp_refuse(L, n);
 }
 
-ac_x mp_logical_not(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_logical_not(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return all_bool(n) ? lb_not(&L->b, arg[0]) : mp_refuse(L, n);
+    return all_bool(n) ? ac_lb_not(&L->b, arg[0]) : ac_mp_refuse(L, n);
 }
 
 /* Stored values are chosen as they are: quantised branches and result share one scale. */
-ac_x mp_select(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_select(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     const ac_dtype d = n->out[0]->dtype;
     if (n->in[0]->dtype != AC_BOOL || n->in[1]->dtype != d || n->in[2]->dtype != d)
-        return mp_refuse(L, n);
-    return lb_select(&L->b, arg[0], arg[1], arg[2]);
+        return ac_mp_refuse(L, n);
+    return ac_lb_select(&L->b, arg[0], arg[1], arg[2]);
 }

@@ -7,66 +7,66 @@
 #include "ir/graph/minifloat.h"
 #include "ir/lower/map/map.h"
 
-/* Scale and zero point of the node's quantised side as values: immediates, or the operands mp_operands has added. */
+/* Scale and zero point of the node's quantised side as values: immediates, or the operands ac_mp_operands has added. */
 static void affine(ac_lower *L, const ac_tensor *t, const ac_x *arg, ac_x like, ac_x *scale, ac_x *zero)
 {
     ac_lb *b = &L->b;
     const bool per_axis = t->quant && t->quant->n > 1;
-    *scale = per_axis ? arg[1] : lb_splat(b, lb_f32(b, (double)ac_scale(t)), lb_lanes(b, like));
-    *zero = per_axis ? arg[2] : lb_splat(b, lb_i32(b, ac_zero(t)), lb_lanes(b, like));
+    *scale = per_axis ? arg[1] : ac_lb_splat(b, ac_lb_f32(b, (double)ac_scale(t)), ac_lb_lane_count(b, like));
+    *zero = per_axis ? arg[2] : ac_lb_splat(b, ac_lb_i32(b, ac_zero(t)), ac_lb_lane_count(b, like));
 }
 
 static ac_x from_float(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     const ac_tensor *out = n->out[0];
-    const ac_x x = lb_cast(b, arg[0], AC_F32);
+    const ac_x x = ac_lb_cast(b, arg[0], AC_F32);
     ac_x scale, zero;
     affine(L, out, arg, x, &scale, &zero);
-    const ac_x v = mp_round_away(L, lb_div(b, x, scale));
+    const ac_x v = ac_mp_round_away(L, ac_lb_div(b, x, scale));
     /* The clamp in float, so that the cast fits; 2^31 - 128 is the largest float below 2^31. */
-    const ac_x f_zero = lb_cast(b, zero, AC_F32);
+    const ac_x f_zero = ac_lb_cast(b, zero, AC_F32);
     const double least = (double)ac_dtype_min(out->dtype), most = (double)ac_dtype_max(out->dtype);
-    const ac_x lo = lb_sub(b, lb_like(b, v, least), f_zero);
-    const ac_x hi = lb_sub(b, lb_like(b, v, most > 2147483520.0 ? 2147483520.0 : most), f_zero);
-    const ac_x whole = lb_cast(b, lb_min(b, lb_max(b, v, lo), hi), AC_I32);
-    return lb_cast(b, lb_add_wrap(b, whole, zero), out->dtype);
+    const ac_x lo = ac_lb_sub(b, ac_lb_like(b, v, least), f_zero);
+    const ac_x hi = ac_lb_sub(b, ac_lb_like(b, v, most > 2147483520.0 ? 2147483520.0 : most), f_zero);
+    const ac_x whole = ac_lb_cast(b, ac_lb_min(b, ac_lb_max(b, v, lo), hi), AC_I32);
+    return ac_lb_cast(b, ac_lb_add_wrap(b, whole, zero), out->dtype);
 }
 
 static ac_x from_int(ac_lower *L, const ac_node *n, ac_x stored)
 {
     const ac_tensor *in = n->in[0], *out = n->out[0];
     const ac_multiplier q = ac_quantize_multiplier((double)ac_scale(in) / (double)ac_scale(out));
-    return mp_stored_full(L, lo_requant(L, mp_centered(L, stored, in), q), out);
+    return ac_mp_stored_full(L, ac_lo_requant(L, ac_mp_centered(L, stored, in), q), out);
 }
 
-ac_x mp_quantize(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_quantize(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     const ac_tensor *in = n->in[0], *out = n->out[0];
-    if (!mp_quantised(out) || (ac_dtype_bits(out->dtype) > 16 && out->dtype != AC_I32) || out->dtype == AC_U16)
-        return mp_refuse(L, n);
+    if (!ac_mp_quantised(out) || (ac_dtype_bits(out->dtype) > 16 && out->dtype != AC_I32) || out->dtype == AC_U16)
+        return ac_mp_refuse(L, n);
     if (in->dtype == AC_F32 || in->dtype == AC_F16 || in->dtype == AC_BF16)
         return from_float(L, n, arg);
-    if (!mp_quantised(in) || out->quant->n > 1 || in->quant->n > 1 ||
+    if (!ac_mp_quantised(in) || out->quant->n > 1 || in->quant->n > 1 ||
         (ac_dtype_bits(in->dtype) > 16 && in->dtype != AC_I32))
-        return mp_refuse(L, n);
+        return ac_mp_refuse(L, n);
     return from_int(L, n, arg[0]);
 }
 
-ac_x mp_dequantize(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_dequantize(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     const ac_tensor *in = n->in[0], *out = n->out[0];
     if (ac_dtype_is_float(in->dtype))
-        return lb_cast(b, arg[0], out->dtype);
-    if (!mp_quantised(in) || out->dtype != AC_F32 || ac_dtype_bits(in->dtype) > 32)
-        return mp_refuse(L, n);
-    ac_x v = lb_cast(b, arg[0], AC_I32), scale, zero;
+        return ac_lb_cast(b, arg[0], out->dtype);
+    if (!ac_mp_quantised(in) || out->dtype != AC_F32 || ac_dtype_bits(in->dtype) > 32)
+        return ac_mp_refuse(L, n);
+    ac_x v = ac_lb_cast(b, arg[0], AC_I32), scale, zero;
     affine(L, in, arg, v, &scale, &zero);
-    v = lb_sub_wrap(b, v, zero);
+    v = ac_lb_sub_wrap(b, v, zero);
     if (ac_dtype_bits(in->dtype) <= 16) /* exact in f32, so one rounding: equal to the reference's double product */
-        return lb_mul(b, lb_cast(b, v, AC_F32), scale);
-    return lb_cast(b, lb_mul(b, lb_cast(b, v, AC_F64), lb_cast(b, scale, AC_F64)), AC_F32);
+        return ac_lb_mul(b, ac_lb_cast(b, v, AC_F32), scale);
+    return ac_lb_cast(b, ac_lb_mul(b, ac_lb_cast(b, v, AC_F64), ac_lb_cast(b, scale, AC_F64)), AC_F32);
 }
 
 /* The low bits of an integer as i4, u4, i2 or u2: a byte, sign-extended. */
@@ -74,18 +74,18 @@ static ac_x to_nibble(ac_lower *L, ac_x v, ac_dtype to)
 {
     ac_lb *b = &L->b;
     const int32_t bits = ac_dtype_file_bits(to);
-    v = lb_cast(b, v, ac_dtype_loops(to));
+    v = ac_lb_cast(b, v, ac_dtype_loops(to));
     if (!ac_dtype_is_signed(to))
-        return lb_and(b, v, lb_like_int(b, v, (1 << bits) - 1));
-    const ac_x sign = lb_like_int(b, v, 1 << (bits - 1));
-    v = lb_and(b, v, lb_like_int(b, v, (1 << bits) - 1));
-    return lb_sub_wrap(b, lb_xor(b, v, sign), sign);
+        return ac_lb_and(b, v, ac_lb_like_int(b, v, (1 << bits) - 1));
+    const ac_x sign = ac_lb_like_int(b, v, 1 << (bits - 1));
+    v = ac_lb_and(b, v, ac_lb_like_int(b, v, (1 << bits) - 1));
+    return ac_lb_sub_wrap(b, ac_lb_xor(b, v, sign), sign);
 }
 
 /* Numbers to numbers. Floats to integers: truncated, clamped to the range, NaN is 0; to i4, u4, i2 and u2 the low bits
  * of that as i32. Integers to narrower ones: the low bits. To floats: rounded to nearest even once, also from f64 to
  * f16. */
-ac_x mp_cast(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_cast(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     const ac_attrs_cast *a = &n->attrs.cast;
@@ -94,26 +94,26 @@ ac_x mp_cast(ac_lower *L, const ac_node *n, const ac_x *arg)
     if (from == to)
         return v;
     if (ac_dtype_is_minifloat(from))
-        v = mp_from_minifloat(L, from, v);
+        v = ac_mp_from_minifloat(L, from, v);
     else if (from == AC_F16 || from == AC_BF16)
-        v = lb_cast(b, v, AC_F32);
-    const bool real = ac_dtype_is_float(lb_dtype(b, v)), minifloat = ac_dtype_is_minifloat(to);
+        v = ac_lb_cast(b, v, AC_F32);
+    const bool real = ac_dtype_is_float(ac_lb_dtype(b, v)), minifloat = ac_dtype_is_minifloat(to);
     if (minifloat || to == AC_F16 || to == AC_BF16) { /* integers by way of f32: 24 bits hold what f16 can tell apart */
-        v = lb_dtype(b, v) == AC_F64 ? mp_round_odd(L, v) : lb_cast(b, v, AC_F32);
-        return minifloat ? mp_to_minifloat(L, to, v, a->wraps, a->round) : lb_cast(b, v, to);
+        v = ac_lb_dtype(b, v) == AC_F64 ? ac_mp_round_odd(L, v) : ac_lb_cast(b, v, AC_F32);
+        return minifloat ? ac_mp_to_minifloat(L, to, v, a->wraps, a->round) : ac_lb_cast(b, v, to);
     }
     if (as != to)
-        return to_nibble(L, real ? lb_satcast(b, v, AC_I32) : v, to);
-    return real && ac_dtype_is_int(to) ? lb_satcast(b, v, to) : lb_cast(b, v, to);
+        return to_nibble(L, real ? ac_lb_satcast(b, v, AC_I32) : v, to);
+    return real && ac_dtype_is_int(to) ? ac_lb_satcast(b, v, to) : ac_lb_cast(b, v, to);
 }
 
 /* The same bits as another type of the same size. */
-ac_x mp_bitcast(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_bitcast(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     const ac_dtype from = n->in[0]->dtype, to = n->out[0]->dtype;
     if (from == AC_BOOL && ac_dtype_loops(to) == to)
-        return lb_bitcast(&L->b, lb_cast(&L->b, arg[0], AC_U8), to);
+        return ac_lb_bitcast(&L->b, ac_lb_cast(&L->b, arg[0], AC_U8), to);
     if (to == AC_BOOL || ac_dtype_file_bits(from) != ac_dtype_file_bits(to))
-        return mp_refuse(L, n);
-    return lb_bitcast(&L->b, arg[0], ac_dtype_loops(to));
+        return ac_mp_refuse(L, n);
+    return ac_lb_bitcast(&L->b, arg[0], ac_dtype_loops(to));
 }

@@ -63,9 +63,9 @@ static ac_x look_up_8(ac_lower *L, const ac_node *n, ac_x x, curve *f)
         const float stored = roundf(f(real, floor) * inverse) + (float)ac_zero(out);
         table[i] = (uint8_t)(int32_t)(stored <= (float)lo ? (float)lo : stored >= (float)hi ? (float)hi : stored);
     }
-    const int32_t buf = lo_table(L, "table", out->dtype, 256, table);
-    const ac_x at = lb_cast(&L->b, x, AC_I32);
-    return lb_load(&L->b, buf, lb_sub(&L->b, at, lb_i32(&L->b, first)), 1);
+    const int32_t buf = ac_lo_table(L, "table", out->dtype, 256, table);
+    const ac_x at = ac_lb_cast(&L->b, x, AC_I32);
+    return ac_lb_load(&L->b, buf, ac_lb_sub(&L->b, at, ac_lb_i32(&L->b, first)), 1);
 }
 
 static ac_x look_up_16(ac_lower *L, const ac_node *n, ac_x x, curve *f)
@@ -73,18 +73,18 @@ static ac_x look_up_16(ac_lower *L, const ac_node *n, ac_x x, curve *f)
     const ac_tensor *in = n->in[0], *out = n->out[0];
     int16_t table[513];
     ac_table_16(table, ac_scale(in), ac_zero(in), ac_scale(out), ac_zero(out), f);
-    const int32_t buf = lo_table(L, "table", AC_I16, 513, table);
-    return lb_cast(&L->b, lo_table_16(L, buf, lb_cast(&L->b, x, AC_I32)), AC_I16);
+    const int32_t buf = ac_lo_table(L, "table", AC_I16, 513, table);
+    return ac_lb_cast(&L->b, ac_lo_table_16(L, buf, ac_lb_cast(&L->b, x, AC_I32)), AC_I16);
 }
 
 static ac_x look_up(ac_lower *L, const ac_node *n, ac_x x, curve *f)
 {
     const ac_tensor *in = n->in[0], *out = n->out[0];
-    if (!mp_quantised(in) || !mp_quantised(out) || in->dtype != out->dtype)
-        return mp_refuse(L, n);
+    if (!ac_mp_quantised(in) || !ac_mp_quantised(out) || in->dtype != out->dtype)
+        return ac_mp_refuse(L, n);
     if (in->dtype == AC_I16)
         return look_up_16(L, n, x, f);
-    return ac_dtype_bits(in->dtype) == 8 ? look_up_8(L, n, x, f) : mp_refuse(L, n);
+    return ac_dtype_bits(in->dtype) == 8 ? look_up_8(L, n, x, f) : ac_mp_refuse(L, n);
 }
 
 /* 65536 * sigmoid(i / 24) in 16 bits. The reference's table is not quite the rounded function: eight entries are off by
@@ -100,7 +100,7 @@ static int32_t sigmoid_table(ac_lower *L)
     for (size_t i = 0; i < sizeof up / sizeof *up; i++)
         table[up[i]]++;
     table[174]--;
-    return lo_table(L, "sigmoid", AC_U16, 256, table);
+    return ac_lo_table(L, "sigmoid", AC_U16, 256, table);
 }
 
 /* Input multiplier of the int16 forms: scale * 4096 * 3 as m * 2^-shift with 15 bits. Input scales that are powers of
@@ -128,18 +128,19 @@ static ac_x sigmoid_between(ac_lower *L, const ac_node *n, ac_x stored, int32_t 
     ac_lb *b = &L->b;
     int32_t m, shift;
     table_input_scale(n->in[0], frac == 9 ? 0 : 1, &m, &shift);
-    *x = lb_mul_wrap(b, lb_cast(b, stored, AC_I32), lb_i32(b, m));
+    *x = ac_lb_mul_wrap(b, ac_lb_cast(b, stored, AC_I32), ac_lb_i32(b, m));
     if (shift > 0)
-        *x = lb_shr(b, lb_add_wrap(b, *x, lb_i32(b, 1 << (shift - 1))), lb_i32(b, shift));
+        *x = ac_lb_shr(b, ac_lb_add_wrap(b, *x, ac_lb_i32(b, 1 << (shift - 1))), ac_lb_i32(b, shift));
     const int32_t buf = sigmoid_table(L);
-    const ac_x size = lb_abs(b, *x);
-    const ac_x at = lb_min(b, lb_shr(b, size, lb_i32(b, frac)), lb_i32(b, 254));
-    const ac_x base = lb_cast(b, lb_load(b, buf, at, 1), AC_I32);
-    const ac_x next = lb_cast(b, lb_load(b, buf, lb_add(b, at, lb_i32(b, 1)), 1), AC_I32);
-    const ac_x part = lb_and(b, size, lb_i32(b, (1 << frac) - 1));
-    const ac_x value = lb_add(b, lb_shl(b, base, lb_i32(b, frac)), lb_mul(b, part, lb_sub(b, next, base)));
-    const ac_x beyond = lb_ge(b, lb_shr(b, size, lb_i32(b, frac)), lb_i32(b, 255));
-    return lb_select(b, beyond, lb_i32(b, frac == 9 ? 0x7FFF << 10 : 0xFFFF << 8), value);
+    const ac_x size = ac_lb_abs(b, *x);
+    const ac_x at = ac_lb_min(b, ac_lb_shr(b, size, ac_lb_i32(b, frac)), ac_lb_i32(b, 254));
+    const ac_x base = ac_lb_cast(b, ac_lb_load(b, buf, at, 1), AC_I32);
+    const ac_x next = ac_lb_cast(b, ac_lb_load(b, buf, ac_lb_add(b, at, ac_lb_i32(b, 1)), 1), AC_I32);
+    const ac_x part = ac_lb_and(b, size, ac_lb_i32(b, (1 << frac) - 1));
+    const ac_x value =
+        ac_lb_add(b, ac_lb_shl(b, base, ac_lb_i32(b, frac)), ac_lb_mul(b, part, ac_lb_sub(b, next, base)));
+    const ac_x beyond = ac_lb_ge(b, ac_lb_shr(b, size, ac_lb_i32(b, frac)), ac_lb_i32(b, 255));
+    return ac_lb_select(b, beyond, ac_lb_i32(b, frac == 9 ? 0x7FFF << 10 : 0xFFFF << 8), value);
 }
 
 static ac_x logistic_16(ac_lower *L, const ac_node *n, ac_x stored)
@@ -147,9 +148,9 @@ static ac_x logistic_16(ac_lower *L, const ac_node *n, ac_x stored)
     ac_lb *b = &L->b;
     ac_x x;
     const ac_x v = sigmoid_between(L, n, stored, 9, &x);
-    const ac_x mirrored = lb_sub(b, lb_i32(b, (1 << 25) + (1 << 9) - 1), v);
-    const ac_x sum = lb_select(b, lb_ge(b, x, lb_i32(b, 0)), lb_add(b, v, lb_i32(b, 1 << 9)), mirrored);
-    return lb_cast(b, lb_shr(b, sum, lb_i32(b, 10)), AC_I16);
+    const ac_x mirrored = ac_lb_sub(b, ac_lb_i32(b, (1 << 25) + (1 << 9) - 1), v);
+    const ac_x sum = ac_lb_select(b, ac_lb_ge(b, x, ac_lb_i32(b, 0)), ac_lb_add(b, v, ac_lb_i32(b, 1 << 9)), mirrored);
+    return ac_lb_cast(b, ac_lb_shr(b, sum, ac_lb_i32(b, 10)), AC_I16);
 }
 
 static ac_x tanh_16(ac_lower *L, const ac_node *n, ac_x stored)
@@ -157,40 +158,41 @@ static ac_x tanh_16(ac_lower *L, const ac_node *n, ac_x stored)
     ac_lb *b = &L->b;
     ac_x x;
     const ac_x v = sigmoid_between(L, n, stored, 8, &x);
-    const ac_x up = lb_add(b, lb_sub(b, v, lb_i32(b, 1 << 23)), lb_i32(b, 1 << 7));
-    const ac_x down = lb_sub(b, lb_i32(b, (1 << 23) + (1 << 7) - 1), v);
-    const ac_x sum = lb_select(b, lb_ge(b, x, lb_i32(b, 0)), up, down);
-    return lb_cast(b, lb_shr(b, sum, lb_i32(b, 8)), AC_I16);
+    const ac_x up = ac_lb_add(b, ac_lb_sub(b, v, ac_lb_i32(b, 1 << 23)), ac_lb_i32(b, 1 << 7));
+    const ac_x down = ac_lb_sub(b, ac_lb_i32(b, (1 << 23) + (1 << 7) - 1), v);
+    const ac_x sum = ac_lb_select(b, ac_lb_ge(b, x, ac_lb_i32(b, 0)), up, down);
+    return ac_lb_cast(b, ac_lb_shr(b, sum, ac_lb_i32(b, 8)), AC_I16);
 }
 
 static bool real(const ac_node *n)
 {
-    return n->in[0]->dtype == n->out[0]->dtype && mp_real(n->in[0]);
+    return n->in[0]->dtype == n->out[0]->dtype && ac_mp_real(n->in[0]);
 }
 
 static bool quant_16(const ac_node *n)
 {
-    return n->in[0]->dtype == AC_I16 && n->out[0]->dtype == AC_I16 && mp_quantised(n->in[0]) && mp_quantised(n->out[0]);
+    return n->in[0]->dtype == AC_I16 && n->out[0]->dtype == AC_I16 && ac_mp_quantised(n->in[0]) &&
+           ac_mp_quantised(n->out[0]);
 }
 
-ac_x mp_exp(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_exp(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real(n) ? lo_exp(L, arg[0]) : look_up(L, n, arg[0], curve_exp);
+    return real(n) ? ac_lo_exp(L, arg[0]) : look_up(L, n, arg[0], curve_exp);
 }
 
-ac_x mp_log(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_log(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real(n) ? lo_log(L, arg[0]) : look_up(L, n, arg[0], curve_log);
+    return real(n) ? ac_lo_log(L, arg[0]) : look_up(L, n, arg[0], curve_log);
 }
 
-ac_x mp_tanh(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_tanh(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real(n) ? lo_tanh(L, arg[0]) : quant_16(n) ? tanh_16(L, n, arg[0]) : look_up(L, n, arg[0], curve_tanh);
+    return real(n) ? ac_lo_tanh(L, arg[0]) : quant_16(n) ? tanh_16(L, n, arg[0]) : look_up(L, n, arg[0], curve_tanh);
 }
 
-ac_x mp_logistic(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_logistic(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real(n)       ? lo_sigmoid(L, arg[0])
+    return real(n)       ? ac_lo_sigmoid(L, arg[0])
            : quant_16(n) ? logistic_16(L, n, arg[0])
                          : look_up(L, n, arg[0], curve_logistic);
 }
@@ -202,52 +204,53 @@ static int32_t rsqrt_stored(int32_t v, ac_multiplier q, const ac_tensor *out)
     if (v <= 0) /* 0 gives the greatest value; below, the reference stops with an error */
         return hi;
     ac_multiplier inverse;
-    fx_inv_sqrt(v, &inverse);
+    ac_fx_inv_sqrt(v, &inverse);
     inverse.shift += 20;
-    const int32_t data = fx_requant(1, inverse);
-    const int64_t stored = (int64_t)fx_requant(data, (ac_multiplier){q.m, q.shift - 20}) + ac_zero(out);
+    const int32_t data = ac_fx_requant(1, inverse);
+    const int64_t stored = (int64_t)ac_fx_requant(data, (ac_multiplier){q.m, q.shift - 20}) + ac_zero(out);
     return (int32_t)(stored < lo ? lo : stored > hi ? hi : stored);
 }
 
-ac_x mp_rsqrt(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_rsqrt(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     const ac_tensor *in = n->in[0], *out = n->out[0];
-    if (mp_real(in) && in->dtype == out->dtype)
-        return lb_div(b, lb_like(b, arg[0], 1), lb_sqrt(b, arg[0]));
-    if (!mp_quantised(in) || !mp_quantised(out) || in->dtype != out->dtype || ac_dtype_bits(in->dtype) > 16)
-        return mp_refuse(L, n);
+    if (ac_mp_real(in) && in->dtype == out->dtype)
+        return ac_lb_div(b, ac_lb_like(b, arg[0], 1), ac_lb_sqrt(b, arg[0]));
+    if (!ac_mp_quantised(in) || !ac_mp_quantised(out) || in->dtype != out->dtype || ac_dtype_bits(in->dtype) > 16)
+        return ac_mp_refuse(L, n);
     const int32_t first = (int32_t)ac_dtype_min(in->dtype);
     const ac_multiplier q = ac_quantize_multiplier(1. / (double)(sqrtf(ac_scale(in)) * ac_scale(out)));
     if (in->dtype == AC_I16)
         return look_up_16(L, n, arg[0], curve_rsqrt);
     if (ac_dtype_bits(in->dtype) != 8)
-        return mp_refuse(L, n);
+        return ac_mp_refuse(L, n);
     uint8_t table[256];
     for (int32_t i = 0; i < 256; i++)
         table[i] = (uint8_t)rsqrt_stored(i + first - ac_zero(in), q, out);
-    const int32_t buf = lo_table(L, "table", out->dtype, 256, table);
-    return lb_load(b, buf, lb_sub(b, lb_cast(b, arg[0], AC_I32), lb_i32(b, first)), 1);
+    const int32_t buf = ac_lo_table(L, "table", out->dtype, 256, table);
+    return ac_lb_load(b, buf, ac_lb_sub(b, ac_lb_cast(b, arg[0], AC_I32), ac_lb_i32(b, first)), 1);
 }
 
-ac_x mp_elu(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_elu(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     if (!real(n))
         return look_up(L, n, arg[0], curve_elu);
-    return lb_select(b, lb_lt(b, arg[0], lb_like(b, arg[0], 0)), lo_expm1(L, arg[0]), arg[0]);
+    return ac_lb_select(b, ac_lb_lt(b, arg[0], ac_lb_like(b, arg[0], 0)), ac_lo_expm1(L, arg[0]), arg[0]);
 }
 
-ac_x mp_gelu(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_gelu(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     const ac_x x = arg[0];
     if (!real(n))
         return look_up(L, n, x, n->attrs.gelu.approximate ? curve_gelu_tanh : curve_gelu);
-    const ac_x half = lb_mul(b, x, lb_like(b, x, 0.5)), one = lb_like(b, x, 1);
+    const ac_x half = ac_lb_mul(b, x, ac_lb_like(b, x, 0.5)), one = ac_lb_like(b, x, 1);
     if (!n->attrs.gelu.approximate)
-        return lb_mul(b, half, lb_add(b, one, lo_erf(L, lb_mul(b, x, lb_like(b, x, 0.70710678118654752440)))));
-    const ac_x cube = lb_mul(b, lb_mul(b, lb_mul(b, x, x), x), lb_like(b, x, 0.044715));
-    const ac_x t = lo_tanh(L, lb_mul(b, lb_add(b, x, cube), lb_like(b, x, 0.79788456080286535588)));
-    return lb_mul(b, half, lb_add(b, one, t));
+        return ac_lb_mul(b, half,
+                         ac_lb_add(b, one, ac_lo_erf(L, ac_lb_mul(b, x, ac_lb_like(b, x, 0.70710678118654752440)))));
+    const ac_x cube = ac_lb_mul(b, ac_lb_mul(b, ac_lb_mul(b, x, x), x), ac_lb_like(b, x, 0.044715));
+    const ac_x t = ac_lo_tanh(L, ac_lb_mul(b, ac_lb_add(b, x, cube), ac_lb_like(b, x, 0.79788456080286535588)));
+    return ac_lb_mul(b, half, ac_lb_add(b, one, t));
 }

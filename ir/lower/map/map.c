@@ -21,7 +21,7 @@ typedef struct nest {
     ac_x idx[AC_MAX_RANK];
 } nest;
 
-/* Where t stands among the operands, or w->n. Constants made by mp_operands are the same when their data is. */
+/* Where t stands among the operands, or w->n. Constants made by ac_mp_operands are the same when their data is. */
 static int32_t find_operand(const nest *w, const ac_tensor *t)
 {
     for (int32_t i = 0; i < w->n; i++)
@@ -45,7 +45,7 @@ static void collect(ac_lower *L, nest *w)
     ac_tensor *list[4];
     for (int32_t f = -1; f < n->n_fused; f++) {
         const ac_node *m = f < 0 ? n : n->fused[f];
-        const int32_t count = mp_operands(L, m, list);
+        const int32_t count = ac_mp_operands(L, m, list);
         for (int32_t i = 0; i < count; i++)
             if (list[i] && !ac_node_internal(n, list[i]))
                 add_operand(w, list[i]);
@@ -91,11 +91,11 @@ static ac_x load_merged(ac_lower *L, ac_tensor *t, const void *at, int32_t lanes
 {
     const nest *w = at;
     const int32_t i = find_operand(w, t);
-    ac_x flat = lb_i32(&L->b, 0);
+    ac_x flat = ac_lb_i32(&L->b, 0);
     for (int32_t d = 0; d < w->rank; d++)
         if (w->stride[i][d])
-            flat = lb_add(&L->b, flat, lb_mul(&L->b, w->idx[d], lb_i32(&L->b, w->stride[i][d])));
-    return lo_load_at(L, t, flat, w->stride[i][w->rank - 1] == 1, lanes);
+            flat = ac_lb_add(&L->b, flat, ac_lb_mul(&L->b, w->idx[d], ac_lb_i32(&L->b, w->stride[i][d])));
+    return ac_lo_load_at(L, t, flat, w->stride[i][w->rank - 1] == 1, lanes);
 }
 
 /* `lanes` elements from idx on. */
@@ -104,7 +104,7 @@ static void body(ac_lower *L, nest *w, int32_t lanes)
     const ac_node *n = L->node;
     ac_tensor *list[4];
     ac_x arg[4] = {0};
-    const int32_t count = mp_operands(L, n, list);
+    const int32_t count = ac_mp_operands(L, n, list);
     if (L->refused)
         return; /* once is enough */
     for (int32_t i = 0; i < count; i++)
@@ -112,30 +112,30 @@ static void body(ac_lower *L, nest *w, int32_t lanes)
             arg[i] = load_merged(L, list[i], w, lanes);
     ac_x v = ac_ops[n->op].map(L, n, arg);
     if (v)
-        v = lo_epilogue(L, v, load_merged, w, lanes);
+        v = ac_lo_epilogue(L, v, load_merged, w, lanes);
     if (!v)
         return;
-    ac_x flat = lb_i32(&L->b, 0);
+    ac_x flat = ac_lb_i32(&L->b, 0);
     for (int32_t d = 0; d < w->rank; d++) {
-        flat = lb_mul(&L->b, flat, lb_i32(&L->b, w->dim[d]));
-        flat = lb_add(&L->b, flat, w->idx[d]);
+        flat = ac_lb_mul(&L->b, flat, ac_lb_i32(&L->b, w->dim[d]));
+        flat = ac_lb_add(&L->b, flat, w->idx[d]);
     }
-    lb_store(&L->b, lo_result_buf(L), flat, v);
+    ac_lb_store(&L->b, ac_lo_result_buf(L), flat, v);
 }
 
 /* Lanes that suit every value in play: quantised arithmetic happens in i32 (products in i64), f16 in f32. */
 static int32_t lanes_of(const ac_lower *L, const nest *w)
 {
     const ac_node *n = L->node;
-    int32_t lanes = lo_max_lanes(L, AC_I8);
+    int32_t lanes = ac_lo_max_lanes(L, AC_I8);
     for (int32_t i = -1 - n->n_fused; i < w->n; i++) {
         const ac_tensor *t = i >= 0 ? w->operand[i] : i == -1 ? n->out[0] : n->fused[-i - 2]->out[0];
-        int32_t most = lo_max_lanes(L, t->dtype);
-        if (mp_quantised(t) || t->dtype == AC_F16 || t->dtype == AC_BF16 || ac_dtype_loops(t->dtype) != t->dtype)
-            most = lo_max_lanes(L, AC_F32);
+        int32_t most = ac_lo_max_lanes(L, t->dtype);
+        if (ac_mp_quantised(t) || t->dtype == AC_F16 || t->dtype == AC_BF16 || ac_dtype_loops(t->dtype) != t->dtype)
+            most = ac_lo_max_lanes(L, AC_F32);
         lanes = most < lanes ? most : lanes;
     }
-    return lo_has_long_chain(L) ? lanes * lo_long_chain_vectors(L) : lanes;
+    return ac_lo_has_long_chain(L) ? lanes * ac_lo_long_chain_vectors(L) : lanes;
 }
 
 static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
@@ -145,24 +145,24 @@ static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     body(L, w, lanes);
 }
 
-int lo_map(ac_lower *L)
+int ac_lo_map(ac_lower *L)
 {
     static const char *const name[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
     const ac_tensor *out = L->node->out[0];
     nest w = {0};
-    lo_result_buf(L);
+    ac_lo_result_buf(L);
     if (ac_tensor_count(out) == 0)
         return AC_OK;
-    if (mp_byte_table(L))
+    if (ac_mp_byte_table(L))
         return L->refused ? AC_FAIL : AC_OK;
     collect(L, &w);
     for (int32_t i = 0; i < w.n; i++)
         set_strides(w.stride[i], w.operand[i], out);
     merge(&w, out, L->variant == AC_VARIANT_ROWS ? 2 : 0);
     for (int32_t d = 0; d + 1 < w.rank; d++)
-        w.idx[d] = lb_for_each(&L->b, name[d], w.dim[d]);
-    lo_strip_each(L, "i", w.dim[w.rank - 1], lanes_of(L, &w), step, &w);
+        w.idx[d] = ac_lb_for_each(&L->b, name[d], w.dim[d]);
+    ac_lo_strip_each(L, "i", w.dim[w.rank - 1], lanes_of(L, &w), step, &w);
     for (int32_t d = 0; d + 1 < w.rank; d++)
-        lb_end(&L->b);
+        ac_lb_end(&L->b);
     return L->refused ? AC_FAIL : AC_OK;
 }

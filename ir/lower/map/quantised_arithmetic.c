@@ -5,7 +5,7 @@
 
 static bool small(const ac_tensor *t)
 {
-    return mp_quantised(t) && (t->dtype == AC_I8 || t->dtype == AC_U8 || t->dtype == AC_I16);
+    return ac_mp_quantised(t) && (t->dtype == AC_I8 || t->dtype == AC_U8 || t->dtype == AC_I16);
 }
 
 static bool all_small(const ac_node *n)
@@ -20,11 +20,11 @@ static void common_scale(ac_lower *L, const ac_node *n, const ac_x *arg, int32_t
     *scale = 2 * (double)(sx > sy ? sx : sy);
     for (int i = 0; i < 2; i++) {
         const ac_multiplier q = ac_quantize_multiplier((double)ac_scale(n->in[i]) / *scale);
-        const ac_x v = mp_centered(L, arg[i], n->in[i]);
+        const ac_x v = ac_mp_centered(L, arg[i], n->in[i]);
         /* A multiplier of exactly 1/2 takes back one bit of the shift. */
         const bool half = q.m == 1 << 30 && q.shift == 0 && left > 0;
-        const ac_x wide = lb_mul_wrap(&L->b, v, lb_like_int(&L->b, v, (int64_t)1 << (half ? left - 1 : left)));
-        side[i] = half ? wide : lo_requant(L, wide, q);
+        const ac_x wide = ac_lb_mul_wrap(&L->b, v, ac_lb_like_int(&L->b, v, (int64_t)1 << (half ? left - 1 : left)));
+        side[i] = half ? wide : ac_lo_requant(L, wide, q);
     }
 }
 
@@ -32,82 +32,83 @@ static ac_x clamp_act(ac_lower *L, const ac_node *n, ac_x v, ac_act act)
 {
     int32_t lo, hi;
     ac_quantized_act_range(act, n->out[0], &lo, &hi);
-    return mp_stored(L, v, n->out[0], lo, hi);
+    return ac_mp_stored(L, v, n->out[0], lo, hi);
 }
 
-ac_x mp_quant_sum(ac_lower *L, const ac_node *n, const ac_x *arg, bool minus)
+ac_x ac_mp_quant_sum(ac_lower *L, const ac_node *n, const ac_x *arg, bool minus)
 {
     if (!all_small(n))
-        return mp_refuse(L, n);
+        return ac_mp_refuse(L, n);
     const int32_t left = n->out[0]->dtype == AC_I16 ? 15 : 20;
     ac_x side[2];
     double scale;
     common_scale(L, n, arg, left, side, &scale);
-    const ac_x sum = minus ? lb_sub_wrap(&L->b, side[0], side[1]) : lb_add_wrap(&L->b, side[0], side[1]);
+    const ac_x sum = minus ? ac_lb_sub_wrap(&L->b, side[0], side[1]) : ac_lb_add_wrap(&L->b, side[0], side[1]);
     const ac_multiplier q = ac_quantize_multiplier(scale / ((double)(1 << left) * (double)ac_scale(n->out[0])));
-    return clamp_act(L, n, lo_requant(L, sum, q), n->attrs.act.act);
+    return clamp_act(L, n, ac_lo_requant(L, sum, q), n->attrs.act.act);
 }
 
-ac_x mp_quant_mul(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_quant_mul(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     if (!all_small(n) || n->in[0]->dtype != n->in[1]->dtype)
-        return mp_refuse(L, n);
-    const ac_x x = mp_centered(L, arg[0], n->in[0]), y = mp_centered(L, arg[1], n->in[1]);
+        return ac_mp_refuse(L, n);
+    const ac_x x = ac_mp_centered(L, arg[0], n->in[0]), y = ac_mp_centered(L, arg[1], n->in[1]);
     const float real = ac_scale(n->in[0]) * ac_scale(n->in[1]) / ac_scale(n->out[0]);
     const ac_multiplier q = ac_quantize_multiplier((double)real);
-    return clamp_act(L, n, lo_requant(L, lb_mul_wrap(&L->b, x, y), q), n->attrs.act.act);
+    return clamp_act(L, n, ac_lo_requant(L, ac_lb_mul_wrap(&L->b, x, y), q), n->attrs.act.act);
 }
 
 /* 7 leading bits of the difference, then its square; i16 needs none and i32 would not hold more. */
-ac_x mp_quant_sqdiff(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_quant_sqdiff(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     if (!all_small(n))
-        return mp_refuse(L, n);
+        return ac_mp_refuse(L, n);
     const int32_t left = n->out[0]->dtype == AC_I16 ? 0 : 7;
     ac_x side[2];
     double scale;
     common_scale(L, n, arg, left, side, &scale);
-    const ac_x d = lb_sub_wrap(&L->b, side[0], side[1]);
+    const ac_x d = ac_lb_sub_wrap(&L->b, side[0], side[1]);
     const float unit = (float)(1 << (left * 2)) * ac_scale(n->out[0]);
     const ac_multiplier q = ac_quantize_multiplier(scale * scale / (double)unit);
-    return mp_stored_full(L, lo_requant(L, lb_mul_wrap(&L->b, d, d), q), n->out[0]);
+    return ac_mp_stored_full(L, ac_lo_requant(L, ac_lb_mul_wrap(&L->b, d, d), q), n->out[0]);
 }
 
-void mp_quant_sides(ac_lower *L, const ac_node *n, const ac_x *arg, ac_x side[2])
+void ac_mp_quant_sides(ac_lower *L, const ac_node *n, const ac_x *arg, ac_x side[2])
 {
     for (int i = 0; i < 2; i++) {
-        const ac_x v = mp_centered(L, arg[i], n->in[i]);
-        const ac_x wide = lb_mul_wrap(&L->b, v, lb_like_int(&L->b, v, 256));
-        side[i] = lo_requant(L, wide, ac_quantize_multiplier((double)ac_scale(n->in[i])));
+        const ac_x v = ac_mp_centered(L, arg[i], n->in[i]);
+        const ac_x wide = ac_lb_mul_wrap(&L->b, v, ac_lb_like_int(&L->b, v, 256));
+        side[i] = ac_lo_requant(L, wide, ac_quantize_multiplier((double)ac_scale(n->in[i])));
     }
 }
 
 /* x / y by a reciprocal in fixed point, x scaled up to its full 31 bits first. Division by zero gives the clamp. */
-ac_x mp_quant_div(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_quant_div(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     if (!all_small(n))
-        return mp_refuse(L, n);
-    ac_x x = mp_centered(L, arg[0], n->in[0]), y = mp_centered(L, arg[1], n->in[1]);
-    const ac_x zero = lb_like_int(b, x, 0), one = lb_like_int(b, x, 1);
-    x = lb_select(b, lb_lt(b, y, zero), lb_sub(b, zero, x), x);
-    y = lb_max(b, lb_abs(b, y), one);
+        return ac_mp_refuse(L, n);
+    ac_x x = ac_mp_centered(L, arg[0], n->in[0]), y = ac_mp_centered(L, arg[1], n->in[1]);
+    const ac_x zero = ac_lb_like_int(b, x, 0), one = ac_lb_like_int(b, x, 1);
+    x = ac_lb_select(b, ac_lb_lt(b, y, zero), ac_lb_sub(b, zero, x), x);
+    y = ac_lb_max(b, ac_lb_abs(b, y), one);
     ac_x log;
-    const ac_x inverse = lo_fx_reciprocal(L, y, &log);
+    const ac_x inverse = ac_lo_fx_reciprocal(L, y, &log);
     /* Leading sign bits of x but one; x == 0 counts 31. */
-    const ac_x size = lb_select(b, lb_lt(b, x, zero), lb_not(b, x), x);
-    const ac_x bits =
-        lb_select(b, lb_eq(b, size, zero), zero, lb_add(b, lo_fx_floor_log2(L, lb_max(b, size, one)), one));
-    const ac_x room = lb_sub(b, lb_like_int(b, x, 31), bits);
-    const ac_x scale = lb_shl(b, lb_cast(b, one, AC_U32), lb_cast(b, room, AC_U32)); /* up to 2^31 */
-    const ac_x quotient = lo_fx_mul(L, lb_mul_wrap(b, x, lb_cast(b, scale, AC_I32)), inverse);
+    const ac_x size = ac_lb_select(b, ac_lb_lt(b, x, zero), ac_lb_not(b, x), x);
+    const ac_x bits = ac_lb_select(b, ac_lb_eq(b, size, zero), zero,
+                                   ac_lb_add(b, ac_lo_fx_floor_log2(L, ac_lb_max(b, size, one)), one));
+    const ac_x room = ac_lb_sub(b, ac_lb_like_int(b, x, 31), bits);
+    const ac_x scale = ac_lb_shl(b, ac_lb_cast(b, one, AC_U32), ac_lb_cast(b, room, AC_U32)); /* up to 2^31 */
+    const ac_x quotient = ac_lo_fx_mul(L, ac_lb_mul_wrap(b, x, ac_lb_cast(b, scale, AC_I32)), inverse);
     const float real = ac_scale(n->in[0]) / (ac_scale(n->in[1]) * ac_scale(n->out[0]));
     const ac_multiplier q = ac_quantize_multiplier((double)real);
     /* A left shift saturates: the reference leaves it undefined. */
-    const ac_x shift = lb_sub(b, lb_sub(b, lb_like_int(b, x, q.shift), log), room), most = lb_like_int(b, x, 31);
-    const ac_x down = lb_clamp(b, lb_sub(b, zero, shift), zero, most), up = lb_clamp(b, shift, zero, most);
-    ac_x v = lo_fx_round_shift_v(L, lo_fx_mul(L, quotient, lb_like_int(b, x, q.m)), down);
-    v = lb_satcast(b, lb_shl(b, lb_cast(b, v, AC_I64), lb_cast(b, up, AC_I64)), AC_I16);
-    v = lb_cast(b, v, AC_I32); /* far enough to clamp, and the zero point can be added */
+    const ac_x shift = ac_lb_sub(b, ac_lb_sub(b, ac_lb_like_int(b, x, q.shift), log), room),
+               most = ac_lb_like_int(b, x, 31);
+    const ac_x down = ac_lb_clamp(b, ac_lb_sub(b, zero, shift), zero, most), up = ac_lb_clamp(b, shift, zero, most);
+    ac_x v = ac_lo_fx_round_shift_v(L, ac_lo_fx_mul(L, quotient, ac_lb_like_int(b, x, q.m)), down);
+    v = ac_lb_satcast(b, ac_lb_shl(b, ac_lb_cast(b, v, AC_I64), ac_lb_cast(b, up, AC_I64)), AC_I16);
+    v = ac_lb_cast(b, v, AC_I32); /* far enough to clamp, and the zero point can be added */
     return clamp_act(L, n, v, n->attrs.act.act);
 }

@@ -1,49 +1,49 @@
 /* shared.c - what the element-wise expressions share: zero points, clamps, rounding, operands, refusals. */
 #include "ir/lower/map/map.h"
 
-ac_x mp_refuse(ac_lower *L, const ac_node *n)
+ac_x ac_mp_refuse(ac_lower *L, const ac_node *n)
 {
     const char *in = "";
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i])
             in = ac_strf(L->cx->region, "%s%s%s%s", in, *in ? ", " : "", ac_dtype_name(n->in[i]->dtype),
-                         mp_quantised(n->in[i]) ? " (quantised)" : "");
+                         ac_mp_quantised(n->in[i]) ? " (quantised)" : "");
     ac_lower_refuse(L, "%s of %s to %s%s is not supported", ac_ops[n->op].text, in, ac_dtype_name(n->out[0]->dtype),
-                    mp_quantised(n->out[0]) ? " (quantised)" : "");
+                    ac_mp_quantised(n->out[0]) ? " (quantised)" : "");
     return 0;
 }
 
-ac_x mp_centered(ac_lower *L, ac_x stored, const ac_tensor *t)
+ac_x ac_mp_centered(ac_lower *L, ac_x stored, const ac_tensor *t)
 {
-    const ac_x v = lb_cast(&L->b, stored, AC_I32);
-    return lb_sub_wrap(&L->b, v, lb_like_int(&L->b, v, ac_zero(t)));
+    const ac_x v = ac_lb_cast(&L->b, stored, AC_I32);
+    return ac_lb_sub_wrap(&L->b, v, ac_lb_like_int(&L->b, v, ac_zero(t)));
 }
 
-ac_x mp_stored(ac_lower *L, ac_x v, const ac_tensor *t, int32_t lo, int32_t hi)
+ac_x ac_mp_stored(ac_lower *L, ac_x v, const ac_tensor *t, int32_t lo, int32_t hi)
 {
     ac_lb *b = &L->b;
-    v = lb_add_wrap(b, v, lb_like_int(b, v, ac_zero(t)));
-    return lb_cast(b, lb_clamp(b, v, lb_like_int(b, v, lo), lb_like_int(b, v, hi)), t->dtype);
+    v = ac_lb_add_wrap(b, v, ac_lb_like_int(b, v, ac_zero(t)));
+    return ac_lb_cast(b, ac_lb_clamp(b, v, ac_lb_like_int(b, v, lo), ac_lb_like_int(b, v, hi)), t->dtype);
 }
 
-ac_x mp_stored_full(ac_lower *L, ac_x v, const ac_tensor *t)
+ac_x ac_mp_stored_full(ac_lower *L, ac_x v, const ac_tensor *t)
 {
     int32_t lo, hi;
     ac_quantized_act_range(AC_ACT_NONE, t, &lo, &hi);
-    return mp_stored(L, v, t, lo, hi);
+    return ac_mp_stored(L, v, t, lo, hi);
 }
 
 /* v - trunc(v) is exact, so the comparison with a half is. */
-ac_x mp_round_away(ac_lower *L, ac_x v)
+ac_x ac_mp_round_away(ac_lower *L, ac_x v)
 {
     ac_lb *b = &L->b;
-    const ac_x t = lb_trunc(b, v), d = lb_sub(b, v, t), zero = lb_like(b, v, 0);
-    const ac_x up = lb_select(b, lb_ge(b, d, lb_like(b, v, 0.5)), lb_like(b, v, 1), zero);
-    const ac_x down = lb_select(b, lb_le(b, d, lb_like(b, v, -0.5)), lb_like(b, v, 1), zero);
-    return lb_sub(b, lb_add(b, t, up), down);
+    const ac_x t = ac_lb_trunc(b, v), d = ac_lb_sub(b, v, t), zero = ac_lb_like(b, v, 0);
+    const ac_x up = ac_lb_select(b, ac_lb_ge(b, d, ac_lb_like(b, v, 0.5)), ac_lb_like(b, v, 1), zero);
+    const ac_x down = ac_lb_select(b, ac_lb_le(b, d, ac_lb_like(b, v, -0.5)), ac_lb_like(b, v, 1), zero);
+    return ac_lb_sub(b, ac_lb_add(b, t, up), down);
 }
 
-/* A constant [1,..,n,..,1] that lies along axis `axis` of t. Equal data is one buffer (lo_operand), so it may be made
+/* A constant [1,..,n,..,1] that lies along axis `axis` of t. Equal data is one buffer (ac_lo_operand), so it may be made
  * again. */
 static ac_tensor *along_axis(ac_lower *L, const ac_tensor *t, ac_dtype d, const void *data)
 {
@@ -57,7 +57,7 @@ static ac_tensor *along_axis(ac_lower *L, const ac_tensor *t, ac_dtype d, const 
     return c;
 }
 
-int32_t mp_operands(ac_lower *L, const ac_node *n, ac_tensor *list[4])
+int32_t ac_mp_operands(ac_lower *L, const ac_node *n, ac_tensor *list[4])
 {
     int32_t count = n->n_in < 4 ? n->n_in : 4;
     for (int32_t i = 0; i < count; i++)

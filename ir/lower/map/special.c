@@ -7,38 +7,38 @@
 
 static bool both_real(const ac_node *n)
 {
-    return n->in[0]->dtype == n->out[0]->dtype && mp_real(n->in[0]);
+    return n->in[0]->dtype == n->out[0]->dtype && ac_mp_real(n->in[0]);
 }
 
-ac_x mp_erf(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_erf(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return both_real(n) ? lo_erf(L, arg[0]) : mp_refuse(L, n);
+    return both_real(n) ? ac_lo_erf(L, arg[0]) : ac_mp_refuse(L, n);
 }
 
 /* 0 <= t <= 1 */
 static ac_x atan_of(ac_lower *L, ac_x t)
 {
     ac_lb *b = &L->b;
-    const ac_x one = lb_like(b, t, 1);
-    const ac_x upper = lb_gt(b, t, lb_like(b, t, 0.41421356237309503));
-    const ac_x u = lb_select(b, upper, lb_div(b, lb_sub(b, t, one), lb_add(b, t, one)), t);
-    const ac_x z = lb_mul(b, u, u);
-    ac_x v = lb_like(b, t, 1.0 / 17);
+    const ac_x one = ac_lb_like(b, t, 1);
+    const ac_x upper = ac_lb_gt(b, t, ac_lb_like(b, t, 0.41421356237309503));
+    const ac_x u = ac_lb_select(b, upper, ac_lb_div(b, ac_lb_sub(b, t, one), ac_lb_add(b, t, one)), t);
+    const ac_x z = ac_lb_mul(b, u, u);
+    ac_x v = ac_lb_like(b, t, 1.0 / 17);
     for (int32_t k = 15; k >= 1; k -= 2)
-        v = lo_madd(L, v, z, lb_like(b, t, (k % 4 == 1 ? 1.0 : -1.0) / k));
-    v = lb_mul(b, v, u);
-    return lb_select(b, upper, lb_add(b, v, lb_like(b, t, 0.78539816339744831)), v);
+        v = ac_lo_madd(L, v, z, ac_lb_like(b, t, (k % 4 == 1 ? 1.0 : -1.0) / k));
+    v = ac_lb_mul(b, v, u);
+    return ac_lb_select(b, upper, ac_lb_add(b, v, ac_lb_like(b, t, 0.78539816339744831)), v);
 }
 
-ac_x mp_atan(ac_lower *L, const ac_node *n, const ac_x *arg)
+ac_x ac_mp_atan(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     if (!both_real(n))
-        return mp_refuse(L, n);
-    const ac_x x = arg[0], one = lb_like(b, x, 1), size = lb_abs(b, x);
-    const ac_x large = lb_gt(b, size, one);
-    const ac_x t = lb_select(b, large, lb_div(b, one, size), size);
-    ac_x v = lb_dtype(b, x) == AC_F64 ? lo_atan64(L, t) : atan_of(L, t);
-    v = lb_select(b, large, lb_sub(b, lb_like(b, x, 1.5707963267948966), v), v);
-    return lb_select(b, lb_lt(b, x, lb_like(b, x, 0)), lb_neg(b, v), v);
+        return ac_mp_refuse(L, n);
+    const ac_x x = arg[0], one = ac_lb_like(b, x, 1), size = ac_lb_abs(b, x);
+    const ac_x large = ac_lb_gt(b, size, one);
+    const ac_x t = ac_lb_select(b, large, ac_lb_div(b, one, size), size);
+    ac_x v = ac_lb_dtype(b, x) == AC_F64 ? ac_lo_atan64(L, t) : atan_of(L, t);
+    v = ac_lb_select(b, large, ac_lb_sub(b, ac_lb_like(b, x, 1.5707963267948966), v), v);
+    return ac_lb_select(b, ac_lb_lt(b, x, ac_lb_like(b, x, 0)), ac_lb_neg(b, v), v);
 }

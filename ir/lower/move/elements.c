@@ -19,7 +19,7 @@
 static int misfit(ac_ctx *cx, const ac_node *n, const char *why)
 {
     ac_error(cx, n->at, E0104, "%s", why);
-    return ac_sh_show(cx, n);
+    return ac_shape_show(cx, n);
 }
 
 /* Indices of x's rank, below its extents except along the axis. */
@@ -27,7 +27,7 @@ static int check_elements(ac_ctx *cx, const ac_node *n, int32_t axis_attr)
 {
     const ac_tensor *x = n->in[0], *index = n->in[1];
     int32_t axis;
-    AC_TRY(ac_sh_index(cx, n, 1));
+    AC_TRY(ac_shape_index(cx, n, 1));
     AC_TRY(ac_axis_norm(cx, n, axis_attr, x->rank, &axis));
     bool fits = index->rank == x->rank;
     for (int32_t d = 0; fits && d < x->rank; d++)
@@ -39,12 +39,12 @@ static int check_elements(ac_ctx *cx, const ac_node *n, int32_t axis_attr)
     return AC_OK;
 }
 
-int sh_gather_elements(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_gather_elements(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(check_elements(cx, n, n->attrs.axis.axis));
-    return ac_sh_set_like(cx, n, 0, n->in[0], n->in[1]->rank, n->in[1]->dim);
+    return ac_shape_set_like(cx, n, 0, n->in[0], n->in[1]->rank, n->in[1]->dim);
 }
 
 static int check_reduction(ac_ctx *cx, const ac_node *n)
@@ -55,25 +55,25 @@ static int check_reduction(ac_ctx *cx, const ac_node *n)
     return ac_error(cx, n->at, E0103, "reduction is not one of none, add, mul, max, min");
 }
 
-int sh_scatter_elements(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_scatter_elements(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_same_type(cx, n, 0, 2));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_same_type(cx, n, 0, 2));
     AC_TRY(check_reduction(cx, n));
     AC_TRY(check_elements(cx, n, n->attrs.scatter.axis));
     if (!ac_tensor_same_shape(n->in[1], n->in[2]))
         return misfit(cx, n, "indices and updates must have the same shape");
-    return ac_sh_set_like(cx, n, 0, n->in[0], n->in[0]->rank, n->in[0]->dim);
+    return ac_shape_set_like(cx, n, 0, n->in[0], n->in[0]->rank, n->in[0]->dim);
 }
 
 /* x, i [R..,K], u [R.., rest of x behind K dimensions] */
-int sh_scatter_into(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_scatter_into(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_same_type(cx, n, 0, 2));
-    AC_TRY(ac_sh_index(cx, n, 1));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_same_type(cx, n, 0, 2));
+    AC_TRY(ac_shape_index(cx, n, 1));
     AC_TRY(check_reduction(cx, n));
     const ac_tensor *x = n->in[0], *index = n->in[1], *update = n->in[2];
     const int32_t rows = index->rank - 1;
@@ -86,7 +86,7 @@ int sh_scatter_into(ac_ctx *cx, ac_graph *g, ac_node *n)
     for (int32_t d = 0; d < k; d++)
         if (x->dim[d] == 0 && ac_tensor_count(index) > 0)
             return misfit(cx, n, "indices into an axis without elements");
-    return ac_sh_set_like(cx, n, 0, x, x->rank, x->dim);
+    return ac_shape_set_like(cx, n, 0, x, x->rank, x->dim);
 }
 
 /* ------------------------------------------------------------------ loops */
@@ -97,30 +97,30 @@ static const char *const LOOP[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5"
 static void open_loops(ac_lower *L, const ac_tensor *t, ac_x *idx)
 {
     for (int32_t d = 0; d < t->rank; d++)
-        idx[d] = lb_for_n(&L->b, LOOP[d], t->dim[d]);
+        idx[d] = ac_lb_for_n(&L->b, LOOP[d], t->dim[d]);
 }
 
 static void close_loops(ac_lower *L, const ac_tensor *t)
 {
     for (int32_t d = 0; d < t->rank; d++)
-        lb_end(&L->b);
+        ac_lb_end(&L->b);
 }
 
-int lo_gather_elements(ac_lower *L)
+int ac_lo_gather_elements(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_tensor *x = n->in[0], *index = n->in[1];
     int32_t axis;
     AC_TRY(ac_axis_norm(L->cx, n, n->attrs.axis.axis, x->rank, &axis));
-    AC_TRY(lo_movable(L, x));
-    const int32_t src = lo_operand(L, x), dst = lo_result_buf(L);
+    AC_TRY(ac_lo_movable(L, x));
+    const int32_t src = ac_lo_operand(L, x), dst = ac_lo_result_buf(L);
     if (ac_tensor_count(index) == 0)
         return AC_OK;
     ac_x idx[AC_MAX_RANK];
     open_loops(L, index, idx);
-    const ac_x at = lo_flat(L, index, idx);
+    const ac_x at = ac_lo_flat(L, index, idx);
     idx[axis] = ac_index_at(L, index, at, x->dim[axis], true);
-    lb_store(&L->b, dst, at, lb_load(&L->b, src, lo_flat(L, x, idx), 1));
+    ac_lb_store(&L->b, dst, at, ac_lb_load(&L->b, src, ac_lo_flat(L, x, idx), 1));
     close_loops(L, index);
     return AC_OK;
 }
@@ -128,8 +128,8 @@ int lo_gather_elements(ac_lower *L)
 static int check_type(ac_lower *L, const ac_tensor *x)
 {
     if (L->node->attrs.scatter.reduction == AC_W_NONE)
-        return lo_movable(L, x);
-    if (mp_real(x) || mp_plain_int(x))
+        return ac_lo_movable(L, x);
+    if (ac_mp_real(x) || ac_mp_plain_int(x))
         return AC_OK;
     return ac_lower_refuse(L, "reduction %s of %s: f32, f64 and plain integers are supported",
                            ac_word_name[L->node->attrs.scatter.reduction], ac_dtype_name(x->dtype));
@@ -140,7 +140,7 @@ static void copy_all(ac_lower *L, ac_tensor *x, int32_t dst)
 {
     ac_move m = {0};
     ac_move_dim(&m, ac_tensor_count(x), 1, 1);
-    lo_move(L, lo_operand(L, x), dst, &m);
+    ac_lo_move(L, ac_lo_operand(L, x), dst, &m);
 }
 
 static void combine(ac_lower *L, int32_t dst, ac_x at, ac_x v)
@@ -148,43 +148,43 @@ static void combine(ac_lower *L, int32_t dst, ac_x at, ac_x v)
     ac_lb *b = &L->b;
     const ac_word w = L->node->attrs.scatter.reduction;
     if (w != AC_W_NONE) {
-        const ac_x old = lb_load(b, dst, at, 1);
-        v = w == AC_W_ADD   ? lb_add_wrap(b, old, v)
-            : w == AC_W_MUL ? lb_mul_wrap(b, old, v)
-            : w == AC_W_MAX ? lb_max(b, old, v)
-                            : lb_min(b, old, v);
+        const ac_x old = ac_lb_load(b, dst, at, 1);
+        v = w == AC_W_ADD   ? ac_lb_add_wrap(b, old, v)
+            : w == AC_W_MUL ? ac_lb_mul_wrap(b, old, v)
+            : w == AC_W_MAX ? ac_lb_max(b, old, v)
+                            : ac_lb_min(b, old, v);
     }
-    lb_store(b, dst, at, v);
+    ac_lb_store(b, dst, at, v);
 }
 
-int lo_scatter_elements(ac_lower *L)
+int ac_lo_scatter_elements(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_tensor *x = n->in[0], *index = n->in[1], *update = n->in[2];
     int32_t axis;
     AC_TRY(ac_axis_norm(L->cx, n, n->attrs.scatter.axis, x->rank, &axis));
     AC_TRY(check_type(L, x));
-    const int32_t dst = lo_result_buf(L);
+    const int32_t dst = ac_lo_result_buf(L);
     copy_all(L, x, dst);
     if (ac_tensor_count(index) == 0)
         return AC_OK;
-    const int32_t src = lo_operand(L, update);
+    const int32_t src = ac_lo_operand(L, update);
     ac_x idx[AC_MAX_RANK];
     open_loops(L, index, idx);
-    const ac_x at = lo_flat(L, index, idx), v = lb_load(&L->b, src, at, 1);
+    const ac_x at = ac_lo_flat(L, index, idx), v = ac_lb_load(&L->b, src, at, 1);
     idx[axis] = ac_index_at(L, index, at, x->dim[axis], true);
-    combine(L, dst, lo_flat(L, x, idx), v);
+    combine(L, dst, ac_lo_flat(L, x, idx), v);
     close_loops(L, index);
     return AC_OK;
 }
 
-int lo_scatter_into(ac_lower *L)
+int ac_lo_scatter_into(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     ac_tensor *x = n->in[0], *index = n->in[1], *update = n->in[2];
     AC_TRY(check_type(L, x));
-    const int32_t dst = lo_result_buf(L), k = (int32_t)index->dim[index->rank - 1];
+    const int32_t dst = ac_lo_result_buf(L), k = (int32_t)index->dim[index->rank - 1];
     copy_all(L, x, dst);
     int64_t rows = 1, inner = 1;
     for (int32_t d = 0; d < index->rank - 1; d++)
@@ -193,17 +193,17 @@ int lo_scatter_into(ac_lower *L)
         inner *= x->dim[d];
     if (rows == 0 || inner == 0)
         return AC_OK;
-    const int32_t src = lo_operand(L, update);
-    const ac_x r = lb_for_n(b, "r", rows);
-    ac_x to = lb_i32(b, 0);
+    const int32_t src = ac_lo_operand(L, update);
+    const ac_x r = ac_lb_for_n(b, "r", rows);
+    ac_x to = ac_lb_i32(b, 0);
     for (int32_t e = 0; e < k; e++) {
-        const ac_x at = lb_add(b, lb_mul(b, r, lb_i32(b, k)), lb_i32(b, e));
-        to = lb_add(b, lb_mul(b, to, lb_i32(b, x->dim[e])), ac_index_at(L, index, at, x->dim[e], true));
+        const ac_x at = ac_lb_add(b, ac_lb_mul(b, r, ac_lb_i32(b, k)), ac_lb_i32(b, e));
+        to = ac_lb_add(b, ac_lb_mul(b, to, ac_lb_i32(b, x->dim[e])), ac_index_at(L, index, at, x->dim[e], true));
     }
-    const ac_x c = lb_for_n(b, "c", inner);
-    combine(L, dst, lb_add(b, lb_mul(b, to, lb_i32(b, inner)), c),
-            lb_load(b, src, lb_add(b, lb_mul(b, r, lb_i32(b, inner)), c), 1));
-    lb_end(b);
-    lb_end(b);
+    const ac_x c = ac_lb_for_n(b, "c", inner);
+    combine(L, dst, ac_lb_add(b, ac_lb_mul(b, to, ac_lb_i32(b, inner)), c),
+            ac_lb_load(b, src, ac_lb_add(b, ac_lb_mul(b, r, ac_lb_i32(b, inner)), c), 1));
+    ac_lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }

@@ -15,7 +15,7 @@ void ac_move_strides(const ac_tensor *t, int64_t stride[AC_MAX_RANK])
         stride[d] = s;
 }
 
-int lo_movable(ac_lower *L, const ac_tensor *t)
+int ac_lo_movable(ac_lower *L, const ac_tensor *t)
 {
     if (ac_dtype_bits(t->dtype) >= 8)
         return AC_OK;
@@ -65,22 +65,22 @@ static void run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t m
             continue;
         if (pieces == 1 || (lanes == 1 && pieces <= 4)) {
             for (int64_t i = 0; i < pieces; i++)
-                body(L, lb_i32(b, at + i), lanes, ctx);
+                body(L, ac_lb_i32(b, at + i), lanes, ctx);
         } else {
-            ac_x i = lb_for(b, name, lb_i32(b, at), lb_i32(b, at + pieces * lanes), lanes, mark);
+            ac_x i = ac_lb_for(b, name, ac_lb_i32(b, at), ac_lb_i32(b, at + pieces * lanes), lanes, mark);
             body(L, i, lanes, ctx);
-            lb_end(b);
+            ac_lb_end(b);
         }
         at += pieces * lanes;
     }
 }
 
-void lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_run_body *body, void *ctx)
+void ac_lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_run_body *body, void *ctx)
 {
     run(L, name, n, max, min, AC_MARK_SERIAL, body, ctx);
 }
 
-void lo_run_lanes(const ac_lower *L, ac_dtype d, int32_t *max, int32_t *min)
+void ac_lo_run_lanes(const ac_lower *L, ac_dtype d, int32_t *max, int32_t *min)
 {
     const int32_t lanes = d == AC_BOOL ? 1 : ac_target_lanes(L->target, d), bits = ac_dtype_bits(d);
     *max = lanes > 1 ? lanes : 1;
@@ -104,13 +104,14 @@ static void copy_piece(ac_lower *L, ac_x at, int32_t lanes, void *ctx)
     ac_lb *b = &L->b;
     ac_x v = c->value;
     if (!v) {
-        const ac_x from = lb_add(b, c->from, lb_mul(b, at, lb_i32(b, c->step)));
-        v = lb_load(b, c->src, from, c->step == 1 ? lanes : 1);
+        const ac_x from = ac_lb_add(b, c->from, ac_lb_mul(b, at, ac_lb_i32(b, c->step)));
+        v = ac_lb_load(b, c->src, from, c->step == 1 ? lanes : 1);
     }
     if (c->each)
         v = c->each(L, v, c->ctx);
     if (v) /* 0: refused */
-        lb_store(b, c->dst, lb_add(b, c->to, lb_mul(b, at, lb_i32(b, c->stride))), lb_splat(b, v, lanes));
+        ac_lb_store(b, c->dst, ac_lb_add(b, c->to, ac_lb_mul(b, at, ac_lb_i32(b, c->stride))),
+                    ac_lb_splat(b, v, lanes));
 }
 
 /* Loop names of a box, outermost first. */
@@ -122,48 +123,48 @@ static void nest(ac_lower *L, copy c, ac_move m, int32_t lanes)
     ac_lb *b = &L->b;
     if (!simplify(&m, c.value != 0))
         return;
-    c.from = lb_add(b, c.from, lb_i32(b, m.from));
-    c.to = lb_add(b, c.to, lb_i32(b, m.to));
+    c.from = ac_lb_add(b, c.from, ac_lb_i32(b, m.from));
+    c.to = ac_lb_add(b, c.to, ac_lb_i32(b, m.to));
     for (int32_t d = 0; d + 1 < m.n; d++) {
-        const ac_x i = lb_for(b, letter[d], lb_i32(b, 0), lb_i32(b, m.dim[d].extent), 1, mark_of(L, c.dst));
-        c.from = lb_add(b, c.from, lb_mul(b, i, lb_i32(b, m.dim[d].from)));
-        c.to = lb_add(b, c.to, lb_mul(b, i, lb_i32(b, m.dim[d].to)));
+        const ac_x i = ac_lb_for(b, letter[d], ac_lb_i32(b, 0), ac_lb_i32(b, m.dim[d].extent), 1, mark_of(L, c.dst));
+        c.from = ac_lb_add(b, c.from, ac_lb_mul(b, i, ac_lb_i32(b, m.dim[d].from)));
+        c.to = ac_lb_add(b, c.to, ac_lb_mul(b, i, ac_lb_i32(b, m.dim[d].to)));
     }
     const struct ac_move_axis last = m.n ? m.dim[m.n - 1] : (struct ac_move_axis){1, 1, 1};
     int32_t max = 1, min = 1;
     c.step = last.from;
     c.stride = last.to;
     if (last.to == 1 && (last.from == 1 || last.from == 0)) {
-        lo_run_lanes(L, L->b.fn->buf.item[c.dst].dtype, &max, &min);
+        ac_lo_run_lanes(L, L->b.fn->buf.item[c.dst].dtype, &max, &min);
         if (lanes && lanes < max)
             max = min = lanes;
     }
     if (last.from == 0 && !c.value && !c.each)
-        c.value = lb_load(b, c.src, c.from, 1); /* one element for the whole run */
+        c.value = ac_lb_load(b, c.src, c.from, 1); /* one element for the whole run */
     run(L, letter[m.n ? m.n - 1 : 0], last.extent, max, min, mark_of(L, c.dst), copy_piece, &c);
     for (int32_t d = 0; d + 1 < m.n; d++)
-        lb_end(b);
+        ac_lb_end(b);
 }
 
-void lo_move_at(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m)
+void ac_lo_move_at(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m)
 {
     nest(L, (copy){.src = src, .dst = dst, .from = from, .to = to}, *m, 0);
 }
 
-void lo_move(ac_lower *L, int32_t src, int32_t dst, const ac_move *m)
+void ac_lo_move(ac_lower *L, int32_t src, int32_t dst, const ac_move *m)
 {
-    const ac_x zero = lb_i32(&L->b, 0);
-    lo_move_at(L, src, zero, dst, zero, m);
+    const ac_x zero = ac_lb_i32(&L->b, 0);
+    ac_lo_move_at(L, src, zero, dst, zero, m);
 }
 
-void lo_move_each(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m, int32_t lanes,
-                  ac_move_value *f, const void *ctx)
+void ac_lo_move_each(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m, int32_t lanes,
+                     ac_move_value *f, const void *ctx)
 {
     nest(L, (copy){.src = src, .dst = dst, .from = from, .to = to, .each = f, .ctx = ctx}, *m, lanes > 1 ? lanes : 1);
 }
 
-void lo_move_fill(ac_lower *L, ac_x value, int32_t dst, const ac_move *m)
+void ac_lo_move_fill(ac_lower *L, ac_x value, int32_t dst, const ac_move *m)
 {
-    const ac_x zero = lb_i32(&L->b, 0);
+    const ac_x zero = ac_lb_i32(&L->b, 0);
     nest(L, (copy){.src = -1, .dst = dst, .from = zero, .to = zero, .value = value}, *m, 0);
 }

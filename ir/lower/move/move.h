@@ -6,9 +6,9 @@
  *         ac_move_dim(&m, C, 1, H*W);
  *         ac_move_dim(&m, H, W*C, W);
  *         ac_move_dim(&m, W, C, 1);
- *         lo_move(L, src, dst, &m);
+ *         ac_lo_move(L, src, dst, &m);
  *
- * lo_move merges neighbours that are contiguous on both sides (above: H and W become one loop), drops extents of 1,
+ * ac_lo_move merges neighbours that are contiguous on both sides (above: H and W become one loop), drops extents of 1,
  * makes no code for an empty box, and copies contiguous runs with the target's vectors. So an operator only says where
  * elements go. A stride of 0 in the source repeats; a negative one goes back.
  *
@@ -35,23 +35,23 @@ void ac_move_dim(ac_move *m, int64_t extent, int64_t from, int64_t to);
 /* Row-major strides of t: stride[d] elements between neighbours of dimension d. */
 void ac_move_strides(const ac_tensor *t, int64_t stride[AC_MAX_RANK]);
 
-void lo_move(ac_lower *L, int32_t src, int32_t dst, const ac_move *m);
+void ac_lo_move(ac_lower *L, int32_t src, int32_t dst, const ac_move *m);
 /* The same from positions known only at run time, added to m->from and m->to. */
-void lo_move_at(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m);
+void ac_lo_move_at(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m);
 /* With a computation on the way, at most `lanes` at a time. */
-void lo_move_each(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m, int32_t lanes,
-                  ac_move_value *f, const void *ctx);
+void ac_lo_move_each(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m, int32_t lanes,
+                     ac_move_value *f, const void *ctx);
 /* Stores `value` (one lane) all over the box; strides of the source are ignored. */
-void lo_move_fill(ac_lower *L, ac_x value, int32_t dst, const ac_move *m);
+void ac_lo_move_fill(ac_lower *L, ac_x value, int32_t dst, const ac_move *m);
 
 /* Calls `body` for n elements in pieces: vectors of `max` lanes, then of half as many down to `min`, then one at a
  * time. `at` is the position of the first element of a piece. */
 typedef void ac_run_body(ac_lower *L, ac_x at, int32_t lanes, void *ctx);
-void lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_run_body *body, void *ctx);
+void ac_lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_run_body *body, void *ctx);
 /* max and min for plain copies of d: whole registers, then down to 16 bytes. */
-void lo_run_lanes(const ac_lower *L, ac_dtype d, int32_t *max, int32_t *min);
+void ac_lo_run_lanes(const ac_lower *L, ac_dtype d, int32_t *max, int32_t *min);
 
 /* Refuses (E0108) types packed below a byte. */
-int lo_movable(ac_lower *L, const ac_tensor *t);
+int ac_lo_movable(ac_lower *L, const ac_tensor *t);
 
 #endif

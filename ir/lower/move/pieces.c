@@ -14,13 +14,13 @@ static int64_t extent_of(const ac_tensor *t, int32_t from, int32_t to)
     return n;
 }
 
-int lo_copy(ac_lower *L)
+int ac_lo_copy(ac_lower *L)
 {
     ac_tensor *x = L->node->in[0];
-    AC_TRY(lo_movable(L, x));
+    AC_TRY(ac_lo_movable(L, x));
     ac_move m = {0};
     ac_move_dim(&m, ac_tensor_count(x), 1, 1);
-    lo_move(L, lo_operand(L, x), lo_result_buf(L), &m);
+    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
     return AC_OK;
 }
 
@@ -37,10 +37,11 @@ typedef struct concat_rule {
 /* Rounds halves away from zero. The fraction of |x| < 2^24 is exact. */
 static ac_x round_away(ac_lb *b, ac_x x)
 {
-    const ac_x whole = lb_trunc(b, x), part = lb_sub(b, x, whole);
-    const ac_x up = lb_select(b, lb_ge(b, part, lb_like(b, x, 0.5)), lb_like(b, x, 1), lb_like(b, x, 0));
-    const ac_x down = lb_select(b, lb_le(b, part, lb_like(b, x, -0.5)), lb_like(b, x, 1), lb_like(b, x, 0));
-    return lb_sub(b, lb_add(b, whole, up), down);
+    const ac_x whole = ac_lb_trunc(b, x), part = ac_lb_sub(b, x, whole);
+    const ac_x up = ac_lb_select(b, ac_lb_ge(b, part, ac_lb_like(b, x, 0.5)), ac_lb_like(b, x, 1), ac_lb_like(b, x, 0));
+    const ac_x down =
+        ac_lb_select(b, ac_lb_le(b, part, ac_lb_like(b, x, -0.5)), ac_lb_like(b, x, 1), ac_lb_like(b, x, 0));
+    return ac_lb_sub(b, ac_lb_add(b, whole, up), down);
 }
 
 static ac_x concat_value(ac_lower *L, ac_x v, const void *ctx)
@@ -48,32 +49,32 @@ static ac_x concat_value(ac_lower *L, ac_x v, const void *ctx)
     const concat_rule *r = ctx;
     ac_lb *b = &L->b;
     if (!r->rescale)
-        return lo_act(L, v, r->act);
-    ac_x f = lb_cast(b, v, AC_F32);
-    f = lb_add(b, lb_mul(b, f, lb_like(b, f, (double)r->scale)), lb_like(b, f, (double)r->bias));
-    f = lb_clamp(b, round_away(b, f), lb_like(b, f, -1e6), lb_like(b, f, 1e6)); /* fits in i32 */
-    const ac_x i = lb_cast(b, f, AC_I32);
-    return lb_satcast(b, lb_add(b, i, lb_like_int(b, i, r->zero)), r->dtype);
+        return ac_lo_act(L, v, r->act);
+    ac_x f = ac_lb_cast(b, v, AC_F32);
+    f = ac_lb_add(b, ac_lb_mul(b, f, ac_lb_like(b, f, (double)r->scale)), ac_lb_like(b, f, (double)r->bias));
+    f = ac_lb_clamp(b, round_away(b, f), ac_lb_like(b, f, -1e6), ac_lb_like(b, f, 1e6)); /* fits in i32 */
+    const ac_x i = ac_lb_cast(b, f, AC_I32);
+    return ac_lb_satcast(b, ac_lb_add(b, i, ac_lb_like_int(b, i, r->zero)), r->dtype);
 }
 
-int lo_concat(ac_lower *L)
+int ac_lo_concat(ac_lower *L)
 {
     const ac_node *n = L->node;
     const ac_tensor *y = n->out[0];
     const ac_act act = n->attrs.axis.act;
     int32_t axis;
     AC_TRY(ac_axis_norm(L->cx, n, n->attrs.axis.axis, y->rank, &axis));
-    AC_TRY(lo_movable(L, y));
+    AC_TRY(ac_lo_movable(L, y));
     if (act != AC_ACT_NONE && y->dtype != AC_F32)
         return ac_lower_refuse(L, "activation %s of a concatenation of %s; only f32 can have one", ac_act_name[act],
                                ac_dtype_name(y->dtype));
-    const int32_t dst = lo_result_buf(L);
+    const int32_t dst = ac_lo_result_buf(L);
     int64_t lead[2], at = 0;
-    lo_lead(L, y, axis, lead);
+    ac_lo_lead(L, y, axis, lead);
     const int64_t outer = extent_of(y, 0, axis) / (lead[0] * lead[1]), row = extent_of(y, axis, y->rank);
     ac_lb *b = &L->b;
-    const ac_x oy = lb_for_n(b, "oy", lead[0]), ox = lb_for_n(b, "ox", lead[1]);
-    const ac_x first = lb_mul(b, lb_add(b, lb_mul(b, oy, lb_i32(b, lead[1])), ox), lb_i32(b, outer));
+    const ac_x oy = ac_lb_for_n(b, "oy", lead[0]), ox = ac_lb_for_n(b, "ox", lead[1]);
+    const ac_x first = ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, oy, ac_lb_i32(b, lead[1])), ox), ac_lb_i32(b, outer));
     for (int32_t i = 0; i < n->n_in; i++) {
         ac_tensor *x = n->in[i];
         const int64_t part = extent_of(x, axis, x->rank);
@@ -81,74 +82,75 @@ int lo_concat(ac_lower *L)
         ac_move_dim(&m, outer, part, row);
         ac_move_dim(&m, part, 1, 1);
         at += part;
-        const ac_x from = lb_mul(b, first, lb_i32(b, part)), to = lb_mul(b, first, lb_i32(b, row));
+        const ac_x from = ac_lb_mul(b, first, ac_lb_i32(b, part)), to = ac_lb_mul(b, first, ac_lb_i32(b, row));
         const bool small = y->dtype == AC_I8 || y->dtype == AC_U8 || y->dtype == AC_I16;
         concat_rule r = {.dtype = y->dtype, .zero = ac_zero(y), .act = act};
         r.rescale = small && x->quant && y->quant && (ac_scale(x) != ac_scale(y) || ac_zero(x) != ac_zero(y));
         if (!r.rescale && act == AC_ACT_NONE) {
-            lo_move_at(L, lo_operand(L, x), from, dst, to, &m);
+            ac_lo_move_at(L, ac_lo_operand(L, x), from, dst, to, &m);
             continue;
         }
         r.scale = ac_scale(x) * (1.0f / ac_scale(y));
         r.bias = -(float)ac_zero(x) * r.scale;
-        lo_move_each(L, lo_operand(L, x), from, dst, to, &m, ac_target_lanes(L->target, AC_F32), concat_value, &r);
+        ac_lo_move_each(L, ac_lo_operand(L, x), from, dst, to, &m, ac_target_lanes(L->target, AC_F32), concat_value,
+                        &r);
     }
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }
 
 /* Operands become the slices of a new dimension. */
-int lo_pack(ac_lower *L)
+int ac_lo_pack(ac_lower *L)
 {
     const ac_node *n = L->node;
     const ac_tensor *y = n->out[0];
     int32_t axis;
     AC_TRY(ac_axis_norm(L->cx, n, n->attrs.axis.axis, y->rank, &axis));
-    AC_TRY(lo_movable(L, y));
-    const int32_t dst = lo_result_buf(L);
+    AC_TRY(ac_lo_movable(L, y));
+    const int32_t dst = ac_lo_result_buf(L);
     const int64_t outer = extent_of(y, 0, axis), inner = extent_of(y, axis + 1, y->rank);
     for (int32_t i = 0; i < n->n_in; i++) {
         ac_move m = {.to = i * inner};
         ac_move_dim(&m, outer, inner, inner * n->n_in);
         ac_move_dim(&m, inner, 1, 1);
-        lo_move(L, lo_operand(L, n->in[i]), dst, &m);
+        ac_lo_move(L, ac_lo_operand(L, n->in[i]), dst, &m);
     }
     return AC_OK;
 }
 
-int lo_unpack(ac_lower *L)
+int ac_lo_unpack(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_tensor *x = n->in[0];
     int32_t axis;
     AC_TRY(ac_axis_norm(L->cx, n, n->attrs.axis.axis, x->rank, &axis));
-    AC_TRY(lo_movable(L, x));
+    AC_TRY(ac_lo_movable(L, x));
     const int64_t outer = extent_of(x, 0, axis), inner = extent_of(x, axis + 1, x->rank);
     for (int32_t i = 0; i < n->n_out; i++) {
         ac_move m = {.from = i * inner};
         ac_move_dim(&m, outer, inner * x->dim[axis], inner);
         ac_move_dim(&m, inner, 1, 1);
-        lo_move(L, lo_operand(L, x), lo_output_buf(L, i), &m);
+        ac_lo_move(L, ac_lo_operand(L, x), ac_lo_output_buf(L, i), &m);
     }
     return AC_OK;
 }
 
-int lo_split(ac_lower *L)
+int ac_lo_split(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_tensor *x = ac_split_value(n);
     const int64_t *size;
     int32_t axis;
     AC_TRY(ac_split_of(L->cx, n, &axis, &size));
-    AC_TRY(lo_movable(L, x));
+    AC_TRY(ac_lo_movable(L, x));
     const int64_t outer = extent_of(x, 0, axis), inner = extent_of(x, axis + 1, x->rank);
     int64_t at = 0;
     for (int32_t i = 0; i < n->n_out; i++) {
         ac_move m = {.from = at * inner};
         ac_move_dim(&m, outer, inner * x->dim[axis], inner * size[i]);
         ac_move_dim(&m, inner * size[i], 1, 1);
-        lo_move(L, lo_operand(L, x), lo_output_buf(L, i), &m);
+        ac_lo_move(L, ac_lo_operand(L, x), ac_lo_output_buf(L, i), &m);
         at += size[i];
     }
     return AC_OK;
@@ -158,7 +160,7 @@ int lo_split(ac_lower *L)
 static int take(ac_lower *L, const ac_slice *s)
 {
     ac_tensor *x = L->node->in[0];
-    AC_TRY(lo_movable(L, x));
+    AC_TRY(ac_lo_movable(L, x));
     int64_t stride[AC_MAX_RANK], to[AC_MAX_RANK], t = 1;
     ac_move_strides(x, stride);
     for (int32_t d = x->rank - 1; d >= 0; t *= s->extent[d--])
@@ -168,47 +170,47 @@ static int take(ac_lower *L, const ac_slice *s)
         m.from += s->begin[d] * stride[d];
         ac_move_dim(&m, s->extent[d], s->step[d] * stride[d], to[d]);
     }
-    lo_move(L, lo_operand(L, x), lo_result_buf(L), &m);
+    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
     return AC_OK;
 }
 
-int lo_slice(ac_lower *L)
+int ac_lo_slice(ac_lower *L)
 {
     ac_slice s;
     AC_TRY(ac_slice_of(L->cx, L->node, &s));
     return take(L, &s);
 }
 
-int lo_strided(ac_lower *L)
+int ac_lo_strided(ac_lower *L)
 {
     ac_slice s;
     AC_TRY(ac_strided_slice_of(L->cx, L->node, &s));
     return take(L, &s);
 }
 
-int lo_transpose(ac_lower *L)
+int ac_lo_transpose(ac_lower *L)
 {
     ac_tensor *x = L->node->in[0];
     const ac_tensor *y = L->node->out[0];
     int32_t perm[AC_MAX_RANK];
     int64_t from[AC_MAX_RANK], to[AC_MAX_RANK];
     AC_TRY(ac_perm_of(L->cx, L->node, perm));
-    AC_TRY(lo_movable(L, x));
+    AC_TRY(ac_lo_movable(L, x));
     ac_move_strides(x, from);
     ac_move_strides(y, to);
     ac_move m = {0};
     for (int32_t d = 0; d < y->rank; d++)
         ac_move_dim(&m, y->dim[d], from[perm[d]], to[d]);
-    lo_move(L, lo_operand(L, x), lo_result_buf(L), &m);
+    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
     return AC_OK;
 }
 
-int lo_tile(ac_lower *L)
+int ac_lo_tile(ac_lower *L)
 {
     ac_tensor *x = L->node->in[0];
     int64_t times[AC_MAX_RANK], from[AC_MAX_RANK], to[AC_MAX_RANK];
     AC_TRY(ac_tile_of(L->cx, L->node, times));
-    AC_TRY(lo_movable(L, x));
+    AC_TRY(ac_lo_movable(L, x));
     ac_move_strides(x, from);
     ac_move_strides(L->node->out[0], to);
     ac_move m = {0};
@@ -216,16 +218,16 @@ int lo_tile(ac_lower *L)
         ac_move_dim(&m, times[d], 0, x->dim[d] * to[d]);
         ac_move_dim(&m, x->dim[d], from[d], to[d]);
     }
-    lo_move(L, lo_operand(L, x), lo_result_buf(L), &m);
+    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
     return AC_OK;
 }
 
-int lo_broadcast_to(ac_lower *L)
+int ac_lo_broadcast_to(ac_lower *L)
 {
     ac_tensor *x = L->node->in[0];
     const ac_tensor *y = L->node->out[0];
     int64_t from[AC_MAX_RANK], to[AC_MAX_RANK];
-    AC_TRY(lo_movable(L, x));
+    AC_TRY(ac_lo_movable(L, x));
     ac_move_strides(x, from);
     ac_move_strides(y, to);
     ac_move m = {0};
@@ -233,17 +235,17 @@ int lo_broadcast_to(ac_lower *L)
         const int32_t k = d - (y->rank - x->rank);
         ac_move_dim(&m, y->dim[d], k < 0 || x->dim[k] == 1 ? 0 : from[k], to[d]);
     }
-    lo_move(L, lo_operand(L, x), lo_result_buf(L), &m);
+    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
     return AC_OK;
 }
 
-int lo_reverse(ac_lower *L)
+int ac_lo_reverse(ac_lower *L)
 {
     ac_tensor *x = L->node->in[0];
     uint32_t mask;
     int64_t stride[AC_MAX_RANK];
     AC_TRY(ac_axes_of(L->cx, L->node, 1, (ac_ints){0}, x->rank, false, &mask));
-    AC_TRY(lo_movable(L, x));
+    AC_TRY(ac_lo_movable(L, x));
     ac_move_strides(x, stride);
     ac_move m = {0};
     for (int32_t d = 0; d < x->rank; d++) {
@@ -251,7 +253,7 @@ int lo_reverse(ac_lower *L)
         m.from += back ? (x->dim[d] - 1) * stride[d] : 0;
         ac_move_dim(&m, x->dim[d], back ? -stride[d] : stride[d], stride[d]);
     }
-    lo_move(L, lo_operand(L, x), lo_result_buf(L), &m);
+    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
     return AC_OK;
 }
 
@@ -260,7 +262,7 @@ int lo_reverse(ac_lower *L)
 static int space_depth(ac_lower *L, const ac_tensor *space, bool to_depth)
 {
     ac_tensor *x = L->node->in[0];
-    AC_TRY(lo_movable(L, x));
+    AC_TRY(ac_lo_movable(L, x));
     const int64_t b = L->node->attrs.block.block, h = space->dim[1] / b, w = space->dim[2] / b, c = space->dim[3];
     const int64_t row = w * b * c; /* of the space side; b rows are as long as one row of the depth side */
     const struct {
@@ -278,16 +280,16 @@ static int space_depth(ac_lower *L, const ac_tensor *space, bool to_depth)
         ac_move_dim(&m, axis[k].extent, to_depth ? axis[k].space : axis[k].depth,
                     to_depth ? axis[k].depth : axis[k].space);
     }
-    lo_move(L, lo_operand(L, x), lo_result_buf(L), &m);
+    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
     return AC_OK;
 }
 
-int lo_space_to_depth(ac_lower *L)
+int ac_lo_space_to_depth(ac_lower *L)
 {
     return space_depth(L, L->node->in[0], true);
 }
 
-int lo_depth_to_space(ac_lower *L)
+int ac_lo_depth_to_space(ac_lower *L)
 {
     return space_depth(L, L->node->out[0], false);
 }

@@ -20,13 +20,13 @@ static int64_t product(const ac_tensor *t, int32_t from, int32_t to)
 /* ------------------------------------------------------------------ shapes */
 
 /* indices [..,K], updates [.., slice], static shape -> result of that shape. */
-int sh_scatter_nd(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_scatter_nd(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_index(cx, n, 0));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_index(cx, n, 0));
     ac_ints shape;
-    AC_TRY(ac_sh_new_shape(cx, n, 2, (ac_ints){0}, &shape));
+    AC_TRY(ac_shape_new_shape(cx, n, 2, (ac_ints){0}, &shape));
     const ac_tensor *index = n->in[0], *update = n->in[1];
     const int64_t k = index->rank ? index->dim[index->rank - 1] : 0;
     bool fits =
@@ -36,17 +36,17 @@ int sh_scatter_nd(ac_ctx *cx, ac_graph *g, ac_node *n)
     if (!fits) {
         ac_error(cx, n->at, E0104, "indices '%s' %s and updates '%s' %s do not fit a result of %d dimensions",
                  index->name, ac_shape_str(cx, index), update->name, ac_shape_str(cx, update), shape.n);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
-    return ac_sh_set_like(cx, n, 0, update, shape.n, shape.v);
+    return ac_shape_set_like(cx, n, 0, update, shape.n, shape.v);
 }
 
 /* x [S.., rest], segments [S..], how many (static) -> [how many, rest]. */
-int sh_segment(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_segment(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_index(cx, n, 1));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_index(cx, n, 1));
     ac_ints count;
     AC_TRY(ac_node_ints(cx, n, 2, (ac_ints){0}, &count));
     const ac_tensor *x = n->in[0], *segment = n->in[1];
@@ -57,13 +57,13 @@ int sh_segment(ac_ctx *cx, ac_graph *g, ac_node *n)
         ac_error(cx, n->at, E0104,
                  "segments '%s' %s must be the leading dimensions of '%s' %s, and their number one value",
                  segment->name, ac_shape_str(cx, segment), x->name, ac_shape_str(cx, x));
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     int64_t dim[AC_MAX_RANK] = {count.v[0]};
     int32_t rank = 1;
     for (int32_t d = segment->rank; d < x->rank; d++)
         dim[rank++] = x->dim[d];
-    return ac_sh_set_like(cx, n, 0, x, rank, dim);
+    return ac_shape_set_like(cx, n, 0, x, rank, dim);
 }
 
 /* ------------------------------------------------------------------ loops */
@@ -72,47 +72,48 @@ static void fill(ac_lower *L, int32_t dst, int64_t count, ac_x value)
 {
     ac_move m = {0};
     ac_move_dim(&m, count, 0, 1);
-    lo_move_fill(L, value, dst, &m);
+    ac_lo_move_fill(L, value, dst, &m);
 }
 
 static int check_type(ac_lower *L, const ac_tensor *x)
 {
-    if (mp_real(x) || mp_plain_int(x))
+    if (ac_mp_real(x) || ac_mp_plain_int(x))
         return AC_OK;
-    mp_refuse(L, L->node);
+    ac_mp_refuse(L, L->node);
     return AC_FAIL;
 }
 
 /* result = 0; result[index[i]] += update[i] */
-int lo_scatter_nd(ac_lower *L)
+int ac_lo_scatter_nd(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     ac_tensor *index = n->in[0], *update = n->in[1];
     const ac_tensor *y = n->out[0];
     AC_TRY(check_type(L, update));
-    const int32_t dst = lo_result_buf(L);
+    const int32_t dst = ac_lo_result_buf(L);
     if (ac_tensor_count(y) == 0)
         return AC_OK;
     const ac_dtype d = y->dtype;
-    fill(L, dst, ac_tensor_count(y), ac_dtype_is_float(d) ? lb_num(b, d, 0) : lb_int(b, d, 0));
+    fill(L, dst, ac_tensor_count(y), ac_dtype_is_float(d) ? ac_lb_num(b, d, 0) : ac_lb_int(b, d, 0));
     if (ac_tensor_count(update) == 0)
         return AC_OK;
     const int32_t k = (int32_t)index->dim[index->rank - 1];
     const int64_t inner = product(y, k, y->rank);
-    const int32_t src = lo_operand(L, update);
-    const ac_x i = lb_for_n(b, "i", product(index, 0, index->rank - 1));
-    ac_x to = lb_i32(b, 0);
+    const int32_t src = ac_lo_operand(L, update);
+    const ac_x i = ac_lb_for_n(b, "i", product(index, 0, index->rank - 1));
+    ac_x to = ac_lb_i32(b, 0);
     for (int32_t e = 0; e < k; e++) {
-        const ac_x v = ac_index_at(L, index, lb_add(b, lb_mul(b, i, lb_i32(b, k)), lb_i32(b, e)), y->dim[e], false);
-        to = lb_add(b, lb_mul(b, to, lb_i32(b, y->dim[e])), v);
+        const ac_x v =
+            ac_index_at(L, index, ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, k)), ac_lb_i32(b, e)), y->dim[e], false);
+        to = ac_lb_add(b, ac_lb_mul(b, to, ac_lb_i32(b, y->dim[e])), v);
     }
-    const ac_x c = lb_for_n(b, "c", inner);
-    const ac_x at = lb_add(b, lb_mul(b, to, lb_i32(b, inner)), c);
-    const ac_x v = lb_load(b, src, lb_add(b, lb_mul(b, i, lb_i32(b, inner)), c), 1);
-    lb_store(b, dst, at, lb_add_wrap(b, lb_load(b, dst, at, 1), v));
-    lb_end(b);
-    lb_end(b);
+    const ac_x c = ac_lb_for_n(b, "c", inner);
+    const ac_x at = ac_lb_add(b, ac_lb_mul(b, to, ac_lb_i32(b, inner)), c);
+    const ac_x v = ac_lb_load(b, src, ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, inner)), c), 1);
+    ac_lb_store(b, dst, at, ac_lb_add_wrap(b, ac_lb_load(b, dst, at, 1), v));
+    ac_lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }
 
@@ -121,33 +122,33 @@ static ac_x neutral(ac_lb *b, ac_op op, ac_dtype d)
 {
     const bool real = ac_dtype_is_float(d);
     if (op == AC_OP_UNSORTED_SEGMENT_SUM)
-        return real ? lb_num(b, d, 0) : lb_int(b, d, 0);
+        return real ? ac_lb_num(b, d, 0) : ac_lb_int(b, d, 0);
     if (op == AC_OP_UNSORTED_SEGMENT_PROD)
-        return real ? lb_num(b, d, 1) : lb_int(b, d, 1);
+        return real ? ac_lb_num(b, d, 1) : ac_lb_int(b, d, 1);
     const double most = d == AC_F64 ? 1.7976931348623157e308 : 3.4028234663852886e38;
     if (op == AC_OP_UNSORTED_SEGMENT_MAX)
-        return real ? lb_num(b, d, -most) : lb_int(b, d, ac_dtype_min(d));
-    return real ? lb_num(b, d, most) : lb_int(b, d, ac_dtype_max(d));
+        return real ? ac_lb_num(b, d, -most) : ac_lb_int(b, d, ac_dtype_min(d));
+    return real ? ac_lb_num(b, d, most) : ac_lb_int(b, d, ac_dtype_max(d));
 }
 
 static ac_x combine(ac_lb *b, ac_op op, ac_x v, ac_x old)
 {
     if (op == AC_OP_UNSORTED_SEGMENT_SUM)
-        return lb_add_wrap(b, old, v);
+        return ac_lb_add_wrap(b, old, v);
     if (op == AC_OP_UNSORTED_SEGMENT_PROD)
-        return lb_mul_wrap(b, old, v);
-    return op == AC_OP_UNSORTED_SEGMENT_MAX ? lb_max(b, v, old) : lb_min(b, v, old);
+        return ac_lb_mul_wrap(b, old, v);
+    return op == AC_OP_UNSORTED_SEGMENT_MAX ? ac_lb_max(b, v, old) : ac_lb_min(b, v, old);
 }
 
 /* result = neutral; result[segment[i]] = result[segment[i]] o x[i] */
-int lo_segment(ac_lower *L)
+int ac_lo_segment(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     ac_tensor *x = n->in[0], *segment = n->in[1];
     const ac_tensor *y = n->out[0];
     AC_TRY(check_type(L, x));
-    const int32_t dst = lo_result_buf(L);
+    const int32_t dst = ac_lo_result_buf(L);
     if (ac_tensor_count(y) > 0)
         fill(L, dst, ac_tensor_count(y), neutral(b, n->op, y->dtype));
     if (ac_tensor_count(x) == 0)
@@ -155,18 +156,18 @@ int lo_segment(ac_lower *L)
     if (y->dim[0] == 0)
         return ac_lower_refuse(L, "'%s' has elements, but there are no segments", x->name);
     const int64_t inner = product(y, 1, y->rank);
-    const int32_t src = lo_operand(L, x);
-    const ac_x i = lb_for_n(b, "i", ac_tensor_count(segment));
+    const int32_t src = ac_lo_operand(L, x);
+    const ac_x i = ac_lb_for_n(b, "i", ac_tensor_count(segment));
     const ac_x s = ac_index_load(L, segment, i);
-    lb_fail_if(b, lb_ge(b, s, lb_like_int(b, s, y->dim[0])), AC_STATUS_INDEX);
-    lb_if(b, lb_ge(b, s, lb_like_int(b, s, 0)));
-    const ac_x row = lb_mul(b, lb_cast(b, s, AC_I32), lb_i32(b, inner));
-    const ac_x c = lb_for_n(b, "c", inner);
-    const ac_x at = lb_add(b, row, c);
-    const ac_x v = lb_load(b, src, lb_add(b, lb_mul(b, i, lb_i32(b, inner)), c), 1);
-    lb_store(b, dst, at, combine(b, n->op, v, lb_load(b, dst, at, 1)));
-    lb_end(b);
-    lb_end(b);
-    lb_end(b);
+    ac_lb_fail_if(b, ac_lb_ge(b, s, ac_lb_like_int(b, s, y->dim[0])), AC_STATUS_INDEX);
+    ac_lb_if(b, ac_lb_ge(b, s, ac_lb_like_int(b, s, 0)));
+    const ac_x row = ac_lb_mul(b, ac_lb_cast(b, s, AC_I32), ac_lb_i32(b, inner));
+    const ac_x c = ac_lb_for_n(b, "c", inner);
+    const ac_x at = ac_lb_add(b, row, c);
+    const ac_x v = ac_lb_load(b, src, ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, inner)), c), 1);
+    ac_lb_store(b, dst, at, combine(b, n->op, v, ac_lb_load(b, dst, at, 1)));
+    ac_lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }

@@ -21,12 +21,12 @@
 
 #define NEVER (-(double)FLT_MAX)
 
-int sh_box_nms(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_box_nms(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     const ac_attrs_box_nms *a = &n->attrs.box_nms;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, 0, 3, "[images,rows,columns]"));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 0, 3, "[images,rows,columns]"));
     const ac_tensor *x = n->in[0];
     const int64_t k = x->dim[2];
     if (x->dtype != AC_F32)
@@ -35,8 +35,8 @@ int sh_box_nms(ac_ctx *cx, ac_graph *g, ac_node *n)
         (a->stay && a->id < 0))
         return ac_error(cx, n->at, E0103, "columns %d, %d and %d to %d are not all in rows of %lld", a->score, a->id,
                         a->coord, a->coord + 3, (long long)k);
-    AC_TRY(ac_sh_result_type(cx, n, 0, AC_F32));
-    return ac_sh_set(cx, n, 0, AC_F32, 3, x->dim);
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
+    return ac_shape_set(cx, n, 0, AC_F32, 3, x->dim);
 }
 
 typedef struct nms {
@@ -50,13 +50,13 @@ typedef struct nms {
 static ac_x row_at(const nms *d, ac_x row)
 {
     ac_lb *b = &d->L->b;
-    return lb_add(b, d->base, lb_mul(b, row, lb_i32(b, d->columns)));
+    return ac_lb_add(b, d->base, ac_lb_mul(b, row, ac_lb_i32(b, d->columns)));
 }
 
 static ac_x load(const nms *d, int32_t buf, ac_x row, int32_t column)
 {
     ac_lb *b = &d->L->b;
-    return lb_load(b, buf, lb_add(b, row, lb_i32(b, column)), 1);
+    return ac_lb_load(b, buf, ac_lb_add(b, row, ac_lb_i32(b, column)), 1);
 }
 
 static ac_box box_at(const nms *d, int32_t buf, ac_x row)
@@ -67,11 +67,11 @@ static ac_box box_at(const nms *d, int32_t buf, ac_x row)
         v[k] = load(d, buf, row, d->a->coord + k);
     if (!d->a->centre)
         return ac_box_ordered(b, v);
-    const ac_x w = lb_mul(b, v[2], lb_f32(b, 0.5)), h = lb_mul(b, v[3], lb_f32(b, 0.5));
-    ac_box r =
-        ac_box_ordered(b, (ac_x[]){lb_sub(b, v[0], w), lb_sub(b, v[1], h), lb_add(b, v[0], w), lb_add(b, v[1], h)});
-    const ac_x zero = lb_f32(b, 0), none = lb_or(b, lb_lt(b, v[2], zero), lb_lt(b, v[3], zero));
-    r.area = lb_select(b, none, zero, lb_mul(b, v[2], v[3]));
+    const ac_x w = ac_lb_mul(b, v[2], ac_lb_f32(b, 0.5)), h = ac_lb_mul(b, v[3], ac_lb_f32(b, 0.5));
+    ac_box r = ac_box_ordered(
+        b, (ac_x[]){ac_lb_sub(b, v[0], w), ac_lb_sub(b, v[1], h), ac_lb_add(b, v[0], w), ac_lb_add(b, v[1], h)});
+    const ac_x zero = ac_lb_f32(b, 0), none = ac_lb_or(b, ac_lb_lt(b, v[2], zero), ac_lb_lt(b, v[3], zero));
+    r.area = ac_lb_select(b, none, zero, ac_lb_mul(b, v[2], v[3]));
     return r;
 }
 
@@ -79,32 +79,32 @@ static ac_box box_at(const nms *d, int32_t buf, ac_x row)
 static void copy_row(const nms *d, ac_x from, ac_x to, ac_x class)
 {
     ac_lb *b = &d->L->b;
-    const ac_x k = lb_for_n(b, "k", d->columns);
-    lb_store(b, d->y, lb_add(b, to, k), lb_load(b, d->x, lb_add(b, from, k), 1));
-    lb_end(b);
+    const ac_x k = ac_lb_for_n(b, "k", d->columns);
+    ac_lb_store(b, d->y, ac_lb_add(b, to, k), ac_lb_load(b, d->x, ac_lb_add(b, from, k), 1));
+    ac_lb_end(b);
     if (class)
-        lb_store(b, d->y, lb_add(b, to, lb_i32(b, d->a->id)), class);
+        ac_lb_store(b, d->y, ac_lb_add(b, to, ac_lb_i32(b, d->a->id)), class);
 }
 
 /* Which rows take part; with `stay` they move up to the front, where those past top_k stay without a class. */
 static void prepare(const nms *d, int64_t most)
 {
     ac_lb *b = &d->L->b;
-    const ac_x count = d->a->stay ? lb_var(b, "count", lb_i32(b, 0)) : 0;
-    const ac_x i = lb_for_n(b, "i", d->rows), row = row_at(d, i);
+    const ac_x count = d->a->stay ? ac_lb_var(b, "count", ac_lb_i32(b, 0)) : 0;
+    const ac_x i = ac_lb_for_n(b, "i", d->rows), row = row_at(d, i);
     const ac_x s = load(d, d->x, row, d->a->score), class = d->a->id >= 0 ? load(d, d->x, row, d->a->id) : 0;
-    ac_x counts = d->a->stay ? lb_ge(b, class, lb_f32(b, 0)) : lb_gt(b, s, lb_f32(b, (double)d->a->valid));
+    ac_x counts = d->a->stay ? ac_lb_ge(b, class, ac_lb_f32(b, 0)) : ac_lb_gt(b, s, ac_lb_f32(b, (double)d->a->valid));
     if (!d->a->stay && class && d->a->background >= 0)
-        counts = lb_and(b, counts, lb_not(b, lb_eq(b, class, lb_f32(b, d->a->background))));
-    lb_store(b, d->score, i, lb_select(b, counts, s, lb_f32(b, NEVER)));
+        counts = ac_lb_and(b, counts, ac_lb_not(b, ac_lb_eq(b, class, ac_lb_f32(b, d->a->background))));
+    ac_lb_store(b, d->score, i, ac_lb_select(b, counts, s, ac_lb_f32(b, NEVER)));
     if (d->a->stay) {
-        lb_if(b, counts);
-        const ac_x to = lb_get(b, count);
-        copy_row(d, row, row_at(d, to), lb_select(b, lb_lt(b, to, lb_i32(b, most)), class, lb_f32(b, -1)));
-        lb_set(b, count, lb_add(b, to, lb_i32(b, 1)));
-        lb_end(b);
+        ac_lb_if(b, counts);
+        const ac_x to = ac_lb_get(b, count);
+        copy_row(d, row, row_at(d, to), ac_lb_select(b, ac_lb_lt(b, to, ac_lb_i32(b, most)), class, ac_lb_f32(b, -1)));
+        ac_lb_set(b, count, ac_lb_add(b, to, ac_lb_i32(b, 1)));
+        ac_lb_end(b);
     }
-    lb_end(b);
+    ac_lb_end(b);
 }
 
 /* Does no row left before, of the first `count` of y, overlap this one? */
@@ -113,57 +113,57 @@ static ac_x is_left(const nms *d, ac_x row, ac_x count)
     ac_lb *b = &d->L->b;
     const ac_attrs_box_nms *a = &d->a[0];
     const ac_box p = box_at(d, d->x, row);
-    const ac_x class = a->id >= 0 ? load(d, d->x, row, a->id) : 0, limit = lb_f32(b, (double)a->overlap);
-    const ac_x keep = lb_var(b, "keep", lb_int(b, AC_BOOL, 1));
-    const ac_x j = lb_for(b, "j", lb_i32(b, 0), lb_get(b, count), 1, AC_MARK_SERIAL), other = row_at(d, j);
+    const ac_x class = a->id >= 0 ? load(d, d->x, row, a->id) : 0, limit = ac_lb_f32(b, (double)a->overlap);
+    const ac_x keep = ac_lb_var(b, "keep", ac_lb_int(b, AC_BOOL, 1));
+    const ac_x j = ac_lb_for(b, "j", ac_lb_i32(b, 0), ac_lb_get(b, count), 1, AC_MARK_SERIAL), other = row_at(d, j);
     const ac_box q = box_at(d, d->y, other);
     const ac_x share = ac_box_overlap(b, &q, &p);
-    ac_x hit = a->stay ? lb_ge(b, share, limit) : lb_gt(b, share, limit);
+    ac_x hit = a->stay ? ac_lb_ge(b, share, limit) : ac_lb_gt(b, share, limit);
     const ac_x its = a->id >= 0 ? load(d, d->y, other, a->id) : 0;
     if (a->id >= 0 && !a->force)
-        hit = lb_and(b, hit, lb_eq(b, its, class));
+        hit = ac_lb_and(b, hit, ac_lb_eq(b, its, class));
     if (a->stay)
-        hit = lb_and(b, hit, lb_ge(b, its, lb_f32(b, 0)));
-    lb_set(b, keep, lb_and(b, lb_get(b, keep), lb_not(b, hit)));
-    lb_end(b);
-    return lb_get(b, keep);
+        hit = ac_lb_and(b, hit, ac_lb_ge(b, its, ac_lb_f32(b, 0)));
+    ac_lb_set(b, keep, ac_lb_and(b, ac_lb_get(b, keep), ac_lb_not(b, hit)));
+    ac_lb_end(b);
+    return ac_lb_get(b, keep);
 }
 
-int lo_box_nms(ac_lower *L)
+int ac_lo_box_nms(ac_lower *L)
 {
     ac_lb *b = &L->b;
     ac_tensor *x = L->node->in[0];
     nms d = {.L = L, .a = &L->node->attrs.box_nms, .rows = x->dim[1], .columns = x->dim[2]};
     const int64_t most = d.a->top_k >= 0 && d.a->top_k < d.rows ? d.a->top_k : d.rows;
-    d.y = lo_output_buf(L, 0);
+    d.y = ac_lo_output_buf(L, 0);
     if (!ac_tensor_count(x))
         return AC_OK;
-    d.x = lo_operand(L, x);
-    d.score = lo_scratch(L, "scores", AC_F32, d.rows);
-    const ac_x all = lb_for_n(b, "i", ac_tensor_count(x));
-    lb_store(b, d.y, all, lb_f32(b, -1));
-    lb_end(b);
-    const ac_x n = lb_for_n(b, "n", x->dim[0]);
-    d.base = lb_mul(b, n, lb_i32(b, d.rows * d.columns));
+    d.x = ac_lo_operand(L, x);
+    d.score = ac_lo_scratch(L, "scores", AC_F32, d.rows);
+    const ac_x all = ac_lb_for_n(b, "i", ac_tensor_count(x));
+    ac_lb_store(b, d.y, all, ac_lb_f32(b, -1));
+    ac_lb_end(b);
+    const ac_x n = ac_lb_for_n(b, "n", x->dim[0]);
+    d.base = ac_lb_mul(b, n, ac_lb_i32(b, d.rows * d.columns));
     prepare(&d, most);
-    ac_walk w = {.x = d.score, .base = lb_i32(b, 0), .n = d.rows, .least = lb_f32(b, NEVER)};
+    ac_walk w = {.x = d.score, .base = ac_lb_i32(b, 0), .n = d.rows, .least = ac_lb_f32(b, NEVER)};
     ac_walk_open(L, &w);
-    const ac_x count = lb_var(b, "left", lb_i32(b, 0));
-    lb_for_n(b, "o", most);
+    const ac_x count = ac_lb_var(b, "left", ac_lb_i32(b, 0));
+    ac_lb_for_n(b, "o", most);
     ac_walk_next(L, &w);
-    lb_break_if(b, lb_lt(b, lb_get(b, w.index), lb_i32(b, 0)));
-    const ac_x row = row_at(&d, lb_get(b, w.index)), keep = is_left(&d, row, count);
-    const ac_x to = row_at(&d, lb_get(b, count));
+    ac_lb_break_if(b, ac_lb_lt(b, ac_lb_get(b, w.index), ac_lb_i32(b, 0)));
+    const ac_x row = row_at(&d, ac_lb_get(b, w.index)), keep = is_left(&d, row, count);
+    const ac_x to = row_at(&d, ac_lb_get(b, count));
     if (d.a->stay) {
-        copy_row(&d, row, to, lb_select(b, keep, load(&d, d.x, row, d.a->id), lb_f32(b, -1)));
-        lb_set(b, count, lb_add(b, lb_get(b, count), lb_i32(b, 1)));
+        copy_row(&d, row, to, ac_lb_select(b, keep, load(&d, d.x, row, d.a->id), ac_lb_f32(b, -1)));
+        ac_lb_set(b, count, ac_lb_add(b, ac_lb_get(b, count), ac_lb_i32(b, 1)));
     } else {
-        lb_if(b, keep);
+        ac_lb_if(b, keep);
         copy_row(&d, row, to, 0);
-        lb_set(b, count, lb_add(b, lb_get(b, count), lb_i32(b, 1)));
-        lb_end(b);
+        ac_lb_set(b, count, ac_lb_add(b, ac_lb_get(b, count), ac_lb_i32(b, 1)));
+        ac_lb_end(b);
     }
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }

@@ -20,12 +20,12 @@ void ac_row_index(ac_lower *L, ac_x row, ac_x *idx)
     const ac_tensor *y = L->node->out[0];
     int32_t outer = 0; /* outermost dimension with more than one position: takes the rest */
     while (outer < y->rank - 2 && y->dim[outer] == 1)
-        idx[outer++] = lb_i32(b, 0);
+        idx[outer++] = ac_lb_i32(b, 0);
     for (int32_t i = y->rank - 2; i >= outer; i--) {
-        const ac_x n = lb_i32(b, y->dim[i]);
-        idx[i] = i == outer ? row : lb_mod(b, row, n);
+        const ac_x n = ac_lb_i32(b, y->dim[i]);
+        idx[i] = i == outer ? row : ac_lb_mod(b, row, n);
         if (i > outer)
-            row = lb_div(b, row, n);
+            row = ac_lb_div(b, row, n);
     }
 }
 
@@ -42,18 +42,18 @@ static void outputs(const dense *d, ac_x row, ac_x x_at, ac_x oc, int32_t n)
     ac_lb *b = &d->L->b;
     ac_x acc[OUTPUTS], idx[AC_MAX_RANK];
     for (int32_t j = 0; j < n; j++)
-        acc[j] = lb_var(b, "acc", ac_channel_start(&d->c, lb_add(b, oc, lb_i32(b, j)), 1));
-    ac_x k = lb_for_n(b, "ic", d->depth), x = ac_channel_x(&d->c, d->x, lb_add(b, x_at, k), 1);
-    ac_x w_at = lb_add(b, lb_mul(b, oc, lb_i32(b, d->depth)), k);
+        acc[j] = ac_lb_var(b, "acc", ac_channel_start(&d->c, ac_lb_add(b, oc, ac_lb_i32(b, j)), 1));
+    ac_x k = ac_lb_for_n(b, "ic", d->depth), x = ac_channel_x(&d->c, d->x, ac_lb_add(b, x_at, k), 1);
+    ac_x w_at = ac_lb_add(b, ac_lb_mul(b, oc, ac_lb_i32(b, d->depth)), k);
     for (int32_t j = 0; j < n; j++) {
-        ac_x w = ac_channel_w(&d->c, d->w, lb_add(b, w_at, lb_i32(b, j * d->depth)), 1);
-        lb_set(b, acc[j], ac_channel_mac(&d->c, lb_get(b, acc[j]), x, w));
+        ac_x w = ac_channel_w(&d->c, d->w, ac_lb_add(b, w_at, ac_lb_i32(b, j * d->depth)), 1);
+        ac_lb_set(b, acc[j], ac_channel_mac(&d->c, ac_lb_get(b, acc[j]), x, w));
     }
-    lb_end(b);
+    ac_lb_end(b);
     ac_row_index(d->L, row, idx);
     for (int32_t j = 0; j < n; j++) {
-        ac_x at = idx[d->c.out->rank - 1] = lb_add(b, oc, lb_i32(b, j));
-        lo_result(d->L, ac_channel_done(&d->c, lb_get(b, acc[j]), at), idx, 1);
+        ac_x at = idx[d->c.out->rank - 1] = ac_lb_add(b, oc, ac_lb_i32(b, j));
+        ac_lo_result(d->L, ac_channel_done(&d->c, ac_lb_get(b, acc[j]), at), idx, 1);
     }
 }
 
@@ -65,26 +65,27 @@ static int plain(dense *d)
     const ac_rows rows = {d->depth, d->depth, 1};
     const bool fold = ac_tensor_is_const(c->w) && (!c->bias || ac_tensor_is_const(c->bias)) && !c->zw;
     ac_channel_tables(c, c->n, fold ? &rows : NULL, c->zx);
-    const int32_t x = lo_operand(L, c->x);
+    const int32_t x = ac_lo_operand(L, c->x);
     const bool hybrid = c->kind == AC_MACS_HYBRID;
-    d->x = hybrid ? lo_scratch(L, "xq", AC_I8, d->depth) : x;
-    d->w = lo_operand(L, c->w);
-    ac_x row = lb_for_each(b, "n", d->rows), x_at = lb_mul(b, row, lb_i32(b, d->depth));
+    d->x = hybrid ? ac_lo_scratch(L, "xq", AC_I8, d->depth) : x;
+    d->w = ac_lo_operand(L, c->w);
+    ac_x row = ac_lb_for_each(b, "n", d->rows), x_at = ac_lb_mul(b, row, ac_lb_i32(b, d->depth));
     if (hybrid) {
         const bool asymmetric = L->node->attrs.dense.asymmetric_inputs;
-        ac_hybrid_quantize(c, x, x_at, d->x, lb_i32(b, 0), d->depth, asymmetric);
-        x_at = lb_i32(b, 0);
+        ac_hybrid_quantize(c, x, x_at, d->x, ac_lb_i32(b, 0), d->depth, asymmetric);
+        x_at = ac_lb_i32(b, 0);
     }
     const int64_t whole = c->n / OUTPUTS * OUTPUTS;
     if (whole) {
-        ac_x oc = whole == OUTPUTS ? lb_for_n(b, "oc", 1)
-                                   : lb_for(b, "oc", lb_i32(b, 0), lb_i32(b, whole), OUTPUTS, AC_MARK_PARALLEL);
+        ac_x oc = whole == OUTPUTS
+                      ? ac_lb_for_n(b, "oc", 1)
+                      : ac_lb_for(b, "oc", ac_lb_i32(b, 0), ac_lb_i32(b, whole), OUTPUTS, AC_MARK_PARALLEL);
         outputs(d, row, x_at, oc, OUTPUTS);
-        lb_end(b);
+        ac_lb_end(b);
     }
     if (c->n > whole)
-        outputs(d, row, x_at, lb_i32(b, whole), (int32_t)(c->n - whole));
-    lb_end(b);
+        outputs(d, row, x_at, ac_lb_i32(b, whole), (int32_t)(c->n - whole));
+    ac_lb_end(b);
     return AC_OK;
 }
 
@@ -93,29 +94,29 @@ static bool warps_fit(const dense *d)
 {
     const ac_channel *c = &d->c;
     const bool fixed = ac_tensor_is_const(c->w) && (!c->bias || ac_tensor_is_const(c->bias));
-    const bool bytes = c->kind == AC_MACS_I8 && !c->zw && d->depth % 4 == 0 && lo_align(d->L, c->x) >= 4;
+    const bool bytes = c->kind == AC_MACS_I8 && !c->zw && d->depth % 4 == 0 && ac_lo_align(d->L, c->x) >= 4;
     return d->L->target->isa == AC_ISA_CUDA && !d->L->exact && fixed && d->depth >= 2 * GPU_LANES &&
            (c->kind == AC_MACS_F32 || bytes) && d->rows * c->n <= INT32_MAX;
 }
 
 /* Lanes take 4 elements at a time where rows are whole vectors. */
-static void warp_sum(dense *d, gpu_warps *w, ac_x row, ac_x oc)
+static void warp_sum(dense *d, ac_gpu_warps *w, ac_x row, ac_x oc)
 {
     ac_lb *b = &d->L->b;
     const bool bytes = d->c.kind == AC_MACS_I8;
-    const int32_t wide = d->depth % 4 == 0 && (bytes || lo_align(d->L, d->c.x) >= 16) ? 4 : 1;
-    const ac_x depth = lb_i32(b, d->depth), x_at = lb_mul(b, row, depth), w_at = lb_mul(b, oc, depth);
-    const ac_x acc = lb_var(b, "acc", bytes ? lb_i32(b, 0) : lb_f32(b, 0));
+    const int32_t wide = d->depth % 4 == 0 && (bytes || ac_lo_align(d->L, d->c.x) >= 16) ? 4 : 1;
+    const ac_x depth = ac_lb_i32(b, d->depth), x_at = ac_lb_mul(b, row, depth), w_at = ac_lb_mul(b, oc, depth);
+    const ac_x acc = ac_lb_var(b, "acc", bytes ? ac_lb_i32(b, 0) : ac_lb_f32(b, 0));
     const ac_x k =
-        lb_for(b, "k", lb_mul(b, w->lane, lb_i32(b, wide)), depth, (int64_t)wide * GPU_LANES, AC_MARK_SERIAL);
-    const ac_x xv = lb_load_flags(b, d->x, lb_add(b, x_at, k), wide, AC_F_ALIGNED);
-    const ac_x wv = lb_load_flags(b, d->w, lb_add(b, w_at, k), wide, AC_F_ALIGNED);
+        ac_lb_for(b, "k", ac_lb_mul(b, w->lane, ac_lb_i32(b, wide)), depth, (int64_t)wide * GPU_LANES, AC_MARK_SERIAL);
+    const ac_x xv = ac_lb_load_flags(b, d->x, ac_lb_add(b, x_at, k), wide, AC_F_ALIGNED);
+    const ac_x wv = ac_lb_load_flags(b, d->w, ac_lb_add(b, w_at, k), wide, AC_F_ALIGNED);
     if (bytes)
-        lb_set(b, acc, lb_dot4(b, xv, wv, lb_get(b, acc)));
+        ac_lb_set(b, acc, ac_lb_dot4(b, xv, wv, ac_lb_get(b, acc)));
     for (int32_t l = 0; l < wide && !bytes; l++)
-        lb_set(b, acc, lo_madd(d->L, lb_lane(b, xv, l), lb_lane(b, wv, l), lb_get(b, acc)));
-    lb_end(b);
-    gpu_warps_put(w, lb_get(b, acc));
+        ac_lb_set(b, acc, ac_lo_madd(d->L, ac_lb_lane(b, xv, l), ac_lb_lane(b, wv, l), ac_lb_get(b, acc)));
+    ac_lb_end(b);
+    ac_gpu_warps_put(w, ac_lb_get(b, acc));
 }
 
 static int warps(dense *d)
@@ -125,29 +126,30 @@ static int warps(dense *d)
     const ac_rows rows = {d->depth, d->depth, 1};
     const bool bytes = d->c.kind == AC_MACS_I8;
     ac_x idx[AC_MAX_RANK];
-    gpu_warps w;
+    ac_gpu_warps w;
     ac_channel_tables(&d->c, d->c.n, bytes ? &rows : NULL, d->c.zx);
-    d->x = lo_operand(L, d->c.x);
-    d->w = lo_operand(L, d->c.w);
-    gpu_warps_open(&w, L, d->rows * d->c.n, bytes ? AC_I32 : AC_F32);
-    gpu_warps_phase(&w);
-    warp_sum(d, &w, lb_div(b, w.item, lb_i32(b, d->c.n)), lb_mod(b, w.item, lb_i32(b, d->c.n)));
-    gpu_warps_end(&w);
-    gpu_warps_reduce(&w, bytes ? lb_add_wrap : lb_add);
-    gpu_warps_phase(&w);
-    const ac_x oc = lb_mod(b, w.item, lb_i32(b, d->c.n));
-    lb_if(b, lb_and(b, w.live, lb_eq(b, w.lane, lb_i32(b, 0))));
-    ac_row_index(L, lb_div(b, w.item, lb_i32(b, d->c.n)), idx);
+    d->x = ac_lo_operand(L, d->c.x);
+    d->w = ac_lo_operand(L, d->c.w);
+    ac_gpu_warps_open(&w, L, d->rows * d->c.n, bytes ? AC_I32 : AC_F32);
+    ac_gpu_warps_phase(&w);
+    warp_sum(d, &w, ac_lb_div(b, w.item, ac_lb_i32(b, d->c.n)), ac_lb_mod(b, w.item, ac_lb_i32(b, d->c.n)));
+    ac_gpu_warps_end(&w);
+    ac_gpu_warps_reduce(&w, bytes ? ac_lb_add_wrap : ac_lb_add);
+    ac_gpu_warps_phase(&w);
+    const ac_x oc = ac_lb_mod(b, w.item, ac_lb_i32(b, d->c.n));
+    ac_lb_if(b, ac_lb_and(b, w.live, ac_lb_eq(b, w.lane, ac_lb_i32(b, 0))));
+    ac_row_index(L, ac_lb_div(b, w.item, ac_lb_i32(b, d->c.n)), idx);
     idx[d->c.out->rank - 1] = oc;
-    const ac_x sum = gpu_warps_get(&w);
-    lo_result(L, ac_channel_done(&d->c, bytes ? lb_add_wrap(b, sum, ac_channel_start(&d->c, oc, 1)) : sum, oc), idx, 1);
-    lb_end(b);
-    gpu_warps_end(&w);
-    gpu_warps_close(&w);
+    const ac_x sum = ac_gpu_warps_get(&w);
+    ac_lo_result(L, ac_channel_done(&d->c, bytes ? ac_lb_add_wrap(b, sum, ac_channel_start(&d->c, oc, 1)) : sum, oc),
+                 idx, 1);
+    ac_lb_end(b);
+    ac_gpu_warps_end(&w);
+    ac_gpu_warps_close(&w);
     return AC_OK;
 }
 
-int lo_dense(ac_lower *L)
+int ac_lo_dense(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_tensor *x = n->in[0], *w = n->in[1], *bias = n->n_in > 2 ? n->in[2] : NULL;
@@ -163,11 +165,11 @@ int lo_dense(ac_lower *L)
     AC_TRY(ac_channel_open(L, &d.c, x, w, bias, w->dim[0], 0, n->attrs.dense.act, AC_ROUND_F64));
     if (out == 0)
         return AC_OK;
-    if (gpu_gemm_fits(L, &d.c, 1, d.rows, d.c.n, d.depth))
-        return gpu_rows(L, &d.c, d.rows, d.depth);
+    if (ac_gpu_gemm_fits(L, &d.c, 1, d.rows, d.c.n, d.depth))
+        return ac_gpu_rows(L, &d.c, d.rows, d.depth);
     if (warps_fit(&d))
         return warps(&d);
-    if (gemm_fits(L, &d.c) && d.depth > 0)
-        return gemm_rows(L, &d.c, d.rows, d.depth);
+    if (ac_gemm_fits(L, &d.c) && d.depth > 0)
+        return ac_gemm_rows(L, &d.c, d.rows, d.depth);
     return plain(&d);
 }

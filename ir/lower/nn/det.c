@@ -6,15 +6,15 @@
 #include "ir/lower/move/move.h"
 #include "ir/ops/shape/shape.h"
 
-int sh_det(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_det(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     if (x->rank < 2 || x->dim[x->rank - 1] != x->dim[x->rank - 2])
         return ac_error(cx, n->at, E0104, "'%s' is %s, expected square matrices [..,M,M]", x->name,
                         ac_shape_str(cx, x));
-    return ac_sh_set(cx, n, 0, x->dtype, x->rank - 2, x->dim);
+    return ac_shape_set(cx, n, 0, x->dtype, x->rank - 2, x->dim);
 }
 
 typedef struct matrix {
@@ -24,85 +24,85 @@ typedef struct matrix {
 
 static ac_x at(ac_lb *b, const matrix *a, ac_x row, ac_x column)
 {
-    return lb_add(b, lb_mul(b, row, lb_i32(b, a->m)), column);
+    return ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, a->m)), column);
 }
 
 static ac_x item(ac_lb *b, const matrix *a, ac_x row, ac_x column)
 {
-    return lb_load(b, a->buf, at(b, a, row, column), 1);
+    return ac_lb_load(b, a->buf, at(b, a, row, column), 1);
 }
 
 /* The row from k on whose element in column k is greatest. */
 static ac_x find_pivot(ac_lb *b, const matrix *a, ac_x k)
 {
-    const ac_x best = lb_var(b, "best", lb_abs(b, item(b, a, k, k))), where = lb_var(b, "where", k);
-    const ac_x i = lb_for(b, "i", k, lb_i32(b, a->m), 1, AC_MARK_SERIAL);
-    const ac_x v = lb_abs(b, item(b, a, i, k)), wins = lb_gt(b, v, lb_get(b, best));
-    lb_set(b, where, lb_select(b, wins, i, lb_get(b, where)));
-    lb_set(b, best, lb_select(b, wins, v, lb_get(b, best)));
-    lb_end(b);
-    return lb_get(b, where);
+    const ac_x best = ac_lb_var(b, "best", ac_lb_abs(b, item(b, a, k, k))), where = ac_lb_var(b, "where", k);
+    const ac_x i = ac_lb_for(b, "i", k, ac_lb_i32(b, a->m), 1, AC_MARK_SERIAL);
+    const ac_x v = ac_lb_abs(b, item(b, a, i, k)), wins = ac_lb_gt(b, v, ac_lb_get(b, best));
+    ac_lb_set(b, where, ac_lb_select(b, wins, i, ac_lb_get(b, where)));
+    ac_lb_set(b, best, ac_lb_select(b, wins, v, ac_lb_get(b, best)));
+    ac_lb_end(b);
+    return ac_lb_get(b, where);
 }
 
 static void exchange(ac_lb *b, const matrix *a, ac_x k, ac_x p)
 {
-    const ac_x j = lb_for_n(b, "j", a->m);
+    const ac_x j = ac_lb_for_n(b, "j", a->m);
     const ac_x upper = item(b, a, k, j), lower = item(b, a, p, j);
-    lb_store(b, a->buf, at(b, a, k, j), lower);
-    lb_store(b, a->buf, at(b, a, p, j), upper);
-    lb_end(b);
+    ac_lb_store(b, a->buf, at(b, a, k, j), lower);
+    ac_lb_store(b, a->buf, at(b, a, p, j), upper);
+    ac_lb_end(b);
 }
 
 /* Row k times a factor is taken from the rows below, so that column k becomes 0 there. */
 static void eliminate(ac_lb *b, const matrix *a, ac_x k, ac_x pivot)
 {
-    const ac_x next = lb_add(b, k, lb_i32(b, 1)), m = lb_i32(b, a->m);
-    const ac_x i = lb_for(b, "i", next, m, 1, AC_MARK_SERIAL);
-    const ac_x factor = lb_div(b, item(b, a, i, k), pivot);
-    const ac_x j = lb_for(b, "j", next, m, 1, AC_MARK_SERIAL);
-    lb_store(b, a->buf, at(b, a, i, j), lb_sub(b, item(b, a, i, j), lb_mul(b, factor, item(b, a, k, j))));
-    lb_end(b);
-    lb_end(b);
+    const ac_x next = ac_lb_add(b, k, ac_lb_i32(b, 1)), m = ac_lb_i32(b, a->m);
+    const ac_x i = ac_lb_for(b, "i", next, m, 1, AC_MARK_SERIAL);
+    const ac_x factor = ac_lb_div(b, item(b, a, i, k), pivot);
+    const ac_x j = ac_lb_for(b, "j", next, m, 1, AC_MARK_SERIAL);
+    ac_lb_store(b, a->buf, at(b, a, i, j), ac_lb_sub(b, item(b, a, i, j), ac_lb_mul(b, factor, item(b, a, k, j))));
+    ac_lb_end(b);
+    ac_lb_end(b);
 }
 
-int lo_det(ac_lower *L)
+int ac_lo_det(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     ac_tensor *x = n->in[0];
     const ac_tensor *y = n->out[0];
-    if (!mp_real(x) || y->dtype != x->dtype)
+    if (!ac_mp_real(x) || y->dtype != x->dtype)
         return ac_lower_refuse(L, "det of %s: f32 and f64 are supported", ac_dtype_name(x->dtype));
     const int64_t m = x->dim[x->rank - 1], count = ac_tensor_count(y);
-    const int32_t dst = lo_result_buf(L);
+    const int32_t dst = ac_lo_result_buf(L);
     if (count == 0)
         return AC_OK;
-    const ac_x one = lb_num(b, x->dtype, 1), zero = lb_num(b, x->dtype, 0);
+    const ac_x one = ac_lb_num(b, x->dtype, 1), zero = ac_lb_num(b, x->dtype, 0);
     if (m == 0) {
         ac_move all = {0};
         ac_move_dim(&all, count, 0, 1);
-        lo_move_fill(L, one, dst, &all);
+        ac_lo_move_fill(L, one, dst, &all);
         return AC_OK;
     }
-    const int32_t src = lo_operand(L, x);
-    const matrix a = {.buf = lo_scratch(L, "a", x->dtype, m * m), .m = m};
-    const ac_x i = lb_for_n(b, "n", count);
+    const int32_t src = ac_lo_operand(L, x);
+    const matrix a = {.buf = ac_lo_scratch(L, "a", x->dtype, m * m), .m = m};
+    const ac_x i = ac_lb_for_n(b, "n", count);
     ac_move copy = {0};
     ac_move_dim(&copy, m * m, 1, 1);
-    lo_move_at(L, src, lb_mul(b, i, lb_i32(b, m * m)), a.buf, lb_i32(b, 0), &copy);
-    const ac_x det = lb_var(b, "det", one);
-    const ac_x k = lb_for_n(b, "k", m);
+    ac_lo_move_at(L, src, ac_lb_mul(b, i, ac_lb_i32(b, m * m)), a.buf, ac_lb_i32(b, 0), &copy);
+    const ac_x det = ac_lb_var(b, "det", one);
+    const ac_x k = ac_lb_for_n(b, "k", m);
     const ac_x p = find_pivot(b, &a, k);
-    lb_if(b, lb_ne(b, p, k));
+    ac_lb_if(b, ac_lb_ne(b, p, k));
     exchange(b, &a, k, p);
-    lb_set(b, det, lb_neg(b, lb_get(b, det)));
-    lb_end(b);
+    ac_lb_set(b, det, ac_lb_neg(b, ac_lb_get(b, det)));
+    ac_lb_end(b);
     const ac_x pivot = item(b, &a, k, k);
-    lb_set(b, det, lb_mul(b, lb_get(b, det), pivot));
-    lb_break_if(b, lb_eq(b, pivot, zero));
+    ac_lb_set(b, det, ac_lb_mul(b, ac_lb_get(b, det), pivot));
+    ac_lb_break_if(b, ac_lb_eq(b, pivot, zero));
     eliminate(b, &a, k, pivot);
-    lb_end(b);
-    lb_store(b, dst, i, lb_get(b, det));
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_store(b, dst, i, ac_lb_get(b, det));
+    ac_lb_end(b);
     return AC_OK;
 }

@@ -14,13 +14,13 @@
 
 enum { ENCODINGS, SCORES, ANCHORS };
 
-int sh_detection(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_detection(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, ENCODINGS, 3, "[1,N,4]"));
-    AC_TRY(ac_sh_rank(cx, n, SCORES, 3, "[1,N,classes]"));
-    AC_TRY(ac_sh_rank(cx, n, ANCHORS, 2, "[N,4]"));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, ENCODINGS, 3, "[1,N,4]"));
+    AC_TRY(ac_shape_rank(cx, n, SCORES, 3, "[1,N,classes]"));
+    AC_TRY(ac_shape_rank(cx, n, ANCHORS, 2, "[N,4]"));
     const ac_attrs_detection *a = &n->attrs.detection;
     const ac_tensor *x = n->in[ENCODINGS], *s = n->in[SCORES], *anchor = n->in[ANCHORS];
     const int64_t background = s->dim[2] - a->num_classes;
@@ -31,15 +31,15 @@ int sh_detection(ac_ctx *cx, ac_graph *g, ac_node *n)
         ac_error(cx, n->at, E0104,
                  "encodings [1,N,4], scores [1,N,%d] (or one more) and anchors [N,4] do not go together",
                  a->num_classes);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     const int64_t most = a->max_detections;
     for (int32_t i = 0; i < 4; i++)
-        AC_TRY(ac_sh_result_type(cx, n, i, AC_F32));
-    AC_TRY(ac_sh_set(cx, n, 0, AC_F32, 3, (int64_t[]){1, most, 4}));
-    AC_TRY(ac_sh_set(cx, n, 1, AC_F32, 2, (int64_t[]){1, most}));
-    AC_TRY(ac_sh_set(cx, n, 2, AC_F32, 2, (int64_t[]){1, most}));
-    return ac_sh_set(cx, n, 3, AC_F32, 1, (int64_t[]){1});
+        AC_TRY(ac_shape_result_type(cx, n, i, AC_F32));
+    AC_TRY(ac_shape_set(cx, n, 0, AC_F32, 3, (int64_t[]){1, most, 4}));
+    AC_TRY(ac_shape_set(cx, n, 1, AC_F32, 2, (int64_t[]){1, most}));
+    AC_TRY(ac_shape_set(cx, n, 2, AC_F32, 2, (int64_t[]){1, most}));
+    return ac_shape_set(cx, n, 3, AC_F32, 1, (int64_t[]){1});
 }
 
 /* The real number at `at` of operand k. */
@@ -47,10 +47,11 @@ static ac_x real(ac_lower *L, int32_t k, ac_x at)
 {
     ac_lb *b = &L->b;
     ac_tensor *t = L->node->in[k];
-    const ac_x v = lb_load(b, lo_operand(L, t), at, 1);
+    const ac_x v = ac_lb_load(b, ac_lo_operand(L, t), at, 1);
     if (t->dtype == AC_F32)
         return v;
-    return lb_mul(b, lb_sub(b, lb_cast(b, v, AC_F32), lb_f32(b, ac_zero(t))), lb_f32(b, (double)ac_scale(t)));
+    return ac_lb_mul(b, ac_lb_sub(b, ac_lb_cast(b, v, AC_F32), ac_lb_f32(b, ac_zero(t))),
+                     ac_lb_f32(b, (double)ac_scale(t)));
 }
 
 /* Greatest score of box i and its class, the first of equal ones. */
@@ -58,15 +59,15 @@ static void best_class(ac_lower *L, ac_x i, ac_x *score, ac_x *class)
 {
     ac_lb *b = &L->b;
     const int64_t width = L->node->in[SCORES]->dim[2], classes = L->node->attrs.detection.num_classes;
-    const ac_x row = lb_add(b, lb_mul(b, i, lb_i32(b, width)), lb_i32(b, width - classes));
-    const ac_x best = lb_var(b, "best", real(L, SCORES, row)), which = lb_var(b, "which", lb_i32(b, 0));
-    const ac_x c = lb_for(b, "c", lb_i32(b, 1), lb_i32(b, classes), 1, AC_MARK_SERIAL);
-    const ac_x v = real(L, SCORES, lb_add(b, row, c)), wins = lb_gt(b, v, lb_get(b, best));
-    lb_set(b, which, lb_select(b, wins, c, lb_get(b, which)));
-    lb_set(b, best, lb_select(b, wins, v, lb_get(b, best)));
-    lb_end(b);
-    *score = lb_get(b, best);
-    *class = lb_get(b, which);
+    const ac_x row = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, width)), ac_lb_i32(b, width - classes));
+    const ac_x best = ac_lb_var(b, "best", real(L, SCORES, row)), which = ac_lb_var(b, "which", ac_lb_i32(b, 0));
+    const ac_x c = ac_lb_for(b, "c", ac_lb_i32(b, 1), ac_lb_i32(b, classes), 1, AC_MARK_SERIAL);
+    const ac_x v = real(L, SCORES, ac_lb_add(b, row, c)), wins = ac_lb_gt(b, v, ac_lb_get(b, best));
+    ac_lb_set(b, which, ac_lb_select(b, wins, c, ac_lb_get(b, which)));
+    ac_lb_set(b, best, ac_lb_select(b, wins, v, ac_lb_get(b, best)));
+    ac_lb_end(b);
+    *score = ac_lb_get(b, best);
+    *class = ac_lb_get(b, which);
 }
 
 /* Top, left, bottom, right of box i. */
@@ -75,19 +76,20 @@ static void decode(ac_lower *L, ac_x i, ac_x corner[4])
     ac_lb *b = &L->b;
     const ac_attrs_detection *a = &L->node->attrs.detection;
     const float centre_scale[2] = {a->y_scale, a->x_scale}, size_scale[2] = {a->h_scale, a->w_scale};
-    const ac_x from = lb_mul(b, i, lb_i32(b, L->node->in[ENCODINGS]->dim[2])), at = lb_mul(b, i, lb_i32(b, 4));
+    const ac_x from = ac_lb_mul(b, i, ac_lb_i32(b, L->node->in[ENCODINGS]->dim[2])),
+               at = ac_lb_mul(b, i, ac_lb_i32(b, 4));
     for (int32_t d = 0; d < 2; d++) {
-        const ac_x centre = lb_cast(b, real(L, ENCODINGS, lb_add(b, from, lb_i32(b, d))), AC_F64);
-        const ac_x size = lb_cast(b, real(L, ENCODINGS, lb_add(b, from, lb_i32(b, d + 2))), AC_F64);
-        const ac_x a_centre = lb_cast(b, real(L, ANCHORS, lb_add(b, at, lb_i32(b, d))), AC_F64);
-        const ac_x a_size = lb_cast(b, real(L, ANCHORS, lb_add(b, at, lb_i32(b, d + 2))), AC_F64);
-        const ac_x moved = lb_mul(b, lb_div(b, centre, lb_num(b, AC_F64, (double)centre_scale[d])), a_size);
-        const ac_x mid = lb_cast(b, lb_add(b, moved, a_centre), AC_F32);
-        const ac_x power = lb_cast(b, lb_div(b, size, lb_num(b, AC_F64, (double)size_scale[d])), AC_F32);
-        const ac_x grown = lb_mul(b, lb_num(b, AC_F64, 0.5), lb_cast(b, lo_exp(L, power), AC_F64));
-        const ac_x half = lb_cast(b, lb_mul(b, grown, a_size), AC_F32);
-        corner[d] = lb_sub(b, mid, half);
-        corner[d + 2] = lb_add(b, mid, half);
+        const ac_x centre = ac_lb_cast(b, real(L, ENCODINGS, ac_lb_add(b, from, ac_lb_i32(b, d))), AC_F64);
+        const ac_x size = ac_lb_cast(b, real(L, ENCODINGS, ac_lb_add(b, from, ac_lb_i32(b, d + 2))), AC_F64);
+        const ac_x a_centre = ac_lb_cast(b, real(L, ANCHORS, ac_lb_add(b, at, ac_lb_i32(b, d))), AC_F64);
+        const ac_x a_size = ac_lb_cast(b, real(L, ANCHORS, ac_lb_add(b, at, ac_lb_i32(b, d + 2))), AC_F64);
+        const ac_x moved = ac_lb_mul(b, ac_lb_div(b, centre, ac_lb_num(b, AC_F64, (double)centre_scale[d])), a_size);
+        const ac_x mid = ac_lb_cast(b, ac_lb_add(b, moved, a_centre), AC_F32);
+        const ac_x power = ac_lb_cast(b, ac_lb_div(b, size, ac_lb_num(b, AC_F64, (double)size_scale[d])), AC_F32);
+        const ac_x grown = ac_lb_mul(b, ac_lb_num(b, AC_F64, 0.5), ac_lb_cast(b, ac_lo_exp(L, power), AC_F64));
+        const ac_x half = ac_lb_cast(b, ac_lb_mul(b, grown, a_size), AC_F32);
+        corner[d] = ac_lb_sub(b, mid, half);
+        corner[d + 2] = ac_lb_add(b, mid, half);
     }
 }
 
@@ -110,12 +112,12 @@ static int check(ac_lower *L)
 
 static void clear(ac_lower *L, int32_t buf, int64_t n)
 {
-    const ac_x i = lb_for_n(&L->b, "i", n);
-    lb_store(&L->b, buf, i, lb_f32(&L->b, 0));
-    lb_end(&L->b);
+    const ac_x i = ac_lb_for_n(&L->b, "i", n);
+    ac_lb_store(&L->b, buf, i, ac_lb_f32(&L->b, 0));
+    ac_lb_end(&L->b);
 }
 
-int lo_detection(ac_lower *L)
+int ac_lo_detection(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
@@ -124,45 +126,45 @@ int lo_detection(ac_lower *L)
     AC_TRY(check(L));
     int32_t out[4];
     for (int32_t i = 0; i < 4; i++) {
-        out[i] = lo_output_buf(L, i);
+        out[i] = ac_lo_output_buf(L, i);
         clear(L, out[i], ac_tensor_count(n->out[i]));
     }
     if (most == 0 || boxes == 0)
         return AC_OK;
-    const ac_x zero = lb_i32(b, 0);
-    const int32_t scores = lo_scratch(L, "scores", AC_F32, boxes);
+    const ac_x zero = ac_lb_i32(b, 0);
+    const int32_t scores = ac_lo_scratch(L, "scores", AC_F32, boxes);
     ac_x score, class, corner[4];
-    const ac_x i = lb_for_n(b, "i", boxes);
+    const ac_x i = ac_lb_for_n(b, "i", boxes);
     best_class(L, i, &score, &class);
-    lb_store(b, scores, i, score);
-    lb_end(b);
+    ac_lb_store(b, scores, i, score);
+    ac_lb_end(b);
     ac_walk w = {.x = scores, .base = zero, .n = boxes, .inclusive = true};
-    w.least = lb_f32(b, (double)a->nms_score_threshold);
+    w.least = ac_lb_f32(b, (double)a->nms_score_threshold);
     ac_walk_open(L, &w);
-    const ac_x count = lb_var(b, "count", zero);
-    lb_for_n(b, "o", boxes);
+    const ac_x count = ac_lb_var(b, "count", zero);
+    ac_lb_for_n(b, "o", boxes);
     ac_walk_next(L, &w);
-    const ac_x candidate = lb_get(b, w.index);
-    lb_break_if(b, lb_lt(b, candidate, zero));
+    const ac_x candidate = ac_lb_get(b, w.index);
+    ac_lb_break_if(b, ac_lb_lt(b, candidate, zero));
     decode(L, candidate, corner);
     const ac_box p = ac_box_of(b, corner);
-    const ac_x keep = lb_var(b, "keep", lb_int(b, AC_BOOL, 1));
-    const ac_x k = lb_for(b, "k", zero, lb_get(b, count), 1, AC_MARK_SERIAL);
+    const ac_x keep = ac_lb_var(b, "keep", ac_lb_int(b, AC_BOOL, 1));
+    const ac_x k = ac_lb_for(b, "k", zero, ac_lb_get(b, count), 1, AC_MARK_SERIAL);
     const ac_box q = ac_box_at(b, out[0], k);
-    const ac_x limit = lb_f32(b, (double)a->nms_iou_threshold);
-    lb_set(b, keep, lb_and(b, lb_get(b, keep), lb_le(b, ac_box_overlap(b, &p, &q), limit)));
-    lb_end(b);
-    lb_if(b, lb_get(b, keep));
-    const ac_x to = lb_get(b, count);
+    const ac_x limit = ac_lb_f32(b, (double)a->nms_iou_threshold);
+    ac_lb_set(b, keep, ac_lb_and(b, ac_lb_get(b, keep), ac_lb_le(b, ac_box_overlap(b, &p, &q), limit)));
+    ac_lb_end(b);
+    ac_lb_if(b, ac_lb_get(b, keep));
+    const ac_x to = ac_lb_get(b, count);
     for (int32_t d = 0; d < 4; d++)
-        lb_store(b, out[0], lb_add(b, lb_mul(b, to, lb_i32(b, 4)), lb_i32(b, d)), corner[d]);
+        ac_lb_store(b, out[0], ac_lb_add(b, ac_lb_mul(b, to, ac_lb_i32(b, 4)), ac_lb_i32(b, d)), corner[d]);
     best_class(L, candidate, &score, &class);
-    lb_store(b, out[1], to, lb_cast(b, class, AC_F32));
-    lb_store(b, out[2], to, score);
-    lb_set(b, count, lb_add(b, to, lb_i32(b, 1)));
-    lb_end(b);
-    lb_break_if(b, lb_ge(b, lb_get(b, count), lb_i32(b, most)));
-    lb_end(b);
-    lb_store(b, out[3], zero, lb_cast(b, lb_get(b, count), AC_F32));
+    ac_lb_store(b, out[1], to, ac_lb_cast(b, class, AC_F32));
+    ac_lb_store(b, out[2], to, score);
+    ac_lb_set(b, count, ac_lb_add(b, to, ac_lb_i32(b, 1)));
+    ac_lb_end(b);
+    ac_lb_break_if(b, ac_lb_ge(b, ac_lb_get(b, count), ac_lb_i32(b, most)));
+    ac_lb_end(b);
+    ac_lb_store(b, out[3], zero, ac_lb_cast(b, ac_lb_get(b, count), AC_F32));
     return AC_OK;
 }

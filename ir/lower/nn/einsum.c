@@ -56,18 +56,18 @@ static int read_labels(ac_ctx *cx, const ac_node *n, labels *l)
     return AC_OK;
 }
 
-int sh_einsum(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_einsum(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     labels l;
     int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     for (int32_t i = 1; i < n->n_in; i++)
-        AC_TRY(ac_sh_same_type(cx, n, 0, i));
+        AC_TRY(ac_shape_same_type(cx, n, 0, i));
     AC_TRY(read_labels(cx, n, &l));
     for (int32_t d = 0; d < l.rank; d++)
         dim[d] = l.extent[l.of[n->n_in][d]];
-    return ac_sh_set(cx, n, 0, n->in[0]->dtype, l.rank, dim);
+    return ac_shape_set(cx, n, 0, n->in[0]->dtype, l.rank, dim);
 }
 
 typedef struct einsum {
@@ -97,10 +97,10 @@ static void one(ac_lower *L, einsum *e, int32_t lanes)
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     const ac_dtype d = n->in[0]->dtype;
-    const ac_x zero = ac_dtype_is_float(d) ? lb_num(b, d, 0) : lb_int(b, d, 0);
-    const ac_x acc = lb_var(b, "acc", lb_splat(b, zero, lanes));
+    const ac_x zero = ac_dtype_is_float(d) ? ac_lb_num(b, d, 0) : ac_lb_int(b, d, 0);
+    const ac_x acc = ac_lb_var(b, "acc", ac_lb_splat(b, zero, lanes));
     for (int32_t k = 0; k < e->n_order; k++)
-        e->at[e->order[k]] = lb_for_n(b, name[k % 8], e->l.extent[e->order[k]]);
+        e->at[e->order[k]] = ac_lb_for_n(b, name[k % 8], e->l.extent[e->order[k]]);
     ac_x product = 0;
     for (int32_t i = 0; i < n->n_in; i++) {
         ac_x at[AC_MAX_RANK];
@@ -109,14 +109,14 @@ static void one(ac_lower *L, einsum *e, int32_t lanes)
             at[k] = e->at[e->l.of[i][k]];
         if (e->l.rank)
             along(n, &e->l, i, e->l.of[n->n_in][e->l.rank - 1], &uses);
-        const ac_x flat = lo_flat(L, n->in[i], at);
-        const ac_x v = lb_splat(b, lb_load(b, e->buf[i], flat, uses ? lanes : 1), lanes);
-        product = product ? lb_mul_wrap(b, product, v) : v;
+        const ac_x flat = ac_lo_flat(L, n->in[i], at);
+        const ac_x v = ac_lb_splat(b, ac_lb_load(b, e->buf[i], flat, uses ? lanes : 1), lanes);
+        product = product ? ac_lb_mul_wrap(b, product, v) : v;
     }
-    lb_set(b, acc, lb_add_wrap(b, lb_get(b, acc), product));
+    ac_lb_set(b, acc, ac_lb_add_wrap(b, ac_lb_get(b, acc), product));
     for (int32_t k = 0; k < e->n_order; k++)
-        lb_end(b);
-    lo_result(L, lb_get(b, acc), e->idx, lanes);
+        ac_lb_end(b);
+    ac_lo_result(L, ac_lb_get(b, acc), e->idx, lanes);
 }
 
 static void strip(ac_lower *L, void *with, ac_x i, int32_t lanes)
@@ -126,7 +126,7 @@ static void strip(ac_lower *L, void *with, ac_x i, int32_t lanes)
     one(L, e, lanes);
 }
 
-int lo_einsum(ac_lower *L)
+int ac_lo_einsum(ac_lower *L)
 {
     static const char *const name[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
     const ac_node *n = L->node;
@@ -134,15 +134,15 @@ int lo_einsum(ac_lower *L)
     einsum e = {0};
     AC_TRY(read_labels(L->cx, n, &e.l));
     const ac_tensor *y = n->out[0];
-    if ((!mp_real(n->in[0]) && !mp_plain_int(n->in[0])) || y->dtype != n->in[0]->dtype)
+    if ((!ac_mp_real(n->in[0]) && !ac_mp_plain_int(n->in[0])) || y->dtype != n->in[0]->dtype)
         return ac_lower_refuse(L, "einsum of %s: f32, f64 and plain integers are supported",
                                ac_dtype_name(n->in[0]->dtype));
-    lo_result_buf(L);
+    ac_lo_result_buf(L);
     if (ac_tensor_count(y) == 0)
         return AC_OK;
     int64_t macs = ac_tensor_count(y);
     for (int32_t i = 0; i < n->n_in; i++) {
-        e.buf[i] = lo_operand(L, n->in[i]);
+        e.buf[i] = ac_lo_operand(L, n->in[i]);
         for (int32_t d = 0; d < n->in[i]->rank; d++) {
             const int64_t k = e.l.of[i][d];
             bool listed = e.l.kept[k];
@@ -160,13 +160,13 @@ int lo_einsum(ac_lower *L)
         wide = along(n, &e.l, i, e.l.of[n->n_in][e.l.rank - 1], &uses);
     }
     for (int32_t d = 0; d < e.l.rank - wide; d++)
-        e.idx[d] = e.at[e.l.of[n->n_in][d]] = lb_for_n(b, name[d], y->dim[d]);
+        e.idx[d] = e.at[e.l.of[n->n_in][d]] = ac_lb_for_n(b, name[d], y->dim[d]);
     if (wide)
-        lo_strip(L, "c", y->dim[e.l.rank - 1], lo_max_lanes(L, y->dtype), strip, &e);
+        ac_lo_strip(L, "c", y->dim[e.l.rank - 1], ac_lo_max_lanes(L, y->dtype), strip, &e);
     else
         one(L, &e, 1);
     for (int32_t d = 0; d < e.l.rank - wide; d++)
-        lb_end(b);
+        ac_lb_end(b);
     L->out->macs = macs;
     return AC_OK;
 }

@@ -15,10 +15,10 @@
 
 enum { MOST_DIMS = 3, MOST_TAPS = 4 };
 
-int sh_grid_sample(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_grid_sample(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0], *grid = n->in[1];
     const ac_attrs_sample *a = &n->attrs.sample;
     const int32_t m = x->rank - 2;
@@ -29,7 +29,7 @@ int sh_grid_sample(ac_ctx *cx, ac_graph *g, ac_node *n)
         grid->dim[0] != x->dim[0]) {
         ac_error(cx, n->at, E0104, "expected x [N,S..,C] with 1 to 3 spatial dimensions S and an f32 grid [N,O..,%d]",
                  m);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     int64_t dim[AC_MAX_RANK];
     for (int32_t d = 0; d < m + 2; d++)
@@ -38,7 +38,7 @@ int sh_grid_sample(ac_ctx *cx, ac_graph *g, ac_node *n)
         if (x->dim[d] == 0 || x->dim[d] > 1 << 24)
             return ac_error(cx, n->at, E0104, "'%s' is %s: expected 1 to 2^24 positions to sample along each dimension",
                             x->name, ac_shape_str(cx, x));
-    return ac_sh_set_like(cx, n, 0, x, x->rank, dim);
+    return ac_shape_set_like(cx, n, 0, x, x->rank, dim);
 }
 
 /* The taps along one dimension: where, inside of the image, and with which weight. */
@@ -59,7 +59,7 @@ typedef struct sampler {
 
 static ac_x num(ac_lb *b, double v)
 {
-    return lb_f32(b, v);
+    return ac_lb_f32(b, v);
 }
 
 /* v reflected at lo and hi until it lies between them. */
@@ -68,14 +68,15 @@ static ac_x reflect(ac_lb *b, ac_x v, double lo, double hi)
     const double range = hi - lo;
     if (range <= 0)
         return num(b, lo);
-    const ac_x below = lb_lt(b, v, num(b, lo)), above = lb_gt(b, v, num(b, hi));
-    const ac_x far = lb_select(b, below, lb_sub(b, num(b, lo), v), lb_sub(b, v, num(b, hi)));
-    const ac_x times = lb_trunc(b, lb_div(b, far, num(b, range)));
-    const ac_x rest = lb_sub(b, far, lb_mul(b, times, num(b, range)));
-    const ac_x half = lb_mul(b, times, num(b, 0.5)), even = lb_eq(b, half, lb_floor(b, half));
-    const ac_x from_lo = lb_add(b, num(b, lo), rest), from_hi = lb_sub(b, num(b, hi), rest);
-    const ac_x out = lb_select(b, below, lb_select(b, even, from_lo, from_hi), lb_select(b, even, from_hi, from_lo));
-    return lb_select(b, lb_or(b, below, above), out, v);
+    const ac_x below = ac_lb_lt(b, v, num(b, lo)), above = ac_lb_gt(b, v, num(b, hi));
+    const ac_x far = ac_lb_select(b, below, ac_lb_sub(b, num(b, lo), v), ac_lb_sub(b, v, num(b, hi)));
+    const ac_x times = ac_lb_trunc(b, ac_lb_div(b, far, num(b, range)));
+    const ac_x rest = ac_lb_sub(b, far, ac_lb_mul(b, times, num(b, range)));
+    const ac_x half = ac_lb_mul(b, times, num(b, 0.5)), even = ac_lb_eq(b, half, ac_lb_floor(b, half));
+    const ac_x from_lo = ac_lb_add(b, num(b, lo), rest), from_hi = ac_lb_sub(b, num(b, hi), rest);
+    const ac_x out =
+        ac_lb_select(b, below, ac_lb_select(b, even, from_lo, from_hi), ac_lb_select(b, even, from_hi, from_lo));
+    return ac_lb_select(b, ac_lb_or(b, below, above), out, v);
 }
 
 /* Pixel i (a whole f32) as an index; outside of the image with zeros the weight becomes 0. */
@@ -84,10 +85,10 @@ static void tap(const sampler *s, taps *t, int64_t size, ac_x i, ac_x weight)
     ac_lb *b = &s->L->b;
     const ac_x first = num(b, 0), last = num(b, (double)(size - 1));
     if (s->a->padding == AC_W_ZEROS)
-        weight = lb_select(b, lb_and(b, lb_ge(b, i, first), lb_le(b, i, last)), weight, first);
+        weight = ac_lb_select(b, ac_lb_and(b, ac_lb_ge(b, i, first), ac_lb_le(b, i, last)), weight, first);
     if (s->a->padding == AC_W_REFLECTION)
         i = s->a->align_corners ? reflect(b, i, 0, (double)(size - 1)) : reflect(b, i, -0.5, (double)size - 0.5);
-    i = lb_cast(b, lb_clamp(b, i, first, last), AC_I32);
+    i = ac_lb_cast(b, ac_lb_clamp(b, i, first, last), AC_I32);
     t->at[t->n] = i;
     t->weight[t->n++] = weight;
 }
@@ -97,12 +98,12 @@ static ac_x cubic(ac_lb *b, ac_x t, bool far) /* at distance t: below 1, or 1 to
     const double a = -0.75;
     ac_x v;
     if (!far) {
-        v = lb_sub(b, lb_mul(b, num(b, a + 2), t), num(b, a + 3));
-        return lb_add(b, lb_mul(b, lb_mul(b, v, t), t), num(b, 1));
+        v = ac_lb_sub(b, ac_lb_mul(b, num(b, a + 2), t), num(b, a + 3));
+        return ac_lb_add(b, ac_lb_mul(b, ac_lb_mul(b, v, t), t), num(b, 1));
     }
-    v = lb_sub(b, lb_mul(b, num(b, a), t), num(b, 5 * a));
-    v = lb_add(b, lb_mul(b, v, t), num(b, 8 * a));
-    return lb_sub(b, lb_mul(b, v, t), num(b, 4 * a));
+    v = ac_lb_sub(b, ac_lb_mul(b, num(b, a), t), num(b, 5 * a));
+    v = ac_lb_add(b, ac_lb_mul(b, v, t), num(b, 8 * a));
+    return ac_lb_sub(b, ac_lb_mul(b, v, t), num(b, 4 * a));
 }
 
 /* The taps for coordinate v of the grid along a dimension of `size` pixels. */
@@ -113,31 +114,31 @@ static taps taps_at(const sampler *s, ac_x v, int64_t size)
     const ac_x one = num(b, 1), limit = num(b, 16777216);
     taps t = {0};
     if (!s->a->pixels) {
-        v = lb_add(b, v, one);
-        v = s->a->align_corners ? lb_mul(b, lb_mul(b, v, num(b, 0.5)), num(b, n - 1))
-                                : lb_mul(b, lb_sub(b, lb_mul(b, v, num(b, n)), one), num(b, 0.5));
+        v = ac_lb_add(b, v, one);
+        v = s->a->align_corners ? ac_lb_mul(b, ac_lb_mul(b, v, num(b, 0.5)), num(b, n - 1))
+                                : ac_lb_mul(b, ac_lb_sub(b, ac_lb_mul(b, v, num(b, n)), one), num(b, 0.5));
     }
-    v = lb_clamp(b, v, lb_neg(b, limit), limit);
+    v = ac_lb_clamp(b, v, ac_lb_neg(b, limit), limit);
     if (s->a->mode == AC_W_NEAREST)
-        v = lb_rint(b, v);
+        v = ac_lb_rint(b, v);
     if (s->a->padding == AC_W_BORDER)
-        v = lb_clamp(b, v, num(b, 0), num(b, n - 1));
+        v = ac_lb_clamp(b, v, num(b, 0), num(b, n - 1));
     if (s->a->padding == AC_W_REFLECTION)
         v = s->a->align_corners ? reflect(b, v, 0, n - 1) : reflect(b, v, -0.5, n - 0.5);
     if (s->a->mode == AC_W_NEAREST) {
-        tap(s, &t, size, lb_trunc(b, v), one);
+        tap(s, &t, size, ac_lb_trunc(b, v), one);
         return t;
     }
-    const ac_x low = lb_floor(b, v), part = lb_sub(b, v, low), rest = lb_sub(b, one, part);
+    const ac_x low = ac_lb_floor(b, v), part = ac_lb_sub(b, v, low), rest = ac_lb_sub(b, one, part);
     if (s->a->mode == AC_W_LINEAR) {
         tap(s, &t, size, low, rest);
-        tap(s, &t, size, lb_add(b, low, one), part);
+        tap(s, &t, size, ac_lb_add(b, low, one), part);
         return t;
     }
-    tap(s, &t, size, lb_sub(b, low, one), cubic(b, lb_add(b, part, one), true));
+    tap(s, &t, size, ac_lb_sub(b, low, one), cubic(b, ac_lb_add(b, part, one), true));
     tap(s, &t, size, low, cubic(b, part, false));
-    tap(s, &t, size, lb_add(b, low, one), cubic(b, rest, false));
-    tap(s, &t, size, lb_add(b, low, num(b, 2)), cubic(b, lb_sub(b, num(b, 2), part), true));
+    tap(s, &t, size, ac_lb_add(b, low, one), cubic(b, rest, false));
+    tap(s, &t, size, ac_lb_add(b, low, num(b, 2)), cubic(b, ac_lb_sub(b, num(b, 2), part), true));
     return t;
 }
 
@@ -152,31 +153,31 @@ static void channels(ac_lower *L, void *with, ac_x c, int32_t lanes)
     for (int32_t d = 0; d < s->m; d++)
         count *= s->t[d].n;
     for (int32_t k = 0; k < count; k++) {
-        ac_x at = lb_i32(b, 0), weight = 0;
+        ac_x at = ac_lb_i32(b, 0), weight = 0;
         for (int32_t d = 0, rest = k; d < s->m; d++) {
             const taps *t = &s->t[d];
             const int32_t i = rest % t->n;
             rest /= t->n;
-            at = lb_add(b, lb_mul(b, at, lb_i32(b, s->x->dim[d + 1])), t->at[i]);
-            weight = weight ? lb_mul(b, weight, t->weight[i]) : t->weight[i];
+            at = ac_lb_add(b, ac_lb_mul(b, at, ac_lb_i32(b, s->x->dim[d + 1])), t->at[i]);
+            weight = weight ? ac_lb_mul(b, weight, t->weight[i]) : t->weight[i];
         }
-        at = lb_add(b, s->image, lb_mul(b, at, lb_i32(b, depth)));
-        const ac_x v = lb_load(b, s->x_buf, lb_add(b, at, c), lanes);
+        at = ac_lb_add(b, s->image, ac_lb_mul(b, at, ac_lb_i32(b, depth)));
+        const ac_x v = ac_lb_load(b, s->x_buf, ac_lb_add(b, at, c), lanes);
         if (s->a->mode == AC_W_NEAREST) { /* one tap, of weight 0 or 1 */
             const ac_dtype d = s->x->dtype;
-            const ac_x zero = ac_dtype_is_float(d) ? lb_num(b, d, 0) : lb_int(b, d, 0);
-            const ac_x inside = lb_ne(b, weight, num(b, 0));
-            sum = s->a->padding == AC_W_ZEROS ? lb_select(b, inside, v, lb_splat(b, zero, lanes)) : v;
+            const ac_x zero = ac_dtype_is_float(d) ? ac_lb_num(b, d, 0) : ac_lb_int(b, d, 0);
+            const ac_x inside = ac_lb_ne(b, weight, num(b, 0));
+            sum = s->a->padding == AC_W_ZEROS ? ac_lb_select(b, inside, v, ac_lb_splat(b, zero, lanes)) : v;
         } else {
-            weight = lb_splat(b, weight, lanes);
-            sum = sum ? lo_madd(L, v, weight, sum) : lb_mul(b, v, weight);
+            weight = ac_lb_splat(b, weight, lanes);
+            sum = sum ? ac_lo_madd(L, v, weight, sum) : ac_lb_mul(b, v, weight);
         }
     }
     s->idx[s->m + 1] = c;
-    lo_result(L, sum, s->idx, lanes);
+    ac_lo_result(L, sum, s->idx, lanes);
 }
 
-int lo_grid_sample(ac_lower *L)
+int ac_lo_grid_sample(ac_lower *L)
 {
     static const char *const name[MOST_DIMS + 1] = {"n", "o0", "o1", "o2"};
     const ac_node *n = L->node;
@@ -188,22 +189,22 @@ int lo_grid_sample(ac_lower *L)
                                ac_dtype_name(x->dtype), ac_word_name[s.a->mode]);
     if (ac_dtype_bits(x->dtype) < 8)
         return ac_lower_refuse(L, "grid_sample of %s", ac_dtype_name(x->dtype));
-    lo_result_buf(L);
+    ac_lo_result_buf(L);
     if (ac_tensor_count(s.y) == 0)
         return AC_OK;
-    s.x_buf = lo_operand(L, x);
-    const int32_t grid_buf = lo_operand(L, grid);
+    s.x_buf = ac_lo_operand(L, x);
+    const int32_t grid_buf = ac_lo_operand(L, grid);
     const int64_t image = ac_tensor_count(x) / x->dim[0];
     ac_x at[AC_MAX_RANK];
     for (int32_t d = 0; d <= s.m; d++)
-        at[d] = s.idx[d] = lb_for_n(b, name[d], s.y->dim[d]);
+        at[d] = s.idx[d] = ac_lb_for_n(b, name[d], s.y->dim[d]);
     for (int32_t d = 0; d < s.m; d++) {
-        at[s.m + 1] = lb_i32(b, s.m - 1 - d);
-        s.t[d] = taps_at(&s, lb_load(b, grid_buf, lo_flat(L, grid, at), 1), x->dim[d + 1]);
+        at[s.m + 1] = ac_lb_i32(b, s.m - 1 - d);
+        s.t[d] = taps_at(&s, ac_lb_load(b, grid_buf, ac_lo_flat(L, grid, at), 1), x->dim[d + 1]);
     }
-    s.image = lb_mul(b, s.idx[0], lb_i32(b, image));
-    lo_strip(L, "c", x->dim[s.m + 1], lo_max_lanes(L, x->dtype), channels, &s);
+    s.image = ac_lb_mul(b, s.idx[0], ac_lb_i32(b, image));
+    ac_lo_strip(L, "c", x->dim[s.m + 1], ac_lo_max_lanes(L, x->dtype), channels, &s);
     for (int32_t d = 0; d <= s.m; d++)
-        lb_end(b);
+        ac_lb_end(b);
     return AC_OK;
 }

@@ -42,10 +42,10 @@ static bool has_shape(const ac_tensor *t, int64_t rows, int64_t cols)
     return t->rank == 2 && t->dim[0] == rows && t->dim[1] == cols;
 }
 
-int sh_lstm(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_lstm(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, X, 3, "[N,T,I]"));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, X, 3, "[N,T,I]"));
     for (int32_t i = 0; i < n->n_in; i++) {
         const bool variant = (i >= PEEPHOLE && i < BIAS) || (i >= PROJECTION && i < HIDDEN) || i >= NORM;
         if (variant && n->in[i])
@@ -59,10 +59,10 @@ int sh_lstm(ac_ctx *cx, ac_graph *g, ac_node *n)
     }
     if (n->n_in < NORM)
         return ac_error(cx, n->at, E0102, "has %d operands, expected weights, biases and two states", n->n_in);
-    AC_TRY(ac_sh_state(cx, g, n, HIDDEN));
-    AC_TRY(ac_sh_state(cx, g, n, CELL));
+    AC_TRY(ac_shape_state(cx, g, n, HIDDEN));
+    AC_TRY(ac_shape_state(cx, g, n, CELL));
     int64_t batch, steps, inputs, dim[3];
-    AC_TRY(ac_sh_rank(cx, n, W, 2, "[S,I]"));
+    AC_TRY(ac_shape_rank(cx, n, W, 2, "[S,I]"));
     sizes(n, &batch, &steps, &inputs);
     const int64_t s = hidden_size(n);
     bool fits = batch < 1 || s <= INT32_MAX / batch;
@@ -72,11 +72,11 @@ int sh_lstm(ac_ctx *cx, ac_graph *g, ac_node *n)
     fits = fits && ac_tensor_count(n->in[HIDDEN]) == batch * s && ac_tensor_count(n->in[CELL]) == batch * s;
     if (!fits || n->in[HIDDEN] == n->in[CELL]) {
         ac_error(cx, n->at, E0104, "weights [S,I] and [S,S], biases [S] and states [N,S] do not go together");
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     for (int32_t d = 0; d < 3; d++)
         dim[d] = d < 2 ? n->in[X]->dim[d] : s;
-    return ac_sh_set(cx, n, 0, n->in[X]->dtype, 3, dim);
+    return ac_shape_set(cx, n, 0, n->in[X]->dtype, 3, dim);
 }
 
 /* ------------------------------------------------------------------ loops */
@@ -143,7 +143,7 @@ static int prepare(ac_lower *L, lstm *m)
 
 static ac_x clamp_16(ac_lb *b, ac_x v)
 {
-    return lb_clamp(b, v, lb_i32(b, -32768), lb_i32(b, 32767));
+    return ac_lb_clamp(b, v, ac_lb_i32(b, -32768), ac_lb_i32(b, 32767));
 }
 
 /* acc[k] += sum of (v[at + i] - zero) * weight[k][u * count + i], for the four gates at once. */
@@ -151,19 +151,20 @@ static void products(ac_lower *L, const lstm *m, int32_t v_buf, ac_x at, int64_t
                      const int32_t *weight, ac_x u, const ac_x *acc)
 {
     ac_lb *b = &L->b;
-    const ac_x row = lb_mul(b, u, lb_i32(b, count));
-    const ac_x i = lb_for_n(b, "i", count);
-    ac_x v = lb_load(b, v_buf, lb_add(b, at, i), 1);
+    const ac_x row = ac_lb_mul(b, u, ac_lb_i32(b, count));
+    const ac_x i = ac_lb_for_n(b, "i", count);
+    ac_x v = ac_lb_load(b, v_buf, ac_lb_add(b, at, i), 1);
     if (!m->real)
-        v = lb_sub(b, lb_cast(b, v, AC_I32), lb_i32(b, zero));
+        v = ac_lb_sub(b, ac_lb_cast(b, v, AC_I32), ac_lb_i32(b, zero));
     for (int32_t k = 0; k < GATES; k++) {
-        ac_x w = lb_load(b, weight[k], lb_add(b, row, i), 1);
+        ac_x w = ac_lb_load(b, weight[k], ac_lb_add(b, row, i), 1);
         if (m->real)
-            lb_set(b, acc[k], lb_add(b, lb_get(b, acc[k]), lb_mul(b, v, w)));
+            ac_lb_set(b, acc[k], ac_lb_add(b, ac_lb_get(b, acc[k]), ac_lb_mul(b, v, w)));
         else
-            lb_set(b, acc[k], lb_add_wrap(b, lb_get(b, acc[k]), lb_mul_wrap(b, v, lb_cast(b, w, AC_I32))));
+            ac_lb_set(b, acc[k],
+                      ac_lb_add_wrap(b, ac_lb_get(b, acc[k]), ac_lb_mul_wrap(b, v, ac_lb_cast(b, w, AC_I32))));
     }
-    lb_end(b);
+    ac_lb_end(b);
 }
 
 /* Unit u: its gates, before tanh and sigmoid. */
@@ -174,18 +175,18 @@ static void gates(ac_lower *L, const lstm *m, ac_x x_at, ac_x h_at, ac_x u, ac_x
     ac_x acc[GATES];
     const ac_node *n = L->node;
     for (int32_t k = 0; k < GATES; k++)
-        acc[k] = lb_var(b, name[k], lb_load(b, m->bias[k], u, 1));
+        acc[k] = ac_lb_var(b, name[k], ac_lb_load(b, m->bias[k], u, 1));
     products(L, m, m->x, x_at, m->inputs, ac_zero(n->in[X]), m->w, u, acc);
     ac_x part[GATES];
     for (int32_t k = 0; k < GATES && !m->real; k++) {
-        part[k] = clamp_16(b, lo_requant(L, lb_get(b, acc[k]), m->from_x[k]));
-        lb_set(b, acc[k], lb_i32(b, 0));
+        part[k] = clamp_16(b, ac_lo_requant(L, ac_lb_get(b, acc[k]), m->from_x[k]));
+        ac_lb_set(b, acc[k], ac_lb_i32(b, 0));
     }
     products(L, m, m->h, h_at, m->size, ac_zero(n->in[HIDDEN]), m->r, u, acc);
     for (int32_t k = 0; k < GATES; k++) {
-        gate[k] = lb_get(b, acc[k]);
+        gate[k] = ac_lb_get(b, acc[k]);
         if (!m->real)
-            gate[k] = clamp_16(b, lb_add(b, lo_requant(L, gate[k], m->from_h[k]), part[k]));
+            gate[k] = clamp_16(b, ac_lb_add(b, ac_lo_requant(L, gate[k], m->from_h[k]), part[k]));
     }
 }
 
@@ -194,30 +195,32 @@ static ac_x step_real(ac_lower *L, const lstm *m, ac_x at, const ac_x *gate)
 {
     ac_lb *b = &L->b;
     const float clip = L->node->attrs.lstm.cell_clip;
-    const ac_x old = lb_mul(b, lo_sigmoid(L, gate[F]), lb_load(b, m->c, at, 1));
-    ac_x c = lb_add(b, old, lb_mul(b, lo_sigmoid(L, gate[I]), lo_tanh(L, gate[G])));
+    const ac_x old = ac_lb_mul(b, ac_lo_sigmoid(L, gate[F]), ac_lb_load(b, m->c, at, 1));
+    ac_x c = ac_lb_add(b, old, ac_lb_mul(b, ac_lo_sigmoid(L, gate[I]), ac_lo_tanh(L, gate[G])));
     if (clip > 0)
-        c = lb_clamp(b, c, lb_f32(b, (double)-clip), lb_f32(b, (double)clip));
-    lb_store(b, m->c, at, c);
-    return lb_mul(b, lo_sigmoid(L, gate[O]), lo_tanh(L, c));
+        c = ac_lb_clamp(b, c, ac_lb_f32(b, (double)-clip), ac_lb_f32(b, (double)clip));
+    ac_lb_store(b, m->c, at, c);
+    return ac_lb_mul(b, ac_lo_sigmoid(L, gate[O]), ac_lo_tanh(L, c));
 }
 
 static ac_x step_int(ac_lower *L, const lstm *m, ac_x at, const ac_x *gate)
 {
     ac_lb *b = &L->b;
     const int32_t gate_bits = 15 - GATE_BITS;
-    const ac_x forget = lo_fx16_logistic(L, gate[F], gate_bits), in = lo_fx16_logistic(L, gate[I], gate_bits);
-    const ac_x kept = lo_fx_round_shift(L, lb_mul(b, forget, lb_cast(b, lb_load(b, m->c, at, 1), AC_I32)), 15);
-    const ac_x fresh = lo_fx_round_shift(L, lb_mul(b, in, lo_fx16_tanh(L, gate[G], gate_bits)), 15 + m->cell_bits);
-    ac_x c = clamp_16(b, lb_add(b, kept, fresh));
+    const ac_x forget = ac_lo_fx16_logistic(L, gate[F], gate_bits), in = ac_lo_fx16_logistic(L, gate[I], gate_bits);
+    const ac_x kept =
+        ac_lo_fx_round_shift(L, ac_lb_mul(b, forget, ac_lb_cast(b, ac_lb_load(b, m->c, at, 1), AC_I32)), 15);
+    const ac_x fresh =
+        ac_lo_fx_round_shift(L, ac_lb_mul(b, in, ac_lo_fx16_tanh(L, gate[G], gate_bits)), 15 + m->cell_bits);
+    ac_x c = clamp_16(b, ac_lb_add(b, kept, fresh));
     if (m->clip > 0)
-        c = lb_clamp(b, c, lb_i32(b, -m->clip), lb_i32(b, m->clip));
-    lb_store(b, m->c, at, lb_cast(b, c, AC_I16));
-    const ac_x h = lb_mul(b, lo_fx16_logistic(L, gate[O], gate_bits), lo_fx16_tanh(L, c, m->cell_bits));
-    return mp_stored_full(L, lo_requant(L, h, m->to_h), L->node->in[HIDDEN]);
+        c = ac_lb_clamp(b, c, ac_lb_i32(b, -m->clip), ac_lb_i32(b, m->clip));
+    ac_lb_store(b, m->c, at, ac_lb_cast(b, c, AC_I16));
+    const ac_x h = ac_lb_mul(b, ac_lo_fx16_logistic(L, gate[O], gate_bits), ac_lo_fx16_tanh(L, c, m->cell_bits));
+    return ac_mp_stored_full(L, ac_lo_requant(L, h, m->to_h), L->node->in[HIDDEN]);
 }
 
-int lo_lstm(ac_lower *L)
+int ac_lo_lstm(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
@@ -225,33 +228,34 @@ int lo_lstm(ac_lower *L)
     int64_t batch, steps;
     AC_TRY(prepare(L, &m));
     sizes(n, &batch, &steps, &m.inputs);
-    const int32_t y = lo_result_buf(L);
+    const int32_t y = ac_lo_result_buf(L);
     if (ac_tensor_count(n->out[0]) == 0)
         return AC_OK;
-    m.x = lo_operand(L, n->in[X]);
-    m.h = lo_state(L, n->in[HIDDEN]);
-    m.c = lo_state(L, n->in[CELL]);
+    m.x = ac_lo_operand(L, n->in[X]);
+    m.h = ac_lo_state(L, n->in[HIDDEN]);
+    m.c = ac_lo_state(L, n->in[CELL]);
     for (int32_t k = 0; k < GATES; k++) {
-        m.w[k] = lo_operand(L, n->in[W + k]);
-        m.r[k] = lo_operand(L, n->in[R + k]);
-        m.bias[k] = lo_operand(L, n->in[BIAS + k]);
+        m.w[k] = ac_lo_operand(L, n->in[W + k]);
+        m.r[k] = ac_lo_operand(L, n->in[R + k]);
+        m.bias[k] = ac_lo_operand(L, n->in[BIAS + k]);
     }
-    const ac_x size = lb_i32(b, m.size);
-    const ac_x i = lb_for_n(b, "n", batch), t = lb_for_n(b, "t", steps);
-    const ac_x row = n->attrs.lstm.time_major ? lb_add(b, lb_mul(b, t, lb_i32(b, batch)), i)
-                                              : lb_add(b, lb_mul(b, i, lb_i32(b, steps)), t);
-    const ac_x x_at = lb_mul(b, row, lb_i32(b, m.inputs)), h_at = lb_mul(b, i, size), y_at = lb_mul(b, row, size);
-    ac_x u = lb_for_n(b, "u", m.size);
+    const ac_x size = ac_lb_i32(b, m.size);
+    const ac_x i = ac_lb_for_n(b, "n", batch), t = ac_lb_for_n(b, "t", steps);
+    const ac_x row = n->attrs.lstm.time_major ? ac_lb_add(b, ac_lb_mul(b, t, ac_lb_i32(b, batch)), i)
+                                              : ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, steps)), t);
+    const ac_x x_at = ac_lb_mul(b, row, ac_lb_i32(b, m.inputs)), h_at = ac_lb_mul(b, i, size),
+               y_at = ac_lb_mul(b, row, size);
+    ac_x u = ac_lb_for_n(b, "u", m.size);
     ac_x gate[GATES];
     gates(L, &m, x_at, h_at, u, gate);
-    const ac_x at = lb_add(b, h_at, u);
-    lb_store(b, y, lb_add(b, y_at, u), m.real ? step_real(L, &m, at, gate) : step_int(L, &m, at, gate));
-    lb_end(b);
-    u = lb_for_n(b, "u", m.size); /* all gates have read the old h: the new one is the row just written */
-    lb_store(b, m.h, lb_add(b, h_at, u), lb_load(b, y, lb_add(b, y_at, u), 1));
-    lb_end(b);
-    lb_end(b);
-    lb_end(b);
+    const ac_x at = ac_lb_add(b, h_at, u);
+    ac_lb_store(b, y, ac_lb_add(b, y_at, u), m.real ? step_real(L, &m, at, gate) : step_int(L, &m, at, gate));
+    ac_lb_end(b);
+    u = ac_lb_for_n(b, "u", m.size); /* all gates have read the old h: the new one is the row just written */
+    ac_lb_store(b, m.h, ac_lb_add(b, h_at, u), ac_lb_load(b, y, ac_lb_add(b, y_at, u), 1));
+    ac_lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
     L->out->macs = batch * steps * m.size * GATES * (m.inputs + m.size);
     return AC_OK;
 }

@@ -34,11 +34,11 @@ ac_x ac_matrix_at(ac_lower *L, const ac_tensor *t, const ac_x *idx)
 {
     ac_lb *b = &L->b;
     const int32_t rank = L->node->out[0]->rank;
-    ac_x at = lb_i32(b, 0);
+    ac_x at = ac_lb_i32(b, 0);
     int64_t stride = t->dim[t->rank - 1] * t->dim[t->rank - 2];
     for (int32_t i = t->rank - 3; i >= 0; stride *= t->dim[i--])
         if (t->dim[i] != 1)
-            at = lb_add(b, at, lb_mul(b, idx[i + rank - t->rank], lb_i32(b, stride)));
+            at = ac_lb_add(b, at, ac_lb_mul(b, idx[i + rank - t->rank], ac_lb_i32(b, stride)));
     return at;
 }
 
@@ -47,8 +47,8 @@ void ac_batch_index(ac_lower *L, ac_x q, ac_x *idx)
     ac_lb *b = &L->b;
     const ac_tensor *out = L->node->out[0];
     for (int32_t i = out->rank - 3; i >= 0; i--) {
-        idx[i] = i ? lb_mod(b, q, lb_i32(b, out->dim[i])) : q;
-        q = lb_div(b, q, lb_i32(b, out->dim[i]));
+        idx[i] = i ? ac_lb_mod(b, q, ac_lb_i32(b, out->dim[i])) : q;
+        q = ac_lb_div(b, q, ac_lb_i32(b, out->dim[i]));
     }
 }
 
@@ -58,30 +58,32 @@ static void tile(matmul *v, ac_x m, int32_t rows, ac_x n, int32_t vecs, int32_t 
     ac_lb *b = &v->L->b;
     ac_x acc[ROWS * VECS], y[VECS];
     for (int32_t i = 0; i < rows * vecs; i++)
-        acc[i] = lb_var(b, ac_strf(v->L->region, "c%d_%d", (int)(i / vecs), (int)(i % vecs)),
-                        ac_channel_start(&v->c, n, lanes));
-    ac_x k = lb_for_n(b, "k", v->k);
-    ac_x y_at = v->adj_y ? lb_add(b, lb_mul(b, n, lb_i32(b, v->k)), k) : lb_add(b, lb_mul(b, k, lb_i32(b, v->n)), n);
+        acc[i] = ac_lb_var(b, ac_strf(v->L->region, "c%d_%d", (int)(i / vecs), (int)(i % vecs)),
+                           ac_channel_start(&v->c, n, lanes));
+    ac_x k = ac_lb_for_n(b, "k", v->k);
+    ac_x y_at = v->adj_y ? ac_lb_add(b, ac_lb_mul(b, n, ac_lb_i32(b, v->k)), k)
+                         : ac_lb_add(b, ac_lb_mul(b, k, ac_lb_i32(b, v->n)), n);
     const int64_t y_step = v->adj_y ? v->k : 1;
     for (int32_t i = 0; i < vecs; i++)
-        y[i] = ac_channel_w(&v->c, v->y, lb_add(b, lb_add(b, v->y_at, y_at), lb_i32(b, i * lanes * y_step)), lanes);
+        y[i] = ac_channel_w(&v->c, v->y, ac_lb_add(b, ac_lb_add(b, v->y_at, y_at), ac_lb_i32(b, i * lanes * y_step)),
+                            lanes);
     for (int32_t r = 0; r < rows; r++) {
-        ac_x row = lb_add(b, m, lb_i32(b, r));
-        ac_x at =
-            v->adj_x ? lb_add(b, lb_mul(b, k, lb_i32(b, v->m)), row) : lb_add(b, lb_mul(b, row, lb_i32(b, v->k)), k);
-        ac_x x = lb_splat(b, ac_channel_x(&v->c, v->x, lb_add(b, v->x_at, at), 1), lanes);
+        ac_x row = ac_lb_add(b, m, ac_lb_i32(b, r));
+        ac_x at = v->adj_x ? ac_lb_add(b, ac_lb_mul(b, k, ac_lb_i32(b, v->m)), row)
+                           : ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, v->k)), k);
+        ac_x x = ac_lb_splat(b, ac_channel_x(&v->c, v->x, ac_lb_add(b, v->x_at, at), 1), lanes);
         for (int32_t i = 0; i < vecs; i++) {
             const ac_x a = acc[r * vecs + i];
-            lb_set(b, a, ac_channel_mac(&v->c, lb_get(b, a), x, y[i]));
+            ac_lb_set(b, a, ac_channel_mac(&v->c, ac_lb_get(b, a), x, y[i]));
         }
     }
-    lb_end(b);
+    ac_lb_end(b);
     for (int32_t i = 0; i < rows * vecs; i++) {
         ac_x idx[AC_MAX_RANK];
         memcpy(idx, v->idx, sizeof idx);
-        idx[v->rank - 2] = lb_add(b, m, lb_i32(b, i / vecs));
-        ac_x oc = lb_add(b, n, lb_i32(b, i % vecs * lanes));
-        gemm_store_lanes(v->L, ac_channel_done(&v->c, lb_get(b, acc[i]), oc), oc, lanes, idx);
+        idx[v->rank - 2] = ac_lb_add(b, m, ac_lb_i32(b, i / vecs));
+        ac_x oc = ac_lb_add(b, n, ac_lb_i32(b, i % vecs * lanes));
+        ac_gemm_store_lanes(v->L, ac_channel_done(&v->c, ac_lb_get(b, acc[i]), oc), oc, lanes, idx);
     }
 }
 
@@ -92,10 +94,10 @@ static void columns(matmul *v, ac_x m, int32_t rows, int64_t begin, int64_t end,
     if (begin >= end)
         return;
     const bool once = end - begin == (int64_t)vecs * lanes;
-    ac_x n = once ? lb_for_n(b, "n", 1)
-                  : lb_for(b, "n", lb_i32(b, begin), lb_i32(b, end), (int64_t)vecs * lanes, AC_MARK_PARALLEL);
-    tile(v, m, rows, once ? lb_i32(b, begin) : n, vecs, lanes);
-    lb_end(b);
+    ac_x n = once ? ac_lb_for_n(b, "n", 1)
+                  : ac_lb_for(b, "n", ac_lb_i32(b, begin), ac_lb_i32(b, end), (int64_t)vecs * lanes, AC_MARK_PARALLEL);
+    tile(v, m, rows, once ? ac_lb_i32(b, begin) : n, vecs, lanes);
+    ac_lb_end(b);
 }
 
 static void row_tile(matmul *v, ac_x m, int32_t rows, int32_t vecs, int32_t lanes)
@@ -127,37 +129,37 @@ static void product(matmul *v)
         rows = told->rows;
         vecs = told->vecs;
     }
-    const gemm_cuts cuts = gemm_cut(v->m, rows);
+    const ac_gemm_cuts cuts = ac_gemm_cut(v->m, rows);
     L->out->schedule.rows = rows > 1 ? (int32_t)cuts.size[0] : 0;
     L->out->schedule.vecs = vecs;
     for (int32_t s = 0; s < 2; s++) {
         if (!cuts.count[s])
             continue;
-        ac_x i = lb_for_each(b, "m", cuts.count[s]);
-        ac_x m = lb_add(b, lb_mul(b, i, lb_i32(b, cuts.size[s])), lb_i32(b, cuts.first[s]));
+        ac_x i = ac_lb_for_each(b, "m", cuts.count[s]);
+        ac_x m = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, cuts.size[s])), ac_lb_i32(b, cuts.first[s]));
         if (v->c.kind == AC_MACS_HYBRID) {
             matmul row = *v;
-            row.x = lo_scratch(L, "xq", AC_I8, v->k);
-            ac_x from = lb_add(b, v->x_at, lb_mul(b, m, lb_i32(b, v->k)));
-            ac_hybrid_quantize(&row.c, v->x, from, row.x, lb_i32(b, 0), v->k, false);
+            row.x = ac_lo_scratch(L, "xq", AC_I8, v->k);
+            ac_x from = ac_lb_add(b, v->x_at, ac_lb_mul(b, m, ac_lb_i32(b, v->k)));
+            ac_hybrid_quantize(&row.c, v->x, from, row.x, ac_lb_i32(b, 0), v->k, false);
             /* the copy is row m of a matrix that begins m rows before it */
-            row.x_at = lb_sub(b, lb_i32(b, 0), lb_mul(b, m, lb_i32(b, v->k)));
+            row.x_at = ac_lb_sub(b, ac_lb_i32(b, 0), ac_lb_mul(b, m, ac_lb_i32(b, v->k)));
             row_tile(&row, m, 1, vecs, lanes);
         } else {
             row_tile(v, m, (int32_t)cuts.size[s], vecs, lanes);
         }
-        lb_end(b);
+        ac_lb_end(b);
     }
 }
 
 /* to[k][n] = from[n][k] */
 static void transpose(ac_lb *b, int32_t to, ac_x to_at, int32_t from, ac_x from_at, int64_t n, int64_t k)
 {
-    ac_x i = lb_for_n(b, "n", n), j = lb_for_n(b, "k", k);
-    ac_x v = lb_load(b, from, lb_add(b, from_at, lb_add(b, lb_mul(b, i, lb_i32(b, k)), j)), 1);
-    lb_store(b, to, lb_add(b, to_at, lb_add(b, lb_mul(b, j, lb_i32(b, n)), i)), v);
-    lb_end(b);
-    lb_end(b);
+    ac_x i = ac_lb_for_n(b, "n", n), j = ac_lb_for_n(b, "k", k);
+    ac_x v = ac_lb_load(b, from, ac_lb_add(b, from_at, ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, k)), j)), 1);
+    ac_lb_store(b, to, ac_lb_add(b, to_at, ac_lb_add(b, ac_lb_mul(b, j, ac_lb_i32(b, n)), i)), v);
+    ac_lb_end(b);
+    ac_lb_end(b);
 }
 
 /* Sets v->y, and for a constant y with adj_y its transposed copy. Returns the buffer to transpose from per batch, or
@@ -168,22 +170,22 @@ static int32_t right_side(matmul *v)
     ac_tensor *y = v->c.w;
     const bool turn = v->adj_y && ac_target_lanes(L->target, AC_F32) > 1 && v->n > 1;
     if (!turn) {
-        v->y = lo_operand(L, y);
+        v->y = ac_lo_operand(L, y);
         return -1;
     }
     v->adj_y = false;
     if (!ac_tensor_is_const(y)) {
-        const int32_t from = lo_operand(L, y);
-        v->y = lo_scratch(L, "yt", y->dtype, v->n * v->k);
+        const int32_t from = ac_lo_operand(L, y);
+        v->y = ac_lo_scratch(L, "yt", y->dtype, v->n * v->k);
         return from;
     }
     ac_lower P;
     const int64_t one = v->n * v->k, all = ac_tensor_count(y);
-    const int32_t to = lo_pack_open(L, &P, "y", y->dtype, all), from = lo_operand(&P, y);
-    ac_x at = lb_mul(&P.b, lb_for_n(&P.b, "i", all / one), lb_i32(&P.b, one));
+    const int32_t to = ac_lo_pack_open(L, &P, "y", y->dtype, all), from = ac_lo_operand(&P, y);
+    ac_x at = ac_lb_mul(&P.b, ac_lb_for_n(&P.b, "i", all / one), ac_lb_i32(&P.b, one));
     transpose(&P.b, to, at, from, at, v->n, v->k);
-    lb_end(&P.b);
-    v->y = lo_pack_close(L, &P);
+    ac_lb_end(&P.b);
+    v->y = ac_lo_pack_close(L, &P);
     return -1;
 }
 
@@ -192,23 +194,23 @@ static int schedule(matmul *v)
     ac_lower *L = v->L;
     ac_lb *b = &L->b;
     ac_channel_tables(&v->c, v->n, NULL, 0);
-    v->x = lo_operand(L, v->c.x);
+    v->x = ac_lo_operand(L, v->c.x);
     const int32_t turn = right_side(v);
     for (int32_t i = 0; i < v->rank - 2; i++)
-        v->idx[i] = lb_for_each(b, "b", v->c.out->dim[i]);
+        v->idx[i] = ac_lb_for_each(b, "b", v->c.out->dim[i]);
     v->x_at = ac_matrix_at(L, v->c.x, v->idx);
     v->y_at = ac_matrix_at(L, v->c.w, v->idx);
     if (turn >= 0) {
-        transpose(b, v->y, lb_i32(b, 0), turn, v->y_at, v->n, v->k);
-        v->y_at = lb_i32(b, 0);
+        transpose(b, v->y, ac_lb_i32(b, 0), turn, v->y_at, v->n, v->k);
+        v->y_at = ac_lb_i32(b, 0);
     }
     product(v);
     for (int32_t i = 0; i < v->rank - 2; i++)
-        lb_end(b);
+        ac_lb_end(b);
     return AC_OK;
 }
 
-int lo_matmul(ac_lower *L)
+int ac_lo_matmul(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_tensor *x = n->in[0], *y = n->in[1], *out = n->out[0];
@@ -227,7 +229,7 @@ int lo_matmul(ac_lower *L)
         return ac_lower_refuse(L, "adj_x with f32 input and i8 weights: supported without adj_x");
     if (ac_tensor_count(out) == 0)
         return AC_OK;
-    if (gpu_gemm_fits(L, &v.c, ac_tensor_count(out) / (v.m * v.n), v.m, v.n, v.k))
-        return gpu_matrices(L, &v.c, v.adj_x, v.adj_y, v.k);
+    if (ac_gpu_gemm_fits(L, &v.c, ac_tensor_count(out) / (v.m * v.n), v.m, v.n, v.k))
+        return ac_gpu_matrices(L, &v.c, v.adj_x, v.adj_y, v.k);
     return schedule(&v);
 }

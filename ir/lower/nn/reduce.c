@@ -38,7 +38,7 @@ static ac_dtype accumulator(const reduction *r)
     const ac_dtype d = r->in->dtype;
     if (r->op == AC_OP_REDUCE_ANY || r->op == AC_OP_REDUCE_ALL)
         return d == AC_BOOL ? AC_BOOL : AC_NONE;
-    if (mp_real(r->in) || (ac_dtype_is_int(d) && (r->op == AC_OP_REDUCE_MAX || r->op == AC_OP_REDUCE_MIN)))
+    if (ac_mp_real(r->in) || (ac_dtype_is_int(d) && (r->op == AC_OP_REDUCE_MAX || r->op == AC_OP_REDUCE_MIN)))
         return d;
     if (r->quantised)
         return ac_dtype_bits(d) <= 16 && d != AC_U16 ? AC_I32 : AC_NONE;
@@ -57,12 +57,12 @@ static ac_x start(ac_lower *L, const reduction *r)
     if (max || r->op == AC_OP_REDUCE_MIN) {
         if (ac_dtype_is_int(r->acc)) {
             const int64_t most = r->acc == AC_U64 ? -1 : ac_dtype_max(r->acc);
-            return lb_int(b, r->acc, max ? ac_dtype_min(r->acc) : most);
+            return ac_lb_int(b, r->acc, max ? ac_dtype_min(r->acc) : most);
         }
         v = r->acc == AC_F32 ? 3.4028234663852886e38 : 1.7976931348623157e308;
         v = max ? -v : v;
     }
-    return ac_dtype_is_float(r->acc) ? lb_num(b, r->acc, v) : lb_int(b, r->acc, (int64_t)v);
+    return ac_dtype_is_float(r->acc) ? ac_lb_num(b, r->acc, v) : ac_lb_int(b, r->acc, (int64_t)v);
 }
 
 /* The scale of one factor of a product: in / out^(1/n), so that the running product stays in the output's scale. */
@@ -76,26 +76,26 @@ static ac_x next(ac_lower *L, const reduction *r, ac_x acc, ac_x v)
 {
     ac_lb *b = &L->b;
     if (r->op == AC_OP_REDUCE_MAX)
-        return lb_max(b, v, acc); /* in this order NaN is passed over */
+        return ac_lb_max(b, v, acc); /* in this order NaN is passed over */
     if (r->op == AC_OP_REDUCE_MIN)
-        return lb_min(b, v, acc);
+        return ac_lb_min(b, v, acc);
     if (r->op == AC_OP_REDUCE_ANY)
-        return lb_or(b, acc, v);
+        return ac_lb_or(b, acc, v);
     if (r->op == AC_OP_REDUCE_ALL)
-        return lb_and(b, acc, v);
-    v = lb_cast(b, v, r->acc);
+        return ac_lb_and(b, acc, v);
+    v = ac_lb_cast(b, v, r->acc);
     if (r->op != AC_OP_REDUCE_PROD)
-        return lb_add_wrap(b, acc, v);
+        return ac_lb_add_wrap(b, acc, v);
     if (!r->quantised)
-        return lb_mul_wrap(b, acc, v);
-    v = lb_sub(b, v, lb_like_int(b, v, ac_zero(r->in)));
-    ac_x at = lb_i32(b, 0);
+        return ac_lb_mul_wrap(b, acc, v);
+    v = ac_lb_sub(b, v, ac_lb_like_int(b, v, ac_zero(r->in)));
+    ac_x at = ac_lb_i32(b, 0);
     for (int32_t d = 0; d < r->in->rank; d++)
         if (reduced(r, d))
-            at = lb_or(b, at, r->idx[d]);
-    const ac_x p = lb_mul(b, lb_cast(b, acc, AC_I64), lb_cast(b, v, AC_I64));
-    const ac_x first = lb_splat(b, lb_eq(b, at, lb_i32(b, 0)), lb_lanes(b, v));
-    return lb_select(b, first, v, lo_requant64(L, p, prod_scale(r)));
+            at = ac_lb_or(b, at, r->idx[d]);
+    const ac_x p = ac_lb_mul(b, ac_lb_cast(b, acc, AC_I64), ac_lb_cast(b, v, AC_I64));
+    const ac_x first = ac_lb_splat(b, ac_lb_eq(b, at, ac_lb_i32(b, 0)), ac_lb_lane_count(b, v));
+    return ac_lb_select(b, first, v, ac_lo_requant64(L, p, prod_scale(r)));
 }
 
 /* sum * scale + bias in f32, rounded half away from zero: TFLite's kernel for sums of i8 and i16 (its reference kernel
@@ -105,11 +105,11 @@ static ac_x rescale_sum(ac_lower *L, const reduction *r, ac_x sum)
     ac_lb *b = &L->b;
     const float scale = ac_scale(r->in) / ac_scale(r->out);
     const float bias = (float)-ac_zero(r->in) * scale * (float)r->count;
-    ac_x v = lb_cast(b, sum, AC_F32);
-    v = lb_add(b, lb_mul(b, v, lb_like(b, v, (double)scale)), lb_like(b, v, (double)bias));
-    v = lb_satcast(b, mp_round_away(L, v), AC_I32);
-    v = lb_clamp(b, v, lb_like_int(b, v, -65536), lb_like_int(b, v, 65535)); /* room for the zero point */
-    return mp_stored_full(L, v, r->out);
+    ac_x v = ac_lb_cast(b, sum, AC_F32);
+    v = ac_lb_add(b, ac_lb_mul(b, v, ac_lb_like(b, v, (double)scale)), ac_lb_like(b, v, (double)bias));
+    v = ac_lb_satcast(b, ac_mp_round_away(L, v), AC_I32);
+    v = ac_lb_clamp(b, v, ac_lb_like_int(b, v, -65536), ac_lb_like_int(b, v, 65535)); /* room for the zero point */
+    return ac_mp_stored_full(L, v, r->out);
 }
 
 /* One multiply for scale and, for means, count: the multiplier is divided by the count after as many shifts as it has
@@ -126,8 +126,8 @@ static ac_x rescale_fixed(ac_lower *L, const reduction *r, ac_x sum)
     q.m = (int32_t)(((int64_t)q.m << shift) / divisor);
     q.shift -= shift;
     const int64_t zero = (int64_t)ac_zero(r->in) * r->count;
-    sum = lb_sub_wrap(&L->b, sum, lb_like_int(&L->b, sum, (int32_t)(uint32_t)zero));
-    return mp_stored_full(L, lo_requant(L, sum, q), r->out);
+    sum = ac_lb_sub_wrap(&L->b, sum, ac_lb_like_int(&L->b, sum, (int32_t)(uint32_t)zero));
+    return ac_mp_stored_full(L, ac_lo_requant(L, sum, q), r->out);
 }
 
 static ac_x finish(ac_lower *L, const reduction *r, ac_x acc)
@@ -135,22 +135,22 @@ static ac_x finish(ac_lower *L, const reduction *r, ac_x acc)
     ac_lb *b = &L->b;
     const bool sums = r->op == AC_OP_MEAN || r->op == AC_OP_SUM;
     if (r->count == 0 && sums)
-        return lb_cast(b, acc, r->out->dtype);
+        return ac_lb_cast(b, acc, r->out->dtype);
     if (r->quantised && sums)
         return r->op == AC_OP_MEAN || r->in->dtype == AC_U8 ? rescale_fixed(L, r, acc) : rescale_sum(L, r, acc);
     if (r->quantised && r->op == AC_OP_REDUCE_PROD)
-        return mp_stored_full(L, lo_requant64(L, lb_cast(b, acc, AC_I64), prod_scale(r)), r->out);
+        return ac_mp_stored_full(L, ac_lo_requant64(L, ac_lb_cast(b, acc, AC_I64), prod_scale(r)), r->out);
     if (r->op == AC_OP_MEAN)
-        acc = lb_div(b, acc, lb_like(b, acc, (double)r->count));
-    return lb_cast(b, acc, r->out->dtype);
+        acc = ac_lb_div(b, acc, ac_lb_like(b, acc, (double)r->count));
+    return ac_lb_cast(b, acc, r->out->dtype);
 }
 
 /* Flat index of the input element at r->idx. */
 static ac_x position(ac_lower *L, const reduction *r)
 {
-    ac_x at = lb_i32(&L->b, 0);
+    ac_x at = ac_lb_i32(&L->b, 0);
     for (int32_t d = 0; d < r->in->rank; d++)
-        at = lb_add(&L->b, at, lb_mul(&L->b, r->idx[d], lb_i32(&L->b, r->stride[d])));
+        at = ac_lb_add(&L->b, at, ac_lb_mul(&L->b, r->idx[d], ac_lb_i32(&L->b, r->stride[d])));
     return at;
 }
 
@@ -160,11 +160,11 @@ static void wide_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     reduction *r = with;
     ac_lb *b = &L->b;
     r->idx[r->in->rank - 1] = i;
-    const ac_x v = lb_cast(b, lb_load(b, r->x, position(L, r), lanes), r->acc);
+    const ac_x v = ac_lb_cast(b, ac_lb_load(b, r->x, position(L, r), lanes), r->acc);
     if (lanes == r->wide_lanes)
-        lb_set(b, r->wide, lb_add_wrap(b, lb_get(b, r->wide), v));
+        ac_lb_set(b, r->wide, ac_lb_add_wrap(b, ac_lb_get(b, r->wide), v));
     else
-        lb_set(b, r->sum, lb_add_wrap(b, lb_get(b, r->sum), lanes > 1 ? lb_sumlanes(b, v) : v));
+        ac_lb_set(b, r->sum, ac_lb_add_wrap(b, ac_lb_get(b, r->sum), lanes > 1 ? ac_lb_sumlanes(b, v) : v));
 }
 
 /* Sums may run in lanes along the last dimension: of integers always, of floats unless their order is to be kept. */
@@ -184,32 +184,32 @@ static void one_result(ac_lower *L, reduction *r, int32_t lanes)
     static const char *const name[AC_MAX_RANK] = {"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"};
     ac_lb *b = &L->b;
     const int32_t last = r->in->rank - 1;
-    const ac_x acc = lb_var(b, "acc", lb_splat(b, start(L, r), lanes));
+    const ac_x acc = ac_lb_var(b, "acc", ac_lb_splat(b, start(L, r), lanes));
     r->sum = acc;
     r->wide_lanes = wide_lanes(L, r);
     const int32_t inner = r->wide_lanes > 1 ? last : r->in->rank; /* dimensions walked one by one */
     if (r->wide_lanes > 1)
-        r->wide = lb_var(b, "wide", lb_splat(b, start(L, r), r->wide_lanes));
+        r->wide = ac_lb_var(b, "wide", ac_lb_splat(b, start(L, r), r->wide_lanes));
     for (int32_t d = 0; d < inner; d++)
         if (reduced(r, d))
-            r->idx[d] = lb_for_n(b, name[d], r->in->dim[d]);
+            r->idx[d] = ac_lb_for_n(b, name[d], r->in->dim[d]);
     if (r->wide_lanes > 1)
-        lo_strip(L, name[last], r->in->dim[last], r->wide_lanes, wide_step, r);
+        ac_lo_strip(L, name[last], r->in->dim[last], r->wide_lanes, wide_step, r);
     else
-        lb_set(b, acc, next(L, r, lb_get(b, acc), lb_load(b, r->x, position(L, r), lanes)));
+        ac_lb_set(b, acc, next(L, r, ac_lb_get(b, acc), ac_lb_load(b, r->x, position(L, r), lanes)));
     for (int32_t d = 0; d < inner; d++)
         if (reduced(r, d))
-            lb_end(b);
-    ac_x sum = lb_get(b, acc);
+            ac_lb_end(b);
+    ac_x sum = ac_lb_get(b, acc);
     if (r->wide_lanes > 1)
-        sum = lb_add_wrap(b, sum, lb_sumlanes(b, lb_get(b, r->wide)));
+        sum = ac_lb_add_wrap(b, sum, ac_lb_sumlanes(b, ac_lb_get(b, r->wide)));
     ac_x idx[AC_MAX_RANK];
     int32_t k = 0;
     const bool keep = r->out->rank == r->in->rank;
     for (int32_t d = 0; d < r->in->rank; d++)
         if (!reduced(r, d) || keep)
-            idx[k++] = reduced(r, d) ? lb_i32(b, 0) : r->idx[d];
-    lo_result(L, finish(L, r, sum), idx, lanes);
+            idx[k++] = reduced(r, d) ? ac_lb_i32(b, 0) : r->idx[d];
+    ac_lo_result(L, finish(L, r, sum), idx, lanes);
 }
 
 static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
@@ -236,62 +236,62 @@ static int warps(ac_lower *L, reduction *r)
 {
     ac_lb *b = &L->b;
     const bool sums = r->op == AC_OP_SUM || r->op == AC_OP_MEAN;
-    gpu_warps w;
-    gpu_warps_open(&w, L, ac_tensor_count(r->in) / r->count, r->acc);
-    gpu_warps_phase(&w);
-    const ac_x acc = lb_var(b, "acc", start(L, r)), base = lb_mul(b, w.item, lb_i32(b, r->count));
-    const ac_x k = lb_for(b, "k", w.lane, lb_i32(b, r->count), GPU_LANES, AC_MARK_SERIAL);
-    lb_set(b, acc, next(L, r, lb_get(b, acc), lb_load(b, r->x, lb_add(b, base, k), 1)));
-    lb_end(b);
-    gpu_warps_put(&w, lb_get(b, acc));
-    gpu_warps_end(&w);
-    gpu_warps_reduce(&w, r->op == AC_OP_REDUCE_MAX   ? lb_max
-                         : r->op == AC_OP_REDUCE_MIN ? lb_min
-                         : sums && r->acc == AC_I32  ? lb_add_wrap
-                                                     : lb_add);
-    gpu_warps_phase(&w);
+    ac_gpu_warps w;
+    ac_gpu_warps_open(&w, L, ac_tensor_count(r->in) / r->count, r->acc);
+    ac_gpu_warps_phase(&w);
+    const ac_x acc = ac_lb_var(b, "acc", start(L, r)), base = ac_lb_mul(b, w.item, ac_lb_i32(b, r->count));
+    const ac_x k = ac_lb_for(b, "k", w.lane, ac_lb_i32(b, r->count), GPU_LANES, AC_MARK_SERIAL);
+    ac_lb_set(b, acc, next(L, r, ac_lb_get(b, acc), ac_lb_load(b, r->x, ac_lb_add(b, base, k), 1)));
+    ac_lb_end(b);
+    ac_gpu_warps_put(&w, ac_lb_get(b, acc));
+    ac_gpu_warps_end(&w);
+    ac_gpu_warps_reduce(&w, r->op == AC_OP_REDUCE_MAX   ? ac_lb_max
+                            : r->op == AC_OP_REDUCE_MIN ? ac_lb_min
+                            : sums && r->acc == AC_I32  ? ac_lb_add_wrap
+                                                        : ac_lb_add);
+    ac_gpu_warps_phase(&w);
     ac_x idx[AC_MAX_RANK], at = w.item;
     for (int32_t d = r->in->rank - 1; d >= 0; d--) {
         if (reduced(r, d)) {
-            idx[d] = lb_i32(b, 0); /* where it is kept */
+            idx[d] = ac_lb_i32(b, 0); /* where it is kept */
             continue;
         }
-        idx[d] = d ? lb_mod(b, at, lb_i32(b, r->in->dim[d])) : at;
-        at = lb_div(b, at, lb_i32(b, r->in->dim[d]));
+        idx[d] = d ? ac_lb_mod(b, at, ac_lb_i32(b, r->in->dim[d])) : at;
+        at = ac_lb_div(b, at, ac_lb_i32(b, r->in->dim[d]));
     }
-    lb_if(b, lb_and(b, w.live, lb_eq(b, w.lane, lb_i32(b, 0))));
-    lo_result(L, finish(L, r, gpu_warps_get(&w)), idx, 1);
-    lb_end(b);
-    gpu_warps_end(&w);
-    gpu_warps_close(&w);
+    ac_lb_if(b, ac_lb_and(b, w.live, ac_lb_eq(b, w.lane, ac_lb_i32(b, 0))));
+    ac_lo_result(L, finish(L, r, ac_gpu_warps_get(&w)), idx, 1);
+    ac_lb_end(b);
+    ac_gpu_warps_end(&w);
+    ac_gpu_warps_close(&w);
     return AC_OK;
 }
 
 /* Neighbouring results that are made at once. */
 static int32_t lanes_of(const ac_lower *L, const reduction *r)
 {
-    const int32_t a = lo_max_lanes(L, r->acc), b = lo_max_lanes(L, r->quantised ? AC_I32 : r->in->dtype);
+    const int32_t a = ac_lo_max_lanes(L, r->acc), b = ac_lo_max_lanes(L, r->quantised ? AC_I32 : r->in->dtype);
     return a < b ? a : b;
 }
 
-int lo_reduce(ac_lower *L)
+int ac_lo_reduce(ac_lower *L)
 {
     static const char *const name[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
     ac_lb *b = &L->b;
     ac_tensor *in = L->node->in[0];
     reduction r = {.op = L->node->op, .in = in, .out = L->node->out[0], .count = 1};
     AC_TRY(ac_reduce_axes(L->cx, L->node, &r.mask));
-    r.quantised = mp_quantised(in) && mp_quantised(r.out);
+    r.quantised = ac_mp_quantised(in) && ac_mp_quantised(r.out);
     r.acc = accumulator(&r);
-    if (!r.acc || in->dtype != r.out->dtype || mp_quantised(in) != mp_quantised(r.out)) {
-        mp_refuse(L, L->node);
+    if (!r.acc || in->dtype != r.out->dtype || ac_mp_quantised(in) != ac_mp_quantised(r.out)) {
+        ac_mp_refuse(L, L->node);
         return AC_FAIL;
     }
     if (r.quantised && (r.op == AC_OP_REDUCE_MAX || r.op == AC_OP_REDUCE_MIN) &&
         !ac_quant_equal(in->quant, r.out->quant))
         return ac_lower_refuse(L, "%s needs the same scale and zero point on both sides", ac_ops[r.op].text);
-    lo_result_buf(L);
-    r.x = lo_operand(L, in);
+    ac_lo_result_buf(L);
+    r.x = ac_lo_operand(L, in);
     int64_t stride = 1;
     for (int32_t d = in->rank - 1; d >= 0; stride *= in->dim[d--]) {
         r.stride[d] = stride;
@@ -303,13 +303,13 @@ int lo_reduce(ac_lower *L)
     const bool strip = last >= 0 && !reduced(&r, last);
     for (int32_t d = 0; d < in->rank - strip; d++)
         if (!reduced(&r, d))
-            r.idx[d] = lb_for_each(b, name[d], in->dim[d]);
+            r.idx[d] = ac_lb_for_each(b, name[d], in->dim[d]);
     if (strip)
-        lo_strip_each(L, "c", in->dim[last], lanes_of(L, &r), step, &r);
+        ac_lo_strip_each(L, "c", in->dim[last], lanes_of(L, &r), step, &r);
     else
         one_result(L, &r, 1);
     for (int32_t d = 0; d < in->rank - strip; d++)
         if (!reduced(&r, d))
-            lb_end(b);
+            ac_lb_end(b);
     return AC_OK;
 }

@@ -39,27 +39,27 @@ static int open_windows(ac_ctx *cx, const ac_node *n, ac_slide *s)
     return AC_OK;
 }
 
-int sh_window(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_window(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     ac_slide s[AC_MAX_RANK];
     int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(open_windows(cx, n, s));
     const ac_tensor *x = n->in[0];
     for (int32_t d = 0; d < x->rank; d++)
         dim[d] = s[d].out;
     if (n->op != AC_OP_WINDOW_ARGMAX)
-        return ac_sh_set_like(cx, n, 0, x, x->rank, dim);
-    AC_TRY(ac_sh_result_type(cx, n, 0, AC_I64));
-    return ac_sh_set(cx, n, 0, AC_I64, x->rank, dim);
+        return ac_shape_set_like(cx, n, 0, x, x->rank, dim);
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_I64));
+    return ac_shape_set(cx, n, 0, AC_I64, x->rank, dim);
 }
 
 static ac_x start(ac_lb *b, ac_op op, ac_dtype d)
 {
     if (ac_dtype_is_float(d))
-        return lb_num(b, d, op == AC_OP_WINDOW_SUM ? 0 : (double)-INFINITY);
-    return lb_int(b, d, op == AC_OP_WINDOW_SUM ? 0 : ac_dtype_min(d));
+        return ac_lb_num(b, d, op == AC_OP_WINDOW_SUM ? 0 : (double)-INFINITY);
+    return ac_lb_int(b, d, op == AC_OP_WINDOW_SUM ? 0 : ac_dtype_min(d));
 }
 
 /* One window, or `lanes` neighbouring ones along the last dimension. */
@@ -70,26 +70,27 @@ static void one_window(ac_lower *L, sliding *w, int32_t lanes)
     const ac_op op = L->node->op;
     const bool places = op == AC_OP_WINDOW_ARGMAX;
     ac_x at[AC_MAX_RANK];
-    const ac_x acc = lb_var(b, "acc", lb_splat(b, start(b, op, w->x->dtype), lanes));
-    const ac_x where = places ? lb_var(b, "where", lb_i32(b, -1)) : 0;
+    const ac_x acc = ac_lb_var(b, "acc", ac_lb_splat(b, start(b, op, w->x->dtype), lanes));
+    const ac_x where = places ? ac_lb_var(b, "where", ac_lb_i32(b, -1)) : 0;
     for (int32_t d = 0; d < w->x->rank; d++) {
         ac_x lo, hi;
         ac_slide_taps(b, &w->s[d], w->idx[d], &lo, &hi);
-        at[d] = ac_slide_at(b, &w->s[d], w->idx[d], lb_for(b, tap[d], lo, hi, 1, AC_MARK_SERIAL));
+        at[d] = ac_slide_at(b, &w->s[d], w->idx[d], ac_lb_for(b, tap[d], lo, hi, 1, AC_MARK_SERIAL));
     }
-    const ac_x flat = lo_flat(L, w->x, at), v = lb_load(b, w->x_buf, flat, lanes), old = lb_get(b, acc);
+    const ac_x flat = ac_lo_flat(L, w->x, at), v = ac_lb_load(b, w->x_buf, flat, lanes), old = ac_lb_get(b, acc);
     if (places) {
-        const ac_x first = lb_lt(b, lb_get(b, where), lb_i32(b, 0));
-        const ac_x wins = lb_or(b, lb_gt(b, v, old), lb_and(b, first, lb_eq(b, v, v)));
-        lb_set(b, where, lb_select(b, wins, flat, lb_get(b, where)));
-        lb_set(b, acc, lb_select(b, wins, v, old));
+        const ac_x first = ac_lb_lt(b, ac_lb_get(b, where), ac_lb_i32(b, 0));
+        const ac_x wins = ac_lb_or(b, ac_lb_gt(b, v, old), ac_lb_and(b, first, ac_lb_eq(b, v, v)));
+        ac_lb_set(b, where, ac_lb_select(b, wins, flat, ac_lb_get(b, where)));
+        ac_lb_set(b, acc, ac_lb_select(b, wins, v, old));
     } else {
-        lb_set(b, acc, op == AC_OP_WINDOW_SUM ? lb_add_wrap(b, old, v) : lb_max(b, v, old));
+        ac_lb_set(b, acc, op == AC_OP_WINDOW_SUM ? ac_lb_add_wrap(b, old, v) : ac_lb_max(b, v, old));
     }
     for (int32_t d = 0; d < w->x->rank; d++)
-        lb_end(b);
-    const ac_x y = places ? lb_cast(b, lb_max(b, lb_get(b, where), lb_i32(b, 0)), AC_I64) : lb_get(b, acc);
-    lo_result(L, y, w->idx, lanes);
+        ac_lb_end(b);
+    const ac_x y =
+        places ? ac_lb_cast(b, ac_lb_max(b, ac_lb_get(b, where), ac_lb_i32(b, 0)), AC_I64) : ac_lb_get(b, acc);
+    ac_lo_result(L, y, w->idx, lanes);
 }
 
 static void strip(ac_lower *L, void *with, ac_x i, int32_t lanes)
@@ -99,31 +100,31 @@ static void strip(ac_lower *L, void *with, ac_x i, int32_t lanes)
     one_window(L, w, lanes);
 }
 
-int lo_window(ac_lower *L)
+int ac_lo_window(ac_lower *L)
 {
     static const char *const name[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     sliding w = {.x = n->in[0]};
     AC_TRY(open_windows(L->cx, n, w.s));
-    if ((!mp_real(w.x) && !mp_plain_int(w.x) && (n->op == AC_OP_WINDOW_SUM || !ac_dtype_is_int(w.x->dtype))) ||
+    if ((!ac_mp_real(w.x) && !ac_mp_plain_int(w.x) && (n->op == AC_OP_WINDOW_SUM || !ac_dtype_is_int(w.x->dtype))) ||
         (n->op != AC_OP_WINDOW_ARGMAX && n->out[0]->dtype != w.x->dtype))
         return ac_lower_refuse(L, "%s of %s: f32, f64 and integers are supported", ac_ops[n->op].text,
                                ac_dtype_name(w.x->dtype));
-    lo_result_buf(L);
+    ac_lo_result_buf(L);
     if (ac_tensor_count(n->out[0]) == 0)
         return AC_OK;
-    w.x_buf = lo_operand(L, w.x);
+    w.x_buf = ac_lo_operand(L, w.x);
     const int32_t last = w.x->rank - 1;
     const bool wide = last >= 0 && n->op != AC_OP_WINDOW_ARGMAX && w.s[last].taps == 1 && w.s[last].stride == 1 &&
                       w.s[last].out == w.s[last].in; /* neighbours have neighbouring windows */
     for (int32_t d = 0; d < w.x->rank - wide; d++)
-        w.idx[d] = lb_for_n(b, name[d], n->out[0]->dim[d]);
+        w.idx[d] = ac_lb_for_n(b, name[d], n->out[0]->dim[d]);
     if (wide)
-        lo_strip(L, "c", w.s[last].out, lo_max_lanes(L, w.x->dtype), strip, &w);
+        ac_lo_strip(L, "c", w.s[last].out, ac_lo_max_lanes(L, w.x->dtype), strip, &w);
     else
         one_window(L, &w, 1);
     for (int32_t d = 0; d < w.x->rank - wide; d++)
-        lb_end(b);
+        ac_lb_end(b);
     return AC_OK;
 }

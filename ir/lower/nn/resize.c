@@ -86,7 +86,7 @@ static int32_t offsets(ac_lower *L, const char *name, const int32_t *list, int64
     int32_t *v = AC_NEW_N(L->region, int32_t, n);
     for (int64_t i = 0; i < n; i++)
         v[i] = (int32_t)(list[i] * stride);
-    return lo_table(L, name, AC_I32, n, v);
+    return ac_lo_table(L, name, AC_I32, n, v);
 }
 
 /* What a run along the channels needs: the positions of the four pixels, and their weights. */
@@ -101,11 +101,12 @@ typedef struct blend {
 /* Rounds v / 2^20 half away from zero: as TFLite, which adds half and divides towards zero. */
 static ac_x round_20(ac_lb *b, ac_x v)
 {
-    const int64_t half = 1 << 19, mask = (1 << 20) - 1, sign = ac_dtype_bits(lb_dtype(b, v)) - 1;
-    v = lb_add(b, v,
-               lb_select(b, lb_gt(b, v, lb_like_int(b, v, 0)), lb_like_int(b, v, half), lb_like_int(b, v, -half)));
-    const ac_x bias = lb_and(b, lb_shr(b, v, lb_like_int(b, v, sign)), lb_like_int(b, v, mask));
-    return lb_shr(b, lb_add(b, v, bias), lb_like_int(b, v, 20));
+    const int64_t half = 1 << 19, mask = (1 << 20) - 1, sign = ac_dtype_bits(ac_lb_dtype(b, v)) - 1;
+    v = ac_lb_add(b, v,
+                  ac_lb_select(b, ac_lb_gt(b, v, ac_lb_like_int(b, v, 0)), ac_lb_like_int(b, v, half),
+                               ac_lb_like_int(b, v, -half)));
+    const ac_x bias = ac_lb_and(b, ac_lb_shr(b, v, ac_lb_like_int(b, v, sign)), ac_lb_like_int(b, v, mask));
+    return ac_lb_shr(b, ac_lb_add(b, v, bias), ac_lb_like_int(b, v, 20));
 }
 
 static void blend_piece(ac_lower *L, ac_x at, int32_t lanes, void *ctx)
@@ -116,20 +117,20 @@ static void blend_piece(ac_lower *L, ac_x at, int32_t lanes, void *ctx)
     const bool real = k->compute == AC_F32;
     ac_x sum = 0;
     for (int32_t i = 0; i < 4; i++) {
-        const ac_x v = lb_cast(b, lb_load(b, k->src, lb_add(b, k->pixel[i], at), lanes), k->compute);
+        const ac_x v = ac_lb_cast(b, ac_lb_load(b, k->src, ac_lb_add(b, k->pixel[i], at), lanes), k->compute);
         if (k->weight[i] && sum && real) {
-            sum = lo_madd(L, v, k->weight[i], sum);
+            sum = ac_lo_madd(L, v, k->weight[i], sum);
             continue;
         }
-        const ac_x term =
-            k->weight[i] ? lb_mul(b, v, k->weight[i]) : lb_mul(b, lb_mul(b, v, k->row[i & 1]), k->column[i >> 1]);
-        sum = sum ? lb_add(b, sum, term) : term;
+        const ac_x term = k->weight[i] ? ac_lb_mul(b, v, k->weight[i])
+                                       : ac_lb_mul(b, ac_lb_mul(b, v, k->row[i & 1]), k->column[i >> 1]);
+        sum = sum ? ac_lb_add(b, sum, term) : term;
     }
     if (!real)
-        sum = lb_cast(b, round_20(b, sum), d);
+        sum = ac_lb_cast(b, round_20(b, sum), d);
     else if (d == AC_U8)
-        sum = lb_cast(b, lb_cast(b, lb_add(b, sum, lb_like(b, sum, 0.5)), AC_I32), AC_U8);
-    lb_store(b, k->dst, lb_add(b, k->to, at), sum);
+        sum = ac_lb_cast(b, ac_lb_cast(b, ac_lb_add(b, sum, ac_lb_like(b, sum, 0.5)), AC_I32), AC_U8);
+    ac_lb_store(b, k->dst, ac_lb_add(b, k->to, at), sum);
 }
 
 /* The weights of a pixel from the parts of its row and column. */
@@ -137,17 +138,17 @@ static void weigh(ac_lower *L, blend *k, ac_x fy, ac_x fx)
 {
     ac_lb *b = &L->b;
     const bool real = k->compute == AC_F32;
-    const ac_x one = real ? lb_f32(b, 1) : lb_int(b, k->compute, ONE);
-    k->row[0] = lb_sub(b, one, fy);
+    const ac_x one = real ? ac_lb_f32(b, 1) : ac_lb_int(b, k->compute, ONE);
+    k->row[0] = ac_lb_sub(b, one, fy);
     k->row[1] = fy;
-    k->column[0] = lb_sub(b, one, fx);
+    k->column[0] = ac_lb_sub(b, one, fx);
     k->column[1] = fx;
     if (!real || (!L->exact && L->node->in[0]->dtype == AC_F32))
         for (int32_t i = 0; i < 4; i++)
-            k->weight[i] = lb_mul(b, k->row[i & 1], k->column[i >> 1]);
+            k->weight[i] = ac_lb_mul(b, k->row[i & 1], k->column[i >> 1]);
 }
 
-int lo_resize_bilinear(ac_lower *L)
+int ac_lo_resize_bilinear(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
@@ -163,36 +164,37 @@ int lo_resize_bilinear(ac_lower *L)
     const int64_t h = x->dim[1], w = x->dim[2], c = x->dim[3], oh = y->dim[1], ow = y->dim[2];
     const taps ty = (real ? float_taps : fixed_taps)(L->region, a, h, oh);
     const taps tx = (real ? float_taps : fixed_taps)(L->region, a, w, ow);
-    k.src = lo_operand(L, n->in[0]);
-    k.dst = lo_result_buf(L);
+    k.src = ac_lo_operand(L, n->in[0]);
+    k.dst = ac_lo_result_buf(L);
     const int32_t y0 = offsets(L, "y0", ty.lo, oh, w * c), y1 = offsets(L, "y1", ty.hi, oh, w * c);
     const int32_t x0 = offsets(L, "x0", tx.lo, ow, c), x1 = offsets(L, "x1", tx.hi, ow, c);
-    const int32_t fy = real ? lo_table(L, "fy", AC_F32, oh, ty.part) : lo_table(L, "fy", AC_I32, oh, ty.fixed);
-    const int32_t fx = real ? lo_table(L, "fx", AC_F32, ow, tx.part) : lo_table(L, "fx", AC_I32, ow, tx.fixed);
-    const ac_x image = lb_for_each(b, "n", x->dim[0]), oy = lb_for_each(b, "oy", oh);
-    const ac_x base = lb_mul(b, image, lb_i32(b, h * w * c)), part_y = lb_cast(b, lb_load(b, fy, oy, 1), k.compute);
-    const ac_x row[2] = {lb_add(b, base, lb_load(b, y0, oy, 1)), lb_add(b, base, lb_load(b, y1, oy, 1))};
-    const ac_x ox = lb_for_n(b, "ox", ow), part_x = lb_cast(b, lb_load(b, fx, ox, 1), k.compute);
-    const ac_x column[2] = {lb_load(b, x0, ox, 1), lb_load(b, x1, ox, 1)};
+    const int32_t fy = real ? ac_lo_table(L, "fy", AC_F32, oh, ty.part) : ac_lo_table(L, "fy", AC_I32, oh, ty.fixed);
+    const int32_t fx = real ? ac_lo_table(L, "fx", AC_F32, ow, tx.part) : ac_lo_table(L, "fx", AC_I32, ow, tx.fixed);
+    const ac_x image = ac_lb_for_each(b, "n", x->dim[0]), oy = ac_lb_for_each(b, "oy", oh);
+    const ac_x base = ac_lb_mul(b, image, ac_lb_i32(b, h * w * c)),
+               part_y = ac_lb_cast(b, ac_lb_load(b, fy, oy, 1), k.compute);
+    const ac_x row[2] = {ac_lb_add(b, base, ac_lb_load(b, y0, oy, 1)), ac_lb_add(b, base, ac_lb_load(b, y1, oy, 1))};
+    const ac_x ox = ac_lb_for_n(b, "ox", ow), part_x = ac_lb_cast(b, ac_lb_load(b, fx, ox, 1), k.compute);
+    const ac_x column[2] = {ac_lb_load(b, x0, ox, 1), ac_lb_load(b, x1, ox, 1)};
     for (int32_t i = 0; i < 4; i++)
-        k.pixel[i] = lb_add(b, row[i & 1], column[i >> 1]);
-    const ac_x line = lb_add(b, lb_mul(b, image, lb_i32(b, oh)), oy);
-    k.to = lb_mul(b, lb_add(b, lb_mul(b, line, lb_i32(b, ow)), ox), lb_i32(b, c));
+        k.pixel[i] = ac_lb_add(b, row[i & 1], column[i >> 1]);
+    const ac_x line = ac_lb_add(b, ac_lb_mul(b, image, ac_lb_i32(b, oh)), oy);
+    k.to = ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, line, ac_lb_i32(b, ow)), ox), ac_lb_i32(b, c));
     weigh(L, &k, part_y, part_x);
     const int32_t lanes = ac_target_lanes(L->target, k.compute);
-    lo_run(L, "c", c, lanes, lanes > 4 ? 4 : lanes, blend_piece, &k);
+    ac_lo_run(L, "c", c, lanes, lanes > 4 ? 4 : lanes, blend_piece, &k);
     for (int32_t i = 0; i < 3; i++)
-        lb_end(b);
+        ac_lb_end(b);
     return AC_OK;
 }
 
-int lo_resize_nearest(ac_lower *L)
+int ac_lo_resize_nearest(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     const ac_attrs_resize *a = &n->attrs.resize;
     const ac_tensor *x = n->in[0], *y = n->out[0];
-    AC_TRY(lo_movable(L, x));
+    AC_TRY(ac_lo_movable(L, x));
     if (ac_tensor_count(y) == 0)
         return AC_OK;
     const int64_t h = x->dim[1], w = x->dim[2], c = x->dim[3], oh = y->dim[1], ow = y->dim[2];
@@ -201,17 +203,17 @@ int lo_resize_nearest(ac_lower *L)
         rows[i] = nearest(a, i, h, oh);
     for (int64_t i = 0; i < ow; i++)
         columns[i] = nearest(a, i, w, ow);
-    const int32_t src = lo_operand(L, n->in[0]), dst = lo_result_buf(L);
+    const int32_t src = ac_lo_operand(L, n->in[0]), dst = ac_lo_result_buf(L);
     const int32_t y0 = offsets(L, "y0", rows, oh, w * c), x0 = offsets(L, "x0", columns, ow, c);
-    const ac_x image = lb_for_each(b, "n", x->dim[0]), oy = lb_for_each(b, "oy", oh);
-    const ac_x row = lb_add(b, lb_mul(b, image, lb_i32(b, h * w * c)), lb_load(b, y0, oy, 1));
-    const ac_x ox = lb_for_n(b, "ox", ow);
-    const ac_x line = lb_add(b, lb_mul(b, image, lb_i32(b, oh)), oy);
-    const ac_x to = lb_mul(b, lb_add(b, lb_mul(b, line, lb_i32(b, ow)), ox), lb_i32(b, c));
+    const ac_x image = ac_lb_for_each(b, "n", x->dim[0]), oy = ac_lb_for_each(b, "oy", oh);
+    const ac_x row = ac_lb_add(b, ac_lb_mul(b, image, ac_lb_i32(b, h * w * c)), ac_lb_load(b, y0, oy, 1));
+    const ac_x ox = ac_lb_for_n(b, "ox", ow);
+    const ac_x line = ac_lb_add(b, ac_lb_mul(b, image, ac_lb_i32(b, oh)), oy);
+    const ac_x to = ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, line, ac_lb_i32(b, ow)), ox), ac_lb_i32(b, c));
     ac_move m = {0};
     ac_move_dim(&m, c, 1, 1);
-    lo_move_at(L, src, lb_add(b, row, lb_load(b, x0, ox, 1)), dst, to, &m);
+    ac_lo_move_at(L, src, ac_lb_add(b, row, ac_lb_load(b, x0, ox, 1)), dst, to, &m);
     for (int32_t i = 0; i < 3; i++)
-        lb_end(b);
+        ac_lb_end(b);
     return AC_OK;
 }

@@ -15,25 +15,25 @@
 
 #include <math.h>
 
-int sh_roi(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_roi(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, 0, 4, "[N,H,W,C]"));
-    AC_TRY(ac_sh_rank(cx, n, 1, 2, "[R,4]"));
-    AC_TRY(ac_sh_rank(cx, n, 2, 1, "[R]"));
-    AC_TRY(ac_sh_index(cx, n, 2));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
+    AC_TRY(ac_shape_rank(cx, n, 1, 2, "[R,4]"));
+    AC_TRY(ac_shape_rank(cx, n, 2, 1, "[R]"));
+    AC_TRY(ac_shape_index(cx, n, 2));
     const ac_tensor *x = n->in[0], *roi = n->in[1], *image = n->in[2];
     const ac_attrs_roi *a = &n->attrs.roi;
     if (x->dtype != AC_F32 || roi->dtype != AC_F32 || roi->dim[1] != 4 || image->dim[0] != roi->dim[0] ||
         x->dim[1] < 1 || x->dim[2] < 1 || x->dim[1] > 1 << 24 || x->dim[2] > 1 << 24) {
         ac_error(cx, n->at, E0104, "expected f32 images [N,H,W,C], f32 regions [R,4] and image numbers [R]");
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     if (a->height < 1 || a->width < 1 || a->ratio < 0 || (a->mode != AC_W_AVERAGE && a->mode != AC_W_MAX))
         return ac_error(cx, n->at, E0103, "height and width must be 1 or more, ratio 0 or more, mode average or max");
     const int64_t dim[4] = {roi->dim[0], a->height, a->width, x->dim[3]};
-    return ac_sh_set(cx, n, 0, AC_F32, 4, dim);
+    return ac_shape_set(cx, n, 0, AC_F32, 4, dim);
 }
 
 /* A region along one dimension: where it begins, how long a bin is, how many positions each has. */
@@ -49,21 +49,21 @@ typedef struct between {
 
 static ac_x whole(ac_lb *b, ac_x v, double limit) /* v, whole and below the limit, as i32 */
 {
-    return lb_cast(b, lb_clamp(b, v, lb_f32(b, -limit), lb_f32(b, limit)), AC_I32);
+    return ac_lb_cast(b, ac_lb_clamp(b, v, ac_lb_f32(b, -limit), ac_lb_f32(b, limit)), AC_I32);
 }
 
 static side side_of(ac_lower *L, ac_x from, ac_x to, int64_t size, int64_t bins)
 {
     ac_lb *b = &L->b;
     const ac_attrs_roi *a = &L->node->attrs.roi;
-    const ac_x scale = lb_f32(b, (double)a->scale), half = lb_f32(b, a->half_pixel ? 0.5 : 0);
+    const ac_x scale = ac_lb_f32(b, (double)a->scale), half = ac_lb_f32(b, a->half_pixel ? 0.5 : 0);
     side s = {.size = size, .bins = bins};
-    s.begin = lb_sub(b, lb_mul(b, from, scale), half);
-    ac_x length = lb_sub(b, lb_sub(b, lb_mul(b, to, scale), half), s.begin);
+    s.begin = ac_lb_sub(b, ac_lb_mul(b, from, scale), half);
+    ac_x length = ac_lb_sub(b, ac_lb_sub(b, ac_lb_mul(b, to, scale), half), s.begin);
     if (!a->half_pixel)
-        length = lb_max(b, length, lb_f32(b, 1));
-    s.bin = lb_div(b, length, lb_f32(b, (double)bins));
-    s.count = a->ratio > 0 ? lb_i32(b, a->ratio) : whole(b, lb_ceil(b, s.bin), 1 << 24);
+        length = ac_lb_max(b, length, ac_lb_f32(b, 1));
+    s.bin = ac_lb_div(b, length, ac_lb_f32(b, (double)bins));
+    s.count = a->ratio > 0 ? ac_lb_i32(b, a->ratio) : whole(b, ac_lb_ceil(b, s.bin), 1 << 24);
     return s;
 }
 
@@ -71,18 +71,18 @@ static side side_of(ac_lower *L, ac_x from, ac_x to, int64_t size, int64_t bins)
 static between place(ac_lower *L, const side *s, ac_x o, ac_x i)
 {
     ac_lb *b = &L->b;
-    const ac_x half = lb_f32(b, 0.5), zero = lb_f32(b, 0), last = lb_f32(b, (double)(s->size - 1));
-    const ac_x step =
-        lb_div(b, lb_mul(b, lb_add(b, lb_cast(b, i, AC_F32), half), s->bin), lb_cast(b, s->count, AC_F32));
-    ac_x v = lb_add(b, lb_add(b, s->begin, lb_mul(b, lb_cast(b, o, AC_F32), s->bin)), step);
+    const ac_x half = ac_lb_f32(b, 0.5), zero = ac_lb_f32(b, 0), last = ac_lb_f32(b, (double)(s->size - 1));
+    const ac_x step = ac_lb_div(b, ac_lb_mul(b, ac_lb_add(b, ac_lb_cast(b, i, AC_F32), half), s->bin),
+                                ac_lb_cast(b, s->count, AC_F32));
+    ac_x v = ac_lb_add(b, ac_lb_add(b, s->begin, ac_lb_mul(b, ac_lb_cast(b, o, AC_F32), s->bin)), step);
     between p;
-    p.inside = lb_and(b, lb_ge(b, v, lb_f32(b, -1)), lb_le(b, v, lb_f32(b, (double)s->size)));
-    v = lb_clamp(b, v, zero, last);
-    const ac_x low = lb_floor(b, v);
-    p.lo = lb_cast(b, low, AC_I32);
-    p.hi = lb_min(b, lb_add(b, p.lo, lb_i32(b, 1)), lb_i32(b, s->size - 1));
-    p.part = lb_sub(b, v, low);
-    p.rest = lb_sub(b, lb_f32(b, 1), p.part);
+    p.inside = ac_lb_and(b, ac_lb_ge(b, v, ac_lb_f32(b, -1)), ac_lb_le(b, v, ac_lb_f32(b, (double)s->size)));
+    v = ac_lb_clamp(b, v, zero, last);
+    const ac_x low = ac_lb_floor(b, v);
+    p.lo = ac_lb_cast(b, low, AC_I32);
+    p.hi = ac_lb_min(b, ac_lb_add(b, p.lo, ac_lb_i32(b, 1)), ac_lb_i32(b, s->size - 1));
+    p.part = ac_lb_sub(b, v, low);
+    p.rest = ac_lb_sub(b, ac_lb_f32(b, 1), p.part);
     return p;
 }
 
@@ -97,9 +97,10 @@ typedef struct region {
 static ac_x pixel(ac_lower *L, const region *r, ac_x y, ac_x x, ac_x c, int32_t lanes)
 {
     ac_lb *b = &L->b;
-    const ac_x row = lb_add(b, lb_mul(b, r->image, lb_i32(b, r->x->dim[1])), y);
-    const ac_x at = lb_mul(b, lb_add(b, lb_mul(b, row, lb_i32(b, r->x->dim[2])), x), lb_i32(b, r->x->dim[3]));
-    return lb_load(b, r->buf, lb_add(b, at, c), lanes);
+    const ac_x row = ac_lb_add(b, ac_lb_mul(b, r->image, ac_lb_i32(b, r->x->dim[1])), y);
+    const ac_x at =
+        ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, r->x->dim[2])), x), ac_lb_i32(b, r->x->dim[3]));
+    return ac_lb_load(b, r->buf, ac_lb_add(b, at, c), lanes);
 }
 
 static void align(ac_lower *L, void *with, ac_x c, int32_t lanes)
@@ -107,45 +108,45 @@ static void align(ac_lower *L, void *with, ac_x c, int32_t lanes)
     region *r = with;
     ac_lb *b = &L->b;
     const bool max = L->node->attrs.roi.mode == AC_W_MAX;
-    const ac_x zero = lb_f32(b, 0), none = lb_lt(b, lb_min(b, r->y.count, r->x_.count), lb_i32(b, 1));
-    const ac_x first = lb_select(b, none, zero, lb_f32(b, max ? (double)-INFINITY : 0));
-    const ac_x acc = lb_var(b, "acc", lb_splat(b, first, lanes));
-    const ac_x iy = lb_for(b, "iy", lb_i32(b, 0), r->y.count, 1, AC_MARK_SERIAL);
+    const ac_x zero = ac_lb_f32(b, 0), none = ac_lb_lt(b, ac_lb_min(b, r->y.count, r->x_.count), ac_lb_i32(b, 1));
+    const ac_x first = ac_lb_select(b, none, zero, ac_lb_f32(b, max ? (double)-INFINITY : 0));
+    const ac_x acc = ac_lb_var(b, "acc", ac_lb_splat(b, first, lanes));
+    const ac_x iy = ac_lb_for(b, "iy", ac_lb_i32(b, 0), r->y.count, 1, AC_MARK_SERIAL);
     const between y = place(L, &r->y, r->idx[1], iy);
-    const ac_x ix = lb_for(b, "ix", lb_i32(b, 0), r->x_.count, 1, AC_MARK_SERIAL);
+    const ac_x ix = ac_lb_for(b, "ix", ac_lb_i32(b, 0), r->x_.count, 1, AC_MARK_SERIAL);
     const between x = place(L, &r->x_, r->idx[2], ix);
-    const ac_x inside = lb_and(b, y.inside, x.inside);
+    const ac_x inside = ac_lb_and(b, y.inside, x.inside);
     const ac_x at[4][4] = {{y.lo, x.lo, y.rest, x.rest},
                            {y.lo, x.hi, y.rest, x.part},
                            {y.hi, x.lo, y.part, x.rest},
                            {y.hi, x.hi, y.part, x.part}};
     ac_x sum = 0;
     for (int32_t k = 0; k < 4; k++) {
-        const ac_x w = lb_select(b, inside, lb_mul(b, at[k][2], at[k][3]), zero);
-        const ac_x v = lb_mul(b, pixel(L, r, at[k][0], at[k][1], c, lanes), lb_splat(b, w, lanes));
-        sum = !sum ? v : max ? lb_max(b, sum, v) : lb_add(b, sum, v);
+        const ac_x w = ac_lb_select(b, inside, ac_lb_mul(b, at[k][2], at[k][3]), zero);
+        const ac_x v = ac_lb_mul(b, pixel(L, r, at[k][0], at[k][1], c, lanes), ac_lb_splat(b, w, lanes));
+        sum = !sum ? v : max ? ac_lb_max(b, sum, v) : ac_lb_add(b, sum, v);
     }
-    lb_set(b, acc, max ? lb_max(b, lb_get(b, acc), sum) : lb_add(b, lb_get(b, acc), sum));
-    lb_end(b);
-    lb_end(b);
-    ac_x v = lb_get(b, acc);
+    ac_lb_set(b, acc, max ? ac_lb_max(b, ac_lb_get(b, acc), sum) : ac_lb_add(b, ac_lb_get(b, acc), sum));
+    ac_lb_end(b);
+    ac_lb_end(b);
+    ac_x v = ac_lb_get(b, acc);
     if (!max) {
-        const ac_x count = lb_max(b, lb_mul(b, r->y.count, r->x_.count), lb_i32(b, 1));
-        v = lb_div(b, v, lb_splat(b, lb_cast(b, count, AC_F32), lanes));
+        const ac_x count = ac_lb_max(b, ac_lb_mul(b, r->y.count, r->x_.count), ac_lb_i32(b, 1));
+        v = ac_lb_div(b, v, ac_lb_splat(b, ac_lb_cast(b, count, AC_F32), lanes));
     }
     r->idx[3] = c;
-    lo_result(L, v, r->idx, lanes);
+    ac_lo_result(L, v, r->idx, lanes);
 }
 
 /* roi_pool: the pixels lo .. hi - 1 of bin o, inside of the image. */
 static void bin_of(ac_lower *L, const side *s, ac_x o, ac_x *lo, ac_x *hi)
 {
     ac_lb *b = &L->b;
-    const ac_x i = lb_cast(b, o, AC_F32), next = lb_add(b, i, lb_f32(b, 1)), end = lb_i32(b, s->size);
-    const ac_x from = lb_add(b, lb_floor(b, lb_mul(b, i, s->bin)), s->begin);
-    const ac_x to = lb_add(b, lb_ceil(b, lb_mul(b, next, s->bin)), s->begin);
-    *lo = lb_clamp(b, whole(b, from, 1 << 25), lb_i32(b, 0), end);
-    *hi = lb_clamp(b, whole(b, to, 1 << 25), lb_i32(b, 0), end);
+    const ac_x i = ac_lb_cast(b, o, AC_F32), next = ac_lb_add(b, i, ac_lb_f32(b, 1)), end = ac_lb_i32(b, s->size);
+    const ac_x from = ac_lb_add(b, ac_lb_floor(b, ac_lb_mul(b, i, s->bin)), s->begin);
+    const ac_x to = ac_lb_add(b, ac_lb_ceil(b, ac_lb_mul(b, next, s->bin)), s->begin);
+    *lo = ac_lb_clamp(b, whole(b, from, 1 << 25), ac_lb_i32(b, 0), end);
+    *hi = ac_lb_clamp(b, whole(b, to, 1 << 25), ac_lb_i32(b, 0), end);
 }
 
 static void pool(ac_lower *L, void *with, ac_x c, int32_t lanes)
@@ -155,56 +156,56 @@ static void pool(ac_lower *L, void *with, ac_x c, int32_t lanes)
     ac_x ylo, yhi, xlo, xhi;
     bin_of(L, &r->y, r->idx[1], &ylo, &yhi);
     bin_of(L, &r->x_, r->idx[2], &xlo, &xhi);
-    const ac_x none = lb_or(b, lb_le(b, yhi, ylo), lb_le(b, xhi, xlo));
-    const ac_x first = lb_select(b, none, lb_f32(b, 0), lb_f32(b, (double)-INFINITY));
-    const ac_x acc = lb_var(b, "acc", lb_splat(b, first, lanes));
-    const ac_x iy = lb_for(b, "iy", ylo, yhi, 1, AC_MARK_SERIAL);
-    const ac_x ix = lb_for(b, "ix", xlo, xhi, 1, AC_MARK_SERIAL);
-    lb_set(b, acc, lb_max(b, pixel(L, r, iy, ix, c, lanes), lb_get(b, acc)));
-    lb_end(b);
-    lb_end(b);
+    const ac_x none = ac_lb_or(b, ac_lb_le(b, yhi, ylo), ac_lb_le(b, xhi, xlo));
+    const ac_x first = ac_lb_select(b, none, ac_lb_f32(b, 0), ac_lb_f32(b, (double)-INFINITY));
+    const ac_x acc = ac_lb_var(b, "acc", ac_lb_splat(b, first, lanes));
+    const ac_x iy = ac_lb_for(b, "iy", ylo, yhi, 1, AC_MARK_SERIAL);
+    const ac_x ix = ac_lb_for(b, "ix", xlo, xhi, 1, AC_MARK_SERIAL);
+    ac_lb_set(b, acc, ac_lb_max(b, pixel(L, r, iy, ix, c, lanes), ac_lb_get(b, acc)));
+    ac_lb_end(b);
+    ac_lb_end(b);
     r->idx[3] = c;
-    lo_result(L, lb_get(b, acc), r->idx, lanes);
+    ac_lo_result(L, ac_lb_get(b, acc), r->idx, lanes);
 }
 
 /* Corners rounded to pixels; at least one pixel. */
 static side rounded(ac_lower *L, ac_x from, ac_x to, int64_t size, int64_t bins)
 {
     ac_lb *b = &L->b;
-    const ac_x scale = lb_f32(b, (double)L->node->attrs.roi.scale);
+    const ac_x scale = ac_lb_f32(b, (double)L->node->attrs.roi.scale);
     side s = {.size = size, .bins = bins};
-    s.begin = mp_round_away(L, lb_mul(b, from, scale));
-    const ac_x last = mp_round_away(L, lb_mul(b, to, scale));
-    const ac_x length = lb_max(b, lb_add(b, lb_sub(b, last, s.begin), lb_f32(b, 1)), lb_f32(b, 1));
-    s.bin = lb_div(b, length, lb_f32(b, (double)bins));
+    s.begin = ac_mp_round_away(L, ac_lb_mul(b, from, scale));
+    const ac_x last = ac_mp_round_away(L, ac_lb_mul(b, to, scale));
+    const ac_x length = ac_lb_max(b, ac_lb_add(b, ac_lb_sub(b, last, s.begin), ac_lb_f32(b, 1)), ac_lb_f32(b, 1));
+    s.bin = ac_lb_div(b, length, ac_lb_f32(b, (double)bins));
     return s;
 }
 
-int lo_roi(ac_lower *L)
+int ac_lo_roi(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     ac_tensor *x = n->in[0], *roi = n->in[1], *image = n->in[2];
     const ac_attrs_roi *a = &n->attrs.roi;
     const bool pooled = n->op == AC_OP_ROI_POOL;
-    lo_result_buf(L);
+    ac_lo_result_buf(L);
     if (ac_tensor_count(n->out[0]) == 0)
         return AC_OK;
     if (x->dim[0] == 0)
         return ac_lower_refuse(L, "'%s' has no images", x->name);
-    region r = {.x = x, .buf = lo_operand(L, x)};
-    const int32_t corners = lo_operand(L, roi);
-    const ac_x k = r.idx[0] = lb_for_n(b, "r", roi->dim[0]), base = lb_mul(b, k, lb_i32(b, 4));
+    region r = {.x = x, .buf = ac_lo_operand(L, x)};
+    const int32_t corners = ac_lo_operand(L, roi);
+    const ac_x k = r.idx[0] = ac_lb_for_n(b, "r", roi->dim[0]), base = ac_lb_mul(b, k, ac_lb_i32(b, 4));
     ac_x v[4];
     for (int32_t i = 0; i < 4; i++)
-        v[i] = lb_load(b, corners, lb_add(b, base, lb_i32(b, i)), 1);
+        v[i] = ac_lb_load(b, corners, ac_lb_add(b, base, ac_lb_i32(b, i)), 1);
     r.image = ac_index_at(L, image, k, x->dim[0], false);
     r.x_ = (pooled ? rounded : side_of)(L, v[0], v[2], x->dim[2], a->width);
     r.y = (pooled ? rounded : side_of)(L, v[1], v[3], x->dim[1], a->height);
-    r.idx[1] = lb_for_n(b, "oy", a->height);
-    r.idx[2] = lb_for_n(b, "ox", a->width);
-    lo_strip(L, "c", x->dim[3], lo_max_lanes(L, AC_F32), pooled ? pool : align, &r);
+    r.idx[1] = ac_lb_for_n(b, "oy", a->height);
+    r.idx[2] = ac_lb_for_n(b, "ox", a->width);
+    ac_lo_strip(L, "c", x->dim[3], ac_lo_max_lanes(L, AC_F32), pooled ? pool : align, &r);
     for (int32_t i = 0; i < 3; i++)
-        lb_end(b);
+        ac_lb_end(b);
     return AC_OK;
 }

@@ -11,63 +11,63 @@
 /* Booleans compare as numbers. */
 static ac_x element(ac_lower *L, int32_t buf, ac_x at)
 {
-    const ac_x v = lb_load(&L->b, buf, at, 1);
-    return lb_dtype(&L->b, v) == AC_BOOL ? lb_cast(&L->b, v, AC_U8) : v;
+    const ac_x v = ac_lb_load(&L->b, buf, at, 1);
+    return ac_lb_dtype(&L->b, v) == AC_BOOL ? ac_lb_cast(&L->b, v, AC_U8) : v;
 }
 
 /* bool: does v replace the best so far? */
 static ac_x better(ac_lower *L, bool max, ac_x v, ac_x best)
 {
     ac_lb *b = &L->b;
-    const ac_x beats = max ? lb_gt(b, v, best) : lb_lt(b, v, best);
-    if (!ac_dtype_is_float(lb_dtype(b, v)))
+    const ac_x beats = max ? ac_lb_gt(b, v, best) : ac_lb_lt(b, v, best);
+    if (!ac_dtype_is_float(ac_lb_dtype(b, v)))
         return beats;
-    return lb_or(b, beats, lb_and(b, lb_ne(b, best, best), lb_eq(b, v, v)));
+    return ac_lb_or(b, beats, ac_lb_and(b, ac_lb_ne(b, best, best), ac_lb_eq(b, v, v)));
 }
 
-int lo_arg(ac_lower *L)
+int ac_lo_arg(ac_lower *L)
 {
     static const char *const name[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
     ac_lb *b = &L->b;
     ac_tensor *in = L->node->in[0], *out = L->node->out[0];
     int32_t axis;
     AC_TRY(ac_arg_axis(L->cx, L->node, &axis));
-    if ((!mp_real(in) && !ac_dtype_is_int(in->dtype) && in->dtype != AC_BOOL) ||
+    if ((!ac_mp_real(in) && !ac_dtype_is_int(in->dtype) && in->dtype != AC_BOOL) ||
         (out->dtype != AC_I32 && out->dtype != AC_I64)) {
-        mp_refuse(L, L->node);
+        ac_mp_refuse(L, L->node);
         return AC_FAIL;
     }
-    lo_result_buf(L);
+    ac_lo_result_buf(L);
     if (ac_tensor_count(in) == 0)
         return ac_tensor_count(out) ? ac_lower_refuse(L, "%s over an axis without elements", ac_ops[L->node->op].text)
                                     : AC_OK;
-    const int32_t x = lo_operand(L, in);
+    const int32_t x = ac_lo_operand(L, in);
     const bool keep = out->rank == in->rank;
     ac_x idx[AC_MAX_RANK], at[AC_MAX_RANK];
     int32_t k = 0;
     for (int32_t d = 0; d < in->rank; d++) {
         if (d == axis) {
-            at[d] = lb_i32(b, 0);
+            at[d] = ac_lb_i32(b, 0);
             if (keep)
                 idx[k++] = at[d];
             continue;
         }
-        at[d] = lb_for_n(b, name[d], in->dim[d]);
+        at[d] = ac_lb_for_n(b, name[d], in->dim[d]);
         idx[k++] = at[d];
     }
-    const ac_x best = lb_var(b, "best", element(L, x, lo_flat(L, in, at)));
-    const ac_x where = lb_var(b, "where", lb_i32(b, 0));
-    const ac_x i = lb_for(b, "k", lb_i32(b, 1), lb_i32(b, in->dim[axis]), 1, AC_MARK_SERIAL);
+    const ac_x best = ac_lb_var(b, "best", element(L, x, ac_lo_flat(L, in, at)));
+    const ac_x where = ac_lb_var(b, "where", ac_lb_i32(b, 0));
+    const ac_x i = ac_lb_for(b, "k", ac_lb_i32(b, 1), ac_lb_i32(b, in->dim[axis]), 1, AC_MARK_SERIAL);
     at[axis] = i;
-    const ac_x v = element(L, x, lo_flat(L, in, at));
-    const ac_x wins = better(L, L->node->op == AC_OP_ARG_MAX, v, lb_get(b, best));
-    lb_set(b, where, lb_select(b, wins, i, lb_get(b, where)));
-    lb_set(b, best, lb_select(b, wins, v, lb_get(b, best)));
-    lb_end(b);
-    lo_result(L, lb_cast(b, lb_get(b, where), out->dtype), idx, 1);
+    const ac_x v = element(L, x, ac_lo_flat(L, in, at));
+    const ac_x wins = better(L, L->node->op == AC_OP_ARG_MAX, v, ac_lb_get(b, best));
+    ac_lb_set(b, where, ac_lb_select(b, wins, i, ac_lb_get(b, where)));
+    ac_lb_set(b, best, ac_lb_select(b, wins, v, ac_lb_get(b, best)));
+    ac_lb_end(b);
+    ac_lo_result(L, ac_lb_cast(b, ac_lb_get(b, where), out->dtype), idx, 1);
     for (int32_t d = 0; d < in->rank; d++)
         if (d != axis)
-            lb_end(b);
+            ac_lb_end(b);
     return AC_OK;
 }
 
@@ -84,17 +84,17 @@ static void one_line(ac_lower *L, running *r, int32_t lanes)
     ac_lb *b = &L->b;
     const ac_dtype d = r->in->dtype;
     const bool prod = L->node->op == AC_OP_CUMPROD;
-    const ac_x start = ac_dtype_is_float(d) ? lb_num(b, d, prod) : lb_int(b, d, prod);
-    const ac_x sum = lb_var(b, prod ? "prod" : "sum", lb_splat(b, start, lanes));
+    const ac_x start = ac_dtype_is_float(d) ? ac_lb_num(b, d, prod) : ac_lb_int(b, d, prod);
+    const ac_x sum = ac_lb_var(b, prod ? "prod" : "sum", ac_lb_splat(b, start, lanes));
     const int64_t n = r->in->dim[r->axis];
-    const ac_x k = lb_for_n(b, "k", n);
-    r->idx[r->axis] = r->reverse ? lb_sub(b, lb_i32(b, n - 1), k) : k;
-    const ac_x before = lb_get(b, sum);
-    const ac_x v = lb_load(b, r->x, lo_flat(L, r->in, r->idx), lanes);
-    const ac_x after = prod ? lb_mul_wrap(b, before, v) : lb_add_wrap(b, before, v);
-    lb_set(b, sum, after);
-    lo_result(L, r->exclusive ? before : after, r->idx, lanes);
-    lb_end(b);
+    const ac_x k = ac_lb_for_n(b, "k", n);
+    r->idx[r->axis] = r->reverse ? ac_lb_sub(b, ac_lb_i32(b, n - 1), k) : k;
+    const ac_x before = ac_lb_get(b, sum);
+    const ac_x v = ac_lb_load(b, r->x, ac_lo_flat(L, r->in, r->idx), lanes);
+    const ac_x after = prod ? ac_lb_mul_wrap(b, before, v) : ac_lb_add_wrap(b, before, v);
+    ac_lb_set(b, sum, after);
+    ac_lo_result(L, r->exclusive ? before : after, r->idx, lanes);
+    ac_lb_end(b);
 }
 
 static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
@@ -104,7 +104,7 @@ static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     one_line(L, r, lanes);
 }
 
-int lo_cumsum(ac_lower *L)
+int ac_lo_cumsum(ac_lower *L)
 {
     static const char *const name[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
     ac_lb *b = &L->b;
@@ -112,22 +112,22 @@ int lo_cumsum(ac_lower *L)
     const ac_attrs_cumsum *a = &L->node->attrs.cumsum;
     running r = {.in = in, .exclusive = a->exclusive, .reverse = a->reverse};
     AC_TRY(ac_one_axis(L->cx, L->node, 1, 0, in->rank, &r.axis));
-    if ((!mp_real(in) && !mp_plain_int(in)) || in->dtype != L->node->out[0]->dtype) {
-        mp_refuse(L, L->node);
+    if ((!ac_mp_real(in) && !ac_mp_plain_int(in)) || in->dtype != L->node->out[0]->dtype) {
+        ac_mp_refuse(L, L->node);
         return AC_FAIL;
     }
-    lo_result_buf(L);
-    r.x = lo_operand(L, in);
+    ac_lo_result_buf(L);
+    r.x = ac_lo_operand(L, in);
     const bool strip = r.axis != in->rank - 1;
     for (int32_t d = 0; d < in->rank - strip; d++)
         if (d != r.axis)
-            r.idx[d] = lb_for_n(b, name[d], in->dim[d]);
+            r.idx[d] = ac_lb_for_n(b, name[d], in->dim[d]);
     if (strip)
-        lo_strip(L, "c", in->dim[in->rank - 1], lo_max_lanes(L, in->dtype), step, &r);
+        ac_lo_strip(L, "c", in->dim[in->rank - 1], ac_lo_max_lanes(L, in->dtype), step, &r);
     else
         one_line(L, &r, 1);
     for (int32_t d = 0; d < in->rank - strip; d++)
         if (d != r.axis)
-            lb_end(b);
+            ac_lb_end(b);
     return AC_OK;
 }

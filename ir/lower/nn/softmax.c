@@ -16,7 +16,7 @@
 
 /* The row being worked on */
 typedef struct row {
-    lo_rows r;
+    ac_lo_rows r;
     int32_t e; /* scratch row; -1: none */
     float beta;
     bool log;
@@ -44,15 +44,15 @@ static void max_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
 {
     row *r = with;
     ac_lb *b = &L->b;
-    const ac_x v = lo_rows_load(L, &r->r, i, lanes);
-    const ac_x one = lanes > 1 ? lb_maxlanes(b, v) : v;
-    lb_set(b, r->max, lb_max(b, one, lb_get(b, r->max)));
+    const ac_x v = ac_lo_rows_load(L, &r->r, i, lanes);
+    const ac_x one = lanes > 1 ? ac_lb_maxlanes(b, v) : v;
+    ac_lb_set(b, r->max, ac_lb_max(b, one, ac_lb_get(b, r->max)));
 }
 
 static void wide_max_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
 {
     row *r = with;
-    lb_set(&L->b, r->wide, lb_max(&L->b, lo_rows_load(L, &r->r, i, lanes), lb_get(&L->b, r->wide)));
+    ac_lb_set(&L->b, r->wide, ac_lb_max(&L->b, ac_lo_rows_load(L, &r->r, i, lanes), ac_lb_get(&L->b, r->wide)));
 }
 
 /* Largest element of the row; `lanes` as for the following steps. */
@@ -60,31 +60,31 @@ static ac_x row_max(ac_lower *L, row *r, double least, int32_t lanes)
 {
     ac_lb *b = &L->b;
     const ac_dtype d = r->r.in->dtype;
-    const ac_x first = ac_dtype_is_float(d) ? lb_num(b, d, least) : lb_int(b, d, (int64_t)least);
-    r->max = lb_var(b, "max", first);
+    const ac_x first = ac_dtype_is_float(d) ? ac_lb_num(b, d, least) : ac_lb_int(b, d, (int64_t)least);
+    r->max = ac_lb_var(b, "max", first);
     if (lanes > 1 && r->r.depth >= 2 * lanes) {
         const int64_t whole = r->r.depth - r->r.depth % lanes;
-        r->wide = lb_var(b, "wide", lb_splat(b, first, lanes));
-        lo_strip(L, "c", whole, lanes, wide_max_step, r);
-        lb_set(b, r->max, lb_maxlanes(b, lb_get(b, r->wide)));
+        r->wide = ac_lb_var(b, "wide", ac_lb_splat(b, first, lanes));
+        ac_lo_strip(L, "c", whole, lanes, wide_max_step, r);
+        ac_lb_set(b, r->max, ac_lb_maxlanes(b, ac_lb_get(b, r->wide)));
         if (whole < r->r.depth) {
-            const ac_x c = lb_for(b, "c", lb_i32(b, whole), lb_i32(b, r->r.depth), 1, AC_MARK_SERIAL);
+            const ac_x c = ac_lb_for(b, "c", ac_lb_i32(b, whole), ac_lb_i32(b, r->r.depth), 1, AC_MARK_SERIAL);
             max_step(L, r, c, 1);
-            lb_end(b);
+            ac_lb_end(b);
         }
     } else {
-        lo_strip(L, "c", r->r.depth, lanes, max_step, r);
+        ac_lo_strip(L, "c", r->r.depth, lanes, max_step, r);
     }
-    return lb_get(b, r->max);
+    return ac_lb_get(b, r->max);
 }
 
 static ac_x f32_exp(ac_lower *L, const row *r, ac_x i, int32_t lanes)
 {
     ac_lb *b = &L->b;
-    ac_x v = lb_sub(b, lo_rows_load(L, &r->r, i, lanes), lb_splat(b, r->max, lanes));
+    ac_x v = ac_lb_sub(b, ac_lo_rows_load(L, &r->r, i, lanes), ac_lb_splat(b, r->max, lanes));
     if (r->beta < 1 || r->beta > 1)
-        v = lb_mul(b, v, lb_like(b, v, (double)r->beta));
-    return lo_exp(L, v);
+        v = ac_lb_mul(b, v, ac_lb_like(b, v, (double)r->beta));
+    return ac_lo_exp(L, v);
 }
 
 static void exp_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
@@ -93,60 +93,61 @@ static void exp_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     ac_lb *b = &L->b;
     const ac_x v = f32_exp(L, r, i, lanes);
     if (r->e >= 0)
-        lb_store(b, r->e, i, v);
-    ac_x sum = lb_get(b, r->sum);
+        ac_lb_store(b, r->e, i, v);
+    ac_x sum = ac_lb_get(b, r->sum);
     if (lanes == 1) {
-        sum = lb_add(b, sum, v);
+        sum = ac_lb_add(b, sum, v);
     } else if (L->exact) {
         for (int32_t l = 0; l < lanes; l++)
-            sum = lb_add(b, sum, lb_lane(b, v, l));
+            sum = ac_lb_add(b, sum, ac_lb_lane(b, v, l));
     } else {
-        sum = lb_add(b, sum, lb_sumlanes(b, v));
+        sum = ac_lb_add(b, sum, ac_lb_sumlanes(b, v));
     }
-    lb_set(b, r->sum, sum);
+    ac_lb_set(b, r->sum, sum);
 }
 
 static void divide_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
 {
     row *r = with;
-    lo_rows_store(L, &r->r, i, lb_div(&L->b, lb_load(&L->b, r->e, i, lanes), lb_splat(&L->b, r->sum, lanes)), lanes);
+    ac_lo_rows_store(L, &r->r, i,
+                     ac_lb_div(&L->b, ac_lb_load(&L->b, r->e, i, lanes), ac_lb_splat(&L->b, r->sum, lanes)), lanes);
 }
 
 static void log_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
 {
     row *r = with;
     ac_lb *b = &L->b;
-    const ac_x v = lb_sub(b, lo_rows_load(L, &r->r, i, lanes), lb_splat(b, r->max, lanes));
-    lo_rows_store(L, &r->r, i, lb_sub(b, v, lb_splat(b, r->sum, lanes)), lanes);
+    const ac_x v = ac_lb_sub(b, ac_lo_rows_load(L, &r->r, i, lanes), ac_lb_splat(b, r->max, lanes));
+    ac_lo_rows_store(L, &r->r, i, ac_lb_sub(b, v, ac_lb_splat(b, r->sum, lanes)), lanes);
 }
 
 /* x[c] as the type that max and sum are in. */
 static ac_x element(ac_lower *L, const row *r, ac_x c)
 {
-    const ac_x v = lo_rows_load(L, &r->r, c, 1);
-    return ac_dtype_is_float(r->r.in->dtype) ? v : lb_cast(&L->b, v, AC_I32);
+    const ac_x v = ac_lo_rows_load(L, &r->r, c, 1);
+    return ac_dtype_is_float(r->r.in->dtype) ? v : ac_lb_cast(&L->b, v, AC_I32);
 }
 
 /* beta (x - max) of element c. */
 static ac_x shifted(ac_lower *L, const row *r, ac_x c)
 {
     ac_lb *b = &L->b;
-    const ac_x v = lb_sub(b, element(L, r, c), r->max);
-    return r->beta < 1 || r->beta > 1 ? lb_mul(b, v, lb_like(b, v, (double)r->beta)) : v;
+    const ac_x v = ac_lb_sub(b, element(L, r, c), r->max);
+    return r->beta < 1 || r->beta > 1 ? ac_lb_mul(b, v, ac_lb_like(b, v, (double)r->beta)) : v;
 }
 
 static ac_x term_f32(ac_lower *L, const row *r, ac_x c)
 {
-    return lo_exp(L, shifted(L, r, c));
+    return ac_lo_exp(L, shifted(L, r, c));
 }
 static void prepare_f32(ac_lower *L, row *r)
 {
-    r->sum = r->log ? lo_log(L, r->sum) : r->sum;
+    r->sum = r->log ? ac_lo_log(L, r->sum) : r->sum;
 }
 static ac_x result_f32(ac_lower *L, const row *r, ac_x c)
 {
     const ac_x v = shifted(L, r, c);
-    return r->log ? lb_sub(&L->b, v, r->sum) : lb_div(&L->b, lo_exp(L, v), r->sum);
+    return r->log ? ac_lb_sub(&L->b, v, r->sum) : ac_lb_div(&L->b, ac_lo_exp(L, v), r->sum);
 }
 static const steps STEPS_F32 = {AC_F32, -(double)3.402823466e38F, term_f32, prepare_f32, result_f32};
 
@@ -155,49 +156,49 @@ static int warp_rows(ac_lower *L, row *r, const steps *s)
 {
     ac_lb *b = &L->b;
     const bool real = ac_dtype_is_float(s->d);
-    const ac_x depth = lb_i32(b, r->r.depth);
-    gpu_warps w;
-    r->r.x = lo_operand(L, r->r.in);
-    const int32_t max_buf = lo_gpu_local(L, "max", s->d, (int64_t)4 * GPU_LANES, AC_WHERE_THREAD);
-    gpu_warps_open(&w, L, ac_tensor_count(r->r.in) / r->r.depth, s->d);
-    gpu_warps_phase(&w);
-    r->r.base = lb_mul(b, w.item, depth);
-    ac_x v = lb_var(b, "max", real ? lb_num(b, s->d, s->least) : lb_int(b, s->d, (int64_t)s->least));
-    ac_x c = lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
-    lb_set(b, v, lb_max(b, element(L, r, c), lb_get(b, v)));
-    lb_end(b);
-    gpu_warps_put(&w, lb_get(b, v));
-    gpu_warps_end(&w);
-    gpu_warps_reduce(&w, lb_max);
-    gpu_warps_phase(&w);
-    r->r.base = lb_mul(b, w.item, depth);
-    r->max = gpu_warps_get(&w);
-    lb_store(b, max_buf, w.t, r->max);
-    v = lb_var(b, "sum", real ? lb_num(b, s->d, 0) : lb_int(b, s->d, 0));
-    c = lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    const ac_x depth = ac_lb_i32(b, r->r.depth);
+    ac_gpu_warps w;
+    r->r.x = ac_lo_operand(L, r->r.in);
+    const int32_t max_buf = ac_lo_gpu_local(L, "max", s->d, (int64_t)4 * GPU_LANES, AC_WHERE_THREAD);
+    ac_gpu_warps_open(&w, L, ac_tensor_count(r->r.in) / r->r.depth, s->d);
+    ac_gpu_warps_phase(&w);
+    r->r.base = ac_lb_mul(b, w.item, depth);
+    ac_x v = ac_lb_var(b, "max", real ? ac_lb_num(b, s->d, s->least) : ac_lb_int(b, s->d, (int64_t)s->least));
+    ac_x c = ac_lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    ac_lb_set(b, v, ac_lb_max(b, element(L, r, c), ac_lb_get(b, v)));
+    ac_lb_end(b);
+    ac_gpu_warps_put(&w, ac_lb_get(b, v));
+    ac_gpu_warps_end(&w);
+    ac_gpu_warps_reduce(&w, ac_lb_max);
+    ac_gpu_warps_phase(&w);
+    r->r.base = ac_lb_mul(b, w.item, depth);
+    r->max = ac_gpu_warps_get(&w);
+    ac_lb_store(b, max_buf, w.t, r->max);
+    v = ac_lb_var(b, "sum", real ? ac_lb_num(b, s->d, 0) : ac_lb_int(b, s->d, 0));
+    c = ac_lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
     const ac_x term = s->term(L, r, c);
-    lb_set(b, v, real ? lb_add(b, lb_get(b, v), term) : lb_add_wrap(b, lb_get(b, v), term));
-    lb_end(b);
-    gpu_warps_put(&w, lb_get(b, v));
-    gpu_warps_end(&w);
-    gpu_warps_reduce(&w, real ? lb_add : lb_add_wrap);
-    gpu_warps_phase(&w);
-    r->r.base = lb_mul(b, w.item, depth);
+    ac_lb_set(b, v, real ? ac_lb_add(b, ac_lb_get(b, v), term) : ac_lb_add_wrap(b, ac_lb_get(b, v), term));
+    ac_lb_end(b);
+    ac_gpu_warps_put(&w, ac_lb_get(b, v));
+    ac_gpu_warps_end(&w);
+    ac_gpu_warps_reduce(&w, real ? ac_lb_add : ac_lb_add_wrap);
+    ac_gpu_warps_phase(&w);
+    r->r.base = ac_lb_mul(b, w.item, depth);
     ac_x at = w.item;
     for (int32_t d = r->r.in->rank - 2; d >= 0; d--) {
-        r->r.idx[d] = d ? lb_mod(b, at, lb_i32(b, r->r.in->dim[d])) : at;
-        at = lb_div(b, at, lb_i32(b, r->r.in->dim[d]));
+        r->r.idx[d] = d ? ac_lb_mod(b, at, ac_lb_i32(b, r->r.in->dim[d])) : at;
+        at = ac_lb_div(b, at, ac_lb_i32(b, r->r.in->dim[d]));
     }
-    lb_if(b, w.live);
-    r->sum = gpu_warps_get(&w);
-    r->max = lb_load(b, max_buf, w.t, 1);
+    ac_lb_if(b, w.live);
+    r->sum = ac_gpu_warps_get(&w);
+    r->max = ac_lb_load(b, max_buf, w.t, 1);
     s->prepare(L, r);
-    c = lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
-    lo_rows_store(L, &r->r, c, s->result(L, r, c), 1);
-    lb_end(b);
-    lb_end(b);
-    gpu_warps_end(&w);
-    gpu_warps_close(&w);
+    c = ac_lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    ac_lo_rows_store(L, &r->r, c, s->result(L, r, c), 1);
+    ac_lb_end(b);
+    ac_lb_end(b);
+    ac_gpu_warps_end(&w);
+    ac_gpu_warps_close(&w);
     return AC_OK;
 }
 
@@ -213,17 +214,17 @@ static int float_rows(ac_lower *L, row *r)
     ac_lb *b = &L->b;
     const bool log = r->log;
     const ac_dtype d = r->r.in->dtype;
-    const int32_t lanes = lo_max_lanes(L, d);
-    r->e = log ? -1 : lo_scratch(L, "e", d, r->r.depth);
-    lo_rows_open(L, &r->r);
+    const int32_t lanes = ac_lo_max_lanes(L, d);
+    r->e = log ? -1 : ac_lo_scratch(L, "e", d, r->r.depth);
+    ac_lo_rows_open(L, &r->r);
     r->max = row_max(L, r, d == AC_F64 ? -1.7976931348623157e308 : -(double)3.402823466e38F, lanes);
-    r->sum = lb_var(b, "sum", lb_num(b, d, 0));
-    lo_strip(L, "c", r->r.depth, lanes, exp_step, r);
-    r->sum = lb_get(b, r->sum);
+    r->sum = ac_lb_var(b, "sum", ac_lb_num(b, d, 0));
+    ac_lo_strip(L, "c", r->r.depth, lanes, exp_step, r);
+    r->sum = ac_lb_get(b, r->sum);
     if (log)
-        r->sum = lo_log(L, r->sum);
-    lo_strip(L, "c", r->r.depth, lanes, log ? log_step : divide_step, r);
-    lo_rows_close(L, &r->r);
+        r->sum = ac_lo_log(L, r->sum);
+    ac_lo_strip(L, "c", r->r.depth, lanes, log ? log_step : divide_step, r);
+    ac_lo_rows_close(L, &r->r);
     return AC_OK;
 }
 
@@ -233,18 +234,18 @@ static int fixed_rows(ac_lower *L, row *r, const steps *s)
     if (warps_fit(L, r))
         return warp_rows(L, r, s);
     ac_lb *b = &L->b;
-    lo_rows_open(L, &r->r);
-    r->max = lb_cast(b, row_max(L, r, s->least, 1), AC_I32);
-    const ac_x sum = lb_var(b, "sum", lb_i32(b, 0));
-    ac_x c = lb_for_n(b, "c", r->r.depth);
-    lb_set(b, sum, lb_add_wrap(b, lb_get(b, sum), s->term(L, r, c)));
-    lb_end(b);
-    r->sum = lb_get(b, sum);
+    ac_lo_rows_open(L, &r->r);
+    r->max = ac_lb_cast(b, row_max(L, r, s->least, 1), AC_I32);
+    const ac_x sum = ac_lb_var(b, "sum", ac_lb_i32(b, 0));
+    ac_x c = ac_lb_for_n(b, "c", r->r.depth);
+    ac_lb_set(b, sum, ac_lb_add_wrap(b, ac_lb_get(b, sum), s->term(L, r, c)));
+    ac_lb_end(b);
+    r->sum = ac_lb_get(b, sum);
     s->prepare(L, r);
-    c = lb_for_n(b, "c", r->r.depth);
-    lo_rows_store(L, &r->r, c, s->result(L, r, c), 1);
-    lb_end(b);
-    lo_rows_close(L, &r->r);
+    c = ac_lb_for_n(b, "c", r->r.depth);
+    ac_lo_rows_store(L, &r->r, c, s->result(L, r, c), 1);
+    ac_lb_end(b);
+    ac_lo_rows_close(L, &r->r);
     return AC_OK;
 }
 
@@ -257,62 +258,63 @@ static void exp_table_8(ac_lower *L, row *r)
     r->diff_min = -(int32_t)floor(31.0 * (double)(1 << 26) / (double)((int64_t)1 << r->q.shift));
     int32_t table[256];
     for (int32_t d = 0; d < 256; d++)
-        table[d] = -d >= r->diff_min ? fx_exp_q5(fx_requant(-d, r->q)) : 0;
-    r->exp_buf = lo_table(L, "exp", AC_I32, 256, table);
+        table[d] = -d >= r->diff_min ? ac_fx_exp_q5(ac_fx_requant(-d, r->q)) : 0;
+    r->exp_buf = ac_lo_table(L, "exp", AC_I32, 256, table);
 }
 
 static ac_x exp_8(ac_lower *L, const row *r, ac_x c)
 {
-    return lb_load(&L->b, r->exp_buf, lb_sub(&L->b, r->max, element(L, r, c)), 1);
+    return ac_lb_load(&L->b, r->exp_buf, ac_lb_sub(&L->b, r->max, element(L, r, c)), 1);
 }
 
 /* Q12.19, nearest; e >= 0. */
 static ac_x term_8(ac_lower *L, const row *r, ac_x c)
 {
     ac_lb *b = &L->b;
-    return lb_shr(b, lb_add(b, lb_shr(b, exp_8(L, r, c), lb_i32(b, 11)), lb_i32(b, 1)), lb_i32(b, 1));
+    return ac_lb_shr(b, ac_lb_add(b, ac_lb_shr(b, exp_8(L, r, c), ac_lb_i32(b, 11)), ac_lb_i32(b, 1)), ac_lb_i32(b, 1));
 }
 
 static ac_x clamped(ac_lower *L, const row *r, ac_x v)
 {
     ac_lb *b = &L->b;
     const ac_dtype d = r->r.out->dtype;
-    return lb_clamp(b, v, lb_i32(b, ac_dtype_min(d)), lb_i32(b, ac_dtype_max(d)));
+    return ac_lb_clamp(b, v, ac_lb_i32(b, ac_dtype_min(d)), ac_lb_i32(b, ac_dtype_max(d)));
 }
 
 static void prepare_8(ac_lower *L, row *r)
 {
     ac_x log;
-    r->inverse = lo_fx_reciprocal(L, r->sum, &log);
-    r->down = lb_add(&L->b, log,
-                     lb_i32(&L->b, 12 - ac_dtype_bits(r->r.out->dtype))); /* bits over unit: log - 19; then 31 - bits */
+    r->inverse = ac_lo_fx_reciprocal(L, r->sum, &log);
+    r->down =
+        ac_lb_add(&L->b, log,
+                  ac_lb_i32(&L->b, 12 - ac_dtype_bits(r->r.out->dtype))); /* bits over unit: log - 19; then 31 - bits */
 }
 
 static ac_x result_8(ac_lower *L, const row *r, ac_x c)
 {
     ac_lb *b = &L->b;
-    const ac_x p = lo_fx_mul(L, r->inverse, exp_8(L, r, c));
-    const ac_x v = lb_add(b, lo_fx_round_shift_v(L, p, r->down), lb_i32(b, ac_dtype_min(r->r.out->dtype)));
-    return lb_cast(b, clamped(L, r, v), r->r.out->dtype);
+    const ac_x p = ac_lo_fx_mul(L, r->inverse, exp_8(L, r, c));
+    const ac_x v = ac_lb_add(b, ac_lo_fx_round_shift_v(L, p, r->down), ac_lb_i32(b, ac_dtype_min(r->r.out->dtype)));
+    return ac_lb_cast(b, clamped(L, r, v), r->r.out->dtype);
 }
 
 static void prepare_log_8(ac_lower *L, row *r)
 {
     ac_lb *b = &L->b;
     const ac_multiplier back = ac_quantize_multiplier((double)((int64_t)1 << (31 - r->q.shift)) / (double)r->q.m);
-    r->inverse = lo_fx_log_q12(L, r->sum);
-    const ac_x lowest = lo_requant(L, lb_add_wrap(b, r->inverse, lb_i32(b, INT32_MIN)), back);
-    r->down = lb_max(b, lb_i32(b, (int64_t)r->diff_min - 1), lowest);
+    r->inverse = ac_lo_fx_log_q12(L, r->sum);
+    const ac_x lowest = ac_lo_requant(L, ac_lb_add_wrap(b, r->inverse, ac_lb_i32(b, INT32_MIN)), back);
+    r->down = ac_lb_max(b, ac_lb_i32(b, (int64_t)r->diff_min - 1), lowest);
 }
 
 static ac_x result_log_8(ac_lower *L, const row *r, ac_x c)
 {
     ac_lb *b = &L->b;
     const ac_dtype to = r->r.out->dtype;
-    const ac_x d = lb_sub(b, element(L, r, c), r->max);
-    ac_x v = lo_fx_round_shift(L, lb_sub_wrap(b, lo_requant(L, d, r->q), r->inverse), 22);
-    v = clamped(L, r, lb_add(b, v, lb_i32(b, ac_dtype_max(to))));
-    return lb_cast(b, lb_select(b, lb_gt(b, d, r->down), v, lb_i32(b, ac_dtype_min(to))), to);
+    const ac_x d = ac_lb_sub(b, element(L, r, c), r->max);
+    ac_x v = ac_lo_fx_round_shift(L, ac_lb_sub_wrap(b, ac_lo_requant(L, d, r->q), r->inverse), 22);
+    v = clamped(L, r, ac_lb_add(b, v, ac_lb_i32(b, ac_dtype_max(to))));
+    return ac_lb_cast(b, ac_lb_select(b, ac_lb_gt(b, d, r->down), v, ac_lb_i32(b, ac_dtype_min(to))), to);
 }
 
 static int softmax_8(ac_lower *L, row *r)
@@ -338,30 +340,30 @@ static float curve_inverse(float x, float floor)
 static ac_x term_16(ac_lower *L, const row *r, ac_x c)
 {
     ac_lb *b = &L->b;
-    const ac_x d = lb_sub(b, element(L, r, c), r->max);
-    const ac_x scaled = lb_add_wrap(b, lo_requant(L, d, r->q), lb_i32(b, 32767));
-    return lo_table_16(L, r->exp_buf, lb_clamp(b, scaled, lb_i32(b, -32768), lb_i32(b, 32767)));
+    const ac_x d = ac_lb_sub(b, element(L, r, c), r->max);
+    const ac_x scaled = ac_lb_add_wrap(b, ac_lo_requant(L, d, r->q), ac_lb_i32(b, 32767));
+    return ac_lo_table_16(L, r->exp_buf, ac_lb_clamp(b, scaled, ac_lb_i32(b, -32768), ac_lb_i32(b, 32767)));
 }
 
 /* sum = (1 + f) * 2^log; f in 16 bits, rounded, recentred for the table. */
 static void prepare_16(ac_lower *L, row *r)
 {
     ac_lb *b = &L->b;
-    const ac_x sum = lb_max(b, r->sum, lb_i32(b, 1)), log = lo_fx_floor_log2(L, sum);
-    ac_x f = lb_shl(b, lb_cast(b, sum, AC_I64), lb_cast(b, lb_sub(b, lb_i32(b, 30), log), AC_I64));
-    f = lb_shr(b, lb_add(b, f, lb_int(b, AC_I64, 1 << 13)), lb_int(b, AC_I64, 14));
-    f = lb_sub(b, lb_cast(b, f, AC_I32), lb_i32(b, (1 << 15) + (1 << 16)));
-    r->inverse = lo_table_16(L, r->inverse_buf, lb_clamp(b, f, lb_i32(b, -32768), lb_i32(b, 32767)));
-    r->down = lb_cast(b, log, AC_I64);
+    const ac_x sum = ac_lb_max(b, r->sum, ac_lb_i32(b, 1)), log = ac_lo_fx_floor_log2(L, sum);
+    ac_x f = ac_lb_shl(b, ac_lb_cast(b, sum, AC_I64), ac_lb_cast(b, ac_lb_sub(b, ac_lb_i32(b, 30), log), AC_I64));
+    f = ac_lb_shr(b, ac_lb_add(b, f, ac_lb_int(b, AC_I64, 1 << 13)), ac_lb_int(b, AC_I64, 14));
+    f = ac_lb_sub(b, ac_lb_cast(b, f, AC_I32), ac_lb_i32(b, (1 << 15) + (1 << 16)));
+    r->inverse = ac_lo_table_16(L, r->inverse_buf, ac_lb_clamp(b, f, ac_lb_i32(b, -32768), ac_lb_i32(b, 32767)));
+    r->down = ac_lb_cast(b, log, AC_I64);
 }
 
 static ac_x result_16(ac_lower *L, const row *r, ac_x c)
 {
     ac_lb *b = &L->b;
-    const ac_x one = lb_int(b, AC_I64, 1), half = lb_shr(b, lb_shl(b, one, r->down), one);
-    const ac_x p = lb_mul(b, lb_cast(b, term_16(L, r, c), AC_I64), lb_cast(b, r->inverse, AC_I64));
-    const ac_x v = lb_cast(b, lb_shr(b, lb_add(b, p, half), r->down), AC_I32);
-    return lb_cast(b, lb_clamp(b, v, lb_i32(b, 0), lb_i32(b, 32767)), AC_I16);
+    const ac_x one = ac_lb_int(b, AC_I64, 1), half = ac_lb_shr(b, ac_lb_shl(b, one, r->down), one);
+    const ac_x p = ac_lb_mul(b, ac_lb_cast(b, term_16(L, r, c), AC_I64), ac_lb_cast(b, r->inverse, AC_I64));
+    const ac_x v = ac_lb_cast(b, ac_lb_shr(b, ac_lb_add(b, p, half), r->down), AC_I32);
+    return ac_lb_cast(b, ac_lb_clamp(b, v, ac_lb_i32(b, 0), ac_lb_i32(b, 32767)), AC_I16);
 }
 
 static int softmax_16(ac_lower *L, row *r)
@@ -370,8 +372,8 @@ static int softmax_16(ac_lower *L, row *r)
     int16_t e[513], inverse[513];
     ac_table_16(e, 10.0f / 65535, 32767, 2.0f / 65535, 0, curve_exp);
     ac_table_16(inverse, 1.0f / 65535, -32768, 2.0f / 65535, 0, curve_inverse);
-    r->exp_buf = lo_table(L, "exp", AC_I16, 513, e);
-    r->inverse_buf = lo_table(L, "inverse", AC_I16, 513, inverse);
+    r->exp_buf = ac_lo_table(L, "exp", AC_I16, 513, e);
+    r->inverse_buf = ac_lo_table(L, "inverse", AC_I16, 513, inverse);
     r->q = ac_quantize_multiplier((double)ac_scale(r->r.in) * (double)r->beta / (10.0 / 65535.0));
     return fixed_rows(L, r, &s);
 }
@@ -381,26 +383,26 @@ static int lower(ac_lower *L, bool log, float beta)
     ac_tensor *in = L->node->in[0], *out = L->node->out[0];
     row r = {
         .r = {.in = in, .out = out, .depth = in->rank ? in->dim[in->rank - 1] : 1}, .beta = beta, .log = log, .e = -1};
-    lo_result_buf(L);
+    ac_lo_result_buf(L);
     if (ac_tensor_count(in) == 0)
         return AC_OK;
-    if (in->dtype == out->dtype && mp_real(in))
+    if (in->dtype == out->dtype && ac_mp_real(in))
         return float_rows(L, &r);
-    const bool quantised = mp_quantised(in) && mp_quantised(out);
+    const bool quantised = ac_mp_quantised(in) && ac_mp_quantised(out);
     if (quantised && (in->dtype == AC_I8 || in->dtype == AC_U8) &&
         (out->dtype == in->dtype || (!log && out->dtype == AC_I16)))
         return softmax_8(L, &r);
     if (quantised && !log && in->dtype == AC_I16 && out->dtype == AC_I16)
         return softmax_16(L, &r);
-    mp_refuse(L, L->node);
+    ac_mp_refuse(L, L->node);
     return AC_FAIL;
 }
 
-int lo_softmax(ac_lower *L)
+int ac_lo_softmax(ac_lower *L)
 {
     return lower(L, false, L->node->attrs.softmax.beta);
 }
-int lo_log_softmax(ac_lower *L)
+int ac_lo_log_softmax(ac_lower *L)
 {
     return lower(L, true, 1);
 }

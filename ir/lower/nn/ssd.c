@@ -36,14 +36,14 @@ static int64_t most_rows(const ac_node *n)
     return a->keep_top_k >= 0 ? a->keep_top_k : all;
 }
 
-int sh_ssd(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_ssd(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     const ac_attrs_ssd *a = &n->attrs.ssd;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, LOCATIONS, 2, "[N,boxes*4]"));
-    AC_TRY(ac_sh_rank(cx, n, SCORES, 2, "[N,boxes*classes]"));
-    AC_TRY(ac_sh_rank(cx, n, PRIORS, 3, "[1,2,boxes*4]"));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, LOCATIONS, 2, "[N,boxes*4]"));
+    AC_TRY(ac_shape_rank(cx, n, SCORES, 2, "[N,boxes*classes]"));
+    AC_TRY(ac_shape_rank(cx, n, PRIORS, 3, "[1,2,boxes*4]"));
     const ac_tensor *x = n->in[LOCATIONS], *s = n->in[SCORES], *p = n->in[PRIORS];
     const int64_t priors = p->dim[2] / 4;
     if (a->num_classes < 1 || a->num_classes > 1 << 16 || a->code_type < CORNER || a->code_type > CORNER_SIZE)
@@ -55,13 +55,13 @@ int sh_ssd(ac_ctx *cx, ac_graph *g, ac_node *n)
     if (p->dim[0] != 1 || p->dim[1] != 2 || p->dim[2] % 4 || x->dim[0] != s->dim[0] ||
         x->dim[1] != priors * 4 * (a->share_location ? 1 : a->num_classes) || s->dim[1] != priors * a->num_classes) {
         ac_error(cx, n->at, E0104, "locations, scores of %d classes and priors do not go together", a->num_classes);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     int64_t rows;
     if (!ac_mul_ok(x->dim[0], most_rows(n), &rows) || rows > INT32_MAX / ROW)
         return ac_error(cx, n->at, E0015, "more than %d rows of results", INT32_MAX / ROW);
-    AC_TRY(ac_sh_result_type(cx, n, 0, AC_F32));
-    return ac_sh_set(cx, n, 0, AC_F32, 4, (int64_t[]){1, 1, rows, ROW});
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
+    return ac_shape_set(cx, n, 0, AC_F32, 4, (int64_t[]){1, 1, rows, ROW});
 }
 
 typedef struct ssd {
@@ -77,26 +77,26 @@ typedef struct ssd {
 static void decode(const ssd *d, ac_x i, ac_x at, ac_x out[4])
 {
     ac_lb *b = &d->L->b;
-    const ac_x from = lb_mul(b, i, lb_i32(b, 4)), half = lb_f32(b, 0.5);
+    const ac_x from = ac_lb_mul(b, i, ac_lb_i32(b, 4)), half = ac_lb_f32(b, 0.5);
     ac_x prior[4], v[4];
     for (int32_t k = 0; k < 4; k++) {
-        prior[k] = lb_load(b, d->p, lb_add(b, from, lb_i32(b, k)), 1);
-        v[k] = lb_load(b, d->x, lb_add(b, at, lb_i32(b, k)), 1);
+        prior[k] = ac_lb_load(b, d->p, ac_lb_add(b, from, ac_lb_i32(b, k)), 1);
+        v[k] = ac_lb_load(b, d->x, ac_lb_add(b, at, ac_lb_i32(b, k)), 1);
         if (!d->a->variance_in_target)
-            v[k] = lb_mul(b, lb_load(b, d->p, lb_add(b, from, lb_i32(b, d->priors * 4 + k)), 1), v[k]);
+            v[k] = ac_lb_mul(b, ac_lb_load(b, d->p, ac_lb_add(b, from, ac_lb_i32(b, d->priors * 4 + k)), 1), v[k]);
     }
     for (int32_t k = 0; k < 2; k++) {
-        const ac_x size = lb_sub(b, prior[k + 2], prior[k]);
+        const ac_x size = ac_lb_sub(b, prior[k + 2], prior[k]);
         if (d->a->code_type == CENTER_SIZE) {
-            const ac_x mid = lb_mul(b, lb_add(b, prior[k], prior[k + 2]), half);
-            const ac_x centre = lb_add(b, lb_mul(b, v[k], size), mid);
-            const ac_x reach = lb_mul(b, lb_mul(b, lo_exp(d->L, v[k + 2]), size), half);
-            out[k] = lb_sub(b, centre, reach);
-            out[k + 2] = lb_add(b, centre, reach);
+            const ac_x mid = ac_lb_mul(b, ac_lb_add(b, prior[k], prior[k + 2]), half);
+            const ac_x centre = ac_lb_add(b, ac_lb_mul(b, v[k], size), mid);
+            const ac_x reach = ac_lb_mul(b, ac_lb_mul(b, ac_lo_exp(d->L, v[k + 2]), size), half);
+            out[k] = ac_lb_sub(b, centre, reach);
+            out[k + 2] = ac_lb_add(b, centre, reach);
             continue;
         }
         for (int32_t e = k; e < 4; e += 2)
-            out[e] = lb_add(b, prior[e], d->a->code_type == CORNER ? v[e] : lb_mul(b, v[e], size));
+            out[e] = ac_lb_add(b, prior[e], d->a->code_type == CORNER ? v[e] : ac_lb_mul(b, v[e], size));
     }
 }
 
@@ -106,12 +106,13 @@ static void decode_all(const ssd *d, ac_x n, ac_x c)
     ac_lb *b = &d->L->b;
     const int64_t each = d->a->share_location ? 1 : d->a->num_classes;
     ac_x out[4];
-    const ac_x i = lb_for_n(b, "i", d->priors);
-    const ac_x place = lb_add(b, lb_mul(b, lb_add(b, lb_mul(b, n, lb_i32(b, d->priors)), i), lb_i32(b, each)), c);
-    decode(d, i, lb_mul(b, place, lb_i32(b, 4)), out);
+    const ac_x i = ac_lb_for_n(b, "i", d->priors);
+    const ac_x place =
+        ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, n, ac_lb_i32(b, d->priors)), i), ac_lb_i32(b, each)), c);
+    decode(d, i, ac_lb_mul(b, place, ac_lb_i32(b, 4)), out);
     for (int32_t k = 0; k < 4; k++)
-        lb_store(b, d->box, lb_add(b, lb_mul(b, i, lb_i32(b, 4)), lb_i32(b, k)), out[k]);
-    lb_end(b);
+        ac_lb_store(b, d->box, ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, 4)), ac_lb_i32(b, k)), out[k]);
+    ac_lb_end(b);
 }
 
 static ac_box box_at(const ssd *d, ac_x i)
@@ -119,7 +120,7 @@ static ac_box box_at(const ssd *d, ac_x i)
     ac_lb *b = &d->L->b;
     ac_x v[4];
     for (int32_t k = 0; k < 4; k++)
-        v[k] = lb_load(b, d->box, lb_add(b, lb_mul(b, i, lb_i32(b, 4)), lb_i32(b, k)), 1);
+        v[k] = ac_lb_load(b, d->box, ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, 4)), ac_lb_i32(b, k)), 1);
     return ac_box_ordered(b, v);
 }
 
@@ -127,118 +128,121 @@ static ac_box box_at(const ssd *d, ac_x i)
 static void pick_class(const ssd *d, ac_x n, ac_x c, ac_x count)
 {
     ac_lb *b = &d->L->b;
-    const ac_x i = lb_for_n(b, "i", d->priors);
-    const ac_x row = lb_mul(b, lb_add(b, lb_mul(b, n, lb_i32(b, d->priors)), i), lb_i32(b, d->a->num_classes));
-    lb_store(b, d->score, i, lb_load(b, d->s, lb_add(b, row, c), 1));
-    lb_end(b);
-    const ac_x start = lb_get(b, count), limit = lb_var(b, "limit", lb_f32(b, (double)d->a->nms_threshold));
-    ac_walk w = {.x = d->score, .base = lb_i32(b, 0), .n = d->priors};
-    w.least = lb_f32(b, (double)d->a->confidence);
+    const ac_x i = ac_lb_for_n(b, "i", d->priors);
+    const ac_x row =
+        ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, n, ac_lb_i32(b, d->priors)), i), ac_lb_i32(b, d->a->num_classes));
+    ac_lb_store(b, d->score, i, ac_lb_load(b, d->s, ac_lb_add(b, row, c), 1));
+    ac_lb_end(b);
+    const ac_x start = ac_lb_get(b, count), limit = ac_lb_var(b, "limit", ac_lb_f32(b, (double)d->a->nms_threshold));
+    ac_walk w = {.x = d->score, .base = ac_lb_i32(b, 0), .n = d->priors};
+    w.least = ac_lb_f32(b, (double)d->a->confidence);
     ac_walk_open(d->L, &w);
-    lb_for_n(b, "o", d->most);
+    ac_lb_for_n(b, "o", d->most);
     ac_walk_next(d->L, &w);
-    const ac_x candidate = lb_get(b, w.index);
-    lb_break_if(b, lb_lt(b, candidate, lb_i32(b, 0)));
+    const ac_x candidate = ac_lb_get(b, w.index);
+    ac_lb_break_if(b, ac_lb_lt(b, candidate, ac_lb_i32(b, 0)));
     const ac_box p = box_at(d, candidate);
-    const ac_x keep = lb_var(b, "keep", lb_int(b, AC_BOOL, 1));
-    const ac_x k = lb_for(b, "k", start, lb_get(b, count), 1, AC_MARK_SERIAL);
-    const ac_box q = box_at(d, lb_load(b, d->kept, k, 1));
-    lb_set(b, keep, lb_and(b, lb_get(b, keep), lb_le(b, ac_box_overlap(b, &p, &q), lb_get(b, limit))));
-    lb_end(b);
-    lb_if(b, lb_get(b, keep));
-    const ac_x to = lb_get(b, count);
-    lb_store(b, d->kept, to, candidate);
-    lb_store(b, d->kept_class, to, c);
-    lb_store(b, d->kept_score, to, lb_get(b, w.value));
-    lb_set(b, count, lb_add(b, to, lb_i32(b, 1)));
+    const ac_x keep = ac_lb_var(b, "keep", ac_lb_int(b, AC_BOOL, 1));
+    const ac_x k = ac_lb_for(b, "k", start, ac_lb_get(b, count), 1, AC_MARK_SERIAL);
+    const ac_box q = box_at(d, ac_lb_load(b, d->kept, k, 1));
+    ac_lb_set(b, keep, ac_lb_and(b, ac_lb_get(b, keep), ac_lb_le(b, ac_box_overlap(b, &p, &q), ac_lb_get(b, limit))));
+    ac_lb_end(b);
+    ac_lb_if(b, ac_lb_get(b, keep));
+    const ac_x to = ac_lb_get(b, count);
+    ac_lb_store(b, d->kept, to, candidate);
+    ac_lb_store(b, d->kept_class, to, c);
+    ac_lb_store(b, d->kept_score, to, ac_lb_get(b, w.value));
+    ac_lb_set(b, count, ac_lb_add(b, to, ac_lb_i32(b, 1)));
     if (d->a->eta < 1) {
-        const ac_x now = lb_get(b, limit), less = lb_mul(b, now, lb_f32(b, (double)d->a->eta));
-        lb_set(b, limit, lb_select(b, lb_gt(b, now, lb_f32(b, 0.5)), less, now));
+        const ac_x now = ac_lb_get(b, limit), less = ac_lb_mul(b, now, ac_lb_f32(b, (double)d->a->eta));
+        ac_lb_set(b, limit, ac_lb_select(b, ac_lb_gt(b, now, ac_lb_f32(b, 0.5)), less, now));
     }
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
 }
 
 /* Rows of image n behind `rows`: what was kept, or its keep_top_k greatest. */
 static void write_rows(const ssd *d, ac_x n, ac_x count, ac_x rows, int64_t all)
 {
     ac_lb *b = &d->L->b;
-    const ac_x least = lb_var(b, "least", lb_f32(b, -(double)FLT_MAX)), last = lb_var(b, "at", lb_i32(b, all));
+    const ac_x least = ac_lb_var(b, "least", ac_lb_f32(b, -(double)FLT_MAX)),
+               last = ac_lb_var(b, "at", ac_lb_i32(b, all));
     const int64_t keep_top = d->a->keep_top_k;
     if (keep_top > 0 && keep_top < all) {
-        lb_if(b, lb_gt(b, lb_get(b, count), lb_i32(b, keep_top)));
-        ac_walk w = {.x = d->kept_score, .base = lb_i32(b, 0), .n = all};
-        const ac_x k = lb_for(b, "k", lb_get(b, count), lb_i32(b, all), 1, AC_MARK_SERIAL);
-        lb_store(b, d->kept_score, k, lb_f32(b, -(double)FLT_MAX)); /* behind every score that was kept */
-        lb_end(b);
+        ac_lb_if(b, ac_lb_gt(b, ac_lb_get(b, count), ac_lb_i32(b, keep_top)));
+        ac_walk w = {.x = d->kept_score, .base = ac_lb_i32(b, 0), .n = all};
+        const ac_x k = ac_lb_for(b, "k", ac_lb_get(b, count), ac_lb_i32(b, all), 1, AC_MARK_SERIAL);
+        ac_lb_store(b, d->kept_score, k, ac_lb_f32(b, -(double)FLT_MAX)); /* behind every score that was kept */
+        ac_lb_end(b);
         ac_walk_open(d->L, &w);
-        lb_for_n(b, "o", keep_top);
+        ac_lb_for_n(b, "o", keep_top);
         ac_walk_next(d->L, &w);
-        lb_end(b);
-        lb_set(b, least, lb_get(b, w.value));
-        lb_set(b, last, lb_get(b, w.index));
-        lb_end(b);
+        ac_lb_end(b);
+        ac_lb_set(b, least, ac_lb_get(b, w.value));
+        ac_lb_set(b, last, ac_lb_get(b, w.index));
+        ac_lb_end(b);
     }
-    const ac_x k = lb_for(b, "k", lb_i32(b, 0), lb_get(b, count), 1, AC_MARK_SERIAL);
-    const ac_x score = lb_load(b, d->kept_score, k, 1), bound = lb_get(b, least);
-    const ac_x tie = lb_and(b, lb_eq(b, score, bound), lb_le(b, k, lb_get(b, last)));
-    lb_if(b, lb_or(b, lb_gt(b, score, bound), tie));
-    const ac_x to = lb_mul(b, lb_get(b, rows), lb_i32(b, ROW)),
-               box = lb_mul(b, lb_load(b, d->kept, k, 1), lb_i32(b, 4));
-    lb_store(b, d->y, to, lb_cast(b, n, AC_F32));
-    lb_store(b, d->y, lb_add(b, to, lb_i32(b, 1)), lb_cast(b, lb_load(b, d->kept_class, k, 1), AC_F32));
-    lb_store(b, d->y, lb_add(b, to, lb_i32(b, 2)), score);
+    const ac_x k = ac_lb_for(b, "k", ac_lb_i32(b, 0), ac_lb_get(b, count), 1, AC_MARK_SERIAL);
+    const ac_x score = ac_lb_load(b, d->kept_score, k, 1), bound = ac_lb_get(b, least);
+    const ac_x tie = ac_lb_and(b, ac_lb_eq(b, score, bound), ac_lb_le(b, k, ac_lb_get(b, last)));
+    ac_lb_if(b, ac_lb_or(b, ac_lb_gt(b, score, bound), tie));
+    const ac_x to = ac_lb_mul(b, ac_lb_get(b, rows), ac_lb_i32(b, ROW)),
+               box = ac_lb_mul(b, ac_lb_load(b, d->kept, k, 1), ac_lb_i32(b, 4));
+    ac_lb_store(b, d->y, to, ac_lb_cast(b, n, AC_F32));
+    ac_lb_store(b, d->y, ac_lb_add(b, to, ac_lb_i32(b, 1)), ac_lb_cast(b, ac_lb_load(b, d->kept_class, k, 1), AC_F32));
+    ac_lb_store(b, d->y, ac_lb_add(b, to, ac_lb_i32(b, 2)), score);
     if (d->a->share_location)
         for (int32_t e = 0; e < 4; e++)
-            lb_store(b, d->y, lb_add(b, to, lb_i32(b, 3 + e)), lb_load(b, d->box, lb_add(b, box, lb_i32(b, e)), 1));
+            ac_lb_store(b, d->y, ac_lb_add(b, to, ac_lb_i32(b, 3 + e)),
+                        ac_lb_load(b, d->box, ac_lb_add(b, box, ac_lb_i32(b, e)), 1));
     else { /* scratch holds the boxes of the last class only */
         ac_x out[4];
-        const ac_x i = lb_load(b, d->kept, k, 1);
-        const ac_x place =
-            lb_add(b, lb_mul(b, lb_add(b, lb_mul(b, n, lb_i32(b, d->priors)), i), lb_i32(b, d->a->num_classes)),
-                   lb_load(b, d->kept_class, k, 1));
-        decode(d, i, lb_mul(b, place, lb_i32(b, 4)), out);
+        const ac_x i = ac_lb_load(b, d->kept, k, 1);
+        const ac_x place = ac_lb_add(
+            b, ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, n, ac_lb_i32(b, d->priors)), i), ac_lb_i32(b, d->a->num_classes)),
+            ac_lb_load(b, d->kept_class, k, 1));
+        decode(d, i, ac_lb_mul(b, place, ac_lb_i32(b, 4)), out);
         for (int32_t e = 0; e < 4; e++)
-            lb_store(b, d->y, lb_add(b, to, lb_i32(b, 3 + e)), out[e]);
+            ac_lb_store(b, d->y, ac_lb_add(b, to, ac_lb_i32(b, 3 + e)), out[e]);
     }
-    lb_set(b, rows, lb_add(b, lb_get(b, rows), lb_i32(b, 1)));
-    lb_end(b);
-    lb_end(b);
+    ac_lb_set(b, rows, ac_lb_add(b, ac_lb_get(b, rows), ac_lb_i32(b, 1)));
+    ac_lb_end(b);
+    ac_lb_end(b);
 }
 
-int lo_ssd(ac_lower *L)
+int ac_lo_ssd(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     ssd d = {.L = L, .a = &n->attrs.ssd, .priors = n->in[PRIORS]->dim[2] / 4, .most = candidates(n)};
     const bool background = d.a->background >= 0 && d.a->background < d.a->num_classes;
     const int64_t all = d.most * (d.a->num_classes - background), images = n->in[LOCATIONS]->dim[0];
-    d.y = lo_output_buf(L, 0);
-    const ac_x clear = lb_for_n(b, "i", ac_tensor_count(n->out[0]));
-    lb_store(b, d.y, clear, lb_f32(b, 0));
-    lb_end(b);
+    d.y = ac_lo_output_buf(L, 0);
+    const ac_x clear = ac_lb_for_n(b, "i", ac_tensor_count(n->out[0]));
+    ac_lb_store(b, d.y, clear, ac_lb_f32(b, 0));
+    ac_lb_end(b);
     if (!ac_tensor_count(n->out[0]) || !all)
         return AC_OK;
-    d.x = lo_operand(L, n->in[LOCATIONS]);
-    d.s = lo_operand(L, n->in[SCORES]);
-    d.p = lo_operand(L, n->in[PRIORS]);
-    d.box = lo_scratch(L, "boxes", AC_F32, d.priors * 4);
-    d.score = lo_scratch(L, "scores", AC_F32, d.priors);
-    d.kept = lo_scratch(L, "kept", AC_I32, all);
-    d.kept_class = lo_scratch(L, "classes", AC_I32, all);
-    d.kept_score = lo_scratch(L, "best", AC_F32, all);
-    const ac_x rows = lb_var(b, "rows", lb_i32(b, 0)), image = lb_for_n(b, "n", images);
-    const ac_x count = lb_var(b, "count", lb_i32(b, 0));
+    d.x = ac_lo_operand(L, n->in[LOCATIONS]);
+    d.s = ac_lo_operand(L, n->in[SCORES]);
+    d.p = ac_lo_operand(L, n->in[PRIORS]);
+    d.box = ac_lo_scratch(L, "boxes", AC_F32, d.priors * 4);
+    d.score = ac_lo_scratch(L, "scores", AC_F32, d.priors);
+    d.kept = ac_lo_scratch(L, "kept", AC_I32, all);
+    d.kept_class = ac_lo_scratch(L, "classes", AC_I32, all);
+    d.kept_score = ac_lo_scratch(L, "best", AC_F32, all);
+    const ac_x rows = ac_lb_var(b, "rows", ac_lb_i32(b, 0)), image = ac_lb_for_n(b, "n", images);
+    const ac_x count = ac_lb_var(b, "count", ac_lb_i32(b, 0));
     if (d.a->share_location)
-        decode_all(&d, image, lb_i32(b, 0));
-    const ac_x c = lb_for_n(b, "c", d.a->num_classes);
-    lb_if(b, lb_not(b, lb_eq(b, c, lb_i32(b, d.a->background))));
+        decode_all(&d, image, ac_lb_i32(b, 0));
+    const ac_x c = ac_lb_for_n(b, "c", d.a->num_classes);
+    ac_lb_if(b, ac_lb_not(b, ac_lb_eq(b, c, ac_lb_i32(b, d.a->background))));
     if (!d.a->share_location)
         decode_all(&d, image, c);
     pick_class(&d, image, c, count);
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
     write_rows(&d, image, count, rows, all);
-    lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }

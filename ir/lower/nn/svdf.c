@@ -14,16 +14,17 @@
 
 enum { X, W, TIME, BIAS, STATE };
 
-int sh_svdf(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_svdf(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, X, 2, "[N,I]"));
-    AC_TRY(ac_sh_rank(cx, n, W, 2, "[F,I]"));
-    AC_TRY(ac_sh_rank(cx, n, TIME, 2, "[F,M]"));
-    AC_TRY(ac_sh_state(cx, g, n, STATE));
-    const ac_tensor *x = n->in[X], *w = n->in[W], *time = n->in[TIME], *bias = ac_sh_in(n, BIAS), *state = n->in[STATE];
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, X, 2, "[N,I]"));
+    AC_TRY(ac_shape_rank(cx, n, W, 2, "[F,I]"));
+    AC_TRY(ac_shape_rank(cx, n, TIME, 2, "[F,M]"));
+    AC_TRY(ac_shape_state(cx, g, n, STATE));
+    const ac_tensor *x = n->in[X], *w = n->in[W], *time = n->in[TIME], *bias = ac_shape_in(n, BIAS),
+                    *state = n->in[STATE];
     const int64_t rank = n->attrs.svdf.rank, filters = w->dim[0];
-    AC_TRY(ac_sh_act(cx, n, n->attrs.svdf.act));
+    AC_TRY(ac_shape_act(cx, n, n->attrs.svdf.act));
     int64_t memory;
     if (rank < 1 || filters % rank || x->dim[1] != w->dim[1] || time->dim[0] != filters || time->dim[1] < 1 ||
         !ac_mul_ok(x->dim[0], filters, &memory) || !ac_mul_ok(memory, time->dim[1], &memory) ||
@@ -32,9 +33,9 @@ int sh_svdf(ac_ctx *cx, ac_graph *g, ac_node *n)
             cx, n->at, E0104,
             "rank %lld, input [N,I], weights [F,I] and [F,M], bias [F / rank] and state [N,F * M] do not go together",
             (long long)rank);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
-    return ac_sh_set(cx, n, 0, x->dtype, 2, (int64_t[]){x->dim[0], filters / rank});
+    return ac_shape_set(cx, n, 0, x->dtype, 2, (int64_t[]){x->dim[0], filters / rank});
 }
 
 typedef struct svdf {
@@ -47,10 +48,10 @@ typedef struct svdf {
 /* Stored value at `at`, without its zero point: f32, or i32. */
 static ac_x value(ac_lower *L, int32_t buf, ac_x at, const ac_tensor *t)
 {
-    const ac_x v = lb_load(&L->b, buf, at, 1);
+    const ac_x v = ac_lb_load(&L->b, buf, at, 1);
     if (t->dtype == AC_F32)
         return v;
-    return lb_sub(&L->b, lb_cast(&L->b, v, AC_I32), lb_i32(&L->b, ac_zero(t)));
+    return ac_lb_sub(&L->b, ac_lb_cast(&L->b, v, AC_I32), ac_lb_i32(&L->b, ac_zero(t)));
 }
 
 /* acc + sum of p[p_at + i] * q[q_at + i] */
@@ -59,13 +60,14 @@ static ac_x dot(ac_lower *L, const ac_tensor *p, int32_t p_buf, ac_x p_at, const
 {
     ac_lb *b = &L->b;
     const bool real = p->dtype == AC_F32;
-    const ac_x acc = lb_var(b, "acc", real ? lb_f32(b, 0) : lb_i32(b, 0));
-    const ac_x i = lb_for_n(b, "i", count);
-    const ac_x u = value(L, p_buf, lb_add(b, p_at, i), p), v = value(L, q_buf, lb_add(b, q_at, i), q);
-    lb_set(b, acc,
-           real ? lb_add(b, lb_get(b, acc), lb_mul(b, u, v)) : lb_add_wrap(b, lb_get(b, acc), lb_mul_wrap(b, u, v)));
-    lb_end(b);
-    return lb_get(b, acc);
+    const ac_x acc = ac_lb_var(b, "acc", real ? ac_lb_f32(b, 0) : ac_lb_i32(b, 0));
+    const ac_x i = ac_lb_for_n(b, "i", count);
+    const ac_x u = value(L, p_buf, ac_lb_add(b, p_at, i), p), v = value(L, q_buf, ac_lb_add(b, q_at, i), q);
+    ac_lb_set(b, acc,
+              real ? ac_lb_add(b, ac_lb_get(b, acc), ac_lb_mul(b, u, v))
+                   : ac_lb_add_wrap(b, ac_lb_get(b, acc), ac_lb_mul_wrap(b, u, v)));
+    ac_lb_end(b);
+    return ac_lb_get(b, acc);
 }
 
 /* The memory of filter f of batch n moves up, its newest activation is added; the sum over it is returned. */
@@ -74,19 +76,20 @@ static ac_x filter(ac_lower *L, const svdf *s, ac_x n, ac_x f, ac_x row)
     ac_lb *b = &L->b;
     const ac_node *node = L->node;
     const ac_tensor *state = node->in[STATE];
-    const ac_x at = lb_mul(b, row, lb_i32(b, s->memory));
-    const ac_x j = lb_for_n(b, "j", s->memory - 1);
-    lb_store(b, s->state, lb_add(b, at, j), lb_load(b, s->state, lb_add(b, lb_add(b, at, j), lb_i32(b, 1)), 1));
-    lb_end(b);
-    const ac_x inputs = lb_i32(b, s->inputs);
-    ac_x v = dot(L, node->in[W], s->w, lb_mul(b, f, inputs), node->in[X], s->x, lb_mul(b, n, inputs), s->inputs);
+    const ac_x at = ac_lb_mul(b, row, ac_lb_i32(b, s->memory));
+    const ac_x j = ac_lb_for_n(b, "j", s->memory - 1);
+    ac_lb_store(b, s->state, ac_lb_add(b, at, j),
+                ac_lb_load(b, s->state, ac_lb_add(b, ac_lb_add(b, at, j), ac_lb_i32(b, 1)), 1));
+    ac_lb_end(b);
+    const ac_x inputs = ac_lb_i32(b, s->inputs);
+    ac_x v = dot(L, node->in[W], s->w, ac_lb_mul(b, f, inputs), node->in[X], s->x, ac_lb_mul(b, n, inputs), s->inputs);
     if (!s->real) {
-        v = lo_requant(L, v, s->feature);
-        v = lb_clamp(b, v, lb_i32(b, ac_dtype_min(state->dtype)), lb_i32(b, ac_dtype_max(state->dtype)));
-        v = lb_cast(b, lb_add(b, v, lb_i32(b, ac_zero(state))), state->dtype);
+        v = ac_lo_requant(L, v, s->feature);
+        v = ac_lb_clamp(b, v, ac_lb_i32(b, ac_dtype_min(state->dtype)), ac_lb_i32(b, ac_dtype_max(state->dtype)));
+        v = ac_lb_cast(b, ac_lb_add(b, v, ac_lb_i32(b, ac_zero(state))), state->dtype);
     }
-    lb_store(b, s->state, lb_add(b, at, lb_i32(b, s->memory - 1)), v);
-    return dot(L, node->in[TIME], s->time, lb_mul(b, f, lb_i32(b, s->memory)), state, s->state, at, s->memory);
+    ac_lb_store(b, s->state, ac_lb_add(b, at, ac_lb_i32(b, s->memory - 1)), v);
+    return dot(L, node->in[TIME], s->time, ac_lb_mul(b, f, ac_lb_i32(b, s->memory)), state, s->state, at, s->memory);
 }
 
 /* Types; scales become multipliers. */
@@ -94,7 +97,7 @@ static int prepare(ac_lower *L, svdf *s)
 {
     const ac_node *n = L->node;
     const ac_tensor *x = n->in[X], *w = n->in[W], *time = n->in[TIME], *state = n->in[STATE], *y = n->out[0];
-    const ac_tensor *bias = ac_sh_in(n, BIAS);
+    const ac_tensor *bias = ac_shape_in(n, BIAS);
     s->real = x->dtype == AC_F32;
     if (s->real && w->dtype == AC_F32 && time->dtype == AC_F32 && state->dtype == AC_F32 && y->dtype == AC_F32 &&
         (!bias || bias->dtype == AC_F32))
@@ -113,7 +116,7 @@ static int prepare(ac_lower *L, svdf *s)
     return AC_OK;
 }
 
-int lo_svdf(ac_lower *L)
+int ac_lo_svdf(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
@@ -121,30 +124,30 @@ int lo_svdf(ac_lower *L)
     AC_TRY(prepare(L, &s));
     const ac_tensor *y = n->out[0];
     const int64_t units = y->dim[1], rank = n->attrs.svdf.rank;
-    lo_result_buf(L);
+    ac_lo_result_buf(L);
     if (ac_tensor_count(y) == 0)
         return AC_OK;
-    s.x = lo_operand(L, n->in[X]);
-    s.w = lo_operand(L, n->in[W]);
-    s.time = lo_operand(L, n->in[TIME]);
-    s.state = lo_state(L, n->in[STATE]);
-    ac_tensor *bias = ac_sh_in(n, BIAS);
-    const ac_x batch = lb_for_n(b, "n", y->dim[0]), u = lb_for_n(b, "u", units);
-    const ac_x zero = s.real ? lb_f32(b, 0) : lb_i32(b, 0);
-    const ac_x sum = lb_var(b, "sum", bias ? lb_load(b, lo_operand(L, bias), u, 1) : zero);
-    const ac_x r = lb_for_n(b, "r", rank);
-    const ac_x f = lb_add(b, lb_mul(b, u, lb_i32(b, rank)), r);
-    const ac_x v = filter(L, &s, batch, f, lb_add(b, lb_mul(b, batch, lb_i32(b, units * rank)), f));
-    lb_set(b, sum, s.real ? lb_add(b, lb_get(b, sum), v) : lb_add_wrap(b, lb_get(b, sum), v));
-    lb_end(b);
-    ac_x out = lb_get(b, sum);
+    s.x = ac_lo_operand(L, n->in[X]);
+    s.w = ac_lo_operand(L, n->in[W]);
+    s.time = ac_lo_operand(L, n->in[TIME]);
+    s.state = ac_lo_state(L, n->in[STATE]);
+    ac_tensor *bias = ac_shape_in(n, BIAS);
+    const ac_x batch = ac_lb_for_n(b, "n", y->dim[0]), u = ac_lb_for_n(b, "u", units);
+    const ac_x zero = s.real ? ac_lb_f32(b, 0) : ac_lb_i32(b, 0);
+    const ac_x sum = ac_lb_var(b, "sum", bias ? ac_lb_load(b, ac_lo_operand(L, bias), u, 1) : zero);
+    const ac_x r = ac_lb_for_n(b, "r", rank);
+    const ac_x f = ac_lb_add(b, ac_lb_mul(b, u, ac_lb_i32(b, rank)), r);
+    const ac_x v = filter(L, &s, batch, f, ac_lb_add(b, ac_lb_mul(b, batch, ac_lb_i32(b, units * rank)), f));
+    ac_lb_set(b, sum, s.real ? ac_lb_add(b, ac_lb_get(b, sum), v) : ac_lb_add_wrap(b, ac_lb_get(b, sum), v));
+    ac_lb_end(b);
+    ac_x out = ac_lb_get(b, sum);
     if (s.real)
-        out = lo_act(L, out, n->attrs.svdf.act);
+        out = ac_lo_act(L, out, n->attrs.svdf.act);
     else
-        out = mp_stored_full(L, lo_requant(L, out, s.out), y);
-    lo_result(L, out, (ac_x[]){batch, u}, 1);
-    lb_end(b);
-    lb_end(b);
+        out = ac_mp_stored_full(L, ac_lo_requant(L, out, s.out), y);
+    ac_lo_result(L, out, (ac_x[]){batch, u}, 1);
+    ac_lb_end(b);
+    ac_lb_end(b);
     L->out->macs = ac_tensor_count(y) * rank * (s.inputs + s.memory);
     return AC_OK;
 }

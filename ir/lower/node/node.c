@@ -88,11 +88,11 @@ ac_lowered *ac_lower_told(ac_ctx *cx, ac_region *region, const ac_node *n, const
     L.out = AC_NEW(region, ac_lowered);
     L.out->node = n;
     const char *note = ac_strf(region, "%s '%s' -> %s", row->text, n->name, ac_tensor_str(cx, ac_node_result(n)));
-    lb_open(&L.b, region, ac_strf(region, "%s_%d", row->text, (int)n->id), note);
+    ac_lb_open(&L.b, region, ac_strf(region, "%s_%d", row->text, (int)n->id), note);
     if (row->lower(&L) != AC_OK || L.refused)
         return NULL;
-    L.out->fn = lb_close(&L.b);
-    lo_settle(L.out, -1);
+    L.out->fn = ac_lb_close(&L.b);
+    ac_lo_settle(L.out, -1);
     if (!L.out->macs)
         L.out->macs = count_macs(n);
     list_overwrites(L.out, n);

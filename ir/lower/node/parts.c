@@ -226,7 +226,7 @@ static ac_x copy_ins(cutter *v, ac_x x)
         i.aux = v->map[i.aux];
     if (ac_lop_has_buffer((ac_lop)i.op)) {
         if (v->private_at[i.aux])
-            i.a = lb_add(&v->b, i.a, v->private_at[i.aux]);
+            i.a = ac_lb_add(&v->b, i.a, v->private_at[i.aux]);
         i.aux = v->buf[i.aux];
     }
     return v->map[x] = ac_lb_copy(&v->b, v->from, &i);
@@ -244,21 +244,22 @@ static ac_x bound(cutter *v, const range *r, int32_t i, ac_x at)
     ac_lb *b = &v->b;
     const ac_ins *loop = ins(v, r->loop[i]);
     if (r->n > 1)
-        at = lb_sub(b, lb_clamp(b, at, lb_i32(b, r->first[i]), lb_i32(b, r->first[i + 1])), lb_i32(b, r->first[i]));
-    at = lb_div(b, lb_add(b, at, lb_i32(b, r->weight[i] / 2)), lb_i32(b, r->weight[i]));
-    return lb_add(b, v->map[loop->a], lb_mul(b, at, lb_i32(b, loop->k.i)));
+        at = ac_lb_sub(b, ac_lb_clamp(b, at, ac_lb_i32(b, r->first[i]), ac_lb_i32(b, r->first[i + 1])),
+                       ac_lb_i32(b, r->first[i]));
+    at = ac_lb_div(b, ac_lb_add(b, at, ac_lb_i32(b, r->weight[i] / 2)), ac_lb_i32(b, r->weight[i]));
+    return ac_lb_add(b, v->map[loop->a], ac_lb_mul(b, at, ac_lb_i32(b, loop->k.i)));
 }
 
 static void copy_split(cutter *v, const range *r, int32_t i)
 {
     ac_lb *b = &v->b;
-    const ac_x n = lb_i32(b, r->first[r->n]), parts = lb_i32(b, v->parts);
-    const ac_x from = lb_div(b, lb_mul(b, n, v->part), parts);
-    const ac_x to = lb_div(b, lb_mul(b, n, lb_add(b, v->part, lb_i32(b, 1))), parts);
+    const ac_x n = ac_lb_i32(b, r->first[r->n]), parts = ac_lb_i32(b, v->parts);
+    const ac_x from = ac_lb_div(b, ac_lb_mul(b, n, v->part), parts);
+    const ac_x to = ac_lb_div(b, ac_lb_mul(b, n, ac_lb_add(b, v->part, ac_lb_i32(b, 1))), parts);
     const ac_x x = r->loop[i], lo = bound(v, r, i, from), hi = bound(v, r, i, to);
-    v->map[x] = lb_for(b, ins(v, x)->name, lo, hi, ins(v, x)->k.i, AC_MARK_SERIAL);
+    v->map[x] = ac_lb_for(b, ins(v, x)->name, lo, hi, ins(v, x)->k.i, AC_MARK_SERIAL);
     copy_all(v, x + 1, v->end[x]);
-    lb_end(b);
+    ac_lb_end(b);
 }
 
 static bool any_split(const cutter *v, ac_x begin, ac_x end)
@@ -285,9 +286,9 @@ static void copy_block(cutter *v, ac_x begin, ac_x end)
         } else if (!any_result(v, x, last + 1)) {
             copy_all(v, x, last + 1);
         } else if (!is_block(v, x) || (!any_split(v, x, last) && only_results(v, x, last))) {
-            lb_if(b, lb_eq(b, v->part, lb_i32(b, 0)));
+            ac_lb_if(b, ac_lb_eq(b, v->part, ac_lb_i32(b, 0)));
             copy_all(v, x, last + 1);
-            lb_end(b);
+            ac_lb_end(b);
         } else {
             copy_ins(v, x);
             copy_block(v, x + 1, last);
@@ -307,11 +308,11 @@ static void copy_buffers(cutter *v)
                 continue;
             const int64_t each = ac_align_up(ac_dtype_size(m->dtype, m->count), 64) / ac_dtype_size(m->dtype, 1);
             const int64_t count = m->role == AC_BUF_SCRATCH ? each * v->parts : m->count;
-            v->buf[i] = lb_buf(&v->b, m->name, m->dtype, count, m->role, m->align, m->note);
+            v->buf[i] = ac_lb_buf(&v->b, m->name, m->dtype, count, m->role, m->align, m->note);
         }
         if (pass == 0) {
-            const int32_t part = lb_buf(&v->b, "part", AC_I32, 1, AC_BUF_IN, 4, "number of this part");
-            v->part = lb_load(&v->b, part, lb_i32(&v->b, 0), 1);
+            const int32_t part = ac_lb_buf(&v->b, "part", AC_I32, 1, AC_BUF_IN, 4, "number of this part");
+            v->part = ac_lb_load(&v->b, part, ac_lb_i32(&v->b, 0), 1);
         }
     }
 }
@@ -322,7 +323,7 @@ static void open_scratch(cutter *v)
         const ac_buf *m = &v->from->buf.item[i];
         const int64_t each = ac_align_up(ac_dtype_size(m->dtype, m->count), 64) / ac_dtype_size(m->dtype, 1);
         if (m->role == AC_BUF_SCRATCH)
-            v->private_at[i] = lb_mul(&v->b, v->part, lb_i32(&v->b, each));
+            v->private_at[i] = ac_lb_mul(&v->b, v->part, ac_lb_i32(&v->b, each));
     }
 }
 
@@ -348,7 +349,7 @@ static bool may_cut(const cutter *v)
 static void settle(cutter *v, ac_lowered *low, ac_region *region)
 {
     const ac_arg part = {AC_ARG_PART, NULL, NULL, 0};
-    low->fn = lb_close(&v->b);
+    low->fn = ac_lb_close(&v->b);
     low->parts = v->parts;
     low->scratch = 0;
     for (int32_t a = 0; a < low->arg.n; a++)
@@ -376,7 +377,7 @@ int ac_lower_parts(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t parts
     const double whole = cost_of(&v, 1, low->fn->code.n);
     const bool cut = whole - choose(&v, 1, low->fn->code.n) > pays;
     if (cut) {
-        lb_open(&v.b, region, low->fn->name, low->fn->note);
+        ac_lb_open(&v.b, region, low->fn->name, low->fn->note);
         copy_buffers(&v);
         open_scratch(&v);
         copy_block(&v, 1, low->fn->code.n);

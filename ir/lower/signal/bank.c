@@ -9,7 +9,7 @@
 static int check_list(ac_ctx *cx, const ac_node *n, int32_t i, ac_dtype d)
 {
     const ac_tensor *t = n->in[i];
-    AC_TRY(ac_sh_rank(cx, n, i, 1, "[N]"));
+    AC_TRY(ac_shape_rank(cx, n, i, 1, "[N]"));
     if (t->dtype != d)
         return ac_error(cx, n->at, E0105, "operand '%s' is %s, expected %s", t->name, ac_dtype_name(t->dtype),
                         ac_dtype_name(d));
@@ -18,8 +18,8 @@ static int check_list(ac_ctx *cx, const ac_node *n, int32_t i, ac_dtype d)
 
 static int set_list(ac_ctx *cx, ac_node *n, int32_t i, ac_dtype d, int64_t count)
 {
-    AC_TRY(ac_sh_result_type(cx, n, i, d));
-    return ac_sh_set(cx, n, i, d, 1, &count);
+    AC_TRY(ac_shape_result_type(cx, n, i, d));
+    return ac_shape_set(cx, n, i, d, 1, &count);
 }
 
 static int check_bits(ac_ctx *cx, const ac_node *n, const char *name, int32_t bits, int32_t most)
@@ -32,33 +32,33 @@ static int check_bits(ac_ctx *cx, const ac_node *n, const char *name, int32_t bi
 /* The place of the highest bit of x (u32), counted from 1; 1 for 0. i32. */
 static ac_x highest_bit(ac_lb *b, ac_x x)
 {
-    ac_x bits = lb_i32(b, 1);
+    ac_x bits = ac_lb_i32(b, 1);
     for (int32_t s = 16; s > 0; s /= 2) {
-        const ac_x high = lb_ge(b, x, lb_int(b, AC_U32, (int64_t)1 << s));
-        bits = lb_add(b, bits, lb_select(b, high, lb_i32(b, s), lb_i32(b, 0)));
-        x = lb_select(b, high, lb_shr(b, x, lb_int(b, AC_U32, s)), x);
+        const ac_x high = ac_lb_ge(b, x, ac_lb_int(b, AC_U32, (int64_t)1 << s));
+        bits = ac_lb_add(b, bits, ac_lb_select(b, high, ac_lb_i32(b, s), ac_lb_i32(b, 0)));
+        x = ac_lb_select(b, high, ac_lb_shr(b, x, ac_lb_int(b, AC_U32, s)), x);
     }
     return bits;
 }
 
 static ac_x u32_of(ac_lb *b, ac_x i32)
 {
-    return lb_cast(b, i32, AC_U32);
+    return ac_lb_cast(b, i32, AC_U32);
 }
 
 static ac_x u64_of(ac_lb *b, ac_x x)
 {
-    return lb_cast(b, x, AC_U64);
+    return ac_lb_cast(b, x, AC_U64);
 }
 
 /* ------------------------------------------------------------------ signal_energy: pairs (re, im) -> re^2 + im^2
  *
  * [2 N] i16 -> [N] u32; 0 outside of start_index .. end_index - 1 (the reference leaves those as they were) */
 
-int sh_signal_energy(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+int ac_sh_signal_energy(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(check_list(cx, n, 0, AC_I16));
     const ac_attrs_signal_energy *a = &n->attrs.signal_energy;
     const int64_t count = n->in[0]->dim[0] / 2;
@@ -69,19 +69,20 @@ int sh_signal_energy(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
     return set_list(cx, n, 0, AC_U32, count);
 }
 
-int lo_signal_energy(ac_lower *L)
+int ac_lo_signal_energy(ac_lower *L)
 {
     ac_lb *b = &L->b;
     const ac_attrs_signal_energy *a = &L->node->attrs.signal_energy;
-    const int32_t x = lo_operand(L, L->node->in[0]), y = lo_result_buf(L);
-    const ac_x i = lb_for_n(b, "i", L->node->out[0]->dim[0]);
-    const ac_x at = lb_mul(b, i, lb_i32(b, 2));
-    const ac_x re = lb_cast(b, lb_load(b, x, at, 1), AC_I32);
-    const ac_x im = lb_cast(b, lb_load(b, x, lb_add(b, at, lb_i32(b, 1)), 1), AC_I32);
-    const ac_x e = u32_of(b, lb_add_wrap(b, lb_mul(b, re, re), lb_mul(b, im, im)));
-    const ac_x in = lb_and(b, lb_ge(b, i, lb_i32(b, a->start_index)), lb_lt(b, i, lb_i32(b, a->end_index)));
-    lb_store(b, y, i, lb_select(b, in, e, lb_like_int(b, e, 0)));
-    lb_end(b);
+    const int32_t x = ac_lo_operand(L, L->node->in[0]), y = ac_lo_result_buf(L);
+    const ac_x i = ac_lb_for_n(b, "i", L->node->out[0]->dim[0]);
+    const ac_x at = ac_lb_mul(b, i, ac_lb_i32(b, 2));
+    const ac_x re = ac_lb_cast(b, ac_lb_load(b, x, at, 1), AC_I32);
+    const ac_x im = ac_lb_cast(b, ac_lb_load(b, x, ac_lb_add(b, at, ac_lb_i32(b, 1)), 1), AC_I32);
+    const ac_x e = u32_of(b, ac_lb_add_wrap(b, ac_lb_mul(b, re, re), ac_lb_mul(b, im, im)));
+    const ac_x in =
+        ac_lb_and(b, ac_lb_ge(b, i, ac_lb_i32(b, a->start_index)), ac_lb_lt(b, i, ac_lb_i32(b, a->end_index)));
+    ac_lb_store(b, y, i, ac_lb_select(b, in, e, ac_lb_like_int(b, e, 0)));
+    ac_lb_end(b);
     return AC_OK;
 }
 
@@ -92,10 +93,10 @@ int lo_signal_energy(ac_lower *L)
 
 enum { BANK_X, BANK_W, BANK_UN, BANK_START, BANK_WSTART, BANK_WIDTH };
 
-int sh_signal_filter_bank(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+int ac_sh_signal_filter_bank(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const int64_t channels = n->attrs.signal_bank.num_channels;
     ac_ints start, weight, width;
     for (int32_t i = 0; i < n->n_in; i++)
@@ -106,7 +107,7 @@ int sh_signal_filter_bank(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
     if (channels < 1 || start.n != channels + 1 || weight.n != start.n || width.n != start.n) {
         ac_error(cx, n->at, E0104, "num_channels is %lld, so the lists of bands must have one element more",
                  (long long)channels);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     for (int32_t i = 0; i < start.n; i++)
         if (start.v[i] < 0 || weight.v[i] < 0 || width.v[i] < 0 || start.v[i] + width.v[i] > n->in[BANK_X]->dim[0] ||
@@ -121,20 +122,20 @@ int sh_signal_filter_bank(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 static void add_band(ac_lower *L, ac_x acc, int32_t weights, int32_t x, ac_x first, ac_x weight, ac_x width)
 {
     ac_lb *b = &L->b;
-    const ac_x j = lb_for(b, "j", lb_i32(b, 0), width, 1, AC_MARK_SERIAL);
-    const ac_x w = lb_cast(b, lb_load(b, weights, lb_add(b, weight, j), 1), AC_I64);
-    const ac_x e = lb_cast(b, lb_load(b, x, lb_add(b, first, j), 1), AC_I64);
-    lb_set(b, acc, lb_add_wrap(b, lb_get(b, acc), lb_mul_wrap(b, w, e)));
-    lb_end(b);
+    const ac_x j = ac_lb_for(b, "j", ac_lb_i32(b, 0), width, 1, AC_MARK_SERIAL);
+    const ac_x w = ac_lb_cast(b, ac_lb_load(b, weights, ac_lb_add(b, weight, j), 1), AC_I64);
+    const ac_x e = ac_lb_cast(b, ac_lb_load(b, x, ac_lb_add(b, first, j), 1), AC_I64);
+    ac_lb_set(b, acc, ac_lb_add_wrap(b, ac_lb_get(b, acc), ac_lb_mul_wrap(b, w, e)));
+    ac_lb_end(b);
 }
 
-int lo_signal_filter_bank(ac_lower *L)
+int ac_lo_signal_filter_bank(ac_lower *L)
 {
     ac_lb *b = &L->b;
     const ac_node *n = L->node;
-    const int32_t x = lo_operand(L, n->in[BANK_X]), w = lo_operand(L, n->in[BANK_W]),
-                  un = lo_operand(L, n->in[BANK_UN]);
-    const int32_t y = lo_result_buf(L);
+    const int32_t x = ac_lo_operand(L, n->in[BANK_X]), w = ac_lo_operand(L, n->in[BANK_W]),
+                  un = ac_lo_operand(L, n->in[BANK_UN]);
+    const int32_t y = ac_lo_result_buf(L);
     int32_t list[3];
     for (int32_t i = 0; i < 3; i++) { /* checked when the shape was made */
         static const char *const NAME[] = {"start", "weight_start", "width"};
@@ -143,16 +144,16 @@ int lo_signal_filter_bank(ac_lower *L)
         int32_t *copy = AC_NEW_N(L->region, int32_t, v.n);
         for (int32_t k = 0; k < v.n; k++)
             copy[k] = (int32_t)v.v[k];
-        list[i] = lo_table(L, NAME[i], AC_I32, v.n, copy);
+        list[i] = ac_lo_table(L, NAME[i], AC_I32, v.n, copy);
     }
-    const ac_x c = lb_for_n(b, "c", n->out[0]->dim[0]), acc = lb_var(b, "acc", lb_int(b, AC_I64, 0));
+    const ac_x c = ac_lb_for_n(b, "c", n->out[0]->dim[0]), acc = ac_lb_var(b, "acc", ac_lb_int(b, AC_I64, 0));
     for (int32_t side = 0; side < 2; side++) {
-        const ac_x band = lb_add(b, c, lb_i32(b, side));
-        add_band(L, acc, side ? w : un, x, lb_load(b, list[0], band, 1), lb_load(b, list[1], band, 1),
-                 lb_load(b, list[2], band, 1));
+        const ac_x band = ac_lb_add(b, c, ac_lb_i32(b, side));
+        add_band(L, acc, side ? w : un, x, ac_lb_load(b, list[0], band, 1), ac_lb_load(b, list[1], band, 1),
+                 ac_lb_load(b, list[2], band, 1));
     }
-    lb_store(b, y, c, u64_of(b, lb_get(b, acc)));
-    lb_end(b);
+    ac_lb_store(b, y, c, u64_of(b, ac_lb_get(b, acc)));
+    ac_lb_end(b);
     return AC_OK;
 }
 
@@ -161,10 +162,10 @@ int lo_signal_filter_bank(ac_lower *L)
  * The root rounded to nearest, shifted right by operand 1 (i32, one number). Roots of numbers below 2^32 stop at
  * 2^16 - 1, as the reference computes them in 32 bits. */
 
-int sh_signal_square_root(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+int ac_sh_signal_square_root(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(check_list(cx, n, 0, AC_U64));
     const ac_tensor *bits = n->in[1];
     if (bits->dtype != AC_I32 || ac_tensor_count(bits) != 1)
@@ -173,28 +174,29 @@ int sh_signal_square_root(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
     return set_list(cx, n, 0, AC_U32, n->in[0]->dim[0]);
 }
 
-int lo_signal_square_root(ac_lower *L)
+int ac_lo_signal_square_root(ac_lower *L)
 {
     ac_lb *b = &L->b;
-    const int32_t x = lo_operand(L, L->node->in[0]), bits = lo_operand(L, L->node->in[1]), y = lo_result_buf(L);
-    const ac_x shift = lb_clamp(b, lb_load(b, bits, lb_i32(b, 0), 1), lb_i32(b, 0), lb_i32(b, 31));
-    const ac_x zero = lb_int(b, AC_U64, 0), one = lb_int(b, AC_U64, 1), two = lb_int(b, AC_U64, 2);
-    const ac_x i = lb_for_n(b, "i", L->node->in[0]->dim[0]), v = lb_load(b, x, i, 1);
-    const ac_x rest = lb_var(b, "rest", v), root = lb_var(b, "root", zero),
-               bit = lb_var(b, "bit", lb_int(b, AC_U64, (int64_t)1 << 62));
-    lb_for_n(b, "k", 32); /* a bit of the root in each step, from above */
-    const ac_x r = lb_get(b, root), now = lb_get(b, bit), sum = lb_add(b, r, now), left = lb_get(b, rest);
-    const ac_x fits = lb_ge(b, left, sum), low = lb_shr(b, r, one);
-    lb_set(b, rest, lb_select(b, fits, lb_sub_wrap(b, left, sum), left));
-    lb_set(b, root, lb_select(b, fits, lb_add(b, low, now), low));
-    lb_set(b, bit, lb_shr(b, now, two));
-    lb_end(b);
-    const ac_x q = lb_get(b, root), small = lb_lt(b, v, lb_int(b, AC_U64, (int64_t)1 << 32));
-    const ac_x most = lb_select(b, small, lb_int(b, AC_U64, 0xffff), lb_int(b, AC_U64, 0xffffffff));
-    const ac_x up = lb_and(b, lb_gt(b, lb_get(b, rest), q), lb_ne(b, q, most));
-    const ac_x whole = lb_add(b, q, lb_select(b, up, one, zero));
-    lb_store(b, y, i, lb_shr(b, u32_of(b, whole), u32_of(b, shift)));
-    lb_end(b);
+    const int32_t x = ac_lo_operand(L, L->node->in[0]), bits = ac_lo_operand(L, L->node->in[1]),
+                  y = ac_lo_result_buf(L);
+    const ac_x shift = ac_lb_clamp(b, ac_lb_load(b, bits, ac_lb_i32(b, 0), 1), ac_lb_i32(b, 0), ac_lb_i32(b, 31));
+    const ac_x zero = ac_lb_int(b, AC_U64, 0), one = ac_lb_int(b, AC_U64, 1), two = ac_lb_int(b, AC_U64, 2);
+    const ac_x i = ac_lb_for_n(b, "i", L->node->in[0]->dim[0]), v = ac_lb_load(b, x, i, 1);
+    const ac_x rest = ac_lb_var(b, "rest", v), root = ac_lb_var(b, "root", zero),
+               bit = ac_lb_var(b, "bit", ac_lb_int(b, AC_U64, (int64_t)1 << 62));
+    ac_lb_for_n(b, "k", 32); /* a bit of the root in each step, from above */
+    const ac_x r = ac_lb_get(b, root), now = ac_lb_get(b, bit), sum = ac_lb_add(b, r, now), left = ac_lb_get(b, rest);
+    const ac_x fits = ac_lb_ge(b, left, sum), low = ac_lb_shr(b, r, one);
+    ac_lb_set(b, rest, ac_lb_select(b, fits, ac_lb_sub_wrap(b, left, sum), left));
+    ac_lb_set(b, root, ac_lb_select(b, fits, ac_lb_add(b, low, now), low));
+    ac_lb_set(b, bit, ac_lb_shr(b, now, two));
+    ac_lb_end(b);
+    const ac_x q = ac_lb_get(b, root), small = ac_lb_lt(b, v, ac_lb_int(b, AC_U64, (int64_t)1 << 32));
+    const ac_x most = ac_lb_select(b, small, ac_lb_int(b, AC_U64, 0xffff), ac_lb_int(b, AC_U64, 0xffffffff));
+    const ac_x up = ac_lb_and(b, ac_lb_gt(b, ac_lb_get(b, rest), q), ac_lb_ne(b, q, most));
+    const ac_x whole = ac_lb_add(b, q, ac_lb_select(b, up, one, zero));
+    ac_lb_store(b, y, i, ac_lb_shr(b, u32_of(b, whole), u32_of(b, shift)));
+    ac_lb_end(b);
     return AC_OK;
 }
 
@@ -205,11 +207,11 @@ int lo_signal_square_root(ac_lower *L)
  * it), and taken away; min_signal_remaining of the signal stays. Coefficients have spectral_subtraction_bits bits
  * behind the point; odd channels have their own. */
 
-int sh_signal_subtraction(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+int ac_sh_signal_subtraction(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 {
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(check_list(cx, n, 0, AC_U32));
-    AC_TRY(ac_sh_state_sized(cx, g, n, 1, AC_U32, n->in[0]->dim[0]));
+    AC_TRY(ac_shape_state_sized(cx, g, n, 1, AC_U32, n->in[0]->dim[0]));
     const ac_attrs_signal_subtraction *a = &n->attrs.signal_subtraction;
     AC_TRY(check_bits(cx, n, "smoothing_bits", a->smoothing_bits, 31));
     AC_TRY(check_bits(cx, n, "spectral_subtraction_bits", a->spectral_subtraction_bits, 63));
@@ -221,29 +223,30 @@ int sh_signal_subtraction(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
     return set_list(cx, n, 1, AC_U32, count);
 }
 
-int lo_signal_subtraction(ac_lower *L)
+int ac_lo_signal_subtraction(ac_lower *L)
 {
     ac_lb *b = &L->b;
     const ac_attrs_signal_subtraction *a = &L->node->attrs.signal_subtraction;
-    const int32_t x = lo_operand(L, L->node->in[0]), state = lo_state(L, L->node->in[1]);
-    const int32_t y = lo_output_buf(L, 0), noise = lo_output_buf(L, 1);
-    const ac_x bits = lb_int(b, AC_U64, a->spectral_subtraction_bits), up = lb_int(b, AC_U32, a->smoothing_bits);
-    const ac_x i = lb_for_n(b, "i", L->node->in[0]->dim[0]);
-    const ac_x odd = lb_ne(b, lb_and(b, i, lb_i32(b, 1)), lb_i32(b, 0));
-    const ac_x by = u64_of(b, u32_of(b, lb_select(b, odd, lb_i32(b, a->alternate_smoothing), lb_i32(b, a->smoothing))));
-    const ac_x keep = u64_of(b, u32_of(b, lb_select(b, odd, lb_i32(b, a->alternate_one_minus_smoothing),
-                                                    lb_i32(b, a->one_minus_smoothing))));
-    const ac_x v = lb_load(b, x, i, 1), scaled = lb_cast(b, lb_shl(b, u64_of(b, v), u64_of(b, up)), AC_U32);
-    const ac_x sum =
-        lb_add_wrap(b, lb_mul_wrap(b, u64_of(b, scaled), by), lb_mul_wrap(b, u64_of(b, lb_load(b, state, i, 1)), keep));
-    const ac_x estimate = lb_cast(b, lb_shr(b, sum, bits), AC_U32), taken = lb_min(b, estimate, scaled);
+    const int32_t x = ac_lo_operand(L, L->node->in[0]), state = ac_lo_state(L, L->node->in[1]);
+    const int32_t y = ac_lo_output_buf(L, 0), noise = ac_lo_output_buf(L, 1);
+    const ac_x bits = ac_lb_int(b, AC_U64, a->spectral_subtraction_bits), up = ac_lb_int(b, AC_U32, a->smoothing_bits);
+    const ac_x i = ac_lb_for_n(b, "i", L->node->in[0]->dim[0]);
+    const ac_x odd = ac_lb_ne(b, ac_lb_and(b, i, ac_lb_i32(b, 1)), ac_lb_i32(b, 0));
+    const ac_x by =
+        u64_of(b, u32_of(b, ac_lb_select(b, odd, ac_lb_i32(b, a->alternate_smoothing), ac_lb_i32(b, a->smoothing))));
+    const ac_x keep = u64_of(b, u32_of(b, ac_lb_select(b, odd, ac_lb_i32(b, a->alternate_one_minus_smoothing),
+                                                       ac_lb_i32(b, a->one_minus_smoothing))));
+    const ac_x v = ac_lb_load(b, x, i, 1), scaled = ac_lb_cast(b, ac_lb_shl(b, u64_of(b, v), u64_of(b, up)), AC_U32);
+    const ac_x sum = ac_lb_add_wrap(b, ac_lb_mul_wrap(b, u64_of(b, scaled), by),
+                                    ac_lb_mul_wrap(b, u64_of(b, ac_lb_load(b, state, i, 1)), keep));
+    const ac_x estimate = ac_lb_cast(b, ac_lb_shr(b, sum, bits), AC_U32), taken = ac_lb_min(b, estimate, scaled);
     const ac_x kept = a->clamping ? taken : estimate;
-    const ac_x rest = u64_of(b, u32_of(b, lb_i32(b, a->min_signal_remaining)));
-    const ac_x floor = lb_cast(b, lb_shr(b, lb_mul_wrap(b, u64_of(b, v), rest), bits), AC_U32);
-    lb_store(b, state, i, kept);
-    lb_store(b, y, i, lb_max(b, lb_shr(b, lb_sub_wrap(b, scaled, taken), up), floor));
-    lb_store(b, noise, i, kept);
-    lb_end(b);
+    const ac_x rest = u64_of(b, u32_of(b, ac_lb_i32(b, a->min_signal_remaining)));
+    const ac_x floor = ac_lb_cast(b, ac_lb_shr(b, ac_lb_mul_wrap(b, u64_of(b, v), rest), bits), AC_U32);
+    ac_lb_store(b, state, i, kept);
+    ac_lb_store(b, y, i, ac_lb_max(b, ac_lb_shr(b, ac_lb_sub_wrap(b, scaled, taken), up), floor));
+    ac_lb_store(b, noise, i, kept);
+    ac_lb_end(b);
     return AC_OK;
 }
 
@@ -257,17 +260,17 @@ int lo_signal_subtraction(ac_lower *L)
 
 enum { PCAN_TABLE = 4 * 32 - 3 };
 
-int sh_signal_pcan(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+int ac_sh_signal_pcan(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(check_list(cx, n, 0, AC_U32));
     AC_TRY(check_list(cx, n, 1, AC_U32));
     AC_TRY(check_list(cx, n, 2, AC_I16));
     AC_TRY(check_bits(cx, n, "snr_shift", n->attrs.signal_pcan.snr_shift, 63));
     if (n->in[1]->dim[0] != n->in[0]->dim[0] || n->in[2]->dim[0] < PCAN_TABLE) {
         ac_error(cx, n->at, E0104, "expected as many noise estimates as channels, and a table of %d", PCAN_TABLE);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     return set_list(cx, n, 0, AC_U32, n->in[0]->dim[0]);
 }
@@ -276,39 +279,41 @@ int sh_signal_pcan(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 static ac_x gain_of(ac_lower *L, int32_t table, ac_x x)
 {
     ac_lb *b = &L->b;
-    const ac_x few = lb_le(b, x, lb_int(b, AC_U32, 2)), bit = highest_bit(b, x), eleven = lb_i32(b, 11);
-    const ac_x left = u32_of(b, lb_max(b, lb_sub(b, eleven, bit), lb_i32(b, 0)));
-    const ac_x right = u32_of(b, lb_max(b, lb_sub(b, bit, eleven), lb_i32(b, 0)));
-    const ac_x moved = lb_and(b, lb_shr(b, lb_cast(b, lb_shl(b, u64_of(b, x), u64_of(b, left)), AC_U32), right),
-                              lb_int(b, AC_U32, 0x3ff));
-    const ac_x frac = lb_cast(b, moved, AC_I32);
-    const ac_x low = lb_cast(b, lb_min(b, x, lb_int(b, AC_U32, 2)), AC_I32);
-    const ac_x at =
-        lb_select(b, few, low, lb_sub(b, lb_mul(b, lb_max(b, bit, lb_i32(b, 2)), lb_i32(b, 4)), lb_i32(b, 6)));
-    const ac_x v0 = lb_cast(b, lb_load(b, table, at, 1), AC_I32);
-    const ac_x v1 = lb_cast(b, lb_load(b, table, lb_add(b, at, lb_i32(b, 1)), 1), AC_I32);
-    const ac_x v2 = lb_cast(b, lb_load(b, table, lb_add(b, at, lb_i32(b, 2)), 1), AC_I32);
-    ac_x r = lb_shr(b, lb_mul(b, v2, frac), lb_i32(b, 5));
-    r = lb_mul_wrap(b, lb_add_wrap(b, r, lb_mul(b, v1, lb_i32(b, 32))), frac);
-    r = lb_shr(b, lb_add_wrap(b, r, lb_i32(b, 1 << 14)), lb_i32(b, 15));
-    r = lb_cast(b, lb_cast(b, lb_add_wrap(b, r, v0), AC_I16), AC_I32);
-    return lb_select(b, few, v0, r);
+    const ac_x few = ac_lb_le(b, x, ac_lb_int(b, AC_U32, 2)), bit = highest_bit(b, x), eleven = ac_lb_i32(b, 11);
+    const ac_x left = u32_of(b, ac_lb_max(b, ac_lb_sub(b, eleven, bit), ac_lb_i32(b, 0)));
+    const ac_x right = u32_of(b, ac_lb_max(b, ac_lb_sub(b, bit, eleven), ac_lb_i32(b, 0)));
+    const ac_x moved =
+        ac_lb_and(b, ac_lb_shr(b, ac_lb_cast(b, ac_lb_shl(b, u64_of(b, x), u64_of(b, left)), AC_U32), right),
+                  ac_lb_int(b, AC_U32, 0x3ff));
+    const ac_x frac = ac_lb_cast(b, moved, AC_I32);
+    const ac_x low = ac_lb_cast(b, ac_lb_min(b, x, ac_lb_int(b, AC_U32, 2)), AC_I32);
+    const ac_x at = ac_lb_select(
+        b, few, low, ac_lb_sub(b, ac_lb_mul(b, ac_lb_max(b, bit, ac_lb_i32(b, 2)), ac_lb_i32(b, 4)), ac_lb_i32(b, 6)));
+    const ac_x v0 = ac_lb_cast(b, ac_lb_load(b, table, at, 1), AC_I32);
+    const ac_x v1 = ac_lb_cast(b, ac_lb_load(b, table, ac_lb_add(b, at, ac_lb_i32(b, 1)), 1), AC_I32);
+    const ac_x v2 = ac_lb_cast(b, ac_lb_load(b, table, ac_lb_add(b, at, ac_lb_i32(b, 2)), 1), AC_I32);
+    ac_x r = ac_lb_shr(b, ac_lb_mul(b, v2, frac), ac_lb_i32(b, 5));
+    r = ac_lb_mul_wrap(b, ac_lb_add_wrap(b, r, ac_lb_mul(b, v1, ac_lb_i32(b, 32))), frac);
+    r = ac_lb_shr(b, ac_lb_add_wrap(b, r, ac_lb_i32(b, 1 << 14)), ac_lb_i32(b, 15));
+    r = ac_lb_cast(b, ac_lb_cast(b, ac_lb_add_wrap(b, r, v0), AC_I16), AC_I32);
+    return ac_lb_select(b, few, v0, r);
 }
 
-int lo_signal_pcan(ac_lower *L)
+int ac_lo_signal_pcan(ac_lower *L)
 {
     ac_lb *b = &L->b;
     const ac_node *n = L->node;
-    const int32_t x = lo_operand(L, n->in[0]), noise = lo_operand(L, n->in[1]), table = lo_operand(L, n->in[2]);
-    const int32_t y = lo_result_buf(L);
-    const ac_x i = lb_for_n(b, "i", n->in[0]->dim[0]);
-    const ac_x gain = u64_of(b, u32_of(b, gain_of(L, table, lb_load(b, noise, i, 1))));
-    const ac_x wide = lb_mul_wrap(b, u64_of(b, lb_load(b, x, i, 1)), gain);
-    const ac_x snr = lb_cast(b, lb_shr(b, wide, lb_int(b, AC_U64, n->attrs.signal_pcan.snr_shift)), AC_U32);
-    const ac_x low = lb_shr(b, lb_mul_wrap(b, snr, snr), lb_int(b, AC_U32, 2 + 2 * 12 - 6));
-    const ac_x high = lb_sub_wrap(b, lb_shr(b, snr, lb_int(b, AC_U32, 12 - 6)), lb_int(b, AC_U32, 1 << 6));
-    lb_store(b, y, i, lb_select(b, lb_lt(b, snr, lb_int(b, AC_U32, 2 << 12)), low, high));
-    lb_end(b);
+    const int32_t x = ac_lo_operand(L, n->in[0]), noise = ac_lo_operand(L, n->in[1]),
+                  table = ac_lo_operand(L, n->in[2]);
+    const int32_t y = ac_lo_result_buf(L);
+    const ac_x i = ac_lb_for_n(b, "i", n->in[0]->dim[0]);
+    const ac_x gain = u64_of(b, u32_of(b, gain_of(L, table, ac_lb_load(b, noise, i, 1))));
+    const ac_x wide = ac_lb_mul_wrap(b, u64_of(b, ac_lb_load(b, x, i, 1)), gain);
+    const ac_x snr = ac_lb_cast(b, ac_lb_shr(b, wide, ac_lb_int(b, AC_U64, n->attrs.signal_pcan.snr_shift)), AC_U32);
+    const ac_x low = ac_lb_shr(b, ac_lb_mul_wrap(b, snr, snr), ac_lb_int(b, AC_U32, 2 + 2 * 12 - 6));
+    const ac_x high = ac_lb_sub_wrap(b, ac_lb_shr(b, snr, ac_lb_int(b, AC_U32, 12 - 6)), ac_lb_int(b, AC_U32, 1 << 6));
+    ac_lb_store(b, y, i, ac_lb_select(b, ac_lb_lt(b, snr, ac_lb_int(b, AC_U32, 2 << 12)), low, high));
+    ac_lb_end(b);
     return AC_OK;
 }
 
@@ -319,10 +324,10 @@ int lo_signal_pcan(ac_lower *L)
 
 enum { LOG_STEPS = 128, LOG_ONE = 65536 };
 
-int sh_signal_log(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+int ac_sh_signal_log(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(check_list(cx, n, 0, AC_U32));
     AC_TRY(check_bits(cx, n, "input_correction_bits", n->attrs.signal_log.input_correction_bits, 31));
     return set_list(cx, n, 0, AC_I16, n->in[0]->dim[0]);
@@ -336,41 +341,48 @@ static int32_t log_table(ac_lower *L)
         const double t = (double)k / LOG_STEPS;
         v[k] = (int32_t)floor(LOG_ONE * (log2(1 + t) - t) + .5);
     }
-    return lo_table(L, "log", AC_I32, LOG_STEPS + 1, v);
+    return ac_lo_table(L, "log", AC_I32, LOG_STEPS + 1, v);
 }
 
 /* ln(x) in 2^-16, x (u32) above 1; u32. */
 static ac_x logarithm(ac_lower *L, int32_t table, ac_x x)
 {
     ac_lb *b = &L->b;
-    const ac_x whole = lb_sub(b, highest_bit(b, x), lb_i32(b, 1)), sixteen = lb_i32(b, 16), zero = lb_i32(b, 0);
-    const ac_x below = lb_sub_wrap(b, x, lb_cast(b, lb_shl(b, lb_int(b, AC_U64, 1), u64_of(b, whole)), AC_U32));
-    const ac_x left = u32_of(b, lb_max(b, lb_sub(b, sixteen, whole), zero));
-    const ac_x right = u32_of(b, lb_max(b, lb_sub(b, whole, sixteen), zero));
-    const ac_x moved = lb_cast(b, lb_shl(b, u64_of(b, below), u64_of(b, left)), AC_U32);
-    const ac_x frac = lb_cast(b, lb_and(b, lb_shr(b, moved, right), lb_int(b, AC_U32, LOG_ONE - 1)), AC_I32);
-    const ac_x step = lb_shr(b, frac, lb_i32(b, 9)), c0 = lb_load(b, table, step, 1);
-    const ac_x c1 = lb_load(b, table, lb_add(b, step, lb_i32(b, 1)), 1), in = lb_and(b, frac, lb_i32(b, 511));
-    const ac_x bent = lb_shr(b, lb_mul(b, lb_sub(b, c1, c0), in), sixteen);
-    const ac_x base2 = lb_add(b, lb_mul(b, whole, lb_i32(b, LOG_ONE)), lb_add(b, lb_add(b, frac, c0), bent));
-    const ac_x wide = lb_mul(b, u64_of(b, base2), lb_int(b, AC_U64, 45426)); /* ln 2 */
-    return lb_cast(b, lb_shr(b, lb_add(b, wide, lb_int(b, AC_U64, LOG_ONE / 2)), lb_int(b, AC_U64, 16)), AC_U32);
+    const ac_x whole = ac_lb_sub(b, highest_bit(b, x), ac_lb_i32(b, 1)), sixteen = ac_lb_i32(b, 16),
+               zero = ac_lb_i32(b, 0);
+    const ac_x below =
+        ac_lb_sub_wrap(b, x, ac_lb_cast(b, ac_lb_shl(b, ac_lb_int(b, AC_U64, 1), u64_of(b, whole)), AC_U32));
+    const ac_x left = u32_of(b, ac_lb_max(b, ac_lb_sub(b, sixteen, whole), zero));
+    const ac_x right = u32_of(b, ac_lb_max(b, ac_lb_sub(b, whole, sixteen), zero));
+    const ac_x moved = ac_lb_cast(b, ac_lb_shl(b, u64_of(b, below), u64_of(b, left)), AC_U32);
+    const ac_x frac =
+        ac_lb_cast(b, ac_lb_and(b, ac_lb_shr(b, moved, right), ac_lb_int(b, AC_U32, LOG_ONE - 1)), AC_I32);
+    const ac_x step = ac_lb_shr(b, frac, ac_lb_i32(b, 9)), c0 = ac_lb_load(b, table, step, 1);
+    const ac_x c1 = ac_lb_load(b, table, ac_lb_add(b, step, ac_lb_i32(b, 1)), 1),
+               in = ac_lb_and(b, frac, ac_lb_i32(b, 511));
+    const ac_x bent = ac_lb_shr(b, ac_lb_mul(b, ac_lb_sub(b, c1, c0), in), sixteen);
+    const ac_x base2 =
+        ac_lb_add(b, ac_lb_mul(b, whole, ac_lb_i32(b, LOG_ONE)), ac_lb_add(b, ac_lb_add(b, frac, c0), bent));
+    const ac_x wide = ac_lb_mul(b, u64_of(b, base2), ac_lb_int(b, AC_U64, 45426)); /* ln 2 */
+    return ac_lb_cast(b, ac_lb_shr(b, ac_lb_add(b, wide, ac_lb_int(b, AC_U64, LOG_ONE / 2)), ac_lb_int(b, AC_U64, 16)),
+                      AC_U32);
 }
 
-int lo_signal_log(ac_lower *L)
+int ac_lo_signal_log(ac_lower *L)
 {
     ac_lb *b = &L->b;
     const ac_attrs_signal_log *a = &L->node->attrs.signal_log;
-    const int32_t x = lo_operand(L, L->node->in[0]), y = lo_result_buf(L), table = log_table(L);
-    const ac_x i = lb_for_n(b, "i", L->node->in[0]->dim[0]);
-    const ac_x v =
-        lb_cast(b, lb_shl(b, u64_of(b, lb_load(b, x, i, 1)), lb_int(b, AC_U64, a->input_correction_bits)), AC_U32);
-    const ac_x one = lb_int(b, AC_U32, 1), half = lb_int(b, AC_U32, LOG_ONE / 2);
-    const ac_x scale = u32_of(b, lb_i32(b, a->output_scale));
-    const ac_x scaled = lb_mul_wrap(b, scale, logarithm(L, table, lb_max(b, v, one)));
-    const ac_x r = lb_shr(b, lb_add_wrap(b, scaled, half), lb_int(b, AC_U32, 16));
-    const ac_x cut = lb_select(b, lb_gt(b, v, one), lb_min(b, r, lb_int(b, AC_U32, 32767)), lb_int(b, AC_U32, 0));
-    lb_store(b, y, i, lb_cast(b, cut, AC_I16));
-    lb_end(b);
+    const int32_t x = ac_lo_operand(L, L->node->in[0]), y = ac_lo_result_buf(L), table = log_table(L);
+    const ac_x i = ac_lb_for_n(b, "i", L->node->in[0]->dim[0]);
+    const ac_x v = ac_lb_cast(
+        b, ac_lb_shl(b, u64_of(b, ac_lb_load(b, x, i, 1)), ac_lb_int(b, AC_U64, a->input_correction_bits)), AC_U32);
+    const ac_x one = ac_lb_int(b, AC_U32, 1), half = ac_lb_int(b, AC_U32, LOG_ONE / 2);
+    const ac_x scale = u32_of(b, ac_lb_i32(b, a->output_scale));
+    const ac_x scaled = ac_lb_mul_wrap(b, scale, logarithm(L, table, ac_lb_max(b, v, one)));
+    const ac_x r = ac_lb_shr(b, ac_lb_add_wrap(b, scaled, half), ac_lb_int(b, AC_U32, 16));
+    const ac_x cut =
+        ac_lb_select(b, ac_lb_gt(b, v, one), ac_lb_min(b, r, ac_lb_int(b, AC_U32, 32767)), ac_lb_int(b, AC_U32, 0));
+    ac_lb_store(b, y, i, ac_lb_cast(b, cut, AC_I16));
+    ac_lb_end(b);
     return AC_OK;
 }

@@ -33,24 +33,24 @@ typedef struct fft {
 
 static cx add(const fft *f, cx u, cx v)
 {
-    return (cx){lb_add(f->b, u.re, v.re), lb_add(f->b, u.im, v.im)};
+    return (cx){ac_lb_add(f->b, u.re, v.re), ac_lb_add(f->b, u.im, v.im)};
 }
 
 static cx sub(const fft *f, cx u, cx v)
 {
-    return (cx){lb_sub(f->b, u.re, v.re), lb_sub(f->b, u.im, v.im)};
+    return (cx){ac_lb_sub(f->b, u.re, v.re), ac_lb_sub(f->b, u.im, v.im)};
 }
 
 static cx scaled(const fft *f, cx u, double s)
 {
-    const ac_x by = lb_num(f->b, f->type, s);
-    return (cx){lb_mul(f->b, u.re, by), lb_mul(f->b, u.im, by)};
+    const ac_x by = ac_lb_num(f->b, f->type, s);
+    return (cx){ac_lb_mul(f->b, u.re, by), ac_lb_mul(f->b, u.im, by)};
 }
 
 /* u times j, or times -j for the forward transform. */
 static cx quarter(const fft *f, cx u)
 {
-    const cx turned = {lb_neg(f->b, u.im), u.re}, back = {u.im, lb_neg(f->b, u.re)};
+    const cx turned = {ac_lb_neg(f->b, u.im), u.re}, back = {u.im, ac_lb_neg(f->b, u.re)};
     return f->sign > 0 ? turned : back;
 }
 
@@ -58,22 +58,23 @@ static cx quarter(const fft *f, cx u)
 static cx times(const fft *f, cx u, ac_x c, ac_x s)
 {
     ac_lb *b = f->b;
-    return (cx){lb_sub(b, lb_mul(b, u.re, c), lb_mul(b, u.im, s)), lb_add(b, lb_mul(b, u.re, s), lb_mul(b, u.im, c))};
+    return (cx){ac_lb_sub(b, ac_lb_mul(b, u.re, c), ac_lb_mul(b, u.im, s)),
+                ac_lb_add(b, ac_lb_mul(b, u.re, s), ac_lb_mul(b, u.im, c))};
 }
 
 static cx load(const fft *f, int32_t buf, ac_x base, ac_x at)
 {
     ac_lb *b = f->b;
-    const ac_x i = lb_add(b, base, lb_mul(b, at, lb_i32(b, 2)));
-    return (cx){lb_load(b, buf, i, 1), lb_load(b, buf, lb_add(b, i, lb_i32(b, 1)), 1)};
+    const ac_x i = ac_lb_add(b, base, ac_lb_mul(b, at, ac_lb_i32(b, 2)));
+    return (cx){ac_lb_load(b, buf, i, 1), ac_lb_load(b, buf, ac_lb_add(b, i, ac_lb_i32(b, 1)), 1)};
 }
 
 static void store(const fft *f, int32_t buf, ac_x base, ac_x at, cx v)
 {
     ac_lb *b = f->b;
-    const ac_x i = lb_add(b, base, lb_mul(b, at, lb_i32(b, 2)));
-    lb_store(b, buf, i, v.re);
-    lb_store(b, buf, lb_add(b, i, lb_i32(b, 1)), v.im);
+    const ac_x i = ac_lb_add(b, base, ac_lb_mul(b, at, ac_lb_i32(b, 2)));
+    ac_lb_store(b, buf, i, v.re);
+    ac_lb_store(b, buf, ac_lb_add(b, i, ac_lb_i32(b, 1)), v.im);
 }
 
 /* ------------------------------------------------------------------ butterflies: v[j] are replaced by their sums */
@@ -139,7 +140,7 @@ static int32_t roots(const fft *f, int64_t n, int64_t count, int64_t step, const
         ac_dtype_put_num(f->type, v + (2 * t) * ac_dtype_size(f->type, 1), cos(angle));
         ac_dtype_put_num(f->type, v + (2 * t + 1) * ac_dtype_size(f->type, 1), sin(angle));
     }
-    return lo_table(f->L, name, f->type, 2 * count, v);
+    return ac_lo_table(f->L, name, f->type, 2 * count, v);
 }
 
 /* Result q of the butterfly at (i, k): turned by the twiddle, divided by N at the end of an inverse transform. */
@@ -147,15 +148,15 @@ static void finish(const fft *f, const pass *s, int32_t tw, ac_x i, ac_x k, ac_x
 {
     ac_lb *b = f->b;
     int64_t first;
-    const bool plain = s->m == 1 || (lb_const_int(b, q, &first) && first == 0);
+    const bool plain = s->m == 1 || (ac_lb_const_int(b, q, &first) && first == 0);
     if (!plain) {
-        const cx w = load(f, tw, lb_i32(b, 0), lb_mul(b, i, q)); /* i q < m p: no turn is repeated */
+        const cx w = load(f, tw, ac_lb_i32(b, 0), ac_lb_mul(b, i, q)); /* i q < m p: no turn is repeated */
         v = times(f, v, w.re, w.im);
     }
     if (s->last && f->sign > 0)
         v = scaled(f, v, 1 / (double)f->n);
-    ac_x at = lb_add(b, k, lb_mul(b, q, lb_i32(b, s->l)));
-    at = lb_add(b, i, lb_mul(b, at, lb_i32(b, s->m)));
+    ac_x at = ac_lb_add(b, k, ac_lb_mul(b, q, ac_lb_i32(b, s->l)));
+    at = ac_lb_add(b, i, ac_lb_mul(b, at, ac_lb_i32(b, s->m)));
     store(f, s->to, s->to_at, at, v);
 }
 
@@ -163,18 +164,18 @@ static void finish(const fft *f, const pass *s, int32_t tw, ac_x i, ac_x k, ac_x
 static void long_sums(const fft *f, const pass *s, int32_t tw, int32_t root, ac_x i, ac_x k)
 {
     ac_lb *b = f->b;
-    const ac_x p = lb_i32(b, s->p), start = lb_add(b, i, lb_mul(b, k, lb_i32(b, s->m * s->p)));
-    const ac_x q = lb_for_n(b, "q", s->p);
-    const ac_x re = lb_var(b, "re", lb_num(b, f->type, 0)), im = lb_var(b, "im", lb_num(b, f->type, 0));
-    const ac_x j = lb_for_n(b, "j", s->p);
-    const cx t = load(f, s->from, s->from_at, lb_add(b, start, lb_mul(b, j, lb_i32(b, s->m))));
-    const cx w = load(f, root, lb_i32(b, 0), lb_mod(b, lb_mul(b, j, q), p));
+    const ac_x p = ac_lb_i32(b, s->p), start = ac_lb_add(b, i, ac_lb_mul(b, k, ac_lb_i32(b, s->m * s->p)));
+    const ac_x q = ac_lb_for_n(b, "q", s->p);
+    const ac_x re = ac_lb_var(b, "re", ac_lb_num(b, f->type, 0)), im = ac_lb_var(b, "im", ac_lb_num(b, f->type, 0));
+    const ac_x j = ac_lb_for_n(b, "j", s->p);
+    const cx t = load(f, s->from, s->from_at, ac_lb_add(b, start, ac_lb_mul(b, j, ac_lb_i32(b, s->m))));
+    const cx w = load(f, root, ac_lb_i32(b, 0), ac_lb_mod(b, ac_lb_mul(b, j, q), p));
     const cx u = times(f, t, w.re, w.im);
-    lb_set(b, re, lb_add(b, lb_get(b, re), u.re));
-    lb_set(b, im, lb_add(b, lb_get(b, im), u.im));
-    lb_end(b);
-    finish(f, s, tw, i, k, q, (cx){lb_get(b, re), lb_get(b, im)});
-    lb_end(b);
+    ac_lb_set(b, re, ac_lb_add(b, ac_lb_get(b, re), u.re));
+    ac_lb_set(b, im, ac_lb_add(b, ac_lb_get(b, im), u.im));
+    ac_lb_end(b);
+    finish(f, s, tw, i, k, q, (cx){ac_lb_get(b, re), ac_lb_get(b, im)});
+    ac_lb_end(b);
 }
 
 static void run_pass(const fft *f, const pass *s)
@@ -182,14 +183,14 @@ static void run_pass(const fft *f, const pass *s)
     ac_lb *b = f->b;
     const int32_t tw = s->m > 1 ? roots(f, f->n, (s->m - 1) * (s->p - 1) + 1, s->l, "twiddle") : -1;
     const int32_t root = s->p > 5 ? roots(f, s->p, s->p, 1, "root") : -1;
-    const ac_x k = lb_for_n(b, "k", s->l), i = lb_for_n(b, "i", s->m);
+    const ac_x k = ac_lb_for_n(b, "k", s->l), i = ac_lb_for_n(b, "i", s->m);
     if (s->p > 5) {
         long_sums(f, s, tw, root, i, k);
     } else {
         cx v[5];
-        const ac_x start = lb_add(b, i, lb_mul(b, k, lb_i32(b, s->m * s->p)));
+        const ac_x start = ac_lb_add(b, i, ac_lb_mul(b, k, ac_lb_i32(b, s->m * s->p)));
         for (int32_t j = 0; j < s->p; j++)
-            v[j] = load(f, s->from, s->from_at, lb_add(b, start, lb_i32(b, s->m * j)));
+            v[j] = load(f, s->from, s->from_at, ac_lb_add(b, start, ac_lb_i32(b, s->m * j)));
         if (s->p == 2)
             butterfly_2(f, v);
         else if (s->p == 3)
@@ -199,10 +200,10 @@ static void run_pass(const fft *f, const pass *s)
         else if (s->p == 5)
             butterfly_5(f, v);
         for (int32_t q = 0; q < s->p; q++)
-            finish(f, s, tw, i, k, lb_i32(b, q), v[q]);
+            finish(f, s, tw, i, k, ac_lb_i32(b, q), v[q]);
     }
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
 }
 
 /* 4 as often as it goes, then 2 (which goes first: its pass is the cheapest), 3, 5, 7, .. */
@@ -226,47 +227,47 @@ static int32_t factors(int64_t n, int32_t *list)
     return count;
 }
 
-int sh_fft(ac_ctx *cx_, struct ac_graph *g, struct ac_node *n)
+int ac_sh_fft(ac_ctx *cx_, struct ac_graph *g, struct ac_node *n)
 {
     const ac_tensor *x = n->n_in ? n->in[0] : NULL;
     if (x && (x->rank < 2 || x->dim[x->rank - 1] != 2 || x->dim[x->rank - 2] < 1))
         return ac_error(cx_, n->at, E0104, "input '%s' is %s, expected [..,N,2]", x->name, ac_shape_str(cx_, x));
-    return sh_same(cx_, g, n);
+    return ac_sh_same(cx_, g, n);
 }
 
-int lo_fft(ac_lower *L)
+int ac_lo_fft(ac_lower *L)
 {
     static const char *const name[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
     ac_lb *b = &L->b;
     ac_tensor *x = L->node->in[0];
     int32_t list[MOST_FACTORS];
     fft f = {.L = L, .b = b, .type = x->dtype, .n = x->dim[x->rank - 2], .sign = L->node->attrs.fft.inverse ? 1 : -1};
-    if (!mp_real(x) || L->node->out[0]->dtype != x->dtype) {
-        mp_refuse(L, L->node);
+    if (!ac_mp_real(x) || L->node->out[0]->dtype != x->dtype) {
+        ac_mp_refuse(L, L->node);
         return AC_FAIL;
     }
-    const int32_t out = lo_result_buf(L);
+    const int32_t out = ac_lo_result_buf(L);
     if (ac_tensor_count(x) == 0)
         return AC_OK;
-    const int32_t count = factors(f.n, list), in = lo_operand(L, x);
-    const int32_t a = count > 1 ? lo_scratch(L, "row", f.type, 2 * f.n) : -1;
-    const int32_t c = count > 2 ? lo_scratch(L, "row", f.type, 2 * f.n) : -1;
-    ac_x row = lb_i32(b, 0);
+    const int32_t count = factors(f.n, list), in = ac_lo_operand(L, x);
+    const int32_t a = count > 1 ? ac_lo_scratch(L, "row", f.type, 2 * f.n) : -1;
+    const int32_t c = count > 2 ? ac_lo_scratch(L, "row", f.type, 2 * f.n) : -1;
+    ac_x row = ac_lb_i32(b, 0);
     for (int32_t d = 0; d + 2 < x->rank; d++) {
-        const ac_x i = lb_for_n(b, name[d], x->dim[d]);
-        row = lb_add(b, lb_mul(b, row, lb_i32(b, x->dim[d])), i);
+        const ac_x i = ac_lb_for_n(b, name[d], x->dim[d]);
+        row = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, x->dim[d])), i);
     }
-    row = lb_mul(b, row, lb_i32(b, 2 * f.n));
+    row = ac_lb_mul(b, row, ac_lb_i32(b, 2 * f.n));
     int64_t l = 1;
     for (int32_t i = 0; i < count; l *= list[i++]) {
         pass s = {.p = list[i], .l = l, .m = f.n / l / list[i], .last = i + 1 == count};
         s.from = i == 0 ? in : i % 2 ? a : c;
         s.to = s.last ? out : i % 2 ? c : a;
-        s.from_at = i == 0 ? row : lb_i32(b, 0);
-        s.to_at = s.last ? row : lb_i32(b, 0);
+        s.from_at = i == 0 ? row : ac_lb_i32(b, 0);
+        s.to_at = s.last ? row : ac_lb_i32(b, 0);
         run_pass(&f, &s);
     }
     for (int32_t d = 0; d + 2 < x->rank; d++)
-        lb_end(b);
+        ac_lb_end(b);
     return AC_OK;
 }

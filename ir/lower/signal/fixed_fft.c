@@ -36,33 +36,33 @@ typedef struct fft {
 
 static ac_x keep(const fft *f, ac_x v)
 {
-    return f->type == AC_I16 ? lb_cast(f->b, lb_cast(f->b, v, AC_I16), AC_I32) : v;
+    return f->type == AC_I16 ? ac_lb_cast(f->b, ac_lb_cast(f->b, v, AC_I16), AC_I32) : v;
 }
 
 static ac_x plus(const fft *f, ac_x u, ac_x v)
 {
-    return f->type == AC_F32 ? lb_add(f->b, u, v) : keep(f, lb_add_wrap(f->b, u, v));
+    return f->type == AC_F32 ? ac_lb_add(f->b, u, v) : keep(f, ac_lb_add_wrap(f->b, u, v));
 }
 
 static ac_x minus(const fft *f, ac_x u, ac_x v)
 {
-    return f->type == AC_F32 ? lb_sub(f->b, u, v) : keep(f, lb_sub_wrap(f->b, u, v));
+    return f->type == AC_F32 ? ac_lb_sub(f->b, u, v) : keep(f, ac_lb_sub_wrap(f->b, u, v));
 }
 
 static ac_x negative(const fft *f, ac_x v)
 {
-    return f->type == AC_F32 ? lb_neg(f->b, v) : minus(f, lb_i32(f->b, 0), v);
+    return f->type == AC_F32 ? ac_lb_neg(f->b, v) : minus(f, ac_lb_i32(f->b, 0), v);
 }
 
 /* In the type of products: i32 for i16, i64 for i32. */
 static ac_x wide(const fft *f, ac_x v)
 {
-    return f->type == AC_I32 ? lb_cast(f->b, v, AC_I64) : v;
+    return f->type == AC_I32 ? ac_lb_cast(f->b, v, AC_I64) : v;
 }
 
 static ac_x product(const fft *f, ac_x u, ac_x v)
 {
-    return f->type == AC_F32 ? lb_mul(f->b, u, v) : lb_mul_wrap(f->b, wide(f, u), wide(f, v));
+    return f->type == AC_F32 ? ac_lb_mul(f->b, u, v) : ac_lb_mul_wrap(f->b, wide(f, u), wide(f, v));
 }
 
 static ac_x rounded(const fft *f, ac_x v)
@@ -71,8 +71,8 @@ static ac_x rounded(const fft *f, ac_x v)
     const int32_t bits = f->type == AC_I16 ? 15 : 31;
     if (f->type == AC_F32)
         return v;
-    v = lb_shr(b, lb_add_wrap(b, v, lb_like_int(b, v, (int64_t)1 << (bits - 1))), lb_like_int(b, v, bits));
-    return f->type == AC_I16 ? keep(f, v) : lb_cast(b, v, AC_I32);
+    v = ac_lb_shr(b, ac_lb_add_wrap(b, v, ac_lb_like_int(b, v, (int64_t)1 << (bits - 1))), ac_lb_like_int(b, v, bits));
+    return f->type == AC_I16 ? keep(f, v) : ac_lb_cast(b, v, AC_I32);
 }
 
 static ac_x times_real(const fft *f, ac_x u, ac_x v)
@@ -86,8 +86,8 @@ static cx times(const fft *f, cx u, cx v)
     const ac_x rr = product(f, u.re, v.re), ii = product(f, u.im, v.im);
     const ac_x ri = product(f, u.re, v.im), ir = product(f, u.im, v.re);
     if (f->type == AC_F32)
-        return (cx){lb_sub(b, rr, ii), lb_add(b, ri, ir)};
-    return (cx){rounded(f, lb_sub_wrap(b, rr, ii)), rounded(f, lb_add_wrap(b, ri, ir))};
+        return (cx){ac_lb_sub(b, rr, ii), ac_lb_add(b, ri, ir)};
+    return (cx){rounded(f, ac_lb_sub_wrap(b, rr, ii)), rounded(f, ac_lb_add_wrap(b, ri, ir))};
 }
 
 /* v / k as the fixed-point library has it: times (largest / k), rounded. Floats stay. */
@@ -95,7 +95,7 @@ static cx divided(const fft *f, cx v, int32_t k)
 {
     if (f->type == AC_F32)
         return v;
-    const ac_x by = lb_i32(f->b, (f->type == AC_I16 ? 32767 : 2147483647) / k);
+    const ac_x by = ac_lb_i32(f->b, (f->type == AC_I16 ? 32767 : 2147483647) / k);
     return (cx){times_real(f, v.re, by), times_real(f, v.im, by)};
 }
 
@@ -117,47 +117,47 @@ static cx quarter(const fft *f, cx v, bool forwards)
 
 static ac_x half(const fft *f, ac_x v)
 {
-    return f->type == AC_F32 ? lb_mul(f->b, v, lb_f32(f->b, 0.5)) : lb_shr(f->b, v, lb_i32(f->b, 1));
+    return f->type == AC_F32 ? ac_lb_mul(f->b, v, ac_lb_f32(f->b, 0.5)) : ac_lb_shr(f->b, v, ac_lb_i32(f->b, 1));
 }
 
 /* (u + v) / 2; the sum of two i16 does not wrap. */
 static ac_x half_sum(const fft *f, ac_x u, ac_x v)
 {
-    return f->type == AC_F32 ? half(f, lb_add(f->b, u, v)) : keep(f, half(f, lb_add_wrap(f->b, u, v)));
+    return f->type == AC_F32 ? half(f, ac_lb_add(f->b, u, v)) : keep(f, half(f, ac_lb_add_wrap(f->b, u, v)));
 }
 
 static ac_x half_difference(const fft *f, ac_x u, ac_x v)
 {
-    return f->type == AC_F32 ? half(f, lb_sub(f->b, u, v)) : keep(f, half(f, lb_sub_wrap(f->b, u, v)));
+    return f->type == AC_F32 ? half(f, ac_lb_sub(f->b, u, v)) : keep(f, half(f, ac_lb_sub_wrap(f->b, u, v)));
 }
 
 /* ------------------------------------------------------------------ memory */
 
 static ac_x load_one(const fft *f, int32_t buf, ac_x at)
 {
-    const ac_x v = lb_load(f->b, buf, at, 1);
-    return f->type == AC_I16 ? lb_cast(f->b, v, AC_I32) : v;
+    const ac_x v = ac_lb_load(f->b, buf, at, 1);
+    return f->type == AC_I16 ? ac_lb_cast(f->b, v, AC_I32) : v;
 }
 
 static void store_one(const fft *f, int32_t buf, ac_x at, ac_x v)
 {
-    lb_store(f->b, buf, at, f->type == AC_I16 ? lb_cast(f->b, v, AC_I16) : v);
+    ac_lb_store(f->b, buf, at, f->type == AC_I16 ? ac_lb_cast(f->b, v, AC_I16) : v);
 }
 
 /* Complex number i behind element `from`. */
 static cx load(const fft *f, int32_t buf, ac_x from, ac_x i)
 {
     ac_lb *b = f->b;
-    const ac_x at = lb_add(b, from, lb_mul(b, i, lb_i32(b, 2)));
-    return (cx){load_one(f, buf, at), load_one(f, buf, lb_add(b, at, lb_i32(b, 1)))};
+    const ac_x at = ac_lb_add(b, from, ac_lb_mul(b, i, ac_lb_i32(b, 2)));
+    return (cx){load_one(f, buf, at), load_one(f, buf, ac_lb_add(b, at, ac_lb_i32(b, 1)))};
 }
 
 static void store(const fft *f, int32_t buf, ac_x from, ac_x i, cx v)
 {
     ac_lb *b = f->b;
-    const ac_x at = lb_add(b, from, lb_mul(b, i, lb_i32(b, 2)));
+    const ac_x at = ac_lb_add(b, from, ac_lb_mul(b, i, ac_lb_i32(b, 2)));
     store_one(f, buf, at, v.re);
-    store_one(f, buf, lb_add(b, at, lb_i32(b, 1)), v.im);
+    store_one(f, buf, ac_lb_add(b, at, ac_lb_i32(b, 1)), v.im);
 }
 
 /* e^(-+2 pi j i / n) for i < n; of the last butterfly: e^(-+pi j ((i + 1) / n + 1/2)) for i < n / 2. Rounded to the
@@ -178,7 +178,7 @@ static int32_t roots(const fft *f, const char *name, bool last)
         high[i] = (int32_t)floor(.5 + 2147483647 * x);
     }
     const void *v = f->type == AC_F32 ? (const void *)real : f->type == AC_I16 ? (const void *)low : (const void *)high;
-    return lo_table(f->L, name, f->type, 2 * count, v);
+    return ac_lo_table(f->L, name, f->type, 2 * count, v);
 }
 
 /* ------------------------------------------------------------------ butterflies: v[j] become their sums */
@@ -253,36 +253,37 @@ static int32_t order(const fft *f)
         }
         from[i] = (int32_t)at;
     }
-    return lo_table(f->L, "order", AC_I32, f->n, from);
+    return ac_lo_table(f->L, "order", AC_I32, f->n, from);
 }
 
 /* One pass: `blocks` transforms of p m numbers from transforms of m. */
 static void run_pass(const fft *f, int32_t p, int64_t m, int64_t blocks)
 {
     ac_lb *b = f->b;
-    const ac_x zero = lb_i32(b, 0), block = lb_for_n(b, "block", blocks), k = lb_for_n(b, "k", m);
-    const ac_x start = lb_add(b, lb_mul(b, block, lb_i32(b, p * m)), k);
+    const ac_x zero = ac_lb_i32(b, 0), block = ac_lb_for_n(b, "block", blocks), k = ac_lb_for_n(b, "k", m);
+    const ac_x start = ac_lb_add(b, ac_lb_mul(b, block, ac_lb_i32(b, p * m)), k);
     cx v[5];
     for (int32_t j = 0; j < p; j++) {
-        v[j] = divided(f, load(f, f->row, zero, lb_add(b, start, lb_i32(b, j * m))), p);
+        v[j] = divided(f, load(f, f->row, zero, ac_lb_add(b, start, ac_lb_i32(b, j * m))), p);
         if (j)
-            v[j] = times(f, v[j], load(f, f->tw, zero, lb_mul(b, k, lb_i32(b, blocks * j))));
+            v[j] = times(f, v[j], load(f, f->tw, zero, ac_lb_mul(b, k, ac_lb_i32(b, blocks * j))));
     }
     if (p == 2) {
         const cx u = v[0];
         v[0] = add(f, u, v[1]);
         v[1] = sub(f, u, v[1]);
     } else if (p == 3) {
-        butterfly_3(f, v, load(f, f->tw, zero, lb_i32(b, blocks * m)));
+        butterfly_3(f, v, load(f, f->tw, zero, ac_lb_i32(b, blocks * m)));
     } else if (p == 4) {
         butterfly_4(f, v);
     } else {
-        butterfly_5(f, v, load(f, f->tw, zero, lb_i32(b, blocks * m)), load(f, f->tw, zero, lb_i32(b, 2 * blocks * m)));
+        butterfly_5(f, v, load(f, f->tw, zero, ac_lb_i32(b, blocks * m)),
+                    load(f, f->tw, zero, ac_lb_i32(b, 2 * blocks * m)));
     }
     for (int32_t j = 0; j < p; j++)
-        store(f, f->row, zero, lb_add(b, start, lb_i32(b, j * m)), v[j]);
-    lb_end(b);
-    lb_end(b);
+        store(f, f->row, zero, ac_lb_add(b, start, ac_lb_i32(b, j * m)), v[j]);
+    ac_lb_end(b);
+    ac_lb_end(b);
 }
 
 static void transform(const fft *f)
@@ -302,68 +303,68 @@ static ac_x padded(const fft *f, int32_t x, ac_x from, ac_x i, int64_t length)
 {
     ac_lb *b = f->b;
     if (length >= 2 * f->n)
-        return load_one(f, x, lb_add(b, from, i));
-    const ac_x last = lb_i32(b, length - 1), v = load_one(f, x, lb_add(b, from, lb_min(b, i, last)));
-    return lb_select(b, lb_le(b, i, last), v, lb_like_int(b, v, 0));
+        return load_one(f, x, ac_lb_add(b, from, i));
+    const ac_x last = ac_lb_i32(b, length - 1), v = load_one(f, x, ac_lb_add(b, from, ac_lb_min(b, i, last)));
+    return ac_lb_select(b, ac_lb_le(b, i, last), v, ac_lb_like_int(b, v, 0));
 }
 
 static void forward_row(const fft *f, int32_t x, ac_x from, int64_t length, int32_t y, ac_x to)
 {
     ac_lb *b = f->b;
-    const ac_x zero = lb_i32(b, 0), one = lb_i32(b, 1), two = lb_i32(b, 2), n = lb_i32(b, f->n);
+    const ac_x zero = ac_lb_i32(b, 0), one = ac_lb_i32(b, 1), two = ac_lb_i32(b, 2), n = ac_lb_i32(b, f->n);
     const int32_t from_at = order(f);
-    const ac_x i = lb_for_n(b, "i", f->n);
-    const ac_x at = lb_mul(b, lb_load(b, from_at, i, 1), two);
-    store(f, f->row, zero, i, (cx){padded(f, x, from, at, length), padded(f, x, from, lb_add(b, at, one), length)});
-    lb_end(b);
+    const ac_x i = ac_lb_for_n(b, "i", f->n);
+    const ac_x at = ac_lb_mul(b, ac_lb_load(b, from_at, i, 1), two);
+    store(f, f->row, zero, i, (cx){padded(f, x, from, at, length), padded(f, x, from, ac_lb_add(b, at, one), length)});
+    ac_lb_end(b);
     transform(f);
     const cx dc = divided(f, load(f, f->row, zero, zero), 2);
-    const ac_x none = lb_like_int(b, dc.re, 0);
+    const ac_x none = ac_lb_like_int(b, dc.re, 0);
     store(f, y, to, zero, (cx){plus(f, dc.re, dc.im), none});
     store(f, y, to, n, (cx){minus(f, dc.re, dc.im), none});
-    const ac_x k = lb_for(b, "k", one, lb_i32(b, f->n / 2 + 1), 1, AC_MARK_SERIAL), other = lb_sub(b, n, k);
+    const ac_x k = ac_lb_for(b, "k", one, ac_lb_i32(b, f->n / 2 + 1), 1, AC_MARK_SERIAL), other = ac_lb_sub(b, n, k);
     cx u = load(f, f->row, zero, k), v = load(f, f->row, zero, other);
     u = divided(f, u, 2);
     v = divided(f, (cx){v.re, negative(f, v.im)}, 2);
-    const cx s = add(f, u, v), t = times(f, sub(f, u, v), load(f, f->split, zero, lb_sub(b, k, one)));
+    const cx s = add(f, u, v), t = times(f, sub(f, u, v), load(f, f->split, zero, ac_lb_sub(b, k, one)));
     store(f, y, to, k, (cx){half_sum(f, s.re, t.re), half_sum(f, s.im, t.im)});
     store(f, y, to, other, (cx){half_difference(f, s.re, t.re), half_difference(f, t.im, s.im)});
-    lb_end(b);
+    ac_lb_end(b);
 }
 
 static void inverse_row(const fft *f, int32_t x, ac_x from, int32_t y, ac_x to)
 {
     ac_lb *b = f->b;
-    const ac_x zero = lb_i32(b, 0), one = lb_i32(b, 1), n = lb_i32(b, f->n);
-    const int32_t from_at = order(f), parts = lo_scratch(f->L, "parts", f->type, 2 * f->n);
+    const ac_x zero = ac_lb_i32(b, 0), one = ac_lb_i32(b, 1), n = ac_lb_i32(b, f->n);
+    const int32_t from_at = order(f), parts = ac_lo_scratch(f->L, "parts", f->type, 2 * f->n);
     const cx low = load(f, x, from, zero), high = load(f, x, from, n);
     store(f, parts, zero, zero, divided(f, (cx){plus(f, low.re, high.re), minus(f, low.re, high.re)}, 2));
-    const ac_x k = lb_for(b, "k", one, lb_i32(b, f->n / 2 + 1), 1, AC_MARK_SERIAL), other = lb_sub(b, n, k);
+    const ac_x k = ac_lb_for(b, "k", one, ac_lb_i32(b, f->n / 2 + 1), 1, AC_MARK_SERIAL), other = ac_lb_sub(b, n, k);
     const cx u = divided(f, load(f, x, from, k), 2), w = load(f, x, from, other);
     const cx v = divided(f, (cx){w.re, negative(f, w.im)}, 2), s = add(f, u, v);
-    const cx t = times(f, sub(f, u, v), load(f, f->split, zero, lb_sub(b, k, one))), d = sub(f, s, t);
+    const cx t = times(f, sub(f, u, v), load(f, f->split, zero, ac_lb_sub(b, k, one))), d = sub(f, s, t);
     store(f, parts, zero, k, add(f, s, t));
     store(f, parts, zero, other, (cx){d.re, negative(f, d.im)});
-    lb_end(b);
-    ac_x i = lb_for_n(b, "i", f->n);
-    store(f, f->row, zero, i, load(f, parts, zero, lb_load(b, from_at, i, 1)));
-    lb_end(b);
+    ac_lb_end(b);
+    ac_x i = ac_lb_for_n(b, "i", f->n);
+    store(f, f->row, zero, i, load(f, parts, zero, ac_lb_load(b, from_at, i, 1)));
+    ac_lb_end(b);
     transform(f);
-    i = lb_for_n(b, "i", f->n);
+    i = ac_lb_for_n(b, "i", f->n);
     cx done = load(f, f->row, zero, i);
     if (f->type == AC_F32) {
-        const ac_x by = lb_f32(b, (double)(2 * f->n));
-        done = (cx){lb_div(b, done.re, by), lb_div(b, done.im, by)};
+        const ac_x by = ac_lb_f32(b, (double)(2 * f->n));
+        done = (cx){ac_lb_div(b, done.re, by), ac_lb_div(b, done.im, by)};
     }
     store(f, y, to, i, done);
-    lb_end(b);
+    ac_lb_end(b);
 }
 
 /* ------------------------------------------------------------------ rules */
 
 static int sh_lengths(ac_ctx *cx_, ac_node *n, bool inverse)
 {
-    AC_TRY(ac_sh_operands(cx_, n));
+    AC_TRY(ac_shape_operands(cx_, n));
     const ac_tensor *x = n->in[0];
     const int64_t length = n->attrs.rfft.fft_length;
     int64_t dim[AC_MAX_RANK];
@@ -379,17 +380,17 @@ static int sh_lengths(ac_ctx *cx_, ac_node *n, bool inverse)
     for (int32_t d = 0; d < x->rank; d++)
         dim[d] = x->dim[d];
     dim[x->rank - 1] = inverse ? length : length + 2;
-    AC_TRY(ac_sh_result_type(cx_, n, 0, x->dtype));
-    return ac_sh_set(cx_, n, 0, x->dtype, x->rank, dim);
+    AC_TRY(ac_shape_result_type(cx_, n, 0, x->dtype));
+    return ac_shape_set(cx_, n, 0, x->dtype, x->rank, dim);
 }
 
-int sh_rfft(ac_ctx *cx_, struct ac_graph *g, struct ac_node *n)
+int ac_sh_rfft(ac_ctx *cx_, struct ac_graph *g, struct ac_node *n)
 {
     (void)g;
     return sh_lengths(cx_, n, false);
 }
 
-int sh_irfft(ac_ctx *cx_, struct ac_graph *g, struct ac_node *n)
+int ac_sh_irfft(ac_ctx *cx_, struct ac_graph *g, struct ac_node *n)
 {
     (void)g;
     return sh_lengths(cx_, n, true);
@@ -401,30 +402,30 @@ static int lower_rows(ac_lower *L, bool inverse)
     ac_tensor *x = L->node->in[0];
     const int64_t in = x->dim[x->rank - 1], out = L->node->out[0]->dim[x->rank - 1];
     fft f = {.L = L, .b = b, .type = x->dtype, .inverse = inverse, .n = L->node->attrs.rfft.fft_length / 2};
-    const int32_t y = lo_result_buf(L);
+    const int32_t y = ac_lo_result_buf(L);
     if (!split_length(&f))
         return ac_lower_refuse(L, "half of fft_length has a prime factor above 5");
     if (!ac_tensor_count(x))
         return AC_OK;
-    const int32_t from = lo_operand(L, x);
-    f.row = lo_scratch(L, "row", f.type, 2 * f.n);
+    const int32_t from = ac_lo_operand(L, x);
+    f.row = ac_lo_scratch(L, "row", f.type, 2 * f.n);
     f.tw = roots(&f, "twiddle", false);
     f.split = roots(&f, "split", true);
-    const ac_x i = lb_for_n(b, "i", ac_tensor_count(x) / in);
+    const ac_x i = ac_lb_for_n(b, "i", ac_tensor_count(x) / in);
     if (inverse)
-        inverse_row(&f, from, lb_mul(b, i, lb_i32(b, in)), y, lb_mul(b, i, lb_i32(b, out)));
+        inverse_row(&f, from, ac_lb_mul(b, i, ac_lb_i32(b, in)), y, ac_lb_mul(b, i, ac_lb_i32(b, out)));
     else
-        forward_row(&f, from, lb_mul(b, i, lb_i32(b, in)), in, y, lb_mul(b, i, lb_i32(b, out)));
-    lb_end(b);
+        forward_row(&f, from, ac_lb_mul(b, i, ac_lb_i32(b, in)), in, y, ac_lb_mul(b, i, ac_lb_i32(b, out)));
+    ac_lb_end(b);
     return AC_OK;
 }
 
-int lo_rfft(ac_lower *L)
+int ac_lo_rfft(ac_lower *L)
 {
     return lower_rows(L, false);
 }
 
-int lo_irfft(ac_lower *L)
+int ac_lo_irfft(ac_lower *L)
 {
     return lower_rows(L, true);
 }

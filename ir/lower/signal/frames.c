@@ -9,12 +9,12 @@
  *
  * [..] i16, [W] i16 -> [..] i16; the window repeats */
 
-int sh_signal_window(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+int ac_sh_signal_window(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, 1, 1, "[W]"));
-    AC_TRY(ac_sh_same_type(cx, n, 0, 1));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 1, 1, "[W]"));
+    AC_TRY(ac_shape_same_type(cx, n, 0, 1));
     const ac_tensor *x = n->in[0], *w = n->in[1];
     const int32_t shift = n->attrs.signal_window.shift;
     if (shift < 0 || shift > 31)
@@ -22,7 +22,7 @@ int sh_signal_window(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
     if (!w->dim[0] || ac_tensor_count(x) % w->dim[0])
         return ac_error(cx, n->at, E0104, "input '%s' is %s, expected windows of %lld samples", x->name,
                         ac_shape_str(cx, x), (long long)w->dim[0]);
-    return ac_sh_set(cx, n, 0, x->dtype, x->rank, x->dim);
+    return ac_shape_set(cx, n, 0, x->dtype, x->rank, x->dim);
 }
 
 static int only_i16(ac_lower *L, int32_t operands)
@@ -36,26 +36,27 @@ static int only_i16(ac_lower *L, int32_t operands)
 
 static ac_x saturated(ac_lb *b, ac_x v)
 {
-    return lb_cast(b, lb_clamp(b, v, lb_i32(b, -32768), lb_i32(b, 32767)), AC_I16);
+    return ac_lb_cast(b, ac_lb_clamp(b, v, ac_lb_i32(b, -32768), ac_lb_i32(b, 32767)), AC_I16);
 }
 
 static ac_x sample(ac_lb *b, int32_t buf, ac_x at)
 {
-    return lb_cast(b, lb_load(b, buf, at, 1), AC_I32);
+    return ac_lb_cast(b, ac_lb_load(b, buf, at, 1), AC_I32);
 }
 
-int lo_signal_window(ac_lower *L)
+int ac_lo_signal_window(ac_lower *L)
 {
     ac_lb *b = &L->b;
     AC_TRY(only_i16(L, 2));
     const ac_tensor *w = L->node->in[1];
-    const int32_t x = lo_operand(L, L->node->in[0]), by = lo_operand(L, L->node->in[1]), y = lo_result_buf(L);
-    const ac_x row = lb_for_n(b, "row", ac_tensor_count(L->node->in[0]) / w->dim[0]), i = lb_for_n(b, "i", w->dim[0]);
-    const ac_x at = lb_add(b, lb_mul(b, row, lb_i32(b, w->dim[0])), i);
-    const ac_x v = lb_mul(b, sample(b, x, at), sample(b, by, i));
-    lb_store(b, y, at, saturated(b, lb_shr(b, v, lb_i32(b, L->node->attrs.signal_window.shift))));
-    lb_end(b);
-    lb_end(b);
+    const int32_t x = ac_lo_operand(L, L->node->in[0]), by = ac_lo_operand(L, L->node->in[1]), y = ac_lo_result_buf(L);
+    const ac_x row = ac_lb_for_n(b, "row", ac_tensor_count(L->node->in[0]) / w->dim[0]),
+               i = ac_lb_for_n(b, "i", w->dim[0]);
+    const ac_x at = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, w->dim[0])), i);
+    const ac_x v = ac_lb_mul(b, sample(b, x, at), sample(b, by, i));
+    ac_lb_store(b, y, at, saturated(b, ac_lb_shr(b, v, ac_lb_i32(b, L->node->attrs.signal_window.shift))));
+    ac_lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }
 
@@ -64,40 +65,42 @@ int lo_signal_window(ac_lower *L)
  * [N] i16 -> [N] i16, shifted left as far as the largest magnitude allows; and by how many bits, i32. The reference
  * keeps the largest magnitude in 16 bits, so that of -32768 turns negative there; so it does here. */
 
-int sh_signal_auto_scale(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+int ac_sh_signal_auto_scale(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, 0, 1, "[N]"));
-    AC_TRY(ac_sh_result_type(cx, n, 0, n->in[0]->dtype));
-    AC_TRY(ac_sh_result_type(cx, n, 1, AC_I32));
-    AC_TRY(ac_sh_set(cx, n, 0, n->in[0]->dtype, 1, n->in[0]->dim));
-    return ac_sh_set(cx, n, 1, AC_I32, 0, NULL);
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 0, 1, "[N]"));
+    AC_TRY(ac_shape_result_type(cx, n, 0, n->in[0]->dtype));
+    AC_TRY(ac_shape_result_type(cx, n, 1, AC_I32));
+    AC_TRY(ac_shape_set(cx, n, 0, n->in[0]->dtype, 1, n->in[0]->dim));
+    return ac_shape_set(cx, n, 1, AC_I32, 0, NULL);
 }
 
-int lo_signal_auto_scale(ac_lower *L)
+int ac_lo_signal_auto_scale(ac_lower *L)
 {
     ac_lb *b = &L->b;
     AC_TRY(only_i16(L, 1));
-    const int32_t x = lo_operand(L, L->node->in[0]), y = lo_output_buf(L, 0), bits_at = lo_output_buf(L, 1);
+    const int32_t x = ac_lo_operand(L, L->node->in[0]), y = ac_lo_output_buf(L, 0), bits_at = ac_lo_output_buf(L, 1);
     const int64_t count = L->node->in[0]->dim[0];
-    const ac_x zero = lb_i32(b, 0), max = lb_var(b, "max", zero);
-    ac_x i = lb_for_n(b, "i", count), v = sample(b, x, i);
-    const ac_x now = lb_get(b, max), minus = lb_neg(b, v), turned = lb_cast(b, lb_cast(b, minus, AC_I16), AC_I32);
-    lb_set(b, max, lb_select(b, lb_gt(b, v, now), v, lb_select(b, lb_gt(b, minus, now), turned, now)));
-    lb_end(b);
-    const ac_x most = lb_get(b, max), bits = lb_var(b, "bits", zero);
-    const ac_x k = lb_for(b, "k", lb_i32(b, 1), lb_i32(b, 15), 1, AC_MARK_SERIAL); /* most << k still below 2^15? */
-    const ac_x fits =
-        lb_and(b, lb_gt(b, most, zero), lb_lt(b, lb_shl(b, lb_max(b, most, zero), k), lb_i32(b, 1 << 15)));
-    lb_set(b, bits, lb_select(b, fits, k, lb_get(b, bits)));
-    lb_end(b);
-    const ac_x shift = lb_get(b, bits);
-    i = lb_for_n(b, "i", count);
-    v = lb_mul(b, sample(b, x, i), lb_shl(b, lb_i32(b, 1), shift));
-    lb_store(b, y, i, lb_cast(b, v, AC_I16));
-    lb_end(b);
-    lb_store(b, bits_at, zero, shift);
+    const ac_x zero = ac_lb_i32(b, 0), max = ac_lb_var(b, "max", zero);
+    ac_x i = ac_lb_for_n(b, "i", count), v = sample(b, x, i);
+    const ac_x now = ac_lb_get(b, max), minus = ac_lb_neg(b, v),
+               turned = ac_lb_cast(b, ac_lb_cast(b, minus, AC_I16), AC_I32);
+    ac_lb_set(b, max, ac_lb_select(b, ac_lb_gt(b, v, now), v, ac_lb_select(b, ac_lb_gt(b, minus, now), turned, now)));
+    ac_lb_end(b);
+    const ac_x most = ac_lb_get(b, max), bits = ac_lb_var(b, "bits", zero);
+    const ac_x k =
+        ac_lb_for(b, "k", ac_lb_i32(b, 1), ac_lb_i32(b, 15), 1, AC_MARK_SERIAL); /* most << k still below 2^15? */
+    const ac_x fits = ac_lb_and(b, ac_lb_gt(b, most, zero),
+                                ac_lb_lt(b, ac_lb_shl(b, ac_lb_max(b, most, zero), k), ac_lb_i32(b, 1 << 15)));
+    ac_lb_set(b, bits, ac_lb_select(b, fits, k, ac_lb_get(b, bits)));
+    ac_lb_end(b);
+    const ac_x shift = ac_lb_get(b, bits);
+    i = ac_lb_for_n(b, "i", count);
+    v = ac_lb_mul(b, sample(b, x, i), ac_lb_shl(b, ac_lb_i32(b, 1), shift));
+    ac_lb_store(b, y, i, ac_lb_cast(b, v, AC_I16));
+    ac_lb_end(b);
+    ac_lb_store(b, bits_at, zero, shift);
     return AC_OK;
 }
 
@@ -118,15 +121,15 @@ static int check_state(ac_ctx *cx, const struct ac_graph *g, const ac_node *n, i
     int64_t count;
     if (!ac_mul_ok(rows, each, &count))
         return ac_error(cx, n->at, E0015, "the state does not fit in 63 bits");
-    return ac_sh_state_sized(cx, g, n, 1, n->in[0]->dtype, count);
+    return ac_shape_state_sized(cx, g, n, 1, n->in[0]->dtype, count);
 }
 
 /* for i < count: to[to_at + i] = from[from_at + i]; upwards, so the same buffer may be moved down */
 static void copy(ac_lb *b, int32_t from, ac_x from_at, int32_t to, ac_x to_at, int64_t count)
 {
-    const ac_x i = lb_for_n(b, "i", count);
-    lb_store(b, to, lb_add(b, to_at, i), lb_load(b, from, lb_add(b, from_at, i), 1));
-    lb_end(b);
+    const ac_x i = ac_lb_for_n(b, "i", count);
+    ac_lb_store(b, to, ac_lb_add(b, to_at, i), ac_lb_load(b, from, ac_lb_add(b, from_at, i), 1));
+    ac_lb_end(b);
 }
 
 /* What came: `state` (kept), then x (fresh samples). y = its first `take` samples; the state = its last `kept`. */
@@ -135,34 +138,35 @@ static void slide(ac_lb *b, int32_t state, ac_x state_at, int64_t kept, int32_t 
 {
     const int64_t old = take < kept ? take : kept, stay = kept > fresh ? kept - fresh : 0, from_x = kept - stay;
     copy(b, state, state_at, y, y_at, old);
-    copy(b, x, x_at, y, lb_add(b, y_at, lb_i32(b, old)), take - old);
-    copy(b, state, lb_add(b, state_at, lb_i32(b, kept - stay)), state, state_at, stay);
-    copy(b, x, lb_add(b, x_at, lb_i32(b, fresh - from_x)), state, lb_add(b, state_at, lb_i32(b, stay)), from_x);
+    copy(b, x, x_at, y, ac_lb_add(b, y_at, ac_lb_i32(b, old)), take - old);
+    copy(b, state, ac_lb_add(b, state_at, ac_lb_i32(b, kept - stay)), state, state_at, stay);
+    copy(b, x, ac_lb_add(b, x_at, ac_lb_i32(b, fresh - from_x)), state, ac_lb_add(b, state_at, ac_lb_i32(b, stay)),
+         from_x);
 }
 
 /* signal_delay: [..,F] i16, state [..,D] -> [..,F], what came delay_length = D samples before. */
-int sh_signal_delay(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+int ac_sh_signal_delay(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 {
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     const int32_t delay = n->attrs.signal_delay.delay_length;
     if (x->rank < 1 || delay < 0)
         return ac_error(cx, n->at, E0104, "delay_length is %d, input '%s' %s; expected frames [..,F]", delay, x->name,
                         ac_shape_str(cx, x));
     AC_TRY(check_state(cx, g, n, rows_of(x, 1), delay));
-    return ac_sh_set(cx, n, 0, x->dtype, x->rank, x->dim);
+    return ac_shape_set(cx, n, 0, x->dtype, x->rank, x->dim);
 }
 
-int lo_signal_delay(ac_lower *L)
+int ac_lo_signal_delay(ac_lower *L)
 {
     ac_lb *b = &L->b;
     AC_TRY(only_i16(L, 1));
     ac_tensor *x = L->node->in[0];
     const int64_t frame = x->dim[x->rank - 1], delay = L->node->attrs.signal_delay.delay_length;
-    const int32_t from = lo_operand(L, x), state = lo_state(L, L->node->in[1]), y = lo_result_buf(L);
-    const ac_x row = lb_for_n(b, "row", rows_of(x, 1)), at = lb_mul(b, row, lb_i32(b, frame));
-    slide(b, state, lb_mul(b, row, lb_i32(b, delay)), delay, from, at, frame, y, at, frame);
-    lb_end(b);
+    const int32_t from = ac_lo_operand(L, x), state = ac_lo_state(L, L->node->in[1]), y = ac_lo_result_buf(L);
+    const ac_x row = ac_lb_for_n(b, "row", rows_of(x, 1)), at = ac_lb_mul(b, row, ac_lb_i32(b, frame));
+    slide(b, state, ac_lb_mul(b, row, ac_lb_i32(b, delay)), delay, from, at, frame, y, at, frame);
+    ac_lb_end(b);
     return AC_OK;
 }
 
@@ -190,9 +194,9 @@ static framer framer_of(const ac_node *n)
     return f;
 }
 
-int sh_signal_framer(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+int ac_sh_signal_framer(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 {
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     const ac_attrs_signal_framer *a = &n->attrs.signal_framer;
     int64_t dim[AC_MAX_RANK] = {0};
@@ -209,45 +213,46 @@ int sh_signal_framer(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
         dim[d] = x->dim[d];
     dim[x->rank - 1] = f.frames;
     dim[x->rank] = f.size;
-    AC_TRY(ac_sh_result_type(cx, n, 1, AC_BOOL));
-    AC_TRY(ac_sh_set(cx, n, 0, x->dtype, x->rank + 1, dim));
-    return ac_sh_set(cx, n, 1, AC_BOOL, 0, NULL);
+    AC_TRY(ac_shape_result_type(cx, n, 1, AC_BOOL));
+    AC_TRY(ac_shape_set(cx, n, 0, x->dtype, x->rank + 1, dim));
+    return ac_shape_set(cx, n, 1, AC_BOOL, 0, NULL);
 }
 
-int lo_signal_framer(ac_lower *L)
+int ac_lo_signal_framer(ac_lower *L)
 {
     ac_lb *b = &L->b;
     AC_TRY(only_i16(L, 1));
     const framer f = framer_of(L->node);
-    const int32_t x = lo_operand(L, L->node->in[0]), state = lo_state(L, L->node->in[1]);
-    const int32_t y = lo_output_buf(L, 0), valid = lo_output_buf(L, 1);
-    const ac_x zero = lb_i32(b, 0), one = lb_i32(b, 1), fill = lb_i32(b, f.fill),
-               all = lb_var(b, "all", lb_int(b, AC_BOOL, 1));
-    const ac_x row = lb_for_n(b, "row", f.rows), frame = lb_for_n(b, "frame", f.frames);
-    const ac_x at = lb_add(b, lb_mul(b, row, lb_i32(b, f.frames)), frame), head = lb_mul(b, row, lb_i32(b, 1 + f.kept));
-    const ac_x to = lb_mul(b, at, lb_i32(b, f.size));
-    slide(b, state, lb_add(b, head, one), f.kept, x, lb_mul(b, at, lb_i32(b, f.step)), f.step, y, to, f.size);
+    const int32_t x = ac_lo_operand(L, L->node->in[0]), state = ac_lo_state(L, L->node->in[1]);
+    const int32_t y = ac_lo_output_buf(L, 0), valid = ac_lo_output_buf(L, 1);
+    const ac_x zero = ac_lb_i32(b, 0), one = ac_lb_i32(b, 1), fill = ac_lb_i32(b, f.fill),
+               all = ac_lb_var(b, "all", ac_lb_int(b, AC_BOOL, 1));
+    const ac_x row = ac_lb_for_n(b, "row", f.rows), frame = ac_lb_for_n(b, "frame", f.frames);
+    const ac_x at = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, f.frames)), frame),
+               head = ac_lb_mul(b, row, ac_lb_i32(b, 1 + f.kept));
+    const ac_x to = ac_lb_mul(b, at, ac_lb_i32(b, f.size));
+    slide(b, state, ac_lb_add(b, head, one), f.kept, x, ac_lb_mul(b, at, ac_lb_i32(b, f.step)), f.step, y, to, f.size);
     if (f.fill) {
-        const ac_x came = lb_min(b, lb_add(b, sample(b, state, head), one), fill);
-        lb_store(b, state, head, lb_cast(b, came, AC_I16));
-        lb_if(b, lb_lt(b, came, fill));
-        lb_set(b, all, lb_int(b, AC_BOOL, 0));
-        const ac_x i = lb_for_n(b, "i", f.size);
-        lb_store(b, y, lb_add(b, to, i), lb_int(b, AC_I16, 0));
-        lb_end(b);
-        lb_end(b);
+        const ac_x came = ac_lb_min(b, ac_lb_add(b, sample(b, state, head), one), fill);
+        ac_lb_store(b, state, head, ac_lb_cast(b, came, AC_I16));
+        ac_lb_if(b, ac_lb_lt(b, came, fill));
+        ac_lb_set(b, all, ac_lb_int(b, AC_BOOL, 0));
+        const ac_x i = ac_lb_for_n(b, "i", f.size);
+        ac_lb_store(b, y, ac_lb_add(b, to, i), ac_lb_int(b, AC_I16, 0));
+        ac_lb_end(b);
+        ac_lb_end(b);
     }
-    lb_end(b);
-    lb_end(b);
-    lb_store(b, valid, zero, lb_get(b, all));
+    ac_lb_end(b);
+    ac_lb_end(b);
+    ac_lb_store(b, valid, zero, ac_lb_get(b, all));
     return AC_OK;
 }
 
 /* signal_overlap_add: [..,n,F] i16 or f32 -> [..,n S]: frames that follow each other by frame_step = S samples, added
  * (saturated after each addition). State: what the next frames will be added to, [..,F - S]. */
-int sh_signal_overlap_add(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+int ac_sh_signal_overlap_add(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 {
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     const int64_t step = n->attrs.signal_overlap.frame_step;
     int64_t dim[AC_MAX_RANK] = {0};
@@ -259,10 +264,10 @@ int sh_signal_overlap_add(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
         dim[d] = x->dim[d];
     if (!ac_mul_ok(x->dim[x->rank - 2], step, &dim[x->rank - 2]))
         return ac_error(cx, n->at, E0015, "the result has more samples than fit in 63 bits");
-    return ac_sh_set(cx, n, 0, x->dtype, x->rank - 1, dim);
+    return ac_shape_set(cx, n, 0, x->dtype, x->rank - 1, dim);
 }
 
-int lo_signal_overlap_add(ac_lower *L)
+int ac_lo_signal_overlap_add(ac_lower *L)
 {
     ac_lb *b = &L->b;
     ac_tensor *x = L->node->in[0];
@@ -272,32 +277,35 @@ int lo_signal_overlap_add(ac_lower *L)
     const int64_t size = x->dim[x->rank - 1], frames = x->dim[x->rank - 2],
                   step = L->node->attrs.signal_overlap.frame_step;
     const int64_t kept = size - step;
-    const int32_t from = lo_operand(L, x), state = lo_state(L, L->node->in[1]), y = lo_result_buf(L);
-    const ac_x row = lb_for_n(b, "row", rows_of(x, 2)), frame = lb_for_n(b, "frame", frames);
-    const ac_x at = lb_add(b, lb_mul(b, row, lb_i32(b, frames)), frame), from_at = lb_mul(b, at, lb_i32(b, size));
-    const ac_x head = lb_mul(b, row, lb_i32(b, kept)), to = lb_mul(b, at, lb_i32(b, step));
+    const int32_t from = ac_lo_operand(L, x), state = ac_lo_state(L, L->node->in[1]), y = ac_lo_result_buf(L);
+    const ac_x row = ac_lb_for_n(b, "row", rows_of(x, 2)), frame = ac_lb_for_n(b, "frame", frames);
+    const ac_x at = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, frames)), frame),
+               from_at = ac_lb_mul(b, at, ac_lb_i32(b, size));
+    const ac_x head = ac_lb_mul(b, row, ac_lb_i32(b, kept)), to = ac_lb_mul(b, at, ac_lb_i32(b, step));
     const int64_t part[] = {0, step < kept ? step : kept, step,
                             size}; /* into y with and without a memory, then the state */
     for (int32_t p = 0; p < 3; p++) {
         if (part[p] >= part[p + 1])
             continue;
-        const ac_x i = lb_for(b, "i", lb_i32(b, part[p]), lb_i32(b, part[p + 1]), 1, AC_MARK_SERIAL);
-        ac_x v = lb_load(b, from, lb_add(b, from_at, i), 1);
+        const ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, part[p]), ac_lb_i32(b, part[p + 1]), 1, AC_MARK_SERIAL);
+        ac_x v = ac_lb_load(b, from, ac_lb_add(b, from_at, i), 1);
         if (part[p + 1] <= kept || (p == 2 && kept > step)) { /* there may be a memory at i */
-            const ac_x last = lb_i32(b, kept - 1), old = lb_load(b, state, lb_add(b, head, lb_min(b, i, last)), 1);
-            const ac_x had = lb_select(b, lb_le(b, i, last), old, lb_like_int(b, old, 0));
-            v = real ? lb_add(b, had, v) : saturated(b, lb_add(b, lb_cast(b, v, AC_I32), lb_cast(b, had, AC_I32)));
+            const ac_x last = ac_lb_i32(b, kept - 1),
+                       old = ac_lb_load(b, state, ac_lb_add(b, head, ac_lb_min(b, i, last)), 1);
+            const ac_x had = ac_lb_select(b, ac_lb_le(b, i, last), old, ac_lb_like_int(b, old, 0));
+            v = real ? ac_lb_add(b, had, v)
+                     : saturated(b, ac_lb_add(b, ac_lb_cast(b, v, AC_I32), ac_lb_cast(b, had, AC_I32)));
         } else if (real) {
-            v = lb_add(b, v, lb_f32(b, 0)); /* -0 becomes 0, as in the sum */
+            v = ac_lb_add(b, v, ac_lb_f32(b, 0)); /* -0 becomes 0, as in the sum */
         }
         if (p < 2)
-            lb_store(b, y, lb_add(b, to, i), v);
+            ac_lb_store(b, y, ac_lb_add(b, to, i), v);
         else
-            lb_store(b, state, lb_add(b, head, lb_sub(b, i, lb_i32(b, step))), v);
-        lb_end(b);
+            ac_lb_store(b, state, ac_lb_add(b, head, ac_lb_sub(b, i, ac_lb_i32(b, step))), v);
+        ac_lb_end(b);
     }
-    lb_end(b);
-    lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
     return AC_OK;
 }
 
@@ -305,10 +313,10 @@ int lo_signal_overlap_add(ac_lower *L)
  * stacker_step frames; and: is it valid? The first frame stands for those before it.
  *
  * State: 1 + how many frames are there (0: none ever came), then the frames, oldest first. */
-int sh_signal_stacker(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
+int ac_sh_signal_stacker(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
 {
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, 0, 1, "[C]"));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 0, 1, "[C]"));
     const ac_attrs_signal_stacker *a = &n->attrs.signal_stacker;
     const int64_t frames = (int64_t)a->stacker_left_context + a->stacker_right_context + 1;
     if (a->stacker_left_context < 0 || a->stacker_right_context < 0 || frames > 32766 || a->stacker_step < 1 ||
@@ -320,38 +328,39 @@ int sh_signal_stacker(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
                         ac_shape_str(cx, n->in[0]));
     const int64_t count = frames * a->num_channels;
     AC_TRY(check_state(cx, g, n, 1, 1 + count));
-    AC_TRY(ac_sh_result_type(cx, n, 1, AC_BOOL));
-    AC_TRY(ac_sh_set(cx, n, 0, n->in[0]->dtype, 1, &count));
-    return ac_sh_set(cx, n, 1, AC_BOOL, 0, NULL);
+    AC_TRY(ac_shape_result_type(cx, n, 1, AC_BOOL));
+    AC_TRY(ac_shape_set(cx, n, 0, n->in[0]->dtype, 1, &count));
+    return ac_shape_set(cx, n, 1, AC_BOOL, 0, NULL);
 }
 
-int lo_signal_stacker(ac_lower *L)
+int ac_lo_signal_stacker(ac_lower *L)
 {
     ac_lb *b = &L->b;
     AC_TRY(only_i16(L, 1));
     const ac_attrs_signal_stacker *a = &L->node->attrs.signal_stacker;
     const int64_t frames = a->stacker_left_context + a->stacker_right_context + 1, channels = a->num_channels;
-    const int32_t x = lo_operand(L, L->node->in[0]), state = lo_state(L, L->node->in[1]);
-    const int32_t y = lo_output_buf(L, 0), valid = lo_output_buf(L, 1);
-    const ac_x zero = lb_i32(b, 0), one = lb_i32(b, 1), wide = lb_i32(b, channels), all = lb_i32(b, frames);
-    const ac_x head = sample(b, state, zero), fresh = lb_eq(b, head, zero);
-    const ac_x had = lb_clamp(b, lb_sub(b, head, one), zero, lb_i32(b, frames - 1)); /* never full between runs */
-    const ac_x times = lb_select(b, fresh, lb_i32(b, a->stacker_left_context + 1), one);
-    const ac_x end = lb_min(b, lb_add(b, had, times), all);
-    const ac_x frame = lb_for(b, "frame", had, end, 1, AC_MARK_SERIAL);
-    copy(b, x, zero, state, lb_add(b, one, lb_mul(b, frame, wide)), channels);
-    lb_end(b);
-    const ac_x full = lb_eq(b, end, all);
-    lb_store(b, valid, zero, full);
-    lb_if(b, full);
+    const int32_t x = ac_lo_operand(L, L->node->in[0]), state = ac_lo_state(L, L->node->in[1]);
+    const int32_t y = ac_lo_output_buf(L, 0), valid = ac_lo_output_buf(L, 1);
+    const ac_x zero = ac_lb_i32(b, 0), one = ac_lb_i32(b, 1), wide = ac_lb_i32(b, channels), all = ac_lb_i32(b, frames);
+    const ac_x head = sample(b, state, zero), fresh = ac_lb_eq(b, head, zero);
+    const ac_x had =
+        ac_lb_clamp(b, ac_lb_sub(b, head, one), zero, ac_lb_i32(b, frames - 1)); /* never full between runs */
+    const ac_x times = ac_lb_select(b, fresh, ac_lb_i32(b, a->stacker_left_context + 1), one);
+    const ac_x end = ac_lb_min(b, ac_lb_add(b, had, times), all);
+    const ac_x frame = ac_lb_for(b, "frame", had, end, 1, AC_MARK_SERIAL);
+    copy(b, x, zero, state, ac_lb_add(b, one, ac_lb_mul(b, frame, wide)), channels);
+    ac_lb_end(b);
+    const ac_x full = ac_lb_eq(b, end, all);
+    ac_lb_store(b, valid, zero, full);
+    ac_lb_if(b, full);
     copy(b, state, one, y, zero, frames * channels);
-    copy(b, state, lb_i32(b, 1 + a->stacker_step * channels), state, one, (frames - a->stacker_step) * channels);
-    lb_store(b, state, zero, lb_int(b, AC_I16, 1 + frames - a->stacker_step));
-    lb_else(b);
-    const ac_x i = lb_for_n(b, "i", frames * channels);
-    lb_store(b, y, i, lb_int(b, AC_I16, 0));
-    lb_end(b);
-    lb_store(b, state, zero, lb_cast(b, lb_add(b, end, one), AC_I16));
-    lb_end(b);
+    copy(b, state, ac_lb_i32(b, 1 + a->stacker_step * channels), state, one, (frames - a->stacker_step) * channels);
+    ac_lb_store(b, state, zero, ac_lb_int(b, AC_I16, 1 + frames - a->stacker_step));
+    ac_lb_else(b);
+    const ac_x i = ac_lb_for_n(b, "i", frames * channels);
+    ac_lb_store(b, y, i, ac_lb_int(b, AC_I16, 0));
+    ac_lb_end(b);
+    ac_lb_store(b, state, zero, ac_lb_cast(b, ac_lb_add(b, end, one), AC_I16));
+    ac_lb_end(b);
     return AC_OK;
 }

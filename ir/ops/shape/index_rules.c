@@ -6,31 +6,31 @@
 
 #include <math.h>
 
-int sh_slice(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_slice(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     ac_slice s;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(ac_slice_of(cx, n, &s));
-    return ac_sh_set_like(cx, n, 0, n->in[0], s.out_rank, s.out_dim);
+    return ac_shape_set_like(cx, n, 0, n->in[0], s.out_rank, s.out_dim);
 }
 
-int sh_strided(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_strided(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     ac_slice s;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(ac_strided_slice_of(cx, n, &s));
-    return ac_sh_set_like(cx, n, 0, n->in[0], s.out_rank, s.out_dim);
+    return ac_shape_set_like(cx, n, 0, n->in[0], s.out_rank, s.out_dim);
 }
 
 /* x[.., axis, ..] by indices: x's dimensions before the axis, the indices' dimensions after the batch, x's after the
  * axis. */
-int sh_gather(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_gather(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_index(cx, n, 1));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_index(cx, n, 1));
     const ac_tensor *x = n->in[0], *index = n->in[1];
     int32_t axis, batch, rank = 0;
     AC_TRY(ac_gather_of(cx, n, &axis, &batch));
@@ -41,22 +41,22 @@ int sh_gather(ac_ctx *cx, ac_graph *g, ac_node *n)
         dim[rank++] = index->dim[d];
     for (int32_t d = axis + 1; d < x->rank; d++)
         dim[rank++] = x->dim[d];
-    return ac_sh_set_like(cx, n, 0, x, rank, dim);
+    return ac_shape_set_like(cx, n, 0, x, rank, dim);
 }
 
 /* indices [..,K]: each K-tuple names a block of x: the leading dimensions of the indices, then x's after the first K.
  */
-int sh_gather_nd(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_gather_nd(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_index(cx, n, 1));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_index(cx, n, 1));
     const ac_tensor *x = n->in[0], *index = n->in[1];
     const int64_t k = index->rank ? index->dim[index->rank - 1] : -1;
     if (k < 0 || k > x->rank) {
         ac_error(cx, n->at, E0104, "the last dimension of indices '%s' %s must name at most the %d dimensions of '%s'",
                  index->name, ac_shape_str(cx, index), x->rank, x->name);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     int64_t dim[2 * AC_MAX_RANK];
     int32_t rank = 0;
@@ -64,7 +64,7 @@ int sh_gather_nd(ac_ctx *cx, ac_graph *g, ac_node *n)
         dim[rank++] = index->dim[d];
     for (int32_t d = (int32_t)k; d < x->rank; d++)
         dim[rank++] = x->dim[d];
-    return ac_sh_set_like(cx, n, 0, x, rank, dim);
+    return ac_shape_set_like(cx, n, 0, x, rank, dim);
 }
 
 static int one_element(ac_ctx *cx, const ac_node *n, int32_t i)
@@ -75,36 +75,36 @@ static int one_element(ac_ctx *cx, const ac_node *n, int32_t i)
     return ac_error(cx, n->at, E0104, "operand '%s' is %s, expected one element", t->name, ac_shape_str(cx, t));
 }
 
-int sh_fill(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_fill(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(one_element(cx, n, 1));
     ac_ints want;
-    AC_TRY(ac_sh_new_shape(cx, n, 0, (ac_ints){0}, &want));
-    return ac_sh_set_like(cx, n, 0, n->in[1], want.n, want.v);
+    AC_TRY(ac_shape_new_shape(cx, n, 0, (ac_ints){0}, &want));
+    return ac_shape_set_like(cx, n, 0, n->in[1], want.n, want.v);
 }
 
 /* The shape of the operand, as one dimension of i32 or i64. */
-int sh_shape(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_shape(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     ac_attrs_arg *a = &n->attrs.arg;
     if (n->out[0]->dtype != AC_NONE)
         a->out_type = n->out[0]->dtype;
     if (a->out_type != AC_I32 && a->out_type != AC_I64)
         return ac_error(cx, n->at, E0105, "result '%s' is %s, expected i32 or i64", n->out[0]->name,
                         ac_dtype_name(a->out_type));
-    return ac_sh_set(cx, n, 0, a->out_type, 1, (int64_t[]){n->in[0]->rank});
+    return ac_shape_set(cx, n, 0, a->out_type, 1, (int64_t[]){n->in[0]->rank});
 }
 
-int sh_rank(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_rank(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_result_type(cx, n, 0, AC_I32));
-    return ac_sh_set(cx, n, 0, AC_I32, 0, NULL);
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_I32));
+    return ac_shape_set(cx, n, 0, AC_I32, 0, NULL);
 }
 
 /* How many numbers start, start + delta, .. come before limit: TFLite's counts, which for floats are computed in the
@@ -148,32 +148,32 @@ static int count_range(ac_ctx *cx, const ac_node *n, int64_t *count)
     return AC_OK;
 }
 
-int sh_range(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_range(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_dtype d = n->in[0]->dtype;
     if (d != AC_F32 && d != AC_I32 && d != AC_I64)
         return ac_error(cx, n->at, E0105, "start '%s' is %s, expected f32, i32 or i64", n->in[0]->name,
                         ac_dtype_name(d));
     for (int32_t i = 0; i < 3; i++) {
         AC_TRY(one_element(cx, n, i));
-        AC_TRY(ac_sh_same_type(cx, n, 0, i));
+        AC_TRY(ac_shape_same_type(cx, n, 0, i));
     }
     int64_t count;
-    AC_TRY(ac_sh_result_type(cx, n, 0, d));
+    AC_TRY(ac_shape_result_type(cx, n, 0, d));
     AC_TRY(count_range(cx, n, &count));
-    return ac_sh_set(cx, n, 0, d, 1, &count);
+    return ac_shape_set(cx, n, 0, d, 1, &count);
 }
 
 /* indices, depth (static), on, off -> the indices' shape with a dimension of `depth` put in at the axis. */
-int sh_one_hot(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_one_hot(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
-    AC_TRY(ac_sh_index(cx, n, 0));
-    AC_TRY(ac_sh_same_type(cx, n, 2, 3));
+    AC_TRY(ac_shape_index(cx, n, 0));
+    AC_TRY(ac_shape_same_type(cx, n, 2, 3));
     for (int32_t i = 1; i < 4; i++)
         AC_TRY(one_element(cx, n, i));
     ac_ints depth;
@@ -187,5 +187,5 @@ int sh_one_hot(ac_ctx *cx, ac_graph *g, ac_node *n)
     int64_t dim[AC_MAX_RANK];
     for (int32_t d = 0; d <= x->rank; d++)
         dim[d] = d < axis ? x->dim[d] : d == axis ? depth.v[0] : x->dim[d - 1];
-    return ac_sh_set_like(cx, n, 0, n->in[2], x->rank + 1, dim);
+    return ac_shape_set_like(cx, n, 0, n->in[2], x->rank + 1, dim);
 }

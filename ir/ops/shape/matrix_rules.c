@@ -2,22 +2,22 @@
  * operators with weights share. */
 #include "ir/ops/shape/shape.h"
 
-int ac_sh_act(ac_ctx *cx, const ac_node *n, ac_act act)
+int ac_shape_act(ac_ctx *cx, const ac_node *n, ac_act act)
 {
     if ((int)act < 0 || act >= AC_ACT_COUNT)
         return ac_error(cx, n->at, E0103, "unknown activation %d", (int)act);
     return AC_OK;
 }
 
-int ac_sh_weights(ac_ctx *cx, const ac_node *n, int32_t x_at, int32_t w_at, int32_t bias_at, int32_t channel_dim)
+int ac_shape_weights(ac_ctx *cx, const ac_node *n, int32_t x_at, int32_t w_at, int32_t bias_at, int32_t channel_dim)
 {
-    const ac_tensor *x = n->in[x_at], *w = n->in[w_at], *b = ac_sh_in(n, bias_at), *y = n->out[0];
+    const ac_tensor *x = n->in[x_at], *w = n->in[w_at], *b = ac_shape_in(n, bias_at), *y = n->out[0];
     const bool real = ac_dtype_is_float(x->dtype);
-    AC_TRY(ac_sh_result_type(cx, n, 0, x->dtype));
+    AC_TRY(ac_shape_result_type(cx, n, 0, x->dtype));
     if (real ? w->dtype != x->dtype && w->dtype != AC_I8 && w->dtype != AC_I4 : !ac_dtype_is_int(w->dtype)) {
         ac_error(cx, n->at, E0105, "input '%s' is %s, weights '%s' are %s", x->name, ac_dtype_name(x->dtype), w->name,
                  ac_dtype_name(w->dtype));
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     if (b && (real ? b->dtype != x->dtype : b->dtype != AC_I32 && b->dtype != AC_I64))
         return ac_error(cx, n->at, E0105, "bias '%s' is %s, expected %s", b->name, ac_dtype_name(b->dtype),
@@ -38,44 +38,44 @@ int ac_sh_weights(ac_ctx *cx, const ac_node *n, int32_t x_at, int32_t w_at, int3
         ac_error(cx, n->at, E0106,
                  "weights '%s' have %d scales along dimension %d, expected 1, or %lld along dimension %d", w->name,
                  w->quant->n, w->quant->axis, (long long)w->dim[channel_dim], channel_dim);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     return AC_OK;
 }
 
-int ac_sh_bias(ac_ctx *cx, const ac_node *n, int32_t i, int64_t channels)
+int ac_shape_bias(ac_ctx *cx, const ac_node *n, int32_t i, int64_t channels)
 {
-    const ac_tensor *b = ac_sh_in(n, i);
+    const ac_tensor *b = ac_shape_in(n, i);
     if (!b || ac_tensor_count(b) == channels)
         return AC_OK;
     ac_error(cx, n->at, E0104, "bias '%s' is %s, expected %lld elements, one for each output channel", b->name,
              ac_shape_str(cx, b), (long long)channels);
-    return ac_sh_show(cx, n);
+    return ac_shape_show(cx, n);
 }
 
 /* x of any rank, w [units, K]: [elements / K, units]; with keep_dims x's leading dimensions and units. */
-int sh_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, 1, 2, "[units, inputs]"));
-    AC_TRY(ac_sh_weights(cx, n, 0, 1, 2, 0));
-    AC_TRY(ac_sh_act(cx, n, n->attrs.dense.act));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 1, 2, "[units, inputs]"));
+    AC_TRY(ac_shape_weights(cx, n, 0, 1, 2, 0));
+    AC_TRY(ac_shape_act(cx, n, n->attrs.dense.act));
     const ac_tensor *x = n->in[0], *w = n->in[1];
     const int64_t k = w->dim[1], count = ac_tensor_count(x);
     const bool keep = n->attrs.dense.keep_dims;
     if (k < 1 || count % k || (keep && (x->rank < 1 || x->dim[x->rank - 1] != k))) {
         ac_error(cx, n->at, E0104, "weights '%s' take %lld inputs, but '%s' is %s", w->name, (long long)k, x->name,
                  ac_shape_str(cx, x));
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
-    AC_TRY(ac_sh_bias(cx, n, 2, w->dim[0]));
+    AC_TRY(ac_shape_bias(cx, n, 2, w->dim[0]));
     if (!keep)
-        return ac_sh_set(cx, n, 0, x->dtype, 2, (int64_t[]){count / k, w->dim[0]});
+        return ac_shape_set(cx, n, 0, x->dtype, 2, (int64_t[]){count / k, w->dim[0]});
     int64_t dim[AC_MAX_RANK];
     for (int32_t d = 0; d < x->rank; d++)
         dim[d] = d == x->rank - 1 ? w->dim[0] : x->dim[d];
-    return ac_sh_set(cx, n, 0, x->dtype, x->rank, dim);
+    return ac_shape_set(cx, n, 0, x->dtype, x->rank, dim);
 }
 
 static void rows_cols(const ac_tensor *t, bool adjoint, int64_t *rows, int64_t *cols)
@@ -85,19 +85,19 @@ static void rows_cols(const ac_tensor *t, bool adjoint, int64_t *rows, int64_t *
 }
 
 /* x [..,M,K] (adj_x: [..,K,M]), y [..,K,N] (adj_y: [..,N,K]) -> [..,M,N]; leading dimensions broadcast. */
-int sh_matmul(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_matmul(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0], *y = n->in[1];
     if (x->rank < 2 || y->rank < 2) {
         ac_error(cx, n->at, E0104, "both operands need at least 2 dimensions");
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     if (!(ac_dtype_is_float(x->dtype) && y->dtype == AC_I8)) /* f32 times quantised weights is fine */
-        AC_TRY(ac_sh_same_type(cx, n, 0, 1));
+        AC_TRY(ac_shape_same_type(cx, n, 0, 1));
     if (!(x->dtype == AC_I8 && n->out[0]->dtype == AC_I32))
-        AC_TRY(ac_sh_result_type(cx, n, 0, x->dtype));
+        AC_TRY(ac_shape_result_type(cx, n, 0, x->dtype));
     if (x->quant && ac_dtype_is_int(x->dtype) && !n->out[0]->quant && n->out[0]->dtype != AC_I32)
         return ac_error(cx, n->at, E0106, "result '%s' of a quantised batch_matmul has no scale", n->out[0]->name);
     int64_t m, k, k2, cols;
@@ -106,7 +106,7 @@ int sh_matmul(ac_ctx *cx, ac_graph *g, ac_node *n)
     if (k != k2) {
         ac_error(cx, n->at, E0104, "'%s' has %lld columns, but '%s' has %lld rows", x->name, (long long)k, y->name,
                  (long long)k2);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     const int32_t rank = x->rank > y->rank ? x->rank : y->rank;
     int64_t dim[AC_MAX_RANK];
@@ -116,11 +116,11 @@ int sh_matmul(ac_ctx *cx, ac_graph *g, ac_node *n)
         if (ex != ey && ex != 1 && ey != 1) {
             ac_error(cx, n->at, E0104, "leading dimensions %lld and %lld do not broadcast", (long long)ex,
                      (long long)ey);
-            return ac_sh_show(cx, n);
+            return ac_shape_show(cx, n);
         }
         dim[d] = ex == 1 ? ey : ex;
     }
     dim[rank - 2] = m;
     dim[rank - 1] = cols;
-    return ac_sh_set(cx, n, 0, x->dtype, rank, dim);
+    return ac_shape_set(cx, n, 0, x->dtype, rank, dim);
 }

@@ -4,15 +4,15 @@
 #include "ir/ops/shape/shape.h"
 
 /* PAD, PADV2, MIRROR_PAD: every dimension grows. A mirror reaches at most to the other edge. */
-int sh_pad(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_pad(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0], *value = n->op == AC_OP_PADV2 ? n->in[2] : NULL;
     int64_t before[AC_MAX_RANK], after[AC_MAX_RANK], dim[AC_MAX_RANK];
     AC_TRY(ac_pads_of(cx, n, before, after));
     if (value) {
-        AC_TRY(ac_sh_same_type(cx, n, 0, 2));
+        AC_TRY(ac_shape_same_type(cx, n, 0, 2));
         if (ac_tensor_count(value) != 1)
             return ac_error(cx, n->at, E0104, "pad value '%s' is %s, expected one element", value->name,
                             ac_shape_str(cx, value));
@@ -25,14 +25,14 @@ int sh_pad(ac_ctx *cx, ac_graph *g, ac_node *n)
                             (long long)before[d], (long long)after[d], d, x->name, ac_shape_str(cx, x));
         dim[d] = x->dim[d] + before[d] + after[d];
     }
-    return ac_sh_set_like(cx, n, 0, x, x->rank, dim);
+    return ac_shape_set_like(cx, n, 0, x, x->rank, dim);
 }
 
-int sh_resize(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_resize(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, 0, 4, "[N,H,W,C]"));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
     const ac_tensor *x = n->in[0];
     const ac_attrs_resize *a = &n->attrs.resize;
     int64_t h, w;
@@ -41,21 +41,21 @@ int sh_resize(ac_ctx *cx, ac_graph *g, ac_node *n)
         return ac_error(cx, n->at, E0103, "align_corners and half_pixel_centers exclude each other");
     if (x->dim[1] < 1 || x->dim[2] < 1)
         return ac_error(cx, n->at, E0104, "input '%s' %s has no pixels", x->name, ac_shape_str(cx, x));
-    return ac_sh_set_like(cx, n, 0, x, 4, (int64_t[]){x->dim[0], h, w, x->dim[3]});
+    return ac_shape_set_like(cx, n, 0, x, 4, (int64_t[]){x->dim[0], h, w, x->dim[3]});
 }
 
 /* -1 in the new shape stands for what is left. The one number 0 is TFLite's old way to write a scalar; other zeros are
  * sizes. */
-int sh_reshape(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_reshape(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     const int64_t count = ac_tensor_count(x);
     ac_ints want;
-    AC_TRY(ac_sh_new_shape(cx, n, 1, n->attrs.shape.shape, &want));
+    AC_TRY(ac_shape_new_shape(cx, n, 1, n->attrs.shape.shape, &want));
     if (want.n == 1 && want.v[0] == 0 && count == 1)
-        return ac_sh_set_like(cx, n, 0, x, 0, NULL);
+        return ac_shape_set_like(cx, n, 0, x, 0, NULL);
     if (want.n > AC_MAX_RANK)
         return ac_error(cx, n->at, E0205, "the new shape has %d dimensions, at most %d are possible", want.n,
                         AC_MAX_RANK);
@@ -81,16 +81,16 @@ int sh_reshape(ac_ctx *cx, ac_graph *g, ac_node *n)
     } else if (known != count) {
         ac_error(cx, n->at, E0104, "the new shape has %lld elements, but '%s' %s has %lld", (long long)known, x->name,
                  ac_shape_str(cx, x), (long long)count);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
-    return ac_sh_set_like(cx, n, 0, x, want.n, dim);
+    return ac_shape_set_like(cx, n, 0, x, want.n, dim);
 }
 
 /* Drops the given dimensions of size 1; none given: all of size 1. */
-int sh_squeeze(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_squeeze(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     const ac_ints axes = n->attrs.squeeze.axes;
     uint32_t mask;
@@ -104,13 +104,13 @@ int sh_squeeze(ac_ctx *cx, ac_graph *g, ac_node *n)
         if (axes.n ? !(mask & 1u << d) : x->dim[d] != 1)
             dim[rank++] = x->dim[d];
     }
-    return ac_sh_set_like(cx, n, 0, x, rank, dim);
+    return ac_shape_set_like(cx, n, 0, x, rank, dim);
 }
 
-int sh_expand_dims(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_expand_dims(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     int32_t axis;
     if (x->rank == AC_MAX_RANK)
@@ -119,7 +119,7 @@ int sh_expand_dims(ac_ctx *cx, ac_graph *g, ac_node *n)
     int64_t dim[AC_MAX_RANK];
     for (int32_t d = 0; d <= x->rank; d++)
         dim[d] = d < axis ? x->dim[d] : d == axis ? 1 : x->dim[d - 1];
-    return ac_sh_set_like(cx, n, 0, x, x->rank + 1, dim);
+    return ac_shape_set_like(cx, n, 0, x, x->rank + 1, dim);
 }
 
 /* The operands of CONCATENATION and PACK are all given, of one type, and equal in all dimensions but `except`. */
@@ -129,27 +129,27 @@ static int check_parts(ac_ctx *cx, const ac_node *n, int32_t except)
         const ac_tensor *x = n->in[0], *t = n->in[i];
         if (!t)
             return ac_error(cx, n->at, E0102, "operand %d of %s is left out", i, ac_ops[n->op].text);
-        AC_TRY(ac_sh_same_type(cx, n, 0, i));
+        AC_TRY(ac_shape_same_type(cx, n, 0, i));
         bool fits = t->rank == x->rank;
         for (int32_t d = 0; fits && d < x->rank; d++)
             fits = d == except || t->dim[d] == x->dim[d];
         if (!fits) {
             ac_error(cx, n->at, E0104, "operand '%s' is %s, which does not go with '%s' %s", t->name,
                      ac_shape_str(cx, t), x->name, ac_shape_str(cx, x));
-            return ac_sh_show(cx, n);
+            return ac_shape_show(cx, n);
         }
     }
     return AC_OK;
 }
 
-int sh_concat(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_concat(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     int32_t axis;
     AC_TRY(ac_axis_norm(cx, n, n->attrs.axis.axis, x->rank, &axis));
-    AC_TRY(ac_sh_act(cx, n, n->attrs.axis.act));
+    AC_TRY(ac_shape_act(cx, n, n->attrs.axis.act));
     AC_TRY(check_parts(cx, n, axis));
     int64_t dim[AC_MAX_RANK];
     for (int32_t d = 0; d < x->rank; d++)
@@ -157,15 +157,15 @@ int sh_concat(ac_ctx *cx, ac_graph *g, ac_node *n)
     for (int32_t i = 1; i < n->n_in; i++)
         if (!ac_add_ok(dim[axis], n->in[i]->dim[axis], &dim[axis]))
             return ac_error(cx, n->at, E0015, "the sum of dimension %d does not fit in 63 bits", axis);
-    return ac_sh_set_like(cx, n, 0, x, x->rank, dim);
+    return ac_shape_set_like(cx, n, 0, x, x->rank, dim);
 }
 
 /* `split %x` with the axis as an attribute is the same operator as split_v without sizes: it becomes that, because
  * operand 0 of SPLIT is the static axis. */
-int sh_split(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_split(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     if (n->op == AC_OP_SPLIT && n->n_in == 1)
         n->op = AC_OP_SPLIT_V;
     const ac_tensor *x = ac_split_value(n);
@@ -179,15 +179,15 @@ int sh_split(ac_ctx *cx, ac_graph *g, ac_node *n)
         dim[d] = x->dim[d];
     for (int32_t i = 0; i < n->n_out; i++) {
         dim[axis] = size[i];
-        AC_TRY(ac_sh_set_like(cx, n, i, x, x->rank, dim));
+        AC_TRY(ac_shape_set_like(cx, n, i, x, x->rank, dim));
     }
     return AC_OK;
 }
 
-int sh_pack(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_pack(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     int32_t axis;
     if (x->rank == AC_MAX_RANK)
@@ -197,13 +197,13 @@ int sh_pack(ac_ctx *cx, ac_graph *g, ac_node *n)
     int64_t dim[AC_MAX_RANK];
     for (int32_t d = 0; d <= x->rank; d++)
         dim[d] = d < axis ? x->dim[d] : d == axis ? n->n_in : x->dim[d - 1];
-    return ac_sh_set_like(cx, n, 0, x, x->rank + 1, dim);
+    return ac_shape_set_like(cx, n, 0, x, x->rank + 1, dim);
 }
 
-int sh_unpack(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_unpack(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     int32_t axis, rank = 0;
     AC_TRY(ac_axis_norm(cx, n, n->attrs.axis.axis, x->rank, &axis));
@@ -215,27 +215,27 @@ int sh_unpack(ac_ctx *cx, ac_graph *g, ac_node *n)
         if (d != axis)
             dim[rank++] = x->dim[d];
     for (int32_t i = 0; i < n->n_out; i++)
-        AC_TRY(ac_sh_set_like(cx, n, i, x, rank, dim));
+        AC_TRY(ac_shape_set_like(cx, n, i, x, rank, dim));
     return AC_OK;
 }
 
-int sh_transpose(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_transpose(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     int32_t perm[AC_MAX_RANK];
     int64_t dim[AC_MAX_RANK];
     AC_TRY(ac_perm_of(cx, n, perm));
     for (int32_t d = 0; d < x->rank; d++)
         dim[d] = x->dim[perm[d]];
-    return ac_sh_set_like(cx, n, 0, x, x->rank, dim);
+    return ac_shape_set_like(cx, n, 0, x, x->rank, dim);
 }
 
-int sh_tile(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_tile(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     int64_t times[AC_MAX_RANK], dim[AC_MAX_RANK];
     AC_TRY(ac_tile_of(cx, n, times));
@@ -243,16 +243,16 @@ int sh_tile(ac_ctx *cx, ac_graph *g, ac_node *n)
         if (!ac_mul_ok(x->dim[d], times[d], &dim[d]))
             return ac_error(cx, n->at, E0015, "dimension %d of '%s' %s, repeated %lld times, does not fit in 63 bits",
                             d, x->name, ac_shape_str(cx, x), (long long)times[d]);
-    return ac_sh_set_like(cx, n, 0, x, x->rank, dim);
+    return ac_shape_set_like(cx, n, 0, x, x->rank, dim);
 }
 
-int sh_broadcast_to(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_broadcast_to(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     ac_ints want;
-    AC_TRY(ac_sh_new_shape(cx, n, 1, n->attrs.shape.shape, &want));
+    AC_TRY(ac_shape_new_shape(cx, n, 1, n->attrs.shape.shape, &want));
     if (want.n > AC_MAX_RANK)
         return ac_error(cx, n->at, E0205, "the new shape has %d dimensions, at most %d are possible", want.n,
                         AC_MAX_RANK);
@@ -265,15 +265,15 @@ int sh_broadcast_to(ac_ctx *cx, ac_graph *g, ac_node *n)
             (void)ac_detail(cx, "new dimension %d  %lld", d, (long long)want.v[d]);
         return AC_FAIL;
     }
-    return ac_sh_set_like(cx, n, 0, x, want.n, want.v);
+    return ac_shape_set_like(cx, n, 0, x, want.n, want.v);
 }
 
 /* SPACE_TO_DEPTH [N,H,W,C] -> [N,H/b,W/b,C*b*b]; DEPTH_TO_SPACE the other way. */
-int sh_space_depth(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_space_depth(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, 0, 4, "[N,H,W,C]"));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
     const ac_tensor *x = n->in[0];
     const int64_t b = n->attrs.block.block;
     if (b < 1 || b > 1 << 15)
@@ -283,15 +283,16 @@ int sh_space_depth(ac_ctx *cx, ac_graph *g, ac_node *n)
         return ac_error(cx, n->at, E0104, "'%s' %s does not divide into blocks of %lldx%lld", x->name,
                         ac_shape_str(cx, x), (long long)b, (long long)b);
     if (down)
-        return ac_sh_set_like(cx, n, 0, x, 4, (int64_t[]){x->dim[0], x->dim[1] / b, x->dim[2] / b, x->dim[3] * b * b});
-    return ac_sh_set_like(cx, n, 0, x, 4, (int64_t[]){x->dim[0], x->dim[1] * b, x->dim[2] * b, x->dim[3] / (b * b)});
+        return ac_shape_set_like(cx, n, 0, x, 4,
+                                 (int64_t[]){x->dim[0], x->dim[1] / b, x->dim[2] / b, x->dim[3] * b * b});
+    return ac_shape_set_like(cx, n, 0, x, 4, (int64_t[]){x->dim[0], x->dim[1] * b, x->dim[2] * b, x->dim[3] / (b * b)});
 }
 
 /* SPACE_TO_BATCH_ND pads, then blocks become batches; BATCH_TO_SPACE_ND the other way, then crops. */
-int sh_space_batch(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_space_batch(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     ac_blocks b;
     AC_TRY(ac_blocks_of(cx, n, &b));
@@ -327,5 +328,5 @@ int sh_space_batch(ac_ctx *cx, ac_graph *g, ac_node *n)
         dim[0] /= blocks;
     else if (!ac_mul_ok(dim[0], blocks, &dim[0]))
         return ac_error(cx, n->at, E0015, "the number of batches does not fit in 63 bits");
-    return ac_sh_set_like(cx, n, 0, x, x->rank, dim);
+    return ac_shape_set_like(cx, n, 0, x, x->rank, dim);
 }

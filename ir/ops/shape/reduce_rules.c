@@ -3,16 +3,16 @@
 #include "ir/ops/shape/shape.h"
 
 /* x -> x without the reduced dimensions, or with 1 in their place (keep_dims). */
-int sh_reduce(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_reduce(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     const bool logical = n->op == AC_OP_REDUCE_ANY || n->op == AC_OP_REDUCE_ALL;
     if (logical != (x->dtype == AC_BOOL))
         return ac_error(cx, n->at, E0105, "input '%s' is %s, expected %s", x->name, ac_dtype_name(x->dtype),
                         logical ? "bool" : "numbers");
-    AC_TRY(ac_sh_result_type(cx, n, 0, x->dtype));
+    AC_TRY(ac_shape_result_type(cx, n, 0, x->dtype));
     uint32_t mask;
     AC_TRY(ac_reduce_axes(cx, n, &mask));
     int32_t rank = 0;
@@ -22,7 +22,7 @@ int sh_reduce(ac_ctx *cx, ac_graph *g, ac_node *n)
             dim[rank++] = x->dim[d];
         else if (n->attrs.reduce.keep_dims)
             dim[rank++] = 1;
-    AC_TRY(ac_sh_set(cx, n, 0, x->dtype, rank, dim));
+    AC_TRY(ac_shape_set(cx, n, 0, x->dtype, rank, dim));
     if (x->quant && x->quant->n == 1 && !n->out[0]->quant && x->dtype != AC_I32 && x->dtype != AC_I64) {
         if (n->op == AC_OP_SUM || n->op == AC_OP_REDUCE_PROD) {
             ac_error(cx, n->at, E0106, "'%s' is quantised, but result '%s' has no scale", x->name, n->out[0]->name);
@@ -34,10 +34,10 @@ int sh_reduce(ac_ctx *cx, ac_graph *g, ac_node *n)
 }
 
 /* x -> x without one dimension, i32 or i64. The declared type of the result wins over out_type=. */
-int sh_arg(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_arg(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     ac_attrs_arg *a = &n->attrs.arg;
     if (n->out[0]->dtype != AC_NONE)
@@ -53,5 +53,5 @@ int sh_arg(ac_ctx *cx, ac_graph *g, ac_node *n)
     for (int32_t d = 0; d < x->rank; d++)
         if (d != axis)
             dim[rank++] = x->dim[d];
-    return ac_sh_set(cx, n, 0, a->out_type, rank, dim);
+    return ac_shape_set(cx, n, 0, a->out_type, rank, dim);
 }

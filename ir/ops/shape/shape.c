@@ -1,12 +1,12 @@
 #include "ir/ops/shape/shape.h"
 #include "ir/ops/axis.h"
 
-ac_tensor *ac_sh_in(const ac_node *n, int32_t i)
+ac_tensor *ac_shape_in(const ac_node *n, int32_t i)
 {
     return i < n->n_in ? n->in[i] : NULL;
 }
 
-int ac_sh_show(ac_ctx *cx, const ac_node *n)
+int ac_shape_show(ac_ctx *cx, const ac_node *n)
 {
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i])
@@ -14,7 +14,7 @@ int ac_sh_show(ac_ctx *cx, const ac_node *n)
     return AC_FAIL;
 }
 
-int ac_sh_operands(ac_ctx *cx, const ac_node *n)
+int ac_shape_operands(ac_ctx *cx, const ac_node *n)
 {
     const ac_op_row *row = &ac_ops[n->op];
     if (n->n_in < row->min_in || n->n_in > row->max_in)
@@ -49,9 +49,9 @@ int ac_sh_operands(ac_ctx *cx, const ac_node *n)
     return AC_OK;
 }
 
-int ac_sh_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i)
+int ac_shape_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i)
 {
-    ac_tensor *t = ac_sh_in(n, i);
+    ac_tensor *t = ac_shape_in(n, i);
     if (!t || !t->state)
         return ac_error(cx, n->at, E0102, "operand %d must be a variable tensor: it is written and kept between runs",
                         i);
@@ -74,9 +74,9 @@ int ac_sh_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i)
     return AC_OK;
 }
 
-int ac_sh_state_sized(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i, ac_dtype d, int64_t count)
+int ac_shape_state_sized(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i, ac_dtype d, int64_t count)
 {
-    AC_TRY(ac_sh_state(cx, g, n, i));
+    AC_TRY(ac_shape_state(cx, g, n, i));
     ac_tensor *t = n->in[i];
     if (count > INT32_MAX)
         return ac_error(cx, n->at, E0015, "state '%s' needs %lld elements, at most 2147483647", t->name,
@@ -91,7 +91,7 @@ int ac_sh_state_sized(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i
     return AC_OK;
 }
 
-int ac_sh_rank(ac_ctx *cx, const ac_node *n, int32_t i, int32_t rank, const char *layout)
+int ac_shape_rank(ac_ctx *cx, const ac_node *n, int32_t i, int32_t rank, const char *layout)
 {
     const ac_tensor *t = n->in[i];
     if (t->rank == rank)
@@ -100,7 +100,7 @@ int ac_sh_rank(ac_ctx *cx, const ac_node *n, int32_t i, int32_t rank, const char
                     rank, rank == 1 ? "" : "s", layout);
 }
 
-int ac_sh_index(ac_ctx *cx, const ac_node *n, int32_t i)
+int ac_shape_index(ac_ctx *cx, const ac_node *n, int32_t i)
 {
     const ac_dtype d = n->in[i]->dtype;
     if (d == AC_I16 || d == AC_I32 || d == AC_I64)
@@ -109,27 +109,27 @@ int ac_sh_index(ac_ctx *cx, const ac_node *n, int32_t i)
                     ac_dtype_name(d));
 }
 
-int ac_sh_same_type(ac_ctx *cx, const ac_node *n, int32_t i, int32_t k)
+int ac_shape_same_type(ac_ctx *cx, const ac_node *n, int32_t i, int32_t k)
 {
     const ac_tensor *a = n->in[i], *b = n->in[k];
     if (a->dtype == b->dtype)
         return AC_OK;
     ac_error(cx, n->at, E0105, "'%s' is %s, but '%s' is %s; expected the same type", a->name, ac_dtype_name(a->dtype),
              b->name, ac_dtype_name(b->dtype));
-    return ac_sh_show(cx, n);
+    return ac_shape_show(cx, n);
 }
 
-int ac_sh_result_type(ac_ctx *cx, const ac_node *n, int32_t i, ac_dtype d)
+int ac_shape_result_type(ac_ctx *cx, const ac_node *n, int32_t i, ac_dtype d)
 {
     const ac_tensor *t = n->out[i];
     if (t->dtype == AC_NONE || t->dtype == d)
         return AC_OK;
     ac_error(cx, n->at, E0105, "result '%s' is declared as %s, but %s of these operands gives %s", t->name,
              ac_dtype_name(t->dtype), ac_ops[n->op].text, ac_dtype_name(d));
-    return ac_sh_show(cx, n);
+    return ac_shape_show(cx, n);
 }
 
-int ac_sh_set(ac_ctx *cx, ac_node *n, int32_t i, ac_dtype d, int32_t rank, const int64_t *dim)
+int ac_shape_set(ac_ctx *cx, ac_node *n, int32_t i, ac_dtype d, int32_t rank, const int64_t *dim)
 {
     ac_tensor *t = n->out[i];
     if (rank > AC_MAX_RANK)
@@ -142,7 +142,7 @@ int ac_sh_set(ac_ctx *cx, ac_node *n, int32_t i, ac_dtype d, int32_t rank, const
                             (long long)dim[k]);
         if (dim[k] && (!ac_mul_ok(all, dim[k], &all) || all > INT32_MAX)) {
             ac_error(cx, n->at, E0015, "result '%s' would have more than %d elements", t->name, INT32_MAX);
-            return ac_sh_show(cx, n);
+            return ac_shape_show(cx, n);
         }
     }
     if (t->dtype == AC_NONE)
@@ -165,17 +165,17 @@ static void inherit_quant(ac_tensor *to, const ac_tensor *from)
         to->quant = from->quant;
 }
 
-int ac_sh_set_like(ac_ctx *cx, ac_node *n, int32_t i, const ac_tensor *from, int32_t rank, const int64_t *dim)
+int ac_shape_set_like(ac_ctx *cx, ac_node *n, int32_t i, const ac_tensor *from, int32_t rank, const int64_t *dim)
 {
-    AC_TRY(ac_sh_result_type(cx, n, i, from->dtype));
-    AC_TRY(ac_sh_set(cx, n, i, from->dtype, rank, dim));
+    AC_TRY(ac_shape_result_type(cx, n, i, from->dtype));
+    AC_TRY(ac_shape_set(cx, n, i, from->dtype, rank, dim));
     inherit_quant(n->out[i], from);
     return AC_OK;
 }
 
-int ac_sh_new_shape(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints *out)
+int ac_shape_new_shape(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints *out)
 {
-    const ac_tensor *t = ac_sh_in(n, i), *y = n->out[0];
+    const ac_tensor *t = ac_shape_in(n, i), *y = n->out[0];
     bool declared = t && !ac_tensor_is_const(t) && y->dtype != AC_NONE && y->rank > 0;
     for (int32_t d = 0; declared && d < y->rank; d++)
         declared = y->dim[d] >= 0 && !y->dim_name[d];
@@ -190,7 +190,7 @@ int ac_sh_new_shape(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_in
     return AC_OK;
 }
 
-int ac_sh_broadcast(ac_ctx *cx, const ac_node *n, uint32_t mask, int32_t *rank, int64_t dim[AC_MAX_RANK])
+int ac_shape_broadcast(ac_ctx *cx, const ac_node *n, uint32_t mask, int32_t *rank, int64_t dim[AC_MAX_RANK])
 {
     *rank = 0;
     for (int32_t i = 0; i < n->n_in; i++)
@@ -208,7 +208,7 @@ int ac_sh_broadcast(ac_ctx *cx, const ac_node *n, uint32_t mask, int32_t *rank, 
                 ac_error(cx, n->at, E0104,
                          "shapes do not broadcast: '%s' has %lld in dimension %d from the end, expected %lld or 1",
                          t->name, (long long)t->dim[k], *rank - d, (long long)dim[d]);
-                return ac_sh_show(cx, n);
+                return ac_shape_show(cx, n);
             }
             dim[d] = t->dim[k];
         }
@@ -242,26 +242,26 @@ static int settle_quant(ac_ctx *cx, const ac_node *n)
 }
 
 /* Two operands of one type, broadcast; the result has their type. */
-int sh_bcast(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_bcast(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_same_type(cx, n, 0, 1));
-    AC_TRY(ac_sh_result_type(cx, n, 0, n->in[0]->dtype));
-    AC_TRY(ac_sh_broadcast(cx, n, 3, &rank, dim));
-    AC_TRY(ac_sh_set(cx, n, 0, n->in[0]->dtype, rank, dim));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_same_type(cx, n, 0, 1));
+    AC_TRY(ac_shape_result_type(cx, n, 0, n->in[0]->dtype));
+    AC_TRY(ac_shape_broadcast(cx, n, 3, &rank, dim));
+    AC_TRY(ac_shape_set(cx, n, 0, n->in[0]->dtype, rank, dim));
     return settle_quant(cx, n);
 }
 
 /* Comparisons: operands of one type. Logical operators: bool operands. The result is bool. */
-int sh_compare(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_compare(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const bool logical = n->op == AC_OP_LOGICAL_AND || n->op == AC_OP_LOGICAL_OR || n->op == AC_OP_LOGICAL_NOT;
     if (logical)
         for (int32_t i = 0; i < n->n_in; i++)
@@ -269,33 +269,33 @@ int sh_compare(ac_ctx *cx, ac_graph *g, ac_node *n)
                 return ac_error(cx, n->at, E0105, "operand '%s' is %s, expected bool", n->in[i]->name,
                                 ac_dtype_name(n->in[i]->dtype));
     if (n->n_in > 1)
-        AC_TRY(ac_sh_same_type(cx, n, 0, 1));
-    AC_TRY(ac_sh_result_type(cx, n, 0, AC_BOOL));
-    AC_TRY(ac_sh_broadcast(cx, n, 3, &rank, dim));
-    return ac_sh_set(cx, n, 0, AC_BOOL, rank, dim);
+        AC_TRY(ac_shape_same_type(cx, n, 0, 1));
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_BOOL));
+    AC_TRY(ac_shape_broadcast(cx, n, 3, &rank, dim));
+    return ac_shape_set(cx, n, 0, AC_BOOL, rank, dim);
 }
 
 /* condition ? x : y, all three broadcast. */
-int sh_select(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_select(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     if (n->in[0]->dtype != AC_BOOL)
         return ac_error(cx, n->at, E0105, "condition '%s' is %s, expected bool", n->in[0]->name,
                         ac_dtype_name(n->in[0]->dtype));
-    AC_TRY(ac_sh_same_type(cx, n, 1, 2));
-    AC_TRY(ac_sh_broadcast(cx, n, 7, &rank, dim));
-    return ac_sh_set_like(cx, n, 0, n->in[1], rank, dim);
+    AC_TRY(ac_shape_same_type(cx, n, 1, 2));
+    AC_TRY(ac_shape_broadcast(cx, n, 7, &rank, dim));
+    return ac_shape_set_like(cx, n, 0, n->in[1], rank, dim);
 }
 
 /* The result has the shape of the operand and its type; a softmax of i8 may be declared i16 (TFLite). Axes of the
  * operators that take some (cumsum, reverse_v2) are checked here. */
-int sh_same(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_same(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     uint32_t mask;
     int32_t axis;
@@ -306,22 +306,22 @@ int sh_same(ac_ctx *cx, ac_graph *g, ac_node *n)
     if ((n->op == AC_OP_SOFTMAX || n->op == AC_OP_LOG_SOFTMAX) && x->rank == 0)
         return ac_error(cx, n->at, E0104, "input '%s' is a scalar, expected at least one dimension", x->name);
     if (n->op == AC_OP_LRN)
-        AC_TRY(ac_sh_rank(cx, n, 0, 4, "[N,H,W,C]"));
+        AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
     if (!(n->op == AC_OP_SOFTMAX && x->dtype == AC_I8 && n->out[0]->dtype == AC_I16))
-        AC_TRY(ac_sh_result_type(cx, n, 0, x->dtype));
-    AC_TRY(ac_sh_set(cx, n, 0, x->dtype, x->rank, x->dim));
+        AC_TRY(ac_shape_result_type(cx, n, 0, x->dtype));
+    AC_TRY(ac_shape_set(cx, n, 0, x->dtype, x->rank, x->dim));
     return settle_quant(cx, n);
 }
 
 /* QUANTIZE and DEQUANTIZE: the shape of the operand, the type the result is declared with. */
-int sh_keep_type(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_keep_type(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     ac_tensor *y = n->out[0];
     if (n->op == AC_OP_DEQUANTIZE)
-        AC_TRY(ac_sh_result_type(cx, n, 0, AC_F32));
+        AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
     if (n->op == AC_OP_QUANTIZE && (y->dtype == AC_NONE || !y->quant)) {
         ac_error(cx, n->at, y->dtype == AC_NONE ? E0105 : E0106, "result '%s' of quantize has no declared %s", y->name,
                  y->dtype == AC_NONE ? "type" : "scale");
@@ -329,18 +329,18 @@ int sh_keep_type(ac_ctx *cx, ac_graph *g, ac_node *n)
     }
     if (ac_dtype_is_int(x->dtype) && !x->quant)
         return ac_error(cx, n->at, E0106, "input '%s' is %s without a scale", x->name, ac_dtype_name(x->dtype));
-    return ac_sh_set(cx, n, 0, AC_F32, x->rank, x->dim);
+    return ac_shape_set(cx, n, 0, AC_F32, x->rank, x->dim);
 }
 
 /* The declared type of the result wins over to=, which is made to agree. */
-int sh_cast(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_cast(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
+    AC_TRY(ac_shape_operands(cx, n));
     ac_attrs_cast *a = &n->attrs.cast;
     if (n->out[0]->dtype != AC_NONE)
         a->to = n->out[0]->dtype;
     if (a->to <= AC_NONE || a->to >= AC_DTYPE_COUNT)
         return ac_error(cx, n->at, E0103, "cast to an unknown type");
-    return ac_sh_set(cx, n, 0, a->to, n->in[0]->rank, n->in[0]->dim);
+    return ac_shape_set(cx, n, 0, a->to, n->in[0]->rank, n->in[0]->dim);
 }

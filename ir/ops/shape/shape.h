@@ -1,10 +1,10 @@
 /* shape.h - what the shape rules (shape*.c) share: operand checks and setting results.
  *
- *     int sh_squeeze(ac_ctx *cx, ac_graph *g, ac_node *n)
+ *     int ac_sh_squeeze(ac_ctx *cx, ac_graph *g, ac_node *n)
  *     {
- *         AC_TRY(ac_sh_operands(cx, n));
+ *         AC_TRY(ac_shape_operands(cx, n));
  *         ...
- *         return ac_sh_set_like(cx, n, 0, n->in[0], rank, dim);
+ *         return ac_shape_set_like(cx, n, 0, n->in[0], rank, dim);
  *     }
  *
  * A rule reads input types, shapes and attributes and sets dtype, rank and dims of every output. A type or quantisation
@@ -18,39 +18,39 @@
 
 /* Required operands are there (E0102), and every operand has a type and a closed shape (E0204). The number of operands
  * fits the row. Every rule starts with it. */
-int ac_sh_operands(ac_ctx *cx, const ac_node *n);
+int ac_shape_operands(ac_ctx *cx, const ac_node *n);
 /* Operand i when it is given, else NULL. */
-ac_tensor *ac_sh_in(const ac_node *n, int32_t i);
+ac_tensor *ac_shape_in(const ac_node *n, int32_t i);
 /* Operand i has this rank: E0104 with `layout` ("[N,H,W,C]") as what was expected. */
-int ac_sh_rank(ac_ctx *cx, const ac_node *n, int32_t i, int32_t rank, const char *layout);
+int ac_shape_rank(ac_ctx *cx, const ac_node *n, int32_t i, int32_t rank, const char *layout);
 /* Operand i holds integers that can be indices: i16, i32 or i64. */
-int ac_sh_index(ac_ctx *cx, const ac_node *n, int32_t i);
+int ac_shape_index(ac_ctx *cx, const ac_node *n, int32_t i);
 /* Operands i and k have the same element type: E0105. */
-int ac_sh_same_type(ac_ctx *cx, const ac_node *n, int32_t i, int32_t k);
+int ac_shape_same_type(ac_ctx *cx, const ac_node *n, int32_t i, int32_t k);
 /* The declared type of output i is `d`, or there is none: E0105. */
-int ac_sh_result_type(ac_ctx *cx, const ac_node *n, int32_t i, ac_dtype d);
+int ac_shape_result_type(ac_ctx *cx, const ac_node *n, int32_t i, ac_dtype d);
 /* Sets shape and (if undeclared) type of output i. Dims are checked: E0201 negative, E0205 rank, E0015 too many
  * elements. */
-int ac_sh_set(ac_ctx *cx, ac_node *n, int32_t i, ac_dtype d, int32_t rank, const int64_t *dim);
+int ac_shape_set(ac_ctx *cx, ac_node *n, int32_t i, ac_dtype d, int32_t rank, const int64_t *dim);
 /* The same for results that hold elements of `from` unchanged: its type, and its quantisation unless one is declared. A
  * declared type must be from's. */
-int ac_sh_set_like(ac_ctx *cx, ac_node *n, int32_t i, const ac_tensor *from, int32_t rank, const int64_t *dim);
+int ac_shape_set_like(ac_ctx *cx, ac_node *n, int32_t i, const ac_tensor *from, int32_t rank, const int64_t *dim);
 /* The new shape in static operand i (else `attr`). When the operand is computed at run time but the file declares the
  * whole shape of result 0, the declaration is believed, with a warning W0001 (as TFLite Micro does); otherwise E0203.
  */
-int ac_sh_new_shape(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints *out);
+int ac_shape_new_shape(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints *out);
 /* The shape a, b, ... broadcast to (NumPy's rule) over all given operands of `mask`. */
-int ac_sh_broadcast(ac_ctx *cx, const ac_node *n, uint32_t mask, int32_t *rank, int64_t dim[AC_MAX_RANK]);
+int ac_shape_broadcast(ac_ctx *cx, const ac_node *n, uint32_t mask, int32_t *rank, int64_t dim[AC_MAX_RANK]);
 /* Operators with weights (matrix_rules.c): the types of input, weights, bias and result go together; quantised ones
  * have scales, those of the weights lie along dimension `channel_dim`. */
-int ac_sh_weights(ac_ctx *cx, const ac_node *n, int32_t x_at, int32_t w_at, int32_t bias_at, int32_t channel_dim);
-int ac_sh_bias(ac_ctx *cx, const ac_node *n, int32_t i, int64_t channels); /* one element for each output channel */
-int ac_sh_act(ac_ctx *cx, const ac_node *n, ac_act act);
+int ac_shape_weights(ac_ctx *cx, const ac_node *n, int32_t x_at, int32_t w_at, int32_t bias_at, int32_t channel_dim);
+int ac_shape_bias(ac_ctx *cx, const ac_node *n, int32_t i, int64_t channels); /* one element for each output channel */
+int ac_shape_act(ac_ctx *cx, const ac_node *n, ac_act act);
 /* Operand i is a state tensor that this node alone uses (it writes it); states of i8 start at their zero point. */
-int ac_sh_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i);
+int ac_shape_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i);
 /* The same, and it holds `count` numbers of type d: one that a reader made for this node, with no element yet, gets them. */
-int ac_sh_state_sized(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i, ac_dtype d, int64_t count);
+int ac_shape_state_sized(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i, ac_dtype d, int64_t count);
 /* Adds a detail line "input K  i8 [1,2,3]  'name'" for every given operand to the newest diagnostic; AC_FAIL. */
-int ac_sh_show(ac_ctx *cx, const ac_node *n);
+int ac_shape_show(ac_ctx *cx, const ac_node *n);
 
 #endif

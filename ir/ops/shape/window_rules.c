@@ -56,7 +56,7 @@ static int slide(ac_ctx *cx, const ac_node *n, ac_padding padding, window *w)
     if (room < 0) {
         ac_error(cx, n->at, E0104, "a window of %lld does not fit into the %s %lld of '%s'", (long long)k, w->what,
                  (long long)(w->in + w->before + w->after), ac_tensor_str(cx, n->in[0]));
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
     w->out = room / w->stride + 1; /* same: this gives the number above again */
     return AC_OK;
@@ -114,65 +114,65 @@ static int slide_conv(ac_ctx *cx, ac_node *n, const ac_tensor *x, int64_t kh, in
 }
 
 /* x [N,H,W,IC], w [OC,KH,KW,IC/groups] -> [N,OH,OW,OC] */
-int sh_conv(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_conv(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, 0, 4, "[N,H,W,C]"));
-    AC_TRY(ac_sh_rank(cx, n, 1, 4, "[O,H,W,I]"));
-    AC_TRY(ac_sh_weights(cx, n, 0, 1, 2, 0));
-    AC_TRY(ac_sh_act(cx, n, n->attrs.conv.act));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
+    AC_TRY(ac_shape_rank(cx, n, 1, 4, "[O,H,W,I]"));
+    AC_TRY(ac_shape_weights(cx, n, 0, 1, 2, 0));
+    AC_TRY(ac_shape_act(cx, n, n->attrs.conv.act));
     const ac_tensor *x = n->in[0], *w = n->in[1];
     const int64_t ic = w->dim[3], groups = ic > 0 ? x->dim[3] / ic : 0;
     if (ic < 1 || groups < 1 || x->dim[3] % ic || w->dim[0] % groups) {
         ac_error(cx, n->at, E0104, "weights '%s' take %lld input channels and make %lld, but input '%s' has %lld",
                  w->name, (long long)ic, (long long)w->dim[0], x->name, (long long)x->dim[3]);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
-    AC_TRY(ac_sh_bias(cx, n, 2, w->dim[0]));
+    AC_TRY(ac_shape_bias(cx, n, 2, w->dim[0]));
     int64_t o[2];
     AC_TRY(slide_conv(cx, n, x, w->dim[1], w->dim[2], o));
-    return ac_sh_set(cx, n, 0, x->dtype, 4, (int64_t[]){x->dim[0], o[0], o[1], w->dim[0]});
+    return ac_shape_set(cx, n, 0, x->dtype, 4, (int64_t[]){x->dim[0], o[0], o[1], w->dim[0]});
 }
 
 /* x [N,H,W,C], w [1,KH,KW,C*M] -> [N,OH,OW,C*M]; channel c makes channels c*M .. c*M + M-1. */
-int sh_depthwise(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_depthwise(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, 0, 4, "[N,H,W,C]"));
-    AC_TRY(ac_sh_rank(cx, n, 1, 4, "[1,H,W,C*M]"));
-    AC_TRY(ac_sh_weights(cx, n, 0, 1, 2, 3));
-    AC_TRY(ac_sh_act(cx, n, n->attrs.conv.act));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
+    AC_TRY(ac_shape_rank(cx, n, 1, 4, "[1,H,W,C*M]"));
+    AC_TRY(ac_shape_weights(cx, n, 0, 1, 2, 3));
+    AC_TRY(ac_shape_act(cx, n, n->attrs.conv.act));
     const ac_tensor *x = n->in[0], *w = n->in[1];
     if (w->dim[0] != 1 || x->dim[3] < 1 || w->dim[3] < 1 || w->dim[3] % x->dim[3]) {
         ac_error(cx, n->at, E0104,
                  "weights '%s' are %s, expected [1,H,W,C] with C a multiple of the %lld channels of '%s'", w->name,
                  ac_shape_str(cx, w), (long long)x->dim[3], x->name);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
-    AC_TRY(ac_sh_bias(cx, n, 2, w->dim[3]));
+    AC_TRY(ac_shape_bias(cx, n, 2, w->dim[3]));
     int64_t o[2];
     AC_TRY(slide_conv(cx, n, x, w->dim[1], w->dim[2], o));
-    return ac_sh_set(cx, n, 0, x->dtype, 4, (int64_t[]){x->dim[0], o[0], o[1], w->dim[3]});
+    return ac_shape_set(cx, n, 0, x->dtype, 4, (int64_t[]){x->dim[0], o[0], o[1], w->dim[3]});
 }
 
 /* in[0] static output shape [N,OH,OW,OC], w [OC,KH,KW,IC], x [N,H,W,IC] -> that shape. The padding is the one of the
  * convolution that goes the other way, from the output to the input: input element i adds to outputs i * stride - pad
  * .. + k'-1, those outside are dropped (TFLite does not ask for more). */
-int sh_tconv(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_tconv(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, 1, 4, "[O,H,W,I]"));
-    AC_TRY(ac_sh_rank(cx, n, 2, 4, "[N,H,W,C]"));
-    AC_TRY(ac_sh_weights(cx, n, 2, 1, 3, 0));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 1, 4, "[O,H,W,I]"));
+    AC_TRY(ac_shape_rank(cx, n, 2, 4, "[N,H,W,C]"));
+    AC_TRY(ac_shape_weights(cx, n, 2, 1, 3, 0));
     ac_attrs_conv *a = &n->attrs.conv;
-    AC_TRY(ac_sh_act(cx, n, a->act));
+    AC_TRY(ac_shape_act(cx, n, a->act));
     AC_TRY(check_padding(cx, n, a->padding));
     const ac_tensor *w = n->in[1], *x = n->in[2];
     ac_ints want;
-    AC_TRY(ac_sh_new_shape(cx, n, 0, (ac_ints){0}, &want));
+    AC_TRY(ac_shape_new_shape(cx, n, 0, (ac_ints){0}, &want));
     if (want.n != 4)
         return ac_error(cx, n->at, E0104, "the output shape has %d numbers, expected 4: [N,H,W,C]", want.n);
     if (w->dim[3] != x->dim[3] || want.v[3] != w->dim[0] || want.v[0] != x->dim[0]) {
@@ -181,14 +181,14 @@ int sh_tconv(ac_ctx *cx, ac_graph *g, ac_node *n)
                  "weights that take the input's %lld channels",
                  (long long)want.v[0], (long long)want.v[1], (long long)want.v[2], (long long)want.v[3],
                  (long long)x->dim[0], (long long)w->dim[0], (long long)x->dim[3]);
-        return ac_sh_show(cx, n);
+        return ac_shape_show(cx, n);
     }
-    AC_TRY(ac_sh_bias(cx, n, 3, w->dim[0]));
+    AC_TRY(ac_shape_bias(cx, n, 3, w->dim[0]));
     for (int32_t i = 1; i < 3; i++)
         if (want.v[i] < 1 || want.v[i] > INT32_MAX)
             return ac_error(cx, n->at, E0201, "the output %s is %lld", i == 1 ? "height" : "width",
                             (long long)want.v[i]);
-    AC_TRY(ac_sh_set(cx, n, 0, x->dtype, 4, want.v));
+    AC_TRY(ac_shape_set(cx, n, 0, x->dtype, 4, want.v));
     if (a->padding == AC_PAD_VALID && (want.v[1] < (w->dim[1] - 1) * (int64_t)a->dilation_h + 1 ||
                                        want.v[2] < (w->dim[2] - 1) * (int64_t)a->dilation_w + 1))
         return ac_error(cx, n->at, E0104, "output '%s' is smaller than the kernel '%s' %s", ac_shape_str(cx, n->out[0]),
@@ -200,16 +200,16 @@ int sh_tconv(ac_ctx *cx, ac_graph *g, ac_node *n)
 }
 
 /* x [N,H,W,C] -> [N,OH,OW,C]. Every window holds at least one element of the input. */
-int sh_pool(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_sh_pool(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    AC_TRY(ac_sh_operands(cx, n));
-    AC_TRY(ac_sh_rank(cx, n, 0, 4, "[N,H,W,C]"));
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
     ac_attrs_pool *a = &n->attrs.pool;
     const ac_tensor *x = n->in[0];
-    AC_TRY(ac_sh_act(cx, n, a->act));
+    AC_TRY(ac_shape_act(cx, n, a->act));
     AC_TRY(check_padding(cx, n, a->padding));
-    AC_TRY(ac_sh_result_type(cx, n, 0, x->dtype));
+    AC_TRY(ac_shape_result_type(cx, n, 0, x->dtype));
     window h = {"height", x->dim[1], a->kernel_h, a->stride_h, 1, a->pad_t, a->pad_b, 0};
     window w = {"width", x->dim[2], a->kernel_w, a->stride_w, 1, a->pad_l, a->pad_r, 0};
     if (a->padding != AC_PAD_EXPLICIT)
@@ -230,7 +230,7 @@ int sh_pool(ac_ctx *cx, ac_graph *g, ac_node *n)
     a->stride_h = useful_stride(&h);
     a->stride_w = useful_stride(&w);
     AC_TRY(check_reach(cx, n, x, h.in + h.before + h.after, w.in + w.before + w.after));
-    AC_TRY(ac_sh_set(cx, n, 0, x->dtype, 4, (int64_t[]){x->dim[0], h.out, w.out, x->dim[3]}));
+    AC_TRY(ac_shape_set(cx, n, 0, x->dtype, 4, (int64_t[]){x->dim[0], h.out, w.out, x->dim[3]}));
     if (!n->out[0]->quant && x->quant && x->quant->n == 1)
         n->out[0]->quant = x->quant;
     return AC_OK;

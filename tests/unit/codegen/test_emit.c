@@ -63,7 +63,7 @@ static void print_cases(ac_sink *to)
         const ac_loop_fn *fn = cases[i].fn;
         now = cases[i].what;
         ac_csig sig = {.name = ac_strf(cx.region, "t_%s", fn->name)};
-        bool printed = c_print_fn(&file, fn, &sig, &body) == AC_OK;
+        bool printed = ac_c_print_fn(&file, fn, &sig, &body) == AC_OK;
         if (!printed)
             ac_diags_print(&cx.diags, stderr, false);
         MUST(printed);
@@ -77,7 +77,7 @@ static void print_cases(ac_sink *to)
         ac_put(&body, fn->fails ? ");\n}\n\n" : ");\n    return 0;\n}\n\n");
     }
     ac_put(to, "#include <stdint.h>\nenum { T_OK = 0, T_EINDEX = 4 };\n");
-    c_print_prologue(&file, to);
+    ac_c_print_prologue(&file, to);
     ac_put_n(to, body.text, body.n);
 }
 

@@ -30,8 +30,8 @@ static ac_tensor *tensor(const char *name, ac_dtype d, int64_t n)
 static int32_t param(ac_lb *b, ac_lowered *low, ac_tensor *t, ac_const *k, ac_role role)
 {
     ac_push(cx.region, &low->arg, ((ac_arg){.kind = k ? AC_ARG_CONST : AC_ARG_TENSOR, .tensor = t, .konst = k}));
-    return k ? lb_buf(b, k->name, k->dtype, k->count, AC_BUF_CONST, k->align, NULL)
-             : lb_buf(b, t->name, t->dtype, t->dim[1], role, 16, NULL);
+    return k ? ac_lb_buf(b, k->name, k->dtype, k->count, AC_BUF_CONST, k->align, NULL)
+             : ac_lb_buf(b, t->name, t->dtype, t->dim[1], role, 16, NULL);
 }
 
 /* out = max(x, 0) */
@@ -39,12 +39,12 @@ static ac_lowered *relu(const char *name, ac_tensor *x, ac_tensor *out)
 {
     ac_lowered *low = AC_NEW(cx.region, ac_lowered);
     ac_lb b;
-    lb_open(&b, cx.region, name, "RELU");
+    ac_lb_open(&b, cx.region, name, "RELU");
     int32_t from = param(&b, low, x, NULL, AC_BUF_IN), to = param(&b, low, out, NULL, AC_BUF_OUT);
-    ac_x i = lb_for_n(&b, "i", K);
-    lb_store(&b, to, i, lb_max(&b, lb_load(&b, from, i, 1), lb_f32(&b, 0)));
-    lb_end(&b);
-    low->fn = lb_close(&b);
+    ac_x i = ac_lb_for_n(&b, "i", K);
+    ac_lb_store(&b, to, i, ac_lb_max(&b, ac_lb_load(&b, from, i, 1), ac_lb_f32(&b, 0)));
+    ac_lb_end(&b);
+    low->fn = ac_lb_close(&b);
     return low;
 }
 
@@ -53,17 +53,18 @@ static ac_lowered *dense(ac_tensor *x, ac_const *w, ac_const *bias, ac_tensor *o
 {
     ac_lowered *low = AC_NEW(cx.region, ac_lowered);
     ac_lb b;
-    lb_open(&b, cx.region, "fully_connected_1", "FULLY_CONNECTED */ with a note that tries to end the comment");
+    ac_lb_open(&b, cx.region, "fully_connected_1", "FULLY_CONNECTED */ with a note that tries to end the comment");
     int32_t from = param(&b, low, x, NULL, AC_BUF_IN), weights = param(&b, low, NULL, w, AC_BUF_CONST);
     int32_t add = param(&b, low, NULL, bias, AC_BUF_CONST), to = param(&b, low, out, NULL, AC_BUF_OUT);
-    ac_x j = lb_for_n(&b, "oc", J), acc = lb_var(&b, "acc", lb_load(&b, add, j, 1)), k = lb_for_n(&b, "ic", K);
-    ac_x at = lb_add(&b, lb_mul(&b, j, lb_i32(&b, K)), k);
-    ac_x product = lb_mul(&b, lb_load(&b, weights, at, 1), lb_load(&b, from, k, 1));
-    lb_set(&b, acc, lb_add(&b, lb_get(&b, acc), product));
-    lb_end(&b);
-    lb_store(&b, to, j, lb_get(&b, acc));
-    lb_end(&b);
-    low->fn = lb_close(&b);
+    ac_x j = ac_lb_for_n(&b, "oc", J), acc = ac_lb_var(&b, "acc", ac_lb_load(&b, add, j, 1)),
+         k = ac_lb_for_n(&b, "ic", K);
+    ac_x at = ac_lb_add(&b, ac_lb_mul(&b, j, ac_lb_i32(&b, K)), k);
+    ac_x product = ac_lb_mul(&b, ac_lb_load(&b, weights, at, 1), ac_lb_load(&b, from, k, 1));
+    ac_lb_set(&b, acc, ac_lb_add(&b, ac_lb_get(&b, acc), product));
+    ac_lb_end(&b);
+    ac_lb_store(&b, to, j, ac_lb_get(&b, acc));
+    ac_lb_end(&b);
+    low->fn = ac_lb_close(&b);
     low->macs = J * K;
     return low;
 }
@@ -73,12 +74,12 @@ static ac_lowered *accumulate(ac_tensor *state, ac_tensor *y)
 {
     ac_lowered *low = AC_NEW(cx.region, ac_lowered);
     ac_lb b;
-    lb_open(&b, cx.region, "run", "a name that the API has");
+    ac_lb_open(&b, cx.region, "run", "a name that the API has");
     int32_t s = param(&b, low, state, NULL, AC_BUF_INOUT), from = param(&b, low, y, NULL, AC_BUF_IN);
-    ac_x i = lb_for_n(&b, "i", J);
-    lb_store(&b, s, i, lb_add(&b, lb_load(&b, s, i, 1), lb_load(&b, from, i, 1)));
-    lb_end(&b);
-    low->fn = lb_close(&b);
+    ac_x i = ac_lb_for_n(&b, "i", J);
+    ac_lb_store(&b, s, i, ac_lb_add(&b, ac_lb_load(&b, s, i, 1), ac_lb_load(&b, from, i, 1)));
+    ac_lb_end(&b);
+    low->fn = ac_lb_close(&b);
     return low;
 }
 
@@ -87,13 +88,13 @@ static ac_lowered *gather(ac_tensor *state, ac_tensor *index, ac_tensor *out)
 {
     ac_lowered *low = AC_NEW(cx.region, ac_lowered);
     ac_lb b;
-    lb_open(&b, cx.region, "gather_4", "GATHER");
+    ac_lb_open(&b, cx.region, "gather_4", "GATHER");
     int32_t s = param(&b, low, state, NULL, AC_BUF_IN), i = param(&b, low, index, NULL, AC_BUF_IN);
     int32_t to = param(&b, low, out, NULL, AC_BUF_OUT);
-    ac_x at = lb_load(&b, i, lb_i32(&b, 0), 1);
-    lb_fail_if(&b, lb_or(&b, lb_lt(&b, at, lb_i32(&b, 0)), lb_ge(&b, at, lb_i32(&b, J))), 4);
-    lb_store(&b, to, lb_i32(&b, 0), lb_load(&b, s, at, 1));
-    low->fn = lb_close(&b);
+    ac_x at = ac_lb_load(&b, i, ac_lb_i32(&b, 0), 1);
+    ac_lb_fail_if(&b, ac_lb_or(&b, ac_lb_lt(&b, at, ac_lb_i32(&b, 0)), ac_lb_ge(&b, at, ac_lb_i32(&b, J))), 4);
+    ac_lb_store(&b, to, ac_lb_i32(&b, 0), ac_lb_load(&b, s, at, 1));
+    low->fn = ac_lb_close(&b);
     return low;
 }
 

@@ -26,25 +26,25 @@ static operand random_operand(ac_dtype d, int32_t lanes)
 static ac_loop_fn *one_op(ac_ins ins, const operand *in, const int64_t *pattern, bool constant, int32_t out_lanes)
 {
     ac_lb b;
-    lb_open(&b, cx.region, "one", NULL);
+    ac_lb_open(&b, cx.region, "one", NULL);
     ac_x x[3] = {0};
     int32_t arity = ac_lop_arity((ac_lop)ins.op);
     for (int32_t k = 0; k < 3; k++)
-        lb_buf(&b, "in", in[k].dtype ? in[k].dtype : AC_I8, in[k].dtype ? in[k].lanes : 1, AC_BUF_IN, 1, NULL);
-    int32_t out = lb_buf(&b, "out", (ac_dtype)ins.dtype, out_lanes, AC_BUF_OUT, 1, NULL);
-    ac_x zero = lb_i32(&b, 0);
+        ac_lb_buf(&b, "in", in[k].dtype ? in[k].dtype : AC_I8, in[k].dtype ? in[k].lanes : 1, AC_BUF_IN, 1, NULL);
+    int32_t out = ac_lb_buf(&b, "out", (ac_dtype)ins.dtype, out_lanes, AC_BUF_OUT, 1, NULL);
+    ac_x zero = ac_lb_i32(&b, 0);
     for (int32_t k = 0; k < arity; k++) {
         int64_t lane[WIDE];
         for (int32_t l = 0; l < in[k].lanes; l++)
             lane[l] = ac_lane_get(in[k].dtype, in[k].bytes, l);
-        x[k] = constant ? lb_constv(&b, in[k].dtype, lane, in[k].lanes) : lb_load(&b, k, zero, in[k].lanes);
+        x[k] = constant ? ac_lb_constv(&b, in[k].dtype, lane, in[k].lanes) : ac_lb_load(&b, k, zero, in[k].lanes);
     }
     ins.a = x[0];
     ins.b = x[1];
     ins.c = x[2];
-    ac_x v = ins.op == AC_L_SHUFFLE ? lb_shuffle(&b, x[0], x[1], pattern, ins.lanes) : ac_lb_op(&b, ins);
-    lb_store(&b, out, zero, v);
-    return lb_close(&b);
+    ac_x v = ins.op == AC_L_SHUFFLE ? ac_lb_shuffle(&b, x[0], x[1], pattern, ins.lanes) : ac_lb_op(&b, ins);
+    ac_lb_store(&b, out, zero, v);
+    return ac_lb_close(&b);
 }
 
 static void fold_case(ac_ins ins, const operand *in, const int64_t *pattern)

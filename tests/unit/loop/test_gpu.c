@@ -19,42 +19,44 @@ static ac_loop_fn *product(ac_dtype type)
 {
     ac_lb b;
     const ac_dtype sum = type == AC_I8 ? AC_I32 : AC_F32;
-    lb_open(&b, cx.region, "product", NULL);
-    const int32_t x = lb_buf(&b, "a", AC_I32, 2 * ROWS * WORDS, AC_BUF_IN, 64, NULL);
-    const int32_t w = lb_buf(&b, "b", AC_I32, 2 * COLUMNS * WORDS, AC_BUF_IN, 64, NULL);
-    const int32_t y = lb_buf(&b, "y", sum, 2 * ROWS * COLUMNS, AC_BUF_INOUT, 64, NULL);
-    const int32_t words = lb_buf(&b, "words", AC_I32, 6 * THREADS, AC_BUF_LOCAL, 16, NULL);
-    const int32_t acc = lb_buf(&b, "acc", sum, 4 * THREADS, AC_BUF_LOCAL, 16, NULL);
+    ac_lb_open(&b, cx.region, "product", NULL);
+    const int32_t x = ac_lb_buf(&b, "a", AC_I32, 2 * ROWS * WORDS, AC_BUF_IN, 64, NULL);
+    const int32_t w = ac_lb_buf(&b, "b", AC_I32, 2 * COLUMNS * WORDS, AC_BUF_IN, 64, NULL);
+    const int32_t y = ac_lb_buf(&b, "y", sum, 2 * ROWS * COLUMNS, AC_BUF_INOUT, 64, NULL);
+    const int32_t words = ac_lb_buf(&b, "words", AC_I32, 6 * THREADS, AC_BUF_LOCAL, 16, NULL);
+    const int32_t acc = ac_lb_buf(&b, "acc", sum, 4 * THREADS, AC_BUF_LOCAL, 16, NULL);
     b.fn->buf.item[words].where = b.fn->buf.item[acc].where = AC_WHERE_THREAD;
-    lb_for(&b, "g", lb_i32(&b, 0), lb_i32(&b, 1), 1, AC_MARK_GRID);
+    ac_lb_for(&b, "g", ac_lb_i32(&b, 0), ac_lb_i32(&b, 1), 1, AC_MARK_GRID);
     for (int32_t phase = 0; phase < 3; phase++) {
-        const ac_x t = lb_for(&b, "t", lb_i32(&b, 0), lb_i32(&b, THREADS), 1, AC_MARK_BLOCK);
-        const ac_x warp = lb_div(&b, t, lb_i32(&b, 32)), lane = lb_mod(&b, t, lb_i32(&b, 32)),
-                   g = lb_div(&b, lane, lb_i32(&b, 4)), q = lb_mod(&b, lane, lb_i32(&b, 4));
-#define OWN(k) lb_add(&b, lb_i32(&b, (k)*THREADS), t)
+        const ac_x t = ac_lb_for(&b, "t", ac_lb_i32(&b, 0), ac_lb_i32(&b, THREADS), 1, AC_MARK_BLOCK);
+        const ac_x warp = ac_lb_div(&b, t, ac_lb_i32(&b, 32)), lane = ac_lb_mod(&b, t, ac_lb_i32(&b, 32)),
+                   g = ac_lb_div(&b, lane, ac_lb_i32(&b, 4)), q = ac_lb_mod(&b, lane, ac_lb_i32(&b, 4));
+#define OWN(k) ac_lb_add(&b, ac_lb_i32(&b, (k)*THREADS), t)
         for (int32_t e = 0; e < 6 && phase == 0; e++) {
-            const ac_x half = lb_add(&b, q, lb_i32(&b, e < 4 ? e / 2 * 4 : (e - 4) * 4));
-            const ac_x line = e < 4
-                                  ? lb_add(&b, lb_add(&b, lb_mul(&b, warp, lb_i32(&b, ROWS)), g), lb_i32(&b, e % 2 * 8))
-                                  : lb_add(&b, lb_mul(&b, warp, lb_i32(&b, COLUMNS)), g);
-            lb_store(&b, words, OWN(e),
-                     lb_load(&b, e < 4 ? x : w, lb_add(&b, lb_mul(&b, line, lb_i32(&b, WORDS)), half), 1));
+            const ac_x half = ac_lb_add(&b, q, ac_lb_i32(&b, e < 4 ? e / 2 * 4 : (e - 4) * 4));
+            const ac_x line = e < 4 ? ac_lb_add(&b, ac_lb_add(&b, ac_lb_mul(&b, warp, ac_lb_i32(&b, ROWS)), g),
+                                                ac_lb_i32(&b, e % 2 * 8))
+                                    : ac_lb_add(&b, ac_lb_mul(&b, warp, ac_lb_i32(&b, COLUMNS)), g);
+            ac_lb_store(
+                &b, words, OWN(e),
+                ac_lb_load(&b, e < 4 ? x : w, ac_lb_add(&b, ac_lb_mul(&b, line, ac_lb_i32(&b, WORDS)), half), 1));
         }
         for (int32_t e = 0; e < 4 && phase != 1; e++) {
-            const ac_x row = lb_add(&b, lb_add(&b, lb_mul(&b, warp, lb_i32(&b, ROWS)), g), lb_i32(&b, e / 2 * 8));
-            const ac_x at = lb_add(&b, lb_mul(&b, row, lb_i32(&b, COLUMNS)),
-                                   lb_add(&b, lb_mul(&b, q, lb_i32(&b, 2)), lb_i32(&b, e % 2)));
+            const ac_x row =
+                ac_lb_add(&b, ac_lb_add(&b, ac_lb_mul(&b, warp, ac_lb_i32(&b, ROWS)), g), ac_lb_i32(&b, e / 2 * 8));
+            const ac_x at = ac_lb_add(&b, ac_lb_mul(&b, row, ac_lb_i32(&b, COLUMNS)),
+                                      ac_lb_add(&b, ac_lb_mul(&b, q, ac_lb_i32(&b, 2)), ac_lb_i32(&b, e % 2)));
             if (phase == 0)
-                lb_store(&b, acc, OWN(e), lb_load(&b, y, at, 1));
+                ac_lb_store(&b, acc, OWN(e), ac_lb_load(&b, y, at, 1));
             else
-                lb_store(&b, y, at, lb_load(&b, acc, OWN(e), 1));
+                ac_lb_store(&b, y, at, ac_lb_load(&b, acc, OWN(e), 1));
         }
         if (phase == 1)
-            lb_mma(&b, type, acc, OWN(0), words, OWN(0), OWN(4));
-        lb_end(&b);
+            ac_lb_mma(&b, type, acc, OWN(0), words, OWN(0), OWN(4));
+        ac_lb_end(&b);
     }
-    lb_end(&b);
-    return lb_close(&b);
+    ac_lb_end(&b);
+    return ac_lb_close(&b);
 }
 
 /* Element k of a line of words. */

@@ -9,46 +9,49 @@ static void test_builder(void)
 {
     fresh();
     ac_lb b;
-    lb_open(&b, cx.region, "builder", NULL);
-    int32_t x = lb_buf(&b, "x", AC_F32, 8, AC_BUF_IN, 4, NULL), y = lb_buf(&b, "x", AC_F32, 8, AC_BUF_OUT, 4, NULL);
-    int32_t k = lb_buf(&b, "for", AC_F32, 8, AC_BUF_CONST, 4, NULL);
+    ac_lb_open(&b, cx.region, "builder", NULL);
+    int32_t x = ac_lb_buf(&b, "x", AC_F32, 8, AC_BUF_IN, 4, NULL),
+            y = ac_lb_buf(&b, "x", AC_F32, 8, AC_BUF_OUT, 4, NULL);
+    int32_t k = ac_lb_buf(&b, "for", AC_F32, 8, AC_BUF_CONST, 4, NULL);
     CHECK(!strcmp(b.fn->buf.item[y].name, "x_1") && !strcmp(b.fn->buf.item[k].name, "for_"));
-    ac_x zero = lb_i32(&b, 0), one = lb_i32(&b, 1), v = lb_load(&b, x, zero, 1), w = lb_load(&b, k, zero, 1);
-    CHECK(lb_add(&b, one, one) == lb_i32(&b, 2));
-    CHECK(lb_load(&b, x, zero, 1) == v);
-    CHECK(lb_mul(&b, v, lb_f32(&b, 1)) == v && lb_add(&b, v, lb_f32(&b, 0)) != v &&
-          lb_add(&b, v, lb_f32(&b, -0.0)) == v);
-    CHECK(lb_cast(&b, v, AC_F32) == v && lb_splat(&b, v, 1) == v);
-    CHECK(lb_lane(&b, lb_splat(&b, v, 4), 2) == v);
-    lb_store(&b, y, zero, v);
-    CHECK(lb_load(&b, x, zero, 1) != v && lb_load(&b, k, zero, 1) == w); /* x and x_1 may overlap, constants not */
-    ac_x var = lb_var(&b, "acc", v), dead = lb_var(&b, "acc", v);
-    ac_x before = lb_get(&b, var);
-    CHECK(lb_get(&b, var) == before);
+    ac_x zero = ac_lb_i32(&b, 0), one = ac_lb_i32(&b, 1), v = ac_lb_load(&b, x, zero, 1),
+         w = ac_lb_load(&b, k, zero, 1);
+    CHECK(ac_lb_add(&b, one, one) == ac_lb_i32(&b, 2));
+    CHECK(ac_lb_load(&b, x, zero, 1) == v);
+    CHECK(ac_lb_mul(&b, v, ac_lb_f32(&b, 1)) == v && ac_lb_add(&b, v, ac_lb_f32(&b, 0)) != v &&
+          ac_lb_add(&b, v, ac_lb_f32(&b, -0.0)) == v);
+    CHECK(ac_lb_cast(&b, v, AC_F32) == v && ac_lb_splat(&b, v, 1) == v);
+    CHECK(ac_lb_lane(&b, ac_lb_splat(&b, v, 4), 2) == v);
+    ac_lb_store(&b, y, zero, v);
+    CHECK(ac_lb_load(&b, x, zero, 1) != v &&
+          ac_lb_load(&b, k, zero, 1) == w); /* x and x_1 may overlap, constants not */
+    ac_x var = ac_lb_var(&b, "acc", v), dead = ac_lb_var(&b, "acc", v);
+    ac_x before = ac_lb_get(&b, var);
+    CHECK(ac_lb_get(&b, var) == before);
     CHECK(!strcmp(b.fn->code.item[dead].name, "acc_1"));
-    lb_set(&b, dead, lb_add(&b, before, before));
-    ac_x i = lb_for_n(&b, "i", 1);
-    CHECK(i == lb_i32(&b, 0));
-    lb_end(&b);
-    ac_x outer = lb_for_n(&b, "i", 3);
-    CHECK(lb_get(&b, var) != before);
-    ac_x inner = lb_for_n(&b, "i", 3);
+    ac_lb_set(&b, dead, ac_lb_add(&b, before, before));
+    ac_x i = ac_lb_for_n(&b, "i", 1);
+    CHECK(i == ac_lb_i32(&b, 0));
+    ac_lb_end(&b);
+    ac_x outer = ac_lb_for_n(&b, "i", 3);
+    CHECK(ac_lb_get(&b, var) != before);
+    ac_x inner = ac_lb_for_n(&b, "i", 3);
     CHECK(!strcmp(b.fn->code.item[outer].name, "i") && !strcmp(b.fn->code.item[inner].name, "i_1"));
-    lb_set(&b, var, lb_add(&b, lb_get(&b, var), lb_load(&b, x, inner, 1)));
-    lb_end(&b);
-    lb_end(&b);
-    ac_x again = lb_for_n(&b, "i", 0);
+    ac_lb_set(&b, var, ac_lb_add(&b, ac_lb_get(&b, var), ac_lb_load(&b, x, inner, 1)));
+    ac_lb_end(&b);
+    ac_lb_end(&b);
+    ac_x again = ac_lb_for_n(&b, "i", 0);
     CHECK(!strcmp(b.fn->code.item[again].name, "i"));
-    lb_store(&b, y, lb_i32(&b, 99), lb_get(&b, var)); /* never runs, is not there */
-    lb_end(&b);
-    lb_if(&b, lb_lt(&b, one, zero));
-    lb_store(&b, y, lb_i32(&b, 99), lb_get(&b, var));
-    lb_else(&b);
-    lb_store(&b, y, one, lb_get(&b, var));
-    lb_end(&b);
-    lb_if(&b, lb_lt(&b, lb_get(&b, var), v));
-    lb_end(&b);
-    ac_loop_fn *fn = lb_close(&b);
+    ac_lb_store(&b, y, ac_lb_i32(&b, 99), ac_lb_get(&b, var)); /* never runs, is not there */
+    ac_lb_end(&b);
+    ac_lb_if(&b, ac_lb_lt(&b, one, zero));
+    ac_lb_store(&b, y, ac_lb_i32(&b, 99), ac_lb_get(&b, var));
+    ac_lb_else(&b);
+    ac_lb_store(&b, y, one, ac_lb_get(&b, var));
+    ac_lb_end(&b);
+    ac_lb_if(&b, ac_lb_lt(&b, ac_lb_get(&b, var), v));
+    ac_lb_end(&b);
+    ac_loop_fn *fn = ac_lb_close(&b);
     CHECK(ac_loop_verify(&cx, fn) == AC_OK);
     int32_t blocks = 0;
     for (int32_t n = 1; n < fn->code.n; n++) {
@@ -67,17 +70,17 @@ static void test_break_once(void)
 {
     fresh();
     ac_lb b;
-    lb_open(&b, cx.region, "once", NULL);
-    int32_t y = lb_buf(&b, "y", AC_I32, 4, AC_BUF_INOUT, 4, NULL);
-    ac_x o = lb_for_n(&b, "o", 3);
-    lb_for_n(&b, "i", 1);
-    ac_x v = lb_load(&b, y, o, 1);
-    lb_break_if(&b, lb_eq(&b, v, lb_i32(&b, 7)));
-    lb_store(&b, y, o, lb_add(&b, v, lb_i32(&b, 1)));
-    lb_end(&b);
-    lb_end(&b);
-    lb_fail_if(&b, lb_eq(&b, lb_load(&b, y, lb_i32(&b, 3), 1), lb_i32(&b, 5)), 4);
-    ac_loop_fn *fn = lb_close(&b);
+    ac_lb_open(&b, cx.region, "once", NULL);
+    int32_t y = ac_lb_buf(&b, "y", AC_I32, 4, AC_BUF_INOUT, 4, NULL);
+    ac_x o = ac_lb_for_n(&b, "o", 3);
+    ac_lb_for_n(&b, "i", 1);
+    ac_x v = ac_lb_load(&b, y, o, 1);
+    ac_lb_break_if(&b, ac_lb_eq(&b, v, ac_lb_i32(&b, 7)));
+    ac_lb_store(&b, y, o, ac_lb_add(&b, v, ac_lb_i32(&b, 1)));
+    ac_lb_end(&b);
+    ac_lb_end(&b);
+    ac_lb_fail_if(&b, ac_lb_eq(&b, ac_lb_load(&b, y, ac_lb_i32(&b, 3), 1), ac_lb_i32(&b, 5)), 4);
+    ac_loop_fn *fn = ac_lb_close(&b);
     CHECK(fn->fails);
     int32_t data[4] = {1, 7, 3, 5};
     int status = 0;
@@ -92,21 +95,22 @@ static void test_order(void)
     fresh();
     for (int k = 0; k < 2; k++) {
         ac_lb b;
-        lb_open(&b, cx.region, "order", NULL);
-        int32_t x = lb_buf(&b, "x", AC_F32, 8, AC_BUF_IN, 4, NULL), y = lb_buf(&b, "y", AC_F32, 8, AC_BUF_OUT, 4, NULL);
-        ac_x i = lb_for_n(&b, "i", 4), p, q, at;
+        ac_lb_open(&b, cx.region, "order", NULL);
+        int32_t x = ac_lb_buf(&b, "x", AC_F32, 8, AC_BUF_IN, 4, NULL),
+                y = ac_lb_buf(&b, "y", AC_F32, 8, AC_BUF_OUT, 4, NULL);
+        ac_x i = ac_lb_for_n(&b, "i", 4), p, q, at;
         if (k) {
-            at = lb_mul(&b, i, lb_i32(&b, 2));
-            q = lb_load(&b, x, lb_i32(&b, 3), 1);
-            p = lb_load(&b, x, i, 1);
+            at = ac_lb_mul(&b, i, ac_lb_i32(&b, 2));
+            q = ac_lb_load(&b, x, ac_lb_i32(&b, 3), 1);
+            p = ac_lb_load(&b, x, i, 1);
         } else {
-            p = lb_load(&b, x, i, 1);
-            q = lb_load(&b, x, lb_i32(&b, 3), 1);
-            at = lb_mul(&b, i, lb_i32(&b, 2));
+            p = ac_lb_load(&b, x, i, 1);
+            q = ac_lb_load(&b, x, ac_lb_i32(&b, 3), 1);
+            at = ac_lb_mul(&b, i, ac_lb_i32(&b, 2));
         }
-        lb_store(&b, y, at, lb_mul(&b, p, q));
-        lb_end(&b);
-        text[k] = dump(lb_close(&b));
+        ac_lb_store(&b, y, at, ac_lb_mul(&b, p, q));
+        ac_lb_end(&b);
+        text[k] = dump(ac_lb_close(&b));
     }
     CHECK(!strcmp(text[0], text[1]));
 }

@@ -28,7 +28,7 @@ static ac_x pick(gen *g, ac_dtype d, int32_t lanes) /* 0: any */
     int32_t seen = 0;
     for (int32_t i = 0; i < g->pool.n; i++) {
         ac_x x = g->pool.item[i];
-        if ((!d || lb_dtype(&g->b, x) == d) && (!lanes || lb_lanes(&g->b, x) == lanes) && !below(++seen))
+        if ((!d || ac_lb_dtype(&g->b, x) == d) && (!lanes || ac_lb_lane_count(&g->b, x) == lanes) && !below(++seen))
             found = x;
     }
     if (found)
@@ -40,7 +40,7 @@ static ac_x pick(gen *g, ac_dtype d, int32_t lanes) /* 0: any */
     int64_t lane[WIDE];
     for (int32_t l = 0; l < lanes; l++)
         lane[l] = random_lane(d);
-    return keep(g, lb_constv(&g->b, d, lane, lanes));
+    return keep(g, ac_lb_constv(&g->b, d, lane, lanes));
 }
 
 /* An index at which `lanes` elements lie inside of every buffer: mostly so. */
@@ -48,14 +48,14 @@ static ac_x index_for(gen *g, int32_t lanes)
 {
     ac_x i = pick(g, AC_I32, 1);
     if (below(3) == 0)
-        return lb_i32(&g->b, below(COUNT - lanes + 1));
-    ac_x low = lb_clamp(&g->b, i, lb_i32(&g->b, 0), lb_i32(&g->b, 31));
-    return below(2) ? lb_add(&g->b, low, lb_i32(&g->b, below(COUNT - lanes - 31))) : low;
+        return ac_lb_i32(&g->b, below(COUNT - lanes + 1));
+    ac_x low = ac_lb_clamp(&g->b, i, ac_lb_i32(&g->b, 0), ac_lb_i32(&g->b, 31));
+    return below(2) ? ac_lb_add(&g->b, low, ac_lb_i32(&g->b, below(COUNT - lanes - 31))) : low;
 }
 
 static ac_x not_nan(gen *g, ac_x x)
 {
-    return lb_select(&g->b, lb_eq(&g->b, x, x), x, lb_like(&g->b, x, 1));
+    return ac_lb_select(&g->b, ac_lb_eq(&g->b, x, x), x, ac_lb_like(&g->b, x, 1));
 }
 
 static void random_value(gen *g)
@@ -69,76 +69,77 @@ static void random_value(gen *g)
     case 0:
     case 1: {
         int32_t buf = below(N_BUF);
-        ac_x v = lb_load(b, buf, index_for(g, lanes), lanes);
+        ac_x v = ac_lb_load(b, buf, index_for(g, lanes), lanes);
         if (BUF_TYPE[buf] == AC_F16 || !below(3))
-            v = lb_cast(b, v, BUF_TYPE[buf] == AC_F16 ? AC_F32 : AC_I32);
+            v = ac_lb_cast(b, v, BUF_TYPE[buf] == AC_F16 ? AC_F32 : AC_I32);
         keep(g, v);
         break;
     }
     case 2:
-        keep(g, lb_cast(b, pick(g, 0, lanes), d));
+        keep(g, ac_lb_cast(b, pick(g, 0, lanes), d));
         break;
     case 3:
-        keep(g, lb_satcast(b, pick(g, d, lanes), below(2) ? AC_I8 : AC_U8));
+        keep(g, ac_lb_satcast(b, pick(g, d, lanes), below(2) ? AC_I8 : AC_U8));
         break;
     case 4:
-        keep(g, lb_select(b, pick(g, AC_BOOL, below(2) ? 1 : lanes), pick(g, d, lanes), pick(g, d, lanes)));
+        keep(g, ac_lb_select(b, pick(g, AC_BOOL, below(2) ? 1 : lanes), pick(g, d, lanes), pick(g, d, lanes)));
         break;
     case 5:
-        keep(g, below(2) ? lb_lt(b, pick(g, d, lanes), pick(g, d, lanes)) : lb_eq(b, pick(g, d, 1), pick(g, d, lanes)));
+        keep(g, below(2) ? ac_lb_lt(b, pick(g, d, lanes), pick(g, d, lanes))
+                         : ac_lb_eq(b, pick(g, d, 1), pick(g, d, lanes)));
         break;
     case 6: {
         int64_t pattern[16];
         for (int32_t l = 0; l < 16; l++)
             pattern[l] = below(2 * lanes);
-        keep(g, lb_shuffle(b, pick(g, d, lanes), pick(g, d, lanes), pattern, LANES[below(6)]));
+        keep(g, ac_lb_shuffle(b, pick(g, d, lanes), pick(g, d, lanes), pattern, LANES[below(6)]));
         break;
     }
     case 7: {
         ac_x v = pick(g, d, lanes);
-        keep(g, below(2) ? lb_lane(b, v, below(lanes)) : lanes == 1 ? lb_splat(b, v, LANES[below(6)]) : v);
+        keep(g, below(2) ? ac_lb_lane(b, v, below(lanes)) : lanes == 1 ? ac_lb_splat(b, v, LANES[below(6)]) : v);
         break;
     }
     case 8:
-        keep(g, below(2) ? lb_sumlanes(b, pick(g, d, lanes)) : lb_maxlanes(b, pick(g, d, lanes)));
+        keep(g, below(2) ? ac_lb_sumlanes(b, pick(g, d, lanes)) : ac_lb_maxlanes(b, pick(g, d, lanes)));
         break;
     case 9: {
         int32_t l4 = lanes > 4 ? 4 : 1;
-        keep(g, lb_dot4(b, pick(g, below(2) ? AC_U8 : AC_I8, 4 * l4), pick(g, AC_I8, 4 * l4), pick(g, AC_I32, l4)));
+        keep(g, ac_lb_dot4(b, pick(g, below(2) ? AC_U8 : AC_I8, 4 * l4), pick(g, AC_I8, 4 * l4), pick(g, AC_I32, l4)));
         break;
     }
     case 10: {
         ac_dtype f = below(2) ? AC_F32 : AC_F64;
         if (below(2))
-            keep(g, lb_fma(b, pick(g, f, lanes), pick(g, f, lanes), pick(g, f, lanes)));
+            keep(g, ac_lb_fma(b, pick(g, f, lanes), pick(g, f, lanes), pick(g, f, lanes)));
         else if (lanes == 1)
-            keep(g, lb_bitcast(b, not_nan(g, pick(g, AC_F32, 1)), AC_I32));
+            keep(g, ac_lb_bitcast(b, not_nan(g, pick(g, AC_F32, 1)), AC_I32));
         else
-            keep(g, lb_bitcast(b, pick(g, AC_I32, lanes / 4), AC_I8));
+            keep(g, ac_lb_bitcast(b, pick(g, AC_I32, lanes / 4), AC_I8));
         break;
     }
     case 11: {
         if (!g->vars.n)
             break;
-        keep(g, lb_get(b, g->vars.item[below(g->vars.n)]));
+        keep(g, ac_lb_get(b, g->vars.item[below(g->vars.n)]));
         break;
     }
     default: {
-        static ac_x (*const F[])(ac_lb *, ac_x, ac_x) = {lb_add, lb_sub,      lb_mul,      lb_min,
-                                                         lb_max, lb_add_wrap, lb_mul_wrap, lb_mul};
+        static ac_x (*const F[])(ac_lb *, ac_x, ac_x) = {ac_lb_add, ac_lb_sub,      ac_lb_mul,      ac_lb_min,
+                                                         ac_lb_max, ac_lb_add_wrap, ac_lb_mul_wrap, ac_lb_mul};
         ac_x x = pick(g, d, lanes), y = pick(g, d, below(4) ? lanes : 1), r = F[below(8)](b, x, y);
         if (below(2))
-            r = lb_add(b, r, pick(g, d, lanes)); /* products that are added */
+            r = ac_lb_add(b, r, pick(g, d, lanes)); /* products that are added */
         if (!below(4) && ac_dtype_is_int(d))
-            r = lb_div(b, r, lb_like_int(b, r, 3 + below(20)));
+            r = ac_lb_div(b, r, ac_lb_like_int(b, r, 3 + below(20)));
         keep(g, r);
         if (!below(16) && ac_dtype_is_int(d) && lanes == 1) { /* only a divisor that was looked at */
-            ac_x by = lb_and(b, y, lb_like_int(b, y, 2));
-            lb_for_n(b, "k", 2);
-            lb_if(b, lb_ne(b, by, lb_like_int(b, by, 0)));
-            lb_store(b, I32_OUT, lb_i32(b, below(COUNT)), lb_cast(b, lb_mod(b, r, by), AC_I32));
-            lb_end(b);
-            lb_end(b);
+            ac_x by = ac_lb_and(b, y, ac_lb_like_int(b, y, 2));
+            ac_lb_for_n(b, "k", 2);
+            ac_lb_if(b, ac_lb_ne(b, by, ac_lb_like_int(b, by, 0)));
+            ac_lb_store(b, I32_OUT, ac_lb_i32(b, below(COUNT)), ac_lb_cast(b, ac_lb_mod(b, r, by), AC_I32));
+            ac_lb_end(b);
+            ac_lb_end(b);
         }
     }
     }
@@ -150,39 +151,40 @@ static void random_statement(gen *g)
     switch (below(6)) {
     case 0: {
         int32_t buf = I32_OUT + below(N_BUF - I32_OUT), lanes = below(2) ? 1 : 8;
-        lb_store(b, buf, index_for(g, lanes), pick(g, BUF_TYPE[buf], lanes));
+        ac_lb_store(b, buf, index_for(g, lanes), pick(g, BUF_TYPE[buf], lanes));
         break;
     }
     case 1:
-        ac_push(cx.region, &g->vars, lb_var(b, "v", pick(g, 0, 0)));
+        ac_push(cx.region, &g->vars, ac_lb_var(b, "v", pick(g, 0, 0)));
         if (!below(4)) /* anywhere, and without effect */
-            lb_prefetch(b, below(N_BUF), pick(g, AC_I32, 1));
+            ac_lb_prefetch(b, below(N_BUF), pick(g, AC_I32, 1));
         break;
     default: {
         if (!g->vars.n)
             break;
         ac_x var = g->vars.item[below(g->vars.n)];
-        ac_dtype d = lb_dtype(b, var);
-        int32_t lanes = lb_lanes(b, var);
-        ac_x v = pick(g, d, lanes), old = lb_get(b, var);
+        ac_dtype d = ac_lb_dtype(b, var);
+        int32_t lanes = ac_lb_lane_count(b, var);
+        ac_x v = pick(g, d, lanes), old = ac_lb_get(b, var);
         bool adds = ac_dtype_is_int(d) || d == AC_F32 || d == AC_F64;
         if (adds && below(4)) { /* accumulate */
-            v = lb_add(b, old, below(2) ? v : lb_mul(b, v, pick(g, d, lanes)));
+            v = ac_lb_add(b, old, below(2) ? v : ac_lb_mul(b, v, pick(g, d, lanes)));
         } else if (below(2)) { /* lanes change places */
             int64_t pattern[WIDE];
             for (int32_t l = 0; l < lanes; l++)
                 pattern[l] = below(lanes);
-            v = lb_shuffle(b, old, 0, pattern, lanes);
+            v = ac_lb_shuffle(b, old, 0, pattern, lanes);
         }
         if (!below(4))
             keep(g, old);
         if (!below(4))
             random_value(g); /* something between value and SET */
         if (!below(4))
-            lb_store(b, I32_OUT, lb_i32(b, below(COUNT)), lb_cast(b, lb_lane(b, old, below(lanes)), AC_I32));
+            ac_lb_store(b, I32_OUT, ac_lb_i32(b, below(COUNT)),
+                        ac_lb_cast(b, ac_lb_lane(b, old, below(lanes)), AC_I32));
         if (!below(8) && g->loops)
-            lb_break_if(b, pick(g, AC_BOOL, 1));
-        lb_set(b, var, v);
+            ac_lb_break_if(b, pick(g, AC_BOOL, 1));
+        ac_lb_set(b, var, v);
     }
     }
 }
@@ -198,18 +200,18 @@ static void random_block(gen *g, int32_t depth)
             else
                 random_value(g);
             if (!below(40) && g->loops)
-                lb_break_if(&g->b, pick(g, AC_BOOL, 1));
+                ac_lb_break_if(&g->b, pick(g, AC_BOOL, 1));
             if (!below(200))
-                lb_fail_if(&g->b, pick(g, AC_BOOL, 1), 2 + below(3));
+                ac_lb_fail_if(&g->b, pick(g, AC_BOOL, 1), 2 + below(3));
             continue;
         }
         if (what == 0) {
-            lb_if(&g->b, pick(g, AC_BOOL, 1));
+            ac_lb_if(&g->b, pick(g, AC_BOOL, 1));
             random_block(g, depth - 1);
             g->pool.n = pool;
             g->vars.n = vars;
             if (below(2)) {
-                lb_else(&g->b);
+                ac_lb_else(&g->b);
                 random_block(g, depth - 1);
             }
         } else {
@@ -217,15 +219,15 @@ static void random_block(gen *g, int32_t depth)
             ac_mark mark = below(2) ? AC_MARK_UNROLL : AC_MARK_SERIAL;
             int64_t step = below(3) ? 1 : below(2) ? 2 : -1;
             int32_t lo = below(3), span = below(5);
-            keep(g, lb_for(&g->b, NAMES[below(4)], lb_i32(&g->b, step < 0 ? lo + span : lo),
-                           lb_i32(&g->b, step < 0 ? lo : lo + span), step, mark));
+            keep(g, ac_lb_for(&g->b, NAMES[below(4)], ac_lb_i32(&g->b, step < 0 ? lo + span : lo),
+                              ac_lb_i32(&g->b, step < 0 ? lo : lo + span), step, mark));
             g->loops++;
             random_block(g, depth - 1);
             g->loops--;
         }
         g->pool.n = pool;
         g->vars.n = vars;
-        lb_end(&g->b);
+        ac_lb_end(&g->b);
     }
 }
 
@@ -235,21 +237,21 @@ static ac_loop_fn *random_program(void)
                                    AC_BUF_OUT, AC_BUF_OUT, AC_BUF_INOUT, AC_BUF_LOCAL};
     gen g = {.budget = 160};
     ac_lb *b = &g.b;
-    lb_open(b, cx.region, "random", "a \"note\"");
+    ac_lb_open(b, cx.region, "random", "a \"note\"");
     for (int32_t i = 0; i < N_BUF; i++)
-        lb_buf(b, "b", BUF_TYPE[i], COUNT, ROLE[i], 16, i % 2 ? "note" : NULL);
-    ac_x i = lb_for_n(b, "fill", COUNT);
-    lb_store(b, I32_LOCAL, i, lb_mul(b, i, i));
-    lb_end(b);
+        ac_lb_buf(b, "b", BUF_TYPE[i], COUNT, ROLE[i], 16, i % 2 ? "note" : NULL);
+    ac_x i = ac_lb_for_n(b, "fill", COUNT);
+    ac_lb_store(b, I32_LOCAL, i, ac_lb_mul(b, i, i));
+    ac_lb_end(b);
     random_block(&g, 4);
     for (int32_t k = 0; k < 12 && g.pool.n; k++) { /* what is in scope at the end is seen */
         ac_x v = g.pool.item[below(g.pool.n)];
-        ac_dtype d = lb_dtype(b, v);
+        ac_dtype d = ac_lb_dtype(b, v);
         bool is_float = ac_dtype_is_float(d);
-        lb_store(b, is_float ? F_OUT : I32_OUT, lb_i32(b, below(COUNT - 16)),
-                 lb_cast(b, v, is_float ? AC_F32 : AC_I32));
+        ac_lb_store(b, is_float ? F_OUT : I32_OUT, ac_lb_i32(b, below(COUNT - 16)),
+                    ac_lb_cast(b, v, is_float ? AC_F32 : AC_I32));
     }
-    return lb_close(b);
+    return ac_lb_close(b);
 }
 
 typedef struct state {

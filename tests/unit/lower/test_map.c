@@ -348,7 +348,7 @@ static void check_values(const row *r, const ac_node *n, const binding *with, co
 
 static void one_case(const row *r, char t, const shape *s)
 {
-    const char to = ac_ops[r->op].shape == sh_compare ? 'b' : t;
+    const char to = ac_ops[r->op].shape == ac_sh_compare ? 'b' : t;
     ac_tensor *in[3], *out = make("out", to, &s[0], r->positive && r->op != AC_OP_LOG, 3);
     const bool select = r->op == AC_OP_SELECT;
     const bool same_scale = select || r->op == AC_OP_MINIMUM || r->op == AC_OP_MAXIMUM;

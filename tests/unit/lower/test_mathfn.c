@@ -23,15 +23,15 @@ static const ac_program *compile(ac_region *region, const ac_target *t, function
 {
     ac_lower L = {.cx = &cx, .region = region, .target = t, .result_buf = -1};
     ac_lb *b = &L.b;
-    lb_open(b, region, "f", NULL);
-    const int32_t bx = lb_buf(b, "x", AC_F32, N, AC_BUF_IN, 16, NULL),
-                  by = lb_buf(b, "y", AC_F32, N, AC_BUF_IN, 16, NULL);
-    const int32_t bz = lb_buf(b, "z", AC_F32, N, AC_BUF_OUT, 16, NULL);
-    const ac_x i = lb_for(b, "i", lb_i32(b, 0), lb_i32(b, N), lanes, AC_MARK_SERIAL);
-    const ac_x x = lb_load(b, bx, i, lanes), y = lb_load(b, by, i, lanes);
-    lb_store(b, bz, i, f ? f(&L, x) : g(&L, x, y));
-    lb_end(b);
-    const ac_loop_fn *fn = lb_close(b);
+    ac_lb_open(b, region, "f", NULL);
+    const int32_t bx = ac_lb_buf(b, "x", AC_F32, N, AC_BUF_IN, 16, NULL),
+                  by = ac_lb_buf(b, "y", AC_F32, N, AC_BUF_IN, 16, NULL);
+    const int32_t bz = ac_lb_buf(b, "z", AC_F32, N, AC_BUF_OUT, 16, NULL);
+    const ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, 0), ac_lb_i32(b, N), lanes, AC_MARK_SERIAL);
+    const ac_x x = ac_lb_load(b, bx, i, lanes), y = ac_lb_load(b, by, i, lanes);
+    ac_lb_store(b, bz, i, f ? f(&L, x) : g(&L, x, y));
+    ac_lb_end(b);
+    const ac_loop_fn *fn = ac_lb_close(b);
     MUST(ac_loop_verify(&cx, fn) == AC_OK);
     const ac_program *p = ac_eval_compile(&cx, region, fn);
     MUST(p);
@@ -75,14 +75,14 @@ static double sigmoid(double v)
 }
 
 static const row rows[] = {
-    {"exp", lo_exp, exp, -110, 95, 1.05},
-    {"expm1", lo_expm1, expm1, -30, 88, 2.5},
-    {"log", lo_log, log, 0, 3.4e38f, 0.85},
-    {"tanh", lo_tanh, tanh, -12, 12, 1.34},
-    {"sigmoid", lo_sigmoid, sigmoid, -100, 100, 2.41},
-    {"erf", lo_erf, erf, -5, 5, 2.77},
-    {"sin", lo_sin, sin, -1e6f, 1e6f, 1.5},
-    {"cos", lo_cos, cos, -1e6f, 1e6f, 1.5},
+    {"exp", ac_lo_exp, exp, -110, 95, 1.05},
+    {"expm1", ac_lo_expm1, expm1, -30, 88, 2.5},
+    {"log", ac_lo_log, log, 0, 3.4e38f, 0.85},
+    {"tanh", ac_lo_tanh, tanh, -12, 12, 1.34},
+    {"sigmoid", ac_lo_sigmoid, sigmoid, -100, 100, 2.41},
+    {"erf", ac_lo_erf, erf, -5, 5, 2.77},
+    {"sin", ac_lo_sin, sin, -1e6f, 1e6f, 1.5},
+    {"cos", ac_lo_cos, cos, -1e6f, 1e6f, 1.5},
 };
 
 static float as_float(uint32_t bits)
@@ -168,7 +168,7 @@ static void test_special(void)
         for (int i = 0; i < SPECIALS; i++) {
             const double want = rows[k].want((double)x[i]);
             if (fabs((double)x[i]) > 1e6 && fabs((double)x[i]) < HUGE_VAL &&
-                (rows[k].f == lo_sin || rows[k].f == lo_cos)) {
+                (rows[k].f == ac_lo_sin || rows[k].f == ac_lo_cos)) {
                 MUST(fabsf(z[0][i]) <= 1.0f);
                 continue;
             }
@@ -187,7 +187,7 @@ static void test_pow(void)
                                       -0.5, 2.5,  HUGE_VAL, -HUGE_VAL, (double)NAN, 1e30, 16777217, 1e-30};
     enum { EXPONENTS = sizeof exponent / sizeof *exponent };
     ac_region *region = ac_region_open(&cx.heap);
-    const ac_program *p = compile(region, &targets[1], NULL, lo_pow, 4);
+    const ac_program *p = compile(region, &targets[1], NULL, ac_lo_pow, 4);
     now = "pow";
     for (int i = 0; i < N; i++) {
         x[i] = (float)special[i % SPECIALS];

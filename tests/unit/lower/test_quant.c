@@ -59,41 +59,41 @@ static void run(form f, ac_multiplier q, int32_t lanes, const void *x, int32_t *
     ac_lower L = {.cx = &cx, .region = ac_region_open(&cx.heap), .target = target, .result_buf = -1};
     ac_lb *b = &L.b;
     const bool wide = f == WIDE || f == WIDE_VALUE;
-    lb_open(b, L.region, "requant", NULL);
-    const int32_t bx = lb_buf(b, "x", wide ? AC_I64 : AC_I32, N, AC_BUF_IN, 16, NULL);
-    const int32_t bm = lb_buf(b, "m", AC_I32, N, AC_BUF_IN, 16, NULL);
-    const int32_t bs = lb_buf(b, "s", AC_I32, N, AC_BUF_IN, 16, NULL);
-    const int32_t by = lb_buf(b, "y", AC_I32, N, AC_BUF_OUT, 16, NULL);
-    const ac_x i = lb_for(b, "i", lb_i32(b, 0), lb_i32(b, N), lanes, AC_MARK_SERIAL);
-    const ac_x v = lb_load(b, bx, i, lanes), mv = lb_load(b, bm, i, lanes), sv = lb_load(b, bs, i, lanes);
+    ac_lb_open(b, L.region, "requant", NULL);
+    const int32_t bx = ac_lb_buf(b, "x", wide ? AC_I64 : AC_I32, N, AC_BUF_IN, 16, NULL);
+    const int32_t bm = ac_lb_buf(b, "m", AC_I32, N, AC_BUF_IN, 16, NULL);
+    const int32_t bs = ac_lb_buf(b, "s", AC_I32, N, AC_BUF_IN, 16, NULL);
+    const int32_t by = ac_lb_buf(b, "y", AC_I32, N, AC_BUF_OUT, 16, NULL);
+    const ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, 0), ac_lb_i32(b, N), lanes, AC_MARK_SERIAL);
+    const ac_x v = ac_lb_load(b, bx, i, lanes), mv = ac_lb_load(b, bm, i, lanes), sv = ac_lb_load(b, bs, i, lanes);
     ac_x r = 0;
     switch (f) {
     case KNOWN:
-        r = lo_requant(&L, v, q);
+        r = ac_lo_requant(&L, v, q);
         break;
     case VALUE:
-        r = lo_requant_v(&L, v, mv, sv);
+        r = ac_lo_requant_v(&L, v, mv, sv);
         break;
     case PREPARED: {
-        const ac_requant p = lo_requant_prepare(&L, mv, sv);
-        r = lo_requant_apply(&L, v, &p);
+        const ac_requant p = ac_lo_requant_prepare(&L, mv, sv);
+        r = ac_lo_requant_apply(&L, v, &p);
         break;
     }
     case RIGHT:
     case POSITIVE:
-        r = lo_requant_right(&L, v, mv, lb_sub(b, lb_like_int(b, sv, 0), sv), f == POSITIVE);
+        r = ac_lo_requant_right(&L, v, mv, ac_lb_sub(b, ac_lb_like_int(b, sv, 0), sv), f == POSITIVE);
         break;
     case WIDE:
-        r = lo_requant64(&L, v, q);
+        r = ac_lo_requant64(&L, v, q);
         break;
     case WIDE_VALUE:
-        r = lo_requant64_v(&L, v, mv, sv);
+        r = ac_lo_requant64_v(&L, v, mv, sv);
         break;
     }
-    MUST(lb_lanes(b, r) == lanes && lb_dtype(b, r) == AC_I32);
-    lb_store(b, by, i, r);
-    lb_end(b);
-    const ac_loop_fn *fn = lb_close(b);
+    MUST(ac_lb_lane_count(b, r) == lanes && ac_lb_dtype(b, r) == AC_I32);
+    ac_lb_store(b, by, i, r);
+    ac_lb_end(b);
+    const ac_loop_fn *fn = ac_lb_close(b);
     MUST(ac_loop_verify(&cx, fn) == AC_OK);
     union {
         const void *read;

@@ -102,19 +102,19 @@ static void test_fixed16(ac_ctx *cx)
             ac_lower L = {.cx = cx, .region = cx->region, .target = &TARGETS[0], .result_buf = -1};
             ac_lb *b = &L.b;
             const int32_t lanes = f ? 8 : 1;
-            lb_open(b, cx->region, "fixed16", NULL);
-            const int32_t out = lb_buf(b, "out", AC_I32, 65536, AC_BUF_OUT, 64, NULL),
-                          in = lb_buf(b, "in", AC_I32, 65536, AC_BUF_IN, 64, NULL);
-            const ac_x i = lb_for(b, "i", lb_i32(b, 0), lb_i32(b, 65536), lanes, AC_MARK_SERIAL);
-            const ac_x v = lb_load(b, in, i, lanes);
-            lb_store(b, out, i, f ? lo_fx16_tanh(&L, v, want[c].bits) : lo_fx16_logistic(&L, v, want[c].bits));
-            lb_end(b);
+            ac_lb_open(b, cx->region, "fixed16", NULL);
+            const int32_t out = ac_lb_buf(b, "out", AC_I32, 65536, AC_BUF_OUT, 64, NULL),
+                          in = ac_lb_buf(b, "in", AC_I32, 65536, AC_BUF_IN, 64, NULL);
+            const ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, 0), ac_lb_i32(b, 65536), lanes, AC_MARK_SERIAL);
+            const ac_x v = ac_lb_load(b, in, i, lanes);
+            ac_lb_store(b, out, i, f ? ac_lo_fx16_tanh(&L, v, want[c].bits) : ac_lo_fx16_logistic(&L, v, want[c].bits));
+            ac_lb_end(b);
             int32_t *x = AC_NEW_N(cx->region, int32_t, 65536), *y = AC_NEW_N(cx->region, int32_t, 65536);
             for (int32_t k = 0; k < 65536; k++)
                 x[k] = k - 32768;
             int status = 0;
             uint32_t hash = 2166136261u;
-            if (ac_eval(cx, lb_close(b), (void *[]){y, x}, 2, &status) != AC_OK)
+            if (ac_eval(cx, ac_lb_close(b), (void *[]){y, x}, 2, &status) != AC_OK)
                 fail(__LINE__, f ? "tanh" : "logistic", "eval", "does not run");
             for (int32_t k = 0; k < 65536; k++)
                 hash = (hash ^ (uint16_t)y[k]) * 16777619u;

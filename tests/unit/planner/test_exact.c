@@ -212,7 +212,7 @@ static ac_exact_result solve(ac_ctx *cx, const ac_problem *p, ac_bytes capacity,
                       .mem = AC_NEW_N(cx->region, int32_t, p->n),
                       .mem_bytes = AC_NEW(cx->region, ac_bytes)};
     ac_region *tmp = ac_region_open(&cx->heap);
-    CHECK(ac_solve_exact(p, &o, plan->offset, tmp, &r) == AC_OK);
+    CHECK(ac_exact_solve(p, &o, plan->offset, tmp, &r) == AC_OK);
     ac_region_close(tmp);
     plan->mem_bytes[0] = plan->arena_bytes = r.arena_bytes;
     CHECK(ac_plan_check(cx, NULL, p, plan) == AC_OK);

@@ -21,21 +21,22 @@
 static ac_loop_fn *sliding(ac_ctx *cx, int64_t pixels, int64_t channels, int64_t taps, int64_t pad)
 {
     ac_lb b;
-    lb_open(&b, cx->region, "sliding", NULL);
-    int32_t x = lb_buf(&b, "x", AC_I8, pixels * channels, AC_BUF_IN, 16, NULL);
-    int32_t y = lb_buf(&b, "y", AC_I8, pixels * channels, AC_BUF_OUT, 16, NULL);
-    ac_x p = lb_for_n(&b, "p", pixels), c = lb_for_n(&b, "c", channels);
-    ac_x acc = lb_var(&b, "acc", lb_int(&b, AC_I8, 0));
-    ac_x lo = lb_max(&b, lb_i32(&b, 0), lb_sub(&b, lb_i32(&b, pad), p));
-    ac_x hi = lb_min(&b, lb_i32(&b, taps), lb_sub(&b, lb_i32(&b, pixels + pad), p));
-    ac_x k = lb_for(&b, "k", lo, hi, 1, AC_MARK_SERIAL);
-    ac_x at = lb_add(&b, lb_mul(&b, lb_sub(&b, lb_add(&b, p, k), lb_i32(&b, pad)), lb_i32(&b, channels)), c);
-    lb_set(&b, acc, lb_add_wrap(&b, lb_get(&b, acc), lb_load(&b, x, at, 1)));
-    lb_end(&b);
-    lb_store(&b, y, lb_add(&b, lb_mul(&b, p, lb_i32(&b, channels)), c), lb_get(&b, acc));
-    lb_end(&b);
-    lb_end(&b);
-    return lb_close(&b);
+    ac_lb_open(&b, cx->region, "sliding", NULL);
+    int32_t x = ac_lb_buf(&b, "x", AC_I8, pixels * channels, AC_BUF_IN, 16, NULL);
+    int32_t y = ac_lb_buf(&b, "y", AC_I8, pixels * channels, AC_BUF_OUT, 16, NULL);
+    ac_x p = ac_lb_for_n(&b, "p", pixels), c = ac_lb_for_n(&b, "c", channels);
+    ac_x acc = ac_lb_var(&b, "acc", ac_lb_int(&b, AC_I8, 0));
+    ac_x lo = ac_lb_max(&b, ac_lb_i32(&b, 0), ac_lb_sub(&b, ac_lb_i32(&b, pad), p));
+    ac_x hi = ac_lb_min(&b, ac_lb_i32(&b, taps), ac_lb_sub(&b, ac_lb_i32(&b, pixels + pad), p));
+    ac_x k = ac_lb_for(&b, "k", lo, hi, 1, AC_MARK_SERIAL);
+    ac_x at = ac_lb_add(
+        &b, ac_lb_mul(&b, ac_lb_sub(&b, ac_lb_add(&b, p, k), ac_lb_i32(&b, pad)), ac_lb_i32(&b, channels)), c);
+    ac_lb_set(&b, acc, ac_lb_add_wrap(&b, ac_lb_get(&b, acc), ac_lb_load(&b, x, at, 1)));
+    ac_lb_end(&b);
+    ac_lb_store(&b, y, ac_lb_add(&b, ac_lb_mul(&b, p, ac_lb_i32(&b, channels)), c), ac_lb_get(&b, acc));
+    ac_lb_end(&b);
+    ac_lb_end(&b);
+    return ac_lb_close(&b);
 }
 
 static void test_by_hand(ac_ctx *cx)
@@ -76,33 +77,34 @@ static ac_x address(maker *m, int64_t extra, int64_t room)
             by *= m->count[m->n - 1];
         top += by > 0 ? by * (m->count[k] - 1) : 0;
         bottom += by < 0 ? by * (m->count[k] - 1) : 0;
-        ac_x term = lb_mul(b, m->var[k], lb_i32(b, by));
-        at = at ? lb_add(b, at, term) : term;
+        ac_x term = ac_lb_mul(b, m->var[k], ac_lb_i32(b, by));
+        at = at ? ac_lb_add(b, at, term) : term;
     }
     int64_t span = top - bottom + extra;
     if (span >= room) /* too wide: fold it */
-        return lb_mod(b, lb_sub(b, at ? at : lb_i32(b, 0), lb_i32(b, bottom)), lb_i32(b, room - extra));
-    return lb_add(b, at ? at : lb_i32(b, 0), lb_i32(b, below((int32_t)(room - span)) - bottom));
+        return ac_lb_mod(b, ac_lb_sub(b, at ? at : ac_lb_i32(b, 0), ac_lb_i32(b, bottom)), ac_lb_i32(b, room - extra));
+    return ac_lb_add(b, at ? at : ac_lb_i32(b, 0), ac_lb_i32(b, below((int32_t)(room - span)) - bottom));
 }
 
 static ac_x reads(maker *m)
 {
     ac_lb *b = &m->b;
-    ac_x sum = lb_int(b, AC_I8, below(200) - 100);
+    ac_x sum = ac_lb_int(b, AC_I8, below(200) - 100);
     for (int64_t k = 0, n = 1 + below(2); k < n; k++)
-        sum = lb_add_wrap(b, sum, lb_load(b, m->x, address(m, 1, m->size), 1));
+        sum = ac_lb_add_wrap(b, sum, ac_lb_load(b, m->x, address(m, 1, m->size), 1));
     if (below(2)) { /* a window whose ends depend on the loop around */
-        ac_x acc = lb_var(b, "acc", sum);
+        ac_x acc = ac_lb_var(b, "acc", sum);
         int64_t taps = 2 + below(3);
-        ac_x lo = lb_i32(b, 0), at = address(m, taps * 2, m->size);
+        ac_x lo = ac_lb_i32(b, 0), at = address(m, taps * 2, m->size);
         if (m->n && below(2))
-            lo = lb_max(b, lo, lb_sub(b, lb_i32(b, 1), m->var[below(m->n)]));
-        ac_x k = lb_for(b, "k", lo, lb_i32(b, taps), 1, AC_MARK_SERIAL);
-        lb_set(
+            lo = ac_lb_max(b, lo, ac_lb_sub(b, ac_lb_i32(b, 1), m->var[below(m->n)]));
+        ac_x k = ac_lb_for(b, "k", lo, ac_lb_i32(b, taps), 1, AC_MARK_SERIAL);
+        ac_lb_set(
             b, acc,
-            lb_add_wrap(b, lb_get(b, acc), lb_load(b, m->x, lb_add(b, at, lb_mul(b, k, lb_i32(b, 1 + below(2)))), 1)));
-        lb_end(b);
-        sum = lb_get(b, acc);
+            ac_lb_add_wrap(b, ac_lb_get(b, acc),
+                           ac_lb_load(b, m->x, ac_lb_add(b, at, ac_lb_mul(b, k, ac_lb_i32(b, 1 + below(2)))), 1)));
+        ac_lb_end(b);
+        sum = ac_lb_get(b, acc);
     }
     return sum;
 }
@@ -115,38 +117,38 @@ static ac_loop_fn *random_loops(ac_ctx *cx)
     for (int64_t k = 0; k < depth; k++)
         total *= sizes[k] = 2 + below(5);
     const bool tail = below(3) == 0; /* the last loop leaves some elements to a second one, in two statements */
-    lb_open(b, cx->region, "random", NULL);
-    m.x = lb_buf(b, "x", AC_I8, m.size, AC_BUF_IN, 1, NULL);
-    m.y = lb_buf(b, "y", AC_I8, total + (tail ? 5 : 0), AC_BUF_OUT, 1, NULL);
-    ac_x at = lb_i32(b, 0);
+    ac_lb_open(b, cx->region, "random", NULL);
+    m.x = ac_lb_buf(b, "x", AC_I8, m.size, AC_BUF_IN, 1, NULL);
+    m.y = ac_lb_buf(b, "y", AC_I8, total + (tail ? 5 : 0), AC_BUF_OUT, 1, NULL);
+    ac_x at = ac_lb_i32(b, 0);
     for (int64_t k = 0; k < depth; k++) {
-        ac_x v = lb_for_n(b, "i", sizes[k]);
+        ac_x v = ac_lb_for_n(b, "i", sizes[k]);
         m.var[m.n] = v;
         m.count[m.n++] = sizes[k];
-        at = lb_add(b, lb_mul(b, at, lb_i32(b, sizes[k])), v);
+        at = ac_lb_add(b, ac_lb_mul(b, at, ac_lb_i32(b, sizes[k])), v);
     }
     if (below(4) == 0)
-        at = lb_sub(b, lb_i32(b, total - 1), at);
+        at = ac_lb_sub(b, ac_lb_i32(b, total - 1), at);
     if (below(4) == 0) {
-        lb_if(b, lb_lt(b, m.var[0], lb_i32(b, 1 + below(2))));
-        lb_store(b, m.y, at, reads(&m));
-        lb_else(b);
-        lb_store(b, m.y, at, reads(&m));
-        lb_end(b);
+        ac_lb_if(b, ac_lb_lt(b, m.var[0], ac_lb_i32(b, 1 + below(2))));
+        ac_lb_store(b, m.y, at, reads(&m));
+        ac_lb_else(b);
+        ac_lb_store(b, m.y, at, reads(&m));
+        ac_lb_end(b);
     } else {
-        lb_store(b, m.y, at, reads(&m));
+        ac_lb_store(b, m.y, at, reads(&m));
     }
     for (int64_t k = 0; k < depth; k++)
-        lb_end(b);
+        ac_lb_end(b);
     m.n = 0;
     if (tail) {
-        ac_x v = lb_for_n(b, "t", 5);
+        ac_x v = ac_lb_for_n(b, "t", 5);
         m.var[m.n] = v;
         m.count[m.n++] = 5;
-        lb_store(b, m.y, lb_add(b, v, lb_i32(b, total)), reads(&m));
-        lb_end(b);
+        ac_lb_store(b, m.y, ac_lb_add(b, v, ac_lb_i32(b, total)), reads(&m));
+        ac_lb_end(b);
     }
-    return lb_close(b);
+    return ac_lb_close(b);
 }
 
 /* Runs fn with y at `at` and x at `from` in one memory; the bytes of y go to `out`. */

@@ -49,19 +49,19 @@ static const ac_dtype ALL[] = {AC_F32, AC_F64, AC_I8,  AC_I16, AC_I32,  AC_I64, 
 
 static void open_case(void)
 {
-    lb_open(&b, cx.region, ac_strf(cx.region, "f%d", n_cases), "one instruction");
+    ac_lb_open(&b, cx.region, ac_strf(cx.region, "f%d", n_cases), "one instruction");
 }
 
 static void close_case(const char *what, fill f0, fill f1, fill f2, fill f3)
 {
     MUST(n_cases < MAX_CASES);
-    cases[n_cases++] = (test_case){what, lb_close(&b), {f0, f1, f2, f3, OUTPUT}};
+    cases[n_cases++] = (test_case){what, ac_lb_close(&b), {f0, f1, f2, f3, OUTPUT}};
     MUST(ac_loop_verify(&cx, cases[n_cases - 1].fn) == AC_OK);
 }
 
 static int32_t buf(const char *name, ac_dtype d, ac_role role)
 {
-    return lb_buf(&b, name, d, N, role, 64, NULL);
+    return ac_lb_buf(&b, name, d, N, role, 64, NULL);
 }
 
 static const char *title(const char *op, ac_dtype d, ac_dtype to, int32_t lanes)
@@ -72,7 +72,7 @@ static const char *title(const char *op, ac_dtype d, ac_dtype to, int32_t lanes)
 /* A loop over N elements, `lanes` at a time. */
 static ac_x rows(int32_t lanes)
 {
-    return lb_for(&b, "i", lb_i32(&b, 0), lb_i32(&b, N), lanes, AC_MARK_SERIAL);
+    return ac_lb_for(&b, "i", ac_lb_i32(&b, 0), ac_lb_i32(&b, N), lanes, AC_MARK_SERIAL);
 }
 
 typedef ac_x binary_fn(ac_lb *, ac_x, ac_x);
@@ -83,8 +83,8 @@ static void binary(const char *op, binary_fn *f, ac_dtype d, ac_dtype to, int32_
     open_case();
     int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", to, AC_BUF_OUT);
     ac_x i = rows(lanes);
-    lb_store(&b, out, i, f(&b, lb_load(&b, x, i, lanes), lb_load(&b, y, i, lanes)));
-    lb_end(&b);
+    ac_lb_store(&b, out, i, f(&b, ac_lb_load(&b, x, i, lanes), ac_lb_load(&b, y, i, lanes)));
+    ac_lb_end(&b);
     close_case(title(op, d, to, lanes), fx, fy, OUTPUT, OUTPUT);
 }
 
@@ -95,11 +95,11 @@ static void binary_one(const char *op, binary_fn *f, ac_dtype d, ac_dtype to, in
     open_case();
     int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", to, AC_BUF_OUT);
     int32_t out2 = buf("out", to, AC_BUF_OUT);
-    ac_x i = rows(lanes), v = lb_load(&b, x, i, lanes);
-    ac_x k = ac_dtype_is_float(d) ? lb_num(&b, d, 3.5) : lb_int(&b, d, 3);
-    lb_store(&b, out, i, left ? f(&b, k, v) : f(&b, v, k));
-    lb_store(&b, out2, i, f(&b, v, lb_load(&b, y, i, 1)));
-    lb_end(&b);
+    ac_x i = rows(lanes), v = ac_lb_load(&b, x, i, lanes);
+    ac_x k = ac_dtype_is_float(d) ? ac_lb_num(&b, d, 3.5) : ac_lb_int(&b, d, 3);
+    ac_lb_store(&b, out, i, left ? f(&b, k, v) : f(&b, v, k));
+    ac_lb_store(&b, out2, i, f(&b, v, ac_lb_load(&b, y, i, 1)));
+    ac_lb_end(&b);
     close_case(title(ac_strf(cx.region, "%s with one lane", op), d, to, lanes), fx, fy, OUTPUT, OUTPUT);
 }
 
@@ -108,8 +108,8 @@ static void unary(const char *op, unary_fn *f, ac_dtype d, int32_t lanes, fill f
     open_case();
     int32_t x = buf("x", d, AC_BUF_IN), out = buf("out", d, AC_BUF_OUT);
     ac_x i = rows(lanes);
-    lb_store(&b, out, i, f(&b, lb_load(&b, x, i, lanes)));
-    lb_end(&b);
+    ac_lb_store(&b, out, i, f(&b, ac_lb_load(&b, x, i, lanes)));
+    ac_lb_end(&b);
     close_case(title(op, d, d, lanes), fx, OUTPUT, OUTPUT, OUTPUT);
 }
 
@@ -117,9 +117,9 @@ static void convert(ac_dtype from, ac_dtype to, int32_t lanes, bool clamp)
 {
     open_case();
     int32_t x = buf("x", from, AC_BUF_IN), out = buf("out", to, AC_BUF_OUT);
-    ac_x i = rows(lanes), v = lb_load(&b, x, i, lanes);
-    lb_store(&b, out, i, clamp ? lb_satcast(&b, v, to) : lb_cast(&b, v, to));
-    lb_end(&b);
+    ac_x i = rows(lanes), v = ac_lb_load(&b, x, i, lanes);
+    ac_lb_store(&b, out, i, clamp ? ac_lb_satcast(&b, v, to) : ac_lb_cast(&b, v, to));
+    ac_lb_end(&b);
     fill how = from == AC_BOOL ? TRUTH : !clamp && ac_dtype_is_float(from) && ac_dtype_is_int(to) ? FITS : ANY;
     close_case(title(clamp ? "satcast" : "cast", from, to, lanes), how, OUTPUT, OUTPUT, OUTPUT);
 }
@@ -131,7 +131,7 @@ static void bits(ac_dtype from, ac_dtype to, int32_t lanes)
         return;
     open_case();
     int32_t x = buf("x", from, AC_BUF_IN), out = buf("out", to, AC_BUF_OUT);
-    lb_store(&b, out, lb_i32(&b, 0), lb_bitcast(&b, lb_load(&b, x, lb_i32(&b, 0), lanes), to));
+    ac_lb_store(&b, out, ac_lb_i32(&b, 0), ac_lb_bitcast(&b, ac_lb_load(&b, x, ac_lb_i32(&b, 0), lanes), to));
     close_case(title("bitcast", from, to, lanes), ANY, OUTPUT, OUTPUT, OUTPUT);
 }
 
@@ -140,14 +140,14 @@ static void choose(ac_dtype d, ac_dtype cond, int32_t lanes, bool one)
     open_case();
     int32_t c = buf("c", cond, AC_BUF_IN), x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN);
     int32_t out = buf("out", d, AC_BUF_OUT);
-    ac_x i = rows(lanes), test = lb_load(&b, c, i, one ? 1 : lanes);
+    ac_x i = rows(lanes), test = ac_lb_load(&b, c, i, one ? 1 : lanes);
     if (cond != AC_BOOL)
-        test = lb_lt(&b, test, lb_like(&b, test, 1));
-    test = lb_or(&b, test, lb_and(&b, lb_not(&b, test), lb_eq(&b, test, test)));
-    ac_x byte = lb_cast(&b, lb_cast(&b, lb_load(&b, c, i, one ? 1 : lanes), AC_BOOL), AC_U8);
-    test = lb_xor(&b, test, lb_ne(&b, byte, lb_like_int(&b, byte, 0)));
-    lb_store(&b, out, i, lb_select(&b, test, lb_load(&b, x, i, lanes), lb_load(&b, y, i, lanes)));
-    lb_end(&b);
+        test = ac_lb_lt(&b, test, ac_lb_like(&b, test, 1));
+    test = ac_lb_or(&b, test, ac_lb_and(&b, ac_lb_not(&b, test), ac_lb_eq(&b, test, test)));
+    ac_x byte = ac_lb_cast(&b, ac_lb_cast(&b, ac_lb_load(&b, c, i, one ? 1 : lanes), AC_BOOL), AC_U8);
+    test = ac_lb_xor(&b, test, ac_lb_ne(&b, byte, ac_lb_like_int(&b, byte, 0)));
+    ac_lb_store(&b, out, i, ac_lb_select(&b, test, ac_lb_load(&b, x, i, lanes), ac_lb_load(&b, y, i, lanes)));
+    ac_lb_end(&b);
     fill how = d == AC_BOOL ? TRUTH : ANY;
     close_case(title("select", d, cond, lanes),
                cond == AC_BOOL           ? TRUTH
@@ -161,9 +161,9 @@ static void choose_compared(const char *op, binary_fn *f, ac_dtype d, int32_t la
 {
     open_case();
     int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", d, AC_BUF_OUT);
-    ac_x i = rows(lanes), v = lb_load(&b, x, i, lanes), w = lb_load(&b, y, i, lanes);
-    lb_store(&b, out, i, lb_select(&b, f(&b, v, w), lb_mul(&b, v, v), w));
-    lb_end(&b);
+    ac_x i = rows(lanes), v = ac_lb_load(&b, x, i, lanes), w = ac_lb_load(&b, y, i, lanes);
+    ac_lb_store(&b, out, i, ac_lb_select(&b, f(&b, v, w), ac_lb_mul(&b, v, v), w));
+    ac_lb_end(&b);
     close_case(title(ac_strf(cx.region, "select by %s", op), d, d, lanes), SMALL, SMALL, OUTPUT, OUTPUT);
 }
 
@@ -173,15 +173,15 @@ static void lanes_cases(ac_dtype d, int32_t lanes)
     int64_t pattern[2 * N];
     open_case();
     int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", d, AC_BUF_OUT);
-    ac_x zero = lb_i32(&b, 0), v = lb_load(&b, x, zero, lanes), w = lb_load(&b, y, zero, lanes);
+    ac_x zero = ac_lb_i32(&b, 0), v = ac_lb_load(&b, x, zero, lanes), w = ac_lb_load(&b, y, zero, lanes);
     for (int32_t i = 0; i < lanes; i++)
         pattern[i] = i % 2 ? 2 * lanes - i : i / 2;
-    lb_store(&b, out, zero, lb_shuffle(&b, v, w, pattern, lanes));
-    lb_store(&b, out, lb_i32(&b, 1), lb_lane(&b, w, lanes - 1));
-    lb_store(&b, out, lb_i32(&b, 2), lb_lane(&b, v, 1));
+    ac_lb_store(&b, out, zero, ac_lb_shuffle(&b, v, w, pattern, lanes));
+    ac_lb_store(&b, out, ac_lb_i32(&b, 1), ac_lb_lane(&b, w, lanes - 1));
+    ac_lb_store(&b, out, ac_lb_i32(&b, 2), ac_lb_lane(&b, v, 1));
     for (int32_t i = 0; i < lanes / 2; i++)
         pattern[i] = lanes - 1 - i;
-    lb_store(&b, out, lb_i32(&b, N / 2), lb_shuffle(&b, v, 0, pattern, lanes / 2));
+    ac_lb_store(&b, out, ac_lb_i32(&b, N / 2), ac_lb_shuffle(&b, v, 0, pattern, lanes / 2));
     close_case(title("shuffle, lane", d, d, lanes), how, how, OUTPUT, OUTPUT);
 
     open_case();
@@ -193,15 +193,17 @@ static void lanes_cases(ac_dtype d, int32_t lanes)
         if (!ac_dtype_is_float(d))
             pattern[i] = d == AC_BOOL ? i % 3 == 0 : i;
     }
-    zero = lb_i32(&b, 0);
-    lb_store(&b, out, zero, lb_constv(&b, d, pattern, lanes));
+    zero = ac_lb_i32(&b, 0);
+    ac_lb_store(&b, out, zero, ac_lb_constv(&b, d, pattern, lanes));
     if (lanes < N)
-        lb_store(&b, out, lb_i32(&b, lanes), lb_splat(&b, lb_load(&b, x, zero, 1), lanes));
-    ac_x acc = lb_var(&b, "x", lb_load(&b, x, zero, lanes)); /* a name that is taken */
-    ac_x i = lb_for(&b, "i", zero, lb_i32(&b, 3), 1, AC_MARK_SERIAL);
-    lb_set(&b, acc, lb_select(&b, lb_lt(&b, i, lb_i32(&b, 1)), lb_get(&b, acc), lb_constv(&b, d, pattern, lanes)));
-    lb_end(&b);
-    lb_store(&b, out, lb_i32(&b, N - lanes), lb_get(&b, acc));
+        ac_lb_store(&b, out, ac_lb_i32(&b, lanes), ac_lb_splat(&b, ac_lb_load(&b, x, zero, 1), lanes));
+    ac_x acc = ac_lb_var(&b, "x", ac_lb_load(&b, x, zero, lanes)); /* a name that is taken */
+    ac_x i = ac_lb_for(&b, "i", zero, ac_lb_i32(&b, 3), 1, AC_MARK_SERIAL);
+    ac_lb_set(
+        &b, acc,
+        ac_lb_select(&b, ac_lb_lt(&b, i, ac_lb_i32(&b, 1)), ac_lb_get(&b, acc), ac_lb_constv(&b, d, pattern, lanes)));
+    ac_lb_end(&b);
+    ac_lb_store(&b, out, ac_lb_i32(&b, N - lanes), ac_lb_get(&b, acc));
     close_case(title("constv, splat, var", d, d, lanes), OUTPUT, how, OUTPUT, OUTPUT);
 
     if (d == AC_BOOL || d == AC_F16 || d == AC_BF16)
@@ -209,9 +211,9 @@ static void lanes_cases(ac_dtype d, int32_t lanes)
     open_case();
     x = buf("x", d, AC_BUF_IN);
     out = buf("out", d, AC_BUF_OUT);
-    v = lb_load_flags(&b, x, lb_i32(&b, 0), lanes, AC_F_ALIGNED);
-    lb_store(&b, out, lb_i32(&b, 0), lb_sumlanes(&b, v));
-    lb_store(&b, out, lb_i32(&b, 1), lb_maxlanes(&b, v));
+    v = ac_lb_load_flags(&b, x, ac_lb_i32(&b, 0), lanes, AC_F_ALIGNED);
+    ac_lb_store(&b, out, ac_lb_i32(&b, 0), ac_lb_sumlanes(&b, v));
+    ac_lb_store(&b, out, ac_lb_i32(&b, 1), ac_lb_maxlanes(&b, v));
     close_case(title("sumlanes, maxlanes", d, d, lanes), ac_dtype_is_signed(d) && lanes == 1 ? SMALL : ANY, OUTPUT,
                OUTPUT, OUTPUT);
 }
@@ -222,12 +224,13 @@ static void dots(ac_dtype d, int32_t group, int32_t lanes)
     ac_dtype second = group == 4 ? AC_I8 : AC_I16;
     int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", second, AC_BUF_IN), z = buf("z", AC_I32, AC_BUF_IN);
     int32_t out = buf("out", AC_I32, AC_BUF_OUT);
-    ac_x zero = lb_i32(&b, 0), acc = lb_var(&b, "acc", lb_load(&b, z, zero, lanes));
-    ac_x i = lb_for(&b, "k", zero, lb_i32(&b, N), lanes * group, AC_MARK_SERIAL);
-    ac_x v = lb_load(&b, x, i, lanes * group), w = lb_load(&b, y, i, lanes * group);
-    lb_set(&b, acc, group == 4 ? lb_dot4(&b, v, w, lb_get(&b, acc)) : lb_dot2(&b, v, w, lb_get(&b, acc)));
-    lb_end(&b);
-    lb_store(&b, out, zero, lb_get(&b, acc));
+    ac_x zero = ac_lb_i32(&b, 0), acc = ac_lb_var(&b, "acc", ac_lb_load(&b, z, zero, lanes));
+    ac_x i = ac_lb_for(&b, "k", zero, ac_lb_i32(&b, N), lanes * group, AC_MARK_SERIAL);
+    ac_x v = ac_lb_load(&b, x, i, lanes * group), w = ac_lb_load(&b, y, i, lanes * group);
+    ac_lb_set(&b, acc,
+              group == 4 ? ac_lb_dot4(&b, v, w, ac_lb_get(&b, acc)) : ac_lb_dot2(&b, v, w, ac_lb_get(&b, acc)));
+    ac_lb_end(&b);
+    ac_lb_store(&b, out, zero, ac_lb_get(&b, acc));
     close_case(title(group == 4 ? "dot4" : "dot2", d, second, lanes), ANY, ANY, ANY, OUTPUT);
 }
 
@@ -236,25 +239,25 @@ static void requant(int32_t lanes)
 {
     open_case();
     int32_t x = buf("x", AC_I32, AC_BUF_IN), out = buf("out", AC_I8, AC_BUF_OUT);
-    ac_x i = rows(lanes), v = lb_cast(&b, lb_load(&b, x, i, lanes), AC_I64);
-    ac_x m = lb_mul(&b, v, lb_like_int(&b, v, 1518500250));
-    ac_x s = lb_shr(&b, lb_add(&b, m, lb_like_int(&b, m, (int64_t)1 << 36)), lb_like_int(&b, m, 37));
-    lb_store(&b, out, i, lb_satcast(&b, lb_add_wrap(&b, lb_cast(&b, s, AC_I32), lb_i32(&b, -5)), AC_I8));
-    lb_end(&b);
+    ac_x i = rows(lanes), v = ac_lb_cast(&b, ac_lb_load(&b, x, i, lanes), AC_I64);
+    ac_x m = ac_lb_mul(&b, v, ac_lb_like_int(&b, v, 1518500250));
+    ac_x s = ac_lb_shr(&b, ac_lb_add(&b, m, ac_lb_like_int(&b, m, (int64_t)1 << 36)), ac_lb_like_int(&b, m, 37));
+    ac_lb_store(&b, out, i, ac_lb_satcast(&b, ac_lb_add_wrap(&b, ac_lb_cast(&b, s, AC_I32), ac_lb_i32(&b, -5)), AC_I8));
+    ac_lb_end(&b);
     close_case(title("requantise", AC_I32, AC_I8, lanes), ANY, OUTPUT, OUTPUT, OUTPUT);
 }
 
 static ac_x fma_xyx(ac_lb *lb, ac_x x, ac_x y)
 {
-    return lb_fma(lb, x, y, lb_neg(lb, x));
+    return ac_lb_fma(lb, x, y, ac_lb_neg(lb, x));
 }
 static ac_x muladd_xyx(ac_lb *lb, ac_x x, ac_x y)
 {
-    return lb_add(lb, lb_mul(lb, x, y), x);
+    return ac_lb_add(lb, ac_lb_mul(lb, x, y), x);
 }
 static ac_x neg_wrap(ac_lb *lb, ac_x x)
 {
-    return lb_sub_wrap(lb, lb_like(lb, x, 0), x);
+    return ac_lb_sub_wrap(lb, ac_lb_like(lb, x, 0), x);
 }
 
 static void every_type(ac_dtype d, int32_t lanes)
@@ -262,16 +265,18 @@ static void every_type(ac_dtype d, int32_t lanes)
     static const struct {
         const char *name;
         binary_fn *f;
-    } MATH[] = {{"add", lb_add}, {"sub", lb_sub}, {"mul", lb_mul}},
-      WRAP[] = {{"add wrap", lb_add_wrap}, {"sub wrap", lb_sub_wrap}, {"mul wrap", lb_mul_wrap}},
-      BITS[] = {{"and", lb_and}, {"or", lb_or}, {"xor", lb_xor}}, SHIFT[] = {{"shl", lb_shl}, {"shr", lb_shr}},
-      COMPARE[] = {{"eq", lb_eq}, {"ne", lb_ne}, {"lt", lb_lt}, {"le", lb_le}, {"gt", lb_gt}, {"ge", lb_ge}},
-      EXTREME[] = {{"min", lb_min}, {"max", lb_max}}, DIVIDE[] = {{"div", lb_div}, {"mod", lb_mod}};
+    } MATH[] = {{"add", ac_lb_add}, {"sub", ac_lb_sub}, {"mul", ac_lb_mul}},
+      WRAP[] = {{"add wrap", ac_lb_add_wrap}, {"sub wrap", ac_lb_sub_wrap}, {"mul wrap", ac_lb_mul_wrap}},
+      BITS[] = {{"and", ac_lb_and}, {"or", ac_lb_or}, {"xor", ac_lb_xor}},
+      SHIFT[] = {{"shl", ac_lb_shl}, {"shr", ac_lb_shr}},
+      COMPARE[] = {{"eq", ac_lb_eq}, {"ne", ac_lb_ne}, {"lt", ac_lb_lt},
+                   {"le", ac_lb_le}, {"gt", ac_lb_gt}, {"ge", ac_lb_ge}},
+      EXTREME[] = {{"min", ac_lb_min}, {"max", ac_lb_max}}, DIVIDE[] = {{"div", ac_lb_div}, {"mod", ac_lb_mod}};
     static const struct {
         const char *name;
         unary_fn *f;
-    } ROUND[] = {{"sqrt", lb_sqrt},   {"floor", lb_floor}, {"ceil", lb_ceil},
-                 {"trunc", lb_trunc}, {"rint", lb_rint},   {"neg", lb_neg}};
+    } ROUND[] = {{"sqrt", ac_lb_sqrt},   {"floor", ac_lb_floor}, {"ceil", ac_lb_ceil},
+                 {"trunc", ac_lb_trunc}, {"rint", ac_lb_rint},   {"neg", ac_lb_neg}};
     bool real = d == AC_F32 || d == AC_F64, whole = ac_dtype_is_int(d);
     for (int k = 0; k < 3 && (real || whole); k++) {
         binary(MATH[k].name, MATH[k].f, d, d, lanes, real ? ANY : SMALL, real ? ANY : SMALL);
@@ -292,7 +297,7 @@ static void every_type(ac_dtype d, int32_t lanes)
             binary(DIVIDE[k].name, DIVIDE[k].f, d, d, lanes, ANY, DIVISOR);
     }
     if (real)
-        binary("div", lb_div, d, d, lanes, ANY, ANY);
+        binary("div", ac_lb_div, d, d, lanes, ANY, ANY);
     for (int k = 0; k < 6 && (real || whole); k++) {
         binary(COMPARE[k].name, COMPARE[k].f, d, AC_BOOL, lanes, ANY, ANY);
         binary_one(COMPARE[k].name, COMPARE[k].f, d, AC_BOOL, lanes, ANY, ANY, k % 2);
@@ -305,14 +310,14 @@ static void every_type(ac_dtype d, int32_t lanes)
     for (int k = 0; k < 6 && real; k++)
         unary(ROUND[k].name, ROUND[k].f, d, lanes, ANY);
     if (real || whole)
-        unary("abs", lb_abs, d, lanes, ANY);
+        unary("abs", ac_lb_abs, d, lanes, ANY);
     if (whole) {
-        unary("neg", lb_neg, d, lanes, SMALL);
+        unary("neg", ac_lb_neg, d, lanes, SMALL);
         unary("neg wrap", neg_wrap, d, lanes, ANY);
-        unary("not", lb_not, d, lanes, ANY);
+        unary("not", ac_lb_not, d, lanes, ANY);
     }
     if (d == AC_BOOL)
-        unary("not", lb_not, d, lanes, TRUTH);
+        unary("not", ac_lb_not, d, lanes, TRUTH);
     if (d == AC_F32 || (d == AC_F64 && target->fma))
         binary("fma", fma_xyx, d, d, lanes, ANY, ANY);
     if (real)
@@ -340,26 +345,26 @@ static ac_x any_value(int32_t mem, const ac_x *vars, const ac_x *index, int32_t 
     ac_x i = index[rnd() % (uint32_t)n_index];
     switch (depth > 3 ? rnd() % 4 : rnd() % 9) {
     case 0:
-        return lb_i32(&b, (int32_t)(rnd() % 41) - 20);
+        return ac_lb_i32(&b, (int32_t)(rnd() % 41) - 20);
     case 1:
-        return lb_get(&b, vars[rnd() % 3]);
+        return ac_lb_get(&b, vars[rnd() % 3]);
     case 2:
     case 3:
-        return lb_load(&b, mem, lb_and(&b, lb_add(&b, i, lb_i32(&b, rnd() % 8)), lb_i32(&b, N - 1)), 1);
+        return ac_lb_load(&b, mem, ac_lb_and(&b, ac_lb_add(&b, i, ac_lb_i32(&b, rnd() % 8)), ac_lb_i32(&b, N - 1)), 1);
     case 4:
-        return lb_max(&b, any_value(mem, vars, index, n_index, depth + 1),
-                      any_value(mem, vars, index, n_index, depth + 1));
+        return ac_lb_max(&b, any_value(mem, vars, index, n_index, depth + 1),
+                         any_value(mem, vars, index, n_index, depth + 1));
     case 5:
-        return lb_mul_wrap(&b, any_value(mem, vars, index, n_index, depth + 1), i);
+        return ac_lb_mul_wrap(&b, any_value(mem, vars, index, n_index, depth + 1), i);
     case 6:
-        return lb_select(&b, lb_lt(&b, any_value(mem, vars, index, n_index, depth + 1), i),
-                         any_value(mem, vars, index, n_index, depth + 1), lb_i32(&b, 7));
+        return ac_lb_select(&b, ac_lb_lt(&b, any_value(mem, vars, index, n_index, depth + 1), i),
+                            any_value(mem, vars, index, n_index, depth + 1), ac_lb_i32(&b, 7));
     case 7:
-        return lb_sub_wrap(&b, any_value(mem, vars, index, n_index, depth + 1),
-                           any_value(mem, vars, index, n_index, depth + 1));
+        return ac_lb_sub_wrap(&b, any_value(mem, vars, index, n_index, depth + 1),
+                              any_value(mem, vars, index, n_index, depth + 1));
     default:
-        return lb_add_wrap(&b, any_value(mem, vars, index, n_index, depth + 1),
-                           any_value(mem, vars, index, n_index, depth + 1));
+        return ac_lb_add_wrap(&b, any_value(mem, vars, index, n_index, depth + 1),
+                              any_value(mem, vars, index, n_index, depth + 1));
     }
 }
 
@@ -371,42 +376,43 @@ static void any_block(int32_t mem, const ac_x *vars, ac_x *index, int32_t n_inde
         ac_x v = any_value(mem, vars, index, n_index, 0);
         if (n_kept < 4)
             kept[n_kept++] = v;
-        ac_x at = lb_and(&b, any_value(mem, vars, index, n_index, 2), lb_i32(&b, N - 1));
+        ac_x at = ac_lb_and(&b, any_value(mem, vars, index, n_index, 2), ac_lb_i32(&b, N - 1));
         switch (rnd() % 7) {
         case 0:
         case 1:
-            lb_store(&b, mem, at, v);
+            ac_lb_store(&b, mem, at, v);
             break;
         case 2:
         case 3:
-            lb_set(&b, vars[rnd() % 3], lb_add_wrap(&b, lb_get(&b, vars[rnd() % 3]), kept[rnd() % (uint32_t)n_kept]));
+            ac_lb_set(&b, vars[rnd() % 3],
+                      ac_lb_add_wrap(&b, ac_lb_get(&b, vars[rnd() % 3]), kept[rnd() % (uint32_t)n_kept]));
             break;
         case 4:
             if (depth < 3) {
                 bool up = rnd() % 2;
-                index[n_index] =
-                    lb_for(&b, "i", lb_i32(&b, up ? 0 : 5), up ? lb_and(&b, v, lb_i32(&b, 7)) : lb_i32(&b, -1),
-                           up ? 1 + (int)(rnd() % 2) : -1, AC_MARK_SERIAL);
+                index[n_index] = ac_lb_for(&b, "i", ac_lb_i32(&b, up ? 0 : 5),
+                                           up ? ac_lb_and(&b, v, ac_lb_i32(&b, 7)) : ac_lb_i32(&b, -1),
+                                           up ? 1 + (int)(rnd() % 2) : -1, AC_MARK_SERIAL);
                 any_block(mem, vars, index, n_index + 1, depth + 1);
                 if (rnd() % 3 == 0)
-                    lb_break_if(&b, lb_lt(&b, kept[rnd() % (uint32_t)n_kept], lb_get(&b, vars[0])));
-                lb_end(&b);
+                    ac_lb_break_if(&b, ac_lb_lt(&b, kept[rnd() % (uint32_t)n_kept], ac_lb_get(&b, vars[0])));
+                ac_lb_end(&b);
             }
             break;
         case 5:
             if (depth < 3) {
-                lb_if(&b, lb_lt(&b, v, lb_i32(&b, 3)));
+                ac_lb_if(&b, ac_lb_lt(&b, v, ac_lb_i32(&b, 3)));
                 any_block(mem, vars, index, n_index, depth + 1);
                 if (rnd() % 2) {
-                    lb_else(&b);
+                    ac_lb_else(&b);
                     any_block(mem, vars, index, n_index, depth + 1);
                 }
-                lb_end(&b);
+                ac_lb_end(&b);
             }
             break;
         default:
-            lb_prefetch(&b, mem, kept[rnd() % (uint32_t)n_kept]);
-            lb_store(&b, mem, at, kept[rnd() % (uint32_t)n_kept]);
+            ac_lb_prefetch(&b, mem, kept[rnd() % (uint32_t)n_kept]);
+            ac_lb_store(&b, mem, at, kept[rnd() % (uint32_t)n_kept]);
         }
     }
 }
@@ -417,15 +423,15 @@ static void random_program(void)
     int32_t mem = buf("memory", AC_I32, AC_BUF_INOUT);
     ac_x vars[3], index[8];
     for (int i = 0; i < 3; i++)
-        vars[i] = lb_var(&b, "v", lb_i32(&b, i));
-    index[0] = lb_i32(&b, 0);
-    index[1] = lb_for(&b, "int", lb_i32(&b, 0), lb_i32(&b, 4), 1, AC_MARK_SERIAL); /* a name C cannot have */
+        vars[i] = ac_lb_var(&b, "v", ac_lb_i32(&b, i));
+    index[0] = ac_lb_i32(&b, 0);
+    index[1] = ac_lb_for(&b, "int", ac_lb_i32(&b, 0), ac_lb_i32(&b, 4), 1, AC_MARK_SERIAL); /* a name C cannot have */
     any_block(mem, vars, index, 2, 0);
-    lb_end(&b);
+    ac_lb_end(&b);
     for (int i = 0; i < 3; i++)
-        lb_store(&b, mem, lb_i32(&b, i), lb_get(&b, vars[i]));
+        ac_lb_store(&b, mem, ac_lb_i32(&b, i), ac_lb_get(&b, vars[i]));
     if (n_cases % 3 == 0)
-        lb_fail_if(&b, lb_lt(&b, lb_load(&b, mem, lb_i32(&b, 5), 1), lb_i32(&b, 0)), 4);
+        ac_lb_fail_if(&b, ac_lb_lt(&b, ac_lb_load(&b, mem, ac_lb_i32(&b, 5), 1), ac_lb_i32(&b, 0)), 4);
     close_case("random program", SMALL, OUTPUT, OUTPUT, OUTPUT);
 }
 
@@ -435,14 +441,14 @@ static void local_array(void)
     open_case();
     int32_t x = buf("x", AC_F32, AC_BUF_IN), spare = buf("restrict", AC_I8, AC_BUF_IN),
             out = buf("out", AC_F32, AC_BUF_OUT);
-    int32_t t = lb_buf(&b, "tmp", AC_F32, N, AC_BUF_LOCAL, 64, NULL);
+    int32_t t = ac_lb_buf(&b, "tmp", AC_F32, N, AC_BUF_LOCAL, 64, NULL);
     (void)spare;
-    ac_x i = lb_for_n(&b, "i", N);
-    lb_store(&b, t, lb_sub(&b, lb_i32(&b, N - 1), i), lb_load(&b, x, i, 1));
-    lb_end(&b);
-    i = lb_for_n(&b, "i", N);
-    lb_store(&b, out, i, lb_add(&b, lb_load(&b, t, i, 1), lb_num(&b, AC_F32, (double)INFINITY)));
-    lb_end(&b);
+    ac_x i = ac_lb_for_n(&b, "i", N);
+    ac_lb_store(&b, t, ac_lb_sub(&b, ac_lb_i32(&b, N - 1), i), ac_lb_load(&b, x, i, 1));
+    ac_lb_end(&b);
+    i = ac_lb_for_n(&b, "i", N);
+    ac_lb_store(&b, out, i, ac_lb_add(&b, ac_lb_load(&b, t, i, 1), ac_lb_num(&b, AC_F32, (double)INFINITY)));
+    ac_lb_end(&b);
     close_case("local array", ANY, ANY, OUTPUT, OUTPUT);
 }
 
