@@ -59,7 +59,7 @@ for name in branch_int8 digits_f32 dsnet_f32; do
     "${CC:-cc}" -std=gnu11 -O1 -w -shared -fPIC -ffp-contract=off -DARN_CUDA_EMU -DFAKE_MODEL=${name}_cuda -I"$src/runtime" -I"$tmp" -o "$tmp/libcuda.so.1" \
         "$src/tests/cuda/fake_driver.c" "$src/runtime/arn_cuda_emu.c" "$src/runtime/arn_cuda_mma.c" -x c "$tmp/$name.cu" -lm || fail "$name: the driver"
     "${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -g -fsanitize=address,undefined -DMODEL=$name -DHEADER="\"$name.h\"" -DOUT_BYTES=$bytes -I"$src/runtime" -I"$tmp" \
-        -o "$tmp/main_$name" "$src/tests/cuda/main.c" "$src/runtime/arn_cuda.c" -x c "$tmp/$name.cu" -ldl || fail "$name: a program with its API"
+        -o "$tmp/main_$name" "$src/tests/cuda/run_cu.c" "$src/runtime/arn_cuda.c" -x c "$tmp/$name.cu" -ldl || fail "$name: a program with its API"
     "$arenac" run -q "$src/models/$name.tflite" -t cuda-sm80 --backend eval --input 0="$src/models/$name.in0.0.npy" --output-dir "$tmp/want_$name"
     ASAN_OPTIONS=detect_leaks=0 LD_LIBRARY_PATH="$tmp" "$tmp/main_$name" "the image" "$src/models/$name.in0.0.npy" "$tmp/want_$name/0.npy" 2>"$tmp/err" || { cat "$tmp/err"; fail "$name through the driver"; }
     grep -q 'all given back' "$tmp/err" || { cat "$tmp/err"; fail "$name: not all was given back"; }
