@@ -2,11 +2,10 @@
  * once in one process.
  *
  *     ac_ctx cx;
- *     ac_ctx_open(&cx);                    no memory yet: set cx.heap.on_oom with setjmp, then ac_ctx_start
- *     if (setjmp(cx.heap.on_oom)) { ... ac_ctx_close(&cx); return 1; }
- *     ac_ctx_start(&cx);
- *     ...
- *     ac_ctx_close(&cx);                   frees everything
+ *     ac_ctx_open(&cx);                                          no memory yet
+ *     if (!ac_heap_guard(&cx.heap, work, &mine))                 work calls ac_ctx_start(&cx) first
+ *         puts("out of memory");
+ *     ac_ctx_close(&cx);                                         frees everything
  */
 #ifndef AC_BASE_CTX_H
 #define AC_BASE_CTX_H
@@ -31,7 +30,7 @@ typedef struct ac_ctx {
 } ac_ctx;
 
 void ac_ctx_open(ac_ctx *cx);  /* clears the struct; allocates nothing */
-void ac_ctx_start(ac_ctx *cx); /* opens the region; may jump to heap.on_oom */
+void ac_ctx_start(ac_ctx *cx); /* opens the region; inside a guard, as everything that allocates */
 void ac_ctx_close(ac_ctx *cx);
 
 #endif

@@ -18,14 +18,38 @@ struct ac_region {
 enum { ALIGN = 16, CHUNK = 64 * 1024 };
 static const size_t HEADER = (sizeof(chunk) + ALIGN - 1) / ALIGN * ALIGN;
 
+_Noreturn void ac_heap_give_up(ac_heap *heap)
+{
+    if (!heap->on_oom)
+        abort(); /* an allocation outside of every guard: a fault of ours */
+    longjmp(*heap->on_oom, 1);
+}
+
+bool ac_heap_guard(ac_heap *heap, void (*f)(void *arg), void *arg)
+{
+    jmp_buf here;
+    jmp_buf *const outer = heap->on_oom;
+    ac_region *const open = heap->open;
+    volatile bool ran_out = true;
+    heap->on_oom = &here;
+    if (setjmp(here) == 0) {
+        f(arg);
+        ran_out = false;
+    }
+    while (ran_out && heap->open != open)
+        ac_region_close(heap->open);
+    heap->on_oom = outer;
+    return !ran_out;
+}
+
 /* Zeroed: a large block comes so from the system, and what is never touched of it never becomes real. */
 static void *take(ac_heap *heap, size_t size)
 {
     if (heap->limit && (size > heap->limit || heap->used > heap->limit - size))
-        longjmp(heap->on_oom, 1);
+        ac_heap_give_up(heap);
     void *p = calloc(1, size);
     if (!p)
-        longjmp(heap->on_oom, 1);
+        ac_heap_give_up(heap);
     heap->used += size;
     if (heap->used > heap->peak)
         heap->peak = heap->used;
@@ -75,7 +99,7 @@ void ac_heap_close(ac_heap *heap)
 void *ac_alloc(ac_region *r, size_t size)
 {
     if (size > SIZE_MAX / 2)
-        longjmp(r->heap->on_oom, 1);
+        ac_heap_give_up(r->heap);
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
     if (!size)
         size = ALIGN;
@@ -102,7 +126,7 @@ void *ac_alloc(ac_region *r, size_t size)
 void *ac_alloc_n(ac_region *r, size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)
-        longjmp(r->heap->on_oom, 1);
+        ac_heap_give_up(r->heap);
     return ac_alloc(r, count * size);
 }
 

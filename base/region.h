@@ -7,8 +7,8 @@
  *     int32_t *x = AC_NEW_N(tmp, int32_t, n);      zeroed, aligned to 16
  *     ac_region_close(tmp);
  *
- * Cost: O(1) per allocation. Errors: running out of memory does not return; it longjmps to heap->on_oom (set by the API
- * boundary, which then calls ac_heap_close and reports). All regions still open at ac_heap_close are freed.
+ * Cost: O(1) per allocation. Errors: running out of memory does not return; it ends the innermost ac_heap_guard, which
+ * closes the regions opened inside it. Guards nest. All regions still open at ac_heap_close are freed.
  * Source of the method: allocation by lifetimes as in lcc (Hanson 1990). */
 #ifndef AC_BASE_REGION_H
 #define AC_BASE_REGION_H
@@ -23,12 +23,17 @@ typedef int64_t ac_bytes; /* a size or an offset, in bytes; never a number of el
 typedef struct ac_region ac_region;
 
 typedef struct ac_heap {
-    jmp_buf on_oom;  /* set by the API boundary before the first allocation */
+    jmp_buf *on_oom; /* of the innermost guard; NULL: none, running out of memory aborts */
     ac_region *open; /* all open regions, newest first */
     size_t used;     /* bytes held now, by all regions */
     size_t peak;     /* largest `used` so far */
     size_t limit;    /* 0: no limit; else --max-memory */
 } ac_heap;
+
+/* Runs f(arg). false: memory ran out inside; what was opened there is closed, and the guard around this one is in force
+ * again. */
+bool ac_heap_guard(ac_heap *heap, void (*f)(void *arg), void *arg);
+_Noreturn void ac_heap_give_up(ac_heap *heap); /* what allocations do when there is no memory */
 
 ac_region *ac_region_open(ac_heap *heap);
 ac_heap *ac_region_heap(const ac_region *r); /* to open another one beside it */

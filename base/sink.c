@@ -32,7 +32,7 @@ static void reserve(ac_sink *s, size_t more)
     if (s->cap - s->n >= more)
         return;
     if (more > SIZE_MAX / 4 || s->n > SIZE_MAX / 4)
-        longjmp(s->cx->heap.on_oom, 1);
+        ac_heap_give_up(&s->cx->heap);
     size_t cap = s->cap ? s->cap * 2 : 1024;
     while (cap - s->n < more)
         cap *= 2;
@@ -42,7 +42,7 @@ static void reserve(ac_sink *s, size_t more)
 void ac_sink_room(ac_sink *s, size_t n)
 {
     if (n > SIZE_MAX / 4 || s->n > SIZE_MAX / 4)
-        longjmp(s->cx->heap.on_oom, 1);
+        ac_heap_give_up(&s->cx->heap);
     if (s->cap - s->n < n)
         grow(s, s->n + n);
 }

@@ -16,10 +16,6 @@ static int print_sink(ac_ctx *cx, ac_sink *s)
 static bool open_ctx(ac_ctx *cx, ac_sink *s)
 {
     ac_ctx_open(cx);
-    if (setjmp(cx->heap.on_oom)) {
-        ac_ctx_close(cx);
-        return false;
-    }
     ac_ctx_start(cx);
     ac_sink_open(s, cx);
     return true;

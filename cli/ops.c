@@ -408,10 +408,6 @@ int ac_cli_ops(ac_cli *cli)
     ac_ctx cx;
     list l;
     ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
-        ac_ctx_close(&cx);
-        return AC_EXIT_INTERNAL;
-    }
     ac_ctx_start(&cx);
     ac_sink_open(&l.s, &cx);
     l.format = ac_import_formats(&l.n_formats);

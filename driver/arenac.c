@@ -77,23 +77,40 @@ void arenac_close(arenac_job *job)
     free(job);
 }
 
+typedef struct guarded {
+    arenac_job *job;
+    int (*f)(arenac_job *job, void *arg);
+    void *arg;
+    int status;
+} guarded;
+
+static void run_guarded(void *arg)
+{
+    guarded *g = arg;
+    g->status = g->f(g->job, g->arg);
+}
+
+static void report_no_memory(void *arg)
+{
+    arenac_job *job = arg;
+    ac_error(&job->cx, (ac_place){.file = job->path}, E0402, "the model needs more than %zu MiB of memory to compile",
+             (size_t)job->opt.max_memory >> 20);
+    ac_help(&job->cx, "raise it with --max-memory SIZE if the model is really that large");
+}
+
 int ac_job_guard(arenac_job *job, int (*f)(arenac_job *job, void *arg), void *arg)
 {
-    if (setjmp(job->cx.heap.on_oom)) {
-        size_t limit = job->cx.heap.limit;
+    guarded g = {job, f, arg, AC_FAIL};
+    if (!ac_heap_guard(&job->cx.heap, run_guarded, &g)) {
         if (!job->cx.region)
-            return AC_FAIL;                             /* not even a region */
-        job->cx.heap.limit = limit + ((size_t)1 << 20); /* room for the message itself */
-        if (setjmp(job->cx.heap.on_oom))
-            return AC_FAIL;
-        ac_error(&job->cx, (ac_place){.file = job->path}, E0402,
-                 "the model needs more than %zu MiB of memory to compile", limit >> 20);
-        return ac_help(&job->cx, "raise it with --max-memory SIZE if the model is really that large");
+            return AC_FAIL;                      /* not even a region */
+        job->cx.heap.limit += ((size_t)1 << 20); /* room for the message itself */
+        ac_heap_guard(&job->cx.heap, report_no_memory, job);
+        return AC_FAIL;
     }
-    const int status = f(job, arg);
-    if (status != AC_OK && !job->cx.diags.errors) /* never fail without a word */
+    if (g.status != AC_OK && !job->cx.diags.errors) /* never fail without a word */
         ac_error(&job->cx, (ac_place){.file = job->path}, E0901, "a stage failed and did not say why");
-    return status;
+    return g.status;
 }
 
 /* ------------------------------------------------------------------ read */

@@ -33,6 +33,7 @@ typedef struct call {
     arenac_packing *out;
     ac_problem problem;
     ac_plan plan;
+    int status;
 } call;
 
 /* ------------------------------------------------------------------ the caller's structs */
@@ -212,12 +213,14 @@ static int check_plan(ac_ctx *cx, call *c)
     return safe ? ARENAC_PACK_OK : ARENAC_PACK_UNSAFE;
 }
 
-static int work(owner *own, call *c)
+static void work(void *arg)
 {
-    ac_ctx_start(&own->cx);
-    if (read_problem(&own->cx, c->from, &c->problem) != AC_OK)
-        return ARENAC_PACK_INVALID;
-    return c->offset ? check_plan(&own->cx, c) : make_plan(&own->cx, c);
+    call *c = arg;
+    ac_ctx *cx = &((owner *)c->out->own)->cx;
+    ac_ctx_start(cx);
+    c->status = read_problem(cx, c->from, &c->problem) != AC_OK ? ARENAC_PACK_INVALID
+                : c->offset                                     ? check_plan(cx, c)
+                                                                : make_plan(cx, c);
 }
 
 /* ------------------------------------------------------------------ messages and memory */
@@ -259,11 +262,10 @@ static int guarded(call *c)
     if (!own)
         return ARENAC_PACK_NO_MEMORY;
     c->out->own = own;
-    if (setjmp(own->cx.heap.on_oom))
+    if (!ac_heap_guard(&own->cx.heap, work, c))
         return ARENAC_PACK_NO_MEMORY;
-    const int status = work(own, c);
     c->out->message = message_of(own);
-    return status;
+    return c->status;
 }
 
 int arenac_pack(const arenac_pack_problem *problem, const arenac_pack_options *options, arenac_packing *out)
@@ -335,25 +337,40 @@ static bool copy_rows(const ac_problem *p, arenac_pack_problem *out)
     return true;
 }
 
+typedef struct csv_call {
+    owner *own;
+    const char *file, *text;
+    size_t n;
+    arenac_pack_problem *out;
+    int status;
+} csv_call;
+
+static void read_rows(void *arg)
+{
+    csv_call *c = arg;
+    ac_problem p;
+    ac_ctx_start(&c->own->cx);
+    if (ac_problem_read_csv(&c->own->cx, c->file, c->text, c->n, false, &p) != AC_OK)
+        c->status = ARENAC_PACK_INVALID;
+    else if (copy_rows(&p, c->out))
+        c->status = ARENAC_PACK_OK;
+}
+
 int arenac_pack_read_csv(const char *file, const char *text, size_t n, arenac_pack_problem *out, char *message,
                          size_t room)
 {
     static const arenac_pack_problem EMPTY = {0};
-    owner *own = open_owner(NULL);
-    volatile int status = ARENAC_PACK_NO_MEMORY;
+    csv_call c = {open_owner(NULL), file, text, n, out, ARENAC_PACK_NO_MEMORY};
     *out = EMPTY;
-    if (own && !setjmp(own->cx.heap.on_oom)) {
-        ac_problem p;
-        ac_ctx_start(&own->cx);
-        if (ac_problem_read_csv(&own->cx, file, text, n, false, &p) != AC_OK)
-            status = ARENAC_PACK_INVALID;
-        else if (copy_rows(&p, out))
-            status = ARENAC_PACK_OK;
-    }
+    if (c.own)
+        ac_heap_guard(&c.own->cx.heap, read_rows, &c);
     if (message && room)
-        snprintf(message, room, "%s", status == ARENAC_PACK_INVALID ? message_of(own) : status ? "out of memory" : "");
-    close_owner(own);
-    return status;
+        snprintf(message, room, "%s",
+                 c.status == ARENAC_PACK_INVALID ? message_of(c.own)
+                 : c.status                      ? "out of memory"
+                                                 : "");
+    close_owner(c.own);
+    return c.status;
 }
 
 void arenac_pack_problem_free(arenac_pack_problem *problem)

@@ -22,9 +22,11 @@ enum { LIMIT = 512 << 20 }; /* bytes; a small file has no business with more */
 static int read_once(const ac_file *f, const char *from, FILE *show)
 {
     ac_ctx cx;
+    jmp_buf oom;
     ac_ctx_open(&cx);
     cx.heap.limit = LIMIT;
-    if (setjmp(cx.heap.on_oom)) {
+    cx.heap.on_oom = &oom;
+    if (setjmp(oom)) {
         ac_ctx_close(&cx);
         return AC_EXIT_INVALID;
     }
@@ -66,9 +68,7 @@ static int run_file(const char *path, bool verbose)
 {
     static ac_file f; /* static: survives the jump */
     static ac_ctx cx;
-    ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom))
-        return 1;
+    ac_ctx_open(&cx); /* without a guard: running out of memory here aborts */
     ac_ctx_start(&cx);
     if (ac_file_open(&cx, path, &f) != AC_OK) {
         ac_diags_print(&cx.diags, stderr, false);

@@ -19,9 +19,11 @@ enum { LIMIT = 512 << 20 }; /* bytes; a small file has no business with more */
 static void read_once(const ac_file *f, const ac_file *weights)
 {
     ac_ctx cx;
+    jmp_buf oom;
     ac_ctx_open(&cx);
     cx.heap.limit = LIMIT;
-    if (setjmp(cx.heap.on_oom)) {
+    cx.heap.on_oom = &oom;
+    if (setjmp(oom)) {
         ac_ctx_close(&cx);
         return;
     }

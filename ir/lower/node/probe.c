@@ -201,15 +201,25 @@ static void probe(trial *p, ac_op_types *t)
         t->ranks = 0;
 }
 
+typedef struct probing {
+    trial trial;
+    ac_op_types *found;
+} probing;
+
+static void probe_guarded(void *arg)
+{
+    probing *p = arg;
+    ac_ctx_start(p->trial.cx);
+    probe(&p->trial, p->found);
+}
+
 ac_op_types ac_op_probe(ac_op op, const ac_target *target)
 {
     ac_ctx cx;
     ac_op_types t = {0};
+    probing p = {{.cx = &cx, .target = target, .op = op}, &t};
     ac_ctx_open(&cx);
-    if (!setjmp(cx.heap.on_oom)) {
-        ac_ctx_start(&cx);
-        probe(&(trial){.cx = &cx, .target = target, .op = op}, &t);
-    }
+    ac_heap_guard(&cx.heap, probe_guarded, &p); /* out of memory: what was found until then */
     ac_ctx_close(&cx);
     return t;
 }

@@ -163,8 +163,6 @@ int main(void)
 {
     char dir[256];
     ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom))
-        return 1;
     ac_ctx_start(&cx);
     MUST(cc_folder(dir) == 0);
     if (!cc_exists(dir, cc_name())) {

@@ -406,8 +406,6 @@ int main(void)
     char dir[256];
     const char *expect = NULL;
     ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom))
-        return 1;
     ac_ctx_start(&cx);
     for (int i = 0; i < J * K; i++)
         w_data[i] = (float)(i % 11) * 0.5f;

@@ -276,7 +276,7 @@ static void run(const test *t)
 {
     ac_ctx cx;
     ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
+    if (OUT_OF_MEMORY(cx)) {
         printf("%s:%d: out of memory\n", __FILE__, t->line);
         failures++;
         ac_ctx_close(&cx);
@@ -305,7 +305,7 @@ static void test_paddings(void)
                            "f32 [1,8,5,5]"};
     ac_ctx cx;
     ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
+    if (OUT_OF_MEMORY(cx)) {
         ac_ctx_close(&cx);
         CHECK(false && "memory");
         return;

@@ -47,7 +47,7 @@ static void with_ctx(void (*f)(ac_ctx *cx, const void *arg), const void *arg, si
     static ac_ctx cx; /* not a local: setjmp */
     ac_ctx_open(&cx);
     cx.heap.limit = limit;
-    if (setjmp(cx.heap.on_oom)) {
+    if (OUT_OF_MEMORY(cx)) {
         fprintf(stderr, "out of memory\n");
         failures++;
         ac_ctx_close(&cx);

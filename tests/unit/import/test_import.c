@@ -260,7 +260,7 @@ static int read_bytes(const void *bytes, size_t n, const char *from, size_t skew
 {
     ac_ctx_open(&cx);
     cx.heap.limit = 256u << 20;
-    if (setjmp(cx.heap.on_oom)) {
+    if (OUT_OF_MEMORY(cx)) {
         printf("out of memory\n");
         exit(1);
     }
@@ -561,7 +561,7 @@ static void test_formats(void)
 static int open_file(const char *path, ac_file *f)
 {
     ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom))
+    if (OUT_OF_MEMORY(cx))
         exit(1);
     ac_ctx_start(&cx);
     return ac_file_open(&cx, path, f);

@@ -226,8 +226,6 @@ static outcome read_bytes(const uint8_t *p, size_t n, bool expand)
     ac_file f = {.path = "t.onnx", .data = copy + 1, .n = n};
     outcome o = {.rc = AC_FAIL, .g = NULL};
     ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom))
-        abort();
     ac_ctx_start(&cx);
     ac_graph *g = NULL;
     o.rc = ac_import(&cx, &f, &(ac_import_options){.from = "onnx"}, &g);

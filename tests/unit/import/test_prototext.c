@@ -118,8 +118,6 @@ int main(void)
 {
     ac_ctx cx;
     ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom))
-        return 1;
     ac_ctx_start(&cx);
     test_values(&cx);
     test_bad(&cx);

@@ -646,7 +646,7 @@ static void refused(void)
 static void once(uint64_t seed, int what)
 {
     ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom)) {
+    if (OUT_OF_MEMORY(cx)) {
         fprintf(stderr, "no memory\n");
         exit(1);
     }

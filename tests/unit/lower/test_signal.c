@@ -116,8 +116,6 @@ int main(void)
 {
     ac_ctx cx;
     ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom))
-        return 1;
     ac_ctx_start(&cx);
     for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++)
         test_case(&cx, (int)c);

@@ -350,7 +350,7 @@ int main(void)
     static int i;
     for (i = 0; i < (int)(sizeof CHANGES / sizeof *CHANGES) + 2; i++) {
         ac_ctx_open(&cx);
-        if (setjmp(cx.heap.on_oom)) {
+        if (OUT_OF_MEMORY(cx)) {
             fprintf(stderr, "out of memory in test %d\n", i);
             failures++;
         } else {

@@ -376,7 +376,7 @@ int main(int argc, char **argv)
 {
     ac_ctx cx;
     ac_ctx_open(&cx);
-    if (setjmp(cx.heap.on_oom))
+    if (OUT_OF_MEMORY(cx))
         return 2;
     ac_ctx_start(&cx);
     test_by_hand(&cx);

@@ -3,6 +3,7 @@
  * what". */
 #ifndef AC_TESTS_UNIT_SUPPORT_EXPECT_H
 #define AC_TESTS_UNIT_SUPPORT_EXPECT_H
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,14 @@ static inline void check_failed(const char *file, int line, const char *what, bo
 #define CHECK(e)     ((e) ? (void)0 : check_failed(__FILE__, __LINE__, #e, false))
 #define MUST(e)      ((e) ? (void)0 : check_failed(__FILE__, __LINE__, #e, true))
 #define FAILED(what) check_failed(__FILE__, __LINE__, what, false)
+
+/* if (OUT_OF_MEMORY(cx)): where a test goes on when memory runs out; in a frame that stays until the end. */
+static inline jmp_buf *check_oom(void)
+{
+    static jmp_buf here;
+    return &here;
+}
+#define OUT_OF_MEMORY(cx) setjmp(*((cx).heap.on_oom = check_oom()))
 
 /* The exit status of main(): 0 when every check held. */
 static inline int check_done(void)

@@ -8,7 +8,7 @@
 static inline int in_context(ac_ctx *cx, void (*tests)(ac_ctx *cx))
 {
     ac_ctx_open(cx);
-    if (setjmp(cx->heap.on_oom)) {
+    if (OUT_OF_MEMORY(*cx)) {
         fprintf(stderr, "out of memory\n");
         ac_ctx_close(cx);
         return 1;

@@ -80,7 +80,7 @@ static inline ac_problem random_problem(ac_ctx *cx, int32_t n, int kinds)
 static inline void open_own(ac_ctx *own)
 {
     ac_ctx_open(own);
-    if (setjmp(own->heap.on_oom)) {
+    if (OUT_OF_MEMORY(*own)) {
         puts("out of memory");
         exit(1);
     }
