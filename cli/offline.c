@@ -76,8 +76,6 @@ static int pack(arenac_job *job, ac_cli_offline *o)
     p->steps = m->n_ops > 0 ? m->n_ops : 1;
     const ac_bytes align = job->opt.align > ALIGN ? job->opt.align : ALIGN;
     p->mem[0] = (ac_memory){.name = "arena", .capacity = -1, .align = align};
-    p->search_steps = job->opt.effort >= 0 ? ac_effort_steps((int)job->opt.effort) + 1 : 0;
-    p->search_goal = job->opt.budget;
     ac_offline_lives(cx, m, o->order);
     for (int32_t i = 0; i < m->n_tensors; i++) {
         const ac_offline_tensor *t = &m->tensor[i];
@@ -94,9 +92,8 @@ static int pack(arenac_job *job, ac_cli_offline *o)
     }
     o->n_planned = p->n;
     add_scratch(job, o, align);
-    AC_TRY(ac_solve_all(cx, p, &job->plan, job->row, &job->n_rows));
-    if (strcmp(job->opt.planner, "auto"))
-        AC_TRY(ac_solve(cx, p, job->opt.planner, &job->plan));
+    const ac_solve_options search = ac_job_search(job);
+    AC_TRY(ac_solve_all(cx, p, job->opt.planner, &search, &job->plan, job->row, &job->n_rows));
     return ac_plan_check(cx, job->path, p, &job->plan);
 }
 

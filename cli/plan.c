@@ -196,15 +196,12 @@ static int plan_csv_stage(arenac_job *job, void *arg)
     for (int32_t i = 0; i < p.n; i++)
         if (p.item[i].align < cli->opt.align)
             p.item[i].align = cli->opt.align;
-    p.search_steps = cli->opt.effort >= 0 ? ac_effort_steps((int)cli->opt.effort) + 1 : 0; /* 0: the default */
-    p.search_goal = cli->opt.budget;
+    ac_solve_options search = ac_job_search(job);
     if (cli->emit && strstr(cli->emit, "certificate")) {
-        p.search_certificate = AC_NEW(job->cx.region, ac_sink);
-        ac_sink_open(p.search_certificate, &job->cx);
+        search.certificate = AC_NEW(job->cx.region, ac_sink);
+        ac_sink_open(search.certificate, &job->cx);
     }
-    AC_TRY(ac_solve_all(&job->cx, &p, &job->plan, job->row, &job->n_rows));
-    if (strcmp(cli->opt.planner, "auto"))
-        AC_TRY(ac_solve(&job->cx, &p, cli->opt.planner, &job->plan));
+    AC_TRY(ac_solve_all(&job->cx, &p, cli->opt.planner, &search, &job->plan, job->row, &job->n_rows));
     csv_report(job, &p);
     const char *emit = cli->emit ? cli->emit : cli->output ? "csv" : NULL;
     for (const char *e = emit; e && *e; e += strcspn(e, ","), e += *e == ',') {
@@ -215,8 +212,8 @@ static int plan_csv_stage(arenac_job *job, void *arg)
             ac_problem_write_csv(to, &p, &job->plan);
         else if (n == 7 && !strncmp(e, "problem", n))
             ac_problem_write_csv(to, &p, NULL);
-        else if (n == 11 && !strncmp(e, "certificate", n) && p.search_certificate->n)
-            to = p.search_certificate;
+        else if (n == 11 && !strncmp(e, "certificate", n) && search.certificate->n)
+            to = search.certificate;
         else if (n == 11 && !strncmp(e, "certificate", n))
             return ac_error(&job->cx, (ac_place){.file = job->path}, E0502,
                             "there is no certificate: the lower bound proves the plan, or nothing does");
@@ -227,7 +224,7 @@ static int plan_csv_stage(arenac_job *job, void *arg)
         else if (n == 3 && !strncmp(e, "svg", n))
             ac_report_svg(to, &job->report);
         else if (n == 4 && !strncmp(e, "html", n)) {
-            AC_TRY(ac_report_compare(&job->cx, &job->report));
+            AC_TRY(ac_report_compare(job));
             ac_report_html(to, &job->report);
         } else if (n == 4 && !strncmp(e, "lock", n))
             ac_lock_write(to, ac_lock_of(&job->cx, &job->report));

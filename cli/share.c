@@ -156,7 +156,7 @@ static int pack(shared *s, bool state, ac_bytes *total)
                               .fixed = -1,
                               .mem = -1};
     }
-    AC_TRY(ac_solve(cx, &p, "auto", &plan));
+    AC_TRY(ac_solve(cx, &p, "auto", NULL, &plan));
     for (int32_t k = 0; k < s->n; k++)
         *(state ? &s->part[k].state_at : &s->part[k].arena_at) = plan.offset[k];
     *total = plan.arena_bytes;

@@ -453,7 +453,7 @@ static int emit_stage(arenac_job *job, void *arg)
     else if (!strcmp(e->kind, "svg"))
         ac_report_svg(to, &job->report);
     else if (!strcmp(e->kind, "html")) {
-        AC_TRY(ac_report_compare(&job->cx, &job->report));
+        AC_TRY(ac_report_compare(job));
         ac_report_html(to, &job->report);
     } else if (!strcmp(e->kind, "lock"))
         ac_lock_write(to, ac_lock_of(&job->cx, &job->report));

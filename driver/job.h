@@ -26,10 +26,10 @@ struct arenac_job {
     int32_t n_lowered;
     ac_liveness *live;
     ac_plan plan;
-    ac_order_result order; /* of --schedule search */
-    int32_t stripes;       /* steps that are groups of steps */
-    bool fed;              /* an input is handed over by rows */
-    ac_result row[32];     /* what every strategy reached */
+    ac_order_result order;            /* of --schedule search */
+    int32_t stripes;                  /* steps that are groups of steps */
+    bool fed;                         /* an input is handed over by rows */
+    ac_result row[AC_MAX_STRATEGIES]; /* what every strategy reached */
     int32_t n_rows;
     ac_report report;
     ac_module *module;
@@ -69,7 +69,8 @@ int ac_job_pin(arenac_job *job);
 ac_bytes ac_job_budget(const arenac_job *job); /* of the first memory, -1: none */
 /* Lives of the steps as they stand, packed and checked: live, plan, row. */
 int ac_job_pack(arenac_job *job, ac_live_options live);
-bool ac_job_overlaps(const arenac_job *job); /* do results start inside operands? */
+ac_solve_options ac_job_search(const arenac_job *job); /* what packing may spend, and what is enough */
+bool ac_job_overlaps(const arenac_job *job);           /* do results start inside operands? */
 /* job_recompute.c: step, live and plan become those with some steps run twice, if that takes less. */
 int ac_job_recompute(arenac_job *job, ac_live_options live);
 /* job_stripe.c: step, live and plan become those of the best groups of steps, if that takes less. */
@@ -77,8 +78,9 @@ int ac_job_stripe(arenac_job *job, ac_live_options live);
 
 /* job_report.c: fills job->report. What every plan has, of whatever problem (kept, not copied): */
 void ac_report_plan(arenac_job *job, const ac_problem *p, const char *format, const char *target);
-void ac_report_model(arenac_job *job); /* all of it, of a graph that has been planned */
-int ac_report_budget(arenac_job *job); /* E0401 when the plan is larger than --budget */
+void ac_report_model(arenac_job *job);  /* all of it, of a graph that has been planned */
+int ac_report_compare(arenac_job *job); /* for the page: report.other, the plan of every strategy */
+int ac_report_budget(arenac_job *job);  /* E0401 when the plan is larger than --budget */
 /* The n steps become the report's, with the bytes alive in each. */
 void ac_report_steps(arenac_job *job, ac_report_step *step, int32_t n);
 /* The n rows become the report's, with the steps that read each; `read` is in order of steps. */

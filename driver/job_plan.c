@@ -11,19 +11,21 @@ bool ac_job_overlaps(const arenac_job *job)
     return !o->reference_tflite && (o->overlap > 0 || (o->overlap < 0 && (o->stripe || o->io_rows)));
 }
 
+ac_solve_options ac_job_search(const arenac_job *job)
+{
+    return (ac_solve_options){.steps = ac_solve_steps((int)job->opt.effort), .goal = ac_job_budget(job)};
+}
+
 int ac_job_pack(arenac_job *job, ac_live_options live)
 {
     const ac_options *o = &job->opt;
     job->live = ac_live(&job->cx, job->graph, job->step, job->n_steps, live);
     if (ac_job_overlaps(job))
         ac_overlap_rules(&job->cx, job->graph, job->step, job->n_steps, live, job->live);
-    job->live->problem.search_steps = o->effort >= 0 ? ac_effort_steps((int)o->effort) + 1 : 0; /* 0: the default */
     AC_TRY(ac_job_pin(job));
-    job->live->problem.search_goal = ac_job_budget(job);
+    const ac_solve_options search = ac_job_search(job);
     const char *planner = o->reference_tflite && !strcmp(o->planner, "auto") ? "tflite" : o->planner;
-    AC_TRY(ac_solve_all(&job->cx, &job->live->problem, &job->plan, job->row, &job->n_rows));
-    if (strcmp(planner, "auto"))
-        AC_TRY(ac_solve(&job->cx, &job->live->problem, planner, &job->plan));
+    AC_TRY(ac_solve_all(&job->cx, &job->live->problem, planner, &search, &job->plan, job->row, &job->n_rows));
     for (int32_t i = 0; i < job->live->problem.n; i++) /* which memory is settled: reports and bounds count by it */
         job->live->problem.item[i].mem = job->plan.mem[i];
     return AC_OK;

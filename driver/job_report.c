@@ -35,6 +35,16 @@ void ac_report_plan(arenac_job *job, const ac_problem *p, const char *format, co
     }
 }
 
+int ac_report_compare(arenac_job *job)
+{
+    const ac_solve_options search = ac_job_search(job);
+    ac_report *r = &job->report;
+    ac_plan *other;
+    AC_TRY(ac_solve_each(&job->cx, r->problem, &search, r->rows, r->n_rows, &other, &r->n_others));
+    r->other = other;
+    return AC_OK;
+}
+
 int ac_report_budget(arenac_job *job)
 {
     return ac_report_over_budget(&job->cx, &job->report);

@@ -2,14 +2,14 @@
  */
 #include "planner/pack/arenac_planner.h"
 
-#include "planner/pack/problem.h"
+#include "planner/pack/solve.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const NAMES[] = {
-#define STRATEGY(name, fn, help) name,
+#define STRATEGY(name, role, fn, help) name,
 #include "planner/pack/strategies.def"
 #undef STRATEGY
     NULL};
@@ -32,6 +32,7 @@ typedef struct call {
     const int32_t *memory;
     arenac_packing *out;
     ac_problem problem;
+    ac_solve_options search;
     ac_plan plan;
     int status;
 } call;
@@ -166,26 +167,24 @@ static void fill(call *c)
     out->lower_bound = c->plan.proven;
     out->optimal = out->bytes == out->lower_bound;
     out->planner = c->plan.strategy;
-    if (c->problem.search_certificate && c->problem.search_certificate->n)
-        out->certificate = ac_sink_text(c->problem.search_certificate);
+    if (c->search.certificate && c->search.certificate->n)
+        out->certificate = ac_sink_text(c->search.certificate);
 }
 
 static int make_plan(ac_ctx *cx, call *c)
 {
     const arenac_pack_options *o = c->opt;
-    ac_problem *p = &c->problem;
     const char *planner = o && o->planner ? o->planner : "auto";
     if (o && (o->effort < 0 || o->effort > 10 || o->capacity < 0 || o->max_memory < 0)) {
         ac_error(cx, (ac_place){0}, E0012, "an option is out of range");
         return ARENAC_PACK_INVALID;
     }
-    p->search_steps = o && o->effort ? ac_effort_steps(o->effort - 1) + 1 : 0;
-    p->search_goal = o ? o->capacity : 0;
+    c->search = (ac_solve_options){.steps = o ? ac_solve_steps(o->effort - 1) : 0, .goal = o ? o->capacity : 0};
     if (o && o->certificate) {
-        p->search_certificate = AC_NEW(cx->region, ac_sink);
-        ac_sink_open(p->search_certificate, cx);
+        c->search.certificate = AC_NEW(cx->region, ac_sink);
+        ac_sink_open(c->search.certificate, cx);
     }
-    if (ac_solve(cx, p, planner, &c->plan) != AC_OK)
+    if (ac_solve(cx, &c->problem, planner, &c->search, &c->plan) != AC_OK)
         return ARENAC_PACK_INVALID;
     fill(c);
     return over_capacity(cx, c);

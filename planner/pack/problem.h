@@ -85,12 +85,8 @@ typedef struct ac_problem {
     ac_pair *pair;
     int32_t n_pairs;
     ac_memory *mem;
-    int32_t n_mems;       /* at least 1 */
-    ac_step steps;        /* all lives lie in [0, steps) */
-    int64_t search_steps; /* what "exact" may spend, see ac_effort_steps; 0: its default */
-    ac_bytes search_goal; /* > 0: "exact" stops at the first plan of memory 0 with so many bytes or fewer */
-    ac_sink
-        *search_certificate; /* NULL, or where "exact" writes why nothing smaller exists, see docs/certificates.md */
+    int32_t n_mems; /* at least 1 */
+    ac_step steps;  /* all lives lie in [0, steps) */
 } ac_problem;
 
 /* Does the item lie in a memory that other items may share, whichever it is? */
@@ -138,50 +134,5 @@ ac_bound ac_problem_bound(const ac_problem *p, ac_region *tmp);
  * E0701 for each broken rule (at most 20): overlap (both names, byte ranges and common steps), alignment, bounds, capacity,
  * fixed offset moved, memory not allowed. */
 int ac_plan_check(ac_ctx *cx, const char *file, const ac_problem *p, const ac_plan *plan);
-
-/* solve.c - runs a strategy by name, or for "auto" every heuristic and keeps the smallest (ties: the first of
- * strategies.def); fills *out, runs ac_plan_check on it, AC_FAIL if that fails or a strategy refuses. Memories are in order of
- * preference: each keeps what fits and is worth most (assign.h), the rest goes on to the next that allows it; a plan that is
- * still over a capacity is a valid plan: ac_report_over_budget judges it.
- * out->bound is that of the items that ended up in memory 0. A row of a strategy that refused has arena_bytes -1. */
-typedef struct ac_result {
-    const char *strategy;
-    ac_bytes arena_bytes;
-} ac_result; /* one row of the -vv table */
-int ac_solve(ac_ctx *cx, const ac_problem *p, const char *strategy, ac_plan *out);
-int ac_solve_all(ac_ctx *cx, const ac_problem *p, ac_plan *best, ac_result *row, int32_t *n_rows); /* row: >= 16 */
-
-/* ac_solve_exact.c - branch and bound down to a proof. Work is counted in steps (about 250 million a second), never in time,
- * so the result is the same on all machines. Problems with byte windows or pairs, or of too many items, get the best
- * heuristic plan instead and are proven only by the bound; the result says so.
- *
- *     ac_exact_options o = {.steps = ac_effort_steps(5), .capacity = -1};
- *     ac_exact_result r;
- *     ac_exact_solve(p, &o, offset, tmp, &r);      r.proof != AC_PROOF_NONE: optimal (or, with a capacity, decided) */
-typedef struct ac_exact_options {
-    int64_t steps;        /* work allowed */
-    ac_bytes capacity;    /* >= 0: stop at the first plan that fits; -1: minimise */
-    bool seeded;          /* offset[] holds a plan to start from */
-    ac_sink *certificate; /* NULL, or where the text of docs/certificates.md goes; stays empty if there is none */
-} ac_exact_options;
-
-typedef struct ac_exact_result {
-    ac_bytes arena_bytes; /* of the plan in offset[] */
-    ac_bytes proven;      /* no plan is smaller than this; above the capacity: nothing fits, proven */
-    ac_proof proof;       /* of arena_bytes == proven, or of proven > capacity; NONE: the steps were spent */
-    int64_t steps;        /* work done */
-    bool searched;        /* false: the search does not know this kind of problem */
-} ac_exact_result;
-
-enum { AC_EFFORT_DEFAULT = 5 };
-int64_t ac_effort_steps(int effort); /* 0..9: 0, then 1 million times 4 per level from 1; 5 is about a second */
-int ac_exact_solve(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp,
-                   ac_exact_result *out);
-
-/* A strategy: fills offset[i] for all items of memory 0 (others are packed apart); no globals, no printing. */
-typedef int ac_solver(const ac_problem *p, ac_bytes *offset, ac_region *tmp);
-#define STRATEGY(name, fn, help) ac_solver fn;
-#include "planner/pack/strategies.def"
-#undef STRATEGY
 
 #endif

@@ -5,6 +5,8 @@
  * first it may use, and the memories are packed one after the other. Of what wants to lie in a memory, what is worth
  * most stays (assign.h), the rest goes on to the next that allows it; so do, one by one, items that spoil the packing.
  */
+#include "planner/pack/solve.h"
+
 #include "planner/pack/assign.h"
 #include "planner/pack/place.h"
 
@@ -12,11 +14,16 @@
 
 #include <string.h>
 
-static const struct {
+typedef struct planner {
     const char *name;
-    ac_solver *solve;
-} STRATEGIES[] = {
-#define STRATEGY(name, fn, help) {name, fn},
+    ac_strategy_role role;
+    ac_solver *solve; /* NULL: the row is a PROVER */
+    ac_prover *prove; /* NULL: it is not */
+} planner;
+
+static const planner STRATEGIES[] = {
+#define STRATEGY(name, role, fn, help) {name, AC_STRATEGY_##role, fn, NULL},
+#define PROVER(name, fn, help)         {name, AC_STRATEGY_EXACT, NULL, fn},
 #include "planner/pack/strategies.def"
 #undef STRATEGY
 };
@@ -26,103 +33,122 @@ enum {
     ALL = -1,
     EVICT_ROUNDS = 64,
     REFILL_TRIES = 16,
-    LARGE = 20000, /* items; from here on the best heuristic goes first, and the others only if it misses the bound */
-    SEARCH_ITEMS = 2048,
+    LARGE = 20000, /* items; from here on the leader goes first, and the others only if it misses the bound */
+    IMPROVER_ITEMS = 2048,
     /* `auto` ends with an exact search when the others missed the bound: 0.04 s for 100 items, 1 s for 500. */
     EXACT_ITEMS = 512,
     EXACT_STEPS = 1000 /* times the square of the items */
 };
+_Static_assert((int)N_STRATEGIES <= (int)AC_MAX_STRATEGIES, "callers of ac_solve_all have room for so many rows");
 
 typedef struct job {
     ac_ctx *cx;
     const ac_problem *p;
+    ac_solve_options options;
     ac_plan *plan;
-    int32_t which;  /* strategy, or ALL: keep the smallest */
+    int32_t which;  /* strategy, or ALL: the smallest of all */
     ac_result *row; /* what each reached in memory 0; NULL: not wanted, so ALL may stop at the bound, as it does for
                        large problems */
     int32_t n_rows;
     ac_exact_result exact; /* what the exact search of the memory at hand proved; all zero: it did not run */
 } job;
 
-/* Is an exact search part of `auto`? Yes if it was asked for by effort or by a goal, and for small problems. */
-static bool worth_exact(const ac_problem *p)
+int64_t ac_effort_steps(int effort)
 {
-    return p->search_steps || p->search_goal > 0 || p->n <= EXACT_ITEMS;
+    return effort <= 0 ? 0 : (int64_t)1000000 << (2 * (effort < 9 ? effort - 1 : 8));
 }
 
-/* Runs strategy k. "exact" also says what it proved; with ALL it starts from the best plan so far. */
-static bool run(job *j, int32_t k, const ac_problem *p, const ac_bytes *so_far, ac_bytes *trial)
+int64_t ac_solve_steps(int effort)
+{
+    return effort < 0 ? 0 : ac_effort_steps(effort) + 1;
+}
+
+/* A proof, or as near to one as its steps get; with ALL it starts from the best plan so far. */
+static int prove(job *j, ac_prover *solver, const ac_problem *p, const ac_bytes *so_far, ac_bytes *trial,
+                 ac_region *tmp)
+{
+    const ac_solve_options *asked = &j->options;
+    const ac_bytes capacity = p->mem[0].capacity; /* matters to a search only if nothing fits so far */
+    const bool over = capacity >= 0 && !(j->which == ALL && ac_problem_top(p, so_far) <= capacity);
+    const bool decide = asked->goal > 0 || over;
+    ac_exact_options o = {
+        .steps = ac_effort_steps(AC_EFFORT_DEFAULT), .seeded = j->which == ALL, .certificate = asked->certificate};
+    o.capacity = asked->goal > 0 ? asked->goal : over ? capacity : -1;
+    if (asked->steps)
+        o.steps = asked->steps;
+    else if (j->which == ALL && !decide)
+        o.steps = EXACT_STEPS * (int64_t)p->n * p->n;
+    if (o.seeded && p->n)
+        memcpy(trial, so_far, (size_t)p->n * sizeof *trial);
+    return solver(p, &o, trial, tmp, &j->exact);
+}
+
+/* Every strategy works in a region of its own. */
+static bool run(job *j, const planner *s, const ac_problem *p, const ac_bytes *so_far, ac_bytes *trial)
 {
     ac_region *own = ac_region_open(&j->cx->heap);
-    bool solved;
-    if (STRATEGIES[k].solve == ac_solve_exact) {
-        const ac_bytes capacity = p->mem[0].capacity; /* matters to a search only if nothing fits so far */
-        const bool over = capacity >= 0 && !(j->which == ALL && ac_problem_top(p, so_far) <= capacity);
-        const bool decide = p->search_goal > 0 || over;
-        ac_exact_options o = {.steps = ac_effort_steps(AC_EFFORT_DEFAULT),
-                              .seeded = j->which == ALL,
-                              .certificate = p->search_certificate};
-        o.capacity = p->search_goal > 0 ? p->search_goal : over ? capacity : -1;
-        if (p->search_steps)
-            o.steps = p->search_steps;
-        else if (j->which == ALL && !decide)
-            o.steps = EXACT_STEPS * (int64_t)p->n * p->n;
-        if (o.seeded && p->n)
-            memcpy(trial, so_far, (size_t)p->n * sizeof *trial);
-        solved = ac_exact_solve(p, &o, trial, own, &j->exact) == AC_OK;
-    } else {
-        solved = STRATEGIES[k].solve(p, trial, own) == AC_OK;
-    }
+    const int rc = s->prove ? prove(j, s->prove, p, so_far, trial, own) : s->solve(p, trial, own);
     ac_region_close(own);
-    return solved;
+    return rc == AC_OK;
 }
 
-static int32_t valley(void)
+/* Does `auto` run a strategy of this role, when the best of those before it is what is known? met: it is at the bound;
+ * found: there is one. */
+static bool wanted(const job *j, ac_strategy_role role, const ac_problem *p, bool met, bool found)
 {
-    int32_t k = 0;
-    while (STRATEGIES[k].solve != ac_solve_valley)
-        k++;
-    return k;
+    const bool large = p->n >= LARGE;
+    if (met && (!j->row || large))
+        return false;
+    switch (role) {
+    case AC_STRATEGY_HEURISTIC:
+    case AC_STRATEGY_LEADER:
+        break;
+    case AC_STRATEGY_REFERENCE:
+        return !large;
+    case AC_STRATEGY_IMPROVER:
+        return p->n <= IMPROVER_ITEMS;
+    case AC_STRATEGY_EXACT: /* asked for by effort or by a goal, or small enough */
+        return found && (j->options.steps || j->options.goal > 0 || p->n <= EXACT_ITEMS);
+    case AC_STRATEGY_YARDSTICK:
+        return j->row && !large;
+    }
+    return true;
 }
 
-/* Is it here to be compared with? On large problems that would take longer than all the others together. */
-static bool is_reference(int32_t k)
+/* The strategies in the order in which `auto` runs them. */
+static void order_strategies(bool large, const planner *order[N_STRATEGIES])
 {
-    return STRATEGIES[k].solve == ac_solve_tflm || STRATEGIES[k].solve == ac_solve_tflite ||
-           STRATEGIES[k].solve == ac_solve_bestfit;
+    int32_t n = 0;
+    for (int32_t k = 0; k < N_STRATEGIES; k++)
+        if (large && STRATEGIES[k].role == AC_STRATEGY_LEADER)
+            order[n++] = &STRATEGIES[k];
+    for (int32_t k = 0; k < N_STRATEGIES; k++)
+        if (!large || STRATEGIES[k].role != AC_STRATEGY_LEADER)
+            order[n++] = &STRATEGIES[k];
 }
 
-/* Runs one strategy, or all; *name is the one whose offsets are kept. Every strategy works in a region of its own. */
+/* Runs one strategy, or all; *name is the one whose offsets are kept. */
 static int pack(job *j, const ac_problem *p, ac_bytes bound, ac_bytes *offset, const char **name)
 {
     ac_region *tmp = ac_region_open(&j->cx->heap);
     ac_bytes *trial = AC_NEW_N(tmp, ac_bytes, p->n), best = INT64_MAX;
+    const planner *order[N_STRATEGIES];
     *name = NULL;
     j->n_rows = 0;
     j->exact = (ac_exact_result){0};
-    const bool large = p->n >= LARGE;
-    for (int32_t turn = large && j->which == ALL ? -1 : 0; turn < N_STRATEGIES; turn++) {
-        const int32_t k = turn < 0 ? valley() : turn;
-        bool none = STRATEGIES[k].solve == ac_solve_none;
-        if ((j->which != ALL && j->which != k) || (j->which == ALL && large && turn >= 0 && k == valley()))
+    order_strategies(j->which == ALL && p->n >= LARGE, order);
+    for (int32_t turn = 0; turn < N_STRATEGIES; turn++) {
+        const planner *s = order[turn];
+        if (j->which == ALL ? !wanted(j, s->role, p, best <= bound, *name != NULL) : s != &STRATEGIES[j->which])
             continue;
-        if (j->which == ALL && (!j->row || large) && (none || best <= bound))
-            continue;
-        if (j->which == ALL && large && is_reference(k))
-            continue;
-        /* Search starts by running the others again; beyond its limit it would only repeat the best of them. */
-        if (j->which == ALL && STRATEGIES[k].solve == ac_solve_search && p->n > SEARCH_ITEMS)
-            continue;
-        if (j->which == ALL && STRATEGIES[k].solve == ac_solve_exact && (!*name || !worth_exact(p)))
-            continue;
-        bool solved = run(j, k, p, offset, trial);
-        ac_bytes top = solved ? ac_problem_top(p, trial) : -1;
+        const bool solved = run(j, s, p, offset, trial);
+        const ac_bytes top = solved ? ac_problem_top(p, trial) : -1;
         if (j->row)
-            j->row[j->n_rows++] = (ac_result){STRATEGIES[k].name, top};
-        if (!solved || top >= best || (none && j->which == ALL))
+            j->row[j->n_rows++] = (ac_result){s->name, top};
+        if (!solved || top >= best || (s->role == AC_STRATEGY_YARDSTICK && j->which == ALL))
             continue;
         best = top;
-        *name = STRATEGIES[k].name;
+        *name = s->name;
         if (p->n)
             memcpy(offset, trial, (size_t)p->n * sizeof *offset);
     }
@@ -148,11 +174,7 @@ static int32_t next_memory(const ac_problem *p, const ac_item *it, int32_t m)
 static ac_problem part_of(const job *j, int32_t m, int32_t *back, ac_region *tmp)
 {
     const ac_problem *p = j->p;
-    ac_problem q = {.mem = &p->mem[m], .n_mems = 1, .steps = p->steps, .search_steps = p->search_steps};
-    if (m == 0) {
-        q.search_goal = p->search_goal;
-        q.search_certificate = p->search_certificate;
-    }
+    ac_problem q = {.mem = &p->mem[m], .n_mems = 1, .steps = p->steps};
     int32_t *there = AC_NEW_N(tmp, int32_t, p->n);
     q.item = AC_NEW_N(tmp, ac_item, p->n);
     q.pair = AC_NEW_N(tmp, ac_pair, p->n_pairs);
@@ -252,9 +274,12 @@ static int pack_part(job *j, int32_t m, bool keep, const int64_t *value, int32_t
     const ac_bytes capacity = j->p->mem[m].capacity;
     const ac_bound bound = ac_problem_bound(&q, tmp);
     job part = *j;
-    part.row = m ? NULL : j->row;
-    if (value && !q.search_steps) /* packed many times */
-        q.search_steps = EXACT_STEPS * ((int64_t)q.n * q.n + 1);
+    if (m) { /* rows, goal and certificate are about memory 0 */
+        part.row = NULL;
+        part.options = (ac_solve_options){.steps = j->options.steps};
+    }
+    if (value && !part.options.steps) /* packed many times */
+        part.options.steps = EXACT_STEPS * ((int64_t)q.n * q.n + 1);
     const int rc = pack(&part, &q, bound.aligned, offset, &name);
     const ac_bytes top = ac_problem_top(&q, offset);
     *fits = capacity < 0 || top <= capacity;
@@ -385,17 +410,36 @@ static int solve(job *j)
     return check_plan(j->cx, p, plan);
 }
 
-int ac_solve(ac_ctx *cx, const ac_problem *p, const char *strategy, ac_plan *out)
+static ac_solve_options given(const ac_solve_options *options)
 {
-    job j = {.cx = cx, .p = p, .plan = out};
+    return options ? *options : (ac_solve_options){0};
+}
+
+int ac_solve(ac_ctx *cx, const ac_problem *p, const char *strategy, const ac_solve_options *options, ac_plan *out)
+{
+    job j = {.cx = cx, .p = p, .options = given(options), .plan = out};
     AC_TRY(find_strategy(cx, strategy, &j.which));
     return solve(&j);
 }
 
-int ac_solve_all(ac_ctx *cx, const ac_problem *p, ac_plan *best, ac_result *row, int32_t *n_rows)
+int ac_solve_all(ac_ctx *cx, const ac_problem *p, const char *strategy, const ac_solve_options *options, ac_plan *out,
+                 ac_result *row, int32_t *n_rows)
 {
-    job j = {.cx = cx, .p = p, .plan = best, .which = ALL, .row = row};
-    int rc = solve(&j);
+    job j = {.cx = cx, .p = p, .options = given(options), .plan = out, .which = ALL, .row = row};
+    int32_t which;
+    AC_TRY(find_strategy(cx, strategy, &which));
+    AC_TRY(solve(&j));
     *n_rows = j.n_rows;
-    return rc;
+    return which == ALL ? AC_OK : ac_solve(cx, p, strategy, options, out);
+}
+
+int ac_solve_each(ac_ctx *cx, const ac_problem *p, const ac_solve_options *options, const ac_result *row,
+                  int32_t n_rows, ac_plan **plan, int32_t *n_plans)
+{
+    *plan = AC_NEW_N(cx->region, ac_plan, n_rows);
+    *n_plans = 0;
+    for (int32_t k = 0; k < n_rows; k++)
+        if (row[k].arena_bytes >= 0)
+            AC_TRY(ac_solve(cx, p, row[k].strategy, options, &(*plan)[(*n_plans)++]));
+    return AC_OK;
 }

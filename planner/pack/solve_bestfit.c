@@ -3,6 +3,8 @@
  * What a good run-time allocator reaches that learns of an item only when it is needed; a yardstick more than a
  * planner. Cost: O(n log n) plus the conflicts, see place.h. Bad when small items with long lives come early: they
  * split the arena for all that follow. Source: best fit, as in any malloc textbook. */
+#include "planner/pack/solve.h"
+
 #include "planner/pack/place.h"
 
 int ac_solve_bestfit(const ac_problem *p, ac_bytes *offset, ac_region *tmp)

@@ -13,6 +13,8 @@
  * Cost: WORK_PER_ITEM * n, at most WORK; counted, never timed, all in integers: the same plan on every machine. Bad
  * where the best plan has a hole at the floor of a valley. Source: dynamic programming over a chain of intervals, as in
  * weighted interval scheduling, on the skyline of strip packing. */
+#include "planner/pack/solve.h"
+
 #include "planner/pack/chain.h"
 #include "planner/pack/keep.h"
 #include "planner/pack/skyline.h"

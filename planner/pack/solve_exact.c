@@ -22,11 +22,6 @@
 
 enum { FIRST_RUN = 200000 };
 
-int64_t ac_effort_steps(int effort)
-{
-    return effort <= 0 ? 0 : (int64_t)1000000 << (2 * (effort < 9 ? effort - 1 : 8));
-}
-
 typedef struct descent {
     ac_exact *x;
     const ac_exact_options *o;
@@ -169,7 +164,7 @@ static void start(const ac_problem *p, bool seeded, ac_bytes *offset, ac_region 
         memcpy(offset, trial, (size_t)p->n * sizeof *offset);
 }
 
-int ac_exact_solve(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp,
+int ac_solve_exact(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp,
                    ac_exact_result *out)
 {
     *out = (ac_exact_result){.searched = true};
@@ -203,12 +198,4 @@ int ac_exact_solve(const ac_problem *p, const ac_exact_options *o, ac_bytes *off
     else if (out->proof == AC_PROOF_NONE)
         out->proof = AC_PROOF_BOUND;
     return AC_OK;
-}
-
-int ac_solve_exact(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
-{
-    ac_exact_options o = {.steps = p->search_steps ? p->search_steps : ac_effort_steps(AC_EFFORT_DEFAULT),
-                          .capacity = -1};
-    ac_exact_result r;
-    return ac_exact_solve(p, &o, offset, tmp, &r);
 }

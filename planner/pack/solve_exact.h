@@ -20,7 +20,7 @@
  * O(n^2) for the conflicts. Cannot fail but for memory. */
 #ifndef AC_PLANNER_PACK_SOLVE_EXACT_H
 #define AC_PLANNER_PACK_SOLVE_EXACT_H
-#include "planner/pack/problem.h"
+#include "planner/pack/solve.h"
 
 #include "base/vec.h"
 

@@ -4,6 +4,8 @@
  * Bad when a large item with a short life sits between two of middle size with long ones: it is already placed when
  * they come, so they go above it. Source: the usual first fit decreasing; TFLM's planner is the same but for the ties.
  */
+#include "planner/pack/solve.h"
+
 #include "planner/pack/place.h"
 
 int ac_solve_greedy(const ac_problem *p, ac_bytes *offset, ac_region *tmp)

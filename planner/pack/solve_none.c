@@ -1,6 +1,6 @@
 /* ac_solve_none.c - no sharing: every item has bytes of its own, by index, above the fixed ones. O(n). The yardstick for
  * what sharing saves, and the safe plan for a debugger: no byte ever has two meanings. */
-#include "planner/pack/problem.h"
+#include "planner/pack/solve.h"
 
 int ac_solve_none(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {

@@ -13,6 +13,8 @@
  * conflicts step 1 is all that happens.
  * Bad on tight puzzles without any slack, where only exact search wins. Source: the hill climb of TVM's USMP, with
  * moves in place of swaps, and restarts. */
+#include "planner/pack/solve.h"
+
 #include "planner/pack/place.h"
 
 #include "base/random.h"

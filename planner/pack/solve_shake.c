@@ -14,6 +14,8 @@
  * Cost: at most FILLS + FILLS_PER_ITEM * n fills and about WORK placements; counted, never timed, and all numbers are
  * integers before they are compared: the same plan on every machine. Bad where the best plan has a hole at the floor of
  * a valley. */
+#include "planner/pack/solve.h"
+
 #include "planner/pack/keep.h"
 #include "planner/pack/place.h"
 #include "planner/pack/skyline.h"

@@ -9,6 +9,8 @@
  * Cost: O(n log n) plus the conflicts, see place.h. Bad when many large items conflict: best fit looks only at gaps
  * below what is placed, never at what will come. Source: tensorflow/lite/arena_planner.cc and simple_memory_arena.cc,
  * from their documented behaviour. */
+#include "planner/pack/solve.h"
+
 #include "planner/pack/place.h"
 
 int ac_solve_tflite(const ac_problem *p, ac_bytes *offset, ac_region *tmp)

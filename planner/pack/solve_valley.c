@@ -8,6 +8,8 @@
  *
  * Cost: that of the skyline, and of first fit for up to COMPACT items. The first that meets the bound ends it.
  * Bad when the best plan leaves a hole at the floor of a valley, since this one always fills it. */
+#include "planner/pack/solve.h"
+
 #include "planner/pack/place.h"
 #include "planner/pack/skyline.h"
 

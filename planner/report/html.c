@@ -331,14 +331,3 @@ void ac_report_html(ac_sink *to, const ac_report *r)
         ac_putf(to, "%s\n", SCRIPT[k]);
     ac_put(to, "</script>\n</body>\n</html>\n");
 }
-
-int ac_report_compare(ac_ctx *cx, ac_report *r)
-{
-    ac_plan *other = AC_NEW_N(cx->region, ac_plan, r->n_rows);
-    r->n_others = 0;
-    for (int32_t k = 0; k < r->n_rows; k++)
-        if (r->rows[k].arena_bytes >= 0)
-            AC_TRY(ac_solve(cx, r->problem, r->rows[k].strategy, &other[r->n_others++]));
-    r->other = other;
-    return AC_OK;
-}

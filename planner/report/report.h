@@ -2,7 +2,7 @@
  * show the same struct. Filled by arenac.c; everything lives in the context's region. */
 #ifndef AC_PLANNER_REPORT_REPORT_H
 #define AC_PLANNER_REPORT_REPORT_H
-#include "planner/pack/problem.h"
+#include "planner/pack/solve.h"
 
 typedef struct ac_report_tensor {
     const char *name, *dtype, *shape; /* "i8", "[1,96,96,3]" */
@@ -72,7 +72,7 @@ typedef struct ac_report {
     const ac_report_lower *lower;
     int32_t n_lower; /* what else could be done; for the text */
     const ac_plan *other;
-    int32_t n_others; /* the plan of every strategy, to compare in the page; filled for it only */
+    int32_t n_others; /* the plan of every strategy (ac_solve_each), to compare in the page; needed for it only */
 } ac_report;
 
 void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color); /* CLI.md section 3; verbose 0..2 */
@@ -81,8 +81,6 @@ void ac_report_md(ac_sink *to, const ac_report *r);                          /* 
 void ac_report_dot(ac_sink *to, const ac_report *r);  /* the graph, steps as boxes, tensors as edges */
 void ac_report_svg(ac_sink *to, const ac_report *r);  /* time x address as an image, no script */
 void ac_report_html(ac_sink *to, const ac_report *r); /* the same, searchable, in one file */
-/* Runs every strategy of r->rows again and keeps the plans in r->other, for ac_report_html. AC_FAIL if one fails its check. */
-int ac_report_compare(ac_ctx *cx, ac_report *r);
 /* peak.c - who is alive in a step: one row per item, largest first. `tensor` is the row of its root tensor, or -1
  * when no tensor of the report stands for it (a CSV problem, scratch). */
 typedef struct ac_report_alive {

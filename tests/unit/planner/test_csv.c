@@ -26,7 +26,7 @@ static void test_csv_round_trip(ac_ctx *cx)
         for (int32_t i = 0; i < p.n; i++)
             CHECK(same_item(&p.item[i], &q.item[i]));
         ac_plan plan;
-        CHECK(ac_solve(cx, &p, "auto", &plan) == AC_OK);
+        CHECK(ac_solve(cx, &p, "auto", &BRIEF, &plan) == AC_OK);
         s.n = 0;
         ac_problem_write_csv(&s, &p, &plan);
         CHECK(ac_problem_read_csv(cx, "rt.csv", s.text, s.n, false, &with_plan) == AC_OK);

@@ -1,6 +1,7 @@
 /* test_exact.c - the exact solver against every order of small problems, its certificates against the program that
  * replays them, and that program against certificates of things that are not so. A failed CHECK prints its place. */
 #include "planner/pack/place.h"
+#include "planner/pack/solve.h"
 #include "tests/unit/support/in_context.h"
 
 #include <stdio.h>
@@ -212,7 +213,7 @@ static ac_exact_result solve(ac_ctx *cx, const ac_problem *p, ac_bytes capacity,
                       .mem = AC_NEW_N(cx->region, int32_t, p->n),
                       .mem_bytes = AC_NEW(cx->region, ac_bytes)};
     ac_region *tmp = ac_region_open(&cx->heap);
-    CHECK(ac_exact_solve(p, &o, plan->offset, tmp, &r) == AC_OK);
+    CHECK(ac_solve_exact(p, &o, plan->offset, tmp, &r) == AC_OK);
     ac_region_close(tmp);
     plan->mem_bytes[0] = plan->arena_bytes = r.arena_bytes;
     CHECK(ac_plan_check(cx, NULL, p, plan) == AC_OK);

@@ -13,11 +13,11 @@ static void test_memories(ac_ctx *cx)
     it[2].mem = 2;
     p.mem = mem;
     p.n_mems = 3;
-    CHECK(ac_solve(cx, &p, "auto", &plan) == AC_OK);
+    CHECK(ac_solve(cx, &p, "auto", NULL, &plan) == AC_OK);
     CHECK(plan.mem[2] == 2 && plan.mem[3] == 1 && plan.mem_bytes[2] == 8);
     CHECK(plan.mem_bytes[0] <= 128 && plan.mem[0] + plan.mem[1] == 1);
     it[0].mems = it[1].mems = 1; /* both only in the first: over capacity, which the caller reports */
-    CHECK(ac_solve(cx, &p, "auto", &plan) == AC_OK);
+    CHECK(ac_solve(cx, &p, "auto", NULL, &plan) == AC_OK);
     CHECK(plan.mem_bytes[0] == 160);
     int32_t mark = cx->diags.errors;
     CHECK(ac_plan_check(cx, NULL, &p, &plan) == AC_FAIL);
@@ -62,7 +62,7 @@ static void test_traffic(ac_ctx *cx)
             p.item[i].traffic = 1 + draw(1000);
         }
         p.steps = 16;
-        CHECK(ac_solve(cx, &p, "auto", &plan) == AC_OK && ac_plan_check(cx, NULL, &p, &plan) == AC_OK);
+        CHECK(ac_solve(cx, &p, "auto", &BRIEF, &plan) == AC_OK && ac_plan_check(cx, NULL, &p, &plan) == AC_OK);
         for (int32_t i = 0; i < p.n; i++)
             kept += plan.mem[i] ? 0 : p.item[i].traffic;
         possible += most_traffic(&p);

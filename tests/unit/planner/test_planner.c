@@ -5,7 +5,7 @@
 #include "tests/unit/support/packing.h"
 
 static const char *const STRATEGIES[] = {
-#define STRATEGY(name, fn, help) name,
+#define STRATEGY(name, role, fn, help) name,
 #include "planner/pack/strategies.def"
 #undef STRATEGY
     "auto"};
@@ -20,7 +20,7 @@ static void test_tflite_six_nodes(ac_ctx *cx)
     static const ac_bytes WANT[] = {0, 64, 128, 768, 1152, 640, 128};
     ac_problem p = problem(cx, it, 7);
     ac_plan plan;
-    CHECK(ac_solve(cx, &p, "tflite", &plan) == AC_OK);
+    CHECK(ac_solve(cx, &p, "tflite", NULL, &plan) == AC_OK);
     CHECK(plan.arena_bytes == 1280);
     for (int i = 0; i < 7; i++)
         CHECK(plan.offset[i] == WANT[i]);
@@ -35,7 +35,7 @@ static void test_tflite_chain(ac_ctx *cx)
             it[3 + i] = item(ac_strf(cx->region, "t%d", i), i, preserve ? 11 : i + 2, 64, 64);
         ac_problem p = problem(cx, it, 13);
         ac_plan plan;
-        CHECK(ac_solve(cx, &p, "tflite", &plan) == AC_OK);
+        CHECK(ac_solve(cx, &p, "tflite", NULL, &plan) == AC_OK);
         CHECK(plan.arena_bytes == (preserve ? 832 : 320));
     }
 }
@@ -46,10 +46,10 @@ static void test_tflm_ties(ac_ctx *cx)
     ac_item it[] = {item("a", 0, 2, 112, 16), item("b", 0, 2, 100, 16), item("c", 0, 2, 16, 16)};
     ac_problem p = problem(cx, it, 3);
     ac_plan plan;
-    CHECK(ac_solve(cx, &p, "tflm", &plan) == AC_OK);
+    CHECK(ac_solve(cx, &p, "tflm", NULL, &plan) == AC_OK);
     CHECK(plan.offset[1] == 0 && plan.offset[0] == 112 && plan.offset[2] == 224);
     it[2].fixed = 0; /* pre-planned first */
-    CHECK(ac_solve(cx, &p, "tflm", &plan) == AC_OK);
+    CHECK(ac_solve(cx, &p, "tflm", NULL, &plan) == AC_OK);
     CHECK(plan.offset[2] == 0 && plan.offset[1] == 16 && plan.offset[0] == 128);
 }
 
@@ -64,9 +64,9 @@ static void test_random(ac_ctx *cx)
         ac_bytes best = INT64_MAX;
         for (int k = 0; k < N_STRATEGIES; k++) {
             ac_plan plan, again;
-            CHECK(ac_solve(cx, &p, STRATEGIES[k], &plan) == AC_OK); /* includes ac_plan_check */
+            CHECK(ac_solve(cx, &p, STRATEGIES[k], &BRIEF, &plan) == AC_OK); /* includes ac_plan_check */
             CHECK(plan.arena_bytes >= b.aligned && plan.bound == b.aligned);
-            CHECK(ac_solve(cx, &p, STRATEGIES[k], &again) == AC_OK);
+            CHECK(ac_solve(cx, &p, STRATEGIES[k], &BRIEF, &again) == AC_OK);
             CHECK(!memcmp(plan.offset, again.offset, (size_t)p.n * sizeof *plan.offset));
             if (!strcmp(STRATEGIES[k], "auto")) /* it searches a little, too */
                 CHECK(plan.arena_bytes <= best && plan.arena_bytes >= plan.proven);
@@ -117,7 +117,7 @@ static void test_check_agrees_with_brute_force(ac_ctx *cx)
     for (int round = 0; round < 60; round++) {
         ac_problem p = random_problem(cx, 2 + draw(14), 3);
         ac_plan plan;
-        CHECK(ac_solve(cx, &p, "greedy", &plan) == AC_OK);
+        CHECK(ac_solve(cx, &p, "greedy", &BRIEF, &plan) == AC_OK);
         CHECK(plan_is_good(cx, &p, &plan));
         for (int k = 0; k < 6; k++) { /* move one item somewhere aligned inside the arena */
             int32_t i = draw(p.n);
@@ -142,7 +142,7 @@ static void test_planted_faults(ac_ctx *cx)
     ac_problem p = problem(cx, it, 4);
     int32_t mark = cx->diags.errors;
     ac_plan good, plan;
-    CHECK(ac_solve(cx, &p, "greedy", &good) == AC_OK);
+    CHECK(ac_solve(cx, &p, "greedy", NULL, &good) == AC_OK);
     CHECK(errors_since(cx, &mark) == 0);
     for (int fault = 0; fault < 6; fault++) {
         plan = good;
@@ -193,7 +193,7 @@ static void test_pairs(ac_ctx *cx)
     CHECK(ac_problem_bound(&p, tmp).live == 144);
     ac_region_close(tmp);
     ac_plan plan;
-    CHECK(ac_solve(cx, &p, "none", &plan) == AC_OK);
+    CHECK(ac_solve(cx, &p, "none", NULL, &plan) == AC_OK);
     plan.offset[0] = 16;
     plan.offset[1] = 0;
     CHECK(ac_plan_check(cx, NULL, &p, &plan) == AC_OK);
@@ -203,9 +203,9 @@ static void test_pairs(ac_ctx *cx)
     CHECK(errors_since(cx, &mark) == 1);
     /* With b fixed at 0, first fit finds the place 16 bytes above it. */
     it[1].fixed = 0;
-    CHECK(ac_solve(cx, &p, "greedy", &plan) == AC_OK);
+    CHECK(ac_solve(cx, &p, "greedy", NULL, &plan) == AC_OK);
     CHECK(plan.offset[0] == 16 && plan.arena_bytes == 144);
-    CHECK(ac_solve(cx, &p, "search", &plan) == AC_OK);
+    CHECK(ac_solve(cx, &p, "search", NULL, &plan) == AC_OK);
     CHECK(plan.arena_bytes == 144);
 }
 
@@ -226,7 +226,7 @@ static void test_bounds(ac_ctx *cx)
     ac_region_close(tmp);
     ac_plan plan;
     for (int k = 0; k < N_STRATEGIES; k++)
-        CHECK(ac_solve(cx, &p, STRATEGIES[k], &plan) == AC_OK && plan.arena_bytes == 0);
+        CHECK(ac_solve(cx, &p, STRATEGIES[k], NULL, &plan) == AC_OK && plan.arena_bytes == 0);
 }
 
 /* A problem of many items is planned by fewer strategies, and by one when that meets the bound. */
@@ -239,9 +239,9 @@ static void test_large(ac_ctx *cx)
             it[i] = item(ac_internf(cx, "l%d", i), i, i + 1 + (tight ? draw(9) : 1), tight ? 1 + draw(1000) : 64, 1);
         ac_problem p = problem(cx, it, N);
         ac_plan plan;
-        ac_result row[16];
+        ac_result row[AC_MAX_STRATEGIES];
         int32_t n;
-        CHECK(ac_solve_all(cx, &p, &plan, row, &n) == AC_OK);
+        CHECK(ac_solve_all(cx, &p, "auto", NULL, &plan, row, &n) == AC_OK);
         CHECK(tight || (n == 1 && plan.arena_bytes == 128 && !strcmp(row[0].strategy, "valley")));
         for (int32_t k = 0; k < n; k++)
             CHECK(row[k].arena_bytes >= plan.arena_bytes && strcmp(row[k].strategy, "tflm"));
@@ -252,11 +252,11 @@ static void test_strategy_names(ac_ctx *cx)
 {
     ac_problem p = random_problem(cx, 5, 0);
     ac_plan plan;
-    ac_result row[16];
+    ac_result row[AC_MAX_STRATEGIES];
     int32_t n, mark = cx->diags.errors;
-    CHECK(ac_solve(cx, &p, "gredy", &plan) == AC_FAIL);
+    CHECK(ac_solve(cx, &p, "gredy", &BRIEF, &plan) == AC_FAIL);
     CHECK(errors_since(cx, &mark) == 1 && cx->diags.last->code == E0501);
-    CHECK(ac_solve_all(cx, &p, &plan, row, &n) == AC_OK);
+    CHECK(ac_solve_all(cx, &p, "auto", &BRIEF, &plan, row, &n) == AC_OK);
     CHECK(n == N_STRATEGIES - 1 && !strcmp(row[n - 1].strategy, "none") && !strcmp(row[0].strategy, "greedy"));
     CHECK(strcmp(plan.strategy, "none") != 0);
 }
@@ -265,9 +265,9 @@ static void test_report(ac_ctx *cx)
 {
     ac_problem p = random_problem(cx, 40, 7);
     ac_plan plan;
-    ac_result row[16];
+    ac_result row[AC_MAX_STRATEGIES];
     int32_t n, mark = cx->diags.errors;
-    CHECK(ac_solve_all(cx, &p, &plan, row, &n) == AC_OK);
+    CHECK(ac_solve_all(cx, &p, "auto", &BRIEF, &plan, row, &n) == AC_OK);
     ac_region *tmp = ac_region_open(&cx->heap);
     ac_bound b = ac_problem_bound(&p, tmp);
     ac_region_close(tmp);
@@ -302,7 +302,7 @@ static void test_report_map(ac_ctx *cx)
     ac_item it[] = {item("a", 0, 3, 4, 1), item("b", 1, 2, 4, 1)};
     ac_problem p = problem(cx, it, 2);
     ac_plan plan;
-    CHECK(ac_solve(cx, &p, "auto", &plan) == AC_OK);
+    CHECK(ac_solve(cx, &p, "auto", NULL, &plan) == AC_OK);
     ac_report r = {.file = "x.csv", .budget = -1, .problem = &p, .plan = &plan, .no_sharing = 8, .peak = 1};
     ac_sink s;
     ac_sink_open(&s, cx);

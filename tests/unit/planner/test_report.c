@@ -246,7 +246,10 @@ static void test_page(ac_ctx *cx)
 {
     world w;
     build(&w);
-    CHECK(ac_report_compare(cx, &w.r) == AC_OK && w.r.n_others == 2);
+    ac_plan *other;
+    CHECK(ac_solve_each(cx, w.r.problem, NULL, w.r.rows, w.r.n_rows, &other, &w.r.n_others) == AC_OK);
+    CHECK(w.r.n_others == 2);
+    w.r.other = other;
     ac_sink s;
     ac_sink_open(&s, cx);
     ac_report_html(&s, &w.r);

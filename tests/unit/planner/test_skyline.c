@@ -108,7 +108,8 @@ static void test_far_apart(ac_ctx *cx)
         ac_plan near, far;
         static const char *const SOME[] = {"greedy", "bestfit", "valley"};
         for (int k = 0; k < 3; k++) {
-            CHECK(ac_solve(cx, &p, SOME[k], &near) == AC_OK && ac_solve(cx, &q, SOME[k], &far) == AC_OK);
+            CHECK(ac_solve(cx, &p, SOME[k], &BRIEF, &near) == AC_OK &&
+                  ac_solve(cx, &q, SOME[k], &BRIEF, &far) == AC_OK);
             CHECK(!memcmp(near.offset, far.offset, (size_t)p.n * sizeof *near.offset));
         }
     }
@@ -172,7 +173,7 @@ static void test_chain_is_worth_it(ac_ctx *cx)
     for (int round = 0; round < 20; round++) {
         ac_problem p = cut_rectangle(cx, 600, 4000);
         ac_plan a, b;
-        CHECK(ac_solve(cx, &p, "valley", &a) == AC_OK && ac_solve(cx, &p, "chain", &b) == AC_OK);
+        CHECK(ac_solve(cx, &p, "valley", NULL, &a) == AC_OK && ac_solve(cx, &p, "chain", NULL, &b) == AC_OK);
         CHECK(a.bound == 4000 && b.arena_bytes >= 4000);
         valley += a.arena_bytes;
         chain += b.arena_bytes;

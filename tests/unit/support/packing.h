@@ -1,7 +1,7 @@
 /* packing.h - packing problems for unit tests, and how such a test runs. A test file includes it once. */
 #ifndef AC_TESTS_UNIT_SUPPORT_PACKING_H
 #define AC_TESTS_UNIT_SUPPORT_PACKING_H
-#include "planner/pack/problem.h"
+#include "planner/pack/solve.h"
 #include "tests/unit/support/expect.h"
 
 #include <string.h>
@@ -73,7 +73,6 @@ static inline ac_problem random_problem(ac_ctx *cx, int32_t n, int kinds)
     ac_problem p = problem(cx, it, n);
     p.pair = pair;
     p.n_pairs = n_pairs;
-    p.search_steps = ac_effort_steps(1);
     return p;
 }
 
@@ -86,6 +85,9 @@ static inline void open_own(ac_ctx *own)
     }
     ac_ctx_start(own);
 }
+
+/* For the many problems of a test. */
+static const ac_solve_options BRIEF = {.steps = 1000000};
 
 typedef void test(ac_ctx *cx);
 
