@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 MODES = {"plan": "plan -q --emit lock -o -", "problem": "plan -q --emit problem -o -", "report": "plan", "json": "plan -q --json",
          "md": "plan -q --emit md -o -", "svg": "plan -q --emit svg -o -", "dot": "plan -q --emit dot -o -",
          "loops": "compile -q --emit loops -o -", "c": "compile -q --emit c -o -", "h": "compile -q --emit h -o -",
-         "cu": "compile -q --emit cu -o -", "graph": "check -q", "err": "plan -q", "out": "show"}
+         "cu": "compile -q --emit cu -o -", "graph": "check -q", "err": "plan", "out": "show"}
 LEFT_OUT = re.compile(r'.*made by arenac \d|\s*"version": "\d')
 
 

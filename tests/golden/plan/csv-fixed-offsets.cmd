@@ -1,0 +1,1 @@
+# arenac free: --ignore-offsets

@@ -1,0 +1,6 @@
+# depthwise and pointwise convolutions, int8
+# arenac: plan ../../../models/dsnet_int8.tflite
+# arenac tflm: --reference tflm
+# arenac stripe: --stripe auto
+# arenac rows: --io rows
+# arenac tflite: --reference tflite
