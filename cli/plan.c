@@ -324,7 +324,7 @@ int ac_cli_check(ac_cli *cli)
     if (!job)
         return status;
     if (arenac_check(job) == 0 && !cli->quiet && !cli->json)
-        printf("%s: fine; %d operators, %d steps for %s\n", cli->file[0], (int)job->graph->file_ops, job->n_steps,
+        printf("%s: fine; %d operators, %d steps for %s\n", cli->file[0], (int)job->model.file_ops, job->n_steps,
                job->target->name);
     return ac_cli_finish(cli, job);
 }

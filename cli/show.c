@@ -90,7 +90,7 @@ static int show_stage(arenac_job *job, void *arg)
     ac_sink *s = AC_NEW(job->cx.region, ac_sink);
     ac_sink_open(s, &job->cx);
     if (cli->emit && !strcmp(cli->emit, "ag"))
-        ac_graph_write_text(s, job->graph);
+        ac_graph_write_text(s, job->graph, ac_job_channels_first(job));
     else if (cli->emit && !strcmp(cli->emit, "loops"))
         for (int32_t i = 0; i < job->n_steps; i++)
             ac_loop_dump(s, job->step[i]->fn);
@@ -98,8 +98,8 @@ static int show_stage(arenac_job *job, void *arg)
         ac_report_dot(s, &job->report);
     else if (cli->emit)
         return ac_error(&job->cx, (ac_place){0}, E0502, "show cannot --emit %s; available: ag, loops, dot", cli->emit);
-    else if (job->graph->listing && !cli->verbose)
-        ac_put(s, job->graph->listing);
+    else if (job->model.listing && !cli->verbose)
+        ac_put(s, job->model.listing);
     else
         table(s, &job->cx, job->graph);
     ac_job_add_output(job, s, cli->output ? cli->output : "-");

@@ -151,7 +151,8 @@ static int read_stage(arenac_job *job, void *arg)
                                    .second = o->weights_file ? &job->weights : NULL,
                                    .random = o->random_weights,
                                    .seed = o->seed};
-    AC_TRY(ac_import(&job->cx, &job->file, &how, &job->graph));
+    AC_TRY(ac_import(&job->cx, &job->file, &how, &job->model));
+    job->graph = job->model.graph;
     job->stage = 1;
     return AC_OK;
 }
@@ -228,10 +229,13 @@ static int run_passes(arenac_job *job)
     ac_pin *pin = AC_NEW_N(job->cx.region, ac_pin, o->n_dims + 1);
     for (int32_t i = 0; i < o->n_dims; i++)
         pin[i] = (ac_pin){o->dim[i].name, o->dim[i].value};
+    AC_TRY(ac_import_nodes(&job->cx, &job->model, pin, o->n_dims));
+    job->graph = job->model.graph;
     p.skip = o->skip.item, p.n_skip = o->skip.n;
     p.dump_after = o->dump_after.item, p.n_dump = o->dump_after.n;
     p.stop_after = o->stop_after;
-    p.pin = pin, p.n_pins = o->n_dims;
+    p.channels_first = job->model.channels_first;
+    p.declared = job->model.declared;
     p.reference = o->reference_tflite;
     p.views = o->views && !o->reference_tflite;
     p.quantized_io = o->quantized_io;
@@ -243,6 +247,14 @@ static int run_passes(arenac_job *job)
     if (dump.n)
         fwrite(dump.text, 1, dump.n, stdout);
     return status;
+}
+
+bool ac_job_channels_first(const arenac_job *job)
+{
+    for (int32_t i = 0; i < job->n_passes; i++)
+        if (!strcmp(job->pass[i].name, "layout"))
+            return false;
+    return job->model.channels_first;
 }
 
 static int check_stage(arenac_job *job, void *arg)
@@ -327,19 +339,19 @@ static int check_weights(arenac_job *job)
 {
     enum { SHOWN = 16 };
     ac_ctx *cx = &job->cx;
-    const ac_graph *g = job->graph;
+    const ac_imported *m = &job->model;
     int64_t bytes = 0;
-    if (!g->missing.n)
+    if (!m->missing.n)
         return AC_OK;
-    for (int32_t i = 0; i < g->missing.n; i++)
-        bytes += ac_tensor_bytes(g->missing.item[i]);
+    for (int32_t i = 0; i < m->missing.n; i++)
+        bytes += ac_tensor_bytes(m->missing.item[i]);
     ac_error(cx, (ac_place){.file = job->path}, E0019,
-             "the weights are missing: %s should hold %d parameters, %s bytes", g->missing_file, g->missing.n,
+             "the weights are missing: %s should hold %d parameters, %s bytes", m->missing_file, m->missing.n,
              ac_commas(cx, bytes));
-    for (int32_t i = 0; i < g->missing.n && i < SHOWN; i++)
-        ac_detail(cx, "%s  %s", g->missing.item[i]->name, ac_tensor_str(cx, g->missing.item[i]));
-    if (g->missing.n > SHOWN)
-        ac_detail(cx, "and %d more", g->missing.n - SHOWN);
+    for (int32_t i = 0; i < m->missing.n && i < SHOWN; i++)
+        ac_detail(cx, "%s  %s", m->missing.item[i]->name, ac_tensor_str(cx, m->missing.item[i]));
+    if (m->missing.n > SHOWN)
+        ac_detail(cx, "and %d more", m->missing.n - SHOWN);
     return ac_help(cx, "name that file behind the model, or fill them with --random SEED");
 }
 
@@ -356,8 +368,8 @@ static int compile_stage(arenac_job *job, void *arg)
     AC_TRY(check_weights(job));
     if (job->stage >= 4)
         return AC_OK;
-    if (job->graph->weights)
-        AC_TRY(ac_weights_verify(&job->cx, job->graph->weights));
+    if (job->model.weights)
+        AC_TRY(ac_weights_verify(&job->cx, job->model.weights));
     static const struct {
         const char *name;
         ac_weights w;
@@ -461,7 +473,7 @@ static int emit_stage(arenac_job *job, void *arg)
         const ac_problem plain = ac_problem_pairs_to_gaps(job->cx.region, &job->live->problem, &job->plan);
         ac_problem_write_csv(to, &plain, e->kind[0] == 'c' ? &job->plan : NULL);
     } else if (!strcmp(e->kind, "ag"))
-        ac_graph_write_text(to, job->graph);
+        ac_graph_write_text(to, job->graph, ac_job_channels_first(job));
     else if (!strcmp(e->kind, "loops"))
         for (int32_t s = 0; s < job->n_steps; s++)
             ac_loop_dump(to, job->step[s]->fn);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/sink.h"
 #include "codegen/module.h"
+#include "import/import.h"
 #include "ir/pass/pass.h"
 #include "planner/graph/live.h"
 #include "planner/report/report.h"
@@ -18,7 +19,8 @@ struct arenac_job {
     const char *stem;      /* base without the extension; "model" for standard input */
     ac_file file, weights; /* weights: empty unless a second file was given */
     char sha256[65];
-    ac_graph *graph;
+    ac_imported model;       /* as it was read */
+    ac_graph *graph;         /* model.graph, changed by the passes */
     const ac_schedule *told; /* by step, what its lowering is told; NULL: nothing but the options */
     ac_lowered **step;       /* in execution order */
     int32_t n_steps;
@@ -70,6 +72,7 @@ ac_bytes ac_job_budget(const arenac_job *job); /* of the first memory, -1: none 
 /* Lives of the steps as they stand, packed and checked: live, plan, row. */
 int ac_job_pack(arenac_job *job, ac_live_options live);
 ac_solve_options ac_job_search(const arenac_job *job); /* what packing may spend, and what is enough */
+bool ac_job_channels_first(const arenac_job *job);     /* as the text form says it: pass layout has not run */
 bool ac_job_overlaps(const arenac_job *job);           /* do results start inside operands? */
 /* job_recompute.c: step, live and plan become those with some steps run twice, if that takes less. */
 int ac_job_recompute(arenac_job *job, ac_live_options live);

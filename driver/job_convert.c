@@ -16,7 +16,7 @@ static void write_text(arenac_job *job, const char *path, ac_sink *to)
 {
     ac_ctx *cx = &job->cx;
     if (!strcmp(path, "-")) {
-        ac_graph_write_text(to, job->graph);
+        ac_graph_write_text(to, job->graph, ac_job_channels_first(job));
         return;
     }
     const char *base = ac_path_name(path), *dot = strrchr(base, '.');
@@ -24,13 +24,13 @@ static void write_text(arenac_job *job, const char *path, ac_sink *to)
     const char *name = ac_strf(cx->region, "%s.weights", stem);
     ac_sink *weights = AC_NEW(cx->region, ac_sink);
     ac_sink_open(weights, cx);
-    ac_graph_write_pair(to, job->graph, name, weights);
+    ac_graph_write_pair(to, job->graph, ac_job_channels_first(job), name, weights);
     if (weights->n > AC_WEIGHTS_HEADER) {
         ac_job_add_output(job, weights, ac_strf(cx->region, "%.*s%s", (int)(base - path), path, name));
         return;
     }
     to->n = 0; /* nothing is large enough for a file of its own */
-    ac_graph_write_text(to, job->graph);
+    ac_graph_write_text(to, job->graph, ac_job_channels_first(job));
 }
 
 static int convert_stage(arenac_job *job, void *arg)

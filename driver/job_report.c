@@ -259,10 +259,10 @@ static void notes(arenac_job *job)
                         ac_commas(cx, r->once_bytes)));
     else if (job->opt.recompute && !job->stripes && !job->opt.reference_tflite)
         ac_push(cx->region, &note, "recomputed: nothing; no smaller arena was found");
-    if (g->missing.n)
+    if (job->model.missing.n)
         ac_push(cx->region, &note,
-                ac_strf(cx->region, "%d parameters have no values yet: %s should hold them", g->missing.n,
-                        g->missing_file));
+                ac_strf(cx->region, "%d parameters have no values yet: %s should hold them", job->model.missing.n,
+                        job->model.missing_file));
     r->notes = note.item;
     r->n_notes = note.n;
 }
@@ -284,12 +284,12 @@ static void constants(arenac_job *job)
 void ac_report_model(arenac_job *job)
 {
     ac_report *r = &job->report;
-    const ac_graph *g = job->graph;
+    const ac_imported *m = &job->model;
     const ac_dtype main_type = job->n_steps ? ac_node_result(job->step[0]->node)->dtype : AC_F32;
     ac_report_plan(job, &job->live->problem,
-                   ac_strf(job->cx.region, "%s, %s", g->format ? g->format : "graph", ac_dtype_name(main_type)),
+                   ac_strf(job->cx.region, "%s, %s", m->format ? m->format : "graph", ac_dtype_name(main_type)),
                    job->target->name);
-    r->n_file_ops = (int32_t)g->file_ops;
+    r->n_file_ops = (int32_t)m->file_ops;
     if (r->problem->n_mems > 1)
         r->state_bytes = job->plan.mem_bytes[1];
     constants(job);
@@ -301,6 +301,8 @@ void ac_report_model(arenac_job *job)
     ac_report_pass *pass = AC_NEW_N(job->cx.region, ac_report_pass, job->n_passes + 1);
     for (int32_t i = 0; i < job->n_passes; i++)
         pass[i] = (ac_report_pass){job->pass[i].name, job->pass[i].ms, job->pass[i].changed};
+    if (job->n_passes)
+        pass[0].changed += m->pinned; /* what infer starts from */
     r->pass = pass;
     r->n_passes = job->n_passes;
     steps(job);

@@ -1,4 +1,4 @@
-/* Which format a file is in, and what it is when it is none. */
+/* import.c - which format a file is in, and what it is when it is none. */
 #include "import/import.h"
 #include "base/bytes.h"
 #include "import/caffe/caffe.h"
@@ -234,63 +234,32 @@ static int unknown(ac_ctx *cx, const ac_file *f, ac_span s)
 
 /* The formats. */
 
-static int no_output(ac_graph *g, const char *name)
+static int read_text(ac_reading *r)
 {
-    const char **names = AC_NEW_N(g->cx->region, const char *, g->tensor.n + 1);
-    for (int32_t k = 0; k < g->tensor.n; k++)
-        names[k] = g->tensor.item[k]->name;
-    const char *near = ac_closest(name, names, g->tensor.n);
-    ac_error(g->cx, (ac_place){.file = g->file}, E0501, "--outputs: the model has no tensor '%s'", name);
-    return near ? ac_help(g->cx, "did you mean '%s'?", near) : AC_FAIL;
+    ac_text_head head;
+    AC_TRY(ac_graph_read_text(r->cx, r->file.path, (const char *)r->file.data, r->file.n, &head, &r->g));
+    r->out.format = "text";
+    r->out.file_ops = r->g->node.n;
+    r->out.channels_first = head.channels_first;
+    r->out.weights = head.weights;
+    r->out.declared = true;
+    return AC_OK;
 }
 
-int ac_import_outputs(ac_graph *g, const char *outputs)
-{
-    int status = AC_OK;
-    if (!outputs)
-        return AC_OK;
-    for (int32_t i = 0; i < g->output.n; i++)
-        g->output.item[i]->output = false;
-    g->output.n = 0;
-    for (const char *p = outputs; p; p = *p ? p + 1 : NULL) {
-        const size_t n = strcspn(p, ",");
-        const char *name = ac_intern_n(g->cx, p, n);
-        ac_tensor *t = ac_tensor_find(g, name);
-        p += n;
-        if (!t)
-            status = no_output(g, name);
-        else if (t->output)
-            status = ac_error(g->cx, (ac_place){0}, E0501, "--outputs names '%s' twice", name);
-        else
-            ac_push(g->cx->region, &g->output, t);
-        if (t)
-            t->output = true;
-    }
-    return status;
-}
+static const ac_format ac_text_format = {.title = "arenac's text form", .read = read_text};
 
-static int read_text(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
-{
-    AC_TRY(ac_graph_read_text(cx, f->path, (const char *)f->data, f->n, out));
-    return ac_import_outputs(*out, opt->outputs);
-}
-
-typedef struct format {
-    const char *name, *title;
+static const struct {
+    const char *name;
     bool (*looks)(ac_span s);
-    int (*read)(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
-    const char *weights;
-    bool (*operator)(int32_t i, ac_operator *out);
-} format;
-
-static const format FORMATS[] = {
-#define FORMAT(name, title, looks, read, weights, operators) {name, title, looks, read, weights, operators},
+    const ac_format *format;
+} FORMATS[] = {
+#define FORMAT(name, looks, format) {name, looks, &format},
 #include "import/formats.def"
 #undef FORMAT
 };
 
 static const char *const NAMES[] = {
-#define FORMAT(name, title, looks, read, weights, operators) name,
+#define FORMAT(name, looks, format) name,
 #include "import/formats.def"
 #undef FORMAT
 };
@@ -305,8 +274,9 @@ const char *const *ac_import_formats(int32_t *n)
 
 bool ac_import_operator(int32_t of, int32_t i, ac_operator *out)
 {
+    const ac_format *x = FORMATS[of].format;
     *out = (ac_operator){.domain = ""};
-    return i >= 0 && FORMATS[of].operator&& FORMATS[of].operator(i, out);
+    return i >= 0 && x->operators && x->operators(i, out);
 }
 
 bool ac_import_in_order(const ac_file *first, const ac_file *second)
@@ -315,29 +285,26 @@ bool ac_import_in_order(const ac_file *first, const ac_file *second)
     return is_text(a) || !is_text(b);
 }
 
-static int read_as(ac_ctx *cx, const format *x, const ac_file *f, const ac_import_options *opt, ac_graph **out)
+static int read_as(ac_ctx *cx, const ac_format *x, const ac_file *f, const ac_import_options *opt, ac_imported *out)
 {
     if (opt->second && !x->weights) {
         ac_error(cx, (ac_place){.file = opt->second->path}, E0501,
                  "a second file is given, but %s keeps everything in one", x->title);
         return ac_help(cx, "arenac takes one model at a time");
     }
-    if (x->read)
-        return x->read(cx, f, opt, out);
-    ac_error(cx, (ac_place){.file = f->path}, E0018, "%s is recognised, but this build has no reader for it", x->title);
-    return ac_help(cx, "convert the model to TFLite");
+    return ac_reading_start(cx, x, f, opt, out);
 }
 
-int ac_import(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
+int ac_import(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_imported *out)
 {
     static const ac_import_options NONE = {.from = NULL};
     ac_span s = {f->data, f->n};
     opt = opt ? opt : &NONE;
     const char *from = opt->from;
-    *out = NULL;
+    *out = (ac_imported){.graph = NULL};
     for (int32_t i = 0; i < N_FORMATS; i++)
         if (from ? !strcmp(from, NAMES[i]) : FORMATS[i].looks(s))
-            return s.n ? read_as(cx, &FORMATS[i], f, opt, out) : unknown(cx, f, s);
+            return s.n ? read_as(cx, FORMATS[i].format, f, opt, out) : unknown(cx, f, s);
     if (!from)
         return unknown(cx, f, s);
     const char *near = ac_closest(from, NAMES, N_FORMATS);
@@ -348,4 +315,9 @@ int ac_import(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_gra
     for (int32_t i = 1; i < N_FORMATS; i++)
         all = ac_strf(cx->region, "%s, %s", all, NAMES[i]);
     return ac_help(cx, "formats: %s", all);
+}
+
+int ac_import_nodes(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins)
+{
+    return ac_reading_finish(cx, m, pin, n_pins);
 }

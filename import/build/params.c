@@ -31,22 +31,22 @@ static double uniform(uint64_t *state)
     return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
 }
 
-void ac_param_invent(ac_graph *g, ac_tensor *t, const ac_import_options *opt, const char *file, bool positive)
+void ac_param_invent(ac_reading *r, ac_tensor *t, bool positive)
 {
     const int64_t n = ac_tensor_count(t);
-    if (!opt->random) {
-        float *one = ac_alloc(g->cx->region, 16);
+    if (!r->opt.random) {
+        float *one = ac_alloc(r->cx->region, 16);
         *one = 0.5f;
         t->data = one;
         t->splat = true;
-        g->missing_file = file;
-        ac_push(g->cx->region, &g->missing, t);
+        r->out.missing_file = r->format->weights;
+        ac_push(r->cx->region, &r->out.missing, t);
         return;
     }
     const int64_t row = t->rank > 1 && t->dim[0] ? n / t->dim[0] : 1;
     const double size = positive ? 0.5 : t->rank > 1 ? sqrt(3 / (double)(row ? row : 1)) : 0.1, mid = positive;
-    float *v = ac_alloc_n(g->cx->region, (size_t)n + 1, sizeof *v);
-    uint64_t state = hash_of(t->name, opt->seed);
+    float *v = ac_alloc_n(r->cx->region, (size_t)n + 1, sizeof *v);
+    uint64_t state = hash_of(t->name, r->opt.seed);
     for (int64_t i = 0; i < n; i++)
         v[i] = (float)(mid + size * (2 * uniform(&state) - 1));
     t->data = v;

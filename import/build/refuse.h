@@ -26,7 +26,8 @@ typedef struct ac_refusals {
 
 int ac_refuse(ac_ctx *cx, ac_refusals *list, ac_place at, ac_code code, const char *op, const char *reason,
               const char *help); /* AC_FAIL, to return */
-/* One diagnostic for each distinct operator and reason, in the order in which they first occur. AC_OK: there is none. */
+/* One diagnostic for each distinct operator and reason, in the order in which they first occur. AC_OK: there is
+ * none. */
 int ac_refusals_report(ac_ctx *cx, ac_refusals *list);
 
 #endif

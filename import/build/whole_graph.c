@@ -1,3 +1,4 @@
+/* whole_graph.c - outputs and names of a graph that an importer has made. */
 #include "import/build/whole_graph.h"
 #include "import/build/name_map.h"
 
@@ -15,47 +16,6 @@ bool ac_graph_is_open(const ac_graph *g)
     return open;
 }
 
-ac_reading *ac_reading_keep(ac_ctx *cx, const ac_file *f, const ac_import_options *opt)
-{
-    ac_reading *w = AC_NEW(cx->region, ac_reading);
-    w->file = *f;
-    w->opt = *opt;
-    if (opt->second) {
-        w->second = *opt->second;
-        w->opt.second = &w->second;
-    }
-    return w;
-}
-
-ac_graph *ac_graph_later(const ac_graph *g, int (*expand)(ac_graph *g, void *reading), const ac_file *f,
-                         const ac_import_options *opt)
-{
-    ac_graph *later = ac_graph_new(g->cx, g->name);
-    later->format = g->format;
-    later->file = g->file;
-    later->channels_first = g->channels_first;
-    for (int32_t i = 0; i < g->input.n; i++) {
-        const ac_tensor *t = g->input.item[i];
-        ac_tensor *own = ac_tensor_new(later, t->name, t->dtype, t->rank, t->dim);
-        memcpy(own->dim_name, t->dim_name, sizeof own->dim_name);
-        own->input = true;
-        own->any_rank = t->any_rank;
-        ac_push(g->cx->region, &later->input, own);
-    }
-    later->expand = expand;
-    later->expand_with = ac_reading_keep(g->cx, f, opt);
-    return later;
-}
-
-int ac_graph_conclude(ac_ctx *cx, ac_refusals *refused, const char *file, int rc)
-{
-    if (ac_refusals_report(cx, refused) != AC_OK)
-        rc = AC_FAIL;
-    if (rc != AC_OK && !cx->diags.errors)
-        ac_error(cx, (ac_place){.file = file}, E0901, "the model was not understood, and nothing says why");
-    return rc == AC_OK ? AC_OK : AC_FAIL;
-}
-
 ac_tensor *ac_graph_add_output(ac_graph *g, ac_tensor *t, const char *name)
 {
     if (t->input || t->output || ac_tensor_is_const(t)) {
@@ -69,6 +29,41 @@ ac_tensor *ac_graph_add_output(ac_graph *g, ac_tensor *t, const char *name)
     t->output = true;
     ac_push(g->cx->region, &g->output, t);
     return t;
+}
+
+static int no_output(ac_graph *g, const char *name)
+{
+    const char **names = AC_NEW_N(g->cx->region, const char *, g->tensor.n + 1);
+    for (int32_t k = 0; k < g->tensor.n; k++)
+        names[k] = g->tensor.item[k]->name;
+    const char *near = ac_closest(name, names, g->tensor.n);
+    ac_error(g->cx, (ac_place){.file = g->file}, E0501, "--outputs: the model has no tensor '%s'", name);
+    return near ? ac_help(g->cx, "did you mean '%s'?", near) : AC_FAIL;
+}
+
+int ac_graph_take_outputs(ac_graph *g, const char *outputs)
+{
+    int status = AC_OK;
+    if (!outputs)
+        return AC_OK;
+    for (int32_t i = 0; i < g->output.n; i++)
+        g->output.item[i]->output = false;
+    g->output.n = 0;
+    for (const char *p = outputs; p; p = *p ? p + 1 : NULL) {
+        const size_t n = strcspn(p, ",");
+        const char *name = ac_intern_n(g->cx, p, n);
+        ac_tensor *t = ac_tensor_find(g, name);
+        p += n;
+        if (!t)
+            status = no_output(g, name);
+        else if (t->output)
+            status = ac_error(g->cx, (ac_place){0}, E0501, "--outputs names '%s' twice", name);
+        else
+            ac_push(g->cx->region, &g->output, t);
+        if (t)
+            t->output = true;
+    }
+    return status;
 }
 
 void ac_graph_settle_names(ac_graph *g)

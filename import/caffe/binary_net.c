@@ -120,7 +120,8 @@ static int read_message(ac_caf *r, ac_span message, message_id id, ac_pt_node *i
 
 int ac_caf_binary(ac_caf *r, ac_span message)
 {
-    r->pt = (ac_pt){.cx = r->cx, .file = r->file->path, .all = message, .root = AC_NEW(r->cx->region, ac_pt_node)};
+    r->pt =
+        (ac_pt){.cx = r->cx, .file = r->reading->file.path, .all = message, .root = AC_NEW(r->cx->region, ac_pt_node)};
     r->pt.root->name = "";
     r->pt.root->text.p = message.p;
     return read_message(r, message, M_net, r->pt.root);

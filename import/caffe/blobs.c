@@ -188,7 +188,7 @@ ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const 
     const int32_t index = l->param.n;
     ac_push(r->cx->region, &l->param, t);
     if (!r->weights) {
-        ac_param_invent(r->g, t, r->opt, "a .caffemodel file", !strcmp(what, "variance"));
+        ac_param_invent(r->reading, t, !strcmp(what, "variance"));
         return t;
     }
     const ac_place at = {.file = r->weights, .node = l->name, .op = l->type};

@@ -1,5 +1,5 @@
-/* The container of Caffe nets: text or binary, blobs by name, layers in order, outputs; the listing that `show` prints.
- */
+/* caffe.c - the container of Caffe nets: text or binary, blobs by name, layers in order, outputs; the listing that
+ * `show` prints. */
 #include "import/caffe/caffe.h"
 #include "import/build/whole_graph.h"
 #include "import/build/name_map.h"
@@ -38,17 +38,9 @@ ac_caf_blob *ac_caf_blob_get(ac_caf *r, const char *name)
 
 int ac_caf_input(ac_caf_layer *l, int32_t i, int32_t rank, const int64_t *dim, const char *const *dim_name)
 {
-    ac_caf *r = l->r;
-    if (r->again && r->inputs < r->g->input.n)
-        return ac_caf_result(l, i, r->g->input.item[r->inputs++]);
-    ac_tensor *t = ac_tensor_new(r->g, l->top[i], AC_F32, rank, dim);
-    for (int32_t d = 0; d < rank; d++)
-        t->dim_name[d] = dim_name ? dim_name[d] : NULL;
-    t->input = true;
-    ac_push(r->cx->region, &r->g->input, t);
-    r->inputs++;
-    for (int32_t d = 0; d < rank; d++)
-        if (dim[d] < 0)
+    ac_tensor *t = ac_reading_input(l->r->reading, l->top[i], AC_F32, rank, dim, dim_name);
+    for (int32_t d = 0; d < t->rank; d++)
+        if (t->dim[d] < 0)
             return AC_OK; /* what reads it waits until the size is known */
     return ac_caf_result(l, i, t);
 }
@@ -223,7 +215,8 @@ static int asked_outputs(ac_caf *r, const char *list)
         for (int32_t k = 0; k < r->names->all.n; k++)
             names[k] = r->names->all.item[k]->name;
         const char *near = ac_closest(name, names, r->names->all.n);
-        rc = ac_error(r->cx, (ac_place){.file = r->file->path}, E0501, "--outputs: the net has no blob '%s'", name);
+        rc = ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs: the net has no blob '%s'",
+                      name);
         if (near)
             ac_help(r->cx, "did you mean '%s'?", near);
     }
@@ -234,8 +227,8 @@ static int asked_outputs(ac_caf *r, const char *list)
 static int outputs(ac_caf *r)
 {
     AC_VEC(ac_caf_blob *) ends = {0};
-    if (r->opt->outputs)
-        return asked_outputs(r, r->opt->outputs);
+    if (r->reading->opt.outputs)
+        return asked_outputs(r, r->reading->opt.outputs);
     for (int32_t i = 0; i < r->names->all.n; i++) {
         ac_caf_blob *b = r->names->all.item[i];
         if (!b->used && b->t && !b->label)
@@ -268,74 +261,57 @@ static void drop_labels(ac_caf *r)
     r->g->input.n = n;
 }
 
-static int read_net(ac_caf *r)
+static int read(ac_reading *reading)
 {
-    const ac_span all = {r->file->data, r->file->n};
+    ac_caf *r = reading->own = AC_NEW(reading->cx->region, ac_caf);
+    *r = (ac_caf){.reading = reading, .cx = reading->cx};
+    const ac_span all = {reading->file.data, reading->file.n};
     const char *name;
     bool text = true;
     for (size_t i = 0; i < all.n && i < 512; i++)
         text &= all.p[i] >= 0x20 || all.p[i] == '\n' || all.p[i] == '\r' || all.p[i] == '\t';
     r->names = AC_NEW(r->cx->region, struct ac_caf_names);
-    if (r->opt->second)
-        AC_TRY(ac_caf_weights_open(r, r->opt->second));
+    if (reading->opt.second)
+        AC_TRY(ac_caf_weights_open(r, reading->opt.second));
     if (text) {
-        AC_TRY(ac_pt_parse(&r->pt, r->cx, r->file->path, all));
+        AC_TRY(ac_pt_parse(&r->pt, r->cx, reading->file.path, all));
     } else {
         if (!r->weights)
-            AC_TRY(ac_caf_weights_open(r, r->file));
+            AC_TRY(ac_caf_weights_open(r, &reading->file));
         AC_TRY(ac_caf_binary(r, all));
     }
     AC_TRY(ac_pt_str(&r->pt, ac_pt_last(r->pt.root, "name"), "net", &name));
-    if (!r->again) {
-        r->g = ac_graph_new(r->cx, name);
-        r->g->file = r->file->path;
-        r->g->format = "Caffe";
-        r->g->channels_first = true;
-    }
+    r->g = ac_reading_graph(reading, name, "Caffe");
+    reading->out.channels_first = true;
     AC_TRY(ac_caf_net(r));
     r->listing = AC_NEW(r->cx->region, ac_sink);
     ac_sink_open(r->listing, r->cx);
     ac_putf(r->listing, "name: \"%s\"\n", name);
+    reading->out.file_ops = r->layer.n;
+    return AC_OK;
+}
+
+/* Layers are what declares inputs, too. Data layers do not say how many channels their images have: then all that
+ * follows from them is broken, and only the types of the layers are looked at. */
+static int nodes(ac_reading *reading)
+{
+    ac_caf *r = reading->own;
     int rc = AC_OK;
     for (int32_t i = 0; i < r->layer.n; i++)
         if (read_layer(r, r->layer.item[i], i) != AC_OK)
             rc = AC_FAIL;
-    r->g->file_ops = r->layer.n;
-    return rc;
-}
-
-static int conclude(ac_caf *r, int rc)
-{
-    AC_TRY(ac_graph_conclude(r->cx, &r->refused, r->file->path, rc));
+    if (rc != AC_OK || reading->refused.n || ac_graph_is_open(r->g))
+        return rc;
     settle_names(r);
     drop_labels(r);
     AC_TRY(outputs(r));
-    ac_graph_sweep(r->g);
-    r->g->listing = ac_sink_text(r->listing);
+    reading->out.listing = ac_sink_text(r->listing);
     return AC_OK;
 }
 
-/* ac_graph.expand: the inputs of g are pinned now. */
-static int expand(ac_graph *g, void *with)
-{
-    const ac_reading *w = with;
-    ac_caf r = {.cx = g->cx, .file = &w->file, .opt = &w->opt, .g = g, .again = true};
-    return conclude(&r, read_net(&r));
-}
-
-/* Data layers do not say how many channels their images have: then the graph gets its inputs now, and its nodes when
- * pass infer has pinned them. */
-int ac_caffe_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
-{
-    ac_caf r = {.cx = cx, .file = f, .opt = opt};
-    const int rc = read_net(&r);
-    if (!r.g)
-        return AC_FAIL;
-    if (rc != AC_OK || r.refused.n || !ac_graph_is_open(r.g)) {
-        AC_TRY(conclude(&r, rc));
-        *out = r.g;
-        return AC_OK;
-    }
-    *out = ac_graph_later(r.g, expand, f, opt);
-    return AC_OK;
-}
+const ac_format ac_caffe_format = {.title = "Caffe",
+                                   .weights = "a .caffemodel file",
+                                   .read = read,
+                                   .nodes = nodes,
+                                   .finds_outputs = true,
+                                   .operators = ac_caffe_operator};

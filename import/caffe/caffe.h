@@ -1,4 +1,4 @@
-/* caffe.h - what the files that read Caffe share. Only import.c calls in from outside, through ac_caffe_read.
+/* caffe.h - what the files that read Caffe share. From outside only ac_caffe_format is used.
  *
  *     caffe.c          the container: text or binary net, blobs by name, layers in order, outputs, the listing of
  * `show` net.c      a net of any vintage -> a list of layers: V0 and V1 upgraded, phases, inputs as layers
@@ -9,7 +9,8 @@
  *     caffe_<family>.c adapters: window, math, shape, norm, detect, recurrent
  *
  * The text tree (prototext.h) is the one form of a net: layers of V0 become new messages in it, those of V1 and V2 are
- * read as they stand, under the names that both share. Each canonical node is settled as it is made (import/build/build.h).
+ * read as they stand, under the names that both share. Each canonical node is settled as it is made
+ * (import/build/build.h).
  *
  * Two kinds of trouble are kept apart, as in onnx.h: malformed is reported where it is found (E0012 with the line),
  * what is beyond arenac is collected (ac_refuse). A blob whose layer failed is broken; what reads it stays silent.
@@ -18,10 +19,9 @@
 #ifndef AC_IMPORT_CAFFE_CAFFE_H
 #define AC_IMPORT_CAFFE_CAFFE_H
 #include "import/build/build.h"
-#include "import/import.h"
+#include "import/build/reading.h"
 #include "import/wire/pb.h"
 #include "import/wire/prototext.h"
-#include "import/build/refuse.h"
 
 typedef struct ac_caf ac_caf;
 typedef struct ac_caf_layer ac_caf_layer;
@@ -52,20 +52,16 @@ typedef struct ac_caf_source {
 } ac_caf_source;
 
 struct ac_caf {
+    ac_reading *reading;
     ac_ctx *cx;
-    const ac_file *file;
-    const ac_import_options *opt;
+    ac_graph *g;
     ac_pt pt;                     /* the net */
     ac_pb pb;                     /* the weights, when there are any */
     const char *weights;          /* path of their file; NULL: there is none */
     AC_VEC(ac_caf_source) source; /* by name */
-    ac_graph *g;
-    struct ac_caf_names *names; /* blobs by name */
-    AC_VEC(ac_pt_node *) layer; /* V1 and V2 messages, in order */
-    ac_refusals refused;
-    bool again;                  /* the graph has its inputs already, with their sizes settled */
-    int32_t inputs;              /* made so far */
-    AC_VEC(ac_caf_blob *) extra; /* outputs behind the net's own */
+    struct ac_caf_names *names;   /* blobs by name */
+    AC_VEC(ac_pt_node *) layer;   /* V1 and V2 messages, in order */
+    AC_VEC(ac_caf_blob *) extra;  /* outputs behind the net's own */
     struct ac_sink *listing;
 };
 
@@ -93,7 +89,7 @@ struct ac_caf_layer {
 };
 
 /* caffe.c */
-int ac_caffe_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+extern const ac_format ac_caffe_format;
 bool ac_caffe_operator(int32_t i, ac_operator *out);        /* rows of the table, for lists */
 ac_caf_blob *ac_caf_blob_find(ac_caf *r, const char *name); /* interned; NULL: unknown */
 ac_caf_blob *ac_caf_blob_get(ac_caf *r, const char *name);  /* made when new */

@@ -38,7 +38,7 @@ int ac_caf_cannot(ac_caf_layer *l, const char *fmt, ...)
     va_start(ap, fmt);
     const char *reason = ac_vstrf(l->r->cx->region, fmt, ap);
     va_end(ap);
-    return ac_refuse(l->r->cx, &l->r->refused, l->at, E0108, l->type, reason, NULL);
+    return ac_refuse(l->r->cx, &l->r->reading->refused, l->at, E0108, l->type, reason, NULL);
 }
 
 int ac_caf_bad(ac_caf_layer *l, const char *fmt, ...)
@@ -79,13 +79,13 @@ int ac_caf_layer_known(ac_caf_layer *l)
             reason = WHYS[i].reason;
             help = WHYS[i].help;
         }
-    return ac_refuse(l->r->cx, &l->r->refused, l->at, E0107, l->type, reason, help);
+    return ac_refuse(l->r->cx, &l->r->reading->refused, l->at, E0107, l->type, reason, help);
 }
 
 int ac_caf_layer_add(ac_caf_layer *l)
 {
     ac_caf *r = l->r;
-    const int32_t errors = r->cx->diags.errors, refused = r->refused.n;
+    const int32_t errors = r->cx->diags.errors, refused = r->reading->refused.n;
     AC_TRY(ac_caf_layer_known(l));
     l->op = l->row->op;
     if (l->n_in < l->row->min_in || l->n_in > l->row->max_in)
@@ -95,7 +95,7 @@ int ac_caf_layer_add(ac_caf_layer *l)
         return ac_error(r->cx, l->at, E0102, "has %d tops, expected %d to %d", l->n_out, l->row->min_out,
                         l->row->max_out);
     if (l->row->fn(l) != AC_OK) {
-        if (r->cx->diags.errors == errors && r->refused.n == refused && !r->pb.failed)
+        if (r->cx->diags.errors == errors && r->reading->refused.n == refused && !r->pb.failed)
             return ac_caf_cannot(l, "its operands are not of a form that arenac handles");
         return AC_FAIL;
     }

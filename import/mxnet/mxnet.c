@@ -1,4 +1,5 @@
-/* The container of MXNet models: the symbol's nodes in order, variables, heads; the listing that `show` prints. */
+/* mxnet.c - the container of MXNet models: the symbol's nodes in order, variables, heads; the listing that `show`
+ * prints. */
 #include "import/mxnet/symbols.h"
 #include "import/build/whole_graph.h"
 #include "import/build/params.h"
@@ -99,15 +100,6 @@ static int read_nodes(ac_mx *r)
 
 /* Heads. */
 
-typedef struct head {
-    int32_t node, out;
-    const char *name;
-} head;
-
-typedef struct heads {
-    AC_VEC(head) list;
-} heads;
-
 static const char *output_name(ac_mx *r, int32_t node, int32_t out)
 {
     const ac_mx_node *n = &r->node[node];
@@ -117,7 +109,7 @@ static const char *output_name(ac_mx *r, int32_t node, int32_t out)
 }
 
 /* NAME, NAME_output or NAME_outputK of --outputs. */
-static bool named_head(ac_mx *r, const char *name, head *h)
+static bool named_head(ac_mx *r, const char *name, ac_mx_head *h)
 {
     for (int32_t i = 0; i < r->n_nodes; i++) {
         const size_t n = strlen(r->node[i].name);
@@ -125,7 +117,7 @@ static bool named_head(ac_mx *r, const char *name, head *h)
         char *end;
         if (strncmp(name, r->node[i].name, n) != 0)
             continue;
-        *h = (head){i, 0, name};
+        *h = (ac_mx_head){i, 0, name};
         if (!*rest || !strcmp(rest, "_output"))
             return true;
         if (!strncmp(rest, "_output", 7) && rest[7] >= '0' && rest[7] <= '9') {
@@ -137,40 +129,41 @@ static bool named_head(ac_mx *r, const char *name, head *h)
     return false;
 }
 
-static int asked_heads(ac_mx *r, heads *out)
+static int asked_heads(ac_mx *r)
 {
     int rc = AC_OK;
-    for (const char *p = r->opt->outputs; p; p = *p ? p + 1 : NULL) {
+    for (const char *p = r->reading->opt.outputs; p; p = *p ? p + 1 : NULL) {
         const size_t n = strcspn(p, ",");
         const char *name = ac_intern_n(r->cx, p, n);
-        head h;
+        ac_mx_head h;
         p += n;
         if (named_head(r, name, &h)) {
-            ac_push(r->cx->region, &out->list, h);
+            ac_push(r->cx->region, &r->head, h);
             continue;
         }
         const char **names = AC_NEW_N(r->cx->region, const char *, r->n_nodes + 1);
         for (int32_t i = 0; i < r->n_nodes; i++)
             names[i] = output_name(r, i, 0);
         const char *near = ac_closest(name, names, r->n_nodes);
-        rc = ac_error(r->cx, (ac_place){.file = r->file->path}, E0501, "--outputs: the symbol has no node '%s'", name);
+        rc = ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs: the symbol has no node '%s'",
+                      name);
         if (near)
             ac_help(r->cx, "did you mean '%s'?", near);
     }
     return rc;
 }
 
-static int read_heads(ac_mx *r, heads *out)
+static int read_heads(ac_mx *r)
 {
-    if (r->opt->outputs)
-        return asked_heads(r, out);
+    if (r->reading->opt.outputs)
+        return asked_heads(r);
     const ac_js_node *list = ac_js_get(r->js.root, "heads");
     if (!list || list->kind != AC_JS_ARRAY || !list->n)
         return bad_json(r, list ? list : r->js.root, "a symbol needs a list 'heads'");
     for (const ac_js_node *x = list->first; x; x = x->next) {
-        head h = {0, 0, NULL};
+        ac_mx_head h = {0, 0, NULL};
         AC_TRY(read_entry(r, x, r->n_nodes, &h.node, &h.out));
-        ac_push(r->cx->region, &out->list, h);
+        ac_push(r->cx->region, &r->head, h);
     }
     return AC_OK;
 }
@@ -194,11 +187,11 @@ static bool sounds_like_param(const ac_mx_node *n)
 }
 
 /* What the heads need, and what each variable is. */
-static void classify(ac_mx *r, const heads *h)
+static void classify(ac_mx *r)
 {
     bool *value = AC_NEW_N(r->cx->region, bool, r->n_nodes + 1); /* read as more than a label or parameter */
-    for (int32_t i = 0; i < h->list.n; i++)
-        r->node[h->list.item[i].node].wanted = value[h->list.item[i].node] = true;
+    for (int32_t i = 0; i < r->head.n; i++)
+        r->node[r->head.item[i].node].wanted = value[r->head.item[i].node] = true;
     for (int32_t i = r->n_nodes; i-- > 0;) {
         ac_mx_node *n = &r->node[i];
         n->row = n->variable ? NULL : ac_mx_find(n->type);
@@ -240,7 +233,7 @@ static int name_arrays(ac_mx *r)
             k++;
         }
     if (k != r->array.n)
-        return ac_error(r->cx, (ac_place){.file = r->opt->second->path}, E0012,
+        return ac_error(r->cx, (ac_place){.file = r->reading->opt.second->path}, E0012,
                         "the arrays have no names, and there are %d of them for %d parameters", r->array.n, k);
     for (int32_t i = 1; i < r->array.n; i++) { /* by name, as they are looked up */
         const ac_mx_array a = r->array.item[i];
@@ -257,6 +250,7 @@ static int add_inputs(ac_mx *r)
     for (int32_t i = 0; i < r->n_nodes; i++) {
         ac_mx_node *n = &r->node[i];
         const ac_js_node *shape = ac_js_get(n->attrs, "__shape__");
+        const char *dim_name[AC_MAX_RANK] = {NULL};
         int64_t dim[AC_MAX_RANK], flag = 0;
         int32_t rank = 0;
         if (!n->input)
@@ -267,19 +261,16 @@ static int add_inputs(ac_mx *r)
         flag = type ? type->text[0] - '0' : 0;
         if (shape && !ac_mx_tuple(shape->text, AC_MAX_RANK, 0, dim, &rank))
             return bad_json(r, shape, "__shape__ is no tuple of at most 8 whole numbers");
-        ac_tensor *t = ac_tensor_new(r->g, n->name, ac_mx_flag(flag), rank, dim);
         for (int32_t d = 0; d < rank; d++) {
-            if (t->dim[d] < -1 || t->dim[d] > INT32_MAX)
+            if (dim[d] < -1 || dim[d] > INT32_MAX)
                 return ac_error(r->cx, ac_js_place(&r->js, shape), E0201, "dimension %d of '%s' is %" PRId64, d,
-                                n->name, t->dim[d]);
-            if (t->dim[d] > 0)
+                                n->name, dim[d]);
+            if (dim[d] > 0)
                 continue;
-            t->dim[d] = -1;
-            t->dim_name[d] = ac_internf(r->cx, "%s.%d", n->name, d);
+            dim[d] = -1;
+            dim_name[d] = ac_internf(r->cx, "%s.%d", n->name, d);
         }
-        t->any_rank = !rank;
-        t->input = true;
-        ac_push(r->cx->region, &r->g->input, t);
+        (void)ac_reading_input(r->reading, n->name, ac_mx_flag(flag), rank ? rank : -1, dim, dim_name);
     }
     return AC_OK;
 }
@@ -301,7 +292,7 @@ static ac_tensor *variable_tensor(ac_mx_node *v)
         if (dim[d] < 1 || !ac_mul_ok(count, dim[d], &count) || count > INT32_MAX)
             return NULL;
     ac_tensor *t = ac_tensor_new(v->r->g, v->name, AC_F32, rank, dim);
-    ac_param_invent(v->r->g, t, v->r->opt, "a .params file", ends_with(v->name, "_var"));
+    ac_param_invent(v->r->reading, t, ends_with(v->name, "_var"));
     return t;
 }
 
@@ -333,7 +324,7 @@ ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *di
             (void)missing(n, name, rank, dim);
         } else {
             t = ac_tensor_new(r->g, name, AC_F32, rank, dim);
-            ac_param_invent(r->g, t, r->opt, "a .params file", ends_with(name, "_var"));
+            ac_param_invent(r->reading, t, ends_with(name, "_var"));
             if (i < n->n_in)
                 r->node[n->from[i]].out[0] = t; /* others that read it get the same */
         }
@@ -393,15 +384,15 @@ static int build(ac_mx *r)
         n->out = AC_NEW_N(r->cx->region, ac_tensor *, 2);
         n->n_out = 1;
         if (n->variable) {
-            n->out[0] = n->input ? r->g->input.item[input++] : variable_tensor(n);
+            n->out[0] = n->input ? r->reading->input.item[input++] : variable_tensor(n);
             continue;
         }
-        const int32_t errors = r->cx->diags.errors, refused = r->refused.n;
+        const int32_t errors = r->cx->diags.errors, refused = r->reading->refused.n;
         if (build_node(r, n) != AC_OK) {
             n->broken = true;
             rc = AC_FAIL;
         }
-        n->broken |= r->cx->diags.errors != errors || r->refused.n != refused;
+        n->broken |= r->cx->diags.errors != errors || r->reading->refused.n != refused;
     }
     return rc;
 }
@@ -422,9 +413,10 @@ static void settle_names(ac_mx *r)
     ac_graph_renumber(r->g);
 }
 
-static void list_nodes(ac_mx *r)
+static const char *list_nodes(ac_mx *r)
 {
-    ac_sink *s = r->listing;
+    ac_sink *s = AC_NEW(r->cx->region, ac_sink);
+    ac_sink_open(s, r->cx);
     ac_putf(s, "MXNet %d.%d.%d\n", r->version / 10000, r->version / 100 % 100, r->version % 100);
     for (int32_t i = 0; i < r->n_nodes; i++) {
         const ac_mx_node *n = &r->node[i];
@@ -438,74 +430,54 @@ static void list_nodes(ac_mx *r)
             ac_putf(s, " %s=%s", a->key, a->text);
         ac_putc(s, '\n');
     }
+    return ac_sink_text(s);
 }
 
-static int read_symbol(ac_mx *r, heads *h)
+static int read(ac_reading *reading)
 {
-    AC_TRY(ac_js_parse(&r->js, r->cx, r->file->path, (ac_span){r->file->data, r->file->n}));
-    if (r->opt->second)
-        AC_TRY(ac_mx_params_open(r, r->opt->second));
-    if (!r->g) {
-        r->g = ac_graph_new(r->cx, "symbol");
-        r->g->file = r->file->path;
-        r->g->format = "MXNet";
-        r->g->channels_first = true;
-    }
+    ac_mx *r = reading->own = AC_NEW(reading->cx->region, ac_mx);
+    *r = (ac_mx){.reading = reading, .cx = reading->cx};
+    AC_TRY(ac_js_parse(&r->js, r->cx, reading->file.path, (ac_span){reading->file.data, reading->file.n}));
+    if (reading->opt.second)
+        AC_TRY(ac_mx_params_open(r, reading->opt.second));
+    r->g = ac_reading_graph(reading, "symbol", "MXNet");
+    reading->out.channels_first = true;
     AC_TRY(read_nodes(r));
-    AC_TRY(read_heads(r, h));
-    classify(r, h);
+    AC_TRY(read_heads(r));
+    classify(r);
     AC_TRY(name_arrays(r));
-    classify(r, h);
+    classify(r);
+    reading->out.file_ops = 0;
     for (int32_t i = 0; i < r->n_nodes; i++)
-        r->g->file_ops += r->node[i].wanted && !r->node[i].variable && !r->again;
-    r->listing = AC_NEW(r->cx->region, ac_sink);
-    ac_sink_open(r->listing, r->cx);
-    list_nodes(r);
-    r->g->listing = ac_sink_text(r->listing);
-    return r->again ? AC_OK : add_inputs(r);
+        reading->out.file_ops += r->node[i].wanted && !r->node[i].variable;
+    reading->out.listing = list_nodes(r);
+    AC_TRY(add_inputs(r));
+    for (int32_t i = 0; i < r->n_nodes; i++) /* said now, since it does not depend on sizes */
+        if (r->node[i].wanted && !r->node[i].variable && !r->node[i].row)
+            ac_mx_refuse_op(&r->node[i]);
+    return reading->refused.n ? AC_FAIL : AC_OK;
 }
 
-static int finish(ac_mx *r, const heads *h)
+static int nodes(ac_reading *reading)
 {
-    AC_TRY(ac_graph_conclude(r->cx, &r->refused, r->file->path, build(r)));
+    ac_mx *r = reading->own;
+    AC_TRY(build(r));
+    if (reading->refused.n)
+        return AC_FAIL;
     settle_names(r);
-    for (int32_t i = 0; i < h->list.n; i++) {
-        const head *x = &h->list.item[i];
+    for (int32_t i = 0; i < r->head.n; i++) {
+        const ac_mx_head *x = &r->head.item[i];
         ac_mx_node *n = &r->node[x->node];
         if (n->broken || x->out >= n->n_out || !n->out[x->out])
             return ac_error(r->cx, n->at, E0013, "result %d of this node is an output, but it has none", x->out);
         ac_graph_add_output(r->g, n->out[x->out], output_name(r, x->node, x->out));
     }
-    ac_graph_sweep(r->g);
-    ac_graph_settle_names(r->g); /* nodes may share a name */
     return AC_OK;
 }
 
-/* ac_graph.expand: the inputs of g are pinned now. */
-static int expand(ac_graph *g, void *with)
-{
-    const ac_reading *w = with;
-    ac_mx r = {.cx = g->cx, .file = &w->file, .opt = &w->opt, .g = g, .again = true};
-    heads h = {{0}};
-    AC_TRY(read_symbol(&r, &h));
-    return finish(&r, &h);
-}
-
-int ac_mxnet_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
-{
-    ac_mx r = {.cx = cx, .file = f, .opt = opt};
-    heads h = {{0}};
-    bool known = true;
-    AC_TRY(read_symbol(&r, &h));
-    for (int32_t i = 0; i < r.n_nodes; i++) /* said now, since it does not depend on sizes */
-        if (r.node[i].wanted && !r.node[i].variable && !r.node[i].row) {
-            ac_mx_refuse_op(&r.node[i]);
-            known = false;
-        }
-    if (!known)
-        return ac_refusals_report(cx, &r.refused);
-    r.g->expand = expand;
-    r.g->expand_with = ac_reading_keep(cx, f, opt);
-    *out = r.g;
-    return AC_OK;
-}
+const ac_format ac_mxnet_format = {.title = "MXNet symbol JSON",
+                                   .weights = "a .params file",
+                                   .read = read,
+                                   .nodes = nodes,
+                                   .finds_outputs = true,
+                                   .operators = ac_mxnet_operator};

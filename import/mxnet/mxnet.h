@@ -1,4 +1,4 @@
-/* mxnet.h - what the files that read MXNet share. Only import.c calls in from outside, through ac_mxnet_read.
+/* mxnet.h - what the files that read MXNet share. From outside only ac_mxnet_format is used.
  *
  *     mxnet.c          the symbol: nodes in order, variables, heads; inputs, outputs, the listing of `show`
  *     params_file.c   .params files of every vintage: arrays by name, dense and sparse
@@ -7,17 +7,15 @@
  *     mxnet_<family>.c adapters: window, math, shape, norm, box, rnn
  *
  * A symbol does not say what its inputs look like. Variables that the .params file holds, or that stand where an
- * operator has a parameter, are parameters; the others are inputs, with the __shape__ they declare or of any rank. The
- * graph has its inputs first, and its nodes once their sizes are pinned (ac_graph.expand). Shapes of parameters follow
- * from those of the inputs, as in MXNet.
+ * operator has a parameter, are parameters; the others are inputs, with the __shape__ they declare or of any rank.
+ * Shapes of parameters follow from those of the inputs, as in MXNet.
  *
  * Trouble is kept apart as in onnx.h; a value whose node failed is broken, and what reads it stays silent. */
 #ifndef AC_IMPORT_MXNET_MXNET_H
 #define AC_IMPORT_MXNET_MXNET_H
 #include "import/build/build.h"
-#include "import/import.h"
+#include "import/build/reading.h"
 #include "import/wire/json_in.h"
-#include "import/build/refuse.h"
 
 typedef struct ac_mx ac_mx;
 typedef struct ac_mx_node ac_mx_node;
@@ -56,23 +54,27 @@ struct ac_mx_node {
     bool broken, variable, param_slot, input, wanted;
 };
 
+/* An output of the symbol */
+typedef struct ac_mx_head {
+    int32_t node, out;
+    const char *name;
+} ac_mx_head;
+
 struct ac_mx {
+    ac_reading *reading;
     ac_ctx *cx;
-    const ac_file *file;
-    const ac_import_options *opt;
-    ac_js js;
     ac_graph *g;
+    ac_js js;
     int32_t version; /* of MXNet that wrote it: 10901; 800 when it does not say */
     ac_mx_node *node;
     int32_t n_nodes;
     AC_VEC(ac_mx_array) array; /* by name */
-    bool has_params, again;
-    ac_refusals refused;
-    struct ac_sink *listing;
+    bool has_params;
+    AC_VEC(ac_mx_head) head;
 };
 
 /* mxnet.c */
-int ac_mxnet_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+extern const ac_format ac_mxnet_format;
 bool ac_mxnet_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 /* Operand i as an f32 parameter of that shape: from the file, or invented. NULL: reported, or refused. */
 ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *dim);

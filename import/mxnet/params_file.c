@@ -229,7 +229,7 @@ static ac_tensor *densify(ac_mx_node *n, const ac_mx_array *a, const char *name)
     const int32_t width = a->storage == ROWS ? 1 : 2;
     int32_t *where = AC_NEW_N(r->cx->region, int32_t, a->stored * width + 1);
     int64_t row = 0, dim[AC_MAX_RANK], shape64[AC_MAX_RANK];
-    const ac_place at = {.file = r->opt->second->path, .byte = a->byte, .node = name};
+    const ac_place at = {.file = r->reading->opt.second->path, .byte = a->byte, .node = name};
     for (int64_t i = 0; i < a->stored; i++) {
         int64_t v[2] = {index_at(a, width - 1, i), 0};
         if (width == 2) {

@@ -81,7 +81,7 @@ int ac_mx_cannot(ac_mx_node *n, const char *fmt, ...)
     va_start(ap, fmt);
     const char *reason = ac_vstrf(n->r->cx->region, fmt, ap);
     va_end(ap);
-    return ac_refuse(n->r->cx, &n->r->refused, n->at, E0108, n->type, reason, NULL);
+    return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0108, n->type, reason, NULL);
 }
 
 int ac_mx_bad(ac_mx_node *n, const char *fmt, ...)
@@ -99,7 +99,7 @@ void ac_mx_refuse_op(ac_mx_node *n)
     for (size_t i = 0; i < sizeof WHYS / sizeof *WHYS; i++)
         if (!strcmp(WHYS[i].type, n->type))
             reason = WHYS[i].reason;
-    ac_refuse(n->r->cx, &n->r->refused, n->at, E0107, n->type, reason, NULL);
+    ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0107, n->type, reason, NULL);
 }
 
 int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t)
@@ -113,7 +113,7 @@ int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t)
 int ac_mx_node_add(ac_mx_node *n)
 {
     ac_mx *r = n->r;
-    const int32_t errors = r->cx->diags.errors, refused = r->refused.n;
+    const int32_t errors = r->cx->diags.errors, refused = r->reading->refused.n;
     if (n->n_in < n->row->min_in || n->n_in > n->row->max_in)
         return ac_error(r->cx, n->at, E0102, "has %d operands, expected %d to %d", n->n_in, n->row->min_in,
                         n->row->max_in);
@@ -122,7 +122,7 @@ int ac_mx_node_add(ac_mx_node *n)
         if (n->in[i] && (n->in[i]->dtype == AC_F16 || n->in[i]->dtype == AC_BF16))
             n->in[i] = ac_build_cast(&n->b, n->in[i], AC_F32);
     if (n->row->fn(n) != AC_OK) {
-        if (r->cx->diags.errors == errors && r->refused.n == refused)
+        if (r->cx->diags.errors == errors && r->reading->refused.n == refused)
             return ac_mx_cannot(n, "its operands are not of a form that arenac handles");
         return AC_FAIL;
     }

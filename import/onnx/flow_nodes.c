@@ -135,10 +135,10 @@ static int iterate(loop *l, int64_t i, bool *done)
         if (!v || *done)
             return v ? AC_OK : AC_FAIL;
     } else if (l->trips < 0) {
-        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0203, n->type,
+        return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0203, n->type,
                          "its condition depends on data and nothing bounds it", "give a constant trip count");
     } else if (l->scans) {
-        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0203, n->type,
+        return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0203, n->type,
                          "its condition depends on data, and so does the size of what it collects", NULL);
     }
     if (i >= MOST_STEPS)

@@ -224,7 +224,7 @@ static int read_node(ac_onx *r, ac_onx_scope *s, ac_span message)
     n->name = ac_pb_name(&r->pb, x.name);
     if (!n->type || !n->domain || !n->name)
         return AC_FAIL;
-    n->at = s->call ? s->call->at : (ac_place){.file = r->file->path, .op_index = r->nodes + 1};
+    n->at = s->call ? s->call->at : (ac_place){.file = r->reading->file.path, .op_index = r->nodes + 1};
     r->nodes += !s->call;
     n->at.node = *n->name ? n->name : NULL;
     n->at.op = n->type;

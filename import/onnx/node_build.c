@@ -13,9 +13,9 @@ ac_tensor *ac_onx_in(const ac_onx_node *n, int32_t i)
 int ac_onx_late(ac_onx_node *n, int32_t i)
 {
     ac_onx *r = n->r;
-    r->late = true;
+    r->reading->late = true;
     return ac_refuse(
-        r->cx, &r->refused, n->at, E0203, n->type,
+        r->cx, &r->reading->refused, n->at, E0203, n->type,
         ac_strf(r->cx->region, "operand '%s' is computed at run time, but a static plan needs its value",
                 n->in[i]->name),
         "make it a constant of the model, or give what it depends on: --const NAME=FILE.npy, with run --input");
@@ -25,7 +25,8 @@ bool ac_onx_known(ac_onx_node *n, int32_t i)
 {
     if (ac_tensor_is_const(n->in[i]))
         return true;
-    ac_tensor *t = n->r->again && ac_pb_spend(&n->r->pb, WORK_KNOWN) ? ac_build_specialise(&n->b, n->in[i]) : NULL;
+    ac_tensor *t =
+        n->r->reading->again && ac_pb_spend(&n->r->pb, WORK_KNOWN) ? ac_build_specialise(&n->b, n->in[i]) : NULL;
     if (!t)
         return false;
     ac_note(n->r->cx, n->at, W0001, "specialised on the given value of '%s'", n->in[i]->name);

@@ -48,7 +48,7 @@ int ac_onx_cannot(ac_onx_node *n, const char *fmt, ...)
     va_start(ap, fmt);
     const char *reason = ac_vstrf(n->r->cx->region, fmt, ap);
     va_end(ap);
-    return ac_refuse(n->r->cx, &n->r->refused, n->at, E0108, n->type, reason, NULL);
+    return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0108, n->type, reason, NULL);
 }
 
 void ac_onx_refuse_op(ac_onx_node *n)
@@ -62,7 +62,7 @@ void ac_onx_refuse_op(ac_onx_node *n)
             help = WHYS[i].help;
         }
     name = ac_internf(r->cx, "%s version %" PRId64, name, n->version);
-    ac_refuse(r->cx, &r->refused, n->at, E0107, name, reason, help);
+    ac_refuse(r->cx, &r->reading->refused, n->at, E0107, name, reason, help);
 }
 
 static int check_counts(ac_onx_node *n)
@@ -115,7 +115,7 @@ static int check_attrs(ac_onx_node *n)
 
 int ac_onx_node_add(ac_onx_node *n)
 {
-    const int32_t errors = n->r->cx->diags.errors, refused = n->r->refused.n;
+    const int32_t errors = n->r->cx->diags.errors, refused = n->r->reading->refused.n;
     n->first = n->r->g->tensor.n;
     n->b = (ac_build){.cx = n->r->cx, .g = n->r->g, .name = n->name, .at = n->at};
     n->b.base = n->n_out && n->out[0] ? n->out[0]->name : n->name;
@@ -124,7 +124,7 @@ int ac_onx_node_add(ac_onx_node *n)
         AC_TRY(widen(n));
     ac_onx_attr_of(n, "consumed_inputs"); /* a hint of opset 1 */
     if (n->row->fn(n) != AC_OK) {
-        if (!n->r->pb.failed && n->r->cx->diags.errors == errors && n->r->refused.n == refused)
+        if (!n->r->pb.failed && n->r->cx->diags.errors == errors && n->r->reading->refused.n == refused)
             return ac_onx_cannot(n, "its operands are not of a form that arenac handles");
         return AC_FAIL;
     }

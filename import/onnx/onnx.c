@@ -1,4 +1,4 @@
-/* The container of ONNX files: model, opsets, functions, graphs. */
+/* onnx.c - the container of ONNX files: model, opsets, functions, graphs. */
 #include "import/build/whole_graph.h"
 #include "import/onnx/protos.h"
 
@@ -70,7 +70,7 @@ static int refused_value(ac_onx *r, ac_onx_value *v, ac_place at, const char *re
 {
     v->made = v->broken = true;
     at.node = *v->name ? v->name : NULL;
-    return ac_refuse(r->cx, &r->refused, at, E0108, "the model", reason, NULL);
+    return ac_refuse(r->cx, &r->reading->refused, at, E0108, "the model", reason, NULL);
 }
 
 int ac_onx_read_constants(ac_onx *r, ac_onx_scope *s, const ac_onx_body *b)
@@ -79,7 +79,7 @@ int ac_onx_read_constants(ac_onx *r, ac_onx_scope *s, const ac_onx_body *b)
     ac_span message;
     int rc = AC_OK;
     if (b->sparse.n)
-        rc = ac_refuse(r->cx, &r->refused, ac_pb_place(&r->pb, b->sparse.in.p), E0108, "the model",
+        rc = ac_refuse(r->cx, &r->reading->refused, ac_pb_place(&r->pb, b->sparse.in.p), E0108, "the model",
                        "it has sparse initializers", NULL);
     while (ac_pb_next(&r->pb, &list, &message)) {
         ac_onx_const c;
@@ -194,17 +194,11 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
         } else if (!v->declared) {
             rc = ac_error(r->cx, at, E0105, "input '%s' has no element type", v->name);
         } else if (v->rank < 0) {
-            rc = ac_refuse(r->cx, &r->refused, at, E0203, "an input without a shape",
+            rc = ac_refuse(r->cx, &r->reading->refused, at, E0203, "an input without a shape",
                            "its number of dimensions is not declared", "give the shape when exporting");
-        } else if (r->again && ac_tensor_find(r->g, v->name)) { /* perhaps a constant by now: --const */
-            v->broken = false;
-            v->t = ac_tensor_find(r->g, v->name);
         } else {
             v->broken = false;
-            v->t = ac_tensor_new(r->g, v->name, v->dtype, v->rank, v->dim);
-            memcpy(v->t->dim_name, v->dim_name, sizeof v->dim_name);
-            v->t->input = true;
-            ac_push(r->cx->region, &r->g->input, v->t);
+            v->t = ac_reading_input(r->reading, v->name, v->dtype, v->rank, v->dim, v->dim_name);
         }
     }
     return r->pb.failed ? AC_FAIL : rc;
@@ -235,7 +229,7 @@ static ac_tensor *copy_of(ac_onx *r, ac_tensor *t, const char *name)
     y->name = name;
     ac_node *n = ac_node_new(r->g, AC_OP_RESHAPE, name, &t, 1, &y, 1);
     n->attrs.shape.shape = (ac_ints){t->rank, shape};
-    n->at = (ac_place){.file = r->file->path, .node = name};
+    n->at = (ac_place){.file = r->reading->file.path, .node = name};
     return y;
 }
 
@@ -245,7 +239,7 @@ static int read_outputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
     const char *refused;
     int rc = AC_OK;
     if (!list.n)
-        return ac_error(r->cx, (ac_place){.file = r->file->path}, E0101, "the graph has no outputs");
+        return ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0101, "the graph has no outputs");
     while (ac_pb_next(&r->pb, &list, &message)) {
         ac_place at = ac_pb_place(&r->pb, message.p);
         ac_onx_value *v = read_value(r, s, message, &refused, &rc);
@@ -285,92 +279,56 @@ static int read_functions(ac_onx *r, ac_pb_list list)
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-static int read_graph(ac_onx *r, ac_onx_scope *s, ac_span message)
+/* Constants, inputs and declared types: what is there before the first node. Broken ones are no reason to stop. */
+static int read_graph(ac_onx *r, ac_span message)
 {
-    ac_onx_body b = {.name = {0}};
-    if (!ac_pb_read(&r->pb, message, ac_onx_body_fields, &b))
+    ac_onx_body *b = r->body = AC_NEW(r->cx->region, ac_onx_body);
+    if (!ac_pb_read(&r->pb, message, ac_onx_body_fields, b))
         return AC_FAIL;
-    const char *name = ac_pb_name(&r->pb, b.name);
+    const char *name = ac_pb_name(&r->pb, b->name);
     if (!name)
         return AC_FAIL;
-    if (!r->again) {
-        r->g = ac_graph_new(r->cx, *name ? name : "main");
-        r->g->format = "ONNX";
-        r->g->file = r->file->path;
-        r->g->channels_first = true;
-    }
-    int rc = ac_onx_read_constants(r, s, &b);
-    if (!r->pb.failed && read_inputs(r, s, b.inputs) != AC_OK)
-        rc = AC_FAIL;
-    if (!r->pb.failed && read_declared(r, s, b.values) != AC_OK)
-        rc = AC_FAIL;
-    if (!r->pb.failed && read_declared(r, s, b.outputs) != AC_OK)
-        rc = AC_FAIL;
-    if (r->pb.failed || ac_graph_is_open(r->g))
-        return r->pb.failed ? AC_FAIL : rc;
-    if (ac_onx_read_nodes(r, s, b.nodes) != AC_OK)
-        rc = AC_FAIL;
-    if (!r->pb.failed && check_values(r, s, b.values) != AC_OK)
-        rc = AC_FAIL;
-    if (!r->pb.failed && read_outputs(r, s, b.outputs) != AC_OK)
-        rc = AC_FAIL;
-    r->g->file_ops = r->nodes;
-    return r->pb.failed ? AC_FAIL : rc;
+    r->g = ac_reading_graph(r->reading, *name ? name : "main", "ONNX");
+    r->reading->out.channels_first = true;
+    (void)ac_onx_read_constants(r, &r->scope, b);
+    if (!r->pb.failed)
+        (void)read_inputs(r, &r->scope, b->inputs);
+    if (!r->pb.failed)
+        (void)read_declared(r, &r->scope, b->values);
+    if (!r->pb.failed)
+        (void)read_declared(r, &r->scope, b->outputs);
+    return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-static int read_model(ac_onx *r)
+static int read(ac_reading *reading)
 {
     model m = {.ir_version = 0};
-    ac_onx_scope s = {0};
-    const ac_file *f = r->file;
+    ac_onx *r = reading->own = AC_NEW(reading->cx->region, ac_onx);
+    *r = (ac_onx){.reading = reading, .cx = reading->cx};
+    const ac_file *f = &reading->file;
     ac_pb_open(&r->pb, r->cx, f->path, (ac_span){f->data, f->n});
     if (!ac_pb_read(&r->pb, (ac_span){f->data, f->n}, MODEL, &m))
         return AC_FAIL;
     if (!m.graph.p)
         return ac_error(r->cx, (ac_place){.file = f->path}, E0012, "the model has no graph");
-    AC_TRY(ac_onx_read_opsets(r, &s, m.opsets, "the model"));
+    AC_TRY(ac_onx_read_opsets(r, &r->scope, m.opsets, "the model"));
     AC_TRY(read_functions(r, m.functions));
-    if (!s.n_opset) /* before IR version 3 there was one operator set */
-        s.opset[s.n_opset++] = (ac_onx_opset){ac_intern(r->cx, ""), 1};
-    return read_graph(r, &s, m.graph);
+    if (!r->scope.n_opset) /* before IR version 3 there was one operator set */
+        r->scope.opset[r->scope.n_opset++] = (ac_onx_opset){ac_intern(r->cx, ""), 1};
+    return read_graph(r, m.graph);
 }
 
-/* Everything about a finished reading that was refused, and what stayed silent. */
-static int conclude(ac_onx *r, int rc)
+static int nodes(ac_reading *reading)
 {
-    AC_TRY(ac_graph_conclude(r->cx, &r->refused, r->file->path, rc));
-    ac_graph_sweep(r->g);
-    ac_graph_settle_names(r->g);
-    return AC_OK;
+    ac_onx *r = reading->own;
+    const ac_onx_body *b = r->body;
+    int rc = ac_onx_read_nodes(r, &r->scope, b->nodes);
+    if (!r->pb.failed && check_values(r, &r->scope, b->values) != AC_OK)
+        rc = AC_FAIL;
+    if (!r->pb.failed && read_outputs(r, &r->scope, b->outputs) != AC_OK)
+        rc = AC_FAIL;
+    reading->out.file_ops = r->nodes;
+    return r->pb.failed ? AC_FAIL : rc;
 }
 
-/* ac_graph.expand: the inputs of g are pinned now. */
-static int expand(ac_graph *g, void *with)
-{
-    const ac_reading *q = with;
-    ac_onx r = {.cx = g->cx, .file = &q->file, .g = g, .again = true};
-    return conclude(&r, read_model(&r));
-}
-
-/* A model whose inputs have open dimensions, or that computes a shape from an input, cannot be understood yet: the
- * graph gets its inputs now and its nodes in pass infer. */
-int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
-{
-    ac_onx r = {.cx = cx, .file = f};
-    ac_diags before = cx->diags;
-    int rc = read_model(&r);
-    const bool open = r.g && ac_graph_is_open(r.g) && !r.refused.n; /* what inputs are refused for no size can change */
-    const bool later = r.g && !r.pb.failed && cx->diags.errors == before.errors && (r.late || open);
-    if (!later) {
-        AC_TRY(conclude(&r, rc));
-        *out = r.g;
-        return ac_import_outputs(r.g, opt->outputs);
-    }
-    if (opt->outputs) {
-        ac_error(cx, (ac_place){.file = f->path}, E0502, "--outputs needs inputs whose sizes the model gives");
-        return ac_help(cx, "export the model with fixed sizes");
-    }
-    ac_quietly(cx, before, AC_FAIL); /* notes of the first reading come again */
-    *out = ac_graph_later(r.g, expand, f, opt);
-    return AC_OK;
-}
+const ac_format ac_onnx_format = {.title = "ONNX", .read = read, .nodes = nodes, .operators = ac_onnx_operator};

@@ -1,4 +1,4 @@
-/* onnx.h - what the files that read ONNX share. Only import.c calls in from outside, through ac_onnx_read.
+/* onnx.h - what the files that read ONNX share. From outside only ac_onnx_format is used.
  *
  *     onnx.c         the container: model, opsets, graphs, functions; nodes in order
  *     node_values.c   names of a graph or function body and what they stand for
@@ -10,8 +10,7 @@
  *
  * ONNX operators mean different things for different ranks, shapes and opsets, so every node is settled
  * (ir/ops/resolve.h) as soon as it is made: an adapter sees the shape of each operand and the value of each small
- * constant. For that all dimensions of the inputs must be numbers; while they are not, the graph has its inputs only,
- * and ac_graph.expand makes the nodes later.
+ * constant. For that all dimensions of the inputs must be numbers (reading.h).
  *
  * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond
  * arenac is collected with ac_refuse and reported after everything was read, once for each distinct operator and
@@ -21,12 +20,9 @@
  * external data is copied. */
 #ifndef AC_IMPORT_ONNX_ONNX_H
 #define AC_IMPORT_ONNX_ONNX_H
-#include "base/file.h"
 #include "import/build/build.h"
-#include "import/import.h"
+#include "import/build/reading.h"
 #include "import/wire/pb.h"
-#include "import/build/refuse.h"
-#include "ir/graph/graph.h"
 
 typedef struct ac_onx ac_onx;
 typedef struct ac_onx_node ac_onx_node;
@@ -77,18 +73,16 @@ typedef struct ac_onx_function {
 } ac_onx_function;
 
 struct ac_onx {
+    ac_reading *reading;
     ac_ctx *cx;
-    ac_pb pb;
-    const ac_file *file;
     ac_graph *g;
-    int64_t ir_version;
+    ac_pb pb;
     AC_VEC(ac_onx_function) function;
-    ac_refusals refused;
-    int32_t nodes; /* read so far */
-    int32_t calls; /* graphs of If, Loop, Scan .. put in their place so far, and their bytes */
+    ac_onx_scope scope;       /* of the main graph */
+    struct ac_onx_body *body; /* its GraphProto */
+    int32_t nodes;            /* read so far */
+    int32_t calls;            /* graphs of If, Loop, Scan .. put in their place so far, and their bytes */
     int64_t called;
-    bool again; /* the graph has its inputs already, with their sizes (and values) settled */
-    bool late;  /* an operand had to be a constant, and is none */
 };
 
 /* A node of the file on its way into the graph. */
@@ -110,9 +104,10 @@ struct ac_onx_node {
 };
 
 /* onnx.c */
-int ac_onnx_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+extern const ac_format ac_onnx_format;
 bool ac_onnx_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
-/* The nodes of a graph that is an attribute of n (a branch, the body of a loop), on `in`, in a scope inside that of n. */
+/* The nodes of a graph that is an attribute of n (a branch, the body of a loop), on `in`, in a scope inside that of
+ * n. */
 int ac_onx_call_graph(ac_onx_node *n, ac_span graph, ac_tensor *const *in, int32_t n_in, ac_tensor **out,
                       int32_t n_out);
 

@@ -115,8 +115,8 @@ int ac_onx_do_reshape(ac_onx_node *n)
     if (!given)
         return ac_error(n->r->cx, n->at, E0102, "nothing gives the new shape");
     if (shape.n > AC_MAX_RANK)
-        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0205, n->type, "the new shape has more than 8 dimensions",
-                         NULL);
+        return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0205, n->type,
+                         "the new shape has more than 8 dimensions", NULL);
     for (int32_t d = 0; d < shape.n; d++) {
         dim[d] = shape.v[d];
         if (dim[d] == 0 && !zero) {
@@ -173,8 +173,8 @@ int ac_onx_do_unsqueeze(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0102, "nothing gives the axes");
     const int32_t rank = x->rank + axes.n;
     if (rank > AC_MAX_RANK)
-        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0205, n->type, "the result has more than 8 dimensions",
-                         NULL);
+        return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0205, n->type,
+                         "the result has more than 8 dimensions", NULL);
     AC_TRY(mask_of(n, axes, rank, &mask));
     for (int32_t d = 0, from = 0; d < rank; d++)
         dim[d] = mask >> d & 1 ? 1 : x->dim[from++];
@@ -318,8 +318,8 @@ int ac_onx_do_expand(ac_onx_node *n)
     AC_TRY(ac_onx_values(n, 1, &shape));
     const int32_t rank = shape.n > x->rank ? shape.n : x->rank;
     if (rank > AC_MAX_RANK)
-        return ac_refuse(n->r->cx, &n->r->refused, n->at, E0205, n->type, "the result has more than 8 dimensions",
-                         NULL);
+        return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0205, n->type,
+                         "the result has more than 8 dimensions", NULL);
     for (int32_t d = 0; d < rank; d++) {
         const int32_t i = d - (rank - x->rank), k = d - (rank - shape.n);
         const int64_t own = i < 0 ? 1 : x->dim[i], want = k < 0 ? 1 : shape.v[k];

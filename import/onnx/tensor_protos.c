@@ -119,8 +119,8 @@ static int read_external(ac_onx *r, ac_place at, const char *name, ac_pb_list li
                  name, path);
         return ac_help(r->cx, "external data stands beside the model, named by a relative path");
     }
-    const int folder = (int)(ac_path_name(r->file->path) - r->file->path);
-    const char *full = ac_strf(r->cx->region, "%.*s%s", folder, r->file->path, path);
+    const int folder = (int)(ac_path_name(r->reading->file.path) - r->reading->file.path);
+    const char *full = ac_strf(r->cx->region, "%.*s%s", folder, r->reading->file.path, path);
     ac_file f = {0};
     if (!ac_file_exists(full)) {
         ac_error(r->cx, at, E0016, "constant '%s' takes its data from '%s', which is not there", name, full);

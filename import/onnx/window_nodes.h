@@ -1,5 +1,5 @@
-/* window_nodes.h - windows over the spatial dimensions of a tensor [N,C,..], read from attributes: what convolutions and
- * pools share (frame.h).
+/* window_nodes.h - windows over the spatial dimensions of a tensor [N,C,..], read from attributes: what convolutions
+ * and pools share (frame.h).
  *
  *     ac_frame w;
  *     AC_TRY(ac_onx_window_open(n, x, &w));              strides, dilations, kernel_shape

@@ -59,7 +59,7 @@ static int switch_many(ac_tf_op *n)
     double v;
     (void)ac_tf_attr_of(n, "num_outs");
     if (!n->t[1] || !ac_tf_known(n, 1)) {
-        n->r->late = true;
+        n->r->reading->late = true;
         return ac_tf_cannot(n, "which of its branches is taken is known only at run time");
     }
     AC_TRY(ac_tf_scalar(n, 1, &v));
@@ -87,7 +87,7 @@ int ac_tf_switch_run(ac_tf_op *n)
             ac_tf_guard *g = AC_NEW(n->r->cx->region, ac_tf_guard);
             *g = (ac_tf_guard){c, k == 1, n->in[0].guard, n->in[0].guard ? n->in[0].guard->depth + 1 : 1};
             n->out[k].guard = g;
-            n->r->late = true;
+            n->r->reading->late = true;
         }
     }
     return AC_OK;
@@ -223,8 +223,8 @@ static int run_turn(loop *l, int32_t number, bool *again)
                                                     "its condition comes from a branch that is not taken")
                                          : AC_FAIL;
         if (!ac_tensor_is_const(t)) {
-            r->late = true;
-            return ac_refuse(r->cx, &r->refused, body->node.item[node].at, E0203, "a loop",
+            r->reading->late = true;
+            return ac_refuse(r->cx, &r->reading->refused, body->node.item[node].at, E0203, "a loop",
                              ac_strf(r->cx->region, "after %d iterations its condition depends on data", number),
                              "loops are unrolled: the number of iterations must be known when the plan is made");
         }
@@ -265,7 +265,8 @@ int ac_tf_frame_run(ac_tf_call *c, int32_t frame)
     if (dead)
         return set_exits(&l, AC_TF_DEAD);
     if (f->condition < 0 || !l.carried.n) {
-        const ac_place at = l.exit.n ? c->body->node.item[l.exit.item[0]].at : (ac_place){.file = c->r->file->path};
+        const ac_place at =
+            l.exit.n ? c->body->node.item[l.exit.item[0]].at : (ac_place){.file = c->r->reading->file.path};
         (void)ac_error(c->r->cx, at, E0012, "loop '%s' has no %s", f->name, f->condition < 0 ? "condition" : "state");
         return set_exits(&l, AC_TF_BROKEN);
     }
@@ -314,7 +315,7 @@ static int run_if(ac_tf_op *n, ac_tf_body *yes, ac_tf_body *no)
         memcpy(n->out, a, (size_t)n->n_out * sizeof *a);
         return AC_OK;
     }
-    n->r->late = true;
+    n->r->reading->late = true;
     AC_TRY(run_branch(n, yes, 1, n->in, n->n_in, &a));
     AC_TRY(run_branch(n, no, 1, n->in, n->n_in, &b));
     for (int32_t i = 0; i < n->n_out; i++)
@@ -352,7 +353,7 @@ int ac_tf_do_case(ac_tf_op *n)
         memcpy(n->out, ret, (size_t)n->n_out * sizeof *ret);
         return AC_OK;
     }
-    n->r->late = true;
+    n->r->reading->late = true;
     const int32_t nodes = n->r->g->node.n;
     ac_tensor *index = ac_build_reshape(&n->b, n->t[0], 0, NULL);
     for (int32_t k = count - 1; k >= 0; k--) {
@@ -391,8 +392,8 @@ int ac_tf_do_while(ac_tf_op *n)
             return ac_error(r->cx, n->b.at, E0104, "its condition is %s, expected one bool",
                             ac_tensor_str(r->cx, c->t));
         if (!ac_tensor_is_const(c->t)) {
-            r->late = true;
-            return ac_refuse(r->cx, &r->refused, n->b.at, E0203, "a loop",
+            r->reading->late = true;
+            return ac_refuse(r->cx, &r->reading->refused, n->b.at, E0203, "a loop",
                              ac_strf(r->cx->region, "after %d iterations its condition depends on data", k),
                              "loops are unrolled: the number of iterations must be known when the plan is made");
         }

@@ -49,7 +49,7 @@ int ac_tf_cannot(ac_tf_op *n, const char *fmt, ...)
     va_start(ap, fmt);
     const char *reason = ac_vstrf(n->r->cx->region, fmt, ap);
     va_end(ap);
-    return ac_refuse(n->r->cx, &n->r->refused, n->b.at, E0108, n->node->op, reason, NULL);
+    return ac_refuse(n->r->cx, &n->r->reading->refused, n->b.at, E0108, n->node->op, reason, NULL);
 }
 
 int ac_tf_refuse_op(ac_tf *r, const ac_tf_node *n)
@@ -60,7 +60,7 @@ int ac_tf_refuse_op(ac_tf *r, const ac_tf_node *n)
             reason = WHYS[i].reason;
             help = WHYS[i].help;
         }
-    return ac_refuse(r->cx, &r->refused, n->at, E0107, n->op, reason, help);
+    return ac_refuse(r->cx, &r->reading->refused, n->at, E0107, n->op, reason, help);
 }
 
 /* ------------------------------------------------------------------ dispatch */
@@ -137,14 +137,14 @@ static int check_attrs(ac_tf_op *n)
 
 int ac_tf_op_run(ac_tf_op *n)
 {
-    const int32_t errors = n->r->cx->diags.errors, refused = n->r->refused.n;
+    const int32_t errors = n->r->cx->diags.errors, refused = n->r->reading->refused.n;
     n->first = n->r->g->tensor.n;
     AC_TRY(check_inputs(n));
     if (n->row->flags & TF_HALF)
         AC_TRY(widen(n));
     if (n->row->fn(n) == AC_OK)
         return check_attrs(n);
-    if (!n->r->pb.failed && n->r->cx->diags.errors == errors && n->r->refused.n == refused)
+    if (!n->r->pb.failed && n->r->cx->diags.errors == errors && n->r->reading->refused.n == refused)
         return ac_tf_cannot(n, "its inputs are not of a form that arenac handles");
     return AC_FAIL;
 }
@@ -159,8 +159,8 @@ ac_tensor *ac_tf_in(const ac_tf_op *n, int32_t i)
 int ac_tf_late(ac_tf_op *n, int32_t i)
 {
     ac_tf *r = n->r;
-    r->late = true;
-    return ac_refuse(r->cx, &r->refused, n->b.at, E0203, n->node->op,
+    r->reading->late = true;
+    return ac_refuse(r->cx, &r->reading->refused, n->b.at, E0203, n->node->op,
                      ac_strf(r->cx->region,
                              "input %d, '%s', is computed at run time, but a static plan needs its value", i,
                              n->t[i]->name),
@@ -172,7 +172,7 @@ bool ac_tf_known(ac_tf_op *n, int32_t i)
     ac_tf *r = n->r;
     if (ac_tensor_is_const(n->t[i]))
         return true;
-    ac_tensor *t = r->again && ac_pb_spend(&r->pb, WORK_KNOWN) ? ac_build_specialise(&n->b, n->t[i]) : NULL;
+    ac_tensor *t = r->reading->again && ac_pb_spend(&r->pb, WORK_KNOWN) ? ac_build_specialise(&n->b, n->t[i]) : NULL;
     if (!t)
         return false;
     ac_note(r->cx, n->b.at, W0001, "specialised on the given value of '%s'", n->t[i]->name);
@@ -232,7 +232,7 @@ int ac_tf_channels_first(ac_tf_op *n, bool *first)
     const char *f = ac_tf_str(n, "data_format", "NHWC");
     *first = !strcmp(f, "NCHW") || !strcmp(f, "NCDHW");
     if (*first)
-        n->r->g->channels_first = true;
+        n->r->reading->out.channels_first = true;
     else if (strcmp(f, "NHWC") != 0 && strcmp(f, "NDHWC") != 0)
         return ac_tf_cannot(n, "its data_format is '%s'", f);
     return AC_OK;

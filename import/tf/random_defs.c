@@ -66,7 +66,7 @@ static int compare(ac_tf_op *n)
     if (u->plus || !n->t[1] || ac_tensor_count(n->t[1]) != 1)
         return ac_tf_cannot(n, "it compares random numbers");
     if (!ac_tf_known(n, 1)) { /* a rate that is fed: 0 at inference */
-        n->r->late = true;
+        n->r->reading->late = true;
         ac_warn(n->r->cx, n->b.at, W0001, "dropout: '%s' is taken as 0; another value would draw random numbers",
                 n->t[1]->name);
         return answer(n, u, ac_build_number(&n->b, AC_BOOL, 1));
@@ -90,7 +90,7 @@ static int round_down(ac_tf_op *n)
     if (low != 0)
         return ac_tf_cannot(n, "it rounds random numbers");
     /* floor(keep + u) is keep when that is a whole number: 1 at inference */
-    n->r->late = true;
+    n->r->reading->late = true;
     ac_warn(n->r->cx, n->b.at, W0001, "dropout: '%s' is taken as 1; below that, random numbers would be drawn",
             u->plus->name);
     return answer(n, u, ac_build_1(&n->b, AC_OP_FLOOR, ac_build_reshape(&n->b, u->plus, 0, NULL)));

@@ -172,7 +172,8 @@ int ac_tf_run(ac_tf *r, ac_tf_body *body, const ac_tf_op *from, const ac_tf_valu
     if (c.level > MAX_LEVEL)
         return ac_error(r->cx, from->b.at, E0014, "functions call each other more than %d deep: perhaps in a cycle",
                         MAX_LEVEL);
-    if (!count_node(r, from ? from->b.at : (ac_place){.file = r->file->path})) /* a loop over nothing ends too */
+    if (!count_node(r,
+                    from ? from->b.at : (ac_place){.file = r->reading->file.path})) /* a loop over nothing ends too */
         return AC_FAIL;
     AC_TRY(ac_tf_body_order(r, body));
     c.value = AC_NEW_N(r->cx->region, ac_tf_value *, body->node.n + 1);

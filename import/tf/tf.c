@@ -1,4 +1,5 @@
-/* The container of TensorFlow files: GraphDef and SavedModel, their inputs and outputs, and when nodes can be made. */
+/* tf.c - the container of TensorFlow files: GraphDef and SavedModel, their inputs and outputs, and when nodes can be
+ * made. */
 #include "import/tf/nodedefs.h"
 #include "import/build/whole_graph.h"
 
@@ -118,8 +119,9 @@ static int read_saved_model(ac_tf *r, ac_span all, ac_span *graph, found *f)
     if (!ac_pb_read(&r->pb, all, SAVED, &m))
         return AC_FAIL;
     if (!ac_pb_next(&r->pb, &m.graphs, &message) || !ac_pb_read(&r->pb, message, META, &g))
-        return r->pb.failed ? AC_FAIL
-                            : ac_error(r->cx, (ac_place){.file = r->file->path}, E0012, "the SavedModel has no graph");
+        return r->pb.failed
+                   ? AC_FAIL
+                   : ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0012, "the SavedModel has no graph");
     AC_TRY(read_signatures(r, g.signatures, f));
     *graph = g.graph;
     return AC_OK;
@@ -145,7 +147,7 @@ static int split_names(ac_tf *r, const char *text, found *f)
     }
     if (f->output.n)
         return AC_OK;
-    return ac_error(r->cx, (ac_place){.file = r->file->path}, E0501, "--outputs names nothing");
+    return ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs names nothing");
 }
 
 static int unknown_output(ac_tf *r, const char *name)
@@ -153,7 +155,8 @@ static int unknown_output(ac_tf *r, const char *name)
     const char **all = AC_NEW_N(r->cx->region, const char *, r->main.node.n + 1);
     for (int32_t i = 0; i < r->main.node.n; i++)
         all[i] = r->main.node.item[i].name;
-    ac_error(r->cx, (ac_place){.file = r->file->path}, E0501, "--outputs '%s': the graph has no such node", name);
+    ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs '%s': the graph has no such node",
+             name);
     const char *near = ac_closest(name, all, r->main.node.n);
     return near ? ac_help(r->cx, "did you mean '%s'?", near) : AC_FAIL;
 }
@@ -178,15 +181,15 @@ static int find_ends(ac_tf *r)
     }
     if (body->n_rets)
         return AC_OK;
-    ac_error(r->cx, (ac_place){.file = r->file->path}, E0101, "every node of the graph is read by another one");
+    ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0101, "every node of the graph is read by another one");
     return ac_help(r->cx, "name its outputs: --outputs NAME,NAME");
 }
 
 static int find_outputs(ac_tf *r, found *f)
 {
     ac_tf_body *body = &r->main;
-    if (r->outputs)
-        AC_TRY(split_names(r, r->outputs, f));
+    if (r->reading->opt.outputs)
+        AC_TRY(split_names(r, r->reading->opt.outputs, f));
     if (!f->output.n)
         AC_TRY(find_ends(r));
     else
@@ -197,7 +200,7 @@ static int find_outputs(ac_tf *r, found *f)
         if (ac_name_get(&body->names, node) < 0)
             return unknown_output(r, name);
         ac_tf_ref *ref = &body->ret[body->n_rets++];
-        AC_TRY(ac_tf_ref_of(r, body, name, (ac_place){.file = r->file->path}, ref));
+        AC_TRY(ac_tf_ref_of(r, body, name, (ac_place){.file = r->reading->file.path}, ref));
         if (ref->out == AC_TF_CONTROL)
             return unknown_output(r, name);
     }
@@ -243,7 +246,7 @@ static void mark_inputs(ac_tf *r)
     }
 }
 
-static int make_input(ac_tf *r, ac_tf_node *n, int32_t *seen)
+static int make_input(ac_tf *r, ac_tf_node *n)
 {
     int64_t type = 0, dim[AC_MAX_RANK];
     int32_t rank = -1;
@@ -261,15 +264,8 @@ static int make_input(ac_tf *r, ac_tf_node *n, int32_t *seen)
     if (d == AC_NONE && !refused)
         refused = ac_strf(r->cx->region, "it has elements of type %s", ac_tf_dtype_name(r->cx, type));
     if (refused)
-        return ac_refuse(r->cx, &r->refused, n->at, E0108, "an input", refused, NULL);
-    if (r->again && *seen < r->g->input.n) {
-        ++*seen;
-        return AC_OK;
-    }
-    ac_tensor *t = ac_tensor_new(r->g, n->name, d, rank < 0 ? 0 : rank, dim);
-    t->any_rank = rank < 0;
-    t->input = true;
-    ac_push(r->cx->region, &r->g->input, t);
+        return ac_refuse(r->cx, &r->reading->refused, n->at, E0108, "an input", refused, NULL);
+    (void)ac_reading_input(r->reading, n->name, d, rank, dim, NULL);
     return AC_OK;
 }
 
@@ -278,7 +274,6 @@ static int find_inputs(ac_tf *r, const found *f)
 {
     ac_tf_body *body = &r->main;
     bool *wanted = AC_NEW_N(r->cx->region, bool, body->node.n + 1);
-    int32_t seen = 0;
     int rc = AC_OK;
     const ac_tf_frame *all = &body->frame.item[0];
     for (int32_t i = 0; i < all->node.n; i++)
@@ -297,7 +292,7 @@ static int find_inputs(ac_tf *r, const found *f)
         if (twice)
             continue;
         ac_push(r->cx->region, &body->arg, at);
-        if (make_input(r, &body->node.item[at], &seen) != AC_OK)
+        if (make_input(r, &body->node.item[at]) != AC_OK)
             rc = AC_FAIL;
     }
     return r->pb.failed ? AC_FAIL : rc;
@@ -321,30 +316,33 @@ static bool is_saved_model(ac_span s, bool text)
                 : ac_span_starts(s, 0, "\x08", 1);
 }
 
-static int run_graph(ac_tf *r)
+static int nodes(ac_reading *reading)
 {
+    ac_tf *r = reading->own;
     const int32_t n = r->main.arg.n;
     ac_tf_value *arg = AC_NEW_N(r->cx->region, ac_tf_value, n + 1);
     ac_tf_value *ret = AC_NEW_N(r->cx->region, ac_tf_value, r->main.n_rets + 1);
     for (int32_t i = 0; i < n; i++)
-        arg[i] = (ac_tf_value){.kind = AC_TF_TENSOR, .t = r->g->input.item[i]};
+        arg[i] = (ac_tf_value){.kind = AC_TF_TENSOR, .t = r->reading->input.item[i]};
     int rc = ac_tf_run(r, &r->main, NULL, arg, ret);
     if (r->pb.failed)
         return AC_FAIL;
     return bind_outputs(r, ret) == AC_OK ? rc : AC_FAIL;
 }
 
-static int read_model(ac_tf *r)
+static int read(ac_reading *reading)
 {
-    const ac_file *file = r->file;
-    ac_span all = {file->data, file->n}, graph;
+    ac_tf *r = reading->own = AC_NEW(reading->cx->region, ac_tf);
+    *r = (ac_tf){.reading = reading, .cx = reading->cx};
+    const char *path = reading->file.path;
+    ac_span all = {reading->file.data, reading->file.n}, graph;
     const ac_pb_lines *lines = NULL;
     graph_def g = {.library = {0}};
     found f = {.input = {0}};
     const bool text = is_text(all), saved = is_saved_model(all, text);
     if (text)
-        AC_TRY(ac_tf_text(r->cx, file->path, all, saved ? AC_TF_SAVED_MODEL : AC_TF_GRAPH_DEF, &all, &lines));
-    ac_pb_open(&r->pb, r->cx, file->path, all);
+        AC_TRY(ac_tf_text(r->cx, path, all, saved ? AC_TF_SAVED_MODEL : AC_TF_GRAPH_DEF, &all, &lines));
+    ac_pb_open(&r->pb, r->cx, path, all);
     r->pb.lines = lines;
     graph = all;
     if (saved)
@@ -354,50 +352,13 @@ static int read_model(ac_tf *r)
     AC_TRY(ac_tf_functions(r, g.library));
     AC_TRY(ac_tf_body_read(r, &r->main, g.nodes));
     if (!r->main.node.n)
-        return ac_error(r->cx, (ac_place){.file = file->path}, E0012, "the graph has no nodes");
-    if (!r->again) {
-        r->g = ac_graph_new(r->cx, "main");
-        r->g->format = saved ? "TensorFlow SavedModel" : "TensorFlow GraphDef";
-        r->g->file = file->path;
-    }
-    r->g->file_ops = r->main.node.n;
+        return ac_error(r->cx, (ac_place){.file = path}, E0012, "the graph has no nodes");
+    r->g = ac_reading_graph(reading, "main", saved ? "TensorFlow SavedModel" : "TensorFlow GraphDef");
+    reading->out.file_ops = r->main.node.n;
     mark_inputs(r);
     AC_TRY(find_outputs(r, &f));
-    AC_TRY(find_inputs(r, &f));
-    return ac_graph_is_open(r->g) ? AC_OK : run_graph(r);
+    return find_inputs(r, &f);
 }
 
-/* Everything about a finished reading that was refused, and what stayed silent. */
-static int conclude(ac_tf *r, int rc)
-{
-    AC_TRY(ac_graph_conclude(r->cx, &r->refused, r->file->path, rc));
-    ac_graph_sweep(r->g);
-    ac_graph_settle_names(r->g);
-    return AC_OK;
-}
-
-/* ac_graph.expand: the inputs of g are pinned now. */
-static int expand(ac_graph *g, void *with)
-{
-    const ac_reading *q = with;
-    ac_tf r = {.cx = g->cx, .file = &q->file, .outputs = q->opt.outputs, .g = g, .again = true};
-    return conclude(&r, read_model(&r));
-}
-
-/* A graph whose inputs have open dimensions, or that computes a shape from an input, cannot be understood yet: it gets
- * its inputs now and its nodes in pass infer. */
-int ac_tf_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
-{
-    ac_tf r = {.cx = cx, .file = f, .outputs = opt->outputs};
-    const ac_diags before = cx->diags;
-    int rc = read_model(&r);
-    const bool later = r.g && !r.pb.failed && cx->diags.errors == before.errors && (r.late || ac_graph_is_open(r.g));
-    if (!later) {
-        AC_TRY(conclude(&r, rc));
-        *out = r.g;
-        return AC_OK;
-    }
-    (void)ac_quietly(cx, before, AC_FAIL); /* notes of the first reading come again */
-    *out = ac_graph_later(r.g, expand, f, opt);
-    return AC_OK;
-}
+const ac_format ac_tf_format = {
+    .title = "TensorFlow GraphDef", .read = read, .nodes = nodes, .finds_outputs = true, .operators = ac_tf_operator};

@@ -1,4 +1,4 @@
-/* tf.h - what the files that read TensorFlow graphs share. Only import.c calls in from outside, through ac_tf_read.
+/* tf.h - what the files that read TensorFlow graphs share. From outside only ac_tf_format is used.
  *
  *     tf.c           the container: GraphDef, SavedModel; inputs and outputs; when nodes can be made
  *     pbtxt.c      text form -> wire form, so that one reader suffices
@@ -20,8 +20,8 @@
  *     value     a tensor, a list of tensors, nothing     ac_tf_value
  *     op        one node in one run, for the adapters    ac_tf_op
  *
- * Canonical nodes are settled as they are made (build.h). For that all dimensions of the inputs must be numbers; while
- * they are not, the graph has its inputs only, and ac_graph.expand makes the nodes later.
+ * Canonical nodes are settled as they are made (build.h). For that all dimensions of the inputs must be numbers
+ * (reading.h).
  *
  * Two kinds of trouble are kept apart, as in onnx.h: a malformed file is reported where it is found, what is well
  * formed but beyond arenac is collected (refuse.h). A broken value stays silent in what reads it.
@@ -29,12 +29,10 @@
  * Memory: the context's region. tensor_content and packed lists stay in the file's bytes unless they are misaligned. */
 #ifndef AC_IMPORT_TF_TF_H
 #define AC_IMPORT_TF_TF_H
-#include "base/file.h"
 #include "import/build/build.h"
-#include "import/import.h"
 #include "import/build/name_map.h"
+#include "import/build/reading.h"
 #include "import/wire/pb.h"
-#include "import/build/refuse.h"
 
 typedef struct ac_tf ac_tf;
 typedef struct ac_tf_attr ac_tf_attr;
@@ -149,20 +147,16 @@ typedef struct ac_tf_turned {
 } ac_tf_turned;
 
 struct ac_tf {
+    ac_reading *reading;
     ac_ctx *cx;
-    ac_pb pb;
-    const ac_file *file;
-    const char *outputs; /* as asked for; NULL: all ends */
     ac_graph *g;
+    ac_pb pb;
     ac_tf_body main;
     AC_VEC(ac_tf_body *) function;
     ac_name_map function_names;
-    ac_refusals refused;
     AC_VEC(int32_t) turned_first; /* by tensor: 1 + its newest entry of `turned` */
     AC_VEC(ac_tf_turned) turned;
     int64_t unrolled; /* nodes run so far */
-    bool again;       /* the graph has its inputs already, with their sizes (and values) settled */
-    bool late;        /* an operand had to be a constant, and is none */
 };
 
 struct ac_tf_call {
@@ -189,7 +183,7 @@ struct ac_tf_op {
 };
 
 /* tf.c */
-int ac_tf_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+extern const ac_format ac_tf_format;
 bool ac_tf_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 
 /* pbtxt.c: the text form as wire form, in the context's region; *lines maps its bytes to lines of the text. */

@@ -1,5 +1,5 @@
-/* offline.h - memory plans for TFLite Micro (TFLM) inside TFLite files: what TFLM runs, read from the file itself, and the
- * file written again with a plan in it.
+/* offline.h - memory plans for TFLite Micro (TFLM) inside TFLite files: what TFLM runs, read from the file itself, and
+ * the file written again with a plan in it.
  *
  *     ac_offline m;
  *     AC_TRY(ac_offline_read(cx, &file, &m));        every operator, also those arenac cannot compile
@@ -7,13 +7,14 @@
  *     ... an offset for every m.tensor[i].planned ...
  *     AC_TRY(ac_offline_write(cx, &file, &m, offset, NULL, &sink));
  *
- * The plan is the metadata entry "OfflineMemoryAllocation", a buffer of 32-bit numbers: version 1, subgraph 0, the number of
- * tensors of all subgraphs, then for each its offset in the arena or -1: TFLM places it. Constants, variables, empty
- * tensors and those of further subgraphs get -1; TFLM places them around the plan.
+ * The plan is the metadata entry "OfflineMemoryAllocation", a buffer of 32-bit numbers: version 1, subgraph 0, the
+ * number of tensors of all subgraphs, then for each its offset in the arena or -1: TFLM places it. Constants,
+ * variables, empty tensors and those of further subgraphs get -1; TFLM places them around the plan.
  *
  *     | new root, buffers, metadata, plan | the old file, byte for byte |      offsets of FlatBuffers only point forward
  *
- * Memory: the context's region. Errors: those of fb.h; E0013 numbers out of range; E0502 files that cannot be extended. */
+ * Memory: the context's region. Errors: those of fb.h; E0013 numbers out of range; E0502 files that cannot be
+ * extended. */
 #ifndef AC_IMPORT_TFLITE_OFFLINE_H
 #define AC_IMPORT_TFLITE_OFFLINE_H
 #include "base/file.h"

@@ -1,6 +1,6 @@
-/* offline_write.c - a TFLite file with a plan in it. A FlatBuffer's offsets point forward only, so the new root table, its
- * list of buffers and its list of metadata stand in front; the old file follows unchanged (its own root is left without
- * a reader; with a new order the entries of its list of operators change places). */
+/* offline_write.c - a TFLite file with a plan in it. A FlatBuffer's offsets point forward only, so the new root
+ * table, its list of buffers and its list of metadata stand in front; the old file follows unchanged (its own root
+ * is left without a reader; with a new order the entries of its list of operators change places). */
 #include "import/tflite/offline.h"
 
 #include "base/vec.h"

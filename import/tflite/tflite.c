@@ -1,3 +1,4 @@
+/* tflite.c - the container of TFLite files: operator codes, buffers, subgraphs, the order of execution. */
 #include "import/tflite/tflite.h"
 
 #include <stdlib.h>
@@ -43,11 +44,11 @@ static int read_buffers(ac_tfl *r, ac_fb_table model)
         int64_t offset = ac_fb_int(&r->fb, t, BUFFER_OFFSET, AC_FB_U64, 0);
         int64_t size = ac_fb_int(&r->fb, t, BUFFER_SIZE, AC_FB_U64, 0);
         if (data.n)
-            r->buffer[i].bytes = (ac_span){r->file->data + data.at, data.n};
+            r->buffer[i].bytes = (ac_span){r->reading->file.data + data.at, data.n};
         else if (offset > 1 && !ac_span_sub(r->fb.bytes, (uint64_t)offset, (uint64_t)size, &r->buffer[i].bytes)) {
             ac_error(r->cx, ac_fb_place(&r->fb, t.at), E0011,
                      "buffer %u (%lld bytes at 0x%llx) reaches past the end (%llu bytes)", i, (long long)size,
-                     (unsigned long long)offset, (unsigned long long)r->file->n);
+                     (unsigned long long)offset, (unsigned long long)r->reading->file.n);
             return ac_help(r->cx, "the file is damaged or cut off; copy or export it again");
         }
     }
@@ -84,7 +85,7 @@ static int read_inputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
 {
     int rc = AC_OK;
     for (uint32_t i = 0; i < v.n && !r->fb.failed; i++) {
-        ac_place at = {.file = r->file->path, .subgraph = sub->index};
+        ac_place at = {.file = r->reading->file.path, .subgraph = sub->index};
         ac_tfl_tensor *x = tensor_of(r, sub, at, "graph input", v, i, false);
         if (!x) {
             rc = AC_FAIL;
@@ -92,7 +93,7 @@ static int read_inputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
         }
         at.node = x->name;
         if (x->refuse)
-            ac_refuse(r->cx, &r->refused, at, x->code, "a graph input", x->refuse, NULL);
+            ac_refuse(r->cx, &r->reading->refused, at, x->code, "a graph input", x->refuse, NULL);
         x->made = true;
         if (!x->t) { /* refused or broken */
             rc = AC_FAIL;
@@ -116,7 +117,7 @@ static int read_inputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
 static int read_outputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
 {
     int rc = AC_OK;
-    ac_place at = {.file = r->file->path, .subgraph = sub->index};
+    ac_place at = {.file = r->reading->file.path, .subgraph = sub->index};
     if (!v.n && !sub->index && !r->fb.failed)
         return ac_error(r->cx, at, E0101, "the main subgraph has no outputs");
     for (uint32_t i = 0; i < v.n && !r->fb.failed; i++) {
@@ -128,7 +129,7 @@ static int read_outputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
         }
         at.node = x->name;
         if (x->refuse)
-            ac_refuse(r->cx, &r->refused, at, x->code, "a graph output", x->refuse, NULL);
+            ac_refuse(r->cx, &r->reading->refused, at, x->code, "a graph output", x->refuse, NULL);
         if (!x->made)
             rc = ac_error(r->cx, at, E0101, "graph output '%s' is made by no operator", x->name);
         if (!x->t)
@@ -163,7 +164,7 @@ static int read_operands(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec i
             rc = ac_error(r->cx, n->at, E0101, "reads '%s', which nothing makes", x->name);
         }
         if (x->refuse && n->code->op)
-            ac_refuse(r->cx, &r->refused, n->at, x->code, n->code->name, x->refuse, NULL);
+            ac_refuse(r->cx, &r->reading->refused, n->at, x->code, n->code->name, x->refuse, NULL);
     }
     return r->fb.failed ? AC_FAIL : rc;
 }
@@ -186,7 +187,7 @@ static int read_results(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec ou
                                                 : ac_strf(r->cx->region, "op%d makes already", x->maker));
         x->made = true;
         if (x->refuse && n->code->op)
-            ac_refuse(r->cx, &r->refused, n->at, x->code, n->code->name, x->refuse, NULL);
+            ac_refuse(r->cx, &r->reading->refused, n->at, x->code, n->code->name, x->refuse, NULL);
         n->out[i] = x->t;
     }
     return r->fb.failed ? AC_FAIL : rc;
@@ -194,7 +195,7 @@ static int read_results(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec ou
 
 static int read_operator(ac_tfl *r, ac_tfl_sub *sub, ac_fb_table t, int32_t index)
 {
-    ac_place at = {.file = r->file->path, .subgraph = sub->index, .op_index = index + 1};
+    ac_place at = {.file = r->reading->file.path, .subgraph = sub->index, .op_index = index + 1};
     ac_fb_vec ins = ac_fb_vector(&r->fb, t, OP_INPUTS, 4), outs = ac_fb_vector(&r->fb, t, OP_OUTPUTS, 4);
     int64_t code = ac_fb_int(&r->fb, t, OP_CODE, AC_FB_U32, 0);
     if (r->fb.failed)
@@ -211,7 +212,7 @@ static int read_operator(ac_tfl *r, ac_tfl_sub *sub, ac_fb_table t, int32_t inde
     n.at.node = first >= 0 && first < sub->n_tensor ? sub->tensor[first].name : NULL;
     n.in = AC_NEW_N(r->cx->region, ac_tensor *, ins.n);
     n.out = AC_NEW_N(r->cx->region, ac_tensor *, outs.n);
-    int32_t refused = r->refused.n;
+    int32_t refused = r->reading->refused.n;
     int rc = AC_OK;
     if (code >= r->n_code)
         rc = ac_error(r->cx, n.at, E0013, "operator code number %lld, but the model has %u codes", (long long)code,
@@ -222,7 +223,7 @@ static int read_operator(ac_tfl *r, ac_tfl_sub *sub, ac_fb_table t, int32_t inde
         rc = AC_FAIL;
     if (!r->fb.failed && n.code->name && !n.code->op)
         ac_tfl_refuse_op(r, n.at, n.code);
-    if (rc != AC_OK || r->refused.n > refused)
+    if (rc != AC_OK || r->reading->refused.n > refused)
         return AC_FAIL;
     return ac_tfl_node_add(r, &n, index);
 }
@@ -260,57 +261,57 @@ static int read_subgraph(ac_tfl *r, ac_fb_table t, ac_tfl_sub *sub)
             rc = AC_FAIL;
     if (read_outputs(r, sub, outs) != AC_OK)
         rc = AC_FAIL;
-    sub->g->file_ops = ops.n;
+    if (!sub->index)
+        r->reading->out.file_ops = ops.n;
     return fb->failed ? AC_FAIL : rc;
 }
 
-static int read_model(ac_tfl *r, ac_graph **out)
+static int read_subgraphs(ac_tfl *r, ac_fb_table model)
 {
-    ac_fb_table model = ac_fb_root(&r->fb, "Model");
-    int64_t version = ac_fb_int(&r->fb, model, MODEL_VERSION, AC_FB_U32, 0);
-    ac_place top = {.file = r->file->path};
-    if (r->fb.failed)
-        return AC_FAIL;
-    if (version != 3)
-        return ac_error(r->cx, top, E0017, "TFLite schema version %lld; arenac reads version 3", (long long)version);
-    AC_TRY(read_codes(r, model));
-    AC_TRY(read_buffers(r, model));
     ac_fb_vec subs = ac_fb_vector(&r->fb, model, MODEL_SUBGRAPHS, 4);
-    if (!r->fb.failed && !subs.n)
-        return ac_error(r->cx, top, E0012, "the model has no subgraph");
     int rc = AC_OK;
+    if (!r->fb.failed && !subs.n)
+        return ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0012, "the model has no subgraph");
     for (uint32_t i = 0; i < subs.n && !r->fb.failed; i++) {
         ac_fb_table t = ac_fb_elem_table(&r->fb, subs, i, "SubGraph");
         const char *name = ac_fb_string(&r->fb, t, SUB_NAME);
         if (r->fb.failed)
             break;
         ac_tfl_sub sub = {.index = (int32_t)(i & INT32_MAX)};
-        sub.g = ac_graph_new(r->cx, name && *name ? name : i ? ac_internf(r->cx, "subgraph%u", i) : "main");
-        sub.g->format = "TFLite v3";
-        sub.g->file = r->file->path;
-        if (i)
-            ac_push(r->cx->region, &(*out)->sub, sub.g);
-        else
-            *out = sub.g;
+        if (!i) {
+            sub.g = ac_reading_graph(r->reading, name && *name ? name : "main", "TFLite v3");
+        } else {
+            sub.g = ac_graph_new(r->cx, name && *name ? name : ac_internf(r->cx, "subgraph%u", i));
+            sub.g->file = r->reading->file.path;
+            ac_push(r->cx->region, &r->reading->g->sub, sub.g);
+        }
         if (read_subgraph(r, t, &sub) != AC_OK)
             rc = AC_FAIL;
     }
     return r->fb.failed ? AC_FAIL : rc;
 }
 
-int ac_tflite_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out)
+/* Nodes too: what they mean does not depend on sizes. */
+static int read(ac_reading *reading)
 {
-    ac_tfl r = {.cx = cx, .file = f};
-    ac_span bytes = {f->data, f->n};
-    ac_graph *g = NULL;
+    ac_tfl r = {.reading = reading, .cx = reading->cx};
+    const ac_file *f = &reading->file;
+    const ac_span bytes = {f->data, f->n};
     if (f->n >= 8 && !ac_span_starts(bytes, 4, "TFL3", 4))
-        return ac_error(cx, (ac_place){.file = f->path, .byte = 5}, E0012,
+        return ac_error(r.cx, (ac_place){.file = f->path, .byte = 5}, E0012,
                         "not a TFLite file: bytes 4 to 7 must be 'TFL3'");
-    ac_fb_open(&r.fb, cx, f->path, bytes);
-    int rc = read_model(&r, &g);
-    if (ac_refusals_report(r.cx, &r.refused) != AC_OK)
-        rc = AC_FAIL;
-    AC_TRY(rc);
-    *out = g;
-    return ac_import_outputs(g, opt->outputs);
+    reading->out.batch = true;
+    ac_fb_open(&r.fb, r.cx, f->path, bytes);
+    ac_fb_table model = ac_fb_root(&r.fb, "Model");
+    int64_t version = ac_fb_int(&r.fb, model, MODEL_VERSION, AC_FB_U32, 0);
+    if (r.fb.failed)
+        return AC_FAIL;
+    if (version != 3)
+        return ac_error(r.cx, (ac_place){.file = f->path}, E0017, "TFLite schema version %lld; arenac reads version 3",
+                        (long long)version);
+    AC_TRY(read_codes(&r, model));
+    AC_TRY(read_buffers(&r, model));
+    return read_subgraphs(&r, model);
 }
+
+const ac_format ac_tflite_format = {.title = "TensorFlow Lite", .read = read, .operators = ac_tflite_operator};

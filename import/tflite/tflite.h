@@ -1,4 +1,4 @@
-/* tflite.h - what the three files that read TFLite share. Only import.c calls in from outside, through ac_tflite_read.
+/* tflite.h - what the three files that read TFLite share. From outside only ac_tflite_format is used.
  *
  *     tflite.c         the container: operator codes, buffers, subgraphs, the order of execution
  *     tensors.c  tensors: shape, type, quantisation, constant bytes
@@ -11,11 +11,8 @@
  * Memory: the context's region; constants stay in the file's bytes unless they are misaligned there. */
 #ifndef AC_IMPORT_TFLITE_TFLITE_H
 #define AC_IMPORT_TFLITE_TFLITE_H
-#include "base/file.h"
+#include "import/build/reading.h"
 #include "import/wire/fb.h"
-#include "import/import.h"
-#include "import/build/refuse.h"
-#include "ir/graph/graph.h"
 
 typedef struct ac_tfl ac_tfl;
 typedef struct ac_tfl_node ac_tfl_node;
@@ -54,14 +51,13 @@ typedef struct ac_tfl_sub {
 } ac_tfl_sub;
 
 struct ac_tfl {
+    ac_reading *reading;
     ac_ctx *cx;
     ac_fb fb;
-    const ac_file *file;
     ac_tfl_code *code;
     uint32_t n_code;
     ac_tfl_buffer *buffer;
     uint32_t n_buffer;
-    ac_refusals refused;
 };
 
 /* An operator of the file, ready to become a node. Rules may change operands and attributes. */
@@ -85,8 +81,8 @@ void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code);
 /* Checks operands, decodes options and appends the node; node id is `id`. AC_FAIL: reported or refused. */
 int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id);
 
-/* The reader itself (tflite.c), called through formats.def. */
-int ac_tflite_read(ac_ctx *cx, const ac_file *f, const ac_import_options *opt, ac_graph **out);
+/* The reader itself (tflite.c). */
+extern const ac_format ac_tflite_format;
 bool ac_tflite_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 
 #endif

@@ -73,19 +73,8 @@ struct ac_graph {
     AC_VEC(ac_tensor *) output;
     AC_VEC(ac_graph *) sub; /* further subgraphs of the model (main graph only) */
     int32_t next_node;
-    const char *format;            /* "TFLite v3", "text" */
     const char *file;              /* as the user wrote it */
-    int64_t file_ops;              /* operators in the file's main graph */
     struct ac_tensor_names *names; /* graph.c: tensors by name */
-    /* Set by importers that cannot make nodes before the sizes (or given values) of the inputs are known: until then the
-     * graph has inputs only. Pass infer calls it once they are pinned, and clears it. */
-    int (*expand)(ac_graph *g, void *with);
-    void *expand_with;
-    AC_VEC(ac_tensor *) missing; /* parameters that no file gave; splats stand for them, and `compile` refuses */
-    const char *missing_file;    /* where they should be: "a .caffemodel file" */
-    const char *listing;         /* the model in its format's own words, for `show`; NULL: none */
-    const struct ac_weights_file *weights; /* text: the file its constants stand in; NULL: none */
-    bool channels_first;                   /* set by importers whose operators are; pass layout clears it */
 };
 
 ac_graph *ac_graph_new(ac_ctx *cx, const char *name);
@@ -139,14 +128,22 @@ int32_t *ac_graph_uses(const ac_graph *g, ac_region *r);
 /* verify_nodes.c - every rule a graph must obey; E0101.. for each broken one. Run between passes. */
 int ac_graph_verify(ac_graph *g);
 
+/* What a text says of the model besides its graphs. */
+typedef struct ac_text_head {
+    bool channels_first; /* the main graph's operators had channels first: pass layout has work to do */
+    const struct ac_weights_file *weights; /* the file that holds its constants; NULL: none */
+} ac_text_head;
+
 /* text_read.c, text_write.c - the .ag form (docs/text-format.md); read(write(g)) == g. `file` names it in messages and is the
  * base of relative `file` constants. */
-int ac_graph_read_text(ac_ctx *cx, const char *file, const char *text, size_t n, ac_graph **out);
+int ac_graph_read_text(ac_ctx *cx, const char *file, const char *text, size_t n,
+                       ac_text_head *head /* NULL: no matter */, ac_graph **out);
 struct ac_sink;
-void ac_graph_write_text(struct ac_sink *to, ac_graph *g);
+void ac_graph_write_text(struct ac_sink *to, ac_graph *g, bool channels_first);
 /* The same with constants of more than a few elements in a weights file (weights_file.h): `name` is that file's as the text
  * says it, `weights` gets its bytes. */
-void ac_graph_write_pair(struct ac_sink *to, ac_graph *g, const char *name, struct ac_sink *weights);
+void ac_graph_write_pair(struct ac_sink *to, ac_graph *g, bool channels_first, const char *name,
+                         struct ac_sink *weights);
 bool ac_graph_equal(const ac_graph *a, const ac_graph *b);
 
 #endif

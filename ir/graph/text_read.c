@@ -24,6 +24,7 @@ typedef struct reader {
     AC_VEC(ac_tok) output; /* names, looked up at the end */
     AC_VEC(result) view;
     const ac_weights_file *weights; /* of the whole text */
+    bool channels_first;            /* said of this graph */
 } reader;
 
 static bool at_word(const reader *p, const char *word)
@@ -436,14 +437,11 @@ static int read_graph(reader *p)
                              ac_lex_show(&p->x, &p->x.tok));
     ac_lex_next(&p->x);
     AC_TRY(read_name(p, "the graph's name", &name));
-    const bool channels_first = at_word(p, "channels_first");
-    if (channels_first)
+    p->channels_first = at_word(p, "channels_first");
+    if (p->channels_first)
         ac_lex_next(&p->x);
     AC_TRY(ac_text_expect(&p->x, '{', "after the graph's name"));
     p->g = ac_graph_new(p->x.cx, name);
-    p->g->channels_first = channels_first;
-    p->g->weights = p->weights;
-    p->g->format = "text";
     p->g->file = p->x.file;
     while (!ac_text_is(&p->x, '}') && !too_many(p)) {
         if (p->x.tok.kind == AC_T_END)
@@ -455,11 +453,10 @@ static int read_graph(reader *p)
     }
     ac_lex_next(&p->x);
     settle_outputs(p);
-    p->g->file_ops = p->g->node.n;
     return AC_OK;
 }
 
-int ac_graph_read_text(ac_ctx *cx, const char *file, const char *text, size_t n, ac_graph **out)
+int ac_graph_read_text(ac_ctx *cx, const char *file, const char *text, size_t n, ac_text_head *head, ac_graph **out)
 {
     int32_t before = cx->diags.errors;
     char *own = ac_alloc(cx->region, n + 1); /* places in diagnostics point into it */
@@ -484,6 +481,8 @@ int ac_graph_read_text(ac_ctx *cx, const char *file, const char *text, size_t n,
             *out = NULL;
             return AC_FAIL;
         }
+        if (!*out && head)
+            *head = (ac_text_head){p.channels_first, p.weights};
         if (!*out)
             *out = p.g;
         else

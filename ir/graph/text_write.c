@@ -262,12 +262,12 @@ static void put_node(ac_sink *to, const ac_node *n, const char *word)
         put_node(to, n->fused[i], "then ");
 }
 
-static void put_graph(ac_sink *to, ac_graph *g, ac_sink *weights)
+static void put_graph(ac_sink *to, ac_graph *g, bool channels_first, ac_sink *weights)
 {
     const int32_t *used = weights ? ac_graph_uses(g, g->cx->region) : NULL; /* no file space for what nobody reads */
     ac_put(to, "graph ");
     put_name(to, g->name);
-    ac_put(to, g->channels_first ? " channels_first {\n" : " {\n");
+    ac_put(to, channels_first ? " channels_first {\n" : " {\n");
     for (int32_t i = 0; i < g->input.n; i++) {
         ac_put(to, "  input ");
         put_tensor(to, g->input.item[i]);
@@ -294,18 +294,18 @@ static void put_graph(ac_sink *to, ac_graph *g, ac_sink *weights)
     ac_put(to, g->output.n ? "\n}\n" : "}\n");
 }
 
-static void put_graphs(ac_sink *to, ac_graph *g, ac_sink *weights)
+static void put_graphs(ac_sink *to, ac_graph *g, bool channels_first, ac_sink *weights)
 {
-    put_graph(to, g, weights);
+    put_graph(to, g, channels_first, weights);
     for (int32_t i = 0; i < g->sub.n; i++) {
         ac_putc(to, '\n');
-        put_graph(to, g->sub.item[i], weights);
+        put_graph(to, g->sub.item[i], false, weights);
     }
 }
 
-void ac_graph_write_text(ac_sink *to, ac_graph *g)
+void ac_graph_write_text(ac_sink *to, ac_graph *g, bool channels_first)
 {
-    put_graphs(to, g, NULL);
+    put_graphs(to, g, channels_first, NULL);
 }
 
 /* Bytes of the constants, roughly: what is short or a splat is counted, too. */
@@ -322,13 +322,13 @@ static int64_t constant_bytes(const ac_graph *g)
     return n;
 }
 
-void ac_graph_write_pair(ac_sink *to, ac_graph *g, const char *name, ac_sink *weights)
+void ac_graph_write_pair(ac_sink *to, ac_graph *g, bool channels_first, const char *name, ac_sink *weights)
 {
     char sha256[65];
     ac_sink body;
     ac_sink_open(&body, g->cx);
     ac_weights_start(weights, constant_bytes(g));
-    put_graphs(&body, g, weights);
+    put_graphs(&body, g, channels_first, weights);
     ac_weights_seal(weights, sha256);
     ac_put(to, "weights ");
     put_string(to, name);

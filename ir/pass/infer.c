@@ -1,3 +1,4 @@
+/* infer.c - types and shapes of everything, and the constants that follow from shapes. */
 #include "ir/pass/passes.h"
 
 #include <string.h>
@@ -9,118 +10,8 @@ typedef struct state {
     ac_graph *g;
     bool *unknown;           /* by tensor id: its shape could not be found, and a diagnostic has said why */
     int32_t n_unknown, room; /* tensors seen so far: more come when subgraphs are inlined */
-    bool *used;              /* by pin */
     bool failed;
 } state;
-
-/* ------------------------------------------------------------------ open dimensions of inputs */
-
-/* How a dimension can be named on the command line: its own name, or TENSOR.INDEX. */
-static const char *dim_label(ac_ctx *cx, const ac_tensor *t, int32_t d)
-{
-    return t->dim_name[d] ? t->dim_name[d] : ac_strf(cx->region, "%s.%d", t->name, d);
-}
-
-static const ac_pin *find_pin(state *s, const ac_tensor *t, int32_t d)
-{
-    const ac_pass_options *o = s->p->opt;
-    const char *own = t->dim_name[d], *indexed = ac_strf(s->p->cx->region, "%s.%d", t->name, d);
-    for (int32_t i = 0; i < o->n_pins; i++)
-        if ((own && !strcmp(o->pin[i].name, own)) || !strcmp(o->pin[i].name, indexed)) {
-            s->used[i] = true;
-            return &o->pin[i];
-        }
-    return NULL;
-}
-
-static void pin_dim(state *s, ac_tensor *t, int32_t d)
-{
-    ac_ctx *cx = s->p->cx;
-    const ac_place at = {.file = s->g->file};
-    const ac_pin *pin = t->dim[d] < 0 || t->dim_name[d] ? find_pin(s, t, d) : NULL;
-    if (pin && (pin->value < 1 || pin->value > INT32_MAX)) {
-        ac_error(cx, at, E0501, "--dim %s=%lld: a dimension is a number from 1 to 2147483647", pin->name,
-                 (long long)pin->value);
-        s->failed = true;
-    } else if (pin && t->dim[d] != pin->value) {
-        t->dim[d] = pin->value;
-        s->p->changed++;
-    } else if (t->dim[d] < 0 && d == 0 && s->g->format && !strncmp(s->g->format, "TFLite", 6)) {
-        ac_note(cx, at, W0001, "input '%s' %s: its open batch dimension is taken as 1; --dim %s=N sets another",
-                t->name, ac_shape_str(cx, t), dim_label(cx, t, d));
-        t->dim[d] = 1;
-        s->p->changed++;
-    }
-}
-
-/* An input whose number of dimensions is unknown has as many as are pinned: NAME.0, NAME.1, ...; none with NAME=scalar. */
-static void pin_rank(state *s, ac_tensor *t)
-{
-    ac_ctx *cx = s->p->cx;
-    for (int32_t i = 0; i < s->p->opt->n_pins; i++)
-        if (!s->p->opt->pin[i].value && !strcmp(s->p->opt->pin[i].name, t->name)) {
-            s->used[i] = true; /* --dim NAME=scalar */
-            t->any_rank = false;
-            return;
-        }
-    for (t->rank = 0; t->rank < AC_MAX_RANK; t->rank++) {
-        t->dim[t->rank] = -1;
-        if (!find_pin(s, t, t->rank))
-            break;
-    }
-    t->any_rank = t->rank == 0;
-    if (!t->any_rank)
-        return;
-    s->failed = true;
-    ac_error(cx, (ac_place){.file = s->g->file}, E0204, "the number of dimensions of input '%s' is open", t->name);
-    ac_help(cx, "pin them: --dim %s.0=N --dim %s.1=N .., or --dim %s=scalar; run --input takes them from the array",
-            t->name, t->name, t->name);
-}
-
-static void check_pins(state *s)
-{
-    ac_ctx *cx = s->p->cx;
-    const ac_pass_options *o = s->p->opt;
-    AC_VEC(const char *) names = {0};
-    for (int32_t i = 0; i < s->g->input.n; i++)
-        for (int32_t d = 0; d < s->g->input.item[i]->rank; d++)
-            ac_push(cx->region, &names, dim_label(cx, s->g->input.item[i], d));
-    for (int32_t i = 0; i < o->n_pins; i++) {
-        if (s->used[i])
-            continue;
-        s->failed = true;
-        ac_error(cx, (ac_place){0}, E0501, "--dim %s=%lld: the model has no open dimension '%s'", o->pin[i].name,
-                 (long long)o->pin[i].value, o->pin[i].name);
-        const char *near = ac_closest(o->pin[i].name, names.item, names.n);
-        if (near)
-            ac_help(cx, "did you mean '%s'?", near);
-    }
-}
-
-static int pin_inputs(state *s)
-{
-    ac_ctx *cx = s->p->cx;
-    s->used = AC_NEW_N(cx->region, bool, s->p->opt->n_pins + 1);
-    for (int32_t i = 0; i < s->g->tensor.n; i++) {
-        ac_tensor *t = s->g->tensor.item[i];
-        if (t->any_rank)
-            pin_rank(s, t);
-        for (int32_t d = 0; d < t->rank && (t->input || t->state); d++)
-            pin_dim(s, t, d);
-    }
-    check_pins(s);
-    for (int32_t i = 0; i < s->g->tensor.n; i++) {
-        const ac_tensor *t = s->g->tensor.item[i];
-        for (int32_t d = 0; d < t->rank && (t->input || t->state); d++)
-            if (t->dim[d] < 0) {
-                s->failed = true;
-                ac_error(cx, (ac_place){.file = s->g->file}, E0204, "dimension %d of input '%s' %s is open", d, t->name,
-                         ac_shape_str(cx, t));
-                ac_help(cx, "pin it: --dim %s=N", dim_label(cx, t, d));
-            }
-    }
-    return s->failed ? AC_FAIL : AC_OK;
-}
 
 /* ------------------------------------------------------------------ shapes */
 
@@ -157,11 +48,10 @@ static bool fully_declared(const ac_tensor *t)
     return t->dtype != AC_NONE;
 }
 
-/* Text models: a shape somebody wrote must be the shape that comes out. Binary files often carry stale ones. */
+/* A shape somebody wrote in a text must be the shape that comes out. Binary files often carry stale ones. */
 static int check_declared(state *s, const ac_node *n, const ac_tensor *was, const ac_tensor *t)
 {
-    if (!s->g->format || strcmp(s->g->format, "text") != 0 || !fully_declared(was) ||
-        (was->dtype == t->dtype && ac_tensor_same_shape(was, t)))
+    if (!s->p->opt->declared || !fully_declared(was) || (was->dtype == t->dtype && ac_tensor_same_shape(was, t)))
         return AC_OK;
     ac_error(s->p->cx, n->at, was->dtype == t->dtype ? E0104 : E0105,
              "result '%s' is declared as %s, but %s makes it %s", t->name, ac_tensor_str(s->p->cx, was),
@@ -235,14 +125,6 @@ static bool fold_small(state *s, ac_node *n)
     return true;
 }
 
-/* An importer that had to see the sizes of the inputs makes its nodes now. */
-static int expand(ac_graph *g)
-{
-    int (*make)(ac_graph * g, void *with) = g->expand;
-    g->expand = NULL;
-    return make ? make(g, g->expand_with) : AC_OK;
-}
-
 /* Notes the tensors that are new since the last time, and checks those that no node makes. */
 static void see_tensors(state *s)
 {
@@ -271,16 +153,15 @@ static void give_up(state *s, const ac_node *n)
 }
 
 /* ac_pass_infer: types and shapes of everything.
- *   before:  input %x: f32[n,8]   %s = shape %x   %y: ? = reshape %z %s
- *   after:   input %x: f32[4,8]   const %s: i32[2] = [4, 8]   %y: f32[4,8] = reshape %z %s        (--dim n=4)
- * needs: nodes in execution order.  guarantees: every type and dimension is known, no tensor has more than 2^31-1
- * elements, paddings are explicit numbers; results of small constants and of shapes are constants, so static operands
- * computed from shapes are; no IF or WHILE is left (inline.c). Every independent error is reported; readers of a failed result are skipped. */
+ *   before:  input %x: f32[4,8]   %s = shape %x   %y: ? = reshape %z %s
+ *   after:   input %x: f32[4,8]   const %s: i32[2] = [4, 8]   %y: f32[4,8] = reshape %z %s
+ * needs: nodes in execution order, inputs whose dimensions are numbers.  guarantees: every type and dimension is known,
+ * no tensor has more than 2^31-1 elements, paddings are explicit numbers; results of small constants and of shapes are
+ * constants, so static operands computed from shapes are; no IF or WHILE is left (inline.c). Every independent error is
+ * reported; readers of a failed result are skipped. */
 int ac_pass_infer(ac_pass *p)
 {
     state s = {.p = p, .g = p->graph};
-    AC_TRY(pin_inputs(&s));
-    AC_TRY(expand(s.g));
     see_tensors(&s);
     ac_inline *flow = ac_inline_open(p->cx, s.g);
     for (int32_t i = 0; i < s.g->node.n; i++) {

@@ -181,7 +181,7 @@ static void hand_down_names(ac_layout *s)
 int ac_pass_layout(ac_pass *p)
 {
     ac_layout s = {.cx = p->cx, .g = p->graph, .n_alias = p->graph->tensor.n};
-    if (!p->graph->channels_first)
+    if (!p->channels_first)
         return AC_OK;
     s.alias = AC_NEW_N(p->cx->region, ac_tensor *, s.n_alias + 1);
     for (int32_t i = 0; i < p->graph->node.n; i++)
@@ -192,7 +192,7 @@ int ac_pass_layout(ac_pass *p)
     ac_graph_sweep(p->graph);
     s.order.n = p->graph->node.n;
     hand_down_names(&s);
-    p->graph->channels_first = false;
+    p->channels_first = false;
     p->changed += s.changed;
     return AC_OK;
 }

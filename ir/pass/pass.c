@@ -7,7 +7,7 @@
 
 // clang-format off
 const ac_pass_row ac_passes[] = {
-    {"infer",    "pins open dimensions, fills types and shapes, evaluates what shapes are computed from", ac_pass_infer},
+    {"infer",    "fills types and shapes, evaluates what shapes are computed from", ac_pass_infer},
     {"io",       "drops the quantisation of inputs and the dequantisation of outputs (--quantized-io)",   ac_pass_io},
     {"layout",   "moves the transposes of formats that have channels first behind each other, where they cancel", ac_pass_layout},
     {"simplify", "removes operators that change nothing: identity reshapes, quantize of dequantize, ...", ac_pass_simplify},
@@ -84,14 +84,16 @@ int ac_pass_run(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, const ac_pa
     ac_pass_time *rows = AC_NEW_N(cx->region, ac_pass_time, ac_pass_count);
     *time = rows;
     *n_time = 0;
+    bool channels_first = opt->channels_first;
     AC_TRY(check_options(cx, opt));
     AC_TRY(ac_graph_verify(g));
     for (int32_t i = 0; i < ac_pass_count; i++) {
         const ac_pass_row *row = &ac_passes[i];
         if (wanted(row, opt)) {
-            ac_pass p = {.cx = cx, .graph = g, .opt = opt};
+            ac_pass p = {.cx = cx, .graph = g, .opt = opt, .channels_first = channels_first};
             double start = now_ms();
             AC_TRY(row->fn(&p));
+            channels_first = p.channels_first;
             rows[(*n_time)++] = (ac_pass_time){row->name, now_ms() - start, p.changed};
             if (ac_graph_verify(g) != AC_OK)
                 return ac_error(cx, (ac_place){.file = g->file}, E0901, "pass '%s' left a graph that breaks its rules",
@@ -99,7 +101,7 @@ int ac_pass_run(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, const ac_pa
         }
         if (opt->dump && listed(opt->dump_after, opt->n_dump, row->name)) {
             ac_putf(opt->dump, "# after %s\n", row->name);
-            ac_graph_write_text(opt->dump, g);
+            ac_graph_write_text(opt->dump, g, channels_first);
         }
         if (opt->stop_after && !strcmp(opt->stop_after, row->name))
             break;

@@ -9,23 +9,18 @@
 #include "base/sink.h"
 #include "ir/graph/graph.h"
 
-typedef struct ac_pin {
-    const char *name;
-    int64_t value;
-} ac_pin; /* --dim NAME=N */
-
 typedef struct ac_pass_options {
     const char *const *skip;
     int32_t n_skip;
     const char *const *dump_after;
     int32_t n_dump;         /* the graph's text form goes to `dump` after these passes */
     const char *stop_after; /* NULL: run all */
-    const ac_pin *pin;
-    int32_t n_pins;
-    bool reference; /* --reference tflite: only infer, fold (shapes), dead */
+    bool reference;         /* --reference tflite: only infer, fold (shapes), dead */
     bool views;
-    bool quantized_io; /* inputs and outputs are the integers inside */
-    bool exact;        /* no change of float order */
+    bool quantized_io;   /* inputs and outputs are the integers inside */
+    bool exact;          /* no change of float order */
+    bool channels_first; /* the graph's operators had channels first in the file: pass layout has work to do */
+    bool declared;       /* shapes and types declared for results bind: infer reports those that come out otherwise */
     ac_sink *dump;
 } ac_pass_options;
 
@@ -40,6 +35,7 @@ typedef struct ac_pass {
     ac_graph *graph;
     const ac_pass_options *opt;
     int32_t changed;
+    bool channels_first; /* still: pass layout clears it */
 } ac_pass;
 
 typedef int ac_pass_fn(ac_pass *p);

@@ -9,7 +9,7 @@
  *     ./fuzz_onnx FILE...          without libFuzzer: reads each file, prints its exit status with -v
  *
  * A graph that was read is also verified, so that what the reader lets through is well formed. */
-#include "import/import.h"
+#include "tests/fuzz/fuzz_nodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,18 +31,10 @@ static int read_once(const ac_file *f, const char *from, FILE *show)
         return AC_EXIT_INVALID;
     }
     ac_ctx_start(&cx);
-    ac_graph *g;
-    int rc = ac_import(&cx, f, &(ac_import_options){.from = from}, &g);
-    for (int32_t i = 0; rc == AC_OK && i < g->input.n; i++) /* open dimensions are taken as 2, open ranks as 0 */
-        for (int32_t d = 0; d < g->input.item[i]->rank; d++)
-            if (g->input.item[i]->dim[d] < 0)
-                g->input.item[i]->dim[d] = 2;
-    for (int32_t i = 0; rc == AC_OK && i < g->input.n; i++)
-        g->input.item[i]->any_rank = false;
-    if (rc == AC_OK && g->expand)
-        rc = g->expand(g, g->expand_with);
+    ac_imported m;
+    int rc = ac_import(&cx, f, &(ac_import_options){.from = from}, &m);
     if (rc == AC_OK)
-        rc = ac_graph_verify(g);
+        rc = fuzz_nodes(&cx, &m);
     int status = (int)ac_diags_exit(&cx.diags);
     if ((rc == AC_OK) != (status == AC_EXIT_OK)) { /* failed in silence, or succeeded with errors */
         ac_diags_print(&cx.diags, stderr, false);

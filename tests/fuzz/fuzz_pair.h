@@ -6,7 +6,7 @@
  *
  * The bytes up to the first 0 are the graph, those behind it are the weights; without a 0 there are none. Files that
  * start like binary ones are taken whole. A graph that was read is also verified. */
-#include "import/import.h"
+#include "tests/fuzz/fuzz_nodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,16 +28,10 @@ static void read_once(const ac_file *f, const ac_file *weights)
         return;
     }
     ac_ctx_start(&cx);
-    ac_graph *g;
-    int rc = ac_import(&cx, f, &(ac_import_options){.from = FUZZ_FORMAT, .second = weights}, &g);
-    for (int32_t i = 0; rc == AC_OK && i < g->input.n; i++) /* open dimensions are taken as 2 */
-        for (int32_t d = 0; d < g->input.item[i]->rank; d++)
-            if (g->input.item[i]->dim[d] < 0)
-                g->input.item[i]->dim[d] = 2;
-    if (rc == AC_OK && g->expand)
-        rc = g->expand(g, g->expand_with);
+    ac_imported m;
+    int rc = ac_import(&cx, f, &(ac_import_options){.from = FUZZ_FORMAT, .second = weights}, &m);
     if (rc == AC_OK)
-        rc = ac_graph_verify(g);
+        rc = fuzz_nodes(&cx, &m);
     if ((rc == AC_OK) != (ac_diags_exit(&cx.diags) == AC_EXIT_OK)) { /* failed in silence, or succeeded with errors */
         ac_diags_print(&cx.diags, stderr, false);
         abort();

@@ -261,7 +261,7 @@ static const char *outcome(ac_ctx *cx, const test *t, ac_graph **g)
             *s = '\n';
     snprintf(p, sizeof text - (size_t)(p - text), "%s\n}\n", t->node);
     ac_node *n = NULL;
-    if (ac_graph_read_text(cx, "test.ag", text, strlen(text), g) == AC_OK)
+    if (ac_graph_read_text(cx, "test.ag", text, strlen(text), NULL, g) == AC_OK)
         n = (*g)->node.item[0];
     if (!n || ac_ops[n->op].shape(cx, *g, n) != AC_OK) /* the reader counts operands itself */
         return cx->diags.errors == 1 ? ac_code_name(cx->diags.last->code) : "not one error";

@@ -12,17 +12,23 @@
 #define SOURCE_DIR "."
 #endif
 
-static ac_graph *read_it(ac_ctx *cx, const char *text)
+static ac_graph *read_with(ac_ctx *cx, const char *text, ac_text_head *head)
 {
     ac_graph *g = NULL;
-    int status = ac_graph_read_text(cx, "t.ag", text, strlen(text), &g);
+    int status = ac_graph_read_text(cx, "t.ag", text, strlen(text), head, &g);
     CHECK((status == AC_OK) == (g != NULL));
     return g;
 }
 
+static ac_graph *read_it(ac_ctx *cx, const char *text)
+{
+    return read_with(cx, text, NULL);
+}
+
 static bool same_after_writing(ac_ctx *cx, const char *name, const char *text)
 {
-    ac_graph *g = read_it(cx, text);
+    ac_text_head head;
+    ac_graph *g = read_with(cx, text, &head);
     if (!g) {
         fprintf(stderr, "in %s:\n", name);
         ac_diags_print(&cx->diags, stderr, false);
@@ -30,15 +36,15 @@ static bool same_after_writing(ac_ctx *cx, const char *name, const char *text)
     }
     ac_sink out, again;
     ac_sink_open(&out, cx);
-    ac_graph_write_text(&out, g);
-    ac_graph *h = read_it(cx, ac_sink_text(&out));
+    ac_graph_write_text(&out, g, head.channels_first);
+    ac_graph *h = read_with(cx, ac_sink_text(&out), &head);
     if (!h || !ac_graph_equal(g, h)) {
         fprintf(stderr, "%s does not come back:\n%s\n", name, ac_sink_text(&out));
         ac_diags_print(&cx->diags, stderr, false);
         return false;
     }
     ac_sink_open(&again, cx);
-    ac_graph_write_text(&again, h);
+    ac_graph_write_text(&again, h, head.channels_first);
     return !strcmp(ac_sink_text(&out), ac_sink_text(&again));
 }
 
@@ -218,7 +224,7 @@ static void too_many(ac_ctx *cx, const void *arg)
 static void no_such_bytes(ac_ctx *cx, const void *arg)
 {
     ac_graph *g = NULL;
-    CHECK(ac_graph_read_text(cx, "t.ag", arg, 12, &g) != AC_OK && !g);
+    CHECK(ac_graph_read_text(cx, "t.ag", arg, 12, NULL, &g) != AC_OK && !g);
 }
 
 /* ------------------------------------------------------------------ files and the manual */

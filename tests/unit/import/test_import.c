@@ -246,6 +246,7 @@ static void build(const spec *s)
 
 static ac_ctx cx;
 static ac_graph *g;
+static int64_t file_ops;
 static uint8_t *held;
 
 static void drop(void)
@@ -271,7 +272,10 @@ static int read_bytes(const void *bytes, size_t n, const char *from, size_t skew
     if (n)
         memcpy(held + skew, bytes, n);
     ac_file f = {.path = "test", .data = held + skew, .n = n};
-    int rc = ac_import(&cx, &f, &(ac_import_options){.from = from}, &g);
+    ac_imported m;
+    int rc = ac_import(&cx, &f, &(ac_import_options){.from = from}, &m);
+    g = m.graph;
+    file_ops = m.file_ops;
     CHECK((rc == AC_OK) == (ac_diags_exit(&cx.diags) == AC_EXIT_OK));
     CHECK((rc == AC_OK) == (g != NULL));
     return rc;
@@ -313,7 +317,7 @@ static void test_good(void)
         CHECK(read_bytes(out, n_out, skew ? NULL : "tflite", skew) == AC_OK);
         if (!g)
             return;
-        CHECK(g->node.n == 1 && g->input.n == 1 && g->output.n == 1 && g->tensor.n == 3 && g->file_ops == 1);
+        CHECK(g->node.n == 1 && g->input.n == 1 && g->output.n == 1 && g->tensor.n == 3 && file_ops == 1);
         const ac_node *n = g->node.item[0];
         CHECK(n->op == AC_OP_ADD && n->n_in == 2 && n->n_out == 1 && n->attrs.act.act == AC_ACT_RELU && n->id == 0);
         CHECK(!strcmp(n->name, "y") && !strcmp(n->at.op, "ADD") && n->at.op_index == 1);

@@ -27,9 +27,11 @@ static outcome read_bytes(const void *p, size_t n, const char *outputs)
     outcome o = {.rc = AC_FAIL};
     ac_ctx_open(&cx);
     ac_ctx_start(&cx);
-    o.rc = ac_import(&cx, &f, &opt, &o.g);
-    if (o.rc == AC_OK && o.g->expand)
-        o.rc = o.g->expand(o.g, o.g->expand_with);
+    ac_imported m;
+    o.rc = ac_import(&cx, &f, &opt, &m);
+    if (o.rc == AC_OK)
+        o.rc = ac_import_nodes(&cx, &m, NULL, 0);
+    o.g = m.graph;
     if (o.rc == AC_OK)
         o.rc = ac_graph_verify(o.g);
     o.exit = (int)ac_diags_exit(&cx.diags);
@@ -241,17 +243,18 @@ static void test_open(void)
     const char *text[] = {GRAPH, RANK};
     for (int k = 0; k < 2; k++) {
         const ac_file f = {.path = "t.pbtxt", .data = (const uint8_t *)text[k], .n = strlen(text[k])};
-        ac_graph *g = NULL;
+        ac_imported m;
         ac_ctx_open(&cx);
         ac_ctx_start(&cx);
-        CHECK(ac_import(&cx, &f, NULL, &g) == AC_OK && g->expand && !g->node.n && g->input.n == 1);
-        ac_tensor *x = g->input.item[0];
+        CHECK(ac_import(&cx, &f, NULL, &m) == AC_OK && m.waiting && !m.graph->node.n && m.graph->input.n == 1);
+        ac_tensor *x = m.graph->input.item[0];
         CHECK(x->any_rank == (k == 1));
         x->any_rank = false;
         x->rank = 2;
         x->dim[0] = 3;
         x->dim[1] = 4;
-        CHECK(g->expand(g, g->expand_with) == AC_OK && g->node.n == 1 && g->output.item[0]->dim[0] == 3);
+        CHECK(ac_import_nodes(&cx, &m, NULL, 0) == AC_OK && !m.waiting);
+        CHECK(m.graph->node.n == 1 && m.graph->output.item[0]->dim[0] == 3);
         done();
     }
 }

@@ -199,7 +199,7 @@ static ac_graph *read_lines(ac_ctx *cx, const char *statements)
     }
     memcpy(text + n, "\n}\n", 4);
     ac_graph *g = NULL;
-    if (ac_graph_read_text(cx, "flow.ag", text, n + 3, &g) != AC_OK)
+    if (ac_graph_read_text(cx, "flow.ag", text, n + 3, NULL, &g) != AC_OK)
         printf("%s", text);
     return g;
 }

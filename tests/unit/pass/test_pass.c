@@ -1,6 +1,7 @@
 /* test_pass.c - graph passes over the examples of tests/golden/passes, whose text before and after the runner there
  * compares: a second run changes nothing, and the numbers are those of the model as it is. And what options refuse. */
 #include "base/file.h"
+#include "import/import.h"
 #include "ir/lower/lower.h"
 #include "ir/pass/pass.h"
 #include "tests/unit/support/expect.h"
@@ -15,13 +16,13 @@ typedef struct example {
     const char *text;
     size_t n;
     ac_pass_options options; /* as the line "# arenac: ..." has them */
-    ac_pin pin;
+    ac_pin pin;              /* name NULL: none */
 } example;
 
-static ac_graph *read_it(ac_ctx *cx, const char *text, size_t n)
+static ac_graph *read_it(ac_ctx *cx, const char *text, size_t n, ac_text_head *head)
 {
     ac_graph *g = NULL;
-    if (ac_graph_read_text(cx, "t.ag", text, n, &g) != AC_OK) {
+    if (ac_graph_read_text(cx, "t.ag", text, n, head, &g) != AC_OK) {
         ac_diags_print(&cx->diags, stderr, false);
         failures++;
     }
@@ -37,11 +38,9 @@ static void read_options(ac_ctx *cx, example *e, const char *line)
     e->options =
         (ac_pass_options){.views = true, .exact = strstr(line, "--exact"), .reference = strstr(line, "--reference")};
     e->options.quantized_io = strstr(line, "--quantized-io");
-    if (strstr(line, "--dim ") && sscanf(strstr(line, "--dim "), "--dim %63[^=]=%lld", name, &value) == 2) {
+    e->options.declared = true;
+    if (strstr(line, "--dim ") && sscanf(strstr(line, "--dim "), "--dim %63[^=]=%lld", name, &value) == 2)
         e->pin = (ac_pin){ac_strdup(cx->region, name), value};
-        e->options.pin = &e->pin;
-        e->options.n_pins = 1;
-    }
     if (stop && sscanf(stop, "--stop-after %63s", pass) == 1)
         e->options.stop_after = ac_strdup(cx->region, pass);
 }
@@ -61,15 +60,28 @@ static void read_example(ac_ctx *cx, example *e)
     read_options(cx, e, ac_strf(cx->region, "%.*s", (int)strcspn(line, "\n"), line));
 }
 
+/* The graph of an example after its passes; *o is told what the text says. NULL: reported. */
+static ac_graph *prepared(ac_ctx *cx, const example *e, ac_pass_options *o)
+{
+    const ac_pass_time *time;
+    int32_t n;
+    ac_text_head head;
+    ac_imported m = {.graph = read_it(cx, e->text, e->n, &head)};
+    if (!m.graph || ac_import_nodes(cx, &m, &e->pin, e->pin.name != NULL) != AC_OK)
+        return NULL;
+    o->channels_first = head.channels_first;
+    return ac_pass_run(cx, m.graph, o, &time, &n) == AC_OK ? m.graph : NULL;
+}
+
 /* Run again on its own result, a pass finds nothing to do. */
 static void twice(ac_ctx *cx, example *e)
 {
     const ac_pass_time *time;
     int32_t n_time;
-    ac_graph *g = read_it(cx, e->text, e->n);
-    MUST(g && ac_pass_run(cx, g, &e->options, &time, &n_time) == AC_OK);
     ac_pass_options again = e->options;
-    again.n_pins = 0;
+    ac_graph *g = prepared(cx, e, &again);
+    MUST(g);
+    again.channels_first = false;
     CHECK(ac_pass_run(cx, g, &again, &time, &n_time) == AC_OK);
     for (int32_t i = 0; i < n_time; i++)
         if (time[i].changed) {
@@ -145,18 +157,10 @@ static uint8_t *results(ac_ctx *cx, ac_graph *g, int64_t *n)
     return all;
 }
 
-static ac_graph *prepared(ac_ctx *cx, const example *e, const ac_pass_options *o)
-{
-    const ac_pass_time *time;
-    int32_t n;
-    ac_graph *g = read_it(cx, e->text, e->n);
-    return g && ac_pass_run(cx, g, o, &time, &n) == AC_OK ? g : NULL;
-}
-
 /* The model as it is against all passes, bit for bit (--exact: norm may round differently). */
 static void same_numbers(ac_ctx *cx, const example *e)
 {
-    ac_pass_options as_is = {.reference = true, .pin = e->options.pin, .n_pins = e->options.n_pins}, full = as_is;
+    ac_pass_options as_is = {.reference = true, .declared = true}, full = as_is;
     full.reference = false;
     full.exact = full.views = true;
     ac_graph *g = prepared(cx, e, &as_is), *h = prepared(cx, e, &full);
@@ -177,7 +181,7 @@ static void options(ac_ctx *cx)
     static const char *const BAD[] = {"epilog"}, *const NEEDED[] = {"infer"}, *const DUMP[] = {"infer", "dead"};
     const ac_pass_time *time;
     int32_t n;
-    ac_graph *g = read_it(cx, TINY, strlen(TINY));
+    ac_graph *g = read_it(cx, TINY, strlen(TINY), NULL);
     ac_pass_options o = {.skip = BAD, .n_skip = 1};
     CHECK(ac_pass_run(cx, g, &o, &time, &n) == AC_FAIL && cx->diags.last->code == E0501);
     CHECK(cx->diags.last->line && !strcmp(cx->diags.last->line->text, "did you mean 'epilogue'?"));
@@ -192,7 +196,7 @@ static void options(ac_ctx *cx)
 
 static void all_errors(ac_ctx *cx)
 {
-    ac_graph *g = read_it(cx, WRONG, strlen(WRONG));
+    ac_graph *g = read_it(cx, WRONG, strlen(WRONG), NULL);
     const ac_pass_time *time;
     int32_t n;
     ac_pass_options o = {0};

@@ -60,7 +60,7 @@ static ac_graph *random_graph(ac_ctx *cx, int32_t n_ops)
     int32_t n_time;
     ac_pass_options opt = {.views = true};
     const char *text = ac_sink_text(&s);
-    if (ac_graph_read_text(cx, "random.ag", text, strlen(text), &g) || ac_pass_run(cx, g, &opt, &time, &n_time)) {
+    if (ac_graph_read_text(cx, "random.ag", text, strlen(text), NULL, &g) || ac_pass_run(cx, g, &opt, &time, &n_time)) {
         ac_diags_print(&cx->diags, stdout, false);
         printf("%s", text);
         return NULL;

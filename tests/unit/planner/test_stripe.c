@@ -342,7 +342,7 @@ static void test_random(uint64_t from, const char *target)
     arenac_job *job = arenac_open(&opt);
     const int before = failures;
     job->path = job->stem = "random.ag";
-    if (ac_graph_read_text(&job->cx, "random.ag", w.text, w.n, &job->graph) != AC_OK) {
+    if (ac_graph_read_text(&job->cx, "random.ag", w.text, w.n, NULL, &job->model.graph) != AC_OK) {
         FAILED("the graph can be read");
         ac_diags_print(&job->cx.diags, stdout, false);
     } else {

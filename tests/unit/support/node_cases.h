@@ -223,7 +223,7 @@ static const ac_node *node_case(const char **text)
             *s = '\n';
     *text = all;
     ac_graph *g = NULL;
-    if (ac_graph_read_text(&cx, "case.ag", all, strlen(all), &g) != AC_OK)
+    if (ac_graph_read_text(&cx, "case.ag", all, strlen(all), NULL, &g) != AC_OK)
         return NULL;
     ac_node *n = g->node.item[0];
     return ac_ops[n->op].shape(&cx, g, n) == AC_OK ? n : NULL;

@@ -89,7 +89,7 @@ static ac_node *read_node(ac_ctx *cx, const char *operands, const char *node, ac
         if (*s == ';')
             *s = '\n';
     snprintf(p, sizeof text - (size_t)(p - text), "%s\n}\n", node);
-    if (ac_graph_read_text(cx, "test.ag", text, strlen(text), g) != AC_OK)
+    if (ac_graph_read_text(cx, "test.ag", text, strlen(text), NULL, g) != AC_OK)
         return NULL;
     ac_node *n = (*g)->node.item[0];
     return ac_ops[n->op].shape(cx, *g, n) == AC_OK ? n : NULL;

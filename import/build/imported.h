@@ -1,0 +1,41 @@
+/* imported.h - what a model file is read with, and what reading it leaves (import/import.h has the calls).
+ *
+ * A value: reading fills it, ac_import_nodes completes it, afterwards nobody changes it. What it points to lives in the
+ * context's region, or in the bytes of the files. */
+#ifndef AC_IMPORT_BUILD_IMPORTED_H
+#define AC_IMPORT_BUILD_IMPORTED_H
+#include "base/file.h"
+#include "ir/graph/graph.h"
+
+typedef struct ac_import_options {
+    const char *from;      /* --from; NULL: guess */
+    const char *outputs;   /* --outputs NAME,NAME: of formats that do not say what their outputs are; NULL: all ends */
+    const ac_file *second; /* the file with the weights, for formats that have one; outlives the graph. NULL: none */
+    bool random;           /* parameters that no file gives get random values, made from `seed` */
+    uint64_t seed;
+} ac_import_options;
+
+/* --dim NAME=N: the size of a dimension that the file leaves to the caller. NAME is the dimension's own or
+ * TENSOR.INDEX; value 0: the tensor NAME, whose number of dimensions is unknown, is a scalar. */
+typedef struct ac_pin {
+    const char *name;
+    int64_t value;
+} ac_pin;
+
+typedef struct ac_imported {
+    ac_graph *graph;             /* as the file has it; inputs only as long as `waiting` is set */
+    const char *format;          /* "TFLite v3", "text": what reports call it */
+    const char *listing;         /* the model in its format's own words, for `show`; NULL: none */
+    int64_t file_ops;            /* operators in the file's main graph */
+    AC_VEC(ac_tensor *) missing; /* parameters that no file gave: splats stand for them, which is enough for a plan */
+    const char *missing_file;    /* where they should be: "a .caffemodel file" */
+    const struct ac_weights_file *weights; /* text: the file that holds its constants; NULL: none */
+    bool channels_first;                   /* its operators have channels first: pass layout has work to do */
+    bool declared;                         /* shapes declared for results bind: pass infer compares them */
+    bool batch;                            /* an open first dimension is taken as 1 where no pin says otherwise */
+    int32_t pinned;                        /* dimensions that ac_import_nodes set */
+    struct ac_reading *waiting; /* its nodes cannot be made before the sizes, or given values, of its inputs are known:
+                                 * ac_import_nodes makes them. NULL: they are there */
+} ac_imported;
+
+#endif

@@ -1,0 +1,119 @@
+/* pins.c - the dimensions of inputs that the file leaves open get their sizes: --dim NAME=N, and arrays given to
+ * run. */
+#include "import/build/reading.h"
+
+#include <string.h>
+
+typedef struct state {
+    ac_ctx *cx;
+    ac_imported *m;
+    const ac_pin *pin;
+    int32_t n_pins;
+    bool *used; /* by pin */
+    bool failed;
+} state;
+
+/* How a dimension can be named on the command line: its own name, or TENSOR.INDEX. */
+static const char *dim_label(ac_ctx *cx, const ac_tensor *t, int32_t d)
+{
+    return t->dim_name[d] ? t->dim_name[d] : ac_strf(cx->region, "%s.%d", t->name, d);
+}
+
+static const ac_pin *find_pin(state *s, const ac_tensor *t, int32_t d)
+{
+    const char *own = t->dim_name[d], *indexed = ac_strf(s->cx->region, "%s.%d", t->name, d);
+    for (int32_t i = 0; i < s->n_pins; i++)
+        if ((own && !strcmp(s->pin[i].name, own)) || !strcmp(s->pin[i].name, indexed)) {
+            s->used[i] = true;
+            return &s->pin[i];
+        }
+    return NULL;
+}
+
+static void pin_dim(state *s, ac_tensor *t, int32_t d)
+{
+    const ac_place at = {.file = s->m->graph->file};
+    const ac_pin *pin = t->dim[d] < 0 || t->dim_name[d] ? find_pin(s, t, d) : NULL;
+    if (pin && (pin->value < 1 || pin->value > INT32_MAX)) {
+        ac_error(s->cx, at, E0501, "--dim %s=%lld: a dimension is a number from 1 to 2147483647", pin->name,
+                 (long long)pin->value);
+        s->failed = true;
+    } else if (pin && t->dim[d] != pin->value) {
+        t->dim[d] = pin->value;
+        s->m->pinned++;
+    } else if (t->dim[d] < 0 && d == 0 && s->m->batch) {
+        ac_note(s->cx, at, W0001, "input '%s' %s: its open batch dimension is taken as 1; --dim %s=N sets another",
+                t->name, ac_shape_str(s->cx, t), dim_label(s->cx, t, d));
+        t->dim[d] = 1;
+        s->m->pinned++;
+    }
+}
+
+/* An input whose number of dimensions is unknown has as many as are pinned: NAME.0, NAME.1, ...; none with
+ * NAME=scalar. */
+static void pin_rank(state *s, ac_tensor *t)
+{
+    for (int32_t i = 0; i < s->n_pins; i++)
+        if (!s->pin[i].value && !strcmp(s->pin[i].name, t->name)) {
+            s->used[i] = true; /* --dim NAME=scalar */
+            t->any_rank = false;
+            return;
+        }
+    for (t->rank = 0; t->rank < AC_MAX_RANK; t->rank++) {
+        t->dim[t->rank] = -1;
+        if (!find_pin(s, t, t->rank))
+            break;
+    }
+    t->any_rank = t->rank == 0;
+    if (!t->any_rank)
+        return;
+    s->failed = true;
+    ac_error(s->cx, (ac_place){.file = s->m->graph->file}, E0204, "the number of dimensions of input '%s' is open",
+             t->name);
+    ac_help(s->cx, "pin them: --dim %s.0=N --dim %s.1=N .., or --dim %s=scalar; run --input takes them from the array",
+            t->name, t->name, t->name);
+}
+
+static void check_pins(state *s)
+{
+    const ac_graph *g = s->m->graph;
+    AC_VEC(const char *) names = {0};
+    for (int32_t i = 0; i < g->input.n; i++)
+        for (int32_t d = 0; d < g->input.item[i]->rank; d++)
+            ac_push(s->cx->region, &names, dim_label(s->cx, g->input.item[i], d));
+    for (int32_t i = 0; i < s->n_pins; i++) {
+        if (s->used[i])
+            continue;
+        s->failed = true;
+        ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: the model has no open dimension '%s'", s->pin[i].name,
+                 (long long)s->pin[i].value, s->pin[i].name);
+        const char *near = ac_closest(s->pin[i].name, names.item, names.n);
+        if (near)
+            ac_help(s->cx, "did you mean '%s'?", near);
+    }
+}
+
+int ac_pin_inputs(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins)
+{
+    const ac_graph *g = m->graph;
+    state s = {.cx = cx, .m = m, .pin = pin, .n_pins = n_pins, .used = AC_NEW_N(cx->region, bool, n_pins + 1)};
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        ac_tensor *t = g->tensor.item[i];
+        if (t->any_rank)
+            pin_rank(&s, t);
+        for (int32_t d = 0; d < t->rank && (t->input || t->state); d++)
+            pin_dim(&s, t, d);
+    }
+    check_pins(&s);
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        for (int32_t d = 0; d < t->rank && (t->input || t->state); d++)
+            if (t->dim[d] < 0) {
+                s.failed = true;
+                ac_error(cx, (ac_place){.file = g->file}, E0204, "dimension %d of input '%s' %s is open", d, t->name,
+                         ac_shape_str(cx, t));
+                ac_help(cx, "pin it: --dim %s=N", dim_label(cx, t, d));
+            }
+    }
+    return s.failed ? AC_FAIL : AC_OK;
+}

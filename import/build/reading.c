@@ -1,0 +1,122 @@
+/* reading.c - the two steps of reading a file, whatever its format: at once when all sizes are known, else in two
+ * calls. */
+#include "import/build/reading.h"
+#include "import/build/whole_graph.h"
+
+#include <string.h>
+
+static int attempt(ac_reading *r)
+{
+    AC_TRY(r->format->read(r));
+    return r->format->nodes && !ac_graph_is_open(r->g) ? r->format->nodes(r) : AC_OK;
+}
+
+/* Everything that was refused. AC_FAIL never comes without a diagnostic. */
+static int report(ac_reading *r, int32_t errors, int rc)
+{
+    if (ac_refusals_report(r->cx, &r->refused) != AC_OK || r->cx->diags.errors > errors)
+        rc = AC_FAIL;
+    if (rc != AC_OK && !r->cx->diags.errors)
+        ac_error(r->cx, (ac_place){.file = r->file.path}, E0901, "the model was not understood, and nothing says why");
+    return rc == AC_OK ? AC_OK : AC_FAIL;
+}
+
+static int conclude(ac_reading *r, int32_t errors, int rc, ac_imported *out)
+{
+    AC_TRY(report(r, errors, rc));
+    if (r->format->nodes) {
+        ac_graph_sweep(r->g);
+        ac_graph_settle_names(r->g);
+    }
+    if (!r->format->finds_outputs)
+        AC_TRY(ac_graph_take_outputs(r->g, r->opt.outputs));
+    r->out.graph = r->g;
+    *out = r->out;
+    return AC_OK;
+}
+
+/* The graph becomes one with the same inputs and nothing else. */
+static void drop_nodes(ac_reading *r)
+{
+    const ac_graph *g = r->g;
+    ac_graph *fresh = ac_graph_new(r->cx, g->name);
+    fresh->file = g->file;
+    for (int32_t i = 0; i < r->input.n; i++) {
+        const ac_tensor *t = r->input.item[i];
+        ac_tensor *own = ac_tensor_new(fresh, t->name, t->dtype, t->rank, t->dim);
+        memcpy(own->dim_name, t->dim_name, sizeof own->dim_name);
+        own->input = true;
+        own->any_rank = t->any_rank;
+        ac_push(r->cx->region, &fresh->input, own);
+        r->input.item[i] = own;
+    }
+    r->g = fresh;
+}
+
+int ac_reading_start(ac_ctx *cx, const ac_format *format, const ac_file *f, const ac_import_options *opt,
+                     ac_imported *out)
+{
+    const ac_diags before = cx->diags;
+    ac_reading *r = AC_NEW(cx->region, ac_reading);
+    *r = (ac_reading){.cx = cx, .format = format, .file = *f, .opt = *opt};
+    if (opt->second) {
+        r->second = *opt->second;
+        r->opt.second = &r->second;
+    }
+    const int rc = attempt(r);
+    const bool open = r->g && format->nodes && ac_graph_is_open(r->g);
+    /* what inputs are refused for no size can change */
+    const bool wait = cx->diags.errors == before.errors && (r->late || (open && rc == AC_OK && !r->refused.n));
+    if (!wait)
+        return conclude(r, before.errors, rc, out);
+    (void)ac_quietly(cx, before, AC_FAIL); /* notes of the first run come again */
+    drop_nodes(r);
+    r->out.missing.n = 0;
+    r->out.graph = r->g;
+    *out = r->out;
+    out->waiting = r;
+    return AC_OK;
+}
+
+int ac_reading_finish(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins)
+{
+    ac_reading *r = m->waiting;
+    const int32_t errors = cx->diags.errors;
+    AC_TRY(ac_pin_inputs(cx, m, pin, n_pins));
+    if (!r)
+        return AC_OK;
+    m->waiting = NULL;
+    r->out = *m;
+    r->again = true;
+    r->late = false;
+    r->refused = (ac_refusals){0};
+    r->n_inputs = 0;
+    r->own = NULL;
+    return conclude(r, errors, attempt(r), m);
+}
+
+ac_graph *ac_reading_graph(ac_reading *r, const char *name, const char *format)
+{
+    if (!r->g) {
+        r->g = ac_graph_new(r->cx, name);
+        r->g->file = r->file.path;
+    }
+    r->out.format = format;
+    return r->g;
+}
+
+ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
+                            const char *const *dim_name)
+{
+    if (r->again && r->n_inputs < r->input.n)
+        return r->input.item[r->n_inputs++];
+    ac_tensor *t = ac_tensor_new(r->g, name, type, rank < 0 ? 0 : rank, dim);
+    for (int32_t d = 0; d < rank && dim_name; d++)
+        t->dim_name[d] = dim_name[d];
+    t->any_rank = rank < 0;
+    t->input = true;
+    ac_push(r->cx->region, &r->g->input, t);
+    ac_push(r->cx->region, &r->input, t);
+    r->n_inputs++;
+    return t;
+}

@@ -1,0 +1,75 @@
+/* reading.h - the one way in which a file of any format becomes a graph.
+ *
+ * A format is a constant struct of functions, registered in import/formats.def. Reading goes in two steps:
+ *
+ *     read     parses the file and declares the inputs, perhaps with open dimensions
+ *     nodes    makes the nodes and finds the outputs: called when every dimension of the inputs is a number, since in
+ *              most formats operators mean different things for different ranks and shapes
+ *
+ * A format whose nodes do not depend on sizes has no `nodes`: its `read` makes everything. All others may find that
+ * they have to wait: because a dimension of an input is open, or because an operand that has to be a constant is
+ * computed from an input whose value the caller may give later (ac_reading.late). Then what has been made so far is
+ * dropped and the graph has its inputs only; once they are pinned both steps run again on it (ac_reading.again).
+ *
+ *     static int read(ac_reading *r)
+ *     {
+ *         own *x = r->own = AC_NEW(r->cx->region, own);
+ *         ...
+ *         ac_reading_graph(r, name, "ONNX");
+ *         ac_reading_input(r, "x", AC_F32, 2, dim, dim_name);
+ *     }
+ *
+ * Malformed and unsupported are kept apart. What is malformed is reported where it is found. What is well formed but
+ * beyond arenac goes into `refused` (refuse.h) and is reported when everything was read, so that the user sees all of
+ * it.
+ *
+ * Memory: the context's region. */
+#ifndef AC_IMPORT_BUILD_READING_H
+#define AC_IMPORT_BUILD_READING_H
+#include "import/build/imported.h"
+#include "import/build/refuse.h"
+#include "import/build/row.h"
+
+struct ac_format;
+
+typedef struct ac_reading {
+    ac_ctx *cx;
+    const struct ac_format *format;
+    ac_file file, second;
+    ac_import_options opt; /* opt.second: NULL or &second */
+    ac_graph *g;           /* NULL until ac_reading_graph */
+    ac_imported out;       /* what is left in the end; readers set format, listing, file_ops and the like */
+    void *own;             /* the format's, from `read` to `nodes` */
+    ac_refusals refused;
+    AC_VEC(ac_tensor *) input; /* in the order in which the format declares them; of a second run those of the first */
+    int32_t n_inputs;          /* declared so far */
+    bool again;                /* second run: the graph has its inputs, with their sizes (and values) known */
+    bool late;                 /* an operand had to be a constant, and is none */
+} ac_reading;
+
+typedef struct ac_format {
+    const char *title;
+    const char *weights;         /* what its second file is: "a .params file"; NULL: everything is in one */
+    int (*read)(ac_reading *r);  /* AC_FAIL: reported, or refused, and there is no use in making nodes */
+    int (*nodes)(ac_reading *r); /* NULL: `read` makes them. AC_FAIL: reported or refused */
+    bool finds_outputs;          /* it looks for r->opt.outputs itself; else they are names of tensors */
+    bool (*operators)(int32_t i, ac_operator *out); /* rows of its table; NULL: its operators are ours */
+} ac_format;
+
+/* The two steps of import.h. */
+int ac_reading_start(ac_ctx *cx, const ac_format *format, const ac_file *f, const ac_import_options *opt,
+                     ac_imported *out);
+int ac_reading_finish(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins);
+
+/* For formats: the graph, made when there is none yet. */
+ac_graph *ac_reading_graph(ac_reading *r, const char *name, const char *format);
+/* The next input. In a second run: the one that was declared before, which may be a constant by now (--const).
+ * rank -1: not even the number of dimensions is known. dim: -1 is open. dim_name: NULL, or a name or NULL for each. */
+ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
+                            const char *const *dim_name);
+
+/* pins.c: sets the open dimensions of the inputs of m by the pins. E0501 for pins of nothing, E0204 for what stays
+ * open. */
+int ac_pin_inputs(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins);
+
+#endif
