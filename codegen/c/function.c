@@ -11,7 +11,7 @@
  * The instructions are walked once, in order. Each value becomes an expression out of the expressions of its operands;
  * it is either put into the place that uses it (inline_values.c says when that is allowed, and it must stay short) or gets a
  * name here. */
-#include "codegen/c/printer.h"
+#include "codegen/c/dialect.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,9 +19,9 @@
 
 enum { JOIN_LIMIT = 90, LINE_LIMIT = 116 }; /* characters of an expression without a name; of a line that is broken */
 
-void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const ac_target *target, const char *prefix)
+void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const ac_dialect *dialect, const ac_target *target, const char *prefix)
 {
-    *F = (ac_cfile){.cx = cx, .region = cx->region, .target = target, .prefix = prefix};
+    *F = (ac_cfile){.cx = cx, .region = cx->region, .dialect = dialect, .target = target, .prefix = prefix};
     char *upper = ac_strdup(cx->region, prefix);
     for (char *p = upper; *p; p++)
         if (*p >= 'a' && *p <= 'z')
@@ -31,9 +31,7 @@ void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const ac_target *target, const char 
     ac_sink_open(&F->helpers, cx);
 }
 
-static void line(ac_cfn *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void line(ac_cfn *f, const char *fmt, ...)
+void ac_c_line(ac_cfn *f, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -48,11 +46,9 @@ const char *ac_c_value_type(ac_cfile *F, const ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     ac_dtype d = (ac_dtype)in->dtype;
-    if (F->cuda && in->lanes > 1)
-        return ac_c_cuda_type(d, in->lanes, F);
     if (in->lanes <= 1)
         return d == AC_BOOL ? "int" : ac_dtype_c(d);
-    return d == AC_BOOL ? ac_c_vec_type(F, ac_c_mask_type(f->val[x].mask), in->lanes) : ac_c_vec_type(F, d, in->lanes);
+    return F->dialect->vector_type(F, d == AC_BOOL ? ac_c_mask_type(f->val[x].mask) : d, in->lanes);
 }
 
 /* Name the value at this place: a load is called after its buffer, everything else t0, t1, ... */
@@ -62,10 +58,10 @@ static void name_value(ac_cfn *f, ac_x x)
     const char *base = in->op == AC_L_LOAD ? f->buf[in->aux] : "t";
     const char *type = ac_c_value_type(f->file, f, x);
     const char *name = ac_c_name_number(&f->names, base);
-    ac_cexpr e = in->lanes > 1 && !f->file->cuda ? ac_c_vec(f, x) : f->val[x].e;
+    ac_cexpr e = in->lanes > 1 ? ac_c_vec(f, x) : f->val[x].e;
     if (in->lanes <= 1 && in->dtype != AC_BOOL)
         e = ac_c_exact(f->file, e, (ac_dtype)in->dtype);
-    line(f, "const %s %s = %s;", type, name, e.text);
+    ac_c_line(f, "const %s %s = %s;", type, name, e.text);
     f->val[x].e = ac_c_atom(name);
     f->val[x].e.exact = in->dtype != AC_BOOL; /* an int */
     f->val[x].one = (ac_cexpr){0};
@@ -74,20 +70,18 @@ static void name_value(ac_cfn *f, ac_x x)
 static int print_value(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
-    if (f->file->cuda && (f->val[x].e = ac_c_cuda_value(f, x)).text) {
-    } else if (in->lanes > 1 || (in->a && c_ins(f, in->a)->lanes > 1)) {
+    const ac_dialect *D = f->file->dialect;
+    f->val[x].e = D->value ? D->value(f, x) : (ac_cexpr){0};
+    if (!f->val[x].e.text && (in->lanes > 1 || (in->a && c_ins(f, in->a)->lanes > 1)))
         f->val[x] = ac_c_vector(f, x);
-    } else {
+    else if (!f->val[x].e.text)
         f->val[x].e = ac_c_scalar(f, x);
-    }
     const ac_cexpr *e =
         f->val[x].e.text ? &f->val[x].e : &f->val[x].one; /* splats get their vector text when asked for */
     if (!e->text)
         return ac_c_refuse(f->file, f->fn, "an instruction of this type");
     bool short_enough = strlen(e->text) <= JOIN_LIMIT || in->op == AC_L_CONST || in->op == AC_L_GET;
-    const bool whole =
-        f->file->cuda && in->lanes > 1 && in->op == AC_L_LOAD && in->lanes * ac_dtype_bits((ac_dtype)in->dtype) > 32;
-    if (!f->use[x].join || !short_enough || whole)
+    if (!f->use[x].join || !short_enough)
         name_value(f, x);
     return AC_OK;
 }
@@ -101,7 +95,7 @@ static void print_var(ac_cfn *f, ac_x x)
     ac_cexpr init = in->lanes > 1 ? ac_c_vec(f, in->a) : f->val[in->a].e;
     if (in->lanes <= 1 && in->dtype != AC_BOOL)
         init = ac_c_exact(f->file, init, (ac_dtype)in->dtype);
-    line(f, "%s %s = %s;", type, name, init.text);
+    ac_c_line(f, "%s %s = %s;", type, name, init.text);
     f->val[x].e = ac_c_atom(name);
     f->val[x].e.exact = in->dtype != AC_BOOL;
 }
@@ -114,8 +108,8 @@ static void print_set(ac_cfn *f, ac_x x)
     const ac_ins *left = v->op == AC_L_ADD && e.top == C_ADD ? c_ins(f, v->a) : NULL;
     const char *sum = left && left->op == AC_L_GET && left->aux == in->aux ? f->val[v->a].e.text : NULL;
     if (sum && !strcmp(sum, name) &&
-        !ac_c_is_small((ac_dtype)v->dtype)) {                  /* else the old value has a name of its own */
-        line(f, "%s += %s;", name, e.text + strlen(name) + 3); /* behind "name + " */
+        !ac_c_is_small((ac_dtype)v->dtype)) {                       /* else the old value has a name of its own */
+        ac_c_line(f, "%s += %s;", name, e.text + strlen(name) + 3); /* behind "name + " */
         return;
     }
     if (var->lanes > 1)
@@ -123,57 +117,18 @@ static void print_set(ac_cfn *f, ac_x x)
     else if (var->dtype != AC_BOOL)
         e = ac_c_exact(f->file, e, (ac_dtype)var->dtype);
     if (strcmp(e.text, name)) /* v = v: nothing, and clang says so */
-        line(f, "%s = %s;", name, e.text);
-}
-
-/* A loop that the threads of a GPU run: each takes its iteration. */
-static void print_thread(ac_cfn *f, ac_x x)
-{
-    const ac_ins *in = c_ins(f, x);
-    const char *name = ac_c_name_take(&f->names, in->name ? in->name : "g"), *hi = f->val[in->b].e.text;
-    const bool all = in->aux == AC_MARK_BLOCK && c_ins(f, in->b)->k.i == f->sig->threads;
-    if (in->aux == AC_MARK_BLOCK)
-        line(f, "{");
-    f->depth += in->aux == AC_MARK_BLOCK;
-    if (f->sig->flat)
-        line(f, "const int32_t %s = (int32_t)(blockIdx.x * %du + threadIdx.x);", name, f->sig->threads);
-    else
-        line(f, "const int32_t %s = (int32_t)%s.x;", name, in->aux == AC_MARK_GRID ? "blockIdx" : "threadIdx");
-    f->val[x].e = ac_c_atom(name);
-    if (all)
-        return;
-    line(f, f->sig->flat || in->aux == AC_MARK_BLOCK ? "if (%s < %s) {" : "{", name, hi);
-    f->depth++;
-}
-
-static bool is_thread(const ac_cfn *f, ac_x x)
-{
-    const ac_ins *in = c_ins(f, x);
-    return f->file->cuda && in->op == AC_L_FOR && in->aux >= AC_MARK_GRID;
-}
-
-static void end_thread(ac_cfn *f, ac_x x)
-{
-    if (c_ins(f, x)->aux != AC_MARK_BLOCK)
-        return;
-    if (c_ins(f, c_ins(f, x)->b)->k.i != f->sig->threads) {
-        f->depth--;
-        line(f, "}");
-    }
-    if (ac_c_cuda_waits(f->fn, x))
-        line(f, "__syncthreads();");
+        ac_c_line(f, "%s = %s;", name, e.text);
 }
 
 static void print_for(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
-    if (is_thread(f, x)) {
-        print_thread(f, x);
+    const ac_dialect *D = f->file->dialect;
+    if (D->open_loop && D->open_loop(f, x))
         return;
-    }
     const char *name = ac_c_name_take(&f->names, in->name ? in->name : "i");
-    if (f->file->cuda && in->aux == AC_MARK_UNROLL)
-        line(f, "ARN_UNROLL");
+    if (D->unroll && in->aux == AC_MARK_UNROLL)
+        ac_c_line(f, "%s", D->unroll);
     const char *lo = f->val[in->a].e.text, *hi = f->val[in->b].e.text;
     long long step = (long long)in->k.i;
     char next[40];
@@ -181,7 +136,7 @@ static void print_for(ac_cfn *f, ac_x x)
         snprintf(next, sizeof next, "%s", step > 0 ? "++" : "--");
     else
         snprintf(next, sizeof next, " %s %lld", step > 0 ? "+=" : "-=", step > 0 ? step : -step);
-    line(f, "for (int32_t %s = %s; %s %s %s; %s%s) {", name, lo, name, step > 0 ? "<" : ">", hi, name, next);
+    ac_c_line(f, "for (int32_t %s = %s; %s %s %s; %s%s) {", name, lo, name, step > 0 ? "<" : ">", hi, name, next);
     f->val[x].e = ac_c_atom(name);
     f->depth++;
 }
@@ -192,12 +147,18 @@ static const char *condition(const ac_cfn *f, ac_x x)
     return e.top == C_COND ? ac_strf(f->file->region, "(%s) != 0", e.text) : e.text;
 }
 
+static const char *own_statement(ac_cfn *f, ac_x x)
+{
+    const ac_dialect *D = f->file->dialect;
+    return D->statement ? D->statement(f, x) : NULL;
+}
+
 static void print_store(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
-    const char *statement;
-    if (f->file->cuda && ac_c_cuda_store(f, x, &statement)) {
-        line(f, "%s", statement);
+    const char *own = own_statement(f, x);
+    if (own) {
+        ac_c_line(f, "%s", own);
         return;
     }
     if (c_ins(f, in->b)->lanes > 1) {
@@ -206,15 +167,15 @@ static void print_store(ac_cfn *f, ac_x x)
     }
     ac_dtype d = f->fn->buf.item[in->aux].dtype;
     ac_cexpr e = ac_c_exact(f->file, f->val[in->b].e, d);
-    line(f, "%s[%s] = %s;", f->buf[in->aux], f->val[in->a].e.text, e.text);
+    ac_c_line(f, "%s[%s] = %s;", f->buf[in->aux], f->val[in->a].e.text, e.text);
 }
 
 /* The legaliser left it, so vector extensions are used anyway. The address is a number because it may lie outside. */
 static void print_prefetch(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
-    line(f, "__builtin_prefetch((const void *)((uintptr_t)%s + (uintptr_t)(%s) * sizeof *%s), 0, 2);", f->buf[in->aux],
-         f->val[in->a].e.text, f->buf[in->aux]);
+    ac_c_line(f, "__builtin_prefetch((const void *)((uintptr_t)%s + (uintptr_t)(%s) * sizeof *%s), 0, 2);",
+              f->buf[in->aux], f->val[in->a].e.text, f->buf[in->aux]);
 }
 
 static const char *status_name(const ac_cfn *f, int32_t status)
@@ -227,12 +188,15 @@ static const char *status_name(const ac_cfn *f, int32_t status)
 
 static void print_fail(ac_cfn *f, const ac_ins *in)
 {
-    line(f, f->file->cuda ? "if (%s) {" : "if (%s)", condition(f, in->a));
-    if (f->file->cuda)
-        line(f, "    *status = %d;", in->aux);
-    line(f, f->file->cuda ? "    return;" : "    return %s;", status_name(f, in->aux));
-    if (f->file->cuda)
-        line(f, "}");
+    const char *to = f->file->dialect->status;
+    ac_c_line(f, to ? "if (%s) {" : "if (%s)", condition(f, in->a));
+    if (!to) {
+        ac_c_line(f, "    return %s;", status_name(f, in->aux));
+        return;
+    }
+    ac_c_line(f, "    *%s = %d;", to, in->aux);
+    ac_c_line(f, "    return;");
+    ac_c_line(f, "}");
 }
 
 static int print_body(ac_cfn *f)
@@ -256,10 +220,10 @@ static int print_body(ac_cfn *f)
             print_store(f, x);
             break;
         case AC_L_MMA: {
-            const char *statement = f->file->cuda ? ac_c_cuda_mma(f, x) : NULL;
-            if (!statement)
+            const char *own = own_statement(f, x);
+            if (!own)
                 return ac_c_refuse(f->file, f->fn, "a product of fragments");
-            line(f, "%s", statement);
+            ac_c_line(f, "%s", own);
             break;
         }
         case AC_L_PREFETCH:
@@ -270,28 +234,29 @@ static int print_body(ac_cfn *f)
             ac_push(r, &open, x);
             break;
         case AC_L_IF:
-            line(f, "if (%s) {", condition(f, in->a));
+            ac_c_line(f, "if (%s) {", condition(f, in->a));
             f->depth++;
             ac_push(r, &open, x);
             break;
         case AC_L_ELSE:
             f->depth--;
-            line(f, "} else {");
+            ac_c_line(f, "} else {");
             f->depth++;
             break;
         case AC_L_END: {
             ac_x head = open.item[--open.n];
             f->depth--;
-            line(f, "}");
-            if (is_thread(f, head))
-                end_thread(f, head);
-            if (c_ins(f, head)->op == AC_L_FOR)
-                ac_c_name_drop(&f->names, f->val[head].e.text);
+            ac_c_line(f, "}");
+            if (c_ins(f, head)->op != AC_L_FOR)
+                break;
+            if (f->file->dialect->close_loop)
+                f->file->dialect->close_loop(f, head);
+            ac_c_name_drop(&f->names, f->val[head].e.text);
             break;
         }
         case AC_L_BREAK_IF:
-            line(f, "if (%s)", condition(f, in->a));
-            line(f, "    break;");
+            ac_c_line(f, "if (%s)", condition(f, in->a));
+            ac_c_line(f, "    break;");
             break;
         case AC_L_FAIL_IF:
             print_fail(f, in);
@@ -330,7 +295,7 @@ static void print_comment(ac_cfn *f, const ac_csig *sig, const uint8_t *uses)
         width = (int)strlen(f->buf[i]) > width ? (int)strlen(f->buf[i]) : width;
     for (int32_t i = 0; i < f->fn->buf.n; i++) {
         const ac_buf *b = &f->fn->buf.item[i];
-        if (b->role == AC_BUF_LOCAL || (f->file->cuda && !uses[i]))
+        if (b->role == AC_BUF_LOCAL || (f->file->dialect->only_used && !uses[i]))
             continue;
         ac_putf(f->to, "\n *   %-*s  %s[%lld]", width, f->buf[i], ac_dtype_name(b->dtype), (long long)b->count);
         if (b->note && *b->note)
@@ -365,60 +330,52 @@ void ac_c_put_wrapped(ac_sink *to, const char *text, int32_t indent)
     }
 }
 
-static void print_head(ac_cfn *f, const ac_csig *sig, const uint8_t *uses)
+static void print_params(ac_cfn *f, const uint8_t *uses)
 {
     const ac_loop_fn *fn = f->fn;
-    ac_sink *to = f->to, params;
-    const bool cuda = f->file->cuda;
+    const ac_dialect *D = f->file->dialect;
+    const bool *restricted = f->sig->restricted;
+    ac_sink params;
     ac_sink_open(&params, f->file->cx);
-    if (sig->section)
-        ac_putf(to, "%s ", sig->section);
-    if (cuda)
-        ac_putf(to, "ARN_KERNEL(%d) %s(", sig->threads, sig->name);
-    else
-        ac_putf(to, "static %s%s %s(",
-                f->file->target->vec_bytes ? ac_strf(f->file->region, "%s_SIMD ", f->file->upper) : "",
-                fn->fails ? "int" : "void", sig->name);
     int32_t n = 0;
     for (int32_t i = 0; i < fn->buf.n; i++) {
         const ac_buf *b = &fn->buf.item[i];
-        if (b->role == AC_BUF_LOCAL || (cuda && !uses[i]))
+        if (b->role == AC_BUF_LOCAL || (D->only_used && !uses[i]))
             continue;
-        bool restricted = sig->restricted && sig->restricted[i];
-        ac_putf(&params, "%s%s%s *%s%s", n++ ? ", " : "", uses[i] & C_WRITTEN ? "" : "const ", ac_dtype_c(b->dtype),
-                !restricted ? ""
-                : cuda      ? "__restrict__ "
-                            : "restrict ",
-                f->buf[i]);
+        ac_putf(&params, "%s%s%s *", n++ ? ", " : "", uses[i] & C_WRITTEN ? "" : "const ", ac_dtype_c(b->dtype));
+        if (restricted && restricted[i])
+            ac_putf(&params, "%s ", D->restrict_word);
+        ac_put(&params, f->buf[i]);
     }
-    if (cuda && fn->fails)
-        ac_putf(&params, "%sint32_t *status", n++ ? ", " : "");
+    if (D->status && fn->fails)
+        ac_putf(&params, "%sint32_t *%s", n++ ? ", " : "", D->status);
     ac_put(&params, n ? ")" : "void)");
-    ac_c_put_wrapped(to, ac_sink_text(&params), 4);
-    ac_put(to, "\n{\n");
+    ac_c_put_wrapped(f->to, ac_sink_text(&params), 4);
+}
+
+static void print_head(ac_cfn *f, const uint8_t *uses)
+{
+    const ac_dialect *D = f->file->dialect;
+    ac_put(f->to, D->head(f));
+    print_params(f, uses);
+    ac_put(f->to, "\n{\n");
     f->depth = 1;
-    for (int32_t i = 0; i < fn->buf.n; i++) {
-        const ac_buf *b = &fn->buf.item[i];
-        if (b->role == AC_BUF_LOCAL && uses[i] && cuda)
-            line(f, "%s", ac_c_cuda_local(f, b, f->buf[i], sig->threads));
-        else if (b->role == AC_BUF_LOCAL && uses[i])
-            line(f, f->file->target->vec_bytes ? "%s %s[%lld] __attribute__((aligned(%d)));" : "%s %s[%lld];",
-                 ac_dtype_c(b->dtype), f->buf[i], (long long)b->count, b->align > 16 ? b->align : 16);
-        else if (b->role != AC_BUF_LOCAL && !uses[i] && !cuda)
-            line(f, "(void)%s;", f->buf[i]);
+    for (int32_t i = 0; i < f->fn->buf.n; i++) {
+        const ac_buf *b = &f->fn->buf.item[i];
+        if (b->role == AC_BUF_LOCAL && uses[i])
+            ac_c_line(f, "%s", D->local(f, b, f->buf[i]));
+        else if (b->role != AC_BUF_LOCAL && !uses[i] && !D->only_used)
+            ac_c_line(f, "(void)%s;", f->buf[i]);
     }
 }
 
-/* The form of the program that this target's C can say. */
-static const ac_loop_fn *printable(ac_cfile *F, const ac_loop_fn *fn)
+const ac_loop_fn *ac_c_form(ac_cfile *F, const ac_loop_fn *fn)
 {
     bool vectors = false, unroll = false;
     for (ac_x x = 1; x < fn->code.n; x++) {
         vectors |= fn->code.item[x].lanes > 1;
         unroll |= fn->code.item[x].op == AC_L_FOR && fn->code.item[x].aux == AC_MARK_UNROLL;
     }
-    if (F->cuda && vectors && ac_c_cuda_vectors(fn))
-        return fn;
     if (F->target->vec_bytes && unroll && !(fn = ac_loop_unroll(F->cx, fn)))
         return NULL;
     if (!vectors)
@@ -434,26 +391,27 @@ static const ac_loop_fn *printable(ac_cfile *F, const ac_loop_fn *fn)
 
 int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_sink *to)
 {
-    const ac_loop_fn *fn = printable(F, given);
+    const ac_dialect *D = F->dialect;
+    const ac_loop_fn *fn = D->form(F, given);
     if (!fn)
         return AC_FAIL;
-    ac_cfn f = {.file = F, .fn = fn, .to = to, .use = ac_c_inline_plan(fn, F->region), .sig = sig};
+    ac_cuse *use = ac_c_inline_plan(fn, F->region);
+    if (D->review)
+        D->review(fn, use, F->region);
+    ac_cfn f = {.file = F, .fn = fn, .to = to, .use = use, .sig = sig};
     f.val = AC_NEW_N(F->region, ac_cval, fn->code.n);
-    if (F->cuda)
-        ac_c_cuda_drop(fn, (ac_cuse *)(uintptr_t)f.use, F->region);
     f.buf = AC_NEW_N(F->region, const char *, fn->buf.n + 1);
     ac_c_names_open(&f.names, F->cx, F->prefix);
-    if (F->cuda)
-        ac_c_name_take(&f.names, "status");
-    for (int32_t i = 0; i < fn->buf.n; i++) {
+    if (D->status)
+        ac_c_name_take(&f.names, D->status);
+    for (int32_t i = 0; i < fn->buf.n; i++)
         f.buf[i] = ac_c_name_take(&f.names, fn->buf.item[i].name);
-    }
     const uint8_t *uses = ac_c_buffer_uses(fn, F->region);
     print_comment(&f, sig, uses);
-    print_head(&f, sig, uses);
+    print_head(&f, uses);
     AC_TRY(print_body(&f));
-    if (fn->fails && !F->cuda)
-        line(&f, "return %s_OK;", F->upper);
+    if (fn->fails && !D->status)
+        ac_c_line(&f, "return %s_OK;", F->upper);
     ac_put(to, "}\n\n");
     return AC_OK;
 }

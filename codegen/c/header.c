@@ -1,5 +1,6 @@
 /* The header of a generated model: sizes, offsets, scales, one pointer to each input and output, init and run. C99 and
  * C++. */
+#include "codegen/c/dialect.h"
 #include "codegen/c/emit.h"
 
 #include <ctype.h>
@@ -9,7 +10,7 @@
 const char *ac_emit_upper(const ac_module *m)
 {
     ac_cfile f;
-    ac_cfile_open(&f, m->cx, m->target, m->name);
+    ac_cfile_open(&f, m->cx, &ac_dialect_c, m->target, m->name);
     return f.upper;
 }
 

@@ -1,13 +1,15 @@
 /* printer.h - what the files of the C printer share: the file being printed, the function being printed, one value.
  *
- *     function.c       a loop function as a C function: statements, names, layout
+ *     function.c        a loop function as a C function: statements, names, layout
  *     inline_values.c   which values are put into the expressions that use them
- *     scalar_ops.c   an instruction with one lane as an expression
- *     vector_ops.c      an instruction with several lanes; vector types; vector_helpers.c: the functions it calls
- *     vector_casts.c conversions between vector types
- *     scalar_helpers.c     functions on scalars that C99 has no operator for (square root, rounding, half floats)
- *     split_vectors.c    vectors wider than a register become several
- *     identifiers.c    names of C
+ *     scalar_ops.c      an instruction with one lane as an expression
+ *     vector_ops.c      an instruction with several lanes; vector types
+ *     vector_casts.c    conversions between vector types
+ *     scalar_helpers.c  functions on scalars that C99 has no operator for (square root, rounding, half floats)
+ *     vector_helpers.c  functions on vectors that C has no operator for
+ *     split_vectors.c   vectors wider than a register become several
+ *     identifiers.c     names of C
+ *     dialect.h         what differs between C and CUDA
  *
  * How values print. A bool is an int with value 0 or 1; integers narrower than int are computed in int and cast to their
  * type where they are named or stored; f16 and bf16 are uint16_t. A vector is a GNU vector type named like the text form
@@ -20,19 +22,20 @@
 #include "ir/loop/loop.h"
 #include "ir/lower/target.h"
 
-/* One C file: what its functions have needed so far */
+/* One file: what its functions have needed so far */
 typedef struct ac_cfile {
     ac_ctx *cx;
     ac_region *region;
+    const struct ac_dialect *dialect;
     const ac_target *target;
     const char *prefix, *upper; /* "kws", "KWS" */
-    bool cuda;                  /* functions are kernels, helpers are the device's */
     ac_sink types;              /* vector types, in order of first use */
     ac_sink helpers;            /* small static functions, each before its first use */
     AC_VEC(const char *) have;  /* interned names of everything in `types` and `helpers` */
 } ac_cfile;
 
-void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const ac_target *target, const char *prefix);
+void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const struct ac_dialect *dialect, const ac_target *target,
+                   const char *prefix);
 bool ac_c_have(ac_cfile *F, const char *name); /* already printed? If not, it counts as printed from now on */
 
 typedef struct ac_cval {
@@ -88,17 +91,6 @@ static inline bool c_is_const(const ac_cfn *f, ac_x x)
     return c_ins(f, x)->op == AC_L_CONST;
 }
 
-/* kernels_c.c: what only kernels have. */
-const char *ac_c_cuda_type(ac_dtype d, int32_t lanes, ac_cfile *F);
-bool ac_c_cuda_vectors(const ac_loop_fn *fn);                    /* its vectors are what the next two print */
-ac_cexpr ac_c_cuda_value(ac_cfn *f, ac_x x);                     /* .text NULL: not one of these, or cannot */
-bool ac_c_cuda_store(ac_cfn *f, ac_x x, const char **statement); /* false: not one of these */
-const char *ac_c_cuda_mma(ac_cfn *f, ac_x x);                    /* the statement; NULL: cannot */
-void ac_c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use,
-                    ac_region *r); /* indices of a thread's own elements need no name */
-const char *ac_c_cuda_local(ac_cfn *f, const ac_buf *b, const char *name, int32_t threads); /* the declaration */
-bool ac_c_cuda_waits(const ac_loop_fn *fn, ac_x block_loop); /* must the threads wait for each other behind it? */
-
 /* scalar_ops.c */
 ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x); /* the instruction as an expression; .text NULL: E0901 given */
 ac_cexpr ac_c_const(ac_cfile *F, ac_dtype d, const ac_ins *in);             /* one lane of a CONST */
@@ -135,9 +127,10 @@ typedef struct ac_csig {
     const char *comment;    /* lines between the note and the buffers, each starting with " *"; may be NULL */
     const bool *restricted; /* per parameter; NULL: none */
     const char *section;    /* macro before `static`, or NULL */
-    int32_t threads;        /* of a block, where ac_cfile.cuda */
-    bool flat;              /* ... and iterations of the grid loop are threads; else they are blocks */
+    int32_t threads;        /* kernels: of a block */
+    bool flat;              /* kernels: iterations of the grid loop are threads; else they are blocks */
 } ac_csig;
+void ac_c_line(ac_cfn *f, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* indented, with its newline */
 int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
 enum { C_READ = 1, C_WRITTEN = 2 };
 uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r);        /* of each buffer: C_READ, C_WRITTEN, both or 0 */

@@ -1,6 +1,6 @@
 /* Functions on one lane that C99 has no operator for. C's math library is never used: firmware has none, and not every
  * libm rounds its square root or fma correctly. All are exact: the result is what IEEE 754 asks for. */
-#include "codegen/c/printer.h"
+#include "codegen/c/dialect.h"
 
 #include <string.h>
 
@@ -348,76 +348,11 @@ bool ac_c_have(ac_cfile *F, const char *name)
     return false;
 }
 
-/* What CUDA has itself. */
-static const char *const CUDA[][2] = {
-    {"sqrt_f32", "__fsqrt_rn"},
-    {"sqrt_f64", "__dsqrt_rn"},
-    {"floor_f32", "floorf"},
-    {"floor_f64", "floor"},
-    {"ceil_f32", "ceilf"},
-    {"ceil_f64", "ceil"},
-    {"trunc_f32", "truncf"},
-    {"trunc_f64", "trunc"},
-    {"rint_f32", "rintf"},
-    {"rint_f64", "rint"},
-    {"abs_f32", "fabsf"},
-    {"abs_f64", "fabs"},
-    {"fma_f32", "fmaf"},
-    {"fma_f64", "fma"},
-    {"bits_of_f32", "__float_as_uint"},
-    {"of_bits_f32", "__uint_as_float"},
-};
-
-/* Helpers are written in C: those of a GPU call what the row says by CUDA's names. */
-static void put_renamed(ac_sink *to, const char *text)
-{
-    while (*text) {
-        size_t i = 0;
-        while (i < sizeof CUDA / sizeof CUDA[0] && strncmp(text, CUDA[i][0], strlen(CUDA[i][0])))
-            i++;
-        const bool native = i < sizeof CUDA / sizeof CUDA[0] && text[strlen(CUDA[i][0])] == '(';
-        ac_put(to, native ? CUDA[i][1] : (char[2]){*text, 0});
-        text += native ? strlen(CUDA[i][0]) : 1;
-    }
-    ac_putc(to, '\n');
-}
-
-/* What PTX has an instruction for: that on a GPU, the helper's own text in the emulation. */
-static void put_device(ac_sink *to, const char *name, const char *text)
-{
-    static const char *const PTX[][2] = {
-        {"f16_from_f32", "static uint16_t f16_from_f32(float x)\n{\n    uint16_t h;\n"
-                         "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x));\n    return h;\n}\n"},
-        {"f32_from_f16", "static float f32_from_f16(uint16_t h)\n{\n    float x;\n"
-                         "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(h));\n    return x;\n}\n"},
-    };
-    size_t i = 0;
-    while (i < sizeof PTX / sizeof PTX[0] && strcmp(PTX[i][0], name))
-        i++;
-    const bool own = i < sizeof PTX / sizeof PTX[0];
-    if (own)
-        ac_putf(to, "#if !defined(ARN_CUDA_EMU)\n%s#else\n", PTX[i][1]);
-    put_renamed(to, text);
-    if (own)
-        ac_put(to, "#endif\n");
-}
-
-/* `text` with each @ replaced by the macro that carries the target attribute. */
-static void put_text(ac_cfile *F, const char *text)
-{
-    for (const char *p; (p = strchr(text, '@')); text = p + 1) {
-        ac_put_n(&F->helpers, text, (size_t)(p - text));
-        ac_putf(&F->helpers, "%s_SIMD", F->upper);
-    }
-    ac_put(&F->helpers, text);
-    ac_putc(&F->helpers, '\n');
-}
-
 const char *ac_c_help(ac_cfile *F, const char *name)
 {
-    for (size_t i = 0; i < sizeof CUDA / sizeof CUDA[0] && F->cuda; i++)
-        if (!strcmp(CUDA[i][0], name))
-            return CUDA[i][1];
+    const char *native = F->dialect->native ? F->dialect->native(name) : NULL;
+    if (native)
+        return native;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         const row *h = &ROWS[i];
         if (strcmp(h->name, name))
@@ -429,10 +364,7 @@ const char *ac_c_help(ac_cfile *F, const char *name)
             return h->name;
         for (int k = 0; !simd && k < 3 && h->needs[k]; k++)
             ac_c_help(F, h->needs[k]);
-        if (F->cuda)
-            put_device(&F->helpers, name, h->plain);
-        else
-            put_text(F, simd ? h->simd : h->plain);
+        F->dialect->put_helper(F, name, simd ? h->simd : h->plain);
         return h->name;
     }
     return NULL;

@@ -1,7 +1,7 @@
 /* One instruction with one lane as a C expression. The meaning is that of loop.def; what C leaves open is spelled out:
  * what wraps is computed in unsigned types, what is narrower than int is cast back, shifts to the left are done
  * unsigned. */
-#include "codegen/c/printer.h"
+#include "codegen/c/dialect.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,28 +42,14 @@ static ac_dtype word_of(ac_dtype d)
     return ac_dtype_bits(d) == 64 ? AC_U64 : AC_U32;
 }
 
-static ac_cexpr special(ac_cfile *F, double v, bool wide)
-{
-    if (F->cuda) {
-        const char *bits = wide       ? isnan(v) ? "UINT64_C(0x7ff8000000000000)" : "UINT64_C(0x7ff0000000000000)"
-                           : isnan(v) ? "0x7fc00000u"
-                                      : "0x7f800000u";
-        ac_cexpr k = ac_c_call(F->region, ac_c_help(F, wide ? "of_bits_f64" : "of_bits_f32"), ac_c_atom(bits));
-        return v < 0 ? ac_c_unary(F->region, '-', k) : k;
-    }
-    const char *name = ac_c_help(F, isnan(v) ? wide ? "nan_f64" : "nan_f32" : wide ? "inf_f64" : "inf_f32");
-    ac_cexpr e = ac_c_atom(ac_strf(F->region, "%s.value", name));
-    return v < 0 ? ac_c_unary(F->region, '-', e) : e;
-}
-
 ac_cexpr ac_c_const(ac_cfile *F, ac_dtype d, const ac_ins *in)
 {
     ac_region *r = F->region;
     switch ((int)d) {
     case AC_F32:
-        return isfinite((float)in->k.f) ? ac_c_float(r, (float)in->k.f) : special(F, in->k.f, false);
+        return isfinite((float)in->k.f) ? ac_c_float(r, (float)in->k.f) : F->dialect->special(F, in->k.f, false);
     case AC_F64:
-        return isfinite(in->k.f) ? ac_c_double(r, in->k.f) : special(F, in->k.f, true);
+        return isfinite(in->k.f) ? ac_c_double(r, in->k.f) : F->dialect->special(F, in->k.f, true);
     case AC_F16:
         return ac_c_atom(ac_strf(r, "0x%04x", ac_f32_to_f16((float)in->k.f)));
     case AC_BF16:

@@ -1,6 +1,7 @@
 /* The C file of a module, top to bottom: comment, macros, types and helpers, weights, one static function for each
  * distinct loop function, then init, reset and run (calls.c), which calls the functions in execution order with
  * every offset a constant. */
+#include "codegen/c/dialect.h"
 #include "codegen/c/emit.h"
 
 #include <string.h>
@@ -312,7 +313,7 @@ int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_s
 {
     ac_region *r = m->cx->region;
     ac_emit e = {.m = m, .region = r, .to = to, .weights = ac_module_weights(m), .blob_name = blob_name};
-    ac_cfile_open(&e.file, m->cx, m->target, m->name);
+    ac_cfile_open(&e.file, m->cx, &ac_dialect_c, m->target, m->name);
     e.fn = AC_NEW_N(r, const char *, m->n_fn + 1);
     e.konst = AC_NEW_N(r, const char *, m->n_konst + 1);
     e.offset = AC_NEW_N(r, ac_bytes, m->n_konst + 1);

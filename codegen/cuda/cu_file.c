@@ -261,8 +261,7 @@ static void open_file(cu_file *f, ac_module *m, ac_sink *to)
 {
     ac_region *r = m->cx->region;
     *f = (cu_file){.e = {.m = m, .region = r, .to = to, .weights = ac_module_weights(m)}};
-    ac_cfile_open(&f->e.file, m->cx, m->target, m->name);
-    f->e.file.cuda = true;
+    ac_cfile_open(&f->e.file, m->cx, &ac_dialect_cuda, m->target, m->name);
     f->e.fn = AC_NEW_N(r, const char *, m->n_fn + 1);
     f->e.konst = AC_NEW_N(r, const char *, m->n_konst + 1);
     f->e.offset = AC_NEW_N(r, ac_bytes, m->n_konst + 1);

@@ -1,14 +1,16 @@
 /* cuda.h - what the files of the CUDA backend share.
  *
- *     kernels.c   a step's function cut at its grid loops: one function for each kernel
- *     cu_file.c   the .cu file: kernels, the table of launches, what a host calls
- *     nvrtc.c     --emit ptx,cubin: the kernels through NVIDIA's compiler library, opened at run time
- *     cuda.c   the backend as seen from outside
+ *     cuda.c         the backend as seen from outside
+ *     kernels.c      a step's function cut at its grid loops: one function for each kernel
+ *     kernel_text.c  CUDA as a dialect of the C printer
+ *     cu_file.c      the .cu file: kernels, the table of launches, what a host calls
+ *     nvrtc.c        --emit ptx,cubin: the kernels through NVIDIA's compiler library, opened at run time
  *
  * Memory: the context's region. */
 #ifndef AC_CODEGEN_CUDA_CUDA_H
 #define AC_CODEGEN_CUDA_CUDA_H
 #include "codegen/backend.h"
+#include "codegen/c/dialect.h"
 #include "codegen/c/emit.h"
 
 typedef struct cu_kernel {
@@ -18,6 +20,8 @@ typedef struct cu_kernel {
     bool flat;           /* a thread for each iteration of the grid loop; else a block */
     const uint8_t *uses; /* of each buffer, see ac_c_buffer_uses */
 } cu_kernel;
+
+extern const ac_dialect ac_dialect_cuda; /* kernel_text.c */
 
 /* The kernels of a function, in order. NULL: diagnostic. */
 const cu_kernel *ac_cu_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n);

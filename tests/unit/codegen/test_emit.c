@@ -2,7 +2,7 @@
  * evaluator bit for bit on random and special values: as plain C (without a warning, and trapping on undefined
  * behaviour) and for each vector target that this machine can run. Random programs with loops, branches and variables
  * check that values are printed where they may be. NaN equals NaN. */
-#include "codegen/c/printer.h"
+#include "codegen/c/dialect.h"
 #include "tests/unit/support/cc.h"
 #include "tests/unit/support/loop_cases.h"
 
@@ -56,7 +56,7 @@ static void compare_case(const test_case *t, entry *f)
 static void print_cases(ac_sink *to)
 {
     ac_cfile file;
-    ac_cfile_open(&file, &cx, target, "t");
+    ac_cfile_open(&file, &cx, &ac_dialect_c, target, "t");
     ac_sink body;
     ac_sink_open(&body, &cx);
     for (int32_t i = 0; i < n_cases; i++) {

@@ -1,11 +1,15 @@
-/* What kernels have beside the instructions of C: elements that are a thread's own are an array in registers, vectors
- * are loaded and stored whole and taken apart by lanes, and words of four bytes go into dp4a.
+/* kernel_text.c - CUDA as a dialect of the C printer.
+ *
+ * Grid and block loops are the numbers of blocks and threads; elements that are a thread's own are an array in
+ * registers, vectors are loaded and stored whole and taken apart by lanes, and words of four bytes go into dp4a.
  *
  *     load f32x4 x[i]            *(const f32x4 *)(x + i)           lane 2 of it: x0.v[2]
  *     bitcast i32 of i8x4        the word as it is                 dot4 of such: dp4a(a, b, c)
  *     mma f16 acc[..] ..         mma_f16(&acc[0], &words[0], &words[4]), a function around PTX's instruction */
-#include "codegen/c/printer.h"
+#include "codegen/c/dialect.h"
+#include "codegen/cuda/cuda.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A vector that is moved whole. */
@@ -42,7 +46,7 @@ static bool fits(const ac_loop_fn *fn, const ac_ins *i)
     }
 }
 
-bool ac_c_cuda_vectors(const ac_loop_fn *fn)
+static bool fits_all(const ac_loop_fn *fn)
 {
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
@@ -64,7 +68,7 @@ static const char *block_type(ac_cfile *F, ac_dtype d, int32_t lanes)
 }
 
 /* Of a local that holds such a vector. Bytes are held as words. */
-const char *ac_c_cuda_type(ac_dtype d, int32_t lanes, ac_cfile *F)
+static const char *vector_type(ac_cfile *F, ac_dtype d, int32_t lanes)
 {
     const bool bytes = d == AC_I8 || d == AC_U8;
     return bytes && lanes == 4 ? "int32_t" : block_type(F, bytes ? AC_I32 : d, bytes ? lanes / 4 : lanes);
@@ -126,7 +130,7 @@ static const char *mma_function(ac_cfile *F, ac_dtype d)
     return ROWS[k].name;
 }
 
-const char *ac_c_cuda_mma(ac_cfn *f, ac_x x)
+static const char *mma(ac_cfn *f, ac_x x)
 {
     const ac_ins *i = c_ins(f, x);
     int32_t mask[3];
@@ -137,7 +141,7 @@ const char *ac_c_cuda_mma(ac_cfn *f, ac_x x)
     return ac_strf(f->file->region, "%s(&%s, &%s, &%s);", mma_function(f->file, (ac_dtype)i->dtype), to, a, b);
 }
 
-ac_cexpr ac_c_cuda_value(ac_cfn *f, ac_x x)
+static ac_cexpr value(ac_cfn *f, ac_x x)
 {
     ac_cfile *F = f->file;
     const ac_ins *i = c_ins(f, x), *a = i->a ? c_ins(f, i->a) : i;
@@ -148,7 +152,7 @@ ac_cexpr ac_c_cuda_value(ac_cfn *f, ac_x x)
     if (i->op == AC_L_LOAD && is_word(i))
         return at(f, i, "int32_t", true);
     if (i->op == AC_L_LOAD && i->lanes > 1) {
-        return at(f, i, ac_c_cuda_type((ac_dtype)i->dtype, i->lanes, F), true);
+        return at(f, i, vector_type(F, (ac_dtype)i->dtype, i->lanes), true);
     }
     if (i->op == AC_L_BITCAST && (i->lanes > 1 || a->lanes > 1))
         return f->val[i->a].e;
@@ -159,24 +163,29 @@ ac_cexpr ac_c_cuda_value(ac_cfn *f, ac_x x)
     return (ac_cexpr){0};
 }
 
-bool ac_c_cuda_store(ac_cfn *f, ac_x x, const char **statement)
+static const char *store(ac_cfn *f, ac_x x)
 {
     const ac_ins *i = c_ins(f, x), *v = c_ins(f, i->b);
     const ac_buf *b = &f->fn->buf.item[i->aux];
     if (b->where != AC_WHERE_THREAD && v->lanes == 1)
-        return false;
+        return NULL;
     ac_region *r = f->file->region;
     const char *to = b->where == AC_WHERE_THREAD
                          ? own(f, i)
-                         : at(f, i, ac_c_cuda_type((ac_dtype)v->dtype, v->lanes, f->file), false).text;
+                         : at(f, i, vector_type(f->file, (ac_dtype)v->dtype, v->lanes), false).text;
     ac_cexpr e = f->val[i->b].e;
     if (v->lanes == 1)
         e = ac_c_exact(f->file, e, b->dtype);
-    *statement = ac_strf(r, "%s = %s;", to, e.text);
-    return true;
+    return ac_strf(r, "%s = %s;", to, e.text);
 }
 
-void ac_c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
+static const char *statement(ac_cfn *f, ac_x x)
+{
+    return c_ins(f, x)->op == AC_L_MMA ? mma(f, x) : store(f, x);
+}
+
+/* Indices of a thread's own elements need no name; vectors that are loaded whole have one. */
+static void review(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
 {
     int32_t *others = AC_NEW_N(r, int32_t, fn->code.n); /* users that need the value */
     for (ac_x x = fn->code.n - 1; x > 0; x--) {         /* users stand behind */
@@ -184,6 +193,8 @@ void ac_c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
         int64_t constant;
         ac_x k;
         int32_t mask;
+        if (i->op == AC_L_LOAD && i->lanes * ac_dtype_bits((ac_dtype)i->dtype) > 32 && i->lanes > 1)
+            use[x].join = false;
         if (!use[x].live)
             continue;
         if ((i->op == AC_L_ADD || i->op == AC_L_MUL || i->op == AC_L_XOR) && !others[x]) {
@@ -209,18 +220,18 @@ void ac_c_cuda_drop(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
     }
 }
 
-const char *ac_c_cuda_local(ac_cfn *f, const ac_buf *b, const char *name, int32_t threads)
+static const char *local(const ac_cfn *f, const ac_buf *b, const char *name)
 {
     ac_region *r = f->file->region;
     if (b->where == AC_WHERE_SHARED)
         return ac_strf(r, "ARN_SHARED(%s, %s, %lld);", ac_dtype_c(b->dtype), name, (long long)b->count);
-    const int64_t n = b->where == AC_WHERE_THREAD ? b->count / threads : b->count;
+    const int64_t n = b->where == AC_WHERE_THREAD ? b->count / f->sig->threads : b->count;
     return ac_strf(r, "%s %s[%lld];", ac_dtype_c(b->dtype), name, (long long)n);
 }
 
-/* A phase that touches nothing but constants and what is a thread's own disturbs nobody; behind the last one is nobody.
- */
-bool ac_c_cuda_waits(const ac_loop_fn *fn, ac_x block_loop)
+/* Must the threads wait for each other after this block loop? A phase that touches nothing but constants and what is a
+ * thread's own disturbs nobody; after the last one there is nobody. */
+static bool must_wait(const ac_loop_fn *fn, ac_x block_loop)
 {
     int32_t depth = 0;
     bool touches = false;
@@ -234,3 +245,145 @@ bool ac_c_cuda_waits(const ac_loop_fn *fn, ac_x block_loop)
     }
     return true;
 }
+
+/* A loop that the threads of a GPU run: each takes its iteration. */
+static bool is_thread(const ac_cfn *f, ac_x x)
+{
+    return c_ins(f, x)->aux >= AC_MARK_GRID;
+}
+
+static bool open_loop(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    if (!is_thread(f, x))
+        return false;
+    const char *name = ac_c_name_take(&f->names, in->name ? in->name : "g"), *hi = f->val[in->b].e.text;
+    const bool all = in->aux == AC_MARK_BLOCK && c_ins(f, in->b)->k.i == f->sig->threads;
+    if (in->aux == AC_MARK_BLOCK)
+        ac_c_line(f, "{");
+    f->depth += in->aux == AC_MARK_BLOCK;
+    if (f->sig->flat)
+        ac_c_line(f, "const int32_t %s = (int32_t)(blockIdx.x * %du + threadIdx.x);", name, f->sig->threads);
+    else
+        ac_c_line(f, "const int32_t %s = (int32_t)%s.x;", name, in->aux == AC_MARK_GRID ? "blockIdx" : "threadIdx");
+    f->val[x].e = ac_c_atom(name);
+    if (all)
+        return true;
+    ac_c_line(f, f->sig->flat || in->aux == AC_MARK_BLOCK ? "if (%s < %s) {" : "{", name, hi);
+    f->depth++;
+    return true;
+}
+
+static void close_loop(ac_cfn *f, ac_x x)
+{
+    if (c_ins(f, x)->aux != AC_MARK_BLOCK)
+        return;
+    if (c_ins(f, c_ins(f, x)->b)->k.i != f->sig->threads) {
+        f->depth--;
+        ac_c_line(f, "}");
+    }
+    if (must_wait(f->fn, x))
+        ac_c_line(f, "__syncthreads();");
+}
+
+static const ac_loop_fn *form(ac_cfile *F, const ac_loop_fn *fn)
+{
+    return fits_all(fn) ? fn : ac_c_form(F, fn);
+}
+
+static const char *head(const ac_cfn *f)
+{
+    return ac_strf(f->file->region, "ARN_KERNEL(%d) %s(", f->sig->threads, f->sig->name);
+}
+
+static ac_cexpr special(ac_cfile *F, double v, bool wide)
+{
+    const char *bits = wide       ? isnan(v) ? "UINT64_C(0x7ff8000000000000)" : "UINT64_C(0x7ff0000000000000)"
+                       : isnan(v) ? "0x7fc00000u"
+                                  : "0x7f800000u";
+    ac_cexpr k = ac_c_call(F->region, ac_c_help(F, wide ? "of_bits_f64" : "of_bits_f32"), ac_c_atom(bits));
+    return v < 0 ? ac_c_unary(F->region, '-', k) : k;
+}
+
+/* ------------------------------------------------------------------ helpers */
+
+/* What CUDA has itself. */
+static const char *const NATIVE[][2] = {
+    {"sqrt_f32", "__fsqrt_rn"},
+    {"sqrt_f64", "__dsqrt_rn"},
+    {"floor_f32", "floorf"},
+    {"floor_f64", "floor"},
+    {"ceil_f32", "ceilf"},
+    {"ceil_f64", "ceil"},
+    {"trunc_f32", "truncf"},
+    {"trunc_f64", "trunc"},
+    {"rint_f32", "rintf"},
+    {"rint_f64", "rint"},
+    {"abs_f32", "fabsf"},
+    {"abs_f64", "fabs"},
+    {"fma_f32", "fmaf"},
+    {"fma_f64", "fma"},
+    {"bits_of_f32", "__float_as_uint"},
+    {"of_bits_f32", "__uint_as_float"},
+};
+enum { N_NATIVE = sizeof NATIVE / sizeof *NATIVE };
+
+static const char *native(const char *helper)
+{
+    for (int i = 0; i < N_NATIVE; i++)
+        if (!strcmp(NATIVE[i][0], helper))
+            return NATIVE[i][1];
+    return NULL;
+}
+
+/* Helpers are written in C: those of a GPU call what the row says by CUDA's names. */
+static void put_renamed(ac_sink *to, const char *text)
+{
+    while (*text) {
+        int i = 0;
+        while (i < N_NATIVE && strncmp(text, NATIVE[i][0], strlen(NATIVE[i][0])))
+            i++;
+        const bool called = i < N_NATIVE && text[strlen(NATIVE[i][0])] == '(';
+        ac_put(to, called ? NATIVE[i][1] : (char[2]){*text, 0});
+        text += called ? strlen(NATIVE[i][0]) : 1;
+    }
+    ac_putc(to, '\n');
+}
+
+/* What PTX has an instruction for: that on a GPU, the helper's own text in the emulation. */
+static void put_helper(ac_cfile *F, const char *name, const char *text)
+{
+    static const char *const PTX[][2] = {
+        {"f16_from_f32", "static uint16_t f16_from_f32(float x)\n{\n    uint16_t h;\n"
+                         "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x));\n    return h;\n}\n"},
+        {"f32_from_f16", "static float f32_from_f16(uint16_t h)\n{\n    float x;\n"
+                         "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(h));\n    return x;\n}\n"},
+    };
+    ac_sink *to = &F->helpers;
+    size_t i = 0;
+    while (i < sizeof PTX / sizeof PTX[0] && strcmp(PTX[i][0], name))
+        i++;
+    const bool own = i < sizeof PTX / sizeof PTX[0];
+    if (own)
+        ac_putf(to, "#if !defined(ARN_CUDA_EMU)\n%s#else\n", PTX[i][1]);
+    put_renamed(to, text);
+    if (own)
+        ac_put(to, "#endif\n");
+}
+
+const ac_dialect ac_dialect_cuda = {.restrict_word = "__restrict__",
+                                    .unroll = "ARN_UNROLL",
+                                    .status = "status",
+                                    .only_used = true,
+                                    .form = form,
+                                    .review = review,
+                                    .head = head,
+                                    .local = local,
+                                    .vector_type = vector_type,
+                                    .special = special,
+                                    .value = value,
+                                    .statement = statement,
+                                    .open_loop = open_loop,
+                                    .close_loop = close_loop,
+                                    .native = native,
+                                    .put_helper = put_helper};

@@ -1,0 +1,48 @@
+/* dialect.c - C as a dialect of its own printer: static functions, statuses that are returned, arrays on the stack. */
+#include "codegen/c/dialect.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *head(const ac_cfn *f)
+{
+    const ac_cfile *F = f->file;
+    ac_region *r = F->region;
+    const char *section = f->sig->section ? ac_strf(r, "%s ", f->sig->section) : "";
+    const char *simd = F->target->vec_bytes ? ac_strf(r, "%s_SIMD ", F->upper) : "";
+    return ac_strf(r, "%sstatic %s%s %s(", section, simd, f->fn->fails ? "int" : "void", f->sig->name);
+}
+
+static const char *local(const ac_cfn *f, const ac_buf *b, const char *name)
+{
+    return ac_strf(f->file->region,
+                   f->file->target->vec_bytes ? "%s %s[%lld] __attribute__((aligned(%d)));" : "%s %s[%lld];",
+                   ac_dtype_c(b->dtype), name, (long long)b->count, b->align > 16 ? b->align : 16);
+}
+
+static ac_cexpr special(ac_cfile *F, double v, bool wide)
+{
+    const char *name = ac_c_help(F, isnan(v) ? wide ? "nan_f64" : "nan_f32" : wide ? "inf_f64" : "inf_f32");
+    ac_cexpr e = ac_c_atom(ac_strf(F->region, "%s.value", name));
+    return v < 0 ? ac_c_unary(F->region, '-', e) : e;
+}
+
+/* `text` with each @ replaced by the macro that carries the target attribute. */
+static void put_helper(ac_cfile *F, const char *name, const char *text)
+{
+    (void)name;
+    for (const char *p; (p = strchr(text, '@')); text = p + 1) {
+        ac_put_n(&F->helpers, text, (size_t)(p - text));
+        ac_putf(&F->helpers, "%s_SIMD", F->upper);
+    }
+    ac_put(&F->helpers, text);
+    ac_putc(&F->helpers, '\n');
+}
+
+const ac_dialect ac_dialect_c = {.restrict_word = "restrict",
+                                 .form = ac_c_form,
+                                 .head = head,
+                                 .local = local,
+                                 .vector_type = ac_c_vec_type,
+                                 .special = special,
+                                 .put_helper = put_helper};

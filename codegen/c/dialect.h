@@ -1,0 +1,47 @@
+/* dialect.h - what differs between C and its relatives, as one value: C and CUDA are two dialects of one printer.
+ *
+ * function.c, the operators and the helpers print loop functions; where dialects say a thing in different words they ask
+ * the file's dialect (ac_cfile.dialect). A dialect is a constant struct: words, and functions for what needs more than a
+ * word. A slot that is marked optional may be NULL: then the printer's own form is printed.
+ *
+ *     ac_dialect_c      dialect.c                    functions of a .c file; vectors are GNU C's, with x86 intrinsics
+ *     ac_dialect_cuda   codegen/cuda/kernel_text.c   kernels of a .cu file
+ *
+ * Memory: the file's region. Errors: as printer.h. */
+#ifndef AC_CODEGEN_C_DIALECT_H
+#define AC_CODEGEN_C_DIALECT_H
+#include "codegen/c/printer.h"
+
+typedef struct ac_dialect {
+    const char *restrict_word; /* of a parameter that overlaps no other */
+    const char *unroll;        /* the line before a loop marked unroll; NULL: none */
+    const char *status; /* the parameter, an int32_t *, that takes the status of a FAIL_IF; NULL: it is returned */
+    bool only_used;     /* buffers that the code does not touch are no parameters; else they are, unused */
+
+    /* The same program in a form whose every instruction can be printed. NULL: diagnostic. */
+    const ac_loop_fn *(*form)(ac_cfile *F, const ac_loop_fn *fn);
+    /* Corrects which values are live and which are printed where they are used. Optional. */
+    void (*review)(const ac_loop_fn *fn, ac_cuse *use, ac_region *r);
+
+    const char *(*head)(const ac_cfn *f); /* all before the parameters: "static void kws_relu_2(" */
+    const char *(*local)(const ac_cfn *f, const ac_buf *b, const char *name); /* the declaration of a LOCAL buffer */
+    const char *(*vector_type)(ac_cfile *F, ac_dtype d, int32_t lanes);       /* of a local that holds such a value */
+    ac_cexpr (*special)(ac_cfile *F, double v, bool wide);                    /* infinity or NaN; wide: as f64 */
+
+    /* An instruction that the dialect has words of its own for. .text NULL: it has none. Optional. */
+    ac_cexpr (*value)(ac_cfn *f, ac_x x);
+    const char *(*statement)(ac_cfn *f, ac_x x); /* STORE, MMA; NULL: it has none. Optional. */
+    /* Opens a loop in its own way, indents, and sets the loop's value: true. close_loop: after its brace. Optional. */
+    bool (*open_loop)(ac_cfn *f, ac_x x);
+    void (*close_loop)(ac_cfn *f, ac_x x);
+
+    const char *(*native)(const char *helper); /* its own function in place of a helper; NULL: none. Optional. */
+    void (*put_helper)(ac_cfile *F, const char *name, const char *text); /* a row of scalar_helpers.c, into the file */
+} ac_dialect;
+
+extern const ac_dialect ac_dialect_c;
+
+/* function.c: the form for plain scalars and vectors of the target's registers. */
+const ac_loop_fn *ac_c_form(ac_cfile *F, const ac_loop_fn *fn);
+
+#endif
