@@ -1,6 +1,7 @@
 #include "cli/host.h"
 #include "cli/rt_files.h"
 
+#include "codegen/constants.h"
 #include "codegen/targets.h"
 #include "runtime/arn_cuda.h"
 #include "runtime/arn_pool.h"
@@ -245,7 +246,7 @@ static int open_weights(ac_host *h)
 {
     ac_sink weights;
     ac_sink_open(&weights, &h->job->cx);
-    AC_TRY(ac_emit_blob(h->job->module, &weights));
+    AC_TRY(ac_blob_write(h->job->module, &weights));
     uint8_t *at = aligned(&h->weights_base, (ac_bytes)weights.n, 64);
     if (at && weights.n)
         memcpy(at, weights.text, weights.n);

@@ -4,6 +4,7 @@
 #include "cli/rt_files.h"
 
 #include "codegen/backend.h"
+#include "codegen/constants.h"
 #include "codegen/targets.h"
 #include "planner/report/lock.h"
 

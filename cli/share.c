@@ -6,7 +6,7 @@
  * each part's memory begins; for a range also a source that chooses the part by the value. */
 #include "cli/cli.h"
 #include "cli/inputs.h"
-#include "codegen/module.h"
+#include "codegen/constants.h"
 
 #include "base/json_out.h"
 

@@ -1,5 +1,6 @@
 /* Backends by name or by what they emit. Modules stay open until the process ends: code made by them may still run. */
 #include "codegen/backend.h"
+#include "codegen/c/emit.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

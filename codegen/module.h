@@ -1,7 +1,8 @@
-/* module.h - a compiled model before it is printed: calls in execution order, each argument bound to a memory and an offset.
+/* module.h - a compiled model before it is printed: calls in execution order, each argument bound to a memory and an
+ * offset.
  *
- * Filled by arenac.c from the lowered nodes and the plan; printers (C, later CUDA and LLVM) only read it. Nothing here knows
- * an operator. All in the context's region. */
+ * Filled by the driver and bind.h from the lowered nodes and the plan; printers (C, CUDA, LLVM) only read it. Nothing here
+ * knows an operator. All in the context's region. */
 #ifndef AC_CODEGEN_MODULE_H
 #define AC_CODEGEN_MODULE_H
 #include "base/sink.h"
@@ -105,12 +106,6 @@ bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b);
 /* dedupe.c: fills fn, n_fn, call[].fn: structurally equal loop functions become one. */
 void ac_module_dedupe(ac_module *m);
 
-/* constants.c: constants that several of n modules hold as C text are defined by the first of them alone. What that saves. */
-int ac_module_share_consts(ac_module *const *m, int32_t n, ac_bytes *saved);
-
-/* identifiers.c: a word that C, C++ or what generated code includes takes for itself. */
-bool ac_c_reserved(const char *word);
-
 /* Where byte `offset` of ram[index] lies when all of them are one block. */
 static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes offset)
 {
@@ -119,17 +114,5 @@ static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes 
 
 /* share_kernels.c: functions that differ in whole numbers only become one with a table of them; after ac_module_dedupe. */
 void ac_module_share(ac_module *m);
-
-/* Layout of the constants in one block (blob and asm): offset of each, total. Alignment of each is respected; the block starts
- * with a 64-byte header for the blob form (magic, version, total bytes, checksum). */
-void ac_module_layout_consts(const ac_module *m, ac_bytes *offset, ac_bytes *total);
-
-/* source.c, header.c, constants.c. The .c includes "<header_name>". AC_FAIL when a constant cannot be made. */
-int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to);
-int ac_emit_header(const ac_module *m, ac_sink *to);
-int ac_emit_blob(ac_module *m, ac_sink *to); /* weights of AC_WEIGHTS_BLOB and AC_WEIGHTS_ASM */
-/* Weights of AC_WEIGHTS_AUTO: rodata up to 1 MiB, else asm. */
-ac_weights ac_module_weights(const ac_module *m);
-ac_bytes ac_module_const_bytes(const ac_module *m);
 
 #endif

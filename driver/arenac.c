@@ -11,6 +11,7 @@
 
 #include "codegen/backend.h"
 #include "codegen/bind.h"
+#include "codegen/constants.h"
 #include "codegen/targets.h"
 #include "import/import.h"
 #include "ir/graph/weights_file.h"
@@ -455,7 +456,7 @@ static int emit_stage(arenac_job *job, void *arg)
     ac_sink *to = AC_NEW(job->cx.region, ac_sink);
     ac_sink_open(to, &job->cx);
     if (!strcmp(e->kind, "blob"))
-        AC_TRY(ac_emit_blob(job->module, to));
+        AC_TRY(ac_blob_write(job->module, to));
     else if (!strcmp(e->kind, "json"))
         ac_report_json(to, &job->report, &job->cx.diags);
     else if (!strcmp(e->kind, "md"))

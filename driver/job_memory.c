@@ -4,7 +4,7 @@
  * order. One named "state" is for state, one that is read-only for weights, all others are for tensors. */
 #include "driver/job.h"
 
-#include "codegen/module.h"
+#include "codegen/c/identifiers.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,16 +1,16 @@
 /* emit.h - what the files that print a whole module share.
  *
- *     source.c       the .c: order of its parts, functions, init, reset
- *     calls.c     the calls: run, run_row, parts for a pool of threads
- *     header.c  the .h: the API of docs/generated-c.md
- *     constants.c   weights: as C text, as a blob, as a blob pulled in by the assembler
- *     descriptor.c    the descriptor of runtime/arn_model.def, for `run` and `bench`
+ *     source.c      the .c: order of its parts, functions, init, reset
+ *     calls.c       the calls: run, run_row, parts for a pool of threads
+ *     header.c      the .h: the API of docs/generated-c.md
+ *     arrays.c      constants as C text, or as a blob pulled in by the assembler
+ *     descriptor.c  the descriptor of runtime/arn_model.def, for `run` and `bench`
  *
  * Memory: the context's region. Errors: AC_FAIL when a constant cannot be made or a function cannot be printed. */
 #ifndef AC_CODEGEN_C_EMIT_H
 #define AC_CODEGEN_C_EMIT_H
 #include "codegen/c/printer.h"
-#include "codegen/module.h"
+#include "codegen/constants.h"
 
 typedef struct ac_emit {
     ac_module *m;
@@ -24,14 +24,9 @@ typedef struct ac_emit {
     const char *blob_name;
 } ac_emit;
 
-/* constants.c */
-int ac_emit_make_consts(const ac_module *m);                  /* all data present, or AC_FAIL */
-int32_t *ac_emit_twins(const ac_module *m, bool same_type);   /* the first constant with the same bytes */
+/* arrays.c */
 void ac_emit_rodata(ac_emit *e, int32_t i, const char *name); /* the definition; sets e->konst[i] */
 void ac_emit_asm(ac_emit *e);                                 /* .incbin and its symbol */
-enum { E_BLOB_HEADER = 64, E_BLOB_CHECKED = 32 };             /* bytes; the first that identify the blob */
-int ac_emit_blob_header(const ac_module *m, uint8_t header[E_BLOB_HEADER], const uint8_t *bytes, ac_bytes total);
-int ac_emit_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
 
 /* source.c */
 const char *ac_emit_ram(const ac_emit *e, int32_t index); /* the local pointer to ram[index]: "arena", "mem_dtcm" */
@@ -41,8 +36,6 @@ const char *ac_emit_step_title(const ac_emit *e, int32_t i);                  /*
 void ac_emit_take_names(ac_emit *e, ac_cnames *names); /* of functions and constants, behind those of the API */
 int ac_emit_reset(ac_emit *e, ac_cnames *names);       /* the functions NAME_reset (with state) and NAME_init */
 int ac_emit_init(ac_emit *e);
-
-const char *ac_emit_step_title(const ac_emit *e, int32_t i); /* "3: CONV_2D 'name', then RELU" */
 
 /* calls.c */
 void ac_emit_parts(ac_emit *e); /* steps that are cut into parts: functions for a pool */
@@ -57,5 +50,9 @@ ac_bytes ac_emit_stack_bytes(const ac_module *m);
 void ac_emit_host_types(ac_emit *e);
 void ac_emit_host_model(ac_emit *e);
 void ac_emit_host_api(ac_emit *e); /* NAME_open, NAME_run_dl, ... on top of runtime/arn_host.h */
+
+/* source.c, header.c: the files. The .c includes "<header_name>". */
+int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to);
+int ac_emit_header(const ac_module *m, ac_sink *to);
 
 #endif

@@ -232,7 +232,7 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
     ac_putf(to, "#define %s_STATE_BYTES %lldu\n", U, (long long)m->state_bytes);
     if (ac_module_weights(m) == AC_WEIGHTS_BLOB) {
         ac_bytes total, *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1);
-        ac_module_layout_consts(m, offset, &total);
+        ac_consts_layout(m, offset, &total);
         ac_putf(to, "#define %s_WEIGHTS_BYTES %lldu\n", U, (long long)total);
     }
     ac_putf(to, "#define %s_STACK_BYTES %lldu /* of %s_run: an estimate, measure before you rely on it */\n", U,

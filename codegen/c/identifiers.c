@@ -1,5 +1,7 @@
-#include "codegen/c/printer.h"
-#include "codegen/module.h"
+/* identifiers.c - names of C in scope. */
+#include "codegen/c/identifiers.h"
+
+#include "ir/graph/dtype.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -77,10 +79,9 @@ static bool is_type_word(const char *s)
 
 static bool is_reserved(const ac_cnames *t, const char *s)
 {
-    for (size_t i = 0; i < sizeof RESERVED / sizeof RESERVED[0]; i++)
-        if (!strcmp(s, RESERVED[i]))
-            return true;
-    size_t n = strlen(t->prefix);
+    const size_t n = strlen(t->prefix);
+    if (ac_c_reserved(s))
+        return true;
     if (!strncmp(s, t->prefix, n) && s[n] == '_')
         return true;
     if (s[0] == '_' || is_type_word(s))

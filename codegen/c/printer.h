@@ -8,7 +8,7 @@
  *     scalar_helpers.c  functions on scalars that C99 has no operator for (square root, rounding, half floats)
  *     vector_helpers.c  functions on vectors that C has no operator for
  *     split_vectors.c   vectors wider than a register become several
- *     identifiers.c     names of C
+ *     identifiers.h     names of C
  *     dialect.h         what differs between C and CUDA
  *
  * How values print. A bool is an int with value 0 or 1; integers narrower than int are computed in int and cast to their
@@ -19,6 +19,7 @@
 #ifndef AC_CODEGEN_C_PRINTER_H
 #define AC_CODEGEN_C_PRINTER_H
 #include "codegen/c/expr.h"
+#include "codegen/c/identifiers.h"
 #include "ir/loop/loop.h"
 #include "ir/lower/target.h"
 
@@ -55,19 +56,6 @@ typedef struct ac_cuse {
 
 /* inline_values.c: one entry for each instruction. */
 ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, ac_region *r);
-
-/* identifiers.c: C identifiers in scope. A name that is taken gets a number; keywords, and names that helpers or the model's own
- * symbols could have, get an underscore. */
-typedef struct ac_cnames {
-    ac_ctx *cx;
-    const char *prefix;
-    struct ac_cname *slot;
-    int32_t n, cap;
-} ac_cnames;
-void ac_c_names_open(ac_cnames *n, ac_ctx *cx, const char *prefix);
-const char *ac_c_name_take(ac_cnames *n, const char *base);   /* "oc", or "oc_1" when "oc" is in use */
-const char *ac_c_name_number(ac_cnames *n, const char *base); /* "w0", "w1", ... */
-void ac_c_name_drop(ac_cnames *n, const char *name);          /* its scope ends */
 
 /* One function being printed */
 typedef struct ac_cfn {

@@ -158,7 +158,7 @@ static void print_consts(ac_emit *e, ac_cnames *names)
                       "#endif\n\n");
         return;
     }
-    int32_t *twin = ac_emit_twins(m, true);
+    int32_t *twin = ac_consts_twins(m, true);
     for (int32_t i = 0; i < m->n_konst; i++) {
         const char *hint = m->konst[i]->name && *m->konst[i]->name ? m->konst[i]->name : "const";
         if (twin[i] < i)
@@ -220,16 +220,16 @@ int ac_emit_init(ac_emit *e)
     const char *p = m->name, *U = e->file.upper;
     bool blob = e->weights == AC_WEIGHTS_BLOB && m->n_konst;
     if (blob) {
-        uint8_t *bytes, header[E_BLOB_HEADER];
+        uint8_t *bytes, header[AC_BLOB_HEADER];
         ac_bytes total;
-        AC_TRY(ac_emit_blob_bytes(m, &bytes, &total));
-        AC_TRY(ac_emit_blob_header(m, header, bytes, total));
+        AC_TRY(ac_blob_bytes(m, &bytes, &total));
+        ac_blob_header(header, bytes, total);
         ac_putf(e->to,
                 "/* How the weights of this code begin: magic, version, size, checksum. */\n"
                 "static const uint8_t %s_header[%d] = {\n   ",
-                p, E_BLOB_CHECKED);
-        for (int i = 0; i < E_BLOB_CHECKED; i++)
-            ac_putf(e->to, "%s %d%s", i == 16 ? "\n   " : "", header[i], i + 1 < E_BLOB_CHECKED ? "," : "\n};\n\n");
+                p, AC_BLOB_CHECKED);
+        for (int i = 0; i < AC_BLOB_CHECKED; i++)
+            ac_putf(e->to, "%s %d%s", i == 16 ? "\n   " : "", header[i], i + 1 < AC_BLOB_CHECKED ? "," : "\n};\n\n");
     }
     ac_putf(e->to, "int %s_init(const %s_mem *m)\n{\n", p, p);
     if (blob)
@@ -246,7 +246,7 @@ int ac_emit_init(ac_emit *e)
                 "    for (i = 0; i < %d; i++)\n"
                 "        if (weights[i] != %s_header[i])\n"
                 "            return %s_EWEIGHTS;\n",
-                U, E_BLOB_CHECKED, p, U);
+                U, AC_BLOB_CHECKED, p, U);
     if (m->state_bytes)
         ac_putf(e->to, "    %s_reset(m);\n", p);
     if (!m->arena_bytes && !m->state_bytes && !blob)
@@ -317,8 +317,8 @@ int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_s
     e.fn = AC_NEW_N(r, const char *, m->n_fn + 1);
     e.konst = AC_NEW_N(r, const char *, m->n_konst + 1);
     e.offset = AC_NEW_N(r, ac_bytes, m->n_konst + 1);
-    AC_TRY(ac_emit_make_consts(m));
-    ac_module_layout_consts(m, e.offset, &e.total);
+    AC_TRY(ac_consts_make(m));
+    ac_consts_layout(m, e.offset, &e.total);
     ac_cnames names;
     ac_emit_take_names(&e, &names);
     ac_sink functions;

@@ -189,7 +189,7 @@ static int put_weights(cu_file *f)
     }
     uint8_t *bytes;
     ac_bytes total;
-    AC_TRY(ac_emit_blob_bytes(e->m, &bytes, &total));
+    AC_TRY(ac_blob_bytes(e->m, &bytes, &total));
     ac_putf(e->to, "static const union {\n    uint8_t bytes[%lld];\n    uint64_t align;\n} %s_text = {{\n",
             (long long)total, e->m->name);
     for (ac_bytes i = 0; i < total; i++)
@@ -281,8 +281,8 @@ int ac_cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to)
     open_file(&f, m, to);
     f.e.blob_name = names ? names->blob : "";
     if (names) { /* kernels know nothing of weights */
-        AC_TRY(ac_emit_make_consts(m));
-        ac_module_layout_consts(m, f.e.offset, &f.e.total);
+        AC_TRY(ac_consts_make(m));
+        ac_consts_layout(m, f.e.offset, &f.e.total);
     }
     ac_emit_take_names(&f.e, &taken);
     ac_sink_open(&kernels, m->cx);

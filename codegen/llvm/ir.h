@@ -20,7 +20,7 @@
 #ifndef AC_CODEGEN_LLVM_IR_H
 #define AC_CODEGEN_LLVM_IR_H
 #include "codegen/backend.h"
-#include "codegen/c/emit.h"
+#include "codegen/constants.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>

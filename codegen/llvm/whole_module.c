@@ -118,14 +118,14 @@ static LLVMValueRef shared_bytes(l_module *M, int32_t i)
 static int make_constants(l_module *M)
 {
     ac_module *m = M->m;
-    AC_TRY(ac_emit_make_consts(m));
+    AC_TRY(ac_consts_make(m));
     if (M->weights == AC_WEIGHTS_BLOB) {
         M->offset = AC_NEW_N(M->region, ac_bytes, m->n_konst + 1);
-        ac_module_layout_consts(m, M->offset, &M->total);
+        ac_consts_layout(m, M->offset, &M->total);
         return AC_OK;
     }
     M->konst = AC_NEW_N(M->region, LLVMValueRef, m->n_konst + 1);
-    int32_t *twin = ac_emit_twins(m, false);
+    int32_t *twin = ac_consts_twins(m, false);
     for (int32_t i = 0; i < m->n_konst; i++) {
         const ac_const *k = m->konst[i];
         if (m->konst_name && m->konst_name[i]) {
@@ -211,12 +211,12 @@ static LLVMValueRef ram_pointer(l_module *M, LLVMValueRef mem, int32_t k)
 /* Does the blob begin as the one this code was made with? */
 static int check_blob(l_module *M, LLVMValueRef f, LLVMValueRef weights)
 {
-    uint8_t *bytes, header[E_BLOB_HEADER];
+    uint8_t *bytes, header[AC_BLOB_HEADER];
     ac_bytes total;
-    AC_TRY(ac_emit_blob_bytes(M->m, &bytes, &total));
-    AC_TRY(ac_emit_blob_header(M->m, header, bytes, total));
+    AC_TRY(ac_blob_bytes(M->m, &bytes, &total));
+    ac_blob_header(header, bytes, total);
     return_if(M, f, misplaced(M, weights, 64), status(M, 3));
-    for (int i = 0; i < E_BLOB_CHECKED; i += 8) {
+    for (int i = 0; i < AC_BLOB_CHECKED; i += 8) {
         uint64_t want = 0;
         for (int k = 7; k >= 0; k--)
             want = want << 8 | header[i + k];

@@ -3,7 +3,7 @@
 #include "js.h"
 
 #include "codegen/backend.h"
-#include "codegen/c/emit.h"
+#include "codegen/constants.h"
 
 static void put_base64(ac_sink *to, const uint8_t *p, ac_bytes n)
 {
@@ -110,8 +110,8 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
         if (m->state[i].tensor->data || m->state[i].tensor->lazy)
             return ac_error(m->cx, (ac_place){0}, E0502,
                             "JavaScript is not printed for a state that does not begin as zero");
-    AC_TRY(ac_emit_blob_bytes(m, &bytes, &total));
-    ac_module_layout_consts(m, offset, &total);
+    AC_TRY(ac_blob_bytes(m, &bytes, &total));
+    ac_consts_layout(m, offset, &total);
     ac_putf(to, "// made by arenac %s from %s\n%s", m->version, m->source, HELPERS);
     ac_put(to, "const weights = Uint8Array.from(atob(\"");
     put_base64(to, bytes, total);

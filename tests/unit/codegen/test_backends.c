@@ -9,6 +9,7 @@
  *
  * NaN equals NaN. Printers that are missing (no LLVM in the build, no C compiler) are left out, and it says so. */
 #include "codegen/backend.h"
+#include "codegen/c/emit.h"
 #include "tests/unit/support/cc.h"
 #include "tests/unit/support/node_cases.h"
 
@@ -150,7 +151,7 @@ static const uint8_t *weights_of(void **base)
 {
     ac_sink blob;
     ac_sink_open(&blob, &cx);
-    MUST(ac_emit_blob(m, &blob) == AC_OK);
+    MUST(ac_blob_write(m, &blob) == AC_OK);
     *base = malloc(blob.n + 64);
     MUST(*base);
     uint8_t *at = (uint8_t *)*base + (64 - (uintptr_t)*base % 64);

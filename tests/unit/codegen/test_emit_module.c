@@ -2,7 +2,7 @@
  * in state, a checked gather) is printed with each form of weights, compiled without a warning as C99 (its header also
  * as C++), linked with a second model into one program that uses it as firmware would (the example of
  * docs/generated-c.md), run with poison, and loaded as a host build through its descriptor. */
-#include "codegen/module.h"
+#include "codegen/c/emit.h"
 #include "codegen/targets.h"
 #include "runtime/arn_rt.h"
 #include "tests/unit/support/cc.h"
@@ -215,7 +215,7 @@ static void write_module(const char *dir, ac_module *m)
     const char *header = ac_strf(cx.region, "%s.h", m->name), *bin = ac_strf(cx.region, "%s.bin", m->name);
     MUST(ac_emit_c(m, header, bin, &c) == AC_OK);
     MUST(ac_emit_header(m, &h) == AC_OK);
-    MUST(ac_emit_blob(m, &blob) == AC_OK);
+    MUST(ac_blob_write(m, &blob) == AC_OK);
     MUST(cc_write(dir, ac_strf(cx.region, "%s.c", m->name), c.text, c.n) == 0);
     MUST(cc_write(dir, header, h.text, h.n) == 0);
     MUST(cc_write(dir, bin, blob.text, blob.n) == 0);
@@ -398,7 +398,7 @@ static void test_text(void)
     same.data = NULL; /* sizes are known before constants are made */
     same.source = tensor("source", AC_F32, 1);
     m->konst[2] = &same;
-    MUST(ac_module_const_bytes(m) == J * K * 4 + 2 * 48 - 8);
+    MUST(ac_consts_bytes(m) == J * K * 4 + 2 * 48 - 8);
 }
 
 int main(void)

@@ -1,0 +1,150 @@
+/* arrays.c - constants in C: as arrays of their own element type, right on machines of either byte order; or as a block
+ * that the assembler pulls in. Many floats are written as the words of their bits, which compilers read in half the
+ * time. */
+#include "codegen/c/emit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { READABLE_FLOATS = 256 };
+
+static bool all_finite(const ac_const *k)
+{
+    for (int64_t i = 0; i < k->count; i++)
+        if (!isfinite(ac_dtype_get_num(k->dtype, k->data, i)))
+            return false;
+    return true;
+}
+
+static bool as_words(const ac_const *k)
+{
+    return (k->dtype == AC_F32 || k->dtype == AC_F64) && (k->count > READABLE_FLOATS || !all_finite(k));
+}
+
+static void put_element(ac_sink *to, const ac_const *k, int64_t i, bool words)
+{
+    ac_region *r = to->cx->region;
+    const char *p = (const char *)k->data + i * (ac_dtype_bits(k->dtype) / 8);
+    switch ((int)k->dtype) {
+    case AC_F32:
+        if (words) {
+            uint32_t bits;
+            memcpy(&bits, p, sizeof bits);
+            ac_putf(to, "0x%" PRIx32, bits);
+        } else {
+            float v;
+            memcpy(&v, p, sizeof v);
+            ac_put(to, ac_c_float(r, v).text);
+        }
+        break;
+    case AC_F64:
+        if (words) {
+            uint64_t bits;
+            memcpy(&bits, p, sizeof bits);
+            ac_putf(to, "0x%" PRIx64, bits);
+        } else {
+            double v;
+            memcpy(&v, p, sizeof v);
+            ac_put(to, ac_c_double(r, v).text);
+        }
+        break;
+    case AC_F16:
+    case AC_BF16: {
+        uint16_t bits;
+        memcpy(&bits, p, sizeof bits);
+        ac_putf(to, "0x%x", bits);
+        break;
+    }
+    case AC_U32:
+        ac_putf(to, "%" PRIu32 "u", (uint32_t)ac_dtype_get_int(AC_U32, k->data, i));
+        break;
+    case AC_U64:
+        ac_put(to, ac_c_uint64(r, (uint64_t)ac_dtype_get_int(AC_U64, k->data, i)).text);
+        break;
+    default:
+        ac_put(to, ac_c_int(r, ac_dtype_get_int(k->dtype, k->data, i)).text);
+    }
+}
+
+static void put_elements(ac_sink *to, const ac_const *k, bool words)
+{
+    size_t start = to->n;
+    ac_put(to, "   ");
+    for (int64_t i = 0; i < k->count; i++) {
+        if (to->n - start > 105) {
+            ac_put(to, "\n   ");
+            start = to->n;
+        }
+        ac_putc(to, ' ');
+        put_element(to, k, i, words);
+        if (i + 1 < k->count)
+            ac_putc(to, ',');
+    }
+    ac_putc(to, '\n');
+}
+
+void ac_emit_rodata(ac_emit *e, int32_t i, const char *name)
+{
+    const ac_const *k = e->m->konst[i];
+    ac_sink *to = e->to;
+    const bool shared = e->m->konst_name && e->m->konst_name[i] == name, elsewhere = shared && e->m->konst_extern[i];
+    const char *storage = shared ? "" : "static ", *section = ac_strf(e->region, "%s_SECTION_RODATA ", e->file.upper);
+    bool words = as_words(k);
+    const char *type = ac_dtype_c(k->dtype);
+    const char *aligned = "";
+    if (e->file.target->vec_bytes && k->align > 1)
+        aligned = ac_strf(e->region, " __attribute__((aligned(%d)))", k->align);
+    long long n = k->count > 0 ? (long long)k->count : 1;
+    if (words) {
+        const char *before = shared ? ac_strf(e->region, "union %s_both", name) : "union";
+        ac_putf(to, "%s%sconst %s {\n    %s bits[%lld];\n    %s value[%lld];\n} %s%s%s", elsewhere ? "" : section,
+                elsewhere ? "extern " : storage, before, k->dtype == AC_F64 ? "uint64_t" : "uint32_t", n, type, n, name,
+                aligned, elsewhere ? ";\n\n" : " = {{\n");
+        if (!elsewhere) {
+            put_elements(to, k, true);
+            ac_put(to, "}};\n\n");
+        }
+        e->konst[i] = ac_strf(e->region, "%s.value", name);
+        return;
+    }
+    e->konst[i] = name;
+    if (shared) /* declared first: a definition that other files use needs one */
+        ac_putf(to, "extern const %s %s[%lld];%s\n", type, name, n, elsewhere ? "\n" : "");
+    if (elsewhere)
+        return;
+    ac_putf(to, "%s%sconst %s %s[%lld]%s = {\n", section, storage, type, name, n, aligned);
+    if (k->count)
+        put_elements(to, k, false);
+    else
+        ac_put(to, "    0\n");
+    ac_put(to, "};\n\n");
+}
+
+void ac_emit_asm(ac_emit *e)
+{
+    const char *p = e->m->name, *file = ac_c_string_text(e->region, ac_c_string_text(e->region, e->blob_name));
+    const char *section = e->m->section_rodata ? ac_c_string_text(e->region, e->m->section_rodata)
+                                               : ac_strf(e->region, ".rodata.%s_blob", p);
+    ac_putf(e->to,
+            "/* The weights: %s %lld bytes, beside this file or on the assembler's include path (-I). */\n"
+            "#if defined(__APPLE__)\n"
+            "__asm__(\".section __TEXT,__const\\n\"\n"
+            "        \".private_extern _%s_blob\\n\"\n"
+            "        \".p2align 6\\n\"\n"
+            "        \"_%s_blob:\\n\"\n"
+            "        \".incbin \\\"%s\\\"\\n\"\n"
+            "        \".text\\n\");\n"
+            "#else\n"
+            "__asm__(\".pushsection %s,\\\"a\\\"\\n\"\n"
+            "        \".globl %s_blob\\n\"\n"
+            "        \".hidden %s_blob\\n\"\n"
+            "        \".balign 64\\n\"\n"
+            "        \"%s_blob:\\n\"\n"
+            "        \".incbin \\\"%s\\\"\\n\"\n"
+            "        \".popsection\\n\");\n"
+            "#endif\n"
+            "extern const uint8_t %s_blob[%lld];\n\n",
+            ac_c_comment_text(e->region, e->blob_name), (long long)e->total, p, p, file, section, p, p, p, file, p,
+            (long long)e->total);
+}

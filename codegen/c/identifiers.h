@@ -1,0 +1,28 @@
+/* identifiers.h - names of C: which words are taken, and the names that are in scope.
+ *
+ *     ac_c_names_open(&names, cx, "kws");
+ *     ac_c_name_take(&names, "oc")         "oc"; while that is in use "oc_1", "oc_2", ...
+ *     ac_c_name_number(&names, "w")        "w0", "w1", ...
+ *     ac_c_name_drop(&names, "oc")         its scope ends: it may be taken again
+ *
+ * Names are made valid identifiers. Keywords, and names that helpers or the model's own symbols could have, get an
+ * underscore. Cost: a hash table. Memory: names are interned in the context, the table lies in its region. */
+#ifndef AC_CODEGEN_C_IDENTIFIERS_H
+#define AC_CODEGEN_C_IDENTIFIERS_H
+#include "base/ctx.h"
+
+typedef struct ac_cnames {
+    ac_ctx *cx;
+    const char *prefix; /* of the model's own symbols */
+    struct ac_cname *slot;
+    int32_t n, cap;
+} ac_cnames;
+
+void ac_c_names_open(ac_cnames *n, ac_ctx *cx, const char *prefix);
+const char *ac_c_name_take(ac_cnames *n, const char *base);
+const char *ac_c_name_number(ac_cnames *n, const char *base);
+void ac_c_name_drop(ac_cnames *n, const char *name);
+
+bool ac_c_reserved(const char *word); /* a word that C, C++ or what generated code includes takes for itself */
+
+#endif

@@ -1,0 +1,33 @@
+/* constants.h - the constants of a module: their bytes, their places in one block, and the blob.
+ *
+ * Constants are made when code is printed (a weight may be a transformed one, see ac_const), so whoever reads their
+ * bytes makes them first. Printers put them into the code or take them as one block:
+ *
+ *     AC_TRY(ac_consts_make(m));
+ *     ac_consts_layout(m, offset, &total);          constant i lies at offset[i] of the block
+ *     AC_TRY(ac_blob_bytes(m, &bytes, &total));     the block itself, all of it little-endian
+ *
+ * Cost: equal constants are found by comparing each with those before it. Memory: the context's region. Errors: AC_FAIL
+ * with a diagnostic when a constant cannot be made. */
+#ifndef AC_CODEGEN_CONSTANTS_H
+#define AC_CODEGEN_CONSTANTS_H
+#include "codegen/module.h"
+
+int ac_consts_make(const ac_module *m);                       /* all data present, or AC_FAIL */
+int32_t *ac_consts_twins(const ac_module *m, bool same_type); /* of each: the first constant with the same bytes */
+ac_bytes ac_consts_bytes(const ac_module *m);                 /* of all, equal ones once */
+ac_weights ac_module_weights(const ac_module *m);             /* AC_WEIGHTS_AUTO: rodata up to 1 MiB, else asm */
+
+/* Layout of the constants in one block (blob and asm): offset of each, total. Alignment of each is respected; the block
+ * begins with the header of the blob (magic, version, total bytes, checksum). */
+void ac_consts_layout(const ac_module *m, ac_bytes *offset, ac_bytes *total);
+
+enum { AC_BLOB_HEADER = 64, AC_BLOB_CHECKED = 32 }; /* bytes; the first that identify the blob */
+void ac_blob_header(uint8_t header[AC_BLOB_HEADER], const uint8_t *bytes, ac_bytes total);
+int ac_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
+int ac_blob_write(const ac_module *m, ac_sink *to);                      /* the same, to a sink */
+
+/* Constants that several of n modules hold as C text are defined by the first of them alone. What that saves. */
+int ac_module_share_consts(ac_module *const *m, int32_t n, ac_bytes *saved);
+
+#endif
