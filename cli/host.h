@@ -13,7 +13,7 @@
 #ifndef AC_CLI_HOST_H
 #define AC_CLI_HOST_H
 #include "cli/cli.h"
-#include "codegen/backend.h"
+#include "codegen/backends/find.h"
 #include "driver/job.h"
 
 struct arn_threads;

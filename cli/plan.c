@@ -3,7 +3,7 @@
 #include "cli/offline.h"
 #include "cli/rt_files.h"
 
-#include "codegen/backend.h"
+#include "codegen/backends/find.h"
 #include "codegen/constants.h"
 #include "codegen/targets.h"
 #include "planner/report/lock.h"
@@ -95,7 +95,7 @@ static int emit_list(ac_cli *cli, arenac_job *job, const char *list)
             status = ac_error(&job->cx, (ac_place){0}, E0501, "--emit %s belongs to arenac compile", kind);
             continue;
         }
-        if (!ext && (job->stage < 4 || !ac_backend_for(&job->cx, kind))) {
+        if (!ext && (job->stage < 4 || !ac_backend_for(&job->cx, kind, job->target))) {
             if (job->stage < 4)
                 ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s is not available in this version", kind);
             status = ac_help(&job->cx, "available: " AC_CLI_KINDS);

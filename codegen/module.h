@@ -1,8 +1,8 @@
 /* module.h - a compiled model before it is printed: calls in execution order, each argument bound to a memory and an
  * offset.
  *
- * Filled by the driver and bind.h from the lowered nodes and the plan; printers (C, CUDA, LLVM) only read it. Nothing here
- * knows an operator. All in the context's region. */
+ * Filled by the driver and bind.h from the lowered nodes and the plan; printers (C, CUDA, LLVM) only read it. Nothing
+ * here knows an operator. All in the context's region. */
 #ifndef AC_CODEGEN_MODULE_H
 #define AC_CODEGEN_MODULE_H
 #include "base/sink.h"

@@ -9,7 +9,7 @@
 #include "driver/job.h"
 #include "driver/job_tune.h"
 
-#include "codegen/backend.h"
+#include "codegen/backends/find.h"
 #include "codegen/bind.h"
 #include "codegen/constants.h"
 #include "codegen/targets.h"
@@ -440,11 +440,11 @@ static const char *sibling(arenac_job *job, const char *path, const char *ext)
 static int emit_code(arenac_job *job, const emit_arg *e, ac_sink *to)
 {
     const ac_emit_names names = {sibling(job, e->path, ".h"), sibling(job, e->path, ".bin")};
-    const ac_backend *b = ac_backend_for(&job->cx, e->kind);
-    if (b && job->module->n_ram > 1 && strcmp(b->name, "c") && strcmp(b->name, "llvm"))
+    const ac_backend *b = ac_backend_for(&job->cx, e->kind, job->target);
+    if (b && job->module->n_ram > 1 && !b->memories)
         return ac_error(&job->cx, (ac_place){0}, E0502, "--emit %s knows one memory for tensors, %d are given", e->kind,
                         job->module->n_ram);
-    if (b && job->module->caller_io && strcmp(b->name, "c"))
+    if (b && job->module->caller_io && !b->caller_io)
         return ac_error(&job->cx, (ac_place){0}, E0502, "--host is of the C backend; --emit %s cannot have it",
                         e->kind);
     return b ? b->emit(job->module, e->kind, &names, to) : AC_FAIL;

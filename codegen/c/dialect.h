@@ -1,8 +1,8 @@
 /* dialect.h - what differs between C and its relatives, as one value: C and CUDA are two dialects of one printer.
  *
- * function.c, the operators and the helpers print loop functions; where dialects say a thing in different words they ask
- * the file's dialect (ac_cfile.dialect). A dialect is a constant struct: words, and functions for what needs more than a
- * word. A slot that is marked optional may be NULL: then the printer's own form is printed.
+ * function.c, the operators and the helpers print loop functions; where dialects say a thing in different words they
+ * ask the file's dialect (ac_cfile.dialect). A dialect is a constant struct: words, and functions for what needs more
+ * than a word. A slot that is marked optional may be NULL: then the printer's own form is printed.
  *
  *     ac_dialect_c      dialect.c                    functions of a .c file; vectors are GNU C's, with x86 intrinsics
  *     ac_dialect_cuda   codegen/cuda/kernel_text.c   kernels of a .cu file

@@ -1,5 +1,6 @@
 /* emit.h - what the files that print a whole module share.
  *
+ *     c.c           the backend as seen from outside
  *     source.c      the .c: order of its parts, functions, init, reset
  *     calls.c       the calls: run, run_row, parts for a pool of threads
  *     header.c      the .h: the API of docs/generated-c.md
@@ -9,6 +10,7 @@
  * Memory: the context's region. Errors: AC_FAIL when a constant cannot be made or a function cannot be printed. */
 #ifndef AC_CODEGEN_C_EMIT_H
 #define AC_CODEGEN_C_EMIT_H
+#include "codegen/backend.h"
 #include "codegen/c/printer.h"
 #include "codegen/constants.h"
 
@@ -41,18 +43,22 @@ int ac_emit_init(ac_emit *e);
 void ac_emit_parts(ac_emit *e); /* steps that are cut into parts: functions for a pool */
 void ac_emit_run(ac_emit *e);
 
-/* header.c */
-const char *ac_emit_ram_upper(const ac_module *m, int32_t index); /* "ARENA", "DTCM": in the names of its macros */
-const char *ac_emit_upper(const ac_module *m);
-ac_bytes ac_emit_stack_bytes(const ac_module *m);
+/* header.c: names in macros, and what the headers of all dialects have. */
+const char *ac_emit_upper(const ac_module *m);                                   /* "KWS" */
+const char *ac_emit_ram_upper(const ac_module *m, int32_t index);                /* "ARENA", "DTCM" */
+void ac_emit_header_begin(const ac_module *m, const char *runtime, ac_sink *to); /* runtime: its header, or NULL */
+void ac_emit_header_statuses(const ac_module *m, ac_sink *to);
+void ac_emit_header_end(ac_sink *to);
 
 /* descriptor.c */
 void ac_emit_host_types(ac_emit *e);
 void ac_emit_host_model(ac_emit *e);
 void ac_emit_host_api(ac_emit *e); /* NAME_open, NAME_run_dl, ... on top of runtime/arn_host.h */
 
-/* source.c, header.c: the files. The .c includes "<header_name>". */
+/* The files. The .c includes "<header_name>". */
 int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to);
 int ac_emit_header(const ac_module *m, ac_sink *to);
+
+extern const ac_backend ac_backend_c; /* c.c */
 
 #endif

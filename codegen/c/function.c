@@ -22,11 +22,7 @@ enum { JOIN_LIMIT = 90, LINE_LIMIT = 116 }; /* characters of an expression witho
 void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const ac_dialect *dialect, const ac_target *target, const char *prefix)
 {
     *F = (ac_cfile){.cx = cx, .region = cx->region, .dialect = dialect, .target = target, .prefix = prefix};
-    char *upper = ac_strdup(cx->region, prefix);
-    for (char *p = upper; *p; p++)
-        if (*p >= 'a' && *p <= 'z')
-            *p = (char)(*p - 'a' + 'A');
-    F->upper = upper;
+    F->upper = ac_c_upper(cx->region, prefix);
     ac_sink_open(&F->types, cx);
     ac_sink_open(&F->helpers, cx);
 }
@@ -414,22 +410,6 @@ int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_s
         ac_c_line(&f, "return %s_OK;", F->upper);
     ac_put(to, "}\n\n");
     return AC_OK;
-}
-
-ac_bytes ac_c_stack_bytes(const ac_loop_fn *fn)
-{
-    ac_bytes bytes = 0;
-    for (int32_t i = 0; i < fn->buf.n; i++)
-        if (fn->buf.item[i].role == AC_BUF_LOCAL)
-            bytes += ac_align_up(ac_dtype_size(fn->buf.item[i].dtype, fn->buf.item[i].count), 16);
-    for (ac_x x = 1; x < fn->code.n; x++) {
-        const ac_ins *in = &fn->code.item[x];
-        if (in->op == AC_L_VAR)
-            bytes += ac_dtype_size((ac_dtype)in->dtype, in->lanes);
-        if (in->op == AC_L_FOR)
-            bytes += 4;
-    }
-    return bytes;
 }
 
 void ac_c_print_prologue(ac_cfile *F, ac_sink *to)

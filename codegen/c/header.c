@@ -1,36 +1,45 @@
-/* The header of a generated model: sizes, offsets, scales, one pointer to each input and output, init and run. C99 and
- * C++. */
-#include "codegen/c/dialect.h"
+/* header.c - the header of a generated model: sizes, offsets, scales, one pointer to each input and output, init and
+ * run. C99 and C++. */
 #include "codegen/c/emit.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <string.h>
 
-const char *ac_emit_upper(const ac_module *m)
+/* Locals and variables of a function: an estimate. */
+static ac_bytes frame_bytes(const ac_loop_fn *fn)
 {
-    ac_cfile f;
-    ac_cfile_open(&f, m->cx, &ac_dialect_c, m->target, m->name);
-    return f.upper;
+    ac_bytes bytes = 0;
+    for (int32_t i = 0; i < fn->buf.n; i++)
+        if (fn->buf.item[i].role == AC_BUF_LOCAL)
+            bytes += ac_align_up(ac_dtype_size(fn->buf.item[i].dtype, fn->buf.item[i].count), 16);
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        const ac_ins *in = &fn->code.item[x];
+        if (in->op == AC_L_VAR)
+            bytes += ac_dtype_size((ac_dtype)in->dtype, in->lanes);
+        if (in->op == AC_L_FOR)
+            bytes += 4;
+    }
+    return bytes;
 }
 
 /* Locals of the largest function and the frames of it and of run: what a compiler with optimisation needs about. */
-ac_bytes ac_emit_stack_bytes(const ac_module *m)
+static ac_bytes stack_bytes(const ac_module *m)
 {
     ac_bytes most = 0;
     for (int32_t i = 0; i < m->n_fn; i++) {
-        ac_bytes b = ac_c_stack_bytes(m->fn[i]);
+        const ac_bytes b = frame_bytes(m->fn[i]);
         most = b > most ? b : most;
     }
     return ac_align_up(most + 128, 16);
 }
 
+const char *ac_emit_upper(const ac_module *m)
+{
+    return ac_c_upper(m->cx->region, m->name);
+}
+
 const char *ac_emit_ram_upper(const ac_module *m, int32_t index)
 {
-    char *s = ac_strdup(m->cx->region, m->ram[index].name);
-    for (char *p = s; *p; p++)
-        *p = (char)toupper((unsigned char)*p);
-    return s;
+    return ac_c_upper(m->cx->region, m->ram[index].name);
 }
 
 static const char *base_of(const ac_module *m, const ac_io *io)
@@ -151,82 +160,16 @@ static int pad_to(int column, const char *name)
     return n < column ? column - n : 1;
 }
 
-/* For programs with a GPU: thin names for what runtime/arn_cuda.h does. */
-static void put_gpu_api(const ac_module *m, ac_sink *to)
+static void put_memories(const ac_module *m, ac_sink *to)
 {
-    const char *p = m->name, *U = ac_emit_upper(m);
-    bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
-    ac_putf(
-        to,
-        "\nextern const struct arn_cuda_model %s_cuda;\n"
-        "typedef struct arn_cuda %s_gpu;\n\n"
-        "/* image: the bytes of the .cubin or of the .ptx with a zero behind them; weights: %s. NULL: *why tells the\n"
-        " * reason. Runs, reads and writes of one %s_gpu follow each other on its stream. */\n"
-        "static inline %s_gpu *%s_open(const void *image, const void *weights, const char **why)\n{\n"
-        "    return arn_cuda_open(&%s_cuda, image, weights, why);\n}\n",
-        p, p, blob ? "the blob" : "NULL", p, p, p, p);
-    for (int32_t i = 0; i < m->n_inputs + m->n_outputs; i++) {
-        const bool in = i < m->n_inputs;
-        const int32_t n = in ? i : i - m->n_inputs;
-        const ac_io *io = in ? &m->input[n] : &m->output[n];
-        const char *space = io->space == AC_SPACE_STATE ? "STATE" : "ARENA", *type = ac_dtype_c(io->tensor->dtype);
-        const char *kind = in ? "in" : "out", *K = in ? "IN" : "OUT";
-        if (io->space == AC_SPACE_CONST)
-            continue;
-        ac_putf(to,
-                "static inline uint64_t %s_%s%d(const %s_gpu *g) /* its address on the device */\n{\n"
-                "    return arn_cuda_address(g, ARN_CUDA_%s, %s_%s%d_OFFSET);\n}\n",
-                p, kind, n, p, space, U, K, n);
-        ac_putf(to,
-                "static inline int %s_%s_%s%d(%s_gpu *g, %s%s *x) /* copies %s */\n{\n    return arn_cuda_%s(g, "
-                "%s_%s%d(g), x, %s_%s%d_BYTES);\n}\n",
-                p, in ? "write" : "read", kind, n, p, in ? "const " : "", type, in ? "in" : "out, and waits",
-                in ? "write" : "read", p, kind, n, U, K, n);
-    }
-    ac_putf(
-        to,
-        "static inline int %s_run(%s_gpu *g, void *stream) /* a CUstream of the caller, or NULL; does not wait */\n{\n"
-        "    return arn_cuda_run(g, stream);\n}\n"
-        "static inline int %s_capture(%s_gpu *g) /* later runs are one launch of a graph */\n{\n    return "
-        "arn_cuda_capture(g);\n}\n"
-        "static inline int %s_wait(%s_gpu *g) /* for the runs so far; %s_EINDEX when an index was out of range */\n{\n"
-        "    return arn_cuda_wait(g);\n}\n"
-        "%sstatic inline void %s_close(%s_gpu *g)\n{\n    arn_cuda_close(g);\n}\n",
-        p, p, p, p, p, p, U,
-        m->state_bytes ? ac_strf(m->cx->region,
-                                 "static inline int %s_restart(%s_gpu *g) /* state as after open */\n{\n    return "
-                                 "arn_cuda_restart(g);\n}\n",
-                                 p, p)
-                       : "",
-        p, p);
-}
-
-static void put_host_mem(const ac_module *m, ac_sink *to)
-{
-    const char *p = m->name;
-    ac_putf(to, "\ntypedef struct %s_mem {\n    void *arena;\n    const void *weights;\n%s} %s_mem;\n", p,
-            m->state_bytes ? "    void *state;\n" : "", p);
-}
-
-int ac_emit_header(const ac_module *m, ac_sink *to)
-{
-    const char *p = m->name, *U = ac_emit_upper(m);
-    const bool gpu = m->target->isa == AC_ISA_CUDA;
-    put_first_comment(m, to);
-    ac_putf(to,
-            "#ifndef %s_H\n#define %s_H\n#include <stddef.h>\n#include <stdint.h>\n%s"
-            "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
-            U, U,
-            gpu            ? "#include \"arn_cuda.h\" /* runtime/ of arenac: --emit rt copies it */\n"
-            : m->caller_io ? "#include \"arn_host.h\" /* runtime/ of arenac: --emit rt copies it */\n"
-                           : "");
+    const char *U = ac_emit_upper(m);
     for (int32_t i = 0; i < m->n_ram; i++) {
         const ac_module_ram *ram = &m->ram[i];
-        ac_putf(to, "#define %s_%s_BYTES %lldu\n", U, ac_emit_ram_upper(m, i), (long long)ram->bytes);
-        ac_putf(to, "#define %s_%s_ALIGN %lldu\n", U, ac_emit_ram_upper(m, i),
-                (long long)(ram->align > 0 ? ram->align : 1));
+        const char *R = ac_emit_ram_upper(m, i);
+        ac_putf(to, "#define %s_%s_BYTES %lldu\n", U, R, (long long)ram->bytes);
+        ac_putf(to, "#define %s_%s_ALIGN %lldu\n", U, R, (long long)(ram->align > 0 ? ram->align : 1));
         if (ram->address >= 0)
-            ac_putf(to, "#define %s_%s_ADDR 0x%08llxu /* where it was said to be */\n", U, ac_emit_ram_upper(m, i),
+            ac_putf(to, "#define %s_%s_ADDR 0x%08llxu /* where it was said to be */\n", U, R,
                     (unsigned long long)ram->address);
     }
     ac_putf(to, "#define %s_STATE_BYTES %lldu\n", U, (long long)m->state_bytes);
@@ -236,7 +179,12 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
         ac_putf(to, "#define %s_WEIGHTS_BYTES %lldu\n", U, (long long)total);
     }
     ac_putf(to, "#define %s_STACK_BYTES %lldu /* of %s_run: an estimate, measure before you rely on it */\n", U,
-            (long long)ac_emit_stack_bytes(m), p);
+            (long long)stack_bytes(m), m->name);
+}
+
+static void put_tensors(const ac_module *m, ac_sink *to)
+{
+    const char *U = ac_emit_upper(m);
     ac_putf(to, "#define %s_INPUTS %d\n#define %s_OUTPUTS %d\n#define %s_STEPS %d\n", U, m->n_inputs, U, m->n_outputs,
             U, m->n_calls);
     for (int32_t i = 0; i < m->n_inputs; i++)
@@ -246,35 +194,34 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
     for (int32_t i = 0; i < m->n_states; i++)
         ac_putf(to, "/* state 0x%04llx: %s %s */\n", (unsigned long long)m->state[i].offset,
                 ac_c_comment_text(m->cx->region, m->state[i].tensor->name), ac_tensor_str(m->cx, m->state[i].tensor));
-    if (m->threads > 1)
-        ac_putf(to,
-                "#define %s_THREADS %d /* parts that a step may be cut into */\n"
-                "\n#ifndef ARN_POOL_TYPE /* the same in runtime/arn_pool.h, which has a pool; any other with this type "
-                "will do */\n"
-                "#define ARN_POOL_TYPE\n"
-                "typedef void arn_part_fn(const void *with, int32_t part);\n"
-                "struct arn_pool { /* run calls f(with, part) for 0 <= part < parts, at the same time if it can, and "
-                "waits for all */\n"
-                "    void (*run)(struct arn_pool *pool, int32_t parts, arn_part_fn *f, const void *with);\n"
-                "};\n"
-                "#endif\n",
-                U, m->threads);
-    if (gpu) {
-        ac_putf(to, "\nenum { %s_OK = 0, %s_EALIGN = 1, %s_EDIM = 2, %s_EWEIGHTS = 3, %s_EINDEX = 4 };\n", U, U, U, U,
-                U);
-        if (m->host || m->state_bytes)
-            put_host_mem(m, to);
-        if (!m->host)
-            put_gpu_api(m, to);
-        ac_put(to, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
-        return AC_OK;
-    }
-    bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
+}
+
+static void put_threads(const ac_module *m, ac_sink *to)
+{
+    ac_putf(to,
+            "#define %s_THREADS %d /* parts that a step may be cut into */\n"
+            "\n#ifndef ARN_POOL_TYPE /* the same in runtime/arn_pool.h, which has a pool; any other with this type "
+            "will do */\n"
+            "#define ARN_POOL_TYPE\n"
+            "typedef void arn_part_fn(const void *with, int32_t part);\n"
+            "struct arn_pool { /* run calls f(with, part) for 0 <= part < parts, at the same time if it can, and "
+            "waits for all */\n"
+            "    void (*run)(struct arn_pool *pool, int32_t parts, arn_part_fn *f, const void *with);\n"
+            "};\n"
+            "#endif\n",
+            ac_emit_upper(m), m->threads);
+}
+
+/* The struct NAME_mem: a pointer to each memory, the weights, the state and the caller's own tensors. */
+static void put_mem(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name, *U = ac_emit_upper(m), *R = ac_emit_ram_upper(m, 0);
+    const bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
     ac_putf(to,
             "\ntypedef struct %s_mem { /* one pointer for each memory of the plan */\n"
             "    void *%s;%*s/* %s_%s_BYTES, aligned to %s_%s_ALIGN */\n"
             "    const void *weights; /* %s */\n",
-            p, m->ram[0].name, pad_to(14, m->ram[0].name), "", U, ac_emit_ram_upper(m, 0), U, ac_emit_ram_upper(m, 0),
+            p, m->ram[0].name, pad_to(14, m->ram[0].name), "", U, R, U, R,
             blob ? ac_strf(m->cx->region, "the blob: %s_WEIGHTS_BYTES, aligned to 64", U) : "not used: NULL");
     if (m->state_bytes)
         ac_putf(to, "    void *state;         /* %s_STATE_BYTES, aligned as the %s; kept between runs */\n", U,
@@ -289,14 +236,13 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
     if (m->threads > 1)
         ac_put(to, "    struct arn_pool *pool; /* NULL: no threads; the results are the same */\n");
     ac_putf(to, "} %s_mem;\n\n", p);
-    for (int32_t i = 0; i < m->n_inputs; i++)
-        put_accessor(m, to, "in", i, &m->input[i], true);
-    for (int32_t i = 0; i < m->n_outputs; i++)
-        put_accessor(m, to, "out", i, &m->output[i], false);
-    ac_putf(to,
-            "\nenum { %s_OK = 0, %s_EALIGN = 1, %s_EDIM = 2, %s_EWEIGHTS = 3, %s_EINDEX = 4 };\n"
-            "int %s_init(const %s_mem *m); /* checks alignment%s%s */\n",
-            U, U, U, U, U, p, p, blob ? " and the blob's magic" : "",
+}
+
+static void put_functions(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name;
+    ac_putf(to, "int %s_init(const %s_mem *m); /* checks alignment%s%s */\n", p, p,
+            ac_module_weights(m) == AC_WEIGHTS_BLOB ? " and the blob's magic" : "",
             m->state_bytes ? ", sets state to its first value" : "");
     if (!m->fed)
         ac_putf(to, "int %s_run(const %s_mem *m);  /* no heap, no globals written, bounded loops */\n", p, p);
@@ -311,6 +257,43 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
             p);
     if (m->caller_io)
         put_host_api(m, to);
+}
+
+void ac_emit_header_begin(const ac_module *m, const char *runtime, ac_sink *to)
+{
+    const char *U = ac_emit_upper(m);
+    put_first_comment(m, to);
+    ac_putf(to, "#ifndef %s_H\n#define %s_H\n#include <stddef.h>\n#include <stdint.h>\n", U, U);
+    if (runtime)
+        ac_putf(to, "#include \"%s\" /* runtime/ of arenac: --emit rt copies it */\n", runtime);
+    ac_put(to, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+    put_memories(m, to);
+    put_tensors(m, to);
+    if (m->threads > 1)
+        put_threads(m, to);
+}
+
+void ac_emit_header_statuses(const ac_module *m, ac_sink *to)
+{
+    const char *U = ac_emit_upper(m);
+    ac_putf(to, "\nenum { %s_OK = 0, %s_EALIGN = 1, %s_EDIM = 2, %s_EWEIGHTS = 3, %s_EINDEX = 4 };\n", U, U, U, U, U);
+}
+
+void ac_emit_header_end(ac_sink *to)
+{
     ac_put(to, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+}
+
+int ac_emit_header(const ac_module *m, ac_sink *to)
+{
+    ac_emit_header_begin(m, m->caller_io ? "arn_host.h" : NULL, to);
+    put_mem(m, to);
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        put_accessor(m, to, "in", i, &m->input[i], true);
+    for (int32_t i = 0; i < m->n_outputs; i++)
+        put_accessor(m, to, "out", i, &m->output[i], false);
+    ac_emit_header_statuses(m, to);
+    put_functions(m, to);
+    ac_emit_header_end(to);
     return AC_OK;
 }

@@ -34,6 +34,15 @@ bool ac_c_reserved(const char *word)
     return false;
 }
 
+const char *ac_c_upper(ac_region *r, const char *name)
+{
+    char *upper = ac_strdup(r, name);
+    for (char *p = upper; *p; p++)
+        if (*p >= 'a' && *p <= 'z')
+            *p = (char)(*p - 'a' + 'A');
+    return upper;
+}
+
 void ac_c_names_open(ac_cnames *n, ac_ctx *cx, const char *prefix)
 {
     *n = (ac_cnames){.cx = cx, .prefix = prefix};

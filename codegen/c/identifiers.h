@@ -23,6 +23,7 @@ const char *ac_c_name_take(ac_cnames *n, const char *base);
 const char *ac_c_name_number(ac_cnames *n, const char *base);
 void ac_c_name_drop(ac_cnames *n, const char *name);
 
+const char *ac_c_upper(ac_region *r, const char *name); /* "KWS", for macros */
 bool ac_c_reserved(const char *word); /* a word that C, C++ or what generated code includes takes for itself */
 
 #endif

@@ -122,7 +122,6 @@ void ac_c_line(ac_cfn *f, const char *fmt, ...) __attribute__((format(printf, 2,
 int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
 enum { C_READ = 1, C_WRITTEN = 2 };
 uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r);        /* of each buffer: C_READ, C_WRITTEN, both or 0 */
-ac_bytes ac_c_stack_bytes(const ac_loop_fn *fn);                      /* locals and variables: an estimate */
 void ac_c_put_wrapped(ac_sink *to, const char *list, int32_t indent); /* arguments, broken at commas into lines */
 /* Includes, macros and types the functions need, known once they are printed: goes before them. */
 void ac_c_print_prologue(ac_cfile *F, ac_sink *to);

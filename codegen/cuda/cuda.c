@@ -1,4 +1,4 @@
-/* The CUDA backend as seen from outside: --emit cu, and ptx and cubin through NVRTC. */
+/* cuda.c - the CUDA backend as seen from outside: --emit cu,h, and ptx and cubin through NVRTC. */
 #include "codegen/cuda/cuda.h"
 
 #include <string.h>
@@ -18,6 +18,8 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
         ac_error(m->cx, (ac_place){0}, E0502, "--poison is not printed for CUDA");
         return ac_help(m->cx, "run --backend cuda-race looks at every access");
     }
+    if (!strcmp(kind, "h"))
+        return ac_cu_header(m, to);
     if (!strcmp(kind, "cu"))
         return ac_cu_emit(m, names, to);
     ac_sink source;
@@ -26,5 +28,5 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
     return ac_cu_compile(m, ac_sink_text(&source), !strcmp(kind, "cubin"), to);
 }
 
-static const ac_emit_kind KINDS[] = {{"cu", ".cu"}, {"ptx", ".ptx"}, {"cubin", ".cubin"}, {NULL, NULL}};
-const ac_backend ac_backend_cuda = {AC_BACKEND_ABI, "cuda", KINDS, emit, NULL, NULL};
+const ac_backend ac_backend_cuda = {
+    .abi = AC_BACKEND_ABI, .name = "cuda", .isa = AC_ISA_CUDA, .kinds = ac_emit_kinds, .emit = emit};

@@ -4,12 +4,12 @@
  *     kernels.c      a step's function cut at its grid loops: one function for each kernel
  *     kernel_text.c  CUDA as a dialect of the C printer
  *     cu_file.c      the .cu file: kernels, the table of launches, what a host calls
+ *     gpu_header.c   the .h: sizes and offsets, and the API of runtime/arn_cuda.h under the model's name
  *     nvrtc.c        --emit ptx,cubin: the kernels through NVIDIA's compiler library, opened at run time
  *
  * Memory: the context's region. */
 #ifndef AC_CODEGEN_CUDA_CUDA_H
 #define AC_CODEGEN_CUDA_CUDA_H
-#include "codegen/backend.h"
 #include "codegen/c/dialect.h"
 #include "codegen/c/emit.h"
 
@@ -29,7 +29,12 @@ const cu_kernel *ac_cu_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n);
 /* The whole file, or, without names, only what runs on the GPU (for NVRTC). */
 int ac_cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to);
 
+/* The header. */
+int ac_cu_header(const ac_module *m, ac_sink *to);
+
 /* PTX or CUBIN of `source` for m->target. E0502: no NVRTC, or one that does not know the target. */
 int ac_cu_compile(ac_module *m, const char *source, bool binary, ac_sink *to);
+
+extern const ac_backend ac_backend_cuda; /* cuda.c */
 
 #endif

@@ -1,4 +1,4 @@
-/* The LLVM backend as seen from outside: --emit o,s,ll,bc and --backend llvm. */
+/* llvm.c - the LLVM backend as seen from outside: --emit o,s,ll,bc and --backend llvm. */
 #include "codegen/llvm/jit.h"
 #include "codegen/llvm/ir.h"
 
@@ -59,8 +59,13 @@ static int open_image(ac_module *m, ac_image *image)
     return status == AC_OK ? l_jit_open(m->cx, m->name, bytes, image) : status;
 }
 
-static const ac_emit_kind KINDS[] = {{"o", ".o"}, {"s", ".s"}, {"ll", ".ll"}, {"bc", ".bc"}, {NULL, NULL}};
-static const ac_backend LLVM = {AC_BACKEND_ABI, "llvm", KINDS, emit, open_image, l_jit_close};
+static const ac_backend LLVM = {.abi = AC_BACKEND_ABI,
+                                .name = "llvm",
+                                .kinds = ac_emit_kinds,
+                                .memories = true,
+                                .emit = emit,
+                                .open = open_image,
+                                .close = l_jit_close};
 
 __attribute__((visibility("default"))) const ac_backend *arenac_backend(void);
 const ac_backend *arenac_backend(void)

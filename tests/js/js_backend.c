@@ -122,8 +122,8 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
     return AC_OK;
 }
 
-static const ac_emit_kind KINDS[] = {{"js", ".js"}, {NULL, NULL}};
-static const ac_backend JS = {AC_BACKEND_ABI, "js", KINDS, emit, NULL, NULL};
+static const ac_emit_kind KINDS[] = {{"js", ".js", NULL, "an ES module"}, {NULL, NULL, NULL, NULL}};
+static const ac_backend JS = {.abi = AC_BACKEND_ABI, .name = "js", .kinds = KINDS, .emit = emit};
 
 __attribute__((visibility("default"))) const ac_backend *arenac_backend(void);
 const ac_backend *arenac_backend(void)

@@ -8,8 +8,9 @@
  *     test_backends [programs [first seed [thin]]]     thin: every n-th case; scripts/differential.sh runs 2000 and all
  *
  * NaN equals NaN. Printers that are missing (no LLVM in the build, no C compiler) are left out, and it says so. */
-#include "codegen/backend.h"
+#include "codegen/backends/find.h"
 #include "codegen/c/emit.h"
+#include "codegen/cuda/cuda.h"
 #include "tests/unit/support/cc.h"
 #include "tests/unit/support/node_cases.h"
 
@@ -213,7 +214,7 @@ static int run_emulation(const char *dir, uint8_t *arena)
     const int printed = ac_backend_cuda.emit(m, "cu", &names, &cu);
     if (printed != AC_OK)
         ac_diags_print(&cx.diags, stderr, false);
-    MUST(printed == AC_OK && ac_emit_header(m, &h) == AC_OK);
+    MUST(printed == AC_OK && ac_backend_cuda.emit(m, "h", &names, &h) == AC_OK);
     MUST(cc_write(dir, "t.cu", cu.text, cu.n) == 0 && cc_write(dir, "t.h", h.text, h.n) == 0);
     MUST(cc_compile(dir, cc_name(),
                     "-std=gnu11 -O1 -w -ffp-contract=off -fPIC -shared -DARN_CUDA_EMU -I" SOURCE_DIR

@@ -1,6 +1,7 @@
-/* Backends by name or by what they emit. Modules stay open until the process ends: code made by them may still run. */
-#include "codegen/backend.h"
+/* find.c - the backends that are built in, and those that are modules. */
+#include "codegen/backends/find.h"
 #include "codegen/c/emit.h"
+#include "codegen/cuda/cuda.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -12,53 +13,16 @@
 #define ARENAC_LIBDIR "lib"
 #endif
 
-/* C prints vectors with x86 intrinsics; other machines have their vectors through a backend that knows them. */
-static int c_emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_sink *to)
-{
-    const ac_target *t = m->target;
-    if (!strcmp(kind, "h"))
-        return ac_emit_header(m, to);
-    if (t->isa == AC_ISA_CUDA) {
-        ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for %s", t->name);
-        return ac_help(m->cx,
-                       "--emit cu,h makes one file of kernels and what a host calls; -t generic prints portable C");
-    }
-    if (t->vec_bytes && t->isa != AC_ISA_X86 && t->isa != AC_ISA_ANY) {
-        ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for the vectors of %s", t->name);
-        return ac_help(m->cx, "--emit o,h makes an object file through LLVM; -t generic prints portable C");
-    }
-    return ac_emit_c(m, names->header, names->blob, to);
-}
+static const ac_backend *const BUILT_IN[] = {&ac_backend_c, &ac_backend_cuda};
+enum { N_BUILT_IN = sizeof BUILT_IN / sizeof *BUILT_IN };
 
-static const ac_emit_kind C_KINDS[] = {{"c", ".c"}, {"h", ".h"}, {NULL, NULL}};
-static const ac_backend C = {AC_BACKEND_ABI, "c", C_KINDS, c_emit, NULL, NULL};
-
-/* Modules that arenac itself comes with: what they emit, and what a build without them lacks. */
-static const ac_emit_kind LLVM_KINDS[] = {{"o", ".o"}, {"s", ".s"}, {"ll", ".ll"}, {"bc", ".bc"}, {NULL, NULL}};
+/* Modules that arenac itself comes with, and what a build without them lacks. */
 static const struct known {
-    const char *name;
-    const ac_emit_kind *kinds;
-    const char *missing;
+    const char *name, *missing;
 } KNOWN[] = {
-    {"llvm", LLVM_KINDS, "install llvm-19-dev (LLVM 19.1 or later), then configure and build arenac again"},
+    {"llvm", "install llvm-19-dev (LLVM 19.1 or later), then configure and build arenac again"},
 };
 enum { N_KNOWN = sizeof KNOWN / sizeof *KNOWN };
-
-static bool has_kind(const ac_emit_kind *list, const char *kind)
-{
-    while (list->kind && strcmp(list->kind, kind))
-        list++;
-    return list->kind != NULL;
-}
-
-const char *ac_backend_ext(const char *kind)
-{
-    for (int i = -2; i < N_KNOWN; i++)
-        for (const ac_emit_kind *k = i == -2 ? C_KINDS : i < 0 ? ac_backend_cuda.kinds : KNOWN[i].kinds; k->kind; k++)
-            if (!strcmp(k->kind, kind))
-                return k->ext;
-    return NULL;
-}
 
 static bool is_word(const char *name)
 {
@@ -139,24 +103,24 @@ static const ac_backend *find(ac_ctx *cx, const char *name, const char *what)
 
 const ac_backend *ac_backend_find(ac_ctx *cx, const char *name)
 {
-    if (!strcmp(name, ac_backend_cuda.name))
-        return &ac_backend_cuda;
-    return !strcmp(name, C.name) ? &C : find(cx, name, ac_strf(cx->region, "--backend %s", name));
+    for (int i = 0; i < N_BUILT_IN; i++)
+        if (!strcmp(BUILT_IN[i]->name, name))
+            return BUILT_IN[i];
+    return find(cx, name, ac_strf(cx->region, "--backend %s", name));
 }
 
-const ac_backend *ac_backend_for(ac_ctx *cx, const char *kind)
+const ac_backend *ac_backend_for(ac_ctx *cx, const char *kind, const ac_target *target)
 {
-    if (has_kind(C_KINDS, kind))
-        return &C;
-    if (has_kind(ac_backend_cuda.kinds, kind))
-        return &ac_backend_cuda;
-    const char *name = kind,
-               *what = ac_strf(cx->region, "--emit %s", kind); /* a module may be named after what it emits */
-    for (int i = 0; i < N_KNOWN; i++)
-        if (has_kind(KNOWN[i].kinds, kind))
-            name = KNOWN[i].name;
-    const ac_backend *b = find(cx, name, what);
-    if (b && !has_kind(b->kinds, kind)) {
+    const ac_backend *b = NULL;
+    for (int i = 0; i < N_BUILT_IN; i++)
+        if (ac_backend_emits(BUILT_IN[i], kind) && (!b || BUILT_IN[i]->isa == target->isa))
+            b = BUILT_IN[i];
+    if (b)
+        return b;
+    const ac_emit_kind *k = ac_emit_kind_find(ac_emit_kinds, kind);
+    const char *name = k ? k->backends : kind; /* a module may be named after what it emits */
+    b = find(cx, name, ac_strf(cx->region, "--emit %s", kind));
+    if (b && !ac_backend_emits(b, kind)) {
         ac_error(cx, (ac_place){0}, E0502, "the backend %s does not emit %s", name, kind);
         return NULL;
     }

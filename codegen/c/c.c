@@ -1,0 +1,25 @@
+/* c.c - the C backend as seen from outside: --emit c,h. */
+#include "codegen/c/emit.h"
+
+#include <string.h>
+
+/* C prints vectors with x86 intrinsics; other machines have their vectors through a backend that knows them. */
+static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_sink *to)
+{
+    const ac_target *t = m->target;
+    if (!strcmp(kind, "h"))
+        return ac_emit_header(m, to);
+    if (t->isa == AC_ISA_CUDA) {
+        ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for %s", t->name);
+        return ac_help(m->cx,
+                       "--emit cu,h makes one file of kernels and what a host calls; -t generic prints portable C");
+    }
+    if (t->vec_bytes && t->isa != AC_ISA_X86 && t->isa != AC_ISA_ANY) {
+        ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for the vectors of %s", t->name);
+        return ac_help(m->cx, "--emit o,h makes an object file through LLVM; -t generic prints portable C");
+    }
+    return ac_emit_c(m, names->header, names->blob, to);
+}
+
+const ac_backend ac_backend_c = {
+    .abi = AC_BACKEND_ABI, .name = "c", .kinds = ac_emit_kinds, .memories = true, .caller_io = true, .emit = emit};

@@ -1,0 +1,72 @@
+/* gpu_header.c - the header of a model for GPUs: what all headers have, then thin names for what runtime/arn_cuda.h
+ * does. */
+#include "codegen/cuda/cuda.h"
+
+/* For programs with a GPU: thin names for what runtime/arn_cuda.h does. */
+static void put_gpu_api(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name, *U = ac_emit_upper(m);
+    bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
+    ac_putf(
+        to,
+        "\nextern const struct arn_cuda_model %s_cuda;\n"
+        "typedef struct arn_cuda %s_gpu;\n\n"
+        "/* image: the bytes of the .cubin or of the .ptx with a zero behind them; weights: %s. NULL: *why tells the\n"
+        " * reason. Runs, reads and writes of one %s_gpu follow each other on its stream. */\n"
+        "static inline %s_gpu *%s_open(const void *image, const void *weights, const char **why)\n{\n"
+        "    return arn_cuda_open(&%s_cuda, image, weights, why);\n}\n",
+        p, p, blob ? "the blob" : "NULL", p, p, p, p);
+    for (int32_t i = 0; i < m->n_inputs + m->n_outputs; i++) {
+        const bool in = i < m->n_inputs;
+        const int32_t n = in ? i : i - m->n_inputs;
+        const ac_io *io = in ? &m->input[n] : &m->output[n];
+        const char *space = io->space == AC_SPACE_STATE ? "STATE" : "ARENA", *type = ac_dtype_c(io->tensor->dtype);
+        const char *kind = in ? "in" : "out", *K = in ? "IN" : "OUT";
+        if (io->space == AC_SPACE_CONST)
+            continue;
+        ac_putf(to,
+                "static inline uint64_t %s_%s%d(const %s_gpu *g) /* its address on the device */\n{\n"
+                "    return arn_cuda_address(g, ARN_CUDA_%s, %s_%s%d_OFFSET);\n}\n",
+                p, kind, n, p, space, U, K, n);
+        ac_putf(to,
+                "static inline int %s_%s_%s%d(%s_gpu *g, %s%s *x) /* copies %s */\n{\n    return arn_cuda_%s(g, "
+                "%s_%s%d(g), x, %s_%s%d_BYTES);\n}\n",
+                p, in ? "write" : "read", kind, n, p, in ? "const " : "", type, in ? "in" : "out, and waits",
+                in ? "write" : "read", p, kind, n, U, K, n);
+    }
+    ac_putf(
+        to,
+        "static inline int %s_run(%s_gpu *g, void *stream) /* a CUstream of the caller, or NULL; does not wait */\n{\n"
+        "    return arn_cuda_run(g, stream);\n}\n"
+        "static inline int %s_capture(%s_gpu *g) /* later runs are one launch of a graph */\n{\n    return "
+        "arn_cuda_capture(g);\n}\n"
+        "static inline int %s_wait(%s_gpu *g) /* for the runs so far; %s_EINDEX when an index was out of range */\n{\n"
+        "    return arn_cuda_wait(g);\n}\n"
+        "%sstatic inline void %s_close(%s_gpu *g)\n{\n    arn_cuda_close(g);\n}\n",
+        p, p, p, p, p, p, U,
+        m->state_bytes ? ac_strf(m->cx->region,
+                                 "static inline int %s_restart(%s_gpu *g) /* state as after open */\n{\n    return "
+                                 "arn_cuda_restart(g);\n}\n",
+                                 p, p)
+                       : "",
+        p, p);
+}
+
+static void put_host_mem(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name;
+    ac_putf(to, "\ntypedef struct %s_mem {\n    void *arena;\n    const void *weights;\n%s} %s_mem;\n", p,
+            m->state_bytes ? "    void *state;\n" : "", p);
+}
+
+int ac_cu_header(const ac_module *m, ac_sink *to)
+{
+    ac_emit_header_begin(m, "arn_cuda.h", to);
+    ac_emit_header_statuses(m, to);
+    if (m->host || m->state_bytes)
+        put_host_mem(m, to);
+    if (!m->host)
+        put_gpu_api(m, to);
+    ac_emit_header_end(to);
+    return AC_OK;
+}
