@@ -1,10 +1,13 @@
 # setup.sh - sourced by demo.sh and test.sh: installs what is missing (Debian packages only) and builds.
 # need COMMAND PACKAGE ...: one apt-get for all packages whose command is missing. Works as root and with sudo. PACKAGE may be several
-# words; COMMAND may be a file's name.
+# words; a COMMAND with a slash is a file.
 need() {
     missing=
     while [ $# -ge 2 ]; do
-        [ -e "$1" ] || command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+        case $1 in
+        */*) [ -e "$1" ] || missing="$missing $2" ;;
+        *) command -v "$1" >/dev/null 2>&1 || missing="$missing $2" ;;
+        esac
         shift 2
     done
     [ -z "$missing" ] && return 0
