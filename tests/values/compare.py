@@ -46,6 +46,7 @@ def finish():
 
 def iou(p, q):
     """Of boxes left, top, right, bottom."""
+    p, q = [float(v) for v in p], [float(v) for v in q]
     w, h = min(p[2], q[2]) - max(p[0], q[0]), min(p[3], q[3]) - max(p[1], q[1])
     both = max(w, 0) * max(h, 0)
     union = (p[2] - p[0]) * (p[3] - p[1]) + (q[2] - q[0]) * (q[3] - q[1]) - both

@@ -55,7 +55,7 @@ def small():
     erf = np.vectorize(math.erf)
     for kind, f in (("leaky", lambda v: np.where(v > 0, v, 0.3 * v)), ("elu", lambda v: np.where(v > 0, v, 0.3 * np.expm1(v))),
                     ("selu", lambda v: 1.0507009873554805 * np.where(v > 0, v, 1.6732632423543772 * np.expm1(v))),
-                    ("gelu", lambda v: 0.5 * v * (1 + erf(v / np.sqrt(2))))):
+                    ("gelu", lambda v: 0.5 * v * (1 + erf(v / 2 ** 0.5)))):
         s.op("LeakyReLU", [d], f(x), act_type=kind, slope=0.3)
     s.op("LeakyReLU", [d], np.where(x > 0, x, (0.125 + 0.334) / 2 * x), act_type="rrelu", lower_bound=0.125, upper_bound=0.334)
     gamma = rng.standard_normal(4).astype(np.float32)
@@ -109,7 +109,7 @@ def small():
     t = rng.standard_normal((4, 3, 2)).astype(np.float32)
     te = s.var("t")
     mask = np.arange(4)[:, None] < length
-    s.op("SequenceMask", [te, le], np.where(mask[..., None], t, -5), use_sequence_length=True, value=-5)
+    s.op("SequenceMask", [te, le], np.where(mask[..., None], t, np.float32(-5)), use_sequence_length=True, value=-5)
     s.op("SequenceLast", [te, le], t[length.astype(int) - 1, np.arange(3)], use_sequence_length=True)
     rev = t.copy()
     for i, n in enumerate(length.astype(int)):

@@ -54,13 +54,18 @@ class Graph:
 
 
 def fake_quant(x, lo, hi, bits, narrow):
-    """To the grid of 2^bits steps whose zero is moved onto a step."""
-    least, most = float(narrow), 2 ** bits - 1.0
+    """To the grid of 2^bits steps whose zero is moved onto a step: all in f32 as TensorFlow does it, since a zero halfway between two steps
+    goes where f32 rounds to."""
+    f = np.float32
+    lo, hi, least, most, half = f(lo), f(hi), f(narrow), f(2 ** bits - 1), f(0.5)
     scale = (hi - lo) / (most - least)
     zero = least - lo / scale
-    zero = np.clip(np.floor(zero + 0.5), least, most)
+    zero = np.clip(np.floor(zero + half), least, most)
     nlo, nhi = (least - zero) * scale, (most - zero) * scale
-    return (np.floor((np.clip(x, nlo, nhi) - nlo) / scale + 0.5) * scale + nlo).astype(np.float32)
+    y = np.floor((np.clip(x, nlo, nhi) - nlo) / scale + half) * scale + nlo
+    assert y.dtype == f
+    return y
+
 
 
 def resize(x, h, w, align=False, half=False):
@@ -71,7 +76,7 @@ def resize(x, h, w, align=False, half=False):
             for o, out, size in ((i, h, x.shape[1]), (j, w, x.shape[2])):
                 s = (size - 1) / (out - 1) if align and out > 1 else size / out
                 p = (o + 0.5) * s - 0.5 if half else o * s
-                at.append((max(int(np.floor(p)), 0), min(int(np.ceil(p)), size - 1), p - np.floor(p)))
+                at.append((max(int(np.floor(p)), 0), min(int(np.ceil(p)), size - 1), float(p - np.floor(p))))
             (a, b, u), (c, d, v) = at
             y[:, i, j] = (1 - u) * ((1 - v) * x[:, a, c] + v * x[:, a, d]) + u * ((1 - v) * x[:, b, c] + v * x[:, b, d])
     return y
@@ -145,7 +150,7 @@ def small():
     g.op("Softsign", "m", m / (1 + np.abs(m)))
     g.op("ClipByValue", f"m {g.const(-0.5)} {g.const(0.75)}", np.clip(m, -0.5, 0.75))
     g.op("AddN", "m m m", 3 * m)
-    g.op("L2Loss", "m", (m * m).sum() / 2)
+    g.op("L2Loss", "m", (m * m).sum() / np.float32(2))
     g.run()
 
 
