@@ -10,19 +10,28 @@ need() {
         esac
         shift 2
     done
-    [ -z "$missing" ] && return 0
+    [ -n "$missing" ] || return 0
     as_root=
     [ "$(id -u)" = 0 ] || as_root=sudo
+    for tool in apt-get $as_root; do
+        command -v "$tool" >/dev/null 2>&1 || { echo "there is no $tool; please install by hand:$missing"; return 1; }
+    done
     echo "installing:$missing"
-    export DEBIAN_FRONTEND=noninteractive
-    $as_root apt-get update -q >/dev/null || echo "apt-get update failed; trying with the present lists"
+    if [ -z "${updated:-}" ]; then
+        $as_root apt-get update -q >/dev/null || echo "apt-get update failed; trying with the present lists"
+        updated=1
+    fi
     # shellcheck disable=SC2086
-    $as_root apt-get install -y -q --no-install-recommends $missing >/dev/null
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing >/dev/null
 }
 
-# wish COMMAND PACKAGE ...: the same for what tests can do without.
+# wish COMMAND PACKAGE ...: the same for what tests can do without; where all at once fails, one by one.
 wish() {
-    need "$@" || echo "not installed:$missing (their tests are left out)"
+    if need "$@"; then return; fi
+    while [ $# -ge 2 ]; do
+        need "$1" "$2" || echo "not installed: $2 (tests that need it are skipped)"
+        shift 2
+    done
 }
 
 # build DIR [cmake options]: configures and builds, all cores.
