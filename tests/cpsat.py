@@ -11,7 +11,7 @@ import tempfile
 try:
     from ortools.sat.python import cp_model
 except ImportError:
-    print("skipped: python3 has no ortools")
+    print("skipped: ortools is missing: install ortools from PyPI")
     sys.exit(77)
 
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 200

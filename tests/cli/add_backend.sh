@@ -3,7 +3,8 @@
 # evaluator. usage: add_backend.sh ARENAC SOURCE_DIR
 set -u
 arenac=$1 src=$2
-command -v node >/dev/null || { echo "skipped: no node"; exit 77; }
+. "$2/tests/cli/require"
+require node nodejs
 ARENAC_BACKENDS=$(dirname "$arenac")/tests
 export ARENAC_BACKENDS
 tmp=$(mktemp -d)

@@ -3,10 +3,12 @@
 # usage: add_target.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
+. "$2/tests/cli/require"
 build=$(dirname "$arenac")
 link=CMakeFiles/arenac.dir/link.txt
-[ -f "$build/$link" ] && command -v nm >/dev/null || { echo "skipped: no build of make beside arenac, or no nm"; exit 77; }
-cc=$(cut -d' ' -f1 "$build/$link") # what arenac was built with
+[ -f "$build/$link" ] || { echo "skipped: this build has no Makefiles (cmake -G 'Unix Makefiles')"; exit 77; }
+require nm binutils
+built_with=$(cut -d' ' -f1 "$build/$link") # what arenac was built with
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
@@ -18,7 +20,7 @@ cp "$src/codegen/targets.c" "$tmp/targets.c"
 san=
 nm "$arenac" 2>/dev/null | grep -q __asan_init && san="-fsanitize=address,undefined"
 # shellcheck disable=SC2086
-$cc -std=gnu11 -O1 $san -I"$tmp" -I"$src" -c "$tmp/targets.c" -o "$tmp/targets.o" || fail "targets.c does not compile"
+$built_with -std=gnu11 -O1 $san -I"$tmp" -I"$src" -c "$tmp/targets.c" -o "$tmp/targets.o" || fail "targets.c does not compile"
 # the build's own command, with our targets.o in front of the library that has the other
 (cd "$build" && eval "$(sed "s| -o arenac | $tmp/targets.o -o $tmp/arenac |" "$link")") >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail "arenac does not link"; }
 new=$tmp/arenac
@@ -28,8 +30,8 @@ grep -q 'f32x8' "$tmp/loops" || fail "no vectors of 32 bytes"
 ! grep -q 'f32x16' "$tmp/loops" || fail "vectors of 64 bytes"
 "$new" compile -q "$src/models/dsnet_f32.tflite" -t toy-x86 --name m -o "$tmp/m.c"
 grep -q 'buf x in f32 .* align 32 ' "$tmp/loops" || fail "tensors are not aligned to 32 bytes"
-for c in gcc clang; do
-    command -v $c >/dev/null || { echo "no $c here: not checked with it"; continue; }
+compilers
+for c in $cc; do
     $c -std=c99 -O1 -Wall -Wextra -Wpedantic -Wconversion -Werror -c "$tmp/m.c" -o "$tmp/m.o" || fail "$c"
 done
 for m in dsnet_f32 digits_int8; do
@@ -38,7 +40,7 @@ for m in dsnet_f32 digits_int8; do
         "$new" run -q "$src/models/$m.tflite" -t toy-x86 --random 3 --output-dir "$tmp/c"
         cmp "$tmp/eval/0.npy" "$tmp/c/0.npy" || fail "$m: C and the evaluator differ"
     else
-        echo "this machine cannot run x86-64-v3: only the evaluator"
+        echo "skipped: this machine does not run x86-64-v3: the evaluator only"
     fi
 done
 "$arenac" run -q "$src/models/digits_int8.tflite" -t generic --random 3 --backend eval --output-dir "$tmp/generic"

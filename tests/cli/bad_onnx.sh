@@ -3,7 +3,8 @@
 # usage: bad_onnx.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
-command -v python3 >/dev/null || { echo "skipped: no python3 to write the files"; exit 77; }
+. "$2/tests/cli/require"
+require python3 python3
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"

@@ -3,7 +3,8 @@
 # usage: bench.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
-command -v python3 >/dev/null && command -v gcc >/dev/null && command -v nm >/dev/null || { echo "skipped: needs python3, gcc and nm"; exit 77; }
+. "$2/tests/cli/require"
+require python3 python3 gcc gcc nm binutils
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; cat "$tmp/out"; exit 1; }

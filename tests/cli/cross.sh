@@ -4,16 +4,11 @@
 # usage: cross.sh ARENAC SOURCE_DIR
 set -u
 arenac=$1 src=$2
-[ -e "$(dirname "$arenac")/arenac-llvm.so" ] || { echo "skipped: built without LLVM (llvm-19-dev)"; exit 77; }
-command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+. "$2/tests/cli/require"
+have_llvm && have_numpy || exit 77
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 bad=0 ran=0
-have() {
-    for tool in "$@"; do
-        command -v "$tool" >/dev/null || { echo "not checked: $tool is missing"; return 1; }
-    done
-}
 # find NAME: m=the model, x=its input
 find() {
     m=$(ls "$src/models/$1".tflite "$src/models/$1".ag "$src/models/$1".pbtxt "$src/tests/cross/$1".ag 2>/dev/null) x=$src/models/$1.in0.0.npy
@@ -30,18 +25,19 @@ check() { # STATUS WHAT
     ran=$((ran + 1))
     [ "$1" = 0 ] || { echo "FAILED: $2"; bad=1; }
 }
-python3 -c 'import numpy as np, sys
+"$py" -c 'import numpy as np, sys
 np.save(sys.argv[1], np.random.default_rng(7).standard_normal((1, 12, 16)).astype(np.float32))' "$tmp/encoder.in.npy" || exit 77
 five="digits_int8 branch_int8 dsnet_f32 tf_rnn encoder" # integers, a concatenation, convolutions, recurrent, transformer
 user() { # MODELS TARGET GCC QEMU...
     models=$1 target=$2 gcc=$3
     shift 3
-    have "$gcc" "$1" || return
-    printf '#include <stdint.h>\nint main(void) { return 0; }\n' >"$tmp/probe.c"
-    "$gcc" -static "$tmp/probe.c" -o "$tmp/probe" 2>/dev/null || { echo "not checked: $gcc has no C library"; return; }
+    arch=${target%%-*} # of the packages
+    case $arch in aarch64 | neoverse) arch=arm64 ;; rv64*) arch=riscv64 ;; esac
+    have "$gcc" "gcc-${gcc%-gcc}" "$1" qemu-user || return
+    links "$gcc" -static || { missing "the C library of $gcc" "libc6-dev-$arch-cross"; return; }
     for name in $models; do
         compile $name "$target" && $mend "$gcc" &&
-            python3 "$src/tests/host_main.py" $name $name.h "$x" "$tmp/$name/0.npy" >"$tmp/main.c" &&
+            "$py" "$src/tests/host_main.py" $name $name.h "$x" "$tmp/$name/0.npy" >"$tmp/main.c" &&
             "$gcc" -static -O1 -I"$tmp" "$tmp/main.c" "$tmp/$name.o" -o "$tmp/main" && "$@" "$tmp/main"
         check $? "$name for $target: $*"
     done
@@ -71,7 +67,7 @@ user dsnet_int8 neoverse-v1 aarch64-linux-gnu-gcc qemu-aarch64 -cpu max,sve-defa
 user "gate encoder" rv64gc riscv64-linux-gnu-gcc qemu-riscv64
 rv64v "$five" 128
 rv64v "dsnet_int8 encoder" 256
-if have wasm-ld node; then
+if have wasm-ld lld node nodejs; then
     for name in $five; do
         compile $name wasm32 &&
             wasm-ld --no-entry --allow-undefined --export=${name}_init --export=${name}_run --export=__heap_base "$tmp/$name.o" \
@@ -80,13 +76,13 @@ if have wasm-ld node; then
         check $? "$name for wasm32"
     done
 fi
-fw=$src/../shared/firmware/harness/fwrun.py
-if [ -f "$fw" ] && have arm-none-eabi-gcc qemu-system-arm python3; then
+fw=$shared/firmware/harness/fwrun.py
+if have_shared firmware/harness/fwrun.py && have_arm; then
     firmware() { # TARGET BOARD MODELS
         for name in $3; do
             compile $name $1 &&
-                python3 "$src/tests/fw_main.py" $name $name.h "$x" "$tmp/$name/0.npy" >"$tmp/main.c" &&
-                python3 "$fw" --target $2 --src "$tmp/$name.o" --main "$tmp/main.c" -O 2 --cflags="-I$tmp" >"$tmp/log"
+                "$py" "$src/tests/fw_main.py" $name $name.h "$x" "$tmp/$name/0.npy" >"$tmp/main.c" &&
+                "$py" "$fw" --target $2 --src "$tmp/$name.o" --main "$tmp/main.c" -O 2 --cflags="-I$tmp" >"$tmp/log"
             check $? "$name for $1"
         done
     }
@@ -96,8 +92,8 @@ if [ -f "$fw" ] && have arm-none-eabi-gcc qemu-system-arm python3; then
     firmware cortex-m33 cortex-m33 "digits_int8 dsnet_f32"
     firmware cortex-m55 cortex-m55 digits_int8
     firmware cortex-m55-mve cortex-m55 "dsnet_int8 branch_int8"
-    have riscv64-unknown-elf-gcc qemu-system-riscv32 && firmware rv32imac rv32 "digits_int8 branch_int8"
+    have_rv32 && firmware rv32imac rv32 "digits_int8 branch_int8"
 fi
-[ $ran -gt 0 ] || { echo "skipped: no emulator here"; exit 77; }
+[ $ran -gt 0 ] || exit 77
 echo "$ran objects ran on other machines"
 exit $bad

@@ -4,10 +4,12 @@
 # usage: cuda.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
+. "$2/tests/cli/require"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
-command -v "${CC:-cc}" >/dev/null || { echo "skipped: no C compiler"; exit 77; }
+require "${CC:-cc}" gcc
+have_sanitizers "${CC:-cc}" || exit 77
 n=0
 for m in "$src"/models/*.tflite "$src"/models/*.ag; do
     stem=${m%.*}
@@ -114,7 +116,7 @@ for options in "" "--tensor-cores f16" "--tensor-cores tf32"; do
     LD_LIBRARY_PATH="$tmp" "$tmp/time_net" "$tmp/image" 0 >"$tmp/time" 2>"$tmp/err" || { cat "$tmp/err"; fail "views $options: a vector at an address that is no multiple of its size"; }
 done
 rm "$tmp/libcuda.so.1"
-if python3 -c '' 2>/dev/null && ! ldconfig -p 2>/dev/null | grep -q libcuda.so.1; then
+if have python3 python3 && ! ldconfig -p 2>/dev/null | grep -q libcuda.so.1; then
     rc=0
     python3 "$src/bench/cuda.py" >"$tmp/out" || rc=$?
     [ $rc = 77 ] && grep -q 'no NVIDIA driver' "$tmp/out" || fail "bench/cuda.py without a driver (exit $rc)"
@@ -176,6 +178,6 @@ if "$arenac" compile -q "$m" -t cuda-sm80 --emit ptx -o "$tmp/b.ptx" 2>"$tmp/err
     done
 else
     grep -q 'needs NVRTC' "$tmp/err" || { cat "$tmp/err"; fail "no NVRTC"; }
-    echo "no NVRTC here: PTX and CUBIN were not made"
+    missing NVRTC "nvidia-cuda-nvrtc-cu12 from PyPI"
 fi
 echo "$n runs equal the evaluator"

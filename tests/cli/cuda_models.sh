@@ -2,12 +2,10 @@
 # The small public models (below 3 million multiply-adds) under the emulation of a GPU: the verdicts of the C backend.
 # scripts/cuda.sh runs larger ones. usage: cuda_models.sh ARENAC SOURCE_DIR
 set -u
-arenac=$1 models=$2/../shared/models
-[ -d "$models" ] || { echo "skipped: no ../shared beside the repository"; exit 77; }
-py=python3
-$py -c 'import numpy' 2>/dev/null || py=/usr/bin/python3
-$py -c 'import numpy' 2>/dev/null || { echo "skipped: python3 has no numpy"; exit 77; }
-command -v "${CC:-cc}" >/dev/null || { echo "skipped: no C compiler"; exit 77; }
+arenac=$1 src=$2
+. "$2/tests/cli/require"
+models=$shared/models
+have_shared models && have_numpy && have "${CC:-cc}" gcc || exit 77
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 ln -s "$arenac" "$tmp/arenac" # the runner splits its command at blanks

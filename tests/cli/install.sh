@@ -2,8 +2,11 @@
 # `cmake --install` gives a tool that works from its new place, man pages, and a library and runtime that another project finds
 # through CMake and pkg-config. usage: install.sh ARENAC SOURCE_DIR
 set -eu
-build=$(dirname "$1") src=$2
+arenac=$1 src=$2
+. "$2/tests/cli/require"
+build=$(dirname "$arenac")
 case $build in *asan*) echo "skipped: the release build is what people install"; exit 77 ;; esac
+require cmake cmake
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cmake --install "$build" --prefix "$tmp/a place" >/dev/null
@@ -66,7 +69,7 @@ status=0
 "$pack" "$tmp/p.csv" 95 >/dev/null 2>&1 || status=$?
 [ $status -eq 4 ]
 lib=$(dirname "$(find "$p" -name libarenac.a)")
-if command -v pkg-config >/dev/null; then
+if have pkg-config pkg-config; then
     # shellcheck disable=SC2046
     (export PKG_CONFIG_PATH="$lib/pkgconfig"; pkg-config --exists arenac && pkg-config --libs arenac | grep -q larenac
         # the prefix of a .pc file is that of the configuration: point it here

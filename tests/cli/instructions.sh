@@ -3,7 +3,8 @@
 # usage: instructions.sh ARENAC SOURCE_DIR
 set -u
 arenac=$1 src=$2
-[ -e "$(dirname "$arenac")/arenac-llvm.so" ] || { echo "skipped: built without LLVM (llvm-19-dev)"; exit 77; }
+. "$2/tests/cli/require"
+have_llvm || exit 77
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 bad=0

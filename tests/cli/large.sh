@@ -3,6 +3,7 @@
 # usage: large.sh ARENAC SOURCE_DIR
 set -u
 arenac=$1 src=$2
+. "$2/tests/cli/require"
 case $arenac in *asan*) echo "skipped: memory is counted without sanitizers"; exit 77 ;; esac
-python3 -c '' 2>/dev/null || { echo "skipped: no python3"; exit 77; }
+require python3 python3
 exec python3 "$src/tests/values/large.py" "$arenac"

@@ -4,7 +4,9 @@
 # the tool that does not pay for LLVM. usage: llvm.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
-[ -e "$(dirname "$arenac")/arenac-llvm.so" ] || { echo "skipped: built without LLVM (llvm-19-dev)"; exit 77; }
+. "$2/tests/cli/require"
+have_llvm || exit 77
+require python3 python3 gcc gcc nm binutils
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }

@@ -3,6 +3,7 @@
 # The last part runs TFLite Micro's Python package where it is installed (PYTHON names the interpreter).
 set -eu
 arenac=$1 src=$2
+. "$2/tests/cli/require"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
@@ -75,9 +76,9 @@ for part in 5 50 95; do
 done
 
 # Transposed convolutions sum in 32 bits: the plan has room for that, so TFLM need not put the sums above everything.
-shared=${ARENAC_SHARED:-$src/../shared}/models/tflite
-if [ -d "$shared/unet_d4_96_int8" ]; then
-    "$arenac" plan "$shared/unet_d4_96_int8/unet_d4_96_int8.tflite" --reference tflm --json >unet.json
+models=$shared/models/tflite
+if have_shared models/tflite/unet_d4_96_int8; then
+    "$arenac" plan "$models/unet_d4_96_int8/unet_d4_96_int8.tflite" --reference tflm --json >unet.json
     bytes=$(sed -n 's/.*"arena_bytes": *\([0-9]*\).*/\1/p' unet.json | head -1)
     [ "$bytes" -gt 400000 ] || fail "unet_d4_96_int8: $bytes bytes leave no room for sums"
 fi
@@ -86,7 +87,7 @@ grep -q 'W0002.*--stripe is ignored' err.txt || fail "--stripe is ignored withou
 expect 2 "$arenac" plan "$src/models/digits_int8.tflite" --emit tflite --mem a:1K -o x.tflite
 
 python=${PYTHON:-python3}
-"$python" -c 'import tflite_micro' 2>/dev/null || { echo "skipped: tflite-micro is not installed; the rest passed"; exit 0; }
+"$python" -c 'import tflite_micro' 2>/dev/null || { missing tflite-micro "tflite-micro from PyPI"; exit 0; }
 in_tflm() { # MODEL SAVED OPTION...
     m=$1 saved=$2
     shift 2
@@ -98,8 +99,8 @@ for m in "$src"/models/*int8.tflite; do
     in_tflm "$m" -256 --schedule search
 done
 for m in kws_dscnn_int8 ic_resnet8_int8 person_detect_int8 unet_d4_96_int8; do
-    in_tflm "$shared/$m/$m.tflite" -256
+    in_tflm "$models/$m/$m.tflite" -256
 done
-in_tflm "$shared/mobilenet_v1_025_96_int8/mobilenet_v1_025_96_int8.tflite" 18000
-in_tflm "$shared/vww_mobilenet_f32/vww_mobilenet_f32.tflite" 73000
-in_tflm "$shared/gru2_unrolled_f32/gru2_unrolled_f32.tflite" 0 --schedule search
+in_tflm "$models/mobilenet_v1_025_96_int8/mobilenet_v1_025_96_int8.tflite" 18000
+in_tflm "$models/vww_mobilenet_f32/vww_mobilenet_f32.tflite" 73000
+in_tflm "$models/gru2_unrolled_f32/gru2_unrolled_f32.tflite" 0 --schedule search

@@ -3,18 +3,18 @@
 # all of them: scripts/onnx.sh. usage: onnx.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
-suite=$src/../shared/conformance
-[ -f "$suite/onnx_cases.tar.xz" ] || { echo "skipped: no ../shared beside the repository"; exit 77; }
-py=python3
-$py -c 'import numpy' 2>/dev/null || py=/usr/bin/python3 # Debian's numpy belongs to Debian's python
-$py -c 'import numpy' 2>/dev/null || { echo "skipped: python3 has no numpy"; exit 77; }
-command -v xz >/dev/null || { echo "skipped: no xz to unpack the cases"; exit 77; }
+. "$2/tests/cli/require"
+suite=$shared/conformance
+have_shared conformance && have_numpy && have xz xz-utils || exit 77
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 ln -s "$arenac" "$tmp/arenac" # the runner splits its command at blanks: a path without any
 # The runner compares floats of 8 and 4 bits with the help of ml_dtypes, which Debian does not have.
 small='^$'
-$py -c 'import ml_dtypes' 2>/dev/null || small='to_FLOAT[48]|quantizelinear_(e4m3|e5m2|float4|float8)'
+$py -c 'import ml_dtypes' 2>/dev/null || {
+    missing ml_dtypes "ml_dtypes from PyPI"
+    small='to_FLOAT[48]|quantizelinear_(e4m3|e5m2|float4|float8)'
+}
 # gate EVERY HOW: cases number EVERY, 2 * EVERY .. of the list
 gate() {
     grep -v '^light/' "$src/tests/onnx/passing.txt" | grep -vE "$small" | awk -v k="$1" 'NR % k == 0' >"$tmp/expect"

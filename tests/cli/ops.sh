@@ -2,6 +2,7 @@
 # `arenac ops` prints the table of operators, and docs/operators.md holds it. usage: ops.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
+. "$2/tests/cli/require"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "$*" >&2; exit 1; }
@@ -31,7 +32,7 @@ set +e
 [ $? = 2 ] || fail "--emit svg is no error"
 set -e
 "$arenac" ops --json >"$tmp/ops.json"
-command -v python3 >/dev/null || { echo "python3 is missing: JSON is not looked at"; exit 0; }
+have python3 python3 || exit 0
 python3 - "$tmp/ops.json" <<'EOF'
 import json, sys
 doc = json.load(open(sys.argv[1]))

@@ -4,7 +4,7 @@
 # usage: overlap.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
-shared=${ARENAC_SHARED:-$src/../shared}
+. "$2/tests/cli/require"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
@@ -39,10 +39,11 @@ at_most() { # NAME BYTES
     bytes=$(sed -n 's/.*"arena_bytes": *\([0-9]*\).*/\1/p' "$1.json" | head -1)
     [ "$bytes" -le "$2" ] || { echo "$1: arena of $bytes bytes, expected at most $2"; exit 1; }
     "$arenac" verify "$1.csv" "$1.problem.csv" >/dev/null
-    if command -v python3 >/dev/null && [ -f "$shared/planning/verify_plan.py" ]; then
+    if have_shared planning/verify_plan.py && have python3 python3; then
         python3 "$shared/planning/verify_plan.py" "$1.problem.csv" "$1.csv" --quiet
     fi
 }
+have_shared models || exit 0
 at_most kws_dscnn_int8 8400
 at_most ic_resnet8_int8 33400
 at_most person_detect_int8 36900

@@ -4,6 +4,7 @@
 # usage: python.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
+. "$2/tests/cli/require"
 case $arenac in *asan*) echo "skipped: tests/cli/host.sh has the runtime under sanitizers"; exit 77 ;; esac
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -15,6 +16,7 @@ if CC=/nonexistent/cc "$arenac" python -q "$src/tests/host/wide.ag" --name none 
 grep -q 'host compiler' "$tmp/err"
 [ ! -e "$tmp/a b/none.py" ]
 cd "$tmp"
-for python in ${ARENAC_TEST_PYTHON:-python3}; do
+[ -n "${ARENAC_TEST_PYTHON:-}" ] || have_numpy || exit 77
+for python in ${ARENAC_TEST_PYTHON:-$py}; do
     "$python" "$src/tests/host/dlpack_test.py" "$tmp/a b"
 done

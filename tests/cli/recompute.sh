@@ -44,7 +44,7 @@ expect 0 'recomputed: nothing' "$arenac" plan "$src/models/digits_int8.tflite" -
 expect 0 'does not go with --stripe' "$arenac" plan m.ag --recompute --stripe auto
 [ "$(bytes m.ag --stripe auto)" = "$(bytes m.ag --stripe auto --recompute)" ] || fail "--stripe with --recompute"
 
-if command -v python3 >/dev/null; then
+if have python3 python3; then
     won=0
     for seed in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
         python3 "$src/tests/cli/recompute.py" $seed >g.ag

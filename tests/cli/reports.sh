@@ -4,6 +4,7 @@
 # step's live set, every planner and a tensor, compared with the JSON report. Without one only that part is left out, with a message.
 set -eu
 arenac=$1 src=$2
+. "$2/tests/cli/require"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
@@ -78,7 +79,7 @@ for f in "$src"/models/*_int8.tflite hostile.ag thousand.csv; do
     grep -v 'http://www.w3.org' $n.html | grep -q 'https\{0,1\}://' && fail "$f: the page names an address"
     if command -v xmllint >/dev/null; then
         xmllint --noout $n.svg
-    elif command -v python3 >/dev/null; then
+    elif have python3 python3; then
         python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' $n.svg
     fi
 done
@@ -93,7 +94,7 @@ chromium=
 for c in "${CHROMIUM:-}" chromium chromium-browser google-chrome; do
     [ -z "$c" ] || ! command -v "$c" >/dev/null || { chromium=$c; break; }
 done
-[ "$chromium" ] || { echo "skipped: the page in a browser (chromium is not installed)"; exit 0; }
+[ "$chromium" ] || { missing chromium chromium; exit 0; }
 
 cat >drive.js <<'X'
 const wrong = [], same = (what, got, want) => { if (got !== want) wrong.push(what + ": " + got + ", not " + want); };

@@ -5,7 +5,8 @@
 # usage: rows.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
-shared=${ARENAC_SHARED:-$src/../shared}
+. "$2/tests/cli/require"
+require gcc gcc
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
@@ -140,6 +141,7 @@ at_most() { # NAME BYTES
     bytes=$(arena "$f" --io rows --stripe auto)
     [ "$bytes" -le "$2" ] || { echo "$1: arena of $bytes bytes, expected at most $2"; exit 1; }
 }
+have_shared models || exit 0
 at_most kws_dscnn_int8 4650
 at_most ic_resnet8_int8 10000
 at_most person_detect_int8 13100

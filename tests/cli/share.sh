@@ -4,6 +4,7 @@
 # usage: share.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
+. "$2/tests/cli/require"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
@@ -39,7 +40,7 @@ runs "$tmp/m.ag" -t generic --backend eval --threads 3
 runs "$tmp/m.ag" -t native --backend eval
 runs "$src/models/dsnet_int8.tflite" -t generic --backend eval
 runs "$src/models/branch_f32.tflite" -t generic --backend eval
-if "$arenac" run -q "$tmp/m.ag" --random 5 --backend llvm >/dev/null 2>&1; then runs "$tmp/m.ag" -t generic --backend llvm; else echo "no LLVM in this build"; fi
+if "$arenac" run -q "$tmp/m.ag" --random 5 --backend llvm >/dev/null 2>&1; then runs "$tmp/m.ag" -t generic --backend llvm; else have_llvm || :; fi
 flags="-std=c99 -O2 -fno-inline -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
 "$arenac" compile -q "$tmp/m.ag" --name m -o "$tmp/m.c"
 "$arenac" compile -q "$tmp/m.ag" --name m --share-kernels -o "$tmp/s.c"
@@ -52,7 +53,7 @@ for c in m s; do
     ${CC:-cc} $flags -I"$tmp" -c "$tmp/$c.c" -o "$tmp/$c.o" || fail "$c.c has warnings"
 done
 size_of() { nm -S "$1" | python3 -c 'import sys; print(sum(int(l.split()[1], 16) for l in sys.stdin if len(l.split()) == 4 and l.split()[2] in "tT"))'; }
-if command -v nm >/dev/null && command -v python3 >/dev/null; then
+if have nm binutils python3 python3; then
     [ "$(size_of "$tmp/s.o")" -lt "$(size_of "$tmp/m.o")" ] || fail "the code is not smaller"
 fi
 "$arenac" compile -q "$tmp/m.ag" -t cortex-m4 --share-kernels --name m -o "$tmp/f.c"

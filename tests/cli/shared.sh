@@ -3,11 +3,9 @@
 # The evaluator runs the same loops as the printed C and needs no compiler, so all of it takes about a minute; a full run
 # through the C backend takes longer: scripts/corpora.sh. usage: shared.sh ARENAC SOURCE_DIR
 set -u
-arenac=$1 shared=$2/../shared
-[ -d "$shared/models" ] || { echo "skipped: no ../shared beside the repository"; exit 77; }
-py=python3
-$py -c 'import numpy' 2>/dev/null || py=/usr/bin/python3 # Debian's numpy belongs to Debian's python
-$py -c 'import numpy' 2>/dev/null || { echo "skipped: python3 has no numpy"; exit 77; }
+arenac=$1 src=$2
+. "$2/tests/cli/require"
+have_shared models && have_numpy || exit 77
 bad=0
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

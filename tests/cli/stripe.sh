@@ -5,7 +5,7 @@
 # usage: stripe.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
-shared=${ARENAC_SHARED:-$src/../shared}
+. "$2/tests/cli/require"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
@@ -65,6 +65,7 @@ at_most() { # NAME BYTES OPTION...
     "$arenac" plan -q "$f" --stripe auto --align 4 "$@" --emit problem,csv -o "$name"
     "$arenac" verify "$name.csv" "$name.problem.csv" >/dev/null
 }
+have_shared models || exit 0
 at_most kws_dscnn_int8 4400
 at_most person_detect_int8 13950
 at_most mobilenet_v1_025_96_int8 27800

@@ -2,8 +2,10 @@
 # Names that the installed libraries put into a user's program: ac_ and arenac_, arn_ in the runtime; and arenac_ is for what the
 # public headers declare. usage: symbols.sh ARENAC SOURCE_DIR
 set -u
-build=$(dirname "$1") src=$2 bad=0
-command -v nm >/dev/null || { echo "skipped: nm is missing: install binutils"; exit 77; }
+arenac=$1 src=$2
+. "$2/tests/cli/require"
+require nm binutils
+build=$(dirname "$arenac") bad=0
 names() { # LIBRARY: the symbols that it defines for others
     nm -g --defined-only "$build/$1" 2>/dev/null | awk 'NF == 3 && $2 ~ /^[A-TV-Z]$/ && $3 !~ /^__(odr_)?asan/ { print $3 }' | sort -u
 }

@@ -2,8 +2,9 @@
 # run --taps: results of every operator against stored marks; the first that differs is named. usage: taps.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
-models=$src/../shared/models
-[ -d "$models" ] || { echo "skipped: no ../shared beside the repository"; exit 77; }
+. "$2/tests/cli/require"
+models=$shared/models
+have_shared models || exit 77
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; cat "$tmp/out" "$tmp/err"; exit 1; }

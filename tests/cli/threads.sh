@@ -4,6 +4,7 @@
 # usage: threads.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
+. "$2/tests/cli/require"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
@@ -63,7 +64,7 @@ builds() { # FLAGS...: does a program with them run here?
 quiet=
 tsan="-fsanitize=thread -g"
 # shellcheck disable=SC2086
-builds $tsan 2>/dev/null || { quiet="setarch -R" && builds $tsan 2>/dev/null; } || { echo "ThreadSanitizer does not work here: not checked"; tsan= quiet=; }
+builds $tsan 2>/dev/null || { quiet="setarch -R" && builds $tsan 2>/dev/null; } || { echo "skipped: ThreadSanitizer does not work here"; tsan= quiet=; }
 for m in branch_int8 dsnet_f32; do
     "$arenac" compile -q "$src/models/$m.tflite" --name m -t generic --threads 3 --weights rodata -o "$tmp/m.c"
     grep -q 'm_part0' "$tmp/m.c" || fail "$m: no step is cut into parts"

@@ -2,9 +2,8 @@
 # ONNX TreeEnsemble: random trees against a walk in Python (trees.py). usage: trees.sh ARENAC SOURCE_DIR
 set -eu
 arenac=$1 src=$2
-py=python3
-$py -c 'import numpy' 2>/dev/null || py=/usr/bin/python3 # Debian's numpy belongs to Debian's python
-$py -c 'import numpy' 2>/dev/null || { echo "skipped: python3 has no numpy"; exit 77; }
+. "$2/tests/cli/require"
+have_numpy || exit 77
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 $py "$src/tests/cli/trees.py" "$arenac" "$tmp" eval 24

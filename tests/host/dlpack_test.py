@@ -12,7 +12,7 @@ import sys
 try:
     import numpy as np
 except ImportError:
-    print("skipped: NumPy is not installed")
+    print("skipped: NumPy is missing: install python3-numpy")
     sys.exit(77)
 sys.path.insert(0, sys.argv[1])
 import corners
@@ -199,7 +199,7 @@ for name, test in (("torch", torch_test), ("tensorflow", tensorflow_test)):
     try:
         module = importlib.import_module(name)
     except ImportError:
-        print(name, "is not installed: not tested")
+        print(f"skipped: {name} is missing: install {name} from PyPI")
         continue
     test(module)
     print(name, module.__version__)
