@@ -1,6 +1,6 @@
 #!/bin/sh
-# test.sh [--all] - installs what is missing, builds, runs all tests: once with ASan and UBSan, once as released. Ends with ctest's closing
-# line. Tests that need something outside the repository skip with a message; --all installs for them what Debian
+# test.sh [--all] - installs what is missing, builds, runs all tests: once with ASan and UBSan, once as released. Ends with what was skipped
+# and ctest's closing lines. Tests that need something outside the repository skip with a message; --all installs for them what Debian
 # has: LLVM, cross compilers, QEMU, node, Chromium.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -27,8 +27,35 @@ build "$root/build-asan" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DARENAC_SANITIZE=ON 
 build "$root/build" -DBUILD_TESTING=ON -DARENAC_WERROR=$werror
 
 status=0
+# run DIR [option of ctest...]
+run() {
+    (cd "$1" && shift && ctest --output-on-failure -j "$(nproc)" --output-log tests.log "$@") || status=1
+}
+# closing DIR: which tests failed, and ctest's closing line
+closing() {
+    sed -n '/^The following tests FAILED:/,/^Errors while/{ /^The\|^Errors/!p; }' "$1/tests.log"
+    grep '% tests passed' "$1/tests.log" || { echo "ctest did not end"; status=1; }
+}
 echo "== with ASan and UBSan"
-(cd "$root/build-asan" && ctest --output-on-failure -j "$(nproc)" -LE release) || status=1
+run "$root/build-asan" -LE release
 echo "== as released"
-(cd "$root/build" && ctest --output-on-failure -j "$(nproc)") || status=1
+run "$root/build"
+
+echo "== skipped, and why"
+# first the tests that were left out as a whole, then the words of all
+awk '
+    FILENAME ~ /tests\.log$/ { if (/ \(Skipped\)$/) whole[$3] = 1; next }
+    /^[0-9]+\/[0-9]+ Testing: / { test = $3 }
+    /^skipped: / {
+        why = substr($0, 10)
+        if (!(why in who)) order[n++] = why
+        if (!seen[why, test]++) who[why] = who[why] (who[why] == "" ? "" : ", ") test (whole[test] ? "" : " (in part)")
+    }
+    END { for (i = 0; i < n; i++) print order[i] "\n    " who[order[i]]; if (!n) print "nothing" }
+' "$root/build-asan/tests.log" "$root/build/tests.log" "$root/build-asan/Testing/Temporary/LastTest.log" "$root/build/Testing/Temporary/LastTest.log"
+[ "${1:-}" = --all ] || echo "sh scripts/test.sh --all installs of it what Debian has"
+echo "== with ASan and UBSan"
+closing "$root/build-asan"
+echo "== as released"
+closing "$root/build"
 exit $status
