@@ -1,8 +1,8 @@
 /* arenac_planner.h - arenac's memory planner alone: packing lifetimes into arenas. C99, C++; link libarenac-planner.
  *
- * Input: n intervals, each with a size in bytes, an alignment and the steps during which it needs its bytes. Output: an offset
- * for each, so that two that are needed in the same step never share a byte, and the memory it takes in all as small as can be
- * found, with a lower bound that says how small it could be.
+ * Input: n intervals, each with a size in bytes, an alignment and the steps during which it needs its bytes. Output: an
+ * offset for each, so that two that are needed in the same step never share a byte, and the memory it takes in all as
+ * small as can be found, with a lower bound that says how small it could be.
  *
  *     steps:  0   1   2   3         offset
  *     a       [======)                0        c takes a's place: they are never needed together
@@ -20,12 +20,14 @@
  *     arenac_packing_free(&plan);
  *
  * Zeroed fields of problem and options are their defaults; in an interval `fixed` and `memory` must be -1 to be free.
- * Results depend on the input alone: not on the machine, the time or the number of threads. Every plan is checked before it is
- * returned, by code that shares nothing with the planners. Calls share nothing and may run in several threads.
+ * Results depend on the input alone: not on the machine, the time or the number of threads. Every plan is checked
+ * before it is returned, by code that shares nothing with the planners. Calls share nothing and may run in several
+ * threads.
  *
- * Ownership: the caller owns what goes in, and it may go away after the call; what comes out belongs to the arenac_packing and
- * lives until arenac_packing_free, which is fine for a failed call too, and for a zeroed struct.
- * Cost: O(n log n) heuristics, then a search of at most `effort` (0: none; 5: about a second). */
+ * Ownership: the caller owns what goes in, and it may go away after the call; what comes out belongs to the
+ * arenac_packing and lives until arenac_packing_free, which is fine for a failed call too, and for a zeroed struct.
+ * Errors: an arenac_pack_status, and lines in plan.message that a person can read; no call ends the process.
+ * Cost: O(n log n) heuristics, then a search of at most `effort` (0: small problems only; 6: about a second). */
 #ifndef AC_PLANNER_PACK_ARENAC_PLANNER_H
 #define AC_PLANNER_PACK_ARENAC_PLANNER_H
 #include <stddef.h>
@@ -54,8 +56,9 @@ typedef struct arenac_interval {
     int32_t n_gaps;
 } arenac_interval;
 
-/* Intervals a and b may share bytes while both are needed if b starts at least `above` bytes after a, or at least `below` bytes
- * before it; -1: not on that side. The way to say that the result of a step may begin inside an operand that dies there. */
+/* Intervals a and b may share bytes while both are needed if b starts at least `above` bytes after a, or at least
+ * `below` bytes before it; -1: not on that side. The way to say that the result of a step may begin inside an operand
+ * that dies there. */
 typedef struct arenac_pack_pair {
     int32_t a, b;
     int64_t above, below;
@@ -107,18 +110,18 @@ typedef struct arenac_packing {
 /* Plans. *out is filled whatever is returned. options NULL: defaults. */
 int arenac_pack(const arenac_pack_problem *problem, const arenac_pack_options *options, arenac_packing *out);
 
-/* Is a plan right, whoever made it? memory NULL: all in the first. OK or UNSAFE with one message for each broken rule (at most
- * 20); out->bytes, memory_bytes and lower_bound are those of this plan. */
+/* Is a plan right, whoever made it? memory NULL: all in the first. OK or UNSAFE with one message for each broken rule
+ * (at most 20); out->bytes, memory_bytes and lower_bound are those of this plan. */
 int arenac_pack_check(const arenac_pack_problem *problem, const int64_t *offset, const int32_t *memory,
                       arenac_packing *out);
 
-/* The intervals of a CSV text (docs/plan-format.md of arenac) as a problem; free with arenac_pack_problem_free. `file` names it in
- * messages. message: NULL, or room for `room` bytes. */
+/* The intervals of a CSV text (docs/plan-format.md of arenac) as a problem; free with arenac_pack_problem_free. `file`
+ * names it in messages. message: NULL, or `message_bytes` bytes for the text of an error. */
 int arenac_pack_read_csv(const char *file, const char *text, size_t n, arenac_pack_problem *out, char *message,
-                         size_t room);
+                         size_t message_bytes);
 void arenac_pack_problem_free(arenac_pack_problem *problem);
 
-/* Names of the planners, in order of preference; NULL behind the last. */
+/* Names of the planners, in the order in which "auto" runs them; NULL after the last. */
 const char *arenac_pack_planner(int k);
 
 void arenac_packing_free(arenac_packing *out);

@@ -1,3 +1,4 @@
+/* assign.c - see assign.h: greedy choices, and exchanges that improve the best of them. */
 #include "planner/pack/assign.h"
 
 #include <stdlib.h>
@@ -115,23 +116,22 @@ static bool exchange(chooser *c, int32_t u, const ranked *list, int32_t n, int32
     const bool pays = lost < c->value[u] && fits(c, u);
     if (pays)
         add(c, u, 1);
-    for (int32_t k = n_out - 1; k >= 0;
-         k--) /* without u there is room for all of them again, with it perhaps for some */
+    for (int32_t k = n_out - 1; k >= 0; k--) /* without u all of them fit again, with it perhaps some */
         if (!pays || fits(c, out[k]))
             add(c, out[k], 1);
     return pays;
 }
 
-void ac_assign_choose(const ac_problem *p, const int32_t *mem, int32_t m, const int64_t *value, bool *keep,
+void ac_assign_choose(const ac_problem *p, const int32_t *mem, int32_t m, const int64_t *value, bool *chosen,
                       ac_region *tmp)
 {
     ranked *list = AC_NEW_N(tmp, ranked, p->n);
     bool *best = AC_NEW_N(tmp, bool, p->n);
-    chooser c = {.p = p, .value = value, .capacity = p->mem[m].capacity, .free = keep};
+    chooser c = {.p = p, .value = value, .capacity = p->mem[m].capacity, .free = chosen};
     c.in = AC_NEW_N(tmp, bool, p->n);
     c.used = AC_NEW_N(tmp, ac_bytes, p->steps + 1);
     for (int32_t i = 0; i < p->n; i++)
-        if (mem[i] == m && !keep[i])
+        if (mem[i] == m && !chosen[i])
             add(&c, i, 1);
     double most = -1;
     for (int r = 0; r < RULES; r++) {
@@ -146,7 +146,7 @@ void ac_assign_choose(const ac_problem *p, const int32_t *mem, int32_t m, const 
                 add(&c, list[k].item, -1);
     }
     for (int32_t i = 0; i < p->n; i++)
-        if (keep[i] && best[i])
+        if (chosen[i] && best[i])
             add(&c, i, 1);
     const int32_t n = rank_by(&c, PER_BYTE, list);
     if (n <= EXCHANGE_ITEMS) {
@@ -160,5 +160,5 @@ void ac_assign_choose(const ac_problem *p, const int32_t *mem, int32_t m, const 
         fill(&c, list, n);
     }
     for (int32_t i = 0; i < p->n; i++)
-        keep[i] = keep[i] && c.in[i];
+        chosen[i] = chosen[i] && c.in[i];
 }

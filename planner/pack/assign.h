@@ -7,18 +7,22 @@
  *
  *     capacity 100     a [0,4) 60 B, read 10 times     b [0,2) 60 B, once     c [2,4) 40 B, twice      ->  a and c
  *
+ *     const int64_t *value = ac_assign_value(p, tmp);
+ *     ac_assign_choose(p, mem, m, value, chosen, tmp);
+ *
  * Packing may still need more than the sum of the bytes; solve.c then takes away the items worth least per byte.
- * Cost: O(n log n + sum of lives); the exchange O(n^2) for up to 2,048 items, and left out beyond. */
+ * Cost: O(n log n + sum of lives); the exchange O(n^2) for up to 2,048 items, and left out beyond. Memory: `tmp`.
+ * Cannot fail but for memory. Source: ours; the greedy orders are those of the knapsack problem. */
 #ifndef AC_PLANNER_PACK_ASSIGN_H
 #define AC_PLANNER_PACK_ASSIGN_H
 #include "planner/pack/problem.h"
 
-/* What each item is worth in a better memory; the caller frees nothing. */
+/* Per item: what it is worth in a better memory. */
 int64_t *ac_assign_value(const ac_problem *p, ac_region *tmp);
 
-/* keep[i] in: item i may be left out; all others of `mem` stay. Out: it was chosen. mem[i] == m: item i is a candidate
- * for memory m or must stay there. */
-void ac_assign_choose(const ac_problem *p, const int32_t *mem, int32_t m, const int64_t *value, bool *keep,
+/* chosen[i] in: item i may be left out; all others of `mem` stay. Out: it was chosen. mem[i] == m: item i is a
+ * candidate for memory m or must stay there. */
+void ac_assign_choose(const ac_problem *p, const int32_t *mem, int32_t m, const int64_t *value, bool *chosen,
                       ac_region *tmp);
 
 #endif

@@ -1,11 +1,11 @@
 /* bound.c - what no plan can beat. A sweep over the begins and ends of lives, O(k n log n) for k distinct alignments.
  *
  * live:     the largest sum of bytes occupied in one step. Gaps and their windows count as they are. A pair that may
- * share bytes lowers the sum by the most it can ever share: |A u B u C ..| >= sum of sizes - sum of pairwise overlaps
- *           (Bonferroni), so the bound stays sound with any number of pairs.
+ *           share bytes lowers the sum by the most it can ever share: |A u B u C ..| >= sum of sizes - sum of pairwise
+ *           overlaps (Bonferroni), so the bound stays sound with any number of pairs.
  * aligned:  let g divide the alignments of some items alive together. Their offsets are multiples of g, so each but the
  *           topmost takes its size rounded up to g: sum of rounded sizes - largest rounding. The best over every g that
- * is some item's alignment; fixed offsets and the size of single items count too.
+ *           is some item's alignment; fixed offsets and the size of single items count too.
  *
  * Only items that must be in memory 0 count: with several memories the others may go elsewhere. */
 #include "planner/pack/timeline.h"

@@ -1,5 +1,5 @@
-/* certificate.c - prints the trace of a failed search, see certificate.h. Iterative: proofs are thousands of nodes
- * deep. */
+/* certificate.c - prints the trace of a failed search, see certificate.h. Without recursion: proofs are thousands of
+ * nodes deep. */
 #include "planner/pack/certificate.h"
 
 typedef struct printer {

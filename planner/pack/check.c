@@ -228,10 +228,10 @@ int ac_plan_check(ac_ctx *cx, const char *file, const ac_problem *p, const ac_pl
 {
     ac_region *tmp = ac_region_open(&cx->heap);
     checker c = {.cx = cx, .tmp = tmp, .file = file, .p = p, .plan = plan};
-    int64_t room = p->n;
+    int64_t most = p->n;
     for (int32_t i = 0; i < p->n; i++)
-        room += 2 * (int64_t)p->item[i].n_gaps;
-    c.range = AC_NEW_N(tmp, range, room);
+        most += 2 * (int64_t)p->item[i].n_gaps;
+    c.range = AC_NEW_N(tmp, range, most);
     c.paired = AC_NEW_N(tmp, bool, p->n);
     for (int32_t k = 0; k < p->n_pairs; k++)
         c.paired[p->pair[k].a] = c.paired[p->pair[k].b] = true;

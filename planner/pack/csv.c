@@ -11,7 +11,7 @@ typedef enum { COL_ID, COL_LOWER, COL_UPPER, COL_SIZE, COL_ALIGN, COL_GAPS, COL_
 
 static const char *const COLUMN[COL_COUNT] = {"id", "lower", "upper", "size", "alignment", "gaps", "offset"};
 
-/* A field of the current row, without blanks around it: n bytes, and a byte that is no digit behind them. */
+/* A field of the current row, without blanks around it: n bytes, and after them a byte that is no digit. */
 typedef struct cell {
     const char *s;
     int32_t n, col; /* col: where in the line it starts, 1-based */
@@ -348,7 +348,7 @@ static int32_t most_rows(const char *text, size_t n)
 
 int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n, bool ignore_offsets, ac_problem *out)
 {
-    /* A copy with a NUL behind it: messages show source lines, and a missing last newline is no special case. */
+    /* A copy with a NUL after it: messages show source lines, and a missing last newline is no special case. */
     char *copy = ac_alloc(cx->region, n + 1);
     if (n)
         memcpy(copy, text, n);
@@ -360,9 +360,9 @@ int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n
     r.line = 1;
     AC_TRY(read_header(&r, ignore_offsets));
 
-    const int32_t room = most_rows(copy, n);
-    ac_item *item = AC_NEW_N(cx->region, ac_item, room);
-    ac_intern_room(cx, (uint32_t)room);
+    const int32_t most = most_rows(copy, n);
+    ac_item *item = AC_NEW_N(cx->region, ac_item, most);
+    ac_intern_room(cx, (uint32_t)most);
     int32_t rows = 0;
     int64_t total = 0;
     bool seen_before = false;

@@ -1,5 +1,5 @@
-/* csv_gaps.c - overlap rules in a format that knows none. With the offsets of a plan, two items that share bytes in a step
- * can be told apart by saying which bytes one of them still has in it:
+/* csv_gaps.c - overlap rules in a format that knows none. With the offsets of a plan, two items that share bytes in a
+ * step can be kept apart by saying which bytes one of them still has in it:
  *
  *     a    [0, 100)  dies in step 7       a: gap 7-8@60:100     b has taken the first 60
  *     b    [-, 60)   born in step 7       b: whole

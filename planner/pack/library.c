@@ -1,5 +1,4 @@
-/* library.c - the planner behind its public header: structs of the caller become a problem, everything else is solve.c.
- */
+/* library.c - the planner with its public header: structs of the caller become a problem, all else is solve.c. */
 #include "planner/pack/arenac_planner.h"
 
 #include "planner/pack/solve.h"
@@ -145,13 +144,13 @@ static int over_capacity(ac_ctx *cx, const call *c)
 {
     int status = ARENAC_PACK_OK;
     for (int32_t m = 0; m < c->problem.n_mems; m++) {
-        ac_bytes room = c->problem.mem[m].capacity;
-        if (!m && c->opt && c->opt->capacity > 0 && (room < 0 || c->opt->capacity < room))
-            room = c->opt->capacity;
-        if (room < 0 || c->plan.mem_bytes[m] <= room)
+        ac_bytes limit = c->problem.mem[m].capacity;
+        if (!m && c->opt && c->opt->capacity > 0 && (limit < 0 || c->opt->capacity < limit))
+            limit = c->opt->capacity;
+        if (limit < 0 || c->plan.mem_bytes[m] <= limit)
             continue;
         ac_error(cx, (ac_place){0}, E0401, "memory '%s' needs %s B and has %s B", c->problem.mem[m].name,
-                 ac_commas(cx, c->plan.mem_bytes[m]), ac_commas(cx, room));
+                 ac_commas(cx, c->plan.mem_bytes[m]), ac_commas(cx, limit));
         status = ARENAC_PACK_TOO_LARGE;
     }
     return status;
@@ -289,7 +288,7 @@ void arenac_packing_free(arenac_packing *out)
 
 /* ------------------------------------------------------------------ CSV */
 
-/* What a problem read from CSV owns; its items come right behind. */
+/* What a problem read from CSV owns; its items come right after it. */
 typedef struct csv_rows {
     char *names;
     arenac_gap *gap;
@@ -356,15 +355,15 @@ static void read_rows(void *arg)
 }
 
 int arenac_pack_read_csv(const char *file, const char *text, size_t n, arenac_pack_problem *out, char *message,
-                         size_t room)
+                         size_t message_bytes)
 {
     static const arenac_pack_problem EMPTY = {0};
     csv_call c = {open_owner(NULL), file, text, n, out, ARENAC_PACK_NO_MEMORY};
     *out = EMPTY;
     if (c.own)
         ac_heap_guard(&c.own->cx.heap, read_rows, &c);
-    if (message && room)
-        snprintf(message, room, "%s",
+    if (message && message_bytes)
+        snprintf(message, message_bytes, "%s",
                  c.status == ARENAC_PACK_INVALID ? message_of(c.own)
                  : c.status                      ? "out of memory"
                                                  : "");

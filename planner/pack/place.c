@@ -1,3 +1,4 @@
+/* place.c - see place.h: what is placed, what it forbids to the next item, and the place between. */
 #include "planner/pack/place.h"
 
 #include "base/radix.h"
@@ -23,7 +24,7 @@ typedef struct entry {
     ac_step begin, end;
 } entry;
 
-struct ac_placer {
+typedef struct placer {
     const ac_problem *p;
     ac_bytes *offset;
     ac_region *tmp;
@@ -34,24 +35,24 @@ struct ac_placer {
     ac_step *max_end; /* heap-shaped tree over pieces: the largest end among the placed ones, 0: none placed */
     int32_t leaves;
     AC_VEC(span) span; /* of the item being placed */
-    ac_keyed *keyed;   /* to sort them; room for 2 * room of these and room of those */
+    ac_keyed *keyed;   /* to sort them: 2 * cap of these, cap of those */
     span *unsorted;
-    int32_t room;
+    int32_t cap;
     entry *list; /* placed pieces by offset, once the dense case has come up; only when `plain` */
     int32_t n_list;
     entry *fresh; /* placed since `list` was brought up to date */
     int32_t n_fresh, n_placed;
     bool plain; /* no gaps and no pairs: every conflict is a whole item */
-};
+} placer;
 
-static void add_piece(ac_placer *pl, int32_t i, ac_step begin, ac_step end, ac_bytes lo, ac_bytes hi)
+static void add_piece(placer *pl, int32_t i, ac_step begin, ac_step end, ac_bytes lo, ac_bytes hi)
 {
     if (begin < end && lo < hi)
         pl->piece[pl->n_pieces++] = (piece){begin, end, lo, hi, i};
 }
 
 /* By begin; pieces of one begin stay in the order of the items. */
-static void sort_pieces(ac_placer *pl)
+static void sort_pieces(placer *pl)
 {
     ac_keyed *v = AC_NEW_N(pl->tmp, ac_keyed, pl->n_pieces);
     piece *sorted = AC_NEW_N(pl->tmp, piece, pl->n_pieces);
@@ -63,13 +64,13 @@ static void sort_pieces(ac_placer *pl)
     pl->piece = sorted;
 }
 
-static void cut_pieces(ac_placer *pl)
+static void cut_pieces(placer *pl)
 {
     const ac_problem *p = pl->p;
-    int64_t room = p->n;
+    int64_t most = p->n;
     for (int32_t i = 0; i < p->n; i++)
-        room += 2 * (int64_t)p->item[i].n_gaps;
-    pl->piece = AC_NEW_N(pl->tmp, piece, room);
+        most += 2 * (int64_t)p->item[i].n_gaps;
+    pl->piece = AC_NEW_N(pl->tmp, piece, most);
     for (int32_t i = 0; i < p->n; i++) {
         const ac_item *it = &p->item[i];
         ac_step t = it->life.begin;
@@ -92,7 +93,7 @@ static void cut_pieces(ac_placer *pl)
         pl->of[pl->first[pl->piece[k].item + 1]++] = k;
 }
 
-static void index_pairs(ac_placer *pl)
+static void index_pairs(placer *pl)
 {
     const ac_problem *p = pl->p;
     if (!p->n_pairs)
@@ -112,7 +113,7 @@ static void index_pairs(ac_placer *pl)
     }
 }
 
-static void mark_placed(ac_placer *pl, int32_t i)
+static void mark_placed(placer *pl, int32_t i)
 {
     for (int32_t f = pl->first[i]; f < pl->first[i + 1]; f++) {
         const piece *q = &pl->piece[pl->of[f]];
@@ -123,10 +124,10 @@ static void mark_placed(ac_placer *pl, int32_t i)
     }
 }
 
-ac_placer *ac_placer_open(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
+static placer *open_placer(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
-    ac_placer *pl = AC_NEW(tmp, ac_placer);
-    *pl = (ac_placer){.p = p, .offset = offset, .tmp = tmp, .plain = true, .leaves = 1};
+    placer *pl = AC_NEW(tmp, placer);
+    *pl = (placer){.p = p, .offset = offset, .tmp = tmp, .plain = true, .leaves = 1};
     cut_pieces(pl);
     index_pairs(pl);
     while (pl->leaves < pl->n_pieces)
@@ -143,7 +144,7 @@ ac_placer *ac_placer_open(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 }
 
 /* The offsets that piece q of item i may not use because of piece o of the placed item o->item. */
-static span forbidden(const ac_placer *pl, int32_t i, const piece *q, const piece *o)
+static span forbidden(const placer *pl, int32_t i, const piece *q, const piece *o)
 {
     ac_bytes base = pl->offset[o->item];
     span s = {base + o->lo - q->hi + 1, base + o->hi - q->lo};
@@ -171,7 +172,7 @@ static span forbidden(const ac_placer *pl, int32_t i, const piece *q, const piec
 }
 
 /* All placed pieces alive together with q; false: there are so many that a scan of the list is cheaper. */
-static bool collect(ac_placer *pl, int32_t i, const piece *q, int32_t limit)
+static bool collect(placer *pl, int32_t i, const piece *q, int32_t limit)
 {
     int32_t stack[64], depth = 0;
     stack[depth++] = 1;
@@ -208,7 +209,7 @@ static int entry_by_offset(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static void update_list(ac_placer *pl)
+static void update_list(placer *pl)
 {
     int32_t f = pl->n_fresh - 1, l = pl->n_list - 1;
     qsort(pl->fresh, (size_t)pl->n_fresh, sizeof *pl->fresh, entry_by_offset);
@@ -218,7 +219,7 @@ static void update_list(ac_placer *pl)
     pl->n_fresh = 0;
 }
 
-static void scan_list(ac_placer *pl, const piece *q)
+static void scan_list(placer *pl, const piece *q)
 {
     update_list(pl);
     pl->span.n = 0;
@@ -230,22 +231,22 @@ static void scan_list(ac_placer *pl, const piece *q)
 }
 
 /* By lo; the order of equal ones makes no difference to any fit. */
-static void sort_spans(ac_placer *pl)
+static void sort_spans(placer *pl)
 {
     const int32_t n = pl->span.n;
     span *s = pl->span.item;
     if (n > 24) {
-        if (pl->room < n) {
-            pl->room = pl->span.cap;
-            pl->keyed = AC_NEW_N(pl->tmp, ac_keyed, 2 * (int64_t)pl->room);
-            pl->unsorted = AC_NEW_N(pl->tmp, span, pl->room);
+        if (pl->cap < n) {
+            pl->cap = pl->span.cap;
+            pl->keyed = AC_NEW_N(pl->tmp, ac_keyed, 2 * (int64_t)pl->cap);
+            pl->unsorted = AC_NEW_N(pl->tmp, span, pl->cap);
         }
         ac_bytes least = s[0].lo;
         for (int32_t k = 1; k < n; k++)
             least = s[k].lo < least ? s[k].lo : least;
         for (int32_t k = 0; k < n; k++) /* from 0 up: few bytes differ, which makes few passes */
             pl->keyed[k] = (ac_keyed){(uint64_t)(s[k].lo - least), k};
-        ac_radix_sort(pl->keyed, n, pl->keyed + pl->room);
+        ac_radix_sort(pl->keyed, n, pl->keyed + pl->cap);
         memcpy(pl->unsorted, s, (size_t)n * sizeof *s);
         for (int32_t k = 0; k < n; k++)
             s[k] = pl->unsorted[pl->keyed[k].value];
@@ -260,7 +261,7 @@ static void sort_spans(ac_placer *pl)
     }
 }
 
-static void find_conflicts(ac_placer *pl, int32_t i)
+static void find_conflicts(placer *pl, int32_t i)
 {
     pl->span.n = 0;
     int32_t limit = pl->plain ? 64 + pl->n_placed / 16 : INT32_MAX;
@@ -272,7 +273,7 @@ static void find_conflicts(ac_placer *pl, int32_t i)
     sort_spans(pl);
 }
 
-static ac_bytes lowest(const ac_placer *pl, ac_bytes align)
+static ac_bytes lowest(const placer *pl, ac_bytes align)
 {
     ac_bytes at = 0;
     for (int32_t k = 0; k < pl->span.n && pl->span.item[k].lo <= at; k++)
@@ -281,7 +282,7 @@ static ac_bytes lowest(const ac_placer *pl, ac_bytes align)
     return at;
 }
 
-static ac_bytes snuggest(const ac_placer *pl, ac_bytes align, ac_bytes size, bool as_tflite)
+static ac_bytes snuggest(const placer *pl, ac_bytes align, ac_bytes size, bool as_tflite)
 {
     ac_bytes now = 0, best = -1, best_gap = INT64_MAX;
     for (int32_t k = 0; k < pl->span.n && best_gap; k++) {
@@ -296,7 +297,7 @@ static ac_bytes snuggest(const ac_placer *pl, ac_bytes align, ac_bytes size, boo
     return best >= 0 ? best : ac_align_up(now, align);
 }
 
-void ac_placer_put(ac_placer *pl, int32_t i, ac_fit fit)
+static void put(placer *pl, int32_t i, ac_fit fit)
 {
     const ac_item *it = &pl->p->item[i];
     pl->offset[i] = 0;
@@ -308,12 +309,12 @@ void ac_placer_put(ac_placer *pl, int32_t i, ac_fit fit)
     mark_placed(pl, i);
 }
 
-void ac_placer_run(const ac_problem *p, ac_bytes *offset, const int32_t *order, ac_fit fit, ac_region *tmp)
+void ac_place_in_order(const ac_problem *p, ac_bytes *offset, const int32_t *order, ac_fit fit, ac_region *tmp)
 {
-    ac_placer *pl = ac_placer_open(p, offset, tmp);
+    placer *pl = open_placer(p, offset, tmp);
     for (int32_t k = 0; k < p->n; k++)
         if (p->item[order[k]].fixed < 0)
-            ac_placer_put(pl, order[k], fit);
+            put(pl, order[k], fit);
 }
 
 int32_t *ac_order_by(const ac_problem *p, const ac_bytes *key, ac_region *tmp)

@@ -1,19 +1,25 @@
-/* problem.h - packing lifetimes into arenas.
+/* problem.h - what packing is about: items with lives, the memories they may lie in, and a plan that says where.
  *
- * Input: n items, each with a size and alignment in bytes and a half-open life in steps. Output: a memory and an offset per
- * item, so that two items whose lives overlap never share a byte. The smallest arena is an NP-hard question; bound.c gives
- * what no plan can beat.
+ * Input: n items, each with a size and alignment in bytes and a half-open life in steps. Output: a memory and an offset
+ * per item, so that two items whose lives overlap never share a byte. The smallest arena is an NP-hard question;
+ * bound.c gives what no plan can beat, and solve.h finds plans.
  *
  *     life:   0   1   2   3         offset
  *     a     [======)                0        c reuses a's place: their lives do not overlap
  *     b         [==========)        64
  *     c             [======)        0
  *
- * Beyond lives a problem may carry (all optional, zero when unused): gaps (steps inside a life in which an item needs no or
- * only some bytes), fixed offsets, pair rules (two live items that may overlap if their offsets differ enough), several
- * memories. Views and in-place results are merged into one item before they get here (see live.c), `group` only names them.
+ *     ac_item item[] = {{.name = "a", .size = 64, .align = 1, .life = {0, 2}, .fixed = -1, .mem = -1}, ...};
+ *     ac_memory arena = {.name = "arena", .capacity = -1, .align = 64};
+ *     ac_problem p = {.item = item, .n = 3, .mem = &arena, .n_mems = 1, .steps = 4};
+ *     ac_bound b = ac_problem_bound(&p, tmp);
  *
- * Memory: arrays belong to the caller's region. Errors: AC_FAIL with a diagnostic. */
+ * Beyond lives a problem may carry (all optional, zero when unused): gaps (steps inside a life in which an item needs
+ * no or only some bytes), fixed offsets, pair rules (two live items that may overlap if their offsets differ enough),
+ * several memories. Views and in-place results are merged into one item before they get here (planner/graph/live.h).
+ *
+ * Ownership: arrays belong to the caller's region. Errors: AC_FAIL with a diagnostic. Cost: a check takes O(n log n), a
+ * bound that for each alignment in use. */
 #ifndef AC_PLANNER_PACK_PROBLEM_H
 #define AC_PLANNER_PACK_PROBLEM_H
 #include "base/ctx.h"
@@ -54,7 +60,7 @@ typedef struct ac_item {
     ac_item_kind kind;
     const ac_gap *gaps; /* sorted by begin, disjoint; n_gaps of them */
     int32_t n_gaps;
-    int64_t traffic; /* bytes read and written in a run; with several memories, what should lie in the first of them */
+    int64_t traffic; /* bytes read and written in a run: with several memories, what should lie in the first of them */
 } ac_item;
 
 /* Items a and b are alive together in exactly the steps of `life`, where they may share bytes if
@@ -66,7 +72,8 @@ typedef struct ac_pair {
     ac_bytes max_below, min_above;
 } ac_pair;
 
-/* What a memory of a model's plan is for: anything, state alone, or a graph input or output that is the caller's own. */
+/* What a memory of a model's plan is for: anything, state alone, or a graph input or output that is the caller's own.
+ * */
 typedef enum ac_mem_use { AC_MEM_RAM, AC_MEM_STATE, AC_MEM_IN, AC_MEM_OUT } ac_mem_use;
 
 typedef struct ac_memory {
@@ -105,34 +112,35 @@ typedef struct ac_plan {
     ac_bytes arena_bytes; /* mem_bytes[0] */
     ac_bytes bound;       /* no plan of memory 0 is smaller (aligned bound) */
     const char *strategy; /* which one found it */
-    ac_bytes
-        proven; /* no plan of memory 0 is smaller: `bound`, or more after an exact search; == arena_bytes: optimal */
-    ac_proof proof; /* of `proven` == arena_bytes; NONE: the plan may not be optimal */
+    ac_bytes proven;      /* no plan of memory 0 is smaller: `bound`, or more after a proof; == arena_bytes: optimal */
+    ac_proof proof;       /* of `proven` == arena_bytes; NONE: the plan may not be optimal */
 } ac_plan;
 
-/* csv.c - MiniMalloc's columns in any order: id|buffer|buffer_id; lower|start|begin (inclusive); upper (exclusive) or end
- * (inclusive); size; optional alignment, gaps ("a-b" or "a-b@lo:hi", space separated), offset (>= 0: fixed). Unknown columns
- * are kept out of the problem but an error names a missing one. Rows keep their order. `file` names the text in messages. */
+/* csv.c - MiniMalloc's columns in any order: id|buffer|buffer_id; lower|start|begin (inclusive); upper (exclusive) or
+ * end (inclusive); size; optional alignment, gaps ("a-b" or "a-b@lo:hi", space separated), offset (>= 0: fixed).
+ * Unknown columns are skipped, an error names a missing one. Rows keep their order. `file` names the text in messages.
+ * */
 int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n, bool ignore_offsets, ac_problem *out);
-/* Memory 0 only. id,lower,upper,size[,alignment][,gaps][,offset]; alignment only if an item has one above 1, offset with a plan, or
- * when an item is fixed (-1 for the others). */
+/* Memory 0 only. id,lower,upper,size[,alignment][,gaps][,offset]; alignment only if an item has one above 1, offset
+ * with a plan, or when an item is fixed (-1 for the others). */
 void ac_problem_write_csv(ac_sink *to, const ac_problem *p, const ac_plan *plan);
 
-/* csv_gaps.c: the same problem with the pairs that share bytes in `plan` written as gaps (one byte window per step): what
- * CSV can say, and a checker that knows no pairs can verify. Right for this plan only. Gaps of an item end before its pairs. */
+/* csv_gaps.c: the same problem with the pairs that share bytes in `plan` written as gaps (one byte window per step):
+ * what CSV can say, and a checker that knows no pairs can verify. Right for this plan only. Gaps of an item end before
+ * its pairs. */
 ac_problem ac_problem_pairs_to_gaps(ac_region *region, const ac_problem *p, const ac_plan *plan);
 
-/* bound.c - lower bounds on memory 0. `live` = largest sum of sizes of items alive in one step (the plain liveness bound,
- * what the independent checker of the test data prints); `aligned` = the same with what alignment forces; aligned >= live. */
+/* bound.c - lower bounds on memory 0, in bytes. `live`: the largest sum of sizes of items alive in one step; `aligned`:
+ * the same with what alignment forces, never less. */
 typedef struct ac_bound {
     ac_bytes live, aligned;
     ac_step peak; /* first step that reaches `live` */
 } ac_bound;
 ac_bound ac_problem_bound(const ac_problem *p, ac_region *tmp);
 
-/* check.c - is this plan valid? Written from the rules above, shares no code with any solver. AC_OK, or AC_FAIL with one
- * E0701 for each broken rule (at most 20): overlap (both names, byte ranges and common steps), alignment, bounds, capacity,
- * fixed offset moved, memory not allowed. */
+/* check.c - is this plan valid? Written from the rules above, shares no code with any solver. AC_OK, or AC_FAIL with
+ * one E0701 for each broken rule (at most 20): overlap (both names, byte ranges and common steps), alignment, bounds,
+ * capacity, fixed offset moved, memory not allowed. */
 int ac_plan_check(ac_ctx *cx, const char *file, const ac_problem *p, const ac_plan *plan);
 
 #endif

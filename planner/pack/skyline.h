@@ -1,34 +1,110 @@
-/* skyline.h - fills the lowest valley of a skyline over time, by the priorities it is given.
+/* skyline.h - the top of what is placed, over time: segments of one height each, from left to right.
  *
- *     height                        The skyline is the top of what is placed, per step. Take its lowest segment (the
- *       |     ____                  earliest of equals). Of the items whose whole life lies inside it, put the one of
- *       |____|    |      ____       highest priority on its floor, at its own steps. If there is none, raise the
- * segment |         |_____|           to its lower neighbour and join them.
- *       +---------------------> t
+ *     height  ____        The segment at hand (g) is lower than the one before it, and so is each to its left: they
+ *            |    |___    form a staircase down to it. It is a valley unless the next one is still lower. Which valley
+ *            |    |   |   is filled first does not matter, since nothing that happens between two higher neighbours is
+ *            |    | g |_  seen outside before the floor reaches them; so valleys are walked like a stack.
+ *            +----------> t
  *
- *     ac_skyline *s = ac_skyline_open(p, tmp);
- *     ac_bytes top = ac_skyline_fill(s, key, AC_ANY_BEGIN, offset);     again with other keys
+ *     int32_t g = ac_skyline_reset(&s, 0, t.n);        one segment, at height 0
+ *     g = ac_skyline_put(&s, g, begin, end, top);      the floor of g rises to `top` from begin to end
+ *     g = ac_skyline_raise(&s, g);                     nothing fits: up to the lower neighbour
  *
- * The skyline knows neither gaps, pairs nor fixed offsets: it takes the first two for whole lives and leaves fixed
- * items out. ac_skyline_is_plan says whether that is the whole truth; else its offsets only give an order for first
- * fit.
- *
- * Cost: O(n) steps of O(log n) for the heap and, usually, O(log n) for the tree of lives, O(n) at worst. Memory: the
- * caller's region, about 80 bytes an item. Cannot fail but for memory.
- * Source: the skyline rule of strip packing (Burke, Kendall, Whitwell 2004), with the begins given. */
+ * Cost: O(1) each. Memory: the caller's, s.seg with 2 * items + 1 segments. Cannot fail. Inline: the innermost loop of
+ * a fill. */
 #ifndef AC_PLANNER_PACK_SKYLINE_H
 #define AC_PLANNER_PACK_SKYLINE_H
 #include "planner/pack/problem.h"
 
-typedef struct ac_skyline ac_skyline;
+typedef struct ac_segment {
+    int32_t lo, hi;     /* numbers of the timeline */
+    int32_t prev, next; /* -1: the edge */
+    ac_bytes height;    /* offset of its floor */
+} ac_segment;
 
-/* Whom a valley takes first: the highest priority, or the highest among those that begin where the valley does. */
-typedef enum ac_skyline_edge { AC_ANY_BEGIN, AC_SAME_BEGIN } ac_skyline_edge;
+typedef struct ac_skyline {
+    ac_segment *seg;   /* 2 * items + 1 of them */
+    int32_t n, unused; /* unused: a list through `next`; -1: none */
+} ac_skyline;
 
-ac_skyline *ac_skyline_open(const ac_problem *p, ac_region *tmp);
-bool ac_skyline_is_plan(const ac_problem *p); /* no gaps, pairs or fixed offsets: a fill is a valid plan */
-/* key: per item of the problem, 0 or more; higher goes first, ties by begin, then index. Sets offset[] of the free
- * items with bytes, 0 for the others. Returns the top. */
-ac_bytes ac_skyline_fill(ac_skyline *s, const double *key, ac_skyline_edge edge, ac_bytes *offset);
+/* A new one with these limits and neighbours. */
+static inline int32_t ac_skyline_new(ac_skyline *s, ac_segment x)
+{
+    int32_t g = s->unused;
+    if (g >= 0)
+        s->unused = s->seg[g].next;
+    else
+        g = s->n++;
+    s->seg[g] = x;
+    return g;
+}
+
+/* g takes in the segment after it when both have one height. */
+static inline void ac_skyline_join(ac_skyline *s, int32_t g)
+{
+    const int32_t next = s->seg[g].next;
+    if (next < 0 || s->seg[next].height != s->seg[g].height)
+        return;
+    s->seg[g].hi = s->seg[next].hi;
+    s->seg[g].next = s->seg[next].next;
+    if (s->seg[g].next >= 0)
+        s->seg[s->seg[g].next].prev = g;
+    s->seg[next].next = s->unused;
+    s->unused = next;
+}
+
+/* Returns where to go on: a segment that is lower than the one before it. */
+static inline int32_t ac_skyline_raise_to(ac_skyline *s, int32_t g, ac_bytes height)
+{
+    s->seg[g].height = height;
+    ac_skyline_join(s, g);
+    const int32_t prev = s->seg[g].prev;
+    if (prev < 0 || s->seg[prev].height > height)
+        return g;
+    ac_skyline_join(s, prev);
+    return prev;
+}
+
+/* g keeps what is before `at`; the rest is a new segment. */
+static inline int32_t ac_skyline_cut(ac_skyline *s, int32_t g, int32_t at)
+{
+    ac_segment *x = &s->seg[g];
+    const ac_segment rest = {at, x->hi, g, x->next, x->height};
+    x->hi = at;
+    const int32_t r = ac_skyline_new(s, rest);
+    if (rest.next >= 0)
+        s->seg[rest.next].prev = r;
+    s->seg[g].next = r;
+    return r;
+}
+
+/* Builds up the floor of g from `begin` to `end`; returns where to go on. */
+static inline int32_t ac_skyline_put(ac_skyline *s, int32_t g, int32_t begin, int32_t end, ac_bytes height)
+{
+    if (end < s->seg[g].hi)
+        ac_skyline_cut(s, g, end);
+    if (begin == s->seg[g].lo)
+        return ac_skyline_raise_to(s, g, height);
+    ac_skyline_raise_to(s, ac_skyline_cut(s, g, begin), height);
+    return g;
+}
+
+/* Fills g up to its lower neighbour; returns where to go on. */
+static inline int32_t ac_skyline_raise(ac_skyline *s, int32_t g)
+{
+    const int32_t prev = s->seg[g].prev, next = s->seg[g].next;
+    ac_bytes to = prev >= 0 ? s->seg[prev].height : INT64_MAX;
+    if (next >= 0 && s->seg[next].height < to)
+        to = s->seg[next].height;
+    return ac_skyline_raise_to(s, g, to);
+}
+
+/* One segment over all times from `lo` to `hi`; returns it. */
+static inline int32_t ac_skyline_reset(ac_skyline *s, int32_t lo, int32_t hi)
+{
+    s->n = 0;
+    s->unused = -1;
+    return ac_skyline_new(s, (ac_segment){lo, hi, -1, -1, 0});
+}
 
 #endif

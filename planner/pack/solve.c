@@ -1,10 +1,9 @@
-/* solve.c - from a problem to a checked plan: which memory an item goes to, which strategy packs it, which plan is
- * kept.
+/* solve.c - from a problem to a checked plan: which memory an item goes to, which strategy packs it, which plan stays.
  *
  * With one memory the strategies see the problem as it is. With several, every item starts in its own memory or in the
  * first it may use, and the memories are packed one after the other. Of what wants to lie in a memory, what is worth
  * most stays (assign.h), the rest goes on to the next that allows it; so do, one by one, items that spoil the packing.
- */
+ * "The smallest plan" is the first one of its size, in the order of strategies.def. */
 #include "planner/pack/solve.h"
 
 #include "planner/pack/assign.h"
@@ -39,7 +38,7 @@ enum {
     EXACT_ITEMS = 512,
     EXACT_STEPS = 1000 /* times the square of the items */
 };
-_Static_assert((int)N_STRATEGIES <= (int)AC_MAX_STRATEGIES, "callers of ac_solve_all have room for so many rows");
+_Static_assert((int)N_STRATEGIES <= (int)AC_MAX_STRATEGIES, "callers of ac_solve_all have so many rows");
 
 typedef struct job {
     ac_ctx *cx;

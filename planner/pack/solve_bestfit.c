@@ -1,4 +1,4 @@
-/* ac_solve_bestfit.c - order: first use, then index. Place: the smallest gap that suffices, else the end.
+/* solve_bestfit.c - order: first use, then index. Place: the smallest gap that suffices, else the end.
  *
  * What a good run-time allocator reaches that learns of an item only when it is needed; a yardstick more than a
  * planner. Cost: O(n log n) plus the conflicts, see place.h. Bad when small items with long lives come early: they
@@ -9,6 +9,6 @@
 
 int ac_solve_bestfit(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
-    ac_placer_run(p, offset, ac_order_by(p, NULL, tmp), AC_BEST_FIT, tmp);
+    ac_place_in_order(p, offset, ac_order_by(p, NULL, tmp), AC_BEST_FIT, tmp);
     return AC_OK;
 }

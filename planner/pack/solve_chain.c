@@ -1,23 +1,22 @@
-/* ac_solve_chain.c - the chains of chain.h under many values.
+/* solve_chain.c - the skyline filled with chains (fill_chain.h) under many values.
  *
- *   1. The skyline of skyline.h by size times life, in case the work does not suffice for one chain fill.
+ *   1. One fill by size times life (fill_priority.h), in case the work does not suffice for one fill of chains.
  *   2. value = life^a * size^b with a, b and the weight of equal heights from a short table, then drawn at random.
- *   3. Up to CLIMB items: the values of one to three items of the best are changed at random; the change stays unless
+ *   3. Up to CLIMB items: the values of one to three items of the best are perturbed at random; the change stays unless
  *      the arena grew (by more than a margin that shrinks to nothing).
- *   4. First fit in the order of the offsets has the last word, as in ac_solve_valley.c.
+ *   4. First fit in the order of the offsets has the last word, as in solve_valley.c.
  *
- * Long lives are worth more than their share (a above 1) since they fit nowhere later, sizes matter little: a chain
- * covers time. On rectangles cut into 100,000 pieces this ends 10 % above the bound, where the skyline ends 14 % above
- * it, and a fill takes half of the skyline's time.
+ * Long lives are worth more than in proportion (a above 1) since they fit nowhere later; sizes matter little: a chain
+ * covers time. On rectangles cut into 100,000 pieces this ends 10 % above the bound, where single items end 14 % above
+ * it, and a fill takes half the time.
  *
  * Cost: WORK_PER_ITEM * n, at most WORK; counted, never timed, all in integers: the same plan on every machine. Bad
- * where the best plan has a hole at the floor of a valley. Source: dynamic programming over a chain of intervals, as in
- * weighted interval scheduling, on the skyline of strip packing. */
+ * where the best plan has a hole at the floor of a valley. Source: see fill_chain.h; the climb as in solve_shake.c. */
 #include "planner/pack/solve.h"
 
-#include "planner/pack/chain.h"
-#include "planner/pack/keep.h"
-#include "planner/pack/skyline.h"
+#include "planner/pack/fill_chain.h"
+#include "planner/pack/incumbent.h"
+#include "planner/pack/fill_priority.h"
 
 #include "base/fixed.h"
 #include "base/random.h"
@@ -37,8 +36,8 @@ enum { USUAL_N = sizeof USUAL / sizeof *USUAL };
 
 typedef struct chains {
     const ac_problem *p;
-    ac_chain *chain;
-    ac_keep keep;
+    ac_chain_filler *chain;
+    ac_incumbent best;
     int64_t *life, *size; /* logarithms */
     int64_t *power;       /* logarithms of the values tried, at most MOST */
     int64_t *value;
@@ -54,12 +53,12 @@ static int64_t value_of(int64_t power)
 /* The arena under the values at hand; a plan that is the smallest so far is kept. */
 static ac_bytes try_values(chains *s, int32_t match)
 {
-    const ac_bytes top = ac_chain_fill(s->chain, s->value, match, &s->work, s->keep.fill);
+    const ac_bytes top = ac_chain_fill(s->chain, s->value, match, &s->work, s->best.fill);
     if (top == INT64_MAX)
         return top;
-    if (!s->keep.plain)
+    if (!s->best.plain)
         s->work -= 64 * (int64_t)s->p->n;
-    return ac_keep_fill(&s->keep, top);
+    return ac_incumbent_offer(&s->best, top);
 }
 
 static void set_values(chains *s, weights w)
@@ -88,7 +87,7 @@ static weights explore(chains *s, ac_bytes bound, int64_t fills)
 {
     weights best = USUAL[0];
     ac_bytes best_top = INT64_MAX;
-    for (int64_t k = 0; k < fills && s->work > 0 && s->keep.top > bound; k++) {
+    for (int64_t k = 0; k < fills && s->work > 0 && s->best.top > bound; k++) {
         const weights w = k < USUAL_N ? USUAL[k] : draw_weights(s);
         set_values(s, w);
         const ac_bytes top = try_values(s, w.match);
@@ -105,7 +104,7 @@ static void climb(chains *s, weights w, ac_bytes bound)
     const int64_t start = s->work;
     set_values(s, w);
     ac_bytes now = try_values(s, w.match);
-    while (s->work > 0 && s->keep.top > bound) {
+    while (s->work > 0 && s->best.top > bound) {
         int32_t who[3], n = 1 + (int32_t)ac_random(&s->random, 3);
         int64_t old[3];
         for (int32_t k = 0; k < n; k++) {
@@ -142,7 +141,7 @@ static void start(chains *s, ac_region *tmp)
         s->size[i] = it->size ? ac_log2_fixed((uint64_t)it->size) : 0;
         area[i] = (double)(it->life.end - it->life.begin) * (double)it->size;
     }
-    ac_keep_fill(&s->keep, ac_skyline_fill(ac_skyline_open(p, tmp), area, AC_ANY_BEGIN, s->keep.fill));
+    ac_incumbent_offer(&s->best, ac_priority_fill(ac_priority_open(p, tmp), area, AC_ANY_BEGIN, s->best.fill));
     s->chain = ac_chain_open(p, tmp);
 }
 
@@ -151,13 +150,13 @@ int ac_solve_chain(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
     if (!p->n)
         return AC_OK;
     const ac_bytes bound = ac_problem_bound(p, tmp).aligned;
-    chains s = {.p = p, .keep = ac_keep_open(p, offset, tmp), .random = AC_RANDOM_START};
+    chains s = {.p = p, .best = ac_incumbent_open(p, offset, tmp), .random = AC_RANDOM_START};
     s.work = p->n < WORK / WORK_PER_ITEM ? (int64_t)WORK_PER_ITEM * p->n : WORK;
     start(&s, tmp);
     const weights w = explore(&s, bound, p->n <= CLIMB ? DRAWN : INT64_MAX);
-    if (s.work > 0 && s.keep.top > bound)
+    if (s.work > 0 && s.best.top > bound)
         climb(&s, w, bound);
-    if (s.keep.top > bound)
-        ac_keep_compact(&s.keep, tmp);
+    if (s.best.top > bound)
+        ac_incumbent_compact(&s.best, tmp);
     return AC_OK;
 }

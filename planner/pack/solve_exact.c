@@ -1,9 +1,9 @@
-/* ac_solve_exact.c - minimise downward to a proof: which capacities the search of ac_solve_exact.h is asked for.
+/* solve_exact.c - minimise downward to a proof: for which capacities the search of solve_exact.h runs.
  *
  *   1. Start from the smallest heuristic plan (`upper`) and the aligned bound (`lower`). Heights between them are
  *      multiples of a unit, since in a justified plan every top is a sum of sizes rounded to alignments.
  *   2. Ask for `lower` itself: most problems have a plan there, and the tighter the capacity, the stronger every rule.
- *   3. If that takes too long, take the plan of ac_solve_search.c if it is smaller, then halve towards `upper`.
+ *   3. If that takes too long, take the plan of solve_search.c if it is smaller, then halve towards `upper`.
  *      A plan found becomes the new `upper`, a failed search the new `lower`; a search that was cut off counts as
  *      failed for this round only.
  *
@@ -12,7 +12,11 @@
  * lowest sections, as the papers do; the others anywhere. Of the eleven MiniMalloc instances either kind alone leaves
  * one or two unsolved, both together solve each in under 0.3 s.
  *
- * Cost: the steps it is given. Bad: loose problems whose best plan lies just above the bound without reaching it. */
+ * Problems with byte windows or pairs, or of too many items, get the best heuristic plan instead and are proven only by
+ * the bound; the result says so.
+ *
+ * Cost: the steps it is given, about 250 million a second. Bad: loose problems whose best plan lies just above the
+ * bound without reaching it. Source: see solve_exact_tree.c; the descent is ours. */
 #include "planner/pack/solve_exact.h"
 
 #include "planner/pack/certificate.h"
@@ -145,7 +149,7 @@ static void place_ragged_last(const ac_problem *p, ac_bytes *offset, ac_region *
         align = p->item[i].align > align ? p->item[i].align : align;
     for (int32_t i = 0; i < p->n; i++)
         key[i] = p->item[i].size % align ? -(p->item[i].size % align) : p->item[i].size;
-    ac_placer_run(p, offset, ac_order_by(p, key, tmp), AC_FIRST_FIT, tmp);
+    ac_place_in_order(p, offset, ac_order_by(p, key, tmp), AC_FIRST_FIT, tmp);
 }
 
 /* The smallest of a few heuristic plans and, if seeded, the one given. */

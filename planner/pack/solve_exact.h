@@ -1,4 +1,4 @@
-/* ac_solve_exact.h - the parts of the exact solver: the problem as flat arrays, one search, the trace of what failed.
+/* solve_exact.h - the parts of the exact solver: the problem as flat arrays, one search, the trace of what failed.
  *
  *     ac_exact *x = ac_exact_open(p, tmp);           NULL: windows, pairs or too many items
  *     ac_exact_reorder(x, 0);                         which candidate is tried first
@@ -13,8 +13,7 @@
  *     floor ->|   s        |      a neighbour that starts below the top the item would have had here, or it could still
  *             +-----------------> t        move down and the plan would not be justified.
  *
- * The children exclude one another, so no permutation of a plan is met twice. Rules and sources:
- * solve_exact_tree.c.
+ * The children exclude one another, so no permutation of a plan is met twice. Rules and sources: solve_exact_tree.c.
  *
  * Cost of a node: the items and sections near the one placed, no allocation, no clock. Memory: the caller's region,
  * O(n^2) for the conflicts. Cannot fail but for memory. */
@@ -89,7 +88,7 @@ typedef struct ac_exact {
     int64_t steps, limit; /* work done and allowed */
     int32_t depth;
     bool lowest;  /* branch only in the lowest sections */
-    void *ranked; /* room for ac_exact_reorder */
+    void *ranked; /* of ac_exact_reorder */
     int32_t root; /* AC_EXACT_FAILED: the node that proves it, -1: the trace is incomplete */
     ac_words trace, lifts;
     bool traced; /* false: the trace was given up for its size */
@@ -97,7 +96,8 @@ typedef struct ac_exact {
 } ac_exact;
 
 ac_exact *ac_exact_open(const ac_problem *p, ac_region *tmp);
-void ac_exact_reorder(ac_exact *x, int32_t order); /* 0..3: by life, congestion (2), size; above: shaken by this seed */
+void ac_exact_reorder(ac_exact *x,
+                      int32_t order); /* 0..3: by life, congestion (2), size; above: perturbed by this seed */
 ac_exact_end ac_exact_search(ac_exact *x, ac_bytes capacity, int64_t steps);
 
 #endif

@@ -1,4 +1,4 @@
-/* solve_exact_model.c - the problem as the flat arrays of ac_solve_exact.h.
+/* solve_exact_model.c - the problem as the flat arrays of solve_exact.h.
  *
  * A section is a maximal set of items that have bytes in one step; a sweep over begins and ends closes one whenever
  * something ends after something began. Two items conflict if they are members of one section. */
@@ -172,7 +172,7 @@ static uint64_t draw(uint64_t *random) /* xorshift64* */
 }
 
 /* v less up to a quarter of it. */
-static ac_bytes shaken(ac_bytes v, uint64_t *random)
+static ac_bytes perturbed(ac_bytes v, uint64_t *random)
 {
     return v - v / 1024 * (ac_bytes)(draw(random) >> 56);
 }
@@ -185,8 +185,8 @@ void ac_exact_reorder(ac_exact *x, int32_t order)
         const ac_item *it = &x->p->item[x->origin[i]];
         ac_bytes size = x->size[i], total = 0, life = ((ac_bytes)it->life.end - it->life.begin) << 20;
         if (order >= AC_EXACT_ORDERS) {
-            life = shaken(life, &random);
-            size = shaken(size, &random);
+            life = perturbed(life, &random);
+            size = perturbed(size, &random);
         }
         ac_bytes steps = (life >> 20) + 1, area = size > INT64_MAX / steps ? INT64_MAX : steps * size;
         for (int32_t k = x->section.first[i]; k < x->section.first[i + 1]; k++) {

@@ -1,15 +1,16 @@
-/* solve_exact_tree.c - the branch and bound of ac_solve_exact.h.
+/* solve_exact_tree.c - the branch and bound of solve_exact.h.
  *
  * Rules, with their sources (MiniMalloc, Moffitt 2023; TelaMalloc, Maas et al. 2022; read from the public description):
  *   partition        sections that no unplaced item crosses split the rest into parts, solved alone (both papers)
  *   canonical order  offsets never decrease along a path: the lowest section goes first (MiniMalloc). Ties need no rule
- *                    here, since the children of a node exclude one another.
- *   dominance,       "an item that would fit below must not go above" (MiniMalloc): a deferred item needs a blocker,
- * and hatless          when no neighbour can be one the branch is dead floors           the unplaced items of a section
- * stand above the least of their lows (MiniMalloc); here each above its own: sorted by low they give the least top of
- * the section (one machine with release dates) slack            among the lowest sections the one with the fewest
- * children goes first (ours) twins            of equal items the first goes lowest (ours) failed states    what is left
- * to do depends on the unplaced items, their lows and deferrals only: hashed (ours) */
+ *                    here, since the children of a node exclude one another
+ *   dominance, and   "an item that would fit below must not go above" (MiniMalloc): a deferred item needs a blocker;
+ *   hatless          when no neighbour can be one, the branch is dead
+ *   floors           the unplaced items of a section lie above the least of their lows (MiniMalloc); here each above
+ *                    its own: sorted by low they give the least top of the section (one machine with release dates)
+ *   slack            among the lowest sections the one with the fewest children goes first (ours)
+ *   twins            of equal items the first goes lowest (ours)
+ *   failed states    what is left to do depends on the unplaced items, their lows and deferrals only: hashed (ours) */
 #include "planner/pack/solve_exact.h"
 
 #include <stdlib.h>

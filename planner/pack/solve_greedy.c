@@ -1,4 +1,4 @@
-/* ac_solve_greedy.c - order: size descending, then first use, then index. Place: the lowest offset that fits.
+/* solve_greedy.c - order: size descending, then first use, then index. Place: the lowest offset that fits.
  *
  * Large items first, small ones fill what is left between them. Cost: O(n log n) plus the conflicts, see place.h.
  * Bad when a large item with a short life sits between two of middle size with long ones: it is already placed when
@@ -13,6 +13,6 @@ int ac_solve_greedy(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
     ac_bytes *size = AC_NEW_N(tmp, ac_bytes, p->n);
     for (int32_t i = 0; i < p->n; i++)
         size[i] = p->item[i].size;
-    ac_placer_run(p, offset, ac_order_by(p, size, tmp), AC_FIRST_FIT, tmp);
+    ac_place_in_order(p, offset, ac_order_by(p, size, tmp), AC_FIRST_FIT, tmp);
     return AC_OK;
 }

@@ -1,5 +1,7 @@
-/* ac_solve_none.c - no sharing: every item has bytes of its own, by index, above the fixed ones. O(n). The yardstick for
- * what sharing saves, and the safe plan for a debugger: no byte ever has two meanings. */
+/* solve_none.c - no sharing: every item has bytes of its own, by index, above the fixed ones.
+ *
+ * The yardstick for what sharing saves, and the safe plan for a debugger: no byte ever has two meanings. Cost: O(n).
+ * Bad whenever two lives do not overlap. Source: none is needed. */
 #include "planner/pack/solve.h"
 
 int ac_solve_none(const ac_problem *p, ac_bytes *offset, ac_region *tmp)

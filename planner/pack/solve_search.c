@@ -1,12 +1,12 @@
-/* ac_solve_search.c - local search over the order in which first fit places the items.
+/* solve_search.c - local search over the order in which first fit places the items.
  *
  *   1. Start with the smallest plan of the other strategies; the order is that of its offsets (first fit in this order
  *      gives the same plan or a smaller one).
  *   2. Take an item at the peak, or one it conflicts with, and move it before an item it conflicts with; place
- * everything from there on again. Keep the new order unless the peak, or the number of bytes near it, got worse.
- *   3. After a while without progress go back to the best order, shaken by a few random moves.
+ *      everything from there on again. Keep the new order unless the peak, or the number of bytes near it, got worse.
+ *   3. After a while without progress go back to the best order, perturbed by a few random moves.
  *   4. Stop at the lower bound or when the work is spent. Work is counted in neighbours looked at, never in time, and
- * the random numbers start from a constant: the same plan on every machine.
+ *      the random numbers start from a constant: the same plan on every machine.
  *
  * Every plan in which no item can slide down is first fit in the order of its own offsets, so the optimum is in reach.
  * Cost: bounded by WORK + WORK_PER_ITEM * n neighbours, about 5 ms for 30 items; above MAX_PIECES items or MAX_EDGES
@@ -42,7 +42,7 @@ typedef struct search {
     int32_t *order, *rank; /* of the n free items with bytes; rank: -1 for fixed ones, they are always placed */
     int32_t n;
     ac_bytes *offset;
-    span *span; /* room for the neighbours of one item */
+    span *span; /* as many as one item has neighbours */
     ac_bytes bound, top, slope;
     int64_t work;
     uint64_t random;
@@ -165,7 +165,8 @@ static void restore(search *s, const saved *from)
         s->rank[s->order[k]] = k;
 }
 
-static void shake(search *s, const saved *best)
+/* Back to the best order, with a few random moves. */
+static void perturb(search *s, const saved *best)
 {
     restore(s, best);
     for (uint32_t moves = 1 + draw(s, 4); moves; moves--) {
@@ -205,7 +206,7 @@ static void climb(search *s, ac_region *tmp)
         if (now.top < best.top)
             save(s, &best);
         if (++idle > patience) {
-            shake(s, &best);
+            perturb(s, &best);
             save(s, &now);
             idle = 0;
         }
@@ -275,7 +276,7 @@ static bool find_edges(search *s, ac_region *tmp)
     s->paired = paired;
     s->first = AC_NEW_N(tmp, int32_t, (int64_t)p->n + 1);
     int32_t most = 0, b = 0;
-    for (int32_t i = 0; i < p->n; i++) { /* pieces stand in item order, so edges come out grouped by item */
+    for (int32_t i = 0; i < p->n; i++) { /* pieces are in item order, so edges come out grouped by item */
         for (; b < v.n && v.item[b].item == i; b++)
             for (int32_t a = 0; a < v.n; a++) {
                 if (v.item[a].item == i || !ac_life_overlap(v.item[a].life, v.item[b].life))

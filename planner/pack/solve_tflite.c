@@ -1,8 +1,8 @@
-/* ac_solve_tflite.c - what TensorFlow Lite does (ArenaPlanner for the order, SimpleMemoryArena for the place).
+/* solve_tflite.c - what TensorFlow Lite does (ArenaPlanner for the order, SimpleMemoryArena for the place).
  *
  *   1. Tensors that live throughout the run, by index.
  *   2. All others by size descending (bytes, not rounded), then first use, then index. The original leaves the last tie
- * to std::sort.
+ *      to std::sort.
  *   3. Each takes the smallest gap between tensors alive at the same time, among gaps whose aligned rest suffices; the
  *      first of equals; else the aligned end of them all.
  *
@@ -21,6 +21,6 @@ int ac_solve_tflite(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
         bool whole = it->life.begin == 0 && it->life.end >= p->steps;
         key[i] = whole ? INT64_MAX : it->size; /* those share the begin 0, so only the index tells them apart */
     }
-    ac_placer_run(p, offset, ac_order_by(p, key, tmp), AC_TFLITE_FIT, tmp);
+    ac_place_in_order(p, offset, ac_order_by(p, key, tmp), AC_TFLITE_FIT, tmp);
     return AC_OK;
 }

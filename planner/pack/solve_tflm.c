@@ -1,12 +1,12 @@
-/* ac_solve_tflm.c - what TensorFlow Lite Micro's GreedyMemoryPlanner does.
+/* solve_tflm.c - what TensorFlow Lite Micro's GreedyMemoryPlanner does.
  *
  *   1. Pre-planned buffers keep their offsets.
  *   2. All others by size descending, where the size is already rounded up to the alignment; of equal sizes the one
- * added last comes first (the planner fills its array from the end and sorts it stably).
- *   3. Each goes to the lowest gap between buffers in use at the same time that is large enough, else behind the last
- * one.
+ *      added last comes first (the planner fills its array from the end and sorts it stably).
+ *   3. Each goes to the lowest gap between buffers in use at the same time that is large enough, else after the last
+ *      one.
  *
- * Cost: O(n log n) plus the conflicts, see place.h; the original is O(n^2). Bad: as ac_solve_greedy.c.
+ * Cost: O(n log n) plus the conflicts, see place.h; the original is O(n^2). Bad: as solve_greedy.c.
  * Source: TFLM, micro/memory_planner/greedy_memory_planner.cc (read, not copied). */
 #include "planner/pack/solve.h"
 
@@ -36,6 +36,6 @@ int ac_solve_tflm(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
     qsort(r, (size_t)p->n, sizeof *r, by_rank);
     for (int32_t i = 0; i < p->n; i++)
         order[i] = r[i].index;
-    ac_placer_run(p, offset, order, AC_FIRST_FIT, tmp);
+    ac_place_in_order(p, offset, order, AC_FIRST_FIT, tmp);
     return AC_OK;
 }

@@ -1,3 +1,4 @@
+/* timeline.c - see timeline.h: steps far apart are numbered by sorting those at which something changes. */
 #include "planner/pack/timeline.h"
 
 #include "base/radix.h"
@@ -14,10 +15,10 @@ ac_timeline ac_timeline_open(const ac_problem *p, ac_region *tmp)
 {
     if (p->steps <= SPARSE * (int64_t)p->n + SOME)
         return (ac_timeline){.n = p->steps + 1};
-    int64_t room = p->n + (int64_t)p->n_pairs;
+    int64_t most = p->n + (int64_t)p->n_pairs;
     for (int32_t i = 0; i < p->n; i++)
-        room += p->item[i].n_gaps;
-    ac_keyed *v = AC_NEW_N(tmp, ac_keyed, 2 * room);
+        most += p->item[i].n_gaps;
+    ac_keyed *v = AC_NEW_N(tmp, ac_keyed, 2 * most);
     int32_t n = 0, distinct = 0;
     for (int32_t i = 0; i < p->n; i++) {
         add(v, &n, p->item[i].life);

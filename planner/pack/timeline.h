@@ -1,11 +1,12 @@
-/* timeline.h - the steps of a problem as small numbers in the same order, so that a table by step costs O(items).
+/* timeline.h - the steps of a problem as small numbers in the same order, so that a table by step is O(items) long.
  *
  *     const ac_timeline t = ac_timeline_open(p, tmp);
  *     ac_bytes *change = AC_NEW_N(tmp, ac_bytes, t.n);
  *     change[ac_timeline_at(&t, p->item[i].life.begin)] += ...
  *
  * Most problems use nearly all of their steps and keep them as they are; where they are far apart (times of a trace,
- * say) those that begin or end something are numbered. Cost: O(1), or O(log n) where steps were numbered. */
+ * say) those that begin or end something are numbered. Cost: a look-up O(1), or O(log n) where steps were numbered;
+ * opening O(items). Memory: `tmp`. Cannot fail but for memory. */
 #ifndef AC_PLANNER_PACK_TIMELINE_H
 #define AC_PLANNER_PACK_TIMELINE_H
 #include "planner/pack/problem.h"

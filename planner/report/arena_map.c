@@ -1,3 +1,4 @@
+/* arena_map.c - see arena_map.h: cells, addresses and the legend. */
 #include "planner/report/arena_map.h"
 #include "planner/report/names.h"
 #include "planner/pack/place.h"

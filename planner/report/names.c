@@ -1,3 +1,4 @@
+/* names.c - see names.h: which runs of parts each name has, and which of them no other has. */
 #include "planner/report/names.h"
 
 #include "base/vec.h"

@@ -1,9 +1,9 @@
 /* test_skyline.c - the skyline against its rule written out step by step, and what must not depend on how far steps are
  * apart. */
 #include "base/fixed.h"
-#include "planner/pack/chain.h"
+#include "planner/pack/fill_chain.h"
 #include "planner/pack/place.h"
-#include "planner/pack/skyline.h"
+#include "planner/pack/fill_priority.h"
 #include "tests/unit/support/packing.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 enum { N = 60, STEPS = 64 };
 
 /* The rule of skyline.h on one height per step: the lowest stretch of equal heights, the earliest of equals. */
-static ac_bytes fill_slowly(const ac_problem *p, const double *key, ac_skyline_edge edge, ac_bytes *offset)
+static ac_bytes fill_slowly(const ac_problem *p, const double *key, ac_priority_edge edge, ac_bytes *offset)
 {
     ac_bytes height[STEPS] = {0}, top = 0;
     bool placed[N] = {false};
@@ -66,16 +66,16 @@ static void test_rule(ac_ctx *cx)
 {
     for (int round = 0; round < 400; round++) {
         const ac_problem p = draw_problem(cx);
-        const ac_skyline_edge edge = round % 2 ? AC_SAME_BEGIN : AC_ANY_BEGIN;
+        const ac_priority_edge edge = round % 2 ? AC_SAME_BEGIN : AC_ANY_BEGIN;
         double key[N];
         ac_bytes slow[N], fast[N];
         for (int32_t i = 0; i < p.n; i++)
             key[i] = draw(round % 3 ? 1000 : 4); /* ties, too */
         ac_region *tmp = ac_region_open(&cx->heap);
-        ac_skyline *s = ac_skyline_open(&p, tmp);
+        ac_priority_filler *s = ac_priority_open(&p, tmp);
         const ac_bytes top = fill_slowly(&p, key, edge, slow);
         for (int again = 0; again < 2; again++) {
-            CHECK(ac_skyline_fill(s, key, edge, fast) == top);
+            CHECK(ac_priority_fill(s, key, edge, fast) == top);
             CHECK(!memcmp(slow, fast, (size_t)p.n * sizeof *slow));
         }
         ac_region_close(tmp);
@@ -125,7 +125,7 @@ static void test_chain(ac_ctx *cx)
     static const ac_bytes WANT[] = {3, 0, 0, 3, 2};
     ac_problem p = problem(cx, it, 5);
     ac_region *tmp = ac_region_open(&cx->heap);
-    ac_chain *c = ac_chain_open(&p, tmp);
+    ac_chain_filler *c = ac_chain_open(&p, tmp);
     for (int again = 0; again < 2; again++) {
         ac_bytes offset[5];
         int64_t work = 1000;

@@ -1,8 +1,8 @@
-/* skyline.c - see skyline.h. Items stand in the order of their begins ("places"); a tree over the places finds the best
- * one whose life lies inside a segment. Valleys are filled in the order of segments.h, not lowest first. */
-#include "planner/pack/skyline.h"
+/* fill_priority.c - see fill_priority.h. Items are kept in the order of their begins ("places"); a tree over the places
+ * finds the best one whose life lies inside a segment. Valleys are filled as skyline.h walks them, not lowest first. */
+#include "planner/pack/fill_priority.h"
 
-#include "planner/pack/segments.h"
+#include "planner/pack/skyline.h"
 #include "planner/pack/timeline.h"
 
 #include "base/radix.h"
@@ -21,13 +21,13 @@ typedef struct node {
     int32_t end;   /* the smallest end among the unplaced */
 } node;
 
-struct ac_skyline {
+struct ac_priority_filler {
     int32_t n, n_items, leaves;
     int32_t times;        /* of the timeline */
     const int32_t *first; /* per time: the first place that begins then or later */
     place *place;
     node *tree; /* heap-shaped: the children of k are 2k and 2k + 1 */
-    ac_segments sky;
+    ac_skyline sky;
 };
 
 static const node NOBODY = {-1, INT32_MAX, INT32_MAX};
@@ -46,7 +46,7 @@ static node both(node a, node b)
     return x;
 }
 
-static void take_out(ac_skyline *s, int32_t k)
+static void take_out(ac_priority_filler *s, int32_t k)
 {
     int32_t at = s->leaves + k;
     s->tree[at] = NOBODY;
@@ -59,7 +59,7 @@ static void take_out(ac_skyline *s, int32_t k)
 }
 
 /* The best under `at` that ends by `hi`, if it is better than `best`. Depth: log2 n. */
-static node descend(const ac_skyline *s, int32_t at, int32_t hi, node best)
+static node descend(const ac_priority_filler *s, int32_t at, int32_t hi, node best)
 {
     const node x = s->tree[at];
     if (x.end > hi || !is_better(x, best))
@@ -71,7 +71,7 @@ static node descend(const ac_skyline *s, int32_t at, int32_t hi, node best)
 }
 
 /* The best among the places [from, to) that ends by `hi`; -1: none. */
-static int32_t find(const ac_skyline *s, int32_t from, int32_t to, int32_t hi)
+static int32_t find(const ac_priority_filler *s, int32_t from, int32_t to, int32_t hi)
 {
     node best = NOBODY;
     int32_t l = from + s->leaves, r = to + s->leaves;
@@ -86,7 +86,7 @@ static int32_t find(const ac_skyline *s, int32_t from, int32_t to, int32_t hi)
 
 /* ------------------------------------------------------------------ one run */
 
-static void fill_tree(ac_skyline *s, const double *key)
+static void fill_tree(ac_priority_filler *s, const double *key)
 {
     for (int32_t k = 0; k < s->n; k++)
         s->tree[s->leaves + k] = (node){key[s->place[k].item], k, s->place[k].end};
@@ -94,12 +94,12 @@ static void fill_tree(ac_skyline *s, const double *key)
         s->tree[at] = both(s->tree[2 * at], s->tree[2 * at + 1]);
 }
 
-ac_bytes ac_skyline_fill(ac_skyline *s, const double *key, ac_skyline_edge edge, ac_bytes *offset)
+ac_bytes ac_priority_fill(ac_priority_filler *s, const double *key, ac_priority_edge edge, ac_bytes *offset)
 {
     ac_bytes top = 0;
     memset(offset, 0, (size_t)s->n_items * sizeof *offset);
     fill_tree(s, key);
-    int32_t g = ac_segments_reset(&s->sky, s->n ? s->place[0].begin : 0, s->times);
+    int32_t g = ac_skyline_reset(&s->sky, s->n ? s->place[0].begin : 0, s->times);
     for (int32_t left = s->n; left;) {
         const ac_segment x = s->sky.seg[g];
         if (x.next >= 0 && s->sky.seg[x.next].height < x.height) {
@@ -110,7 +110,7 @@ ac_bytes ac_skyline_fill(ac_skyline *s, const double *key, ac_skyline_edge edge,
         if (best < 0)
             best = find(s, s->first[x.lo], s->first[x.hi], x.hi);
         if (best < 0) {
-            g = ac_segments_raise(&s->sky, g);
+            g = ac_skyline_raise(&s->sky, g);
             continue;
         }
         const place *q = &s->place[best];
@@ -118,28 +118,20 @@ ac_bytes ac_skyline_fill(ac_skyline *s, const double *key, ac_skyline_edge edge,
         offset[q->item] = at;
         top = at + q->size > top ? at + q->size : top;
         take_out(s, best);
-        g = ac_segments_put(&s->sky, g, q->begin, q->end, at + q->size);
+        g = ac_skyline_put(&s->sky, g, q->begin, q->end, at + q->size);
         left--;
     }
     return top;
 }
 
-/* ------------------------------------------------------------------ open */
+/* ------------------------------------------------------------------ the problem as places */
 
-bool ac_skyline_is_plan(const ac_problem *p)
+ac_priority_filler *ac_priority_open(const ac_problem *p, ac_region *tmp)
 {
-    bool plain = !p->n_pairs;
-    for (int32_t i = 0; i < p->n && plain; i++)
-        plain = p->item[i].fixed < 0 && !p->item[i].n_gaps;
-    return plain;
-}
-
-ac_skyline *ac_skyline_open(const ac_problem *p, ac_region *tmp)
-{
-    ac_skyline *s = AC_NEW(tmp, ac_skyline);
+    ac_priority_filler *s = AC_NEW(tmp, ac_priority_filler);
     const ac_timeline t = ac_timeline_open(p, tmp);
     const ac_begins at = ac_timeline_begins(&t, p, tmp);
-    *s = (ac_skyline){.times = t.n, .n = at.n, .n_items = p->n, .leaves = 1, .first = at.first};
+    *s = (ac_priority_filler){.times = t.n, .n = at.n, .n_items = p->n, .leaves = 1, .first = at.first};
     s->place = AC_NEW_N(tmp, place, s->n);
     for (int32_t k = 0; k < s->n; k++) {
         const ac_item *it = &p->item[at.item[k]];

@@ -1,8 +1,8 @@
-/* chain.c - see chain.h. The items that begin in a step stand together, those that are left first; the best chain is
- * found step by step (the longest path of a graph whose nodes are times and whose edges are items). */
-#include "planner/pack/chain.h"
+/* fill_chain.c - see fill_chain.h. The items that begin in one step lie together, those that are left first; the best
+ * chain is found step by step (the longest path of a graph whose nodes are times and whose edges are items). */
+#include "planner/pack/fill_chain.h"
 
-#include "planner/pack/segments.h"
+#include "planner/pack/skyline.h"
 #include "planner/pack/timeline.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct link {
     int64_t value;
 } link;
 
-struct ac_chain {
+struct ac_chain_filler {
     const ac_problem *p;
     int32_t times;
     ac_begins begins;
@@ -23,11 +23,11 @@ struct ac_chain {
     int32_t *left; /* per time */
     int64_t *best; /* per time: the value of the best chain from the valley's begin to here */
     int32_t *last; /* per time: the last item of that chain, -1: nothing ends here */
-    ac_segments sky;
+    ac_skyline sky;
     int32_t *found; /* of one valley, right to left */
 };
 
-static void put_back(ac_chain *c, const int64_t *value)
+static void put_back(ac_chain_filler *c, const int64_t *value)
 {
     for (int32_t k = 0; k < c->begins.n; k++) {
         const ac_item *it = &c->p->item[c->begins.item[k]];
@@ -48,7 +48,7 @@ static int64_t lesser(int64_t a, int64_t b)
 }
 
 /* The best chain in valley g, into found[]; returns how many. `match`: in 1/256. */
-static int32_t find_chain(ac_chain *c, const ac_segment *g, int32_t match, int64_t *work)
+static int32_t find_chain(ac_chain_filler *c, const ac_segment *g, int32_t match, int64_t *work)
 {
     const ac_bytes wall = g->prev >= 0 ? c->sky.seg[g->prev].height - g->height : -1;
     const ac_bytes end_wall = g->next >= 0 ? c->sky.seg[g->next].height - g->height : -1;
@@ -89,18 +89,18 @@ static int32_t find_chain(ac_chain *c, const ac_segment *g, int32_t match, int64
 }
 
 /* Its place is closed up; the order of those left stays. */
-static void take_out(ac_chain *c, int32_t k)
+static void take_out(ac_chain_filler *c, int32_t k)
 {
     const int32_t t = c->link[k].begin, end = c->begins.first[t] + c->left[t]--;
     memmove(&c->link[k], &c->link[k + 1], (size_t)(end - k - 1) * sizeof *c->link);
 }
 
-ac_bytes ac_chain_fill(ac_chain *c, const int64_t *value, int32_t match, int64_t *work, ac_bytes *offset)
+ac_bytes ac_chain_fill(ac_chain_filler *c, const int64_t *value, int32_t match, int64_t *work, ac_bytes *offset)
 {
     ac_bytes top = 0;
     memset(offset, 0, (size_t)c->p->n * sizeof *offset);
     put_back(c, value);
-    int32_t g = ac_segments_reset(&c->sky, c->begins.n ? c->link[0].begin : 0, c->times - 1);
+    int32_t g = ac_skyline_reset(&c->sky, c->begins.n ? c->link[0].begin : 0, c->times - 1);
     for (int32_t left = c->begins.n; left;) {
         const ac_segment x = c->sky.seg[g];
         if (x.next >= 0 && c->sky.seg[x.next].height < x.height) {
@@ -111,24 +111,24 @@ ac_bytes ac_chain_fill(ac_chain *c, const int64_t *value, int32_t match, int64_t
         if (*work < 0)
             return INT64_MAX;
         if (!n)
-            g = ac_segments_raise(&c->sky, g);
+            g = ac_skyline_raise(&c->sky, g);
         for (int32_t k = 0; k < n; k++) { /* from the right, so that g stays what is left of them */
             const link q = c->link[c->found[k]];
             const ac_bytes at = q.align > 1 ? ac_align_up(x.height, q.align) : x.height;
             offset[q.item] = at;
             top = at + q.size > top ? at + q.size : top;
             take_out(c, c->found[k]);
-            g = ac_segments_put(&c->sky, g, q.begin, q.end, at + q.size);
+            g = ac_skyline_put(&c->sky, g, q.begin, q.end, at + q.size);
         }
         left -= n;
     }
     return top;
 }
 
-ac_chain *ac_chain_open(const ac_problem *p, ac_region *tmp)
+ac_chain_filler *ac_chain_open(const ac_problem *p, ac_region *tmp)
 {
-    ac_chain *c = AC_NEW(tmp, ac_chain);
-    *c = (ac_chain){.p = p, .time = ac_timeline_open(p, tmp)};
+    ac_chain_filler *c = AC_NEW(tmp, ac_chain_filler);
+    *c = (ac_chain_filler){.p = p, .time = ac_timeline_open(p, tmp)};
     c->times = c->time.n;
     c->begins = ac_timeline_begins(&c->time, p, tmp);
     c->link = AC_NEW_N(tmp, link, c->begins.n);
