@@ -2,7 +2,7 @@
  *
  *     arenac-certcheck PROBLEM.csv CERTIFICATE        0: valid, 1: refused (line and reason), 2: cannot be read
  *
- * Shares no source with the solver: it reads the problem itself and believes no line before it has checked the line's
+ * Has no source in common with the solver: it reads the problem itself and believes no line before it has checked the line's
  * claim against its own state. What a line means and why it is a proof: docs/certificates.md. The words used here: an
  * item's `low` is the least offset it can have; a deferred item does not start at `defer` and needs a blocker.
  *
@@ -54,7 +54,7 @@ static int status = 2; /* what a refusal exits with; 1 once the problem has been
 #define REFUSE_IF(wrong, ...) \
     ((wrong) ? (printf("REFUSED line %ld: ", line_no), printf(__VA_ARGS__), putchar('\n'), leave(status)) : (void)0)
 
-static void *room(void *old, size_t n, size_t size)
+static void *resized(void *old, size_t n, size_t size)
 {
     void *p = n > SIZE_MAX / 2 / size ? NULL : realloc(old, n * size + 1);
     REFUSE_IF(!p, "out of memory");
@@ -64,7 +64,7 @@ static void *room(void *old, size_t n, size_t size)
 static void set(int64_t *at, int64_t v)
 {
     if (n_trail == cap_trail)
-        trail = room(trail, cap_trail = 2 * cap_trail + 1024, sizeof *trail);
+        trail = resized(trail, cap_trail = 2 * cap_trail + 1024, sizeof *trail);
     trail[n_trail++] = (change){at, *at};
     *at = v;
 }
@@ -82,13 +82,13 @@ static char *read_file(const char *path)
     FILE *f = fopen(path, "rb");
     long size = f && !fseek(f, 0, SEEK_END) ? ftell(f) : -1;
     REFUSE_IF(size < 0 || fseek(f, 0, SEEK_SET), "cannot read %s", path);
-    char *s = room(NULL, (size_t)size, 1);
+    char *s = resized(NULL, (size_t)size, 1);
     s[fread(s, 1, (size_t)size, f)] = 0;
     fclose(f);
     return s;
 }
 
-/* Cuts the next field off *s; quotes go. Returns the character behind it: ',' '\n' or 0. */
+/* Cuts the next field off *s; quotes go. Returns the character after it: ',' '\n' or 0. */
 static char next_field(char **s, char **field)
 {
     char *p = *s, *out = *field = *s;
@@ -127,7 +127,7 @@ static void cut_gaps(item *it, int64_t begin, int64_t end, const char *gaps)
             gaps += *gaps == ' ';
         }
         REFUSE_IF(from < begin || to < from || to > end, "a gap is out of order or outside the life");
-        it->piece = room(it->piece, (size_t)it->n_pieces + 1, sizeof *it->piece);
+        it->piece = resized(it->piece, (size_t)it->n_pieces + 1, sizeof *it->piece);
         if (begin < from && it->size) {
             it->begin = it->n_pieces ? it->begin : begin;
             it->end = from;
@@ -152,7 +152,7 @@ static void read_item(const char **field)
 {
     REFUSE_IF(!field[LOWER] || !field[UPPER] || !field[SIZE] || n_items == MAX_ITEMS,
               "lower, upper or size is missing, or there are more than %d items", MAX_ITEMS);
-    items = room(items, (size_t)n_items + 1, sizeof *items);
+    items = resized(items, (size_t)n_items + 1, sizeof *items);
     item *it = &items[n_items++];
     *it = (item){.size = number(&field[SIZE]), .align = 1, .fixed = -1};
     if (field[ALIGN] && *field[ALIGN])
@@ -209,12 +209,12 @@ static void prepare(void)
             c = unit % b;
             unit = b;
         }
-    low = room(NULL, 3 * (size_t)n_items, sizeof *low);
+    low = resized(NULL, 3 * (size_t)n_items, sizeof *low);
     defer = low + n_items;
     gone = defer + n_items;
     for (int i = 0; i < n_items; i++) {
         item *it = &items[i];
-        it->neighbour = room(NULL, (size_t)n_items, sizeof *it->neighbour);
+        it->neighbour = resized(NULL, (size_t)n_items, sizeof *it->neighbour);
         for (int j = 0; j < n_items; j++)
             if (j != i && conflict(it, &items[j]))
                 it->neighbour[it->n_neighbours++] = j;
@@ -352,11 +352,11 @@ static int check_part(int64_t from, int64_t to)
 static int64_t open_label(void)
 {
     REFUSE_IF(argument() != n_labels + 1, "labels count up from 1");
-    labels = n_labels & (n_labels + 1) ? labels : room(labels, 2 * (size_t)n_labels + 2, sizeof *labels);
+    labels = n_labels & (n_labels + 1) ? labels : resized(labels, 2 * (size_t)n_labels + 2, sizeof *labels);
     label *l = &labels[n_labels++];
     *l = (label){.from = argument(), .open = true};
     l->to = argument();
-    l->kept = room(NULL, 3 * (size_t)check_part(l->from, l->to), sizeof *l->kept);
+    l->kept = resized(NULL, 3 * (size_t)check_part(l->from, l->to), sizeof *l->kept);
     for (int i = 0; i < n_items; i++)
         if (in_part(i, l->from, l->to))
             memcpy(&l->kept[3 * l->n++], (int64_t[3]){i, low[i], defer[i]}, 3 * sizeof *l->kept);
@@ -377,7 +377,7 @@ static void check_same(void)
                   (long long)k);
 }
 
-/* Candidates that are equal stand for each other: all are at the floor and not deferred. */
+/* Candidates that are equal replace each other: all are at the floor and not deferred. */
 static bool equal_items(const item *a, const item *b)
 {
     return a->size == b->size && a->align == b->align && a->fixed < 0 && b->fixed < 0 && a->n_pieces == b->n_pieces &&
@@ -387,7 +387,7 @@ static bool equal_items(const item *a, const item *b)
 /* The candidates of a step: who could start at its floor. Nothing may get below them. */
 static int *candidates_of(int64_t step, int *n)
 {
-    int *list = room(NULL, (size_t)n_items, sizeof *list);
+    int *list = resized(NULL, (size_t)n_items, sizeof *list);
     int64_t floor = INT64_MAX;
     for (int i = 0; i < n_items; i++)
         if (alive(i, step) && low[i] < floor)
@@ -400,7 +400,7 @@ static int *candidates_of(int64_t step, int *n)
         for (const int *j = items[i].neighbour; j < items[i].neighbour + items[i].n_neighbours; j++)
             REFUSE_IF(!gone[*j] && low[*j] + items[*j].size <= floor, "item %d could still go below item %d", *j, i);
     }
-    return room(list, (size_t)*n, sizeof *list);
+    return resized(list, (size_t)*n, sizeof *list);
 }
 
 static void prove(int depth);
@@ -409,7 +409,7 @@ static void prove_node(int depth)
 {
     int64_t step = argument(), n_children = argument();
     int n, *list = candidates_of(step, &n);
-    bool *tried = room(NULL, (size_t)n, sizeof *tried), none = false;
+    bool *tried = resized(NULL, (size_t)n, sizeof *tried), none = false;
     memset(tried, 0, (size_t)n);
     end_line();
     for (int64_t c = 0; c < n_children; c++) {

@@ -109,7 +109,7 @@ void ac_report_map(ac_sink *to, const ac_report *r)
         n++;
     }
 
-    /* The last step's number ends above the last column, or one blank behind the 0 when the map is too narrow. */
+    /* The last step's number ends above the last column, or one blank after the 0 when the map is too narrow. */
     char *last = ac_strf(to->cx->region, "%d", m->steps - 1);
     int32_t wide = m->cols - 8, least = (int32_t)strlen(last) + 1;
     ac_putf(to, "\n   address   step 0%*s", wide > least ? wide : least, last);
@@ -117,8 +117,8 @@ void ac_report_map(ac_sink *to, const ac_report *r)
         ac_putf(to, "   (a column is %.1f steps)", (double)m->steps / m->cols);
     ac_putc(to, '\n');
     const int32_t columns = m->cols + 2 * (NAME + 6) + 13 <= LINE ? 2 : 1; /* of names: lines end at 100 */
-    const int32_t room = (LINE - 13 - m->cols) / columns - 6, width = room < 32 ? room : 32;
-    const int32_t shown = n <= columns * m->rows ? n : columns * m->rows - 1; /* the last place tells of the rest */
+    const int32_t most = (LINE - 13 - m->cols) / columns - 6, width = most < 32 ? most : 32;
+    const int32_t shown = n <= columns * m->rows ? n : columns * m->rows - 1; /* the last place says how many more */
     const ac_name_list *names = ac_names_of(to->cx, r);
     for (int32_t y = 0; y < m->rows; y++) {
         put_address(to, m->arena, (ac_bytes)((double)m->arena * (m->rows - y) / m->rows));

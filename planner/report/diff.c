@@ -56,7 +56,7 @@ typedef struct pair {
     const ac_lock_row *was, *is;
 } pair; /* NULL: not there */
 
-/* Walks both locks by name; *i and *k are where it stands. Gives the next two rows that differ. */
+/* Walks both locks by name; *i and *k are where it is. Gives the next two rows that differ. */
 static bool next_change(const ac_lock *a, const ac_lock *b, int32_t *i, int32_t *k, pair *out)
 {
     while (*i < a->n || *k < b->n) {

@@ -1,6 +1,5 @@
-/* dot.c - the graph for Graphviz: steps are boxes in execution order, tensors are edges with their bytes and
- * offset. A problem without steps has no edges to show: its items become boxes, joined when one takes over bytes of
- * another. */
+/* dot.c - the graph for Graphviz: steps are boxes in execution order, tensors are edges with their bytes and offset. A
+ * problem without steps has no edges to show: its items become boxes, joined when one takes over bytes of another. */
 #include "planner/report/report.h"
 
 static void quote(ac_sink *to, const char *s)
@@ -61,9 +60,9 @@ static void put_heirs(ac_sink *to, const ac_report *r)
         int32_t heir = -1;
         for (int32_t k = 0; k < p->n; k++) {
             bool after = p->item[k].life.begin >= p->item[i].life.end && r->plan->mem[k] == r->plan->mem[i];
-            bool shares = r->plan->offset[k] < r->plan->offset[i] + p->item[i].size &&
-                          r->plan->offset[i] < r->plan->offset[k] + p->item[k].size;
-            if (after && shares && (heir < 0 || p->item[k].life.begin < p->item[heir].life.begin))
+            bool overlap = r->plan->offset[k] < r->plan->offset[i] + p->item[i].size &&
+                           r->plan->offset[i] < r->plan->offset[k] + p->item[k].size;
+            if (after && overlap && (heir < 0 || p->item[k].life.begin < p->item[heir].life.begin))
                 heir = k;
         }
         if (heir >= 0)

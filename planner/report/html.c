@@ -1,6 +1,6 @@
-/* html.c - the picture as one page that needs no network: the image of svg.c, two tables that say the
- * same without script, the plan as data, and the script of report_html.inc. docs/reports.md names the elements that
- * tests may rely on.
+/* html.c - the picture as one page that needs no network: the image of svg.c, two tables that say the same without
+ * script, the plan as data, and the script of html_script.inc. docs/reports.md names the elements that tests may rely
+ * on.
  *
  * Everything that comes from a model is text: escaped by ac_put_xml in the page, and written by the JSON writer with
  * '<' as an escape in the data, so no name can end the script element. A content security policy forbids the page to
@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define TEXT(...) #__VA_ARGS__
-#include "planner/report/html.inc"
+#include "planner/report/html_style.inc"
+#include "planner/report/html_script.inc"
 #undef TEXT
 
 static void put_text(ac_sink *to, const char *text)
@@ -163,7 +164,7 @@ static void put_data(ac_sink *to, const ac_picture *pic)
     put_rows(&d);
     ac_json_end(&d.j);
     ac_put(to, "<script type=\"application/json\" id=\"plan-data\">");
-    for (size_t i = 0; i < text.n; i++) /* '<' stands only inside strings; escaped, it cannot open or end an element */
+    for (size_t i = 0; i < text.n; i++) /* '<' is only inside strings; escaped, it cannot open or end an element */
         if (text.text[i] == '<')
             ac_put(to, "\\u003c");
         else
@@ -173,7 +174,7 @@ static void put_data(ac_sink *to, const ac_picture *pic)
 
 /* ------------------------------------------------------------------ tables: all there is without script */
 
-/* A name of n bytes that may be broken behind its slashes. */
+/* A name of n bytes that may be broken after its slashes. */
 static void put_name(ac_sink *to, const char *name, size_t n)
 {
     for (const char *end = name + n; name < end;) {

@@ -1,5 +1,5 @@
-/* json.c - the report for programs: schema arenac-report/1. Keys are stable and carry their unit; steps count
- * from 0 and are inclusive on both sides; what does not apply is null, never absent. */
+/* json.c - the report for programs: schema arenac-report/1. Keys are stable and carry their unit; steps count from 0
+ * and are inclusive on both sides; what does not apply is null, never absent. */
 #include "base/json_out.h"
 #include "planner/report/report.h"
 
@@ -111,7 +111,7 @@ static void put_tensor(ac_json *j, const ac_report *r, const ac_report_tensor *x
     ac_json_end(j);
 }
 
-/* Items no tensor stands for: all of a CSV problem, the scratch of a model. */
+/* Items that are no tensors: all of a CSV problem, the scratch of a model. */
 static void put_item(ac_json *j, const ac_report *r, int32_t i)
 {
     const ac_item *it = &r->problem->item[i];

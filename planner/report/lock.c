@@ -239,7 +239,7 @@ bool ac_lock_strangers(const ac_lock *a, const ac_lock *b)
     return !d.same_graph && d.common < (most + 1) / 2;
 }
 
-/* Up to a few rows that `a` and `b` do not share, each as a line of the diagnostic. */
+/* Up to a few rows that are not the same in `a` and `b`, each as a line of the diagnostic. */
 static void name_changes(ac_ctx *cx, const ac_lock *a, const ac_lock *b)
 {
     enum { SHOWN = 6 };

@@ -5,11 +5,12 @@
  *     model vww_96_int8.tflite
  *     planner search
  *     operators 31
- *     graph 5d0c...                        sha256 of the structure: operators, types, shapes, edges; no names, no
- * weights memory arena 55296 memory state 0
+ *     graph 5d0c...                   sha256 of the structure: operators, types, shapes, edges; no names, no weights
+ *     memory arena 55296
+ *     memory state 0
  *
  *     # name bytes memory offset first last
- *     t58 18432 arena 36864 0 1            sorted by name; steps are inclusive on both sides
+ *     t58 18432 arena 36864 0 1       sorted by name; steps are inclusive on both sides
  *
  * In names, blanks, control characters and '%' are written as %20 and so on. The file does not change with the version
  * of arenac, the machine or the order of the tensors in the model.
@@ -44,8 +45,7 @@ typedef struct ac_lock {
     int32_t n;
 } ac_lock;
 
-/* What is different in the rows of `b`, against those of `a`. A tensor of another size counts as resized, not as moved.
- */
+/* How the rows of `b` differ from those of `a`. A tensor of another size counts as resized, not as moved. */
 typedef struct ac_lock_delta {
     int32_t common, added, removed, resized, moved, relived;
     const ac_lock_row *largest, *largest_to; /* the largest moved tensor, before and after; NULL: none */
@@ -61,7 +61,7 @@ ac_lock_delta ac_lock_compare(const ac_lock *a, const ac_lock *b);
 /* The plan `now` against the lock: AC_OK, or E0602 with a line for each kind of change. */
 int ac_lock_check(ac_ctx *cx, const ac_lock *locked, const ac_lock *now);
 
-/* diff.c - arenac diff: the lines of CLI.md, a table for a merge request, or JSON (schema arenac-diff/1). */
+/* diff.c - arenac diff: its lines (docs/reports.md), a table for a merge request, or JSON (schema arenac-diff/1). */
 void ac_lock_diff_text(ac_sink *to, const ac_lock *a, const ac_lock *b, bool verbose);
 void ac_lock_diff_md(ac_sink *to, const ac_lock *a, const ac_lock *b);
 void ac_lock_diff_json(ac_sink *to, const ac_lock *a, const ac_lock *b);

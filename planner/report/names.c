@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-    PARTS = 12,
-    /* of a name between two ';': the last ones */ MANY = 20000 /* names: more are shown as they are */
+    PARTS = 12,  /* of a name between two ';': the last ones */
+    MANY = 20000 /* names: more are shown as they are */
 };
 
 typedef struct run {
@@ -27,8 +27,8 @@ size_t ac_name_first(const char *name)
     return n ? n : strlen(name);
 }
 
-/* Behind "rows of ": windows are named after the tensor whose rows they keep. */
-static const char *behind_lead(const char *name)
+/* After "rows of ": windows are named after the tensor whose rows they keep. */
+static const char *after_lead(const char *name)
 {
     static const char LEAD[] = "rows of ";
     return strncmp(name, LEAD, sizeof LEAD - 1) ? name : name + sizeof LEAD - 1;
@@ -42,8 +42,7 @@ static uint64_t hash_of(const char *s, size_t n)
     return h;
 }
 
-/* The parts of the segment that begins at s: part k is [at[k], end[k]). Returns where the next segment begins, or NULL.
- */
+/* The parts of the name at s up to its ';': part k is [at[k], end[k]). Returns where the next name begins, or NULL. */
 static const char *split(const char *s, const char *at[PARTS], const char *end[PARTS], int *n)
 {
     const char *stop = s + strcspn(s, ";");
@@ -69,7 +68,7 @@ static const char *split(const char *s, const char *at[PARTS], const char *end[P
 static void add_name(ac_name_list *x, const char *name)
 {
     const char *at[PARTS], *end[PARTS];
-    const char *own = behind_lead(name);
+    const char *own = after_lead(name);
     int n;
     for (const char *s = own; s;) {
         const char *next = split(s, at, end, &n);
@@ -134,7 +133,7 @@ static bool is_own(const ac_name_list *x, const char *own, uint64_t hash)
 
 const char *ac_name_short(const ac_name_list *x, const char *name)
 {
-    const char *own = behind_lead(name), *at[PARTS], *end[PARTS], *best = NULL;
+    const char *own = after_lead(name), *at[PARTS], *end[PARTS], *best = NULL;
     size_t length = 0;
     int parts = PARTS + 1, n;
     if (strlen(name) <= AC_NAME_LONG || !x->run.n)

@@ -1,7 +1,7 @@
 /* names.h - short names of tensors, for people.
  *
- * Names of converted models run to hundreds of characters, and most of them say the same in every name. A short name is the
- * shortest run of parts (between '/' and ';') that no other name of the report has:
+ * Names of converted models run to hundreds of characters, and most of them say the same in every name. A short name is
+ * the shortest run of parts (between '/' and ';') that no other name of the report has:
  *
  *     net/block_1_relu/Relu6;net/block_1_bn/add;net/block_1_conv/convolution      block_1_relu
  *     /features/block1/layer6/Concat_output_0                                     layer6/Concat_output_0
@@ -9,7 +9,8 @@
  *     ac_name_list *names = ac_names_of(cx, r);
  *     const char *s = ac_name_fit(names, x->name, 24);        at most 24 characters
  *
- * Cost: O(m log m) once, m: runs of parts in all names; only if there is a name that is long. Memory: the context's region. */
+ * Cost: O(m log m) once, m: runs of parts in all names; only if there is a name that is long. Memory: the context's
+ * region. */
 #ifndef AC_PLANNER_REPORT_NAMES_H
 #define AC_PLANNER_REPORT_NAMES_H
 #include "planner/report/report.h"
@@ -21,7 +22,8 @@ enum { AC_NAME_LONG = 18 }; /* up to this, every name is shown as it is */
 ac_name_list *ac_names_of(ac_ctx *cx, const ac_report *r);
 /* The short name; `name` itself if it is not long, or if no run of its parts is its own. "rows of " stays in front. */
 const char *ac_name_short(const ac_name_list *names, const char *name);
-/* The name if it has at most `width` (8 or more) characters; else its short name, with ".." in its middle if that is longer. */
+/* The name if it has at most `width` (8 or more) characters; else its short name, with ".." in its middle if that is
+ * longer. */
 const char *ac_name_fit(const ac_name_list *names, const char *name, size_t width);
 /* The length of the part people know: names fused in the file ("a;b") by the first. */
 size_t ac_name_first(const char *name);

@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LEFT = 86,
-    RIGHT = 22,
-    HEAD = 78,
-    LEGEND = 14 /* its second line */,
-    NAME_ROOM = 16,
-    PLOT = 400,
-    PLOT_PAGE = 520,
-    GAP = 26,
-    FEW = 48 /* columns: operators are named up to here */
+enum { /* pixels */
+       LEFT = 86,
+       RIGHT = 22,
+       HEAD = 78,
+       LEGEND = 14, /* its second line */
+       NAME_HEIGHT = 16,
+       PLOT = 400,
+       PLOT_PAGE = 520,
+       GAP = 26,
+       FEW = 48 /* columns: operators are named up to here */
 };
 
 /* ------------------------------------------------------------------ text */
@@ -163,7 +163,7 @@ static void fill_panels(ac_ctx *cx, ac_picture *pic, ac_svg_use use)
     bool several = false;
     for (int32_t m = 1; m < r->problem->n_mems; m++)
         several |= r->plan->mem_bytes[m] > 0;
-    double y = HEAD + (pic->w < 860 ? LEGEND : 0) + (several ? NAME_ROOM : 0); /* each panel has its name above */
+    double y = HEAD + (pic->w < 860 ? LEGEND : 0) + (several ? NAME_HEIGHT : 0); /* each panel has its name above */
     const double most = use == AC_SVG_INLINE && !several ? PLOT_PAGE : PLOT;
     pic->panel = AC_NEW_N(cx->region, ac_panel, r->problem->n_mems);
     for (int32_t m = 0; m < r->problem->n_mems; m++) {
@@ -173,8 +173,7 @@ static void fill_panels(ac_ctx *cx, ac_picture *pic, ac_svg_use use)
         double h = m && arena ? most * (double)bytes / (double)arena : most;
         ac_panel *at = &pic->panel[pic->n_panels++];
         *at = (ac_panel){.mem = m, .y = y, .h = h < 40 ? 40 : h > most ? most : h};
-        bool near =
-            !m && r->budget > bytes && r->budget - bytes <= bytes / 3; /* a budget close above is worth the room */
+        bool near = !m && r->budget > bytes && r->budget - bytes <= bytes / 3; /* then its line is shown */
         at->top = (near ? r->budget : bytes) + 1;
         at->top += at->top / 32; /* air above the highest line */
         y += at->h + GAP;

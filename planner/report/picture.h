@@ -1,5 +1,4 @@
-/* picture.h - the geometry of the plan's picture, shared by the image (svg.c) and the page
- * (html.c).
+/* picture.h - the geometry of the plan's picture, for the image (svg.c) and the page (html.c).
  *
  *   address
  *   54.0 KiB |- - - - - - - - - -|  lower bound (red)     x: step, a column each
@@ -8,8 +7,8 @@
  *        0 B |   [    c    ]     |  a shape per tensor: its bytes while it is alive
  *             0   1   2   3   4
  *
- * A row is a tensor, in the order of "tensors" in the JSON report: first those of the report, then items that no tensor
- * stands for (scratch, CSV problems). The root of an item draws the item's true shape, gaps left out; a view or an
+ * A row is a tensor, in the order of "tensors" in the JSON report: first those of the report, then items that are no
+ * tensor (scratch, CSV problems). The root of an item draws the item's true shape, gaps left out; a view or an
  * in-place result draws a see-through rectangle over it. Cost: O(rows + steps touched). Memory: the sink's context. */
 #ifndef AC_PLANNER_REPORT_PICTURE_H
 #define AC_PLANNER_REPORT_PICTURE_H
@@ -27,8 +26,7 @@ typedef struct ac_picture {
     int32_t n_rows;
     const int32_t *root;       /* by item: the row that draws its shape */
     const ac_name_list *names; /* short ones */
-    const ac_step
-        *label_end; /* by item: where its root's label has to end, as an output computed in place has its own */
+    const ac_step *label_end;  /* by item: where its root's label ends, as an output computed in place has its own */
     ac_panel *panel;
     int32_t n_panels;
     double x, w;          /* the plot: left edge and width in pixels */
@@ -45,14 +43,14 @@ typedef struct ac_piece {
 
 typedef enum { AC_SVG_FILE, AC_SVG_INLINE } ac_svg_use; /* a file of its own, or part of a page that has its style */
 
-ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r, ac_svg_use use); /* a page has room for a higher one */
+ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r, ac_svg_use use); /* a page has a higher one */
 void ac_picture_draw(ac_sink *to, const ac_picture *pic, ac_svg_use use);
 const char *ac_picture_kind(const ac_picture *pic, int32_t row); /* "act", "in", "out", "state", "scratch" */
 bool ac_picture_labelled(const ac_picture *pic, int32_t row);    /* roots, and what is of another kind than its root */
 /* What is drawn of a row, at most as many pieces as its item has gaps, plus one; in order of time. */
 int32_t ac_picture_pieces(ac_ctx *cx, const ac_picture *pic, int32_t row, const ac_piece **piece);
 const char *ac_picture_size(ac_ctx *cx, ac_bytes n); /* "320 B", "4.5 KiB", "54 KiB", "1.2 MiB" */
-/* "vww.tflite: arena 55,296 B (54.0 KiB), lower bound 55,296 B, optimal"; with several memories what each of them takes */
+/* "vww.tflite: arena 55,296 B (54.0 KiB), lower bound 55,296 B, optimal"; of several memories, what each takes */
 const char *ac_picture_title(ac_ctx *cx, const ac_report *r);
 /* Text for XML and HTML: & < > " escaped, control characters as blanks, bytes that are not UTF-8 as U+FFFD. */
 void ac_put_xml(ac_sink *to, const char *text, size_t n);

@@ -1,5 +1,14 @@
-/* report.h - the facts of one compilation, and their prints. Nothing is recomputed by a print: text, JSON, Markdown and DOT
- * show the same struct. Filled by arenac.c; everything lives in the context's region. */
+/* report.h - the facts of one compilation as plain data, and their prints: text, JSON, Markdown, DOT, SVG and HTML.
+ *
+ *     ac_report r = {.file = "vww.tflite", .problem = &problem, .plan = &plan, .budget = -1, ...};
+ *     ac_report_text(&sink, &r, 0, false);
+ *
+ * The driver fills the struct; a print plans nothing and measures nothing, so all of them say the same. Bytes are in
+ * bytes, steps are positions in the execution order.
+ *
+ * Ownership: the report points to what others own, which has to outlive it; prints allocate from the sink's context.
+ * Errors: prints cannot fail but for memory; ac_report_over_budget reports E0401. Cost: O(items + steps), and for the
+ * picture the steps that tensors cover. */
 #ifndef AC_PLANNER_REPORT_REPORT_H
 #define AC_PLANNER_REPORT_REPORT_H
 #include "planner/pack/solve.h"
@@ -75,14 +84,14 @@ typedef struct ac_report {
     int32_t n_others; /* the plan of every strategy (ac_solve_each), to compare in the page; needed for it only */
 } ac_report;
 
-void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color); /* CLI.md section 3; verbose 0..2 */
+void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color); /* docs/reports.md; verbose 0..2 */
 void ac_report_json(ac_sink *to, const ac_report *r, const ac_diags *diags); /* schema arenac-report/1; r may be NULL */
 void ac_report_md(ac_sink *to, const ac_report *r);                          /* a table for a merge request */
 void ac_report_dot(ac_sink *to, const ac_report *r);  /* the graph, steps as boxes, tensors as edges */
 void ac_report_svg(ac_sink *to, const ac_report *r);  /* time x address as an image, no script */
 void ac_report_html(ac_sink *to, const ac_report *r); /* the same, searchable, in one file */
 /* peak.c - who is alive in a step: one row per item, largest first. `tensor` is the row of its root tensor, or -1
- * when no tensor of the report stands for it (a CSV problem, scratch). */
+ * when it is none (an item of a CSV problem, scratch). */
 typedef struct ac_report_alive {
     int32_t item, tensor;
     ac_bytes bytes; /* occupied in this step: less than the size inside a gap */

@@ -55,16 +55,16 @@ static double y_of(const ac_panel *at, ac_bytes b)
 
 /* ------------------------------------------------------------------ tensors */
 
-/* How a name is shown in `room` characters: as people know it, or its short name. 0: neither fits. */
-static size_t fit_name(const ac_picture *pic, const char *name, size_t room, const char **from)
+/* How a name is shown in `most` characters: as people know it, or its short name. 0: neither fits. */
+static size_t fit_name(const ac_picture *pic, const char *name, size_t most, const char **from)
 {
     size_t n = ac_name_first(name);
     *from = name;
-    if (n > room) {
+    if (n > most) {
         *from = ac_name_short(pic->names, name);
         n = ac_name_first(*from);
     }
-    return n > room ? 0 : n;
+    return n > most ? 0 : n;
 }
 
 static void put_upright(ac_sink *to, double x, double y, const char *text, size_t n)
@@ -186,7 +186,7 @@ static void put_row_label(ac_sink *to, const ac_picture *pic, const ac_panel *at
     put_label(to, pic, x, left, y, x_of(pic, end) - left, y_of(at, q->lo) - y);
 }
 
-/* ------------------------------------------------------------------ what lies behind the tensors */
+/* ------------------------------------------------------------------ what lies under the tensors */
 
 /* Everything free below something alive: the outline of the highest address in use, of which the tensors leave the
  * holes. */
@@ -406,13 +406,13 @@ static void put_head(ac_sink *to, const ac_picture *pic)
     const ac_report *r = pic->r;
     enum { LETTER = 9, EDGE = 16 };
     const char *title = ac_picture_title(to->cx, r);
-    size_t n = strlen(title), room = (size_t)((pic->width - EDGE) / LETTER);
+    size_t n = strlen(title), most = (size_t)((pic->width - EDGE) / LETTER);
     bool wide = (double)n * LETTER > pic->width - pic->x;
     ac_putf(to, "<text class=\"h\" x=\"%.0f\" y=\"24\">", wide ? EDGE : pic->x);
-    if (n > room && r->file && n - room + 2 < strlen(r->file)) { /* a long file name loses its beginning */
+    if (n > most && r->file && n - most + 2 < strlen(r->file)) { /* a long file name loses its beginning */
         ac_put(to, "..");
-        title += n - room + 2;
-        n = room - 2;
+        title += n - most + 2;
+        n = most - 2;
     }
     ac_put_xml(to, title, n);
     ac_putf(to, "</text>\n<text class=\"s\" x=\"%.0f\" y=\"42\">", pic->x);

@@ -1,12 +1,16 @@
-/* text.c - the report people read. Its parts, top to bottom: what the file is; RAM and ROM; how good the plan
- * is; who is alive at the peak; notes; the map. -v adds the table of tensors, -vv what each strategy reached. */
+/* text.c - the report people read. From top to bottom: what the file is; RAM and ROM; how good the plan is; who is
+ * alive at the peak; what would take less; notes; the map. -v adds the table of tensors, -vv what each strategy
+ * reached. */
 #include "planner/report/report.h"
 #include "planner/report/arena_map.h"
 #include "planner/report/names.h"
 
 #include <string.h>
 
-enum { NAME_WIDTH = 30, /* of a tensor's name in the peak list */ LINE = 100 };
+enum {
+    NAME_WIDTH = 30, /* of a tensor's name in the peak list */
+    LINE = 100
+};
 
 typedef struct text {
     ac_sink *to;
@@ -102,8 +106,8 @@ static void put_phrase(const text *t, size_t *line, int indent, const char *phra
     ac_put(t->to, phrase);
 }
 
-/* With several memories: how much of the traffic a memory has and, behind the first, what lies in it. */
-static void put_share(const text *t, int32_t m)
+/* With several memories: how much of the traffic a memory has and, after the first, what lies in it. */
+static void put_traffic(const text *t, int32_t m)
 {
     enum { SHOWN = 6 };
     const ac_report *r = t->r;
@@ -147,7 +151,7 @@ static void put_sizes(const text *t)
         if (budget >= 0)
             put_budget(t, r->plan->mem_bytes[m], budget);
         if (several && p->mem[m].use == AC_MEM_RAM)
-            put_share(t, m);
+            put_traffic(t, m);
         ac_putc(t->to, '\n');
     }
     if (is_intervals(r)) /* there is no code and no data */
@@ -260,7 +264,7 @@ static const char *role(const text *t, const ac_report_tensor *x, ac_step step, 
                    t->r->step[last].op);
 }
 
-/* Of an item that no tensor stands for. */
+/* Of an item that is no tensor. */
 static const char *life_text(const text *t, const ac_item *it)
 {
     const char *kind = it->kind == AC_ITEM_SCRATCH ? "scratch" : "";
@@ -290,7 +294,7 @@ static peak_row peak_row_of(const text *t, const ac_report_alive *a, size_t widt
 /* How wide the rows get: *wide by column, and all of it. */
 static int32_t measure(const peak_row *row, int32_t n, int32_t wide[COLS])
 {
-    int32_t all = 7 + 2 + 1 + 2 + 3 + 3; /* what stands between */
+    int32_t all = 7 + 2 + 1 + 2 + 3 + 3; /* what is between */
     for (int32_t c = 0; c < COLS; c++) {
         wide[c] = 0;
         for (int32_t k = 0; k < n; k++)
