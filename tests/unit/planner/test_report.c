@@ -34,9 +34,9 @@ typedef struct world {
     ac_result row[2];
 } world;
 
-static void build(world *w)
+/* Items, memories, and where the items lie. */
+static void build_plan(world *w)
 {
-    memset(w, 0, sizeof *w);
     w->gap = (ac_gap){{2, 3}, 0, 64};
     w->item[0] = (ac_item){
         .name = EVIL[0], .size = 64, .align = 16, .life = {0, 1}, .fixed = -1, .mem = 0, .kind = AC_ITEM_INPUT};
@@ -60,6 +60,12 @@ static void build(world *w)
                         .arena_bytes = 192,
                         .bound = 192,
                         .strategy = "greedy"};
+    w->row[0] = (ac_result){"greedy", 192};
+    w->row[1] = (ac_result){"none", 256};
+}
+
+static void build_tensors(world *w)
+{
     w->reads[0] = 1;
     w->reads[1] = 3;
     w->tensor[0] = (ac_report_tensor){.name = EVIL[0],
@@ -100,13 +106,18 @@ static void build(world *w)
                                       .consumers = w->reads + 1,
                                       .n_consumers = 1,
                                       .state = true};
+}
+
+static void build(world *w)
+{
+    memset(w, 0, sizeof *w);
+    build_plan(w);
+    build_tensors(w);
     for (int k = 0; k < 4; k++)
         w->step[k] = (ac_report_step){.op = "OP <&\" "
                                             "x",
                                       .name = EVIL[2],
                                       .live = 128};
-    w->row[0] = (ac_result){"greedy", 192};
-    w->row[1] = (ac_result){"none", 256};
     w->r = (ac_report){.file = "<evil>&\".tflite",
                        .format = "test",
                        .version = "0",
@@ -264,6 +275,77 @@ static void test_page(ac_ctx *cx)
     CHECK(end && well_formed(ac_strf(cx->region, "%.*s", (int)(end + 6 - picture), picture)));
 }
 
+typedef struct form {
+    const char *name, *text, *want[12]; /* NULL ends them */
+} form;
+
+static const char *text_of(ac_ctx *cx, const ac_report *r, void print(ac_sink *, const ac_report *))
+{
+    ac_sink s;
+    ac_sink_open(&s, cx);
+    print(&s, r);
+    return ac_strdup(cx->region, ac_sink_text(&s));
+}
+
+static void put_verbose(ac_sink *to, const ac_report *r)
+{
+    ac_report_text(to, r, 2, false);
+}
+
+static void put_json(ac_sink *to, const ac_report *r)
+{
+    ac_report_json(to, r, NULL);
+}
+
+static void put_lock(ac_sink *to, const ac_report *r)
+{
+    ac_lock_write(to, ac_lock_of(to->cx, r));
+}
+
+/* Every form gives the same facts in its own words: model, planner, arena, bound, budget, peak, and where `in` lies. */
+static void test_same_facts(ac_ctx *cx)
+{
+    world w;
+    build(&w);
+    w.tensor[0].name = w.item[0].name = "in";
+    w.r.file = "m.tflite";
+    w.r.peak = 1;
+    const form FORM[] = {
+        {"text",
+         text_of(cx, &w.r, put_verbose),
+         {"m.tflite   test, 4 operators", "Lower bound 192 B = arena", "Found by greedy", "192 B   of 200 B",
+          "operator 1 OP", "no sharing 252 B", "  in  ", "0x000080-0x0000bf      0      0"}},
+        {"json",
+         text_of(cx, &w.r, put_json),
+         {"\"file\": \"m.tflite\"", "\"arena_bytes\": 192", "\"lower_bound_bytes\": 192", "\"strategy\": \"greedy\"",
+          "\"capacity_bytes\": 200", "\"peak_step\": 1", "\"no_sharing_bytes\": 252", "\"name\": \"in\"",
+          "\"offset_bytes\": 128"}},
+        {"md",
+         text_of(cx, &w.r, ac_report_md),
+         {"### `m.tflite`", "| arena | 192 |", "| lower bound | 192 |", "Plan by greedy: optimal", "| budget | 200 |",
+          "| no sharing | 252 |", "| `in` | i8 [64] | 64 | arena | 128 | 0 | 0 |"}},
+        {"svg",
+         text_of(cx, &w.r, ac_report_svg),
+         {"m.tflite: arena 192 B, lower bound 192 B, optimal", "planner greedy", "class=\"peak\"", "class=\"bound\"",
+          "class=\"budget\"", "<title>in\ni8 [64] 64 B, 0x80-0xbf\nsteps 0-0"}},
+        {"html",
+         text_of(cx, &w.r, ac_report_html),
+         {"m.tflite: arena 192 B, lower bound 192 B, optimal", "planner greedy", "\"peak\": 1", "\"bound\": 192",
+          "\"budget\": 200", ">in</button><td>i8 [64]<td class=\"n\">64<td class=\"at\">0x80-0xbf"}},
+        {"lock",
+         text_of(cx, &w.r, put_lock),
+         {"model m.tflite", "planner greedy", "memory arena 192", "\nin 64 arena 128 0 0\n"}},
+        {"dot", text_of(cx, &w.r, ac_report_dot), {"digraph \"m.tflite\"", "s1 [label=\"1 OP", "fillcolor", "\"in\""}},
+    };
+    for (size_t k = 0; k < sizeof FORM / sizeof *FORM; k++)
+        for (const char *const *want = FORM[k].want; *want; want++) {
+            const bool said = strstr(FORM[k].text, *want) != NULL;
+            if (!said)
+                printf("%s does not say \"%s\"\n", FORM[k].name, *want);
+            CHECK(said);
+        }
+}
+
 static void test_empty(ac_ctx *cx)
 {
     ac_memory mem = {.name = "arena", .capacity = -1, .align = 1};
@@ -344,6 +426,7 @@ static void all(ac_ctx *cx)
     test_picture(cx);
     test_names(cx);
     test_page(cx);
+    test_same_facts(cx);
     test_empty(cx);
     test_lock(cx);
 }
