@@ -123,6 +123,7 @@ void arenac_pack_problem_free(arenac_pack_problem *problem);
 
 /* Names of the planners, in the order in which "auto" runs them; NULL after the last. */
 const char *arenac_pack_planner(int k);
+const char *arenac_pack_planner_help(int k); /* what it does, in a line */
 
 void arenac_packing_free(arenac_packing *out);
 

@@ -7,15 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const NAMES[] = {
-#define STRATEGY(name, role, fn, help) name,
+static const struct {
+    const char *name, *help;
+} PLANNERS[] = {
+#define STRATEGY(name, role, fn, help) {name, help},
 #include "planner/pack/strategies.def"
 #undef STRATEGY
-    NULL};
+};
+
+static bool is_planner(int k)
+{
+    return k >= 0 && k < (int)(sizeof PLANNERS / sizeof *PLANNERS);
+}
 
 const char *arenac_pack_planner(int k)
 {
-    return k >= 0 && k < (int)(sizeof NAMES / sizeof *NAMES) ? NAMES[k] : NULL;
+    return is_planner(k) ? PLANNERS[k].name : NULL;
+}
+
+const char *arenac_pack_planner_help(int k)
+{
+    return is_planner(k) ? PLANNERS[k].help : NULL;
 }
 
 /* What an arenac_packing or a problem read from CSV owns. */

@@ -32,6 +32,7 @@ static void test_plan(void)
     for (int k = 0; arenac_pack_planner(k); k++) {
         const arenac_pack_options o = {.planner = arenac_pack_planner(k)};
         CHECK(arenac_pack(&p, &o, &plan) == ARENAC_PACK_OK && !strcmp(plan.planner, arenac_pack_planner(k)));
+        CHECK(strlen(arenac_pack_planner_help(k)) > 20);
         arenac_packing_free(&plan);
     }
     const arenac_pack_options tight = {.capacity = 95}, unknown = {.planner = "fastest"};
