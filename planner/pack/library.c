@@ -61,9 +61,9 @@ static int read_gaps(ac_ctx *cx, const arenac_interval *from, ac_item *it)
     for (int32_t g = 0; g < from->n_gaps; g++) {
         const arenac_gap *x = &from->gap[g];
         if (x->begin >= x->end || x->begin < (g ? gap[g - 1].life.end : it->life.begin) || x->end > it->life.end)
-            return bad(cx, it, "a gap is empty, outside of the life, or not behind the one before it");
+            return bad(cx, it, "a gap is empty, outside the life, or begins before the previous one ends");
         if (x->lo < 0 || x->lo > x->hi || x->hi > it->size)
-            return bad(cx, it, "the bytes of a gap are not inside of the interval's");
+            return bad(cx, it, "the bytes of a gap are not inside those of the interval");
         gap[g] = (ac_gap){{x->begin, x->end}, x->lo, x->hi};
     }
     it->gaps = gap;
@@ -83,11 +83,11 @@ static int read_item(ac_ctx *cx, const arenac_interval *from, int32_t i, int32_t
                     .mems = from->memories & all,
                     .traffic = from->traffic};
     if (it->size < 0)
-        return bad(cx, it, "a negative size");
+        return bad(cx, it, "the size is negative");
     if (it->align < 1 || (it->align & (it->align - 1)))
-        return bad(cx, it, "the alignment is no power of two");
+        return bad(cx, it, "the alignment is not a power of two");
     if (from->begin < 0 || from->begin >= from->end)
-        return bad(cx, it, "it does not end after its begin, or begins before step 0");
+        return bad(cx, it, "it does not end after it begins, or begins before step 0");
     if (it->mem < -1 || it->mem >= n_mems || (from->memories && !it->mems))
         return bad(cx, it, "there is no such memory");
     if (it->mem >= 0 && it->mems && !(it->mems >> it->mem & 1u))

@@ -186,7 +186,7 @@ int ac_lock_read(ac_ctx *cx, const char *file, const char *text, size_t n, ac_lo
     ac_lock *lock = AC_NEW(cx->region, ac_lock);
     *lock = (ac_lock){.file = file, .model = "-", .planner = "unknown", .graph = ""};
     if (!ac_words_line(&r) || (size_t)(r.stop - r.line) != strlen(MAGIC) || memcmp(r.line, MAGIC, strlen(MAGIC))) {
-        ac_error(cx, (ac_place){.file = file}, E0020, "this is no lock: the first line is not '%s'", MAGIC);
+        ac_error(cx, (ac_place){.file = file}, E0020, "this is not a lock: the first line is not '%s'", MAGIC);
         return ac_help(cx, "--lock FILE --update-lock writes one");
     }
     AC_TRY(read_head(&r, lock));

@@ -19,7 +19,7 @@
  *     AC_TRY(ac_lock_read(cx, "vww.lock", text, n, &then));
  *     AC_TRY(ac_lock_check(cx, then, now));              E0602 naming what changed; exit 6
  *
- * Cost: O(n log n). Memory: the context's region. Errors: E0020 with line and column for a text that is no lock. */
+ * Cost: O(n log n). Memory: the context's region. Errors: E0020 with line and column for a text that is not a lock. */
 #ifndef AC_PLANNER_REPORT_LOCK_H
 #define AC_PLANNER_REPORT_LOCK_H
 #include "planner/report/report.h"

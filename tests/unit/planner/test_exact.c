@@ -174,7 +174,7 @@ static void plant(const char *text)
         printf("accepted (%d):\n%s\n", status, text);
 }
 
-/* Falsehoods told with the true proof of "nothing of `best` - 1 bytes": none may pass. */
+/* False lines put into the true proof of "nothing of `best` - 1 bytes": none may pass. */
 static void plant_all(ac_ctx *cx, const ac_problem *p, ac_bytes best, const char *proof)
 {
     /* There is a plan of `best` bytes, so no text at all proves that there is none. */

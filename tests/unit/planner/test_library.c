@@ -95,19 +95,19 @@ static void test_refusals(void)
 {
     const arenac_gap outside = {1, 5, 0, 0}, wide = {1, 2, 0, 9};
     arenac_interval it = item(0, 2, -1);
-    refused(&it, "negative size");
+    refused(&it, "size is negative");
     it = item(2, 2, 8);
-    refused(&it, "does not end after its begin");
+    refused(&it, "does not end after it begins");
     it = item(-1, 2, 8);
     refused(&it, "before step 0");
     it = item(0, 2, 8), it.align = 12;
-    refused(&it, "no power of two");
+    refused(&it, "not a power of two");
     it = item(0, 2, 8), it.memory = 1;
     refused(&it, "no such memory");
     it = item(0, 2, 8), it.memories = 2;
     refused(&it, "no such memory");
     it = item(0, 2, 8), it.gap = &outside, it.n_gaps = 1;
-    refused(&it, "outside of the life");
+    refused(&it, "outside the life");
     it = item(0, 2, 8), it.gap = &wide, it.n_gaps = 1;
     refused(&it, "not inside");
     it = item(0, 2, INT64_MAX);
