@@ -1,8 +1,9 @@
-/* test_overlap.c - the distances of ir/loop/access/distance.h against brute force: the evaluator runs a function with its
- * result at every offset around its input. Where the distances allow the offset the result must be that of a separate
- * run, bit for bit; one byte closer it must not be (for random loops, whose values show every overwritten byte). The
- * same for the loops turned around, and for every step of the models in models/. Then the rules of the planner and the
- * gaps they are written as. No framework: a failed check prints its place, the exit status is 1 when any failed.
+/* test_overlap.c - the distances of ir/loop/access/distance.h against brute force: the evaluator runs a function with
+ * its result at every offset around its input. Where the distances allow the offset the result must be that of a
+ * separate run, bit for bit; one byte closer it must not be (for random loops, whose values show every overwritten
+ * byte). The same for the loops turned around, and for every step of the models in models/. Then the rules of the
+ * planner and the gaps they are written as. No framework: a failed check prints its place, the exit status is 1 when
+ * any failed.
  *
  *     test_overlap [programs [first seed]] */
 #include "ir/loop/builder.h"

@@ -1,8 +1,8 @@
-/* test_stripe.c - groups of steps that work row by row (ir/loop/access/strip.h, planner/graph/stripe_group.h): every run of steps
- * of the models in models/ and of random graphs is built as a group and run by the evaluator; its results must be those
- * of the steps one after the other, bit for bit. Windows hold garbage before the run. A window with one row less must
- * be found: by an access outside of it, or by other results. Then straight lines through tables. No framework: a failed
- * check prints its place, the exit status is 1 when any failed.
+/* test_stripe.c - groups of steps that work row by row (ir/loop/access/strip.h, planner/graph/stripe_group.h): every
+ * run of steps of the models in models/ and of random graphs is built as a group and run by the evaluator; its results
+ * must be those of the steps one after the other, bit for bit. Windows hold garbage before the run. A window with one
+ * row less must be found: by an access outside of it, or by other results. Then straight lines through tables. No
+ * framework: a failed check prints its place, the exit status is 1 when any failed.
  *
  *     test_stripe [graphs [first seed]] */
 #include "driver/job.h"
