@@ -155,7 +155,7 @@ static void place_ragged_last(const ac_problem *p, ac_bytes *offset, ac_region *
 /* The smallest of a few heuristic plans and, if seeded, the one given. */
 static void start(const ac_problem *p, bool seeded, ac_bytes *offset, ac_region *tmp)
 {
-    static ac_solver *const SEED[] = {ac_solve_greedy, ac_solve_tflm, ac_solve_bestfit, ac_solve_shake};
+    static ac_solver *const SEED[] = {ac_solve_greedy, ac_solve_tflm, ac_solve_bestfit, ac_solve_perturb};
     ac_bytes *trial = AC_NEW_N(tmp, ac_bytes, p->n), best = seeded ? ac_problem_top(p, offset) : INT64_MAX;
     for (size_t k = 0; !seeded && k < sizeof SEED / sizeof *SEED; k++) {
         if (SEED[k](p, trial, tmp) != AC_OK || ac_problem_top(p, trial) >= best)

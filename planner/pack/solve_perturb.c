@@ -1,4 +1,4 @@
-/* solve_shake.c - the skyline filled under many priorities (fill_priority.h): first drawn at random, then climbing.
+/* solve_perturb.c - the skyline filled under many priorities (fill_priority.h): first drawn at random, then climbing.
  *
  *   1. Draw priorities a * log(life) + b * log(size) + noise, with a, b and the strength of the noise drawn too, and
  *      with either preference at the edge; the best stay.
@@ -96,7 +96,7 @@ static ac_priority_edge explore(climber *s, ac_bytes bound, int64_t fills, doubl
     return edge;
 }
 
-int ac_solve_shake(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
+int ac_solve_perturb(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {
     AC_TRY(ac_solve_valley(p, offset, tmp));
     const ac_bytes bound = ac_problem_bound(p, tmp).aligned;
