@@ -1,18 +1,22 @@
-/* arenac.h - the door: one model in, a plan and code out. Everything the command line does goes through here; start reading
- * arenac.c for the journey on one page.
+/* arenac.h - the door: a model in, a plan and code out. All that the command line and tests do goes through here;
+ * driver/arenac.c shows the journey on one page.
  *
- *     ac_options opt;
- *     arenac_defaults(&opt);
- *     opt.target = "generic";
- *     arenac_job *job = arenac_open(&opt);              NULL: no memory
- *     if (arenac_read(job, "kws.tflite") == 0 && arenac_plan(job) == 0)
- *         arenac_print_report(job, stdout, 0);
- *     arenac_print_diagnostics(job, stderr, 0);
- *     int status = arenac_exit(job);                    the exit status of CLI.md
- *     arenac_close(job);
+ *     arenac *a = arenac_open();                                   NULL: no memory
+ *     const char *model[] = {"kws.tflite"};
+ *     arenac_set(a, "target", "cortex-m4");                        options as on the command line
+ *     if (arenac_read(a, model, 1) == 0 && arenac_compile(a) == 0 && arenac_emit(a, "c", "kws.c") == 0)
+ *         arenac_commit(a);                                        files appear together, or none does
+ *     arenac_print_diagnostics(a, stderr, false);
+ *     int status = arenac_exit(a);                                 the exit status of the command line
+ *     arenac_close(a);
  *
- * Every function that returns int gives 0, or -1 with diagnostics recorded in the job; running out of memory is such an error
- * too. Two jobs share nothing and may work in two threads. Strings in options must outlive the job. */
+ * The stages: read -> check -> plan -> compile -> emit, commit. Each runs those before it that have not run, and none runs
+ * twice. One arenac is one compilation: options are set before the first stage, and a second model takes a second arenac.
+ *
+ * Errors: what returns int gives 0, or -1 with diagnostics recorded; running out of memory is such an error, too. Nothing
+ * is printed but where a FILE is given; what belongs on standard output is an output named "-", written by arenac_commit.
+ * Ownership: paths and values are copied; what is returned lives until arenac_close. Two of them share nothing, and may
+ * work in two threads. */
 #ifndef ARENAC_H
 #define ARENAC_H
 #include <stdbool.h>
@@ -23,102 +27,95 @@
 extern "C" {
 #endif
 
-typedef struct arenac_job arenac_job;
+typedef struct arenac arenac;
 
-typedef struct arenac_pair {
-    const char *name;
-    int64_t value;
-} arenac_pair; /* --dim NAME=N */
-
-/* --mem NAME:SIZE[@ADDR][,fast|slow][,ro][,align=N] */
-typedef struct arenac_memory {
-    const char *name;
-    int64_t bytes;
-    int64_t address; /* -1: not said */
-    int64_t align;   /* of its address; 0: what the tensors need */
-    int speed;       /* 1 fast, 0 not said, -1 slow */
-    bool read_only;  /* for weights alone */
-} arenac_memory;
-
-typedef struct arenac_pin {
-    const char *tensor, *memory;
-    int64_t offset;
-} arenac_pin; /* --pin TENSOR=MEM[@OFFSET]; -1: any */
-
-typedef struct arenac_names {
-    const char *const *item;
-    int32_t n;
-} arenac_names; /* --skip PASS ... */
-
-typedef struct ac_options {
-    const char *from;         /* format; NULL: guess by content */
-    const char *weights_file; /* formats that keep weights apart (Caffe, MXNet): that file; NULL: none */
-    const char *outputs;      /* NAME,NAME: tensors that are to be the outputs; NULL: what the file says */
-    bool random_weights;      /* parameters that no file gives get random values made from `seed` */
-    uint64_t seed;
-    const char *target;     /* a row of codegen/targets.def */
-    const char *planner;    /* "auto" or a strategy */
-    const char *name;       /* C prefix; NULL: from the file name */
-    const arenac_pair *dim; /* pinned symbolic dimensions */
-    int32_t n_dims;
-    const arenac_memory *mem; /* none: one arena without a limit */
-    int32_t n_mems;
-    const arenac_pin *pin; /* where single tensors must lie */
-    int32_t n_pins;
-    const char *budget_memory; /* what `budget` is about; NULL: the first memory */
-    arenac_names skip, dump_after;
-    const char *stop_after; /* pass; NULL: none */
-    int64_t align;          /* of tensors; 0: the target's default */
-    int64_t budget;         /* bytes; -1: none */
-    int64_t effort;         /* 0..9: how long an exact search may take, in steps; -1: the planner's default */
-    int64_t max_memory;     /* of the compiler itself, bytes */
-    bool reference_tflite;  /* plan what TFLite itself would */
-    bool schedule_search;   /* look for an execution order that needs less than the file's */
-    bool recompute;         /* cheap results may be computed twice rather than kept */
-    bool inplace, views;
-    int overlap;             /* 1 on, 0 off, -1: on with stripes */
-    bool stripe;             /* runs of steps may work row by row */
-    const char *stripe_list; /* which ones: "2-5,conv1-pool1"; NULL: those that make the arena smallest */
-    bool io_rows;            /* the largest input is handed over row by row (then stripe is on too) */
-    bool preserve_input, preserve_all;
-    bool quantized_io; /* inputs and outputs are integers where the model converts them */
-    int64_t threads;   /* above 1: steps are cut into so many parts, at most 64 */
-    const char *tuned; /* file of schedules that `bench --tune` measured; NULL: none */
-    int winograd; /* 3x3 convolutions of floats by Winograd's F(2x2) or F(4x4): 2, 4, -1: where it is faster, 0: never */
-    bool exact;   /* keep float order as written */
-    const char *tensor_cores; /* GPUs: what they multiply: "off", "int8" (NULL: the same), "tf32", "bf16", "f16" */
-    bool share_kernels;       /* functions that differ in whole numbers only become one with parameters */
-    bool poison;              /* generated code overwrites dead bytes between steps */
-    bool host;                /* generated code exports a descriptor for dlopen (run, bench) */
-    bool caller_io;      /* inputs and outputs are the caller's memory; the code has the API of runtime/arn_host.h */
-    const char *weights; /* "auto", "rodata", "asm", "blob" */
-    const char *section_code, *section_rodata; /* of C and object files; NULL: the usual ones */
-    bool werror;
-    int32_t max_errors;
-} ac_options;
-
-void arenac_defaults(ac_options *opt);
 const char *arenac_version(void);
+arenac *arenac_open(void);
+void arenac_close(arenac *a); /* NULL is fine */
 
-arenac_job *arenac_open(const ac_options *opt);
-void arenac_close(arenac_job *job);
+/* ------------------------------------------------------------------ options */
 
-int arenac_read(arenac_job *job, const char *path); /* "-": standard input; reads, checks, keeps the graph */
-int arenac_check(arenac_job *job);                  /* shapes and lowering of every node; lists every problem */
-int arenac_plan(arenac_job *job);                   /* arenac_check, then the memory plan, checked; E0401 over budget */
-int arenac_compile(arenac_job *job);                /* arenac_plan, then binds calls to offsets */
+/* One row of the table of options. */
+typedef struct arenac_option {
+    const char *name;     /* "target": --target on the command line */
+    char letter;          /* 't': -t; 0: none */
+    const char *verbs;    /* letters of the verbs that take it; "*": all */
+    const char *argument; /* NULL: none; "a|b": one of these words; "[..]": may be left out */
+    const char *help;
+} arenac_option;
+const arenac_option *arenac_option_at(int32_t i); /* NULL after the last one */
+/* Values that option i knows by name: words, targets, planners, passes ... n of them; NULL: any. */
+const char *const *arenac_option_values(arenac *a, int32_t i, int32_t *n);
 
-int arenac_convert(arenac_job *job, const char *kind,
-                   const char *path); /* after arenac_read: "ag", "onnx" as an output */
+/* What option emit knows: a row of the tables of outputs. */
+typedef struct arenac_kind {
+    const char *name;      /* "svg" */
+    const char *extension; /* ".svg"; "" where it names its files itself */
+    const char *help;
+} arenac_kind;
+const arenac_kind *arenac_kind_at(int32_t i); /* NULL after the last one */
 
-/* kind: "c" "h" "blob" "json" "md" "dot" "csv" "problem" "ag" "loops", with LLVM "o" "s" "ll" "bc" ("report" is the text). Appends an output; files appear
- * together in arenac_commit, or none does. path "-": standard output. */
-int arenac_emit(arenac_job *job, const char *kind, const char *path);
-int arenac_commit(arenac_job *job);
+/* arenac_set(a, "stripe", "auto"); value NULL for an option without an argument. Repeatable ones add up. */
+int arenac_set(arenac *a, const char *option, const char *value);
 
-void arenac_print_report(arenac_job *job, FILE *to, int verbose);
-void arenac_print_diagnostics(const arenac_job *job, FILE *to, bool color);
-int arenac_exit(const arenac_job *job);
+/* ------------------------------------------------------------------ the stages */
+
+/* The model ("-": standard input), and after it the file with its weights where the format has one; with option "share"
+ * several models. A CSV file of intervals is a packing problem, for arenac_plan alone. */
+int arenac_read(arenac *a, const char *const *path, int32_t n);
+int arenac_check(arenac *a);   /* shapes and loops of every operator; lists every problem */
+int arenac_plan(arenac *a);    /* the memory plan, checked; over the budget: -1, and there is a plan all the same */
+int arenac_compile(arenac *a); /* the plan, and calls bound to its offsets */
+bool arenac_has_plan(const arenac *a);
+
+/* An output of a kind of arenac_kind_at, or that a backend of one's own makes, to a path or "-". */
+int arenac_emit(arenac *a, const char *kind, const char *path);
+int arenac_write(arenac *a);  /* what options emit, output, lock and json ask for; the report where that leaves room */
+int arenac_report(arenac *a); /* the report as text, to "-"; option verbose: more of it */
+int arenac_commit(arenac *a); /* writes what was emitted */
+
+/* The arena and what no plan can beat, in bytes; -1: no plan. */
+int64_t arenac_arena_bytes(const arenac *a);
+int64_t arenac_bound_bytes(const arenac *a);
+
+/* ------------------------------------------------------------------ running here */
+
+/* After arenac_read: the model is compiled and made runnable on this machine (option backend). Its inputs and outputs are
+ * in its memory, as the model has them: dense, row-major, little-endian. A run may overwrite inputs, and keeps state. */
+int arenac_load(arenac *a);
+void *arenac_input(arenac *a, int32_t i, int64_t *bytes); /* NULL: there is no input i */
+const void *arenac_output(arenac *a, int32_t i, int64_t *bytes);
+int arenac_run(arenac *a); /* once */
+
+/* ------------------------------------------------------------------ what verbs do besides */
+
+/* Each is a verb of the command line, from its paths and options to outputs that arenac_commit writes. */
+int arenac_verb_check(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_run(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_bench(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_python(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_show(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_verify(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_diff(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_convert(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_targets(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_ops(arenac *a, const char *const *name, int32_t n);
+int arenac_verb_explain(arenac *a, const char *const *code, int32_t n);
+
+/* ------------------------------------------------------------------ diagnostics */
+
+void arenac_print_diagnostics(const arenac *a, FILE *to, bool color);
+int arenac_exit(const arenac *a);
+int32_t arenac_errors(const arenac *a);
+int32_t arenac_warnings(const arenac *a);
+
+/* How long each graph pass took: pass i, or NULL after the last one. */
+typedef struct arenac_pass {
+    const char *name;
+    double ms;
+    int32_t changed; /* how much of the graph */
+} arenac_pass;
+const arenac_pass *arenac_pass_at(const arenac *a, int32_t i);
 
 #ifdef __cplusplus
 }

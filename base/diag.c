@@ -52,32 +52,46 @@ static ac_place keep_place(ac_ctx *cx, ac_place at)
     return at;
 }
 
-__attribute__((format(printf, 5, 0))) static void add(ac_ctx *cx, ac_severity sev, ac_place at, ac_code code,
-                                                      const char *fmt, va_list ap)
+/* A diagnostic of its own, not yet in the list; NULL: there are too many like it. */
+static ac_diag *fresh(ac_ctx *cx, ac_severity sev, ac_place at, ac_code code)
 {
     ac_diags *d = &cx->diags;
-    int32_t limit = d->limit ? d->limit : 20;
+    const int32_t limit = d->limit ? d->limit : 20;
     if (sev == AC_ERROR && ac_code_exit(code) == AC_EXIT_INVALID && d->errors >= limit) {
         d->dropped++;
         d->last = NULL; /* its details go nowhere */
         d->errors++;
-        return;
+        return NULL;
     }
     ac_diag *x = AC_NEW(cx->region, ac_diag);
     x->severity = sev;
     x->code = code;
     x->at = keep_place(cx, at);
-    x->text = ac_vstrf(cx->region, fmt, ap);
     x->tail = &x->line;
+    return x;
+}
+
+static void append(ac_diags *d, ac_diag *x)
+{
     if (!d->tail)
         d->tail = &d->first;
     *d->tail = x;
     d->tail = &x->next;
     d->last = x;
-    if (sev == AC_ERROR)
+    if (x->severity == AC_ERROR)
         d->errors++;
-    else if (sev == AC_WARNING)
+    else if (x->severity == AC_WARNING)
         d->warnings++;
+}
+
+__attribute__((format(printf, 5, 0))) static void add(ac_ctx *cx, ac_severity sev, ac_place at, ac_code code,
+                                                      const char *fmt, va_list ap)
+{
+    ac_diag *x = fresh(cx, sev, at, code);
+    if (!x)
+        return;
+    x->text = ac_vstrf(cx->region, fmt, ap);
+    append(&cx->diags, x);
 }
 
 int ac_error(ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...)
@@ -105,17 +119,35 @@ void ac_note(ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...)
     va_end(ap);
 }
 
-__attribute__((format(printf, 3, 0))) static int add_line(ac_ctx *cx, char kind, const char *fmt, va_list ap)
+static int append_line(ac_ctx *cx, char kind, const char *text)
 {
     ac_diag *x = cx->diags.last;
-    if (!x)
-        return AC_FAIL;
     ac_diag_line *l = AC_NEW(cx->region, ac_diag_line);
     l->kind = kind;
-    l->text = ac_vstrf(cx->region, fmt, ap);
+    l->text = text;
     *x->tail = l;
     x->tail = &l->next;
     return AC_FAIL;
+}
+
+__attribute__((format(printf, 3, 0))) static int add_line(ac_ctx *cx, char kind, const char *fmt, va_list ap)
+{
+    return cx->diags.last ? append_line(cx, kind, ac_vstrf(cx->region, fmt, ap)) : AC_FAIL;
+}
+
+void ac_diags_copy(ac_ctx *cx, const ac_diags *from)
+{
+    for (const ac_diag *d = from->first; d; d = d->next) {
+        ac_diag *x = fresh(cx, d->severity, d->at, d->code);
+        if (!x)
+            continue;
+        x->text = ac_strdup(cx->region, d->text);
+        append(&cx->diags, x);
+        for (const ac_diag_line *l = d->line; l; l = l->next)
+            append_line(cx, l->kind, ac_strdup(cx->region, l->text));
+    }
+    cx->diags.dropped += from->dropped;
+    cx->diags.errors += from->dropped;
 }
 
 #define LINE_FN(name, kind)                    \

@@ -94,6 +94,9 @@ int ac_detail(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(pri
 int ac_reason(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* AC_FAIL */
 int ac_help(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));   /* AC_FAIL */
 
+/* What another context reported is reported here, too. */
+void ac_diags_copy(struct ac_ctx *cx, const ac_diags *from);
+
 /* status is AC_OK. If not, the diagnostics recorded since `before` (a copy of cx->diags) are taken back: for passes that only
  * try something, where doubt means "leave it as it is". */
 bool ac_quietly(struct ac_ctx *cx, ac_diags before, int status);

@@ -1,6 +1,6 @@
 # embed.cmake - the files of runtime/ inside the tool, so that `--emit rt` and `python` work wherever the tool is.
 #   cmake -D OUT=rt_files.c -D FILES="a|b" -P embed.cmake
-set(text "/* Made by cmake/embed.cmake from runtime/. */\n#include \"cli/rt_files.h\"\n\n")
+set(text "/* Made by cmake/embed.cmake from runtime/. */\n#include \"host/runtime_files.h\"\n\n")
 set(rows "")
 set(n 0)
 string(REPLACE "|" ";" FILES "${FILES}")

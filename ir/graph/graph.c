@@ -30,7 +30,7 @@ static void names_grow(const ac_graph *g, struct ac_tensor_names *x)
 {
     struct ac_tensor_names old = *x;
     x->cap = old.cap ? old.cap * 2 : 64;
-    x->slot = AC_NEW_N(g->cx->region, name_slot, x->cap);
+    x->slot = AC_NEW_N(g->region, name_slot, x->cap);
     for (uint32_t i = 0; i < old.cap; i++)
         if (old.slot[i].name)
             x->slot[slot_of(x, old.slot[i].name)] = old.slot[i];
@@ -75,9 +75,20 @@ ac_graph *ac_graph_new(ac_ctx *cx, const char *name)
 {
     ac_graph *g = AC_NEW(cx->region, ac_graph);
     g->cx = cx;
+    g->region = cx->region;
     g->name = ac_intern(cx, name ? name : "main");
     g->names = AC_NEW(cx->region, struct ac_tensor_names);
     return g;
+}
+
+ac_graph *ac_graph_fork(const ac_graph *g, ac_region *region)
+{
+    ac_graph *own = ac_copy(region, g, sizeof *g);
+    own->region = region;
+    own->names = AC_NEW(region, struct ac_tensor_names);
+    own->tensor.item = ac_copy(region, g->tensor.item, (size_t)g->tensor.n * sizeof(ac_tensor *));
+    own->tensor.cap = g->tensor.n;
+    return own;
 }
 
 ac_tensor *ac_tensor_find(const ac_graph *g, const char *name)
@@ -97,14 +108,14 @@ ac_tensor *ac_tensor_new(ac_graph *g, const char *name, ac_dtype dtype, int32_t 
         names_get(g, name)->next = k;
         name = fresh;
     }
-    ac_tensor *t = AC_NEW(g->cx->region, ac_tensor);
+    ac_tensor *t = AC_NEW(g->region, ac_tensor);
     t->name = name;
     t->id = g->tensor.n;
     t->dtype = dtype;
     t->rank = rank;
     for (int32_t i = 0; i < rank && i < AC_MAX_RANK; i++)
         t->dim[i] = dim[i];
-    ac_push(g->cx->region, &g->tensor, t);
+    ac_push(g->region, &g->tensor, t);
     return t;
 }
 

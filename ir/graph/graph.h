@@ -66,6 +66,7 @@ struct ac_node {
 
 struct ac_graph {
     ac_ctx *cx;
+    ac_region *region; /* where new tensors live: the context's, but for forks */
     const char *name;
     AC_VEC(ac_tensor *) tensor;
     AC_VEC(ac_node *) node;
@@ -78,6 +79,8 @@ struct ac_graph {
 };
 
 ac_graph *ac_graph_new(ac_ctx *cx, const char *name);
+/* A graph of the same nodes and tensors, to which tensors can be added that g knows nothing of. Lives in `region`. */
+ac_graph *ac_graph_fork(const ac_graph *g, ac_region *region);
 /* A tensor with this name, or with name_1, name_2 ... when it is taken (the name is then unique). dim is copied. */
 ac_tensor *ac_tensor_new(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim);
 void ac_graph_drop(ac_graph *g, int32_t n); /* of the tensors, the first n stay; nothing may refer to the others */

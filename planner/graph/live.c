@@ -8,6 +8,7 @@ enum { ARENA, STATE }; /* memories that every model has */
 
 typedef struct live {
     ac_ctx *cx;
+    ac_region *region; /* of the result */
     const ac_graph *g;
     ac_lowered *const *step;
     int32_t n_steps;
@@ -159,7 +160,7 @@ static void items(live *v)
 {
     const ac_graph *g = v->g;
     ac_liveness *o = v->out;
-    ac_region *r = v->cx->region;
+    ac_region *r = v->region;
     int32_t room = g->tensor.n;
     for (int32_t s = 0; s < v->n_steps; s++)
         room += v->step[s]->arg.n;
@@ -224,7 +225,7 @@ static void memories(live *v)
     ac_problem *p = &v->out->problem;
     const ac_memory *ram = v->opt.ram ? v->opt.ram : &ONE;
     p->n_mems = v->opt.ram ? v->opt.n_ram + 1 : 2;
-    p->mem = AC_NEW_N(v->cx->region, ac_memory, p->n_mems);
+    p->mem = AC_NEW_N(v->region, ac_memory, p->n_mems);
     for (int32_t m = 0, k = 0; m < p->n_mems; m++) {
         if (m == STATE && v->opt.state.name)
             p->mem[m] = v->opt.state;
@@ -260,7 +261,7 @@ static void io_memories(live *v)
     const ac_graph *g = v->g;
     ac_problem *p = &v->out->problem;
     const int32_t n_io = g->input.n + g->output.n, n = p->n_mems;
-    ac_memory *mem = AC_NEW_N(v->cx->region, ac_memory, n + n_io);
+    ac_memory *mem = AC_NEW_N(v->region, ac_memory, n + n_io);
     memcpy(mem, p->mem, (size_t)n * sizeof *mem);
     for (int32_t k = 0; k < n_io; k++) {
         const bool in = k < g->input.n;
@@ -282,12 +283,13 @@ static void io_memories(live *v)
     p->n_mems = n + n_io;
 }
 
-ac_liveness *ac_live(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, ac_live_options opt)
+ac_liveness *ac_live(ac_ctx *cx, ac_region *r, const ac_graph *g, ac_lowered *const *step, int32_t n_steps,
+                     ac_live_options opt)
 {
-    ac_region *r = cx->region;
     size_t n = (size_t)g->tensor.n + 1;
     ac_region *tmp = ac_region_open(&cx->heap);
-    live v = {.cx = cx, .g = g, .step = step, .n_steps = n_steps, .opt = opt, .out = AC_NEW(r, ac_liveness)};
+    live v = {
+        .cx = cx, .region = r, .g = g, .step = step, .n_steps = n_steps, .opt = opt, .out = AC_NEW(r, ac_liveness)};
     v.group = AC_NEW_N(tmp, int32_t, n);
     v.group_first = AC_NEW_N(tmp, ac_step, n);
     v.group_last = AC_NEW_N(tmp, ac_step, n);

@@ -11,7 +11,7 @@
  *     out        [2, 3)
  *
  * An input that a step takes row by row (ac_lowered.fed) has no item; its window is scratch that lives from step 0 on.
- * A view extends its root's life; an in-place result shares its operand's item. Memory: the context's region. */
+ * A view extends its root's life; an in-place result shares its operand's item. Memory: the region that is given. */
 #ifndef AC_PLANNER_GRAPH_LIVE_H
 #define AC_PLANNER_GRAPH_LIVE_H
 #include "ir/graph/graph.h"
@@ -43,7 +43,8 @@ typedef struct ac_liveness {
 } ac_liveness;
 
 /* step[i] is what runs i-th. */
-ac_liveness *ac_live(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, ac_live_options opt);
+ac_liveness *ac_live(ac_ctx *cx, ac_region *region, const ac_graph *g, ac_lowered *const *step, int32_t n_steps,
+                     ac_live_options opt);
 
 /* order.c: the nodes that need code, in execution order. `keep` is the file's order, which the reader has made valid. */
 int32_t ac_order_keep(const ac_graph *g, ac_node **order); /* order: room for g->node.n; returns how many */

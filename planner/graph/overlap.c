@@ -5,6 +5,7 @@
 
 typedef struct rules {
     ac_ctx *cx;
+    ac_region *region; /* of the pairs and of turned loops */
     ac_lowered *const *step;
     ac_liveness *live;
     bool *outlives; /* by item: somebody reads it after the last step */
@@ -125,7 +126,7 @@ static void pairs_of(rules *v, ac_step s, int32_t b)
         if (!window_of(v, low, low->fn, a, b, &w, &once))
             continue;
         window all = w;
-        ac_loop_fn *turned = n == 1 && once && only_child(v, s, b) ? ac_loop_reverse(v->cx, low->fn) : NULL;
+        ac_loop_fn *turned = n == 1 && once && only_child(v, s, b) ? ac_loop_reverse(v->cx, v->region, low->fn) : NULL;
         if (turned && window_of(v, low, turned, a, b, &back, &still) && still) {
             all.max_below = back.max_below > all.max_below ? back.max_below : all.max_below;
             all.min_above = back.min_above < all.min_above ? back.min_above : all.min_above;
@@ -137,12 +138,11 @@ static void pairs_of(rules *v, ac_step s, int32_t b)
     }
 }
 
-void ac_overlap_rules(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, ac_live_options opt,
-                      ac_liveness *live)
+void ac_overlap_rules(ac_ctx *cx, ac_region *r, const ac_graph *g, ac_lowered *const *step, int32_t n_steps,
+                      ac_live_options opt, ac_liveness *live)
 {
     ac_problem *p = &live->problem;
-    ac_region *r = cx->region;
-    rules v = {.cx = cx, .step = step, .live = live, .outlives = AC_NEW_N(r, bool, p->n + 1)};
+    rules v = {.cx = cx, .region = r, .step = step, .live = live, .outlives = AC_NEW_N(r, bool, p->n + 1)};
     v.room = 8 * n_steps + 1;
     v.pair = AC_NEW_N(r, ac_pair, v.room);
     v.rule = AC_NEW_N(r, ac_overlap_rule, v.room);
@@ -196,18 +196,19 @@ static int check(ac_ctx *cx, ac_liveness *live, const ac_plan *plan, ac_lowered 
     return AC_OK;
 }
 
-int ac_overlap_turn(ac_ctx *cx, ac_liveness *live, const ac_plan *plan, ac_lowered **step)
+int ac_overlap_turn(ac_ctx *cx, ac_planned *p)
 {
+    ac_liveness *live = p->live;
     for (int32_t k = 0; k < live->overlaps->n; k++) {
         const ac_pair *q = &live->problem.pair[k];
         ac_overlap_rule *u = &live->overlaps->rule[k];
-        const ac_bytes d = plan->offset[q->b] - plan->offset[q->a];
-        u->shares = shares(&live->problem, plan, k);
+        const ac_bytes d = p->plan.offset[q->b] - p->plan.offset[q->a];
+        u->shares = shares(&live->problem, &p->plan, k);
         if (!u->shares || !u->backward || d <= u->max_below || d >= u->min_above)
             continue;
-        ac_lowered *turned = ac_copy(cx->region, step[u->step], sizeof *turned);
+        ac_lowered *turned = ac_copy(p->region, p->step[u->step], sizeof *turned);
         turned->fn = u->backward;
-        step[u->step] = turned;
+        p->step[u->step] = turned;
     }
-    return check(cx, live, plan, step);
+    return check(cx, live, &p->plan, p->step);
 }

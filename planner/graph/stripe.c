@@ -132,7 +132,7 @@ static ac_bytes try_in_place(ac_stripe_search *q, ac_step s, ac_bytes now)
         v->live->last[x->id] != s || ac_tensor_bytes(x) != ac_tensor_bytes(y))
         return now;
     const ac_diags before = v->cx->diags;
-    ac_lowered *low = ac_lower_node(v->cx, v->cx->region, n, v->target, AC_VARIANT_INPLACE, v->exact);
+    ac_lowered *low = ac_lower_node(v->cx, v->region, n, v->target, AC_VARIANT_INPLACE, v->exact);
     if (!ac_quietly(v->cx, before, low ? AC_OK : AC_FAIL))
         return now;
     const ac_problem *p = &v->live->problem;
@@ -217,19 +217,19 @@ static void estimate(ac_stripe_search *q, int32_t begin)
     }
 }
 
-ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps,
-                                 const ac_liveness *live, const ac_target *target, bool exact, ac_live_options opt,
+ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from,
                                  bool rows)
 {
-    ac_stripe_search *q = AC_NEW(cx->region, ac_stripe_search);
-    ac_stripes_open(&q->forms, cx, cx->region, g, step, n_steps, live, target, exact);
-    q->align = opt.align;
-    q->overlap = live->overlaps != NULL;
-    q->keep_inputs = opt.preserve_input || opt.whole;
-    q->cost = AC_NEW_N(cx->region, ac_bytes, n_steps * LONGEST + 1);
-    q->tight = AC_NEW_N(cx->region, ac_bytes, n_steps * LONGEST + 1);
-    q->in_place = AC_NEW_N(cx->region, ac_lowered *, n_steps + 1);
-    q->inplace = opt.inplace;
+    const int32_t n_steps = from->n_steps;
+    ac_stripe_search *q = AC_NEW(region, ac_stripe_search);
+    ac_stripes_open(&q->forms, cx, how, region, from);
+    q->align = how->live.align;
+    q->overlap = from->live->overlaps != NULL;
+    q->keep_inputs = how->live.preserve_input || how->live.whole;
+    q->cost = AC_NEW_N(region, ac_bytes, n_steps * LONGEST + 1);
+    q->tight = AC_NEW_N(region, ac_bytes, n_steps * LONGEST + 1);
+    q->in_place = AC_NEW_N(region, ac_lowered *, n_steps + 1);
+    q->inplace = from->lives & AC_REDUCE(INPLACE);
     for (int32_t i = 0; i < n_steps * LONGEST; i++)
         q->cost[i] = q->tight[i] = -1;
     const bool fed = rows && ac_stripes_feed(&q->forms);
@@ -259,7 +259,7 @@ static ac_lowered *chosen(ac_stripe_search *q, int32_t from, int32_t to, ac_byte
         return tight ? q->in_place[from] : v->step[from];
     ac_stripe_group x;
     ++*groups;
-    if (!ac_stripe_group_of(&q->forms, from, to, (ac_stripe_how){q->align, tight}, v->cx->region, &x))
+    if (!ac_stripe_group_of(&q->forms, from, to, (ac_stripe_how){q->align, tight}, v->region, &x))
         return NULL;
     return ac_stripe_lower(&q->forms, &x);
 }

@@ -1,7 +1,7 @@
 /* stripe.h - which runs of steps become stripe groups (--stripe auto).
  *
- *     ac_stripe_search *q = ac_stripe_open(cx, g, step, n_steps, live, target, exact, opt, false);   estimates
- *     ac_stripe_choose(q, q->least, step, &n_steps)         the fewest fused steps with that peak
+ *     ac_stripe_search *q = ac_stripe_open(cx, how, region, from, false);      estimates
+ *     ac_stripe_choose(q, q->least, step, &n_steps, &groups)                   the fewest fused steps with that peak
  *
  * The estimate of a group is what must be alive while it runs: everything from outside, its windows, and its results as
  * far as they do not fit inside an operand that dies. Dynamic programming over the order of steps finds the smallest
@@ -26,8 +26,7 @@ typedef struct ac_stripe_search {
     ac_bytes single;       /* peak without groups */
 } ac_stripe_search;
 
-ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_graph *g, ac_lowered *const *step, int32_t n_steps,
-                                 const ac_liveness *live, const ac_target *target, bool exact, ac_live_options opt,
+ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from,
                                  bool rows);
 /* Groups with the fewest steps whose estimates are at most `limit` (>= least): out (room for n_steps) and *n, the
  * number of groups in *groups. AC_FAIL with a diagnostic. */

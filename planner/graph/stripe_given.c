@@ -50,9 +50,9 @@ static int refuse(ac_stripes *v, const given *x)
 int ac_stripe_given(ac_stripes *v, const char *list, ac_stripe_how how, ac_lowered **out, int32_t *n, int32_t *groups)
 {
     ac_ctx *cx = v->cx;
-    char *text = ac_strdup(cx->region, list), *save = NULL;
-    int32_t *last = AC_NEW_N(cx->region, int32_t, v->n_steps + 1); /* by first step: 1 + last; 0: no group */
-    int32_t *owner = AC_NEW_N(cx->region, int32_t, v->n_steps + 1);
+    char *text = ac_strdup(v->region, list), *save = NULL;
+    int32_t *last = AC_NEW_N(v->region, int32_t, v->n_steps + 1); /* by first step: 1 + last; 0: no group */
+    int32_t *owner = AC_NEW_N(v->region, int32_t, v->n_steps + 1);
     char *word = strtok_r(text, ",", &save);
     for (bool more = true; more; more = (word = strtok_r(NULL, ",", &save)) != NULL) {
         given x;
@@ -74,7 +74,7 @@ int ac_stripe_given(ac_stripes *v, const char *list, ac_stripe_how how, ac_lower
             out[(*n)++] = v->step[s];
             continue;
         }
-        if (!ac_stripe_group_of(v, s, last[s], how, cx->region, &q))
+        if (!ac_stripe_group_of(v, s, last[s], how, v->region, &q))
             return refuse(v, &(given){s, last[s] - 1});
         if (!(out[(*n)++] = ac_stripe_lower(v, &q)))
             return AC_FAIL;

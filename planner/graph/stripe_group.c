@@ -1,16 +1,18 @@
 #include "planner/graph/stripe_work.h"
 
-void ac_stripes_open(ac_stripes *v, ac_ctx *cx, ac_region *region, const ac_graph *g, ac_lowered *const *step,
-                     int32_t n_steps, const ac_liveness *live, const ac_target *target, bool exact)
+void ac_stripes_open(ac_stripes *v, ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from)
 {
+    const ac_graph *g = from->graph;
+    ac_lowered *const *step = from->step;
+    const int32_t n_steps = from->n_steps;
     *v = (ac_stripes){.cx = cx,
                       .region = region,
                       .g = g,
                       .step = step,
                       .n_steps = n_steps,
-                      .live = live,
-                      .target = target,
-                      .exact = exact};
+                      .live = from->live,
+                      .target = how->target,
+                      .exact = how->exact};
     v->form = AC_NEW_N(region, ac_stripe_form, n_steps + 1);
     v->made_at = AC_NEW_N(region, int32_t, g->tensor.n + 1);
     v->viewed = AC_NEW_N(region, bool, g->tensor.n + 1);

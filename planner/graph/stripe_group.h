@@ -1,17 +1,17 @@
 /* stripe_group.h - a run of steps as one function that works row by row (ir/loop/access/strip.h): units, windows, bytes.
  *
  *     ac_stripes v;
- *     ac_stripes_open(&v, cx, region, g, step, n_steps, live, target, exact);
+ *     ac_stripes_open(&v, cx, how, region, from);
  *     ac_stripe_group q;
  *     if (ac_stripe_group_of(&v, 3, 8, how, tmp, &q))     steps 3 .. 7
- *         one = ac_stripe_lower(&v, &q);                   loops and arguments, in the context's region
+ *         one = ac_stripe_lower(&v, &q);                   loops and arguments
  *
  * The steps are lowered again with the variant AC_VARIANT_ROWS, so that rows are outermost in their loops. A tensor
  * made and used up inside the group has no place in the arena besides its window; all others are whole. */
 #ifndef AC_PLANNER_GRAPH_STRIPE_GROUP_H
 #define AC_PLANNER_GRAPH_STRIPE_GROUP_H
 #include "ir/loop/access/strip.h"
-#include "planner/graph/live.h"
+#include "planner/graph/planned.h"
 
 /* Of a step */
 typedef struct ac_stripe_form {
@@ -35,7 +35,7 @@ typedef struct ac_stripe_how {
 
 typedef struct ac_stripes {
     ac_ctx *cx;
-    ac_region *region; /* of the forms */
+    ac_region *region; /* of the forms and of the new steps */
     const ac_graph *g;
     ac_lowered *const *step;
     int32_t n_steps;
@@ -59,8 +59,8 @@ typedef struct ac_stripe_group {
     int32_t n_in, n_out;
 } ac_stripe_group;
 
-void ac_stripes_open(ac_stripes *v, ac_ctx *cx, ac_region *region, const ac_graph *g, ac_lowered *const *step,
-                     int32_t n_steps, const ac_liveness *live, const ac_target *target, bool exact);
+/* `from` is packed; it and the region live as long as what is made of v. */
+void ac_stripes_open(ac_stripes *v, ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from);
 /* The graph input, the largest one, that steps read only as rows of one tensor: v->fed. false: none. */
 bool ac_stripes_feed(ac_stripes *v);
 const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step); /* ok: it may stand in a group */

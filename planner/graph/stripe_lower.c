@@ -157,7 +157,7 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
 
 static ac_node *group_node(ac_stripes *v, const ac_stripe_group *q)
 {
-    ac_region *r = v->cx->region;
+    ac_region *r = v->region;
     const ac_node *first = v->step[q->begin]->node, *last = v->step[q->end - 1]->node;
     ac_node *n = AC_NEW(r, ac_node);
     n->id = first->id;
@@ -184,7 +184,7 @@ static const char *chain_text(ac_stripes *v, const ac_stripe_group *q)
         for (int32_t f = -1; f < n->n_fused; f++) {
             const ac_node *m = f < 0 ? n : n->fused[f];
             const char *op = m->at.op ? m->at.op : ac_ops[m->op].tflite;
-            text = text ? ac_strf(v->cx->region, "%s%s%s", text, f < 0 ? ", " : " + ", op) : op;
+            text = text ? ac_strf(v->region, "%s%s%s", text, f < 0 ? ", " : " + ", op) : op;
         }
     }
     return text;
@@ -192,7 +192,7 @@ static const char *chain_text(ac_stripes *v, const ac_stripe_group *q)
 
 ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q)
 {
-    ac_region *r = v->cx->region;
+    ac_region *r = v->region;
     ac_lowered *low = AC_NEW(r, ac_lowered);
     low->node = group_node(v, q);
     if (q->s.fed >= 0) {

@@ -55,34 +55,35 @@ static int32_t partner(ac_lowered *const *step, int32_t n_steps, int32_t at)
     return m;
 }
 
-static ac_lowered *with(ac_ctx *cx, const ac_node *n, ac_node **fused, int32_t n_fused, const ac_target *target,
-                        bool exact)
+static ac_lowered *with(ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_node *n, ac_node **fused,
+                        int32_t n_fused)
 {
-    ac_node *copy = AC_NEW(cx->region, ac_node);
+    ac_node *copy = AC_NEW(region, ac_node);
     *copy = *n;
     copy->fused = fused;
     copy->n_fused = n_fused;
     const ac_diags before = cx->diags;
-    ac_lowered *low = ac_lower_node(cx, cx->region, copy, target, 0, exact);
+    ac_lowered *low = ac_lower_node(cx, region, copy, how->target, 0, how->exact);
     return ac_quietly(cx, before, low ? AC_OK : AC_FAIL) ? low : NULL;
 }
 
-int32_t ac_stripe_swap(ac_ctx *cx, ac_lowered *const *step, int32_t n_steps, const ac_target *target, bool exact,
-                       ac_lowered **out)
+int32_t ac_stripe_swap(ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from, ac_lowered **out)
 {
+    const int32_t n_steps = from->n_steps;
     int32_t swaps = 0;
     for (int32_t s = 0; s < n_steps; s++)
-        out[s] = step[s];
+        out[s] = from->step[s];
     for (int32_t at = 0; at < n_steps; at++) {
         const int32_t m = partner(out, n_steps, at);
         if (m < 0)
             continue;
         const ac_node *host = out[m]->node, *n = out[at]->node;
-        ac_node **fused = AC_NEW_N(cx->region, ac_node *, host->n_fused + n->n_fused + 1);
-        for (int32_t i = 0; i < host->n_fused + n->n_fused; i++)
+        const int32_t n_fused = host->n_fused + n->n_fused;
+        ac_node **fused = AC_NEW_N(region, ac_node *, n_fused + 1);
+        for (int32_t i = 0; i < n_fused; i++)
             fused[i] = i < host->n_fused ? host->fused[i] : n->fused[i - host->n_fused];
-        ac_lowered *alone = with(cx, n, NULL, 0, target, exact);
-        ac_lowered *both = with(cx, host, fused, host->n_fused + n->n_fused, target, exact);
+        ac_lowered *alone = with(cx, how, region, n, NULL, 0);
+        ac_lowered *both = with(cx, how, region, host, fused, n_fused);
         if (!alone || !both)
             continue;
         for (int32_t s = at; s > m; s--) /* n goes in front of m */

@@ -8,10 +8,9 @@
  * operators on the same operands. */
 #ifndef AC_PLANNER_GRAPH_STRIPE_SWAP_H
 #define AC_PLANNER_GRAPH_STRIPE_SWAP_H
-#include "planner/graph/live.h"
+#include "planner/graph/planned.h"
 
 /* The steps with followers swapped wherever that can be done, in out (room for n_steps); returns how many swaps. */
-int32_t ac_stripe_swap(ac_ctx *cx, ac_lowered *const *step, int32_t n_steps, const ac_target *target, bool exact,
-                       ac_lowered **out);
+int32_t ac_stripe_swap(ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from, ac_lowered **out);
 
 #endif

@@ -30,18 +30,22 @@ cat >"$tmp/user/user.c" <<'X'
 
 int main(int argc, char **argv)
 {
-    ac_options opt;
-    arenac_defaults(&opt);
-    arenac_job *job = arenac_open(&opt);
-    if (argc != 2 || !job || !arn_version()[0])
+    arenac *a = arenac_open();
+    const char *model[] = {argv[argc - 1]};
+    if (argc != 2 || !a || !arn_version()[0])
         return 1;
-    int status = arenac_read(job, argv[1]) || arenac_plan(job);
-    if (!status)
-        arenac_print_report(job, stdout, 0);
-    arenac_print_diagnostics(job, stderr, 0);
-    status = arenac_exit(job);
-    arenac_close(job);
-    return status;
+    int64_t bytes = 0;
+    if (arenac_set(a, "align", "64") == 0 && arenac_read(a, model, 1) == 0 && arenac_load(a) == 0) {
+        signed char *x = arenac_input(a, 0, &bytes);
+        for (int64_t i = 0; i < bytes; i++)
+            x[i] = (signed char)i;
+        if (arenac_run(a) == 0 && arenac_report(a) == 0)
+            arenac_commit(a);
+    }
+    arenac_print_diagnostics(a, stderr, false);
+    const int status = arenac_exit(a);
+    arenac_close(a);
+    return status || bytes == 0;
 }
 X
 cmake -S "$tmp/user" -B "$tmp/user/build" -DCMAKE_PREFIX_PATH="$p" >/dev/null

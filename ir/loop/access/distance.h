@@ -27,6 +27,6 @@ bool ac_loop_distances(ac_ctx *cx, const ac_loop_fn *fn, int32_t written, ac_dis
 
 /* reverse.c: the same function with its outer loops running backward, where their iterations do not depend on each
  * other; NULL: there is no such loop. Right only for a function whose elements are stored once (see above). */
-ac_loop_fn *ac_loop_reverse(ac_ctx *cx, const ac_loop_fn *fn);
+ac_loop_fn *ac_loop_reverse(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn);
 
 #endif

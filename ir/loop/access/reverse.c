@@ -88,13 +88,13 @@ static void copy(reverser *v, int32_t begin, int32_t end, bool turn)
     }
 }
 
-ac_loop_fn *ac_loop_reverse(ac_ctx *cx, const ac_loop_fn *fn)
+ac_loop_fn *ac_loop_reverse(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn)
 {
     ac_region *tmp = ac_region_open(&cx->heap);
     size_t n = (size_t)fn->code.n;
     reverser v = {.from = fn, .map = AC_NEW_N(tmp, ac_x, n), .end = AC_NEW_N(tmp, int32_t, n)};
     match(&v, tmp);
-    ac_lb_open_like(&v.b, cx->region, fn);
+    ac_lb_open_like(&v.b, region, fn);
     copy(&v, 1, fn->code.n, true);
     ac_region_close(tmp);
     ac_loop_fn *out = ac_lb_close(&v.b);

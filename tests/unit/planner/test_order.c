@@ -86,8 +86,8 @@ static ac_bytes real_peak(const all_orders *a, const int32_t *order)
     ac_lowered *step[MAX_STEPS];
     for (int32_t i = 0; i < a->p->n; i++)
         step[i] = a->step[order[i]];
-    ac_liveness *v = ac_live(a->cx, a->g, step, a->p->n, a->opt);
     ac_region *tmp = ac_region_open(&a->cx->heap);
+    ac_liveness *v = ac_live(a->cx, tmp, a->g, step, a->p->n, a->opt);
     ac_bytes peak = ac_problem_bound(&v->problem, tmp).live;
     ac_region_close(tmp);
     return peak;

@@ -8,7 +8,7 @@
  *     test_overlap [programs [first seed]] */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/distance.h"
-#include "driver/job.h"
+#include "driver/stage.h"
 #include "planner/graph/overlap.h"
 #include "tests/unit/support/expect.h"
 #include "tests/unit/support/seeds.h"
@@ -49,7 +49,7 @@ static void test_by_hand(ac_ctx *cx)
     const ac_loop_fn *window = sliding(cx, 10, 4, 3, 1);
     CHECK(ac_loop_distances(cx, window, 1, d, &once) && once);
     CHECK(d[0].below == 4); /* one pixel back */
-    ac_loop_fn *back = ac_loop_reverse(cx, window);
+    ac_loop_fn *back = ac_loop_reverse(cx, cx->region, window);
     CHECK(back && ac_loop_verify(cx, back) == AC_OK);
     CHECK(back && ac_loop_distances(cx, back, 1, d, &once) && once && d[0].above == 4);
     CHECK(ac_loop_distances(cx, sliding(cx, 1000000, 8, 5, 2), 1, d, &once) && d[0].below == 16); /* quickly */
@@ -213,7 +213,7 @@ static void test_random(ac_ctx *cx, int64_t programs, uint64_t first)
         CHECK(ac_loop_verify(cx, fn) == AC_OK);
         CHECK(ac_loop_distances(cx, fn, 1, d, &once));
         brute_force(cx, fn, d[0]);
-        ac_loop_fn *back = once ? ac_loop_reverse(cx, fn) : NULL;
+        ac_loop_fn *back = once ? ac_loop_reverse(cx, cx->region, fn) : NULL;
         if (back) {
             turned++;
             CHECK(ac_loop_verify(cx, back) == AC_OK);
@@ -304,7 +304,7 @@ static void test_step(ac_ctx *cx, const ac_lowered *low)
         const ac_buf *b = &fn->buf.item[o];
         void *want = ac_copy(cx->region, data[o], (size_t)ac_dtype_size(b->dtype, b->count));
         bool known = ac_loop_distances(cx, fn, o, d, &once);
-        ac_loop_fn *back = known && once ? ac_loop_reverse(cx, fn) : NULL;
+        ac_loop_fn *back = known && once ? ac_loop_reverse(cx, cx->region, fn) : NULL;
         if (back) {
             CHECK(ac_loop_verify(cx, back) == AC_OK);
             memset(data[o], 0x5a, (size_t)ac_dtype_size(b->dtype, b->count));
@@ -323,52 +323,51 @@ static void test_step(ac_ctx *cx, const ac_lowered *low)
 
 static void test_model(const char *name, const char *target)
 {
-    ac_options opt;
-    arenac_defaults(&opt);
-    opt.target = target;
-    arenac_job *job = arenac_open(&opt);
-    char path[512];
-    snprintf(path, sizeof path, "%s/models/%s.tflite", SOURCE_DIR, name);
+    char text[512];
+    const char *path = text;
+    snprintf(text, sizeof text, "%s/models/%s.tflite", SOURCE_DIR, name);
+    arenac *model = arenac_open();
+    MUST(model);
     int before = failures;
-    if (arenac_read(job, path) != AC_OK || arenac_check(job) != AC_OK) {
+    if (arenac_set(model, "target", target) || arenac_read(model, &path, 1) || arenac_check(model)) {
         FAILED("the model can be read");
-        arenac_print_diagnostics(job, stdout, false);
+        arenac_print_diagnostics(model, stdout, false);
     }
-    for (int32_t s = 0; s < job->n_steps; s++) {
-        test_step(&job->cx, job->step[s]);
+    for (int32_t s = 0; s < model->lowering->n_steps; s++) {
+        test_step(&model->cx, model->lowering->step[s]);
         if (failures != before)
-            printf("%s for %s: step %d '%s'\n", name, target, s, job->step[s]->node->name);
+            printf("%s for %s: step %d '%s'\n", name, target, s, model->lowering->step[s]->node->name);
         before = failures;
     }
-    arenac_close(job);
+    arenac_close(model);
 }
 
 /* --- plans */
 
-static void test_plan(const char *name, int64_t align)
+static void test_plan(const char *name, const char *align)
 {
-    ac_options opt;
-    char path[512];
+    char text[512];
+    const char *path = text;
     ac_bytes arena[2] = {0, 0};
-    snprintf(path, sizeof path, "%s/models/%s.tflite", SOURCE_DIR, name);
+    snprintf(text, sizeof text, "%s/models/%s.tflite", SOURCE_DIR, name);
     for (int on = 0; on < 2; on++) {
-        arenac_defaults(&opt);
-        opt.align = align;
-        opt.overlap = on;
-        arenac_job *job = arenac_open(&opt);
-        CHECK(arenac_read(job, path) == AC_OK && arenac_plan(job) == AC_OK);
-        arena[on] = job->plan.arena_bytes;
-        CHECK(job->plan.bound <= job->plan.arena_bytes);
-        const ac_problem *p = &job->live->problem;
-        ac_problem plain = ac_problem_pairs_to_gaps(job->cx.region, p, &job->plan);
-        CHECK(plain.n_pairs == 0 && ac_plan_check(&job->cx, path, &plain, &job->plan) == AC_OK);
+        arenac *model = arenac_open();
+        MUST(model);
+        CHECK(arenac_set(model, "align", align) == AC_OK && arenac_set(model, "overlap", on ? "on" : "off") == AC_OK);
+        MUST(arenac_read(model, &path, 1) == AC_OK && arenac_plan(model) == AC_OK);
+        arena[on] = arenac_arena_bytes(model);
+        const ac_plan *plan = &model->planned->plan;
+        CHECK(plan->bound <= plan->arena_bytes);
+        const ac_problem *p = &model->planned->live->problem;
+        ac_problem plain = ac_problem_pairs_to_gaps(model->cx.region, p, plan);
+        CHECK(plain.n_pairs == 0 && ac_plan_check(&model->cx, path, &plain, plan) == AC_OK);
         for (int32_t k = 0; k < p->n_pairs; k++) { /* an offset in the middle of a forbidden window is found */
             const ac_pair *q = &p->pair[k];
-            const ac_bytes d = job->plan.offset[q->b] - job->plan.offset[q->a];
+            const ac_bytes d = plan->offset[q->b] - plan->offset[q->a];
             CHECK(p->item[q->a].life.end == q->life.end && p->item[q->b].life.begin == q->life.begin);
             CHECK(d <= q->max_below || d >= q->min_above || d <= -p->item[q->b].size || d >= p->item[q->a].size);
         }
-        arenac_close(job);
+        arenac_close(model);
     }
     CHECK(arena[1] <= arena[0]);
 }
@@ -387,8 +386,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof MODELS / sizeof *MODELS; i++) {
         test_model(MODELS[i], "generic");
         test_model(MODELS[i], "x86-64-v3");
-        test_plan(MODELS[i], 1);
-        test_plan(MODELS[i], 16);
+        test_plan(MODELS[i], "1");
+        test_plan(MODELS[i], "16");
     }
     ac_diags_print(&cx.diags, stdout, false);
     ac_ctx_close(&cx);

@@ -5,7 +5,7 @@
  * framework: a failed check prints its place, the exit status is 1 when any failed.
  *
  *     test_stripe [graphs [first seed]] */
-#include "driver/job.h"
+#include "driver/stage.h"
 #include "planner/graph/stripe.h"
 #include "tests/unit/support/expect.h"
 #include "tests/unit/support/seeds.h"
@@ -84,14 +84,14 @@ static bool same(const ac_stripe_group *q, void **value, void **own)
 }
 
 /* Depthwise convolutions exactly over their input. */
-static void in_place(arenac_job *job, int32_t s, void **value)
+static void in_place(arenac *model, int32_t s, void **value)
 {
-    ac_ctx *cx = &job->cx;
-    const ac_node *n = job->step[s]->node;
+    ac_ctx *cx = &model->cx;
+    const ac_node *n = model->lowering->step[s]->node;
     const ac_diags before = cx->diags;
     if (n->op != AC_OP_DEPTHWISE_CONV_2D || n->n_fused)
         return;
-    ac_lowered *low = ac_lower_node(cx, cx->region, n, job->target, AC_VARIANT_INPLACE, false);
+    ac_lowered *low = ac_lower_node(cx, cx->region, n, model->lowering->set.target, AC_VARIANT_INPLACE, false);
     if (!ac_quietly(cx, before, low ? AC_OK : AC_FAIL))
         return;
     CHECK(low->n_overwrite && low->overwrite[0] == n->in[0] && ac_tensor_bytes(n->in[0]) == ac_tensor_bytes(n->out[0]));
@@ -111,9 +111,8 @@ static void in_place(arenac_job *job, int32_t s, void **value)
     overlaid++;
 }
 
-static void shorten(arenac_job *job, ac_stripes *v, const ac_stripe_group *q, void **value, void **own)
+static void shorten(ac_ctx *cx, ac_stripes *v, const ac_stripe_group *q, void **value, void **own)
 {
-    ac_ctx *cx = &job->cx;
     for (int32_t t = 0; t < q->s.n_tensors; t++) {
         ac_stripe_group less = *q;
         ac_stripe_tensor *x = &less.s.tensor[t];
@@ -138,11 +137,17 @@ static void shorten(arenac_job *job, ac_stripes *v, const ac_stripe_group *q, vo
     }
 }
 
-static void all_groups(arenac_job *job, bool plant)
+static void all_groups(arenac *model, bool plant)
 {
-    ac_ctx *cx = &job->cx;
-    const ac_graph *g = job->graph;
-    const ac_live_options opt = {.align = 1};
+    ac_ctx *cx = &model->cx;
+    const ac_lowering *lowering = model->lowering;
+    const ac_graph *g = lowering->graph;
+    const ac_plan_how plan = {.file = model->source.path,
+                              .graph = g,
+                              .step = lowering->step,
+                              .n_steps = lowering->n_steps,
+                              .target = lowering->set.target,
+                              .live = {.align = 1}};
     void **value = AC_NEW_N(cx->region, void *, g->tensor.n + 1), **own = AC_NEW_N(cx->region, void *, g->tensor.n + 1);
     for (int32_t i = 0; i < g->tensor.n; i++) {
         const ac_tensor *t = g->tensor.item[i];
@@ -159,22 +164,23 @@ static void all_groups(arenac_job *job, bool plant)
         if (g->tensor.item[i]->root)
             value[i] = (char *)value[t->id] + at;
     }
-    for (int32_t s = 0; s < job->n_steps; s++) {
-        CHECK(run(cx, job->step[s], value, own));
-        for (int32_t a = 0; a < job->step[s]->arg.n; a++) {
-            const ac_tensor *t = job->step[s]->arg.item[a].tensor;
-            if (t && job->step[s]->fn->buf.item[a].role != AC_BUF_IN)
+    for (int32_t s = 0; s < plan.n_steps; s++) {
+        CHECK(run(cx, plan.step[s], value, own));
+        for (int32_t a = 0; a < plan.step[s]->arg.n; a++) {
+            const ac_tensor *t = plan.step[s]->arg.item[a].tensor;
+            if (t && plan.step[s]->fn->buf.item[a].role != AC_BUF_IN)
                 memcpy(value[t->id], own[t->id], (size_t)ac_tensor_bytes(t));
         }
-        in_place(job, s, value);
+        in_place(model, s, value);
     }
     ac_stripes v;
-    ac_liveness *live = ac_live(cx, g, job->step, job->n_steps, opt);
-    ac_stripes_open(&v, cx, cx->region, g, job->step, job->n_steps, live, job->target, false);
+    ac_planned *from = ac_planned_from(cx, &plan, NULL, plan.n_steps);
+    from->live = ac_live(cx, from->region, g, from->step, from->n_steps, plan.live);
+    ac_stripes_open(&v, cx, &plan, cx->region, from);
     const bool rows = ac_stripes_feed(&v);
     const ac_stripe_fed fed_input = v.fed;
-    for (int32_t begin = 0; begin < job->n_steps; begin++)
-        for (int32_t end = begin + 1; end <= job->n_steps; end++) {
+    for (int32_t begin = 0; begin < plan.n_steps; begin++)
+        for (int32_t end = begin + 1; end <= plan.n_steps; end++) {
             ac_stripe_group q;
             ac_bytes alone = 0;
             const int before = failures;
@@ -191,28 +197,36 @@ static void all_groups(arenac_job *job, bool plant)
                 ac_lowered *low = ac_stripe_lower(&v, &q);
                 CHECK(low && run(cx, low, value, own) && same(&q, value, own));
                 if (plant && low)
-                    shorten(job, &v, &q, value, own);
+                    shorten(cx, &v, &q, value, own);
             }
             if (failures != before) {
-                printf("%s for %s: steps %d to %d\n", job->path, job->target->name, begin, end - 1);
+                printf("%s for %s: steps %d to %d\n", plan.file, plan.target->name, begin, end - 1);
                 ac_diags_print(&cx->diags, stdout, false);
             }
         }
 }
 
+/* The model at a path, for a target, up to its loops; NULL where that failed. */
+static arenac *open_checked(const char *path, const char *target)
+{
+    arenac *model = arenac_open();
+    MUST(model);
+    MUST(arenac_set(model, "target", target) == AC_OK);
+    MUST(arenac_read(model, &path, 1) == AC_OK);
+    if (arenac_check(model) == AC_OK)
+        return model;
+    arenac_close(model);
+    return NULL;
+}
+
 static void test_model(const char *name, const char *target)
 {
-    ac_options opt;
-    arenac_defaults(&opt);
-    opt.target = target;
-    arenac_job *job = arenac_open(&opt);
     char path[512];
     snprintf(path, sizeof path, "%s/models/%s.tflite", SOURCE_DIR, name);
-    if (arenac_read(job, path) != AC_OK || arenac_check(job) != AC_OK)
-        FAILED("the model can be read");
-    else
-        all_groups(job, !strcmp(target, "generic"));
-    arenac_close(job);
+    arenac *model = open_checked(path, target);
+    MUST(model);
+    all_groups(model, !strcmp(target, "generic"));
+    arenac_close(model);
 }
 
 /* ------------------------------------------------------------------ random graphs in text form */
@@ -336,23 +350,17 @@ static void test_random(uint64_t from, const char *target)
     if (below(3) == 0)
         say(&w, ", t%d", 1 + below(w.tensors - 1) % (w.tensors - 1));
     say(&w, "\n}\n");
-    ac_options opt;
-    arenac_defaults(&opt);
-    opt.target = target;
-    arenac_job *job = arenac_open(&opt);
+    static const char PATH[] = BUILD_DIR "/random.ag";
+    FILE *f = fopen(PATH, "w");
+    MUST(f && fwrite(w.text, 1, w.n, f) == w.n && fclose(f) == 0);
     const int before = failures;
-    job->path = job->stem = "random.ag";
-    if (ac_graph_read_text(&job->cx, "random.ag", w.text, w.n, NULL, &job->model.graph) != AC_OK) {
-        FAILED("the graph can be read");
-        ac_diags_print(&job->cx.diags, stdout, false);
-    } else {
-        job->stage = 1;
-        if (arenac_check(job) == AC_OK)
-            all_groups(job, true);
-    }
+    arenac *model = open_checked(PATH, target); /* not every graph has shapes that fit */
+    if (model)
+        all_groups(model, true);
     if (failures != before)
         printf("seed %llu:\n%s\n", (unsigned long long)from, w.text);
-    arenac_close(job);
+    arenac_close(model);
+    remove(PATH);
 }
 
 /* ------------------------------------------------------------------ lines */

@@ -1,0 +1,173 @@
+/* args.c - argv into an arenac's options and a list of files: --long=VALUE, --long VALUE, -xVALUE, -xyz, --. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_OPTIONS = 256 };
+
+static int wrong(const char *fmt, const char *a, const char *b)
+{
+    fputs("arenac: error[E0501]: ", stderr);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* all formats are literals of this file */
+    fprintf(stderr, fmt, a, b);
+#pragma GCC diagnostic pop
+    fputc('\n', stderr);
+    return AC_EXIT_USAGE;
+}
+
+/* The option of the verb with this name (n characters), or with this letter; NULL: it takes none. */
+static const arenac_option *find(ac_verb verb, const char *name, size_t n, char letter)
+{
+    const arenac_option *o;
+    for (int32_t i = 0; (o = arenac_option_at(i)) != NULL; i++)
+        if (ac_verb_takes(verb, o) &&
+            (name ? strlen(o->name) == n && !strncmp(o->name, name, n) : letter && o->letter == letter))
+            return o;
+    return NULL;
+}
+
+static int unknown_option(const char *arg, size_t n, ac_verb verb)
+{
+    const char *names[MOST_OPTIONS];
+    const arenac_option *o;
+    int32_t k = 0;
+    for (int32_t i = 0; k < MOST_OPTIONS && (o = arenac_option_at(i)) != NULL; i++)
+        if (ac_verb_takes(verb, o))
+            names[k++] = o->name;
+    char word[64] = {0};
+    memcpy(word, arg, n < sizeof word ? n : sizeof word - 1);
+    const char *near = ac_closest(word, names, k);
+    return near ? wrong("unknown option '--%s'; did you mean '--%s'?", word, near)
+                : wrong("unknown option '--%s' of %s; --help-all lists the options", word, ac_verbs[verb].name);
+}
+
+/* What the command line itself does by an option. Returns -1 to go on, else the exit status. */
+static int own(ac_cli *c, const arenac_option *o, const char *value)
+{
+    const struct {
+        const char *name;
+        bool *flag;
+    } FLAGS[] = {{"json", &c->json}, {"quiet", &c->quiet}, {"time-passes", &c->time_passes}, {"man", &c->man}};
+    if (!strcmp(o->name, "help") || !strcmp(o->name, "help-all")) {
+        ac_help_print(stdout, c->verb, o->name[4] != 0);
+        return 0;
+    }
+    if (!strcmp(o->name, "version")) {
+        printf("arenac %s\n", arenac_version());
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
+        if (!strcmp(o->name, FLAGS[i].name))
+            *FLAGS[i].flag = true;
+    if (!strcmp(o->name, "color"))
+        c->color = !strcmp(value, "always") || (c->color && strcmp(value, "never"));
+    return -1;
+}
+
+static int set(ac_cli *c, const arenac_option *o, const char *value)
+{
+    if (arenac_set(c->a, o->name, value)) {
+        arenac_print_diagnostics(c->a, stderr, c->color);
+        return AC_EXIT_USAGE;
+    }
+    return own(c, o, value);
+}
+
+static bool needs_value(const arenac_option *o)
+{
+    return o->argument && o->argument[0] != '[';
+}
+
+/* -vv, -qv, -oFILE: all but the last are flags. *value: what follows the last one; NULL: nothing. */
+static int parse_letters(ac_cli *c, const char *arg, const arenac_option **o, const char **value)
+{
+    for (const char *p = arg + 1; *p; p++) {
+        *o = find(c->verb, NULL, 0, *p);
+        if (!*o)
+            return wrong("unknown option '%s' of %s; --help lists the options", arg, ac_verbs[c->verb].name);
+        if (needs_value(*o)) {
+            *value = p[1] ? p + 1 : NULL;
+            return -1;
+        }
+        if (p[1]) {
+            const int status = set(c, *o, NULL);
+            if (status >= 0)
+                return status;
+        }
+    }
+    return -1;
+}
+
+/* Option argv[*at], and the next one where that is its value. Returns -1 to go on, else the exit status. */
+static int parse_one(ac_cli *c, int argc, char **argv, int *at)
+{
+    const char *arg = argv[*at], *value = NULL;
+    const arenac_option *o = NULL;
+    if (arg[1] == '-') {
+        const size_t n = strcspn(arg + 2, "=");
+        o = find(c->verb, arg + 2, n, 0);
+        if (!o)
+            return unknown_option(arg + 2, n, c->verb);
+        value = arg[2 + n] == '=' ? arg + 3 + n : NULL;
+    } else if (!strcmp(arg, "-Werror")) {
+        o = find(c->verb, "Werror", 6, 0);
+    } else {
+        const int status = parse_letters(c, arg, &o, &value);
+        if (status >= 0)
+            return status;
+    }
+    if (needs_value(o) && !value) {
+        if (*at + 1 >= argc)
+            return wrong("option '--%s' needs an argument: %s", o->name, o->argument);
+        value = argv[++*at];
+    }
+    return set(c, o, value);
+}
+
+/* The first word is a verb, or a model to be planned. Returns -1 to go on, else the exit status. */
+static int parse_verb(int argc, char **argv, ac_cli *cli, int *first)
+{
+    *first = 1;
+    if (argc < 2) {
+        ac_help_overview(stderr);
+        return AC_EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        ac_help_overview(stdout);
+        return 0;
+    }
+    if (ac_verb_find(argv[1], &cli->verb)) {
+        *first = 2;
+    } else if (argv[1][0] != '-' && !strpbrk(argv[1], "./")) { /* no file name either: most likely a typing error */
+        const char *names[AC_VERB_COUNT];
+        for (int v = 0; v < AC_VERB_COUNT; v++)
+            names[v] = ac_verbs[v].name;
+        const char *near = ac_closest(argv[1], names, AC_VERB_COUNT);
+        if (near && access(argv[1], F_OK))
+            return wrong("unknown verb '%s'; did you mean '%s'?", argv[1], near);
+    }
+    return -1;
+}
+
+int ac_cli_parse(int argc, char **argv, ac_cli *cli)
+{
+    int i;
+    cli->color = isatty(2) && !getenv("NO_COLOR");
+    cli->verb = AC_VERB_PLAN;
+    int status = parse_verb(argc, argv, cli, &i);
+    bool only_files = false;
+    for (; i < argc && status < 0; i++) {
+        if (!only_files && !strcmp(argv[i], "--"))
+            only_files = true;
+        else if (!only_files && argv[i][0] == '-' && argv[i][1])
+            status = parse_one(cli, argc, argv, &i);
+        else if (cli->n_files == AC_CLI_MAX)
+            status = wrong("too many files (%s)%s", argv[i], "");
+        else
+            cli->file[cli->n_files++] = argv[i];
+    }
+    return status;
+}

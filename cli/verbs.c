@@ -1,0 +1,231 @@
+/* verbs.c - the table of verbs, and what each asks the door for. A verb returns 0 and leaves its verdict in the
+ * diagnostics, or an exit status of its own after printing why. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+const ac_verb_row ac_verbs[AC_VERB_COUNT] = {
+#define VERB(id, name, letter, fn, args, line, text) {name, letter, fn, args, line, text},
+#include "cli/verbs.def"
+#undef VERB
+};
+
+bool ac_verb_find(const char *name, ac_verb *verb)
+{
+    for (int i = 0; i < AC_VERB_COUNT; i++)
+        if (!strcmp(ac_verbs[i].name, name)) {
+            *verb = (ac_verb)i;
+            return true;
+        }
+    return false;
+}
+
+bool ac_verb_takes(ac_verb verb, const arenac_option *o)
+{
+    return o->verbs[0] == '*' || (ac_verbs[verb].letter && strchr(o->verbs, ac_verbs[verb].letter));
+}
+
+static int usage(const char *text)
+{
+    fprintf(stderr, "arenac: error[E0501]: %s\n", text);
+    return AC_EXIT_USAGE;
+}
+
+static int read_files(ac_cli *cli)
+{
+    return arenac_read(cli->a, cli->file, cli->n_files);
+}
+
+/* ------------------------------------------------------------------ the stages */
+
+int ac_cli_check(ac_cli *cli)
+{
+    arenac_verb_check(cli->a, cli->file, cli->n_files);
+    arenac_commit(cli->a);
+    return 0;
+}
+
+/* Over the budget, or other than its lock, a plan is written all the same. */
+static bool is_worth_writing(const arenac *a)
+{
+    const int status = arenac_exit(a);
+    return status == 0 || status == AC_EXIT_BUDGET || status == AC_EXIT_CHANGED;
+}
+
+int ac_cli_plan(ac_cli *cli)
+{
+    arenac *a = cli->a;
+    if (read_files(cli) == 0 && (arenac_plan(a) == 0 || arenac_has_plan(a)))
+        arenac_write(a);
+    if (!arenac_has_plan(a) || is_worth_writing(a))
+        arenac_commit(a);
+    return 0;
+}
+
+int ac_cli_compile(ac_cli *cli)
+{
+    arenac *a = cli->a;
+    if (read_files(cli) || arenac_compile(a)) {
+        if (!arenac_has_plan(a)) /* the graphs of --dump-after */
+            arenac_commit(a);
+    } else if (arenac_write(a) == 0 && arenac_exit(a) == 0) {
+        arenac_commit(a);
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ the others */
+
+typedef int door_fn(arenac *a, const char *const *path, int32_t n);
+
+/* What was printed before something failed is printed all the same. */
+static int call(ac_cli *cli, door_fn *verb)
+{
+    verb(cli->a, cli->file, cli->n_files);
+    arenac_commit(cli->a);
+    return 0;
+}
+
+/* Files appear when all went well. */
+static int call_whole(ac_cli *cli, door_fn *verb)
+{
+    if (verb(cli->a, cli->file, cli->n_files) == 0)
+        arenac_commit(cli->a);
+    return 0;
+}
+
+int ac_cli_run(ac_cli *cli)
+{
+    return call(cli, arenac_verb_run);
+}
+
+int ac_cli_bench(ac_cli *cli)
+{
+    return call(cli, arenac_verb_bench);
+}
+
+int ac_cli_python(ac_cli *cli)
+{
+    return call_whole(cli, arenac_verb_python);
+}
+
+int ac_cli_show(ac_cli *cli)
+{
+    return call(cli, arenac_verb_show);
+}
+
+int ac_cli_verify(ac_cli *cli)
+{
+    return call_whole(cli, arenac_verb_verify);
+}
+
+int ac_cli_diff(ac_cli *cli)
+{
+    return call_whole(cli, arenac_verb_diff);
+}
+
+int ac_cli_convert(ac_cli *cli)
+{
+    return call_whole(cli, arenac_verb_convert);
+}
+
+int ac_cli_targets(ac_cli *cli)
+{
+    return call_whole(cli, arenac_verb_targets);
+}
+
+int ac_cli_ops(ac_cli *cli)
+{
+    return call_whole(cli, arenac_verb_ops);
+}
+
+int ac_cli_explain(ac_cli *cli)
+{
+    return call_whole(cli, arenac_verb_explain);
+}
+
+int ac_cli_help(ac_cli *cli)
+{
+    const char *name = cli->n_files ? cli->file[0] : "arenac";
+    ac_verb verb;
+    if (!cli->n_files || (cli->man && !strcmp(name, "arenac"))) {
+        if (cli->man)
+            ac_help_man(stdout, true, AC_VERB_HELP);
+        else
+            ac_help_overview(stdout);
+        return 0;
+    }
+    if (!ac_verb_find(name, &verb)) {
+        fprintf(stderr, "arenac: error[E0501]: unknown verb '%s'; arenac help lists them\n", name);
+        return AC_EXIT_USAGE;
+    }
+    if (cli->man)
+        ac_help_man(stdout, false, verb);
+    else
+        ac_help_print(stdout, verb, true);
+    return 0;
+}
+
+/* ------------------------------------------------------------------ completion */
+
+static void complete_fish(arenac *a)
+{
+    for (int v = 0; v < AC_VERB_COUNT; v++)
+        printf("complete -c arenac -n __fish_use_subcommand -a %s\n", ac_verbs[v].name);
+    for (int32_t i = 0; arenac_option_at(i); i++) {
+        int32_t n;
+        const char *const *value = arenac_option_values(a, i, &n);
+        printf("complete -c arenac -l %s%s", arenac_option_at(i)->name, n ? " -x -a '" : "");
+        for (int32_t k = 0; k < n; k++)
+            printf("%s%s", k ? " " : "", value[k]);
+        puts(n ? "'" : "");
+    }
+}
+
+static void put_verbs(void)
+{
+    for (int v = 0; v < AC_VERB_COUNT; v++)
+        printf("%s%s", v ? " " : "", ac_verbs[v].name);
+}
+
+/* Words after an option that has them, options after a dash, else files. */
+static void complete_bash(arenac *a)
+{
+    printf("_arenac() {\n  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+           "  case \"$prev\" in\n");
+    for (int32_t i = 0; arenac_option_at(i); i++) {
+        int32_t n;
+        const char *const *value = arenac_option_values(a, i, &n);
+        if (!n)
+            continue;
+        printf("  --%s%s%c) COMPREPLY=( $(compgen -W \"", arenac_option_at(i)->name,
+               arenac_option_at(i)->letter ? "|-" : "",
+               arenac_option_at(i)->letter ? arenac_option_at(i)->letter : ' ');
+        for (int32_t k = 0; k < n; k++)
+            printf("%s%s", k ? " " : "", value[k]);
+        puts("\" -- \"$cur\") ); return ;;");
+    }
+    printf("  esac\n  if [ \"$COMP_CWORD\" = 1 ]; then\n    COMPREPLY=( $(compgen -W \"");
+    put_verbs();
+    printf("\" -- \"$cur\") $(compgen -f -- \"$cur\") )\n  elif [ \"${cur#-}\" != \"$cur\" ]; then\n"
+           "    COMPREPLY=( $(compgen -W \"");
+    for (int32_t i = 0; arenac_option_at(i); i++)
+        printf("%s--%s", i ? " " : "", arenac_option_at(i)->name);
+    printf("\" -- \"$cur\") )\n  else\n    COMPREPLY=( $(compgen -f -- \"$cur\") )\n  fi\n}\n"
+           "complete -o filenames -F _arenac arenac\n");
+}
+
+int ac_cli_completion(ac_cli *cli)
+{
+    const char *shell = cli->n_files == 1 ? cli->file[0] : "";
+    if (strcmp(shell, "bash") && strcmp(shell, "zsh") && strcmp(shell, "fish"))
+        return usage("completion takes bash, zsh or fish");
+    if (!strcmp(shell, "fish")) {
+        complete_fish(cli->a);
+        return 0;
+    }
+    if (!strcmp(shell, "zsh"))
+        puts("autoload -U +X bashcompinit && bashcompinit");
+    complete_bash(cli->a);
+    return 0;
+}

@@ -1,0 +1,137 @@
+/* bench.c - the verb bench: a model timed on this machine, whole runs, and with --per-op each step. */
+#include "driver/verbs.h"
+
+#include "base/json_out.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct timing {
+    double *best; /* ms, by step */
+    double last;  /* when the previous step ended */
+} timing;
+
+double ac_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void lap(void *user, int32_t step)
+{
+    timing *x = user;
+    const double t = ac_now_ms(), ms = t - x->last;
+    x->last = t;
+    if (x->best[step] <= 0 || ms < x->best[step])
+        x->best[step] = ms;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void put_json(const arenac *a, const timing *x, const double *ms, int32_t n, ac_sink *to)
+{
+    const ac_report *r = a->report;
+    ac_json j = ac_json_open(to);
+    ac_json_obj(&j, NULL);
+    ac_json_str(&j, "schema", "arenac-bench/1");
+    ac_json_str(&j, "model", r->file);
+    ac_json_str(&j, "target", a->module->target->name);
+    ac_json_num(&j, "median_ms", ms[n / 2]);
+    ac_json_num(&j, "min_ms", ms[0]);
+    ac_json_int(&j, "runs", n);
+    ac_json_int(&j, "threads", a->module->threads);
+    ac_json_int(&j, "macs", r->macs);
+    if (a->opt.per_op) {
+        ac_json_arr(&j, "steps");
+        for (int32_t i = 0; i < r->n_steps; i++) {
+            ac_json_obj(&j, NULL);
+            ac_json_int(&j, "step", i);
+            ac_json_str(&j, "op", r->step[i].op);
+            ac_json_str(&j, "name", r->step[i].name);
+            ac_json_num(&j, "min_ms", x->best[i]);
+            ac_json_int(&j, "macs", r->step[i].macs);
+            ac_json_end(&j);
+        }
+        ac_json_end(&j);
+    }
+    ac_json_end(&j);
+}
+
+static void put_text(const arenac *a, const timing *x, const double *ms, int32_t n, ac_sink *to)
+{
+    const ac_report *r = a->report;
+    double sum = 0;
+    for (int32_t i = 0; i < r->n_steps && a->opt.per_op; i++)
+        sum += x->best[i];
+    for (int32_t i = 0; i < r->n_steps && a->opt.per_op; i++)
+        ac_putf(to, "%4d  %-36s %9.4f ms %5.1f %%  %8.2f GMAC/s\n", i, r->step[i].op, x->best[i],
+                100 * x->best[i] / sum, (double)r->step[i].macs / (x->best[i] * 1e6));
+    ac_putf(to, "%s on %s: %.3g G multiply-adds/s\n", r->file, a->module->target->name,
+            (double)r->macs / (ms[0] * 1e6));
+    ac_putf(to, "median_ms=%.6g min_ms=%.6g runs=%d threads=%d\n", ms[n / 2], ms[0], n, a->module->threads);
+}
+
+/* Runs that take about a second, at least 5 and at most 10,000; the first one is not counted. */
+static int count_runs(arenac *a, int32_t *n)
+{
+    enum { FEW = 5, MANY = 10000, MOST = 1000000, SECOND = 1000 };
+    const double from = ac_now_ms();
+    ac_inputs_fill(a, &a->session);
+    AC_TRY(ac_session_run(&a->session)); /* warm: pages touched, caches filled */
+    const double once = ac_now_ms() - from;
+    if (a->opt.runs > 0)
+        *n = (int32_t)(a->opt.runs > MOST ? MOST : a->opt.runs);
+    else
+        *n = once > (double)SECOND / FEW ? FEW : once < (double)SECOND / MANY ? MANY : (int32_t)(SECOND / once);
+    return AC_OK;
+}
+
+static int measure(arenac *a, timing *x, double **ms, int32_t *n)
+{
+    enum { HOOKED = 1000 };
+    ac_session *s = &a->session;
+    AC_TRY(count_runs(a, n));
+    *ms = AC_NEW_N(a->cx.region, double, *n);
+    x->best = AC_NEW_N(a->cx.region, double, a->planned->n_steps + 1);
+    for (int32_t i = 0; i < *n; i++) {
+        ac_inputs_fill(a, s);
+        const double start = ac_now_ms();
+        AC_TRY(ac_session_run(s));
+        (*ms)[i] = ac_now_ms() - start;
+    }
+    s->hook = a->opt.per_op ? lap : NULL; /* apart from the timed runs: the clock calls cost something */
+    s->hook_user = x;
+    for (int32_t i = 0; s->hook && i < *n && i < HOOKED; i++) {
+        x->last = ac_now_ms();
+        AC_TRY(ac_session_run(s));
+    }
+    s->hook = NULL;
+    qsort(*ms, (size_t)*n, sizeof **ms, by_value);
+    return AC_OK;
+}
+
+int ac_bench(arenac *a, const char *const *path, int32_t n)
+{
+    timing x = {0};
+    double *ms;
+    int32_t runs;
+    a->purpose = AC_FOR_RUNNING;
+    a->any_input = true;
+    if (a->opt.output && !a->opt.tune)
+        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "-o names the file that bench --tune writes");
+    if (a->opt.tune)
+        AC_TRY(ac_tune(a, path, n));
+    AC_TRY(ac_read(a, path, n));
+    AC_TRY(ac_inputs_open(a));
+    AC_TRY(ac_compile(a));
+    AC_TRY(ac_inputs_check(a));
+    AC_TRY(ac_load(a));
+    AC_TRY(measure(a, &x, &ms, &runs));
+    (a->opt.json ? put_json : put_text)(a, &x, ms, runs, ac_output_new(a, "-"));
+    return AC_OK;
+}

@@ -1,0 +1,105 @@
+/* compile.c - stage compile: steps and offsets become a module that backends print. */
+#include "driver/stage.h"
+
+#include "codegen/bind.h"
+#include "ir/graph/weights_file.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* The C prefix: the name that was asked for or the file's, as a lower-case identifier. */
+static const char *c_prefix(arenac *a)
+{
+    const char *from = a->opt.name ? a->opt.name : a->source.stem;
+    char *s = ac_strf(a->cx.region, "%s%s", isdigit((unsigned char)from[0]) ? "m" : "", from);
+    for (char *p = s; *p; p++)
+        *p = isalnum((unsigned char)*p) && (unsigned char)*p < 128 ? (char)tolower((unsigned char)*p) : '_';
+    return *s ? s : "model";
+}
+
+int ac_check_weights(arenac *a)
+{
+    enum { SHOWN = 16 };
+    ac_ctx *cx = &a->cx;
+    const ac_imported *m = a->model;
+    int64_t bytes = 0;
+    if (!m->missing.n)
+        return AC_OK;
+    for (int32_t i = 0; i < m->missing.n; i++)
+        bytes += ac_tensor_bytes(m->missing.item[i]);
+    ac_error(cx, (ac_place){.file = a->source.path}, E0019,
+             "the weights are missing: %s should hold %d parameters, %s bytes", m->missing_file, m->missing.n,
+             ac_commas(cx, bytes));
+    for (int32_t i = 0; i < m->missing.n && i < SHOWN; i++)
+        ac_detail(cx, "%s  %s", m->missing.item[i]->name, ac_tensor_str(cx, m->missing.item[i]));
+    if (m->missing.n > SHOWN)
+        ac_detail(cx, "and %d more", m->missing.n - SHOWN);
+    return ac_help(cx, "name that file behind the model, or fill them with --random SEED");
+}
+
+static ac_weights weights_of(const arenac *a)
+{
+    const char *w = a->purpose == AC_FOR_RUNNING ? "blob" : a->purpose == AC_FOR_PYTHON ? "asm" : a->opt.weights;
+    return ac_is(w, "rodata") ? AC_WEIGHTS_RODATA
+           : ac_is(w, "asm")  ? AC_WEIGHTS_ASM
+           : ac_is(w, "blob") ? AC_WEIGHTS_BLOB
+                              : AC_WEIGHTS_AUTO;
+}
+
+static void put_addresses(const arenac *a, ac_module *m)
+{
+    for (int32_t k = 0; k < m->n_ram; k++)
+        for (int32_t i = 0; i < a->opt.mem.n; i++)
+            if (!strcmp(m->ram[k].name, a->opt.mem.item[i].name))
+                m->ram[k].address = a->opt.mem.item[i].address;
+}
+
+static void share_kernels(arenac *a, ac_module *m)
+{
+    if (!a->opt.share_kernels)
+        return;
+    if (!a->lowering->set.gpu)
+        ac_module_share(m);
+    else
+        ac_warn(&a->cx, (ac_place){0}, W0002, "kernels of %s have their shapes built in: --share-kernels is ignored",
+                m->target->name);
+}
+
+int ac_compile(arenac *a)
+{
+    const ac_options *o = &a->opt;
+    if (ac_is(o->reference, "tflm"))
+        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+                        "bad argument 'tflm' of --reference: TFLite Micro runs the model itself, use arenac plan");
+    AC_TRY(ac_plan_model(a));
+    AC_TRY(ac_check_weights(a));
+    if (a->module)
+        return AC_OK;
+    if (a->model->weights)
+        AC_TRY(ac_weights_verify(&a->cx, a->model->weights));
+    const ac_planned *p = a->planned;
+    const ac_settings *s = &a->lowering->set;
+    ac_module *m = AC_NEW(a->cx.region, ac_module);
+    *m = (ac_module){.cx = &a->cx,
+                     .name = c_prefix(a),
+                     .source = a->source.base,
+                     .sha256 = ac_source_sha256(a),
+                     .options = ac_options_line(a->stated, s->target->name),
+                     .version = arenac_version(),
+                     .target = s->target,
+                     .optimal = p->plan.arena_bytes == a->report->aligned_bound,
+                     .threads = s->threads,
+                     .poison = o->poison,
+                     .host = a->purpose == AC_FOR_RUNNING || ac_has_caller_io(a),
+                     .caller_io = ac_has_caller_io(a),
+                     .section_code = o->section.code,
+                     .section_rodata = o->section.rodata,
+                     .weights = weights_of(a)};
+    const ac_binding b = {p->live->item_of, p->live->delta, p->live->scratch_item, &p->live->problem, &p->plan};
+    ac_module_bind(m, p->graph, p->step, p->n_steps, &b);
+    put_addresses(a, m);
+    ac_module_dedupe(m);
+    share_kernels(a, m);
+    a->module = m;
+    return AC_OK;
+}

@@ -1,0 +1,86 @@
+/* facts.c - the facts of a plan, for reports: what every plan has, of whatever problem. What a model adds is in
+ * facts_model.c; the prints are in planner/report. */
+#include "driver/stage.h"
+
+ac_report *ac_facts_open(arenac *a, const ac_packed *packed, const char *format, const char *target)
+{
+    ac_report *r = AC_NEW(a->cx.region, ac_report);
+    const ac_problem *p = packed->problem;
+    ac_region *tmp = ac_region_open(&a->cx.heap);
+    const ac_bound bound = ac_problem_bound(p, tmp);
+    ac_region_close(tmp);
+    *r = (ac_report){.file = a->source.base,
+                     .format = format,
+                     .target = target,
+                     .version = arenac_version(),
+                     .budget = packed->budget,
+                     .live_bound = bound.live,
+                     .aligned_bound = bound.aligned,
+                     .peak = bound.peak,
+                     .problem = p,
+                     .plan = packed->plan,
+                     .rows = packed->row,
+                     .n_rows = packed->n_rows,
+                     .planner_option = a->opt.planner,
+                     .reference_tflite = ac_is(a->opt.reference, "tflite")};
+    for (int32_t i = 0; i < p->n; i++) {
+        const ac_item *it = &p->item[i];
+        *(it->kind == AC_ITEM_STATE ? &r->state_bytes : &r->no_sharing) += ac_align_up(it->size, it->align);
+        r->n_activations += it->kind != AC_ITEM_SCRATCH;
+    }
+    a->packed = packed;
+    a->report = r;
+    return r;
+}
+
+bool ac_facts_over_budget(const arenac *a)
+{
+    return a->packed->budget >= 0 && a->packed->plan->arena_bytes > a->packed->budget;
+}
+
+int ac_facts_budget(arenac *a)
+{
+    return ac_report_over_budget(&a->cx, a->report);
+}
+
+void ac_facts_steps(arenac *a, ac_report_step *step, int32_t n)
+{
+    const ac_problem *p = a->report->problem;
+    ac_bytes *change = AC_NEW_N(a->cx.region, ac_bytes, n + 1); /* of the bytes alive, from one step to the next */
+    for (int32_t i = 0; i < p->n; i++) {
+        const ac_item *it = &p->item[i];
+        if (it->mem != 0 || it->life.begin >= n || it->life.begin >= it->life.end)
+            continue;
+        change[it->life.begin] += it->size;
+        change[it->life.end < n ? it->life.end : n] -= it->size;
+    }
+    ac_bytes live = 0;
+    for (int32_t s = 0; s < n; s++)
+        step[s].live = live += change[s];
+    a->report->step = step;
+    a->report->n_steps = n;
+}
+
+void ac_facts_reads(arenac *a, ac_report_tensor *row, int32_t n, const ac_facts_read *read, int32_t n_reads)
+{
+    int32_t *count = AC_NEW_N(a->cx.region, int32_t, n + 1), **list = AC_NEW_N(a->cx.region, int32_t *, n + 1);
+    for (int32_t i = 0; i < n_reads; i++)
+        count[read[i].row]++;
+    for (int32_t i = 0; i < n; i++)
+        row[i].consumers = list[i] = AC_NEW_N(a->cx.region, int32_t, count[i] + 1);
+    for (int32_t i = 0; i < n_reads; i++)
+        list[read[i].row][row[read[i].row].n_consumers++] = read[i].step;
+    a->report->tensor = row;
+    a->report->n_tensors = n;
+}
+
+const char *ac_facts_order_note(arenac *a, const ac_plan_found *found, const char *more)
+{
+    const ac_bytes file = found->file_order_bytes, won = file - a->packed->plan->arena_bytes;
+    if (won > 0)
+        return ac_strf(a->cx.region, "order: %s B less than the file's order (%s B)%s", ac_commas(&a->cx, won),
+                       ac_commas(&a->cx, file), more);
+    return found->order.after == found->order.before && found->order.optimal
+               ? "order: the file's; no order has a lower peak"
+               : "order: the file's; no smaller arena was found";
+}

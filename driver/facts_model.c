@@ -1,0 +1,299 @@
+/* facts_model.c - the report of a model's plan: its steps, tensors, constants, notes. */
+#include "driver/stage.h"
+
+#include "codegen/bind.h"
+#include "codegen/code_size.h"
+#include "planner/graph/overlap.h"
+
+#include <string.h>
+
+/* "CONV_2D 3x3 8->16": operator, window and channels, as far as the operands tell. */
+static const char *step_title(ac_ctx *cx, const ac_node *n)
+{
+    const char *op = n->at.op ? n->at.op : ac_ops[n->op].tflite;
+    const ac_tensor *w = n->n_in > 1 ? n->in[1] : NULL;
+    if (n->op == AC_OP_CONV_2D && w && w->rank == 4)
+        return ac_strf(cx->region, "%s %lldx%lld %lld->%lld", op, (long long)w->dim[1], (long long)w->dim[2],
+                       (long long)w->dim[3], (long long)w->dim[0]);
+    if (n->op == AC_OP_DEPTHWISE_CONV_2D && w && w->rank == 4)
+        return ac_strf(cx->region, "%s %lldx%lld x%lld", op, (long long)w->dim[1], (long long)w->dim[2],
+                       (long long)w->dim[3]);
+    if (n->op == AC_OP_FULLY_CONNECTED && w && w->rank == 2)
+        return ac_strf(cx->region, "%s %lld->%lld", op, (long long)w->dim[1], (long long)w->dim[0]);
+    return op;
+}
+
+static void steps(arenac *a)
+{
+    ac_report *r = a->report;
+    const ac_planned *p = a->planned;
+    ac_report_step *step = AC_NEW_N(a->cx.region, ac_report_step, p->n_steps + 1);
+    ac_code_estimate code = {0};
+    for (int32_t s = 0; s < p->n_steps; s++) {
+        const ac_lowered *low = p->step[s];
+        step[s].code = ac_code_add(&code, a->cx.region, low->fn, a->lowering->set.target);
+        step[s].op = step_title(&a->cx, low->node);
+        step[s].name = low->node->name;
+        step[s].macs = low->macs;
+        step[s].scratch = low->scratch;
+        for (int32_t i = 0; i < low->node->n_fused; i++) {
+            const ac_node *f = low->node->fused[i];
+            const char *op = f->at.op ? f->at.op : ac_ops[f->op].tflite;
+            step[s].fused = step[s].fused ? ac_strf(a->cx.region, "%s %s", step[s].fused, op) : op;
+        }
+        r->macs += low->macs;
+        if (low->scratch > r->scratch_bytes)
+            r->scratch_bytes = low->scratch;
+    }
+    r->code_bytes = code.bytes;
+    r->n_kernels = code.fn.n;
+    ac_facts_steps(a, step, p->n_steps);
+}
+
+/* Ids of the tensors that have bytes in a memory, in order of first use, then of id; returns how many. */
+static int32_t by_first_use(arenac *a, int32_t *order)
+{
+    const ac_planned *p = a->planned;
+    const ac_liveness *v = p->live;
+    const int32_t n = p->graph->tensor.n, n_steps = p->n_steps ? p->n_steps : 1;
+    int32_t *next = AC_NEW_N(a->cx.region, int32_t, n_steps + 1); /* where the next tensor of a step goes */
+    for (int32_t i = 0; i < n; i++)
+        if (v->item_of[i] >= 0 && v->first[i] >= 0)
+            next[v->first[i] + 1]++;
+    for (int32_t s = 0; s < n_steps; s++)
+        next[s + 1] += next[s];
+    const int32_t count = next[n_steps];
+    for (int32_t i = 0; i < n; i++)
+        if (v->item_of[i] >= 0 && v->first[i] >= 0)
+            order[next[v->first[i]]++] = i;
+    return count;
+}
+
+static void tensors(arenac *a)
+{
+    const ac_planned *p = a->planned;
+    const ac_graph *g = p->graph;
+    const ac_liveness *v = p->live;
+    ac_region *region = a->cx.region;
+    int32_t *at = AC_NEW_N(region, int32_t, g->tensor.n + 1), *order = AC_NEW_N(region, int32_t, g->tensor.n + 1);
+    const int32_t n = by_first_use(a, order);
+    ac_report_tensor *row = AC_NEW_N(region, ac_report_tensor, n + 1);
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        at[i] = -1;
+    for (int32_t k = 0; k < n; k++) {
+        const int32_t i = order[k];
+        const ac_tensor *t = g->tensor.item[i];
+        const ac_tensor *owner = v->owner[v->item_of[i]];
+        at[i] = k;
+        row[k] = (ac_report_tensor){.name = t->name,
+                                    .dtype = ac_dtype_name(t->dtype),
+                                    .shape = ac_shape_str(&a->cx, t),
+                                    .bytes = ac_tensor_bytes(t),
+                                    .item = v->item_of[i],
+                                    .delta = v->delta[i],
+                                    .first = v->first[i],
+                                    .last = v->last[i],
+                                    .producer = -1,
+                                    .alias_how = v->alias_how[i],
+                                    .alias_of = v->alias_how[i] && owner ? owner->name : NULL,
+                                    .input = t->input,
+                                    .output = t->output,
+                                    .state = t->state};
+    }
+    int32_t most = 0; /* operands of one step */
+    for (int32_t s = 0; s < p->n_steps; s++) {
+        const int32_t k = ac_node_reads(p->step[s]->node, NULL, 0);
+        most = k > most ? k : most;
+    }
+    ac_tensor **list = AC_NEW_N(region, ac_tensor *, most + 1);
+    AC_VEC(ac_facts_read) read = {0};
+    for (int32_t s = 0; s < p->n_steps; s++) {
+        const ac_node *node = p->step[s]->node;
+        const int32_t k = ac_node_reads(node, list, most);
+        for (int32_t i = 0; i < k; i++)
+            if (at[list[i]->id] >= 0)
+                ac_push(region, &read, ((ac_facts_read){at[list[i]->id], s}));
+        for (int32_t o = 0; o < node->n_out; o++) {
+            const ac_tensor *t = o == 0 ? ac_node_result(node) : node->out[o];
+            if (at[t->id] >= 0)
+                row[at[t->id]].producer = s;
+        }
+    }
+    ac_facts_reads(a, row, n, read.item, read.n);
+}
+
+/* ------------------------------------------------------------------ notes */
+
+typedef AC_VEC(const char *) note_list;
+
+static const char *plural(int32_t n, const char *one, const char *many)
+{
+    return n == 1 ? one : many;
+}
+
+static void inputs_overwritten(arenac *a, note_list *note)
+{
+    const ac_planned *p = a->planned;
+    const ac_graph *g = p->graph;
+    for (int32_t i = 0; i < g->input.n; i++) {
+        const ac_tensor *t = g->input.item[i];
+        const int32_t item = p->live->item_of[t->id];
+        if (item >= 0 && p->live->problem.item[item].life.end < p->n_steps)
+            ac_push(a->cx.region, note,
+                    ac_strf(a->cx.region, "input '%s' may be overwritten from step %d on; --preserve input keeps it",
+                            t->name, p->live->problem.item[item].life.end));
+    }
+}
+
+static void inputs_streamed(arenac *a, note_list *note)
+{
+    const ac_planned *p = a->planned;
+    for (int32_t s = 0; s < p->n_steps; s++)
+        if (p->step[s]->fed)
+            ac_push(a->cx.region, note,
+                    ac_strf(a->cx.region, "input '%s' is handed over by rows, %d of %s B each, and not in the arena",
+                            p->step[s]->fed->name, p->step[s]->rows, ac_commas(&a->cx, p->step[s]->row_bytes)));
+}
+
+/* Views, results in place, results that start inside operands. */
+static void bytes_shared(arenac *a, note_list *note)
+{
+    ac_region *r = a->cx.region;
+    const ac_liveness *v = a->planned->live;
+    int32_t views = 0, inplace = 0, overlaps = 0;
+    for (int32_t i = 0; i < a->planned->graph->tensor.n; i++)
+        if (v->alias_how[i])
+            *(v->alias_how[i][0] == 'v' ? &views : &inplace) += 1;
+    for (int32_t k = 0; v->overlaps && k < v->overlaps->n; k++)
+        overlaps += v->overlaps->rule[k].shares;
+    if (views)
+        ac_push(r, note, ac_strf(r, "%d tensor%s nothing (views)", views, plural(views, " costs", "s cost")));
+    if (inplace)
+        ac_push(r, note, ac_strf(r, "%d result%s computed in place", inplace, plural(inplace, " is", "s are")));
+    if (overlaps)
+        ac_push(r, note,
+                ac_strf(r, "%d result%s inside an operand that dies (overlap)", overlaps,
+                        plural(overlaps, " starts", "s start")));
+}
+
+static void groups_of_steps(arenac *a, note_list *note)
+{
+    const ac_planned *p = a->planned;
+    for (int32_t s = 0; s < p->n_steps; s++)
+        if (p->step[s]->chain)
+            ac_push(a->cx.region, note,
+                    ac_strf(a->cx.region, "step %d works row by row, %s B between its operators: %s", s,
+                            ac_commas(&a->cx, p->step[s]->scratch), p->step[s]->chain));
+}
+
+static void recomputed(arenac *a, note_list *note)
+{
+    ac_region *r = a->cx.region;
+    const ac_planned *p = a->planned;
+    const ac_plan_found *f = &p->found;
+    if (f->recomputed)
+        ac_push(r, note,
+                ac_strf(r, "recomputed: %d step%s twice, %s B less than once (%s B)", f->recomputed,
+                        plural(f->recomputed, " runs", "s run"), ac_commas(&a->cx, f->once_bytes - p->plan.arena_bytes),
+                        ac_commas(&a->cx, f->once_bytes)));
+    else if (a->opt.recompute && !p->groups && !a->lowering->set.reference)
+        ac_push(r, note, "recomputed: nothing; no smaller arena was found");
+}
+
+static void notes(arenac *a)
+{
+    note_list note = {0};
+    const ac_imported *m = a->model;
+    inputs_overwritten(a, &note);
+    inputs_streamed(a, &note);
+    bytes_shared(a, &note);
+    groups_of_steps(a, &note);
+    if (a->how->reductions & AC_REDUCE(ORDER))
+        ac_push(a->cx.region, &note, ac_facts_order_note(a, &a->planned->found, ""));
+    recomputed(a, &note);
+    if (m->missing.n)
+        ac_push(a->cx.region, &note,
+                ac_strf(a->cx.region, "%d parameters have no values yet: %s should hold them", m->missing.n,
+                        m->missing_file));
+    a->report->notes = note.item;
+    a->report->n_notes = note.n;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+/* Every distinct constant of the steps once, as the generated code holds it. */
+static void constants(arenac *a)
+{
+    ac_report *r = a->report;
+    const ac_planned *p = a->planned;
+    ac_const_list list = {0};
+    for (int32_t s = 0; s < p->n_steps; s++)
+        for (int32_t k = 0; k < p->step[s]->arg.n; k++)
+            if (p->step[s]->arg.item[k].kind == AC_ARG_CONST)
+                ac_const_index(a->cx.region, &list, p->step[s]->arg.item[k].konst);
+    for (int32_t i = 0; i < list.konst.n; i++)
+        r->weight_bytes += ac_dtype_size(list.konst.item[i]->dtype, list.konst.item[i]->count);
+    r->n_constants = list.konst.n;
+    for (int32_t k = 0; k < a->opt.mem.n; k++)
+        if (a->opt.mem.item[k].read_only) {
+            r->weight_memory = a->opt.mem.item[k].name;
+            r->weight_budget = a->opt.mem.item[k].bytes;
+        }
+}
+
+static void passes(arenac *a)
+{
+    const ac_lowering *low = a->lowering;
+    ac_report_pass *pass = AC_NEW_N(a->cx.region, ac_report_pass, low->n_passes + 1);
+    for (int32_t i = 0; i < low->n_passes; i++)
+        pass[i] = (ac_report_pass){low->pass[i].name, low->pass[i].ms, low->pass[i].changed};
+    a->report->pass = pass;
+    a->report->n_passes = low->n_passes;
+}
+
+void ac_facts_model(arenac *a)
+{
+    const ac_planned *p = a->planned;
+    const ac_imported *m = a->model;
+    const ac_dtype main_type = p->n_steps ? ac_node_result(p->step[0]->node)->dtype : AC_F32;
+    ac_report *r = ac_facts_open(
+        a, a->packed, ac_strf(a->cx.region, "%s, %s", m->format ? m->format : "graph", ac_dtype_name(main_type)),
+        a->lowering->set.target->name);
+    r->n_file_ops = (int32_t)m->file_ops;
+    r->recomputed = p->found.recomputed;
+    r->once_bytes = p->found.once_bytes;
+    r->file_order_bytes = p->found.file_order_bytes;
+    if (r->problem->n_mems > 1)
+        r->state_bytes = p->plan.mem_bytes[1];
+    constants(a);
+    passes(a);
+    steps(a);
+    tensors(a);
+    notes(a);
+}
+
+/* Tried up to here where nobody asks for more: it takes no time that anybody notices. */
+enum { SMALL = 8 << 20 }; /* steps times bytes of tensors */
+
+static int what_if_stage(arenac *a, void *arg)
+{
+    ac_report *r = a->report;
+    const ac_what_if *found;
+    const bool try = a->opt.verbose > 0 || r->no_sharing <= SMALL / (a->planned->n_steps + 1);
+    const int32_t n = ac_plan_what_if(&a->cx, a->how, a->planned, try, a->cx.region, &found);
+    ac_report_lower *lower = AC_NEW_N(a->cx.region, ac_report_lower, n + 1);
+    (void)arg;
+    for (int32_t i = 0; i < n; i++)
+        lower[i] = (ac_report_lower){found[i].option, found[i].what, found[i].bytes};
+    r->lower = lower;
+    r->n_lower = n;
+    return AC_OK;
+}
+
+/* Not having the memory for it is no failure. */
+void ac_facts_what_if(arenac *a)
+{
+    const ac_diags before = a->cx.diags;
+    if (a->planned && !a->report->lower && !ac_facts_over_budget(a))
+        ac_quietly(&a->cx, before, ac_guard(a, what_if_stage, NULL));
+}

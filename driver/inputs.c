@@ -1,0 +1,125 @@
+/* inputs.c - arrays for a model's inputs; see inputs.h. */
+#include "driver/stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int ac_io_find(ac_ctx *cx, const char *file, const char *option, const char *key, ac_tensor *const *list, int32_t n,
+               int32_t *index)
+{
+    enum { SHOWN = 16 };
+    char *end;
+    const long at = strtol(key, &end, 10);
+    if (*key && !*end && at >= 0 && at < n) {
+        *index = (int32_t)at;
+        return AC_OK;
+    }
+    for (int32_t i = 0; i < n; i++)
+        if (!strcmp(list[i]->name, key)) {
+            *index = i;
+            return AC_OK;
+        }
+    ac_error(cx, (ac_place){.file = file}, E0304, "%s '%s' names none of the model's %d tensors there", option, key, n);
+    for (int32_t i = 0; i < n && i < SHOWN; i++)
+        ac_detail(cx, "%d  %s  %s", i, list[i]->name, ac_tensor_str(cx, list[i]));
+    return AC_FAIL;
+}
+
+static int open_one(arenac *a, const ac_key_option *k)
+{
+    const ac_graph *g = a->model->graph;
+    ac_inputs *in = &a->inputs;
+    int32_t i;
+    AC_TRY(ac_io_find(&a->cx, a->source.path, "--input", k->key, g->input.item, g->input.n, &i));
+    if (in->given[i])
+        return ac_error(&a->cx, (ac_place){0}, E0501, "--input '%s' is given twice", k->key);
+    AC_TRY(ac_npy_read(&a->cx, k->path, &in->array[i]));
+    in->given[i] = true;
+    ac_shape_input(a, i, in->array[i].rank, in->array[i].dim);
+    ac_tensor *t = g->input.item[i];
+    if (!strcmp(ac_dtype_npy(t->dtype) + 1, in->array[i].descr + 1) && in->array[i].bytes == ac_tensor_bytes(t))
+        t->given = in->array[i].data; /* importers may need it: a shape, an axis */
+    return AC_OK;
+}
+
+int ac_inputs_open(arenac *a)
+{
+    ac_inputs *in = &a->inputs;
+    const int32_t n = a->model->graph->input.n;
+    AC_TRY(ac_session_check(&a->cx, a->opt.backend)); /* known before the model is compiled */
+    in->array = AC_NEW_N(a->cx.region, ac_npy, n + 1);
+    in->given = AC_NEW_N(a->cx.region, bool, n + 1);
+    in->n = n;
+    for (int32_t k = 0; k < a->opt.input.n; k++)
+        AC_TRY(open_one(a, &a->opt.input.item[k]));
+    return AC_OK;
+}
+
+int ac_inputs_check(arenac *a)
+{
+    const ac_graph *g = a->lowering->graph;
+    int status = AC_OK;
+    for (int32_t i = 0; i < g->input.n; i++) {
+        const ac_tensor *t = g->input.item[i];
+        if (a->inputs.given[i]) {
+            if (ac_npy_fits(&a->cx, &a->inputs.array[i], t, ac_strf(a->cx.region, "--input %d", i)))
+                status = AC_FAIL;
+        } else if (a->opt.random < 0 && !a->any_input) {
+            ac_error(&a->cx, (ac_place){.file = a->source.path}, E0304, "input %d '%s' %s is not given", i, t->name,
+                     ac_tensor_str(&a->cx, t));
+            status = ac_help(&a->cx, "--input %d=FILE.npy, or --random SEED", i);
+        }
+    }
+    return status;
+}
+
+/* Seeded values, the same on every machine: integers over their whole range, floats uniform in [-1, 1). */
+static void random_fill(ac_dtype d, uint8_t *to, int64_t bytes, uint64_t seed)
+{
+    uint64_t s = seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
+    int64_t size = ac_dtype_size(d, 1);
+    for (int64_t i = 0; i + size <= bytes; i += size) {
+        s ^= s << 13, s ^= s >> 7, s ^= s << 17;
+        double u = (double)(s >> 11) / 4503599627370496.0 - 1;
+        float f = (float)u;
+        uint64_t bits = s >> 20;
+        if (d == AC_F32)
+            memcpy(&bits, &f, 4);
+        else if (d == AC_F64)
+            memcpy(&bits, &u, 8);
+        else if (d == AC_F16)
+            bits = ac_f32_to_f16(f);
+        else if (d == AC_BF16)
+            bits = ac_f32_to_bf16(f);
+        else if (d == AC_BOOL)
+            bits &= 1;
+        else if (ac_dtype_is_int(d) && ac_dtype_file_bits(d) < 8)
+            bits = (uint64_t)(ac_dtype_min(d) + (int64_t)(bits & ((1u << ac_dtype_file_bits(d)) - 1)));
+        else if (d == AC_F4E2M1)
+            bits &= 15;
+        else if (size >= 4)
+            bits %= 100; /* wide integers are most often indices */
+        memcpy(to + i, &bits, (size_t)size);
+    }
+}
+
+void ac_inputs_fill(const arenac *a, ac_session *s)
+{
+    const ac_inputs *in = &a->inputs;
+    const uint64_t seed = a->opt.random >= 0 ? (uint64_t)a->opt.random : 0;
+    for (int32_t i = 0; i < s->module->n_inputs; i++) {
+        const ac_io *io = &s->module->input[i];
+        if (!in->given[i])
+            random_fill(io->tensor->dtype, ac_session_at(s, io), io->bytes, seed + (uint64_t)i);
+        else if (io->bytes)
+            memcpy(ac_session_at(s, io), in->array[i].data, (size_t)io->bytes);
+    }
+}
+
+void ac_inputs_close(ac_inputs *in)
+{
+    for (int32_t i = 0; i < in->n; i++)
+        if (in->given[i])
+            ac_npy_close(&in->array[i]);
+    *in = (ac_inputs){0};
+}

@@ -1,0 +1,171 @@
+/* lower_model.c - stage check: graph passes, then loops for every operator. All that is unsupported is listed at once. */
+#include "driver/stage.h"
+#include "driver/tune_file.h"
+
+#include "ir/pass/pass.h"
+
+#include <string.h>
+
+/* Has output i bytes that a step makes, and, where outputs are the caller's memory, that are nothing else's? */
+static bool has_own_bytes(const ac_graph *g, int32_t i, bool caller_io)
+{
+    const ac_tensor *t = g->output.item[i], *root = ac_tensor_root(t);
+    if (ac_tensor_is_const(t) || t->input || t->state)
+        return false;
+    if (!caller_io)
+        return true;
+    for (int32_t k = 0; k < i; k++)
+        if (ac_tensor_root(g->output.item[k]) == root)
+            return false;
+    return !ac_tensor_is_const(root) && !root->input && !root->state && ac_tensor_bytes(root) == ac_tensor_bytes(t);
+}
+
+/* A graph output without bytes of its own (a constant, a graph input, state) has no step that makes it: a copy comes
+ * first. */
+static void materialise_outputs(ac_graph *g, bool caller_io)
+{
+    for (int32_t i = 0; i < g->output.n; i++) {
+        ac_tensor *t = g->output.item[i];
+        if (has_own_bytes(g, i, caller_io))
+            continue;
+        ac_tensor *copy = ac_tensor_new(g, t->name, t->dtype, t->rank, t->dim);
+        copy->quant = t->quant;
+        copy->output = true;
+        t->output = false;
+        ac_node *n = ac_node_new(g, AC_OP_RESHAPE, t->name, &t, 1, &copy, 1);
+        n->at.file = g->file;
+        n->at.node = n->name;
+        g->output.item[i] = copy;
+    }
+}
+
+/* ------------------------------------------------------------------ passes */
+
+/* --taps looks at every result of the file: nothing that changes operators may run. */
+static const char *const CHANGING[] = {"layout", "simplify", "norm", "pad", "epilogue", "view"};
+
+static void put_skips(arenac *a, ac_pass_options *p)
+{
+    enum { N = sizeof CHANGING / sizeof *CHANGING };
+    const ac_opt_texts *skip = &a->opt.skip;
+    const char **list = AC_NEW_N(a->cx.region, const char *, skip->n + N);
+    for (int32_t i = 0; i < skip->n; i++)
+        list[p->n_skip++] = skip->item[i];
+    for (int32_t i = 0; i < N && a->opt.taps; i++)
+        list[p->n_skip++] = CHANGING[i];
+    p->skip = list;
+}
+
+/* The nodes of a model whose operators depend on the sizes of its inputs; the passes take over from there. */
+static int make_nodes(arenac *a)
+{
+    const ac_opt_dims *dim = &a->opt.dim;
+    ac_pin *pin = AC_NEW_N(a->cx.region, ac_pin, dim->n + 1);
+    for (int32_t i = 0; i < dim->n; i++) {
+        const ac_dim_option *d = &dim->item[i];
+        if (d->range)
+            return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+                            "bad argument '%s=%lld..%lld' of --dim: ranges are for plan and compile", d->name,
+                            (long long)d->lo, (long long)d->hi);
+        pin[i] = (ac_pin){d->name, d->lo};
+    }
+    return ac_import_nodes(&a->cx, a->model, pin, dim->n);
+}
+
+/* *row: the passes that ran, n of them. */
+static int run_passes(arenac *a, const char *stop_after, const arenac_pass **row, int32_t *n)
+{
+    const ac_options *o = &a->opt;
+    const bool reference = ac_is(o->reference, "tflite");
+    ac_pass_options p = {.stop_after = stop_after,
+                         .dump_after = o->dump_after.item,
+                         .n_dump = o->dump_after.n,
+                         .reference = reference,
+                         .views = o->views && !reference,
+                         .quantized_io = o->quantized_io,
+                         .exact = o->exact,
+                         .channels_first = a->model->channels_first,
+                         .declared = a->model->declared};
+    const ac_pass_time *time = NULL;
+    ac_sink *dump = AC_NEW(a->cx.region, ac_sink);
+    *n = 0;
+    put_skips(a, &p);
+    AC_TRY(make_nodes(a));
+    ac_sink_open(dump, &a->cx);
+    p.dump = dump;
+    const int status = ac_pass_run(&a->cx, a->model->graph, &p, &time, n);
+    if (dump->n)
+        ac_push(a->cx.region, &a->output, ((ac_output){dump, "-"}));
+    arenac_pass *out = AC_NEW_N(a->cx.region, arenac_pass, *n + 1);
+    for (int32_t i = 0; i < *n; i++)
+        out[i] = (arenac_pass){time[i].name, time[i].ms, time[i].changed};
+    *row = out;
+    return status;
+}
+
+int ac_infer(arenac *a)
+{
+    const arenac_pass *row;
+    int32_t n;
+    return run_passes(a, "infer", &row, &n);
+}
+
+bool ac_text_channels_first(const arenac *a)
+{
+    const ac_lowering *low = a->lowering;
+    for (int32_t i = 0; low && i < low->n_passes; i++)
+        if (!strcmp(low->pass[i].name, "layout"))
+            return false;
+    return a->model->channels_first;
+}
+
+/* ------------------------------------------------------------------ loops */
+
+/* Every node, so that all that is unsupported is listed at once. */
+static int lower_all(arenac *a, ac_lowering *low, ac_node *const *order)
+{
+    ac_ctx *cx = &a->cx;
+    const ac_settings *s = &low->set;
+    const ac_schedule *hints = a->hints;
+    int status = AC_OK;
+    if (!hints)
+        AC_TRY(ac_tune_read(a, s, order, low->n_steps, &hints));
+    for (int32_t i = 0; i < low->n_steps; i++) {
+        ac_schedule hint = hints ? hints[i] : (ac_schedule){.winograd = s->winograd};
+        hint.tensor = s->tensor_cores;
+        ac_lowered *step = ac_lower_told(cx, cx->region, order[i], s->target, 0, a->opt.exact, &hint);
+        low->step[i] = step;
+        if (!step || (s->gpu ? ac_lower_grid(cx, cx->region, step)
+                             : ac_lower_parts(cx, cx->region, step, s->threads, AC_FORK_COST)) != AC_OK)
+            status = AC_FAIL;
+    }
+    return status;
+}
+
+static const char *target_of(const arenac *a)
+{
+    return a->opt.target                  ? a->opt.target
+           : a->purpose == AC_FOR_RUNNING ? ac_session_target(a->opt.backend)
+           : a->purpose == AC_FOR_PYTHON  ? "native"
+                                          : "generic";
+}
+
+int ac_check(arenac *a)
+{
+    if (a->lowering)
+        return AC_OK;
+    if (!a->model) /* intervals, or a model for TFLite Micro: the reader says what that is */
+        AC_TRY(ac_read_model(a));
+    ac_lowering *low = AC_NEW(a->cx.region, ac_lowering);
+    AC_TRY(ac_settings_make(&a->cx, &a->opt, target_of(a), &low->set));
+    AC_TRY(run_passes(a, a->opt.stop_after, &low->pass, &low->n_passes));
+    low->graph = a->model->graph;
+    materialise_outputs(low->graph, ac_has_caller_io(a));
+    ac_node **order = AC_NEW_N(a->cx.region, ac_node *, low->graph->node.n + 1);
+    low->n_steps = ac_order_keep(low->graph, order);
+    low->step = AC_NEW_N(a->cx.region, ac_lowered *, low->n_steps + 1);
+    AC_TRY(lower_all(a, low, order));
+    ac_settings_note_winograd(&a->cx, &low->set, low->step, low->n_steps);
+    a->lowering = low;
+    return AC_OK;
+}

@@ -1,0 +1,206 @@
+/* run.c - the verb run: a model on this machine, inputs and outputs in .npy files, outputs compared with references. */
+#include "driver/verbs.h"
+
+#include "codegen/bind.h"
+#include "driver/taps.h"
+#include "host/compare.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int ac_load(arenac *a)
+{
+    AC_TRY(ac_compile(a));
+    if (a->loaded)
+        return AC_OK;
+    AC_TRY(ac_session_open(&a->session, a->module, a->source.path, a->opt.backend));
+    a->loaded = true;
+    return AC_OK;
+}
+
+static int write_outputs(arenac *a)
+{
+    const char *dir = a->opt.output_dir;
+    if (!dir)
+        return AC_OK;
+    if (mkdir(dir, 0777) && errno != EEXIST)
+        return ac_error(&a->cx, (ac_place){.file = dir}, E0302, "cannot create the folder: %s", strerror(errno));
+    for (int32_t i = 0; i < a->module->n_outputs; i++) {
+        const ac_io *o = &a->module->output[i];
+        ac_npy_write(ac_output_new(a, ac_strf(a->cx.region, "%s/%d.npy", dir, i)), o->tensor->dtype, o->tensor->rank,
+                     o->tensor->dim, ac_session_at(&a->session, o));
+    }
+    return AC_OK;
+}
+
+static void put_outputs(arenac *a, ac_sink *to)
+{
+    enum { SHOWN = 10 };
+    for (int32_t i = 0; i < a->module->n_outputs; i++) {
+        const ac_io *o = &a->module->output[i];
+        const ac_tensor *t = o->tensor;
+        const uint8_t *data = ac_session_at(&a->session, o);
+        const int64_t n = ac_tensor_count(t);
+        ac_putf(to, "output %d '%s' %s:", i, t->name, ac_tensor_str(&a->cx, t));
+        for (int64_t k = 0; k < n && k < SHOWN; k++)
+            if (ac_dtype_is_float(t->dtype))
+                ac_putf(to, " %.6g", ac_dtype_get_num(t->dtype, data, k));
+            else
+                ac_putf(to, " %lld", (long long)ac_dtype_get_int(t->dtype, data, k));
+        ac_put(to, n > SHOWN ? " ...\n" : "\n");
+    }
+}
+
+/* ------------------------------------------------------------------ --compare */
+
+static int compare_one(arenac *a, const ac_key_option *c, ac_sink *to)
+{
+    const ac_graph *g = a->lowering->graph;
+    ac_npy want;
+    int32_t i;
+    AC_TRY(ac_io_find(&a->cx, a->source.path, "--compare", c->key, g->output.item, g->output.n, &i));
+    const ac_io *o = &a->module->output[i];
+    const ac_tensor *t = o->tensor;
+    AC_TRY(ac_npy_read(&a->cx, c->path, &want));
+    if (ac_npy_fits(&a->cx, &want, t, "--compare") != AC_OK) {
+        ac_npy_close(&want);
+        return AC_FAIL;
+    }
+    const ac_difference d = ac_compare(t->dtype, ac_session_at(&a->session, o), want.data, ac_tensor_count(t));
+    const char *path = want.path;
+    ac_npy_close(&want);
+    if (ac_close_enough(t->dtype, &d, a->opt.max_ulp)) {
+        ac_putf(to, "output %d '%s': %s reference (%lld of %lld differ, max abs %.3g, max ULP %.0f)\n", i, t->name,
+                d.differ ? "within the bounds of the" : "equal to the", (long long)d.differ, (long long)d.count,
+                d.max_abs, d.max_ulp);
+        return AC_OK;
+    }
+    ac_error(&a->cx, (ac_place){.file = a->source.path}, E0601, "output %d '%s' differs from %s", i, t->name, path);
+    return ac_detail(
+        &a->cx, "%lld of %lld elements, first at %lld; max abs %.6g (largest reference %.6g), max ULP %.0f, mean %.3g",
+        (long long)d.differ, (long long)d.count, (long long)d.first, d.max_abs, d.scale, d.max_ulp, d.mean_abs);
+}
+
+static int compare_outputs(arenac *a, ac_sink *to)
+{
+    int status = AC_OK;
+    for (int32_t c = 0; c < a->opt.compare.n; c++)
+        if (compare_one(a, &a->opt.compare.item[c], to) != AC_OK)
+            status = AC_FAIL;
+    return status;
+}
+
+/* ------------------------------------------------------------------ --per-node */
+
+typedef struct per_node {
+    arenac *a;
+    ac_session *session;
+    uint8_t **want; /* by step: what the evaluator computed */
+    bool recording;
+    int32_t bad;
+    ac_sink *to;
+} per_node;
+
+static void look(void *user, int32_t s)
+{
+    per_node *p = user;
+    const ac_planned *plan = p->a->planned;
+    const ac_node *n = plan->step[s]->node;
+    const ac_tensor *t = ac_node_result(n);
+    const ac_io io =
+        ac_module_place(&plan->live->problem, &plan->plan, plan->live->item_of[t->id], plan->live->delta[t->id]);
+    const uint8_t *at = ac_session_at(p->session, &io);
+    if (p->recording) {
+        p->want[s] = ac_copy(p->a->cx.region, at, (size_t)ac_tensor_bytes(t));
+        return;
+    }
+    const ac_difference d = ac_compare(t->dtype, at, p->want[s], ac_tensor_count(t));
+    const bool ok = ac_close_enough(t->dtype, &d, p->a->opt.max_ulp);
+    p->bad += !ok;
+    ac_putf(p->to, "%4d  %-24s %-32s %10.3g %8.0f %10.3g %8lld%s\n", s, ac_ops[n->op].tflite, n->name, d.max_abs,
+            d.max_ulp, d.mean_abs, (long long)(ok ? 0 : d.differ),
+            ok            ? ""
+            : p->bad == 1 ? "   <-- first bad step"
+                          : "   <--");
+}
+
+static int run_hooked(arenac *a, ac_session *s, ac_step_hook *hook, void *user)
+{
+    ac_inputs_fill(a, s);
+    s->hook = hook;
+    s->hook_user = user;
+    const int status = ac_session_run(s);
+    s->hook = NULL;
+    return status;
+}
+
+static int run_per_node(arenac *a, ac_sink *to)
+{
+    ac_session reference = {0};
+    per_node p = {.a = a,
+                  .session = &reference,
+                  .want = AC_NEW_N(a->cx.region, uint8_t *, a->planned->n_steps + 1),
+                  .recording = true,
+                  .to = to};
+    int status = ac_session_open(&reference, a->module, a->source.path, "eval");
+    if (status == AC_OK)
+        status = run_hooked(a, &reference, look, &p);
+    ac_session_close(&reference);
+    AC_TRY(status);
+    AC_TRY(ac_load(a));
+    p.session = &a->session;
+    p.recording = false;
+    ac_put(to,
+           "step  operator                 name                                max abs  max ULP       mean   differ\n");
+    AC_TRY(run_hooked(a, &a->session, look, &p));
+    return p.bad ? ac_error(&a->cx, (ac_place){.file = a->source.path}, E0601,
+                            "%d steps differ from the reference interpreter", p.bad)
+                 : AC_OK;
+}
+
+/* ------------------------------------------------------------------ --taps */
+
+static void look_at_taps(void *user, int32_t s)
+{
+    ac_taps_look(user, s);
+}
+
+static int run_taps(arenac *a, ac_sink *to)
+{
+    ac_taps t;
+    AC_TRY(ac_taps_open(a, a->opt.taps, &t));
+    AC_TRY(ac_load(a));
+    AC_TRY(run_hooked(a, &a->session, look_at_taps, &t));
+    return ac_taps_close(&t, to);
+}
+
+/* ------------------------------------------------------------------ the verb */
+
+static int run_often(arenac *a)
+{
+    AC_TRY(ac_load(a));
+    for (int64_t i = 0; i < (a->opt.runs > 0 ? a->opt.runs : 1); i++) {
+        ac_inputs_fill(a, &a->session); /* a run may overwrite its inputs */
+        AC_TRY(ac_session_run(&a->session));
+    }
+    return AC_OK;
+}
+
+int ac_run(arenac *a, const char *const *path, int32_t n)
+{
+    const ac_options *o = &a->opt;
+    a->purpose = AC_FOR_RUNNING;
+    AC_TRY(ac_read(a, path, n));
+    AC_TRY(ac_inputs_open(a));
+    AC_TRY(ac_compile(a));
+    AC_TRY(ac_inputs_check(a));
+    ac_sink *to = ac_output_new(a, "-"), *quiet = AC_NEW(a->cx.region, ac_sink);
+    ac_sink_open(quiet, &a->cx);
+    AC_TRY(o->per_node ? run_per_node(a, to) : o->taps ? run_taps(a, to) : run_often(a));
+    AC_TRY(compare_outputs(a, o->quiet ? quiet : to));
+    AC_TRY(write_outputs(a));
+    if (!o->output_dir && !o->compare.n && !o->per_node && !o->taps && !o->quiet)
+        put_outputs(a, to);
+    return AC_OK;
+}

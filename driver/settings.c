@@ -1,0 +1,153 @@
+/* settings.c - what the options mean for a target: which are left out there, and why. */
+#include "driver/settings.h"
+
+#include "codegen/targets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const ac_place NOWHERE = {0};
+
+static bool wants_stripes(const ac_options *o)
+{
+    return !ac_is(o->stripe, "off");
+}
+
+/* A GPU runs the elements of a step in no order: nothing may rest on one. */
+static void drop_orders(ac_ctx *cx, const ac_options *o, const ac_settings *s)
+{
+    const bool rows = ac_is(o->io, "rows");
+    if (s->gpu && (wants_stripes(o) || rows || ac_is(o->overlap, "on")))
+        ac_warn(cx, NOWHERE, W0002, "target %s runs the elements of a step in no order: %s is ignored", s->target->name,
+                rows               ? "--io rows"
+                : wants_stripes(o) ? "--stripe"
+                                   : "--overlap");
+}
+
+/* GPUs have more than tasks; firmware has no threads; stripes carry rows from one iteration to the next. */
+static int32_t threads_of(ac_ctx *cx, const ac_options *o, const ac_settings *s)
+{
+    if (o->threads < 2)
+        return 1;
+    if (s->gpu)
+        ac_warn(cx, NOWHERE, W0002, "target %s has threads of its own: --threads is ignored", s->target->name);
+    else if (s->target->firmware)
+        ac_warn(cx, NOWHERE, W0002, "target %s is firmware and has no threads: --threads is ignored", s->target->name);
+    else if (s->stripes)
+        ac_warn(cx, NOWHERE, W0002, "rows of --stripe are made one after another: --threads is ignored");
+    else
+        return (int32_t)o->threads;
+    return 1;
+}
+
+static int32_t tensor_cores_of(ac_ctx *cx, const ac_options *o, const ac_settings *s)
+{
+    enum { FIRST_GENERATION = 80 }; /* that has them for floats */
+    static const char *const WORDS[] = {[AC_TENSOR_BYTES] = "int8",
+                                        [AC_TENSOR_OFF] = "off",
+                                        [AC_TENSOR_TF32] = "tf32",
+                                        [AC_TENSOR_BF16] = "bf16",
+                                        [AC_TENSOR_F16] = "f16"};
+    const char *word = o->tensor_cores;
+    int32_t k = 0;
+    while (word && k < AC_TENSOR_F16 && strcmp(word, WORDS[k]))
+        k++;
+    if (word && !s->gpu)
+        ac_warn(cx, NOWHERE, W0002, "target %s has no tensor cores: --tensor-cores is ignored", s->target->name);
+    else if (k >= AC_TENSOR_TF32 && o->exact)
+        ac_warn(cx, NOWHERE, W0002, "--exact: tensor cores multiply no floats, --tensor-cores %s is ignored", word);
+    else if (k >= AC_TENSOR_TF32 && atoi(s->target->cpu + 3) < FIRST_GENERATION)
+        ac_warn(cx, NOWHERE, W0002, "target %s: tensor cores are used from sm_80 on, --tensor-cores %s is ignored",
+                s->target->name, word);
+    return k;
+}
+
+static int32_t winograd_of(const ac_options *o)
+{
+    return !o->winograd ? 0 : !*o->winograd ? AC_WINOGRAD_CHEAPEST : o->winograd[0] - '0';
+}
+
+static const char *closest_target(ac_ctx *cx, const char *name)
+{
+    const int32_t n = ac_target_count();
+    const char **names = AC_NEW_N(cx->region, const char *, n);
+    for (int32_t i = 0; i < n; i++)
+        names[i] = ac_target_at(i)->name;
+    return ac_closest(name, names, n);
+}
+
+int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_settings *out)
+{
+    ac_settings s = {.target = ac_target_find(target)};
+    if (!s.target) {
+        const char *near = closest_target(cx, target);
+        ac_error(cx, NOWHERE, E0501, "unknown target '%s'", target);
+        return near ? ac_help(cx, "did you mean '%s'? arenac targets lists them", near)
+                    : ac_help(cx, "arenac targets lists them");
+    }
+    s.gpu = s.target->isa == AC_ISA_CUDA;
+    s.reference = ac_is(o->reference, "tflite");
+    s.stripes = !s.gpu && (wants_stripes(o) || ac_is(o->io, "rows"));
+    drop_orders(cx, o, &s);
+    s.threads = threads_of(cx, o, &s);
+    s.tensor_cores = tensor_cores_of(cx, o, &s);
+    s.winograd = winograd_of(o);
+    *out = s;
+    return AC_OK;
+}
+
+void ac_settings_note_winograd(ac_ctx *cx, const ac_settings *s, ac_lowered *const *step, int32_t n)
+{
+    enum { SHOWN = 16 };
+    int32_t left = 0, done = 0;
+    for (int32_t i = 0; i < n; i++) {
+        left += step[i]->schedule.refused != NULL;
+        done += step[i]->schedule.winograd != 0;
+    }
+    if (!s->winograd || (done && !left))
+        return;
+    if (!done)
+        ac_warn(cx, NOWHERE, W0002, "--winograd: no convolution of this model takes it");
+    else
+        ac_note(cx, NOWHERE, W0002, "--winograd: %d convolution%s it, %d do not", done, done == 1 ? " takes" : "s take",
+                left);
+    for (int32_t i = 0, shown = 0; i < n && shown < SHOWN; i++)
+        if (step[i]->schedule.refused && ++shown)
+            ac_detail(cx, "'%s': %s", step[i]->node->name, step[i]->schedule.refused);
+    if (left > SHOWN)
+        ac_detail(cx, "and %d more", left - SHOWN);
+}
+
+/* --recompute, where the steps are whole and may be overwritten. */
+static bool recomputes(ac_ctx *cx, const ac_options *o, const ac_settings *s, ac_place at)
+{
+    const char *against = s->reference                         ? "--reference tflite"
+                          : ac_is(o->preserve, "all")          ? "a run that keeps every tensor"
+                          : ac_is(o->io, "rows") && s->stripes ? "--io rows"
+                          : s->stripes                         ? "--stripe"
+                                                               : NULL;
+    if (o->recompute && against)
+        ac_warn(cx, at, W0002, "--recompute does not go with %s: it is ignored", against);
+    return o->recompute && !against;
+}
+
+ac_reductions ac_settings_reductions(ac_ctx *cx, const ac_options *o, const ac_settings *s, const char *file)
+{
+    const ac_place at = {.file = file};
+    const bool whole = s->reference || ac_is(o->preserve, "all"), rows = s->stripes && ac_is(o->io, "rows");
+    ac_reductions r = 0;
+    if (o->inplace && !s->reference)
+        r |= AC_REDUCE(INPLACE);
+    if (!s->reference && !s->gpu && (ac_is(o->overlap, "on") || (!o->overlap && s->stripes)))
+        r |= AC_REDUCE(OVERLAP);
+    if (ac_is(o->schedule, "search"))
+        r |= AC_REDUCE(ORDER);
+    if (recomputes(cx, o, s, at))
+        r |= AC_REDUCE(RECOMPUTE);
+    if (s->stripes && !whole)
+        r |= AC_REDUCE(STRIPE) | (rows ? AC_REDUCE(ROWS) : 0);
+    if (rows && whole)
+        ac_warn(cx, at, W0002, "%s needs whole inputs: --io rows is ignored",
+                s->reference ? "--reference tflite" : "a run that keeps every tensor");
+    return r;
+}

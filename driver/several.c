@@ -1,0 +1,365 @@
+/* several.c - several plans, one arena: --share of several models, or --dim NAME=LO..HI of one model for every value.
+ *
+ * Each part is planned (and compiled) by itself; then the parts are packed as intervals whose sizes are their arenas: for
+ * "exclusive" each lives in a step of its own, so that they lie over each other, for "concurrent" all live at once. State is
+ * always kept. Constants with the same bytes are defined once. Code: the files of every part, and a header that knows where
+ * each part's memory begins; for a range also a source that chooses the part by the value. */
+#include "driver/several.h"
+
+#include "codegen/constants.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_VALUES = 64 }; /* of a range: each is a plan, and code */
+
+static const ac_place HERE = {.file = "arenac"};
+
+/* ------------------------------------------------------------------ parts */
+
+static const ac_dim_option *range_of(const arenac *a)
+{
+    for (int32_t i = 0; i < a->opt.dim.n; i++)
+        if (a->opt.dim.item[i].range)
+            return &a->opt.dim.item[i];
+    return NULL;
+}
+
+bool ac_several_wanted(const arenac *a)
+{
+    return a->opt.share || range_of(a);
+}
+
+arenac *ac_open_like(arenac *a, const ac_option_id *without, int32_t n)
+{
+    arenac *one = arenac_open();
+    if (!one)
+        ac_heap_give_up(&a->cx.heap);
+    one->parent = a;
+    one->sibling = a->child;
+    a->child = one;
+    for (int id = 0; id < AC_OPT_COUNT; id++) {
+        bool left = false;
+        for (int32_t k = 0; k < n; k++)
+            left |= (int)without[k] == id;
+        const char *name = arenac_option_at(id)->name;
+        for (int32_t k = 0; !left && k < a->opt.given[id].n; k++) {
+            const char *value = a->opt.given[id].item[k];
+            arenac_set(one, name, *value ? value : NULL);
+        }
+    }
+    return one;
+}
+
+static int refuse(arenac *a, const ac_dim_option *range, int32_t n)
+{
+    const ac_options *o = &a->opt;
+    if (o->share && range)
+        return ac_error(&a->cx, HERE, E0501, "--share and a range of --dim cannot be used together");
+    if (o->share && n < 2)
+        return ac_error(&a->cx, HERE, E0501, "--share needs two models or more");
+    if (range && (n < 1 || n > 2))
+        return ac_error(&a->cx, HERE, E0501, "a range of --dim needs one model");
+    if (range && range->hi - range->lo >= MAX_VALUES)
+        return ac_error(&a->cx, HERE, E0502, "a range of --dim of more than %d values; pin it with --dim %s=N",
+                        MAX_VALUES, range->name);
+    for (int32_t i = 0; range && i < o->dim.n; i++)
+        if (o->dim.item[i].range && &o->dim.item[i] != range)
+            return ac_error(&a->cx, HERE, E0501, "bad argument '%s=%lld..%lld' of --dim: one may be a range, '%s' is",
+                            o->dim.item[i].name, (long long)o->dim.item[i].lo, (long long)o->dim.item[i].hi,
+                            range->name);
+    if (o->mem.n || o->pin.n || o->host || ac_is(o->reference, "tflm") || o->lock)
+        return ac_error(&a->cx, HERE, E0502,
+                        "--share and ranges of --dim work without --mem, --pin, --host, --lock and --reference tflm");
+    return AC_OK;
+}
+
+/* What a part reported belongs to all of them. */
+static void take_diagnostics(arenac *a, arenac *part)
+{
+    ac_diags_copy(&a->cx, &part->cx.diags);
+    part->cx.diags = (ac_diags){.werror = a->cx.diags.werror, .limit = a->cx.diags.limit};
+}
+
+static int read_part(ac_several *s, int32_t k, const char *const *path, int32_t n)
+{
+    static const ac_option_id OWN[] = {AC_OPT_share,  AC_OPT_dim,  AC_OPT_budget, AC_OPT_name,
+                                       AC_OPT_output, AC_OPT_emit, AC_OPT_json};
+    arenac *a = s->a, *one = s->part[k].a = ac_open_like(a, OWN, sizeof OWN / sizeof *OWN);
+    one->stated = &a->opt;
+    for (int32_t i = 0; i < a->opt.dim.n; i++)
+        if (!a->opt.dim.item[i].range)
+            arenac_set(one, "dim", a->opt.given[AC_OPT_dim].item[i]);
+    if (s->range)
+        arenac_set(one, "dim", ac_strf(a->cx.region, "%s=%lld", s->range, (long long)(s->lo + k)));
+    const int status = s->range ? arenac_read(one, path, n) : arenac_read(one, &path[k], 1);
+    if (status == AC_OK && s->range)
+        arenac_set(one, "name",
+                   ac_strf(a->cx.region, "%s_%s%lld", a->opt.name ? a->opt.name : one->source.stem, s->range,
+                           (long long)(s->lo + k)));
+    take_diagnostics(a, one);
+    return status ? AC_FAIL : AC_OK;
+}
+
+int ac_several_read(arenac *a, const char *const *path, int32_t n)
+{
+    const ac_dim_option *range = range_of(a);
+    AC_TRY(refuse(a, range, n));
+    ac_several *s = AC_NEW(a->cx.region, ac_several);
+    *s = (ac_several){.a = a, .n = range ? (int32_t)(range->hi - range->lo + 1) : n};
+    if (range) {
+        s->range = range->name;
+        s->lo = range->lo;
+        s->hi = range->hi;
+    }
+    s->part = AC_NEW_N(a->cx.region, ac_several_part, s->n);
+    a->several = s;
+    for (int32_t k = 0; k < s->n; k++)
+        AC_TRY(read_part(s, k, path, n));
+    a->source.path = s->part[0].a->source.path;
+    a->source.base = s->part[0].a->source.base;
+    a->source.stem = s->part[0].a->source.stem;
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ one arena */
+
+/* The regions of all parts as a problem of its own; *total is what they need together. */
+static int pack(ac_several *s, bool state, ac_bytes *total)
+{
+    ac_ctx *cx = &s->a->cx;
+    const bool together = state || (s->a->opt.share && !strcmp(s->a->opt.share, "concurrent"));
+    ac_memory mem = {.name = state ? "state" : "arena", .capacity = -1, .align = s->align};
+    ac_problem p = {.item = AC_NEW_N(cx->region, ac_item, s->n), .n = s->n, .mem = &mem, .n_mems = 1, .steps = s->n};
+    ac_plan plan;
+    for (int32_t k = 0; k < s->n; k++) {
+        const ac_several_part *x = &s->part[k];
+        p.item[k] = (ac_item){.name = x->a->source.stem,
+                              .size = state ? x->a->planned->plan.mem_bytes[1] : x->a->planned->plan.arena_bytes,
+                              .align = s->align,
+                              .life = {together ? 0 : k, together ? s->n : k + 1},
+                              .fixed = -1,
+                              .mem = -1};
+    }
+    AC_TRY(ac_solve(cx, &p, "auto", NULL, &plan));
+    for (int32_t k = 0; k < s->n; k++)
+        *(state ? &s->part[k].state_at : &s->part[k].arena_at) = plan.offset[k];
+    *total = plan.arena_bytes;
+    return AC_OK;
+}
+
+/* A C identifier: the prefix of the whole. */
+static const char *identifier(ac_several *s, const char *from)
+{
+    char *id = ac_strf(s->a->cx.region, "%s%s", isdigit((unsigned char)from[0]) ? "m" : "", from);
+    for (char *p = id; *p; p++)
+        *p = isalnum((unsigned char)*p) && (unsigned char)*p < 128 ? (char)tolower((unsigned char)*p) : '_';
+    return *id ? id : "shared";
+}
+
+static void put_names(ac_several *s)
+{
+    const arenac *a = s->a;
+    ac_region *r = a->cx.region;
+    const char *output = a->opt.output;
+    const char *base = output ? ac_path_name(output) : s->range ? a->source.stem : "shared";
+    const char *dot = strrchr(base, '.');
+    s->dir = ac_strf(r, "%.*s", output ? (int)(base - output) : 0, output ? output : "");
+    s->stem = ac_strf(r, "%.*s", dot && dot != base ? (int)(dot - base) : (int)strlen(base), base);
+    s->name = identifier(s, a->opt.name ? a->opt.name : s->range ? a->source.stem : s->stem);
+    char *upper = ac_strdup(r, s->name);
+    for (char *p = upper; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    s->upper = upper;
+}
+
+static int pack_all(ac_several *s)
+{
+    put_names(s);
+    s->align = 1;
+    s->apart = 0;
+    for (int32_t k = 0; k < s->n; k++) {
+        const arenac *one = s->part[k].a;
+        const ac_problem *p = &one->planned->live->problem;
+        for (int32_t i = 0; i < p->n; i++)
+            s->align = p->item[i].align > s->align ? p->item[i].align : s->align;
+        s->apart += one->planned->plan.arena_bytes;
+        s->part[k].weights = one->report->weight_bytes;
+    }
+    AC_TRY(pack(s, false, &s->arena));
+    AC_TRY(pack(s, true, &s->state));
+    s->packed = true;
+    return AC_OK;
+}
+
+static bool is_over_budget(const ac_several *s)
+{
+    return s->a->opt.budget.bytes >= 0 && s->arena > s->a->opt.budget.bytes;
+}
+
+static int check_budget(ac_several *s)
+{
+    ac_ctx *cx = &s->a->cx;
+    const ac_bytes budget = s->a->opt.budget.bytes;
+    if (!is_over_budget(s))
+        return AC_OK;
+    return ac_error(cx, (ac_place){0}, E0401, "memory 'arena' is over its budget: needs %s B, has %s B, %s B too much",
+                    ac_commas(cx, s->arena), ac_commas(cx, budget), ac_commas(cx, s->arena - budget));
+}
+
+/* f on every part, up to the first that fails. */
+static int each(ac_several *s, int (*f)(arenac *a))
+{
+    for (int32_t k = 0; k < s->n; k++) {
+        const int status = f(s->part[k].a);
+        take_diagnostics(s->a, s->part[k].a);
+        if (status)
+            return AC_FAIL;
+    }
+    return AC_OK;
+}
+
+int ac_several_check(arenac *a)
+{
+    return each(a->several, arenac_check);
+}
+
+int ac_several_plan(arenac *a)
+{
+    ac_several *s = a->several;
+    if (a->opt.emit)
+        return ac_error(&a->cx, HERE, E0502, "--emit of several plans at once is not available; --json prints them");
+    AC_TRY(each(s, arenac_plan));
+    AC_TRY(pack_all(s));
+    return check_budget(s);
+}
+
+bool ac_several_has_plan(const arenac *a)
+{
+    return a->several->packed;
+}
+
+/* ------------------------------------------------------------------ code */
+
+/* The kind of code in "c,h", "o,h" ..., or NULL. */
+static const char *code_kind(const char *emit)
+{
+    static const char *const KIND[] = {"c", "o", "s", "ll", "bc"};
+    if (!emit)
+        return KIND[0];
+    const size_t n = strcspn(emit, ",");
+    for (size_t k = 0; k < sizeof KIND / sizeof *KIND; k++)
+        if (strlen(KIND[k]) == n && !strncmp(KIND[k], emit, n) && !strcmp(emit + n, ",h"))
+            return KIND[k];
+    return NULL;
+}
+
+static int check_names(const ac_several *s)
+{
+    ac_ctx *cx = &s->a->cx;
+    for (int32_t k = 0; k < s->n; k++) {
+        const char *name = s->part[k].a->module->name;
+        for (int32_t i = 0; i < k; i++)
+            if (!strcmp(s->part[i].a->module->name, name)) {
+                ac_error(cx, (ac_place){0}, E0501, "two models have the C name '%s'", name);
+                return ac_help(cx, "the name is that of the file: rename or link one of them");
+            }
+        if (!strcmp(name, s->name))
+            return ac_error(cx, (ac_place){0}, E0501, "'%s' is the name of a model; take another one with -o or --name",
+                            s->name);
+    }
+    return AC_OK;
+}
+
+/* Constants are made in the memory of each part, so the guards of all parts are around it. */
+typedef struct nest {
+    ac_several *s;
+    int32_t k;
+} nest;
+
+static int share_constants(arenac *a, void *arg)
+{
+    nest *at = arg;
+    ac_several *s = at->s;
+    (void)a;
+    if (++at->k < s->n)
+        return ac_guard(s->part[at->k].a, share_constants, at);
+    ac_module **m = AC_NEW_N(s->part[0].a->cx.region, ac_module *, s->n);
+    for (int32_t k = 0; k < s->n; k++)
+        m[k] = s->part[k].a->module;
+    return ac_module_share_consts(m, s->n, &s->saved);
+}
+
+int ac_several_compile(arenac *a)
+{
+    ac_several *s = a->several;
+    nest all = {s, 0};
+    if (!code_kind(a->opt.emit))
+        return ac_error(&a->cx, HERE, E0502,
+                        "several plans at once are compiled to c,h; with LLVM o,h or s,h or ll,h or bc,h");
+    AC_TRY(each(s, arenac_compile));
+    AC_TRY(pack_all(s));
+    AC_TRY(check_names(s));
+    AC_TRY(ac_guard(s->part[0].a, share_constants, &all));
+    s->compiled = true;
+    return check_budget(s);
+}
+
+static int same_io(const ac_several *s)
+{
+    const ac_module *first = s->part[0].a->module;
+    for (int32_t k = 0; k < s->n && s->range; k++) {
+        const ac_module *m = s->part[k].a->module;
+        if (m->n_inputs != first->n_inputs || m->n_outputs != first->n_outputs)
+            return ac_error(&s->a->cx, (ac_place){0}, E0108, "the number of inputs or outputs depends on '%s'",
+                            s->range);
+    }
+    return AC_OK;
+}
+
+/* The part's outputs appear with those of all. */
+static int emit_part(ac_several *s, arenac *one)
+{
+    ac_region *r = s->a->cx.region;
+    const char *kind = code_kind(s->a->opt.emit), *name = one->module->name;
+    int status = arenac_emit(one, kind, ac_strf(r, "%s%s.%s", s->dir, name, kind)) ||
+                 arenac_emit(one, "h", ac_strf(r, "%s%s.h", s->dir, name));
+    if (!status && ac_module_weights(one->module) != AC_WEIGHTS_RODATA)
+        status = arenac_emit(one, "blob", ac_strf(r, "%s%s.bin", s->dir, name));
+    take_diagnostics(s->a, one);
+    for (int32_t k = 0; k < one->output.n; k++)
+        ac_push(r, &s->a->output, one->output.item[k]);
+    one->output.n = 0;
+    return status ? AC_FAIL : AC_OK;
+}
+
+static int write_code(ac_several *s)
+{
+    ac_region *r = s->a->cx.region;
+    AC_TRY(same_io(s));
+    for (int32_t k = 0; k < s->n; k++)
+        AC_TRY(emit_part(s, s->part[k].a));
+    ac_several_put_header(s, ac_output_new(s->a, ac_strf(r, "%s%s.h", s->dir, s->stem)));
+    if (s->range)
+        ac_several_put_source(s, ac_output_new(s->a, ac_strf(r, "%s%s.c", s->dir, s->stem)));
+    return AC_OK;
+}
+
+int ac_several_write(arenac *a)
+{
+    ac_several *s = a->several;
+    if (s->compiled && !is_over_budget(s))
+        AC_TRY(write_code(s));
+    if (a->opt.json || !a->opt.quiet)
+        ac_several_report(a, ac_output_new(a, "-"));
+    return AC_OK;
+}
+
+void ac_several_report(arenac *a, ac_sink *to)
+{
+    if (a->opt.json)
+        ac_several_put_json(a->several, to);
+    else
+        ac_several_put_text(a->several, to);
+}

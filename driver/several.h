@@ -1,0 +1,32 @@
+/* several.h - several models in one arena: what several.c makes and several_text.c prints. For driver/ only. */
+#ifndef AC_DRIVER_SEVERAL_H
+#define AC_DRIVER_SEVERAL_H
+#include "driver/stage.h"
+
+typedef struct ac_several_part {
+    arenac *a; /* a compilation of its own */
+    ac_bytes arena_at, state_at;
+    ac_bytes weights;
+} ac_several_part;
+
+typedef struct ac_several {
+    arenac *a; /* outputs and messages about all of them go here */
+    ac_several_part *part;
+    int32_t n;
+    const char *range; /* the dimension of which each part is a value; NULL: a part is a model */
+    int64_t lo, hi;
+    const char *name, *upper; /* C prefix of the whole; in capitals */
+    const char *dir, *stem;   /* of the files of the whole */
+    ac_bytes arena, state, align;
+    ac_bytes apart; /* arenas of the parts by themselves, added up */
+    ac_bytes saved; /* constants that are kept once */
+    bool compiled, packed;
+} ac_several;
+
+/* several_text.c */
+void ac_several_put_text(ac_several *s, ac_sink *to);
+void ac_several_put_json(ac_several *s, ac_sink *to);
+void ac_several_put_header(ac_several *s, ac_sink *to);
+void ac_several_put_source(ac_several *s, ac_sink *to); /* of a range: chooses the part by the value */
+
+#endif

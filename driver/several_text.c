@@ -1,0 +1,192 @@
+/* several_text.c - what is printed of several models in one arena: the report, and the header and source around the code of
+ * the parts. */
+#include "driver/several.h"
+
+#include "base/json_out.h"
+#include "codegen/constants.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *label(const ac_several *s, int32_t k)
+{
+    ac_region *r = s->a->cx.region;
+    return s->range ? ac_strf(r, "%s = %lld", s->range, (long long)(s->lo + k)) : s->part[k].a->source.base;
+}
+
+static bool optimal(const ac_several_part *p)
+{
+    return p->a->planned->plan.arena_bytes == p->a->planned->plan.proven;
+}
+
+void ac_several_put_text(ac_several *s, ac_sink *to)
+{
+    ac_ctx *cx = &s->a->cx;
+    if (s->range)
+        ac_putf(to, "%s   %d plans, one for each %s from %lld to %lld, in one arena\n\n", s->a->source.base, s->n,
+                s->range, (long long)s->lo, (long long)s->hi);
+    else
+        ac_putf(to, "%d models, one arena, %s\n\n", s->n, s->a->opt.share);
+    ac_putf(to, "  RAM  arena      %13s B", ac_commas(cx, s->arena));
+    if (!s->range)
+        ac_putf(to, "   apart they would take %s B", ac_commas(cx, s->apart));
+    ac_putc(to, '\n');
+    ac_putf(to, "       state      %13s B\n", ac_commas(cx, s->state));
+    if (s->compiled)
+        ac_putf(to, "  ROM  saved      %13s B   constants with the same bytes are kept once\n",
+                ac_commas(cx, s->saved));
+    ac_putf(to, "\n  %-32s %12s %10s %10s %12s  plan\n", "model", "arena B", "at", "state at", "weights B");
+    for (int32_t k = 0; k < s->n; k++) {
+        const ac_several_part *p = &s->part[k];
+        ac_putf(to, "  %-32s %12s 0x%08llx 0x%08llx %12s  %s\n", label(s, k),
+                ac_commas(cx, p->a->planned->plan.arena_bytes), (unsigned long long)p->arena_at,
+                (unsigned long long)p->state_at, ac_commas(cx, p->weights),
+                optimal(p) ? "optimal" : p->a->planned->plan.strategy);
+    }
+}
+
+void ac_several_put_json(ac_several *s, ac_sink *to)
+{
+    ac_json j = ac_json_open(to);
+    ac_json_obj(&j, NULL);
+    ac_json_str(&j, "schema", "arenac-share/1");
+    ac_json_str(&j, "share", s->a->opt.share ? s->a->opt.share : "range");
+    ac_json_int(&j, "arena_bytes", s->arena);
+    ac_json_int(&j, "apart_bytes", s->apart);
+    ac_json_int(&j, "state_bytes", s->state);
+    ac_json_int(&j, "align_bytes", s->align);
+    ac_json_arr(&j, "models");
+    for (int32_t k = 0; k < s->n; k++) {
+        const ac_several_part *p = &s->part[k];
+        ac_json_obj(&j, NULL);
+        ac_json_str(&j, "file", p->a->source.base);
+        ac_json_str(&j, "dim", s->range ? label(s, k) : NULL);
+        ac_json_int(&j, "arena_bytes", p->a->planned->plan.arena_bytes);
+        ac_json_int(&j, "arena_offset_bytes", p->arena_at);
+        ac_json_int(&j, "lower_bound_bytes", p->a->planned->plan.proven);
+        ac_json_bool(&j, "optimal", optimal(p));
+        ac_json_int(&j, "state_bytes", p->a->planned->plan.mem_bytes[1]);
+        ac_json_int(&j, "state_offset_bytes", p->state_at);
+        ac_json_int(&j, "weight_bytes", p->weights);
+        ac_json_end(&j);
+    }
+    ac_json_end(&j);
+    ac_json_end(&j);
+}
+
+/* ------------------------------------------------------------------ code */
+
+static bool has_blob(const ac_several_part *p)
+{
+    return ac_module_weights(p->a->module) == AC_WEIGHTS_BLOB;
+}
+
+static bool any_blob(const ac_several *s)
+{
+    for (int32_t k = 0; k < s->n; k++)
+        if (has_blob(&s->part[k]))
+            return true;
+    return false;
+}
+
+/* NAME_PART(m): the memory of a part inside of the memory of all. */
+static void put_view(ac_several *s, ac_sink *to, int32_t k)
+{
+    const ac_several_part *p = &s->part[k];
+    const char *part_name = p->a->module->name;
+    ac_putf(to, "static inline %s_mem %s_of_%s(const %s_mem *m)\n{\n    %s_mem of = {0};\n", part_name, s->name,
+            part_name, s->name, part_name);
+    ac_putf(to, "    of.arena = m->arena ? (uint8_t *)m->arena + %lldu : NULL;\n", (long long)p->arena_at);
+    if (p->a->module->state_bytes)
+        ac_putf(to, "    of.state = m->state ? (uint8_t *)m->state + %lldu : NULL;\n", (long long)p->state_at);
+    if (has_blob(p))
+        ac_putf(to, "    of.weights = m->weights[%d];\n", k);
+    ac_put(to, "    return of;\n}\n");
+}
+
+void ac_several_put_header(ac_several *s, ac_sink *to)
+{
+    const char *U = s->upper, *p = s->name;
+    ac_putf(to,
+            "/* %s.h - made by arenac %s: %d %s in one arena of %s B%s; options: %s */\n#ifndef %s_H\n#define %s_H\n",
+            s->stem, arenac_version(), s->n, s->range ? "sizes of a model" : "models", ac_commas(to->cx, s->arena),
+            s->a->opt.share && !strcmp(s->a->opt.share, "concurrent")
+                ? ", each with bytes of its own"
+                : ", over each other: running one destroys inputs and outputs of the others",
+            s->part[0].a->module->options, U, U);
+    for (int32_t k = 0; k < s->n; k++)
+        ac_putf(to, "#include \"%s.h\"\n", s->part[k].a->module->name);
+    ac_putf(to, "\n#define %s_ARENA_BYTES %lldu\n#define %s_ARENA_ALIGN %lldu\n#define %s_STATE_BYTES %lldu\n", U,
+            (long long)s->arena, U, (long long)s->align, U, (long long)s->state);
+    if (s->range)
+        ac_putf(to, "#define %s_MIN %lld /* of '%s' */\n#define %s_MAX %lld\n", U, (long long)s->lo, s->range, U,
+                (long long)s->hi);
+    ac_putf(to, "\ntypedef struct %s_mem {\n    void *arena; /* %s_ARENA_BYTES, aligned to %s_ARENA_ALIGN */\n", p, U,
+            U);
+    if (s->state)
+        ac_putf(to, "    void *state; /* %s_STATE_BYTES, aligned as the arena; kept between runs */\n", U);
+    if (any_blob(s))
+        ac_putf(to, "    const void *weights[%d]; /* the blobs, in the order of the parts */\n", s->n);
+    ac_putf(to, "} %s_mem;\n\n/* The memory of one part: for its own functions. */\n", p);
+    for (int32_t k = 0; k < s->n; k++)
+        put_view(s, to, k);
+    if (s->range) {
+        const ac_module *m = s->part[0].a->module;
+        ac_putf(to,
+                "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\nenum { %s_OK = 0, %s_EALIGN = 1, %s_EDIM = 2, "
+                "%s_EWEIGHTS = 3, %s_EINDEX = 4 };\n"
+                "/* %s: from %s_MIN to %s_MAX, else %s_EDIM or NULL. */\n"
+                "int %s_init(const %s_mem *m, int32_t %s);\nint %s_run(const %s_mem *m, int32_t %s);\n",
+                U, U, U, U, U, "n", U, U, U, p, p, "n", p, p, "n");
+        for (int32_t i = 0; i < m->n_inputs; i++)
+            ac_putf(to, "void *%s_in%d(const %s_mem *m, int32_t n, uint32_t *bytes);\n", p, i, p);
+        for (int32_t i = 0; i < m->n_outputs; i++)
+            ac_putf(to, "const void *%s_out%d(const %s_mem *m, int32_t n, uint32_t *bytes);\n", p, i, p);
+        ac_put(to, "#ifdef __cplusplus\n}\n#endif\n");
+    }
+    ac_put(to, "#endif\n");
+}
+
+static const char *upper_of(ac_several *s, const char *name)
+{
+    char *up = ac_strdup(s->a->cx.region, name);
+    for (char *p = up; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    return up;
+}
+
+/* A function of the range that hands on to the part of the value. kind: "init", "run", "in0" ... */
+static void put_switch(ac_several *s, ac_sink *to, const char *kind, bool pointer)
+{
+    const char *p = s->name;
+    const bool input = kind[0] == 'i' && kind[1] == 'n' && isdigit((unsigned char)kind[2]);
+    if (pointer)
+        ac_putf(to, "%svoid *%s_%s(const %s_mem *m, int32_t n, uint32_t *bytes)\n{\n    switch (n) {\n",
+                input ? "" : "const ", p, kind, p);
+    else
+        ac_putf(to, "int %s_%s(const %s_mem *m, int32_t n)\n{\n    switch (n) {\n", p, kind, p);
+    for (int32_t k = 0; k < s->n; k++) {
+        const char *name = s->part[k].a->module->name;
+        ac_putf(to, "    case %lld: {\n        const %s_mem of = %s_of_%s(m);\n", (long long)(s->lo + k), name, p,
+                name);
+        if (pointer)
+            ac_putf(to, "        if (bytes)\n            *bytes = %s_%s_BYTES;\n", upper_of(s, name),
+                    upper_of(s, kind));
+        ac_putf(to, "        return %s%s_%s(&of);\n    }\n", pointer && input ? "(void *)" : "", name, kind);
+    }
+    ac_putf(to, "    default: return %s;\n    }\n}\n\n",
+            pointer ? "NULL" : ac_strf(s->a->cx.region, "%s_EDIM", s->upper));
+}
+
+void ac_several_put_source(ac_several *s, ac_sink *to)
+{
+    const ac_module *m = s->part[0].a->module;
+    ac_putf(to, "/* %s.c - made by arenac %s: chooses the code of a size; options: %s */\n#include \"%s.h\"\n\n",
+            s->stem, arenac_version(), m->options, s->stem);
+    put_switch(s, to, "init", false);
+    put_switch(s, to, "run", false);
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        put_switch(s, to, ac_strf(s->a->cx.region, "in%d", i), true);
+    for (int32_t i = 0; i < m->n_outputs; i++)
+        put_switch(s, to, ac_strf(s->a->cx.region, "out%d", i), true);
+}

@@ -1,0 +1,25 @@
+/* verbs.h - what a verb does between its paths and options and its outputs, besides the stages; arenac.c opens the guard.
+ * Each gives AC_OK, or AC_FAIL with a diagnostic, and leaves outputs for ac_commit. */
+#ifndef AC_DRIVER_VERBS_H
+#define AC_DRIVER_VERBS_H
+#include "driver/stage.h"
+
+typedef int ac_verb_fn(arenac *a, const char *const *path, int32_t n);
+
+ac_verb_fn ac_check_verb; /* show.c: check */
+ac_verb_fn ac_run;        /* run.c: on this machine, compared with references */
+ac_verb_fn ac_bench;      /* bench.c */
+ac_verb_fn ac_python;     /* python.c */
+ac_verb_fn ac_show;       /* show.c */
+ac_verb_fn ac_audit;      /* audit.c: verify */
+ac_verb_fn ac_diff;       /* locks.c */
+ac_verb_fn ac_convert;    /* convert.c */
+ac_verb_fn ac_targets;    /* lists.c */
+ac_verb_fn ac_explain;    /* lists.c */
+ac_verb_fn ac_list_operators;  /* operators.c: ops */
+
+int ac_load(arenac *a);                                     /* run.c: the compiled model is made runnable here */
+int ac_tune(arenac *a, const char *const *path, int32_t n); /* tune.c: bench --tune; *a then uses the file it wrote */
+double ac_now_ms(void);                                     /* bench.c */
+
+#endif

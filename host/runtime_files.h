@@ -1,0 +1,16 @@
+/* runtime_files.h - the files of runtime/ as they are in the source tree, inside the tool (cmake/embed.cmake). */
+#ifndef AC_HOST_RUNTIME_FILES_H
+#define AC_HOST_RUNTIME_FILES_H
+#include <stddef.h>
+
+typedef struct ac_rt_file {
+    const char *name; /* "arn_rt.h" */
+    const unsigned char *data;
+    size_t n;
+} ac_rt_file;
+
+/* All of them; --emit rt leaves out what is of Python modules only. */
+extern const ac_rt_file ac_rt_files[];
+extern const int ac_rt_count;
+
+#endif

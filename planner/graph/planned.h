@@ -1,0 +1,111 @@
+/* planned.h - a candidate plan is a value: steps in an order, how long everything lives, where it lies.
+ *
+ *     ac_planned *p;
+ *     AC_TRY(ac_plan_graph(cx, &how, &p));           the steps as they come, then each reduction that `how` asks for
+ *     ... p->step[s], p->live->item_of[id], p->plan.offset[item] ...
+ *     ac_planned_free(p);
+ *
+ * A reduction (reductions.def) takes a plan and gives another one; the loop in plan.c keeps the smaller of the two and
+ * frees the other. Nothing is restored, since nothing is changed: a value is filled while it is made and read after.
+ *
+ * Memory: each value has a region of its own, which goes with it; a value that was made from another one keeps that one
+ * alive (`base`). Errors: AC_FAIL with a diagnostic. */
+#ifndef AC_PLANNER_GRAPH_PLANNED_H
+#define AC_PLANNER_GRAPH_PLANNED_H
+#include "planner/graph/live.h"
+#include "planner/pack/solve.h"
+
+typedef enum ac_reduction {
+#define REDUCTION(id, option, what, with, fn) AC_REDUCE_##id,
+#include "planner/graph/reductions.def"
+#undef REDUCTION
+    AC_REDUCTION_COUNT
+} ac_reduction;
+
+typedef uint32_t ac_reductions; /* a set: bit k is row k of reductions.def */
+#define AC_REDUCE(id) (1u << AC_REDUCE_##id)
+
+/* --pin: tensor T lies in a memory, at an offset (-1: anywhere in it). */
+typedef struct ac_plan_pin {
+    const char *tensor, *memory;
+    ac_bytes offset;
+} ac_plan_pin;
+
+/* What is to be planned, and how. Read only; outlives every plan made by it. */
+typedef struct ac_plan_how {
+    const char *file; /* the model's, for messages */
+    const ac_graph *graph;
+    ac_lowered *const *step; /* one for each node that needs code, in the file's order */
+    int32_t n_steps;
+    const ac_target *target; /* what the steps were lowered for; some reductions lower them again */
+    bool exact;              /* float operations keep the model's order */
+    ac_live_options live;    /* but inplace, which is a reduction */
+    ac_reductions reductions;
+    const char *stripes; /* groups of steps that STRIPE is to make, "2-5,conv1-pool1"; NULL: those that take least */
+    const char *planner; /* "auto", or a strategy */
+    int effort;          /* 0..9: how long searches may take; -1: the usual */
+    ac_bytes budget;     /* of budget_memory, -1: none */
+    const char *budget_memory; /* NULL: the first */
+    const ac_plan_pin *pin;
+    int32_t n_pins;
+} ac_plan_how;
+
+/* What the reductions found out on their way, for the report. */
+typedef struct ac_plan_found {
+    ac_order_result order;
+    ac_bytes file_order_bytes; /* arena in the file's order; 0: no other was looked for */
+    int32_t recomputed;        /* steps that run a second time */
+    ac_bytes once_bytes;       /* arena without these */
+} ac_plan_found;
+
+typedef struct ac_planned {
+    struct ac_planned *base; /* what its steps and tensors come from; NULL: the lowering alone */
+    ac_region *region;
+    const ac_graph *graph; /* of the lowering, or one that has more tensors */
+    ac_lowered **step;     /* in execution order */
+    int32_t n_steps;
+    int32_t groups;      /* steps that are groups of steps */
+    bool streamed;       /* an input is handed over by rows, and only a window of it lies in the arena */
+    bool wanted;         /* the user asked for just this: kept whatever it takes */
+    ac_reductions lives; /* of INPLACE and OVERLAP: those that the lives allow */
+    ac_liveness *live;   /* NULL: not packed yet */
+    ac_plan plan;
+    ac_result row[AC_MAX_STRATEGIES]; /* what every strategy reached */
+    int32_t n_rows;
+    ac_plan_found found;
+} ac_planned;
+
+int ac_plan_graph(ac_ctx *cx, const ac_plan_how *how, ac_planned **out);
+void ac_planned_free(ac_planned *p); /* and what it was made from; NULL is fine */
+
+/* candidate.c, for reductions. */
+/* A value that has everything of `base` (NULL: of how), and room for `room` steps; not packed. */
+ac_planned *ac_planned_from(ac_ctx *cx, const ac_plan_how *how, ac_planned *base, int32_t room);
+int ac_planned_pack(ac_ctx *cx, const ac_plan_how *how, ac_planned *p);  /* fills live, plan and row; checked */
+int ac_planned_ready(ac_ctx *cx, const ac_plan_how *how, ac_planned *p); /* the same, unless it is packed already */
+void ac_planned_drop(ac_planned *p, const ac_planned *keep);             /* p and what it was made from, up to `keep` */
+/* Is a's plan better than b's? With one memory: it takes less. With several: less over their limits, then less traffic
+ * outside of the first ones, then less of the first. */
+bool ac_planned_less(const ac_planned *a, const ac_planned *b);
+bool ac_planned_is_enough(const ac_plan_how *how, const ac_planned *p);       /* there is a limit, and it is kept */
+ac_bytes ac_plan_budget(const ac_plan_how *how, const ac_planned *p);         /* of the first memory, -1: none */
+ac_solve_options ac_plan_search(const ac_plan_how *how, const ac_planned *p); /* what packing may spend */
+
+/* A reduction: *to is its plan, packed or not, or NULL when it has none to offer. */
+typedef int ac_reduce_fn(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_planned **to);
+#define REDUCTION(id, option, what, with, fn) ac_reduce_fn fn;
+#include "planner/graph/reductions.def"
+#undef REDUCTION
+
+/* what_if.c - what reductions that `how` does not ask for would take besides. */
+typedef struct ac_what_if {
+    const char *option, *what;
+    ac_bytes bytes; /* -1: not tried */
+} ac_what_if;
+/* Those that take less than `now` and than those before them, in *list (region); all names without a figure unless `try`. */
+int32_t ac_plan_what_if(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now, bool try, ac_region *region,
+                        const ac_what_if **list);
+/* The same as help of the last diagnostic, for a plan that is over its budget. */
+void ac_plan_help(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now);
+
+#endif

@@ -1,0 +1,166 @@
+/* stripe_reduce.c - reductions STRIPE and ROWS: runs of steps become one that works row by row, where the arena gets
+ * smaller by it.
+ *
+ * What the search estimates, packing has to confirm: a cut into groups is kept only if its plan takes less than the plan
+ * without groups (or, with a budget, fits where that one does not). With several memories the search knows one, of all
+ * bytes; several limits are tried and packed, and the plan counts that leaves most traffic in the first memories.
+ *
+ * A search has a value of its own, without a plan: its region holds the steps that all its candidates are made of. */
+#include "planner/graph/stripe.h"
+
+#include "planner/graph/stripe_swap.h"
+
+enum { TRIES = 6 }; /* limits tried below a budget, or for several memories */
+
+static bool has_several(const ac_planned *p)
+{
+    return p->live->problem.n_mems > 2; /* state has one of its own */
+}
+
+/* The limit of try k for the bytes of all memories together: from what the first memory has, or all of them take now,
+ * down to the least there can be. */
+static ac_bytes limit_of(const ac_plan_how *how, const ac_planned *from, ac_bytes least, int32_t k)
+{
+    const ac_problem *p = &from->live->problem;
+    const ac_bytes budget = ac_plan_budget(how, from);
+    ac_bytes most =
+        p->mem[0].capacity >= 0 && (budget < 0 || p->mem[0].capacity < budget) ? p->mem[0].capacity : budget;
+    if (most < least)
+        for (int32_t m = 0; m < p->n_mems; m++)
+            most = (m ? most : 0) + from->plan.mem_bytes[m];
+    return most > least ? most - (most - least) * k / (TRIES - 1) : least;
+}
+
+/* *best becomes p if p is better, and the other one is freed, with what only it was made from. */
+static void take_better(ac_planned **best, ac_planned *p, const ac_planned *keep)
+{
+    const bool better = !*best || ac_planned_less(p, *best);
+    ac_planned *other = better ? *best : p;
+    *best = better ? p : *best;
+    if (other && other != keep)
+        ac_planned_drop(other, keep);
+}
+
+static int try_limit(ac_ctx *cx, const ac_plan_how *how, ac_stripe_search *q, ac_planned *search, ac_bytes limit,
+                     ac_planned **out)
+{
+    ac_planned *p = *out = ac_planned_from(cx, how, search, search->n_steps);
+    AC_TRY(ac_stripe_choose(q, limit, p->step, &p->n_steps, &p->groups));
+    return ac_planned_pack(cx, how, p);
+}
+
+/* The best groups of the steps of `from`, if they beat *best; what loses is freed, but for `keep`. */
+static int groups_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, bool rows, ac_planned **best,
+                     const ac_planned *keep)
+{
+    ac_planned *search = ac_planned_from(cx, how, from, from->n_steps), *mine = NULL;
+    ac_stripe_search *q = ac_stripe_open(cx, how, search->region, from, rows);
+    const ac_bytes budget = ac_plan_budget(how, from);
+    const bool several = has_several(from);
+    if (q->least == INT64_MAX || (rows && !q->forms.fed.tensor)) {
+        ac_planned_drop(search, from); /* not so */
+        return AC_OK;
+    }
+    ac_bytes limit = several ? limit_of(how, from, q->least, 0) : budget > q->least ? budget : q->least;
+    for (int32_t k = 0; k < TRIES; k++) {
+        ac_planned *found;
+        AC_TRY(try_limit(cx, how, q, search, limit, &found));
+        const bool enough = ac_planned_is_enough(how, found);
+        const ac_bytes over = found->plan.arena_bytes - budget;
+        found->streamed = found->wanted = rows;
+        take_better(&mine, found, search);
+        if (limit <= q->least || enough)
+            break;
+        if (several) {
+            limit = limit_of(how, from, q->least, k + 1);
+            continue;
+        }
+        limit -= over; /* packing took more than the estimate */
+        limit = limit < q->least || k == TRIES - 2 ? q->least : limit;
+    }
+    take_better(best, mine, keep);
+    return AC_OK;
+}
+
+/* The same with the other order of residual blocks. */
+static int swapped_groups_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *plain, bool rows, ac_planned **best)
+{
+    if (*best && ac_planned_is_enough(how, *best))
+        return AC_OK;
+    ac_planned *swapped = ac_planned_from(cx, how, plain, plain->n_steps), *mine = NULL;
+    if (!ac_stripe_swap(cx, how, swapped->region, plain, swapped->step)) {
+        ac_planned_drop(swapped, plain);
+        return AC_OK;
+    }
+    AC_TRY(ac_planned_pack(cx, how, swapped));
+    if (!rows)
+        mine = swapped;
+    AC_TRY(groups_of(cx, how, swapped, rows, &mine, swapped));
+    if (mine)
+        take_better(best, mine, plain);
+    else
+        ac_planned_drop(swapped, plain);
+    return AC_OK;
+}
+
+static void ignore_rows(ac_ctx *cx, const ac_plan_how *how)
+{
+    const char *why =
+        how->stripes ? "no group of --stripe holds all steps that read it" : "steps that read one need all of it";
+    ac_warn(cx, (ac_place){.file = how->file}, W0002,
+            "no input can be handed over by rows, since %s: --io rows is ignored", why);
+}
+
+/* Every plan holds the input's window only. */
+int ac_reduce_rows(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_planned **to)
+{
+    if (how->stripes) /* STRIPE sees to it */
+        return AC_OK;
+    AC_TRY(ac_planned_ready(cx, how, from));
+    AC_TRY(groups_of(cx, how, from, true, to, from));
+    AC_TRY(swapped_groups_of(cx, how, from, true, to));
+    if (!*to)
+        ignore_rows(cx, how);
+    return AC_OK;
+}
+
+/* --stripe 2-5,7-9: these groups; windows share places only if the budget needs it. */
+static int listed_groups(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_planned **to)
+{
+    ac_planned *search = ac_planned_from(cx, how, from, from->n_steps);
+    const bool rows = how->reductions & AC_REDUCE(ROWS);
+    ac_stripes v;
+    ac_stripes_open(&v, cx, how, search->region, from);
+    if (rows && !ac_stripes_feed(&v))
+        ignore_rows(cx, how);
+    for (int tight = 0; tight < 2; tight++) {
+        const ac_stripe_how windows = {how->live.align, tight};
+        ac_planned *p = ac_planned_from(cx, how, search, from->n_steps);
+        AC_TRY(ac_stripe_given(&v, how->stripes, windows, p->step, &p->n_steps, &p->groups));
+        AC_TRY(ac_planned_pack(cx, how, p));
+        p->wanted = true;
+        const bool done = (!has_several(p) && ac_plan_budget(how, p) < 0) || ac_planned_is_enough(how, p);
+        take_better(to, p, search);
+        if (done)
+            break;
+    }
+    for (int32_t s = 0; s < (*to)->n_steps; s++)
+        (*to)->streamed |= (*to)->step[s]->fed != NULL;
+    if (v.fed.tensor && !(*to)->streamed)
+        ignore_rows(cx, how);
+    return AC_OK;
+}
+
+int ac_reduce_stripe(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_planned **to)
+{
+    AC_TRY(ac_planned_ready(cx, how, from));
+    if (how->stripes)
+        return listed_groups(cx, how, from, to);
+    if (from->streamed || ac_planned_is_enough(how, from)) /* else the cheapest plan that fits */
+        return AC_OK;
+    ac_planned *best = from;
+    AC_TRY(groups_of(cx, how, from, false, &best, from));
+    AC_TRY(swapped_groups_of(cx, how, from, false, &best));
+    *to = best == from ? NULL : best;
+    return AC_OK;
+}

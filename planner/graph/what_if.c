@@ -1,0 +1,98 @@
+/* what_if.c - what reductions that were not asked for would take: the loop of plan.c once more, with one more of them. */
+#include "planner/graph/planned.h"
+
+#include "base/sink.h"
+#include "base/vec.h"
+
+typedef struct fix {
+    const char *option, *what;
+    ac_reductions own, all; /* what it adds, and with what that brings along */
+} fix;
+
+#define WITH(id) AC_REDUCE(id)
+static const fix FIXES[] = {
+#define REDUCTION(id, option, what, with, fn) {option, what, AC_REDUCE(id), AC_REDUCE(id) | (with)},
+#include "planner/graph/reductions.def"
+#undef REDUCTION
+};
+#undef WITH
+/* Worth a line only where neither of them alone does it. */
+static const fix BOTH = {"--schedule search --stripe auto", "both", AC_REDUCE(ORDER) | AC_REDUCE(STRIPE),
+                         AC_REDUCE(ORDER) | AC_REDUCE(STRIPE) | AC_REDUCE(OVERLAP)};
+
+enum { N_FIXES = AC_REDUCTION_COUNT + 1 };
+
+/* Row by row, but BOTH after the two that it is made of, and ROWS last, since there the caller has to do something. */
+static const fix *fix_at(int k)
+{
+    if (k < AC_REDUCTION_COUNT - 1)
+        return &FIXES[k + (k >= AC_REDUCE_ROWS)];
+    return k < N_FIXES - 1 ? &BOTH : &FIXES[AC_REDUCE_ROWS];
+}
+
+/* Does it go with what is asked for, and add something to it? */
+static bool is_new(const ac_plan_how *how, const fix *f)
+{
+    const ac_reductions rows = AC_REDUCE(STRIPE) | AC_REDUCE(ROWS), asked = how->reductions;
+    if (f->own & asked)
+        return false;
+    if (f->own == AC_REDUCE(RECOMPUTE))
+        return !(asked & rows);
+    return f->own != AC_REDUCE(ROWS) || !how->stripes;
+}
+
+/* The arena with the fix, or -1 when there is no such plan. No word of it remains, of warnings either. */
+static ac_bytes try_fix(ac_ctx *cx, const ac_plan_how *how, const fix *f)
+{
+    ac_plan_how other = *how;
+    const ac_diags before = cx->diags;
+    ac_planned *p;
+    other.reductions |= f->all;
+    const int status = ac_plan_graph(cx, &other, &p);
+    const ac_bytes bytes = status == AC_OK ? p->plan.arena_bytes : -1;
+    ac_quietly(cx, before, AC_FAIL);
+    ac_planned_free(p);
+    return bytes;
+}
+
+/* Can anything be tried at all? */
+static bool may_try(const ac_plan_how *how, const ac_planned *now)
+{
+    return !how->live.whole && !how->live.preserve_all && now->live->problem.n_mems <= 2 &&
+           how->target->isa != AC_ISA_CUDA;
+}
+
+int32_t ac_plan_what_if(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now, bool try, ac_region *region,
+                        const ac_what_if **list)
+{
+    AC_VEC(ac_what_if) found = {0};
+    ac_bytes best = now->plan.arena_bytes;
+    for (int k = 0; k < N_FIXES && may_try(how, now); k++) {
+        const fix *f = fix_at(k);
+        if (!is_new(how, f))
+            continue;
+        const ac_bytes bytes = try ? try_fix(cx, how, f) : -1;
+        if (try && (bytes < 0 || bytes >= best))
+            continue;
+        if (try || f != &BOTH)
+            ac_push(region, &found, ((ac_what_if){f->option, f->what, bytes}));
+        best = try ? bytes : best;
+    }
+    *list = found.item;
+    return found.n;
+}
+
+void ac_plan_help(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now)
+{
+    const ac_bytes budget = ac_plan_budget(how, now), arena = now->plan.arena_bytes;
+    ac_bytes best = arena;
+    for (int k = 0; k < N_FIXES && budget >= 0 && may_try(how, now); k++) {
+        const fix *f = fix_at(k);
+        if (f->own == AC_REDUCE(ROWS) || !is_new(how, f))
+            continue;
+        const ac_bytes bytes = try_fix(cx, how, f);
+        if (bytes >= 0 && bytes < (f == &BOTH ? best : arena))
+            ac_help(cx, "%s takes %s B%s", f->option, ac_commas(cx, bytes), bytes <= budget ? "" : ", still too much");
+        best = bytes >= 0 && bytes < best ? bytes : best;
+    }
+}
