@@ -274,9 +274,17 @@ const char *const *ac_import_formats(int32_t *n)
 
 bool ac_import_operator(int32_t of, int32_t i, ac_operator *out)
 {
-    const ac_format *x = FORMATS[of].format;
-    *out = (ac_operator){.domain = ""};
-    return i >= 0 && x->operators && x->operators(i, out);
+    const ac_operators *t = FORMATS[of].format->operators;
+    for (const ac_operator *row = t ? t->row : NULL; t && row < t->row + t->n; row++) {
+        if (!row->name || i-- > 0)
+            continue;
+        *out = *row;
+        out->domain = row->domain ? row->domain : "";
+        out->op = t->becomes ? t->becomes(row) : row->op;
+        out->reason = t->becomes && out->op ? NULL : row->reason;
+        return true;
+    }
+    return false;
 }
 
 bool ac_import_in_order(const ac_file *first, const ac_file *second)

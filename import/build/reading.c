@@ -120,3 +120,10 @@ ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int3
     r->n_inputs++;
     return t;
 }
+
+int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char *name, const char *shown)
+{
+    const ac_operator *why = ac_operator_why(r->format->operators, domain, name);
+    return ac_refuse(r->cx, &r->refused, at, E0107, shown, why ? why->reason : "arenac has no rule for it",
+                     why ? why->help : NULL);
+}

@@ -49,11 +49,11 @@ typedef struct ac_reading {
 
 typedef struct ac_format {
     const char *title;
-    const char *weights;         /* what its second file is: "a .params file"; NULL: everything is in one */
-    int (*read)(ac_reading *r);  /* AC_FAIL: reported, or refused, and there is no use in making nodes */
-    int (*nodes)(ac_reading *r); /* NULL: `read` makes them. AC_FAIL: reported or refused */
-    bool finds_outputs;          /* it looks for r->opt.outputs itself; else they are names of tensors */
-    bool (*operators)(int32_t i, ac_operator *out); /* rows of its table; NULL: its operators are ours */
+    const char *weights;           /* what its second file is: "a .params file"; NULL: everything is in one */
+    int (*read)(ac_reading *r);    /* AC_FAIL: reported, or refused, and there is no use in making nodes */
+    int (*nodes)(ac_reading *r);   /* NULL: `read` makes them. AC_FAIL: reported or refused */
+    bool finds_outputs;            /* it looks for r->opt.outputs itself; else they are names of tensors */
+    const ac_operators *operators; /* NULL: its operators are ours */
 } ac_format;
 
 /* The two steps of import.h. */
@@ -67,6 +67,9 @@ ac_graph *ac_reading_graph(ac_reading *r, const char *name, const char *format);
  * rank -1: not even the number of dimensions is known. dim: -1 is open. dim_name: NULL, or a name or NULL for each. */
 ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
                             const char *const *dim_name);
+
+/* Refuses an operator that has no supported row, with the reason of the table: E0107. shown: how messages call it. */
+int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char *name, const char *shown);
 
 /* pins.c: sets the open dimensions of the inputs of m by the pins. E0501 for pins of nothing, E0204 for what stays
  * open. */

@@ -1,13 +1,45 @@
-/* row.h - a row of a format's table of operators. */
+/* row.h - an operator of a file format: one row type, one lookup and one refusal for the tables of all formats.
+ *
+ * A format has its operators in a .def file, in columns of its own, and expands it into rows once:
+ *
+ *     #define OP(name, in, fn, op) {.name = #name, .min_in = in, .max_in = in, .run = AC_ADAPTER(ac_x_do_##fn), ...},
+ *     #define WHY(name, reason)    {.name = #name, .reason = reason},
+ *     static const ac_operator ROWS[] = {
+ *     #include "import/x/operators.def"
+ *     };
+ *     const ac_operators ac_x_operators = {ROWS, sizeof ROWS / sizeof *ROWS, NULL};
+ *
+ * `run` is the adapter that makes the canonical nodes of one node of the file; rows without one are known, but not
+ * supported. Adapters take the format's own node, so the format casts the pointer back before it calls. */
 #ifndef AC_IMPORT_BUILD_ROW_H
 #define AC_IMPORT_BUILD_ROW_H
 #include "ir/graph/op.h"
 
-/* Rows with a reason are known, but not supported. */
+typedef void ac_adapter(void);
+#define AC_ADAPTER(fn) ((ac_adapter *)(fn))
+
 typedef struct ac_operator {
-    const char *name, *domain, *reason; /* domain: of ONNX operators, "" is ai.onnx; reason NULL: supported */
-    int32_t since, until;               /* ONNX: versions of the domain; until 99: the newest; 0: no versions */
-    ac_op op;                           /* what it becomes; AC_OP_NONE: several operators, or by its attributes */
+    const char *name;     /* in the file's words; NULL: no row (tables that are indexed by number have holes) */
+    const char *domain;   /* of ONNX operators; NULL is ai.onnx, and all other formats */
+    int32_t since, until; /* versions that the row holds for; until 99: the newest; 0, 0: all */
+    int32_t min_in, max_in, min_out, max_out;
+    ac_adapter *run;  /* NULL: not supported */
+    ac_op op;         /* what it becomes; AC_OP_NONE: several operators, or by its attributes */
+    uint32_t flags;   /* these three are the format's own */
+    const char *args; /* names of operands or results */
+    const void *options;
+    const char *reason, *help; /* why it is not supported, and the way out; NULL: there is none */
 } ac_operator;
+
+typedef struct ac_operators {
+    const ac_operator *row;
+    int32_t n;
+    ac_op (*becomes)(const ac_operator *row); /* instead of row->op, which a table need not have; NULL: row->op */
+} ac_operators;
+
+/* The first supported row of that name, domain ("" is NULL) and version; NULL: there is none. Cost O(rows). */
+const ac_operator *ac_operator_find(const ac_operators *t, const char *domain, const char *name, int64_t version);
+/* The row that says why the operator is not supported; NULL: nothing is known of it. */
+const ac_operator *ac_operator_why(const ac_operators *t, const char *domain, const char *name);
 
 #endif

@@ -314,4 +314,4 @@ const ac_format ac_caffe_format = {.title = "Caffe",
                                    .read = read,
                                    .nodes = nodes,
                                    .finds_outputs = true,
-                                   .operators = ac_caffe_operator};
+                                   .operators = &ac_caf_operators};

@@ -69,7 +69,7 @@ struct ac_caf {
 struct ac_caf_layer {
     ac_caf *r;
     ac_build b;
-    const struct ac_caf_row *row;
+    const ac_operator *row;
     ac_pt_node *node;
     const char *name, *type;
     int32_t index; /* position in the net */
@@ -90,7 +90,6 @@ struct ac_caf_layer {
 
 /* caffe.c */
 extern const ac_format ac_caffe_format;
-bool ac_caffe_operator(int32_t i, ac_operator *out);        /* rows of the table, for lists */
 ac_caf_blob *ac_caf_blob_find(ac_caf *r, const char *name); /* interned; NULL: unknown */
 ac_caf_blob *ac_caf_blob_get(ac_caf *r, const char *name);  /* made when new */
 /* An input of the graph for top i of an Input or Data layer; a dimension of -1 is open and has a name. */
@@ -131,6 +130,7 @@ int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_M
 int ac_caf_check_fields(ac_caf_layer *l);
 
 /* layers.c */
+extern const ac_operators ac_caf_operators;
 int ac_caf_layer_add(ac_caf_layer *l);   /* AC_FAIL: reported or refused */
 int ac_caf_layer_known(ac_caf_layer *l); /* the same for a layer whose operands failed: only its type is looked at */
 int ac_caf_cannot(ac_caf_layer *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,36 +1,25 @@
-/* Layers of Caffe nets: the table and what is common to all of them. */
+/* layers.c - layers of Caffe nets: the table and what is common to all of them. */
 #include "import/caffe/layers.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static const ac_caf_row ROWS[] = {
-#define CAF(type, imin, imax, omin, omax, fn, op) {#type, imin, imax, omin, omax, ac_caf_do_##fn, AC_OP_##op},
-#define WHY(type, reason, help)
+static const ac_operator ROWS[] = {
+#define CAF(type, imin, imax, omin, omax, fn, becomes) \
+    {.name = #type,                                    \
+     .min_in = imin,                                   \
+     .max_in = imax,                                   \
+     .min_out = omin,                                  \
+     .max_out = omax,                                  \
+     .run = AC_ADAPTER(ac_caf_do_##fn),                \
+     .op = AC_OP_##becomes},
+#define WHY(type, because, out) {.name = #type, .reason = because, .help = out},
 #include "import/caffe/layers.def"
 #undef CAF
 #undef WHY
 };
 
-static const struct {
-    const char *type, *reason, *help;
-} WHYS[] = {
-#define CAF(type, imin, imax, omin, omax, fn, op)
-#define WHY(type, reason, help) {#type, reason, help},
-#include "import/caffe/layers.def"
-#undef CAF
-#undef WHY
-};
-
-bool ac_caffe_operator(int32_t i, ac_operator *out)
-{
-    const int32_t rows = sizeof ROWS / sizeof *ROWS, whys = sizeof WHYS / sizeof *WHYS;
-    if (i < rows)
-        *out = (ac_operator){.name = ROWS[i].type, .domain = "", .op = ROWS[i].op};
-    else if (i < rows + whys)
-        *out = (ac_operator){.name = WHYS[i - rows].type, .domain = "", .reason = WHYS[i - rows].reason};
-    return i < rows + whys;
-}
+const ac_operators ac_caf_operators = {ROWS, sizeof ROWS / sizeof *ROWS, NULL};
 
 int ac_caf_cannot(ac_caf_layer *l, const char *fmt, ...)
 {
@@ -58,28 +47,14 @@ int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t)
     return AC_OK;
 }
 
-static const ac_caf_row *find(const char *type)
-{
-    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
-        if (!strcmp(ROWS[i].type, type))
-            return &ROWS[i];
-    return NULL;
-}
-
 int ac_caf_layer_known(ac_caf_layer *l)
 {
-    const char *reason = "arenac has no rule for it", *help = NULL;
-    l->row = find(l->type);
+    l->row = ac_operator_find(&ac_caf_operators, "", l->type, 0);
     if (l->row)
         return AC_OK;
     if (!*l->type)
         return ac_error(l->r->cx, l->at, E0012, "a layer has no type");
-    for (size_t i = 0; i < sizeof WHYS / sizeof *WHYS; i++)
-        if (!strcmp(WHYS[i].type, l->type)) {
-            reason = WHYS[i].reason;
-            help = WHYS[i].help;
-        }
-    return ac_refuse(l->r->cx, &l->r->reading->refused, l->at, E0107, l->type, reason, help);
+    return ac_reading_refuse(l->r->reading, l->at, "", l->type, l->type);
 }
 
 int ac_caf_layer_add(ac_caf_layer *l)
@@ -94,7 +69,7 @@ int ac_caf_layer_add(ac_caf_layer *l)
     if (l->n_out < l->row->min_out || l->n_out > l->row->max_out)
         return ac_error(r->cx, l->at, E0102, "has %d tops, expected %d to %d", l->n_out, l->row->min_out,
                         l->row->max_out);
-    if (l->row->fn(l) != AC_OK) {
+    if (((ac_caf_fn *)l->row->run)(l) != AC_OK) {
         if (r->cx->diags.errors == errors && r->reading->refused.n == refused && !r->pb.failed)
             return ac_caf_cannot(l, "its operands are not of a form that arenac handles");
         return AC_FAIL;

@@ -9,13 +9,6 @@
 
 typedef int ac_caf_fn(ac_caf_layer *l);
 
-typedef struct ac_caf_row {
-    const char *type;
-    int32_t min_in, max_in, min_out, max_out;
-    ac_caf_fn *fn;
-    ac_op op; /* for adapters that serve several rows */
-} ac_caf_row;
-
 #define CAF(type, imin, imax, omin, omax, fn, op) ac_caf_fn ac_caf_do_##fn;
 #define WHY(type, reason, help)
 #include "import/caffe/layers.def"

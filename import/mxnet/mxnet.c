@@ -194,7 +194,7 @@ static void classify(ac_mx *r)
         r->node[r->head.item[i].node].wanted = value[r->head.item[i].node] = true;
     for (int32_t i = r->n_nodes; i-- > 0;) {
         ac_mx_node *n = &r->node[i];
-        n->row = n->variable ? NULL : ac_mx_find(n->type);
+        n->row = n->variable ? NULL : ac_operator_find(&ac_mx_operators, "", n->type, 0);
         for (int32_t k = 0; n->wanted && k < n->n_in; k++) {
             ac_mx_node *from = &r->node[n->from[k]];
             if (n->row && ac_mx_is_label(n->row, k))
@@ -342,6 +342,11 @@ ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *di
     return NULL;
 }
 
+static int refuse_operator(ac_mx_node *n)
+{
+    return ac_reading_refuse(n->r->reading, n->at, "", n->type, n->type);
+}
+
 static int build_node(ac_mx *r, ac_mx_node *n)
 {
     n->in = AC_NEW_N(r->cx->region, ac_tensor *, n->n_in + 1);
@@ -369,7 +374,7 @@ static int build_node(ac_mx *r, ac_mx_node *n)
     }
     n->n_out = 1;
     if (!n->row)
-        return ac_mx_refuse_op(n), AC_FAIL;
+        return refuse_operator(n);
     return n->broken ? AC_OK : ac_mx_node_add(n);
 }
 
@@ -454,7 +459,7 @@ static int read(ac_reading *reading)
     AC_TRY(add_inputs(r));
     for (int32_t i = 0; i < r->n_nodes; i++) /* said now, since it does not depend on sizes */
         if (r->node[i].wanted && !r->node[i].variable && !r->node[i].row)
-            ac_mx_refuse_op(&r->node[i]);
+            (void)refuse_operator(&r->node[i]);
     return reading->refused.n ? AC_FAIL : AC_OK;
 }
 
@@ -480,4 +485,4 @@ const ac_format ac_mxnet_format = {.title = "MXNet symbol JSON",
                                    .read = read,
                                    .nodes = nodes,
                                    .finds_outputs = true,
-                                   .operators = ac_mxnet_operator};
+                                   .operators = &ac_mx_operators};

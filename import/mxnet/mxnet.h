@@ -40,7 +40,7 @@ typedef struct ac_mx_array {
 struct ac_mx_node {
     ac_mx *r;
     ac_build b;
-    const struct ac_mx_row *row;
+    const ac_operator *row;
     const ac_js_node *json;
     const char *name, *type;
     ac_place at;
@@ -75,7 +75,6 @@ struct ac_mx {
 
 /* mxnet.c */
 extern const ac_format ac_mxnet_format;
-bool ac_mxnet_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 /* Operand i as an f32 parameter of that shape: from the file, or invented. NULL: reported, or refused. */
 ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *dim);
 /* shape_symbols.c: x without the dimensions of the mask, which are 1; before MXNet 2 no scalar, but [1]. */
@@ -104,11 +103,10 @@ int ac_mx_check_attrs(ac_mx_node *n);                                           
 ac_dtype ac_mx_flag(int64_t flag); /* mshadow type flag; AC_NONE: unknown */
 
 /* symbols.c */
-const struct ac_mx_row *ac_mx_find(const char *type);
+extern const ac_operators ac_mx_operators;
 int ac_mx_node_add(ac_mx_node *n);
-void ac_mx_refuse_op(ac_mx_node *n);
-bool ac_mx_is_param(const struct ac_mx_row *row, int32_t operand); /* a parameter stands there */
-bool ac_mx_is_label(const struct ac_mx_row *row, int32_t operand); /* what stands there is not read when a net is run */
+bool ac_mx_is_param(const ac_operator *row, int32_t operand); /* a parameter stands there */
+bool ac_mx_is_label(const ac_operator *row, int32_t operand); /* what stands there is not read when a net is run */
 int ac_mx_cannot(ac_mx_node *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int ac_mx_bad(ac_mx_node *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t);

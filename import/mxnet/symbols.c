@@ -1,47 +1,27 @@
-/* Operators of MXNet symbols: the table and what is common to all of them. */
+/* symbols.c - operators of MXNet symbols: the table and what is common to all of them. */
 #include "import/mxnet/symbols.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-static const ac_mx_row ROWS[] = {
-#define MX(type, imin, imax, args, fn, op) {#type, imin, imax, args, ac_mx_do_##fn, AC_OP_##op},
-#define WHY(type, reason)
+static const ac_operator ROWS[] = {
+#define MX(type, imin, imax, names, fn, becomes) \
+    {.name = #type,                              \
+     .min_in = imin,                             \
+     .max_in = imax,                             \
+     .run = AC_ADAPTER(ac_mx_do_##fn),           \
+     .op = AC_OP_##becomes,                      \
+     .args = names},
+#define WHY(type, because) {.name = #type, .reason = because},
 #include "import/mxnet/symbols.def"
 #undef MX
 #undef WHY
 };
 
-static const struct {
-    const char *type, *reason;
-} WHYS[] = {
-#define MX(type, imin, imax, args, fn, op)
-#define WHY(type, reason) {#type, reason},
-#include "import/mxnet/symbols.def"
-#undef MX
-#undef WHY
-};
-
-const struct ac_mx_row *ac_mx_find(const char *type)
-{
-    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
-        if (!strcmp(ROWS[i].type, type))
-            return &ROWS[i];
-    return NULL;
-}
-
-bool ac_mxnet_operator(int32_t i, ac_operator *out)
-{
-    const int32_t rows = sizeof ROWS / sizeof *ROWS, whys = sizeof WHYS / sizeof *WHYS;
-    if (i < rows)
-        *out = (ac_operator){.name = ROWS[i].type, .domain = "", .op = ROWS[i].op};
-    else if (i < rows + whys)
-        *out = (ac_operator){.name = WHYS[i - rows].type, .domain = "", .reason = WHYS[i - rows].reason};
-    return i < rows + whys;
-}
+const ac_operators ac_mx_operators = {ROWS, sizeof ROWS / sizeof *ROWS, NULL};
 
 /* The i-th word of the names of a row, with its mark. */
-static const char *arg(const ac_mx_row *row, int32_t i, size_t *n)
+static const char *arg(const ac_operator *row, int32_t i, size_t *n)
 {
     const char *p = row->args;
     for (; i > 0 && *p; i--) {
@@ -52,19 +32,19 @@ static const char *arg(const ac_mx_row *row, int32_t i, size_t *n)
     return p;
 }
 
-bool ac_mx_is_param(const ac_mx_row *row, int32_t operand)
+bool ac_mx_is_param(const ac_operator *row, int32_t operand)
 {
     size_t n;
     return *arg(row, operand, &n) == '*';
 }
 
-bool ac_mx_is_label(const ac_mx_row *row, int32_t operand)
+bool ac_mx_is_label(const ac_operator *row, int32_t operand)
 {
     size_t n;
     return *arg(row, operand, &n) == '?';
 }
 
-const char *ac_mx_arg_name(const ac_mx_row *row, int32_t i)
+const char *ac_mx_arg_name(const ac_operator *row, int32_t i)
 {
     static const char *const NAMES[] = {"weight", "bias", "gamma", "beta", "moving_mean", "moving_var", "parameters"};
     size_t n;
@@ -93,15 +73,6 @@ int ac_mx_bad(ac_mx_node *n, const char *fmt, ...)
     return ac_error(n->r->cx, n->at, E0104, "%s", what);
 }
 
-void ac_mx_refuse_op(ac_mx_node *n)
-{
-    const char *reason = "arenac has no rule for it";
-    for (size_t i = 0; i < sizeof WHYS / sizeof *WHYS; i++)
-        if (!strcmp(WHYS[i].type, n->type))
-            reason = WHYS[i].reason;
-    ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0107, n->type, reason, NULL);
-}
-
 int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t)
 {
     if (!t)
@@ -121,7 +92,7 @@ int ac_mx_node_add(ac_mx_node *n)
     for (int32_t i = 0; i < n->n_in; i++) /* halves are computed as f32 */
         if (n->in[i] && (n->in[i]->dtype == AC_F16 || n->in[i]->dtype == AC_BF16))
             n->in[i] = ac_build_cast(&n->b, n->in[i], AC_F32);
-    if (n->row->fn(n) != AC_OK) {
+    if (((ac_mx_fn *)n->row->run)(n) != AC_OK) {
         if (r->cx->diags.errors == errors && r->reading->refused.n == refused)
             return ac_mx_cannot(n, "its operands are not of a form that arenac handles");
         return AC_FAIL;

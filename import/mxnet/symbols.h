@@ -9,15 +9,8 @@
 
 typedef int ac_mx_fn(ac_mx_node *n);
 
-typedef struct ac_mx_row {
-    const char *type;
-    int32_t min_in, max_in;
-    const char *args; /* names of the operands; *: a parameter, ?: read in training only */
-    ac_mx_fn *fn;
-    ac_op op; /* for adapters that serve several rows */
-} ac_mx_row;
-
-const char *ac_mx_arg_name(const ac_mx_row *row, int32_t i); /* "arg" when it has none */
+/* The row's args are names of operands; *: a parameter, ?: read in training only. "arg" when it has none. */
+const char *ac_mx_arg_name(const ac_operator *row, int32_t i);
 
 #define MX(type, imin, imax, args, fn, op) ac_mx_fn ac_mx_do_##fn;
 #define WHY(type, reason)

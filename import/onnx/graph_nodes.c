@@ -245,11 +245,9 @@ static int read_node(ac_onx *r, ac_onx_scope *s, ac_span message)
     n->version = version_of(s, n->domain);
     if (!n->version)
         return ac_error(r->cx, n->at, E0012, "the file does not say which version of the ONNX operators it uses");
-    n->row = f ? NULL : ac_onx_find(n->domain, n->type, n->version);
-    if (!f && !n->row) {
-        ac_onx_refuse_op(n);
-        return AC_FAIL;
-    }
+    n->row = f ? NULL : ac_operator_find(&ac_onx_operators, n->domain, n->type, n->version);
+    if (!f && !n->row)
+        return ac_onx_refuse_op(n);
     if (rc != AC_OK || broken)
         return AC_FAIL;
     return f ? call_function(n, f) : ac_onx_node_add(n);

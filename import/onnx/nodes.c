@@ -1,46 +1,28 @@
-/* Operators of ONNX files: the table and what is common to all of them. */
+/* nodes.c - operators of ONNX files: the table and what is common to all of them. */
 #include "import/onnx/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static const ac_onx_row ROWS[] = {
-#define ONX(type, domain, since, until, imin, imax, omax, fn, op, flags) \
-    {#type, domain, since, until, imin, imax, omax, ac_onx_do_##fn, AC_OP_##op, flags},
-#define WHY(type, reason, help)
+static const ac_operator ROWS[] = {
+#define ONX(type, of, from, to, imin, imax, omax, fn, becomes, marks) \
+    {.name = #type,                                                   \
+     .domain = of,                                                    \
+     .since = from,                                                   \
+     .until = to,                                                     \
+     .min_in = imin,                                                  \
+     .max_in = imax,                                                  \
+     .max_out = omax,                                                 \
+     .run = AC_ADAPTER(ac_onx_do_##fn),                               \
+     .op = AC_OP_##becomes,                                           \
+     .flags = marks},
+#define WHY(type, because, out) {.name = #type, .reason = because, .help = out},
 #include "import/onnx/nodes.def"
 #undef ONX
 #undef WHY
 };
 
-static const struct {
-    const char *type, *reason, *help;
-} WHYS[] = {
-#define ONX(type, domain, since, until, imin, imax, omax, fn, op, flags)
-#define WHY(type, reason, help) {#type, reason, help},
-#include "import/onnx/nodes.def"
-#undef ONX
-#undef WHY
-};
-
-const struct ac_onx_row *ac_onx_find(const char *domain, const char *type, int64_t version)
-{
-    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
-        if (!strcmp(ROWS[i].type, type) && !strcmp(ROWS[i].domain, domain) && version >= ROWS[i].since &&
-            version <= ROWS[i].until)
-            return &ROWS[i];
-    return NULL;
-}
-
-bool ac_onnx_operator(int32_t i, ac_operator *out)
-{
-    const int32_t rows = sizeof ROWS / sizeof *ROWS, whys = sizeof WHYS / sizeof *WHYS;
-    if (i < rows)
-        *out = (ac_operator){ROWS[i].type, ROWS[i].domain, NULL, ROWS[i].since, ROWS[i].until, ROWS[i].op};
-    else if (i < rows + whys)
-        *out = (ac_operator){.name = WHYS[i - rows].type, .domain = "", .reason = WHYS[i - rows].reason};
-    return i < rows + whys;
-}
+const ac_operators ac_onx_operators = {ROWS, sizeof ROWS / sizeof *ROWS, NULL};
 
 int ac_onx_cannot(ac_onx_node *n, const char *fmt, ...)
 {
@@ -51,23 +33,17 @@ int ac_onx_cannot(ac_onx_node *n, const char *fmt, ...)
     return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0108, n->type, reason, NULL);
 }
 
-void ac_onx_refuse_op(ac_onx_node *n)
+int ac_onx_refuse_op(ac_onx_node *n)
 {
-    ac_onx *r = n->r;
-    const char *reason = "arenac has no rule for it", *help = NULL;
-    const char *name = *n->domain ? ac_internf(r->cx, "%s.%s", n->domain, n->type) : n->type;
-    for (size_t i = 0; !*n->domain && i < sizeof WHYS / sizeof *WHYS; i++)
-        if (!strcmp(WHYS[i].type, n->type)) {
-            reason = WHYS[i].reason;
-            help = WHYS[i].help;
-        }
-    name = ac_internf(r->cx, "%s version %" PRId64, name, n->version);
-    ac_refuse(r->cx, &r->reading->refused, n->at, E0107, name, reason, help);
+    ac_ctx *cx = n->r->cx;
+    const char *name = *n->domain ? ac_internf(cx, "%s.%s", n->domain, n->type) : n->type;
+    return ac_reading_refuse(n->r->reading, n->at, n->domain, n->type,
+                             ac_internf(cx, "%s version %" PRId64, name, n->version));
 }
 
 static int check_counts(ac_onx_node *n)
 {
-    const ac_onx_row *row = n->row;
+    const ac_operator *row = n->row;
     while (n->n_in > row->min_in && !n->in[n->n_in - 1])
         n->n_in--; /* left out at the end: the same as not there */
     if (n->n_in < row->min_in || n->n_in > row->max_in)
@@ -123,7 +99,7 @@ int ac_onx_node_add(ac_onx_node *n)
     if (n->row->flags & ONX_HALF)
         AC_TRY(widen(n));
     ac_onx_attr_of(n, "consumed_inputs"); /* a hint of opset 1 */
-    if (n->row->fn(n) != AC_OK) {
+    if (((ac_onx_fn *)n->row->run)(n) != AC_OK) {
         if (!n->r->pb.failed && n->r->cx->diags.errors == errors && n->r->reading->refused.n == refused)
             return ac_onx_cannot(n, "its operands are not of a form that arenac handles");
         return AC_FAIL;

@@ -22,15 +22,6 @@ enum {
     ONX_CODES = 2 /* moves or converts: takes elements below a byte and floats of 8 bits as well */
 };
 
-typedef struct ac_onx_row {
-    const char *type, *domain;
-    int32_t since, until; /* opsets of the domain it holds for */
-    int32_t min_in, max_in, max_out;
-    ac_onx_fn *fn;
-    ac_op op; /* for adapters that serve several rows */
-    uint32_t flags;
-} ac_onx_row;
-
 #define ONX(type, domain, since, until, imin, imax, omax, fn, op, flags) ac_onx_fn ac_onx_do_##fn;
 #define WHY(type, reason, help)
 #include "import/onnx/nodes.def"

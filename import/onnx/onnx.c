@@ -331,4 +331,4 @@ static int nodes(ac_reading *reading)
     return r->pb.failed ? AC_FAIL : rc;
 }
 
-const ac_format ac_onnx_format = {.title = "ONNX", .read = read, .nodes = nodes, .operators = ac_onnx_operator};
+const ac_format ac_onnx_format = {.title = "ONNX", .read = read, .nodes = nodes, .operators = &ac_onx_operators};

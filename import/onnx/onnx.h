@@ -91,7 +91,7 @@ struct ac_onx_node {
     ac_onx_scope *scope;
     const char *type, *domain, *name;
     int64_t version; /* of its domain */
-    const struct ac_onx_row *row;
+    const ac_operator *row;
     ac_place at;
     ac_build b; /* set by ac_onx_node_add */
     int32_t n_in, n_out;
@@ -105,7 +105,6 @@ struct ac_onx_node {
 
 /* onnx.c */
 extern const ac_format ac_onnx_format;
-bool ac_onnx_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 /* The nodes of a graph that is an attribute of n (a branch, the body of a loop), on `in`, in a scope inside that of
  * n. */
 int ac_onx_call_graph(ac_onx_node *n, ac_span graph, ac_tensor *const *in, int32_t n_in, ac_tensor **out,
@@ -188,9 +187,8 @@ int ac_onx_scalar(ac_onx_node *n, int32_t i, double *v);
 int ac_onx_result(ac_onx_node *n, int32_t i, ac_tensor *t);
 
 /* nodes.c */
-const struct ac_onx_row *ac_onx_find(const char *domain, const char *type, int64_t version);
-int ac_onx_node_add(ac_onx_node *n); /* n->row is set; results are bound. AC_FAIL: reported or refused */
-/* Why there is no row: the reason and help of an E0107. */
-void ac_onx_refuse_op(ac_onx_node *n);
+extern const ac_operators ac_onx_operators;
+int ac_onx_node_add(ac_onx_node *n);  /* n->row is set; results are bound. AC_FAIL: reported or refused */
+int ac_onx_refuse_op(ac_onx_node *n); /* there is no row: E0107 with its version; AC_FAIL */
 
 #endif

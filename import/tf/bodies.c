@@ -78,7 +78,8 @@ int ac_tf_body_read(ac_tf *r, ac_tf_body *body, ac_pb_list nodes)
         ac_tf_node n = {.name = ac_pb_name(&r->pb, x.name), .op = ac_pb_name(&r->pb, x.op), .inputs = x.inputs};
         if (!n.name || !n.op)
             return AC_FAIL;
-        if (!strncmp(n.op, "Ref", 3) && ac_tf_row_find(n.op + 3)) /* of a variable: the same */
+        if (!strncmp(n.op, "Ref", 3) &&
+            ac_operator_find(&ac_tf_operators, "", n.op + 3, 0)) /* of a variable: the same */
             n.op = ac_intern(r->cx, n.op + 3);
         n.attributes = x.attributes;
         n.n_attr = -1;
@@ -90,7 +91,7 @@ int ac_tf_body_read(ac_tf *r, ac_tf_body *body, ac_pb_list nodes)
             return ac_error(r->cx, n.at, E0012, "a node has no %s", *n.name ? "operator" : "name");
         if (x.inputs.n > MAX_OPERANDS)
             return ac_error(r->cx, n.at, E0102, "has %u inputs", x.inputs.n);
-        n.row = ac_tf_row_find(n.op);
+        n.row = ac_operator_find(&ac_tf_operators, "", n.op, 0);
         AC_TRY(add_node(r, body, n));
     }
     return r->pb.failed ? AC_FAIL : AC_OK;
@@ -230,7 +231,7 @@ static int32_t result_of(const ac_tf_node *n, const char *name, ac_ctx *cx)
 {
     if (n->function)
         return ac_name_get(&n->function->ret_names, ac_intern(cx, name));
-    const char *list = n->row ? n->row->results : NULL;
+    const char *list = n->row ? n->row->args : NULL;
     const size_t size = strlen(name);
     for (int32_t k = 0; list && *list; k++) {
         const size_t len = strcspn(list, " ");
@@ -238,7 +239,7 @@ static int32_t result_of(const ac_tf_node *n, const char *name, ac_ctx *cx)
             return k;
         list += len + (list[len] == ' ');
     }
-    return n->row && n->row->results ? -1 : 0;
+    return n->row && n->row->args ? -1 : 0;
 }
 
 int ac_tf_ref_of(ac_tf *r, ac_tf_body *body, const char *text, ac_place at, ac_tf_ref *out)

@@ -64,7 +64,7 @@ int ac_tf_do_arg(ac_tf_op *n)
     if (n->n_in > 1)
         AC_TRY(ac_tf_scalar(n, 1, &at));
     AC_TRY(ac_build_axis(&n->b, (int64_t)at, n->t[0]->rank, &axis));
-    ac_attrs_init(n->row->ours, &a);
+    ac_attrs_init(n->row->op, &a);
     a.arg.out_type = ac_tf_type(n, "output_type", AC_I64);
     if (a.arg.out_type != AC_I32 && a.arg.out_type != AC_I64)
         return ac_tf_cannot(n, "its output_type is %s", ac_dtype_name(a.arg.out_type));
@@ -72,7 +72,7 @@ int ac_tf_do_arg(ac_tf_op *n)
     x = x->dtype == AC_BOOL ? ac_build_cast(&n->b, x, AC_U8) : x;
     const int64_t where = axis;
     ac_tensor *in[] = {x, ac_build_reshape(&n->b, ac_build_ints(&n->b, 1, &where), 0, NULL)};
-    return RESULT(ac_build_op(&n->b, n->row->ours, in, 2, &a, a.arg.out_type));
+    return RESULT(ac_build_op(&n->b, n->row->op, in, 2, &a, a.arg.out_type));
 }
 
 int ac_tf_do_top_k(ac_tf_op *n)
@@ -116,8 +116,8 @@ int ac_tf_do_tensor_scatter(ac_tf_op *n)
     ac_tensor *x = n->t[0], *i = n->t[1], *u = n->t[2];
     (void)ac_tf_attr_of(n, "bad_indices_policy");
     ac_tensor *y = scatter(n, i, u, x->rank, x->dim);
-    if (n->row->ours != AC_OP_SELECT)
-        return RESULT(ac_build_2(&n->b, n->row->ours, x, y));
+    if (n->row->op != AC_OP_SELECT)
+        return RESULT(ac_build_2(&n->b, n->row->op, x, y));
     ac_tensor *ones = ac_build_broadcast(&n->b, ac_build_number(&n->b, AC_F32, 1), u->rank, u->dim);
     ac_tensor *mask = scatter(n, i, ones, x->rank, x->dim);
     mask = mask ? ac_build_2(&n->b, AC_OP_NOT_EQUAL, mask, ac_build_number(&n->b, AC_F32, 0)) : NULL;
@@ -138,14 +138,14 @@ int ac_tf_do_segment(ac_tf_op *n)
         for (int32_t i = 1; i < ids.n; i++)
             if (ids.v[i] < ids.v[i - 1])
                 return ac_error(n->r->cx, n->b.at, E0103, "the ids of segments are not sorted");
-        if (n->row->ours != AC_OP_UNSORTED_SEGMENT_SUM)
+        if (n->row->op != AC_OP_UNSORTED_SEGMENT_SUM)
             return ac_tf_cannot(n, "what it gives for empty segments differs");
     }
     if (count < 0 || count > INT32_MAX)
         return ac_error(n->r->cx, n->b.at, E0103, "%lld segments", (long long)count);
     ac_tensor *in[] = {n->t[0], n->t[1],
                        ac_build_reshape(&n->b, ac_build_cast(&n->b, ac_build_ints(&n->b, 1, &count), AC_I32), 0, NULL)};
-    return RESULT(ac_build_op(&n->b, n->row->ours, in, 3, NULL, AC_NONE));
+    return RESULT(ac_build_op(&n->b, n->row->op, in, 3, NULL, AC_NONE));
 }
 
 /* Each row b is reversed along `seq_dim` up to its length. The lengths are constants. */

@@ -20,7 +20,7 @@
 
 int ac_tf_do_unary(ac_tf_op *n)
 {
-    return RESULT(ac_build_1(&n->b, n->row->ours, n->t[0]));
+    return RESULT(ac_build_1(&n->b, n->row->op, n->t[0]));
 }
 
 static bool both_bool(const ac_tf_op *n)
@@ -31,10 +31,10 @@ static bool both_bool(const ac_tf_op *n)
 int ac_tf_do_binary(ac_tf_op *n)
 {
     (void)ac_tf_bool(n, "incompatible_shape_error", true);
-    if ((n->row->ours == AC_OP_EQUAL || n->row->ours == AC_OP_NOT_EQUAL) && both_bool(n)) /* bytes 0 and 1 */
+    if ((n->row->op == AC_OP_EQUAL || n->row->op == AC_OP_NOT_EQUAL) && both_bool(n)) /* bytes 0 and 1 */
         for (int32_t i = 0; i < 2; i++)
             n->t[i] = ac_build_cast(&n->b, n->t[i], AC_U8);
-    return RESULT(ac_build_2(&n->b, n->row->ours, n->t[0], n->t[1]));
+    return RESULT(ac_build_2(&n->b, n->row->op, n->t[0], n->t[1]));
 }
 
 int ac_tf_do_add_n(ac_tf_op *n)
@@ -94,17 +94,17 @@ int ac_tf_do_fmod(ac_tf_op *n)
 int ac_tf_do_no_nan(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0], *y = n->t[1];
-    return RESULT(IF(EQUAL(y, NUM(0)), NUM(0), ac_build_2(&n->b, n->row->ours, x, y)));
+    return RESULT(IF(EQUAL(y, NUM(0)), NUM(0), ac_build_2(&n->b, n->row->op, x, y)));
 }
 
 /* x * f(y), 0 where x is 0: Xlogy, Xlog1py, Xdivy. */
 int ac_tf_do_x_of_y(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0], *y = n->t[1], *z;
-    if (n->row->ours == AC_OP_DIV)
+    if (n->row->op == AC_OP_DIV)
         z = DIV(x, y);
     else
-        z = MUL(x, n->row->ours == AC_OP_LOG ? ONE(LOG, y) : ac_build_log1p(&n->b, y));
+        z = MUL(x, n->row->op == AC_OP_LOG ? ONE(LOG, y) : ac_build_log1p(&n->b, y));
     return RESULT(IF(EQUAL(x, NUM(0)), NUM(0), z));
 }
 

@@ -1,47 +1,28 @@
-/* Operators of TensorFlow graphs: the table, what is common to all of them, and what adapters ask of their operands. */
+/* nodedefs.c - operators of TensorFlow graphs: the table, what is common to all of them, and what adapters ask of
+ * their operands. */
 #include "import/tf/nodedefs.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { WORK_KNOWN = 32, MANY = 4096 };
+enum { WORK_KNOWN = 32 };
 
-static const ac_tf_row ROWS[] = {
-#define TFO(op, imin, imax, fn, ours, flags, results) {#op, imin, imax, ac_tf_do_##fn, AC_OP_##ours, flags, results},
-#define WHY(op, reason, help)
+static const ac_operator ROWS[] = {
+#define TFO(type, imin, imax, fn, becomes, marks, results) \
+    {.name = #type,                                        \
+     .min_in = imin,                                       \
+     .max_in = imax,                                       \
+     .run = AC_ADAPTER(ac_tf_do_##fn),                     \
+     .op = AC_OP_##becomes,                                \
+     .flags = marks,                                       \
+     .args = results},
+#define WHY(type, because, out) {.name = #type, .reason = because, .help = out},
 #include "import/tf/nodedefs.def"
 #undef TFO
 #undef WHY
 };
 
-static const struct {
-    const char *op, *reason, *help;
-} WHYS[] = {
-#define TFO(op, imin, imax, fn, ours, flags, results)
-#define WHY(op, reason, help) {#op, reason, help},
-#include "import/tf/nodedefs.def"
-#undef TFO
-#undef WHY
-};
-
-/* Sorted by name within nothing: looked up once for each node of the file. */
-const struct ac_tf_row *ac_tf_row_find(const char *op)
-{
-    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
-        if (!strcmp(ROWS[i].op, op))
-            return &ROWS[i];
-    return NULL;
-}
-
-bool ac_tf_operator(int32_t i, ac_operator *out)
-{
-    const int32_t rows = sizeof ROWS / sizeof *ROWS, whys = sizeof WHYS / sizeof *WHYS;
-    if (i < rows)
-        *out = (ac_operator){.name = ROWS[i].op, .domain = "", .op = ROWS[i].ours};
-    else if (i < rows + whys)
-        *out = (ac_operator){.name = WHYS[i - rows].op, .domain = "", .reason = WHYS[i - rows].reason};
-    return i < rows + whys;
-}
+const ac_operators ac_tf_operators = {ROWS, sizeof ROWS / sizeof *ROWS, NULL};
 
 int ac_tf_cannot(ac_tf_op *n, const char *fmt, ...)
 {
@@ -54,23 +35,17 @@ int ac_tf_cannot(ac_tf_op *n, const char *fmt, ...)
 
 int ac_tf_refuse_op(ac_tf *r, const ac_tf_node *n)
 {
-    const char *reason = "arenac has no rule for it", *help = NULL;
-    for (size_t i = 0; i < sizeof WHYS / sizeof *WHYS; i++)
-        if (!strcmp(WHYS[i].op, n->op)) {
-            reason = WHYS[i].reason;
-            help = WHYS[i].help;
-        }
-    return ac_refuse(r->cx, &r->reading->refused, n->at, E0107, n->op, reason, help);
+    return ac_reading_refuse(r->reading, n->at, "", n->op, n->op);
 }
 
 /* ------------------------------------------------------------------ dispatch */
 
 static int check_inputs(ac_tf_op *n)
 {
-    const ac_tf_row *row = n->row;
-    const int32_t most = row->flags & TF_MANY ? MANY : row->max_in;
-    if (n->n_in < row->min_in || n->n_in > most)
-        return ac_error(n->r->cx, n->b.at, E0102, "has %d inputs, expected %d to %d", n->n_in, row->min_in, most);
+    const ac_operator *row = n->row;
+    if (n->n_in < row->min_in || n->n_in > row->max_in)
+        return ac_error(n->r->cx, n->b.at, E0102, "has %d inputs, expected %d to %d", n->n_in, row->min_in,
+                        row->max_in);
     for (int32_t i = 0; i < n->n_in && !(row->flags & TF_ANY); i++)
         if (!n->t[i])
             return ac_tf_cannot(n,
@@ -142,7 +117,7 @@ int ac_tf_op_run(ac_tf_op *n)
     AC_TRY(check_inputs(n));
     if (n->row->flags & TF_HALF)
         AC_TRY(widen(n));
-    if (n->row->fn(n) == AC_OK)
+    if (((ac_tf_fn *)n->row->run)(n) == AC_OK)
         return check_attrs(n);
     if (!n->r->pb.failed && n->r->cx->diags.errors == errors && n->r->reading->refused.n == refused)
         return ac_tf_cannot(n, "its inputs are not of a form that arenac handles");

@@ -19,18 +19,8 @@ typedef int ac_tf_fn(ac_tf_op *n);
 
 enum {
     TF_HALF = 1, /* computes: f16 and bf16 operands as f32, results back */
-    TF_ANY = 2,  /* takes lists, random numbers too */
-    TF_MANY = 4  /* the number of inputs is not limited by the row */
+    TF_ANY = 2   /* takes lists, random numbers too */
 };
-
-typedef struct ac_tf_row {
-    const char *op;
-    int32_t min_in, max_in;
-    ac_tf_fn *fn;
-    ac_op ours; /* for adapters that serve several rows */
-    uint32_t flags;
-    const char *results; /* names of several results, as functions refer to them; NULL: one, or a list */
-} ac_tf_row;
 
 #define TFO(op, imin, imax, fn, ours, flags, results) ac_tf_fn ac_tf_do_##fn;
 #define WHY(op, reason, help)

@@ -24,7 +24,7 @@ static ac_tensor *fix_extreme(ac_tf_op *n, ac_op op, ac_tensor *y)
 int ac_tf_do_reduce(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
-    const ac_op op = n->row->ours;
+    const ac_op op = n->row->op;
     uint32_t mask;
     const bool keep = ac_tf_bool(n, "keep_dims", ac_tf_bool(n, "keepdims", false));
     const bool euclid = n->node->op[0] == 'E';
@@ -48,19 +48,19 @@ int ac_tf_do_cumsum(ac_tf_op *n)
     AC_TRY(ac_tf_scalar(n, 1, &at));
     AC_TRY(ac_build_axis(&n->b, (int64_t)at, n->t[0]->rank, &axis));
     const int64_t where = axis;
-    ac_attrs_init(n->row->ours, &a);
+    ac_attrs_init(n->row->op, &a);
     a.cumsum.exclusive = ac_tf_bool(n, "exclusive", false);
     a.cumsum.reverse = ac_tf_bool(n, "reverse", false);
     ac_tensor *in[] = {n->t[0],
                        ac_build_reshape(&n->b, ac_build_cast(&n->b, ac_build_ints(&n->b, 1, &where), AC_I32), 0, NULL)};
-    return RESULT(ac_build_op(&n->b, n->row->ours, in, 2, &a, AC_NONE));
+    return RESULT(ac_build_op(&n->b, n->row->op, in, 2, &a, AC_NONE));
 }
 
 int ac_tf_do_softmax(ac_tf_op *n)
 {
     if (!n->t[0]->rank)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' is a scalar", n->t[0]->name);
-    return RESULT(ac_build_1(&n->b, n->row->ours, n->t[0]));
+    return RESULT(ac_build_1(&n->b, n->row->op, n->t[0]));
 }
 
 /* Along the channels, which stand last. */

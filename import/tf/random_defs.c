@@ -27,7 +27,7 @@ int ac_tf_do_random_uniform(ac_tf_op *n)
 static int arithmetic(ac_tf_op *n, int32_t u)
 {
     ac_tf_random *y = AC_NEW(n->r->cx->region, ac_tf_random);
-    const ac_op op = n->row->ours;
+    const ac_op op = n->row->op;
     double v = 0;
     *y = *n->in[u].random;
     ac_tensor *other = n->t[1 - u];
@@ -61,7 +61,7 @@ static int answer(ac_tf_op *n, const ac_tf_random *u, ac_tensor *t)
 static int compare(ac_tf_op *n)
 {
     const ac_tf_random *u = n->in[0].random;
-    const bool or_equal = n->row->ours == AC_OP_GREATER_EQUAL;
+    const bool or_equal = n->row->op == AC_OP_GREATER_EQUAL;
     double v = 0;
     if (u->plus || !n->t[1] || ac_tensor_count(n->t[1]) != 1)
         return ac_tf_cannot(n, "it compares random numbers");
@@ -104,7 +104,7 @@ int ac_tf_do_binary_random(ac_tf_op *n)
         return ac_tf_do_binary(n);
     if (a == b || n->in[0].kind == AC_TF_LIST || n->in[1].kind == AC_TF_LIST)
         return ac_tf_cannot(n, "it computes with random numbers or arrays");
-    if (n->row->ours != AC_OP_GREATER && n->row->ours != AC_OP_GREATER_EQUAL)
+    if (n->row->op != AC_OP_GREATER && n->row->op != AC_OP_GREATER_EQUAL)
         return arithmetic(n, a ? 0 : 1);
     return a ? compare(n) : ac_tf_cannot(n, "it compares random numbers");
 }

@@ -25,14 +25,14 @@ int ac_tf_do_resize(ac_tf_op *n)
     ac_tensor *x = n->t[0];
     ac_ints size;
     ac_attrs a;
-    const bool near = n->row->ours == AC_OP_RESIZE_NEAREST_NEIGHBOR;
+    const bool near = n->row->op == AC_OP_RESIZE_NEAREST_NEIGHBOR;
     AC_TRY(size_of(n, &size));
-    ac_attrs_init(n->row->ours, &a);
+    ac_attrs_init(n->row->op, &a);
     a.resize.align_corners = ac_tf_bool(n, "align_corners", false);
     a.resize.half_pixel_centers = ac_tf_bool(n, "half_pixel_centers", false);
     a.resize.size = size;
     x = near ? x : ac_build_cast(&n->b, x, AC_F32);
-    return RESULT(x ? ac_build_op(&n->b, n->row->ours, &x, 1, &a, AC_NONE) : NULL);
+    return RESULT(x ? ac_build_op(&n->b, n->row->op, &x, 1, &a, AC_NONE) : NULL);
 }
 
 /* Keys' cubic. With half-pixel centres a is -0.5, and pixels outside of the image have no weight; else -0.75, and they

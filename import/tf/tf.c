@@ -175,7 +175,7 @@ static int find_ends(ac_tf *r)
     body->ret = AC_NEW_N(r->cx->region, ac_tf_ref, body->node.n + 1);
     for (int32_t i = 0; i < body->node.n; i++) {
         const ac_tf_node *n = &body->node.item[i];
-        const bool value = !n->row || n->row->fn != ac_tf_do_nothing;
+        const bool value = !n->row || n->row->run != AC_ADAPTER(ac_tf_do_nothing);
         if (!read[i] && value && !n->argument && strcmp(n->op, "Const") != 0)
             body->ret[body->n_rets++] = (ac_tf_ref){i, 0};
     }
@@ -361,4 +361,4 @@ static int read(ac_reading *reading)
 }
 
 const ac_format ac_tf_format = {
-    .title = "TensorFlow GraphDef", .read = read, .nodes = nodes, .finds_outputs = true, .operators = ac_tf_operator};
+    .title = "TensorFlow GraphDef", .read = read, .nodes = nodes, .finds_outputs = true, .operators = &ac_tf_operators};

@@ -60,11 +60,11 @@ struct ac_tf_node {
     bool linked;   /* in[] is there */
     int32_t frame; /* the loop its results are in; 0: none */
     ac_tf_attr *attr;
-    int32_t n_attr;              /* -1: not read yet */
-    int32_t n_out;               /* of the row, or as far as others read them */
-    const struct ac_tf_row *row; /* NULL: an operator without one */
-    ac_tf_body *function;        /* the operator is a function of the library */
-    bool argument;               /* a parameter of a function, or an input of the graph */
+    int32_t n_attr;         /* -1: not read yet */
+    int32_t n_out;          /* of the row, or as far as others read them */
+    const ac_operator *row; /* NULL: an operator without one */
+    ac_tf_body *function;   /* the operator is a function of the library */
+    bool argument;          /* a parameter of a function, or an input of the graph */
 };
 
 /* A loop of v1 control flow; number 0: what is in none */
@@ -171,7 +171,7 @@ struct ac_tf_op {
     ac_tf *r;
     ac_tf_call *call;
     ac_tf_node *node;
-    const struct ac_tf_row *row;
+    const ac_operator *row;
     ac_build b;
     ac_tf_value *in; /* data inputs */
     ac_tensor **t;   /* those that are tensors; NULL: another kind */
@@ -184,7 +184,6 @@ struct ac_tf_op {
 
 /* tf.c */
 extern const ac_format ac_tf_format;
-bool ac_tf_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 
 /* pbtxt.c: the text form as wire form, in the context's region; *lines maps its bytes to lines of the text. */
 typedef enum ac_tf_message { AC_TF_GRAPH_DEF, AC_TF_SAVED_MODEL } ac_tf_message;
@@ -245,7 +244,7 @@ int ac_tf_switch_run(ac_tf_op *n);
 int ac_tf_cannot(ac_tf_op *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int ac_tf_op_run(ac_tf_op *n); /* n->row is set */
 int ac_tf_refuse_op(ac_tf *r, const ac_tf_node *n);
-const struct ac_tf_row *ac_tf_row_find(const char *op);
+extern const ac_operators ac_tf_operators;
 
 /* Operands of an adapter, and its results. */
 ac_tensor *ac_tf_in(const ac_tf_op *n, int32_t i); /* NULL: not there */

@@ -202,7 +202,7 @@ int ac_tf_do_conv_3d(ac_tf_op *n)
 static ac_tensor *pool(ac_tf_op *n, ac_tensor *x, const window *w, int32_t from)
 {
     ac_attrs a;
-    ac_attrs_init(n->row->ours, &a);
+    ac_attrs_init(n->row->op, &a);
     a.pool.kernel_h = (int32_t)w->kernel[from];
     a.pool.stride_h = (int32_t)w->stride[from];
     a.pool.kernel_w = (int32_t)(from + 1 < SPATIAL ? w->kernel[from + 1] : 1);
@@ -212,7 +212,7 @@ static ac_tensor *pool(ac_tf_op *n, ac_tensor *x, const window *w, int32_t from)
     a.pool.pad_b = (int32_t)w->after[1];
     a.pool.pad_l = (int32_t)w->before[2];
     a.pool.pad_r = (int32_t)w->after[2];
-    return x ? ac_build_op(&n->b, n->row->ours, &x, 1, &a, AC_NONE) : NULL;
+    return x ? ac_build_op(&n->b, n->row->op, &x, 1, &a, AC_NONE) : NULL;
 }
 
 /* [N,D,H,W,C]: first over the planes, then over the depth. The number of elements in a window is a product of the
@@ -268,10 +268,10 @@ int ac_tf_do_block(ac_tf_op *n)
     if (x->rank != 4 || b < 1 || b > 1 << 15)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' %s does not divide into blocks of %" PRId64, x->name,
                         ac_shape_str(n->r->cx, x), b);
-    ac_attrs_init(n->row->ours, &a);
+    ac_attrs_init(n->row->op, &a);
     a.block.block = (int32_t)b;
     x = channels_last(n, x, first);
-    return RESULT(channels_back(n, x ? ac_build_op(&n->b, n->row->ours, &x, 1, &a, AC_NONE) : NULL, first));
+    return RESULT(channels_back(n, x ? ac_build_op(&n->b, n->row->op, &x, 1, &a, AC_NONE) : NULL, first));
 }
 
 /* SpaceToBatchND(x, block, pads); the older form has one block size and [2,2] pads. */
@@ -288,7 +288,7 @@ int ac_tf_do_space_batch(ac_tf_op *n)
     const int64_t dim[2] = {block.n, 2};
     ac_tensor *in[] = {n->t[0], ac_build_ints(&n->b, block.n, block.v),
                        ac_build_reshape(&n->b, ac_build_ints(&n->b, pads.n, pads.v), 2, dim)};
-    return RESULT(ac_build_op(&n->b, n->row->ours, in, 3, NULL, AC_NONE));
+    return RESULT(ac_build_op(&n->b, n->row->op, in, 3, NULL, AC_NONE));
 }
 
 /* Every patch of the window, its pixels row by row along the channels. */

@@ -1,4 +1,5 @@
-/* Operators of TFLite files -> nodes. What can be said in a table is said in operators.def; a `rule` does the rest. */
+/* operators.c - operators of TFLite files -> nodes. What can be said in a table is said in operators.def; a `rule`
+ * does the rest. */
 #include "import/wire/flex.h"
 #include "import/tflite/tflite.h"
 
@@ -36,73 +37,52 @@ enum { MAY, MUST };
 #undef F
 #undef Z
 
-typedef enum why {
-#define WHY(id, reason, help) WHY_##id,
+#define WHY(id, because, out)                  \
+    static const char reason_##id[] = because; \
+    static const char help_##id[] = out;
 #include "import/tflite/operators.def"
-    WHY_COUNT
-} why;
-
-static const struct {
-    const char *reason, *help;
-} WHYS[WHY_COUNT] = {
-#define WHY(id, reason, help) {reason, help},
-#include "import/tflite/operators.def"
-};
 
 typedef int rule_fn(ac_tfl *r, ac_tfl_node *n);
 static rule_fn rule_plain, rule_reshape, rule_cast, rule_out_type, rule_select, rule_custom, rule_state;
 
-struct ac_tfl_row {
-    const char *name;
-    const options *options;
-    rule_fn *rule;
-    why why;
-};
-
-static const struct ac_tfl_row ROWS[] = {
-#define TFL(number, name, opt, rule, why) [number] = {#name, &options_##opt, rule_##rule, WHY_##why},
+/* Builtin operators by their number; behind them custom ones, whose options are a map of numbers. */
+static const ac_operator ROWS[] = {
+#define TFL(number, type, opt, rule, why)       \
+    [number] = {.name = #type,                  \
+                .run = AC_ADAPTER(rule_##rule), \
+                .options = &options_##opt,      \
+                .reason = reason_##why,         \
+                .help = help_##why},
+#define CUSTOM_OP(type, rule) \
+    {.name = #type, .run = AC_ADAPTER(rule_##rule), .options = &options_none, .reason = reason_OK},
 #include "import/tflite/operators.def"
 };
 
-/* Custom operators, by the name the file gives them; their options are a map of numbers. */
-static const struct ac_tfl_row CUSTOMS[] = {
-#define CUSTOM_OP(name, rule) {#name, &options_none, rule_##rule, WHY_OK},
+enum { CUSTOM = 32 };
+typedef enum builtin {
+#define TFL(number, type, opt, rule, why) BUILTIN_##type = number,
 #include "import/tflite/operators.def"
-    {NULL, NULL, NULL, WHY_OK},
-};
+    N_BUILTIN
+} builtin;
 
-enum { CUSTOM = 32, N_ROWS = sizeof ROWS / sizeof *ROWS };
+static const ac_operators CUSTOMS = {ROWS + N_BUILTIN, sizeof ROWS / sizeof *ROWS - N_BUILTIN, NULL};
 
-static ac_op op_of(const struct ac_tfl_row *row)
+/* ops.def says which TFLite operator each of ours is. */
+static ac_op op_of(const ac_operator *row)
 {
-    return row->rule == rule_select ? AC_OP_SELECT : ac_op_find_tflite(row->name);
+    return row->run == AC_ADAPTER(rule_select) ? AC_OP_SELECT : ac_op_find_tflite(row->name);
 }
 
-/* Numbers without a name have no row of the list. */
-bool ac_tflite_operator(int32_t i, ac_operator *out)
-{
-    const struct ac_tfl_row *row = NULL;
-    for (int32_t k = 0; k < N_ROWS && !row; k++)
-        if (ROWS[k].name && i-- == 0)
-            row = &ROWS[k];
-    if (!row && i < (int32_t)(sizeof CUSTOMS / sizeof *CUSTOMS) - 1)
-        row = &CUSTOMS[i];
-    if (row) {
-        const ac_op op = op_of(row);
-        *out = (ac_operator){.name = row->name, .domain = "", .op = op, .reason = op ? NULL : WHYS[row->why].reason};
-    }
-    return row != NULL;
-}
+const ac_operators ac_tfl_operators = {ROWS, sizeof ROWS / sizeof *ROWS, op_of};
 
 ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64_t version)
 {
     ac_tfl_code c = {.version = version};
     if (number == CUSTOM) {
         c.name = ac_internf(cx, "CUSTOM:%s", custom ? custom : "?");
-        for (const struct ac_tfl_row *row = CUSTOMS; custom && row->name && !c.row; row++)
-            c.row = strcmp(row->name, custom) ? NULL : row;
+        c.row = custom ? ac_operator_find(&CUSTOMS, "", custom, 0) : NULL;
         c.op = c.row ? op_of(c.row) : AC_OP_NONE;
-    } else if (number < 0 || number >= N_ROWS || !ROWS[number].name) {
+    } else if (number < 0 || number >= N_BUILTIN || !ROWS[number].name) {
         c.name = ac_internf(cx, "BUILTIN:%lld", (long long)number);
     } else {
         c.row = &ROWS[number];
@@ -118,7 +98,7 @@ void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code)
     if (code->version > 1)
         name = ac_internf(r->cx, "%s version %lld", name, (long long)code->version);
     if (code->row)
-        ac_refuse(r->cx, &r->reading->refused, at, E0107, name, WHYS[code->row->why].reason, WHYS[code->row->why].help);
+        ac_refuse(r->cx, &r->reading->refused, at, E0107, name, code->row->reason, code->row->help);
     else if (!strncmp(code->name, "CUSTOM:", 7))
         ac_refuse(r->cx, &r->reading->refused, at, E0107, name,
                   "what a custom operator computes is not part of the file",
@@ -346,7 +326,7 @@ static int check_counts(ac_tfl *r, ac_tfl_node *n)
 {
     enum { MANY = 64 }; /* a max_in that stands for "any number" */
     const ac_op_row *row = &ac_ops[n->code->op];
-    const int32_t own = n->code->row->rule == rule_state; /* operands that the rule adds */
+    const int32_t own = n->code->row->run == AC_ADAPTER(rule_state); /* operands that the rule adds */
     const int32_t least = row->min_in - own, most = row->max_in - own;
     while (n->n_in > least && !n->in[n->n_in - 1])
         n->n_in--; /* left out at the end: the same as not there */
@@ -377,7 +357,7 @@ int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id)
 {
     AC_TRY(check_counts(r, n));
     AC_TRY(read_options(r, n));
-    AC_TRY(n->code->row->rule(r, n));
+    AC_TRY(((rule_fn *)n->code->row->run)(r, n));
     int32_t next = n->g->next_node; /* nodes that a rule adds are numbered behind the file's */
     n->g->next_node = id;
     ac_node *made = ac_node_new(n->g, n->code->op, n->out[0]->name, n->in, n->n_in, n->out, n->n_out);

@@ -314,4 +314,4 @@ static int read(ac_reading *reading)
     return read_subgraphs(&r, model);
 }
 
-const ac_format ac_tflite_format = {.title = "TensorFlow Lite", .read = read, .operators = ac_tflite_operator};
+const ac_format ac_tflite_format = {.title = "TensorFlow Lite", .read = read, .operators = &ac_tfl_operators};

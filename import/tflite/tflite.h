@@ -21,8 +21,8 @@ typedef struct ac_tfl_node ac_tfl_node;
 typedef struct ac_tfl_code {
     const char *name; /* "CONV_2D", "CUSTOM:Foo", "BUILTIN:999" */
     int64_t version;
-    const struct ac_tfl_row *row; /* NULL: custom or unknown */
-    ac_op op;                     /* AC_OP_NONE: not supported */
+    const ac_operator *row; /* NULL: custom or unknown */
+    ac_op op;               /* AC_OP_NONE: not supported */
 } ac_tfl_code;
 
 typedef struct ac_tfl_buffer {
@@ -76,6 +76,7 @@ struct ac_tfl_node {
 int ac_tfl_tensors(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec tensors);
 
 /* operators.c */
+extern const ac_operators ac_tfl_operators;
 ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64_t version);
 void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code);
 /* Checks operands, decodes options and appends the node; node id is `id`. AC_FAIL: reported or refused. */
@@ -83,6 +84,5 @@ int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id);
 
 /* The reader itself (tflite.c). */
 extern const ac_format ac_tflite_format;
-bool ac_tflite_operator(int32_t i, ac_operator *out); /* rows of the table, for lists */
 
 #endif

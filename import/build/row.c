@@ -1,0 +1,26 @@
+/* row.c - looking for an operator in the table of its format. */
+#include "import/build/row.h"
+
+#include <string.h>
+
+static bool named(const ac_operator *row, const char *domain, const char *name)
+{
+    return row->name && *row->name == *name && !strcmp(row->name, name) &&
+           !strcmp(row->domain ? row->domain : "", domain);
+}
+
+const ac_operator *ac_operator_find(const ac_operators *t, const char *domain, const char *name, int64_t version)
+{
+    for (const ac_operator *row = t->row; row < t->row + t->n; row++)
+        if (row->run && named(row, domain, name) && (!row->until || (version >= row->since && version <= row->until)))
+            return row;
+    return NULL;
+}
+
+const ac_operator *ac_operator_why(const ac_operators *t, const char *domain, const char *name)
+{
+    for (const ac_operator *row = t->row; row < t->row + t->n; row++)
+        if (row->reason && named(row, domain, name))
+            return row;
+    return NULL;
+}
