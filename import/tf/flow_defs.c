@@ -73,7 +73,7 @@ int ac_tf_switch_run(ac_tf_op *n)
 {
     bool known, holds = false;
     if (n->n_in != 2)
-        return ac_error(n->r->cx, n->b.at, E0102, "has %d inputs, expected 2", n->n_in);
+        return ac_error(n->r->cx, n->b.at, E0102, "has %d operands, expected 2", n->n_in);
     if (n->node->op[0] == '_')
         return switch_many(n);
     ac_tensor *c = condition(n, 1, &known, &holds);

@@ -44,7 +44,7 @@ static int check_inputs(ac_tf_op *n)
 {
     const ac_operator *row = n->row;
     if (n->n_in < row->min_in || n->n_in > row->max_in)
-        return ac_error(n->r->cx, n->b.at, E0102, "has %d inputs, expected %d to %d", n->n_in, row->min_in,
+        return ac_error(n->r->cx, n->b.at, E0102, "has %d operands, expected %d to %d", n->n_in, row->min_in,
                         row->max_in);
     for (int32_t i = 0; i < n->n_in && !(row->flags & TF_ANY); i++)
         if (!n->t[i])
@@ -120,7 +120,7 @@ int ac_tf_op_run(ac_tf_op *n)
     if (((ac_tf_fn *)n->row->run)(n) == AC_OK)
         return check_attrs(n);
     if (!n->r->pb.failed && n->r->cx->diags.errors == errors && n->r->reading->refused.n == refused)
-        return ac_tf_cannot(n, "its inputs are not of a form that arenac handles");
+        return ac_tf_cannot(n, "its operands are not of a form that arenac handles");
     return AC_FAIL;
 }
 
@@ -136,10 +136,10 @@ int ac_tf_late(ac_tf_op *n, int32_t i)
     ac_tf *r = n->r;
     r->reading->late = true;
     return ac_refuse(r->cx, &r->reading->refused, n->b.at, E0203, n->node->op,
-                     ac_strf(r->cx->region,
-                             "input %d, '%s', is computed at run time, but a static plan needs its value", i,
+                     ac_strf(r->cx->region, "operand '%s' is computed at run time, but a static plan needs its value",
                              n->t[i]->name),
-                     "make it a constant of the graph");
+                     "make it a constant of the model, or give what it depends on: --const NAME=FILE.npy, with run "
+                     "--input");
 }
 
 bool ac_tf_known(ac_tf_op *n, int32_t i)
@@ -166,7 +166,7 @@ int ac_tf_scalar(ac_tf_op *n, int32_t i, double *v)
         return ac_tf_late(n, i);
     ac_tensor *t = n->t[i];
     if (ac_tensor_count(t) != 1)
-        return ac_error(n->r->cx, n->b.at, E0104, "input '%s' is %s, expected one element", t->name,
+        return ac_error(n->r->cx, n->b.at, E0104, "operand '%s' is %s, expected one element", t->name,
                         ac_shape_str(n->r->cx, t));
     const void *data = ac_tensor_force(n->r->cx, t);
     if (!data)
