@@ -20,6 +20,7 @@ typedef struct ac_build {
     const char *name; /* of the nodes */
     const char *base; /* what the names of new tensors begin with */
     ac_place at;
+    struct ac_reading *reading; /* what operands.h needs; NULL where nothing of it is used */
 } ac_build;
 
 /* One result; type AC_NONE: the shape rule gives it. */

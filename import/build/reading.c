@@ -56,9 +56,12 @@ static void drop_nodes(ac_reading *r)
 int ac_reading_start(ac_ctx *cx, const ac_format *format, const ac_file *f, const ac_import_options *opt,
                      ac_imported *out)
 {
+    enum { WORK_FREE = 1 << 20, WORK_PER_BYTE = 16 };
     const ac_diags before = cx->diags;
+    const size_t most = INT64_MAX / WORK_PER_BYTE / 2;
     ac_reading *r = AC_NEW(cx->region, ac_reading);
     *r = (ac_reading){.cx = cx, .format = format, .file = *f, .opt = *opt};
+    r->work = WORK_FREE + (int64_t)(f->n < most ? f->n : most) * WORK_PER_BYTE;
     if (opt->second) {
         r->second = *opt->second;
         r->opt.second = &r->second;
@@ -121,9 +124,24 @@ ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int3
     return t;
 }
 
+int ac_refuse(ac_reading *r, ac_place at, ac_code code, const char *op, const char *reason, const char *help)
+{
+    ac_refusals_add(r->cx, &r->refused, at, code, op, reason, help);
+    return AC_FAIL;
+}
+
+int ac_reading_spend(ac_reading *r, int64_t steps)
+{
+    if (r->work < 0)
+        return AC_FAIL; /* said before */
+    r->work -= steps;
+    return r->work >= 0 ? AC_OK
+                        : ac_error(r->cx, (ac_place){.file = r->file.path}, E0014,
+                                   "the file asks for far more steps than its size justifies");
+}
+
 int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char *name, const char *shown)
 {
     const ac_operator *why = ac_operator_why(r->format->operators, domain, name);
-    return ac_refuse(r->cx, &r->refused, at, E0107, shown, why ? why->reason : "arenac has no rule for it",
-                     why ? why->help : NULL);
+    return ac_refuse(r, at, E0107, shown, why ? why->reason : "arenac has no rule for it", why ? why->help : NULL);
 }

@@ -45,6 +45,7 @@ typedef struct ac_reading {
     int32_t n_inputs;          /* declared so far */
     bool again;                /* second run: the graph has its inputs, with their sizes (and values) known */
     bool late;                 /* an operand had to be a constant, and is none */
+    int64_t work;              /* steps left for values that are computed from given ones */
 } ac_reading;
 
 typedef struct ac_format {
@@ -68,6 +69,10 @@ ac_graph *ac_reading_graph(ac_reading *r, const char *name, const char *format);
 ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
                             const char *const *dim_name);
 
+/* What the file uses and arenac does not support: reported when everything was read. help: NULL, or the way out.
+ * AC_FAIL */
+int ac_refuse(ac_reading *r, ac_place at, ac_code code, const char *op, const char *reason, const char *help);
+int ac_reading_spend(ac_reading *r, int64_t steps); /* E0014 when the file's size does not justify so many */
 /* Refuses an operator that has no supported row, with the reason of the table: E0107. shown: how messages call it. */
 int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char *name, const char *shown);
 

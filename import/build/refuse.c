@@ -1,14 +1,14 @@
+/* refuse.c - what is refused of a file, once for each operator and reason. */
 #include "import/build/refuse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int ac_refuse(ac_ctx *cx, ac_refusals *list, ac_place at, ac_code code, const char *op, const char *reason,
-              const char *help)
+void ac_refusals_add(ac_ctx *cx, ac_refusals *list, ac_place at, ac_code code, const char *op, const char *reason,
+                     const char *help)
 {
     ac_refusal x = {.code = code, .op = op, .reason = reason, .help = help, .at = at, .order = list->n};
     ac_push(cx->region, list, x);
-    return AC_FAIL;
 }
 
 static int by_kind(const void *pa, const void *pb)

@@ -1,9 +1,11 @@
 /* refuse.h - what a well-formed file uses that arenac does not support: collected by a reader, reported together when
  * everything was read, so that the user sees all of it at once.
  *
- *     ac_refuse(cx, &r->refused, at, E0107, "SVDF", "fused recurrent operators are not lowered", NULL);
+ *     ac_refusals_add(cx, &list, at, E0107, "SVDF", "fused recurrent operators are not lowered", NULL);
  *     ...
- *     AC_TRY(ac_refusals_report(cx, &r->refused));
+ *     AC_TRY(ac_refusals_report(cx, &list));
+ *
+ * Readers say ac_refuse (reading.h).
  *
  * Memory: the context's region; the strings must live as long as the context. */
 #ifndef AC_IMPORT_BUILD_REFUSE_H
@@ -24,8 +26,8 @@ typedef struct ac_refusals {
     int32_t n, cap;
 } ac_refusals;
 
-int ac_refuse(ac_ctx *cx, ac_refusals *list, ac_place at, ac_code code, const char *op, const char *reason,
-              const char *help); /* AC_FAIL, to return */
+void ac_refusals_add(ac_ctx *cx, ac_refusals *list, ac_place at, ac_code code, const char *op, const char *reason,
+                     const char *help);
 /* One diagnostic for each distinct operator and reason, in the order in which they first occur. AC_OK: there is
  * none. */
 int ac_refusals_report(ac_ctx *cx, ac_refusals *list);

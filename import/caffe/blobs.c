@@ -135,7 +135,8 @@ static int read_blob(ac_caf_layer *l, ac_span message, ac_caf_values *v)
     }
     const ac_place at = ac_pb_place(&r->pb, message.p);
     if (rank > AC_MAX_RANK)
-        return ac_caf_cannot(l, "a parameter has %" PRId64 " dimensions; arenac handles up to %d", rank, AC_MAX_RANK);
+        return ac_build_cannot(&l->b, "a parameter has %" PRId64 " dimensions; arenac handles up to %d", rank,
+                               AC_MAX_RANK);
     v->rank = (int32_t)rank;
     for (int32_t d = 0; d < v->rank; d++) {
         v->dim[d] = v->old && dim[d] < 0 ? 0 : dim[d];

@@ -18,8 +18,7 @@
  * Memory: the context's region; blobs stay in the file's bytes. */
 #ifndef AC_IMPORT_CAFFE_CAFFE_H
 #define AC_IMPORT_CAFFE_CAFFE_H
-#include "import/build/build.h"
-#include "import/build/reading.h"
+#include "import/build/operands.h"
 #include "import/wire/pb.h"
 #include "import/wire/prototext.h"
 
@@ -133,8 +132,6 @@ int ac_caf_check_fields(ac_caf_layer *l);
 extern const ac_operators ac_caf_operators;
 int ac_caf_layer_add(ac_caf_layer *l);   /* AC_FAIL: reported or refused */
 int ac_caf_layer_known(ac_caf_layer *l); /* the same for a layer whose operands failed: only its type is looked at */
-int ac_caf_cannot(ac_caf_layer *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-int ac_caf_bad(ac_caf_layer *l, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* E0104 at the layer */
-int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t);                                 /* NULL: AC_FAIL */
+int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t); /* NULL: AC_FAIL */
 
 #endif

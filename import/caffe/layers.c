@@ -21,24 +21,6 @@ static const ac_operator ROWS[] = {
 
 const ac_operators ac_caf_operators = {ROWS, sizeof ROWS / sizeof *ROWS, NULL};
 
-int ac_caf_cannot(ac_caf_layer *l, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    const char *reason = ac_vstrf(l->r->cx->region, fmt, ap);
-    va_end(ap);
-    return ac_refuse(l->r->cx, &l->r->reading->refused, l->at, E0108, l->type, reason, NULL);
-}
-
-int ac_caf_bad(ac_caf_layer *l, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    const char *what = ac_vstrf(l->r->cx->region, fmt, ap);
-    va_end(ap);
-    return ac_error(l->r->cx, l->at, E0104, "%s", what);
-}
-
 int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t)
 {
     if (!t)
@@ -59,23 +41,16 @@ int ac_caf_layer_known(ac_caf_layer *l)
 
 int ac_caf_layer_add(ac_caf_layer *l)
 {
-    ac_caf *r = l->r;
-    const int32_t errors = r->cx->diags.errors, refused = r->reading->refused.n;
+    const ac_said before = ac_build_said(&l->b);
     AC_TRY(ac_caf_layer_known(l));
     l->op = l->row->op;
-    if (l->n_in < l->row->min_in || l->n_in > l->row->max_in)
-        return ac_error(r->cx, l->at, E0102, "has %d bottoms, expected %d to %d", l->n_in, l->row->min_in,
-                        l->row->max_in);
+    AC_TRY(ac_operand_count(&l->b, l->row, l->n_in, "bottoms"));
     if (l->n_out < l->row->min_out || l->n_out > l->row->max_out)
-        return ac_error(r->cx, l->at, E0102, "has %d tops, expected %d to %d", l->n_out, l->row->min_out,
+        return ac_error(l->r->cx, l->at, E0102, "has %d tops, expected %d to %d", l->n_out, l->row->min_out,
                         l->row->max_out);
-    if (((ac_caf_fn *)l->row->run)(l) != AC_OK) {
-        if (r->cx->diags.errors == errors && r->reading->refused.n == refused && !r->pb.failed)
-            return ac_caf_cannot(l, "its operands are not of a form that arenac handles");
-        return AC_FAIL;
-    }
+    AC_TRY(ac_build_outcome(&l->b, before, ((ac_caf_fn *)l->row->run)(l)));
     for (int32_t i = 0; i < l->n_out; i++)
         if (l->out[i] && l->out[i]->rank > AC_MAX_RANK)
-            return ac_caf_cannot(l, "its result has %d dimensions", l->out[i]->rank);
+            return ac_build_cannot(&l->b, "its result has %d dimensions", l->out[i]->rank);
     return ac_caf_check_fields(l);
 }

@@ -61,9 +61,9 @@ int ac_caf_do_batch_norm(ac_caf_layer *l)
     AC_TRY(ac_caf_float(l, m, "eps", (double)1e-5f, &eps));
     AC_TRY(ac_caf_float(l, m, "moving_average_fraction", 0.999, &fraction));
     if (!global)
-        return ac_caf_cannot(l, "use_global_stats is false: the statistics are those of the batch");
+        return ac_build_cannot(&l->b, "use_global_stats is false: the statistics are those of the batch");
     if (x->rank < 1)
-        return ac_caf_bad(l, "bottom '%s' has no dimensions", x->name);
+        return ac_build_bad(&l->b, "bottom '%s' has no dimensions", x->name);
     const int64_t *channels = x->rank == 1 ? &one : &x->dim[1];
     ac_tensor *mean = ac_caf_weight(l, "mean", 1, channels), *variance = ac_caf_weight(l, "variance", 1, channels);
     ac_tensor *times = ac_caf_weight(l, "times", 1, &one);
@@ -106,9 +106,9 @@ int ac_caf_do_lrn(ac_caf_layer *l)
     AC_TRY(ac_caf_float(l, m, "k", 1, &k));
     AC_TRY(ac_caf_enum(l, m, "norm_region", "ACROSS_CHANNELS|WITHIN_CHANNEL", 0, 0, &region));
     if (size % 2 == 0)
-        return ac_caf_bad(l, "local_size is %" PRId64 ", expected an odd number", size);
+        return ac_build_bad(&l->b, "local_size is %" PRId64 ", expected an odd number", size);
     if (x->rank != 4)
-        return ac_caf_bad(l, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
+        return ac_build_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
     if (region == 1)
         return ac_caf_result(l, 0, lrn_within(l, x, size, alpha, beta));
     return ac_caf_result(l, 0, ac_frame_lrn(&l->b, x, size, alpha, beta, k));
@@ -124,7 +124,7 @@ int ac_caf_do_mvn(ac_caf_layer *l)
     AC_TRY(ac_caf_bool(l, m, "across_channels", false, &across));
     AC_TRY(ac_caf_float(l, m, "eps", 1e-9, &eps));
     if (x->rank < 3)
-        return ac_caf_bad(l, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
+        return ac_build_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
     const uint32_t mask = ((1u << x->rank) - 1) & (across ? ~1u : ~3u);
     ac_tensor *far = OP2(SUB, x, ac_build_reduce(&l->b, AC_OP_MEAN, x, mask, true));
     if (!variance)
@@ -145,7 +145,7 @@ int ac_caf_do_normalize(ac_caf_layer *l)
     AC_TRY(ac_caf_bool(l, m, "channel_shared", true, &shared));
     AC_TRY(ac_caf_float(l, m, "eps", (double)1e-10f, &eps));
     if (x->rank != 4)
-        return ac_caf_bad(l, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
+        return ac_build_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
     ac_tensor *scale = ac_caf_weight(l, "scale", !shared, &x->dim[1]);
     dim[1] = shared ? 1 : x->dim[1];
     ac_tensor *y = ac_build_unit_length(&l->b, x, across ? 14u : 2u, eps);

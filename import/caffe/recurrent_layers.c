@@ -24,8 +24,8 @@ static int open_recurrent(ac_caf_layer *l, int32_t states, recurrent *r)
     AC_TRY(ac_caf_int(l, m, "num_output", 0, 1, INT32_MAX, &r->hidden));
     AC_TRY(ac_caf_bool(l, m, "expose_hidden", false, &r->exposed));
     if (x->rank < 2 || l->in[1]->rank != 2 || l->in[1]->dim[0] != x->dim[0] || l->in[1]->dim[1] != x->dim[1])
-        return ac_caf_bad(l, "bottoms '%s' %s and '%s' %s are no sequence [T,N,..] and its beginnings [T,N]", x->name,
-                          ac_shape_str(l->r->cx, x), l->in[1]->name, ac_shape_str(l->r->cx, l->in[1]));
+        return ac_build_bad(&l->b, "bottoms '%s' %s and '%s' %s are no sequence [T,N,..] and its beginnings [T,N]",
+                            x->name, ac_shape_str(l->r->cx, x), l->in[1]->name, ac_shape_str(l->r->cx, l->in[1]));
     const int32_t extra = l->n_in - 2 - (r->exposed ? states : 0);
     if (extra < 0 || extra > 1 || l->n_out != 1 + (r->exposed ? states : 0))
         return ac_error(l->r->cx, l->at, E0102, "has %d bottoms and %d tops", l->n_in, l->n_out);
@@ -34,13 +34,13 @@ static int open_recurrent(ac_caf_layer *l, int32_t states, recurrent *r)
     for (int32_t d = 2; d < x->rank; d++)
         r->width *= x->dim[d];
     if (r->steps > MOST_STEPS)
-        return ac_caf_cannot(l, "it has %" PRId64 " steps; supported are up to %d", r->steps, MOST_STEPS);
+        return ac_build_cannot(&l->b, "it has %" PRId64 " steps; supported are up to %d", r->steps, MOST_STEPS);
     r->sequence = ac_build_reshape(&l->b, x, 3, (int64_t[]){r->steps, r->batch, r->width});
     if (extra) {
         const ac_tensor *s = l->in[2];
         if (s->rank < 1 || s->dim[0] != r->batch)
-            return ac_caf_bad(l, "bottom '%s' %s does not fit a batch of %" PRId64, s->name, ac_shape_str(l->r->cx, s),
-                              r->batch);
+            return ac_build_bad(&l->b, "bottom '%s' %s does not fit a batch of %" PRId64, s->name,
+                                ac_shape_str(l->r->cx, s), r->batch);
         const int64_t dim[2] = {r->batch, r->batch ? ac_tensor_count(s) / r->batch : 0};
         r->fixed = ac_build_reshape(&l->b, l->in[2], 2, dim);
     }

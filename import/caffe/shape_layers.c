@@ -24,7 +24,7 @@ int ac_caf_do_flatten(ac_caf_layer *l)
     AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &from));
     AC_TRY(ac_caf_axis(l, m, "end_axis", -1, x->rank, &to));
     if (to < from)
-        return ac_caf_bad(l, "end_axis %d stands before axis %d", to, from);
+        return ac_build_bad(&l->b, "end_axis %d stands before axis %d", to, from);
     for (int32_t d = 0; d < from; d++)
         dim[rank++] = x->dim[d];
     dim[rank++] = product(x, from, to + 1);
@@ -48,18 +48,18 @@ int ac_caf_do_reshape(ac_caf_layer *l)
     axis = axis < 0 ? axis + x->rank + 1 : axis;
     axes = axes < 0 ? x->rank - axis : axes;
     if (axis + axes > x->rank || x->rank - axes + want.n > AC_MAX_RANK)
-        return ac_caf_bad(l, "%d dimensions from %d on do not fit bottom '%s' %s", (int)axes, (int)axis, x->name,
-                          SHAPE(x));
+        return ac_build_bad(&l->b, "%d dimensions from %d on do not fit bottom '%s' %s", (int)axes, (int)axis, x->name,
+                            SHAPE(x));
     for (int32_t d = 0; d < axis; d++)
         dim[rank++] = x->dim[d];
     for (int32_t i = 0; i < want.n; i++) {
         dim[rank] = want.v[i];
         if (want.v[i] == 0 && axis + i >= x->rank)
-            return ac_caf_bad(l, "dimension %d is to be kept, but bottom '%s' is %s", i, x->name, SHAPE(x));
+            return ac_build_bad(&l->b, "dimension %d is to be kept, but bottom '%s' is %s", i, x->name, SHAPE(x));
         if (want.v[i] == 0)
             dim[rank] = x->dim[axis + i];
         if (want.v[i] < 0 && open >= 0)
-            return ac_caf_bad(l, "two dimensions are -1");
+            return ac_build_bad(&l->b, "two dimensions are -1");
         if (want.v[i] < 0)
             open = rank;
         else if (!ac_mul_ok(known, dim[rank], &known))
@@ -72,7 +72,7 @@ int ac_caf_do_reshape(ac_caf_layer *l)
     for (int32_t d = (int32_t)(axis + axes); d < x->rank; d++)
         dim[rank++] = x->dim[d];
     if ((open >= 0 && (!known || all % known)) || (open < 0 && known != all))
-        return ac_caf_bad(l, "bottom '%s' %s does not fill the new shape", x->name, SHAPE(x));
+        return ac_build_bad(&l->b, "bottom '%s' %s does not fill the new shape", x->name, SHAPE(x));
     return ac_caf_result(l, 0, ac_build_reshape(&l->b, x, rank, dim));
 }
 
@@ -86,7 +86,7 @@ int ac_caf_do_permute(ac_caf_layer *l)
     AC_TRY(ac_caf_ints(l, m, "order", x->rank, 0, x->rank - 1, &order));
     for (int32_t i = 0; i < order.n; i++) {
         if (seen >> order.v[i] & 1)
-            return ac_caf_bad(l, "order names dimension %d twice", (int)order.v[i]);
+            return ac_build_bad(&l->b, "order names dimension %d twice", (int)order.v[i]);
         seen |= 1u << order.v[i];
         perm[n++] = (int32_t)order.v[i];
     }
@@ -103,7 +103,7 @@ int ac_caf_do_concat(ac_caf_layer *l)
     const bool old = ac_caf_has(l, m, "concat_dim");
     int32_t axis;
     if (old && ac_caf_has(l, m, "axis"))
-        return ac_caf_bad(l, "both axis and concat_dim are given");
+        return ac_build_bad(&l->b, "both axis and concat_dim are given");
     AC_TRY(ac_caf_axis(l, m, old ? "concat_dim" : "axis", 1, x->rank, &axis));
     for (int32_t i = 1; i < l->n_in; i++) {
         const ac_tensor *y = l->in[i];
@@ -111,8 +111,8 @@ int ac_caf_do_concat(ac_caf_layer *l)
         for (int32_t d = 0; fits && d < x->rank; d++)
             fits = d == axis || y->dim[d] == x->dim[d];
         if (!fits)
-            return ac_caf_bad(l, "bottoms '%s' %s and '%s' %s do not fit along axis %d", x->name, SHAPE(x), y->name,
-                              SHAPE(y), axis);
+            return ac_build_bad(&l->b, "bottoms '%s' %s and '%s' %s do not fit along axis %d", x->name, SHAPE(x),
+                                y->name, SHAPE(y), axis);
     }
     return ac_caf_result(l, 0, l->n_in == 1 ? l->in[0] : ac_build_concat(&l->b, l->in, l->n_in, axis));
 }
@@ -125,18 +125,19 @@ int ac_caf_do_slice(ac_caf_layer *l)
     int32_t axis;
     ac_ints point;
     if (old && ac_caf_has(l, m, "axis"))
-        return ac_caf_bad(l, "both axis and slice_dim are given");
+        return ac_build_bad(&l->b, "both axis and slice_dim are given");
     AC_TRY(ac_caf_axis(l, m, old ? "slice_dim" : "axis", 1, x->rank, &axis));
     AC_TRY(ac_caf_ints(l, m, "slice_point", 1024, 0, INT32_MAX, &point));
     if (point.n ? point.n != l->n_out - 1 : x->dim[axis] % l->n_out != 0)
-        return ac_caf_bad(l, "%d slice points for %d tops and %" PRId64 " positions", point.n, l->n_out, x->dim[axis]);
+        return ac_build_bad(&l->b, "%d slice points for %d tops and %" PRId64 " positions", point.n, l->n_out,
+                            x->dim[axis]);
     int64_t from = 0;
     for (int32_t i = 0; i < l->n_out; i++) {
         const int64_t even = x->dim[axis] / l->n_out * (i + 1);
         const int64_t to = i == l->n_out - 1 ? x->dim[axis] : point.n ? point.v[i] : even;
         if (to <= from || to > x->dim[axis])
-            return ac_caf_bad(l, "slice %d goes from %" PRId64 " to %" PRId64 " of %" PRId64 " positions", i, from, to,
-                              x->dim[axis]);
+            return ac_build_bad(&l->b, "slice %d goes from %" PRId64 " to %" PRId64 " of %" PRId64 " positions", i,
+                                from, to, x->dim[axis]);
         AC_TRY(ac_caf_result(l, i, l->n_out == 1 ? x : ac_build_slice(&l->b, x, axis, from, to - from)));
         from = to;
     }
@@ -154,12 +155,12 @@ int ac_caf_do_crop(ac_caf_layer *l)
     AC_TRY(ac_caf_axis(l, m, "axis", 2, x->rank, &axis));
     AC_TRY(ac_caf_ints(l, m, "offset", AC_MAX_RANK, 0, INT32_MAX, &offset));
     if (offset.n > 1 && offset.n != x->rank - axis)
-        return ac_caf_bad(l, "%d offsets for %d dimensions", offset.n, x->rank - axis);
+        return ac_build_bad(&l->b, "%d offsets for %d dimensions", offset.n, x->rank - axis);
     for (int32_t d = axis; d < x->rank; d++) {
         const int64_t from = offset.n ? offset.v[offset.n > 1 ? d - axis : 0] : 0;
         if (d >= like->rank || from + like->dim[d] > x->dim[d])
-            return ac_caf_bad(l, "bottom '%s' %s does not hold '%s' %s at offset %" PRId64, x->name, SHAPE(x),
-                              like->name, SHAPE(like), from);
+            return ac_build_bad(&l->b, "bottom '%s' %s does not hold '%s' %s at offset %" PRId64, x->name, SHAPE(x),
+                                like->name, SHAPE(like), from);
         if (from || like->dim[d] != x->dim[d])
             x = ac_build_slice(&l->b, x, d, from, like->dim[d]);
         if (!x)
@@ -212,7 +213,7 @@ int ac_caf_do_argmax(ac_caf_layer *l)
     bool values;
     AC_TRY(ac_caf_bool(l, m, "out_max_val", false, &values));
     if (x->rank < 1)
-        return ac_caf_bad(l, "bottom '%s' has no dimensions", x->name);
+        return ac_build_bad(&l->b, "bottom '%s' has no dimensions", x->name);
     if (by_axis)
         AC_TRY(ac_caf_axis(l, m, "axis", 0, x->rank, &axis));
     else
@@ -260,7 +261,7 @@ static ac_tensor *gather(ac_caf_layer *l, ac_tensor *table, ac_tensor *index)
 int ac_caf_do_batch_reindex(ac_caf_layer *l)
 {
     if (l->in[1]->rank != 1 || l->in[0]->rank < 1)
-        return ac_caf_bad(l, "bottom '%s' is %s, expected one dimension", l->in[1]->name, SHAPE(l->in[1]));
+        return ac_build_bad(&l->b, "bottom '%s' is %s, expected one dimension", l->in[1]->name, SHAPE(l->in[1]));
     return ac_caf_result(l, 0, gather(l, l->in[0], l->in[1]));
 }
 
@@ -284,8 +285,8 @@ int ac_caf_do_shuffle_channel(ac_caf_layer *l)
     int64_t groups;
     AC_TRY(ac_caf_int(l, m, "group", 1, 1, INT32_MAX, &groups));
     if (x->rank != 4 || x->dim[1] % groups)
-        return ac_caf_bad(l, "channels of bottom '%s' %s do not divide into %" PRId64 " groups", x->name, SHAPE(x),
-                          groups);
+        return ac_build_bad(&l->b, "channels of bottom '%s' %s do not divide into %" PRId64 " groups", x->name,
+                            SHAPE(x), groups);
     ac_tensor *y =
         ac_build_reshape(&l->b, x, 4, (int64_t[]){x->dim[0], groups, x->dim[1] / groups, x->dim[2] * x->dim[3]});
     return ac_caf_result(l, 0, ac_build_reshape(&l->b, ac_build_transpose(&l->b, y, SWAP), 4, x->dim));

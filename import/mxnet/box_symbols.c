@@ -27,13 +27,13 @@ int ac_mx_do_multibox_prior(ac_mx_node *n)
     n_size += !n_size;
     n_ratio += !n_ratio;
     if (x->rank != 4 || x->dim[2] < 1 || x->dim[3] < 1)
-        return ac_mx_bad(n, "'%s' is %s, expected [N,C,H,W]", x->name, SHAPE(x));
+        return ac_build_bad(&n->b, "'%s' is %s, expected [N,C,H,W]", x->name, SHAPE(x));
     const int64_t each = n_size + n_ratio - 1, h = x->dim[2], w = x->dim[3];
     if (h * w > (1 << 22) / each)
-        return ac_mx_cannot(n, "it makes more than %d boxes", 1 << 22);
+        return ac_build_cannot(&n->b, "it makes more than %d boxes", 1 << 22);
     for (int32_t i = 1; i < n_ratio; i++)
         if (ratio[i] <= 0)
-            return ac_mx_bad(n, "ratio %g is not positive", ratio[i]);
+            return ac_build_bad(&n->b, "ratio %g is not positive", ratio[i]);
     float *v = AC_NEW_N(n->r->cx->region, float, h *w *each * 4 + 1), *to = v;
     const float sy = step[0] > 0 ? (float)step[0] : 1 / (float)h, sx = step[1] > 0 ? (float)step[1] : 1 / (float)w;
     for (int64_t y = 0; y < h; y++)
@@ -67,7 +67,7 @@ static int centred(ac_mx_node *n, const char *name, bool *centre)
 {
     const char *s = ac_mx_str(n, name, "corner");
     *centre = !strcmp(s, "center") || !strcmp(s, "1");
-    return *centre || !strcmp(s, "corner") || !strcmp(s, "0") ? AC_OK : ac_mx_bad(n, "%s is '%s'", name, s);
+    return *centre || !strcmp(s, "corner") || !strcmp(s, "0") ? AC_OK : ac_build_bad(&n->b, "%s is '%s'", name, s);
 }
 
 /* Boxes of the other format; rows of -1 stay as they are, and with them all whose first number is negative. */
@@ -109,7 +109,7 @@ int ac_mx_do_box_nms(ac_mx_node *n)
     AC_TRY(centred(n, "in_format", &in_centre));
     AC_TRY(centred(n, "out_format", &out_centre));
     if (x->rank < 2 || x->dim[x->rank - 1] < 5)
-        return ac_mx_bad(n, "'%s' is %s, expected rows of a score and a box", x->name, SHAPE(x));
+        return ac_build_bad(&n->b, "'%s' is %s, expected rows of a score and a box", x->name, SHAPE(x));
     if (top == 0 || !ac_tensor_count(x))
         return ac_mx_result(n, 0, x);
     a.overlap = (float)overlap;
@@ -148,10 +148,10 @@ int ac_mx_do_multibox_detection(ac_mx_node *n)
     if (score->rank != 3 || score->dim[1] < 2 || box->rank != 3 || box->dim[0] != 1 || box->dim[2] != 4 ||
         box->dim[1] != score->dim[2] || move->rank != 2 || move->dim[0] != score->dim[0] ||
         move->dim[1] != 4 * box->dim[1] || (count && count != 4))
-        return ac_mx_bad(n, "scores %s, moves %s and boxes %s do not go together", SHAPE(score), SHAPE(move),
-                         SHAPE(box));
+        return ac_build_bad(&n->b, "scores %s, moves %s and boxes %s do not go together", SHAPE(score), SHAPE(move),
+                            SHAPE(box));
     if (background != 0 || !(overlap > 0 && overlap <= 1))
-        return ac_mx_cannot(n, "its background is class %lld, or boxes are not picked", (long long)background);
+        return ac_build_cannot(&n->b, "its background is class %lld, or boxes are not picked", (long long)background);
     a.top_k = top > 0 ? (int32_t)top : -1;
     a.overlap = (float)overlap;
     const int64_t b = score->dim[0], rows = box->dim[1];
@@ -193,7 +193,7 @@ int ac_mx_do_box_iou(ac_mx_node *n)
     for (int32_t i = 0; i < 2; i++) {
         ac_tensor *x = n->in[i];
         if (x->rank < 2 || x->dim[x->rank - 1] != 4 || rank + x->rank - 1 > AC_MAX_RANK)
-            return ac_mx_bad(n, "'%s' is %s, expected boxes of four numbers", x->name, SHAPE(x));
+            return ac_build_bad(&n->b, "'%s' is %s, expected boxes of four numbers", x->name, SHAPE(x));
         for (int32_t d = 0; d + 1 < x->rank; d++)
             dim[rank++] = x->dim[d];
         const int64_t count = ac_tensor_count(x) / 4;
@@ -258,9 +258,9 @@ int ac_mx_do_topk(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "is_ascend", sort || argsort, &least));
     AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &type));
     if (x->rank < 1 || k > x->dim[axis])
-        return ac_mx_bad(n, "%" PRId64 " of '%s' %s", k, x->name, SHAPE(x));
+        return ac_build_bad(&n->b, "%" PRId64 " of '%s' %s", k, x->name, SHAPE(x));
     if (x->dtype != AC_F32 || !strcmp(what, "mask"))
-        return ac_mx_cannot(n, "it makes a mask, or sorts %s", ac_dtype_name(x->dtype));
+        return ac_build_cannot(&n->b, "it makes a mask, or sorts %s", ac_dtype_name(x->dtype));
     AC_TRY(take_best(n, x, axis, k < 1 ? x->dim[axis] : k, least, out));
     out[1] = ac_build_cast(&n->b, out[1], type == AC_F16 ? AC_F32 : type);
     if (!strcmp(what, "both")) {
@@ -284,7 +284,7 @@ int ac_mx_do_pick(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "keepdims", false, &keep));
     AC_TRY(ac_mx_axis(n, "axis", -1, x->rank, &axis));
     if (!wrap && strcmp(mode, "clip") != 0)
-        return ac_mx_cannot(n, "its mode is '%s'", mode);
+        return ac_build_cannot(&n->b, "its mode is '%s'", mode);
     for (int32_t d = 0; d < x->rank; d++) {
         one[d] = d == axis ? 1 : x->dim[d];
         if (d != axis || keep)
@@ -293,8 +293,8 @@ int ac_mx_do_pick(ac_mx_node *n)
     if (!rank)
         dim[rank++] = 1;
     if (!x->dim[axis] || ac_tensor_count(i) != ac_tensor_count(x) / x->dim[axis])
-        return ac_mx_bad(n, "'%s' %s does not say one place for each row of '%s' %s", i->name, SHAPE(i), x->name,
-                         SHAPE(x));
+        return ac_build_bad(&n->b, "'%s' %s does not say one place for each row of '%s' %s", i->name, SHAPE(i), x->name,
+                            SHAPE(x));
     i = ac_build_reshape(&n->b, ac_build_cast(&n->b, i, AC_I32), x->rank, one);
     ac_tensor *size = ac_build_number(&n->b, AC_I32, (double)x->dim[axis]);
     if (wrap)

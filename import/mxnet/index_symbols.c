@@ -44,7 +44,7 @@ int ac_mx_do_take(ac_mx_node *n)
     int32_t axis;
     AC_TRY(ac_mx_axis(n, "axis", 0, n->in[0]->rank, &axis));
     if (strcmp(mode, "clip") != 0 && strcmp(mode, "wrap") != 0)
-        return ac_mx_cannot(n, "its mode is '%s'", mode);
+        return ac_build_cannot(&n->b, "its mode is '%s'", mode);
     return ac_mx_result(n, 0, gather(n, n->in[0], inside(n, n->in[1], n->in[0]->dim[axis], *mode == 'w'), axis));
 }
 
@@ -91,7 +91,7 @@ int ac_mx_do_fill(ac_mx_node *n)
             dim[d] = d == 0 && n->r->g->input.n && n->r->g->input.item[0]->rank ? n->r->g->input.item[0]->dim[0] : -1;
     for (int32_t d = 0; d < rank; d++)
         if (dim[d] < 0 || dim[d] > INT32_MAX)
-            return ac_mx_bad(n, "dimension %d of its shape is open", d);
+            return ac_build_bad(&n->b, "dimension %d of its shape is open", d);
     return ac_mx_result(n, 0, ac_build_broadcast(&n->b, ac_build_number(&n->b, type, value), rank, dim));
 }
 
@@ -113,7 +113,7 @@ int ac_mx_do_arange(ac_mx_node *n)
     }
     const double count = ceil((stop - start) / step);
     if (!(count >= 1 && count * (double)repeat <= 1 << 20) || type != AC_F32)
-        return ac_mx_cannot(n, "it makes %g numbers", count);
+        return ac_build_cannot(&n->b, "it makes %g numbers", count);
     const int64_t all = (int64_t)count * repeat;
     float *v = AC_NEW_N(n->r->cx->region, float, all);
     for (int64_t i = 0; i < all; i++)
@@ -131,7 +131,7 @@ static int by_length(ac_mx_node *n, ac_tensor *x, int32_t axis, double value)
     for (int64_t t = 0; t < steps; t++)
         each[t] = t;
     if (n->n_in < 2 || ac_tensor_count(n->in[1]) != batch || !steps)
-        return ac_mx_bad(n, "it has not a length for each of %" PRId64 " items", batch);
+        return ac_build_bad(&n->b, "it has not a length for each of %" PRId64 " items", batch);
     const ac_build *b = &n->b;
     ac_tensor *length = ac_build_reshape(b, ac_build_cast(b, n->in[1], AC_I64), 2, column),
               *t = ac_build_ints(b, steps, each);
@@ -169,7 +169,7 @@ int ac_mx_do_sequence(ac_mx_node *n)
     AC_TRY(ac_mx_int(n, "axis", 0, 0, 1, &axis));
     AC_TRY(ac_mx_float(n, "value", 0, &value));
     if (x->rank < 2 || (!lengths && n->n_in != 1))
-        return ac_mx_cannot(n, "it has lengths that do not count");
+        return ac_build_cannot(&n->b, "it has lengths that do not count");
     if (lengths)
         return by_length(n, x, (int32_t)axis, value);
     if (!strcmp(n->type, "SequenceMask"))
@@ -244,5 +244,6 @@ int ac_mx_do_arg(ac_mx_node *n)
 
 int ac_mx_do_arg_channel(ac_mx_node *n)
 {
-    return n->in[0]->rank < 2 ? ac_mx_bad(n, "'%s' has no channels", n->in[0]->name) : arg(n, n->in[0], 1, false);
+    return n->in[0]->rank < 2 ? ac_build_bad(&n->b, "'%s' has no channels", n->in[0]->name)
+                              : arg(n, n->in[0], 1, false);
 }

@@ -19,7 +19,7 @@ int ac_mx_do_dropout(ac_mx_node *n)
     (void)ac_mx_str(n, "p", NULL);
     (void)ac_mx_str(n, "axes", NULL);
     if (strcmp(mode, "training") != 0)
-        return ac_mx_cannot(n, "it drops elements when a net is run, too");
+        return ac_build_cannot(&n->b, "it drops elements when a net is run, too");
     return ac_mx_result(n, 0, n->in[0]);
 }
 
@@ -97,7 +97,7 @@ static int activate(ac_mx_node *n, const char *how, ac_tensor *x, ac_tensor **y)
          : !strcmp(how, "softrelu") ? softplus(n, x)
          : !strcmp(how, "softsign") ? softsign(n, x)
                                     : NULL;
-    return *y ? AC_OK : ac_mx_cannot(n, "its act_type is '%s'", how);
+    return *y ? AC_OK : ac_build_cannot(&n->b, "its act_type is '%s'", how);
 }
 
 int ac_mx_do_activation(ac_mx_node *n)
@@ -127,7 +127,7 @@ int ac_mx_do_leaky(ac_mx_node *n)
         return ac_mx_result(n, 0, OP2(ADD, OP1(RELU, x), OP2(MUL, OP1(ELU, OP2(MINIMUM, x, NUM(0))), NUM(slope))));
     if (!strcmp(how, "prelu")) {
         if (x->rank < 1)
-            return ac_mx_bad(n, "its input has no dimensions");
+            return ac_build_bad(&n->b, "its input has no dimensions");
         const int32_t axis = x->rank > 1;
         const ac_tensor *given = n->n_in > 1 ? n->in[1] : NULL;
         const int64_t one = 1, *channels = given && given->rank == 1 && given->dim[0] == 1 ? &one : &x->dim[axis];
@@ -137,7 +137,7 @@ int ac_mx_do_leaky(ac_mx_node *n)
         return ac_mx_result(n, 0, OP2(PRELU, x, ac_build_reshape(&n->b, gamma, x->rank, dim)));
     }
     if (strcmp(how, "leaky") != 0 && strcmp(how, "rrelu") != 0)
-        return ac_mx_cannot(n, "its act_type is '%s'", how);
+        return ac_build_cannot(&n->b, "its act_type is '%s'", how);
     ac_attrs_init(AC_OP_LEAKY_RELU, &a);
     a.alpha.alpha = (float)(*how == 'r' ? (low + high) / 2 : slope);
     return ac_mx_result(n, 0, ac_build_op(&n->b, AC_OP_LEAKY_RELU, &x, 1, &a, AC_NONE));
@@ -178,7 +178,7 @@ int ac_mx_do_div_sqrt_dim(ac_mx_node *n)
 {
     const ac_tensor *x = n->in[0];
     if (x->rank < 1)
-        return ac_mx_bad(n, "its input has no dimensions");
+        return ac_build_bad(&n->b, "its input has no dimensions");
     return ac_mx_result(n, 0, OP2(DIV, n->in[0], NUM(sqrt((double)x->dim[x->rank - 1]))));
 }
 

@@ -65,7 +65,7 @@ static int read_node(ac_mx *r, const ac_js_node *x, int32_t id)
     n->at = ac_js_place(&r->js, x);
     n->at.node = n->name;
     n->at.op = n->type;
-    n->b = (ac_build){.cx = r->cx, .g = r->g, .name = n->name, .base = n->name, .at = n->at};
+    n->b = (ac_build){.cx = r->cx, .g = r->g, .name = n->name, .base = n->name, .at = n->at, .reading = r->reading};
     if (inputs && inputs->n > MAX_OPERANDS)
         return bad_json(r, inputs, "a node has more than 1024 operands");
     n->n_in = inputs ? inputs->n : 0;
@@ -338,7 +338,8 @@ ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *di
         return t;
     ac_tensor want = {.rank = rank, .dtype = AC_F32};
     memcpy(want.dim, dim, (size_t)rank * sizeof *dim);
-    (void)ac_mx_bad(n, "operand '%s' is %s, expected %s", t->name, ac_shape_str(r->cx, t), ac_shape_str(r->cx, &want));
+    (void)ac_build_bad(&n->b, "operand '%s' is %s, expected %s", t->name, ac_shape_str(r->cx, t),
+                       ac_shape_str(r->cx, &want));
     return NULL;
 }
 
@@ -370,7 +371,7 @@ static int build_node(ac_mx *r, ac_mx_node *n)
                        ? ac_error(r->cx, n->at, E0019, "the weights have no array '%s', which this node reads",
                                   from->name)
                        : ac_error(r->cx, n->at, E0104, "the shape of parameter '%s' follows from nothing", from->name);
-        return ac_mx_cannot(n, "it reads result %d of '%s' (%s)", n->from_out[k], from->name, from->type);
+        return ac_build_cannot(&n->b, "it reads result %d of '%s' (%s)", n->from_out[k], from->name, from->type);
     }
     n->n_out = 1;
     if (!n->row)
@@ -392,12 +393,13 @@ static int build(ac_mx *r)
             n->out[0] = n->input ? r->reading->input.item[input++] : variable_tensor(n);
             continue;
         }
-        const int32_t errors = r->cx->diags.errors, refused = r->reading->refused.n;
+        const ac_said before = ac_build_said(&n->b);
         if (build_node(r, n) != AC_OK) {
             n->broken = true;
             rc = AC_FAIL;
         }
-        n->broken |= r->cx->diags.errors != errors || r->reading->refused.n != refused;
+        const ac_said now = ac_build_said(&n->b);
+        n->broken |= now.errors != before.errors || now.refused != before.refused;
     }
     return rc;
 }

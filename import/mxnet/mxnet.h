@@ -13,8 +13,7 @@
  * Trouble is kept apart as in onnx.h; a value whose node failed is broken, and what reads it stays silent. */
 #ifndef AC_IMPORT_MXNET_MXNET_H
 #define AC_IMPORT_MXNET_MXNET_H
-#include "import/build/build.h"
-#include "import/build/reading.h"
+#include "import/build/operands.h"
 #include "import/wire/json_in.h"
 
 typedef struct ac_mx ac_mx;
@@ -107,8 +106,6 @@ extern const ac_operators ac_mx_operators;
 int ac_mx_node_add(ac_mx_node *n);
 bool ac_mx_is_param(const ac_operator *row, int32_t operand); /* a parameter stands there */
 bool ac_mx_is_label(const ac_operator *row, int32_t operand); /* what stands there is not read when a net is run */
-int ac_mx_cannot(ac_mx_node *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-int ac_mx_bad(ac_mx_node *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t);
 int32_t ac_mx_outputs(ac_mx_node *n); /* how many results there are; 0: it cannot be told */
 

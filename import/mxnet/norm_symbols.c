@@ -61,7 +61,7 @@ int ac_mx_do_instance_norm(ac_mx_node *n)
     double eps;
     AC_TRY(ac_mx_float(n, "eps", 1e-3, &eps));
     if (x->rank < 3)
-        return ac_mx_bad(n, "'%s' is %s, expected 3 dimensions or more", x->name, SHAPE(x));
+        return ac_build_bad(&n->b, "'%s' is %s, expected 3 dimensions or more", x->name, SHAPE(x));
     ac_tensor *gamma = ac_mx_param(n, 1, 1, &x->dim[1]), *beta = ac_mx_param(n, 2, 1, &x->dim[1]);
     ac_tensor *y = OP2(MUL, standard(n, x, ((1u << x->rank) - 1) & ~3u, eps), ac_build_along(&n->b, gamma, x->rank, 1));
     return ac_mx_result(n, 0, OP2(ADD, y, ac_build_along(&n->b, beta, x->rank, 1)));
@@ -77,7 +77,7 @@ int ac_mx_do_group_norm(ac_mx_node *n)
     AC_TRY(ac_mx_int(n, "num_groups", 1, 1, INT32_MAX, &groups));
     AC_TRY(ac_mx_bool(n, "output_mean_var", false, &all));
     if (x->rank < 3 || x->dim[1] % groups || !x->dim[0])
-        return ac_mx_bad(n, "'%s' %s does not divide into %" PRId64 " groups", x->name, SHAPE(x), groups);
+        return ac_build_bad(&n->b, "'%s' %s does not divide into %" PRId64 " groups", x->name, SHAPE(x), groups);
     const ac_tensor *given = n->in[1];
     const int64_t *c = given && given->rank == 1 && given->dim[0] == groups ? &groups : &x->dim[1];
     ac_tensor *gamma = ac_mx_param(n, 1, 1, c), *beta = ac_mx_param(n, 2, 1, c);
@@ -113,8 +113,8 @@ int ac_mx_do_lrn(ac_mx_node *n)
     AC_TRY(ac_mx_float(n, "knorm", 2, &k));
     AC_TRY(ac_mx_int(n, "nsize", 5, 1, INT16_MAX, &size));
     if (x->rank != 4 || size % 2 == 0)
-        return ac_mx_bad(n, "'%s' is %s and nsize %" PRId64 ", expected [N,C,H,W] and an odd number", x->name, SHAPE(x),
-                         size);
+        return ac_build_bad(&n->b, "'%s' is %s and nsize %" PRId64 ", expected [N,C,H,W] and an odd number", x->name,
+                            SHAPE(x), size);
     return ac_mx_result(n, 0, ac_frame_lrn(&n->b, x, size, alpha, beta, k));
 }
 
@@ -145,7 +145,7 @@ int ac_mx_do_softmax_output(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "multi_output", false, &multi));
     AC_TRY(ac_mx_bool(n, "preserve_shape", false, &keep));
     if (x->rank < 1 || (multi && x->rank < 2))
-        return ac_mx_bad(n, "'%s' is %s", x->name, SHAPE(x));
+        return ac_build_bad(&n->b, "'%s' is %s", x->name, SHAPE(x));
     if (multi)
         return ac_mx_result(n, 0, ac_build_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
     if (keep || x->rank == 1 || !x->dim[0])
@@ -160,7 +160,7 @@ int ac_mx_do_softmax_activation(ac_mx_node *n)
     ac_tensor *x = n->in[0];
     const char *mode = ac_mx_str(n, "mode", "instance");
     if (!strcmp(mode, "channel"))
-        return x->rank < 2 ? ac_mx_bad(n, "'%s' has no channels", x->name)
+        return x->rank < 2 ? ac_build_bad(&n->b, "'%s' has no channels", x->name)
                            : ac_mx_result(n, 0, ac_build_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
     if (x->rank < 2 || !x->dim[0])
         return ac_mx_result(n, 0, OP1(SOFTMAX, x));
@@ -181,7 +181,7 @@ int ac_mx_do_dense(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "no_bias", false, &no_bias));
     AC_TRY(ac_mx_bool(n, "flatten", true, &flat));
     if (x->rank < 1 || !ac_tensor_count(x))
-        return ac_mx_bad(n, "'%s' is %s", x->name, SHAPE(x));
+        return ac_build_bad(&n->b, "'%s' is %s", x->name, SHAPE(x));
     const int64_t rows = flat ? x->dim[0] : ac_tensor_count(x) / x->dim[x->rank - 1], width = ac_tensor_count(x) / rows;
     ac_tensor *w = ac_mx_param(n, 1, 2, (int64_t[]){hidden, width}),
               *bias = no_bias ? NULL : ac_mx_param(n, 2, 1, &hidden);
@@ -227,14 +227,14 @@ int ac_mx_do_dot(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "transpose_b", false, &turn_y));
     (void)ac_mx_str(n, "forward_stype", NULL);
     if ((turn_x && x->rank > 2) || (turn_y && y->rank > 2) || x->rank < 1 || y->rank < 1)
-        return ac_mx_cannot(n, "it turns operands of more than two dimensions");
+        return ac_build_cannot(&n->b, "it turns operands of more than two dimensions");
     x = turn_x && x->rank == 2 ? ac_build_transpose(&n->b, x, SWAP) : x;
     y = turn_y && y->rank == 2 ? ac_build_transpose(&n->b, y, SWAP) : y;
     if (!x || !y)
         return AC_FAIL;
     const int64_t k = x->dim[x->rank - 1];
     if (k != y->dim[0] || !k || x->rank + y->rank - 2 > AC_MAX_RANK)
-        return ac_mx_bad(n, "'%s' %s and '%s' %s do not fit", x->name, SHAPE(x), y->name, SHAPE(y));
+        return ac_build_bad(&n->b, "'%s' %s and '%s' %s do not fit", x->name, SHAPE(x), y->name, SHAPE(y));
     for (int32_t d = 0; d + 1 < x->rank; d++)
         dim[rank++] = x->dim[d];
     for (int32_t d = 1; d < y->rank; d++)
@@ -324,9 +324,9 @@ static int open_rnn(ac_mx_node *n, rnn *r)
     AC_TRY(ac_mx_bool(n, "use_sequence_length", false, &lengths));
     (void)ac_mx_str(n, "p", NULL);
     if (!r->gates || lengths || ac_mx_attr(n, "projection_size"))
-        return ac_mx_cannot(n, "its mode is '%s', or it has lengths or a projection", mode);
+        return ac_build_cannot(&n->b, "its mode is '%s', or it has lengths or a projection", mode);
     if (x->rank != 3 || x->dim[0] < 1 || x->dim[0] > 1024)
-        return ac_mx_bad(n, "'%s' is %s, expected [T,N,C] with 1 to 1024 steps", x->name, SHAPE(x));
+        return ac_build_bad(&n->b, "'%s' is %s, expected [T,N,C] with 1 to 1024 steps", x->name, SHAPE(x));
     r->steps = x->dim[0];
     r->batch = x->dim[1];
     r->layers = (int32_t)layers;
@@ -356,8 +356,8 @@ int ac_mx_do_rnn(ac_mx_node *n)
     const int64_t want[3] = {parts, r.batch, r.hidden};
     for (int32_t i = 2; i < (r.kind == 'l' ? 4 : 3); i++)
         if (i >= n->n_in || n->in[i]->rank != 3 || memcmp(n->in[i]->dim, want, sizeof want) != 0)
-            return ac_mx_bad(n, "it has no state of %d layers, batch %" PRId64 " and size %" PRId64, parts, r.batch,
-                             r.hidden);
+            return ac_build_bad(&n->b, "it has no state of %d layers, batch %" PRId64 " and size %" PRId64, parts,
+                                r.batch, r.hidden);
     if (!r.all)
         return AC_FAIL;
     for (int32_t i = 0; i < parts; i++) {

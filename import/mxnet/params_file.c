@@ -264,7 +264,7 @@ static ac_tensor *densify(ac_mx_node *n, const ac_mx_array *a, const char *name)
 ac_tensor *ac_mx_params_tensor(ac_mx_node *n, const ac_mx_array *a, const char *name)
 {
     if (a->refused || a->dtype == AC_NONE) {
-        (void)ac_mx_cannot(n, "array '%s': %s", name, a->refused ? a->refused : "it is empty");
+        (void)ac_build_cannot(&n->b, "array '%s': %s", name, a->refused ? a->refused : "it is empty");
         return NULL;
     }
     if (a->storage != DENSE)

@@ -22,7 +22,7 @@ int ac_mx_do_flatten(ac_mx_node *n)
     ac_tensor *x = n->in[0];
     int64_t width = 1;
     if (x->rank < 1)
-        return ac_mx_bad(n, "'%s' has no dimensions", x->name);
+        return ac_build_bad(&n->b, "'%s' has no dimensions", x->name);
     for (int32_t d = 1; d < x->rank; d++)
         width *= x->dim[d];
     return ac_mx_result(n, 0, ac_build_reshape(&n->b, x, 2, (int64_t[]){x->dim[0], width}));
@@ -38,7 +38,7 @@ static int reshape_dims(ac_mx_node *n, const ac_tensor *x, const int64_t *v, int
         int64_t put[AC_MAX_RANK];
         int32_t k = 1;
         if ((v[i] == 0 || v[i] == -4) && at >= x->rank)
-            return ac_mx_bad(n, "shape asks for more dimensions than '%s' %s has", x->name, SHAPE(x));
+            return ac_build_bad(&n->b, "shape asks for more dimensions than '%s' %s has", x->name, SHAPE(x));
         if (v[i] > 0) {
             put[0] = v[i];
             at++;
@@ -62,20 +62,21 @@ static int reshape_dims(ac_mx_node *n, const ac_tensor *x, const int64_t *v, int
                 if (put[e] == -1 && put[1 - e] > 0)
                     put[e] = whole / put[1 - e];
             if (put[0] < 1 || put[1] < 1 || put[0] > whole || put[0] * put[1] != whole)
-                return ac_mx_bad(n, "shape splits %" PRId64 " into %" PRId64 " and %" PRId64, whole, put[0], put[1]);
+                return ac_build_bad(&n->b, "shape splits %" PRId64 " into %" PRId64 " and %" PRId64, whole, put[0],
+                                    put[1]);
             i += 2;
         } else {
-            return ac_mx_bad(n, "shape holds %" PRId64 ", which means nothing there", v[i]);
+            return ac_build_bad(&n->b, "shape holds %" PRId64 ", which means nothing there", v[i]);
         }
         if (*rank + k > AC_MAX_RANK)
-            return ac_mx_cannot(n, "its result has more than 8 dimensions");
+            return ac_build_cannot(&n->b, "its result has more than 8 dimensions");
         for (int32_t e = 0; e < k; e++) {
             if (put[e] == -1 && open >= 0)
-                return ac_mx_bad(n, "two dimensions of shape are -1");
+                return ac_build_bad(&n->b, "two dimensions of shape are -1");
             if (put[e] == -1)
                 open = *rank;
             else if (!ac_mul_ok(known, put[e], &known))
-                return ac_mx_bad(n, "shape has more than 2^63 elements");
+                return ac_build_bad(&n->b, "shape has more than 2^63 elements");
             dim[(*rank)++] = put[e];
         }
     }
@@ -83,7 +84,7 @@ static int reshape_dims(ac_mx_node *n, const ac_tensor *x, const int64_t *v, int
     if (open >= 0)
         dim[open] = known ? all / known : 0;
     if (open >= 0 ? !known || all % known : known != all)
-        return ac_mx_bad(n, "'%s' %s does not fill the new shape", x->name, SHAPE(x));
+        return ac_build_bad(&n->b, "'%s' %s does not fill the new shape", x->name, SHAPE(x));
     return AC_OK;
 }
 
@@ -113,7 +114,7 @@ int ac_mx_do_reshape(ac_mx_node *n)
         v[0] = 0;
     for (int32_t i = 0; reverse && i < count; i++)
         if (v[i] == -4)
-            return ac_mx_cannot(n, "it splits dimensions from behind");
+            return ac_build_cannot(&n->b, "it splits dimensions from behind");
     if (reverse) {
         mirror(v, count);
         mirror(view.dim, view.rank);
@@ -128,7 +129,7 @@ int ac_mx_do_reshape_like(ac_mx_node *n)
 {
     const ac_tensor *like = n->in[1];
     if (ac_tensor_count(like) != ac_tensor_count(n->in[0]))
-        return ac_mx_bad(n, "'%s' %s does not fill %s", n->in[0]->name, SHAPE(n->in[0]), SHAPE(like));
+        return ac_build_bad(&n->b, "'%s' %s does not fill %s", n->in[0]->name, SHAPE(n->in[0]), SHAPE(like));
     return ac_mx_result(n, 0, ac_build_reshape(&n->b, n->in[0], like->rank, like->dim));
 }
 
@@ -140,13 +141,13 @@ int ac_mx_do_transpose(ac_mx_node *n)
     uint32_t seen = 0;
     AC_TRY(ac_mx_ints(n, "axes", AC_MAX_RANK, 0, v, &count));
     if (count && count != x->rank)
-        return ac_mx_bad(n, "%d axes for '%s' %s", count, x->name, SHAPE(x));
+        return ac_build_bad(&n->b, "%d axes for '%s' %s", count, x->name, SHAPE(x));
     for (int32_t d = 0; d < x->rank; d++) {
         perm[d] = x->rank - 1 - d;
         if (count)
             AC_TRY(ac_build_axis(&n->b, v[d], x->rank, &perm[d]));
         if (seen >> perm[d] & 1)
-            return ac_mx_bad(n, "axes names dimension %d twice", perm[d]);
+            return ac_build_bad(&n->b, "axes names dimension %d twice", perm[d]);
         seen |= 1u << perm[d];
     }
     return ac_mx_result(n, 0, ac_build_transpose(&n->b, x, perm));
@@ -202,7 +203,7 @@ int ac_mx_do_squeeze(ac_mx_node *n)
     for (int32_t d = 0; d < x->rank; d++)
         ones |= x->dim[d] == 1 ? 1u << d : 0;
     if (ac_mx_attr(n, "axis") && mask & ~ones)
-        return ac_mx_bad(n, "'%s' %s has other sizes than 1 there", x->name, SHAPE(x));
+        return ac_build_bad(&n->b, "'%s' %s has other sizes than 1 there", x->name, SHAPE(x));
     return ac_mx_result(n, 0, ac_mx_squeeze(n, x, mask & ones));
 }
 
@@ -235,8 +236,8 @@ int ac_mx_do_split(ac_mx_node *n)
     AC_TRY(ac_mx_axis(n, "axis", 1, x->rank, &axis));
     AC_TRY(ac_mx_bool(n, "squeeze_axis", false, &drop));
     if (x->dim[axis] % parts || (drop && x->dim[axis] != parts))
-        return ac_mx_bad(n, "'%s' %s does not divide into %" PRId64 " parts along axis %d", x->name, SHAPE(x), parts,
-                         axis);
+        return ac_build_bad(&n->b, "'%s' %s does not divide into %" PRId64 " parts along axis %d", x->name, SHAPE(x),
+                            parts, axis);
     AC_TRY(results(n, (int32_t)parts));
     const int64_t size = x->dim[axis] / parts;
     for (int32_t i = 0; i < parts; i++) {
@@ -259,7 +260,7 @@ static ac_tensor *range(ac_mx_node *n, ac_tensor *x, int32_t d, int64_t begin, i
     end = end == NONE ? (step > 0 ? size : -1) : end < 0 ? end + size : end;
     end = end > size ? size : end;
     if (begin < 0 || begin >= size || (step > 0 ? end <= begin : end >= begin)) {
-        (void)ac_mx_bad(n, "'%s' %s has nothing from %" PRId64 " to %" PRId64, x->name, SHAPE(x), begin, end);
+        (void)ac_build_bad(&n->b, "'%s' %s has nothing from %" PRId64 " to %" PRId64, x->name, SHAPE(x), begin, end);
         return NULL;
     }
     if (step == 1)
@@ -288,8 +289,8 @@ int ac_mx_do_slice(ac_mx_node *n)
     AC_TRY(ac_mx_ints(n, "end", AC_MAX_RANK, NONE, end, &n_end));
     AC_TRY(ac_mx_ints(n, "step", AC_MAX_RANK, NONE, step, &n_step));
     if (n_begin != n_end || n_begin > x->rank || (n_step && n_step != n_begin))
-        return ac_mx_bad(n, "begin, end and step have %d, %d and %d numbers for '%s' %s", n_begin, n_end, n_step,
-                         x->name, SHAPE(x));
+        return ac_build_bad(&n->b, "begin, end and step have %d, %d and %d numbers for '%s' %s", n_begin, n_end, n_step,
+                            x->name, SHAPE(x));
     for (int32_t d = 0; d < n_begin && x; d++)
         x = range(n, x, d, begin[d], end[d], n_step ? step[d] : 1);
     return ac_mx_result(n, 0, x);
@@ -317,7 +318,7 @@ int ac_mx_do_slice_like(ac_mx_node *n)
         if (count)
             AC_TRY(ac_build_axis(&n->b, v[i], x->rank, &d));
         if (d >= like->rank)
-            return ac_mx_bad(n, "'%s' %s has no dimension %d", like->name, SHAPE(like), d);
+            return ac_build_bad(&n->b, "'%s' %s has no dimension %d", like->name, SHAPE(like), d);
         x = range(n, x, d, 0, like->dim[d], 1);
     }
     return ac_mx_result(n, 0, x);
@@ -334,7 +335,7 @@ int ac_mx_do_tile(ac_mx_node *n)
     for (int32_t d = 0; x && d < x->rank; d++) {
         times[d] = d < x->rank - count ? 1 : reps[d - (x->rank - count)];
         if (times[d] < 1)
-            return ac_mx_bad(n, "reps is %" PRId64, times[d]);
+            return ac_build_bad(&n->b, "reps is %" PRId64, times[d]);
     }
     return x ? ac_mx_result(n, 0, ac_build_2(&n->b, AC_OP_TILE, x, ac_build_ints(&n->b, x->rank, times))) : AC_FAIL;
 }
@@ -353,7 +354,7 @@ int ac_mx_do_repeat(ac_mx_node *n)
         return AC_FAIL;
     memcpy(dim, x->dim, sizeof dim);
     if (!ac_mul_ok(dim[axis], times, &dim[axis]))
-        return ac_mx_bad(n, "it repeats too often");
+        return ac_build_bad(&n->b, "it repeats too often");
     ac_tensor *wide = insert(n, x, axis + 1);
     int64_t to[AC_MAX_RANK];
     if (!wide)
@@ -394,7 +395,7 @@ int ac_mx_do_broadcast_axis(ac_mx_node *n)
     AC_TRY(ac_mx_ints(n, "axis", AC_MAX_RANK, 0, axis, &n_axis));
     AC_TRY(ac_mx_ints(n, "size", AC_MAX_RANK, 0, size, &n_size));
     if (n_axis != n_size)
-        return ac_mx_bad(n, "%d axes and %d sizes", n_axis, n_size);
+        return ac_build_bad(&n->b, "%d axes and %d sizes", n_axis, n_size);
     memcpy(dim, x->dim, sizeof dim);
     for (int32_t i = 0; i < n_axis; i++) {
         AC_TRY(ac_build_axis(&n->b, axis[i], x->rank, &d));
@@ -407,6 +408,6 @@ int ac_mx_do_broadcast_like(ac_mx_node *n)
 {
     const ac_tensor *like = n->in[1];
     if (ac_mx_attr(n, "lhs_axes") || ac_mx_attr(n, "rhs_axes"))
-        return ac_mx_cannot(n, "it names axes");
+        return ac_build_cannot(&n->b, "it names axes");
     return ac_mx_result(n, 0, ac_build_broadcast(&n->b, n->in[0], like->rank, like->dim));
 }

@@ -250,6 +250,6 @@ int ac_mx_check_attrs(ac_mx_node *n)
     int32_t k = 0;
     for (const ac_js_node *x = n->attrs ? n->attrs->first : NULL; x; x = x->next, k++)
         if (k < 64 && !(n->asked >> k & 1) && !no_matter(x->key))
-            return ac_mx_cannot(n, "its attribute '%s' has no meaning to arenac", x->key);
+            return ac_build_cannot(&n->b, "its attribute '%s' has no meaning to arenac", x->key);
     return AC_OK;
 }

@@ -1,7 +1,6 @@
 /* symbols.c - operators of MXNet symbols: the table and what is common to all of them. */
 #include "import/mxnet/symbols.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 static const ac_operator ROWS[] = {
@@ -55,24 +54,6 @@ const char *ac_mx_arg_name(const ac_operator *row, int32_t i)
     return "arg";
 }
 
-int ac_mx_cannot(ac_mx_node *n, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    const char *reason = ac_vstrf(n->r->cx->region, fmt, ap);
-    va_end(ap);
-    return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0108, n->type, reason, NULL);
-}
-
-int ac_mx_bad(ac_mx_node *n, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    const char *what = ac_vstrf(n->r->cx->region, fmt, ap);
-    va_end(ap);
-    return ac_error(n->r->cx, n->at, E0104, "%s", what);
-}
-
 int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t)
 {
     if (!t)
@@ -83,19 +64,10 @@ int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t)
 
 int ac_mx_node_add(ac_mx_node *n)
 {
-    ac_mx *r = n->r;
-    const int32_t errors = r->cx->diags.errors, refused = r->reading->refused.n;
-    if (n->n_in < n->row->min_in || n->n_in > n->row->max_in)
-        return ac_error(r->cx, n->at, E0102, "has %d operands, expected %d to %d", n->n_in, n->row->min_in,
-                        n->row->max_in);
-    n->b.g = r->g;
-    for (int32_t i = 0; i < n->n_in; i++) /* halves are computed as f32 */
-        if (n->in[i] && (n->in[i]->dtype == AC_F16 || n->in[i]->dtype == AC_BF16))
-            n->in[i] = ac_build_cast(&n->b, n->in[i], AC_F32);
-    if (((ac_mx_fn *)n->row->run)(n) != AC_OK) {
-        if (r->cx->diags.errors == errors && r->reading->refused.n == refused)
-            return ac_mx_cannot(n, "its operands are not of a form that arenac handles");
-        return AC_FAIL;
-    }
+    const ac_said before = ac_build_said(&n->b);
+    ac_dtype half = AC_NONE; /* results stay f32 */
+    AC_TRY(ac_operand_count(&n->b, n->row, n->n_in, "operands"));
+    AC_TRY(ac_operand_widen(&n->b, n->in, n->n_in, &half));
+    AC_TRY(ac_build_outcome(&n->b, before, ((ac_mx_fn *)n->row->run)(n)));
     return ac_mx_check_attrs(n);
 }

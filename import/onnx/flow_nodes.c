@@ -20,8 +20,9 @@ static int check_pure(ac_onx_node *n, int32_t first)
     const ac_graph *g = n->r->g;
     for (int32_t i = first; i < g->node.n; i++)
         if (ac_ops[g->node.item[i]->op].flags & (OF_CHECKS | OF_STATE))
-            return ac_onx_cannot(n, "its condition depends on data, so all of it runs, but %s '%s' may stop the model",
-                                 ac_ops[g->node.item[i]->op].text, g->node.item[i]->name);
+            return ac_build_cannot(&n->b,
+                                   "its condition depends on data, so all of it runs, but %s '%s' may stop the model",
+                                   ac_ops[g->node.item[i]->op].text, g->node.item[i]->name);
     return AC_OK;
 }
 
@@ -61,7 +62,7 @@ static int both_branches(ac_onx_node *n, ac_span yes, ac_span no)
     for (int32_t i = 0; i < count; i++)
         same &= a[i]->dtype == b[i]->dtype && ac_tensor_same_shape(a[i], b[i]);
     if (!same) /* the shapes of the results depend on the condition */
-        return ac_onx_late(n, 0);
+        return ac_operand_late(&n->b, n->in[0]);
     AC_TRY(check_pure(n, first));
     for (int32_t i = 0; i < count; i++)
         AC_TRY(ac_onx_result(n, i, choose(n, c, a[i], b[i])));
@@ -75,9 +76,9 @@ int ac_onx_do_if(ac_onx_node *n)
     ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_out + 1);
     if (!a || !b)
         return ac_error(n->r->cx, n->at, E0103, "a branch is missing");
-    if (!ac_onx_known(n, 0))
+    if (!ac_operand_known(&n->b, &n->in[0]))
         return both_branches(n, a->graph, b->graph);
-    AC_TRY(ac_onx_scalar(n, 0, &cond));
+    AC_TRY(ac_operand_scalar(&n->b, &n->in[0], &cond));
     AC_TRY(ac_onx_call_graph(n, cond != 0 ? a->graph : b->graph, NULL, 0, out, n->n_out));
     for (int32_t i = 0; i < n->n_out; i++)
         AC_TRY(ac_onx_result(n, i, out[i]));
@@ -112,7 +113,7 @@ static int read_loop(loop *l)
         l->scans = 0;
     }
     if (ac_onx_in(n, 0)) {
-        AC_TRY(ac_onx_scalar(n, 0, &trips));
+        AC_TRY(ac_operand_scalar(&n->b, &n->in[0], &trips));
         l->trips = trips < 0 ? 0 : trips > 1e9 ? 1000000000 : (int64_t)trips;
     }
     l->again = ac_onx_in(n, 1) ? as_condition(n, n->in[1]) : ac_onx_number(n, AC_BOOL, 1);
@@ -135,14 +136,14 @@ static int iterate(loop *l, int64_t i, bool *done)
         if (!v || *done)
             return v ? AC_OK : AC_FAIL;
     } else if (l->trips < 0) {
-        return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0203, n->type,
-                         "its condition depends on data and nothing bounds it", "give a constant trip count");
+        return ac_refuse(n->r->reading, n->at, E0203, n->type, "its condition depends on data and nothing bounds it",
+                         "give a constant trip count");
     } else if (l->scans) {
-        return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0203, n->type,
+        return ac_refuse(n->r->reading, n->at, E0203, n->type,
                          "its condition depends on data, and so does the size of what it collects", NULL);
     }
     if (i >= MOST_STEPS)
-        return ac_onx_cannot(n, "it has more than %d iterations, and each is unrolled", MOST_STEPS);
+        return ac_build_cannot(&n->b, "it has more than %d iterations, and each is unrolled", MOST_STEPS);
     const int32_t first = n->r->g->node.n;
     l->in[0] = ac_onx_number(n, AC_I64, (double)i);
     l->in[1] = l->again;
@@ -155,7 +156,7 @@ static int iterate(loop *l, int64_t i, bool *done)
     for (int32_t k = 0; k < l->carried; k++) {
         ac_tensor *now = l->out[1 + k], *was = l->in[2 + k];
         if (!known && (now->dtype != was->dtype || !ac_tensor_same_shape(now, was)))
-            return ac_onx_cannot(n, "'%s' changes its shape while the condition depends on data", was->name);
+            return ac_build_cannot(&n->b, "'%s' changes its shape while the condition depends on data", was->name);
         if (!(l->in[2 + k] = known ? now : choose(n, l->again, now, was)))
             return AC_FAIL;
     }
@@ -175,7 +176,7 @@ static ac_tensor *collect(ac_onx_node *n, ac_tensor *const *part, int64_t count,
     for (int64_t i = 0; i < count; i++) {
         const ac_tensor *x = part[(backwards ? count - 1 - i : i) * stride];
         if (x->rank >= AC_MAX_RANK)
-            return (void)ac_onx_cannot(n, "what it collects has more than 8 dimensions"), NULL;
+            return (void)ac_build_cannot(&n->b, "what it collects has more than 8 dimensions"), NULL;
         if (ac_onx_axis(n, axis, x->rank + 1, &at) != AC_OK)
             return NULL;
         for (int32_t d = 0; d < x->rank; d++)
@@ -198,7 +199,7 @@ int ac_onx_do_loop(ac_onx_node *n)
             break;
     }
     if (!i && l.scans)
-        return ac_onx_cannot(n, "it collects results of no iteration at all");
+        return ac_build_cannot(&n->b, "it collects results of no iteration at all");
     for (int32_t k = 0; k < l.carried; k++)
         AC_TRY(ac_onx_result(n, k, l.in[2 + k]));
     for (int32_t k = 0; k < l.scans; k++)
@@ -238,7 +239,7 @@ static int read_scan(scan *s, int32_t first)
     for (int32_t i = first; i < n->n_in; i++)
         if (!n->in[i])
             return ac_error(n->r->cx, n->at, E0102, "operand %d is left out", i);
-    return s->outs < 0 ? ac_onx_cannot(n, "a result is left out") : AC_OK;
+    return s->outs < 0 ? ac_build_cannot(&n->b, "a result is left out") : AC_OK;
 }
 
 /* states and inputs as they are given; result[]: states, then what is put together. */
@@ -260,7 +261,7 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
         steps = have;
     }
     if (steps < 1 || steps > MOST_STEPS)
-        return ac_onx_cannot(n, "it has %" PRId64 " steps; 1 to %d are unrolled", steps, MOST_STEPS);
+        return ac_build_cannot(&n->b, "it has %" PRId64 " steps; 1 to %d are unrolled", steps, MOST_STEPS);
     memcpy(in, state, (size_t)s->states * sizeof *in);
     for (int64_t t = 0; t < steps; t++) {
         for (int32_t i = 0; i < s->scans; i++) {
@@ -303,7 +304,7 @@ int ac_onx_do_scan_batch(ac_onx_node *n)
     scan s = {.n = n};
     AC_TRY(read_scan(&s, 1));
     if (ac_onx_in(n, 0))
-        return ac_onx_cannot(n, "its sequences have lengths of their own");
+        return ac_build_cannot(&n->b, "its sequences have lengths of their own");
     const int32_t n_in = n->n_in - 1, n_out = s.states + s.outs;
     const int64_t batch = n->in[1]->rank ? n->in[1]->dim[0] : 0;
     if (batch < 1)

@@ -117,7 +117,7 @@ static int call_function(ac_onx_node *n, const ac_onx_function *f)
         ac_onx_read_opsets(r, &s, x.opsets, "a function") != AC_OK)
         return AC_FAIL;
     if (x.defaults.n)
-        return ac_onx_cannot(n, "it is a function whose attributes have defaults");
+        return ac_build_cannot(&n->b, "it is a function whose attributes have defaults");
     for (int32_t i = 0; ac_pb_next(&r->pb, &x.inputs, &word); i++) {
         const char *name = ac_pb_name(&r->pb, word);
         if (!name)
@@ -191,8 +191,8 @@ int ac_onx_call_graph(ac_onx_node *n, ac_span message, ac_tensor *const *in, int
         return ac_error(r->cx, n->at, E0014, "graphs stand more than %d deep in each other", MAX_LEVEL);
     r->called += (int64_t)message.n;
     if (++r->calls > MAX_CALLS || r->g->node.n > MAX_UNROLLED || r->called > MAX_CALLED)
-        return ac_onx_cannot(n, "unrolled, its graphs are more than %d calls, %d operators or %d bytes", MAX_CALLS,
-                             MAX_UNROLLED, MAX_CALLED);
+        return ac_build_cannot(&n->b, "unrolled, its graphs are more than %d calls, %d operators or %d bytes",
+                               MAX_CALLS, MAX_UNROLLED, MAX_CALLED);
     if (!ac_pb_enter(&r->pb, message.p))
         return AC_FAIL;
     int rc = ac_pb_read(&r->pb, message, ac_onx_body_fields, &b) ? AC_OK : AC_FAIL;
@@ -239,6 +239,7 @@ static int read_node(ac_onx *r, ac_onx_scope *s, ac_span message)
         n->at.node = n->out[0]->name;
     if (!*n->name)
         n->name = n->at.node ? n->at.node : n->type;
+    n->b = (ac_build){.cx = r->cx, .g = r->g, .name = n->name, .at = n->at, .reading = r->reading};
     if (r->pb.failed || ac_onx_attrs(n, x.attributes) != AC_OK)
         return AC_FAIL;
     const ac_onx_function *f = function_of(n);

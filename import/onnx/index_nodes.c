@@ -50,7 +50,7 @@ static ac_tensor *iota(ac_onx_node *n, int64_t count, int32_t rank, int32_t d)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     if (count > 1 << 24)
-        return (void)ac_onx_cannot(n, "a dimension that it indexes is %" PRId64, count), NULL;
+        return (void)ac_build_cannot(&n->b, "a dimension that it indexes is %" PRId64, count), NULL;
     int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, count + 1);
     for (int64_t i = 0; i < count; i++)
         v[i] = i;
@@ -176,7 +176,7 @@ int ac_onx_do_topk(ac_onx_node *n)
     double v = -1;
     if (n->version >= 10 && !ac_onx_in(n, 1))
         return ac_error(n->r->cx, n->at, E0102, "k is left out");
-    AC_TRY(n->version >= 10 ? ac_onx_scalar(n, 1, &v) : AC_OK);
+    AC_TRY(n->version >= 10 ? ac_operand_scalar(&n->b, &n->in[1], &v) : AC_OK);
     const int64_t k = n->version < 10 ? ac_onx_int(n, "k", -1) : v >= 0 && v <= INT32_MAX ? (int64_t)v : -1;
     ac_onx_axis_last(x->rank, axis, perm, back);
     ac_attrs_init(AC_OP_TOPK_V2, &a);
@@ -199,7 +199,7 @@ int ac_onx_do_one_hot(ac_onx_node *n)
     double depth;
     int32_t axis;
     ac_attrs a;
-    AC_TRY(ac_onx_scalar(n, 1, &depth));
+    AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &depth));
     AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), i->rank + 1, &axis));
     if (ac_tensor_count(values) != 2 || values->rank != 1)
         return ac_error(n->r->cx, n->at, E0104, "values '%s' is %s, expected [2]", values->name,

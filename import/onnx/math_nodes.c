@@ -92,15 +92,15 @@ int ac_onx_do_dropout(ac_onx_node *n)
         training = false; /* is_test = 0 is what exporters leave; inference is what is compiled */
     if (ac_onx_in(n, 2)) {
         double mode;
-        AC_TRY(ac_onx_scalar(n, 2, &mode));
+        AC_TRY(ac_operand_scalar(&n->b, &n->in[2], &mode));
         training = mode != 0;
     }
     if (training) {
         double ratio = 0.5;
         if (ac_onx_in(n, 1))
-            AC_TRY(ac_onx_scalar(n, 1, &ratio));
+            AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &ratio));
         if (ratio != 0)
-            return ac_onx_cannot(n, "training_mode is true: it draws random numbers");
+            return ac_build_cannot(&n->b, "training_mode is true: it draws random numbers");
     }
     if (n->n_out > 1) {
         ac_tensor *one = ac_onx_number(n, AC_BOOL, 1);
@@ -140,7 +140,7 @@ int ac_onx_do_cast(ac_onx_node *n)
     }
     const ac_dtype to = ac_onx_dtype(number);
     if (to == AC_NONE)
-        return ac_onx_cannot(n, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
+        return ac_build_cannot(&n->b, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
     return cast_to(n, to);
 }
 
@@ -157,7 +157,7 @@ int ac_onx_do_bit_cast(ac_onx_node *n)
     ac_attrs_init(AC_OP_BITCAST, &a);
     a.cast.to = ac_onx_dtype(number);
     if (a.cast.to == AC_NONE)
-        return ac_onx_cannot(n, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
+        return ac_build_cannot(&n->b, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
     if (ac_dtype_file_bits(x->dtype) != ac_dtype_file_bits(a.cast.to))
         return ac_error(n->r->cx, n->at, E0105, "'%s' is %s, which has not as many bits as %s", x->name,
                         ac_dtype_name(x->dtype), ac_dtype_name(a.cast.to));

@@ -56,7 +56,7 @@ int ac_onx_do_gemm(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, '%s' is %s; expected 2 dimensions each", a->name,
                         ac_shape_str(n->r->cx, a), b->name, ac_shape_str(n->r->cx, b));
     if (!ac_dtype_is_float(a->dtype) && (alpha != 1 || (c && beta != 1)))
-        return ac_onx_cannot(n, "its operands are %s, and alpha or beta is not 1", ac_dtype_name(a->dtype));
+        return ac_build_cannot(&n->b, "its operands are %s, and alpha or beta is not 1", ac_dtype_name(a->dtype));
     const int64_t units = b->dim[adj_b ? 0 : 1], depth = b->dim[adj_b ? 1 : 0];
     const bool packs = a->dtype == AC_F32 && constant(b) && a->dim[adj_a ? 0 : 1] == depth && depth > 0;
     ac_tensor *bias = NULL;
@@ -81,7 +81,7 @@ int ac_onx_do_einsum(ac_onx_node *n)
 {
     const char *reason;
     ac_tensor *y = ac_build_einsum(&n->b, ac_onx_str(n, "equation", ""), n->in, n->n_in, &reason);
-    return reason ? ac_onx_cannot(n, "%s", reason) : ac_onx_result(n, 0, y);
+    return reason ? ac_build_cannot(&n->b, "%s", reason) : ac_onx_result(n, 0, y);
 }
 
 int ac_onx_do_det(ac_onx_node *n)

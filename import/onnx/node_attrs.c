@@ -139,5 +139,5 @@ int ac_onx_list_or(ac_onx_node *n, const char *attr, int32_t operand, ac_ints *v
     if (operand < 0 || !ac_onx_in(n, operand))
         return AC_OK;
     *given = true;
-    return ac_onx_values(n, operand, v);
+    return ac_operand_values(&n->b, &n->in[operand], v);
 }

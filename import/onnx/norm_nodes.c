@@ -25,7 +25,7 @@ static int axes_of(ac_onx_node *n, uint32_t *mask)
     ac_ints axes;
     AC_TRY(ac_onx_list(n, "axes", &axes));
     if (ac_onx_in(n, 1))
-        AC_TRY(ac_onx_values(n, 1, &axes));
+        AC_TRY(ac_operand_values(&n->b, &n->in[1], &axes));
     *mask = axes.n || noop ? 0 : (1u << rank) - 1;
     for (int32_t i = 0; i < axes.n; i++) {
         int32_t d;
@@ -58,10 +58,10 @@ static ac_tensor *of_nothing(ac_onx_node *n, const ac_tensor *x, uint32_t mask, 
     }
     if (n->row->op == AC_OP_MEAN)
         return real ? ac_onx_broadcast(n, ac_onx_number(n, x->dtype, (double)NAN), rank, dim)
-                    : ((void)ac_onx_cannot(n, "it is the mean of no integers"), NULL);
+                    : ((void)ac_build_cannot(&n->b, "it is the mean of no integers"), NULL);
     double v = max ? -(double)INFINITY : (double)INFINITY;
     if (!real && ac_dtype_bits(x->dtype) > 32)
-        return (void)ac_onx_cannot(n, "it reduces a dimension of size 0"), NULL;
+        return (void)ac_build_cannot(&n->b, "it reduces a dimension of size 0"), NULL;
     if (!real)
         v = (double)(max ? ac_dtype_min(x->dtype) : ac_dtype_max(x->dtype));
     return ac_onx_broadcast(n, ac_onx_number(n, x->dtype, v), rank, dim);
@@ -116,7 +116,7 @@ int ac_onx_do_reduce_l2(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *y;
     if (ac_dtype_is_int(x->dtype))
-        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     AC_TRY(reduce(n, ac_onx_1(n, AC_OP_SQUARE, x), &y));
     return ac_onx_result(n, 0, ac_onx_1(n, AC_OP_SQRT, y));
 }
@@ -174,7 +174,7 @@ int ac_onx_do_cumsum(ac_onx_node *n)
     double at;
     int32_t axis;
     ac_attrs a;
-    AC_TRY(ac_onx_scalar(n, 1, &at));
+    AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &at));
     AC_TRY(ac_onx_axis(n, (int64_t)at, n->in[0]->rank, &axis));
     ac_attrs_init(n->row->op, &a);
     a.cumsum.exclusive = ac_onx_int(n, "exclusive", 0) != 0;
@@ -221,7 +221,7 @@ int ac_onx_do_softmax(ac_onx_node *n)
     AC_TRY(
         ac_onx_axis(n, ac_onx_int(n, "axis", n->version < 13 ? 1 : -1), rank + (n->version < 13 && rank == 1), &axis));
     if (x->dtype != AC_F32 && x->dtype != AC_F64)
-        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     if (ac_tensor_count(x) == 0)
         return ac_onx_result(n, 0, x);
     if (n->version < 13) {
@@ -254,9 +254,9 @@ int ac_onx_do_batch_norm(ac_onx_node *n)
     const bool training = ac_onx_int(n, "training_mode", 0) != 0;
     (void)ac_onx_int(n, "is_test", 0);
     if (ac_onx_int(n, "spatial", 1) != 1)
-        return ac_onx_cannot(n, "spatial is 0");
+        return ac_build_cannot(&n->b, "spatial is 0");
     if (n->n_out > 1 && !training)
-        return ac_onx_cannot(n, "its training results are used");
+        return ac_build_cannot(&n->b, "its training results are used");
     for (int32_t i = 1; i < 5; i++)
         if (x->rank < 2 || n->in[i]->rank != 1 || n->in[i]->dim[0] != x->dim[1])
             return ac_error(n->r->cx, n->at, E0104, "parameter '%s' is %s, but input '%s' is %s", n->in[i]->name,
@@ -407,7 +407,7 @@ int ac_onx_do_lrn(ac_onx_node *n)
     if (size < 1 || size > INT32_MAX)
         return ac_error(n->r->cx, n->at, E0103, "size is %" PRId64, size);
     if (size % 2 == 0 || n->in[0]->rank != 4)
-        return ac_onx_cannot(n, "its size is even or its input has not 4 dimensions");
+        return ac_build_cannot(&n->b, "its size is even or its input has not 4 dimensions");
     ac_attrs_init(AC_OP_LRN, &a);
     a.lrn.radius = (int32_t)(size / 2);
     a.lrn.alpha = ac_onx_float(n, "alpha", 1e-4f) / (float)size;

@@ -70,7 +70,7 @@ static int refused_value(ac_onx *r, ac_onx_value *v, ac_place at, const char *re
 {
     v->made = v->broken = true;
     at.node = *v->name ? v->name : NULL;
-    return ac_refuse(r->cx, &r->reading->refused, at, E0108, "the model", reason, NULL);
+    return ac_refuse(r->reading, at, E0108, "the model", reason, NULL);
 }
 
 int ac_onx_read_constants(ac_onx *r, ac_onx_scope *s, const ac_onx_body *b)
@@ -79,7 +79,7 @@ int ac_onx_read_constants(ac_onx *r, ac_onx_scope *s, const ac_onx_body *b)
     ac_span message;
     int rc = AC_OK;
     if (b->sparse.n)
-        rc = ac_refuse(r->cx, &r->reading->refused, ac_pb_place(&r->pb, b->sparse.in.p), E0108, "the model",
+        rc = ac_refuse(r->reading, ac_pb_place(&r->pb, b->sparse.in.p), E0108, "the model",
                        "it has sparse initializers", NULL);
     while (ac_pb_next(&r->pb, &list, &message)) {
         ac_onx_const c;
@@ -194,7 +194,7 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
         } else if (!v->declared) {
             rc = ac_error(r->cx, at, E0105, "input '%s' has no element type", v->name);
         } else if (v->rank < 0) {
-            rc = ac_refuse(r->cx, &r->reading->refused, at, E0203, "an input without a shape",
+            rc = ac_refuse(r->reading, at, E0203, "an input without a shape",
                            "its number of dimensions is not declared", "give the shape when exporting");
         } else {
             v->broken = false;

@@ -4,7 +4,7 @@
  *     node_values.c   names of a graph or function body and what they stand for
  *     tensor_protos.c  TensorProto in all encodings -> constants; declared types and shapes
  *     node_attrs.c    attributes of a node, read by name
- *     node_build.c   operands, their values, and results; nodes are made by build.h
+ *     node_build.c   operands and results; nodes are made by build.h
  *     nodes.c     the table of operators (nodes.def) and its dispatch
  *     onnx_<family>.c adapters: math, shape, index, pad, window, matrix, norm, resize, loss, quant, recurrent
  *
@@ -20,8 +20,7 @@
  * external data is copied. */
 #ifndef AC_IMPORT_ONNX_ONNX_H
 #define AC_IMPORT_ONNX_ONNX_H
-#include "import/build/build.h"
-#include "import/build/reading.h"
+#include "import/build/operands.h"
 #include "import/wire/pb.h"
 
 typedef struct ac_onx ac_onx;
@@ -93,7 +92,7 @@ struct ac_onx_node {
     int64_t version; /* of its domain */
     const ac_operator *row;
     ac_place at;
-    ac_build b; /* set by ac_onx_node_add */
+    ac_build b;
     int32_t n_in, n_out;
     ac_tensor **in;     /* left-out operands are NULL */
     ac_onx_value **out; /* left-out results are NULL */
@@ -109,9 +108,6 @@ extern const ac_format ac_onnx_format;
  * n. */
 int ac_onx_call_graph(ac_onx_node *n, ac_span graph, ac_tensor *const *in, int32_t n_in, ac_tensor **out,
                       int32_t n_out);
-
-/* nodes.c: refuses this form of the node's operator; AC_FAIL. */
-int ac_onx_cannot(ac_onx_node *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* node_values.c */
 ac_onx_value *ac_onx_value_find(ac_onx_scope *s, const char *name);           /* outer scopes too; NULL: unknown */
@@ -175,14 +171,7 @@ ac_tensor *ac_onx_rounded(ac_onx_node *n, ac_tensor *x);
 ac_tensor *ac_onx_softmax(ac_onx_node *n, ac_tensor *x, ac_dtype precision);
 
 /* node_build.c */
-/* Operand i is a constant, perhaps after specialising on given values of inputs. */
-bool ac_onx_known(ac_onx_node *n, int32_t i);
-int ac_onx_late(ac_onx_node *n, int32_t i); /* refuses: operand i is computed at run time */
-/* The value of a constant operand of integers. AC_FAIL: it is computed at run time (E0203 among the refusals). */
-int ac_onx_values(ac_onx_node *n, int32_t operand, ac_ints *out);
 ac_tensor *ac_onx_in(const ac_onx_node *n, int32_t i); /* NULL: left out */
-/* Operand i is one constant number; AC_FAIL: it is not (refused). */
-int ac_onx_scalar(ac_onx_node *n, int32_t i, double *v);
 /* Result i of the node is t. NULL: AC_FAIL. */
 int ac_onx_result(ac_onx_node *n, int32_t i, ac_tensor *t);
 

@@ -14,7 +14,7 @@ static ac_tensor *extend(ac_onx_node *n, ac_tensor *x, int32_t d, int64_t before
     const int64_t size = x->dim[d];
     memcpy(dim, x->dim, sizeof dim);
     if (wrap && (before > size || after > size))
-        return (void)ac_onx_cannot(n, "it wraps round more than once"), NULL;
+        return (void)ac_build_cannot(&n->b, "it wraps round more than once"), NULL;
     if (before) {
         dim[d] = before;
         part[count++] = wrap ? ac_onx_slice(n, x, d, size - before, before)
@@ -37,7 +37,7 @@ static ac_tensor *mirror(ac_onx_node *n, ac_tensor *x, const int64_t *before, co
         list[2 * d] = before[d];
         list[2 * d + 1] = after[d];
         if (before[d] > x->dim[d] - 1 || after[d] > x->dim[d] - 1)
-            return (void)ac_onx_cannot(n, "it reflects more than once"), NULL;
+            return (void)ac_build_cannot(&n->b, "it reflects more than once"), NULL;
     }
     ac_attrs_init(AC_OP_MIRROR_PAD, &a);
     a.mirror.pads = (ac_ints){2 * x->rank, list};
@@ -53,7 +53,7 @@ int ac_onx_do_pad(ac_onx_node *n)
     int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
     AC_TRY(ac_onx_list_or(n, n->version < 2 ? "paddings" : "pads", 1, &pads, &given));
     if (ac_onx_in(n, 3))
-        AC_TRY(ac_onx_values(n, 3, &axes));
+        AC_TRY(ac_operand_values(&n->b, &n->in[3], &axes));
     const int32_t count = ac_onx_in(n, 3) ? axes.n : x->rank;
     if (pads.n != 2 * count)
         return ac_error(n->r->cx, n->at, E0104, "%d pads for %d dimensions", pads.n, count);
@@ -73,7 +73,7 @@ int ac_onx_do_pad(ac_onx_node *n)
         const int64_t cut = before[d] < 0 ? -before[d] : 0, tail = after[d] < 0 ? -after[d] : 0;
         if (cut || tail) {
             if (cut + tail > x->dim[d])
-                return ac_onx_cannot(n, "negative pads cut more than there is");
+                return ac_build_cannot(&n->b, "negative pads cut more than there is");
             x = ac_onx_slice(n, x, d, cut, x->dim[d] - cut - tail);
             if (!x)
                 return AC_FAIL;
@@ -102,7 +102,7 @@ int ac_onx_do_center_crop_pad(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     ac_ints size, axes;
     int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
-    AC_TRY(ac_onx_values(n, 1, &size));
+    AC_TRY(ac_operand_values(&n->b, &n->in[1], &size));
     AC_TRY(ac_onx_list(n, "axes", &axes));
     if (size.n != (axes.n ? axes.n : x->rank))
         return ac_error(n->r->cx, n->at, E0104, "%d sizes for %d axes", size.n, axes.n ? axes.n : x->rank);

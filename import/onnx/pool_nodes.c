@@ -65,7 +65,7 @@ static ac_tensor *counts(ac_onx_node *n, const ac_frame *w, const ac_frame *padd
     if (same || count == 0)
         return ac_onx_cast(n, ac_onx_number(n, AC_F32, all), like->dtype);
     if (count > 1 << 24)
-        return (void)ac_onx_cannot(n, "its image has %" PRId64 " positions", count), NULL;
+        return (void)ac_build_cannot(&n->b, "its image has %" PRId64 " positions", count), NULL;
     float *v = AC_NEW_N(n->r->cx->region, float, count);
     for (int64_t i = 0; i < count; i++) {
         int64_t rest = i;
@@ -160,7 +160,7 @@ int ac_onx_do_average_pool(ac_onx_node *n)
         return ac_onx_result(n, 0, ac_frame_pool(&n->b, n->row->op, x, &w));
     }
     if (!ac_dtype_is_float(x->dtype))
-        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     ac_tensor *sum = slide(n, AC_OP_WINDOW_SUM, x, &w);
     return ac_onx_result(n, 0, sum ? ac_onx_2(n, AC_OP_DIV, sum, counts(n, &w, include ? &plain : NULL, sum)) : NULL);
 }
@@ -173,7 +173,7 @@ int ac_onx_do_lp_pool(ac_onx_node *n)
     ac_frame w, plain;
     AC_TRY(open_pool(n, &w, &plain));
     if (!ac_dtype_is_float(x->dtype))
-        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     if (!(p > 0))
         return ac_error(n->r->cx, n->at, E0103, "p is %g", p);
     if (p == 2)
@@ -219,7 +219,7 @@ int ac_onx_do_max_unpool(ac_onx_node *n)
     AC_TRY(ac_onx_window_open(n, x, &w));
     AC_TRY(ac_onx_list(n, "pads", &pads));
     if (ac_onx_in(n, 2))
-        AC_TRY(ac_onx_values(n, 2, &want));
+        AC_TRY(ac_operand_values(&n->b, &n->in[2], &want));
     if (!ac_tensor_same_shape(x, place) || (pads.n && pads.n != 2 * w.m) || (want.n && want.n != x->rank))
         return ac_error(n->r->cx, n->at, E0104, "indices '%s' %s, pads or output shape do not fit '%s' %s", place->name,
                         ac_shape_str(n->r->cx, place), x->name, ac_shape_str(n->r->cx, x));
@@ -261,8 +261,8 @@ int ac_onx_do_col2im(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     ac_ints image, block, dil, stride, pads;
-    AC_TRY(ac_onx_values(n, 1, &image));
-    AC_TRY(ac_onx_values(n, 2, &block));
+    AC_TRY(ac_operand_values(&n->b, &n->in[1], &image));
+    AC_TRY(ac_operand_values(&n->b, &n->in[2], &block));
     AC_TRY(ac_onx_list(n, "dilations", &dil));
     AC_TRY(ac_onx_list(n, "strides", &stride));
     AC_TRY(ac_onx_list(n, "pads", &pads));
@@ -290,7 +290,7 @@ int ac_onx_do_col2im(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, expected %" PRId64 " blocks of C * %" PRId64 " elements",
                         x->name, ac_shape_str(n->r->cx, x), blocks, taps);
     if (!ac_mul_ok(taps, blocks, &all) || all > 1 << 24)
-        return ac_onx_cannot(n, "its blocks have more than 2^24 elements");
+        return ac_build_cannot(&n->b, "its blocks have more than 2^24 elements");
     int64_t *to = AC_NEW_N(n->r->cx->region, int64_t, all + 1); /* pixels: outside */
     for (int64_t i = 0; i < all; i++) {
         int64_t k = i / blocks, l = i % blocks, at = 0, weight = 1;

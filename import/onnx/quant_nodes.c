@@ -19,7 +19,7 @@ static ac_tensor *in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t ax
     if (ac_tensor_count(p) == 1)
         return ac_onx_reshape(n, p, 0, NULL);
     if (p->rank != 1 || axis >= rank)
-        return (void)ac_onx_cannot(n, "scale or zero point '%s' is %s", p->name, ac_shape_str(n->r->cx, p)), NULL;
+        return (void)ac_build_cannot(&n->b, "scale or zero point '%s' is %s", p->name, ac_shape_str(n->r->cx, p)), NULL;
     dim[0] = p->dim[0];
     return ac_onx_reshape(n, p, rank - axis, dim);
 }
@@ -160,11 +160,11 @@ int ac_onx_do_quantize(ac_onx_node *n)
     const int64_t type = ac_onx_int(n, "output_dtype", 0), precision = ac_onx_int(n, "precision", 0);
     const ac_dtype to = a.zero ? a.zero->dtype : type ? ac_onx_dtype(type) : AC_U8;
     if (to == AC_NONE || to == AC_F8E8M0 || !(ac_dtype_is_int(to) ? ac_dtype_bits(to) <= 16 : ac_dtype_bits(to) == 8))
-        return ac_onx_cannot(n, "its result has elements of type %s",
-                             type ? ac_onx_dtype_name(n->r->cx, type) : ac_dtype_name(to));
+        return ac_build_cannot(&n->b, "its result has elements of type %s",
+                               type ? ac_onx_dtype_name(n->r->cx, type) : ac_dtype_name(to));
     const ac_dtype by = precision ? ac_onx_dtype(precision) : a.scale->dtype;
     if (by != AC_F32 && by != AC_F16 && by != AC_BF16 && by != AC_F8E8M0)
-        return ac_onx_cannot(n, "it divides in %s", ac_dtype_name(by));
+        return ac_build_cannot(&n->b, "it divides in %s", ac_dtype_name(by));
     return affine_result(n, quantize(n, a.x, a.scale, a.zero, a.axis, to, by));
 }
 
@@ -175,9 +175,9 @@ int ac_onx_do_dequantize(ac_onx_node *n)
     AC_TRY(read_affine(n, &a));
     const ac_dtype from = a.x->dtype, to = type ? ac_onx_dtype(type) : n->in[1]->dtype;
     if (!ac_dtype_is_int(from) && !(ac_dtype_is_float(from) && ac_dtype_bits(from) == 8))
-        return ac_onx_cannot(n, "its input has elements of type %s", ac_dtype_name(from));
+        return ac_build_cannot(&n->b, "its input has elements of type %s", ac_dtype_name(from));
     if (to != AC_F32 && to != AC_F16 && to != AC_BF16)
-        return ac_onx_cannot(n, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
+        return ac_build_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
     ac_tensor *y = ac_onx_cast(n, dequantize(n, a.x, a.scale, a.zero, a.axis), to);
     return affine_result(n, y);
 }
@@ -233,7 +233,7 @@ int ac_onx_do_qlinear_conv(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *w = n->in[3], *sw = n->in[4], *bias = ac_onx_in(n, 8);
     if (!byte_type(x) || !byte_type(w) || !byte_type(n->in[7]))
-        return ac_onx_cannot(n, "its operands are not i8 or u8");
+        return ac_build_cannot(&n->b, "its operands are not i8 or u8");
     ac_tensor *in[] = {centered(n, x, n->in[2], 0), centered(n, w, n->in[5], 0),
                        bias ? ac_onx_cast(n, bias, AC_F32) : NULL};
     ac_tensor *acc = float_op(n, ac_onx_do_conv, in, bias ? 3 : 2);
@@ -246,10 +246,10 @@ int ac_onx_do_qlinear_matmul(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *y = n->in[3];
     if (!byte_type(x) || !byte_type(y) || !byte_type(n->in[7]) || x->rank < 1 || y->rank < 1)
-        return ac_onx_cannot(n, "its operands are not i8 or u8");
+        return ac_build_cannot(&n->b, "its operands are not i8 or u8");
     for (int32_t i = 1; i < 8; i++)
         if (i != 3 && ac_tensor_count(n->in[i]) != 1)
-            return ac_onx_cannot(n, "it has scales for rows or columns");
+            return ac_build_cannot(&n->b, "it has scales for rows or columns");
     for (int32_t i = 1; i < 8; i += i == 1 ? 3 : 2)
         n->in[i] = ac_onx_cast(n, n->in[i], AC_F32);
     if (!n->in[1] || !n->in[4] || !n->in[6])
@@ -281,7 +281,7 @@ int ac_onx_do_matmul_integer(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *y = n->in[1];
     if (!byte_type(x) || !byte_type(y) || x->rank < 1)
-        return ac_onx_cannot(n, "its operands are no bytes");
+        return ac_build_cannot(&n->b, "its operands are no bytes");
     const ac_dtype type = x->dim[x->rank - 1] > EXACT ? AC_I32 : AC_F32;
     ac_tensor *in[] = {off_zero(n, x, ac_onx_in(n, 2), true, type), off_zero(n, y, ac_onx_in(n, 3), false, type)};
     return ac_onx_result(n, 0, ac_onx_cast(n, float_op(n, ac_onx_do_matmul, in, 2), AC_I32));
@@ -291,7 +291,7 @@ int ac_onx_do_conv_integer(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *w = n->in[1], *zw = ac_onx_in(n, 3);
     if (!byte_type(x) || !byte_type(w) || !w->dim[0] || ac_tensor_count(w) / w->dim[0] > EXACT)
-        return ac_onx_cannot(n, "its operands are no bytes, or more than %d are added up", EXACT);
+        return ac_build_cannot(&n->b, "its operands are no bytes, or more than %d are added up", EXACT);
     ac_tensor *in[] = {centered(n, x, ac_onx_in(n, 2), 0), centered(n, w, zw, 0)};
     return ac_onx_result(n, 0, ac_onx_cast(n, float_op(n, ac_onx_do_conv, in, 2), AC_I32));
 }
@@ -311,7 +311,7 @@ int ac_onx_do_qlinear_global_pool(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     const bool last = ac_onx_int(n, "channels_last", 0) != 0;
     if (last || x->rank < 3)
-        return ac_onx_cannot(n, "channels_last is set");
+        return ac_build_cannot(&n->b, "channels_last is set");
     ac_tensor *y = ac_onx_reduce(n, AC_OP_MEAN, centered(n, x, n->in[2], 0), ((1u << x->rank) - 1) & ~3u, true);
     return ac_onx_result(n, 0, requantize(n, y, ac_onx_reshape(n, n->in[1], 0, NULL), n->in[3], n->in[4], x->dtype));
 }
@@ -322,7 +322,7 @@ int ac_onx_do_qgemm(ac_onx_node *n)
     ac_tensor *a = n->in[0], *b = n->in[3], *c = ac_onx_in(n, 6), *s = ac_onx_in(n, 7), *z = ac_onx_in(n, 8);
     const bool adj = ac_onx_int(n, "transB", 0) != 0;
     if (ac_onx_float(n, "alpha", 1) != 1.0f)
-        return ac_onx_cannot(n, "alpha is not 1");
+        return ac_build_cannot(&n->b, "alpha is not 1");
     ac_tensor *in[] = {centered(n, a, n->in[2], 0), centered(n, b, ac_onx_in(n, 5), adj ? 0 : 1),
                        c ? ac_onx_cast(n, c, AC_F32) : NULL};
     ac_tensor *acc = float_op(n, ac_onx_do_gemm, in, c ? 3 : 2);

@@ -90,7 +90,7 @@ static ac_tensor *activate(cell *c, const char *const *act, ac_tensor *x)
         ac_tensor *e = ac_onx_1(n, AC_OP_EXP, ac_onx_1(n, AC_OP_NEG, ac_onx_1(n, AC_OP_ABS, x)));
         return ADD(ac_onx_1(n, AC_OP_RELU, x), ac_onx_1(n, AC_OP_LOG, ADD(e, number(c, 1))));
     }
-    return (void)ac_onx_cannot(n, "its activation is %s", name), NULL;
+    return (void)ac_build_cannot(&n->b, "its activation is %s", name), NULL;
 }
 
 /* Rows d of a parameter [D,..] without the first dimension. */
@@ -314,7 +314,7 @@ static int read_lengths(cell *c)
                         ac_tensor_str(n->r->cx, len), c->b);
     if (ac_tensor_is_const(len)) {
         ac_ints v;
-        AC_TRY(ac_onx_values(n, 4, &v));
+        AC_TRY(ac_operand_values(&n->b, &n->in[4], &v));
         for (int32_t i = 0; i < v.n; i++)
             same &= v.v[i] >= c->t;
         if (same)
@@ -332,7 +332,7 @@ static int check(cell *c)
         return ac_error(n->r->cx, n->at, E0103, "%" PRId64 " units, %" PRId64 " steps", c->h, c->t);
     const int64_t all = c->gates * c->h;
     if (c->x->dtype != AC_F32 || w->dtype != AC_F32 || r->dtype != AC_F32)
-        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(c->x->dtype));
+        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(c->x->dtype));
     if (w->rank != 3 || r->rank != 3 || w->dim[0] != c->dirs || r->dim[0] != c->dirs || w->dim[1] != all ||
         r->dim[1] != all || w->dim[2] != c->i || r->dim[2] != c->h ||
         (b && (b->rank != 2 || b->dim[0] != c->dirs || b->dim[1] != 2 * all)))
@@ -343,7 +343,7 @@ static int check(cell *c)
             return ac_error(n->r->cx, n->at, E0104, "initial state '%s' is %s", n->in[i]->name,
                             ac_shape_str(n->r->cx, n->in[i]));
     if (c->t > MOST_STEPS)
-        return ac_onx_cannot(n, "it has %" PRId64 " steps; up to %d are unrolled", c->t, MOST_STEPS);
+        return ac_build_cannot(&n->b, "it has %" PRId64 " steps; up to %d are unrolled", c->t, MOST_STEPS);
     return read_lengths(c);
 }
 

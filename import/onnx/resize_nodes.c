@@ -185,8 +185,8 @@ static int finish(ac_onx_node *n, const resize *r)
     ac_attrs_init(AC_OP_RESIZE_BILINEAR, &a);
     for (int32_t d = 0; d < x->rank; d++)
         if (r->out[d] < 1 || r->out[d] > 1 << 16 || x->dim[d] < 1)
-            return r->out[d] < 1 || x->dim[d] < 1 ? ac_onx_cannot(n, "a size is 0")
-                                                  : ac_onx_cannot(n, "a size is above 65536");
+            return r->out[d] < 1 || x->dim[d] < 1 ? ac_build_cannot(&n->b, "a size is 0")
+                                                  : ac_build_cannot(&n->b, "a size is above 65536");
     if (canonical(r, x, &a.resize))
         return ac_onx_result(n, 0, with_ours(n, r, x, &a));
     if (!strcmp(r->mode, "nearest"))
@@ -194,7 +194,7 @@ static int finish(ac_onx_node *n, const resize *r)
     if (strcmp(r->mode, "linear") != 0 && strcmp(r->mode, "cubic") != 0)
         return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", r->mode);
     if (x->dtype != AC_F32)
-        return ac_onx_cannot(n, "it interpolates elements of type %s", ac_dtype_name(x->dtype));
+        return ac_build_cannot(&n->b, "it interpolates elements of type %s", ac_dtype_name(x->dtype));
     for (int32_t d = x->rank - 1; x && d >= 0; d--)
         if (!unchanged(r, x, d))
             x = resize_linear(n, r, x, d);
@@ -203,8 +203,8 @@ static int finish(ac_onx_node *n, const resize *r)
 
 static const double *numbers(ac_onx_node *n, int32_t i, int64_t *count)
 {
-    if (!ac_onx_known(n, i))
-        return (void)ac_onx_late(n, i), NULL;
+    if (!ac_operand_known(&n->b, &n->in[i]))
+        return (void)ac_operand_late(&n->b, n->in[i]), NULL;
     ac_tensor *t = n->in[i];
     const void *data = ac_tensor_force(n->r->cx, t);
     if (!data)

@@ -26,12 +26,12 @@ int ac_onx_do_constant(ac_onx_node *n)
     int64_t count;
     for (size_t i = 0; i < sizeof SPARSE / sizeof *SPARSE; i++)
         if (ac_onx_attr_of(n, SPARSE[i]))
-            return ac_onx_cannot(n, "its attribute %s is not a dense tensor of numbers", SPARSE[i]);
+            return ac_build_cannot(&n->b, "its attribute %s is not a dense tensor of numbers", SPARSE[i]);
     if (a && a->has_tensor) {
         ac_onx_const c;
         const char *refused;
         if (ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
-            return refused ? ac_onx_cannot(n, "%s", refused) : AC_FAIL;
+            return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
         return ac_onx_result(n, 0, ac_onx_constant(n->r, n->name, &c));
     }
     if ((a = ac_onx_attr_of(n, "value_int")))
@@ -56,9 +56,9 @@ int ac_onx_do_constant_of_shape(ac_onx_node *n)
     ac_onx_const c = {.dtype = AC_F32, .bytes = NULL};
     const char *refused;
     ac_onx_attr *a = ac_onx_attr_of(n, "value");
-    AC_TRY(ac_onx_values(n, 0, &shape));
+    AC_TRY(ac_operand_values(&n->b, &n->in[0], &shape));
     if (a && ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
-        return refused ? ac_onx_cannot(n, "%s", refused) : AC_FAIL;
+        return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
     ac_tensor *one;
     if (c.bytes) {
         one = ac_onx_constant(n->r, n->name, &c);
@@ -101,7 +101,7 @@ int ac_onx_do_reshape(ac_onx_node *n)
     const bool zero = ac_onx_int(n, "allowzero", 0) != 0;
     const ac_tensor *late = ac_onx_in(n, 1);
     const ac_onx_value *y = n->out[0];
-    if (late && !ac_onx_known(n, 1) && y && y->rank >= 0) {
+    if (late && !ac_operand_known(&n->b, &n->in[1]) && y && y->rank >= 0) {
         bool closed = true;
         for (int32_t d = 0; d < y->rank; d++)
             closed &= y->dim[d] >= 0;
@@ -115,8 +115,7 @@ int ac_onx_do_reshape(ac_onx_node *n)
     if (!given)
         return ac_error(n->r->cx, n->at, E0102, "nothing gives the new shape");
     if (shape.n > AC_MAX_RANK)
-        return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0205, n->type,
-                         "the new shape has more than 8 dimensions", NULL);
+        return ac_refuse(n->r->reading, n->at, E0205, n->type, "the new shape has more than 8 dimensions", NULL);
     for (int32_t d = 0; d < shape.n; d++) {
         dim[d] = shape.v[d];
         if (dim[d] == 0 && !zero) {
@@ -173,8 +172,7 @@ int ac_onx_do_unsqueeze(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0102, "nothing gives the axes");
     const int32_t rank = x->rank + axes.n;
     if (rank > AC_MAX_RANK)
-        return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0205, n->type,
-                         "the result has more than 8 dimensions", NULL);
+        return ac_refuse(n->r->reading, n->at, E0205, n->type, "the result has more than 8 dimensions", NULL);
     AC_TRY(mask_of(n, axes, rank, &mask));
     for (int32_t d = 0, from = 0; d < rank; d++)
         dim[d] = mask >> d & 1 ? 1 : x->dim[from++];
@@ -256,7 +254,7 @@ int ac_onx_do_slice(ac_onx_node *n)
     AC_TRY(ac_onx_list_or(n, "ends", 2, &end, &have_end));
     AC_TRY(ac_onx_list_or(n, "axes", 3, &axes, &have_axes));
     if (ac_onx_in(n, 4))
-        AC_TRY(ac_onx_values(n, 4, &step));
+        AC_TRY(ac_operand_values(&n->b, &n->in[4], &step));
     if (!have_begin || !have_end || begin.n != end.n || (have_axes && axes.n != begin.n) ||
         (step.n && step.n != begin.n) || begin.n > x->rank)
         return ac_error(n->r->cx, n->at, E0104, "%d starts, %d ends, %d axes, %d steps for %d dimensions", begin.n,
@@ -315,11 +313,10 @@ int ac_onx_do_expand(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     ac_ints shape;
     int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_onx_values(n, 1, &shape));
+    AC_TRY(ac_operand_values(&n->b, &n->in[1], &shape));
     const int32_t rank = shape.n > x->rank ? shape.n : x->rank;
     if (rank > AC_MAX_RANK)
-        return ac_refuse(n->r->cx, &n->r->reading->refused, n->at, E0205, n->type,
-                         "the result has more than 8 dimensions", NULL);
+        return ac_refuse(n->r->reading, n->at, E0205, n->type, "the result has more than 8 dimensions", NULL);
     for (int32_t d = 0; d < rank; d++) {
         const int32_t i = d - (rank - x->rank), k = d - (rank - shape.n);
         const int64_t own = i < 0 ? 1 : x->dim[i], want = k < 0 ? 1 : shape.v[k];
@@ -332,7 +329,7 @@ int ac_onx_do_tile(ac_onx_node *n)
 {
     ac_tensor *in[2] = {n->in[0], NULL};
     ac_ints times;
-    AC_TRY(ac_onx_values(n, 1, &times));
+    AC_TRY(ac_operand_values(&n->b, &n->in[1], &times));
     in[1] = ac_onx_ints_const(n, times.n, times.v);
     return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_TILE, in, 2, NULL, AC_NONE));
 }
@@ -344,18 +341,18 @@ int ac_onx_do_range(ac_onx_node *n)
     double v[3];
     const ac_dtype d = n->in[0]->dtype;
     for (int32_t i = 0; i < 3; i++) {
-        AC_TRY(ac_onx_scalar(n, i, &v[i]));
+        AC_TRY(ac_operand_scalar(&n->b, &n->in[i], &v[i]));
         if (n->in[i]->dtype != d)
             return ac_error(n->r->cx, n->at, E0105, "'%s' is %s, but '%s' is %s", n->in[i]->name,
                             ac_dtype_name(n->in[i]->dtype), n->in[0]->name, ac_dtype_name(d));
         if (ac_dtype_is_int(d) && !(v[i] >= -9e15 && v[i] <= 9e15))
-            return ac_onx_cannot(n, "its numbers are above 9e15");
+            return ac_build_cannot(&n->b, "its numbers are above 9e15");
     }
     const double steps = ceil((v[1] - v[0]) / v[2]);
     if (v[2] == 0 || steps != steps)
         return ac_error(n->r->cx, n->at, E0103, "a range from %g to %g by %g", v[0], v[1], v[2]);
     if (steps > MOST)
-        return ac_onx_cannot(n, "it has %g elements", steps);
+        return ac_build_cannot(&n->b, "it has %g elements", steps);
     const int64_t count = steps > 0 ? (int64_t)steps : 0;
     const size_t size = (size_t)ac_dtype_size(d, 1);
     uint8_t *data = ac_alloc_n(n->r->cx->region, (size_t)count + 1, size);

@@ -56,8 +56,8 @@ static double *matrix(ac_onx_node *n, const transform *t)
 {
     const int64_t rows = t->out * t->parts_out, columns = t->in * t->parts_in;
     if (rows > MOST || columns > MOST || rows * columns > MOST)
-        return (void)ac_onx_cannot(n, "a transform of %" PRId64 " samples needs a matrix of more than %d numbers",
-                                   t->length, MOST),
+        return (void)ac_build_cannot(&n->b, "a transform of %" PRId64 " samples needs a matrix of more than %d numbers",
+                                     t->length, MOST),
                NULL;
     double *v = AC_NEW_N(n->r->cx->region, double, rows *columns + 1);
     for (int64_t r = 0; r < rows; r++)
@@ -85,7 +85,7 @@ static int whole(ac_onx_node *n, int32_t i, int64_t init, int64_t *v)
     *v = init;
     if (!ac_onx_in(n, i))
         return AC_OK;
-    AC_TRY(ac_onx_values(n, i, &list));
+    AC_TRY(ac_operand_values(&n->b, &n->in[i], &list));
     if (list.n != 1)
         return ac_error(n->r->cx, n->at, E0104, "operand '%s' is %s, expected one number", n->in[i]->name,
                         ac_shape_str(n->r->cx, n->in[i]));
@@ -159,7 +159,7 @@ int ac_onx_do_dft(ac_onx_node *n)
     int64_t dim[AC_MAX_RANK], number;
     const int32_t rank = x->rank;
     if (x->dtype != AC_F32 && x->dtype != AC_F64)
-        return ac_onx_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     AC_TRY(whole(n, 2, ac_onx_int(n, "axis", n->version < 20 ? 1 : -2), &number));
     AC_TRY(ac_onx_axis(n, number, rank, &axis));
     if (axis == rank - 1)
@@ -199,7 +199,7 @@ int ac_onx_do_stft(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "signal '%s' is %s, expected [batch,length,1 or 2]", x->name,
                         ac_shape_str(n->r->cx, x));
     if (x->dtype != AC_F32)
-        return ac_onx_cannot(n, "its signal is %s", ac_dtype_name(x->dtype));
+        return ac_build_cannot(&n->b, "its signal is %s", ac_dtype_name(x->dtype));
     AC_TRY(whole(n, 1, 0, &step));
     AC_TRY(whole(n, 3, window ? ac_tensor_count(window) : x->dim[1], &length));
     if (step < 1 || step > INT32_MAX || length < 1 || length > x->dim[1] ||
@@ -231,7 +231,7 @@ static int output_type(ac_onx_node *n, ac_dtype *type)
     *type = ac_onx_dtype(number);
     if (*type != AC_NONE && *type != AC_BOOL && ac_dtype_loops(*type) == *type)
         return AC_OK;
-    return ac_onx_cannot(n, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, number));
+    return ac_build_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, number));
 }
 
 /* a - b cos(2 pi i / n) + c cos(4 pi i / n) */
@@ -284,8 +284,8 @@ int ac_onx_do_mel(ac_onx_node *n)
     AC_TRY(whole(n, 0, 0, &bands));
     AC_TRY(whole(n, 1, 0, &length));
     AC_TRY(whole(n, 2, 0, &rate));
-    AC_TRY(ac_onx_scalar(n, 3, &low));
-    AC_TRY(ac_onx_scalar(n, 4, &high));
+    AC_TRY(ac_operand_scalar(&n->b, &n->in[3], &low));
+    AC_TRY(ac_operand_scalar(&n->b, &n->in[4], &high));
     const int64_t bins = length / 2 + 1;
     if (bands < 1 || length < 1 || rate < 1 || !(low >= 0) || !(high >= low) || bands > MOST || bins > MOST ||
         bands * bins > MOST || high > 1e12)

@@ -38,7 +38,7 @@ static int numbers(ac_onx_node *n, const char *name, const double **v, int64_t *
     if (!a || !a->has_tensor)
         return AC_OK;
     if (ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
-        return refused ? ac_onx_cannot(n, "%s", refused) : AC_FAIL;
+        return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
     ac_tensor *t = ac_onx_constant(n->r, n->name, &c);
     const void *data = ac_tensor_force(n->r->cx, t);
     double *own = AC_NEW_N(n->r->cx->region, double, ac_tensor_count(t) + 1);
@@ -111,7 +111,7 @@ static int check_nodes(ac_onx_node *n, ensemble *e, int64_t features)
     for (int64_t i = 0; i < e->trees; i++)
         if (e->root.v[i] < 0 || e->root.v[i] >= e->nodes)
             return ac_error(n->r->cx, n->at, E0103, "the root of tree %" PRId64 " is node %" PRId64, i, e->root.v[i]);
-    return e->widest > MOST_MEMBERS ? ac_onx_cannot(n, "a set of it has %" PRId64 " members", e->widest) : AC_OK;
+    return e->widest > MOST_MEMBERS ? ac_build_cannot(&n->b, "a set of it has %" PRId64 " members", e->widest) : AC_OK;
 }
 
 /* How many steps the deepest leaf takes: nodes are reached level by level; one in a circle would be reached for ever.
@@ -279,8 +279,8 @@ int ac_onx_do_tree_ensemble(ac_onx_node *n)
     if (how < AVERAGE || how > MAX)
         return ac_error(n->r->cx, n->at, E0103, "aggregate_function is %" PRId64, how);
     if (post < NONE || post > LOGISTIC)
-        return ac_onx_cannot(n, "its post_transform is number %" PRId64 "; supported are none, softmax and logistic",
-                             post);
+        return ac_build_cannot(
+            &n->b, "its post_transform is number %" PRId64 "; supported are none, softmax and logistic", post);
     if (x->rank != 2 || (x->dtype != AC_F32 && x->dtype != AC_F64))
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, expected rows of floats [N,F]", x->name,
                         ac_tensor_str(n->r->cx, x));

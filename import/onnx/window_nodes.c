@@ -39,7 +39,7 @@ int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, bool ceil_mode)
             w->after[d] = pads.v[i + w->m];
         }
         if (w->before[d] < 0 || w->after[d] < 0 || w->before[d] > INT32_MAX || w->after[d] > INT32_MAX)
-            return ac_onx_cannot(n, "its pads are negative");
+            return ac_build_cannot(&n->b, "its pads are negative");
         if (same) {
             const int64_t out = (w->in[d] + w->stride[d] - 1) / w->stride[d];
             int64_t all = (out - 1) * w->stride[d] + reach - w->in[d];

@@ -164,7 +164,7 @@ static int read_args(ac_tf *r, ac_tf_body *body, ac_pb_list args)
         if (!n.name)
             return AC_FAIL;
         if (a.number.n || a.types.n)
-            return ac_refuse(r->cx, &r->reading->refused, n.at, E0108, "a function",
+            return ac_refuse(r->reading, n.at, E0108, "a function",
                              ac_strf(r->cx->region, "'%s' takes a list of tensors", body->name), NULL);
         ac_push(r->cx->region, &body->arg, body->node.n);
         AC_TRY(add_node(r, body, n));

@@ -25,8 +25,8 @@ static ac_tensor *condition(ac_tf_op *n, int32_t i, bool *known, bool *holds)
         return (void)ac_error(n->r->cx, n->b.at, E0104, "its condition is %s, expected one bool",
                               t ? ac_tensor_str(n->r->cx, t) : "no tensor"),
                NULL;
-    if (ac_tf_known(n, i)) {
-        if (ac_tf_scalar(n, i, &v) != AC_OK)
+    if (ac_operand_known(&n->b, &n->t[i])) {
+        if (ac_operand_scalar(&n->b, &n->t[i], &v) != AC_OK)
             return NULL;
         *known = true;
         *holds = v != 0;
@@ -45,10 +45,10 @@ static int choose(ac_tf_op *n, ac_tensor *cond, const ac_tf_value *yes, const ac
     if (yes->kind == no->kind && yes->t == no->t && yes->list == no->list)
         return AC_OK;
     if (yes->kind != AC_TF_TENSOR || no->kind != AC_TF_TENSOR)
-        return ac_tf_cannot(n, "its branches, chosen from at run time, leave different arrays");
+        return ac_build_cannot(&n->b, "its branches, chosen from at run time, leave different arrays");
     if (yes->t->dtype != no->t->dtype || !ac_tensor_same_shape(yes->t, no->t))
-        return ac_tf_cannot(n, "its branches, chosen from at run time, give %s and %s", ac_tensor_str(n->r->cx, yes->t),
-                            ac_tensor_str(n->r->cx, no->t));
+        return ac_build_cannot(&n->b, "its branches, chosen from at run time, give %s and %s",
+                               ac_tensor_str(n->r->cx, yes->t), ac_tensor_str(n->r->cx, no->t));
     out->t = ac_build_select(&n->b, cond, yes->t, no->t);
     return out->t ? AC_OK : AC_FAIL;
 }
@@ -58,11 +58,11 @@ static int switch_many(ac_tf_op *n)
 {
     double v;
     (void)ac_tf_attr_of(n, "num_outs");
-    if (!n->t[1] || !ac_tf_known(n, 1)) {
+    if (!n->t[1] || !ac_operand_known(&n->b, &n->t[1])) {
         n->r->reading->late = true;
-        return ac_tf_cannot(n, "which of its branches is taken is known only at run time");
+        return ac_build_cannot(&n->b, "which of its branches is taken is known only at run time");
     }
-    AC_TRY(ac_tf_scalar(n, 1, &v));
+    AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &v));
     const int64_t count = ac_tf_int(n, "num_outs", n->n_out), at = v >= 0 && v < (double)count ? (int64_t)v : count - 1;
     for (int32_t k = 0; k < n->n_out; k++)
         n->out[k] = k == at ? n->in[0] : (ac_tf_value){.kind = AC_TF_DEAD};
@@ -104,7 +104,7 @@ int ac_tf_merge_run(ac_tf_op *n)
         if (n->in[i].kind == AC_TF_DEAD)
             continue;
         if (count == 2)
-            return ac_tf_cannot(n, "it merges more than two branches whose condition is known only at run time");
+            return ac_build_cannot(&n->b, "it merges more than two branches whose condition is known only at run time");
         at[count] = i;
         there[count++] = &n->in[i];
     }
@@ -120,7 +120,7 @@ int ac_tf_merge_run(ac_tf_op *n)
     const int32_t da = a ? a->depth : 0, db = b ? b->depth : 0;
     const bool parted = a && b && da == db && a->condition == b->condition && a->holds != b->holds;
     if (!parted && da == db)
-        return ac_tf_cannot(n, "the branches it merges do not come from one condition");
+        return ac_build_cannot(&n->b, "the branches it merges do not come from one condition");
     const ac_tf_guard *by = da >= db ? a : b; /* the other one may hang on nothing that the condition sends */
     const bool first = da >= db ? a->holds : !b->holds;
     AC_TRY(choose(n, by->condition, there[first ? 0 : 1], there[first ? 1 : 0], &n->out[0]));
@@ -224,7 +224,7 @@ static int run_turn(loop *l, int32_t number, bool *again)
                                          : AC_FAIL;
         if (!ac_tensor_is_const(t)) {
             r->reading->late = true;
-            return ac_refuse(r->cx, &r->reading->refused, body->node.item[node].at, E0203, "a loop",
+            return ac_refuse(r->reading, body->node.item[node].at, E0203, "a loop",
                              ac_strf(r->cx->region, "after %d iterations its condition depends on data", number),
                              "loops are unrolled: the number of iterations must be known when the plan is made");
         }
@@ -331,7 +331,7 @@ int ac_tf_do_if(ac_tf_op *n)
     if (!yes || !no)
         return AC_FAIL;
     AC_TRY(run_if(n, yes, no));
-    if (ac_tf_known(n, 0))
+    if (ac_operand_known(&n->b, &n->t[0]))
         return AC_OK;
     return ac_tf_check_guarded(n, nodes);
 }
@@ -347,8 +347,8 @@ int ac_tf_do_case(ac_tf_op *n)
     AC_TRY(ac_tf_funcs(n, "branches", f, MOST_BRANCHES, &count));
     if (!count)
         return ac_error(n->r->cx, n->b.at, E0103, "it has no branches");
-    if (ac_tf_known(n, 0)) {
-        AC_TRY(ac_tf_scalar(n, 0, &v));
+    if (ac_operand_known(&n->b, &n->t[0])) {
+        AC_TRY(ac_operand_scalar(&n->b, &n->t[0], &v));
         AC_TRY(run_branch(n, f[v >= 0 && v < count ? (int32_t)v : count - 1], 1, n->in, n->n_in, &ret));
         memcpy(n->out, ret, (size_t)n->n_out * sizeof *ret);
         return AC_OK;
@@ -393,7 +393,7 @@ int ac_tf_do_while(ac_tf_op *n)
                             ac_tensor_str(r->cx, c->t));
         if (!ac_tensor_is_const(c->t)) {
             r->reading->late = true;
-            return ac_refuse(r->cx, &r->reading->refused, n->b.at, E0203, "a loop",
+            return ac_refuse(r->reading, n->b.at, E0203, "a loop",
                              ac_strf(r->cx->region, "after %d iterations its condition depends on data", k),
                              "loops are unrolled: the number of iterations must be known when the plan is made");
         }

@@ -26,7 +26,7 @@ int ac_tf_do_gather_v2(ac_tf_op *n)
     double at;
     int32_t axis;
     int64_t batch = ac_tf_int(n, "batch_dims", 0);
-    AC_TRY(ac_tf_scalar(n, 2, &at));
+    AC_TRY(ac_operand_scalar(&n->b, &n->t[2], &at));
     AC_TRY(ac_build_axis(&n->b, (int64_t)at, n->t[0]->rank, &axis));
     batch += batch < 0 ? n->t[1]->rank : 0;
     if (batch < 0 || batch > axis)
@@ -45,7 +45,7 @@ int ac_tf_do_one_hot(ac_tf_op *n)
     ac_attrs a;
     double depth;
     int32_t axis;
-    AC_TRY(ac_tf_scalar(n, 1, &depth));
+    AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &depth));
     AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "axis", -1), n->t[0]->rank + 1, &axis));
     ac_attrs_init(AC_OP_ONE_HOT, &a);
     a.axis.axis = axis;
@@ -62,12 +62,12 @@ int ac_tf_do_arg(ac_tf_op *n)
     double at = 0;
     int32_t axis;
     if (n->n_in > 1)
-        AC_TRY(ac_tf_scalar(n, 1, &at));
+        AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &at));
     AC_TRY(ac_build_axis(&n->b, (int64_t)at, n->t[0]->rank, &axis));
     ac_attrs_init(n->row->op, &a);
     a.arg.out_type = ac_tf_type(n, "output_type", AC_I64);
     if (a.arg.out_type != AC_I32 && a.arg.out_type != AC_I64)
-        return ac_tf_cannot(n, "its output_type is %s", ac_dtype_name(a.arg.out_type));
+        return ac_build_cannot(&n->b, "its output_type is %s", ac_dtype_name(a.arg.out_type));
     ac_tensor *x = n->t[0];
     x = x->dtype == AC_BOOL ? ac_build_cast(&n->b, x, AC_U8) : x;
     const int64_t where = axis;
@@ -81,7 +81,7 @@ int ac_tf_do_top_k(ac_tf_op *n)
     (void)ac_tf_bool(n, "sorted", true); /* sorted is one of the orders that unsorted may have */
     (void)ac_tf_attr_of(n, "index_type");
     if (n->n_in > 1)
-        AC_TRY(ac_tf_scalar(n, 1, &k));
+        AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &k));
     const int64_t count = (int64_t)k;
     ac_tensor *in[] = {n->t[0],
                        ac_build_reshape(&n->b, ac_build_cast(&n->b, ac_build_ints(&n->b, 1, &count), AC_I32), 0, NULL)};
@@ -104,9 +104,9 @@ int ac_tf_do_scatter_nd(ac_tf_op *n)
 {
     ac_ints shape;
     (void)ac_tf_attr_of(n, "bad_indices_policy");
-    AC_TRY(ac_tf_values(n, 2, &shape));
+    AC_TRY(ac_operand_values(&n->b, &n->t[2], &shape));
     if (shape.n > AC_MAX_RANK)
-        return ac_tf_cannot(n, "the result has more than 8 dimensions");
+        return ac_build_cannot(&n->b, "the result has more than 8 dimensions");
     return RESULT(scatter(n, n->t[0], n->t[1], shape.n, shape.v));
 }
 
@@ -129,17 +129,17 @@ int ac_tf_do_segment(ac_tf_op *n)
     int64_t count;
     double v;
     if (n->n_in > 2) {
-        AC_TRY(ac_tf_scalar(n, 2, &v));
+        AC_TRY(ac_operand_scalar(&n->b, &n->t[2], &v));
         count = (int64_t)v;
     } else { /* sorted ids: the last one says how many there are */
         ac_ints ids;
-        AC_TRY(ac_tf_values(n, 1, &ids));
+        AC_TRY(ac_operand_values(&n->b, &n->t[1], &ids));
         count = ids.n ? ids.v[ids.n - 1] + 1 : 0;
         for (int32_t i = 1; i < ids.n; i++)
             if (ids.v[i] < ids.v[i - 1])
                 return ac_error(n->r->cx, n->b.at, E0103, "the ids of segments are not sorted");
         if (n->row->op != AC_OP_UNSORTED_SEGMENT_SUM)
-            return ac_tf_cannot(n, "what it gives for empty segments differs");
+            return ac_build_cannot(&n->b, "what it gives for empty segments differs");
     }
     if (count < 0 || count > INT32_MAX)
         return ac_error(n->r->cx, n->b.at, E0103, "%lld segments", (long long)count);
@@ -157,7 +157,7 @@ int ac_tf_do_reverse_sequence(ac_tf_op *n)
     ac_attrs a;
     AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "seq_dim", 0), x->rank, &seq));
     AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "batch_dim", 0), x->rank, &batch));
-    AC_TRY(ac_tf_values(n, 1, &length));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &length));
     if (length.n != x->dim[batch] || seq == batch)
         return ac_error(n->r->cx, n->b.at, E0104, "%d lengths for '%s' %s", length.n, x->name,
                         ac_shape_str(n->r->cx, x));
@@ -171,7 +171,7 @@ int ac_tf_do_reverse_sequence(ac_tf_op *n)
         back[perm[d]] = d;
     const int64_t rows = x->dim[batch], steps = x->dim[seq], dim[2] = {rows, steps};
     if (rows * steps > 1 << 24)
-        return ac_tf_cannot(n, "it has more than 2^24 steps in all");
+        return ac_build_cannot(&n->b, "it has more than 2^24 steps in all");
     int64_t *index = AC_NEW_N(n->r->cx->region, int64_t, rows * steps + 1);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t s = 0; s < steps; s++) {
@@ -192,7 +192,7 @@ int ac_tf_do_reverse_sequence(ac_tf_op *n)
 int ac_tf_do_nms_v4(ac_tf_op *n)
 {
     if (!ac_tf_bool(n, "pad_to_max_output_size", false))
-        return ac_tf_cannot(n, "pad_to_max_output_size is false, so the size of its result depends on the data");
+        return ac_build_cannot(&n->b, "pad_to_max_output_size is false, so the size of its result depends on the data");
     for (int32_t i = 2; i < 5; i++)
         n->t[i] = ac_build_reshape(&n->b, n->t[i], 0, NULL);
     ac_node *m = ac_build_node(&n->b, AC_OP_NON_MAX_SUPPRESSION_V4, n->t, 5, NULL, 2);

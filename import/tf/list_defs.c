@@ -134,8 +134,8 @@ static ac_tensor *get(ac_tf_op *n, const ac_tf_list *l, int64_t i)
     if (there || n->r->pb.failed)
         return t;
     if (!element_shape(l, &rank, dim))
-        return (void)ac_tf_cannot(n, "it reads element %lld, which nothing wrote and whose shape is unknown",
-                                  (long long)i),
+        return (void)ac_build_cannot(&n->b, "it reads element %lld, which nothing wrote and whose shape is unknown",
+                                     (long long)i),
                NULL;
     return ac_build_broadcast(&n->b, ac_build_number(&n->b, l->dtype, 0), rank, dim);
 }
@@ -155,7 +155,7 @@ static ac_tensor *stack(ac_tf_op *n, const ac_tf_list *l, const int64_t *index, 
         return ac_tensor_const(n->r->g, n->node->name, l->dtype, rank + 1, dim, NOTHING);
     }
     if (!count)
-        return (void)ac_tf_cannot(n, "it stacks no elements, and their shape is unknown"), NULL;
+        return (void)ac_build_cannot(&n->b, "it stacks no elements, and their shape is unknown"), NULL;
     ac_tensor **x = AC_NEW_N(n->r->cx->region, ac_tensor *, count), *first = NULL;
     for (int64_t i = 0; i < count; i++) {
         ac_tensor *t = get(n, l, index[i]);
@@ -163,7 +163,7 @@ static ac_tensor *stack(ac_tf_op *n, const ac_tf_list *l, const int64_t *index, 
             return NULL;
         first = first ? first : t;
         if (t->rank == AC_MAX_RANK)
-            return (void)ac_tf_cannot(n, "the result has more than 8 dimensions"), NULL;
+            return (void)ac_build_cannot(&n->b, "the result has more than 8 dimensions"), NULL;
         if (!ac_tensor_same_shape(t, first))
             return (void)ac_error(n->r->cx, n->b.at, E0104, "element %lld is %s, but another one %s", (long long)i,
                                   ac_shape_str(n->r->cx, t), ac_shape_str(n->r->cx, first)),
@@ -194,8 +194,8 @@ static ac_tensor *read_at(ac_tf_op *n, const ac_tf_list *l, int32_t i)
     ac_tensor *index = tensor_of(n, i);
     if (!index)
         return NULL;
-    if (ac_tf_known(n, i))
-        return ac_tf_scalar(n, i, &v) == AC_OK ? get(n, l, (int64_t)v) : NULL;
+    if (ac_operand_known(&n->b, &n->t[i]))
+        return ac_operand_scalar(&n->b, &n->t[i], &v) == AC_OK ? get(n, l, (int64_t)v) : NULL;
     ac_tensor *in[] = {stack_all(n, l), ac_build_reshape(&n->b, index, 0, NULL)};
     return in[0] ? ac_build_op(&n->b, AC_OP_GATHER, in, 2, NULL, AC_NONE) : NULL;
 }
@@ -203,7 +203,7 @@ static ac_tensor *read_at(ac_tf_op *n, const ac_tf_list *l, int32_t i)
 static int index_of(ac_tf_op *n, int32_t i, int64_t *at)
 {
     double v;
-    if (!tensor_of(n, i) || ac_tf_scalar(n, i, &v) != AC_OK)
+    if (!tensor_of(n, i) || ac_operand_scalar(&n->b, &n->t[i], &v) != AC_OK)
         return AC_FAIL;
     *at = (int64_t)v;
     return AC_OK;
@@ -239,7 +239,7 @@ static int shape_attr(ac_tf_op *n, ac_tf_list *l)
     const ac_tf_attr *a = ac_tf_attr_of(n, "element_shape");
     const char *refused = NULL;
     if (l && a && a->shape.p && ac_tf_shape(n->r, a->shape, &l->rank, l->dim, &refused) != AC_OK)
-        return refused ? ac_tf_cannot(n, "%s", refused) : AC_FAIL;
+        return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
     return l ? AC_OK : AC_FAIL;
 }
 
@@ -251,9 +251,9 @@ static int shape_input(ac_tf_op *n, int32_t i, ac_tf_list *l)
         return AC_FAIL;
     if (!t->rank)
         return AC_OK;
-    AC_TRY(ac_tf_values(n, i, &shape));
+    AC_TRY(ac_operand_values(&n->b, &n->t[i], &shape));
     if (shape.n > AC_MAX_RANK)
-        return ac_tf_cannot(n, "its elements have more than 8 dimensions");
+        return ac_build_cannot(&n->b, "its elements have more than 8 dimensions");
     l->rank = shape.n;
     for (int32_t d = 0; d < shape.n; d++)
         l->dim[d] = shape.v[d];
@@ -309,7 +309,7 @@ int ac_tf_do_array_scatter(ac_tf_op *n)
     ac_tensor *t = tensor_of(n, 2);
     if (!l || !t || !tensor_of(n, 1))
         return AC_FAIL;
-    AC_TRY(ac_tf_values(n, 1, &index));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &index));
     return bind(n, 0, scattered(n, l, t, &index));
 }
 
@@ -320,7 +320,7 @@ int ac_tf_do_array_gather(ac_tf_op *n)
     ignore(n);
     if (!l || !tensor_of(n, 1))
         return AC_FAIL;
-    AC_TRY(ac_tf_values(n, 1, &index));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &index));
     return RESULT(stack(n, l, index.v, index.n));
 }
 
@@ -340,7 +340,7 @@ static int joined(ac_tf_op *n, const ac_tf_list *l)
     if (!l)
         return AC_FAIL;
     if (!l->n)
-        return ac_tf_cannot(n, "it joins no elements");
+        return ac_build_cannot(&n->b, "it joins no elements");
     ac_tensor **x = AC_NEW_N(n->r->cx->region, ac_tensor *, l->n + 1);
     int64_t *size = AC_NEW_N(n->r->cx->region, int64_t, l->n + 1);
     for (int64_t i = 0; i < l->n; i++) {
@@ -476,7 +476,7 @@ int ac_tf_do_list_element_shape(ac_tf_op *n)
     if (!l || type == AC_NONE)
         return AC_FAIL;
     if (!element_shape(l, &rank, dim))
-        return ac_tf_cannot(n, "the shape of its elements is unknown");
+        return ac_build_cannot(&n->b, "the shape of its elements is unknown");
     return RESULT(ac_build_cast(&n->b, ac_build_ints(&n->b, rank, dim), type));
 }
 
@@ -487,7 +487,7 @@ int ac_tf_do_list_gather(ac_tf_op *n)
     ignore(n);
     if (!l || !tensor_of(n, 1))
         return AC_FAIL;
-    AC_TRY(ac_tf_values(n, 1, &index));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &index));
     return RESULT(stack(n, l, index.v, index.n));
 }
 
@@ -500,7 +500,7 @@ int ac_tf_do_list_scatter(ac_tf_op *n)
     ignore(n);
     if (!t || !tensor_of(n, 1))
         return AC_FAIL;
-    AC_TRY(ac_tf_values(n, 1, &index));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &index));
     for (int32_t i = 0; i < index.n; i++)
         count = index.v[i] >= count && index.v[i] < MOST ? index.v[i] + 1 : count;
     if (n->n_in > 3) {

@@ -139,7 +139,7 @@ int ac_tf_do_bitwise_not(ac_tf_op *n)
     ac_tensor *x = n->t[0];
     const bool wide = x->dtype == AC_U64 || x->dtype == AC_U32;
     if (wide)
-        return ac_tf_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     return RESULT(ac_dtype_is_signed(x->dtype) ? SUB(NUM(-1), x) : SUB(NUM((double)ac_dtype_max(x->dtype)), x));
 }
 

@@ -46,7 +46,7 @@ int ac_tf_do_matmul(ac_tf_op *n)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' is %s, '%s' %s", x->name, ac_shape_str(n->r->cx, x), y->name,
                         ac_shape_str(n->r->cx, y));
     if (!ac_dtype_is_float(x->dtype))
-        return ac_tf_cannot(n, "its inputs are %s", ac_dtype_name(x->dtype));
+        return ac_build_cannot(&n->b, "its inputs are %s", ac_dtype_name(x->dtype));
     return RESULT(product(n, x, y, adj_x, adj_y));
 }
 
@@ -54,5 +54,5 @@ int ac_tf_do_einsum(ac_tf_op *n)
 {
     const char *equation = ac_tf_str(n, "equation", ""), *reason = NULL;
     ac_tensor *y = ac_build_einsum(&n->b, equation, n->t, n->n_in, &reason);
-    return reason ? ac_tf_cannot(n, "%s", reason) : RESULT(y);
+    return reason ? ac_build_cannot(&n->b, "%s", reason) : RESULT(y);
 }

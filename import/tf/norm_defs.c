@@ -31,9 +31,9 @@ int ac_tf_do_reduce(ac_tf_op *n)
     AC_TRY(ac_tf_axes(n, 1, x->rank, &mask));
     for (int32_t d = 0; d < x->rank; d++)
         if (mask >> d & 1 && x->dim[d] == 0 && op != AC_OP_SUM && op != AC_OP_REDUCE_PROD)
-            return ac_tf_cannot(n, "it reduces a dimension of size 0");
+            return ac_build_cannot(&n->b, "it reduces a dimension of size 0");
     if (op == AC_OP_MEAN && ac_dtype_is_int(x->dtype))
-        return ac_tf_cannot(n, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     x = euclid ? ac_build_1(&n->b, AC_OP_SQUARE, x) : x;
     x = ac_build_reduce(&n->b, op, x, mask, keep);
     x = mask ? fix_extreme(n, op, x) : x;
@@ -45,7 +45,7 @@ int ac_tf_do_cumsum(ac_tf_op *n)
     ac_attrs a;
     double at;
     int32_t axis;
-    AC_TRY(ac_tf_scalar(n, 1, &at));
+    AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &at));
     AC_TRY(ac_build_axis(&n->b, (int64_t)at, n->t[0]->rank, &axis));
     const int64_t where = axis;
     ac_attrs_init(n->row->op, &a);
@@ -119,7 +119,7 @@ int ac_tf_do_fused_batch_norm(ac_tf_op *n)
         v[2] = ac_build_reshape(&n->b, mean, 1, &c);
         v[3] = ac_build_reshape(&n->b, var, 1, &c);
         if (n->n_out > 1 || factor != 1)
-            return ac_tf_cannot(n, "is_training is true, and its statistics are used");
+            return ac_build_cannot(&n->b, "is_training is true, and its statistics are used");
     }
     for (int32_t i = 0; i < 4; i++)
         if (!v[i] || v[i]->rank != 1 || v[i]->dim[0] != c)

@@ -64,8 +64,8 @@ int ac_tf_do_fake_quant_vars(ac_tf_op *n)
 {
     const float *v[2];
     for (int32_t i = 0; i < 2; i++) {
-        if (!ac_tf_known(n, 1 + i))
-            return ac_tf_late(n, 1 + i);
+        if (!ac_operand_known(&n->b, &n->t[1 + i]))
+            return ac_operand_late(&n->b, n->t[1 + i]);
         v[i] = n->t[1 + i]->dtype == AC_F32 ? ac_tensor_force(n->r->cx, n->t[1 + i]) : NULL;
         if (!v[i])
             return AC_FAIL;

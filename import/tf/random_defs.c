@@ -10,12 +10,12 @@ int ac_tf_do_random_uniform(ac_tf_op *n)
 {
     ac_ints shape;
     ac_tf_random *u = AC_NEW(n->r->cx->region, ac_tf_random);
-    AC_TRY(ac_tf_values(n, 0, &shape));
+    AC_TRY(ac_operand_values(&n->b, &n->t[0], &shape));
     (void)ac_tf_attr_of(n, "seed");
     (void)ac_tf_attr_of(n, "seed2");
     u->dtype = ac_tf_type(n, "dtype", AC_F32);
     if (u->dtype != AC_F32 || shape.n > AC_MAX_RANK)
-        return ac_tf_cannot(n, "it draws random numbers");
+        return ac_build_cannot(&n->b, "it draws random numbers");
     u->high = 1;
     u->rank = shape.n;
     memcpy(u->dim, shape.v, (size_t)shape.n * sizeof *shape.v);
@@ -31,9 +31,9 @@ static int arithmetic(ac_tf_op *n, int32_t u)
     double v = 0;
     *y = *n->in[u].random;
     ac_tensor *other = n->t[1 - u];
-    const bool number = other && ac_tensor_count(other) == 1 && ac_tf_known(n, 1 - u);
+    const bool number = other && ac_tensor_count(other) == 1 && ac_operand_known(&n->b, &n->t[1 - u]);
     if (number)
-        AC_TRY(ac_tf_scalar(n, 1 - u, &v));
+        AC_TRY(ac_operand_scalar(&n->b, &n->t[1 - u], &v));
     if (op == AC_OP_ADD && number) {
         y->low += v;
         y->high += v;
@@ -46,7 +46,7 @@ static int arithmetic(ac_tf_op *n, int32_t u)
         y->low *= v;
         y->high *= v;
     } else {
-        return ac_tf_cannot(n, "it computes with random numbers");
+        return ac_build_cannot(&n->b, "it computes with random numbers");
     }
     n->out[0] = (ac_tf_value){.kind = AC_TF_RANDOM, .random = y};
     return AC_OK;
@@ -64,19 +64,19 @@ static int compare(ac_tf_op *n)
     const bool or_equal = n->row->op == AC_OP_GREATER_EQUAL;
     double v = 0;
     if (u->plus || !n->t[1] || ac_tensor_count(n->t[1]) != 1)
-        return ac_tf_cannot(n, "it compares random numbers");
-    if (!ac_tf_known(n, 1)) { /* a rate that is fed: 0 at inference */
+        return ac_build_cannot(&n->b, "it compares random numbers");
+    if (!ac_operand_known(&n->b, &n->t[1])) { /* a rate that is fed: 0 at inference */
         n->r->reading->late = true;
         ac_warn(n->r->cx, n->b.at, W0001, "dropout: '%s' is taken as 0; another value would draw random numbers",
                 n->t[1]->name);
         return answer(n, u, ac_build_number(&n->b, AC_BOOL, 1));
     }
-    AC_TRY(ac_tf_scalar(n, 1, &v));
+    AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &v));
     if (or_equal ? u->low >= v : u->low > v)
         return answer(n, u, ac_build_number(&n->b, AC_BOOL, 1));
     if (u->high <= v)
         return answer(n, u, ac_build_number(&n->b, AC_BOOL, 0));
-    return ac_tf_cannot(n, "it compares random numbers from %g to %g with %g", u->low, u->high, v);
+    return ac_build_cannot(&n->b, "it compares random numbers from %g to %g with %g", u->low, u->high, v);
 }
 
 static int round_down(ac_tf_op *n)
@@ -84,11 +84,11 @@ static int round_down(ac_tf_op *n)
     const ac_tf_random *u = n->in[0].random;
     const double low = floor(u->low);
     if (!(u->high <= low + 1))
-        return ac_tf_cannot(n, "it rounds random numbers from %g to %g", u->low, u->high);
+        return ac_build_cannot(&n->b, "it rounds random numbers from %g to %g", u->low, u->high);
     if (!u->plus)
         return answer(n, u, ac_build_number(&n->b, u->dtype, low));
     if (low != 0)
-        return ac_tf_cannot(n, "it rounds random numbers");
+        return ac_build_cannot(&n->b, "it rounds random numbers");
     /* floor(keep + u) is keep when that is a whole number: 1 at inference */
     n->r->reading->late = true;
     ac_warn(n->r->cx, n->b.at, W0001, "dropout: '%s' is taken as 1; below that, random numbers would be drawn",
@@ -103,15 +103,15 @@ int ac_tf_do_binary_random(ac_tf_op *n)
     if (!a && !b && n->t[0] && n->t[1])
         return ac_tf_do_binary(n);
     if (a == b || n->in[0].kind == AC_TF_LIST || n->in[1].kind == AC_TF_LIST)
-        return ac_tf_cannot(n, "it computes with random numbers or arrays");
+        return ac_build_cannot(&n->b, "it computes with random numbers or arrays");
     if (n->row->op != AC_OP_GREATER && n->row->op != AC_OP_GREATER_EQUAL)
         return arithmetic(n, a ? 0 : 1);
-    return a ? compare(n) : ac_tf_cannot(n, "it compares random numbers");
+    return a ? compare(n) : ac_build_cannot(&n->b, "it compares random numbers");
 }
 
 int ac_tf_do_floor(ac_tf_op *n)
 {
     if (n->in[0].kind == AC_TF_RANDOM)
         return round_down(n);
-    return n->t[0] ? ac_tf_do_unary(n) : ac_tf_cannot(n, "its input is an array");
+    return n->t[0] ? ac_tf_do_unary(n) : ac_build_cannot(&n->b, "its input is an array");
 }

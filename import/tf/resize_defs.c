@@ -10,7 +10,7 @@
 static int size_of(ac_tf_op *n, ac_ints *size)
 {
     const ac_tensor *x = n->t[0];
-    AC_TRY(ac_tf_values(n, 1, size));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], size));
     if (x->rank != 4 || size->n != 2)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' is %s, its new size has %d numbers", x->name,
                         ac_shape_str(n->r->cx, x), size->n);
@@ -86,7 +86,7 @@ int ac_tf_do_resize_matrix(ac_tf_op *n)
     for (int32_t d = 1; x && d < 3; d++) {
         const int64_t in = x->dim[d], out = size.v[d - 1];
         if (in > (1 << 24) / out)
-            return ac_tf_cannot(n, "it resizes %lld pixels to %lld", (long long)in, (long long)out);
+            return ac_build_cannot(&n->b, "it resizes %lld pixels to %lld", (long long)in, (long long)out);
         float *m = AC_NEW_N(n->r->cx->region, float, out *in + 1);
         for (int64_t o = 0; o < out; o++) {
             if (area)

@@ -101,8 +101,8 @@ int ac_tf_check_guarded(ac_tf_op *n, int32_t first)
     const ac_graph *g = n->r->g;
     for (int32_t i = first; i < g->node.n; i++)
         if (ac_ops[g->node.item[i]->op].flags & (OF_STATE | OF_CHECKS))
-            return ac_tf_cannot(
-                n, "it may stop the model, and stands in a branch whose condition is known only at run time");
+            return ac_build_cannot(
+                &n->b, "it may stop the model, and stands in a branch whose condition is known only at run time");
     return AC_OK;
 }
 
@@ -146,7 +146,7 @@ int ac_tf_node_run(ac_tf_call *c, int32_t node)
         c->value[node] = AC_NEW_N(r->cx->region, ac_tf_value, m->n_out);
     ac_tf_op *n = AC_NEW(r->cx->region, ac_tf_op); /* functions keep it as their caller */
     *n = (ac_tf_op){.r = r, .call = c, .node = m, .row = m->row, .out = c->value[node], .n_out = m->n_out};
-    n->b = (ac_build){.cx = r->cx, .g = r->g, .name = m->name, .base = m->name, .at = m->at};
+    n->b = (ac_build){.cx = r->cx, .g = r->g, .name = m->name, .base = m->name, .at = m->at, .reading = r->reading};
     if (!strcmp(m->op, "Exit")) { /* set by its loop */
         if (n->out->kind == AC_TF_NONE)
             (void)ac_tf_frame_run(c, c->body->node.item[m->in[0].node].frame);
@@ -159,7 +159,7 @@ int ac_tf_node_run(ac_tf_call *c, int32_t node)
     int rc = run_op(n, &s);
     for (int32_t i = 0; rc == AC_OK && i < n->n_out && n->row; i++)
         if (n->out[i].kind == AC_TF_NONE)
-            rc = ac_tf_cannot(n, "its result %d is used", i);
+            rc = ac_build_cannot(&n->b, "its result %d is used", i);
     if (rc != AC_OK)
         ac_tf_all_results(n, AC_TF_BROKEN);
     return rc;

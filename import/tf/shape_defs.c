@@ -21,7 +21,7 @@ static ac_tensor *ints_of(ac_tf_op *n, ac_dtype type, int64_t count, const int64
 static int axis_input(ac_tf_op *n, int32_t i, int32_t rank, int32_t *axis)
 {
     double v;
-    AC_TRY(ac_tf_scalar(n, i, &v));
+    AC_TRY(ac_operand_scalar(&n->b, &n->t[i], &v));
     return ac_build_axis(&n->b, (int64_t)v, rank, axis);
 }
 
@@ -35,13 +35,13 @@ int ac_tf_do_const(ac_tf_op *n)
     if (!a || !a->tensor.p)
         return ac_error(n->r->cx, n->b.at, E0103, "the constant has no value");
     ac_tensor *t = ac_tf_tensor(n->r, a->tensor, n->node->name, n->b.at, &refused);
-    return refused ? ac_tf_cannot(n, "%s", refused) : RESULT(t);
+    return refused ? ac_build_cannot(&n->b, "%s", refused) : RESULT(t);
 }
 
 int ac_tf_do_fill(ac_tf_op *n)
 {
     ac_ints dims;
-    AC_TRY(ac_tf_values(n, 0, &dims));
+    AC_TRY(ac_operand_values(&n->b, &n->t[0], &dims));
     (void)ac_tf_attr_of(n, "index_type");
     ac_tensor *in[] = {ac_build_ints(&n->b, dims.n, dims.v), ac_build_reshape(&n->b, n->t[1], 0, NULL)};
     return RESULT(ac_build_op(&n->b, AC_OP_FILL, in, 2, NULL, AC_NONE));
@@ -50,8 +50,8 @@ int ac_tf_do_fill(ac_tf_op *n)
 int ac_tf_do_range(ac_tf_op *n)
 {
     for (int32_t i = 0; i < 3; i++)
-        if (!ac_tf_known(n, i))
-            return ac_tf_late(n, i);
+        if (!ac_operand_known(&n->b, &n->t[i]))
+            return ac_operand_late(&n->b, n->t[i]);
     ac_tensor *in[] = {ac_build_reshape(&n->b, n->t[0], 0, NULL), ac_build_reshape(&n->b, n->t[1], 0, NULL),
                        ac_build_reshape(&n->b, n->t[2], 0, NULL)};
     return RESULT(ac_build_op(&n->b, AC_OP_RANGE, in, 3, NULL, AC_NONE));
@@ -62,9 +62,9 @@ int ac_tf_do_lin_space(ac_tf_op *n)
     enum { MOST = 1 << 20 };
     double v[3];
     for (int32_t i = 0; i < 3; i++)
-        AC_TRY(ac_tf_scalar(n, i, &v[i]));
+        AC_TRY(ac_operand_scalar(&n->b, &n->t[i], &v[i]));
     if (!(v[2] >= 1 && v[2] <= MOST) || n->t[0]->dtype != AC_F32)
-        return ac_tf_cannot(n, "it makes %g numbers of type %s", v[2], ac_dtype_name(n->t[0]->dtype));
+        return ac_build_cannot(&n->b, "it makes %g numbers of type %s", v[2], ac_dtype_name(n->t[0]->dtype));
     const int64_t count = (int64_t)v[2];
     float *out = AC_NEW_N(n->r->cx->region, float, count);
     for (int64_t i = 0; i < count; i++)
@@ -100,11 +100,11 @@ int ac_tf_do_broadcast_args(ac_tf_op *n)
 {
     ac_ints x, y;
     int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_tf_values(n, 0, &x));
-    AC_TRY(ac_tf_values(n, 1, &y));
+    AC_TRY(ac_operand_values(&n->b, &n->t[0], &x));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &y));
     const int32_t rank = x.n > y.n ? x.n : y.n;
     if (rank > AC_MAX_RANK)
-        return ac_tf_cannot(n, "a shape has %d dimensions; arenac handles up to 8", rank);
+        return ac_build_cannot(&n->b, "a shape has %d dimensions; arenac handles up to 8", rank);
     for (int32_t d = 0; d < rank; d++) {
         const int32_t i = d - (rank - x.n), k = d - (rank - y.n);
         const int64_t a = i < 0 ? 1 : x.v[i], b = k < 0 ? 1 : y.v[k];
@@ -118,7 +118,7 @@ int ac_tf_do_broadcast_args(ac_tf_op *n)
 int ac_tf_do_invert_permutation(ac_tf_op *n)
 {
     ac_ints x;
-    AC_TRY(ac_tf_values(n, 0, &x));
+    AC_TRY(ac_operand_values(&n->b, &n->t[0], &x));
     int64_t *out = AC_NEW_N(n->r->cx->region, int64_t, x.n + 1);
     bool *seen = AC_NEW_N(n->r->cx->region, bool, x.n + 1);
     for (int32_t i = 0; i < x.n; i++) {
@@ -135,11 +135,11 @@ int ac_tf_do_concat_offset(ac_tf_op *n)
 {
     double axis;
     int64_t at = 0;
-    AC_TRY(ac_tf_scalar(n, 0, &axis));
+    AC_TRY(ac_operand_scalar(&n->b, &n->t[0], &axis));
     for (int32_t i = 1; i < n->n_in; i++) {
         ac_ints shape;
         int64_t out[AC_MAX_RANK] = {0};
-        AC_TRY(ac_tf_values(n, i, &shape));
+        AC_TRY(ac_operand_values(&n->b, &n->t[i], &shape));
         const int64_t d = (int64_t)axis < 0 ? (int64_t)axis + shape.n : (int64_t)axis;
         if (shape.n > AC_MAX_RANK || d < 0 || d >= shape.n)
             return ac_error(n->r->cx, n->b.at, E0103, "axis %g is out of range", axis);
@@ -155,9 +155,9 @@ int ac_tf_do_concat_offset(ac_tf_op *n)
 int ac_tf_do_reshape(ac_tf_op *n)
 {
     ac_ints shape;
-    AC_TRY(ac_tf_values(n, 1, &shape));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &shape));
     if (shape.n > AC_MAX_RANK)
-        return ac_tf_cannot(n, "the new shape has %d dimensions; arenac handles up to 8", shape.n);
+        return ac_build_cannot(&n->b, "the new shape has %d dimensions; arenac handles up to 8", shape.n);
     return RESULT(ac_build_reshape(&n->b, n->t[0], shape.n, shape.v));
 }
 
@@ -192,7 +192,7 @@ int ac_tf_do_expand_dims(ac_tf_op *n)
     int32_t axis;
     AC_TRY(axis_input(n, 1, x->rank + 1, &axis));
     if (x->rank == AC_MAX_RANK)
-        return ac_tf_cannot(n, "the result has more than 8 dimensions");
+        return ac_build_cannot(&n->b, "the result has more than 8 dimensions");
     for (int32_t d = 0, from = 0; d <= x->rank; d++)
         dim[d] = d == axis ? 1 : x->dim[from++];
     return RESULT(ac_build_reshape(&n->b, x, x->rank + 1, dim));
@@ -206,7 +206,7 @@ int ac_tf_do_ensure_shape(ac_tf_op *n)
     int32_t rank = -1;
     int64_t dim[AC_MAX_RANK];
     if (a && ac_tf_shape(n->r, a->shape, &rank, dim, &refused) != AC_OK)
-        return refused ? ac_tf_cannot(n, "%s", refused) : AC_FAIL;
+        return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
     bool fits = rank < 0 || rank == x->rank;
     for (int32_t d = 0; fits && d < rank; d++)
         fits = dim[d] < 0 || dim[d] == x->dim[d];
@@ -223,7 +223,7 @@ int ac_tf_do_bitcast(ac_tf_op *n)
         return AC_FAIL;
     return to == n->t[0]->dtype
                ? RESULT(n->t[0])
-               : ac_tf_cannot(n, "it reads %s as %s", ac_dtype_name(n->t[0]->dtype), ac_dtype_name(to));
+               : ac_build_cannot(&n->b, "it reads %s as %s", ac_dtype_name(n->t[0]->dtype), ac_dtype_name(to));
 }
 
 int ac_tf_do_transpose(ac_tf_op *n)
@@ -232,7 +232,7 @@ int ac_tf_do_transpose(ac_tf_op *n)
     ac_ints perm;
     int32_t by[AC_MAX_RANK];
     uint32_t seen = 0;
-    AC_TRY(ac_tf_values(n, 1, &perm));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &perm));
     if (perm.n != x->rank)
         return ac_error(n->r->cx, n->b.at, E0104, "the permutation has %d numbers for %d dimensions", perm.n, x->rank);
     for (int32_t d = 0; d < x->rank; d++) {
@@ -277,7 +277,7 @@ int ac_tf_do_pack(ac_tf_op *n)
     const ac_tensor *first = n->t[0];
     AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "axis", 0), first->rank + 1, &axis));
     if (first->rank == AC_MAX_RANK)
-        return ac_tf_cannot(n, "the result has more than 8 dimensions");
+        return ac_build_cannot(&n->b, "the result has more than 8 dimensions");
     for (int32_t d = 0, from = 0; d <= first->rank; d++)
         dim[d] = d == axis ? 1 : first->dim[from++];
     for (int32_t i = 0; i < n->n_in; i++) {
@@ -347,7 +347,7 @@ int ac_tf_do_split_v(ac_tf_op *n)
     ac_ints size;
     int32_t axis, rest = -1;
     int64_t sum = 0;
-    AC_TRY(ac_tf_values(n, 1, &size));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &size));
     AC_TRY(axis_input(n, 2, x->rank, &axis));
     (void)ac_tf_int(n, "num_split", 0);
     int64_t *own = AC_NEW_N(n->r->cx->region, int64_t, size.n + 1);
@@ -371,8 +371,8 @@ int ac_tf_do_slice(ac_tf_op *n)
     ac_ints begin, size;
     ac_attrs a;
     int64_t extent[AC_MAX_RANK];
-    AC_TRY(ac_tf_values(n, 1, &begin));
-    AC_TRY(ac_tf_values(n, 2, &size));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &begin));
+    AC_TRY(ac_operand_values(&n->b, &n->t[2], &size));
     if (begin.n != x->rank || size.n != x->rank)
         return ac_error(n->r->cx, n->b.at, E0104, "%d begins and %d sizes for %d dimensions", begin.n, size.n, x->rank);
     for (int32_t d = 0; d < x->rank; d++) {
@@ -393,7 +393,7 @@ int ac_tf_do_strided_slice(ac_tf_op *n)
     ac_attrs a;
     ac_ints v[3];
     for (int32_t i = 0; i < 3; i++)
-        AC_TRY(ac_tf_values(n, 1 + i, &v[i]));
+        AC_TRY(ac_operand_values(&n->b, &n->t[1 + i], &v[i]));
     if (v[0].n != v[1].n || v[0].n != v[2].n || v[0].n > 32)
         return ac_error(n->r->cx, n->b.at, E0104, "%d begins, %d ends and %d strides", v[0].n, v[1].n, v[2].n);
     ac_attrs_init(AC_OP_STRIDED_SLICE, &a);
@@ -411,7 +411,7 @@ int ac_tf_do_strided_slice(ac_tf_op *n)
 int ac_tf_do_tile(ac_tf_op *n)
 {
     ac_ints times;
-    AC_TRY(ac_tf_values(n, 1, &times));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &times));
     ac_tensor *in[] = {n->t[0], ac_build_ints(&n->b, times.n, times.v)};
     return RESULT(n->t[0]->rank ? ac_build_op(&n->b, AC_OP_TILE, in, 2, NULL, AC_NONE) : n->t[0]);
 }
@@ -419,9 +419,9 @@ int ac_tf_do_tile(ac_tf_op *n)
 int ac_tf_do_broadcast_to(ac_tf_op *n)
 {
     ac_ints shape;
-    AC_TRY(ac_tf_values(n, 1, &shape));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &shape));
     if (shape.n > AC_MAX_RANK)
-        return ac_tf_cannot(n, "the new shape has %d dimensions; arenac handles up to 8", shape.n);
+        return ac_build_cannot(&n->b, "the new shape has %d dimensions; arenac handles up to 8", shape.n);
     return RESULT(ac_build_broadcast(&n->b, n->t[0], shape.n, shape.v));
 }
 
@@ -431,7 +431,7 @@ static int pads_of(ac_tf_op *n, int64_t before[AC_MAX_RANK], int64_t after[AC_MA
 {
     ac_ints pads;
     const ac_tensor *x = n->t[0];
-    AC_TRY(ac_tf_values(n, 1, &pads));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &pads));
     if (pads.n != 2 * x->rank)
         return ac_error(n->r->cx, n->b.at, E0104, "%d pads for %d dimensions", pads.n, x->rank);
     for (int32_t d = 0; d < x->rank; d++) {
@@ -492,8 +492,8 @@ int ac_tf_do_reverse_v2(ac_tf_op *n)
 int ac_tf_do_reverse(ac_tf_op *n)
 {
     uint32_t mask = 0;
-    if (!ac_tf_known(n, 1))
-        return ac_tf_late(n, 1);
+    if (!ac_operand_known(&n->b, &n->t[1]))
+        return ac_operand_late(&n->b, n->t[1]);
     ac_tensor *t = n->t[1];
     const void *data = ac_tensor_force(n->r->cx, t);
     if (!data || ac_tensor_count(t) != n->t[0]->rank)
@@ -510,8 +510,8 @@ int ac_tf_do_roll(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
     ac_ints shift, axes;
-    AC_TRY(ac_tf_values(n, 1, &shift));
-    AC_TRY(ac_tf_values(n, 2, &axes));
+    AC_TRY(ac_operand_values(&n->b, &n->t[1], &shift));
+    AC_TRY(ac_operand_values(&n->b, &n->t[2], &axes));
     if (shift.n != axes.n)
         return ac_error(n->r->cx, n->b.at, E0104, "%d shifts for %d axes", shift.n, axes.n);
     for (int32_t i = 0; x && i < axes.n; i++) {
@@ -531,13 +531,13 @@ int ac_tf_do_matrix_band_part(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
     double lower, upper;
-    AC_TRY(ac_tf_scalar(n, 1, &lower));
-    AC_TRY(ac_tf_scalar(n, 2, &upper));
+    AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &lower));
+    AC_TRY(ac_operand_scalar(&n->b, &n->t[2], &upper));
     if (x->rank < 2)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' %s is no matrix", x->name, ac_shape_str(n->r->cx, x));
     const int64_t dim[2] = {x->dim[x->rank - 2], x->dim[x->rank - 1]};
     if (dim[0] * dim[1] > 1 << 24)
-        return ac_tf_cannot(n, "its matrices have more than 2^24 elements");
+        return ac_build_cannot(&n->b, "its matrices have more than 2^24 elements");
     uint8_t *keep = ac_alloc(n->r->cx->region, (size_t)(dim[0] * dim[1]) + 1);
     for (int64_t i = 0; i < dim[0]; i++)
         for (int64_t k = 0; k < dim[1]; k++)

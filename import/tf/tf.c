@@ -264,7 +264,7 @@ static int make_input(ac_tf *r, ac_tf_node *n)
     if (d == AC_NONE && !refused)
         refused = ac_strf(r->cx->region, "it has elements of type %s", ac_tf_dtype_name(r->cx, type));
     if (refused)
-        return ac_refuse(r->cx, &r->reading->refused, n->at, E0108, "an input", refused, NULL);
+        return ac_refuse(r->reading, n->at, E0108, "an input", refused, NULL);
     (void)ac_reading_input(r->reading, n->name, d, rank, dim, NULL);
     return AC_OK;
 }

@@ -29,9 +29,8 @@
  * Memory: the context's region. tensor_content and packed lists stay in the file's bytes unless they are misaligned. */
 #ifndef AC_IMPORT_TF_TF_H
 #define AC_IMPORT_TF_TF_H
-#include "import/build/build.h"
 #include "import/build/name_map.h"
-#include "import/build/reading.h"
+#include "import/build/operands.h"
 #include "import/wire/pb.h"
 
 typedef struct ac_tf ac_tf;
@@ -241,17 +240,12 @@ int ac_tf_merge_run(ac_tf_op *n);
 int ac_tf_switch_run(ac_tf_op *n);
 
 /* nodedefs.c */
-int ac_tf_cannot(ac_tf_op *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int ac_tf_op_run(ac_tf_op *n); /* n->row is set */
 int ac_tf_refuse_op(ac_tf *r, const ac_tf_node *n);
 extern const ac_operators ac_tf_operators;
 
 /* Operands of an adapter, and its results. */
-ac_tensor *ac_tf_in(const ac_tf_op *n, int32_t i); /* NULL: not there */
-bool ac_tf_known(ac_tf_op *n, int32_t i); /* a constant, perhaps after specialising on given values of inputs */
-int ac_tf_late(ac_tf_op *n, int32_t i);   /* refuses: operand i is computed at run time */
-int ac_tf_values(ac_tf_op *n, int32_t i, ac_ints *out);               /* of integers */
-int ac_tf_scalar(ac_tf_op *n, int32_t i, double *v);                  /* of one element */
+ac_tensor *ac_tf_in(const ac_tf_op *n, int32_t i);                    /* NULL: not there */
 int ac_tf_axes(ac_tf_op *n, int32_t i, int32_t rank, uint32_t *mask); /* a constant list of axes */
 int ac_tf_result(ac_tf_op *n, int32_t i, ac_tensor *t);               /* t NULL: AC_FAIL */
 

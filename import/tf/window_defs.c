@@ -42,7 +42,7 @@ static int spatial(ac_tf_op *n, const char *name, const ac_ints *list, const win
         if (k < 1 || k > INT32_MAX)
             return ac_error(n->r->cx, n->b.at, E0103, "%s is %" PRId64, name, k);
         if (plain && k != 1)
-            return ac_tf_cannot(n, "its %s along %s is %" PRId64, name, d ? "the channels" : "the batch", k);
+            return ac_build_cannot(&n->b, "its %s along %s is %" PRId64, name, d ? "the channels" : "the batch", k);
         if (!plain)
             v[SPATIAL - w->m + d - (w->first ? 2 : 1)] = k;
     }
@@ -158,11 +158,11 @@ int ac_tf_do_conv_transpose(ac_tf_op *n)
     int64_t out[4];
     AC_TRY(check_filter(n, x, f, 4));
     AC_TRY(open_window(n, x, 2, &w));
-    AC_TRY(ac_tf_values(n, 0, &size));
+    AC_TRY(ac_operand_values(&n->b, &n->t[0], &size));
     if (size.n != 4 && size.n != 2)
         return ac_error(n->r->cx, n->b.at, E0104, "the size of its result has %d numbers", size.n);
     if (w.dil[1] != 1 || w.dil[2] != 1)
-        return ac_tf_cannot(n, "its dilation is not 1");
+        return ac_build_cannot(&n->b, "its dilation is not 1");
     out[0] = x->dim[0];
     out[1] = size.v[size.n == 2 ? 0 : w.first ? 2 : 1];
     out[2] = size.v[size.n == 2 ? 1 : w.first ? 3 : 2];
@@ -184,7 +184,7 @@ int ac_tf_do_conv_3d(ac_tf_op *n)
     AC_TRY(check_filter(n, x, f, 5));
     AC_TRY(open_window(n, x, 3, &w));
     if (w.padding == AC_PAD_EXPLICIT || f->dim[3] != x->dim[w.first ? 1 : 4])
-        return ac_tf_cannot(n, "it has explicit pads or groups");
+        return ac_build_cannot(&n->b, "it has explicit pads or groups");
     ac_attrs_init(AC_OP_CONV_3D, &a);
     a.conv3d.stride_d = (int32_t)w.stride[0];
     a.conv3d.stride_h = (int32_t)w.stride[1];
@@ -243,8 +243,8 @@ int ac_tf_do_pool(ac_tf_op *n)
     AC_TRY(ac_tf_ints(n, "ksize", &size));
     (void)ac_tf_bool(n, "include_batch_in_index", false);
     if (n->n_in == 3) {
-        AC_TRY(ac_tf_values(n, 1, &size));
-        AC_TRY(ac_tf_values(n, 2, &stride));
+        AC_TRY(ac_operand_values(&n->b, &n->t[1], &size));
+        AC_TRY(ac_operand_values(&n->b, &n->t[2], &stride));
         AC_TRY(spatial(n, "strides", &stride, &w, w.stride));
     }
     if (!size.n)
@@ -281,8 +281,8 @@ int ac_tf_do_space_batch(ac_tf_op *n)
     ac_ints block = {2, square}, pads;
     const int32_t at = n->n_in - 1;
     if (n->n_in == 3)
-        AC_TRY(ac_tf_values(n, 1, &block));
-    AC_TRY(ac_tf_values(n, at, &pads));
+        AC_TRY(ac_operand_values(&n->b, &n->t[1], &block));
+    AC_TRY(ac_operand_values(&n->b, &n->t[at], &pads));
     if (pads.n != 2 * block.n)
         return ac_error(n->r->cx, n->b.at, E0104, "%d blocks, but %d pads", block.n, pads.n);
     const int64_t dim[2] = {block.n, 2};
@@ -305,7 +305,7 @@ int ac_tf_do_extract_patches(ac_tf_op *n)
     AC_TRY(ac_tf_ints(n, "rates", &list));
     AC_TRY(spatial(n, "rates", &list, &w, w.dil));
     if (w.kernel[1] * w.kernel[2] > MOST)
-        return ac_tf_cannot(n, "its patches have more than %d pixels", MOST);
+        return ac_build_cannot(&n->b, "its patches have more than %d pixels", MOST);
     for (int32_t i = 0; i < 2; i++) {
         const int64_t size = x->dim[1 + i], reach = (w.kernel[1 + i] - 1) * w.dil[1 + i] + 1, s = w.stride[1 + i];
         out[i] = w.padding == AC_PAD_SAME ? (size + s - 1) / s : (size - reach + s) / s;

@@ -98,14 +98,13 @@ void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code)
     if (code->version > 1)
         name = ac_internf(r->cx, "%s version %lld", name, (long long)code->version);
     if (code->row)
-        ac_refuse(r->cx, &r->reading->refused, at, E0107, name, code->row->reason, code->row->help);
+        ac_refuse(r->reading, at, E0107, name, code->row->reason, code->row->help);
     else if (!strncmp(code->name, "CUSTOM:", 7))
-        ac_refuse(r->cx, &r->reading->refused, at, E0107, name,
-                  "what a custom operator computes is not part of the file",
+        ac_refuse(r->reading, at, E0107, name, "what a custom operator computes is not part of the file",
                   "convert without custom operators (TFLITE_BUILTINS only)");
     else
-        ac_refuse(r->cx, &r->reading->refused, at, E0107, name,
-                  "no TFLite schema that arenac knows defines this number", "the model may need a newer arenac");
+        ac_refuse(r->reading, at, E0107, name, "no TFLite schema that arenac knows defines this number",
+                  "the model may need a newer arenac");
 }
 
 /* Options. */
@@ -119,7 +118,7 @@ static int read_list(ac_tfl *r, const ac_tfl_node *n, ac_fb_table t, const field
 {
     ac_fb_vec v = ac_fb_vector(&r->fb, t, f->number, 4);
     if (v.n > AC_MAX_RANK) {
-        ac_refuse(r->cx, &r->reading->refused, n->at, E0205, n->code->name,
+        ac_refuse(r->reading, n->at, E0205, n->code->name,
                   ac_strf(r->cx->region, "option %s lists %u dimensions; arenac handles up to 8", f->attr, v.n), NULL);
         return AC_FAIL;
     }
@@ -164,8 +163,7 @@ static int read_field(ac_tfl *r, ac_tfl_node *n, ac_fb_table t, const field *f, 
         if (v < 0 || v > AC_ACT_COUNT)
             return bad_value(r, n, f, v);
         if (v == AC_ACT_COUNT) {
-            ac_refuse(r->cx, &r->reading->refused, n->at, E0108, n->code->name, "its fused activation is SIGN_BIT",
-                      NULL);
+            ac_refuse(r->reading, n->at, E0108, n->code->name, "its fused activation is SIGN_BIT", NULL);
             return AC_FAIL;
         }
         *(ac_a_act *)to = (ac_act)v;
@@ -177,7 +175,7 @@ static int read_field(ac_tfl *r, ac_tfl_node *n, ac_fb_table t, const field *f, 
         return read_list(r, n, t, f, to);
     case F_zero:
         if (v)
-            ac_refuse(r->cx, &r->reading->refused, n->at, E0108, n->code->name, f->refuse, NULL);
+            ac_refuse(r->reading, n->at, E0108, n->code->name, f->refuse, NULL);
         return v ? AC_FAIL : AC_OK;
     }
     return AC_FAIL;
@@ -331,7 +329,7 @@ static int check_counts(ac_tfl *r, ac_tfl_node *n)
     while (n->n_in > least && !n->in[n->n_in - 1])
         n->n_in--; /* left out at the end: the same as not there */
     if (n->n_in > most && most >= MANY) {
-        ac_refuse(r->cx, &r->reading->refused, n->at, E0108, n->code->name,
+        ac_refuse(r->reading, n->at, E0108, n->code->name,
                   ac_strf(r->cx->region, "it has %d operands; arenac handles up to %d", n->n_in, most),
                   "join them in two steps");
         return AC_FAIL;

@@ -93,7 +93,7 @@ static int read_inputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
         }
         at.node = x->name;
         if (x->refuse)
-            ac_refuse(r->cx, &r->reading->refused, at, x->code, "a graph input", x->refuse, NULL);
+            ac_refuse(r->reading, at, x->code, "a graph input", x->refuse, NULL);
         x->made = true;
         if (!x->t) { /* refused or broken */
             rc = AC_FAIL;
@@ -129,7 +129,7 @@ static int read_outputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
         }
         at.node = x->name;
         if (x->refuse)
-            ac_refuse(r->cx, &r->reading->refused, at, x->code, "a graph output", x->refuse, NULL);
+            ac_refuse(r->reading, at, x->code, "a graph output", x->refuse, NULL);
         if (!x->made)
             rc = ac_error(r->cx, at, E0101, "graph output '%s' is made by no operator", x->name);
         if (!x->t)
@@ -164,7 +164,7 @@ static int read_operands(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec i
             rc = ac_error(r->cx, n->at, E0101, "reads '%s', which nothing makes", x->name);
         }
         if (x->refuse && n->code->op)
-            ac_refuse(r->cx, &r->reading->refused, n->at, x->code, n->code->name, x->refuse, NULL);
+            ac_refuse(r->reading, n->at, x->code, n->code->name, x->refuse, NULL);
     }
     return r->fb.failed ? AC_FAIL : rc;
 }
@@ -187,7 +187,7 @@ static int read_results(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec ou
                                                 : ac_strf(r->cx->region, "op%d makes already", x->maker));
         x->made = true;
         if (x->refuse && n->code->op)
-            ac_refuse(r->cx, &r->reading->refused, n->at, x->code, n->code->name, x->refuse, NULL);
+            ac_refuse(r->reading, n->at, x->code, n->code->name, x->refuse, NULL);
         n->out[i] = x->t;
     }
     return r->fb.failed ? AC_FAIL : rc;

@@ -1,0 +1,110 @@
+/* operands.c - operands of a node of the file, their values, and what is refused of it. */
+#include "import/build/operands.h"
+
+#include <stdarg.h>
+
+int ac_build_cannot(const ac_build *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *reason = ac_vstrf(b->cx->region, fmt, ap);
+    va_end(ap);
+    return ac_refuse(b->reading, b->at, E0108, b->at.op, reason, NULL);
+}
+
+int ac_build_bad(const ac_build *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *what = ac_vstrf(b->cx->region, fmt, ap);
+    va_end(ap);
+    return ac_error(b->cx, b->at, E0104, "%s", what);
+}
+
+int ac_operand_count(const ac_build *b, const ac_operator *row, int32_t n_in, const char *what)
+{
+    if (n_in >= row->min_in && n_in <= row->max_in)
+        return AC_OK;
+    return ac_error(b->cx, b->at, E0102, "has %d %s, expected %d to %d", n_in, what, row->min_in, row->max_in);
+}
+
+/* ------------------------------------------------------------------ halves */
+
+int ac_operand_widen(const ac_build *b, ac_tensor **in, int32_t n_in, ac_dtype *half)
+{
+    for (int32_t i = 0; i < n_in; i++) {
+        if (!in[i] || (in[i]->dtype != AC_F16 && in[i]->dtype != AC_BF16))
+            continue;
+        if (*half == AC_NONE)
+            *half = in[i]->dtype;
+        in[i] = ac_build_cast(b, in[i], AC_F32);
+        if (!in[i])
+            return AC_FAIL;
+    }
+    return AC_OK;
+}
+
+ac_tensor *ac_operand_narrow(const ac_build *b, ac_tensor *y, ac_dtype half)
+{
+    return y && half != AC_NONE && y->dtype == AC_F32 ? ac_build_cast(b, y, half) : y;
+}
+
+/* ------------------------------------------------------------------ values */
+
+bool ac_operand_known(const ac_build *b, ac_tensor **t)
+{
+    enum { WORK = 32 }; /* steps of a specialisation, roughly */
+    ac_reading *r = b->reading;
+    if (ac_tensor_is_const(*t))
+        return true;
+    ac_tensor *known = r->again && ac_reading_spend(r, WORK) == AC_OK ? ac_build_specialise(b, *t) : NULL;
+    if (!known)
+        return false;
+    ac_note(b->cx, b->at, W0001, "specialised on the given value of '%s'", (*t)->name);
+    *t = known;
+    return true;
+}
+
+int ac_operand_late(const ac_build *b, const ac_tensor *t)
+{
+    b->reading->late = true;
+    return ac_refuse(
+        b->reading, b->at, E0203, b->at.op,
+        ac_strf(b->cx->region, "operand '%s' is computed at run time, but a static plan needs its value", t->name),
+        "make it a constant of the model, or give what it depends on: --const NAME=FILE.npy, with run "
+        "--input");
+}
+
+int ac_operand_values(const ac_build *b, ac_tensor **t, ac_ints *out)
+{
+    return ac_operand_known(b, t) ? ac_build_values(b, *t, out) : ac_operand_late(b, *t);
+}
+
+int ac_operand_scalar(const ac_build *b, ac_tensor **t, double *v)
+{
+    if (!ac_operand_known(b, t))
+        return ac_operand_late(b, *t);
+    if (ac_tensor_count(*t) != 1)
+        return ac_error(b->cx, b->at, E0104, "operand '%s' is %s, expected one element", (*t)->name,
+                        ac_shape_str(b->cx, *t));
+    const void *data = ac_tensor_force(b->cx, *t);
+    if (!data)
+        return AC_FAIL;
+    *v = ac_dtype_get_num((*t)->dtype, data, 0);
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ adapters */
+
+ac_said ac_build_said(const ac_build *b)
+{
+    return (ac_said){b->cx->diags.errors, b->reading->refused.n};
+}
+
+int ac_build_outcome(const ac_build *b, ac_said before, int rc)
+{
+    const ac_said now = ac_build_said(b);
+    if (rc != AC_OK && now.errors == before.errors && now.refused == before.refused)
+        return ac_build_cannot(b, "its operands are not of a form that arenac handles");
+    return rc;
+}
