@@ -155,8 +155,7 @@ static int unknown_output(ac_tf *r, const char *name)
     const char **all = AC_NEW_N(r->cx->region, const char *, r->main.node.n + 1);
     for (int32_t i = 0; i < r->main.node.n; i++)
         all[i] = r->main.node.item[i].name;
-    ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs '%s': the graph has no such node",
-             name);
+    ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs: the graph has no node '%s'", name);
     const char *near = ac_closest(name, all, r->main.node.n);
     return near ? ac_help(r->cx, "did you mean '%s'?", near) : AC_FAIL;
 }
