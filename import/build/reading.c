@@ -1,14 +1,27 @@
 /* reading.c - the two steps of reading a file, whatever its format: at once when all sizes are known, else in two
  * calls. */
 #include "import/build/reading.h"
-#include "import/build/whole_graph.h"
+#include "import/build/name_map.h"
+#include "import/build/outputs.h"
 
 #include <string.h>
+
+bool ac_reading_open(const ac_reading *r)
+{
+    bool open = false;
+    for (int32_t i = 0; i < r->g->input.n; i++) {
+        const ac_tensor *t = r->g->input.item[i];
+        open |= t->any_rank;
+        for (int32_t d = 0; d < t->rank; d++)
+            open |= t->dim[d] < 0;
+    }
+    return open;
+}
 
 static int attempt(ac_reading *r)
 {
     AC_TRY(r->format->read(r));
-    return r->format->nodes && !ac_graph_is_open(r->g) ? r->format->nodes(r) : AC_OK;
+    return r->format->nodes && !ac_reading_open(r) ? r->format->nodes(r) : AC_OK;
 }
 
 /* Everything that was refused. AC_FAIL never comes without a diagnostic. */
@@ -21,15 +34,37 @@ static int report(ac_reading *r, int32_t errors, int rc)
     return rc == AC_OK ? AC_OK : AC_FAIL;
 }
 
+/* Every tensor gets a name of its own; inputs and outputs keep theirs. */
+static void unique_names(ac_graph *g)
+{
+    ac_name_map seen = {0}; /* name -> suffix tried last */
+    ac_region *region = g->cx->region;
+    for (int32_t pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < g->tensor.n; i++) {
+            ac_tensor *t = g->tensor.item[i];
+            if ((t->input || t->output) != (pass == 0))
+                continue;
+            int32_t k = ac_name_get(&seen, t->name);
+            const char *fresh = t->name;
+            while (ac_name_get(&seen, fresh) >= 0)
+                fresh = ac_internf(g->cx, "%s_%d", t->name, ++k);
+            if (fresh != t->name)
+                *ac_name_put(region, &seen, t->name) = k;
+            t->name = fresh;
+            *ac_name_put(region, &seen, fresh) = 0;
+        }
+    ac_graph_renumber(g);
+}
+
 static int conclude(ac_reading *r, int32_t errors, int rc, ac_imported *out)
 {
     AC_TRY(report(r, errors, rc));
     if (r->format->nodes) {
         ac_graph_sweep(r->g);
-        ac_graph_settle_names(r->g);
+        unique_names(r->g);
     }
     if (!r->format->finds_outputs)
-        AC_TRY(ac_graph_take_outputs(r->g, r->opt.outputs));
+        AC_TRY(ac_outputs_take(r));
     r->out.graph = r->g;
     *out = r->out;
     return AC_OK;
@@ -67,7 +102,7 @@ int ac_reading_start(ac_ctx *cx, const ac_format *format, const ac_file *f, cons
         r->opt.second = &r->second;
     }
     const int rc = attempt(r);
-    const bool open = r->g && format->nodes && ac_graph_is_open(r->g);
+    const bool open = r->g && format->nodes && ac_reading_open(r);
     /* what inputs are refused for no size can change */
     const bool wait = cx->diags.errors == before.errors && (r->late || (open && rc == AC_OK && !r->refused.n));
     if (!wait)

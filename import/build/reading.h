@@ -64,6 +64,8 @@ int ac_reading_finish(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_p
 
 /* For formats: the graph, made when there is none yet. */
 ac_graph *ac_reading_graph(ac_reading *r, const char *name, const char *format);
+/* A dimension of an input is not a number yet, or even the number of dimensions is unknown. */
+bool ac_reading_open(const ac_reading *r);
 /* The next input. In a second run: the one that was declared before, which may be a constant by now (--const).
  * rank -1: not even the number of dimensions is known. dim: -1 is open. dim_name: NULL, or a name or NULL for each. */
 ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,

@@ -1,7 +1,7 @@
 /* caffe.c - the container of Caffe nets: text or binary, blobs by name, layers in order, outputs; the listing that
  * `show` prints. */
 #include "import/caffe/caffe.h"
-#include "import/build/whole_graph.h"
+#include "import/build/outputs.h"
 #include "import/build/name_map.h"
 #include "base/sink.h"
 
@@ -204,26 +204,18 @@ static int by_blob_name(const void *pa, const void *pb)
     return strcmp((*a)->name, (*b)->name);
 }
 
-static int asked_outputs(ac_caf *r, const char *list)
+static int asked_outputs(ac_caf *r, ac_name_list asked)
 {
+    ac_name_list known = {0};
     int rc = AC_OK;
-    for (const char *p = list; p; p = *p ? p + 1 : NULL) {
-        const size_t n = strcspn(p, ",");
-        const char *name = ac_intern_n(r->cx, p, n);
-        ac_caf_blob *b = ac_caf_blob_find(r, name);
-        p += n;
-        if (b && b->t) {
-            ac_graph_add_output(r->g, b->t, name);
-            continue;
-        }
-        const char **names = AC_NEW_N(r->cx->region, const char *, r->names->all.n + 1);
-        for (int32_t k = 0; k < r->names->all.n; k++)
-            names[k] = r->names->all.item[k]->name;
-        const char *near = ac_closest(name, names, r->names->all.n);
-        rc = ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs: the net has no blob '%s'",
-                      name);
-        if (near)
-            ac_help(r->cx, "did you mean '%s'?", near);
+    for (int32_t k = 0; k < r->names->all.n; k++)
+        ac_push(r->cx->region, &known, r->names->all.item[k]->name);
+    for (int32_t i = 0; i < asked.n; i++) {
+        const ac_caf_blob *b = ac_caf_blob_find(r, asked.item[i]);
+        if (b && b->t)
+            ac_outputs_add(r->g, b->t, asked.item[i]);
+        else
+            rc = ac_outputs_unknown(r->reading, "net has no blob", asked.item[i], known);
     }
     return rc;
 }
@@ -232,8 +224,10 @@ static int asked_outputs(ac_caf *r, const char *list)
 static int outputs(ac_caf *r)
 {
     AC_VEC(ac_caf_blob *) ends = {0};
-    if (r->reading->opt.outputs)
-        return asked_outputs(r, r->reading->opt.outputs);
+    ac_name_list asked;
+    AC_TRY(ac_outputs_asked(r->reading, &asked));
+    if (asked.n)
+        return asked_outputs(r, asked);
     for (int32_t i = 0; i < r->names->all.n; i++) {
         ac_caf_blob *b = r->names->all.item[i];
         if (!b->used && b->t && !b->label)
@@ -242,10 +236,10 @@ static int outputs(ac_caf *r)
     if (ends.n)
         qsort(ends.item, (size_t)ends.n, sizeof *ends.item, by_blob_name);
     for (int32_t i = 0; i < ends.n; i++)
-        ac_graph_add_output(r->g, ends.item[i]->t, ends.item[i]->name);
+        ac_outputs_add(r->g, ends.item[i]->t, ends.item[i]->name);
     for (int32_t i = 0; i < r->extra.n; i++)
         if (r->extra.item[i]->t && !r->extra.item[i]->t->output)
-            ac_graph_add_output(r->g, r->extra.item[i]->t, r->extra.item[i]->name);
+            ac_outputs_add(r->g, r->extra.item[i]->t, r->extra.item[i]->name);
     return r->g->output.n
                ? AC_OK
                : ac_error(r->cx, (ac_place){.file = r->pt.file}, E0101, "the net has no output: every blob is read");
@@ -305,7 +299,7 @@ static int nodes(ac_reading *reading)
     for (int32_t i = 0; i < r->layer.n; i++)
         if (read_layer(r, r->layer.item[i], i) != AC_OK)
             rc = AC_FAIL;
-    if (rc != AC_OK || reading->refused.n || ac_graph_is_open(r->g))
+    if (rc != AC_OK || reading->refused.n || ac_reading_open(reading))
         return rc;
     settle_names(r);
     drop_labels(r);

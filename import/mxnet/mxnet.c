@@ -1,7 +1,7 @@
 /* mxnet.c - the container of MXNet models: the symbol's nodes in order, variables, heads; the listing that `show`
  * prints. */
 #include "import/mxnet/symbols.h"
-#include "import/build/whole_graph.h"
+#include "import/build/outputs.h"
 #include "import/build/params.h"
 #include "base/sink.h"
 
@@ -129,34 +129,28 @@ static bool named_head(ac_mx *r, const char *name, ac_mx_head *h)
     return false;
 }
 
-static int asked_heads(ac_mx *r)
+static int asked_heads(ac_mx *r, ac_name_list asked)
 {
+    ac_name_list known = {0};
     int rc = AC_OK;
-    for (const char *p = r->reading->opt.outputs; p; p = *p ? p + 1 : NULL) {
-        const size_t n = strcspn(p, ",");
-        const char *name = ac_intern_n(r->cx, p, n);
+    for (int32_t i = 0; i < r->n_nodes; i++)
+        ac_push(r->cx->region, &known, output_name(r, i, 0));
+    for (int32_t i = 0; i < asked.n; i++) {
         ac_mx_head h;
-        p += n;
-        if (named_head(r, name, &h)) {
+        if (named_head(r, asked.item[i], &h))
             ac_push(r->cx->region, &r->head, h);
-            continue;
-        }
-        const char **names = AC_NEW_N(r->cx->region, const char *, r->n_nodes + 1);
-        for (int32_t i = 0; i < r->n_nodes; i++)
-            names[i] = output_name(r, i, 0);
-        const char *near = ac_closest(name, names, r->n_nodes);
-        rc = ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs: the symbol has no node '%s'",
-                      name);
-        if (near)
-            ac_help(r->cx, "did you mean '%s'?", near);
+        else
+            rc = ac_outputs_unknown(r->reading, "symbol has no node", asked.item[i], known);
     }
     return rc;
 }
 
 static int read_heads(ac_mx *r)
 {
-    if (r->reading->opt.outputs)
-        return asked_heads(r);
+    ac_name_list asked;
+    AC_TRY(ac_outputs_asked(r->reading, &asked));
+    if (asked.n)
+        return asked_heads(r, asked);
     const ac_js_node *list = ac_js_get(r->js.root, "heads");
     if (!list || list->kind != AC_JS_ARRAY || !list->n)
         return bad_json(r, list ? list : r->js.root, "a symbol needs a list 'heads'");
@@ -477,7 +471,7 @@ static int nodes(ac_reading *reading)
         ac_mx_node *n = &r->node[x->node];
         if (n->broken || x->out >= n->n_out || !n->out[x->out])
             return ac_error(r->cx, n->at, E0013, "result %d of this node is an output, but it has none", x->out);
-        ac_graph_add_output(r->g, n->out[x->out], output_name(r, x->node, x->out));
+        ac_outputs_add(r->g, n->out[x->out], output_name(r, x->node, x->out));
     }
     return AC_OK;
 }

@@ -1,5 +1,5 @@
 /* onnx.c - the container of ONNX files: model, opsets, functions, graphs. */
-#include "import/build/whole_graph.h"
+#include "import/build/outputs.h"
 #include "import/onnx/protos.h"
 
 #include <inttypes.h>
@@ -220,19 +220,6 @@ static int read_declared(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
 
 /* Results of the graph. */
 
-/* A tensor that is something else already, under another name: the same bytes once more. */
-static ac_tensor *copy_of(ac_onx *r, ac_tensor *t, const char *name)
-{
-    int64_t *shape = AC_NEW_N(r->cx->region, int64_t, t->rank + 1);
-    memcpy(shape, t->dim, (size_t)t->rank * sizeof *shape);
-    ac_tensor *y = ac_tensor_new(r->g, name, t->dtype, t->rank, t->dim);
-    y->name = name;
-    ac_node *n = ac_node_new(r->g, AC_OP_RESHAPE, name, &t, 1, &y, 1);
-    n->attrs.shape.shape = (ac_ints){t->rank, shape};
-    n->at = (ac_place){.file = r->reading->file.path, .node = name};
-    return y;
-}
-
 static int read_outputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
 {
     ac_span message;
@@ -256,10 +243,7 @@ static int read_outputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
             rc = AC_FAIL;
             continue;
         }
-        ac_tensor *t = v->t->input || v->t->output || ac_tensor_is_const(v->t) ? copy_of(r, v->t, v->name) : v->t;
-        t->name = v->name;
-        t->output = true;
-        ac_push(r->cx->region, &r->g->output, t);
+        ac_outputs_add(r->g, v->t, v->name)->name = v->name;
     }
     return r->pb.failed ? AC_FAIL : rc;
 }

@@ -1,7 +1,7 @@
 /* tf.c - the container of TensorFlow files: GraphDef and SavedModel, their inputs and outputs, and when nodes can be
  * made. */
 #include "import/tf/nodedefs.h"
-#include "import/build/whole_graph.h"
+#include "import/build/outputs.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static const ac_pb_field INFO[] = {{1, AC_PB_BYTES, offsetof(tensor_info, name)}
 
 /* What a reading has found before any node is made. */
 typedef struct found {
-    AC_VEC(const char *) input; /* by signature; none: placeholders in the order of the file */
-    AC_VEC(const char *) output;
+    ac_name_list input; /* by signature; none: placeholders in the order of the file */
+    ac_name_list output;
 } found;
 
 /* ------------------------------------------------------------------ signatures of a SavedModel */
@@ -129,35 +129,12 @@ static int read_saved_model(ac_tf *r, ac_span all, ac_span *graph, found *f)
 
 /* ------------------------------------------------------------------ outputs */
 
-/* --outputs NAME,NAME */
-static int split_names(ac_tf *r, const char *text, found *f)
-{
-    f->output.n = 0;
-    f->output.item = NULL;
-    f->output.cap = 0;
-    while (*text) {
-        while (*text == ' ' || *text == ',')
-            text++;
-        size_t n = strcspn(text, ",");
-        while (n && text[n - 1] == ' ')
-            n--;
-        if (n)
-            ac_push(r->cx->region, &f->output, ac_intern_n(r->cx, text, n));
-        text += strcspn(text, ",");
-    }
-    if (f->output.n)
-        return AC_OK;
-    return ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs names nothing");
-}
-
 static int unknown_output(ac_tf *r, const char *name)
 {
-    const char **all = AC_NEW_N(r->cx->region, const char *, r->main.node.n + 1);
+    ac_name_list known = {0};
     for (int32_t i = 0; i < r->main.node.n; i++)
-        all[i] = r->main.node.item[i].name;
-    ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs: the graph has no node '%s'", name);
-    const char *near = ac_closest(name, all, r->main.node.n);
-    return near ? ac_help(r->cx, "did you mean '%s'?", near) : AC_FAIL;
+        ac_push(r->cx->region, &known, r->main.node.item[i].name);
+    return ac_outputs_unknown(r->reading, "graph has no node", name, known);
 }
 
 /* The nodes nobody reads, in the order of the file. Those that make nothing are for training or checks. */
@@ -187,8 +164,10 @@ static int find_ends(ac_tf *r)
 static int find_outputs(ac_tf *r, found *f)
 {
     ac_tf_body *body = &r->main;
-    if (r->reading->opt.outputs)
-        AC_TRY(split_names(r, r->reading->opt.outputs, f));
+    ac_name_list asked;
+    AC_TRY(ac_outputs_asked(r->reading, &asked));
+    if (asked.n)
+        f->output = asked;
     if (!f->output.n)
         AC_TRY(find_ends(r));
     else
@@ -219,7 +198,7 @@ static int bind_outputs(ac_tf *r, const ac_tf_value *ret)
         const ac_tf_node *n = &r->main.node.item[ref.node];
         if (ret[i].kind == AC_TF_TENSOR && ret[i].t) {
             const char *name = ref.out ? ac_internf(r->cx, "%s:%d", n->name, ref.out) : n->name;
-            ac_graph_add_output(r->g, ret[i].t, name)->name = name;
+            ac_outputs_add(r->g, ret[i].t, name)->name = name;
             continue;
         }
         rc = AC_FAIL;
