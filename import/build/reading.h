@@ -26,6 +26,7 @@
  * Memory: the context's region. */
 #ifndef AC_IMPORT_BUILD_READING_H
 #define AC_IMPORT_BUILD_READING_H
+#include "base/bytes.h"
 #include "import/build/imported.h"
 #include "import/build/refuse.h"
 #include "import/build/row.h"
@@ -51,6 +52,7 @@ typedef struct ac_reading {
 typedef struct ac_format {
     const char *title;
     const char *weights;           /* what its second file is: "a .params file"; NULL: everything is in one */
+    bool (*looks)(ac_span s);      /* does the content look like it? (import/wire/peek.h) */
     int (*read)(ac_reading *r);    /* AC_FAIL: reported, or refused, and there is no use in making nodes */
     int (*nodes)(ac_reading *r);   /* NULL: `read` makes them. AC_FAIL: reported or refused */
     bool finds_outputs;            /* it looks for r->opt.outputs itself; else they are names of tensors */

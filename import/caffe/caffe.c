@@ -4,6 +4,7 @@
 #include "import/build/outputs.h"
 #include "import/build/name_map.h"
 #include "base/sink.h"
+#include "import/wire/peek.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -266,13 +267,10 @@ static int read(ac_reading *reading)
     *r = (ac_caf){.reading = reading, .cx = reading->cx};
     const ac_span all = {reading->file.data, reading->file.n};
     const char *name;
-    bool text = true;
-    for (size_t i = 0; i < all.n && i < 512; i++)
-        text &= all.p[i] >= 0x20 || all.p[i] == '\n' || all.p[i] == '\r' || all.p[i] == '\t';
     r->names = AC_NEW(r->cx->region, struct ac_caf_names);
     if (reading->opt.second)
         AC_TRY(ac_caf_weights_open(r, reading->opt.second));
-    if (text) {
+    if (ac_peek_text(all)) {
         AC_TRY(ac_pt_parse(&r->pt, r->cx, reading->file.path, all));
     } else {
         if (!r->weights)
@@ -308,8 +306,21 @@ static int nodes(ac_reading *reading)
     return AC_OK;
 }
 
+/* NetParameter: name 1, layers 2 (older) or 100, inputs 3, 4, 5 and 8. */
+static bool looks(ac_span s)
+{
+    if (ac_peek_text(s))
+        return ac_peek_contains(s, "layer {") || ac_peek_contains(s, "layers {") || ac_peek_contains(s, "layer{") ||
+               ac_peek_contains(s, "layers{");
+    ac_outline o = ac_peek_outline(s);
+    uint64_t known = AC_FIELD(1) | AC_FIELD(2) | AC_FIELD(3) | AC_FIELD(4) | AC_FIELD(6) | AC_FIELD(8);
+    return !o.other && !(o.messages & ~known) && !(o.numbers & ~(AC_FIELD(4) | AC_FIELD(5) | AC_FIELD(7))) &&
+           (o.layer || ((o.messages & AC_FIELD(2)) && o.first.n && ac_peek_text(o.first)));
+}
+
 const ac_format ac_caffe_format = {.title = "Caffe",
                                    .weights = "a .caffemodel file",
+                                   .looks = looks,
                                    .read = read,
                                    .nodes = nodes,
                                    .finds_outputs = true,

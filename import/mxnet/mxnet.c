@@ -4,6 +4,7 @@
 #include "import/build/outputs.h"
 #include "import/build/params.h"
 #include "base/sink.h"
+#include "import/wire/peek.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -476,8 +477,15 @@ static int nodes(ac_reading *reading)
     return AC_OK;
 }
 
+static bool looks(ac_span s)
+{
+    return ac_peek_text(s) && ac_peek_starts(ac_peek_word(s), "{") && ac_peek_contains(s, "\"nodes\"") &&
+           (ac_peek_contains(s, "\"op\"") || ac_peek_contains(s, "\"arg_nodes\""));
+}
+
 const ac_format ac_mxnet_format = {.title = "MXNet symbol JSON",
                                    .weights = "a .params file",
+                                   .looks = looks,
                                    .read = read,
                                    .nodes = nodes,
                                    .finds_outputs = true,

@@ -1,6 +1,7 @@
 /* onnx.c - the container of ONNX files: model, opsets, functions, graphs. */
 #include "import/build/outputs.h"
 #include "import/onnx/protos.h"
+#include "import/wire/peek.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -315,4 +316,17 @@ static int nodes(ac_reading *reading)
     return r->pb.failed ? AC_FAIL : rc;
 }
 
-const ac_format ac_onnx_format = {.title = "ONNX", .read = read, .nodes = nodes, .operators = &ac_onx_operators};
+/* ModelProto: ir_version 1, names 2..4, model_version 5, doc 6, graph 7, opset_import 8, metadata 14, 20, functions 25.
+ */
+static bool looks(ac_span s)
+{
+    ac_outline o = ac_peek_outline(s);
+    uint64_t strings = AC_FIELD(2) | AC_FIELD(3) | AC_FIELD(4) | AC_FIELD(6) | AC_FIELD(7) | AC_FIELD(8) |
+                       AC_FIELD(14) | AC_FIELD(20) | AC_FIELD(25) | AC_FIELD(26);
+    return !ac_peek_text(s) && !o.other && !o.layer && (o.messages & AC_FIELD(7)) &&
+           ((o.numbers & AC_FIELD(1)) || (o.messages & AC_FIELD(8))) && !(o.messages & ~strings) &&
+           !(o.numbers & ~(AC_FIELD(1) | AC_FIELD(5)));
+}
+
+const ac_format ac_onnx_format = {
+    .title = "ONNX", .looks = looks, .read = read, .nodes = nodes, .operators = &ac_onx_operators};

@@ -2,6 +2,7 @@
  * made. */
 #include "import/tf/nodedefs.h"
 #include "import/build/outputs.h"
+#include "import/wire/peek.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -278,14 +279,6 @@ static int find_inputs(ac_tf *r, const found *f)
 
 /* ------------------------------------------------------------------ the whole file */
 
-static bool is_text(ac_span s)
-{
-    for (size_t i = 0; i < s.n && i < 256; i++)
-        if (s.p[i] < 0x20 && s.p[i] != '\n' && s.p[i] != '\r' && s.p[i] != '\t')
-            return false;
-    return true;
-}
-
 /* A SavedModel begins with its version, in both forms; a GraphDef with its first node or its library. */
 static bool is_saved_model(ac_span s, bool text)
 {
@@ -317,7 +310,7 @@ static int read(ac_reading *reading)
     const ac_pb_lines *lines = NULL;
     graph_def g = {.library = {0}};
     found f = {.input = {0}};
-    const bool text = is_text(all), saved = is_saved_model(all, text);
+    const bool text = ac_peek_text(all), saved = is_saved_model(all, text);
     if (text)
         AC_TRY(ac_tf_text(r->cx, path, all, saved ? AC_TF_SAVED_MODEL : AC_TF_GRAPH_DEF, &all, &lines));
     ac_pb_open(&r->pb, r->cx, path, all);
@@ -338,5 +331,29 @@ static int read(ac_reading *reading)
     return find_inputs(r, &f);
 }
 
-const ac_format ac_tf_format = {
-    .title = "TensorFlow GraphDef", .read = read, .nodes = nodes, .finds_outputs = true, .operators = &ac_tf_operators};
+/* GraphDef: node 1, library 2, version 3, versions 4. A node starts with its name, and its operator follows. */
+static bool looks(ac_span s)
+{
+    ac_outline o = ac_peek_outline(s);
+    uint64_t at = 1, n;
+    if (ac_peek_text(s)) {
+        static const char *const WORD[] = {"node", "library", "versions", "saved_model_schema_version", "meta_graphs"};
+        ac_span w = ac_peek_word(s);
+        for (size_t i = 0; i < sizeof WORD / sizeof *WORD; i++)
+            if (ac_peek_starts(w, WORD[i]) && w.n > strlen(WORD[i]) && strchr(" \t\r\n:{<#", w.p[strlen(WORD[i])]))
+                return ac_peek_contains(s, "{") || ac_peek_contains(s, "<");
+        return false;
+    }
+    if (!o.other && o.numbers == AC_FIELD(1) && o.messages == AC_FIELD(2)) /* SavedModel: version 1, graphs 2 */
+        return true;
+    return !o.other && !o.layer && !(o.messages & ~(AC_FIELD(1) | AC_FIELD(2) | AC_FIELD(4) | AC_FIELD(5))) &&
+           !(o.numbers & ~AC_FIELD(3)) && ac_peek_starts(o.first, "\x0a") && ac_span_varint(o.first, &at, &n) &&
+           ac_span_starts(o.first, at + n, "\x12", 1);
+}
+
+const ac_format ac_tf_format = {.title = "TensorFlow GraphDef",
+                                .looks = looks,
+                                .read = read,
+                                .nodes = nodes,
+                                .finds_outputs = true,
+                                .operators = &ac_tf_operators};

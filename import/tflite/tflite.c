@@ -314,4 +314,12 @@ static int read(ac_reading *reading)
     return read_subgraphs(&r, model);
 }
 
-const ac_format ac_tflite_format = {.title = "TensorFlow Lite", .read = read, .operators = &ac_tfl_operators};
+static bool looks(ac_span s)
+{
+    if (s.n >= 6 && s.n < 8) /* cut off inside the mark */
+        return ac_span_starts(s, 4, "TFL3", s.n - 4);
+    return ac_span_starts(s, 4, "TFL3", 4);
+}
+
+const ac_format ac_tflite_format = {
+    .title = "TensorFlow Lite", .looks = looks, .read = read, .operators = &ac_tfl_operators};

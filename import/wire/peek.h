@@ -1,0 +1,33 @@
+/* peek.h - what the first bytes of a file tell about its format. Nothing is reported and nothing allocated.
+ *
+ *     return ac_peek_text(s) && ac_peek_starts(ac_peek_word(s), "graph");
+ *
+ * Protobuf has no mark of its own, so which fields its outermost message has must tell:
+ *
+ *     ac_outline o = ac_peek_outline(s);
+ *     return !o.other && (o.messages & AC_FIELD(7)) && !(o.numbers & ~AC_FIELD(1));
+ *
+ * Cost: at most 64 KiB of the file are looked at, and 1000 fields. */
+#ifndef AC_IMPORT_WIRE_PEEK_H
+#define AC_IMPORT_WIRE_PEEK_H
+#include "base/bytes.h"
+
+/* The first bytes hold no control characters but those of text. */
+bool ac_peek_text(ac_span s);
+bool ac_peek_contains(ac_span s, const char *word);
+bool ac_peek_starts(ac_span s, const char *word);
+/* From the first byte after blanks and # comments, which all text formats share. */
+ac_span ac_peek_word(ac_span s);
+
+#define AC_FIELD(k) (UINT64_C(1) << (k))
+
+typedef struct ac_outline {
+    uint64_t numbers, messages; /* AC_FIELD(k): field k occurs as a number, as a length-prefixed run of bytes; k < 64 */
+    bool layer;                 /* field 100 occurs as a message (Caffe's layers) */
+    bool other;                 /* anything else, or no protobuf at all */
+    ac_span first;              /* content of the first field 1 */
+} ac_outline;
+/* A field that reaches past the end still counts: files that were cut off are to be recognised. */
+ac_outline ac_peek_outline(ac_span s);
+
+#endif
