@@ -1,4 +1,6 @@
+/* build.c - canonical nodes, made one by one for a node of a file. */
 #include "import/build/build.h"
+#include "import/build/params.h"
 #include "ir/ops/resolve.h"
 
 #include <inttypes.h>
@@ -118,7 +120,7 @@ ac_tensor *ac_build_reshape(const ac_build *b, ac_tensor *x, int32_t rank, const
     ac_attrs a;
     if (!x)
         return NULL;
-    if (x->rank == rank && (!rank || !memcmp(x->dim, dim, (size_t)rank * sizeof *dim)))
+    if (ac_dims_equal(x, rank, dim))
         return x;
     ac_attrs_init(AC_OP_RESHAPE, &a);
     a.shape.shape = ac_build_list(b, rank, dim);
@@ -178,7 +180,7 @@ ac_tensor *ac_build_concat(const ac_build *b, ac_tensor *const *x, int32_t count
 ac_tensor *ac_build_broadcast(const ac_build *b, ac_tensor *x, int32_t rank, const int64_t *dim)
 {
     ac_attrs a;
-    if (!x || (x->rank == rank && (!rank || !memcmp(x->dim, dim, (size_t)rank * sizeof *dim))))
+    if (!x || ac_dims_equal(x, rank, dim))
         return x;
     ac_attrs_init(AC_OP_BROADCAST_TO, &a);
     a.shape.shape = ac_build_list(b, rank, dim);

@@ -12,6 +12,7 @@
 #define AC_IMPORT_BUILD_OPERANDS_H
 #include "import/build/build.h"
 #include "import/build/reading.h"
+#include "import/wire/pb.h"
 
 /* Refuses this form of the node's operator; AC_FAIL. */
 int ac_build_cannot(const ac_build *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -31,6 +32,9 @@ int ac_operand_late(const ac_build *b, const ac_tensor *t); /* refuses: t is com
 /* The value of a constant of integers, and of one with one element. AC_FAIL: it is none (refused, or reported). */
 int ac_operand_values(const ac_build *b, ac_tensor **t, ac_ints *out);
 int ac_operand_scalar(const ac_build *b, ac_tensor **t, double *v);
+
+/* An attribute of protobuf files that is a list of integers, at most 2^20; E0103. */
+int ac_operand_list(const ac_build *b, ac_pb *pb, const char *attribute, ac_pb_list list, ac_ints *out);
 
 /* The adapter of a row is called between these two: one that failed without a word is refused. */
 typedef struct ac_said {

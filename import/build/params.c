@@ -1,7 +1,33 @@
+/* params.c - constants of a file, and what stands for parameters that no file gives. */
 #include "import/build/params.h"
 
 #include <math.h>
 #include <string.h>
+
+bool ac_dims_fit(int32_t rank, const int64_t *dim, int64_t *count)
+{
+    int64_t all = 1;
+    bool empty = false;
+    for (int32_t d = 0; d < rank; d++) {
+        empty |= dim[d] == 0;
+        if (dim[d] < 0 || (dim[d] && (!ac_mul_ok(all, dim[d], &all) || all > INT32_MAX)))
+            return false;
+    }
+    *count = empty ? 0 : all;
+    return true;
+}
+
+const char *ac_dims_str(ac_ctx *cx, int32_t rank, const int64_t *dim)
+{
+    ac_tensor t = {.rank = rank};
+    memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
+    return ac_shape_str(cx, &t);
+}
+
+bool ac_dims_equal(const ac_tensor *t, int32_t rank, const int64_t *dim)
+{
+    return t->rank == rank && (!rank || !memcmp(t->dim, dim, (size_t)rank * sizeof *dim));
+}
 
 void ac_param_place(ac_tensor *t, const void *bytes)
 {

@@ -1,10 +1,15 @@
-/* params.h - parameters of networks whose weights stand in a file of their own: where their bytes are, and what stands
- * for them when no file gives them. For importers. */
+/* params.h - constants of a file: how many elements their shape says, where their bytes are; and parameters of networks
+ * whose weights are in a file of their own, which may not be there. */
 #ifndef AC_IMPORT_BUILD_PARAMS_H
 #define AC_IMPORT_BUILD_PARAMS_H
 #include "import/build/reading.h"
 
-/* t is a constant whose dense little-endian bytes stand at `bytes`, at any address; they are not copied until they are
+/* No dimension is negative, and there are at most 2^31-1 elements (dimensions of 0 left out); *count of them. */
+bool ac_dims_fit(int32_t rank, const int64_t *dim, int64_t *count);
+const char *ac_dims_str(ac_ctx *cx, int32_t rank, const int64_t *dim); /* "[1,96,96,3]" */
+bool ac_dims_equal(const ac_tensor *t, int32_t rank, const int64_t *dim);
+
+/* t is a constant whose dense little-endian bytes are at `bytes`, at any address; they are not copied until they are
  * used. NULL: there are none, t is empty. */
 void ac_param_place(ac_tensor *t, const void *bytes);
 

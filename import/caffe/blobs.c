@@ -167,24 +167,16 @@ static bool same_shape(const ac_caf_values *v, int32_t rank, const int64_t *dim)
     return true;
 }
 
-static const char *shape_str(ac_ctx *cx, int32_t rank, const int64_t *dim)
-{
-    ac_tensor t = {.rank = rank};
-    memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
-    return ac_shape_str(cx, &t);
-}
-
 ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const int64_t *dim)
 {
     ac_caf *r = l->r;
     ac_caf_values v;
     ac_span message;
-    int64_t count = 1;
-    for (int32_t d = 0; d < rank; d++)
-        if (!ac_mul_ok(count, dim[d], &count) || count > INT32_MAX) {
-            (void)ac_error(r->cx, l->at, E0015, "its %s have more than %d elements", what, INT32_MAX);
-            return NULL;
-        }
+    int64_t count;
+    if (!ac_dims_fit(rank, dim, &count)) {
+        (void)ac_error(r->cx, l->at, E0015, "its %s have more than %d elements", what, INT32_MAX);
+        return NULL;
+    }
     ac_tensor *t = ac_tensor_new(r->g, ac_strf(r->cx->region, "%s/%s", l->name, what), AC_F32, rank, dim);
     const int32_t index = l->param.n;
     ac_push(r->cx->region, &l->param, t);
@@ -196,7 +188,7 @@ ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const 
     if (!l->has_source) {
         if (index == 0) {
             (void)ac_error(r->cx, at, E0019, "the weights have no layer of this name that holds parameters");
-            (void)ac_detail(r->cx, "parameter 0  %s  %s", what, shape_str(r->cx, rank, dim));
+            (void)ac_detail(r->cx, "parameter 0  %s  %s", what, ac_dims_str(r->cx, rank, dim));
         }
         return NULL;
     }
@@ -204,14 +196,14 @@ ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const 
         if (!r->pb.failed)
             (void)ac_error(r->cx, at, E0019,
                            "the weights hold %d parameters of this layer; parameter %d (%s, %s) is missing", index,
-                           index, what, shape_str(r->cx, rank, dim));
+                           index, what, ac_dims_str(r->cx, rank, dim));
         return NULL;
     }
     if (read_blob(l, message, &v) != AC_OK)
         return NULL;
     if (!same_shape(&v, rank, dim)) {
         (void)ac_error(r->cx, at, E0104, "parameter %d (%s) is %s in the weights, but the net needs %s", index, what,
-                       shape_str(r->cx, v.rank, v.dim), shape_str(r->cx, rank, dim));
+                       ac_dims_str(r->cx, v.rank, v.dim), ac_dims_str(r->cx, rank, dim));
         return NULL;
     }
     if (v.dtype == AC_F32) {

@@ -103,10 +103,7 @@ static int check_layer_fields(ac_caf_layer *l)
             known |= !strcmp(x->name, LAYER_FIELDS[i]);
         if (known)
             continue;
-        rc = ac_error(l->r->cx, ac_pt_place(&l->r->pt, x), E0012, "a layer has no field '%s'", x->name);
-        const char *near = ac_closest(x->name, LAYER_FIELDS, sizeof LAYER_FIELDS / sizeof *LAYER_FIELDS);
-        if (near)
-            ac_help(l->r->cx, "did you mean '%s'?", near);
+        rc = ac_caf_no_field(l->r, x, "a layer", LAYER_FIELDS, sizeof LAYER_FIELDS / sizeof *LAYER_FIELDS);
     }
     return rc;
 }

@@ -125,6 +125,8 @@ int ac_caf_floats(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t most
 /* axis of the message (or init), from the end when negative -> 0..rank-1. */
 int ac_caf_axis(ac_caf_layer *l, ac_pt_node *m, const char *name, int64_t init, int32_t rank, int32_t *out);
 int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_MAX_RANK]); /* BlobShape */
+/* x is a field that `what` does not have; AC_FAIL. */
+int ac_caf_no_field(ac_caf *r, const ac_pt_node *x, const char *what, const char *const *known, int32_t n);
 /* Fields of the messages asked for that no adapter knows: refused. */
 int ac_caf_check_fields(ac_caf_layer *l);
 

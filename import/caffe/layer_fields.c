@@ -1,6 +1,7 @@
 /* Fields of a Caffe layer, read by name. A field that was asked for is marked; others are refused in the end, because
  * they might mean anything. */
 #include "import/caffe/caffe.h"
+#include "import/build/params.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -127,18 +128,17 @@ int ac_caf_axis(ac_caf_layer *l, ac_pt_node *m, const char *name, int64_t init, 
 int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_MAX_RANK])
 {
     ac_ints list;
-    int64_t count = 1;
+    int64_t count;
     if (ac_pt_count(m, "dim") > AC_MAX_RANK)
         return ac_build_cannot(&l->b, "a blob has %d dimensions; arenac handles up to %d", ac_pt_count(m, "dim"),
                                AC_MAX_RANK);
     AC_TRY(ac_caf_ints(l, m, "dim", AC_MAX_RANK, 0, INT32_MAX, &list));
-    for (int32_t d = 0; d < list.n; d++) {
+    for (int32_t d = 0; d < list.n; d++)
         dim[d] = list.v[d];
-        if (dim[d] && (!ac_mul_ok(count, dim[d], &count) || count > INT32_MAX))
-            return ac_error(l->r->cx, ac_pt_place(&l->r->pt, m), E0015, "a blob has more than %d elements", INT32_MAX);
-    }
     *rank = list.n;
-    return AC_OK;
+    if (ac_dims_fit(list.n, dim, &count))
+        return AC_OK;
+    return ac_error(l->r->cx, ac_pt_place(&l->r->pt, m), E0015, "a blob has more than %d elements", INT32_MAX);
 }
 
 /* What decides how a blob is filled or trained, or by which library it is computed, changes no result. */
@@ -159,4 +159,11 @@ int ac_caf_check_fields(ac_caf_layer *l)
             if (!x->used && !no_matter(x->name))
                 return ac_build_cannot(&l->b, "its field '%s' has no meaning to arenac", x->name);
     return AC_OK;
+}
+
+int ac_caf_no_field(ac_caf *r, const ac_pt_node *x, const char *what, const char *const *known, int32_t n)
+{
+    ac_error(r->cx, ac_pt_place(&r->pt, x), E0012, "%s has no field '%s'", what, x->name);
+    const char *near = ac_closest(x->name, known, n);
+    return near ? ac_help(r->cx, "did you mean '%s'?", near) : AC_FAIL;
 }

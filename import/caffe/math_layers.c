@@ -78,13 +78,19 @@ int ac_caf_do_elu(ac_caf_layer *l)
     return ac_caf_result(l, 0, OP2(ADD, OP1(RELU, x), affine(l, OP1(ELU, OP2(MINIMUM, x, NUM(0))), alpha, 0)));
 }
 
+/* The base, -1 for e, and what the exponent (of exp) or the argument (of log) is multiplied with and what is added. */
+static int read_exponent(ac_caf_layer *l, const char *message, double *base, double *scale, double *shift)
+{
+    ac_pt_node *m = ac_caf_message(l, message);
+    AC_TRY(ac_caf_float(l, m, "base", -1, base));
+    AC_TRY(ac_caf_float(l, m, "scale", 1, scale));
+    return ac_caf_float(l, m, "shift", 0, shift);
+}
+
 int ac_caf_do_exp(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "exp_param");
     double base, scale, shift;
-    AC_TRY(ac_caf_float(l, m, "base", -1, &base));
-    AC_TRY(ac_caf_float(l, m, "scale", 1, &scale));
-    AC_TRY(ac_caf_float(l, m, "shift", 0, &shift));
+    AC_TRY(read_exponent(l, "exp_param", &base, &scale, &shift));
     if (!is(base, -1) && base <= 0)
         return ac_build_bad(&l->b, "base is %g, expected -1 (for e) or a positive number", base);
     const double log_base = is(base, -1) ? 1 : log(base);
@@ -93,11 +99,8 @@ int ac_caf_do_exp(ac_caf_layer *l)
 
 int ac_caf_do_log(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "log_param");
     double base, scale, shift;
-    AC_TRY(ac_caf_float(l, m, "base", -1, &base));
-    AC_TRY(ac_caf_float(l, m, "scale", 1, &scale));
-    AC_TRY(ac_caf_float(l, m, "shift", 0, &shift));
+    AC_TRY(read_exponent(l, "log_param", &base, &scale, &shift));
     if (!is(base, -1) && (base <= 0 || is(base, 1)))
         return ac_build_bad(&l->b, "base is %g, expected -1 (for e) or a positive number but 1", base);
     return ac_caf_result(l, 0,

@@ -402,12 +402,8 @@ int ac_caf_net(ac_caf *r)
         bool known = false;
         for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
             known |= !strcmp(KNOWN[i], x->name);
-        if (!known) {
-            rc = ac_error(r->cx, ac_pt_place(&r->pt, x), E0012, "a net has no field '%s'", x->name);
-            const char *near = ac_closest(x->name, KNOWN, sizeof KNOWN / sizeof *KNOWN);
-            if (near)
-                ac_help(r->cx, "did you mean '%s'?", near);
-        }
+        if (!known)
+            rc = ac_caf_no_field(r, x, "a net", KNOWN, sizeof KNOWN / sizeof *KNOWN);
         if (strcmp(x->name, "layer") != 0 && strcmp(x->name, "layers") != 0)
             continue;
         if (x->kind != AC_PT_MESSAGE) {

@@ -282,10 +282,9 @@ static ac_tensor *variable_tensor(ac_mx_node *v)
         return ac_build_cast(&v->b, ac_mx_params_tensor(v, a, v->name), AC_F32);
     if (!shape || !ac_mx_tuple(shape->text, AC_MAX_RANK, 0, dim, &rank))
         return NULL;
-    int64_t count = 1;
-    for (int32_t d = 0; d < rank; d++)
-        if (dim[d] < 1 || !ac_mul_ok(count, dim[d], &count) || count > INT32_MAX)
-            return NULL;
+    int64_t count;
+    if (!ac_dims_fit(rank, dim, &count) || !count)
+        return NULL;
     ac_tensor *t = ac_tensor_new(v->r->g, v->name, AC_F32, rank, dim);
     ac_param_invent(v->r->reading, t, ends_with(v->name, "_var"));
     return t;
@@ -293,26 +292,23 @@ static ac_tensor *variable_tensor(ac_mx_node *v)
 
 static int missing(ac_mx_node *n, const char *name, int32_t rank, const int64_t *dim)
 {
-    ac_tensor t = {.rank = rank, .dtype = AC_F32};
-    memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
     ac_error(n->r->cx, n->at, E0019, "the weights have no array '%s', which this node reads", name);
-    return ac_detail(n->r->cx, "%s  %s", name, ac_tensor_str(n->r->cx, &t));
+    return ac_detail(n->r->cx, "%s  f32 %s", name, ac_dims_str(n->r->cx, rank, dim));
 }
 
 ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *dim)
 {
     ac_mx *r = n->r;
-    int64_t count = 1;
+    int64_t count;
     ac_tensor *t = i < n->n_in ? n->in[i] : NULL;
     if (!t) {
         const char *name =
             i < n->n_in ? r->node[n->from[i]].name : ac_internf(r->cx, "%s_%s", n->name, ac_mx_arg_name(n->row, i));
         const ac_mx_array *a = r->has_params ? ac_mx_params_find(r, name) : NULL;
-        for (int32_t d = 0; d < rank; d++)
-            if (dim[d] < 0 || !ac_mul_ok(count, dim[d], &count) || count > INT32_MAX) {
-                (void)ac_error(r->cx, n->at, E0015, "parameter '%s' has more than %d elements", name, INT32_MAX);
-                return NULL;
-            }
+        if (!ac_dims_fit(rank, dim, &count)) {
+            (void)ac_error(r->cx, n->at, E0015, "parameter '%s' has more than %d elements", name, INT32_MAX);
+            return NULL;
+        }
         if (a) {
             t = ac_build_cast(&n->b, ac_mx_params_tensor(n, a, name), AC_F32);
         } else if (r->has_params) {
@@ -326,15 +322,10 @@ ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *di
         if (!t)
             return NULL;
     }
-    bool fits = t->rank == rank;
-    for (int32_t d = 0; fits && d < rank; d++)
-        fits = t->dim[d] == dim[d];
-    if (fits)
+    if (ac_dims_equal(t, rank, dim))
         return t;
-    ac_tensor want = {.rank = rank, .dtype = AC_F32};
-    memcpy(want.dim, dim, (size_t)rank * sizeof *dim);
     (void)ac_build_bad(&n->b, "operand '%s' is %s, expected %s", t->name, ac_shape_str(r->cx, t),
-                       ac_shape_str(r->cx, &want));
+                       ac_dims_str(r->cx, rank, dim));
     return NULL;
 }
 

@@ -137,6 +137,13 @@ int ac_mx_do_softmax(ac_mx_node *n)
         n, 0, ac_build_softmax(&n->b, n->row->op == AC_OP_LOG_SOFTMAX ? AC_OP_LOG_SOFTMAX : AC_OP_SOFTMAX, x, axis));
 }
 
+/* Over all that belongs to one item of the batch, which has at least one. */
+static ac_tensor *softmax_rows(ac_mx_node *n, ac_tensor *x)
+{
+    const int64_t dim[2] = {x->dim[0], ac_tensor_count(x) / x->dim[0]};
+    return ac_build_reshape(&n->b, OP1(SOFTMAX, ac_build_reshape(&n->b, x, 2, dim)), x->rank, x->dim);
+}
+
 /* The net's loss, when it is run the softmax of what it reads: of each item as a row, or along dimension 1. */
 int ac_mx_do_softmax_output(ac_mx_node *n)
 {
@@ -150,9 +157,7 @@ int ac_mx_do_softmax_output(ac_mx_node *n)
         return ac_mx_result(n, 0, ac_build_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
     if (keep || x->rank == 1 || !x->dim[0])
         return ac_mx_result(n, 0, OP1(SOFTMAX, x));
-    const int64_t dim[2] = {x->dim[0], ac_tensor_count(x) / x->dim[0]};
-    return ac_mx_result(n, 0,
-                        ac_build_reshape(&n->b, OP1(SOFTMAX, ac_build_reshape(&n->b, x, 2, dim)), x->rank, x->dim));
+    return ac_mx_result(n, 0, softmax_rows(n, x));
 }
 
 int ac_mx_do_softmax_activation(ac_mx_node *n)
@@ -164,9 +169,7 @@ int ac_mx_do_softmax_activation(ac_mx_node *n)
                            : ac_mx_result(n, 0, ac_build_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
     if (x->rank < 2 || !x->dim[0])
         return ac_mx_result(n, 0, OP1(SOFTMAX, x));
-    const int64_t dim[2] = {x->dim[0], ac_tensor_count(x) / x->dim[0]};
-    return ac_mx_result(n, 0,
-                        ac_build_reshape(&n->b, OP1(SOFTMAX, ac_build_reshape(&n->b, x, 2, dim)), x->rank, x->dim));
+    return ac_mx_result(n, 0, softmax_rows(n, x));
 }
 
 /* Products. */

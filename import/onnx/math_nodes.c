@@ -218,11 +218,6 @@ int ac_onx_do_clip(ac_onx_node *n)
 
 /* Activations. */
 
-int ac_onx_do_relu(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_build_relu(&n->b, n->in[0]));
-}
-
 int ac_onx_do_leaky_relu(ac_onx_node *n)
 {
     ac_attrs a;
@@ -286,11 +281,6 @@ int ac_onx_do_hard_sigmoid(ac_onx_node *n)
     return ac_onx_result(n, 0, MIN(MAX(line, NUM(0)), NUM(1)));
 }
 
-int ac_onx_do_softplus(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_build_softplus(&n->b, n->in[0]));
-}
-
 int ac_onx_do_mish(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
@@ -338,22 +328,21 @@ int ac_onx_do_shrink(ac_onx_node *n)
                          ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), SUB(x, NUM(bias)), low));
 }
 
-/* Trigonometric and hyperbolic functions. */
-
-int ac_onx_do_tan(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_build_tan(&n->b, n->in[0]));
-}
-
-int ac_onx_do_cosh(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_build_cosh(&n->b, n->in[0]));
-}
-
-int ac_onx_do_sinh(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_build_sinh(&n->b, n->in[0]));
-}
+#define FUNCTION(name)                                                \
+    int ac_onx_do_##name(ac_onx_node *n)                              \
+    {                                                                 \
+        return ac_onx_result(n, 0, ac_build_##name(&n->b, n->in[0])); \
+    }
+FUNCTION(relu)
+FUNCTION(softplus)
+FUNCTION(tan)
+FUNCTION(sinh)
+FUNCTION(cosh)
+FUNCTION(asin)
+FUNCTION(acos)
+FUNCTION(asinh)
+FUNCTION(acosh)
+FUNCTION(atanh)
 
 int ac_onx_do_is_nan(ac_onx_node *n)
 {
@@ -370,31 +359,6 @@ int ac_onx_do_is_inf(ac_onx_node *n)
     if (up && down)
         x = ac_onx_1(n, AC_OP_ABS, x);
     return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_EQUAL, x, num(n, n->in[0], up ? inf : -inf)));
-}
-
-int ac_onx_do_asin(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_build_asin(&n->b, n->in[0]));
-}
-
-int ac_onx_do_acos(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_build_acos(&n->b, n->in[0]));
-}
-
-int ac_onx_do_asinh(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_build_asinh(&n->b, n->in[0]));
-}
-
-int ac_onx_do_acosh(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_build_acosh(&n->b, n->in[0]));
-}
-
-int ac_onx_do_atanh(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_build_atanh(&n->b, n->in[0]));
 }
 
 /* Bits. */

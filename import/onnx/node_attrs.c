@@ -107,17 +107,8 @@ const char *ac_onx_str(ac_onx_node *n, const char *name, const char *init)
 int ac_onx_list(ac_onx_node *n, const char *name, ac_ints *out)
 {
     const ac_onx_attr *a = ac_onx_attr_of(n, name);
-    int64_t count = 0;
     *out = (ac_ints){0};
-    if (!a)
-        return AC_OK;
-    const int64_t *v = ac_pb_ints(&n->r->pb, a->ints, &count);
-    if (n->r->pb.failed)
-        return AC_FAIL;
-    if (count > 1 << 20)
-        return ac_error(n->r->cx, n->at, E0103, "attribute '%s' lists %lld numbers", name, (long long)count);
-    *out = (ac_ints){(int32_t)count, v};
-    return AC_OK;
+    return a ? ac_operand_list(&n->b, &n->r->pb, name, a->ints, out) : AC_OK;
 }
 
 const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count)

@@ -1,5 +1,6 @@
 /* onnx.c - the container of ONNX files: model, opsets, functions, graphs. */
 #include "import/build/outputs.h"
+#include "import/build/params.h"
 #include "import/onnx/protos.h"
 #include "import/wire/peek.h"
 
@@ -143,9 +144,7 @@ static int check_declared(ac_onx *r, ac_place at, const ac_onx_value *v, const c
         differs = v->dim[d] >= 0 && t->dim[d] >= 0 && v->dim[d] != t->dim[d];
     if (!differs)
         return AC_OK;
-    ac_tensor says = {.rank = v->rank};
-    memcpy(says.dim, v->dim, sizeof says.dim);
-    const char *declared = ac_shape_str(r->cx, &says), *is = ac_shape_str(r->cx, t);
+    const char *declared = ac_dims_str(r->cx, v->rank, v->dim), *is = ac_shape_str(r->cx, t);
     if (!remark)
         return ac_error(r->cx, at, E0104, "%s '%s' is declared as %s, but is %s", what, v->name, declared, is);
     ac_note(r->cx, at, W0001, "%s '%s' is declared as %s, but is %s", what, v->name, declared, is);

@@ -168,7 +168,6 @@ static int read_dims(ac_onx *r, ac_place at, const proto *t, ac_onx_const *out, 
 {
     int64_t rank;
     const int64_t *dim = ac_pb_ints(&r->pb, t->dims, &rank);
-    *count = 1;
     if (r->pb.failed)
         return AC_FAIL;
     if (rank > AC_MAX_RANK) {
@@ -176,18 +175,15 @@ static int read_dims(ac_onx *r, ac_place at, const proto *t, ac_onx_const *out, 
         return AC_FAIL;
     }
     out->rank = (int32_t)rank;
-    int64_t all = 1;
     for (int64_t d = 0; d < rank; d++) {
         out->dim[d] = dim[d];
         if (dim[d] < 0)
             return ac_error(r->cx, at, E0201, "dimension %" PRId64 " of constant '%s' is %" PRId64, d, out->name,
                             dim[d]);
-        *count = dim[d] ? *count : 0;
-        if (dim[d] && (!ac_mul_ok(all, dim[d], &all) || all > INT32_MAX))
-            return ac_error(r->cx, at, E0015, "constant '%s' has more than %d elements", out->name, INT32_MAX);
     }
-    *count = *count ? all : 0;
-    return AC_OK;
+    if (ac_dims_fit(out->rank, out->dim, count))
+        return AC_OK;
+    return ac_error(r->cx, at, E0015, "constant '%s' has more than %d elements", out->name, INT32_MAX);
 }
 
 int ac_onx_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const char **refused)

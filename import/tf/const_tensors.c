@@ -1,5 +1,6 @@
 /* Tensors of TensorFlow graphs: TensorShapeProto, and TensorProto in all its encodings. */
 #include "import/tf/tf.h"
+#include "import/build/params.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -104,28 +105,13 @@ static const uint8_t *listed(ac_tf *r, const proto *p, ac_dtype d, int64_t *coun
 
 static int64_t element_count(ac_tf *r, const char *name, ac_place at, int32_t rank, const int64_t *size)
 {
-    int64_t all = 1;
-    bool empty = false;
-    for (int32_t d = 0; d < rank; d++) {
+    int64_t count;
+    for (int32_t d = 0; d < rank; d++)
         if (size[d] < 0)
             return ac_error(r->cx, at, E0201, "dimension %d of constant '%s' is open", d, name), -1;
-        empty |= size[d] == 0;
-        if (size[d] && (!ac_mul_ok(all, size[d], &all) || all > INT32_MAX))
-            return ac_error(r->cx, at, E0015, "constant '%s' has more than %d elements", name, INT32_MAX), -1;
-    }
-    return empty ? 0 : all;
-}
-
-/* A constant whose bytes stand at any address; only small ones are copied. */
-static ac_tensor *constant(ac_tf *r, const char *name, ac_dtype d, int32_t rank, const int64_t *size, const uint8_t *at)
-{
-    enum { SMALL = 1 << 16 };
-    ac_tensor *t = ac_tensor_const(r->g, name, d, rank, size, at);
-    if ((uintptr_t)at % (uintptr_t)ac_dtype_size(d, 1) == 0)
-        return t;
-    t->data = ac_tensor_bytes(t) <= SMALL ? ac_copy(r->cx->region, at, (size_t)ac_tensor_bytes(t)) : NULL;
-    t->raw = t->data ? NULL : at;
-    return t;
+    if (!ac_dims_fit(rank, size, &count))
+        return ac_error(r->cx, at, E0015, "constant '%s' has more than %d elements", name, INT32_MAX), -1;
+    return count;
 }
 
 /* Fewer numbers than elements: the last one stands for all that follow. Nothing of that size is allocated here. */
@@ -199,5 +185,7 @@ ac_tensor *ac_tf_tensor(ac_tf *r, ac_span message, const char *name, ac_place at
         return repeated(r, name, at, d, rank, size, (const uint8_t *)NOTHING, 1);
     if (have < count)
         return repeated(r, name, at, d, rank, size, v, have);
-    return constant(r, name, d, rank, size, v);
+    ac_tensor *t = ac_tensor_const(r->g, name, d, rank, size, NULL);
+    ac_param_place(t, v);
+    return t;
 }

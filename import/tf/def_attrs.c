@@ -122,19 +122,12 @@ int ac_tf_ints(ac_tf_op *n, const char *name, ac_ints *out)
 {
     const ac_tf_attr *a = ac_tf_attr_of(n, name);
     list l = {.ints = {.n = 0}};
-    int64_t count = 0;
     *out = (ac_ints){0};
     if (!a || !a->list.p)
         return AC_OK;
     if (!ac_pb_read(&n->r->pb, a->list, LIST, &l))
         return AC_FAIL;
-    const int64_t *v = ac_pb_ints(&n->r->pb, l.ints, &count);
-    if (n->r->pb.failed)
-        return AC_FAIL;
-    if (count > 1 << 20)
-        return ac_error(n->r->cx, n->b.at, E0103, "attribute '%s' lists %lld numbers", name, (long long)count);
-    *out = (ac_ints){(int32_t)count, v};
-    return AC_OK;
+    return ac_operand_list(&n->b, &n->r->pb, name, l.ints, out);
 }
 
 static ac_tf_body *function(ac_tf_op *n, const char *attr, ac_span message)

@@ -313,15 +313,19 @@ int ac_tf_do_array_scatter(ac_tf_op *n)
     return bind(n, 0, scattered(n, l, t, &index));
 }
 
-int ac_tf_do_array_gather(ac_tf_op *n)
+static int gather(ac_tf_op *n, const ac_tf_list *l)
 {
     ac_ints index;
-    const ac_tf_list *l = list_of(n, 2);
     ignore(n);
     if (!l || !tensor_of(n, 1))
         return AC_FAIL;
     AC_TRY(ac_operand_values(&n->b, &n->t[1], &index));
     return RESULT(stack(n, l, index.v, index.n));
+}
+
+int ac_tf_do_array_gather(ac_tf_op *n)
+{
+    return gather(n, list_of(n, 2));
 }
 
 static int length(ac_tf_op *n, const ac_tf_list *l)
@@ -482,13 +486,7 @@ int ac_tf_do_list_element_shape(ac_tf_op *n)
 
 int ac_tf_do_list_gather(ac_tf_op *n)
 {
-    ac_ints index;
-    const ac_tf_list *l = list_of(n, 0);
-    ignore(n);
-    if (!l || !tensor_of(n, 1))
-        return AC_FAIL;
-    AC_TRY(ac_operand_values(&n->b, &n->t[1], &index));
-    return RESULT(stack(n, l, index.v, index.n));
+    return gather(n, list_of(n, 0));
 }
 
 /* TensorListScatter(tensor, indices, shape[, count]); without a count as many as the largest index says. */
