@@ -1,5 +1,6 @@
 /* layers.c - layers of Caffe nets: the table and what is common to all of them. */
 #include "import/caffe/layers.h"
+#include "import/build/reasons.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static const ac_operator ROWS[] = {
      .max_out = omax,                                  \
      .run = AC_ADAPTER(ac_caf_do_##fn),                \
      .op = AC_OP_##becomes},
-#define WHY(type, because, out) {.name = #type, .reason = because, .help = out},
+#define WHY(type, why) {.name = #type, AC_WHY(why)},
 #include "import/caffe/layers.def"
 #undef CAF
 #undef WHY

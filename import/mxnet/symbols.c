@@ -1,5 +1,6 @@
 /* symbols.c - operators of MXNet symbols: the table and what is common to all of them. */
 #include "import/mxnet/symbols.h"
+#include "import/build/reasons.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ static const ac_operator ROWS[] = {
      .run = AC_ADAPTER(ac_mx_do_##fn),           \
      .op = AC_OP_##becomes,                      \
      .args = names},
-#define WHY(type, because) {.name = #type, .reason = because},
+#define WHY(type, why) {.name = #type, AC_WHY(why)},
 #include "import/mxnet/symbols.def"
 #undef MX
 #undef WHY

@@ -1,5 +1,6 @@
 /* nodes.c - operators of ONNX files: the table and what is common to all of them. */
 #include "import/onnx/nodes.h"
+#include "import/build/reasons.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static const ac_operator ROWS[] = {
      .run = AC_ADAPTER(ac_onx_do_##fn),                               \
      .op = AC_OP_##becomes,                                           \
      .flags = marks},
-#define WHY(type, because, out) {.name = #type, .reason = because, .help = out},
+#define WHY(type, why) {.name = #type, AC_WHY(why)},
 #include "import/onnx/nodes.def"
 #undef ONX
 #undef WHY

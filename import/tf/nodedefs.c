@@ -1,6 +1,7 @@
 /* nodedefs.c - operators of TensorFlow graphs: the table, what is common to all of them, and what adapters ask of
  * their operands. */
 #include "import/tf/nodedefs.h"
+#include "import/build/reasons.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static const ac_operator ROWS[] = {
      .op = AC_OP_##becomes,                                \
      .flags = marks,                                       \
      .args = results},
-#define WHY(type, because, out) {.name = #type, .reason = because, .help = out},
+#define WHY(type, why) {.name = #type, AC_WHY(why)},
 #include "import/tf/nodedefs.def"
 #undef TFO
 #undef WHY

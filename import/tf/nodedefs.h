@@ -23,7 +23,7 @@ enum {
 };
 
 #define TFO(op, imin, imax, fn, ours, flags, results) ac_tf_fn ac_tf_do_##fn;
-#define WHY(op, reason, help)
+#define WHY(type, why)
 #include "import/tf/nodedefs.def"
 #undef TFO
 #undef WHY

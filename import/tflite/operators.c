@@ -1,5 +1,6 @@
 /* operators.c - operators of TFLite files -> nodes. What can be said in a table is said in operators.def; a `rule`
  * does the rest. */
+#include "import/build/reasons.h"
 #include "import/wire/flex.h"
 #include "import/tflite/tflite.h"
 
@@ -37,24 +38,14 @@ enum { MAY, MUST };
 #undef F
 #undef Z
 
-#define WHY(id, because, out)                  \
-    static const char reason_##id[] = because; \
-    static const char help_##id[] = out;
-#include "import/tflite/operators.def"
-
 typedef int rule_fn(ac_tfl *r, ac_tfl_node *n);
 static rule_fn rule_plain, rule_reshape, rule_cast, rule_out_type, rule_select, rule_custom, rule_state;
 
 /* Builtin operators by their number; behind them custom ones, whose options are a map of numbers. */
 static const ac_operator ROWS[] = {
-#define TFL(number, type, opt, rule, why)       \
-    [number] = {.name = #type,                  \
-                .run = AC_ADAPTER(rule_##rule), \
-                .options = &options_##opt,      \
-                .reason = reason_##why,         \
-                .help = help_##why},
-#define CUSTOM_OP(type, rule) \
-    {.name = #type, .run = AC_ADAPTER(rule_##rule), .options = &options_none, .reason = reason_OK},
+#define TFL(number, type, opt, rule, why) \
+    [number] = {.name = #type, .run = AC_ADAPTER(rule_##rule), .options = &options_##opt, AC_WHY(why)},
+#define CUSTOM_OP(type, rule) {.name = #type, .run = AC_ADAPTER(rule_##rule), .options = &options_none, AC_WHY(LATER)},
 #include "import/tflite/operators.def"
 };
 

@@ -1,0 +1,51 @@
+/* reasons.h - why an operator is not supported, and the way out: said once, for the tables of all formats (row.h).
+ *
+ *     WHY( Where, SIZE)                 of a .def file becomes
+ *     {.name = "Where", AC_WHY(SIZE)}
+ *
+ * Each is a reason and a help, NULL where there is none. */
+#ifndef AC_IMPORT_BUILD_REASONS_H
+#define AC_IMPORT_BUILD_REASONS_H
+
+#define AC_WHY(id)                  AC_WHY_ROW(AC_WHY_##id)
+#define AC_WHY_ROW(...)             AC_WHY_FIELDS(__VA_ARGS__)
+#define AC_WHY_FIELDS(because, out) .reason = because, .help = out
+
+#define AC_WHY_LATER "arenac has no lowering for it", "`arenac ops` lists what is supported"
+
+/* What a static plan cannot have. */
+#define AC_WHY_SIZE                                                           \
+    "the size of its result depends on the data; arenac plans static memory", \
+        "end the model before it and do this step in the application"
+#define AC_WHY_WINDOWS "its windows depend on data", NULL
+#define AC_WHY_RANDOM  "it draws random numbers", "make the random numbers an input of the model"
+#define AC_WHY_CONTROL "it runs other subgraphs of the model", "unroll loops and decide conditions before exporting"
+
+/* What is not in the file. */
+#define AC_WHY_PYTHON                                             \
+    "it runs a program in Python that the file does not contain", \
+        "write it with other operators, or cut the model there: --outputs"
+#define AC_WHY_DELEGATE \
+    "it stands for code of one particular runtime", "use the model as it was before that runtime changed it"
+#define AC_WHY_RESOURCE                       \
+    "it reads or writes a resource variable", \
+        "weights: freeze the variables before converting; state: make it an input and an output of the model"
+#define AC_WHY_VARIABLE                                                                       \
+    "its weights are variables, which are not in the graph",                                  \
+        "freeze the graph: tf.graph_util.convert_variables_to_constants, or in TensorFlow 2 " \
+        "convert_variables_to_constants_v2"
+
+/* What arenac does not compute. */
+#define AC_WHY_STRINGS \
+    "it works on strings or tables", "do the look-up in the application and feed numbers: cut the model there"
+#define AC_WHY_DECODER \
+    "it decodes files or sound", "cut the graph: put a Placeholder in its place, with the decoded values"
+#define AC_WHY_COMPLEX "it works on complex numbers", "express it with real tensors before exporting"
+#define AC_WHY_RECURRENT \
+    "fused recurrent operators are not lowered", "export with the recurrence unrolled into basic operators"
+#define AC_WHY_LSTM_UNIT                                             \
+    "it is a part of the LSTM layer, which arenac reads as a whole", \
+        "give the net as it was written, with the LSTM layer"
+#define AC_WHY_SHAPES "arenac knows shapes when it compiles, but computes no shapes in MXNet graphs", NULL
+
+#endif
