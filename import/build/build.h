@@ -1,4 +1,4 @@
-/* build.h - the small language in which importers say what an operator of a file is: canonical nodes, made and settled
+/* build.h - the small language in which importers say what an operator of a file is: canonical nodes, made and resolved
  * one by one (ir/ops/resolve.h), so that the shape of each operand and the value of each small constant is known.
  *
  *     ac_build b = {.cx = cx, .g = g, .name = "conv1", .base = "conv1", .at = place};
@@ -26,7 +26,7 @@ typedef struct ac_build {
 /* One result; type AC_NONE: the shape rule gives it. */
 ac_tensor *ac_build_op(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
                        ac_dtype type);
-/* Several results, not settled yet; every operand is there. NULL: more than 64 results. */
+/* Several results, not resolved yet; every operand is there. NULL: more than 64 results. */
 ac_node *ac_build_node(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
                        int32_t n_out);
 ac_tensor *ac_build_1(const ac_build *b, ac_op op, ac_tensor *x);

@@ -1,3 +1,4 @@
+/* compose_einsum.c - Einstein sums as products of matrices. */
 #include "import/build/compose_einsum.h"
 
 #include <inttypes.h>
@@ -175,7 +176,7 @@ static int letter(char c)
     return c >= 'a' && c <= 'z' ? c - 'a' : c >= 'A' && c <= 'Z' ? c - 'A' + 26 : -1;
 }
 
-/* The labels of one term up to ',' '-' or the end; `wide` dimensions stand under `...`, of `most` in all. */
+/* The labels of one term up to ',' '-' or the end; `wide` dimensions are meant by `...`, of `most` in all. */
 static const char *read_term(const char *s, term *e, int32_t wide, int32_t most, int32_t *letters)
 {
     bool dots = false;
@@ -222,7 +223,7 @@ static int parse(const ac_build *b, const char *equation, ac_tensor *const *x, i
 {
     int32_t most = 0, letters = 0;
     const char *s = equation;
-    for (int32_t i = 0; i < n; i++) { /* how many dimensions stand under `...` */
+    for (int32_t i = 0; i < n; i++) { /* how many dimensions are meant by `...` */
         const char *begin = s;
         s = read_term(s, &e[i], 0, 0, &letters);
         const bool dots = s && memchr(begin, '.', (size_t)(s - begin)) != NULL;

@@ -1,3 +1,4 @@
+/* compose_math.c - functions that several formats have, said in canonical operators. */
 #include "import/build/compose_math.h"
 
 #define ADD(x, y)  ac_build_2(b, AC_OP_ADD, x, y)

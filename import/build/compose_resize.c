@@ -1,3 +1,4 @@
+/* compose_resize.c - resizing along one dimension as a product with a constant matrix. */
 #include "import/build/compose_resize.h"
 
 /* That dimension is moved to the end and back. */

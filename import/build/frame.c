@@ -1,3 +1,4 @@
+/* frame.c - what slides over images whose channels come first, in operators that have them last. */
 #include "import/build/frame.h"
 
 enum { H = AC_HEIGHT, W = AC_WIDTH };
@@ -127,9 +128,9 @@ static ac_tensor *spread(const ac_build *b, ac_tensor *x, int32_t d, int64_t ste
         dim[k] = x->dim[k] * (k == d ? step : 1);
         *(k < d ? &outer : &inner) *= k == d ? 1 : x->dim[k];
     }
-    const int64_t none[4] = {0}, behind[4] = {0, 0, step - 1, 0};
+    const int64_t none[4] = {0}, back[4] = {0, 0, step - 1, 0};
     ac_tensor *y = ac_build_reshape(b, x, 4, (int64_t[]){outer, x->dim[d], 1, inner});
-    y = ac_build_reshape(b, ac_build_pad(b, y, none, behind, NULL), rank, dim);
+    y = ac_build_reshape(b, ac_build_pad(b, y, none, back, NULL), rank, dim);
     return ac_build_slice(b, y, d, 0, dim[d] - step + 1);
 }
 
@@ -269,7 +270,7 @@ static ac_tensor *pool_3d(const ac_build *b, ac_op op, ac_tensor *x, const ac_fr
 ac_tensor *ac_frame_pool(const ac_build *b, ac_op op, ac_tensor *x, const ac_frame *w)
 {
     int64_t front[AC_MAX_RANK] = {0}, back[AC_MAX_RANK] = {0};
-    const int32_t first = AC_SPATIAL - (w->m == 3 ? 3 : 2); /* what stands behind N in the channels-last form */
+    const int32_t first = AC_SPATIAL - (w->m == 3 ? 3 : 2); /* what comes after N in the channels-last form */
     for (int32_t d = first; d < AC_SPATIAL; d++) {
         front[1 + d - first] = w->front[d];
         back[1 + d - first] = w->back[d];

@@ -1,4 +1,4 @@
-/* frame.h - what slides over images whose channels stand first, [N,C,H,W] or [N,C,L], said in our operators, which
+/* frame.h - what slides over images whose channels come first, [N,C,H,W] or [N,C,L], said in our operators, which
  * have the channels last: each is wrapped in transposes, which pass layout cancels. For importers. Images of three and
  * more dimensions, and transposed convolutions that are dilated, go the general way of conv_nd.
  *
@@ -14,7 +14,7 @@
 #define AC_IMPORT_BUILD_FRAME_H
 #include "import/build/build.h"
 
-/* What an image has fewer of stands at the end: .., depth, height, width. */
+/* What an image has fewer of is at the end: .., depth, height, width. */
 enum { AC_SPATIAL = AC_MAX_RANK - 2, AC_HEIGHT = AC_SPATIAL - 2, AC_WIDTH = AC_SPATIAL - 1 };
 
 typedef struct ac_frame {

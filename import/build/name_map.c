@@ -1,3 +1,4 @@
+/* name_map.c - a hash table of interned names. */
 #include "import/build/name_map.h"
 
 struct ac_name_slot {

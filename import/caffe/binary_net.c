@@ -1,5 +1,5 @@
-/* A binary NetParameter becomes the tree that the text form gives, so that one reader serves both. Values are written
- * as text; parameters stay where they are (blobs.c). */
+/* binary_net.c - a binary NetParameter becomes the tree that the text form gives, so that one reader serves both.
+ * Values are written as text; parameters stay where they are (blobs.c). */
 #include "import/caffe/caffe.h"
 
 #include <string.h>

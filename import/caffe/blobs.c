@@ -1,4 +1,4 @@
-/* Parameters of Caffe layers: blobs of the .caffemodel, found by the layer's name. */
+/* blobs.c - parameters of Caffe layers: blobs of the .caffemodel, found by the layer's name. */
 #include "import/caffe/caffe.h"
 #include "import/build/params.h"
 

@@ -108,7 +108,7 @@ static int check_layer_fields(ac_caf_layer *l)
     return rc;
 }
 
-/* Results get the names of the blobs; the value a name had before gets that of the layer behind it. */
+/* Results get the names of the blobs; the value a name had before gets that of the next layer. */
 static void bind_tops(ac_caf_layer *l, bool made)
 {
     ac_caf *r = l->r;

@@ -1,15 +1,15 @@
 /* caffe.h - what the files that read Caffe share. From outside only ac_caffe_format is used.
  *
- *     caffe.c          the container: text or binary net, blobs by name, layers in order, outputs, the listing of
- * `show` net.c      a net of any vintage -> a list of layers: V0 and V1 upgraded, phases, inputs as layers
- *     binary_net.c   a binary NetParameter as the same tree that the text form gives (schema.def)
- *     blobs.c  parameters by layer name, from the .caffemodel
- *     layer_fields.c    fields of a layer, read by name
- *     layers.c      the table of layers (layers.def) and its dispatch
- *     caffe_<family>.c adapters: window, math, shape, norm, detect, recurrent
+ *     caffe.c         the container: text or binary net, blobs by name, layers in order, outputs, the listing of `show`
+ *     net.c           a net of any vintage -> a list of layers: V0 and V1 upgraded, phases, inputs as layers
+ *     binary_net.c    a binary NetParameter as the same tree that the text form gives (schema.def)
+ *     blobs.c         parameters by layer name, from the .caffemodel
+ *     layer_fields.c  fields of a layer, read by name
+ *     layers.c        the table of layers (layers.def) and its dispatch
+ *     *_layers.c      adapters: window, math, shape, norm, detect, recurrent, data
  *
  * The text tree (prototext.h) is the one form of a net: layers of V0 become new messages in it, those of V1 and V2 are
- * read as they stand, under the names that both share. Each canonical node is settled as it is made
+ * read as they are, under the names that both share. Each canonical node is resolved as it is made
  * (import/build/build.h).
  *
  * Two kinds of trouble are kept apart, as in onnx.h: malformed is reported where it is found (E0012 with the line),
@@ -60,7 +60,7 @@ struct ac_caf {
     AC_VEC(ac_caf_source) source; /* by name */
     struct ac_caf_names *names;   /* blobs by name */
     AC_VEC(ac_pt_node *) layer;   /* V1 and V2 messages, in order */
-    AC_VEC(ac_caf_blob *) extra;  /* outputs behind the net's own */
+    AC_VEC(ac_caf_blob *) extra;  /* outputs after the net's own */
     struct ac_sink *listing;
 };
 
@@ -77,7 +77,7 @@ struct ac_caf_layer {
     ac_tensor **in;
     ac_caf_blob **bottom;
     bool *was_used; /* bottoms: somebody before had read it */
-    bool labels;    /* a data layer: tops behind the first are labels */
+    bool labels;    /* a data layer: tops after the first are labels */
     const char **top;
     ac_tensor **out;  /* what the adapter makes */
     ac_pb_list blobs; /* of the .caffemodel */

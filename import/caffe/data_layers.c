@@ -1,4 +1,4 @@
-/* Layers of Caffe that make blobs out of nothing, and those whose results nobody waits for. */
+/* data_layers.c - layers of Caffe that make blobs out of nothing, and those whose results nobody waits for. */
 #include "import/caffe/layers.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Layers of SSD: boxes to start from, and what is found around them. */
+/* detect_layers.c - layers of SSD: boxes to start from, and what is found around them. */
 #include "import/caffe/layers.h"
 
 #include <float.h>
@@ -125,7 +125,7 @@ int ac_caf_do_prior_box(ac_caf_layer *l)
     return ac_caf_result(l, 0, ac_build_floats(&l->b, 3, (int64_t[]){1, 2, n}, v));
 }
 
-/* The number of rows depends on data; what is found stands in front, the rest is zero. Whoever wants to pick boxes in
+/* The number of rows depends on data; what is found comes first, the rest is zero. Whoever wants to pick boxes in
  * another way needs what this layer reads, so its bottoms are outputs too. */
 int ac_caf_do_detection(ac_caf_layer *l)
 {

@@ -1,5 +1,5 @@
-/* Fields of a Caffe layer, read by name. A field that was asked for is marked; others are refused in the end, because
- * they might mean anything. */
+/* layer_fields.c - fields of a Caffe layer, read by name. A field that was asked for is marked; others are refused
+ * in the end, because they might mean anything. */
 #include "import/caffe/caffe.h"
 #include "import/build/params.h"
 

@@ -1,4 +1,4 @@
-/* layers.h - the table of Caffe layers as C sees it, and the adapters it names. Included by caffe_*.c only.
+/* layers.h - the table of Caffe layers as C sees it, and the adapters it names. Included by the adapters only.
  *
  * An adapter makes the canonical nodes of one layer and sets its results with ac_caf_result. Before it is called, the
  * number of bottoms and tops has been checked and every bottom is there, f32, with known dimensions. After it every

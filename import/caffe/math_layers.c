@@ -1,4 +1,4 @@
-/* Element-wise layers of Caffe. */
+/* math_layers.c - element-wise layers of Caffe. */
 #include "import/caffe/layers.h"
 
 #include <math.h>

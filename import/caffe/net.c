@@ -1,5 +1,5 @@
-/* A Caffe net of any vintage becomes a list of layers: messages of V0 are rewritten, inputs given beside the layers
- * become Input layers, and what does not belong to the TEST phase is left out. */
+/* net.c - a Caffe net of any vintage becomes a list of layers: messages of V0 are rewritten, inputs given beside the
+ * layers become Input layers, and what does not belong to the TEST phase is left out. */
 #include "import/caffe/caffe.h"
 
 #include <string.h>
@@ -205,7 +205,8 @@ static ac_pt_node *new_layer(ac_caf *r, const ac_pt_node *like, const char *type
     return l;
 }
 
-/* V0: layers { layer { name type fields } bottom top }. Padding layers are told to the convolution that reads them. */
+/* V0: layers { layer { name type fields } bottom top }. Padding layers become attributes of the convolution that
+ * reads them. */
 
 static int v0_fields(ac_caf *r, const ac_pt_node *from, ac_pt_node *to, const char *type)
 {

@@ -1,4 +1,4 @@
-/* Layers of Caffe that normalise, and the inner product. */
+/* norm_layers.c - layers of Caffe that normalise, and the inner product. */
 #include "import/build/compose_math.h"
 #include "import/caffe/layers.h"
 #include "import/build/frame.h"
@@ -72,10 +72,10 @@ int ac_caf_do_batch_norm(ac_caf_layer *l)
     const float *count = times->splat ? NULL : ac_tensor_force(l->r->cx, times);
     if (!times->splat && !count)
         return AC_FAIL;
-    const double share = !count ? 1 : *count < 0 || *count > 0 ? 1 / (double)*count : 0;
-    if (share < 1 || share > 1) {
-        mean = OP2(MUL, mean, NUM(share));
-        variance = OP2(MUL, variance, NUM(share));
+    const double factor = !count ? 1 : *count < 0 || *count > 0 ? 1 / (double)*count : 0;
+    if (factor < 1 || factor > 1) {
+        mean = OP2(MUL, mean, NUM(factor));
+        variance = OP2(MUL, variance, NUM(factor));
     }
     return ac_caf_result(l, 0, ac_build_batch_norm(&l->b, x, x->rank > 1, mean, variance, eps, NULL, NULL));
 }

@@ -1,5 +1,5 @@
-/* Recurrent layers of Caffe, one step after the other: sequences stand as [T,N,..], and a second bottom [T,N] says with
- * 0 where one begins. What Caffe carries over from one run to the next starts as zero here. */
+/* recurrent_layers.c - recurrent layers of Caffe, one step after the other: sequences are [T,N,..], and a second
+ * bottom [T,N] says with 0 where one begins. What Caffe carries over from one run to the next starts as zero here. */
 #include "import/caffe/layers.h"
 
 #include <inttypes.h>

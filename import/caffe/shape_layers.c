@@ -1,4 +1,4 @@
-/* Layers of Caffe that move elements or reduce dimensions. */
+/* shape_layers.c - layers of Caffe that move elements or reduce dimensions. */
 #include "import/caffe/layers.h"
 #include "ir/ops/resolve.h"
 
@@ -33,7 +33,7 @@ int ac_caf_do_flatten(ac_caf_layer *l)
     return ac_caf_result(l, 0, ac_build_reshape(&l->b, x, rank, dim));
 }
 
-/* 0 keeps a dimension, -1 takes the rest; dimensions in front of axis and behind num_axes stay. */
+/* 0 keeps a dimension, -1 takes the rest; dimensions before axis and after num_axes stay. */
 int ac_caf_do_reshape(ac_caf_layer *l)
 {
     ac_pt_node *m = ac_caf_message(l, "reshape_param");
@@ -201,8 +201,9 @@ int ac_caf_do_reduction(ac_caf_layer *l)
     return ac_caf_result(l, 0, x);
 }
 
-/* The greatest values and where they are. Of equal ones Caffe takes the last first, so the places are counted from the
- * end. Without an axis each item is one row, and the result is [N,1,K], or [N,2,K] with the values behind. */
+/* The greatest values and where they are. Of equal ones Caffe takes the last first, so the places are counted from
+ * the end. Without an axis each item is one row, and the result is [N,1,K], or [N,2,K] with the values after the
+ * indices. */
 int ac_caf_do_argmax(ac_caf_layer *l)
 {
     ac_pt_node *m = ac_caf_message(l, "argmax_param");

@@ -1,4 +1,4 @@
-/* Layers of Caffe that slide over images: convolutions, pools, pyramids, Im2col, Interp. */
+/* window_layers.c - layers of Caffe that slide over images: convolutions, pools, pyramids, Im2col, Interp. */
 #include "import/caffe/layers.h"
 #include "import/build/frame.h"
 
@@ -90,9 +90,9 @@ int ac_caf_do_conv(ac_caf_layer *l)
         if (!ac_tensor_same_shape(l->in[i], x))
             return ac_build_bad(&l->b, "bottoms '%s' and '%s' have different shapes", x->name, l->in[i]->name);
         for (int32_t d = AC_SPATIAL - c.w.m; d < AC_SPATIAL; d++) {
-            const int64_t reach = ac_frame_reach(&c.w, d), room = c.w.in[d] + 2 * c.w.before[d] - reach;
-            out[d] = turned ? c.w.stride[d] * (c.w.in[d] - 1) + reach - 2 * c.w.before[d] : room / c.w.stride[d] + 1;
-            if (out[d] < 1 || out[d] > INT32_MAX || (!turned && room < 0))
+            const int64_t reach = ac_frame_reach(&c.w, d), travel = c.w.in[d] + 2 * c.w.before[d] - reach;
+            out[d] = turned ? c.w.stride[d] * (c.w.in[d] - 1) + reach - 2 * c.w.before[d] : travel / c.w.stride[d] + 1;
+            if (out[d] < 1 || out[d] > INT32_MAX || (!turned && travel < 0))
                 return ac_build_bad(&l->b, "a window of %" PRId64 " does not fit bottom '%s' %s with pad %" PRId64,
                                     reach, x->name, ac_shape_str(l->r->cx, x), c.w.before[d]);
         }
@@ -103,26 +103,27 @@ int ac_caf_do_conv(ac_caf_layer *l)
     return AC_OK;
 }
 
-/* Caffe rounds the number of windows up, and drops a last one that would start behind the image and its front pad. An
- * average counts the pads, but nothing behind the back one. */
+/* Caffe rounds the number of windows up, and drops a last one that would start after the image and its front pad. An
+ * average counts the pads, but nothing after the back one. */
 static ac_tensor *pool(ac_caf_layer *l, ac_tensor *x, ac_frame w, int32_t method, bool ceil_mode)
 {
     const bool average = method != 0;
     for (int32_t d = AC_SPATIAL - w.m; d < AC_SPATIAL; d++) {
-        const int64_t pad = w.before[d], room = w.in[d] + 2 * pad - w.kernel[d];
-        int64_t out = room < 0 ? 1 : (ceil_mode ? (room + w.stride[d] - 1) / w.stride[d] : room / w.stride[d]) + 1;
-        if (room < 0 && (!ceil_mode || -room >= w.stride[d]))
+        const int64_t pad = w.before[d], travel = w.in[d] + 2 * pad - w.kernel[d];
+        int64_t out =
+            travel < 0 ? 1 : (ceil_mode ? (travel + w.stride[d] - 1) / w.stride[d] : travel / w.stride[d]) + 1;
+        if (travel < 0 && (!ceil_mode || -travel >= w.stride[d]))
             return (void)ac_build_bad(&l->b, "the window (%" PRId64 ") is larger than the padded image (%" PRId64 ")",
                                       w.kernel[d], w.in[d] + 2 * pad),
                    NULL;
         if (pad && (out - 1) * w.stride[d] >= w.in[d] + pad)
             out--;
-        const int64_t behind = (out - 1) * w.stride[d] + w.kernel[d] - w.in[d] - pad;
-        w.after[d] = behind > 0 ? behind : 0;
+        const int64_t beyond = (out - 1) * w.stride[d] + w.kernel[d] - w.in[d] - pad;
+        w.after[d] = beyond > 0 ? beyond : 0;
         if (average) {
             w.front[d] = pad;
             w.before[d] = 0;
-            w.back[d] = behind < 0 ? 0 : behind < pad ? behind : pad;
+            w.back[d] = beyond < 0 ? 0 : beyond < pad ? beyond : pad;
             w.after[d] -= w.back[d];
         }
     }
@@ -172,7 +173,7 @@ int ac_caf_do_pool(ac_caf_layer *l)
     return ac_caf_result(l, 0, pool(l, x, w, method, ceil_mode));
 }
 
-/* Pools over 1, 4, 16 .. windows that cover the image, one behind the other. */
+/* Pools over 1, 4, 16 .. windows that cover the image, one after the other. */
 int ac_caf_do_spp(ac_caf_layer *l)
 {
     enum { MOST = 12 };

@@ -1,4 +1,5 @@
-/* Boxes and what picks among many: MultiBoxPrior, MultiBoxDetection, box_nms, box_iou, topk, sort, argsort, pick. */
+/* box_symbols.c - boxes and what picks among many: MultiBoxPrior, MultiBoxDetection, box_nms, box_iou, topk, sort,
+ * argsort, pick. */
 #include "import/mxnet/symbols.h"
 #include "ir/ops/resolve.h"
 
@@ -207,9 +208,9 @@ int ac_mx_do_box_iou(ac_mx_node *n)
     }
     ac_tensor *side = OP2(SUB, OP2(MINIMUM, high[0], high[1]), OP2(MAXIMUM, low[0], low[1]));
     ac_tensor *both = ac_build_reduce(&n->b, AC_OP_REDUCE_PROD, OP2(MAXIMUM, side, NUM(0)), 4, false);
-    ac_tensor *share = OP2(DIV, both, OP2(SUB, OP2(ADD, area[0], area[1]), both));
+    ac_tensor *ratio = OP2(DIV, both, OP2(SUB, OP2(ADD, area[0], area[1]), both));
     ac_tensor *apart = OP2(LESS_EQUAL, both, NUM(0));
-    return ac_mx_result(n, 0, ac_build_reshape(&n->b, ac_build_select(&n->b, apart, NUM(0), share), rank, dim));
+    return ac_mx_result(n, 0, ac_build_reshape(&n->b, ac_build_select(&n->b, apart, NUM(0), ratio), rank, dim));
 }
 
 /* The k greatest or least along an axis, in order: values and places [..,k], with that axis last. */

@@ -1,4 +1,5 @@
-/* Operators of MXNet that take elements by index or by length, make constants, or reduce dimensions. */
+/* index_symbols.c - operators of MXNet that take elements by index or by length, make constants, or reduce
+ * dimensions. */
 #include "import/mxnet/symbols.h"
 
 #include <inttypes.h>
@@ -48,7 +49,7 @@ int ac_mx_do_take(ac_mx_node *n)
     return ac_mx_result(n, 0, gather(n, n->in[0], inside(n, n->in[1], n->in[0]->dim[axis], *mode == 'w'), axis));
 }
 
-/* Indices stand as [M,..], one row for each dimension; ours stand last. */
+/* Indices are [M,..], one row for each dimension; ours are the last dimension. */
 int ac_mx_do_gather_nd(ac_mx_node *n)
 {
     ac_tensor *at = n->in[1];

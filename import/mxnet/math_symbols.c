@@ -1,4 +1,4 @@
-/* Element-wise operators of MXNet. Comparisons give 1 and 0 in the type of their operands. */
+/* math_symbols.c - element-wise operators of MXNet. Comparisons give 1 and 0 in the type of their operands. */
 #include "import/mxnet/symbols.h"
 
 #include <math.h>

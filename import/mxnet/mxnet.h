@@ -1,12 +1,12 @@
 /* mxnet.h - what the files that read MXNet share. From outside only ac_mxnet_format is used.
  *
- *     mxnet.c          the symbol: nodes in order, variables, heads; inputs, outputs, the listing of `show`
+ *     mxnet.c         the symbol: nodes in order, variables, heads; inputs, outputs, the listing of `show`
  *     params_file.c   .params files of every vintage: arrays by name, dense and sparse
- *     symbol_attrs.c     attributes, which are text whatever their type
- *     symbols.c      the table of operators (symbols.def) and its dispatch
- *     mxnet_<family>.c adapters: window, math, shape, norm, box, rnn
+ *     symbol_attrs.c  attributes, which are text whatever their type
+ *     symbols.c       the table of operators (symbols.def) and its dispatch
+ *     *_symbols.c     adapters: window, math, shape, index, norm, box
  *
- * A symbol does not say what its inputs look like. Variables that the .params file holds, or that stand where an
+ * A symbol does not say what its inputs look like. Variables that the .params file holds, or that are operands where an
  * operator has a parameter, are parameters; the others are inputs, with the __shape__ they declare or of any rank.
  * Shapes of parameters follow from those of the inputs, as in MXNet.
  *
@@ -32,7 +32,7 @@ typedef struct ac_mx_array {
     const uint8_t *index[2]; /* row numbers; or starts of rows and columns */
     ac_dtype index_type[2];
     const char *refused; /* why it cannot be used; NULL: it can */
-    int64_t byte;        /* where it stands */
+    int64_t byte;        /* where it is in the file */
 } ac_mx_array;
 
 /* Of the symbol, on its way into the graph */
@@ -104,9 +104,9 @@ ac_dtype ac_mx_flag(int64_t flag); /* mshadow type flag; AC_NONE: unknown */
 /* symbols.c */
 extern const ac_operators ac_mx_operators;
 int ac_mx_node_add(ac_mx_node *n);
-bool ac_mx_is_param(const ac_operator *row, int32_t operand); /* a parameter stands there */
-bool ac_mx_is_label(const ac_operator *row, int32_t operand); /* what stands there is not read when a net is run */
+bool ac_mx_is_param(const ac_operator *row, int32_t operand); /* a parameter is expected there */
+bool ac_mx_is_label(const ac_operator *row, int32_t operand); /* what is there is not read when a net is run */
 int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t);
-int32_t ac_mx_outputs(ac_mx_node *n); /* how many results there are; 0: it cannot be told */
+int32_t ac_mx_outputs(ac_mx_node *n); /* how many results there are; 0: unknown */
 
 #endif

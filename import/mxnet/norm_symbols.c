@@ -1,4 +1,4 @@
-/* Normalisations, products of matrices and recurrent layers of MXNet. */
+/* norm_symbols.c - normalisations, products of matrices and recurrent layers of MXNet. */
 #include "import/build/compose_math.h"
 #include "import/build/frame.h"
 #include "import/mxnet/symbols.h"
@@ -249,7 +249,7 @@ int ac_mx_do_dot(ac_mx_node *n)
     return ac_mx_result(n, 0, ac_build_reshape(&n->b, z, rank, dim));
 }
 
-/* RNN, fused: all weights stand in one vector, those of each layer and direction first, then their biases. */
+/* RNN, fused: all weights are in one vector, those of each layer and direction first, then their biases. */
 
 typedef struct rnn {
     int64_t steps, batch, hidden, gates, at; /* at: place in the vector */

@@ -1,4 +1,4 @@
-/* .params files of MXNet: a list of arrays and a list of their names.
+/* params_file.c - .params files of MXNet: a list of arrays and a list of their names.
  *
  *     u64 0x112, u64 0, u64 count, arrays, u64 count, names: u64 length and bytes
  *     array: u32 dimensions, u32 sizes, place, type, data                                      V0, before 2017

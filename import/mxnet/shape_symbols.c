@@ -1,4 +1,4 @@
-/* Operators of MXNet that move elements. */
+/* shape_symbols.c - operators of MXNet that move elements. */
 #include "import/mxnet/symbols.h"
 #include "ir/ops/resolve.h"
 

@@ -1,5 +1,6 @@
-/* Attributes of MXNet nodes. All are text, written by Python or C++ of many versions: "(1, 1)", "[1,1]", "True", "1",
- * "1e-3", "None". One that nobody asked for is refused in the end, because it might mean anything. */
+/* symbol_attrs.c - attributes of MXNet nodes. All are text, written by Python or C++ of many versions: "(1, 1)",
+ * "[1,1]", "True", "1", "1e-3", "None". One that nobody asked for is refused in the end, because it might mean
+ * anything. */
 #include "import/mxnet/symbols.h"
 
 #include <inttypes.h>
@@ -31,7 +32,7 @@ static const char *blanks(const char *p)
     return p;
 }
 
-/* A whole number, perhaps with the L of Python 2 or a fraction of 0; *end stands behind it. */
+/* A whole number, perhaps with the L of Python 2 or a fraction of 0; *end is what follows. */
 static bool whole(const char *p, int64_t *v, const char **end)
 {
     char *stop;

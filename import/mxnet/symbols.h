@@ -1,4 +1,4 @@
-/* symbols.h - the table of MXNet operators as C sees it, and the adapters it names. Included by mxnet*.c only.
+/* symbols.h - the table of MXNet operators as C sees it, and the adapters it names. Included by the adapters only.
  *
  * An adapter makes the canonical nodes of one node and sets its results with ac_mx_result. Operands that are no
  * parameters are there, with known shapes; parameters are asked for with the shape they must have (ac_mx_param). After

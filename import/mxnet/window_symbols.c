@@ -1,4 +1,4 @@
-/* Convolutions, pools and resizes of MXNet. */
+/* window_symbols.c - convolutions, pools and resizes of MXNet. */
 #include "import/build/frame.h"
 #include "import/mxnet/symbols.h"
 
@@ -61,7 +61,7 @@ int ac_mx_do_conv(ac_mx_node *n)
     dim[1] = (turned ? outputs : x->dim[1]) / groups;
     for (int32_t i = 0; i < w.m; i++) {
         const int32_t d = AC_SPATIAL - w.m + i;
-        const int64_t reach = ac_frame_reach(&w, d), room = w.in[d] + 2 * w.before[d] - reach;
+        const int64_t reach = ac_frame_reach(&w, d), travel = w.in[d] + 2 * w.before[d] - reach;
         dim[2 + i] = w.kernel[d];
         if (turned && has_target && target[d] > 0) { /* the pads follow from the size */
             const int64_t all = w.stride[d] * (w.in[d] - 1) + reach - target[d];
@@ -70,8 +70,8 @@ int ac_mx_do_conv(ac_mx_node *n)
             adjust[d] = all % 2;
             w.before[d] = w.after[d] = (all + 1) / 2;
         }
-        out[d] = turned ? w.stride[d] * (w.in[d] - 1) + reach - 2 * w.before[d] + adjust[d] : room / w.stride[d] + 1;
-        if (out[d] < 1 || out[d] > INT32_MAX || (!turned && room < 0))
+        out[d] = turned ? w.stride[d] * (w.in[d] - 1) + reach - 2 * w.before[d] + adjust[d] : travel / w.stride[d] + 1;
+        if (out[d] < 1 || out[d] > INT32_MAX || (!turned && travel < 0))
             return ac_build_bad(&n->b, "a window of %" PRId64 " does not fit '%s' %s", reach, x->name, SHAPE(x));
         if (turned)
             w.after[d] = w.before[d] - adjust[d];
@@ -108,11 +108,11 @@ int ac_mx_do_pool(ac_mx_node *n)
             w.stride[d] = 1;
             w.before[d] = w.after[d] = 0;
         }
-        const int64_t room = w.in[d] + 2 * w.before[d] - w.kernel[d];
-        if (room < 0 || (w.before[d] && w.before[d] >= w.kernel[d]))
+        const int64_t travel = w.in[d] + 2 * w.before[d] - w.kernel[d];
+        if (travel < 0 || (w.before[d] && w.before[d] >= w.kernel[d]))
             return ac_build_bad(&n->b, "a window of %" PRId64 " with pad %" PRId64 " does not fit '%s' %s", w.kernel[d],
                                 w.before[d], x->name, SHAPE(x));
-        const int64_t more = *rounding == 'f' && room % w.stride[d] ? w.stride[d] - room % w.stride[d] : 0;
+        const int64_t more = *rounding == 'f' && travel % w.stride[d] ? w.stride[d] - travel % w.stride[d] : 0;
         area *= w.kernel[d];
         w.after[d] += more;
         if (average && include) {

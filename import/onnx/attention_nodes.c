@@ -1,6 +1,7 @@
-/* Attention of ONNX: softmax(softcap(Q K' scale) + bias) V, in matrix products and element-wise nodes.
+/* attention_nodes.c - attention of ONNX: softmax(softcap(Q K' scale) + bias) V, in matrix products and element-wise
+ * nodes.
  *
- *     Q [B,Hq,S,D], K [B,Hkv,T,D], V [B,Hkv,T,E], or [B,S,H*D] with the heads as attributes; past keys and values stand
+ *     Q [B,Hq,S,D], K [B,Hkv,T,D], V [B,Hkv,T,E], or [B,S,H*D] with the heads as attributes; past keys and values are
  *     before K and V. Hq is a multiple of Hkv: each key head serves Hq / Hkv query heads (a dimension of their own,
  * over which the products broadcast: nothing is repeated).
  *
@@ -115,7 +116,7 @@ static void also(attention *a, ac_tensor *sees)
     a->sees = a->sees && sees ? ac_onx_2(a->n, AC_OP_LOGICAL_AND, a->sees, sees) : sees;
 }
 
-/* Which keys lie where a query may look, by position alone: the query with index i stands at i + offset. */
+/* Which keys lie where a query may look, by position alone: the query with index i is at i + offset. */
 static int read_places(attention *a)
 {
     ac_onx_node *n = a->n;

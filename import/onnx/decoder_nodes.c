@@ -1,5 +1,5 @@
-/* What decoders of language models are made of, besides Attention: rotary positions, linear attention, causal
- * convolution with a carried state, attention with modifier graphs. */
+/* decoder_nodes.c - what decoders of language models are made of, besides Attention: rotary positions, linear
+ * attention, causal convolution with a carried state, attention with modifier graphs. */
 #include "import/onnx/nodes.h"
 
 #include <inttypes.h>
@@ -203,7 +203,7 @@ static ac_tensor *depthwise(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_tenso
     return ac_onx_transpose(n, ac_onx_reshape(n, y, 3, dim), ROW);
 }
 
-/* x [B,C,L], w [C,1,K]: the last K - 1 positions of the run before stand in front of x. */
+/* x [B,C,L], w [C,1,K]: the last K - 1 positions of the run before come before x. */
 int ac_onx_do_causal_conv(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *w = n->in[1], *past = ac_onx_in(n, 3);

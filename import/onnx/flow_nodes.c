@@ -1,4 +1,4 @@
-/* Control flow of ONNX: graphs that are attributes take the place of their node.
+/* flow_nodes.c - control flow of ONNX: graphs that are attributes take the place of their node.
  *
  *     If     a known condition chooses its branch; any other runs both and selects, so branches must be free of checks
  *     Scan   unrolled: the number of steps is a dimension

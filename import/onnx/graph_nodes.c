@@ -1,4 +1,5 @@
-/* Nodes of ONNX files, in the order of execution: what they read and make, calls of functions and of subgraphs. */
+/* graph_nodes.c - nodes of ONNX files, in the order of execution: what they read and make, calls of functions and of
+ * subgraphs. */
 #include "import/onnx/protos.h"
 
 #include <inttypes.h>

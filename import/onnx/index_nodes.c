@@ -1,5 +1,5 @@
-/* Operators of ONNX that take elements by index, or put them there: Gather, Scatter and their kin, OneHot, TopK,
- * TensorScatter, ReverseSequence. */
+/* index_nodes.c - operators of ONNX that take elements by index, or put them there: Gather, Scatter and their kin,
+ * OneHot, TopK, TensorScatter, ReverseSequence. */
 #include "import/onnx/nodes.h"
 #include "ir/ops/resolve.h"
 

@@ -1,5 +1,5 @@
-/* Losses and class-wise operators of ONNX: NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss, Hardmax; and the
- * triangular and diagonal ones: Trilu, EyeLike. */
+/* loss_nodes.c - losses and class-wise operators of ONNX: NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss,
+ * Hardmax; and the triangular and diagonal ones: Trilu, EyeLike. */
 #include "import/onnx/nodes.h"
 
 #include <inttypes.h>

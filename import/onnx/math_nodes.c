@@ -1,4 +1,5 @@
-/* Element-wise operators of ONNX. Most are a row of ours; the others are said in a few nodes, which the passes fuse. */
+/* math_nodes.c - element-wise operators of ONNX. Most are a row of ours; the others are said in a few nodes, which
+ * the passes fuse. */
 #include "import/build/compose_math.h"
 #include "import/onnx/nodes.h"
 

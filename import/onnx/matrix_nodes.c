@@ -1,4 +1,4 @@
-/* Matrix products of ONNX: MatMul, Gemm, Einsum; Det. */
+/* matrix_nodes.c - matrix products of ONNX: MatMul, Gemm, Einsum; Det. */
 #include "import/build/compose_einsum.h"
 #include "import/onnx/nodes.h"
 

@@ -1,4 +1,4 @@
-/* Operators of ai.onnx.ml, and TfIdfVectorizer: features picked, compared and counted. */
+/* ml_nodes.c - operators of ai.onnx.ml, and TfIdfVectorizer: features picked, compared and counted. */
 #include "import/onnx/nodes.h"
 
 #include <inttypes.h>

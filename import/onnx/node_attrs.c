@@ -1,4 +1,5 @@
-/* Attributes of an ONNX node, read by name. In a function body an attribute may stand for one of the call. */
+/* node_attrs.c - attributes of an ONNX node, read by name. In a function body an attribute may stand for one of the
+ * call. */
 #include "import/onnx/onnx.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* nodes.h - the table of ONNX operators as C sees it, and the adapters it names. Included by onnx_*.c only.
+/* nodes.h - the table of ONNX operators as C sees it, and the adapters it names. Included by the adapters only.
  *
  * An adapter makes the canonical nodes of one ONNX node and binds its results:
  *

@@ -1,4 +1,4 @@
-/* Reductions and normalisations of ONNX. */
+/* norm_nodes.c - reductions and normalisations of ONNX. */
 #include "import/onnx/nodes.h"
 
 #include <float.h>

@@ -1,14 +1,15 @@
 /* onnx.h - what the files that read ONNX share. From outside only ac_onnx_format is used.
  *
- *     onnx.c         the container: model, opsets, graphs, functions; nodes in order
- *     node_values.c   names of a graph or function body and what they stand for
+ *     onnx.c           the container: model, opsets, graphs, functions
+ *     graph_nodes.c    nodes in order: what they read and make, calls of functions and of subgraphs
+ *     node_values.c    names of a graph or function body and what they stand for
  *     tensor_protos.c  TensorProto in all encodings -> constants; declared types and shapes
- *     node_attrs.c    attributes of a node, read by name
- *     node_build.c   operands and results; nodes are made by build.h
- *     nodes.c     the table of operators (nodes.def) and its dispatch
- *     onnx_<family>.c adapters: math, shape, index, pad, window, matrix, norm, resize, loss, quant, recurrent
+ *     node_attrs.c     attributes of a node, read by name
+ *     node_build.c     operands and results; nodes are made by build.h
+ *     nodes.c          the table of operators (nodes.def) and its dispatch
+ *     *_nodes.c        adapters: math, shape, index, pad, window, pool, matrix, norm, resize, loss, quant, flow ..
  *
- * ONNX operators mean different things for different ranks, shapes and opsets, so every node is settled
+ * ONNX operators mean different things for different ranks, shapes and opsets, so every node is resolved
  * (ir/ops/resolve.h) as soon as it is made: an adapter sees the shape of each operand and the value of each small
  * constant. For that all dimensions of the inputs must be numbers (reading.h).
  *

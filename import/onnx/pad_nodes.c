@@ -1,4 +1,4 @@
-/* Pad of ONNX, in all modes, and CenterCropPad. */
+/* pad_nodes.c - Pad of ONNX, in all modes, and CenterCropPad. */
 #include "import/onnx/nodes.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* Pools of ONNX. Over images of one or two dimensions, without dilation, they are our channels-last pools; all others
- * are windows that slide over the tensor as it is (window_max, window_sum, window_argmax). */
+/* pool_nodes.c - pools of ONNX. Over images of one or two dimensions, without dilation, they are our channels-last
+ * pools; all others are windows that slide over the tensor as it is (window_max, window_sum, window_argmax). */
 #include "import/onnx/nodes.h"
 #include "import/onnx/window_nodes.h"
 
@@ -37,7 +37,7 @@ static ac_tensor *slide(ac_onx_node *n, ac_op op, ac_tensor *x, const ac_frame *
 }
 
 /* How many elements window o holds along spatial dimension s: those inside of the image, or, with `padded`, of the
- * padded image without what ceil_mode adds behind; at least 1. */
+ * padded image without what ceil_mode adds at the end; at least 1. */
 static int64_t holds(const ac_frame *w, const ac_frame *padded, int32_t s, int64_t o)
 {
     const int64_t at = o * w->stride[s] - w->before[s], dil = w->dil[s];
@@ -136,7 +136,7 @@ int ac_onx_do_max_pool(ac_onx_node *n)
     return ac_onx_result(n, 1, columns && place ? column_major(n, place, x) : place);
 }
 
-/* Pads become zeros round the image; what ceil_mode adds behind stays a pad. */
+/* Pads become zeros round the image; what ceil_mode adds at the end stays a pad. */
 static void count_pads(ac_frame *w, const ac_frame *plain)
 {
     for (int32_t s = AC_SPATIAL - w->m; s < AC_SPATIAL; s++) {
@@ -147,7 +147,7 @@ static void count_pads(ac_frame *w, const ac_frame *plain)
     }
 }
 
-/* count_include_pad: pads count as zeros; what ceil_mode adds behind never does. */
+/* count_include_pad: pads count as zeros; what ceil_mode adds at the end never does. */
 int ac_onx_do_average_pool(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];

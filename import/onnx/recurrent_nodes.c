@@ -1,5 +1,5 @@
-/* LSTM, GRU and RNN of ONNX, unrolled: the products of all inputs with the weights are one product; then come the
- * steps.
+/* recurrent_nodes.c - LSTM, GRU and RNN of ONNX, unrolled: the products of all inputs with the weights are one product;
+ * then come the steps.
  *
  *     X [T,B,I], W [D,G*H,I], R [D,G*H,H], B [D,2*G*H]  ->  Y [T,D,B,H], Y_h [D,B,H], Y_c [D,B,H]
  *

@@ -1,6 +1,7 @@
-/* Resize and Upsample of ONNX. Along each dimension the position of result o in the input is computed here, in double
- * as the specification says. Where our nearest or bilinear operator takes exactly these positions it is used; else
- * nearest is a gather along each dimension, and everything linear or cubic a product with a constant matrix. */
+/* resize_nodes.c - Resize and Upsample of ONNX. Along each dimension the position of result o in the input is
+ * computed here, in double as the specification says. Where our nearest or bilinear operator takes exactly these
+ * positions it is used; else nearest is a gather along each dimension, and everything linear or cubic a product with
+ * a constant matrix. */
 #include "import/build/compose_resize.h"
 #include "import/onnx/nodes.h"
 
@@ -16,7 +17,7 @@ typedef struct resize {
     double scale[AC_MAX_RANK], roi_start[AC_MAX_RANK], roi_end[AC_MAX_RANK];
 } resize;
 
-/* Where element o of dimension d stands in the input. */
+/* Where element o of dimension d lies in the input. */
 static double position(const resize *r, const ac_tensor *x, int32_t d, int64_t o)
 {
     const double scale = r->scale[d], at = (double)o;

@@ -1,5 +1,5 @@
-/* Operators of ONNX that read images at computed positions: GridSample, AffineGrid, RoiAlign, MaxRoiPool, DeformConv.
- */
+/* sample_nodes.c - operators of ONNX that read images at computed positions: GridSample, AffineGrid, RoiAlign,
+ * MaxRoiPool, DeformConv. */
 #include "import/onnx/nodes.h"
 #include "import/onnx/window_nodes.h"
 
@@ -48,7 +48,7 @@ int ac_onx_do_grid_sample(ac_onx_node *n)
     return ac_onx_result(n, 0, to_last(n, ac_onx_make(n, AC_OP_GRID_SAMPLE, in, 2, &a, AC_NONE), true));
 }
 
-/* Positions -1 to 1 of all pixels, [P, m + 1]: the last dimension first, and a 1 behind. */
+/* Positions -1 to 1 of all pixels, [P, m + 1]: the last dimension first, and a 1 at the end. */
 static ac_tensor *base_grid(ac_onx_node *n, const int64_t *size, int32_t m, bool corners)
 {
     int64_t count = 1;
@@ -129,7 +129,7 @@ int ac_onx_do_roi_align(ac_onx_node *n)
     return ac_onx_result(n, 0, to_last(n, ac_onx_make(n, AC_OP_ROI_ALIGN, in, 3, &a, AC_NONE), true));
 }
 
-/* Regions [R,5]: the number of the image stands before the corners. */
+/* Regions [R,5]: the number of the image comes before the corners. */
 int ac_onx_do_max_roi_pool(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *roi = n->in[1];

@@ -1,4 +1,4 @@
-/* Operators of ONNX that change shapes, take slices, join, repeat, or make constants. */
+/* shape_nodes.c - operators of ONNX that change shapes, take slices, join, repeat, or make constants. */
 #include "import/onnx/nodes.h"
 
 #include <inttypes.h>
@@ -241,14 +241,30 @@ static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-int ac_onx_do_slice(ac_onx_node *n)
+/* What is taken along each dimension: elements from, from + by, .. before to; `extent` of them. */
+typedef struct cut {
+    int64_t from[AC_MAX_RANK], to[AC_MAX_RANK], by[AC_MAX_RANK], extent[AC_MAX_RANK];
+    bool strided, empty;
+} cut;
+
+static void cut_dim(cut *c, int32_t d, int64_t size, int64_t begin, int64_t end, int64_t step)
 {
-    ac_tensor *x = n->in[0];
+    c->by[d] = clamp(step, -INT32_MAX, INT32_MAX);
+    c->from[d] = begin < 0 ? begin + size : begin;
+    c->to[d] = end < 0 ? end + size : end;
+    c->from[d] = step > 0 ? clamp(c->from[d], 0, size) : clamp(c->from[d], size ? 0 : -1, size - 1);
+    c->to[d] = step > 0 ? clamp(c->to[d], 0, size) : clamp(c->to[d], -1, size - 1);
+    const int64_t span = step > 0 ? c->to[d] - c->from[d] : c->from[d] - c->to[d];
+    const int64_t stride = c->by[d] > 0 ? c->by[d] : -c->by[d];
+    c->extent[d] = span > 0 ? (span - 1) / stride + 1 : 0;
+    c->empty |= c->extent[d] == 0;
+    c->strided |= c->by[d] != 1;
+}
+
+static int read_cut(ac_onx_node *n, const ac_tensor *x, cut *c)
+{
     ac_ints begin, end, axes, step = {0};
     bool have_begin, have_end, have_axes;
-    int64_t from[AC_MAX_RANK], to[AC_MAX_RANK], by[AC_MAX_RANK], extent[AC_MAX_RANK];
-    int32_t end_mask = 0;
-    bool strided = false, empty = false;
     uint32_t seen = 0;
     AC_TRY(ac_onx_list_or(n, "starts", 1, &begin, &have_begin));
     AC_TRY(ac_onx_list_or(n, "ends", 2, &end, &have_end));
@@ -259,50 +275,45 @@ int ac_onx_do_slice(ac_onx_node *n)
         (step.n && step.n != begin.n) || begin.n > x->rank)
         return ac_error(n->r->cx, n->at, E0104, "%d starts, %d ends, %d axes, %d steps for %d dimensions", begin.n,
                         end.n, axes.n, step.n, x->rank);
+    *c = (cut){.strided = false};
     for (int32_t d = 0; d < x->rank; d++) {
-        from[d] = 0;
-        extent[d] = to[d] = x->dim[d];
-        by[d] = 1;
+        c->extent[d] = c->to[d] = x->dim[d];
+        c->by[d] = 1;
     }
     for (int32_t i = 0; i < begin.n; i++) {
         int32_t d;
         AC_TRY(ac_onx_axis(n, have_axes ? axes.v[i] : i, x->rank, &d));
-        const int64_t size = x->dim[d], s = step.n ? step.v[i] : 1;
+        const int64_t s = step.n ? step.v[i] : 1;
         if (s == 0 || seen >> d & 1)
             return ac_error(n->r->cx, n->at, E0103, s ? "axis %d is named twice" : "the step of axis %d is 0", d);
         seen |= 1u << d;
-        by[d] = clamp(s, -INT32_MAX, INT32_MAX);
-        from[d] = begin.v[i] < 0 ? begin.v[i] + size : begin.v[i];
-        to[d] = end.v[i] < 0 ? end.v[i] + size : end.v[i];
-        from[d] = s > 0 ? clamp(from[d], 0, size) : clamp(from[d], size ? 0 : -1, size - 1);
-        to[d] = s > 0 ? clamp(to[d], 0, size) : clamp(to[d], -1, size - 1);
-        const int64_t span = s > 0 ? to[d] - from[d] : from[d] - to[d], stride = by[d] > 0 ? by[d] : -by[d];
-        extent[d] = span > 0 ? (span - 1) / stride + 1 : 0;
-        empty |= extent[d] == 0;
-        strided |= by[d] != 1;
+        cut_dim(c, d, x->dim[d], begin.v[i], end.v[i], s);
     }
+    return AC_OK;
+}
+
+int ac_onx_do_slice(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0];
+    cut c;
+    int32_t end_mask = 0;
+    AC_TRY(read_cut(n, x, &c));
     for (int32_t d = 0; d < x->rank; d++)
-        if (empty || (by[d] < 0 && to[d] < 0)) {
-            if (empty)
-                from[d] = 0;
-            else
-                end_mask |= 1 << d, to[d] = 0;
-        }
+        if (c.empty)
+            c.from[d] = 0;
+        else if (c.by[d] < 0 && c.to[d] < 0)
+            end_mask |= 1 << d, c.to[d] = 0;
     ac_attrs a;
-    int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, 4 * AC_MAX_RANK);
-    memcpy(v, from, sizeof from);
-    memcpy(v + AC_MAX_RANK, empty || !strided ? extent : to, sizeof to);
-    memcpy(v + 2 * AC_MAX_RANK, by, sizeof by);
-    if (empty || !strided) {
+    if (c.empty || !c.strided) {
         ac_attrs_init(AC_OP_SLICE, &a);
-        a.slice.begin = (ac_ints){x->rank, v};
-        a.slice.size = (ac_ints){x->rank, v + AC_MAX_RANK};
+        a.slice.begin = ac_build_list(&n->b, x->rank, c.from);
+        a.slice.size = ac_build_list(&n->b, x->rank, c.extent);
         return ac_onx_result(n, 0, x->rank ? ac_onx_make(n, AC_OP_SLICE, &x, 1, &a, AC_NONE) : x);
     }
     ac_attrs_init(AC_OP_STRIDED_SLICE, &a);
-    a.strided.begin = (ac_ints){x->rank, v};
-    a.strided.end = (ac_ints){x->rank, v + AC_MAX_RANK};
-    a.strided.strides = (ac_ints){x->rank, v + 2 * AC_MAX_RANK};
+    a.strided.begin = ac_build_list(&n->b, x->rank, c.from);
+    a.strided.end = ac_build_list(&n->b, x->rank, c.to);
+    a.strided.strides = ac_build_list(&n->b, x->rank, c.by);
     a.strided.end_mask = end_mask;
     return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE));
 }

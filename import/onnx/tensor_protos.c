@@ -1,4 +1,5 @@
-/* Tensors of ONNX files: TensorProto in all its encodings, external data, declared types and shapes. */
+/* tensor_protos.c - tensors of ONNX files: TensorProto in all its encodings, external data, declared types and
+ * shapes. */
 #include "import/onnx/onnx.h"
 #include "import/build/params.h"
 
@@ -95,7 +96,7 @@ static bool stays(const char *path)
     return true;
 }
 
-/* The bytes of a tensor that stand in another file, copied. */
+/* The bytes of a tensor that are in another file, copied. */
 static int read_external(ac_onx *r, ac_place at, const char *name, ac_pb_list list, int64_t want, ac_span *out)
 {
     ac_span message, location = {0};

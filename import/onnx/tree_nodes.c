@@ -1,10 +1,10 @@
-/* TreeEnsemble of ai.onnx.ml: all trees are walked at once, a level in each step.
+/* tree_nodes.c - TreeEnsemble of ai.onnx.ml: all trees are walked at once, a level in each step.
  *
- *     x [N,F]  ->  at [N,T], the node of each tree where each row stands: roots first, leaves stay where they are
+ *     x [N,F]  ->  at [N,T], the node of each tree where each row is: roots first, leaves stay where they are
  *     for each level:  value = x[feature[at]],  at = holds(value, mode[at], split[at]) ? yes[at] : no[at]
  *     y [N,targets]: the leaves' weights, aggregated by target
  *
- * Inner nodes are numbered as in the file, leaves behind them. What the nodes hold are constant tables; nothing grows
+ * Inner nodes are numbered as in the file, leaves after them. What the nodes hold are constant tables; nothing grows
  * with the number of nodes but these. */
 #include "import/onnx/nodes.h"
 
@@ -19,7 +19,7 @@ enum { MOST_LEVELS = 512, MOST_MEMBERS = 4096 };
 typedef struct ensemble {
     int64_t nodes, leaves, trees, targets, levels;
     ac_ints feature, yes, no, yes_leaf, no_leaf, root, target, missing;
-    const double *mode, *split, *weight, *members; /* members: sets of MEMBER nodes in their order, NaN behind each */
+    const double *mode, *split, *weight, *members; /* members: sets of MEMBER nodes in their order, NaN after each */
     int64_t n_modes, n_splits, n_weights, n_members;
     ac_dtype type;  /* of splits and weights */
     int64_t *set;   /* by inner node: where its set begins in members */

@@ -1,4 +1,4 @@
-/* Convolutions, and blocks of images: what ONNX says of windows, read for frame.h. */
+/* window_nodes.c - convolutions, and blocks of images: what ONNX says of windows, read for frame.h. */
 #include "import/onnx/nodes.h"
 #include "import/onnx/window_nodes.h"
 
@@ -47,13 +47,13 @@ int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, bool ceil_mode)
             w->before[d] = !strcmp(how, "SAME_UPPER") ? all / 2 : all - all / 2;
             w->after[d] = all - w->before[d];
         }
-        const int64_t room = w->in[d] + w->before[d] + w->after[d] - reach;
-        if (room < 0)
+        const int64_t travel = w->in[d] + w->before[d] + w->after[d] - reach;
+        if (travel < 0)
             return ac_error(n->r->cx, n->at, E0104,
                             "the window (%" PRId64 ") is larger than the padded image (%" PRId64 ")", reach,
-                            room + reach);
-        if (ceil_mode && !same && room % w->stride[d]) {
-            const int64_t out = room / w->stride[d] + 2;
+                            travel + reach);
+        if (ceil_mode && !same && travel % w->stride[d]) {
+            const int64_t out = travel / w->stride[d] + 2;
             if ((out - 1) * w->stride[d] < w->in[d] + w->before[d])
                 w->after[d] = (out - 1) * w->stride[d] + reach - w->in[d] - w->before[d];
         }
@@ -132,7 +132,7 @@ static int tconv_shape(ac_onx_node *n, ac_frame *w, int64_t out[AC_SPATIAL])
             const int64_t all = whole - out[d] > 0 ? whole - out[d] : 0;
             w->before[d] = upper ? all / 2 : all - all / 2;
             w->after[d] = all - w->before[d];
-            if (!upper && !lower) { /* the specification: with NOTSET the larger half stands behind */
+            if (!upper && !lower) { /* the specification: with NOTSET the larger half is at the end */
                 w->before[d] = all / 2;
                 w->after[d] = all - all / 2;
             }

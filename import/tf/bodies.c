@@ -1,5 +1,5 @@
-/* Bodies: the nodes of a GraphDef or of a function, found by name; which of them are needed, in which order they run,
- * and which loop (frame) each one runs in. */
+/* bodies.c - bodies: the nodes of a GraphDef or of a function, found by name; which of them are needed, in which
+ * order they run, and which loop (frame) each one runs in. */
 #include "import/tf/nodedefs.h"
 
 #include <string.h>
@@ -312,7 +312,7 @@ static bool is_back_edge(const ac_tf_node *n, const ac_tf_node *from)
     return is(n, "Merge") && is(from, "NextIteration");
 }
 
-/* Input k of n in the walk; -1: none that counts. Behind the inputs stand, for an Exit, what its loop must have run. */
+/* Input k of n in the walk; -1: none that counts. After the inputs come, for an Exit, what its loop must have run. */
 static int32_t input_of(walk *w, ac_tf_node *n, int32_t k)
 {
     ac_tf_body *body = w->body;

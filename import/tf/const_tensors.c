@@ -1,4 +1,4 @@
-/* Tensors of TensorFlow graphs: TensorShapeProto, and TensorProto in all its encodings. */
+/* const_tensors.c - tensors of TensorFlow graphs: TensorShapeProto, and TensorProto in all its encodings. */
 #include "import/tf/tf.h"
 #include "import/build/params.h"
 

@@ -1,4 +1,5 @@
-/* Attributes of a TensorFlow node, read by name. In a function body an attribute may stand for one of the call. */
+/* def_attrs.c - attributes of a TensorFlow node, read by name. In a function body an attribute may stand for one of
+ * the call. */
 #include "import/tf/nodedefs.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Control flow of TensorFlow graphs. v1: a Switch sends a value one way or the other, a Merge takes the one that is
- * there, and a loop is made of both, between Enter and Exit. v2: If, Case and While name functions.
+/* flow_defs.c - control flow of TensorFlow graphs. v1: a Switch sends a value one way or the other, a Merge takes the
+ * one that is there, and a loop is made of both, between Enter and Exit. v2: If, Case and While name functions.
  *
  *     Enter -> Merge -> Switch -> Exit        LoopCond decides; NextIteration carries what the body made to the next
  * turn ^        | NextIteration <- body
@@ -281,7 +281,7 @@ int ac_tf_frame_run(ac_tf_call *c, int32_t frame)
 
 /* ------------------------------------------------------------------ If, Case, While */
 
-/* Runs function f on the inputs behind `skip`; ret has room for its results. */
+/* Runs function f on the inputs after `skip`; ret holds its results. */
 static int run_branch(ac_tf_op *n, ac_tf_body *f, int32_t skip, const ac_tf_value *arg, int32_t n_arg,
                       ac_tf_value **ret)
 {

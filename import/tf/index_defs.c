@@ -1,4 +1,4 @@
-/* Operators of TensorFlow that take, place or find elements by index. */
+/* index_defs.c - operators of TensorFlow that take, place or find elements by index. */
 #include "import/tf/nodedefs.h"
 #include "ir/ops/resolve.h"
 

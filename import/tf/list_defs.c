@@ -1,5 +1,6 @@
-/* Arrays of tensors: TensorArray (v1) and TensorList (v2). Their sizes and indices are known when loops are unrolled,
- * so an array is the list of its elements and never exists in memory as a whole, unless something asks for that.
+/* list_defs.c - arrays of tensors: TensorArray (v1) and TensorList (v2). Their sizes and indices are known when loops
+ * are unrolled, so an array is the list of its elements and never exists in memory as a whole, unless something asks
+ * for that.
  *
  * A TensorArray has a handle and a flow, a number that orders its uses; here the flow is the list, and the handle the
  * empty one. */
@@ -338,7 +339,7 @@ int ac_tf_do_array_size(ac_tf_op *n)
     return length(n, list_of(n, 1));
 }
 
-/* All elements one behind the other along their own dimension 0, and how long each is. */
+/* All elements one after the other along their own dimension 0, and how long each is. */
 static int joined(ac_tf_op *n, const ac_tf_list *l)
 {
     if (!l)

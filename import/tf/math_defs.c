@@ -1,5 +1,5 @@
-/* Element-wise operators of TensorFlow. Most are a row of ours; the others are said in a few nodes, which the passes
- * fuse. */
+/* math_defs.c - element-wise operators of TensorFlow. Most are a row of ours; the others are said in a few nodes,
+ * which the passes fuse. */
 #include "import/build/compose_math.h"
 #include "import/tf/nodedefs.h"
 
@@ -158,7 +158,7 @@ int ac_tf_do_select(ac_tf_op *n)
     return RESULT(IF(c, n->t[1], n->t[2]));
 }
 
-/* The bias stands along the channels. */
+/* The bias is along the channels. */
 int ac_tf_do_bias_add(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0], *bias = n->t[1];

@@ -1,4 +1,5 @@
-/* Matrix products of TensorFlow: MatMul, BatchMatMul, Einsum; and weights in the order our operators want. */
+/* matrix_defs.c - matrix products of TensorFlow: MatMul, BatchMatMul, Einsum; and weights in the order our operators
+ * want. */
 #include "import/build/compose_einsum.h"
 #include "import/tf/nodedefs.h"
 

@@ -1,4 +1,5 @@
-/* nodedefs.h - the table of TensorFlow operators as C sees it, and the adapters it names. Included by tf_*.c only.
+/* nodedefs.h - the table of TensorFlow operators as C sees it, and the adapters it names. Included by the adapters
+ * only.
  *
  * An adapter makes the canonical nodes of one TensorFlow node and binds its results:
  *

@@ -1,4 +1,4 @@
-/* Reductions and normalisations of TensorFlow. */
+/* norm_defs.c - reductions and normalisations of TensorFlow. */
 #include "import/tf/nodedefs.h"
 
 #include <float.h>
@@ -63,7 +63,7 @@ int ac_tf_do_softmax(ac_tf_op *n)
     return RESULT(ac_build_1(&n->b, n->row->op, n->t[0]));
 }
 
-/* Along the channels, which stand last. */
+/* Along the channels, which are last. */
 int ac_tf_do_lrn(ac_tf_op *n)
 {
     ac_attrs a;

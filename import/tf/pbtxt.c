@@ -1,5 +1,6 @@
-/* The text form of a GraphDef as wire form. The tree of prototext.h has no schema; SCHEMA says which message has which
- * fields under which number, so that the reader of the wire form suffices for both. Every field remembers its line. */
+/* pbtxt.c - the text form of a GraphDef as wire form. The tree of prototext.h has no schema; SCHEMA says which
+ * message has which fields under which number, so that the reader of the wire form suffices for both. Every field
+ * remembers its line. */
 #include "import/wire/prototext.h"
 #include "import/tf/tf.h"
 
@@ -63,17 +64,21 @@ static const field SCHEMA[] = {
     {FUNCTION, "ret", 4, MESSAGE, RET_ENTRY}, {FUNCTION, "attr", 5, MESSAGE, ATTR_ENTRY},
     {FUNCTION, "control_ret", 6, MESSAGE, RET_ENTRY}, {FUNCTION, "arg_attr", 7, IGNORE, 0},
     {FUNCTION, "resource_arg_unique_id", 8, IGNORE, 0},
-    {OP_DEF, "name", 1, BYTES, 0}, {OP_DEF, "input_arg", 2, MESSAGE, ARG_DEF}, {OP_DEF, "output_arg", 3, MESSAGE, ARG_DEF},
+    {OP_DEF, "name", 1, BYTES, 0}, {OP_DEF, "input_arg", 2, MESSAGE, ARG_DEF},
+    {OP_DEF, "output_arg", 3, MESSAGE, ARG_DEF},
     {OP_DEF, "attr", 4, MESSAGE, ATTR_DEF}, {OP_DEF, "summary", 5, IGNORE, 0}, {OP_DEF, "description", 6, IGNORE, 0},
-    {OP_DEF, "deprecation", 8, IGNORE, 0}, {OP_DEF, "is_aggregate", 16, IGNORE, 0}, {OP_DEF, "is_stateful", 17, BOOL, 0},
+    {OP_DEF, "deprecation", 8, IGNORE, 0}, {OP_DEF, "is_aggregate", 16, IGNORE, 0},
+    {OP_DEF, "is_stateful", 17, BOOL, 0},
     {OP_DEF, "is_commutative", 18, IGNORE, 0}, {OP_DEF, "allows_uninitialized_input", 19, IGNORE, 0},
     {OP_DEF, "control_output", 20, BYTES, 0}, {OP_DEF, "is_distributed_communication", 21, IGNORE, 0},
     {ARG_DEF, "name", 1, BYTES, 0}, {ARG_DEF, "description", 2, IGNORE, 0}, {ARG_DEF, "type", 3, TYPE, 0},
-    {ARG_DEF, "type_attr", 4, BYTES, 0}, {ARG_DEF, "number_attr", 5, BYTES, 0}, {ARG_DEF, "type_list_attr", 6, BYTES, 0},
+    {ARG_DEF, "type_attr", 4, BYTES, 0}, {ARG_DEF, "number_attr", 5, BYTES, 0},
+    {ARG_DEF, "type_list_attr", 6, BYTES, 0},
     {ARG_DEF, "handle_data", 7, IGNORE, 0}, {ARG_DEF, "is_ref", 16, BOOL, 0},
     {ARG_DEF, "experimental_full_type", 17, IGNORE, 0},
     {ATTR_DEF, "name", 1, BYTES, 0}, {ATTR_DEF, "type", 2, BYTES, 0}, {ATTR_DEF, "default_value", 3, MESSAGE, ATTR},
-    {ATTR_DEF, "description", 4, IGNORE, 0}, {ATTR_DEF, "has_minimum", 5, IGNORE, 0}, {ATTR_DEF, "minimum", 6, IGNORE, 0},
+    {ATTR_DEF, "description", 4, IGNORE, 0}, {ATTR_DEF, "has_minimum", 5, IGNORE, 0},
+    {ATTR_DEF, "minimum", 6, IGNORE, 0},
     {ATTR_DEF, "allowed_values", 7, IGNORE, 0},
     {RET_ENTRY, "key", 1, BYTES, 0}, {RET_ENTRY, "value", 2, BYTES, 0},
     {NODE, "name", 1, BYTES, 0}, {NODE, "op", 2, BYTES, 0}, {NODE, "input", 3, BYTES, 0}, {NODE, "device", 4, BYTES, 0},
@@ -97,17 +102,21 @@ static const field SCHEMA[] = {
     {TENSOR, "variant_val", 15, IGNORE, 0}, {TENSOR, "uint32_val", 16, UINT, 0}, {TENSOR, "uint64_val", 17, UINT, 0},
     {TENSOR, "float8_val", 18, BYTES, 0},
     {SAVED, "saved_model_schema_version", 1, INT, 0}, {SAVED, "meta_graphs", 2, MESSAGE, META},
-    {META, "meta_info_def", 1, MESSAGE, INFO}, {META, "graph_def", 2, MESSAGE, GRAPH}, {META, "saver_def", 3, IGNORE, 0},
+    {META, "meta_info_def", 1, MESSAGE, INFO}, {META, "graph_def", 2, MESSAGE, GRAPH},
+    {META, "saver_def", 3, IGNORE, 0},
     {META, "collection_def", 4, IGNORE, 0}, {META, "signature_def", 5, MESSAGE, SIGNATURE_ENTRY},
     {META, "asset_file_def", 6, IGNORE, 0}, {META, "object_graph_def", 7, IGNORE, 0},
-    {INFO, "meta_graph_version", 1, BYTES, 0}, {INFO, "stripped_op_list", 2, IGNORE, 0}, {INFO, "any_info", 3, IGNORE, 0},
-    {INFO, "tags", 4, BYTES, 0}, {INFO, "tensorflow_version", 5, BYTES, 0}, {INFO, "tensorflow_git_version", 6, BYTES, 0},
+    {INFO, "meta_graph_version", 1, BYTES, 0}, {INFO, "stripped_op_list", 2, IGNORE, 0},
+    {INFO, "any_info", 3, IGNORE, 0},
+    {INFO, "tags", 4, BYTES, 0}, {INFO, "tensorflow_version", 5, BYTES, 0},
+    {INFO, "tensorflow_git_version", 6, BYTES, 0},
     {INFO, "stripped_default_attrs", 7, BOOL, 0}, {INFO, "function_aliases", 8, IGNORE, 0},
     {SIGNATURE_ENTRY, "key", 1, BYTES, 0}, {SIGNATURE_ENTRY, "value", 2, MESSAGE, SIGNATURE},
     {SIGNATURE, "inputs", 1, MESSAGE, INFO_ENTRY}, {SIGNATURE, "outputs", 2, MESSAGE, INFO_ENTRY},
     {SIGNATURE, "method_name", 3, BYTES, 0}, {SIGNATURE, "defaults", 4, IGNORE, 0},
     {INFO_ENTRY, "key", 1, BYTES, 0}, {INFO_ENTRY, "value", 2, MESSAGE, TENSOR_INFO},
-    {TENSOR_INFO, "name", 1, BYTES, 0}, {TENSOR_INFO, "dtype", 2, TYPE, 0}, {TENSOR_INFO, "tensor_shape", 3, MESSAGE, SHAPE},
+    {TENSOR_INFO, "name", 1, BYTES, 0}, {TENSOR_INFO, "dtype", 2, TYPE, 0},
+    {TENSOR_INFO, "tensor_shape", 3, MESSAGE, SHAPE},
     {TENSOR_INFO, "coo_sparse", 4, IGNORE, 0}, {TENSOR_INFO, "composite_tensor", 5, IGNORE, 0},
 };
 static const char *const TYPE_NAME[] = {
@@ -231,8 +240,8 @@ static int scalar(writer *w, const field *f, const ac_pt_node *x)
     return AC_OK;
 }
 
-/* The fields of a message; nesting is at most AC_PT_DEPTH. Lengths are filled in behind: a varint may be longer than it
- * needs to be. */
+/* The fields of a message; nesting is at most AC_PT_DEPTH. Lengths are filled in afterwards: a varint may be longer
+ * than it needs to be. */
 static int write_message(writer *w, message of, const ac_pt_node *m)
 {
     for (const ac_pt_node *x = m->first; x; x = x->next) {

@@ -1,4 +1,4 @@
-/* Fake quantisation: values are rounded as an integer type would hold them, and stay floats. */
+/* quant_defs.c - fake quantisation: values are rounded as an integer type would hold them, and stay floats. */
 #include "import/tf/nodedefs.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
-/* Random numbers. Dropout draws them, and a frozen graph may still hold it: x / keep * floor(keep + u) with u from 0 to
- * 1, or x / (1 - rate) * (u >= rate). With keep 1, or rate 0, every u gives the same. So a random number is followed as
- * what is known of it, a range, until something asks a question that the range answers; any other use is refused. */
+/* random_defs.c - random numbers. Dropout draws them, and a frozen graph may still hold it: x / keep * floor(keep +
+ * u) with u from 0 to 1, or x / (1 - rate) * (u >= rate). With keep 1, or rate 0, every u gives the same. So a
+ * random number is followed as what is known of it, a range, until something asks a question that the range answers;
+ * any other use is refused. */
 #include "import/tf/nodedefs.h"
 
 #include <math.h>
@@ -65,7 +66,7 @@ static int compare(ac_tf_op *n)
     double v = 0;
     if (u->plus || !n->t[1] || ac_tensor_count(n->t[1]) != 1)
         return ac_build_cannot(&n->b, "it compares random numbers");
-    if (!ac_operand_known(&n->b, &n->t[1])) { /* a rate that is fed: 0 at inference */
+    if (!ac_operand_known(&n->b, &n->t[1])) { /* a rate that is an input: 0 at inference */
         n->r->reading->late = true;
         ac_warn(n->r->cx, n->b.at, W0001, "dropout: '%s' is taken as 0; another value would draw random numbers",
                 n->t[1]->name);

@@ -1,5 +1,5 @@
-/* Images made larger or smaller: ResizeBilinear and ResizeNearestNeighbor are ours; what else is linear in the pixels
- * is a product with a constant matrix along each dimension. */
+/* resize_defs.c - images made larger or smaller: ResizeBilinear and ResizeNearestNeighbor are ours; what else is
+ * linear in the pixels is a product with a constant matrix along each dimension. */
 #include "import/build/compose_resize.h"
 #include "import/tf/nodedefs.h"
 

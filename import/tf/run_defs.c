@@ -1,5 +1,5 @@
-/* A body is run: each node takes the values of its inputs and leaves its own. What is not needed in any case, because
- * its branch is not taken, is dead and makes nothing. */
+/* run_defs.c - a body is run: each node takes the values of its inputs and leaves its own. What is not needed in any
+ * case, because its branch is not taken, is dead and makes nothing. */
 #include "import/tf/nodedefs.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Operators of TensorFlow that move elements and make shapes. */
+/* shape_defs.c - operators of TensorFlow that move elements and make shapes. */
 #include "import/tf/nodedefs.h"
 
 #include <math.h>

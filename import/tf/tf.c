@@ -1,5 +1,4 @@
-/* tf.c - the container of TensorFlow files: GraphDef and SavedModel, their inputs and outputs, and when nodes can be
- * made. */
+/* tf.c - the container of TensorFlow files: GraphDef and SavedModel, their inputs and outputs. */
 #include "import/tf/nodedefs.h"
 #include "import/build/outputs.h"
 #include "import/wire/peek.h"

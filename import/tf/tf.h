@@ -1,26 +1,28 @@
 /* tf.h - what the files that read TensorFlow graphs share. From outside only ac_tf_format is used.
  *
- *     tf.c           the container: GraphDef, SavedModel; inputs and outputs; when nodes can be made
- *     pbtxt.c      text form -> wire form, so that one reader suffices
- *     bodies.c      nodes of a graph or function by name, the order in which they run, and the frames of loops
- *     run_defs.c       a body is run once: values pass from node to node, and operators become canonical nodes
- *     flow_defs.c      Switch, Merge, loops, branches and calls
- *     list_defs.c      TensorArray and TensorList
- *     def_attrs.c      attributes of a node, read by name        const_tensors.c   TensorProto and shapes
- *     nodedefs.c       the table of operators (nodedefs.def) and its dispatch; tf_<family>.c its adapters
+ *     tf.c            the container: GraphDef, SavedModel; inputs and outputs
+ *     pbtxt.c         text form -> wire form, so that one reader suffices
+ *     bodies.c        nodes of a graph or function by name, the order in which they run, and the frames of loops
+ *     run_defs.c      a body is run once: values pass from node to node, and operators become canonical nodes
+ *     flow_defs.c     Switch, Merge, loops, branches and calls
+ *     list_defs.c     TensorArray and TensorList
+ *     def_attrs.c     attributes of a node, read by name
+ *     const_tensors.c TensorProto and shapes
+ *     nodedefs.c      the table of operators (nodedefs.def) and its dispatch
+ *     *_defs.c        adapters: math, shape, index, window, matrix, norm, resize, quant, random
  *
  * A TensorFlow graph is a program: loops, branches, calls and arrays of tensors are operators among others. The reader
  * runs this program on shapes and on the values that are known, the way its executor would, and what the operators
- * leave behind is the graph. So a call becomes the body of its function, a loop as many copies of its body as it has
+ * leave is the graph. So a call becomes the body of its function, a loop as many copies of its body as it has
  * iterations, an array the list of its elements, and a branch whose condition is known just that branch. What the
  * executor finds out at run time only is either said in data (both branches and a select) or refused.
  *
- *     body      what stands in the file, once            ac_tf_body, ac_tf_node
+ *     body      what is in the file, once                ac_tf_body, ac_tf_node
  *     call      one run of a body                        ac_tf_call: a value for each result of each node
  *     value     a tensor, a list of tensors, nothing     ac_tf_value
  *     op        one node in one run, for the adapters    ac_tf_op
  *
- * Canonical nodes are settled as they are made (build.h). For that all dimensions of the inputs must be numbers
+ * Canonical nodes are resolved as they are made (build.h). For that all dimensions of the inputs must be numbers
  * (reading.h).
  *
  * Two kinds of trouble are kept apart, as in onnx.h: a malformed file is reported where it is found, what is well
@@ -40,7 +42,7 @@ typedef struct ac_tf_call ac_tf_call;
 typedef struct ac_tf_node ac_tf_node;
 typedef struct ac_tf_op ac_tf_op;
 
-/* ------------------------------------------------------------------ what stands in the file */
+/* ------------------------------------------------------------------ what is in the file */
 
 typedef struct ac_tf_ref {
     int32_t node; /* index in the body */
@@ -99,7 +101,7 @@ typedef struct ac_tf_list {
     ac_tensor *whole;         /* the first one: all elements along dimension 0; NULL: nothing is written */
     int32_t rank;             /* of the elements as declared; -1: unknown */
     int64_t dim[AC_MAX_RANK]; /* -1: open */
-    bool grows;               /* a write behind the end makes it longer */
+    bool grows;               /* a write past the end makes it longer */
 } ac_tf_list;
 
 /* A random number: somewhere in [low, high), or beyond `plus` by so much. Dropout draws them; see random_defs.c. */

@@ -1,11 +1,11 @@
-/* Convolutions, pools and what else slides over images. Channels stand last as with us, or first; then each operator is
- * wrapped in transposes, which pass layout cancels. */
+/* window_defs.c - convolutions, pools and what else slides over images. Channels are last as with us, or first; then
+ * each operator is wrapped in transposes, which pass layout cancels. */
 #include "import/tf/nodedefs.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { SPATIAL = 3 }; /* depth, height, width: what a model has fewer of stands at the end */
+enum { SPATIAL = 3 }; /* depth, height, width: what a model has fewer of is at the end */
 
 #define RESULT(t) ac_tf_result(n, 0, t)
 

@@ -11,7 +11,7 @@
  * number of tensors of all subgraphs, then for each its offset in the arena or -1: TFLM places it. Constants,
  * variables, empty tensors and those of further subgraphs get -1; TFLM places them around the plan.
  *
- *     | new root, buffers, metadata, plan | the old file, byte for byte |      offsets of FlatBuffers only point forward
+ *     | new root, buffers, metadata, plan | the old file, byte for byte |   offsets of FlatBuffers only point forward
  *
  * Memory: the context's region. Errors: those of fb.h; E0013 numbers out of range; E0502 files that cannot be
  * extended. */

@@ -2,7 +2,7 @@
  * leaves room for it; otherwise TFLM places it above everything alive. Other kernels (CMSIS-NN, Xtensa) ask for more or
  * less.
  *
- * Sizes are told from numbers of elements alone: shapes of a few operands follow from each other. */
+ * Sizes follow from numbers of elements alone: shapes of a few operands follow from each other. */
 #include "import/tflite/offline.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* offline_write.c - a TFLite file with a plan in it. A FlatBuffer's offsets point forward only, so the new root
- * table, its list of buffers and its list of metadata stand in front; the old file follows unchanged (its own root
+ * table, its list of buffers and its list of metadata come first; the old file follows unchanged (its own root
  * is left without a reader; with a new order the entries of its list of operators change places). */
 #include "import/tflite/offline.h"
 
@@ -139,7 +139,7 @@ static void build_front(front *w, const old_model *o, const ac_offline *m, const
     put32(w, (uint32_t)o->n_kept + 1);
     for (int32_t i = 0; i < o->n_kept; i++)
         put_hole(w, &list, o->kept_meta[i], true);
-    put_hole(w, &list, (uint64_t)w->byte.n + 12, false); /* the table below, behind this offset and its vtable */
+    put_hole(w, &list, (uint64_t)w->byte.n + 12, false); /* the table below, after this offset and its vtable */
     put16(w, 8), put16(w, 12), put16(w, 4), put16(w, 8);
     put32(w, 8);
     const int32_t name = list.n;

@@ -41,7 +41,7 @@ enum { MAY, MUST };
 typedef int rule_fn(ac_tfl *r, ac_tfl_node *n);
 static rule_fn rule_plain, rule_reshape, rule_cast, rule_out_type, rule_select, rule_custom, rule_state;
 
-/* Builtin operators by their number; behind them custom ones, whose options are a map of numbers. */
+/* Builtin operators by their number; after them custom ones, whose options are a map of numbers. */
 static const ac_operator ROWS[] = {
 #define TFL(number, type, opt, rule, why) \
     [number] = {.name = #type, .run = AC_ADAPTER(rule_##rule), .options = &options_##opt, AC_WHY(why)},
@@ -247,7 +247,7 @@ static int rule_out_type(ac_tfl *r, ac_tfl_node *n)
 }
 
 /* SELECT, the older form: a condition of one dimension chooses whole rows. Ours broadcasts from the right, so it gets
- * dimensions of size 1 behind:  cond [N], x [N,A,B]  ->  cond [N,1,1]. */
+ * dimensions of size 1 at the end:  cond [N], x [N,A,B]  ->  cond [N,1,1]. */
 static int rule_select(ac_tfl *r, ac_tfl_node *n)
 {
     ac_tensor *cond = n->in[0], *x = n->in[1];
@@ -347,7 +347,7 @@ int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id)
     AC_TRY(check_counts(r, n));
     AC_TRY(read_options(r, n));
     AC_TRY(((rule_fn *)n->code->row->run)(r, n));
-    int32_t next = n->g->next_node; /* nodes that a rule adds are numbered behind the file's */
+    int32_t next = n->g->next_node; /* nodes that a rule adds are numbered after the file's */
     n->g->next_node = id;
     ac_node *made = ac_node_new(n->g, n->code->op, n->out[0]->name, n->in, n->n_in, n->out, n->n_out);
     n->g->next_node = next;

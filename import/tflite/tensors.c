@@ -1,4 +1,4 @@
-/* Tensors of a TFLite file: shape, type, quantisation, constant bytes. */
+/* tensors.c - tensors of a TFLite file: shape, type, quantisation, constant bytes. */
 #include "import/tflite/tflite.h"
 
 #include <inttypes.h>

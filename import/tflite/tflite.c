@@ -32,7 +32,7 @@ static int read_codes(ac_tfl *r, ac_fb_table model)
     return r->fb.failed ? AC_FAIL : AC_OK;
 }
 
-/* Bytes stand in the FlatBuffer or, in files above 2 GiB, behind it at offset..offset+size. */
+/* Bytes are in the FlatBuffer or, in files above 2 GiB, after it at offset..offset+size. */
 static int read_buffers(ac_tfl *r, ac_fb_table model)
 {
     ac_fb_vec v = ac_fb_vector(&r->fb, model, MODEL_BUFFERS, 4);

@@ -1,3 +1,4 @@
+/* fb.c - FlatBuffers read in place, every offset checked. */
 #include "import/wire/fb.h"
 
 #include <string.h>
@@ -102,7 +103,7 @@ static uint64_t follow(ac_fb *fb, uint64_t from, const char *what)
     return from + offset;
 }
 
-/* Where a field of `width` bytes stands; 0: left out, or the file is broken. */
+/* Where a field of `width` bytes is; 0: left out, or the file is broken. */
 static uint64_t field_at(ac_fb *fb, ac_fb_table t, int field, uint32_t width)
 {
     uint16_t offset;

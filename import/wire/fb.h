@@ -11,7 +11,7 @@
  *         return AC_FAIL;                                            the diagnostic has been recorded
  *
  * A field that is left out reads as its default: tables as the absent table (at == 0), whose own fields all read as
- * defaults, vectors as empty. The first broken rule records one diagnostic (E0010..E0014 with the byte where it stands)
+ * defaults, vectors as empty. The first broken rule records one diagnostic (E0010..E0014 with its byte)
  * and sets `failed`; from then on everything reads as absent, so callers test `failed` where it suits them, at least
  * once per loop. Alignment is not assumed. Objects may be shared or cyclic in a hostile file: every table, element and
  * string costs work, and E0014 stops reading when the file's size does not justify it.

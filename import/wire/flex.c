@@ -1,3 +1,4 @@
+/* flex.c - numbers of a FlexBuffer map. */
 #include "import/wire/flex.h"
 
 #include <string.h>
@@ -50,7 +51,7 @@ static bool read_float(ac_span s, uint64_t at, uint32_t width, double *out)
     return true;
 }
 
-/* A value of `width` bytes at `at`; what stands elsewhere has the width its type says. */
+/* A value of `width` bytes at `at`; what is elsewhere has the width its type says. */
 static bool read_number(ac_span s, uint64_t at, uint32_t width, uint8_t type, double *out)
 {
     const uint32_t kind = type >> 2, own = 1u << (type & 3);

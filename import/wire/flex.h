@@ -4,7 +4,7 @@
  *     switch (ac_flex_number(options, "y_scale", &scale)) ...
  *
  * A FlexBuffer is read from its end: [.. map ..] root, type of the root, width of the root. A map is a vector of values
- * with their types behind it and the place of its keys in front. Every place is checked, the file may lie. Nothing is
+ * with their types after it and the place of its keys before it. Every place is checked, the file may lie. Nothing is
  * allocated; a look-up walks over the keys. */
 #ifndef AC_IMPORT_WIRE_FLEX_H
 #define AC_IMPORT_WIRE_FLEX_H

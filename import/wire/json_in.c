@@ -1,3 +1,4 @@
+/* json_in.c - JSON of hostile files as a tree. */
 #include "import/wire/json_in.h"
 
 #include <string.h>
@@ -54,7 +55,7 @@ static bool hex4(const uint8_t *p, uint32_t *v)
     return true;
 }
 
-/* \uXXXX behind the u, with its second half where there is one, as UTF-8. */
+/* \uXXXX after the u, with its second half where there is one, as UTF-8. */
 static char *unicode(reader *x, char *to)
 {
     uint32_t c, low;

@@ -4,7 +4,7 @@
  *     AC_TRY(ac_js_parse(&js, cx, path, (ac_span){f->data, f->n}));
  *     for (const ac_js_node *n = ac_js_get(js.root, "nodes")->first; n; n = n->next) ...
  *
- * Strict (RFC 8259): no comments, no trailing commas, nothing behind the value. Numbers stay as they are written, so
+ * Strict (RFC 8259): no comments, no trailing commas, nothing after the value. Numbers stay as they are written, so
  * that none is rounded. Reading is iterative and nests at most AC_JS_DEPTH deep (E0014); what breaks the grammar is
  * E0020 with line and column. Cost: linear; about 70 bytes for each value, in the context's region. */
 #ifndef AC_IMPORT_WIRE_JSON_IN_H
@@ -30,7 +30,7 @@ struct ac_js_node {
     int32_t line, col;
     const char *key;  /* member of an object: interned; else NULL */
     const char *text; /* STRING: interned, escapes resolved; NUMBER: as written */
-    int32_t n;        /* ARRAY, OBJECT: how many stand inside */
+    int32_t n;        /* ARRAY, OBJECT: how many are inside */
     ac_js_node *first, *last, *next, *up;
 };
 

@@ -1,3 +1,4 @@
+/* pb.c - protobuf messages read in place, every length checked. */
 #include "import/wire/pb.h"
 
 #include <string.h>
@@ -5,7 +6,7 @@
 enum { WIRE_VARINT, WIRE_64, WIRE_BYTES, WIRE_GROUP, WIRE_END, WIRE_32 };
 enum { MAX_DEPTH = 64, WORK_PER_BYTE = 64, WORK_FREE = 4096 };
 
-/* One field as it stands in the file. */
+/* One field as it is in the file. */
 typedef struct field {
     uint32_t number, wire;
     uint64_t value; /* VARINT, 64, 32 */
@@ -69,7 +70,7 @@ void ac_pb_leave(ac_pb *pb)
     pb->depth--;
 }
 
-/* Reads the field at *at and moves behind it; groups come as their two ends. */
+/* Reads the field at *at and moves past it; groups come as their two ends. */
 static bool take(ac_pb *pb, ac_span m, uint64_t *at, field *f)
 {
     const uint8_t *start = m.p + *at;
@@ -189,16 +190,16 @@ bool ac_pb_next(ac_pb *pb, ac_pb_list *list, ac_span *out)
 const int64_t *ac_pb_ints(ac_pb *pb, ac_pb_list list, int64_t *n)
 {
     field f;
-    int64_t room = 0;
+    int64_t cap = 0;
     *n = 0;
     for (uint64_t at = 0, left = list.n; left && next(pb, list.in, &at, &f);)
         if (f.number == list.number) {
-            room += f.wire == WIRE_BYTES ? (int64_t)f.bytes.n : 1;
+            cap += f.wire == WIRE_BYTES ? (int64_t)f.bytes.n : 1;
             left--;
         }
-    if (!room || !ac_pb_spend(pb, room))
+    if (!cap || !ac_pb_spend(pb, cap))
         return NULL;
-    int64_t *out = AC_NEW_N(pb->cx->region, int64_t, room);
+    int64_t *out = AC_NEW_N(pb->cx->region, int64_t, cap);
     for (uint64_t at = 0, left = list.n; left && next(pb, list.in, &at, &f);) {
         if (f.number != list.number)
             continue;

@@ -1,3 +1,4 @@
+/* prototext.c - protobuf's text format as a tree. */
 #include "import/wire/prototext.h"
 
 #include <string.h>
@@ -173,11 +174,11 @@ ac_pt_node *ac_pt_add(ac_pt *pt, ac_pt_node *up, const char *name, ac_pt_kind ki
     return append(pt, up, &n);
 }
 
-/* What is open around the cursor: messages, and the list that a message stands in. */
+/* What is open around the cursor: messages, and the list that a message is in. */
 typedef struct open_message {
     ac_pt_node *message;
     char close;   /* } or > */
-    bool in_list; /* the message is an element: behind it comes , or ] */
+    bool in_list; /* the message is an element: after it comes , or ] */
 } open_message;
 
 typedef struct parser {
@@ -212,7 +213,7 @@ static void skip_separator(lexer *x)
         (void)accept(x, ',');
 }
 
-/* Elements of a list behind the cursor, until its ] or until an element is a message, which is then open. */
+/* Elements of a list after the cursor, until its ] or until an element is a message, which is then open. */
 static int read_elements(parser *p, ac_pt_node *field)
 {
     lexer *x = &p->x;
@@ -254,7 +255,7 @@ static int read_field(parser *p)
     return AC_OK;
 }
 
-/* Behind the closing mark of a message. */
+/* After the closing mark of a message. */
 static int close_one(parser *p)
 {
     lexer *x = &p->x;

@@ -9,11 +9,11 @@
  *         AC_TRY(ac_pt_int(&pt, ac_pt_last(l, "num"), 1, 0, 1000, &n));    E0012 with line and column when out of range
  *     }
  *
- * Every node is a field: its name, its kind and what stands behind it. A list `a: [1, 2]` gives as many fields `a`, and
+ * Every node is a field: its name, its kind and what follows it. A list `a: [1, 2]` gives as many fields `a`, and
  * so does writing the field again. Which value is meant (number, name of an enumeration, text) only the reader of a
  * field knows, so numbers and words stay as they are written until asked for.
  *
- * Grammar: name [:] { ... } or < ... >, name : value, lists in [ ], separators ; and , behind a field, # comments,
+ * Grammar: name [:] { ... } or < ... >, name : value, lists in [ ], separators ; and , after a field, # comments,
  * adjacent strings joined, extensions and Any types as [full.name].
  *
  * Hostile input: reading is iterative, messages nest at most AC_PT_DEPTH deep (E0014), and what breaks the grammar is
@@ -52,7 +52,7 @@ typedef struct ac_pt {
 } ac_pt;
 
 int ac_pt_parse(ac_pt *pt, ac_ctx *cx, const char *file, ac_span text);
-/* Where a node stands, with its line for the caret when that is short. */
+/* Where a node is, with its line for the caret when that is short. */
 ac_place ac_pt_place(const ac_pt *pt, const ac_pt_node *x);
 
 /* A field appended to a message by a program; strings and numbers are given as they would be written. */

@@ -1,4 +1,5 @@
-/* Values of protobuf's text format: what a field's text means, asked for by whoever knows its type. */
+/* prototext_value.c - values of protobuf's text format: what a field's text means, asked for by whoever knows its
+ * type. */
 #include "import/wire/prototext.h"
 
 #include <inttypes.h>
@@ -35,7 +36,7 @@ static bool whole(const ac_pt_node *x, bool *negative, uint64_t *v)
     *v = 0;
     *negative = x->text.p[0] == '-';
     for (i = *negative; i < x->text.n && !is_digit(x->text.p[i]) && x->text.p[i] != '.';)
-        i++; /* blanks behind the sign */
+        i++; /* blanks after the sign */
     if (x->text.n - i > 1 && x->text.p[i] == '0') {
         const bool hex = x->text.p[i + 1] == 'x' || x->text.p[i + 1] == 'X';
         base = hex ? 16 : 8;
@@ -195,7 +196,7 @@ static size_t put_utf8(uint32_t c, uint8_t *to)
     return n;
 }
 
-/* The escape behind a backslash at p; *p moves behind it. 0 bytes: it is none. */
+/* The escape after a backslash at p; *p moves past it. 0 bytes: it is none. */
 static size_t escape(const uint8_t **p, const uint8_t *end, uint8_t *to)
 {
     static const char NAME[] = "abfnrtv\\'\"?", MEANS[] = "\a\b\f\n\r\t\v\\'\"?";

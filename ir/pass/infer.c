@@ -8,8 +8,8 @@ enum { SMALL = 4096 }; /* elements; shape arithmetic is far below, weights are m
 typedef struct state {
     ac_pass *p;
     ac_graph *g;
-    bool *unknown;           /* by tensor id: its shape could not be found, and a diagnostic has said why */
-    int32_t n_unknown, room; /* tensors seen so far: more come when subgraphs are inlined */
+    bool *unknown;          /* by tensor id: its shape could not be found, and a diagnostic has said why */
+    int32_t n_unknown, cap; /* tensors seen so far: more come when subgraphs are inlined */
     bool failed;
 } state;
 
@@ -121,7 +121,7 @@ static bool fold_small(state *s, ac_node *n)
             return false;
     if (!ac_fold_node(s->p->cx, n))
         return false;
-    s->failed |= !ac_tensor_force(s->p->cx, y); /* its diagnostic stands already */
+    s->failed |= !ac_tensor_force(s->p->cx, y); /* its diagnostic has been recorded */
     return true;
 }
 
@@ -129,10 +129,10 @@ static bool fold_small(state *s, ac_node *n)
 static void see_tensors(state *s)
 {
     const ac_graph *g = s->g;
-    if (g->tensor.n >= s->room) {
+    if (g->tensor.n >= s->cap) {
         const bool *old = s->unknown;
-        s->room = 2 * g->tensor.n + 1;
-        s->unknown = AC_NEW_N(s->p->cx->region, bool, s->room);
+        s->cap = 2 * g->tensor.n + 1;
+        s->unknown = AC_NEW_N(s->p->cx->region, bool, s->cap);
         for (int32_t i = 0; i < s->n_unknown; i++)
             s->unknown[i] = old[i];
     }
@@ -174,7 +174,7 @@ int ac_pass_infer(ac_pass *p)
             int status = ac_inline_node(flow, i);
             see_tensors(&s);
             if (status == AC_OK)
-                i--; /* what now stands here */
+                i--; /* what is here now */
             else
                 give_up(&s, &was);
             p->changed++;

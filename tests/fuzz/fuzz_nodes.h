@@ -3,7 +3,8 @@
 #define TESTS_FUZZ_FUZZ_NODES_H
 #include "import/import.h"
 
-/* Open dimensions are taken as 2, open ranks as 0; then all nodes are made, and what has been let through is verified. */
+/* Open dimensions are taken as 2, open ranks as 0; then all nodes are made, and what has been let through is
+ * verified. */
 static int fuzz_nodes(ac_ctx *cx, ac_imported *m)
 {
     for (int32_t i = 0; i < m->graph->tensor.n; i++) {

@@ -1,10 +1,10 @@
-/* fuzz_pair.h - the fuzz target of formats whose weights stand in a file of their own. Included once, by a file that
+/* fuzz_pair.h - the fuzz target of formats whose weights are in a file of their own. Included once, by a file that
  * defines FUZZ_FORMAT: whatever bytes come in, reading ends with a graph or a diagnostic.
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -DARENAC_LIBFUZZER ... && ./fuzz_caffe CORPUS/
  *     ./fuzz_caffe FILE...          without libFuzzer: reads each file, alone
  *
- * The bytes up to the first 0 are the graph, those behind it are the weights; without a 0 there are none. Files that
+ * The bytes up to the first 0 are the graph, those after it are the weights; without a 0 there are none. Files that
  * start like binary ones are taken whole. A graph that was read is also verified. */
 #include "tests/fuzz/fuzz_nodes.h"
 

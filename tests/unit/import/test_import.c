@@ -47,7 +47,7 @@ typedef struct field {
     int64_t v;
 } field;
 
-/* vtable, then the table; slot[i] is where field i stands. */
+/* vtable, then the table; slot[i] is where field i is. */
 static void table(size_t from, const field *f, int n, size_t *slot)
 {
     align(8);
@@ -81,14 +81,14 @@ static void vec(size_t from, const void *data, size_t n, int width)
 {
     align(4);
     if (width == 8 && n_out % 8 == 0)
-        put(0, 4); /* the elements, behind the count, are aligned */
+        put(0, 4); /* the elements, after the count, are aligned */
     here(from);
     put(n, 4);
     for (size_t i = 0; i < n * (size_t)width; i++)
         put(((const uint8_t *)data)[i], 1);
 }
 
-/* A vector of references; slot[i] is where the i-th stands. */
+/* A vector of references; slot[i] is where the i-th is. */
 static void vec_refs(size_t from, size_t n, size_t *slot)
 {
     align(4);
@@ -367,13 +367,16 @@ static void test_details(void)
     CHECK(read_bytes(out, n_out, NULL, 0) == AC_OK && g->node.item[0]->in[1]->state && ac_graph_verify(g) == AC_OK);
     drop();
 
-    s = good(); /* data behind the FlatBuffer */
+    s = good(); /* data after the FlatBuffer */
     s.far_buffer = 8;
     build(&s);
     CHECK(read_bytes(out, n_out, NULL, 0) == AC_OK && g->node.item[0]->in[1]->data);
     drop();
+}
 
-    s = good(); /* the older SELECT chooses rows: its condition is reshaped */
+static void test_operands(void)
+{
+    spec s = good(); /* the older SELECT chooses rows: its condition is reshaped */
     s.builtin = 64;
     s.w_type = 6;
     s.w_dim = 1;
@@ -605,6 +608,7 @@ int main(void)
 {
     test_good();
     test_details();
+    test_operands();
     test_malformed();
     test_unsupported();
     test_damage();

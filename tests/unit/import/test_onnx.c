@@ -68,7 +68,7 @@ typedef enum encoding { RAW, PACKED, UNPACKED, EXTERNAL } encoding;
 
 typedef struct spec {
     const char *op, *domain, *inputs, *outputs; /* the one node */
-    int opset, nodes;                           /* how often the node stands there, with results y0, y1 .. */
+    int opset, nodes;                           /* how often the node is there, with results y0, y1 .. */
     int64_t dim[9];                             /* of input x */
     int rank;
     const char *param; /* name of dimension 0, when it is open */
