@@ -220,7 +220,7 @@ typedef struct outcome {
 
 static ac_ctx cx;
 
-static outcome read_bytes(const uint8_t *p, size_t n, bool nodes)
+static outcome read_bytes(const uint8_t *p, size_t n, bool nodes, const char *outputs)
 {
     static uint8_t copy[sizeof(((msg *)0)->p) + 1];
     memcpy(copy + 1, p, n); /* an odd address: constants are misaligned */
@@ -228,7 +228,7 @@ static outcome read_bytes(const uint8_t *p, size_t n, bool nodes)
     outcome o = {.rc = AC_FAIL};
     ac_ctx_open(&cx);
     ac_ctx_start(&cx);
-    o.rc = ac_import(&cx, &f, &(ac_import_options){.from = "onnx"}, &o.m);
+    o.rc = ac_import(&cx, &f, &(ac_import_options){.from = "onnx", .outputs = outputs}, &o.m);
     if (o.rc == AC_OK && nodes)
         o.rc = ac_import_nodes(&cx, &o.m, NULL, 0);
     if (o.rc == AC_OK)
@@ -245,7 +245,7 @@ static outcome read_bytes(const uint8_t *p, size_t n, bool nodes)
 static outcome read_spec(const spec *s)
 {
     const msg *m = build(s);
-    return read_bytes(m->p, m->n, true);
+    return read_bytes(m->p, m->n, true, NULL);
 }
 
 static void done(void)
@@ -301,13 +301,30 @@ static void test_open_dimension(void)
     spec s = GOOD;
     s.param = "batch";
     const msg *m = build(&s);
-    outcome o = read_bytes(m->p, m->n, false);
+    outcome o = read_bytes(m->p, m->n, false, NULL);
     CHECK(o.rc == AC_OK && o.m.waiting && o.g->node.n == 0 && o.g->input.item[0]->dim[0] == -1);
     if (o.rc == AC_OK && o.m.waiting) {
         CHECK(!strcmp(o.g->input.item[0]->dim_name[0], "batch"));
         CHECK(ac_import_nodes(&cx, &o.m, &(ac_pin){"batch", 3}, 1) == AC_OK && !o.m.waiting && o.m.graph == o.g);
         CHECK(o.g->node.n == 1 && o.g->output.item[0]->dim[0] == 3 && o.g->output.item[0]->dim[1] == 2);
     }
+    done();
+}
+
+/* --outputs names tensors, also where they are not made yet. */
+static void test_open_outputs(void)
+{
+    spec s = GOOD;
+    s.param = "batch";
+    s.nodes = 2;
+    const msg *m = build(&s);
+    outcome o = read_bytes(m->p, m->n, false, "y1");
+    CHECK(o.rc == AC_OK && o.m.waiting && ac_import_nodes(&cx, &o.m, &(ac_pin){"batch", 3}, 1) == AC_OK);
+    CHECK(o.m.graph->output.n == 1 && !strcmp(o.m.graph->output.item[0]->name, "y1"));
+    done();
+    o = read_bytes(m->p, m->n, false, "y7");
+    CHECK(o.rc == AC_OK && o.m.waiting && ac_import_nodes(&cx, &o.m, &(ac_pin){"batch", 3}, 1) == AC_FAIL);
+    CHECK(ac_diags_exit(&cx.diags) == AC_EXIT_USAGE);
     done();
 }
 
@@ -319,7 +336,7 @@ static void test_given_value(void)
     s.inputs = "c,x";
     s.rank = 1;
     const msg *m = build(&s);
-    outcome o = read_bytes(m->p, m->n, false);
+    outcome o = read_bytes(m->p, m->n, false, NULL);
     CHECK(o.rc == AC_OK && o.m.waiting);
     CHECK(o.rc == AC_OK && ac_import_nodes(&cx, &o.m, NULL, 0) == AC_FAIL);
     CHECK(ac_diags_exit(&cx.diags) == AC_EXIT_UNSUPPORTED);
@@ -393,7 +410,7 @@ static void test_cut_off(void)
     static msg whole;
     whole = *build(&GOOD);
     for (size_t n = 0; n < whole.n; n++) {
-        outcome o = read_bytes(whole.p, n, true);
+        outcome o = read_bytes(whole.p, n, true, NULL);
         CHECK(o.rc == AC_OK || o.errors > 0);
         done();
     }
@@ -409,7 +426,7 @@ static void test_changed_bytes(void)
         for (size_t k = 0; k < sizeof VALUES; k++) {
             const uint8_t was = m.p[i];
             m.p[i] = VALUES[k];
-            outcome o = read_bytes(m.p, m.n, true);
+            outcome o = read_bytes(m.p, m.n, true, NULL);
             CHECK((o.rc == AC_OK) == (o.errors == 0));
             m.p[i] = was;
             done();
@@ -426,7 +443,7 @@ static void test_nesting(void)
         sub(&out, 7, &in);
         in = out;
     }
-    outcome o = read_bytes(in.p, in.n, true);
+    outcome o = read_bytes(in.p, in.n, true, NULL);
     CHECK(o.rc == AC_FAIL && o.errors > 0);
     done();
 }
@@ -437,6 +454,7 @@ int main(void)
     test_identity();
     test_function();
     test_open_dimension();
+    test_open_outputs();
     test_given_value();
     test_bad();
     test_all_listed();
