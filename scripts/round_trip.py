@@ -32,11 +32,11 @@ def pins(a, model, d, folder):
     """--dim options for dimensions that the model leaves open: those of the first set of inputs."""
     shape = {i["name"]: np.load(folder / f"input{k}_0.npy", mmap_mode="r").shape for k, i in enumerate(d["inputs"])}
     dims, listing = [], subprocess.run([a.arenac, "check", "-q", *model], capture_output=True, text=True, errors="replace").stderr
-    for at, name in re.findall(r"dimension (\d+) of input '([^']*)' .* is open", listing):
+    for at, name in re.findall(r"dimension (\d+) of input '([^']*)' .* is unknown", listing):
         label = re.search(r"--dim ([^\n]*)=N", listing[listing.index(f"dimension {at} of input '{name}'"):]).group(1)
         if name in shape:
             dims += ["--dim", f"{label}={shape[name][int(at)]}"]
-    for name in re.findall(r"the number of dimensions of input '([^']*)' is open", listing):
+    for name in re.findall(r"the number of dimensions of input '([^']*)' is unknown", listing):
         for at, n in enumerate(shape.get(name, ())):
             dims += ["--dim", f"{name}.{at}={n}"]
         if shape.get(name) == ():

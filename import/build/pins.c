@@ -42,7 +42,7 @@ static void pin_dim(state *s, ac_tensor *t, int32_t d)
         t->dim[d] = pin->value;
         s->m->pinned++;
     } else if (t->dim[d] < 0 && d == 0 && s->m->batch) {
-        ac_note(s->cx, at, W0001, "input '%s' %s: its open batch dimension is taken as 1; --dim %s=N sets another",
+        ac_note(s->cx, at, W0001, "input '%s' %s: its batch size is unknown and taken as 1; --dim %s=N sets another",
                 t->name, ac_shape_str(s->cx, t), dim_label(s->cx, t, d));
         t->dim[d] = 1;
         s->m->pinned++;
@@ -68,7 +68,7 @@ static void pin_rank(state *s, ac_tensor *t)
     if (!t->any_rank)
         return;
     s->failed = true;
-    ac_error(s->cx, (ac_place){.file = s->m->graph->file}, E0204, "the number of dimensions of input '%s' is open",
+    ac_error(s->cx, (ac_place){.file = s->m->graph->file}, E0204, "the number of dimensions of input '%s' is unknown",
              t->name);
     ac_help(s->cx, "pin them: --dim %s.0=N --dim %s.1=N .., or --dim %s=scalar; run --input takes them from the array",
             t->name, t->name, t->name);
@@ -85,8 +85,8 @@ static void check_pins(state *s)
         if (s->used[i])
             continue;
         s->failed = true;
-        ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: the model has no open dimension '%s'", s->pin[i].name,
-                 (long long)s->pin[i].value, s->pin[i].name);
+        ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: no input has a dimension '%s' that can be set",
+                 s->pin[i].name, (long long)s->pin[i].value, s->pin[i].name);
         const char *near = ac_closest(s->pin[i].name, names.item, names.n);
         if (near)
             ac_help(s->cx, "did you mean '%s'?", near);
@@ -110,8 +110,8 @@ int ac_pin_inputs(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins)
         for (int32_t d = 0; d < t->rank && (t->input || t->state); d++)
             if (t->dim[d] < 0) {
                 s.failed = true;
-                ac_error(cx, (ac_place){.file = g->file}, E0204, "dimension %d of input '%s' %s is open", d, t->name,
-                         ac_shape_str(cx, t));
+                ac_error(cx, (ac_place){.file = g->file}, E0204, "the size of dimension %d of input '%s' %s is unknown",
+                         d, t->name, ac_shape_str(cx, t));
                 ac_help(cx, "pin it: --dim %s=N", dim_label(cx, t, d));
             }
     }

@@ -172,7 +172,7 @@ int ac_reading_spend(ac_reading *r, int64_t steps)
     r->work -= steps;
     return r->work >= 0 ? AC_OK
                         : ac_error(r->cx, (ac_place){.file = r->file.path}, E0014,
-                                   "the file asks for far more steps than its size justifies");
+                                   "reading the file takes far more steps than its size justifies");
 }
 
 int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char *name, const char *shown)

@@ -99,7 +99,7 @@ int ac_caf_do_prior_box(ac_caf_layer *l)
     const ac_tensor *x = l->in[0], *image = l->in[1];
     priors p = {.n_ratio = 0};
     if (x->rank != 4 || image->rank != 4)
-        return ac_build_bad(&l->b, "bottoms '%s' %s and '%s' %s are no images [N,C,H,W]", x->name,
+        return ac_build_bad(&l->b, "bottoms '%s' %s and '%s' %s are not images [N,C,H,W]", x->name,
                             ac_shape_str(l->r->cx, x), image->name, ac_shape_str(l->r->cx, image));
     p.h = x->dim[2], p.w = x->dim[3], p.image_h = image->dim[2], p.image_w = image->dim[3];
     AC_TRY(ac_caf_floats(l, m, "min_size", 64, &p.least, &p.n_least));

@@ -13,7 +13,7 @@ ac_pt_node *ac_caf_message(ac_caf_layer *l, const char *name)
     if (!m)
         return NULL;
     if (m->kind != AC_PT_MESSAGE) {
-        (void)ac_error(l->r->cx, ac_pt_place(&l->r->pt, m), E0012, "field '%s' is no message", name);
+        (void)ac_error(l->r->cx, ac_pt_place(&l->r->pt, m), E0012, "field '%s' is not a message", name);
         return NULL;
     }
     ac_push(l->r->cx->region, &l->message, m);

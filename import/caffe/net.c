@@ -177,7 +177,7 @@ const char *ac_caf_type(ac_caf *r, const ac_pt_node *layer, const char **type)
     if (x && x->kind == AC_PT_NUMBER &&
         ac_pt_int(&r->pt, x, 0, 0, (int64_t)(sizeof V1_TYPE / sizeof *V1_TYPE) - 1, &number) == AC_OK)
         return *type = V1_TYPE[number];
-    (void)ac_error(r->cx, ac_pt_place(&r->pt, x ? x : layer), E0012, "'%s' is no type of a layer", word);
+    (void)ac_error(r->cx, ac_pt_place(&r->pt, x ? x : layer), E0012, "'%s' is not a type of a layer", word);
     return NULL;
 }
 
@@ -271,7 +271,7 @@ static int v0_layer(ac_caf *r, const ac_pt_node *connection, const ac_pt_node *i
         ac_push(r->cx->region, &r->layer, l);
         return AC_OK;
     }
-    return ac_error(r->cx, ac_pt_place(&r->pt, inner), E0012, "'%s' is no type of a V0 layer", type);
+    return ac_error(r->cx, ac_pt_place(&r->pt, inner), E0012, "'%s' is not a type of a V0 layer", type);
 }
 
 /* input, with input_shape or four input_dim each: Input layers in front. */
@@ -296,7 +296,7 @@ static int read_inputs(ac_caf *r)
         ac_pt_node *to = add_message(&r->pt, add_message(&r->pt, l, "input_param"), "shape");
         if (shapes) {
             if (shape->kind != AC_PT_MESSAGE)
-                return ac_error(r->cx, ac_pt_place(&r->pt, shape), E0012, "input_shape is no message");
+                return ac_error(r->cx, ac_pt_place(&r->pt, shape), E0012, "input_shape is not a message");
             for (const ac_pt_node *d = shape->first; d; d = d->next)
                 ac_pt_add(&r->pt, to, d->name, d->kind, d->text);
             shape = ac_pt_again(shape);
@@ -347,7 +347,7 @@ static int rule_holds(ac_caf *r, const state *s, const ac_pt_node *rule, bool *h
     int64_t low, high;
     *holds = true;
     if (rule->kind != AC_PT_MESSAGE)
-        return ac_error(r->cx, ac_pt_place(&r->pt, rule), E0012, "'%s' is no message", rule->name);
+        return ac_error(r->cx, ac_pt_place(&r->pt, rule), E0012, "'%s' is not a message", rule->name);
     AC_TRY(read_phase(r, ac_pt_last(rule, "phase"), &train, &given));
     *holds &= !given || train == s->train;
     AC_TRY(ac_pt_int(&r->pt, ac_pt_last(rule, "min_level"), INT32_MIN, INT32_MIN, INT32_MAX, &low));
@@ -408,7 +408,7 @@ int ac_caf_net(ac_caf *r)
         if (strcmp(x->name, "layer") != 0 && strcmp(x->name, "layers") != 0)
             continue;
         if (x->kind != AC_PT_MESSAGE) {
-            rc = ac_error(r->cx, ac_pt_place(&r->pt, x), E0012, "'%s' is no message", x->name);
+            rc = ac_error(r->cx, ac_pt_place(&r->pt, x), E0012, "'%s' is not a message", x->name);
             continue;
         }
         ac_pt_node *inner = v1 ? ac_pt_last(x, "layer") : NULL;

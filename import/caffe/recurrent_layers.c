@@ -24,7 +24,7 @@ static int open_recurrent(ac_caf_layer *l, int32_t states, recurrent *r)
     AC_TRY(ac_caf_int(l, m, "num_output", 0, 1, INT32_MAX, &r->hidden));
     AC_TRY(ac_caf_bool(l, m, "expose_hidden", false, &r->exposed));
     if (x->rank < 2 || l->in[1]->rank != 2 || l->in[1]->dim[0] != x->dim[0] || l->in[1]->dim[1] != x->dim[1])
-        return ac_build_bad(&l->b, "bottoms '%s' %s and '%s' %s are no sequence [T,N,..] and its beginnings [T,N]",
+        return ac_build_bad(&l->b, "bottoms '%s' %s and '%s' %s are not a sequence [T,N,..] and its beginnings [T,N]",
                             x->name, ac_shape_str(l->r->cx, x), l->in[1]->name, ac_shape_str(l->r->cx, l->in[1]));
     const int32_t extra = l->n_in - 2 - (r->exposed ? states : 0);
     if (extra < 0 || extra > 1 || l->n_out != 1 + (r->exposed ? states : 0))

@@ -24,7 +24,7 @@ int ac_caf_do_flatten(ac_caf_layer *l)
     AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &from));
     AC_TRY(ac_caf_axis(l, m, "end_axis", -1, x->rank, &to));
     if (to < from)
-        return ac_build_bad(&l->b, "end_axis %d stands before axis %d", to, from);
+        return ac_build_bad(&l->b, "end_axis %d comes before axis %d", to, from);
     for (int32_t d = 0; d < from; d++)
         dim[rank++] = x->dim[d];
     dim[rank++] = product(x, from, to + 1);

@@ -35,7 +35,7 @@ static int read_window(ac_caf_layer *l, ac_pt_node *m, ac_frame *w)
     memcpy(w->after, w->before, sizeof w->after);
     for (int32_t d = AC_SPATIAL - w->m; d < AC_SPATIAL; d++)
         if (w->kernel[d] < 1 || w->kernel[d] > INT16_MAX || w->stride[d] > INT16_MAX || w->before[d] > INT16_MAX)
-            return ac_build_bad(&l->b, "kernel %" PRId64 ", stride %" PRId64 ", pad %" PRId64 " are no window",
+            return ac_build_bad(&l->b, "kernel %" PRId64 ", stride %" PRId64 ", pad %" PRId64 " are not a window",
                                 w->kernel[d], w->stride[d], w->before[d]);
     return AC_OK;
 }

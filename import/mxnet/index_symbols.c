@@ -92,7 +92,7 @@ int ac_mx_do_fill(ac_mx_node *n)
             dim[d] = d == 0 && n->r->g->input.n && n->r->g->input.item[0]->rank ? n->r->g->input.item[0]->dim[0] : -1;
     for (int32_t d = 0; d < rank; d++)
         if (dim[d] < 0 || dim[d] > INT32_MAX)
-            return ac_build_bad(&n->b, "dimension %d of its shape is open", d);
+            return ac_build_bad(&n->b, "the size of dimension %d of its shape is unknown", d);
     return ac_mx_result(n, 0, ac_build_broadcast(&n->b, ac_build_number(&n->b, type, value), rank, dim));
 }
 

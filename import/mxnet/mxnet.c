@@ -28,7 +28,7 @@ static int read_entry(ac_mx *r, const ac_js_node *x, int32_t nodes, int32_t *nod
         return bad_json(r, x, "expected [node, result] here");
     if (id < 0 || id >= nodes || index < 0 || index > INT16_MAX)
         return ac_error(r->cx, ac_js_place(&r->js, x), E0013,
-                        "node %" PRId64 ", result %" PRId64 ": %d nodes stand before", id, index, nodes);
+                        "node %" PRId64 ", result %" PRId64 ": there are %d nodes before it", id, index, nodes);
     *node = (int32_t)id;
     *out = (int32_t)index;
     return AC_OK;
@@ -59,10 +59,10 @@ static int read_node(ac_mx *r, const ac_js_node *x, int32_t id)
     if (n->variable && n->attrs && !n->attrs->n) /* 0.8: an empty param beside attr */
         n->attrs = ac_js_get(x, "attr");
     if (n->attrs && n->attrs->kind != AC_JS_OBJECT)
-        return bad_json(r, n->attrs, "attributes are no object");
+        return bad_json(r, n->attrs, "attributes are not an object");
     for (const ac_js_node *a = n->attrs ? n->attrs->first : NULL; a; a = a->next)
         if (a->kind != AC_JS_STRING)
-            return bad_json(r, a, "the value of an attribute is no text");
+            return bad_json(r, a, "the value of an attribute is not text");
     n->at = ac_js_place(&r->js, x);
     n->at.node = n->name;
     n->at.op = n->type;
@@ -89,7 +89,7 @@ static int read_nodes(ac_mx *r)
         return bad_json(r, r->js.root, "a symbol needs a list 'nodes'");
     if (version &&
         (version->kind != AC_JS_ARRAY || version->n != 2 || !ac_js_int(version->last, &v) || v < 0 || v > 1 << 20))
-        return bad_json(r, version, "mxnet_version is no [\"int\", number]");
+        return bad_json(r, version, "mxnet_version is not [\"int\", number]");
     r->version = (int32_t)v;
     r->node = AC_NEW_N(r->cx->region, ac_mx_node, nodes->n + 1);
     for (const ac_js_node *x = nodes->first; x; x = x->next) {
@@ -255,7 +255,7 @@ static int add_inputs(ac_mx *r)
             type = NULL;
         flag = type ? type->text[0] - '0' : 0;
         if (shape && !ac_mx_tuple(shape->text, AC_MAX_RANK, 0, dim, &rank))
-            return bad_json(r, shape, "__shape__ is no tuple of at most 8 whole numbers");
+            return bad_json(r, shape, "__shape__ is not a tuple of at most 8 whole numbers");
         for (int32_t d = 0; d < rank; d++) {
             if (dim[d] < -1 || dim[d] > INT32_MAX)
                 return ac_error(r->cx, ac_js_place(&r->js, shape), E0201, "dimension %d of '%s' is %" PRId64, d,
@@ -356,7 +356,7 @@ static int build_node(ac_mx *r, ac_mx_node *n)
             return r->has_params
                        ? ac_error(r->cx, n->at, E0019, "the weights have no array '%s', which this node reads",
                                   from->name)
-                       : ac_error(r->cx, n->at, E0104, "the shape of parameter '%s' follows from nothing", from->name);
+                       : ac_error(r->cx, n->at, E0104, "nothing determines the shape of parameter '%s'", from->name);
         return ac_build_cannot(&n->b, "it reads result %d of '%s' (%s)", n->from_out[k], from->name, from->type);
     }
     n->n_out = 1;

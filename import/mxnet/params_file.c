@@ -240,9 +240,8 @@ static ac_tensor *densify(ac_mx_node *n, const ac_mx_array *a, const char *name)
         }
         for (int32_t k = 0; k < width; k++) {
             if (v[k] < 0 || v[k] >= a->dim[k]) {
-                (void)ac_error(r->cx, at, E0013,
-                               "value %" PRId64 " of this sparse array stands at %" PRId64 " of %" PRId64, i, v[k],
-                               a->dim[k]);
+                (void)ac_error(r->cx, at, E0013, "value %" PRId64 " of this sparse array is at %" PRId64 " of %" PRId64,
+                               i, v[k], a->dim[k]);
                 return NULL;
             }
             where[i * width + k] = (int32_t)v[k];

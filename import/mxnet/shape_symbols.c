@@ -38,7 +38,7 @@ static int reshape_dims(ac_mx_node *n, const ac_tensor *x, const int64_t *v, int
         int64_t put[AC_MAX_RANK];
         int32_t k = 1;
         if ((v[i] == 0 || v[i] == -4) && at >= x->rank)
-            return ac_build_bad(&n->b, "shape asks for more dimensions than '%s' %s has", x->name, SHAPE(x));
+            return ac_build_bad(&n->b, "shape needs more dimensions than '%s' %s has", x->name, SHAPE(x));
         if (v[i] > 0) {
             put[0] = v[i];
             at++;
@@ -114,7 +114,7 @@ int ac_mx_do_reshape(ac_mx_node *n)
         v[0] = 0;
     for (int32_t i = 0; reverse && i < count; i++)
         if (v[i] == -4)
-            return ac_build_cannot(&n->b, "it splits dimensions from behind");
+            return ac_build_cannot(&n->b, "it splits dimensions from the end");
     if (reverse) {
         mirror(v, count);
         mirror(view.dim, view.rank);

@@ -100,7 +100,7 @@ static int bind_out(ac_onx_node *n, ac_onx_scope *inner, int32_t i, const char *
     if (i >= n->n_out || !n->out[i])
         return AC_OK;
     if (!v || !v->made)
-        return ac_error(n->r->cx, n->at, E0101, "result '%s' is made by nothing inside of %s", name, n->type);
+        return ac_error(n->r->cx, n->at, E0101, "result '%s' is made by nothing inside %s", name, n->type);
     return v->broken || !v->t ? AC_FAIL : ac_onx_result(n, i, v->t);
 }
 
@@ -172,7 +172,7 @@ static int take_outputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_ten
         if (!name)
             return AC_FAIL;
         if (!v || !v->made)
-            return ac_error(r->cx, n->at, E0101, "result '%s' is made by nothing inside of %s", name, n->type);
+            return ac_error(r->cx, n->at, E0101, "result '%s' is made by nothing inside %s", name, n->type);
         if (v->broken || !v->t)
             return AC_FAIL;
         out[i] = v->t;
@@ -189,7 +189,7 @@ int ac_onx_call_graph(ac_onx_node *n, ac_span message, ac_tensor *const *in, int
     ac_onx_scope s = *n->scope;
     s = (ac_onx_scope){.outer = n->scope, .call = s.call, .opset = s.opset, .n_opset = s.n_opset, .level = s.level + 1};
     if (s.level > MAX_LEVEL)
-        return ac_error(r->cx, n->at, E0014, "graphs stand more than %d deep in each other", MAX_LEVEL);
+        return ac_error(r->cx, n->at, E0014, "graphs are nested more than %d deep", MAX_LEVEL);
     r->called += (int64_t)message.n;
     if (++r->calls > MAX_CALLS || r->g->node.n > MAX_UNROLLED || r->called > MAX_CALLED)
         return ac_build_cannot(&n->b, "unrolled, its graphs are more than %d calls, %d operators or %d bytes",

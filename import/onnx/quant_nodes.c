@@ -281,7 +281,7 @@ int ac_onx_do_matmul_integer(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *y = n->in[1];
     if (!byte_type(x) || !byte_type(y) || x->rank < 1)
-        return ac_build_cannot(&n->b, "its operands are no bytes");
+        return ac_build_cannot(&n->b, "its operands are not bytes");
     const ac_dtype type = x->dim[x->rank - 1] > EXACT ? AC_I32 : AC_F32;
     ac_tensor *in[] = {off_zero(n, x, ac_onx_in(n, 2), true, type), off_zero(n, y, ac_onx_in(n, 3), false, type)};
     return ac_onx_result(n, 0, ac_onx_cast(n, float_op(n, ac_onx_do_matmul, in, 2), AC_I32));
@@ -291,7 +291,7 @@ int ac_onx_do_conv_integer(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *w = n->in[1], *zw = ac_onx_in(n, 3);
     if (!byte_type(x) || !byte_type(w) || !w->dim[0] || ac_tensor_count(w) / w->dim[0] > EXACT)
-        return ac_build_cannot(&n->b, "its operands are no bytes, or more than %d are added up", EXACT);
+        return ac_build_cannot(&n->b, "its operands are not bytes, or more than %d are added up", EXACT);
     ac_tensor *in[] = {centered(n, x, ac_onx_in(n, 2), 0), centered(n, w, zw, 0)};
     return ac_onx_result(n, 0, ac_onx_cast(n, float_op(n, ac_onx_do_conv, in, 2), AC_I32));
 }

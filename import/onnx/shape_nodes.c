@@ -193,7 +193,7 @@ int ac_onx_do_transpose(ac_onx_node *n)
         if (list.n)
             AC_TRY(ac_onx_axis(n, list.v[d], x->rank, &perm[d]));
         if (seen >> perm[d] & 1)
-            return ac_error(n->r->cx, n->at, E0103, "dimension %d stands twice in perm", perm[d]);
+            return ac_error(n->r->cx, n->at, E0103, "perm names dimension %d twice", perm[d]);
         seen |= 1u << perm[d];
     }
     return ac_onx_result(n, 0, ac_onx_transpose(n, x, perm));

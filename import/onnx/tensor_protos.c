@@ -109,7 +109,7 @@ static int read_external(ac_onx *r, ac_place at, const char *name, ac_pb_list li
             location = e.value;
         else if ((is(e.key, "offset") && !decimal(e.value, &offset)) ||
                  (is(e.key, "length") && !decimal(e.value, &length)))
-            return ac_error(r->cx, at, E0012, "constant '%s': offset or length of its external data is no number",
+            return ac_error(r->cx, at, E0012, "constant '%s': offset or length of its external data is not a number",
                             name);
     }
     const char *path = r->pb.failed ? NULL : ac_pb_name(&r->pb, location);
@@ -118,14 +118,14 @@ static int read_external(ac_onx *r, ac_place at, const char *name, ac_pb_list li
     if (!stays(path)) {
         ac_error(r->cx, at, E0012, "constant '%s' takes its data from '%s', which is outside of the model's folder",
                  name, path);
-        return ac_help(r->cx, "external data stands beside the model, named by a relative path");
+        return ac_help(r->cx, "external data lies beside the model, named by a relative path");
     }
     const int folder = (int)(ac_path_name(r->reading->file.path) - r->reading->file.path);
     const char *full = ac_strf(r->cx->region, "%.*s%s", folder, r->reading->file.path, path);
     ac_file f = {0};
     if (!ac_file_exists(full)) {
         ac_error(r->cx, at, E0016, "constant '%s' takes its data from '%s', which is not there", name, full);
-        return ac_help(r->cx, "external data stands in a file beside the model: keep them together");
+        return ac_help(r->cx, "external data is in a file beside the model: keep them together");
     }
     if (ac_file_open(r->cx, full, &f) != AC_OK)
         return ac_help(r->cx, "it holds the data of constant '%s'; keep it beside the model", name);

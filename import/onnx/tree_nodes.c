@@ -88,7 +88,7 @@ static int check_nodes(ac_onx_node *n, ensemble *e, int64_t features)
         const double mode = e->mode[i];
         if (e->feature.v[i] < 0 || e->feature.v[i] >= features || !(mode >= 0 && mode < MODES))
             return ac_error(n->r->cx, n->at, E0103,
-                            "node %" PRId64 " asks for feature %" PRId64 " of %" PRId64 ", mode %g", i, e->feature.v[i],
+                            "node %" PRId64 " needs feature %" PRId64 " of %" PRId64 ", mode %g", i, e->feature.v[i],
                             features, mode);
         for (int side = 0; side < 2; side++) {
             const int64_t to = (side ? e->yes : e->no).v[i], leaf = (side ? e->yes_leaf : e->no_leaf).v[i];
@@ -124,7 +124,7 @@ static int count_levels(ac_onx_node *n, ensemble *e)
         here[e->root.v[i]] = true;
     for (e->levels = 0; any; e->levels++) {
         if (e->levels == MOST_LEVELS)
-            return ac_error(n->r->cx, n->at, E0014, "a path is longer than %d nodes: perhaps a circle", MOST_LEVELS);
+            return ac_error(n->r->cx, n->at, E0014, "a path is longer than %d nodes: perhaps a cycle", MOST_LEVELS);
         any = false;
         memset(next, 0, (size_t)e->nodes * sizeof *next);
         for (int64_t i = 0; i < e->nodes; i++)

@@ -108,7 +108,7 @@ static int64_t element_count(ac_tf *r, const char *name, ac_place at, int32_t ra
     int64_t count;
     for (int32_t d = 0; d < rank; d++)
         if (size[d] < 0)
-            return ac_error(r->cx, at, E0201, "dimension %d of constant '%s' is open", d, name), -1;
+            return ac_error(r->cx, at, E0201, "the size of dimension %d of constant '%s' is unknown", d, name), -1;
     if (!ac_dims_fit(rank, size, &count))
         return ac_error(r->cx, at, E0015, "constant '%s' has more than %d elements", name, INT32_MAX), -1;
     return count;

@@ -23,7 +23,7 @@ static ac_tensor *condition(ac_tf_op *n, int32_t i, bool *known, bool *holds)
     *known = false;
     if (!t || ac_tensor_count(t) != 1)
         return (void)ac_error(n->r->cx, n->b.at, E0104, "its condition is %s, expected one bool",
-                              t ? ac_tensor_str(n->r->cx, t) : "no tensor"),
+                              t ? ac_tensor_str(n->r->cx, t) : "not a tensor"),
                NULL;
     if (ac_operand_known(&n->b, &n->t[i])) {
         if (ac_operand_scalar(&n->b, &n->t[i], &v) != AC_OK)
@@ -381,7 +381,7 @@ int ac_tf_do_while(ac_tf_op *n)
     if (!cond || !body)
         return AC_FAIL;
     if (wanted > carried)
-        return ac_error(r->cx, n->b.at, E0101, "carries %d values round, but result %d is read", carried, wanted - 1);
+        return ac_error(r->cx, n->b.at, E0101, "carries %d values, but result %d is read", carried, wanted - 1);
     for (int32_t k = 0;; k++) {
         n->n_out = 1;
         int rc = run_branch(n, cond, 0, now, carried, &c);

@@ -27,7 +27,7 @@ static const ac_tf_list *list_of(ac_tf_op *n, int32_t i)
 {
     if (i < n->n_in && n->in[i].kind == AC_TF_LIST)
         return n->in[i].list;
-    (void)ac_error(n->r->cx, n->b.at, E0105, "input %d is no array of tensors", i);
+    (void)ac_error(n->r->cx, n->b.at, E0105, "input %d is not an array of tensors", i);
     return NULL;
 }
 
@@ -35,7 +35,7 @@ static ac_tensor *tensor_of(ac_tf_op *n, int32_t i)
 {
     if (i < n->n_in && n->t[i])
         return n->t[i];
-    (void)ac_error(n->r->cx, n->b.at, E0105, "input %d is no tensor", i);
+    (void)ac_error(n->r->cx, n->b.at, E0105, "input %d is not a tensor", i);
     return NULL;
 }
 

@@ -184,7 +184,7 @@ static int type_of(writer *w, const ac_pt_node *x, int64_t *out)
             *out = i + (ref ? REF : 0);
             return AC_OK;
         }
-    return ac_error(w->pt.cx, ac_pt_place(&w->pt, x), E0012, "'%s' is no element type", word);
+    return ac_error(w->pt.cx, ac_pt_place(&w->pt, x), E0012, "'%s' is not an element type", word);
 }
 
 static int scalar(writer *w, const field *f, const ac_pt_node *x)

@@ -102,7 +102,7 @@ int ac_tf_check_guarded(ac_tf_op *n, int32_t first)
     for (int32_t i = first; i < g->node.n; i++)
         if (ac_ops[g->node.item[i]->op].flags & (OF_STATE | OF_CHECKS))
             return ac_build_cannot(
-                &n->b, "it may stop the model, and stands in a branch whose condition is known only at run time");
+                &n->b, "it may stop the model, and is in a branch whose condition is known only at run time");
     return AC_OK;
 }
 

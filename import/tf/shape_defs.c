@@ -123,7 +123,7 @@ int ac_tf_do_invert_permutation(ac_tf_op *n)
     bool *seen = AC_NEW_N(n->r->cx->region, bool, x.n + 1);
     for (int32_t i = 0; i < x.n; i++) {
         if (x.v[i] < 0 || x.v[i] >= x.n || seen[x.v[i]])
-            return ac_error(n->r->cx, n->b.at, E0103, "'%s' is no permutation", n->t[0]->name);
+            return ac_error(n->r->cx, n->b.at, E0103, "'%s' is not a permutation", n->t[0]->name);
         seen[x.v[i]] = true;
         out[x.v[i]] = i;
     }
@@ -238,7 +238,7 @@ int ac_tf_do_transpose(ac_tf_op *n)
     for (int32_t d = 0; d < x->rank; d++) {
         AC_TRY(ac_build_axis(&n->b, perm.v[d], x->rank, &by[d]));
         if (seen >> by[d] & 1)
-            return ac_error(n->r->cx, n->b.at, E0103, "dimension %d stands twice in the permutation", by[d]);
+            return ac_error(n->r->cx, n->b.at, E0103, "the permutation names dimension %d twice", by[d]);
         seen |= 1u << by[d];
     }
     return RESULT(ac_build_transpose(&n->b, x, by));
@@ -299,7 +299,7 @@ int ac_tf_do_unpack(ac_tf_op *n)
     AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "axis", 0), x->rank, &axis));
     const int64_t count = ac_tf_int(n, "num", x->dim[axis]);
     if (count != x->dim[axis])
-        return ac_error(n->r->cx, n->b.at, E0104, "it parts '%s' %s into %lld", x->name, ac_shape_str(n->r->cx, x),
+        return ac_error(n->r->cx, n->b.at, E0104, "it splits '%s' %s into %lld", x->name, ac_shape_str(n->r->cx, x),
                         (long long)count);
     for (int32_t d = 0, to = 0; d < x->rank; d++)
         if (d != axis)
@@ -334,7 +334,7 @@ int ac_tf_do_split(ac_tf_op *n)
     const int64_t count = ac_tf_int(n, "num_split", 1);
     AC_TRY(axis_input(n, 0, x->rank, &axis));
     if (count < 1 || count > MOST || x->dim[axis] % count)
-        return ac_error(n->r->cx, n->b.at, E0104, "dimension %d of '%s' %s does not part into %lld", axis, x->name,
+        return ac_error(n->r->cx, n->b.at, E0104, "dimension %d of '%s' %s does not divide into %lld", axis, x->name,
                         ac_shape_str(n->r->cx, x), (long long)count);
     for (int64_t i = 0; i < count; i++)
         size[i] = x->dim[axis] / count;
@@ -534,7 +534,7 @@ int ac_tf_do_matrix_band_part(ac_tf_op *n)
     AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &lower));
     AC_TRY(ac_operand_scalar(&n->b, &n->t[2], &upper));
     if (x->rank < 2)
-        return ac_error(n->r->cx, n->b.at, E0104, "'%s' %s is no matrix", x->name, ac_shape_str(n->r->cx, x));
+        return ac_error(n->r->cx, n->b.at, E0104, "'%s' %s is not a matrix", x->name, ac_shape_str(n->r->cx, x));
     const int64_t dim[2] = {x->dim[x->rank - 2], x->dim[x->rank - 1]};
     if (dim[0] * dim[1] > 1 << 24)
         return ac_build_cannot(&n->b, "its matrices have more than 2^24 elements");

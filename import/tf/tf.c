@@ -206,7 +206,7 @@ static int bind_outputs(ac_tf *r, const ac_tf_value *ret)
             rc = ac_error(r->cx, n->at, E0101, "graph output '%s' is %s", n->name,
                           ret[i].kind == AC_TF_DEAD     ? "in a branch that is never taken"
                           : ret[i].kind == AC_TF_RANDOM ? "a random number"
-                                                        : "no tensor");
+                                                        : "not a tensor");
     }
     return rc;
 }

@@ -195,7 +195,7 @@ static int read_options(ac_tfl *r, ac_tfl_node *n)
     if (r->fb.failed)
         return AC_FAIL;
     if (!number || !t.at)
-        return o->must ? ac_error(r->cx, n->at, E0012, "has no options, but cannot do without") : AC_OK;
+        return o->must ? ac_error(r->cx, n->at, E0012, "has no options, but needs them") : AC_OK;
     int rc = AC_OK;
     for (const field *f = o->field; f->attr && !r->fb.failed; f++) {
         void *to = f->type == F_zero ? NULL : attr_at(n, f->attr);

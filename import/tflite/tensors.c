@@ -102,7 +102,7 @@ static int size_of(reading *t, int64_t *bytes)
     if (fits)
         *bytes = empty ? 0 : (count * ac_dtype_file_bits(t->dtype) + 7) / 8;
     if (!fits || *bytes > MAX_BYTES)
-        return ac_error(t->r->cx, t->at, E0015, "the shape of tensor '%s' asks for more than 2^48 bytes", t->x->name);
+        return ac_error(t->r->cx, t->at, E0015, "the shape of tensor '%s' needs more than 2^48 bytes", t->x->name);
     return AC_OK;
 }
 
@@ -201,14 +201,15 @@ static int read_data(reading *t)
                         index, r->n_buffer);
     ac_tfl_buffer *b = index ? &r->buffer[index] : NULL;
     if (ac_fb_int(&r->fb, t->table, T_EXTERNAL, AC_FB_U32, 0))
-        return refuse(t, E0108, "the data of an operand stands in another file");
+        return refuse(t, E0108, "the data of an operand is in another file");
     if (t->x->refuse) /* type or rank unknown: no size to check */
         return AC_OK;
     AC_TRY(size_of(t, &want));
     if (b && b->bytes.n) {
         for (int32_t i = 0; i < t->rank; i++)
             if (t->dim[i] < 0)
-                return ac_error(r->cx, t->at, E0012, "constant '%s' leaves dimension %d open", t->x->name, i);
+                return ac_error(r->cx, t->at, E0012, "constant '%s' does not say the size of dimension %d", t->x->name,
+                                i);
         if ((uint64_t)want != b->bytes.n)
             return ac_error(r->cx, t->at, E0016, "constant '%s' needs %" PRId64 " bytes, buffer %" PRId64 " holds %llu",
                             t->x->name, want, index, (unsigned long long)b->bytes.n);

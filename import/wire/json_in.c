@@ -213,7 +213,7 @@ static int read_next(reader *x)
             return fail(x, x->at, x->at < x->end ? E0020 : E0010, "expected a name in quotes");
         AC_TRY(read_string(x, &key));
         if (!accept(x, ':'))
-            return fail(x, x->at, E0020, "expected : behind a name");
+            return fail(x, x->at, E0020, "expected : after a name");
     }
     return read_value(x, key);
 }
@@ -228,7 +228,7 @@ int ac_js_parse(ac_js *js, ac_ctx *cx, const char *file, ac_span text)
     while (x.open)
         AC_TRY(read_next(&x));
     skip(&x);
-    return x.at == x.end ? AC_OK : fail(&x, x.at, E0020, "something stands behind the value");
+    return x.at == x.end ? AC_OK : fail(&x, x.at, E0020, "unexpected text after the value");
 }
 
 const ac_js_node *ac_js_get(const ac_js_node *object, const char *key)

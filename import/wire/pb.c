@@ -52,7 +52,7 @@ bool ac_pb_spend(ac_pb *pb, int64_t steps)
     if (pb->failed)
         return false;
     pb->work -= steps;
-    return pb->work >= 0 || fail(pb, pb->base, E0014, "the file asks for far more steps than its size justifies");
+    return pb->work >= 0 || fail(pb, pb->base, E0014, "reading the file takes far more steps than its size justifies");
 }
 
 bool ac_pb_enter(ac_pb *pb, const void *at)
@@ -83,7 +83,7 @@ static bool take(ac_pb *pb, ac_span m, uint64_t *at, field *f)
     f->wire = (uint32_t)(tag & 7);
     f->number = (uint32_t)(tag >> 3);
     if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
-        return fail(pb, start, E0012, "field number 0 or above 2^29: this is no protobuf message");
+        return fail(pb, start, E0012, "field number 0 or above 2^29: this is not a protobuf message");
     switch (f->wire) {
     case WIRE_VARINT:
         return ac_span_varint(m, at, &f->value) || fail(pb, start, E0010, "a number is cut off");
@@ -100,14 +100,14 @@ static bool take(ac_pb *pb, ac_span m, uint64_t *at, field *f)
         return true;
     case WIRE_BYTES:
         if (!ac_span_varint(m, at, &n) || !ac_span_sub(m, *at, n, &f->bytes))
-            return fail(pb, start, E0010, "a field reaches past the end of the message it stands in");
+            return fail(pb, start, E0010, "a field reaches past the end of the message it is in");
         *at += n;
         return true;
     case WIRE_GROUP:
     case WIRE_END:
         return true;
     default:
-        return fail(pb, start, E0012, "wire type 6 or 7: this is no protobuf message");
+        return fail(pb, start, E0012, "wire type 6 or 7: this is not a protobuf message");
     }
 }
 

@@ -248,7 +248,7 @@ static int read_field(parser *p)
         return read_elements(p, &field);
     }
     if (!colon)
-        return fail(x, x->at, E0020, "expected : or { behind the name of a field");
+        return fail(x, x->at, E0020, "expected : or { after the name of a field");
     AC_TRY(read_scalar(x, &field));
     (void)append(x->pt, p->open[p->depth].message, &field);
     skip_separator(x);

@@ -23,7 +23,7 @@ expect 1 "other.*no layer of this name" "$arenac" plan other.prototxt "$m/square
 head -c 3000 "$m/squares.caffemodel" >short.caffemodel
 expect 1 'byte 0x' "$arenac" plan "$m/squares.prototxt" short.caffemodel
 net 'layer { name: "c" type: "Convolution" bottom: "x" top: "c" convolution_param { num_output: 2 kernal_size: 3 } }'
-expect 1 'no window' "$arenac" check n.prototxt
+expect 1 'not a window' "$arenac" check n.prototxt
 net 'layer { name: "p" type: "Python" bottom: "x" top: "p" } layer { name: "q" type: "Nosuch" bottom: "p" top: "q" }'
 expect 8 'Nosuch' "$arenac" check n.prototxt
 grep -q 'operator Python is not supported' err.txt || fail "not all layers are listed"
