@@ -4,7 +4,7 @@
  *     ac_imported m;
  *     AC_TRY(ac_file_open(cx, "m.tflite", &f));
  *     AC_TRY(ac_import(cx, &f, NULL, &m));       the format is guessed from the content, never from the file's name
- *     ... m.graph->input: the caller may set open dimensions, give values or make constants of inputs ...
+ *     ... m.graph->input: the caller may set unknown dimensions, give values or make constants of inputs ...
  *     AC_TRY(ac_import_nodes(cx, &m, pin, n));   every dimension of the inputs is a number, and all nodes are there
  *
  * The graph is as the file has it: operators are canonical (ir/ops/ops.def), names and constants are the file's,

@@ -32,7 +32,7 @@ typedef struct ac_imported {
     const struct ac_weights_file *weights; /* text: the file that holds its constants; NULL: none */
     bool channels_first;                   /* its operators have channels first: pass layout has work to do */
     bool declared;                         /* shapes declared for results bind: pass infer compares them */
-    bool batch;                            /* an open first dimension is taken as 1 where no pin says otherwise */
+    bool batch;                            /* an unknown first dimension is taken as 1 where no pin says otherwise */
     int32_t pinned;                        /* dimensions that ac_import_nodes set */
     struct ac_reading *waiting; /* its nodes cannot be made before the sizes, or given values, of its inputs are known:
                                  * ac_import_nodes makes them. NULL: they are there */

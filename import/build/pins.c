@@ -1,5 +1,5 @@
-/* pins.c - the dimensions of inputs that the file leaves open get their sizes: --dim NAME=N, and arrays given to
- * run. */
+/* pins.c - the dimensions of inputs that the file leaves to the caller get their sizes: --dim NAME=N, and arrays
+ * given to run. */
 #include "import/build/reading.h"
 
 #include <string.h>

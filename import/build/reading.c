@@ -6,22 +6,22 @@
 
 #include <string.h>
 
-bool ac_reading_open(const ac_reading *r)
+bool ac_reading_unsized(const ac_reading *r)
 {
-    bool open = false;
+    bool unknown = false;
     for (int32_t i = 0; i < r->g->input.n; i++) {
         const ac_tensor *t = r->g->input.item[i];
-        open |= t->any_rank;
+        unknown |= t->any_rank;
         for (int32_t d = 0; d < t->rank; d++)
-            open |= t->dim[d] < 0;
+            unknown |= t->dim[d] < 0;
     }
-    return open;
+    return unknown;
 }
 
 static int attempt(ac_reading *r)
 {
     AC_TRY(r->format->read(r));
-    return r->format->nodes && !ac_reading_open(r) ? r->format->nodes(r) : AC_OK;
+    return r->format->nodes && !ac_reading_unsized(r) ? r->format->nodes(r) : AC_OK;
 }
 
 /* Everything that was refused. AC_FAIL never comes without a diagnostic. */
@@ -102,9 +102,9 @@ int ac_reading_start(ac_ctx *cx, const ac_format *format, const ac_file *f, cons
         r->opt.second = &r->second;
     }
     const int rc = attempt(r);
-    const bool open = r->g && format->nodes && ac_reading_open(r);
+    const bool unknown = r->g && format->nodes && ac_reading_unsized(r);
     /* what inputs are refused for no size can change */
-    const bool wait = cx->diags.errors == before.errors && (r->late || (open && rc == AC_OK && !r->refused.n));
+    const bool wait = cx->diags.errors == before.errors && (r->late || (unknown && rc == AC_OK && !r->refused.n));
     if (!wait)
         return conclude(r, before.errors, rc, out);
     (void)ac_quietly(cx, before, AC_FAIL); /* notes of the first run come again */

@@ -2,12 +2,12 @@
  *
  * A format is a constant struct of functions, registered in import/formats.def. Reading goes in two steps:
  *
- *     read     parses the file and declares the inputs, perhaps with open dimensions
+ *     read     parses the file and declares the inputs, perhaps with unknown dimensions
  *     nodes    makes the nodes and finds the outputs: called when every dimension of the inputs is a number, since in
  *              most formats operators mean different things for different ranks and shapes
  *
  * A format whose nodes do not depend on sizes has no `nodes`: its `read` makes everything. All others may find that
- * they have to wait: because a dimension of an input is open, or because an operand that has to be a constant is
+ * they have to wait: because a dimension of an input is unknown, or because an operand that has to be a constant is
  * computed from an input whose value the caller may give later (ac_reading.late). Then what has been made so far is
  * dropped and the graph has its inputs only; once they are pinned both steps run again on it (ac_reading.again).
  *
@@ -67,9 +67,9 @@ int ac_reading_finish(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_p
 /* For formats: the graph, made when there is none yet. */
 ac_graph *ac_reading_graph(ac_reading *r, const char *name, const char *format);
 /* A dimension of an input is not a number yet, or even the number of dimensions is unknown. */
-bool ac_reading_open(const ac_reading *r);
-/* The next input. In a second run: the one that was declared before, which may be a constant by now (--const).
- * rank -1: not even the number of dimensions is known. dim: -1 is open. dim_name: NULL, or a name or NULL for each. */
+bool ac_reading_unsized(const ac_reading *r);
+/* The next input. In a second run: the one that was declared before, which may be a constant by now (--const). rank
+ * -1: not even the number of dimensions is known. dim: -1 is unknown. dim_name: NULL, or a name or NULL for each. */
 ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
                             const char *const *dim_name);
 
@@ -80,8 +80,8 @@ int ac_reading_spend(ac_reading *r, int64_t steps); /* E0014 when the file's siz
 /* Refuses an operator that has no supported row, with the reason of the table: E0107. shown: how messages call it. */
 int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char *name, const char *shown);
 
-/* pins.c: sets the open dimensions of the inputs of m by the pins. E0501 for pins of nothing, E0204 for what stays
- * open. */
+/* pins.c: sets the unknown dimensions of the inputs of m by the pins. E0501 for pins of nothing, E0204 for what
+ * stays unknown. */
 int ac_pin_inputs(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins);
 
 #endif

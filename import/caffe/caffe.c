@@ -294,7 +294,7 @@ static int nodes(ac_reading *reading)
     for (int32_t i = 0; i < r->layer.n; i++)
         if (read_layer(r, r->layer.item[i], i) != AC_OK)
             rc = AC_FAIL;
-    if (rc != AC_OK || reading->refused.n || ac_reading_open(reading))
+    if (rc != AC_OK || reading->refused.n || ac_reading_unsized(reading))
         return rc;
     settle_names(r);
     drop_labels(r);

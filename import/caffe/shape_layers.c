@@ -40,7 +40,7 @@ int ac_caf_do_reshape(ac_caf_layer *l)
     ac_tensor *x = l->in[0];
     ac_ints want;
     int64_t axis, axes, dim[AC_MAX_RANK], known = 1;
-    int32_t rank = 0, open = -1;
+    int32_t rank = 0, rest = -1;
     (void)ac_caf_has(l, m, "shape");
     AC_TRY(ac_caf_ints(l, ac_pt_last(m, "shape"), "dim", AC_MAX_RANK, -1, INT32_MAX, &want));
     AC_TRY(ac_caf_int(l, m, "axis", 0, -x->rank - 1, x->rank, &axis));
@@ -58,20 +58,20 @@ int ac_caf_do_reshape(ac_caf_layer *l)
             return ac_build_bad(&l->b, "dimension %d is to be kept, but bottom '%s' is %s", i, x->name, SHAPE(x));
         if (want.v[i] == 0)
             dim[rank] = x->dim[axis + i];
-        if (want.v[i] < 0 && open >= 0)
+        if (want.v[i] < 0 && rest >= 0)
             return ac_build_bad(&l->b, "two dimensions are -1");
         if (want.v[i] < 0)
-            open = rank;
+            rest = rank;
         else if (!ac_mul_ok(known, dim[rank], &known))
             return ac_error(l->r->cx, l->at, E0015, "its shape has more than 2^63 elements");
         rank++;
     }
     const int64_t all = product(x, (int32_t)axis, (int32_t)(axis + axes));
-    if (open >= 0)
-        dim[open] = known ? all / known : 0;
+    if (rest >= 0)
+        dim[rest] = known ? all / known : 0;
     for (int32_t d = (int32_t)(axis + axes); d < x->rank; d++)
         dim[rank++] = x->dim[d];
-    if ((open >= 0 && (!known || all % known)) || (open < 0 && known != all))
+    if ((rest >= 0 && (!known || all % known)) || (rest < 0 && known != all))
         return ac_build_bad(&l->b, "bottom '%s' %s does not fill the new shape", x->name, SHAPE(x));
     return ac_caf_result(l, 0, ac_build_reshape(&l->b, x, rank, dim));
 }

@@ -31,7 +31,7 @@ int ac_mx_do_flatten(ac_mx_node *n)
 /* 0 keeps a dimension, -1 takes the rest, -2 keeps all that are left, -3 joins two, -4 splits one into the next two. */
 static int reshape_dims(ac_mx_node *n, const ac_tensor *x, const int64_t *v, int32_t count, int64_t *dim, int32_t *rank)
 {
-    int32_t at = 0, open = -1;
+    int32_t at = 0, rest = -1;
     int64_t known = 1;
     *rank = 0;
     for (int32_t i = 0; i < count; i++) {
@@ -71,19 +71,19 @@ static int reshape_dims(ac_mx_node *n, const ac_tensor *x, const int64_t *v, int
         if (*rank + k > AC_MAX_RANK)
             return ac_build_cannot(&n->b, "its result has more than 8 dimensions");
         for (int32_t e = 0; e < k; e++) {
-            if (put[e] == -1 && open >= 0)
+            if (put[e] == -1 && rest >= 0)
                 return ac_build_bad(&n->b, "two dimensions of shape are -1");
             if (put[e] == -1)
-                open = *rank;
+                rest = *rank;
             else if (!ac_mul_ok(known, put[e], &known))
                 return ac_build_bad(&n->b, "shape has more than 2^63 elements");
             dim[(*rank)++] = put[e];
         }
     }
     const int64_t all = ac_tensor_count(x);
-    if (open >= 0)
-        dim[open] = known ? all / known : 0;
-    if (open >= 0 ? !known || all % known : known != all)
+    if (rest >= 0)
+        dim[rest] = known ? all / known : 0;
+    if (rest >= 0 ? !known || all % known : known != all)
         return ac_build_bad(&n->b, "'%s' %s does not fill the new shape", x->name, SHAPE(x));
     return AC_OK;
 }

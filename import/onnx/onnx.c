@@ -129,8 +129,8 @@ static ac_onx_value *read_value(ac_onx *r, ac_onx_scope *s, ac_span message, con
     return v;
 }
 
-/* What the file says about a value that it also computes (or holds) must not contradict it. Where either leaves a
- * dimension open there is nothing to compare. An inner value's shape is a remark that nobody needs: a warning. */
+/* What the file says about a value that it also computes (or holds) must not contradict it. Where either does not
+ * know a dimension there is nothing to compare. An inner value's shape is a remark that nobody needs: a warning. */
 static int check_declared(ac_onx *r, ac_place at, const ac_onx_value *v, const char *what, bool remark)
 {
     const ac_tensor *t = v->t;

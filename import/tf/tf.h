@@ -100,7 +100,7 @@ typedef struct ac_tf_list {
     ac_tensor *item;
     ac_tensor *whole;         /* the first one: all elements along dimension 0; NULL: nothing is written */
     int32_t rank;             /* of the elements as declared; -1: unknown */
-    int64_t dim[AC_MAX_RANK]; /* -1: open */
+    int64_t dim[AC_MAX_RANK]; /* -1: unknown */
     bool grows;               /* a write past the end makes it longer */
 } ac_tf_list;
 
@@ -194,7 +194,7 @@ int ac_tf_text(ac_ctx *cx, const char *file, ac_span text, ac_tf_message what, a
 /* const_tensors.c */
 ac_dtype ac_tf_dtype(int64_t number); /* AC_NONE: not one of ours */
 const char *ac_tf_dtype_name(ac_ctx *cx, int64_t number);
-/* A TensorShapeProto. *rank -1: unknown; sizes -1: open. AC_FAIL: malformed, or refused (then *refused says why). */
+/* A TensorShapeProto. *rank -1: unknown; sizes -1: unknown. AC_FAIL: malformed, or refused (then *refused says why). */
 int ac_tf_shape(ac_tf *r, ac_span proto, int32_t *rank, int64_t dim[AC_MAX_RANK], const char **refused);
 /* A TensorProto as a constant tensor of the graph. NULL: malformed, or refused (as above). */
 ac_tensor *ac_tf_tensor(ac_tf *r, ac_span proto, const char *name, ac_place at, const char **refused);

@@ -69,7 +69,7 @@ static int read_type(reading *t)
 }
 
 /* `shape` gives the sizes to plan with; `shape_signature` marks with -1 those that the caller may choose (--dim); these
- * get a name in graph inputs. A size the file leaves open altogether is -1 in `shape` too. */
+ * get a name in graph inputs. A size the file does not know at all is -1 in `shape` too. */
 static int read_shape(reading *t)
 {
     ac_fb *fb = &t->r->fb;
@@ -82,14 +82,14 @@ static int read_shape(reading *t)
         int64_t d = ac_fb_elem_int(fb, shape, i, AC_FB_I32);
         if (d < -1)
             return ac_error(t->r->cx, t->at, E0201, "dimension %u of tensor '%s' is %" PRId64, i, t->x->name, d);
-        bool open = d == -1 || (sign.n == shape.n && ac_fb_elem_int(fb, sign, i, AC_FB_I32) == -1);
+        bool unknown = d == -1 || (sign.n == shape.n && ac_fb_elem_int(fb, sign, i, AC_FB_I32) == -1);
         t->dim[i] = d;
-        t->dim_name[i] = open && t->x->input ? ac_internf(t->r->cx, "dim%u", i) : NULL;
+        t->dim_name[i] = unknown && t->x->input ? ac_internf(t->r->cx, "dim%u", i) : NULL;
     }
     return fb->failed ? AC_FAIL : AC_OK;
 }
 
-/* Bytes of the dense tensor, open dimensions taken as 1. */
+/* Bytes of the dense tensor, unknown dimensions taken as 1. */
 static int size_of(reading *t, int64_t *bytes)
 {
     int64_t count = 1;

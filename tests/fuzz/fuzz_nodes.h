@@ -3,7 +3,7 @@
 #define TESTS_FUZZ_FUZZ_NODES_H
 #include "import/import.h"
 
-/* Open dimensions are taken as 2, open ranks as 0; then all nodes are made, and what has been let through is
+/* Unknown dimensions are taken as 2, unknown ranks as 0; then all nodes are made, and what has been let through is
  * verified. */
 static int fuzz_nodes(ac_ctx *cx, ac_imported *m)
 {

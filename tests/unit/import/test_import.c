@@ -119,7 +119,7 @@ typedef struct spec {
     int scales, zeros, q_axis; /* of w */
     float scale;
     int64_t zero;
-    int open, far_buffer, sparse, external;
+    int unknown, far_buffer, sparse, external;
     const char *x_name, *y_name;
 } spec;
 
@@ -158,7 +158,7 @@ static void build_tensor(const spec *s, size_t from, int i)
                    {quant ? REF : 0, 0},
                    {1, w && s->variable},
                    {w && s->sparse ? REF : 0, 0},
-                   {s->open && !w ? REF : 0, 0},
+                   {s->unknown && !w ? REF : 0, 0},
                    {0, 0},
                    {0, 0},
                    {w && s->external ? 4 : 0, 1}};
@@ -170,7 +170,7 @@ static void build_tensor(const spec *s, size_t from, int i)
     }
     vec(slot[0], dim, (size_t)rank, 4);
     text(slot[3], w ? "w" : i ? s->y_name : s->x_name);
-    if (s->open && !w)
+    if (s->unknown && !w)
         vec(slot[7], sign, (size_t)rank, 4);
     if (w && s->sparse)
         table(slot[6], NULL, 0, NULL);
@@ -334,10 +334,10 @@ static void test_good(void)
 static void test_details(void)
 {
     spec s = good();
-    s.open = 1;
+    s.unknown = 1;
     s.x_name = s.y_name = "twice\n";
     build(&s);
-    CHECK(read_bytes(out, n_out, NULL, 0) == AC_OK); /* an open dimension keeps the file's size and gets a name */
+    CHECK(read_bytes(out, n_out, NULL, 0) == AC_OK); /* an unknown dimension keeps the file's size and gets a name */
     CHECK(g && g->input.item[0]->dim[0] == 1 && !strcmp(g->input.item[0]->dim_name[0], "dim0"));
     CHECK(g && !g->input.item[0]->dim_name[1] && !g->output.item[0]->dim_name[0]);
     CHECK(g && !strcmp(g->input.item[0]->name, "twice_") && strcmp(g->output.item[0]->name, "twice_"));

@@ -71,7 +71,7 @@ typedef struct spec {
     int opset, nodes;                           /* how often the node is there, with results y0, y1 .. */
     int64_t dim[9];                             /* of input x */
     int rank;
-    const char *param; /* name of dimension 0, when it is open */
+    const char *param; /* name of dimension 0, when it is unknown */
     encoding encoding; /* of the constant c, f32 [2] */
     int64_t c_count;
     int c_type;
@@ -295,7 +295,7 @@ static void test_function(void)
     done();
 }
 
-/* The nodes wait until the open dimension is pinned. */
+/* The nodes wait until the unknown dimension is pinned. */
 static void test_open_dimension(void)
 {
     spec s = GOOD;
