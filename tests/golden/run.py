@@ -16,7 +16,7 @@ MODES = {"plan": "plan -q --emit lock -o -", "problem": "plan -q --emit problem 
          "md": "plan -q --emit md -o -", "svg": "plan -q --emit svg -o -", "dot": "plan -q --emit dot -o -",
          "loops": "compile -q --emit loops -o -", "c": "compile -q --emit c -o -", "h": "compile -q --emit h -o -",
          "cu": "compile -q --emit cu -o -", "graph": "check -q", "err": "plan", "out": "show"}
-LEFT_OUT = re.compile(r'.*made by arenac \d|\s*"version": "\d')
+LEFT_OUT = re.compile(r'.*\barenac \d+\.\d+\.\d+|\s*"version": "\d')
 
 
 def is_input(f):
