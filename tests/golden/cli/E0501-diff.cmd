@@ -1,0 +1,2 @@
+# diff takes two files
+# arenac: diff one.lock

@@ -1,0 +1,5 @@
+# arguments of --mem that are not complete, or no sizes
+# arenac size: plan ../../../models/digits_int8.tflite --mem a
+# arenac zero: plan ../../../models/digits_int8.tflite --mem a:0
+# arenac word: plan ../../../models/digits_int8.tflite --mem a:1K,quick
+# arenac align: plan ../../../models/digits_int8.tflite --mem a:1K,align=3

@@ -1,0 +1,2 @@
+# the table is text, markdown or JSON
+# arenac: ops --emit svg

@@ -1,0 +1,2 @@
+# an operator that no format has
+# arenac: ops NoSuchOperator

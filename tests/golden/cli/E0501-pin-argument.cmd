@@ -1,0 +1,2 @@
+# --pin needs a memory
+# arenac: plan ../../../models/digits_int8.tflite --pin image

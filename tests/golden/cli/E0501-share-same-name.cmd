@@ -1,0 +1,2 @@
+# two models of one C name
+# arenac: compile ../../../models/digits_int8.tflite ../../../models/digits_int8.tflite --share exclusive

@@ -1,0 +1,2 @@
+# a verb with a letter too many
+# arenac: plna ../../../models/digits_int8.tflite

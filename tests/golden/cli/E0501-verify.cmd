@@ -1,0 +1,2 @@
+# verify takes a plan
+# arenac: verify

@@ -1,0 +1,2 @@
+# intervals have no code
+# arenac: plan ../csv/alignment.csv --emit c

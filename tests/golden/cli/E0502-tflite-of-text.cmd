@@ -1,0 +1,2 @@
+# a plan goes into a TFLite file
+# arenac: plan ../plan/order-search.ag --emit tflite -o -

@@ -1,0 +1,2 @@
+# a file without a line
+# arenac: --from csv

@@ -1,0 +1,2 @@
+# a fixed offset over the budget
+# arenac: --budget 11

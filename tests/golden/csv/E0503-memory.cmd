@@ -1,0 +1,2 @@
+# intervals have one memory
+# arenac: --mem a:2

@@ -1,0 +1,2 @@
+# intervals are pinned by their offset
+# arenac: --pin a=arena@0

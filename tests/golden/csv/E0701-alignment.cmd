@@ -1,0 +1,2 @@
+# an offset that breaks the alignment
+# arenac: verify

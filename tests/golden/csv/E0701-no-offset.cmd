@@ -1,0 +1,2 @@
+# a plan has all offsets
+# arenac: verify

@@ -1,0 +1,2 @@
+# two items that share bytes while both live
+# arenac: verify

@@ -1,0 +1,2 @@
+# only plan takes intervals
+# arenac: check

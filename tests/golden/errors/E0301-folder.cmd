@@ -1,0 +1,2 @@
+# a folder that is no SavedModel
+# arenac: plan ../errors

@@ -1,0 +1,2 @@
+# a file that is not there
+# arenac: plan missing.tflite
