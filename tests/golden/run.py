@@ -3,25 +3,26 @@
 
     run.py ARENAC [--accept] [AREA | AREA/NAME | AREA/NAME.MODE]...
 
-AREA/NAME.MODE is what arenac writes for the input beside it, NAME.ag or another format: the suffix says what is asked for.
-NAME.WORD.MODE is the same with more options. Lines "# arenac: -t cortex-m4" and "# arenac WORD: --align 4" of the input, or of
-NAME.cmd beside it, give options and, as the first word, another verb. Commands run in the folder AREA, where companion files lie.
-NAME.py is a program that writes the input into its current folder, where the command then runs. --accept writes the expectations
-anew, and makes those that are named and do not exist. Lines that name the version are left out.
+AREA/NAME.MODE is what arenac writes for the input beside it, NAME.ag or another format: the suffix says what is asked
+for. NAME.WORD.MODE is the same with more options. Lines "# arenac: -t cortex-m4" and "# arenac WORD: --align 4" of the
+input, or of NAME.cmd beside it, give options and, as the first word, another verb. Commands run in the folder AREA,
+where companion files lie. NAME.py is a program that writes the input into its current folder, where the command then
+runs. --accept writes the expectations anew, and makes those that are named and do not exist. Lines that name the
+version are left out.
 """
 import difflib, os, pathlib, re, shlex, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-MODES = {"plan": "plan -q --emit lock -o -", "problem": "plan -q --emit problem -o -", "report": "plan", "json": "plan -q --json",
-         "md": "plan -q --emit md -o -", "svg": "plan -q --emit svg -o -", "dot": "plan -q --emit dot -o -",
-         "loops": "compile -q --emit loops -o -", "c": "compile -q --emit c -o -", "h": "compile -q --emit h -o -",
-         "cu": "compile -q --emit cu -o -", "graph": "check -q", "err": "plan", "out": "show"}
+MODES = {"plan": "plan -q --emit lock -o -", "problem": "plan -q --emit problem -o -", "report": "plan",
+         "json": "plan -q --json", "md": "plan -q --emit md -o -", "svg": "plan -q --emit svg -o -",
+         "dot": "plan -q --emit dot -o -", "loops": "compile -q --emit loops -o -", "c": "compile -q --emit c -o -",
+         "h": "compile -q --emit h -o -", "cu": "compile -q --emit cu -o -", "graph": "check -q", "err": "plan",
+         "out": "show"}
 LEFT_OUT = re.compile(r'.*\barenac \d+\.\d+\.\d+|\s*"version": "\d')
 
 
 def is_input(f):
-    mode = f.suffix[1:]
-    return mode not in MODES or mode == "json" and not any(g.suffix[1:] not in MODES for g in f.parent.glob(f.stem + ".*"))
+    return f.suffix[1:] not in MODES or f.name.endswith("-symbol.json")  # MXNet's name for its models
 
 
 def command(expected):
@@ -40,28 +41,32 @@ def command(expected):
 
 
 def ask(arenac, expected):
-    """What arenac writes, whether it may be accepted, and the command line. Exit statuses are shown when not 0, and in errors."""
+    """What arenac writes, whether it may be accepted, and the command line. Errors show the exit status; so does the
+    rest when it is not 0."""
     source, words = command(expected)
     mode, folder, name = expected.suffix[1:], expected.parent, source and source.name
     with tempfile.TemporaryDirectory() as made:
         if source and source.suffix == ".py":
-            path = {**os.environ, "PYTHONPATH": str(HERE.parent.parent / "models"), "PYTHONDONTWRITEBYTECODE": "1"}
-            subprocess.run([sys.executable, source], cwd=made, env=path, check=True)
-            folder, name = made, next((f for f in sorted(os.listdir(made)) if f not in words), None)
+            path = "%s:%s" % (HERE, HERE.parent.parent / "models")
+            env = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+            subprocess.run([sys.executable, source], cwd=made, env=env, check=True)
+            folder, name = made, None if set(os.listdir(made)) & set(words) else sorted(os.listdir(made))[0]
         words[1:1] = [name] if name and name not in words else []
         p = subprocess.run([arenac, *words], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     out, err = (s.decode("utf-8", "surrogateescape") for s in (p.stdout, p.stderr))
-    text = (out if mode != "err" else "") + (err + "exit %d\n" % p.returncode if mode == "err" or p.returncode else "")
-    return "".join(s for s in text.splitlines(True) if not LEFT_OUT.match(s)), p.returncode == 0 or mode in ("err", "out"), shlex.join(words)
+    text = out if mode != "err" else ""
+    text += err + "exit %d\n" % p.returncode if mode == "err" or p.returncode else ""
+    text = "".join(s for s in text.splitlines(True) if not LEFT_OUT.match(s))
+    return text, p.returncode == 0 or mode in ("err", "out"), shlex.join(words)
 
 
 def main():
     accept, words = "--accept" in sys.argv, [a for a in sys.argv[1:] if a != "--accept"]
     arenac, chosen = os.path.abspath(words[0]), words[1:] or ["*"]
-    expectations = {f for c in chosen for f in ([HERE / c] if "." in c else [*HERE.glob(c + "/*"), *HERE.glob(c + ".*")])
-                    if f.suffix[1:] in MODES and not is_input(f)}
+    found = [f for c in chosen for f in ([HERE / c] if "." in c else [*HERE.glob(c + "/*"), *HERE.glob(c + ".*")])]
+    expectations = sorted({f for f in found if f.suffix[1:] in MODES and not is_input(f)})
     failed = 0
-    for f in sorted(expectations):
+    for f in expectations:
         got, good, line = ask(arenac, f)
         want = f.read_bytes().decode("utf-8", "surrogateescape") if f.exists() else ""
         if good and accept and got != want:
@@ -70,8 +75,8 @@ def main():
             failed += 1
             name = str(f.relative_to(HERE))
             diff = difflib.unified_diff(want.splitlines(True), got.splitlines(True), name, "arenac " + line)
-            sys.stdout.buffer.write("".join(s if s.endswith("\n") else s + "\n" for s in diff).encode("utf-8", "surrogateescape"))
-            print("FAILED:", name, flush=True)
+            text = "".join(s if s.endswith("\n") else s + "\n" for s in diff) + "FAILED: %s\n" % name
+            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
     print("%d passed, %d failed" % (len(expectations) - failed, failed))
     return failed > 0 or not expectations
 

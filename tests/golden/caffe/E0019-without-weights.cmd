@@ -1,0 +1,2 @@
+# code needs the weights
+# arenac: compile ../../../models/squares.prototxt --emit c -o -

@@ -1,0 +1,2 @@
+# the layers of a net, with the shapes of its blobs
+# arenac: show ../../../models/squares.prototxt

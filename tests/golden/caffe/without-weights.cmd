@@ -1,0 +1,2 @@
+# a net without its weights is planned
+# arenac: plan ../../../models/squares.prototxt

@@ -1,0 +1,2 @@
+# a symbol has no shapes: --dim gives those of its inputs
+# arenac: plan ../../../models/dense-symbol.json

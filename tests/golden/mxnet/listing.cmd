@@ -1,0 +1,2 @@
+# the nodes of a symbol
+# arenac: show ../../../models/dense-symbol.json

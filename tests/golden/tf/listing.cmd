@@ -1,0 +1,2 @@
+# the nodes of a graph
+# arenac: show ../../../models/tf_rnn.pbtxt

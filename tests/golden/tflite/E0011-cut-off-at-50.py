@@ -1,0 +1,7 @@
+# 50 % of a file
+# arenac: plan
+import pathlib
+
+models = pathlib.Path(__file__).resolve().parents[3] / "models"
+data = bytearray((models / "digits_int8.tflite").read_bytes())
+pathlib.Path("cut.tflite").write_bytes(data[:len(data) * 50 // 100])
