@@ -1,0 +1,135 @@
+ * Compile without -ffast-math. The API is in aliasing.h. */
+#include "aliasing.h"
+
+/* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
+#ifndef ALIASING_STEP_BEGIN
+#define ALIASING_STEP_BEGIN(i) ((void)0)
+#endif
+#ifndef ALIASING_STEP_END
+#define ALIASING_STEP_END(i) ((void)0)
+#endif
+/* Where weights and code go: an attribute such as __attribute__((section(".itcm"))). */
+#ifndef ALIASING_SECTION_RODATA
+#define ALIASING_SECTION_RODATA
+#endif
+#ifndef ALIASING_SECTION_FAST
+#define ALIASING_SECTION_FAST
+#endif
+
+/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+static uint32_t bits_of_f32(float x)
+{
+    union {
+        float x;
+        uint32_t bits;
+    } v;
+    v.x = x;
+    return v.bits;
+}
+
+static float of_bits_f32(uint32_t bits)
+{
+    union {
+        uint32_t bits;
+        float x;
+    } v;
+    v.bits = bits;
+    return v.x;
+}
+
+/* add 'z' -> f32 [8]
+ * step 0: add 'z': x f32 [8] at 0x0060, y f32 [8] at 0x0040 -> z f32 [8] at 0x0060
+ *   out  f32[8]  f32 [8] z
+ *   x    f32[8]  f32 [8] x
+ *   y    f32[8]  f32 [8] y */
+ALIASING_SECTION_FAST static void aliasing_add_0(float *out, const float *x, const float *restrict y)
+{
+    for (int32_t i = 0; i < 8; i++) {
+        out[i] = x[i] + y[i];
+    }
+}
+
+/* softmax 's' -> f32 [8]
+ * step 1: softmax 's': z f32 [8] at 0x0060 -> s f32 [8] at 0x0020
+ *   out  f32[8]  f32 [8] s
+ *   e    f32[8]
+ *   x    f32[8]  f32 [8] z */
+ALIASING_SECTION_FAST static void aliasing_softmax_1(float *restrict out, float *restrict e,
+    const float *restrict x)
+{
+    float max = -3.4028235e+38f;
+    for (int32_t c = 0; c < 8; c++) {
+        const float x0 = x[c];
+        max = x0 > max ? x0 : max;
+    }
+    float sum = 0.0f;
+    for (int32_t c = 0; c < 8; c++) {
+        const float t0 = x[c] - max;
+        const float t1 = 89.0f < t0 ? 89.0f : t0;
+        const float t2 = -104.0f > t1 ? -104.0f : t1;
+        const float t3 = t2 * 1.442695f + 12582912.0f;
+        const float t4 = t3 - 12582912.0f;
+        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
+        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
+        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
+        const int32_t t8 = t7 >> 1;
+        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
+        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
+        const float t11 = t9 * of_bits_f32((uint32_t)t10);
+        e[c] = t11;
+        sum += t11;
+    }
+    for (int32_t c = 0; c < 8; c++) {
+        out[c] = e[c] / sum;
+    }
+}
+
+/* sub 't' -> f32 [8]
+ * step 2: sub 't': s f32 [8] at 0x0020, y f32 [8] at 0x0040 -> t f32 [8] at 0x0020
+ *   out  f32[8]  f32 [8] t
+ *   x    f32[8]  f32 [8] s
+ *   y    f32[8]  f32 [8] y */
+ALIASING_SECTION_FAST static void aliasing_sub_2(float *out, const float *x, const float *restrict y)
+{
+    for (int32_t i = 0; i < 8; i++) {
+        out[i] = x[i] - y[i];
+    }
+}
+
+int aliasing_init(const aliasing_mem *m)
+{
+    if (m->arena == NULL || (uintptr_t)m->arena % ALIASING_ARENA_ALIGN != 0)
+        return ALIASING_EALIGN;
+    return ALIASING_OK;
+}
+
+int aliasing_run(const aliasing_mem *m)
+{
+    uint8_t *const arena = (uint8_t *)m->arena;
+
+    /* 0: add 'z': x f32 [8], y f32 [8] -> z f32 [8] */
+    ALIASING_STEP_BEGIN(0);
+    aliasing_add_0((float *)(void *)(arena + 0x0060), (float *)(void *)(arena + 0x0060),
+        (float *)(void *)(arena + 0x0040));
+    ALIASING_STEP_END(0);
+
+    /* 1: softmax 's': z f32 [8] -> s f32 [8] */
+    ALIASING_STEP_BEGIN(1);
+    aliasing_softmax_1((float *)(void *)(arena + 0x0020), (float *)(void *)(arena + 0x0000),
+        (float *)(void *)(arena + 0x0060));
+    ALIASING_STEP_END(1);
+
+    /* 2: sub 't': s f32 [8], y f32 [8] -> t f32 [8] */
+    ALIASING_STEP_BEGIN(2);
+    aliasing_sub_2((float *)(void *)(arena + 0x0020), (float *)(void *)(arena + 0x0020),
+        (float *)(void *)(arena + 0x0040));
+    ALIASING_STEP_END(2);
+    return ALIASING_OK;
+}
+

@@ -1,0 +1,146 @@
+ * Compile without -ffast-math. The API is in constants_equal.h. */
+#include "constants_equal.h"
+
+/* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
+#ifndef CONSTANTS_EQUAL_STEP_BEGIN
+#define CONSTANTS_EQUAL_STEP_BEGIN(i) ((void)0)
+#endif
+#ifndef CONSTANTS_EQUAL_STEP_END
+#define CONSTANTS_EQUAL_STEP_END(i) ((void)0)
+#endif
+/* Where weights and code go: an attribute such as __attribute__((section(".itcm"))). */
+#ifndef CONSTANTS_EQUAL_SECTION_RODATA
+#define CONSTANTS_EQUAL_SECTION_RODATA
+#endif
+#ifndef CONSTANTS_EQUAL_SECTION_FAST
+#define CONSTANTS_EQUAL_SECTION_FAST
+#endif
+
+/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+static uint32_t bits_of_f32(float x)
+{
+    union {
+        float x;
+        uint32_t bits;
+    } v;
+    v.x = x;
+    return v.bits;
+}
+
+static float of_bits_f32(uint32_t bits)
+{
+    union {
+        uint32_t bits;
+        float x;
+    } v;
+    v.bits = bits;
+    return v.x;
+}
+
+CONSTANTS_EQUAL_SECTION_RODATA static const float constants_equal_add_0_k[4] = {
+    1.0f, 2.0f, 3.0f, 4.0f
+};
+
+/* add 'y' -> f32 [4]
+ * step 0: add 'y': x f32 [4] at 0x0010 -> y f32 [4] at 0x0010
+ *   out  f32[4]  f32 [4] y
+ *   x    f32[4]  f32 [4] x
+ *   k    f32[4]  f32 [4] a */
+CONSTANTS_EQUAL_SECTION_FAST static void constants_equal_add_0(float *out, const float *x, const float *restrict k)
+{
+    for (int32_t i = 0; i < 4; i++) {
+        out[i] = x[i] + k[i];
+    }
+}
+
+/* softmax 's' -> f32 [4]
+ * step 1: softmax 's': y f32 [4] at 0x0010 -> s f32 [4] at 0x0020
+ * step 3: softmax 't': z f32 [4] at 0x0020 -> t f32 [4] at 0x0010
+ *   out  f32[4]  f32 [4] s
+ *   e    f32[4]
+ *   x    f32[4]  f32 [4] y */
+CONSTANTS_EQUAL_SECTION_FAST static void constants_equal_softmax_1(float *restrict out, float *restrict e,
+    const float *restrict x)
+{
+    float max = -3.4028235e+38f;
+    for (int32_t c = 0; c < 4; c++) {
+        const float x0 = x[c];
+        max = x0 > max ? x0 : max;
+    }
+    float sum = 0.0f;
+    for (int32_t c = 0; c < 4; c++) {
+        const float t0 = x[c] - max;
+        const float t1 = 89.0f < t0 ? 89.0f : t0;
+        const float t2 = -104.0f > t1 ? -104.0f : t1;
+        const float t3 = t2 * 1.442695f + 12582912.0f;
+        const float t4 = t3 - 12582912.0f;
+        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
+        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
+        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
+        const int32_t t8 = t7 >> 1;
+        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
+        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
+        const float t11 = t9 * of_bits_f32((uint32_t)t10);
+        e[c] = t11;
+        sum += t11;
+    }
+    for (int32_t c = 0; c < 4; c++) {
+        out[c] = e[c] / sum;
+    }
+}
+
+/* mul 'z' -> f32 [4]
+ * step 2: mul 'z': s f32 [4] at 0x0020 -> z f32 [4] at 0x0020
+ *   out  f32[4]  f32 [4] z
+ *   x    f32[4]  f32 [4] s
+ *   k    f32[4]  f32 [4] b */
+CONSTANTS_EQUAL_SECTION_FAST static void constants_equal_mul_2(float *out, const float *x, const float *restrict k)
+{
+    for (int32_t i = 0; i < 4; i++) {
+        out[i] = x[i] * k[i];
+    }
+}
+
+int constants_equal_init(const constants_equal_mem *m)
+{
+    if (m->arena == NULL || (uintptr_t)m->arena % CONSTANTS_EQUAL_ARENA_ALIGN != 0)
+        return CONSTANTS_EQUAL_EALIGN;
+    return CONSTANTS_EQUAL_OK;
+}
+
+int constants_equal_run(const constants_equal_mem *m)
+{
+    uint8_t *const arena = (uint8_t *)m->arena;
+
+    /* 0: add 'y': x f32 [4] -> y f32 [4] */
+    CONSTANTS_EQUAL_STEP_BEGIN(0);
+    constants_equal_add_0((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0010),
+        constants_equal_add_0_k);
+    CONSTANTS_EQUAL_STEP_END(0);
+
+    /* 1: softmax 's': y f32 [4] -> s f32 [4] */
+    CONSTANTS_EQUAL_STEP_BEGIN(1);
+    constants_equal_softmax_1((float *)(void *)(arena + 0x0020), (float *)(void *)(arena + 0x0000),
+        (float *)(void *)(arena + 0x0010));
+    CONSTANTS_EQUAL_STEP_END(1);
+
+    /* 2: mul 'z': s f32 [4] -> z f32 [4] */
+    CONSTANTS_EQUAL_STEP_BEGIN(2);
+    constants_equal_mul_2((float *)(void *)(arena + 0x0020), (float *)(void *)(arena + 0x0020),
+        constants_equal_add_0_k);
+    CONSTANTS_EQUAL_STEP_END(2);
+
+    /* 3: softmax 't': z f32 [4] -> t f32 [4] */
+    CONSTANTS_EQUAL_STEP_BEGIN(3);
+    constants_equal_softmax_1((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
+        (float *)(void *)(arena + 0x0020));
+    CONSTANTS_EQUAL_STEP_END(3);
+    return CONSTANTS_EQUAL_OK;
+}
+

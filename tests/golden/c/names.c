@@ -1,0 +1,126 @@
+ * Compile without -ffast-math. The API is in m3rd_net.h. */
+#include "m3rd_net.h"
+
+/* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
+#ifndef M3RD_NET_STEP_BEGIN
+#define M3RD_NET_STEP_BEGIN(i) ((void)0)
+#endif
+#ifndef M3RD_NET_STEP_END
+#define M3RD_NET_STEP_END(i) ((void)0)
+#endif
+/* Where weights and code go: an attribute such as __attribute__((section(".itcm"))). */
+#ifndef M3RD_NET_SECTION_RODATA
+#define M3RD_NET_SECTION_RODATA
+#endif
+#ifndef M3RD_NET_SECTION_FAST
+#define M3RD_NET_SECTION_FAST
+#endif
+
+/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+static uint32_t bits_of_f32(float x)
+{
+    union {
+        float x;
+        uint32_t bits;
+    } v;
+    v.x = x;
+    return v.bits;
+}
+
+static float of_bits_f32(uint32_t bits)
+{
+    union {
+        uint32_t bits;
+        float x;
+    } v;
+    v.bits = bits;
+    return v.x;
+}
+
+/* exp 'while/for:0' -> f32 [4]
+ * step 0: exp 'while/for:0': int f32 [4] at 0x0020 -> a b f32 [4] at 0x0020
+ *   out  f32[4]  f32 [4] a b
+ *   x    f32[4]  f32 [4] int */
+M3RD_NET_SECTION_FAST static void m3rd_net_exp_0(float *out, const float *x)
+{
+    for (int32_t i = 0; i < 4; i++) {
+        const float x0 = x[i];
+        const float t0 = 89.0f < x0 ? 89.0f : x0;
+        const float t1 = -104.0f > t0 ? -104.0f : t0;
+        const float t2 = t1 * 1.442695f + 12582912.0f;
+        const float t3 = t2 - 12582912.0f;
+        const float t4 = t3 * -1.4286068e-06f + (t3 * -0.69314575f + t1);
+        const float t5 = t4 * t4 * ((((0.001395045f * t4 + 0.008368882f) * t4 + 0.041666206f) * t4 + 0.1666652f) * t4 + 0.5f);
+        const int32_t t6 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t2) - 1262485504u);
+        const int32_t t7 = t6 >> 1;
+        const float t8 = (t5 + t4 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 + 127u) * 8388608u));
+        const int32_t t9 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t6 - (uint32_t)t7) + 127u) * 8388608u);
+        out[i] = t8 * of_bits_f32((uint32_t)t9);
+    }
+}
+
+/* softmax '* / evil / *' -> f32 [4]
+ * step 1: softmax '* / evil / *': a b f32 [4] at 0x0020 -> 2nd f32 [4] at 0x0010
+ *   out  f32[4]  f32 [4] 2nd
+ *   e    f32[4]
+ *   x    f32[4]  f32 [4] a b */
+M3RD_NET_SECTION_FAST static void m3rd_net_softmax_1(float *restrict out, float *restrict e,
+    const float *restrict x)
+{
+    float max = -3.4028235e+38f;
+    for (int32_t c = 0; c < 4; c++) {
+        const float x0 = x[c];
+        max = x0 > max ? x0 : max;
+    }
+    float sum = 0.0f;
+    for (int32_t c = 0; c < 4; c++) {
+        const float t0 = x[c] - max;
+        const float t1 = 89.0f < t0 ? 89.0f : t0;
+        const float t2 = -104.0f > t1 ? -104.0f : t1;
+        const float t3 = t2 * 1.442695f + 12582912.0f;
+        const float t4 = t3 - 12582912.0f;
+        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
+        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
+        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
+        const int32_t t8 = t7 >> 1;
+        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
+        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
+        const float t11 = t9 * of_bits_f32((uint32_t)t10);
+        e[c] = t11;
+        sum += t11;
+    }
+    for (int32_t c = 0; c < 4; c++) {
+        out[c] = e[c] / sum;
+    }
+}
+
+int m3rd_net_init(const m3rd_net_mem *m)
+{
+    if (m->arena == NULL || (uintptr_t)m->arena % M3RD_NET_ARENA_ALIGN != 0)
+        return M3RD_NET_EALIGN;
+    return M3RD_NET_OK;
+}
+
+int m3rd_net_run(const m3rd_net_mem *m)
+{
+    uint8_t *const arena = (uint8_t *)m->arena;
+
+    /* 0: exp 'while/for:0': int f32 [4] -> a b f32 [4] */
+    M3RD_NET_STEP_BEGIN(0);
+    m3rd_net_exp_0((float *)(void *)(arena + 0x0020), (float *)(void *)(arena + 0x0020));
+    M3RD_NET_STEP_END(0);
+
+    /* 1: softmax '* / evil / *': a b f32 [4] -> 2nd f32 [4] */
+    M3RD_NET_STEP_BEGIN(1);
+    m3rd_net_softmax_1((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
+        (float *)(void *)(arena + 0x0020));
+    M3RD_NET_STEP_END(1);
+    return M3RD_NET_OK;
+}
+

@@ -1,0 +1,159 @@
+ * Compile without -ffast-math. The API is in poison.h. */
+#include "poison.h"
+
+#include <string.h>
+
+/* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
+#ifndef POISON_STEP_BEGIN
+#define POISON_STEP_BEGIN(i) ((void)0)
+#endif
+#ifndef POISON_STEP_END
+#define POISON_STEP_END(i) ((void)0)
+#endif
+/* Where weights and code go: an attribute such as __attribute__((section(".itcm"))). */
+#ifndef POISON_SECTION_RODATA
+#define POISON_SECTION_RODATA
+#endif
+#ifndef POISON_SECTION_FAST
+#define POISON_SECTION_FAST
+#endif
+
+/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+static uint32_t bits_of_f32(float x)
+{
+    union {
+        float x;
+        uint32_t bits;
+    } v;
+    v.x = x;
+    return v.bits;
+}
+
+static float of_bits_f32(uint32_t bits)
+{
+    union {
+        uint32_t bits;
+        float x;
+    } v;
+    v.bits = bits;
+    return v.x;
+}
+
+static const union {
+    uint32_t bits;
+    float value;
+} inf_f32 = {0x7f800000u};
+
+static const union {
+    uint32_t bits;
+    float value;
+} nan_f32 = {0x7fc00000u};
+
+/* softmax 'a' -> f32 [4]
+ * step 0: softmax 'a': x f32 [4] at 0x0020 -> a f32 [4] at 0x0010
+ *   out  f32[4]  f32 [4] a
+ *   e    f32[4]
+ *   x    f32[4]  f32 [4] x */
+POISON_SECTION_FAST static void poison_softmax_0(float *restrict out, float *restrict e, const float *restrict x)
+{
+    float max = -3.4028235e+38f;
+    for (int32_t c = 0; c < 4; c++) {
+        const float x0 = x[c];
+        max = x0 > max ? x0 : max;
+    }
+    float sum = 0.0f;
+    for (int32_t c = 0; c < 4; c++) {
+        const float t0 = x[c] - max;
+        const float t1 = 89.0f < t0 ? 89.0f : t0;
+        const float t2 = -104.0f > t1 ? -104.0f : t1;
+        const float t3 = t2 * 1.442695f + 12582912.0f;
+        const float t4 = t3 - 12582912.0f;
+        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
+        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
+        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
+        const int32_t t8 = t7 >> 1;
+        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
+        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
+        const float t11 = t9 * of_bits_f32((uint32_t)t10);
+        e[c] = t11;
+        sum += t11;
+    }
+    for (int32_t c = 0; c < 4; c++) {
+        out[c] = e[c] / sum;
+    }
+}
+
+/* log_softmax 'b' -> f32 [4]
+ * step 1: log_softmax 'b': a f32 [4] at 0x0010 -> b f32 [4] at 0x0000
+ *   out  f32[4]  f32 [4] b
+ *   x    f32[4]  f32 [4] a */
+POISON_SECTION_FAST static void poison_log_softmax_1(float *restrict out, const float *restrict x)
+{
+    float max = -3.4028235e+38f;
+    for (int32_t c = 0; c < 4; c++) {
+        const float x0 = x[c];
+        max = x0 > max ? x0 : max;
+    }
+    float sum = 0.0f;
+    for (int32_t c = 0; c < 4; c++) {
+        const float t0 = x[c] - max;
+        const float t1 = 89.0f < t0 ? 89.0f : t0;
+        const float t2 = -104.0f > t1 ? -104.0f : t1;
+        const float t3 = t2 * 1.442695f + 12582912.0f;
+        const float t4 = t3 - 12582912.0f;
+        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
+        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
+        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
+        const int32_t t8 = t7 >> 1;
+        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
+        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
+        sum += t9 * of_bits_f32((uint32_t)t10);
+    }
+    const int t11 = sum < 1.1754944e-38f;
+    const int32_t t12 = (int32_t)bits_of_f32(t11 ? sum * 33554432.0f : sum);
+    const int32_t t13 = (int32_t)((uint32_t)t12 - 1060439283u) >> 23;
+    const float t14 = (float)t13 - (t11 ? 25.0f : 0.0f);
+    const float t15 = of_bits_f32((uint32_t)(int32_t)((uint32_t)t12 - (uint32_t)(int32_t)((uint32_t)t13 * 8388608u)));
+    const float t16 = t15 - 1.0f;
+    const float t17 = t16 * t16 * 0.5f;
+    const float t18 = t16 / (t16 + 2.0f);
+    const float t19 = t18 * t18;
+    const float t20 = t18 * (t17 + t19 * (((0.2358229f * t19 + 0.285373f) * t19 + 0.40000334f) * t19 + 0.6666666f));
+    const float t21 = sum == inf_f32.value ? sum : t14 * 0.69314575f - (t17 - (t20 + t14 * 1.4286068e-06f) - t16);
+    const float t22 = sum != sum ? sum : sum == 0.0f ? -inf_f32.value : sum < 0.0f ? nan_f32.value : t21;
+    for (int32_t c = 0; c < 4; c++) {
+        out[c] = x[c] - max - t22;
+    }
+}
+
+int poison_init(const poison_mem *m)
+{
+    if (m->arena == NULL || (uintptr_t)m->arena % POISON_ARENA_ALIGN != 0)
+        return POISON_EALIGN;
+    return POISON_OK;
+}
+
+int poison_run(const poison_mem *m)
+{
+    uint8_t *const arena = (uint8_t *)m->arena;
+
+    /* 0: softmax 'a': x f32 [4] -> a f32 [4] */
+    POISON_STEP_BEGIN(0);
+    poison_softmax_0((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
+        (float *)(void *)(arena + 0x0020));
+    POISON_STEP_END(0);
+
+    /* 1: log_softmax 'b': a f32 [4] -> b f32 [4] */
+    memset(arena + 0x0020, 0xe0, 0x10);
+    POISON_STEP_BEGIN(1);
+    poison_log_softmax_1((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0010));
+    POISON_STEP_END(1);
+    return POISON_OK;
+}
+

@@ -1,0 +1,162 @@
+ * Compile without -ffast-math. The API is in threads.h. */
+#include "threads.h"
+
+/* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
+#ifndef THREADS_STEP_BEGIN
+#define THREADS_STEP_BEGIN(i) ((void)0)
+#endif
+#ifndef THREADS_STEP_END
+#define THREADS_STEP_END(i) ((void)0)
+#endif
+/* Where weights and code go: an attribute such as __attribute__((section(".itcm"))). */
+#ifndef THREADS_SECTION_RODATA
+#define THREADS_SECTION_RODATA
+#endif
+#ifndef THREADS_SECTION_FAST
+#define THREADS_SECTION_FAST
+#endif
+
+/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+static uint32_t bits_of_f32(float x)
+{
+    union {
+        float x;
+        uint32_t bits;
+    } v;
+    v.x = x;
+    return v.bits;
+}
+
+static float of_bits_f32(uint32_t bits)
+{
+    union {
+        uint32_t bits;
+        float x;
+    } v;
+    v.bits = bits;
+    return v.x;
+}
+
+/* exp 'y' -> f32 [64,64]
+ * step 0: exp 'y': x f32 [64,64] at 0x0000 -> y f32 [64,64] at 0x0000
+ *   out   f32[4096]  f32 [64,64] y
+ *   x     f32[4096]  f32 [64,64] x
+ *   part  i32[1]  number of this part */
+THREADS_SECTION_FAST static void threads_exp_0(float *out, const float *x, const int32_t *restrict part)
+{
+    const int32_t part0 = part[0];
+    const int32_t t0 = (part0 + 1) * 4096 / 2;
+    for (int32_t i = part0 * 4096 / 2; i < t0; i++) {
+        const float x0 = x[i];
+        const float t1 = 89.0f < x0 ? 89.0f : x0;
+        const float t2 = -104.0f > t1 ? -104.0f : t1;
+        const float t3 = t2 * 1.442695f + 12582912.0f;
+        const float t4 = t3 - 12582912.0f;
+        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
+        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
+        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
+        const int32_t t8 = t7 >> 1;
+        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
+        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
+        out[i] = t9 * of_bits_f32((uint32_t)t10);
+    }
+}
+
+/* softmax 'z' -> f32 [64,64]
+ * step 1: softmax 'z': y f32 [64,64] at 0x0000 -> z f32 [64,64] at 0x4000
+ *   out   f32[4096]  f32 [64,64] z
+ *   e     f32[128]
+ *   x     f32[4096]  f32 [64,64] y
+ *   part  i32[1]  number of this part */
+THREADS_SECTION_FAST static void threads_softmax_1(float *restrict out, float *restrict e, const float *restrict x,
+    const int32_t *restrict part)
+{
+    const int32_t part0 = part[0];
+    const int32_t t0 = part0 * 64;
+    const int32_t t1 = (part0 + 1) * 64 / 2;
+    for (int32_t i0 = t0 / 2; i0 < t1; i0++) {
+        const int32_t t2 = i0 * 64;
+        float max = -3.4028235e+38f;
+        for (int32_t c = 0; c < 64; c++) {
+            const float x0 = x[t2 + c];
+            max = x0 > max ? x0 : max;
+        }
+        float sum = 0.0f;
+        for (int32_t c = 0; c < 64; c++) {
+            const float t3 = x[t2 + c] - max;
+            const float t4 = 89.0f < t3 ? 89.0f : t3;
+            const float t5 = -104.0f > t4 ? -104.0f : t4;
+            const float t6 = t5 * 1.442695f + 12582912.0f;
+            const float t7 = t6 - 12582912.0f;
+            const float t8 = t7 * -1.4286068e-06f + (t7 * -0.69314575f + t5);
+            const float t9 = t8 * t8 * ((((0.001395045f * t8 + 0.008368882f) * t8 + 0.041666206f) * t8 + 0.1666652f) * t8 + 0.5f);
+            const int32_t t10 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t6) - 1262485504u);
+            const int32_t t11 = t10 >> 1;
+            const float t12 = (t9 + t8 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t11 + 127u) * 8388608u));
+            const int32_t t13 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t10 - (uint32_t)t11) + 127u) * 8388608u);
+            const float t14 = t12 * of_bits_f32((uint32_t)t13);
+            e[c + t0] = t14;
+            sum += t14;
+        }
+        for (int32_t c = 0; c < 64; c++) {
+            out[t2 + c] = e[c + t0] / sum;
+        }
+    }
+}
+
+int threads_init(const threads_mem *m)
+{
+    if (m->arena == NULL || (uintptr_t)m->arena % THREADS_ARENA_ALIGN != 0)
+        return THREADS_EALIGN;
+    return THREADS_OK;
+}
+
+/* 0: exp 'y' */
+static void threads_part0(const void *with, int32_t part)
+{
+    const threads_mem *const m = (const threads_mem *)with;
+    uint8_t *const arena = (uint8_t *)m->arena;
+    threads_exp_0((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0000), &part);
+}
+
+/* 1: softmax 'z' */
+static void threads_part1(const void *with, int32_t part)
+{
+    const threads_mem *const m = (const threads_mem *)with;
+    uint8_t *const arena = (uint8_t *)m->arena;
+    threads_softmax_1((float *)(void *)(arena + 0x4000), (float *)(void *)(arena + 0x8000),
+        (float *)(void *)(arena + 0x0000), &part);
+}
+
+static void threads_parts(const threads_mem *m, arn_part_fn *f)
+{
+    int32_t part;
+    if (m->pool) {
+        m->pool->run(m->pool, THREADS_THREADS, f, m);
+        return;
+    }
+    for (part = 0; part < THREADS_THREADS; part++)
+        f(m, part);
+}
+
+int threads_run(const threads_mem *m)
+{
+
+    /* 0: exp 'y': x f32 [64,64] -> y f32 [64,64] */
+    THREADS_STEP_BEGIN(0);
+    threads_parts(m, threads_part0);
+    THREADS_STEP_END(0);
+
+    /* 1: softmax 'z': y f32 [64,64] -> z f32 [64,64] */
+    THREADS_STEP_BEGIN(1);
+    threads_parts(m, threads_part1);
+    THREADS_STEP_END(1);
+    return THREADS_OK;
+}
+

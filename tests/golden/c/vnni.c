@@ -1,0 +1,156 @@
+ * Compile without -ffast-math. The API is in vnni.h. */
+#include "vnni.h"
+
+/* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
+#ifndef VNNI_STEP_BEGIN
+#define VNNI_STEP_BEGIN(i) ((void)0)
+#endif
+#ifndef VNNI_STEP_END
+#define VNNI_STEP_END(i) ((void)0)
+#endif
+/* Where weights and code go: an attribute such as __attribute__((section(".itcm"))). */
+#ifndef VNNI_SECTION_RODATA
+#define VNNI_SECTION_RODATA
+#endif
+#ifndef VNNI_SECTION_FAST
+#define VNNI_SECTION_FAST
+#endif
+
+/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+#include <immintrin.h>
+
+/* Vectors of GNU C; the attribute lets this file be compiled without -m options. */
+#if defined(__clang__)
+#define VNNI_SIMD __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt,avx512vnni"), min_vector_width(512)))
+#else
+#pragma GCC diagnostic ignored "-Wpsabi"
+#define VNNI_SIMD __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt,avx512vnni")))
+#endif
+#define VNNI_INLINE static inline __attribute__((always_inline)) VNNI_SIMD
+
+typedef int8_t i8x16_u __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint8_t u8x16 __attribute__((vector_size(16), may_alias));
+typedef uint8_t u8x16_u __attribute__((vector_size(16), aligned(1), may_alias));
+typedef int32_t i32x16_u __attribute__((vector_size(64), aligned(4), may_alias));
+typedef int32_t i32x16 __attribute__((vector_size(64), may_alias));
+typedef uint8_t u8x4_u __attribute__((vector_size(4), aligned(1), may_alias));
+typedef uint32_t u32x16 __attribute__((vector_size(64), may_alias));
+typedef uint8_t u8x64 __attribute__((vector_size(64), may_alias));
+typedef int8_t i8x64 __attribute__((vector_size(64), may_alias));
+typedef double f64x8 __attribute__((vector_size(64), may_alias));
+typedef int32_t i32x8 __attribute__((vector_size(32), may_alias));
+typedef int64_t i64x8 __attribute__((vector_size(64), may_alias));
+typedef uint64_t u64x8 __attribute__((vector_size(64), may_alias));
+typedef int8_t i8x16 __attribute__((vector_size(16), may_alias));
+
+VNNI_INLINE i32x16 splat_i32x16(int32_t x)
+{
+    return (i32x16){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
+}
+
+VNNI_INLINE i32x16 dot4_u8_i32x16(u8x64 a, i8x64 b, i32x16 c)
+{
+    return (i32x16)_mm512_dpbusd_epi32((__m512i)c, (__m512i)a, (__m512i)b);
+}
+
+VNNI_INLINE f64x8 f64x8_from_i32(i32x8 x)
+{
+    return (f64x8)_mm512_cvtepi32_pd((__m256i)x);
+}
+
+VNNI_INLINE f64x8 trunc_f64x8(f64x8 x)
+{
+    return (f64x8)_mm512_roundscale_pd(x, 11);
+}
+
+VNNI_INLINE f64x8 splat_f64x8(double x)
+{
+    return (f64x8){x, x, x, x, x, x, x, x};
+}
+
+VNNI_INLINE f64x8 select_f64x8(i64x8 m, f64x8 a, f64x8 b)
+{
+    return (f64x8)(((i64x8)a & m) | ((i64x8)b & ~m));
+}
+
+VNNI_INLINE i32x8 i32x8_from_f64(f64x8 x)
+{
+    return __builtin_convertvector(x, i32x8);
+}
+
+VNNI_INLINE i8x16 sat_i8x16_from_i32(i32x16 x)
+{
+    return (i8x16)_mm512_cvtsepi32_epi8((__m512i)x);
+}
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the weights are little-endian: compile the model with --weights rodata"
+#endif
+
+/* fully_connected 'y' -> i8 [1,16]
+ * step 0: fully_connected 'y': x i8 [1,16] at 0x0020 -> y i8 [1,16] at 0x0030
+ *   x      i8[16]  i8 [1,16] x
+ *   bias   i32[16]
+ *   w      i8[256]
+ *   strip  u8[20]
+ *   out    i8[16]  i8 [1,16] y */
+VNNI_SECTION_FAST static VNNI_SIMD void vnni_fully_connected_0(const int8_t *restrict x,
+    const int32_t *restrict bias, const int8_t *restrict w, uint8_t *restrict strip, int8_t *restrict out)
+{
+    *(u8x16_u *)&strip[0] = (u8x16)*(const i8x16_u *)&x[0] ^ 128;
+    i32x16 c0_0 = *(const i32x16_u *)&bias[0];
+    for (int32_t k = 0; k < 4; k++) {
+        const i32x16 t0 = dot4_u8_i32x16((u8x64)splat_i32x16((int32_t)*(const u8x4_u *)&strip[k * 4]), *(const i8x64 *)&w[k * 64], c0_0);
+        c0_0 = t0;
+    }
+    const f64x8 t1 = f64x8_from_i32(__builtin_shufflevector(c0_0, c0_0, 0, 1, 2, 3, 4, 5, 6, 7)) * 0.004999999888241291;
+    const f64x8 t2 = f64x8_from_i32(__builtin_shufflevector(c0_0, c0_0, 8, 9, 10, 11, 12, 13, 14, 15)) * 0.004999999888241291;
+    const f64x8 t3 = trunc_f64x8(t1);
+    const f64x8 t4 = trunc_f64x8(t2);
+    const f64x8 t5 = t1 - t3;
+    const f64x8 t6 = t2 - t4;
+    const f64x8 t7 = t3 + select_f64x8((i64x8)(0.5 <= t5), splat_f64x8(1.0), splat_f64x8(0.0)) - select_f64x8((i64x8)(t5 <= -0.5), splat_f64x8(1.0), splat_f64x8(0.0));
+    const f64x8 t8 = t4 + select_f64x8((i64x8)(0.5 <= t6), splat_f64x8(1.0), splat_f64x8(0.0)) - select_f64x8((i64x8)(t6 <= -0.5), splat_f64x8(1.0), splat_f64x8(0.0));
+    const i32x16 t9 = __builtin_shufflevector(i32x8_from_f64(t7), i32x8_from_f64(t8), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    *(i8x16_u *)&out[0] = sat_i8x16_from_i32(t9 + -5);
+}
+
+/* How the weights of this code begin: magic, version, size, checksum. */
+static const uint8_t vnni_header[32] = {
+    97, 114, 110, 98, 108, 111, 98, 0, 1, 0, 0, 0, 64, 0, 0, 0,
+    128, 1, 0, 0, 0, 0, 0, 0, 58, 172, 224, 117, 56, 24, 88, 61
+};
+
+int vnni_init(const vnni_mem *m)
+{
+    const uint8_t *const weights = (const uint8_t *)m->weights;
+    int i;
+    if (m->arena == NULL || (uintptr_t)m->arena % VNNI_ARENA_ALIGN != 0)
+        return VNNI_EALIGN;
+    if (weights == NULL || (uintptr_t)m->weights % 64u != 0)
+        return VNNI_EWEIGHTS;
+    for (i = 0; i < 32; i++)
+        if (weights[i] != vnni_header[i])
+            return VNNI_EWEIGHTS;
+    return VNNI_OK;
+}
+
+int vnni_run(const vnni_mem *m)
+{
+    uint8_t *const arena = (uint8_t *)m->arena;
+    const uint8_t *const weights = (const uint8_t *)m->weights;
+
+    /* 0: fully_connected 'y': x i8 [1,16] -> y i8 [1,16] */
+    VNNI_STEP_BEGIN(0);
+    vnni_fully_connected_0((int8_t *)(void *)(arena + 0x0020), (const int32_t *)(const void *)(weights + 64),
+        (const int8_t *)(const void *)(weights + 128), arena + 0x0000, (int8_t *)(void *)(arena + 0x0030));
+    VNNI_STEP_END(0);
+    return VNNI_OK;
+}
+

@@ -1,0 +1,81 @@
+ * Compile without -ffast-math. The API is in weights.h. */
+#include "weights.h"
+
+/* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
+#ifndef WEIGHTS_STEP_BEGIN
+#define WEIGHTS_STEP_BEGIN(i) ((void)0)
+#endif
+#ifndef WEIGHTS_STEP_END
+#define WEIGHTS_STEP_END(i) ((void)0)
+#endif
+/* Where weights and code go: an attribute such as __attribute__((section(".itcm"))). */
+#ifndef WEIGHTS_SECTION_RODATA
+#define WEIGHTS_SECTION_RODATA
+#endif
+#ifndef WEIGHTS_SECTION_FAST
+#define WEIGHTS_SECTION_FAST
+#endif
+
+/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the weights are little-endian: compile the model with --weights rodata"
+#endif
+
+/* fully_connected 'y' -> f32 [1,2]
+ * step 0: fully_connected 'y': x f32 [1,4] at 0x0000 -> y f32 [1,2] at 0x0010
+ *   x    f32[4]  f32 [1,4] x
+ *   k    f32[8]  f32 [2,4] w
+ *   out  f32[2]  f32 [1,2] y */
+WEIGHTS_SECTION_FAST static void weights_fully_connected_0(const float *restrict x, const float *restrict k,
+    float *restrict out)
+{
+    float acc = 0.0f;
+    float acc_1 = 0.0f;
+    for (int32_t ic = 0; ic < 4; ic++) {
+        const float x0 = x[ic];
+        acc = x0 * k[ic] + acc;
+        acc_1 = x0 * k[ic + 4] + acc_1;
+    }
+    out[0] = acc;
+    out[1] = acc_1;
+}
+
+/* How the weights of this code begin: magic, version, size, checksum. */
+static const uint8_t weights_header[32] = {
+    97, 114, 110, 98, 108, 111, 98, 0, 1, 0, 0, 0, 64, 0, 0, 0,
+    96, 0, 0, 0, 0, 0, 0, 0, 36, 49, 142, 86, 203, 23, 249, 213
+};
+
+int weights_init(const weights_mem *m)
+{
+    const uint8_t *const weights = (const uint8_t *)m->weights;
+    int i;
+    if (m->arena == NULL || (uintptr_t)m->arena % WEIGHTS_ARENA_ALIGN != 0)
+        return WEIGHTS_EALIGN;
+    if (weights == NULL || (uintptr_t)m->weights % 64u != 0)
+        return WEIGHTS_EWEIGHTS;
+    for (i = 0; i < 32; i++)
+        if (weights[i] != weights_header[i])
+            return WEIGHTS_EWEIGHTS;
+    return WEIGHTS_OK;
+}
+
+int weights_run(const weights_mem *m)
+{
+    uint8_t *const arena = (uint8_t *)m->arena;
+    const uint8_t *const weights = (const uint8_t *)m->weights;
+
+    /* 0: fully_connected 'y': x f32 [1,4] -> y f32 [1,2] */
+    WEIGHTS_STEP_BEGIN(0);
+    weights_fully_connected_0((float *)(void *)(arena + 0x0000), (const float *)(const void *)(weights + 64),
+        (float *)(void *)(arena + 0x0010));
+    WEIGHTS_STEP_END(0);
+    return WEIGHTS_OK;
+}
+

@@ -1,0 +1,67 @@
+ * Compile without -ffast-math. The API is in weights.h. */
+#include "weights.h"
+
+/* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
+#ifndef WEIGHTS_STEP_BEGIN
+#define WEIGHTS_STEP_BEGIN(i) ((void)0)
+#endif
+#ifndef WEIGHTS_STEP_END
+#define WEIGHTS_STEP_END(i) ((void)0)
+#endif
+/* Where weights and code go: an attribute such as __attribute__((section(".itcm"))). */
+#ifndef WEIGHTS_SECTION_RODATA
+#define WEIGHTS_SECTION_RODATA
+#endif
+#ifndef WEIGHTS_SECTION_FAST
+#define WEIGHTS_SECTION_FAST
+#endif
+
+/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+WEIGHTS_SECTION_RODATA static const float weights_fully_connected_0_k[8] = {
+    1.0f, 0.1f, -1.0f, 3e-40f, 5.0f, 6.0f, 7.0f, 8.0f
+};
+
+/* fully_connected 'y' -> f32 [1,2]
+ * step 0: fully_connected 'y': x f32 [1,4] at 0x0000 -> y f32 [1,2] at 0x0010
+ *   x    f32[4]  f32 [1,4] x
+ *   k    f32[8]  f32 [2,4] w
+ *   out  f32[2]  f32 [1,2] y */
+WEIGHTS_SECTION_FAST static void weights_fully_connected_0(const float *restrict x, const float *restrict k,
+    float *restrict out)
+{
+    float acc = 0.0f;
+    float acc_1 = 0.0f;
+    for (int32_t ic = 0; ic < 4; ic++) {
+        const float x0 = x[ic];
+        acc = x0 * k[ic] + acc;
+        acc_1 = x0 * k[ic + 4] + acc_1;
+    }
+    out[0] = acc;
+    out[1] = acc_1;
+}
+
+int weights_init(const weights_mem *m)
+{
+    if (m->arena == NULL || (uintptr_t)m->arena % WEIGHTS_ARENA_ALIGN != 0)
+        return WEIGHTS_EALIGN;
+    return WEIGHTS_OK;
+}
+
+int weights_run(const weights_mem *m)
+{
+    uint8_t *const arena = (uint8_t *)m->arena;
+
+    /* 0: fully_connected 'y': x f32 [1,4] -> y f32 [1,2] */
+    WEIGHTS_STEP_BEGIN(0);
+    weights_fully_connected_0((float *)(void *)(arena + 0x0000), weights_fully_connected_0_k,
+        (float *)(void *)(arena + 0x0010));
+    WEIGHTS_STEP_END(0);
+    return WEIGHTS_OK;
+}
+

@@ -1,0 +1,2 @@
+# a code that there is not
+# arenac: explain E9999

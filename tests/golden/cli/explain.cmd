@@ -1,0 +1,2 @@
+# what a code means
+# arenac: explain E0104

@@ -1,0 +1,2 @@
+# rows of operators, by our name or a format's
+# arenac: ops Softmax TFLite_Detection_PostProcess

@@ -1,0 +1,2 @@
+# the list of targets
+# arenac: targets

@@ -1,0 +1,2 @@
+# a plan that is safe, against the intervals in it
+# arenac: verify

@@ -1,0 +1,275 @@
+#if !defined(__CUDACC_RTC__)
+#include <stdint.h>
+#endif
+#if defined(__CUDACC__) || defined(ARN_CUDA_EMU)
+/* Compile without contraction, which rounds differently: nvcc --fmad=false. */
+#if defined(ARN_CUDA_EMU)
+#include "arn_cuda_emu.h"
+#else
+/* One block on a multiprocessor is enough: registers are not spilled to make room for more. */
+#define ARN_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
+#define ARN_DEVICE static __device__ __forceinline__
+#define ARN_ALIGNED(bytes) __align__(bytes)
+#define ARN_UNROLL _Pragma("unroll")
+ARN_DEVICE int dp4a(int a, int b, int c)
+{
+    int d;
+    asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+#define shfl_xor_f32(x, mask) __shfl_xor_sync(0xffffffffu, x, mask)
+#define shfl_xor_i32(x, mask) __shfl_xor_sync(0xffffffffu, x, mask)
+#define ARN_SHARED(type, name, count) __shared__ __align__(16) type name[count]
+#endif
+#if defined(__CUDACC_RTC__)
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+#define INT64_C(k) k##LL
+#define UINT64_C(k) k##ULL
+#define INT8_MIN (-128)
+#define INT8_MAX 127
+#define UINT8_MAX 255
+#define INT16_MIN (-32768)
+#define INT16_MAX 32767
+#define UINT16_MAX 65535
+#define INT32_MIN (-2147483647 - 1)
+#define INT32_MAX 2147483647
+#define UINT32_MAX 4294967295u
+#define INT64_MIN (-9223372036854775807LL - 1)
+#define INT64_MAX 9223372036854775807LL
+#define UINT64_MAX 18446744073709551615ULL
+#endif
+
+/* sum 'y' -> f32 [4]
+ * step 0: sum 'y': x f32 [4,256] at 0x0000 -> y f32 [4] at 0x2000
+ *   out   f32[4]  f32 [4] y
+ *   x     f32[1024]  f32 [4,256] x */
+ARN_KERNEL(128) reduction_sum_0(float *__restrict__ out, const float *__restrict__ x)
+{
+    float part[1];
+    float all[1];
+    const int32_t g = (int32_t)blockIdx.x;
+    {
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const int32_t t0 = g * 4 + t / 32;
+            float acc = 0.0f;
+            const int32_t t1 = (t0 < 3 ? t0 : 3) * 256;
+            for (int32_t k = t % 32; k < 256; k += 32) {
+                acc += x[t1 + k];
+            }
+            part[0] = acc;
+        }
+        __syncthreads();
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            all[0] = part[0] + shfl_xor_f32(part[0], 16);
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            part[0] = all[0] + shfl_xor_f32(all[0], 8);
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            all[0] = part[0] + shfl_xor_f32(part[0], 4);
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            part[0] = all[0] + shfl_xor_f32(all[0], 2);
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            all[0] = part[0] + shfl_xor_f32(part[0], 1);
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const int32_t t2 = g * 4 + t / 32;
+            if (t2 < 4 && t % 32 == 0) {
+                out[t2 < 3 ? t2 : 3] = all[0];
+            }
+        }
+    }
+}
+
+#if defined(ARN_CUDA_EMU)
+static void reduction_sum_0_call(void *const *a)
+{
+    reduction_sum_0((float *)a[0], (const float *)a[1]);
+}
+#endif
+
+/* softmax 'z' -> f32 [4,256]
+ * step 1: softmax 'z': x f32 [4,256] at 0x0000 -> z f32 [4,256] at 0x1000
+ *   out   f32[1024]  f32 [4,256] z
+ *   x     f32[1024]  f32 [4,256] x */
+ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *__restrict__ x)
+{
+    float max[1];
+    float part[1];
+    float all[1];
+    const int32_t g = (int32_t)blockIdx.x;
+    {
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const int32_t t0 = g * 4 + t / 32;
+            const int32_t t1 = (t0 < 3 ? t0 : 3) * 256;
+            float max_1 = -3.4028235e+38f;
+            for (int32_t c = t % 32; c < 256; c += 32) {
+                const float x0 = x[t1 + c];
+                max_1 = x0 > max_1 ? x0 : max_1;
+            }
+            part[0] = max_1;
+        }
+        __syncthreads();
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const float part0 = part[0];
+            const float part1 = shfl_xor_f32(part[0], 16);
+            all[0] = part0 > part1 ? part0 : part1;
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const float all0 = all[0];
+            const float all1 = shfl_xor_f32(all[0], 8);
+            part[0] = all0 > all1 ? all0 : all1;
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const float part2 = part[0];
+            const float part3 = shfl_xor_f32(part[0], 4);
+            all[0] = part2 > part3 ? part2 : part3;
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const float all2 = all[0];
+            const float all3 = shfl_xor_f32(all[0], 2);
+            part[0] = all2 > all3 ? all2 : all3;
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const float part4 = part[0];
+            const float part5 = shfl_xor_f32(part[0], 1);
+            all[0] = part4 > part5 ? part4 : part5;
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const int32_t t2 = g * 4 + t / 32;
+            const int32_t t3 = (t2 < 3 ? t2 : 3) * 256;
+            const float all4 = all[0];
+            max[0] = all4;
+            float sum = 0.0f;
+            for (int32_t c = t % 32; c < 256; c += 32) {
+                const float t4 = x[t3 + c] - all4;
+                const float t5 = 89.0f < t4 ? 89.0f : t4;
+                const float t6 = -104.0f > t5 ? -104.0f : t5;
+                const float t7 = fmaf(t6, 1.442695f, 12582912.0f);
+                const float t8 = t7 - 12582912.0f;
+                const float t9 = fmaf(t8, -1.4286068e-06f, fmaf(t8, -0.69314575f, t6));
+                const float t10 = fmaf(fmaf(fmaf(fmaf(0.001395045f, t9, 0.008368882f), t9, 0.041666206f), t9, 0.1666652f), t9, 0.5f);
+                const int32_t t11 = (int32_t)((uint32_t)(int32_t)__float_as_uint(t7) - 1262485504u);
+                const int32_t t12 = t11 >> 1;
+                const float t13 = (fmaf(t9 * t9, t10, t9) + 1.0f) * __uint_as_float((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t12 + 127u) * 8388608u));
+                const int32_t t14 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t11 - (uint32_t)t12) + 127u) * 8388608u);
+                sum += t13 * __uint_as_float((uint32_t)t14);
+            }
+            part[0] = sum;
+        }
+        __syncthreads();
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            all[0] = part[0] + shfl_xor_f32(part[0], 16);
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            part[0] = all[0] + shfl_xor_f32(all[0], 8);
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            all[0] = part[0] + shfl_xor_f32(part[0], 4);
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            part[0] = all[0] + shfl_xor_f32(all[0], 2);
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            all[0] = part[0] + shfl_xor_f32(part[0], 1);
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const int32_t t15 = g * 4 + t / 32;
+            const int32_t t16 = (t15 < 3 ? t15 : 3) * 256;
+            if (t15 < 4) {
+                const float all5 = all[0];
+                const float max0 = max[0];
+                for (int32_t c = t % 32; c < 256; c += 32) {
+                    const int32_t t17 = t16 + c;
+                    const float t18 = x[t17] - max0;
+                    const float t19 = 89.0f < t18 ? 89.0f : t18;
+                    const float t20 = -104.0f > t19 ? -104.0f : t19;
+                    const float t21 = fmaf(t20, 1.442695f, 12582912.0f);
+                    const float t22 = t21 - 12582912.0f;
+                    const float t23 = fmaf(t22, -1.4286068e-06f, fmaf(t22, -0.69314575f, t20));
+                    const float t24 = fmaf(fmaf(fmaf(fmaf(0.001395045f, t23, 0.008368882f), t23, 0.041666206f), t23, 0.1666652f), t23, 0.5f);
+                    const int32_t t25 = (int32_t)((uint32_t)(int32_t)__float_as_uint(t21) - 1262485504u);
+                    const int32_t t26 = t25 >> 1;
+                    const float t27 = (fmaf(t23 * t23, t24, t23) + 1.0f) * __uint_as_float((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t26 + 127u) * 8388608u));
+                    const int32_t t28 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t25 - (uint32_t)t26) + 127u) * 8388608u);
+                    out[t17] = t27 * __uint_as_float((uint32_t)t28) / all5;
+                }
+            }
+        }
+    }
+}
+
+#if defined(ARN_CUDA_EMU)
+static void reduction_softmax_1_call(void *const *a)
+{
+    reduction_softmax_1((float *)a[0], (const float *)a[1]);
+}
+#endif
+
+#endif
+
+#if !defined(__CUDACC_RTC__)
+#include <string.h>
+#include "reduction.h"
+
+#ifndef REDUCTION_SECTION_RODATA
+#define REDUCTION_SECTION_RODATA
+#endif
+#if defined(ARN_CUDA_EMU)
+#define ARN_TWIN(f) f
+#else
+#define ARN_TWIN(f) NULL
+#endif
+
+static const struct arn_cuda_kernel reduction_kernels[2] = {
+    {"reduction_sum_0", 128u, 1, ARN_TWIN(reduction_sum_0_call)},
+    {"reduction_softmax_1", 128u, 1, ARN_TWIN(reduction_softmax_1_call)},
+};
+
+static const struct arn_cuda_arg reduction_args[4] = {
+    {ARN_CUDA_ARENA, 0x2000}, /* out */
+    {ARN_CUDA_ARENA, 0x0000}, /* x */
+    {ARN_CUDA_ARENA, 0x1000}, /* out */
+    {ARN_CUDA_ARENA, 0x0000}, /* x */
+};
+
+static const struct arn_cuda_launch reduction_launches[2] = {
+    {0, 0, 1u, 0, 2}, /* reduction_sum_0 */
+    {1, 1, 1u, 2, 2}, /* reduction_softmax_1 */
+};
+
+const struct arn_cuda_model reduction_cuda = {
+    "reduction", REDUCTION_ARENA_BYTES, REDUCTION_STATE_BYTES, 0u, NULL, NULL,
+    2, 2, 2, reduction_kernels, reduction_launches, reduction_args
+};
+
+#endif
