@@ -4,3 +4,4 @@
 # arenac stripe: --stripe auto
 # arenac rows: --io rows
 # arenac tflite: --reference tflite
+# arenac groups: --stripe 1-3,5-6 --align 4

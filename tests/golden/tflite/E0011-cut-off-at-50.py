@@ -1,5 +1,5 @@
 # 50 % of a file
-# arenac: plan
+# arenac: plan --emit tflite -o -
 import pathlib
 
 models = pathlib.Path(__file__).resolve().parents[3] / "models"

@@ -1,0 +1,2 @@
+# the weights are missing
+# arenac: convert ../../../models/squares.prototxt --emit ag -o -

@@ -1,0 +1,17 @@
+# a weights file that is not there
+# arenac: plan m.ag
+import hashlib
+
+body = bytes(128)
+digest = hashlib.sha256(body).hexdigest()
+head = ("arenac-weights 1 bytes 256 sha256 " + digest).ljust(127) + "\n"
+text = """weights "m.weights" 256 "%s"
+graph m {
+  input x: f32[16]
+  const k: f32[16] = weights @128
+  y = add(x, k)
+  output y
+}
+""" % digest
+
+open("m.ag", "w").write(text)
