@@ -11,4 +11,4 @@ ln -s "$(cd "$(dirname "$arenac")" && pwd)/$(basename "$arenac")" "$tmp/arenac"
 python3 "$shared/models/run_models.py" --cmd "$tmp/arenac" --min-pass 40 "$shared/models/tflite"
 python3 "$shared/conformance/tflite_conformance.py" run "$shared/conformance/tflite_ops" \
     --command "$tmp/arenac run {model} {inputs} --output-dir {out}" --min-exact 318
-sh "$root/tests/cli/shared.sh" "$arenac" "$root"
+sh "$root/tests/cli/formats/shared.sh" "$arenac" "$root"

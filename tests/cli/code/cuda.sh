@@ -1,0 +1,65 @@
+#!/bin/sh
+# The CUDA backend without a GPU: kernels of the models here in the emulation, with and without a look at every
+# access, also with floats on tensor cores; the .cu file's host part is warning free; the same bytes in two runs; PTX
+# and CUBIN where NVRTC is found; what is said where it is not. Kernels as text: tests/golden/cuda.
+# usage: cuda.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+require "${CC:-cc}" gcc
+n=0
+for m in "$models"/*.tflite "$models"/*.ag; do
+    stem=${m%.*}
+    name=$(basename "$stem")
+    "$arenac" run -q "$m" -t cuda-sm80 --backend eval --input 0="$stem.in0.0.npy" --output-dir want || die "$name eval"
+    for backend in cuda-emu cuda-race; do
+        "$arenac" run -q "$m" --backend $backend --input 0="$stem.in0.0.npy" --output-dir got || die "$name $backend"
+        cmp want/0.npy got/0.npy || die "$name $backend: not the bits of the evaluator"
+        n=$((n + 1))
+    done
+    for cu in first second; do
+        "$arenac" compile -q "$m" -t cuda-sm90 --name "$name" --emit cu,h -o "$name"
+        cp "$name.cu" $cu.cu
+    done
+    cmp first.cu second.cu || die "$name: two runs differ"
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -I"$src/runtime" -x c -c "$name.cu" -o "$name.o" ||
+        die "$name: the host's part"
+done
+for name in digits_f32 dsnet_f32; do # floats by tensor cores: the emulation's twins give the bits of the evaluator
+    for type in tf32 bf16 f16; do
+        for backend in eval cuda-emu; do
+            "$arenac" run -q "$models/$name.tflite" -t cuda-sm80 --tensor-cores $type --backend $backend \
+                --input 0="$models/$name.in0.0.npy" --output-dir $backend || die "$name $type $backend"
+        done
+        cmp eval/0.npy cuda-emu/0.npy || die "$name by tensor cores in $type: not the bits of the evaluator"
+    done
+done
+m=$models/branch_int8.tflite
+"$arenac" run -q "$m" --backend cuda-emu --per-node --random 3 >nodes || die "--per-node"
+"$arenac" compile -q "$m" -t cuda-sm80 --weights blob --emit cu,h -o blob.cu && [ -e blob.bin ] ||
+    die "no blob beside the kernels"
+
+# NVRTC: not there; an old one in a folder of its own, whose second library is beside it, and a GPU that it cannot name
+export ARENAC_NVRTC=/nowhere/libnvrtc.so
+expect 8 'pip install nvidia-cuda-nvrtc' "$arenac" compile "$m" -t cuda-sm80 --emit ptx -o x.ptx
+mkdir toolkit
+fake=$src/tests/cuda/fake_nvrtc.c builtins=libnvrtc-builtins.so.11.8
+"${CC:-cc}" -shared -fPIC -DBUILTINS -Wl,-soname,$builtins -o toolkit/$builtins "$fake" &&
+    "${CC:-cc}" -shared -fPIC -o toolkit/libnvrtc.so.11.2 "$fake" -ldl || die "a library in NVRTC's place"
+ARENAC_NVRTC=$tmp/toolkit/libnvrtc.so.11.2
+"$arenac" compile -q "$m" -t cuda-sm80 --emit ptx -o old.ptx && grep -q 'PTX of no device' old.ptx ||
+    die "NVRTC's second library is not found"
+expect 8 'NVRTC 11.8 does not know sm_100' "$arenac" compile "$m" -t cuda-sm100 --emit cubin -o old.cubin
+unset ARENAC_NVRTC
+ldconfig -p 2>/dev/null | grep -q libcuda.so.1 ||
+    expect 8 'cuda-emu runs the same kernels' "$arenac" run "$m" --backend cuda --random 1
+if "$arenac" compile -q "$m" -t cuda-sm80 --emit ptx -o b.ptx 2>err; then
+    grep -q 'target sm_80' b.ptx || die "PTX"
+    for t in cuda-sm75 cuda-sm90; do
+        "$arenac" compile -q "$models/dsnet_f32.tflite" -t $t --emit cubin -o b.cubin || die "CUBIN for $t"
+        head -c 4 b.cubin | grep -q ELF || die "CUBIN for $t"
+    done
+else
+    grep -q 'needs NVRTC' err || { cat err; die "no NVRTC"; }
+    missing NVRTC "nvidia-cuda-nvrtc-cu12 from PyPI"
+fi
+echo "$n runs equal the evaluator"

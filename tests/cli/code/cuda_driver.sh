@@ -1,0 +1,74 @@
+#!/bin/sh
+# The host's side of the CUDA backend, with a driver that checks the rules: launches, a graph, another stream, a model
+# with state, images that cannot be loaded; the program that bench/cuda.py times models with; vectors at aligned
+# addresses only; and that planted bugs are found. usage: cuda_driver.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+require "${CC:-cc}" gcc
+have_sanitizers "${CC:-cc}" || exit 77
+. "$src/tests/cli/code/cuda_tools"
+
+for name in branch_int8 digits_f32 dsnet_f32; do
+    "$arenac" compile -q "$models/$name.tflite" -t cuda-sm90 --name "$name" --emit cu,h -o "$name"
+    driver $name "$name.cu"
+    program $name -fsanitize=address,undefined
+    run_program $name "the image" || { cat err; die "$name through the driver"; }
+    grep -q 'all given back' err || { cat err; die "$name: not all was given back"; }
+    ! run_program $name "another" || die "a bad image"
+    grep -q 'cannot be loaded' err || { cat err; die "what is said of a bad image"; }
+done
+
+# The program that bench/cuda.py times models with, and what that says without a GPU.
+"$arenac" compile -q "$models/digits_f32.tflite" -t cuda-sm80 --name net --emit cu,h -o net
+printf 'the image' >image
+driver net net.cu
+timer net.cu
+tail -c "$(sed -n 's/.*NET_IN0_BYTES \([0-9]*\)u.*/\1/p' net.h)" "$models/digits_f32.in0.0.npy" >x.bin
+LD_LIBRARY_PATH="$tmp" ./time_net image 0.01 y.bin x.bin >time 2>err && grep -q 'graph_ms=[0-9]' time ||
+    { cat err; die "timing"; }
+tail -c "$(wc -c <y.bin)" want_digits_f32/0.npy | cmp - y.bin || die "what is timed is not what runs"
+
+# Views that begin anywhere: no vector is loaded from an address that is no multiple of its size.
+cat >views.ag <<'EOF'
+graph views {
+  input x: f32[1,2091]
+  const one: i32[2] = [1, 1]
+  const b: i32[2] = [0, 5]
+  const e: i32[2] = [1, 2053]
+  v = strided_slice(x, b, e, one)
+  const s: i32[2] = [32, 64]
+  m = reshape(v, s)
+  const w: f32[40,64] = random 3
+  y = fully_connected(m, w)
+  const e1: i32[2] = [1, 133]
+  v1 = strided_slice(x, b, e1, one)
+  const s1: i32[2] = [2, 64]
+  m1 = reshape(v1, s1)
+  y1 = fully_connected(m1, w)
+  const s2: i32[3] = [2, 16, 64]
+  m2 = reshape(v, s2)
+  y2 = batch_matmul(m2, m2) adj_y=true
+  y3 = batch_matmul(m2, m2) adj_x=true
+  const s4: i32[4] = [1, 4, 8, 64]
+  m4 = reshape(v, s4)
+  const w4: f32[16,3,3,32] = random 5
+  y4 = conv_2d(m4, w4) padding=same
+  r = relu(x)
+  output y, y1, y2, y3, y4, r
+}
+EOF
+for options in "" "--tensor-cores f16" "--tensor-cores tf32"; do
+    # shellcheck disable=SC2086
+    "$arenac" compile -q views.ag -t cuda-sm80 $options --name net --emit cu,h -o net || die "views"
+    grep -q '0x[0-9a-f]*4}, /\* x \*/' net.cu || die "no view begins between two vectors"
+    driver net net.cu -fsanitize=alignment -fsanitize-undefined-trap-on-error
+    timer net.cu
+    LD_LIBRARY_PATH="$tmp" ./time_net image 0 >time 2>err ||
+        { cat err; die "views $options: a vector at an address that is no multiple of its size"; }
+done
+rm libcuda.so.1
+if have python3 python3 && ! ldconfig -p 2>/dev/null | grep -q libcuda.so.1; then
+    rc=0
+    python3 "$src/bench/cuda.py" >out || rc=$?
+    [ $rc = 77 ] && grep -q 'no NVIDIA driver' out || die "bench/cuda.py without a driver (exit $rc)"
+fi

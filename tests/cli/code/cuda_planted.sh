@@ -1,0 +1,51 @@
+#!/bin/sh
+# Planted bugs in kernels, and in the emulation's twins of tensor cores, are found by the emulation, and those that
+# are races by the look at every access. usage: cuda_planted.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+require "${CC:-cc}" gcc
+have_sanitizers "${CC:-cc}" || exit 77
+. "$src/tests/cli/code/cuda_tools"
+for name in branch_int8 digits_f32 dsnet_f32; do
+    "$arenac" compile -q "$models/$name.tflite" -t cuda-sm90 --name "$name" --emit cu,h -o "$name"
+    program $name -fsanitize=address,undefined
+done
+grep -q __syncthreads dsnet_f32.cu || die "no kernel has a barrier"
+grep -q '  mma_i8(' branch_int8.cu || die "no kernel multiplies by tensor cores"
+
+# plant MODEL WHAT SED WORDS [race]: kernels, changed, run by the driver; WORDS are said. twin=FILE: the twins instead
+twin=
+plant() {
+    cp "$rt/arn_cuda_mma.c" twins.c
+    cp "$1.cu" planted.cu
+    changed=${twin:-planted.cu}
+    sed "$3" "$changed" >changed
+    ! cmp -s "$changed" changed || die "nothing to plant in $1: $2"
+    mv changed "$changed"
+    cc="${CC:-cc} -std=gnu11 -O1 -w -fPIC -ffp-contract=off -DARN_CUDA_EMU -DFAKE_MODEL=$1_cuda -I$rt -I$tmp"
+    # shellcheck disable=SC2086
+    $cc ${5:+-fsanitize=thread} -c -o planted.o -x c planted.cu &&
+        $cc -shared -o libcuda.so.1 planted.o "$cuda/fake_driver.c" "$rt/arn_cuda_emu.c" twins.c \
+            ${5:+"$rt/arn_cuda_race.c"} -lm || die "planted: $2"
+    ! run_program "$1" "the image" || die "not found: $2"
+    grep -q "$4" err || { cat err; die "found, but not as '$4': $1: $2"; }
+}
+barrier='__syncthreads();'
+plant dsnet_f32 'no barrier' "/$barrier/d" 'status 100'
+plant dsnet_f32 'no barrier' "/$barrier/d" 'race on' race
+plant dsnet_f32 'a barrier that one thread misses' "s/$barrier/if (threadIdx.x != 5) $barrier/" 'waits at the barrier'
+plant dsnet_f32 'a wrong lane' 's/x0\.v\[1\]/x0.v[2]/' 'status 100'
+plant digits_f32 'a neighbour of another lane' 's/shfl_xor_f32(part\[0\], 16)/shfl_xor_f32(part[0], 4)/' 'status 100'
+shuffle='all\[0\] = part\[0\] + shfl_xor_f32(part\[0\], 16)'
+plant digits_f32 'a shuffle that half of the warp leaves out' "s/$shuffle/if (t % 32 < 16) $shuffle/" 'waits'
+plant dsnet_f32 'threads write one element' 's/\*(f32x4 \*)(sw + (t[0-9]* \* 32 + /*(f32x4 *)(sw + (/' 'race on' race
+one='s/blockIdx.x \* 64u + threadIdx.x/(blockIdx.x | 1) * 64u + threadIdx.x/'
+other='s/blockIdx.x \* 32u + threadIdx.x/(blockIdx.x | 1u) * 32u + threadIdx.x/'
+plant dsnet_f32 'two blocks write one element' "$one; $other" 'race on' race
+plant branch_int8 'fragments of another row' 's/words\[t\([0-9]*\) + 2\] = /words[t\1 + 1] = /' 'status 100'
+plant branch_int8 'a product that a lane leaves out' 's/  mma_i8(/  if (threadIdx.x != 3) mma_i8(/' 'waits'
+plant branch_int8 'fragments read before they are there' "/$barrier/d" 'race on' race
+twin=twins.c
+plant branch_int8 'a wrong lane' 's/a\[g + 8\]\[q\] = all\[thread\]\[1\]/a[g + 8][q] = all[thread ^ 1][1]/' 'status 100'
+column='(int)(arn_emu_thread.x % 4)'
+plant branch_int8 'results of another lane' "s/return $column \\* 2 + k % 2/return $column + k % 2 * 4/" 'status 100'

@@ -1,0 +1,60 @@
+#!/bin/sh
+# The LLVM backend on the models here: in this process the bits of the evaluator on every level this machine runs,
+# objects that link with their header and need no symbol but memcpy, memset and memmove, the same bytes in two runs,
+# blobs, sections, and a start of the tool that does not pay for LLVM. usage: llvm.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+have_llvm || exit 77
+require python3 python3 gcc gcc nm binutils
+n=0
+for m in "$models"/*.tflite "$models"/*.ag; do
+    stem=${m%.*}
+    name=$(basename "$stem")
+    for t in native x86-64-v2; do
+        "$arenac" run -q "$m" -t $t --backend eval --input 0="$stem.in0.0.npy" --output-dir want || die "$name $t eval"
+        "$arenac" run -q "$m" -t $t --backend llvm --input 0="$stem.in0.0.npy" --output-dir got || {
+            [ $? = 8 ] && continue # this machine cannot
+            die "$name $t"
+        }
+        cmp want/0.npy got/0.npy || die "$name $t: not the bits of the evaluator"
+        n=$((n + 1))
+    done
+    for o in first second; do
+        "$arenac" compile -q "$m" -t x86-64-v2 --name "$name" --emit o,h -o "$name"
+        mv "$name.o" $o
+    done
+    cmp first second || die "$name: two runs differ"
+    mv second "$name.o"
+    extra=$(nm -u "$name.o" | awk '{ print $2 }' | grep -vxE 'memcpy|memset|memmove' || true)
+    [ -z "$extra" ] || die "$name needs $extra"
+done
+[ "$n" -ge 14 ] || die "only $n runs"
+if [ "$(uname -m)" = x86_64 ]; then
+    m=digits_int8
+    python3 "$src/tests/host_main.py" $m $m.h "$models/$m.in0.0.npy" "$models/$m.out0.0.npy" >main.c
+    gcc -I. main.c $m.o -o main && ./main || die "an object with its header"
+    gcc -shared -o all.so main.c ./[bdg]*.o -I. || die "objects of several models in one library"
+fi
+m=$models/branch_int8.tflite
+"$arenac" compile -q "$m" --weights blob --emit o,h -o blob.o
+[ -e blob.bin ] && [ -e blob.h ] || die "a blob beside the object"
+"$arenac" compile -q "$m" -t cortex-m4 --section code=.itcm --section rodata=.qspi --emit s -o s.s
+grep -q '\.section[[:space:]]*\.itcm' s.s && grep -q '\.section[[:space:]]*\.qspi' s.s || die "sections"
+"$arenac" compile -q "$m" --emit ll -o - | grep -q 'define internal' || die "the text form"
+"$arenac" compile -q "$m" --emit bc -o - | head -c 2 | grep -q BC || die "bitcode"
+for t in haswell thumbv7em cortex-m0plus cortex-m55-mve rv32imac aarch64-i8mm aarch64-sve256 rv64gcv wasm32; do
+    "$arenac" compile -q "$models/dsnet_f32.tflite" -t $t --emit o -o t.o || die "no object for $t"
+done
+# 64 MB of weights: bytes that are copied, not text and not values, within a few times their size
+cat >big.ag <<'END'
+graph big {
+  input x: i8[1,8192] q(0.5, 3)
+  const w: i8[8192,8192] q(0.01, 0) = random 1 (-127, 127)
+  y: i8[1,8192] q(4, -5) = fully_connected(x, w, _)
+  output y
+}
+END
+(ulimit -v 1000000 && "$arenac" compile -q big.ag --max-memory 400M -t x86-64-v2 --name big --emit o,h -o big) ||
+    die "64 MB of weights in an object"
+[ "$(nm -S big.o | awk '/_w$/ { print $2 }' | tail -1)" = 0000000004000000 ] || die "the weights are not in the object"
+echo "$n runs equal the evaluator"

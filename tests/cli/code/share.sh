@@ -1,0 +1,58 @@
+#!/bin/sh
+# --share-kernels: steps that differ in whole numbers only call one function; the results keep their bits with every
+# backend, with threads, in place and as stripes; the generated C has no warning and gets smaller. tests/golden/c has
+# it. usage: share.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+cat >m.ag <<'M'
+graph m {
+  input  x: i8[1,13,11,8] q(0.05, 3)
+  const  w1: i8[16,3,3,8] q(0.01, 0) = random 1 (-127, 127)
+  const  b1: i32[16] q(0.0005, 0) = random 2 (-500, 500)
+  const  w2: i8[24,3,3,16] q(0.01, 0) = random 3 (-127, 127)
+  const  b2: i32[24] q(0.0005, 0) = random 4 (-500, 500)
+  const  w3: i8[8,3,3,24] q(0.01, 0) = random 5 (-127, 127)
+  const  b3: i32[8] q(0.0005, 0) = random 6 (-500, 500)
+  const  w4: i8[8,3,3,8] q(0.01, 0) = random 7 (-127, 127)
+  a: i8[1,13,11,16] q(0.05, -5) = conv_2d(x, w1, b1) padding=same act=relu "one"
+  b: i8[1,13,11,24] q(0.05, -5) = conv_2d(a, w2, b2) padding=same act=relu "two"
+  c: i8[1,13,11,8] q(0.05, -7) = conv_2d(b, w3, b3) padding=same act=relu "three"
+  d: i8[1,13,11,8] q(0.05, 4) = conv_2d(c, w4, _) padding=same "four"
+  e: i8[1,13,11,8] q(0.06, 4) = add(d, c) "sum"
+  output e
+}
+M
+runs() { # MODEL OPTIONS...
+    model=$1
+    shift
+    "$arenac" run -q "$model" --random 5 "$@" --output-dir plain
+    "$arenac" run -q "$model" --random 5 "$@" --share-kernels --output-dir shared
+    cmp plain/0.npy shared/0.npy || die "$model $*: the result changes"
+}
+runs m.ag -t generic
+runs m.ag -t generic --backend eval
+runs m.ag -t generic --backend eval --stripe auto
+runs m.ag -t generic --backend eval --threads 3
+runs m.ag -t native --backend eval
+runs "$models/dsnet_int8.tflite" -t generic --backend eval
+runs "$models/branch_f32.tflite" -t generic --backend eval
+! have_llvm || runs m.ag -t generic --backend llvm
+flags="-std=c99 -O2 -fno-inline -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
+"$arenac" compile -q m.ag --name m -o m.c
+"$arenac" compile -q m.ag --name m --share-kernels -o s.c
+[ "$(grep -c 'm_conv_2d_[0-9]*(const' m.c)" = 4 ] || die "the plain code has no four functions"
+[ "$(grep -c 'm_conv_2d_[0-9]*(const' s.c)" = 3 ] || die "the first two convolutions are not shared"
+grep -q 'shape\[' s.c || die "no numbers are read"
+grep -q -- '--share-kernels' s.h || die "the header does not name the option"
+for c in m s; do
+    # shellcheck disable=SC2086
+    ${CC:-cc} $flags -I. -c "$c.c" -o "$c.o" || die "$c.c has warnings"
+done
+size_of() { # OBJECT: bytes of its code
+    bytes=0
+    for hex in $(nm -S "$1" | awk 'NF == 4 && tolower($3) == "t" { print $2 }'); do bytes=$((bytes + 0x$hex)); done
+    echo $bytes
+}
+! have nm binutils || [ "$(size_of s.o)" -lt "$(size_of m.o)" ] || die "the code is not smaller"
+"$arenac" compile -q m.ag -t cortex-m4 --share-kernels --name m -o f.c
+echo "kernels are shared"

@@ -1,0 +1,109 @@
+#!/bin/sh
+# --share: several models in one arena, with their constants kept once; --dim n=LO..HI: one model, its size chosen at
+# run time. The code runs, in C and as objects. Plans, and what is refused: tests/golden/plan and cli.
+# usage: several.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+compiler="${CC:-cc} -std=c99 -Wall -Wextra -Wpedantic -Wmissing-prototypes -Werror -O1"
+
+cp "$models/digits_int8.tflite" first.tflite
+cp "$models/digits_int8.tflite" second.tflite # the same weights
+all="first.tflite second.tflite $models/branch_int8.tflite"
+cat >main.c <<'X'
+#include "all.h"
+#include <stdio.h>
+#include <string.h>
+static uint8_t file[4][1 << 16];
+static const void *load(int k, const char *name) /* behind the header of an .npy */
+{
+    FILE *f = fopen(name, "rb");
+    size_t n = f ? fread(file[k], 1, sizeof file[k], f) : 0;
+    if (f)
+        fclose(f);
+    return n < 10 ? NULL : file[k] + 10 + file[k][8] + 256 * file[k][9];
+}
+#define RUN(p, P, in, out)                                                                                         \
+    (p##_init(&p) || (memcpy(p##_in0(&p), load(0, in), P##_IN0_BYTES), p##_run(&p)) ||                             \
+     memcmp(p##_out0(&p), load(1, out), P##_OUT0_BYTES))
+int main(int argc, char **argv)
+{
+    static union { double align[8]; uint8_t bytes[ALL_ARENA_BYTES + 64]; } room;
+    all_mem m = {0};
+    m.arena = room.bytes + (64 - (uintptr_t)room.bytes % 64) % 64;
+    const first_mem first = all_of_first(&m);
+    const second_mem second = all_of_second(&m);
+    const branch_int8_mem branch_int8 = all_of_branch_int8(&m);
+    if (argc != 5 || RUN(first, FIRST, argv[1], argv[2]) || RUN(branch_int8, BRANCH_INT8, argv[3], argv[4]) ||
+        RUN(second, SECOND, argv[1], argv[2]))
+        return 1;
+    /* concurrent: the output of the first is still there */
+    return ALL_ARENA_BYTES > 6144 && memcmp(first_out0(&first), load(1, argv[2]), FIRST_OUT0_BYTES) ? 2 : 0;
+}
+X
+npy() { echo "$models/$1.in0.0.npy $models/$1.out0.0.npy"; }
+for how in exclusive concurrent; do
+    # shellcheck disable=SC2086
+    "$arenac" compile $all --share $how -o all.h >report.txt || fail "compile $how"
+    grep -q 'saved *[0-9,]* B' report.txt && ! grep -q 'saved  *0 B' report.txt ||
+        { fail "constants are kept once"; cat report.txt; }
+    # shellcheck disable=SC2086,SC2046
+    $compiler -o main main.c first.c second.c branch_int8.c && ./main $(npy digits_int8) $(npy branch_int8) ||
+        fail "the program, $how: $?"
+done
+grep -q 'extern const' second.c || fail "second.c uses the constants of first.c"
+[ "$(wc -c <second.c)" -lt "$(wc -c <first.c)" ] || fail "second.c is smaller"
+
+# The same as objects through LLVM, where this build has it: constants are kept once there too.
+# shellcheck disable=SC2086
+if "$arenac" compile -q $all --share concurrent --emit o,h -t x86-64-v2 -o all.h 2>err.txt; then
+    # shellcheck disable=SC2086,SC2046
+    if [ "$(uname -m)" = x86_64 ]; then
+        $compiler -o main main.c first.o second.o branch_int8.o && ./main $(npy digits_int8) $(npy branch_int8) ||
+            fail "the program of objects: $?"
+    fi
+    [ $(($(wc -c <second.o) + 4000)) -lt "$(wc -c <first.o)" ] || fail "second.o is smaller"
+else
+    grep -q 'LLVM' err.txt && ! have_llvm || { fail "objects"; cat err.txt; }
+fi
+
+# One model for every n from 2 to 5, in the arena of the largest.
+cp "$src/tests/golden/plan/range-upper-bound.ag" net.ag
+"$arenac" compile -q net.ag --dim n=3 --name three -o three.c || fail "compile n=3"
+cat >range.c <<'X'
+#include "net.h"
+#include "three.h"
+#include <string.h>
+int main(void)
+{
+    static union { double align[8]; uint8_t bytes[NET_ARENA_BYTES + 64]; } room, other;
+    net_mem m = {0};
+    three_mem t = {0};
+    uint32_t bytes = 0;
+    m.arena = room.bytes + (64 - (uintptr_t)room.bytes % 64) % 64;
+    t.arena = other.bytes + (64 - (uintptr_t)other.bytes % 64) % 64;
+    for (int32_t n = NET_MIN; n <= NET_MAX; n++) {
+        if (net_init(&m, n) != NET_OK || three_init(&t) != THREE_OK)
+            return 1;
+        float *x = (float *)net_in0(&m, n, &bytes);
+        if (bytes != (uint32_t)n * 16)
+            return 2;
+        for (int i = 0; i < 4 * n; i++) {
+            x[i] = (float)(i * 7 % 5) - 2;
+            if (i < 12)
+                three_in0(&t)[i] = x[i];
+        }
+        if (net_run(&m, n) != NET_OK || three_run(&t) != THREE_OK)
+            return 3;
+        const void *z = net_out0(&m, n, &bytes); /* rows do not depend on each other */
+        if (bytes != (uint32_t)n * 160 || memcmp(z, three_out0(&t), n < 3 ? (size_t)n * 160 : 480))
+            return 4;
+    }
+    return net_run(&m, 1) != NET_EDIM || net_init(&m, 6) != NET_EDIM || net_in0(&m, 6, NULL) != NULL;
+}
+X
+if "$arenac" compile -q net.ag --dim n=2..5 --emit o,h -o net.c 2>err.txt && [ "$(uname -m)" = x86_64 ]; then
+    $compiler -o range range.c net.c three.c net_n2.o net_n3.o net_n4.o net_n5.o && ./range ||
+        fail "the program of a range, objects: $?"
+fi
+"$arenac" compile -q net.ag --dim n=2..5 -o net.c || fail "compile a range"
+$compiler -o range range.c net.c three.c net_n2.c net_n3.c net_n4.c net_n5.c && ./range ||
+    fail "the program of a range: $?"

@@ -1,0 +1,51 @@
+#!/bin/sh
+# --stripe: same outputs as without, bit for bit, with poisoned dead bytes; plans that a checker without overlap rules
+# accepts; arena sizes of known models. The reference models lie outside of the repository; without them only models/
+# is looked at. Single plans, lists that are wrong, budgets: tests/golden/plan and cli.
+# usage: stripe.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+
+same() { # MODEL INPUT TARGET: both backends against a run without stripes
+    "$arenac" run -q "$1" -t "$3" --backend eval --input "0=$2" --output-dir want
+    for backend in eval c; do
+        "$arenac" run -q "$1" -t "$3" --stripe auto --align 4 --poison --backend $backend --input "0=$2" \
+            --output-dir got
+        cmp want/0.npy got/0.npy
+    done
+}
+for m in branch digits dsnet; do
+    for t in f32 int8; do
+        f=$models/${m}_$t
+        same "$f.tflite" "$f.in0.0.npy" generic
+        "$arenac" run -q "$f.tflite" -t x86-64-v3 --stripe auto --poison --backend eval --input "0=$f.in0.1.npy" \
+            --compare "0=$f.out0.1.npy"
+        for align in 1 16; do verified "$f.tflite" --stripe auto --align $align; done
+    done
+done
+f=$models/dsnet_int8 # groups as the user lists them
+"$arenac" run -q "$f.tflite" -t generic --stripe 1-3,5-6 --align 4 --poison --backend c --input "0=$f.in0.0.npy" \
+    --compare "0=$f.out0.0.npy"
+
+have_shared models || exit 0
+at_most() { # NAME BYTES OPTION...
+    f=$shared/models/tflite/$1/$1.tflite
+    [ -f "$f" ] || return 0
+    name=$1 most=$2
+    shift 2
+    bytes=$(arena_bytes "$f" --stripe auto --align 4 "$@")
+    [ "$bytes" -le "$most" ] || die "$name: arena of $bytes bytes, expected at most $most"
+    verified "$f" --stripe auto --align 4 "$@"
+}
+at_most kws_dscnn_int8 4400
+at_most person_detect_int8 13950
+at_most mobilenet_v1_025_96_int8 27800
+at_most mobilenet_v2_100_224_int8 194500
+at_most ic_resnet8_int8 12750
+at_most mcunet_person_det_int8 73500 --quantized-io
+at_most efficientnet_b0_w05_128_int8 115500
+at_most unet_d4_96_int8 147600
+for m in kws_dscnn_int8 ic_resnet8_int8; do
+    f=$shared/models/tflite/$m
+    [ ! -f "$f/$m.tflite" ] || same "$f/$m.tflite" "$f/input0_0.npy" generic
+done

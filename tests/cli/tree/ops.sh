@@ -1,0 +1,42 @@
+#!/bin/sh
+# `arenac ops` prints every row of every table of operators, docs/operators.md holds it, and its JSON is right.
+# usage: ops.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+"$arenac" ops >ops
+"$arenac" ops --emit md >md
+sed -n '/^## Table$/,$p' "$src/docs/operators.md" >page
+cmp md page || {
+    diff page md | head -20
+    die "docs/operators.md is not what the table says: replace all from '## Table' on by arenac ops --emit md"
+}
+# every row of every table is printed
+tr -c 'A-Za-z0-9_\n' '\n' <ops | sort -u >words
+sed -n 's/^OP( *[A-Z0-9_]*, *"\([a-z0-9_]*\)".*/\1/p' "$src/ir/ops/ops.def" >rows
+if grep -v -x -F -f words rows; then die "these of ops.def are missing"; fi
+for table in onnx/nodes tf/nodedefs caffe/layers mxnet/symbols tflite/operators; do
+    sed -n -e 's/^\(ONX\|TFO\|CAF\|MX\)( *\([A-Za-z0-9_]*\),.*/\2/p' -e 's/^TFL( *[0-9]*, *\([A-Z0-9_]*\),.*/\1/p' \
+        "$src/import/$table.def" >rows
+    [ "$(wc -l <rows)" -gt 50 ] || die "$table.def has no rows"
+    if grep -v -x -F -f words rows; then die "these of $table.def are missing"; fi
+done
+"$arenac" ops --json >ops.json
+have python3 python3 || exit 0
+python3 - ops.json <<'EOF'
+import json, sys
+doc = json.load(open(sys.argv[1]))
+row = {r["name"]: r for r in doc["operators"]}
+assert {"f32", "i32", "f64"} <= set(row["add"]["types"]), row["add"]
+assert "bool" not in row["add"]["types"] and "i8" in row["add"]["quantised_types"], row["add"]
+assert row["logical_and"]["types"] == ["bool"], row["logical_and"]
+assert row["cumsum"]["constant_inputs"] == [1] and row["relu"]["in_place_inputs"] == [0]
+assert row["conv_2d"]["ranks"] == [4] and row["conv_2d"]["quantised_types"] == ["i8", "i16", "u8"], row["conv_2d"]
+assert row["fully_connected"]["weight_types"] == ["i8"] and row["scatter_nd"]["types"][0] == "f32"
+assert sum(bool(r["types"]) for r in row.values()) >= 110, "most operators can be tried"
+formats = doc["formats"]
+assert set(formats) == {"tflite", "onnx", "tensorflow", "caffe", "mxnet"}, set(formats)
+onnx = {r["name"]: r for r in formats["onnx"]}
+assert onnx["Softmax"]["becomes"] == "softmax" and onnx["Conv"]["supported"]
+assert not onnx["Multinomial"]["supported"] and onnx["Multinomial"]["reason"]
+assert all(r["supported"] != ("reason" in r) for rows in formats.values() for r in rows)
+EOF
