@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""missing.py - what has no example: rows of ir/ops/ops.def, codes of base/errors.def; and files that no example uses.
+
+    missing.py SOURCE_DIR
+
+An operator's example is ops/OPERATOR.ag or ops/OPERATOR-RULE.ag. A code's is any .err that shows it; one that is named
+after a code has to. errors/exempt.txt names the codes that no example can show. Exit status 1 when something is
+missing.
+"""
+import pathlib, re, sys
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+GOLDEN = ROOT / "tests" / "golden"
+wrong = []
+
+
+def read(f):
+    return f.read_text("utf-8", "replace")
+
+
+def rows(path, pattern):
+    return re.findall(pattern, read(ROOT / path), re.M) or sys.exit(path + " has no rows: this check is broken")
+
+
+for name in rows("ir/ops/ops.def", r'^OP\( *\w+, *"(\w+)"'):
+    examples = [*GOLDEN.glob("ops/%s.ag" % name), *GOLDEN.glob("ops/%s-*.ag" % name)]
+    if not any(" = %s(" % name in read(f) for f in examples):
+        wrong.append("operator %s: no ops/%s-RULE.ag uses it" % (name, name))
+
+shown = {code for f in GOLDEN.glob("*/*.err") for code in re.findall(r"\[([EW]\d{4})\]", read(f))}
+for f in GOLDEN.glob("*/[EW][0-9][0-9][0-9][0-9]-*.err"):
+    if "[%s]" % f.name[:5] not in read(f):
+        wrong.append("%s/%s does not show the code that it is named after" % (f.parent.name, f.name))
+exempt = set()
+for line in read(GOLDEN / "errors" / "exempt.txt").splitlines():
+    if line and not line.startswith("#"):
+        code, test, why = line.split(None, 2)
+        exempt.add(code)
+        if test != "-" and (not (ROOT / test).is_file() or code not in read(ROOT / test)):
+            wrong.append("exempt.txt: %s does not show %s" % (test, code))
+codes = rows("base/errors.def", r"^ERR\(([EW]\d{4}),")
+wrong += ["%s: no .err shows it" % c for c in codes if c not in shown | exempt]
+wrong += ["exempt.txt: %s has an example, or is no code" % c for c in sorted(exempt) if c in shown or c not in codes]
+
+for area in (d for d in sorted(GOLDEN.iterdir()) if d.is_dir() and d.name[0] not in "._"):
+    files = sorted(area.iterdir())
+    lines = "\n".join(line for f in files for line in read(f).splitlines() if re.match(r"\W*arenac.*: ", line))
+    stems = [f.name.split(".")[0] for f in files]
+    for f in files:
+        if stems.count(f.name.split(".")[0]) == 1 and f.name not in lines and f.name != "exempt.txt":
+            wrong.append("%s/%s: no expectation and no command is about it" % (area.name, f.name))
+
+print("\n".join(wrong) or "every operator and every code has an example")
+sys.exit(len(wrong) > 0)
