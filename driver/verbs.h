@@ -6,17 +6,17 @@
 
 typedef int ac_verb_fn(arenac *a, const char *const *path, int32_t n);
 
-ac_verb_fn ac_check_verb; /* show.c: check */
-ac_verb_fn ac_run;        /* run.c: on this machine, compared with references */
-ac_verb_fn ac_bench;      /* bench.c */
-ac_verb_fn ac_python;     /* python.c */
-ac_verb_fn ac_show;       /* show.c */
-ac_verb_fn ac_audit;      /* audit.c: verify */
-ac_verb_fn ac_diff;       /* locks.c */
-ac_verb_fn ac_convert;    /* convert.c */
-ac_verb_fn ac_targets;    /* lists.c */
-ac_verb_fn ac_explain;    /* lists.c */
-ac_verb_fn ac_list_operators;  /* operators.c: ops */
+ac_verb_fn ac_check_verb;     /* show.c: check */
+ac_verb_fn ac_run;            /* run.c: on this machine, compared with references */
+ac_verb_fn ac_bench;          /* bench.c */
+ac_verb_fn ac_python;         /* python.c */
+ac_verb_fn ac_show;           /* show.c */
+ac_verb_fn ac_audit;          /* audit.c: verify */
+ac_verb_fn ac_diff;           /* locks.c */
+ac_verb_fn ac_convert;        /* convert.c */
+ac_verb_fn ac_targets;        /* lists.c */
+ac_verb_fn ac_explain;        /* lists.c */
+ac_verb_fn ac_list_operators; /* operators.c: ops */
 
 int ac_load(arenac *a);                                     /* run.c: the compiled model is made runnable here */
 int ac_tune(arenac *a, const char *const *path, int32_t n); /* tune.c: bench --tune; *a then uses the file it wrote */

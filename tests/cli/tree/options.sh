@@ -1,14 +1,10 @@
 #!/bin/sh
-# The line "options:" of generated files says all that they depend on: compiling again with just these gives the same bytes, for
-# every option marked CODE in options.def. And a value that an option does not know is answered with the one that was meant.
-# usage: options.sh ARENAC SOURCE_DIR
-set -eu
-arenac=$1 src=$2
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cp "$src"/models/*_int8.tflite "$src"/models/*_f32.tflite "$src"/models/gate.ag "$src"/models/gate.in0.0.npy "$tmp"
-cp "$src"/models/squares.prototxt "$tmp"
-cd "$tmp"
+# The line "options:" of generated files says all that they depend on: compiling again with just these gives the same
+# bytes, for every option marked CODE in options.def. And a value that an option does not know is answered with the one
+# that was meant. usage: options.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+cp "$models"/*_int8.tflite "$models"/*_f32.tflite "$models"/gate.ag "$models"/gate.in0.0.npy .
+cp "$models"/squares.prototxt .
 cat >open.ag <<'E'
 graph open {
   input x: f32[n,16]
@@ -18,20 +14,16 @@ graph open {
 }
 E
 "$arenac" bench -q gate.ag --tune --runs 1 -o gate.tune >/dev/null
-failed=0 seen=' '
-fail() {
-    echo "FAILED: $*"
-    failed=1
-}
-# Compiles the models with the options, then with what the generated file says, and compares.
-same() { # OPTION MODELS OPTION...
-    option=$1 models=$2
+seen=' '
+# Compiles the files with the options, then with what the generated file says, and compares.
+same() { # OPTION FILES OPTION...
+    option=$1 files=$2
     shift 2
     seen="$seen$option "
     rm -rf first again
     mkdir first again
     # shellcheck disable=SC2086
-    "$arenac" compile -q $models "$@" -o first/out >note 2>&1 || {
+    "$arenac" compile -q $files "$@" -o first/out >note 2>&1 || {
         fail "$option: $(cat note)"
         return
     }
@@ -39,7 +31,7 @@ same() { # OPTION MODELS OPTION...
     line=$(sed -n 's/.*options: //p' "$head" | head -n 1 | sed 's, \*/$,,')
     case "$line" in *"--$option"* | "-t "[!g]*) ;; *) fail "$option is not in the line: $line" ;; esac
     # shellcheck disable=SC2086
-    eval "\"\$arenac\" compile -q $models $line -o again/out" >note 2>&1 || fail "$option: $line: $(cat note)"
+    eval "\"\$arenac\" compile -q $files $line -o again/out" >note 2>&1 || fail "$option: $line: $(cat note)"
     diff -r first again >note || fail "$option: $line: $(head -n 3 note)"
 }
 same name digits_int8.tflite --name other
@@ -84,22 +76,13 @@ same random squares.prototxt --random 7
 same name gate.ag --name x --inplace off --views off --align 64 --preserve all --skip norm
 
 for option in $(sed -n '/| CODE\| CODE/s/^OPT([a-z_]*, *"\([^"]*\)".*/\1/p' "$src/driver/options.def"); do
-    case "$seen" in *" $option "*) ;; *) fail "options.def marks $option CODE, and nothing here compiles with it" ;; esac
+    case "$seen" in *" $option "*) ;; *) fail "$option is marked CODE, and nothing here compiles with it" ;; esac
 done
-# A value that is not known: the one that was meant, where there is one.
-meant() { # WHAT OPTION...
-    what=$1
-    shift
-    status=0
-    "$arenac" plan gate.ag "$@" >/dev/null 2>note || status=$?
-    [ $status -ne 0 ] && grep -qF "$what" note || fail "exit $status, wanted '$what': $*: $(cat note)"
-}
-meant "did you mean 'search'?" --schedule serach
-meant "did you mean 'concurrent'?" --share concurent
-meant "did you mean 'cortex-m4'?" --target cortex-m44
-meant "did you mean '--preserve'?" --presreve all
-meant "did you mean 'bestfit'?" --planner bestift
-meant "did you mean 'json'?" --emit jsn
-meant "expected on|off" --inplace 3
-meant "expected 0..9" --effort 10
-exit $failed
+expect 2 "did you mean 'search'?" "$arenac" plan gate.ag --schedule serach
+expect 2 "did you mean 'concurrent'?" "$arenac" plan gate.ag --share concurent
+expect 2 "did you mean 'cortex-m4'?" "$arenac" plan gate.ag --target cortex-m44
+expect 2 "did you mean '--preserve'?" "$arenac" plan gate.ag --presreve all
+expect 2 "did you mean 'bestfit'?" "$arenac" plan gate.ag --planner bestift
+expect 8 "did you mean 'json'?" "$arenac" plan gate.ag --emit jsn
+expect 2 "expected on|off" "$arenac" plan gate.ag --inplace 3
+expect 2 "expected 0..9" "$arenac" plan gate.ag --effort 10
