@@ -3,7 +3,6 @@
 
 #include "codegen/targets.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const ac_place NOWHERE = {0};
@@ -42,7 +41,6 @@ static int32_t threads_of(ac_ctx *cx, const ac_options *o, const ac_settings *s)
 
 static int32_t tensor_cores_of(ac_ctx *cx, const ac_options *o, const ac_settings *s)
 {
-    enum { FIRST_GENERATION = 80 }; /* that has them for floats */
     static const char *const WORDS[] = {[AC_TENSOR_BYTES] = "int8",
                                         [AC_TENSOR_OFF] = "off",
                                         [AC_TENSOR_TF32] = "tf32",
@@ -56,7 +54,7 @@ static int32_t tensor_cores_of(ac_ctx *cx, const ac_options *o, const ac_setting
         ac_warn(cx, NOWHERE, W0002, "target %s has no tensor cores: --tensor-cores is ignored", s->target->name);
     else if (k >= AC_TENSOR_TF32 && o->exact)
         ac_warn(cx, NOWHERE, W0002, "--exact: tensor cores multiply no floats, --tensor-cores %s is ignored", word);
-    else if (k >= AC_TENSOR_TF32 && atoi(s->target->cpu + 3) < FIRST_GENERATION)
+    else if (k >= AC_TENSOR_TF32 && !ac_target_tensor_cores(s->target))
         ac_warn(cx, NOWHERE, W0002, "target %s: tensor cores are used from sm_80 on, --tensor-cores %s is ignored",
                 s->target->name, word);
     return k;

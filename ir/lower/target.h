@@ -34,6 +34,7 @@ typedef struct ac_target {
     int32_t l1_bytes, l2_bytes;
     bool firmware; /* no host: run and bench refuse it */
     ac_isa isa;
+    int32_t gpu;   /* GPUs: compute capability, 80 for 8.0; 0: no GPU */
     bool dot_i8i8; /* DOT4 i8 x i8 is one instruction (Arm sdot) */
     int32_t fp;    /* AC_FP_... */
     const char *triple, *cpu, *attributes,
@@ -45,6 +46,12 @@ static inline int32_t ac_target_lanes(const ac_target *t, ac_dtype d)
 {
     int32_t bits = ac_dtype_bits(d);
     return t->vec_bytes ? t->vec_bytes * 8 / bits : 1;
+}
+
+/* Tensor cores are used from compute capability 8.0 on. */
+static inline bool ac_target_tensor_cores(const ac_target *t)
+{
+    return t->gpu >= 80;
 }
 
 /* DOT2 is one instruction: pmaddwd, i32x4.dot_i16x8_s. Others multiply and add lane by lane, widening. */

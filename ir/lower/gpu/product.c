@@ -3,9 +3,7 @@
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/gpu/tile.h"
 
-#include <stdlib.h>
-
-enum { LEAST_MACS = 1 << 15, LEAST_ROWS = 8, TENSOR_CORES = 80 /* compute capability */ };
+enum { LEAST_MACS = 1 << 15, LEAST_ROWS = 8 };
 
 /* The first that gives a GPU enough blocks; the last but two has small ones, those behind are for few columns. */
 enum { N_TILES = 5, WIDE_TILES = 3, BUSY_BLOCKS = 96 };
@@ -48,7 +46,7 @@ static ac_dtype tensor_type(const ac_gpu_gemm *g)
     const ac_lower *L = g->L;
     const int32_t told = L->told.tensor;
     const bool bytes = g->c->kind == AC_MACS_I8;
-    if (atoi(L->target->cpu + 3) < TENSOR_CORES || told == AC_TENSOR_OFF || (!bytes && (L->exact || !told)))
+    if (!ac_target_tensor_cores(L->target) || told == AC_TENSOR_OFF || (!bytes && (L->exact || !told)))
         return AC_NONE;
     const ac_dtype d = bytes ? AC_I8 : told == AC_TENSOR_TF32 ? AC_F32 : told == AC_TENSOR_BF16 ? AC_BF16 : AC_F16;
     const int32_t unit = 32 / ac_dtype_bits(d);
