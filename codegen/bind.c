@@ -279,3 +279,14 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
             m->dead[s] = dead_bytes(m, b, s);
     }
 }
+
+bool *ac_module_restricted(const ac_module *m, int32_t fn)
+{
+    const int32_t n = m->fn[fn]->buf.n;
+    bool *restricted = AC_NEW_N(m->cx->region, bool, n + 1);
+    memset(restricted, 1, (size_t)n);
+    for (int32_t i = 0; i < m->n_calls; i++)
+        for (int32_t a = 0; m->call[i].fn == fn && a < m->call[i].n_arg && a < n; a++)
+            restricted[a] &= !m->call[i].arg[a].shares;
+    return restricted;
+}

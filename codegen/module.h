@@ -115,4 +115,7 @@ static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes 
 /* share_kernels.c: functions that differ in whole numbers only become one with a table of them; after ac_module_dedupe. */
 void ac_module_share(ac_module *m);
 
+/* bind.c: of each parameter of function fn: does no call let it overlap another? Those may be `restrict`, `noalias`. */
+bool *ac_module_restricted(const ac_module *m, int32_t fn);
+
 #endif

@@ -34,9 +34,10 @@ void ac_emit_asm(ac_emit *e);                                 /* .incbin and its
 const char *ac_emit_ram(const ac_emit *e, int32_t index); /* the local pointer to ram[index]: "arena", "mem_dtcm" */
 const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d);     /* "(float *)(void *)(arena + 0x40)" */
 const char *ac_emit_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
-const char *ac_emit_step_title(const ac_emit *e, int32_t i);                  /* "3: CONV_2D 'conv1', then RELU" */
-void ac_emit_take_names(ac_emit *e, ac_cnames *names); /* of functions and constants, behind those of the API */
-int ac_emit_reset(ac_emit *e, ac_cnames *names);       /* the functions NAME_reset (with state) and NAME_init */
+const char *ac_emit_steps(const ac_emit *e, int32_t fn);     /* those that call it, as lines of a comment; NULL: none */
+const char *ac_emit_step_title(const ac_emit *e, int32_t i); /* "3: CONV_2D 'conv1', then RELU" */
+void ac_emit_take_names(ac_emit *e, ac_cnames *names);       /* of functions and constants, behind those of the API */
+int ac_emit_reset(ac_emit *e, ac_cnames *names);             /* the functions NAME_reset (with state) and NAME_init */
 int ac_emit_init(ac_emit *e);
 
 /* calls.c */

@@ -114,34 +114,31 @@ void ac_emit_take_names(ac_emit *e, ac_cnames *names)
         e->fn[i] = ac_c_name_take(names, ac_strf(e->region, "%s_%s", m->name, m->fn[i]->name));
 }
 
+const char *ac_emit_steps(const ac_emit *e, int32_t fn)
+{
+    enum { SHOWN = 8 };
+    const ac_module *m = e->m;
+    ac_sink comment;
+    ac_sink_open(&comment, m->cx);
+    int32_t calls = 0;
+    for (int32_t i = 0; i < m->n_calls; i++)
+        if (m->call[i].fn == fn && calls++ < SHOWN)
+            ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", ac_emit_step_title(e, i),
+                    ac_emit_shapes(e, &m->call[i], true));
+    if (calls > SHOWN)
+        ac_putf(&comment, "\n * and %d more", calls - SHOWN);
+    return calls ? ac_sink_text(&comment) : NULL;
+}
+
 static int print_functions(ac_emit *e, ac_sink *to)
 {
     const ac_module *m = e->m;
-    ac_region *r = e->region;
-    const char *section = ac_strf(r, "%s_SECTION_FAST", e->file.upper);
+    const char *section = ac_strf(e->region, "%s_SECTION_FAST", e->file.upper);
     for (int32_t f = 0; f < m->n_fn; f++) {
-        int32_t n_buf = m->fn[f]->buf.n;
-        bool *restricted = AC_NEW_N(r, bool, n_buf + 1);
-        memset(restricted, 1, (size_t)n_buf);
-        ac_sink comment;
-        ac_sink_open(&comment, m->cx);
-        int32_t calls = 0;
-        for (int32_t i = 0; i < m->n_calls; i++) {
-            const ac_call *c = &m->call[i];
-            if (c->fn != f)
-                continue;
-            for (int32_t a = 0; a < c->n_arg && a < n_buf; a++)
-                restricted[a] &= !c->arg[a].shares;
-            if (calls++ < 8)
-                ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", ac_emit_step_title(e, i),
-                        ac_emit_shapes(e, c, true));
-        }
-        if (calls > 8)
-            ac_putf(&comment, "\n * and %d more", calls - 8);
-        ac_csig sig = {.name = e->fn[f],
-                       .comment = calls ? ac_sink_text(&comment) : NULL,
-                       .restricted = restricted,
-                       .section = section};
+        const ac_csig sig = {.name = e->fn[f],
+                             .comment = ac_emit_steps(e, f),
+                             .restricted = ac_module_restricted(m, f),
+                             .section = section};
         AC_TRY(ac_c_print_fn(&e->file, m->fn[f], &sig, to));
     }
     return AC_OK;

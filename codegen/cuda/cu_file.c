@@ -59,18 +59,6 @@ static void put_helpers(const ac_sink *from, ac_sink *to)
     }
 }
 
-static bool *restricted_of(const cu_file *f, int32_t fn)
-{
-    const ac_module *m = f->e.m;
-    const int32_t n = m->fn[fn]->buf.n;
-    bool *list = AC_NEW_N(f->e.region, bool, n + 1);
-    memset(list, 1, (size_t)n);
-    for (int32_t i = 0; i < m->n_calls; i++)
-        for (int32_t a = 0; m->call[i].fn == fn && a < m->call[i].n_arg && a < n; a++)
-            list[a] &= !m->call[i].arg[a].shares;
-    return list;
-}
-
 static const char *kernel_name(const cu_file *f, int32_t fn, int32_t k)
 {
     return f->n_kernels[fn] > 1 ? ac_strf(f->e.region, "%s_k%d", f->e.fn[fn], k) : f->e.fn[fn];
@@ -101,21 +89,6 @@ static void put_twin(cu_file *f, const cu_kernel *k, const char *name, ac_sink *
     ac_putf(to, "\n}\n#endif\n\n");
 }
 
-static const char *steps_of(const cu_file *f, int32_t fn)
-{
-    const ac_module *m = f->e.m;
-    ac_sink comment;
-    ac_sink_open(&comment, m->cx);
-    int32_t calls = 0;
-    for (int32_t i = 0; i < m->n_calls; i++)
-        if (m->call[i].fn == fn && calls++ < 8)
-            ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", ac_emit_step_title(&f->e, i),
-                    ac_emit_shapes(&f->e, &m->call[i], true));
-    if (calls > 8)
-        ac_putf(&comment, "\n * and %d more", calls - 8);
-    return calls ? ac_sink_text(&comment) : NULL;
-}
-
 static bool has_barrier(const cu_kernel *k)
 {
     return !k->flat && k->threads > 1;
@@ -125,7 +98,7 @@ static int put_kernels(cu_file *f, ac_sink *to)
 {
     const ac_module *m = f->e.m;
     for (int32_t i = 0; i < m->n_fn; i++) {
-        const bool *restricted = restricted_of(f, i);
+        const bool *restricted = ac_module_restricted(m, i);
         if (!(f->kernel[i] = ac_cu_kernels(m->cx, m->fn[i], &f->n_kernels[i])))
             return AC_FAIL;
         f->first[i] = f->n_table;
@@ -133,7 +106,7 @@ static int put_kernels(cu_file *f, ac_sink *to)
             const cu_kernel *k = &f->kernel[i][n];
             const char *name = kernel_name(f, i, n);
             const ac_csig sig = {.name = name,
-                                 .comment = n ? NULL : steps_of(f, i),
+                                 .comment = n ? NULL : ac_emit_steps(&f->e, i),
                                  .restricted = restricted,
                                  .threads = k->threads,
                                  .flat = k->flat};

@@ -1,22 +1,23 @@
 /* ir.h - what the files of the LLVM printer share: one LLVM module being built, one function of it.
  *
- *     llvm.c    the interface of codegen/backend.h: kinds, emit, open, close
- *     whole_module.c     constants, init, run, reset: everything around the loop functions
- *     function_ir.c         a loop function: blocks, variables, memory
- *     values_ir.c      an instruction that makes a value
- *     casts.c    casts, half floats, saturation
- *     lanes.c      shuffles, reductions: what crosses lanes
- *     dot_product.c        dot products and widening products: the machine's instructions
- *     soft.c       square roots and roundings for machines without them
- *     machine.c    targets, passes, objects
- *     jit.c        an object loaded into this process
+ *     llvm.c           the interface of codegen/backend.h; the module, opened, built and closed
+ *     api.c            constants, init, run, reset: everything around the loop functions
+ *     loop_function.c  a loop function: blocks, variables, memory
+ *     instructions.c   an instruction that makes a value
+ *     casts.c          casts, half floats, saturation
+ *     lanes.c          shuffles, reductions: what crosses lanes
+ *     products.c       dot products and widening products: the machine's instructions
+ *     soft.c           square roots and roundings for machines without them
+ *     types.c          types, constants of a type, intrinsics
+ *     machine.c        targets, passes, objects
+ *     jit.c            an object loaded into this process
  *
  * How values print. Lanes are LLVM vectors, of any width: LLVM splits what is wider than a register. A bool is i1 and
  * one byte in memory; f16 and bf16 are i16, because only casts look into them. No instruction carries a fast-math flag,
  * and a fused multiply-add is printed where one stands in the loops and nowhere else, so floats are the evaluator's
  * floats.
  *
- * Memory: LLVM's objects belong to the context, which l_close disposes of; the rest is in the region. */
+ * Memory: LLVM's objects belong to the context, which llvm.c disposes of; the rest is in the region. */
 #ifndef AC_CODEGEN_LLVM_IR_H
 #define AC_CODEGEN_LLVM_IR_H
 #include "codegen/backend.h"
@@ -61,10 +62,11 @@ int l_machine_open(l_module *M, bool for_this_process);
 int l_optimise(l_module *M);
 int l_bytes(l_module *M, bool object, LLVMMemoryBufferRef *out);
 
-/* whole_module.c */
-int l_open(l_module *M, ac_module *m, bool for_this_process); /* M may be closed after any failure */
-int l_build(l_module *M);
-void l_close(l_module *M);
+/* api.c */
+int l_constants(l_module *M);
+int l_api(l_module *M); /* after the loop functions */
+
+/* types.c */
 LLVMTypeRef l_type(const l_module *M, ac_dtype d, int32_t lanes); /* of a value */
 LLVMTypeRef l_memory_type(const l_module *M, ac_dtype d, int32_t lanes);
 LLVMTypeRef l_lanes(LLVMTypeRef one, int32_t lanes); /* one, or a vector of it */
@@ -76,13 +78,13 @@ LLVMValueRef l_int(const l_module *M, ac_dtype d, int64_t v, int32_t lanes);
 LLVMValueRef l_real(const l_module *M, ac_dtype d, double v, int32_t lanes);
 LLVMValueRef l_splat(const l_module *M, LLVMValueRef one, int32_t lanes);
 
-/* function_ir.c. l_attribute: of a function's parameter, counted from 1, or of the function. */
+/* loop_function.c. l_attribute: of a function's parameter, counted from 1, or of the function. */
 #define L_WHOLE ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 void l_attribute(l_module *M, LLVMValueRef f, LLVMAttributeIndex at, const char *name, uint64_t value);
 int l_function(l_module *M, const ac_loop_fn *fn, const char *name, const bool *restricted, LLVMValueRef *out);
 LLVMValueRef l_slot(l_fn *f, LLVMTypeRef type, const char *name); /* on the stack, allocated once in the entry block */
 
-/* values_ir.c, casts.c, lanes.c, soft.c: NULL for an instruction they do not know. */
+/* instructions.c, casts.c, lanes.c, soft.c: NULL for an instruction they do not know. */
 LLVMValueRef l_value(l_fn *f, ac_x x);
 LLVMValueRef l_cast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t lanes);
 LLVMValueRef l_satcast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t lanes);
@@ -94,7 +96,7 @@ LLVMValueRef l_lane(l_module *M, LLVMValueRef v, int32_t lanes, int64_t at);
 /* SQRT FLOOR CEIL TRUNC RINT: the machine's own, or integer arithmetic. */
 LLVMValueRef l_rounding(l_fn *f, ac_lop op, LLVMValueRef v, ac_dtype d, int32_t lanes);
 
-/* dot_product.c. l_widening: ADD and MUL of lanes that were narrower, by the machine's instruction; NULL: it has none. */
+/* products.c. l_widening: ADD and MUL of lanes that were narrower, by the machine's instruction; NULL: it has none. */
 LLVMValueRef l_dot(l_fn *f, const ac_ins *in);
 LLVMValueRef l_widening(l_fn *f, const ac_ins *in);
 

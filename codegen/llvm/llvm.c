@@ -1,8 +1,59 @@
 /* llvm.c - the LLVM backend as seen from outside: --emit o,s,ll,bc and --backend llvm. */
-#include "codegen/llvm/jit.h"
 #include "codegen/llvm/ir.h"
+#include "codegen/llvm/jit.h"
 
 #include <llvm-c/BitWriter.h>
+
+/* M may be closed after any failure. */
+static int open_module(l_module *M, ac_module *m, bool for_this_process)
+{
+    *M = (l_module){.cx = m->cx, .region = m->cx->region, .m = m, .target = m->target};
+    M->weights = m->weights == AC_WEIGHTS_BLOB ? AC_WEIGHTS_BLOB : AC_WEIGHTS_RODATA;
+    M->lc = LLVMContextCreate();
+    M->mod = LLVMModuleCreateWithNameInContext(m->name, M->lc);
+    M->b = LLVMCreateBuilderInContext(M->lc);
+    M->i1 = LLVMInt1TypeInContext(M->lc);
+    M->i8 = LLVMInt8TypeInContext(M->lc);
+    M->i16 = LLVMInt16TypeInContext(M->lc);
+    M->i32 = LLVMInt32TypeInContext(M->lc);
+    M->i64 = LLVMInt64TypeInContext(M->lc);
+    M->f32 = LLVMFloatTypeInContext(M->lc);
+    M->f64 = LLVMDoubleTypeInContext(M->lc);
+    M->ptr = LLVMPointerTypeInContext(M->lc, 0);
+    M->none = LLVMVoidTypeInContext(M->lc);
+    LLVMSetSourceFileName(M->mod, m->source, strlen(m->source));
+    return l_machine_open(M, for_this_process);
+}
+
+static void close_module(l_module *M)
+{
+    if (M->b)
+        LLVMDisposeBuilder(M->b);
+    if (M->mod)
+        LLVMDisposeModule(M->mod);
+    if (M->machine)
+        LLVMDisposeTargetMachine(M->machine);
+    if (M->lc)
+        LLVMContextDispose(M->lc);
+}
+
+static int build(l_module *M)
+{
+    const ac_module *m = M->m;
+    if (m->fed) {
+        ac_error(M->cx, (ac_place){0}, E0502, "an input can be handed over by rows only in C");
+        return ac_help(M->cx, "use --backend c or --emit c,h, or leave --io rows out");
+    }
+    AC_TRY(l_constants(M));
+    M->fn = AC_NEW_N(M->region, LLVMValueRef, m->n_fn + 1);
+    for (int32_t i = 0; i < m->n_fn; i++) {
+        const char *name = ac_strf(M->region, "%s_%s", m->name, m->fn[i]->name);
+        AC_TRY(l_function(M, m->fn[i], name, ac_module_restricted(m, i), &M->fn[i]));
+        if (m->section_code)
+            LLVMSetSection(M->fn[i], m->section_code);
+    }
+    return l_api(M);
+}
 
 /* The output as bytes of LLVM's own. */
 static int make_bytes(l_module *M, const char *kind, LLVMMemoryBufferRef *bytes)
@@ -23,8 +74,8 @@ static void put_text(l_module *M, ac_sink *to)
 /* The printed module, optimised. M is to be closed whatever comes back. */
 static int make(l_module *M, ac_module *m, bool for_this_process)
 {
-    AC_TRY(l_open(M, m, for_this_process));
-    AC_TRY(l_build(M));
+    AC_TRY(open_module(M, m, for_this_process));
+    AC_TRY(build(M));
     return l_optimise(M);
 }
 
@@ -38,7 +89,7 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
         put_text(&M, to);
     else if (status == AC_OK)
         status = make_bytes(&M, kind, &bytes);
-    l_close(&M); /* its copy of the weights goes before the next one is made */
+    close_module(&M); /* its copy of the weights goes before the next one is made */
     if (bytes && status == AC_OK) {
         ac_sink_room(to, LLVMGetBufferSize(bytes));
         ac_put_n(to, LLVMGetBufferStart(bytes), LLVMGetBufferSize(bytes));
@@ -55,7 +106,7 @@ static int open_image(ac_module *m, ac_image *image)
     int status = make(&M, m, true);
     if (status == AC_OK)
         status = l_bytes(&M, true, &bytes);
-    l_close(&M);
+    close_module(&M);
     return status == AC_OK ? l_jit_open(m->cx, m->name, bytes, image) : status;
 }
 

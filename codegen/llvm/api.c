@@ -1,83 +1,10 @@
-/* A module as LLVM IR: constants, one internal function for each loop function, and the API of docs/generated-c.md
- * around them: NAME_init, NAME_run, NAME_reset where there is state, NAME_outN for outputs that are constants. In a
- * host build run is NAME_steps(mem, hook), which calls the hook around every step. Memories come in the struct
- * NAME_mem: arena, weights, state. */
+/* api.c - what is around the loop functions: constants, and the API of docs/generated-c.md: NAME_init, NAME_run,
+ * NAME_reset where there is state, NAME_outN for outputs that are constants. In a host build run is
+ * NAME_steps(mem, hook), which calls the hook around every step. Memories come in the struct NAME_mem: arena, weights,
+ * state. */
 #include "codegen/llvm/ir.h"
 
 enum { FIELD_ARENA, FIELD_WEIGHTS, FIELD_STATE };
-
-/* ------------------------------------------------------------------ types and small things */
-
-LLVMTypeRef l_lanes(LLVMTypeRef one, int32_t lanes)
-{
-    return lanes > 1 ? LLVMVectorType(one, (unsigned)lanes) : one;
-}
-
-static LLVMTypeRef of_bits(const l_module *M, int bits)
-{
-    return bits == 8 ? M->i8 : bits == 16 ? M->i16 : bits == 32 ? M->i32 : M->i64;
-}
-
-LLVMTypeRef l_type(const l_module *M, ac_dtype d, int32_t lanes)
-{
-    return d == AC_BOOL ? l_lanes(M->i1, lanes) : l_memory_type(M, d, lanes);
-}
-
-LLVMTypeRef l_memory_type(const l_module *M, ac_dtype d, int32_t lanes)
-{
-    return l_lanes(d == AC_F32 ? M->f32 : d == AC_F64 ? M->f64 : of_bits(M, ac_dtype_bits(d)), lanes);
-}
-
-LLVMValueRef l_splat(const l_module *M, LLVMValueRef one, int32_t lanes)
-{
-    if (lanes <= 1)
-        return one;
-    if (LLVMIsConstant(one)) {
-        LLVMValueRef *lane = AC_NEW_N(M->region, LLVMValueRef, lanes);
-        for (int32_t i = 0; i < lanes; i++)
-            lane[i] = one;
-        return LLVMConstVector(lane, (unsigned)lanes);
-    }
-    LLVMValueRef none = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(one), (unsigned)lanes));
-    LLVMValueRef first = LLVMBuildInsertElement(M->b, none, one, LLVMConstInt(M->i32, 0, false), "");
-    return LLVMBuildShuffleVector(M->b, first, none, LLVMConstNull(LLVMVectorType(M->i32, (unsigned)lanes)), "");
-}
-
-LLVMValueRef l_int(const l_module *M, ac_dtype d, int64_t v, int32_t lanes)
-{
-    return l_splat(M, LLVMConstInt(l_type(M, d, 1), (uint64_t)v, ac_dtype_is_signed(d)), lanes);
-}
-
-/* Bit for bit, so that the sign of a zero and the payload of a NaN stay. */
-LLVMValueRef l_real(const l_module *M, ac_dtype d, double v, int32_t lanes)
-{
-    uint64_t bits;
-    if (d == AC_F16 || d == AC_BF16)
-        return l_int(M, d, d == AC_F16 ? ac_f32_to_f16((float)v) : ac_f32_to_bf16((float)v), lanes);
-    if (d == AC_F32) {
-        float f = (float)v;
-        uint32_t word;
-        memcpy(&word, &f, sizeof word);
-        bits = word;
-    } else {
-        memcpy(&bits, &v, sizeof bits);
-    }
-    LLVMTypeRef type = l_type(M, d, 1);
-    return l_splat(M, LLVMConstBitCast(LLVMConstInt(d == AC_F32 ? M->i32 : M->i64, bits, false), type), lanes);
-}
-
-LLVMValueRef l_intrinsic_of(const l_module *M, const char *name, LLVMTypeRef *over, uint32_t n_over, LLVMValueRef *arg,
-                            uint32_t n)
-{
-    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef fn = LLVMGetIntrinsicDeclaration(M->mod, id, over, n_over);
-    return LLVMBuildCall2(M->b, LLVMIntrinsicGetType(M->lc, id, over, n_over), fn, arg, n, "");
-}
-
-LLVMValueRef l_intrinsic(const l_module *M, const char *name, LLVMTypeRef over, LLVMValueRef *arg, uint32_t n)
-{
-    return l_intrinsic_of(M, name, &over, over ? 1 : 0, arg, n);
-}
 
 /* ------------------------------------------------------------------ constants */
 
@@ -115,7 +42,7 @@ static LLVMValueRef shared_bytes(l_module *M, int32_t i)
     return g;
 }
 
-static int make_constants(l_module *M)
+int l_constants(l_module *M)
 {
     ac_module *m = M->m;
     AC_TRY(ac_consts_make(m));
@@ -392,66 +319,9 @@ static void build_const_outputs(l_module *M)
     }
 }
 
-/* Which parameters of function f no call lets overlap. */
-static const bool *restricted(const l_module *M, int32_t f)
+int l_api(l_module *M)
 {
-    const ac_module *m = M->m;
-    bool *alone = AC_NEW_N(M->region, bool, m->fn[f]->buf.n + 1);
-    memset(alone, 1, (size_t)m->fn[f]->buf.n);
-    for (int32_t i = 0; i < m->n_calls; i++)
-        for (int32_t a = 0; m->call[i].fn == f && a < m->call[i].n_arg && a < m->fn[f]->buf.n; a++)
-            alone[a] &= !m->call[i].arg[a].shares;
-    return alone;
-}
-
-int l_open(l_module *M, ac_module *m, bool for_this_process)
-{
-    *M = (l_module){.cx = m->cx, .region = m->cx->region, .m = m, .target = m->target};
-    M->weights = m->weights == AC_WEIGHTS_BLOB ? AC_WEIGHTS_BLOB : AC_WEIGHTS_RODATA;
-    M->lc = LLVMContextCreate();
-    M->mod = LLVMModuleCreateWithNameInContext(m->name, M->lc);
-    M->b = LLVMCreateBuilderInContext(M->lc);
-    M->i1 = LLVMInt1TypeInContext(M->lc);
-    M->i8 = LLVMInt8TypeInContext(M->lc);
-    M->i16 = LLVMInt16TypeInContext(M->lc);
-    M->i32 = LLVMInt32TypeInContext(M->lc);
-    M->i64 = LLVMInt64TypeInContext(M->lc);
-    M->f32 = LLVMFloatTypeInContext(M->lc);
-    M->f64 = LLVMDoubleTypeInContext(M->lc);
-    M->ptr = LLVMPointerTypeInContext(M->lc, 0);
-    M->none = LLVMVoidTypeInContext(M->lc);
-    LLVMSetSourceFileName(M->mod, m->source, strlen(m->source));
-    return l_machine_open(M, for_this_process);
-}
-
-void l_close(l_module *M)
-{
-    if (M->b)
-        LLVMDisposeBuilder(M->b);
-    if (M->mod)
-        LLVMDisposeModule(M->mod);
-    if (M->machine)
-        LLVMDisposeTargetMachine(M->machine);
-    if (M->lc)
-        LLVMContextDispose(M->lc);
-}
-
-int l_build(l_module *M)
-{
-    const ac_module *m = M->m;
-    if (m->fed) {
-        ac_error(M->cx, (ac_place){0}, E0502, "an input can be handed over by rows only in C");
-        return ac_help(M->cx, "use --backend c or --emit c,h, or leave --io rows out");
-    }
-    AC_TRY(make_constants(M));
-    M->fn = AC_NEW_N(M->region, LLVMValueRef, m->n_fn + 1);
-    for (int32_t i = 0; i < m->n_fn; i++) {
-        const char *name = ac_strf(M->region, "%s_%s", m->name, m->fn[i]->name);
-        AC_TRY(l_function(M, m->fn[i], name, restricted(M, i), &M->fn[i]));
-        if (m->section_code)
-            LLVMSetSection(M->fn[i], m->section_code);
-    }
-    if (m->state_bytes)
+    if (M->m->state_bytes)
         AC_TRY(build_reset(M));
     AC_TRY(build_init(M));
     build_run(M);
