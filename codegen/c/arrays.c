@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 enum { READABLE_FLOATS = 256 };
 
@@ -22,49 +21,23 @@ static bool as_words(const ac_const *k)
     return (k->dtype == AC_F32 || k->dtype == AC_F64) && (k->count > READABLE_FLOATS || !all_finite(k));
 }
 
+/* words: the bits of floats; those of half floats always are. */
 static void put_element(ac_sink *to, const ac_const *k, int64_t i, bool words)
 {
     ac_region *r = to->cx->region;
-    const char *p = (const char *)k->data + i * (ac_dtype_bits(k->dtype) / 8);
-    switch ((int)k->dtype) {
-    case AC_F32:
-        if (words) {
-            uint32_t bits;
-            memcpy(&bits, p, sizeof bits);
-            ac_putf(to, "0x%" PRIx32, bits);
-        } else {
-            float v;
-            memcpy(&v, p, sizeof v);
-            ac_put(to, ac_c_float(r, v).text);
-        }
-        break;
-    case AC_F64:
-        if (words) {
-            uint64_t bits;
-            memcpy(&bits, p, sizeof bits);
-            ac_putf(to, "0x%" PRIx64, bits);
-        } else {
-            double v;
-            memcpy(&v, p, sizeof v);
-            ac_put(to, ac_c_double(r, v).text);
-        }
-        break;
-    case AC_F16:
-    case AC_BF16: {
-        uint16_t bits;
-        memcpy(&bits, p, sizeof bits);
-        ac_putf(to, "0x%x", bits);
-        break;
-    }
-    case AC_U32:
-        ac_putf(to, "%" PRIu32 "u", (uint32_t)ac_dtype_get_int(AC_U32, k->data, i));
-        break;
-    case AC_U64:
-        ac_put(to, ac_c_uint64(r, (uint64_t)ac_dtype_get_int(AC_U64, k->data, i)).text);
-        break;
-    default:
-        ac_put(to, ac_c_int(r, ac_dtype_get_int(k->dtype, k->data, i)).text);
-    }
+    const ac_dtype d = k->dtype, u = ac_c_unsigned(ac_dtype_bits(d));
+    if (words || d == AC_F16 || d == AC_BF16)
+        ac_putf(to, "0x%" PRIx64, (uint64_t)ac_dtype_get_int(u, k->data, i));
+    else if (d == AC_F32)
+        ac_put(to, ac_c_float(r, (float)ac_dtype_get_num(d, k->data, i)).text);
+    else if (d == AC_F64)
+        ac_put(to, ac_c_double(r, ac_dtype_get_num(d, k->data, i)).text);
+    else if (d == AC_U32)
+        ac_put(to, ac_c_uint(r, (uint64_t)ac_dtype_get_int(d, k->data, i)).text);
+    else if (d == AC_U64)
+        ac_put(to, ac_c_uint64(r, (uint64_t)ac_dtype_get_int(d, k->data, i)).text);
+    else
+        ac_put(to, ac_c_int(r, ac_dtype_get_int(d, k->data, i)).text);
 }
 
 static void put_elements(ac_sink *to, const ac_const *k, bool words)

@@ -195,72 +195,95 @@ static void print_fail(ac_cfn *f, const ac_ins *in)
     ac_c_line(f, "}");
 }
 
+typedef AC_VEC(ac_x) x_list;
+
+static void print_end(ac_cfn *f, x_list *open)
+{
+    const ac_dialect *D = f->file->dialect;
+    const ac_x head = open->item[--open->n];
+    f->depth--;
+    ac_c_line(f, "}");
+    if (c_ins(f, head)->op != AC_L_FOR)
+        return;
+    if (D->close_loop)
+        D->close_loop(f, head);
+    ac_c_name_drop(&f->names, f->val[head].e.text);
+}
+
+static int print_mma(ac_cfn *f, ac_x x)
+{
+    const char *own = own_statement(f, x);
+    if (!own)
+        return ac_c_refuse(f->file, f->fn, "a product of fragments");
+    ac_c_line(f, "%s", own);
+    return AC_OK;
+}
+
+/* open: the blocks around x. */
+static int print_ins(ac_cfn *f, ac_x x, x_list *open)
+{
+    const ac_ins *in = c_ins(f, x);
+    switch ((ac_lop)in->op) {
+    case AC_L_VAR:
+        print_var(f, x);
+        return AC_OK;
+    case AC_L_SET:
+        print_set(f, x);
+        return AC_OK;
+    case AC_L_STORE:
+        print_store(f, x);
+        return AC_OK;
+    case AC_L_MMA:
+        return print_mma(f, x);
+    case AC_L_PREFETCH:
+        print_prefetch(f, x);
+        return AC_OK;
+    case AC_L_FOR:
+        print_for(f, x);
+        ac_push(f->file->region, open, x);
+        return AC_OK;
+    case AC_L_IF:
+        ac_c_line(f, "if (%s) {", condition(f, in->a));
+        f->depth++;
+        ac_push(f->file->region, open, x);
+        return AC_OK;
+    case AC_L_ELSE:
+        f->depth--;
+        ac_c_line(f, "} else {");
+        f->depth++;
+        return AC_OK;
+    case AC_L_END:
+        print_end(f, open);
+        return AC_OK;
+    case AC_L_BREAK_IF:
+        ac_c_line(f, "if (%s)", condition(f, in->a));
+        ac_c_line(f, "    break;");
+        return AC_OK;
+    case AC_L_FAIL_IF:
+        print_fail(f, in);
+        return AC_OK;
+    case AC_L_NONE:
+    case AC_L_COUNT:
+        return AC_OK;
+    // clang-format off
+    case AC_L_CONST: case AC_L_CONSTV: case AC_L_GET: case AC_L_LOAD: case AC_L_ADD: case AC_L_SUB: case AC_L_MUL:
+    case AC_L_DIV: case AC_L_MOD: case AC_L_MIN: case AC_L_MAX: case AC_L_NEG: case AC_L_ABS: case AC_L_SQRT:
+    case AC_L_FLOOR: case AC_L_CEIL: case AC_L_TRUNC: case AC_L_RINT: case AC_L_AND: case AC_L_OR: case AC_L_XOR:
+    case AC_L_NOT: case AC_L_SHL: case AC_L_SHR: case AC_L_EQ: case AC_L_NE: case AC_L_LT: case AC_L_LE:
+    case AC_L_SELECT: case AC_L_CAST: case AC_L_SATCAST: case AC_L_BITCAST: case AC_L_FMA: case AC_L_DOT4:
+    case AC_L_DOT2: case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE: case AC_L_SUMLANES: case AC_L_MAXLANES:
+        break;
+        // clang-format on
+    }
+    return print_value(f, x);
+}
+
 static int print_body(ac_cfn *f)
 {
-    ac_region *r = f->file->region;
-    AC_VEC(ac_x) open = {0};
-    for (ac_x x = 1; x < f->fn->code.n; x++) {
-        const ac_ins *in = c_ins(f, x);
-        if (!f->use[x].live)
-            continue;
-        switch (in->op) {
-        case AC_L_NONE:
-            break;
-        case AC_L_VAR:
-            print_var(f, x);
-            break;
-        case AC_L_SET:
-            print_set(f, x);
-            break;
-        case AC_L_STORE:
-            print_store(f, x);
-            break;
-        case AC_L_MMA: {
-            const char *own = own_statement(f, x);
-            if (!own)
-                return ac_c_refuse(f->file, f->fn, "a product of fragments");
-            ac_c_line(f, "%s", own);
-            break;
-        }
-        case AC_L_PREFETCH:
-            print_prefetch(f, x);
-            break;
-        case AC_L_FOR:
-            print_for(f, x);
-            ac_push(r, &open, x);
-            break;
-        case AC_L_IF:
-            ac_c_line(f, "if (%s) {", condition(f, in->a));
-            f->depth++;
-            ac_push(r, &open, x);
-            break;
-        case AC_L_ELSE:
-            f->depth--;
-            ac_c_line(f, "} else {");
-            f->depth++;
-            break;
-        case AC_L_END: {
-            ac_x head = open.item[--open.n];
-            f->depth--;
-            ac_c_line(f, "}");
-            if (c_ins(f, head)->op != AC_L_FOR)
-                break;
-            if (f->file->dialect->close_loop)
-                f->file->dialect->close_loop(f, head);
-            ac_c_name_drop(&f->names, f->val[head].e.text);
-            break;
-        }
-        case AC_L_BREAK_IF:
-            ac_c_line(f, "if (%s)", condition(f, in->a));
-            ac_c_line(f, "    break;");
-            break;
-        case AC_L_FAIL_IF:
-            print_fail(f, in);
-            break;
-        default:
-            AC_TRY(print_value(f, x));
-        }
-    }
+    x_list open = {0};
+    for (ac_x x = 1; x < f->fn->code.n; x++)
+        if (f->use[x].live)
+            AC_TRY(print_ins(f, x, &open));
     return AC_OK;
 }
 

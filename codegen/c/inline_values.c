@@ -7,6 +7,7 @@
  *     store y[%3] %5             y[i] = x0 * x0;                used once: printed in place
  */
 #include "codegen/c/printer.h"
+#include "ir/loop/builder.h"
 
 /* An operand that uses a value */
 typedef struct ref {
@@ -28,46 +29,24 @@ typedef struct plan {
 
 static int32_t copies_of(const ac_loop_fn *fn, const ac_ins *user, int operand)
 {
-    const ac_ins *a = &fn->code.item[user->a];
-    bool one = user->lanes <= 1;
-    switch (user->op) {
-    case AC_L_MIN:
-    case AC_L_MAX:
+    const ac_lop op = (ac_lop)user->op;
+    const bool one = user->lanes <= 1;
+    if (op == AC_L_MIN || op == AC_L_MAX)
         return one ? 2 : 1;
-    case AC_L_ABS:
+    if (op == AC_L_ABS)
         return one && !ac_dtype_is_float((ac_dtype)user->dtype) ? 2 : 1;
-    case AC_L_SATCAST:
-        return one && !ac_dtype_is_float((ac_dtype)a->dtype) ? 2 : 1;
-    case AC_L_FOR: /* the end is tested again each time */
+    if (op == AC_L_SATCAST)
+        return one && !ac_dtype_is_float((ac_dtype)fn->code.item[user->a].dtype) ? 2 : 1;
+    if (op == AC_L_FOR) /* the end is tested again each time */
         return operand == 1 ? 2 : 1;
-    case AC_L_LANE:
-        return 2;
-    case AC_L_SHUFFLE:
+    if (op == AC_L_SHUFFLE)
         return user->b ? 1 : 2;
-    default:
-        return 1;
-    }
+    return op == AC_L_LANE ? 2 : 1;
 }
 
 static bool is_value(const ac_ins *in)
 {
-    switch (in->op) {
-    case AC_L_NONE:
-    case AC_L_VAR:
-    case AC_L_SET:
-    case AC_L_STORE:
-    case AC_L_MMA:
-    case AC_L_PREFETCH:
-    case AC_L_FOR:
-    case AC_L_IF:
-    case AC_L_ELSE:
-    case AC_L_END:
-    case AC_L_BREAK_IF:
-    case AC_L_FAIL_IF:
-        return false;
-    default:
-        return true;
-    }
+    return ac_lop_class((ac_lop)in->op) == 'V';
 }
 
 /* Loops, barriers, SETs of each variable, users of each value. */

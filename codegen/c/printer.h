@@ -84,6 +84,7 @@ ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x); /* the instruction as an expression; .t
 ac_cexpr ac_c_const(ac_cfile *F, ac_dtype d, const ac_ins *in);             /* one lane of a CONST */
 ac_cexpr ac_c_exact(ac_cfile *F, ac_cexpr e, ac_dtype d);                   /* cast if the C type is not that of d */
 ac_cexpr ac_c_convert(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to); /* CAST of one lane */
+ac_dtype ac_c_unsigned(int32_t bits);                                       /* the integer of so many bits */
 bool ac_c_is_small(ac_dtype d);                                             /* computed in int: 8 and 16 bits, bool */
 const char *ac_c_value_type(ac_cfile *F, const ac_cfn *f, ac_x x);          /* of a local that holds the value */
 int ac_c_refuse(ac_cfile *F, const ac_loop_fn *fn, const char *what);       /* E0901, AC_FAIL */
@@ -97,14 +98,19 @@ ac_cval ac_c_vector(ac_cfn *f, ac_x x);                             /* .e.text a
 ac_cexpr ac_c_vec(ac_cfn *f, ac_x x);                               /* the text of a value with several lanes */
 ac_cexpr ac_c_mask_as(ac_cfn *f, ac_x x, int32_t bits); /* a vector of bool as a mask with lanes of `bits` */
 void ac_c_vec_store(ac_cfn *f, ac_x store);             /* the statement */
+ac_cexpr ac_c_vec_as(ac_cfile *F, ac_cexpr e, ac_dtype d, int32_t lanes); /* the same bits as another type */
 
 /* scalar_helpers.c, vector_helpers.c: the name of a helper; its text is put into the file at the first call. */
 const char *ac_c_help(ac_cfile *F, const char *name);
 const char *ac_c_help_sat(ac_cfile *F, ac_dtype to, ac_dtype from);                          /* float to integer */
 const char *ac_c_vec_help(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from); /* from: of operand a */
-const char *ac_c_vec_convert(ac_cfile *F, ac_dtype from, ac_dtype to,
-                             int32_t lanes);               /* vector_casts.c; no half floats */
 const char *ac_c_vec_wide_mul(ac_cfile *F, int32_t lanes); /* i64 product of lanes that fit in 32 bits; NULL: none */
+
+/* vector_casts.c */
+const char *ac_c_vec_convert(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes); /* a helper; no half floats */
+ac_cval ac_c_vec_cast(ac_cfn *f, const ac_ins *in);
+ac_cexpr ac_c_vec_satcast(ac_cfn *f, const ac_ins *in);
+ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in);
 
 /* split_vectors.c: the same program with no vector wider than `bytes`; fn itself when it has none. NULL: cannot. */
 const ac_loop_fn *ac_c_split(ac_ctx *cx, const ac_loop_fn *fn, int32_t bytes);

@@ -22,18 +22,9 @@ static bool is_half(ac_dtype d)
     return d == AC_F16 || d == AC_BF16;
 }
 
-static ac_dtype unsigned_of(ac_dtype d)
+ac_dtype ac_c_unsigned(int32_t bits)
 {
-    switch (ac_dtype_bits(d)) {
-    case 8:
-        return AC_U8;
-    case 16:
-        return AC_U16;
-    case 32:
-        return AC_U32;
-    default:
-        return AC_U64;
-    }
+    return bits == 64 ? AC_U64 : bits == 32 ? AC_U32 : bits == 16 ? AC_U16 : AC_U8;
 }
 
 /* The type arithmetic without overflow is done in: 32 bits at least. */
@@ -45,24 +36,19 @@ static ac_dtype word_of(ac_dtype d)
 ac_cexpr ac_c_const(ac_cfile *F, ac_dtype d, const ac_ins *in)
 {
     ac_region *r = F->region;
-    switch ((int)d) {
-    case AC_F32:
+    if (d == AC_F32)
         return isfinite((float)in->k.f) ? ac_c_float(r, (float)in->k.f) : F->dialect->special(F, in->k.f, false);
-    case AC_F64:
+    if (d == AC_F64)
         return isfinite(in->k.f) ? ac_c_double(r, in->k.f) : F->dialect->special(F, in->k.f, true);
-    case AC_F16:
+    if (d == AC_F16)
         return ac_c_atom(ac_strf(r, "0x%04x", ac_f32_to_f16((float)in->k.f)));
-    case AC_BF16:
+    if (d == AC_BF16)
         return ac_c_atom(ac_strf(r, "0x%04x", ac_f32_to_bf16((float)in->k.f)));
-    case AC_U32:
+    if (d == AC_U32)
         return ac_c_uint(r, (uint32_t)in->k.i);
-    case AC_I64:
+    if (d == AC_I64)
         return ac_c_int64(r, in->k.i);
-    case AC_U64:
-        return ac_c_uint64(r, (uint64_t)in->k.i);
-    default:
-        return ac_c_int(r, in->k.i);
-    }
+    return d == AC_U64 ? ac_c_uint64(r, (uint64_t)in->k.i) : ac_c_int(r, in->k.i);
 }
 
 static ac_cexpr arg(const ac_cfn *f, ac_x x)
@@ -288,12 +274,12 @@ static ac_cexpr bitcast(ac_cfn *f, const ac_ins *in)
     if (from == to || (from_float && to_float))
         return e;
     if (from_float) {
-        ac_dtype bits = unsigned_of(from);
+        ac_dtype bits = ac_c_unsigned(ac_dtype_bits(from));
         e = ac_c_call(r, ac_c_help(F, from == AC_F64 ? "bits_of_f64" : "bits_of_f32"), e);
         return to == bits ? e : exact_cast(f, to, e);
     }
     if (to_float) {
-        ac_dtype bits = unsigned_of(to);
+        ac_dtype bits = ac_c_unsigned(ac_dtype_bits(to));
         if (from != bits)
             e = exact_cast(f, bits, e);
         return ac_c_call(r, ac_c_help(F, to == AC_F64 ? "of_bits_f64" : "of_bits_f32"), e);
@@ -317,7 +303,7 @@ ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x)
     const ac_ins *in = c_ins(f, x);
     ac_dtype d = (ac_dtype)in->dtype;
     ac_cexpr a = in->a ? arg(f, in->a) : (ac_cexpr){0};
-    switch (in->op) {
+    switch ((ac_lop)in->op) {
     case AC_L_CONST:
         return ac_c_const(F, d, in);
     case AC_L_CONSTV: {
@@ -395,7 +381,12 @@ ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x)
         return a;
     case AC_L_SHUFFLE:
         return f->fn->pool.item[in->aux] ? arg(f, in->b) : a;
-    default:
-        return (ac_cexpr){0};
+    // clang-format off
+    case AC_L_NONE: case AC_L_VAR: case AC_L_SET: case AC_L_STORE: case AC_L_PREFETCH: case AC_L_DOT4: case AC_L_DOT2:
+    case AC_L_MMA: case AC_L_FOR: case AC_L_IF: case AC_L_ELSE: case AC_L_END: case AC_L_BREAK_IF: case AC_L_FAIL_IF:
+    case AC_L_COUNT:
+        break;
+        // clang-format on
     }
+    return (ac_cexpr){0};
 }

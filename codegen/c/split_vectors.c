@@ -340,7 +340,7 @@ static bool is_too_wide(const ac_loop_fn *fn, int32_t bytes, bool *impossible)
 
 static parts split(splitter *s, const ac_ins *in)
 {
-    switch (in->op) {
+    switch ((ac_lop)in->op) {
     case AC_L_CONST:
     case AC_L_SPLAT:
         return repeated(s, in);
@@ -371,9 +371,17 @@ static parts split(splitter *s, const ac_ins *in)
         return shuffle(s, in);
     case AC_L_LANE:
         return lane(s, in);
-    default:
-        return lanewise(s, in); /* statements of blocks too: they have one lane */
+    // clang-format off
+    case AC_L_NONE: case AC_L_PREFETCH: case AC_L_ADD: case AC_L_SUB: case AC_L_MUL: case AC_L_DIV: case AC_L_MOD:
+    case AC_L_MIN: case AC_L_MAX: case AC_L_NEG: case AC_L_ABS: case AC_L_SQRT: case AC_L_FLOOR: case AC_L_CEIL:
+    case AC_L_TRUNC: case AC_L_RINT: case AC_L_AND: case AC_L_OR: case AC_L_XOR: case AC_L_NOT: case AC_L_SHL:
+    case AC_L_SHR: case AC_L_EQ: case AC_L_NE: case AC_L_LT: case AC_L_LE: case AC_L_SELECT: case AC_L_CAST:
+    case AC_L_SATCAST: case AC_L_FMA: case AC_L_MMA: case AC_L_FOR: case AC_L_IF: case AC_L_ELSE: case AC_L_END:
+    case AC_L_BREAK_IF: case AC_L_FAIL_IF: case AC_L_COUNT:
+        break;
+        // clang-format on
     }
+    return lanewise(s, in); /* statements of blocks too: they have one lane */
 }
 
 const ac_loop_fn *ac_c_split(ac_ctx *cx, const ac_loop_fn *fn, int32_t bytes)

@@ -1,4 +1,4 @@
-/* Conversions of vectors as functions: `i32x16_from_i8(x)`. gcc 12 makes 20 to 50 instructions out of
+/* vector_casts.c - casts of vectors, and conversions as functions: `i32x16_from_i8(x)`. gcc 12 makes 20 to 50 instructions out of
  * __builtin_convertvector where lanes grow or shrink by more than two, and 6 where one would do (the conversion of 16
  * bytes to 16 words: 52); so the instruction is named wherever there is one. Vectors smaller than 16 bytes travel
  * through integers of their size. */
@@ -130,4 +130,109 @@ const char *ac_c_vec_convert(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t la
         e = ac_strf(F->region, "__builtin_convertvector(x, %s)", T);
     ac_putf(&F->helpers, "%s_INLINE %s %s(%s x)\n{\n    return %s;\n}\n\n", F->upper, T, name, S, e);
     return name;
+}
+
+/* ------------------------------------------------------------------ instructions */
+
+static ac_cexpr converted(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, int32_t lanes)
+{
+    return ac_c_call(F->region, ac_c_vec_convert(F, from, to, lanes), e);
+}
+
+static bool is_half(ac_dtype d)
+{
+    return d == AC_F16 || d == AC_BF16;
+}
+
+/* CAST between element types other than bool. 8 and 16 bits meet floats through i32, half floats meet everything
+ * through f32. */
+static ac_cexpr cast(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, int32_t lanes)
+{
+    if (from == to)
+        return e;
+    if (is_half(from)) {
+        e = ac_c_call(F->region, ac_c_vec_help(F, AC_L_CAST, AC_F32, lanes, from), e);
+        return cast(F, e, AC_F32, to, lanes);
+    }
+    if (is_half(to)) {
+        e = cast(F, e, from, AC_F32, lanes);
+        return ac_c_call(F->region, ac_c_vec_help(F, AC_L_CAST, to, lanes, AC_F32), e);
+    }
+    bool ff = ac_dtype_is_float(from), tf = ac_dtype_is_float(to);
+    if (!ff && !tf && ac_dtype_bits(from) == ac_dtype_bits(to))
+        return ac_c_vec_as(F, e, to, lanes);
+    if ((ff && ac_dtype_bits(to) < 32) || (tf && ac_dtype_bits(from) < 32))
+        return cast(F, converted(F, e, from, AC_I32, lanes), AC_I32, to, lanes);
+    return converted(F, e, from, to, lanes);
+}
+
+ac_cval ac_c_vec_cast(ac_cfn *f, const ac_ins *in)
+{
+    ac_cfile *F = f->file;
+    ac_region *r = F->region;
+    const ac_ins *a = c_ins(f, in->a);
+    ac_dtype from = (ac_dtype)a->dtype, to = (ac_dtype)in->dtype;
+    ac_cval v = {0};
+    if (from == to) {
+        v = f->val[in->a];
+        v.e = ac_c_vec(f, in->a);
+        v.one.text = NULL;
+    } else if (to == AC_BOOL) {
+        v.mask = ac_dtype_bits(from);
+        ac_cexpr zero = from == AC_F32 ? ac_c_atom("0.0f") : from == AC_F64 ? ac_c_atom("0.0") : ac_c_int(r, 0);
+        ac_cexpr e = ac_c_vec(f, in->a);
+        if (is_half(from)) /* but for its sign */
+            e = ac_c_binary(r, C_AND, e, ac_c_atom("0x7fff"));
+        v.e = ac_c_vec_as(F, ac_c_binary(r, C_NE, e, zero), ac_c_mask_type(v.mask), in->lanes);
+    } else if (from == AC_BOOL) {
+        ac_dtype word = ac_dtype_is_float(to) ? is_half(to) ? AC_I32 : ac_c_mask_type(ac_dtype_bits(to)) : to;
+        ac_cexpr e = ac_c_mask_as(f, in->a, ac_dtype_bits(word));
+        e = ac_c_binary(r, C_AND, e, ac_c_int(r, 1));
+        if (!ac_dtype_is_signed(word))
+            e = ac_c_vec_as(F, e, word, in->lanes);
+        v.e = cast(F, e, word, to, in->lanes);
+    } else {
+        v.e = cast(F, ac_c_vec(f, in->a), from, to, in->lanes);
+        v.narrow = to == AC_I64 && !ac_dtype_is_float(from) && (ac_dtype_bits(from) < 32 || from == AC_I32);
+    }
+    return v;
+}
+
+ac_cexpr ac_c_vec_satcast(ac_cfn *f, const ac_ins *in)
+{
+    ac_cfile *F = f->file;
+    ac_cexpr e = ac_c_vec(f, in->a);
+    ac_dtype from = (ac_dtype)c_ins(f, in->a)->dtype, to = (ac_dtype)in->dtype;
+    if (from == to)
+        return e;
+    if (is_half(from)) {
+        e = cast(F, e, from, AC_F32, in->lanes);
+        from = AC_F32;
+    }
+    return ac_c_call(F->region, ac_c_vec_help(F, AC_L_SATCAST, to, in->lanes, from), e);
+}
+
+ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in)
+{
+    ac_cfile *F = f->file;
+    ac_region *r = F->region;
+    const ac_ins *a = c_ins(f, in->a);
+    ac_dtype from = (ac_dtype)a->dtype, to = (ac_dtype)in->dtype;
+    if (a->lanes > 1 && in->lanes > 1)
+        return from == to ? ac_c_vec(f, in->a) : ac_c_vec_as(F, ac_c_vec(f, in->a), to, in->lanes);
+    if (a->lanes > 1) { /* to one lane: through an integer of that size */
+        ac_cexpr e = ac_c_vec(f, in->a);
+        if (to == AC_F32 || to == AC_F64) {
+            ac_dtype bits = ac_c_unsigned(ac_dtype_bits(to));
+            return ac_c_call(r, ac_c_help(F, to == AC_F64 ? "of_bits_f64" : "of_bits_f32"),
+                             ac_c_cast(r, ac_dtype_c(bits), e));
+        }
+        return ac_c_cast(r, ac_dtype_c(to), e);
+    }
+    ac_cexpr e = f->val[in->a].e;
+    if (from == AC_F32 || from == AC_F64)
+        e = ac_c_call(r, ac_c_help(F, from == AC_F64 ? "bits_of_f64" : "bits_of_f32"), e);
+    else
+        e = ac_c_cast(r, ac_dtype_c(ac_c_unsigned(ac_dtype_bits(from))), e);
+    return ac_c_vec_as(F, e, to, in->lanes);
 }

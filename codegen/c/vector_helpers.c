@@ -8,17 +8,13 @@
 /* The helper being printed */
 typedef struct vh {
     ac_cfile *F;
+    const struct kind *kind;
     ac_sink out;
     ac_dtype d, from;
     int32_t lanes, bytes;  /* of the result; bytes of its vector */
     const char *T, *I, *U; /* the vector type; signed and unsigned integers of the same shape */
     const char *name;
 } vh;
-
-static ac_dtype unsigned_type(int32_t bits)
-{
-    return bits == 64 ? AC_U64 : bits == 32 ? AC_U32 : bits == 16 ? AC_U16 : AC_U8;
-}
 
 /* "_mm256"; NULL when there is no register of that size. */
 static const char *mm(const ac_target *t, int32_t bytes)
@@ -65,11 +61,19 @@ static void put_splat(vh *h)
     ac_put(&h->out, "};\n");
 }
 
+/* A row of HELPERS below. */
+typedef struct kind {
+    const char *verb; /* what its name begins with */
+    void (*put)(vh *h);
+    int32_t imm; /* put_round: the rounding mode of roundps; -1: square root */
+} kind;
+
 /* a < b ? a : b, a > b ? a : b: exactly what minps and maxps do. */
-static void put_extreme(vh *h, bool least)
+static void put_extreme(vh *h)
 {
     ac_cfile *F = h->F;
-    const char *verb = least ? "min" : "max", *mmx = mm(F->target, h->bytes);
+    const char *verb = h->kind->verb, *mmx = mm(F->target, h->bytes);
+    const bool least = !strcmp(verb, "min");
     int bits = ac_dtype_bits(h->d);
     head(h, h->T, strf2(h, h->T));
     if (mmx && ac_dtype_is_float(h->d)) {
@@ -98,10 +102,11 @@ static void put_abs(vh *h)
     }
 }
 
-/* imm: the rounding mode of roundps; -1: square root. */
-static void put_round(vh *h, const char *verb, int imm)
+static void put_round(vh *h)
 {
     ac_cfile *F = h->F;
+    const char *verb = h->kind->verb;
+    const int32_t imm = h->kind->imm;
     const char *mmx = mm(F->target, h->bytes), *suffix = float_suffix(h->d);
     const char *one = mmx ? NULL : ac_c_help(F, ac_strf(F->region, "%s_%s", verb, ac_dtype_name(h->d)));
     head(h, h->T, ac_strf(F->region, "%s x", h->T));
@@ -172,52 +177,51 @@ static void put_half(vh *h)
     }
 }
 
-/* To an integer type, clamped. */
-static void put_saturate(vh *h)
+/* Of integers: by the instruction that narrows a whole register, or between two bounds. */
+static void put_saturate_int(vh *h, const char *param)
 {
     ac_cfile *F = h->F;
     ac_region *r = F->region;
-    int32_t n = h->lanes, from_bytes = n * ac_dtype_bits(h->from) / 8;
-    const char *S = ac_c_vec_type(F, h->from, n);
-    const char *param = ac_strf(r, "%s x", S);
-    int to_bits = ac_dtype_bits(h->d);
-    bool is_signed = ac_dtype_is_signed(h->d);
-    if (!ac_dtype_is_float(h->from)) {
-        if (F->target->vec_bytes == 64 && from_bytes == 64 && is_signed && to_bits < ac_dtype_bits(h->from) &&
-            ac_dtype_is_signed(h->from) && n * to_bits >= 128) {
-            head(h, h->T, param);
-            ac_putf(&h->out, "    return (%s)_mm512_cvtsepi%d_epi%d((__m512i)x);\n", h->T, ac_dtype_bits(h->from),
-                    to_bits);
-            return;
-        }
-        bool below = ac_dtype_min(h->from) < ac_dtype_min(h->d);
-        bool above = h->from == AC_U64 ? h->d != AC_U64 : h->d != AC_U64 && ac_dtype_max(h->from) > ac_dtype_max(h->d);
-        ac_ins lo = {.k.i = ac_dtype_min(h->d)}, hi = {.k.i = ac_dtype_max(h->d)};
-        const char *splat = below || above ? ac_c_vec_help(F, AC_L_SPLAT, h->from, n, h->from) : "", *e = "x";
-        if (below)
-            e = ac_strf(r, "%s(%s, %s(%s))", ac_c_vec_help(F, AC_L_MAX, h->from, n, h->from), e, splat,
-                        ac_c_const(F, h->from, &lo).text);
-        if (above)
-            e = ac_strf(r, "%s(%s, %s(%s))", ac_c_vec_help(F, AC_L_MIN, h->from, n, h->from), e, splat,
-                        ac_c_const(F, h->from, &hi).text);
+    const int32_t n = h->lanes, to_bits = ac_dtype_bits(h->d), from_bits = ac_dtype_bits(h->from);
+    if (F->target->vec_bytes == 64 && n * from_bits == 512 && ac_dtype_is_signed(h->d) && to_bits < from_bits &&
+        ac_dtype_is_signed(h->from) && n * to_bits >= 128) {
         head(h, h->T, param);
-        if (to_bits == ac_dtype_bits(h->from))
-            ac_putf(&h->out, "    return (%s)%s;\n", h->T, e);
-        else
-            ac_putf(&h->out, "    return %s(%s);\n", ac_c_vec_convert(F, h->from, h->d, n), e);
+        ac_putf(&h->out, "    return (%s)_mm512_cvtsepi%d_epi%d((__m512i)x);\n", h->T, from_bits, to_bits);
         return;
     }
-    bool f64 = h->from == AC_F64;
-    bool through_i32 = to_bits < 32 || (f64 && h->d == AC_I32);
+    bool below = ac_dtype_min(h->from) < ac_dtype_min(h->d);
+    bool above = h->from == AC_U64 ? h->d != AC_U64 : h->d != AC_U64 && ac_dtype_max(h->from) > ac_dtype_max(h->d);
+    ac_ins lo = {.k.i = ac_dtype_min(h->d)}, hi = {.k.i = ac_dtype_max(h->d)};
+    const char *splat = below || above ? ac_c_vec_help(F, AC_L_SPLAT, h->from, n, h->from) : "", *e = "x";
+    if (below)
+        e = ac_strf(r, "%s(%s, %s(%s))", ac_c_vec_help(F, AC_L_MAX, h->from, n, h->from), e, splat,
+                    ac_c_const(F, h->from, &lo).text);
+    if (above)
+        e = ac_strf(r, "%s(%s, %s(%s))", ac_c_vec_help(F, AC_L_MIN, h->from, n, h->from), e, splat,
+                    ac_c_const(F, h->from, &hi).text);
+    head(h, h->T, param);
+    if (to_bits == from_bits)
+        ac_putf(&h->out, "    return (%s)%s;\n", h->T, e);
+    else
+        ac_putf(&h->out, "    return %s(%s);\n", ac_c_vec_convert(F, h->from, h->d, n), e);
+}
+
+/* Of floats: through i32 where that holds all values of the type, else lane by lane. */
+static void put_saturate_float(vh *h, const char *param)
+{
+    ac_cfile *F = h->F;
+    const int32_t n = h->lanes;
+    const char *S = ac_c_vec_type(F, h->from, n);
+    const bool f64 = h->from == AC_F64, through_i32 = ac_dtype_bits(h->d) < 32 || (f64 && h->d == AC_I32);
     if (!through_i32 && h->d != AC_I32) {
         const char *one = ac_c_help_sat(F, h->d, h->from);
         head(h, h->T, param);
-        lanewise(h, ac_strf(r, "%s(x[i])", one));
+        lanewise(h, ac_strf(F->region, "%s(x[i])", one));
         return;
     }
     double lo = (double)ac_dtype_min(h->d), hi = through_i32 ? (double)ac_dtype_max(h->d) : 2147483520.0;
-    const char *lo_text = f64 ? ac_c_double(r, lo).text : ac_c_float(r, (float)lo).text;
-    const char *hi_text = f64 ? ac_c_double(r, hi).text : ac_c_float(r, (float)hi).text;
+    const char *lo_text = f64 ? ac_c_double(F->region, lo).text : ac_c_float(F->region, (float)lo).text;
+    const char *hi_text = f64 ? ac_c_double(F->region, hi).text : ac_c_float(F->region, (float)hi).text;
     const char *splat = ac_c_vec_help(F, AC_L_SPLAT, h->from, n, h->from);
     const char *min = ac_c_vec_help(F, AC_L_MIN, h->from, n, h->from),
                *max = ac_c_vec_help(F, AC_L_MAX, h->from, n, h->from);
@@ -232,6 +236,16 @@ static void put_saturate(vh *h)
         ac_put(&h->out, "    return w;\n");
     else
         ac_putf(&h->out, "    return %s(w);\n", ac_c_vec_convert(F, AC_I32, h->d, n));
+}
+
+/* To an integer type, clamped. */
+static void put_saturate(vh *h)
+{
+    const char *param = ac_strf(h->F->region, "%s x", ac_c_vec_type(h->F, h->from, h->lanes));
+    if (ac_dtype_is_float(h->from))
+        put_saturate_float(h, param);
+    else
+        put_saturate_int(h, param);
 }
 
 /* c + the sum of 4 products of bytes per lane, without saturation. */
@@ -296,11 +310,12 @@ static void put_dot2(vh *h)
 }
 
 /* Halves are added (or their larger lanes kept) until one lane is left. */
-static void put_reduce(vh *h, bool sum)
+static void put_reduce(vh *h)
 {
     ac_cfile *F = h->F;
+    const bool sum = !strcmp(h->kind->verb, "sum");
     ac_region *r = F->region;
-    ac_dtype d = sum && ac_dtype_is_signed(h->d) ? unsigned_type(ac_dtype_bits(h->d)) : h->d; /* sums wrap */
+    ac_dtype d = sum && ac_dtype_is_signed(h->d) ? ac_c_unsigned(ac_dtype_bits(h->d)) : h->d; /* sums wrap */
     int32_t n = h->lanes;
     for (int32_t m = n / 2; m >= 2; m /= 2) {
         ac_c_vec_type(F, d, m);
@@ -328,89 +343,50 @@ static void put_reduce(vh *h, bool sum)
         ac_putf(&h->out, "    return %s[0] > %s[1] ? %s[0] : %s[1];\n", x, x, x, x);
 }
 
-static const char *verb_of(ac_lop op)
-{
-    static const char *const VERBS[AC_L_COUNT] = {
-        [AC_L_SPLAT] = "splat", [AC_L_MIN] = "min",      [AC_L_MAX] = "max",          [AC_L_ABS] = "abs",
-        [AC_L_SQRT] = "sqrt",   [AC_L_FLOOR] = "floor",  [AC_L_CEIL] = "ceil",        [AC_L_TRUNC] = "trunc",
-        [AC_L_RINT] = "rint",   [AC_L_FMA] = "fma",      [AC_L_SELECT] = "select",    [AC_L_DOT2] = "dot2",
-        [AC_L_DOT4] = "dot4",   [AC_L_SUMLANES] = "sum", [AC_L_MAXLANES] = "largest", [AC_L_SATCAST] = "sat",
-        [AC_L_CAST] = "cast",
-    };
-    return VERBS[op];
-}
+/* By instruction; those without a row need no helper, or have none. */
+static const kind HELPERS[AC_L_COUNT] = {[AC_L_SPLAT] = {"splat", put_splat, 0},
+                                         [AC_L_MIN] = {"min", put_extreme, 0},
+                                         [AC_L_MAX] = {"max", put_extreme, 0},
+                                         [AC_L_ABS] = {"abs", put_abs, 0},
+                                         [AC_L_SQRT] = {"sqrt", put_round, -1},
+                                         [AC_L_FLOOR] = {"floor", put_round, 9},
+                                         [AC_L_CEIL] = {"ceil", put_round, 10},
+                                         [AC_L_TRUNC] = {"trunc", put_round, 11},
+                                         [AC_L_RINT] = {"rint", put_round, 8},
+                                         [AC_L_SELECT] = {"select", put_select, 0},
+                                         [AC_L_FMA] = {"fma", put_fma, 0},
+                                         [AC_L_CAST] = {"cast", put_half, 0},
+                                         [AC_L_SATCAST] = {"sat", put_saturate, 0},
+                                         [AC_L_DOT4] = {"dot4", put_dot4, 0},
+                                         [AC_L_DOT2] = {"dot2", put_dot2, 0},
+                                         [AC_L_SUMLANES] = {"sum", put_reduce, 0},
+                                         [AC_L_MAXLANES] = {"largest", put_reduce, 0}};
 
 const char *ac_c_vec_help(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from)
 {
-    const char *verb = verb_of(op);
-    if (!verb)
+    const kind *k = &HELPERS[op];
+    if (!k->put)
         return NULL;
     const char *shape = ac_strf(F->region, lanes > 1 ? "%sx%d" : "%s", ac_dtype_name(d), lanes), *name;
     if (op == AC_L_CAST)
         name = ac_internf(F->cx, "%s_from_%s", shape, ac_dtype_name(from));
     else if (op == AC_L_SATCAST)
-        name = ac_internf(F->cx, "%s_%s_from_%s", verb, shape, ac_dtype_name(from));
+        name = ac_internf(F->cx, "%s_%s_from_%s", k->verb, shape, ac_dtype_name(from));
     else if (op == AC_L_DOT4)
-        name = ac_internf(F->cx, "%s_%s_%s", verb, ac_dtype_name(from), shape);
+        name = ac_internf(F->cx, "%s_%s_%s", k->verb, ac_dtype_name(from), shape);
     else
-        name = ac_internf(F->cx, "%s_%s", verb, shape);
+        name = ac_internf(F->cx, "%s_%s", k->verb, shape);
     if (ac_c_have(F, name))
         return name;
     int bits = ac_dtype_bits(d);
-    vh h = {.F = F, .d = d, .from = from, .lanes = lanes, .bytes = lanes * bits / 8, .name = name};
+    vh h = {.F = F, .kind = k, .d = d, .from = from, .lanes = lanes, .bytes = lanes * bits / 8, .name = name};
     ac_sink_open(&h.out, F->cx);
     if (lanes > 1) {
         h.T = ac_c_vec_type(F, d, lanes);
         h.I = ac_c_vec_type(F, ac_c_mask_type(bits), lanes);
-        h.U = ac_c_vec_type(F, unsigned_type(bits), lanes);
+        h.U = ac_c_vec_type(F, ac_c_unsigned(bits), lanes);
     }
-    switch ((int)op) {
-    case AC_L_SPLAT:
-        put_splat(&h);
-        break;
-    case AC_L_MIN:
-    case AC_L_MAX:
-        put_extreme(&h, op == AC_L_MIN);
-        break;
-    case AC_L_ABS:
-        put_abs(&h);
-        break;
-    case AC_L_SQRT:
-        put_round(&h, verb, -1);
-        break;
-    case AC_L_FLOOR:
-        put_round(&h, verb, 9);
-        break;
-    case AC_L_CEIL:
-        put_round(&h, verb, 10);
-        break;
-    case AC_L_TRUNC:
-        put_round(&h, verb, 11);
-        break;
-    case AC_L_RINT:
-        put_round(&h, verb, 8);
-        break;
-    case AC_L_SELECT:
-        put_select(&h);
-        break;
-    case AC_L_FMA:
-        put_fma(&h);
-        break;
-    case AC_L_CAST:
-        put_half(&h);
-        break;
-    case AC_L_SATCAST:
-        put_saturate(&h);
-        break;
-    case AC_L_DOT4:
-        put_dot4(&h);
-        break;
-    case AC_L_DOT2:
-        put_dot2(&h);
-        break;
-    default:
-        put_reduce(&h, op == AC_L_SUMLANES);
-    }
+    k->put(&h);
     ac_put_n(&F->helpers, h.out.text, h.out.n);
     ac_put(&F->helpers, "}\n\n");
     return name;

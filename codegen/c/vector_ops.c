@@ -36,19 +36,9 @@ ac_dtype ac_c_mask_type(int32_t bits)
     return bits == 64 ? AC_I64 : bits == 32 ? AC_I32 : bits == 16 ? AC_I16 : AC_I8;
 }
 
-static ac_dtype unsigned_type(int32_t bits)
-{
-    return bits == 64 ? AC_U64 : bits == 32 ? AC_U32 : bits == 16 ? AC_U16 : AC_U8;
-}
-
-static ac_cexpr as_type(ac_cfile *F, ac_cexpr e, ac_dtype d, int32_t lanes)
+ac_cexpr ac_c_vec_as(ac_cfile *F, ac_cexpr e, ac_dtype d, int32_t lanes)
 {
     return ac_c_cast(F->region, ac_c_vec_type(F, d, lanes), e);
-}
-
-static ac_cexpr convert(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, int32_t lanes)
-{
-    return ac_c_call(F->region, ac_c_vec_convert(F, from, to, lanes), e);
 }
 
 ac_cexpr ac_c_vec(ac_cfn *f, ac_x x)
@@ -64,9 +54,8 @@ ac_cexpr ac_c_vec(ac_cfn *f, ac_x x)
 ac_cexpr ac_c_mask_as(ac_cfn *f, ac_x x, int32_t bits)
 {
     ac_cexpr e = ac_c_vec(f, x);
-    return f->val[x].mask == bits
-               ? e
-               : convert(f->file, e, ac_c_mask_type(f->val[x].mask), ac_c_mask_type(bits), c_ins(f, x)->lanes);
+    const ac_dtype from = ac_c_mask_type(f->val[x].mask), to = ac_c_mask_type(bits);
+    return from == to ? e : ac_c_call(f->file->region, ac_c_vec_convert(f->file, from, to, c_ins(f, x)->lanes), e);
 }
 
 /* An operand of a C operator: one lane will do if the other operand is a vector. Its C type must be the lane's own. */
@@ -82,7 +71,7 @@ static ac_cexpr unsigned_operand(ac_cfn *f, ac_x x, ac_x partner)
 {
     ac_cfile *F = f->file;
     const ac_ins *in = c_ins(f, x);
-    ac_dtype u = unsigned_type(ac_dtype_bits((ac_dtype)in->dtype));
+    ac_dtype u = ac_c_unsigned(ac_dtype_bits((ac_dtype)in->dtype));
     if (f->val[x].one.text && !f->val[partner].one.text) {
         if (in->op == AC_L_CONST) {
             uint64_t k = (uint64_t)in->k.i;
@@ -91,7 +80,7 @@ static ac_cexpr unsigned_operand(ac_cfn *f, ac_x x, ac_x partner)
         }
         return ac_c_cast(F->region, ac_dtype_c(u), f->val[x].one);
     }
-    return in->dtype == u ? ac_c_vec(f, x) : as_type(F, ac_c_vec(f, x), u, in->lanes);
+    return in->dtype == u ? ac_c_vec(f, x) : ac_c_vec_as(F, ac_c_vec(f, x), u, in->lanes);
 }
 
 static ac_cexpr arithmetic(ac_cfn *f, const ac_ins *in, ac_cop op)
@@ -100,7 +89,7 @@ static ac_cexpr arithmetic(ac_cfn *f, const ac_ins *in, ac_cop op)
     ac_dtype d = (ac_dtype)in->dtype;
     if (ac_dtype_is_signed(d) && (in->flags & AC_F_WRAP)) {
         ac_cexpr e = ac_c_binary(F->region, op, unsigned_operand(f, in->a, in->b), unsigned_operand(f, in->b, in->a));
-        return as_type(F, e, d, in->lanes);
+        return ac_c_vec_as(F, e, d, in->lanes);
     }
     return ac_c_binary(F->region, op, operand(f, in->a, in->b), operand(f, in->b, in->a));
 }
@@ -133,18 +122,18 @@ static ac_cexpr multiply(ac_cfn *f, const ac_ins *in)
 static ac_cexpr shift(ac_cfn *f, const ac_ins *in)
 {
     ac_cfile *F = f->file;
-    ac_dtype d = (ac_dtype)in->dtype, u = unsigned_type(ac_dtype_bits(d));
+    ac_dtype d = (ac_dtype)in->dtype, u = ac_c_unsigned(ac_dtype_bits(d));
     bool left = in->op == AC_L_SHL;
     ac_cexpr a = ac_c_vec(f, in->a);
     if (left && d != u)
-        a = as_type(F, a, u, in->lanes);
+        a = ac_c_vec_as(F, a, u, in->lanes);
     ac_cexpr by = f->val[in->b].one.text ? ac_c_exact(F, f->val[in->b].one, d) : ac_c_vec(f, in->b);
     if (left && d != u && !f->val[in->b].one.text)
-        by = as_type(F, by, u, in->lanes);
+        by = ac_c_vec_as(F, by, u, in->lanes);
     if (c_is_const(f, in->b))
         by = ac_c_int(F->region, c_ins(f, in->b)->k.i);
     ac_cexpr e = ac_c_binary(F->region, left ? C_SHL : C_SHR, a, by);
-    return left && d != u ? as_type(F, e, d, in->lanes) : e;
+    return left && d != u ? ac_c_vec_as(F, e, d, in->lanes) : e;
 }
 
 static int32_t wider_mask(const ac_cfn *f, ac_x a, ac_x b)
@@ -164,7 +153,7 @@ static ac_cval compare(ac_cfn *f, const ac_ins *in, ac_cop op)
     } else {
         e = ac_c_binary(F->region, op, operand(f, in->a, in->b), operand(f, in->b, in->a));
     }
-    v.e = as_type(F, e, ac_c_mask_type(v.mask), in->lanes);
+    v.e = ac_c_vec_as(F, e, ac_c_mask_type(v.mask), in->lanes);
     return v;
 }
 
@@ -204,90 +193,6 @@ static ac_cval select(ac_cfn *f, const ac_ins *in)
         v.e = ac_c_call3(r, ac_c_vec_help(F, AC_L_SELECT, d, in->lanes, d), ac_c_mask_as(f, in->a, ac_dtype_bits(d)), b,
                          c);
     return v;
-}
-
-static bool is_half(ac_dtype d)
-{
-    return d == AC_F16 || d == AC_BF16;
-}
-
-/* CAST between element types other than bool. 8 and 16 bits meet floats through i32, half floats meet everything
- * through f32. */
-static ac_cexpr cast(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, int32_t lanes)
-{
-    if (from == to)
-        return e;
-    if (is_half(from)) {
-        e = ac_c_call(F->region, ac_c_vec_help(F, AC_L_CAST, AC_F32, lanes, from), e);
-        return cast(F, e, AC_F32, to, lanes);
-    }
-    if (is_half(to)) {
-        e = cast(F, e, from, AC_F32, lanes);
-        return ac_c_call(F->region, ac_c_vec_help(F, AC_L_CAST, to, lanes, AC_F32), e);
-    }
-    bool ff = ac_dtype_is_float(from), tf = ac_dtype_is_float(to);
-    if (!ff && !tf && ac_dtype_bits(from) == ac_dtype_bits(to))
-        return as_type(F, e, to, lanes);
-    if ((ff && ac_dtype_bits(to) < 32) || (tf && ac_dtype_bits(from) < 32))
-        return cast(F, convert(F, e, from, AC_I32, lanes), AC_I32, to, lanes);
-    return convert(F, e, from, to, lanes);
-}
-
-static ac_cval cast_value(ac_cfn *f, const ac_ins *in)
-{
-    ac_cfile *F = f->file;
-    ac_region *r = F->region;
-    const ac_ins *a = c_ins(f, in->a);
-    ac_dtype from = (ac_dtype)a->dtype, to = (ac_dtype)in->dtype;
-    ac_cval v = {0};
-    if (from == to) {
-        v = f->val[in->a];
-        v.e = ac_c_vec(f, in->a);
-        v.one.text = NULL;
-    } else if (to == AC_BOOL) {
-        v.mask = ac_dtype_bits(from);
-        ac_cexpr zero = from == AC_F32 ? ac_c_atom("0.0f") : from == AC_F64 ? ac_c_atom("0.0") : ac_c_int(r, 0);
-        ac_cexpr e = ac_c_vec(f, in->a);
-        if (is_half(from)) /* but for its sign */
-            e = ac_c_binary(r, C_AND, e, ac_c_atom("0x7fff"));
-        v.e = as_type(F, ac_c_binary(r, C_NE, e, zero), ac_c_mask_type(v.mask), in->lanes);
-    } else if (from == AC_BOOL) {
-        ac_dtype word = ac_dtype_is_float(to) ? is_half(to) ? AC_I32 : ac_c_mask_type(ac_dtype_bits(to)) : to;
-        ac_cexpr e = ac_c_mask_as(f, in->a, ac_dtype_bits(word));
-        e = ac_c_binary(r, C_AND, e, ac_c_int(r, 1));
-        if (!ac_dtype_is_signed(word))
-            e = as_type(F, e, word, in->lanes);
-        v.e = cast(F, e, word, to, in->lanes);
-    } else {
-        v.e = cast(F, ac_c_vec(f, in->a), from, to, in->lanes);
-        v.narrow = to == AC_I64 && !ac_dtype_is_float(from) && (ac_dtype_bits(from) < 32 || from == AC_I32);
-    }
-    return v;
-}
-
-static ac_cexpr bitcast(ac_cfn *f, const ac_ins *in)
-{
-    ac_cfile *F = f->file;
-    ac_region *r = F->region;
-    const ac_ins *a = c_ins(f, in->a);
-    ac_dtype from = (ac_dtype)a->dtype, to = (ac_dtype)in->dtype;
-    if (a->lanes > 1 && in->lanes > 1)
-        return from == to ? ac_c_vec(f, in->a) : as_type(F, ac_c_vec(f, in->a), to, in->lanes);
-    if (a->lanes > 1) { /* to one lane: through an integer of that size */
-        ac_cexpr e = ac_c_vec(f, in->a);
-        if (to == AC_F32 || to == AC_F64) {
-            ac_dtype bits = unsigned_type(ac_dtype_bits(to));
-            return ac_c_call(r, ac_c_help(F, to == AC_F64 ? "of_bits_f64" : "of_bits_f32"),
-                             ac_c_cast(r, ac_dtype_c(bits), e));
-        }
-        return ac_c_cast(r, ac_dtype_c(to), e);
-    }
-    ac_cexpr e = f->val[in->a].e;
-    if (from == AC_F32 || from == AC_F64)
-        e = ac_c_call(r, ac_c_help(F, from == AC_F64 ? "bits_of_f64" : "bits_of_f32"), e);
-    else
-        e = ac_c_cast(r, ac_dtype_c(unsigned_type(ac_dtype_bits(from))), e);
-    return as_type(F, e, to, in->lanes);
 }
 
 /* (i32x4){1, 2, 3, 4} */
@@ -391,7 +296,7 @@ void ac_c_vec_store(ac_cfn *f, ac_x store)
     int32_t lanes = c_ins(f, in->b)->lanes;
     ac_cexpr to = place(f, in->aux, in->a, lanes, in->flags, true), e;
     if (f->fn->buf.item[in->aux].dtype == AC_BOOL) {
-        e = as_type(f->file, ac_c_mask_as(f, in->b, 8), AC_U8, lanes);
+        e = ac_c_vec_as(f->file, ac_c_mask_as(f, in->b, 8), AC_U8, lanes);
         e = ac_c_binary(f->file->region, C_AND, e, ac_c_int(f->file->region, 1));
     } else {
         e = ac_c_vec(f, in->b);
@@ -401,11 +306,12 @@ void ac_c_vec_store(ac_cfn *f, ac_x store)
     ac_putf(f->to, "%s = %s;\n", to.text, e.text);
 }
 
-static ac_cexpr call(ac_cfn *f, const ac_ins *in, ac_dtype from)
+static ac_cexpr call(ac_cfn *f, const ac_ins *in)
 {
     ac_cfile *F = f->file;
     ac_region *r = F->region;
     int32_t lanes = in->op == AC_L_SUMLANES || in->op == AC_L_MAXLANES ? c_ins(f, in->a)->lanes : in->lanes;
+    const ac_dtype from = (ac_dtype)c_ins(f, in->a)->dtype;
     const char *name = ac_c_vec_help(F, (ac_lop)in->op, (ac_dtype)in->dtype, lanes, from);
     if (!name)
         return (ac_cexpr){0};
@@ -426,8 +332,8 @@ static ac_cexpr unary(ac_cfn *f, const ac_ins *in)
         return ac_c_unary(F->region, '~', ac_c_vec(f, in->a));
     if (!ac_dtype_is_signed(d) || !(in->flags & AC_F_WRAP))
         return ac_c_unary(F->region, '-', ac_c_vec(f, in->a));
-    ac_dtype u = unsigned_type(ac_dtype_bits(d));
-    return as_type(F, ac_c_unary(F->region, '-', as_type(F, ac_c_vec(f, in->a), u, in->lanes)), d, in->lanes);
+    ac_dtype u = ac_c_unsigned(ac_dtype_bits(d));
+    return ac_c_vec_as(F, ac_c_unary(F->region, '-', ac_c_vec_as(F, ac_c_vec(f, in->a), u, in->lanes)), d, in->lanes);
 }
 
 static ac_cval splat(ac_cfn *f, const ac_ins *in)
@@ -451,9 +357,8 @@ ac_cval ac_c_vector(ac_cfn *f, ac_x x)
     ac_cfile *F = f->file;
     const ac_ins *in = c_ins(f, x);
     ac_dtype d = (ac_dtype)in->dtype;
-    ac_dtype from = in->a ? (ac_dtype)c_ins(f, in->a)->dtype : d;
     ac_cval v = {0};
-    switch (in->op) {
+    switch ((ac_lop)in->op) {
     case AC_L_CONST:
         v.one = ac_c_const(F, d, in);
         v.narrow = d == AC_I64 && in->k.i >= INT32_MIN && in->k.i <= INT32_MAX;
@@ -472,7 +377,7 @@ ac_cval ac_c_vector(ac_cfn *f, ac_x x)
         v.e = place(f, in->aux, in->a, in->lanes, in->flags, false);
         if (d == AC_BOOL) {
             v.mask = 8;
-            v.e = as_type(F, ac_c_binary(F->region, C_NE, v.e, ac_c_int(F->region, 0)), AC_I8, in->lanes);
+            v.e = ac_c_vec_as(F, ac_c_binary(F->region, C_NE, v.e, ac_c_int(F->region, 0)), AC_I8, in->lanes);
         }
         break;
     case AC_L_ADD:
@@ -517,17 +422,12 @@ ac_cval ac_c_vector(ac_cfn *f, ac_x x)
     case AC_L_SELECT:
         return select(f, in);
     case AC_L_CAST:
-        return cast_value(f, in);
+        return ac_c_vec_cast(f, in);
     case AC_L_SATCAST:
-        if (is_half(from)) {
-            ac_cexpr wide = cast(F, ac_c_vec(f, in->a), from, AC_F32, in->lanes);
-            v.e = ac_c_call(F->region, ac_c_vec_help(F, AC_L_SATCAST, d, in->lanes, AC_F32), wide);
-            break;
-        }
-        v.e = from == d ? ac_c_vec(f, in->a) : call(f, in, from);
+        v.e = ac_c_vec_satcast(f, in);
         break;
     case AC_L_BITCAST:
-        v.e = bitcast(f, in);
+        v.e = ac_c_vec_bitcast(f, in);
         break;
     case AC_L_SPLAT:
         return splat(f, in);
@@ -536,8 +436,15 @@ ac_cval ac_c_vector(ac_cfn *f, ac_x x)
         break;
     case AC_L_SHUFFLE:
         return shuffle(f, in);
-    default: /* MIN MAX ABS SQRT FLOOR CEIL TRUNC RINT FMA DOT4 DOT2 SUMLANES MAXLANES */
-        v.e = call(f, in, from);
+    // clang-format off
+    case AC_L_MIN: case AC_L_MAX: case AC_L_ABS: case AC_L_SQRT: case AC_L_FLOOR: case AC_L_CEIL: case AC_L_TRUNC:
+    case AC_L_RINT: case AC_L_FMA: case AC_L_DOT4: case AC_L_DOT2: case AC_L_SUMLANES: case AC_L_MAXLANES:
+        v.e = call(f, in);
+        break;
+    case AC_L_NONE: case AC_L_VAR: case AC_L_SET: case AC_L_STORE: case AC_L_PREFETCH: case AC_L_MMA: case AC_L_FOR:
+    case AC_L_IF: case AC_L_ELSE: case AC_L_END: case AC_L_BREAK_IF: case AC_L_FAIL_IF: case AC_L_COUNT:
+        break;
+        // clang-format on
     }
     return v;
 }

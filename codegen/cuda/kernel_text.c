@@ -25,25 +25,27 @@ static bool is_word(const ac_ins *i)
     return (i->dtype == AC_I8 || i->dtype == AC_U8) && i->lanes == 4;
 }
 
+/* Words to words. */
+static bool is_word_cast(const ac_ins *i, const ac_ins *a)
+{
+    if (!is_word(i) && i->dtype != AC_I32)
+        return false;
+    return (is_word(a) && i->lanes * ac_dtype_bits((ac_dtype)i->dtype) == 32) ||
+           (a->dtype == AC_I32 && a->lanes * 4 == i->lanes && a->lanes == 1) ||
+           (a->dtype == AC_I8 && a->op == AC_L_LOAD && a->lanes == 16 && i->lanes == 4);
+}
+
 static bool fits(const ac_loop_fn *fn, const ac_ins *i)
 {
     const ac_ins *a = &fn->code.item[i->a], *b = &fn->code.item[i->b];
-    switch ((int)i->op) {
-    case AC_L_LOAD:
-    case AC_L_STORE:
+    const ac_lop op = (ac_lop)i->op;
+    if (op == AC_L_LOAD || op == AC_L_STORE)
         return is_word(i) || is_block((ac_dtype)i->dtype, i->lanes);
-    case AC_L_BITCAST: /* words to words */
-        return (is_word(i) || i->dtype == AC_I32) &&
-               ((is_word(a) && i->lanes * ac_dtype_bits((ac_dtype)i->dtype) == 32) ||
-                (a->dtype == AC_I32 && a->lanes * 4 == i->lanes && a->lanes == 1) ||
-                (a->dtype == AC_I8 && a->op == AC_L_LOAD && a->lanes == 16 && i->lanes == 4));
-    case AC_L_LANE:
+    if (op == AC_L_BITCAST)
+        return is_word_cast(i, a);
+    if (op == AC_L_LANE)
         return is_block((ac_dtype)a->dtype, a->lanes);
-    case AC_L_DOT4:
-        return i->lanes == 1 && a->dtype == AC_I8 && b->dtype == AC_I8;
-    default:
-        return false;
-    }
+    return op == AC_L_DOT4 && i->lanes == 1 && a->dtype == AC_I8 && b->dtype == AC_I8;
 }
 
 static bool fits_all(const ac_loop_fn *fn)

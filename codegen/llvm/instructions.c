@@ -18,31 +18,49 @@ static LLVMValueRef constants(l_fn *f, const ac_ins *in)
     return in->lanes > 1 ? LLVMConstVector(lane, in->lanes) : lane[0];
 }
 
-static LLVMValueRef arithmetic(l_fn *f, const ac_ins *in)
+static bool wraps(const ac_ins *in)
+{
+    return (in->flags & AC_F_WRAP) || !ac_dtype_is_signed((ac_dtype)in->dtype);
+}
+
+static LLVMValueRef add(l_fn *f, const ac_ins *in)
 {
     LLVMBuilderRef b = f->M->b;
-    ac_dtype d = (ac_dtype)in->dtype;
-    LLVMValueRef x = f->val[in->a], y = f->val[in->b];
-    bool real = ac_dtype_is_float(d), is_signed = ac_dtype_is_signed(d), wrap = (in->flags & AC_F_WRAP) || !is_signed;
-    LLVMValueRef one = l_widening(f, in);
+    LLVMValueRef x = f->val[in->a], y = f->val[in->b], one = l_widening(f, in);
     if (one)
         return one;
-    switch (in->op) {
-    case AC_L_ADD:
-        return real ? LLVMBuildFAdd(b, x, y, "") : wrap ? LLVMBuildAdd(b, x, y, "") : LLVMBuildNSWAdd(b, x, y, "");
-    case AC_L_SUB:
-        return real ? LLVMBuildFSub(b, x, y, "") : wrap ? LLVMBuildSub(b, x, y, "") : LLVMBuildNSWSub(b, x, y, "");
-    case AC_L_MUL:
-        return real ? LLVMBuildFMul(b, x, y, "") : wrap ? LLVMBuildMul(b, x, y, "") : LLVMBuildNSWMul(b, x, y, "");
-    case AC_L_DIV:
-        return real ? LLVMBuildFDiv(b, x, y, "") : is_signed ? LLVMBuildSDiv(b, x, y, "") : LLVMBuildUDiv(b, x, y, "");
-    case AC_L_MOD:
-        return is_signed ? LLVMBuildSRem(b, x, y, "") : LLVMBuildURem(b, x, y, "");
-    case AC_L_SHL:
-        return LLVMBuildShl(b, x, y, "");
-    default: /* SHR */
-        return is_signed ? LLVMBuildAShr(b, x, y, "") : LLVMBuildLShr(b, x, y, "");
-    }
+    if (ac_dtype_is_float((ac_dtype)in->dtype))
+        return LLVMBuildFAdd(b, x, y, "");
+    return wraps(in) ? LLVMBuildAdd(b, x, y, "") : LLVMBuildNSWAdd(b, x, y, "");
+}
+
+static LLVMValueRef subtract(l_fn *f, const ac_ins *in)
+{
+    LLVMBuilderRef b = f->M->b;
+    LLVMValueRef x = f->val[in->a], y = f->val[in->b];
+    if (ac_dtype_is_float((ac_dtype)in->dtype))
+        return LLVMBuildFSub(b, x, y, "");
+    return wraps(in) ? LLVMBuildSub(b, x, y, "") : LLVMBuildNSWSub(b, x, y, "");
+}
+
+static LLVMValueRef multiply(l_fn *f, const ac_ins *in)
+{
+    LLVMBuilderRef b = f->M->b;
+    LLVMValueRef x = f->val[in->a], y = f->val[in->b], one = l_widening(f, in);
+    if (one)
+        return one;
+    if (ac_dtype_is_float((ac_dtype)in->dtype))
+        return LLVMBuildFMul(b, x, y, "");
+    return wraps(in) ? LLVMBuildMul(b, x, y, "") : LLVMBuildNSWMul(b, x, y, "");
+}
+
+static LLVMValueRef divide(l_fn *f, const ac_ins *in)
+{
+    LLVMBuilderRef b = f->M->b;
+    LLVMValueRef x = f->val[in->a], y = f->val[in->b];
+    if (ac_dtype_is_float((ac_dtype)in->dtype))
+        return LLVMBuildFDiv(b, x, y, "");
+    return ac_dtype_is_signed((ac_dtype)in->dtype) ? LLVMBuildSDiv(b, x, y, "") : LLVMBuildUDiv(b, x, y, "");
 }
 
 static LLVMValueRef compare(l_fn *f, const ac_ins *in)
@@ -79,8 +97,7 @@ static LLVMValueRef negate(l_fn *f, const ac_ins *in)
     LLVMValueRef x = f->val[in->a];
     if (ac_dtype_is_float(d))
         return LLVMBuildFNeg(f->M->b, x, "");
-    return in->flags & AC_F_WRAP || !ac_dtype_is_signed(d) ? LLVMBuildNeg(f->M->b, x, "")
-                                                           : LLVMBuildNSWNeg(f->M->b, x, "");
+    return wraps(in) ? LLVMBuildNeg(f->M->b, x, "") : LLVMBuildNSWNeg(f->M->b, x, "");
 }
 
 static LLVMValueRef absolute(l_fn *f, const ac_ins *in)
@@ -107,19 +124,25 @@ LLVMValueRef l_value(l_fn *f, ac_x x)
     const ac_ins *in = l_ins(f, x);
     ac_dtype d = (ac_dtype)in->dtype, from = in->a ? (ac_dtype)l_ins(f, in->a)->dtype : d;
     LLVMValueRef va = in->a ? f->val[in->a] : NULL, vb = in->b ? f->val[in->b] : NULL;
-    switch (in->op) {
+    switch ((ac_lop)in->op) {
     case AC_L_CONST:
         return ac_dtype_is_float(d) ? l_real(M, d, in->k.f, in->lanes) : l_int(M, d, in->k.i, in->lanes);
     case AC_L_CONSTV:
         return constants(f, in);
     case AC_L_ADD:
+        return add(f, in);
     case AC_L_SUB:
+        return subtract(f, in);
     case AC_L_MUL:
+        return multiply(f, in);
     case AC_L_DIV:
+        return divide(f, in);
     case AC_L_MOD:
+        return ac_dtype_is_signed(d) ? LLVMBuildSRem(b, va, vb, "") : LLVMBuildURem(b, va, vb, "");
     case AC_L_SHL:
+        return LLVMBuildShl(b, va, vb, "");
     case AC_L_SHR:
-        return arithmetic(f, in);
+        return ac_dtype_is_signed(d) ? LLVMBuildAShr(b, va, vb, "") : LLVMBuildLShr(b, va, vb, "");
     case AC_L_MIN:
     case AC_L_MAX:
         return l_extreme(M, va, vb, d, in->op == AC_L_MAX);
@@ -158,7 +181,19 @@ LLVMValueRef l_value(l_fn *f, ac_x x)
         return fused(f, in);
     case AC_L_SPLAT:
         return l_splat(M, va, in->lanes);
-    default:
+    case AC_L_DOT4:
+    case AC_L_DOT2:
+    case AC_L_LANE:
+    case AC_L_SHUFFLE:
+    case AC_L_SUMLANES:
+    case AC_L_MAXLANES:
         return l_cross(f, in);
+    // clang-format off
+    case AC_L_NONE: case AC_L_VAR: case AC_L_GET: case AC_L_SET: case AC_L_LOAD: case AC_L_STORE: case AC_L_PREFETCH:
+    case AC_L_MMA: case AC_L_FOR: case AC_L_IF: case AC_L_ELSE: case AC_L_END: case AC_L_BREAK_IF: case AC_L_FAIL_IF:
+    case AC_L_COUNT:
+        break;
+        // clang-format on
     }
+    return NULL;
 }

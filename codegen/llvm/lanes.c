@@ -84,20 +84,9 @@ static LLVMValueRef reduce(l_fn *f, const ac_ins *in)
 
 LLVMValueRef l_cross(l_fn *f, const ac_ins *in)
 {
-    l_module *M = f->M;
-    const ac_ins *a = in->a ? l_ins(f, in->a) : NULL;
-    switch (in->op) {
-    case AC_L_LANE:
-        return l_lane(M, f->val[in->a], a->lanes, in->aux);
-    case AC_L_SHUFFLE:
+    if (in->op == AC_L_LANE)
+        return l_lane(f->M, f->val[in->a], l_ins(f, in->a)->lanes, in->aux);
+    if (in->op == AC_L_SHUFFLE)
         return shuffle(f, in);
-    case AC_L_SUMLANES:
-    case AC_L_MAXLANES:
-        return reduce(f, in);
-    case AC_L_DOT4:
-    case AC_L_DOT2:
-        return l_dot(f, in);
-    default:
-        return NULL;
-    }
+    return in->op == AC_L_DOT4 || in->op == AC_L_DOT2 ? l_dot(f, in) : reduce(f, in);
 }

@@ -181,70 +181,100 @@ static void fail_if(l_fn *f, const ac_ins *in)
     leave_if(f, in->a, fails);
 }
 
+typedef AC_VEC(block) block_list;
+
+static void close_block(l_fn *f, block_list *open)
+{
+    const block *o = &open->item[--open->n];
+    if (l_ins(f, o->head)->op == AC_L_FOR)
+        close_for(f, o);
+    else
+        close_if(f, o);
+}
+
+/* To the end of the innermost loop. */
+static void break_if(l_fn *f, ac_x cond, const block_list *open)
+{
+    int32_t k = open->n - 1;
+    while (l_ins(f, open->item[k].head)->op != AC_L_FOR)
+        k--;
+    leave_if(f, cond, open->item[k].exit);
+}
+
+static int value(l_fn *f, ac_x x)
+{
+    const ac_ins *in = l_ins(f, x);
+    f->val[x] = l_value(f, x);
+    if (f->val[x])
+        return AC_OK;
+    return ac_error(f->M->cx, (ac_place){0}, E0901, "the LLVM printer cannot print '%s' of %s in function '%s'",
+                    ac_lop_text((ac_lop)in->op), ac_dtype_name((ac_dtype)in->dtype), f->fn->name);
+}
+
+/* open: the blocks around x. */
+static int instruction(l_fn *f, ac_x x, block_list *open)
+{
+    LLVMBuilderRef b = f->M->b;
+    const ac_ins *in = l_ins(f, x);
+    switch ((ac_lop)in->op) {
+    case AC_L_VAR:
+        f->val[x] = l_slot(f, LLVMTypeOf(f->val[in->a]), in->name);
+        LLVMBuildStore(b, f->val[in->a], f->val[x]);
+        return AC_OK;
+    case AC_L_GET:
+        f->val[x] = LLVMBuildLoad2(b, LLVMGetAllocatedType(f->val[in->aux]), f->val[in->aux], "");
+        return AC_OK;
+    case AC_L_SET:
+        LLVMBuildStore(b, f->val[in->a], f->val[in->aux]);
+        return AC_OK;
+    case AC_L_LOAD:
+        f->val[x] = load(f, in);
+        return AC_OK;
+    case AC_L_STORE:
+        store(f, in);
+        return AC_OK;
+    case AC_L_PREFETCH:
+        prefetch(f, in);
+        return AC_OK;
+    case AC_L_FOR:
+        ac_push(f->M->region, open, open_for(f, x));
+        return AC_OK;
+    case AC_L_IF:
+        ac_push(f->M->region, open, open_if(f, x));
+        return AC_OK;
+    case AC_L_ELSE:
+        open_else(f, &open->item[open->n - 1]);
+        return AC_OK;
+    case AC_L_END:
+        close_block(f, open);
+        return AC_OK;
+    case AC_L_BREAK_IF:
+        break_if(f, in->a, open);
+        return AC_OK;
+    case AC_L_FAIL_IF:
+        fail_if(f, in);
+        return AC_OK;
+    case AC_L_NONE:
+    case AC_L_COUNT:
+        return AC_OK;
+    // clang-format off
+    case AC_L_CONST: case AC_L_CONSTV: case AC_L_ADD: case AC_L_SUB: case AC_L_MUL: case AC_L_DIV: case AC_L_MOD:
+    case AC_L_MIN: case AC_L_MAX: case AC_L_NEG: case AC_L_ABS: case AC_L_SQRT: case AC_L_FLOOR: case AC_L_CEIL:
+    case AC_L_TRUNC: case AC_L_RINT: case AC_L_AND: case AC_L_OR: case AC_L_XOR: case AC_L_NOT: case AC_L_SHL:
+    case AC_L_SHR: case AC_L_EQ: case AC_L_NE: case AC_L_LT: case AC_L_LE: case AC_L_SELECT: case AC_L_CAST:
+    case AC_L_SATCAST: case AC_L_BITCAST: case AC_L_FMA: case AC_L_DOT4: case AC_L_DOT2: case AC_L_MMA:
+    case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE: case AC_L_SUMLANES: case AC_L_MAXLANES:
+        break;
+        // clang-format on
+    }
+    return value(f, x);
+}
+
 static int body(l_fn *f)
 {
-    ac_region *r = f->M->region;
-    LLVMBuilderRef b = f->M->b;
-    AC_VEC(block) open = {0};
-    for (ac_x x = 1; x < f->fn->code.n; x++) {
-        const ac_ins *in = l_ins(f, x);
-        switch (in->op) {
-        case AC_L_NONE:
-            break;
-        case AC_L_VAR:
-            f->val[x] = l_slot(f, LLVMTypeOf(f->val[in->a]), in->name);
-            LLVMBuildStore(b, f->val[in->a], f->val[x]);
-            break;
-        case AC_L_GET:
-            f->val[x] = LLVMBuildLoad2(b, LLVMGetAllocatedType(f->val[in->aux]), f->val[in->aux], "");
-            break;
-        case AC_L_SET:
-            LLVMBuildStore(b, f->val[in->a], f->val[in->aux]);
-            break;
-        case AC_L_LOAD:
-            f->val[x] = load(f, in);
-            break;
-        case AC_L_STORE:
-            store(f, in);
-            break;
-        case AC_L_PREFETCH:
-            prefetch(f, in);
-            break;
-        case AC_L_FOR:
-            ac_push(r, &open, open_for(f, x));
-            break;
-        case AC_L_IF:
-            ac_push(r, &open, open_if(f, x));
-            break;
-        case AC_L_ELSE:
-            open_else(f, &open.item[open.n - 1]);
-            break;
-        case AC_L_END: {
-            const block *o = &open.item[--open.n];
-            if (l_ins(f, o->head)->op == AC_L_FOR)
-                close_for(f, o);
-            else
-                close_if(f, o);
-            break;
-        }
-        case AC_L_BREAK_IF: {
-            int32_t k = open.n - 1;
-            while (l_ins(f, open.item[k].head)->op != AC_L_FOR)
-                k--;
-            leave_if(f, in->a, open.item[k].exit);
-            break;
-        }
-        case AC_L_FAIL_IF:
-            fail_if(f, in);
-            break;
-        default:
-            f->val[x] = l_value(f, x);
-            if (!f->val[x])
-                return ac_error(f->M->cx, (ac_place){0}, E0901,
-                                "the LLVM printer cannot print '%s' of %s in function '%s'",
-                                ac_lop_text((ac_lop)in->op), ac_dtype_name((ac_dtype)in->dtype), f->fn->name);
-        }
-    }
+    block_list open = {0};
+    for (ac_x x = 1; x < f->fn->code.n; x++)
+        AC_TRY(instruction(f, x, &open));
     return AC_OK;
 }
 

@@ -188,18 +188,13 @@ static bool fits_i32(const l_fn *f, ac_x x)
 {
     const ac_ins *in = l_ins(f, x);
     const ac_dtype from = in->a ? (ac_dtype)l_ins(f, in->a)->dtype : AC_NONE;
-    switch (in->op) {
-    case AC_L_SPLAT:
+    if (in->op == AC_L_SPLAT)
         return fits_i32(f, in->a);
-    case AC_L_CAST:
+    if (in->op == AC_L_CAST)
         return from == AC_I32 || (ac_dtype_is_int(from) && ac_dtype_bits(from) < 32);
-    case AC_L_CONST:
+    if (in->op == AC_L_CONST)
         return in->k.i >= INT32_MIN && in->k.i <= INT32_MAX;
-    case AC_L_SHR:
-        return l_ins(f, in->b)->op == AC_L_CONST && l_ins(f, in->b)->k.i >= 32;
-    default:
-        return false;
-    }
+    return in->op == AC_L_SHR && l_ins(f, in->b)->op == AC_L_CONST && l_ins(f, in->b)->k.i >= 32;
 }
 
 /* Products of 64 bits, a register at a time: without this LLVM 19 multiplies lane by lane. */

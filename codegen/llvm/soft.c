@@ -107,6 +107,14 @@ static void root(soft *s, ac_x x, int32_t out)
     ac_lb_end(b);
 }
 
+/* FLOOR CEIL TRUNC RINT */
+static ac_x rounded(soft *s, ac_lop op, ac_x x)
+{
+    if (op == AC_L_FLOOR || op == AC_L_CEIL)
+        return stepped(s, x, op == AC_L_FLOOR ? -1 : 1);
+    return op == AC_L_TRUNC ? truncated(s, x) : nearest(s, x);
+}
+
 const ac_loop_fn *l_soft(ac_region *r, ac_lop op, ac_dtype d, const char *name)
 {
     bool f32 = d == AC_F32;
@@ -116,22 +124,10 @@ const ac_loop_fn *l_soft(ac_region *r, ac_lop op, ac_dtype d, const char *name)
     ac_lb_open(&s.b, r, name, "exact, by integers");
     int32_t in = ac_lb_buf(&s.b, "x", d, 1, AC_BUF_IN, 1, NULL), out = ac_lb_buf(&s.b, "y", d, 1, AC_BUF_OUT, 1, NULL);
     ac_x at = ac_lb_i32(&s.b, 0), x = ac_lb_load(&s.b, in, at, 1);
-    switch ((int)op) {
-    case AC_L_SQRT:
+    if (op == AC_L_SQRT)
         root(&s, x, out);
-        break;
-    case AC_L_FLOOR:
-        ac_lb_store(&s.b, out, at, stepped(&s, x, -1));
-        break;
-    case AC_L_CEIL:
-        ac_lb_store(&s.b, out, at, stepped(&s, x, 1));
-        break;
-    case AC_L_TRUNC:
-        ac_lb_store(&s.b, out, at, truncated(&s, x));
-        break;
-    default:
-        ac_lb_store(&s.b, out, at, nearest(&s, x));
-    }
+    else
+        ac_lb_store(&s.b, out, at, rounded(&s, op, x));
     return ac_lb_close(&s.b);
 }
 

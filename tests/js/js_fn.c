@@ -152,7 +152,7 @@ static const char *value(js_fn *f, const ac_ins *in)
     ac_dtype d = (ac_dtype)in->dtype, from = in->a ? (ac_dtype)f->fn->code.item[in->a].dtype : d;
     const char *a = in->a ? f->val[in->a] : NULL, *b = in->b ? f->val[in->b] : NULL;
     bool real_type = ac_dtype_is_float(d);
-    switch ((int)in->op) {
+    switch ((ac_lop)in->op) {
     case AC_L_CONST:
         return constant(f, d, in->k.i, in->k.f);
     case AC_L_GET:
@@ -215,15 +215,35 @@ static const char *value(js_fn *f, const ac_ins *in)
         return saturate(f, a, from, d);
     case AC_L_BITCAST:
         return from == d ? a : ac_strf(f->r, "half.bits(\"%s\", \"%s\", %s)", js_array(from), js_array(d), a);
-    default: /* FMA: JavaScript has none; lanes: there are none left */
-        return NULL;
+    // clang-format off
+    case AC_L_FMA: /* JavaScript has none; vectors: there are none left */
+    case AC_L_CONSTV: case AC_L_DOT4: case AC_L_DOT2: case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE:
+    case AC_L_SUMLANES: case AC_L_MAXLANES: case AC_L_MMA:
+    /* statements */
+    case AC_L_NONE: case AC_L_VAR: case AC_L_SET: case AC_L_STORE: case AC_L_PREFETCH: case AC_L_FOR: case AC_L_IF:
+    case AC_L_ELSE: case AC_L_END: case AC_L_BREAK_IF: case AC_L_FAIL_IF: case AC_L_COUNT:
+        break;
+        // clang-format on
     }
+    return NULL;
+}
+
+static int print_value(js_fn *f, ac_x x)
+{
+    const ac_ins *in = &f->fn->code.item[x];
+    const char *e = value(f, in);
+    if (!e)
+        return ac_error(f->cx, (ac_place){0}, E0502, "JavaScript is not printed for '%s'", ac_lop_text((ac_lop)in->op));
+    f->val[x] = in->op == AC_L_CONST ? e : ac_strf(f->r, "v%d", (int)x);
+    if (in->op != AC_L_CONST)
+        line(f, "const %s = %s;", f->val[x], e);
+    return AC_OK;
 }
 
 static int statement(js_fn *f, ac_x x)
 {
     const ac_ins *in = &f->fn->code.item[x];
-    switch ((int)in->op) {
+    switch ((ac_lop)in->op) {
     case AC_L_NONE:
         return AC_OK;
     case AC_L_VAR:
@@ -263,17 +283,20 @@ static int statement(js_fn *f, ac_x x)
     case AC_L_FAIL_IF:
         line(f, "if (%s) return %d;", f->val[in->a], in->aux);
         return AC_OK;
-    default: {
-        const char *e = value(f, in);
-        if (!e)
-            return ac_error(f->cx, (ac_place){0}, E0502, "JavaScript is not printed for '%s'",
-                            ac_lop_text((ac_lop)in->op));
-        f->val[x] = in->op == AC_L_CONST ? e : ac_strf(f->r, "v%d", (int)x);
-        if (in->op != AC_L_CONST)
-            line(f, "const %s = %s;", f->val[x], e);
+    case AC_L_COUNT:
         return AC_OK;
+    // clang-format off
+    case AC_L_CONST: case AC_L_CONSTV: case AC_L_GET: case AC_L_LOAD: case AC_L_ADD: case AC_L_SUB: case AC_L_MUL:
+    case AC_L_DIV: case AC_L_MOD: case AC_L_MIN: case AC_L_MAX: case AC_L_NEG: case AC_L_ABS: case AC_L_SQRT:
+    case AC_L_FLOOR: case AC_L_CEIL: case AC_L_TRUNC: case AC_L_RINT: case AC_L_AND: case AC_L_OR: case AC_L_XOR:
+    case AC_L_NOT: case AC_L_SHL: case AC_L_SHR: case AC_L_EQ: case AC_L_NE: case AC_L_LT: case AC_L_LE:
+    case AC_L_SELECT: case AC_L_CAST: case AC_L_SATCAST: case AC_L_BITCAST: case AC_L_FMA: case AC_L_DOT4:
+    case AC_L_DOT2: case AC_L_MMA: case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE: case AC_L_SUMLANES:
+    case AC_L_MAXLANES:
+        break;
+        // clang-format on
     }
-    }
+    return print_value(f, x);
 }
 
 int js_print_fn(ac_ctx *cx, const ac_loop_fn *given, const char *name, ac_sink *to)
