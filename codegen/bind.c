@@ -1,3 +1,4 @@
+/* bind.c - calls, memories, inputs and outputs out of a plan. */
 #include "codegen/bind.h"
 
 #include <stdlib.h>
@@ -111,14 +112,14 @@ static void bind_call(ac_module *m, ac_const_list *consts, ac_call *c, const ac_
             arg[a] = place(b, b->item_of[x->tensor->id], b->delta[x->tensor->id]);
             break;
         case AC_ARG_PART:
-            arg[a] = (ac_bound_arg){.space = AC_SPACE_PART};
+            arg[a] = (ac_bound_arg){.space = AC_SPACE_CHUNK};
             break;
         }
     }
     for (int32_t i = 0; i < low->arg.n; i++)
         for (int32_t j = 0; j < low->arg.n; j++) {
             if (i == j || arg[i].space != arg[j].space || arg[i].index != arg[j].index ||
-                arg[i].space == AC_SPACE_CONST || arg[i].space == AC_SPACE_PART)
+                arg[i].space == AC_SPACE_CONST || arg[i].space == AC_SPACE_CHUNK)
                 continue;
             ac_bytes ie = arg[i].offset + arg_bytes(low, i), je = arg[j].offset + arg_bytes(low, j);
             bool written = low->fn->buf.item[i].role != AC_BUF_IN || low->fn->buf.item[j].role != AC_BUF_IN;
@@ -156,7 +157,7 @@ static bool is_clobbered(const ac_io *io, const ac_graph *g, const ac_binding *b
 }
 
 /* An input that call s takes row by row. */
-static ac_io fed_io(const ac_binding *b, const ac_lowered *low, int32_t s)
+static ac_io streamed_io(const ac_binding *b, const ac_lowered *low, int32_t s)
 {
     const ac_bytes window = low->arg.item[low->fed_arg].bytes;
     const ac_bound_arg at = place(b, b->scratch_item[s][low->fed_arg], window - low->row_bytes);
@@ -171,42 +172,42 @@ static ac_io fed_io(const ac_binding *b, const ac_lowered *low, int32_t s)
 
 static int by_begin(const void *a, const void *b)
 {
-    const struct ac_range *x = a, *y = b;
+    const ac_range *x = a, *y = b;
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
 /* Adds the bytes of memory `mem` (ram[index]) that nothing alive in step s occupies to `dead`, which has k ranges. */
-static int32_t dead_in(ac_module *m, const ac_binding *b, int32_t s, int32_t mem, int32_t index, struct ac_range *live,
-                       struct ac_range *dead, int32_t k)
+static int32_t dead_in(ac_module *m, const ac_binding *b, int32_t s, int32_t mem, int32_t index, ac_range *live,
+                       ac_range *dead, int32_t k)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < b->problem->n; i++) {
         const ac_item *it = &b->problem->item[i];
         if (b->plan->mem[i] == mem && it->size && it->life.begin <= s && s < it->life.end)
-            live[n++] = (struct ac_range){b->plan->offset[i], b->plan->offset[i] + it->size, index};
+            live[n++] = (ac_range){b->plan->offset[i], b->plan->offset[i] + it->size, index};
     }
     qsort(live, (size_t)n, sizeof *live, by_begin);
     ac_bytes at = 0;
     for (int32_t i = 0; i < n; i++) {
         if (live[i].begin > at)
-            dead[k++] = (struct ac_range){at, live[i].begin, index};
+            dead[k++] = (ac_range){at, live[i].begin, index};
         if (live[i].end > at)
             at = live[i].end;
     }
     if (at < m->ram[index].bytes)
-        dead[k++] = (struct ac_range){at, m->ram[index].bytes, index};
+        dead[k++] = (ac_range){at, m->ram[index].bytes, index};
     return k;
 }
 
-static struct ac_dead dead_bytes(ac_module *m, const ac_binding *b, int32_t s)
+static ac_dead dead_bytes(ac_module *m, const ac_binding *b, int32_t s)
 {
-    struct ac_range *live = AC_NEW_N(m->cx->region, struct ac_range, b->problem->n + 1);
-    struct ac_range *dead = AC_NEW_N(m->cx->region, struct ac_range, b->problem->n + m->n_ram);
+    ac_range *live = AC_NEW_N(m->cx->region, ac_range, b->problem->n + 1);
+    ac_range *dead = AC_NEW_N(m->cx->region, ac_range, b->problem->n + m->n_ram);
     int32_t k = 0, index = 0;
     for (int32_t mem = 0; mem < b->problem->n_mems; mem++)
         if (b->problem->mem[mem].use == AC_MEM_RAM)
             k = dead_in(m, b, s, mem, index++, live, dead, k);
-    return (struct ac_dead){dead, k};
+    return (ac_dead){dead, k};
 }
 
 /* The memories that tensors lie in; sizes, alignments and places in one block. */
@@ -254,15 +255,15 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
     m->state = AC_NEW_N(r, ac_io, g->tensor.n + 1);
     m->n_inputs = g->input.n;
     m->n_outputs = g->output.n;
-    int32_t fed = -1;
+    int32_t streamed = -1;
     for (int32_t s = 0; s < n_steps; s++)
-        fed = step[s]->fed ? s : fed;
+        streamed = step[s]->fed ? s : streamed;
     for (int32_t i = 0; i < g->input.n; i++) {
-        if (fed >= 0 && step[fed]->fed == g->input.item[i]) {
-            m->input[i] = fed_io(b, step[fed], fed);
-            m->fed = &m->input[i];
-            m->fed_call = fed;
-            m->fed_input = i;
+        if (streamed >= 0 && step[streamed]->fed == g->input.item[i]) {
+            m->input[i] = streamed_io(b, step[streamed], streamed);
+            m->streamed = &m->input[i];
+            m->streamed_call = streamed;
+            m->streamed_input = i;
             continue;
         }
         m->input[i] = io_of(b, g->input.item[i]);
@@ -274,7 +275,7 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
         if (g->tensor.item[i]->state && b->item_of[i] >= 0)
             m->state[m->n_states++] = io_of(b, g->tensor.item[i]);
     if (m->poison) {
-        m->dead = AC_NEW_N(r, struct ac_dead, n_steps + 1);
+        m->dead = AC_NEW_N(r, ac_dead, n_steps + 1);
         for (int32_t s = 0; s < n_steps; s++)
             m->dead[s] = dead_bytes(m, b, s);
     }

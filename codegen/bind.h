@@ -1,9 +1,15 @@
-/* bind.h - from lowered steps and a plan to a module: every argument becomes memory + constant offset. */
+/* bind.h - from lowered steps and a plan to a module: every argument becomes memory + constant offset.
+ *
+ *     ac_binding b = {live->item_of, live->delta, live->scratch_item, &live->problem, &plan};
+ *     ac_module_bind(m, graph, step, n_steps, &b);       m->cx, name, target ... are set already
+ *
+ * Cost: linear in steps and arguments; with poison, in steps times items. Memory: the context's region. Nothing
+ * fails. */
 #ifndef AC_CODEGEN_BIND_H
 #define AC_CODEGEN_BIND_H
 #include "codegen/module.h"
 
-/* Where a tensor or a scratch argument ended up; arenac.c answers from liveness and plan. */
+/* Where a tensor or a scratch argument lies: from liveness and plan. */
 typedef struct ac_binding {
     const int32_t *item_of;       /* by tensor id */
     const ac_bytes *delta;        /* by tensor id */
@@ -12,14 +18,15 @@ typedef struct ac_binding {
     const ac_plan *plan;
 } ac_binding;
 
-/* Distinct constants in order of first use: two that take their bytes straight from the same tensor are one, aligned for both. */
+/* Distinct constants in order of first use: two that take their bytes straight from the same tensor are one, aligned
+ * for both. */
 typedef struct ac_const_list {
     AC_VEC(ac_const *) konst;
     int32_t *slot, cap; /* open hash table of 1 + index; a power of two */
 } ac_const_list;
 int32_t ac_const_index(ac_region *r, ac_const_list *list, ac_const *k); /* k's index; added when new. O(1) */
 
-/* Fills call, konst, input, output, state, ram, arena and state sizes and (with poison) dead of *m; m->cx, name, target ... are set by the caller. */
+/* Fills call, konst, input, output, state, ram, arena and state sizes and (with poison) dead of *m. */
 void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, const ac_binding *b);
 
 /* Where byte `delta` of an item lies: space, offset, index. */

@@ -1,3 +1,4 @@
+/* code_size.c - instructions counted by kind, times weights that were fitted to what compilers make. */
 #include "codegen/code_size.h"
 #include "codegen/module.h"
 

@@ -95,7 +95,7 @@ static int32_t find_equal(const sharer *s, int32_t last, const ac_const *k, int3
     return -1;
 }
 
-int ac_module_share_consts(ac_module *const *m, int32_t n, ac_bytes *saved)
+int ac_module_merge_consts(ac_module *const *m, int32_t n, ac_bytes *saved)
 {
     enum { WORTH = 16 }; /* bytes */
     sharer *s = n ? AC_NEW_N(m[0]->cx->region, sharer, n) : NULL;

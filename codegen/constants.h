@@ -28,6 +28,6 @@ int ac_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* head
 int ac_blob_write(const ac_module *m, ac_sink *to);                      /* the same, to a sink */
 
 /* Constants that several of n modules hold as C text are defined by the first of them alone. What that saves. */
-int ac_module_share_consts(ac_module *const *m, int32_t n, ac_bytes *saved);
+int ac_module_merge_consts(ac_module *const *m, int32_t n, ac_bytes *saved);
 
 #endif

@@ -1,6 +1,7 @@
-/* Equal functions are printed once. Two loop functions are equal when their instructions, constants and buffers are;
- * names and notes do not count. A function that is called in place and one that is not stay apart where speed matters,
- * because only the latter may say `restrict`; on firmware targets they are one, because flash matters more. */
+/* dedupe.c - equal functions are printed once. Two loop functions are equal when their instructions, constants and
+ * buffers are; names and notes do not count. A function that is called in place and one that is not stay apart where
+ * speed matters, because only the latter may say `restrict`; on firmware targets they are one, because flash matters
+ * more. */
 #include "codegen/module.h"
 
 #include <string.h>

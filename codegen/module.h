@@ -17,7 +17,7 @@ typedef enum ac_space {
     AC_SPACE_CONST,
     AC_SPACE_IN, /* a graph input or output that is the caller's own memory (--host): a pointer of its own */
     AC_SPACE_OUT,
-    AC_SPACE_PART /* i32[1], see ac_call.low->parts */
+    AC_SPACE_CHUNK /* i32[1], see ac_call.low->parts */
 } ac_space;
 
 typedef struct ac_bound_arg {
@@ -43,21 +43,32 @@ typedef struct ac_io {
     ac_bytes offset, bytes;
     int32_t index;  /* ARENA: index in ac_module.ram */
     bool clobbered; /* inputs: bytes are reused before run returns */
-    int32_t
-        rows; /* above 0: an input handed over by rows; each of row_bytes, at ram[index] + row_at, before its call */
+    /* Rows above 0: a streamed input. Each row has row_bytes and is put at ram[index] + row_at before its call. */
+    int32_t rows;
     ac_bytes row_bytes, row_at;
 } ac_io;
 
-/* One memory that tensors lie in, and one pointer of the API. Those who hold all of them in one block (hosts) find it at
- * `base` in there. */
+/* One memory that tensors lie in, and one pointer of the API. Hosts hold all of them in one block: it begins at `base`
+ * there. */
 typedef struct ac_module_ram {
     const char *name;      /* C identifier, lower case: "arena", "dtcm" */
     ac_bytes bytes, align; /* align: of its address */
     ac_bytes base;
-    int64_t address; /* where the caller said it is; -1: not said */
+    int64_t address; /* where the caller has it; -1: unknown */
 } ac_module_ram;
 
 typedef enum ac_weights { AC_WEIGHTS_AUTO, AC_WEIGHTS_RODATA, AC_WEIGHTS_ASM, AC_WEIGHTS_BLOB } ac_weights;
+
+/* Bytes of memory that are dead before a call runs: ranges of ram, sorted, disjoint */
+typedef struct ac_range {
+    ac_bytes begin, end;
+    int32_t ram;
+} ac_range;
+
+typedef struct ac_dead {
+    const ac_range *range;
+    int32_t n;
+} ac_dead;
 
 typedef struct ac_module {
     ac_ctx *cx;
@@ -77,27 +88,19 @@ typedef struct ac_module {
     int32_t n_konst;
     ac_io *input, *output, *state;
     int32_t n_inputs, n_outputs, n_states;
-    const ac_io *fed;            /* the input that is handed over by rows; NULL: none */
-    int32_t fed_call, fed_input; /* the call made once for each of its rows; its index */
-    ac_module_ram *ram;          /* at least 1, "arena" without --mem */
+    const ac_io *streamed;                 /* the input that is handed over row by row; NULL: none */
+    int32_t streamed_call, streamed_input; /* the call made once for each of its rows; its index */
+    ac_module_ram *ram;                    /* at least 1, "arena" without --mem */
     int32_t n_ram;
     ac_bytes arena_bytes, arena_align, state_bytes; /* arena: all of ram in one block */
     bool optimal;                                   /* the plan meets its bound */
     ac_weights weights;
     const char *section_code, *section_rodata; /* NULL: the usual ones */
-    int32_t
-        threads; /* above 1: calls whose low->parts is not 0 are made that often, part 0 .. parts-1, through a pool */
-    bool poison; /* debug build of the code: fill the arena's dead bytes between calls and check */
-    bool host;   /* for `run` and `bench`: also exports a struct of function pointers, see source.c */
-    bool caller_io; /* inputs and outputs are the caller's memory; implies host and the API of runtime/arn_host.h */
-    /* Per call, for poison: byte ranges of `ram` that are dead before it runs. Sorted, disjoint. NULL without poison. */
-    struct ac_dead {
-        const struct ac_range {
-            ac_bytes begin, end;
-            int32_t ram;
-        } * range;
-        int32_t n;
-    } * dead;
+    int32_t threads; /* above 1: calls with low->parts are made that often, chunk 0, 1, .., through a pool */
+    bool poison;     /* debug build of the code: fill the arena's dead bytes between calls and check */
+    bool host;       /* for `run` and `bench`: also exports a struct of function pointers, see c/descriptor.c */
+    bool caller_io;  /* inputs and outputs are the caller's memory; implies host and the API of runtime/arn_host.h */
+    ac_dead *dead;   /* by call, for poison; NULL without */
 } ac_module;
 
 /* dedupe.c: are two functions equal but for names and notes? Equal ones have equal hashes. */
@@ -112,8 +115,8 @@ static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes 
     return m->ram[index].base + offset;
 }
 
-/* share_kernels.c: functions that differ in whole numbers only become one with a table of them; after ac_module_dedupe. */
-void ac_module_share(ac_module *m);
+/* share_kernels.c: functions that differ in whole numbers only become one, with a table of them. After dedupe. */
+void ac_module_share_kernels(ac_module *m);
 
 /* bind.c: of each parameter of function fn: does no call let it overlap another? Those may be `restrict`, `noalias`. */
 bool *ac_module_restricted(const ac_module *m, int32_t fn);

@@ -1,12 +1,11 @@
-/* share_kernels.c - --share-kernels: functions that differ in whole numbers only (extents, strides, offsets) become one, which
- * reads those from a table that each call hands over. Less code, at some cost in speed: so only on request, and only
- * where it saves bytes.
+/* share_kernels.c - --share-kernels: functions that differ in whole numbers only (extents, strides, offsets) become
+ * one, which reads those from a table that each call hands over. Less code, at some cost in speed: so only on request,
+ * and only where it saves bytes.
  *
  *     conv_2d_3: for y .. 24 { for x .. 24 { ... [y * 192 + x * 8] ... } }
  *     conv_2d_7: for y .. 12 { for x .. 12 { ... [y * 192 + x * 16] ... } }
  *  ->
- *     conv_2d_3(..., const int32_t *shape): for y .. shape[0] { for x .. shape[0] { ... [y * 192 + x * shape[1]] ... }
- * }
+ *     conv_2d_3(.., const int32_t *shape): for y .. shape[0] { for x .. shape[0] { ... [y * 192 + x * shape[1]] ... } }
  *
  * Two functions go together when their instructions, types and lanes are equal, but for i32 constants of one lane, the
  * sizes of parameters, and names; and when the same arguments may overlap. Functions with loops to be unrolled stay
@@ -15,15 +14,11 @@
 
 #include <string.h>
 
-enum {
-    BYTES_PER_INS = 4,
-    BYTES_PER_HOLE = 4,
-    MAX_HOLES = 256
-}; /* estimates: of code for an instruction, of code to read a number */
+/* Estimates: of code for an instruction, of code to read a number. */
+enum { BYTES_PER_INS = 4, BYTES_PER_HOLE = 4, MAX_HOLES = 256 };
 
 typedef struct shared {
     const ac_loop_fn *fn; /* the first of the group */
-    int32_t first_call;
     int32_t *member, n;   /* functions of the module */
     int32_t *hole, holes; /* instructions whose constants differ */
 } shared;
@@ -95,7 +90,7 @@ static ac_x moved(const ac_x *map, ac_x x)
     return x > 0 ? map[x] : x;
 }
 
-/* The function of the group: the numbers are loaded first, from a parameter behind all others. */
+/* The function of the group: the numbers are loaded first, from a parameter after all others. */
 static const ac_loop_fn *build(const ac_module *m, const shared *s)
 {
     ac_region *r = m->cx->region;
@@ -199,7 +194,7 @@ static shared group_of(const ac_module *m, int32_t f, bool *taken)
     return s;
 }
 
-void ac_module_share(ac_module *m)
+void ac_module_share_kernels(ac_module *m)
 {
     ac_region *r = m->cx->region;
     bool *taken = AC_NEW_N(r, bool, m->n_fn + 1);

@@ -1,3 +1,4 @@
+/* targets.c - the rows of targets.def, found by name, and whether this machine runs them. */
 #include "codegen/targets.h"
 
 #include <stdio.h>
@@ -21,8 +22,8 @@ const ac_target *ac_target_at(int32_t i)
     return i >= 0 && i < N_TARGETS ? &TARGETS[i] : NULL;
 }
 
-/* The CPU features that rows name. __builtin_cpu_supports takes literals only and does not know all of them everywhere: AVX-VNNI
- * is read from CPUID leaf 7.1 (EAX bit 4); every processor with AVX2 has f16c and lzcnt. */
+/* The CPU features that rows name. __builtin_cpu_supports takes literals only and does not know all of them everywhere:
+ * AVX-VNNI is read from CPUID leaf 7.1 (EAX bit 4); every processor with AVX2 has f16c and lzcnt. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 
@@ -69,7 +70,7 @@ static bool has(const char *word, size_t n)
 enum { HOST_ISA = AC_ISA_ANY };
 #endif
 
-const char *ac_target_missing(const ac_target *t, char *text, size_t room)
+const char *ac_target_missing(const ac_target *t, char *text, size_t size)
 {
     static const char *const ISA[] = {"", "x86-64", "Arm", "64-bit Arm", "RISC-V", "WebAssembly", "NVIDIA GPUs"};
     size_t used = 0;
@@ -77,7 +78,7 @@ const char *ac_target_missing(const ac_target *t, char *text, size_t room)
     if (t->firmware)
         return "the target is firmware";
     if (t->isa != AC_ISA_ANY && t->isa != (ac_isa)HOST_ISA) {
-        snprintf(text, room, "the instruction set of %s", ISA[t->isa]);
+        snprintf(text, size, "the instruction set of %s", ISA[t->isa]);
         return text;
     }
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -85,8 +86,8 @@ const char *ac_target_missing(const ac_target *t, char *text, size_t room)
 #endif
     for (const char *f = t->features; *f;) {
         const size_t n = strcspn(f, ",");
-        if (!has(f, n) && used + n + 2 < room)
-            used += (size_t)snprintf(text + used, room - used, "%s%.*s", used ? "," : "", (int)n, f);
+        if (!has(f, n) && used + n + 2 < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? "," : "", (int)n, f);
         f += n + (f[n] == ',');
     }
     return text;

@@ -2,7 +2,7 @@
  *
  *     const ac_target *t = ac_target_find("native");         the best row this CPU can run: its name is the row's own
  *
- * Cost: a walk over the table. Memory: constant. Errors: NULL for an unknown name (ac_closest with ac_target_name suggests). */
+ * Cost: a walk over the table. Memory: constant. Errors: NULL for an unknown name. */
 #ifndef AC_CODEGEN_TARGETS_H
 #define AC_CODEGEN_TARGETS_H
 #include "ir/lower/target.h"
@@ -10,11 +10,12 @@
 #include <stddef.h>
 
 const ac_target *ac_target_find(const char *name); /* also "native", and triples */
-const ac_target *ac_target_at(int32_t i);          /* the i-th row, NULL behind the last */
+const ac_target *ac_target_at(int32_t i);          /* the i-th row, NULL after the last */
 int32_t ac_target_count(void);
 bool ac_target_runs_here(const ac_target *t); /* can this machine execute the code? Firmware rows: no */
-/* What it lacks for that, "avx512f,avx512bw", in text (room bytes; AC_TARGET_MISSING are enough) or a constant; "": nothing. */
+/* What it lacks for that, "avx512f,avx512bw", in text (of `size` bytes; AC_TARGET_MISSING are enough) or a constant;
+ * "": nothing. */
 enum { AC_TARGET_MISSING = 256 };
-const char *ac_target_missing(const ac_target *t, char *text, size_t room);
+const char *ac_target_missing(const ac_target *t, char *text, size_t size);
 
 #endif

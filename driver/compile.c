@@ -59,7 +59,7 @@ static void share_kernels(arenac *a, ac_module *m)
     if (!a->opt.share_kernels)
         return;
     if (!a->lowering->set.gpu)
-        ac_module_share(m);
+        ac_module_share_kernels(m);
     else
         ac_warn(&a->cx, (ac_place){0}, W0002, "kernels of %s have their shapes built in: --share-kernels is ignored",
                 m->target->name);

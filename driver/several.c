@@ -288,7 +288,7 @@ static int share_constants(arenac *a, void *arg)
     ac_module **m = AC_NEW_N(s->part[0].a->cx.region, ac_module *, s->n);
     for (int32_t k = 0; k < s->n; k++)
         m[k] = s->part[k].a->module;
-    return ac_module_share_consts(m, s->n, &s->saved);
+    return ac_module_merge_consts(m, s->n, &s->saved);
 }
 
 int ac_several_compile(arenac *a)

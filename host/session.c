@@ -163,7 +163,7 @@ static int put_arguments(const ac_session *h, const ac_call *c, int32_t *task, v
         case AC_SPACE_CONST:
             arg[a] = (void *)(uintptr_t)ac_const_data(m->cx, m->konst[c->arg[a].offset]);
             break;
-        case AC_SPACE_PART:
+        case AC_SPACE_CHUNK:
             arg[a] = task;
             break;
         }
@@ -175,7 +175,7 @@ static int eval_call(const ac_session *h, int32_t s)
     enum { FEW = 64 };
     const ac_module *m = h->module;
     const ac_call *c = &m->call[s];
-    const ac_io *fed = s == m->fed_call ? m->fed : NULL;
+    const ac_io *fed = s == m->streamed_call ? m->streamed : NULL;
     const int32_t tasks = fed ? fed->rows : c->low->parts;
     void *data[FEW], **arg = c->n_arg <= FEW ? data : AC_NEW_N(m->cx->region, void *, c->n_arg);
     int32_t task = 0;
@@ -261,9 +261,9 @@ int ac_session_open(ac_session *h, ac_module *m, const char *file, const char *b
     h->arena = aligned(&h->arena_base, m->arena_bytes, m->arena_align);
     h->state = aligned(&h->state_base, m->state_bytes, m->arena_align);
     h->in = AC_NEW_N(h->module->cx->region, const void *, m->n_inputs + 1);
-    if (m->fed)
-        h->in[m->fed_input] = h->fed = aligned(&h->fed_base, m->input[m->fed_input].bytes, 64);
-    if (!h->arena || !h->state || (m->fed && !h->fed))
+    if (m->streamed)
+        h->in[m->streamed_input] = h->fed = aligned(&h->fed_base, m->input[m->streamed_input].bytes, 64);
+    if (!h->arena || !h->state || (m->streamed && !h->fed))
         return ac_error(h->module->cx, (ac_place){0}, E0402, "no memory for an arena of %lld bytes",
                         (long long)m->arena_bytes);
     AC_TRY(h->eval ? open_eval(h) : !strcmp(backend, "c") || h->cuda ? open_c(h, backend) : open_image(h, backend));

@@ -18,7 +18,7 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
         ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for the vectors of %s", t->name);
         return ac_help(m->cx, "--emit o,h makes an object file through LLVM; -t generic prints portable C");
     }
-    return ac_emit_c(m, names->header, names->blob, to);
+    return ac_emit_source(m, names->header, names->blob, to);
 }
 
 const ac_backend ac_backend_c = {

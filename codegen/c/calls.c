@@ -1,5 +1,5 @@
-/* The calls of a module: `run`, or `run_row` when an input is handed over by rows, and the parts of steps for a pool.
- */
+/* calls.c - the calls of a module: `run`, or `run_row` when an input is streamed by rows, and the chunks of steps for a
+ * pool of threads. */
 #include "codegen/c/emit.h"
 
 /* Which memories calls touch. */
@@ -32,7 +32,7 @@ static void add_touches(const ac_emit *e, touches *t, const ac_call *c)
     }
 }
 
-/* Names for the memories behind `m`; false when there are none. */
+/* Names for the memories that `m` points to; false when there are none. */
 static bool print_memories(ac_emit *e, const touches *t)
 {
     const bool blob = t->weights && e->weights == AC_WEIGHTS_BLOB;
@@ -73,8 +73,8 @@ static void print_call(ac_emit *e, const ac_call *c)
     ac_putc(e->to, '\n');
 }
 
-/* Steps that are cut into parts: a function for each that does one part, and what hands the parts to the pool. */
-void ac_emit_parts(ac_emit *e)
+/* Steps that are cut into chunks: a function for each that does one chunk, and what hands them to the pool. */
+void ac_emit_chunks(ac_emit *e)
 {
     const ac_module *m = e->m;
     const char *p = m->name;
@@ -115,17 +115,18 @@ static void print_step(ac_emit *e, int32_t i)
     const ac_module *m = e->m;
     const ac_call *c = &m->call[i];
     const char *U = e->file.upper;
-    const bool fed = m->fed && i == m->fed_call; /* a part of it in each call */
+    const bool by_rows = m->streamed && i == m->streamed_call; /* some of its rows in each call */
     ac_putf(e->to, "\n    /* %s: %s */\n", ac_emit_step_title(e, i), ac_emit_shapes(e, c, false));
-    if (!fed)
+    if (!by_rows)
         print_poison(e, i);
-    ac_putf(e->to, fed ? "    if (row == 0)\n        %s_STEP_BEGIN(%d);\n    " : "    %s_STEP_BEGIN(%d);\n    ", U, i);
+    ac_putf(e->to, by_rows ? "    if (row == 0)\n        %s_STEP_BEGIN(%d);\n    " : "    %s_STEP_BEGIN(%d);\n    ", U,
+            i);
     if (c->low->parts)
         ac_putf(e->to, "%s_parts(m, %s_part%d);\n", m->name, m->name, i);
     else
         print_call(e, c);
-    if (fed)
-        ac_putf(e->to, "    if (row + 1 < %s_IN%d_ROWS)\n        return %s_OK;\n", U, m->fed_input, U);
+    if (by_rows)
+        ac_putf(e->to, "    if (row + 1 < %s_IN%d_ROWS)\n        return %s_OK;\n", U, m->streamed_input, U);
     ac_putf(e->to, "    %s_STEP_END(%d);\n", U, i);
     if (m->fn[c->fn]->fails)
         ac_putf(e->to, "    if (status != %s_OK)\n        return status;\n", e->file.upper);
@@ -136,13 +137,13 @@ static void print_before_rows(ac_emit *e)
 {
     const ac_module *m = e->m;
     ac_putf(e->to, "    const int32_t part = (int32_t)row;\n    if (row >= %s_IN%d_ROWS)\n        return %s_EINDEX;\n",
-            e->file.upper, m->fed_input, e->file.upper);
-    if (!m->fed_call && !(m->poison && m->dead && m->dead[0].n))
+            e->file.upper, m->streamed_input, e->file.upper);
+    if (!m->streamed_call && !(m->poison && m->dead && m->dead[0].n))
         return;
     ac_put(e->to, "    if (row == 0) {\n");
-    for (int32_t i = 0; i < m->fed_call; i++)
+    for (int32_t i = 0; i < m->streamed_call; i++)
         print_step(e, i);
-    print_poison(e, m->fed_call);
+    print_poison(e, m->streamed_call);
     ac_put(e->to, "    }\n");
 }
 
@@ -150,7 +151,7 @@ static void print_row_api(ac_emit *e)
 {
     const ac_module *m = e->m;
     const char *p = m->name, *U = e->file.upper;
-    const int32_t i = m->fed_input;
+    const int32_t i = m->streamed_input;
     if (m->host)
         ac_putf(e->to, "int %s_run_row(const %s_mem *m, uint32_t row)\n{\n    return %s_steps(m, NULL, row);\n}\n\n", p,
                 p, p);
@@ -176,12 +177,13 @@ void ac_emit_run(ac_emit *e)
         if (!m->call[i].low->parts)
             add_touches(e, &t, &m->call[i]);
     }
-    const bool fed = m->fed != NULL;
+    const bool by_rows = m->streamed != NULL;
     if (m->host)
         ac_putf(e->to, "static int %s_steps(const %s_mem *m, const struct arn_hook *hook%s)\n{\n", p, p,
-                fed ? ", uint32_t row" : "");
+                by_rows ? ", uint32_t row" : "");
     else
-        ac_putf(e->to, "int %s_%s(const %s_mem *m%s)\n{\n", p, fed ? "run_row" : "run", p, fed ? ", uint32_t row" : "");
+        ac_putf(e->to, "int %s_%s(const %s_mem *m%s)\n{\n", p, by_rows ? "run_row" : "run", p,
+                by_rows ? ", uint32_t row" : "");
     uses_m |= print_memories(e, &t);
     if (t.fails)
         ac_put(e->to, "    int status;\n");
@@ -189,12 +191,12 @@ void ac_emit_run(ac_emit *e)
         ac_put(e->to, "    (void)m;\n");
     if (m->host && !m->n_calls)
         ac_put(e->to, "    (void)hook;\n");
-    if (fed)
+    if (by_rows)
         print_before_rows(e);
-    for (int32_t i = fed ? m->fed_call : 0; i < m->n_calls; i++)
+    for (int32_t i = by_rows ? m->streamed_call : 0; i < m->n_calls; i++)
         print_step(e, i);
     ac_putf(e->to, "    return %s_OK;\n}\n\n", e->file.upper);
-    if (fed)
+    if (by_rows)
         print_row_api(e);
     else if (m->host)
         ac_putf(e->to, "int %s_run(const %s_mem *m)\n{\n    return %s_steps(m, NULL);\n}\n\n", p, p, p);

@@ -1,5 +1,5 @@
-/* The descriptor of a model for programs on a host: `NAME_model`, a constant struct arn_model of runtime/arn_rt.h. The
- * types are printed into the file itself, from the same table that arn_rt.h is made of. */
+/* descriptor.c - what programs on a host know of a model: `NAME_model`, a constant struct arn_model of
+ * runtime/arn_rt.h. The types are printed into the file itself, from the same table that arn_rt.h is made of. */
 #include "codegen/c/emit.h"
 #include "runtime/arn_rt.h"
 
@@ -135,9 +135,9 @@ void ac_emit_host_model(ac_emit *e)
     bool blob = e->weights != AC_WEIGHTS_RODATA;
     put_entry(e, "init", "const struct arn_mem *a", ac_strf(e->region, "return %s_init(&m);", p));
     const char *run = ac_strf(e->region, "return %s_steps(&m, hook);", p);
-    if (m->fed) {
+    if (m->streamed) {
         const char *U = e->file.upper;
-        const int32_t i = m->fed_input;
+        const int32_t i = m->streamed_input;
         run = ac_strf(e->region,
                       "uint32_t row;\n    int status = %s_OK;\n"
                       "    for (row = 0; row < %s_IN%d_ROWS && status == %s_OK; row++) {\n"

@@ -22,7 +22,7 @@ static const char *local(const ac_cfn *f, const ac_buf *b, const char *name)
 
 static ac_cexpr special(ac_cfile *F, double v, bool wide)
 {
-    const char *name = ac_c_help(F, isnan(v) ? wide ? "nan_f64" : "nan_f32" : wide ? "inf_f64" : "inf_f32");
+    const char *name = ac_c_helper(F, isnan(v) ? wide ? "nan_f64" : "nan_f32" : wide ? "inf_f64" : "inf_f32");
     ac_cexpr e = ac_c_atom(ac_strf(F->region, "%s.value", name));
     return v < 0 ? ac_c_unary(F->region, '-', e) : e;
 }

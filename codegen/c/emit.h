@@ -1,8 +1,8 @@
 /* emit.h - what the files that print a whole module share.
  *
  *     c.c           the backend as seen from outside
- *     source.c      the .c: order of its parts, functions, init, reset
- *     calls.c       the calls: run, run_row, parts for a pool of threads
+ *     source.c      the .c, top to bottom: functions, constants, init, reset
+ *     calls.c       the calls: run, run_row, chunks for a pool of threads
  *     header.c      the .h: the API of docs/generated-c.md
  *     arrays.c      constants as C text, or as a blob pulled in by the assembler
  *     descriptor.c  the descriptor of runtime/arn_model.def, for `run` and `bench`
@@ -36,12 +36,12 @@ const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d);     /*
 const char *ac_emit_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
 const char *ac_emit_steps(const ac_emit *e, int32_t fn);     /* those that call it, as lines of a comment; NULL: none */
 const char *ac_emit_step_title(const ac_emit *e, int32_t i); /* "3: CONV_2D 'conv1', then RELU" */
-void ac_emit_take_names(ac_emit *e, ac_cnames *names);       /* of functions and constants, behind those of the API */
-int ac_emit_reset(ac_emit *e, ac_cnames *names);             /* the functions NAME_reset (with state) and NAME_init */
-int ac_emit_init(ac_emit *e);
+void ac_emit_take_names(ac_emit *e, ac_cnames *names);       /* of functions and constants, after those of the API */
+int ac_emit_reset(ac_emit *e, ac_cnames *names);             /* the function NAME_reset, where there is state */
+int ac_emit_init(ac_emit *e);                                /* the function NAME_init */
 
 /* calls.c */
-void ac_emit_parts(ac_emit *e); /* steps that are cut into parts: functions for a pool */
+void ac_emit_chunks(ac_emit *e); /* steps that are cut into chunks: functions for a pool */
 void ac_emit_run(ac_emit *e);
 
 /* header.c: names in macros, and what the headers of all dialects have. */
@@ -57,7 +57,7 @@ void ac_emit_host_model(ac_emit *e);
 void ac_emit_host_api(ac_emit *e); /* NAME_open, NAME_run_dl, ... on top of runtime/arn_host.h */
 
 /* The files. The .c includes "<header_name>". */
-int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to);
+int ac_emit_source(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to);
 int ac_emit_header(const ac_module *m, ac_sink *to);
 
 extern const ac_backend ac_backend_c; /* c.c */

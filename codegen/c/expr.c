@@ -1,3 +1,4 @@
+/* expr.c - expressions as text: parentheses, numbers, comments and string literals. */
 #include "codegen/c/expr.h"
 
 #include <inttypes.h>
@@ -36,7 +37,7 @@ static bool is_bits(ac_cop op)
     return op == C_OR || op == C_XOR || op == C_AND;
 }
 
-/* Must `inner` stand in parentheses as an operand of `outer`? */
+/* Does `inner` need parentheses as an operand of `outer`? */
 static bool needs_parens(ac_cop outer, ac_cop inner, bool right)
 {
     if (inner >= C_UNARY)

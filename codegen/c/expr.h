@@ -1,9 +1,9 @@
 /* expr.h - expressions of C and its relatives as text, with only the parentheses that a reader or a compiler needs.
  *
- * An expression is its text, how tightly its outermost operator binds, and whether its C type is exactly the type of the value
- * it stands for (`exact`): int8_t arithmetic is done in int, so `a + b` of two int8_t is not exact and is cast where it is
- * stored. Parentheses are also put where gcc and clang ask for them (-Wparentheses): arithmetic inside shifts and bits, bits
- * inside bits, && inside ||, comparisons inside comparisons.
+ * An expression is its text, how tightly its outermost operator binds, and whether its C type is exactly the type of
+ * the value (`exact`): int8_t arithmetic is done in int, so `a + b` of two int8_t is not exact and is cast where it
+ * is stored. Parentheses are also put where gcc and clang want them (-Wparentheses): arithmetic inside shifts and
+ * bits, bits inside bits, && inside ||, comparisons inside comparisons.
  *
  *     ac_c_binary(r, C_MUL, ac_c_binary(r, C_ADD, ac_c_atom("a"), ac_c_atom("b")), ac_c_atom("c"))      "(a + b) * c"
  *
@@ -54,7 +54,8 @@ ac_cexpr ac_c_call(ac_region *r, const char *f, ac_cexpr a);           /* exact,
 ac_cexpr ac_c_call2(ac_region *r, const char *f, ac_cexpr a, ac_cexpr b);
 ac_cexpr ac_c_call3(ac_region *r, const char *f, ac_cexpr a, ac_cexpr b, ac_cexpr c);
 
-/* Numbers. ac_c_int and ac_c_uint print 64-bit forms only for values that need them; ac_c_int64 and ac_c_uint64 always show the type. */
+/* Numbers. ac_c_int and ac_c_uint print 64-bit forms only for values that need them; ac_c_int64 and ac_c_uint64 always
+ * show the type. */
 ac_cexpr ac_c_int(ac_region *r, int64_t v);
 ac_cexpr ac_c_uint(ac_region *r, uint64_t v);
 ac_cexpr ac_c_int64(ac_region *r, int64_t v);

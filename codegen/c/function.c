@@ -1,4 +1,4 @@
-/* A loop function as a static C function, under a comment with its note and its buffers:
+/* function.c - a loop function as a function of C, under a comment with its note and its buffers:
  *
  *     static void kws_relu_2(const float *restrict x, float *restrict out)
  *     {
@@ -9,8 +9,8 @@
  *     }
  *
  * The instructions are walked once, in order. Each value becomes an expression out of the expressions of its operands;
- * it is either put into the place that uses it (inline_values.c says when that is allowed, and it must stay short) or gets a
- * name here. */
+ * it is either put into the place that uses it (inline_values.c says when that is allowed, and it must stay short) or
+ * gets a name here. */
 #include "codegen/c/dialect.h"
 
 #include <stdarg.h>
@@ -38,7 +38,7 @@ void ac_c_line(ac_cfn *f, const char *fmt, ...)
     va_end(ap);
 }
 
-const char *ac_c_value_type(ac_cfile *F, const ac_cfn *f, ac_x x)
+static const char *value_type(ac_cfile *F, const ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     ac_dtype d = (ac_dtype)in->dtype;
@@ -52,7 +52,7 @@ static void name_value(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     const char *base = in->op == AC_L_LOAD ? f->buf[in->aux] : "t";
-    const char *type = ac_c_value_type(f->file, f, x);
+    const char *type = value_type(f->file, f, x);
     const char *name = ac_c_name_number(&f->names, base);
     ac_cexpr e = in->lanes > 1 ? ac_c_vec(f, x) : f->val[x].e;
     if (in->lanes <= 1 && in->dtype != AC_BOOL)
@@ -86,7 +86,7 @@ static void print_var(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     f->val[x].mask = f->val[in->a].mask;
-    const char *type = ac_c_value_type(f->file, f, x);
+    const char *type = value_type(f->file, f, x);
     const char *name = in->name ? ac_c_name_take(&f->names, in->name) : ac_c_name_number(&f->names, "v");
     ac_cexpr init = in->lanes > 1 ? ac_c_vec(f, in->a) : f->val[in->a].e;
     if (in->lanes <= 1 && in->dtype != AC_BOOL)
@@ -105,7 +105,7 @@ static void print_set(ac_cfn *f, ac_x x)
     const char *sum = left && left->op == AC_L_GET && left->aux == in->aux ? f->val[v->a].e.text : NULL;
     if (sum && !strcmp(sum, name) &&
         !ac_c_is_small((ac_dtype)v->dtype)) {                       /* else the old value has a name of its own */
-        ac_c_line(f, "%s += %s;", name, e.text + strlen(name) + 3); /* behind "name + " */
+        ac_c_line(f, "%s += %s;", name, e.text + strlen(name) + 3); /* after "name + " */
         return;
     }
     if (var->lanes > 1)

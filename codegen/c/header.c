@@ -138,11 +138,11 @@ static void put_host_api(const ac_module *m, ac_sink *to)
             p, p, p, p, p, p, p, p, p);
 }
 
-/* An input handed over by rows: one call for each of them, or one that asks for them. */
+/* A streamed input: one call for each of its rows, or one that gets them through a function. */
 static void put_row_api(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name, *U = ac_emit_upper(m);
-    const int32_t i = m->fed_input;
+    const int32_t i = m->streamed_input;
     ac_putf(to,
             "/* Write row `row` of input %d to %s_in%d_row(m), then call this: row 0, row 1 ... row %s_IN%d_ROWS - 1. "
             "After the\n"
@@ -153,7 +153,7 @@ static void put_row_api(const ac_module *m, ac_sink *to)
             i, p, i, U, i, p, p, U, i, p, p, ac_dtype_c(m->input[i].tensor->dtype));
 }
 
-/* Blanks behind a name and a semicolon up to a column. */
+/* Blanks after a name and a semicolon up to a column. */
 static int pad_to(int column, const char *name)
 {
     const int n = (int)strlen(name);
@@ -244,7 +244,7 @@ static void put_functions(const ac_module *m, ac_sink *to)
     ac_putf(to, "int %s_init(const %s_mem *m); /* checks alignment%s%s */\n", p, p,
             ac_module_weights(m) == AC_WEIGHTS_BLOB ? " and the blob's magic" : "",
             m->state_bytes ? ", sets state to its first value" : "");
-    if (!m->fed)
+    if (!m->streamed)
         ac_putf(to, "int %s_run(const %s_mem *m);  /* no heap, no globals written, bounded loops */\n", p, p);
     else
         put_row_api(m, to);

@@ -1,11 +1,10 @@
-/* Which values need no name. A value that is used once is printed where it is used, if that changes nothing: both
- * places lie in the same loop (else it would be computed again and again), and a LOAD does not move over a STORE or the
- * border of a block, a GET not over a SET of its variable.
+/* inline_values.c - which values need no name. A value that is used once is printed where it is used, if that
+ * changes nothing: both places lie in the same loop (else it would be computed again and again), and a LOAD does not
+ * move over a STORE or the border of a block, a GET not over a SET of its variable.
  *
  *     %4 = load f32 x[%3]        const float x0 = x[i];         used twice: named
  *     %5 = mul f32 %4 %4
- *     store y[%3] %5             y[i] = x0 * x0;                used once: printed in place
- */
+ *     store y[%3] %5             y[i] = x0 * x0;                used once: printed in place */
 #include "codegen/c/printer.h"
 #include "ir/loop/builder.h"
 
@@ -144,7 +143,7 @@ ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, ac_region *r)
     p.end = AC_NEW_N(r, int32_t, n);
     p.set = AC_NEW_N(r, int32_t, n);
     survey(&p, r);
-    bool *read = AC_NEW_N(r, bool, n); /* variables that somebody reads */
+    bool *read = AC_NEW_N(r, bool, n); /* variables that are read */
     for (ac_x i = 1; i < n; i++)
         if (fn->code.item[i].op == AC_L_GET)
             read[fn->code.item[i].aux] = true;

@@ -11,9 +11,10 @@
  *     identifiers.h     names of C
  *     dialect.h         what differs between C and CUDA
  *
- * How values print. A bool is an int with value 0 or 1; integers narrower than int are computed in int and cast to their
- * type where they are named or stored; f16 and bf16 are uint16_t. A vector is a GNU vector type named like the text form
- * (f32x16); a vector of bool is an integer vector with lanes 0 or -1, as wide as what was compared (`mask` bits).
+ * How values print. A bool is an int with value 0 or 1; integers narrower than int are computed in int and cast to
+ * their type where they are named or stored; f16 and bf16 are uint16_t. A vector is a GNU vector type named like the
+ * text form (f32x16); a vector of bool is an integer vector with lanes 0 or -1, as wide as what was compared (`mask`
+ * bits).
  *
  * Memory: the context's region. Errors: E0901 for programs the printer cannot print. */
 #ifndef AC_CODEGEN_C_PRINTER_H
@@ -40,16 +41,15 @@ void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const struct ac_dialect *dialect, co
 bool ac_c_have(ac_cfile *F, const char *name); /* already printed? If not, it counts as printed from now on */
 
 typedef struct ac_cval {
-    ac_cexpr e; /* a name, a number, or an expression that stands where the value is used */
-    ac_cexpr
-        one; /* vectors whose lanes are all equal: one lane, and e.text may still be NULL (see ac_c_vec); else NULL */
+    ac_cexpr e;   /* a name, a number, or an expression, put where the value is used */
+    ac_cexpr one; /* vectors of equal lanes: one lane, and e.text may still be NULL (see ac_c_vec); others: NULL */
     int32_t mask; /* vectors of bool: bits of a lane */
     bool narrow;  /* vectors of i64: every lane fits in 32 signed bits */
 } ac_cval;
 
 typedef struct ac_cuse {
-    bool live;    /* somebody needs it */
-    bool join;    /* its text may stand where it is used: one use, and nothing between that could change it */
+    bool live;    /* it is needed */
+    bool join;    /* its text may be put where it is used: one use, and nothing between that could change it */
     int32_t loop; /* the FOR around it, 0: none */
     int32_t at;   /* the instruction whose statement contains its text */
 } ac_cuse;
@@ -81,29 +81,26 @@ static inline bool c_is_const(const ac_cfn *f, ac_x x)
 
 /* scalar_ops.c */
 ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x); /* the instruction as an expression; .text NULL: E0901 given */
-ac_cexpr ac_c_const(ac_cfile *F, ac_dtype d, const ac_ins *in);             /* one lane of a CONST */
-ac_cexpr ac_c_exact(ac_cfile *F, ac_cexpr e, ac_dtype d);                   /* cast if the C type is not that of d */
-ac_cexpr ac_c_convert(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to); /* CAST of one lane */
-ac_dtype ac_c_unsigned(int32_t bits);                                       /* the integer of so many bits */
-bool ac_c_is_small(ac_dtype d);                                             /* computed in int: 8 and 16 bits, bool */
-const char *ac_c_value_type(ac_cfile *F, const ac_cfn *f, ac_x x);          /* of a local that holds the value */
-int ac_c_refuse(ac_cfile *F, const ac_loop_fn *fn, const char *what);       /* E0901, AC_FAIL */
+ac_cexpr ac_c_const(ac_cfile *F, ac_dtype d, const ac_ins *in);       /* one lane of a CONST */
+ac_cexpr ac_c_exact(ac_cfile *F, ac_cexpr e, ac_dtype d);             /* cast if the C type is not that of d */
+ac_dtype ac_c_unsigned(int32_t bits);                                 /* the integer of so many bits */
+bool ac_c_is_small(ac_dtype d);                                       /* computed in int: 8 and 16 bits, bool */
+int ac_c_refuse(ac_cfile *F, const ac_loop_fn *fn, const char *what); /* E0901, AC_FAIL */
 
 /* vector_ops.c */
-bool ac_c_vec_ok(const ac_target *t, ac_dtype d, int32_t lanes);    /* can the type be printed? */
-const char *ac_c_vec_type(ac_cfile *F, ac_dtype d, int32_t lanes);  /* "f32x16"; bool: never */
-const char *ac_c_vec_loose(ac_cfile *F, ac_dtype d, int32_t lanes); /* "f32x16_u": aligned as one element */
-ac_dtype ac_c_mask_type(int32_t bits);                              /* the signed integer of a mask's lanes */
-ac_cval ac_c_vector(ac_cfn *f, ac_x x);                             /* .e.text and .one.text NULL: cannot */
-ac_cexpr ac_c_vec(ac_cfn *f, ac_x x);                               /* the text of a value with several lanes */
-ac_cexpr ac_c_mask_as(ac_cfn *f, ac_x x, int32_t bits); /* a vector of bool as a mask with lanes of `bits` */
-void ac_c_vec_store(ac_cfn *f, ac_x store);             /* the statement */
+bool ac_c_vec_ok(const ac_target *t, ac_dtype d, int32_t lanes);   /* can the type be printed? */
+const char *ac_c_vec_type(ac_cfile *F, ac_dtype d, int32_t lanes); /* "f32x16"; bool: never */
+ac_dtype ac_c_mask_type(int32_t bits);                             /* the signed integer of a mask's lanes */
+ac_cval ac_c_vector(ac_cfn *f, ac_x x);                            /* .e.text and .one.text NULL: cannot */
+ac_cexpr ac_c_vec(ac_cfn *f, ac_x x);                              /* the text of a value with several lanes */
+ac_cexpr ac_c_mask_as(ac_cfn *f, ac_x x, int32_t bits);            /* a vector of bool as a mask with lanes of `bits` */
+void ac_c_vec_store(ac_cfn *f, ac_x store);                        /* the statement */
 ac_cexpr ac_c_vec_as(ac_cfile *F, ac_cexpr e, ac_dtype d, int32_t lanes); /* the same bits as another type */
 
 /* scalar_helpers.c, vector_helpers.c: the name of a helper; its text is put into the file at the first call. */
-const char *ac_c_help(ac_cfile *F, const char *name);
-const char *ac_c_help_sat(ac_cfile *F, ac_dtype to, ac_dtype from);                          /* float to integer */
-const char *ac_c_vec_help(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from); /* from: of operand a */
+const char *ac_c_helper(ac_cfile *F, const char *name);
+const char *ac_c_sat_helper(ac_cfile *F, ac_dtype to, ac_dtype from);                          /* float to integer */
+const char *ac_c_vec_helper(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from); /* from: of operand a */
 const char *ac_c_vec_wide_mul(ac_cfile *F, int32_t lanes); /* i64 product of lanes that fit in 32 bits; NULL: none */
 
 /* vector_casts.c */

@@ -1,5 +1,6 @@
-/* Functions on one lane that C99 has no operator for. C's math library is never used: firmware has none, and not every
- * libm rounds its square root or fma correctly. All are exact: the result is what IEEE 754 asks for. */
+/* scalar_helpers.c - functions on one lane that C99 has no operator for. C's math library is never used: firmware
+ * has none, and not every libm rounds its square root or fma correctly. All are exact: the result is that of IEEE
+ * 754. */
 #include "codegen/c/dialect.h"
 
 #include <string.h>
@@ -348,7 +349,7 @@ bool ac_c_have(ac_cfile *F, const char *name)
     return false;
 }
 
-const char *ac_c_help(ac_cfile *F, const char *name)
+const char *ac_c_helper(ac_cfile *F, const char *name)
 {
     const char *native = F->dialect->native ? F->dialect->native(name) : NULL;
     if (native)
@@ -363,7 +364,7 @@ const char *ac_c_help(ac_cfile *F, const char *name)
         if (ac_c_have(F, name))
             return h->name;
         for (int k = 0; !simd && k < 3 && h->needs[k]; k++)
-            ac_c_help(F, h->needs[k]);
+            ac_c_helper(F, h->needs[k]);
         F->dialect->put_helper(F, name, simd ? h->simd : h->plain);
         return h->name;
     }
@@ -371,7 +372,7 @@ const char *ac_c_help(ac_cfile *F, const char *name)
 }
 
 /* Float to integer, clamped: 2^bits is exact in a float, the largest integer is not. */
-const char *ac_c_help_sat(ac_cfile *F, ac_dtype to, ac_dtype from)
+const char *ac_c_sat_helper(ac_cfile *F, ac_dtype to, ac_dtype from)
 {
     ac_region *r = F->region;
     const char *name = ac_internf(F->cx, "sat_%s_from_%s", ac_dtype_name(to), ac_dtype_name(from));

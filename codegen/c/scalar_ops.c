@@ -1,6 +1,6 @@
-/* One instruction with one lane as a C expression. The meaning is that of loop.def; what C leaves open is spelled out:
- * what wraps is computed in unsigned types, what is narrower than int is cast back, shifts to the left are done
- * unsigned. */
+/* scalar_ops.c - one instruction with one lane as a C expression. The meaning is that of loop.def; what C leaves
+ * open is spelled out: what wraps is computed in unsigned types, what is narrower than int is cast back, shifts to
+ * the left are done unsigned. */
 #include "codegen/c/dialect.h"
 
 #include <math.h>
@@ -175,7 +175,7 @@ static ac_cexpr absolute(ac_cfn *f, const ac_ins *in)
     ac_dtype d = (ac_dtype)in->dtype;
     ac_cexpr a = arg(f, in->a);
     if (ac_dtype_is_float(d))
-        return ac_c_call(r, ac_c_help(f->file, d == AC_F64 ? "abs_f64" : "abs_f32"), a);
+        return ac_c_call(r, ac_c_helper(f->file, d == AC_F64 ? "abs_f64" : "abs_f32"), a);
     if (!ac_dtype_is_signed(d))
         return a;
     ac_cexpr below = ac_c_binary(r, C_LT, a, ac_c_int(r, 0));
@@ -198,22 +198,22 @@ static ac_cexpr invert(ac_cfn *f, const ac_ins *in)
 static ac_cexpr float_call(ac_cfn *f, const ac_ins *in, const char *verb)
 {
     ac_region *r = f->file->region;
-    const char *name = ac_c_help(f->file, ac_strf(r, "%s_%s", verb, ac_dtype_name((ac_dtype)in->dtype)));
+    const char *name = ac_c_helper(f->file, ac_strf(r, "%s_%s", verb, ac_dtype_name((ac_dtype)in->dtype)));
     return name ? ac_c_call(r, name, arg(f, in->a)) : (ac_cexpr){0};
 }
 
-ac_cexpr ac_c_convert(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to)
+static ac_cexpr convert(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to)
 {
     ac_region *r = F->region;
     if (from == to)
         return e;
     if (is_half(from)) {
-        e = ac_c_call(r, ac_c_help(F, from == AC_F16 ? "f32_from_f16" : "f32_from_bf16"), e);
-        return ac_c_convert(F, e, AC_F32, to);
+        e = ac_c_call(r, ac_c_helper(F, from == AC_F16 ? "f32_from_f16" : "f32_from_bf16"), e);
+        return convert(F, e, AC_F32, to);
     }
     if (is_half(to)) {
-        e = ac_c_convert(F, e, from, AC_F32);
-        return ac_c_call(r, ac_c_help(F, to == AC_F16 ? "f16_from_f32" : "bf16_from_f32"), e);
+        e = convert(F, e, from, AC_F32);
+        return ac_c_call(r, ac_c_helper(F, to == AC_F16 ? "f16_from_f32" : "bf16_from_f32"), e);
     }
     if (to == AC_BOOL) {
         ac_cexpr zero = from == AC_F32 ? ac_c_atom("0.0f") : from == AC_F64 ? ac_c_atom("0.0") : ac_c_int(r, 0);
@@ -239,14 +239,14 @@ static ac_cexpr saturate(ac_cfn *f, const ac_ins *in)
     ac_dtype from = (ac_dtype)c_ins(f, in->a)->dtype, to = (ac_dtype)in->dtype;
     ac_cexpr a = arg(f, in->a);
     if (is_half(from)) {
-        a = ac_c_convert(F, a, from, AC_F32);
+        a = convert(F, a, from, AC_F32);
         from = AC_F32;
     }
     if (ac_dtype_is_float(from))
-        return ac_c_call(r, ac_c_help_sat(F, to, from), a);
+        return ac_c_call(r, ac_c_sat_helper(F, to, from), a);
     bool below = ac_dtype_min(from) < ac_dtype_min(to);
     bool above = from == AC_U64 ? to != AC_U64 : ac_dtype_max(from) > ac_dtype_max(to) && to != AC_U64;
-    ac_cexpr e = ac_c_convert(F, a, from, to);
+    ac_cexpr e = convert(F, a, from, to);
     e = ac_c_exact(F, e, to);
     ac_ins bound = {.dtype = (uint8_t)to};
     if (above) {
@@ -275,14 +275,14 @@ static ac_cexpr bitcast(ac_cfn *f, const ac_ins *in)
         return e;
     if (from_float) {
         ac_dtype bits = ac_c_unsigned(ac_dtype_bits(from));
-        e = ac_c_call(r, ac_c_help(F, from == AC_F64 ? "bits_of_f64" : "bits_of_f32"), e);
+        e = ac_c_call(r, ac_c_helper(F, from == AC_F64 ? "bits_of_f64" : "bits_of_f32"), e);
         return to == bits ? e : exact_cast(f, to, e);
     }
     if (to_float) {
         ac_dtype bits = ac_c_unsigned(ac_dtype_bits(to));
         if (from != bits)
             e = exact_cast(f, bits, e);
-        return ac_c_call(r, ac_c_help(F, to == AC_F64 ? "of_bits_f64" : "of_bits_f32"), e);
+        return ac_c_call(r, ac_c_helper(F, to == AC_F64 ? "of_bits_f64" : "of_bits_f32"), e);
     }
     return exact_cast(f, to, e);
 }
@@ -365,13 +365,13 @@ ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x)
     case AC_L_SELECT:
         return select(f, in);
     case AC_L_CAST:
-        return ac_c_convert(F, a, (ac_dtype)c_ins(f, in->a)->dtype, d);
+        return convert(F, a, (ac_dtype)c_ins(f, in->a)->dtype, d);
     case AC_L_SATCAST:
         return saturate(f, in);
     case AC_L_BITCAST:
         return bitcast(f, in);
     case AC_L_FMA: {
-        const char *name = ac_c_help(F, d == AC_F64 ? "fma_f64" : "fma_f32");
+        const char *name = ac_c_helper(F, d == AC_F64 ? "fma_f64" : "fma_f32");
         return name ? ac_c_call3(r, name, a, arg(f, in->b), arg(f, in->c)) : (ac_cexpr){0};
     }
     case AC_L_SPLAT:

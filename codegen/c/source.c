@@ -1,6 +1,6 @@
-/* The C file of a module, top to bottom: comment, macros, types and helpers, weights, one static function for each
- * distinct loop function, then init, reset and run (calls.c), which calls the functions in execution order with
- * every offset a constant. */
+/* source.c - the C file of a module, top to bottom: comment, macros, types and helpers, weights, one static function
+ * for each distinct loop function, then init, reset and run (calls.c), which calls the functions in execution order
+ * with every offset a constant. */
 #include "codegen/c/dialect.h"
 #include "codegen/c/emit.h"
 
@@ -31,7 +31,7 @@ const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d)
             return e->konst[offset];
         offset = e->offset[offset];
     }
-    if (at.space == AC_SPACE_PART)
+    if (at.space == AC_SPACE_CHUNK)
         return "&part";
     const char *base = at.space == AC_SPACE_ARENA ? ac_emit_ram(e, at.index) : BASE[at.space];
     if (at.space == AC_SPACE_IN || at.space == AC_SPACE_OUT)
@@ -306,7 +306,7 @@ static void print_macros(ac_emit *e)
     ac_put(e->to, "\n");
 }
 
-int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to)
+int ac_emit_source(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to)
 {
     ac_region *r = m->cx->region;
     ac_emit e = {.m = m, .region = r, .to = to, .weights = ac_module_weights(m), .blob_name = blob_name};
@@ -327,7 +327,7 @@ int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_s
         ac_putf(to, "; options: %s", ac_c_comment_text(r, m->options));
     ac_putf(to, "\n * Compile without -ffast-math. The API is in %s. */\n#include \"%s\"\n",
             ac_c_comment_text(r, header_name), header_name);
-    if (m->state_bytes || (m->poison && m->dead) || (m->host && m->fed))
+    if (m->state_bytes || (m->poison && m->dead) || (m->host && m->streamed))
         ac_put(to, "\n#include <string.h>\n");
     ac_putc(to, '\n');
     if (m->host)
@@ -338,7 +338,7 @@ int ac_emit_c(ac_module *m, const char *header_name, const char *blob_name, ac_s
     ac_put_n(to, functions.text, functions.n);
     AC_TRY(ac_emit_reset(&e, &names));
     AC_TRY(ac_emit_init(&e));
-    ac_emit_parts(&e);
+    ac_emit_chunks(&e);
     ac_emit_run(&e);
     print_const_outputs(&e);
     if (m->host)

@@ -1,4 +1,4 @@
-/* ac_c_split: vectors wider than a register become several vectors of register size.
+/* split_vectors.c - vectors wider than a register become several vectors of register size.
  *
  *     before (32-byte registers):  %5 = cast i64x8 %4                 %4 is i32x8
  *     after:   %5 = shuffle i32x4 %4 (0 1 2 3)   %6 = cast i64x4 %5
@@ -58,7 +58,7 @@ static ac_x emit_range(splitter *s, ac_dtype d, ac_x a, ac_x b, int32_t first, i
     return emit_shuffle(s, d, a, b, pattern, lanes);
 }
 
-static parts room(splitter *s, int32_t total, int32_t lanes)
+static parts new_parts(splitter *s, int32_t total, int32_t lanes)
 {
     return (parts){.n = total / lanes, .lanes = lanes, .v = AC_NEW_N(s->r, ac_x, total / lanes)};
 }
@@ -69,14 +69,14 @@ static parts at(splitter *s, ac_x x, int32_t lanes)
     parts p = s->of[x];
     ac_dtype d = (ac_dtype)s->from->code.item[x].dtype;
     while (p.lanes < lanes) {
-        parts q = room(s, p.n * p.lanes, p.lanes * 2);
+        parts q = new_parts(s, p.n * p.lanes, p.lanes * 2);
         for (int32_t i = 0; i < q.n; i++)
             q.v[i] = emit_range(s, d, p.v[2 * i], p.v[2 * i + 1], 0, q.lanes);
         p = q;
     }
     if (p.lanes == lanes)
         return p;
-    parts q = room(s, p.n * p.lanes, lanes);
+    parts q = new_parts(s, p.n * p.lanes, lanes);
     for (int32_t i = 0; i < q.n; i++)
         q.v[i] = emit_range(s, d, p.v[i * lanes / p.lanes], 0, i * lanes % p.lanes, lanes);
     return q;
@@ -113,7 +113,7 @@ static parts lanewise(splitter *s, const ac_ins *in)
     for (int k = 0; k < 3; k++)
         if (operand[k] && s->from->code.item[operand[k]].lanes > 1)
             arg[k] = at(s, operand[k], lanes);
-    parts p = room(s, in->lanes, lanes);
+    parts p = new_parts(s, in->lanes, lanes);
     for (int32_t i = 0; i < p.n; i++) {
         ac_ins part = *in;
         part.lanes = (uint16_t)lanes;
@@ -143,7 +143,7 @@ static ac_x index_plus(splitter *s, ac_x index, int32_t more)
 static parts load(splitter *s, const ac_ins *in)
 {
     int32_t lanes = in->dtype == AC_BOOL ? least(in->lanes, s->bytes) : fit(s, (ac_dtype)in->dtype, in->lanes);
-    parts p = room(s, in->lanes, lanes);
+    parts p = new_parts(s, in->lanes, lanes);
     for (int32_t i = 0; i < p.n; i++) {
         ac_ins part = *in;
         part.lanes = (uint16_t)lanes;
@@ -172,7 +172,7 @@ static parts repeated(splitter *s, const ac_ins *in)
     int32_t lanes = in->dtype == AC_BOOL ? least(in->lanes, s->bytes) : fit(s, (ac_dtype)in->dtype, in->lanes);
     part.lanes = (uint16_t)lanes;
     part.a = one(s, in->a);
-    parts p = room(s, in->lanes, lanes);
+    parts p = new_parts(s, in->lanes, lanes);
     ac_x v = emit(s, part);
     for (int32_t i = 0; i < p.n; i++)
         p.v[i] = v;
@@ -182,7 +182,7 @@ static parts repeated(splitter *s, const ac_ins *in)
 static parts const_lanes(splitter *s, const ac_ins *in)
 {
     int32_t lanes = in->dtype == AC_BOOL ? least(in->lanes, s->bytes) : fit(s, (ac_dtype)in->dtype, in->lanes);
-    parts p = room(s, in->lanes, lanes);
+    parts p = new_parts(s, in->lanes, lanes);
     for (int32_t i = 0; i < p.n; i++) {
         ac_ins part = *in;
         part.lanes = (uint16_t)lanes;
@@ -196,7 +196,7 @@ static parts const_lanes(splitter *s, const ac_ins *in)
 
 static parts variable(splitter *s, const ac_ins *in)
 {
-    parts init = s->of[in->a], p = room(s, init.n * init.lanes, init.lanes);
+    parts init = s->of[in->a], p = new_parts(s, init.n * init.lanes, init.lanes);
     for (int32_t i = 0; i < p.n; i++) {
         ac_ins part = *in;
         part.lanes = (uint16_t)init.lanes;
@@ -208,7 +208,7 @@ static parts variable(splitter *s, const ac_ins *in)
 
 static parts get(splitter *s, const ac_ins *in)
 {
-    parts var = s->of[in->aux], p = room(s, var.n * var.lanes, var.lanes);
+    parts var = s->of[in->aux], p = new_parts(s, var.n * var.lanes, var.lanes);
     for (int32_t i = 0; i < p.n; i++) {
         ac_ins part = *in;
         part.lanes = (uint16_t)var.lanes;
@@ -235,7 +235,7 @@ static parts bitcast(splitter *s, const ac_ins *in)
     const ac_ins *a = &s->from->code.item[in->a];
     int32_t bits = ac_dtype_bits((ac_dtype)in->dtype), from_bits = ac_dtype_bits((ac_dtype)a->dtype);
     int32_t lanes = fit(s, (ac_dtype)in->dtype, in->lanes);
-    parts v = at(s, in->a, lanes * bits / from_bits), p = room(s, in->lanes, lanes);
+    parts v = at(s, in->a, lanes * bits / from_bits), p = new_parts(s, in->lanes, lanes);
     for (int32_t i = 0; i < p.n; i++) {
         ac_ins part = *in;
         part.lanes = (uint16_t)lanes;
@@ -249,7 +249,7 @@ static parts dot(splitter *s, const ac_ins *in, int32_t group)
 {
     int32_t lanes = fit(s, AC_I32, in->lanes);
     parts a = at(s, in->a, lanes * group), b = at(s, in->b, lanes * group), c = at(s, in->c, lanes);
-    parts p = room(s, in->lanes, lanes);
+    parts p = new_parts(s, in->lanes, lanes);
     for (int32_t i = 0; i < p.n; i++) {
         ac_ins part = *in;
         part.lanes = (uint16_t)lanes;
@@ -276,7 +276,7 @@ static parts reduce(splitter *s, const ac_ins *in)
         }
     ac_ins last = *in;
     last.a = sum[0];
-    parts p = room(s, 1, 1);
+    parts p = new_parts(s, 1, 1);
     p.v[0] = emit(s, last);
     return p;
 }
@@ -289,7 +289,7 @@ static parts shuffle(splitter *s, const ac_ins *in)
     if (in->b && s->of[in->b].lanes < source)
         source = s->of[in->b].lanes;
     parts pa = at(s, in->a, source), pb = in->b ? at(s, in->b, source) : (parts){0};
-    parts p = room(s, in->lanes, lanes);
+    parts p = new_parts(s, in->lanes, lanes);
     int64_t *pattern = AC_NEW_N(s->r, int64_t, lanes);
     for (int32_t i = 0; i < p.n; i++) {
         const int64_t *want = &s->from->pool.item[in->aux + i * lanes];
@@ -316,7 +316,7 @@ static parts shuffle(splitter *s, const ac_ins *in)
 
 static parts lane(splitter *s, const ac_ins *in)
 {
-    parts v = s->of[in->a], p = room(s, 1, 1);
+    parts v = s->of[in->a], p = new_parts(s, 1, 1);
     ac_ins part = *in;
     part.a = v.v[in->aux / v.lanes];
     part.aux = in->aux % v.lanes;

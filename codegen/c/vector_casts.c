@@ -1,7 +1,7 @@
-/* vector_casts.c - casts of vectors, and conversions as functions: `i32x16_from_i8(x)`. gcc 12 makes 20 to 50 instructions out of
- * __builtin_convertvector where lanes grow or shrink by more than two, and 6 where one would do (the conversion of 16
- * bytes to 16 words: 52); so the instruction is named wherever there is one. Vectors smaller than 16 bytes travel
- * through integers of their size. */
+/* vector_casts.c - casts of vectors, and conversions as functions: `i32x16_from_i8(x)`. gcc 12 makes 20 to 50
+ * instructions out of __builtin_convertvector where lanes grow or shrink by more than two, and 6 where one would do
+ * (the conversion of 16 bytes to 16 words: 52); so the instruction is named wherever there is one. Vectors smaller
+ * than 16 bytes travel through integers of their size. */
 #include "codegen/c/printer.h"
 
 /* The bytes a register of the target takes for n lanes of `bits`: 0 when no register has that size. */
@@ -151,12 +151,12 @@ static ac_cexpr cast(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, int32_
     if (from == to)
         return e;
     if (is_half(from)) {
-        e = ac_c_call(F->region, ac_c_vec_help(F, AC_L_CAST, AC_F32, lanes, from), e);
+        e = ac_c_call(F->region, ac_c_vec_helper(F, AC_L_CAST, AC_F32, lanes, from), e);
         return cast(F, e, AC_F32, to, lanes);
     }
     if (is_half(to)) {
         e = cast(F, e, from, AC_F32, lanes);
-        return ac_c_call(F->region, ac_c_vec_help(F, AC_L_CAST, to, lanes, AC_F32), e);
+        return ac_c_call(F->region, ac_c_vec_helper(F, AC_L_CAST, to, lanes, AC_F32), e);
     }
     bool ff = ac_dtype_is_float(from), tf = ac_dtype_is_float(to);
     if (!ff && !tf && ac_dtype_bits(from) == ac_dtype_bits(to))
@@ -209,7 +209,7 @@ ac_cexpr ac_c_vec_satcast(ac_cfn *f, const ac_ins *in)
         e = cast(F, e, from, AC_F32, in->lanes);
         from = AC_F32;
     }
-    return ac_c_call(F->region, ac_c_vec_help(F, AC_L_SATCAST, to, in->lanes, from), e);
+    return ac_c_call(F->region, ac_c_vec_helper(F, AC_L_SATCAST, to, in->lanes, from), e);
 }
 
 ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in)
@@ -224,14 +224,14 @@ ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in)
         ac_cexpr e = ac_c_vec(f, in->a);
         if (to == AC_F32 || to == AC_F64) {
             ac_dtype bits = ac_c_unsigned(ac_dtype_bits(to));
-            return ac_c_call(r, ac_c_help(F, to == AC_F64 ? "of_bits_f64" : "of_bits_f32"),
+            return ac_c_call(r, ac_c_helper(F, to == AC_F64 ? "of_bits_f64" : "of_bits_f32"),
                              ac_c_cast(r, ac_dtype_c(bits), e));
         }
         return ac_c_cast(r, ac_dtype_c(to), e);
     }
     ac_cexpr e = f->val[in->a].e;
     if (from == AC_F32 || from == AC_F64)
-        e = ac_c_call(r, ac_c_help(F, from == AC_F64 ? "bits_of_f64" : "bits_of_f32"), e);
+        e = ac_c_call(r, ac_c_helper(F, from == AC_F64 ? "bits_of_f64" : "bits_of_f32"), e);
     else
         e = ac_c_cast(r, ac_dtype_c(ac_c_unsigned(ac_dtype_bits(from))), e);
     return ac_c_vec_as(F, e, to, in->lanes);

@@ -1,6 +1,6 @@
-/* The functions on vectors that C has no operator for, printed when first needed: one instruction where the target has
- * it, else operators, else lane by lane. Accumulators of integer dots stay vectors of int: through the long long lanes
- * of __m512i gcc 12 spills whole register tiles. */
+/* vector_helpers.c - the functions on vectors that C has no operator for, printed when first needed: one instruction
+ * where the target has it, else operators, else lane by lane. Accumulators of integer dots stay vectors of int:
+ * through the long long lanes of __m512i gcc 12 spills whole register tiles. */
 #include "codegen/c/printer.h"
 
 #include <string.h>
@@ -108,7 +108,7 @@ static void put_round(vh *h)
     const char *verb = h->kind->verb;
     const int32_t imm = h->kind->imm;
     const char *mmx = mm(F->target, h->bytes), *suffix = float_suffix(h->d);
-    const char *one = mmx ? NULL : ac_c_help(F, ac_strf(F->region, "%s_%s", verb, ac_dtype_name(h->d)));
+    const char *one = mmx ? NULL : ac_c_helper(F, ac_strf(F->region, "%s_%s", verb, ac_dtype_name(h->d)));
     head(h, h->T, ac_strf(F->region, "%s x", h->T));
     if (!mmx)
         lanewise(h, ac_strf(F->region, "%s(x[i])", one));
@@ -123,8 +123,8 @@ static void put_select(vh *h)
 {
     ac_cfile *F = h->F;
     head(h, h->T, ac_strf(F->region, "%s m, %s a, %s b", h->I, h->T, h->T));
-    /* One vpternlog where there is AVX-512. Not blendv there: gcc 12 swaps its operands when the mask is x != y and y one of
-     * them (its pattern for a negated mask, with AVX-512VL only). */
+    /* One vpternlog where there is AVX-512. Not blendv there: gcc 12 swaps its operands when the mask is x != y and y
+     * one of them (its pattern for a negated mask, with AVX-512VL only). */
     const char *mmx = F->target->vec_bytes < 64 ? mm(F->target, h->bytes) : NULL;
     if (!mmx) {
         ac_putf(&h->out, "    return (%s)(((%s)a & m) | ((%s)b & ~m));\n", h->T, h->I, h->I);
@@ -140,7 +140,7 @@ static void put_fma(vh *h)
 {
     ac_cfile *F = h->F;
     const char *mmx = F->target->fma ? mm(F->target, h->bytes) : NULL;
-    const char *one = mmx ? NULL : ac_c_help(F, h->d == AC_F64 ? "fma_f64" : "fma_f32");
+    const char *one = mmx ? NULL : ac_c_helper(F, h->d == AC_F64 ? "fma_f64" : "fma_f32");
     head(h, h->T, ac_strf(F->region, "%s a, %s b, %s c", h->T, h->T, h->T));
     if (mmx)
         ac_putf(&h->out, "    return (%s)%s_fmadd_%s(a, b, c);\n", h->T, mmx, float_suffix(h->d));
@@ -157,7 +157,8 @@ static void put_half(vh *h)
     ac_dtype half = h->d == AC_F32 ? h->from : h->d;
     const char *H = ac_c_vec_type(F, half, n), *W = ac_c_vec_type(F, AC_F32, n), *U = ac_c_vec_type(F, AC_U32, n);
     bool native = half == AC_F16 && F->target->vec_bytes >= 32 && (n == 8 || n == 16) && mm(F->target, n * 4);
-    const char *one = half == AC_F16 && !native ? ac_c_help(F, h->d == AC_F32 ? "f32_from_f16" : "f16_from_f32") : NULL;
+    const char *one =
+        half == AC_F16 && !native ? ac_c_helper(F, h->d == AC_F32 ? "f32_from_f16" : "f16_from_f32") : NULL;
     head(h, h->T, ac_strf(r, "%s x", h->d == AC_F32 ? H : W));
     if (one) {
         lanewise(h, ac_strf(r, "%s(x[i])", one));
@@ -192,12 +193,12 @@ static void put_saturate_int(vh *h, const char *param)
     bool below = ac_dtype_min(h->from) < ac_dtype_min(h->d);
     bool above = h->from == AC_U64 ? h->d != AC_U64 : h->d != AC_U64 && ac_dtype_max(h->from) > ac_dtype_max(h->d);
     ac_ins lo = {.k.i = ac_dtype_min(h->d)}, hi = {.k.i = ac_dtype_max(h->d)};
-    const char *splat = below || above ? ac_c_vec_help(F, AC_L_SPLAT, h->from, n, h->from) : "", *e = "x";
+    const char *splat = below || above ? ac_c_vec_helper(F, AC_L_SPLAT, h->from, n, h->from) : "", *e = "x";
     if (below)
-        e = ac_strf(r, "%s(%s, %s(%s))", ac_c_vec_help(F, AC_L_MAX, h->from, n, h->from), e, splat,
+        e = ac_strf(r, "%s(%s, %s(%s))", ac_c_vec_helper(F, AC_L_MAX, h->from, n, h->from), e, splat,
                     ac_c_const(F, h->from, &lo).text);
     if (above)
-        e = ac_strf(r, "%s(%s, %s(%s))", ac_c_vec_help(F, AC_L_MIN, h->from, n, h->from), e, splat,
+        e = ac_strf(r, "%s(%s, %s(%s))", ac_c_vec_helper(F, AC_L_MIN, h->from, n, h->from), e, splat,
                     ac_c_const(F, h->from, &hi).text);
     head(h, h->T, param);
     if (to_bits == from_bits)
@@ -214,7 +215,7 @@ static void put_saturate_float(vh *h, const char *param)
     const char *S = ac_c_vec_type(F, h->from, n);
     const bool f64 = h->from == AC_F64, through_i32 = ac_dtype_bits(h->d) < 32 || (f64 && h->d == AC_I32);
     if (!through_i32 && h->d != AC_I32) {
-        const char *one = ac_c_help_sat(F, h->d, h->from);
+        const char *one = ac_c_sat_helper(F, h->d, h->from);
         head(h, h->T, param);
         lanewise(h, ac_strf(F->region, "%s(x[i])", one));
         return;
@@ -222,9 +223,9 @@ static void put_saturate_float(vh *h, const char *param)
     double lo = (double)ac_dtype_min(h->d), hi = through_i32 ? (double)ac_dtype_max(h->d) : 2147483520.0;
     const char *lo_text = f64 ? ac_c_double(F->region, lo).text : ac_c_float(F->region, (float)lo).text;
     const char *hi_text = f64 ? ac_c_double(F->region, hi).text : ac_c_float(F->region, (float)hi).text;
-    const char *splat = ac_c_vec_help(F, AC_L_SPLAT, h->from, n, h->from);
-    const char *min = ac_c_vec_help(F, AC_L_MIN, h->from, n, h->from),
-               *max = ac_c_vec_help(F, AC_L_MAX, h->from, n, h->from);
+    const char *splat = ac_c_vec_helper(F, AC_L_SPLAT, h->from, n, h->from);
+    const char *min = ac_c_vec_helper(F, AC_L_MIN, h->from, n, h->from),
+               *max = ac_c_vec_helper(F, AC_L_MAX, h->from, n, h->from);
     const char *M = ac_c_vec_type(F, ac_c_mask_type(ac_dtype_bits(h->from)), n), *W = ac_c_vec_type(F, AC_I32, n);
     head(h, h->T, param);
     ac_putf(&h->out, "    const %s y = (%s)((%s)x & (%s)(x == x)); /* NaN: 0 */\n", S, S, M, M);
@@ -320,13 +321,13 @@ static void put_reduce(vh *h)
     for (int32_t m = n / 2; m >= 2; m /= 2) {
         ac_c_vec_type(F, d, m);
         if (!sum)
-            ac_c_vec_help(F, AC_L_MAX, d, m, d);
+            ac_c_vec_helper(F, AC_L_MAX, d, m, d);
     }
     const char *x = d == h->d ? "x" : ac_strf(r, "((%s)x)", ac_c_vec_type(F, d, n));
     head(h, ac_dtype_c(h->d), ac_strf(r, "%s x", h->T));
     for (n /= 2; n >= 2; n /= 2) {
         const char *type = ac_c_vec_type(F, d, n), *half = ac_strf(r, "x%d", n);
-        const char *max = sum ? NULL : ac_c_vec_help(F, AC_L_MAX, d, n, d);
+        const char *max = sum ? NULL : ac_c_vec_helper(F, AC_L_MAX, d, n, d);
         ac_putf(&h->out, "    const %s %s = %s%s__builtin_shufflevector(%s, %s", type, half, sum ? "" : max,
                 sum ? "" : "(", x, x);
         for (int32_t i = 0; i < n; i++)
@@ -362,7 +363,7 @@ static const kind HELPERS[AC_L_COUNT] = {[AC_L_SPLAT] = {"splat", put_splat, 0},
                                          [AC_L_SUMLANES] = {"sum", put_reduce, 0},
                                          [AC_L_MAXLANES] = {"largest", put_reduce, 0}};
 
-const char *ac_c_vec_help(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from)
+const char *ac_c_vec_helper(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from)
 {
     const kind *k = &HELPERS[op];
     if (!k->put)

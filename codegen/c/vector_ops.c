@@ -1,6 +1,6 @@
-/* One instruction with several lanes as a C expression over GNU vector types. Operators of C work on vectors in gcc and
- * clang; everything else is a call of a small function of vector_helpers.c. Nothing is promoted to int here: i8 lanes stay
- * i8. */
+/* vector_ops.c - one instruction with several lanes as a C expression over GNU vector types. Operators of C work on
+ * vectors in gcc and clang; everything else is a call of a small function of vector_helpers.c. Nothing is promoted
+ * to int here: i8 lanes stay i8. */
 #include "codegen/c/printer.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ const char *ac_c_vec_type(ac_cfile *F, ac_dtype d, int32_t lanes)
     return name;
 }
 
-const char *ac_c_vec_loose(ac_cfile *F, ac_dtype d, int32_t lanes)
+static const char *loose_type(ac_cfile *F, ac_dtype d, int32_t lanes)
 {
     const char *name = ac_internf(F->cx, "%sx%d_u", ac_dtype_name(d), lanes);
     int bytes = ac_dtype_bits(d) / 8;
@@ -48,7 +48,7 @@ ac_cexpr ac_c_vec(ac_cfn *f, ac_x x)
     if (v->e.text)
         return v->e;
     ac_dtype d = in->dtype == AC_BOOL ? ac_c_mask_type(v->mask) : (ac_dtype)in->dtype;
-    return ac_c_call(f->file->region, ac_c_vec_help(f->file, AC_L_SPLAT, d, in->lanes, d), v->one);
+    return ac_c_call(f->file->region, ac_c_vec_helper(f->file, AC_L_SPLAT, d, in->lanes, d), v->one);
 }
 
 ac_cexpr ac_c_mask_as(ac_cfn *f, ac_x x, int32_t bits)
@@ -100,7 +100,7 @@ static bool is_shift_by_32(const ac_cfn *f, ac_x x, ac_lop op)
     return in->op == op && in->dtype == AC_I64 && c_is_const(f, in->b) && c_ins(f, in->b)->k.i == 32;
 }
 
-/* A factor of the wide product, which reads low halves only: (v << 32) >> 32 that stands here and nowhere else is v. */
+/* A factor of the wide product, which reads low halves only: (v << 32) >> 32 that is used nowhere else is v. */
 static ac_cexpr factor(ac_cfn *f, ac_x x)
 {
     ac_x up = c_ins(f, x)->a;
@@ -190,8 +190,8 @@ static ac_cval select(ac_cfn *f, const ac_ins *in)
     if (c_ins(f, in->a)->lanes <= 1)
         v.e = ac_c_cond(r, f->val[in->a].e, b, c);
     else
-        v.e = ac_c_call3(r, ac_c_vec_help(F, AC_L_SELECT, d, in->lanes, d), ac_c_mask_as(f, in->a, ac_dtype_bits(d)), b,
-                         c);
+        v.e = ac_c_call3(r, ac_c_vec_helper(F, AC_L_SELECT, d, in->lanes, d), ac_c_mask_as(f, in->a, ac_dtype_bits(d)),
+                         b, c);
     return v;
 }
 
@@ -285,7 +285,7 @@ static ac_cexpr place(ac_cfn *f, int32_t buf, ac_x index, int32_t lanes, uint8_t
     ac_dtype d = f->fn->buf.item[buf].dtype;
     if (d == AC_BOOL)
         d = AC_U8;
-    const char *type = flags & AC_F_ALIGNED ? ac_c_vec_type(F, d, lanes) : ac_c_vec_loose(F, d, lanes);
+    const char *type = flags & AC_F_ALIGNED ? ac_c_vec_type(F, d, lanes) : loose_type(F, d, lanes);
     ac_cexpr at = ac_c_index(F->region, f->buf[buf], f->val[index].e);
     return (ac_cexpr){ac_strf(F->region, "*(%s%s *)&%s", store ? "" : "const ", type, at.text), C_UNARY, true};
 }
@@ -312,7 +312,7 @@ static ac_cexpr call(ac_cfn *f, const ac_ins *in)
     ac_region *r = F->region;
     int32_t lanes = in->op == AC_L_SUMLANES || in->op == AC_L_MAXLANES ? c_ins(f, in->a)->lanes : in->lanes;
     const ac_dtype from = (ac_dtype)c_ins(f, in->a)->dtype;
-    const char *name = ac_c_vec_help(F, (ac_lop)in->op, (ac_dtype)in->dtype, lanes, from);
+    const char *name = ac_c_vec_helper(F, (ac_lop)in->op, (ac_dtype)in->dtype, lanes, from);
     if (!name)
         return (ac_cexpr){0};
     ac_cexpr a = ac_c_vec(f, in->a);

@@ -1,5 +1,5 @@
-/* The .cu file of a module, top to bottom: comment, what kernels need in place of headers, helpers, kernels; then, for
- * a host compiler, weights, the table of launches and the model.
+/* cu_file.c - the .cu file of a module, top to bottom: comment, what kernels need in place of headers, helpers,
+ * kernels; then, for a host compiler, weights, the table of launches and the model.
  *
  * One text serves four readers: NVRTC and nvcc see the kernels, a C compiler sees the host's part, and with
  * ARN_CUDA_EMU a C compiler sees both (runtime/arn_cuda_emu.h stands in for the GPU). */
@@ -10,8 +10,8 @@
 
 typedef struct cu_file {
     ac_emit e;
-    const cu_kernel **kernel;   /* by function */
-    int32_t *n_kernels, *first; /* first: number of the function's first kernel in the file */
+    const ac_cuda_kernel **kernel; /* by function */
+    int32_t *n_kernels, *first;    /* first: number of the function's first kernel in the file */
     ac_sink args, launches, table;
     int32_t n_args, n_launches, n_table;
     const char **name; /* by function: of its kernels, with a %d when there are several */
@@ -45,7 +45,7 @@ static const char PRELUDE[] =
     "#define UINT64_MAX 18446744073709551615ULL\n"
     "#endif\n\n";
 
-/* Helpers are static functions of C: those of a GPU say so. */
+/* Helpers are static functions of C: those of a GPU are marked as the device's. */
 static void put_helpers(const ac_sink *from, ac_sink *to)
 {
     const char *p = from->text, *end = from->text + from->n;
@@ -64,13 +64,13 @@ static const char *kernel_name(const cu_file *f, int32_t fn, int32_t k)
     return f->n_kernels[fn] > 1 ? ac_strf(f->e.region, "%s_k%d", f->e.fn[fn], k) : f->e.fn[fn];
 }
 
-static bool is_param(const cu_kernel *k, int32_t buf)
+static bool is_param(const ac_cuda_kernel *k, int32_t buf)
 {
     return k->uses[buf] && k->fn->buf.item[buf].role != AC_BUF_LOCAL;
 }
 
 /* The emulation calls kernels through an array of addresses. */
-static void put_twin(cu_file *f, const cu_kernel *k, const char *name, ac_sink *to)
+static void put_twin(cu_file *f, const ac_cuda_kernel *k, const char *name, ac_sink *to)
 {
     ac_putf(to, "#if defined(ARN_CUDA_EMU)\nstatic void %s_call(void *const *a)\n{\n    %s(", name, name);
     int32_t n = 0;
@@ -89,7 +89,7 @@ static void put_twin(cu_file *f, const cu_kernel *k, const char *name, ac_sink *
     ac_putf(to, "\n}\n#endif\n\n");
 }
 
-static bool has_barrier(const cu_kernel *k)
+static bool has_barrier(const ac_cuda_kernel *k)
 {
     return !k->flat && k->threads > 1;
 }
@@ -99,11 +99,11 @@ static int put_kernels(cu_file *f, ac_sink *to)
     const ac_module *m = f->e.m;
     for (int32_t i = 0; i < m->n_fn; i++) {
         const bool *restricted = ac_module_restricted(m, i);
-        if (!(f->kernel[i] = ac_cu_kernels(m->cx, m->fn[i], &f->n_kernels[i])))
+        if (!(f->kernel[i] = ac_cuda_kernels(m->cx, m->fn[i], &f->n_kernels[i])))
             return AC_FAIL;
         f->first[i] = f->n_table;
         for (int32_t n = 0; n < f->n_kernels[i]; n++) {
-            const cu_kernel *k = &f->kernel[i][n];
+            const ac_cuda_kernel *k = &f->kernel[i][n];
             const char *name = kernel_name(f, i, n);
             const ac_csig sig = {.name = name,
                                  .comment = n ? NULL : ac_emit_steps(&f->e, i),
@@ -129,7 +129,7 @@ static void put_launches(cu_file *f)
     for (int32_t i = 0; i < m->n_calls; i++) {
         const ac_call *c = &m->call[i];
         for (int32_t n = 0; n < f->n_kernels[c->fn]; n++) {
-            const cu_kernel *k = &f->kernel[c->fn][n];
+            const ac_cuda_kernel *k = &f->kernel[c->fn][n];
             const int32_t first = f->n_args;
             for (int32_t a = 0; a < c->n_arg; a++) {
                 if (!is_param(k, a))
@@ -238,7 +238,7 @@ static void open_file(cu_file *f, ac_module *m, ac_sink *to)
     f->e.fn = AC_NEW_N(r, const char *, m->n_fn + 1);
     f->e.konst = AC_NEW_N(r, const char *, m->n_konst + 1);
     f->e.offset = AC_NEW_N(r, ac_bytes, m->n_konst + 1);
-    f->kernel = AC_NEW_N(r, const cu_kernel *, m->n_fn + 1);
+    f->kernel = AC_NEW_N(r, const ac_cuda_kernel *, m->n_fn + 1);
     f->n_kernels = AC_NEW_N(r, int32_t, m->n_fn + 1);
     f->first = AC_NEW_N(r, int32_t, m->n_fn + 1);
     ac_sink_open(&f->args, m->cx);
@@ -246,7 +246,7 @@ static void open_file(cu_file *f, ac_module *m, ac_sink *to)
     ac_sink_open(&f->table, m->cx);
 }
 
-int ac_cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to)
+int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to)
 {
     cu_file f;
     ac_cnames taken;

@@ -19,13 +19,13 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
         return ac_help(m->cx, "run --backend cuda-race looks at every access");
     }
     if (!strcmp(kind, "h"))
-        return ac_cu_header(m, to);
+        return ac_cuda_header(m, to);
     if (!strcmp(kind, "cu"))
-        return ac_cu_emit(m, names, to);
+        return ac_cuda_source(m, names, to);
     ac_sink source;
     ac_sink_open(&source, m->cx);
-    AC_TRY(ac_cu_emit(m, NULL, &source));
-    return ac_cu_compile(m, ac_sink_text(&source), !strcmp(kind, "cubin"), to);
+    AC_TRY(ac_cuda_source(m, NULL, &source));
+    return ac_cuda_compile(m, ac_sink_text(&source), !strcmp(kind, "cubin"), to);
 }
 
 const ac_backend ac_backend_cuda = {

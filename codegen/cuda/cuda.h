@@ -13,27 +13,27 @@
 #include "codegen/c/dialect.h"
 #include "codegen/c/emit.h"
 
-typedef struct cu_kernel {
+typedef struct ac_cuda_kernel {
     const ac_loop_fn *fn; /* the same buffers as the step's function; those in use are parameters */
     int64_t blocks;
     int32_t threads;     /* of a block */
     bool flat;           /* a thread for each iteration of the grid loop; else a block */
     const uint8_t *uses; /* of each buffer, see ac_c_buffer_uses */
-} cu_kernel;
+} ac_cuda_kernel;
 
 extern const ac_dialect ac_dialect_cuda; /* kernel_text.c */
 
 /* The kernels of a function, in order. NULL: diagnostic. */
-const cu_kernel *ac_cu_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n);
+const ac_cuda_kernel *ac_cuda_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n);
 
 /* The whole file, or, without names, only what runs on the GPU (for NVRTC). */
-int ac_cu_emit(ac_module *m, const ac_emit_names *names, ac_sink *to);
+int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to);
 
 /* The header. */
-int ac_cu_header(const ac_module *m, ac_sink *to);
+int ac_cuda_header(const ac_module *m, ac_sink *to);
 
 /* PTX or CUBIN of `source` for m->target. E0502: no NVRTC, or one that does not know the target. */
-int ac_cu_compile(ac_module *m, const char *source, bool binary, ac_sink *to);
+int ac_cuda_compile(ac_module *m, const char *source, bool binary, ac_sink *to);
 
 extern const ac_backend ac_backend_cuda; /* cuda.c */
 

@@ -59,7 +59,7 @@ static void put_host_mem(const ac_module *m, ac_sink *to)
             m->state_bytes ? "    void *state;\n" : "", p);
 }
 
-int ac_cu_header(const ac_module *m, ac_sink *to)
+int ac_cuda_header(const ac_module *m, ac_sink *to)
 {
     ac_emit_header_begin(m, "arn_cuda.h", to);
     ac_emit_header_statuses(m, to);

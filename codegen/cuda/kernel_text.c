@@ -190,7 +190,7 @@ static const char *statement(ac_cfn *f, ac_x x)
 static void review(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
 {
     int32_t *others = AC_NEW_N(r, int32_t, fn->code.n); /* users that need the value */
-    for (ac_x x = fn->code.n - 1; x > 0; x--) {         /* users stand behind */
+    for (ac_x x = fn->code.n - 1; x > 0; x--) {         /* users come after it */
         const ac_ins *i = &fn->code.item[x];
         int64_t constant;
         ac_x k;
@@ -303,7 +303,7 @@ static ac_cexpr special(ac_cfile *F, double v, bool wide)
     const char *bits = wide       ? isnan(v) ? "UINT64_C(0x7ff8000000000000)" : "UINT64_C(0x7ff0000000000000)"
                        : isnan(v) ? "0x7fc00000u"
                                   : "0x7f800000u";
-    ac_cexpr k = ac_c_call(F->region, ac_c_help(F, wide ? "of_bits_f64" : "of_bits_f32"), ac_c_atom(bits));
+    ac_cexpr k = ac_c_call(F->region, ac_c_helper(F, wide ? "of_bits_f64" : "of_bits_f32"), ac_c_atom(bits));
     return v < 0 ? ac_c_unary(F->region, '-', k) : k;
 }
 
@@ -338,7 +338,7 @@ static const char *native(const char *helper)
     return NULL;
 }
 
-/* Helpers are written in C: those of a GPU call what the row says by CUDA's names. */
+/* Helpers are written in C: those of a GPU call the natives by CUDA's names. */
 static void put_renamed(ac_sink *to, const char *text)
 {
     while (*text) {

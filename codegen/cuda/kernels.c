@@ -1,6 +1,7 @@
-/* A step's function as kernels. At the top of a function stand grid loops, and code between them: each grid loop is a
- * kernel, and so is each stretch of other code, run by one thread. Pure values at the top are computed again in every
- * kernel that uses them; nothing else connects two kernels but memory (ir/lower/gpu/grid.c sees to that, E0901 otherwise).
+/* kernels.c - a step's function as kernels. At the top of a function are grid loops, and code between them: each
+ * grid loop is a kernel, and so is each stretch of other code, run by one thread. Pure values at the top are
+ * computed again in every kernel that uses them; nothing else connects two kernels but memory (ir/lower/gpu/grid.c
+ * sees to that, E0901 otherwise).
  *
  * A grid loop with block loops in it: its iterations are blocks, theirs are threads. Without: its iterations are
  * threads. */
@@ -62,7 +63,7 @@ static const ac_loop_fn *part(cutter *c, ac_x begin, ac_x end)
     ac_x x;
     memset(c->map, 0, (size_t)c->from->code.n * sizeof *c->map);
     ac_lb_open_like(&c->b, c->cx->region, c->from);
-    for (ac_x i = begin; i < end; i++) /* first, so that they stand outside of the loops */
+    for (ac_x i = begin; i < end; i++) /* first, so that they are outside of the loops */
         for (int32_t k = 0; k < 3; k++)
             if (outside(ins(c, i), begin, k, &x))
                 mapped(c, x);
@@ -90,9 +91,9 @@ static int32_t flat_threads(int64_t n)
     return n >= BUSY ? 8 * WARP : n >= BUSY / 8 ? 4 * WARP : WARP;
 }
 
-static cu_kernel describe(cutter *c, const ac_loop_fn *fn)
+static ac_cuda_kernel describe(cutter *c, const ac_loop_fn *fn)
 {
-    cu_kernel k = {.fn = fn, .blocks = 1, .threads = 1, .uses = ac_c_buffer_uses(fn, c->cx->region)};
+    ac_cuda_kernel k = {.fn = fn, .blocks = 1, .threads = 1, .uses = ac_c_buffer_uses(fn, c->cx->region)};
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
         if (i->op != AC_L_FOR || i->aux != AC_MARK_GRID)
@@ -109,18 +110,18 @@ static cu_kernel describe(cutter *c, const ac_loop_fn *fn)
     return k;
 }
 
-typedef AC_VEC(cu_kernel) kernel_list;
+typedef AC_VEC(ac_cuda_kernel) kernel_list;
 
 static void add(cutter *c, ac_x begin, ac_x end, kernel_list *list)
 {
     const ac_loop_fn *fn = part(c, begin, end);
     if (!fn)
         return;
-    const cu_kernel k = describe(c, fn);
+    const ac_cuda_kernel k = describe(c, fn);
     ac_push(c->cx->region, list, k);
 }
 
-const cu_kernel *ac_cu_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n)
+const ac_cuda_kernel *ac_cuda_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n)
 {
     kernel_list list = {0};
     cutter c = {.cx = cx, .from = fn, .map = AC_NEW_N(cx->region, ac_x, fn->code.n + 1)};
@@ -144,7 +145,7 @@ const cu_kernel *ac_cu_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n)
     }
     *n = list.n;
     if (!c.broken)
-        return list.item ? list.item : AC_NEW_N(cx->region, cu_kernel, 1);
+        return list.item ? list.item : AC_NEW_N(cx->region, ac_cuda_kernel, 1);
     ac_error(cx, (ac_place){0}, E0901, "kernels of '%s' hand values on", fn->name);
     return NULL;
 }

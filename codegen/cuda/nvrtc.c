@@ -1,4 +1,4 @@
-/* --emit ptx,cubin: the kernels through NVRTC, NVIDIA's compiler as a library, opened when it is asked for.
+/* nvrtc.c - --emit ptx,cubin: the kernels through NVRTC, NVIDIA's compiler as a library, opened when it is asked for.
  *
  * Where it is looked for: the file $ARENAC_NVRTC; what the loader finds (Debian's libnvrtc11.2 too); $CUDA_HOME,
  * $CUDA_PATH, /usr/local/cuda and /usr/local/cuda-*; the wheels of PyPI (nvidia-cuda-nvrtc-cu12, nvidia-cuda-nvrtc) in
@@ -163,7 +163,7 @@ static int run(ac_module *m, const nvrtc *n, program p, bool binary, ac_sink *to
     return AC_OK;
 }
 
-int ac_cu_compile(ac_module *m, const char *source, bool binary, ac_sink *to)
+int ac_cuda_compile(ac_module *m, const char *source, bool binary, ac_sink *to)
 {
     nvrtc n = {0};
     program p = NULL;

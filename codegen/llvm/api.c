@@ -1,7 +1,6 @@
 /* api.c - what is around the loop functions: constants, and the API of docs/generated-c.md: NAME_init, NAME_run,
- * NAME_reset where there is state, NAME_outN for outputs that are constants. In a host build run is
- * NAME_steps(mem, hook), which calls the hook around every step. Memories come in the struct NAME_mem: arena, weights,
- * state. */
+ * NAME_reset where there is state, NAME_outN for outputs that are constants. In a host build run is NAME_steps(mem,
+ * hook), which calls the hook around every step. Memories come in the struct NAME_mem: arena, weights, state. */
 #include "codegen/llvm/ir.h"
 
 enum { FIELD_ARENA, FIELD_WEIGHTS, FIELD_STATE };
@@ -256,7 +255,7 @@ static LLVMValueRef build_call(l_module *M, const runner *r, const ac_call *c, i
     LLVMValueRef *arg = AC_NEW_N(M->region, LLVMValueRef, c->n_arg + 1);
     uint32_t n = 0;
     for (int32_t a = 0; a < c->n_arg && a < fn->buf.n; a++)
-        if (c->arg[a].space == AC_SPACE_PART)
+        if (c->arg[a].space == AC_SPACE_CHUNK)
             arg[n++] = part_number(M, part);
         else if (fn->buf.item[a].role != AC_BUF_LOCAL)
             arg[n++] = place(M, r, c->arg[a].space, c->arg[a].index, c->arg[a].offset);
@@ -270,7 +269,7 @@ static void build_step(l_module *M, const runner *r, int32_t i)
     const ac_call *c = &m->call[i];
     const ac_loop_fn *fn = m->fn[c->fn];
     for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++) {
-        const struct ac_range *dead = &m->dead[i].range[k];
+        const ac_range *dead = &m->dead[i].range[k];
         LLVMBuildMemSet(M->b, plus(M, r->ram[dead->ram], dead->begin),
                         LLVMConstInt(M->i8, (uint64_t)(0xa5 + 0x3b * i) & 0xff, false),
                         LLVMConstInt(M->i64, (uint64_t)(dead->end - dead->begin), false), 1);

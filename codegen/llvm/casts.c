@@ -1,5 +1,5 @@
-/* Conversions. Half floats are 16 bits: by the machine's instruction where the target has one, else by integer
- * arithmetic, in lanes; every conversion from or to them goes through f32. */
+/* casts.c - conversions. Half floats are 16 bits: by the machine's instruction where the target has one, else by
+ * integer arithmetic, in lanes; every conversion from or to them goes through f32. */
 #include "codegen/llvm/ir.h"
 
 static bool is_half(ac_dtype d)
@@ -152,7 +152,7 @@ static char letter(int32_t bits)
     return bits == 8 ? 'b' : bits == 16 ? 'w' : bits == 32 ? 'd' : 'q';
 }
 
-/* vpmovs: a whole register of AVX-512 narrowed with saturation. LLVM finds it from clamps too, but not behind an
+/* vpmovs: a whole register of AVX-512 narrowed with saturation. LLVM finds it from clamps too, but not after an
  * addition (that of a zero point), through which it pulls the clamps first. NULL where there is none. */
 static LLVMValueRef narrow_register(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t n)
 {

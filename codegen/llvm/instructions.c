@@ -1,6 +1,6 @@
-/* An instruction that makes a value, lane by lane: the meaning is that of loop.def. What an instruction leaves to the
- * lowering (no overflow without the wrap mark, shifts inside the type, divisors that are not 0) LLVM may assume as C
- * does. */
+/* instructions.c - an instruction that makes a value, lane by lane: the meaning is that of loop.def. What an
+ * instruction leaves to the lowering (no overflow without the wrap mark, shifts inside the type, divisors that are
+ * not 0) LLVM may assume as C does. */
 #include "codegen/llvm/ir.h"
 #include "ir/loop/builder.h"
 

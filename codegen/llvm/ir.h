@@ -14,7 +14,7 @@
  *
  * How values print. Lanes are LLVM vectors, of any width: LLVM splits what is wider than a register. A bool is i1 and
  * one byte in memory; f16 and bf16 are i16, because only casts look into them. No instruction carries a fast-math flag,
- * and a fused multiply-add is printed where one stands in the loops and nowhere else, so floats are the evaluator's
+ * and a fused multiply-add is printed where the loops have one and nowhere else, so floats are the evaluator's
  * floats.
  *
  * Memory: LLVM's objects belong to the context, which llvm.c disposes of; the rest is in the region. */
@@ -57,10 +57,10 @@ static inline const ac_ins *l_ins(const l_fn *f, ac_x x)
     return &f->fn->code.item[x];
 }
 
-/* machine.c. l_machine: NULL with a diagnostic. l_optimise runs the passes; l_bytes: an object or assembly text. */
-int l_machine_open(l_module *M, bool for_this_process);
-int l_optimise(l_module *M);
-int l_bytes(l_module *M, bool object, LLVMMemoryBufferRef *out);
+/* machine.c */
+int l_machine_open(l_module *M, bool for_this_process);          /* E0502: this LLVM has no code for the target */
+int l_optimise(l_module *M);                                     /* runs the passes */
+int l_bytes(l_module *M, bool object, LLVMMemoryBufferRef *out); /* an object, or assembly text */
 
 /* api.c */
 int l_constants(l_module *M);
@@ -99,7 +99,5 @@ LLVMValueRef l_rounding(l_fn *f, ac_lop op, LLVMValueRef v, ac_dtype d, int32_t 
 /* products.c. l_widening: ADD and MUL of lanes that were narrower, by the machine's instruction; NULL: it has none. */
 LLVMValueRef l_dot(l_fn *f, const ac_ins *in);
 LLVMValueRef l_widening(l_fn *f, const ac_ins *in);
-
-const ac_loop_fn *l_soft(ac_region *r, ac_lop op, ac_dtype d, const char *name); /* x[1] to y[1], exact */
 
 #endif

@@ -1,4 +1,4 @@
-/* What crosses lanes: shuffles and reductions; dot products are in products.c. */
+/* lanes.c - what crosses lanes: shuffles and reductions; dot products are in products.c. */
 #include "codegen/llvm/ir.h"
 
 LLVMValueRef l_permute(l_module *M, LLVMValueRef a, LLVMValueRef b, const int64_t *lane, int32_t n)

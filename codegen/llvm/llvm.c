@@ -40,7 +40,7 @@ static void close_module(l_module *M)
 static int build(l_module *M)
 {
     const ac_module *m = M->m;
-    if (m->fed) {
+    if (m->streamed) {
         ac_error(M->cx, (ac_place){0}, E0502, "an input can be handed over by rows only in C");
         return ac_help(M->cx, "use --backend c or --emit c,h, or leave --io rows out");
     }

@@ -1,5 +1,5 @@
-/* A loop function as an LLVM function. Variables are stack slots in the entry block, which the first pass turns into
- * registers; loops test at the bottom, behind a guard:
+/* loop_function.c - a loop function as an LLVM function. Variables are stack slots in the entry block, which the
+ * first pass turns into registers; loops test at the bottom, after a guard:
  *
  *     br (lo < hi), body, exit
  *   body:
@@ -15,7 +15,7 @@
 /* An open FOR or IF */
 typedef struct block {
     ac_x head;
-    LLVMBasicBlockRef body, other, exit; /* IF: then, else (NULL: none yet), behind */
+    LLVMBasicBlockRef body, other, exit; /* IF: then, else (NULL: opened already), what follows */
 } block;
 
 static LLVMBasicBlockRef new_block(l_fn *f, const char *name)
@@ -157,7 +157,7 @@ static void open_else(l_fn *f, block *o)
 static void close_if(l_fn *f, const block *o)
 {
     LLVMBuildBr(f->M->b, o->exit);
-    if (o->other) { /* nobody opened it */
+    if (o->other) { /* there was no ELSE */
         to(f, o->other);
         LLVMBuildBr(f->M->b, o->exit);
     }

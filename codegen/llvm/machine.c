@@ -1,5 +1,5 @@
-/* Targets in LLVM's words, passes, and code as bytes. Loops come scheduled, unrolled and in vectors, so the passes only
- * clean up: no vectoriser, no inliner, no idiom that would call a library. */
+/* machine.c - targets in LLVM's words, passes, and code as bytes. Loops come scheduled, unrolled and in vectors, so
+ * the passes only clean up: no vectoriser, no inliner, no idiom that would call a library. */
 #include "codegen/llvm/ir.h"
 
 #include <llvm-c/Analysis.h>

@@ -1,12 +1,14 @@
-/* Dot products and products of narrower lanes: the machine's instruction where the target row says there is one, and
+/* products.c - dot products and products of narrower lanes: the machine's instruction where the target row has one, and
  * the same sum in other words elsewhere:
  *
- *     x86 VNNI        vpdpbusd               u8 x i8; i8 x i8 as (a + 128) * b - 128 * b
- *     Arm dotprod     sdot; i8mm: usdot      i8 x i8; u8 x i8 without i8mm as (a - 128) * b + 128 * b; registers of
- * NEON or SVE x86             pmaddwd                even and odd bytes as pairs of 16 bits WebAssembly
- * i32x4.dot_i16x8_s      pairs of 16 bits RISC-V V        vwmacc.vx              c + a number of 16 bits * lanes of 16
- * bits NEON            smull                  64 bits out of lanes that fit in 32 others          products of 32 bits,
- * added by fours: LLVM finds the widening multiplies, MVE's vmla among them
+ *     x86 VNNI      vpdpbusd               u8 x i8; i8 x i8 as (a + 128) * b - 128 * b
+ *     Arm dotprod   sdot; i8mm: usdot      i8 x i8; u8 x i8 without i8mm as (a - 128) * b + 128 * b; registers of NEON
+ *                                          or SVE
+ *     x86           pmaddwd                even and odd bytes as pairs of 16 bits
+ *     WebAssembly   i32x4.dot_i16x8_s      pairs of 16 bits
+ *     RISC-V V      vwmacc.vx              c + a number of 16 bits * lanes of 16 bits
+ *     NEON          smull                  64 bits out of lanes that fit in 32
+ *     others        products of 32 bits, added by fours: LLVM finds the widening multiplies, MVE's vmla among them
  *
  * SVE and RISC-V vectors have sizes that LLVM does not know: a value of fixed lanes is put into such a register and
  * taken out of it, which costs nothing. */

@@ -1,6 +1,6 @@
-/* Square roots and roundings for machines without an instruction for them. They are loop functions of one element,
- * built once for each type that is needed and printed like any other; the caller passes stack slots. All are exact, as
- * IEEE 754 asks for:
+/* soft.c - square roots and roundings for machines without an instruction for them. They are loop functions of one
+ * element, built once for each type that is needed and printed like any other; the caller passes stack slots. All
+ * are exact, as IEEE 754 has it:
  *
  *     trunc   through an integer, where there is something to cut; the sign is kept (-0)
  *     floor   trunc, less 1 where that is above x; ceil and rint likewise
@@ -115,7 +115,7 @@ static ac_x rounded(soft *s, ac_lop op, ac_x x)
     return op == AC_L_TRUNC ? truncated(s, x) : nearest(s, x);
 }
 
-const ac_loop_fn *l_soft(ac_region *r, ac_lop op, ac_dtype d, const char *name)
+static const ac_loop_fn *build(ac_region *r, ac_lop op, ac_dtype d, const char *name)
 {
     bool f32 = d == AC_F32;
     soft s = {.real = d, .whole = f32 ? AC_I32 : AC_I64, .word = f32 ? AC_U32 : AC_U64};
@@ -142,7 +142,7 @@ static LLVMValueRef call_soft(l_module *M, ac_lop op, LLVMValueRef x, ac_dtype d
     LLVMValueRef fn = LLVMGetNamedFunction(M->mod, name);
     if (!fn) {
         LLVMBasicBlockRef here = LLVMGetInsertBlock(M->b);
-        if (l_function(M, l_soft(M->region, op, d, name), name, NULL, &fn) != AC_OK)
+        if (l_function(M, build(M->region, op, d, name), name, NULL, &fn) != AC_OK)
             return NULL;
         LLVMPositionBuilderAtEnd(M->b, here);
     }

@@ -1,5 +1,5 @@
-/* fake_nvrtc.c - stands in for an old NVRTC: knows no sm_100, and needs its second library, which it opens by name as the real one
- * does. With -DBUILTINS: that library. */
+/* fake_nvrtc.c - stands in for an old NVRTC: knows no sm_100, and needs its second library, which it opens by name
+ * as the real one does. With -DBUILTINS: that library. */
 #ifdef BUILTINS
 int fake_builtins;
 #else

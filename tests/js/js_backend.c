@@ -1,5 +1,5 @@
-/* The module as one ES module that needs nothing: a Model class with an arena, typed arrays for inputs and outputs, and
- * run(). */
+/* js_backend.c - the module as one ES module that needs nothing: a Model class with an arena, typed arrays for
+ * inputs and outputs, and run(). */
 #include "js.h"
 
 #include "codegen/backend.h"

@@ -1,14 +1,14 @@
-/* A loop function as a JavaScript function. Each value becomes a constant of its own; whatever is clever about
- * expressions is left to the engine. One lane only: ac_loop_scalar has taken the vectors apart.
+/* js_fn.c - a loop function as a JavaScript function. Each value becomes a constant of its own; whatever is clever
+ * about expressions is left to the engine. One lane only: ac_loop_scalar has taken the vectors apart.
  *
  *     function relu_0(x, y) {
  *         for (let i = 0; i < 49; i += 1) {
  *             const v5 = x[i];
  *             ...
  *
- * How values print. i8 to i32, u8 to u32 and bool are numbers, kept in the range of their type after every operation;
- * i64 and u64 are BigInts; f32 is a number rounded by Math.fround, f64 a number; f16 and bf16 are their 16 bits, as in
- * memory. */
+ * How values print. i8 to i32, u8 to u32 and bool are numbers, kept in the range of their type after every
+ * operation; i64 and u64 are BigInts; f32 is a number rounded by Math.fround, f64 a number; f16 and bf16 are their
+ * 16 bits, as in memory. */
 #include "js.h"
 
 #include "ir/loop/builder.h"

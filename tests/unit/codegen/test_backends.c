@@ -187,7 +187,7 @@ static int run_c(const char *dir, uint8_t *arena)
     ac_sink c, h;
     ac_sink_open(&c, &cx);
     ac_sink_open(&h, &cx);
-    MUST(ac_emit_c(m, "t.h", "t.bin", &c) == AC_OK && ac_emit_header(m, &h) == AC_OK);
+    MUST(ac_emit_source(m, "t.h", "t.bin", &c) == AC_OK && ac_emit_header(m, &h) == AC_OK);
     MUST(cc_write(dir, "t.c", c.text, c.n) == 0 && cc_write(dir, "t.h", h.text, h.n) == 0);
     MUST(cc_compile(dir, cc_name(), "-std=gnu11 -O1 -w -fPIC -shared", "t.c", "t.so") == 0);
     void *so = dlopen(ac_strf(cx.region, "%s/t.so", dir), RTLD_NOW | RTLD_LOCAL);

@@ -197,11 +197,11 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
                      .poison = poison,
                      .host = host};
     m->call = ac_copy(r, calls, sizeof calls);
-    m->dead = AC_NEW_N(r, struct ac_dead, 5);
-    static const struct ac_range after_fc[] = {{AT_X, AT_Y, 0}, {AT_Y + J * 4, AT_I, 0}, {AT_I + 4, ARENA, 0}};
-    static const struct ac_range before_fc[] = {{AT_X, AT_T, 0}, {AT_T + K * 4, AT_I, 0}, {AT_I + 4, ARENA, 0}};
-    m->dead[1] = m->dead[2] = (struct ac_dead){before_fc, 3};
-    m->dead[3] = m->dead[4] = (struct ac_dead){after_fc, 3};
+    m->dead = AC_NEW_N(r, ac_dead, 5);
+    static const ac_range after_fc[] = {{AT_X, AT_Y, 0}, {AT_Y + J * 4, AT_I, 0}, {AT_I + 4, ARENA, 0}};
+    static const ac_range before_fc[] = {{AT_X, AT_T, 0}, {AT_T + K * 4, AT_I, 0}, {AT_I + 4, ARENA, 0}};
+    m->dead[1] = m->dead[2] = (ac_dead){before_fc, 3};
+    m->dead[3] = m->dead[4] = (ac_dead){after_fc, 3};
     ac_module_dedupe(m);
     return m;
 }
@@ -213,7 +213,7 @@ static void write_module(const char *dir, ac_module *m)
     ac_sink_open(&h, &cx);
     ac_sink_open(&blob, &cx);
     const char *header = ac_strf(cx.region, "%s.h", m->name), *bin = ac_strf(cx.region, "%s.bin", m->name);
-    MUST(ac_emit_c(m, header, bin, &c) == AC_OK);
+    MUST(ac_emit_source(m, header, bin, &c) == AC_OK);
     MUST(ac_emit_header(m, &h) == AC_OK);
     MUST(ac_blob_write(m, &blob) == AC_OK);
     MUST(cc_write(dir, ac_strf(cx.region, "%s.c", m->name), c.text, c.n) == 0);
@@ -384,7 +384,7 @@ static void test_text(void)
     ac_sink a, again;
     ac_sink_open(&a, &cx);
     ac_sink_open(&again, &cx);
-    MUST(ac_emit_c(m, "aa.h", "aa.bin", &a) == AC_OK && ac_emit_c(m, "aa.h", "aa.bin", &again) == AC_OK);
+    MUST(ac_emit_source(m, "aa.h", "aa.bin", &a) == AC_OK && ac_emit_source(m, "aa.h", "aa.bin", &again) == AC_OK);
     MUST(a.n == again.n && !memcmp(a.text, again.text, a.n));
     const char *text = ac_sink_text(&a);
     MUST(strstr(text, "aa_relu_0(const float *restrict x, float *restrict t)"));
