@@ -2,234 +2,18 @@
  * compiler, LLVM; and for GPUs the evaluator, before and after loops became kernels, and the emulation.
  *
  *   cases      every instruction in every type and lanes, through LLVM (C: test_emit)
- *   programs   generated: operators of random types and shapes with the schedules of the levels this machine runs, and
- * random loops; 100 to a file plants     programs that were changed for LLVM only must be found
+ *   programs   generated: operators of random types and shapes with the loop schedules of the levels this machine runs,
+ *              and random loops; 100 to a file
+ *   plants     programs that were changed for LLVM only must be found
  *
  *     test_backends [programs [first seed [thin]]]     thin: every n-th case; scripts/differential.sh runs 2000 and all
  *
  * NaN equals NaN. Printers that are missing (no LLVM in the build, no C compiler) are left out, and it says so. */
-#include "codegen/backends/find.h"
-#include "codegen/c/emit.h"
-#include "codegen/cuda/cuda.h"
-#include "tests/unit/support/cc.h"
+#include "codegen/targets.h"
+#include "tests/unit/codegen/printed_programs.h"
 #include "tests/unit/support/node_cases.h"
 
-#include <dlfcn.h>
-
-enum { SLACK = 1 << 20, ARENA_MOST = 64 << 20, PER_FILE = 100, MAX_CALLS = 4096 };
-
-typedef struct program {
-    const char *what;
-    const ac_loop_fn *fn;
-    const ac_loop_fn *plain; /* GPUs: before its loops became kernels; else fn */
-    const ac_bound_arg *arg;
-    const fill *how; /* of each argument; NULL: by type */
-} program;
-
-static program programs[MAX_CALLS];
-static int32_t n_programs;
-static ac_bytes arena_bytes;
-static ac_module *m;
-static const ac_backend *llvm;
-static const char *gpu_dir; /* where the emulation is compiled; NULL: there is no compiler */
-
-static void begin(void)
-{
-    fresh();
-    llvm = ac_backend_find(&cx, "llvm");
-}
-
-/* ---- a module of programs: each has memory of its own in the arena ---- */
-
-static void open_module(const ac_target *t)
-{
-    n_programs = 0;
-    arena_bytes = 0;
-    m = AC_NEW(cx.region, ac_module);
-    *m = (ac_module){.cx = &cx,
-                     .name = "t",
-                     .source = "t.ag",
-                     .sha256 = "",
-                     .options = "",
-                     .version = "1",
-                     .target = t,
-                     .arena_align = 64,
-                     .weights = AC_WEIGHTS_BLOB,
-                     .host = true};
-    m->ram = AC_NEW(cx.region, ac_module_ram);
-    *m->ram = (ac_module_ram){.name = "arena", .align = 64, .address = -1};
-    m->n_ram = 1;
-    m->call = AC_NEW_N(cx.region, ac_call, MAX_CALLS);
-    m->konst = AC_NEW_N(cx.region, ac_const *, 4 * MAX_CALLS);
-}
-
-static void add_program(const char *what, const ac_loop_fn *fn, const ac_lowered *low, const fill *how)
-{
-    ac_bound_arg *arg = AC_NEW_N(cx.region, ac_bound_arg, fn->buf.n + 1);
-    int32_t n = 0;
-    for (int32_t i = 0; i < fn->buf.n; i++) {
-        const ac_buf *buffer = &fn->buf.item[i];
-        if (buffer->role == AC_BUF_LOCAL)
-            continue;
-        if (low && low->arg.item[n].kind == AC_ARG_CONST) {
-            MUST(ac_const_data(&cx, low->arg.item[n].konst));
-            m->konst[m->n_konst] = low->arg.item[n].konst;
-            arg[n++] = (ac_bound_arg){.space = AC_SPACE_CONST, .offset = m->n_konst++};
-            continue;
-        }
-        arg[n++] = (ac_bound_arg){.space = AC_SPACE_ARENA, .offset = arena_bytes};
-        arena_bytes += ac_align_up(ac_dtype_size(buffer->dtype, buffer->count) + 1, 64);
-    }
-    if (!low) {
-        ac_lowered *none = AC_NEW(cx.region, ac_lowered);
-        none->fn = ac_copy(cx.region, fn, sizeof *fn);
-        low = none;
-    }
-    MUST(n_programs < MAX_CALLS && arena_bytes < ARENA_MOST);
-    programs[n_programs++] = (program){what, fn, fn, arg, how};
-    m->call[m->n_calls++] = (ac_call){.low = low, .op = "CASE", .name = what, .arg = arg, .n_arg = n};
-    m->arena_bytes = m->ram->bytes = arena_bytes;
-}
-
-static uint8_t *new_arena(void **base)
-{
-    *base = calloc(1, (size_t)arena_bytes + 2 * SLACK + 64);
-    MUST(*base);
-    return (uint8_t *)*base + SLACK + (64 - (uintptr_t)*base % 64);
-}
-
-static void put_random(uint8_t *to, ac_dtype d, int64_t count)
-{
-    int32_t width = ac_dtype_bits(d) / 8;
-    for (int64_t i = 0; i < count; i++) {
-        float f = rnd() % 50 ? ((float)(rnd() % 40001) - 20000.0f) / 2048.0f : (float)any_real();
-        double wide = (double)f;
-        uint16_t half = ac_f32_to_f16(f);
-        int64_t v = d == AC_BOOL ? rnd() % 2 : d == AC_I32 || d == AC_I64 ? (int64_t)(rnd() % 2001) - 1000 : any_int(d);
-        const void *from = d == AC_F32   ? (const void *)&f
-                           : d == AC_F64 ? (const void *)&wide
-                           : d == AC_F16 ? (const void *)&half
-                                         : (const void *)&v;
-        memcpy(to + i * width, from, (size_t)width);
-    }
-}
-
-static void fill_arena(uint8_t *arena)
-{
-    for (int32_t p = 0; p < n_programs; p++)
-        for (int32_t i = 0; i < m->call[p].n_arg; i++) {
-            const ac_buf *buffer = &programs[p].fn->buf.item[i];
-            if (programs[p].arg[i].space == AC_SPACE_CONST || buffer->role == AC_BUF_OUT ||
-                buffer->role == AC_BUF_SCRATCH)
-                continue;
-            if (!programs[p].how)
-                put_random(arena + programs[p].arg[i].offset, buffer->dtype, buffer->count);
-            else if (programs[p].how[i] != OUTPUT)
-                fill_buffer(arena + programs[p].arg[i].offset, buffer->dtype, programs[p].how[i]);
-        }
-}
-
-/* ---- running ---- */
-
-static int evaluate(int32_t p, const ac_loop_fn *fn, uint8_t *arena)
-{
-    void *data[64];
-    int status = 0;
-    int32_t n = 0;
-    MUST(m->call[p].n_arg <= 64);
-    while (n < fn->buf.n && fn->buf.item[n].role != AC_BUF_LOCAL)
-        n++;
-    for (int32_t i = 0; i < n; i++) {
-        const ac_bound_arg *a = &programs[p].arg[i];
-        data[i] = a->space == AC_SPACE_CONST ? (void *)(uintptr_t)m->konst[a->offset]->data : arena + a->offset;
-    }
-    now = programs[p].what;
-    MUST(ac_eval(&cx, fn, data, n, &status) == AC_OK);
-    return status;
-}
-
-static const uint8_t *weights_of(void **base)
-{
-    ac_sink blob;
-    ac_sink_open(&blob, &cx);
-    MUST(ac_blob_write(m, &blob) == AC_OK);
-    *base = malloc(blob.n + 64);
-    MUST(*base);
-    uint8_t *at = (uint8_t *)*base + (64 - (uintptr_t)*base % 64);
-    memcpy(at, blob.text, blob.n);
-    return at;
-}
-
-static int run_code(arn_init_fn *init, arn_run_fn *run, uint8_t *arena)
-{
-    void *base;
-    const struct arn_mem mem = {.arena = arena, .weights = weights_of(&base)};
-    MUST(init(&mem) == 0);
-    int status = run(&mem, NULL);
-    free(base);
-    return status;
-}
-
-static int run_llvm(uint8_t *arena)
-{
-    ac_image image = {0};
-    int opened = llvm->open(m, &image);
-    if (opened != AC_OK)
-        ac_diags_print(&cx.diags, stderr, false);
-    MUST(opened == AC_OK);
-    int status = run_code(image.init, image.run, arena);
-    llvm->close(&image);
-    return status;
-}
-
-static int run_c(const char *dir, uint8_t *arena)
-{
-    ac_sink c, h;
-    ac_sink_open(&c, &cx);
-    ac_sink_open(&h, &cx);
-    MUST(ac_emit_source(m, "t.h", "t.bin", &c) == AC_OK && ac_emit_header(m, &h) == AC_OK);
-    MUST(cc_write(dir, "t.c", c.text, c.n) == 0 && cc_write(dir, "t.h", h.text, h.n) == 0);
-    MUST(cc_compile(dir, cc_name(), "-std=gnu11 -O1 -w -fPIC -shared", "t.c", "t.so") == 0);
-    void *so = dlopen(ac_strf(cx.region, "%s/t.so", dir), RTLD_NOW | RTLD_LOCAL);
-    MUST(so);
-    const struct arn_model *model = dlsym(so, "t_model");
-    MUST(model);
-    int status = run_code(model->init, model->run, arena);
-    dlclose(so);
-    return status;
-}
-
-static bool is_gpu(void)
-{
-    return m->target->isa == AC_ISA_CUDA;
-}
-
-/* The kernels' own text, on the host. */
-static int run_emulation(const char *dir, uint8_t *arena)
-{
-    ac_sink cu, h;
-    const ac_emit_names names = {"t.h", "t.bin"};
-    ac_sink_open(&cu, &cx);
-    ac_sink_open(&h, &cx);
-    const int printed = ac_backend_cuda.emit(m, "cu", &names, &cu);
-    if (printed != AC_OK)
-        ac_diags_print(&cx.diags, stderr, false);
-    MUST(printed == AC_OK && ac_backend_cuda.emit(m, "h", &names, &h) == AC_OK);
-    MUST(cc_write(dir, "t.cu", cu.text, cu.n) == 0 && cc_write(dir, "t.h", h.text, h.n) == 0);
-    MUST(cc_compile(dir, cc_name(),
-                    "-std=gnu11 -O1 -w -ffp-contract=off -fPIC -shared -DARN_CUDA_EMU -I" SOURCE_DIR
-                    "/runtime " SOURCE_DIR "/runtime/arn_cuda_emu.c " SOURCE_DIR "/runtime/arn_cuda_mma.c -x c",
-                    "t.cu", "t.so") == 0);
-    void *so = dlopen(ac_strf(cx.region, "%s/t.so", dir), RTLD_NOW | RTLD_LOCAL);
-    if (!so)
-        fprintf(stderr, "%s\n", dlerror());
-    MUST(so);
-    const struct arn_model *model = dlsym(so, "t_model");
-    MUST(model);
-    int status = run_code(model->init, model->run, arena);
-    dlclose(so);
-    return status;
-}
+enum { PER_FILE = 100 };
 
 /* ---- comparing ---- */
 
@@ -246,7 +30,7 @@ static bool same(const program *p, int32_t n_arg, const uint8_t *x, const uint8_
                 continue;
             if (say)
                 fprintf(stderr, "%s\n%s: buffer %s element %lld: evaluator %.9g %lld, %s %.9g %lld\n", p->what,
-                        m->target->name, buffer->name, (long long)i, ac_dtype_get_num(buffer->dtype, a, 0),
+                        module->target->name, buffer->name, (long long)i, ac_dtype_get_num(buffer->dtype, a, 0),
                         (long long)ac_dtype_get_int(buffer->dtype, a, 0), who, ac_dtype_get_num(buffer->dtype, c, 0),
                         (long long)ac_dtype_get_int(buffer->dtype, c, 0));
             return false;
@@ -258,7 +42,7 @@ static bool same(const program *p, int32_t n_arg, const uint8_t *x, const uint8_
 static void compare_all(const uint8_t *want, const uint8_t *got, const char *who)
 {
     for (int32_t p = 0; p < n_programs; p++)
-        if (!same(&programs[p], m->call[p].n_arg, want, got, who, true)) {
+        if (!same(&programs[p], module->call[p].n_arg, want, got, who, true)) {
             ac_sink s;
             ac_sink_open(&s, &cx);
             ac_loop_dump(&s, programs[p].fn);
@@ -272,7 +56,7 @@ static void check_module(const char *dir)
 {
     void *base[3];
     uint8_t *want = new_arena(&base[0]), *by_llvm = new_arena(&base[1]), *by_c = new_arena(&base[2]);
-    ac_module_dedupe(m);
+    ac_module_dedupe(module);
     fill_arena(want);
     memcpy(by_llvm, want, (size_t)arena_bytes);
     memcpy(by_c, want, (size_t)arena_bytes);
@@ -353,7 +137,7 @@ static bool add_node(void)
                               .tensor = (int32_t)(rnd() % (AC_TENSOR_F16 + 1)),
                               .rows = tile ? 1 + (int32_t)(rnd() % 14) : 0,
                               .vecs = tile ? 1 + (int32_t)(rnd() % 4) : 0};
-    ac_lowered *low = n ? ac_lower_told(&cx, cx.region, n, m->target, 0, rnd() % 4 == 0, &told) : NULL;
+    ac_lowered *low = n ? ac_lower_told(&cx, cx.region, n, module->target, 0, rnd() % 4 == 0, &told) : NULL;
     done_tiles += low && low->fn->code.n > 0 && has_blocks(low->fn);
     done_winograd += low && low->schedule.winograd;
     done_tensor += low && low->schedule.tensor;
@@ -377,7 +161,7 @@ static void test_programs(const char *dir, int32_t count, uint64_t first, const 
         begin();
         rnd_state = (first + (uint64_t)done) * 0x9e3779b97f4a7c15u;
         open_module(level[rnd() % (uint32_t)n_level]);
-        target = m->target;
+        target = module->target;
         n_cases = 0;
         for (int32_t k = 0; k < PER_FILE && done < count; done++, k++) {
             if (k % 4 == 3) {
@@ -468,9 +252,9 @@ static void test_plants(void)
     begin();
     rnd_state = 77;
     open_module(levels[n_levels - 2]);
-    target = m->target;
+    target = module->target;
     n_cases = 0;
-    build(m->target->vec_bytes > 0); /* shuffles, saturating casts and all else */
+    build(module->target->vec_bytes > 0); /* shuffles, saturating casts and all else */
     int32_t kind[MAX_CALLS];
     const ac_loop_fn *good[MAX_CALLS];
     for (int32_t i = 0; i < n_cases + 60; i++) {
@@ -490,21 +274,21 @@ static void test_plants(void)
         kind[p] = bad ? (w - 1 + p) % PLANTS : -1;
         if (bad) {
             seen[kind[p]]++;
-            ac_lowered *low = ac_copy(cx.region, m->call[p].low, sizeof *low);
+            ac_lowered *low = ac_copy(cx.region, module->call[p].low, sizeof *low);
             low->fn = bad;
-            m->call[p].low = low;
+            module->call[p].low = low;
         }
     }
     void *base[2];
     uint8_t *want = new_arena(&base[0]), *got = new_arena(&base[1]);
-    ac_module_dedupe(m);
+    ac_module_dedupe(module);
     fill_arena(want);
     memcpy(got, want, (size_t)arena_bytes);
     for (int32_t p = 0; p < n_programs; p++)
         evaluate(p, programs[p].fn, want);
     run_llvm(got);
     for (int32_t p = 0; p < n_programs; p++) {
-        bool differs = !same(&programs[p], m->call[p].n_arg, want, got, "LLVM", kind[p] < 0);
+        bool differs = !same(&programs[p], module->call[p].n_arg, want, got, "LLVM", kind[p] < 0);
         now = programs[p].what;
         MUST(kind[p] >= 0 || !differs);
         if (kind[p] >= 0)

@@ -106,71 +106,95 @@ static ac_bound_arg *bind(const ac_bound_arg *list, int32_t n)
     bind((const ac_bound_arg[]){__VA_ARGS__}, \
          (int32_t)(sizeof((const ac_bound_arg[]){__VA_ARGS__}) / sizeof(ac_bound_arg)))
 
-static ac_module *module_of(const char *name, ac_weights weights, bool host, bool poison)
+/* The tensors of the small model, and its constants: the matrix, and a bias that two calls hold. */
+typedef struct small {
+    ac_tensor *x, *t, *y, *i, *out, *s;
+    ac_const **konst;
+} small;
+
+static small parts_of_model(void)
 {
-    ac_region *r = cx.region;
-    ac_module *m = AC_NEW(r, ac_module);
-    ac_tensor *x = tensor("x", AC_F32, K), *t = tensor("t", AC_F32, K), *y = tensor("y", AC_F32, J);
-    ac_tensor *i = tensor("index?\?/", AC_I32, 1), *out = tensor("Identity \"out\"", AC_F32, 1),
-              *s = tensor("sum", AC_F32, J);
-    s->data = first_state;
     static const float scale = 0.00392156886f;
     static const int32_t zero = -128;
-    ac_quant *q = AC_NEW(r, ac_quant);
-    *q = (ac_quant){.n = 1, .scale = &scale, .zero = &zero};
-    i->quant = q;
-    ac_const *w = AC_NEW(r, ac_const), *bias = AC_NEW(r, ac_const), *same = AC_NEW(r, ac_const);
-    *w = (ac_const){.name = "fc_w", .dtype = AC_F32, .count = J * K, .align = 64, .data = w_data};
-    *bias = (ac_const){.name = "fc_b", .dtype = AC_F32, .count = J, .align = 16, .data = w_data};
-    *same = *bias;
-    same->name = "fc_c";
-    ac_const **konst = AC_NEW_N(r, ac_const *, 3);
-    konst[0] = w;
-    konst[1] = bias;
-    konst[2] = same;
-    ac_call calls[] = {{.low = relu("relu_0", x, t),
-                        .op = "RELU",
-                        .name = "act0",
-                        .n_arg = 2,
-                        .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_X, .shares = false},
-                                    {.space = AC_SPACE_ARENA, .offset = AT_T, .shares = false})},
-                       {.low = relu("relu_9", t, t),
-                        .op = "RELU",
-                        .name = "act1",
-                        .n_arg = 2,
-                        .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_T, .shares = true},
-                                    {.space = AC_SPACE_ARENA, .offset = AT_T, .shares = true})},
-                       {.low = dense(t, w, bias, y),
-                        .op = "FULLY_CONNECTED",
-                        .name = "fc/MatMul",
-                        .fused = "ADD",
-                        .n_arg = 4,
-                        .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_T, .shares = false},
-                                    {.space = AC_SPACE_CONST, .offset = 0, .shares = false},
-                                    {.space = AC_SPACE_CONST, .offset = 2, .shares = false},
-                                    {.space = AC_SPACE_ARENA, .offset = AT_Y, .shares = false})},
-                       {.low = accumulate(s, y),
-                        .op = "ASSIGN_ADD",
-                        .name = "sum",
-                        .n_arg = 2,
-                        .arg = BIND({.space = AC_SPACE_STATE, .offset = 0, .shares = false},
-                                    {.space = AC_SPACE_ARENA, .offset = AT_Y, .shares = false})},
-                       {.low = gather(s, i, out),
-                        .op = "GATHER",
-                        .name = "pick",
-                        .n_arg = 3,
-                        .arg = BIND({.space = AC_SPACE_STATE, .offset = 0, .shares = false},
-                                    {.space = AC_SPACE_ARENA, .offset = AT_I, .shares = false},
-                                    {.space = AC_SPACE_ARENA, .offset = AT_OUT, .shares = false})}};
-    static const ac_io input[] = {{.space = AC_SPACE_ARENA, .offset = AT_X, .bytes = K * 4, .clobbered = true},
-                                  {.space = AC_SPACE_ARENA, .offset = AT_I, .bytes = 4}};
-    ac_io *in = ac_copy(r, input, sizeof input), *output = AC_NEW_N(r, ac_io, 2), *state = AC_NEW(r, ac_io);
-    in[0].tensor = x;
-    in[1].tensor = i;
-    output[0] = (ac_io){.tensor = out, .space = AC_SPACE_ARENA, .offset = AT_OUT, .bytes = 4};
-    ac_tensor *constant = tensor("fixed", AC_F32, J);
-    output[1] = (ac_io){.tensor = constant, .space = AC_SPACE_CONST, .offset = 1, .bytes = J * 4};
-    *state = (ac_io){.tensor = s, .space = AC_SPACE_STATE, .bytes = J * 4};
+    small p = {.x = tensor("x", AC_F32, K), .t = tensor("t", AC_F32, K), .y = tensor("y", AC_F32, J)};
+    p.i = tensor("index?\?/", AC_I32, 1);
+    p.out = tensor("Identity \"out\"", AC_F32, 1);
+    p.s = tensor("sum", AC_F32, J);
+    p.s->data = first_state;
+    static const ac_quant quant = {.n = 1, .scale = &scale, .zero = &zero};
+    p.i->quant = &quant;
+    ac_const *konst = AC_NEW_N(cx.region, ac_const, 3);
+    konst[0] = (ac_const){.name = "fc_w", .dtype = AC_F32, .count = J * K, .align = 64, .data = w_data};
+    konst[1] = (ac_const){.name = "fc_b", .dtype = AC_F32, .count = J, .align = 16, .data = w_data};
+    konst[2] = konst[1];
+    konst[2].name = "fc_c";
+    p.konst = AC_NEW_N(cx.region, ac_const *, 3);
+    for (int k = 0; k < 3; k++)
+        p.konst[k] = &konst[k];
+    return p;
+}
+
+static void add_calls(ac_module *m, const small *p)
+{
+    const ac_call calls[] = {{.low = relu("relu_0", p->x, p->t),
+                              .op = "RELU",
+                              .name = "act0",
+                              .n_arg = 2,
+                              .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_X, .shares = false},
+                                          {.space = AC_SPACE_ARENA, .offset = AT_T, .shares = false})},
+                             {.low = relu("relu_9", p->t, p->t),
+                              .op = "RELU",
+                              .name = "act1",
+                              .n_arg = 2,
+                              .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_T, .shares = true},
+                                          {.space = AC_SPACE_ARENA, .offset = AT_T, .shares = true})},
+                             {.low = dense(p->t, p->konst[0], p->konst[1], p->y),
+                              .op = "FULLY_CONNECTED",
+                              .name = "fc/MatMul",
+                              .fused = "ADD",
+                              .n_arg = 4,
+                              .arg = BIND({.space = AC_SPACE_ARENA, .offset = AT_T, .shares = false},
+                                          {.space = AC_SPACE_CONST, .offset = 0, .shares = false},
+                                          {.space = AC_SPACE_CONST, .offset = 2, .shares = false},
+                                          {.space = AC_SPACE_ARENA, .offset = AT_Y, .shares = false})},
+                             {.low = accumulate(p->s, p->y),
+                              .op = "ASSIGN_ADD",
+                              .name = "sum",
+                              .n_arg = 2,
+                              .arg = BIND({.space = AC_SPACE_STATE, .offset = 0, .shares = false},
+                                          {.space = AC_SPACE_ARENA, .offset = AT_Y, .shares = false})},
+                             {.low = gather(p->s, p->i, p->out),
+                              .op = "GATHER",
+                              .name = "pick",
+                              .n_arg = 3,
+                              .arg = BIND({.space = AC_SPACE_STATE, .offset = 0, .shares = false},
+                                          {.space = AC_SPACE_ARENA, .offset = AT_I, .shares = false},
+                                          {.space = AC_SPACE_ARENA, .offset = AT_OUT, .shares = false})}};
+    m->call = ac_copy(cx.region, calls, sizeof calls);
+    m->n_calls = 5;
+}
+
+static void add_io(ac_module *m, const small *p)
+{
+    const ac_io input[] = {{.tensor = p->x, .space = AC_SPACE_ARENA, .offset = AT_X, .bytes = K * 4, .clobbered = true},
+                           {.tensor = p->i, .space = AC_SPACE_ARENA, .offset = AT_I, .bytes = 4}};
+    const ac_io output[] = {
+        {.tensor = p->out, .space = AC_SPACE_ARENA, .offset = AT_OUT, .bytes = 4},
+        {.tensor = tensor("fixed", AC_F32, J), .space = AC_SPACE_CONST, .offset = 1, .bytes = J * 4}};
+    const ac_io state = {.tensor = p->s, .space = AC_SPACE_STATE, .bytes = J * 4};
+    m->input = ac_copy(cx.region, input, sizeof input);
+    m->output = ac_copy(cx.region, output, sizeof output);
+    m->state = ac_copy(cx.region, &state, sizeof state);
+    m->n_inputs = m->n_outputs = 2;
+    m->n_states = 1;
+}
+
+static ac_module *module_of(const char *name, ac_weights weights, bool host, bool poison)
+{
+    static const ac_range after_fc[] = {{AT_X, AT_Y, 0}, {AT_Y + J * 4, AT_I, 0}, {AT_I + 4, ARENA, 0}};
+    static const ac_range before_fc[] = {{AT_X, AT_T, 0}, {AT_T + K * 4, AT_I, 0}, {AT_I + 4, ARENA, 0}};
+    const small p = parts_of_model();
+    ac_module *m = AC_NEW(cx.region, ac_module);
     *m = (ac_module){.cx = &cx,
                      .name = name,
                      .source = "small.tflite",
@@ -178,16 +202,9 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
                      .options = "-t generic",
                      .version = "0.1",
                      .target = ac_target_find("generic"),
-                     .n_calls = 5,
-                     .konst = konst,
+                     .konst = p.konst,
                      .n_konst = 3,
-                     .input = in,
-                     .n_inputs = 2,
-                     .output = output,
-                     .n_outputs = 2,
-                     .state = state,
-                     .n_states = 1,
-                     .ram = ac_copy(r, &(ac_module_ram){"arena", ARENA, 16, 0, -1}, sizeof(ac_module_ram)),
+                     .ram = ac_copy(cx.region, &(ac_module_ram){"arena", ARENA, 16, 0, -1}, sizeof(ac_module_ram)),
                      .n_ram = 1,
                      .arena_bytes = ARENA,
                      .arena_align = 16,
@@ -196,10 +213,9 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
                      .weights = weights,
                      .poison = poison,
                      .host = host};
-    m->call = ac_copy(r, calls, sizeof calls);
-    m->dead = AC_NEW_N(r, ac_dead, 5);
-    static const ac_range after_fc[] = {{AT_X, AT_Y, 0}, {AT_Y + J * 4, AT_I, 0}, {AT_I + 4, ARENA, 0}};
-    static const ac_range before_fc[] = {{AT_X, AT_T, 0}, {AT_T + K * 4, AT_I, 0}, {AT_I + 4, ARENA, 0}};
+    add_calls(m, &p);
+    add_io(m, &p);
+    m->dead = AC_NEW_N(cx.region, ac_dead, 5);
     m->dead[1] = m->dead[2] = (ac_dead){before_fc, 3};
     m->dead[3] = m->dead[4] = (ac_dead){after_fc, 3};
     ac_module_dedupe(m);
