@@ -101,7 +101,7 @@ static int open_image(ac_session *h, const char *name)
         return AC_FAIL;
     if (!b->open)
         return ac_error(h->module->cx, (ac_place){0}, E0502, "the backend %s only prints: it cannot run a model", name);
-    if (h->module->n_ram > 1 && strcmp(name, "llvm"))
+    if (h->module->n_ram > 1 && !b->memories)
         return ac_error(h->module->cx, (ac_place){0}, E0502,
                         "the backend %s knows one memory for tensors, %d are given", name, h->module->n_ram);
     h->backend = b;

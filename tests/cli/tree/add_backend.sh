@@ -1,7 +1,16 @@
 #!/bin/sh
-# docs/add-backend.md, followed: the JavaScript backend of tests/js prints five models, which run under node with the
-# bits of the evaluator. usage: add_backend.sh ARENAC SOURCE_DIR
+# docs/add-backend.md, followed: its lines are those of tests/js and its build, and that backend prints five models,
+# which run under node with the bits of the evaluator. usage: add_backend.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
+lines() { # LANGUAGE FILE: the page's lines in that language that the file lacks
+    awk -v open="\`\`\`$1" '$0 == "```" { on = 0 } on && NF; $0 == open { on = 1 }' "$src/docs/add-backend.md" >page
+    [ -s page ] || fail "the page has no lines of $1"
+    while IFS= read -r line; do
+        grep -qF -- "$line" "$src/$2" || fail "docs/add-backend.md has a line that $2 lacks: $line"
+    done <page
+}
+lines c tests/js/js_backend.c
+lines cmake tests/CMakeLists.txt
 require node nodejs
 ARENAC_BACKENDS=$(dirname "$arenac")/tests
 export ARENAC_BACKENDS
