@@ -40,6 +40,10 @@ static void close_module(l_module *M)
 static int build(l_module *M)
 {
     const ac_module *m = M->m;
+    if (m->target->isa == AC_ISA_CUDA) {
+        ac_error(M->cx, (ac_place){0}, E0502, "LLVM code is not made for %s", m->target->name);
+        return ac_help(M->cx, "--emit cu,h makes kernels and what a host calls");
+    }
     if (m->streamed) {
         ac_error(M->cx, (ac_place){0}, E0502, "an input can be handed over by rows only in C");
         return ac_help(M->cx, "use --backend c or --emit c,h, or leave --io rows out");

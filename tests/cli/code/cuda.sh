@@ -35,6 +35,8 @@ for name in digits_f32 dsnet_f32; do # floats by tensor cores: the emulation's t
 done
 m=$models/branch_int8.tflite
 "$arenac" run -q "$m" --backend cuda-emu --per-node --random 3 >nodes || die "--per-node"
+[ ! -e "$(dirname "$arenac")/arenac-llvm.so" ] ||
+    expect 8 'LLVM code is not made' "$arenac" compile "$m" -t cuda-sm80 --emit o -o x.o
 "$arenac" compile -q "$m" -t cuda-sm80 --weights blob --emit cu,h -o blob.cu && [ -e blob.bin ] ||
     die "no blob beside the kernels"
 
