@@ -58,7 +58,7 @@ static void put_io_macros(const ac_module *m, ac_sink *to, const char *kind, int
     ac_region *r = m->cx->region;
     if (io->rows)
         ac_putf(to,
-                "/* %s %s, handed over by rows */\n#define %s_IN%d_ROWS %du\n#define %s_IN%d_ROW_BYTES %lldu\n"
+                "/* %s %s, streamed row by row */\n#define %s_IN%d_ROWS %du\n#define %s_IN%d_ROW_BYTES %lldu\n"
                 "#define %s_IN%d_ROW_OFFSET 0x%04llxu /* where each of them is put */\n",
                 ac_c_comment_text(r, t->name), ac_tensor_str(m->cx, t), U, i, io->rows, U, i, (long long)io->row_bytes,
                 U, i, (unsigned long long)io->row_at);
@@ -169,7 +169,7 @@ static void put_memories(const ac_module *m, ac_sink *to)
         ac_putf(to, "#define %s_%s_BYTES %lldu\n", U, R, (long long)ram->bytes);
         ac_putf(to, "#define %s_%s_ALIGN %lldu\n", U, R, (long long)(ram->align > 0 ? ram->align : 1));
         if (ram->address >= 0)
-            ac_putf(to, "#define %s_%s_ADDR 0x%08llxu /* where it was said to be */\n", U, R,
+            ac_putf(to, "#define %s_%s_ADDR 0x%08llxu /* as --mem gives it */\n", U, R,
                     (unsigned long long)ram->address);
     }
     ac_putf(to, "#define %s_STATE_BYTES %lldu\n", U, (long long)m->state_bytes);
@@ -199,7 +199,7 @@ static void put_tensors(const ac_module *m, ac_sink *to)
 static void put_threads(const ac_module *m, ac_sink *to)
 {
     ac_putf(to,
-            "#define %s_THREADS %d /* parts that a step may be cut into */\n"
+            "#define %s_THREADS %d /* chunks that a step may be cut into */\n"
             "\n#ifndef ARN_POOL_TYPE /* the same in runtime/arn_pool.h, which has a pool; any other with this type "
             "will do */\n"
             "#define ARN_POOL_TYPE\n"

@@ -10,13 +10,12 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
         return ac_help(m->cx, "-t cuda-sm80; arenac targets lists them");
     }
     if (m->n_ram > 1) {
-        ac_error(m->cx, (ac_place){0}, E0502, "--emit %s has one memory for all tensors: --mem is of other targets",
-                 kind);
+        ac_error(m->cx, (ac_place){0}, E0502, "--emit %s has one memory for all tensors: leave --mem out", kind);
         return AC_FAIL;
     }
     if (m->poison) {
-        ac_error(m->cx, (ac_place){0}, E0502, "--poison is not printed for CUDA");
-        return ac_help(m->cx, "run --backend cuda-race looks at every access");
+        ac_error(m->cx, (ac_place){0}, E0502, "--poison is not available for CUDA");
+        return ac_help(m->cx, "run --backend cuda-race checks every access");
     }
     if (!strcmp(kind, "h"))
         return ac_cuda_header(m, to);

@@ -7,15 +7,14 @@ static void put_gpu_api(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name, *U = ac_emit_upper(m);
     bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
-    ac_putf(
-        to,
-        "\nextern const struct arn_cuda_model %s_cuda;\n"
-        "typedef struct arn_cuda %s_gpu;\n\n"
-        "/* image: the bytes of the .cubin or of the .ptx with a zero behind them; weights: %s. NULL: *why tells the\n"
-        " * reason. Runs, reads and writes of one %s_gpu follow each other on its stream. */\n"
-        "static inline %s_gpu *%s_open(const void *image, const void *weights, const char **why)\n{\n"
-        "    return arn_cuda_open(&%s_cuda, image, weights, why);\n}\n",
-        p, p, blob ? "the blob" : "NULL", p, p, p, p);
+    ac_putf(to,
+            "\nextern const struct arn_cuda_model %s_cuda;\n"
+            "typedef struct arn_cuda %s_gpu;\n\n"
+            "/* image: the bytes of the .cubin or of the .ptx, followed by a zero; weights: %s. NULL: *why tells the\n"
+            " * reason. Runs, reads and writes of one %s_gpu follow each other on its stream. */\n"
+            "static inline %s_gpu *%s_open(const void *image, const void *weights, const char **why)\n{\n"
+            "    return arn_cuda_open(&%s_cuda, image, weights, why);\n}\n",
+            p, p, blob ? "the blob" : "NULL", p, p, p, p);
     for (int32_t i = 0; i < m->n_inputs + m->n_outputs; i++) {
         const bool in = i < m->n_inputs;
         const int32_t n = in ? i : i - m->n_inputs;

@@ -146,6 +146,6 @@ const ac_cuda_kernel *ac_cuda_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t 
     *n = list.n;
     if (!c.broken)
         return list.item ? list.item : AC_NEW_N(cx->region, ac_cuda_kernel, 1);
-    ac_error(cx, (ac_place){0}, E0901, "kernels of '%s' hand values on", fn->name);
+    ac_error(cx, (ac_place){0}, E0901, "kernels of '%s' pass values to each other", fn->name);
     return NULL;
 }

@@ -170,7 +170,7 @@ int ac_cuda_compile(ac_module *m, const char *source, bool binary, ac_sink *to)
     if (!find(m->cx, &n))
         return missing(m->cx, binary ? "cubin" : "ptx");
     if (n.create(&p, source, ac_strf(m->cx->region, "%s.cu", m->name), 0, NULL, NULL))
-        return ac_error(m->cx, (ac_place){0}, E0901, "NVRTC does not take the kernels");
+        return ac_error(m->cx, (ac_place){0}, E0901, "NVRTC refuses the kernels");
     const int status = run(m, &n, p, binary, to);
     n.destroy(&p);
     return status; /* the library stays open: it has threads of its own */

@@ -45,7 +45,7 @@ static int build(l_module *M)
         return ac_help(M->cx, "--emit cu,h makes kernels and what a host calls");
     }
     if (m->streamed) {
-        ac_error(M->cx, (ac_place){0}, E0502, "an input can be handed over by rows only in C");
+        ac_error(M->cx, (ac_place){0}, E0502, "only C code takes an input row by row");
         return ac_help(M->cx, "use --backend c or --emit c,h, or leave --io rows out");
     }
     AC_TRY(l_constants(M));

@@ -54,7 +54,7 @@ struct arn_model { /* a compiled model */
     uint64_t state_bytes; /* size of the state; 0: none */
     uint64_t weights_bytes; /* size of the blob with its header; 0 when weights are C text */
     int32_t weights; /* ARN_WEIGHTS_RODATA, ARN_WEIGHTS_ASM or ARN_WEIGHTS_BLOB */
-    int32_t threads; /* parts that a step may be cut into; 1: none */
+    int32_t threads; /* chunks that a step may be cut into; 1: none */
     int32_t n_inputs; /* inputs */
     int32_t n_outputs; /* outputs */
     int32_t n_steps; /* steps */

@@ -11,7 +11,7 @@ extern "C" {
 #define MEMORIES_TCM_ALIGN 64u
 #define MEMORIES_BIG_BYTES 2048u
 #define MEMORIES_BIG_ALIGN 64u
-#define MEMORIES_BIG_ADDR 0x60000000u /* where it was said to be */
+#define MEMORIES_BIG_ADDR 0x60000000u /* as --mem gives it */
 #define MEMORIES_STATE_BYTES 0u
 #define MEMORIES_STACK_BYTES 160u /* of memories_run: an estimate, measure before you rely on it */
 #define MEMORIES_INPUTS 1

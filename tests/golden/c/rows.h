@@ -14,7 +14,7 @@ extern "C" {
 #define M_INPUTS 1
 #define M_OUTPUTS 1
 #define M_STEPS 1
-/* x f32 [1,6,4,1], handed over by rows */
+/* x f32 [1,6,4,1], streamed row by row */
 #define M_IN0_ROWS 6u
 #define M_IN0_ROW_BYTES 16u
 #define M_IN0_ROW_OFFSET 0x0090u /* where each of them is put */

@@ -21,7 +21,7 @@ extern "C" {
 #define THREADS_OUT0_OFFSET 0x4000u /* z f32 [64,64] */
 #define THREADS_OUT0_BYTES 16384u
 #define THREADS_OUT0_COUNT 4096u
-#define THREADS_THREADS 2 /* parts that a step may be cut into */
+#define THREADS_THREADS 2 /* chunks that a step may be cut into */
 
 #ifndef ARN_POOL_TYPE /* the same in runtime/arn_pool.h, which has a pool; any other with this type will do */
 #define ARN_POOL_TYPE
