@@ -20,7 +20,8 @@
 
 enum { AC_BACKEND_ABI = 3 }; /* of this header and of module.h */
 
-/* A kind of output. Those of arenac's own backends are the rows of kinds.def, in ac_emit_kinds. */
+/* A kind of output. Those of arenac's own backends are the rows of kinds.def, in ac_emit_kinds; the table of everything
+ * that --emit knows takes these rows by including kinds.def too. */
 typedef struct ac_emit_kind {
     const char *kind, *ext; /* --emit word and file extension; NULL kind: end of the list */
     const char *backends;   /* names of the backends that print it, between blanks; NULL: the one whose list it is */

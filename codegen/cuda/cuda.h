@@ -10,6 +10,7 @@
  * Memory: the context's region. */
 #ifndef AC_CODEGEN_CUDA_CUDA_H
 #define AC_CODEGEN_CUDA_CUDA_H
+#include "codegen/backend.h"
 #include "codegen/c/dialect.h"
 #include "codegen/c/emit.h"
 
