@@ -72,8 +72,8 @@ static int print_value(ac_cfn *f, ac_x x)
         f->val[x] = ac_c_vector(f, x);
     else if (!f->val[x].e.text)
         f->val[x].e = ac_c_scalar(f, x);
-    const ac_cexpr *e =
-        f->val[x].e.text ? &f->val[x].e : &f->val[x].one; /* splats get their vector text when asked for */
+    /* The vector text of lanes that are all equal is made where it is used. */
+    const ac_cexpr *e = f->val[x].e.text ? &f->val[x].e : &f->val[x].one;
     if (!e->text)
         return ac_c_refuse(f->file, f->fn, "an instruction of this type");
     bool short_enough = strlen(e->text) <= JOIN_LIMIT || in->op == AC_L_CONST || in->op == AC_L_GET;
@@ -103,8 +103,8 @@ static void print_set(ac_cfn *f, ac_x x)
     ac_cexpr e = f->val[in->a].e;
     const ac_ins *left = v->op == AC_L_ADD && e.top == C_ADD ? c_ins(f, v->a) : NULL;
     const char *sum = left && left->op == AC_L_GET && left->aux == in->aux ? f->val[v->a].e.text : NULL;
-    if (sum && !strcmp(sum, name) &&
-        !ac_c_is_small((ac_dtype)v->dtype)) {                       /* else the old value has a name of its own */
+    const bool same = sum && !strcmp(sum, name); /* else the old value has a name of its own */
+    if (same && !ac_c_is_small((ac_dtype)v->dtype)) {
         ac_c_line(f, "%s += %s;", name, e.text + strlen(name) + 3); /* after "name + " */
         return;
     }

@@ -89,7 +89,7 @@ const char *ac_emit_step_title(const ac_emit *e, int32_t i)
                    c->fused ? c->fused : "");
 }
 
-/* Names of functions and constants; those of the API are taken first. */
+/* Names of functions and constants; those of the API, in any dialect, are taken first. */
 void ac_emit_take_names(ac_emit *e, ac_cnames *names)
 {
     static const char *const API[] = {

@@ -301,8 +301,8 @@ int l_function(l_module *M, const ac_loop_fn *given, const char *name, const boo
     LLVMSetLinkage(f.f, LLVMInternalLinkage);
     l_attribute(M, f.f, L_WHOLE, "nounwind", 0);
     l_attribute(M, f.f, L_WHOLE, "noinline", 0); /* one copy, and quick to compile */
-    if (M->target->isa == AC_ISA_AARCH64 &&
-        M->target->vec_bytes > 16) /* registers of this size at least, in units of 16 bytes */
+    const bool sve = M->target->isa == AC_ISA_AARCH64 && M->target->vec_bytes > 16;
+    if (sve) /* registers of this size at least, in units of 16 bytes */
         l_attribute(M, f.f, L_WHOLE, "vscale_range", (uint64_t)M->target->vec_bytes / 16 << 32 | 16);
     f.entry = new_block(&f, "entry");
     LLVMBasicBlockRef start = new_block(&f, "start");
