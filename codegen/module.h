@@ -7,7 +7,7 @@
 #define AC_CODEGEN_MODULE_H
 #include "base/sink.h"
 #include "ir/graph/graph.h"
-#include "ir/lower/lower.h"
+#include "ir/lower/lowered.h"
 #include "ir/lower/target.h"
 #include "planner/pack/problem.h"
 

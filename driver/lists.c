@@ -110,8 +110,8 @@ static int values_stage(arenac *a, void *arg)
         for (int32_t i = 0; i < n; i++)
             add(l, format[i]);
     } else if (!strcmp(option, "skip") || !strcmp(option, "stop-after") || !strcmp(option, "dump-after")) {
-        for (int32_t i = 0; i < ac_pass_count; i++)
-            add(l, ac_passes[i].name);
+        for (int32_t i = 0; ac_pass_name(i); i++)
+            add(l, ac_pass_name(i));
     } else if (!strcmp(option, "emit")) {
         const arenac_kind *kind;
         for (int32_t i = 0; (kind = arenac_kind_at(i)) != NULL; i++)

@@ -2,6 +2,8 @@
 #include "driver/stage.h"
 #include "driver/tune_file.h"
 
+#include "ir/lower/gpu/grid.h"
+#include "ir/lower/node/node.h"
 #include "ir/pass/pass.h"
 
 #include <string.h>

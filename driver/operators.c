@@ -266,7 +266,7 @@ static void json_row(ac_json *j, const list *l, ac_op op)
     ac_json_str(j, "tflite", o->tflite);
     ac_json_int(j, "min_inputs", o->min_in);
     ac_json_int(j, "max_inputs", o->max_in);
-    ac_json_bool(j, "elementwise", o->map != NULL);
+    ac_json_bool(j, "elementwise", o->map);
     ac_json_arr(j, "attributes");
     for (int32_t k = 0; k < attrs->n; k++)
         ac_json_str(j, NULL, attrs->row[k].name);

@@ -4,6 +4,7 @@
 
 #include "base/sha256.h"
 #include "host/npy.h"
+#include "ir/lower/node/node.h"
 
 #include <string.h>
 
@@ -48,7 +49,8 @@ int ac_read_model(arenac *a)
                                    .outputs = a->opt.outputs,
                                    .second = a->source.weights.path ? &a->source.weights : NULL,
                                    .random = a->opt.random >= 0,
-                                   .seed = a->opt.random >= 0 ? (uint64_t)a->opt.random : 0};
+                                   .seed = a->opt.random >= 0 ? (uint64_t)a->opt.random : 0,
+                                   .promise = ac_lower_promise};
     ac_imported *m = AC_NEW(a->cx.region, ac_imported);
     AC_TRY(ac_import(&a->cx, &a->source.file, &how, m));
     a->model = m;

@@ -7,6 +7,7 @@
  * byte, and the file is empty if it is not faster. */
 #include "driver/tune_file.h"
 #include "driver/verbs.h"
+#include "ir/lower/node/node.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@ enum { MOST = INT32_MAX }; /* bytes of a protobuf message */
 static const int8_t ONNX_TYPE[AC_DTYPE_COUNT] = {
     -1,
 #define DTYPE(id, text, bits, kind, c, npy, tfl, onnx, loops, file_bits) onnx,
-#include "ir/graph/dtype.def"
+#include "ir/dtype/dtype.def"
 #undef DTYPE
 };
 

@@ -1,6 +1,5 @@
 /* Element-wise operators, conversions. */
 #include "export/onnx_out.h"
-#include "ir/lower/lower.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Products, reductions, softmax, search. */
 #include "export/onnx_out.h"
-#include "ir/ops/axis.h"
+#include "ir/ops/decode/axis.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Operators that move elements and do not compute. */
 #include "export/onnx_out.h"
-#include "ir/ops/axis.h"
-#include "ir/ops/slice.h"
+#include "ir/ops/decode/axis.h"
+#include "ir/ops/decode/slice.h"
 
 #include <string.h>
 

@@ -269,7 +269,7 @@ ac_tensor *ac_onw_cast(ac_onw *w, ac_tensor *x, ac_dtype d)
     static const int8_t ONNX[AC_DTYPE_COUNT] = {
         -1,
 #define DTYPE(id, text, bits, kind, c, npy, tfl, onnx, loops, file_bits) onnx,
-#include "ir/graph/dtype.def"
+#include "ir/dtype/dtype.def"
 #undef DTYPE
     };
     if (x->dtype == d)

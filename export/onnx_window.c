@@ -1,6 +1,6 @@
 /* Convolutions, pools, resizing: operators over pixels. */
 #include "export/onnx_out.h"
-#include "ir/ops/axis.h"
+#include "ir/ops/decode/axis.h"
 
 #include <string.h>
 

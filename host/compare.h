@@ -1,7 +1,7 @@
 /* compare.h - how far an array is from its reference. */
 #ifndef AC_HOST_COMPARE_H
 #define AC_HOST_COMPARE_H
-#include "ir/graph/dtype.h"
+#include "ir/dtype/dtype.h"
 
 typedef struct ac_difference {
     int64_t count, differ;           /* elements; how many are not equal */

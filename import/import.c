@@ -91,6 +91,7 @@ static int read_text(ac_reading *r)
 {
     ac_text_head head;
     AC_TRY(ac_graph_read_text(r->cx, r->file.path, (const char *)r->file.data, r->file.n, &head, &r->g));
+    r->g->promise = r->opt.promise;
     r->out.format = "text";
     r->out.file_ops = r->g->node.n;
     r->out.channels_first = head.channels_first;

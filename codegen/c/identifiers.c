@@ -1,7 +1,7 @@
 /* identifiers.c - names of C in scope. */
 #include "codegen/c/identifiers.h"
 
-#include "ir/graph/dtype.h"
+#include "ir/dtype/dtype.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* build.c - canonical nodes, made one by one for a node of a file. */
 #include "import/build/build.h"
 #include "import/build/params.h"
-#include "ir/ops/resolve.h"
+#include "ir/ops/shape/resolve.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -30,7 +30,7 @@ ac_tensor *ac_build_op(const ac_build *b, ac_op op, ac_tensor *const *in, int32_
     ac_node *made = ac_build_node(b, op, in, n_in, attrs, 1);
     ac_tensor *y = made->out[0];
     y->dtype = type;
-    return ac_node_settle(b->cx, b->g, made) == AC_OK ? y : NULL;
+    return ac_node_resolve(b->cx, b->g, made) == AC_OK ? y : NULL;
 }
 
 ac_tensor *ac_build_1(const ac_build *b, ac_op op, ac_tensor *x)

@@ -1,5 +1,5 @@
 /* build.h - the small language in which importers say what an operator of a file is: canonical nodes, made and resolved
- * one by one (ir/ops/resolve.h), so that the shape of each operand and the value of each small constant is known.
+ * one by one (ir/ops/shape/resolve.h), so that the shape of each operand and the value of each small constant is known.
  *
  *     ac_build b = {.cx = cx, .g = g, .name = "conv1", .base = "conv1", .at = place};
  *     ac_tensor *y = ac_build_2(&b, AC_OP_MUL, x, ac_build_1(&b, AC_OP_LOGISTIC, x));

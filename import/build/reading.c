@@ -76,6 +76,7 @@ static void drop_nodes(ac_reading *r)
     const ac_graph *g = r->g;
     ac_graph *fresh = ac_graph_new(r->cx, g->name);
     fresh->file = g->file;
+    fresh->promise = g->promise;
     for (int32_t i = 0; i < r->input.n; i++) {
         const ac_tensor *t = r->input.item[i];
         ac_tensor *own = ac_tensor_new(fresh, t->name, t->dtype, t->rank, t->dim);
@@ -138,6 +139,7 @@ ac_graph *ac_reading_graph(ac_reading *r, const char *name, const char *format)
     if (!r->g) {
         r->g = ac_graph_new(r->cx, name);
         r->g->file = r->file.path;
+        r->g->promise = r->opt.promise;
     }
     r->out.format = format;
     return r->g;

@@ -13,7 +13,7 @@
  * supported. Adapters take the format's own node, so the format casts the pointer back before it calls. */
 #ifndef AC_IMPORT_BUILD_ROW_H
 #define AC_IMPORT_BUILD_ROW_H
-#include "ir/graph/op.h"
+#include "ir/ops/op.h"
 
 typedef void ac_adapter(void);
 #define AC_ADAPTER(fn) ((ac_adapter *)(fn))

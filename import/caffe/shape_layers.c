@@ -1,6 +1,6 @@
 /* shape_layers.c - layers of Caffe that move elements or reduce dimensions. */
 #include "import/caffe/layers.h"
-#include "ir/ops/resolve.h"
+#include "ir/ops/shape/resolve.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -239,7 +239,7 @@ int ac_caf_do_argmax(ac_caf_layer *l)
         return AC_FAIL;
     ac_tensor *in[] = {x, count};
     ac_node *n = ac_build_node(&l->b, AC_OP_TOPK_V2, in, 2, NULL, 2);
-    AC_TRY(ac_node_settle(l->r->cx, l->r->g, n));
+    AC_TRY(ac_node_resolve(l->r->cx, l->r->g, n));
     ac_tensor *where = ac_build_cast(&l->b, n->out[1], AC_F32), *best = n->out[0];
     where = ac_build_2(&l->b, AC_OP_SUB, ac_build_number(&l->b, AC_F32, (double)(size - 1)), where);
     if (by_axis)

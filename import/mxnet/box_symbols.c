@@ -1,7 +1,7 @@
 /* box_symbols.c - boxes and what picks among many: MultiBoxPrior, MultiBoxDetection, box_nms, box_iou, topk, sort,
  * argsort, pick. */
 #include "import/mxnet/symbols.h"
-#include "ir/ops/resolve.h"
+#include "ir/ops/shape/resolve.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -223,7 +223,7 @@ static int take_best(ac_mx_node *n, ac_tensor *x, int32_t axis, int64_t k, bool 
     a.topk.smallest = least;
     ac_tensor *in[] = {ac_build_transpose(&n->b, x, perm), ac_build_number(&n->b, AC_I32, (double)k)};
     ac_node *m = in[0] ? ac_build_node(&n->b, AC_OP_TOPK_V2, in, 2, &a, 2) : NULL;
-    if (!m || ac_node_settle(n->r->cx, n->r->g, m) != AC_OK)
+    if (!m || ac_node_resolve(n->r->cx, n->r->g, m) != AC_OK)
         return AC_FAIL;
     for (int32_t i = 0; i < 2; i++)
         out[i] = ac_build_transpose(&n->b, m->out[i], back);

@@ -1,6 +1,6 @@
 /* shape_symbols.c - operators of MXNet that move elements. */
 #include "import/mxnet/symbols.h"
-#include "ir/ops/resolve.h"
+#include "ir/ops/shape/resolve.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* index_nodes.c - operators of ONNX that take elements by index, or put them there: Gather, Scatter and their kin,
  * OneHot, TopK, TensorScatter, ReverseSequence. */
 #include "import/onnx/nodes.h"
-#include "ir/ops/resolve.h"
+#include "ir/ops/shape/resolve.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -185,7 +185,7 @@ int ac_onx_do_topk(ac_onx_node *n)
     if (!in[0] || !in[1])
         return AC_FAIL;
     ac_node *made = ac_onx_node_make(n, AC_OP_TOPK_V2, in, 2, &a, 2);
-    if (ac_node_settle(n->r->cx, n->r->g, made) != AC_OK)
+    if (ac_node_resolve(n->r->cx, n->r->g, made) != AC_OK)
         return AC_FAIL;
     ac_tensor *where = made->out[1];
     AC_TRY(ac_onx_result(n, 0, ac_onx_transpose(n, made->out[0], back)));

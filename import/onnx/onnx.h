@@ -10,7 +10,7 @@
  *     *_nodes.c        adapters: math, shape, index, pad, window, pool, matrix, norm, resize, loss, quant, flow ..
  *
  * ONNX operators mean different things for different ranks, shapes and opsets, so every node is resolved
- * (ir/ops/resolve.h) as soon as it is made: an adapter sees the shape of each operand and the value of each small
+ * (ir/ops/shape/resolve.h) as soon as it is made: an adapter sees the shape of each operand and the value of each small
  * constant. For that all dimensions of the inputs must be numbers (reading.h).
  *
  * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond

@@ -20,7 +20,7 @@ ac_dtype ac_onx_dtype(int64_t number)
     static const int8_t ONNX[AC_DTYPE_COUNT] = {
         -1,
 #define DTYPE(id, text, bits, kind, c, npy, tfl, onnx, loops, file_bits) onnx,
-#include "ir/graph/dtype.def"
+#include "ir/dtype/dtype.def"
 #undef DTYPE
     };
     for (int32_t d = 1; d < AC_DTYPE_COUNT; d++)

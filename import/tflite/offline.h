@@ -19,7 +19,7 @@
 #define AC_IMPORT_TFLITE_OFFLINE_H
 #include "base/file.h"
 #include "base/sink.h"
-#include "ir/graph/dtype.h"
+#include "ir/dtype/dtype.h"
 
 typedef struct ac_offline_tensor {
     const char *name, *shape; /* shape: "[1,96,96,3]" */

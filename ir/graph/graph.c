@@ -185,6 +185,39 @@ void ac_tensor_replace(ac_graph *g, ac_tensor *from, ac_tensor *to)
     from->output = false;
 }
 
+/* Where the activation is among the attributes; NULL: the operator has none. */
+static ac_act *act_at(ac_op op, ac_attrs *a)
+{
+    const struct ac_attr_list *set = &ac_attr_sets[ac_ops[op].attrs];
+    for (int32_t i = 0; i < set->n; i++)
+        if (set->row[i].type == AC_A_act)
+            return (ac_act *)(void *)((char *)a + set->row[i].offset);
+    return NULL;
+}
+
+ac_act ac_node_act(const ac_node *n)
+{
+    ac_attrs copy = n->attrs;
+    const ac_act *act = act_at(n->op, &copy);
+    return act ? *act : AC_ACT_NONE;
+}
+
+void ac_node_set_act(ac_node *n, ac_act act)
+{
+    ac_act *at = act_at(n->op, &n->attrs);
+    if (at)
+        *at = act;
+}
+
+void ac_node_erase(ac_node *n)
+{
+    for (int32_t i = 0; i < n->n_out; i++)
+        if (n->out[i]->def == n)
+            n->out[i]->def = NULL;
+    n->op = AC_OP_NONE;
+    n->n_in = n->n_out = 0;
+}
+
 void ac_graph_sweep(ac_graph *g)
 {
     int32_t n = 0;
@@ -192,6 +225,11 @@ void ac_graph_sweep(ac_graph *g)
         if (g->node.item[i]->op != AC_OP_NONE)
             g->node.item[n++] = g->node.item[i];
     g->node.n = n;
+}
+
+ac_tensor *ac_node_in(const ac_node *n, int32_t i)
+{
+    return i < n->n_in ? n->in[i] : NULL;
 }
 
 ac_tensor *ac_node_result(const ac_node *n)

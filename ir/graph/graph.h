@@ -10,7 +10,7 @@
 #ifndef AC_IR_GRAPH_GRAPH_H
 #define AC_IR_GRAPH_GRAPH_H
 #include "base/vec.h"
-#include "ir/graph/op.h"
+#include "ir/ops/op.h"
 
 enum { AC_MAX_RANK = 8 };
 
@@ -24,7 +24,15 @@ typedef struct ac_quant {
 typedef struct ac_node ac_node;
 typedef struct ac_graph ac_graph;
 typedef struct ac_tensor ac_tensor;
-struct ac_lowered; /* ir/lower/lower.h */
+
+/* Constants that are computed when somebody needs their bytes. Who promises them knows how; the graph does not. */
+typedef struct ac_promise {
+    /* Sets `data` of every tensor that holds the promise; t is the one that is needed. AC_FAIL: diagnostic. */
+    int (*make)(ac_ctx *cx, const struct ac_promise *p, ac_tensor *t);
+} ac_promise;
+/* The operands of n are constants: its results become lazy ones. false, without a diagnostic and with nothing changed: they cannot
+ * be computed, and the node has to stay. n may be erased afterwards. */
+typedef bool ac_promise_fn(ac_ctx *cx, const ac_node *n);
 
 struct ac_tensor {
     const char *name; /* interned, unique in the graph; what every message and report shows */
@@ -40,7 +48,7 @@ struct ac_tensor {
     bool splat;      /* data holds one element, the value of all */
     const void
         *given; /* input: its value where whoever compiles knows it (run --input); importers may specialise on it */
-    const struct ac_lowered *lazy; /* constant not yet computed: ac_tensor_force runs it */
+    const ac_promise *lazy; /* constant not yet computed: ac_tensor_force makes it */
     ac_node *def;       /* the node of g->node that makes it (followers: their host); NULL: input, state or constant */
     bool named;         /* for importers: the name is the file's own */
     bool input, output; /* of the graph */
@@ -76,6 +84,8 @@ struct ac_graph {
     int32_t next_node;
     const char *file;              /* as the user wrote it */
     struct ac_tensor_names *names; /* graph.c: tensors by name */
+    ac_promise_fn *promise; /* how constants become other constants, handed in by whoever has the graph made; NULL: they
+                                    * do not */
 };
 
 ac_graph *ac_graph_new(ac_ctx *cx, const char *name);
@@ -95,6 +105,7 @@ ac_node *ac_node_new(ac_graph *g, ac_op op, const char *name, ac_tensor *const *
 void ac_node_fuse(ac_graph *g, ac_node *host, ac_node *follower);
 void ac_tensor_replace(ac_graph *g, ac_tensor *from,
                        ac_tensor *to); /* all readers (fused ones too) and graph outputs */
+void ac_node_erase(ac_node *n);        /* takes n out: nobody makes its results any more; ac_graph_sweep removes it */
 void ac_graph_sweep(ac_graph *g);      /* removes from g->node the nodes whose op is AC_OP_NONE (erased) */
 
 void ac_graph_renumber(
@@ -106,14 +117,17 @@ ac_tensor *
 ac_tensor_root(const ac_tensor *t); /* the tensor in whose bytes t lives; t itself when it has bytes of its own */
 int64_t ac_tensor_root_offset(const ac_tensor *t); /* where in the root's bytes t starts */
 bool ac_tensor_is_const(const ac_tensor *t);       /* data or lazy */
-/* Dense data of a constant: runs lazy ones through the evaluator, expands splats; cached on the tensor. NULL: not a constant,
- * or the evaluation failed (diagnostic). */
+/* Dense data of a constant: makes lazy ones, expands splats; cached on the tensor. NULL: not a constant, or it cannot be made
+ * (diagnostic). */
 const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t);
 bool ac_tensor_same_shape(const ac_tensor *a, const ac_tensor *b);
+float ac_quant_scale(const ac_tensor *t); /* of the whole tensor; 1 when not quantised */
+int32_t ac_quant_zero(const ac_tensor *t);
 bool ac_quant_equal(const ac_quant *a, const ac_quant *b); /* NULL equals NULL */
 const char *ac_shape_str(ac_ctx *cx, const ac_tensor *t);  /* "[1,96,96,3]" */
 const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t); /* "i8 [1,96,96,3]" */
 
+ac_tensor *ac_node_in(const ac_node *n, int32_t i); /* operand i where it is given, else NULL */
 /* The result of a node after its epilogue: out[0] of the last fused node, else out[0]. */
 ac_tensor *ac_node_result(const ac_node *n);
 bool ac_node_internal(const ac_node *n, const ac_tensor *t); /* is t made and used up inside the epilogue of n? */
@@ -121,6 +135,9 @@ bool ac_node_internal(const ac_node *n, const ac_tensor *t); /* is t made and us
  * internal result. Static inputs (ops.def) are skipped. Views are given as they are (not resolved to roots). */
 int32_t ac_node_reads(const ac_node *n, ac_tensor **list, int32_t cap); /* count; at most cap are stored */
 
+/* The activation among the attributes; none where the operator has no such attribute (then nothing can be set). */
+ac_act ac_node_act(const ac_node *n);
+void ac_node_set_act(ac_node *n, ac_act act);
 /* Integers of a static operand: input `i` when present (must be a constant: else E0203), otherwise `attr`.
  * Works for i16, i32 and i64 constants. */
 int ac_node_ints(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints *out);

@@ -1,7 +1,6 @@
 /* tensor.c - what can be asked of one tensor: sizes, constant data, equality, its text in messages. */
 #include "base/sink.h"
 #include "ir/graph/graph.h"
-#include "ir/lower/lower.h"
 
 #include <string.h>
 
@@ -41,6 +40,16 @@ bool ac_tensor_is_const(const ac_tensor *t)
 bool ac_tensor_same_shape(const ac_tensor *a, const ac_tensor *b)
 {
     return a->rank == b->rank && (a->rank == 0 || !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim));
+}
+
+float ac_quant_scale(const ac_tensor *t)
+{
+    return t->quant && t->quant->n > 0 ? t->quant->scale[0] : 1.0f;
+}
+
+int32_t ac_quant_zero(const ac_tensor *t)
+{
+    return t->quant && t->quant->n > 0 && t->quant->zero ? t->quant->zero[0] : 0;
 }
 
 bool ac_quant_equal(const ac_quant *a, const ac_quant *b)
@@ -83,44 +92,6 @@ static void *dense_of_splat(ac_ctx *cx, const ac_tensor *t)
     return p;
 }
 
-/* Runs the loops that make lazy constants: every TENSOR argument is a result, of t's node. */
-static int run_lazy(ac_ctx *cx, ac_tensor *t)
-{
-    const ac_lowered *w = t->lazy;
-    void **data = AC_NEW_N(cx->region, void *, w->arg.n + 1);
-    for (int32_t i = 0; i < w->arg.n; i++) {
-        const ac_arg *a = &w->arg.item[i];
-        switch (a->kind) {
-        case AC_ARG_TENSOR:
-            data[i] = ac_alloc(cx->region, (size_t)ac_tensor_bytes(a->tensor) + 1);
-            break;
-        case AC_ARG_PART: /* constants are made in one part */
-        case AC_ARG_SCRATCH:
-            data[i] = ac_alloc(cx->region, (size_t)a->bytes + 1);
-            break;
-        case AC_ARG_CONST: {
-            union {
-                const void *c;
-                void *v;
-            } p = {ac_const_data(cx, a->konst)}; /* the loops do not write constants */
-            if (!p.c)
-                return AC_FAIL;
-            data[i] = p.v;
-            break;
-        }
-        }
-    }
-    int status = 0;
-    AC_TRY(ac_eval(cx, w->fn, data, w->arg.n, &status));
-    if (status)
-        return ac_error(cx, w->node ? w->node->at : (ac_place){0}, E0104,
-                        "constant '%s' cannot be computed: a check inside '%s' fails", t->name, w->fn->name);
-    for (int32_t i = 0; i < w->arg.n; i++)
-        if (w->arg.item[i].kind == AC_ARG_TENSOR && w->arg.item[i].tensor->lazy == w)
-            w->arg.item[i].tensor->data = data[i];
-    return AC_OK;
-}
-
 const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t)
 {
     if (!ac_tensor_is_const(t))
@@ -129,7 +100,7 @@ const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t)
         t->data = ac_alloc(cx->region, 1);
     if (!t->data && t->raw)
         t->data = ac_copy(cx->region, t->raw, (size_t)ac_tensor_bytes(t));
-    if (!t->data && run_lazy(cx, t) != AC_OK)
+    if (!t->data && t->lazy->make(cx, t->lazy, t) != AC_OK)
         return NULL;
     if (!t->data && ac_tensor_count(t) == 0) /* loops that have nothing to write need not name it */
         t->data = ac_alloc(cx->region, 1);

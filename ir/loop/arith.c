@@ -1,5 +1,5 @@
 #include "ir/loop/builder.h"
-#include "ir/loop/eval/kernel.h"
+#include "ir/loop/kernel.h"
 
 /* Operands are checked and splat here; what an operation makes of constants is folding.c's business. */
 

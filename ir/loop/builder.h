@@ -75,8 +75,9 @@ ac_x ac_lb_copy(ac_lb *b, const ac_loop_fn *from, const ac_ins *i);
 /* ac_lb_open with name, note and buffers of `from`. */
 ac_loop_fn *ac_lb_open_like(ac_lb *b, ac_region *region, const ac_loop_fn *from);
 
-/* hoist.c: ac_loop_hoist with the result in `region` and working memory in `tmp` (they may be the same). */
-ac_loop_fn *ac_loop_hoist_in(ac_region *region, ac_region *tmp, const ac_loop_fn *fn);
+/* hoist.c: pure instructions whose operands do not change in a loop are moved before it. For the evaluator; C compilers
+ * do this themselves. The result is in `region`, working memory in `tmp` (they may be the same). */
+ac_loop_fn *ac_loop_hoist(ac_region *region, ac_region *tmp, const ac_loop_fn *fn);
 
 /* close.c */
 void ac_lb_sweep(ac_loop_fn *fn, ac_region *region);

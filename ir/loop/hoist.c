@@ -91,7 +91,7 @@ static void emit(const hoister *h, ac_loop_fn *to, ac_region *r, ac_x *map, int3
     ac_push(r, &to->code, i);
 }
 
-ac_loop_fn *ac_loop_hoist_in(ac_region *region, ac_region *tmp, const ac_loop_fn *fn)
+ac_loop_fn *ac_loop_hoist(ac_region *region, ac_region *tmp, const ac_loop_fn *fn)
 {
     size_t n = (size_t)fn->code.n;
     hoister h = {fn,
@@ -113,13 +113,5 @@ ac_loop_fn *ac_loop_hoist_in(ac_region *region, ac_region *tmp, const ac_loop_fn
         if (!map[x])
             emit(&h, to, region, map, x);
     }
-    return to;
-}
-
-ac_loop_fn *ac_loop_hoist(ac_ctx *cx, const ac_loop_fn *fn)
-{
-    ac_region *tmp = ac_region_open(&cx->heap);
-    ac_loop_fn *to = ac_loop_hoist_in(cx->region, tmp, fn);
-    ac_region_close(tmp);
     return to;
 }

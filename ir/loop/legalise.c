@@ -1,5 +1,5 @@
 #include "ir/loop/builder.h"
-#include "ir/loop/eval/kernel.h"
+#include "ir/loop/kernel.h"
 
 /* Every value of L lanes becomes L values of one lane; instructions that only move lanes disappear.
  *

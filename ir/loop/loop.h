@@ -26,7 +26,7 @@
 #define AC_IR_LOOP_LOOP_H
 #include "base/sink.h"
 #include "base/vec.h"
-#include "ir/graph/dtype.h"
+#include "ir/dtype/dtype.h"
 
 typedef int32_t ac_x; /* a value: index of an instruction; 0 is none */
 
@@ -45,14 +45,7 @@ static inline bool ac_lop_has_buffer(ac_lop op)
 
 enum { AC_MAX_LANES = 1024 };             /* of one value */
 enum { AC_F_WRAP = 1, AC_F_ALIGNED = 2 }; /* flags; ALIGNED: the address is a multiple of lanes * element size */
-typedef enum ac_mark {
-    AC_MARK_SERIAL,
-    AC_MARK_UNROLL,
-    AC_MARK_VECTOR,
-    AC_MARK_PARALLEL,
-    AC_MARK_GRID,
-    AC_MARK_BLOCK
-} ac_mark;
+typedef enum ac_mark { AC_MARK_SERIAL, AC_MARK_UNROLL, AC_MARK_PARALLEL, AC_MARK_GRID, AC_MARK_BLOCK } ac_mark;
 
 typedef struct ac_ins {
     uint8_t op;    /* ac_lop */
@@ -210,16 +203,5 @@ int ac_loop_read(ac_ctx *cx, const char *file, const char *text, size_t n, ac_lo
 ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn);
 /* unroll.c: loops marked unroll with constant bounds are replaced by copies of their body. */
 ac_loop_fn *ac_loop_unroll(ac_ctx *cx, const ac_loop_fn *fn);
-/* hoist.c: pure instructions whose operands do not change in a loop are moved before it. For the evaluator; C compilers
- * do this themselves. */
-ac_loop_fn *ac_loop_hoist(ac_ctx *cx, const ac_loop_fn *fn);
-
-/* eval.c: flat bytecode over 8-byte slots; the oracle of all printers, and constant folding. data[i] / bytes[i]: memory
- * of parameter i (element-aligned). Every access is checked against the buffer: E0901 when a program reads or writes
- * outside. *status: 0, or the status of a FAIL_IF. Compiled programs can be kept and run many times. */
-typedef struct ac_program ac_program;
-ac_program *ac_eval_compile(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn); /* NULL: diagnostic */
-int ac_eval_run(ac_ctx *cx, const ac_program *p, void *const *data, int32_t n_data, int *status);
-int ac_eval(ac_ctx *cx, const ac_loop_fn *fn, void *const *data, int32_t n_data, int *status); /* compile, run, drop */
 
 #endif

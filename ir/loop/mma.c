@@ -5,7 +5,7 @@
  *                               results: (g, 2q), (g, 2q + 1), (g + 8, 2q), (g + 8, 2q + 1)
  *
  * as PTX has it for mma.m16n8k32 (i8), k16 (f16, bf16) and k8 (tf32). */
-#include "ir/loop/eval/kernel.h"
+#include "ir/loop/kernel.h"
 
 #include <string.h>
 

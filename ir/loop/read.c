@@ -1,5 +1,5 @@
 #include "ir/loop/builder.h"
-#include "ir/loop/eval/kernel.h"
+#include "ir/loop/kernel.h"
 #include "ir/loop/text_words.h"
 
 #include <errno.h>

@@ -126,8 +126,13 @@ int32_t ac_lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, co
 /* The destination is the maker's buffer 0 while it is built and its last parameter in the end. */
 int32_t ac_lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count)
 {
-    *P = (ac_lower){
-        .cx = L->cx, .region = L->region, .target = L->target, .node = L->node, .exact = L->exact, .result_buf = -1};
+    *P = (ac_lower){.cx = L->cx,
+                    .region = L->region,
+                    .target = L->target,
+                    .node = L->node,
+                    .rows = L->rows,
+                    .exact = L->exact,
+                    .result_buf = -1};
     P->out = AC_NEW(L->region, ac_lowered);
     ac_const *k = new_const(L, name, d, count, 64);
     k->maker = P->out;
@@ -193,41 +198,4 @@ void ac_lo_settle(ac_lowered *w, int32_t last)
         if (fn->code.item[i].op == AC_L_MMA) /* its words are stored somewhere, so the buffer is in use */
             fn->code.item[i].k.i = to[fn->code.item[i].k.i];
     }
-}
-
-/* Runs the loops that make a constant; scratch of the maker lives as long as the compilation. */
-static int make_const(ac_ctx *cx, ac_const *k)
-{
-    const ac_lowered *w = k->maker;
-    void **data = AC_NEW_N(cx->region, void *, w->arg.n);
-    for (int32_t i = 0; i < w->arg.n; i++) {
-        const ac_arg *a = &w->arg.item[i];
-        if (a->kind == AC_ARG_SCRATCH || a->konst == k) {
-            const ac_bytes bytes = a->kind == AC_ARG_SCRATCH ? a->bytes : ac_dtype_size(k->dtype, k->count);
-            data[i] = ac_alloc(cx->region, (size_t)bytes + 1);
-        } else {
-            union {
-                const void *read;
-                void *any;
-            } p = {ac_const_data(cx, a->konst)}; /* a maker only reads it */
-            if (!p.read)
-                return AC_FAIL;
-            data[i] = p.any;
-        }
-    }
-    int status = 0;
-    AC_TRY(ac_eval(cx, w->fn, data, w->arg.n, &status));
-    if (status)
-        return ac_error(cx, (ac_place){0}, E0901, "constant '%s': its maker stopped with status %d", k->name, status);
-    k->data = data[w->arg.n - 1];
-    return AC_OK;
-}
-
-const void *ac_const_data(ac_ctx *cx, ac_const *k)
-{
-    if (!k->data && k->source)
-        k->data = ac_tensor_force(cx, k->source);
-    else if (!k->data && k->maker && make_const(cx, k) != AC_OK)
-        return NULL;
-    return k->data;
 }

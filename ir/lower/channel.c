@@ -45,10 +45,10 @@ static int check_bias(ac_channel *c)
  * float where the multiplier is fixed-point (TFLite's legacy formula). */
 static double effective_scale(const ac_channel *c, int64_t i)
 {
-    const float sw = c->w->quant->scale[c->per_channel ? i : 0], sx = ac_scale(c->x);
+    const float sw = c->w->quant->scale[c->per_channel ? i : 0], sx = ac_quant_scale(c->x);
     if (c->rounding == AC_ROUND_MATMUL || (c->kind == AC_MACS_U8 && c->rounding == AC_ROUND_FIXED))
-        return (double)(sx * sw) / (double)ac_scale(c->out);
-    return (double)sx * (double)sw / (double)ac_scale(c->out);
+        return (double)(sx * sw) / (double)ac_quant_scale(c->out);
+    return (double)sx * (double)sw / (double)ac_quant_scale(c->out);
 }
 
 int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_tensor *bias, int64_t n, int32_t axis,
@@ -88,16 +88,16 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
     if (kind == AC_MACS_U8 && c->per_channel)
         return ac_lower_refuse(L, "weights '%s' are u8 with a scale for each channel: supported is one scale", w->name);
     if (kind == AC_MACS_HYBRID) {
-        c->scale = (double)ac_scale(w);
+        c->scale = (double)ac_quant_scale(w);
         return AC_OK;
     }
     if (act == AC_ACT_TANH)
         return ac_lower_refuse(L,
                                "activation tanh on quantised values: supported are none, relu, relu6 and relu_n1_to_1");
-    c->zx = kind == AC_MACS_I16 ? 0 : ac_zero(x);
+    c->zx = kind == AC_MACS_I16 ? 0 : ac_quant_zero(x);
     /* Only here may weights be asymmetric; the reference takes 0 elsewhere. */
     if (kind == AC_MACS_U8 || (rounding != AC_ROUND_FIXED && !c->per_channel))
-        c->zw = ac_zero(w);
+        c->zw = ac_quant_zero(w);
     c->scale = effective_scale(c, 0);
     c->q = ac_quantize_multiplier(c->scale);
     ac_quantized_act_range(act, c->out, &c->lo, &c->hi);
@@ -259,7 +259,7 @@ static ac_x done_float(const ac_channel *c, ac_x acc, ac_x oc)
 /* Values below the zero point are clamped to it. */
 static bool from_zero(const ac_channel *c)
 {
-    return c->lo >= ac_zero(c->out);
+    return c->lo >= ac_quant_zero(c->out);
 }
 
 /* Is requant_right the way? One lane with one multiplier is better off with ac_lo_requant's immediates. */
@@ -325,9 +325,9 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
         return acc;
     ac_x v = requantised(c, acc, oc);
     if (c->kind != AC_MACS_I16)
-        v = ac_lb_add(b, v, ac_lb_like_int(b, v, ac_zero(c->out)));
+        v = ac_lb_add(b, v, ac_lb_like_int(b, v, ac_quant_zero(c->out)));
     const bool below =
-        !to_right(c, ac_lb_lane_count(b, v)) || c->lo != ac_zero(c->out); /* else nothing is below already */
+        !to_right(c, ac_lb_lane_count(b, v)) || c->lo != ac_quant_zero(c->out); /* else nothing is below already */
     const ac_dtype d = c->out->dtype;
     if (ac_lb_lane_count(b, v) > 1 && c->hi == ac_dtype_max(d) && (!below || c->lo == ac_dtype_min(d)))
         return ac_lb_satcast(b, v, d);

@@ -75,9 +75,4 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc); /* the stored valu
 /* round(v), half away from zero; v: a float type, |v| small enough to be exact. */
 ac_x ac_round_away(ac_lb *b, ac_x v);
 
-/* hybrid.c: quantises `count` floats of x from index x_at to i8 in q from q_at, as TFLite's SymmetricQuantizeFloats
- * (range
- * +-127) or AsymmetricQuantizeFloats (range -128..127, zero point nudged); sets c->scale_x and c->zero_x. */
-void ac_hybrid_quantize(ac_channel *c, int32_t x, ac_x x_at, int32_t q, ac_x q_at, int64_t count, bool asymmetric);
-
 #endif

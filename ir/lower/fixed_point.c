@@ -1,7 +1,8 @@
 /* fixed_point.c - fixed-point arithmetic for tables, and as loop code: products, shifts, reciprocal, exp, log, 1/sqrt. */
 #include "ir/lower/fixed_point.h"
 
-int32_t ac_fx_mul(int32_t a, int32_t b)
+/* a and b are not both the most negative number. */
+static int32_t mul(int32_t a, int32_t b)
 {
     return (int32_t)(((int64_t)a * b + (1 << 30)) >> 31);
 }
@@ -13,7 +14,8 @@ int32_t ac_fx_round_shift(int32_t a, int32_t e)
     return (int32_t)((a + ((int64_t)1 << (e - 1)) - (a < 0)) >> e);
 }
 
-int32_t ac_fx_shift_up(int32_t a, int32_t e)
+/* a * 2^e, saturated; 0 <= e <= 31 */
+static int32_t shift_up(int32_t a, int32_t e)
 {
     const int64_t v = (int64_t)a * ((int64_t)1 << e);
     return (int32_t)(v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : v);
@@ -22,7 +24,7 @@ int32_t ac_fx_shift_up(int32_t a, int32_t e)
 int32_t ac_fx_requant(int32_t x, ac_multiplier q)
 {
     const uint32_t wide = (uint32_t)x * (q.shift > 0 ? UINT32_C(1) << q.shift : 1);
-    return ac_fx_round_shift(ac_fx_mul((int32_t)wide, q.m), q.shift < 0 ? -q.shift : 0);
+    return ac_fx_round_shift(mul((int32_t)wide, q.m), q.shift < 0 ? -q.shift : 0);
 }
 
 /* Series around -1/8 for the fraction of a quarter, then one factor e^-(2^k) for each bit of the whole quarters. */
@@ -33,14 +35,14 @@ int32_t ac_fx_exp_q5(int32_t a)
     if (a == 0)
         return INT32_MAX;
     const int32_t frac = (a & (quarter - 1)) - quarter; /* in [-1/4, 0) */
-    const int32_t x = ac_fx_shift_up(frac, 5) + (1 << 28);
-    const int32_t x2 = ac_fx_mul(x, x), x3 = ac_fx_mul(x2, x), x4 = ac_fx_mul(x2, x2);
-    const int32_t tail = ac_fx_round_shift(ac_fx_mul(ac_fx_round_shift(x4, 2) + x3, 715827883) + x2, 1);
-    int32_t v = 1895147668 + ac_fx_mul(1895147668, x + tail); /* e^(-1/8) */
+    const int32_t x = shift_up(frac, 5) + (1 << 28);
+    const int32_t x2 = mul(x, x), x3 = mul(x2, x), x4 = mul(x2, x2);
+    const int32_t tail = ac_fx_round_shift(mul(ac_fx_round_shift(x4, 2) + x3, 715827883) + x2, 1);
+    int32_t v = 1895147668 + mul(1895147668, x + tail); /* e^(-1/8) */
     const int32_t rest = frac - a;
     for (int32_t k = 0; k < 7; k++)
         if (rest & (quarter << k))
-            v = ac_fx_mul(v, factor[k]);
+            v = mul(v, factor[k]);
     return v;
 }
 
@@ -56,10 +58,10 @@ void ac_fx_inv_sqrt(int32_t x, ac_multiplier *q)
         shift--;
     const int32_t half = ac_fx_round_shift(x >> 1, 1);
     for (int32_t i = 0; i < 5; i++) {
-        const int32_t cube = ac_fx_shift_up(ac_fx_mul(ac_fx_mul(v, v), v), 6);
-        v = ac_fx_shift_up(ac_fx_mul((1 << 28) + (1 << 27), v) - ac_fx_mul(half, cube), 3);
+        const int32_t cube = shift_up(mul(mul(v, v), v), 6);
+        v = shift_up(mul((1 << 28) + (1 << 27), v) - mul(half, cube), 3);
     }
-    v = ac_fx_mul(v, 1518500250); /* sqrt(1/2) */
+    v = mul(v, 1518500250); /* sqrt(1/2) */
     *q = (ac_multiplier){shift < 0 ? v * (1 << -shift) : v, shift < 0 ? 0 : -shift};
 }
 
@@ -94,7 +96,7 @@ ac_x ac_lo_fx_round_shift_v(ac_lower *L, ac_x a, ac_x e)
     return ac_lb_cast(b, ac_lb_shr(b, v, e64), AC_I32);
 }
 
-ac_x ac_lo_fx_shift_up(ac_lower *L, ac_x a, int32_t e)
+static ac_x shift_up_x(ac_lower *L, ac_x a, int32_t e)
 {
     ac_lb *b = &L->b;
     const ac_x v = ac_lb_cast(b, a, AC_I64);
@@ -114,8 +116,8 @@ ac_x ac_lo_fx_floor_log2(ac_lower *L, ac_x v)
     return log;
 }
 
-/* Three Newton steps for 2 / (1 + x) in Q2.29 from 48/17 - 32/17 d, d = (1 + x) / 2. */
-ac_x ac_lo_fx_one_over_one_plus(ac_lower *L, ac_x x)
+/* x in [0, 1), Q0.31 -> Q0.31: three Newton steps for 2 / (1 + x) in Q2.29 from 48/17 - 32/17 d, d = (1 + x) / 2. */
+static ac_x one_over_one_plus(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
     ac_x sum = ac_lb_add(b, ac_lb_cast(b, x, AC_I64), ac_lb_int(b, AC_I64, INT32_MAX));
@@ -124,9 +126,9 @@ ac_x ac_lo_fx_one_over_one_plus(ac_lower *L, ac_x x)
     ac_x v = ac_lb_add(b, ac_lb_like_int(b, x, 1515870810), ac_lo_fx_mul(L, d, ac_lb_like_int(b, x, -1010580540)));
     for (int i = 0; i < 3; i++) {
         const ac_x rest = ac_lb_sub(b, ac_lb_like_int(b, x, 1 << 29), ac_lo_fx_mul(L, d, v));
-        v = ac_lb_add_wrap(b, v, ac_lo_fx_shift_up(L, ac_lo_fx_mul(L, v, rest), 2));
+        v = ac_lb_add_wrap(b, v, shift_up_x(L, ac_lo_fx_mul(L, v, rest), 2));
     }
-    return ac_lo_fx_shift_up(L, v, 1);
+    return shift_up_x(L, v, 1);
 }
 
 /* v << (31 - log) without its leading bit. */
@@ -141,7 +143,7 @@ static ac_x fraction(ac_lower *L, ac_x v, ac_x log)
 ac_x ac_lo_fx_reciprocal(ac_lower *L, ac_x v, ac_x *log)
 {
     *log = ac_lo_fx_floor_log2(L, v);
-    return ac_lo_fx_one_over_one_plus(L, fraction(L, v, *log));
+    return one_over_one_plus(L, fraction(L, v, *log));
 }
 
 /* v = r * 2^k with r near sqrt(sqrt(1/2)), k a multiple of 1/2: log v = k log 2 + log(r / r0), a Pade form. Two
@@ -154,7 +156,7 @@ ac_x ac_lo_fx_log_q12(ac_lower *L, ac_x v)
     const ac_x clz = ac_lb_sub(b, ac_lb_like_int(b, v, 31), ac_lo_fx_floor_log2(L, v));
     const ac_x one = ac_lb_like_int(b, v, 1);
     const ac_x ra_tmp = ac_lb_shl(b, v, ac_lb_sub(b, clz, one));
-    const ac_x ra = ac_lo_fx_shift_up(L, ac_lo_fx_mul(L, ra_tmp, ac_lb_like_int(b, v, sqrt_half)), 1);
+    const ac_x ra = shift_up_x(L, ac_lo_fx_mul(L, ra_tmp, ac_lb_like_int(b, v, sqrt_half)), 1);
     ac_x ka = ac_lb_mul(b, ac_lb_sub(b, ac_lb_like_int(b, v, 12), clz), ac_lb_like_int(b, v, 1 << 25));
     ka = ac_lb_add(b, ka, quarter);
     const ac_x zb = ac_lo_fx_mul(L, v, ac_lb_like_int(b, v, sqrt_half));
@@ -175,10 +177,10 @@ ac_x ac_lo_fx_log_q12(ac_lower *L, ac_x v)
     ac_x den = ac_lb_add_wrap(b, ac_lb_add_wrap(b, ac_lb_like_int(b, q, 1057819769), q),
                               ac_lo_fx_mul(L, ac_lb_like_int(b, q, 127690142), q2));
     den = ac_lb_add_wrap(b, ac_lo_fx_mul(L, p, den), ac_lo_fx_mul(L, ac_lb_like_int(b, q, 638450708), q));
-    const ac_x inverse = ac_lo_fx_one_over_one_plus(L, den);
+    const ac_x inverse = one_over_one_plus(L, den);
     const ac_x small = ac_lo_fx_mul(L, ac_lo_fx_round_shift(L, num, 6), inverse);
     const ac_x log = ac_lb_add_wrap(b, ac_lo_fx_mul(L, k, ac_lb_like_int(b, k, 1488522236)), small); /* Q6.25 */
-    return ac_lo_fx_shift_up(L, log, 1);
+    return shift_up_x(L, log, 1);
 }
 
 void ac_lo_fx_inv_sqrt(ac_lower *L, ac_x x, ac_x *m, ac_x *shift)
@@ -197,10 +199,10 @@ void ac_lo_fx_inv_sqrt(ac_lower *L, ac_x x, ac_x *m, ac_x *shift)
     const ac_x root = ac_lb_var(b, "root", ac_lb_like_int(b, x, 1 << 28));
     ac_lb_for_n(b, "k", 5);
     const ac_x r = ac_lb_get(b, root);
-    const ac_x cube = ac_lo_fx_shift_up(L, ac_lo_fx_mul(L, ac_lo_fx_mul(L, r, r), r), 6);
+    const ac_x cube = shift_up_x(L, ac_lo_fx_mul(L, ac_lo_fx_mul(L, r, r), r), 6);
     const ac_x step =
         ac_lb_sub_wrap(b, ac_lo_fx_mul(L, ac_lb_like_int(b, x, (1 << 28) + (1 << 27)), r), ac_lo_fx_mul(L, half, cube));
-    ac_lb_set(b, root, ac_lo_fx_shift_up(L, step, 3));
+    ac_lb_set(b, root, shift_up_x(L, step, 3));
     ac_lb_end(b);
     const ac_x value = ac_lo_fx_mul(L, ac_lb_get(b, root), ac_lb_like_int(b, x, 1518500250)); /* sqrt(1/2) */
     const ac_x right = ac_lb_add(b, ac_lb_sub(b, ac_lb_like_int(b, x, 11), pairs), ac_lb_select(b, large, one, zero));

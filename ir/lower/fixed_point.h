@@ -10,9 +10,7 @@
 #define AC_IR_LOWER_FIXED_POINT_H
 #include "ir/lower/lower.h"
 
-int32_t ac_fx_mul(int32_t a, int32_t b);           /* (a, b) are not both the most negative number */
 int32_t ac_fx_round_shift(int32_t a, int32_t e);   /* a / 2^e, nearest, ties away from zero; 0 <= e <= 31 */
-int32_t ac_fx_shift_up(int32_t a, int32_t e);      /* a * 2^e, saturated; 0 <= e <= 31 */
 int32_t ac_fx_requant(int32_t x, ac_multiplier q); /* MultiplyByQuantizedMultiplier */
 int32_t ac_fx_exp_q5(int32_t a);                   /* e^a, a <= 0 in Q5.26 -> Q0.31 */
 void ac_fx_inv_sqrt(int32_t x, ac_multiplier *q);  /* 1 / sqrt(x) = q.m * 2^(q.shift - 31), x > 0 */
@@ -20,9 +18,7 @@ void ac_fx_inv_sqrt(int32_t x, ac_multiplier *q);  /* 1 / sqrt(x) = q.m * 2^(q.s
 ac_x ac_lo_fx_mul(ac_lower *L, ac_x a, ac_x b);
 ac_x ac_lo_fx_round_shift(ac_lower *L, ac_x a, int32_t e);
 ac_x ac_lo_fx_round_shift_v(ac_lower *L, ac_x a, ac_x e); /* e: i32, 0..31 */
-ac_x ac_lo_fx_shift_up(ac_lower *L, ac_x a, int32_t e);
-ac_x ac_lo_fx_floor_log2(ac_lower *L, ac_x v);        /* v > 0 */
-ac_x ac_lo_fx_one_over_one_plus(ac_lower *L, ac_x x); /* x in [0, 1), Q0.31 -> Q0.31 */
+ac_x ac_lo_fx_floor_log2(ac_lower *L, ac_x v);            /* v > 0 */
 /* v = (1 + f) * 2^log: 1 / (1 + f) in Q0.31; v > 0. */
 ac_x ac_lo_fx_reciprocal(ac_lower *L, ac_x v, ac_x *log);
 ac_x ac_lo_fx_log_q12(ac_lower *L, ac_x v); /* log v, v >= 1 in Q12.19 -> Q5.26 */

@@ -20,85 +20,37 @@
  * Integer semantics are TFLite's reference kernels (fixed-point multiply with double rounding; docs/numerics.md). */
 #ifndef AC_IR_LOWER_LOWER_H
 #define AC_IR_LOWER_LOWER_H
-#include "ir/graph/graph.h"
-#include "ir/loop/loop.h"
+#include "ir/lower/lowered.h"
 #include "ir/lower/target.h"
 
-/* A constant of the generated program: either bytes (data) or a maker: a lowering without run-time operands that computes it,
- * run when constants are printed or evaluated, never by plan or check. */
-typedef struct ac_const {
-    const char *name; /* C identifier hint: "conv_3_w" */
-    ac_dtype dtype;
-    int64_t count; /* elements */
-    int32_t align;
-    const void *data;         /* NULL until made */
-    struct ac_lowered *maker; /* parameter 0..n-2: constants, the last: this constant */
-    ac_tensor *source; /* data comes straight from this constant tensor (no transformation): its bytes are shared */
-} ac_const;
-
-/* The choices that lead from a node to its loops, as data: what the cost models chose, or what they are told. 0: no choice of
- * this node, or (told) left to the cost model. What does not fit node or target is passed over. */
-typedef struct ac_schedule {
-    int32_t winograd;    /* rows and columns of an output tile of Winograd's convolution, 2 or 4 (winograd.c) */
-    int32_t rows, vecs;  /* register tile: rows (pixels) by vectors of channels. Changes no bit of a result */
-    double cost;         /* estimated cycles; told: not read */
-    const char *refused; /* why winograd was told and is not done; NULL */
-    int32_t tensor;      /* told: AC_TENSOR_...; chosen: the ac_dtype that tensor cores of a GPU multiply */
-} ac_schedule;
-/* Tensor cores: bytes, whose results are the same; no; or floats too, rounded to that type before they are multiplied. */
-enum { AC_TENSOR_BYTES, AC_TENSOR_OFF, AC_TENSOR_TF32, AC_TENSOR_BF16, AC_TENSOR_F16 };
-enum { AC_WINOGRAD_CHEAPEST = -1, AC_WINOGRAD_NEVER = -2 }; /* told: 2, 4 or none, by the cost model; none, by choice */
-
-typedef enum ac_arg_kind {
-    AC_ARG_TENSOR,
-    AC_ARG_CONST,
-    AC_ARG_SCRATCH,
-    AC_ARG_PART
-} ac_arg_kind; /* PART: i32[1], see parts */
-typedef struct ac_arg {
-    ac_arg_kind kind;
-    ac_tensor *tensor; /* TENSOR; SCRATCH: whose rows it holds, NULL: none */
-    ac_const *konst;   /* CONST */
-    ac_bytes bytes;    /* SCRATCH: size; align is the buffer's */
-} ac_arg;
-
-typedef struct ac_lowered {
-    const ac_node *node; /* NULL for makers of constants */
-    ac_loop_fn *fn;
-    AC_VEC(ac_arg) arg; /* one for each parameter of fn, same order */
-    int64_t macs;       /* multiply-adds of the node */
-    ac_bytes scratch;   /* sum of SCRATCH arguments (each rounded up to 16) */
-    int32_t parts; /* 0: one call. Else `parts` calls do the step, in any order or at the same time; the PART argument
-                                  holds the number of the part */
-    int32_t rows;  /* above 0: `rows` calls do the step, one for each row of graph input `fed`, in this order; the PART
-                                  argument holds the row's number, and the row stands in the last row_bytes of scratch argument
-                                  fed_arg before the call */
-    int32_t fed_arg;
-    ac_tensor *fed;
-    ac_bytes row_bytes;
-    ac_tensor
-        *overwrite[8]; /* operands the result may be placed over exactly, if they die here (element-wise access) */
-    int32_t n_overwrite;
-    ac_schedule schedule;
-    const char *chain; /* of a group of steps (planner/graph/stripe_group.h): its operators; NULL: one node */
-} ac_lowered;
-
-/* Rows of the result (its first dimension above 1) are the outermost loop and columns the next one, so that the node can run a
- * row at a time (ir/loop/access/part.h). Costs some speed; a family that cannot ignores it. */
-enum {
-    AC_VARIANT_ROWS = 1,
-    AC_VARIANT_INPLACE =
-        2 /* the result may lie exactly over the input that `overwrite` names, at the price of speed; refused
-                              where a family has no such schedule. Depthwise convolutions only so far. */
-};
+struct ac_lower;
+/* Appends the loops of L->node to L->b. AC_FAIL: a diagnostic, or ac_lower_refuse. */
+typedef int ac_lower_fn(struct ac_lower *L);
+/* arg[i]: the loaded value of input i (its storage dtype), any lane count, all the same. Returns the output's storage value.
+ * On an unsupported type: reports E0108 through ac_lower_refuse and returns 0. */
+typedef ac_x ac_map_fn(struct ac_lower *L, const ac_node *n, const ac_x *arg);
+/* The functions that ops.def names: those of rows with MAP(f) and with LOOPS(f). */
+#define MAP(f)                                                                      ac_map_fn f;
+#define LOOPS(f)                                                                    ac_lower_fn f;
+#define OP(id, text, tfl, imin, imax, outs, attrs, shape, macs, filter, loops, ...) loops
+#include "ir/ops/ops.def"
+#undef OP
+#undef LOOPS
+#undef MAP
+/* What a row says of loops; ir/lower/node has the rows, so that families need not know each other. */
+typedef struct ac_loops_row {
+    ac_lower_fn *lower;
+    ac_map_fn *map; /* NULL: not element-wise */
+} ac_loops_row;
 
 typedef struct ac_lower {
     ac_ctx *cx;
     ac_region *region; /* where loops and constants live */
     const ac_target *target;
     const ac_node *node;
-    int32_t variant; /* 0: the default schedule; AC_VARIANT_ROWS or _INPLACE */
-    bool exact;      /* keep float order as written */
+    const ac_loops_row *rows; /* by operator */
+    int32_t variant;          /* 0: the default schedule; AC_VARIANT_ROWS or _INPLACE */
+    bool exact;               /* keep float order as written */
     ac_schedule told;
     ac_lb b;
     ac_lowered *out;
@@ -106,29 +58,8 @@ typedef struct ac_lower {
     bool refused;       /* ac_lower_refuse was called: ac_lower_node fails whatever the lowering returns */
 } ac_lower;
 
-/* node.c: the entry. Calls the row's lowering, sets macs, scratch, overwrite; verifies the loops. NULL: diagnostic. */
-ac_lowered *ac_lower_node(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant,
-                          bool exact);
-/* The same with choices made: told NULL is ac_lower_node. */
-ac_lowered *ac_lower_told(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant,
-                          bool exact, const ac_schedule *told);
-/* The loops of a node whose operands are constants, to be run by the evaluator. NULL, without a diagnostic: the lowering refuses;
- * the node stays, and says so when the graph is lowered. */
-ac_lowered *ac_lower_constant(ac_ctx *cx, const ac_node *n);
-/* parts.c: cuts the step into `parts` calls (ac_lowered.parts) where its loops allow it and the estimated gain is above `pays`
- * instructions; results keep their bits. The scratch grows, every part has its own. */
-int ac_lower_parts(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t parts, double pays);
-/* grid.c: for GPUs. The step becomes a row of kernels: loops at the top of the function are marked grid, their iterations run at the
- * same time; what stands between two of them is run by one thread. Functions that have grid loops are left as they are. */
-int ac_lower_grid(ac_ctx *cx, ac_region *region, ac_lowered *low);
-enum {
-    AC_MAX_PARTS = 64,
-    AC_FORK_COST = 8000
-}; /* instructions of about a third of a nanosecond that fork and join cost */
 /* Reports E0108: "'conv1' (conv_2d): ..." with what is supported; returns AC_FAIL. */
 int ac_lower_refuse(ac_lower *L, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The bytes of a constant (made at first use, kept). NULL: diagnostic. */
-const void *ac_const_data(ac_ctx *cx, ac_const *k);
 
 /* Buffers. A tensor operand asked for twice is one parameter. Constant tensors become CONST arguments with their own bytes. */
 int32_t ac_lo_operand(ac_lower *L, ac_tensor *t);
@@ -164,6 +95,15 @@ int32_t ac_lo_max_lanes(const ac_lower *L,
  * that many vectors at once, as one wide value, keep the units busy that one chain leaves idle. */
 bool ac_lo_has_long_chain(const ac_lower *L);
 int32_t ac_lo_long_chain_vectors(const ac_lower *L);
+/* Element(s) of t at `flat`: `lanes` consecutive ones (along), or one, splat. Uniform constants become immediates. */
+ac_x ac_lo_load_at(ac_lower *L, ac_tensor *t, ac_x flat, bool along, int32_t lanes);
+/* Operands of a map: its inputs and, after them, what a per-channel scale needs: QUANTIZE and DEQUANTIZE with a scale
+ * for each index of an axis get scales (f32) and zero points (i32) as inputs 1 and 2, constants made from the
+ * quantisation. At most 4. */
+int32_t ac_lo_map_operands(ac_lower *L, const ac_node *n, ac_tensor *list[4]);
+typedef ac_x ac_lo_loader(ac_lower *L, ac_tensor *t, const void *at, int32_t lanes);
+/* The followers of L->node on `value`; `load` reads their other operands at the position `at`. 0: a follower refused. */
+ac_x ac_lo_epilogue(ac_lower *L, ac_x value, ac_lo_loader *load, const void *at, int32_t lanes);
 /* Applies the epilogue to `value` (storage type of node->out[0], the element(s) at idx, lanes along the last dimension) and
  * stores the result. idx has out[0]'s rank. */
 void ac_lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes);
@@ -206,8 +146,6 @@ ac_x ac_lo_requant64(ac_lower *L, ac_x acc, ac_multiplier q);
 ac_x ac_lo_requant64_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);
 /* Applies an activation to a float value. */
 ac_x ac_lo_act(ac_lower *L, ac_x v, ac_act act);
-float ac_scale(const ac_tensor *t); /* of the whole tensor; 1 when not quantised */
-int32_t ac_zero(const ac_tensor *t);
 
 /* Float functions out of primitive operations (math.c); ULP bounds stand there. x: f32, any lanes. */
 ac_x ac_lo_exp(ac_lower *L, ac_x x);
@@ -219,8 +157,5 @@ ac_x ac_lo_erf(ac_lower *L, ac_x x);
 ac_x ac_lo_sin(ac_lower *L, ac_x x);
 ac_x ac_lo_cos(ac_lower *L, ac_x x);
 ac_x ac_lo_pow(ac_lower *L, ac_x x, ac_x y);
-
-/* Element-wise family: a loop nest over the result with the node's map in it. Shared dimensions are merged. */
-ac_lower_fn ac_lo_map;
 
 #endif

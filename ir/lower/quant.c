@@ -28,16 +28,6 @@ ac_multiplier ac_quantize_multiplier(double real)
     return (ac_multiplier){(int32_t)m, shift > 31 ? 31 : shift}; /* beyond 31 the reference is undefined */
 }
 
-float ac_scale(const ac_tensor *t)
-{
-    return t->quant && t->quant->n > 0 ? t->quant->scale[0] : 1.0f;
-}
-
-int32_t ac_zero(const ac_tensor *t)
-{
-    return t->quant && t->quant->n > 0 && t->quant->zero ? t->quant->zero[0] : 0;
-}
-
 bool ac_float_act_range(ac_act act, double *lo, double *hi)
 {
     *lo = -HUGE_VAL;
@@ -65,7 +55,7 @@ static int32_t bound_of(double real, const ac_tensor *out, int64_t lo, int64_t h
 {
     if (isinf(real))
         return (int32_t)(real < 0 ? lo : hi);
-    const double stored = (double)roundf((float)real / ac_scale(out)) + ac_zero(out);
+    const double stored = (double)roundf((float)real / ac_quant_scale(out)) + ac_quant_zero(out);
     return (int32_t)(stored < (double)lo ? (double)lo : stored > (double)hi ? (double)hi : stored);
 }
 

@@ -2,7 +2,7 @@
  * codegen/targets.def. */
 #ifndef AC_IR_LOWER_TARGET_H
 #define AC_IR_LOWER_TARGET_H
-#include "ir/graph/dtype.h"
+#include "ir/dtype/dtype.h"
 
 typedef enum ac_isa {
     AC_ISA_ANY,

@@ -1,6 +1,5 @@
 /* values.c - values of a lowering: reading an operand at a position, the epilogue, storing the result. */
 #include "ir/lower/lower.h"
-#include "ir/lower/map/map.h"
 
 #include <assert.h>
 
@@ -74,7 +73,7 @@ bool ac_lo_has_long_chain(const ac_lower *L)
     bool found = false;
     for (int32_t f = -1; f < L->node->n_fused; f++) {
         const ac_node *m = f < 0 ? L->node : L->node->fused[f];
-        const bool curve = ac_ops[m->op].flags & OF_TABLE || m->op == AC_OP_ERF || m->op == AC_OP_POW;
+        const bool curve = (ac_ops[m->op].flags & (OF_TABLE | OF_CURVE)) != 0;
         if (!ac_dtype_is_float(m->out[0]->dtype) || !m->in[0] || !ac_dtype_is_float(m->in[0]->dtype))
             return false;
         found |= curve && ac_ops[m->op].map;
@@ -108,6 +107,35 @@ static ac_x made_so_far(const ac_node *n, const ac_x *stage, int32_t stages, con
     return 0;
 }
 
+/* A constant [1,..,n,..,1] that lies along axis `axis` of t. Equal data is one buffer (ac_lo_operand), so it may be made
+ * again. */
+static ac_tensor *along_axis(ac_lower *L, const ac_tensor *t, ac_dtype d, const void *data)
+{
+    ac_tensor *c = AC_NEW(L->region, ac_tensor);
+    c->name = d == AC_F32 ? "scale" : "zero";
+    c->dtype = d;
+    c->rank = t->rank;
+    for (int32_t i = 0; i < t->rank; i++)
+        c->dim[i] = i == t->quant->axis ? t->dim[i] : 1;
+    c->data = data;
+    return c;
+}
+
+int32_t ac_lo_map_operands(ac_lower *L, const ac_node *n, ac_tensor *list[4])
+{
+    int32_t count = n->n_in < 4 ? n->n_in : 4;
+    for (int32_t i = 0; i < count; i++)
+        list[i] = n->in[i];
+    if (n->op != AC_OP_QUANTIZE && n->op != AC_OP_DEQUANTIZE)
+        return count;
+    const ac_tensor *t = n->op == AC_OP_QUANTIZE ? n->out[0] : n->in[0];
+    if (!t->quant || t->quant->n <= 1)
+        return count;
+    list[1] = along_axis(L, t, AC_F32, t->quant->scale);
+    list[2] = along_axis(L, t, AC_I32, t->quant->zero);
+    return 3;
+}
+
 ac_x ac_lo_epilogue(ac_lower *L, ac_x value, ac_lo_loader *load, const void *at, int32_t lanes)
 {
     const ac_node *n = L->node;
@@ -118,11 +146,11 @@ ac_x ac_lo_epilogue(ac_lower *L, ac_x value, ac_lo_loader *load, const void *at,
         ac_tensor *list[4];
         ac_x arg[4] = {0};
         assert(ac_ops[m->op].map && "pass epilogue joins maps only");
-        const int32_t count = ac_mp_operands(L, m, list);
+        const int32_t count = ac_lo_map_operands(L, m, list);
         for (int32_t i = 0; i < count; i++)
             if (list[i] && !(arg[i] = made_so_far(n, stage, f + 1, list[i])))
                 arg[i] = load(L, list[i], at, lanes);
-        value = stage[f + 1] = ac_ops[m->op].map(L, m, arg);
+        value = stage[f + 1] = L->rows[m->op].map(L, m, arg);
     }
     return value;
 }

@@ -13,12 +13,7 @@
 #ifndef AC_IR_LOWER_WINDOW_H
 #define AC_IR_LOWER_WINDOW_H
 #include "ir/lower/lower.h"
-
-typedef struct ac_slide {
-    int64_t in, out, taps; /* extents */
-    int64_t stride, dil;
-    int64_t pad; /* positions before the input */
-} ac_slide;
+#include "ir/ops/decode/slide.h"
 
 typedef struct ac_window {
     int64_t n, ic, oc; /* batch, channels of input and output */
@@ -29,8 +24,6 @@ typedef struct ac_window {
 ac_window ac_window_conv(const ac_node *n, const ac_tensor *x, int64_t kh, int64_t kw);
 ac_window ac_window_pool(const ac_node *n, const ac_tensor *x);
 
-/* Fills in extents and checks strides, dilations and pads (E0103, E0104, E0015); out may come to 2^31 - 1 (any_rank.c). */
-int ac_slide_open(ac_ctx *cx, const ac_node *n, ac_slide *s, int64_t in, int64_t taps, int64_t after);
 bool ac_slide_inside(const ac_slide *a); /* no output position reaches outside the input */
 /* First tap inside and one past the last; constants where every position has all taps. */
 void ac_slide_taps(ac_lb *b, const ac_slide *a, ac_x o, ac_x *lo, ac_x *hi);

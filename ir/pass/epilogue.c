@@ -1,14 +1,8 @@
+/* epilogue.c - element-wise operators join the loops of the operator before. */
 #include "ir/pass/passes.h"
 
 enum { MAX_FOLLOWERS = 16 }; /* keeps the number of parameters of one loop function small */
 enum { WINDOW = 32 };        /* nodes after a value among which its readers are looked for */
-
-bool ac_node_takes_epilogue(ac_op op)
-{
-    return ac_ops[op].map || op == AC_OP_CONV_2D || op == AC_OP_DEPTHWISE_CONV_2D || op == AC_OP_TRANSPOSE_CONV ||
-           op == AC_OP_FULLY_CONNECTED || op == AC_OP_BATCH_MATMUL || op == AC_OP_MAX_POOL_2D ||
-           op == AC_OP_AVERAGE_POOL_2D || op == AC_OP_L2_POOL_2D;
-}
 
 typedef struct state {
     ac_graph *g;
@@ -33,8 +27,8 @@ static int32_t reads_of(const ac_node *n, const ac_tensor *x)
 /* Could f be computed in the loops of host, whose result x it reads, if nobody else read that? */
 static bool may_follow(const ac_node *host, const ac_node *f, const ac_tensor *x)
 {
-    return ac_node_takes_epilogue(host->op) && host->n_out == 1 && !host->view && host->n_fused < MAX_FOLLOWERS &&
-           ac_node_result(host) == x && !x->root && keeps_lanes(host, f) &&
+    return (ac_ops[host->op].map || ac_ops[host->op].flags & OF_EPILOGUE) && host->n_out == 1 && !host->view &&
+           host->n_fused < MAX_FOLLOWERS && ac_node_result(host) == x && !x->root && keeps_lanes(host, f) &&
            ac_tensor_same_shape(host->out[0], f->out[0]);
 }
 

@@ -1,4 +1,4 @@
-#include "ir/lower/lower.h"
+/* fold.c - constants of constants, without computing any. */
 #include "ir/pass/passes.h"
 
 #include <string.h>
@@ -24,21 +24,13 @@ static bool grows(const ac_node *n)
     return out > SMALL_BYTES && out / GROWTH > in;
 }
 
-/* Operators that only move elements: a splat stays the same splat. */
-static bool moves_only(ac_op op)
-{
-    return ac_ops[op].flags & OF_VIEW || op == AC_OP_TRANSPOSE || op == AC_OP_SLICE || op == AC_OP_STRIDED_SLICE ||
-           op == AC_OP_TILE || op == AC_OP_BROADCAST_TO || op == AC_OP_SPACE_TO_DEPTH || op == AC_OP_DEPTH_TO_SPACE ||
-           op == AC_OP_REVERSE_V2;
-}
-
-/* Results that are data already there: reshaped constants, moved splats, FILL. */
+/* Results that are data already there: reshaped constants, moved splats (the same everywhere, so moving changes nothing), FILL. */
 static bool share(ac_node *n)
 {
     const ac_tensor *x = n->op == AC_OP_FILL ? n->in[1] : n->in[0];
     ac_tensor *y = n->out[0];
     bool same_bytes = ac_ops[n->op].flags & OF_VIEW;
-    bool splat = (moves_only(n->op) && x && x->splat) || n->op == AC_OP_FILL;
+    bool splat = (ac_ops[n->op].flags & (OF_VIEW | OF_MOVES) && x && x->splat) || n->op == AC_OP_FILL;
     if (!(same_bytes || splat) || !x || !(x->data || (same_bytes && x->raw)) || x->dtype != y->dtype)
         return false;
     y->data = x->data;
@@ -47,20 +39,12 @@ static bool share(ac_node *n)
     return true;
 }
 
-bool ac_fold_node(ac_ctx *cx, ac_node *n)
+bool ac_fold_node(const ac_graph *g, ac_node *n)
 {
     if (n->op == AC_OP_NONE || n->n_fused || n->n_in == 0 || !all_const(n))
         return false;
-    if (!share(n)) {
-        ac_lowered *w = grows(n) ? NULL : ac_lower_constant(cx, n);
-        if (!w)
-            return false;
-        ac_node *own = AC_NEW(cx->region, ac_node); /* the lowering keeps its node; the graph's own is erased */
-        *own = *n;
-        w->node = own;
-        for (int32_t i = 0; i < n->n_out; i++)
-            n->out[i]->lazy = w;
-    }
+    if (!share(n) && (grows(n) || !g->promise || !g->promise(g->cx, n)))
+        return false;
     ac_node_erase(n);
     return true;
 }
@@ -75,7 +59,7 @@ int ac_pass_fold(ac_pass *p)
     for (int32_t i = 0; i < p->graph->node.n; i++) {
         ac_node *n = p->graph->node.item[i];
         if (!p->opt->reference || ac_dtype_is_int(n->out[0]->dtype))
-            p->changed += ac_fold_node(p->cx, n);
+            p->changed += ac_fold_node(p->graph, n);
     }
     ac_graph_sweep(p->graph);
     return AC_OK;

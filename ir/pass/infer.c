@@ -1,9 +1,9 @@
 /* infer.c - types and shapes of everything, and the constants that follow from shapes. */
+#include "ir/ops/shape/resolve.h"
+#include "ir/ops/shape/shape.h"
 #include "ir/pass/passes.h"
 
 #include <string.h>
-
-enum { SMALL = 4096 }; /* elements; shape arithmetic is far below, weights are mostly above */
 
 typedef struct state {
     ac_pass *p;
@@ -62,13 +62,10 @@ static int check_declared(state *s, const ac_node *n, const ac_tensor *was, cons
 static int infer_node(state *s, ac_node *n)
 {
     ac_region *r = s->p->cx->region;
-    const ac_op_row *row = &ac_ops[n->op];
     ac_tensor *was = AC_NEW_N(r, ac_tensor, n->n_out + 1);
-    if (!row->lower || !row->shape)
-        return ac_error(s->p->cx, n->at, E0107, "%s has no lowering", row->text);
     for (int32_t i = 0; i < n->n_out; i++)
         was[i] = *n->out[i];
-    AC_TRY(row->shape(s->p->cx, s->g, n));
+    AC_TRY(ac_op_shape(s->p->cx, s->g, n));
     for (int32_t i = 0; i < n->n_out; i++) {
         ac_tensor *t = n->out[i];
         AC_TRY(check_size(s, n->at, t));
@@ -83,43 +80,16 @@ static int infer_node(state *s, ac_node *n)
 
 /* ------------------------------------------------------------------ values that shapes are computed from */
 
-/* SHAPE and RANK: known although the data is not. */
-static bool fold_shape(ac_ctx *cx, ac_node *n)
-{
-    const ac_tensor *x = n->in[0];
-    ac_tensor *y = n->out[0];
-    if (n->op != AC_OP_SHAPE && n->op != AC_OP_RANK)
-        return false;
-    if (y->dtype != AC_I32 && y->dtype != AC_I64)
-        return false;
-    int64_t *wide = AC_NEW_N(cx->region, int64_t, x->rank + 1);
-    int32_t *narrow = AC_NEW_N(cx->region, int32_t, x->rank + 1);
-    for (int32_t d = 0; d < x->rank; d++)
-        wide[d] = x->dim[d];
-    if (n->op == AC_OP_RANK)
-        wide[0] = x->rank;
-    for (int32_t d = 0; d <= x->rank; d++)
-        narrow[d] = (int32_t)wide[d];
-    y->data = y->dtype == AC_I64 ? (const void *)wide : narrow;
-    ac_node_erase(n);
-    return true;
-}
-
-static bool small_const(const ac_tensor *t)
-{
-    return ac_tensor_is_const(t) && ac_tensor_count(t) <= SMALL;
-}
-
 static bool fold_small(state *s, ac_node *n)
 {
     ac_tensor *y = n->out[0];
-    if (n->n_out != 1 || ac_tensor_count(y) > SMALL ||
+    if (n->n_out != 1 || ac_tensor_count(y) > AC_SMALL ||
         (s->p->opt->reference && !ac_dtype_is_int(y->dtype) && y->dtype != AC_BOOL))
         return false;
     for (int32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] && !small_const(n->in[i]))
+        if (n->in[i] && !ac_tensor_is_small_const(n->in[i]))
             return false;
-    if (!ac_fold_node(s->p->cx, n))
+    if (!ac_fold_node(s->g, n))
         return false;
     s->failed |= !ac_tensor_force(s->p->cx, y); /* its diagnostic has been recorded */
     return true;
@@ -181,7 +151,7 @@ int ac_pass_infer(ac_pass *p)
             continue;
         }
         if (known && infer_node(&s, n) == AC_OK) {
-            p->changed += fold_shape(p->cx, n) || fold_small(&s, n);
+            p->changed += ac_node_is_shape(p->cx, n) || fold_small(&s, n);
             continue;
         }
         give_up(&s, n);

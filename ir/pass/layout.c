@@ -1,6 +1,6 @@
 /* layout.c - pass layout: transposes move down through the graph until they meet their inverse. */
 #include "ir/pass/layout.h"
-#include "ir/ops/axis.h"
+#include "ir/ops/decode/axis.h"
 
 /* Decoders report what they find wrong; here a doubtful node is left alone, and its shape rule has spoken. */
 static bool perm_quietly(ac_ctx *cx, const ac_node *n, int32_t *perm)
@@ -50,7 +50,7 @@ static ac_ints perm_list(ac_layout *s, int32_t rank, const int32_t *perm)
 static ac_tensor *settle(ac_layout *s, ac_node *n)
 {
     ac_tensor *y = n->out[0];
-    if (!ac_tensor_is_const(n->in[0]) || !ac_fold_node(s->cx, n))
+    if (!ac_tensor_is_const(n->in[0]) || !ac_fold_node(s->g, n))
         keep(s, n);
     return y;
 }

@@ -1,7 +1,7 @@
 /* layout_rules.c - how operators pass a transpose on. For each: which operands must be transposed alike, and what
  * becomes of the numbers that name dimensions. */
-#include "ir/ops/axis.h"
-#include "ir/ops/slice.h"
+#include "ir/ops/decode/axis.h"
+#include "ir/ops/decode/slice.h"
 #include "ir/pass/layout.h"
 
 #include <string.h>

@@ -1,22 +1,11 @@
+/* norm.c - multiplication and addition by channel constants go into the convolution before. */
 #include "ir/pass/passes.h"
 
-/* Where a convolution has its output channels, and whether it is one of ours. */
-static bool channel_axis(ac_op op, int32_t *weights, int32_t *axis)
+/* Where a convolution (or fully_connected) has its operands; NULL: n is none. */
+static const ac_filter_row *weights_of(const ac_node *n)
 {
-    *weights = 1;
-    *axis = op == AC_OP_DEPTHWISE_CONV_2D ? 3 : 0;
-    return op == AC_OP_CONV_2D || op == AC_OP_DEPTHWISE_CONV_2D || op == AC_OP_FULLY_CONNECTED ||
-           op == AC_OP_TRANSPOSE_CONV;
-}
-
-static int32_t bias_at(ac_op op)
-{
-    return op == AC_OP_TRANSPOSE_CONV ? 3 : 2;
-}
-
-static ac_act *act_of(ac_node *n)
-{
-    return n->op == AC_OP_FULLY_CONNECTED ? &n->attrs.dense.act : &n->attrs.conv.act;
+    const ac_filter w = ac_ops[n->op].filter;
+    return w == AC_FILTER_NONE ? NULL : &ac_filter_of[w];
 }
 
 static bool is_f32(const ac_tensor *t)
@@ -30,7 +19,7 @@ static ac_tensor *fold2(ac_graph *g, ac_op op, ac_tensor *a, ac_tensor *b, const
 {
     ac_tensor *in[] = {a, b}, *out = ac_tensor_new(g, name, AC_F32, a->rank, a->dim);
     ac_node *n = ac_node_new(g, op, name, in, 2, &out, 1);
-    if (ac_fold_node(g->cx, n))
+    if (ac_fold_node(g, n))
         return out;
     ac_node_erase(n);
     return NULL;
@@ -45,7 +34,7 @@ static ac_tensor *along(ac_graph *g, ac_tensor *c, int32_t rank, int32_t axis)
     ac_tensor *out = ac_tensor_new(g, ac_strf(g->cx->region, "%s_c", c->name), AC_F32, rank, dim);
     ac_node *n = ac_node_new(g, AC_OP_RESHAPE, out->name, &c, 1, &out, 1);
     n->attrs.shape.shape = (ac_ints){rank, shape};
-    if (ac_fold_node(g->cx, n))
+    if (ac_fold_node(g, n))
         return out;
     ac_node_erase(n);
     return NULL;
@@ -75,25 +64,23 @@ static ac_tensor *factor(const ac_node *conv, const ac_node *f)
 
 static bool scalable(const ac_node *n, const int32_t *uses)
 {
-    int32_t w, axis;
-    if (!channel_axis(n->op, &w, &axis) || n->n_fused || n->n_in <= w || !n->in[w] || uses[n->out[0]->id] != 1)
+    const ac_filter_row *at = weights_of(n);
+    if (!at || n->n_fused || !ac_node_in(n, at->w) || uses[n->out[0]->id] != 1)
         return false;
-    ac_node copy = *n;
-    const ac_tensor *bias = n->n_in > bias_at(n->op) ? n->in[bias_at(n->op)] : NULL;
-    const ac_tensor *x = n->op == AC_OP_TRANSPOSE_CONV ? n->in[2] : n->in[0];
-    return is_f32(x) && is_f32(n->in[w]) && ac_tensor_is_const(n->in[w]) && is_f32(n->out[0]) &&
-           (!bias || (is_f32(bias) && ac_tensor_is_const(bias))) && *act_of(&copy) == AC_ACT_NONE;
+    const ac_tensor *w = n->in[at->w], *bias = ac_node_in(n, at->bias);
+    return is_f32(n->in[at->x]) && is_f32(w) && ac_tensor_is_const(w) && is_f32(n->out[0]) &&
+           (!bias || (is_f32(bias) && ac_tensor_is_const(bias))) && ac_node_act(n) == AC_ACT_NONE;
 }
 
 /* New weights and bias of conv that do the work of f; false: left as it was. */
 static bool absorb(ac_graph *g, ac_node *conv, const ac_node *f, ac_tensor *c)
 {
-    int32_t wi, axis, bi = bias_at(conv->op);
-    channel_axis(conv->op, &wi, &axis);
-    ac_tensor *w = conv->in[wi], *bias = conv->n_in > bi ? conv->in[bi] : NULL;
+    const ac_filter_row *at = weights_of(conv);
+    const int32_t wi = at->w, bi = at->bias;
+    ac_tensor *w = conv->in[wi], *bias = ac_node_in(conv, bi);
     int64_t channels = conv->out[0]->dim[conv->out[0]->rank - 1];
     bool scales = f->op == AC_OP_MUL || f->op == AC_OP_DIV;
-    ac_tensor *cw = along(g, c, w->rank, axis), *cb = along(g, c, 1, 0);
+    ac_tensor *cw = along(g, c, w->rank, at->channel), *cb = along(g, c, 1, 0);
     if (!cw || !cb)
         return false;
     if (scales && !(w = fold2(g, f->op, w, cw, ac_strf(g->cx->region, "%s_n", w->name))))
@@ -137,7 +124,7 @@ int ac_pass_norm(ac_pass *p)
             if (!c || !absorb(g, conv, f, c))
                 continue;
             ac_tensor *z = f->out[0];
-            *act_of(conv) = f->attrs.act.act;
+            ac_node_set_act(conv, f->attrs.act.act);
             ac_node_erase(f);
             conv->out[0]->def = NULL;
             conv->out[0] = z;

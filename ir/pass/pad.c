@@ -1,11 +1,12 @@
-#include "ir/ops/axis.h"
-#include "ir/lower/lower.h"
+/* pad.c - padding operators become the padding of the convolution that reads them. */
+#include "ir/ops/decode/axis.h"
 #include "ir/pass/passes.h"
 
 /* Does this node read t only as the input of a convolution whose paddings are numbers? */
 static bool conv_of(const ac_node *n, const ac_tensor *t)
 {
-    if (n->op != AC_OP_CONV_2D && n->op != AC_OP_DEPTHWISE_CONV_2D)
+    const ac_filter w = ac_ops[n->op].filter;
+    if (w != AC_FILTER_CONV && w != AC_FILTER_DEPTHWISE)
         return false;
     if (n->in[0] != t || n->attrs.conv.padding != AC_PAD_EXPLICIT)
         return false;
@@ -24,7 +25,7 @@ static bool pads_zero(ac_ctx *cx, const ac_node *n)
     if (!ac_tensor_is_const(n->in[2]) || ac_tensor_count(n->in[2]) != 1)
         return false;
     const void *data = ac_tensor_force(cx, n->in[2]);
-    return data && ac_dtype_get_num(x->dtype, data, 0) == (double)ac_zero(x);
+    return data && ac_dtype_get_num(x->dtype, data, 0) == (double)ac_quant_zero(x);
 }
 
 /* Height and width only, and the sums stay small enough for the attributes. */

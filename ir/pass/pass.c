@@ -1,25 +1,26 @@
-#include "ir/pass/pass.h"
-
+/* pass.c - runs the passes. */
 #include "ir/pass/passes.h"
 
 #include <string.h>
 #include <time.h>
 
-// clang-format off
-const ac_pass_row ac_passes[] = {
-    {"infer",    "fills types and shapes, evaluates what shapes are computed from", ac_pass_infer},
-    {"io",       "drops the quantisation of inputs and the dequantisation of outputs (--quantized-io)",   ac_pass_io},
-    {"layout",   "moves the transposes of formats that have channels first behind each other, where they cancel", ac_pass_layout},
-    {"simplify", "removes operators that change nothing: identity reshapes, quantize of dequantize, ...", ac_pass_simplify},
-    {"norm",     "folds multiplication and addition by channel constants into the convolution before",    ac_pass_norm},
-    {"pad",      "turns a padding operator before a convolution into the convolution's own padding",      ac_pass_pad},
-    {"fold",     "makes constants of everything that depends on constants only",                          ac_pass_fold},
-    {"dead",     "removes operators and tensors that nobody reads",                                       ac_pass_dead},
-    {"epilogue", "computes element-wise operators in the loops of the operator before",                   ac_pass_epilogue},
-    {"view",     "places reshaped, sliced and concatenated tensors inside each other: no copies",         ac_pass_view},
+typedef struct row {
+    const char *name;
+    ac_pass_fn *fn;
+    bool reference;
+} row;
+
+static const row PASSES[] = {
+#define PASS(name, reference, what) {#name, ac_pass_##name, reference},
+#include "ir/pass/passes.def"
+#undef PASS
 };
-// clang-format on
-const int32_t ac_pass_count = (int32_t)(sizeof ac_passes / sizeof *ac_passes);
+enum { N_PASSES = sizeof PASSES / sizeof *PASSES };
+
+const char *ac_pass_name(int32_t i)
+{
+    return i >= 0 && i < N_PASSES ? PASSES[i].name : NULL;
+}
 
 static bool listed(const char *const *list, int32_t n, const char *name)
 {
@@ -31,16 +32,20 @@ static bool listed(const char *const *list, int32_t n, const char *name)
 
 static int check_name(ac_ctx *cx, const char *option, const char *name)
 {
-    const char *names[sizeof ac_passes / sizeof *ac_passes];
-    for (int32_t i = 0; i < ac_pass_count; i++) {
-        names[i] = ac_passes[i].name;
+    const char *names[N_PASSES];
+    for (int32_t i = 0; i < N_PASSES; i++) {
+        names[i] = PASSES[i].name;
         if (!strcmp(names[i], name))
             return AC_OK;
     }
     ac_error(cx, (ac_place){0}, E0501, "%s: there is no pass '%s'", option, name);
-    const char *near = ac_closest(name, names, ac_pass_count);
-    return near ? ac_help(cx, "did you mean '%s'?", near)
-                : ac_help(cx, "the passes are infer, io, layout, simplify, norm, pad, fold, dead, epilogue, view");
+    const char *near = ac_closest(name, names, N_PASSES);
+    if (near)
+        return ac_help(cx, "did you mean '%s'?", near);
+    char *all = ac_strdup(cx->region, names[0]);
+    for (int32_t i = 1; i < N_PASSES; i++)
+        all = ac_strf(cx->region, "%s, %s", all, names[i]);
+    return ac_help(cx, "the passes are %s", all);
 }
 
 static int check_options(ac_ctx *cx, const ac_pass_options *o)
@@ -61,15 +66,10 @@ static int check_options(ac_ctx *cx, const ac_pass_options *o)
     return ok;
 }
 
-/* Passes that change how the model computes; `--reference tflite` plans the file as it stands. */
-static bool wanted(const ac_pass_row *row, const ac_pass_options *o)
+static bool wanted(const row *r, const ac_pass_options *o)
 {
-    if (listed(o->skip, o->n_skip, row->name))
-        return false;
-    if ((row->fn == ac_pass_view && !o->views) || (row->fn == ac_pass_io && !o->quantized_io))
-        return false;
-    return !o->reference || row->fn == ac_pass_infer || row->fn == ac_pass_io || row->fn == ac_pass_fold ||
-           row->fn == ac_pass_dead;
+    return !listed(o->skip, o->n_skip, r->name) && (r->fn != ac_pass_view || o->views) &&
+           (r->fn != ac_pass_io || o->quantized_io) && (!o->reference || r->reference);
 }
 
 static double now_ms(void)
@@ -81,29 +81,29 @@ static double now_ms(void)
 
 int ac_pass_run(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, const ac_pass_time **time, int32_t *n_time)
 {
-    ac_pass_time *rows = AC_NEW_N(cx->region, ac_pass_time, ac_pass_count);
+    ac_pass_time *rows = AC_NEW_N(cx->region, ac_pass_time, N_PASSES);
     *time = rows;
     *n_time = 0;
     bool channels_first = opt->channels_first;
     AC_TRY(check_options(cx, opt));
     AC_TRY(ac_graph_verify(g));
-    for (int32_t i = 0; i < ac_pass_count; i++) {
-        const ac_pass_row *row = &ac_passes[i];
-        if (wanted(row, opt)) {
+    for (int32_t i = 0; i < N_PASSES; i++) {
+        const row *r = &PASSES[i];
+        if (wanted(r, opt)) {
             ac_pass p = {.cx = cx, .graph = g, .opt = opt, .channels_first = channels_first};
             double start = now_ms();
-            AC_TRY(row->fn(&p));
+            AC_TRY(r->fn(&p));
             channels_first = p.channels_first;
-            rows[(*n_time)++] = (ac_pass_time){row->name, now_ms() - start, p.changed};
+            rows[(*n_time)++] = (ac_pass_time){r->name, now_ms() - start, p.changed};
             if (ac_graph_verify(g) != AC_OK)
                 return ac_error(cx, (ac_place){.file = g->file}, E0901, "pass '%s' left a graph that breaks its rules",
-                                row->name);
+                                r->name);
         }
-        if (opt->dump && listed(opt->dump_after, opt->n_dump, row->name)) {
-            ac_putf(opt->dump, "# after %s\n", row->name);
+        if (opt->dump && listed(opt->dump_after, opt->n_dump, r->name)) {
+            ac_putf(opt->dump, "# after %s\n", r->name);
             ac_graph_write_text(opt->dump, g, channels_first);
         }
-        if (opt->stop_after && !strcmp(opt->stop_after, row->name))
+        if (opt->stop_after && !strcmp(opt->stop_after, r->name))
             break;
     }
     return AC_OK;

@@ -1,9 +1,8 @@
-/* pass.h - the array of graph passes, and running them.
+/* pass.h - running the graph passes, which are the rows of passes.def in their order.
  *
- * A pass is `int pass_x(ac_pass *p)`: it changes p->graph, adds to p->changed, and returns AC_OK or AC_FAIL with diagnostics.
- * Its comment in ir/pass/x.c says what it needs and guarantees. The array in pass.c is the documentation of the pipeline:
- * infer, io, layout, simplify, norm, pad, fold, dead, epilogue, view. Each is verified (ac_graph_verify), timed, can be skipped, stopped
- * after and dumped by name. */
+ * A pass is `int ac_pass_x(ac_pass *p)`: it changes p->graph, adds to p->changed, and returns AC_OK or AC_FAIL with
+ * diagnostics. Its comment in ir/pass/x.c says what it needs and guarantees. The graph is verified after each
+ * (ac_graph_verify); each is timed, and can be skipped, stopped after and dumped by name. */
 #ifndef AC_IR_PASS_PASS_H
 #define AC_IR_PASS_PASS_H
 #include "base/sink.h"
@@ -39,12 +38,9 @@ typedef struct ac_pass {
 } ac_pass;
 
 typedef int ac_pass_fn(ac_pass *p);
-typedef struct ac_pass_row {
-    const char *name, *help;
-    ac_pass_fn *fn;
-} ac_pass_row;
-extern const ac_pass_row ac_passes[];
-extern const int32_t ac_pass_count;
+
+/* The name of row i, in the order in which they run; NULL past the last one. */
+const char *ac_pass_name(int32_t i);
 
 /* Runs the array. *time: one row for each pass that ran (context's region). Unknown names in the options: E0501. */
 int ac_pass_run(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, const ac_pass_time **time, int32_t *n_time);

@@ -4,22 +4,19 @@
 #define AC_IR_PASS_PASSES_H
 #include "ir/pass/pass.h"
 
-ac_pass_fn ac_pass_infer, ac_pass_io, ac_pass_layout, ac_pass_simplify, ac_pass_norm, ac_pass_pad, ac_pass_fold,
-    ac_pass_dead, ac_pass_epilogue, ac_pass_view;
+#define PASS(name, reference, what) ac_pass_fn ac_pass_##name;
+#include "ir/pass/passes.def"
+#undef PASS
 
 /* fold.c: when all operands of n are constants, its results become constants and n is erased (sweep later). A lazy
  * result is computed when somebody asks for its data. false: nothing changed (an operand is not constant, the result
- * would be far larger than what it is made of, or the operator has no lowering for these types - reported when the
+ * would be far larger than what it is made of, or the graph promises nothing for these types - reported when the
  * graph is lowered). */
-bool ac_fold_node(ac_ctx *cx, ac_node *n);
+bool ac_fold_node(const ac_graph *g, ac_node *n);
 /* inline.c: the node at position `at` is IF or WHILE (OF_FLOW), its operands are known. Nodes are put in its place or
  * in front of it, so `at` is to be looked at again. */
 typedef struct ac_inline ac_inline;
 ac_inline *ac_inline_open(ac_ctx *cx, ac_graph *g);
 int ac_inline_node(ac_inline *s, int32_t at);
-/* erase.c: takes n out of the graph (its results are no longer made by anybody); ac_graph_sweep removes it. */
-void ac_node_erase(ac_node *n);
-/* epilogue.c: do the lowerings of this operator store their results through ac_lo_result, each element once? */
-bool ac_node_takes_epilogue(ac_op op);
 
 #endif

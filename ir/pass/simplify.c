@@ -1,5 +1,5 @@
-#include "ir/ops/axis.h"
-#include "ir/ops/slice.h"
+#include "ir/ops/decode/axis.h"
+#include "ir/ops/decode/slice.h"
 #include "ir/pass/passes.h"
 
 typedef struct state {

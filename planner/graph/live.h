@@ -15,7 +15,7 @@
 #ifndef AC_PLANNER_GRAPH_LIVE_H
 #define AC_PLANNER_GRAPH_LIVE_H
 #include "ir/graph/graph.h"
-#include "ir/lower/lower.h"
+#include "ir/lower/lowered.h"
 #include "planner/graph/order.h"
 
 typedef struct ac_live_options {

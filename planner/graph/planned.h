@@ -12,6 +12,7 @@
  * alive (`base`). Errors: AC_FAIL with a diagnostic. */
 #ifndef AC_PLANNER_GRAPH_PLANNED_H
 #define AC_PLANNER_GRAPH_PLANNED_H
+#include "ir/lower/target.h"
 #include "planner/graph/live.h"
 #include "planner/pack/solve.h"
 

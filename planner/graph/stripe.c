@@ -1,4 +1,5 @@
 #include "planner/graph/stripe.h"
+#include "ir/lower/node/node.h"
 
 enum { LONGEST = 48 }; /* steps of a group */
 
@@ -125,7 +126,7 @@ static ac_bytes try_in_place(ac_stripe_search *q, ac_step s, ac_bytes now)
 {
     const ac_stripes *v = &q->forms;
     const ac_node *n = v->step[s]->node;
-    if (n->op != AC_OP_DEPTHWISE_CONV_2D || n->n_fused || !q->inplace)
+    if (!(ac_ops[n->op].flags & OF_INPLACE) || n->n_fused || !q->inplace)
         return now;
     const ac_tensor *x = n->in[0], *y = n->out[0];
     if (!is_free(q, x) || !is_free(q, y) || x->output || y->output || (x->input && q->keep_inputs) ||

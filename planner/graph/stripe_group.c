@@ -1,4 +1,5 @@
 #include "planner/graph/stripe_work.h"
+#include "ir/lower/node/node.h"
 
 void ac_stripes_open(ac_stripes *v, ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from)
 {

@@ -1,10 +1,11 @@
 #include "planner/graph/stripe_swap.h"
+#include "ir/lower/node/node.h"
 
 enum { MAX_READS = 64 };
 
 static bool is_conv(const ac_node *n)
 {
-    return n->op == AC_OP_CONV_2D || n->op == AC_OP_DEPTHWISE_CONV_2D || n->op == AC_OP_TRANSPOSE_CONV;
+    return ac_ops[n->op].attrs == AC_ATTRS_conv;
 }
 
 static bool reads(const ac_node *n, const ac_tensor *t)

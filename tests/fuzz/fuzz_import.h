@@ -9,6 +9,7 @@
  *     ./fuzz_onnx FILE...          without libFuzzer: reads each file, prints its exit status with -v
  *
  * A graph that was read is also verified, so that what the reader lets through is well formed. */
+#include "ir/lower/node/node.h"
 #include "tests/fuzz/fuzz_nodes.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ static int read_once(const ac_file *f, const char *from, FILE *show)
     }
     ac_ctx_start(&cx);
     ac_imported m;
-    int rc = ac_import(&cx, f, &(ac_import_options){.from = from}, &m);
+    int rc = ac_import(&cx, f, &(ac_import_options){.from = from, .promise = ac_lower_promise}, &m);
     if (rc == AC_OK)
         rc = fuzz_nodes(&cx, &m);
     int status = (int)ac_diags_exit(&cx.diags);

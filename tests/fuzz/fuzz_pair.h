@@ -6,6 +6,7 @@
  *
  * The bytes up to the first 0 are the graph, those after it are the weights; without a 0 there are none. Files that
  * start like binary ones are taken whole. A graph that was read is also verified. */
+#include "ir/lower/node/node.h"
 #include "tests/fuzz/fuzz_nodes.h"
 
 #include <stdio.h>
@@ -29,7 +30,8 @@ static void read_once(const ac_file *f, const ac_file *weights)
     }
     ac_ctx_start(&cx);
     ac_imported m;
-    int rc = ac_import(&cx, f, &(ac_import_options){.from = FUZZ_FORMAT, .second = weights}, &m);
+    int rc = ac_import(&cx, f,
+                       &(ac_import_options){.from = FUZZ_FORMAT, .second = weights, .promise = ac_lower_promise}, &m);
     if (rc == AC_OK)
         rc = fuzz_nodes(&cx, &m);
     if ((rc == AC_OK) != (ac_diags_exit(&cx.diags) == AC_EXIT_OK)) { /* failed in silence, or succeeded with errors */

@@ -434,42 +434,31 @@ static bool walk(walker *w, int32_t begin, int32_t end)
             return false;
         if (w->budget-- <= 0)
             return false;
-        switch (i->op) {
-        case AC_L_FOR:
+        const ac_lop op = (ac_lop)i->op;
+        if (op == AC_L_FOR) {
             if (!walk_for(w, x))
                 return false;
             x = w->end[x];
-            break;
-        case AC_L_IF: {
+        } else if (op == AC_L_IF) {
             int32_t next;
             if (!walk_if(w, x, &next))
                 return false;
             x = next;
-            break;
-        }
-        case AC_L_VAR:
-            w->val[x] = w->need[x] ? w->val[i->a] : UNKNOWN;
-            break;
-        case AC_L_SET:
+        } else if (op == AC_L_LOAD || op == AC_L_STORE) {
+            const bool store = op == AC_L_STORE;
+            if (!store)
+                w->val[x] = UNKNOWN;
+            if (watched(w, i))
+                touch(w, i->aux, i->a, store ? w->fn->code.item[i->b].lanes : i->lanes, store);
+        } else if (op == AC_L_GET) {
+            w->val[x] = w->val[i->aux];
+        } else if (op == AC_L_SET) {
             if (w->need[i->aux])
                 w->val[i->aux] = w->val[i->a];
-            break;
-        case AC_L_GET:
-            w->val[x] = w->val[i->aux];
-            break;
-        case AC_L_LOAD:
-            w->val[x] = UNKNOWN;
-            if (watched(w, i))
-                touch(w, i->aux, i->a, i->lanes, false);
-            break;
-        case AC_L_STORE:
-            if (watched(w, i))
-                touch(w, i->aux, i->a, w->fn->code.item[i->b].lanes, true);
-            break;
-        default: /* BREAK_IF and FAIL_IF: what they leave out would only make the ranges smaller */
-            if (w->need[x])
-                evaluate(w, x);
-            break;
+        } else if (op == AC_L_VAR) {
+            w->val[x] = w->need[x] ? w->val[i->a] : UNKNOWN;
+        } else if (w->need[x]) { /* what BREAK_IF and FAIL_IF leave out would only make the ranges smaller */
+            evaluate(w, x);
         }
     }
     return true;

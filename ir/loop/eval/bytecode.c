@@ -416,7 +416,7 @@ ac_program *ac_eval_compile(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn)
     if (ac_loop_verify(cx, fn) != AC_OK)
         return NULL;
     ac_region *tmp = ac_region_open(&cx->heap);
-    compiler c = {.fn = ac_loop_hoist_in(tmp, tmp, fn), .r = region, .tmp = tmp};
+    compiler c = {.fn = ac_loop_hoist(tmp, tmp, fn), .r = region, .tmp = tmp};
     size_t n = (size_t)c.fn->code.n;
     c.n = c.fn->code.n;
     c.code = ac_copy(tmp, c.fn->code.item, n * sizeof *c.code);

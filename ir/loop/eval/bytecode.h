@@ -8,8 +8,9 @@
  * bytecode.c makes it, eval.c runs it. Memory: the region given to ac_eval_compile. */
 #ifndef AC_IR_LOOP_EVAL_BYTECODE_H
 #define AC_IR_LOOP_EVAL_BYTECODE_H
-#include "ir/loop/eval/kernel.h"
-#include "ir/loop/eval/scalar.h"
+#include "ir/loop/eval/eval.h"
+#include "ir/loop/kernel.h"
+#include "ir/loop/scalar.h"
 
 /* Opcodes that are no arithmetic. R: register file, [x]: the register at offset x.
  *   MOV          [d] = [a], a scalar                        MOVV     [d] = [a], imm bytes

@@ -1,5 +1,5 @@
 #include "ir/loop/builder.h"
-#include "ir/loop/eval/kernel.h"
+#include "ir/loop/kernel.h"
 #include "ir/loop/eval/select.h"
 
 /* Positions of the GETs or SETs of one variable, ascending */

@@ -12,6 +12,7 @@
  * input are never visited. Where the filter columns and channels lie next to each other in both operands (no groups, no
  * dilation along x) they are one loop. Vector schedules: ac_gemm_conv.c. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/conv/hybrid.h"
 #include "ir/lower/gpu/product.h"
 #include "ir/lower/conv/winograd.h"
 #include "ir/lower/window.h"

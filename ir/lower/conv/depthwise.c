@@ -14,6 +14,7 @@
  * four channels at a time instead of columns. int8 with DOT4: ac_depthwise_dot.c. */
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/conv/hybrid.h"
 #include "ir/lower/spans.h"
 
 enum { COLUMNS = 7, UNROLLED_TAPS = 9, CHANNELS = 4 };

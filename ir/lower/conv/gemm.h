@@ -77,7 +77,6 @@ typedef struct ac_gemm_tile {
     int64_t ahead_step;        /* elements of them for each step */
 } ac_gemm_tile;
 void ac_gemm_all_runs(ac_gemm_tile *t);
-int64_t ac_gemm_run_size(const ac_gemm_form *f, int32_t vecs); /* packed weights of one run in a block */
 /* This is tile `index` of the `tiles` that use a block: while it runs, its share of the next block's weights comes into
  * the second cache. Weights are read once in a run of the model, so without this the first tile of a block waits for
  * memory. */
@@ -108,7 +107,5 @@ int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win); /* c->x [N,H
 int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows,
                  int64_t depth);                                     /* c->x as [rows, depth]; weights [n, depth] */
 int ac_gemm_tconv(ac_lower *L, ac_channel *c, const ac_window *win); /* a transpose convolution */
-/* idx (of out[0]'s rank, but the last) of flat row number `row`. */
-void ac_row_index(ac_lower *L, ac_x row, ac_x *idx); /* dense.c */
 
 #endif

@@ -10,6 +10,7 @@
  * Weights that do not fit the second cache are read once for each strip, so strips get as tall as a part of that cache
  * allows. Where one strip holds the image and rows are narrow, a tile takes several rows. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/conv/hybrid.h"
 
 enum { STRIP_BYTES = 48 * 1024, STRIP_ROWS = 8, NARROW = 7 };
 

@@ -8,6 +8,8 @@
  * A block's weights come from memory once, while the tiles of the block before are computed. Rows that need conversion
  * stay outside. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/conv/hybrid.h"
+#include "ir/lower/matrix.h"
 
 typedef struct job {
     ac_lower *L;

@@ -76,10 +76,8 @@ static bool is_cheap(const ac_lower *L, ac_dtype d)
 {
     bool cheap = ac_dtype_is_float(d) && L->node->n_fused <= FEW;
     for (int32_t f = 0; f < L->node->n_fused && cheap; f++) {
-        const ac_op op = L->node->fused[f]->op;
-        cheap = op == AC_OP_ADD || op == AC_OP_SUB || op == AC_OP_MUL || op == AC_OP_RELU || op == AC_OP_RELU6 ||
-                op == AC_OP_MINIMUM || op == AC_OP_MAXIMUM;
-        cheap = cheap && ac_dtype_is_float(L->node->fused[f]->out[0]->dtype);
+        const ac_node *m = L->node->fused[f];
+        cheap = ac_ops[m->op].flags & OF_CHEAP && ac_dtype_is_float(m->out[0]->dtype);
     }
     return cheap;
 }

@@ -8,6 +8,7 @@
  *     for n, output row oy:   copy its input rows
  *       for block of channels, phase, tile of pixels of that phase:   reduce, store */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/conv/hybrid.h"
 
 typedef struct job {
     ac_lower *L;

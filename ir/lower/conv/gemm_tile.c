@@ -163,7 +163,8 @@ static void run_i64(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, const ac_x *acc
     }
 }
 
-int64_t ac_gemm_run_size(const ac_gemm_form *f, int32_t vecs)
+/* Packed weights of one run in a block. */
+static int64_t run_size(const ac_gemm_form *f, int32_t vecs)
 {
     return steps(f) * vecs * f->lanes * f->group;
 }
@@ -174,7 +175,7 @@ void ac_gemm_all_runs(ac_gemm_tile *t)
         t->run_lo[i] = ac_lb_i32(&t->L->b, 0);
         t->run_hi[i] = ac_lb_i32(&t->L->b, t->f->runs[i]);
     }
-    t->w_step[1] = ac_gemm_run_size(t->f, t->vecs);
+    t->w_step[1] = run_size(t->f, t->vecs);
     t->w_step[0] = t->w_step[1] * t->f->runs[1];
 }
 

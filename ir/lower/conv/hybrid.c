@@ -3,7 +3,7 @@
  * x  f32, `count` consecutive values; q  i8, the same positions in scratch; then x ~ scale_x * (q - zero_x).
  * Reference: TFLite's portable SymmetricQuantizeFloats and AsymmetricQuantizeFloats, the same operations in the same
  * types (float, and double for the zero point); rounding is half away from zero. */
-#include "ir/lower/channel.h"
+#include "ir/lower/conv/hybrid.h"
 
 /* *min and *max, `lanes` wide, over the values from x_at + begin to x_at + end too. */
 static void widen_range(ac_lb *b, int32_t x, ac_x x_at, int64_t begin, int64_t end, int32_t lanes, ac_x *min, ac_x *max)

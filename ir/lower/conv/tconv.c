@@ -11,6 +11,7 @@
  * q = (o + pad) / stride and r = (o + pad) % stride these are k = r + t * stride, i = q - t, and the input's borders
  * are bounds of t. Integers bit for bit; floats in another order of summation. Vector schedule: ac_gemm_tconv.c. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/conv/hybrid.h"
 
 enum { CHANNELS = 4 };
 

@@ -253,7 +253,8 @@ static void output_tiles(const job *j, ac_x n, ac_x first, ac_x oc, int32_t s)
 
 /* ---- the choice ---- */
 
-const char *ac_winograd_refuses(const ac_lower *L, const ac_channel *c, const ac_window *win)
+/* Why it does not apply; NULL: it does. */
+static const char *refuses(const ac_lower *L, const ac_channel *c, const ac_window *win)
 {
     const ac_slide *y = &win->y, *x = &win->x;
     if (c->kind != AC_MACS_F32)
@@ -354,7 +355,7 @@ bool ac_winograd_take(ac_lower *L, ac_channel *c, const ac_window *win)
     ac_schedule *s = &L->out->schedule;
     if (!out || out == AC_WINOGRAD_NEVER)
         return false;
-    s->refused = ac_winograd_refuses(L, c, win);
+    s->refused = refuses(L, c, win);
     if (s->refused)
         return false;
     if (out == AC_WINOGRAD_CHEAPEST) {

@@ -16,6 +16,7 @@
  * Where a connection is of another kind (a local array between two units) the whole step is run by one thread: slow and
  * right. Cost: O(units * instructions). */
 #include "ir/loop/builder.h"
+#include "ir/lower/gpu/grid.h"
 #include "ir/lower/lower.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "ir/lower/gpu/product.h"
 
-#include "ir/lower/conv/gemm.h"
 #include "ir/lower/gpu/tile.h"
+#include "ir/lower/matrix.h"
 
 enum { LEAST_MACS = 1 << 15, LEAST_ROWS = 8 };
 

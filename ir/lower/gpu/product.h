@@ -23,8 +23,4 @@ int ac_gpu_rows(ac_lower *L, ac_channel *c, int64_t rows,
 int ac_gpu_matrices(ac_lower *L, ac_channel *c, bool adj_x, bool adj_y,
                     int64_t depth); /* batch_matmul: c->w is the right side */
 
-/* matmul.c: leading indices of the q-th matrix of the result; the first element of t's matrix that they lead to. */
-void ac_batch_index(ac_lower *L, ac_x q, ac_x *idx);
-ac_x ac_matrix_at(ac_lower *L, const ac_tensor *t, const ac_x *idx);
-
 #endif

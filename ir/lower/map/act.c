@@ -24,11 +24,11 @@ static ac_x relu(ac_lower *L, const ac_node *n, ac_x x, double lo, double hi)
     const ac_tensor *out = n->out[0];
     if (!quantised_pair(n))
         return ac_mp_refuse(L, n);
-    const float so = ac_scale(out);
+    const float so = ac_quant_scale(out);
     const int64_t least = ac_dtype_min(out->dtype), most = ac_dtype_max(out->dtype);
-    const int64_t low = ac_zero(out) + (int64_t)roundf((float)lo / so);
-    const int64_t high = isinf(hi) ? most : ac_zero(out) + (int64_t)roundf((float)hi / so);
-    const ac_multiplier q = ac_quantize_multiplier((double)(ac_scale(n->in[0]) / so));
+    const int64_t low = ac_quant_zero(out) + (int64_t)roundf((float)lo / so);
+    const int64_t high = isinf(hi) ? most : ac_quant_zero(out) + (int64_t)roundf((float)hi / so);
+    const ac_multiplier q = ac_quantize_multiplier((double)(ac_quant_scale(n->in[0]) / so));
     const ac_x v = ac_lo_requant(L, ac_mp_centered(L, x, n->in[0]), q);
     return ac_mp_stored(L, v, out, (int32_t)(low > least ? low : least), (int32_t)(high < most ? high : most));
 }
@@ -60,7 +60,7 @@ ac_x ac_mp_leaky_relu(ac_lower *L, const ac_node *n, const ac_x *arg)
     }
     if (!quantised_pair(n))
         return ac_mp_refuse(L, n);
-    const float si = ac_scale(n->in[0]), so = ac_scale(n->out[0]);
+    const float si = ac_quant_scale(n->in[0]), so = ac_quant_scale(n->out[0]);
     const ac_multiplier keep = ac_quantize_multiplier((double)(si / so));
     ac_multiplier slope = ac_quantize_multiplier((double)(si * alpha / so));
     const bool minus = slope.m < 0; /* the reference multiplies by |alpha| and negates */
@@ -80,7 +80,7 @@ ac_x ac_mp_prelu(ac_lower *L, const ac_node *n, const ac_x *arg)
         return ac_lb_select(b, ac_lb_ge(b, arg[0], ac_lb_like(b, arg[0], 0)), arg[0], ac_lb_mul(b, arg[0], arg[1]));
     if (!quantised_pair(n) || !ac_mp_quantised(alpha) || ac_dtype_bits(alpha->dtype) > 16)
         return ac_mp_refuse(L, n);
-    const float si = ac_scale(x), sa = ac_scale(alpha), so = ac_scale(out);
+    const float si = ac_quant_scale(x), sa = ac_quant_scale(alpha), so = ac_quant_scale(out);
     const ac_multiplier keep = ac_quantize_multiplier((double)(si / so));
     const ac_multiplier slope = ac_quantize_multiplier((double)(si * sa / so));
     const ac_x v = ac_mp_centered(L, arg[0], x), a = ac_mp_centered(L, arg[1], alpha);
@@ -121,12 +121,12 @@ static ac_x round_shift(ac_lb *b, ac_x v, int32_t e)
 static ac_x hard_swish_8(ac_lower *L, const ac_node *n, ac_x stored)
 {
     ac_lb *b = &L->b;
-    const float hires = (1.0f / 128.0f) * ac_scale(n->in[0]);
-    const ac_multiplier to_out = ac_quantize_multiplier((double)(hires / ac_scale(n->out[0])));
+    const float hires = (1.0f / 128.0f) * ac_quant_scale(n->in[0]);
+    const ac_multiplier to_out = ac_quantize_multiplier((double)(hires / ac_quant_scale(n->out[0])));
     const ac_multiplier to_relu = ac_quantize_multiplier((double)(hires / (3.0f / 32768.0f)));
     if (to_out.shift > 0) {
         ac_lower_refuse(L, "hard_swish: the input scale %g is more than 128 times the output scale %g",
-                        (double)ac_scale(n->in[0]), (double)ac_scale(n->out[0]));
+                        (double)ac_quant_scale(n->in[0]), (double)ac_quant_scale(n->out[0]));
         return 0;
     }
     ac_x v = ac_mp_centered(L, stored, n->in[0]);

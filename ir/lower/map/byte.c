@@ -27,7 +27,7 @@ static ac_tensor *only_operand(ac_lower *L)
     ac_tensor *x = NULL, *list[4];
     for (int32_t f = -1; f < n->n_fused; f++) {
         const ac_node *m = f < 0 ? n : n->fused[f];
-        const int32_t count = ac_mp_operands(L, m, list);
+        const int32_t count = ac_lo_map_operands(L, m, list);
         for (int32_t i = 0; i < count; i++) {
             if (!list[i] || ac_node_internal(n, list[i]) || list[i] == x ||
                 (ac_tensor_is_const(list[i]) && ac_tensor_count(list[i]) == 1))
@@ -63,11 +63,11 @@ static int32_t make_table(ac_lower *L, chain *c)
     ac_x byte = ac_lb_for_n(b, "byte", 256), arg[4] = {0};
     c->value = ac_lb_bitcast(b, ac_lb_cast(b, byte, AC_U8), c->x->dtype);
     ac_tensor *list[4];
-    const int32_t count = ac_mp_operands(&P, n, list);
+    const int32_t count = ac_lo_map_operands(&P, n, list);
     for (int32_t i = 0; i < count; i++)
         if (list[i])
             arg[i] = operand(&P, list[i], c, 1);
-    ac_x v = ac_ops[n->op].map(&P, n, arg);
+    ac_x v = P.rows[n->op].map(&P, n, arg);
     if (v)
         v = ac_lo_epilogue(&P, v, operand, c, 1);
     if (v) /* else a map has refused */

@@ -4,7 +4,7 @@
  * least value, +inf the greatest. Integer -> integer: requantised (reference/quantize.h, requantize.h). dequantize
  * (stored - zero) * scale in f32; f16 and bf16 widen. cast        float -> integer truncates and clamps to the range
  * (NaN gives 0); integer -> integer keeps the low bits. */
-#include "ir/graph/minifloat.h"
+#include "ir/dtype/minifloat.h"
 #include "ir/lower/map/map.h"
 
 /* Scale and zero point of the node's quantised side as values: immediates, or the operands ac_mp_operands has added. */
@@ -12,8 +12,8 @@ static void affine(ac_lower *L, const ac_tensor *t, const ac_x *arg, ac_x like, 
 {
     ac_lb *b = &L->b;
     const bool per_axis = t->quant && t->quant->n > 1;
-    *scale = per_axis ? arg[1] : ac_lb_splat(b, ac_lb_f32(b, (double)ac_scale(t)), ac_lb_lane_count(b, like));
-    *zero = per_axis ? arg[2] : ac_lb_splat(b, ac_lb_i32(b, ac_zero(t)), ac_lb_lane_count(b, like));
+    *scale = per_axis ? arg[1] : ac_lb_splat(b, ac_lb_f32(b, (double)ac_quant_scale(t)), ac_lb_lane_count(b, like));
+    *zero = per_axis ? arg[2] : ac_lb_splat(b, ac_lb_i32(b, ac_quant_zero(t)), ac_lb_lane_count(b, like));
 }
 
 static ac_x from_float(ac_lower *L, const ac_node *n, const ac_x *arg)
@@ -36,7 +36,7 @@ static ac_x from_float(ac_lower *L, const ac_node *n, const ac_x *arg)
 static ac_x from_int(ac_lower *L, const ac_node *n, ac_x stored)
 {
     const ac_tensor *in = n->in[0], *out = n->out[0];
-    const ac_multiplier q = ac_quantize_multiplier((double)ac_scale(in) / (double)ac_scale(out));
+    const ac_multiplier q = ac_quantize_multiplier((double)ac_quant_scale(in) / (double)ac_quant_scale(out));
     return ac_mp_stored_full(L, ac_lo_requant(L, ac_mp_centered(L, stored, in), q), out);
 }
 

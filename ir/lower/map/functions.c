@@ -56,11 +56,11 @@ static ac_x look_up_8(ac_lower *L, const ac_node *n, ac_x x, curve *f)
     const ac_tensor *in = n->in[0], *out = n->out[0];
     const int32_t lo = (int32_t)ac_dtype_min(out->dtype), hi = (int32_t)ac_dtype_max(out->dtype);
     const int32_t first = (int32_t)ac_dtype_min(in->dtype);
-    const float inverse = 1 / ac_scale(out), floor = (float)(lo - ac_zero(out)) * ac_scale(out);
+    const float inverse = 1 / ac_quant_scale(out), floor = (float)(lo - ac_quant_zero(out)) * ac_quant_scale(out);
     uint8_t table[256];
     for (int32_t i = 0; i < 256; i++) {
-        const float real = ac_scale(in) * (float)(i + first - ac_zero(in));
-        const float stored = roundf(f(real, floor) * inverse) + (float)ac_zero(out);
+        const float real = ac_quant_scale(in) * (float)(i + first - ac_quant_zero(in));
+        const float stored = roundf(f(real, floor) * inverse) + (float)ac_quant_zero(out);
         table[i] = (uint8_t)(int32_t)(stored <= (float)lo ? (float)lo : stored >= (float)hi ? (float)hi : stored);
     }
     const int32_t buf = ac_lo_table(L, "table", out->dtype, 256, table);
@@ -72,7 +72,7 @@ static ac_x look_up_16(ac_lower *L, const ac_node *n, ac_x x, curve *f)
 {
     const ac_tensor *in = n->in[0], *out = n->out[0];
     int16_t table[513];
-    ac_table_16(table, ac_scale(in), ac_zero(in), ac_scale(out), ac_zero(out), f);
+    ac_table_16(table, ac_quant_scale(in), ac_quant_zero(in), ac_quant_scale(out), ac_quant_zero(out), f);
     const int32_t buf = ac_lo_table(L, "table", AC_I16, 513, table);
     return ac_lb_cast(&L->b, ac_lo_table_16(L, buf, ac_lb_cast(&L->b, x, AC_I32)), AC_I16);
 }
@@ -107,7 +107,7 @@ static int32_t sigmoid_table(ac_lower *L)
  * two and need no (tanh: at most one) further bit are multiplied by 3 alone. */
 static void table_input_scale(const ac_tensor *in, int32_t most, int32_t *m, int32_t *shift)
 {
-    const float log = (float)(log2((double)ac_scale(in)));
+    const float log = (float)(log2((double)ac_quant_scale(in)));
     const int32_t whole = (int32_t)lroundf(log);
     *shift = 12 + whole;
     if (fabsf(log - (float)whole) < 1e-3f && *shift >= 0 && *shift <= most) {
@@ -115,7 +115,7 @@ static void table_input_scale(const ac_tensor *in, int32_t most, int32_t *m, int
         *shift = 0;
         return;
     }
-    double real = (double)ac_scale(in) * 4096.0 * 3.0;
+    double real = (double)ac_quant_scale(in) * 4096.0 * 3.0;
     for (*shift = 0; real <= 32767.0 / 2.0 && *shift <= 30; real *= 2)
         ++*shift;
     *m = (int32_t)real;
@@ -207,7 +207,7 @@ static int32_t rsqrt_stored(int32_t v, ac_multiplier q, const ac_tensor *out)
     ac_fx_inv_sqrt(v, &inverse);
     inverse.shift += 20;
     const int32_t data = ac_fx_requant(1, inverse);
-    const int64_t stored = (int64_t)ac_fx_requant(data, (ac_multiplier){q.m, q.shift - 20}) + ac_zero(out);
+    const int64_t stored = (int64_t)ac_fx_requant(data, (ac_multiplier){q.m, q.shift - 20}) + ac_quant_zero(out);
     return (int32_t)(stored < lo ? lo : stored > hi ? hi : stored);
 }
 
@@ -220,14 +220,14 @@ ac_x ac_mp_rsqrt(ac_lower *L, const ac_node *n, const ac_x *arg)
     if (!ac_mp_quantised(in) || !ac_mp_quantised(out) || in->dtype != out->dtype || ac_dtype_bits(in->dtype) > 16)
         return ac_mp_refuse(L, n);
     const int32_t first = (int32_t)ac_dtype_min(in->dtype);
-    const ac_multiplier q = ac_quantize_multiplier(1. / (double)(sqrtf(ac_scale(in)) * ac_scale(out)));
+    const ac_multiplier q = ac_quantize_multiplier(1. / (double)(sqrtf(ac_quant_scale(in)) * ac_quant_scale(out)));
     if (in->dtype == AC_I16)
         return look_up_16(L, n, arg[0], curve_rsqrt);
     if (ac_dtype_bits(in->dtype) != 8)
         return ac_mp_refuse(L, n);
     uint8_t table[256];
     for (int32_t i = 0; i < 256; i++)
-        table[i] = (uint8_t)rsqrt_stored(i + first - ac_zero(in), q, out);
+        table[i] = (uint8_t)rsqrt_stored(i + first - ac_quant_zero(in), q, out);
     const int32_t buf = ac_lo_table(L, "table", out->dtype, 256, table);
     return ac_lb_load(b, buf, ac_lb_sub(b, ac_lb_cast(b, arg[0], AC_I32), ac_lb_i32(b, first)), 1);
 }

@@ -45,7 +45,7 @@ static void collect(ac_lower *L, nest *w)
     ac_tensor *list[4];
     for (int32_t f = -1; f < n->n_fused; f++) {
         const ac_node *m = f < 0 ? n : n->fused[f];
-        const int32_t count = ac_mp_operands(L, m, list);
+        const int32_t count = ac_lo_map_operands(L, m, list);
         for (int32_t i = 0; i < count; i++)
             if (list[i] && !ac_node_internal(n, list[i]))
                 add_operand(w, list[i]);
@@ -104,13 +104,13 @@ static void body(ac_lower *L, nest *w, int32_t lanes)
     const ac_node *n = L->node;
     ac_tensor *list[4];
     ac_x arg[4] = {0};
-    const int32_t count = ac_mp_operands(L, n, list);
+    const int32_t count = ac_lo_map_operands(L, n, list);
     if (L->refused)
         return; /* once is enough */
     for (int32_t i = 0; i < count; i++)
         if (list[i])
             arg[i] = load_merged(L, list[i], w, lanes);
-    ac_x v = ac_ops[n->op].map(L, n, arg);
+    ac_x v = L->rows[n->op].map(L, n, arg);
     if (v)
         v = ac_lo_epilogue(L, v, load_merged, w, lanes);
     if (!v)

@@ -1,4 +1,4 @@
-/* map.h - private to the element-wise family and the epilogue: loading at a flat position, and what the mp_* share.
+/* map.h - the element-wise family: its loops, and what its expressions (ac_mp_*) share.
  *
  * A map gets storage values and returns one. Three kinds of operand types are told apart:
  *     float       f32, f64 are computed as they are; f16, bf16 only move, select and cast
@@ -8,18 +8,8 @@
 #define AC_IR_LOWER_MAP_MAP_H
 #include "ir/lower/lower.h"
 
-/* Element(s) of t at `flat`: `lanes` consecutive ones (along), or one, splat. Uniform constants become immediates. */
-ac_x ac_lo_load_at(ac_lower *L, ac_tensor *t, ac_x flat, bool along, int32_t lanes);
-
-typedef ac_x ac_lo_loader(ac_lower *L, ac_tensor *t, const void *at, int32_t lanes);
-/* The followers of L->node on `value`; `load` reads their other operands at the position `at`. 0: a follower refused.
- */
-ac_x ac_lo_epilogue(ac_lower *L, ac_x value, ac_lo_loader *load, const void *at, int32_t lanes);
-
-/* Operands of a map: its inputs and, behind them, what a per-channel scale needs: QUANTIZE and DEQUANTIZE with a scale
- * for each index of an axis get scales (f32) and zero points (i32) as inputs 1 and 2, constants made from the
- * quantisation. At most 4. */
-int32_t ac_mp_operands(ac_lower *L, const ac_node *n, ac_tensor *list[4]);
+/* A loop nest over the result with the node's map in it: the loops of every row with MAP(f). Shared dimensions are merged. */
+ac_lower_fn ac_lo_map;
 
 static inline bool ac_mp_quantised(const ac_tensor *t)
 {

@@ -16,10 +16,10 @@ static bool all_small(const ac_node *n)
 /* Both operands as i32 on a common scale: twice the larger one, with `left` more bits. */
 static void common_scale(ac_lower *L, const ac_node *n, const ac_x *arg, int32_t left, ac_x side[2], double *scale)
 {
-    const float sx = ac_scale(n->in[0]), sy = ac_scale(n->in[1]);
+    const float sx = ac_quant_scale(n->in[0]), sy = ac_quant_scale(n->in[1]);
     *scale = 2 * (double)(sx > sy ? sx : sy);
     for (int i = 0; i < 2; i++) {
-        const ac_multiplier q = ac_quantize_multiplier((double)ac_scale(n->in[i]) / *scale);
+        const ac_multiplier q = ac_quantize_multiplier((double)ac_quant_scale(n->in[i]) / *scale);
         const ac_x v = ac_mp_centered(L, arg[i], n->in[i]);
         /* A multiplier of exactly 1/2 takes back one bit of the shift. */
         const bool half = q.m == 1 << 30 && q.shift == 0 && left > 0;
@@ -44,7 +44,7 @@ ac_x ac_mp_quant_sum(ac_lower *L, const ac_node *n, const ac_x *arg, bool minus)
     double scale;
     common_scale(L, n, arg, left, side, &scale);
     const ac_x sum = minus ? ac_lb_sub_wrap(&L->b, side[0], side[1]) : ac_lb_add_wrap(&L->b, side[0], side[1]);
-    const ac_multiplier q = ac_quantize_multiplier(scale / ((double)(1 << left) * (double)ac_scale(n->out[0])));
+    const ac_multiplier q = ac_quantize_multiplier(scale / ((double)(1 << left) * (double)ac_quant_scale(n->out[0])));
     return clamp_act(L, n, ac_lo_requant(L, sum, q), n->attrs.act.act);
 }
 
@@ -53,7 +53,7 @@ ac_x ac_mp_quant_mul(ac_lower *L, const ac_node *n, const ac_x *arg)
     if (!all_small(n) || n->in[0]->dtype != n->in[1]->dtype)
         return ac_mp_refuse(L, n);
     const ac_x x = ac_mp_centered(L, arg[0], n->in[0]), y = ac_mp_centered(L, arg[1], n->in[1]);
-    const float real = ac_scale(n->in[0]) * ac_scale(n->in[1]) / ac_scale(n->out[0]);
+    const float real = ac_quant_scale(n->in[0]) * ac_quant_scale(n->in[1]) / ac_quant_scale(n->out[0]);
     const ac_multiplier q = ac_quantize_multiplier((double)real);
     return clamp_act(L, n, ac_lo_requant(L, ac_lb_mul_wrap(&L->b, x, y), q), n->attrs.act.act);
 }
@@ -68,7 +68,7 @@ ac_x ac_mp_quant_sqdiff(ac_lower *L, const ac_node *n, const ac_x *arg)
     double scale;
     common_scale(L, n, arg, left, side, &scale);
     const ac_x d = ac_lb_sub_wrap(&L->b, side[0], side[1]);
-    const float unit = (float)(1 << (left * 2)) * ac_scale(n->out[0]);
+    const float unit = (float)(1 << (left * 2)) * ac_quant_scale(n->out[0]);
     const ac_multiplier q = ac_quantize_multiplier(scale * scale / (double)unit);
     return ac_mp_stored_full(L, ac_lo_requant(L, ac_lb_mul_wrap(&L->b, d, d), q), n->out[0]);
 }
@@ -78,7 +78,7 @@ void ac_mp_quant_sides(ac_lower *L, const ac_node *n, const ac_x *arg, ac_x side
     for (int i = 0; i < 2; i++) {
         const ac_x v = ac_mp_centered(L, arg[i], n->in[i]);
         const ac_x wide = ac_lb_mul_wrap(&L->b, v, ac_lb_like_int(&L->b, v, 256));
-        side[i] = ac_lo_requant(L, wide, ac_quantize_multiplier((double)ac_scale(n->in[i])));
+        side[i] = ac_lo_requant(L, wide, ac_quantize_multiplier((double)ac_quant_scale(n->in[i])));
     }
 }
 
@@ -101,7 +101,7 @@ ac_x ac_mp_quant_div(ac_lower *L, const ac_node *n, const ac_x *arg)
     const ac_x room = ac_lb_sub(b, ac_lb_like_int(b, x, 31), bits);
     const ac_x scale = ac_lb_shl(b, ac_lb_cast(b, one, AC_U32), ac_lb_cast(b, room, AC_U32)); /* up to 2^31 */
     const ac_x quotient = ac_lo_fx_mul(L, ac_lb_mul_wrap(b, x, ac_lb_cast(b, scale, AC_I32)), inverse);
-    const float real = ac_scale(n->in[0]) / (ac_scale(n->in[1]) * ac_scale(n->out[0]));
+    const float real = ac_quant_scale(n->in[0]) / (ac_quant_scale(n->in[1]) * ac_quant_scale(n->out[0]));
     const ac_multiplier q = ac_quantize_multiplier((double)real);
     /* A left shift saturates: the reference leaves it undefined. */
     const ac_x shift = ac_lb_sub(b, ac_lb_sub(b, ac_lb_like_int(b, x, q.shift), log), room),

@@ -1,4 +1,4 @@
-/* shared.c - what the element-wise expressions share: zero points, clamps, rounding, operands, refusals. */
+/* shared.c - what the element-wise expressions share: zero points, clamps, rounding, refusals. */
 #include "ir/lower/map/map.h"
 
 ac_x ac_mp_refuse(ac_lower *L, const ac_node *n)
@@ -16,13 +16,13 @@ ac_x ac_mp_refuse(ac_lower *L, const ac_node *n)
 ac_x ac_mp_centered(ac_lower *L, ac_x stored, const ac_tensor *t)
 {
     const ac_x v = ac_lb_cast(&L->b, stored, AC_I32);
-    return ac_lb_sub_wrap(&L->b, v, ac_lb_like_int(&L->b, v, ac_zero(t)));
+    return ac_lb_sub_wrap(&L->b, v, ac_lb_like_int(&L->b, v, ac_quant_zero(t)));
 }
 
 ac_x ac_mp_stored(ac_lower *L, ac_x v, const ac_tensor *t, int32_t lo, int32_t hi)
 {
     ac_lb *b = &L->b;
-    v = ac_lb_add_wrap(b, v, ac_lb_like_int(b, v, ac_zero(t)));
+    v = ac_lb_add_wrap(b, v, ac_lb_like_int(b, v, ac_quant_zero(t)));
     return ac_lb_cast(b, ac_lb_clamp(b, v, ac_lb_like_int(b, v, lo), ac_lb_like_int(b, v, hi)), t->dtype);
 }
 
@@ -41,33 +41,4 @@ ac_x ac_mp_round_away(ac_lower *L, ac_x v)
     const ac_x up = ac_lb_select(b, ac_lb_ge(b, d, ac_lb_like(b, v, 0.5)), ac_lb_like(b, v, 1), zero);
     const ac_x down = ac_lb_select(b, ac_lb_le(b, d, ac_lb_like(b, v, -0.5)), ac_lb_like(b, v, 1), zero);
     return ac_lb_sub(b, ac_lb_add(b, t, up), down);
-}
-
-/* A constant [1,..,n,..,1] that lies along axis `axis` of t. Equal data is one buffer (ac_lo_operand), so it may be made
- * again. */
-static ac_tensor *along_axis(ac_lower *L, const ac_tensor *t, ac_dtype d, const void *data)
-{
-    ac_tensor *c = AC_NEW(L->region, ac_tensor);
-    c->name = d == AC_F32 ? "scale" : "zero";
-    c->dtype = d;
-    c->rank = t->rank;
-    for (int32_t i = 0; i < t->rank; i++)
-        c->dim[i] = i == t->quant->axis ? t->dim[i] : 1;
-    c->data = data;
-    return c;
-}
-
-int32_t ac_mp_operands(ac_lower *L, const ac_node *n, ac_tensor *list[4])
-{
-    int32_t count = n->n_in < 4 ? n->n_in : 4;
-    for (int32_t i = 0; i < count; i++)
-        list[i] = n->in[i];
-    if (n->op != AC_OP_QUANTIZE && n->op != AC_OP_DEQUANTIZE)
-        return count;
-    const ac_tensor *t = n->op == AC_OP_QUANTIZE ? n->out[0] : n->in[0];
-    if (!t->quant || t->quant->n <= 1)
-        return count;
-    list[1] = along_axis(L, t, AC_F32, t->quant->scale);
-    list[2] = along_axis(L, t, AC_I32, t->quant->zero);
-    return 3;
 }

@@ -1,8 +1,8 @@
-/* small_floats.c - floats of 8 and 4 bits (ir/graph/minifloat.h) to and from f32, in loops; any number of lanes.
+/* small_floats.c - floats of 8 and 4 bits (ir/dtype/minifloat.h) to and from f32, in loops; any number of lanes.
  *
  * Both ways rest on the common layout: a code without its sign, shifted to the mantissa of an f32, is the value times
  * 2^(bias - 127), subnormal ones included. */
-#include "ir/graph/minifloat.h"
+#include "ir/dtype/minifloat.h"
 #include "ir/lower/map/map.h"
 
 #include <math.h>

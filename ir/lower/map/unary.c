@@ -12,7 +12,7 @@ static bool both(const ac_node *n, bool (*kind)(const ac_tensor *))
 /* |x| or -x of a quantised tensor: rescaled only when the scales differ. Reference: kernels/elementwise.cc. */
 static ac_x rescaled(ac_lower *L, const ac_node *n, ac_x v)
 {
-    const float in = ac_scale(n->in[0]), out = ac_scale(n->out[0]);
+    const float in = ac_quant_scale(n->in[0]), out = ac_quant_scale(n->out[0]);
     if (in < out || in > out)
         v = ac_lo_requant(L, v, ac_quantize_multiplier((double)(in / out)));
     return ac_mp_stored_full(L, v, n->out[0]);

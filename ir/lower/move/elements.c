@@ -8,88 +8,10 @@
  * combine: the update (none), or the sum, product, greater or lesser of both. Several updates of one element are
  * combined in order, so float results are the reference's. Integers wrap. Any type of a byte or more can be replaced;
  * the others need f32, f64 or plain integers. */
-#include "ir/ops/axis.h"
+#include "ir/ops/decode/axis.h"
 #include "ir/lower/index.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/move/move.h"
-#include "ir/ops/shape/shape.h"
-
-/* ------------------------------------------------------------------ shapes */
-
-static int misfit(ac_ctx *cx, const ac_node *n, const char *why)
-{
-    ac_error(cx, n->at, E0104, "%s", why);
-    return ac_shape_show(cx, n);
-}
-
-/* Indices of x's rank, below its extents except along the axis. */
-static int check_elements(ac_ctx *cx, const ac_node *n, int32_t axis_attr)
-{
-    const ac_tensor *x = n->in[0], *index = n->in[1];
-    int32_t axis;
-    AC_TRY(ac_shape_index(cx, n, 1));
-    AC_TRY(ac_axis_norm(cx, n, axis_attr, x->rank, &axis));
-    bool fits = index->rank == x->rank;
-    for (int32_t d = 0; fits && d < x->rank; d++)
-        fits = d == axis || index->dim[d] <= x->dim[d];
-    if (!fits)
-        return misfit(cx, n, "the indices must have as many dimensions as what they index, none larger");
-    if (x->dim[axis] == 0 && ac_tensor_count(index) > 0)
-        return misfit(cx, n, "indices into an axis without elements");
-    return AC_OK;
-}
-
-int ac_sh_gather_elements(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(check_elements(cx, n, n->attrs.axis.axis));
-    return ac_shape_set_like(cx, n, 0, n->in[0], n->in[1]->rank, n->in[1]->dim);
-}
-
-static int check_reduction(ac_ctx *cx, const ac_node *n)
-{
-    const ac_word w = n->attrs.scatter.reduction;
-    if ((int)w >= AC_W_NONE && w <= AC_W_MIN)
-        return AC_OK;
-    return ac_error(cx, n->at, E0103, "reduction is not one of none, add, mul, max, min");
-}
-
-int ac_sh_scatter_elements(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_same_type(cx, n, 0, 2));
-    AC_TRY(check_reduction(cx, n));
-    AC_TRY(check_elements(cx, n, n->attrs.scatter.axis));
-    if (!ac_tensor_same_shape(n->in[1], n->in[2]))
-        return misfit(cx, n, "indices and updates must have the same shape");
-    return ac_shape_set_like(cx, n, 0, n->in[0], n->in[0]->rank, n->in[0]->dim);
-}
-
-/* x, i [R..,K], u [R.., rest of x behind K dimensions] */
-int ac_sh_scatter_into(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_same_type(cx, n, 0, 2));
-    AC_TRY(ac_shape_index(cx, n, 1));
-    AC_TRY(check_reduction(cx, n));
-    const ac_tensor *x = n->in[0], *index = n->in[1], *update = n->in[2];
-    const int32_t rows = index->rank - 1;
-    const int64_t k = rows >= 0 ? index->dim[rows] : -1;
-    bool fits = k >= 0 && k <= x->rank && update->rank == rows + x->rank - (int32_t)k;
-    for (int32_t d = 0; fits && d < update->rank; d++)
-        fits = update->dim[d] == (d < rows ? index->dim[d] : x->dim[d - rows + k]);
-    if (!fits)
-        return misfit(cx, n, "indices [R..,K] and updates [R.., rest] do not fit what they change");
-    for (int32_t d = 0; d < k; d++)
-        if (x->dim[d] == 0 && ac_tensor_count(index) > 0)
-            return misfit(cx, n, "indices into an axis without elements");
-    return ac_shape_set_like(cx, n, 0, x, x->rank, x->dim);
-}
-
-/* ------------------------------------------------------------------ loops */
 
 static const char *const LOOP[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
 

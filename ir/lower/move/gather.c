@@ -5,7 +5,7 @@
  * indices are checked here (E0103); others are checked in the loops, before any read with them: the function then
  * leaves with status AC_STATUS_INDEX and the result is unspecified. ONE_HOT takes any index: one out of range is a row of
  * `off`. */
-#include "ir/ops/axis.h"
+#include "ir/ops/decode/axis.h"
 #include "ir/lower/index.h"
 #include "ir/lower/move/move.h"
 

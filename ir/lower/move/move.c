@@ -80,7 +80,8 @@ void ac_lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t mi
     run(L, name, n, max, min, AC_MARK_SERIAL, body, ctx);
 }
 
-void ac_lo_run_lanes(const ac_lower *L, ac_dtype d, int32_t *max, int32_t *min)
+/* max and min for plain copies of d: whole registers, then down to 16 bytes. */
+static void run_lanes(const ac_lower *L, ac_dtype d, int32_t *max, int32_t *min)
 {
     const int32_t lanes = d == AC_BOOL ? 1 : ac_target_lanes(L->target, d), bits = ac_dtype_bits(d);
     *max = lanes > 1 ? lanes : 1;
@@ -135,7 +136,7 @@ static void nest(ac_lower *L, copy c, ac_move m, int32_t lanes)
     c.step = last.from;
     c.stride = last.to;
     if (last.to == 1 && (last.from == 1 || last.from == 0)) {
-        ac_lo_run_lanes(L, L->b.fn->buf.item[c.dst].dtype, &max, &min);
+        run_lanes(L, L->b.fn->buf.item[c.dst].dtype, &max, &min);
         if (lanes && lanes < max)
             max = min = lanes;
     }

@@ -48,8 +48,6 @@ void ac_lo_move_fill(ac_lower *L, ac_x value, int32_t dst, const ac_move *m);
  * time. `at` is the position of the first element of a piece. */
 typedef void ac_run_body(ac_lower *L, ac_x at, int32_t lanes, void *ctx);
 void ac_lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_run_body *body, void *ctx);
-/* max and min for plain copies of d: whole registers, then down to 16 bytes. */
-void ac_lo_run_lanes(const ac_lower *L, ac_dtype d, int32_t *max, int32_t *min);
 
 /* Refuses (E0108) types packed below a byte. */
 int ac_lo_movable(ac_lower *L, const ac_tensor *t);

@@ -1,7 +1,7 @@
 /* Lowerings that put elements around others: PAD, PADV2, MIRROR_PAD, and SPACE_TO_BATCH_ND / BATCH_TO_SPACE_ND, which
  * pad and crop. Elements are bits of any type of at least a byte. Padding of a quantised result is its zero point
  * (TFLite); PADV2 stores its value as it is. */
-#include "ir/ops/axis.h"
+#include "ir/ops/decode/axis.h"
 #include "ir/lower/move/move.h"
 
 /* The element that stands for 0 in y. */
@@ -11,7 +11,7 @@ static ac_x zero_of(ac_lower *L, const ac_tensor *y)
         return ac_lb_cast(&L->b, ac_lb_f32(&L->b, 0), y->dtype);
     if (ac_dtype_is_float(ac_dtype_loops(y->dtype)))
         return ac_lb_num(&L->b, y->dtype, 0);
-    return ac_lb_int(&L->b, ac_dtype_loops(y->dtype), y->quant ? ac_zero(y) : 0);
+    return ac_lb_int(&L->b, ac_dtype_loops(y->dtype), y->quant ? ac_quant_zero(y) : 0);
 }
 
 /* The border is cut into slabs, so that the middle and each slab is one box:

@@ -2,9 +2,9 @@
  * reverse, depth and space. Each states a box of strides (move.h). Elements are bits of any type of at least a byte;
  * the result equals TFLite's reference kernels bit for bit. CONCATENATION of operands on other scales than the result:
  * see concat_value. */
-#include "ir/ops/axis.h"
+#include "ir/ops/decode/axis.h"
 #include "ir/lower/move/move.h"
-#include "ir/ops/slice.h"
+#include "ir/ops/decode/slice.h"
 
 static int64_t extent_of(const ac_tensor *t, int32_t from, int32_t to)
 {
@@ -84,14 +84,15 @@ int ac_lo_concat(ac_lower *L)
         at += part;
         const ac_x from = ac_lb_mul(b, first, ac_lb_i32(b, part)), to = ac_lb_mul(b, first, ac_lb_i32(b, row));
         const bool small = y->dtype == AC_I8 || y->dtype == AC_U8 || y->dtype == AC_I16;
-        concat_rule r = {.dtype = y->dtype, .zero = ac_zero(y), .act = act};
-        r.rescale = small && x->quant && y->quant && (ac_scale(x) != ac_scale(y) || ac_zero(x) != ac_zero(y));
+        concat_rule r = {.dtype = y->dtype, .zero = ac_quant_zero(y), .act = act};
+        r.rescale = small && x->quant && y->quant &&
+                    (ac_quant_scale(x) != ac_quant_scale(y) || ac_quant_zero(x) != ac_quant_zero(y));
         if (!r.rescale && act == AC_ACT_NONE) {
             ac_lo_move_at(L, ac_lo_operand(L, x), from, dst, to, &m);
             continue;
         }
-        r.scale = ac_scale(x) * (1.0f / ac_scale(y));
-        r.bias = -(float)ac_zero(x) * r.scale;
+        r.scale = ac_quant_scale(x) * (1.0f / ac_quant_scale(y));
+        r.bias = -(float)ac_quant_zero(x) * r.scale;
         ac_lo_move_each(L, ac_lo_operand(L, x), from, dst, to, &m, ac_target_lanes(L->target, AC_F32), concat_value,
                         &r);
     }

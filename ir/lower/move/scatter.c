@@ -7,7 +7,6 @@
 #include "ir/lower/index.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/move/move.h"
-#include "ir/ops/shape/shape.h"
 
 static int64_t product(const ac_tensor *t, int32_t from, int32_t to)
 {
@@ -16,57 +15,6 @@ static int64_t product(const ac_tensor *t, int32_t from, int32_t to)
         n *= t->dim[d];
     return n;
 }
-
-/* ------------------------------------------------------------------ shapes */
-
-/* indices [..,K], updates [.., slice], static shape -> result of that shape. */
-int ac_sh_scatter_nd(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_index(cx, n, 0));
-    ac_ints shape;
-    AC_TRY(ac_shape_new_shape(cx, n, 2, (ac_ints){0}, &shape));
-    const ac_tensor *index = n->in[0], *update = n->in[1];
-    const int64_t k = index->rank ? index->dim[index->rank - 1] : 0;
-    bool fits =
-        shape.n <= AC_MAX_RANK && k >= 1 && k <= shape.n && update->rank == index->rank - 1 + shape.n - (int32_t)k;
-    for (int32_t d = 0; fits && d < update->rank; d++)
-        fits = update->dim[d] == (d < index->rank - 1 ? index->dim[d] : shape.v[d - (index->rank - 1) + k]);
-    if (!fits) {
-        ac_error(cx, n->at, E0104, "indices '%s' %s and updates '%s' %s do not fit a result of %d dimensions",
-                 index->name, ac_shape_str(cx, index), update->name, ac_shape_str(cx, update), shape.n);
-        return ac_shape_show(cx, n);
-    }
-    return ac_shape_set_like(cx, n, 0, update, shape.n, shape.v);
-}
-
-/* x [S.., rest], segments [S..], how many (static) -> [how many, rest]. */
-int ac_sh_segment(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_index(cx, n, 1));
-    ac_ints count;
-    AC_TRY(ac_node_ints(cx, n, 2, (ac_ints){0}, &count));
-    const ac_tensor *x = n->in[0], *segment = n->in[1];
-    bool fits = count.n == 1 && count.v[0] >= 0 && segment->rank >= 1 && segment->rank <= x->rank;
-    for (int32_t d = 0; fits && d < segment->rank; d++)
-        fits = segment->dim[d] == x->dim[d];
-    if (!fits) {
-        ac_error(cx, n->at, E0104,
-                 "segments '%s' %s must be the leading dimensions of '%s' %s, and their number one value",
-                 segment->name, ac_shape_str(cx, segment), x->name, ac_shape_str(cx, x));
-        return ac_shape_show(cx, n);
-    }
-    int64_t dim[AC_MAX_RANK] = {count.v[0]};
-    int32_t rank = 1;
-    for (int32_t d = segment->rank; d < x->rank; d++)
-        dim[rank++] = x->dim[d];
-    return ac_shape_set_like(cx, n, 0, x, rank, dim);
-}
-
-/* ------------------------------------------------------------------ loops */
 
 static void fill(ac_lower *L, int32_t dst, int64_t count, ac_x value)
 {

@@ -14,30 +14,11 @@
  * f32. Equal scores come by index; a NaN takes no part. Cost: M * (rows left) overlaps and M * top_k looks for the
  * next. */
 #include "ir/lower/map/map.h"
-#include "ir/lower/pick.h"
-#include "ir/ops/shape/shape.h"
+#include "ir/lower/nn/pick.h"
 
 #include <float.h>
 
 #define NEVER (-(double)FLT_MAX)
-
-int ac_sh_box_nms(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    const ac_attrs_box_nms *a = &n->attrs.box_nms;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_rank(cx, n, 0, 3, "[images,rows,columns]"));
-    const ac_tensor *x = n->in[0];
-    const int64_t k = x->dim[2];
-    if (x->dtype != AC_F32)
-        return ac_error(cx, n->at, E0105, "'%s' is %s, expected f32", x->name, ac_dtype_name(x->dtype));
-    if (a->score < 0 || a->score >= k || a->coord < 0 || a->coord + INT64_C(4) > k || a->id < -1 || a->id >= k ||
-        (a->stay && a->id < 0))
-        return ac_error(cx, n->at, E0103, "columns %d, %d and %d to %d are not all in rows of %lld", a->score, a->id,
-                        a->coord, a->coord + 3, (long long)k);
-    AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
-    return ac_shape_set(cx, n, 0, AC_F32, 3, x->dim);
-}
 
 typedef struct nms {
     ac_lower *L;

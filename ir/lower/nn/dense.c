@@ -8,26 +8,12 @@
  * Integers are scaled in double and rounded half away from zero, as TFLite's reference kernel does. Dynamic range: each
  * row has a scale, and with asymmetric_inputs a zero point. Plain schedule: four outputs with an accumulator each. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/conv/hybrid.h"
 #include "ir/lower/gpu/product.h"
 #include "ir/lower/gpu/warp.h"
+#include "ir/lower/matrix.h"
 
 enum { OUTPUTS = 4 };
-
-/* idx (of out[0]'s rank, but the last) of flat row number `row`. */
-void ac_row_index(ac_lower *L, ac_x row, ac_x *idx)
-{
-    ac_lb *b = &L->b;
-    const ac_tensor *y = L->node->out[0];
-    int32_t outer = 0; /* outermost dimension with more than one position: takes the rest */
-    while (outer < y->rank - 2 && y->dim[outer] == 1)
-        idx[outer++] = ac_lb_i32(b, 0);
-    for (int32_t i = y->rank - 2; i >= outer; i--) {
-        const ac_x n = ac_lb_i32(b, y->dim[i]);
-        idx[i] = i == outer ? row : ac_lb_mod(b, row, n);
-        if (i > outer)
-            row = ac_lb_div(b, row, n);
-    }
-}
 
 typedef struct dense {
     ac_lower *L;

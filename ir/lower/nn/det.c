@@ -4,18 +4,6 @@
  * of the diagonal, with the sign of the exchanges. A column of zeros gives 0. */
 #include "ir/lower/map/map.h"
 #include "ir/lower/move/move.h"
-#include "ir/ops/shape/shape.h"
-
-int ac_sh_det(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    const ac_tensor *x = n->in[0];
-    if (x->rank < 2 || x->dim[x->rank - 1] != x->dim[x->rank - 2])
-        return ac_error(cx, n->at, E0104, "'%s' is %s, expected square matrices [..,M,M]", x->name,
-                        ac_shape_str(cx, x));
-    return ac_shape_set(cx, n, 0, x->dtype, x->rank - 2, x->dim);
-}
 
 typedef struct matrix {
     int32_t buf;

@@ -9,38 +9,8 @@
  * are decoded when they are looked at; scratch holds one score for each box. Centres are computed in f64, sizes with
  * the f32 exp (the reference: f64), so corners may differ in the last place. */
 #include "ir/lower/map/map.h"
-#include "ir/lower/pick.h"
-#include "ir/ops/shape/shape.h"
-
-enum { ENCODINGS, SCORES, ANCHORS };
-
-int ac_sh_detection(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_rank(cx, n, ENCODINGS, 3, "[1,N,4]"));
-    AC_TRY(ac_shape_rank(cx, n, SCORES, 3, "[1,N,classes]"));
-    AC_TRY(ac_shape_rank(cx, n, ANCHORS, 2, "[N,4]"));
-    const ac_attrs_detection *a = &n->attrs.detection;
-    const ac_tensor *x = n->in[ENCODINGS], *s = n->in[SCORES], *anchor = n->in[ANCHORS];
-    const int64_t background = s->dim[2] - a->num_classes;
-    if (a->num_classes < 1 || a->max_detections < 0)
-        return ac_error(cx, n->at, E0103, "%d classes and %d detections", a->num_classes, a->max_detections);
-    if (x->dim[0] != 1 || s->dim[0] != 1 || s->dim[1] != x->dim[1] || anchor->dim[0] != x->dim[1] || x->dim[2] < 4 ||
-        anchor->dim[1] != 4 || background < 0 || background > 1) {
-        ac_error(cx, n->at, E0104,
-                 "encodings [1,N,4], scores [1,N,%d] (or one more) and anchors [N,4] do not go together",
-                 a->num_classes);
-        return ac_shape_show(cx, n);
-    }
-    const int64_t most = a->max_detections;
-    for (int32_t i = 0; i < 4; i++)
-        AC_TRY(ac_shape_result_type(cx, n, i, AC_F32));
-    AC_TRY(ac_shape_set(cx, n, 0, AC_F32, 3, (int64_t[]){1, most, 4}));
-    AC_TRY(ac_shape_set(cx, n, 1, AC_F32, 2, (int64_t[]){1, most}));
-    AC_TRY(ac_shape_set(cx, n, 2, AC_F32, 2, (int64_t[]){1, most}));
-    return ac_shape_set(cx, n, 3, AC_F32, 1, (int64_t[]){1});
-}
+#include "ir/lower/nn/pick.h"
+#include "ir/ops/decode/operands.h"
 
 /* The real number at `at` of operand k. */
 static ac_x real(ac_lower *L, int32_t k, ac_x at)
@@ -50,19 +20,20 @@ static ac_x real(ac_lower *L, int32_t k, ac_x at)
     const ac_x v = ac_lb_load(b, ac_lo_operand(L, t), at, 1);
     if (t->dtype == AC_F32)
         return v;
-    return ac_lb_mul(b, ac_lb_sub(b, ac_lb_cast(b, v, AC_F32), ac_lb_f32(b, ac_zero(t))),
-                     ac_lb_f32(b, (double)ac_scale(t)));
+    return ac_lb_mul(b, ac_lb_sub(b, ac_lb_cast(b, v, AC_F32), ac_lb_f32(b, ac_quant_zero(t))),
+                     ac_lb_f32(b, (double)ac_quant_scale(t)));
 }
 
 /* Greatest score of box i and its class, the first of equal ones. */
 static void best_class(ac_lower *L, ac_x i, ac_x *score, ac_x *class)
 {
     ac_lb *b = &L->b;
-    const int64_t width = L->node->in[SCORES]->dim[2], classes = L->node->attrs.detection.num_classes;
+    const int64_t width = L->node->in[AC_DETECTION_SCORES]->dim[2], classes = L->node->attrs.detection.num_classes;
     const ac_x row = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, width)), ac_lb_i32(b, width - classes));
-    const ac_x best = ac_lb_var(b, "best", real(L, SCORES, row)), which = ac_lb_var(b, "which", ac_lb_i32(b, 0));
+    const ac_x best = ac_lb_var(b, "best", real(L, AC_DETECTION_SCORES, row)),
+               which = ac_lb_var(b, "which", ac_lb_i32(b, 0));
     const ac_x c = ac_lb_for(b, "c", ac_lb_i32(b, 1), ac_lb_i32(b, classes), 1, AC_MARK_SERIAL);
-    const ac_x v = real(L, SCORES, ac_lb_add(b, row, c)), wins = ac_lb_gt(b, v, ac_lb_get(b, best));
+    const ac_x v = real(L, AC_DETECTION_SCORES, ac_lb_add(b, row, c)), wins = ac_lb_gt(b, v, ac_lb_get(b, best));
     ac_lb_set(b, which, ac_lb_select(b, wins, c, ac_lb_get(b, which)));
     ac_lb_set(b, best, ac_lb_select(b, wins, v, ac_lb_get(b, best)));
     ac_lb_end(b);
@@ -76,13 +47,14 @@ static void decode(ac_lower *L, ac_x i, ac_x corner[4])
     ac_lb *b = &L->b;
     const ac_attrs_detection *a = &L->node->attrs.detection;
     const float centre_scale[2] = {a->y_scale, a->x_scale}, size_scale[2] = {a->h_scale, a->w_scale};
-    const ac_x from = ac_lb_mul(b, i, ac_lb_i32(b, L->node->in[ENCODINGS]->dim[2])),
+    const ac_x from = ac_lb_mul(b, i, ac_lb_i32(b, L->node->in[AC_DETECTION_ENCODINGS]->dim[2])),
                at = ac_lb_mul(b, i, ac_lb_i32(b, 4));
     for (int32_t d = 0; d < 2; d++) {
-        const ac_x centre = ac_lb_cast(b, real(L, ENCODINGS, ac_lb_add(b, from, ac_lb_i32(b, d))), AC_F64);
-        const ac_x size = ac_lb_cast(b, real(L, ENCODINGS, ac_lb_add(b, from, ac_lb_i32(b, d + 2))), AC_F64);
-        const ac_x a_centre = ac_lb_cast(b, real(L, ANCHORS, ac_lb_add(b, at, ac_lb_i32(b, d))), AC_F64);
-        const ac_x a_size = ac_lb_cast(b, real(L, ANCHORS, ac_lb_add(b, at, ac_lb_i32(b, d + 2))), AC_F64);
+        const ac_x centre = ac_lb_cast(b, real(L, AC_DETECTION_ENCODINGS, ac_lb_add(b, from, ac_lb_i32(b, d))), AC_F64);
+        const ac_x size =
+            ac_lb_cast(b, real(L, AC_DETECTION_ENCODINGS, ac_lb_add(b, from, ac_lb_i32(b, d + 2))), AC_F64);
+        const ac_x a_centre = ac_lb_cast(b, real(L, AC_DETECTION_ANCHORS, ac_lb_add(b, at, ac_lb_i32(b, d))), AC_F64);
+        const ac_x a_size = ac_lb_cast(b, real(L, AC_DETECTION_ANCHORS, ac_lb_add(b, at, ac_lb_i32(b, d + 2))), AC_F64);
         const ac_x moved = ac_lb_mul(b, ac_lb_div(b, centre, ac_lb_num(b, AC_F64, (double)centre_scale[d])), a_size);
         const ac_x mid = ac_lb_cast(b, ac_lb_add(b, moved, a_centre), AC_F32);
         const ac_x power = ac_lb_cast(b, ac_lb_div(b, size, ac_lb_num(b, AC_F64, (double)size_scale[d])), AC_F32);
@@ -122,7 +94,7 @@ int ac_lo_detection(ac_lower *L)
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     const ac_attrs_detection *a = &n->attrs.detection;
-    const int64_t boxes = n->in[ENCODINGS]->dim[1], most = a->max_detections;
+    const int64_t boxes = n->in[AC_DETECTION_ENCODINGS]->dim[1], most = a->max_detections;
     AC_TRY(check(L));
     int32_t out[4];
     for (int32_t i = 0; i < 4; i++) {

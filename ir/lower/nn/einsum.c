@@ -9,77 +9,18 @@
  * allows it, neighbouring results are made at once. Products of matrices are made faster by batch_matmul; importers see
  * to it. */
 #include "ir/lower/map/map.h"
-#include "ir/ops/shape/shape.h"
-
-enum { MOST_LABELS = 2 * AC_MAX_RANK, MOST_OPERANDS = 8 };
-
-typedef struct labels {
-    int32_t n_in, rank;                   /* operands, dimensions of the result */
-    const int64_t *of[MOST_OPERANDS + 1]; /* labels of operand i; the result's behind */
-    int64_t extent[MOST_LABELS];          /* 0: not used ... */
-    bool used[MOST_LABELS], kept[MOST_LABELS];
-} labels;
-
-static int read_labels(ac_ctx *cx, const ac_node *n, labels *l)
-{
-    const ac_ints list = n->attrs.einsum.labels;
-    int32_t at = 0;
-    *l = (labels){.n_in = n->n_in};
-    for (int32_t i = 0; i < n->n_in; i++) {
-        l->of[i] = list.v + at;
-        at += n->in[i]->rank;
-    }
-    l->rank = list.n - at;
-    if (l->rank < 0 || l->rank > AC_MAX_RANK)
-        return ac_error(cx, n->at, E0103, "%d labels for operands of %d dimensions in all", list.n, at);
-    l->of[n->n_in] = list.v + at;
-    for (int32_t k = 0; k < list.n; k++)
-        if (list.v[k] < 0 || list.v[k] >= MOST_LABELS)
-            return ac_error(cx, n->at, E0103, "label %lld, expected 0 to %d", (long long)list.v[k], MOST_LABELS - 1);
-    for (int32_t i = 0; i < n->n_in; i++)
-        for (int32_t d = 0; d < n->in[i]->rank; d++) {
-            const int64_t k = l->of[i][d], size = n->in[i]->dim[d];
-            if (l->used[k] && size != l->extent[k] && size != 1 && l->extent[k] != 1)
-                return ac_error(cx, n->at, E0104, "label %lld is %lld long in '%s', elsewhere %lld", (long long)k,
-                                (long long)size, n->in[i]->name, (long long)l->extent[k]);
-            if (!l->used[k] || l->extent[k] == 1)
-                l->extent[k] = size;
-            l->used[k] = true;
-        }
-    for (int32_t d = 0; d < l->rank; d++) {
-        const int64_t k = l->of[n->n_in][d];
-        if (!l->used[k] || l->kept[k])
-            return ac_error(cx, n->at, E0103, "label %lld of the result occurs %s", (long long)k,
-                            l->used[k] ? "twice" : "in no operand");
-        l->kept[k] = true;
-    }
-    return AC_OK;
-}
-
-int ac_sh_einsum(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    labels l;
-    int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_shape_operands(cx, n));
-    for (int32_t i = 1; i < n->n_in; i++)
-        AC_TRY(ac_shape_same_type(cx, n, 0, i));
-    AC_TRY(read_labels(cx, n, &l));
-    for (int32_t d = 0; d < l.rank; d++)
-        dim[d] = l.extent[l.of[n->n_in][d]];
-    return ac_shape_set(cx, n, 0, n->in[0]->dtype, l.rank, dim);
-}
+#include "ir/ops/decode/einsum_labels.h"
 
 typedef struct einsum {
-    labels l;
-    int32_t buf[MOST_OPERANDS];
-    ac_x at[MOST_LABELS]; /* position along each label */
+    ac_einsum_labels l;
+    int32_t buf[AC_EINSUM_OPERANDS];
+    ac_x at[AC_EINSUM_LABELS]; /* position along each label */
     ac_x idx[AC_MAX_RANK];
-    int32_t order[MOST_LABELS], n_order; /* labels that are summed */
+    int32_t order[AC_EINSUM_LABELS], n_order; /* labels that are summed */
 } einsum;
 
 /* Does operand i run along the last dimension of the result with its own last dimension, and only so? *uses: at all. */
-static bool along(const ac_node *n, const labels *l, int32_t i, int64_t label, bool *uses)
+static bool along(const ac_node *n, const ac_einsum_labels *l, int32_t i, int64_t label, bool *uses)
 {
     const int32_t last = n->in[i]->rank - 1;
     *uses = false;
@@ -132,7 +73,7 @@ int ac_lo_einsum(ac_lower *L)
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     einsum e = {0};
-    AC_TRY(read_labels(L->cx, n, &e.l));
+    AC_TRY(ac_einsum_labels_of(L->cx, n, &e.l));
     const ac_tensor *y = n->out[0];
     if ((!ac_mp_real(n->in[0]) && !ac_mp_plain_int(n->in[0])) || y->dtype != n->in[0]->dtype)
         return ac_lower_refuse(L, "einsum of %s: f32, f64 and plain integers are supported",
@@ -140,7 +81,6 @@ int ac_lo_einsum(ac_lower *L)
     ac_lo_result_buf(L);
     if (ac_tensor_count(y) == 0)
         return AC_OK;
-    int64_t macs = ac_tensor_count(y);
     for (int32_t i = 0; i < n->n_in; i++) {
         e.buf[i] = ac_lo_operand(L, n->in[i]);
         for (int32_t d = 0; d < n->in[i]->rank; d++) {
@@ -148,10 +88,8 @@ int ac_lo_einsum(ac_lower *L)
             bool listed = e.l.kept[k];
             for (int32_t j = 0; j < e.n_order; j++)
                 listed |= e.order[j] == k;
-            if (!listed) {
-                macs *= e.l.extent[k];
+            if (!listed)
                 e.order[e.n_order++] = (int32_t)k;
-            }
         }
     }
     bool wide = e.l.rank > 0;
@@ -167,6 +105,5 @@ int ac_lo_einsum(ac_lower *L)
         one(L, &e, 1);
     for (int32_t d = 0; d < e.l.rank - wide; d++)
         ac_lb_end(b);
-    L->out->macs = macs;
     return AC_OK;
 }

@@ -11,35 +11,8 @@
  * Weights and offsets of the taps are computed once for a position, then the channels run in lanes. Results differ from
  * nested interpolation, which is how the reference sums, by a few units in the last place. */
 #include "ir/lower/map/map.h"
-#include "ir/ops/shape/shape.h"
 
 enum { MOST_DIMS = 3, MOST_TAPS = 4 };
-
-int ac_sh_grid_sample(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    const ac_tensor *x = n->in[0], *grid = n->in[1];
-    const ac_attrs_sample *a = &n->attrs.sample;
-    const int32_t m = x->rank - 2;
-    if (a->mode < AC_W_NEAREST || a->mode > AC_W_CUBIC || a->padding < AC_W_ZEROS || a->padding > AC_W_REFLECTION)
-        return ac_error(cx, n->at, E0103,
-                        "mode is one of nearest, linear, cubic, padding one of zeros, border, reflection");
-    if (m < 1 || m > MOST_DIMS || grid->rank != x->rank || grid->dtype != AC_F32 || grid->dim[m + 1] != m ||
-        grid->dim[0] != x->dim[0]) {
-        ac_error(cx, n->at, E0104, "expected x [N,S..,C] with 1 to 3 spatial dimensions S and an f32 grid [N,O..,%d]",
-                 m);
-        return ac_shape_show(cx, n);
-    }
-    int64_t dim[AC_MAX_RANK];
-    for (int32_t d = 0; d < m + 2; d++)
-        dim[d] = d <= m ? grid->dim[d] : x->dim[d];
-    for (int32_t d = 1; d <= m; d++)
-        if (x->dim[d] == 0 || x->dim[d] > 1 << 24)
-            return ac_error(cx, n->at, E0104, "'%s' is %s: expected 1 to 2^24 positions to sample along each dimension",
-                            x->name, ac_shape_str(cx, x));
-    return ac_shape_set_like(cx, n, 0, x, x->rank, dim);
-}
 
 /* The taps along one dimension: where, inside of the image, and with which weight. */
 typedef struct taps {

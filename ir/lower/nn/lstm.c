@@ -13,86 +13,25 @@
 #include "ir/lower/fixed_point.h"
 #include "ir/lower/fixed_point16.h"
 #include "ir/lower/map/map.h"
-#include "ir/ops/shape/shape.h"
+#include "ir/ops/decode/operands.h"
 
 #include <math.h>
 
-enum { X = 0, W = 1, R = 5, PEEPHOLE = 9, BIAS = 12, PROJECTION = 16, HIDDEN = 18, CELL = 19, NORM = 20 };
-enum { I, F, G, O, GATES };
+enum { I, F, G, O };
 enum { HIDDEN_BITS = 15, GATE_BITS = 12 }; /* fraction bits of tanh and sigmoid, of what goes into them */
-
-/* ------------------------------------------------------------------ shape */
-
-static int64_t hidden_size(const ac_node *n)
-{
-    return n->in[W]->dim[0];
-}
-
-/* Batch, steps and inputs of x. */
-static void sizes(const ac_node *n, int64_t *batch, int64_t *steps, int64_t *inputs)
-{
-    const ac_tensor *x = n->in[X];
-    *batch = x->dim[n->attrs.lstm.time_major ? 1 : 0];
-    *steps = x->dim[n->attrs.lstm.time_major ? 0 : 1];
-    *inputs = x->dim[2];
-}
-
-static bool has_shape(const ac_tensor *t, int64_t rows, int64_t cols)
-{
-    return t->rank == 2 && t->dim[0] == rows && t->dim[1] == cols;
-}
-
-int ac_sh_lstm(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_rank(cx, n, X, 3, "[N,T,I]"));
-    for (int32_t i = 0; i < n->n_in; i++) {
-        const bool variant = (i >= PEEPHOLE && i < BIAS) || (i >= PROJECTION && i < HIDDEN) || i >= NORM;
-        if (variant && n->in[i])
-            return ac_error(cx, n->at, E0108, "'%s' makes it an LSTM with %s, which is not supported", n->in[i]->name,
-                            i < BIAS     ? "peepholes"
-                            : i < HIDDEN ? "a projection"
-                                         : "layer normalisation");
-        if (!variant && !n->in[i])
-            return ac_error(cx, n->at, i == W || i == R || i == BIAS ? E0108 : E0102, "operand %d is left out%s", i,
-                            i == W || i == R || i == BIAS ? ": coupled input and forget gates are not supported" : "");
-    }
-    if (n->n_in < NORM)
-        return ac_error(cx, n->at, E0102, "has %d operands, expected weights, biases and two states", n->n_in);
-    AC_TRY(ac_shape_state(cx, g, n, HIDDEN));
-    AC_TRY(ac_shape_state(cx, g, n, CELL));
-    int64_t batch, steps, inputs, dim[3];
-    AC_TRY(ac_shape_rank(cx, n, W, 2, "[S,I]"));
-    sizes(n, &batch, &steps, &inputs);
-    const int64_t s = hidden_size(n);
-    bool fits = batch < 1 || s <= INT32_MAX / batch;
-    for (int32_t k = 0; k < GATES; k++)
-        fits = fits && has_shape(n->in[W + k], s, inputs) && has_shape(n->in[R + k], s, s) &&
-               n->in[BIAS + k]->rank == 1 && n->in[BIAS + k]->dim[0] == s;
-    fits = fits && ac_tensor_count(n->in[HIDDEN]) == batch * s && ac_tensor_count(n->in[CELL]) == batch * s;
-    if (!fits || n->in[HIDDEN] == n->in[CELL]) {
-        ac_error(cx, n->at, E0104, "weights [S,I] and [S,S], biases [S] and states [N,S] do not go together");
-        return ac_shape_show(cx, n);
-    }
-    for (int32_t d = 0; d < 3; d++)
-        dim[d] = d < 2 ? n->in[X]->dim[d] : s;
-    return ac_shape_set(cx, n, 0, n->in[X]->dtype, 3, dim);
-}
-
-/* ------------------------------------------------------------------ loops */
 
 typedef struct lstm {
     bool real;
     int64_t inputs, size;
-    int32_t x, h, c, w[GATES], r[GATES], bias[GATES];
-    ac_multiplier from_x[GATES], from_h[GATES], to_h;
+    int32_t x, h, c, w[AC_LSTM_GATES], r[AC_LSTM_GATES], bias[AC_LSTM_GATES];
+    ac_multiplier from_x[AC_LSTM_GATES], from_h[AC_LSTM_GATES], to_h;
     int32_t cell_bits; /* integer bits of the cell */
     int32_t clip;      /* of the cell, stored units; 0: none */
 } lstm;
 
 static bool all_of(const ac_node *n, int32_t first, ac_dtype d)
 {
-    for (int32_t k = 0; k < GATES; k++)
+    for (int32_t k = 0; k < AC_LSTM_GATES; k++)
         if (n->in[first + k]->dtype != d)
             return false;
     return true;
@@ -101,42 +40,45 @@ static bool all_of(const ac_node *n, int32_t first, ac_dtype d)
 static int prepare(ac_lower *L, lstm *m)
 {
     const ac_node *n = L->node;
-    const ac_tensor *x = n->in[X], *h = n->in[HIDDEN], *c = n->in[CELL], *y = n->out[0];
+    const ac_tensor *x = n->in[AC_LSTM_X], *h = n->in[AC_LSTM_HIDDEN], *c = n->in[AC_LSTM_CELL], *y = n->out[0];
     if (n->attrs.lstm.act != AC_ACT_TANH)
         return ac_lower_refuse(L, "the activation is %s; supported is tanh", ac_act_name[n->attrs.lstm.act]);
     if (x->dtype != h->dtype || x->dtype != y->dtype)
         return ac_lower_refuse(L, "input, hidden state and result are not of one type");
     m->real = x->dtype == AC_F32;
-    if (m->real && c->dtype == AC_F32 && all_of(n, W, AC_F32) && all_of(n, R, AC_F32) && all_of(n, BIAS, AC_F32))
+    if (m->real && c->dtype == AC_F32 && all_of(n, AC_LSTM_W, AC_F32) && all_of(n, AC_LSTM_R, AC_F32) &&
+        all_of(n, AC_LSTM_BIAS, AC_F32))
         return AC_OK;
-    if (x->dtype != AC_I8 || c->dtype != AC_I16 || !all_of(n, W, AC_I8) || !all_of(n, R, AC_I8) ||
-        !all_of(n, BIAS, AC_I32))
+    if (x->dtype != AC_I8 || c->dtype != AC_I16 || !all_of(n, AC_LSTM_W, AC_I8) || !all_of(n, AC_LSTM_R, AC_I8) ||
+        !all_of(n, AC_LSTM_BIAS, AC_I32))
         return ac_lower_refuse(
             L, "an lstm of %s with weights of %s: supported are f32, and i8 with i8 weights and an i16 cell",
-            ac_dtype_name(x->dtype), ac_dtype_name(n->in[W]->dtype));
-    for (int32_t i = 0; i <= CELL; i++) {
+            ac_dtype_name(x->dtype), ac_dtype_name(n->in[AC_LSTM_W]->dtype));
+    for (int32_t i = 0; i <= AC_LSTM_CELL; i++) {
         const ac_tensor *t = n->in[i];
-        const bool scaled = t && (i < PEEPHOLE || i >= HIDDEN);
-        if (scaled && (!t->quant || t->quant->n != 1 || (i != X && i != HIDDEN && ac_zero(t))))
+        const bool scaled = t && (i < AC_LSTM_PEEPHOLE || i >= AC_LSTM_HIDDEN);
+        if (scaled && (!t->quant || t->quant->n != 1 || (i != AC_LSTM_X && i != AC_LSTM_HIDDEN && ac_quant_zero(t))))
             return ac_lower_refuse(L, "'%s' needs one scale%s", t->name,
-                                   i == X || i == HIDDEN ? "" : " and zero point 0");
+                                   i == AC_LSTM_X || i == AC_LSTM_HIDDEN ? "" : " and zero point 0");
     }
-    const float log = (float)log2((double)ac_scale(c));
+    const float log = (float)log2((double)ac_quant_scale(c));
     const float whole = roundf(log);
     m->cell_bits = 15 + (int32_t)whole;
     if (fabsf(log - whole) >= 1e-3f || m->cell_bits < 0 || m->cell_bits > 6)
         return ac_lower_refuse(L, "the scale of cell '%s' is %g, expected a power of two from 2^-15 to 2^-9", c->name,
-                               (double)ac_scale(c));
-    if (ac_scale(h) != ac_scale(y) || ac_zero(h) != ac_zero(y))
+                               (double)ac_quant_scale(c));
+    if (ac_quant_scale(h) != ac_quant_scale(y) || ac_quant_zero(h) != ac_quant_zero(y))
         return ac_lower_refuse(L, "hidden state and result are quantised differently");
-    for (int32_t k = 0; k < GATES; k++) {
+    for (int32_t k = 0; k < AC_LSTM_GATES; k++) {
         const float unit = 1.0f / (1 << GATE_BITS);
-        m->from_x[k] = ac_quantize_multiplier((double)(ac_scale(n->in[W + k]) * ac_scale(x) / unit));
-        m->from_h[k] = ac_quantize_multiplier((double)(ac_scale(n->in[R + k]) * ac_scale(h) / unit));
+        m->from_x[k] =
+            ac_quantize_multiplier((double)(ac_quant_scale(n->in[AC_LSTM_W + k]) * ac_quant_scale(x) / unit));
+        m->from_h[k] =
+            ac_quantize_multiplier((double)(ac_quant_scale(n->in[AC_LSTM_R + k]) * ac_quant_scale(h) / unit));
     }
-    m->to_h =
-        ac_quantize_multiplier((double)(float)(ldexp(1, -HIDDEN_BITS) / (double)ac_scale(h) * ldexp(1, -HIDDEN_BITS)));
-    const double clip = (double)n->attrs.lstm.cell_clip / (double)ac_scale(c);
+    m->to_h = ac_quantize_multiplier(
+        (double)(float)(ldexp(1, -HIDDEN_BITS) / (double)ac_quant_scale(h) * ldexp(1, -HIDDEN_BITS)));
+    const double clip = (double)n->attrs.lstm.cell_clip / (double)ac_quant_scale(c);
     m->clip = clip > 0 ? (int32_t)(clip < 32767 ? clip : 32767) : 0;
     return AC_OK;
 }
@@ -156,7 +98,7 @@ static void products(ac_lower *L, const lstm *m, int32_t v_buf, ac_x at, int64_t
     ac_x v = ac_lb_load(b, v_buf, ac_lb_add(b, at, i), 1);
     if (!m->real)
         v = ac_lb_sub(b, ac_lb_cast(b, v, AC_I32), ac_lb_i32(b, zero));
-    for (int32_t k = 0; k < GATES; k++) {
+    for (int32_t k = 0; k < AC_LSTM_GATES; k++) {
         ac_x w = ac_lb_load(b, weight[k], ac_lb_add(b, row, i), 1);
         if (m->real)
             ac_lb_set(b, acc[k], ac_lb_add(b, ac_lb_get(b, acc[k]), ac_lb_mul(b, v, w)));
@@ -170,20 +112,20 @@ static void products(ac_lower *L, const lstm *m, int32_t v_buf, ac_x at, int64_t
 /* Unit u: its gates, before tanh and sigmoid. */
 static void gates(ac_lower *L, const lstm *m, ac_x x_at, ac_x h_at, ac_x u, ac_x *gate)
 {
-    static const char *const name[GATES] = {"in", "forget", "cell", "out"};
+    static const char *const name[AC_LSTM_GATES] = {"in", "forget", "cell", "out"};
     ac_lb *b = &L->b;
-    ac_x acc[GATES];
+    ac_x acc[AC_LSTM_GATES];
     const ac_node *n = L->node;
-    for (int32_t k = 0; k < GATES; k++)
+    for (int32_t k = 0; k < AC_LSTM_GATES; k++)
         acc[k] = ac_lb_var(b, name[k], ac_lb_load(b, m->bias[k], u, 1));
-    products(L, m, m->x, x_at, m->inputs, ac_zero(n->in[X]), m->w, u, acc);
-    ac_x part[GATES];
-    for (int32_t k = 0; k < GATES && !m->real; k++) {
+    products(L, m, m->x, x_at, m->inputs, ac_quant_zero(n->in[AC_LSTM_X]), m->w, u, acc);
+    ac_x part[AC_LSTM_GATES];
+    for (int32_t k = 0; k < AC_LSTM_GATES && !m->real; k++) {
         part[k] = clamp_16(b, ac_lo_requant(L, ac_lb_get(b, acc[k]), m->from_x[k]));
         ac_lb_set(b, acc[k], ac_lb_i32(b, 0));
     }
-    products(L, m, m->h, h_at, m->size, ac_zero(n->in[HIDDEN]), m->r, u, acc);
-    for (int32_t k = 0; k < GATES; k++) {
+    products(L, m, m->h, h_at, m->size, ac_quant_zero(n->in[AC_LSTM_HIDDEN]), m->r, u, acc);
+    for (int32_t k = 0; k < AC_LSTM_GATES; k++) {
         gate[k] = ac_lb_get(b, acc[k]);
         if (!m->real)
             gate[k] = clamp_16(b, ac_lb_add(b, ac_lo_requant(L, gate[k], m->from_h[k]), part[k]));
@@ -217,27 +159,27 @@ static ac_x step_int(ac_lower *L, const lstm *m, ac_x at, const ac_x *gate)
         c = ac_lb_clamp(b, c, ac_lb_i32(b, -m->clip), ac_lb_i32(b, m->clip));
     ac_lb_store(b, m->c, at, ac_lb_cast(b, c, AC_I16));
     const ac_x h = ac_lb_mul(b, ac_lo_fx16_logistic(L, gate[O], gate_bits), ac_lo_fx16_tanh(L, c, m->cell_bits));
-    return ac_mp_stored_full(L, ac_lo_requant(L, h, m->to_h), L->node->in[HIDDEN]);
+    return ac_mp_stored_full(L, ac_lo_requant(L, h, m->to_h), L->node->in[AC_LSTM_HIDDEN]);
 }
 
 int ac_lo_lstm(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
-    lstm m = {.size = hidden_size(n)};
+    lstm m = {.size = n->in[AC_LSTM_W]->dim[0]};
     int64_t batch, steps;
     AC_TRY(prepare(L, &m));
-    sizes(n, &batch, &steps, &m.inputs);
+    ac_lstm_sizes(n, &batch, &steps, &m.inputs);
     const int32_t y = ac_lo_result_buf(L);
     if (ac_tensor_count(n->out[0]) == 0)
         return AC_OK;
-    m.x = ac_lo_operand(L, n->in[X]);
-    m.h = ac_lo_state(L, n->in[HIDDEN]);
-    m.c = ac_lo_state(L, n->in[CELL]);
-    for (int32_t k = 0; k < GATES; k++) {
-        m.w[k] = ac_lo_operand(L, n->in[W + k]);
-        m.r[k] = ac_lo_operand(L, n->in[R + k]);
-        m.bias[k] = ac_lo_operand(L, n->in[BIAS + k]);
+    m.x = ac_lo_operand(L, n->in[AC_LSTM_X]);
+    m.h = ac_lo_state(L, n->in[AC_LSTM_HIDDEN]);
+    m.c = ac_lo_state(L, n->in[AC_LSTM_CELL]);
+    for (int32_t k = 0; k < AC_LSTM_GATES; k++) {
+        m.w[k] = ac_lo_operand(L, n->in[AC_LSTM_W + k]);
+        m.r[k] = ac_lo_operand(L, n->in[AC_LSTM_R + k]);
+        m.bias[k] = ac_lo_operand(L, n->in[AC_LSTM_BIAS + k]);
     }
     const ac_x size = ac_lb_i32(b, m.size);
     const ac_x i = ac_lb_for_n(b, "n", batch), t = ac_lb_for_n(b, "t", steps);
@@ -246,7 +188,7 @@ int ac_lo_lstm(ac_lower *L)
     const ac_x x_at = ac_lb_mul(b, row, ac_lb_i32(b, m.inputs)), h_at = ac_lb_mul(b, i, size),
                y_at = ac_lb_mul(b, row, size);
     ac_x u = ac_lb_for_n(b, "u", m.size);
-    ac_x gate[GATES];
+    ac_x gate[AC_LSTM_GATES];
     gates(L, &m, x_at, h_at, u, gate);
     const ac_x at = ac_lb_add(b, h_at, u);
     ac_lb_store(b, y, ac_lb_add(b, y_at, u), m.real ? step_real(L, &m, at, gate) : step_int(L, &m, at, gate));
@@ -256,6 +198,5 @@ int ac_lo_lstm(ac_lower *L)
     ac_lb_end(b);
     ac_lb_end(b);
     ac_lb_end(b);
-    L->out->macs = batch * steps * m.size * GATES * (m.inputs + m.size);
     return AC_OK;
 }

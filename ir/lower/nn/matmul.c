@@ -13,7 +13,9 @@
  * adj_y and vectors it is transposed before: once when constant, per batch otherwise. Plain targets: one row, four
  * columns. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/conv/hybrid.h"
 #include "ir/lower/gpu/product.h"
+#include "ir/lower/matrix.h"
 #include "ir/lower/spans.h"
 
 enum { ROWS = 8, VECS = 4 };
@@ -28,29 +30,6 @@ typedef struct matmul {
     ac_x idx[AC_MAX_RANK]; /* batch position */
     ac_x x_at, y_at;       /* first elements of the present matrices */
 } matmul;
-
-/* t's leading dimensions stand under the last ones of the result. */
-ac_x ac_matrix_at(ac_lower *L, const ac_tensor *t, const ac_x *idx)
-{
-    ac_lb *b = &L->b;
-    const int32_t rank = L->node->out[0]->rank;
-    ac_x at = ac_lb_i32(b, 0);
-    int64_t stride = t->dim[t->rank - 1] * t->dim[t->rank - 2];
-    for (int32_t i = t->rank - 3; i >= 0; stride *= t->dim[i--])
-        if (t->dim[i] != 1)
-            at = ac_lb_add(b, at, ac_lb_mul(b, idx[i + rank - t->rank], ac_lb_i32(b, stride)));
-    return at;
-}
-
-void ac_batch_index(ac_lower *L, ac_x q, ac_x *idx)
-{
-    ac_lb *b = &L->b;
-    const ac_tensor *out = L->node->out[0];
-    for (int32_t i = out->rank - 3; i >= 0; i--) {
-        idx[i] = i ? ac_lb_mod(b, q, ac_lb_i32(b, out->dim[i])) : q;
-        q = ac_lb_div(b, q, ac_lb_i32(b, out->dim[i]));
-    }
-}
 
 /* `rows` rows from m on by `vecs` vectors of columns from n on. */
 static void tile(matmul *v, ac_x m, int32_t rows, ac_x n, int32_t vecs, int32_t lanes)

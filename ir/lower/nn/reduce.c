@@ -7,7 +7,7 @@
  *
  * Nothing reduced: mean 0, sum 0, prod 1, max and min the type's least and greatest finite value, any false, all true.
  */
-#include "ir/ops/axis.h"
+#include "ir/ops/decode/axis.h"
 #include "ir/lower/gpu/warp.h"
 #include "ir/lower/map/map.h"
 
@@ -68,8 +68,8 @@ static ac_x start(ac_lower *L, const reduction *r)
 /* The scale of one factor of a product: in / out^(1/n), so that the running product stays in the output's scale. */
 static ac_multiplier prod_scale(const reduction *r)
 {
-    const double root = pow((double)ac_scale(r->out), 1.0 / (double)(r->count ? r->count : 1));
-    return ac_quantize_multiplier((double)ac_scale(r->in) / root);
+    const double root = pow((double)ac_quant_scale(r->out), 1.0 / (double)(r->count ? r->count : 1));
+    return ac_quantize_multiplier((double)ac_quant_scale(r->in) / root);
 }
 
 static ac_x next(ac_lower *L, const reduction *r, ac_x acc, ac_x v)
@@ -88,7 +88,7 @@ static ac_x next(ac_lower *L, const reduction *r, ac_x acc, ac_x v)
         return ac_lb_add_wrap(b, acc, v);
     if (!r->quantised)
         return ac_lb_mul_wrap(b, acc, v);
-    v = ac_lb_sub(b, v, ac_lb_like_int(b, v, ac_zero(r->in)));
+    v = ac_lb_sub(b, v, ac_lb_like_int(b, v, ac_quant_zero(r->in)));
     ac_x at = ac_lb_i32(b, 0);
     for (int32_t d = 0; d < r->in->rank; d++)
         if (reduced(r, d))
@@ -103,8 +103,8 @@ static ac_x next(ac_lower *L, const reduction *r, ac_x acc, ac_x v)
 static ac_x rescale_sum(ac_lower *L, const reduction *r, ac_x sum)
 {
     ac_lb *b = &L->b;
-    const float scale = ac_scale(r->in) / ac_scale(r->out);
-    const float bias = (float)-ac_zero(r->in) * scale * (float)r->count;
+    const float scale = ac_quant_scale(r->in) / ac_quant_scale(r->out);
+    const float bias = (float)-ac_quant_zero(r->in) * scale * (float)r->count;
     ac_x v = ac_lb_cast(b, sum, AC_F32);
     v = ac_lb_add(b, ac_lb_mul(b, v, ac_lb_like(b, v, (double)scale)), ac_lb_like(b, v, (double)bias));
     v = ac_lb_satcast(b, ac_mp_round_away(L, v), AC_I32);
@@ -116,7 +116,7 @@ static ac_x rescale_sum(ac_lower *L, const reduction *r, ac_x sum)
  * bits. */
 static ac_x rescale_fixed(ac_lower *L, const reduction *r, ac_x sum)
 {
-    ac_multiplier q = ac_quantize_multiplier((double)ac_scale(r->in) / (double)ac_scale(r->out));
+    ac_multiplier q = ac_quantize_multiplier((double)ac_quant_scale(r->in) / (double)ac_quant_scale(r->out));
     const int64_t divisor = r->op == AC_OP_MEAN ? r->count : 1;
     int32_t shift = 0;
     while (divisor >> (shift + 1) && shift < 62)
@@ -125,7 +125,7 @@ static ac_x rescale_fixed(ac_lower *L, const reduction *r, ac_x sum)
     shift = shift > 31 + q.shift ? 31 + q.shift : shift;
     q.m = (int32_t)(((int64_t)q.m << shift) / divisor);
     q.shift -= shift;
-    const int64_t zero = (int64_t)ac_zero(r->in) * r->count;
+    const int64_t zero = (int64_t)ac_quant_zero(r->in) * r->count;
     sum = ac_lb_sub_wrap(&L->b, sum, ac_lb_like_int(&L->b, sum, (int32_t)(uint32_t)zero));
     return ac_mp_stored_full(L, ac_lo_requant(L, sum, q), r->out);
 }

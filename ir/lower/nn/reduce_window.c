@@ -8,7 +8,6 @@
  * never the greatest. f32, f64 and integers (sums wrap); sums of floats in order of the windows, outermost dimension
  * first. Other pools of ONNX are said with these: see import/onnx/pool_nodes.c. */
 #include "ir/lower/map/map.h"
-#include "ir/ops/shape/shape.h"
 #include "ir/lower/window.h"
 
 #include <math.h>
@@ -19,41 +18,6 @@ typedef struct sliding {
     ac_slide s[AC_MAX_RANK];
     ac_x idx[AC_MAX_RANK];
 } sliding;
-
-static int open_windows(ac_ctx *cx, const ac_node *n, ac_slide *s)
-{
-    const ac_attrs_window *a = &n->attrs.window;
-    const ac_tensor *x = n->in[0];
-    const int32_t r = x->rank;
-    if ((a->kernel.n && a->kernel.n != r) || (a->strides.n && a->strides.n != r) ||
-        (a->dilations.n && a->dilations.n != r) || (a->pads.n && a->pads.n != 2 * r))
-        return ac_error(cx, n->at, E0103, "kernel, strides, dilations or pads do not fit '%s' %s", x->name,
-                        ac_shape_str(cx, x));
-    for (int32_t d = 0; d < r; d++) {
-        s[d] = (ac_slide){.stride = a->strides.n ? a->strides.v[d] : 1,
-                          .dil = a->dilations.n ? a->dilations.v[d] : 1,
-                          .pad = a->pads.n ? a->pads.v[2 * d] : 0};
-        const int64_t taps = a->kernel.n ? a->kernel.v[d] : 1, after = a->pads.n ? a->pads.v[2 * d + 1] : 0;
-        AC_TRY(ac_slide_open(cx, n, &s[d], x->dim[d], taps, after));
-    }
-    return AC_OK;
-}
-
-int ac_sh_window(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    ac_slide s[AC_MAX_RANK];
-    int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(open_windows(cx, n, s));
-    const ac_tensor *x = n->in[0];
-    for (int32_t d = 0; d < x->rank; d++)
-        dim[d] = s[d].out;
-    if (n->op != AC_OP_WINDOW_ARGMAX)
-        return ac_shape_set_like(cx, n, 0, x, x->rank, dim);
-    AC_TRY(ac_shape_result_type(cx, n, 0, AC_I64));
-    return ac_shape_set(cx, n, 0, AC_I64, x->rank, dim);
-}
 
 static ac_x start(ac_lb *b, ac_op op, ac_dtype d)
 {
@@ -106,7 +70,7 @@ int ac_lo_window(ac_lower *L)
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     sliding w = {.x = n->in[0]};
-    AC_TRY(open_windows(L->cx, n, w.s));
+    AC_TRY(ac_window_slides_of(L->cx, n, w.s));
     if ((!ac_mp_real(w.x) && !ac_mp_plain_int(w.x) && (n->op == AC_OP_WINDOW_SUM || !ac_dtype_is_int(w.x->dtype))) ||
         (n->op != AC_OP_WINDOW_ARGMAX && n->out[0]->dtype != w.x->dtype))
         return ac_lower_refuse(L, "%s of %s: f32, f64 and integers are supported", ac_ops[n->op].text,

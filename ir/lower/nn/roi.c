@@ -11,30 +11,8 @@
  * AC_STATUS_INDEX. */
 #include "ir/lower/index.h"
 #include "ir/lower/map/map.h"
-#include "ir/ops/shape/shape.h"
 
 #include <math.h>
-
-int ac_sh_roi(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
-    AC_TRY(ac_shape_rank(cx, n, 1, 2, "[R,4]"));
-    AC_TRY(ac_shape_rank(cx, n, 2, 1, "[R]"));
-    AC_TRY(ac_shape_index(cx, n, 2));
-    const ac_tensor *x = n->in[0], *roi = n->in[1], *image = n->in[2];
-    const ac_attrs_roi *a = &n->attrs.roi;
-    if (x->dtype != AC_F32 || roi->dtype != AC_F32 || roi->dim[1] != 4 || image->dim[0] != roi->dim[0] ||
-        x->dim[1] < 1 || x->dim[2] < 1 || x->dim[1] > 1 << 24 || x->dim[2] > 1 << 24) {
-        ac_error(cx, n->at, E0104, "expected f32 images [N,H,W,C], f32 regions [R,4] and image numbers [R]");
-        return ac_shape_show(cx, n);
-    }
-    if (a->height < 1 || a->width < 1 || a->ratio < 0 || (a->mode != AC_W_AVERAGE && a->mode != AC_W_MAX))
-        return ac_error(cx, n->at, E0103, "height and width must be 1 or more, ratio 0 or more, mode average or max");
-    const int64_t dim[4] = {roi->dim[0], a->height, a->width, x->dim[3]};
-    return ac_shape_set(cx, n, 0, AC_F32, 4, dim);
-}
 
 /* A region along one dimension: where it begins, how long a bin is, how many positions each has. */
 typedef struct side {

@@ -5,7 +5,7 @@
  *
  *     cumsum, cumprod    running sum or product along the axis, exclusive or from the end; integers wrap. Not
  *                        quantised */
-#include "ir/ops/axis.h"
+#include "ir/ops/decode/axis.h"
 #include "ir/lower/map/map.h"
 
 /* Booleans compare as numbers. */

@@ -252,7 +252,7 @@ static int fixed_rows(ac_lower *L, row *r, const steps *s)
 /* e^-(d scale beta) for d = max - x, 0..255; differences too large for Q5.26 count as 0. */
 static void exp_table_8(ac_lower *L, row *r)
 {
-    double real = (double)r->beta * (double)ac_scale(r->r.in) * (double)(1 << 26);
+    double real = (double)r->beta * (double)ac_quant_scale(r->r.in) * (double)(1 << 26);
     real = real < 2147483647.0 ? real : 2147483647.0;
     r->q = ac_quantize_multiplier(real);
     r->diff_min = -(int32_t)floor(31.0 * (double)(1 << 26) / (double)((int64_t)1 << r->q.shift));
@@ -374,7 +374,7 @@ static int softmax_16(ac_lower *L, row *r)
     ac_table_16(inverse, 1.0f / 65535, -32768, 2.0f / 65535, 0, curve_inverse);
     r->exp_buf = ac_lo_table(L, "exp", AC_I16, 513, e);
     r->inverse_buf = ac_lo_table(L, "inverse", AC_I16, 513, inverse);
-    r->q = ac_quantize_multiplier((double)ac_scale(r->r.in) * (double)r->beta / (10.0 / 65535.0));
+    r->q = ac_quantize_multiplier((double)ac_quant_scale(r->r.in) * (double)r->beta / (10.0 / 65535.0));
     return fixed_rows(L, r, &s);
 }
 

@@ -12,57 +12,10 @@
  * stated order. The number of rows depends on data there; here the rest is filled with zeros. Boxes of a class are
  * decoded once, into scratch. */
 #include "ir/lower/map/map.h"
-#include "ir/lower/pick.h"
-#include "ir/ops/shape/shape.h"
+#include "ir/lower/nn/pick.h"
+#include "ir/ops/decode/operands.h"
 
 #include <float.h>
-
-enum { LOCATIONS, SCORES, PRIORS };
-enum { CORNER = 1, CENTER_SIZE, CORNER_SIZE };
-enum { ROW = 7 };
-
-/* Boxes that NMS looks at for each class, and that can be left in all classes. */
-static int64_t candidates(const ac_node *n)
-{
-    const int64_t priors = n->in[PRIORS]->dim[2] / 4, top = n->attrs.ssd.top_k;
-    return top >= 0 && top < priors ? top : priors;
-}
-
-static int64_t most_rows(const ac_node *n)
-{
-    const ac_attrs_ssd *a = &n->attrs.ssd;
-    const bool background = a->background >= 0 && a->background < a->num_classes;
-    const int64_t all = candidates(n) * (a->num_classes - background);
-    return a->keep_top_k >= 0 ? a->keep_top_k : all;
-}
-
-int ac_sh_ssd(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    const ac_attrs_ssd *a = &n->attrs.ssd;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_rank(cx, n, LOCATIONS, 2, "[N,boxes*4]"));
-    AC_TRY(ac_shape_rank(cx, n, SCORES, 2, "[N,boxes*classes]"));
-    AC_TRY(ac_shape_rank(cx, n, PRIORS, 3, "[1,2,boxes*4]"));
-    const ac_tensor *x = n->in[LOCATIONS], *s = n->in[SCORES], *p = n->in[PRIORS];
-    const int64_t priors = p->dim[2] / 4;
-    if (a->num_classes < 1 || a->num_classes > 1 << 16 || a->code_type < CORNER || a->code_type > CORNER_SIZE)
-        return ac_error(cx, n->at, E0103, "%d classes, boxes of code %d", a->num_classes, a->code_type);
-    for (int32_t i = 0; i < 3; i++)
-        if (n->in[i]->dtype != AC_F32)
-            return ac_error(cx, n->at, E0105, "operand '%s' is %s, expected f32", n->in[i]->name,
-                            ac_dtype_name(n->in[i]->dtype));
-    if (p->dim[0] != 1 || p->dim[1] != 2 || p->dim[2] % 4 || x->dim[0] != s->dim[0] ||
-        x->dim[1] != priors * 4 * (a->share_location ? 1 : a->num_classes) || s->dim[1] != priors * a->num_classes) {
-        ac_error(cx, n->at, E0104, "locations, scores of %d classes and priors do not go together", a->num_classes);
-        return ac_shape_show(cx, n);
-    }
-    int64_t rows;
-    if (!ac_mul_ok(x->dim[0], most_rows(n), &rows) || rows > INT32_MAX / ROW)
-        return ac_error(cx, n->at, E0015, "more than %d rows of results", INT32_MAX / ROW);
-    AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
-    return ac_shape_set(cx, n, 0, AC_F32, 4, (int64_t[]){1, 1, rows, ROW});
-}
 
 typedef struct ssd {
     ac_lower *L;
@@ -87,7 +40,7 @@ static void decode(const ssd *d, ac_x i, ac_x at, ac_x out[4])
     }
     for (int32_t k = 0; k < 2; k++) {
         const ac_x size = ac_lb_sub(b, prior[k + 2], prior[k]);
-        if (d->a->code_type == CENTER_SIZE) {
+        if (d->a->code_type == AC_SSD_CENTER_SIZE) {
             const ac_x mid = ac_lb_mul(b, ac_lb_add(b, prior[k], prior[k + 2]), half);
             const ac_x centre = ac_lb_add(b, ac_lb_mul(b, v[k], size), mid);
             const ac_x reach = ac_lb_mul(b, ac_lb_mul(b, ac_lo_exp(d->L, v[k + 2]), size), half);
@@ -96,7 +49,7 @@ static void decode(const ssd *d, ac_x i, ac_x at, ac_x out[4])
             continue;
         }
         for (int32_t e = k; e < 4; e += 2)
-            out[e] = ac_lb_add(b, prior[e], d->a->code_type == CORNER ? v[e] : ac_lb_mul(b, v[e], size));
+            out[e] = ac_lb_add(b, prior[e], d->a->code_type == AC_SSD_CORNER ? v[e] : ac_lb_mul(b, v[e], size));
     }
 }
 
@@ -186,7 +139,7 @@ static void write_rows(const ssd *d, ac_x n, ac_x count, ac_x rows, int64_t all)
     const ac_x score = ac_lb_load(b, d->kept_score, k, 1), bound = ac_lb_get(b, least);
     const ac_x tie = ac_lb_and(b, ac_lb_eq(b, score, bound), ac_lb_le(b, k, ac_lb_get(b, last)));
     ac_lb_if(b, ac_lb_or(b, ac_lb_gt(b, score, bound), tie));
-    const ac_x to = ac_lb_mul(b, ac_lb_get(b, rows), ac_lb_i32(b, ROW)),
+    const ac_x to = ac_lb_mul(b, ac_lb_get(b, rows), ac_lb_i32(b, AC_SSD_ROW)),
                box = ac_lb_mul(b, ac_lb_load(b, d->kept, k, 1), ac_lb_i32(b, 4));
     ac_lb_store(b, d->y, to, ac_lb_cast(b, n, AC_F32));
     ac_lb_store(b, d->y, ac_lb_add(b, to, ac_lb_i32(b, 1)), ac_lb_cast(b, ac_lb_load(b, d->kept_class, k, 1), AC_F32));
@@ -214,18 +167,18 @@ int ac_lo_ssd(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
-    ssd d = {.L = L, .a = &n->attrs.ssd, .priors = n->in[PRIORS]->dim[2] / 4, .most = candidates(n)};
+    ssd d = {.L = L, .a = &n->attrs.ssd, .priors = n->in[AC_SSD_PRIORS]->dim[2] / 4, .most = ac_ssd_candidates(n)};
     const bool background = d.a->background >= 0 && d.a->background < d.a->num_classes;
-    const int64_t all = d.most * (d.a->num_classes - background), images = n->in[LOCATIONS]->dim[0];
+    const int64_t all = d.most * (d.a->num_classes - background), images = n->in[AC_SSD_LOCATIONS]->dim[0];
     d.y = ac_lo_output_buf(L, 0);
     const ac_x clear = ac_lb_for_n(b, "i", ac_tensor_count(n->out[0]));
     ac_lb_store(b, d.y, clear, ac_lb_f32(b, 0));
     ac_lb_end(b);
     if (!ac_tensor_count(n->out[0]) || !all)
         return AC_OK;
-    d.x = ac_lo_operand(L, n->in[LOCATIONS]);
-    d.s = ac_lo_operand(L, n->in[SCORES]);
-    d.p = ac_lo_operand(L, n->in[PRIORS]);
+    d.x = ac_lo_operand(L, n->in[AC_SSD_LOCATIONS]);
+    d.s = ac_lo_operand(L, n->in[AC_SSD_SCORES]);
+    d.p = ac_lo_operand(L, n->in[AC_SSD_PRIORS]);
     d.box = ac_lo_scratch(L, "boxes", AC_F32, d.priors * 4);
     d.score = ac_lo_scratch(L, "scores", AC_F32, d.priors);
     d.kept = ac_lo_scratch(L, "kept", AC_I32, all);

@@ -10,33 +10,7 @@
  * Integer: bit for bit as reference/svdf.h (effective scales are formed in float; sums wrap; the activation is the
  * range of i8). Float: sums in the reference's order. */
 #include "ir/lower/map/map.h"
-#include "ir/ops/shape/shape.h"
-
-enum { X, W, TIME, BIAS, STATE };
-
-int ac_sh_svdf(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_rank(cx, n, X, 2, "[N,I]"));
-    AC_TRY(ac_shape_rank(cx, n, W, 2, "[F,I]"));
-    AC_TRY(ac_shape_rank(cx, n, TIME, 2, "[F,M]"));
-    AC_TRY(ac_shape_state(cx, g, n, STATE));
-    const ac_tensor *x = n->in[X], *w = n->in[W], *time = n->in[TIME], *bias = ac_shape_in(n, BIAS),
-                    *state = n->in[STATE];
-    const int64_t rank = n->attrs.svdf.rank, filters = w->dim[0];
-    AC_TRY(ac_shape_act(cx, n, n->attrs.svdf.act));
-    int64_t memory;
-    if (rank < 1 || filters % rank || x->dim[1] != w->dim[1] || time->dim[0] != filters || time->dim[1] < 1 ||
-        !ac_mul_ok(x->dim[0], filters, &memory) || !ac_mul_ok(memory, time->dim[1], &memory) ||
-        ac_tensor_count(state) != memory || (bias && (bias->rank != 1 || bias->dim[0] != filters / rank))) {
-        ac_error(
-            cx, n->at, E0104,
-            "rank %lld, input [N,I], weights [F,I] and [F,M], bias [F / rank] and state [N,F * M] do not go together",
-            (long long)rank);
-        return ac_shape_show(cx, n);
-    }
-    return ac_shape_set(cx, n, 0, x->dtype, 2, (int64_t[]){x->dim[0], filters / rank});
-}
+#include "ir/ops/decode/operands.h"
 
 typedef struct svdf {
     bool real;
@@ -51,7 +25,7 @@ static ac_x value(ac_lower *L, int32_t buf, ac_x at, const ac_tensor *t)
     const ac_x v = ac_lb_load(&L->b, buf, at, 1);
     if (t->dtype == AC_F32)
         return v;
-    return ac_lb_sub(&L->b, ac_lb_cast(&L->b, v, AC_I32), ac_lb_i32(&L->b, ac_zero(t)));
+    return ac_lb_sub(&L->b, ac_lb_cast(&L->b, v, AC_I32), ac_lb_i32(&L->b, ac_quant_zero(t)));
 }
 
 /* acc + sum of p[p_at + i] * q[q_at + i] */
@@ -75,29 +49,32 @@ static ac_x filter(ac_lower *L, const svdf *s, ac_x n, ac_x f, ac_x row)
 {
     ac_lb *b = &L->b;
     const ac_node *node = L->node;
-    const ac_tensor *state = node->in[STATE];
+    const ac_tensor *state = node->in[AC_SVDF_STATE];
     const ac_x at = ac_lb_mul(b, row, ac_lb_i32(b, s->memory));
     const ac_x j = ac_lb_for_n(b, "j", s->memory - 1);
     ac_lb_store(b, s->state, ac_lb_add(b, at, j),
                 ac_lb_load(b, s->state, ac_lb_add(b, ac_lb_add(b, at, j), ac_lb_i32(b, 1)), 1));
     ac_lb_end(b);
     const ac_x inputs = ac_lb_i32(b, s->inputs);
-    ac_x v = dot(L, node->in[W], s->w, ac_lb_mul(b, f, inputs), node->in[X], s->x, ac_lb_mul(b, n, inputs), s->inputs);
+    ac_x v = dot(L, node->in[AC_SVDF_W], s->w, ac_lb_mul(b, f, inputs), node->in[AC_SVDF_X], s->x,
+                 ac_lb_mul(b, n, inputs), s->inputs);
     if (!s->real) {
         v = ac_lo_requant(L, v, s->feature);
         v = ac_lb_clamp(b, v, ac_lb_i32(b, ac_dtype_min(state->dtype)), ac_lb_i32(b, ac_dtype_max(state->dtype)));
-        v = ac_lb_cast(b, ac_lb_add(b, v, ac_lb_i32(b, ac_zero(state))), state->dtype);
+        v = ac_lb_cast(b, ac_lb_add(b, v, ac_lb_i32(b, ac_quant_zero(state))), state->dtype);
     }
     ac_lb_store(b, s->state, ac_lb_add(b, at, ac_lb_i32(b, s->memory - 1)), v);
-    return dot(L, node->in[TIME], s->time, ac_lb_mul(b, f, ac_lb_i32(b, s->memory)), state, s->state, at, s->memory);
+    return dot(L, node->in[AC_SVDF_TIME], s->time, ac_lb_mul(b, f, ac_lb_i32(b, s->memory)), state, s->state, at,
+               s->memory);
 }
 
 /* Types; scales become multipliers. */
 static int prepare(ac_lower *L, svdf *s)
 {
     const ac_node *n = L->node;
-    const ac_tensor *x = n->in[X], *w = n->in[W], *time = n->in[TIME], *state = n->in[STATE], *y = n->out[0];
-    const ac_tensor *bias = ac_shape_in(n, BIAS);
+    const ac_tensor *x = n->in[AC_SVDF_X], *w = n->in[AC_SVDF_W], *time = n->in[AC_SVDF_TIME],
+                    *state = n->in[AC_SVDF_STATE], *y = n->out[0];
+    const ac_tensor *bias = ac_node_in(n, AC_SVDF_BIAS);
     s->real = x->dtype == AC_F32;
     if (s->real && w->dtype == AC_F32 && time->dtype == AC_F32 && state->dtype == AC_F32 && y->dtype == AC_F32 &&
         (!bias || bias->dtype == AC_F32))
@@ -107,12 +84,13 @@ static int prepare(ac_lower *L, svdf *s)
         if (!quantised[i]->quant || quantised[i]->quant->n != 1)
             return ac_lower_refuse(L, "'%s' has no scale, or one for each channel", quantised[i]->name);
     if (x->dtype != AC_I8 || w->dtype != AC_I8 || y->dtype != AC_I8 || (bias && bias->dtype != AC_I32) ||
-        time->dtype != state->dtype || (time->dtype != AC_I16 && time->dtype != AC_I8) || ac_zero(w) || ac_zero(time))
+        time->dtype != state->dtype || (time->dtype != AC_I16 && time->dtype != AC_I8) || ac_quant_zero(w) ||
+        ac_quant_zero(time))
         return ac_lower_refuse(
             L, "svdf of %s by %s and %s: supported are f32, and i8 with i16 or i8 memory and symmetric weights",
             ac_dtype_name(x->dtype), ac_dtype_name(w->dtype), ac_dtype_name(time->dtype));
-    s->feature = ac_quantize_multiplier((double)(ac_scale(x) * ac_scale(w) / ac_scale(state)));
-    s->out = ac_quantize_multiplier((double)(ac_scale(state) * ac_scale(time) / ac_scale(y)));
+    s->feature = ac_quantize_multiplier((double)(ac_quant_scale(x) * ac_quant_scale(w) / ac_quant_scale(state)));
+    s->out = ac_quantize_multiplier((double)(ac_quant_scale(state) * ac_quant_scale(time) / ac_quant_scale(y)));
     return AC_OK;
 }
 
@@ -120,18 +98,18 @@ int ac_lo_svdf(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
-    svdf s = {.inputs = n->in[X]->dim[1], .memory = n->in[TIME]->dim[1]};
+    svdf s = {.inputs = n->in[AC_SVDF_X]->dim[1], .memory = n->in[AC_SVDF_TIME]->dim[1]};
     AC_TRY(prepare(L, &s));
     const ac_tensor *y = n->out[0];
     const int64_t units = y->dim[1], rank = n->attrs.svdf.rank;
     ac_lo_result_buf(L);
     if (ac_tensor_count(y) == 0)
         return AC_OK;
-    s.x = ac_lo_operand(L, n->in[X]);
-    s.w = ac_lo_operand(L, n->in[W]);
-    s.time = ac_lo_operand(L, n->in[TIME]);
-    s.state = ac_lo_state(L, n->in[STATE]);
-    ac_tensor *bias = ac_shape_in(n, BIAS);
+    s.x = ac_lo_operand(L, n->in[AC_SVDF_X]);
+    s.w = ac_lo_operand(L, n->in[AC_SVDF_W]);
+    s.time = ac_lo_operand(L, n->in[AC_SVDF_TIME]);
+    s.state = ac_lo_state(L, n->in[AC_SVDF_STATE]);
+    ac_tensor *bias = ac_node_in(n, AC_SVDF_BIAS);
     const ac_x batch = ac_lb_for_n(b, "n", y->dim[0]), u = ac_lb_for_n(b, "u", units);
     const ac_x zero = s.real ? ac_lb_f32(b, 0) : ac_lb_i32(b, 0);
     const ac_x sum = ac_lb_var(b, "sum", bias ? ac_lb_load(b, ac_lo_operand(L, bias), u, 1) : zero);
@@ -148,6 +126,5 @@ int ac_lo_svdf(ac_lower *L)
     ac_lo_result(L, out, (ac_x[]){batch, u}, 1);
     ac_lb_end(b);
     ac_lb_end(b);
-    L->out->macs = ac_tensor_count(y) * rank * (s.inputs + s.memory);
     return AC_OK;
 }

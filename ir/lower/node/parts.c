@@ -19,6 +19,7 @@
 #include "ir/loop/builder.h"
 #include "ir/loop/access/traffic.h"
 #include "ir/lower/lower.h"
+#include "ir/lower/node/node.h"
 
 #include <string.h>
 

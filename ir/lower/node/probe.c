@@ -1,6 +1,7 @@
 #include "ir/lower/node/probe.h"
 
-#include "ir/lower/lower.h"
+#include "ir/lower/node/node.h"
+#include "ir/ops/shape/shape.h"
 
 /* What an operand can be: of the type that is tried, or an index, a list, a condition. */
 typedef struct operand {
@@ -89,7 +90,7 @@ static bool taken(const trial *p)
         out[i]->quant = p->quant[0];
     }
     ac_node *node = ac_node_new(g, p->op, "probe", in, p->n, out, n_out);
-    int status = row->shape(cx, g, node);
+    int status = ac_op_shape(cx, g, node);
     if (status == AC_OK && p->quant[0] && !node->out[0]->quant)
         status = AC_FAIL;
     if (status == AC_OK && !ac_lower_node(cx, cx->region, node, p->target, 0, true))
@@ -175,7 +176,7 @@ static void probe(trial *p, ac_op_types *t)
     static const int32_t zero = 0;
     static const ac_quant Q = {.n = 1, .scale = &scale, .zero = &zero};
     const ac_op_row *row = &ac_ops[p->op];
-    if (row->flags & (OF_FLOW | OF_STATE) || row->lower == ac_lo_never || !seek(p))
+    if (row->flags & (OF_FLOW | OF_STATE) || !seek(p))
         return;
     int32_t first = -1, last = -1; /* of the type that is tried */
     for (int32_t i = 0; i < p->n; i++)

@@ -8,7 +8,7 @@
  * Cost: at most some thousand nodes for an operator. Memory: a context of its own, freed again. */
 #ifndef AC_IR_LOWER_NODE_PROBE_H
 #define AC_IR_LOWER_NODE_PROBE_H
-#include "ir/graph/op.h"
+#include "ir/ops/op.h"
 #include "ir/lower/target.h"
 
 typedef struct ac_op_types {

@@ -1,33 +1,9 @@
 /* bank.c - from a spectrum to channels, in the integers of audio front ends: energy, mel filter bank, square
  * root, noise subtraction, gain control, logarithm. Bit for bit as TFLite Micro's kernels (signal/src/). */
 #include "ir/lower/map/map.h"
-#include "ir/ops/shape/shape.h"
+#include "ir/ops/decode/operands.h"
 
 #include <math.h>
-
-/* The operand is a list [N] of that type: E0104, E0105. */
-static int check_list(ac_ctx *cx, const ac_node *n, int32_t i, ac_dtype d)
-{
-    const ac_tensor *t = n->in[i];
-    AC_TRY(ac_shape_rank(cx, n, i, 1, "[N]"));
-    if (t->dtype != d)
-        return ac_error(cx, n->at, E0105, "operand '%s' is %s, expected %s", t->name, ac_dtype_name(t->dtype),
-                        ac_dtype_name(d));
-    return AC_OK;
-}
-
-static int set_list(ac_ctx *cx, ac_node *n, int32_t i, ac_dtype d, int64_t count)
-{
-    AC_TRY(ac_shape_result_type(cx, n, i, d));
-    return ac_shape_set(cx, n, i, d, 1, &count);
-}
-
-static int check_bits(ac_ctx *cx, const ac_node *n, const char *name, int32_t bits, int32_t most)
-{
-    if (bits < 0 || bits > most)
-        return ac_error(cx, n->at, E0103, "%s is %d, expected 0 to %d", name, bits, most);
-    return AC_OK;
-}
 
 /* The place of the highest bit of x (u32), counted from 1; 1 for 0. i32. */
 static ac_x highest_bit(ac_lb *b, ac_x x)
@@ -55,20 +31,6 @@ static ac_x u64_of(ac_lb *b, ac_x x)
  *
  * [2 N] i16 -> [N] u32; 0 outside of start_index .. end_index - 1 (the reference leaves those as they were) */
 
-int ac_sh_signal_energy(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(check_list(cx, n, 0, AC_I16));
-    const ac_attrs_signal_energy *a = &n->attrs.signal_energy;
-    const int64_t count = n->in[0]->dim[0] / 2;
-    if (n->in[0]->dim[0] % 2 || a->start_index < 0 || a->end_index < a->start_index || a->end_index > count)
-        return ac_error(cx, n->at, E0104,
-                        "start_index %d and end_index %d do not go with input '%s' %s: pairs (re, im)", a->start_index,
-                        a->end_index, n->in[0]->name, ac_shape_str(cx, n->in[0]));
-    return set_list(cx, n, 0, AC_U32, count);
-}
-
 int ac_lo_signal_energy(ac_lower *L)
 {
     ac_lb *b = &L->b;
@@ -91,33 +53,6 @@ int ac_lo_signal_energy(ac_lower *L)
  * Channel c: the falling side of band c (unweights) and the rising side of band c + 1 (weights); band i are `width[i]`
  * energies from `start[i]` on, with weights from `weight_start[i]` on. Sums wrap. */
 
-enum { BANK_X, BANK_W, BANK_UN, BANK_START, BANK_WSTART, BANK_WIDTH };
-
-int ac_sh_signal_filter_bank(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    const int64_t channels = n->attrs.signal_bank.num_channels;
-    ac_ints start, weight, width;
-    for (int32_t i = 0; i < n->n_in; i++)
-        AC_TRY(check_list(cx, n, i, i ? AC_I16 : AC_U32));
-    AC_TRY(ac_node_ints(cx, n, BANK_START, (ac_ints){0}, &start));
-    AC_TRY(ac_node_ints(cx, n, BANK_WSTART, (ac_ints){0}, &weight));
-    AC_TRY(ac_node_ints(cx, n, BANK_WIDTH, (ac_ints){0}, &width));
-    if (channels < 1 || start.n != channels + 1 || weight.n != start.n || width.n != start.n) {
-        ac_error(cx, n->at, E0104, "num_channels is %lld, so the lists of bands must have one element more",
-                 (long long)channels);
-        return ac_shape_show(cx, n);
-    }
-    for (int32_t i = 0; i < start.n; i++)
-        if (start.v[i] < 0 || weight.v[i] < 0 || width.v[i] < 0 || start.v[i] + width.v[i] > n->in[BANK_X]->dim[0] ||
-            weight.v[i] + width.v[i] > n->in[BANK_W]->dim[0] || weight.v[i] + width.v[i] > n->in[BANK_UN]->dim[0])
-            return ac_error(cx, n->at, E0104,
-                            "band %d (%lld energies from %lld, weights from %lld) leaves its operands", i,
-                            (long long)width.v[i], (long long)start.v[i], (long long)weight.v[i]);
-    return set_list(cx, n, 0, AC_U64, channels);
-}
-
 /* acc += sum over a band of weight * energy */
 static void add_band(ac_lower *L, ac_x acc, int32_t weights, int32_t x, ac_x first, ac_x weight, ac_x width)
 {
@@ -133,14 +68,14 @@ int ac_lo_signal_filter_bank(ac_lower *L)
 {
     ac_lb *b = &L->b;
     const ac_node *n = L->node;
-    const int32_t x = ac_lo_operand(L, n->in[BANK_X]), w = ac_lo_operand(L, n->in[BANK_W]),
-                  un = ac_lo_operand(L, n->in[BANK_UN]);
+    const int32_t x = ac_lo_operand(L, n->in[AC_BANK_X]), w = ac_lo_operand(L, n->in[AC_BANK_W]),
+                  un = ac_lo_operand(L, n->in[AC_BANK_UN]);
     const int32_t y = ac_lo_result_buf(L);
     int32_t list[3];
     for (int32_t i = 0; i < 3; i++) { /* checked when the shape was made */
         static const char *const NAME[] = {"start", "weight_start", "width"};
         ac_ints v;
-        AC_TRY(ac_node_ints(L->cx, n, BANK_START + i, (ac_ints){0}, &v));
+        AC_TRY(ac_node_ints(L->cx, n, AC_BANK_START + i, (ac_ints){0}, &v));
         int32_t *copy = AC_NEW_N(L->region, int32_t, v.n);
         for (int32_t k = 0; k < v.n; k++)
             copy[k] = (int32_t)v.v[k];
@@ -161,18 +96,6 @@ int ac_lo_signal_filter_bank(ac_lower *L)
  *
  * The root rounded to nearest, shifted right by operand 1 (i32, one number). Roots of numbers below 2^32 stop at
  * 2^16 - 1, as the reference computes them in 32 bits. */
-
-int ac_sh_signal_square_root(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(check_list(cx, n, 0, AC_U64));
-    const ac_tensor *bits = n->in[1];
-    if (bits->dtype != AC_I32 || ac_tensor_count(bits) != 1)
-        return ac_error(cx, n->at, E0104, "the shift '%s' is %s %s, expected one number of i32", bits->name,
-                        ac_dtype_name(bits->dtype), ac_shape_str(cx, bits));
-    return set_list(cx, n, 0, AC_U32, n->in[0]->dim[0]);
-}
 
 int ac_lo_signal_square_root(ac_lower *L)
 {
@@ -206,22 +129,6 @@ int ac_lo_signal_square_root(ac_lower *L)
  * Noise is followed by a smoothing filter for each channel, kept in the state [C] u32 (the second result is a copy of
  * it), and taken away; min_signal_remaining of the signal stays. Coefficients have spectral_subtraction_bits bits
  * behind the point; odd channels have their own. */
-
-int ac_sh_signal_subtraction(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
-{
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(check_list(cx, n, 0, AC_U32));
-    AC_TRY(ac_shape_state_sized(cx, g, n, 1, AC_U32, n->in[0]->dim[0]));
-    const ac_attrs_signal_subtraction *a = &n->attrs.signal_subtraction;
-    AC_TRY(check_bits(cx, n, "smoothing_bits", a->smoothing_bits, 31));
-    AC_TRY(check_bits(cx, n, "spectral_subtraction_bits", a->spectral_subtraction_bits, 63));
-    const int64_t count = n->in[0]->dim[0];
-    if (a->num_channels != count)
-        return ac_error(cx, n->at, E0104, "num_channels is %d, but input '%s' is %s", a->num_channels, n->in[0]->name,
-                        ac_shape_str(cx, n->in[0]));
-    AC_TRY(set_list(cx, n, 0, AC_U32, count));
-    return set_list(cx, n, 1, AC_U32, count);
-}
 
 int ac_lo_signal_subtraction(ac_lower *L)
 {
@@ -257,23 +164,6 @@ int ac_lo_signal_subtraction(ac_lower *L)
  * The gain is a curve of the noise: values for 0, 1, 2, then for each power of two a parabola of three coefficients.
  * snr = signal * gain / 2^snr_shift has 12 bits behind the point; the result, x^2 / 4 below 2 and x - 1 from there, 6.
  */
-
-enum { PCAN_TABLE = 4 * 32 - 3 };
-
-int ac_sh_signal_pcan(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(check_list(cx, n, 0, AC_U32));
-    AC_TRY(check_list(cx, n, 1, AC_U32));
-    AC_TRY(check_list(cx, n, 2, AC_I16));
-    AC_TRY(check_bits(cx, n, "snr_shift", n->attrs.signal_pcan.snr_shift, 63));
-    if (n->in[1]->dim[0] != n->in[0]->dim[0] || n->in[2]->dim[0] < PCAN_TABLE) {
-        ac_error(cx, n->at, E0104, "expected as many noise estimates as channels, and a table of %d", PCAN_TABLE);
-        return ac_shape_show(cx, n);
-    }
-    return set_list(cx, n, 0, AC_U32, n->in[0]->dim[0]);
-}
 
 /* The curve at x (u32), i32 that fits 16 bits. */
 static ac_x gain_of(ac_lower *L, int32_t table, ac_x x)
@@ -323,15 +213,6 @@ int ac_lo_signal_pcan(ac_lower *L)
  * highest bit and a table of 128 steps over what follows it, 16 bits behind the point. */
 
 enum { LOG_STEPS = 128, LOG_ONE = 65536 };
-
-int ac_sh_signal_log(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(check_list(cx, n, 0, AC_U32));
-    AC_TRY(check_bits(cx, n, "input_correction_bits", n->attrs.signal_log.input_correction_bits, 31));
-    return set_list(cx, n, 0, AC_I16, n->in[0]->dim[0]);
-}
 
 /* log2(1 + t) - t at t = k / 128, in 2^-16. */
 static int32_t log_table(ac_lower *L)

@@ -227,14 +227,6 @@ static int32_t factors(int64_t n, int32_t *list)
     return count;
 }
 
-int ac_sh_fft(ac_ctx *cx_, struct ac_graph *g, struct ac_node *n)
-{
-    const ac_tensor *x = n->n_in ? n->in[0] : NULL;
-    if (x && (x->rank < 2 || x->dim[x->rank - 1] != 2 || x->dim[x->rank - 2] < 1))
-        return ac_error(cx_, n->at, E0104, "input '%s' is %s, expected [..,N,2]", x->name, ac_shape_str(cx_, x));
-    return ac_sh_same(cx_, g, n);
-}
-
 int ac_lo_fft(ac_lower *L)
 {
     static const char *const name[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};

@@ -10,7 +10,6 @@
  * Bit for bit as TFLite Micro's kernels (signal/src/rfft_int16.cc and the fixed-point library below it). Other factors
  * are refused. */
 #include "ir/lower/map/map.h"
-#include "ir/ops/shape/shape.h"
 
 #include <math.h>
 
@@ -358,42 +357,6 @@ static void inverse_row(const fft *f, int32_t x, ac_x from, int32_t y, ac_x to)
     }
     store(f, y, to, i, done);
     ac_lb_end(b);
-}
-
-/* ------------------------------------------------------------------ rules */
-
-static int sh_lengths(ac_ctx *cx_, ac_node *n, bool inverse)
-{
-    AC_TRY(ac_shape_operands(cx_, n));
-    const ac_tensor *x = n->in[0];
-    const int64_t length = n->attrs.rfft.fft_length;
-    int64_t dim[AC_MAX_RANK];
-    if (length < 4 || length % 2)
-        return ac_error(cx_, n->at, E0103, "fft_length is %lld, expected an even number from 4 on", (long long)length);
-    if (x->dtype != AC_I16 && x->dtype != AC_I32 && x->dtype != AC_F32)
-        return ac_error(cx_, n->at, E0108, "input '%s' is %s; supported are i16, i32 and f32", x->name,
-                        ac_dtype_name(x->dtype));
-    const int64_t have = x->rank ? x->dim[x->rank - 1] : 0;
-    if (inverse ? have != length + 2 : have < 1 || have > length)
-        return ac_error(cx_, n->at, E0104, "input '%s' is %s, expected a last dimension of %s%lld", x->name,
-                        ac_shape_str(cx_, x), inverse ? "" : "1 to ", (long long)(inverse ? length + 2 : length));
-    for (int32_t d = 0; d < x->rank; d++)
-        dim[d] = x->dim[d];
-    dim[x->rank - 1] = inverse ? length : length + 2;
-    AC_TRY(ac_shape_result_type(cx_, n, 0, x->dtype));
-    return ac_shape_set(cx_, n, 0, x->dtype, x->rank, dim);
-}
-
-int ac_sh_rfft(ac_ctx *cx_, struct ac_graph *g, struct ac_node *n)
-{
-    (void)g;
-    return sh_lengths(cx_, n, false);
-}
-
-int ac_sh_irfft(ac_ctx *cx_, struct ac_graph *g, struct ac_node *n)
-{
-    (void)g;
-    return sh_lengths(cx_, n, true);
 }
 
 static int lower_rows(ac_lower *L, bool inverse)

@@ -3,27 +3,11 @@
  * kernels (signal/src/, signal/micro/kernels/), from a fresh start. Where those leave a result unwritten (not valid
  * yet), it is 0. States are i16 and start as 0; samples in them stand oldest first and move up. */
 #include "ir/lower/map/map.h"
-#include "ir/ops/shape/shape.h"
+#include "ir/ops/decode/framer.h"
 
 /* ------------------------------------------------------------------ signal_window: x * w >> shift, saturated
  *
  * [..] i16, [W] i16 -> [..] i16; the window repeats */
-
-int ac_sh_signal_window(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_rank(cx, n, 1, 1, "[W]"));
-    AC_TRY(ac_shape_same_type(cx, n, 0, 1));
-    const ac_tensor *x = n->in[0], *w = n->in[1];
-    const int32_t shift = n->attrs.signal_window.shift;
-    if (shift < 0 || shift > 31)
-        return ac_error(cx, n->at, E0103, "shift is %d, expected 0 to 31", shift);
-    if (!w->dim[0] || ac_tensor_count(x) % w->dim[0])
-        return ac_error(cx, n->at, E0104, "input '%s' is %s, expected windows of %lld samples", x->name,
-                        ac_shape_str(cx, x), (long long)w->dim[0]);
-    return ac_shape_set(cx, n, 0, x->dtype, x->rank, x->dim);
-}
 
 static int only_i16(ac_lower *L, int32_t operands)
 {
@@ -65,17 +49,6 @@ int ac_lo_signal_window(ac_lower *L)
  * [N] i16 -> [N] i16, shifted left as far as the largest magnitude allows; and by how many bits, i32. The reference
  * keeps the largest magnitude in 16 bits, so that of -32768 turns negative there; so it does here. */
 
-int ac_sh_signal_auto_scale(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_rank(cx, n, 0, 1, "[N]"));
-    AC_TRY(ac_shape_result_type(cx, n, 0, n->in[0]->dtype));
-    AC_TRY(ac_shape_result_type(cx, n, 1, AC_I32));
-    AC_TRY(ac_shape_set(cx, n, 0, n->in[0]->dtype, 1, n->in[0]->dim));
-    return ac_shape_set(cx, n, 1, AC_I32, 0, NULL);
-}
-
 int ac_lo_signal_auto_scale(ac_lower *L)
 {
     ac_lb *b = &L->b;
@@ -106,24 +79,6 @@ int ac_lo_signal_auto_scale(ac_lower *L)
 
 /* ------------------------------------------------------------------ what keeps samples */
 
-/* Rows of the last dimension (of the last two, counted as one: last = 2). */
-static int64_t rows_of(const ac_tensor *x, int32_t last)
-{
-    int64_t rows = 1;
-    for (int32_t d = 0; d + last < x->rank; d++)
-        rows *= x->dim[d];
-    return rows;
-}
-
-/* The state is operand 1: rows of `each` numbers, of the type of the input. */
-static int check_state(ac_ctx *cx, const struct ac_graph *g, const ac_node *n, int64_t rows, int64_t each)
-{
-    int64_t count;
-    if (!ac_mul_ok(rows, each, &count))
-        return ac_error(cx, n->at, E0015, "the state does not fit in 63 bits");
-    return ac_shape_state_sized(cx, g, n, 1, n->in[0]->dtype, count);
-}
-
 /* for i < count: to[to_at + i] = from[from_at + i]; upwards, so the same buffer may be moved down */
 static void copy(ac_lb *b, int32_t from, ac_x from_at, int32_t to, ac_x to_at, int64_t count)
 {
@@ -145,18 +100,6 @@ static void slide(ac_lb *b, int32_t state, ac_x state_at, int64_t kept, int32_t 
 }
 
 /* signal_delay: [..,F] i16, state [..,D] -> [..,F], what came delay_length = D samples before. */
-int ac_sh_signal_delay(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
-{
-    AC_TRY(ac_shape_operands(cx, n));
-    const ac_tensor *x = n->in[0];
-    const int32_t delay = n->attrs.signal_delay.delay_length;
-    if (x->rank < 1 || delay < 0)
-        return ac_error(cx, n->at, E0104, "delay_length is %d, input '%s' %s; expected frames [..,F]", delay, x->name,
-                        ac_shape_str(cx, x));
-    AC_TRY(check_state(cx, g, n, rows_of(x, 1), delay));
-    return ac_shape_set(cx, n, 0, x->dtype, x->rank, x->dim);
-}
-
 int ac_lo_signal_delay(ac_lower *L)
 {
     ac_lb *b = &L->b;
@@ -164,7 +107,7 @@ int ac_lo_signal_delay(ac_lower *L)
     ac_tensor *x = L->node->in[0];
     const int64_t frame = x->dim[x->rank - 1], delay = L->node->attrs.signal_delay.delay_length;
     const int32_t from = ac_lo_operand(L, x), state = ac_lo_state(L, L->node->in[1]), y = ac_lo_result_buf(L);
-    const ac_x row = ac_lb_for_n(b, "row", rows_of(x, 1)), at = ac_lb_mul(b, row, ac_lb_i32(b, frame));
+    const ac_x row = ac_lb_for_n(b, "row", ac_rows_of(x, 1)), at = ac_lb_mul(b, row, ac_lb_i32(b, frame));
     slide(b, state, ac_lb_mul(b, row, ac_lb_i32(b, delay)), delay, from, at, frame, y, at, frame);
     ac_lb_end(b);
     return AC_OK;
@@ -175,54 +118,11 @@ int ac_lo_signal_delay(ac_lower *L)
  *
  * The state of a row: how many steps came (counted to where frames are valid), then the samples that the next frame may
  * need. prefill: zeros came before the first sample, every frame is valid. */
-typedef struct framer {
-    int64_t rows, frames, size, step;
-    int64_t kept; /* samples of the state */
-    int64_t fill; /* steps until a frame is valid; the frame is the oldest part of what is there */
-} framer;
-
-static framer framer_of(const ac_node *n)
-{
-    const ac_attrs_signal_framer *a = &n->attrs.signal_framer;
-    const ac_tensor *x = n->in[0];
-    framer f = {.rows = rows_of(x, 1),
-                .frames = x->dim[x->rank - 1] / a->frame_step,
-                .size = a->frame_size,
-                .step = a->frame_step};
-    f.fill = a->prefill ? 0 : (f.size + f.step - 1) / f.step;
-    f.kept = a->prefill ? f.size - f.step : (f.fill - 1) * f.step;
-    return f;
-}
-
-int ac_sh_signal_framer(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
-{
-    AC_TRY(ac_shape_operands(cx, n));
-    const ac_tensor *x = n->in[0];
-    const ac_attrs_signal_framer *a = &n->attrs.signal_framer;
-    int64_t dim[AC_MAX_RANK] = {0};
-    if (a->frame_size < 1 || a->frame_step < 1 || (a->prefill && a->frame_size < a->frame_step))
-        return ac_error(cx, n->at, E0103, "frames of %d samples each %d samples", a->frame_size, a->frame_step);
-    if (x->rank < 1 || x->rank >= AC_MAX_RANK || !x->dim[x->rank - 1] || x->dim[x->rank - 1] % a->frame_step)
-        return ac_error(cx, n->at, E0104, "input '%s' is %s, expected a last dimension of some times %d", x->name,
-                        ac_shape_str(cx, x), a->frame_step);
-    const framer f = framer_of(n);
-    if (f.fill > 32767)
-        return ac_error(cx, n->at, E0108, "a frame is %lld steps long; supported are 32767", (long long)f.fill);
-    AC_TRY(check_state(cx, g, n, f.rows, 1 + f.kept));
-    for (int32_t d = 0; d < x->rank; d++)
-        dim[d] = x->dim[d];
-    dim[x->rank - 1] = f.frames;
-    dim[x->rank] = f.size;
-    AC_TRY(ac_shape_result_type(cx, n, 1, AC_BOOL));
-    AC_TRY(ac_shape_set(cx, n, 0, x->dtype, x->rank + 1, dim));
-    return ac_shape_set(cx, n, 1, AC_BOOL, 0, NULL);
-}
-
 int ac_lo_signal_framer(ac_lower *L)
 {
     ac_lb *b = &L->b;
     AC_TRY(only_i16(L, 1));
-    const framer f = framer_of(L->node);
+    const ac_framer f = ac_framer_of(L->node);
     const int32_t x = ac_lo_operand(L, L->node->in[0]), state = ac_lo_state(L, L->node->in[1]);
     const int32_t y = ac_lo_output_buf(L, 0), valid = ac_lo_output_buf(L, 1);
     const ac_x zero = ac_lb_i32(b, 0), one = ac_lb_i32(b, 1), fill = ac_lb_i32(b, f.fill),
@@ -250,23 +150,6 @@ int ac_lo_signal_framer(ac_lower *L)
 
 /* signal_overlap_add: [..,n,F] i16 or f32 -> [..,n S]: frames that follow each other by frame_step = S samples, added
  * (saturated after each addition). State: what the next frames will be added to, [..,F - S]. */
-int ac_sh_signal_overlap_add(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
-{
-    AC_TRY(ac_shape_operands(cx, n));
-    const ac_tensor *x = n->in[0];
-    const int64_t step = n->attrs.signal_overlap.frame_step;
-    int64_t dim[AC_MAX_RANK] = {0};
-    if (x->rank < 2 || step < 1 || x->dim[x->rank - 1] < step)
-        return ac_error(cx, n->at, E0104, "frame_step is %lld, input '%s' is %s; expected [..,n,F] with F not below it",
-                        (long long)step, x->name, ac_shape_str(cx, x));
-    AC_TRY(check_state(cx, g, n, rows_of(x, 2), x->dim[x->rank - 1] - step));
-    for (int32_t d = 0; d + 2 < x->rank; d++)
-        dim[d] = x->dim[d];
-    if (!ac_mul_ok(x->dim[x->rank - 2], step, &dim[x->rank - 2]))
-        return ac_error(cx, n->at, E0015, "the result has more samples than fit in 63 bits");
-    return ac_shape_set(cx, n, 0, x->dtype, x->rank - 1, dim);
-}
-
 int ac_lo_signal_overlap_add(ac_lower *L)
 {
     ac_lb *b = &L->b;
@@ -278,7 +161,7 @@ int ac_lo_signal_overlap_add(ac_lower *L)
                   step = L->node->attrs.signal_overlap.frame_step;
     const int64_t kept = size - step;
     const int32_t from = ac_lo_operand(L, x), state = ac_lo_state(L, L->node->in[1]), y = ac_lo_result_buf(L);
-    const ac_x row = ac_lb_for_n(b, "row", rows_of(x, 2)), frame = ac_lb_for_n(b, "frame", frames);
+    const ac_x row = ac_lb_for_n(b, "row", ac_rows_of(x, 2)), frame = ac_lb_for_n(b, "frame", frames);
     const ac_x at = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, frames)), frame),
                from_at = ac_lb_mul(b, at, ac_lb_i32(b, size));
     const ac_x head = ac_lb_mul(b, row, ac_lb_i32(b, kept)), to = ac_lb_mul(b, at, ac_lb_i32(b, step));
@@ -313,26 +196,6 @@ int ac_lo_signal_overlap_add(ac_lower *L)
  * stacker_step frames; and: is it valid? The first frame stands for those before it.
  *
  * State: 1 + how many frames are there (0: none ever came), then the frames, oldest first. */
-int ac_sh_signal_stacker(ac_ctx *cx, struct ac_graph *g, struct ac_node *n)
-{
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_rank(cx, n, 0, 1, "[C]"));
-    const ac_attrs_signal_stacker *a = &n->attrs.signal_stacker;
-    const int64_t frames = (int64_t)a->stacker_left_context + a->stacker_right_context + 1;
-    if (a->stacker_left_context < 0 || a->stacker_right_context < 0 || frames > 32766 || a->stacker_step < 1 ||
-        a->stacker_step > frames)
-        return ac_error(cx, n->at, E0103, "%d frames before, %d behind, each %d frames", a->stacker_left_context,
-                        a->stacker_right_context, a->stacker_step);
-    if (a->num_channels < 1 || n->in[0]->dim[0] != a->num_channels)
-        return ac_error(cx, n->at, E0104, "num_channels is %d, but input '%s' is %s", a->num_channels, n->in[0]->name,
-                        ac_shape_str(cx, n->in[0]));
-    const int64_t count = frames * a->num_channels;
-    AC_TRY(check_state(cx, g, n, 1, 1 + count));
-    AC_TRY(ac_shape_result_type(cx, n, 1, AC_BOOL));
-    AC_TRY(ac_shape_set(cx, n, 0, n->in[0]->dtype, 1, &count));
-    return ac_shape_set(cx, n, 1, AC_BOOL, 0, NULL);
-}
-
 int ac_lo_signal_stacker(ac_lower *L)
 {
     ac_lb *b = &L->b;

@@ -1,8 +1,8 @@
-/* Shape rules of operators that take parts by index, and of those that make tensors out of numbers: slices, gather,
+/* index_rules.c - shape rules of operators that take parts by index, and of those that make tensors out of numbers: slices, gather,
  * fill, range, one_hot, shape, rank. */
-#include "ir/ops/axis.h"
+#include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/shape.h"
-#include "ir/ops/slice.h"
+#include "ir/ops/decode/slice.h"
 
 #include <math.h>
 

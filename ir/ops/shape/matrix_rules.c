@@ -1,5 +1,6 @@
-/* Shape rules of products with weights or of two tensors: fully_connected, batch_matmul; and the checks that all
- * operators with weights share. */
+/* matrix_rules.c - shape rules of products with weights or of tensors: fully_connected, batch_matmul, einsum, det; and the
+ * checks that all operators with weights share. */
+#include "ir/ops/decode/einsum_labels.h"
 #include "ir/ops/shape/shape.h"
 
 int ac_shape_act(ac_ctx *cx, const ac_node *n, ac_act act)
@@ -9,9 +10,11 @@ int ac_shape_act(ac_ctx *cx, const ac_node *n, ac_act act)
     return AC_OK;
 }
 
-int ac_shape_weights(ac_ctx *cx, const ac_node *n, int32_t x_at, int32_t w_at, int32_t bias_at, int32_t channel_dim)
+int ac_shape_weights(ac_ctx *cx, const ac_node *n)
 {
-    const ac_tensor *x = n->in[x_at], *w = n->in[w_at], *b = ac_shape_in(n, bias_at), *y = n->out[0];
+    const ac_filter_row *at = &ac_filter_of[ac_ops[n->op].filter];
+    const int32_t channel = at->channel;
+    const ac_tensor *x = n->in[at->x], *w = n->in[at->w], *b = ac_node_in(n, at->bias), *y = n->out[0];
     const bool real = ac_dtype_is_float(x->dtype);
     AC_TRY(ac_shape_result_type(cx, n, 0, x->dtype));
     if (real ? w->dtype != x->dtype && w->dtype != AC_I8 && w->dtype != AC_I4 : !ac_dtype_is_int(w->dtype)) {
@@ -34,10 +37,10 @@ int ac_shape_weights(ac_ctx *cx, const ac_node *n, int32_t x_at, int32_t w_at, i
         return ac_error(cx, n->at, E0106, "input '%s' has %d scales, expected one", x->name, x->quant->n);
     if (!real && y->quant->n != 1)
         return ac_error(cx, n->at, E0106, "result '%s' has %d scales, expected one", y->name, y->quant->n);
-    if (w->quant && w->quant->n > 1 && (w->quant->axis != channel_dim || w->quant->n != w->dim[channel_dim])) {
+    if (w->quant && w->quant->n > 1 && (w->quant->axis != channel || w->quant->n != w->dim[channel])) {
         ac_error(cx, n->at, E0106,
                  "weights '%s' have %d scales along dimension %d, expected 1, or %lld along dimension %d", w->name,
-                 w->quant->n, w->quant->axis, (long long)w->dim[channel_dim], channel_dim);
+                 w->quant->n, w->quant->axis, (long long)w->dim[channel], channel);
         return ac_shape_show(cx, n);
     }
     return AC_OK;
@@ -45,7 +48,7 @@ int ac_shape_weights(ac_ctx *cx, const ac_node *n, int32_t x_at, int32_t w_at, i
 
 int ac_shape_bias(ac_ctx *cx, const ac_node *n, int32_t i, int64_t channels)
 {
-    const ac_tensor *b = ac_shape_in(n, i);
+    const ac_tensor *b = ac_node_in(n, i);
     if (!b || ac_tensor_count(b) == channels)
         return AC_OK;
     ac_error(cx, n->at, E0104, "bias '%s' is %s, expected %lld elements, one for each output channel", b->name,
@@ -59,7 +62,7 @@ int ac_sh_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
     (void)g;
     AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(ac_shape_rank(cx, n, 1, 2, "[units, inputs]"));
-    AC_TRY(ac_shape_weights(cx, n, 0, 1, 2, 0));
+    AC_TRY(ac_shape_weights(cx, n));
     AC_TRY(ac_shape_act(cx, n, n->attrs.dense.act));
     const ac_tensor *x = n->in[0], *w = n->in[1];
     const int64_t k = w->dim[1], count = ac_tensor_count(x);
@@ -123,4 +126,29 @@ int ac_sh_matmul(ac_ctx *cx, ac_graph *g, ac_node *n)
     dim[rank - 2] = m;
     dim[rank - 1] = cols;
     return ac_shape_set(cx, n, 0, x->dtype, rank, dim);
+}
+
+int ac_sh_einsum(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    ac_einsum_labels l;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_shape_operands(cx, n));
+    for (int32_t i = 1; i < n->n_in; i++)
+        AC_TRY(ac_shape_same_type(cx, n, 0, i));
+    AC_TRY(ac_einsum_labels_of(cx, n, &l));
+    for (int32_t d = 0; d < l.rank; d++)
+        dim[d] = l.extent[l.of[n->n_in][d]];
+    return ac_shape_set(cx, n, 0, n->in[0]->dtype, l.rank, dim);
+}
+
+int ac_sh_det(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_shape_operands(cx, n));
+    const ac_tensor *x = n->in[0];
+    if (x->rank < 2 || x->dim[x->rank - 1] != x->dim[x->rank - 2])
+        return ac_error(cx, n->at, E0104, "'%s' is %s, expected square matrices [..,M,M]", x->name,
+                        ac_shape_str(cx, x));
+    return ac_shape_set(cx, n, 0, x->dtype, x->rank - 2, x->dim);
 }

@@ -1,6 +1,6 @@
-/* Shape rules of operators that move elements and do not compute: pad, reshape, concatenate, split, transpose, tile,
+/* move_rules.c - shape rules of operators that move elements and do not compute: pad, reshape, concatenate, split, transpose, tile,
  * blocks; and resize. */
-#include "ir/ops/axis.h"
+#include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/shape.h"
 
 /* PAD, PADV2, MIRROR_PAD: every dimension grows. A mirror reaches at most to the other edge. */

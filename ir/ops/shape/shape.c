@@ -1,10 +1,5 @@
+/* shape.c - what shape rules share: checks of operands, and setting results. */
 #include "ir/ops/shape/shape.h"
-#include "ir/ops/axis.h"
-
-ac_tensor *ac_shape_in(const ac_node *n, int32_t i)
-{
-    return i < n->n_in ? n->in[i] : NULL;
-}
 
 int ac_shape_show(ac_ctx *cx, const ac_node *n)
 {
@@ -51,7 +46,7 @@ int ac_shape_operands(ac_ctx *cx, const ac_node *n)
 
 int ac_shape_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i)
 {
-    ac_tensor *t = ac_shape_in(n, i);
+    ac_tensor *t = ac_node_in(n, i);
     if (!t || !t->state)
         return ac_error(cx, n->at, E0102, "operand %d must be a variable tensor: it is written and kept between runs",
                         i);
@@ -157,9 +152,7 @@ int ac_shape_set(ac_ctx *cx, ac_node *n, int32_t i, ac_dtype d, int32_t rank, co
     return AC_OK;
 }
 
-/* Quantisation of a result that repeats elements of `from`. A scale for each index of a dimension cannot follow a
- * dimension that moves, so only one for the whole tensor is passed on. */
-static void inherit_quant(ac_tensor *to, const ac_tensor *from)
+void ac_shape_inherit_quant(ac_tensor *to, const ac_tensor *from)
 {
     if (!to->quant && from->quant && from->quant->n == 1 && to->dtype == from->dtype)
         to->quant = from->quant;
@@ -169,13 +162,13 @@ int ac_shape_set_like(ac_ctx *cx, ac_node *n, int32_t i, const ac_tensor *from, 
 {
     AC_TRY(ac_shape_result_type(cx, n, i, from->dtype));
     AC_TRY(ac_shape_set(cx, n, i, from->dtype, rank, dim));
-    inherit_quant(n->out[i], from);
+    ac_shape_inherit_quant(n->out[i], from);
     return AC_OK;
 }
 
 int ac_shape_new_shape(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints *out)
 {
-    const ac_tensor *t = ac_shape_in(n, i), *y = n->out[0];
+    const ac_tensor *t = ac_node_in(n, i), *y = n->out[0];
     bool declared = t && !ac_tensor_is_const(t) && y->dtype != AC_NONE && y->rank > 0;
     for (int32_t d = 0; declared && d < y->rank; d++)
         declared = y->dim[d] >= 0 && !y->dim_name[d];
@@ -214,133 +207,4 @@ int ac_shape_broadcast(ac_ctx *cx, const ac_node *n, uint32_t mask, int32_t *ran
         }
     }
     return AC_OK;
-}
-
-/* ---- rules of the element-wise operators ---- */
-
-/* Operators whose result is on the operand's scale unless the graph says otherwise. */
-static bool keeps_scale(ac_op op)
-{
-    return op == AC_OP_MINIMUM || op == AC_OP_MAXIMUM || op == AC_OP_ABS || op == AC_OP_NEG || op == AC_OP_RELU ||
-           op == AC_OP_RELU6 || op == AC_OP_RELU_N1_TO_1 || op == AC_OP_LEAKY_RELU || op == AC_OP_ZEROS_LIKE ||
-           op == AC_OP_REVERSE_V2 || op == AC_OP_CUMSUM;
-}
-
-/* Integers with a scale need one in the result too; it is never guessed. */
-static int settle_quant(ac_ctx *cx, const ac_node *n)
-{
-    const ac_tensor *x = n->in[0];
-    ac_tensor *y = n->out[0];
-    if (!x->quant || y->quant || !ac_dtype_is_int(x->dtype) || x->dtype == AC_I32 || x->dtype == AC_I64)
-        return AC_OK;
-    if (keeps_scale(n->op)) {
-        inherit_quant(y, x);
-        return AC_OK;
-    }
-    ac_error(cx, n->at, E0106, "'%s' is quantised, but result '%s' has no scale", x->name, y->name);
-    return ac_help(cx, "declare the scale and zero point of '%s'", y->name);
-}
-
-/* Two operands of one type, broadcast; the result has their type. */
-int ac_sh_bcast(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    int32_t rank;
-    int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_same_type(cx, n, 0, 1));
-    AC_TRY(ac_shape_result_type(cx, n, 0, n->in[0]->dtype));
-    AC_TRY(ac_shape_broadcast(cx, n, 3, &rank, dim));
-    AC_TRY(ac_shape_set(cx, n, 0, n->in[0]->dtype, rank, dim));
-    return settle_quant(cx, n);
-}
-
-/* Comparisons: operands of one type. Logical operators: bool operands. The result is bool. */
-int ac_sh_compare(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    int32_t rank;
-    int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_shape_operands(cx, n));
-    const bool logical = n->op == AC_OP_LOGICAL_AND || n->op == AC_OP_LOGICAL_OR || n->op == AC_OP_LOGICAL_NOT;
-    if (logical)
-        for (int32_t i = 0; i < n->n_in; i++)
-            if (n->in[i]->dtype != AC_BOOL)
-                return ac_error(cx, n->at, E0105, "operand '%s' is %s, expected bool", n->in[i]->name,
-                                ac_dtype_name(n->in[i]->dtype));
-    if (n->n_in > 1)
-        AC_TRY(ac_shape_same_type(cx, n, 0, 1));
-    AC_TRY(ac_shape_result_type(cx, n, 0, AC_BOOL));
-    AC_TRY(ac_shape_broadcast(cx, n, 3, &rank, dim));
-    return ac_shape_set(cx, n, 0, AC_BOOL, rank, dim);
-}
-
-/* condition ? x : y, all three broadcast. */
-int ac_sh_select(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    int32_t rank;
-    int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_shape_operands(cx, n));
-    if (n->in[0]->dtype != AC_BOOL)
-        return ac_error(cx, n->at, E0105, "condition '%s' is %s, expected bool", n->in[0]->name,
-                        ac_dtype_name(n->in[0]->dtype));
-    AC_TRY(ac_shape_same_type(cx, n, 1, 2));
-    AC_TRY(ac_shape_broadcast(cx, n, 7, &rank, dim));
-    return ac_shape_set_like(cx, n, 0, n->in[1], rank, dim);
-}
-
-/* The result has the shape of the operand and its type; a softmax of i8 may be declared i16 (TFLite). Axes of the
- * operators that take some (cumsum, reverse_v2) are checked here. */
-int ac_sh_same(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    const ac_tensor *x = n->in[0];
-    uint32_t mask;
-    int32_t axis;
-    if (n->op == AC_OP_REVERSE_V2)
-        AC_TRY(ac_axes_of(cx, n, 1, (ac_ints){0}, x->rank, false, &mask));
-    if (n->op == AC_OP_CUMSUM)
-        AC_TRY(ac_one_axis(cx, n, 1, -1, x->rank, &axis));
-    if ((n->op == AC_OP_SOFTMAX || n->op == AC_OP_LOG_SOFTMAX) && x->rank == 0)
-        return ac_error(cx, n->at, E0104, "input '%s' is a scalar, expected at least one dimension", x->name);
-    if (n->op == AC_OP_LRN)
-        AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
-    if (!(n->op == AC_OP_SOFTMAX && x->dtype == AC_I8 && n->out[0]->dtype == AC_I16))
-        AC_TRY(ac_shape_result_type(cx, n, 0, x->dtype));
-    AC_TRY(ac_shape_set(cx, n, 0, x->dtype, x->rank, x->dim));
-    return settle_quant(cx, n);
-}
-
-/* QUANTIZE and DEQUANTIZE: the shape of the operand, the type the result is declared with. */
-int ac_sh_keep_type(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    const ac_tensor *x = n->in[0];
-    ac_tensor *y = n->out[0];
-    if (n->op == AC_OP_DEQUANTIZE)
-        AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
-    if (n->op == AC_OP_QUANTIZE && (y->dtype == AC_NONE || !y->quant)) {
-        ac_error(cx, n->at, y->dtype == AC_NONE ? E0105 : E0106, "result '%s' of quantize has no declared %s", y->name,
-                 y->dtype == AC_NONE ? "type" : "scale");
-        return ac_help(cx, "declare the type, scale and zero point of '%s'", y->name);
-    }
-    if (ac_dtype_is_int(x->dtype) && !x->quant)
-        return ac_error(cx, n->at, E0106, "input '%s' is %s without a scale", x->name, ac_dtype_name(x->dtype));
-    return ac_shape_set(cx, n, 0, AC_F32, x->rank, x->dim);
-}
-
-/* The declared type of the result wins over to=, which is made to agree. */
-int ac_sh_cast(ac_ctx *cx, ac_graph *g, ac_node *n)
-{
-    (void)g;
-    AC_TRY(ac_shape_operands(cx, n));
-    ac_attrs_cast *a = &n->attrs.cast;
-    if (n->out[0]->dtype != AC_NONE)
-        a->to = n->out[0]->dtype;
-    if (a->to <= AC_NONE || a->to >= AC_DTYPE_COUNT)
-        return ac_error(cx, n->at, E0103, "cast to an unknown type");
-    return ac_shape_set(cx, n, 0, a->to, n->in[0]->rank, n->in[0]->dim);
 }

@@ -1,4 +1,4 @@
-/* shape.h - what the shape rules (shape*.c) share: operand checks and setting results.
+/* shape.h - the shape rules, and what they share: operand checks and setting results.
  *
  *     int ac_sh_squeeze(ac_ctx *cx, ac_graph *g, ac_node *n)
  *     {
@@ -16,11 +16,24 @@
 #define AC_IR_OPS_SHAPE_SHAPE_H
 #include "ir/graph/graph.h"
 
+/* Fills dtype, rank and dim of every output (and resolves paddings in the attributes). The graph's own declared shapes have
+ * been set aside. AC_FAIL with a diagnostic naming node and tensors. */
+typedef int ac_shape_fn(ac_ctx *cx, ac_graph *g, ac_node *n);
+/* Multiply-adds by the arithmetic of the operator (padding counts as work); shapes are known. */
+typedef int64_t ac_macs_fn(const ac_node *n);
+#define OP(id, text, tfl, imin, imax, outs, attrs, shape, macs, ...) \
+    ac_shape_fn shape;                                               \
+    ac_macs_fn ac_macs_of_##macs;
+#include "ir/ops/ops.def"
+#undef OP
+
+/* Those of the node's row. */
+ac_shape_fn ac_op_shape;
+ac_macs_fn ac_op_macs;
+
 /* Required operands are there (E0102), and every operand has a type and a closed shape (E0204). The number of operands
  * fits the row. Every rule starts with it. */
 int ac_shape_operands(ac_ctx *cx, const ac_node *n);
-/* Operand i when it is given, else NULL. */
-ac_tensor *ac_shape_in(const ac_node *n, int32_t i);
 /* Operand i has this rank: E0104 with `layout` ("[N,H,W,C]") as what was expected. */
 int ac_shape_rank(ac_ctx *cx, const ac_node *n, int32_t i, int32_t rank, const char *layout);
 /* Operand i holds integers that can be indices: i16, i32 or i64. */
@@ -35,6 +48,9 @@ int ac_shape_set(ac_ctx *cx, ac_node *n, int32_t i, ac_dtype d, int32_t rank, co
 /* The same for results that hold elements of `from` unchanged: its type, and its quantisation unless one is declared. A
  * declared type must be from's. */
 int ac_shape_set_like(ac_ctx *cx, ac_node *n, int32_t i, const ac_tensor *from, int32_t rank, const int64_t *dim);
+/* Quantisation of a result that repeats elements of `from`, unless it has one: only a scale of the whole tensor is passed on, since
+ * one for each index of a dimension cannot follow a dimension that moves. */
+void ac_shape_inherit_quant(ac_tensor *to, const ac_tensor *from);
 /* The new shape in static operand i (else `attr`). When the operand is computed at run time but the file declares the
  * whole shape of result 0, the declaration is believed, with a warning W0001 (as TFLite Micro does); otherwise E0203.
  */
@@ -42,8 +58,8 @@ int ac_shape_new_shape(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac
 /* The shape a, b, ... broadcast to (NumPy's rule) over all given operands of `mask`. */
 int ac_shape_broadcast(ac_ctx *cx, const ac_node *n, uint32_t mask, int32_t *rank, int64_t dim[AC_MAX_RANK]);
 /* Operators with weights (matrix_rules.c): the types of input, weights, bias and result go together; quantised ones
- * have scales, those of the weights lie along dimension `channel_dim`. */
-int ac_shape_weights(ac_ctx *cx, const ac_node *n, int32_t x_at, int32_t w_at, int32_t bias_at, int32_t channel_dim);
+ * have scales, those of the weights lie along their channel. */
+int ac_shape_weights(ac_ctx *cx, const ac_node *n);
 int ac_shape_bias(ac_ctx *cx, const ac_node *n, int32_t i, int64_t channels); /* one element for each output channel */
 int ac_shape_act(ac_ctx *cx, const ac_node *n, ac_act act);
 /* Operand i is a state tensor that this node alone uses (it writes it); states of i8 start at their zero point. */

@@ -1,4 +1,4 @@
-/* Shape rules of sliding windows: convolutions and pools. All are channels-last.
+/* window_rules.c - shape rules of sliding windows: convolutions and pools. All are channels-last.
  *
  * TFLite's formulas, for each of the two spatial dimensions, with k' = (kernel - 1) * dilation + 1:
  *
@@ -120,7 +120,7 @@ int ac_sh_conv(ac_ctx *cx, ac_graph *g, ac_node *n)
     AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
     AC_TRY(ac_shape_rank(cx, n, 1, 4, "[O,H,W,I]"));
-    AC_TRY(ac_shape_weights(cx, n, 0, 1, 2, 0));
+    AC_TRY(ac_shape_weights(cx, n));
     AC_TRY(ac_shape_act(cx, n, n->attrs.conv.act));
     const ac_tensor *x = n->in[0], *w = n->in[1];
     const int64_t ic = w->dim[3], groups = ic > 0 ? x->dim[3] / ic : 0;
@@ -142,7 +142,7 @@ int ac_sh_depthwise(ac_ctx *cx, ac_graph *g, ac_node *n)
     AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
     AC_TRY(ac_shape_rank(cx, n, 1, 4, "[1,H,W,C*M]"));
-    AC_TRY(ac_shape_weights(cx, n, 0, 1, 2, 3));
+    AC_TRY(ac_shape_weights(cx, n));
     AC_TRY(ac_shape_act(cx, n, n->attrs.conv.act));
     const ac_tensor *x = n->in[0], *w = n->in[1];
     if (w->dim[0] != 1 || x->dim[3] < 1 || w->dim[3] < 1 || w->dim[3] % x->dim[3]) {
@@ -166,7 +166,7 @@ int ac_sh_tconv(ac_ctx *cx, ac_graph *g, ac_node *n)
     AC_TRY(ac_shape_operands(cx, n));
     AC_TRY(ac_shape_rank(cx, n, 1, 4, "[O,H,W,I]"));
     AC_TRY(ac_shape_rank(cx, n, 2, 4, "[N,H,W,C]"));
-    AC_TRY(ac_shape_weights(cx, n, 2, 1, 3, 0));
+    AC_TRY(ac_shape_weights(cx, n));
     ac_attrs_conv *a = &n->attrs.conv;
     AC_TRY(ac_shape_act(cx, n, a->act));
     AC_TRY(check_padding(cx, n, a->padding));

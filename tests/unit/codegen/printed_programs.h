@@ -12,6 +12,7 @@
 #include "codegen/backends/find.h"
 #include "codegen/c/emit.h"
 #include "codegen/cuda/cuda.h"
+#include "ir/loop/eval/eval.h"
 #include "tests/unit/support/cc.h"
 #include "tests/unit/support/loop_cases.h"
 

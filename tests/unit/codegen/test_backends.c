@@ -11,6 +11,9 @@
  * NaN equals NaN. Printers that are missing (no LLVM in the build, no C compiler) are left out, and it says so. */
 #include "codegen/targets.h"
 #include "tests/unit/codegen/printed_programs.h"
+#include "ir/loop/eval/eval.h"
+#include "ir/lower/gpu/grid.h"
+#include "ir/lower/node/node.h"
 #include "tests/unit/support/node_cases.h"
 
 enum { PER_FILE = 100 };

@@ -3,6 +3,7 @@
  * behaviour) and for each vector target that this machine can run. Random programs with loops, branches and variables
  * check that values are printed where they may be. NaN equals NaN. */
 #include "codegen/c/dialect.h"
+#include "ir/loop/eval/eval.h"
 #include "tests/unit/support/cc.h"
 #include "tests/unit/support/loop_cases.h"
 

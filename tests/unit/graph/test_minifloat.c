@@ -1,6 +1,6 @@
 /* test_minifloat.c - casts from and to floats of 8 and 4 bits and integers below a byte: loops against the functions of
- * ir/graph/minifloat.h and against values of the specifications, on a plain and on vector targets. */
-#include "ir/graph/minifloat.h"
+ * ir/dtype/minifloat.h and against values of the specifications, on a plain and on vector targets. */
+#include "ir/dtype/minifloat.h"
 #include "tests/unit/support/in_context.h"
 #include "tests/unit/support/run_node.h"
 

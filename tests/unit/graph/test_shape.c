@@ -2,7 +2,8 @@
  * error it must report. Operands are named in the middle column; the rule of the last statement is what is looked at.
  * No framework: a failed CHECK prints its place, the exit status is 1 when any failed. */
 #include "ir/graph/graph.h"
-#include "ir/ops/axis.h"
+#include "ir/ops/decode/axis.h"
+#include "ir/ops/shape/shape.h"
 #include "tests/unit/support/expect.h"
 
 #include <stdio.h>
@@ -263,7 +264,7 @@ static const char *outcome(ac_ctx *cx, const test *t, ac_graph **g)
     ac_node *n = NULL;
     if (ac_graph_read_text(cx, "test.ag", text, strlen(text), NULL, g) == AC_OK)
         n = (*g)->node.item[0];
-    if (!n || ac_ops[n->op].shape(cx, *g, n) != AC_OK) /* the reader counts operands itself */
+    if (!n || ac_op_shape(cx, *g, n) != AC_OK) /* the reader counts operands itself */
         return cx->diags.errors == 1 ? ac_code_name(cx->diags.last->code) : "not one error";
     const char *s = ac_tensor_str(cx, n->out[0]);
     for (int32_t i = 1; i < n->n_out; i++)
@@ -292,7 +293,7 @@ static void run(const test *t)
     } else if (t->want[0] != 'E') {
         ac_node *n = g->node.item[0];
         const char *first = ac_tensor_str(&cx, n->out[0]);
-        if (ac_ops[n->op].shape(&cx, g, n) || strcmp(first, ac_tensor_str(&cx, n->out[0])))
+        if (ac_op_shape(&cx, g, n) || strcmp(first, ac_tensor_str(&cx, n->out[0])))
             check_failed(__FILE__, t->line, "the rule gives the same when it runs again", false);
     }
     ac_ctx_close(&cx);

@@ -3,6 +3,7 @@
  * The files are built here, in memory, by a small FlatBuffer writer. `spec` holds what the tests vary; each case breaks
  * one thing and names the diagnostic it expects. */
 #include "import/import.h"
+#include "ir/lower/node/node.h"
 
 #include "tests/unit/support/expect.h"
 #include <fcntl.h>
@@ -273,7 +274,7 @@ static int read_bytes(const void *bytes, size_t n, const char *from, size_t skew
         memcpy(held + skew, bytes, n);
     ac_file f = {.path = "test", .data = held + skew, .n = n};
     ac_imported m;
-    int rc = ac_import(&cx, &f, &(ac_import_options){.from = from}, &m);
+    int rc = ac_import(&cx, &f, &(ac_import_options){.from = from, .promise = ac_lower_promise}, &m);
     g = m.graph;
     file_ops = m.file_ops;
     CHECK((rc == AC_OK) == (ac_diags_exit(&cx.diags) == AC_EXIT_OK));

@@ -3,6 +3,7 @@
  * The files are built here, in memory, by a small protobuf writer. `spec` holds what the tests vary; each case breaks
  * one thing and names the diagnostic it expects. Values of operators are tested by the conformance suite. */
 #include "import/import.h"
+#include "ir/lower/node/node.h"
 #include "tests/unit/support/expect.h"
 
 #include <stdio.h>
@@ -228,7 +229,8 @@ static outcome read_bytes(const uint8_t *p, size_t n, bool nodes, const char *ou
     outcome o = {.rc = AC_FAIL};
     ac_ctx_open(&cx);
     ac_ctx_start(&cx);
-    o.rc = ac_import(&cx, &f, &(ac_import_options){.from = "onnx", .outputs = outputs}, &o.m);
+    o.rc =
+        ac_import(&cx, &f, &(ac_import_options){.from = "onnx", .outputs = outputs, .promise = ac_lower_promise}, &o.m);
     if (o.rc == AC_OK && nodes)
         o.rc = ac_import_nodes(&cx, &o.m, NULL, 0);
     if (o.rc == AC_OK)

@@ -3,6 +3,7 @@
  * Graphs are written in text form. Those without inputs are computed while they are read, so their results are numbers.
  */
 #include "import/import.h"
+#include "ir/lower/node/node.h"
 #include "tests/unit/support/expect.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ typedef struct outcome {
 static outcome read_bytes(const void *p, size_t n, const char *outputs)
 {
     const ac_file f = {.path = "t.pbtxt", .data = p, .n = n};
-    const ac_import_options opt = {.outputs = outputs};
+    const ac_import_options opt = {.outputs = outputs, .promise = ac_lower_promise};
     outcome o = {.rc = AC_FAIL};
     ac_ctx_open(&cx);
     ac_ctx_start(&cx);

@@ -1,6 +1,7 @@
 /* test_fold.c - folding of constants against evaluation and the plain interpreter: every operator and type of the loop
  * IR on random operands. */
 #include "tests/unit/support/loop_reference.h"
+#include "ir/loop/eval/eval.h"
 #include "tests/unit/support/loop_text.h"
 
 static const ac_dtype TYPES[] = {AC_I8,  AC_I16, AC_I32, AC_I64, AC_U8,   AC_U16, AC_U32,

@@ -3,6 +3,8 @@
  * floats within their bound, on tiles of every size; and what the verifier says of fragments that no GPU could
  * multiply. */
 #include "codegen/targets.h"
+#include "ir/loop/eval/eval.h"
+#include "ir/lower/node/node.h"
 #include "tests/unit/support/run_node.h"
 
 #include "tests/unit/support/fresh.h" /* behind it: its parameters are named cx */

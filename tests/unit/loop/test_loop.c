@@ -1,6 +1,7 @@
 /* test_loop.c - the loop IR on fixed cases: the builder, the verifier's answers to planted faults, syntax errors,
  * reports of accesses outside of a buffer, and docs/loop-ir.md. Random programs are in test_loop_programs.c. */
 #include "tests/unit/support/loop_text.h"
+#include "ir/loop/eval/eval.h"
 
 /* --- the builder
  * --------------------------------------------------------------------------------------------------------- */

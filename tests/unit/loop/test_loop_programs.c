@@ -3,6 +3,7 @@
  *
  *     test_loop_programs [programs [first seed]]        one program: its text is printed when it fails */
 #include "tests/unit/support/loop_reference.h"
+#include "ir/loop/eval/eval.h"
 #include "tests/unit/support/loop_text.h"
 
 enum { F_IN, I8_IN, I32_IN, H_IN, K_CONST, I32_OUT, F_OUT, I8_IO, N_PARAM, I32_LOCAL = N_PARAM, N_BUF, COUNT = 96 };
@@ -300,7 +301,7 @@ static void test_programs(int32_t programs, uint64_t first)
         way[3] = ac_loop_scalar(&cx, fn);
         way[4] = ac_loop_unroll(&cx, fn);
         way[5] = ac_loop_scalar(&cx, way[4]);
-        way[6] = ac_loop_hoist(&cx, fn);
+        way[6] = ac_loop_hoist(cx.region, cx.region, fn);
         way[7] = ac_loop_unroll(&cx, way[3]);
         for (int32_t i = 1; i < way[3]->code.n; i++)
             CHECK(way[3]->code.item[i].lanes <= 1);

@@ -2,6 +2,8 @@
  * filled with rubbish, give the bits of the whole step; what must not be cut is left alone. Then the pool that runs
  * them. */
 #include "tests/unit/support/run_node.h"
+#include "ir/loop/eval/eval.h"
+#include "ir/lower/node/node.h"
 
 #include "runtime/arn_pool.h"
 

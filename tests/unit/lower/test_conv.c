@@ -2,6 +2,8 @@
  * TFLite's formulas: random shapes, strides, pads, dilations, groups and number systems, on a plain target and two
  * vector targets, all through the evaluator. Integers must be equal, floats within 1e-4 of the sum of magnitudes. */
 #include "ir/lower/lower.h"
+#include "ir/loop/eval/eval.h"
+#include "ir/lower/node/node.h"
 #include "tests/unit/support/expect.h"
 
 #include <math.h>

@@ -3,6 +3,9 @@
  * lowering says the result may lie over an operand (the same bits must come out). Integers must be equal, floats within
  * 4e-6. */
 #include "ir/lower/lower.h"
+#include "ir/loop/eval/eval.h"
+#include "ir/lower/node/node.h"
+#include "ir/ops/shape/shape.h"
 #include "tests/unit/support/in_context.h"
 
 #include <math.h>
@@ -242,7 +245,7 @@ static void *fill(const ac_tensor *t, bool positive)
 static double real_of(const ac_tensor *t, const void *data, int64_t i)
 {
     const double v = ac_dtype_get_num(t->dtype, data, i);
-    return t->quant ? (double)ac_scale(t) * (v - ac_zero(t)) : v;
+    return t->quant ? (double)ac_quant_scale(t) * (v - ac_quant_zero(t)) : v;
 }
 
 /* Flat index of t's element under element `flat` of out. */
@@ -330,9 +333,9 @@ static void check_values(const row *r, const ac_node *n, const binding *with, co
             v[k] = real_of(n->in[k], with[k].data, under(n->in[k], out, i));
         double want = r->want(v, n), slack = 4e-6;
         if (out->quant) { /* at most one step off, and clamped */
-            const double scale = (double)ac_scale(out);
-            const double lo = scale * (double)(ac_dtype_min(out->dtype) - ac_zero(out));
-            const double hi = scale * (double)(ac_dtype_max(out->dtype) - ac_zero(out));
+            const double scale = (double)ac_quant_scale(out);
+            const double lo = scale * (double)(ac_dtype_min(out->dtype) - ac_quant_zero(out));
+            const double hi = scale * (double)(ac_dtype_max(out->dtype) - ac_quant_zero(out));
             want = want < lo ? lo : want > hi ? hi : want;
             slack = out->dtype == AC_I16 ? 6 * scale : 1.01 * scale;
             if (n->op == AC_OP_MINIMUM || n->op == AC_OP_MAXIMUM || n->op == AC_OP_SELECT)
@@ -348,7 +351,12 @@ static void check_values(const row *r, const ac_node *n, const binding *with, co
 
 static void one_case(const row *r, char t, const shape *s)
 {
-    const char to = ac_ops[r->op].shape == ac_sh_compare ? 'b' : t;
+    static ac_shape_fn *const RULE[AC_OP_COUNT] = {
+#define OP(id, text, tfl, imin, imax, outs, attrs, shape, ...) [AC_OP_##id] = shape,
+#include "ir/ops/ops.def"
+#undef OP
+    };
+    const char to = RULE[r->op] == ac_sh_compare || RULE[r->op] == ac_sh_logical ? 'b' : t;
     ac_tensor *in[3], *out = make("out", to, &s[0], r->positive && r->op != AC_OP_LOG, 3);
     const bool select = r->op == AC_OP_SELECT;
     const bool same_scale = select || r->op == AC_OP_MINIMUM || r->op == AC_OP_MAXIMUM;
@@ -361,7 +369,7 @@ static void one_case(const row *r, char t, const shape *s)
     if (r->op == AC_OP_LEAKY_RELU)
         n->attrs.alpha.alpha = 0.3f;
     const ac_quant *q = out->quant;
-    const int known = ac_ops[r->op].shape(&cx, g, n);
+    const int known = ac_op_shape(&cx, g, n);
     if (known != AC_OK)
         ac_diags_print(&cx.diags, stderr, false);
     MUST(known == AC_OK);

@@ -2,6 +2,7 @@
  * sample of all floats, special values, one lane and eight lanes equal, with and without fma. Prints the errors with
  * any argument. */
 #include "ir/lower/lower.h"
+#include "ir/loop/eval/eval.h"
 #include "tests/unit/support/in_context.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
  * rescaling of concatenations compute, so they have references of their own below. No framework: a failed case prints
  * its place, the exit status is 1 when any failed. */
 #include "tests/unit/support/in_context.h"
+#include "ir/lower/node/node.h"
 #include "tests/unit/support/run_node.h"
 
 #include <math.h>

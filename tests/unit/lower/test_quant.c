@@ -2,6 +2,7 @@
  * them; the 64-bit form; multipliers from real numbers; activation ranges. All lane counts, extremes and random values.
  */
 #include "ir/lower/lower.h"
+#include "ir/loop/eval/eval.h"
 #include "tests/unit/support/in_context.h"
 
 #include <math.h>

@@ -2,6 +2,8 @@
  * shapes against sums in double within the bound that ac_winograd_growth states, the same bits for every tile and
  * number of parts; and what is refused says why. */
 #include "ir/lower/conv/winograd.h"
+#include "ir/loop/eval/eval.h"
+#include "ir/lower/node/node.h"
 #include "tests/unit/support/in_context.h"
 #include "tests/unit/support/run_node.h"
 

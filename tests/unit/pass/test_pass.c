@@ -2,7 +2,9 @@
  * compares: a second run changes nothing, and the numbers are those of the model as it is. And what options refuse. */
 #include "base/file.h"
 #include "import/import.h"
+#include "ir/loop/eval/eval.h"
 #include "ir/lower/lower.h"
+#include "ir/lower/node/node.h"
 #include "ir/pass/pass.h"
 #include "tests/unit/support/expect.h"
 
@@ -25,6 +27,8 @@ static ac_graph *read_it(ac_ctx *cx, const char *text, size_t n, ac_text_head *h
     if (ac_graph_read_text(cx, "t.ag", text, n, head, &g) != AC_OK) {
         ac_diags_print(&cx->diags, stderr, false);
         failures++;
+    } else {
+        g->promise = ac_lower_promise;
     }
     return g;
 }

@@ -9,6 +9,8 @@
 #include "ir/loop/builder.h"
 #include "ir/loop/access/distance.h"
 #include "driver/stage.h"
+#include "ir/loop/eval/eval.h"
+#include "ir/lower/node/node.h"
 #include "planner/graph/overlap.h"
 #include "tests/unit/support/expect.h"
 #include "tests/unit/support/seeds.h"

@@ -6,6 +6,8 @@
  *
  *     test_stripe [graphs [first seed]] */
 #include "driver/stage.h"
+#include "ir/loop/eval/eval.h"
+#include "ir/lower/node/node.h"
 #include "planner/graph/stripe.h"
 #include "tests/unit/support/expect.h"
 #include "tests/unit/support/seeds.h"

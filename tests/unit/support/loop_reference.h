@@ -3,7 +3,7 @@
 #ifndef AC_TESTS_UNIT_SUPPORT_LOOP_REFERENCE_H
 #define AC_TESTS_UNIT_SUPPORT_LOOP_REFERENCE_H
 #include "ir/loop/builder.h"
-#include "ir/loop/eval/kernel.h"
+#include "ir/loop/kernel.h"
 #include "tests/unit/support/seeds.h"
 
 #include <math.h>

@@ -8,6 +8,8 @@
 #ifndef AC_TESTS_UNIT_SUPPORT_NODE_CASES_H
 #define AC_TESTS_UNIT_SUPPORT_NODE_CASES_H
 #include "ir/lower/lower.h"
+#include "ir/lower/node/node.h"
+#include "ir/ops/shape/shape.h"
 #include "tests/unit/support/loop_cases.h"
 
 static int32_t draw(int32_t lo, int32_t hi)
@@ -226,7 +228,7 @@ static const ac_node *node_case(const char **text)
     if (ac_graph_read_text(&cx, "case.ag", all, strlen(all), NULL, &g) != AC_OK)
         return NULL;
     ac_node *n = g->node.item[0];
-    return ac_ops[n->op].shape(&cx, g, n) == AC_OK ? n : NULL;
+    return ac_op_shape(&cx, g, n) == AC_OK ? n : NULL;
 }
 
 #endif

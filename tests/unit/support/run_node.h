@@ -10,6 +10,9 @@
 #ifndef AC_TESTS_UNIT_SUPPORT_RUN_NODE_H
 #define AC_TESTS_UNIT_SUPPORT_RUN_NODE_H
 #include "ir/lower/lower.h"
+#include "ir/loop/eval/eval.h"
+#include "ir/lower/node/node.h"
+#include "ir/ops/shape/shape.h"
 #include "tests/unit/support/expect.h"
 
 #include <string.h>
@@ -92,7 +95,7 @@ static ac_node *read_node(ac_ctx *cx, const char *operands, const char *node, ac
     if (ac_graph_read_text(cx, "test.ag", text, strlen(text), NULL, g) != AC_OK)
         return NULL;
     ac_node *n = (*g)->node.item[0];
-    return ac_ops[n->op].shape(cx, *g, n) == AC_OK ? n : NULL;
+    return ac_op_shape(cx, *g, n) == AC_OK ? n : NULL;
 }
 
 /* Data of every operand, by tensor id; results are filled with rubbish. */

@@ -8,9 +8,9 @@
  *
  * Types are written as in dtype.def. F16 and BF16 are 16 bits that casts turn into f32 and back: every conversion from
  * or to them goes through f32 (f64 to f16 rounds twice; printers do the same). Nothing here allocates or fails. */
-#ifndef AC_IR_LOOP_EVAL_SCALAR_H
-#define AC_IR_LOOP_EVAL_SCALAR_H
-#include "ir/graph/dtype.h"
+#ifndef AC_IR_LOOP_SCALAR_H
+#define AC_IR_LOOP_SCALAR_H
+#include "ir/dtype/dtype.h"
 
 #include <math.h>
 

@@ -9,8 +9,8 @@
  *
  * Errors: E0103 axis or number out of range, E0104 wrong count, E0203 operand computed at run time; each with a
  * diagnostic that names the node. Cost: that of reading the operand. Nothing is kept. */
-#ifndef AC_IR_OPS_AXIS_H
-#define AC_IR_OPS_AXIS_H
+#ifndef AC_IR_OPS_DECODE_AXIS_H
+#define AC_IR_OPS_DECODE_AXIS_H
 #include "ir/graph/graph.h"
 
 /* axis in [-rank, rank) -> [0, rank). */

@@ -1,4 +1,4 @@
-#include "ir/ops/slice.h"
+#include "ir/ops/decode/slice.h"
 
 int ac_slice_of(ac_ctx *cx, const ac_node *n, ac_slice *out)
 {

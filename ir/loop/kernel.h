@@ -8,8 +8,8 @@
  *
  * d may be exactly a, b or c when the element sizes are equal. Cost: O(lanes). Memory: none. Errors: NULL when the pair
  * of operator and types does not exist (loop.def says which do). */
-#ifndef AC_IR_LOOP_EVAL_KERNEL_H
-#define AC_IR_LOOP_EVAL_KERNEL_H
+#ifndef AC_IR_LOOP_KERNEL_H
+#define AC_IR_LOOP_KERNEL_H
 #include "ir/loop/loop.h"
 
 /* n: lanes of the result; of the operand for SUMLANES and MAXLANES. */

@@ -1,4 +1,5 @@
-#include "ir/graph/minifloat.h"
+/* minifloat.c - codes of floats of 8 and 4 bits to numbers and back. */
+#include "ir/dtype/minifloat.h"
 
 #include <math.h>
 #include <string.h>

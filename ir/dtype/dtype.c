@@ -1,5 +1,6 @@
-#include "ir/graph/dtype.h"
-#include "ir/graph/minifloat.h"
+/* dtype.c - the rows of dtype.def, numbers in the bytes of a type, and conversions of their bits. */
+#include "ir/dtype/dtype.h"
+#include "ir/dtype/minifloat.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static const struct {
     {"none", "void", "", 0, B, -1, AC_NONE, 0},
 #define DTYPE(id, text, bits, kind, c, npy, tfl, onnx, loops, file_bits) \
     {text, c, npy, bits, kind, tfl, AC_##loops, file_bits},
-#include "ir/graph/dtype.def"
+#include "ir/dtype/dtype.def"
 #undef DTYPE
 };
 

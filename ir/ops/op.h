@@ -1,19 +1,14 @@
-/* op.h - what a row of the operator table is; the signatures of a shape rule, a lowering and a map expression.
+/* op.h - what the graph knows of its operators: the columns of ops.def that are data, and the attributes of attrs.def.
  *
- * Names nodes, graphs and lowerings only as incomplete types, so the graph can know its operators without knowing how they
- * are lowered. */
-#ifndef AC_IR_GRAPH_OP_H
-#define AC_IR_GRAPH_OP_H
+ * The shape rule of a row is a column that ir/ops/shape expands, its loops are one that ir/lower expands. */
+#ifndef AC_IR_OPS_OP_H
+#define AC_IR_OPS_OP_H
 #include "base/ctx.h"
-#include "ir/graph/dtype.h"
-
-struct ac_node;
-struct ac_graph;
-struct ac_lower;
+#include "ir/dtype/dtype.h"
 
 typedef enum ac_op {
     AC_OP_NONE,
-#define OP(id, text, tfl, imin, imax, outs, attrs, shape, lower, map, stat, over, flags) AC_OP_##id,
+#define OP(id, ...) AC_OP_##id,
 #include "ir/ops/ops.def"
 #undef OP
     AC_OP_COUNT
@@ -98,26 +93,43 @@ typedef struct ac_attr_row {
     double init;     /* default; lists: empty */
 } ac_attr_row;
 
-typedef int32_t ac_x; /* a value of a loop function, see ir/loop/loop.h */
-
-/* Fills dtype, rank and dim of every output (and resolves paddings in the attributes). The graph's own declared shapes have
- * been set aside. AC_FAIL with a diagnostic naming node and tensors. */
-typedef int ac_shape_fn(ac_ctx *cx, struct ac_graph *g, struct ac_node *n);
-typedef int ac_lower_fn(struct ac_lower *L);
-/* arg[i]: the loaded value of input i (its storage dtype), any lane count, all the same. Returns the output's storage value.
- * On an unsupported type: reports E0108 through ac_lower_refuse and returns 0. */
-typedef ac_x ac_map_fn(struct ac_lower *L, const struct ac_node *n, const ac_x *arg);
-
-enum { OF_VIEW = 1, OF_TABLE = 2, OF_FLOW = 4, OF_STATE = 8, OF_CHECKS = 16 };
+/* Flags of a row: ops.def says what they mean. */
+enum {
+    OF_VIEW = 1,
+    OF_MOVES = 2,
+    OF_TABLE = 4,
+    OF_CURVE = 8,
+    OF_CHEAP = 16,
+    OF_SCALE = 32,
+    OF_EPILOGUE = 64,
+    OF_INPLACE = 128,
+    OF_FLOW = 256,
+    OF_STATE = 512,
+    OF_CHECKS = 1024
+};
 #define AC_IN(i) (1u << (i))
+
+/* How the filter (the weights) lies: operand 1, with output channels along a dimension of their own. */
+typedef enum ac_filter {
+    AC_FILTER_NONE,
+    AC_FILTER_CONV,       /* [O,H,W,I] */
+    AC_FILTER_DEPTHWISE,  /* [1,H,W,C] */
+    AC_FILTER_TRANSPOSED, /* [O,H,W,I]; operand 0 is the shape of the result, x comes after the weights */
+    AC_FILTER_DENSE,      /* [O,I] */
+    AC_FILTER_COUNT
+} ac_filter;
+/* The operands of a row with weights, and the dimension of the weights that is the output channel. */
+typedef struct ac_filter_row {
+    int32_t x, w, bias, channel;
+} ac_filter_row;
+extern const ac_filter_row ac_filter_of[AC_FILTER_COUNT];
 
 typedef struct ac_op_row {
     const char *text, *tflite;
     int32_t min_in, max_in, n_out;
     ac_attr_set attrs;
-    ac_shape_fn *shape;
-    ac_lower_fn *lower;
-    ac_map_fn *map;
+    ac_filter filter; /* how weights lie */
+    bool map;         /* element-wise */
     uint32_t static_in, overwrite, flags;
 } ac_op_row;
 
@@ -134,26 +146,5 @@ bool ac_attrs_equal(ac_op op, const ac_attrs *a, const ac_attrs *b);
 extern const char *const ac_act_name[AC_ACT_COUNT];
 extern const char *const ac_padding_name[AC_PAD_COUNT];
 extern const char *const ac_word_name[AC_WORD_COUNT];
-
-/* The functions named in the table. */
-#define OP(id, text, tfl, imin, imax, outs, attrs, shape, lower, map, stat, over, flags) \
-    ac_shape_fn shape;                                                                   \
-    ac_lower_fn lower;
-#include "ir/ops/ops.def"
-#undef OP
-// clang-format off
-#define AC_MAPS(X) \
-    X(ac_mp_add) X(ac_mp_sub) X(ac_mp_mul) X(ac_mp_div) X(ac_mp_floor_div) X(ac_mp_floor_mod) X(ac_mp_minimum) X(ac_mp_maximum) \
-    X(ac_mp_pow) X(ac_mp_sqdiff) X(ac_mp_equal) X(ac_mp_not_equal) X(ac_mp_less) X(ac_mp_less_equal) X(ac_mp_greater) \
-    X(ac_mp_greater_equal) X(ac_mp_logical_and) X(ac_mp_logical_or) X(ac_mp_logical_not) X(ac_mp_select) X(ac_mp_abs) X(ac_mp_neg) \
-    X(ac_mp_sign) X(ac_mp_ceil) X(ac_mp_floor) X(ac_mp_round) X(ac_mp_sqrt) X(ac_mp_rsqrt) X(ac_mp_square) X(ac_mp_exp) X(ac_mp_log) \
-    X(ac_mp_sin) X(ac_mp_cos) X(ac_mp_tanh) X(ac_mp_logistic) X(ac_mp_relu) X(ac_mp_relu6) X(ac_mp_relu_n1) X(ac_mp_relu_01) \
-    X(ac_mp_leaky_relu) X(ac_mp_prelu) X(ac_mp_elu) X(ac_mp_gelu) X(ac_mp_hard_swish) X(ac_mp_erf) X(ac_mp_atan) X(ac_mp_bitwise_and) \
-    X(ac_mp_bitwise_or) X(ac_mp_bitwise_xor) X(ac_mp_shift_left) X(ac_mp_shift_right) X(ac_mp_quantize) X(ac_mp_dequantize) \
-    X(ac_mp_cast) X(ac_mp_bitcast) X(ac_mp_zeros_like)
-// clang-format on
-#define AC_MAP_DECL(f) ac_map_fn f;
-AC_MAPS(AC_MAP_DECL)
-#undef AC_MAP_DECL
 
 #endif

@@ -14,9 +14,9 @@
  *
  * The lowering of cast (ir/lower/map/small_floats.c) says the same in loops; these functions are for constants in text form
  * and for values that importers look at. Source: OCP 8-bit Floating Point and Microscaling Formats specifications. */
-#ifndef AC_IR_GRAPH_MINIFLOAT_H
-#define AC_IR_GRAPH_MINIFLOAT_H
-#include "ir/graph/dtype.h"
+#ifndef AC_IR_DTYPE_MINIFLOAT_H
+#define AC_IR_DTYPE_MINIFLOAT_H
+#include "ir/dtype/dtype.h"
 
 typedef struct ac_minifloat {
     int32_t man, bias; /* bits of the mantissa */

@@ -1,18 +1,8 @@
-#include "ir/ops/resolve.h"
-#include "ir/lower/lower.h"
+/* resolve.c - types, shapes and small constant results of one node; see resolve.h. */
+#include "ir/ops/shape/resolve.h"
+#include "ir/ops/shape/shape.h"
 
-enum { SMALL = 4096 };
-
-static void erase(ac_node *n)
-{
-    for (int32_t i = 0; i < n->n_out; i++)
-        n->out[i]->def = NULL;
-    n->op = AC_OP_NONE;
-    n->n_in = n->n_out = 0;
-}
-
-/* SHAPE and RANK: known although the data is not. */
-static bool from_shape(ac_ctx *cx, ac_node *n)
+bool ac_node_is_shape(ac_ctx *cx, ac_node *n)
 {
     const ac_tensor *x = n->in[0];
     ac_tensor *y = n->out[0];
@@ -27,48 +17,44 @@ static bool from_shape(ac_ctx *cx, ac_node *n)
     for (int32_t d = 0; d < AC_MAX_RANK; d++)
         narrow[d] = (int32_t)wide[d];
     y->data = y->dtype == AC_I64 ? (const void *)wide : narrow;
-    erase(n);
+    ac_node_erase(n);
     return true;
 }
 
-static bool small_const(const ac_tensor *t)
+bool ac_tensor_is_small_const(const ac_tensor *t)
 {
-    return ac_tensor_is_const(t) && ac_tensor_count(t) <= SMALL;
+    return ac_tensor_is_const(t) && ac_tensor_count(t) <= AC_SMALL;
 }
 
 static bool all_small(const ac_node *n)
 {
     for (int32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] && !small_const(n->in[i]))
+        if (n->in[i] && !ac_tensor_is_small_const(n->in[i]))
             return false;
     for (int32_t i = 0; i < n->n_out; i++)
-        if (ac_tensor_count(n->out[i]) > SMALL)
+        if (ac_tensor_count(n->out[i]) > AC_SMALL)
             return false;
     return n->n_in > 0;
 }
 
-int ac_node_settle(ac_ctx *cx, ac_graph *g, ac_node *n)
+int ac_node_resolve(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
-    AC_TRY(ac_ops[n->op].shape(cx, g, n));
-    if (from_shape(cx, n) || !all_small(n))
+    AC_TRY(ac_op_shape(cx, g, n));
+    if (ac_node_is_shape(cx, n) || !all_small(n))
         return AC_OK;
     const ac_tensor *x = n->in[0];
     if (ac_ops[n->op].flags & OF_VIEW && x->data && x->dtype == n->out[0]->dtype) {
         n->out[0]->data = x->data;
         n->out[0]->splat = x->splat;
-        erase(n);
+        ac_node_erase(n);
         return AC_OK;
     }
-    ac_node *own = AC_NEW(cx->region, ac_node); /* the lowering keeps its node; the graph's own is erased */
-    *own = *n;
-    ac_lowered *w = ac_lower_constant(cx, own);
-    if (!w)
+    if (!g->promise || !g->promise(cx, n))
         return AC_OK;
-    for (int32_t i = 0; i < n->n_out; i++)
-        n->out[i]->lazy = w;
-    erase(n);
-    for (int32_t i = 0; i < own->n_out; i++)
-        if (!ac_tensor_force(cx, own->out[i]))
+    const ac_node made = *n;
+    ac_node_erase(n);
+    for (int32_t i = 0; i < made.n_out; i++)
+        if (!ac_tensor_force(cx, made.out[i]))
             return AC_FAIL;
     return AC_OK;
 }

@@ -1,5 +1,5 @@
-#include "ir/loop/eval/kernel.h"
-#include "ir/loop/eval/scalar.h"
+#include "ir/loop/kernel.h"
+#include "ir/loop/scalar.h"
 
 #include <string.h>
 

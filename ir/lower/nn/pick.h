@@ -5,8 +5,8 @@
  *     for (..) { ac_walk_next(L, &w); ac_lb_get(b, w.index) is the next element, or -1 }
  *
  * Each step goes over all elements, so it costs n; nothing is sorted and no memory is needed. */
-#ifndef AC_IR_LOWER_PICK_H
-#define AC_IR_LOWER_PICK_H
+#ifndef AC_IR_LOWER_NN_PICK_H
+#define AC_IR_LOWER_NN_PICK_H
 #include "ir/lower/lower.h"
 
 /* `value` and `index` are variables that hold the last element taken (index -1: none yet), and the one after it in the

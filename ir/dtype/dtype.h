@@ -1,13 +1,13 @@
 /* dtype.h - element types of tensors and of loop values. The list is dtype.def. */
-#ifndef AC_IR_GRAPH_DTYPE_H
-#define AC_IR_GRAPH_DTYPE_H
+#ifndef AC_IR_DTYPE_DTYPE_H
+#define AC_IR_DTYPE_DTYPE_H
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef enum ac_dtype {
     AC_NONE, /* no type: a zeroed struct */
 #define DTYPE(id, text, bits, kind, c, npy, tfl, onnx, loops, file_bits) AC_##id,
-#include "ir/graph/dtype.def"
+#include "ir/dtype/dtype.def"
 #undef DTYPE
     AC_DTYPE_COUNT
 } ac_dtype;

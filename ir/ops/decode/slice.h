@@ -6,8 +6,8 @@
  * Errors: E0103, E0104, E0201, E0203 with a diagnostic. Element positions are inside the input whenever every extent is
  * above 0. TFLite's rules: begin and end clamp to the dimension; a mask bit replaces them by the whole range; bit i of
  * a mask is about entry i of the specification, not about a dimension. An index of a shrunk dimension must exist. */
-#ifndef AC_IR_OPS_SLICE_H
-#define AC_IR_OPS_SLICE_H
+#ifndef AC_IR_OPS_DECODE_SLICE_H
+#define AC_IR_OPS_DECODE_SLICE_H
 #include "ir/graph/graph.h"
 
 typedef struct ac_slice {

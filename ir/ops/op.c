@@ -1,18 +1,29 @@
-#include "ir/graph/op.h"
+/* op.c - the operator table as the graph knows it, and the attribute sets. */
+#include "ir/ops/op.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#define IN(i) AC_IN(i)
+#define IN(i)    AC_IN(i)
+#define MAP(f)   true
+#define LOOPS(f) false
 const ac_op_row ac_ops[AC_OP_COUNT] = {
     {.text = "none", .tflite = "none"},
-#define OP(id, text, tfl, imin, imax, outs, attrs, shape, lower, map, stat, over, flags) \
-    {text, tfl, imin, imax, outs, AC_ATTRS_##attrs, shape, lower, map, stat, over, flags},
+#define OP(id, text, tfl, imin, imax, outs, attrs, shape, macs, filter, loops, stat, over, flags) \
+    {text, tfl, imin, imax, outs, AC_ATTRS_##attrs, AC_FILTER_##filter, loops, stat, over, flags},
 #include "ir/ops/ops.def"
 #undef OP
 };
+#undef LOOPS
+#undef MAP
 #undef IN
+
+const ac_filter_row ac_filter_of[AC_FILTER_COUNT] = {[AC_FILTER_NONE] = {-1, -1, -1, -1},
+                                                     [AC_FILTER_CONV] = {0, 1, 2, 0},
+                                                     [AC_FILTER_DEPTHWISE] = {0, 1, 2, 3},
+                                                     [AC_FILTER_TRANSPOSED] = {2, 1, 3, 0},
+                                                     [AC_FILTER_DENSE] = {0, 1, 2, 0}};
 
 const char *const ac_act_name[AC_ACT_COUNT] = {"none", "relu", "relu_n1_to_1", "relu6", "tanh"};
 const char *const ac_padding_name[AC_PAD_COUNT] = {"explicit", "same", "valid"};

@@ -1,0 +1,12 @@
+/* lower.c - what a lowering says when it cannot do what a node needs. */
+#include "ir/lower/lower.h"
+
+int ac_lower_refuse(ac_lower *L, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *text = ac_vstrf(L->cx->region, fmt, ap);
+    va_end(ap);
+    L->refused = true;
+    return ac_error(L->cx, L->node->at, E0108, "%s", text);
+}

@@ -1,0 +1,53 @@
+/* promise.c - results of nodes with constant operands, computed when somebody needs them: what fills ac_tensor.lazy. */
+#include "ir/loop/eval/eval.h"
+#include "ir/lower/node/node.h"
+
+/* The results of a node, as its loops. */
+typedef struct loops_promise {
+    ac_promise head; /* first: what a tensor holds */
+    const ac_lowered *low;
+} loops_promise;
+
+/* Every TENSOR argument is a result. */
+static int run_loops(ac_ctx *cx, const ac_promise *p, ac_tensor *t)
+{
+    const ac_lowered *w = ((const loops_promise *)p)->low;
+    void **data = AC_NEW_N(cx->region, void *, w->arg.n + 1);
+    for (int32_t i = 0; i < w->arg.n; i++) {
+        const ac_arg *a = &w->arg.item[i];
+        if (a->kind == AC_ARG_CONST)
+            data[i] = ac_const_operand(cx, a->konst);
+        else /* PART: constants are made in one part */
+            data[i] =
+                ac_alloc(cx->region, (size_t)(a->kind == AC_ARG_TENSOR ? ac_tensor_bytes(a->tensor) : a->bytes) + 1);
+        if (!data[i])
+            return AC_FAIL;
+    }
+    int status = 0;
+    AC_TRY(ac_eval(cx, w->fn, data, w->arg.n, &status));
+    if (status)
+        return ac_error(cx, w->node->at, E0104, "constant '%s' cannot be computed: a check inside '%s' fails", t->name,
+                        w->fn->name);
+    for (int32_t i = 0; i < w->arg.n; i++)
+        if (w->arg.item[i].kind == AC_ARG_TENSOR && w->arg.item[i].tensor->lazy == p)
+            w->arg.item[i].tensor->data = data[i];
+    return AC_OK;
+}
+
+bool ac_lower_promise(ac_ctx *cx, const ac_node *n)
+{
+    /* the evaluator runs them, so the target does not matter; this one makes the plainest loops */
+    static const ac_target PLAIN = {.name = "constant", .help = "", .features = "", .align = 16};
+    ac_node *own = AC_NEW(cx->region, ac_node); /* a lowering keeps its node; the graph's own may be erased */
+    *own = *n;
+    const ac_diags before = cx->diags;
+    const ac_lowered *w = ac_lower_node(cx, cx->region, own, &PLAIN, 0, true);
+    ac_quietly(cx, before, w ? AC_OK : AC_FAIL);
+    if (!w)
+        return false;
+    loops_promise *p = AC_NEW(cx->region, loops_promise);
+    *p = (loops_promise){{run_loops}, w};
+    for (int32_t i = 0; i < own->n_out; i++)
+        own->out[i]->lazy = &p->head;
+    return true;
+}

@@ -1,0 +1,37 @@
+/* framer.h - SIGNAL_FRAMER decoded, and the rows of the operators that keep samples between runs.
+ *
+ * The state of a row: how many steps came (counted to where frames are valid), then the samples that the next frame may
+ * need. prefill: zeros came before the first sample, every frame is valid. */
+#ifndef AC_IR_OPS_DECODE_FRAMER_H
+#define AC_IR_OPS_DECODE_FRAMER_H
+#include "ir/graph/graph.h"
+
+/* Rows of the last dimension (of the last two, counted as one: last = 2). */
+static inline int64_t ac_rows_of(const ac_tensor *x, int32_t last)
+{
+    int64_t rows = 1;
+    for (int32_t d = 0; d + last < x->rank; d++)
+        rows *= x->dim[d];
+    return rows;
+}
+
+typedef struct ac_framer {
+    int64_t rows, frames, size, step;
+    int64_t kept; /* samples of the state */
+    int64_t fill; /* steps until a frame is valid; the frame is the oldest part of what is there */
+} ac_framer;
+
+static inline ac_framer ac_framer_of(const ac_node *n)
+{
+    const ac_attrs_signal_framer *a = &n->attrs.signal_framer;
+    const ac_tensor *x = n->in[0];
+    ac_framer f = {.rows = ac_rows_of(x, 1),
+                   .frames = x->dim[x->rank - 1] / a->frame_step,
+                   .size = a->frame_size,
+                   .step = a->frame_step};
+    f.fill = a->prefill ? 0 : (f.size + f.step - 1) / f.step;
+    f.kept = a->prefill ? f.size - f.step : (f.fill - 1) * f.step;
+    return f;
+}
+
+#endif

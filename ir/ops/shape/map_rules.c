@@ -1,0 +1,189 @@
+/* map_rules.c - shape rules of operators that work element by element, and of others whose result is like their operand; and
+ * of IF and WHILE, which are gone before anybody needs their shape. */
+#include "ir/ops/decode/axis.h"
+#include "ir/ops/shape/shape.h"
+
+/* Integers with a scale need one in the result too; it is never guessed. */
+static int check_scale(ac_ctx *cx, const ac_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    ac_tensor *y = n->out[0];
+    if (!x->quant || y->quant || !ac_dtype_is_int(x->dtype) || x->dtype == AC_I32 || x->dtype == AC_I64)
+        return AC_OK;
+    if (ac_ops[n->op].flags & OF_SCALE) {
+        ac_shape_inherit_quant(y, x);
+        return AC_OK;
+    }
+    ac_error(cx, n->at, E0106, "'%s' is quantised, but result '%s' has no scale", x->name, y->name);
+    return ac_help(cx, "declare the scale and zero point of '%s'", y->name);
+}
+
+/* Two operands of one type, broadcast; the result has their type. */
+int ac_sh_bcast(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_same_type(cx, n, 0, 1));
+    AC_TRY(ac_shape_result_type(cx, n, 0, n->in[0]->dtype));
+    AC_TRY(ac_shape_broadcast(cx, n, 3, &rank, dim));
+    AC_TRY(ac_shape_set(cx, n, 0, n->in[0]->dtype, rank, dim));
+    return check_scale(cx, n);
+}
+
+/* Comparisons: operands of one type. The result is bool. */
+int ac_sh_compare(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_shape_operands(cx, n));
+    if (n->n_in > 1)
+        AC_TRY(ac_shape_same_type(cx, n, 0, 1));
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_BOOL));
+    AC_TRY(ac_shape_broadcast(cx, n, 3, &rank, dim));
+    return ac_shape_set(cx, n, 0, AC_BOOL, rank, dim);
+}
+
+/* The same of bool operands. */
+int ac_sh_logical(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    AC_TRY(ac_shape_operands(cx, n));
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i]->dtype != AC_BOOL)
+            return ac_error(cx, n->at, E0105, "operand '%s' is %s, expected bool", n->in[i]->name,
+                            ac_dtype_name(n->in[i]->dtype));
+    return ac_sh_compare(cx, g, n);
+}
+
+/* condition ? x : y, all three broadcast. */
+int ac_sh_select(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_shape_operands(cx, n));
+    if (n->in[0]->dtype != AC_BOOL)
+        return ac_error(cx, n->at, E0105, "condition '%s' is %s, expected bool", n->in[0]->name,
+                        ac_dtype_name(n->in[0]->dtype));
+    AC_TRY(ac_shape_same_type(cx, n, 1, 2));
+    AC_TRY(ac_shape_broadcast(cx, n, 7, &rank, dim));
+    return ac_shape_set_like(cx, n, 0, n->in[1], rank, dim);
+}
+
+/* The result has the shape of the operand, and its type unless `any_type`. */
+static int like_operand(ac_ctx *cx, ac_node *n, bool any_type)
+{
+    const ac_tensor *x = n->in[0];
+    if (!any_type)
+        AC_TRY(ac_shape_result_type(cx, n, 0, x->dtype));
+    AC_TRY(ac_shape_set(cx, n, 0, x->dtype, x->rank, x->dim));
+    return check_scale(cx, n);
+}
+
+int ac_sh_same(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_shape_operands(cx, n));
+    return like_operand(cx, n, false);
+}
+
+int ac_sh_reverse(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    uint32_t mask;
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_axes_of(cx, n, 1, (ac_ints){0}, n->in[0]->rank, false, &mask));
+    return like_operand(cx, n, false);
+}
+
+int ac_sh_cumsum(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    int32_t axis;
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_one_axis(cx, n, 1, -1, n->in[0]->rank, &axis));
+    return like_operand(cx, n, false);
+}
+
+static int not_scalar(ac_ctx *cx, const ac_node *n)
+{
+    if (n->in[0]->rank)
+        return AC_OK;
+    return ac_error(cx, n->at, E0104, "input '%s' is a scalar, expected at least one dimension", n->in[0]->name);
+}
+
+/* That of i8 may be declared i16 (TFLite). */
+int ac_sh_softmax(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(not_scalar(cx, n));
+    return like_operand(cx, n, n->in[0]->dtype == AC_I8 && n->out[0]->dtype == AC_I16);
+}
+
+int ac_sh_log_softmax(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(not_scalar(cx, n));
+    return like_operand(cx, n, false);
+}
+
+int ac_sh_lrn(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
+    return like_operand(cx, n, false);
+}
+
+/* QUANTIZE and DEQUANTIZE: the shape of the operand, the type the result is declared with. */
+static int rescaled(ac_ctx *cx, ac_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    if (ac_dtype_is_int(x->dtype) && !x->quant)
+        return ac_error(cx, n->at, E0106, "input '%s' is %s without a scale", x->name, ac_dtype_name(x->dtype));
+    return ac_shape_set(cx, n, 0, AC_F32, x->rank, x->dim);
+}
+
+int ac_sh_quantize(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_shape_operands(cx, n));
+    const ac_tensor *y = n->out[0];
+    if (y->dtype == AC_NONE || !y->quant) {
+        ac_error(cx, n->at, y->dtype == AC_NONE ? E0105 : E0106, "result '%s' of quantize has no declared %s", y->name,
+                 y->dtype == AC_NONE ? "type" : "scale");
+        return ac_help(cx, "declare the type, scale and zero point of '%s'", y->name);
+    }
+    return rescaled(cx, n);
+}
+
+int ac_sh_dequantize(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
+    return rescaled(cx, n);
+}
+
+/* The declared type of the result wins over to=, which is made to agree. */
+int ac_sh_cast(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_shape_operands(cx, n));
+    ac_attrs_cast *a = &n->attrs.cast;
+    if (n->out[0]->dtype != AC_NONE)
+        a->to = n->out[0]->dtype;
+    if (a->to <= AC_NONE || a->to >= AC_DTYPE_COUNT)
+        return ac_error(cx, n->at, E0103, "cast to an unknown type");
+    return ac_shape_set(cx, n, 0, a->to, n->in[0]->rank, n->in[0]->dim);
+}
+
+int ac_sh_flow(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    return ac_error(cx, n->at, E0107, "%s is only supported where pass infer can replace it", ac_ops[n->op].text);
+}
