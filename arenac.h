@@ -10,13 +10,14 @@
  *     int status = arenac_exit(a);                                 the exit status of the command line
  *     arenac_close(a);
  *
- * The stages: read -> check -> plan -> compile -> emit, commit. Each runs those before it that have not run, and none runs
- * twice. One arenac is one compilation: options are set before the first stage, and a second model takes a second arenac.
+ * The stages: read -> check -> plan -> compile -> emit, commit. Each runs those before it that have not run, and none
+ * runs twice. One arenac is one compilation: options are set before the first stage, and a second model takes a second
+ * arenac.
  *
- * Errors: what returns int gives 0, or -1 with diagnostics recorded; running out of memory is such an error, too. Nothing
- * is printed but where a FILE is given; what belongs on standard output is an output named "-", written by arenac_commit.
- * Ownership: paths and values are copied; what is returned lives until arenac_close. Two of them share nothing, and may
- * work in two threads. */
+ * Errors: what returns int gives 0, or -1 with diagnostics recorded; running out of memory is such an error, too.
+ * Nothing is printed but where a FILE is given; what belongs on standard output is an output named "-", written by
+ * arenac_commit. Ownership: paths and values are copied; what is returned lives until arenac_close. Two of them share
+ * nothing, and may work in two threads. */
 #ifndef ARENAC_H
 #define ARENAC_H
 #include <stdbool.h>
@@ -80,8 +81,9 @@ int64_t arenac_bound_bytes(const arenac *a);
 
 /* ------------------------------------------------------------------ running here */
 
-/* After arenac_read: the model is compiled and made runnable on this machine (option backend). Its inputs and outputs are
- * in its memory, as the model has them: dense, row-major, little-endian. A run may overwrite inputs, and keeps state. */
+/* After arenac_read: the model is compiled and made runnable on this machine (option backend). Its inputs and outputs
+ * are in its memory, as the model has them: dense, row-major, little-endian. A run may overwrite inputs, and keeps
+ * state. */
 int arenac_load(arenac *a);
 void *arenac_input(arenac *a, int32_t i, int64_t *bytes); /* NULL: there is no input i */
 const void *arenac_output(arenac *a, int32_t i, int64_t *bytes);

@@ -1,3 +1,4 @@
+/* bytes.c - reading little-endian numbers from a span of bytes, with bounds checked. */
 #include "base/bytes.h"
 
 #include <string.h>

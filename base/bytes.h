@@ -5,7 +5,7 @@
  *     if (!ac_span_u32(s, 0, &root) || !ac_span_has(s, root, 4))
  *         return ac_error(...);
  *
- * Values are little-endian and may stand at any address. Places are 64-bit, so that a sum of two offsets of the file
+ * Values are little-endian and may be at any address. Places are 64-bit, so that a sum of two offsets of the file
  * cannot wrap. Nothing is copied, nothing is allocated; a failed read leaves *out untouched. Cost O(1). */
 #ifndef AC_BASE_BYTES_H
 #define AC_BASE_BYTES_H
@@ -29,7 +29,7 @@ bool ac_span_u64(ac_span s, uint64_t at, uint64_t *out);
 bool ac_span_i32(ac_span s, uint64_t at, int32_t *out);
 bool ac_span_f32(ac_span s, uint64_t at, float *out);
 
-/* A base-128 number of the protobuf wire format (at most 10 bytes); *at moves behind it. */
+/* A base-128 number of the protobuf wire format (at most 10 bytes); *at moves after it. */
 bool ac_span_varint(ac_span s, uint64_t *at, uint64_t *out);
 
 #endif

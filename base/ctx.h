@@ -1,12 +1,12 @@
-/* ctx.h - what one compilation hangs on: memory, names, diagnostics. There is no global mutable state; two contexts work at
- * once in one process.
+/* ctx.h - what one compilation hangs on: memory, names, diagnostics. There is no global mutable state; two contexts
+ * work at once in one process.
  *
  *     ac_ctx cx;
  *     ac_ctx_open(&cx);                                          no memory yet
  *     if (!ac_heap_guard(&cx.heap, work, &mine))                 work calls ac_ctx_start(&cx) first
  *         puts("out of memory");
  *     ac_ctx_close(&cx);                                         frees everything
- */
+ * / */
 #ifndef AC_BASE_CTX_H
 #define AC_BASE_CTX_H
 #include "base/diag.h"

@@ -1,3 +1,4 @@
+/* diag.c - making, ordering and printing diagnostics. */
 #include "base/ctx.h"
 
 #include <string.h>

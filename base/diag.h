@@ -6,14 +6,14 @@
  *       = help: the way out
  *
  * ac_error records and returns AC_FAIL; callers say AC_TRY(f(...)). Details, reason and help are added to the newest
- * diagnostic. Independent errors are all collected (at most `limit`, unsupported ones always all). Nothing is printed until
- * ac_diags_print. All strings are copied into the context's region.
+ * diagnostic. Independent errors are all collected (at most `limit`, unsupported ones always all). Nothing is printed
+ * until ac_diags_print. All strings are copied into the context's region.
  *
  *     if (x->rank != 4) {
  *         ac_error(cx, n->at, E0104, "input '%s' is %s, expected 4 dimensions [N,H,W,C]", x->name, shape);
  *         return ac_help(cx, "add a batch dimension when exporting");
  *     }
- */
+ * / */
 #ifndef AC_BASE_DIAG_H
 #define AC_BASE_DIAG_H
 #include "base/region.h"
@@ -27,7 +27,7 @@ enum { AC_OK = 0, AC_FAIL = -1 };
             return AC_FAIL; \
     } while (0)
 
-/* Where in a file something stands. Only what applies is set; a zeroed place prints as nothing but the file. */
+/* Where in a file something is. Only what applies is set; a zeroed place prints as nothing but the file. */
 typedef struct ac_place {
     const char *file;   /* as the user wrote it; NULL: not about a file */
     const char *node;   /* node name, or NULL */
@@ -97,8 +97,8 @@ int ac_help(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(print
 /* What another context reported is reported here, too. */
 void ac_diags_copy(struct ac_ctx *cx, const ac_diags *from);
 
-/* status is AC_OK. If not, the diagnostics recorded since `before` (a copy of cx->diags) are taken back: for passes that only
- * try something, where doubt means "leave it as it is". */
+/* status is AC_OK. If not, the diagnostics recorded since `before` (a copy of cx->diags) are taken back: for passes
+ * that only try something, where doubt means "leave it as it is". */
 bool ac_quietly(struct ac_ctx *cx, ac_diags before, int status);
 
 /* The exit status all errors together lead to: internal, then usage, I/O, invalid (1), unsupported (8), the rest. */

@@ -1,3 +1,4 @@
+/* file.c - files as mapped memory. */
 /* open, fstat and mmap are POSIX. */
 #define _XOPEN_SOURCE 700
 #include "base/file.h"

@@ -24,7 +24,7 @@ void ac_file_close(ac_file *f);
 /* The same for a file that is needed as long as the context: ac_ctx_close closes it. */
 int ac_file_keep(ac_ctx *cx, const char *path, ac_file **f);
 bool ac_file_exists(const char *path); /* and is no folder */
-/* The last part of a path: what stands before it, up to a slash, is the folder. */
+/* The last part of a path: what comes before it, up to a slash, is the folder. */
 const char *ac_path_name(const char *path);
 
 #endif

@@ -1,3 +1,4 @@
+/* fixed.c - fixed-point arithmetic of quantised models on the host. */
 #include "base/fixed.h"
 
 int64_t ac_log2_fixed(uint64_t v)

@@ -1,3 +1,4 @@
+/* intern.c - strings that are kept once, so that equal ones are the same pointer. */
 #include "base/ctx.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* json_out.c - writing JSON: escapes, indentation, numbers that read back equal. */
 #include "base/json_out.h"
 
 #include <assert.h>

@@ -7,7 +7,7 @@
  *     ac_json_int(&j, NULL, 1);                        1,
  *     ac_json_end(&j); ac_json_end(&j);                ] }
  *
- * Inside arrays the key is NULL. Plain values of an array stand on one line, everything else on a line of its own; the
+ * Inside arrays the key is NULL. Plain values of an array are on one line, everything else on a line of its own; the
  * outermost end prints a newline. Doubles print with %.9g (floats round-trip); NaN and infinities print as strings.
  * Strings that are not UTF-8 have their bad bytes replaced by U+FFFD. At most 63 levels deep. Memory: the sink's. */
 #ifndef AC_BASE_JSON_OUT_H

@@ -1,3 +1,4 @@
+/* region.c - regions: chunks from the heap, freed together; the heap counts and limits them. */
 #include "base/region.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 typedef struct chunk {
     struct chunk *next;
-    size_t size, used; /* bytes behind the header */
+    size_t size, used; /* bytes after the header */
 } chunk;
 
 struct ac_region {
@@ -110,7 +111,7 @@ void *ac_alloc(ac_region *r, size_t size)
         fresh->size = room;
         fresh->used = 0;
         if (c && room == size && c->size - c->used >= ALIGN) {
-            fresh->next = c->next; /* a large block goes behind: the current chunk stays in use */
+            fresh->next = c->next; /* a large block goes after it: the current chunk stays in use */
             c->next = fresh;
         } else {
             fresh->next = c;

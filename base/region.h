@@ -1,7 +1,7 @@
 /* region.h - memory by lifetime: bump allocation, freed all at once.
  *
- * One ac_heap per compilation counts every byte and knows where to jump when memory (or the budget of --max-memory) runs
- * out; regions are opened on it and closed whole. Nothing is freed alone.
+ * One ac_heap per compilation counts every byte and knows where to jump when memory (or the budget of --max-memory)
+ * runs out; regions are opened on it and closed whole. Nothing is freed alone.
  *
  *     ac_region *tmp = ac_region_open(heap);
  *     int32_t *x = AC_NEW_N(tmp, int32_t, n);      zeroed, aligned to 16

@@ -1,3 +1,4 @@
+/* sha256.c - SHA-256 (FIPS 180-4). */
 #include "base/sha256.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* sink.c - text that grows, and files that appear whole or not at all. */
 /* realpath is XSI; stat, open and rename are POSIX. */
 #define _XOPEN_SOURCE 700
 #include "base/sink.h"

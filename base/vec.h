@@ -1,5 +1,5 @@
-/* vec.h - a growable array in a region: { T *item; int32_t n, cap; }. Old storage stays in the region until it closes, so
- * growth by doubling costs at most twice the final size.
+/* vec.h - a growable array in a region: { T *item; int32_t n, cap; }. Old storage stays in the region until it closes,
+ * so growth by doubling costs at most twice the final size.
  *
  *     AC_VEC(int32_t) steps = {0};
  *     ac_push(region, &steps, 7);              steps.item[0] == 7, steps.n == 1 */

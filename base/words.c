@@ -1,3 +1,4 @@
+/* words.c - files of lines of words, read with places. */
 #include "base/words.h"
 
 #include <string.h>
@@ -43,7 +44,7 @@ static int hex_digit(char c)
     return d ? (int)(d - DIGITS) : -1;
 }
 
-/* The next word of the line, with its escapes undone; moves *at behind it. */
+/* The next word of the line, with its escapes undone; moves *at after it. */
 const char *ac_words_take(const ac_words *r, const char **at)
 {
     const char *s = *at;

@@ -4,7 +4,7 @@
  *
  *     ac_words r = {.cx = cx, .file = path, .at = text, .end = text + n};
  *     while (ac_words_line(&r)) {
- *         const char *at = r.line, *key = ac_words_take(&r, &at);      NULL: no word left; '#' lines are the caller's matter
+ *         const char *at = r.line, *key = ac_words_take(&r, &at);  NULL: no word left; '#' lines are the caller's matter
  *         if (!ac_words_number(&r, &at, INT32_MAX, &n))
  *             return ac_words_complain(&r, at, "expected a number");   E0020 with line, column and caret
  *     }
@@ -25,7 +25,7 @@ typedef struct ac_words {
 
 bool ac_words_line(ac_words *r); /* the next line; false: none */
 const char *ac_words_take(const ac_words *r,
-                          const char **at); /* the next word, its escapes undone; moves *at behind it */
+                          const char **at); /* the next word, its escapes undone; moves *at after it */
 bool ac_words_number(const ac_words *r, const char **at, int64_t max, int64_t *out); /* 0 .. max */
 int ac_words_complain(const ac_words *r, const char *at, const char *what);          /* E0020; AC_FAIL */
 void ac_words_put(ac_sink *to, const char *word);

@@ -9,7 +9,7 @@
 Models are those of bench/models.py, timed beside ONNX Runtime with its CUDA provider. Layers are single convolutions and products
 of matrices, timed beside PyTorch. Each figure is milliseconds of a run with everything on the device, the least mean of many;
 arenac's is that of its CUDA graph. The ratio to the library ends the row, below 1 is faster, and the geometric means end the table.
-First outputs are compared: the largest difference, as a share of the largest value, stands behind the ratio.
+First outputs are compared: the largest difference, as a share of the largest value, comes after the ratio.
 
 Without a driver or a GPU the script says so and ends with 77. NVRTC is needed (docs/cuda.md); onnxruntime-gpu and torch are left out
 where the interpreter (--python) does not have them. Nothing is installed.

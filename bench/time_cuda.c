@@ -1,10 +1,11 @@
-/* time_cuda.c - times a model that arenac made as `--name net --emit cu,h` on the GPU of this machine: as launches, and as a graph.
+/* time_cuda.c - times a model that arenac made as `--name net --emit cu,h` on the GPU of this machine: as launches, and
+ * as a graph.
  *
  *     time_net IMAGE SECONDS [OUTPUT [INPUT...]]      prints open_ms=... launches_ms=... graph_ms=... runs=...
  *
- * Memory stays on the device; runs are queued and waited for together, a tenth of SECONDS at a time, and the least mean counts.
- * Inputs are raw bytes in the order of the model's, zeros where none are given; the first output is written to OUTPUT. Exit 77:
- * there is no driver or no GPU. */
+ * Memory stays on the device; runs are queued and waited for together, a tenth of SECONDS at a time, and the least mean
+ * counts. Inputs are raw bytes in the order of the model's, zeros where none are given; the first output is written to
+ * OUTPUT. Exit 77: there is no driver or no GPU. */
 #include "net.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* The file with a zero behind it; NULL: it cannot be read. */
+/* The file with a zero after it; NULL: it cannot be read. */
 static char *whole(const char *path, size_t *n)
 {
     FILE *f = fopen(path, "rb");

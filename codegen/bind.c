@@ -111,7 +111,7 @@ static void bind_call(ac_module *m, ac_const_list *consts, ac_call *c, const ac_
         case AC_ARG_TENSOR:
             arg[a] = place(b, b->item_of[x->tensor->id], b->delta[x->tensor->id]);
             break;
-        case AC_ARG_PART:
+        case AC_ARG_CHUNK:
             arg[a] = (ac_bound_arg){.space = AC_SPACE_CHUNK};
             break;
         }
@@ -159,11 +159,11 @@ static bool is_clobbered(const ac_io *io, const ac_graph *g, const ac_binding *b
 /* An input that call s takes row by row. */
 static ac_io streamed_io(const ac_binding *b, const ac_lowered *low, int32_t s)
 {
-    const ac_bytes window = low->arg.item[low->fed_arg].bytes;
-    const ac_bound_arg at = place(b, b->scratch_item[s][low->fed_arg], window - low->row_bytes);
-    return (ac_io){.tensor = low->fed,
+    const ac_bytes window = low->arg.item[low->streamed_arg].bytes;
+    const ac_bound_arg at = place(b, b->scratch_item[s][low->streamed_arg], window - low->row_bytes);
+    return (ac_io){.tensor = low->streamed,
                    .space = AC_SPACE_IN,
-                   .bytes = ac_tensor_bytes(low->fed),
+                   .bytes = ac_tensor_bytes(low->streamed),
                    .rows = low->rows,
                    .row_bytes = low->row_bytes,
                    .index = at.index,
@@ -257,9 +257,9 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
     m->n_outputs = g->output.n;
     int32_t streamed = -1;
     for (int32_t s = 0; s < n_steps; s++)
-        streamed = step[s]->fed ? s : streamed;
+        streamed = step[s]->streamed ? s : streamed;
     for (int32_t i = 0; i < g->input.n; i++) {
-        if (streamed >= 0 && step[streamed]->fed == g->input.item[i]) {
+        if (streamed >= 0 && step[streamed]->streamed == g->input.item[i]) {
             m->input[i] = streamed_io(b, step[streamed], streamed);
             m->streamed = &m->input[i];
             m->streamed_call = streamed;

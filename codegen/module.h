@@ -17,7 +17,7 @@ typedef enum ac_space {
     AC_SPACE_CONST,
     AC_SPACE_IN, /* a graph input or output that is the caller's own memory (--host): a pointer of its own */
     AC_SPACE_OUT,
-    AC_SPACE_CHUNK /* i32[1], see ac_call.low->parts */
+    AC_SPACE_CHUNK /* i32[1], see ac_call.low->chunks */
 } ac_space;
 
 typedef struct ac_bound_arg {
@@ -96,7 +96,7 @@ typedef struct ac_module {
     bool optimal;                                   /* the plan meets its bound */
     ac_weights weights;
     const char *section_code, *section_rodata; /* NULL: the usual ones */
-    int32_t threads; /* above 1: calls with low->parts are made that often, chunk 0, 1, .., through a pool */
+    int32_t threads; /* above 1: calls with low->chunks are made that often, chunk 0, 1, .., through a pool */
     bool poison;     /* debug build of the code: fill the arena's dead bytes between calls and check */
     bool host;       /* for `run` and `bench`: also exports a struct of function pointers, see c/descriptor.c */
     bool caller_io;  /* inputs and outputs are the caller's memory; implies host and the API of runtime/arn_host.h */

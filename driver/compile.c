@@ -34,7 +34,7 @@ int ac_check_weights(arenac *a)
         ac_detail(cx, "%s  %s", m->missing.item[i]->name, ac_tensor_str(cx, m->missing.item[i]));
     if (m->missing.n > SHOWN)
         ac_detail(cx, "and %d more", m->missing.n - SHOWN);
-    return ac_help(cx, "name that file behind the model, or fill them with --random SEED");
+    return ac_help(cx, "name that file after the model, or fill them with --random SEED");
 }
 
 static ac_weights weights_of(const arenac *a)

@@ -1,5 +1,5 @@
-/* convert.c - the verb convert: the same model in another format, chosen by the output's ending or --emit: the graph as it
- * is after pass `infer`, when every shape is known and nothing has been changed for speed. */
+/* convert.c - the verb convert: the same model in another format, chosen by the output's ending or --emit: the graph as
+ * it is after pass `infer`, when every shape is known and nothing has been changed for speed. */
 #include "driver/verbs.h"
 
 #include "export/onnx_write.h"

@@ -149,10 +149,10 @@ static void inputs_streamed(arenac *a, note_list *note)
 {
     const ac_planned *p = a->planned;
     for (int32_t s = 0; s < p->n_steps; s++)
-        if (p->step[s]->fed)
+        if (p->step[s]->streamed)
             ac_push(a->cx.region, note,
                     ac_strf(a->cx.region, "input '%s' is handed over by rows, %d of %s B each, and not in the arena",
-                            p->step[s]->fed->name, p->step[s]->rows, ac_commas(&a->cx, p->step[s]->row_bytes)));
+                            p->step[s]->streamed->name, p->step[s]->rows, ac_commas(&a->cx, p->step[s]->row_bytes)));
 }
 
 /* Views, results in place, results that start inside operands. */

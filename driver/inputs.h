@@ -1,5 +1,5 @@
-/* inputs.h - the arrays that a user gives for a model's inputs: found by name or position, shapes taken over before planning,
- * checked after it, copied in before each run.
+/* inputs.h - the arrays that a user gives for a model's inputs: found by name or position, shapes taken over before
+ * planning, checked after it, copied in before each run.
  *
  *     AC_TRY(ac_inputs_open(a));       after read
  *     AC_TRY(ac_compile(a));

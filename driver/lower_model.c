@@ -1,4 +1,5 @@
-/* lower_model.c - stage check: graph passes, then loops for every operator. All that is unsupported is listed at once. */
+/* lower_model.c - stage check: graph passes, then loops for every operator. All that is unsupported is listed at
+ * once. */
 #include "driver/stage.h"
 #include "driver/tune_file.h"
 
@@ -135,10 +136,10 @@ static int lower_all(arenac *a, ac_lowering *low, ac_node *const *order)
     for (int32_t i = 0; i < low->n_steps; i++) {
         ac_schedule hint = hints ? hints[i] : (ac_schedule){.winograd = s->winograd};
         hint.tensor = s->tensor_cores;
-        ac_lowered *step = ac_lower_told(cx, cx->region, order[i], s->target, 0, a->opt.exact, &hint);
+        ac_lowered *step = ac_lower_hinted(cx, cx->region, order[i], s->target, 0, a->opt.exact, &hint);
         low->step[i] = step;
         if (!step || (s->gpu ? ac_lower_grid(cx, cx->region, step)
-                             : ac_lower_parts(cx, cx->region, step, s->threads, AC_FORK_COST)) != AC_OK)
+                             : ac_lower_chunks(cx, cx->region, step, s->threads, AC_FORK_COST)) != AC_OK)
             status = AC_FAIL;
     }
     return status;

@@ -4,7 +4,7 @@
  *     ac_options_open(&o, cx);                                   the defaults
  *     AC_TRY(ac_options_set(&o, "target", "cortex-m4"));         a diagnostic E0501 when there is no such thing
  *     if (ac_is(o.schedule, "search")) ...
- *     if (o.align) ...                                           what was not given is 0, NULL, false, -1 (numbers), empty
+ *     if (o.align) ...                                        what was not given is 0, NULL, false, -1 (numbers), empty
  *
  * Stages read options and never write them; what they mean for a target is in settings.h. Memory: texts and lists are
  * copied into the context's region. */
@@ -84,10 +84,11 @@ typedef struct ac_options {
 } ac_options;
 
 void ac_options_open(ac_options *o, ac_ctx *cx);
-/* name: as on the command line, without dashes. value: NULL for an option that takes none, or whose value is left out. */
+/* name: as on the command line, without dashes. value: NULL for an option that takes none, or whose value is left
+ * out. */
 int ac_options_set(ac_options *o, const char *name, const char *value);
-/* The options that generated code depends on, as a command line: "-t generic --align 64". Compiling by these alone gives
- * the same bytes. `target` is what it is compiled for, also when nobody said so. */
+/* The options that generated code depends on, as a command line: "-t generic --align 64". Compiling by these alone
+ * gives the same bytes. `target` is what it is compiled for, also when nobody said so. */
 const char *ac_options_line(const ac_options *o, const char *target);
 bool ac_option_given(const ac_options *o, ac_option_id id);
 

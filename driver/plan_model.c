@@ -35,7 +35,7 @@ static int check_memory(ac_ctx *cx, const ac_opt_memories *mem, int32_t k)
         if (!strcasecmp(mem->item[i].name, m->name))
             return ac_error(cx, NOWHERE, E0503, "memory '%s' is given twice", m->name);
     if (m->address >= 0 && m->align && m->address % m->align)
-        return ac_error(cx, NOWHERE, E0503, "memory '%s' lies at 0x%llx, which is no multiple of its alignment %lld",
+        return ac_error(cx, NOWHERE, E0503, "memory '%s' lies at 0x%llx, which is not a multiple of its alignment %lld",
                         m->name, (unsigned long long)m->address, (long long)m->align);
     if (m->read_only && !strcmp(m->name, "state"))
         return ac_error(cx, NOWHERE, E0503, "memory 'state' cannot be read-only");

@@ -1,9 +1,9 @@
 /* several.c - several plans, one arena: --share of several models, or --dim NAME=LO..HI of one model for every value.
  *
- * Each part is planned (and compiled) by itself; then the parts are packed as intervals whose sizes are their arenas: for
- * "exclusive" each lives in a step of its own, so that they lie over each other, for "concurrent" all live at once. State is
- * always kept. Constants with the same bytes are defined once. Code: the files of every part, and a header that knows where
- * each part's memory begins; for a range also a source that chooses the part by the value. */
+ * Each part is planned (and compiled) by itself; then the parts are packed as intervals whose sizes are their arenas:
+ * for "exclusive" each lives in a step of its own, so that they lie over each other, for "concurrent" all live at once.
+ * State is always kept. Constants with the same bytes are defined once. Code: the files of every part, and a header
+ * that knows where each part's memory begins; for a range also a source that chooses the part by the value. */
 #include "driver/several.h"
 
 #include "codegen/constants.h"

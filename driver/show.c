@@ -1,5 +1,5 @@
-/* show.c - the verbs check and show: whether a model is fine; what is in it: its operators as a table, its text form, the
- * loops of one node. */
+/* show.c - the verbs check and show: whether a model is fine; what is in it: its operators as a table, its text form,
+ * the loops of one node. */
 #include "driver/verbs.h"
 
 #include "codegen/code_size.h"
@@ -44,8 +44,8 @@ static void put_schedule(arenac *a, ac_sink *s, const ac_lowered *low)
     const ac_schedule *c = &low->schedule;
     ac_putf(s, "# step of %s multiply-adds, %s B of scratch", ac_commas(&a->cx, low->macs),
             ac_commas(&a->cx, low->scratch));
-    if (low->parts)
-        ac_putf(s, ", %d parts", low->parts);
+    if (low->chunks)
+        ac_putf(s, ", %d parts", low->chunks);
     if (c->winograd)
         ac_putf(s, "\n# winograd F(%dx%d,3x3)", c->winograd, c->winograd);
     if (c->tensor)

@@ -6,8 +6,9 @@
  *     compile   ac_module               calls bound to offsets                  driver/compile.c
  *     emit      outputs                 text                                    driver/outputs.c
  *
- * A file of intervals (intervals.c) and a plan for TFLite Micro (tflm.c) have no graph: they go from the source straight to
- * ac_packed, of which reports are made. Several models (several.c) are an arenac each, and one arena around them. */
+ * A file of intervals (intervals.c) and a plan for TFLite Micro (tflm.c) have no graph: they go from the source
+ * straight to ac_packed, of which reports are made. Several models (several.c) are an arenac each, and one arena around
+ * them. */
 #ifndef AC_DRIVER_STAGE_H
 #define AC_DRIVER_STAGE_H
 #include "arenac.h"

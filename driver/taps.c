@@ -73,7 +73,7 @@ static int read_tap(const ac_js *js, const ac_js_node *o, tap *t)
         t->first[t->n_first++] = number_of(d);
     return good ? AC_OK
                 : ac_error(js->cx, ac_js_place(js, o), E0012,
-                           "is no mark of a tensor: node or op, type, tensor, shape, dtype, "
+                           "is not a mark of a tensor: node or op, type, tensor, shape, dtype, "
                            "and crc32 or sum, abs_max, first are expected");
 }
 

@@ -1,6 +1,6 @@
-/* tflm.c - plans for TFLite Micro (TFLM): --reference tflm, --emit tflite and tflm-buffer-plan, and what `show` prints of a
- * plan stored in a file. The model is planned as TFLM will run it: its own operators and tensors, no fusion, no views,
- * nothing in place; see import/tflite/offline.h and docs/tflm.md. */
+/* tflm.c - plans for TFLite Micro (TFLM): --reference tflm, --emit tflite and tflm-buffer-plan, and what `show` prints
+ * of a plan stored in a file. The model is planned as TFLM will run it: its own operators and tensors, no fusion, no
+ * views, nothing in place; see import/tflite/offline.h and docs/tflm.md. */
 #include "driver/stage.h"
 
 #include "codegen/c/expr.h"
@@ -26,7 +26,8 @@ typedef struct ac_tflm {
 
 /* ------------------------------------------------------------------ order */
 
-/* Every tensor that is not constant is a value; operators with effects we do not know keep their order among themselves. */
+/* Every tensor that is not constant is a value; operators with effects we do not know keep their order among
+ * themselves. */
 static ac_order_problem *order_problem(ac_region *r, const ac_offline *m, ac_bytes align)
 {
     ac_order_problem *p = ac_order_new(r, m->n_ops, m->n_tensors + 1);
@@ -252,7 +253,8 @@ int ac_tflm_plan(arenac *a)
 
 /* ------------------------------------------------------------------ emit */
 
-/* TFLM's BufferPlan has a list without a fixed length at its end; a struct of the same layout can be initialised in C. */
+/* TFLM's BufferPlan has a list without a fixed length at its end; a struct of the same layout can be initialised
+ * in C. */
 static int put_buffer_plan(arenac *a, const ac_tflm *o, ac_sink *to)
 {
     const ac_problem *p = &o->problem;
@@ -273,7 +275,7 @@ static int put_buffer_plan(arenac *a, const ac_tflm *o, ac_sink *to)
         to,
         " * The layout is that of tflite::BufferPlan: reinterpret_cast<const tflite::BufferPlan *>(&%s_buffer_plan).\n",
         name);
-    ac_put(to, " * Kernels that ask for scratch need an entry each behind these. */\n");
+    ac_put(to, " * Kernels that ask for scratch need an entry each after these. */\n");
     ac_putf(to, "#ifndef %s_BUFFER_PLAN_H\n#define %s_BUFFER_PLAN_H\n#include <stdint.h>\n\n", upper, upper);
     ac_putf(to, "#define %s_BUFFER_PLAN_BYTES %lldu\n\n", upper, (long long)ac_align_up(o->plan.arena_bytes, ALIGN));
     ac_putf(to,

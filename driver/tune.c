@@ -155,7 +155,8 @@ static bool is_candidate(arenac *one, ac_region *tmp, const ac_lowered *now, con
 {
     const ac_schedule *s = &now->schedule;
     const ac_diags before = one->cx.diags;
-    const ac_lowered *low = ac_lower_told(&one->cx, tmp, now->node, one->lowering->set.target, 0, one->opt.exact, hint);
+    const ac_lowered *low =
+        ac_lower_hinted(&one->cx, tmp, now->node, one->lowering->set.target, 0, one->opt.exact, hint);
     if (!ac_quietly(&one->cx, before, low ? AC_OK : AC_FAIL))
         return false;
     *out = low->schedule;

@@ -35,7 +35,7 @@ static bool fits(ac_words *r, arenac *a, const ac_settings *set, bool *broken)
         *broken = true;
         r->stop = r->stop ? r->stop : r->end;
         r->line = r->line ? r->line : r->end;
-        ac_words_complain(r, r->line, "this is no tune file: its first line is not 'arenac-tune 1'");
+        ac_words_complain(r, r->line, "this is not a tune file: its first line is not 'arenac-tune 1'");
         return false;
     }
     for (size_t k = 0; k < sizeof head / sizeof *head; k++) {

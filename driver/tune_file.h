@@ -9,10 +9,10 @@
  *     3 14 2 0 conv_2d layer1.0/conv1        register tile of 14 rows by 2 vectors; the direct sum
  *     4 7 2 4 conv_2d layer1.0/conv2         F(4x4,3x3); read only with --winograd
  *
- * Only steps that are to differ from the cost model's choice have a line; '#' begins a comment. In names, blanks, control
- * characters, '#' and '%' are written as %20 and so on. A file of another model, target or version is passed over with a
- * warning that says which; so is a line that fits no step. Schedules change no bit of a result (but winograd, which has to be asked
- * for besides). */
+ * Only steps that are to differ from the cost model's choice have a line; '#' begins a comment. In names, blanks,
+ * control characters, '#' and '%' are written as %20 and so on. A file of another model, target or version is passed
+ * over with a warning that says which; so is a line that fits no step. Schedules change no bit of a result (but
+ * winograd, which has to be asked for besides). */
 #ifndef AC_DRIVER_TUNE_FILE_H
 #define AC_DRIVER_TUNE_FILE_H
 #include "driver/stage.h"

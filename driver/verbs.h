@@ -1,5 +1,5 @@
-/* verbs.h - what a verb does between its paths and options and its outputs, besides the stages; arenac.c opens the guard.
- * Each gives AC_OK, or AC_FAIL with a diagnostic, and leaves outputs for ac_commit. */
+/* verbs.h - what a verb does between its paths and options and its outputs, besides the stages; arenac.c opens the
+ * guard. Each gives AC_OK, or AC_FAIL with a diagnostic, and leaves outputs for ac_commit. */
 #ifndef AC_DRIVER_VERBS_H
 #define AC_DRIVER_VERBS_H
 #include "driver/stage.h"

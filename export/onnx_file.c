@@ -1,4 +1,4 @@
-/* The graph that the adapters made becomes a file: ModelProto with GraphProto, NodeProto, TensorProto and
+/* onnx_file.c - the graph that the adapters made becomes a file: ModelProto with GraphProto, NodeProto, TensorProto and
  * ValueInfoProto of onnx.proto. Nodes and constants that no output needs are left out. */
 #include "export/onnx_out.h"
 #include "export/pb_write.h"

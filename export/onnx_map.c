@@ -1,4 +1,4 @@
-/* Element-wise operators, conversions. */
+/* onnx_map.c - element-wise operators, conversions. */
 #include "export/onnx_out.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Products, reductions, softmax, search. */
+/* onnx_matrix.c - products, reductions, softmax, search. */
 #include "export/onnx_out.h"
 #include "ir/ops/decode/axis.h"
 

@@ -1,4 +1,4 @@
-/* Operators that move elements and do not compute. */
+/* onnx_move.c - operators that move elements and do not compute. */
 #include "export/onnx_out.h"
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"

@@ -1,3 +1,4 @@
+/* onnx_out.c - nodes, attributes and constants of the ONNX file that is made. */
 #include "export/onnx_out.h"
 #include "export/pb_write.h"
 
@@ -142,7 +143,7 @@ static ac_tensor *transpose_const(ac_onw *w, ac_tensor *x, const int32_t *perm)
     }
     const uint8_t *from = ac_tensor_force(w->cx, x);
     if (!from)
-        return x; /* its diagnostic stands */
+        return x; /* its diagnostic remains */
     for (int32_t d = x->rank - 1; d >= 0; d--) {
         stride[d] = step;
         step *= x->dim[d];

@@ -1,4 +1,4 @@
-/* Convolutions, pools, resizing: operators over pixels. */
+/* onnx_window.c - convolutions, pools, resizing: operators over pixels. */
 #include "export/onnx_out.h"
 #include "ir/ops/decode/axis.h"
 

@@ -1,3 +1,4 @@
+/* onnx_write.c - the graph, node by node, through the adapters of onnx_ops.def. */
 #include "export/onnx_write.h"
 #include "export/onnx_out.h"
 
@@ -50,7 +51,7 @@ static bool one_scale(const ac_node *n)
     return one;
 }
 
-/* The node on real numbers: its integer operands are made real before it, its results integers behind it. */
+/* The node on real numbers: its integer operands are made real before it, its results integers after it. */
 static int say_real(ac_onw *w, const ac_node *n, ac_onw_fn *fn)
 {
     ac_node real = *n;

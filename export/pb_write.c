@@ -1,3 +1,4 @@
+/* pb_write.c - writing the protobuf wire format. */
 #include "export/pb_write.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* compare.c - how far an array is from its reference: largest difference, ULPs, how many differ. */
 #include "host/compare.h"
 
 #include <math.h>

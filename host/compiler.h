@@ -16,7 +16,8 @@ void ac_build_remove(ac_ctx *cx, const char *dir); /* with all that is written t
 int ac_build_runtime(ac_ctx *cx, const char *dir); /* the files of runtime/ into dir */
 /* m.c, m.h and m.bin in dir, and m.so of them and of `more`, files or flags for the compiler. */
 int ac_build_c(ac_module *m, const char *dir, const char *const *more, int32_t n_more);
-/* The kernels and what runs them: for "cuda" the driver, else the emulation, with "cuda-race" a look at every access. */
+/* The kernels and what runs them: for "cuda" the driver, else the emulation, with "cuda-race" a look at every
+ * access. */
 int ac_build_kernels(ac_module *m, const char *dir, const char *backend);
 
 #endif

@@ -1,3 +1,4 @@
+/* npy.c - reading and writing .npy files. */
 #include "host/npy.h"
 
 #include <ctype.h>
@@ -9,7 +10,7 @@ static int bad(ac_ctx *cx, const ac_npy *a, const char *what)
     return ac_help(cx, "save it with numpy.save(path, numpy.ascontiguousarray(array))");
 }
 
-/* The value behind 'key': in the header's Python dictionary, or NULL. */
+/* The value after 'key': in the header's Python dictionary, or NULL. */
 static const char *value_of(const char *text, const char *key)
 {
     const char *at = strstr(text, key);

@@ -1,5 +1,5 @@
-/* npy.h - NumPy's .npy files, versions 1 to 3, little-endian, C order. A reader of foreign files: every length is checked.
- * Types are the element types of dtype.def; bf16 travels as u2, i4/u4 as one byte each. */
+/* npy.h - NumPy's .npy files, versions 1 to 3, little-endian, C order. A reader of foreign files: every length is
+ * checked. Types are the element types of dtype.def; bf16 travels as u2, i4/u4 as one byte each. */
 #ifndef AC_HOST_NPY_H
 #define AC_HOST_NPY_H
 #include "base/file.h"

@@ -31,7 +31,7 @@ int ac_session_check(ac_ctx *cx, const char *backend)
 uint8_t *ac_session_at(const ac_session *h, const ac_io *io)
 {
     if (io->rows)
-        return h->fed;
+        return h->streamed;
     return io->space == AC_SPACE_STATE ? h->state + io->offset
                                        : h->arena + ac_module_at(h->module, io->index, io->offset);
 }
@@ -175,16 +175,16 @@ static int eval_call(const ac_session *h, int32_t s)
     enum { FEW = 64 };
     const ac_module *m = h->module;
     const ac_call *c = &m->call[s];
-    const ac_io *fed = s == m->streamed_call ? m->streamed : NULL;
-    const int32_t tasks = fed ? fed->rows : c->low->parts;
+    const ac_io *streamed = s == m->streamed_call ? m->streamed : NULL;
+    const int32_t tasks = streamed ? streamed->rows : c->low->chunks;
     void *data[FEW], **arg = c->n_arg <= FEW ? data : AC_NEW_N(m->cx->region, void *, c->n_arg);
     int32_t task = 0;
     int status = 0;
     AC_TRY(put_arguments(h, c, &task, arg));
     for (; task < tasks || task == 0; task++) {
-        if (fed)
-            memcpy(h->arena + ac_module_at(m, fed->index, fed->row_at), h->fed + task * fed->row_bytes,
-                   (size_t)fed->row_bytes);
+        if (streamed)
+            memcpy(h->arena + ac_module_at(m, streamed->index, streamed->row_at),
+                   h->streamed + task * streamed->row_bytes, (size_t)streamed->row_bytes);
         AC_TRY(ac_eval_run(m->cx, h->program[c->fn], arg, c->n_arg, &status));
     }
     return status ? ac_error(m->cx, c->low->node->at, E0304,
@@ -262,8 +262,8 @@ int ac_session_open(ac_session *h, ac_module *m, const char *file, const char *b
     h->state = aligned(&h->state_base, m->state_bytes, m->arena_align);
     h->in = AC_NEW_N(h->module->cx->region, const void *, m->n_inputs + 1);
     if (m->streamed)
-        h->in[m->streamed_input] = h->fed = aligned(&h->fed_base, m->input[m->streamed_input].bytes, 64);
-    if (!h->arena || !h->state || (m->streamed && !h->fed))
+        h->in[m->streamed_input] = h->streamed = aligned(&h->streamed_base, m->input[m->streamed_input].bytes, 64);
+    if (!h->arena || !h->state || (m->streamed && !h->streamed))
         return ac_error(h->module->cx, (ac_place){0}, E0402, "no memory for an arena of %lld bytes",
                         (long long)m->arena_bytes);
     AC_TRY(h->eval ? open_eval(h) : !strcmp(backend, "c") || h->cuda ? open_c(h, backend) : open_image(h, backend));
@@ -285,6 +285,6 @@ void ac_session_close(ac_session *h)
     free(h->arena_base);
     free(h->state_base);
     free(h->weights_base);
-    free(h->fed_base);
+    free(h->streamed_base);
     memset(h, 0, sizeof *h);
 }

@@ -1,5 +1,5 @@
-/* session.h - a compiled module made runnable on this machine: generated C through the host compiler, the loop evaluator,
- * or code that a backend (codegen/backend.h) makes in this process.
+/* session.h - a compiled module made runnable on this machine: generated C through the host compiler, the loop
+ * evaluator, or code that a backend (codegen/backend.h) makes in this process.
  *
  *     ac_session s = {0};
  *     if (ac_session_open(&s, module, "kws.tflite", "c") == AC_OK) {
@@ -8,9 +8,9 @@
  *     }
  *     ac_session_close(&s);                     also after a failed open, and of a zeroed one
  *
- * The module was bound with weights as a blob and a descriptor (module.host). Memory: arenas and weights are the session's
- * own, everything else the context's region. Errors: E0303 the host compiler, E0304 a run that stopped, E0402, E0502 a
- * backend that is not there, E0504 code that this machine cannot run. */
+ * The module was bound with weights as a blob and a descriptor (module.host). Memory: arenas and weights are the
+ * session's own, everything else the context's region. Errors: E0303 the host compiler, E0304 a run that stopped,
+ * E0402, E0502 a backend that is not there, E0504 code that this machine cannot run. */
 #ifndef AC_HOST_SESSION_H
 #define AC_HOST_SESSION_H
 #include "codegen/backend.h"
@@ -27,10 +27,10 @@ typedef struct ac_session {
     bool eval;              /* the evaluator */
     bool cuda;              /* kernels, in the emulation or on a device */
     uint8_t *arena, *state; /* aligned as the module needs */
-    uint8_t *fed;           /* an input that is handed over by rows, whole; NULL: none */
-    const void **in;        /* by input: fed, or NULL */
+    uint8_t *streamed;      /* an input that is handed over by rows, whole; NULL: none */
+    const void **in;        /* by input: streamed, or NULL */
     const uint8_t *weights; /* the blob */
-    void *arena_base, *state_base, *weights_base, *fed_base;
+    void *arena_base, *state_base, *weights_base, *streamed_base;
     void *library;
     const ac_backend *backend;   /* NULL: c or eval */
     ac_image image;              /* init and run, unless eval */

@@ -1,4 +1,4 @@
-/* The driver's functions by name, one context (the device's primary one) pushed around every call. */
+/* arn_cuda.c - the driver's functions by name, one context (the device's primary one) pushed around every call. */
 #include "arn_cuda.h"
 
 #include <dlfcn.h>

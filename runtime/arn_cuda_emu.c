@@ -1,4 +1,5 @@
-/* Blocks one after another, threads of a block as fibres where they wait for each other, else one after another. */
+/* arn_cuda_emu.c - blocks one after another, threads of a block as fibres where they wait for each other, else one
+ * after another. */
 #include "arn_cuda_emu.h"
 
 #include "arn_cuda.h"

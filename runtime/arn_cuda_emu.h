@@ -38,7 +38,7 @@ extern uint32_t arn_emu_epoch;
 void arn_race_watch(const void *from, size_t n, int of_block);
 int arn_race_launch(const char *name);
 uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane, int line); /* among the 32 threads of a warp */
-/* The words of all 32 threads; each gives its `n`, 6 at most. They stand until the thread's next exchange. */
+/* The words of all 32 threads; each gives its `n`, 6 at most. They stay until the thread's next exchange. */
 enum { ARN_EMU_WORDS = 6 };
 const uint32_t (*arn_emu_gather(const uint32_t *mine, int n, int line))[ARN_EMU_WORDS];
 

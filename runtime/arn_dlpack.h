@@ -1,5 +1,5 @@
-/* arn_dlpack.h - the tensors of DLPack 1.0 (https://dmlc.github.io/dlpack), field by field as its header lays them out, so that they
- * are the same in memory. A program that includes the real dlpack/dlpack.h first keeps that one. */
+/* arn_dlpack.h - the tensors of DLPack 1.0 (https://dmlc.github.io/dlpack), field by field as its header lays them out,
+ * so that they are the same in memory. A program that includes the real dlpack/dlpack.h first keeps that one. */
 #ifndef ARN_DLPACK_H
 #define ARN_DLPACK_H
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* arn_pool.c - a pool of threads that waits a moment before it sleeps. */
 #include "arn_pool.h"
 
 #include <errno.h>

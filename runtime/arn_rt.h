@@ -1,5 +1,5 @@
-/* arn_rt.h - beside a generated model, on hosts: what it is, its tensors by name, guards around its arena. Plain firmware needs
- * none of this. C99, no allocation, no stdio, includes nothing of ours but its own table.
+/* arn_rt.h - beside a generated model, on hosts: what it is, its tensors by name, guards around its arena. Plain
+ * firmware needs none of this. C99, no allocation, no stdio, includes nothing of ours but its own table.
  *
  *     const struct arn_model *m = dlsym(so, "kws_model");       made with a host build of the generated code
  *     int x = arn_find_input(m, "mfcc");
@@ -55,7 +55,7 @@ typedef void arn_step_fn(void *user, int32_t step);
 typedef int arn_init_fn(const struct arn_mem *m);
 typedef int arn_run_fn(const struct arn_mem *m, const struct arn_hook *hook);
 
-/* struct arn_mem { void *arena; ... }; and so on: the fields with their meaning stand in arn_model.def. */
+/* struct arn_mem { void *arena; ... }; and so on: the fields with their meaning are in arn_model.def. */
 #define ARN_STRUCT(name, meaning)      struct name {
 #define ARN_FIELD(type, name, meaning) type name;
 #define ARN_END \
@@ -78,7 +78,7 @@ const void *arn_tensor_at(const struct arn_tensor *t,
 enum { ARN_GUARD_BYTES = 256 };
 void *arn_guard_fill(void *block, uint64_t arena_bytes);          /* the arena: block + ARN_GUARD_BYTES */
 int64_t arn_guard_check(const void *block, uint64_t arena_bytes); /* 0: whole; -n: n bytes before the arena; n: the
-                                                                           n-th byte behind it */
+                                                                           n-th byte after it */
 #ifdef __cplusplus
 }
 #endif

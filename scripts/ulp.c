@@ -1,9 +1,11 @@
-/* ulp.c - the greatest error of a float function in generated code, over all 2^32 arguments. Driven by ulp.sh, which compiles it with
- * -DWANT=the function in double, -DLIMIT=greatest error allowed, and the function generated twice: with mul then add (a.h), with fma (b.h).
+/* ulp.c - the greatest error of a float function in generated code, over all 2^32 arguments. Driven by ulp.sh, which
+ * compiles it with -DWANT=the function in double, -DLIMIT=greatest error allowed, and the function generated twice:
+ * with mul then add (a.h), with fma (b.h).
  *
- * The error is |result - WANT(x)| in units of the last place of a float at WANT(x) (2^-149 below the normal range). NaN has to give NaN,
- * and results beyond the largest float infinity. wanted() and within() stand in loops that compilers turn into vectors (-Ofast: this
- * file only); a block where they find too much, or NaN and infinity, is looked at again one by one by exact_block(). */
+ * The error is |result - WANT(x)| in units of the last place of a float at WANT(x) (2^-149 below the normal range). NaN
+ * has to give NaN, and results beyond the largest float infinity. wanted() and within() are in loops that compilers
+ * turn into vectors (-Ofast: this file only); a block where they find too much, or NaN and infinity, is looked at again
+ * one by one by exact_block(). */
 #include "a.h"
 #include "b.h"
 

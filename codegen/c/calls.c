@@ -80,7 +80,7 @@ void ac_emit_chunks(ac_emit *e)
     const char *p = m->name;
     bool any = false;
     for (int32_t i = 0; i < m->n_calls; i++) {
-        if (!m->call[i].low->parts)
+        if (!m->call[i].low->chunks)
             continue;
         any = true;
         ac_putf(e->to, "/* %s */\nstatic void %s_part%d(const void *with, int32_t part)\n{\n", ac_emit_step_title(e, i),
@@ -121,7 +121,7 @@ static void print_step(ac_emit *e, int32_t i)
         print_poison(e, i);
     ac_putf(e->to, by_rows ? "    if (row == 0)\n        %s_STEP_BEGIN(%d);\n    " : "    %s_STEP_BEGIN(%d);\n    ", U,
             i);
-    if (c->low->parts)
+    if (c->low->chunks)
         ac_putf(e->to, "%s_parts(m, %s_part%d);\n", m->name, m->name, i);
     else
         print_call(e, c);
@@ -173,8 +173,8 @@ void ac_emit_run(ac_emit *e)
     for (int32_t i = 0; i < m->n_calls; i++) {
         for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++)
             t.ram[m->dead[i].range[k].ram] = true;
-        uses_m |= m->call[i].low->parts > 0;
-        if (!m->call[i].low->parts)
+        uses_m |= m->call[i].low->chunks > 0;
+        if (!m->call[i].low->chunks)
             add_touches(e, &t, &m->call[i]);
     }
     const bool by_rows = m->streamed != NULL;

@@ -108,7 +108,7 @@ void ac_emit_take_names(ac_emit *e, ac_cnames *names)
     for (int32_t i = 0; i < m->n_outputs; i++)
         ac_c_name_take(names, ac_strf(e->region, "%s_out%d", m->name, i));
     for (int32_t i = 0; i < m->n_calls; i++)
-        if (m->call[i].low->parts)
+        if (m->call[i].low->chunks)
             ac_c_name_take(names, ac_strf(e->region, "%s_part%d", m->name, i));
     for (int32_t i = 0; i < m->n_fn; i++)
         e->fn[i] = ac_c_name_take(names, ac_strf(e->region, "%s_%s", m->name, m->fn[i]->name));

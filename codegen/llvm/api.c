@@ -276,7 +276,7 @@ static void build_step(l_module *M, const runner *r, int32_t i)
     }
     call_hook(M, r, 0, i);
     LLVMValueRef result = build_call(M, r, c, 0);
-    for (int32_t k = 1; k < c->low->parts; k++)
+    for (int32_t k = 1; k < c->low->chunks; k++)
         build_call(M, r, c, k);
     call_hook(M, r, 1, i);
     if (fn->fails)

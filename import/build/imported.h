@@ -13,8 +13,8 @@ typedef struct ac_import_options {
     const ac_file *second; /* the file with the weights, for formats that have one; outlives the graph. NULL: none */
     bool random;           /* parameters that no file gives get random values, made from `seed` */
     uint64_t seed;
-    ac_promise_fn
-        *promise; /* how small constants are computed while nodes are made, and later the graph's; NULL: they are not */
+    /* How small constants are computed while nodes are made, and later the graph's; NULL: they are not */
+    ac_promise_fn *promise;
 } ac_import_options;
 
 /* --dim NAME=N: the size of a dimension that the file leaves to the caller. NAME is the dimension's own or

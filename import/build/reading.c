@@ -2,7 +2,7 @@
  * calls. */
 #include "import/build/reading.h"
 #include "import/build/name_map.h"
-#include "import/build/outputs.h"
+#include "import/build/wanted_outputs.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* caffe.c - the container of Caffe nets: text or binary, blobs by name, layers in order, outputs; the listing that
  * `show` prints. */
 #include "import/caffe/caffe.h"
-#include "import/build/outputs.h"
+#include "import/build/wanted_outputs.h"
 #include "import/build/name_map.h"
 #include "base/sink.h"
 #include "import/wire/peek.h"

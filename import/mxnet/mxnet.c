@@ -1,7 +1,7 @@
 /* mxnet.c - the container of MXNet models: the symbol's nodes in order, variables, heads; the listing that `show`
  * prints. */
 #include "import/mxnet/symbols.h"
-#include "import/build/outputs.h"
+#include "import/build/wanted_outputs.h"
 #include "import/build/params.h"
 #include "base/sink.h"
 #include "import/wire/peek.h"

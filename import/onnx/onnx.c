@@ -1,5 +1,5 @@
 /* onnx.c - the container of ONNX files: model, opsets, functions, graphs. */
-#include "import/build/outputs.h"
+#include "import/build/wanted_outputs.h"
 #include "import/build/params.h"
 #include "import/onnx/protos.h"
 #include "import/wire/peek.h"

@@ -1,6 +1,6 @@
 /* tf.c - the container of TensorFlow files: GraphDef and SavedModel, their inputs and outputs. */
 #include "import/tf/nodedefs.h"
-#include "import/build/outputs.h"
+#include "import/build/wanted_outputs.h"
 #include "import/wire/peek.h"
 
 #include <inttypes.h>

@@ -12,8 +12,9 @@
  * where there is one, else NaN. A NaN without a code of its own becomes -0, as in the ONNX reference. f8e8m0 rounds up
  * unless said otherwise; numbers below 0 are NaN, below its smallest one the smallest.
  *
- * The lowering of cast (ir/lower/map/small_floats.c) says the same in loops; these functions are for constants in text form
- * and for values that importers look at. Source: OCP 8-bit Floating Point and Microscaling Formats specifications. */
+ * The lowering of cast (ir/lower/map/small_floats.c) says the same in loops; these functions are for constants in
+ * text form and for values that importers look at. Source: OCP 8-bit Floating Point and Microscaling Formats
+ * specifications. */
 #ifndef AC_IR_DTYPE_MINIFLOAT_H
 #define AC_IR_DTYPE_MINIFLOAT_H
 #include "ir/dtype/dtype.h"

@@ -1,3 +1,4 @@
+/* graph.c - making and changing graphs: tensors, nodes, names. */
 #include "ir/graph/graph.h"
 
 #include <string.h>

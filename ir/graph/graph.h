@@ -1,12 +1,15 @@
 /* graph.h - what a model is: tensors and nodes in execution order of the file, one graph for each subgraph.
  *
- * A tensor is a value: produced once, read many times; weights are tensors with data. A node applies an operator of ops.def.
- * Nodes stand in `node[]` in a valid execution order (every tensor is produced before it is read); passes keep that.
+ * A tensor is a value: produced once, read many times; weights are tensors with data. A node applies an operator of
+ * ops.def. Nodes are in `node[]` in a valid execution order (every tensor is produced before it is read); passes keep
+ * that.
  *
- * After pass `epilogue` a node may have absorbed element-wise followers (node->fused): they compute on the running value in
- * the same loops; their intermediate tensors never exist in memory. After pass `view` a tensor may live inside another one.
+ * After pass `epilogue` a node may have absorbed element-wise followers (node->fused): they compute on the running
+ * value in the same loops; their intermediate tensors never exist in memory. After pass `view` a tensor may live inside
+ * another one.
  *
- * Everything lives in the context's region; names are interned. Constants point into the mapped model file or the region. */
+ * Everything lives in the context's region; names are interned. Constants point into the mapped model file or the
+ * region. */
 #ifndef AC_IR_GRAPH_GRAPH_H
 #define AC_IR_GRAPH_GRAPH_H
 #include "base/vec.h"
@@ -30,8 +33,8 @@ typedef struct ac_promise {
     /* Sets `data` of every tensor that holds the promise; t is the one that is needed. AC_FAIL: diagnostic. */
     int (*make)(ac_ctx *cx, const struct ac_promise *p, ac_tensor *t);
 } ac_promise;
-/* The operands of n are constants: its results become lazy ones. false, without a diagnostic and with nothing changed: they cannot
- * be computed, and the node has to stay. n may be erased afterwards. */
+/* The operands of n are constants: its results become lazy ones. false, without a diagnostic and with nothing changed:
+ * they cannot be computed, and the node has to stay. n may be erased afterwards. */
 typedef bool ac_promise_fn(ac_ctx *cx, const ac_node *n);
 
 struct ac_tensor {
@@ -42,12 +45,12 @@ struct ac_tensor {
     int64_t dim[AC_MAX_RANK];          /* outermost first; -1: open (until pinned); all >= 0 once pass infer has run */
     const char *dim_name[AC_MAX_RANK]; /* names of symbolic dimensions, NULL: none */
     const ac_quant *quant;             /* NULL: not quantised */
-    const void
-        *data; /* NULL: computed at run time (or lazy, or raw); dense row-major little-endian, ac_tensor_bytes long */
+    /* NULL: computed at run time (or lazy, or raw); dense row-major little-endian, ac_tensor_bytes long */
+    const void *data;
     const void *raw; /* constant: its bytes at an address that is not aligned; ac_tensor_force copies them */
     bool splat;      /* data holds one element, the value of all */
-    const void
-        *given; /* input: its value where whoever compiles knows it (run --input); importers may specialise on it */
+    /* Input: its value where whoever compiles knows it (run --input); importers may specialise on it */
+    const void *given;
     const ac_promise *lazy; /* constant not yet computed: ac_tensor_force makes it */
     ac_node *def;       /* the node of g->node that makes it (followers: their host); NULL: input, state or constant */
     bool named;         /* for importers: the name is the file's own */
@@ -101,7 +104,8 @@ ac_tensor *ac_tensor_const(ac_graph *g, const char *name, ac_dtype dtype, int32_
 /* A node appended to g->node; outputs get def = node. in/out arrays are copied. Attributes start at their defaults. */
 ac_node *ac_node_new(ac_graph *g, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in, ac_tensor *const *out,
                      int32_t n_out);
-/* Appends `follower` (no longer in g->node: the caller sees to it) to the epilogue of `host`; its results get def = host. */
+/* Appends `follower` (no longer in g->node: the caller sees to it) to the epilogue of `host`; its results get def =
+ * host. */
 void ac_node_fuse(ac_graph *g, ac_node *host, ac_node *follower);
 void ac_tensor_replace(ac_graph *g, ac_tensor *from,
                        ac_tensor *to); /* all readers (fused ones too) and graph outputs */
@@ -117,8 +121,8 @@ ac_tensor *
 ac_tensor_root(const ac_tensor *t); /* the tensor in whose bytes t lives; t itself when it has bytes of its own */
 int64_t ac_tensor_root_offset(const ac_tensor *t); /* where in the root's bytes t starts */
 bool ac_tensor_is_const(const ac_tensor *t);       /* data or lazy */
-/* Dense data of a constant: makes lazy ones, expands splats; cached on the tensor. NULL: not a constant, or it cannot be made
- * (diagnostic). */
+/* Dense data of a constant: makes lazy ones, expands splats; cached on the tensor. NULL: not a constant, or it cannot
+ * be made (diagnostic). */
 const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t);
 bool ac_tensor_same_shape(const ac_tensor *a, const ac_tensor *b);
 float ac_quant_scale(const ac_tensor *t); /* of the whole tensor; 1 when not quantised */
@@ -131,8 +135,8 @@ ac_tensor *ac_node_in(const ac_node *n, int32_t i); /* operand i where it is giv
 /* The result of a node after its epilogue: out[0] of the last fused node, else out[0]. */
 ac_tensor *ac_node_result(const ac_node *n);
 bool ac_node_internal(const ac_node *n, const ac_tensor *t); /* is t made and used up inside the epilogue of n? */
-/* The run-time operands of node and epilogue: calls f for each distinct tensor that is neither constant, nor left out, nor an
- * internal result. Static inputs (ops.def) are skipped. Views are given as they are (not resolved to roots). */
+/* The run-time operands of node and epilogue: calls f for each distinct tensor that is neither constant, nor left out,
+ * nor an internal result. Static inputs (ops.def) are skipped. Views are given as they are (not resolved to roots). */
 int32_t ac_node_reads(const ac_node *n, ac_tensor **list, int32_t cap); /* count; at most cap are stored */
 
 /* The activation among the attributes; none where the operator has no such attribute (then nothing can be set). */
@@ -154,14 +158,14 @@ typedef struct ac_text_head {
     const struct ac_weights_file *weights; /* the file that holds its constants; NULL: none */
 } ac_text_head;
 
-/* text_read.c, text_write.c - the .ag form (docs/text-format.md); read(write(g)) == g. `file` names it in messages and is the
- * base of relative `file` constants. */
+/* text_read.c, text_write.c - the .ag form (docs/text-format.md); read(write(g)) == g. `file` names it in messages and
+ * is the base of relative `file` constants. */
 int ac_graph_read_text(ac_ctx *cx, const char *file, const char *text, size_t n,
                        ac_text_head *head /* NULL: no matter */, ac_graph **out);
 struct ac_sink;
 void ac_graph_write_text(struct ac_sink *to, ac_graph *g, bool channels_first);
-/* The same with constants of more than a few elements in a weights file (weights_file.h): `name` is that file's as the text
- * says it, `weights` gets its bytes. */
+/* The same with constants of more than a few elements in a weights file (weights_file.h): `name` is that file's as the
+ * text says it, `weights` gets its bytes. */
 void ac_graph_write_pair(struct ac_sink *to, ac_graph *g, bool channels_first, const char *name,
                          struct ac_sink *weights);
 bool ac_graph_equal(const ac_graph *a, const ac_graph *b);

@@ -1,3 +1,4 @@
+/* text_lex.c - words, numbers and strings of the text form, with their places. */
 #include "ir/graph/text_lex.h"
 
 #include <math.h>
@@ -42,7 +43,7 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* One escape behind a backslash; -1: no such escape. */
+/* One escape after a backslash; -1: no such escape. */
 static int escape(ac_lex *x)
 {
     char c = *x->at;

@@ -35,7 +35,7 @@ typedef struct ac_tok {
     const char *start;  /* in the source */
     const char *stop;
     int32_t line, col;  /* 1-based; col counts bytes */
-    const char *source; /* the line it stands on */
+    const char *source; /* the line it is on */
 } ac_tok;
 
 typedef struct ac_lex {

@@ -279,7 +279,7 @@ static int read_args(reader *p, tensor_list *in)
     return known;
 }
 
-/* What stands right of the = : op(operands) attributes "name". The results are defined even when this fails, so that
+/* What is right of the = : op(operands) attributes "name". The results are defined even when this fails, so that
  * one mistake does not make all their readers unknown names. */
 static int read_apply(reader *p, ac_op *op, tensor_list *in, ac_attrs *attrs, const char **name)
 {
@@ -466,7 +466,7 @@ int ac_graph_read_text(ac_ctx *cx, const char *file, const char *text, size_t n,
     ac_lex_open(&p.x, cx, file ? ac_intern(cx, file) : NULL, own);
     if (strlen(own) != n)
         return ac_error(cx, (ac_place){.file = p.x.file, .byte = (int64_t)strlen(own) + 1}, E0020,
-                        "a NUL byte is no text");
+                        "a NUL byte is not text");
     for (;;) {
         while (p.x.tok.kind == AC_T_NEWLINE)
             ac_lex_next(&p.x);

@@ -219,7 +219,7 @@ static int read_element(ac_lex *x, ac_dtype d, void *dst)
         if (big)
             v = (int64_t)at.magnitude;
         else if (!int_of(&at, &v) || v < ac_dtype_min(d) || v > ac_dtype_max(d))
-            return ac_text_error(x, &at, E0016, "%s is no value of type %s", ac_lex_show(x, &at), ac_dtype_name(d));
+            return ac_text_error(x, &at, E0016, "%s is not a value of type %s", ac_lex_show(x, &at), ac_dtype_name(d));
     }
     ac_lex_next(x);
     size_t size = (size_t)ac_dtype_size(d, 1);
@@ -275,7 +275,7 @@ static int read_hex(ac_lex *x, int64_t bytes, ac_text_value *out)
     for (size_t i = 0; i < at.len / 2; i++) {
         int hi = nibble_of(at.text[2 * i]), lo = nibble_of(at.text[2 * i + 1]);
         if (hi < 0 || lo < 0)
-            return ac_text_error(x, &at, E0020, "byte %zu of the string is no pair of hexadecimal digits", i);
+            return ac_text_error(x, &at, E0020, "byte %zu of the string is not a pair of hexadecimal digits", i);
         p[i] = (uint8_t)(hi * 16 + lo);
     }
     out->data = p;
@@ -337,7 +337,7 @@ static int read_random(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
         AC_TRY(ac_text_expect(x, ',', "between least and greatest value"));
         AC_TRY(ac_text_num(x, "the greatest value", &hi));
         if (!(lo >= least && lo <= hi && hi <= most) || (!real && (floor(lo) != lo || floor(hi) != hi)))
-            return ac_text_error(x, &at, E0016, "(%g, %g) is no range of %s", lo, hi, ac_dtype_name(ty->dtype));
+            return ac_text_error(x, &at, E0016, "(%g, %g) is not a range of %s", lo, hi, ac_dtype_name(ty->dtype));
         AC_TRY(ac_text_expect(x, ')', "after the range"));
     }
     uint8_t *p = NULL;
@@ -353,7 +353,7 @@ const char *ac_text_path(const ac_lex *x, const char *name)
     return folder ? ac_strf(x->cx->region, "%.*s%s", folder, x->file, name) : name;
 }
 
-/* weights @offset: a slice of the weights file, where it stands */
+/* weights @offset: a slice of the weights file, where it is */
 static int read_slice(ac_lex *x, const ac_text_type *ty, const ac_weights_file *w, ac_text_value *out)
 {
     const ac_tok at = x->tok;
@@ -361,13 +361,13 @@ static int read_slice(ac_lex *x, const ac_text_type *ty, const ac_weights_file *
     if (!w)
         return ac_text_error(x, &at, E0020,
                              "the text names no weights file: weights \"FILE\" BYTES \"SHA-256\" above the graph");
-    AC_TRY(ac_text_expect(x, '@', "and where in the weights file the values stand"));
+    AC_TRY(ac_text_expect(x, '@', "and where in the weights file the values are"));
     AC_TRY(ac_text_int(x, AC_WEIGHTS_HEADER, INT64_MAX / 2, "a byte offset", &offset));
     if (offset > w->n || ty->bytes > w->n - offset)
-        return ac_text_error(x, &at, E0010, "'%s' has fewer than %lld bytes behind offset %lld", w->path,
+        return ac_text_error(x, &at, E0010, "'%s' has fewer than %lld bytes after offset %lld", w->path,
                              (long long)ty->bytes, (long long)offset);
     if (offset % AC_WEIGHTS_ALIGN)
-        return ac_text_error(x, &at, E0012, "constants of a weights file stand at multiples of %d", AC_WEIGHTS_ALIGN);
+        return ac_text_error(x, &at, E0012, "constants of a weights file are at multiples of %d", AC_WEIGHTS_ALIGN);
     out->data = w->data + offset;
     return AC_OK;
 }
@@ -391,7 +391,7 @@ static int read_file(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
     bool there = fseeko(f, 0, SEEK_END) == 0 && ftello(f) - offset >= ty->bytes;
     fclose(f);
     if (!there)
-        return ac_text_error(x, &at, E0010, "'%s' has fewer than %lld bytes behind offset %lld", path,
+        return ac_text_error(x, &at, E0010, "'%s' has fewer than %lld bytes after offset %lld", path,
                              (long long)ty->bytes, (long long)offset);
     uint8_t *p = NULL;
     AC_TRY(room_for(x, ty, &p)); /* may jump: no file is open */

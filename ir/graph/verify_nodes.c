@@ -1,7 +1,7 @@
-/* verify_nodes.c - every rule a graph must obey, at any time between import and lowering. Written from the rules in graph.h,
- * not from the passes: a pass that breaks one is found here.
+/* verify_nodes.c - every rule a graph must obey, at any time between import and lowering. Written from the rules in
+ * graph.h, not from the passes: a pass that breaks one is found here.
  *
- * Shapes may still be open (-1) and result types missing: pass infer settles those, and its own errors say so. */
+ * Shapes may still be unknown (-1) and result types missing: pass infer fills these in, and its own errors say so. */
 #include "ir/graph/graph.h"
 
 #include <math.h>
@@ -173,7 +173,7 @@ static void check_reads(check *c, const ac_node *n, int32_t pos, const ac_node *
             BAD(c, n->at, E0101, "operand '%s' of %s is made by a node that is not in the graph", t->name, row->text);
         else if (c->made[t->id] > pos && !inside) {
             BAD(c, n->at, E0101, "operand '%s' of %s is read before it is made", t->name, row->text);
-            ac_reason(c->cx, "nodes stand in execution order; a cycle has none");
+            ac_reason(c->cx, "nodes are in execution order; a cycle has none");
         } else if (!t->def && !t->input && !t->state && !ac_tensor_is_const(t))
             BAD(c, n->at, E0101, "operand '%s' of %s is produced by nothing", t->name, row->text);
     }

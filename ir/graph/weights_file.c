@@ -1,3 +1,4 @@
+/* weights_file.c - the file that holds the large constants of a text. */
 #include "ir/graph/weights_file.h"
 #include "base/file.h"
 #include "base/sha256.h"
@@ -46,7 +47,7 @@ int ac_weights_open(ac_ctx *cx, ac_place at, const char *path, int64_t bytes, co
     AC_TRY(ac_file_keep(cx, path, &f));
     put_header(header, bytes, sha256);
     if (f->n < AC_WEIGHTS_HEADER || memcmp(f->data, "arenac-weights ", 15) != 0)
-        return ac_error(cx, at, E0016, "'%s' is no weights file of arenac", path);
+        return ac_error(cx, at, E0016, "'%s' is not a weights file of arenac", path);
     if ((int64_t)f->n != bytes)
         return ac_error(cx, at, E0016, "'%s' has %s bytes, the text expects %s", path, ac_commas(cx, (int64_t)f->n),
                         ac_commas(cx, bytes));

@@ -3,7 +3,7 @@
  *     arenac-weights 1 bytes 786560 sha256 5f0c...            one line, blanks up to byte 127, a line break
  *     constants, each at a multiple of 64, zeros between them, row-major and little-endian as in memory
  *
- * `bytes` is the size of the whole file, `sha256` the sum of everything behind the header. The text names both, so a
+ * `bytes` is the size of the whole file, `sha256` the sum of everything after the header. The text names both, so a
  * file that belongs to another text is refused when it is opened; the sum itself is compared where the values are used
  * (ac_weights_verify), because reading the values is what a plan does not need. Opening maps the file: nothing is
  * copied.
@@ -30,7 +30,7 @@ typedef struct ac_weights_file {
 } ac_weights_file;
 
 void ac_weights_start(ac_sink *to, int64_t bytes);                    /* room for the header and about so many bytes */
-int64_t ac_weights_add(ac_sink *to, const void *data, int64_t bytes); /* where in the file they stand */
+int64_t ac_weights_add(ac_sink *to, const void *data, int64_t bytes); /* where in the file they are */
 void ac_weights_seal(ac_sink *to, char sha256[65]);
 
 int ac_weights_open(ac_ctx *cx, ac_place at, const char *path, int64_t bytes, const char *sha256,

@@ -1,7 +1,8 @@
+/* arith.c - operations of the builder.
+ *
+ * Operands are checked and splat here; what an operation makes of constants is folding.c's business. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
-
-/* Operands are checked and splat here; what an operation makes of constants is folding.c's business. */
 
 static const ac_ins *at(const ac_lb *b, ac_x x)
 {

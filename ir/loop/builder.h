@@ -12,7 +12,7 @@
 
 #include <assert.h>
 
-/* Inside the builder a FOR of one iteration stands in the code as a mark, so that a BREAK_IF can still make it a loop;
+/* Inside the builder a FOR of one iteration stays in the code as a mark, so that a BREAK_IF can still make it a loop;
  * ac_lb_close drops it. Never seen outside. */
 enum { AC_F_ONCE = 128 };
 

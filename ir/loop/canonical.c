@@ -1,11 +1,13 @@
-#include "ir/loop/builder.h"
-
-/* One order of values, whatever order they were built in.
+/* canonical.c - one text for equal code.
  *
- * C does not say which argument of ac_lb_add(b, ac_lb_load(...), ac_lb_load(...)) is called first, and compilers differ. The
- * same source must give the same bytes from every build, so ac_lb_close sorts each run of values between two statements:
- * operands before users, first operand first; what the following statement uses comes last, in its operands' order; the
- * rest by age. Nothing crosses a statement, so loads and gets still see what they saw. Cost: O(instructions). */
+ * One order of values, whatever order they were built in.
+ *
+ * C does not say which argument of ac_lb_add(b, ac_lb_load(...), ac_lb_load(...)) is called first, and compilers
+ * differ. The same source must give the same bytes from every build, so ac_lb_close sorts each run of values between
+ * two statements: operands before users, first operand first; what the following statement uses comes last, in its
+ * operands' order; the rest by age. Nothing crosses a statement, so loads and gets still see what they saw. Cost:
+ * O(instructions). */
+#include "ir/loop/builder.h"
 
 typedef struct order {
     ac_loop_fn *fn;
@@ -56,7 +58,7 @@ void ac_lb_order(ac_loop_fn *fn, ac_region *r)
 {
     size_t n = (size_t)fn->code.n;
     order o = {.fn = fn, .out = AC_NEW_N(r, ac_ins, n), .n = 1, .map = AC_NEW_N(r, ac_x, n)};
-    bool *inner = AC_NEW_N(r, bool, n); /* an operand of a value of its own run, or of the statement behind the run */
+    bool *inner = AC_NEW_N(r, bool, n); /* an operand of a value of its own run, or of the statement after the run */
     for (o.begin = 1; o.begin < fn->code.n; o.begin = o.end + 1) {
         for (o.end = o.begin; o.end < fn->code.n && ac_lop_class((ac_lop)fn->code.item[o.end].op) == 'V'; o.end++) {
         }

@@ -1,10 +1,11 @@
-#include "ir/loop/builder.h"
-
-/* Dead code, once, at ac_lb_close: unused values, variables never read, blocks without statements, loops without
+/* close.c - the end of building.
+ *
+ * Dead code, once, at ac_lb_close: unused values, variables never read, blocks without statements, loops without
  * iterations and the marks of loops with one, branches decided by constants. What is left is renumbered densely, in
  * order.
  *
  * Cost: O(instructions), times the few rounds in which variables lose their last reader. */
+#include "ir/loop/builder.h"
 
 enum { LIVE = 1, GONE = 2 }; /* GONE: cannot run, or a mark without meaning */
 

@@ -1,3 +1,4 @@
+/* copy.c - instructions of one function, built again in another one. */
 #include "ir/loop/builder.h"
 
 ac_loop_fn *ac_lb_open_like(ac_lb *b, ac_region *region, const ac_loop_fn *from)
@@ -68,8 +69,8 @@ ac_x ac_lb_copy(ac_lb *b, const ac_loop_fn *from, const ac_ins *i)
     case AC_L_NEG: case AC_L_ABS: case AC_L_SQRT: case AC_L_FLOOR: case AC_L_CEIL: case AC_L_TRUNC: case AC_L_RINT:
     case AC_L_AND: case AC_L_OR: case AC_L_XOR: case AC_L_NOT: case AC_L_SHL: case AC_L_SHR:
     case AC_L_EQ: case AC_L_NE: case AC_L_LT: case AC_L_LE:
-    case AC_L_SELECT: case AC_L_CAST: case AC_L_SATCAST: case AC_L_BITCAST: case AC_L_FMA: case AC_L_DOT4: case AC_L_DOT2:
-    case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE: case AC_L_SUMLANES: case AC_L_MAXLANES:
+    case AC_L_SELECT: case AC_L_CAST: case AC_L_SATCAST: case AC_L_BITCAST: case AC_L_FMA: case AC_L_DOT4:
+    case AC_L_DOT2: case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE: case AC_L_SUMLANES: case AC_L_MAXLANES:
         // clang-format on
         return copy_value(b, from, i);
     case AC_L_NONE:

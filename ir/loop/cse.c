@@ -1,10 +1,12 @@
+/* cse.c - common values, and loads of what was stored.
+ *
+ * Two uses of one structure: a hash table with chains whose entries are also a stack. The newest entry is always
+ * the head of its chain, so leaving a block undoes in O(1) per entry. Lookups stop after DEPTH entries: cost stays
+ * bounded. */
 #include "ir/loop/builder.h"
 
 #include <string.h>
 
-/* Two uses of one structure: a hash table with chains whose entries are also a stack. The newest entry is always the
- * head of its chain, so leaving a block undoes in O(1) per entry. Lookups stop after DEPTH entries: cost stays bounded.
- */
 enum { FIRST_CAP = 256, DEPTH = 32 };
 
 struct ac_lb_name {

@@ -1,11 +1,12 @@
+/* dump.c - the text form, written.
+ *
+ * One instruction per line, indented by depth; numbers are the instructions' own, so the text names what the code
+ * names. */
 #include "ir/loop/builder.h"
 #include "ir/loop/text_words.h"
 
 #include <math.h>
 #include <string.h>
-
-/* One instruction per line, indented by depth; numbers are the instructions' own, so the text names what the code
- * names. */
 
 static void put_type(ac_sink *to, const ac_ins *i)
 {

@@ -1,12 +1,13 @@
+/* folding.c - what an operation makes of constants, and identities.
+ *
+ * Constants are computed with the evaluator's own kernels; a float result that is NaN stays an instruction (its
+ * bits depend on the machine). Identities keep every bit: floats know x*1, x/1, x-0 and x+(-0), but not x+0 (of
+ * -0) or x*0. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Constants are computed with the evaluator's own kernels; a float result that is NaN stays an instruction (its bits
- * depend on the machine). Identities keep every bit: floats know x*1, x/1, x-0 and x+(-0), but not x+0 (of -0) or x*0.
- */
 
 static const ac_ins *at(const ac_lb *b, ac_x x)
 {

@@ -4,12 +4,12 @@
  *       for t 0 .. 256 block              threads; between two block loops all of them wait for each other
  *         shared[..] = ..
  *       end
- *       for k ..                          what stands around block loops is the same for all threads
+ *       for k ..                          what is around block loops is the same for all threads
  *         for t 0 .. 256 block
  *           acc[2 * 256 + t] = ..         registers: element 2 of thread t
  *
  * So a block loop is a phase: no iteration may read what another one stores in the same phase. The evaluator runs
- * phases as plain loops, one after another; printers for GPUs put a barrier behind each. */
+ * phases as plain loops, one after another; printers for GPUs put a barrier after each. */
 #include "ir/loop/builder.h"
 
 enum { MOST_THREADS = 1024, MOST_SHARED = 48 << 10, MOST_OWN = 256 };
@@ -88,7 +88,7 @@ static bool stored_in_phase(const ac_loop_fn *fn, ac_x phase, int32_t buf)
     return false;
 }
 
-/* An access to what threads hold in registers. inner: it stands in a loop or branch of the phase. */
+/* An access to what threads hold in registers. inner: it is in a loop or branch of the phase. */
 static const char *own_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase, bool inner)
 {
     int64_t constant;
@@ -101,7 +101,7 @@ static const char *own_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase, 
     if (i->op == AC_L_STORE || stored_in_phase(fn, phase, i->aux))
         return "a neighbour's element that changes in this phase";
     const bool word = ac_dtype_bits((ac_dtype)i->dtype) == 32 && (i->dtype == AC_F32 || i->dtype == AC_I32);
-    return inner || !word || threads_of(fn, phase) % 32 ? "a neighbour's element that not all threads ask for" : NULL;
+    return inner || !word || threads_of(fn, phase) % 32 ? "a neighbour's element that not all threads request" : NULL;
 }
 
 /* A product of fragments, in a phase; uneven: in a branch or loop that not all threads may take. */

@@ -1,6 +1,6 @@
-#include "ir/loop/builder.h"
-
-/* Loop-invariant code motion.
+/* hoist.c - values leave the loops that do not change them.
+ *
+ * Loop-invariant code motion.
  *
  *     for oy                             %8 = mul %7 %2          (uses nothing of the loop over ky)
  *       for ky                     =>    for oy
@@ -10,13 +10,14 @@
  * outermost loop that makes none of their operands. Moving out of an IF speculates, which is harmless for pure code,
  * and only happens when a loop is left on the way. GETs and LOADs stay: a variable or memory may change.
  *
- * Method: every instruction has a home, the block it must stand in: the innermost home of its operands, when that is
+ * Method: every instruction has a home, the block it must be in: the innermost home of its operands, when that is
  * outside of a loop around it. Blocks are numbered by the instruction that opens them; 0 is the function. Cost:
  * O(instructions * depth). */
+#include "ir/loop/builder.h"
 
 typedef struct hoister {
     const ac_loop_fn *fn;
-    int32_t *home;         /* by instruction: the block it will stand in */
+    int32_t *home;         /* by instruction: the block it will be in */
     int32_t *depth;        /* by block */
     int32_t *parent;       /* by block */
     int32_t *first, *next; /* by FOR: list of what is moved in front of it, oldest first */

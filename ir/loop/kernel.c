@@ -1,11 +1,13 @@
+/* kernel.c - what an instruction computes.
+ *
+ * Lanes are handled in chunks of CHUNK through local arrays: compilers then know that nothing overlaps and
+ * vectorise without run-time tests, and d == a stays correct. memcpy because registers hold different types at
+ * different times. */
 #include "ir/loop/kernel.h"
 #include "ir/loop/scalar.h"
 
 #include <string.h>
 
-/* Lanes are handled in chunks of CHUNK through local arrays: compilers then know that nothing overlaps and vectorise
- * without run-time tests, and d == a stays correct. memcpy because registers hold different types at different times.
- */
 enum { CHUNK = 8 };
 
 // clang-format off
@@ -95,7 +97,8 @@ CHOOSE(k_select2, uint16_t)
 CHOOSE(k_select4, uint32_t)
 CHOOSE(k_select8, uint64_t)
 
-/* Halves are added until one lane is left; an odd rest lane (lanes are powers of two in practice) joins the last half. */
+/* Halves are added until one lane is left; an odd rest lane (lanes are powers of two in practice) joins the last
+ * half. */
 #define REDUCE(name, t, f)                                                                        \
     static void name(void *d, const void *a, const void *b, const void *c, int32_t n)             \
     {                                                                                             \

@@ -21,9 +21,9 @@ ac_kernel ac_kernel_of(ac_lop op, ac_dtype type, ac_dtype from);
 /* d = a * b + c with both roundings: MUL followed by ADD. NULL for types without MUL. */
 ac_kernel ac_kernel_muladd(ac_dtype type);
 
-/* MMA for one thread: acc, four of i32 or f32 `stride` bytes apart, += its part of the warp's product (mma.c), for which it reads
- * A's words of threads 4 g.. and B's of 8 q... type: of what the
- * words hold: I8, F16, BF16, or F32 for tf32. Float products are exact and are added one by one in order of the reduction. */
+/* MMA for one thread: acc, four of i32 or f32 `stride` bytes apart, += its part of the warp's product (mma.c), for
+ * which it reads A's words of threads 4 g.. and B's of 8 q... type: of what the words hold: I8, F16, BF16, or F32 for
+ * tf32. Float products are exact and are added one by one in order of the reduction. */
 typedef struct ac_mma_words {
     uint32_t a[32][4], b[32][2]; /* of each thread */
 } ac_mma_words;

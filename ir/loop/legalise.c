@@ -1,14 +1,15 @@
-#include "ir/loop/builder.h"
-#include "ir/loop/kernel.h"
-
-/* Every value of L lanes becomes L values of one lane; instructions that only move lanes disappear.
+/* legalise.c - for targets without vectors.
+ *
+ * Every value of L lanes becomes L values of one lane; instructions that only move lanes disappear.
  *
  *     %4 = load f32x4 x[%3]           load x[%3], x[%3 + 1], x[%3 + 2], x[%3 + 3]
  *     %5 = sumlanes f32 %4      =>    (l0 + l2) + (l1 + l3)
  *     %6 = dot4 i32 %a %b %c          c + a0*b0 + a1*b1 + a2*b2 + a3*b3, wrapping
  *
- * A variable of L lanes becomes L variables NAME_0 .. Memory order is kept: all lanes are loaded where the vector was.
- */
+ * A variable of L lanes becomes L variables NAME_0 .. Memory order is kept: all lanes are loaded where the vector
+ * was. */
+#include "ir/loop/builder.h"
+#include "ir/loop/kernel.h"
 
 typedef struct splitter {
     const ac_loop_fn *from;

@@ -1,3 +1,4 @@
+/* loop.c - what loop.def says of the instructions, and walking over them. */
 #include "ir/loop/builder.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
  * A function has buffers (parameters first, then locals) and code: a flat array of instructions. An instruction that
  * makes a value is named by its index; it can be used after it inside the same or an inner block (FOR .. END, IF ..
  * ELSE .. END). Values never change; what changes during a loop lives in variables (VAR / GET / SET): accumulators are
- * variables. Evaluation order is the order of the code: a LOAD reads memory where it stands, whatever is stored later.
+ * variables. Evaluation order is the order of the code: a LOAD reads memory where it is, whatever is stored later.
  * A value has lanes: 1 = scalar. Printers turn more lanes into vector types; the legaliser turns them into scalars.
  *
  *     %1 = const i32 0   %2 = const i32 196
@@ -57,15 +57,16 @@ typedef struct ac_ins {
     union {
         int64_t i;
         double f;
-    } k;              /* CONST (f for float types); FOR: step; MMA: buffer of the fragments */
-    const char *name; /* loop variables and variables: the letters of STYLE rule 33 ("oy", "c0_1"); else NULL */
+    } k; /* CONST (f for float types); FOR: step; MMA: buffer of the fragments */
+    const char
+        *name; /* loop variables and variables: as loop nests call them ("oy", "c0_1"; docs/loop-ir.md); else NULL */
 } ac_ins;
 
 typedef enum ac_role { AC_BUF_IN, AC_BUF_OUT, AC_BUF_INOUT, AC_BUF_CONST, AC_BUF_SCRATCH, AC_BUF_LOCAL } ac_role;
 
-/* Where a LOCAL lies on a GPU; elsewhere all are arrays on the stack. SHARED: one for a block. THREAD: registers of the threads of a
- * block; element k of thread t is k * threads + t. A thread stores its own elements only, and loads those or a neighbour's from an
- * earlier phase, in that form (ac_thread_element). */
+/* Where a LOCAL lies on a GPU; elsewhere all are arrays on the stack. SHARED: one for a block. THREAD: registers of the
+ * threads of a block; element k of thread t is k * threads + t. A thread stores its own elements only, and loads those
+ * or a neighbour's from an earlier phase, in that form (ac_thread_element). */
 typedef enum ac_where { AC_WHERE_STACK, AC_WHERE_SHARED, AC_WHERE_THREAD } ac_where;
 
 typedef struct ac_buf {
@@ -155,8 +156,8 @@ ac_x ac_lb_maxlanes(ac_lb *b, ac_x x);
 ac_x ac_lb_load(ac_lb *b, int32_t buf, ac_x index, int32_t lanes);
 ac_x ac_lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t flags);
 void ac_lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value);
-/* Threads of a block, between two of its phases: elements a.. of `acc` += product of fragments b.. and c.. of `words` (mma.c).
- * type: of what the words hold. */
+/* Threads of a block, between two of its phases: elements a.. of `acc` += product of fragments b.. and c.. of `words`
+ * (mma.c). type: of what the words hold. */
 void ac_lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x, ac_x y);
 void ac_lb_prefetch(ac_lb *b, int32_t buf, ac_x index); /* a hint; index may lie anywhere */
 ac_x ac_lb_var(ac_lb *b, const char *name, ac_x init);  /* a handle for ac_lb_get / ac_lb_set */
@@ -187,8 +188,9 @@ static inline int32_t ac_lb_lane_count(const ac_lb *b, ac_x x)
 }
 bool ac_lb_const_int(const ac_lb *b, ac_x x, int64_t *v); /* is x an integer constant? */
 
-/* gpu.c: is `index` an element of a thread's own, k * threads + t in the block loop t? Then k = *constant, or the value *k if that
- * is not 0. threads: trips of the loop. Or that of its neighbour in the warp, k * threads + (t xor mask) with mask 1, 2, 4, 8 or 16. */
+/* gpu.c: is `index` an element of a thread's own, k * threads + t in the block loop t? Then k = *constant, or the value
+ * *k if that is not 0. threads: trips of the loop. Or that of its neighbour in the warp, k * threads + (t xor mask)
+ * with mask 1, 2, 4, 8 or 16. */
 bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x *k, int32_t *mask);
 /* The shape of functions with grid and block loops; NULL, or what is wrong. */
 const char *ac_loop_gpu_fault(const ac_loop_fn *fn);

@@ -1,7 +1,7 @@
 /* scalar.h - what each instruction does to one lane: the single source of the loop IR's arithmetic.
  *
- * Constant folding (folding.c) and the evaluator (eval.c, kernel.c) call these functions, so that they cannot differ. The
- * rules are those of loop.def; what loop.def leaves to the lowering (overflow, division by zero, shifts outside the
+ * Constant folding (folding.c) and the evaluator (eval.c, kernel.c) call these functions, so that they cannot differ.
+ * The rules are those of loop.def; what loop.def leaves to the lowering (overflow, division by zero, shifts outside the
  * type, float to int out of range) is made harmless here: wrap, 0, shift count modulo the bits, clamp.
  *
  *     ac_s_ADD_I32(INT32_MAX, 1) == INT32_MIN        ac_s_MIN_F32(nan, 1) == 1        ac_s_sat_I32_I8(300) == 127
@@ -78,7 +78,8 @@
     static inline t ac_s_DIV_##T(t a, t b) { return (t)(b == 0 ? 0 : a / b); }                    \
     static inline t ac_s_MOD_##T(t a, t b) { return (t)(b == 0 ? 0 : a % b); }
 
-/* Each operation rounds to its own type: the file is compiled with contraction off, and float stays float (FLT_EVAL_METHOD 0). */
+/* Each operation rounds to its own type: the file is compiled with contraction off, and float stays float
+ * (FLT_EVAL_METHOD 0). */
 #define FLOATING(T, t, s)                                                                         \
     COMMON(T, t)                                                                                  \
     static inline t ac_s_ADD_##T(t a, t b) { return a + b; }                                      \
@@ -111,7 +112,8 @@ static inline uint8_t ac_s_NOT_BOOL(uint8_t a) { return a ^ 1; }
 static inline uint8_t ac_s_EQ_BOOL(uint8_t a, uint8_t b) { return a == b; }
 static inline uint8_t ac_s_NE_BOOL(uint8_t a, uint8_t b) { return a != b; }
 
-/* Conversions. A source is read into a signed (s), unsigned (u) or floating (f) value; a destination has one rule for each. */
+/* Conversions. A source is read into a signed (s), unsigned (u) or floating (f) value; a destination has one rule for
+ * each. */
 #define AC_CAST_SOURCES(X, ...)                                                                                    \
     X(I8, int8_t, s, , __VA_ARGS__) X(I16, int16_t, s, , __VA_ARGS__) X(I32, int32_t, s, , __VA_ARGS__)            \
     X(I64, int64_t, s, , __VA_ARGS__) X(U8, uint8_t, u, , __VA_ARGS__) X(U16, uint16_t, u, , __VA_ARGS__)          \

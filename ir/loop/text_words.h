@@ -1,4 +1,5 @@
-/* text_words.h - the words of the loop IR's text form, shared by dump.c and read.c. docs/loop-ir.md has the grammar. */
+/* text_words.h - the words of the loop IR's text form, shared by dump.c and parse.c. docs/loop-ir.md has the
+ * grammar. */
 #ifndef AC_IR_LOOP_TEXT_WORDS_H
 #define AC_IR_LOOP_TEXT_WORDS_H
 

@@ -1,6 +1,6 @@
-#include "ir/loop/builder.h"
-
-/* Loops marked unroll whose bounds are constants (after the loops around them were unrolled) become copies of their
+/* unroll.c - copies of a loop's body.
+ *
+ * Loops marked unroll whose bounds are constants (after the loops around them were unrolled) become copies of their
  * body, one for each value of the loop variable; the builder folds what that makes constant. A loop left by break_if
  * stays a loop.
  *
@@ -9,6 +9,7 @@
  *          end
  *
  * Variables declared in the body are declared once per copy, with numbered names. Cost: O(size of the result). */
+#include "ir/loop/builder.h"
 
 typedef struct unroller {
     const ac_loop_fn *from;

@@ -1,10 +1,11 @@
+/* verify_loops.c - is a function well formed?
+ *
+ * The rules of loop.h and loop.def, checked on the finished function; nothing is shared with the builder but the list
+ * of which operators exist for which types (kernel.h). Cost: O(instructions), scopes by a stack. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 
 #include <string.h>
-
-/* The rules of loop.h and loop.def, checked on the finished function; nothing is shared with the builder but the list
- * of which operators exist for which types (kernel.h). Cost: O(instructions), scopes by a stack. */
 
 typedef struct checker {
     ac_ctx *cx;
@@ -12,7 +13,7 @@ typedef struct checker {
     const ac_loop_fn *fn;
     int32_t at; /* the instruction being checked */
     int32_t faults;
-    int32_t *scope; /* by instruction: the block it stands in (its FOR, IF or ELSE; 0: the function) */
+    int32_t *scope; /* by instruction: the block it is in (its FOR, IF or ELSE; 0: the function) */
     bool *left;     /* by block: it is closed */
     AC_VEC(int32_t) open;
 } checker;
@@ -173,7 +174,7 @@ static void check_arith(checker *c, const ac_ins *i, const ac_ins *x, const ac_i
 {
     ac_lop op = (ac_lop)i->op;
     ac_dtype d = (ac_dtype)x->dtype;
-    if (d >= AC_DTYPE_COUNT) /* reported where x stands */
+    if (d >= AC_DTYPE_COUNT) /* reported where x is */
         return;
     if (!ac_kernel_of(op, (ac_dtype)i->dtype, d)) {
         fault(c, "does not exist for %s", ac_dtype_name(d));
@@ -285,7 +286,7 @@ static void check_shared(checker *c, ac_x var)
     for (int32_t k = 0; k < c->open.n; k++) {
         const ac_ins *loop = ins(c, c->open.item[k]);
         if (loop->op == AC_L_FOR && loop->aux >= AC_MARK_PARALLEL && var < c->open.item[k])
-            fault(c, "sets %%%d, which stands outside of a parallel loop", var);
+            fault(c, "sets %%%d, which is outside of a parallel loop", var);
     }
 }
 
@@ -407,7 +408,7 @@ static void check_buffers(checker *c)
         else if (m->count < 0 || m->count > INT32_MAX)
             fault(c, "buffer '%s' has %lld elements", m->name, (long long)m->count);
         else if (m->role != AC_BUF_LOCAL && locals)
-            fault(c, "parameter '%s' stands after a local", m->name);
+            fault(c, "parameter '%s' is after a local", m->name);
         else if (m->role == AC_BUF_LOCAL && m->where == AC_WHERE_STACK && ac_dtype_size(m->dtype, m->count) > 4096)
             fault(c, "local '%s' is larger than 4 KiB", m->name);
         locals |= m->role == AC_BUF_LOCAL;

@@ -97,7 +97,7 @@ int32_t ac_lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count)
 /* Asked for as scratch, so that parameters may still come after it; ac_lo_settle makes it a local. */
 int32_t ac_lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count)
 {
-    assert(ac_dtype_size(d, count) <= 4096 && "locals stand on the stack");
+    assert(ac_dtype_size(d, count) <= 4096 && "locals are on the stack");
     return new_buf(L, name, d, count, AC_BUF_SCRATCH, 64, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, LO_LOCAL}, NULL);
 }
 

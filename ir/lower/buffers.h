@@ -3,8 +3,8 @@
 #define AC_IR_LOWER_BUFFERS_H
 #include "ir/lower/lower.h"
 
-/* Puts parameters before locals, `last` (-1: none) behind the other parameters, drops what is neither read nor written,
- * and sums up scratch. Once, after ac_lb_close: buffer numbers change. While loops are built, buffers stand in the order
+/* Puts parameters before locals, `last` (-1: none) after the other parameters, drops what is neither read nor written,
+ * and sums up scratch. Once, after ac_lb_close: buffer numbers change. While loops are built, buffers are in the order
  * they were asked for, and a local is an argument of kind SCRATCH with bytes == LO_LOCAL. */
 void ac_lo_settle(ac_lowered *w, int32_t last);
 

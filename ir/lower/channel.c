@@ -270,8 +270,8 @@ static bool to_right(const ac_channel *c, int32_t lanes)
            (c->m_buf >= 0 ? c->right : c->q.m > 0 && c->q.shift < 0 && lanes > 1);
 }
 
-/* ac_lo_requant_v for multipliers > 0 and shifts < 0 (quant.c has the formula). Where the clamp starts at the zero point,
- * negative accumulators count as 0: their rounding term goes and the shift is that of unsigned values. */
+/* ac_lo_requant_v for multipliers > 0 and shifts < 0 (quant.c has the formula). Where the clamp starts at the zero
+ * point, negative accumulators count as 0: their rounding term goes and the shift is that of unsigned values. */
 static ac_x requant_right(const ac_channel *c, ac_x acc, ac_x m, ac_x shift)
 {
     ac_lb *b = &c->L->b;

@@ -61,8 +61,8 @@ typedef struct ac_rows {
 int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_tensor *bias, int64_t n, int32_t axis,
                     ac_act act, ac_rounding rounding);
 /* Makes the tables, `entries` long (>= n). fold: add -fold * sum(w[c]) to the bias (only when every product is taken,
- * or left-out ones read x == fold). NULL rows: no folding. HYBRID, whose zero point is known at run time only: products are of
- * q + fold, and ac_channel_start takes off (fold + zero_x) * sum(w[c]). */
+ * or left-out ones read x == fold). NULL rows: no folding. HYBRID, whose zero point is known at run time only: products
+ * are of q + fold, and ac_channel_start takes off (fold + zero_x) * sum(w[c]). */
 void ac_channel_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold);
 
 ac_x ac_channel_x(const ac_channel *c, int32_t buf, ac_x index,

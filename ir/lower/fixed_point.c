@@ -1,4 +1,5 @@
-/* fixed_point.c - fixed-point arithmetic for tables, and as loop code: products, shifts, reciprocal, exp, log, 1/sqrt. */
+/* fixed_point.c - fixed-point arithmetic for tables, and as loop code: products, shifts, reciprocal, exp, log,
+ * 1/sqrt. */
 #include "ir/lower/fixed_point.h"
 
 /* a and b are not both the most negative number. */

@@ -1,4 +1,5 @@
-/* fixed_point.h - fixed-point numbers in 32 bits, as the integer kernels of TFLite (by way of gemmlowp) compute with them.
+/* fixed_point.h - fixed-point numbers in 32 bits, as the integer kernels of TFLite (by way of gemmlowp) compute with
+ * them.
  *
  * Qi.f has i integer and f = 31 - i fraction bits and a sign: the real number is raw / 2^f. A product of Qi and Qj is
  * Q(i+j): the high half of 2 * a * b, rounded to nearest, ties up; changing the integer bits is a rounded shift down or

@@ -1,3 +1,4 @@
+/* fixed_point16.c - functions of 16-bit fixed-point numbers, as the references compute them. */
 #include "ir/lower/fixed_point16.h"
 #include "ir/lower/fixed_point.h"
 

@@ -1,7 +1,7 @@
 /* lower.h - one node becomes loops.
  *
- * Lowering is a pure function of (node, variant, target): loops over flat buffers, constants laid out as the loops want them,
- * scratch. Offsets are not known yet; buffers are bound to tensors, constants or scratch by ac_arg.
+ * Lowering is a pure function of (node, variant, target): loops over flat buffers, constants laid out as the loops want
+ * them, scratch. Offsets are not known yet; buffers are bound to tensors, constants or scratch by ac_arg.
  *
  *     int ac_lo_softmax(ac_lower *L)
  *     {
@@ -14,8 +14,9 @@
  *         return AC_OK;
  *     }
  *
- * Element-wise followers (node->fused) are computed by ac_lo_result on the value before it is stored; a structured lowering only
- * has to call ac_lo_result once for every element of node->out[0], each exactly once, and to use at most ac_lo_max_lanes lanes in it.
+ * Element-wise followers (node->fused) are computed by ac_lo_result on the value before it is stored; a structured
+ * lowering only has to call ac_lo_result once for every element of node->out[0], each exactly once, and to use at most
+ * ac_lo_max_lanes lanes in it.
  *
  * Integer semantics are TFLite's reference kernels (fixed-point multiply with double rounding; docs/numerics.md). */
 #ifndef AC_IR_LOWER_LOWER_H
@@ -26,8 +27,8 @@
 struct ac_lower;
 /* Appends the loops of L->node to L->b. AC_FAIL: a diagnostic, or ac_lower_refuse. */
 typedef int ac_lower_fn(struct ac_lower *L);
-/* arg[i]: the loaded value of input i (its storage dtype), any lane count, all the same. Returns the output's storage value.
- * On an unsupported type: reports E0108 through ac_lower_refuse and returns 0. */
+/* arg[i]: the loaded value of input i (its storage dtype), any lane count, all the same. Returns the output's storage
+ * value. On an unsupported type: reports E0108 through ac_lower_refuse and returns 0. */
 typedef ac_x ac_map_fn(struct ac_lower *L, const ac_node *n, const ac_x *arg);
 /* The functions that ops.def names: those of rows with MAP(f) and with LOOPS(f). */
 #define MAP(f)                                                                      ac_map_fn f;
@@ -51,7 +52,7 @@ typedef struct ac_lower {
     const ac_loops_row *rows; /* by operator */
     int32_t variant;          /* 0: the default schedule; AC_VARIANT_ROWS or _INPLACE */
     bool exact;               /* keep float order as written */
-    ac_schedule told;
+    ac_schedule hint;
     ac_lb b;
     ac_lowered *out;
     int32_t result_buf; /* -1 until ac_lo_result_buf */
@@ -61,7 +62,8 @@ typedef struct ac_lower {
 /* Reports E0108: "'conv1' (conv_2d): ..." with what is supported; returns AC_FAIL. */
 int ac_lower_refuse(ac_lower *L, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Buffers. A tensor operand asked for twice is one parameter. Constant tensors become CONST arguments with their own bytes. */
+/* Buffers. A tensor operand asked for twice is one parameter. Constant tensors become CONST arguments with their own
+ * bytes. */
 int32_t ac_lo_operand(ac_lower *L, ac_tensor *t);
 int32_t ac_lo_align(const ac_lower *L, const ac_tensor *t); /* largest power of two that surely divides t's address */
 int32_t ac_lo_state(ac_lower *L, ac_tensor *t);             /* a state operand (OF_STATE): read and written in place */
@@ -76,7 +78,7 @@ int32_t ac_lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count,
 
 /* A constant computed lazily by loops of its own:
  *     ac_lower P;
- *     int32_t dst = ac_lo_pack_open(L, &P, "w", AC_F32, count);      P.b builds; ac_lo_operand(&P, w) reads constant tensors
+ *     int32_t dst = ac_lo_pack_open(L, &P, "w", AC_F32, count);  P.b builds; ac_lo_operand(&P, w) reads constant tensors
  *     ...ac_lb_store(&P.b, dst, index, value)...
  *     int32_t w = ac_lo_pack_close(L, &P);                           a CONST buffer of L, 64-byte aligned */
 int32_t ac_lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count);
@@ -91,8 +93,8 @@ ac_x ac_lo_load(ac_lower *L, ac_tensor *t, const ac_x *idx,
                                                                     is splat; one-element constants become immediates */
 int32_t ac_lo_max_lanes(const ac_lower *L,
                         ac_dtype d); /* lanes of d on the target, 1 when the epilogue (or a table map) forbids more */
-/* Is the element-wise end of the node (its own map and followers) a float function of many dependent steps (exp, erf, ...)? Then
- * that many vectors at once, as one wide value, keep the units busy that one chain leaves idle. */
+/* Is the element-wise end of the node (its own map and followers) a float function of many dependent steps (exp, erf,
+ * ...)? Then that many vectors at once, as one wide value, keep the units busy that one chain leaves idle. */
 bool ac_lo_has_long_chain(const ac_lower *L);
 int32_t ac_lo_long_chain_vectors(const ac_lower *L);
 /* Element(s) of t at `flat`: `lanes` consecutive ones (along), or one, splat. Uniform constants become immediates. */
@@ -102,13 +104,14 @@ ac_x ac_lo_load_at(ac_lower *L, ac_tensor *t, ac_x flat, bool along, int32_t lan
  * quantisation. At most 4. */
 int32_t ac_lo_map_operands(ac_lower *L, const ac_node *n, ac_tensor *list[4]);
 typedef ac_x ac_lo_loader(ac_lower *L, ac_tensor *t, const void *at, int32_t lanes);
-/* The followers of L->node on `value`; `load` reads their other operands at the position `at`. 0: a follower refused. */
+/* The followers of L->node on `value`; `load` reads their other operands at the position `at`. 0: a follower
+ * refused. */
 ac_x ac_lo_epilogue(ac_lower *L, ac_x value, ac_lo_loader *load, const void *at, int32_t lanes);
-/* Applies the epilogue to `value` (storage type of node->out[0], the element(s) at idx, lanes along the last dimension) and
- * stores the result. idx has out[0]'s rank. */
+/* Applies the epilogue to `value` (storage type of node->out[0], the element(s) at idx, lanes along the last dimension)
+ * and stores the result. idx has out[0]'s rank. */
 void ac_lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes);
-/* What AC_VARIANT_ROWS loops over outermost: the first two dimensions of t above 1 that come before dimension `before`; 1 where
- * there is none, and without the variant. */
+/* What AC_VARIANT_ROWS loops over outermost: the first two dimensions of t above 1 that come before dimension `before`;
+ * 1 where there is none, and without the variant. */
 void ac_lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead[2]);
 /* 0 <= i < n in vectors of `lanes`, the rest in narrower ones and then one by one; `f` builds the code of one step. */
 typedef void ac_lo_step(ac_lower *L, void *with, ac_x i, int32_t lanes);
@@ -127,18 +130,21 @@ ac_multiplier ac_quantize_multiplier(double real);
 void ac_quantized_act_range(ac_act act, const ac_tensor *out, int32_t *lo,
                             int32_t *hi);                    /* clamp bounds in stored units */
 bool ac_float_act_range(ac_act act, double *lo, double *hi); /* false: no clamp; infinite bounds where open */
-/* MultiplyByQuantizedMultiplier, double rounding. acc: i32 any lanes -> i32. multiplier and shift the same for all, known now. */
+/* MultiplyByQuantizedMultiplier, double rounding. acc: i32 any lanes -> i32. multiplier and shift the same for all,
+ * known now. */
 ac_x ac_lo_requant(ac_lower *L, ac_x acc, ac_multiplier q);
 /* The same with m and shift as values (i32, the lanes of acc): per-channel. */
 ac_x ac_lo_requant_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);
-/* ac_lo_requant_v in two halves: what depends on multiplier and shift only (to stand outside of the loops), and the rest. */
+/* ac_lo_requant_v in two halves: what depends on multiplier and shift only (to be outside of the loops), and the
+ * rest. */
 typedef struct ac_requant {
     ac_x left, m, round, sign, shift;
 } ac_requant;
 ac_requant ac_lo_requant_prepare(ac_lower *L, ac_x m, ac_x shift);
 ac_x ac_lo_requant_apply(ac_lower *L, ac_x acc, const ac_requant *q);
 /* The same for vectors, multipliers m > 0 and shifts of e places to the right (requant.c): m, e are i32 values of the
- * lanes of acc; e is 1..31, or the constant 0. positive: negative accumulators count as 0. Only where ac_lo_requant_pairs. */
+ * lanes of acc; e is 1..31, or the constant 0. positive: negative accumulators count as 0. Only where
+ * ac_lo_requant_pairs. */
 ac_x ac_lo_requant_right(ac_lower *L, ac_x acc, ac_x m, ac_x e, bool positive);
 bool ac_lo_requant_pairs(const ac_lower *L, int32_t lanes);
 /* The int64 form of int16x8 kernels (acc i64 -> i32). */
@@ -147,7 +153,7 @@ ac_x ac_lo_requant64_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);
 /* Applies an activation to a float value. */
 ac_x ac_lo_act(ac_lower *L, ac_x v, ac_act act);
 
-/* Float functions out of primitive operations (math.c); ULP bounds stand there. x: f32, any lanes. */
+/* Float functions out of primitive operations (math.c); ULP bounds are there. x: f32, any lanes. */
 ac_x ac_lo_exp(ac_lower *L, ac_x x);
 ac_x ac_lo_expm1(ac_lower *L, ac_x x);
 ac_x ac_lo_log(ac_lower *L, ac_x x);

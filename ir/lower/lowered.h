@@ -1,7 +1,7 @@
 /* lowered.h - what lowering leaves of a node: its loops, and what each of their buffers is.
  *
- * A lowered step is a value: planners read its scratch, its accesses and what it may overwrite off it, the binder puts offsets to
- * its arguments, printers print its function. It names an operator only in what people read.
+ * A lowered step is a value: planners read its scratch, its accesses and what it may overwrite off it, the binder puts
+ * offsets to its arguments, printers print its function. It names an operator only in what people read.
  *
  *     for (int32_t i = 0; i < low->arg.n; i++)           arg i is parameter i of low->fn
  *         if (low->arg.item[i].kind == AC_ARG_SCRATCH)
@@ -13,8 +13,8 @@
 #include "ir/graph/graph.h"
 #include "ir/loop/loop.h"
 
-/* A constant of the generated program: either bytes (data) or a maker: a lowering without run-time operands that computes it,
- * run when constants are printed or evaluated, never by plan or check. */
+/* A constant of the generated program: either bytes (data) or a maker: a lowering without run-time operands that
+ * computes it, run when constants are printed or evaluated, never by plan or check. */
 typedef struct ac_const {
     const char *name; /* C identifier hint: "conv_3_w" */
     ac_dtype dtype;
@@ -29,25 +29,29 @@ const void *ac_const_data(ac_ctx *cx, ac_const *k);
 /* The same as an argument of loops, which only read it. */
 void *ac_const_operand(ac_ctx *cx, ac_const *k);
 
-/* The choices that lead from a node to its loops, as data: what the cost models chose, or what they are told. 0: no choice of
- * this node, or (told) left to the cost model. What does not fit node or target is passed over. */
+/* The choices that lead from a node to its loops, as data: what the cost models chose, or hints to them. 0: no choice
+ * of this node, or, of a hint, left to the cost model. What does not fit node or target is passed over. */
 typedef struct ac_schedule {
     int32_t winograd;    /* rows and columns of an output tile of Winograd's convolution, 2 or 4 (winograd.c) */
     int32_t rows, vecs;  /* register tile: rows (pixels) by vectors of channels. Changes no bit of a result */
-    double cost;         /* estimated cycles; told: not read */
-    const char *refused; /* why winograd was told and is not done; NULL */
-    int32_t tensor;      /* told: AC_TENSOR_...; chosen: the ac_dtype that tensor cores of a GPU multiply */
+    double cost;         /* estimated cycles; of a hint: not read */
+    const char *refused; /* why winograd was requested and is not done; NULL */
+    int32_t tensor;      /* of a hint: AC_TENSOR_...; chosen: the ac_dtype that tensor cores of a GPU multiply */
 } ac_schedule;
-/* Tensor cores: bytes, whose results are the same; no; or floats too, rounded to that type before they are multiplied. */
+/* Tensor cores: bytes, whose results are the same; no; or floats too, rounded to that type before they are
+ * multiplied. */
 enum { AC_TENSOR_BYTES, AC_TENSOR_OFF, AC_TENSOR_TF32, AC_TENSOR_BF16, AC_TENSOR_F16 };
-enum { AC_WINOGRAD_CHEAPEST = -1, AC_WINOGRAD_NEVER = -2 }; /* told: 2, 4 or none, by the cost model; none, by choice */
+enum {
+    AC_WINOGRAD_CHEAPEST = -1,
+    AC_WINOGRAD_NEVER = -2
+}; /* of a hint: 2, 4 or none, by the cost model; none, by choice */
 
 typedef enum ac_arg_kind {
     AC_ARG_TENSOR,
     AC_ARG_CONST,
     AC_ARG_SCRATCH,
-    AC_ARG_PART
-} ac_arg_kind; /* PART: i32[1], see parts */
+    AC_ARG_CHUNK
+} ac_arg_kind; /* CHUNK: i32[1], see chunks */
 typedef struct ac_arg {
     ac_arg_kind kind;
     ac_tensor *tensor; /* TENSOR; SCRATCH: whose rows it holds, NULL: none */
@@ -61,28 +65,29 @@ typedef struct ac_lowered {
     AC_VEC(ac_arg) arg; /* one for each parameter of fn, same order */
     int64_t macs;       /* multiply-adds of the node */
     ac_bytes scratch;   /* sum of SCRATCH arguments (each rounded up to 16) */
-    int32_t parts; /* 0: one call. Else `parts` calls do the step, in any order or at the same time; the PART argument
-                                  holds the number of the part */
-    int32_t rows;  /* above 0: `rows` calls do the step, one for each row of graph input `fed`, in this order; the PART
-                                  argument holds the row's number, and the row stands in the last row_bytes of scratch argument
-                                  fed_arg before the call */
-    int32_t fed_arg;
-    ac_tensor *fed;
+    /* 0: one call. Else `chunks` calls do the step, in any order or at the same time; the CHUNK argument holds the
+     * number of the chunk. */
+    int32_t chunks;
+    /* Above 0: `rows` calls do the step, one for each row of graph input `streamed`, in this order; the CHUNK argument
+     * holds the row's number, and the row is in the last row_bytes of scratch argument streamed_arg before the call. */
+    int32_t rows;
+    int32_t streamed_arg;
+    ac_tensor *streamed;
     ac_bytes row_bytes;
-    ac_tensor
-        *overwrite[8]; /* operands the result may be placed over exactly, if they die here (element-wise access) */
+    /* Operands the result may be placed over exactly, if they die here (element-wise access) */
+    ac_tensor *overwrite[8];
     int32_t n_overwrite;
     ac_schedule schedule;
     const char *chain; /* of a group of steps (planner/graph/stripe_group.h): its operators; NULL: one node */
 } ac_lowered;
 
-/* Rows of the result (its first dimension above 1) are the outermost loop and columns the next one, so that the node can run a
- * row at a time (ir/loop/access/part.h). Costs some speed; a family that cannot ignores it. */
+/* Rows of the result (its first dimension above 1) are the outermost loop and columns the next one, so that the node
+ * can run a row at a time (ir/loop/access/part.h). Costs some speed; a family that cannot ignores it. */
 enum {
     AC_VARIANT_ROWS = 1,
-    AC_VARIANT_INPLACE =
-        2 /* the result may lie exactly over the input that `overwrite` names, at the price of speed; refused
-                              where a family has no such schedule. Depthwise convolutions only so far. */
+    /* The result may lie exactly over the input that `overwrite` names, at the price of speed; refused where a family has
+     * no such schedule. Depthwise convolutions only so far. */
+    AC_VARIANT_INPLACE = 2
 };
 
 #endif

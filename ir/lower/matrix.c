@@ -17,7 +17,7 @@ void ac_row_index(ac_lower *L, ac_x row, ac_x *idx)
     }
 }
 
-/* t's leading dimensions stand under the last ones of the result. */
+/* t's leading dimensions align with the last ones of the result. */
 ac_x ac_matrix_at(ac_lower *L, const ac_tensor *t, const ac_x *idx)
 {
     ac_lb *b = &L->b;

@@ -2,7 +2,7 @@
  *
  *     ac_lo_rows r;
  *     ac_lo_rows_open(L, &r);                        loops over the rows of node->in[0]
- *     ... ac_lo_rows_load(L, &r, c, lanes) ... ac_lo_rows_store(L, &r, c, value, lanes) ...       every c of 0..r.depth-1
+ *     ... ac_lo_rows_load(L, &r, c, lanes) ... ac_lo_rows_store(L, &r, c, value, lanes) ...     every c of 0..r.depth-1
  * once ac_lo_rows_close(L, &r); */
 #ifndef AC_IR_LOWER_ROWS_H
 #define AC_IR_LOWER_ROWS_H

@@ -107,8 +107,8 @@ static ac_x made_so_far(const ac_node *n, const ac_x *stage, int32_t stages, con
     return 0;
 }
 
-/* A constant [1,..,n,..,1] that lies along axis `axis` of t. Equal data is one buffer (ac_lo_operand), so it may be made
- * again. */
+/* A constant [1,..,n,..,1] that lies along axis `axis` of t. Equal data is one buffer (ac_lo_operand), so it may be
+ * made again. */
 static ac_tensor *along_axis(ac_lower *L, const ac_tensor *t, ac_dtype d, const void *data)
 {
     ac_tensor *c = AC_NEW(L->region, ac_tensor);
@@ -155,7 +155,7 @@ ac_x ac_lo_epilogue(ac_lower *L, ac_x value, ac_lo_loader *load, const void *at,
     return value;
 }
 
-/* A follower's operand: its dimensions stand under the last ones of the result. */
+/* A follower's operand: its dimensions align with the last ones of the result. */
 static ac_x load_broadcast(ac_lower *L, ac_tensor *t, const void *at, int32_t lanes)
 {
     const ac_x *idx = at;

@@ -32,8 +32,9 @@ const char *const ac_word_name[AC_WORD_COUNT] = {AC_WORDS(WORD)};
 #undef WORD
 
 // clang-format off
-/* The rows of a set: a row needs the name of its set (for offsetof), which stands outside of the list, so the list becomes
- * macro arguments, each taken by ROW in turn.  A(i32, axis, 0) A(act, act, AC_ACT_NONE)  =>  (i32, axis, 0), (act, ...), */
+/* The rows of a set: a row needs the name of its set (for offsetof), which is outside of the list, so the list becomes
+ * macro arguments, each taken by ROW in turn.  A(i32, axis, 0) A(act, act, AC_ACT_NONE)  =>  (i32, axis, 0), (act,
+ * ...), */
 #define A(type, name, init) (AC_A_##type, name, INIT_##type(init)),
 #define INIT_i32(x) x
 #define INIT_f32(x) (double)(x)

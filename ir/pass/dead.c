@@ -1,3 +1,4 @@
+/* dead.c - pass dead: what no output needs goes. */
 #include "ir/pass/passes.h"
 
 /* Marks what a node touches as needed. */

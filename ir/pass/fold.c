@@ -24,7 +24,8 @@ static bool grows(const ac_node *n)
     return out > SMALL_BYTES && out / GROWTH > in;
 }
 
-/* Results that are data already there: reshaped constants, moved splats (the same everywhere, so moving changes nothing), FILL. */
+/* Results that are data already there: reshaped constants, moved splats (the same everywhere, so moving changes
+ * nothing), FILL. */
 static bool share(ac_node *n)
 {
     const ac_tensor *x = n->op == AC_OP_FILL ? n->in[1] : n->in[0];

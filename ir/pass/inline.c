@@ -10,7 +10,7 @@
  * costs 24 copies of the body's nodes (equal loops are printed once), its counters cost nothing, and what is carried
  * round is planned like any other tensor.
  *
- * The state of the work is in the node itself, which stays behind the nodes put in front of it until it is decided:
+ * The state of the work is in the node itself, which stays after the nodes put in front of it until it is decided:
  *     WHILE  in = what is carried round, then the condition once it is there; done: copies of condition and body
  *     IF     in = condition, then operands; with done: condition, results of `then` (or of the chosen one), of `else`
  */

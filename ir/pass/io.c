@@ -1,3 +1,4 @@
+/* io.c - pass io: quantisation of inputs and dequantisation of outputs go. */
 #include "ir/pass/passes.h"
 
 /* The only reader of every use of t; NULL: there are several, or t is an output. */

@@ -47,7 +47,7 @@ static ac_ints perm_list(ac_layout *s, int32_t rank, const int32_t *perm)
 }
 
 /* Folded when x is a constant, else placed here. */
-static ac_tensor *settle(ac_layout *s, ac_node *n)
+static ac_tensor *resolve(ac_layout *s, ac_node *n)
 {
     ac_tensor *y = n->out[0];
     if (!ac_tensor_is_const(n->in[0]) || !ac_fold_node(s->g, n))
@@ -69,7 +69,7 @@ ac_tensor *ac_layout_back(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t 
         int64_t *v = ac_copy(s->cx->region, dim, sizeof dim);
         reshape->attrs.shape.shape = (ac_ints){rank, v};
         wide->quant = z->quant;
-        z = settle(s, reshape);
+        z = resolve(s, reshape);
     }
     for (int32_t d = 0; d < rank; d++)
         inverse[perm[d]] = d;
@@ -79,7 +79,7 @@ ac_tensor *ac_layout_back(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t 
     ac_node *t = make(s, n, AC_OP_TRANSPOSE, z, y);
     t->attrs.perm.perm = perm_list(s, rank, inverse);
     y->quant = z->quant;
-    return settle(s, t);
+    return resolve(s, t);
 }
 
 static bool identity(const int32_t *perm, int32_t rank)
@@ -170,8 +170,9 @@ static void hand_down_names(ac_layout *s)
     ac_graph_renumber(s->g);
 }
 
-/* ac_pass_layout: models whose operators have channels first are read as ours, which have them last, between transposes.
- * Each transpose is moved behind the operators that can work in front of it, until it meets its inverse or the end.
+/* ac_pass_layout: models whose operators have channels first are read as ours, which have them last, between
+ * transposes. Each transpose is moved after the operators that can work in front of it, until it meets its inverse or
+ * the end.
  *   before:  %a = transpose %x [0,2,3,1]   %b = conv_2d %a %w      %c = transpose %b [0,3,1,2]   %d = relu %c
  *            %e = transpose %d [0,2,3,1]   %f = conv_2d %e %v
  *   after:   %a = transpose %x [0,2,3,1]   %b = conv_2d %a %w      %d = relu %b                  %f = conv_2d %d %v

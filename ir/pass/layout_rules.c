@@ -16,7 +16,7 @@ static void same(int32_t *q, const int32_t *perm, int32_t rank)
     memcpy(q, perm, (size_t)rank * sizeof *q);
 }
 
-/* Operands 0..n-1 of one broadcast: those behind the same transpose win when they are larger than those that are not,
+/* Operands 0..n-1 of one broadcast: those after the same transpose win when they are larger than those that are not,
  * which would have to be turned back. */
 static bool common(ac_layout *s, ac_node *n, int32_t rank, int32_t *perm)
 {
@@ -188,7 +188,7 @@ static bool last_axis(ac_layout *s, ac_node *n, int32_t *q)
 /* A group of dimensions that a reshape turns into another group with as many elements. */
 typedef struct group {
     int32_t in, n_in, out, n_out;
-    int32_t key; /* where it stands before the transpose */
+    int32_t key; /* where it is before the transpose */
 } group;
 
 /* The finest groups; 0: none (a dimension is 0). */

@@ -100,8 +100,8 @@ static bool absorb(ac_graph *g, ac_node *conv, const ac_node *f, ac_tensor *c)
     return true;
 }
 
-/* ac_pass_norm: batch normalisation and the like: y * c, y / c, y + c, y - c with one constant for each channel, after a
- * convolution (or fully_connected) in f32 with constant weights, goes into weights and bias. An activation of the
+/* ac_pass_norm: batch normalisation and the like: y * c, y / c, y + c, y - c with one constant for each channel, after
+ * a convolution (or fully_connected) in f32 with constant weights, goes into weights and bias. An activation of the
  * follower becomes the convolution's. before:  %y = conv_2d %x %w %b    %s = mul %y %gamma    %z = add %s %beta
  * act=relu after:   const %w_n, %b_n (lazy)      %z = conv_2d %x %w_n %b_n act=relu needs: shapes known, no epilogues.
  * changes: the order of float arithmetic; so it does nothing under --exact. */

@@ -1,4 +1,4 @@
-/* passes.h - the passes by name, and what more than one of them needs. What each pass needs and guarantees stands above
+/* passes.h - the passes by name, and what more than one of them needs. What each pass needs and guarantees is above
  * it in its file. Included by ir/pass/ only. */
 #ifndef AC_IR_PASS_PASSES_H
 #define AC_IR_PASS_PASSES_H

@@ -1,3 +1,4 @@
+/* simplify.c - pass simplify: nodes that change nothing go. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
 #include "ir/pass/passes.h"

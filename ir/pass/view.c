@@ -1,9 +1,10 @@
+/* view.c - pass view: results that lie inside another tensor. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
 #include "ir/pass/passes.h"
 #include "ir/pass/width.h"
 
-/* While the pass runs, roots may be views themselves (a chain); settled at its end. */
+/* While the pass runs, roots may be views themselves (a chain); resolved at its end. */
 typedef struct state {
     ac_ctx *cx;
     ac_graph *g;
@@ -31,7 +32,7 @@ static void begin(state *s)
 }
 
 /* Keeps what entered since begin() unless the widest step has grown by it. */
-static bool settle(state *s)
+static bool resolve(state *s)
 {
     if (ac_width_peak(s->width) <= s->peak)
         return true;
@@ -82,7 +83,7 @@ static bool view_reshape(state *s, ac_node *n)
     return true;
 }
 
-/* First element of a slice without gaps; -1 when there are gaps: behind the first dimension with more than one index
+/* First element of a slice without gaps; -1 when there are gaps: after the first dimension with more than one index
  * taken, all must be taken whole. */
 static int64_t contiguous(const ac_tensor *x, const ac_slice *s)
 {
@@ -109,7 +110,7 @@ static bool view_slice(state *s, ac_node *n)
         return false;
     begin(s);
     enter(s, n->out[0], x, ac_dtype_size(x->dtype, at));
-    return settle(s);
+    return resolve(s);
 }
 
 static int64_t product(const int64_t *dim, int32_t begin, int32_t end)
@@ -120,7 +121,7 @@ static int64_t product(const int64_t *dim, int32_t begin, int32_t end)
     return n;
 }
 
-/* SPLIT, UNPACK: the parts lie one behind the other when all dimensions before the axis are 1. */
+/* SPLIT, UNPACK: the parts lie one after the other when all dimensions before the axis are 1. */
 static bool view_parts(state *s, ac_node *n)
 {
     const int64_t *sizes;
@@ -138,7 +139,7 @@ static bool view_parts(state *s, ac_node *n)
         enter(s, n->out[i], x, at);
         at += ac_tensor_bytes(n->out[i]);
     }
-    return settle(s);
+    return resolve(s);
 }
 
 /* ------------------------------------------------------------------ operands inside the result */
@@ -178,7 +179,7 @@ static bool view_join(state *s, ac_node *n)
         enter(s, ac_tensor_root(n->in[i]), y, at);
         at += bytes;
     }
-    return settle(s);
+    return resolve(s);
 }
 
 static bool view_node(state *s, ac_node *n)
@@ -201,12 +202,12 @@ static bool view_node(state *s, ac_node *n)
     return done;
 }
 
-/* ac_pass_view: tensors that are parts, wholes or other shapes of each other share bytes, and the nodes between them need
- * no code. before:  %b = reshape %a    %s = slice %b    %c = concatenation %p %q after:   view %b at %a+0    view %s at
- * %a+64    %p at %c+0, %q at %c+128, view %c Reshapes always (but for an output made from an input, state or constant,
- * which needs a copy). Slices, splits and joins when the parts are contiguous and the widest step does not grow by it:
- * a view keeps the whole alive as long as any part. needs: shapes known, epilogues made.  guarantees: a root is never a
- * view itself; offsets are multiples of the element size. */
+/* ac_pass_view: tensors that are parts, wholes or other shapes of each other share bytes, and the nodes between them
+ * need no code. before:  %b = reshape %a    %s = slice %b    %c = concatenation %p %q after:   view %b at %a+0    view
+ * %s at %a+64    %p at %c+0, %q at %c+128, view %c Reshapes always (but for an output made from an input, state or
+ * constant, which needs a copy). Slices, splits and joins when the parts are contiguous and the widest step does not
+ * grow by it: a view keeps the whole alive as long as any part. needs: shapes known, epilogues made.  guarantees: a
+ * root is never a view itself; offsets are multiples of the element size. */
 int ac_pass_view(ac_pass *p)
 {
     ac_graph *g = p->graph;

@@ -1,3 +1,4 @@
+/* width.c - how many bytes are needed at once, in the order of the nodes. */
 #include "ir/pass/width.h"
 
 /* Steps in which a root or something inside it is needed, both inclusive; begin -1: never */

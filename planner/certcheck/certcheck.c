@@ -2,9 +2,9 @@
  *
  *     arenac-certcheck PROBLEM.csv CERTIFICATE        0: valid, 1: refused (line and reason), 2: cannot be read
  *
- * Has no source in common with the solver: it reads the problem itself and believes no line before it has checked the line's
- * claim against its own state. What a line means and why it is a proof: docs/certificates.md. The words used here: an
- * item's `low` is the least offset it can have; a deferred item does not start at `defer` and needs a blocker.
+ * Has no source in common with the solver: it reads the problem itself and believes no line before it has checked the
+ * line's claim against its own state. What a line means and why it is a proof: docs/certificates.md. The words used
+ * here: an item's `low` is the least offset it can have; a deferred item does not start at `defer` and needs a blocker.
  *
  * Cost: a line looks at the items, or at the neighbours of one item. Memory: what "keep" lines ask to be remembered. */
 #include <stdbool.h>
@@ -109,7 +109,7 @@ static int64_t number(const char **s)
     char *end;
     long long v = strtoll(*s, &end, 10);
     REFUSE_IF(end == *s || v >= MAX_VALUE || v <= -MAX_VALUE || (*end && !strchr(" -", *end)),
-              "'%s' is no usable number", *s);
+              "'%s' is not a usable number", *s);
     *s = end;
     return v;
 }

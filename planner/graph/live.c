@@ -1,3 +1,4 @@
+/* live.c - when everything that needs bytes is needed, as items of a packing problem. */
 #include "planner/graph/live.h"
 
 #include "ir/loop/access/traffic.h"
@@ -56,7 +57,7 @@ static void open_list(live *v, ac_region *tmp)
 static bool is_fed(const live *v, const ac_tensor *t)
 {
     for (int32_t s = 0; s < v->n_steps; s++)
-        if (v->step[s]->fed == t)
+        if (v->step[s]->streamed == t)
             return true;
     return false;
 }
@@ -208,7 +209,8 @@ static void items(live *v)
             it->name = of ? ac_internf(v->cx, "rows of %s", of->name) : ac_internf(v->cx, "scratch%d.%d", s, a);
             it->size = low->arg.item[a].bytes;
             it->align = low->fn->buf.item[a].align > v->opt.align ? low->fn->buf.item[a].align : v->opt.align;
-            it->life = (ac_life){low->fed && a == low->fed_arg ? 0 : s, s + 1}; /* the first row comes before step 0 */
+            it->life = (ac_life){low->streamed && a == low->streamed_arg ? 0 : s,
+                                 s + 1}; /* the first row comes before step 0 */
             it->fixed = -1;
             it->mem = home;
             it->mems = homes;
@@ -250,7 +252,7 @@ static void traffic(live *v, ac_region *tmp)
                               : x->kind == AC_ARG_TENSOR ? o->item_of[x->tensor->id]
                                                          : -1;
             if (i >= 0)
-                o->problem.item[i].traffic += bytes[a] * (low->parts ? low->parts : 1);
+                o->problem.item[i].traffic += bytes[a] * (low->chunks ? low->chunks : 1);
         }
     }
 }

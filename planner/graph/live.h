@@ -1,8 +1,9 @@
 /* live.h - from a graph and its execution order to a packing problem: which bytes are needed when.
  *
  * Rules (TFLite's, on lowered steps): a tensor lives from the step that makes it to the last step that reads it, both
- * included; graph inputs live from step 0, graph outputs to the last step, state always (in a memory of its own); scratch
- * lives in its step. With `whole` (TFLite's own rule, --reference tflite) inputs and outputs live through the whole run.
+ * included; graph inputs live from step 0, graph outputs to the last step, state always (in a memory of its own);
+ * scratch lives in its step. With `whole` (TFLite's own rule, --reference tflite) inputs and outputs live through the
+ * whole run.
  *
  *     nodes      0: y = conv(x)     1: z = relu(y)     2: out = dense(z)
  *     x  input   [0, 1)             overwritten from step 1 on
@@ -10,8 +11,9 @@
  *     z          merged into y      the result of relu may be written over its operand, which dies there
  *     out        [2, 3)
  *
- * An input that a step takes row by row (ac_lowered.fed) has no item; its window is scratch that lives from step 0 on.
- * A view extends its root's life; an in-place result shares its operand's item. Memory: the region that is given. */
+ * An input that a step takes row by row (ac_lowered.streamed) has no item; its window is scratch that lives from
+ * step 0 on. A view extends its root's life; an in-place result shares its operand's item. Memory: the region that
+ * is given. */
 #ifndef AC_PLANNER_GRAPH_LIVE_H
 #define AC_PLANNER_GRAPH_LIVE_H
 #include "ir/graph/graph.h"
@@ -31,8 +33,8 @@ typedef struct ac_live_options {
 } ac_live_options;
 
 typedef struct ac_liveness {
-    ac_problem
-        problem; /* memories: the first of ram, state, the rest of ram, and with caller_io "in0", ..., "out0", ... */
+    /* Memories: the first of ram, state, the rest of ram, and with caller_io "in0", ..., "out0", ... */
+    ac_problem problem;
     int32_t *item_of;             /* by tensor id: item, -1: none (constant, internal) */
     ac_bytes *delta;              /* by tensor id: offset inside the item */
     const char **alias_how;       /* by tensor id: "view", "in-place" or NULL: has the item to itself */
@@ -46,7 +48,8 @@ typedef struct ac_liveness {
 ac_liveness *ac_live(ac_ctx *cx, ac_region *region, const ac_graph *g, ac_lowered *const *step, int32_t n_steps,
                      ac_live_options opt);
 
-/* order.c: the nodes that need code, in execution order. `keep` is the file's order, which the reader has made valid. */
+/* order.c: the nodes that need code, in execution order. `keep` is the file's order, which the reader has made
+ * valid. */
 int32_t ac_order_keep(const ac_graph *g, ac_node **order); /* order: room for g->node.n; returns how many */
 /* What ac_order_search needs to know, counted as ac_live counts it. */
 ac_order_problem *ac_order_graph(ac_region *region, const ac_graph *g, ac_lowered *const *step, int32_t n,

@@ -76,7 +76,7 @@ static int pin_one(ac_ctx *cx, const ac_plan_pin *pin, ac_planned *plan, const c
                         t->name, by[i]);
     if (at < 0 || at % it->align)
         return ac_error(cx, NOWHERE, E0503,
-                        "'%s' cannot lie at offset %lld: its bytes begin %lld before, and %lld is no multiple of "
+                        "'%s' cannot lie at offset %lld: its bytes begin %lld before, and %lld is not a multiple of "
                         "the alignment %lld",
                         t->name, (long long)pin->offset, (long long)delta, (long long)at, (long long)it->align);
     if (p->mem[m].capacity >= 0 && at + it->size > p->mem[m].capacity)

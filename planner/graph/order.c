@@ -1,5 +1,6 @@
-/* order.c - execution orders of a graph: the file's, and the plain problem that order_search.c improves. The values are the
- * roots of live.c with the same sizes, ends and in-place rules, so a peak found there is the liveness bound of the plan. */
+/* order.c - execution orders of a graph: the file's, and the plain problem that order_search.c improves. The values are
+ * the roots of live.c with the same sizes, ends and in-place rules, so a peak found there is the liveness bound of the
+ * plan. */
 #include "planner/graph/live.h"
 
 int32_t ac_order_keep(const ac_graph *g, ac_node **order)

@@ -1,21 +1,23 @@
-/* order.h - execution orders with a lower peak, on plain data: steps, the values they share, what must come before what.
+/* order.h - execution orders with a lower peak, on plain data: steps, the values they share, what must come before
+ * what.
  *
- * A value is a piece of memory (a tensor with all its views): alive from the first step that uses it to the last. What is
- * alive depends only on the set of steps done, not on their order, so the best order is a path through these sets:
+ * A value is a piece of memory (a tensor with all its views): alive from the first step that uses it to the last. What
+ * is alive depends only on the set of steps done, not on their order, so the best order is a path through these sets:
  *
- *     {} -> {a} -> {a,c} -> {a,c,b} -> ...      each arrow costs the bytes alive while that step runs; the worst arrow counts
+ *     {} -> {a} -> {a,c} -> {a,c,b} -> ...  each arrow costs the bytes alive while that step runs; the worst arrow counts
  *
  *     ac_order_problem *p = ac_order_new(region, n_steps, n_values);
  *     p->value[v] = (ac_order_value){.size = 4096};
  *     ac_order_use(p, step, v, lo, hi, writes);          for all uses, steps ascending
- *     ac_order_link(p);                                  predecessors: overlapping bytes, at least one of the two writes
+ *     ac_order_link(p);                                 predecessors: overlapping bytes, at least one of the two writes
  *     ac_order_result r = ac_order_search(p, steps, order, heap);
  *
- * ac_order_search: dynamic programming over the sets, layer by layer. The graph is first cut at steps that every other step
- * comes before or after; the parts are solved one by one. A layer that grows too wide keeps its best sets (beam search) and
- * is tried again wider while the allowance lasts. A ready step that costs no more than what is spent anyway and leaves no
- * more alive is taken without alternatives: that never loses. Cost: counted in steps, so the order is the same on all
- * machines; at most about 64 MiB at a time. Memory: the problem is the caller's region's. Nothing can fail. */
+ * ac_order_search: dynamic programming over the sets, layer by layer. The graph is first cut at steps that every
+ * other step comes before or after; the parts are solved one by one. A layer that grows too wide keeps its best
+ * sets (beam search) and is tried again wider while the allowance lasts. A ready step that costs no more than what
+ * is spent anyway and leaves no more alive is taken without alternatives: that never loses. Cost: counted in
+ * steps, so the order is the same on all machines; at most about 64 MiB at a time. Memory: the problem is the
+ * caller's region's. Nothing can fail. */
 #ifndef AC_PLANNER_GRAPH_ORDER_H
 #define AC_PLANNER_GRAPH_ORDER_H
 #include "base/vec.h"

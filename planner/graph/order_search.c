@@ -1,8 +1,9 @@
 /* order_search.c - dynamic programming over sets of done steps, one part of the graph after the other; see order.h.
  *
- * Source: the sets are the antichains of the dependency order (the "downset" formulation used for memory-aware scheduling by
- * Ahn et al., SERENITY, MLSys 2020); cutting at steps that are comparable with all others and taking harmless steps at once
- * keep the layers of real networks narrow. Bad case: many independent branches that all raise what is alive. */
+ * Source: the sets are the antichains of the dependency order (the "downset" formulation used for memory-aware
+ * scheduling by Ahn et al., SERENITY, MLSys 2020); cutting at steps that are comparable with all others and taking
+ * harmless steps at once keep the layers of real networks narrow. Bad case: many independent branches that all raise
+ * what is alive. */
 #include "planner/graph/order.h"
 
 #include <stdlib.h>
@@ -230,8 +231,8 @@ static void add(search *x, int32_t from, int32_t s, cost c)
     x->slot[at] = l->n++;
 }
 
-/* All sets one step further than set i. A step that raises neither the peak nor what stays alive is taken alone: whatever
- * order follows, doing it now makes no later step dearer. */
+/* All sets one step further than set i. A step that raises neither the peak nor what stays alive is taken alone:
+ * whatever order follows, doing it now makes no later step dearer. */
 static void expand(search *x, int32_t i, bool first)
 {
     const set done = {done_of(x, &x->now, i), x->begin, x->end};
@@ -322,7 +323,8 @@ typedef struct part {
     ac_bytes bound; /* no order of these steps has a lower peak */
 } part;
 
-/* A part ends with a step that all earlier ones lead to and all later ones come from. Its place is the same in every order. */
+/* A part ends with a step that all earlier ones lead to and all later ones come from. Its place is the same in every
+ * order. */
 static int32_t cut(const ac_order_problem *p, part *list, ac_region *tmp)
 {
     bool *all_from = AC_NEW_N(tmp, bool, p->n + 1); /* every later step comes after this one */
@@ -333,7 +335,7 @@ static int32_t cut(const ac_order_problem *p, part *list, ac_region *tmp)
         near = last < near ? last : near;
     }
     for (int32_t s = 0; s < p->n; s++) {
-        const bool all_to = far <= s; /* the nearest successor of every earlier step is not behind s */
+        const bool all_to = far <= s; /* the nearest successor of every earlier step is not after s */
         if ((all_to && all_from[s]) || s == p->n - 1) {
             list[n++] = (part){.begin = begin, .end = s + 1};
             begin = s + 1;

@@ -1,3 +1,4 @@
+/* overlap.c - which results may start inside an operand that dies. */
 #include "planner/graph/overlap.h"
 #include "ir/loop/access/distance.h"
 
@@ -155,7 +156,7 @@ void ac_overlap_rules(ac_ctx *cx, ac_region *r, const ac_graph *g, ac_lowered *c
     for (ac_step s = 0; s < n_steps && !opt.preserve_all && !opt.whole; s++)
         for (int32_t o = 0; o < step[s]->arg.n; o++) {
             const int32_t b = item_of(&v, step[s], o);
-            bool first = b >= 0 && !step[s]->parts && !step[s]->rows && step[s]->fn->buf.item[o].role == AC_BUF_OUT;
+            bool first = b >= 0 && !step[s]->chunks && !step[s]->rows && step[s]->fn->buf.item[o].role == AC_BUF_OUT;
             for (int32_t k = 0; k < o && first; k++)
                 first = item_of(&v, step[s], k) != b;
             if (first && ac_item_in_ram(p, &p->item[b]) && p->item[b].life.begin == s &&
@@ -176,7 +177,8 @@ static bool shares(const ac_problem *p, const ac_plan *plan, int32_t k)
     return plan->mem[q->a] == plan->mem[q->b] && d > -p->item[q->b].size && d < p->item[q->a].size;
 }
 
-/* The steps as they will run, measured once more: what the rules and the directions were made of does not count here. */
+/* The steps as they will run, measured once more: what the rules and the directions were made of does not count
+ * here. */
 static int check(ac_ctx *cx, ac_liveness *live, const ac_plan *plan, ac_lowered *const *step)
 {
     const rules v = {.cx = cx, .step = step, .live = live};

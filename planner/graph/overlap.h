@@ -6,9 +6,10 @@
  *     ac_overlap_turn(cx, planned);                                loops that the plan wants backward
  *
  * A pair is an item that dies in a step and an item born in it. Its distances come from the loops of the step (see
- * ir/loop/access/distance.h), forward for a result below its operand; where the loops can run backward, from these for a result
- * above it. A step has one direction, so backward is offered only where the step has a single pair and a single result.
- * Never for what must outlive the step: graph outputs, inputs to be preserved, state. Memory: the region that is given. */
+ * ir/loop/access/distance.h), forward for a result below its operand; where the loops can run backward, from these for
+ * a result above it. A step has one direction, so backward is offered only where the step has a single pair and a
+ * single result. Never for what must outlive the step: graph outputs, inputs to be preserved, state. Memory: the region
+ * that is given. */
 #ifndef AC_PLANNER_GRAPH_OVERLAP_H
 #define AC_PLANNER_GRAPH_OVERLAP_H
 #include "planner/graph/planned.h"
@@ -16,7 +17,7 @@
 /* Of live->problem.pair with the same index */
 typedef struct ac_overlap_rule {
     ac_step step;
-    ac_bytes max_below, min_above; /* what the loops allow as they stand, forward */
+    ac_bytes max_below, min_above; /* what the loops allow as they are, forward */
     ac_loop_fn *backward;          /* NULL: forward is all there is */
     bool shares;                   /* in the plan that ac_overlap_turn saw */
 } ac_overlap_rule;

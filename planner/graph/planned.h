@@ -103,7 +103,8 @@ typedef struct ac_what_if {
     const char *option, *what;
     ac_bytes bytes; /* -1: not tried */
 } ac_what_if;
-/* Those that take less than `now` and than those before them, in *list (region); all names without a figure unless `try`. */
+/* Those that take less than `now` and than those before them, in *list (region); all names without a figure unless
+ * `try`. */
 int32_t ac_plan_what_if(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now, bool try, ac_region *region,
                         const ac_what_if **list);
 /* The same as help of the last diagnostic, for a plan that is over its budget. */

@@ -1,5 +1,5 @@
-/* recompute.c - reduction RECOMPUTE: a result of a cheap step that is read early and late, but not at the peak, is computed
- * a second time where it is read again, instead of lying in the arena in between.
+/* recompute.c - reduction RECOMPUTE: a result of a cheap step that is read early and late, but not at the peak, is
+ * computed a second time where it is read again, instead of lying in the arena in between.
  *
  *     before   t = pad(x)   a = f(t)   ..peak..   z = g(b, t)
  *     after    t = pad(x)   a = f(t)   ..peak..   t_again = pad(x)   z = g(b, t_again)
@@ -106,7 +106,7 @@ static bool is_cheap(const ac_lowered *low)
 {
     const ac_node *n = low->node;
     int64_t in = 0;
-    if (low->macs || low->fed || low->rows || low->chain || low->fn->fails || n->n_out != 1)
+    if (low->macs || low->streamed || low->rows || low->chain || low->fn->fails || n->n_out != 1)
         return false;
     for (int32_t f = -1; f < n->n_fused; f++)
         if (ac_ops[f < 0 ? n->op : n->fused[f]->op].flags & OF_STATE)
@@ -117,7 +117,7 @@ static bool is_cheap(const ac_lowered *low)
     return in <= WIDEST * ac_tensor_count(ac_node_result(n));
 }
 
-/* maker, of the steps as they stand. */
+/* maker, of the steps as they are. */
 static void find_makers(search *q, ac_region *tmp)
 {
     enum { NONE = -1, UNFIT = -2 };
@@ -146,7 +146,7 @@ static int32_t last_use(const search *q, const ac_tensor *t)
     return v->n_users ? v->user[v->n_users - 1] : -1;
 }
 
-/* Is t made before the peak, not used at it, and read again behind? Then where; else -1. */
+/* Is t made before the peak, not used at it, and read again after? Then where; else -1. */
 static int32_t again_at(const search *q, const ac_tensor *t)
 {
     const ac_order_value *v = &q->uses->value[t->id];

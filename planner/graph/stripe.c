@@ -1,3 +1,4 @@
+/* stripe.c - which runs of steps are worth being worked row by row: estimates, then the best choice. */
 #include "planner/graph/stripe.h"
 #include "ir/lower/node/node.h"
 
@@ -21,7 +22,7 @@ static ac_bytes saved(ac_bytes a, ac_bytes b, ac_bytes below, ac_bytes above)
 
 static bool is_fed(const ac_stripe_search *q, const ac_tensor *t)
 {
-    return t && q->forms.fed.tensor && t == ac_tensor_root(q->forms.fed.tensor);
+    return t && q->forms.streamed.tensor && t == ac_tensor_root(q->forms.streamed.tensor);
 }
 
 /* Item i takes bytes of the arena in step s. */
@@ -106,7 +107,7 @@ static ac_bytes of_group(ac_stripe_search *q, const ac_stripe_group *x, ac_regio
         if (!inner)
             sum += up(q, ac_tensor_bytes(t));
     }
-    for (int32_t i = 0; i < x->n_in && q->overlap && x->s.fed < 0; i++) {
+    for (int32_t i = 0; i < x->n_in && q->overlap && x->s.streamed < 0; i++) {
         const ac_tensor *a = x->in[i];
         if (!is_free(q, a) || a->output || (a->input && q->keep_inputs) || l->last[a->id] >= x->end)
             continue;
@@ -196,10 +197,10 @@ static void estimate(ac_stripe_search *q, int32_t begin)
 {
     const int32_t n = q->forms.n_steps;
     const ac_stripe_how plain = {q->align, false}, paired = {q->align, true};
-    const ac_stripe_fed *fed = &q->forms.fed;
+    const ac_stripe_streamed *streamed = &q->forms.streamed;
     for (int32_t end = begin + 1; end <= n && end - begin <= LONGEST; end++) {
         const int32_t at = begin * LONGEST + end - begin - 1;
-        if (end - begin == 1 && !(fed->tensor && fed->first == begin && fed->last == begin))
+        if (end - begin == 1 && !(streamed->tensor && streamed->first == begin && streamed->last == begin))
             continue; /* a step as it is */
         if (!ac_stripe_form_of(&q->forms, begin)->ok || !ac_stripe_form_of(&q->forms, end - 1)->ok)
             break;
@@ -233,11 +234,11 @@ ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *
     q->inplace = from->lives & AC_REDUCE(INPLACE);
     for (int32_t i = 0; i < n_steps * LONGEST; i++)
         q->cost[i] = q->tight[i] = -1;
-    const bool fed = rows && ac_stripes_feed(&q->forms);
+    const bool streamed = rows && ac_stripes_stream(&q->forms);
     for (int32_t s = 0; s < n_steps; s++) {
         const ac_bytes now = of_step(q, s), less = try_in_place(q, s, now);
         q->single = less > q->single ? less : q->single;
-        if (fed && q->forms.fed.first <= s && s <= q->forms.fed.last)
+        if (streamed && q->forms.streamed.first <= s && s <= q->forms.streamed.last)
             continue; /* alone it would need all rows */
         q->cost[s * LONGEST] = now;
         q->tight[s * LONGEST] = less < now ? less : -1;
@@ -256,7 +257,7 @@ static ac_lowered *chosen(ac_stripe_search *q, int32_t from, int32_t to, ac_byte
     const ac_stripes *v = &q->forms;
     const int32_t at = from * LONGEST + to - from - 1;
     const bool tight = q->tight[at] >= 0 && q->cost[at] > limit;
-    if (to - from == 1 && !(v->fed.tensor && v->fed.first <= from && from <= v->fed.last))
+    if (to - from == 1 && !(v->streamed.tensor && v->streamed.first <= from && from <= v->streamed.last))
         return tight ? q->in_place[from] : v->step[from];
     ac_stripe_group x;
     ++*groups;

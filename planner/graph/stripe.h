@@ -6,7 +6,7 @@
  * The estimate of a group is what must be alive while it runs: everything from outside, its windows, and its results as
  * far as they do not fit inside an operand that dies. Dynamic programming over the order of steps finds the smallest
  * peak, a second pass with that peak (or a budget) as limit the fewest steps fused. Packing decides afterwards what it
- * really takes. With `rows` the largest graph input that can be is handed over by rows (forms.fed), and not in the
+ * really takes. With `rows` the largest graph input that can be is handed over by rows (forms.streamed), and not in the
  * arena; least is INT64_MAX when no cut allows it. Source: docs of overlap and of stripes; cost: one simulation of row
  * counters for each run of steps. */
 #ifndef AC_PLANNER_GRAPH_STRIPE_H
@@ -33,7 +33,7 @@ ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *
 int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int32_t *n, int32_t *groups);
 
 /* stripe_given.c: the groups that `list` names, "2-5,7-9" or "conv1-pool1,fc1": step numbers or names of nodes, first
- * and last. Overlapping groups, names that nobody has, and steps that cannot stand in a group: E0501. */
+ * and last. Overlapping groups, names that nobody has, and steps that cannot be in a group: E0501. */
 int ac_stripe_given(ac_stripes *v, const char *list, ac_stripe_how how, ac_lowered **out, int32_t *n, int32_t *groups);
 
 #endif

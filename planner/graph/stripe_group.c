@@ -1,3 +1,4 @@
+/* stripe_group.c - a run of steps as one that works row by row: forms, tensors, windows. */
 #include "planner/graph/stripe_work.h"
 #include "ir/lower/node/node.h"
 
@@ -29,9 +30,9 @@ void ac_stripes_open(ac_stripes *v, ac_ctx *cx, const ac_plan_how *how, ac_regio
 }
 
 /* The tensor that all steps know input t as, and which steps; false: they differ, or something else looks at it. */
-static bool readers(const ac_stripes *v, ac_tensor *t, ac_stripe_fed *out)
+static bool readers(const ac_stripes *v, ac_tensor *t, ac_stripe_streamed *out)
 {
-    *out = (ac_stripe_fed){.first = -1};
+    *out = (ac_stripe_streamed){.first = -1};
     for (int32_t i = 0; i < v->g->output.n; i++)
         if (ac_tensor_root(v->g->output.item[i]) == t)
             return false;
@@ -49,13 +50,13 @@ static bool readers(const ac_stripes *v, ac_tensor *t, ac_stripe_fed *out)
     return out->tensor && ac_tensor_bytes(out->tensor) == ac_tensor_bytes(t);
 }
 
-bool ac_stripes_feed(ac_stripes *v)
+bool ac_stripes_stream(ac_stripes *v)
 {
-    v->fed.tensor = NULL;
+    v->streamed.tensor = NULL;
     for (int32_t i = 0; i < v->g->input.n; i++) {
-        ac_stripe_fed x;
+        ac_stripe_streamed x;
         ac_tensor *t = v->g->input.item[i];
-        if (!readers(v, t, &x) || (v->fed.tensor && ac_tensor_bytes(t) <= ac_tensor_bytes(v->fed.tensor)))
+        if (!readers(v, t, &x) || (v->streamed.tensor && ac_tensor_bytes(t) <= ac_tensor_bytes(v->streamed.tensor)))
             continue;
         int32_t d = 0;
         while (d < x.tensor->rank && x.tensor->dim[d] == 1)
@@ -63,9 +64,9 @@ bool ac_stripes_feed(ac_stripes *v)
         if (d + 1 >= x.tensor->rank) /* a row of one element is no row */
             continue;
         x.rows = x.tensor->dim[d];
-        v->fed = x;
+        v->streamed = x;
     }
-    return v->fed.tensor != NULL;
+    return v->streamed.tensor != NULL;
 }
 
 const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step)
@@ -95,7 +96,7 @@ int32_t ac_stripe_find(const ac_stripe_work *w, const ac_tensor *t)
 bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t)
 {
     const ac_liveness *l = w->v->live;
-    if (w->q->s.fed >= 0 && t == w->tensor[w->q->s.fed])
+    if (w->q->s.streamed >= 0 && t == w->tensor[w->q->s.streamed])
         return true;
     return !w->v->viewed[t->id] && !t->input && !t->output && !t->state && l->first[t->id] >= w->q->begin &&
            l->last[t->id] < w->q->end;
@@ -135,22 +136,22 @@ static bool made_tensors(ac_stripe_work *w)
     w->tensor = AC_NEW_N(w->r, ac_tensor *, room + 2);
     w->maker = AC_NEW_N(w->r, int32_t, room + 2);
     w->maker_buf = AC_NEW_N(w->r, int32_t, room + 2);
-    const ac_stripe_fed *fed = &w->v->fed;
-    if (fed->tensor && w->q->begin <= fed->first && fed->last < w->q->end) {
+    const ac_stripe_streamed *streamed = &w->v->streamed;
+    if (streamed->tensor && w->q->begin <= streamed->first && streamed->last < w->q->end) {
         for (int32_t k = 0; k < w->n; k++)
             if (!may_pause(&ac_stripe_work_form(w, k)->part))
                 return false;
-        w->tensor[0] = fed->tensor;
+        w->tensor[0] = streamed->tensor;
         w->maker[0] = -1;
         s->tensor[0] = (ac_stripe_tensor){.kind = AC_STRIPE_WINDOW,
-                                          .row = ac_tensor_count(fed->tensor) / fed->rows,
-                                          .rows = fed->rows,
+                                          .row = ac_tensor_count(streamed->tensor) / streamed->rows,
+                                          .rows = streamed->rows,
                                           .buf = -1,
                                           .mate = -1,
                                           .high = true};
-        s->fed = 0;
+        s->streamed = 0;
         s->n_tensors = 1;
-    } else if (fed->tensor && w->q->begin <= fed->last && fed->first < w->q->end) {
+    } else if (streamed->tensor && w->q->begin <= streamed->last && streamed->first < w->q->end) {
         return false; /* some of its readers */
     }
     for (int32_t k = 0; k < w->n; k++) {
@@ -224,8 +225,8 @@ static void units(ac_stripe_work *w)
 {
     ac_stripe *s = &w->q->s;
     s->unit = AC_NEW_N(w->r, ac_stripe_unit, w->n + 1);
-    if (s->fed >= 0)
-        s->unit[s->n_units++] = (ac_stripe_unit){.steps = w->v->fed.rows};
+    if (s->streamed >= 0)
+        s->unit[s->n_units++] = (ac_stripe_unit){.steps = w->v->streamed.rows};
     for (int32_t k = 0; k < w->n; k++) {
         const ac_stripe_form *f = ac_stripe_work_form(w, k);
         int32_t last = -1;
@@ -337,7 +338,7 @@ static int64_t limit_of(const ac_stripe_work *w, int32_t u)
 static bool build(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, bool strict, ac_region *region,
                   ac_stripe_group *out, bool *refused)
 {
-    *out = (ac_stripe_group){.begin = begin, .end = end, .s.fed = -1};
+    *out = (ac_stripe_group){.begin = begin, .end = end, .s.streamed = -1};
     ac_stripe_work w = {.v = v, .r = region, .q = out, .n = end - begin, .strict = strict};
     w.unit_of = AC_NEW_N(region, int32_t, w.n);
     w.place = AC_NEW_N(region, int32_t, w.n);

@@ -1,4 +1,5 @@
-/* stripe_group.h - a run of steps as one function that works row by row (ir/loop/access/strip.h): units, windows, bytes.
+/* stripe_group.h - a run of steps as one function that works row by row (ir/loop/access/strip.h): units, windows,
+ * bytes.
  *
  *     ac_stripes v;
  *     ac_stripes_open(&v, cx, how, region, from);
@@ -22,11 +23,11 @@ typedef struct ac_stripe_form {
 
 /* A graph input that is handed over by rows: it has no place in the arena besides the window of the group that reads
  * it. */
-typedef struct ac_stripe_fed {
+typedef struct ac_stripe_streamed {
     ac_tensor *tensor; /* as its readers know it: itself, or a view of all of it; NULL: none */
     int64_t rows;
     int32_t first, last; /* steps that read it */
-} ac_stripe_fed;
+} ac_stripe_streamed;
 
 typedef struct ac_stripe_how {
     ac_bytes align; /* of windows */
@@ -45,7 +46,7 @@ typedef struct ac_stripes {
     ac_stripe_form *form; /* by step, made when asked for */
     int32_t *made_at;     /* by tensor id: step, -1: none */
     bool *viewed;         /* by tensor id: it is a view, or has one */
-    ac_stripe_fed fed;
+    ac_stripe_streamed streamed;
 } ac_stripes;
 
 typedef struct ac_stripe_group {
@@ -61,9 +62,9 @@ typedef struct ac_stripe_group {
 
 /* `from` is packed; it and the region live as long as what is made of v. */
 void ac_stripes_open(ac_stripes *v, ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from);
-/* The graph input, the largest one, that steps read only as rows of one tensor: v->fed. false: none. */
-bool ac_stripes_feed(ac_stripes *v);
-const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step); /* ok: it may stand in a group */
+/* The graph input, the largest one, that steps read only as rows of one tensor: v->streamed. false: none. */
+bool ac_stripes_stream(ac_stripes *v);
+const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step); /* ok: it may be in a group */
 /* false: some step has no rows, or waits for ever. */
 bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, ac_region *region,
                         ac_stripe_group *out);

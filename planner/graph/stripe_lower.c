@@ -102,7 +102,7 @@ static void fed_params(ac_stripe_work *w, ac_bytes align)
 {
     ac_stripe *s = &w->q->s;
     ac_buf part = {.name = "part", .dtype = AC_I32, .count = 1, .role = AC_BUF_IN, .align = 4, .note = "row"};
-    s->part_buf = param(w, part, (ac_arg){AC_ARG_PART, NULL, NULL, 0});
+    s->part_buf = param(w, part, (ac_arg){AC_ARG_CHUNK, NULL, NULL, 0});
     ac_buf state = {.name = "state", .dtype = AC_I32, .align = 4, .note = "counters between rows"};
     s->state_buf = scratch_param(w, state, ac_stripe_counters(s), align);
 }
@@ -117,7 +117,7 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
     q->arg = AC_NEW_N(w->r, ac_arg, room);
     q->in = AC_NEW_N(w->r, ac_tensor *, room);
     q->out = AC_NEW_N(w->r, ac_tensor *, room);
-    if (q->s.fed >= 0)
+    if (q->s.streamed >= 0)
         fed_params(w, align);
     for (int pass = 0; pass < 2; pass++) { /* parameters, then locals */
         for (int32_t k = 0; k < w->n; k++) {
@@ -131,7 +131,8 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
                 const ac_buf *like = &low->fn->buf.item[a];
                 ac_tensor *t = ac_stripe_tensor_of(low, a);
                 const int32_t i = t ? ac_stripe_find(w, t) : -1;
-                const bool kept = a >= low->arg.n && q->s.fed >= 0 && outlives_row(&q->s.member[w->place[k]].part, a);
+                const bool kept =
+                    a >= low->arg.n && q->s.streamed >= 0 && outlives_row(&q->s.member[w->place[k]].part, a);
                 if ((a >= low->arg.n && !kept) != (pass == 1))
                     continue;
                 m->tensor[a] = i >= 0 && ac_stripe_is_inner(w, t) ? i : -1;
@@ -195,12 +196,12 @@ ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q)
     ac_region *r = v->region;
     ac_lowered *low = AC_NEW(r, ac_lowered);
     low->node = group_node(v, q);
-    if (q->s.fed >= 0) {
-        const ac_stripe_tensor *t = &q->s.tensor[q->s.fed];
-        low->fed = ac_tensor_root(v->fed.tensor);
-        low->fed_arg = t->buf;
-        low->rows = (int32_t)v->fed.rows;
-        low->row_bytes = ac_dtype_size(low->fed->dtype, t->row);
+    if (q->s.streamed >= 0) {
+        const ac_stripe_tensor *t = &q->s.tensor[q->s.streamed];
+        low->streamed = ac_tensor_root(v->streamed.tensor);
+        low->streamed_arg = t->buf;
+        low->rows = (int32_t)v->streamed.rows;
+        low->row_bytes = ac_dtype_size(low->streamed->dtype, t->row);
     }
     low->chain = chain_text(v, q);
     q->s.name = ac_internf(v->cx, "stripe_%d_%d", q->begin, q->end - 1);

@@ -1,9 +1,9 @@
 /* stripe_reduce.c - reductions STRIPE and ROWS: runs of steps become one that works row by row, where the arena gets
  * smaller by it.
  *
- * What the search estimates, packing has to confirm: a cut into groups is kept only if its plan takes less than the plan
- * without groups (or, with a budget, fits where that one does not). With several memories the search knows one, of all
- * bytes; several limits are tried and packed, and the plan counts that leaves most traffic in the first memories.
+ * What the search estimates, packing has to confirm: a cut into groups is kept only if its plan takes less than the
+ * plan without groups (or, with a budget, fits where that one does not). With several memories the search knows one, of
+ * all bytes; several limits are tried and packed, and the plan counts that leaves most traffic in the first memories.
  *
  * A search has a value of its own, without a plan: its region holds the steps that all its candidates are made of. */
 #include "planner/graph/stripe.h"
@@ -57,7 +57,7 @@ static int groups_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, bool 
     ac_stripe_search *q = ac_stripe_open(cx, how, search->region, from, rows);
     const ac_bytes budget = ac_plan_budget(how, from);
     const bool several = has_several(from);
-    if (q->least == INT64_MAX || (rows && !q->forms.fed.tensor)) {
+    if (q->least == INT64_MAX || (rows && !q->forms.streamed.tensor)) {
         ac_planned_drop(search, from); /* not so */
         return AC_OK;
     }
@@ -131,7 +131,7 @@ static int listed_groups(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, a
     const bool rows = how->reductions & AC_REDUCE(ROWS);
     ac_stripes v;
     ac_stripes_open(&v, cx, how, search->region, from);
-    if (rows && !ac_stripes_feed(&v))
+    if (rows && !ac_stripes_stream(&v))
         ignore_rows(cx, how);
     for (int tight = 0; tight < 2; tight++) {
         const ac_stripe_how windows = {how->live.align, tight};
@@ -145,8 +145,8 @@ static int listed_groups(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, a
             break;
     }
     for (int32_t s = 0; s < (*to)->n_steps; s++)
-        (*to)->streamed |= (*to)->step[s]->fed != NULL;
-    if (v.fed.tensor && !(*to)->streamed)
+        (*to)->streamed |= (*to)->step[s]->streamed != NULL;
+    if (v.streamed.tensor && !(*to)->streamed)
         ignore_rows(cx, how);
     return AC_OK;
 }

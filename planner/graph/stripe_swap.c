@@ -1,3 +1,4 @@
+/* stripe_swap.c - followers of steps change places, so that more steps can be in a group. */
 #include "planner/graph/stripe_swap.h"
 #include "ir/lower/node/node.h"
 

@@ -39,8 +39,8 @@ static int32_t operand_under(const ac_stripe_work *w, int32_t i)
             for (int32_t a = 0; a < ac_stripe_work_form(w, m)->low->arg.n; a++)
                 readers += ac_stripe_tensor_of(ac_stripe_work_form(w, m)->low, a) == w->tensor[o] &&
                            ac_stripe_work_form(w, m)->low->fn->buf.item[a].role == AC_BUF_IN;
-        if (o < 0 || o == s->fed || readers != 1 || s->tensor[o].kind != AC_STRIPE_WINDOW || s->tensor[o].home != o ||
-            s->tensor[o].unit == s->tensor[i].unit || s->tensor[o].row != s->tensor[i].row)
+        if (o < 0 || o == s->streamed || readers != 1 || s->tensor[o].kind != AC_STRIPE_WINDOW ||
+            s->tensor[o].home != o || s->tensor[o].unit == s->tensor[i].unit || s->tensor[o].row != s->tensor[i].row)
             continue;
         return o;
     }
@@ -98,7 +98,7 @@ typedef struct match {
 static bool may_share(const ac_stripe_work *w, int32_t i)
 {
     const ac_stripe_tensor *t = &w->q->s.tensor[i];
-    return t->kind == AC_STRIPE_WINDOW && t->home == i && i != w->q->s.fed && t->mate < 0;
+    return t->kind == AC_STRIPE_WINDOW && t->home == i && i != w->q->s.streamed && t->mate < 0;
 }
 
 /* Windows in pairs, the one that saves most first. */

@@ -1,4 +1,5 @@
-/* what_if.c - what reductions that were not asked for would take: the loop of plan.c once more, with one more of them. */
+/* what_if.c - what reductions that were not asked for would take: the loop of plan.c once more, with one more of
+ * them. */
 #include "planner/graph/planned.h"
 
 #include "base/sink.h"

@@ -10,8 +10,9 @@
  * covers time. On rectangles cut into 100,000 pieces this ends 10 % above the bound, where single items end 14 % above
  * it, and a fill takes half the time.
  *
- * Cost: WORK_PER_ITEM * n, at most WORK; counted, never timed, all in integers: the same plan on every machine. Bad
- * where the best plan has a hole at the floor of a valley. Source: see fill_chain.h; the climb as in solve_perturb.c. */
+ * Cost: WORK_PER_ITEM * n, at most WORK; counted, never timed, all in integers: the same plan on every machine.
+ * Bad where the best plan has a hole at the floor of a valley. Source: see fill_chain.h; the climb as in
+ * solve_perturb.c. */
 #include "planner/pack/solve.h"
 
 #include "planner/pack/fill_chain.h"

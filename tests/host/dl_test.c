@@ -1,5 +1,6 @@
-/* The host API of a generated model (tests/host/corners.ag, compiled with --host): results in the caller's tensors, every reason to
- * refuse one, views that outlive their context. Exits 0 when all checks hold; a leak is found by the sanitizer it is built with. */
+/* dl_test.c - the host API of a generated model (tests/host/corners.ag, compiled with --host): results in the caller's
+ * tensors, every reason to refuse one, views that outlive their context. Exits 0 when all checks hold; a leak is found
+ * by the sanitizer it is built with. */
 #include "corners.h"
 
 #include <stdio.h>
@@ -118,7 +119,7 @@ int main(int argc, char **argv)
     if (!ctx)
         return printf("%s\n", why), 1;
 
-    /* one byte in front of the tensors and behind each, so that byte_offset counts and a stray write shows */
+    /* one byte in front of the tensors and after each, so that byte_offset counts and a stray write shows */
     float x[7], out[8][8];
     int8_t k[4], out_k[4];
     memset(out, 0x55, sizeof out);
@@ -147,11 +148,11 @@ int main(int argc, char **argv)
     o[7].data = out_k;
     CHECK(corners_run_dl(ctx, in, 2, po, 8) == 0);
     check_values(at, at[4], out_k);
-    for (int i = 0; i < 7; i++) { /* nothing before or behind the tensors was touched */
-        uint32_t before, behind;
+    for (int i = 0; i < 7; i++) { /* nothing before or after the tensors was touched */
+        uint32_t before, later;
         memcpy(&before, out[i], 4);
-        memcpy(&behind, out[i] + 7, 4);
-        CHECK(before == 0x55555555u && behind == 0x55555555u);
+        memcpy(&later, out[i] + 7, 4);
+        CHECK(before == 0x55555555u && later == 0x55555555u);
     }
     CHECK(!memcmp(x + 1, X, sizeof X) && !memcmp(k, K, sizeof K)); /* inputs are only read */
 

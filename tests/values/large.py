@@ -56,7 +56,7 @@ layer { name: "fc" type: "InnerProduct" bottom: "x" top: "y" inner_product_param
 
 
 def tf(shape, size, content=True):
-    """Before the bytes of the constant, their number, behind them: y = x * w."""
+    """Before the bytes of the constant, their number, after them: y = x * w."""
     dims = b"".join(field(2, number(1, d)) for d in shape)
     tensor = number(1, 1) + field(2, dims) + (head(4, size) if content else b"")
     value = head(8, len(tensor) + (size if content else 0)) + tensor

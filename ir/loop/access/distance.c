@@ -1,13 +1,14 @@
-#include "ir/loop/access/distance.h"
-
-#include "ir/loop/access/walk.h"
-
-/* The distances of distance.h, by walking through the loops once with the addresses only (walk.h).
+/* distance.c - how far a result may lie over an operand.
+ *
+ * The distances of distance.h, by walking through the loops once with the addresses only (walk.h).
  *
  * Both are maxima over pairs (write, later read), so it is enough to remember the highest end and the lowest begin of
  * all writes so far and to look at each read as it comes. In an affine loop a pair's distance is linear in its two
  * iteration numbers, so its maximum lies at a corner of 0 <= i <= j < n. Intervals contain all addresses, so the result
  * is never too small; it is exact when the addresses below a loop without stores fill a box, as sliding windows do. */
+#include "ir/loop/access/distance.h"
+
+#include "ir/loop/access/walk.h"
 
 typedef struct distances {
     const ac_loop_fn *fn;

@@ -1,16 +1,16 @@
 /* distance.h - how far the result of a loop function may start inside one of its inputs.
  *
- * Input A is only read, output B only written. While the loops run, bytes of A die and bytes of B are born one after the
- * other, so B may use A's dead bytes if it lies far enough below (or above) A. In the order of the loops, a LOAD before
- * the STORE that needs it:
+ * Input A is only read, output B only written. While the loops run, bytes of A die and bytes of B are born one after
+ * the other, so B may use A's dead bytes if it lies far enough below (or above) A. In the order of the loops, a LOAD
+ * before the STORE that needs it:
  *
- *     below = max over all writes w of B and reads r of A after w:  end(w) - begin(r)      offset(B) <= offset(A) - below
- *     above = the same with                                         end(r) - begin(w)      offset(B) >= offset(A) + above
+ *     below = max over all writes w of B and reads r of A after w:  end(w) - begin(r)    offset(B) <= offset(A) - below
+ *     above = the same with                                       end(r) - begin(w)      offset(B) >= offset(A) + above
  *
  *     for i: out[i] = x[i]            below 0, above 0          element-wise: exactly in place
  *     for i: out[i] = x[i] + x[i+1]   below 0, above 1          x[i + 1] is read after out[i] is written
  *
- * A negative distance lets B start inside A. The distances hold for the function as it stands: another schedule has
+ * A negative distance lets B start inside A. The distances hold for the function as it is: another schedule has
  * others. ac_loop_reverse turns the loops around, which swaps the two for a window that slides. */
 #ifndef AC_IR_LOOP_ACCESS_DISTANCE_H
 #define AC_IR_LOOP_ACCESS_DISTANCE_H

@@ -1,3 +1,4 @@
+/* part.c - which elements a step of a function's outermost loop reads and writes. */
 #include "ir/loop/access/part.h"
 
 #include "ir/loop/access/walk.h"
@@ -16,7 +17,7 @@ static bool touches(const ac_loop_fn *fn, const ac_ins *i, ac_lop op, ac_role ro
     return i->op == op && fn->buf.item[i->aux].role == role;
 }
 
-/* May the instruction stand in a step beside the columns? Only what is the same wherever it stands. */
+/* May the instruction be in a step beside the columns? Only what is the same wherever it is. */
 static bool movable(const ac_loop_fn *fn, const ac_ins *i)
 {
     switch ((ac_lop)i->op) {
@@ -33,12 +34,13 @@ static bool movable(const ac_loop_fn *fn, const ac_ins *i)
     case AC_L_LOAD:
         return fn->buf.item[i->aux].role == AC_BUF_CONST;
     // clang-format off
-    case AC_L_NONE: case AC_L_PREFETCH: case AC_L_CONST: case AC_L_CONSTV: case AC_L_ADD: case AC_L_SUB: case AC_L_MUL: case AC_L_DIV: case AC_L_MOD:
-    case AC_L_MIN: case AC_L_MAX: case AC_L_NEG: case AC_L_ABS: case AC_L_SQRT: case AC_L_FLOOR: case AC_L_CEIL: case AC_L_TRUNC:
-    case AC_L_RINT: case AC_L_AND: case AC_L_OR: case AC_L_XOR: case AC_L_NOT: case AC_L_SHL: case AC_L_SHR: case AC_L_EQ:
-    case AC_L_NE: case AC_L_LT: case AC_L_LE: case AC_L_SELECT: case AC_L_CAST: case AC_L_SATCAST: case AC_L_BITCAST: case AC_L_FMA:
-    case AC_L_DOT4: case AC_L_DOT2: case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE: case AC_L_SUMLANES: case AC_L_MAXLANES:
-    case AC_L_FOR: case AC_L_END: case AC_L_COUNT:
+    case AC_L_NONE: case AC_L_PREFETCH: case AC_L_CONST: case AC_L_CONSTV: case AC_L_ADD: case AC_L_SUB:
+    case AC_L_MUL: case AC_L_DIV: case AC_L_MOD: case AC_L_MIN: case AC_L_MAX: case AC_L_NEG: case AC_L_ABS:
+    case AC_L_SQRT: case AC_L_FLOOR: case AC_L_CEIL: case AC_L_TRUNC: case AC_L_RINT: case AC_L_AND: case AC_L_OR:
+    case AC_L_XOR: case AC_L_NOT: case AC_L_SHL: case AC_L_SHR: case AC_L_EQ: case AC_L_NE: case AC_L_LT:
+    case AC_L_LE: case AC_L_SELECT: case AC_L_CAST: case AC_L_SATCAST: case AC_L_BITCAST: case AC_L_FMA:
+    case AC_L_DOT4: case AC_L_DOT2: case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE: case AC_L_SUMLANES:
+    case AC_L_MAXLANES: case AC_L_FOR: case AC_L_END: case AC_L_COUNT:
         // clang-format on
         return true;
     }

@@ -1,7 +1,6 @@
-#include "ir/loop/builder.h"
-#include "ir/loop/access/distance.h"
-
-/* Loops turned around from the outside in, as long as no iteration needs another:
+/* reverse.c - loops turned around.
+ *
+ * Loops turned around from the outside in, as long as no iteration needs another:
  *
  *     for oy 0 .. 25 step 1                    for oy 24 .. -1 step -1
  *       for ox 0 .. 5 step 1           =>        for ox 4 .. -1 step -1
@@ -10,8 +9,10 @@
  *         store out[...]                           store out[...]
  *
  * An iteration needs another through a variable declared outside, through memory that the loop both makes and reads,
- * through memory whose last store counts (scratch), and through leaving early. What stands in a row stays in its order.
+ * through memory whose last store counts (scratch), and through leaving early. What is in a row stays in its order.
  * The same arithmetic runs for every element, so the results are the same bits. */
+#include "ir/loop/builder.h"
+#include "ir/loop/access/distance.h"
 
 typedef struct reverser {
     const ac_loop_fn *from;

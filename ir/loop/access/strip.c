@@ -1,3 +1,4 @@
+/* strip.c - several functions as one that works row by row. */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/strip.h"
 
@@ -9,7 +10,7 @@ typedef struct composer {
     ac_x *first;   /* by tensor: the variable with its window's first row; 0: it never slides */
     ac_x *base;    /* by tensor: element that lies at index 0, in the step being built; 0: none */
     ac_x row, col; /* of the step being built */
-    ac_x part;     /* fed: number of the row */
+    ac_x part;     /* streamed: number of the row */
 } composer;
 
 /* ------------------------------------------------------------------ copies of the functions' code */
@@ -104,7 +105,7 @@ static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n)
     ac_lb_end(b);
 }
 
-/* Makes room behind the `row` rows of tensor t: when its window is full, or somebody else needs the room, drops what
+/* Makes room after the `row` rows of tensor t: when its window is full, or somebody else needs the room, drops what
  * nobody needs and moves the rest to the front. */
 static void slide(composer *c, int32_t t, ac_x row)
 {
@@ -246,12 +247,12 @@ static ac_x ready(composer *c, int32_t number)
     return asked ? ac_lb_and(b, ok, asked) : ok;
 }
 
-/* A counter: zero, or fed what it was after the last row. */
+/* A counter: zero, or, of streamed rows, what it was after the last one. */
 static ac_x counter_var(composer *c, const char *name, int32_t *place)
 {
     ac_lb *b = &c->b;
     ac_x from = ac_lb_i32(b, 0);
-    if (c->s->fed >= 0)
+    if (c->s->streamed >= 0)
         from =
             ac_lb_select(b, ac_lb_eq(b, c->part, from), from, ac_lb_load(b, c->s->state_buf, ac_lb_i32(b, *place), 1));
     ++*place;
@@ -270,7 +271,7 @@ static void close_row(composer *c)
 {
     ac_lb *b = &c->b;
     const ac_stripe *s = c->s;
-    const ac_stripe_tensor *x = &s->tensor[s->fed];
+    const ac_stripe_tensor *x = &s->tensor[s->streamed];
     if (x->rows > 1)
         move_down(c, x->buf, ac_lb_i32(b, 0), ac_lb_i32(b, x->row), ac_lb_i32(b, (x->rows - 1) * x->row));
     int32_t place = 0;
@@ -281,7 +282,7 @@ static void close_row(composer *c)
             ac_lb_store(b, s->state_buf, ac_lb_i32(b, place++), ac_lb_get(b, c->first[t]));
 }
 
-/* What stands before the rows: values, and loops that begin a result; those run once. */
+/* What is before the rows: values, and loops that begin a result; those run once. */
 static void before_rows(composer *c, int32_t m)
 {
     ac_lb *b = &c->b;
@@ -292,7 +293,7 @@ static void before_rows(composer *c, int32_t m)
         for (end = x + 1; depth; end++)
             depth += (p->fn->code.item[end].op == AC_L_FOR || p->fn->code.item[end].op == AC_L_IF) -
                      (p->fn->code.item[end].op == AC_L_END);
-        const bool once = c->s->fed >= 0 && acts(p, x, end);
+        const bool once = c->s->streamed >= 0 && acts(p, x, end);
         if (once)
             ac_lb_if(b, ac_lb_eq(b, c->part, ac_lb_i32(b, 0)));
         copy(c, m, x, end);
@@ -314,7 +315,7 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
     ac_lb_open(b, region, s->name, s->note);
     for (int32_t i = 0; i < s->n_bufs; i++)
         ac_lb_buf(b, s->buf[i].name, s->buf[i].dtype, s->buf[i].count, s->buf[i].role, s->buf[i].align, s->buf[i].note);
-    if (s->fed >= 0)
+    if (s->streamed >= 0)
         c->part = ac_lb_load(b, s->part_buf, ac_lb_i32(b, 0), 1);
     for (int32_t m = 0; m < s->n_members; m++) {
         c->map[m] = AC_NEW_N(tmp, ac_x, s->member[m].part.fn->code.n + 1);
@@ -326,10 +327,10 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
     for (int32_t t = 0; t < s->n_tensors; t++)
         if (ac_stripe_slides(s, t))
             c->first[t] = counter_var(c, "first", &place);
-    const int32_t lowest = s->fed >= 0 ? 1 : 0;
-    if (s->fed >= 0)
+    const int32_t lowest = s->streamed >= 0 ? 1 : 0;
+    if (s->streamed >= 0)
         open_row(c);
-    ac_lb_for_n(b, "tick", s->fed >= 0 ? s->burst : s->ticks);
+    ac_lb_for_n(b, "tick", s->streamed >= 0 ? s->burst : s->ticks);
     for (int32_t u = s->n_units - 1; u >= lowest; u--) {
         if (u || lowest)
             ac_lb_if(b, ready(c, u));
@@ -340,7 +341,7 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
     for (int32_t u = s->n_units; u > 1; u--)
         ac_lb_end(b);
     ac_lb_end(b);
-    if (s->fed >= 0)
+    if (s->streamed >= 0)
         close_row(c);
     ac_loop_fn *fn = ac_lb_close(b);
     ac_region_close(tmp);

@@ -15,8 +15,8 @@
  * room's end, so that it grows downwards. The room holds what both need at the same time, which is less than what each
  * needs at its worst.
  *
- * A tensor may be *fed*: nobody makes it, its rows are handed over one by one. The function is then called once for
- * each of them, after the row has been written into the last place of its window; counters live in a buffer between
+ * A tensor may be *streamed*: nobody makes it, its rows are handed over one by one. The function is then called once
+ * for each of them, after the row has been written into the last place of its window; counters live in a buffer between
  * calls.
  *
  * Which functions, units and windows: planner/graph/stripe_group.h. Memory: the region given. */
@@ -80,9 +80,9 @@ typedef struct ac_stripe {
     ac_stripe_tensor *tensor;
     int32_t n_tensors;
     int64_t ticks;               /* steps of all units together */
-    int32_t fed;                 /* tensor handed over by rows, of unit 0, which has no members; -1: none */
-    int32_t part_buf, state_buf; /* fed: i32[1], the row's number; i32[ac_stripe_counters()] */
-    int64_t burst;               /* fed: most steps between two rows */
+    int32_t streamed;            /* tensor handed over by rows, of unit 0, which has no members; -1: none */
+    int32_t part_buf, state_buf; /* streamed: i32[1], the row's number; i32[ac_stripe_counters()] */
+    int64_t burst;               /* streamed: most steps between two rows */
 } ac_stripe;
 
 ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s);

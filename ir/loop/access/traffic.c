@@ -1,3 +1,4 @@
+/* traffic.c - how many bytes a function moves, by buffer. */
 #include "ir/loop/access/traffic.h"
 
 int64_t ac_loop_trips(const ac_loop_fn *fn, ac_x loop, bool *known)
@@ -9,7 +10,7 @@ int64_t ac_loop_trips(const ac_loop_fn *fn, ac_x loop, bool *known)
     return i->k.i > 0 ? (hi->k.i - lo->k.i + i->k.i - 1) / i->k.i : (lo->k.i - hi->k.i - i->k.i - 1) / -i->k.i;
 }
 
-/* From `at` to the END that closes its block; `times`: how often it runs. Returns the place behind the END. */
+/* From `at` to the END that closes its block; `times`: how often it runs. Returns the place after the END. */
 static ac_x count(const ac_loop_fn *fn, ac_x at, double times, int64_t *bytes)
 {
     const double most = (double)(INT64_MAX / 4);

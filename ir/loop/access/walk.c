@@ -1,9 +1,6 @@
-#include "ir/loop/access/walk.h"
-
-#include "base/vec.h"
-#include "ir/loop/builder.h"
-
-/* What is walked, and how:
+/* walk.c - visiting the accesses of a function, with addresses only.
+ *
+ * What is walked, and how:
  *
  *   for oy, ox                    exactly, iteration by iteration
  *     for c                       the innermost loop that stores: once, with addresses  lo + by * i .. hi + by * i
@@ -14,6 +11,10 @@
  * What does not stay affine in the middle loop (a clip that changes its side) makes the loop be walked exactly instead.
  * Only instructions that addresses, bounds and conditions need are evaluated. An address that depends on data may be
  * anywhere in its buffer; of a condition that does, both branches are walked. */
+#include "ir/loop/access/walk.h"
+
+#include "base/vec.h"
+#include "ir/loop/builder.h"
 
 enum { BUDGET = 30000000, MAX_ACCESSES = 256, MAX_MISSES = 16 };
 
@@ -68,7 +69,7 @@ static void needs(walker *w, int32_t x, bool *again)
     w->need[x] = x != 0;
 }
 
-/* Backward over the code until nothing changes: a SET in a loop may stand after the GET that sees it. */
+/* Backward over the code until nothing changes: a SET in a loop may be after the GET that sees it. */
 static void find_needed(walker *w)
 {
     const ac_loop_fn *fn = w->fn;

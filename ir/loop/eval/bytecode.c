@@ -1,12 +1,13 @@
+/* bytecode.c - programs of the evaluator.
+ *
+ * From a function to bytecode: verify, hoist, select (select.h), give registers to what is left, write
+ * instructions. Registers are reused after a value's last use, so that long straight-line code stays in the cache.
+ * Cost: O(n log n). */
 #include "ir/loop/builder.h"
 #include "ir/loop/eval/bytecode.h"
 #include "ir/loop/eval/select.h"
 
 #include <string.h>
-
-/* From a function to bytecode: verify, hoist, select (select.h), give registers to what is left, write instructions.
- * Registers are reused after a value's last use, so that long straight-line code stays in the cache. Cost: O(n log n).
- */
 
 enum { CLASSES = 14 }; /* register sizes: 8 bytes << class, up to 1024 lanes of 8 bytes */
 
@@ -14,7 +15,7 @@ enum { CLASSES = 14 }; /* register sizes: 8 bytes << class, up to 1024 lanes of 
 typedef struct patch {
     int32_t bc;
     ac_x to;
-    bool after; /* behind the code of `to`, not before it */
+    bool after; /* after the code of `to`, not before it */
 } patch;
 
 typedef struct compiler {
@@ -349,7 +350,8 @@ static void write_one(compiler *c, ac_x x, ac_x opener)
     case AC_L_NEG: case AC_L_ABS: case AC_L_SQRT: case AC_L_FLOOR: case AC_L_CEIL: case AC_L_TRUNC: case AC_L_RINT:
     case AC_L_AND: case AC_L_OR: case AC_L_XOR: case AC_L_NOT: case AC_L_SHL: case AC_L_SHR:
     case AC_L_EQ: case AC_L_NE: case AC_L_LT: case AC_L_LE:
-    case AC_L_CAST: case AC_L_SATCAST: case AC_L_FMA: case AC_L_DOT4: case AC_L_DOT2: case AC_L_SUMLANES: case AC_L_MAXLANES:
+    case AC_L_CAST: case AC_L_SATCAST: case AC_L_FMA: case AC_L_DOT4: case AC_L_DOT2: case AC_L_SUMLANES:
+    case AC_L_MAXLANES:
         // clang-format on
         write_arith(c, i, d);
         break;

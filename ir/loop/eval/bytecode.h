@@ -3,7 +3,7 @@
  * A register is a place of 8 bytes for a scalar, or of lanes * element size for a vector, lanes side by side as in
  * memory. Operands are byte offsets into the file, so LANE and BITCAST cost nothing: they are names for (parts of)
  * other registers. There is one opcode per operator and type for scalars; vectors call the kernel of kernel.h that the
- * instruction carries. Constants stand in the file before the program starts.
+ * instruction carries. Constants are in the file before the program starts.
  *
  * bytecode.c makes it, eval.c runs it. Memory: the region given to ac_eval_compile. */
 #ifndef AC_IR_LOOP_EVAL_BYTECODE_H
@@ -22,7 +22,7 @@
  *   FOR_UP/DOWN  [d] = [a]; go to c unless inside [b]        NEXT_*   [d] += imm; go to c while inside [b]
  *   IF           go to c unless [a]                          BREAK_IF go to c if [a]
  *   JUMP         go to c                                     FAIL_IF  stop with status imm if [a]
- *   MMA          mma.c on buffers c and imm's low half, at elements [d], [a], [b]; n: the type; imm's high half: threads */
+ *   MMA      mma.c on buffers c and imm's low half, at elements [d], [a], [b]; n: the type; imm's high half: threads */
 // clang-format off
 #define AC_BC_PLAIN(X)                                                                                         \
     X(STOP) X(MOV) X(MOVV) X(SPLAT1) X(SPLAT2) X(SPLAT4) X(SPLAT8) X(SHUFFLE1) X(SHUFFLE2) X(SHUFFLE4)         \

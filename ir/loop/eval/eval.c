@@ -1,9 +1,10 @@
+/* eval.c - the evaluator.
+ *
+ * The loop that runs a program. Registers and buffers are read and written with memcpy of constant size, which is one
+ * move. */
 #include "ir/loop/eval/bytecode.h"
 
 #include <string.h>
-
-/* The loop that runs a program. Registers and buffers are read and written with memcpy of constant size, which is one
- * move. */
 
 typedef struct memory {
     char *p;

@@ -1,13 +1,13 @@
 /* eval.h - runs loops: the oracle of all printers, and how constants are computed.
  *
  *     ac_program *p = ac_eval_compile(cx, cx->region, fn);
- *     void *data[] = {x, y};                                    memory of each parameter, in order, aligned to its elements
+ *     void *data[] = {x, y};                                memory of each parameter, in order, aligned to its elements
  *     int status;
  *     AC_TRY(ac_eval_run(cx, p, data, 2, &status));
  *
- * Flat bytecode over 8-byte registers (bytecode.h); a compiled program can be run many times. *status is 0, or that of the
- * FAIL_IF that ended the run. Every access is checked against its buffer: E0901 when a program reads or writes outside.
- * Memory: the region given; a run allocates its registers in a region of its own. */
+ * Flat bytecode over 8-byte registers (bytecode.h); a compiled program can be run many times. *status is 0, or that of
+ * the FAIL_IF that ended the run. Every access is checked against its buffer: E0901 when a program reads or writes
+ * outside. Memory: the region given; a run allocates its registers in a region of its own. */
 #ifndef AC_IR_LOOP_EVAL_EVAL_H
 #define AC_IR_LOOP_EVAL_EVAL_H
 #include "ir/loop/loop.h"

@@ -1,3 +1,4 @@
+/* select.c - which instructions of a function become one of the bytecode. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 #include "ir/loop/eval/select.h"
@@ -68,7 +69,7 @@ static void names(selector *t)
     }
 }
 
-/* a * b + c from ADD; the product stands in the same block and has no other use. */
+/* a * b + c from ADD; the product is in the same block and has no other use. */
 static void multiply_add(selector *t, ac_x x)
 {
     ac_ins *i = &t->code[x];

@@ -27,7 +27,7 @@ typedef struct ac_selected {
     ac_dtype to;        /* LOADCAST: type of the value */
     ac_x root;          /* whose register holds the value: itself, another value, or a variable */
     uint32_t offset;    /* ... at this byte */
-    int32_t block, end; /* the block it stands in; FOR, IF, ELSE: position of the END */
+    int32_t block, end; /* the block it is in; FOR, IF, ELSE: position of the END */
     int32_t middle;     /* IF: its ELSE, or 0 */
     int32_t loop;       /* innermost FOR around it, or 0 */
     int32_t last;       /* last position that reads its register, as a root */

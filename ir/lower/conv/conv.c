@@ -142,7 +142,7 @@ int ac_lo_conv(ac_lower *L)
     conv v = {.L = L, .win = ac_window_conv(n, x, w->dim[1], w->dim[2]), .group_in = w->dim[3]};
     v.group_out = v.win.oc / (v.win.ic / v.group_in);
     AC_TRY(ac_channel_open(L, &v.c, x, w, bias, v.win.oc, 0, n->attrs.conv.act, AC_ROUND_FIXED));
-    if (v.group_in != v.win.ic && L->told.winograd && L->told.winograd != AC_WINOGRAD_NEVER)
+    if (v.group_in != v.win.ic && L->hint.winograd && L->hint.winograd != AC_WINOGRAD_NEVER)
         L->out->schedule.refused = "it is for one group";
     const int64_t groups = v.win.ic / v.group_in;
     if (ac_gpu_gemm_fits(L, &v.c, groups, v.win.n * v.win.y.out * v.win.x.out, v.group_out,

@@ -166,8 +166,8 @@ static void row_of_tiles(const depthwise *d, const place *p)
     ac_slide_interior(sx, &begin, &end);
     if (sx->taps > UNROLLED_TAPS)
         begin = end = sx->out;
-    const int32_t told = d->c.acc == AC_I64 || d->L->told.rows > COLUMNS ? 0 : d->L->told.rows;
-    const int32_t wide = told > 0 ? told : d->c.acc == AC_I64 ? 2 : d->L->target->registers >= 32 ? COLUMNS : 4;
+    const int32_t hint = d->c.acc == AC_I64 || d->L->hint.rows > COLUMNS ? 0 : d->L->hint.rows;
+    const int32_t wide = hint > 0 ? hint : d->c.acc == AC_I64 ? 2 : d->L->target->registers >= 32 ? COLUMNS : 4;
     const ac_gemm_cuts cuts = ac_gemm_cut(end - begin, wide);
     d->L->out->schedule.rows = (int32_t)cuts.size[0];
     d->L->out->schedule.vecs = 1;

@@ -2,8 +2,8 @@
  *
  * x     [N,H,W,C] i8, multiplier 1            w  [1,KH,KW,C] i8, constant, no zero point
  *
- * Up to four input rows of a column are put into the bytes of 32-bit lanes, one lane a channel ("quad"); each quad meets
- * the KW filter columns, which are packed the same way: [group of four rows][kx][channel][4], zero where rows are
+ * Up to four input rows of a column are put into the bytes of 32-bit lanes, one lane a channel ("quad"); each quad
+ * meets the KW filter columns, which are packed the same way: [group of four rows][kx][channel][4], zero where rows are
  * missing. A quad is made once and used by every output column of the tile that reaches it:
  *
  *     rows  | r0: a b c ..|  r1: d e f ..|  r2: g h i ..|     quad  a d g 0 | b e h 0 | c f i 0 ..

@@ -71,7 +71,7 @@ bool ac_gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_wind
     const bool kind =
         c->kind == AC_MACS_F32 || c->kind == AC_MACS_I8 || c->kind == AC_MACS_U8 || c->kind == AC_MACS_I16;
     const bool pays = win->y.out * win->x.out >= LEAST_PIXELS && win->oc >= LEAST_CHANNELS;
-    return L->target->isa == AC_ISA_CUDA && !L->variant && kind && (pays || L->told.rows) && win->x.taps <= MOST_TAPS &&
+    return L->target->isa == AC_ISA_CUDA && !L->variant && kind && (pays || L->hint.rows) && win->x.taps <= MOST_TAPS &&
            tile_of(win, &t);
 }
 

@@ -7,8 +7,8 @@
  *     [block of channels][reduction group][channel in the block][element of the group]        zero-padded
  *
  * so that a step of the reduction reads `vecs` whole vectors in order. A group is what one multiply-add of the number
- * system takes: 1 f32 (ac_lo_madd), 2 i16 (DOT2; 1 where the target has no such instruction), 4 u8 x i8 (DOT4). Sources of
- * the method: the register tiles of BLIS and oneDNN; sizes measured, docs/.
+ * system takes: 1 f32 (ac_lo_madd), 2 i16 (DOT2; 1 where the target has no such instruction), 4 u8 x i8 (DOT4). Sources
+ * of the method: the register tiles of BLIS and oneDNN; sizes measured, docs/.
  *
  *     f = ac_gemm_form_of(L, c, 3, 1, 96, true);     number system, tile size: 3 runs of 96
  *     w = ac_gemm_pack(L, &f, c);                the constant

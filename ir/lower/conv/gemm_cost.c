@@ -71,12 +71,12 @@ void ac_gemm_form_tile(const ac_lower *L, const ac_channel *c, ac_gemm_form *f, 
         f->block = ac_gemm_cut(vectors, 1);
         return;
     }
-    const ac_schedule *told = &L->told;
+    const ac_schedule *hint = &L->hint;
     double best = 0;
-    for (int free = told->rows < 1; best <= 0 && free < 2; free++) /* the tile that is told, if it fits; else all */
+    for (int free = hint->rows < 1; best <= 0 && free < 2; free++) /* the hint's tile, if it fits; else all */
         for (int32_t v = 1; v <= GEMM_VECS; v++)
             for (int64_t r = unit; r <= GEMM_ROWS && r * v + v + 1 <= registers; r += unit) {
-                if (!free && (r != told->rows || v != told->vecs))
+                if (!free && (r != hint->rows || v != hint->vecs))
                     continue;
                 const ac_gemm_cuts rows = ac_gemm_cut(units, r / unit), vecs = ac_gemm_cut(vectors, v);
                 const double cost = tile_cost(L, f, &rows, &vecs, unit);

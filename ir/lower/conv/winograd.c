@@ -199,7 +199,7 @@ static void place_of(const void *user, ac_x r, ac_x *idx)
         idx[i] = at[i];
 }
 
-/* One tile of one vector of channels: through a line of the stack, so that the epilogue stands once in the code and
+/* One tile of one vector of channels: through a line of the stack, so that the epilogue is in the code once and
  * pixels outside of the image are left out by the loops' ends. */
 static void output_tile(const job *j, ac_x from, int64_t width, ac_x n, ac_x oy, ac_x ox, ac_x oc)
 {
@@ -351,7 +351,7 @@ static double direct_cost(ac_lower *L, const ac_channel *c, const ac_window *win
 
 bool ac_winograd_take(ac_lower *L, ac_channel *c, const ac_window *win)
 {
-    int32_t out = L->told.winograd;
+    int32_t out = L->hint.winograd;
     ac_schedule *s = &L->out->schedule;
     if (!out || out == AC_WINOGRAD_NEVER)
         return false;
@@ -359,8 +359,8 @@ bool ac_winograd_take(ac_lower *L, ac_channel *c, const ac_window *win)
     if (s->refused)
         return false;
     if (out == AC_WINOGRAD_CHEAPEST) {
-        const ac_schedule told = L->told;
-        L->told.rows = L->told.vecs = 0; /* a told tile is no reason to round differently */
+        const ac_schedule hint = L->hint;
+        L->hint.rows = L->hint.vecs = 0; /* the hint's tile is no reason to round differently */
         double best = direct_cost(L, c, win);
         out = 0;
         for (int32_t side = 2; side <= 4; side += 2) {
@@ -370,7 +370,7 @@ bool ac_winograd_take(ac_lower *L, ac_channel *c, const ac_window *win)
                 out = side;
             }
         }
-        L->told = told;
+        L->hint = hint;
     }
     if (!out) {
         *s = (ac_schedule){.refused = "the direct sum is estimated to be faster"};

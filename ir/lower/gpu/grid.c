@@ -1,6 +1,6 @@
 /* grid.c - a step as a row of GPU kernels, from the loops that its lowering has marked parallel.
  *
- * The code of a function falls into units: nests of parallel loops, and what stands between them. A nest becomes one
+ * The code of a function falls into units: nests of parallel loops, and what is between them. A nest becomes one
  * loop marked grid over all its iterations, a thread each; the rest is run by one thread. Units run one after another.
  *
  *     for n 0..2 parallel                     for g 0..(2*24*24) grid
@@ -11,7 +11,7 @@
  * Loops side by side in a parallel loop are taken apart when nothing but pure values connects them; those are computed
  * again in each unit. A value that the first unit has to hand on (the scale of a quantised row) is kept in scratch.
  * Scratch that an iteration writes is given to every thread; when that takes too much there are fewer threads, each
- * with several iterations. The order of the operations behind each element does not change: results keep their bits.
+ * with several iterations. The order of the operations of each element does not change: results keep their bits.
  *
  * Where a connection is of another kind (a local array between two units) the whole step is run by one thread: slow and
  * right. Cost: O(units * instructions). */
@@ -309,7 +309,7 @@ static void copy_ins(gridder *v, ac_x x)
     v->map[x] = ac_lb_copy(&v->b, v->from, &i);
 }
 
-/* What the unit needs from outside stands before it. */
+/* What the unit needs from outside is before it. */
 static void fetch_all(gridder *v, const unit *u)
 {
     for (ac_x x = u->begin; x < u->end; x++) {
@@ -384,7 +384,7 @@ static void copy_unit(gridder *v, const unit *u)
     ac_lb_end(b);
 }
 
-static void settle(gridder *v, ac_lowered *low, ac_region *region)
+static void finish(gridder *v, ac_lowered *low, ac_region *region)
 {
     low->fn = ac_lb_close(&v->b);
     for (int32_t d = 0; d < AC_DTYPE_COUNT; d++)
@@ -442,7 +442,7 @@ int ac_lower_grid(ac_ctx *cx, ac_region *region, ac_lowered *low)
     copy_buffers(&v);
     for (int32_t k = 0; k < v.unit.n; k++)
         copy_unit(&v, &v.unit.item[k]);
-    settle(&v, low, region);
+    finish(&v, low, region);
     ac_region_close(tmp);
     return ac_loop_verify(cx, low->fn);
 }

@@ -1,3 +1,4 @@
+/* product.c - which tiles a product gets on a GPU, and when tensor cores compute it. */
 #include "ir/lower/gpu/product.h"
 
 #include "ir/lower/gpu/tile.h"
@@ -5,7 +6,7 @@
 
 enum { LEAST_MACS = 1 << 15, LEAST_ROWS = 8 };
 
-/* The first that gives a GPU enough blocks; the last but two has small ones, those behind are for few columns. */
+/* The first that gives a GPU enough blocks; the last but two has small ones, the last two are for few columns. */
 enum { N_TILES = 5, WIDE_TILES = 3, BUSY_BLOCKS = 96 };
 static const ac_gpu_tile TILES[2][N_TILES] = {{{128, 128, 8, 8, 256, 0, 0},
                                                {64, 64, 4, 4, 256, 0, 0},
@@ -25,7 +26,7 @@ bool ac_gpu_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t many, int6
         return false;
     const bool bytes = c->kind == AC_MACS_I8 && c->rounding != AC_ROUND_MATMUL && !c->zw;
     const bool pays = rows >= LEAST_ROWS && n >= 4 && many * rows * n * depth >= LEAST_MACS;
-    if ((c->kind != AC_MACS_F32 && !bytes) || (!pays && !L->told.rows) || rows < 1 || n < 1 || depth < 1)
+    if ((c->kind != AC_MACS_F32 && !bytes) || (!pays && !L->hint.rows) || rows < 1 || n < 1 || depth < 1)
         return false;
     const int64_t packed =
         ac_gpu_up(depth, GPU_STEP) * ac_gpu_up(n, TILES[0][0].bn); /* at most: words of a product's weights */
@@ -40,26 +41,26 @@ static int32_t align_along(const ac_gpu_gemm *g)
     return x < y ? x : y;
 }
 
-/* What tensor cores multiply: AC_I8 as it is, floats as they are told; AC_NONE: they do not. */
+/* What tensor cores multiply: AC_I8 as it is, floats as the hint says; AC_NONE: they do not. */
 static ac_dtype tensor_type(const ac_gpu_gemm *g)
 {
     const ac_lower *L = g->L;
-    const int32_t told = L->told.tensor;
+    const int32_t hint = L->hint.tensor;
     const bool bytes = g->c->kind == AC_MACS_I8;
-    if (!ac_target_tensor_cores(L->target) || told == AC_TENSOR_OFF || (!bytes && (L->exact || !told)))
+    if (!ac_target_tensor_cores(L->target) || hint == AC_TENSOR_OFF || (!bytes && (L->exact || !hint)))
         return AC_NONE;
-    const ac_dtype d = bytes ? AC_I8 : told == AC_TENSOR_TF32 ? AC_F32 : told == AC_TENSOR_BF16 ? AC_BF16 : AC_F16;
+    const ac_dtype d = bytes ? AC_I8 : hint == AC_TENSOR_TF32 ? AC_F32 : hint == AC_TENSOR_BF16 ? AC_BF16 : AC_F16;
     const int32_t unit = 32 / ac_dtype_bits(d);
     const bool pays = g->rows >= 16 && g->n >= 8 && g->depth >= 4 * unit;
-    return pays || L->told.rows ? d : AC_NONE;
+    return pays || L->hint.rows ? d : AC_NONE;
 }
 
-/* The lowering may be told which: as vecs. */
+/* A hint may choose it: as vecs. */
 static ac_gpu_tile tile_of(const ac_gpu_gemm *g, bool mma)
 {
     const ac_gpu_tile *tiles = TILES[mma];
-    if (g->L->told.vecs > 0)
-        return tiles[(g->L->told.vecs - 1) % N_TILES];
+    if (g->L->hint.vecs > 0)
+        return tiles[(g->L->hint.vecs - 1) % N_TILES];
     for (int i = WIDE_TILES; i < N_TILES; i++)
         if (g->n <= tiles[i].bn && (i + 1 == N_TILES || g->n > tiles[i + 1].bn))
             return tiles[i];

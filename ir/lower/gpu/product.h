@@ -7,7 +7,7 @@
  * step of x (as the filter meets it, nothing is unfolded in memory) and of the weights into shared memory, wait, and
  * multiply; each holds tm x tn accumulators. Constant weights are packed [k][channel] and padded at compile time, so
  * their loads are whole vectors without a test. f32 sums in the order of k, one fma after another; i8 by DOT4, or by
- * tensor cores from compute capability 8.0 on, both exact; floats by tensor cores where told.tensor says so. The
+ * tensor cores from compute capability 8.0 on, both exact; floats by tensor cores where hint.tensor says so. The
  * epilogue runs on the accumulators. Groups of a convolution and batches of matrices are further blocks. */
 #ifndef AC_IR_LOWER_GPU_PRODUCT_H
 #define AC_IR_LOWER_GPU_PRODUCT_H

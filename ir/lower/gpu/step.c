@@ -75,7 +75,7 @@ static void pack_words(const ac_gpu_gemm *g, int32_t buf, ac_x to, int64_t wide,
         ac_lb_store(b, buf, ac_lb_add(b, first, ac_lb_i32(b, l * wide)), ac_lb_lane(b, words, l));
 }
 
-/* The last word of row `from`, which has fewer elements; zeros behind them. */
+/* The last word of row `from`, which has fewer elements; zeros after them. */
 static void pack_rest(const ac_gpu_gemm *g, int32_t buf, ac_x to, int64_t wide, int32_t w, ac_x from)
 {
     ac_lb *b = &g->L->b;
@@ -274,7 +274,7 @@ static void load_across(const ac_gpu_gemm *g, ac_x t, int32_t from, ac_x at, int
                 ac_x e[4];
                 for (int32_t j = 0; j < g->unit; j++) {
                     e[j] = wide > 1 ? ac_lb_lane(b, v[j], m) : v[j];
-                    if (j && g->depth % g->unit) /* behind the last row */
+                    if (j && g->depth % g->unit) /* after the last row */
                         e[j] = ac_lb_select(b, ac_lb_lt(b, ac_lb_add(b, k, ac_lb_i32(b, j)), ac_lb_i32(b, g->depth)),
                                             e[j], ac_lb_f32(b, 0));
                 }

@@ -70,8 +70,8 @@ int32_t ac_gpu_step_rows(const ac_gpu_gemm *g);       /* rows of x that a thread
 void ac_gpu_find_rows(const ac_gpu_gemm *g, ac_x m0); /* where they begin: into registers */
 void ac_gpu_load_step(const ac_gpu_gemm *g, ac_x k0, ac_x m0, ac_x n0); /* k0: the first word */
 
-/* tensor_core.c: row and column of result (i, j) of thread t in its block's tile, and its accumulator; words of fragments.
- */
+/* tensor_core.c: row and column of result (i, j) of thread t in its block's tile, and its accumulator; words of
+ * fragments. / */
 ac_x ac_gpu_mma_row(const ac_gpu_gemm *g, ac_x t, ac_x i);
 ac_x ac_gpu_mma_column(const ac_gpu_gemm *g, ac_x t, ac_x j);
 ac_x ac_gpu_mma_sum(const ac_gpu_gemm *g, ac_x i, ac_x j);

@@ -1,3 +1,4 @@
+/* warp.c - reductions by the threads of a warp. */
 #include "ir/lower/gpu/warp.h"
 
 enum { WARPS = 4, THREADS = WARPS * GPU_LANES };

@@ -1,8 +1,9 @@
 /* arithmetic.c - two-operand arithmetic: add, sub, mul, div, floor_div, floor_mod, minimum, maximum, pow,
  * squared_difference.
  *
- * Plain integers wrap. Division by zero gives 0 (TFLite stops with an error at run time; the generated code has no way
- * to fail inside a map), the most negative number divided by -1 wraps. Quantised forms are in quantised_arithmetic.c. */
+ * Plain integers wrap. Division by zero gives 0 (TFLite stops with an error at run time; the generated code has no
+ * way to fail inside a map), the most negative number divided by -1 wraps. Quantised forms are in
+ * quantised_arithmetic.c. */
 #include "ir/lower/map/map.h"
 #include "ir/lower/map/quantised_arithmetic.h"
 
@@ -158,8 +159,8 @@ static void halves(ac_lb *b, ac_x v, ac_x *high, ac_x *low)
     *low = ac_lb_sub(b, v, *high);
 }
 
-/* C's fmod in f64 for quotients below 2^53 and |y| < 2^900; beyond, 0. q * y is taken in two parts, so that x - q * y is
- * rounded once. */
+/* C's fmod in f64 for quotients below 2^53 and |y| < 2^900; beyond, 0. q * y is taken in two parts, so that x - q * y
+ * is rounded once. */
 static ac_x double_mod(ac_lower *L, ac_x x, ac_x y)
 {
     ac_lb *b = &L->b;

@@ -21,7 +21,7 @@ typedef struct nest {
     ac_x idx[AC_MAX_RANK];
 } nest;
 
-/* Where t stands among the operands, or w->n. Constants made by ac_mp_operands are the same when their data is. */
+/* Where t is among the operands, or w->n. Constants made by ac_mp_operands are the same when their data is. */
 static int32_t find_operand(const nest *w, const ac_tensor *t)
 {
     for (int32_t i = 0; i < w->n; i++)

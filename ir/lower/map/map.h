@@ -8,7 +8,8 @@
 #define AC_IR_LOWER_MAP_MAP_H
 #include "ir/lower/lower.h"
 
-/* A loop nest over the result with the node's map in it: the loops of every row with MAP(f). Shared dimensions are merged. */
+/* A loop nest over the result with the node's map in it: the loops of every row with MAP(f). Shared dimensions are
+ * merged. */
 ac_lower_fn ac_lo_map;
 
 static inline bool ac_mp_quantised(const ac_tensor *t)

@@ -1,10 +1,10 @@
-/* Lowerings that take or make elements by index: GATHER, GATHER_ND, ONE_HOT, FILL, RANGE; and SHAPE and RANK, which
- * have none.
+/* gather.c - lowerings that take or make elements by index: GATHER, GATHER_ND, ONE_HOT, FILL, RANGE; and SHAPE and
+ * RANK, which have none.
  *
  * Indices are i16, i32 or i64 and must be in range, as in TFLite: negative ones do not count from the end. Constant
  * indices are checked here (E0103); others are checked in the loops, before any read with them: the function then
- * leaves with status AC_STATUS_INDEX and the result is unspecified. ONE_HOT takes any index: one out of range is a row of
- * `off`. */
+ * leaves with status AC_STATUS_INDEX and the result is unspecified. ONE_HOT takes any index: one out of range is a row
+ * of `off`. */
 #include "ir/ops/decode/axis.h"
 #include "ir/lower/index.h"
 #include "ir/lower/move/move.h"

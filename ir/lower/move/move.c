@@ -1,3 +1,4 @@
+/* move.c - copies of boxes of elements, in the fewest loops. */
 #include "ir/lower/move/move.h"
 
 #include <assert.h>

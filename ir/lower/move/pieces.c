@@ -1,7 +1,7 @@
-/* Lowerings that only rename positions: reshape family, concatenation, split, slices, transpose, tile, broadcast,
- * reverse, depth and space. Each states a box of strides (move.h). Elements are bits of any type of at least a byte;
- * the result equals TFLite's reference kernels bit for bit. CONCATENATION of operands on other scales than the result:
- * see concat_value. */
+/* pieces.c - lowerings that only rename positions: reshape family, concatenation, split, slices, transpose, tile,
+ * broadcast, reverse, depth and space. Each states a box of strides (move.h). Elements are bits of any type of at least
+ * a byte; the result equals TFLite's reference kernels bit for bit. CONCATENATION of operands on other scales than the
+ * result: see concat_value. */
 #include "ir/ops/decode/axis.h"
 #include "ir/lower/move/move.h"
 #include "ir/ops/decode/slice.h"

@@ -10,7 +10,7 @@
  * the f32 exp (the reference: f64), so corners may differ in the last place. */
 #include "ir/lower/map/map.h"
 #include "ir/lower/nn/pick.h"
-#include "ir/ops/decode/operands.h"
+#include "ir/ops/decode/operand_names.h"
 
 /* The real number at `at` of operand k. */
 static ac_x real(ac_lower *L, int32_t k, ac_x at)

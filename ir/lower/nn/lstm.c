@@ -7,13 +7,13 @@
  *     i, f, o = sigmoid(W x + R h + bias)    g = tanh(W x + R h + bias)    c = f * c + i * g    h = y = o * tanh(c)
  *
  * f32; or i8 with i8 weights, i32 bias and i16 cell, bit for bit as TFLite's EvalInteger8x8_16: gates in Q3.12, clamped
- * to 16 bits after either product, tanh and sigmoid in 16-bit fixed point (fixed_point16.h). The reference takes the scale of
- * h from an intermediate tensor of the file; here it is that of the hidden state. Not supported: coupled gates,
- * peepholes, projection, layer normalisation, f32 with i8 weights. */
+ * to 16 bits after either product, tanh and sigmoid in 16-bit fixed point (fixed_point16.h). The reference takes the
+ * scale of h from an intermediate tensor of the file; here it is that of the hidden state. Not supported: coupled
+ * gates, peepholes, projection, layer normalisation, f32 with i8 weights. */
 #include "ir/lower/fixed_point.h"
 #include "ir/lower/fixed_point16.h"
 #include "ir/lower/map/map.h"
-#include "ir/ops/decode/operands.h"
+#include "ir/ops/decode/operand_names.h"
 
 #include <math.h>
 

@@ -102,11 +102,11 @@ static void product(matmul *v)
     int32_t rows = lanes == 1 ? 1 : L->target->registers < 32 ? 4 : 6;
     if (v->c.kind == AC_MACS_HYBRID)
         rows = 1;
-    const ac_schedule *told = &L->told;
-    if (rows > 1 && told->rows > 0 && told->rows <= ROWS && told->vecs > 0 && told->vecs <= VECS &&
-        (told->rows + 1) * told->vecs < L->target->registers && v->c.acc != AC_I64) {
-        rows = told->rows;
-        vecs = told->vecs;
+    const ac_schedule *hint = &L->hint;
+    if (rows > 1 && hint->rows > 0 && hint->rows <= ROWS && hint->vecs > 0 && hint->vecs <= VECS &&
+        (hint->rows + 1) * hint->vecs < L->target->registers && v->c.acc != AC_I64) {
+        rows = hint->rows;
+        vecs = hint->vecs;
     }
     const ac_gemm_cuts cuts = ac_gemm_cut(v->m, rows);
     L->out->schedule.rows = rows > 1 ? (int32_t)cuts.size[0] : 0;

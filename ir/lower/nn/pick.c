@@ -18,8 +18,8 @@ void ac_walk_next(ac_lower *L, ac_walk *w)
     const ac_x i = ac_lb_for_n(b, "i", w->n);
     const ac_x v = ac_lb_load(b, w->x, ac_lb_add(b, w->base, i), 1);
     const ac_x after = w->rising ? ac_lb_gt(b, v, before) : ac_lb_lt(b, v, before);
-    const ac_x behind = ac_lb_or(b, after, ac_lb_and(b, ac_lb_eq(b, v, before), ac_lb_gt(b, i, last)));
-    ac_x counts = ac_lb_and(b, ac_lb_or(b, start, behind), ac_lb_eq(b, v, v));
+    const ac_x later = ac_lb_or(b, after, ac_lb_and(b, ac_lb_eq(b, v, before), ac_lb_gt(b, i, last)));
+    ac_x counts = ac_lb_and(b, ac_lb_or(b, start, later), ac_lb_eq(b, v, v));
     if (w->least)
         counts = ac_lb_and(b, counts, w->inclusive ? ac_lb_ge(b, v, w->least) : ac_lb_gt(b, v, w->least));
     const ac_x first = ac_lb_lt(b, ac_lb_get(b, where), ac_lb_i32(b, 0));

@@ -1,4 +1,5 @@
-/* pick.h - what operators that pick elements by value share: the walk in falling (or rising) order, and boxes that overlap.
+/* pick.h - what operators that pick elements by value share: the walk in falling (or rising) order, and boxes that
+ * overlap.
  *
  *     ac_walk w = {.x = buffer, .base = first element, .n = how many};
  *     ac_walk_open(L, &w);

@@ -1,4 +1,4 @@
-/* Lowerings of RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR, [N,H,W,C] -> [N,OH,OW,C].
+/* resize.c - lowerings of RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR, [N,H,W,C] -> [N,OH,OW,C].
  *
  * Which input rows and columns a result pixel reads, and how much of each, does not depend on the data: it is worked
  * out here, by TFLite's reference formulas, into tables for each dimension. The loops read the tables for each pixel

@@ -13,7 +13,7 @@
  * decoded once, into scratch. */
 #include "ir/lower/map/map.h"
 #include "ir/lower/nn/pick.h"
-#include "ir/ops/decode/operands.h"
+#include "ir/ops/decode/operand_names.h"
 
 #include <float.h>
 
@@ -77,7 +77,7 @@ static ac_box box_at(const ssd *d, ac_x i)
     return ac_box_ordered(b, v);
 }
 
-/* Boxes of class c that no greater one of the class overlaps, behind the `count` kept before. */
+/* Boxes of class c that no greater one of the class overlaps, after the `count` kept before. */
 static void pick_class(const ssd *d, ac_x n, ac_x c, ac_x count)
 {
     ac_lb *b = &d->L->b;
@@ -114,7 +114,7 @@ static void pick_class(const ssd *d, ac_x n, ac_x c, ac_x count)
     ac_lb_end(b);
 }
 
-/* Rows of image n behind `rows`: what was kept, or its keep_top_k greatest. */
+/* Rows of image n after `rows`: what was kept, or its keep_top_k greatest. */
 static void write_rows(const ssd *d, ac_x n, ac_x count, ac_x rows, int64_t all)
 {
     ac_lb *b = &d->L->b;
@@ -125,7 +125,7 @@ static void write_rows(const ssd *d, ac_x n, ac_x count, ac_x rows, int64_t all)
         ac_lb_if(b, ac_lb_gt(b, ac_lb_get(b, count), ac_lb_i32(b, keep_top)));
         ac_walk w = {.x = d->kept_score, .base = ac_lb_i32(b, 0), .n = all};
         const ac_x k = ac_lb_for(b, "k", ac_lb_get(b, count), ac_lb_i32(b, all), 1, AC_MARK_SERIAL);
-        ac_lb_store(b, d->kept_score, k, ac_lb_f32(b, -(double)FLT_MAX)); /* behind every score that was kept */
+        ac_lb_store(b, d->kept_score, k, ac_lb_f32(b, -(double)FLT_MAX)); /* after every score that was kept */
         ac_lb_end(b);
         ac_walk_open(d->L, &w);
         ac_lb_for_n(b, "o", keep_top);

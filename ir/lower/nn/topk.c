@@ -1,8 +1,8 @@
 /* topk.c - the best of many: TOPK_V2, and NON_MAX_SUPPRESSION_V4, which picks boxes by score.
  *
- * Both take elements in one order: greater value first (or, for topk smallest, lesser), equal values by index. The next element is found by a walk over
- * all that looks for the best one behind the last: no sorting, no scratch. NaN is never taken; when nothing else is
- * left, topk gives element 0. */
+ * Both take elements in one order: greater value first (or, for topk smallest, lesser), equal values by index. The next
+ * element is found by a walk over all that looks for the next best one: no sorting, no scratch. NaN is never taken;
+ * when nothing else is left, topk gives element 0. */
 #include "ir/lower/map/map.h"
 #include "ir/lower/nn/pick.h"
 

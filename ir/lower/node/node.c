@@ -58,11 +58,11 @@ static void list_overwrites(ac_lowered *out, const ac_node *n)
 ac_lowered *ac_lower_node(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant,
                           bool exact)
 {
-    return ac_lower_told(cx, region, n, t, variant, exact, NULL);
+    return ac_lower_hinted(cx, region, n, t, variant, exact, NULL);
 }
 
-ac_lowered *ac_lower_told(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant,
-                          bool exact, const ac_schedule *told)
+ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant,
+                            bool exact, const ac_schedule *hint)
 {
     const ac_op_row *row = &ac_ops[n->op];
     ac_lower L = {.cx = cx,
@@ -73,8 +73,8 @@ ac_lowered *ac_lower_told(ac_ctx *cx, ac_region *region, const ac_node *n, const
                   .variant = variant,
                   .exact = exact,
                   .result_buf = -1};
-    if (told)
-        L.told = *told;
+    if (hint)
+        L.hint = *hint;
     L.out = AC_NEW(region, ac_lowered);
     L.out->node = n;
     const char *note = ac_strf(region, "%s '%s' -> %s", row->text, n->name, ac_tensor_str(cx, ac_node_result(n)));

@@ -3,7 +3,7 @@
  *     ac_lowered *low = ac_lower_node(cx, cx->region, n, target, 0, false);
  *     if (!low)
  *         return AC_FAIL;                                    reported
- *     AC_TRY(ac_lower_parts(cx, cx->region, low, 4, AC_FORK_COST));
+ *     AC_TRY(ac_lower_chunks(cx, cx->region, low, 4, AC_FORK_COST));
  *
  * The row of ops.def says which family lowers an operator; this folder is the only one that knows them all. */
 #ifndef AC_IR_LOWER_NODE_NODE_H
@@ -14,19 +14,19 @@
 /* Calls the row's lowering, sets macs, scratch, overwrite; verifies the loops. NULL: diagnostic. */
 ac_lowered *ac_lower_node(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant,
                           bool exact);
-/* The same with choices made: told NULL is ac_lower_node. */
-ac_lowered *ac_lower_told(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant,
-                          bool exact, const ac_schedule *told);
+/* The same with choices made; hint NULL is ac_lower_node. */
+ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant,
+                            bool exact, const ac_schedule *hint);
 
 enum {
     AC_FORK_COST = 8000 /* instructions of about a third of a nanosecond that fork and join cost */
 };
-/* parts.c: cuts the step into `parts` calls (ac_lowered.parts) where its loops allow it and the estimated gain is above `pays`
- * instructions; results keep their bits. The scratch grows, every part has its own. */
-int ac_lower_parts(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t parts, double pays);
+/* chunks.c: cuts the step into `chunks` calls (ac_lowered.chunks) where its loops allow it and the estimated gain is
+ * above `pays` instructions; results keep their bits. The scratch grows, every chunk has its own. */
+int ac_lower_chunks(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t chunks, double pays);
 
-/* promise.c: the results of a node whose operands are constants become lazy ones; its loops run when somebody needs their
- * bytes. */
+/* promise.c: the results of a node whose operands are constants become lazy ones; its loops run when somebody needs
+ * their bytes. */
 ac_promise_fn ac_lower_promise;
 
 #endif

@@ -1,3 +1,4 @@
+/* probe.c - which element types an operator can be lowered for, found by trying. */
 #include "ir/lower/node/probe.h"
 
 #include "ir/lower/node/node.h"

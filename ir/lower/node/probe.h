@@ -12,7 +12,7 @@
 #include "ir/lower/target.h"
 
 typedef struct ac_op_types {
-    uint32_t plain, quantised; /* bit d: element type d of the first operand (of the one behind an index or a
+    uint32_t plain, quantised; /* bit d: element type d of the first operand (of the one after an index or a
                                   condition), without and with a scale. 0: not tried */
     uint32_t weights;          /* bit d: second operand of type d with a scale, while the first is f32 */
     uint32_t ranks;            /* bit r: rank r of the first operand; 0: not known */

@@ -1,7 +1,7 @@
 /* bank.c - from a spectrum to channels, in the integers of audio front ends: energy, mel filter bank, square
  * root, noise subtraction, gain control, logarithm. Bit for bit as TFLite Micro's kernels (signal/src/). */
 #include "ir/lower/map/map.h"
-#include "ir/ops/decode/operands.h"
+#include "ir/ops/decode/operand_names.h"
 
 #include <math.h>
 
@@ -128,7 +128,7 @@ int ac_lo_signal_square_root(ac_lower *L)
  *
  * Noise is followed by a smoothing filter for each channel, kept in the state [C] u32 (the second result is a copy of
  * it), and taken away; min_signal_remaining of the signal stays. Coefficients have spectral_subtraction_bits bits
- * behind the point; odd channels have their own. */
+ * after the point; odd channels have their own. */
 
 int ac_lo_signal_subtraction(ac_lower *L)
 {
@@ -162,7 +162,7 @@ int ac_lo_signal_subtraction(ac_lower *L)
  *     [C] u32, noise [C] u32, table of the gain [125] i16 -> [C] u32
  *
  * The gain is a curve of the noise: values for 0, 1, 2, then for each power of two a parabola of three coefficients.
- * snr = signal * gain / 2^snr_shift has 12 bits behind the point; the result, x^2 / 4 below 2 and x - 1 from there, 6.
+ * snr = signal * gain / 2^snr_shift has 12 bits after the point; the result, x^2 / 4 below 2 and x - 1 from there, 6.
  */
 
 /* The curve at x (u32), i32 that fits 16 bits. */
@@ -210,7 +210,7 @@ int ac_lo_signal_pcan(ac_lower *L)
 /* ------------------------------------------------------------------ signal_log: [C] u32 -> [C] i16
  *
  * output_scale * ln(x * 2^input_correction_bits), at most 32767, 0 for 0 and 1: the logarithm of base 2 from the
- * highest bit and a table of 128 steps over what follows it, 16 bits behind the point. */
+ * highest bit and a table of 128 steps over what follows it, 16 bits after the point. */
 
 enum { LOG_STEPS = 128, LOG_ONE = 65536 };
 

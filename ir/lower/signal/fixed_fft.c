@@ -143,7 +143,7 @@ static void store_one(const fft *f, int32_t buf, ac_x at, ac_x v)
     ac_lb_store(f->b, buf, at, f->type == AC_I16 ? ac_lb_cast(f->b, v, AC_I16) : v);
 }
 
-/* Complex number i behind element `from`. */
+/* Complex number i after element `from`. */
 static cx load(const fft *f, int32_t buf, ac_x from, ac_x i)
 {
     ac_lb *b = f->b;
@@ -297,7 +297,7 @@ static void transform(const fft *f)
 
 /* ------------------------------------------------------------------ rows */
 
-/* Real number i of the row at `from`, 0 behind its end. */
+/* Real number i of the row at `from`, 0 after its end. */
 static ac_x padded(const fft *f, int32_t x, ac_x from, ac_x i, int64_t length)
 {
     ac_lb *b = f->b;

@@ -1,7 +1,7 @@
 /* frames.c - sounds as frames, in the integers of audio front ends: windows, scaling before a transform, and the
  * operators that keep samples between runs: delay, framer, overlap and add, stacker. Bit for bit as TFLite Micro's
  * kernels (signal/src/, signal/micro/kernels/), from a fresh start. Where those leave a result unwritten (not valid
- * yet), it is 0. States are i16 and start as 0; samples in them stand oldest first and move up. */
+ * yet), it is 0. States are i16 and start as 0; samples in them are oldest first and move up. */
 #include "ir/lower/map/map.h"
 #include "ir/ops/decode/framer.h"
 
@@ -192,7 +192,7 @@ int ac_lo_signal_overlap_add(ac_lower *L)
     return AC_OK;
 }
 
-/* signal_stacker: frames [C] i16 -> [C * (left + 1 + right)], a frame between those before and behind it, each
+/* signal_stacker: frames [C] i16 -> [C * (left + 1 + right)], a frame between those before and after it, each
  * stacker_step frames; and: is it valid? The first frame stands for those before it.
  *
  * State: 1 + how many frames are there (0: none ever came), then the frames, oldest first. */

@@ -1,3 +1,4 @@
+/* axis.c - axes, permutations and paddings of a node, checked. */
 #include "ir/ops/decode/axis.h"
 
 int ac_axis_norm(ac_ctx *cx, const ac_node *n, int64_t axis, int32_t rank, int32_t *out)
@@ -70,7 +71,7 @@ int ac_perm_of(ac_ctx *cx, const ac_node *n, int32_t perm[AC_MAX_RANK])
     for (int32_t d = 0; d < rank; d++) {
         AC_TRY(ac_axis_norm(cx, n, v.v[d], rank, &perm[d]));
         if (seen & 1u << perm[d])
-            return ac_error(cx, n->at, E0103, "dimension %d stands twice in the permutation", perm[d]);
+            return ac_error(cx, n->at, E0103, "dimension %d occurs twice in the permutation", perm[d]);
         seen |= 1u << perm[d];
     }
     return AC_OK;

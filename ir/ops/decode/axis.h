@@ -1,6 +1,6 @@
 /* axis.h - axes, permutations, pads, splits and blocks of a node, decoded and checked.
  *
- * The same numbers may stand in a static operand (a constant tensor) or in an attribute; negative axes count from the
+ * The same numbers may be in a static operand (a constant tensor) or in an attribute; negative axes count from the
  * last dimension. Operands and attributes are left as they are; shape rules and lowerings both call these functions, so
  * what a rule accepts is what a lowering gets.
  *

@@ -14,7 +14,7 @@ enum { AC_EINSUM_LABELS = 2 * AC_MAX_RANK, AC_EINSUM_OPERANDS = 8 };
 
 typedef struct ac_einsum_labels {
     int32_t n_in, rank;                        /* operands, dimensions of the result */
-    const int64_t *of[AC_EINSUM_OPERANDS + 1]; /* labels of operand i; the result's behind */
+    const int64_t *of[AC_EINSUM_OPERANDS + 1]; /* labels of operand i; the result's after */
     int64_t extent[AC_EINSUM_LABELS];          /* 0: not used ... */
     bool used[AC_EINSUM_LABELS], kept[AC_EINSUM_LABELS];
 } ac_einsum_labels;

@@ -1,3 +1,4 @@
+/* slice.c - slices of a node, checked: begin, end and step for each dimension. */
 #include "ir/ops/decode/slice.h"
 
 int ac_slice_of(ac_ctx *cx, const ac_node *n, ac_slice *out)

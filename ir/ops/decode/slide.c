@@ -1,7 +1,8 @@
 /* slide.c - windows that slide: their attributes, decoded and checked; see slide.h. */
 #include "ir/ops/decode/slide.h"
 
-/* Fills in extents and checks strides, dilations and pads; out may come to 2^31 - 1. after: positions added after the input. */
+/* Fills in extents and checks strides, dilations and pads; out may come to 2^31 - 1. after: positions added after the
+ * input. */
 static int open_slide(ac_ctx *cx, const ac_node *n, ac_slide *s, int64_t in, int64_t taps, int64_t after)
 {
     s->in = in;

@@ -1,8 +1,8 @@
-/* slide.h - windows that slide: the geometry along one axis, and the attributes of the operators that have windows of any
- * rank, decoded and checked.
+/* slide.h - windows that slide: the geometry along one axis, and the attributes of the operators that have windows of
+ * any rank, decoded and checked.
  *
- * Along an axis, output position o reads input positions o * stride - pad + k * dil for taps k = 0 .. taps-1; those outside
- * of the input are left out.
+ * Along an axis, output position o reads input positions o * stride - pad + k * dil for taps k = 0 .. taps-1; those
+ * outside of the input are left out.
  *
  *     ac_conv_nd c;
  *     AC_TRY(ac_conv_nd_of(cx, n, &c));               c.s[d].out is the extent of spatial dimension d of the result

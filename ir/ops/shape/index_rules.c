@@ -1,5 +1,5 @@
-/* index_rules.c - shape rules of operators that take parts by index, and of those that make tensors out of numbers: slices, gather,
- * fill, range, one_hot, shape, rank. */
+/* index_rules.c - shape rules of operators that take parts by index, and of those that make tensors out of numbers:
+ * slices, gather, fill, range, one_hot, shape, rank. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/shape.h"
 #include "ir/ops/decode/slice.h"

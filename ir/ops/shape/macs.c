@@ -1,7 +1,7 @@
-/* macs.c - multiply-adds of operators, by their arithmetic: every result element times what is summed for it. Products with
- * padding count. */
+/* macs.c - multiply-adds of operators, by their arithmetic: every result element times what is summed for it. Products
+ * with padding count. */
 #include "ir/ops/decode/einsum_labels.h"
-#include "ir/ops/decode/operands.h"
+#include "ir/ops/decode/operand_names.h"
 #include "ir/ops/shape/shape.h"
 
 int64_t ac_macs_of_none(const ac_node *n)

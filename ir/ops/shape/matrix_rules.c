@@ -1,5 +1,5 @@
-/* matrix_rules.c - shape rules of products with weights or of tensors: fully_connected, batch_matmul, einsum, det; and the
- * checks that all operators with weights share. */
+/* matrix_rules.c - shape rules of products with weights or of tensors: fully_connected, batch_matmul, einsum, det; and
+ * the checks that all operators with weights share. */
 #include "ir/ops/decode/einsum_labels.h"
 #include "ir/ops/shape/shape.h"
 

@@ -1,5 +1,5 @@
-/* move_rules.c - shape rules of operators that move elements and do not compute: pad, reshape, concatenate, split, transpose, tile,
- * blocks; and resize. */
+/* move_rules.c - shape rules of operators that move elements and do not compute: pad, reshape, concatenate, split,
+ * transpose, tile, blocks; and resize. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/shape.h"
 

@@ -7,9 +7,9 @@
  *     AC_TRY(ac_node_resolve(cx, g, n));          s is a constant now, and n is erased (ac_graph_sweep removes it)
  *
  * A result becomes a constant when it is SHAPE or RANK, or when all operands are constants and nothing in it is larger
- * than AC_SMALL elements: shape arithmetic, folded normalisation constants. Large constants are left to pass fold. Cost:
- * that of the shape rule, and of evaluating at most AC_SMALL elements (by the graph's promise). Errors: those of the row's
- * shape rule. */
+ * than AC_SMALL elements: shape arithmetic, folded normalisation constants. Large constants are left to pass fold.
+ * Cost: that of the shape rule, and of evaluating at most AC_SMALL elements (by the graph's promise). Errors: those of
+ * the row's shape rule. */
 #ifndef AC_IR_OPS_SHAPE_RESOLVE_H
 #define AC_IR_OPS_SHAPE_RESOLVE_H
 #include "ir/graph/graph.h"
@@ -18,8 +18,8 @@ enum { AC_SMALL = 4096 }; /* elements; shape arithmetic is far below, weights ar
 
 int ac_node_resolve(ac_ctx *cx, ac_graph *g, ac_node *n);
 
-/* SHAPE and RANK, whose result is known although the data is not: the result becomes a constant and n is erased. false: n is
- * something else. Shapes are known. */
+/* SHAPE and RANK, whose result is known although the data is not: the result becomes a constant and n is erased. false:
+ * n is something else. Shapes are known. */
 bool ac_node_is_shape(ac_ctx *cx, ac_node *n);
 /* A constant of at most AC_SMALL elements. */
 bool ac_tensor_is_small_const(const ac_tensor *t);

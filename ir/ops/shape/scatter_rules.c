@@ -1,5 +1,5 @@
-/* scatter_rules.c - shape rules of operators that take or change single elements by index: gather_elements, scatter_elements,
- * scatter_into, scatter_nd, unsorted_segment_*. */
+/* scatter_rules.c - shape rules of operators that take or change single elements by index: gather_elements,
+ * scatter_elements, scatter_into, scatter_nd, unsorted_segment_*. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/shape.h"
 
@@ -54,7 +54,7 @@ int ac_sh_scatter_elements(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set_like(cx, n, 0, n->in[0], n->in[0]->rank, n->in[0]->dim);
 }
 
-/* x, i [R..,K], u [R.., rest of x behind K dimensions] */
+/* x, i [R..,K], u [R.., rest of x after K dimensions] */
 int ac_sh_scatter_into(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;

@@ -16,8 +16,8 @@
 #define AC_IR_OPS_SHAPE_SHAPE_H
 #include "ir/graph/graph.h"
 
-/* Fills dtype, rank and dim of every output (and resolves paddings in the attributes). The graph's own declared shapes have
- * been set aside. AC_FAIL with a diagnostic naming node and tensors. */
+/* Fills dtype, rank and dim of every output (and resolves paddings in the attributes). The graph's own declared shapes
+ * have been set aside. AC_FAIL with a diagnostic naming node and tensors. */
 typedef int ac_shape_fn(ac_ctx *cx, ac_graph *g, ac_node *n);
 /* Multiply-adds by the arithmetic of the operator (padding counts as work); shapes are known. */
 typedef int64_t ac_macs_fn(const ac_node *n);
@@ -48,8 +48,8 @@ int ac_shape_set(ac_ctx *cx, ac_node *n, int32_t i, ac_dtype d, int32_t rank, co
 /* The same for results that hold elements of `from` unchanged: its type, and its quantisation unless one is declared. A
  * declared type must be from's. */
 int ac_shape_set_like(ac_ctx *cx, ac_node *n, int32_t i, const ac_tensor *from, int32_t rank, const int64_t *dim);
-/* Quantisation of a result that repeats elements of `from`, unless it has one: only a scale of the whole tensor is passed on, since
- * one for each index of a dimension cannot follow a dimension that moves. */
+/* Quantisation of a result that repeats elements of `from`, unless it has one: only a scale of the whole tensor is
+ * passed on, since one for each index of a dimension cannot follow a dimension that moves. */
 void ac_shape_inherit_quant(ac_tensor *to, const ac_tensor *from);
 /* The new shape in static operand i (else `attr`). When the operand is computed at run time but the file declares the
  * whole shape of result 0, the declaration is believed, with a warning W0001 (as TFLite Micro does); otherwise E0203.
@@ -64,7 +64,8 @@ int ac_shape_bias(ac_ctx *cx, const ac_node *n, int32_t i, int64_t channels); /*
 int ac_shape_act(ac_ctx *cx, const ac_node *n, ac_act act);
 /* Operand i is a state tensor that this node alone uses (it writes it); states of i8 start at their zero point. */
 int ac_shape_state(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i);
-/* The same, and it holds `count` numbers of type d: one that a reader made for this node, with no element yet, gets them. */
+/* The same, and it holds `count` numbers of type d: one that a reader made for this node, with no element yet, gets
+ * them. */
 int ac_shape_state_sized(ac_ctx *cx, const ac_graph *g, const ac_node *n, int32_t i, ac_dtype d, int64_t count);
 /* Adds a detail line "input K  i8 [1,2,3]  'name'" for every given operand to the newest diagnostic; AC_FAIL. */
 int ac_shape_show(ac_ctx *cx, const ac_node *n);

@@ -1,7 +1,7 @@
-/* signal_rules.c - shape rules of operators on sound: transforms, frames and what keeps samples between runs, and the way from a
- * spectrum to channels. */
+/* signal_rules.c - shape rules of operators on sound: transforms, frames and what keeps samples between runs, and the
+ * way from a spectrum to channels. */
 #include "ir/ops/decode/framer.h"
-#include "ir/ops/decode/operands.h"
+#include "ir/ops/decode/operand_names.h"
 #include "ir/ops/shape/shape.h"
 
 /* ------------------------------------------------------------------ transforms */
@@ -147,7 +147,7 @@ int ac_sh_signal_stacker(ac_ctx *cx, ac_graph *g, ac_node *n)
     const int64_t frames = (int64_t)a->stacker_left_context + a->stacker_right_context + 1;
     if (a->stacker_left_context < 0 || a->stacker_right_context < 0 || frames > 32766 || a->stacker_step < 1 ||
         a->stacker_step > frames)
-        return ac_error(cx, n->at, E0103, "%d frames before, %d behind, each %d frames", a->stacker_left_context,
+        return ac_error(cx, n->at, E0103, "%d frames before, %d after, each %d frames", a->stacker_left_context,
                         a->stacker_right_context, a->stacker_step);
     if (a->num_channels < 1 || n->in[0]->dim[0] != a->num_channels)
         return ac_error(cx, n->at, E0104, "num_channels is %d, but input '%s' is %s", a->num_channels, n->in[0]->name,

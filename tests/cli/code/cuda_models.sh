@@ -1,6 +1,6 @@
 #!/bin/sh
 # The small public models (below 3 million multiply-adds) under the emulation of a GPU: the verdicts of the C backend.
-# scripts/cuda.sh runs larger ones. usage: cuda_models.sh ARENAC SOURCE_DIR
+# scripts/cuda_sweep.sh runs larger ones. usage: cuda_models.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 have_shared models && have_numpy && have "${CC:-cc}" gcc || exit 77
 ln -s "$arenac" arenac # the runner splits its command at blanks

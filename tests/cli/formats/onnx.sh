@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every 12th case of the ONNX conformance suite that is known to pass, by the evaluator, and every 60th through
-# generated C; all of them: scripts/onnx.sh. usage: onnx.sh ARENAC SOURCE_DIR
+# generated C; all of them: scripts/onnx_conformance.sh. usage: onnx.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 suite=$shared/conformance

@@ -1,4 +1,4 @@
-// reports.js - drives the page of a plan; J is its JSON report. reports.sh puts it behind the page.
+// reports.js - drives the page of a plan; J is its JSON report. reports.sh puts it after the page.
 const wrong = [], same = (what, got, want) => { if (got !== want) wrong.push(what + ": " + got + ", not " + want); };
 const byId = id => document.getElementById(id);
 const text = t => t.name + " " + (t.dtype ? t.dtype + " " + t.shape : "");

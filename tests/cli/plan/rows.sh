@@ -47,7 +47,7 @@ int main(void)
         return failed("the second run differs");
     for (int i = 0; i < 64; i++)
         if (end[i] != 0xee)
-            return failed("bytes behind the arena are written");
+            return failed("bytes after the arena are written");
     fwrite(first, 1, sizeof first, stdout);
     free(arena);
     return 0;

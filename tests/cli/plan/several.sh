@@ -13,7 +13,7 @@ cat >main.c <<'X'
 #include <stdio.h>
 #include <string.h>
 static uint8_t file[4][1 << 16];
-static const void *load(int k, const char *name) /* behind the header of an .npy */
+static const void *load(int k, const char *name) /* after the header of an .npy */
 {
     FILE *f = fopen(name, "rb");
     size_t n = f ? fread(file[k], 1, sizeof file[k], f) : 0;

@@ -133,14 +133,14 @@ static bool add_node(void)
 {
     const char *text;
     const ac_node *n = node_case(&text);
-    /* a third is told its tile (which may not fit), two thirds of the 3x3 convolutions that can be are done by
+    /* a third gets its tile by a hint (which may not fit), two thirds of the 3x3 convolutions that can be are done by
      * Winograd's way */
     const bool tile = rnd() % 3 == 0;
-    const ac_schedule told = {.winograd = (int32_t)(rnd() % 3) * 2,
+    const ac_schedule hint = {.winograd = (int32_t)(rnd() % 3) * 2,
                               .tensor = (int32_t)(rnd() % (AC_TENSOR_F16 + 1)),
                               .rows = tile ? 1 + (int32_t)(rnd() % 14) : 0,
                               .vecs = tile ? 1 + (int32_t)(rnd() % 4) : 0};
-    ac_lowered *low = n ? ac_lower_told(&cx, cx.region, n, module->target, 0, rnd() % 4 == 0, &told) : NULL;
+    ac_lowered *low = n ? ac_lower_hinted(&cx, cx.region, n, module->target, 0, rnd() % 4 == 0, &hint) : NULL;
     done_tiles += low && low->fn->code.n > 0 && has_blocks(low->fn);
     done_winograd += low && low->schedule.winograd;
     done_tensor += low && low->schedule.tensor;

@@ -299,7 +299,7 @@ static void run(const test *t)
     ac_ctx_close(&cx);
 }
 
-/* Paddings are made explicit: TFLite's odd element goes behind. */
+/* Paddings are made explicit: TFLite's odd element goes after. */
 static void test_paddings(void)
 {
     static const test t = {__LINE__, X "; const w: f32[5,4,3,3] = splat 0", "y = conv_2d(x, w) padding=same stride_w=2",

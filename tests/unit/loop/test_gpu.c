@@ -7,7 +7,7 @@
 #include "ir/lower/node/node.h"
 #include "tests/unit/support/run_node.h"
 
-#include "tests/unit/support/fresh.h" /* behind it: its parameters are named cx */
+#include "tests/unit/support/fresh.h" /* after it: its parameters are named cx */
 
 #include <math.h>
 #include <stdlib.h>
@@ -212,8 +212,8 @@ static void test_kind(const kind *k, int32_t tensor, int32_t tile)
     const ac_tensor *out = n->out[0];
     run_node(&cx, n, &TARGETS[0], false, data, &status);
     const void *want = ac_copy(cx.region, data[out->id], (size_t)ac_tensor_bytes(out));
-    const ac_schedule told = {.tensor = tensor, .rows = tile > 0, .vecs = tile};
-    ac_lowered *w = ac_lower_told(&cx, cx.region, n, gpu, 0, false, &told);
+    const ac_schedule hint = {.tensor = tensor, .rows = tile > 0, .vecs = tile};
+    ac_lowered *w = ac_lower_hinted(&cx, cx.region, n, gpu, 0, false, &hint);
     memset(data[out->id], 0xa5, (size_t)ac_tensor_bytes(out));
     if (run_lowered(&cx, w, data, &status) != AC_OK || status) {
         ac_diags_print(&cx.diags, stdout, false);

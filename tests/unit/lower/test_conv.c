@@ -175,13 +175,13 @@ static void set_quant(ac_tensor *t, int32_t n, int32_t axis, double scale, int32
     t->quant = q;
 }
 
-/* Runs the lowered node, whole or cut into 2 or 3 parts that run last to first; out receives the result as doubles. */
+/* Runs the lowered node, whole or cut into 2 or 3 chunks that run last to first; out receives the result as doubles. */
 static void run(const ac_node *n, const ac_target *t, const tensor *in, int32_t n_in, double *out)
 {
     static int32_t turn;
     int32_t part = 0;
     ac_lowered *w = ac_lower_node(&cx, cx.region, n, t, 0, false);
-    if (!w || ac_lower_parts(&cx, cx.region, w, 1 + turn++ % 3, 0) != AC_OK) {
+    if (!w || ac_lower_chunks(&cx, cx.region, w, 1 + turn++ % 3, 0) != AC_OK) {
         ac_diags_print(&cx.diags, stderr, false);
         MUST(false && "lower");
     }
@@ -197,7 +197,7 @@ static void run(const ac_node *n, const ac_target *t, const tensor *in, int32_t 
             data[i] = p.w;
         } else if (a->kind == AC_ARG_SCRATCH) {
             data[i] = ac_alloc(cx.region, (size_t)a->bytes + 64);
-        } else if (a->kind == AC_ARG_PART) {
+        } else if (a->kind == AC_ARG_CHUNK) {
             data[i] = &part;
         } else if (a->tensor == n->out[0]) {
             result = data[i] = ac_alloc(cx.region, (size_t)ac_tensor_bytes(a->tensor) + 64);
@@ -210,7 +210,7 @@ static void run(const ac_node *n, const ac_target *t, const tensor *in, int32_t 
         }
     }
     int status = 0;
-    for (part = w->parts ? w->parts - 1 : 0; part >= 0; part--)
+    for (part = w->chunks ? w->chunks - 1 : 0; part >= 0; part--)
         if (ac_eval(&cx, w->fn, data, w->arg.n, &status) != AC_OK) {
             ac_diags_print(&cx.diags, stderr, false);
             MUST(false && "eval");

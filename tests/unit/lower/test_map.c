@@ -94,8 +94,8 @@ R(r_floor_mod, v[0] - floor(v[0] / v[1]) * v[1])
 typedef struct row {
     ac_op op;
     int32_t n_in;
-    const char
-        *types; /* f f32, d f64, q quantised i8, u quantised u8, s quantised i16, b bool; c i8, i i32, l i64 plain */
+    /* F f32, d f64, q quantised i8, u quantised u8, s quantised i16, b bool; c i8, i i32, l i64 plain */
+    const char *types;
     reference *want; /* on real values; NULL: only agreement of all targets is checked */
     bool positive;   /* operands above 0 */
 } row;

@@ -1,6 +1,6 @@
 /* test_winograd.c - convolutions by F(2x2,3x3) and F(4x4,3x3): the transforms against the textbook's identity, random
  * shapes against sums in double within the bound that ac_winograd_growth states, the same bits for every tile and
- * number of parts; and what is refused says why. */
+ * number of chunks; and what is refused says why. */
 #include "ir/lower/conv/winograd.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/node/node.h"
@@ -21,17 +21,17 @@ static int64_t pick(int64_t lo, int64_t hi)
     return lo + (int64_t)(draw() % (uint32_t)(hi - lo + 1));
 }
 
-/* Lowered as told, cut into parts, run last part first. */
-static ac_lowered *run_told(ac_ctx *cx, const ac_node *n, const ac_target *t, const ac_schedule *told, int32_t parts,
-                            void **data)
+/* Lowered with a hint, cut into chunks, run last part first. */
+static ac_lowered *run_hinted(ac_ctx *cx, const ac_node *n, const ac_target *t, const ac_schedule *hint, int32_t chunks,
+                              void **data)
 {
-    ac_lowered *w = ac_lower_told(cx, cx->region, n, t, 0, false, told);
-    if (!w || ac_lower_parts(cx, cx->region, w, parts, 0) != AC_OK)
+    ac_lowered *w = ac_lower_hinted(cx, cx->region, n, t, 0, false, hint);
+    if (!w || ac_lower_chunks(cx, cx->region, w, chunks, 0) != AC_OK)
         return NULL;
     int32_t part = 0;
     int status = 0;
     void **arg = bind_data(cx, w, data, &part);
-    for (part = w->parts ? w->parts - 1 : 0; part >= 0; part--)
+    for (part = w->chunks ? w->chunks - 1 : 0; part >= 0; part--)
         if (ac_eval(cx, w->fn, arg, w->arg.n, &status) != AC_OK || status)
             return NULL;
     return w;
@@ -125,16 +125,16 @@ static void random_shapes(ac_ctx *cx)
         const int32_t out = round % 4 < 2 ? 2 : 4;
         void **data = make_data(cx, g, 0);
         const size_t bytes = (size_t)ac_tensor_bytes(n->out[0]);
-        ac_schedule told = {.winograd = out};
-        const ac_lowered *low = run_told(cx, n, &t, &told, 1, data);
+        ac_schedule hint = {.winograd = out};
+        const ac_lowered *low = run_hinted(cx, n, &t, &hint, 1, data);
         CHECK(low && low->schedule.winograd == out && !low->schedule.refused && low->schedule.cost > 0);
         worst[out] = fmax(worst[out], check_bound(n, data, &s, out));
         void *first = ac_copy(cx->region, data[n->out[0]->id], bytes);
-        for (int32_t again = 0; again < 2; again++) { /* other tiles, cut into parts */
-            told.rows = (int32_t)pick(1, 14);
-            told.vecs = (int32_t)pick(1, 4);
+        for (int32_t again = 0; again < 2; again++) { /* other tiles, cut into chunks */
+            hint.rows = (int32_t)pick(1, 14);
+            hint.vecs = (int32_t)pick(1, 4);
             memset(data[n->out[0]->id], 0xa5, bytes);
-            CHECK(run_told(cx, n, &t, &told, 1 + (int32_t)pick(0, 2), data));
+            CHECK(run_hinted(cx, n, &t, &hint, 1 + (int32_t)pick(0, 2), data));
             CHECK(!memcmp(first, data[n->out[0]->id], bytes));
         }
     }
@@ -153,16 +153,16 @@ static void direct_tiles(ac_ctx *cx)
         void **data = make_data(cx, g, 0);
         const size_t bytes = (size_t)ac_tensor_bytes(n->out[0]);
         const ac_target *t = &TARGETS[1 + round % 3];
-        const ac_lowered *low = run_told(cx, n, t, NULL, 1, data);
+        const ac_lowered *low = run_hinted(cx, n, t, NULL, 1, data);
         CHECK(low && low->schedule.rows > 0 && low->schedule.vecs > 0 && low->schedule.cost > 0);
         void *first = ac_copy(cx->region, data[n->out[0]->id], bytes);
-        const ac_schedule told = {.rows = (int32_t)pick(1, 14), .vecs = (int32_t)pick(1, 4)};
+        const ac_schedule hint = {.rows = (int32_t)pick(1, 14), .vecs = (int32_t)pick(1, 4)};
         memset(data[n->out[0]->id], 0xa5, bytes);
-        low = run_told(cx, n, t, &told, 1, data);
+        low = run_hinted(cx, n, t, &hint, 1, data);
         CHECK(low && low->schedule.rows > 0);
         CHECK(!memcmp(first, data[n->out[0]->id], bytes));
         const ac_schedule one = {.rows = 1, .vecs = 1};
-        low = run_told(cx, n, t, &one, 1, data);
+        low = run_hinted(cx, n, t, &one, 1, data);
         CHECK(low && (s.w <= 7 || (low->schedule.rows == 1 && low->schedule.vecs == 1))); /* narrow rows stay whole */
         CHECK(!memcmp(first, data[n->out[0]->id], bytes));
     }
@@ -188,19 +188,19 @@ static void refusals(ac_ctx *cx)
         snprintf(where, sizeof where, "%s", rows[i].why);
         const ac_node *n = read_node(cx, rows[i].operands, rows[i].node, &g);
         CHECK(n);
-        const ac_schedule told = {.winograd = 4};
-        const ac_lowered *low = n ? ac_lower_told(cx, cx->region, n, &TARGETS[3], 0, false, &told) : NULL;
+        const ac_schedule hint = {.winograd = 4};
+        const ac_lowered *low = n ? ac_lower_hinted(cx, cx->region, n, &TARGETS[3], 0, false, &hint) : NULL;
         CHECK(low && !low->schedule.winograd && low->schedule.refused && strstr(low->schedule.refused, rows[i].why));
     }
     ac_graph *g;
     const shape s = {1, 14, 14, 64, 64, 1, 1, 1, 1};
     const ac_node *n = conv(cx, &s, "", &g);
-    const ac_schedule told = {.winograd = AC_WINOGRAD_CHEAPEST};
+    const ac_schedule hint = {.winograd = AC_WINOGRAD_CHEAPEST};
     ac_target wide = TARGETS[3];
     wide.l2_bytes = 2 << 20;
-    const ac_lowered *plain = ac_lower_told(cx, cx->region, n, &TARGETS[0], 0, false, &told),
-                     *vectors = ac_lower_told(cx, cx->region, n, &wide, 0, false, &told),
-                     *in_order = ac_lower_told(cx, cx->region, n, &TARGETS[3], 0, true, &told);
+    const ac_lowered *plain = ac_lower_hinted(cx, cx->region, n, &TARGETS[0], 0, false, &hint),
+                     *vectors = ac_lower_hinted(cx, cx->region, n, &wide, 0, false, &hint),
+                     *in_order = ac_lower_hinted(cx, cx->region, n, &TARGETS[3], 0, true, &hint);
     CHECK(plain && strstr(plain->schedule.refused, "no vectors"));
     CHECK(vectors && vectors->schedule.winograd == 4 && !vectors->schedule.refused);
     CHECK(in_order && strstr(in_order->schedule.refused, "--exact"));

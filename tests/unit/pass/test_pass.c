@@ -137,7 +137,7 @@ static bool run_node(ac_ctx *cx, const ac_node *n, uint8_t **mem)
     return w && w->arg.n <= 64 && ac_eval(cx, w->fn, data, w->arg.n, &status) == AC_OK && status == 0;
 }
 
-/* All outputs, one behind the other; NULL (and a failure) when something goes wrong. */
+/* All outputs, one after the other; NULL (and a failure) when something goes wrong. */
 static uint8_t *results(ac_ctx *cx, ac_graph *g, int64_t *n)
 {
     uint8_t **mem = AC_NEW_N(cx->region, uint8_t *, g->tensor.n + 1);

@@ -1,4 +1,4 @@
-/* The planner library through its public header alone. */
+/* test_library.c - the planner library through its public header alone. */
 #include "planner/pack/arenac_planner.h"
 
 #include <stdio.h>

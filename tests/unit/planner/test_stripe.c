@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int groups, planted, overlaid, paired, fed;
+static int groups, planted, overlaid, paired, streamed;
 
 static void fill(ac_dtype d, int64_t count, void *to)
 {
@@ -51,7 +51,7 @@ static bool run(ac_ctx *cx, const ac_lowered *low, void **value, void **own)
             data[a] = constant(cx, x->konst);
             continue;
         }
-        if (x->kind == AC_ARG_PART) {
+        if (x->kind == AC_ARG_CHUNK) {
             data[a] = &row;
             continue;
         }
@@ -65,14 +65,14 @@ static bool run(ac_ctx *cx, const ac_lowered *low, void **value, void **own)
             own[x->tensor->id] = data[a];
     }
     int status = 0;
-    if (!low->fed)
+    if (!low->streamed)
         return ac_eval(cx, low->fn, data, low->arg.n, &status) == AC_OK && !status;
-    char *last = (char *)data[low->fed_arg] + low->arg.item[low->fed_arg].bytes - low->row_bytes;
+    char *last = (char *)data[low->streamed_arg] + low->arg.item[low->streamed_arg].bytes - low->row_bytes;
     bool ok = true;
     for (row = 0; row < low->rows && ok; row++) { /* handed over one by one; the caller's other rows are not there */
-        memcpy(last, (const char *)value[low->fed->id] + row * low->row_bytes, (size_t)low->row_bytes);
+        memcpy(last, (const char *)value[low->streamed->id] + row * low->row_bytes, (size_t)low->row_bytes);
         ok = ac_eval(cx, low->fn, data, low->arg.n, &status) == AC_OK && !status;
-        memset(last, 0x33, low->arg.item[low->fed_arg].bytes > low->row_bytes ? (size_t)low->row_bytes : 0);
+        memset(last, 0x33, low->arg.item[low->streamed_arg].bytes > low->row_bytes ? (size_t)low->row_bytes : 0);
     }
     return ok;
 }
@@ -179,8 +179,8 @@ static void all_groups(arenac *model, bool plant)
     ac_planned *from = ac_planned_from(cx, &plan, NULL, plan.n_steps);
     from->live = ac_live(cx, from->region, g, from->step, from->n_steps, plan.live);
     ac_stripes_open(&v, cx, &plan, cx->region, from);
-    const bool rows = ac_stripes_feed(&v);
-    const ac_stripe_fed fed_input = v.fed;
+    const bool rows = ac_stripes_stream(&v);
+    const ac_stripe_streamed streamed_input = v.streamed;
     for (int32_t begin = 0; begin < plan.n_steps; begin++)
         for (int32_t end = begin + 1; end <= plan.n_steps; end++) {
             ac_stripe_group q;
@@ -189,11 +189,11 @@ static void all_groups(arenac *model, bool plant)
             for (int pass = 0; pass < 4; pass++) {
                 const bool pairs = pass % 2;
                 const ac_stripe_how how = {1, pairs};
-                v.fed = pass < 2 || !rows ? (ac_stripe_fed){0} : fed_input;
-                if ((pass > 1 && (!rows || begin > fed_input.first || end <= fed_input.last)) ||
+                v.streamed = pass < 2 || !rows ? (ac_stripe_streamed){0} : streamed_input;
+                if ((pass > 1 && (!rows || begin > streamed_input.first || end <= streamed_input.last)) ||
                     !ac_stripe_group_of(&v, begin, end, how, cx->region, &q) || (pairs && q.scratch >= alone))
                     continue;
-                fed += pass > 1;
+                streamed += pass > 1;
                 alone = q.scratch;
                 groups++;
                 ac_lowered *low = ac_stripe_lower(&v, &q);
@@ -396,8 +396,8 @@ int main(int argc, char **argv)
     }
     for (long k = 0; k < graphs; k++)
         test_random((uint64_t)(first + k), k % 3 ? "generic" : "x86-64-v3");
-    CHECK(graphs < 100 || (groups > 500 && planted > 200 && paired > 20 && fed > 100 && overlaid > 10));
+    CHECK(graphs < 100 || (groups > 500 && planted > 200 && paired > 20 && streamed > 100 && overlaid > 10));
     printf("%d groups, %d windows with a row less (%d in pairs), %d inputs by rows, %d results over their input\n",
-           groups, planted, paired, fed, overlaid);
+           groups, planted, paired, streamed, overlaid);
     return check_done();
 }

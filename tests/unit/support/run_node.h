@@ -128,7 +128,7 @@ static inline void **bind_data(ac_ctx *cx, const ac_lowered *w, void **data, int
         } k = {a->konst ? ac_const_data(cx, a->konst) : NULL};
         arg[i] = a->kind == AC_ARG_TENSOR  ? data[a->tensor->id]
                  : a->kind == AC_ARG_CONST ? k.any
-                 : a->kind == AC_ARG_PART  ? (void *)part
+                 : a->kind == AC_ARG_CHUNK ? (void *)part
                                            : ac_alloc(cx->region, (size_t)a->bytes + 1);
         if (a->kind == AC_ARG_SCRATCH)
             memset(arg[i], 0xff, (size_t)a->bytes);

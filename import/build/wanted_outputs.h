@@ -1,4 +1,4 @@
-/* outputs.h - the outputs of a graph: what the file or --outputs NAME,NAME names.
+/* wanted_outputs.h - the outputs of a graph: what the file or --outputs NAME,NAME names.
  *
  *     ac_name_list asked;
  *     AC_TRY(ac_outputs_asked(r, &asked));              n == 0: the file decides
@@ -9,8 +9,8 @@
  *         else
  *             ac_outputs_add(r->g, b->t, asked.item[i]);
  *     } */
-#ifndef AC_IMPORT_BUILD_OUTPUTS_H
-#define AC_IMPORT_BUILD_OUTPUTS_H
+#ifndef AC_IMPORT_BUILD_WANTED_OUTPUTS_H
+#define AC_IMPORT_BUILD_WANTED_OUTPUTS_H
 #include "import/build/reading.h"
 
 typedef struct ac_name_list {

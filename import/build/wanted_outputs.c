@@ -1,5 +1,5 @@
-/* outputs.c - the outputs of a graph, by name. */
-#include "import/build/outputs.h"
+/* wanted_outputs.c - the outputs of a graph, by name. */
+#include "import/build/wanted_outputs.h"
 #include "import/build/build.h"
 
 #include <string.h>

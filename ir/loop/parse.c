@@ -1,3 +1,7 @@
+/* parse.c - the text form, read.
+ *
+ * Reads what dump.c writes. Nothing is folded and numbers must be the instructions' positions, so that the same text
+ * comes out again. Only syntax is checked here (E0020, with the place); ac_loop_verify checks the rest. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 #include "ir/loop/text_words.h"
@@ -5,9 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Reads what dump.c writes. Nothing is folded and numbers must be the instructions' positions, so that the same text
- * comes out again. Only syntax is checked here (E0020, with the place); ac_loop_verify checks the rest. */
 
 enum kind { END_OF_TEXT, WORD, NUMBER, VALUE, TEXT, MARK }; /* VALUE: %12; MARK: one of = [ ] or .. */
 
@@ -194,7 +195,7 @@ static int read_type(reader *r, ac_ins *i)
     ac_dtype d = ac_dtype_find(r->tok, (int)n);
     int lanes = x ? atoi(token(r) + n + 1) : 1;
     if (d == AC_NONE || lanes < 1 || lanes > AC_MAX_LANES)
-        return syntax(r, "'%s' is no type", token(r));
+        return syntax(r, "'%s' is not a type", token(r));
     i->dtype = (uint8_t)d;
     i->lanes = (uint16_t)lanes;
     next(r);

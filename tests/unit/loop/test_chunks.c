@@ -1,6 +1,6 @@
-/* Steps cut into parts: for every family of lowerings the parts, run last to first and each after its scratch was
- * filled with rubbish, give the bits of the whole step; what must not be cut is left alone. Then the pool that runs
- * them. */
+/* test_chunks.c - steps cut into chunks: for every family of lowerings the chunks, run last to first and each after its
+ * scratch was filled with rubbish, give the bits of the whole step; what must not be cut is left alone. Then the pool
+ * that runs them. */
 #include "tests/unit/support/run_node.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/node/node.h"
@@ -56,23 +56,23 @@ static void *as_any(const void *p)
     return u.any;
 }
 
-/* Runs `w` whole, or its parts from the last to the first; every part begins with rubbish in all scratch. */
+/* Runs `w` whole, or its chunks from the last to the first; every chunk begins with rubbish in all scratch. */
 static int run_parts(ac_ctx *cx, const ac_lowered *w, void *const *data)
 {
     void **arg = AC_NEW_N(cx->region, void *, w->arg.n + 1);
-    int32_t part = 0;
+    int32_t chunk = 0;
     int status = 0;
     for (int32_t i = 0; i < w->arg.n; i++) {
         const ac_arg *a = &w->arg.item[i];
         arg[i] = a->kind == AC_ARG_TENSOR    ? data[a->tensor->id]
                  : a->kind == AC_ARG_CONST   ? as_any(ac_const_data(cx, a->konst))
                  : a->kind == AC_ARG_SCRATCH ? ac_alloc(cx->region, (size_t)a->bytes + 1)
-                                             : &part;
+                                             : &chunk;
     }
-    for (part = w->parts ? w->parts - 1 : 0; part >= 0; part--) {
+    for (chunk = w->chunks ? w->chunks - 1 : 0; chunk >= 0; chunk--) {
         for (int32_t i = 0; i < w->arg.n; i++)
             if (w->arg.item[i].kind == AC_ARG_SCRATCH)
-                memset(arg[i], 0x7d + part, (size_t)w->arg.item[i].bytes);
+                memset(arg[i], 0x7d + chunk, (size_t)w->arg.item[i].bytes);
         if (ac_eval(cx, w->fn, arg, w->arg.n, &status) != AC_OK || status)
             return AC_FAIL;
     }
@@ -111,15 +111,15 @@ static void check_case(int c, const ac_target *t)
         return;
     }
     void *want = ac_copy(cx.region, data[y->id], bytes);
-    for (int32_t parts = 2; parts <= 5; parts++) {
+    for (int32_t chunks = 2; chunks <= 5; chunks++) {
         ac_lowered *w = ac_lower_node(&cx, cx.region, n, t, 0, false);
         memset(data[y->id], 0x5a, bytes);
-        if (!w || ac_lower_parts(&cx, cx.region, w, parts, 0) != AC_OK)
+        if (!w || ac_lower_chunks(&cx, cx.region, w, chunks, 0) != AC_OK)
             fail(__LINE__, CASES[c].node, t->name, "cannot be cut");
-        else if ((w->parts == parts) != (CASES[c].cut == '+'))
-            fail(__LINE__, CASES[c].node, t->name, w->parts ? "is cut" : "is not cut");
+        else if ((w->chunks == chunks) != (CASES[c].cut == '+'))
+            fail(__LINE__, CASES[c].node, t->name, w->chunks ? "is cut" : "is not cut");
         else if (run_parts(&cx, w, data) != AC_OK || memcmp(want, data[y->id], bytes))
-            fail(__LINE__, CASES[c].node, t->name, "parts give another result");
+            fail(__LINE__, CASES[c].node, t->name, "chunks give another result");
     }
     ac_ctx_close(&cx);
 }
@@ -133,7 +133,7 @@ static void check_small(void)
     ac_graph *g;
     const ac_node *n = read_node(&cx, "input x: f32[8,8]", "y = relu(x)", &g);
     ac_lowered *w = ac_lower_node(&cx, cx.region, n, &TARGETS[0], 0, false);
-    if (ac_lower_parts(&cx, cx.region, w, 2, AC_FORK_COST) != AC_OK || w->parts)
+    if (ac_lower_chunks(&cx, cx.region, w, 2, AC_FORK_COST) != AC_OK || w->chunks)
         fail(__LINE__, "relu of 64", "plain", "is cut");
     ac_ctx_close(&cx);
 }
@@ -141,13 +141,13 @@ static void check_small(void)
 /* ------------------------------------------------------------------ the pool */
 
 typedef struct tally {
-    int32_t *seen; /* by part: how often */
+    int32_t *seen; /* by chunk: how often */
 } tally;
 
-static void count_part(const void *with, int32_t part)
+static void count_part(const void *with, int32_t chunk)
 {
     const tally *t = with;
-    t->seen[part]++;
+    t->seen[chunk]++;
 }
 
 static void check_pool(int32_t threads)
@@ -159,7 +159,7 @@ static void check_pool(int32_t threads)
         fail(__LINE__, "pool", "threads", "cannot be opened");
         return;
     }
-    for (int i = 0; i < 300; i++, jobs++) /* up to twice as many parts as threads, and fewer */
+    for (int i = 0; i < 300; i++, jobs++) /* up to twice as many chunks as threads, and fewer */
         pool.pool.run(&pool.pool, 1 + i % 8, count_part, &t);
     arn_threads_close(&pool);
     int32_t want = 0;
@@ -167,7 +167,7 @@ static void check_pool(int32_t threads)
         for (int i = 0; i < 300; i++)
             want += i % 8 == k;
         if (seen[k] != want)
-            fail(__LINE__, "pool", "threads", "a part is lost or done twice");
+            fail(__LINE__, "pool", "threads", "a chunk is lost or done twice");
     }
 }
 

@@ -1,20 +1,20 @@
-/* parts.c - a step cut into parts for threads: loops whose iterations are independent are split into contiguous runs.
+/* chunks.c - a step cut into chunks for threads: loops whose iterations are independent are split into contiguous runs.
  *
  * Lowerings mark such loops parallel (docs/loop-ir.md says what that promises). Here a cut is chosen, a set of marked
  * loops so that every store to a result lies in one of them, and the function gets one more parameter, the number of
- * its part:
+ * its chunk:
  *
  *     for p in 0 .. 7 parallel           part = load part[0]
  *       strip = copy of x[p]        =>   for p in 7 * part / 2 .. 7 * (part + 1) / 2
  *       out[p] = ..strip..                 strip[part] = copy of x[p]
  *     end                                  out[p] = ..strip[part]..
  *
- * What stands around the split loops is computed by every part; stores to results that are in none of them are part
- * 0's. Loops that stand side by side share one range, so that a loop over large tiles and one over the rest are
- * balanced together. Scratch is given to each part, so parts share nothing but operands. The order of the operations
- * behind each element does not change: results have the same bits for every number of parts.
+ * What is around the split loops is computed by every chunk; stores to results that are in none of them are chunk
+ * 0's. Loops that are side by side share one range, so that a loop over large tiles and one over the rest are
+ * balanced together. Scratch is given to each chunk, so chunks share nothing but operands. The order of the operations
+ * of each element does not change: results have the same bits for every number of chunks.
  *
- * The cut is the one with the least estimated time of the slowest part; where that saves less than a fork and a join
+ * The cut is the one with the least estimated time of the slowest chunk; where that saves less than a fork and a join
  * cost, the step stays whole. Cost: O(instructions * nesting). */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/traffic.h"
@@ -28,14 +28,14 @@ enum { SIDE_BY_SIDE = 32, MOST_WEIGHT = 64 };
 typedef struct cutter {
     const ac_loop_fn *from;
     const ac_lowered *low;
-    int32_t parts;
+    int32_t chunks;
     int32_t *end; /* FOR, IF: its END */
     bool *split;  /* FOR: in the chosen cut */
     ac_lb b;
     ac_x *map;        /* old value or variable -> new one */
     int32_t *buf;     /* old buffer -> new one */
-    ac_x *private_at; /* by old buffer: where this part's copy begins, 0: not scratch */
-    ac_x part;
+    ac_x *private_at; /* by old buffer: where this chunk's copy begins, 0: not scratch */
+    ac_x chunk;
 } cutter;
 
 static const ac_ins *ins(const cutter *v, ac_x x)
@@ -59,7 +59,7 @@ static void match(cutter *v, ac_region *tmp)
     }
 }
 
-/* A store other parts could see. */
+/* A store other chunks could see. */
 static bool stores_result(const cutter *v, ac_x x)
 {
     const ac_ins *i = ins(v, x);
@@ -115,7 +115,7 @@ static double cost_of(const cutter *v, ac_x begin, ac_x end)
 typedef struct range {
     ac_x loop[SIDE_BY_SIDE];
     int64_t weight[SIDE_BY_SIDE];    /* length of an iteration in the range: its time, the shortest one's is 1 */
-    int64_t first[SIDE_BY_SIDE + 1]; /* of each loop in the range; behind the last: the length */
+    int64_t first[SIDE_BY_SIDE + 1]; /* of each loop in the range; after the last: the length */
     int32_t n;
 } range;
 
@@ -134,7 +134,7 @@ static void weigh(const cutter *v, range *r)
         r->weight[i] = w > MOST_WEIGHT ? MOST_WEIGHT : (int64_t)w;
         length += count[i] * r->weight[i];
     }
-    if (least <= 0 || length > INT32_MAX / (v->parts + 1)) /* the product with the part's number has to fit */
+    if (least <= 0 || length > INT32_MAX / (v->chunks + 1)) /* the product with the chunk's number has to fit */
         for (int32_t i = 0; i < r->n; i++)
             r->weight[i] = 1;
     for (int32_t i = 0; i < r->n; i++)
@@ -166,12 +166,12 @@ static int64_t iterations(const range *r, int32_t i, int64_t at)
     return (in + r->weight[i] / 2) / r->weight[i];
 }
 
-/* What the slowest part spends in the loops of r. */
+/* What the slowest chunk spends in the loops of r. */
 static double slowest(const cutter *v, const range *r)
 {
     double most = 0;
-    for (int32_t k = 0; k < v->parts; k++) {
-        const int64_t from = r->first[r->n] * k / v->parts, to = r->first[r->n] * (k + 1) / v->parts;
+    for (int32_t k = 0; k < v->chunks; k++) {
+        const int64_t from = r->first[r->n] * k / v->chunks, to = r->first[r->n] * (k + 1) / v->chunks;
         double sum = 0;
         for (int32_t i = 0; i < r->n; i++)
             sum += (double)(iterations(r, i, to) - iterations(r, i, from)) *
@@ -215,7 +215,7 @@ static double choose(cutter *v, ac_x begin, ac_x end)
     return around + here;
 }
 
-/* ------------------------------------------------------------------ the function of a part */
+/* ------------------------------------------------------------------ the function of a chunk */
 
 static ac_x copy_ins(cutter *v, ac_x x)
 {
@@ -254,9 +254,9 @@ static ac_x bound(cutter *v, const range *r, int32_t i, ac_x at)
 static void copy_split(cutter *v, const range *r, int32_t i)
 {
     ac_lb *b = &v->b;
-    const ac_x n = ac_lb_i32(b, r->first[r->n]), parts = ac_lb_i32(b, v->parts);
-    const ac_x from = ac_lb_div(b, ac_lb_mul(b, n, v->part), parts);
-    const ac_x to = ac_lb_div(b, ac_lb_mul(b, n, ac_lb_add(b, v->part, ac_lb_i32(b, 1))), parts);
+    const ac_x n = ac_lb_i32(b, r->first[r->n]), chunks = ac_lb_i32(b, v->chunks);
+    const ac_x from = ac_lb_div(b, ac_lb_mul(b, n, v->chunk), chunks);
+    const ac_x to = ac_lb_div(b, ac_lb_mul(b, n, ac_lb_add(b, v->chunk, ac_lb_i32(b, 1))), chunks);
     const ac_x x = r->loop[i], lo = bound(v, r, i, from), hi = bound(v, r, i, to);
     v->map[x] = ac_lb_for(b, ins(v, x)->name, lo, hi, ins(v, x)->k.i, AC_MARK_SERIAL);
     copy_all(v, x + 1, v->end[x]);
@@ -287,7 +287,7 @@ static void copy_block(cutter *v, ac_x begin, ac_x end)
         } else if (!any_result(v, x, last + 1)) {
             copy_all(v, x, last + 1);
         } else if (!is_block(v, x) || (!any_split(v, x, last) && only_results(v, x, last))) {
-            ac_lb_if(b, ac_lb_eq(b, v->part, ac_lb_i32(b, 0)));
+            ac_lb_if(b, ac_lb_eq(b, v->chunk, ac_lb_i32(b, 0)));
             copy_all(v, x, last + 1);
             ac_lb_end(b);
         } else {
@@ -299,7 +299,7 @@ static void copy_block(cutter *v, ac_x begin, ac_x end)
     }
 }
 
-/* Parameters with scratch for every part, the part, locals. */
+/* Parameters with scratch for every chunk, the chunk, locals. */
 static void copy_buffers(cutter *v)
 {
     for (int32_t pass = 0; pass < 2; pass++) {
@@ -308,12 +308,12 @@ static void copy_buffers(cutter *v)
             if ((m->role == AC_BUF_LOCAL) != (pass == 1))
                 continue;
             const int64_t each = ac_align_up(ac_dtype_size(m->dtype, m->count), 64) / ac_dtype_size(m->dtype, 1);
-            const int64_t count = m->role == AC_BUF_SCRATCH ? each * v->parts : m->count;
+            const int64_t count = m->role == AC_BUF_SCRATCH ? each * v->chunks : m->count;
             v->buf[i] = ac_lb_buf(&v->b, m->name, m->dtype, count, m->role, m->align, m->note);
         }
         if (pass == 0) {
-            const int32_t part = ac_lb_buf(&v->b, "part", AC_I32, 1, AC_BUF_IN, 4, "number of this part");
-            v->part = ac_lb_load(&v->b, part, ac_lb_i32(&v->b, 0), 1);
+            const int32_t chunk = ac_lb_buf(&v->b, "part", AC_I32, 1, AC_BUF_IN, 4, "number of this part");
+            v->chunk = ac_lb_load(&v->b, chunk, ac_lb_i32(&v->b, 0), 1);
         }
     }
 }
@@ -324,7 +324,7 @@ static void open_scratch(cutter *v)
         const ac_buf *m = &v->from->buf.item[i];
         const int64_t each = ac_align_up(ac_dtype_size(m->dtype, m->count), 64) / ac_dtype_size(m->dtype, 1);
         if (m->role == AC_BUF_SCRATCH)
-            v->private_at[i] = ac_lb_mul(&v->b, v->part, ac_lb_i32(&v->b, each));
+            v->private_at[i] = ac_lb_mul(&v->b, v->chunk, ac_lb_i32(&v->b, each));
     }
 }
 
@@ -344,14 +344,14 @@ static bool may_cut(const cutter *v)
     for (ac_x x = 1; x < fn->code.n; x++)
         if (fn->code.item[x].op == AC_L_LOAD && fn->buf.item[fn->code.item[x].aux].role == AC_BUF_OUT)
             return false;
-    return scratch < INT32_MAX / 2 / v->parts;
+    return scratch < INT32_MAX / 2 / v->chunks;
 }
 
-static void settle(cutter *v, ac_lowered *low, ac_region *region)
+static void finish(cutter *v, ac_lowered *low, ac_region *region)
 {
-    const ac_arg part = {AC_ARG_PART, NULL, NULL, 0};
+    const ac_arg chunk = {AC_ARG_CHUNK, NULL, NULL, 0};
     low->fn = ac_lb_close(&v->b);
-    low->parts = v->parts;
+    low->chunks = v->chunks;
     low->scratch = 0;
     for (int32_t a = 0; a < low->arg.n; a++)
         if (low->arg.item[a].kind == AC_ARG_SCRATCH) {
@@ -359,14 +359,14 @@ static void settle(cutter *v, ac_lowered *low, ac_region *region)
             low->arg.item[a].bytes = ac_dtype_size(m->dtype, m->count);
             low->scratch += ac_align_up(low->arg.item[a].bytes, 16);
         }
-    ac_push(region, &low->arg, part);
+    ac_push(region, &low->arg, chunk);
 }
 
-int ac_lower_parts(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t parts, double pays)
+int ac_lower_chunks(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t chunks, double pays)
 {
     const size_t n = (size_t)low->fn->code.n;
-    cutter v = {.from = low->fn, .low = low, .parts = parts};
-    if (parts < 2 || !may_cut(&v))
+    cutter v = {.from = low->fn, .low = low, .chunks = chunks};
+    if (chunks < 2 || !may_cut(&v))
         return AC_OK;
     ac_region *tmp = ac_region_open(&cx->heap);
     v.end = AC_NEW_N(tmp, int32_t, n);
@@ -382,7 +382,7 @@ int ac_lower_parts(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t parts
         copy_buffers(&v);
         open_scratch(&v);
         copy_block(&v, 1, low->fn->code.n);
-        settle(&v, low, region);
+        finish(&v, low, region);
     }
     ac_region_close(tmp);
     return cut ? ac_loop_verify(cx, low->fn) : AC_OK;

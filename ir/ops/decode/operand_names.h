@@ -1,10 +1,10 @@
-/* operands.h - the operands, by name, of operators that have many, and what more than one layer reads off them. */
-#ifndef AC_IR_OPS_DECODE_OPERANDS_H
-#define AC_IR_OPS_DECODE_OPERANDS_H
+/* operand_names.h - the operands, by name, of operators that have many, and what more than one layer reads off them. */
+#ifndef AC_IR_OPS_DECODE_OPERAND_NAMES_H
+#define AC_IR_OPS_DECODE_OPERAND_NAMES_H
 #include "ir/graph/graph.h"
 
-/* UNIDIRECTIONAL_SEQUENCE_LSTM: x; weights of x and of the hidden state, and biases, one for each gate (input, forget, cell,
- * output); states. What a peephole, a projection or a layer norm would add is refused. */
+/* UNIDIRECTIONAL_SEQUENCE_LSTM: x; weights of x and of the hidden state, and biases, one for each gate (input, forget,
+ * cell, output); states. What a peephole, a projection or a layer norm would add is refused. */
 enum {
     AC_LSTM_X = 0,
     AC_LSTM_W = 1,
@@ -40,8 +40,8 @@ static inline int64_t ac_ssd_candidates(const ac_node *n)
     return top >= 0 && top < priors ? top : priors;
 }
 
-/* SIGNAL_FILTER_BANK: energies, weights of the rising and of the falling sides; where bands and their weights start, how long
- * they are. */
+/* SIGNAL_FILTER_BANK: energies, weights of the rising and of the falling sides; where bands and their weights start,
+ * how long they are. */
 enum { AC_BANK_X, AC_BANK_W, AC_BANK_UN, AC_BANK_START, AC_BANK_WSTART, AC_BANK_WIDTH };
 
 #endif

@@ -1,6 +1,6 @@
-/* operators.c - the verb ops: the operator table with element types, limits and what it is called in each format, as text,
- * JSON or the Markdown of docs/operators.md. All of it comes from the rows that compile models: ir/ops/ops.def and the
- * tables of the readers; element types and ranks are found by trying (ir/lower/node/probe.h). */
+/* list_operators.c - the verb ops: the operator table with element types, limits and what it is called in each format,
+ * as text, JSON or the Markdown of docs/operators.md. All of it comes from the rows that compile models: ir/ops/ops.def
+ * and the tables of the readers; element types and ranks are found by trying (ir/lower/node/probe.h). */
 #include "driver/verbs.h"
 
 #include "base/json_out.h"

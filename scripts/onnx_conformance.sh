@@ -1,6 +1,6 @@
 #!/bin/sh
 # The whole ONNX conformance suite beside the repository, through generated C: every case that passed before must pass, and
-# none may be wrong, crash or hang. usage: onnx.sh [ARENAC] [--update] [option of the runner]...
+# none may be wrong, crash or hang. usage: onnx_conformance.sh [ARENAC] [--update] [option of the runner]...
 #     --update              writes tests/onnx/passing.txt anew
 #     HOW="--backend eval"  options of arenac run
 #     CASES=DIR             an extraction that is there already
