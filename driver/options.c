@@ -50,6 +50,19 @@ bool ac_option_given(const ac_options *o, ac_option_id id)
     return o->given[id].n > 0;
 }
 
+bool ac_options_say(const ac_options *o, const char *said)
+{
+    const size_t n = strcspn(said + 2, " ");
+    const char *word = said[2 + n] ? said + 2 + n + 1 : NULL;
+    for (int i = 0; i < AC_OPT_COUNT; i++) {
+        const ac_opt_texts *given = &o->given[i];
+        if (strncmp(ROWS[i].pub.name, said + 2, n) || ROWS[i].pub.name[n])
+            continue;
+        return word ? ac_is(given->n ? given->item[given->n - 1] : ROWS[i].init, word) : given->n > 0;
+    }
+    return false;
+}
+
 static void *field_of(ac_options *o, const row *r)
 {
     return (char *)o + r->offset;

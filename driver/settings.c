@@ -129,23 +129,33 @@ static bool recomputes(ac_ctx *cx, const ac_options *o, const ac_settings *s, ac
     return o->recompute && !against;
 }
 
+/* Those whose options are given, or the default. */
+static ac_reductions asked(const ac_options *o)
+{
+    ac_reductions r = 0;
+#define REDUCTION(id, option, what, with, fn) r |= ac_options_say(o, option) ? AC_REDUCE(id) : 0;
+#include "planner/graph/reductions.def"
+#undef REDUCTION
+    return r;
+}
+
 ac_reductions ac_settings_reductions(ac_ctx *cx, const ac_options *o, const ac_settings *s, const char *file)
 {
     const ac_place at = {.file = file};
-    const bool whole = s->reference || ac_is(o->preserve, "all"), rows = s->stripes && ac_is(o->io, "rows");
-    ac_reductions r = 0;
-    if (o->inplace && !s->reference)
-        r |= AC_REDUCE(INPLACE);
-    if (!s->reference && !s->gpu && (ac_is(o->overlap, "on") || (!o->overlap && s->stripes)))
-        r |= AC_REDUCE(OVERLAP);
-    if (ac_is(o->schedule, "search"))
-        r |= AC_REDUCE(ORDER);
-    if (recomputes(cx, o, s, at))
-        r |= AC_REDUCE(RECOMPUTE);
-    if (s->stripes && !whole)
-        r |= AC_REDUCE(STRIPE) | (rows ? AC_REDUCE(ROWS) : 0);
-    if (rows && whole)
+    const bool whole = s->reference || ac_is(o->preserve, "all");
+    ac_reductions r = asked(o);
+    if (!recomputes(cx, o, s, at))
+        r &= ~AC_REDUCE(RECOMPUTE);
+    if (s->stripes && (r & AC_REDUCE(ROWS)) && whole)
         ac_warn(cx, at, W0002, "%s needs whole inputs: --io rows is ignored",
                 s->reference ? "--reference tflite" : "a run that keeps every tensor");
+    if (s->stripes) /* also by --stripe A-B or --io rows */
+        r |= AC_REDUCE(STRIPE) | (o->overlap ? 0 : AC_REDUCE(OVERLAP));
+    if (!s->stripes || whole)
+        r &= ~(AC_REDUCE(STRIPE) | AC_REDUCE(ROWS));
+    if (s->reference)
+        r &= ~(AC_REDUCE(INPLACE) | AC_REDUCE(OVERLAP));
+    if (s->gpu)
+        r &= ~AC_REDUCE(OVERLAP);
     return r;
 }

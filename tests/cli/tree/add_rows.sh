@@ -1,0 +1,80 @@
+#!/bin/sh
+# docs/add-option.md, add-output.md and add-reduction.md, followed: their rows and functions go into copies, driver/ and
+# the planner of graphs are compiled anew, and what the pages promise is checked. usage: add_rows.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+build=$(dirname "$arenac")
+link=CMakeFiles/arenac.dir/link.txt
+[ -f "$build/$link" ] || { echo "skipped: this build has no Makefiles (cmake -G 'Unix Makefiles')"; exit 77; }
+require nm binutils
+built_with=$(cut -d' ' -f1 "$build/$link")
+san=
+! nm "$arenac" 2>/dev/null | grep -q __asan_init || san="-fsanitize=address,undefined"
+mkdir -p driver planner/graph cli objects
+
+code() { # PAGE: its lines of C
+    awk '/^```c$/ { code = 1; next } /^```$/ { code = 0 } code' "$src/docs/$1"
+}
+rows() { # PATTERN FILE AFTER: rows of the pages go into a copy, after a line
+    grep -h "^$1" "$src"/docs/add-option.md "$src"/docs/add-output.md "$src"/docs/add-reduction.md >row ||
+        die "the pages have no row $1"
+    awk -v after="$3" '{ print } index($0, after) == 1 { while ((getline line <"row") > 0) print line }' \
+        "$src/$2" >"$2"
+    ! cmp -s "$src/$2" "$2" || die "the row is not in $2"
+}
+rows 'OPT(' driver/options.def 'OPT(emit,'
+rows 'OUTPUT(' driver/outputs.def 'OUTPUT("lock"'
+rows 'REDUCTION(' planner/graph/reductions.def 'REDUCTION(RECOMPUTE,'
+code add-reduction.md >planner/graph/late.c
+code add-output.md >function
+awk '/^\/\* The files of runtime/ { while ((getline line <"function") > 0) print line; print "" } { print }' \
+    "$src/driver/outputs.c" | sed 's|#include "host/.*|&\n#include "planner/pack/place.h"|' >driver/outputs.c
+grep -q put_sizes driver/outputs.c || die "the function is not in outputs.c"
+
+# What includes the tables, compiled; the build's own command, with ours in front of the libraries that have the others.
+for f in "$src"/driver/*.c "$src"/planner/graph/*.c planner/graph/late.c; do
+    own=${f#"$src"/}
+    [ -f "$own" ] || own=$f
+    echo "$own"
+done >files
+# shellcheck disable=SC2086
+xargs -P 2 -I{} sh -c "$built_with -std=gnu11 -O0 -Wall -Wextra -Werror -D_GNU_SOURCE -DARENAC_VERSION='\"0\"' $san \
+    -I. -I'$src' -I'$src/runtime' -c {} -o objects/\$(echo {} | tr '/' '_').o" <files >log 2>&1 ||
+    { cat log; die "the pages do not compile"; }
+(cd "$build" && eval "$(sed "s| -o arenac | $tmp/objects/*.o -o $tmp/arenac |" "$link")") >log 2>&1 ||
+    { cat log; die "arenac does not link"; }
+new=$tmp/arenac
+
+cat >late.ag <<'E2'
+graph late {
+  input x: f32[64]
+  const few: i32[1] = [16]
+  const many: i32[1] = [32]
+  const axis: i32[1] = [0]
+  a = tile(x, few)
+  b = tile(x, many)
+  c = sum(b, axis)
+  d = sum(a, axis)
+  y = add(c, d)
+  output y
+}
+E2
+# the option: help, a bad value, the verbs that take it
+"$new" plan --help-all | grep -q -e '--largest 1\.\. .*how many rows' || die "--largest is not in the help"
+expect 2 "bad argument '0' of --largest, expected 1\.\." "$new" plan late.ag --largest 0
+expect 2 "did you mean '--largest'" "$new" plan late.ag --largets 1
+expect 2 '' "$new" show late.ag --largest 1
+"$new" completion bash | grep -q -e '--largest' || die "completion does not know --largest"
+# the output
+"$new" plan -q late.ag --emit sizes --largest 2 -o late.sizes
+[ "$(cat late.sizes)" = "$(printf 'b 8192\na 4096')" ] || { cat late.sizes; die "not the largest items"; }
+expect 8 "did you mean 'sizes'?" "$new" plan late.ag --emit size
+"$new" help plan | grep -q '^  sizes .*names and bytes' || die "--emit sizes is not in the help"
+# the reduction: smaller where it is asked for, said where it is not, in the line of options
+arenac=$new
+[ "$(arena_bytes late.ag)" -gt "$(arena_bytes late.ag --late)" ] || die "--late takes as much"
+verified late.ag --late
+expect 4 '--late takes 8,452 B' "$new" plan late.ag --budget 10000
+"$new" compile -q late.ag --late --emit c -o late.c
+grep -q 'options: .*--late' late.c || die "--late is not among the options of the file"
+echo "the option, the output and the reduction of the pages work"
