@@ -86,8 +86,8 @@ typedef struct ac_diags {
 } ac_diags;
 
 struct ac_ctx;
-int ac_error(struct ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5))); /* AC_FAIL */
+/* AC_FAIL. */
+int ac_error(struct ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void ac_warn(struct ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void ac_note(struct ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 int ac_detail(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* AC_FAIL, to return */

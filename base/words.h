@@ -24,8 +24,8 @@ typedef struct ac_words {
 } ac_words;
 
 bool ac_words_line(ac_words *r); /* the next line; false: none */
-const char *ac_words_take(const ac_words *r,
-                          const char **at); /* the next word, its escapes undone; moves *at after it */
+/* The next word, its escapes undone; moves *at after it. */
+const char *ac_words_take(const ac_words *r, const char **at);
 bool ac_words_number(const ac_words *r, const char **at, int64_t max, int64_t *out); /* 0 .. max */
 int ac_words_complain(const ac_words *r, const char *at, const char *what);          /* E0020; AC_FAIL */
 void ac_words_put(ac_sink *to, const char *word);

@@ -23,7 +23,7 @@ target_include_directories(planner INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_S
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 install(TARGETS planner EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES planner/pack/arenac_planner.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES examples/pack.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac/examples)
+install(FILES docs/examples/pack.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac/examples)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/arenac-planner.pc.in ${CMAKE_BINARY_DIR}/arenac-planner.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/arenac-planner.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -71,8 +71,8 @@ const char *arn_version(void);
 int arn_find_input(const struct arn_model *m, const char *name); /* index, or -1 */
 int arn_find_output(const struct arn_model *m, const char *name);
 int arn_find_step(const struct arn_model *m, const char *name); /* the first step with this node name */
-const void *arn_tensor_at(const struct arn_tensor *t,
-                          const struct arn_mem *m); /* its bytes; NULL: its memory is missing */
+/* Its bytes; NULL: its memory is missing. */
+const void *arn_tensor_at(const struct arn_tensor *t, const struct arn_mem *m);
 
 /* Guards: a pattern on both sides of an arena, so that a write outside of it shows. */
 enum { ARN_GUARD_BYTES = 256 };

@@ -96,8 +96,8 @@ int ac_caf_input(ac_caf_layer *l, int32_t i, int32_t rank, const int64_t *dim, c
 
 /* net.c: fills r->layer. */
 int ac_caf_net(ac_caf *r);
-const char *ac_caf_type(ac_caf *r, const ac_pt_node *layer,
-                        const char **type); /* V2 name of the type; NULL: reported */
+/* V2 name of the type; NULL: reported. */
+const char *ac_caf_type(ac_caf *r, const ac_pt_node *layer, const char **type);
 
 /* binary_net.c: a message of schema `name` as a tree, without blobs. */
 int ac_caf_binary(ac_caf *r, ac_span message);

@@ -126,8 +126,8 @@ ac_dtype ac_onx_dtype(int64_t number); /* AC_NONE: not one of ours */
 const char *ac_onx_dtype_name(ac_ctx *cx, int64_t number);
 /* AC_FAIL: malformed, or refused (then *refused says why, and nothing is reported yet). */
 int ac_onx_tensor(ac_onx *r, ac_span proto, ac_onx_const *out, const char **refused);
-ac_tensor *ac_onx_constant(ac_onx *r, const char *name,
-                           const ac_onx_const *c); /* bytes are not copied until they are used */
+/* Bytes are not copied until they are used. */
+ac_tensor *ac_onx_constant(ac_onx *r, const char *name, const ac_onx_const *c);
 /* Type and shape of a ValueInfoProto's TypeProto. */
 int ac_onx_type(ac_onx *r, ac_span proto, ac_onx_value *v, const char **refused);
 

@@ -42,8 +42,8 @@ typedef struct ac_js {
 
 int ac_js_parse(ac_js *js, ac_ctx *cx, const char *file, ac_span text);
 ac_place ac_js_place(const ac_js *js, const ac_js_node *x);
-const ac_js_node *ac_js_get(const ac_js_node *object,
-                            const char *key);      /* the last of that name; NULL: none, or no object */
+/* The last of that name; NULL: none, or no object. */
+const ac_js_node *ac_js_get(const ac_js_node *object, const char *key);
 bool ac_js_int(const ac_js_node *x, int64_t *out); /* false: no whole number of 18 digits at most */
 
 #endif

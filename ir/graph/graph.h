@@ -107,18 +107,18 @@ ac_node *ac_node_new(ac_graph *g, ac_op op, const char *name, ac_tensor *const *
 /* Appends `follower` (no longer in g->node: the caller sees to it) to the epilogue of `host`; its results get def =
  * host. */
 void ac_node_fuse(ac_graph *g, ac_node *host, ac_node *follower);
-void ac_tensor_replace(ac_graph *g, ac_tensor *from,
-                       ac_tensor *to); /* all readers (fused ones too) and graph outputs */
-void ac_node_erase(ac_node *n);        /* takes n out: nobody makes its results any more; ac_graph_sweep removes it */
-void ac_graph_sweep(ac_graph *g);      /* removes from g->node the nodes whose op is AC_OP_NONE (erased) */
+/* All readers (fused ones too) and graph outputs. */
+void ac_tensor_replace(ac_graph *g, ac_tensor *from, ac_tensor *to);
+void ac_node_erase(ac_node *n);   /* takes n out: nobody makes its results any more; ac_graph_sweep removes it */
+void ac_graph_sweep(ac_graph *g); /* removes from g->node the nodes whose op is AC_OP_NONE (erased) */
 
-void ac_graph_renumber(
-    ac_graph *g); /* after tensors were taken out of g->tensor or renamed: ids and the index of names */
+/* After tensors were taken out of g->tensor or renamed: ids and the index of names. */
+void ac_graph_renumber(ac_graph *g);
 
 int64_t ac_tensor_count(const ac_tensor *t); /* elements; 1 for scalars; the reader has checked that it fits */
 int64_t ac_tensor_bytes(const ac_tensor *t); /* bytes of the dense form */
-ac_tensor *
-ac_tensor_root(const ac_tensor *t); /* the tensor in whose bytes t lives; t itself when it has bytes of its own */
+/* The tensor in whose bytes t lives; t itself when it has bytes of its own. */
+ac_tensor *ac_tensor_root(const ac_tensor *t);
 int64_t ac_tensor_root_offset(const ac_tensor *t); /* where in the root's bytes t starts */
 bool ac_tensor_is_const(const ac_tensor *t);       /* data or lazy */
 /* Dense data of a constant: makes lazy ones, expands splats; cached on the tensor. NULL: not a constant, or it cannot

@@ -58,8 +58,8 @@ typedef struct ac_ins {
         int64_t i;
         double f;
     } k; /* CONST (f for float types); FOR: step; MMA: buffer of the fragments */
-    const char
-        *name; /* loop variables and variables: as loop nests call them ("oy", "c0_1"; docs/loop-ir.md); else NULL */
+    /* Loop variables and variables: as loop nests call them ("oy", "c0_1"; docs/loop-ir.md); else NULL. */
+    const char *name;
 } ac_ins;
 
 typedef enum ac_role { AC_BUF_IN, AC_BUF_OUT, AC_BUF_INOUT, AC_BUF_CONST, AC_BUF_SCRATCH, AC_BUF_LOCAL } ac_role;
@@ -169,8 +169,8 @@ ac_x ac_lb_for(ac_lb *b, const char *name, ac_x lo, ac_x hi, int64_t step,
 ac_x ac_lb_for_n(ac_lb *b, const char *name,
                  int64_t n); /* 0 <= name < n, serial. n == 1: no loop is made, the variable is
                                                          the constant 0; ac_lb_end must be called all the same */
-ac_x ac_lb_for_each(ac_lb *b, const char *name,
-                    int64_t n); /* ac_lb_for_n, marked parallel: see docs/loop-ir.md for what that promises */
+/* ac_lb_for_n, marked parallel: see docs/loop-ir.md for what that promises. */
+ac_x ac_lb_for_each(ac_lb *b, const char *name, int64_t n);
 void ac_lb_if(ac_lb *b, ac_x cond);
 void ac_lb_else(ac_lb *b);
 void ac_lb_end(ac_lb *b);

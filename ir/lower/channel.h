@@ -65,8 +65,8 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
  * are of q + fold, and ac_channel_start takes off (fold + zero_x) * sum(w[c]). */
 void ac_channel_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold);
 
-ac_x ac_channel_x(const ac_channel *c, int32_t buf, ac_x index,
-                  int32_t lanes); /* as multiplied: f32, or i32 with x - zx */
+/* As multiplied: f32, or i32 with x - zx. */
+ac_x ac_channel_x(const ac_channel *c, int32_t buf, ac_x index, int32_t lanes);
 ac_x ac_channel_w(const ac_channel *c, int32_t buf, ac_x index, int32_t lanes);
 ac_x ac_channel_mac(const ac_channel *c, ac_x acc, ac_x x, ac_x w);
 ac_x ac_channel_start(const ac_channel *c, ac_x oc, int32_t lanes);

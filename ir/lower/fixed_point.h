@@ -23,7 +23,7 @@ ac_x ac_lo_fx_floor_log2(ac_lower *L, ac_x v);            /* v > 0 */
 /* v = (1 + f) * 2^log: 1 / (1 + f) in Q0.31; v > 0. */
 ac_x ac_lo_fx_reciprocal(ac_lower *L, ac_x v, ac_x *log);
 ac_x ac_lo_fx_log_q12(ac_lower *L, ac_x v); /* log v, v >= 1 in Q12.19 -> Q5.26 */
-void ac_lo_fx_inv_sqrt(ac_lower *L, ac_x x, ac_x *m,
-                       ac_x *shift); /* x >= 0; 0 counts as 1; shift as in ac_multiplier */
+/* x >= 0; 0 counts as 1; shift as in ac_multiplier. */
+void ac_lo_fx_inv_sqrt(ac_lower *L, ac_x x, ac_x *m, ac_x *shift);
 
 #endif

@@ -71,10 +71,10 @@ int32_t ac_lo_result_buf(ac_lower *L);                      /* of ac_node_result
 int32_t ac_lo_output_buf(ac_lower *L, int32_t i); /* of out[i], for nodes with several outputs (no epilogue) */
 int32_t ac_lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count);
 int32_t ac_lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count);
-int32_t ac_lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count,
-                        ac_where where); /* of a block, or of its threads */
-int32_t ac_lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count,
-                    const void *data); /* small constant, data copied */
+/* Of a block, or of its threads. */
+int32_t ac_lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_where where);
+/* Small constant, data copied. */
+int32_t ac_lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, const void *data);
 
 /* A constant computed lazily by loops of its own:
  *     ac_lower P;
@@ -91,8 +91,8 @@ ac_x ac_lo_flat(ac_lower *L, const ac_tensor *t,
 ac_x ac_lo_load(ac_lower *L, ac_tensor *t, const ac_x *idx,
                 int32_t lanes); /* lanes along the last dimension; a last dimension of 1
                                                                     is splat; one-element constants become immediates */
-int32_t ac_lo_max_lanes(const ac_lower *L,
-                        ac_dtype d); /* lanes of d on the target, 1 when the epilogue (or a table map) forbids more */
+/* Lanes of d on the target, 1 when the epilogue (or a table map) forbids more. */
+int32_t ac_lo_max_lanes(const ac_lower *L, ac_dtype d);
 /* Is the element-wise end of the node (its own map and followers) a float function of many dependent steps (exp, erf,
  * ...)? Then that many vectors at once, as one wide value, keep the units busy that one chain leaves idle. */
 bool ac_lo_has_long_chain(const ac_lower *L);
@@ -116,10 +116,10 @@ void ac_lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t l
 /* 0 <= i < n in vectors of `lanes`, the rest in narrower ones and then one by one; `f` builds the code of one step. */
 typedef void ac_lo_step(ac_lower *L, void *with, ac_x i, int32_t lanes);
 void ac_lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_lo_step *f, void *with);
-void ac_lo_strip_each(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_lo_step *f,
-                      void *with); /* loops marked parallel */
-ac_x ac_lo_madd(ac_lower *L, ac_x x, ac_x y,
-                ac_x acc); /* x * y + acc: fma where the target has it, else mul, then add */
+/* Loops marked parallel. */
+void ac_lo_strip_each(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_lo_step *f, void *with);
+/* x * y + acc: fma where the target has it, else mul, then add. */
+ac_x ac_lo_madd(ac_lower *L, ac_x x, ac_x y, ac_x acc);
 
 /* Quantisation (quant.c). */
 typedef struct ac_multiplier {
@@ -127,8 +127,8 @@ typedef struct ac_multiplier {
     int32_t shift;
 } ac_multiplier; /* x * m * 2^(shift-31), as TFLite's QuantizeMultiplier */
 ac_multiplier ac_quantize_multiplier(double real);
-void ac_quantized_act_range(ac_act act, const ac_tensor *out, int32_t *lo,
-                            int32_t *hi);                    /* clamp bounds in stored units */
+/* Clamp bounds in stored units. */
+void ac_quantized_act_range(ac_act act, const ac_tensor *out, int32_t *lo, int32_t *hi);
 bool ac_float_act_range(ac_act act, double *lo, double *hi); /* false: no clamp; infinite bounds where open */
 /* MultiplyByQuantizedMultiplier, double rounding. acc: i32 any lanes -> i32. multiplier and shift the same for all,
  * known now. */

@@ -37,8 +37,8 @@ typedef struct ac_target {
     int32_t gpu;   /* GPUs: compute capability, 80 for 8.0; 0: no GPU */
     bool dot_i8i8; /* DOT4 i8 x i8 is one instruction (Arm sdot) */
     int32_t fp;    /* AC_FP_... */
-    const char *triple, *cpu, *attributes,
-        *abi; /* for printers of objects, in LLVM's words; triple "": this machine's */
+    /* For printers of objects, in LLVM's words; triple "": this machine's. */
+    const char *triple, *cpu, *attributes, *abi;
 } ac_target;
 
 /* Lanes of `d` in the widest vector; 1 on plain targets. */

@@ -18,8 +18,8 @@ typedef struct ac_width ac_width;
 ac_width *ac_width_open(ac_region *region, const ac_graph *g);
 int64_t ac_width_peak(const ac_width *w); /* bytes alive at the widest step */
 int32_t ac_width_mark(const ac_width *w);
-void ac_width_enter(ac_width *w, const ac_tensor *r,
-                    const ac_tensor *y); /* both have bytes of their own (root == NULL) */
+/* Both have bytes of their own (root == NULL). */
+void ac_width_enter(ac_width *w, const ac_tensor *r, const ac_tensor *y);
 void ac_width_undo(ac_width *w, int32_t mark);
 
 #endif

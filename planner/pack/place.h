@@ -25,8 +25,8 @@ void ac_place_in_order(const ac_problem *p, ac_bytes *offset, const int32_t *ord
 
 /* 0..n-1 sorted by (key descending, begin ascending, index ascending). key: n of them, or NULL for all equal. */
 int32_t *ac_order_by(const ac_problem *p, const ac_bytes *key, ac_region *tmp);
-int32_t *ac_order_of(const ac_problem *p, const ac_bytes *offset,
-                     ac_region *tmp); /* by offset ascending, begin, index */
+/* By offset ascending, begin, index. */
+int32_t *ac_order_of(const ac_problem *p, const ac_bytes *offset, ac_region *tmp);
 
 /* The arena these offsets need: the largest offset + size. */
 ac_bytes ac_problem_top(const ac_problem *p, const ac_bytes *offset);

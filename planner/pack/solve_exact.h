@@ -96,8 +96,8 @@ typedef struct ac_exact {
 } ac_exact;
 
 ac_exact *ac_exact_open(const ac_problem *p, ac_region *tmp);
-void ac_exact_reorder(ac_exact *x,
-                      int32_t order); /* 0..3: by life, congestion (2), size; above: perturbed by this seed */
+/* 0..3: by life, congestion (2), size; above: perturbed by this seed. */
+void ac_exact_reorder(ac_exact *x, int32_t order);
 ac_exact_end ac_exact_search(ac_exact *x, ac_bytes capacity, int64_t steps);
 
 #endif

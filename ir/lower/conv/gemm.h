@@ -104,8 +104,8 @@ void ac_phase_taps(ac_lb *b, const ac_slide *s, ac_x o, ac_phase *p);
 
 /* The schedules: all of them store every element of node->out[0]. */
 int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win); /* c->x [N,H,W,C], no groups */
-int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows,
-                 int64_t depth);                                     /* c->x as [rows, depth]; weights [n, depth] */
+/* c->x as [rows, depth]; weights [n, depth]. */
+int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth);
 int ac_gemm_tconv(ac_lower *L, ac_channel *c, const ac_window *win); /* a transpose convolution */
 
 #endif

@@ -18,9 +18,9 @@
  * be computed only with AC_ROUND_MATMUL. */
 bool ac_gpu_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t many, int64_t rows, int64_t n, int64_t depth);
 int ac_gpu_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t groups); /* c->x [N,H,W,C] */
-int ac_gpu_rows(ac_lower *L, ac_channel *c, int64_t rows,
-                int64_t depth); /* c->x as [rows, depth]; weights [n, depth] */
-int ac_gpu_matrices(ac_lower *L, ac_channel *c, bool adj_x, bool adj_y,
-                    int64_t depth); /* batch_matmul: c->w is the right side */
+/* c->x as [rows, depth]; weights [n, depth]. */
+int ac_gpu_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth);
+/* batch_matmul: c->w is the right side. */
+int ac_gpu_matrices(ac_lower *L, ac_channel *c, bool adj_x, bool adj_y, int64_t depth);
 
 #endif

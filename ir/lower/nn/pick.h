@@ -30,8 +30,8 @@ typedef struct ac_box {
 } ac_box;
 
 ac_box ac_box_of(ac_lb *b, const ac_x corner[4]); /* two opposite corners: y, x, y, x */
-ac_box ac_box_ordered(ac_lb *b,
-                      const ac_x v[4]); /* left, top, right, bottom; without area when they are the other way round */
+/* Left, top, right, bottom; without area when they are the other way round. */
+ac_box ac_box_ordered(ac_lb *b, const ac_x v[4]);
 ac_box ac_box_at(ac_lb *b, int32_t buf, ac_x i);                 /* the i-th four values */
 ac_x ac_box_overlap(ac_lb *b, const ac_box *p, const ac_box *q); /* area of the intersection over that of the union; 0
                                                                     for boxes without area */

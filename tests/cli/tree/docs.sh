@@ -1,0 +1,30 @@
+#!/bin/sh
+# Pages say what is there: every path of the repository that a page names exists, every page is reached from README.md,
+# and docs/journey.md has every folder that tests/includes.txt has. usage: docs.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+cd "$src" || exit 1
+n=0
+for page in README.md CHANGELOG.md docs/*.md; do
+    # links, relative to the page; and `folder/file` in backquotes, from the root
+    grep -o ']([^)# ]*' "$page" | sed 's/^](//' | grep -v '^https\?:' | grep -v '^$' >"$tmp/links"
+    while IFS= read -r link; do
+        n=$((n + 1))
+        [ -e "$(dirname "$page")/$link" ] || fail "$page links to $link, which is not there"
+    done <"$tmp/links"
+    grep -oE '`[a-z]+/[A-Za-z0-9_./-]+`' "$page" | tr -d '`' | while IFS= read -r path; do
+        [ ! -d "${path%%/*}" ] || echo "$path" # what begins with a folder of ours
+    done >"$tmp/paths"
+    while IFS= read -r path; do
+        n=$((n + 1))
+        [ -e "$path" ] || fail "$page names $path, which is not there"
+    done <"$tmp/paths"
+done
+[ $n -gt 200 ] || fail "only $n paths found: the check itself is broken"
+grep -oh '](docs/[a-z0-9-]*\.md' README.md | sed 's/^](//' | sort -u >"$tmp/reached"
+for page in docs/*.md; do
+    grep -qx "$page" "$tmp/reached" || fail "README.md does not link to $page"
+done
+sed -n 's/^\([a-z][a-z/]*\):.*/\1/p' tests/includes.txt | while IFS= read -r folder; do
+    grep -q "^|.*\`$folder\`" docs/journey.md || echo "$folder"
+done >"$tmp/without"
+[ ! -s "$tmp/without" ] || fail "docs/journey.md does not have $(tr '\n' ' ' <"$tmp/without")"
