@@ -1,28 +1,9 @@
 /* onnx_map.c - element-wise operators, conversions. */
 #include "export/onnx_out.h"
 
-#include <string.h>
-
-// clang-format off
-#define UNARY(X) \
-    X(ABS, "Abs") X(NEG, "Neg") X(SIGN, "Sign") X(CEIL, "Ceil") X(FLOOR, "Floor") X(ROUND, "Round") \
-    X(SQRT, "Sqrt") X(EXP, "Exp") X(LOG, "Log") X(SIN, "Sin") X(COS, "Cos") X(ATAN, "Atan") X(ERF, "Erf") \
-    X(TANH, "Tanh") X(LOGISTIC, "Sigmoid") X(RELU, "Relu") X(LOGICAL_NOT, "Not") X(HARD_SWISH, "HardSwish") \
-    X(ELU, "Elu") X(GELU, "Gelu") X(LEAKY_RELU, "LeakyRelu") X(DET, "Det")
-#define BINARY(X) \
-    X(ADD, "Add") X(SUB, "Sub") X(MUL, "Mul") X(DIV, "Div") X(POW, "Pow") X(MINIMUM, "Min") X(MAXIMUM, "Max") \
-    X(EQUAL, "Equal") X(LESS, "Less") X(LESS_EQUAL, "LessOrEqual") X(GREATER, "Greater") \
-    X(GREATER_EQUAL, "GreaterOrEqual") X(LOGICAL_AND, "And") X(LOGICAL_OR, "Or") X(BITWISE_AND, "BitwiseAnd") \
-    X(BITWISE_OR, "BitwiseOr") X(BITWISE_XOR, "BitwiseXor") X(PRELU, "PRelu")
-// clang-format on
-
-#define NAME(id, text) [AC_OP_##id] = text,
-static const char *const TYPE[AC_OP_COUNT] = {UNARY(NAME) BINARY(NAME)};
-#undef NAME
-
 int ac_onw_unary(ac_onw *w, const ac_node *n)
 {
-    ac_onw_node_to(w, TYPE[n->op], n->in, 1, n->out, 1);
+    ac_onw_node_to(w, ac_onw_rows[n->op].name, n->in, 1, n->out, 1);
     if (n->op == AC_OP_LEAKY_RELU)
         ac_onw_float(w, "alpha", n->attrs.alpha.alpha);
     if (n->op == AC_OP_GELU && n->attrs.gelu.approximate)
@@ -42,9 +23,9 @@ int ac_onw_binary(ac_onw *w, const ac_node *n)
     if (n->op == AC_OP_PRELU && !ac_tensor_same_shape(n->in[0], y))
         return ac_onw_cannot(w, n, "slopes of more dimensions than the input");
     if (act == AC_ACT_NONE)
-        ac_onw_node_to(w, TYPE[n->op], n->in, 2, &y, 1);
+        ac_onw_node_to(w, ac_onw_rows[n->op].name, n->in, 2, &y, 1);
     else
-        ac_onw_same(w, ac_onw_act(w, binary(w, TYPE[n->op], n->in[0], n->in[1], y), act), y);
+        ac_onw_same(w, ac_onw_act(w, binary(w, ac_onw_rows[n->op].name, n->in[0], n->in[1], y), act), y);
     return AC_OK;
 }
 

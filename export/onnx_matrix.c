@@ -44,7 +44,7 @@ int ac_onw_softmax(ac_onw *w, const ac_node *n)
     if (n->op == AC_OP_SOFTMAX && n->attrs.softmax.beta != 1)
         x = ac_onw_op(w, "Mul", (ac_tensor *[]){x, ac_onw_const(w, x->dtype, (double)n->attrs.softmax.beta)}, 2,
                       x->dtype, x->rank, x->dim);
-    ac_onw_node_to(w, n->op == AC_OP_SOFTMAX ? "Softmax" : "LogSoftmax", &x, 1, n->out, 1);
+    ac_onw_node_to(w, ac_onw_rows[n->op].name, &x, 1, n->out, 1);
     ac_onw_int(w, "axis", -1);
     return AC_OK;
 }
@@ -52,11 +52,7 @@ int ac_onw_softmax(ac_onw *w, const ac_node *n)
 int ac_onw_reduce(ac_onw *w, const ac_node *n)
 {
     const bool logic = n->op == AC_OP_REDUCE_ANY || n->op == AC_OP_REDUCE_ALL;
-    const char *type = n->op == AC_OP_MEAN                                      ? "ReduceMean"
-                       : n->op == AC_OP_SUM                                     ? "ReduceSum"
-                       : n->op == AC_OP_REDUCE_PROD                             ? "ReduceProd"
-                       : n->op == AC_OP_REDUCE_MAX || n->op == AC_OP_REDUCE_ANY ? "ReduceMax"
-                                                                                : "ReduceMin";
+    const char *name = ac_onw_rows[n->op].name;
     ac_tensor *x = n->in[0], *y = n->out[0];
     int64_t axes[AC_MAX_RANK];
     uint32_t mask;
@@ -72,9 +68,9 @@ int ac_onw_reduce(ac_onw *w, const ac_node *n)
     if (logic)
         x = ac_onw_cast(w, x, AC_I32);
     ac_tensor *in[] = {x, ac_onw_const_ints(w, m, axes)};
-    ac_tensor *v = logic ? ac_onw_op(w, type, in, 2, AC_I32, y->rank, y->dim) : y;
+    ac_tensor *v = logic ? ac_onw_op(w, name, in, 2, AC_I32, y->rank, y->dim) : y;
     if (!logic)
-        ac_onw_node_to(w, type, in, 2, &y, 1);
+        ac_onw_node_to(w, name, in, 2, &y, 1);
     ac_onw_int(w, "keepdims", n->attrs.reduce.keep_dims);
     if (logic)
         ac_onw_same(w, ac_onw_cast(w, v, AC_BOOL), y);
@@ -86,7 +82,7 @@ int ac_onw_arg(ac_onw *w, const ac_node *n)
     ac_tensor *x = n->in[0], *y = n->out[0];
     int32_t axis;
     AC_TRY(ac_arg_axis(w->cx, n, &axis));
-    ac_tensor *v = ac_onw_op(w, n->op == AC_OP_ARG_MAX ? "ArgMax" : "ArgMin", &x, 1, AC_I64, y->rank, y->dim);
+    ac_tensor *v = ac_onw_op(w, ac_onw_rows[n->op].name, &x, 1, AC_I64, y->rank, y->dim);
     ac_onw_int(w, "axis", axis);
     ac_onw_int(w, "keepdims", y->rank == x->rank);
     ac_onw_same(w, ac_onw_cast(w, v, y->dtype), y);

@@ -73,13 +73,15 @@ int ac_onw_finish(ac_onw *w, ac_sink *to); /* the file */
 
 /* An adapter says node n. AC_FAIL: it has said why it cannot. */
 typedef int ac_onw_fn(ac_onw *w, const ac_node *n);
-ac_onw_fn ac_onw_conv, ac_onw_depthwise, ac_onw_tconv, ac_onw_conv_3d, ac_onw_pool, ac_onw_resize, ac_onw_lrn,
-    ac_onw_block;
-ac_onw_fn ac_onw_dense, ac_onw_matmul, ac_onw_softmax, ac_onw_reduce, ac_onw_arg, ac_onw_cumsum, ac_onw_einsum,
-    ac_onw_topk, ac_onw_l2;
-ac_onw_fn ac_onw_view, ac_onw_concat, ac_onw_split, ac_onw_pack, ac_onw_unpack, ac_onw_slice, ac_onw_perm,
-    ac_onw_gather, ac_onw_scatter, ac_onw_tile, ac_onw_expand, ac_onw_one_hot, ac_onw_space_batch, ac_onw_reverse,
-    ac_onw_pad;
-ac_onw_fn ac_onw_unary, ac_onw_binary, ac_onw_composed, ac_onw_clip, ac_onw_select, ac_onw_to_type, ac_onw_linear;
+/* The rows of onnx_ops.def, by our operator. */
+typedef struct ac_onw_row {
+    ac_onw_fn *say;   /* NULL: ONNX has no counterpart */
+    const char *name; /* of ONNX's operator */
+    bool moves;
+} ac_onw_row;
+extern const ac_onw_row ac_onw_rows[AC_OP_COUNT];
+#define ROW(id, adapter, ...) ac_onw_fn ac_onw_##adapter;
+#include "export/onnx_ops.def"
+#undef ROW
 
 #endif

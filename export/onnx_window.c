@@ -108,7 +108,7 @@ int ac_onw_pool(ac_onw *w, const ac_node *n)
     ac_tensor *x = ac_onw_first(w, n->in[0]);
     if (n->op == AC_OP_L2_POOL_2D)
         x = ac_onw_op(w, "Mul", (ac_tensor *[]){x, x}, 2, x->dtype, x->rank, x->dim);
-    ac_tensor *y = run(w, n->op == AC_OP_MAX_POOL_2D ? "MaxPool" : "AveragePool", &x, 1, n->out[0]);
+    ac_tensor *y = run(w, ac_onw_rows[n->op].name, &x, 1, n->out[0]);
     window_attrs(w, 2, (int64_t[]){a->kernel_h, a->kernel_w}, (int64_t[]){a->stride_h, a->stride_w}, pads, NULL);
     if (n->op == AC_OP_L2_POOL_2D)
         y = ac_onw_op(w, "Sqrt", &y, 1, y->dtype, y->rank, y->dim);
@@ -161,7 +161,7 @@ int ac_onw_lrn(ac_onw *w, const ac_node *n)
 int ac_onw_block(ac_onw *w, const ac_node *n)
 {
     ac_tensor *x = ac_onw_first(w, n->in[0]);
-    ac_tensor *y = run(w, n->op == AC_OP_SPACE_TO_DEPTH ? "SpaceToDepth" : "DepthToSpace", &x, 1, n->out[0]);
+    ac_tensor *y = run(w, ac_onw_rows[n->op].name, &x, 1, n->out[0]);
     ac_onw_int(w, "blocksize", n->attrs.block.block);
     ac_onw_last(w, y, n->out[0]);
     return AC_OK;

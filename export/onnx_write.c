@@ -6,11 +6,8 @@
 
 enum { MOVES = 1 }; /* only moves elements: integers of one scale stay as they are */
 
-static const struct row {
-    ac_onw_fn *fn;
-    int flags;
-} ROWS[AC_OP_COUNT] = {
-#define ROW(id, adapter, flags) [AC_OP_##id] = {ac_onw_##adapter, flags},
+const ac_onw_row ac_onw_rows[AC_OP_COUNT] = {
+#define ROW(id, adapter, name, flags) [AC_OP_##id] = {ac_onw_##adapter, name, flags},
 #include "export/onnx_ops.def"
 #undef ROW
 };
@@ -80,7 +77,7 @@ static int say_real(ac_onw *w, const ac_node *n, ac_onw_fn *fn)
 
 static int say(ac_onw *w, const ac_node *n)
 {
-    const struct row *row = &ROWS[n->op];
+    const ac_onw_row *row = &ac_onw_rows[n->op];
     bool quant = false;
     for (int32_t i = 0; i < n->n_in; i++) {
         quant |= quantised(n->in[i]);
@@ -89,11 +86,11 @@ static int say(ac_onw *w, const ac_node *n)
     }
     for (int32_t i = 0; i < n->n_out; i++)
         quant |= quantised(n->out[i]);
-    if (!row->fn)
+    if (!row->say)
         return ac_onw_cannot(w, n, "it has no operator for it");
-    if (quant && n->op != AC_OP_QUANTIZE && n->op != AC_OP_DEQUANTIZE && !(row->flags & MOVES && one_scale(n)))
-        return say_real(w, n, row->fn);
-    return row->fn(w, n);
+    if (quant && n->op != AC_OP_QUANTIZE && n->op != AC_OP_DEQUANTIZE && !(row->moves && one_scale(n)))
+        return say_real(w, n, row->say);
+    return row->say(w, n);
 }
 
 int ac_onnx_write(ac_graph *g, ac_sink *to)
