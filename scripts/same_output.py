@@ -179,4 +179,5 @@ def main():
         subprocess.run(["git", "-C", ROOT, "worktree", "prune"])
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

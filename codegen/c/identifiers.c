@@ -29,7 +29,7 @@ static const char *const RESERVED[] = {
 bool ac_c_reserved(const char *word)
 {
     for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++)
-        if (!strcmp(word, RESERVED[i]))
+        if (word[0] == RESERVED[i][0] && !strcmp(word, RESERVED[i]))
             return true;
     return false;
 }
