@@ -106,40 +106,29 @@ static void check_values(float *const *f, const float *c, const int8_t *k)
         CHECK(c[i] == (float)(i + 1) && k[i] == K[i]);
 }
 
-int main(int argc, char **argv)
+/* Files that hold no weights of this model. */
+static void check_open(const char *program)
 {
-    const char *why = "?", *weights = argc > 1 ? argv[1] : NULL;
-    if (weights) {
-        CHECK(corners_open(NULL, &why) == NULL && why && strstr(why, "path is missing"));
-        CHECK(corners_open("no/such/file", &why) == NULL && why && strstr(why, "cannot be opened"));
-        CHECK(corners_open(argv[0], &why) == NULL && why && strstr(why, "another size"));
-    }
-    corners_ctx *ctx = corners_open(weights, &why);
-    CHECK(ctx && !why);
-    if (!ctx)
-        return printf("%s\n", why), 1;
+    const char *why = NULL;
+    CHECK(corners_open(NULL, &why) == NULL && why && strstr(why, "path is missing"));
+    CHECK(corners_open("no/such/file", &why) == NULL && why && strstr(why, "cannot be opened"));
+    CHECK(corners_open(program, &why) == NULL && why && strstr(why, "another size"));
+}
 
-    /* one byte in front of the tensors and after each, so that byte_offset counts and a stray write shows */
-    float x[7], out[8][8];
-    int8_t k[4], out_k[4];
+/* Results in tensors of ours, each with room before and after it that must stay as it is. */
+static void check_own_tensors(corners_ctx *ctx, const DLTensor *const *in)
+{
+    static int64_t shapes[8][4];
+    float out[8][8], *at[8];
+    int8_t out_k[4];
+    DLTensor o[8], *po[8];
     memset(out, 0x55, sizeof out);
-    memcpy(x + 1, X, sizeof X);
-    memcpy(k, K, sizeof K);
-    DLTensor t[2], o[8], *po[8];
-    const DLTensor *in[2];
-    t[0] = tensor(x, kDLFloat, 32, 2, shape_x);
-    t[0].byte_offset = 4;
-    t[1] = tensor(k, kDLInt, 8, 1, shape_k);
-    in[0] = &t[0];
-    in[1] = &t[1];
-    float *at[8];
     for (int i = 0; i < 8; i++) {
         DLManagedTensorVersioned *model_says;
         CHECK(arn_empty_dl(&corners_model, (size_t)i, &model_says) == 0);
         o[i] = model_says->dl_tensor;
         o[i].data = at[i] = out[i] + 1;
         po[i] = &o[i];
-        static int64_t shapes[8][4];
         memcpy(shapes[i], o[i].shape, (size_t)o[i].ndim * sizeof(int64_t));
         o[i].shape = shapes[i];
         o[i].strides = NULL;
@@ -148,22 +137,24 @@ int main(int argc, char **argv)
     o[7].data = out_k;
     CHECK(corners_run_dl(ctx, in, 2, po, 8) == 0);
     check_values(at, at[4], out_k);
-    for (int i = 0; i < 7; i++) { /* nothing before or after the tensors was touched */
+    for (int i = 0; i < 7; i++) {
         uint32_t before, later;
         memcpy(&before, out[i], 4);
         memcpy(&later, out[i] + 7, 4);
         CHECK(before == 0x55555555u && later == 0x55555555u);
     }
-    CHECK(!memcmp(x + 1, X, sizeof X) && !memcmp(k, K, sizeof K)); /* inputs are only read */
+}
 
-    /* the context's own buffers, seen by views that outlive it */
+/* Views of the context's own buffers, read after the context is closed. */
+static void check_views(corners_ctx *ctx, const DLTensor *const *in)
+{
     DLManagedTensorVersioned *view[8];
     CHECK(corners_run_dl(ctx, in, 2, NULL, 0) == 0);
     for (int i = 0; i < 8; i++) {
         CHECK(corners_get_dl(ctx, (size_t)i, &view[i]) == 0);
         CHECK(view[i]->flags == DLPACK_FLAG_BITMASK_READ_ONLY && view[i]->version.major == 1);
     }
-    CHECK(corners_get_dl(ctx, 8, &view[0]) == -1);
+    CHECK(corners_get_dl(ctx, 8, &view[0]) == -1); /* and the view is left alone */
     check_refusals(ctx);
     CHECK(corners_run_dl(ctx, in, 2, NULL, 0) == 0);
     corners_close(ctx);
@@ -173,11 +164,43 @@ int main(int argc, char **argv)
     check_values(seen, seen[4], (int8_t *)(void *)seen[7]);
     for (int i = 0; i < 8; i++)
         view[i]->deleter(view[i]);
-    CHECK(arn_empty_dl(&corners_model, 0, &view[0]) == 0);
-    DLManagedTensor *old = arn_legacy_dl(view[0]);
+}
+
+static void check_empty(void)
+{
+    DLManagedTensorVersioned *t;
+    CHECK(arn_empty_dl(&corners_model, 0, &t) == 0);
+    DLManagedTensor *old = arn_legacy_dl(t);
     CHECK(old->dl_tensor.ndim == 2 && old->dl_tensor.shape[1] == 3 && old->dl_tensor.strides[0] == 3);
     old->deleter(old);
-    CHECK(arn_empty_dl(&corners_model, 8, &view[0]) == -1);
+    CHECK(arn_empty_dl(&corners_model, 8, &t) == -1);
+}
+
+int main(int argc, char **argv)
+{
+    const char *why = "?", *weights = argc > 1 ? argv[1] : NULL;
+    if (weights)
+        check_open(argv[0]);
+    corners_ctx *ctx = corners_open(weights, &why);
+    CHECK(ctx && !why);
+    if (!ctx)
+        return printf("%s\n", why), 1;
+
+    float x[7]; /* one element before the tensor, so that byte_offset counts */
+    int8_t k[4];
+    memcpy(x + 1, X, sizeof X);
+    memcpy(k, K, sizeof K);
+    DLTensor t[2];
+    const DLTensor *in[2];
+    t[0] = tensor(x, kDLFloat, 32, 2, shape_x);
+    t[0].byte_offset = 4;
+    t[1] = tensor(k, kDLInt, 8, 1, shape_k);
+    in[0] = &t[0];
+    in[1] = &t[1];
+    check_own_tensors(ctx, in);
+    CHECK(!memcmp(x + 1, X, sizeof X) && !memcmp(k, K, sizeof K)); /* inputs are only read */
+    check_views(ctx, in);
+    check_empty();
     corners_close(NULL);
     return failed;
 }

@@ -3,8 +3,7 @@
 #include "tests/unit/support/loop_text.h"
 #include "ir/loop/eval/eval.h"
 
-/* --- the builder
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- the builder ---- */
 
 static void test_builder(void)
 {
@@ -116,8 +115,7 @@ static void test_order(void)
     CHECK(!strcmp(text[0], text[1]));
 }
 
-/* --- faults
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- faults ---- */
 
 static const ac_loop_fn *parse(const char *text)
 {
@@ -132,72 +130,83 @@ static const ac_loop_fn *parse(const char *text)
 
 #define HEAD "fn f\nbuf x in f32 8 align 4\nbuf y out f32 8 align 4\n"
 
-static void test_verify(void)
+static const struct {
+    const char *text, *says; /* says NULL: no fault */
+} FAULTS[] = {
+    {HEAD "%1 = const i32 0 %2 = load f32 x[%1] store y[%1] %2", NULL},
+    {HEAD "%1 = const i32 0 %2 = const i32 4 %3 = for i32 %1 .. %2 step 1 %4 = add i32 %3 %1 end %6 = add i32 %4 %1",
+     "closed"},
+    {HEAD "%1 = const i32 0 %2 = const i32 4 %3 = for i32 %1 .. %2 step 1 end %5 = add i32 %3 %1",
+     "outside of its loop"},
+    {HEAD "%1 = const bool 1 if %1 %3 = const i32 1 else %5 = add i32 %3 %3 end", "closed"},
+    {HEAD "%1 = const i32 0 %2 = load f32 x[%1] %3 = add f32 %2 %1", "operand b is i32"},
+    {HEAD "%1 = const i32 0 %2 = load f32x4 x[%1] %3 = const f32 1 %4 = mul f32x4 %2 %3", "expected f32x4"},
+    {HEAD "%1 = const i32 8 %2 = load f32 x[%1]", "outside of buffer 'x'"},
+    {HEAD "%1 = const i32 5 %2 = load f32x4 x[%1]", "elements 5..8 are outside"},
+    {HEAD "%1 = const i32 -1 %2 = const f32 0 store y[%1] %2", "outside of buffer 'y'"},
+    {HEAD "%1 = const i32 0 %2 = const f32 0 store x[%1] %2", "read-only"},
+    {HEAD "%1 = const i32 0 %2 = const i32 0 store y[%1] %2", "accessed as i32"},
+    {HEAD "%1 = const i32 0 %2 = load i8 x[%1]", "accessed as i8"},
+    {HEAD "%1 = const f32 0 %2 = load f32 x[%1]", "index is f32"},
+    {HEAD "%1 = const bool 1 if %1", "not closed"},
+    {HEAD "end", "without for or if"},
+    {HEAD "%1 = const bool 1 if %1 else else end", "without if"},
+    {HEAD "%1 = const bool 1 break_if %1", "outside of any loop"},
+    {HEAD "%1 = const i32 0 %2 = for i32 %1 .. %1 step 0 end", "step 0"},
+    {HEAD "%1 = const i32 1 if %1 end", "condition is i32"},
+    {HEAD "%1 = const f32 1 %2 = and f32 %1 %1", "does not exist for f32"},
+    {HEAD "%1 = const f16 1 %2 = add f16 %1 %1", "does not exist for f16"},
+    {HEAD "%1 = const f32 1 %2 = get f32 %1", "not a variable"},
+    {HEAD "%1 = const f32 1 %2 = var f32 %1 %3 = const i32 1 set %3 to %2", "is f32, not i32"},
+    {HEAD "%1 = const f32 1 store y[%1] %1", "index is f32"},
+    {HEAD "%1 = const f32x4 1 %2 = lane f32 %1 at 4", "lane 4 of 4"},
+    {HEAD "%1 = const f32x4 1 %2 = shuffle f32x2 %1 [ 1 4 ]", "takes element 4 of 4"},
+    {HEAD "%1 = const f32x4 1 %2 = bitcast f64x4 %1", "differ in size"},
+    {HEAD "%1 = const f32x3 1 %2 = sumlanes f32 %1", "cannot be halved"},
+    {HEAD "%1 = const i8x8 1 %2 = const i32x4 1 %3 = dot4 i32x4 %1 %1 %2", "expected i8x16"},
+    {HEAD "%1 = const f32 1 %2 = cast f32x4 %1", "1 lanes become 4"},
+    {HEAD "%1 = const f32 1 %2 = satcast f64 %1", "no conversion"},
+    {HEAD "%1 = const f32 1 %2 = lt f32 %1 %1", "result is f32"},
+    {HEAD "%1 = const i4 1", "do not compute with"},
+    {"fn f buf x local f32 2000 align 4", "larger than 4 KiB"},
+    {"fn f buf x local f32 2 align 4 buf y in f32 2 align 4", "after a local"},
+};
+
+static void check_fault(int32_t k)
 {
-    static const struct {
-        const char *text, *says; /* says NULL: no fault */
-    } CASES[] = {
-        {HEAD "%1 = const i32 0 %2 = load f32 x[%1] store y[%1] %2", NULL},
-        {HEAD
-         "%1 = const i32 0 %2 = const i32 4 %3 = for i32 %1 .. %2 step 1 %4 = add i32 %3 %1 end %6 = add i32 %4 %1",
-         "closed"},
-        {HEAD "%1 = const i32 0 %2 = const i32 4 %3 = for i32 %1 .. %2 step 1 end %5 = add i32 %3 %1",
-         "outside of its loop"},
-        {HEAD "%1 = const bool 1 if %1 %3 = const i32 1 else %5 = add i32 %3 %3 end", "closed"},
-        {HEAD "%1 = const i32 0 %2 = load f32 x[%1] %3 = add f32 %2 %1", "operand b is i32"},
-        {HEAD "%1 = const i32 0 %2 = load f32x4 x[%1] %3 = const f32 1 %4 = mul f32x4 %2 %3", "expected f32x4"},
-        {HEAD "%1 = const i32 8 %2 = load f32 x[%1]", "outside of buffer 'x'"},
-        {HEAD "%1 = const i32 5 %2 = load f32x4 x[%1]", "elements 5..8 are outside"},
-        {HEAD "%1 = const i32 -1 %2 = const f32 0 store y[%1] %2", "outside of buffer 'y'"},
-        {HEAD "%1 = const i32 0 %2 = const f32 0 store x[%1] %2", "read-only"},
-        {HEAD "%1 = const i32 0 %2 = const i32 0 store y[%1] %2", "accessed as i32"},
-        {HEAD "%1 = const i32 0 %2 = load i8 x[%1]", "accessed as i8"},
-        {HEAD "%1 = const f32 0 %2 = load f32 x[%1]", "index is f32"},
-        {HEAD "%1 = const bool 1 if %1", "not closed"},
-        {HEAD "end", "without for or if"},
-        {HEAD "%1 = const bool 1 if %1 else else end", "without if"},
-        {HEAD "%1 = const bool 1 break_if %1", "outside of any loop"},
-        {HEAD "%1 = const i32 0 %2 = for i32 %1 .. %1 step 0 end", "step 0"},
-        {HEAD "%1 = const i32 1 if %1 end", "condition is i32"},
-        {HEAD "%1 = const f32 1 %2 = and f32 %1 %1", "does not exist for f32"},
-        {HEAD "%1 = const f16 1 %2 = add f16 %1 %1", "does not exist for f16"},
-        {HEAD "%1 = const f32 1 %2 = get f32 %1", "not a variable"},
-        {HEAD "%1 = const f32 1 %2 = var f32 %1 %3 = const i32 1 set %3 to %2", "is f32, not i32"},
-        {HEAD "%1 = const f32 1 store y[%1] %1", "index is f32"},
-        {HEAD "%1 = const f32x4 1 %2 = lane f32 %1 at 4", "lane 4 of 4"},
-        {HEAD "%1 = const f32x4 1 %2 = shuffle f32x2 %1 [ 1 4 ]", "takes element 4 of 4"},
-        {HEAD "%1 = const f32x4 1 %2 = bitcast f64x4 %1", "differ in size"},
-        {HEAD "%1 = const f32x3 1 %2 = sumlanes f32 %1", "cannot be halved"},
-        {HEAD "%1 = const i8x8 1 %2 = const i32x4 1 %3 = dot4 i32x4 %1 %1 %2", "expected i8x16"},
-        {HEAD "%1 = const f32 1 %2 = cast f32x4 %1", "1 lanes become 4"},
-        {HEAD "%1 = const f32 1 %2 = satcast f64 %1", "no conversion"},
-        {HEAD "%1 = const f32 1 %2 = lt f32 %1 %1", "result is f32"},
-        {HEAD "%1 = const i4 1", "do not compute with"},
-        {"fn f buf x local f32 2000 align 4", "larger than 4 KiB"},
-        {"fn f buf x local f32 2 align 4 buf y in f32 2 align 4", "after a local"},
-    };
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        const ac_loop_fn *fn = parse(CASES[i].text);
-        CHECK(fn);
-        if (!fn)
-            continue;
-        int rc = ac_loop_verify(&cx, fn);
-        bool found = !CASES[i].says;
-        for (const ac_diag *d = cx.diags.first; d; d = d->next)
-            found |= CASES[i].says && strstr(d->text, CASES[i].says) && d->code == E0901;
-        if ((rc == AC_OK) != !CASES[i].says || !found) {
-            printf("case %d, expected \"%s\":\n", (int)i, CASES[i].says ? CASES[i].says : "no fault");
-            ac_diags_print(&cx.diags, stdout, false);
-            FAILED("the verifier finds the planted fault");
-        }
-        CHECK((ac_eval_compile(&cx, cx.region, fn) == NULL) == (CASES[i].says != NULL));
+    const char *says = FAULTS[k].says;
+    const ac_loop_fn *fn = parse(FAULTS[k].text);
+    CHECK(fn);
+    if (!fn)
+        return;
+    const bool valid = ac_loop_verify(&cx, fn) == AC_OK;
+    bool found = !says;
+    for (const ac_diag *d = cx.diags.first; d; d = d->next)
+        found |= says && strstr(d->text, says) && d->code == E0901;
+    if (valid != !says || !found) {
+        printf("case %d, expected \"%s\":\n", (int)k, says ? says : "no fault");
+        ac_diags_print(&cx.diags, stdout, false);
+        FAILED("the verifier finds the planted fault");
     }
+    CHECK((ac_eval_compile(&cx, cx.region, fn) == NULL) == (says != NULL));
+}
+
+/* Any byte as an instruction kind is answered, not run. */
+static void test_unknown_kinds(void)
+{
     const ac_loop_fn *fn = parse(HEAD "%1 = const i32 0 %2 = load f32 x[%1] store y[%1] %2");
-    for (int32_t op = 0; fn && op < 256; op++) { /* any byte as an instruction kind is answered, not run */
+    for (int32_t op = 0; fn && op < 256; op++) {
         fn->code.item[2].op = (uint8_t)op;
         fn->code.item[2].a = op % 5;
         ac_loop_verify(&cx, fn);
     }
+}
+
+static void test_verify(void)
+{
+    for (size_t k = 0; k < sizeof FAULTS / sizeof *FAULTS; k++)
+        check_fault((int32_t)k);
+    test_unknown_kinds();
 }
 
 static void test_syntax(void)
@@ -257,8 +266,7 @@ static void test_faults_at_run_time(void)
     CHECK(ac_eval(&cx, fn, (void *[]){NULL}, 1, NULL) == AC_FAIL); /* two parameters, one given */
 }
 
-/* --- the page
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- the page ---- */
 
 static void test_page(void)
 {

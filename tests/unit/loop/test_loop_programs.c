@@ -59,23 +59,86 @@ static ac_x not_nan(gen *g, ac_x x)
     return ac_lb_select(&g->b, ac_lb_eq(&g->b, x, x), x, ac_lb_like(&g->b, x, 1));
 }
 
+static const int32_t LANES[] = {1, 1, 1, 4, 8, 16};
+
+/* Elements of a buffer: halves as floats, others now and then as i32. */
+static ac_x loaded(gen *g, int32_t lanes)
+{
+    int32_t buf = below(N_BUF);
+    ac_x v = ac_lb_load(&g->b, buf, index_for(g, lanes), lanes);
+    if (BUF_TYPE[buf] == AC_F16 || !below(3))
+        v = ac_lb_cast(&g->b, v, BUF_TYPE[buf] == AC_F16 ? AC_F32 : AC_I32);
+    return v;
+}
+
+static ac_x shuffled(gen *g, ac_dtype d, int32_t lanes)
+{
+    int64_t pattern[16];
+    for (int32_t l = 0; l < 16; l++)
+        pattern[l] = below(2 * lanes);
+    return ac_lb_shuffle(&g->b, pick(g, d, lanes), pick(g, d, lanes), pattern, LANES[below(6)]);
+}
+
+static ac_x lane_or_splat(gen *g, ac_dtype d, int32_t lanes)
+{
+    ac_x v = pick(g, d, lanes);
+    return below(2) ? ac_lb_lane(&g->b, v, below(lanes)) : lanes == 1 ? ac_lb_splat(&g->b, v, LANES[below(6)]) : v;
+}
+
+static ac_x dot(gen *g, int32_t lanes)
+{
+    int32_t l4 = lanes > 4 ? 4 : 1;
+    return ac_lb_dot4(&g->b, pick(g, below(2) ? AC_U8 : AC_I8, 4 * l4), pick(g, AC_I8, 4 * l4), pick(g, AC_I32, l4));
+}
+
+static ac_x fma_or_bits(gen *g, int32_t lanes)
+{
+    ac_dtype f = below(2) ? AC_F32 : AC_F64;
+    if (below(2))
+        return ac_lb_fma(&g->b, pick(g, f, lanes), pick(g, f, lanes), pick(g, f, lanes));
+    if (lanes == 1)
+        return ac_lb_bitcast(&g->b, not_nan(g, pick(g, AC_F32, 1)), AC_I32);
+    return ac_lb_bitcast(&g->b, pick(g, AC_I32, lanes / 4), AC_I8);
+}
+
+/* Stores x modulo `by`, twice, where a branch has found that the divisor is not 0. */
+static void guarded_mod(gen *g, ac_x x, ac_x by)
+{
+    ac_lb *b = &g->b;
+    by = ac_lb_and(b, by, ac_lb_like_int(b, by, 2));
+    ac_lb_for_n(b, "k", 2);
+    ac_lb_if(b, ac_lb_ne(b, by, ac_lb_like_int(b, by, 0)));
+    ac_lb_store(b, I32_OUT, ac_lb_i32(b, below(COUNT)), ac_lb_cast(b, ac_lb_mod(b, x, by), AC_I32));
+    ac_lb_end(b);
+    ac_lb_end(b);
+}
+
+static void arithmetic(gen *g, ac_dtype d, int32_t lanes)
+{
+    static ac_x (*const F[])(ac_lb *, ac_x, ac_x) = {ac_lb_add, ac_lb_sub,      ac_lb_mul,      ac_lb_min,
+                                                     ac_lb_max, ac_lb_add_wrap, ac_lb_mul_wrap, ac_lb_mul};
+    ac_lb *b = &g->b;
+    ac_x x = pick(g, d, lanes), y = pick(g, d, below(4) ? lanes : 1), r = F[below(8)](b, x, y);
+    if (below(2))
+        r = ac_lb_add(b, r, pick(g, d, lanes)); /* products that are added */
+    if (!below(4) && ac_dtype_is_int(d))
+        r = ac_lb_div(b, r, ac_lb_like_int(b, r, 3 + below(20)));
+    keep(g, r);
+    if (!below(16) && ac_dtype_is_int(d) && lanes == 1)
+        guarded_mod(g, r, y);
+}
+
 static void random_value(gen *g)
 {
-    static const int32_t LANES[] = {1, 1, 1, 4, 8, 16};
     static const ac_dtype COMMON[] = {AC_I32, AC_I32, AC_F32, AC_F32, AC_I8, AC_I64, AC_U8, AC_F64, AC_U32};
     ac_lb *b = &g->b;
     int32_t lanes = LANES[below(6)];
     ac_dtype d = COMMON[below(9)];
     switch (below(14)) {
     case 0:
-    case 1: {
-        int32_t buf = below(N_BUF);
-        ac_x v = ac_lb_load(b, buf, index_for(g, lanes), lanes);
-        if (BUF_TYPE[buf] == AC_F16 || !below(3))
-            v = ac_lb_cast(b, v, BUF_TYPE[buf] == AC_F16 ? AC_F32 : AC_I32);
-        keep(g, v);
+    case 1:
+        keep(g, loaded(g, lanes));
         break;
-    }
     case 2:
         keep(g, ac_lb_cast(b, pick(g, 0, lanes), d));
         break;
@@ -89,60 +152,27 @@ static void random_value(gen *g)
         keep(g, below(2) ? ac_lb_lt(b, pick(g, d, lanes), pick(g, d, lanes))
                          : ac_lb_eq(b, pick(g, d, 1), pick(g, d, lanes)));
         break;
-    case 6: {
-        int64_t pattern[16];
-        for (int32_t l = 0; l < 16; l++)
-            pattern[l] = below(2 * lanes);
-        keep(g, ac_lb_shuffle(b, pick(g, d, lanes), pick(g, d, lanes), pattern, LANES[below(6)]));
+    case 6:
+        keep(g, shuffled(g, d, lanes));
         break;
-    }
-    case 7: {
-        ac_x v = pick(g, d, lanes);
-        keep(g, below(2) ? ac_lb_lane(b, v, below(lanes)) : lanes == 1 ? ac_lb_splat(b, v, LANES[below(6)]) : v);
+    case 7:
+        keep(g, lane_or_splat(g, d, lanes));
         break;
-    }
     case 8:
         keep(g, below(2) ? ac_lb_sumlanes(b, pick(g, d, lanes)) : ac_lb_maxlanes(b, pick(g, d, lanes)));
         break;
-    case 9: {
-        int32_t l4 = lanes > 4 ? 4 : 1;
-        keep(g, ac_lb_dot4(b, pick(g, below(2) ? AC_U8 : AC_I8, 4 * l4), pick(g, AC_I8, 4 * l4), pick(g, AC_I32, l4)));
+    case 9:
+        keep(g, dot(g, lanes));
         break;
-    }
-    case 10: {
-        ac_dtype f = below(2) ? AC_F32 : AC_F64;
-        if (below(2))
-            keep(g, ac_lb_fma(b, pick(g, f, lanes), pick(g, f, lanes), pick(g, f, lanes)));
-        else if (lanes == 1)
-            keep(g, ac_lb_bitcast(b, not_nan(g, pick(g, AC_F32, 1)), AC_I32));
-        else
-            keep(g, ac_lb_bitcast(b, pick(g, AC_I32, lanes / 4), AC_I8));
+    case 10:
+        keep(g, fma_or_bits(g, lanes));
         break;
-    }
-    case 11: {
-        if (!g->vars.n)
-            break;
-        keep(g, ac_lb_get(b, g->vars.item[below(g->vars.n)]));
+    case 11:
+        if (g->vars.n)
+            keep(g, ac_lb_get(b, g->vars.item[below(g->vars.n)]));
         break;
-    }
-    default: {
-        static ac_x (*const F[])(ac_lb *, ac_x, ac_x) = {ac_lb_add, ac_lb_sub,      ac_lb_mul,      ac_lb_min,
-                                                         ac_lb_max, ac_lb_add_wrap, ac_lb_mul_wrap, ac_lb_mul};
-        ac_x x = pick(g, d, lanes), y = pick(g, d, below(4) ? lanes : 1), r = F[below(8)](b, x, y);
-        if (below(2))
-            r = ac_lb_add(b, r, pick(g, d, lanes)); /* products that are added */
-        if (!below(4) && ac_dtype_is_int(d))
-            r = ac_lb_div(b, r, ac_lb_like_int(b, r, 3 + below(20)));
-        keep(g, r);
-        if (!below(16) && ac_dtype_is_int(d) && lanes == 1) { /* only a divisor that was looked at */
-            ac_x by = ac_lb_and(b, y, ac_lb_like_int(b, y, 2));
-            ac_lb_for_n(b, "k", 2);
-            ac_lb_if(b, ac_lb_ne(b, by, ac_lb_like_int(b, by, 0)));
-            ac_lb_store(b, I32_OUT, ac_lb_i32(b, below(COUNT)), ac_lb_cast(b, ac_lb_mod(b, r, by), AC_I32));
-            ac_lb_end(b);
-            ac_lb_end(b);
-        }
-    }
+    default:
+        arithmetic(g, d, lanes);
     }
 }
 

@@ -388,72 +388,104 @@ static void reference(const conf *f, const tensor *x, const tensor *w, const ten
     }
 }
 
-static void run_conf(const conf *f)
+/* Products in an element of the output. */
+static int64_t depth(const conf *f)
+{
+    return f->kh * f->kw * (f->op == AC_OP_DEPTHWISE_CONV_2D ? 1 : f->ic / f->groups);
+}
+
+typedef struct operands {
+    tensor x, w, bias;
+    ac_tensor *y;
+} operands;
+
+static operands make_operands(const conf *f)
 {
     static const ac_dtype x_type[] = {AC_F32, AC_I8, AC_I8, AC_U8, AC_I16, AC_I16, AC_F32, AC_F32};
     static const ac_dtype w_type[] = {AC_F32, AC_I8, AC_I8, AC_U8, AC_I8, AC_I8, AC_I8, AC_I8};
     static const ac_dtype b_type[] = {AC_F32, AC_I32, AC_I32, AC_I32, AC_I64, AC_I32, AC_F32, AC_F32};
-    const bool dense = f->op == AC_OP_FULLY_CONNECTED, dw = f->op == AC_OP_DEPTHWISE_CONV_2D,
-               tc = f->op == AC_OP_TRANSPOSE_CONV;
+    const bool dense = f->op == AC_OP_FULLY_CONNECTED;
     const ac_dtype d = x_type[f->k];
     const double lo = d == AC_F32 ? -2 : (double)ac_dtype_min(d), hi = d == AC_F32 ? 2 : (double)ac_dtype_max(d);
+    const double w_lo = f->k == F32 ? -1 : f->k == U8 ? 0 : -127, w_hi = f->k == F32 ? 1 : f->k == U8 ? 255 : 127;
     int64_t xd[4] = {f->n, f->ih, f->iw, f->ic}, wd[4] = {f->oc, f->kh, f->kw, f->ic / f->groups},
             yd[4] = {f->n, f->oh, f->ow, f->oc};
-    if (dw)
+    if (f->op == AC_OP_DEPTHWISE_CONV_2D)
         wd[0] = 1, wd[3] = f->oc;
     if (dense)
         xd[1] = wd[1] = f->ic, yd[1] = f->oc;
     const int32_t rank = dense ? 2 : 4;
     const bool constant = f->k != F32 || pick(0, 7);
-    const double wlo = f->k == U8               ? 0
-                       : w_type[f->k] == AC_F32 ? -1
-                                                : -127,
-                 whi = f->k == U8               ? 255
-                       : w_type[f->k] == AC_F32 ? 1
-                                                : 127;
-    tensor x = make("x", d, rank, xd, lo, hi, false), w = make("w", w_type[f->k], rank, wd, wlo, whi, constant);
-    const double depth = (double)(f->kh * f->kw * (dw ? 1 : f->ic / f->groups));
-    const bool pc = f->k == I8C || f->k == I16L || f->k == I16S || f->k == HYBC;
-    const int64_t bias_max = f->k == F32 ? 1 : (int64_t)(1000 * depth);
-    tensor bias = make("bias", b_type[f->k], 1, &f->oc, -(double)bias_max, (double)bias_max, constant);
-    ac_tensor *y = ac_tensor_new(g, "y", d, rank, yd);
-    const int32_t zw = f->k == U8 ? 121 : f->k == I8T && dense ? 5 : 0;
+    const double b_max = f->k == F32 ? 1 : (double)(1000 * depth(f));
+    operands o;
+    o.x = make("x", d, rank, xd, lo, hi, false);
+    o.w = make("w", w_type[f->k], rank, wd, w_lo, w_hi, constant);
+    o.bias = make("bias", b_type[f->k], 1, &f->oc, -b_max, b_max, constant);
+    o.y = ac_tensor_new(g, "y", d, rank, yd);
+    return o;
+}
+
+static void quantise(const conf *f, const operands *o)
+{
+    const bool per_channel = f->k == I8C || f->k == I16L || f->k == I16S || f->k == HYBC;
+    const ac_dtype d = o->x.t->dtype;
+    const int32_t zw = f->k == U8 ? 121 : f->k == I8T && f->op == AC_OP_FULLY_CONNECTED ? 5 : 0;
     if (f->k != F32)
-        set_quant(w.t, pc ? (int32_t)f->oc : 1, dw ? 3 : 0, 0.004, zw);
-    if (d != AC_F32) {
-        set_quant(x.t, 1, 0, 0.02, d == AC_I16 ? 0 : d == AC_U8 ? 131 : (int32_t)pick(-128, 127));
-        const double range = 0.02 * 0.004 * (d == AC_I16 ? 32768.0 * 60 : 80.0 * 60) * sqrt(depth);
-        set_quant(y, 1, 0, range * real(0.5, 3) / (d == AC_I16 ? 32768 : 128),
-                  d == AC_I16  ? 0
-                  : d == AC_U8 ? 97
-                               : (int32_t)pick(-100, 100));
-    }
-    ac_tensor *in[4] = {x.t, w.t, f->bias ? bias.t : NULL, NULL};
-    if (tc) {
+        set_quant(o->w.t, per_channel ? (int32_t)f->oc : 1, f->op == AC_OP_DEPTHWISE_CONV_2D ? 3 : 0, 0.004, zw);
+    if (d == AC_F32)
+        return;
+    set_quant(o->x.t, 1, 0, 0.02, d == AC_I16 ? 0 : d == AC_U8 ? 131 : (int32_t)pick(-128, 127));
+    const double range = 0.02 * 0.004 * (d == AC_I16 ? 32768.0 * 60 : 80.0 * 60) * sqrt((double)depth(f));
+    set_quant(o->y, 1, 0, range * real(0.5, 3) / (d == AC_I16 ? 32768 : 128),
+              d == AC_I16  ? 0
+              : d == AC_U8 ? 97
+                           : (int32_t)pick(-100, 100));
+}
+
+static ac_node *make_node(const conf *f, operands *o)
+{
+    ac_tensor *bias = f->bias ? o->bias.t : NULL;
+    ac_node *n;
+    if (f->op == AC_OP_TRANSPOSE_CONV) {
         int32_t *shape = AC_NEW_N(cx.region, int32_t, 4);
         for (int i = 0; i < 4; i++)
-            shape[i] = (int32_t)yd[i];
-        in[0] = ac_tensor_const(g, "shape", AC_I32, 1, (int64_t[]){4}, shape);
-        in[1] = w.t, in[2] = x.t, in[3] = f->bias ? bias.t : NULL;
-    }
-    ac_node *n = ac_node_new(g, f->op, "node", in, tc ? 4 : 3, &y, 1);
-    bool asym = f->k == HYBC && f->oc > 1; /* one scale is a scale for the tensor */
-    if (dense) {
-        n->attrs.dense.act = f->act;
-        n->attrs.dense.asymmetric_inputs = asym = pick(0, 1);
+            shape[i] = (int32_t)o->y->dim[i];
+        ac_tensor *size = ac_tensor_const(g, "shape", AC_I32, 1, (int64_t[]){4}, shape);
+        n = ac_node_new(g, f->op, "node", (ac_tensor *[]){size, o->w.t, o->x.t, bias}, 4, &o->y, 1);
     } else {
-        ac_attrs_conv *a = &n->attrs.conv;
-        a->stride_h = (int32_t)f->sh, a->stride_w = (int32_t)f->sw, a->dilation_h = (int32_t)f->dh,
-        a->dilation_w = (int32_t)f->dw;
-        a->padding = AC_PAD_EXPLICIT, a->pad_t = (int32_t)f->pt, a->pad_l = (int32_t)f->pl, a->act = f->act;
-        if (dw)
-            asym = true;
+        n = ac_node_new(g, f->op, "node", (ac_tensor *[]){o->x.t, o->w.t, bias}, 3, &o->y, 1);
     }
-    const int64_t count = ac_tensor_count(y);
+    if (f->op == AC_OP_FULLY_CONNECTED) {
+        n->attrs.dense.act = f->act;
+        n->attrs.dense.asymmetric_inputs = pick(0, 1);
+        return n;
+    }
+    ac_attrs_conv *a = &n->attrs.conv;
+    a->stride_h = (int32_t)f->sh, a->stride_w = (int32_t)f->sw;
+    a->dilation_h = (int32_t)f->dh, a->dilation_w = (int32_t)f->dw;
+    a->padding = AC_PAD_EXPLICIT, a->pad_t = (int32_t)f->pt, a->pad_l = (int32_t)f->pl;
+    a->act = f->act;
+    return n;
+}
+
+/* Whether quantisation at run time has a zero point; a single output channel counts as a scale for the tensor. */
+static bool is_asymmetric(const conf *f, const ac_node *n)
+{
+    if (f->op == AC_OP_FULLY_CONNECTED)
+        return n->attrs.dense.asymmetric_inputs;
+    return f->op == AC_OP_DEPTHWISE_CONV_2D || (f->k == HYBC && f->oc > 1);
+}
+
+static void run_conf(const conf *f)
+{
+    operands o = make_operands(f);
+    quantise(f, &o);
+    const ac_node *n = make_node(f, &o);
+    const int64_t count = ac_tensor_count(o.y);
     double *want = AC_NEW_N(cx.region, double, count + 1), *slack = AC_NEW_N(cx.region, double, count + 1);
-    reference(f, &x, &w, f->bias ? &bias : NULL, y, asym, want, slack);
-    const tensor all[] = {x, w, bias};
-    compare(n, all, 3, want, d == AC_F32 ? slack : NULL);
+    reference(f, &o.x, &o.w, f->bias ? &o.bias : NULL, o.y, is_asymmetric(f, n), want, slack);
+    const tensor all[] = {o.x, o.w, o.bias};
+    compare(n, all, 3, want, o.y->dtype == AC_F32 ? slack : NULL);
 }
 
 static int64_t channels(void)

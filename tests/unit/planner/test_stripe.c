@@ -139,6 +139,70 @@ static void shorten(ac_ctx *cx, ac_stripes *v, const ac_stripe_group *q, void **
     }
 }
 
+/* Memory of every tensor that is not constant, with random values; views lie in their roots. */
+static void **random_values(ac_ctx *cx, const ac_graph *g)
+{
+    void **value = AC_NEW_N(cx->region, void *, g->tensor.n + 1);
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        if (ac_tensor_is_const(t) || t->root)
+            continue;
+        value[i] = ac_alloc(cx->region, (size_t)ac_tensor_bytes(t) + 64);
+        fill(t->dtype, ac_tensor_count(t), value[i]);
+    }
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        ac_bytes at = 0;
+        for (; t->root; t = t->root)
+            at += t->view_offset;
+        if (g->tensor.item[i]->root)
+            value[i] = (char *)value[t->id] + at;
+    }
+    return value;
+}
+
+/* All steps one after the other, into value[]. */
+static void run_steps(arenac *model, void **value, void **own)
+{
+    ac_ctx *cx = &model->cx;
+    const ac_lowering *lowering = model->lowering;
+    for (int32_t s = 0; s < lowering->n_steps; s++) {
+        const ac_lowered *step = lowering->step[s];
+        CHECK(run(cx, step, value, own));
+        for (int32_t a = 0; a < step->arg.n; a++) {
+            const ac_tensor *t = step->arg.item[a].tensor;
+            if (t && step->fn->buf.item[a].role != AC_BUF_IN)
+                memcpy(value[t->id], own[t->id], (size_t)ac_tensor_bytes(t));
+        }
+        in_place(model, s, value);
+    }
+}
+
+/* Steps begin to end - 1 as a group: alone, with pairs of windows, and both again with the input handed over by rows
+ * where `input` says that the graph allows it. */
+static void check_group(ac_stripes *v, int32_t begin, int32_t end, const ac_stripe_streamed *input, bool plant,
+                        void **value, void **own)
+{
+    ac_stripe_group q;
+    ac_bytes alone = 0;
+    for (int pass = 0; pass < 4; pass++) {
+        const bool pairs = pass % 2, by_rows = pass > 1;
+        const ac_stripe_how how = {1, pairs};
+        if (by_rows && (!input || begin > input->first || end <= input->last))
+            continue;
+        v->streamed = by_rows ? *input : (ac_stripe_streamed){0};
+        if (!ac_stripe_group_of(v, begin, end, how, v->cx->region, &q) || (pairs && q.scratch >= alone))
+            continue;
+        streamed += by_rows;
+        alone = q.scratch;
+        groups++;
+        ac_lowered *low = ac_stripe_lower(v, &q);
+        CHECK(low && run(v->cx, low, value, own) && same(&q, value, own));
+        if (plant && low)
+            shorten(v->cx, v, &q, value, own);
+    }
+}
+
 static void all_groups(arenac *model, bool plant)
 {
     ac_ctx *cx = &model->cx;
@@ -150,61 +214,22 @@ static void all_groups(arenac *model, bool plant)
                               .n_steps = lowering->n_steps,
                               .target = lowering->set.target,
                               .live = {.align = 1}};
-    void **value = AC_NEW_N(cx->region, void *, g->tensor.n + 1), **own = AC_NEW_N(cx->region, void *, g->tensor.n + 1);
-    for (int32_t i = 0; i < g->tensor.n; i++) {
-        const ac_tensor *t = g->tensor.item[i];
-        if (ac_tensor_is_const(t) || t->root)
-            continue;
-        value[i] = ac_alloc(cx->region, (size_t)ac_tensor_bytes(t) + 64);
-        fill(t->dtype, ac_tensor_count(t), value[i]);
-    }
-    for (int32_t i = 0; i < g->tensor.n; i++) { /* views lie in their roots */
-        const ac_tensor *t = g->tensor.item[i];
-        ac_bytes at = 0;
-        for (; t->root; t = t->root)
-            at += t->view_offset;
-        if (g->tensor.item[i]->root)
-            value[i] = (char *)value[t->id] + at;
-    }
-    for (int32_t s = 0; s < plan.n_steps; s++) {
-        CHECK(run(cx, plan.step[s], value, own));
-        for (int32_t a = 0; a < plan.step[s]->arg.n; a++) {
-            const ac_tensor *t = plan.step[s]->arg.item[a].tensor;
-            if (t && plan.step[s]->fn->buf.item[a].role != AC_BUF_IN)
-                memcpy(value[t->id], own[t->id], (size_t)ac_tensor_bytes(t));
-        }
-        in_place(model, s, value);
-    }
+    void **value = random_values(cx, g), **own = AC_NEW_N(cx->region, void *, g->tensor.n + 1);
+    run_steps(model, value, own);
     ac_stripes v;
     ac_planned *from = ac_planned_from(cx, &plan, NULL, plan.n_steps);
     from->live = ac_live(cx, from->region, g, from->step, from->n_steps, plan.live);
     ac_stripes_open(&v, cx, &plan, cx->region, from);
     const bool rows = ac_stripes_stream(&v);
-    const ac_stripe_streamed streamed_input = v.streamed;
+    const ac_stripe_streamed input = v.streamed;
     for (int32_t begin = 0; begin < plan.n_steps; begin++)
         for (int32_t end = begin + 1; end <= plan.n_steps; end++) {
-            ac_stripe_group q;
-            ac_bytes alone = 0;
             const int before = failures;
-            for (int pass = 0; pass < 4; pass++) {
-                const bool pairs = pass % 2;
-                const ac_stripe_how how = {1, pairs};
-                v.streamed = pass < 2 || !rows ? (ac_stripe_streamed){0} : streamed_input;
-                if ((pass > 1 && (!rows || begin > streamed_input.first || end <= streamed_input.last)) ||
-                    !ac_stripe_group_of(&v, begin, end, how, cx->region, &q) || (pairs && q.scratch >= alone))
-                    continue;
-                streamed += pass > 1;
-                alone = q.scratch;
-                groups++;
-                ac_lowered *low = ac_stripe_lower(&v, &q);
-                CHECK(low && run(cx, low, value, own) && same(&q, value, own));
-                if (plant && low)
-                    shorten(cx, &v, &q, value, own);
-            }
-            if (failures != before) {
-                printf("%s for %s: steps %d to %d\n", plan.file, plan.target->name, begin, end - 1);
-                ac_diags_print(&cx->diags, stdout, false);
-            }
+            check_group(&v, begin, end, rows ? &input : NULL, plant, value, own);
+            if (failures == before)
+                continue;
+            printf("%s for %s: steps %d to %d\n", plan.file, plan.target->name, begin, end - 1);
+            ac_diags_print(&cx->diags, stdout, false);
         }
 }
 

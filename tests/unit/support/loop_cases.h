@@ -260,24 +260,26 @@ static ac_x neg_wrap(ac_lb *lb, ac_x x)
     return ac_lb_sub_wrap(lb, ac_lb_like(lb, x, 0), x);
 }
 
-static void every_type(ac_dtype d, int32_t lanes)
+typedef struct named_binary {
+    const char *name;
+    binary_fn *f;
+} named_binary;
+
+static bool is_real(ac_dtype d) /* the loop IR computes with it */
 {
-    static const struct {
-        const char *name;
-        binary_fn *f;
-    } MATH[] = {{"add", ac_lb_add}, {"sub", ac_lb_sub}, {"mul", ac_lb_mul}},
-      WRAP[] = {{"add wrap", ac_lb_add_wrap}, {"sub wrap", ac_lb_sub_wrap}, {"mul wrap", ac_lb_mul_wrap}},
-      BITS[] = {{"and", ac_lb_and}, {"or", ac_lb_or}, {"xor", ac_lb_xor}},
-      SHIFT[] = {{"shl", ac_lb_shl}, {"shr", ac_lb_shr}},
-      COMPARE[] = {{"eq", ac_lb_eq}, {"ne", ac_lb_ne}, {"lt", ac_lb_lt},
-                   {"le", ac_lb_le}, {"gt", ac_lb_gt}, {"ge", ac_lb_ge}},
-      EXTREME[] = {{"min", ac_lb_min}, {"max", ac_lb_max}}, DIVIDE[] = {{"div", ac_lb_div}, {"mod", ac_lb_mod}};
-    static const struct {
-        const char *name;
-        unary_fn *f;
-    } ROUND[] = {{"sqrt", ac_lb_sqrt},   {"floor", ac_lb_floor}, {"ceil", ac_lb_ceil},
-                 {"trunc", ac_lb_trunc}, {"rint", ac_lb_rint},   {"neg", ac_lb_neg}};
-    bool real = d == AC_F32 || d == AC_F64, whole = ac_dtype_is_int(d);
+    return d == AC_F32 || d == AC_F64;
+}
+
+static void arithmetic(ac_dtype d, int32_t lanes)
+{
+    static const named_binary MATH[] = {{"add", ac_lb_add}, {"sub", ac_lb_sub}, {"mul", ac_lb_mul}},
+                              WRAP[] = {{"add wrap", ac_lb_add_wrap},
+                                        {"sub wrap", ac_lb_sub_wrap},
+                                        {"mul wrap", ac_lb_mul_wrap}},
+                              BITS[] = {{"and", ac_lb_and}, {"or", ac_lb_or}, {"xor", ac_lb_xor}},
+                              SHIFT[] = {{"shl", ac_lb_shl}, {"shr", ac_lb_shr}},
+                              DIVIDE[] = {{"div", ac_lb_div}, {"mod", ac_lb_mod}};
+    const bool real = is_real(d), whole = ac_dtype_is_int(d);
     for (int k = 0; k < 3 && (real || whole); k++) {
         binary(MATH[k].name, MATH[k].f, d, d, lanes, real ? ANY : SMALL, real ? ANY : SMALL);
         binary_one(MATH[k].name, MATH[k].f, d, d, lanes, real ? ANY : SMALL, real ? ANY : SMALL, k == 1);
@@ -293,20 +295,38 @@ static void every_type(ac_dtype d, int32_t lanes)
     for (int k = 0; k < 2 && whole; k++) {
         binary(SHIFT[k].name, SHIFT[k].f, d, d, lanes, ANY, COUNT);
         binary_one(SHIFT[k].name, SHIFT[k].f, d, d, lanes, ANY, COUNT, false);
-        if (k == 0 || whole)
-            binary(DIVIDE[k].name, DIVIDE[k].f, d, d, lanes, ANY, DIVISOR);
+        binary(DIVIDE[k].name, DIVIDE[k].f, d, d, lanes, ANY, DIVISOR);
     }
     if (real)
         binary("div", ac_lb_div, d, d, lanes, ANY, ANY);
-    for (int k = 0; k < 6 && (real || whole); k++) {
+}
+
+static void comparisons(ac_dtype d, int32_t lanes)
+{
+    static const named_binary COMPARE[] = {{"eq", ac_lb_eq}, {"ne", ac_lb_ne}, {"lt", ac_lb_lt},
+                                           {"le", ac_lb_le}, {"gt", ac_lb_gt}, {"ge", ac_lb_ge}},
+                              EXTREME[] = {{"min", ac_lb_min}, {"max", ac_lb_max}};
+    if (!is_real(d) && !ac_dtype_is_int(d))
+        return;
+    for (int k = 0; k < 6; k++) {
         binary(COMPARE[k].name, COMPARE[k].f, d, AC_BOOL, lanes, ANY, ANY);
         binary_one(COMPARE[k].name, COMPARE[k].f, d, AC_BOOL, lanes, ANY, ANY, k % 2);
         choose_compared(COMPARE[k].name, COMPARE[k].f, d, lanes);
     }
-    for (int k = 0; k < 2 && (real || whole); k++) {
+    for (int k = 0; k < 2; k++) {
         binary(EXTREME[k].name, EXTREME[k].f, d, d, lanes, ANY, ANY);
         binary_one(EXTREME[k].name, EXTREME[k].f, d, d, lanes, ANY, ANY, k == 1);
     }
+}
+
+static void of_one_operand(ac_dtype d, int32_t lanes)
+{
+    static const struct {
+        const char *name;
+        unary_fn *f;
+    } ROUND[] = {{"sqrt", ac_lb_sqrt},   {"floor", ac_lb_floor}, {"ceil", ac_lb_ceil},
+                 {"trunc", ac_lb_trunc}, {"rint", ac_lb_rint},   {"neg", ac_lb_neg}};
+    const bool real = is_real(d), whole = ac_dtype_is_int(d);
     for (int k = 0; k < 6 && real; k++)
         unary(ROUND[k].name, ROUND[k].f, d, lanes, ANY);
     if (real || whole)
@@ -318,14 +338,18 @@ static void every_type(ac_dtype d, int32_t lanes)
     }
     if (d == AC_BOOL)
         unary("not", ac_lb_not, d, lanes, TRUTH);
+}
+
+static void multiply_and_add(ac_dtype d, int32_t lanes)
+{
     if (d == AC_F32 || (d == AC_F64 && target->fma))
         binary("fma", fma_xyx, d, d, lanes, ANY, ANY);
-    if (real)
+    if (is_real(d))
         binary("mul and add stay two roundings", muladd_xyx, d, d, lanes, ANY, ANY);
-    choose(d, AC_BOOL, lanes, false);
-    choose(d, AC_BOOL, lanes, true);
-    choose(d, AC_I16, lanes, false);
-    choose(d, AC_F64, lanes, false);
+}
+
+static void conversions(ac_dtype d, int32_t lanes)
+{
     EACH(ac_dtype, ALL, to)
     {
         convert(d, *to, lanes, false);
@@ -334,6 +358,20 @@ static void every_type(ac_dtype d, int32_t lanes)
         if (d != AC_BOOL && *to != AC_BOOL)
             bits(d, *to, lanes);
     }
+}
+
+/* Every instruction that a type has. */
+static void every_type(ac_dtype d, int32_t lanes)
+{
+    arithmetic(d, lanes);
+    comparisons(d, lanes);
+    of_one_operand(d, lanes);
+    multiply_and_add(d, lanes);
+    choose(d, AC_BOOL, lanes, false);
+    choose(d, AC_BOOL, lanes, true);
+    choose(d, AC_I16, lanes, false);
+    choose(d, AC_F64, lanes, false);
+    conversions(d, lanes);
     if (lanes > 1)
         lanes_cases(d, lanes);
 }
