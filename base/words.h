@@ -4,7 +4,7 @@
  *
  *     ac_words r = {.cx = cx, .file = path, .at = text, .end = text + n};
  *     while (ac_words_line(&r)) {
- *         const char *at = r.line, *key = ac_words_take(&r, &at);  NULL: no word left; '#' lines are the caller's matter
+ *         const char *at = r.line, *key = ac_words_take(&r, &at);   NULL: no word left; '#' lines come too
  *         if (!ac_words_number(&r, &at, INT32_MAX, &n))
  *             return ac_words_complain(&r, at, "expected a number");   E0020 with line, column and caret
  *     }

@@ -2,7 +2,7 @@
  * how much memory it has touched by then. Compiled like time_net.c; `./net N` starts itself N times and prints the
  * least time and the memory.
  *
- *     start_ms=0.84 floor_ms=0.52 resident_kb=1880 floor_kb=1196 arena_kb=63  floor: the same process without the model */
+ *     start_ms=0.84 floor_ms=0.52 resident_kb=1880 floor_kb=1196 arena_kb=63      floor: the process without a model */
 #include "net.h"
 
 #include <spawn.h>

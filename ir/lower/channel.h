@@ -19,7 +19,8 @@
  *     AC_TRY(ac_channel_open(L, &c, x, w, bias, n, axis, act, AC_ROUND_FIXED));
  *     ac_channel_tables(&c, n, NULL, 0);                 entries of every table; more than n: zeros
  *     acc = ac_lb_var(b, "acc", ac_channel_start(&c, oc, 1));
- *     ...ac_lb_set(b, acc, ac_channel_mac(&c, ac_lb_get(b, acc), ac_channel_x(&c, buf, i, 1), ac_channel_w(&c, buf, k, 1)));
+ *     ac_x x = ac_channel_x(&c, buf_x, i, 1), w = ac_channel_w(&c, buf_w, k, 1);     in loops
+ *     ac_lb_set(b, acc, ac_channel_mac(&c, ac_lb_get(b, acc), x, w));
  *     ac_lo_result(L, ac_channel_done(&c, ac_lb_get(b, acc), oc), idx, 1); */
 #ifndef AC_IR_LOWER_CHANNEL_H
 #define AC_IR_LOWER_CHANNEL_H

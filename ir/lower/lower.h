@@ -78,8 +78,8 @@ int32_t ac_lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, co
 
 /* A constant computed lazily by loops of its own:
  *     ac_lower P;
- *     int32_t dst = ac_lo_pack_open(L, &P, "w", AC_F32, count);  P.b builds; ac_lo_operand(&P, w) reads constant tensors
- *     ...ac_lb_store(&P.b, dst, index, value)...
+ *     int32_t dst = ac_lo_pack_open(L, &P, "w", AC_F32, count);      P.b builds
+ *     ...ac_lb_store(&P.b, dst, index, value)...                     ac_lo_operand(&P, w) reads constant tensors
  *     int32_t w = ac_lo_pack_close(L, &P);                           a CONST buffer of L, 64-byte aligned */
 int32_t ac_lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count);
 int32_t ac_lo_pack_close(ac_lower *L, ac_lower *P);

@@ -85,8 +85,8 @@ typedef struct ac_lowered {
  * can run a row at a time (ir/loop/access/part.h). Costs some speed; a family that cannot ignores it. */
 enum {
     AC_VARIANT_ROWS = 1,
-    /* The result may lie exactly over the input that `overwrite` names, at the price of speed; refused where a family has
-     * no such schedule. Depthwise convolutions only so far. */
+    /* The result may lie exactly over the input that `overwrite` names, at the price of speed; refused where a family
+     * has no such schedule. Depthwise convolutions only so far. */
     AC_VARIANT_INPLACE = 2
 };
 

@@ -50,7 +50,8 @@ const char *const ac_word_name[AC_WORD_COUNT] = {AC_WORDS(WORD)};
 #define ROW_3(set, type, name, init) {#name, type, (uint32_t)offsetof(ac_attrs_##set, name), init},
 #define EACH(set, ...) EACH_1(set, __VA_ARGS__)
 #define EACH_1(s, a, b, c, d, e, f, g, h, i, j, k, l, ...)                                                             \
-    ROW(s, a) ROW(s, b) ROW(s, c) ROW(s, d) ROW(s, e) ROW(s, f) ROW(s, g) ROW(s, h) ROW(s, i) ROW(s, j) ROW(s, k) ROW(s, l)
+    ROW(s, a) ROW(s, b) ROW(s, c) ROW(s, d) ROW(s, e) ROW(s, f)                                                        \
+    ROW(s, g) ROW(s, h) ROW(s, i) ROW(s, j) ROW(s, k) ROW(s, l)
 #define NO (AC_A_i32, unused_, 0)
 
 /* Sets shorter than twelve are filled up with rows named "unused_", which COUNT_set leaves out. */

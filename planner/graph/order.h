@@ -4,7 +4,9 @@
  * A value is a piece of memory (a tensor with all its views): alive from the first step that uses it to the last. What
  * is alive depends only on the set of steps done, not on their order, so the best order is a path through these sets:
  *
- *     {} -> {a} -> {a,c} -> {a,c,b} -> ...  each arrow costs the bytes alive while that step runs; the worst arrow counts
+ *     {} -> {a} -> {a,c} -> {a,c,b} -> ...
+ *
+ * Each arrow costs the bytes alive while that step runs; the worst arrow counts.
  *
  *     ac_order_problem *p = ac_order_new(region, n_steps, n_values);
  *     p->value[v] = (ac_order_value){.size = 4096};

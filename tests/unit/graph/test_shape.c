@@ -85,7 +85,8 @@ static const test TESTS[] = {
     T(X "; const w: f32[4,3,3,3] = splat 0; const s: i32[4] = [1, 16, 20, 5]", "y = transpose_conv(s, w, x)", "E0104")
     T(X "; const w: f32[4,3,3,3] = splat 0; const s: i32[4] = [1, 0, 20, 4]", "y = transpose_conv(s, w, x)", "E0201")
     T(X "; const w: f32[4,3,3,3] = splat 0; input s: i32[4]", "y = transpose_conv(s, w, x)", "E0203")
-    T(X "; const w: f32[4,3,3,3] = splat 0; input s: i32[4]", "y: f32[1,10,12,4] = transpose_conv(s, w, x)", "f32 [1,10,12,4]")
+    T(X "; const w: f32[4,3,3,3] = splat 0; input s: i32[4]",
+      "y: f32[1,10,12,4] = transpose_conv(s, w, x)", "f32 [1,10,12,4]")
     T(X, "y = max_pool_2d(x) kernel_h=2 kernel_w=2 stride_h=2 stride_w=2", "f32 [1,4,5,3]")
     T(X, "y = max_pool_2d(x) kernel_h=3 kernel_w=3 stride_h=2 stride_w=2 padding=same", "f32 [1,4,5,3]")
     T(X, "y = average_pool_2d(x) kernel_h=9 kernel_w=2", "E0104")
@@ -191,16 +192,16 @@ static const test TESTS[] = {
     T("input x: f32[1,4,6,8]", "y = depth_to_space(x) block=2", "f32 [1,8,12,2]")
     T("input x: f32[1,4,6,2]", "y = depth_to_space(x) block=2", "E0104")
     T("input x: f32[1,4,6,2]", "y = depth_to_space(x) block=0", "E0103")
-    T("input x: f32[1,4,6,2]; const b: i32[2] = [2, 3]; const p: i32[2,2] = [0, 0, 1, 2]", "y = space_to_batch_nd(x, b, p)",
-      "f32 [6,2,3,2]")
-    T("input x: f32[1,4,6,2]; const b: i32[2] = [3, 3]; const p: i32[2,2] = [0, 0, 0, 0]", "y = space_to_batch_nd(x, b, p)",
-      "E0104")
-    T("input x: f32[6,2,3,2]; const b: i32[2] = [2, 3]; const p: i32[2,2] = [0, 0, 1, 2]", "y = batch_to_space_nd(x, b, p)",
-      "f32 [1,4,6,2]")
-    T("input x: f32[6,2,3,2]; const b: i32[2] = [2, 3]; const p: i32[2,2] = [3, 2, 0, 0]", "y = batch_to_space_nd(x, b, p)",
-      "E0201")
-    T("input x: f32[5,2,3,2]; const b: i32[2] = [2, 3]; const p: i32[2,2] = [0, 0, 0, 0]", "y = batch_to_space_nd(x, b, p)",
-      "E0104")
+    T("input x: f32[1,4,6,2]; const b: i32[2] = [2, 3]; const p: i32[2,2] = [0, 0, 1, 2]",
+      "y = space_to_batch_nd(x, b, p)", "f32 [6,2,3,2]")
+    T("input x: f32[1,4,6,2]; const b: i32[2] = [3, 3]; const p: i32[2,2] = [0, 0, 0, 0]",
+      "y = space_to_batch_nd(x, b, p)", "E0104")
+    T("input x: f32[6,2,3,2]; const b: i32[2] = [2, 3]; const p: i32[2,2] = [0, 0, 1, 2]",
+      "y = batch_to_space_nd(x, b, p)", "f32 [1,4,6,2]")
+    T("input x: f32[6,2,3,2]; const b: i32[2] = [2, 3]; const p: i32[2,2] = [3, 2, 0, 0]",
+      "y = batch_to_space_nd(x, b, p)", "E0201")
+    T("input x: f32[5,2,3,2]; const b: i32[2] = [2, 3]; const p: i32[2,2] = [0, 0, 0, 0]",
+      "y = batch_to_space_nd(x, b, p)", "E0104")
     /* slices and indices */
     T("input x: f32[4,5,6]", "y = slice(x) begin=[1, 0, 2] size=[2, -1, 4]", "f32 [2,5,4]")
     T("input x: f32[4,5,6]", "y = slice(x) begin=[4, 0, 2] size=[0, -1, 4]", "f32 [0,5,4]")
@@ -214,7 +215,8 @@ static const test TESTS[] = {
     T("input x: f32[4,5,6]", "y = strided_slice(x) begin=[1, 9] end=[3, 99]", "f32 [2,0,6]")
     T("input x: f32[4,5,6]", "y = strided_slice(x) begin=[1, 2] end=[3, 3] begin_mask=1 end_mask=2", "f32 [3,3,6]")
     T("input x: f32[4,5,6]", "y = strided_slice(x) begin=[1, 0, 2] end=[2, 0, 4] ellipsis_mask=2", "f32 [1,5,2]")
-    T("input x: f32[4,5,6]", "y = strided_slice(x) begin=[0, 0, 1] end=[0, 0, 2] ellipsis_mask=1 new_axis_mask=2 shrink_axis_mask=4",
+    T("input x: f32[4,5,6]",
+      "y = strided_slice(x) begin=[0, 0, 1] end=[0, 0, 2] ellipsis_mask=1 new_axis_mask=2 shrink_axis_mask=4",
       "f32 [4,5,1]")
     T("input x: f32[4,5,6]", "y = strided_slice(x) begin=[-1, 1] end=[0, 3] shrink_axis_mask=1", "f32 [2,6]")
     T("input x: f32[4,5,6]", "y = strided_slice(x) begin=[4] end=[5] shrink_axis_mask=1", "E0103")
@@ -244,10 +246,10 @@ static const test TESTS[] = {
     T("const a: i64[] = [-9223372036854775808]; const b: i64[] = [9223372036854775807]; const d: i64[] = [1]",
       "y = range(a, b, d)", "E0015")
     T("const a: i32[] = [3]; input b: i32[]; const d: i32[] = [1]", "y = range(a, b, d)", "E0203")
-    T("input i: i32[2,3]; const d: i32[] = [5]; const p: f32[] = [1]; const q: f32[] = [0]", "y = one_hot(i, d, p, q) axis=-1",
-      "f32 [2,3,5]")
-    T("input i: i32[2,3]; const d: i32[] = [5]; const p: f32[] = [1]; const q: f32[] = [0]", "y = one_hot(i, d, p, q) axis=1",
-      "f32 [2,5,3]")
+    T("input i: i32[2,3]; const d: i32[] = [5]; const p: f32[] = [1]; const q: f32[] = [0]",
+      "y = one_hot(i, d, p, q) axis=-1", "f32 [2,3,5]")
+    T("input i: i32[2,3]; const d: i32[] = [5]; const p: f32[] = [1]; const q: f32[] = [0]",
+      "y = one_hot(i, d, p, q) axis=1", "f32 [2,5,3]")
     T("input i: i32[2,3]; const d: i32[] = [-5]; const p: f32[] = [1]; const q: f32[] = [0]", "y = one_hot(i, d, p, q)",
       "E0201")
 };

@@ -79,7 +79,8 @@ static const char *const GOOD[] = {
     "  output y, z\n"
     "}\n",
     /* names */
-    "graph \"a b\" { input \"input\": f32[]\n \"_\" = relu(\"input\")\n \"\\\"\\\\\\n\\t\\x01 \xc3\xa4\" = relu(\"_\")\n"
+    "graph \"a b\" { input \"input\": f32[]\n \"_\" = relu(\"input\")\n"
+    " \"\\\"\\\\\\n\\t\\x01 \xc3\xa4\" = relu(\"_\")\n"
     " model/conv1.out = relu(\"_\") \"model/Relu:0\"\n \"1x\" = relu(\"_\") \"\"\n output \"1x\" }",
     /* constants of all types */
     "graph c {\n"

@@ -37,8 +37,10 @@ static inline int64_t flat(const ac_tensor *t, const int64_t *at)
 static const ac_target TARGETS[] = {
     {.name = "plain", .align = 16, .l1_bytes = 32768, .l2_bytes = 262144},
     {.name = "vec16", .vec_bytes = 16, .registers = 16, .align = 16, .l1_bytes = 32768, .l2_bytes = 262144},
-    {.name = "vec32", .vec_bytes = 32, .registers = 16, .fma = true, .align = 16, .l1_bytes = 32768, .l2_bytes = 262144},
-    {.name = "vec64", .vec_bytes = 64, .registers = 32, .fma = true, .align = 16, .l1_bytes = 32768, .l2_bytes = 262144},
+    {.name = "vec32", .vec_bytes = 32, .registers = 16, .fma = true, .align = 16,
+     .l1_bytes = 32768, .l2_bytes = 262144},
+    {.name = "vec64", .vec_bytes = 64, .registers = 32, .fma = true, .align = 16,
+     .l1_bytes = 32768, .l2_bytes = 262144},
 };
 // clang-format on
 enum { N_TARGETS = sizeof TARGETS / sizeof *TARGETS };
