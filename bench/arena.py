@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Bytes of the arena of known networks, plain, with overlap, with stripes, and with the input handed over by rows, each beside
-what is aimed at and its ratio to it.
+"""Bytes of the arena of known networks, plain, with overlap, with stripes, and with the input handed over by rows,
+each beside what is aimed at and its ratio to it.
 
     bench/arena.py                       the table
-    bench/arena.py --verify              also runs every plan (generic C, dead bytes poisoned, and the evaluator) against the plain one
+    bench/arena.py --verify              also runs every plan against the plain one: generic C with dead bytes
+                                         poisoned, and the evaluator
     bench/arena.py --only kws --markdown table.md
 
-All at --align 4, -t generic; graph inputs and outputs, windows of rows and scratch are counted. Models are those of the shared
-folder beside the checkout; without it there is nothing to measure, and the script says so and ends with 0. Exit status 1 when a
-figure is above its target or outputs differ.
+All at --align 4, -t generic; graph inputs and outputs, windows of rows and scratch are counted. Models are those of the
+shared folder beside the checkout; without it there is nothing to measure, and the script says so and ends with 0. Exit
+status 1 when a figure is above its target or outputs differ.
 """
 import argparse
 import filecmp
@@ -47,7 +48,8 @@ def report(arenac, model, options):
 
 
 def outputs(arenac, model, options, backend, folder):
-    command = [arenac, "run", "-q", model, "-t", "generic", "--backend", backend, "--random", "1", "--output-dir", folder]
+    command = [arenac, "run", "-q", model, "-t", "generic", "--backend", backend, "--random", "1",
+               "--output-dir", folder]
     done = subprocess.run(command + options, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(command + options)}: {done.stderr}")
@@ -59,7 +61,8 @@ def same_outputs(arenac, model, options, column, tmp):
     names = outputs(arenac, model, options, "eval", want)
     for backend in ("eval", "c"):
         got = os.path.join(tmp, "got")
-        outputs(arenac, model, options + column + ["--align", "4"] + (["--poison"] if backend == "c" else []), backend, got)
+        poison = ["--poison"] if backend == "c" else []
+        outputs(arenac, model, options + column + ["--align", "4"] + poison, backend, got)
         if not all(filecmp.cmp(os.path.join(want, n), os.path.join(got, n), shallow=False) for n in names):
             return False
     return True

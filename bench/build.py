@@ -6,10 +6,11 @@
     bench/build.py FILE.onnx ...         these files
     bench/build.py --kernels 5           with the five largest kernels of each model
 
-For each model: seconds of arenac and of the C compiler (-O2), bytes of code, distinct kernels and the steps that use them, milliseconds
-from the start of a process to the first result (and of a process that does nothing), kilobytes resident by then. Ends with the
-number of limits that are missed: MobileNetV2 builds in 20 s, ResNet50 in 40 s, KWS starts in 2 ms and 3 MB, MobileNetV2 f32 in 25 ms
-and weights + arena + 5 MB. Timings are minima; on a busy machine build times are those of the CPU.
+For each model: seconds of arenac and of the C compiler (-O2), bytes of code, distinct kernels and the steps that use
+them, milliseconds from the start of a process to the first result (and of a process that does nothing), kilobytes
+resident by then. Ends with the number of limits that are missed: MobileNetV2 builds in 20 s, ResNet50 in 40 s, KWS
+starts in 2 ms and 3 MB, MobileNetV2 f32 in 25 ms and weights + arena + 5 MB. Timings are minima; on a busy machine
+build times are those of the CPU.
 """
 import argparse
 import os
@@ -37,7 +38,8 @@ def options():
     ap.add_argument("--cc", default=os.environ.get("CC", "gcc"))
     ap.add_argument("--flags", default="-O2")
     ap.add_argument("--work", default=os.path.join(ROOT, "build", "bench"))
-    ap.add_argument("--python", default=os.path.join(ROOT, "build", "bench", "venv", "bin", "python"), help="has onnx, to make models")
+    ap.add_argument("--python", default=os.path.join(ROOT, "build", "bench", "venv", "bin", "python"),
+                    help="has onnx, to make models")
     ap.add_argument("--only", default="")
     ap.add_argument("--kernels", type=int, default=0)
     ap.add_argument("--starts", type=int, default=30)
@@ -67,8 +69,8 @@ def look(o, name, model):
     folder = os.path.join(o.work, "build", name)
     os.makedirs(folder, exist_ok=True)
     c = os.path.join(folder, "net.c")
-    made = cpu_seconds([o.arenac, "compile", "-q", os.path.abspath(model), "--name", "net", "-t", o.target, "--weights", "asm", "-o",
-                        "net.c"] + o.also.split(), folder)
+    made = cpu_seconds([o.arenac, "compile", "-q", os.path.abspath(model), "--name", "net", "-t", o.target,
+                        "--weights", "asm", "-o", "net.c"] + o.also.split(), folder)
     if made is None:
         return None
     # the compiler alone; functions that would be inlined count where they are called
@@ -80,7 +82,8 @@ def look(o, name, model):
     steps = len(re.findall(r"^ *NET_STEP_END\(", text, re.M))
     row = {"name": name, "arenac": made, "cc": built, "code": sum(n for n, _ in code), "kernels": code, "steps": steps,
            "weights": os.path.getsize(os.path.join(folder, "net.bin")) // 1024}
-    link = cpu_seconds([o.cc] + o.flags.split() + ["-I.", "net.o", os.path.join(HERE, "start_net.c"), "-o", "net"], folder)
+    link = cpu_seconds([o.cc] + o.flags.split() + ["-I.", "net.o", os.path.join(HERE, "start_net.c"), "-o", "net"],
+                       folder)
     if link is not None:
         r = subprocess.run(["./net", str(o.starts)], cwd=folder, capture_output=True, text=True)
         row.update({k: float(v) for k, v in re.findall(r"(\w+)=([\d.]+)", r.stdout)})
@@ -113,9 +116,11 @@ def find(o, name):
 
 def main():
     o = options()
-    models = [(os.path.splitext(os.path.basename(f))[0], f) for f in o.file] or [(m, find(o, m)) for m in MODELS if o.only in m]
+    models = ([(os.path.splitext(os.path.basename(f))[0], f) for f in o.file] or
+              [(m, find(o, m)) for m in MODELS if o.only in m])
     over, seen = [], 0
-    print("| model | arenac s | cc s | code B | kernels | steps | start ms | empty process ms | resident KB | weights KB | arena KB |")
+    print("| model | arenac s | cc s | code B | kernels | steps | start ms | empty process ms | resident KB "
+          "| weights KB | arena KB |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for name, model in models:
         row = look(o, name, model) if model else None

@@ -6,13 +6,14 @@
     bench/cuda.py --models "" --only 3x3 some layers
     bench/cuda.py --check                compiles every kernel and program, runs none: needs no GPU
 
-Models are those of bench/models.py, timed beside ONNX Runtime with its CUDA provider. Layers are single convolutions and products
-of matrices, timed beside PyTorch. Each figure is milliseconds of a run with everything on the device, the least mean of many;
-arenac's is that of its CUDA graph. The ratio to the library ends the row, below 1 is faster, and the geometric means end the table.
-First outputs are compared: the largest difference, as a share of the largest value, comes after the ratio.
+Models are those of bench/models.py, timed beside ONNX Runtime with its CUDA provider. Layers are single convolutions
+and products of matrices, timed beside PyTorch. Each figure is milliseconds of a run with everything on the device, the
+least mean of many; arenac's is that of its CUDA graph. The ratio to the library ends the row, below 1 is faster, and
+the geometric means end the table. First outputs are compared: the largest difference, as a share of the largest value,
+comes after the ratio.
 
-Without a driver or a GPU the script says so and ends with 77. NVRTC is needed (docs/cuda.md); onnxruntime-gpu and torch are left out
-where the interpreter (--python) does not have them. Nothing is installed.
+Without a driver or a GPU the script says so and ends with 77. NVRTC is needed (docs/cuda.md); onnxruntime-gpu and torch
+are left out where the interpreter (--python) does not have them. Nothing is installed.
 """
 import argparse
 import ctypes
@@ -30,7 +31,8 @@ TARGETS = (75, 80, 86, 89, 90, 100)
 NO_GPU = 77
 
 # name, operands and node of the text form, the same for PyTorch, multiply-adds; NCHW there
-CONV = "import torch.nn.functional as F\nx=r({n},{c},{h},{h}); w=r({o},{c},{k},{k})\nf=lambda: F.conv2d(x,w,padding={p},stride={s})"
+CONV = ("import torch.nn.functional as F\nx=r({n},{c},{h},{h}); w=r({o},{c},{k},{k})\n"
+        "f=lambda: F.conv2d(x,w,padding={p},stride={s})")
 LAYERS = []
 
 
@@ -46,23 +48,28 @@ def depthwise(n, h, c, k):
     LAYERS.append(("depthwise %dx%d %d, %dx%d, batch %d" % (k, k, c, h, h, n),
                    "input x: f32[%d,%d,%d,%d]\n  const w: f32[1,%d,%d,%d] = random 1" % (n, h, h, c, k, k, c),
                    "depthwise_conv_2d(x, w) padding=same",
-                   "import torch.nn.functional as F\nx=r(%d,%d,%d,%d); w=r(%d,1,%d,%d)\nf=lambda: F.conv2d(x,w,padding=%d,groups=%d)"
+                   "import torch.nn.functional as F\nx=r(%d,%d,%d,%d); w=r(%d,1,%d,%d)\n"
+                   "f=lambda: F.conv2d(x,w,padding=%d,groups=%d)"
                    % (n, c, h, h, c, k, k, k // 2, c), n * h * h * c * k * k))
 
 
 def dense(m, k, n):
-    LAYERS.append(("matmul %dx%dx%d" % (m, k, n), "input x: f32[%d,%d]\n  const w: f32[%d,%d] = random 1" % (m, k, n, k),
-                   "fully_connected(x, w)", "x=r(%d,%d); w=r(%d,%d)\nf=lambda: x@w.t()" % (m, k, n, k), m * n * k))
+    LAYERS.append(("matmul %dx%dx%d" % (m, k, n),
+                   "input x: f32[%d,%d]\n  const w: f32[%d,%d] = random 1" % (m, k, n, k),
+                   "fully_connected(x, w)",
+                   "x=r(%d,%d); w=r(%d,%d)\nf=lambda: x@w.t()" % (m, k, n, k), m * n * k))
 
 
 def scores(b, t, d):
-    LAYERS.append(("attention scores %d x %dx%dx%d" % (b, t, d, t), "input x: f32[%d,%d,%d]\n  input w: f32[%d,%d,%d]" % (b, t, d, b, t, d),
-                   "batch_matmul(x, w) adj_y=true", "x=r(%d,%d,%d); w=r(%d,%d,%d)\nf=lambda: x@w.transpose(1,2)" % (b, t, d, b, t, d),
+    LAYERS.append(("attention scores %d x %dx%dx%d" % (b, t, d, t),
+                   "input x: f32[%d,%d,%d]\n  input w: f32[%d,%d,%d]" % (b, t, d, b, t, d),
+                   "batch_matmul(x, w) adj_y=true",
+                   "x=r(%d,%d,%d); w=r(%d,%d,%d)\nf=lambda: x@w.transpose(1,2)" % (b, t, d, b, t, d),
                    b * t * t * d))
 
 
-for args in ((1, 56, 64, 64, 3), (32, 56, 64, 64, 3), (32, 28, 128, 128, 3), (32, 14, 256, 256, 3), (32, 56, 64, 256, 1), (32, 14, 1024, 256, 1),
-             (32, 224, 3, 64, 7, 2)):
+for args in ((1, 56, 64, 64, 3), (32, 56, 64, 64, 3), (32, 28, 128, 128, 3), (32, 14, 256, 256, 3),
+             (32, 56, 64, 256, 1), (32, 14, 1024, 256, 1), (32, 224, 3, 64, 7, 2)):
     conv(*args)
 depthwise(32, 56, 144, 3)
 depthwise(32, 28, 240, 5)
@@ -165,7 +172,8 @@ def target_of(capability):
 
 def command(cmd, **how):
     r = subprocess.run(cmd, capture_output=True, text=True, **how)
-    return r, ((r.stderr or r.stdout).strip().split("\n") or [""])[-1 if r.returncode and "Traceback" in r.stderr else 0]
+    said = (r.stderr or r.stdout).strip().split("\n") or [""]
+    return r, said[-1 if r.returncode and "Traceback" in r.stderr else 0]
 
 
 def build(o, model, folder):
@@ -175,9 +183,11 @@ def build(o, model, folder):
     compile_it = [o.arenac, "compile", "-q", model, "--name", "net", "-t", o.target, "--weights", "asm"]
     if o.tensor_cores != "int8":
         compile_it += ["--tensor-cores", o.tensor_cores]
-    for cmd in (compile_it + ["--emit", "cu,h", "-o", base], compile_it + ["--emit", o.image, "-o", base + "." + o.image],
-                [o.cc, "-O2", "-std=gnu11", "-w", "-I" + folder, "-I" + runtime, "-Wa,-I" + folder, os.path.join(HERE, "time_cuda.c"),
-                 os.path.join(runtime, "arn_cuda.c"), "-x", "c", base + ".cu", "-o", os.path.join(folder, "time_net"), "-ldl"]):
+    for cmd in (compile_it + ["--emit", "cu,h", "-o", base],
+                compile_it + ["--emit", o.image, "-o", base + "." + o.image],
+                [o.cc, "-O2", "-std=gnu11", "-w", "-I" + folder, "-I" + runtime, "-Wa,-I" + folder,
+                 os.path.join(HERE, "time_cuda.c"), os.path.join(runtime, "arn_cuda.c"), "-x", "c", base + ".cu",
+                 "-o", os.path.join(folder, "time_net"), "-ldl"]):
         r, text = command(cmd)
         if r.returncode:
             say("%s: %s" % (os.path.basename(model), text))
@@ -261,7 +271,8 @@ def bench_layer(o, layer):
 
 def row(name, result, macs=None):
     mine, theirs, off = result
-    cells = [name, "%.4f" % mine if mine else "-", "%.4f" % theirs if theirs else "-", "%.2f" % (mine / theirs) if mine and theirs else "-",
+    cells = [name, "%.4f" % mine if mine else "-", "%.4f" % theirs if theirs else "-",
+             "%.2f" % (mine / theirs) if mine and theirs else "-",
              "%.1f" % (2e-9 * macs / mine) if macs and mine else "", "%.1e" % off if off is not None else ""]
     say("| " + " | ".join(cells) + " |")
     return mine / theirs if mine and theirs else None

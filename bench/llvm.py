@@ -6,9 +6,10 @@
     bench/llvm.py --cc gcc --cc "clang -O3"      other compilers (default: gcc and clang, as far as they are there)
     bench/llvm.py --target x86-64-v3
 
-All builds of a model have one plan, so one process loads them all and runs them turn by turn on the same arena (versus.c). A round
-gives one ratio, LLVM's time to that of the compiler with the least median; the median of these ratios is the figure: what slows
-the machine down for longer than a round falls out. Outputs are compared byte by byte. Ends with the number of models above --limit.
+All builds of a model have one plan, so one process loads them all and runs them turn by turn on the same arena
+(versus.c). A round gives one ratio, LLVM's time to that of the compiler with the least median; the median of these
+ratios is the figure: what slows the machine down for longer than a round falls out. Outputs are compared byte by byte.
+Ends with the number of models above --limit.
 """
 import argparse
 import os
@@ -32,7 +33,8 @@ def options():
     ap.add_argument("--also", default="", metavar="OPTIONS", help="more options of arenac compile, for all builds")
     ap.add_argument("--shared", default=os.path.join(os.path.dirname(ROOT), "shared"))
     ap.add_argument("--work", default=os.path.join(ROOT, "build", "bench"))
-    ap.add_argument("--python", default=os.path.join(ROOT, "build", "bench", "venv", "bin", "python"), help="has onnx, to make models")
+    ap.add_argument("--python", default=os.path.join(ROOT, "build", "bench", "venv", "bin", "python"),
+                    help="has onnx, to make models")
     ap.add_argument("--rounds", type=int, default=15)
     ap.add_argument("--ms", type=float, default=30, help="per build and round; models that take longer run twice")
     ap.add_argument("--limit", type=float, default=1.05)
@@ -60,9 +62,11 @@ def build(o, model, folder):
         return None
     libs = []
     for k, cc in enumerate(o.cc):
-        if quiet(cc.split()[:1] + o.flags.split() + cc.split()[1:] + ["-fPIC", "-shared", "-Wa,-I.", "net.c", "-o", "c%d.so" % k], folder):
+        command = cc.split()[:1] + o.flags.split() + cc.split()[1:]
+        if quiet(command + ["-fPIC", "-shared", "-Wa,-I.", "net.c", "-o", "c%d.so" % k], folder):
             libs.append((cc, "./c%d.so" % k))
-    if not libs or not quiet(["cc", "-O2", "-include", "net.h", "-I.", os.path.join(HERE, "versus.c"), "-o", "versus", "-ldl"], folder):
+    if not libs or not quiet(["cc", "-O2", "-include", "net.h", "-I.", os.path.join(HERE, "versus.c"), "-o", "versus",
+                              "-ldl"], folder):
         return None
     return libs + [("llvm", "./llvm.so")]
 
@@ -97,9 +101,9 @@ def main():
         ratio = statistics.median(row[-1] / row[best] for row in rows)
         ratios.append(ratio)
         over += [name] if ratio > o.limit else []
-        print("%-22s %s  llvm / %s %.3f%s" %
-              (name, "  ".join("%s %.4f ms" % (label, min(row[k] for row in rows)) for k, (label, _) in enumerate(libs)),
-               libs[best][0], ratio, "  outputs differ in %d bytes" % differ[-1] if differ[-1] != differ[best] else ""), flush=True)
+        times = "  ".join("%s %.4f ms" % (label, min(row[k] for row in rows)) for k, (label, _) in enumerate(libs))
+        apart = "  outputs differ in %d bytes" % differ[-1] if differ[-1] != differ[best] else ""
+        print("%-22s %s  llvm / %s %.3f%s" % (name, times, libs[best][0], ratio, apart), flush=True)
     if ratios:
         print("geometric mean %.3f; %d of %d models above %.2f%s" %
               (run.mean(ratios), len(over), len(ratios), o.limit, ": " + ", ".join(over) if over else ""))

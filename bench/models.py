@@ -3,9 +3,10 @@
 
     bench/models.py FOLDER [NAME ...]        writes FOLDER/NAME.onnx for each name (default: all)
 
-The networks are those people measure libraries with: the ImageNet classifiers of torchvision as its exporter writes them
-(NCHW, batch norm folded into the convolutions), a transformer encoder, a small vision transformer, a stacked LSTM, and
-the four of MLPerf Tiny. Weights are normal with the usual scale, so that activations stay finite. Needs onnx and numpy.
+The networks are those people measure libraries with: the ImageNet classifiers of torchvision as its exporter writes
+them (NCHW, batch norm folded into the convolutions), a transformer encoder, a small vision transformer, a stacked LSTM,
+and the four of MLPerf Tiny. Weights are normal with the usual scale, so that activations stay finite. Needs onnx and
+numpy.
 """
 import os
 import sys
@@ -123,8 +124,8 @@ def squeezenet(n):
 
 def mobilenetv2(n):
     x, i = n.conv("x", 3, 32, 3, 2, act="Relu6"), 32
-    for t, c, count, stride in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2),
-                                (6, 320, 1, 1)):
+    for t, c, count, stride in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
+                                (6, 160, 3, 2), (6, 320, 1, 1)):
         for b in range(count):
             s, y = stride if b == 0 else 1, x
             if t > 1:
@@ -231,8 +232,8 @@ def resnet8(n):
 
 def vww(n):
     x, i = n.conv("x", 3, 8, 3, 2, act="Relu6"), 8
-    for o, s in ((16, 1), (32, 2), (32, 1), (64, 2), (64, 1), (128, 2), (128, 1), (128, 1), (128, 1), (128, 1), (128, 1), (256, 2),
-                 (256, 1)):
+    for o, s in ((16, 1), (32, 2), (32, 1), (64, 2), (64, 1), (128, 2), (128, 1), (128, 1), (128, 1), (128, 1),
+                 (128, 1), (256, 2), (256, 1)):
         x = n.conv(n.conv(x, i, i, 3, s, i, act="Relu6"), i, o, 1, act="Relu6")
         i = o
     x = n.op("AveragePool", x, kernel_shape=[3, 3])

@@ -13,9 +13,10 @@ groups: budget   MiniMalloc's A..K against a capacity: fits, user seconds
         scale    100 k and 1 M items; user seconds and peak memory
         family   every other instance of the folder: never worse than one strategy of the portfolio
 
-Every plan is checked by the folder's own checker (verify_plan.py), which shares nothing with arenac; --trust leaves that out
-for the million-item plans, where it takes minutes. Instances and generator are those of the shared folder beside the checkout;
-without it there is nothing to measure, and the script says so and ends with 0. Exit status: the number of misses.
+Every plan is checked by the folder's own checker (verify_plan.py), which shares nothing with arenac; --trust leaves
+that out for the million-item plans, where it takes minutes. Instances and generator are those of the shared folder
+beside the checkout; without it there is nothing to measure, and the script says so and ends with 0. Exit status: the
+number of misses.
 """
 import argparse
 import glob
@@ -64,7 +65,8 @@ class Bench:
         made = self.path(name + ".csv")
         if not os.path.exists(made):
             with open(made, "w") as f:
-                subprocess.run([sys.executable, os.path.join(self.data, "gen_instances.py")] + name.split("-"), stdout=f, check=True)
+                generator = [sys.executable, os.path.join(self.data, "gen_instances.py")]
+                subprocess.run(generator + name.split("-"), stdout=f, check=True)
         return made
 
     def plan(self, file, *args, check=True):
@@ -72,8 +74,8 @@ class Bench:
         plan = self.path("plan.csv")
         report = self.path("report.json")
         with open(report, "w") as out:
-            child = subprocess.Popen([self.o.arenac, "plan", file, "--json", "--emit", "csv", "-o", plan, *args], stdout=out,
-                                     stderr=subprocess.PIPE)
+            child = subprocess.Popen([self.o.arenac, "plan", file, "--json", "--emit", "csv", "-o", plan, *args],
+                                     stdout=out, stderr=subprocess.PIPE)
             child.stderr.read()
             _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -96,7 +98,8 @@ class Bench:
         if d["arena_bytes"] == d["lower_bound_bytes"]:
             return True
         cert = self.path("proof.cert")
-        subprocess.run([self.o.arenac, "plan", file, "-q", "--emit", "certificate", "-o", cert], stderr=subprocess.DEVNULL)
+        subprocess.run([self.o.arenac, "plan", file, "-q", "--emit", "certificate", "-o", cert],
+                       stderr=subprocess.DEVNULL)
         done = subprocess.run([self.certcheck, file, cert], capture_output=True, text=True)
         return done.returncode == 0 and "VALID no plan of %d bytes" % (d["arena_bytes"] - 1) in done.stdout
 
@@ -112,21 +115,22 @@ class Bench:
             d = self.plan(self.instance("minimalloc-" + x), "--budget", str(CAPACITY[x]))
             fits = d is not None and d["exit"] == 0 and d["arena_bytes"] <= CAPACITY[x]
             total += d["user_s"] if d else math.inf
-            self.row("minimalloc-%s in %s B" % (x, CAPACITY[x]), "%.2f s" % d["user_s"] if d else "no plan", "fits, under 0.8 s",
-                     fits and d["user_s"] < 0.8)
+            self.row("minimalloc-%s in %s B" % (x, CAPACITY[x]), "%.2f s" % d["user_s"] if d else "no plan",
+                     "fits, under 0.8 s", fits and d["user_s"] < 0.8)
         self.row("minimalloc-A..K, sum", "%.2f s" % total, "under 5 s", total < 5)
 
     def open(self):
         for x in "DJ":
             d = self.plan(self.instance("minimalloc-" + x), "--effort", self.o.effort)
             self.row("minimalloc-%s minimised, --effort %s" % (x, self.o.effort),
-                     "[%d, %d] %.1f s" % (d["lower_bound_bytes"], d["arena_bytes"], d["user_s"]), "a plan of 1048576 or less",
-                     d["arena_bytes"] <= 1048576)
+                     "[%d, %d] %.1f s" % (d["lower_bound_bytes"], d["arena_bytes"], d["user_s"]),
+                     "a plan of 1048576 or less", d["arena_bytes"] <= 1048576)
 
     def perfect(self):
         for name in ("cut-250-1", "pinwheel-250-1"):
             d = self.plan(self.instance(name))
-            self.row(name, "%.3f of the bound, %.2f s" % (d["ratio"], d["user_s"]), "optimum in 60 s", d["ratio"] == 1 and d["user_s"] < 60)
+            self.row(name, "%.3f of the bound, %.2f s" % (d["ratio"], d["user_s"]),
+                     "optimum in 60 s", d["ratio"] == 1 and d["user_s"] < 60)
 
     def net(self):
         files = sorted(glob.glob(os.path.join(self.data, "net-*.csv")))
@@ -138,8 +142,8 @@ class Bench:
             else:
                 worst += " " + os.path.basename(f)
             slowest = max(slowest, d["user_s"] if d else math.inf)
-        self.row("net-*%s" % worst, "%d of %d, slowest %.2f s" % (good, len(files), slowest), "bound or certificate, under 1 s",
-                 good == len(files))
+        self.row("net-*%s" % worst, "%d of %d, slowest %.2f s" % (good, len(files), slowest),
+                 "bound or certificate, under 1 s", good == len(files))
 
     def quick(self):
         log, slowest = 0.0, 0.0
@@ -148,15 +152,18 @@ class Bench:
             log += math.log(d["ratio"])
             slowest = max(slowest, d["user_s"])
         mean = math.exp(log / len(LETTERS))
-        self.row("minimalloc-A..K by heuristics, geometric mean", "%.3f, slowest %.2f s" % (mean, slowest), "at most 1.15, 1 s each",
-                 mean <= 1.15 and slowest < 1)
+        self.row("minimalloc-A..K by heuristics, geometric mean", "%.3f, slowest %.2f s" % (mean, slowest),
+                 "at most 1.15, 1 s each", mean <= 1.15 and slowest < 1)
 
     def scale(self):
-        for family, n, ratio, seconds in (("resnet", 100000, 1, 1), ("trace", 100000, 1, 1), ("pinwheel", 100000, 1.05, 10),
+        for family, n, ratio, seconds in (("resnet", 100000, 1, 1), ("trace", 100000, 1, 1),
+                                          ("pinwheel", 100000, 1.05, 10),
                                           ("resnet", 1000000, 1, 3), ("trace", 1000000, 1, 3)):
             d = self.plan(self.instance("%s-%d-1" % (family, n)), check=n < 1000000 or not self.o.trust)
-            self.row("%s, %d items" % (family, n), "%.3f of the bound, %.2f s, %.0f MB" % (d["ratio"], d["user_s"], d["peak_mb"]),
-                     "%.3f, %d s, 2 GB" % (ratio, seconds), d["ratio"] <= ratio and d["user_s"] < seconds and d["peak_mb"] < 2048)
+            self.row("%s, %d items" % (family, n),
+                     "%.3f of the bound, %.2f s, %.0f MB" % (d["ratio"], d["user_s"], d["peak_mb"]),
+                     "%.3f, %d s, 2 GB" % (ratio, seconds),
+                     d["ratio"] <= ratio and d["user_s"] < seconds and d["peak_mb"] < 2048)
 
     def family(self):
         worse, at_bound, n = "", 0, 0

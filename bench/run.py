@@ -9,10 +9,11 @@
     bench/run.py --arenac OLD/arenac --label before     another compiler binary beside the built one
     bench/run.py --also=--winograd --only resnet        a column of its own for other options of the (last) compiler
 
-Peers (ONNX Runtime, LiteRT with XNNPACK, OpenVINO) come from PyPI, into build/bench/venv; one that cannot be installed is left
-out. The ONNX models are made by bench/models.py in build/bench/onnx; TFLite models and the driver that interleaves the processes
-are those of the shared folder beside the checkout; without it there is nothing to compare, and the script says so and ends with
-0. All figures are minima over the rounds: the rounds of all programs alternate, so that load on the machine hits them alike.
+Peers (ONNX Runtime, LiteRT with XNNPACK, OpenVINO) come from PyPI, into build/bench/venv; one that cannot be installed
+is left out. The ONNX models are made by bench/models.py in build/bench/onnx; TFLite models and the driver that
+interleaves the processes are those of the shared folder beside the checkout; without it there is nothing to compare,
+and the script says so and ends with 0. All figures are minima over the rounds: the rounds of all programs alternate, so
+that load on the machine hits them alike.
 """
 import argparse
 import json
@@ -59,12 +60,15 @@ MODELS = [
 
 def options():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("--arenac", action="append", default=[], metavar="FILE", help="compiler (default build/arenac); repeat")
+    ap.add_argument("--arenac", action="append", default=[], metavar="FILE",
+                    help="compiler (default build/arenac); repeat")
     ap.add_argument("--label", action="append", default=[], metavar="NAME", help="name of that compiler's column")
-    ap.add_argument("--also", action="append", default=[], metavar="OPTIONS", help="a column more, with these options; repeat")
+    ap.add_argument("--also", action="append", default=[], metavar="OPTIONS",
+                    help="a column more, with these options; repeat")
     ap.add_argument("--target", default="native", help="as for arenac -t")
     ap.add_argument("--avx2", action="store_true",
-                    help="-t x86-64-v3; of the peers only the one that can be held to AVX2, OpenVINO (ONEDNN_MAX_CPU_ISA)")
+                    help="-t x86-64-v3; of the peers only the one that can be held to AVX2, OpenVINO "
+                         "(ONEDNN_MAX_CPU_ISA)")
     ap.add_argument("--cc", default=os.environ.get("CC", "cc"))
     ap.add_argument("--flags", default="-O2")
     ap.add_argument("--shared", default=os.path.join(os.path.dirname(ROOT), "shared"))
@@ -110,8 +114,8 @@ def build(o, arenac, model, folder, more=()):
     threads = ["--threads", str(o.threads)] if o.threads > 1 else []
     steps = [[arenac, "compile", "-q", model, "--name", "net", "-t", o.target, "--weights", "asm", "-o", c] + threads +
              list(more),
-             [o.cc] + o.flags.split() + ["-I" + folder, "-Wa,-I" + folder, c, os.path.join(HERE, "time_net.c"), "-o", out] +
-             (pool if threads else [])]
+             [o.cc] + o.flags.split() + ["-I" + folder, "-Wa,-I" + folder, c, os.path.join(HERE, "time_net.c"),
+                                         "-o", out] + (pool if threads else [])]
     for step in steps:
         r = subprocess.run(step, capture_output=True, text=True)
         if r.returncode:
@@ -190,7 +194,8 @@ def main():
     compilers = o.arenac or [os.path.join(ROOT, "build", "arenac")]
     labels = (o.label + ["arenac", "arenac-2", "arenac-3"][len(o.label):])[:len(compilers)]
     also = [a.lstrip("-").replace("=", " ") for a in o.also]
-    columns = [(x, c, []) for x, c in zip(labels, compilers)] + [(x, compilers[-1], a.split()) for x, a in zip(also, o.also)]
+    columns = ([(x, c, []) for x, c in zip(labels, compilers)] +
+               [(x, compilers[-1], a.split()) for x, a in zip(also, o.also)])
     labels += also
     os.makedirs(o.work, exist_ok=True)
     python, peers = make_venv(o)

@@ -1,5 +1,5 @@
-# `cmake --install`: the tool, its man pages (printed by the tool itself, so they cannot disagree with --help), the library
-# with its header, and the runtime that generated code may link, with a CMake package and a pkg-config file.
+# `cmake --install`: the tool, its man pages (printed by the tool itself, so they cannot disagree with --help), the
+# library with its header, and the runtime that generated code may link, with a CMake package and a pkg-config file.
 include(CMakePackageConfigHelpers)
 install(TARGETS arenac RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # The whole tool as one library behind arenac.h, for programs that plan and compile in process.
@@ -28,7 +28,8 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/arenac-planner.pc.in ${CMAKE_BINARY_DIR
 install(FILES ${CMAKE_BINARY_DIR}/arenac-planner.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set(rt_headers runtime/arn_rt.h runtime/arn_host.h runtime/arn_pool.h runtime/arn_dlpack.h runtime/arn_model.def)
-install(FILES ${rt_headers} runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
+install(FILES ${rt_headers} runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
 install(FILES ${rt_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 add_library(arn_rt STATIC runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c)

@@ -25,9 +25,9 @@ class _Version(ctypes.Structure):
 
 class _Tensor(ctypes.Structure):  # DLTensor
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
-                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
-                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
-                ("byte_offset", ctypes.c_uint64)]
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
 
 
 _deleter = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # called with the interpreter's lock held: it may be Python's own
@@ -38,8 +38,8 @@ class _Legacy(ctypes.Structure):  # DLManagedTensor
 
 
 class _Versioned(ctypes.Structure):  # DLManagedTensorVersioned
-    _fields_ = [("version", _Version), ("ctx", ctypes.c_void_p), ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64),
-                ("tensor", _Tensor)]
+    _fields_ = [("version", _Version), ("ctx", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+                ("flags", ctypes.c_uint64), ("tensor", _Tensor)]
 
 
 _READ_ONLY = 1
@@ -139,7 +139,8 @@ class _Taken:
             major, read_only = self.managed.contents.version.major, self.managed.contents.flags & _READ_ONLY
             if major != 1 or (write and read_only):
                 self.close()
-                raise BufferError("%s: %s" % (what, "DLPack %d is not known here" % major if major != 1 else "is read only"))
+                raise BufferError("%s: %s" % (what, "DLPack %d is not known here" % major if major != 1 else
+                                              "is read only"))
         self.tensor = ctypes.pointer(self.managed.contents.tensor)
 
     def close(self):
@@ -168,7 +169,8 @@ class Model:
 
     def run(self, *inputs, out=None):
         if len(inputs) != len(INPUTS):
-            raise TypeError("%d inputs given, @NAME@ has %d: %s" % (len(inputs), len(INPUTS), ", ".join(i[0] for i in INPUTS)))
+            raise TypeError("%d inputs given, @NAME@ has %d: %s" % (len(inputs), len(INPUTS),
+                                                                    ", ".join(i[0] for i in INPUTS)))
         if out is not None and len(out) != len(OUTPUTS):
             raise TypeError("%d outputs given, @NAME@ has %d" % (len(out), len(OUTPUTS)))
         taken, result = [], list(out) if out is not None else [Tensor(i) for i in range(len(OUTPUTS))]
@@ -183,12 +185,14 @@ class Model:
                     taken.append(_Taken(x, "output %d '%s'" % (i, OUTPUTS[i][0]), True))
                 outs = [t.tensor for t in taken[len(inputs):]]
             array = ctypes.POINTER(_Tensor)
-            status = _lib.arn_run_dl(self._ctx, (array * len(ins))(*ins), len(ins), (array * len(outs))(*outs), len(outs))
+            status = _lib.arn_run_dl(self._ctx, (array * len(ins))(*ins), len(ins),
+                                     (array * len(outs))(*outs), len(outs))
         finally:
             for t in taken:
                 t.close()
         if status:
-            raise ValueError(_lib.arn_why(self._ctx).decode() if status == -1 else "the run stopped with status %d" % status)
+            raise ValueError(_lib.arn_why(self._ctx).decode() if status == -1 else
+                             "the run stopped with status %d" % status)
         return result
 
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# cuda_sweep.sh - GPUs without one: the public models under the emulation, up to MACS multiply-adds (20 million), and all of them through
-# NVRTC for sm_80 and sm_90, where no kernel may spill registers, says ptxas where it is found ($PTXAS, or on the path).
+# cuda_sweep.sh - GPUs without one: the public models under the emulation, up to MACS multiply-adds (20 million), and
+# all of them through NVRTC for sm_80 and sm_90, where no kernel may spill registers, says ptxas where it is found
+# ($PTXAS, or on the path).
 # usage: cuda_sweep.sh [MACS [MODELS...]]
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -12,20 +13,24 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 ln -s "$arenac" "$tmp/arenac"
 status=0
-# list FROM TO: models whose multiply-adds are in between: folder, file, weights, outputs, sizes that the file leaves open
+# list FROM TO: models whose multiply-adds are in between: folder, file, weights, outputs, sizes that the file leaves
+# open
 list() {
     python3 -c 'import json, pathlib, sys
 for m in sorted(pathlib.Path(sys.argv[1]).rglob("model.json")):
     d = json.loads(m.read_text())
     if int(sys.argv[2]) <= (d.get("macs") or 0) < int(sys.argv[3]):
-        outputs = ",".join(o["name"] for o in d["outputs"]) if d["format"].startswith("tf-") or d["format"] == "tf" else "-"
+        named = d["format"].startswith("tf-") or d["format"] == "tf"
+        outputs = ",".join(o["name"] for o in d["outputs"]) if named else "-"
         dims = [i["name"] + f".{k}={n}" for i in d["inputs"] for k, n in enumerate(i["shape"])
                 if d["format"] == "mxnet" or not isinstance(i.get("declared_shape", i["shape"])[k], int)]
-        dims += [i["name"] + "=scalar" for i in d["inputs"] if not i["shape"] and d["format"].startswith("tf") and d["format"] != "tflite"]
+        graph = d["format"].startswith("tf") and d["format"] != "tflite"
+        dims += [i["name"] + "=scalar" for i in d["inputs"] if not i["shape"] and graph]
         print(m.parent, d["file"], d.get("weights") or "-", outputs, ",".join(dims) or "-")' "$models" "$1" "$2"
 }
 [ $# -gt 0 ] || set -- $(list 0 "$most" | cut -d' ' -f1)
-python3 "$models/run_models.py" --cmd "$tmp/arenac" --backend cuda-emu --sets 1 --timeout 600 --min-pass 1 "$@" || status=1
+python3 "$models/run_models.py" --cmd "$tmp/arenac" --backend cuda-emu --sets 1 --timeout 600 --min-pass 1 "$@" ||
+    status=1
 ptxas=${PTXAS:-$(command -v ptxas || true)}
 made=0 refused=0 spills=0
 list 0 99000000000 >"$tmp/all"
@@ -46,8 +51,15 @@ while read -r dir file weights outputs dims; do
         *) status=1; echo "FAILED ($rc): $dir sm_$sm"; head -5 "$tmp/err"; continue ;;
         esac
         [ -n "$ptxas" ] || continue
-        "$ptxas" -v -arch=sm_$sm "$tmp/m.ptx" -o "$tmp/m.cubin" 2>"$tmp/info" || { status=1; echo "FAILED: ptxas $dir sm_$sm"; head -3 "$tmp/info"; continue; }
-        awk -v dir="$(basename "$dir") sm_$sm" '/Compiling entry/ { name = $7 } / bytes spill stores/ && $5 > 0 { print "spills", dir, name, $5, "bytes" }' "$tmp/info" >"$tmp/spilled"
+        if ! "$ptxas" -v -arch=sm_$sm "$tmp/m.ptx" -o "$tmp/m.cubin" 2>"$tmp/info"; then
+            status=1
+            echo "FAILED: ptxas $dir sm_$sm"
+            head -3 "$tmp/info"
+            continue
+        fi
+        awk -v dir="$(basename "$dir") sm_$sm" '
+            /Compiling entry/ { name = $7 }
+            / bytes spill stores/ && $5 > 0 { print "spills", dir, name, $5, "bytes" }' "$tmp/info" >"$tmp/spilled"
         cat "$tmp/spilled"
         spills=$((spills + $(wc -l <"$tmp/spilled")))
     done

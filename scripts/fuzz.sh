@@ -1,11 +1,13 @@
 #!/bin/sh
-# libFuzzer with ASan and UBSan on every reader of model files. The models here and the public ones beside the repository are
-# the first corpus; what libFuzzer finds worth keeping stays in BUILD/corpus. A fault ends the script, its input lies in BUILD.
+# fuzz.sh - libFuzzer with ASan and UBSan on every reader of model files. The models here and the public ones beside the
+# repository are the first corpus; what libFuzzer finds worth keeping stays in BUILD/corpus. A fault ends the script,
+# its input lies in BUILD.
 # usage: fuzz.sh [SECONDS per reader: 600] [BUILD: build-fuzz]
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600} build=${2:-$root/build-fuzz}
-CC=clang cmake -S "$root" -B "$build" -DARENAC_SANITIZE=ON -DARENAC_FUZZ=ON -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
+CC=clang cmake -S "$root" -B "$build" -DARENAC_SANITIZE=ON -DARENAC_FUZZ=ON -DBUILD_TESTING=OFF \
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
 readers=$(cd "$root/tests/fuzz" && ls fuzz_*.c | sed 's/\.c$//')
 for r in $readers; do
     cmake --build "$build" -j "$(nproc)" --target "libfuzzer_$r" >/dev/null

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The whole ONNX conformance suite beside the repository, through generated C: every case that passed before must pass, and
-# none may be wrong, crash or hang. usage: onnx_conformance.sh [ARENAC] [--update] [option of the runner]...
+# onnx_conformance.sh - the whole ONNX conformance suite beside the repository, through generated C: every case that
+# passed before must pass, and none may be wrong, crash or hang.
+# usage: onnx_conformance.sh [ARENAC] [--update] [option of the runner]...
 #     --update              writes tests/onnx/passing.txt anew
 #     HOW="--backend eval"  options of arenac run
 #     CASES=DIR             an extraction that is there already
@@ -11,7 +12,10 @@ case ${1-} in -* | '') ;; *) arenac=$1; shift ;; esac
 case ${1-} in --update) update=1; shift ;; esac
 suite=$src/../shared/conformance
 [ -d "$suite" ] || { echo "there is no ../shared beside the repository"; exit 1; }
-python3 -c 'import ml_dtypes' || { echo "the runner needs ml_dtypes from PyPI to compare floats of 8 and 4 bits"; exit 1; }
+if ! python3 -c 'import ml_dtypes'; then
+    echo "the runner needs ml_dtypes from PyPI to compare floats of 8 and 4 bits"
+    exit 1
+fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cases=${CASES-$tmp/cases}
@@ -22,7 +26,7 @@ expect= # of a part of the suite, made by options, the list names more than was 
 missing=0
 # shellcheck disable=SC2086
 python3 "$suite/onnx_conformance.py" run "$cases" --label arenac --jobs 2 --json "$tmp/r.json" $expect \
-    --command "$tmp/arenac run {model} {inputs} --output-dir {out} ${HOW-}" "$@" || missing=1 # what failed is told below
+    --command "$tmp/arenac run {model} {inputs} --output-dir {out} ${HOW-}" "$@" || missing=1 # told below
 python3 - "$tmp/r.json" "$update" "$src/tests/onnx/passing.txt" <<'EOF'
 import json, sys
 doc = json.load(open(sys.argv[1]))
@@ -33,7 +37,8 @@ if sys.argv[2]:
     with open(sys.argv[3], "w") as f:
         f.writelines(sorted(r["id"] + "\n" for r in doc["results"] if r["status"] == "pass"))
 times = sorted(r["seconds"] for r in doc["results"] if r["status"] == "pass" and r["kind"] != "light")
-print("%.0f s in all; %.2f s a passing case on average, light models aside" % (doc["wall_seconds"], sum(times) / max(1, len(times))))
+print("%.0f s in all; %.2f s a passing case on average, light models aside" %
+      (doc["wall_seconds"], sum(times) / max(1, len(times))))
 sys.exit(bool(bad))
 EOF
 exit "$missing"

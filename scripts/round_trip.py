@@ -3,11 +3,12 @@
 
   round_trip.py --arenac build/arenac [--to ag|onnx] [--jobs N] [--run] [PATH ...]
 
-PATH is a folder that holds model.json files at any depth (../shared/models when none is given). --to ag: the C and the weights
-that arenac prints for both have to be equal byte for byte (so all results are equal, on every input); where the C is not, and
-with --run everywhere, both are run on the first set, and every bit of the outputs has to be equal.
---to onnx: the outputs of the first set have to agree within 1e-5 of the largest value, of quantised models (which run in real
-numbers between roundings) within 8 % of it; models that ONNX cannot say (exit 8) are counted. Exit status 0 when no model differs or fails. Needs Python 3 with numpy.
+PATH is a folder that holds model.json files at any depth (../shared/models when none is given). --to ag: the C and the
+weights that arenac prints for both have to be equal byte for byte (so all results are equal, on every input); where the
+C is not, and with --run everywhere, both are run on the first set, and every bit of the outputs has to be equal.
+--to onnx: the outputs of the first set have to agree within 1e-5 of the largest value, of quantised models (which run
+in real numbers between roundings) within 8 % of it; models that ONNX cannot say (exit 8) are counted. Exit status 0
+when no model differs or fails. Needs Python 3 with numpy.
 """
 import argparse, concurrent.futures as cf, json, pathlib, re, subprocess, sys, tempfile
 import numpy as np
@@ -31,7 +32,8 @@ def call(cmd):
 def pins(a, model, d, folder):
     """--dim options for dimensions that the model leaves open: those of the first set of inputs."""
     shape = {i["name"]: np.load(folder / f"input{k}_0.npy", mmap_mode="r").shape for k, i in enumerate(d["inputs"])}
-    dims, listing = [], subprocess.run([a.arenac, "check", "-q", *model], capture_output=True, text=True, errors="replace").stderr
+    dims, listing = [], subprocess.run([a.arenac, "check", "-q", *model], capture_output=True, text=True,
+                                       errors="replace").stderr
     for at, name in re.findall(r"dimension (\d+) of input '([^']*)' .* is unknown", listing):
         label = re.search(r"--dim ([^\n]*)=N", listing[listing.index(f"dimension {at} of input '{name}'"):]).group(1)
         if name in shape:
@@ -46,7 +48,8 @@ def pins(a, model, d, folder):
 
 def code(a, model, to):
     call([a.arenac, "compile", "-q", *model, "--name", "m", "--weights", "blob", "--emit", "c", "-o", to])
-    # Comments speak of the file: its name, its operators; lines are broken by the lengths of names. Functions are numbered after its nodes, here in the order they come.
+    # Comments speak of the file: its name, its operators; lines are broken by the lengths of names. Functions are
+    # numbered after its nodes, here in the order they come.
     seen = {}
     text = re.sub(r"(?s:/\*.*?\*/)|#include.*", "", to.read_text(errors="replace"))
     text = re.sub(r"\bm_[a-z0-9_]+_\d+\b", lambda m: seen.setdefault(m.group(), f"m_{len(seen)}"), text)
@@ -96,7 +99,8 @@ def one(a, mj):
             if a.to == "onnx" or run:
                 quantised = a.to == "onnx" and "QuantizeLinear" in (t / "m.onnx").read_bytes().decode("latin1")
                 x, y = outputs(a, model, d, folder, t / "x"), outputs(a, [t / f"m.{a.to}"], d, folder, t / "y")
-                far = [f"output {k}: {w}" for k, w in enumerate(map(lambda p: equal(*p, a.to, quantised), zip(x, y))) if w]
+                apart = [equal(*pair, a.to, quantised) for pair in zip(x, y)]
+                far = [f"output {k}: {w}" for k, w in enumerate(apart) if w]
                 if far:
                     return name, "differs", "; ".join(far)
                 return name, "equal" if all(p.tobytes() == q.tobytes() for p, q in zip(x, y)) else "close", ""

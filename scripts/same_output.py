@@ -3,13 +3,15 @@
 
   same_output.py OLD [NEW] [--jobs N] [--models FOLDER]... [--only TEXT] [--ignore REGEX]... [--code]
 
-OLD and NEW are commits, or arenac programs that are built already; NEW is by default the working tree. A model is a folder with a
-model.json (../shared/models and its subfolders, unless --models names others) or a file of models/. Lines that name the version or
-the options are left out, and so are those that match --ignore; what was reworded on purpose (REWORDED) counts as equal; of standard
-error only the exit status is compared. --code: comments of generated code are left out too, and reports are not compared.
-Prints what differs; exit status 0 when nothing does. Needs Python 3 and what a build of arenac needs.
+OLD and NEW are commits, or arenac programs that are built already; NEW is by default the working tree. A model is a
+folder with a model.json (../shared/models and its subfolders, unless --models names others) or a file of models/. Lines
+that name the version or the options are left out, and so are those that match --ignore; what was reworded on purpose
+(REWORDED) counts as equal; of standard error only the exit status is compared. --code: comments of generated code are
+left out too, and reports are not compared. Prints what differs; exit status 0 when nothing does. Needs Python 3 and
+what a build of arenac needs.
 """
-import argparse, concurrent.futures as cf, difflib, filecmp, hashlib, json, os, pathlib, re, shutil, subprocess, sys, tempfile
+import argparse, concurrent.futures as cf, difflib, filecmp, hashlib, json, os, pathlib, re, shutil, subprocess, sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -25,7 +27,8 @@ CALLS = [
     ("generic", ["compile", "--emit", "c,h", "--weights", "blob"]),
     ("generic_overlap", ["compile", "--emit", "c,h", "--weights", "blob", "--overlap", "on", "--poison", "--host"]),
     ("v4", ["compile", "--emit", "c,h", "--weights", "blob", "-t", "x86-64-v4-vnni"]),
-    ("v3_threads", ["compile", "--emit", "c,h", "--weights", "blob", "-t", "x86-64-v3", "--threads", "2", "--winograd"]),
+    ("v3_threads", ["compile", "--emit", "c,h", "--weights", "blob", "-t", "x86-64-v3", "--threads", "2",
+                    "--winograd"]),
     ("neon", ["compile", "--emit", "ll", "--weights", "blob", "-t", "aarch64-dotprod"]),
     ("m55", ["compile", "--emit", "c", "--weights", "blob", "-t", "cortex-m55", "--share-kernels"]),
     ("m4_stripe", ["compile", "--emit", "c,h", "--weights", "blob", "-t", "cortex-m4", "--stripe", "auto"]),
@@ -59,7 +62,8 @@ def build(what, folder):
         tree = folder / "tree"
         subprocess.run(["git", "-C", ROOT, "worktree", "add", "-q", "--detach", tree, what], check=True)
     made = folder / "build"
-    for command in (["cmake", "-S", tree, "-B", made, "-DBUILD_TESTING=OFF"], ["cmake", "--build", made, "-j", str(os.cpu_count())]):
+    for command in (["cmake", "-S", tree, "-B", made, "-DBUILD_TESTING=OFF"],
+                    ["cmake", "--build", made, "-j", str(os.cpu_count())]):
         p = subprocess.run(command, capture_output=True, text=True)
         if p.returncode:
             sys.exit(f"{what or 'the working tree'} does not build:\n{p.stdout[-2000:]}{p.stderr[-2000:]}")

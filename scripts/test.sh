@@ -1,7 +1,7 @@
 #!/bin/sh
-# test.sh [--all] - installs what is missing, builds, runs all tests: once with ASan and UBSan, once as released. Ends with what was skipped
-# and ctest's closing lines. Tests that need something outside the repository skip with a message; --all installs for them what Debian
-# has: LLVM, cross compilers, QEMU, node, Chromium.
+# test.sh [--all] - installs what is missing, builds, runs all tests: once with ASan and UBSan, once as released. Ends
+# with what was skipped and ctest's closing lines. Tests that need something outside the repository skip with a message;
+# --all installs for them what Debian has: LLVM, cross compilers, QEMU, node, Chromium.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/scripts/setup.sh"
@@ -10,7 +10,8 @@ wish clang clang clang-format-14 clang-format-14 python3 python3 xz xz-utils pkg
 python3 -c 'import numpy' 2>/dev/null || wish /usr/lib/python3/dist-packages/numpy python3-numpy
 # a compiler is of use with its libraries only: Debian's compilers are sometimes installed without
 there() { command -v "$1" >/dev/null 2>&1; }
-! there clang || wish "$(clang --rtlib=compiler-rt --print-libgcc-file-name)" "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+! there clang || wish "$(clang --rtlib=compiler-rt --print-libgcc-file-name)" \
+    "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
 ! there aarch64-linux-gnu-gcc || wish /usr/aarch64-linux-gnu/lib/libc.a libc6-dev-arm64-cross
 ! there riscv64-linux-gnu-gcc || wish /usr/riscv64-linux-gnu/lib/libc.a libc6-dev-riscv64-cross
 if [ "${1:-}" = --all ]; then
@@ -18,7 +19,8 @@ if [ "${1:-}" = --all ]; then
         aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu /usr/aarch64-linux-gnu/lib/libc.a libc6-dev-arm64-cross \
         riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu /usr/riscv64-linux-gnu/lib/libc.a libc6-dev-riscv64-cross \
         arm-none-eabi-gcc gcc-arm-none-eabi /usr/lib/arm-none-eabi/newlib libnewlib-arm-none-eabi \
-        riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf /usr/lib/picolibc/riscv64-unknown-elf picolibc-riscv64-unknown-elf \
+        riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf \
+        /usr/lib/picolibc/riscv64-unknown-elf picolibc-riscv64-unknown-elf \
         qemu-system-arm qemu-system-arm qemu-system-riscv32 qemu-system-misc
 fi
 werror=OFF
@@ -52,7 +54,8 @@ awk '
         if (!seen[why, test]++) who[why] = who[why] (who[why] == "" ? "" : ", ") test (whole[test] ? "" : " (in part)")
     }
     END { for (i = 0; i < n; i++) print order[i] "\n    " who[order[i]]; if (!n) print "nothing" }
-' "$root/build-asan/tests.log" "$root/build/tests.log" "$root/build-asan/Testing/Temporary/LastTest.log" "$root/build/Testing/Temporary/LastTest.log"
+' "$root/build-asan/tests.log" "$root/build/tests.log" \
+    "$root/build-asan/Testing/Temporary/LastTest.log" "$root/build/Testing/Temporary/LastTest.log"
 [ "${1:-}" = --all ] || echo "sh scripts/test.sh --all installs of it what Debian has"
 echo "== with ASan and UBSan"
 closing "$root/build-asan"

@@ -77,11 +77,13 @@ def main():
             file.truncate()
             file.write(text)
             file.flush()
-            out = subprocess.run([sys.argv[1], "plan", file.name, "--planner", "exact", "--json"], capture_output=True, check=True)
+            out = subprocess.run([sys.argv[1], "plan", file.name, "--planner", "exact", "--json"],
+                                 capture_output=True, check=True)
             plan = json.loads(out.stdout)["plan"]
             best = smallest_arena(rows)
             if not plan["optimal"] or plan["arena_bytes"] != best:
-                print("arenac: %s%d bytes, CP-SAT: %d bytes\n%s" % ("optimal, " if plan["optimal"] else "", plan["arena_bytes"], best, text))
+                print("arenac: %s%d bytes, CP-SAT: %d bytes\n%s" %
+                      ("optimal, " if plan["optimal"] else "", plan["arena_bytes"], best, text))
                 return 1
             proofs += plan["arena_bytes"] > plan["lower_bound_bytes"]
     print("%d problems agree, %d of them above the lower bound" % (ROUNDS, proofs))

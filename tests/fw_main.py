@@ -29,7 +29,10 @@ def main():
     print('#include "%s"\n#include "fw.h"\n#include <string.h>\n' % header)
     print(array("input", load(x)))
     print(array("want", load(y)))
-    print("""static union { unsigned char bytes[%(U)s_ARENA_BYTES]; long long align; } arena __attribute__((aligned(64)));
+    print("""static union {
+    unsigned char bytes[%(U)s_ARENA_BYTES];
+    long long align;
+} arena __attribute__((aligned(64)));
 int main(void)
 {
     %(n)s_mem m;

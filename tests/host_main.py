@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write a main.c for the host that runs one generated model on one stored input (its last one, when there are several: the
-others stay zero) and compares the output bytes. The arena is exactly as large as the header says, on the heap, so that a
-sanitizer sees every byte outside of it.
+"""Writes a main.c for the host that runs one generated model on one stored input (its last one, when there are several:
+the others stay zero) and compares the output bytes. The arena is exactly as large as the header says, on the heap, so
+that a sanitizer sees every byte outside of it.
 
   host_main.py NAME HEADER.h INPUT.npy OUTPUT.npy > main.c
 """
@@ -13,7 +13,8 @@ from fw_main import array, load
 name, header, x, y = sys.argv[1:5]
 up = name.upper()
 which = re.search(r"input(\d+)_", x)
-print('#define _POSIX_C_SOURCE 200112L\n#include "%s"\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n' % header)
+print('#define _POSIX_C_SOURCE 200112L\n#include "%s"' % header)
+print("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n")
 print(array("input", load(x)))
 print(array("want", load(y)))
 print("""int main(void)
@@ -22,7 +23,8 @@ print("""int main(void)
     void *arena;
     int bad;
     memset(&m, 0, sizeof m);
-    if (posix_memalign(&arena, %(U)s_ARENA_ALIGN < sizeof(void *) ? sizeof(void *) : %(U)s_ARENA_ALIGN, %(U)s_ARENA_BYTES))
+    if (posix_memalign(&arena, %(U)s_ARENA_ALIGN < sizeof(void *) ? sizeof(void *) : %(U)s_ARENA_ALIGN,
+                       %(U)s_ARENA_BYTES))
         return 2;
     m.arena = arena;
     if (%(n)s_init(&m) != %(U)s_OK)

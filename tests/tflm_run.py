@@ -1,5 +1,5 @@
-"""Runs a model in TFLite Micro as it is and with a plan of arenac's in it: all outputs must be equal for several inputs, and
-the second must need SAVED bytes less, or (without SAVED) not more.
+"""Runs a model in TFLite Micro as it is and with a plan of arenac's in it: all outputs must be equal for several
+inputs, and the second must need SAVED bytes less, or (without SAVED) not more.
 usage: tflm_run.py MODEL PLANNED [SAVED]. Prints the smallest arenas; exits 77 without the package tflite-micro."""
 import os
 import subprocess

@@ -2,7 +2,8 @@
 //
 //   node wasm_run.mjs NAME MODEL.wasm HEADER.h INPUT.npy OUTPUT.npy
 //
-// The module exports NAME_init, NAME_run, memory and __heap_base; it may import memcpy and memset. Exit 1 when the output differs.
+// The module exports NAME_init, NAME_run, memory and __heap_base; it may import memcpy and memset. Exit 1 when the
+// output differs.
 import { readFileSync } from "node:fs";
 
 const [name, wasm, header, inputFile, outputFile] = process.argv.slice(2);

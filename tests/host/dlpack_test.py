@@ -48,7 +48,8 @@ def numpy_test():
     assert [t.name for t in out] == [o[0] for o in corners.OUTPUTS] and out[7].scale == 0.5 and out[7].zero_point == 3
     for t, want in zip(out, WANT):
         y = np.from_dlpack(t)
-        assert y.dtype == want.dtype and y.shape == want.shape and (y == want).all() and y.flags.writeable == WRITEABLE, t
+        assert y.dtype == want.dtype and y.shape == want.shape and (y == want).all(), t
+        assert y.flags.writeable == WRITEABLE, t
     raises(BufferError, "given away", lambda: np.from_dlpack(out[0]))
     old = corners.run(Old(X), Old(K))
     assert (np.from_dlpack(old[2]) == 2 * X).all()
@@ -85,7 +86,8 @@ def numpy_test():
 
 def leak_test():
     x = np.ones((256, 1024), np.float32)
-    ways = [lambda: wide.run(x), lambda: wide.run(x)[0].__dlpack__(), lambda: wide.run(x)[0].__dlpack__(max_version=(1, 0)),
+    ways = [lambda: wide.run(x), lambda: wide.run(x)[0].__dlpack__(),
+            lambda: wide.run(x)[0].__dlpack__(max_version=(1, 0)),
             lambda: np.from_dlpack(wide.run(x)[0]), lambda: wide.run(wide.run(x)[0].__dlpack__()),
             lambda: wide.run(wide.run(x)[0].__dlpack__(max_version=(1, 1))), lambda: wide.Model().run(x),
             lambda: raises(ValueError, "shape", lambda: wide.run(np.ones((255, 1024), np.float32)))]
@@ -173,7 +175,8 @@ def torch_test(torch):
     view[0, 0] = 7
     assert (mine.numpy() == X).all() and view.data_ptr() % 4 == 0 and view[0, 0] == 7
     big = torch.ones(256, 1024)
-    no_leak([lambda: wide.run(big), lambda: torch.from_dlpack(wide.run(big)[0]), lambda: wide.run(torch.from_dlpack(wide.run(big)[0])),
+    no_leak([lambda: wide.run(big), lambda: torch.from_dlpack(wide.run(big)[0]),
+             lambda: wide.run(torch.from_dlpack(wide.run(big)[0])),
              lambda: raises(ValueError, "shape", lambda: wide.run(torch.ones(255, 1024)))])
 
 

@@ -16,13 +16,15 @@ class Net:
     def __init__(self, **inputs):
         self.inputs, self.text, self.weights, self.want = list(inputs.values()), "", b"", {}
         for name, x in inputs.items():
-            self.text += f'layer {{ name: "{name}" type: "Input" top: "{name}" input_param {{ shape {{ {" ".join(f"dim: {d}" for d in x.shape)} }} }} }}\n'
+            shape = " ".join(f"dim: {d}" for d in x.shape)
+            self.text += (f'layer {{ name: "{name}" type: "Input" top: "{name}" '
+                          f'input_param {{ shape {{ {shape} }} }} }}\n')
 
     def layer(self, kind, bottoms, params, *want, blobs=()):
         name = f"{kind}{len(self.want)}"
         tops = [f"{name}_{k}" for k in range(len(want))]
-        self.text += f'layer {{ name: "{name}" type: "{kind}" {" ".join(f"bottom: {chr(34)}{b}{chr(34)}" for b in bottoms.split())} '
-        self.text += " ".join(f'top: "{t}"' for t in tops) + f" {params} }}\n"
+        self.text += f'layer {{ name: "{name}" type: "{kind}" ' + " ".join(f'bottom: "{b}"' for b in bottoms.split())
+        self.text += " " + " ".join(f'top: "{t}"' for t in tops) + f" {params} }}\n"
         self.want.update(zip(tops, want))
         content = field(1, name.encode()) + field(2, kind.encode())
         for b in blobs:
@@ -33,8 +35,8 @@ class Net:
         return tops[0]
 
     def run(self):
-        run(arenac, {"net.prototxt": 'name: "values"\n' + self.text, "net.caffemodel": field(1, b"values") + self.weights}, self.inputs, self.want,
-            ["--outputs", ",".join(self.want)])
+        files = {"net.prototxt": 'name: "values"\n' + self.text, "net.caffemodel": field(1, b"values") + self.weights}
+        run(arenac, files, self.inputs, self.want, ["--outputs", ",".join(self.want)])
 
 
 def interp(x, h, w):
@@ -46,7 +48,8 @@ def interp(x, h, w):
             r, c = int(a), int(b)
             r1, c1 = min(r + 1, x.shape[2] - 1), min(c + 1, x.shape[3] - 1)
             u, v = a - r, b - c
-            y[:, :, i, j] = (1 - u) * ((1 - v) * x[:, :, r, c] + v * x[:, :, r, c1]) + u * ((1 - v) * x[:, :, r1, c] + v * x[:, :, r1, c1])
+            y[:, :, i, j] = ((1 - u) * ((1 - v) * x[:, :, r, c] + v * x[:, :, r, c1]) +
+                             u * ((1 - v) * x[:, :, r1, c] + v * x[:, :, r1, c1]))
     return y
 
 
@@ -73,7 +76,8 @@ def spp(x, height):
         y = np.zeros(x.shape[:2] + (bins, bins), np.float32)
         for i in range(bins):
             for j in range(bins):
-                y[:, :, i, j] = x[:, :, max(i * kh - ph, 0):i * kh - ph + kh, max(j * kw - pw, 0):j * kw - pw + kw].max((2, 3))
+                r, c = i * kh - ph, j * kw - pw
+                y[:, :, i, j] = x[:, :, max(r, 0):r + kh, max(c, 0):c + kw].max((2, 3))
         parts.append(y.reshape(x.shape[0], -1))
     return np.concatenate(parts, 1)
 
@@ -91,10 +95,12 @@ def small():
     n.layer("Crop", "x y", "crop_param { axis: 3 offset: 2 }", x[:, :, :, 2:6])
     a = rng.standard_normal(4).astype(np.float32)
     n.layer("PReLU", "x", "", np.where(x > 0, x, a.reshape(1, 4, 1, 1) * x), blobs=[a])
-    n.layer("PReLU", "x", "prelu_param { channel_shared: true }", np.where(x > 0, x, a[0] * x), blobs=[a[0].reshape(())])
-    n.layer("Normalize", "x", "norm_param { across_spatial: false channel_shared: false }", x / np.sqrt((x * x).sum(1, keepdims=True) + 1e-10) * a.reshape(1, 4, 1, 1), blobs=[a])
-    n.layer("Normalize", "x", "norm_param { across_spatial: true channel_shared: true }", x / np.sqrt((x * x).sum((1, 2, 3), keepdims=True) + 1e-10) * a[1],
-            blobs=[a[1].reshape(())])
+    n.layer("PReLU", "x", "prelu_param { channel_shared: true }", np.where(x > 0, x, a[0] * x),
+            blobs=[a[0].reshape(())])
+    n.layer("Normalize", "x", "norm_param { across_spatial: false channel_shared: false }",
+            x / np.sqrt((x * x).sum(1, keepdims=True) + 1e-10) * a.reshape(1, 4, 1, 1), blobs=[a])
+    n.layer("Normalize", "x", "norm_param { across_spatial: true channel_shared: true }",
+            x / np.sqrt((x * x).sum((1, 2, 3), keepdims=True) + 1e-10) * a[1], blobs=[a[1].reshape(())])
     n.layer("Permute", "x", "permute_param { order: 0 order: 3 order: 1 order: 2 }", x.transpose(0, 3, 1, 2))
     n.layer("Permute", "x", "permute_param { order: 2 }", x.transpose(2, 0, 1, 3))
     n.layer("Reduction", "x", "reduction_param { operation: SUM axis: 1 coeff: 0.5 }", x.sum((1, 2, 3)) * 0.5)
@@ -107,31 +113,39 @@ def small():
     n.layer("ArgMax", "x", "argmax_param { top_k: 3 }", order[:, None, :3])
     n.layer("ArgMax", "x", "argmax_param { top_k: 2 out_max_val: true }",
             np.stack([order[:, :2], np.take_along_axis(x.reshape(2, -1), order[:, :2], 1)], 1))
-    n.layer("Scale", "x", "scale_param { bias_term: true }", x * a.reshape(1, 4, 1, 1) + a[::-1].reshape(1, 4, 1, 1), blobs=[a, a[::-1]])
+    n.layer("Scale", "x", "scale_param { bias_term: true }", x * a.reshape(1, 4, 1, 1) + a[::-1].reshape(1, 4, 1, 1),
+            blobs=[a, a[::-1]])
     n.layer("Scale", "x v", "scale_param { axis: 0 }", x * v[:, :, None, None])
     n.layer("Bias", "x v", "bias_param { axis: 0 }", x + v[:, :, None, None])
     n.layer("SPP", "x", "spp_param { pyramid_height: 3 pool: MAX }", spp(x, 3))
     sq = np.pad(x * x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     mean = sum(sq[:, :, i:i + 7, j:j + 6] for i in range(3) for j in range(3)) / 9
-    n.layer("LRN", "x", "lrn_param { local_size: 3 alpha: 0.5 beta: 0.75 norm_region: WITHIN_CHANNEL }", x * (1 + 0.5 * mean) ** -0.75)
+    n.layer("LRN", "x", "lrn_param { local_size: 3 alpha: 0.5 beta: 0.75 norm_region: WITHIN_CHANNEL }",
+            x * (1 + 0.5 * mean) ** -0.75)
     sq = np.pad(x * x, ((0, 0), (2, 2), (0, 0), (0, 0)))
-    n.layer("LRN", "x", "lrn_param { local_size: 5 alpha: 0.5 beta: 0.75 k: 2 }", x * (2 + 0.1 * sum(sq[:, k:k + 4] for k in range(5))) ** -0.75)
+    n.layer("LRN", "x", "lrn_param { local_size: 5 alpha: 0.5 beta: 0.75 k: 2 }",
+            x * (2 + 0.1 * sum(sq[:, k:k + 4] for k in range(5))) ** -0.75)
     w, b = rng.standard_normal((4, 3, 3, 3)).astype(np.float32), rng.standard_normal(6).astype(np.float32)
-    n.layer("Deconvolution", "x", "convolution_param { num_output: 6 group: 2 kernel_size: 3 stride: 2 pad: 1 }", deconv(x, w, b, 2, 2, 1, 1), blobs=[w, b])
-    n.layer("Deconvolution", "x", "convolution_param { num_output: 6 group: 2 kernel_size: 3 stride: 2 dilation: 2 }", deconv(x, w, b, 2, 2, 2, 0), blobs=[w, b])
-    n.layer("Deconvolution", "x", "convolution_param { num_output: 4 group: 4 kernel_size: 3 stride: 2 pad: 3 }", deconv(x, w[:, :1], b[:4], 4, 2, 1, 3),
-            blobs=[w[:, :1], b[:4]])
+    n.layer("Deconvolution", "x", "convolution_param { num_output: 6 group: 2 kernel_size: 3 stride: 2 pad: 1 }",
+            deconv(x, w, b, 2, 2, 1, 1), blobs=[w, b])
+    n.layer("Deconvolution", "x", "convolution_param { num_output: 6 group: 2 kernel_size: 3 stride: 2 dilation: 2 }",
+            deconv(x, w, b, 2, 2, 2, 0), blobs=[w, b])
+    n.layer("Deconvolution", "x", "convolution_param { num_output: 4 group: 4 kernel_size: 3 stride: 2 pad: 3 }",
+            deconv(x, w[:, :1], b[:4], 4, 2, 1, 3), blobs=[w[:, :1], b[:4]])
     v5 = x.reshape(2, 2, 2, 7, 6)
     w5 = rng.standard_normal((4, 2, 2, 3, 1)).astype(np.float32)
     cube = n.layer("Reshape", "x", "reshape_param { shape { dim: 2 dim: 2 dim: 2 dim: 7 dim: 6 } }", v5)
-    n.layer("Convolution", cube, "convolution_param { num_output: 4 kernel_size: 2 kernel_size: 3 kernel_size: 1 pad: 1 }", conv(v5, w5, b[:4], pad=1),
-            blobs=[w5, b[:4]])
+    n.layer("Convolution", cube,
+            "convolution_param { num_output: 4 kernel_size: 2 kernel_size: 3 kernel_size: 1 pad: 1 }",
+            conv(v5, w5, b[:4], pad=1), blobs=[w5, b[:4]])
     for how in ("MAX", "AVE"):
-        n.layer("Pooling", "x", f"pooling_param {{ pool: {how} kernel_size: 3 stride: 2 pad: 1 }}", pool(x, 3, 2, 1, how))
+        n.layer("Pooling", "x", f"pooling_param {{ pool: {how} kernel_size: 3 stride: 2 pad: 1 }}",
+                pool(x, 3, 2, 1, how))
         n.layer("Pooling", "x", f"pooling_param {{ pool: {how} kernel_size: 3 stride: 3 }}", pool(x, 3, 3, 0, how))
     m, s = x.mean((2, 3), keepdims=True), x.std((2, 3), keepdims=True)
     n.layer("MVN", "x", "", (x - m) / (s + 1e-9))
-    n.layer("MVN", "x", "mvn_param { across_channels: true normalize_variance: false }", x - x.mean((1, 2, 3), keepdims=True))
+    n.layer("MVN", "x", "mvn_param { across_channels: true normalize_variance: false }",
+            x - x.mean((1, 2, 3), keepdims=True))
     n.layer("Exp", "x", "exp_param { base: 2 scale: 0.5 shift: 1 }", 2 ** (1 + 0.5 * x))
     n.layer("Log", "x", "log_param { base: 10 scale: 0.1 shift: 3 }", np.log10(3 + 0.1 * x))
     n.layer("Power", "x", "power_param { power: 3 scale: 0.5 shift: 0.25 }", (0.25 + 0.5 * x) ** 3)
@@ -141,12 +155,16 @@ def small():
     n.layer("Eltwise", "x x x", "eltwise_param { operation: SUM coeff: 1 coeff: -0.5 coeff: 0.25 }", x * 0.75)
     n.layer("Slice", "x", "slice_param { axis: 1 slice_point: 1 slice_point: 3 }", x[:, :1], x[:, 1:3], x[:, 3:])
     n.layer("Tile", "f", "tile_param { axis: 1 tiles: 3 }", np.tile(f, (1, 3)))
-    n.layer("Reshape", "x", "reshape_param { shape { dim: 0 dim: -1 dim: 3 } axis: 0 num_axes: -1 }", x.reshape(2, -1, 3))
+    n.layer("Reshape", "x", "reshape_param { shape { dim: 0 dim: -1 dim: 3 } axis: 0 num_axes: -1 }",
+            x.reshape(2, -1, 3))
     n.layer("Flatten", "x", "flatten_param { axis: 1 end_axis: 2 }", x.reshape(2, 28, 6))
     stat, var, factor = rng.standard_normal(4).astype(np.float32), rng.random(4).astype(np.float32) + 0.5, 4.0
-    n.layer("BatchNorm", "x", "", (x - (stat / factor).reshape(1, 4, 1, 1)) / np.sqrt((var / factor).reshape(1, 4, 1, 1) + 1e-5), blobs=[stat, var, [factor]])
+    n.layer("BatchNorm", "x", "",
+            (x - (stat / factor).reshape(1, 4, 1, 1)) / np.sqrt((var / factor).reshape(1, 4, 1, 1) + 1e-5),
+            blobs=[stat, var, [factor]])
     wi, bi = rng.standard_normal((3, 24)).astype(np.float32), rng.standard_normal(3).astype(np.float32)
-    n.layer("InnerProduct", "y", "inner_product_param { num_output: 3 axis: 3 transpose: true bias_term: false }", y @ wi[:, :4].T, blobs=[wi[:, :4].T])
+    n.layer("InnerProduct", "y", "inner_product_param { num_output: 3 axis: 3 transpose: true bias_term: false }",
+            y @ wi[:, :4].T, blobs=[wi[:, :4].T])
     n.run()
 
 
@@ -162,7 +180,8 @@ def prior_box(h, w, img, smallest, largest, ratios, flip, clip, var, offset=0.5)
                 sizes += [(s * np.sqrt(r), s / np.sqrt(r)) for r in ratios[1:]]
             rows += [[(cx - a / 2) / img, (cy - b / 2) / img, (cx + a / 2) / img, (cy + b / 2) / img] for a, b in sizes]
     rows = np.array(rows, np.float32)
-    return np.stack([np.clip(rows, 0, 1).ravel() if clip else rows.ravel(), np.tile(np.array(var, np.float32), len(rows))])[None]
+    rows = np.clip(rows, 0, 1) if clip else rows
+    return np.stack([rows.ravel(), np.tile(np.array(var, np.float32), len(rows))])[None]
 
 
 def decode(loc, prior, var):
@@ -199,12 +218,15 @@ def ssd():
     loc = rng.standard_normal((2, count * 4)).astype(np.float32)
     conf = rng.random((2, count * 3)).astype(np.float32)
     n = Net(img=img, feat=feat, loc=loc, conf=conf)
-    top = n.layer("PriorBox", "feat img", "prior_box_param { min_size: 20 max_size: 35 aspect_ratio: 2 flip: true clip: true variance: 0.1 variance: 0.1 "
-                  "variance: 0.2 variance: 0.2 }", prior)
-    n.layer("PriorBox", "feat img", "prior_box_param { min_size: 10 min_size: 30 aspect_ratio: 3 flip: false clip: false variance: 0.1 }",
+    top = n.layer("PriorBox", "feat img",
+                  "prior_box_param { min_size: 20 max_size: 35 aspect_ratio: 2 flip: true clip: true "
+                  "variance: 0.1 variance: 0.1 variance: 0.2 variance: 0.2 }", prior)
+    n.layer("PriorBox", "feat img",
+            "prior_box_param { min_size: 10 min_size: 30 aspect_ratio: 3 flip: false clip: false variance: 0.1 }",
             prior_box(3, 4, 60, [10, 30], [], [3], False, False, [0.1] * 4))
-    how = "detection_output_param { num_classes: 3 share_location: true background_label_id: 0 nms_param { nms_threshold: 0.4 top_k: 20 } " \
-          "code_type: CENTER_SIZE keep_top_k: 12 confidence_threshold: 0.3 }"
+    how = ("detection_output_param { num_classes: 3 share_location: true background_label_id: 0 "
+           "nms_param { nms_threshold: 0.4 top_k: 20 } "
+           "code_type: CENTER_SIZE keep_top_k: 12 confidence_threshold: 0.3 }")
     n.layer("DetectionOutput", f"loc conf {top}", how, detection(loc, conf, prior, 3, 0.4, 20, 12, 0.3))
     n.run()
 

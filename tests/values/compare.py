@@ -1,5 +1,5 @@
-"""What the value tests share: a model is run once by the reference interpreter, and each of its outputs compared with what
-NumPy makes of the same numbers by the definition of the operator, written here a second time."""
+"""What the value tests share: a model is run once by the reference interpreter, and each of its outputs compared with
+what NumPy makes of the same numbers by the definition of the operator, written here a second time."""
 import pathlib
 import subprocess
 import sys

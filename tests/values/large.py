@@ -1,8 +1,8 @@
-"""What reading costs: models of 1 GB in sparse files are planned without their weights coming into memory, and small files that
-claim to be large do not get the memory they claim.   large.py ARENAC [--time]
+"""What reading costs: models of 1 GB in sparse files are planned without their weights coming into memory, and small
+files that claim to be large do not get the memory they claim.   large.py ARENAC [--time]
 
-Prints the most memory that any run took (resident, so pages of the mapped file count as far as they were touched); more than
-200 MiB is a failure. --time prints how long each run took, too; it is never judged."""
+Prints the most memory that any run took (resident, so pages of the mapped file count as far as they were touched); more
+than 200 MiB is a failure. --time prints how long each run took, too; it is never judged."""
 import os
 import pathlib
 import resource
@@ -43,16 +43,19 @@ def run(what, statuses, *args):
 
 
 def params(shape, size, claimed=1):
-    head = struct.pack("<QQQ", 0x112, 0, claimed) + struct.pack("<IiI", 0xF993FAC9, 0, len(shape)) + struct.pack(f"<{len(shape)}q", *shape)
+    head = struct.pack("<QQQ", 0x112, 0, claimed)
+    head += struct.pack("<IiI", 0xF993FAC9, 0, len(shape)) + struct.pack(f"<{len(shape)}q", *shape)
     name = b"arg:w"
     return head + struct.pack("<iii", 1, 0, 0), size, struct.pack("<QQ", 1, len(name)) + name
 
 
 SYMBOL = '''{"nodes": [{"op": "null", "name": "data", "inputs": []}, {"op": "null", "name": "w", "inputs": []},
- {"op": "FullyConnected", "name": "fc", "attrs": {"num_hidden": "%d", "no_bias": "True"}, "inputs": [[0, 0, 0], [1, 0, 0]]}],
+ {"op": "FullyConnected", "name": "fc", "attrs": {"num_hidden": "%d", "no_bias": "True"},
+  "inputs": [[0, 0, 0], [1, 0, 0]]}],
  "arg_nodes": [0, 1], "heads": [[2, 0, 0]], "attrs": {"mxnet_version": ["int", 10901]}}'''
 NET = '''input: "x" input_shape { dim: 1 dim: %d }
-layer { name: "fc" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: %d bias_term: false } }'''
+layer { name: "fc" type: "InnerProduct" bottom: "x" top: "y"
+        inner_product_param { num_output: %d bias_term: false } }'''
 
 
 def tf(shape, size, content=True):
@@ -66,7 +69,8 @@ def tf(shape, size, content=True):
     dtype = field(5, field(1, b"dtype") + field(2, number(6, 1)))
     node = field(1, b"w") + field(2, b"Const") + dtype + head(5, entry_len) + entry
     node_len = len(node) + (size if content else 0)
-    x = field(1, b"x") + field(2, b"Placeholder") + dtype + field(5, field(1, b"shape") + field(2, field(7, field(2, number(1, 1)) + field(2, number(1, SIDE)))))
+    x_shape = field(7, field(2, number(1, 1)) + field(2, number(1, SIDE)))
+    x = field(1, b"x") + field(2, b"Placeholder") + dtype + field(5, field(1, b"shape") + field(2, x_shape))
     y = field(1, b"y") + field(2, b"MatMul") + field(3, b"x") + field(3, b"w")
     return field(1, x) + head(1, node_len) + node, size if content else 0, field(1, y)
 
@@ -81,7 +85,8 @@ def large(t):
     size = SIDE * SIDE * 4
     (t / "s.json").write_text(SYMBOL % SIDE)
     sparse(t / "l.params", *params((SIDE, SIDE), size))
-    run("1 GiB .params", [0], "plan", "-q", t / "s.json", t / "l.params", "--dim", "data.0=1", "--dim", f"data.1={SIDE}")
+    dims = ["--dim", "data.0=1", "--dim", f"data.1={SIDE}"]
+    run("1 GiB .params", [0], "plan", "-q", t / "s.json", t / "l.params", *dims)
     sparse(t / "l.pb", *tf((SIDE, SIDE), size))
     run("1 GiB .pb", [0], "plan", "-q", t / "l.pb")
     (t / "n.prototxt").write_text(NET % (SIDE, SIDE))
@@ -90,7 +95,8 @@ def large(t):
     header = f"arenac-weights 1 bytes {128 + size} sha256 {'0' * 64}"
     sparse(t / "l.weights", header.ljust(127).encode() + b"\n", size)
     (t / "l.ag").write_text(f'weights "l.weights" {128 + size} "{"0" * 64}"\ngraph l {{\n  input x: f32[1,{SIDE}]\n'
-                            f"  const w: f32[{SIDE},{SIDE}] = weights @128\n  y = fully_connected(x, w, _)\n  output y\n}}\n")
+                            f"  const w: f32[{SIDE},{SIDE}] = weights @128\n"
+                            "  y = fully_connected(x, w, _)\n  output y\n}\n")
     run("1 GiB .weights", [0], "plan", "-q", t / "l.ag")
 
 
@@ -99,25 +105,29 @@ def claimed(t):
     (t / "s.json").write_text(SYMBOL % 8)
     dims = ["--dim", "data.0=1", "--dim", "data.1=8"]
     for what, file in {"2^40 elements": params((1 << 20, 1 << 20), 64), "2^62 elements": params((1 << 31, 1 << 31), 64),
-                       "2^40 arrays": params((8, 8), 256, 1 << 40), "2^63 arrays": params((8, 8), 256, 1 << 63)}.items():
+                       "2^40 arrays": params((8, 8), 256, 1 << 40),
+                       "2^63 arrays": params((8, 8), 256, 1 << 63)}.items():
         sparse(t / "c.params", *file)
         run(f".params, {what}", huge, "plan", "-q", t / "s.json", t / "c.params", *dims)
     name = b"".join(params((8, 8), 0)[:1]) + bytes(256) + struct.pack("<QQ", 1 << 40, 1 << 40)
     (t / "c.params").write_bytes(name)
     run(".params, 2^40 names", huge, "plan", "-q", t / "s.json", t / "c.params", *dims)
-    rows = struct.pack("<QQQIiIqq", 0x112, 0, 1, 0xF993FAC9, 1, 2, 1 << 30, 8) + struct.pack("<I2qiii", 2, 1 << 30, 8, 1, 0, 0) + bytes(64)
+    rows = struct.pack("<QQQIiIqq", 0x112, 0, 1, 0xF993FAC9, 1, 2, 1 << 30, 8)
+    rows += struct.pack("<I2qiii", 2, 1 << 30, 8, 1, 0, 0) + bytes(64)
     (t / "c.params").write_bytes(rows)
     run(".params, sparse rows", huge, "plan", "-q", t / "s.json", t / "c.params", *dims)
     (t / "b.json").write_text(SYMBOL % 2000000000)
     run("symbol, 2e9 outputs without weights", small, "plan", "-q", t / "b.json", *dims)
-    for what, file in {"2^40 elements": tf((1 << 20, 1 << 20), 64), "2^62 elements": tf((1 << 31, 1 << 31), 64), "a splat": tf((1 << 15, 1 << 15), 0, False),
+    for what, file in {"2^40 elements": tf((1 << 20, 1 << 20), 64), "2^62 elements": tf((1 << 31, 1 << 31), 64),
+                       "a splat": tf((1 << 15, 1 << 15), 0, False),
                        "a splat of 2^40": tf((1 << 20, 1 << 20), 0, False)}.items():
         sparse(t / "c.pb", *file)
         run(f".pb, {what}", small, "plan", "-q", t / "c.pb")
     (t / "c.pb").write_bytes(field(1, field(1, b"w") + field(2, b"Const") + head(5, 1 << 40)))
     run(".pb, a field of 2^40 bytes", huge, "plan", "-q", t / "c.pb")
     (t / "n.prototxt").write_text(NET % (8, 8))
-    for what, file in {"2^40 elements": caffe((1 << 20, 1 << 20), 64), "2^62 elements": caffe((1 << 31, 1 << 31), 64)}.items():
+    for what, file in {"2^40 elements": caffe((1 << 20, 1 << 20), 64),
+                       "2^62 elements": caffe((1 << 31, 1 << 31), 64)}.items():
         sparse(t / "c.caffemodel", *file)
         run(f".caffemodel, {what}", huge, "plan", "-q", t / "n.prototxt", t / "c.caffemodel")
     (t / "c.caffemodel").write_bytes(head(100, 1 << 40) + field(1, b"fc"))
@@ -127,7 +137,8 @@ def claimed(t):
     for value in ("weights @128", 'file "c.pb"', "hex \"00\"", "[1]"):
         (t / "c.ag").write_text(f"graph c {{\n  const w: f32[40000,40000] = {value}\n  output w\n}}\n")
         run(f"text, {value}", huge, "plan", "-q", t / "c.ag")
-    (t / "c.ag").write_text("graph c {\n  const w: f32[40000,40000] = splat 1\n  input x: f32[1,40000]\n  y = fully_connected(x, w, _)\n  output y\n}\n")
+    (t / "c.ag").write_text("graph c {\n  const w: f32[40000,40000] = splat 1\n  input x: f32[1,40000]\n"
+                            "  y = fully_connected(x, w, _)\n  output y\n}\n")
     run("text, a splat of 6.4 GB", [0], "plan", "-q", t / "c.ag")
 
 

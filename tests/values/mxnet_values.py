@@ -29,19 +29,21 @@ class Symbol:
         """want: the results, or those that are heads (at: which)."""
         want = want if isinstance(want, list) else [want]
         name = f"n{len(self.nodes)}"
-        self.nodes.append({"op": kind, "name": name, "inputs": [[i if isinstance(i, int) else i[0], 0 if isinstance(i, int) else i[1], 0] for i in inputs],
-                           "attrs": {k: str(v) for k, v in attrs.items()}})
+        read = [[i, 0, 0] if isinstance(i, int) else [i[0], i[1], 0] for i in inputs]
+        self.nodes.append({"op": kind, "name": name, "inputs": read, "attrs": {k: str(v) for k, v in attrs.items()}})
         for k, w in enumerate(want):
             self.heads.append([len(self.nodes) - 1, k if at is None else at, 0])
             self.want[f"{kind} {attrs} {k}"] = np.asarray(w, np.float32)
         return len(self.nodes) - 1
 
     def files(self):
-        text = json.dumps({"nodes": self.nodes, "arg_nodes": self.args, "heads": self.heads, "attrs": {"mxnet_version": ["int", 10901]}})
+        text = json.dumps({"nodes": self.nodes, "arg_nodes": self.args, "heads": self.heads,
+                           "attrs": {"mxnet_version": ["int", 10901]}})
         out = struct.pack("<QQQ", 0x112, 0, len(self.arrays))
         for a in self.arrays.values():
             a = np.asarray(a, np.float32)
-            out += struct.pack("<Ii", 0xF993FAC9, 0) + struct.pack("<I", a.ndim) + struct.pack(f"<{a.ndim}q", *a.shape) + struct.pack("<iii", 1, 0, 0) + a.tobytes()
+            out += struct.pack("<IiI", 0xF993FAC9, 0, a.ndim) + struct.pack(f"<{a.ndim}q", *a.shape)
+            out += struct.pack("<iii", 1, 0, 0) + a.tobytes()
         out += struct.pack("<Q", len(self.arrays))
         for n in self.arrays:
             out += struct.pack("<Q", len(n)) + n.encode()
@@ -53,11 +55,13 @@ def small():
     x = rng.standard_normal((2, 4, 6, 5)).astype(np.float32)
     d = s.var("x")
     erf = np.vectorize(math.erf)
-    for kind, f in (("leaky", lambda v: np.where(v > 0, v, 0.3 * v)), ("elu", lambda v: np.where(v > 0, v, 0.3 * np.expm1(v))),
+    for kind, f in (("leaky", lambda v: np.where(v > 0, v, 0.3 * v)),
+                    ("elu", lambda v: np.where(v > 0, v, 0.3 * np.expm1(v))),
                     ("selu", lambda v: 1.0507009873554805 * np.where(v > 0, v, 1.6732632423543772 * np.expm1(v))),
                     ("gelu", lambda v: 0.5 * v * (1 + erf(v / 2 ** 0.5)))):
         s.op("LeakyReLU", [d], f(x), act_type=kind, slope=0.3)
-    s.op("LeakyReLU", [d], np.where(x > 0, x, (0.125 + 0.334) / 2 * x), act_type="rrelu", lower_bound=0.125, upper_bound=0.334)
+    s.op("LeakyReLU", [d], np.where(x > 0, x, (0.125 + 0.334) / 2 * x), act_type="rrelu",
+         lower_bound=0.125, upper_bound=0.334)
     gamma = rng.standard_normal(4).astype(np.float32)
     s.op("LeakyReLU", [d, s.var("gamma", gamma)], np.where(x > 0, x, gamma.reshape(1, 4, 1, 1) * x), act_type="prelu")
     for mode, axes in (("instance", (1, 2, 3)), ("channel", (1,)), ("spatial", (2, 3))):
@@ -67,12 +71,14 @@ def small():
     s.op("SliceChannel", [d], [p[:, :, 0] for p in np.split(x, 6, 2)], num_outputs=6, axis=2, squeeze_axis=True)
     mean, var = x.mean((2, 3), keepdims=True), x.var((2, 3), keepdims=True)
     g, b = rng.standard_normal(4).astype(np.float32), rng.standard_normal(4).astype(np.float32)
-    s.op("InstanceNorm", [d, s.var("ig", g), s.var("ib", b)], (x - mean) / np.sqrt(var + 1e-3) * g.reshape(1, 4, 1, 1) + b.reshape(1, 4, 1, 1), eps=1e-3)
+    s.op("InstanceNorm", [d, s.var("ig", g), s.var("ib", b)],
+         (x - mean) / np.sqrt(var + 1e-3) * g.reshape(1, 4, 1, 1) + b.reshape(1, 4, 1, 1), eps=1e-3)
     g5, b5 = rng.standard_normal(5).astype(np.float32), rng.standard_normal(5).astype(np.float32)
     s.op("LayerNorm", [d, s.var("lg", g5), s.var("lb", b5)],
          (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5) * g5 + b5, axis=-1, eps=1e-5)
     sq = np.pad(x * x, ((0, 0), (1, 1), (0, 0), (0, 0)))
-    s.op("LRN", [d], x * (2 + 0.1 / 3 * sum(sq[:, k:k + 4] for k in range(3))) ** -0.75, nsize=3, alpha=0.1, beta=0.75, knorm=2)
+    s.op("LRN", [d], x * (2 + 0.1 / 3 * sum(sq[:, k:k + 4] for k in range(3))) ** -0.75,
+         nsize=3, alpha=0.1, beta=0.75, knorm=2)
     full = np.full((2, 4, 3, 2), -np.inf, np.float32)
     for i in range(3):
         for j in range(2):
@@ -81,11 +87,12 @@ def small():
     v = x.reshape(2, 2, 2, 6, 5)
     cube = s.op("Reshape", [d], v, shape="(2, 2, 2, 6, 5)")
     w, b6 = rng.standard_normal((6, 1, 2, 3, 2)).astype(np.float32), rng.standard_normal(6).astype(np.float32)
-    s.op("Convolution", [cube, s.var("cw", w), s.var("cb", b6)], conv(v, w, b6, 2, 2, 1, 1), kernel="(2, 3, 2)", stride="(2, 2, 2)", pad="(1, 1, 1)",
-         num_filter=6, num_group=2)
+    s.op("Convolution", [cube, s.var("cw", w), s.var("cb", b6)], conv(v, w, b6, 2, 2, 1, 1),
+         kernel="(2, 3, 2)", stride="(2, 2, 2)", pad="(1, 1, 1)", num_filter=6, num_group=2)
     w = rng.standard_normal((2, 3, 2, 3, 2)).astype(np.float32)
-    s.op("Deconvolution", [cube, s.var("tw", w), s.var("tb", b6)], deconv(v, w, b6, 2, 2, 2, 1), kernel="(2, 3, 2)", stride="(2, 2, 2)", dilate="(2, 2, 2)",
-         pad="(1, 1, 1)", num_filter=6, num_group=2, no_bias=False)
+    s.op("Deconvolution", [cube, s.var("tw", w), s.var("tb", b6)], deconv(v, w, b6, 2, 2, 2, 1),
+         kernel="(2, 3, 2)", stride="(2, 2, 2)", dilate="(2, 2, 2)", pad="(1, 1, 1)", num_filter=6, num_group=2,
+         no_bias=False)
     m = rng.standard_normal((3, 4, 5)).astype(np.float32)
     k = rng.standard_normal((3, 6, 5)).astype(np.float32)
     me, ke = s.var("m"), s.var("k")
@@ -133,7 +140,8 @@ def recurrent():
             wh = [rng.standard_normal((gates * H, H)).astype(np.float32) * 0.4 for _ in shapes]
             bx, bh = ([rng.standard_normal(gates * H).astype(np.float32) * 0.3 for _ in shapes] for _ in range(2))
             h0, c0 = (rng.standard_normal((layers * D, N, H)).astype(np.float32) for _ in range(2))
-            flat = np.concatenate([np.concatenate([a.ravel(), b.ravel()]) for a, b in zip(wx, wh)] + [np.concatenate([a, b]) for a, b in zip(bx, bh)])
+            flat = np.concatenate([np.concatenate([a.ravel(), b.ravel()]) for a, b in zip(wx, wh)] +
+                                  [np.concatenate([a, b]) for a, b in zip(bx, bh)])
             seq, hs, cs = x, [], []
             for layer in range(layers):
                 outs = []
@@ -158,17 +166,19 @@ def recurrent():
                     cs.append(c)
                 seq = np.concatenate(outs, 2)
             tag = f"{mode}{layers}"
-            ins = [d, s.var(tag + "_parameters", flat), s.var(tag + "_h")] + ([s.var(tag + "_c")] if mode == "lstm" else [])
+            ins = [d, s.var(tag + "_parameters", flat), s.var(tag + "_h")]
+            ins += [s.var(tag + "_c")] if mode == "lstm" else []
             inputs += [h0] + ([c0] if mode == "lstm" else [])
-            s.op("RNN", ins, [seq, np.stack(hs)] + ([np.stack(cs)] if mode == "lstm" else []), mode=mode, state_size=H, num_layers=layers,
-                 bidirectional=both, state_outputs=True)
+            s.op("RNN", ins, [seq, np.stack(hs)] + ([np.stack(cs)] if mode == "lstm" else []), mode=mode, state_size=H,
+                 num_layers=layers, bidirectional=both, state_outputs=True)
     run(arenac, s.files(), inputs, s.want)
 
 
 def box_nms(x, overlap, valid, top, coord, score, ident, force, background=-1):
     y = np.full_like(x, -1)
     for n in range(len(x)):
-        rows = [i for i in np.argsort(-x[n, :, score], kind="stable") if x[n, i, score] > valid and (ident < 0 or x[n, i, ident] != background)]
+        rows = [i for i in np.argsort(-x[n, :, score], kind="stable")
+                if x[n, i, score] > valid and (ident < 0 or x[n, i, ident] != background)]
         left = []
         for i in rows[:top if top > 0 else None]:
             same = [j for j in left if force or ident < 0 or x[n, i, ident] == x[n, j, ident]]
@@ -198,7 +208,8 @@ def detection(prob, move, box, clip, threshold, overlap, force, top, var):
         y[n, :keep] = rows[np.argsort(-rows[:, 1], kind="stable")][:keep]
         for i in range(keep):
             for j in range(i + 1, keep):
-                if y[n, i, 0] >= 0 and y[n, j, 0] >= 0 and (force or y[n, i, 0] == y[n, j, 0]) and iou(y[n, i, 2:], y[n, j, 2:]) >= overlap:
+                rivals = y[n, i, 0] >= 0 and y[n, j, 0] >= 0 and (force or y[n, i, 0] == y[n, j, 0])
+                if rivals and iou(y[n, i, 2:], y[n, j, 2:]) >= overlap:
                     y[n, j, 0] = -1
     return y
 
@@ -227,20 +238,23 @@ def boxes():
     p, m = s.var("prob"), s.var("move")
     var = np.array([0.1, 0.1, 0.2, 0.2], np.float32)
     s.op("_contrib_MultiBoxDetection", [p, m, a], detection(prob, move, clipped, True, 0.01, 0.5, False, -1, var))
-    s.op("_contrib_MultiBoxDetection", [p, m, a], detection(prob, move, clipped, False, 0.35, 0.3, True, 10, var * 2), clip=False, threshold=0.35,
+    s.op("_contrib_MultiBoxDetection", [p, m, a],
+         detection(prob, move, clipped, False, 0.35, 0.3, True, 10, var * 2), clip=False, threshold=0.35,
          nms_threshold=0.3, force_suppress=True, nms_topk=10, variances="(0.2, 0.2, 0.4, 0.4)")
-    x = np.concatenate([rng.integers(0, 3, (2, 30, 1)), rng.random((2, 30, 1)), rng.random((2, 30, 2)) * 0.5, rng.random((2, 30, 2)) * 0.5 + 0.5,
-                        rng.random((2, 30, 1))], 2).astype(np.float32)
+    x = np.concatenate([rng.integers(0, 3, (2, 30, 1)), rng.random((2, 30, 1)), rng.random((2, 30, 2)) * 0.5,
+                        rng.random((2, 30, 2)) * 0.5 + 0.5, rng.random((2, 30, 1))], 2).astype(np.float32)
     x[0, 3, 1] = x[0, 9, 1]
     b = s.var("boxes")
     s.op("_contrib_box_nms", [b], box_nms(x, 0.5, 0, -1, 2, 1, -1, False))
-    s.op("_contrib_box_nms", [b], box_nms(x, 0.2, 0.3, 12, 2, 1, 0, False), overlap_thresh=0.2, valid_thresh=0.3, topk=12, id_index=0)
-    s.op("_contrib_box_nms", [b], box_nms(x, 0.4, 0, -1, 2, 6, 0, True, 1), overlap_thresh=0.4, id_index=0, score_index=6, force_suppress=True,
-         background_id=1)
+    s.op("_contrib_box_nms", [b], box_nms(x, 0.2, 0.3, 12, 2, 1, 0, False), overlap_thresh=0.2, valid_thresh=0.3,
+         topk=12, id_index=0)
+    s.op("_contrib_box_nms", [b], box_nms(x, 0.4, 0, -1, 2, 6, 0, True, 1), overlap_thresh=0.4, id_index=0,
+         score_index=6, force_suppress=True, background_id=1)
     s.op("_contrib_box_nms", [b], x, topk=0)
     turned = box_nms(x, 0.5, 0, -1, 2, 1, -1, False)
     c = turned[..., 2:6].copy()
-    turned[..., 2:4], turned[..., 4:6] = np.where(c[..., :1] < 0, c[..., :2], (c[..., :2] + c[..., 2:]) / 2), np.where(c[..., :1] < 0, c[..., 2:], c[..., 2:] - c[..., :2])
+    turned[..., 2:4] = np.where(c[..., :1] < 0, c[..., :2], (c[..., :2] + c[..., 2:]) / 2)
+    turned[..., 4:6] = np.where(c[..., :1] < 0, c[..., 2:], c[..., 2:] - c[..., :2])
     s.op("_contrib_box_nms", [b], turned, out_format="center")
     centre = x.copy()
     centre[..., 2:4], centre[..., 4:6] = (x[..., 2:4] + x[..., 4:6]) / 2, x[..., 4:6] - x[..., 2:4]

@@ -7,7 +7,8 @@ from compare import finish, run
 
 arenac = sys.argv[1]
 rng = np.random.default_rng(11)
-TYPE = {"float32": ("DT_FLOAT", "float_val"), "int32": ("DT_INT32", "int_val"), "bool": ("DT_BOOL", "bool_val"), "int64": ("DT_INT64", "int64_val")}
+TYPE = {"float32": ("DT_FLOAT", "float_val"), "int32": ("DT_INT32", "int_val"), "bool": ("DT_BOOL", "bool_val"),
+        "int64": ("DT_INT64", "int64_val")}
 
 
 def attr(v):
@@ -31,11 +32,13 @@ class Graph:
         self.inputs, self.text, self.want, self.n = list(inputs.values()), "", {}, 0
         for name, x in inputs.items():
             shape = " ".join(f"dim {{ size: {d} }}" for d in x.shape)
-            self.text += f'node {{ name: "{name}" op: "Placeholder" attr {{ key: "dtype" value {{ type: {TYPE[x.dtype.name][0]} }} }} ' \
-                         f'attr {{ key: "shape" value {{ shape {{ {shape} }} }} }} }}\n'
+            self.text += (f'node {{ name: "{name}" op: "Placeholder" '
+                          f'attr {{ key: "dtype" value {{ type: {TYPE[x.dtype.name][0]} }} }} '
+                          f'attr {{ key: "shape" value {{ shape {{ {shape} }} }} }} }}\n')
 
     def const(self, v, dtype=None):
-        return self.op("Const", "", value=np.asarray(v, dtype or (np.float32 if np.asarray(v).dtype.kind == "f" else np.int32)))
+        real = np.asarray(v).dtype.kind == "f"
+        return self.op("Const", "", value=np.asarray(v, dtype or (np.float32 if real else np.int32)))
 
     def op(self, kind, inputs, want=None, name=None, **attrs):
         """want: an array, or {output number: array}."""
@@ -54,8 +57,8 @@ class Graph:
 
 
 def fake_quant(x, lo, hi, bits, narrow):
-    """To the grid of 2^bits steps whose zero is moved onto a step: all in f32 as TensorFlow does it, since a zero halfway between two steps
-    goes where f32 rounds to."""
+    """To the grid of 2^bits steps whose zero is moved onto a step: all in f32 as TensorFlow does it, since a zero
+    halfway between two steps goes where f32 rounds to."""
     f = np.float32
     lo, hi, least, most, half = f(lo), f(hi), f(narrow), f(2 ** bits - 1), f(0.5)
     scale = (hi - lo) / (most - least)
@@ -65,7 +68,6 @@ def fake_quant(x, lo, hi, bits, narrow):
     y = np.floor((np.clip(x, nlo, nhi) - nlo) / scale + half) * scale + nlo
     assert y.dtype == f
     return y
-
 
 
 def resize(x, h, w, align=False, half=False):
@@ -97,35 +99,41 @@ def depthwise(x, w, stride):
 
 
 def small():
-    x, m, i = rng.standard_normal((2, 5, 6, 3)).astype(np.float32), rng.standard_normal((4, 7)).astype(np.float32), np.array([[1, 6], [0, 3], [2, 2], [5, 4]], np.int32)
+    x, m = rng.standard_normal((2, 5, 6, 3)).astype(np.float32), rng.standard_normal((4, 7)).astype(np.float32)
+    i = np.array([[1, 6], [0, 3], [2, 2], [5, 4]], np.int32)
     g = Graph(x=x, m=m, i=i)
     g.op("FakeQuantWithMinMaxArgs", "m", fake_quant(m, -1.25, 1.7, 8, False), min=-1.25, max=1.7)
-    g.op("FakeQuantWithMinMaxArgs", "m", fake_quant(m, -1.25, 1.7, 4, True), min=-1.25, max=1.7, num_bits=4, narrow_range=True)
+    g.op("FakeQuantWithMinMaxArgs", "m", fake_quant(m, -1.25, 1.7, 4, True), min=-1.25, max=1.7, num_bits=4,
+         narrow_range=True)
     g.op("FakeQuantWithMinMaxVars", f"m {g.const(0.0)} {g.const(1.5)}", fake_quant(m, 0, 1.5, 8, False))
     lo, hi = np.array([-1, -0.5, 0.0, -2, -1, -0.1, -3], np.float32), np.array([1, 0.25, 2, 0.0, 3, 0.4, 1], np.float32)
     g.op("FakeQuantWithMinMaxVarsPerChannel", f"m {g.const(lo)} {g.const(hi)}",
          np.stack([fake_quant(m[:, k], lo[k], hi[k], 8, False) for k in range(7)], 1))
     for align, half in ((False, False), (True, False), (False, True)):
-        g.op("ResizeBilinear", f"x {g.const([9, 4])}", resize(x, 9, 4, align, half), align_corners=align, half_pixel_centers=half)
+        g.op("ResizeBilinear", f"x {g.const([9, 4])}", resize(x, 9, 4, align, half), align_corners=align,
+             half_pixel_centers=half)
     g.op("ResizeNearestNeighbor", f"x {g.const([10, 3])}", x[:, np.arange(10) // 2][:, :, np.arange(3) * 2])
     pads = [[0, 0], [1, 2], [2, 1], [0, 0]]
     g.op("MirrorPad", f"x {g.const(pads)}", np.pad(x, pads, "reflect"), mode="REFLECT")
     g.op("MirrorPad", f"x {g.const(pads)}", np.pad(x, pads, "symmetric"), mode="SYMMETRIC")
     g.op("PadV2", f"m {g.const([[1, 0], [0, 2]])} {g.const(7.0)}", np.pad(m, [[1, 0], [0, 2]], constant_values=7))
     sq = np.pad(x * x, ((0, 0), (0, 0), (0, 0), (1, 1)))
-    g.op("LRN", "x", x * (1.5 + 0.2 * sum(sq[..., k:k + 3] for k in range(3))) ** -0.6, depth_radius=1, bias=1.5, alpha=0.2, beta=0.6)
+    g.op("LRN", "x", x * (1.5 + 0.2 * sum(sq[..., k:k + 3] for k in range(3))) ** -0.6,
+         depth_radius=1, bias=1.5, alpha=0.2, beta=0.6)
     g.op("Cumsum", f"m {g.const(1)}", np.cumsum(m, 1) - m, exclusive=True)
     g.op("Cumsum", f"m {g.const(0)}", np.cumsum(m[::-1], 0)[::-1], reverse=True)
     g.op("GatherV2", f"m i {g.const(1)}", np.take_along_axis(m, i, 1), batch_dims=1)
     g.op("GatherNd", f"x {g.const([[0, 4], [1, 2]])}", np.stack([x[0, 4], x[1, 2]]))
-    g.op("ScatterNd", f"{g.const([[1], [3], [1]])} {g.const([1.0, 2, 4])} {g.const([5])}", np.array([0, 5, 0, 2, 0], np.float32))
-    g.op("OneHot", f"i {g.const(5)} {g.const(3.0)} {g.const(-1.0)}", np.where(i[..., None] == np.arange(5), 3, -1), axis=-1)
+    g.op("ScatterNd", f"{g.const([[1], [3], [1]])} {g.const([1.0, 2, 4])} {g.const([5])}",
+         np.array([0, 5, 0, 2, 0], np.float32))
+    g.op("OneHot", f"i {g.const(5)} {g.const(3.0)} {g.const(-1.0)}", np.where(i[..., None] == np.arange(5), 3, -1),
+         axis=-1)
     order = np.argsort(-m, 1, kind="stable")[:, :3]
     g.op("TopKV2", f"m {g.const(3)}", {0: np.take_along_axis(m, order, 1), 1: order})
-    g.op("StridedSlice", f"x {g.const([0, -1, 1])} {g.const([0, -6, 6])} {g.const([1, -2, 2])}", x[0, ::-2, 1:6:2], begin_mask=0, end_mask=2,
-         shrink_axis_mask=1, ellipsis_mask=0, new_axis_mask=0)
-    g.op("StridedSlice", f"x {g.const([0, 0, 1])} {g.const([0, 0, 2])} {g.const([1, 1, 1])}", x[..., None, 1], begin_mask=0, end_mask=0, ellipsis_mask=1,
-         new_axis_mask=2, shrink_axis_mask=4)
+    g.op("StridedSlice", f"x {g.const([0, -1, 1])} {g.const([0, -6, 6])} {g.const([1, -2, 2])}", x[0, ::-2, 1:6:2],
+         begin_mask=0, end_mask=2, shrink_axis_mask=1, ellipsis_mask=0, new_axis_mask=0)
+    g.op("StridedSlice", f"x {g.const([0, 0, 1])} {g.const([0, 0, 2])} {g.const([1, 1, 1])}", x[..., None, 1],
+         begin_mask=0, end_mask=0, ellipsis_mask=1, new_axis_mask=2, shrink_axis_mask=4)
     w = rng.standard_normal((3, 2, 3, 2)).astype(np.float32)
     g.op("DepthwiseConv2dNative", f"x {g.const(w)}", depthwise(x, w, 2), strides=[1, 2, 2, 1], padding="SAME")
     t = rng.standard_normal((3, 3, 4, 3)).astype(np.float32)
@@ -133,16 +141,18 @@ def small():
     for a in range(5):
         for b in range(6):
             full[:, 2 * a:2 * a + 3, 2 * b:2 * b + 3] += np.einsum("nc,hwoc->nhwo", x[:, a, b], t)
-    g.op("Conv2DBackpropInput", f"{g.const([2, 11, 13, 4])} {g.const(t)} x", full, strides=[1, 2, 2, 1], padding="VALID")
+    g.op("Conv2DBackpropInput", f"{g.const([2, 11, 13, 4])} {g.const(t)} x", full, strides=[1, 2, 2, 1],
+         padding="VALID")
     s, b, mean, var = (rng.random(3).astype(np.float32) + 0.5 for _ in range(4))
-    g.op("FusedBatchNormV3", f"x {g.const(s)} {g.const(b)} {g.const(mean)} {g.const(var)}", {0: (x - mean) / np.sqrt(var + 1e-3) * s + b}, epsilon=1e-3,
-         is_training=False)
+    g.op("FusedBatchNormV3", f"x {g.const(s)} {g.const(b)} {g.const(mean)} {g.const(var)}",
+         {0: (x - mean) / np.sqrt(var + 1e-3) * s + b}, epsilon=1e-3, is_training=False)
     g.op("BatchMatMulV2", "x x", x.transpose(0, 1, 3, 2) @ x, adj_x=True)
     g.op("Einsum", "m m", np.einsum("ab,cb->ac", m, m), equation="ab,cb->ac")
     g.op("Einsum", "m m m", np.einsum("ab,cb,cd->ad", m, m, m), equation="ab,cb,cd->ad")
     g.op("Einsum", "m m", np.einsum("...b,cd->c...", m, m), equation="...b,cd->c...")
     g.op("ReverseV2", f"x {g.const([1, 3])}", x[:, ::-1, :, ::-1])
-    y = np.pad(x, ((0, 0), (1, 0), (0, 0), (0, 0))).reshape(2, 3, 2, 3, 2, 3).transpose(2, 4, 0, 1, 3, 5).reshape(8, 3, 3, 3)
+    y = np.pad(x, ((0, 0), (1, 0), (0, 0), (0, 0))).reshape(2, 3, 2, 3, 2, 3)
+    y = y.transpose(2, 4, 0, 1, 3, 5).reshape(8, 3, 3, 3)
     g.op("SpaceToBatchND", f"x {g.const([2, 2])} {g.const([[1, 0], [0, 0]])}", y)
     g.op("Selu", "m", 1.0507009873554805 * np.where(m > 0, m, 1.6732632423543772 * np.expm1(m)))
     g.op("LeakyRelu", "m", np.where(m > 0, m, 0.3 * m), alpha=0.3)
@@ -204,7 +214,8 @@ def loop():
         want.append(run_s)
     g.op("Exit", f"{s[1]}", run_s)
     out = g.op("Exit", f"{s[2]}")
-    g.op("TensorArrayGatherV3", f"{array} {g.const([2, 0, 1])} {out}", np.stack([want[2], want[0], want[1]]), dtype="DT_FLOAT")
+    g.op("TensorArrayGatherV3", f"{array} {g.const([2, 0, 1])} {out}", np.stack([want[2], want[0], want[1]]),
+         dtype="DT_FLOAT")
     pred = g.const(True, np.bool_)
     b = g.op("Switch", f"s0 {pred}", name="branch")
     yes, no = g.op("Neg", f"{b}:1"), g.op("Exp", f"{b}:0")

@@ -1,15 +1,26 @@
 #!/bin/sh
-# How sources are written. Tests in shell: the prelude, lines of at most 120 columns, at most 40 in a folder. C: as
-# clang-format leaves it, by .clang-format; other versions than Debian 12's break lines elsewhere.
+# How sources are written: lines of at most 120 columns, in C outside of tables that clang-format leaves alone. Tests in
+# shell: the prelude, at most 40 in a folder. C: as clang-format leaves it, by .clang-format; other versions than Debian
+# 12's break lines elsewhere.
 # usage: format.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 cd "$src" || exit 1
-shell=$(find tests/cli -type f | grep -v '\.\(py\|js\)$')
-for f in $shell; do
-    ! grep -nE '.{121}' "$f" || fail "$f has lines of more than 120 columns"
-    case $f in
-    *.sh) grep -q '^\. "$2/tests/cli/prelude"$' "$f" || fail "$f does not begin with the prelude" ;;
-    esac
+find . \( -path './build*' -o -path ./.git -o -path ./models -o -path ./tests/golden \) -prune \
+    -o -type f -print >"$tmp/all"
+grep -E '\.(py|sh|js|mjs|cmake|cmake\.in|txt)$|^\./(scripts|tests/cli)/' "$tmp/all" >"$tmp/text"
+grep '\.[ch]$' "$tmp/all" >"$tmp/c"
+for kind in py sh js mjs cmake txt; do
+    grep -q "\.$kind$" "$tmp/text" || die "no .$kind found: the check itself is broken"
+done
+long=$(
+    xargs grep -nHE '.{121}' <"$tmp/text"
+    xargs awk 'FNR == 1 || /clang-format on/ { table = 0 } /clang-format off/ { table = 1 }
+        length > 120 && !table { print FILENAME ":" FNR ":" $0 }' <"$tmp/c"
+)
+[ -z "$long" ] || fail "lines of more than 120 columns:
+$long"
+for f in $(find tests/cli -name '*.sh'); do
+    grep -q '^\. "$2/tests/cli/prelude"$' "$f" || fail "$f does not begin with the prelude"
 done
 for d in tests/cli tests/cli/*/; do
     [ "$(find "$d" -maxdepth 1 -type f | wc -l)" -le 40 ] || fail "$d holds more than 40 files"

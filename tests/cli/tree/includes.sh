@@ -8,7 +8,7 @@ folders=$(find . -path './build*' -prune -o -path ./tests -prune -o -path ./benc
     -path ./scripts -prune -o -name '*.[ch]' -print | sed 's#/[^/]*$##; s#^\./##' | sort -u)
 for who in $folders; do
     [ "$who" = . ] && continue # arenac.h includes nothing of ours
-    row=$(sed -n "s#^$who:##p" tests/includes.txt)
+    row=$(sed -n "s#^$who:##p" tests/includes.txt | tr '\n' ' ')
     grep -q "^$who:" tests/includes.txt || fail "$who has no row in tests/includes.txt"
     for f in "$who"/*.[ch] "$who"/*.def; do
         [ -e "$f" ] || continue
