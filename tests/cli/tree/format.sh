@@ -7,7 +7,7 @@
 cd "$src" || exit 1
 find . \( -path './build*' -o -path ./.git -o -path ./models -o -path ./tests/golden \) -prune \
     -o -type f -print >"$tmp/all"
-grep -E '\.(py|sh|js|mjs|cmake|cmake\.in|txt)$|^\./(scripts|tests/cli)/' "$tmp/all" >"$tmp/text"
+grep -E '\.(py|sh|js|mjs|cmake|cmake\.in|txt)$|^\./(scripts|tests/cli)/' "$tmp/all" | grep -v __pycache__ >"$tmp/text"
 grep '\.[ch]$' "$tmp/all" >"$tmp/c"
 for kind in py sh js mjs cmake txt; do
     grep -q "\.$kind$" "$tmp/text" || die "no .$kind found: the check itself is broken"
