@@ -35,7 +35,7 @@ run() {
 }
 # closing DIR: which tests failed, and ctest's closing line
 closing() {
-    sed -n '/^The following tests FAILED:/,/^Errors while/{ /^The\|^Errors/!p; }' "$1/tests.log"
+    sed -n '/^The following tests FAILED:/,/Errors while/{ /^The\|^\[\|Errors/!p; }' "$1/tests.log"
     grep '% tests passed' "$1/tests.log" || { echo "ctest did not end"; status=1; }
 }
 echo "== with ASan and UBSan"
