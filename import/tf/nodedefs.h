@@ -29,4 +29,6 @@ enum {
 #undef TFO
 #undef WHY
 
+int ac_tf_axis(ac_tf_op *n, int32_t i, int32_t rank, int32_t *axis); /* move_defs.c: operand i, a number, as an axis */
+
 #endif
