@@ -16,7 +16,8 @@ struct ac_region {
     chunk *chunks;
 };
 
-enum { ALIGN = 16, CHUNK = 64 * 1024 };
+/* Many regions hold little: the first chunk of each is small. */
+enum { ALIGN = 16, FIRST = 8 * 1024, CHUNK = 64 * 1024 };
 static const size_t HEADER = (sizeof(chunk) + ALIGN - 1) / ALIGN * ALIGN;
 
 _Noreturn void ac_heap_give_up(ac_heap *heap)
@@ -106,7 +107,8 @@ void *ac_alloc(ac_region *r, size_t size)
         size = ALIGN;
     chunk *c = r->chunks;
     if (!c || c->size - c->used < size) {
-        size_t room = size > CHUNK / 4 ? size : CHUNK;
+        const size_t usual = c ? CHUNK : FIRST;
+        size_t room = size > usual / 4 ? size : usual;
         chunk *fresh = take(r->heap, room + HEADER);
         fresh->size = room;
         fresh->used = 0;
