@@ -71,7 +71,7 @@ bool arenac_has_plan(const arenac *a);
 
 /* An output of a kind of arenac_kind_at, or that a backend of one's own makes, to a path or "-". */
 int arenac_emit(arenac *a, const char *kind, const char *path);
-int arenac_write(arenac *a);  /* what options emit, output, lock and json ask for; the report where that leaves room */
+int arenac_write(arenac *a);  /* what options emit, output, lock and json request; the report where that leaves room */
 int arenac_report(arenac *a); /* the report as text, to "-"; option verbose: more of it */
 int arenac_commit(arenac *a); /* writes what was emitted */
 

@@ -1,7 +1,7 @@
 /* cli.h - the parsed command line, and one function for each verb.
  *
- * cli/ knows arenac.h and base/ alone: what a verb does is behind the door. A verb returns the exit status; data goes
- * to standard output, diagnostics to standard error. */
+ * cli/ knows arenac.h and base/ alone: what a verb does is a function of arenac.h. A verb returns the exit status;
+ * data goes to standard output, diagnostics to standard error. */
 #ifndef AC_CLI_CLI_H
 #define AC_CLI_CLI_H
 #include "arenac.h"
