@@ -1,5 +1,5 @@
 /* share_kernels.c - --share-kernels: functions that differ in whole numbers only (extents, strides, offsets) become
- * one, which reads those from a table that each call hands over. Less code, at some cost in speed: so only on request,
+ * one, which reads those from a table that each call passes. Less code, at some cost in speed: so only on request,
  * and only where it saves bytes.
  *
  *     conv_2d_3: for y .. 24 { for x .. 24 { ... [y * 192 + x * 8] ... } }

@@ -272,7 +272,7 @@ void ac_facts_model(arenac *a)
     notes(a);
 }
 
-/* Tried up to here where nobody asks for more: it takes no time that anybody notices. */
+/* Tried up to here unless -v requests more: it takes no time that anybody notices. */
 enum { SMALL = 8 << 20 }; /* steps times bytes of tensors */
 
 static int what_if_stage(arenac *a, void *arg)

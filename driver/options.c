@@ -45,11 +45,6 @@ bool ac_is(const char *value, const char *word)
     return value && !strcmp(value, word);
 }
 
-bool ac_option_given(const ac_options *o, ac_option_id id)
-{
-    return o->given[id].n > 0;
-}
-
 bool ac_options_say(const ac_options *o, const char *said)
 {
     const size_t n = strcspn(said + 2, " ");

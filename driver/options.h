@@ -90,7 +90,6 @@ int ac_options_set(ac_options *o, const char *name, const char *value);
 /* The options that generated code depends on, as a command line: "-t generic --align 64". Compiling by these alone
  * gives the same bytes. `target` is what it is compiled for, also when nobody said so. */
 const char *ac_options_line(const ac_options *o, const char *target);
-bool ac_option_given(const ac_options *o, ac_option_id id);
 /* Are the options such as `said` makes them, by default or because somebody gave it: "--schedule search",
  * "--recompute"? */
 bool ac_options_say(const ac_options *o, const char *said);

@@ -277,7 +277,7 @@ int ac_commit(arenac *a)
     return ac_sink_commit_all(&a->cx, a->output.item, n);
 }
 
-/* ------------------------------------------------------------------ those that the options ask for */
+/* ------------------------------------------------------------------ those that the options request */
 
 static bool ends_with(const char *s, const char *end)
 {

@@ -50,7 +50,7 @@ typedef struct ac_packed {
     ac_bytes budget;         /* of the first memory; -1: none */
 } ac_packed;
 
-/* What a model is compiled for: files that the options ask for; a run on this machine, with the weights apart and a
+/* What a model is compiled for: files that the options request; a run on this machine, with the weights apart and a
  * descriptor; a Python module, whose inputs and outputs are the caller's. */
 typedef enum ac_purpose { AC_FOR_FILES, AC_FOR_RUNNING, AC_FOR_PYTHON } ac_purpose;
 

@@ -204,7 +204,8 @@ static int run_eval(ac_session *h)
 
 /* ------------------------------------------------------------------ both */
 
-int ac_session_reset(ac_session *h)
+/* State as it is before the first run. */
+static int reset(ac_session *h)
 {
     const ac_module *m = h->module;
     if (!h->eval) {
@@ -271,7 +272,7 @@ int ac_session_open(ac_session *h, ac_module *m, const char *file, const char *b
         AC_TRY(open_weights(h));
     if (!h->eval && m->threads > 1)
         AC_TRY(open_threads(h));
-    return ac_session_reset(h);
+    return reset(h);
 }
 
 void ac_session_close(ac_session *h)

@@ -44,7 +44,6 @@ bool ac_session_is_cuda(const char *backend);
 const char *ac_session_target(const char *backend);    /* what it runs, where nobody names a target */
 int ac_session_check(ac_ctx *cx, const char *backend); /* is there such a backend? known before a model is compiled */
 int ac_session_open(ac_session *s, ac_module *m, const char *file, const char *backend);
-int ac_session_reset(ac_session *s); /* state back to its start; opening has done it */
 int ac_session_run(ac_session *s);
 void ac_session_close(ac_session *s);
 uint8_t *ac_session_at(const ac_session *s, const ac_io *io); /* address of an input, output or state tensor */

@@ -24,7 +24,8 @@ ac_caf_blob *ac_caf_blob_find(ac_caf *r, const char *name)
     return k < 0 ? NULL : r->names->all.item[k];
 }
 
-ac_caf_blob *ac_caf_blob_get(ac_caf *r, const char *name)
+/* Made when new. */
+static ac_caf_blob *blob_get(ac_caf *r, const char *name)
 {
     struct ac_caf_names *x = r->names;
     int32_t *k = ac_name_put(r->cx->region, &x->at, name);
@@ -113,7 +114,7 @@ static void bind_tops(ac_caf_layer *l, bool made)
 {
     ac_caf *r = l->r;
     for (int32_t i = 0; i < l->n_out; i++) {
-        ac_caf_blob *b = ac_caf_blob_get(r, l->top[i]);
+        ac_caf_blob *b = blob_get(r, l->top[i]);
         b->t = made ? l->out[i] : NULL;
         b->used = false;
         b->label = made && l->labels && i > 0;

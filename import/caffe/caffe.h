@@ -90,7 +90,6 @@ struct ac_caf_layer {
 /* caffe.c */
 extern const ac_format ac_caffe_format;
 ac_caf_blob *ac_caf_blob_find(ac_caf *r, const char *name); /* interned; NULL: unknown */
-ac_caf_blob *ac_caf_blob_get(ac_caf *r, const char *name);  /* made when new */
 /* An input of the graph for top i of an Input or Data layer; a dimension of -1 is unknown and has a name. */
 int ac_caf_input(ac_caf_layer *l, int32_t i, int32_t rank, const int64_t *dim, const char *const *dim_name);
 
