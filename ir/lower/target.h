@@ -39,6 +39,8 @@ typedef struct ac_target {
     int32_t fp;    /* AC_FP_... */
     /* For printers of objects, in LLVM's words; triple "": this machine's. */
     const char *triple, *cpu, *attributes, *abi;
+    bool dsp;     /* products of the 16-bit halves of a word, both added: SMLAD, with SXTB16, SSAT and SMMULR */
+    int32_t core; /* firmware: general registers that a kernel can count on; 0: not counted */
 } ac_target;
 
 /* Lanes of `d` in the widest vector; 1 on plain targets. */
