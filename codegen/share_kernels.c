@@ -11,6 +11,7 @@
  * sizes of parameters, and names; and when the same arguments may overlap. Functions with loops to be unrolled stay
  * apart: those need their bounds. */
 #include "codegen/module.h"
+#include "ir/loop/tiles.h"
 
 #include <string.h>
 
@@ -140,6 +141,10 @@ static const ac_loop_fn *build(const ac_module *m, const shared *s)
             in.aux = map[in.aux];
         else if (ac_lop_has_buffer((ac_lop)in.op))
             in.aux += in.aux >= params;
+        if (in.op == AC_L_TILE) {
+            const ac_tile t = ac_ins_tile(&in);
+            ac_tile_set_buffers(&in, in.aux, t.w + (t.w >= params), t.acc + (t.acc >= params));
+        }
         ac_push(r, &fn->code, in);
     }
     return fn;

@@ -12,6 +12,7 @@
  * it is either put into the place that uses it (inline_values.c says when that is allowed, and it must stay short) or
  * gets a name here. */
 #include "codegen/c/dialect.h"
+#include "ir/loop/tiles.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -235,6 +236,9 @@ static int print_ins(ac_cfn *f, ac_x x, x_list *open)
         return AC_OK;
     case AC_L_MMA:
         return print_mma(f, x);
+    case AC_L_TILE:
+        ac_c_tile(f, in);
+        return AC_OK;
     case AC_L_PREFETCH:
         print_prefetch(f, x);
         return AC_OK;
@@ -298,6 +302,12 @@ uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r)
             uses[in->aux] |= C_WRITTEN;
         if (in->op == AC_L_MMA)
             uses[in->k.i] |= C_READ;
+        if (in->op == AC_L_TILE) {
+            const ac_tile t = ac_ins_tile(in);
+            uses[t.x] |= C_READ;
+            uses[t.w] |= C_READ;
+            uses[t.acc] |= C_READ | C_WRITTEN;
+        }
     }
     return uses;
 }

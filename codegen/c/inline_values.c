@@ -65,7 +65,8 @@ static void survey(plan *p, ac_region *r)
             }
         }
         p->use[i].loop = loop;
-        p->barrier[i + 1] = p->barrier[i] + (block || in->op == AC_L_STORE || in->op == AC_L_MMA);
+        p->barrier[i + 1] =
+            p->barrier[i] + (block || in->op == AC_L_STORE || in->op == AC_L_MMA || in->op == AC_L_TILE);
         p->blocks[i + 1] = p->blocks[i] + block;
         if (in->op == AC_L_FOR || in->op == AC_L_IF)
             ac_push(r, &open, i);

@@ -109,6 +109,9 @@ ac_cval ac_c_vec_cast(ac_cfn *f, const ac_ins *in);
 ac_cexpr ac_c_vec_satcast(ac_cfn *f, const ac_ins *in);
 ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in);
 
+/* tile.c: the statement of a TILE; its function is put into the file at the first one. */
+void ac_c_tile(ac_cfn *f, const ac_ins *in);
+
 /* split_vectors.c: the same program with no vector wider than `bytes`; fn itself when it has none. NULL: cannot. */
 const ac_loop_fn *ac_c_split(ac_ctx *cx, const ac_loop_fn *fn, int32_t bytes);
 

@@ -7,6 +7,7 @@
  *     casts.c          casts, half floats, saturation
  *     lanes.c          shuffles, reductions: what crosses lanes
  *     products.c       dot products and widening products: the machine's instructions
+ *     tile.c           register tiles: inline assembly
  *     soft.c           square roots and roundings for machines without them
  *     types.c          types, constants of a type, intrinsics
  *     machine.c        targets, passes, objects
@@ -95,6 +96,9 @@ LLVMValueRef l_every(l_module *M, LLVMValueRef v, int32_t first, int32_t step, i
 LLVMValueRef l_lane(l_module *M, LLVMValueRef v, int32_t lanes, int64_t at);
 /* SQRT FLOOR CEIL TRUNC RINT: the machine's own, or integer arithmetic. */
 LLVMValueRef l_rounding(l_fn *f, ac_lop op, LLVMValueRef v, ac_dtype d, int32_t lanes);
+
+/* tile.c */
+int l_tile(l_fn *f, const ac_ins *in);
 
 /* products.c. l_widening: ADD and MUL of lanes that were narrower, by the machine's instruction; NULL: it has none. */
 LLVMValueRef l_dot(l_fn *f, const ac_ins *in);

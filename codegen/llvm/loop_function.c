@@ -236,6 +236,8 @@ static int instruction(l_fn *f, ac_x x, block_list *open)
     case AC_L_PREFETCH:
         prefetch(f, in);
         return AC_OK;
+    case AC_L_TILE:
+        return l_tile(f, in);
     case AC_L_FOR:
         ac_push(f->M->region, open, open_for(f, x));
         return AC_OK;
@@ -314,7 +316,8 @@ int l_function(l_module *M, const ac_loop_fn *given, const char *name, const boo
         const ac_buf *m = &fn->buf.item[i];
         if (m->role == AC_BUF_LOCAL) {
             f.buf[i] = l_slot(&f, LLVMArrayType2(l_memory_type(M, m->dtype, 1), (uint64_t)m->count), m->name);
-            LLVMSetAlignment(f.buf[i], m->align > 16 ? (uint32_t)m->align : 16);
+            const uint32_t align = m->align > 16 ? (uint32_t)m->align : 16;
+            LLVMSetAlignment(f.buf[i], M->target->firmware && !M->target->vec_bytes ? 8 : align); /* as the stack is */
             continue;
         }
         f.buf[i] = LLVMGetParam(f.f, n++);

@@ -35,6 +35,7 @@ int l_machine_open(l_module *M, bool for_this_process)
     LLVMInitializeAllTargets();
     LLVMInitializeAllTargetMCs();
     LLVMInitializeAllAsmPrinters();
+    LLVMInitializeAllAsmParsers(); /* TILE is inline assembly */
     char *triple =
         *t->triple && !for_this_process ? LLVMNormalizeTargetTriple(t->triple) : LLVMGetDefaultTargetTriple();
     LLVMTargetRef found = find_target(M, triple);

@@ -48,6 +48,7 @@ void ac_lb_release(ac_lb *b, const char *name); /* a loop ended: another may hav
 
 /* loop.c */
 ac_x ac_lb_append(ac_lb *b, ac_ins ins);
+void ac_lb_written(ac_lb *b, int32_t buf); /* loads of it are not what they were */
 /* A value without side effects: folded, simplified, reused or appended. Types are complete and operands splat already.
  */
 ac_x ac_lb_op(ac_lb *b, ac_ins ins);

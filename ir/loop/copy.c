@@ -1,5 +1,6 @@
 /* copy.c - instructions of one function, built again in another one. */
 #include "ir/loop/builder.h"
+#include "ir/loop/tiles.h"
 
 ac_loop_fn *ac_lb_open_like(ac_lb *b, ac_region *region, const ac_loop_fn *from)
 {
@@ -42,6 +43,9 @@ ac_x ac_lb_copy(ac_lb *b, const ac_loop_fn *from, const ac_ins *i)
         return 0;
     case AC_L_MMA:
         ac_lb_mma(b, (ac_dtype)i->dtype, i->aux, i->a, (int32_t)i->k.i, i->b, i->c);
+        return 0;
+    case AC_L_TILE:
+        ac_lb_tile(b, ac_ins_tile(i), i->a, i->b, i->c);
         return 0;
     case AC_L_PREFETCH:
         ac_lb_prefetch(b, i->aux, i->a);

@@ -4,6 +4,7 @@
  * names. */
 #include "ir/loop/builder.h"
 #include "ir/loop/text_words.h"
+#include "ir/loop/tiles.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,6 +79,10 @@ static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
         const char *words = fn->buf.item[i->k.i].name;
         put_type(to, &(ac_ins){.dtype = i->dtype, .lanes = 1});
         ac_putf(to, " %s[%%%d] %s[%%%d] %s[%%%d]", buf, i->a, words, i->b, words, i->c);
+    } else if (op == AC_L_TILE) {
+        const ac_tile t = ac_ins_tile(i);
+        ac_putf(to, " %s %d x %d %s %s[%%%d] %s[%%%d] %%%d", AC_TILE_TEXT[t.form], t.rows, t.channels,
+                fn->buf.item[t.acc].name, buf, i->a, fn->buf.item[t.w].name, i->b, i->c);
     } else if (op == AC_L_FOR) {
         ac_putf(to, " %%%d .. %%%d step %lld", i->a, i->b, (long long)i->k.i);
     } else {

@@ -127,7 +127,7 @@ ac_x ac_lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t 
 }
 
 /* Loads from `buf` that follow see something new. */
-static void written(ac_lb *b, int32_t buf)
+void ac_lb_written(ac_lb *b, int32_t buf)
 {
     b->cse->clock++;
     if (b->fn->buf.item[buf].role == AC_BUF_LOCAL)
@@ -146,7 +146,7 @@ void ac_lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value)
            "inputs and constants are never written");
     ac_ins ins = {.op = AC_L_STORE, .dtype = v->dtype, .lanes = v->lanes, .a = index, .b = value, .aux = buf};
     ac_lb_append(b, ins);
-    written(b, buf);
+    ac_lb_written(b, buf);
 }
 
 void ac_lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x, ac_x y)
@@ -154,7 +154,7 @@ void ac_lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x
     assert(acc >= 0 && acc < b->fn->buf.n && words >= 0 && words < b->fn->buf.n && "lb_buf made them");
     assert(is_one(b, a, AC_I32) && is_one(b, x, AC_I32) && is_one(b, y, AC_I32) && "an index is an i32 with one lane");
     ac_lb_append(b, (ac_ins){.op = AC_L_MMA, .dtype = (uint8_t)type, .a = a, .b = x, .c = y, .aux = acc, .k.i = words});
-    written(b, acc);
+    ac_lb_written(b, acc);
 }
 
 void ac_lb_prefetch(ac_lb *b, int32_t buf, ac_x index)

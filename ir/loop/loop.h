@@ -40,7 +40,7 @@ typedef enum ac_lop {
 
 static inline bool ac_lop_has_buffer(ac_lop op)
 {
-    return op == AC_L_LOAD || op == AC_L_STORE || op == AC_L_PREFETCH || op == AC_L_MMA;
+    return op == AC_L_LOAD || op == AC_L_STORE || op == AC_L_PREFETCH || op == AC_L_MMA || op == AC_L_TILE;
 } /* aux */
 
 enum { AC_MAX_LANES = 1024 };             /* of one value */
@@ -57,7 +57,7 @@ typedef struct ac_ins {
     union {
         int64_t i;
         double f;
-    } k; /* CONST (f for float types); FOR: step; MMA: buffer of the fragments */
+    } k; /* CONST (f for float types); FOR: step; MMA: buffer of the fragments; TILE: see tiles.h */
     /* Loop variables and variables: as loop nests call them ("oy", "c0_1"; docs/loop-ir.md); else NULL. */
     const char *name;
 } ac_ins;

@@ -5,6 +5,7 @@
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 #include "ir/loop/text_words.h"
+#include "ir/loop/tiles.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -242,7 +243,7 @@ static int read_buf(reader *r)
     return AC_OK;
 }
 
-static int read_place(reader *r, ac_ins *i) /* NAME[%3] */
+static int read_buffer(reader *r, ac_ins *i)
 {
     const char *name = "";
     AC_TRY(read_name(r, &name));
@@ -252,6 +253,12 @@ static int read_place(reader *r, ac_ins *i) /* NAME[%3] */
             i->aux = k;
     if (i->aux < 0)
         return syntax(r, "no buffer '%s'", name);
+    return AC_OK;
+}
+
+static int read_place(reader *r, ac_ins *i) /* NAME[%3] */
+{
+    AC_TRY(read_buffer(r, i));
     AC_TRY(expect(r, "["));
     AC_TRY(read_value(r, &i->a));
     return expect(r, "]");
@@ -270,6 +277,28 @@ static int read_mma(reader *r, ac_ins *i) /* i8 acc[%1] words[%2] words[%3] */
     i->b = x.a;
     i->c = y.a;
     i->k.i = x.aux;
+    return AC_OK;
+}
+
+static int read_tile(reader *r, ac_ins *i) /* pairs 3 x 2 acc x[%1] w[%2] %3 */
+{
+    ac_ins acc = {0}, w = {0};
+    int64_t rows = 0, channels = 0;
+    int32_t form = 0;
+    while (form < AC_TILE_FORMS && !take(r, AC_TILE_TEXT[form]))
+        form++;
+    if (form == AC_TILE_FORMS)
+        return syntax(r, "'pairs' or 'bytes'");
+    AC_TRY(read_int(r, 1, 127, &rows));
+    AC_TRY(expect(r, "x"));
+    AC_TRY(read_int(r, 1, 127, &channels));
+    AC_TRY(read_buffer(r, &acc));
+    AC_TRY(read_place(r, i));
+    AC_TRY(read_place(r, &w));
+    AC_TRY(read_value(r, &i->c));
+    i->b = w.a;
+    i->dtype = (uint8_t)r->fn->buf.item[i->aux].dtype;
+    ac_tile_put(i, &(ac_tile){(ac_tile_form)form, (int32_t)rows, (int32_t)channels, i->aux, w.aux, acc.aux});
     return AC_OK;
 }
 
@@ -305,6 +334,8 @@ static int read_body(reader *r, ac_ins *i)
         return read_value(r, &i->aux);
     if (op == AC_L_MMA)
         return read_mma(r, i);
+    if (op == AC_L_TILE)
+        return read_tile(r, i);
     if (ac_lop_has_buffer(op)) {
         AC_TRY(read_place(r, i));
         return op == AC_L_STORE ? read_value(r, &i->b) : AC_OK;

@@ -4,6 +4,7 @@
  * of which operators exist for which types (kernel.h). Cost: O(instructions), scopes by a stack. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
+#include "ir/loop/tiles.h"
 
 #include <string.h>
 
@@ -128,7 +129,7 @@ static void check_access(checker *c, const ac_ins *i)
             want(c, x, "index", AC_I32, 1);
         return;
     }
-    if (i->op != AC_L_MMA && i->dtype != m->dtype)
+    if (i->op != AC_L_MMA && i->op != AC_L_TILE && i->dtype != m->dtype)
         fault(c, "buffer '%s' is %s, accessed as %s", m->name, ac_dtype_name(m->dtype),
               i->dtype < AC_DTYPE_COUNT ? ac_dtype_name((ac_dtype)i->dtype) : "no type");
     if ((i->op == AC_L_STORE || i->op == AC_L_MMA) && (m->role == AC_BUF_IN || m->role == AC_BUF_CONST))
@@ -138,6 +139,26 @@ static void check_access(checker *c, const ac_ins *i)
     if (x->k.i < 0 || x->k.i > m->count - i->lanes)
         fault(c, "elements %lld..%lld are outside of buffer '%s' with %lld elements", (long long)x->k.i,
               (long long)(x->k.i + i->lanes - 1), m->name, (long long)m->count);
+}
+
+static void check_tile(checker *c, const ac_ins *i, const ac_ins *w_at, const ac_ins *steps)
+{
+    const ac_tile t = ac_ins_tile(i);
+    want(c, w_at, "operand b", AC_I32, 1);
+    want(c, steps, "operand c", AC_I32, 1);
+    if (t.form >= AC_TILE_FORMS || t.rows < 1 || t.channels < 1 || (t.form == AC_TILE_PAIRS && t.channels % 2)) {
+        fault(c, "has no such shape");
+        return;
+    }
+    if (t.w >= c->fn->buf.n || t.acc >= c->fn->buf.n) {
+        fault(c, "a buffer does not exist");
+        return;
+    }
+    const ac_buf *x = &c->fn->buf.item[t.x], *w = &c->fn->buf.item[t.w], *acc = &c->fn->buf.item[t.acc];
+    if (x->dtype != (t.form == AC_TILE_PAIRS ? AC_I16 : AC_I8) || w->dtype != AC_I8)
+        fault(c, "does not exist for rows of %s and weights of %s", ac_dtype_name(x->dtype), ac_dtype_name(w->dtype));
+    if (acc->dtype != AC_I32 || acc->role != AC_BUF_LOCAL || acc->count < t.rows * t.channels)
+        fault(c, "accumulators are a local array of i32, large enough");
 }
 
 static void check_mma(checker *c, const ac_ins *i, const ac_ins *x, const ac_ins *y)
@@ -347,6 +368,9 @@ static void check_one(checker *c, const ac_ins *i)
         break;
     case AC_L_STORE:
         want(c, x[1], "value", (ac_dtype)i->dtype, i->lanes);
+        break;
+    case AC_L_TILE:
+        check_tile(c, i, x[1], x[2]);
         break;
     case AC_L_MMA:
         check_mma(c, i, x[1], x[2]);

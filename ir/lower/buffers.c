@@ -1,5 +1,6 @@
 /* buffers.c - operands, results, scratch and constants of a lowering: which buffer of the loops is what. */
 #include "ir/lower/buffers.h"
+#include "ir/loop/tiles.h"
 
 #include <assert.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static int32_t tensor_buf(ac_lower *L, ac_tensor *t, ac_role role, const char *n
             return i;
     const char *note = ac_strf(L->region, "%s %s", ac_tensor_str(L->cx, t), t->name);
     return new_buf(L, name, ac_dtype_loops(t->dtype), ac_tensor_count(t), role, ac_lo_align(L, t),
-                   (ac_arg){AC_ARG_TENSOR, t, NULL, 0}, note);
+                   (ac_arg){.kind = AC_ARG_TENSOR, .tensor = t}, note);
 }
 
 static ac_const *new_const(ac_lower *L, const char *name, ac_dtype d, int64_t count, int32_t align)
@@ -45,7 +46,8 @@ static ac_const *new_const(ac_lower *L, const char *name, ac_dtype d, int64_t co
 
 static int32_t const_buf(ac_lower *L, ac_const *k, const char *name, const char *note)
 {
-    return new_buf(L, name, k->dtype, k->count, AC_BUF_CONST, k->align, (ac_arg){AC_ARG_CONST, NULL, k, 0}, note);
+    return new_buf(L, name, k->dtype, k->count, AC_BUF_CONST, k->align, (ac_arg){.kind = AC_ARG_CONST, .konst = k},
+                   note);
 }
 
 static bool same_constant(const ac_tensor *a, const ac_tensor *t)
@@ -90,21 +92,28 @@ int32_t ac_lo_output_buf(ac_lower *L, int32_t i)
 
 int32_t ac_lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count)
 {
-    return new_buf(L, name, d, count, AC_BUF_SCRATCH, 64, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, ac_dtype_size(d, count)},
-                   NULL);
+    return new_buf(L, name, d, count, AC_BUF_SCRATCH, 64,
+                   (ac_arg){.kind = AC_ARG_SCRATCH, .bytes = ac_dtype_size(d, count)}, NULL);
+}
+
+int32_t ac_lo_line(ac_lower *L, const char *name, ac_dtype d, int64_t count)
+{
+    const int32_t buf = ac_lo_scratch(L, name, d, count);
+    L->out->arg.item[buf].fresh = true;
+    return buf;
 }
 
 /* Asked for as scratch, so that parameters may still come after it; ac_lo_settle makes it a local. */
 int32_t ac_lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count)
 {
     assert(ac_dtype_size(d, count) <= 4096 && "locals are on the stack");
-    return new_buf(L, name, d, count, AC_BUF_SCRATCH, 64, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, LO_LOCAL}, NULL);
+    return new_buf(L, name, d, count, AC_BUF_SCRATCH, 64, (ac_arg){.kind = AC_ARG_SCRATCH, .bytes = LO_LOCAL}, NULL);
 }
 
 int32_t ac_lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_where where)
 {
     const int32_t buf =
-        new_buf(L, name, d, count, AC_BUF_SCRATCH, 16, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, LO_LOCAL}, NULL);
+        new_buf(L, name, d, count, AC_BUF_SCRATCH, 16, (ac_arg){.kind = AC_ARG_SCRATCH, .bytes = LO_LOCAL}, NULL);
     L->b.fn->buf.item[buf].where = where;
     return buf;
 }
@@ -137,7 +146,7 @@ int32_t ac_lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, 
     ac_const *k = new_const(L, name, d, count, 64);
     k->maker = P->out;
     ac_lb_open(&P->b, P->region, ac_strf(L->region, "make_%s", k->name), NULL);
-    return new_buf(P, name, d, count, AC_BUF_OUT, 64, (ac_arg){AC_ARG_CONST, NULL, k, 0}, NULL);
+    return new_buf(P, name, d, count, AC_BUF_OUT, 64, (ac_arg){.kind = AC_ARG_CONST, .konst = k}, NULL);
 }
 
 int32_t ac_lo_pack_close(ac_lower *L, ac_lower *P)
@@ -167,9 +176,15 @@ void ac_lo_settle(ac_lowered *w, int32_t last)
     int32_t to[256];
     bool used[256] = {false};
     assert(n <= 256 && "64 operands, and a few constants, scratches and tables");
-    for (int32_t i = 1; i < fn->code.n; i++)
-        if (ac_lop_has_buffer((ac_lop)fn->code.item[i].op))
-            used[fn->code.item[i].aux] = true;
+    for (int32_t i = 1; i < fn->code.n; i++) {
+        const ac_ins *in = &fn->code.item[i];
+        if (ac_lop_has_buffer((ac_lop)in->op))
+            used[in->aux] = true;
+        if (in->op == AC_L_TILE) { /* its accumulators are stored somewhere */
+            used[ac_ins_tile(in).w] = true;
+            used[ac_ins_tile(in).acc] = true;
+        }
+    }
     int32_t count = 0, args = 0;
     for (int kind = 0; kind < 3; kind++) {
         for (int32_t i = 0; i < n; i++) {
@@ -197,5 +212,9 @@ void ac_lo_settle(ac_lowered *w, int32_t last)
             fn->code.item[i].aux = to[fn->code.item[i].aux];
         if (fn->code.item[i].op == AC_L_MMA) /* its words are stored somewhere, so the buffer is in use */
             fn->code.item[i].k.i = to[fn->code.item[i].k.i];
+        if (fn->code.item[i].op == AC_L_TILE) {
+            const ac_tile t = ac_ins_tile(&fn->code.item[i]);
+            ac_tile_set_buffers(&fn->code.item[i], fn->code.item[i].aux, to[t.w], to[t.acc]);
+        }
     }
 }

@@ -26,6 +26,7 @@ static bool movable(const ac_loop_fn *fn, const ac_ins *i)
     case AC_L_SET:
     case AC_L_STORE:
     case AC_L_MMA:
+    case AC_L_TILE:
     case AC_L_IF:
     case AC_L_ELSE:
     case AC_L_BREAK_IF:
@@ -65,8 +66,10 @@ static bool find_loops(ac_part *p)
     bool beside = false, early = false, reads = false;
     for (int32_t x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
-        const bool in = touches(fn, i, AC_L_LOAD, AC_BUF_IN), out = touches(fn, i, AC_L_STORE, AC_BUF_OUT);
-        if (touches(fn, i, AC_L_LOAD, AC_BUF_OUT) || i->op == AC_L_FAIL_IF || n == MAX_DEPTH)
+        const bool in = touches(fn, i, AC_L_LOAD, AC_BUF_IN) || touches(fn, i, AC_L_TILE, AC_BUF_IN);
+        const bool out = touches(fn, i, AC_L_STORE, AC_BUF_OUT);
+        if (touches(fn, i, AC_L_LOAD, AC_BUF_OUT) || touches(fn, i, AC_L_TILE, AC_BUF_OUT) || i->op == AC_L_FAIL_IF ||
+            n == MAX_DEPTH)
             return false;
         if (in && (n == 0 || (p->row && open[0] != p->row)))
             return false;

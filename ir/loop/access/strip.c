@@ -1,6 +1,7 @@
 /* strip.c - several functions as one that works row by row. */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/strip.h"
+#include "ir/loop/tiles.h"
 
 typedef struct composer {
     const ac_stripe *s;
@@ -47,6 +48,8 @@ static void copy(composer *c, int32_t member, int32_t begin, int32_t end)
                 i.flags &= (uint8_t)~AC_F_ALIGNED;
             }
             i.aux = m->buf[i.aux];
+            if (i.op == AC_L_TILE) /* weights are constants, accumulators local */
+                ac_tile_set_buffers(&i, i.aux, m->buf[ac_ins_tile(&i).w], m->buf[ac_ins_tile(&i).acc]);
         }
         map[x] = ac_lb_copy(&c->b, from, &i);
     }

@@ -32,6 +32,10 @@ static ac_x count(const ac_loop_fn *fn, ac_x at, double times, int64_t *bytes)
             const double sum = (double)bytes[i->aux] + times * (double)ac_dtype_size((ac_dtype)i->dtype, i->lanes);
             bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;
         }
+        if (i->op == AC_L_TILE) { /* its steps may not be known here: all of the rows, once */
+            const double sum = (double)bytes[i->aux] + times * (double)fn->buf.item[i->aux].count;
+            bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;
+        }
         at++;
     }
     return at;

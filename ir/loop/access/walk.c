@@ -15,6 +15,7 @@
 
 #include "base/vec.h"
 #include "ir/loop/builder.h"
+#include "ir/loop/tiles.h"
 
 enum { BUDGET = 30000000, MAX_ACCESSES = 256, MAX_MISSES = 16 };
 
@@ -45,7 +46,7 @@ typedef struct walker {
 
 static bool watched(const walker *w, const ac_ins *i)
 {
-    return (i->op == AC_L_LOAD && w->how->watch[i->aux] & AC_WATCH_READS) ||
+    return ((i->op == AC_L_LOAD || i->op == AC_L_TILE) && w->how->watch[i->aux] & AC_WATCH_READS) ||
            (i->op == AC_L_STORE && w->how->watch[i->aux] & AC_WATCH_WRITES);
 }
 
@@ -77,9 +78,11 @@ static void find_needed(walker *w)
         again = false;
         for (int32_t x = fn->code.n - 1; x > 0; x--) {
             const ac_ins *i = &fn->code.item[x];
-            bool memory = i->op == AC_L_STORE || i->op == AC_L_LOAD;
+            bool memory = i->op == AC_L_STORE || i->op == AC_L_LOAD || i->op == AC_L_TILE;
             if (memory && watched(w, i))
                 needs(w, i->a, &again);
+            if (i->op == AC_L_TILE && watched(w, i))
+                needs(w, i->c, &again);
             if (i->op == AC_L_GET && w->need[x])
                 needs(w, i->aux, &again);
             if (i->op == AC_L_SET && w->need[i->aux])
@@ -323,7 +326,7 @@ static void evaluate(walker *w, int32_t x)
 
 /* ---------------------------------------------------------------- accesses */
 
-static void touch(walker *w, int32_t buf, ac_x index, int32_t lanes, bool write)
+static void touch(walker *w, int32_t buf, ac_x index, int64_t lanes, bool write)
 {
     const ac_buf *b = &w->fn->buf.item[buf];
     value v = w->val[index];
@@ -451,6 +454,12 @@ static bool walk(walker *w, int32_t begin, int32_t end)
                 w->val[x] = UNKNOWN;
             if (watched(w, i))
                 touch(w, i->aux, i->a, store ? w->fn->code.item[i->b].lanes : i->lanes, store);
+        } else if (op == AC_L_TILE) {
+            const ac_tile t = ac_ins_tile(i);
+            const int64_t step = (int64_t)ac_tile_depth(&t) * t.rows;
+            if (watched(w, i))
+                touch(w, i->aux, i->a, is_exact(w->val[i->c]) ? w->val[i->c].lo * step : w->fn->buf.item[t.x].count,
+                      false);
         } else if (op == AC_L_GET) {
             w->val[x] = w->val[i->aux];
         } else if (op == AC_L_SET) {

@@ -3,6 +3,7 @@
  * The loop that runs a program. Registers and buffers are read and written with memcpy of constant size, which is one
  * move. */
 #include "ir/loop/eval/bytecode.h"
+#include "ir/loop/tiles.h"
 
 #include <string.h>
 
@@ -72,6 +73,19 @@ static bool mma(const memory *mem, const ac_bc *i, const char *R)
         for (uint32_t e = 0; e < 2; e++)
             memcpy(&w.b[l][e], words->p + ((size_t)(y & ~31u) + l + (size_t)e * threads) * 4, 4);
     ac_mma((ac_dtype)i->n, &w, (int32_t)(to & 31), acc->p + (size_t)to * 4, (size_t)threads * 4);
+    return true;
+}
+
+/* false: outside of a buffer. */
+static bool tile(const memory *mem, const ac_bc *i, const char *R)
+{
+    const ac_tile t = ac_ins_tile(&(ac_ins){.aux = (int32_t)i->c, .k.i = i->u.imm});
+    const memory *x = &mem[t.x], *w = &mem[t.w];
+    const uint64_t at = (uint32_t)get_I32(R + i->a), from = (uint32_t)get_I32(R + i->b);
+    const uint64_t steps = (uint32_t)get_I32(R + i->d), deep = (uint64_t)ac_tile_depth(&t);
+    if (at + steps * deep * (uint64_t)t.rows > x->count || from + steps * deep * (uint64_t)t.channels > w->count)
+        return false;
+    ac_tile_add(&t, x->p + at * x->size, (const int8_t *)w->p + from, (int64_t)steps, (int32_t *)(void *)mem[t.acc].p);
     return true;
 }
 
@@ -202,6 +216,12 @@ static int run(ac_ctx *cx, const ac_program *p, char *R, const memory *mem, int 
             }
             break;
         }
+        case BC_TILE:
+            if (!tile(mem, i, R)) {
+                bad = get_I32(R + i->a);
+                goto outside;
+            }
+            break;
         case BC_MMA:
             if (!mma(mem, i, R))
                 goto fragments;

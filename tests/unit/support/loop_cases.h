@@ -9,7 +9,7 @@
 #ifndef AC_TESTS_UNIT_SUPPORT_LOOP_CASES_H
 #define AC_TESTS_UNIT_SUPPORT_LOOP_CASES_H
 #include "codegen/targets.h"
-#include "ir/loop/loop.h"
+#include "ir/loop/tiles.h"
 #include "tests/unit/support/expect.h"
 #include "tests/unit/support/fresh.h"
 
@@ -232,6 +232,23 @@ static void dots(ac_dtype d, int32_t group, int32_t lanes)
     ac_lb_end(&b);
     ac_lb_store(&b, out, zero, ac_lb_get(&b, acc));
     close_case(title(group == 4 ? "dot4" : "dot2", d, second, lanes), ANY, ANY, ANY, OUTPUT);
+}
+
+static void tile(ac_tile_form form, int32_t rows, int32_t channels)
+{
+    open_case();
+    const ac_dtype d = form == AC_TILE_PAIRS ? AC_I16 : AC_I8;
+    const int32_t x = buf("x", d, AC_BUF_IN), w = buf("w", AC_I8, AC_BUF_IN), z = buf("z", AC_I32, AC_BUF_IN);
+    const int32_t out = buf("out", AC_I32, AC_BUF_OUT), n = rows * channels;
+    const int32_t acc = ac_lb_buf(&b, "acc", AC_I32, n, AC_BUF_LOCAL, 4, NULL);
+    const ac_tile t = {form, rows, channels, x, w, acc};
+    const int64_t steps = N / (ac_tile_depth(&t) * (rows > channels ? rows : channels));
+    for (int32_t i = 0; i < n; i++)
+        ac_lb_store(&b, acc, ac_lb_i32(&b, i), ac_lb_load(&b, z, ac_lb_i32(&b, i), 1));
+    ac_lb_tile(&b, t, ac_lb_i32(&b, 0), ac_lb_i32(&b, 0), ac_lb_i32(&b, steps));
+    for (int32_t i = 0; i < n; i++)
+        ac_lb_store(&b, out, ac_lb_i32(&b, i), ac_lb_load(&b, acc, ac_lb_i32(&b, i), 1));
+    close_case(title(ac_strf(cx.region, "tile %d x %d", (int)rows, (int)channels), d, AC_I8, 1), ANY, ANY, ANY, OUTPUT);
 }
 
 /* TFLite's fixed-point multiply: i32 to i64 and back. */
@@ -595,6 +612,12 @@ static void build(bool vectors)
     if (!vectors) /* any program prints on plain C */
         EACH(ac_dtype, ALL, d)
     lanes_cases(*d, 4);
+    for (int32_t rows = 1; rows <= 3 && !vectors; rows++) {
+        tile(AC_TILE_PAIRS, rows, 2);
+        tile(AC_TILE_PAIRS, rows, 4);
+        tile(AC_TILE_BYTES, rows, 3);
+        tile(AC_TILE_BYTES, 1, rows);
+    }
     for (int i = 0; i < (vectors ? 10 : 100); i++)
         random_program();
     local_array();

@@ -1,0 +1,116 @@
+/* tile.c - TILE in C: a function for each shape of tile, put into the file before its first use: the step as
+ * instructions where the target has them and GCC compiles, as C that every compiler understands elsewhere. Both are
+ * compared by tests. */
+#include "codegen/c/dialect.h"
+#include "codegen/tile_asm.h"
+
+/* form, once for each accumulator, whose number is put for every '#'. */
+static void put_accumulators(ac_sink *to, const ac_tile *t, const char *form, const char *between)
+{
+    for (int32_t i = 0; i < t->rows * t->channels; i++) {
+        ac_put(to, i ? between : "");
+        for (const char *c = form; *c; c++)
+            if (*c == '#')
+                ac_putf(to, "%d", (int)i);
+            else
+                ac_putc(to, *c);
+    }
+}
+
+static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
+{
+    const int32_t n = t->rows * t->channels;
+    const char **acc = AC_NEW_N(F->region, const char *, n);
+    for (int32_t i = 0; i < n; i++)
+        acc[i] = ac_strf(F->region, "%%[c%d]", (int)i);
+    const char *text = ac_tile_asm(F->cx, t, acc, "%[x]", "%[w]", "\n");
+    ac_putf(to,
+            "#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && "
+            "\\\n    !defined(%s_NO_ASM)\n"
+            "    uintptr_t at = (uintptr_t)x - %du, from = (uintptr_t)w - %du;\n"
+            "    const uintptr_t end = from + (uint32_t)steps * %du;\n"
+            "    int32_t ",
+            F->upper, (int)(16 * t->rows), (int)(8 * t->channels), (int)(8 * t->channels));
+    put_accumulators(to, t, "c# = acc[#]", ", ");
+    ac_put(to, ";\n    __asm__ volatile(\n        \"1:\\n\"");
+    for (const char *p = text; *p;) {
+        size_t len = 0;
+        while (p[len] != '\n')
+            len++;
+        ac_putf(to, "\n        \"%.*s\\n\"", (int)len, p);
+        p += len + 1;
+    }
+    ac_put(to, "\n        \"ldr lr, %[end]\\n\"\n        \"cmp %[w], lr\\n\"\n        \"bne 1b\\n\"\n        : ");
+    put_accumulators(to, t, "[c#] \"+r\"(c#)", ", ");
+    ac_put(
+        to,
+        ",\n          [x] \"+r\"(at), [w] \"+r\"(from)\n        : [end] \"m\"(end)\n        : \"r8\", \"r9\", \"r10\", "
+        "\"r11\", \"r12\", \"lr\", \"cc\", \"memory\");\n    ");
+    put_accumulators(to, t, "acc[#] = c#;", " ");
+    ac_put(to, "\n#else\n");
+}
+
+/* The definition, as in ir/loop/tiles.c. */
+static void put_plain(ac_sink *to, const ac_tile *t)
+{
+    const int rows = t->rows, channels = t->channels;
+    if (t->form == AC_TILE_PAIRS)
+        ac_putf(
+            to,
+            "    for (int32_t s = 0; s < steps * %d; s++)\n"
+            "        for (int32_t k = 0; k < 8; k++) {\n"
+            "            const int32_t low = w[s * 16 + k * 2], whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);\n"
+            "            for (int32_t r = 0; r < %d; r++) {\n"
+            "                const int32_t v = x[(s / %d * %d + r) * 8 + k];\n"
+            "                int32_t *const c = &acc[s %% %d * %d + r];\n"
+            "                c[0] = (int32_t)((uint32_t)c[0] + (uint32_t)(v * low));\n"
+            "                c[%d] = (int32_t)((uint32_t)c[%d] + (uint32_t)(v * whole));\n"
+            "            }\n"
+            "        }\n",
+            channels / 2, rows, channels / 2, rows, channels / 2, 2 * rows, rows, rows);
+    else
+        ac_putf(to,
+                "    for (int32_t s = 0; s < steps; s++)\n"
+                "        for (int32_t c = 0; c < %d; c++)\n"
+                "            for (int32_t r = 0; r < %d; r++) {\n"
+                "                uint32_t sum = (uint32_t)acc[c * %d + r];\n"
+                "                for (int32_t k = 0; k < 16; k++)\n"
+                "                    sum += (uint32_t)(x[(s * %d + r) * 16 + k] * w[(s * %d + c) * 16 + k]);\n"
+                "                acc[c * %d + r] = (int32_t)sum;\n"
+                "            }\n",
+                channels, rows, rows, rows, channels, rows);
+}
+
+static const char *function_of(ac_cfile *F, const ac_tile *t)
+{
+    const char *name = ac_internf(F->cx, "tile_%s_%dx%d", AC_TILE_TEXT[t->form], (int)t->rows, (int)t->channels);
+    if (ac_c_have(F, name))
+        return name;
+    const bool native = ac_tile_has_asm(F->target, t);
+    ac_sink *to = &F->helpers;
+    ac_putf(to,
+            "/* Adds to %d accumulators: %d rows by %d channels of packed weights, %d elements of each in a step. */\n"
+            "static inline void %s(const %s *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n",
+            (int)(t->rows * t->channels), (int)t->rows, (int)t->channels, (int)ac_tile_depth(t), name,
+            t->form == AC_TILE_PAIRS ? "int16_t" : "int8_t");
+    if (native)
+        put_asm(F, to, t);
+    put_plain(to, t);
+    ac_put(to, native ? "#endif\n}\n\n" : "}\n\n");
+    return name;
+}
+
+static const char *place(ac_cfn *f, int32_t buf, ac_x index)
+{
+    if (c_is_const(f, index) && c_ins(f, index)->k.i == 0)
+        return f->buf[buf];
+    return ac_c_binary(f->file->region, C_ADD, ac_c_atom(f->buf[buf]), f->val[index].e).text;
+}
+
+void ac_c_tile(ac_cfn *f, const ac_ins *in)
+{
+    const ac_tile t = ac_ins_tile(in);
+    const char *name = function_of(f->file, &t);
+    ac_c_line(f, "%s(%s, %s, %s, %s);", name, place(f, t.x, in->a), place(f, t.w, in->b), f->val[in->c].e.text,
+              f->buf[t.acc]);
+}

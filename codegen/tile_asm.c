@@ -1,0 +1,57 @@
+/* tile_asm.c - one step of a TILE as instructions of Arm's DSP extension; see tile_asm.h. */
+#include "codegen/tile_asm.h"
+
+#include "base/sink.h"
+
+bool ac_tile_has_asm(const ac_target *t, const ac_tile *tile)
+{
+    return t->dsp && tile->form == AC_TILE_PAIRS && tile->rows * tile->channels <= 6 &&
+           (tile->rows == 1 || tile->channels == 2);
+}
+
+typedef struct writer {
+    ac_sink to;
+    const ac_tile *t;
+    const char *const *acc;
+    const char *x, *w, *end;
+} writer;
+
+/* Two words from byte `at` of the step; the first load moves the pointer by `step` bytes. */
+static void load(writer *o, const char *registers, const char *from, int32_t at, int32_t step)
+{
+    if (at == 0)
+        ac_putf(&o->to, "ldrd %s, [%s, #%d]!%s", registers, from, (int)step, o->end);
+    else
+        ac_putf(&o->to, "ldrd %s, [%s, #%d]%s", registers, from, (int)at, o->end);
+}
+
+/* Both words of row r by those of channel pair p. */
+static void products(writer *o, int32_t r, int32_t p)
+{
+    const char *even = o->acc[2 * p * o->t->rows + r], *odd = o->acc[(2 * p + 1) * o->t->rows + r];
+    ac_putf(&o->to, "smlad %s, r10, r12, %s%s", even, even, o->end);
+    ac_putf(&o->to, "smlad %s, r8, r12, %s%s", odd, odd, o->end);
+    ac_putf(&o->to, "smlad %s, r11, lr, %s%s", even, even, o->end);
+    ac_putf(&o->to, "smlad %s, r9, lr, %s%s", odd, odd, o->end);
+}
+
+const char *ac_tile_asm(ac_ctx *cx, const ac_tile *tile, const char *const *acc, const char *x, const char *w,
+                        const char *end)
+{
+    writer o = {.t = tile, .acc = acc, .x = x, .w = w, .end = end};
+    ac_sink_open(&o.to, cx);
+    const int32_t pairs = tile->channels / 2;
+    for (int32_t half = 0; half < 2; half++)
+        for (int32_t p = 0; p < pairs; p++) {
+            if (tile->rows == 1 && p == 0)
+                load(&o, "r12, lr", x, 8 * half, 16);
+            load(&o, "r8, r9", w, 16 * p + 8 * half, 16 * pairs);
+            ac_putf(&o.to, "sxtb16 r10, r8%ssxtb16 r11, r9%s", end, end);
+            for (int32_t r = 0; r < tile->rows; r++) {
+                if (tile->rows > 1)
+                    load(&o, "r12, lr", x, 16 * r + 8 * half, 16 * tile->rows);
+                products(&o, r, p);
+            }
+        }
+    return ac_sink_text(&o.to);
+}
