@@ -68,8 +68,8 @@ void ac_emit_rodata(ac_emit *e, int32_t i, const char *name)
     const char *aligned = "";
     const ac_target *t = e->file.target;
     const int32_t align = t->vec_bytes || !t->dsp || k->align < 4 ? k->align : 4; /* words */
-    const bool words = t->dsp && !k->source && ac_dtype_size(k->dtype, 1) < 4;
-    if ((t->vec_bytes || words) && align > 1)
+    const bool by_words = t->dsp && !k->source && ac_dtype_size(k->dtype, 1) < 4;
+    if ((t->vec_bytes || by_words) && align > 1)
         aligned = ac_strf(e->region, " __attribute__((aligned(%d)))", align);
     long long n = k->count > 0 ? (long long)k->count : 1;
     if (words) {

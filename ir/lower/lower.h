@@ -70,6 +70,9 @@ int32_t ac_lo_state(ac_lower *L, ac_tensor *t);             /* a state operand (
 int32_t ac_lo_result_buf(ac_lower *L);                      /* of ac_node_result(L->node) */
 int32_t ac_lo_output_buf(ac_lower *L, int32_t i); /* of out[i], for nodes with several outputs (no epilogue) */
 int32_t ac_lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count);
+/* Scratch that every position of the result (a row, a column, a tile of them) writes before it reads it: steps that run
+ * row by row side by side need it only once. */
+int32_t ac_lo_line(ac_lower *L, const char *name, ac_dtype d, int64_t count);
 int32_t ac_lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count);
 /* Of a block, or of its threads. */
 int32_t ac_lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_where where);

@@ -57,6 +57,7 @@ typedef struct ac_arg {
     ac_tensor *tensor; /* TENSOR; SCRATCH: whose rows it holds, NULL: none */
     ac_const *konst;   /* CONST */
     ac_bytes bytes;    /* SCRATCH: size; align is the buffer's */
+    bool fresh;        /* SCRATCH: every position (row, column or tile of them) writes what it reads of it */
 } ac_arg;
 
 typedef struct ac_lowered {

@@ -29,7 +29,7 @@ static int32_t tensor_param(ac_stripe_work *w, ac_tensor *t, ac_role role, const
         q->out[q->n_out++] = t;
     ac_buf buf = *like;
     buf.role = role;
-    return param(w, buf, (ac_arg){AC_ARG_TENSOR, t, NULL, 0});
+    return param(w, buf, (ac_arg){.kind = AC_ARG_TENSOR, .tensor = t});
 }
 
 static int32_t const_param(ac_stripe_work *w, ac_const *k, const ac_buf *like)
@@ -40,7 +40,7 @@ static int32_t const_param(ac_stripe_work *w, ac_const *k, const ac_buf *like)
             (c == k || (c->source && c->source == k->source && c->align >= k->align)))
             return i;
     }
-    return param(w, *like, (ac_arg){AC_ARG_CONST, NULL, k, 0});
+    return param(w, *like, (ac_arg){.kind = AC_ARG_CONST, .konst = k});
 }
 
 static int32_t scratch_param(ac_stripe_work *w, ac_buf buf, int64_t count, ac_bytes align)
@@ -49,9 +49,11 @@ static int32_t scratch_param(ac_stripe_work *w, ac_buf buf, int64_t count, ac_by
     buf.count = count;
     if (w->v->target->vec_bytes == 0) /* one element at a time */
         buf.align = (int32_t)ac_dtype_size(buf.dtype, 1);
+    if (w->v->target->dsp && buf.align < 4)
+        buf.align = 4;
     const ac_bytes bytes = ac_dtype_size(buf.dtype, count);
     w->q->scratch += ac_align_up(bytes, buf.align > align ? buf.align : align);
-    return param(w, buf, (ac_arg){AC_ARG_SCRATCH, NULL, NULL, bytes});
+    return param(w, buf, (ac_arg){.kind = AC_ARG_SCRATCH, .bytes = bytes});
 }
 
 /* A tensor made in the group: its window, or the whole of it. */
@@ -91,10 +93,45 @@ static bool outlives_row(const ac_part *p, int32_t a)
 {
     for (int32_t x = 1; x < p->fn->code.n; x++) {
         const ac_ins *i = &p->fn->code.item[x];
-        if ((i->op == AC_L_LOAD || i->op == AC_L_STORE) && i->aux == a && (x < p->row || x > p->row_end))
+        if ((i->op == AC_L_LOAD || i->op == AC_L_STORE || i->op == AC_L_TILE) && i->aux == a &&
+            (x < p->row || x > p->row_end))
             return true;
     }
     return false;
+}
+
+/* Is buffer a used only where no other member runs in between: in the unit's innermost shared loop? */
+static bool stays_inside(const ac_part *p, int32_t a)
+{
+    const int32_t begin = p->col ? p->col : p->row, end = p->col ? p->col_end : p->row_end;
+    for (int32_t x = 1; x < p->fn->code.n; x++) {
+        const ac_ins *i = &p->fn->code.item[x];
+        if (ac_lop_has_buffer((ac_lop)i->op) && i->aux == a && (x < begin || x > end))
+            return false;
+    }
+    return true;
+}
+
+/* Scratch that is written before it is read at every position: one for all members, as large as the largest. */
+static int32_t line_param(ac_stripe_work *w, const ac_buf *like, ac_bytes align)
+{
+    ac_stripe_group *q = w->q;
+    for (int32_t i = 0; i < q->n_args; i++) {
+        ac_buf *b = &q->s.buf[i];
+        const ac_bytes unit = b->align > align ? b->align : align;
+        if (!q->arg[i].fresh || b->dtype != like->dtype)
+            continue;
+        if (like->count > b->count) {
+            q->scratch -= ac_align_up(q->arg[i].bytes, unit);
+            b->count = like->count;
+            q->arg[i].bytes = ac_dtype_size(b->dtype, b->count);
+            q->scratch += ac_align_up(q->arg[i].bytes, unit);
+        }
+        return i;
+    }
+    const int32_t i = scratch_param(w, *like, like->count, align);
+    q->arg[i].fresh = true;
+    return i;
 }
 
 /* Rows that are handed over: their number, and the counters between two of them. */
@@ -102,7 +139,7 @@ static void fed_params(ac_stripe_work *w, ac_bytes align)
 {
     ac_stripe *s = &w->q->s;
     ac_buf part = {.name = "part", .dtype = AC_I32, .count = 1, .role = AC_BUF_IN, .align = 4, .note = "row"};
-    s->part_buf = param(w, part, (ac_arg){AC_ARG_CHUNK, NULL, NULL, 0});
+    s->part_buf = param(w, part, (ac_arg){.kind = AC_ARG_CHUNK});
     ac_buf state = {.name = "state", .dtype = AC_I32, .align = 4, .note = "counters between rows"};
     s->state_buf = scratch_param(w, state, ac_stripe_counters(s), align);
 }
@@ -146,6 +183,8 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
                     m->buf[a] = scratch_param(w, *like, like->count, align);
                 else if (low->arg.item[a].kind == AC_ARG_CONST)
                     m->buf[a] = const_param(w, low->arg.item[a].konst, like);
+                else if (low->arg.item[a].fresh && stays_inside(&q->s.member[w->place[k]].part, a))
+                    m->buf[a] = line_param(w, like, align);
                 else
                     m->buf[a] = scratch_param(w, *like, like->count, align);
             }

@@ -13,6 +13,7 @@
  * dilation along x) they are one loop. Vector schedules: ac_gemm_conv.c. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
+#include "ir/lower/conv/panel.h"
 #include "ir/lower/gpu/product.h"
 #include "ir/lower/conv/winograd.h"
 #include "ir/lower/window.h"
@@ -152,5 +153,7 @@ int ac_lo_conv(ac_lower *L)
         return AC_OK;
     if (v.group_in == v.win.ic && ac_gemm_fits(L, &v.c))
         return ac_gemm_conv(L, &v.c, &v.win);
+    if (v.group_in == v.win.ic && ac_panel_fits(L, &v.c, v.win.y.taps * v.win.x.taps * v.win.ic))
+        return ac_panel_conv(L, &v.c, &v.win);
     return plain(&v);
 }

@@ -389,7 +389,7 @@ static void finish(gridder *v, ac_lowered *low, ac_region *region)
     low->fn = ac_lb_close(&v->b);
     for (int32_t d = 0; d < AC_DTYPE_COUNT; d++)
         if (v->slots[d])
-            ac_push(region, &low->arg, ((ac_arg){AC_ARG_SCRATCH, NULL, NULL, 0}));
+            ac_push(region, &low->arg, ((ac_arg){.kind = AC_ARG_SCRATCH}));
     low->scratch = 0;
     for (int32_t a = 0; a < low->arg.n; a++)
         if (low->arg.item[a].kind == AC_ARG_SCRATCH) {

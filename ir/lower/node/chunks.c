@@ -349,7 +349,7 @@ static bool may_cut(const cutter *v)
 
 static void finish(cutter *v, ac_lowered *low, ac_region *region)
 {
-    const ac_arg chunk = {AC_ARG_CHUNK, NULL, NULL, 0};
+    const ac_arg chunk = {.kind = AC_ARG_CHUNK};
     low->fn = ac_lb_close(&v->b);
     low->chunks = v->chunks;
     low->scratch = 0;
