@@ -41,6 +41,8 @@ typedef struct ac_dialect {
 
 extern const ac_dialect ac_dialect_c;
 
+/* dialect.c: is the function kept out of its callers, by the macro NAME_NOINLINE? Firmware only. */
+bool ac_c_stays_apart(const ac_target *t, const ac_loop_fn *fn);
 /* function.c: the form for plain scalars and vectors of the target's registers. */
 const ac_loop_fn *ac_c_form(ac_cfile *F, const ac_loop_fn *fn);
 

@@ -303,6 +303,16 @@ static void print_macros(ac_emit *e)
     ac_put(e->to, "/* Where weights and code go: an attribute such as __attribute__((section(\".itcm\"))). */\n");
     put_section(e, "RODATA", e->m->section_rodata);
     put_section(e, "FAST", e->m->section_code);
+    for (int32_t f = 0; f < e->m->n_fn; f++) {
+        if (!ac_c_stays_apart(e->file.target, e->m->fn[f]))
+            continue;
+        ac_putf(e->to,
+                "/* Steps stay functions of their own: put into %s_run they share its registers, and spill. */\n"
+                "#ifndef %s_NOINLINE\n#if defined(__GNUC__) || defined(__clang__)\n"
+                "#define %s_NOINLINE __attribute__((noinline))\n#else\n#define %s_NOINLINE\n#endif\n#endif\n",
+                e->m->name, U, U, U);
+        break;
+    }
     ac_put(e->to, "\n");
 }
 

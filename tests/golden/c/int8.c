@@ -15,6 +15,14 @@
 #ifndef INT8_SECTION_FAST
 #define INT8_SECTION_FAST
 #endif
+/* Steps stay functions of their own: put into int8_run they share its registers, and spill. */
+#ifndef INT8_NOINLINE
+#if defined(__GNUC__) || defined(__clang__)
+#define INT8_NOINLINE __attribute__((noinline))
+#else
+#define INT8_NOINLINE
+#endif
+#endif
 
 /* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
 #if defined(__clang__)
@@ -65,8 +73,8 @@ INT8_SECTION_RODATA static const int8_t int8_fully_connected_0_k[8] = {
  *   x     i8[4]  i8 [1,4] x
  *   k     i8[8]  i8 [2,4] w
  *   out   i8[2]  i8 [1,2] y */
-INT8_SECTION_FAST static void int8_fully_connected_0(const int32_t *restrict bias, const int8_t *restrict x,
-    const int8_t *restrict k, int8_t *restrict out)
+INT8_SECTION_FAST INT8_NOINLINE static void int8_fully_connected_0(const int32_t *restrict bias,
+    const int8_t *restrict x, const int8_t *restrict k, int8_t *restrict out)
 {
     int32_t acc = bias[0];
     int32_t acc_1 = bias[1];
