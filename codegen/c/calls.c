@@ -116,7 +116,7 @@ static void print_step(ac_emit *e, int32_t i)
     const ac_call *c = &m->call[i];
     const char *U = e->file.upper;
     const bool by_rows = m->streamed && i == m->streamed_call; /* some of its rows in each call */
-    ac_putf(e->to, "\n    /* %s: %s */\n", ac_emit_step_title(e, i), ac_emit_shapes(e, c, false));
+    ac_putf(e->to, "\n    /* %s: %s */\n", ac_emit_step_title(e, i), ac_emit_shapes(e, c, e->names != NULL));
     if (!by_rows)
         print_poison(e, i);
     ac_putf(e->to, by_rows ? "    if (row == 0)\n        %s_STEP_BEGIN(%d);\n    " : "    %s_STEP_BEGIN(%d);\n    ", U,

@@ -27,7 +27,7 @@ static const char *head(const ac_cfn *f)
     ac_region *r = F->region;
     const char *section = f->sig->section ? ac_strf(r, "%s ", f->sig->section) : "";
     const char *simd = F->target->vec_bytes ? ac_strf(r, "%s_SIMD ", F->upper) : "";
-    const char *apart = ac_c_stays_apart(F->target, f->fn) ? ac_strf(r, "%s_NOINLINE ", F->upper) : "";
+    const char *apart = ac_c_stays_apart(F->target, f->fn) ? ac_strf(r, "%s_NOINLINE\n", F->upper) : "";
     return ac_strf(r, "%s%sstatic %s%s %s(", section, apart, simd, f->fn->fails ? "int" : "void", f->sig->name);
 }
 

@@ -5,6 +5,8 @@
  *     calls.c       the calls: run, run_row, chunks for a pool of threads
  *     header.c      the .h: the API of docs/generated-c.md
  *     arrays.c      constants as C text, or as a blob pulled in by the assembler
+ *     short_names.c names of tensors in comments; firmware only
+ *     fit_lines.c   long lines are broken; firmware only
  *     descriptor.c  the descriptor of runtime/arn_model.def, for `run` and `bench`
  *
  * Memory: the context's region. Errors: AC_FAIL when a constant cannot be made or a function cannot be printed. */
@@ -13,6 +15,8 @@
 #include "codegen/backend.h"
 #include "codegen/c/printer.h"
 #include "codegen/constants.h"
+
+typedef struct ac_short_names ac_short_names;
 
 typedef struct ac_emit {
     ac_module *m;
@@ -24,7 +28,16 @@ typedef struct ac_emit {
     const char **konst;      /* rodata: an expression that points to the constant */
     ac_bytes *offset, total; /* asm, blob */
     const char *blob_name;
+    const ac_short_names *names; /* firmware; NULL: names in comments are only cut */
 } ac_emit;
+
+/* short_names.c. NULL: no names. */
+const ac_short_names *ac_emit_short_names(const ac_module *m);
+const char *ac_emit_short_name(const ac_emit *e, const char *name); /* as comment text */
+const char *ac_emit_short_note(const ac_emit *e, const char *note); /* a text with names as words of it, or in quotes */
+
+/* fit_lines.c: `from` with no line over 120 columns. */
+void ac_emit_fitted(ac_sink *from, ac_sink *to);
 
 /* arrays.c */
 void ac_emit_rodata(ac_emit *e, int32_t i, const char *name); /* the definition; sets e->konst[i] */

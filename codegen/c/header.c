@@ -284,7 +284,7 @@ void ac_emit_header_end(ac_sink *to)
     ac_put(to, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
-int ac_emit_header(const ac_module *m, ac_sink *to)
+static void print_header(const ac_module *m, ac_sink *to)
 {
     ac_emit_header_begin(m, m->caller_io ? "arn_host.h" : NULL, to);
     put_mem(m, to);
@@ -295,5 +295,17 @@ int ac_emit_header(const ac_module *m, ac_sink *to)
     ac_emit_header_statuses(m, to);
     put_functions(m, to);
     ac_emit_header_end(to);
+}
+
+int ac_emit_header(const ac_module *m, ac_sink *to)
+{
+    if (!m->target->firmware) {
+        print_header(m, to);
+        return AC_OK;
+    }
+    ac_sink text;
+    ac_sink_open(&text, m->cx);
+    print_header(m, &text);
+    ac_emit_fitted(&text, to);
     return AC_OK;
 }

@@ -53,13 +53,6 @@ static const char *offset_text(const ac_emit *e, const ac_bound_arg *at)
     return ac_strf(e->region, "%s0x%04llx", base, (unsigned long long)at->offset);
 }
 
-/* Importers join names of folded nodes to very long ones; the report has them in full. */
-static const char *short_name(const ac_emit *e, const char *name)
-{
-    const char *text = ac_c_comment_text(e->region, name);
-    return strlen(text) > 48 ? ac_strf(e->region, "%.46s..", text) : text;
-}
-
 /* "x i8 [1,49,10,1] at 0x0100, w -> y i8 [1,49,10,8] at 0x0400" */
 const char *ac_emit_shapes(const ac_emit *e, const ac_call *c, bool offsets)
 {
@@ -74,7 +67,9 @@ const char *ac_emit_shapes(const ac_emit *e, const ac_call *c, bool offsets)
             if (a->kind != AC_ARG_TENSOR || result != (pass == 1))
                 continue;
             ac_put(&s, n++ ? ", " : pass ? " -> " : "");
-            ac_putf(&s, "%s %s", short_name(e, a->tensor->name), ac_tensor_str(e->m->cx, a->tensor));
+            if (!e->names || !result || strcmp(a->tensor->name, c->name) != 0) /* the step is called after its result */
+                ac_putf(&s, "%s ", ac_emit_short_name(e, a->tensor->name));
+            ac_put(&s, ac_tensor_str(e->m->cx, a->tensor));
             if (offsets && c->arg[i].space != AC_SPACE_CONST)
                 ac_putf(&s, " at %s", offset_text(e, &c->arg[i]));
         }
@@ -85,8 +80,10 @@ const char *ac_emit_shapes(const ac_emit *e, const ac_call *c, bool offsets)
 const char *ac_emit_step_title(const ac_emit *e, int32_t i)
 {
     const ac_call *c = &e->m->call[i];
-    return ac_strf(e->region, "%d: %s '%s'%s%s", i, c->op, short_name(e, c->name), c->fused ? ", then " : "",
-                   c->fused ? c->fused : "");
+    const char *macs =
+        e->names && c->low->macs ? ac_strf(e->region, ", %s MACs", ac_commas(e->m->cx, c->low->macs)) : "";
+    return ac_strf(e->region, "%d: %s '%s'%s%s%s", i, c->op, ac_emit_short_name(e, c->name), c->fused ? ", then " : "",
+                   c->fused ? c->fused : "", macs);
 }
 
 /* Names of functions and constants; those of the API, in any dialect, are taken first. */
@@ -130,6 +127,22 @@ const char *ac_emit_steps(const ac_emit *e, int32_t fn)
     return calls ? ac_sink_text(&comment) : NULL;
 }
 
+/* The function with short names in its notes. */
+static const ac_loop_fn *with_short_notes(const ac_emit *e, const ac_loop_fn *fn)
+{
+    if (!e->names)
+        return fn;
+    ac_loop_fn *same = AC_NEW(e->region, ac_loop_fn);
+    *same = *fn;
+    same->note = fn->note ? ac_emit_short_note(e, fn->note) : NULL;
+    same->buf.item = AC_NEW_N(e->region, ac_buf, fn->buf.n + 1);
+    for (int32_t i = 0; i < fn->buf.n; i++) {
+        same->buf.item[i] = fn->buf.item[i];
+        same->buf.item[i].note = fn->buf.item[i].note ? ac_emit_short_note(e, fn->buf.item[i].note) : NULL;
+    }
+    return same;
+}
+
 static int print_functions(ac_emit *e, ac_sink *to)
 {
     const ac_module *m = e->m;
@@ -139,7 +152,7 @@ static int print_functions(ac_emit *e, ac_sink *to)
                              .comment = ac_emit_steps(e, f),
                              .restricted = ac_module_restricted(m, f),
                              .section = section};
-        AC_TRY(ac_c_print_fn(&e->file, m->fn[f], &sig, to));
+        AC_TRY(ac_c_print_fn(&e->file, with_short_notes(e, m->fn[f]), &sig, to));
     }
     return AC_OK;
 }
@@ -316,11 +329,12 @@ static void print_macros(ac_emit *e)
     ac_put(e->to, "\n");
 }
 
-int ac_emit_source(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to)
+static int print_source(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to)
 {
     ac_region *r = m->cx->region;
     ac_emit e = {.m = m, .region = r, .to = to, .weights = ac_module_weights(m), .blob_name = blob_name};
     ac_cfile_open(&e.file, m->cx, &ac_dialect_c, m->target, m->name);
+    e.names = m->target->firmware ? ac_emit_short_names(m) : NULL;
     e.fn = AC_NEW_N(r, const char *, m->n_fn + 1);
     e.konst = AC_NEW_N(r, const char *, m->n_konst + 1);
     e.offset = AC_NEW_N(r, ac_bytes, m->n_konst + 1);
@@ -355,5 +369,16 @@ int ac_emit_source(ac_module *m, const char *header_name, const char *blob_name,
         ac_emit_host_model(&e);
     if (m->caller_io)
         ac_emit_host_api(&e);
+    return AC_OK;
+}
+
+int ac_emit_source(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to)
+{
+    if (!m->target->firmware)
+        return print_source(m, header_name, blob_name, to);
+    ac_sink text;
+    ac_sink_open(&text, m->cx);
+    AC_TRY(print_source(m, header_name, blob_name, &text));
+    ac_emit_fitted(&text, to);
     return AC_OK;
 }

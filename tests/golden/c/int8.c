@@ -68,13 +68,14 @@ INT8_SECTION_RODATA static const int8_t int8_fully_connected_0_k[8] = {
 };
 
 /* fully_connected 'y' -> i8 [1,2]
- * step 0: fully_connected 'y': x i8 [1,4] at 0x0000 -> y i8 [1,2] at 0x0010
+ * step 0: fully_connected 'y', 8 MACs: x i8 [1,4] at 0x0000 -> i8 [1,2] at 0x0010
  *   bias  i32[2]
  *   x     i8[4]  i8 [1,4] x
  *   k     i8[8]  i8 [2,4] w
  *   out   i8[2]  i8 [1,2] y */
-INT8_SECTION_FAST INT8_NOINLINE static void int8_fully_connected_0(const int32_t *restrict bias,
-    const int8_t *restrict x, const int8_t *restrict k, int8_t *restrict out)
+INT8_SECTION_FAST INT8_NOINLINE
+static void int8_fully_connected_0(const int32_t *restrict bias, const int8_t *restrict x, const int8_t *restrict k,
+    int8_t *restrict out)
 {
     int32_t acc = bias[0];
     int32_t acc_1 = bias[1];
@@ -108,7 +109,7 @@ int int8_run(const int8_mem *m)
 {
     uint8_t *const arena = (uint8_t *)m->arena;
 
-    /* 0: fully_connected 'y': x i8 [1,4] -> y i8 [1,2] */
+    /* 0: fully_connected 'y', 8 MACs: x i8 [1,4] at 0x0000 -> i8 [1,2] at 0x0010 */
     INT8_STEP_BEGIN(0);
     int8_fully_connected_0(int8_fully_connected_0_bias, (int8_t *)(void *)(arena + 0x0000),
         int8_fully_connected_0_k, (int8_t *)(void *)(arena + 0x0010));
