@@ -41,9 +41,9 @@ static int check_bias(ac_channel *c)
     return AC_OK;
 }
 
-/* Effective scale of channel i: input * filter / output in double; uint8 and batch_matmul multiply the first two in
- * float where the multiplier is fixed-point (TFLite's legacy formula). */
-static double effective_scale(const ac_channel *c, int64_t i)
+/* uint8 and batch_matmul multiply the first two in float where the multiplier is fixed-point (TFLite's legacy
+ * formula). */
+double ac_channel_scale(const ac_channel *c, int64_t i)
 {
     const float sw = c->w->quant->scale[c->per_channel ? i : 0], sx = ac_quant_scale(c->x);
     if (c->rounding == AC_ROUND_MATMUL || (c->kind == AC_MACS_U8 && c->rounding == AC_ROUND_FIXED))
@@ -62,11 +62,15 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
                       .out = L->node->out[0],
                       .act = act,
                       .n = n,
+                      .axis = axis,
                       .bias_buf = -1,
                       .m_buf = -1,
                       .shift_buf = -1,
                       .scale_buf = -1,
-                      .sum_buf = -1};
+                      .sum_buf = -1,
+                      .c_buf = -1,
+                      .k_buf = -1,
+                      .post_buf = -1};
     const int kind = kind_of(x, w, c->out, rounding);
     if (kind < 0)
         return ac_lower_refuse(L,
@@ -98,7 +102,7 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
     /* Only here may weights be asymmetric; the reference takes 0 elsewhere. */
     if (kind == AC_MACS_U8 || (rounding != AC_ROUND_FIXED && !c->per_channel))
         c->zw = ac_quant_zero(w);
-    c->scale = effective_scale(c, 0);
+    c->scale = ac_channel_scale(c, 0);
     c->q = ac_quantize_multiplier(c->scale);
     ac_quantized_act_range(act, c->out, &c->lo, &c->hi);
     return AC_OK;
@@ -116,13 +120,13 @@ static void scale_tables(ac_channel *c, int64_t entries)
     } else if (c->rounding == AC_ROUND_F64) {
         double *s = AC_NEW_N(L->region, double, entries);
         for (int64_t i = 0; i < c->n; i++)
-            s[i] = effective_scale(c, i);
+            s[i] = ac_channel_scale(c, i);
         c->scale_buf = ac_lo_table(L, "scale", AC_F64, entries, s);
     } else {
         int32_t *m = AC_NEW_N(L->region, int32_t, entries), *shift = AC_NEW_N(L->region, int32_t, entries);
         c->right = true;
         for (int64_t i = 0; i < c->n; i++) {
-            const ac_multiplier q = ac_quantize_multiplier(effective_scale(c, i));
+            const ac_multiplier q = ac_quantize_multiplier(ac_channel_scale(c, i));
             m[i] = q.m;
             shift[i] = q.shift;
             c->right &= q.shift < 0 && q.m > 0;
@@ -166,16 +170,19 @@ static void pack_bias(ac_channel *c, int64_t entries, const ac_rows *rows, int32
 
 void ac_channel_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold)
 {
-    if (c->per_channel)
-        scale_tables(c, entries);
     if (rows && !fold)
         rows = NULL;
+    const bool line = ac_channel_line_find(c);
+    if (c->per_channel && !line)
+        scale_tables(c, entries);
     if (rows && c->kind == AC_MACS_HYBRID) {
         c->fold = fold;
         pack_bias(c, entries, rows, -1);
         rows = NULL;
     }
     c->folded = rows != NULL || c->folded;
+    if (line && ac_channel_line_tables(c, entries, rows, fold))
+        return;
     if (!rows && !c->bias)
         return;
     const bool constant = !c->bias || ac_tensor_is_const(c->bias);
@@ -323,11 +330,12 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
         return done_float(c, acc, oc);
     if (c->kind == AC_MACS_PLAIN)
         return acc;
-    ac_x v = requantised(c, acc, oc);
-    if (c->kind != AC_MACS_I16)
+    const bool line = c->line.kind != AC_LINE_NONE;
+    ac_x v = line ? ac_channel_line_apply(c, acc, oc) : requantised(c, acc, oc);
+    if (!line && c->kind != AC_MACS_I16)
         v = ac_lb_add(b, v, ac_lb_like_int(b, v, ac_quant_zero(c->out)));
-    const bool below =
-        !to_right(c, ac_lb_lane_count(b, v)) || c->lo != ac_quant_zero(c->out); /* else nothing is below already */
+    const bool below = line || !to_right(c, ac_lb_lane_count(b, v)) ||
+                       c->lo != ac_quant_zero(c->out); /* else nothing is below already */
     const ac_dtype d = c->out->dtype;
     if (ac_lb_lane_count(b, v) > 1 && c->hi == ac_dtype_max(d) && (!below || c->lo == ac_dtype_min(d)))
         return ac_lb_satcast(b, v, d);

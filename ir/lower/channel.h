@@ -21,10 +21,13 @@
  *     acc = ac_lb_var(b, "acc", ac_channel_start(&c, oc, 1));
  *     ac_x x = ac_channel_x(&c, buf_x, i, 1), w = ac_channel_w(&c, buf_w, k, 1);     in loops
  *     ac_lb_set(b, acc, ac_channel_mac(&c, ac_lb_get(b, acc), x, w));
- *     ac_lo_result(L, ac_channel_done(&c, ac_lb_get(b, acc), oc), idx, 1); */
+ *     ac_lo_result(L, ac_channel_done(&c, ac_lb_get(b, acc), oc), idx, 1);
+ *
+ * On firmware targets I8 and U8 channels are requantised by one product (requant_line.h) where that is proven equal;
+ * a constant bias is then part of the product's constants, and accumulators start at 0 (ac_channel_start says so). */
 #ifndef AC_IR_LOWER_CHANNEL_H
 #define AC_IR_LOWER_CHANNEL_H
-#include "ir/lower/lower.h"
+#include "ir/lower/requant_line.h"
 
 typedef enum ac_macs { AC_MACS_F32, AC_MACS_I8, AC_MACS_U8, AC_MACS_I16, AC_MACS_HYBRID, AC_MACS_PLAIN } ac_macs;
 typedef enum ac_rounding { AC_ROUND_FIXED, AC_ROUND_F64, AC_ROUND_MATMUL } ac_rounding;
@@ -36,6 +39,7 @@ typedef struct ac_channel {
     ac_tensor *x, *w, *bias, *out; /* bias may be NULL; out is node->out[0] */
     ac_act act;
     int64_t n;       /* output channels */
+    int32_t axis;    /* of w: the channels */
     ac_dtype acc;    /* accumulator */
     int32_t zx, zw;  /* zero points; zx is 0 for F32, I16 and HYBRID */
     ac_x zero_x;     /* HYBRID: the run-time zero point (i32, one lane), 0: symmetric */
@@ -51,6 +55,9 @@ typedef struct ac_channel {
     ac_multiplier q;                     /* per tensor */
     double scale;                        /* per tensor: the effective scale (AC_ROUND_F64), or that of w (HYBRID) */
     int32_t lo, hi;                      /* clamp of the stored value */
+    ac_line line;                        /* how requantisation is done, if by a line */
+    ac_line_of *of;                      /* ... each channel's numbers; per tensor: one */
+    int32_t c_buf, k_buf, post_buf;      /* tables of those of each channel; -1 */
 } ac_channel;
 
 /* Where the weights of one channel lie: element at(c, k) = c * c_step + k * k_step, k < depth. */
@@ -72,6 +79,14 @@ ac_x ac_channel_w(const ac_channel *c, int32_t buf, ac_x index, int32_t lanes);
 ac_x ac_channel_mac(const ac_channel *c, ac_x acc, ac_x x, ac_x w);
 ac_x ac_channel_start(const ac_channel *c, ac_x oc, int32_t lanes);
 ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc); /* the stored value(s), lanes as acc */
+
+/* Private to channel.c (channel_line.c): finds the line, if there is one; its tables, in which the bias is included
+ * where the result is true; the requantised accumulator with its zero point, not yet clamped. */
+bool ac_channel_line_find(ac_channel *c);
+bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold);
+/* Effective scale of channel i: input * filter / output in double. */
+double ac_channel_scale(const ac_channel *c, int64_t i);
+ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc);
 
 /* round(v), half away from zero; v: a float type, |v| small enough to be exact. */
 ac_x ac_round_away(ac_lb *b, ac_x v);

@@ -23,6 +23,10 @@ enum {
     AC_FP_HALF = 16 /* f16 to f32 and back */
 };
 
+/* The widest product of two words that is an instruction: the low half only; the high half by another one; both halves,
+ * with a sum of 64 bits (SMLAL). */
+typedef enum ac_mul { AC_MUL_LOW, AC_MUL_HIGH, AC_MUL_LONG } ac_mul;
+
 typedef struct ac_target {
     const char *name, *help;
     int32_t vec_bytes;    /* widest vector register: 0 (plain C), 16, 32 or 64 */
@@ -41,6 +45,7 @@ typedef struct ac_target {
     const char *triple, *cpu, *attributes, *abi;
     bool dsp;     /* products of the 16-bit halves of a word, both added: SMLAD, with SXTB16, SSAT and SMMULR */
     int32_t core; /* firmware: general registers that a kernel can count on; 0: not counted */
+    ac_mul mul;   /* firmware */
 } ac_target;
 
 /* Lanes of `d` in the widest vector; 1 on plain targets. */

@@ -1,5 +1,5 @@
 /* test_conv.c - the lowered loops of convolutions, fully_connected, batch_matmul and pools against plain C written from
- * TFLite's formulas: random shapes, strides, pads, dilations, groups and number systems, on a plain target and two
+ * TFLite's formulas: random shapes, strides, pads, dilations, groups and number systems, on plain, firmware and
  * vector targets, all through the evaluator. Integers must be equal, floats within 1e-4 of the sum of magnitudes. */
 #include "ir/lower/lower.h"
 #include "ir/loop/eval/eval.h"
@@ -14,6 +14,9 @@
 
 static const ac_target targets[] = {
     {.name = "plain", .align = 16, .features = ""},
+    {.name = "m4", .align = 16, .features = "", .firmware = true, .mul = AC_MUL_LONG},
+    {.name = "rv32", .align = 16, .features = "", .firmware = true, .mul = AC_MUL_HIGH},
+    {.name = "m0", .align = 16, .features = "", .firmware = true, .mul = AC_MUL_LOW},
     {.name = "v2",
      .vec_bytes = 16,
      .registers = 16,

@@ -1,0 +1,190 @@
+/* channel_line.c - channels that are requantised by one product: which accumulators can occur, tables, loops; see
+ * channel.h and requant_line.h. */
+#include "ir/lower/channel.h"
+
+/* The weights of a channel as numbers: their sum, and bounds of sum(w * (x - zx)) over any part of the products. */
+typedef struct reach {
+    int64_t sum, lo, hi;
+} reach;
+
+static bool constant(const ac_tensor *t)
+{
+    return !t || ac_tensor_is_const(t);
+}
+
+/* Weight i of a constant w, without its zero point. */
+static int32_t weight(const ac_channel *c, const void *data, int64_t i)
+{
+    i = c->w->splat ? 0 : i;
+    return (c->w->dtype == AC_U8 ? ((const uint8_t *)data)[i] : ((const int8_t *)data)[i]) - c->zw;
+}
+
+/* x: from lo to hi, without its zero point. */
+static void widen(reach *r, int64_t w, int64_t lo, int64_t hi)
+{
+    const int64_t a = w * lo, z = w * hi;
+    r->sum += w;
+    r->lo += a < z ? a < 0 ? a : 0 : z < 0 ? z : 0;
+    r->hi += a > z ? a > 0 ? a : 0 : z > 0 ? z : 0;
+}
+
+/* Of each channel; weights known at run time only take any value. NULL: diagnostic. */
+static reach *reaches(const ac_channel *c)
+{
+    const ac_lower *L = c->L;
+    reach *r = AC_NEW_N(L->region, reach, c->n);
+    const int64_t count = ac_tensor_count(c->w), lo = ac_dtype_min(c->x->dtype) - c->zx,
+                  hi = ac_dtype_max(c->x->dtype) - c->zx;
+    if (!ac_tensor_is_const(c->w)) {
+        reach one = {0}, other = {0};
+        widen(&one, ac_dtype_min(c->w->dtype) - c->zw, lo, hi);
+        widen(&other, ac_dtype_max(c->w->dtype) - c->zw, lo, hi);
+        for (int64_t i = 0; i < c->n; i++)
+            r[i] = (reach){0, (one.lo < other.lo ? one.lo : other.lo) * (count / c->n),
+                           (one.hi > other.hi ? one.hi : other.hi) * (count / c->n)};
+        return r;
+    }
+    const void *data = ac_tensor_force(L->cx, c->w);
+    if (!data)
+        return NULL;
+    int64_t inner = 1;
+    for (int32_t d = c->axis + 1; d < c->w->rank; d++)
+        inner *= c->w->dim[d];
+    for (int64_t i = 0; i < count; i++)
+        widen(&r[i / inner % c->n], weight(c, data, i), lo, hi);
+    return r;
+}
+
+/* Biases as numbers; NULL: none, or a diagnostic. */
+static const int32_t *biases(const ac_channel *c)
+{
+    return c->bias ? ac_tensor_force(c->L->cx, c->bias) : NULL;
+}
+
+static int64_t bias_at(const ac_channel *c, const int32_t *bias, int64_t i)
+{
+    return bias ? bias[c->bias->splat ? 0 : i] : 0;
+}
+
+/* The reference's function of channel i; per tensor: of all channels. */
+static ac_steps steps_of(const ac_channel *c, int64_t i, const reach *r, const int32_t *bias)
+{
+    const double scale = ac_channel_scale(c, i);
+    ac_steps f = {.real = c->rounding == AC_ROUND_F64,
+                  .scale = scale,
+                  .q = ac_quantize_multiplier(scale),
+                  .zero = ac_quant_zero(c->out),
+                  .lo = c->lo,
+                  .hi = c->hi,
+                  .from = INT32_MAX,
+                  .to = INT32_MIN};
+    for (int64_t k = c->per_channel ? i : 0; k < (c->per_channel ? i + 1 : c->n); k++) {
+        const int64_t from = r[k].lo + bias_at(c, bias, k), to = r[k].hi + bias_at(c, bias, k);
+        f.from = from < f.from ? from : f.from;
+        f.to = to > f.to ? to : f.to;
+    }
+    if (f.from < INT32_MIN || f.to > INT32_MAX || !constant(c->bias)) {
+        f.from = INT32_MIN;
+        f.to = INT32_MAX;
+    }
+    return f;
+}
+
+bool ac_channel_line_find(ac_channel *c)
+{
+    const ac_target *t = c->L->target;
+    if (!t->firmware || t->vec_bytes || (c->kind != AC_MACS_I8 && c->kind != AC_MACS_U8) || !c->n)
+        return false;
+    const reach *r = reaches(c);
+    const int32_t *bias = constant(c->bias) ? biases(c) : NULL;
+    if (!r || (c->bias && constant(c->bias) && !bias))
+        return false; /* said already, and again by whoever reads the constant */
+    const int64_t n = c->per_channel ? c->n : 1;
+    ac_steps *f = AC_NEW_N(c->L->region, ac_steps, n);
+    for (int64_t i = 0; i < n; i++)
+        f[i] = steps_of(c, i, r, bias);
+    c->of = AC_NEW_N(c->L->region, ac_line_of, n);
+    c->line = ac_line_find(f, n, t->mul, c->of);
+    return c->line.kind != AC_LINE_NONE;
+}
+
+/* Biases with -fold * sum(w) added become part of the constants. */
+static bool include_bias(ac_channel *c, int32_t fold)
+{
+    const reach *r = reaches(c);
+    const int32_t *bias = biases(c);
+    if (!r || (c->bias && !bias))
+        return false;
+    for (int64_t i = 0; i < c->n; i++)
+        c->of[i].c += (bias_at(c, bias, i) - fold * r[i].sum) * c->of[i].m;
+    return true;
+}
+
+/* SIGNED with a shift for each channel: c is the same for all, and k, in units of the high half, is not. */
+static bool k_differs(const ac_line *line)
+{
+    return line->kind == AC_LINE_SIGNED && line->vary;
+}
+
+bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold)
+{
+    ac_lower *L = c->L;
+    const ac_line *line = &c->line;
+    if (!c->per_channel)
+        return false;
+    const bool wide = line->kind == AC_LINE_PLAIN && !line->high;
+    const bool included = wide && constant(c->bias) && (c->bias || rows) && include_bias(c, rows ? fold : 0);
+    int32_t *m = AC_NEW_N(L->region, int32_t, entries), *narrow = AC_NEW_N(L->region, int32_t, entries);
+    int64_t *sum = AC_NEW_N(L->region, int64_t, entries);
+    int8_t *post = AC_NEW_N(L->region, int8_t, entries);
+    for (int64_t i = 0; i < c->n; i++) {
+        m[i] = c->of[i].m;
+        sum[i] = c->of[i].c;
+        narrow[i] = (int32_t)(k_differs(line) ? c->of[i].k >> 32 : c->of[i].c);
+        post[i] = (int8_t)(c->of[i].post - (line->high ? 0 : 32));
+    }
+    c->m_buf = ac_lo_table(L, "m", AC_I32, entries, m);
+    *(k_differs(line) ? &c->k_buf : &c->c_buf) =
+        wide ? ac_lo_table(L, "c", AC_I64, entries, sum) : ac_lo_table(L, "c", AC_I32, entries, narrow);
+    if (line->vary)
+        c->post_buf = ac_lo_table(L, "shift", AC_I8, entries, post);
+    return included;
+}
+
+/* acc * m as i64, or its high half as i32. */
+static ac_x product(const ac_channel *c, ac_x acc, ac_x m)
+{
+    ac_lb *b = &c->L->b;
+    if (c->line.pre)
+        acc = ac_lb_mul(b, acc, ac_lb_i32(b, (int64_t)1 << c->line.pre));
+    ac_x p = ac_lb_mul(b, ac_lb_cast(b, acc, AC_I64), ac_lb_cast(b, m, AC_I64));
+    return c->line.high ? ac_lb_cast(b, ac_lb_shr(b, p, ac_lb_int(b, AC_I64, 32)), AC_I32) : p;
+}
+
+/* What is added to the product; SIGNED: c ^ (acc >> 31), and k. */
+static ac_x addend(const ac_channel *c, ac_x acc, ac_x oc)
+{
+    ac_lb *b = &c->L->b;
+    const bool is_signed = c->line.kind == AC_LINE_SIGNED;
+    const ac_dtype d = c->line.high ? AC_I32 : AC_I64;
+    ac_x v = c->c_buf >= 0 ? ac_lb_load(b, c->c_buf, oc, 1) : ac_lb_int(b, is_signed ? AC_I32 : d, c->of->c);
+    if (!is_signed)
+        return v;
+    v = ac_lb_cast(b, ac_lb_xor(b, v, ac_lb_shr(b, acc, ac_lb_i32(b, 31))), d);
+    return c->k_buf >= 0 ? v : ac_lb_add(b, v, ac_lb_int(b, d, c->of->k));
+}
+
+ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc)
+{
+    ac_lb *b = &c->L->b;
+    const ac_line *line = &c->line;
+    const ac_x m = c->m_buf >= 0 ? ac_lb_load(b, c->m_buf, oc, 1) : ac_lb_i32(b, c->of->m);
+    ac_x v = ac_lb_add(b, product(c, acc, m), addend(c, acc, oc));
+    if (c->post_buf < 0)
+        return ac_lb_cast(b, ac_lb_shr(b, v, ac_lb_like_int(b, v, c->of->post)), AC_I32);
+    if (!line->high)
+        v = ac_lb_cast(b, ac_lb_shr(b, v, ac_lb_like_int(b, v, 32)), AC_I32);
+    if (c->k_buf >= 0)
+        v = ac_lb_add(b, v, ac_lb_load(b, c->k_buf, oc, 1));
+    return ac_lb_shr(b, v, ac_lb_cast(b, ac_lb_load(b, c->post_buf, oc, 1), AC_I32));
+}

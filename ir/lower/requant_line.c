@@ -1,0 +1,274 @@
+/* requant_line.c - requantisation by one product: finds the steps of the reference, a form that fits them, and proves
+ * it; see requant_line.h. */
+#include "ir/lower/fixed_point.h"
+#include "ir/lower/requant_line.h"
+
+#include <math.h>
+
+enum {
+    MOST_POINTS = 2 * 256 + 2, /* of bytes: both sides of 255 steps, and both ends */
+    MOST_SCALE = 20            /* bits below the unit of the result: sums stay within 63 bits */
+};
+
+int32_t ac_steps_at(const ac_steps *f, int32_t acc)
+{
+    int64_t y = f->zero;
+    if (f->real) {
+        const double v = round((double)acc * f->scale), most = 1073741824.0;
+        y += (int64_t)(v < -most ? -most : v > most ? most : v);
+    } else {
+        y += ac_fx_requant(acc, f->q);
+    }
+    return (int32_t)(y < f->lo ? f->lo : y > f->hi ? f->hi : y);
+}
+
+int64_t ac_line_at(const ac_line *line, const ac_line_of *of, int32_t acc)
+{
+    const int64_t p = (int64_t)acc * ((int64_t)1 << line->pre) * of->m, sign = acc < 0 ? -1 : 0;
+    const int64_t c = line->kind == AC_LINE_SIGNED ? (of->c ^ sign) + of->k : of->c;
+    return ((line->high ? p >> 32 : p) + c) >> of->post;
+}
+
+/* One side of a step: the form is at least, or at most, `bound` at `acc`. */
+typedef struct point {
+    int32_t acc, y; /* y: of the reference */
+    bool most;
+} point;
+
+typedef struct points {
+    int32_t n;
+    point at[MOST_POINTS];
+} points;
+
+static double multiplier_of(const ac_steps *f)
+{
+    return f->real ? f->scale : ldexp(f->q.m, f->q.shift - 31);
+}
+
+/* The least accumulator in (after, to] whose value is y or more; there is one. */
+static int64_t step_to(const ac_steps *f, int64_t after, int32_t y)
+{
+    const double guess = ceil((y - f->zero - 0.5) / multiplier_of(f));
+    for (int64_t d = -1; d <= 2 && fabs(guess) < 2147483000.0; d++) {
+        const int64_t a = (int64_t)guess + d;
+        if (a > after + 1 && a <= f->to && ac_steps_at(f, (int32_t)a) >= y && ac_steps_at(f, (int32_t)a - 1) < y)
+            return a;
+    }
+    int64_t below = after, at = f->to;
+    while (at - below > 1) {
+        const int64_t mid = below + (at - below) / 2;
+        if (ac_steps_at(f, (int32_t)mid) >= y)
+            at = mid;
+        else
+            below = mid;
+    }
+    return at;
+}
+
+static void put(points *p, int64_t acc, int32_t y, bool most)
+{
+    p->at[p->n++] = (point){(int32_t)acc, y, most};
+}
+
+/* Both ends of every flat piece: the form is not less at its first accumulator and not more at its last one. */
+static void find_points(const ac_steps *f, points *p)
+{
+    p->n = 0;
+    const int32_t last = ac_steps_at(f, (int32_t)f->to);
+    int32_t y = ac_steps_at(f, (int32_t)f->from);
+    put(p, f->from, y, false);
+    for (int64_t at = f->from; y < last;) {
+        at = step_to(f, at, y + 1);
+        put(p, at - 1, y, true);
+        y = ac_steps_at(f, (int32_t)at);
+        put(p, at, y, false);
+    }
+    put(p, f->to, last, true);
+}
+
+/* Does every accumulator fit the reference's and the form's arithmetic, and is the function one of few steps? */
+static bool in_range(const ac_steps *f, int32_t pre)
+{
+    const int32_t left = f->real || f->q.shift < pre ? pre : f->q.shift;
+    const int64_t unit = (int64_t)1 << left;
+    return f->from <= f->to && f->from >= INT32_MIN / unit && f->to <= INT32_MAX / unit && (f->real || f->q.m >= 0) &&
+           f->lo <= f->hi && (int64_t)f->hi - f->lo <= 255 && f->lo >= -256 && f->hi <= 256 &&
+           (!f->real || (f->scale >= 0 && f->scale < 1e9));
+}
+
+/* A channel's search: c lies in an interval for each m. */
+typedef struct search {
+    const ac_steps *f;
+    const ac_line *line;
+    int32_t post;
+    int64_t k;
+    points p;
+} search;
+
+/* Bounds of c for a given m, in units of the product. False: there is no c. */
+static bool interval(const search *s, int64_t m, int64_t *lo, int64_t *hi)
+{
+    const ac_line *line = s->line;
+    const int32_t high = line->high ? 32 : 0;
+    const int64_t one = (int64_t)1 << (s->post + high), unit = (int64_t)1 << high, k = s->k * unit;
+    const bool is_signed = line->kind == AC_LINE_SIGNED;
+    *lo = is_signed ? 0 : -((int64_t)1 << 61);
+    *hi = (int64_t)1 << (!is_signed ? 61 : line->high ? 61 : 30); /* sums stay within 32 and 63 bits */
+    for (int32_t i = 0; i < s->p.n; i++) {
+        const point *q = &s->p.at[i];
+        if (q->most ? q->y >= s->f->hi : q->y <= s->f->lo)
+            continue; /* the clamp does it */
+        int64_t c = (q->y + q->most) * one - q->most - k - m * q->acc * ((int64_t)1 << line->pre);
+        bool most = q->most;
+        if (is_signed && q->acc < 0) {
+            c = -c - unit;
+            most = !most;
+        }
+        if (most)
+            *hi = c < *hi ? c : *hi;
+        else
+            *lo = c > *lo ? c : *lo;
+    }
+    return *lo <= *hi;
+}
+
+/* A whole c in the interval of m. */
+static bool choose(const search *s, int64_t m, int64_t *c)
+{
+    int64_t lo, hi;
+    if (!interval(s, m, &lo, &hi))
+        return false;
+    const int64_t unit = (int64_t)1 << (s->line->high ? 32 : 0), mid = lo + (hi - lo) / 2;
+    *c = s->line->high ? mid >> 32 : mid;
+    if (*c * unit < lo)
+        ++*c;
+    return *c * unit >= lo && *c * unit <= hi;
+}
+
+static int64_t width(const search *s, int64_t m)
+{
+    int64_t lo, hi;
+    interval(s, m, &lo, &hi);
+    return hi - lo;
+}
+
+static bool equal(const ac_steps *f, const points *p, const ac_line *line, const ac_line_of *of)
+{
+    for (int32_t i = 0; i < p->n; i++) {
+        const int64_t v = ac_line_at(line, of, p->at[i].acc), y = v < f->lo ? f->lo : v > f->hi ? f->hi : v;
+        if (y != p->at[i].y || y != ac_steps_at(f, p->at[i].acc))
+            return false;
+    }
+    return true;
+}
+
+bool ac_line_proven(const ac_steps *f, const ac_line *line, const ac_line_of *of)
+{
+    points p;
+    if (!in_range(f, line->pre) || of->m < 0 || (line->kind == AC_LINE_SIGNED && of->c < 0))
+        return false; /* the form may fall */
+    find_points(f, &p);
+    return equal(f, &p, line, of);
+}
+
+/* m and c of one channel: the nearest m, else the one whose interval is widest. */
+static bool fit(const ac_steps *f, const ac_line *line, ac_line_of *of)
+{
+    search s = {.f = f, .line = line, .post = of->post, .k = of->k};
+    find_points(f, &s.p);
+    const int64_t near = llround(ldexp(multiplier_of(f), of->post - line->pre + (line->high ? 32 : 0)));
+    int64_t best = near > INT32_MAX ? INT32_MAX : near, least = best - best / 256 - 2, most = best + best / 256 + 2;
+    bool found = choose(&s, best, &of->c);
+    least = least < 0 ? 0 : least;
+    most = most > INT32_MAX ? INT32_MAX : most;
+    while (!found && least < most) {
+        best = least + (most - least) / 2;
+        found = choose(&s, best, &of->c);
+        if (width(&s, best) < width(&s, best + 1))
+            least = best + 1;
+        else
+            most = best;
+    }
+    if (!found && !choose(&s, best = least, &of->c))
+        return false;
+    of->m = (int32_t)best;
+    return equal(f, &s.p, line, of);
+}
+
+/* The multipliers of n channels are below 2^exponent. */
+static int32_t exponent_of(const ac_steps *f, int64_t n)
+{
+    int exponent, most = -32;
+    for (int64_t i = 0; i < n; i++)
+        if (frexp(multiplier_of(&f[i]), &exponent) > 0 && exponent > most)
+            most = exponent;
+    return most;
+}
+
+/* The shift after the sum: the greatest multiplier of n channels takes 31 bits. 0: there is no such form. */
+static int32_t post_of(const ac_steps *f, int64_t n, const ac_line *line)
+{
+    const int32_t below = line->pre - 1 - exponent_of(f, n); /* bits below the unit of the result */
+    const int32_t most = below > MOST_SCALE ? MOST_SCALE : below;
+    return line->high ? most > 0 ? most : 0 : most > -32 ? most + 32 : 0;
+}
+
+/* The greatest shift before the product that no accumulator outgrows, and that is of use. */
+static int32_t pre_of(const ac_steps *f, int64_t n)
+{
+    const int32_t most = MOST_SCALE + 1 + exponent_of(f, n);
+    int32_t pre = most < 0 ? 0 : most > 30 ? 30 : most;
+    for (int64_t i = 0; i < n; i++)
+        while (pre > 0 && !in_range(&f[i], pre))
+            pre--;
+    return pre;
+}
+
+/* SIGNED with a shift of its own: the reference's multiplier takes all bits, so that c is one for all channels. */
+static bool fit_exactly(const ac_steps *f, const ac_line *line, ac_line_of *of)
+{
+    points p;
+    find_points(f, &p);
+    of->m = f->q.m;
+    of->c = 1 << 30;
+    return !f->real && of->post > 32 && equal(f, &p, line, of);
+}
+
+/* nudge: a unit of the product more, for multipliers that are powers of two: negatives have -c - 1, not -c. */
+static bool fit_all(const ac_steps *f, int64_t n, ac_line *line, int64_t nudge, ac_line_of *of)
+{
+    line->pre = line->high ? pre_of(f, n) : 0;
+    const int32_t post = post_of(f, n, line);
+    for (int64_t i = 0; i < n; i++) {
+        const bool is_signed = line->kind == AC_LINE_SIGNED;
+        of[i].post = line->vary ? post_of(&f[i], 1, line) : post;
+        if (!in_range(&f[i], line->pre) || of[i].post <= (line->vary && !line->high ? 31 : 0))
+            return false;
+        of[i].k = is_signed ? (f->zero * 2 + 1) * ((int64_t)1 << (of[i].post - 1)) + nudge : 0;
+        if (!(is_signed && line->vary ? fit_exactly : fit)(&f[i], line, &of[i]))
+            return false;
+    }
+    return true;
+}
+
+ac_line ac_line_find(const ac_steps *f, int64_t n, ac_mul mul, ac_line_of *of)
+{
+    static const struct {
+        ac_line line;
+        int64_t nudge;
+    } form[] = {{{.kind = AC_LINE_PLAIN, .high = true}, 0},
+                {{.kind = AC_LINE_PLAIN, .high = true, .vary = true}, 0},
+                {{.kind = AC_LINE_SIGNED, .high = true}, 0},
+                {{.kind = AC_LINE_SIGNED, .high = true}, 1},
+                {{.kind = AC_LINE_PLAIN}, 0},
+                {{.kind = AC_LINE_SIGNED}, 0},
+                {{.kind = AC_LINE_SIGNED}, 1},
+                {{.kind = AC_LINE_PLAIN, .vary = true}, 0},
+                {{.kind = AC_LINE_SIGNED, .vary = true}, 0}};
+    for (size_t i = mul == AC_MUL_HIGH ? 0 : 4; i < sizeof form / sizeof *form; i++) {
+        ac_line line = form[i].line;
+        if (fit_all(f, n, &line, form[i].nudge, of))
+            return line;
+    }
+    return (ac_line){.kind = AC_LINE_NONE};
+}
