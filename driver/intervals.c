@@ -40,6 +40,7 @@ int ac_refuse_options(arenac *a, const char *what, bool orders)
         {ac_is(o->overlap, "on"), "--overlap"},
         {o->quantized_io, "--quantized-io"},
         {o->preserve != NULL, "--preserve"},
+        {o->dead != NULL, "--dead"},
         {ac_is(o->reference, "tflite"), "--reference tflite"},
     };
     for (size_t k = 0; k < sizeof LEFT / sizeof *LEFT; k++)

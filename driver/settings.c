@@ -85,6 +85,7 @@ int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_set
     }
     s.gpu = s.target->isa == AC_ISA_CUDA;
     s.reference = ac_is(o->reference, "tflite");
+    s.dead = o->dead ? ac_is(o->dead, "on") : s.target->firmware;
     s.stripes = !s.gpu && (wants_stripes(o) || ac_is(o->io, "rows"));
     drop_orders(cx, o, &s);
     s.threads = threads_of(cx, o, &s);

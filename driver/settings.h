@@ -9,6 +9,7 @@ typedef struct ac_settings {
     const ac_target *target;
     bool gpu;
     bool reference;           /* plan what TFLite itself would */
+    bool dead;                /* --dead: pass channels runs */
     bool stripes;             /* steps may work row by row */
     int32_t threads;          /* tasks that a step is cut into; 1: none */
     int32_t tensor_cores;     /* AC_TENSOR_... */

@@ -38,6 +38,7 @@ typedef struct ac_lowering {
     int32_t n_steps;
     const arenac_pass *pass; /* those that ran */
     int32_t n_passes;
+    const struct ac_cuts *cuts; /* what pass channels took out; NULL: it did not run */
 } ac_lowering;
 
 /* A plan of whatever problem. */

@@ -8,6 +8,19 @@
 #include "base/sink.h"
 #include "ir/graph/graph.h"
 
+/* What pass channels took out of an operator with weights. */
+typedef struct ac_cut_row {
+    const char *name, *op;
+    int64_t channels, gone;      /* of the result */
+    int64_t inputs, inputs_gone; /* channels of what it reads */
+    int64_t macs, macs_gone;
+    ac_bytes bytes, bytes_gone; /* weights and bias */
+} ac_cut_row;
+typedef struct ac_cuts {
+    const ac_cut_row *row; /* all integer operators with weights */
+    int32_t n;
+} ac_cuts;
+
 typedef struct ac_pass_options {
     const char *const *skip;
     int32_t n_skip;
@@ -20,6 +33,7 @@ typedef struct ac_pass_options {
     bool exact;          /* no change of float order */
     bool channels_first; /* the graph's operators had channels first in the file: pass layout has work to do */
     bool declared;       /* shapes and types declared for results bind: infer reports those that come out otherwise */
+    ac_cuts *cuts;       /* pass channels runs, and says here what it did; NULL: it does not */
     ac_sink *dump;
 } ac_pass_options;
 

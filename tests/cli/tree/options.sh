@@ -71,6 +71,8 @@ same share-kernels branch_int8.tflite --share-kernels
 same poison gate.ag --poison
 same exact gate.ag --exact
 same skip gate.ag --skip epilogue --skip view
+same dead digits_int8.tflite -t cortex-m4 --dead off
+same dead digits_int8.tflite --dead on
 same stop-after gate.ag --stop-after simplify
 same random squares.prototxt --random 7
 same name gate.ag --name x --inplace off --views off --align 64 --preserve all --skip norm

@@ -43,6 +43,7 @@ static void read_options(ac_ctx *cx, example *e, const char *line)
         (ac_pass_options){.views = true, .exact = strstr(line, "--exact"), .reference = strstr(line, "--reference")};
     e->options.quantized_io = strstr(line, "--quantized-io");
     e->options.declared = true;
+    e->options.cuts = strstr(line, "--dead on") ? AC_NEW(cx->region, ac_cuts) : NULL;
     if (strstr(line, "--dim ") && sscanf(strstr(line, "--dim "), "--dim %63[^=]=%lld", name, &value) == 2)
         e->pin = (ac_pin){ac_strdup(cx->region, name), value};
     if (stop && sscanf(stop, "--stop-after %63s", pass) == 1)
@@ -167,6 +168,7 @@ static void same_numbers(ac_ctx *cx, const example *e)
     ac_pass_options as_is = {.reference = true, .declared = true}, full = as_is;
     full.reference = false;
     full.exact = full.views = true;
+    full.cuts = AC_NEW(cx->region, ac_cuts);
     ac_graph *g = prepared(cx, e, &as_is), *h = prepared(cx, e, &full);
     MUST(g && h);
     int64_t n = 0, m = 0;

@@ -86,7 +86,7 @@ static void *random_data(ac_ctx *cx, const ac_tensor *t, int64_t below)
 }
 
 /* Reads the graph and infers its only node. */
-static ac_node *read_node(ac_ctx *cx, const char *operands, const char *node, ac_graph **g)
+static inline ac_node *read_node(ac_ctx *cx, const char *operands, const char *node, ac_graph **g)
 {
     char text[2048], *p = text;
     p += snprintf(p, sizeof text, "graph g {\n%s\n", operands);

@@ -1,0 +1,97 @@
+/* channels.c - pass channels: what of a quantised model cannot change its results goes (--dead).
+ *
+ * Where intervals prove that a channel has one value whatever the inputs are (a ReLU that never opens, a clamp that
+ * never lets go), or where nobody asks for it, the channel is taken out of the tensor, and its weights out of those who
+ * make and read it. What it adds to its readers becomes part of their bias. Results stay the same bit for bit; the
+ * proof is in docs/numerics.md. */
+#include "ir/ops/shape/shape.h"
+#include "ir/pass/channels.h"
+
+/* Fused nodes and views have places of their own: the pass comes before those that make them. */
+static bool too_late(const ac_graph *g)
+{
+    for (int32_t k = 0; k < g->node.n; k++)
+        if (g->node.item[k]->n_fused || g->node.item[k]->view)
+            return true;
+    return false;
+}
+
+static ac_bytes weight_bytes(const ac_node *n)
+{
+    ac_bytes bytes = 0;
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && ac_tensor_is_const(n->in[i]) && !(ac_ops[n->op].static_in >> i & 1))
+            bytes += ac_tensor_bytes(n->in[i]);
+    return bytes;
+}
+
+/* A row for each integer operator with weights: what it has now. */
+static ac_cut_row *rows_of(ac_pass *p, ac_node ***node, int32_t *n)
+{
+    const ac_graph *g = p->graph;
+    ac_cut_row *row = AC_NEW_N(p->cx->region, ac_cut_row, g->node.n + 1);
+    *node = AC_NEW_N(p->cx->region, ac_node *, g->node.n + 1);
+    for (int32_t k = 0; k < g->node.n; k++) {
+        ac_node *o = g->node.item[k];
+        const ac_filter_row *at = &ac_filter_of[ac_ops[o->op].filter];
+        if (ac_ops[o->op].filter == AC_FILTER_NONE || !ac_dtype_is_int(o->in[at->x]->dtype))
+            continue;
+        (*node)[*n] = o;
+        row[(*n)++] = (ac_cut_row){.name = o->name,
+                                   .op = ac_ops[o->op].text,
+                                   .channels = ac_last_dim(o->out[0]),
+                                   .inputs = ac_last_dim(o->in[at->x]),
+                                   .macs = ac_op_macs(o),
+                                   .bytes = weight_bytes(o)};
+    }
+    return row;
+}
+
+/* ... less what it has after. */
+static void count(ac_cut_row *r, const ac_node *n)
+{
+    r->gone = r->channels;
+    r->inputs_gone = r->inputs;
+    r->macs_gone = r->macs;
+    r->bytes_gone = r->bytes;
+    if (n->op == AC_OP_NONE)
+        return;
+    r->gone -= ac_last_dim(n->out[0]);
+    r->inputs_gone -= ac_last_dim(n->in[ac_filter_of[ac_ops[n->op].filter].x]);
+    r->macs_gone -= ac_op_macs(n);
+    r->bytes_gone -= weight_bytes(n);
+}
+
+/* ac_pass_channels: channels of quantised tensors that are constant whatever the inputs, or that nobody uses, go, and
+ * results that are constant become constants.
+ *   before:  %y: i8[1,8,8,16] = conv_2d %x %w %b act=relu      %z = conv_2d %y %v %c      channels 3 and 7 of %y: zero
+ *   after:   %y: i8[1,8,8,14] = conv_2d %x %w_live %b_live act=relu      %z = conv_2d %y %v_live %c_live
+ * needs: shapes known, no epilogues, no views.  keeps: values bit for bit; names, types and shapes of inputs and
+ * outputs. An output may become a constant. Weights of quantised operators are read here; nothing else is computed but
+ * what operators make of the ends of intervals. */
+int ac_pass_channels(ac_pass *p)
+{
+    ac_graph *g = p->graph;
+    ac_cuts *cuts = p->opt->cuts;
+    ac_node **node;
+    int32_t n = 0;
+    if (!cuts || too_late(g))
+        return AC_OK;
+    ac_region *tmp = ac_region_open(&p->cx->heap);
+    ac_cut_row *row = rows_of(p, &node, &n);
+    ac_channels s = {.cx = p->cx, .g = g, .tmp = tmp};
+    s.span = AC_NEW_N(tmp, ac_span, g->tensor.n + 1);
+    s.constant = AC_NEW_N(tmp, bool, g->tensor.n + 1);
+    for (int32_t k = 0; k < g->tensor.n; k++)
+        s.constant[k] = ac_tensor_is_const(g->tensor.item[k]);
+    s.live = AC_NEW_N(tmp, bool *, g->tensor.n + 1);
+    s.sums = AC_NEW_N(tmp, ac_sums *, g->node.n + 1);
+    ac_channels_values(&s);
+    ac_channels_needs(&s);
+    p->changed += ac_channels_cut(&s);
+    for (int32_t k = 0; k < n; k++)
+        count(&row[k], node[k]);
+    *cuts = (ac_cuts){row, n};
+    ac_region_close(tmp);
+    return p->changed ? ac_pass_dead(p) : AC_OK;
+}
