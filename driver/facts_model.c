@@ -3,7 +3,9 @@
 
 #include "codegen/bind.h"
 #include "codegen/code_size.h"
+#include "ir/pass/pass.h"
 #include "planner/graph/overlap.h"
+#include "planner/report/cuts.h"
 
 #include <string.h>
 
@@ -200,6 +202,24 @@ static void recomputed(arenac *a, note_list *note)
         ac_push(r, note, "recomputed: nothing; no smaller arena was found");
 }
 
+static void dead_channels(arenac *a, note_list *note)
+{
+    const ac_cuts *from = a->lowering->cuts;
+    if (!from)
+        return;
+    ac_report_cut *row = AC_NEW_N(a->cx.region, ac_report_cut, from->n + 1);
+    ac_report_cuts *cuts = AC_NEW(a->cx.region, ac_report_cuts);
+    for (int32_t k = 0; k < from->n; k++) {
+        const ac_cut_row *x = &from->row[k];
+        row[k] = (ac_report_cut){x->name,        x->op,   x->channels,  x->gone,  x->inputs,
+                                 x->inputs_gone, x->macs, x->macs_gone, x->bytes, x->bytes_gone};
+    }
+    *cuts = (ac_report_cuts){row, from->n};
+    a->report->cuts = cuts;
+    if (a->opt.verbose > 0 || ac_report_cuts_any(cuts))
+        ac_push(a->cx.region, note, ac_report_cuts_note(&a->cx, cuts));
+}
+
 static void notes(arenac *a)
 {
     note_list note = {0};
@@ -211,6 +231,7 @@ static void notes(arenac *a)
     if (a->how->reductions & AC_REDUCE(ORDER))
         ac_push(a->cx.region, &note, ac_facts_order_note(a, &a->planned->found, ""));
     recomputed(a, &note);
+    dead_channels(a, &note);
     if (m->missing.n)
         ac_push(a->cx.region, &note,
                 ac_strf(a->cx.region, "%d parameters have no values yet: %s should hold them", m->missing.n,

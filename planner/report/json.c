@@ -1,7 +1,8 @@
 /* json.c - the report for programs: schema arenac-report/1. Keys are stable and carry their unit; steps count from 0
- * and are inclusive on both sides; what does not apply is null, never absent. */
+ * and are inclusive on both sides; what does not apply is null, never absent; but `dead_channels` is there only with
+ * --dead, for models with integer weights. */
 #include "base/json_out.h"
-#include "planner/report/report.h"
+#include "planner/report/cuts.h"
 
 #include <string.h>
 
@@ -215,6 +216,8 @@ void ac_report_json(ac_sink *to, const ac_report *r, const ac_diags *diags)
     put_plan(&j, r);
     put_tensors(&j, r);
     put_steps(&j, r);
+    if (r->cuts && r->cuts->n)
+        ac_report_cuts_json(&j, r->cuts);
     ac_json_arr(&j, "copies");
     ac_json_end(&j);
     ac_json_arr(&j, "notes");

@@ -1,6 +1,6 @@
 /* md.c - the report as a table for a merge request. Names are put between backticks, with what would end a cell
  * escaped. */
-#include "planner/report/report.h"
+#include "planner/report/cuts.h"
 
 static void put_name(ac_sink *to, const char *s)
 {
@@ -69,6 +69,8 @@ void ac_report_md(ac_sink *to, const ac_report *r)
         put_tensors(to, r);
     else
         put_items(to, r);
+    if (r->cuts)
+        ac_report_cuts_md(to, r->cuts, put_name);
     for (int32_t k = 0; k < r->n_notes; k++)
         ac_putf(to, "%s- %s\n", k ? "" : "\n", r->notes[k]);
 }

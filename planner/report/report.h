@@ -48,6 +48,19 @@ typedef struct ac_report_lower {
     ac_bytes bytes; /* -1: not tried */
 } ac_report_lower;
 
+/* What was taken out of an operator with weights, and what it had before (--dead). */
+typedef struct ac_report_cut {
+    const char *name, *op;
+    int64_t channels, gone, inputs, inputs_gone; /* of its result and of what it reads */
+    int64_t macs, macs_gone;
+    ac_bytes bytes, bytes_gone; /* weights and biases */
+} ac_report_cut;
+
+typedef struct ac_report_cuts {
+    const ac_report_cut *row; /* all that have integer weights */
+    int32_t n;
+} ac_report_cuts;
+
 typedef struct ac_report {
     const char *file, *format; /* "vww.tflite", "TFLite v3, int8" */
     const char *target, *version;
@@ -76,6 +89,7 @@ typedef struct ac_report {
     int32_t n_steps;
     const ac_report_pass *pass;
     int32_t n_passes;
+    const ac_report_cuts *cuts; /* NULL: nothing was to be taken out */
     const char *const *notes;
     int32_t n_notes;
     const ac_report_lower *lower;

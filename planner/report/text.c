@@ -3,6 +3,7 @@
  * reached. */
 #include "planner/report/report.h"
 #include "planner/report/arena_map.h"
+#include "planner/report/cuts.h"
 #include "planner/report/names.h"
 
 #include <string.h>
@@ -483,6 +484,8 @@ void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color)
     ac_report_map(to, r);
     if (verbose >= 1)
         put_tables(&t);
+    if (verbose >= 1 && r->cuts)
+        ac_report_cuts_text(to, r->cuts);
     if (verbose >= 2)
         put_strategies(&t);
 }

@@ -1,0 +1,18 @@
+/* cuts.h - what --dead took out of a model, for the reports that say it: a note of one line, a table with -v and in
+ * Markdown, an object in JSON.
+ *
+ *     ac_push(region, &note, ac_report_cuts_note(cx, r->cuts));
+ *
+ * Costs: O(operators with weights). Texts are in the context's region. */
+#ifndef AC_PLANNER_REPORT_CUTS_H
+#define AC_PLANNER_REPORT_CUTS_H
+#include "base/json_out.h"
+#include "planner/report/report.h"
+
+bool ac_report_cuts_any(const ac_report_cuts *c); /* was anything taken out? */
+const char *ac_report_cuts_note(ac_ctx *cx, const ac_report_cuts *c);
+void ac_report_cuts_text(ac_sink *to, const ac_report_cuts *c);
+void ac_report_cuts_md(ac_sink *to, const ac_report_cuts *c, void (*put_name)(ac_sink *to, const char *name));
+void ac_report_cuts_json(ac_json *j, const ac_report_cuts *c); /* the member "dead_channels" */
+
+#endif
