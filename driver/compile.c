@@ -71,6 +71,8 @@ int ac_compile(arenac *a)
     if (ac_is(o->reference, "tflm"))
         return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
                         "bad argument 'tflm' of --reference: TFLite Micro runs the model itself, use arenac plan");
+    if (a->model && !a->inputs.given) /* of a self-test; run and bench have opened theirs */
+        AC_TRY(ac_inputs_open(a));
     AC_TRY(ac_plan_model(a));
     AC_TRY(ac_check_weights(a));
     if (a->module)

@@ -103,10 +103,9 @@ static void random_fill(ac_dtype d, uint8_t *to, int64_t bytes, uint64_t seed)
     }
 }
 
-void ac_inputs_fill(const arenac *a, ac_session *s)
+static void fill(const arenac *a, ac_session *s, uint64_t seed)
 {
     const ac_inputs *in = &a->inputs;
-    const uint64_t seed = a->opt.random >= 0 ? (uint64_t)a->opt.random : 0;
     for (int32_t i = 0; i < s->module->n_inputs; i++) {
         const ac_io *io = &s->module->input[i];
         if (!in->given[i])
@@ -114,6 +113,48 @@ void ac_inputs_fill(const arenac *a, ac_session *s)
         else if (io->bytes)
             memcpy(ac_session_at(s, io), in->array[i].data, (size_t)io->bytes);
     }
+}
+
+static uint64_t seed_of(const arenac *a)
+{
+    return a->opt.random >= 0 ? (uint64_t)a->opt.random : 0;
+}
+
+void ac_inputs_fill(const arenac *a, ac_session *s)
+{
+    fill(a, s, seed_of(a));
+}
+
+/* The session is the evaluator's: of whatever target, its bits are those of the code. */
+static int record(arenac *a, ac_session *s, ac_vectors *v)
+{
+    const ac_module *m = s->module;
+    ac_region *r = a->cx.region;
+    for (int32_t k = 0; k < v->n; k++) {
+        fill(a, s, seed_of(a) + (uint64_t)k * (uint64_t)m->n_inputs);
+        for (int32_t i = 0; i < m->n_inputs; i++)
+            v->input[k * m->n_inputs + i] = ac_copy(r, ac_session_at(s, &m->input[i]), (size_t)m->input[i].bytes);
+        AC_TRY(ac_session_run(s));
+        for (int32_t i = 0; i < m->n_outputs; i++)
+            v->output[k * m->n_outputs + i] = ac_copy(r, ac_session_at(s, &m->output[i]), (size_t)m->output[i].bytes);
+    }
+    return AC_OK;
+}
+
+int ac_inputs_record(arenac *a, ac_vectors *v)
+{
+    ac_session s = {0};
+    ac_module *m = a->module;
+    a->any_input = true;
+    AC_TRY(ac_inputs_check(a));
+    *v = (ac_vectors){.n = (int32_t)a->opt.vectors};
+    v->input = AC_NEW_N(a->cx.region, const uint8_t *, v->n * m->n_inputs + 1);
+    v->output = AC_NEW_N(a->cx.region, const uint8_t *, v->n * m->n_outputs + 1);
+    int status = ac_session_open(&s, m, a->source.path, "eval");
+    if (status == AC_OK)
+        status = record(a, &s, v);
+    ac_session_close(&s);
+    return status;
 }
 
 void ac_inputs_close(ac_inputs *in)

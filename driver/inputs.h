@@ -10,6 +10,7 @@
  * Errors: E0301 and E0304 for files, E0501. Memory: the context's region; files stay mapped until closed. */
 #ifndef AC_DRIVER_INPUTS_H
 #define AC_DRIVER_INPUTS_H
+#include "codegen/c/selftest.h"
 #include "host/npy.h"
 #include "host/session.h"
 
@@ -25,6 +26,8 @@ typedef struct ac_inputs {
 int ac_inputs_open(struct arenac *a);
 int ac_inputs_check(struct arenac *a); /* types, shapes, nothing missing (unless --random, or bench) */
 void ac_inputs_fill(const struct arenac *a, ac_session *s);
+/* --vectors sets of inputs, given or seeded, with the outputs that the evaluator computes of the compiled model. */
+int ac_inputs_record(struct arenac *a, ac_vectors *v);
 void ac_inputs_close(ac_inputs *in);
 /* KEY of --input, --const or --compare: a position, or a tensor's name. */
 int ac_io_find(ac_ctx *cx, const char *file, const char *option, const char *key, ac_tensor *const *list, int32_t n,

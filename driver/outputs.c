@@ -30,6 +30,7 @@ static const row ROWS[] = {
 #include "driver/outputs.def"
 #undef OUTPUT
 };
+#define SELFTEST ".selftest" /* before the .c of its extension */
 enum { N_ROWS = sizeof ROWS / sizeof *ROWS };
 
 static const row *find(const char *kind)
@@ -143,6 +144,23 @@ static int put_runtime(arenac *a, const emission *e, ac_sink *to)
         const int folder = (int)(ac_path_name(e->path) - e->path);
         ac_put_n(ac_output_new(a, ac_strf(a->cx.region, "%.*s%s", folder, e->path, f->name)), f->data, f->n);
     }
+    return AC_OK;
+}
+
+/* x.selftest.c goes with x.h. */
+static int put_selftest(arenac *a, const emission *e, ac_sink *to)
+{
+    const bool piped = !strcmp(e->path, "-");
+    const char *base = ac_path_name(e->path), *stem = ac_output_stem(a, base);
+    ac_vectors v;
+    if (a->module->caller_io)
+        return ac_error(&a->cx, (ac_place){0}, E0502, "--emit selftest does not go with --host");
+    AC_TRY(ac_inputs_record(a, &v));
+    const size_t n = piped ? 0 : strlen(stem), k = strlen(SELFTEST);
+    if (n > k && !strcmp(stem + n - k, SELFTEST))
+        stem = ac_strf(a->cx.region, "%.*s", (int)(n - k), stem);
+    ac_selftest_print(a->module, &v, ac_strf(a->cx.region, "%s.h", piped ? a->module->name : stem), piped ? "-" : base,
+                      to);
     return AC_OK;
 }
 

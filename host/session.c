@@ -246,11 +246,10 @@ static int check_machine(const ac_session *h, const char *backend)
                         backend, h->module->target->name);
     char room[AC_TARGET_MISSING];
     const char *missing = ac_target_missing(h->module->target, room, sizeof room);
-    if (*missing && !h->cuda && (!h->eval || h->module->target->firmware)) {
+    if (*missing && !h->cuda && !h->eval) {
         ac_error(h->module->cx, (ac_place){0}, E0504, "this machine cannot run code for %s", h->module->target->name);
         ac_reason(h->module->cx, h->module->target->firmware ? "%s" : "it lacks %s", missing);
-        return ac_help(h->module->cx, "leave -t out (native), or use %s",
-                       h->module->target->firmware ? "-t generic" : "--backend eval");
+        return ac_help(h->module->cx, "leave -t out (native), or use --backend eval");
     }
     return AC_OK;
 }
