@@ -1,6 +1,7 @@
 #!/bin/sh
 # --emit selftest: a program that proves a compiled model: C and object, several sets, streamed rows, states, a byte
-# that is wrong. usage: selftest.sh ARENAC SOURCE_DIR
+# that is wrong; on the host, and on boards where cross compilers and QEMU are installed.
+# usage: selftest.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 proves() { # NAME MODEL OPTION...: the program on this machine
     name=$1 model=$2
@@ -30,4 +31,25 @@ cmp -s wrong.c net.selftest.c && fail "nothing was changed"
 gcc -DNET_SELFTEST_MAIN net.c wrong.c -o wrong && expect 100 'net: an output differs' ./wrong
 expect 8 'selftest does not go with --host' "$arenac" compile -q "$models/digits_int8.tflite" --host -o host \
     --emit c,h,selftest
+
+boards() { # TARGET...
+    for t; do
+        for kind in c o; do
+            [ $kind = c ] || have_llvm || continue
+            "$arenac" compile -q -t "$t" "$models/digits_int8.tflite" --name net --emit $kind,h,selftest -o net \
+                --vectors 2
+            python3 - "$src" "$t" net.$kind <<'END' || fail "$t $kind"
+import sys
+sys.path.insert(0, sys.argv[1] + "/bench")
+import board
+r = board.measure(board.read_boards()[sys.argv[2]], "net", sys.argv[3], "net.selftest.c", ".")
+assert r["status"] == 0 and r["insns"] > 1000 and r["stack"] > 0 and r["code"] > 500, r
+END
+        done
+    done
+}
+if have python3 python3; then
+    ! have_arm || boards cortex-m0plus cortex-m4 cortex-m55
+    ! have_rv32 || boards rv32imac
+fi
 exit $bad
