@@ -1,0 +1,25 @@
+#!/bin/sh
+# What runs on microcontrollers is bit for bit what the evaluator computes: models and random operators, C and object,
+# with and without stripes, on Cortex-M4, M55, M0+ and RV32 in QEMU. ARENAC_LONG=1: every int8 model of ../shared that
+# fits a board, and 2,000 random operators (hours). usage: boards.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+require python3 python3
+run() {
+    python3 "$src/tests/firmware.py" "$arenac" "$@"
+    got=$?
+    [ $got != 77 ] || exit 77
+    [ $got = 0 ] || fail "$*"
+}
+forms=c
+! have_llvm || forms=c,o
+if [ -z "${ARENAC_LONG:-}" ]; then
+    run random 24 --nodes 24 --emit $forms
+    run models "$models/dsnet_int8.tflite" --emit $forms
+else
+    run random 2000 --emit $forms
+    have_shared models/tflite || exit $bad
+    for m in "$shared"/models/tflite/*int8*/*.tflite "$shared"/models/tflite/*uint8*/*.tflite "$models"/*int8.tflite; do
+        run models "$m" --emit $forms
+    done
+fi
+exit $bad
