@@ -81,10 +81,18 @@ ac_x ac_lb_like_int(ac_lb *b, ac_x like, int64_t v)
     return constant(b, d, ac_lb_lane_count(b, like), ac_dtype_is_float(d) ? bits_of((double)v) : v);
 }
 
+ac_x ac_lb_shape(ac_lb *b, int64_t v)
+{
+    ac_ins ins = shaped(AC_L_CONST, AC_I32, 1);
+    ins.flags = AC_F_SHAPE;
+    ins.k.i = v;
+    return ac_lb_append(b, ins);
+}
+
 bool ac_lb_const_int(const ac_lb *b, ac_x x, int64_t *v)
 {
     const ac_ins *i = at(b, x);
-    if (i->op != AC_L_CONST || ac_dtype_is_float((ac_dtype)i->dtype))
+    if (i->op != AC_L_CONST || i->flags & AC_F_SHAPE || ac_dtype_is_float((ac_dtype)i->dtype))
         return false;
     *v = i->k.i;
     return true;

@@ -18,6 +18,8 @@ static ac_x copy_value(ac_lb *b, const ac_loop_fn *from, const ac_ins *i)
 {
     ac_ins v = *i;
     v.name = NULL;
+    if (i->op == AC_L_CONST && i->flags & AC_F_SHAPE)
+        return ac_lb_shape(b, i->k.i);
     if (i->op == AC_L_CONSTV)
         return ac_lb_lanes(b, (ac_dtype)i->dtype, from->pool.item + i->aux, i->lanes);
     if (i->op == AC_L_SHUFFLE)

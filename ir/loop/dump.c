@@ -69,6 +69,7 @@ static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
         put_type(to, i);
     if (op == AC_L_CONST) {
         put_lane(to, (ac_dtype)i->dtype, i->k.i);
+        ac_put(to, i->flags & AC_F_SHAPE ? " shape" : "");
     } else if (op == AC_L_CONSTV) {
         put_pool(to, fn, i, (ac_dtype)i->dtype);
     } else if (op == AC_L_LOAD || op == AC_L_PREFETCH) {

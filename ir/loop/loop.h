@@ -44,7 +44,9 @@ static inline bool ac_lop_has_buffer(ac_lop op)
 } /* aux */
 
 enum { AC_MAX_LANES = 1024 };             /* of one value */
-enum { AC_F_WRAP = 1, AC_F_ALIGNED = 2 }; /* flags; ALIGNED: the address is a multiple of lanes * element size */
+/* flags. ALIGNED: the address is a multiple of lanes * element size. SHAPE: of CONST, a number that the builder does not
+ * look at, see ac_lb_shape. */
+enum { AC_F_WRAP = 1, AC_F_ALIGNED = 2, AC_F_SHAPE = 4 };
 typedef enum ac_mark { AC_MARK_SERIAL, AC_MARK_UNROLL, AC_MARK_PARALLEL, AC_MARK_GRID, AC_MARK_BLOCK } ac_mark;
 
 typedef struct ac_ins {
@@ -104,6 +106,9 @@ int32_t ac_lb_buf(ac_lb *b, const char *name, ac_dtype dtype, int64_t count, ac_
 ac_x ac_lb_int(ac_lb *b, ac_dtype d, int64_t v); /* integer or bool constant, one lane */
 ac_x ac_lb_num(ac_lb *b, ac_dtype d, double v);  /* float constant (rounded to d), one lane */
 ac_x ac_lb_i32(ac_lb *b, int64_t v);
+/* An i32 constant that nothing is folded with, so that functions for other numbers are built of the same instructions
+ * and can be one (codegen/share_kernels.c): extents, strides, pads. Each is an instruction of its own. */
+ac_x ac_lb_shape(ac_lb *b, int64_t v);
 ac_x ac_lb_f32(ac_lb *b, double v);
 ac_x ac_lb_constv(ac_lb *b, ac_dtype d, const int64_t *lane, int32_t lanes);
 ac_x ac_lb_like(ac_lb *b, ac_x like, double v); /* v in the type and lanes of `like` (ints: v is integral) */

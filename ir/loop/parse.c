@@ -326,8 +326,11 @@ static int read_operands(reader *r, ac_ins *i)
 static int read_body(reader *r, ac_ins *i)
 {
     ac_lop op = (ac_lop)i->op;
-    if (op == AC_L_CONST)
-        return read_lane(r, (ac_dtype)i->dtype, &i->k.i);
+    if (op == AC_L_CONST) {
+        AC_TRY(read_lane(r, (ac_dtype)i->dtype, &i->k.i));
+        i->flags |= take(r, "shape") ? AC_F_SHAPE : 0;
+        return AC_OK;
+    }
     if (op == AC_L_CONSTV)
         return read_pool(r, i, (ac_dtype)i->dtype);
     if (op == AC_L_GET)

@@ -7,10 +7,10 @@
 static ac_x undivided(const ac_lb *b, ac_x hi, ac_x lo, int64_t n)
 {
     const ac_ins *div = &b->fn->code.item[hi], *mod = &b->fn->code.item[lo];
-    int64_t by;
     if (div->op != AC_L_DIV || mod->op != AC_L_MOD || div->a != mod->a || div->b != mod->b)
         return 0;
-    return ac_lb_const_int(b, div->b, &by) && by == n ? div->a : 0;
+    const ac_ins *by = &b->fn->code.item[div->b];
+    return by->op == AC_L_CONST && by->k.i == n ? div->a : 0;
 }
 
 ac_x ac_lo_flat(ac_lower *L, const ac_tensor *t, const ac_x *idx)
