@@ -180,11 +180,14 @@ ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc)
     const ac_line *line = &c->line;
     const ac_x m = c->m_buf >= 0 ? ac_lb_load(b, c->m_buf, oc, 1) : ac_lb_i32(b, c->of->m);
     ac_x v = ac_lb_add(b, product(c, acc, m), addend(c, acc, oc));
-    if (c->post_buf < 0)
+    const int32_t post = c->of->post - (line->high ? 0 : 32);
+    if (c->post_buf < 0 && post < 0)
         return ac_lb_cast(b, ac_lb_shr(b, v, ac_lb_like_int(b, v, c->of->post)), AC_I32);
     if (!line->high)
         v = ac_lb_cast(b, ac_lb_shr(b, v, ac_lb_like_int(b, v, 32)), AC_I32);
     if (c->k_buf >= 0)
         v = ac_lb_add(b, v, ac_lb_load(b, c->k_buf, oc, 1));
+    if (c->post_buf < 0)
+        return ac_lb_shr(b, v, ac_lb_shape(b, post));
     return ac_lb_shr(b, v, ac_lb_cast(b, ac_lb_load(b, c->post_buf, oc, 1), AC_I32));
 }

@@ -16,15 +16,26 @@
 
 enum { PIXELS = 3, DEPTH = 8 };
 
+/* Numbers of the shape as values that nothing is folded with: kernels of all shapes have the same instructions. */
+typedef struct numbers {
+    ac_x rows, columns; /* of the input */
+    ac_x stride_y, stride_x, dil_y, dil_x, pad_y, pad_x, taps_y, taps_x;
+    ac_x reach_y, reach_x;     /* from the first position of a window to one after its last */
+    ac_x tap_units, row_units; /* units of a tap, of a row of the input: steps, or bytes */
+    ac_x image_units, units;   /* of an image, of a window */
+    ac_x out_columns, positions, steps, channels, block_bytes;
+} numbers;
+
 typedef struct panel {
     ac_lower *L;
     ac_channel *c;
-    const ac_window *win; /* NULL: rows of a matrix */
+    ac_window win;        /* of a matrix: its rows are pixels of one row, taps 1 x 1 */
     int64_t depth, steps; /* products of an output; steps of a tile */
     int32_t channels;     /* of a tile */
-    int64_t pixels;       /* of the largest tile */
+    int32_t pixels;       /* of the largest tile */
     int32_t x, w, line, acc;
-    int32_t bytes; /* a window in bytes, where runs are no whole steps; -1 */
+    int32_t bytes; /* a window in bytes, where taps are no whole steps; -1 */
+    numbers k;
 } panel;
 
 /* The largest |sum of x * b| of any channel, and whether a + 256 b fits in 16 bits: false when a form is not exact. */
@@ -105,16 +116,20 @@ static void put_four(const panel *p, ac_x four, ac_x at)
     ac_lb_store(b, p->line, ac_lb_add(b, at, ac_lb_i32(b, 2)), ac_lb_shr(b, halves, eight));
 }
 
+static ac_x step_at(const panel *p, ac_x i, ac_x r, int32_t pixels)
+{
+    ac_lb *b = &p->L->b;
+    return ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, pixels)), r), ac_lb_i32(b, DEPTH));
+}
+
 /* Steps `begin` .. end - 1 of buffer `from`, or of zero points (-1), go to the line of pixel r: step i is elements
- * from_at + 8 i .. there, and step i + shift of the pixel. */
-static void put_steps(const panel *p, int32_t from, ac_x from_at, ac_x begin, ac_x end, ac_x shift, ac_x r,
-                      int32_t pixels)
+ * 8 (base + i) .. there, and step i + shift of the pixel. */
+static void put_steps(const panel *p, int32_t from, ac_x base, ac_x begin, ac_x end, ac_x shift, ac_x r, int32_t pixels)
 {
     ac_lb *b = &p->L->b;
     const ac_x i = ac_lb_for(b, "i", begin, end, 1, AC_MARK_SERIAL);
-    ac_x at = ac_lb_mul(b, ac_lb_add(b, i, shift), ac_lb_i32(b, pixels));
-    at = ac_lb_mul(b, ac_lb_add(b, at, r), ac_lb_i32(b, DEPTH));
-    const ac_x x_at = ac_lb_add(b, from_at, ac_lb_mul(b, i, ac_lb_i32(b, DEPTH)));
+    const ac_x at = step_at(p, ac_lb_add(b, i, shift), r, pixels);
+    const ac_x x_at = ac_lb_mul(b, ac_lb_add(b, base, i), ac_lb_i32(b, DEPTH));
     for (int32_t half = 0; half < DEPTH; half += 4) {
         ac_x four = ac_lb_splat(b, ac_lb_int(b, AC_I8, p->c->zx), 4);
         if (from >= 0)
@@ -125,37 +140,44 @@ static void put_steps(const panel *p, int32_t from, ac_x from_at, ac_x begin, ac
 }
 
 /* The same byte by byte, into the window in bytes. */
-static void put_bytes(const panel *p, int32_t from, ac_x from_at, ac_x begin, ac_x end, ac_x shift)
+static void put_bytes(const panel *p, int32_t from, ac_x base, ac_x begin, ac_x end, ac_x shift)
 {
     ac_lb *b = &p->L->b;
     const ac_x i = ac_lb_for(b, "i", begin, end, 1, AC_MARK_SERIAL);
-    const ac_x v = from < 0 ? ac_lb_int(b, AC_I8, p->c->zx) : ac_lb_load(b, from, ac_lb_add(b, from_at, i), 1);
+    const ac_x v = from < 0 ? ac_lb_int(b, AC_I8, p->c->zx) : ac_lb_load(b, from, ac_lb_add(b, base, i), 1);
     ac_lb_store(b, p->bytes, ac_lb_add(b, i, shift), v);
     ac_lb_end(b);
 }
 
-static ac_x scaled(ac_lb *b, ac_x v, int64_t by)
+/* In units: steps or bytes. */
+static void put(const panel *p, int32_t from, ac_x base, ac_x begin, ac_x end, ac_x shift, ac_x r, int32_t pixels)
 {
-    return ac_lb_mul(b, v, ac_lb_i32(b, by));
+    if (p->bytes >= 0)
+        put_bytes(p, from, base, begin, end, shift);
+    else
+        put_steps(p, from, base, begin, end, shift, r, pixels);
 }
 
-/* Columns `begin` .. end - 1 of the input's row that starts at element `row`; column 0 would be tap `tap` of the window
- * (in columns of the filter, over all rows). Bounds that are positions of the input, not counts, tell the planner
- * exactly which rows are read. */
-static void put_columns(const panel *p, ac_x row, ac_x begin, ac_x end, ac_x tap, ac_x r, int32_t pixels)
+/* The taps of filter row ky, whose input row begins at unit `base`: those between columns `left` and `right` that
+ * exist. Bounds of the copies are positions of the input, not counts: so the planner knows which rows are read. */
+static void put_taps(const panel *p, ac_x base, ac_x ky, ac_x left, ac_x right, ac_x r, int32_t pixels)
 {
     ac_lb *b = &p->L->b;
-    const int64_t ic = p->win->ic, unit = ic / DEPTH;
-    if (p->bytes >= 0) {
-        put_bytes(p, p->x, row, scaled(b, begin, ic), scaled(b, end, ic), scaled(b, tap, ic));
-    } else if (ic % DEPTH == 0) {
-        put_steps(p, p->x, row, scaled(b, begin, unit), scaled(b, end, unit), scaled(b, tap, unit), r, pixels);
-    } else { /* whole rows of the filter: taps * ic is a multiple of a step */
-        const int64_t steps = p->win->x.taps * ic / DEPTH;
-        const ac_x ky = ac_lb_div(b, ac_lb_add(b, tap, begin), ac_lb_i32(b, p->win->x.taps));
-        put_steps(p, p->x, ac_lb_add(b, row, scaled(b, begin, ic)), ac_lb_i32(b, 0), ac_lb_i32(b, steps),
-                  scaled(b, ky, steps), r, pixels);
+    const numbers *k = &p->k;
+    const ac_x zero = ac_lb_i32(b, 0), first = ac_lb_mul(b, ky, k->taps_x);
+    if (p->win.x.dil == 1) {
+        const ac_x begin = ac_lb_mul(b, ac_lb_max(b, left, zero), k->tap_units);
+        const ac_x end = ac_lb_mul(b, ac_lb_min(b, right, k->columns), k->tap_units);
+        put(p, p->x, base, begin, end, ac_lb_mul(b, ac_lb_sub(b, first, left), k->tap_units), r, pixels);
+        return;
     }
+    const ac_x kx = ac_lb_for(b, "kx", zero, k->taps_x, 1, AC_MARK_SERIAL);
+    const ac_x ix = ac_lb_add(b, left, ac_lb_mul(b, kx, k->dil_x));
+    ac_lb_if(b, ac_lb_and(b, ac_lb_le(b, zero, ix), ac_lb_lt(b, ix, k->columns)));
+    const ac_x begin = ac_lb_mul(b, ix, k->tap_units), shift = ac_lb_sub(b, ac_lb_add(b, first, kx), ix);
+    put(p, p->x, base, begin, ac_lb_add(b, begin, k->tap_units), ac_lb_mul(b, shift, k->tap_units), r, pixels);
+    ac_lb_end(b);
+    ac_lb_end(b);
 }
 
 /* The window of output position (oy, ox) of image n, as pixel r. Where a part of it is outside, all of it is zero
@@ -163,202 +185,195 @@ static void put_columns(const panel *p, ac_x row, ac_x begin, ac_x end, ac_x tap
 static void put_window(const panel *p, ac_x n, ac_x oy, ac_x ox, ac_x r, int32_t pixels)
 {
     ac_lb *b = &p->L->b;
-    const ac_slide *y = &p->win->y, *x = &p->win->x;
-    const int64_t ic = p->win->ic, taps = x->taps;
-    const ac_x zero = ac_lb_i32(b, 0), left = ac_slide_at(b, x, ox, zero);
-    ac_x ylo, yhi, xlo, xhi;
-    ac_slide_taps(b, y, oy, &ylo, &yhi);
-    ac_slide_taps(b, x, ox, &xlo, &xhi);
-    if (!ac_slide_inside(y) || !ac_slide_inside(x)) {
-        const ac_x rows = ac_lb_ne(b, ac_lb_sub(b, yhi, ylo), ac_lb_i32(b, y->taps));
-        const ac_x columns = ac_lb_ne(b, ac_lb_sub(b, xhi, xlo), ac_lb_i32(b, taps));
-        ac_lb_if(b, ac_lb_or(b, rows, columns));
-        if (p->bytes >= 0)
-            put_bytes(p, -1, zero, zero, ac_lb_i32(b, p->depth), zero);
-        else
-            put_steps(p, -1, zero, zero, ac_lb_i32(b, p->steps), zero, r, pixels);
-        ac_lb_end(b);
-    }
-    const ac_x ky = ac_lb_for(b, "ky", ylo, yhi, 1, AC_MARK_SERIAL);
-    const ac_x iy = ac_lb_add(b, scaled(b, n, y->in), ac_slide_at(b, y, oy, ky)), row = scaled(b, iy, x->in * ic);
-    const ac_x first = scaled(b, ky, taps);
-    if (x->dil == 1) {
-        ac_x begin = left, end = ac_lb_add(b, left, ac_lb_i32(b, taps));
-        if (!ac_slide_inside(x)) {
-            begin = ac_lb_max(b, begin, zero);
-            end = ac_lb_min(b, end, ac_lb_i32(b, x->in));
-        }
-        put_columns(p, row, begin, end, ac_lb_sub(b, first, left), r, pixels);
-    } else {
-        const ac_x kx = ac_lb_for(b, "kx", xlo, xhi, 1, AC_MARK_SERIAL), at = ac_slide_at(b, x, ox, kx);
-        put_columns(p, row, at, ac_lb_add(b, at, ac_lb_i32(b, 1)), ac_lb_sub(b, ac_lb_add(b, first, kx), at), r,
-                    pixels);
-        ac_lb_end(b);
-    }
+    const numbers *k = &p->k;
+    const ac_x zero = ac_lb_i32(b, 0);
+    const ac_x top = ac_lb_sub(b, ac_lb_mul(b, oy, k->stride_y), k->pad_y), bottom = ac_lb_add(b, top, k->reach_y);
+    const ac_x left = ac_lb_sub(b, ac_lb_mul(b, ox, k->stride_x), k->pad_x), right = ac_lb_add(b, left, k->reach_x);
+    const ac_x before = ac_lb_lt(b, ac_lb_min(b, top, left), zero);
+    const ac_x after = ac_lb_or(b, ac_lb_lt(b, k->rows, bottom), ac_lb_lt(b, k->columns, right));
+    ac_lb_if(b, ac_lb_or(b, before, after));
+    put(p, -1, zero, zero, k->units, zero, r, pixels);
     ac_lb_end(b);
-}
-
-/* What the tile reads as pixel r: the window, or a row of the matrix, at position `at` = {n, oy, ox} or {row}. */
-static void gather(const panel *p, const ac_x *at, ac_x r, int32_t pixels)
-{
-    ac_lb *b = &p->L->b;
-    const ac_x zero = ac_lb_i32(b, 0), steps = ac_lb_i32(b, p->steps);
-    const ac_x row = scaled(b, at[0], p->depth);
-    if (p->win)
-        put_window(p, at[0], at[1], at[2], r, pixels);
-    else if (p->bytes >= 0)
-        put_bytes(p, p->x, row, zero, ac_lb_i32(b, p->depth), zero);
-    else
-        put_steps(p, p->x, row, zero, steps, zero, r, pixels);
+    const ac_x ky = ac_lb_for(b, "ky", zero, k->taps_y, 1, AC_MARK_SERIAL);
+    const ac_x iy = ac_lb_add(b, top, ac_lb_mul(b, ky, k->dil_y));
+    ac_lb_if(b, ac_lb_and(b, ac_lb_le(b, zero, iy), ac_lb_lt(b, iy, k->rows)));
+    const ac_x base = ac_lb_add(b, ac_lb_mul(b, n, k->image_units), ac_lb_mul(b, iy, k->row_units));
+    put_taps(p, base, ky, left, right, r, pixels);
+    ac_lb_end(b);
+    ac_lb_end(b);
     if (p->bytes >= 0)
-        put_steps(p, p->bytes, zero, zero, steps, zero, r, pixels);
+        put_steps(p, p->bytes, zero, zero, k->steps, zero, r, pixels);
 }
 
 /* ------------------------------------------------------------------ tiles */
 
-/* Positions of a tile: number `first` + r of the image's pixels, of a row's, or of the matrix's rows. */
+/* Positions of a tile: number `first` + r, of `positions` of the image, or of row oy. */
 typedef struct place {
     const panel *p;
     ac_x n, oy; /* oy 0: pixels are numbered over the image */
     ac_x first;
-    int64_t count; /* of positions */
 } place;
 
-static void position(const place *to, ac_x r, ac_x *at)
+static void position(const place *to, ac_x i, ac_x *at)
 {
     ac_lb *b = &to->p->L->b;
-    const ac_x i = ac_lb_add(b, to->first, r);
-    if (!to->p->win) {
-        at[0] = i;
-        return;
-    }
-    const ac_x columns = ac_lb_i32(b, to->p->win->x.out);
     at[0] = to->n;
-    at[1] = to->oy ? to->oy : ac_lb_div(b, i, columns);
-    at[2] = to->oy ? i : ac_lb_mod(b, i, columns);
+    at[1] = to->oy ? to->oy : ac_lb_div(b, i, to->p->k.out_columns);
+    at[2] = to->oy ? i : ac_lb_mod(b, i, to->p->k.out_columns);
 }
 
-/* The value of channel `oc` + c in row r, from the accumulators; stored if there is such a position and channel. */
-static void finish(const place *to, int32_t pixels, ac_x oc, int32_t c, int32_t r)
+static void store(const place *to, ac_x i, ac_x channel, ac_x acc)
 {
     const panel *p = to->p;
     ac_lb *b = &p->L->b;
-    ac_x acc = ac_lb_load(b, p->acc, ac_lb_i32(b, c * pixels + r), 1), idx[AC_MAX_RANK];
-    if (c % 2) { /* a + 256 b - a */
-        const ac_x even = ac_lb_load(b, p->acc, ac_lb_i32(b, (c - 1) * pixels + r), 1);
-        acc = ac_lb_shr(b, ac_lb_sub_wrap(b, acc, even), ac_lb_i32(b, 8));
-    }
-    const ac_x channel = ac_lb_add(b, oc, ac_lb_i32(b, c));
-    acc = ac_lb_add(b, acc, ac_channel_start(p->c, channel, 1));
-    position(to, ac_lb_i32(b, r), idx);
-    if (!p->win)
-        ac_row_index(p->L, idx[0], idx);
+    ac_x idx[AC_MAX_RANK];
+    if (p->L->node->op == AC_OP_CONV_2D)
+        position(to, i, idx);
+    else
+        ac_row_index(p->L, i, idx);
     idx[p->c->out->rank - 1] = channel;
+    acc = ac_lb_add(b, acc, ac_channel_start(p->c, channel, 1));
     ac_lo_result(p->L, ac_channel_done(p->c, acc, channel), idx, 1);
 }
 
-static void tile(const place *to, int32_t pixels)
+/* Position i of the tile, row r of the accumulators: its channels oc .. */
+static void finish(const place *to, int32_t pixels, ac_x i, ac_x r, ac_x oc)
 {
     const panel *p = to->p;
     ac_lb *b = &p->L->b;
-    ac_x at[3] = {0};
-    const ac_x last = ac_lb_i32(b, to->count - 1), zero = ac_lb_i32(b, 0);
-    ac_x r = ac_lb_for_n(b, "r", pixels);
-    place here = *to;
-    if (to->count % pixels) {
-        here.first = ac_lb_min(b, ac_lb_add(b, to->first, r), last);
-        position(&here, zero, at);
-    } else {
-        position(to, r, at);
+    for (int32_t c = 0; c < p->channels; c += 2) {
+        const ac_x at = ac_lb_add(b, r, ac_lb_i32(b, c * pixels)), even = ac_lb_add(b, oc, ac_lb_i32(b, c));
+        const ac_x a = ac_lb_load(b, p->acc, at, 1);
+        const ac_x both = ac_lb_load(b, p->acc, ac_lb_add(b, at, ac_lb_i32(b, pixels)), 1);
+        const int64_t rest = p->c->n % p->channels; /* channels of the last block, unless 0 */
+        const bool even_may_lack = rest && c >= rest, odd_may_lack = rest && c + 1 >= rest;
+        if (even_may_lack)
+            ac_lb_if(b, ac_lb_lt(b, even, p->k.channels));
+        store(to, i, even, a);
+        if (even_may_lack)
+            ac_lb_end(b);
+        const ac_x odd = ac_lb_add(b, even, ac_lb_i32(b, 1));
+        if (odd_may_lack)
+            ac_lb_if(b, ac_lb_lt(b, odd, p->k.channels));
+        store(to, i, odd, ac_lb_shr(b, ac_lb_sub_wrap(b, both, a), ac_lb_i32(b, 8)));
+        if (odd_may_lack)
+            ac_lb_end(b);
     }
-    gather(p, at, r, pixels);
+}
+
+/* partial: positions may end inside the tile. */
+static void tile(const place *to, int32_t pixels, bool partial)
+{
+    const panel *p = to->p;
+    ac_lb *b = &p->L->b;
+    ac_x at[3], count = ac_lb_i32(b, pixels);
+    const ac_x zero = ac_lb_i32(b, 0);
+    if (partial)
+        count = ac_lb_min(b, count, ac_lb_sub(b, p->k.positions, to->first));
+    ac_x r = ac_lb_for(b, "r", zero, count, 1, AC_MARK_SERIAL);
+    position(to, ac_lb_add(b, to->first, r), at);
+    put_window(p, at[0], at[1], at[2], r, pixels);
     ac_lb_end(b);
-    const ac_x block = ac_lb_for_n(b, "ob", (p->c->n + p->channels - 1) / p->channels);
-    const ac_x oc = scaled(b, block, p->channels);
+    const ac_x oc = ac_lb_for(b, "oc", zero, p->k.channels, p->channels, AC_MARK_SERIAL);
     for (int32_t i = 0; i < p->channels * pixels; i++)
         ac_lb_store(b, p->acc, ac_lb_i32(b, i), zero);
     ac_lb_tile(b, (ac_tile){AC_TILE_PAIRS, pixels, p->channels, p->line, p->w, p->acc}, zero,
-               scaled(b, oc, p->steps * DEPTH), ac_lb_i32(b, p->steps));
-    for (int32_t c = 0; c < p->channels; c++) {
-        const bool guard = c > 0 && c >= (p->c->n - 1) % p->channels + 1;
-        if (guard)
-            ac_lb_if(b, ac_lb_lt(b, ac_lb_add(b, oc, ac_lb_i32(b, c)), ac_lb_i32(b, p->c->n)));
-        for (int32_t k = 0; k < pixels; k++) {
-            const bool exists = k <= (to->count - 1) % pixels;
-            if (!exists)
-                ac_lb_if(b, ac_lb_le(b, ac_lb_add(b, to->first, ac_lb_i32(b, k)), last));
-            finish(to, pixels, oc, c, k);
-            if (!exists)
-                ac_lb_end(b);
-        }
-        if (guard)
-            ac_lb_end(b);
-    }
+               ac_lb_mul(b, oc, p->k.block_bytes), p->k.steps);
+    r = ac_lb_for(b, "r", zero, count, 1, AC_MARK_SERIAL);
+    finish(to, pixels, ac_lb_add(b, to->first, r), r, oc);
+    ac_lb_end(b);
     ac_lb_end(b);
 }
 
-/* `count` positions in tiles. A tile too many at the end is cheaper than a second copy of the code; in short rows it is
- * not. */
-static void tiles(place *to, bool exactly)
+/* `n` positions in tiles. A tile that is not full at the end is cheaper than a second copy of the code; in short rows
+ * it is not. */
+static void tiles(place *to, int64_t n, bool exactly)
 {
     const panel *p = to->p;
     ac_lb *b = &p->L->b;
-    const int64_t most = p->pixels, n = to->count;
-    ac_gemm_cuts cut = {{(n + most - 1) / most, 0}, {most, 0}, {0, 0}};
-    if (exactly)
-        cut = ac_gemm_cut(n, most);
+    const ac_x zero = ac_lb_i32(b, 0);
+    if (!exactly) {
+        to->first = ac_lb_for(b, "p", zero, p->k.positions, p->pixels, AC_MARK_SERIAL);
+        tile(to, p->pixels, p->pixels > 1);
+        ac_lb_end(b);
+        return;
+    }
+    const ac_gemm_cuts cut = ac_gemm_cut(n, p->pixels);
     for (int32_t s = 0; s < 2; s++) {
         if (!cut.count[s])
             continue;
-        const ac_x i = ac_lb_for_n(b, "p", cut.count[s]);
-        to->first = ac_lb_add(b, scaled(b, i, cut.size[s]), ac_lb_i32(b, cut.first[s]));
-        if (exactly)
-            to->count = cut.count[s] * cut.size[s]; /* no remainder */
-        tile(to, (int32_t)cut.size[s]);
+        const ac_x begin = ac_lb_shape(b, cut.first[s]);
+        const ac_x end = ac_lb_shape(b, cut.first[s] + cut.count[s] * cut.size[s]);
+        to->first = ac_lb_for(b, "p", begin, end, cut.size[s], AC_MARK_SERIAL);
+        tile(to, (int32_t)cut.size[s], false);
         ac_lb_end(b);
     }
 }
 
-static void prepare(panel *p, int64_t positions, bool direct)
+static numbers numbers_of(const panel *p, int64_t positions)
 {
-    ac_lower *L = p->L;
-    const ac_rows rows = {p->depth, p->depth, 1};
-    p->channels = positions == 1 && p->c->n > 2 ? 4 : 2;
-    p->steps = (p->depth + DEPTH - 1) / DEPTH;
-    const int64_t pixels = p->pixels = positions < PIXELS ? positions : PIXELS;
-    ac_channel_tables(p->c, p->c->n, &rows, p->c->zx);
-    p->x = ac_lo_operand(L, p->c->x);
-    p->line = ac_lo_line(L, "line", AC_I16, p->steps * DEPTH * pixels);
-    p->bytes = direct ? -1 : ac_lo_line(L, "window", AC_I8, p->steps * DEPTH);
-    p->acc = ac_lo_local(L, "acc", AC_I32, pixels * p->channels);
-    pack_weights(p);
+    ac_lb *b = &p->L->b;
+    const ac_slide *y = &p->win.y, *x = &p->win.x;
+    const int64_t tap = p->bytes >= 0 ? p->win.ic : p->win.ic / DEPTH;
+    return (numbers){.rows = ac_lb_shape(b, y->in),
+                     .columns = ac_lb_shape(b, x->in),
+                     .stride_y = ac_lb_shape(b, y->stride),
+                     .stride_x = ac_lb_shape(b, x->stride),
+                     .dil_y = ac_lb_shape(b, y->dil),
+                     .dil_x = ac_lb_shape(b, x->dil),
+                     .reach_y = ac_lb_shape(b, (y->taps - 1) * y->dil + 1),
+                     .reach_x = ac_lb_shape(b, (x->taps - 1) * x->dil + 1),
+                     .pad_y = ac_lb_shape(b, y->pad),
+                     .pad_x = ac_lb_shape(b, x->pad),
+                     .taps_y = ac_lb_shape(b, y->taps),
+                     .taps_x = ac_lb_shape(b, x->taps),
+                     .tap_units = ac_lb_shape(b, tap),
+                     .row_units = ac_lb_shape(b, tap * x->in),
+                     .image_units = ac_lb_shape(b, tap * x->in * y->in),
+                     .units = ac_lb_shape(b, tap * x->taps * y->taps),
+                     .out_columns = ac_lb_shape(b, x->out),
+                     .positions = ac_lb_shape(b, positions),
+                     .steps = ac_lb_shape(b, p->steps),
+                     .channels = ac_lb_shape(b, p->c->n),
+                     .block_bytes = ac_lb_shape(b, p->steps * DEPTH)};
 }
 
-int ac_panel_conv(ac_lower *L, ac_channel *c, const ac_window *win)
+static int lower(panel *p)
 {
-    const int64_t taps = win->x.taps;
-    panel p = {.L = L, .c = c, .win = win, .depth = win->y.taps * taps * win->ic};
-    const bool whole_rows = win->x.dil == 1 && ac_slide_inside(&win->x) && ac_slide_inside(&win->y);
-    const bool by_row = L->variant == AC_VARIANT_ROWS;
-    prepare(&p, by_row ? win->x.out : win->y.out * win->x.out, (whole_rows ? taps * win->ic : win->ic) % DEPTH == 0);
+    ac_lower *L = p->L;
     ac_lb *b = &L->b;
-    place to = {.p = &p, .n = ac_lb_for_n(b, "n", win->n), .count = win->y.out * win->x.out};
-    if (by_row) {
-        to.oy = ac_lb_for_n(b, "oy", win->y.out);
-        to.count = win->x.out;
-    }
-    tiles(&to, by_row);
+    const bool by_row = L->variant == AC_VARIANT_ROWS && p->win.y.out > 1;
+    const int64_t positions = by_row ? p->win.x.out : p->win.y.out * p->win.x.out;
+    const ac_rows rows = {p->depth, p->depth, 1};
+    p->channels = positions == 1 && p->c->n > 2 ? 4 : 2;
+    p->pixels = positions < PIXELS ? (int32_t)positions : PIXELS;
+    p->steps = (p->depth + DEPTH - 1) / DEPTH;
+    ac_channel_tables(p->c, p->c->n, &rows, p->c->zx);
+    p->x = ac_lo_operand(L, p->c->x);
+    p->line = ac_lo_line(L, "line", AC_I16, p->steps * DEPTH * p->pixels);
+    p->bytes = p->win.ic % DEPTH == 0 ? -1 : ac_lo_line(L, "window", AC_I8, p->steps * DEPTH);
+    p->acc = ac_lo_local(L, "acc", AC_I32, p->pixels * p->channels);
+    pack_weights(p);
+    p->k = numbers_of(p, positions);
+    place to = {.p = p, .n = ac_lb_for_n(b, "n", p->win.n)};
+    if (by_row)
+        to.oy = ac_lb_for_n(b, "oy", p->win.y.out);
+    tiles(&to, positions, by_row);
     if (by_row)
         ac_lb_end(b);
     ac_lb_end(b);
     return AC_OK;
 }
 
+int ac_panel_conv(ac_lower *L, ac_channel *c, const ac_window *win)
+{
+    panel p = {.L = L, .c = c, .win = *win, .depth = win->y.taps * win->x.taps * win->ic};
+    return lower(&p);
+}
+
 int ac_panel_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
 {
-    panel p = {.L = L, .c = c, .depth = depth};
-    prepare(&p, rows, depth % DEPTH == 0);
-    place to = {.p = &p, .count = rows};
-    tiles(&to, false);
-    return AC_OK;
+    const ac_slide one = {.in = 1, .out = 1, .taps = 1, .stride = 1, .dil = 1}, all = {rows, rows, 1, 1, 1, 0};
+    panel p = {.L = L, .c = c, .win = {.n = 1, .ic = depth, .oc = c->n, .y = one, .x = all}, .depth = depth};
+    return lower(&p);
 }
