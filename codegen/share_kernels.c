@@ -22,11 +22,12 @@ typedef struct shared {
     const ac_loop_fn *fn; /* the first of the group */
     int32_t *member, n;   /* functions of the module */
     int32_t *hole, holes; /* instructions whose constants differ */
+    int32_t *slot, slots; /* of each: where its number is in the table; numbers that agree everywhere share a place */
 } shared;
 
 static bool may_differ(const ac_ins *i)
 {
-    return i->op == AC_L_CONST && i->dtype == AC_I32 && i->lanes == 1;
+    return i->op == AC_L_CONST && (i->dtype == AC_I32 || i->dtype == AC_I64) && i->lanes == 1;
 }
 
 static bool unrolls(const ac_loop_fn *fn)
@@ -67,6 +68,42 @@ static bool same_sharing(const ac_module *m, int32_t f, int32_t g)
     return true;
 }
 
+static int64_t number(const ac_module *m, const shared *s, int32_t member, int32_t hole)
+{
+    return m->fn[s->member[member]]->code.item[s->hole[hole]].k.i;
+}
+
+static bool is_wide(const shared *s, int32_t hole)
+{
+    return s->fn->code.item[s->hole[hole]].dtype == AC_I64;
+}
+
+/* Words of the table that a number takes. */
+static int32_t words(const shared *s, int32_t hole)
+{
+    return is_wide(s, hole) ? 2 : 1;
+}
+
+static bool same_numbers(const ac_module *m, const shared *s, int32_t a, int32_t b)
+{
+    for (int32_t k = 0; k < s->n; k++)
+        if (number(m, s, k, a) != number(m, s, k, b))
+            return false;
+    return words(s, a) == words(s, b);
+}
+
+static void place_holes(const ac_module *m, shared *s)
+{
+    s->slot = AC_NEW_N(m->cx->region, int32_t, s->holes + 1);
+    for (int32_t h = 0; h < s->holes; h++) {
+        int32_t like = 0;
+        while (like < h && !same_numbers(m, s, like, h))
+            like++;
+        s->slot[h] = like < h ? s->slot[like] : s->slots;
+        s->slots += like < h ? 0 : words(s, h);
+    }
+}
+
 static void find_holes(const ac_module *m, shared *s)
 {
     s->hole = AC_NEW_N(m->cx->region, int32_t, s->fn->code.n);
@@ -77,18 +114,47 @@ static void find_holes(const ac_module *m, shared *s)
         if (differs)
             s->hole[s->holes++] = x;
     }
+    place_holes(m, s);
 }
 
 /* Bytes that the group saves. */
 static int64_t gain(const shared *s)
 {
     const int64_t code = (int64_t)s->fn->code.n * BYTES_PER_INS;
-    return (s->n - 1) * code - (int64_t)s->holes * (BYTES_PER_HOLE + 4 * (int64_t)s->n);
+    return (s->n - 1) * code - (int64_t)s->slots * (BYTES_PER_HOLE + 4 * (int64_t)s->n);
 }
 
 static ac_x moved(const ac_x *map, ac_x x)
 {
     return x > 0 ? map[x] : x;
+}
+
+static ac_x put(ac_region *r, ac_loop_fn *fn, ac_ins i)
+{
+    ac_push(r, &fn->code, i);
+    return fn->code.n - 1;
+}
+
+static ac_x load(ac_region *r, ac_loop_fn *fn, int32_t buf, ac_x at)
+{
+    return put(r, fn, (ac_ins){.op = AC_L_LOAD, .dtype = AC_I32, .lanes = 1, .a = at, .aux = buf});
+}
+
+/* high * 2^32 + the low word without its sign */
+static ac_x load_wide(ac_region *r, ac_loop_fn *fn, int32_t buf, ac_x low_at, ac_x high_at)
+{
+    const ac_ins cast = {.op = AC_L_CAST, .dtype = AC_I64, .lanes = 1};
+    const ac_x low = load(r, fn, buf, low_at), high = load(r, fn, buf, high_at);
+    ac_ins i = {.op = AC_L_CAST, .dtype = AC_U32, .lanes = 1, .a = low};
+    const ac_x bits = put(r, fn, i);
+    i = cast;
+    i.a = bits;
+    const ac_x wide_low = put(r, fn, i);
+    i.a = high;
+    const ac_x wide_high = put(r, fn, i),
+               by = put(r, fn, (ac_ins){.op = AC_L_CONST, .dtype = AC_I64, .lanes = 1, .k.i = 32});
+    const ac_x top = put(r, fn, (ac_ins){.op = AC_L_SHL, .dtype = AC_I64, .lanes = 1, .a = wide_high, .b = by});
+    return put(r, fn, (ac_ins){.op = AC_L_OR, .dtype = AC_I64, .lanes = 1, .a = top, .b = wide_low});
 }
 
 /* The function of the group: the numbers are loaded first, from a parameter after all others. */
@@ -106,7 +172,7 @@ static const ac_loop_fn *build(const ac_module *m, const shared *s)
             ac_push(r, &fn->buf,
                     ((ac_buf){.name = "shape",
                               .dtype = AC_I32,
-                              .count = s->holes,
+                              .count = s->slots,
                               .role = AC_BUF_CONST,
                               .align = 4,
                               .note = "numbers that differ from step to step"}));
@@ -123,11 +189,16 @@ static const ac_loop_fn *build(const ac_module *m, const shared *s)
     }
     ac_x *map = AC_NEW_N(r, ac_x, from->code.n);
     ac_push(r, &fn->code, from->code.item[0]);
-    for (int32_t k = 0; k < s->holes; k++)
-        ac_push(r, &fn->code, ((ac_ins){.op = AC_L_CONST, .dtype = AC_I32, .lanes = 1, .k.i = k}));
+    ac_x *at = AC_NEW_N(r, ac_x, s->slots + 1);
+    for (int32_t k = 0; k < s->slots; k++)
+        at[k] = put(r, fn, (ac_ins){.op = AC_L_CONST, .dtype = AC_I32, .lanes = 1, .k.i = k});
+    ac_x *value = AC_NEW_N(r, ac_x, s->slots + 1);
     for (int32_t k = 0; k < s->holes; k++) {
-        map[s->hole[k]] = fn->code.n;
-        ac_push(r, &fn->code, ((ac_ins){.op = AC_L_LOAD, .dtype = AC_I32, .lanes = 1, .a = k + 1, .aux = params}));
+        const int32_t slot = s->slot[k];
+        if (!value[slot])
+            value[slot] =
+                is_wide(s, k) ? load_wide(r, fn, params, at[slot], at[slot + 1]) : load(r, fn, params, at[slot]);
+        map[s->hole[k]] = value[slot];
     }
     for (ac_x x = 1; x < from->code.n; x++) {
         if (map[x])
@@ -154,12 +225,16 @@ static const ac_loop_fn *build(const ac_module *m, const shared *s)
 static ac_bound_arg table(ac_module *m, const shared *s, int32_t member)
 {
     ac_const *k = AC_NEW(m->cx->region, ac_const);
-    int32_t *value = AC_NEW_N(m->cx->region, int32_t, s->holes + 1);
-    for (int32_t i = 0; i < s->holes; i++)
-        value[i] = (int32_t)m->fn[member]->code.item[s->hole[i]].k.i;
+    int32_t *value = AC_NEW_N(m->cx->region, int32_t, s->slots + 1);
+    for (int32_t i = 0; i < s->holes; i++) {
+        const int64_t v = m->fn[member]->code.item[s->hole[i]].k.i;
+        value[s->slot[i]] = (int32_t)(uint32_t)v;
+        if (is_wide(s, i))
+            value[s->slot[i] + 1] = (int32_t)(v >> 32);
+    }
     *k = (ac_const){.name = ac_strf(m->cx->region, "%s_shape", m->fn[member]->name),
                     .dtype = AC_I32,
-                    .count = s->holes,
+                    .count = s->slots,
                     .align = 4,
                     .data = value};
     m->konst[m->n_konst] = k;
