@@ -56,10 +56,10 @@ static void int8_fully_connected_0(const int32_t *restrict bias, const int8_t *r
         acc += t0 * k[ic];
         acc_1 += t0 * k[ic + 4];
     }
-    const int32_t t1 = (int32_t)(((int64_t)acc * 1374389504 + -INT64_C(1237637723777)) >> 38);
+    const int32_t t1 = (int32_t)(((int64_t)acc * 1374389504 + -INT64_C(1237637723777)) >> 32) >> 6;
     const int32_t t2 = t1 > -5 ? t1 : -5;
     out[0] = (int8_t)(t2 < 127 ? t2 : 127);
-    const int32_t t3 = (int32_t)(((int64_t)acc_1 * 1374389504 + -INT64_C(1237637723777)) >> 38);
+    const int32_t t3 = (int32_t)(((int64_t)acc_1 * 1374389504 + -INT64_C(1237637723777)) >> 32) >> 6;
     const int32_t t4 = t3 > -5 ? t3 : -5;
     out[1] = (int8_t)(t4 < 127 ? t4 : 127);
 }
