@@ -68,6 +68,7 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
                       .shift_buf = -1,
                       .scale_buf = -1,
                       .sum_buf = -1,
+                      .low_buf = -1,
                       .c_buf = -1,
                       .k_buf = -1,
                       .post_buf = -1};

@@ -57,7 +57,7 @@ typedef struct ac_channel {
     int32_t lo, hi;                      /* clamp of the stored value */
     ac_line line;                        /* how requantisation is done, if by a line */
     ac_line_of *of;                      /* ... each channel's numbers; per tensor: one */
-    int32_t c_buf, k_buf, post_buf;      /* tables of those of each channel; -1 */
+    int32_t low_buf, c_buf, k_buf, post_buf; /* tables of those of each channel; -1 */
 } ac_channel;
 
 /* Where the weights of one channel lie: element at(c, k) = c * c_step + k * k_step, k < depth. */

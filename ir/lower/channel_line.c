@@ -120,10 +120,9 @@ static bool include_bias(ac_channel *c, int32_t fold)
     return true;
 }
 
-/* SIGNED with a shift for each channel: c is the same for all, and k, in units of the high half, is not. */
-static bool k_differs(const ac_line *line)
+static int32_t words(ac_lower *L, const char *name, int64_t entries, const int32_t *v)
 {
-    return line->kind == AC_LINE_SIGNED && line->vary;
+    return ac_lo_table(L, name, AC_I32, entries, v);
 }
 
 bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold)
@@ -132,62 +131,46 @@ bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows,
     const ac_line *line = &c->line;
     if (!c->per_channel)
         return false;
-    const bool wide = line->kind == AC_LINE_PLAIN && !line->high;
-    const bool included = wide && constant(c->bias) && (c->bias || rows) && include_bias(c, rows ? fold : 0);
-    int32_t *m = AC_NEW_N(L->region, int32_t, entries), *narrow = AC_NEW_N(L->region, int32_t, entries);
+    const bool wide = line->product == AC_LINE_LONG, is_signed = line->kind == AC_LINE_SIGNED;
+    const bool included =
+        wide && !is_signed && constant(c->bias) && (c->bias || rows) && include_bias(c, rows ? fold : 0);
+    int32_t *m = AC_NEW_N(L->region, int32_t, entries), *low = AC_NEW_N(L->region, int32_t, entries),
+            *word = AC_NEW_N(L->region, int32_t, entries), *k = AC_NEW_N(L->region, int32_t, entries);
     int64_t *sum = AC_NEW_N(L->region, int64_t, entries);
     int8_t *post = AC_NEW_N(L->region, int8_t, entries);
     for (int64_t i = 0; i < c->n; i++) {
-        m[i] = c->of[i].m;
-        sum[i] = c->of[i].c;
-        narrow[i] = (int32_t)(k_differs(line) ? c->of[i].k >> 32 : c->of[i].c);
-        post[i] = (int8_t)(c->of[i].post - (line->high ? 0 : 32));
+        const ac_line_of *of = &c->of[i];
+        m[i] = line->product == AC_LINE_SPLIT ? of->m >> line->drop : of->m;
+        low[i] = of->m % (1 << line->drop);
+        sum[i] = of->c;
+        word[i] = (int32_t)of->c;
+        k[i] = (int32_t)(of->k >> 32);
+        post[i] = (int8_t)(of->post - (wide ? 32 : 0));
     }
-    c->m_buf = ac_lo_table(L, "m", AC_I32, entries, m);
-    *(k_differs(line) ? &c->k_buf : &c->c_buf) =
-        wide ? ac_lo_table(L, "c", AC_I64, entries, sum) : ac_lo_table(L, "c", AC_I32, entries, narrow);
+    c->m_buf = words(L, "m", entries, m);
+    if (line->product == AC_LINE_SPLIT)
+        c->low_buf = words(L, "low", entries, low);
+    if (is_signed && line->vary)
+        c->k_buf = words(L, "k", entries, k);
+    else
+        c->c_buf = wide && !is_signed ? ac_lo_table(L, "c", AC_I64, entries, sum) : words(L, "c", entries, word);
     if (line->vary)
         c->post_buf = ac_lo_table(L, "shift", AC_I8, entries, post);
     return included;
 }
 
-/* acc * m as i64, or its high half as i32. */
-static ac_x product(const ac_channel *c, ac_x acc, ac_x m)
+static ac_x entry(const ac_channel *c, int32_t buf, ac_x oc)
 {
-    ac_lb *b = &c->L->b;
-    if (c->line.pre)
-        acc = ac_lb_mul(b, acc, ac_lb_i32(b, (int64_t)1 << c->line.pre));
-    ac_x p = ac_lb_mul(b, ac_lb_cast(b, acc, AC_I64), ac_lb_cast(b, m, AC_I64));
-    return c->line.high ? ac_lb_cast(b, ac_lb_shr(b, p, ac_lb_int(b, AC_I64, 32)), AC_I32) : p;
-}
-
-/* What is added to the product; SIGNED: c ^ (acc >> 31), and k. */
-static ac_x addend(const ac_channel *c, ac_x acc, ac_x oc)
-{
-    ac_lb *b = &c->L->b;
-    const bool is_signed = c->line.kind == AC_LINE_SIGNED;
-    const ac_dtype d = c->line.high ? AC_I32 : AC_I64;
-    ac_x v = c->c_buf >= 0 ? ac_lb_load(b, c->c_buf, oc, 1) : ac_lb_int(b, is_signed ? AC_I32 : d, c->of->c);
-    if (!is_signed)
-        return v;
-    v = ac_lb_cast(b, ac_lb_xor(b, v, ac_lb_shr(b, acc, ac_lb_i32(b, 31))), d);
-    return c->k_buf >= 0 ? v : ac_lb_add(b, v, ac_lb_int(b, d, c->of->k));
+    return buf >= 0 ? ac_lb_load(&c->L->b, buf, oc, 1) : 0;
 }
 
 ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc)
 {
-    ac_lb *b = &c->L->b;
-    const ac_line *line = &c->line;
-    const ac_x m = c->m_buf >= 0 ? ac_lb_load(b, c->m_buf, oc, 1) : ac_lb_i32(b, c->of->m);
-    ac_x v = ac_lb_add(b, product(c, acc, m), addend(c, acc, oc));
-    const int32_t post = c->of->post - (line->high ? 0 : 32);
-    if (c->post_buf < 0 && post < 0)
-        return ac_lb_cast(b, ac_lb_shr(b, v, ac_lb_like_int(b, v, c->of->post)), AC_I32);
-    if (!line->high)
-        v = ac_lb_cast(b, ac_lb_shr(b, v, ac_lb_like_int(b, v, 32)), AC_I32);
-    if (c->k_buf >= 0)
-        v = ac_lb_add(b, v, ac_lb_load(b, c->k_buf, oc, 1));
-    if (c->post_buf < 0)
-        return ac_lb_shr(b, v, ac_lb_shape(b, post));
-    return ac_lb_shr(b, v, ac_lb_cast(b, ac_lb_load(b, c->post_buf, oc, 1), AC_I32));
+    ac_line_values v = {.m = entry(c, c->m_buf, oc),
+                        .low = entry(c, c->low_buf, oc),
+                        .c = entry(c, c->c_buf, oc),
+                        .k = entry(c, c->k_buf, oc),
+                        .post = entry(c, c->post_buf, oc)};
+    v.post = v.post ? ac_lb_cast(&c->L->b, v.post, AC_I32) : 0;
+    return ac_lo_requant_line(c->L, &c->line, c->of, &v, acc);
 }

@@ -55,8 +55,9 @@ typedef struct ac_lower {
     ac_schedule hint;
     ac_lb b;
     ac_lowered *out;
-    int32_t result_buf; /* -1 until ac_lo_result_buf */
-    bool refused;       /* ac_lower_refuse was called: ac_lower_node fails whatever the lowering returns */
+    int32_t result_buf;       /* -1 until ac_lo_result_buf */
+    struct ac_proven *proven; /* forms found so far for this node and its followers (quantised_arithmetic.c) */
+    bool refused;             /* ac_lower_refuse was called: ac_lower_node fails whatever the lowering returns */
 } ac_lower;
 
 /* Reports E0108: "'conv1' (conv_2d): ..." with what is supported; returns AC_FAIL. */

@@ -26,7 +26,7 @@ int64_t ac_line_at(const ac_line *line, const ac_line_of *of, int32_t acc)
 {
     const int64_t p = (int64_t)acc * ((int64_t)1 << line->pre) * of->m, sign = acc < 0 ? -1 : 0;
     const int64_t c = line->kind == AC_LINE_SIGNED ? (of->c ^ sign) + of->k : of->c;
-    return ((line->high ? p >> 32 : p) + c) >> of->post;
+    return ((p >> line->drop) + c) >> of->post;
 }
 
 /* One side of a step: the form is at least, or at most, `bound` at `acc`. */
@@ -109,11 +109,10 @@ typedef struct search {
 static bool interval(const search *s, int64_t m, int64_t *lo, int64_t *hi)
 {
     const ac_line *line = s->line;
-    const int32_t high = line->high ? 32 : 0;
-    const int64_t one = (int64_t)1 << (s->post + high), unit = (int64_t)1 << high, k = s->k * unit;
-    const bool is_signed = line->kind == AC_LINE_SIGNED;
-    *lo = is_signed ? 0 : -((int64_t)1 << 61);
-    *hi = (int64_t)1 << (!is_signed ? 61 : line->high ? 61 : 30); /* sums stay within 32 and 63 bits */
+    const int64_t one = (int64_t)1 << (s->post + line->drop), unit = (int64_t)1 << line->drop, k = s->k * unit;
+    const bool is_signed = line->kind == AC_LINE_SIGNED, wide = line->product == AC_LINE_LONG;
+    *hi = (int64_t)1 << (wide ? is_signed ? 30 : 61 : 29 + line->drop); /* sums stay within 63 and 31 bits */
+    *lo = is_signed ? 0 : -*hi;
     for (int32_t i = 0; i < s->p.n; i++) {
         const point *q = &s->p.at[i];
         if (q->most ? q->y >= s->f->hi : q->y <= s->f->lo)
@@ -138,8 +137,8 @@ static bool choose(const search *s, int64_t m, int64_t *c)
     int64_t lo, hi;
     if (!interval(s, m, &lo, &hi))
         return false;
-    const int64_t unit = (int64_t)1 << (s->line->high ? 32 : 0), mid = lo + (hi - lo) / 2;
-    *c = s->line->high ? mid >> 32 : mid;
+    const int64_t unit = (int64_t)1 << s->line->drop;
+    *c = (lo + (hi - lo) / 2) >> s->line->drop;
     if (*c * unit < lo)
         ++*c;
     return *c * unit >= lo && *c * unit <= hi;
@@ -162,11 +161,25 @@ static bool equal(const ac_steps *f, const points *p, const ac_line *line, const
     return true;
 }
 
+static int64_t greatest(const ac_steps *f)
+{
+    return -f->from > f->to ? -f->from : f->to;
+}
+
+/* Greatest multiplier whose products are of the right width; sums of words keep a bit for c and k. */
+static int64_t most_m(const ac_steps *f, const ac_line *line)
+{
+    if (line->product == AC_LINE_LONG || line->product == AC_LINE_HIGH)
+        return INT32_MAX;
+    const int64_t most = (((int64_t)1 << (30 + line->drop)) - 1) / (greatest(f) + 1);
+    return most > INT32_MAX ? INT32_MAX : most;
+}
+
 bool ac_line_proven(const ac_steps *f, const ac_line *line, const ac_line_of *of)
 {
     points p;
-    if (!in_range(f, line->pre) || of->m < 0 || (line->kind == AC_LINE_SIGNED && of->c < 0))
-        return false; /* the form may fall */
+    if (!in_range(f, line->pre) || of->m < 0 || of->m > most_m(f, line) || (line->kind == AC_LINE_SIGNED && of->c < 0))
+        return false; /* the form may fall, or does not fit */
     find_points(f, &p);
     return equal(f, &p, line, of);
 }
@@ -176,11 +189,11 @@ static bool fit(const ac_steps *f, const ac_line *line, ac_line_of *of)
 {
     search s = {.f = f, .line = line, .post = of->post, .k = of->k};
     find_points(f, &s.p);
-    const int64_t near = llround(ldexp(multiplier_of(f), of->post - line->pre + (line->high ? 32 : 0)));
-    int64_t best = near > INT32_MAX ? INT32_MAX : near, least = best - best / 256 - 2, most = best + best / 256 + 2;
+    const int64_t near = llround(ldexp(multiplier_of(f), of->post - line->pre + line->drop)), limit = most_m(f, line);
+    int64_t best = near > limit ? limit : near, least = best - best / 256 - 2, most = best + best / 256 + 2;
     bool found = choose(&s, best, &of->c);
     least = least < 0 ? 0 : least;
-    most = most > INT32_MAX ? INT32_MAX : most;
+    most = most > limit ? limit : most;
     while (!found && least < most) {
         best = least + (most - least) / 2;
         found = choose(&s, best, &of->c);
@@ -195,33 +208,41 @@ static bool fit(const ac_steps *f, const ac_line *line, ac_line_of *of)
     return equal(f, &s.p, line, of);
 }
 
-/* The multipliers of n channels are below 2^exponent. */
-static int32_t exponent_of(const ac_steps *f, int64_t n)
+/* Least e with v < 2^e; at least -32. */
+static int32_t exponent_of(double v)
 {
-    int exponent, most = -32;
-    for (int64_t i = 0; i < n; i++)
-        if (frexp(multiplier_of(&f[i]), &exponent) > 0 && exponent > most)
-            most = exponent;
-    return most;
+    int e;
+    return frexp(v, &e) > 0 && e > -32 ? e : -32;
 }
 
-/* The shift after the sum: the greatest multiplier of n channels takes 31 bits. 0: there is no such form. */
+/* Shifts before the product and bits dropped of it: the most that no accumulator outgrows, and that is of use. */
+static void set_shifts(const ac_steps *f, int64_t n, ac_line *line)
+{
+    double most = 0, scale = 0;
+    for (int64_t i = 0; i < n; i++) {
+        most = fmax(most, (double)greatest(&f[i]));
+        scale = fmax(scale, multiplier_of(&f[i]));
+    }
+    const int32_t room = 31 - exponent_of(most), use = MOST_SCALE + 1 + exponent_of(scale);
+    const int32_t bits = room < 0 ? 0 : room > 30 ? 30 : room;
+    line->pre = line->product == AC_LINE_HIGH ? use < 0 ? 0 : use < bits ? use : bits : 0;
+    line->drop = line->product == AC_LINE_HIGH ? 32 : line->product == AC_LINE_SPLIT ? bits < 16 ? bits : 16 : 0;
+}
+
+/* The shift after the sum that n channels allow: the greatest multiplier takes 31 bits, or the greatest sum of words.
+ * 0: there is no such form. */
 static int32_t post_of(const ac_steps *f, int64_t n, const ac_line *line)
 {
-    const int32_t below = line->pre - 1 - exponent_of(f, n); /* bits below the unit of the result */
-    const int32_t most = below > MOST_SCALE ? MOST_SCALE : below;
-    return line->high ? most > 0 ? most : 0 : most > -32 ? most + 32 : 0;
-}
-
-/* The greatest shift before the product that no accumulator outgrows, and that is of use. */
-static int32_t pre_of(const ac_steps *f, int64_t n)
-{
-    const int32_t most = MOST_SCALE + 1 + exponent_of(f, n);
-    int32_t pre = most < 0 ? 0 : most > 30 ? 30 : most;
-    for (int64_t i = 0; i < n; i++)
-        while (pre > 0 && !in_range(&f[i], pre))
-            pre--;
-    return pre;
+    int32_t post = MOST_SCALE;
+    for (int64_t i = 0; i < n; i++) {
+        const bool word = line->product == AC_LINE_WORD || line->product == AC_LINE_SPLIT;
+        const double m = multiplier_of(&f[i]);
+        const int32_t own = word ? 30 - exponent_of(m * ((double)greatest(&f[i]) + 1)) : line->pre - 1 - exponent_of(m);
+        post = own < post ? own : post;
+    }
+    if (line->product == AC_LINE_LONG)
+        post += 32;
+    return post > 0 ? post : 0;
 }
 
 /* SIGNED with a shift of its own: the reference's multiplier takes all bits, so that c is one for all channels. */
@@ -237,12 +258,12 @@ static bool fit_exactly(const ac_steps *f, const ac_line *line, ac_line_of *of)
 /* nudge: a unit of the product more, for multipliers that are powers of two: negatives have -c - 1, not -c. */
 static bool fit_all(const ac_steps *f, int64_t n, ac_line *line, int64_t nudge, ac_line_of *of)
 {
-    line->pre = line->high ? pre_of(f, n) : 0;
+    set_shifts(f, n, line);
     const int32_t post = post_of(f, n, line);
     for (int64_t i = 0; i < n; i++) {
         const bool is_signed = line->kind == AC_LINE_SIGNED;
         of[i].post = line->vary ? post_of(&f[i], 1, line) : post;
-        if (!in_range(&f[i], line->pre) || of[i].post <= (line->vary && !line->high ? 31 : 0))
+        if (!in_range(&f[i], line->pre) || of[i].post <= (line->vary && line->product == AC_LINE_LONG ? 31 : 0))
             return false;
         of[i].k = is_signed ? (f->zero * 2 + 1) * ((int64_t)1 << (of[i].post - 1)) + nudge : 0;
         if (!(is_signed && line->vary ? fit_exactly : fit)(&f[i], line, &of[i]))
@@ -251,23 +272,29 @@ static bool fit_all(const ac_steps *f, int64_t n, ac_line *line, int64_t nudge, 
     return true;
 }
 
+/* In the order of their cost, for all widths of products that there are. */
+static const struct {
+    ac_line_kind kind;
+    ac_line_product product;
+    bool vary;
+    int64_t nudge;
+} FORMS[] = {{AC_LINE_PLAIN, AC_LINE_WORD, false, 0},   {AC_LINE_PLAIN, AC_LINE_HIGH, false, 0},
+             {AC_LINE_PLAIN, AC_LINE_HIGH, true, 0},    {AC_LINE_PLAIN, AC_LINE_SPLIT, false, 0},
+             {AC_LINE_SIGNED, AC_LINE_WORD, false, 0},  {AC_LINE_SIGNED, AC_LINE_WORD, false, 1},
+             {AC_LINE_SIGNED, AC_LINE_HIGH, false, 0},  {AC_LINE_SIGNED, AC_LINE_HIGH, false, 1},
+             {AC_LINE_PLAIN, AC_LINE_LONG, false, 0},   {AC_LINE_SIGNED, AC_LINE_SPLIT, false, 0},
+             {AC_LINE_SIGNED, AC_LINE_SPLIT, false, 1}, {AC_LINE_SIGNED, AC_LINE_LONG, false, 0},
+             {AC_LINE_SIGNED, AC_LINE_LONG, false, 1},  {AC_LINE_PLAIN, AC_LINE_LONG, true, 0},
+             {AC_LINE_SIGNED, AC_LINE_LONG, true, 0}};
+
 ac_line ac_line_find(const ac_steps *f, int64_t n, ac_mul mul, ac_line_of *of)
 {
-    static const struct {
-        ac_line line;
-        int64_t nudge;
-    } form[] = {{{.kind = AC_LINE_PLAIN, .high = true}, 0},
-                {{.kind = AC_LINE_PLAIN, .high = true, .vary = true}, 0},
-                {{.kind = AC_LINE_SIGNED, .high = true}, 0},
-                {{.kind = AC_LINE_SIGNED, .high = true}, 1},
-                {{.kind = AC_LINE_PLAIN}, 0},
-                {{.kind = AC_LINE_SIGNED}, 0},
-                {{.kind = AC_LINE_SIGNED}, 1},
-                {{.kind = AC_LINE_PLAIN, .vary = true}, 0},
-                {{.kind = AC_LINE_SIGNED, .vary = true}, 0}};
-    for (size_t i = mul == AC_MUL_HIGH ? 0 : 4; i < sizeof form / sizeof *form; i++) {
-        ac_line line = form[i].line;
-        if (fit_all(f, n, &line, form[i].nudge, of))
+    for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
+        ac_line line = {.kind = FORMS[i].kind, .product = FORMS[i].product, .vary = FORMS[i].vary};
+        if ((line.product == AC_LINE_HIGH && mul != AC_MUL_HIGH) ||
+            (line.product == AC_LINE_SPLIT && mul != AC_MUL_LOW))
+            continue;
+        if (fit_all(f, n, &line, FORMS[i].nudge, of))
             return line;
     }
     return (ac_line){.kind = AC_LINE_NONE};

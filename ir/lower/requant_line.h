@@ -4,9 +4,13 @@
  * It has at most 255 steps in bytes, so a cheaper function that never falls either is equal to it everywhere if both
  * agree on the two sides of each step. Forms, sign = acc >> 31:
  *
- *     PLAIN    y = (acc * m + c) >> post                       c i64 holds rounding, zero point and perhaps the bias
- *     SIGNED   y = (acc * m + (c ^ sign) + k) >> post          c i32, at least 0: where negatives round differently
- *     high     the same with high halves only:  ((acc << pre) * m >> 32) + c  and so on, all i32
+ *     PLAIN    y = (p + c) >> post                    c holds rounding, zero point and, where it has 64 bits, the bias
+ *     SIGNED   y = (p + (c ^ sign) + k) >> post       c is not negative: where negatives round differently
+ *
+ *     LONG     p = acc * m, all of it                 i64; a sum of 64 bits is one instruction on Cortex-M3 and later
+ *     HIGH     p = (acc << pre) * m >> 32             i32; the high half alone is one instruction on RISC-V
+ *     WORD     p = acc * m                            i32, where accumulators are small
+ *     SPLIT    p = acc * (m >> drop) + (acc * (m % 2^drop) >> drop)        i32: floor(acc * m / 2^drop)
  *
  * then clamped to lo..hi. `post` may differ between channels, where multipliers differ too much for one. The two
  * roundings of the reference (quant.c) move negative accumulators by 2^31 / q.m; unless a clamp cuts them off, no line
@@ -33,15 +37,17 @@ typedef struct ac_steps {
 int32_t ac_steps_at(const ac_steps *f, int32_t acc);
 
 typedef enum ac_line_kind { AC_LINE_NONE, AC_LINE_PLAIN, AC_LINE_SIGNED } ac_line_kind;
+typedef enum ac_line_product { AC_LINE_LONG, AC_LINE_HIGH, AC_LINE_WORD, AC_LINE_SPLIT } ac_line_product;
 /* What all channels of a step have in common. */
 typedef struct ac_line {
     ac_line_kind kind;
-    bool high;   /* of each product only the high half */
-    bool vary;   /* post differs between channels */
-    int32_t pre; /* acc is shifted to the left (high only) */
+    ac_line_product product;
+    bool vary;    /* post differs between channels */
+    int32_t pre;  /* HIGH: acc is shifted to the left */
+    int32_t drop; /* low bits of the product that are left out: HIGH 32 */
 } ac_line;
 /* ... and what a channel has of its own. SIGNED: k is one for all if post is, else c is. post: 32 and more where it
- * varies and products are whole. */
+ * varies and products are LONG. */
 typedef struct ac_line_of {
     int32_t m, post;
     int64_t c, k;
@@ -53,5 +59,15 @@ int64_t ac_line_at(const ac_line *line, const ac_line_of *of, int32_t acc);
 ac_line ac_line_find(const ac_steps *f, int64_t n, ac_mul mul, ac_line_of *of);
 /* Are f and the form equal for all accumulators from f->from to f->to? */
 bool ac_line_proven(const ac_steps *f, const ac_line *line, const ac_line_of *of);
+
+/* requant_loops.c. The numbers of ac_line_of as values, 0: none. post: less 32 for LONG; k: its high half for LONG. */
+typedef struct ac_line_values {
+    ac_x m, c, k, post;
+    ac_x low; /* SPLIT: m % 2^drop, and m is the rest, shifted */
+} ac_line_values;
+/* The form as loops: i32, not yet clamped. `of` has the numbers that are not values. */
+ac_x ac_lo_requant_line(ac_lower *L, const ac_line *line, const ac_line_of *of, const ac_line_values *v, ac_x acc);
+/* f of one lane of i32, clamped: a line on firmware targets where one is proven, else the reference's arithmetic. */
+ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc);
 
 #endif

@@ -2,6 +2,8 @@
  * kernels (kernels/internal/reference: add.h, sub.h, mul.h, div.h, comparisons.h, kernels/squared_difference.cc). */
 #include "ir/lower/fixed_point.h"
 #include "ir/lower/map/quantised_arithmetic.h"
+#include "ir/lower/requant_line.h"
+#include "ir/lower/requant_plane.h"
 
 static bool small(const ac_tensor *t)
 {
@@ -35,17 +37,86 @@ static ac_x clamp_act(ac_lower *L, const ac_node *n, ac_x v, ac_act act)
     return ac_mp_stored(L, v, n->out[0], lo, hi);
 }
 
+static ac_multiplier sum_multiplier(const ac_node *n, double scale, int32_t left)
+{
+    return ac_quantize_multiplier(scale / ((double)(1 << left) * (double)ac_quant_scale(n->out[0])));
+}
+
+/* The sum of bytes y and z as the reference computes it, for all of them. */
+static void sums_of_bytes(const ac_node *n, bool minus, ac_pairs *f, int16_t *value)
+{
+    const float sx = ac_quant_scale(n->in[0]), sy = ac_quant_scale(n->in[1]), so = ac_quant_scale(n->out[0]);
+    const double scale = 2 * (double)(sx > sy ? sx : sy);
+    const ac_multiplier out = sum_multiplier(n, scale, 20);
+    int32_t side[2][256];
+    *f = (ac_pairs){.slope = {(double)sx / (double)so, (minus ? -1 : 1) * (double)sy / (double)so},
+                    .value = value,
+                    .out = ac_quant_zero(n->out[0])};
+    ac_quantized_act_range(n->attrs.act.act, n->out[0], &f->lo, &f->hi);
+    for (int i = 0; i < 2; i++) {
+        const ac_multiplier q = ac_quantize_multiplier((double)ac_quant_scale(n->in[i]) / scale);
+        f->least[i] = (int32_t)ac_dtype_min(n->in[i]->dtype);
+        f->zero[i] = ac_quant_zero(n->in[i]);
+        for (int32_t k = 0; k < 256; k++)
+            side[i][k] = ac_fx_requant((k + f->least[i] - f->zero[i]) * (1 << 20), q);
+    }
+    for (int32_t i = 0; i < 256 * 256; i++) {
+        const uint32_t y = (uint32_t)side[0][i / 256], z = (uint32_t)side[1][i % 256];
+        const int32_t v = ac_fx_requant((int32_t)(minus ? y - z : y + z), out) + f->out;
+        value[i] = (int16_t)(v < f->lo ? f->lo : v > f->hi ? f->hi : v);
+    }
+}
+
+/* What was found for a node: followers are lowered once for each accumulator of a tile. */
+struct ac_proven {
+    struct ac_proven *next;
+    const ac_node *node;
+    bool found;
+    ac_plane plane;
+};
+
+/* The sum as two products of words, where that is proven: firmware only, and bytes. NULL: no. */
+static const ac_plane *plane_of(ac_lower *L, const ac_node *n, bool minus, int32_t lanes)
+{
+    if (!L->target->firmware || lanes > 1)
+        return NULL;
+    for (int i = 0; i < 3; i++)
+        if (ac_dtype_bits((i < 2 ? n->in[i] : n->out[0])->dtype) != 8)
+            return NULL;
+    struct ac_proven *p = L->proven;
+    while (p && p->node != n)
+        p = p->next;
+    if (!p) {
+        ac_region *tmp = ac_region_open(ac_region_heap(L->region));
+        ac_pairs f;
+        sums_of_bytes(n, minus, &f, AC_NEW_N(tmp, int16_t, 256 * 256));
+        p = AC_NEW(L->region, struct ac_proven);
+        *p = (struct ac_proven){.next = L->proven, .node = n};
+        p->found = ac_plane_find(&f, tmp, &p->plane);
+        L->proven = p;
+        ac_region_close(tmp);
+    }
+    return p->found ? &p->plane : NULL;
+}
+
 ac_x ac_mp_quant_sum(ac_lower *L, const ac_node *n, const ac_x *arg, bool minus)
 {
     if (!all_small(n))
         return ac_mp_refuse(L, n);
+    ac_lb *b = &L->b;
+    const ac_plane *plane = plane_of(L, n, minus, ac_lb_lane_count(b, arg[0]));
+    if (plane) {
+        int32_t lo, hi;
+        ac_quantized_act_range(n->attrs.act.act, n->out[0], &lo, &hi);
+        const ac_x v = ac_lo_requant_plane(L, plane, ac_lb_cast(b, arg[0], AC_I32), ac_lb_cast(b, arg[1], AC_I32));
+        return ac_lb_cast(b, ac_lb_clamp(b, v, ac_lb_i32(b, lo), ac_lb_i32(b, hi)), n->out[0]->dtype);
+    }
     const int32_t left = n->out[0]->dtype == AC_I16 ? 15 : 20;
     ac_x side[2];
     double scale;
     common_scale(L, n, arg, left, side, &scale);
-    const ac_x sum = minus ? ac_lb_sub_wrap(&L->b, side[0], side[1]) : ac_lb_add_wrap(&L->b, side[0], side[1]);
-    const ac_multiplier q = ac_quantize_multiplier(scale / ((double)(1 << left) * (double)ac_quant_scale(n->out[0])));
-    return clamp_act(L, n, ac_lo_requant(L, sum, q), n->attrs.act.act);
+    const ac_x sum = minus ? ac_lb_sub_wrap(b, side[0], side[1]) : ac_lb_add_wrap(b, side[0], side[1]);
+    return clamp_act(L, n, ac_lo_requant(L, sum, sum_multiplier(n, scale, left)), n->attrs.act.act);
 }
 
 ac_x ac_mp_quant_mul(ac_lower *L, const ac_node *n, const ac_x *arg)
@@ -55,6 +126,11 @@ ac_x ac_mp_quant_mul(ac_lower *L, const ac_node *n, const ac_x *arg)
     const ac_x x = ac_mp_centered(L, arg[0], n->in[0]), y = ac_mp_centered(L, arg[1], n->in[1]);
     const float real = ac_quant_scale(n->in[0]) * ac_quant_scale(n->in[1]) / ac_quant_scale(n->out[0]);
     const ac_multiplier q = ac_quantize_multiplier((double)real);
+    if (ac_dtype_bits(n->in[0]->dtype) == 8 && ac_dtype_bits(n->out[0]->dtype) == 8) {
+        ac_steps f = {.q = q, .zero = ac_quant_zero(n->out[0]), .from = -255 * 255, .to = 255 * 255};
+        ac_quantized_act_range(n->attrs.act.act, n->out[0], &f.lo, &f.hi);
+        return ac_lb_cast(&L->b, ac_lo_requant_steps(L, &f, ac_lb_mul_wrap(&L->b, x, y)), n->out[0]->dtype);
+    }
     return clamp_act(L, n, ac_lo_requant(L, ac_lb_mul_wrap(&L->b, x, y), q), n->attrs.act.act);
 }
 

@@ -56,10 +56,17 @@ static void int8_fully_connected_0(const int32_t *restrict bias, const int8_t *r
         acc += t0 * k[ic];
         acc_1 += t0 * k[ic + 4];
     }
+<<<<<<< HEAD
     const int32_t t1 = (int32_t)(((int64_t)acc * 1374389504 + -INT64_C(1237637723777)) >> 32) >> 6;
     const int32_t t2 = t1 > -5 ? t1 : -5;
     out[0] = (int8_t)(t2 < 127 ? t2 : 127);
     const int32_t t3 = (int32_t)(((int64_t)acc_1 * 1374389504 + -INT64_C(1237637723777)) >> 32) >> 6;
+=======
+    const int32_t t1 = (acc * 5243 - 4721418) >> 20;
+    const int32_t t2 = t1 > -5 ? t1 : -5;
+    out[0] = (int8_t)(t2 < 127 ? t2 : 127);
+    const int32_t t3 = (acc_1 * 5243 - 4721418) >> 20;
+>>>>>>> bcf6ba8 (add, sub: firmware has two products of words and a shift where all 65,536 pairs agree with the reference)
     const int32_t t4 = t3 > -5 ? t3 : -5;
     out[1] = (int8_t)(t4 < 127 ? t4 : 127);
 }

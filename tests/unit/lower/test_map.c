@@ -19,6 +19,7 @@ static ac_ctx cx;
 static ac_graph *g;
 static const ac_target targets[] = {
     {.name = "plain", .align = 16, .features = ""},
+    {.name = "m4", .align = 16, .features = "", .firmware = true, .mul = AC_MUL_LONG},
     {.name = "v3", .vec_bytes = 32, .registers = 16, .fma = true, .align = 64, .features = ""},
     {.name = "v4", .vec_bytes = 64, .registers = 32, .fma = true, .align = 64, .features = ""},
 };

@@ -1,4 +1,4 @@
-/* run_node.h - what tests of lowerings share: one node in the text form, lowered for plain and vector targets and run
+/* run_node.h - what tests of lowerings share: one node in the text form, lowered for plain, firmware and vector targets and run
  * by the evaluator.
  *
  *     ac_graph *g;
@@ -41,6 +41,8 @@ static const ac_target TARGETS[] = {
      .l1_bytes = 32768, .l2_bytes = 262144},
     {.name = "vec64", .vec_bytes = 64, .registers = 32, .fma = true, .align = 16,
      .l1_bytes = 32768, .l2_bytes = 262144},
+    {.name = "m4", .align = 16, .firmware = true, .mul = AC_MUL_LONG},
+    {.name = "m0", .align = 16, .firmware = true, .mul = AC_MUL_LOW},
 };
 // clang-format on
 enum { N_TARGETS = sizeof TARGETS / sizeof *TARGETS };

@@ -1,0 +1,67 @@
+/* requant_loops.c - requantisation by one product, and sums by two, as loops; see requant_line.h, requant_plane.h. */
+#include "ir/lower/requant_line.h"
+#include "ir/lower/requant_plane.h"
+
+static ac_x product(ac_lower *L, const ac_line *line, ac_x acc, ac_x m, ac_x low)
+{
+    ac_lb *b = &L->b;
+    switch (line->product) {
+    case AC_LINE_LONG:
+    case AC_LINE_HIGH: {
+        if (line->pre)
+            acc = ac_lb_mul(b, acc, ac_lb_i32(b, (int64_t)1 << line->pre));
+        const ac_x p = ac_lb_mul(b, ac_lb_cast(b, acc, AC_I64), ac_lb_cast(b, m, AC_I64));
+        return line->product == AC_LINE_LONG ? p : ac_lb_cast(b, ac_lb_shr(b, p, ac_lb_int(b, AC_I64, 32)), AC_I32);
+    }
+    case AC_LINE_WORD:
+        return ac_lb_mul(b, acc, m);
+    case AC_LINE_SPLIT:
+        break;
+    }
+    return ac_lb_add(b, ac_lb_mul(b, acc, m), ac_lb_shr(b, ac_lb_mul(b, acc, low), ac_lb_i32(b, line->drop)));
+}
+
+ac_x ac_lo_requant_line(ac_lower *L, const ac_line *line, const ac_line_of *of, const ac_line_values *v, ac_x acc)
+{
+    ac_lb *b = &L->b;
+    const bool wide = line->product == AC_LINE_LONG, is_signed = line->kind == AC_LINE_SIGNED;
+    const ac_dtype d = wide ? AC_I64 : AC_I32;
+    const bool split = line->product == AC_LINE_SPLIT;
+    const ac_x m = v->m ? v->m : ac_lb_i32(b, split ? of->m >> line->drop : of->m),
+               low = v->low ? v->low : ac_lb_i32(b, split ? of->m % (1 << line->drop) : 0);
+    ac_x c = v->c ? v->c : ac_lb_int(b, is_signed ? AC_I32 : d, of->c);
+    if (is_signed) {
+        c = ac_lb_cast(b, ac_lb_xor(b, c, ac_lb_shr(b, acc, ac_lb_i32(b, 31))), d);
+        c = v->k ? c : ac_lb_add(b, c, ac_lb_int(b, d, of->k));
+    }
+    ac_x y = ac_lb_add(b, product(L, line, acc, m, low), c);
+    const int32_t post = of->post - (wide ? 32 : 0);
+    if (!v->post && post < 0)
+        return ac_lb_cast(b, ac_lb_shr(b, y, ac_lb_int(b, d, of->post)), AC_I32);
+    if (wide)
+        y = ac_lb_cast(b, ac_lb_shr(b, y, ac_lb_int(b, AC_I64, 32)), AC_I32);
+    return ac_lb_shr(b, v->k ? ac_lb_add(b, y, v->k) : y, v->post ? v->post : ac_lb_shape(b, post));
+}
+
+ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc)
+{
+    ac_lb *b = &L->b;
+    const ac_target *t = L->target;
+    ac_line line = {.kind = AC_LINE_NONE};
+    ac_line_of of;
+    if (t->firmware && !t->vec_bytes && ac_lb_lane_count(b, acc) == 1 && !f->real)
+        line = ac_line_find(f, 1, t->mul, &of);
+    ac_x v = 0;
+    if (line.kind != AC_LINE_NONE)
+        v = ac_lo_requant_line(L, &line, &of, &(ac_line_values){0}, acc);
+    else
+        v = ac_lb_add_wrap(b, ac_lo_requant(L, acc, f->q), ac_lb_like_int(b, acc, f->zero));
+    return ac_lb_clamp(b, v, ac_lb_like_int(b, v, f->lo), ac_lb_like_int(b, v, f->hi));
+}
+
+ac_x ac_lo_requant_plane(ac_lower *L, const ac_plane *p, ac_x y, ac_x z)
+{
+    ac_lb *b = &L->b;
+    const ac_x first = ac_lb_add(b, ac_lb_mul(b, y, ac_lb_i32(b, p->a)), ac_lb_i32(b, p->c));
+    return ac_lb_shr(b, ac_lb_add(b, first, ac_lb_mul(b, z, ac_lb_i32(b, p->b))), ac_lb_i32(b, p->post));
+}
