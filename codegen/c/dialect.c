@@ -57,10 +57,15 @@ static void put_helper(ac_cfile *F, const char *name, const char *text)
     ac_putc(&F->helpers, '\n');
 }
 
+static const char *lanes_type(ac_cfile *F, ac_dtype d, int32_t lanes)
+{
+    return ac_target_halves(F->target) ? "uint32_t" : ac_c_vec_type(F, d, lanes);
+}
+
 const ac_dialect ac_dialect_c = {.restrict_word = "restrict",
                                  .form = ac_c_form,
                                  .head = head,
                                  .local = local,
-                                 .vector_type = ac_c_vec_type,
+                                 .vector_type = lanes_type,
                                  .special = special,
                                  .put_helper = put_helper};

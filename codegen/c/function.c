@@ -64,12 +64,23 @@ static void name_value(ac_cfn *f, ac_x x)
     f->val[x].one = (ac_cexpr){0};
 }
 
+/* A word seen as another type is the same name. */
+static bool is_same_word(const ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    return ac_target_halves(f->file->target) && in->op == AC_L_BITCAST && !f->use[in->a].join &&
+           f->val[x].e.text == f->val[in->a].e.text;
+}
+
 static int print_value(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     const ac_dialect *D = f->file->dialect;
     f->val[x].e = D->value ? D->value(f, x) : (ac_cexpr){0};
-    if (!f->val[x].e.text && (in->lanes > 1 || (in->a && c_ins(f, in->a)->lanes > 1)))
+    const bool lanes = in->lanes > 1 || (in->a && c_ins(f, in->a)->lanes > 1);
+    if (!f->val[x].e.text && lanes && ac_target_halves(f->file->target))
+        f->val[x].e = ac_c_word(f, x);
+    else if (!f->val[x].e.text && lanes)
         f->val[x] = ac_c_vector(f, x);
     else if (!f->val[x].e.text)
         f->val[x].e = ac_c_scalar(f, x);
@@ -78,7 +89,7 @@ static int print_value(ac_cfn *f, ac_x x)
     if (!e->text)
         return ac_c_refuse(f->file, f->fn, "an instruction of this type");
     bool short_enough = strlen(e->text) <= JOIN_LIMIT || in->op == AC_L_CONST || in->op == AC_L_GET;
-    if (!f->use[x].join || !short_enough)
+    if ((!f->use[x].join || !short_enough) && !is_same_word(f, x))
         name_value(f, x);
     return AC_OK;
 }
@@ -159,7 +170,10 @@ static void print_store(ac_cfn *f, ac_x x)
         return;
     }
     if (c_ins(f, in->b)->lanes > 1) {
-        ac_c_vec_store(f, x);
+        if (ac_target_halves(f->file->target))
+            ac_c_word_store(f, x);
+        else
+            ac_c_vec_store(f, x);
         return;
     }
     ac_dtype d = f->fn->buf.item[in->aux].dtype;
@@ -415,7 +429,9 @@ const ac_loop_fn *ac_c_form(ac_cfile *F, const ac_loop_fn *fn)
         if (in->lanes > 1 && !ac_c_vec_ok(F->target, (ac_dtype)in->dtype, in->lanes))
             split = NULL;
     }
-    return split ? split : ac_loop_scalar(F->cx, fn);
+    if (split)
+        return split;
+    return ac_target_halves(F->target) ? ac_loop_halves(F->cx, fn) : ac_loop_scalar(F->cx, fn);
 }
 
 int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_sink *to)
@@ -424,7 +440,7 @@ int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_s
     const ac_loop_fn *fn = D->form(F, given);
     if (!fn)
         return AC_FAIL;
-    ac_cuse *use = ac_c_inline_plan(fn, F->region);
+    ac_cuse *use = ac_c_inline_plan(fn, ac_target_halves(F->target), F->region);
     if (D->review)
         D->review(fn, use, F->region);
     ac_cfn f = {.file = F, .fn = fn, .to = to, .use = use, .sig = sig};
@@ -455,8 +471,11 @@ void ac_c_print_prologue(ac_cfile *F, ac_sink *to)
                "#pragma GCC optimize(\"fp-contract=off\")\n"
                "#endif\n\n");
     if (!bits) {
-        if (F->helpers.n && strstr(ac_sink_text(&F->helpers), "__SSE2__"))
+        const char *helpers = F->helpers.n ? ac_sink_text(&F->helpers) : "";
+        if (strstr(helpers, "__SSE2__"))
             ac_put(to, "#if defined(__SSE2__)\n#include <emmintrin.h>\n#endif\n\n");
+        if (strstr(helpers, "__ARM_FEATURE_DSP"))
+            ac_put(to, "#if defined(__ARM_FEATURE_DSP)\n#include <arm_acle.h>\n#endif\n\n");
     } else {
         ac_putf(to,
                 "#include <immintrin.h>\n\n"

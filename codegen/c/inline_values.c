@@ -7,6 +7,7 @@
  *     store y[%3] %5             y[i] = x0 * x0;                used once: printed in place */
 #include "codegen/c/printer.h"
 #include "ir/loop/builder.h"
+#include "ir/loop/halves.h"
 
 /* An operand that uses a value */
 typedef struct ref {
@@ -24,6 +25,7 @@ typedef struct plan {
     int32_t *blocks;  /* blocks only: for constants, which no store changes */
     int32_t *end;     /* of FOR */
     int32_t *set;     /* variable -> its last SET; instruction SET -> the SET before it */
+    bool halves;      /* words of two halves: widened bytes are read from the word */
 } plan;
 
 static int32_t copies_of(const ac_loop_fn *fn, const ac_ins *user, int operand)
@@ -76,7 +78,9 @@ static void survey(plan *p, ac_region *r)
             p->set[i] = p->set[in->aux];
             p->set[in->aux] = i;
         }
-        const ac_x operand[3] = {in->a, in->b, in->c};
+        bool odd;
+        const ac_x word = p->halves ? ac_halves_widened(fn, i, &odd) : 0;
+        const ac_x operand[3] = {word ? word : in->a, in->b, in->c};
         for (int k = 0; k < 3; k++) {
             if (!operand[k])
                 continue;
@@ -133,10 +137,10 @@ static bool may_join(const plan *p, ac_x x)
     return true;
 }
 
-ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, ac_region *r)
+ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, bool halves, ac_region *r)
 {
     int32_t n = fn->code.n;
-    plan p = {.fn = fn, .use = AC_NEW_N(r, ac_cuse, n)};
+    plan p = {.fn = fn, .use = AC_NEW_N(r, ac_cuse, n), .halves = halves};
     p.first = AC_NEW_N(r, int32_t, n);
     p.refs = AC_NEW_N(r, ref, 3 * (int64_t)n);
     p.barrier = AC_NEW_N(r, int32_t, n + 1);

@@ -4,6 +4,7 @@
  *     inline_values.c   which values are put into the expressions that use them
  *     scalar_ops.c      an instruction with one lane as an expression
  *     vector_ops.c      an instruction with several lanes; vector types
+ *     paired.c          two halves or four bytes in a word of 32 bits, where the machine works on those
  *     vector_casts.c    conversions between vector types
  *     scalar_helpers.c  functions on scalars that C99 has no operator for (square root, rounding, half floats)
  *     vector_helpers.c  functions on vectors that C has no operator for
@@ -54,8 +55,8 @@ typedef struct ac_cuse {
     int32_t at;   /* the instruction whose statement contains its text */
 } ac_cuse;
 
-/* inline_values.c: one entry for each instruction. */
-ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, ac_region *r);
+/* inline_values.c: one entry for each instruction. halves: what halves.h names is printed as words. */
+ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, bool halves, ac_region *r);
 
 /* One function being printed */
 typedef struct ac_cfn {
@@ -96,6 +97,11 @@ ac_cexpr ac_c_vec(ac_cfn *f, ac_x x);                              /* the text o
 ac_cexpr ac_c_mask_as(ac_cfn *f, ac_x x, int32_t bits);            /* a vector of bool as a mask with lanes of `bits` */
 void ac_c_vec_store(ac_cfn *f, ac_x store);                        /* the statement */
 ac_cexpr ac_c_vec_as(ac_cfile *F, ac_cexpr e, ac_dtype d, int32_t lanes); /* the same bits as another type */
+
+/* paired.c: the form of ac_loop_halves. */
+ac_cexpr ac_c_word(ac_cfn *f, ac_x x); /* a word (of type uint32_t), or a number out of words; .text NULL: cannot */
+void ac_c_word_store(ac_cfn *f, ac_x store); /* the statement */
+bool ac_c_copies(ac_cfile *F);               /* do helpers call memcpy? */
 
 /* scalar_helpers.c, vector_helpers.c: the name of a helper; its text is put into the file at the first call. */
 const char *ac_c_helper(ac_cfile *F, const char *name);

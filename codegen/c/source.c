@@ -351,7 +351,7 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
         ac_putf(to, "; options: %s", ac_c_comment_text(r, m->options));
     ac_putf(to, "\n * Compile without -ffast-math. The API is in %s. */\n#include \"%s\"\n",
             ac_c_comment_text(r, header_name), header_name);
-    if (m->state_bytes || (m->poison && m->dead) || (m->host && m->streamed))
+    if (m->state_bytes || (m->poison && m->dead) || (m->host && m->streamed) || ac_c_copies(&e.file))
         ac_put(to, "\n#include <string.h>\n");
     ac_putc(to, '\n');
     if (m->host)

@@ -124,6 +124,8 @@ LLVMValueRef l_value(l_fn *f, ac_x x)
     const ac_ins *in = l_ins(f, x);
     ac_dtype d = (ac_dtype)in->dtype, from = in->a ? (ac_dtype)l_ins(f, in->a)->dtype : d;
     LLVMValueRef va = in->a ? f->val[in->a] : NULL, vb = in->b ? f->val[in->b] : NULL;
+    if (M->halves && (in->lanes > 1 || (in->a && l_ins(f, in->a)->lanes > 1)))
+        return l_halves(f, x);
     switch ((ac_lop)in->op) {
     case AC_L_CONST:
         return ac_dtype_is_float(d) ? l_real(M, d, in->k.f, in->lanes) : l_int(M, d, in->k.i, in->lanes);

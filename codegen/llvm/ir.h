@@ -8,6 +8,7 @@
  *     lanes.c          shuffles, reductions: what crosses lanes
  *     products.c       dot products and widening products: the machine's instructions
  *     tile.c           register tiles: inline assembly
+ *     dsp.c            two halves or four bytes in a word of 32 bits
  *     soft.c           square roots and roundings for machines without them
  *     types.c          types, constants of a type, intrinsics
  *     machine.c        targets, passes, objects
@@ -39,6 +40,7 @@ typedef struct l_module {
     LLVMTargetMachineRef machine;
     LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, ptr, none;
     LLVMTypeRef word;        /* an integer as wide as a pointer */
+    bool halves;             /* what has lanes is a word (ir/loop/halves.h), an i32 */
     LLVMValueRef *fn;        /* of each function of the module */
     LLVMValueRef *konst;     /* rodata: the global of each constant */
     ac_bytes *offset, total; /* blob */
@@ -103,5 +105,8 @@ int l_tile(l_fn *f, const ac_ins *in);
 /* products.c. l_widening: ADD and MUL of lanes that were narrower, by the machine's instruction; NULL: it has none. */
 LLVMValueRef l_dot(l_fn *f, const ac_ins *in);
 LLVMValueRef l_widening(l_fn *f, const ac_ins *in);
+
+/* dsp.c: a word, or a number out of words; NULL: it is neither. */
+LLVMValueRef l_halves(l_fn *f, ac_x x);
 
 #endif

@@ -7,7 +7,8 @@
 /* M may be closed after any failure. */
 static int open_module(l_module *M, ac_module *m, bool for_this_process)
 {
-    *M = (l_module){.cx = m->cx, .region = m->cx->region, .m = m, .target = m->target};
+    *M = (l_module){
+        .cx = m->cx, .region = m->cx->region, .m = m, .target = m->target, .halves = ac_target_halves(m->target)};
     M->weights = m->weights == AC_WEIGHTS_BLOB ? AC_WEIGHTS_BLOB : AC_WEIGHTS_RODATA;
     M->lc = LLVMContextCreate();
     M->mod = LLVMModuleCreateWithNameInContext(m->name, M->lc);

@@ -289,6 +289,8 @@ void l_attribute(l_module *M, LLVMValueRef f, LLVMAttributeIndex at, const char 
 int l_function(l_module *M, const ac_loop_fn *given, const char *name, const bool *restricted, LLVMValueRef *out)
 {
     const ac_loop_fn *fn = ac_loop_unroll(M->cx, given);
+    if (fn && M->halves)
+        fn = ac_loop_halves(M->cx, fn);
     if (!fn)
         return AC_FAIL;
     l_fn f = {.M = M, .fn = fn};

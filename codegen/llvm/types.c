@@ -13,11 +13,15 @@ static LLVMTypeRef of_bits(const l_module *M, int bits)
 
 LLVMTypeRef l_type(const l_module *M, ac_dtype d, int32_t lanes)
 {
+    if (M->halves && lanes > 1)
+        return M->i32;
     return d == AC_BOOL ? l_lanes(M->i1, lanes) : l_memory_type(M, d, lanes);
 }
 
 LLVMTypeRef l_memory_type(const l_module *M, ac_dtype d, int32_t lanes)
 {
+    if (M->halves && lanes > 1)
+        return M->i32;
     return l_lanes(d == AC_F32 ? M->f32 : d == AC_F64 ? M->f64 : of_bits(M, ac_dtype_bits(d)), lanes);
 }
 

@@ -1,6 +1,8 @@
 /* legalise.c - for targets without vectors.
  *
- * Every value of L lanes becomes L values of one lane; instructions that only move lanes disappear.
+ * Every value of L lanes becomes L values of one lane; instructions that only move lanes disappear. Where a machine
+ * works on the halves of words, what halves.h names stays whole; lanes are taken out of a word, and put together, where
+ * the other kind is asked for.
  *
  *     %4 = load f32x4 x[%3]           load x[%3], x[%3 + 1], x[%3 + 2], x[%3 + 3]
  *     %5 = sumlanes f32 %4      =>    (l0 + l2) + (l1 + l3)
@@ -9,13 +11,15 @@
  * A variable of L lanes becomes L variables NAME_0 .. Memory order is kept: all lanes are loaded where the vector
  * was. */
 #include "ir/loop/builder.h"
+#include "ir/loop/halves.h"
 #include "ir/loop/kernel.h"
 
 typedef struct splitter {
     const ac_loop_fn *from;
     ac_lb b;
     ac_region *tmp;
-    ac_x **lane; /* by old value or variable: its lanes in the new function */
+    ac_x **lane; /* by old value or variable: its lanes in the new function; NULL: it is whole there */
+    ac_x *whole; /* the same as one word, 0: none */
 } splitter;
 
 static const ac_ins *old(const splitter *s, ac_x x)
@@ -23,10 +27,47 @@ static const ac_ins *old(const splitter *s, ac_x x)
     return &s->from->code.item[x];
 }
 
-/* Lane l of old value x; values of one lane serve every l. */
-static ac_x part(const splitter *s, ac_x x, int32_t l)
+/* Lane l of a word. */
+static ac_x lane_of_word(splitter *s, ac_x word, int32_t l)
 {
-    return x ? s->lane[x][old(s, x)->lanes == 1 ? 0 : l] : 0;
+    ac_lb *b = &s->b;
+    const ac_dtype d = ac_lb_dtype(b, word);
+    if (ac_lb_lane_count(b, word) == 2 && d == AC_I16)
+        return ac_lb_lane(b, word, l);
+    const ac_x bits = ac_lb_shr(b, ac_lb_bitcast(b, word, AC_U32), ac_lb_int(b, AC_U32, l * ac_dtype_bits(d)));
+    return ac_lb_cast(b, bits, d);
+}
+
+/* Lane l of old value x; values of one lane serve every l. */
+static ac_x part(splitter *s, ac_x x, int32_t l)
+{
+    if (!x)
+        return 0;
+    if (!s->lane[x])
+        return lane_of_word(s, s->whole[x], l);
+    return s->lane[x][old(s, x)->lanes == 1 ? 0 : l];
+}
+
+/* Old value x, one lane or a word. */
+static ac_x word(splitter *s, ac_x x)
+{
+    ac_lb *b = &s->b;
+    const int64_t both[] = {0, 1};
+    if (!x || !s->lane[x])
+        return s->whole[x];
+    const ac_dtype d = (ac_dtype)old(s, x)->dtype;
+    const int32_t lanes = old(s, x)->lanes, bits = ac_dtype_bits(d);
+    if (lanes <= 1)
+        return s->lane[x][0];
+    if (d == AC_I16)
+        return ac_lb_shuffle(b, s->lane[x][0], s->lane[x][1], both, 2);
+    ac_x sum = 0;
+    for (int32_t l = 0; l < lanes; l++) {
+        ac_x v = ac_lb_cast(b, ac_lb_bitcast(b, s->lane[x][l], bits == 8 ? AC_U8 : AC_U16), AC_U32);
+        v = ac_lb_shl(b, v, ac_lb_int(b, AC_U32, l * bits));
+        sum = sum ? ac_lb_or(b, sum, v) : v;
+    }
+    return ac_lb_bitcast(b, sum, d);
 }
 
 static ac_x element(splitter *s, ac_x index, int32_t l)
@@ -93,7 +134,7 @@ static ac_x split_bitcast(splitter *s, const ac_ins *i, int32_t l)
     return ac_lb_bitcast(b, sum, to);
 }
 
-static ac_x split_shuffle(const splitter *s, const ac_ins *i, int32_t l)
+static ac_x split_shuffle(splitter *s, const ac_ins *i, int32_t l)
 {
     int32_t from = (int32_t)s->from->pool.item[i->aux + l], n = old(s, i->a)->lanes;
     return from < n ? part(s, i->a, from) : part(s, i->b, from - n);
@@ -140,15 +181,55 @@ static ac_x split_lane(splitter *s, const ac_ins *i, int32_t l)
     return split_plain(s, i, l);
 }
 
-ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn)
+/* Two elements, of the operands that they come from. */
+static ac_x keep_shuffle(splitter *s, const ac_ins *i)
+{
+    const int64_t *k = &s->from->pool.item[i->aux], n = old(s, i->a)->lanes;
+    const bool low = k[0] < n || k[1] < n, high = k[0] >= n || k[1] >= n;
+    const int64_t pattern[] = {low ? k[0] : k[0] - n, low ? k[1] : k[1] - n};
+    return ac_lb_shuffle(&s->b, word(s, low ? i->a : i->b), low && high ? word(s, i->b) : 0, pattern, 2);
+}
+
+/* Instruction x as it is, its operands words and numbers. */
+static ac_x keep(splitter *s, ac_x x)
+{
+    bool odd;
+    ac_ins i = *old(s, x);
+    if (i.op == AC_L_SHUFFLE)
+        return keep_shuffle(s, &i);
+    if (i.op == AC_L_GET || i.op == AC_L_SET)
+        i.aux = s->whole[i.aux];
+    if (i.op == AC_L_SHR && ac_halves_widened(s->from, x, &odd) && !odd) { /* the bytes' way up stays beside it */
+        ac_ins up = *old(s, i.a);
+        up.a = word(s, up.a);
+        up.b = word(s, up.b);
+        i.a = ac_lb_copy(&s->b, s->from, &up);
+    } else {
+        i.a = word(s, i.a);
+    }
+    i.b = word(s, i.b);
+    i.c = word(s, i.c);
+    return ac_lb_copy(&s->b, s->from, &i);
+}
+
+static ac_loop_fn *legal(ac_ctx *cx, const ac_loop_fn *fn, bool halves)
 {
     splitter s = {.from = fn, .tmp = ac_region_open(&cx->heap)};
     s.lane = AC_NEW_N(s.tmp, ac_x *, fn->code.n);
+    s.whole = AC_NEW_N(s.tmp, ac_x, fn->code.n);
     ac_lb_open_like(&s.b, cx->region, fn);
     for (int32_t x = 1; x < fn->code.n; x++) {
         const ac_ins *i = old(&s, x);
         if (i->op == AC_L_PREFETCH) /* plain C has no such hint */
             continue;
+        if (halves && ac_halves_keep(fn, x)) {
+            s.whole[x] = keep(&s, x);
+            if (i->lanes == 1 && i->op != AC_L_STORE) {
+                s.lane[x] = AC_NEW_N(s.tmp, ac_x, 1);
+                s.lane[x][0] = s.whole[x];
+            }
+            continue;
+        }
         int32_t lanes = i->lanes ? i->lanes : 1;
         s.lane[x] = AC_NEW_N(s.tmp, ac_x, lanes);
         for (int32_t l = 0; l < lanes; l++)
@@ -156,4 +237,14 @@ ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn)
     }
     ac_region_close(s.tmp);
     return ac_lb_close(&s.b);
+}
+
+ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn)
+{
+    return legal(cx, fn, false);
+}
+
+ac_loop_fn *ac_loop_halves(ac_ctx *cx, const ac_loop_fn *fn)
+{
+    return legal(cx, fn, true);
 }

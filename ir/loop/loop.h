@@ -208,6 +208,8 @@ int ac_loop_read(ac_ctx *cx, const char *file, const char *text, size_t n, ac_lo
 /* legalise.c: the same program with at most one lane everywhere (vectors become scalars, reductions and dots their
  * defined sums; no hints), so that any program prints as plain C99. fma stays (the target decides). */
 ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn);
+/* The same for machines that work on the halves of words: what halves.h names stays whole. */
+ac_loop_fn *ac_loop_halves(ac_ctx *cx, const ac_loop_fn *fn);
 /* unroll.c: loops marked unroll with constant bounds are replaced by copies of their body. */
 ac_loop_fn *ac_loop_unroll(ac_ctx *cx, const ac_loop_fn *fn);
 

@@ -61,6 +61,12 @@ static inline bool ac_target_tensor_cores(const ac_target *t)
     return t->gpu >= 80;
 }
 
+/* Words of two 16-bit halves stay whole (ir/loop/halves.h): DOT2 of one pair is an instruction. */
+static inline bool ac_target_halves(const ac_target *t)
+{
+    return t->dsp && !t->vec_bytes;
+}
+
 /* DOT2 is one instruction: pmaddwd, i32x4.dot_i16x8_s. Others multiply and add lane by lane, widening. */
 static inline bool ac_target_pairs(const ac_target *t)
 {

@@ -1,11 +1,12 @@
 /* test_emit.c - every instruction of the loop IR in every type, printed as C, compiled, loaded and compared with the
  * evaluator bit for bit on random and special values: as plain C (without a warning, and trapping on undefined
  * behaviour) and for each vector target that this machine can run. Random programs with loops, branches and variables
- * check that values are printed where they may be. NaN equals NaN. */
+ * check that values are printed where they may be. NaN equals NaN. Programs on halves of words are printed for a target
+ * that multiplies those; this machine runs the plain bodies of their helpers. */
 #include "codegen/c/dialect.h"
 #include "ir/loop/eval/eval.h"
 #include "tests/unit/support/cc.h"
-#include "tests/unit/support/loop_cases.h"
+#include "tests/unit/support/half_cases.h"
 
 #include <dlfcn.h>
 
@@ -78,6 +79,8 @@ static void print_cases(ac_sink *to)
         ac_put(&body, fn->fails ? ");\n}\n\n" : ");\n    return 0;\n}\n\n");
     }
     ac_put(to, "#include <stdint.h>\nenum { T_OK = 0, T_EINDEX = 4 };\n");
+    if (ac_c_copies(&file))
+        ac_put(to, "#include <string.h>\n");
     ac_c_print_prologue(&file, to);
     ac_put_n(to, body.text, body.n);
 }
@@ -160,6 +163,45 @@ static void test_vectors(const char *dir, const ac_target *t)
     fflush(stdout);
 }
 
+/* Equal results in the forms that printers get. */
+static void legal_forms(const test_case *t)
+{
+    static _Alignas(64) uint8_t mine[4][N * 4], theirs[4][N * 4];
+    const ac_loop_fn *way[] = {t->fn, ac_loop_halves(&cx, t->fn), ac_loop_scalar(&cx, t->fn)};
+    for (int k = 0; k < 3; k++) {
+        void *p[4];
+        int status = 0;
+        for (int i = 0; i < 4; i++) {
+            p[i] = k ? theirs[i] : mine[i];
+            memset(p[i], i, N * 4);
+        }
+        if (!k)
+            fill_buffer(mine[0], AC_I32, ANY);
+        memcpy(theirs[0], mine[0], sizeof mine[0]);
+        memcpy(p[1], mine[0] + 1, N * 4 - 1);
+        MUST(ac_loop_verify(&cx, way[k]) == AC_OK && ac_eval(&cx, way[k], p, 4, &status) == AC_OK);
+        MUST(!k || !memcmp(mine, theirs, sizeof mine));
+    }
+}
+
+static void test_halves(const char *dir)
+{
+    target = ac_target_find("cortex-m4");
+    MUST(ac_target_halves(target));
+    build_halves();
+    for (int32_t i = 0; i < n_cases; i++)
+        legal_forms(&cases[i]);
+    ac_sink text;
+    ac_sink_open(&text, &cx);
+    print_cases(&text);
+    MUST(strstr(ac_sink_text(&text), "__smlad"));
+    MUST(cc_write(dir, "t.c", text.text, text.n) == 0);
+    MUST(cc_compile(dir, cc_name(), PLAIN_FLAGS " -O0 -c", "t.c", "t.o") == 0);
+    run_cases(dir, cc_name(), "-std=c99 -O1 -fsanitize=undefined -fsanitize-undefined-trap-on-error");
+    printf("  halves of words: %d programs\n", n_cases);
+    fflush(stdout);
+}
+
 int main(void)
 {
     char dir[256];
@@ -171,6 +213,7 @@ int main(void)
         return 0;
     }
     test_plain(dir);
+    test_halves(dir);
     for (int32_t i = 0; i < ac_target_count(); i++) {
         const ac_target *t = ac_target_at(i);
         if (t->vec_bytes && ac_target_runs_here(t) &&

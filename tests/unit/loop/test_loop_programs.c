@@ -312,8 +312,8 @@ static bool same_state(const state *x, const state *y)
 
 static void test_programs(int32_t programs, uint64_t first)
 {
-    static const char *const WAY[] = {"reference",          "eval",    "read(dump)",     "scalar", "unrolled",
-                                      "scalar of unrolled", "hoisted", "unrolled scalar"};
+    static const char *const WAY[] = {"reference",          "eval",    "read(dump)",      "scalar", "unrolled",
+                                      "scalar of unrolled", "hoisted", "unrolled scalar", "halves"};
     enum { WAYS = sizeof WAY / sizeof *WAY };
     static state start, end[WAYS];
     int32_t faults = 0;
@@ -333,6 +333,7 @@ static void test_programs(int32_t programs, uint64_t first)
         way[5] = ac_loop_scalar(&cx, way[4]);
         way[6] = ac_loop_hoist(cx.region, cx.region, fn);
         way[7] = ac_loop_unroll(&cx, way[3]);
+        way[8] = ac_loop_halves(&cx, fn);
         for (int32_t i = 1; i < way[3]->code.n; i++)
             CHECK(way[3]->code.item[i].lanes <= 1);
         int status[WAYS] = {0};
