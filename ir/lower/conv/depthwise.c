@@ -11,7 +11,7 @@
  * Schedule: channels in vectors (multiplier 1: of x and w; larger: of w, x in all lanes), then tiles of output columns.
  * Rows outside the input are never visited; the first and last columns, whose taps are cut, are computed one by one.
  * Each input column of a tile is loaded once for all taps that read it. Plain targets: the same with vectors of one,
- * four channels at a time instead of columns. int8 with DOT4: ac_depthwise_dot.c. */
+ * four channels at a time instead of columns. int8 with DOT4: depthwise_dot.c; with halves of words: depthwise_pairs.c. */
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
@@ -348,5 +348,7 @@ int ac_lo_depthwise(ac_lower *L)
         return ac_gpu_depthwise(L, &d.c, &d.win);
     if (L->variant != AC_VARIANT_INPLACE && ac_depthwise_dot_fits(L, &d.c, &d.win))
         return ac_depthwise_dot(L, &d.c, &d.win);
+    if (L->variant != AC_VARIANT_INPLACE && ac_depthwise_pairs_fits(L, &d.c, &d.win))
+        return ac_depthwise_pairs(L, &d.c, &d.win);
     return schedule(&d);
 }

@@ -1,4 +1,4 @@
-/* depthwise.h - private to depthwise_conv_2d: its schedule on targets with DOT4. */
+/* depthwise.h - private to depthwise_conv_2d: its schedules for targets with DOT4, with halves of words, for GPUs. */
 #ifndef AC_IR_LOWER_CONV_DEPTHWISE_H
 #define AC_IR_LOWER_CONV_DEPTHWISE_H
 #include "ir/lower/channel.h"
@@ -7,6 +7,9 @@
 /* Is the int8 schedule of ac_depthwise_dot.c possible, and worth its code? */
 bool ac_depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
 int ac_depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win);
+/* depthwise_pairs.c: int8 on targets that multiply the halves of words; rows outermost, nothing is copied. */
+bool ac_depthwise_pairs_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
+int ac_depthwise_pairs(ac_lower *L, ac_channel *c, const ac_window *win);
 /* depthwise_gpu.c: tiles in shared memory; not for dynamic range. */
 bool ac_gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
 int ac_gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win);
