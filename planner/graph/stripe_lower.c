@@ -67,9 +67,14 @@ static int32_t made_param(ac_stripe_work *w, int32_t i, const ac_buf *like, ac_b
         return t->buf;
     if (t->mate >= 0 && w->q->s.tensor[t->mate].buf >= 0)
         return t->buf = w->q->s.tensor[t->mate].buf;
+    if (t->kind == AC_STRIPE_WINDOW && t->line != i)
+        return t->buf = made_param(w, t->line, like, align);
     if (t->kind == AC_STRIPE_WINDOW) {
         buf.name = "rows";
         buf.note = ac_strf(w->r, "%lld rows of %s", (long long)t->rows, like->note ? like->note : "");
+        if (t->lines > 1)
+            buf.note =
+                ac_strf(w->r, "a row of %s, and of %d others in turn", like->note ? like->note : "", t->lines - 1);
         if (t->mate >= 0)
             buf.note = ac_strf(w->r, "%s, and from its end %lld rows of %s", buf.note,
                                (long long)w->q->s.tensor[t->mate].rows, w->tensor[t->mate]->name);

@@ -87,6 +87,56 @@ static bool order(ac_stripe_work *w)
     return best >= 0;
 }
 
+/* ------------------------------------------------------------------ lines */
+
+static bool is_line(const ac_stripe_work *w, int32_t i)
+{
+    const ac_stripe_tensor *t = &w->q->s.tensor[i];
+    return t->kind == AC_STRIPE_WINDOW && t->home == i && t->rows == 1 && i != w->q->s.streamed;
+}
+
+/* Is there no moment at which both hold a row? */
+static bool apart(const ac_stripe *s, const int64_t *live, int32_t a, int32_t b)
+{
+    for (int64_t tick = 0; tick < s->ticks; tick++)
+        if (live[a * s->ticks + tick] && live[b * s->ticks + tick])
+            return false;
+    return true;
+}
+
+/* A line before i's that i may be in too; i: none. */
+static int32_t line_for(const ac_stripe_work *w, const int64_t *live, int32_t i)
+{
+    const ac_stripe *s = &w->q->s;
+    for (int32_t k = 0; k < i; k++) {
+        bool free = is_line(w, k) && s->tensor[k].line == k && w->tensor[k]->dtype == w->tensor[i]->dtype;
+        for (int32_t j = k; j < i && free; j++)
+            free = !is_line(w, j) || s->tensor[j].line != k || apart(s, live, i, j);
+        if (free)
+            return k;
+    }
+    return i;
+}
+
+/* Rows that are used up as soon as they are made: one buffer for all of them, as large as the largest. */
+static void share_lines(ac_stripe_work *w)
+{
+    ac_stripe *s = &w->q->s;
+    ac_region *tmp = ac_region_open(&w->v->cx->heap);
+    const int64_t *live = ac_stripe_live(s, w->q->unit_of_tick, tmp);
+    for (int32_t i = 0; i < s->n_tensors; i++) {
+        ac_stripe_tensor *t = &s->tensor[i];
+        t->line = w->v->target->firmware && is_line(w, i) ? line_for(w, live, i) : i;
+        t->lines = 1;
+        if (t->line == i)
+            continue;
+        ac_stripe_tensor *first = &s->tensor[t->line];
+        t->lines = ++first->lines;
+        first->room = first->room > t->room ? first->room : t->room;
+    }
+    ac_region_close(tmp);
+}
+
 /* ------------------------------------------------------------------ rooms */
 
 typedef struct match {
@@ -98,7 +148,7 @@ typedef struct match {
 static bool may_share(const ac_stripe_work *w, int32_t i)
 {
     const ac_stripe_tensor *t = &w->q->s.tensor[i];
-    return t->kind == AC_STRIPE_WINDOW && t->home == i && i != w->q->s.streamed && t->mate < 0;
+    return t->kind == AC_STRIPE_WINDOW && t->home == i && i != w->q->s.streamed && t->mate < 0 && t->lines == 1;
 }
 
 /* Windows in pairs, the one that saves most first. */
@@ -135,6 +185,7 @@ bool ac_stripe_windows(ac_stripe_work *w, bool paired)
     share_windows(w);
     if (!order(w))
         return false;
+    share_lines(w);
     if (paired)
         pair(w);
     return true;

@@ -42,11 +42,13 @@ typedef struct ac_stripe_tensor {
     ac_stripe_kind kind;
     int32_t unit; /* that makes it; -1: from outside */
     int64_t row, rows;
-    int32_t buf;  /* of the new function */
-    int32_t home; /* whose window it lives in: itself, or an operand that it is written over, element by element */
-    int32_t mate; /* whose window shares the room, from the other end; -1: nobody's. Only of homes */
-    bool high;    /* the newest row is the room's last */
-    int64_t room; /* elements of the buffer */
+    int32_t buf;   /* of the new function */
+    int32_t home;  /* whose window it lives in: itself, or an operand that it is written over, element by element */
+    int32_t mate;  /* whose window shares the room, from the other end; -1: nobody's. Only of homes */
+    bool high;     /* the newest row is the room's last */
+    int32_t line;  /* windows of one row: the tensor whose buffer this one is in too, at other times; itself: its own */
+    int32_t lines; /* tensors in that buffer */
+    int64_t room;  /* elements of the buffer */
 } ac_stripe_tensor;
 
 /* A unit reads rows of a tensor made by an earlier one */
