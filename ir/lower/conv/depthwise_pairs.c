@@ -10,10 +10,10 @@
  * Columns stream by: each is loaded once, and as many sums are open as windows reach over it. Few output columns are
  * written out, many are a loop over PER at a time, its sums carried in variables, between written-out ends.
  *
- * Borders. Columns outside of the input are the zero point, a constant. For rows outside other rows are read, with
- * weights of zero: the rows of a filter column are the bytes of one or two words, so that is a mask. The products of the
- * zero point that are in the bias for them come off. Only output rows that are cut pay for it. Two ways: the whole window
- * moves into the input and the bytes of the words with it, so that rows stay at equal distances; or, row by row
+ * Borders. Columns outside of the input are the zero point, a constant. For rows outside, other rows are read, with
+ * weights of zero: the rows of a filter column are the bytes of one or two words, so that is a mask. The products of
+ * the zero point that are in the bias for them come off. Only output rows that are cut pay for it. Two ways: the whole
+ * window moves into the input and the bytes of the words with it, so that rows stay at equal distances; or, row by row
  * (AC_VARIANT_ROWS) and for tall filters, each row is clamped by itself, which reads no row that nobody needs.
  *
  * Nothing is copied and nothing is kept between rows.
@@ -255,7 +255,7 @@ static ac_x column_term(const pairs *p, const line *l, ac_x at, const term *t)
     return ac_lb_shuffle(&p->L->b, value(p, l, at, t->row, AC_I16), value(p, l, at, t->mate, AC_I16), BOTH, 2);
 }
 
-/* Column `reach` of the window of the next output column, into all sums that read it; `left` output columns are left. */
+/* Column `reach` of the next output column's window, into all sums that read it; `left` output columns are left. */
 static void take(const pairs *p, line *l, ac_x at, int64_t reach, int64_t left)
 {
     ac_lb *b = &p->L->b;

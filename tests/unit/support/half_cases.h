@@ -1,4 +1,5 @@
-/* half_cases.h - random programs on values of four bytes and two halves, what halves.h keeps whole and what it does not.
+/* half_cases.h - random programs on values of four bytes and two halves: what halves.h keeps whole and what it does
+ * not.
  *
  *     n_cases = 0;
  *     build_halves();             cases[0 .. n_cases) of loop_cases.h, for the target that is set */
