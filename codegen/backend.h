@@ -18,7 +18,7 @@
 #include "codegen/module.h"
 #include "runtime/arn_rt.h"
 
-enum { AC_BACKEND_ABI = 3 }; /* of this header and of module.h */
+enum { AC_BACKEND_ABI = 4 }; /* of this header and of module.h */
 
 /* A kind of output. Those of arenac's own backends are the rows of kinds.def, in ac_emit_kinds; the table of everything
  * that --emit knows takes these rows by including kinds.def too. */

@@ -3,6 +3,7 @@
 
 #include "codegen/backends/find.h"
 #include "codegen/constants.h"
+#include "host/firmware/board.h"
 #include "host/runtime_files.h"
 #include "planner/report/lock.h"
 
@@ -222,6 +223,14 @@ static const char *sibling(arenac *a, const char *path, const char *ext)
     return n ? ac_strf(a->cx.region, "%.*s%s", (int)n, base, ext) : ac_strf(a->cx.region, "%s%s", a->module->name, ext);
 }
 
+/* Before the header of firmware: what it says of the stack. An object has said it already. */
+static void state_stack(arenac *a, const char *kind)
+{
+    ac_module *m = a->module;
+    if (!strcmp(kind, "h") && m->target->firmware && !m->stack.how && ac_is(a->opt.stack, "auto"))
+        ac_gcc_stack(m, &m->stack);
+}
+
 static int put_code(arenac *a, const emission *e, ac_sink *to)
 {
     const ac_emit_names names = {sibling(a, e->path, ".h"), sibling(a, e->path, ".bin")};
@@ -231,6 +240,7 @@ static int put_code(arenac *a, const emission *e, ac_sink *to)
     if (a->module->n_ram > 1 && !b->memories)
         return ac_error(&a->cx, (ac_place){0}, E0502, "--emit %s knows one memory for tensors, %d are given", e->kind,
                         a->module->n_ram);
+    state_stack(a, e->kind);
     if (a->module->caller_io && !b->caller_io)
         return ac_error(&a->cx, (ac_place){0}, E0502, "--host is of the C backend; --emit %s cannot have it", e->kind);
     return b->emit(a->module, e->kind, &names, to);
@@ -362,9 +372,12 @@ static int write_list(arenac *a, const char *list)
 {
     const bool alone = !strchr(list, ',');
     int status = AC_OK;
-    for (const char *kind; (kind = next_kind(a, &list)) != NULL;)
-        if (ac_emit(a, kind, path_of(a, kind, alone)) != AC_OK)
-            status = AC_FAIL;
+    for (int headers = 0; headers < 2; headers++) { /* headers say what the code needs: after it */
+        const char *at = list;
+        for (const char *kind; (kind = next_kind(a, &at)) != NULL;)
+            if ((strcmp(kind, "h") ? 0 : 1) == headers && ac_emit(a, kind, path_of(a, kind, alone)) != AC_OK)
+                status = AC_FAIL;
+    }
     return status;
 }
 

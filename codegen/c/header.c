@@ -1,36 +1,9 @@
 /* header.c - the header of a generated model: sizes, offsets, scales, one pointer to each input and output, init and
  * run. C99 and C++. */
 #include "codegen/c/emit.h"
+#include "codegen/stack_size.h"
 
 #include <string.h>
-
-/* Locals and variables of a function: an estimate. */
-static ac_bytes frame_bytes(const ac_loop_fn *fn)
-{
-    ac_bytes bytes = 0;
-    for (int32_t i = 0; i < fn->buf.n; i++)
-        if (fn->buf.item[i].role == AC_BUF_LOCAL)
-            bytes += ac_align_up(ac_dtype_size(fn->buf.item[i].dtype, fn->buf.item[i].count), 16);
-    for (ac_x x = 1; x < fn->code.n; x++) {
-        const ac_ins *in = &fn->code.item[x];
-        if (in->op == AC_L_VAR)
-            bytes += ac_dtype_size((ac_dtype)in->dtype, in->lanes);
-        if (in->op == AC_L_FOR)
-            bytes += 4;
-    }
-    return bytes;
-}
-
-/* Locals of the largest function and the frames of it and of run: what a compiler with optimisation needs about. */
-static ac_bytes stack_bytes(const ac_module *m)
-{
-    ac_bytes most = 0;
-    for (int32_t i = 0; i < m->n_fn; i++) {
-        const ac_bytes b = frame_bytes(m->fn[i]);
-        most = b > most ? b : most;
-    }
-    return ac_align_up(most + 128, 16);
-}
 
 const char *ac_emit_upper(const ac_module *m)
 {
@@ -160,6 +133,25 @@ static int pad_to(int column, const char *name)
     return n < column ? column - n : 1;
 }
 
+/* Frames are a compiler's: where two settings of it differ, each has its own figure. */
+static void put_stack(const ac_module *m, ac_sink *to)
+{
+    const ac_stack *s = &m->stack;
+    const char *U = ac_emit_upper(m), *what = ac_strf(m->cx->region, "of %s_run", m->name);
+    if (!s->how) {
+        const char *how = m->target->firmware ? "an upper bound from the loops, for compilers that optimise"
+                                              : "an estimate, measure before you rely on it";
+        ac_putf(to, "#define %s_STACK_BYTES %lldu /* %s: %s */\n", U, (long long)ac_stack_estimate(m), what, how);
+    } else if (!s->small_how) {
+        ac_putf(to, "#define %s_STACK_BYTES %lldu /* %s: %s */\n", U, (long long)s->bytes, what, s->how);
+    } else {
+        ac_putf(to,
+                "#if !defined(__OPTIMIZE_SIZE__)\n#define %s_STACK_BYTES %lldu /* %s: %s */\n"
+                "#else\n#define %s_STACK_BYTES %lldu /* %s: %s */\n#endif\n",
+                U, (long long)s->bytes, what, s->how, U, (long long)s->small, what, s->small_how);
+    }
+}
+
 static void put_memories(const ac_module *m, ac_sink *to)
 {
     const char *U = ac_emit_upper(m);
@@ -178,8 +170,7 @@ static void put_memories(const ac_module *m, ac_sink *to)
         ac_consts_layout(m, offset, &total);
         ac_putf(to, "#define %s_WEIGHTS_BYTES %lldu\n", U, (long long)total);
     }
-    ac_putf(to, "#define %s_STACK_BYTES %lldu /* of %s_run: an estimate, measure before you rely on it */\n", U,
-            (long long)stack_bytes(m), m->name);
+    put_stack(m, to);
 }
 
 static void put_tensors(const ac_module *m, ac_sink *to)

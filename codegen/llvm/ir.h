@@ -12,6 +12,7 @@
  *     soft.c           square roots and roundings for machines without them
  *     types.c          types, constants of a type, intrinsics
  *     machine.c        targets, passes, objects
+ *     frames_of.c      the stack that an object needs
  *     jit.c            an object loaded into this process
  *
  * How values print. Lanes are LLVM vectors, of any width: LLVM splits what is wider than a register. A bool is i1 and
@@ -64,6 +65,10 @@ static inline const ac_ins *l_ins(const l_fn *f, ac_x x)
 int l_machine_open(l_module *M, bool for_this_process);          /* E0502: this LLVM has no code for the target */
 int l_optimise(l_module *M);                                     /* runs the passes */
 int l_bytes(l_module *M, bool object, LLVMMemoryBufferRef *out); /* an object, or assembly text */
+
+/* frames_of.c: the stack of an object that l_bytes makes in between, into the module's `stack` */
+void *l_frames_open(l_module *M);
+void l_frames_close(l_module *M, void *watched, LLVMMemoryBufferRef object);
 
 /* api.c */
 int l_constants(l_module *M);

@@ -63,8 +63,14 @@ static int build(l_module *M)
 /* The output as bytes of LLVM's own. */
 static int make_bytes(l_module *M, const char *kind, LLVMMemoryBufferRef *bytes)
 {
-    if (strcmp(kind, "bc") != 0)
-        return l_bytes(M, !strcmp(kind, "o"), bytes);
+    const bool object = !strcmp(kind, "o");
+    if (strcmp(kind, "bc") != 0) {
+        void *frames = object && M->target->firmware ? l_frames_open(M) : NULL;
+        AC_TRY(l_bytes(M, object, bytes));
+        if (frames)
+            l_frames_close(M, frames, *bytes);
+        return AC_OK;
+    }
     *bytes = LLVMWriteBitcodeToMemoryBuffer(M->mod);
     return AC_OK;
 }

@@ -1,0 +1,45 @@
+/* board.h - cross compilers and QEMU: the boards that code of a firmware target runs on, and the tools it takes.
+ *
+ *     const ac_board *b = ac_board_of(target);                NULL: not a firmware target, or one without a board
+ *     if (!ac_tool_path(cx, ac_strf(r, "%sgcc", b->prefix)))  ... install b->packages
+ *     const char *dir = ac_board_folder(cx);
+ *     ac_tool t = {.argv = argv, .log = "dir/log"};
+ *     ac_tools_run(&t, 1);                                    t.status: 0, what it ended with, or -1: not started
+ *     ac_board_remove(cx, dir);                               with all files in it
+ *
+ * The table is boards.def. Errors: E0302 for the folder. Memory: the context's region. */
+#ifndef AC_HOST_FIRMWARE_BOARD_H
+#define AC_HOST_FIRMWARE_BOARD_H
+#include "codegen/module.h"
+
+typedef struct ac_board {
+    const char *target, *prefix, *cpu, *libc; /* cpu and libc: options, separated by blanks */
+    const char *system, *machine;             /* of QEMU */
+    uint32_t boot, boot_bytes, flash, flash_bytes, ram, ram_bytes;
+    uint32_t tick_insns, tick_parts; /* instructions of a SysTick tick, as a fraction */
+    const char *packages;            /* Debian's */
+} ac_board;
+
+const ac_board *ac_board_of(const ac_target *t);
+const char *ac_tool_path(ac_ctx *cx, const char *name); /* where $PATH has it; NULL: nowhere */
+const char *ac_board_folder(ac_ctx *cx);                /* a new temporary folder, or NULL */
+void ac_board_remove(ac_ctx *cx, const char *dir);      /* NULL is fine */
+
+/* A program: its words, ending with NULL; where its output goes; what it ended with. */
+typedef struct ac_tool {
+    const char *const *argv;
+    const char *log;
+    int seconds; /* it is ended after so many; 0: never */
+    int status;  /* -1: it could not be started; -2: it took too long */
+} ac_tool;
+
+void ac_tools_run(ac_tool *tool, int32_t n); /* all at the same time */
+/* prefix-gcc with the options of the core, those given (they end with NULL), as words for argv. */
+const char *const *ac_board_gcc(ac_ctx *cx, const ac_board *b, const char *const *more);
+const char *ac_board_read(ac_ctx *cx, const char *path); /* a whole text file; "" when it is not there */
+
+/* gcc_frames.c: the stack of run and init from the frames of the target's gcc, at -O2 and -Os. `how` stays NULL where
+ * there is no gcc, or it fails: then there is the estimate. */
+void ac_gcc_stack(ac_module *m, ac_stack *stack);
+
+#endif
