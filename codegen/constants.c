@@ -23,6 +23,27 @@ int ac_consts_make(const ac_module *m)
     return AC_OK;
 }
 
+/* Makers: equal loops over the same constants. */
+static bool same_makers(const ac_lowered *a, const ac_lowered *b, bool look)
+{
+    if (!a || !b || a->arg.n != b->arg.n || !ac_fn_same(a->fn, b->fn))
+        return false;
+    for (int32_t i = 0; i + 1 < a->arg.n; i++) /* the last is the result */
+        if (a->arg.item[i].kind != AC_ARG_CONST || b->arg.item[i].kind != AC_ARG_CONST ||
+            !ac_const_same(a->arg.item[i].konst, b->arg.item[i].konst, look))
+            return false;
+    return true;
+}
+
+bool ac_const_same(const ac_const *a, const ac_const *b, bool look)
+{
+    if (size_of(a) != size_of(b))
+        return false;
+    return a == b || (a->source && a->source == b->source) ||
+           (look && a->data && b->data && !memcmp(a->data, b->data, (size_t)size_of(a))) ||
+           (a->dtype == b->dtype && same_makers(a->maker, b->maker, look));
+}
+
 int32_t *ac_consts_twins(const ac_module *m, bool same_type)
 {
     int32_t *twin = AC_NEW_N(m->cx->region, int32_t, m->n_konst + 1);
@@ -32,8 +53,7 @@ int32_t *ac_consts_twins(const ac_module *m, bool same_type)
             const ac_const *o = m->konst[twin[i]];
             if (twin[twin[i]] != twin[i] || size_of(o) != size_of(k) || (same_type && o->dtype != k->dtype))
                 continue;
-            if (k == o || (k->source && k->source == o->source) ||
-                (k->data && o->data && !memcmp(k->data, o->data, (size_t)size_of(k))))
+            if (ac_const_same(k, o, true))
                 break;
         }
     }

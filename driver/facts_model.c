@@ -3,6 +3,7 @@
 
 #include "codegen/bind.h"
 #include "codegen/code_size.h"
+#include "codegen/constants.h"
 #include "ir/pass/pass.h"
 #include "planner/graph/overlap.h"
 #include "planner/report/cuts.h"
@@ -252,8 +253,13 @@ static void constants(arenac *a)
         for (int32_t k = 0; k < p->step[s]->arg.n; k++)
             if (p->step[s]->arg.item[k].kind == AC_ARG_CONST)
                 ac_const_index(a->cx.region, &list, p->step[s]->arg.item[k].konst);
-    for (int32_t i = 0; i < list.konst.n; i++)
-        r->weight_bytes += ac_dtype_size(list.konst.item[i]->dtype, list.konst.item[i]->count);
+    for (int32_t i = 0; i < list.konst.n; i++) {
+        const ac_const *k = list.konst.item[i];
+        int32_t first = 0; /* with the same bytes: generated code has them once */
+        while (first < i && !ac_const_same(list.konst.item[first], k, false))
+            first++;
+        r->weight_bytes += first == i ? ac_dtype_size(k->dtype, k->count) : 0;
+    }
     r->n_constants = list.konst.n;
     for (int32_t k = 0; k < a->opt.mem.n; k++)
         if (a->opt.mem.item[k].read_only) {
