@@ -37,6 +37,7 @@ static void steps(arenac *a)
         step[s].code = ac_code_add(&code, a->cx.region, low->fn, a->lowering->set.target);
         step[s].op = step_title(&a->cx, low->node);
         step[s].name = low->node->name;
+        step[s].requant = low->requant;
         step[s].macs = low->macs;
         step[s].scratch = low->scratch;
         for (int32_t i = 0; i < low->node->n_fused; i++) {

@@ -105,6 +105,8 @@ bool ac_channel_line_find(ac_channel *c)
         f[i] = steps_of(c, i, r, bias);
     c->of = AC_NEW_N(c->L->region, ac_line_of, n);
     c->line = ac_line_find(f, n, t->mul, c->of);
+    if (c->line.kind != AC_LINE_NONE)
+        ac_lo_requant_note(c->L, ac_line_words(c->L->region, &c->line));
     return c->line.kind != AC_LINE_NONE;
 }
 

@@ -79,7 +79,8 @@ typedef struct ac_lowered {
     ac_tensor *overwrite[8];
     int32_t n_overwrite;
     ac_schedule schedule;
-    const char *chain; /* of a group of steps (planner/graph/stripe_group.h): its operators; NULL: one node */
+    const char *requant; /* how sums become bytes, in words, where a form shorter than the reference's is proven */
+    const char *chain;   /* of a group of steps (planner/graph/stripe_group.h): its operators; NULL: one node */
 } ac_lowered;
 
 /* Rows of the result (its first dimension above 1) are the outermost loop and columns the next one, so that the node

@@ -67,6 +67,9 @@ typedef struct ac_line_values {
 } ac_line_values;
 /* The form as loops: i32, not yet clamped. `of` has the numbers that are not values. */
 ac_x ac_lo_requant_line(ac_lower *L, const ac_line *line, const ac_line_of *of, const ac_line_values *v, ac_x acc);
+/* The form in words, for reports: "acc * m + c, 64 bits, by sign". L->out->requant gets it, once. */
+void ac_lo_requant_note(ac_lower *L, const char *form);
+const char *ac_line_words(ac_region *r, const ac_line *line);
 /* f of one lane of i32, clamped: a line on firmware targets where one is proven, else the reference's arithmetic. */
 ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc);
 

@@ -2,6 +2,29 @@
 #include "ir/lower/requant_line.h"
 #include "ir/lower/requant_plane.h"
 
+#include <string.h>
+
+const char *ac_line_words(ac_region *r, const ac_line *line)
+{
+    static const char *const PRODUCT[] = {[AC_LINE_LONG] = "acc * m + c, 64 bits",
+                                          [AC_LINE_HIGH] = "high half of acc * m, + c",
+                                          [AC_LINE_WORD] = "acc * m + c, 32 bits",
+                                          [AC_LINE_SPLIT] = "acc * m + c, 32 bits, m in two parts"};
+    return ac_strf(r, "%s%s%s", PRODUCT[line->product], line->kind == AC_LINE_SIGNED ? ", by sign" : "",
+                   line->vary ? ", a shift for each channel" : "");
+}
+
+void ac_lo_requant_note(ac_lower *L, const char *form)
+{
+    const char *now = L->out ? L->out->requant : NULL;
+    const size_t n = strlen(form);
+    for (const char *at = now; at; at = strstr(at, "; ") ? strstr(at, "; ") + 2 : NULL)
+        if (!strncmp(at, form, n) && (!at[n] || at[n] == ';'))
+            return;
+    if (L->out)
+        L->out->requant = now ? ac_strf(L->region, "%s; %s", now, form) : form;
+}
+
 static ac_x product(ac_lower *L, const ac_line *line, ac_x acc, ac_x m, ac_x low)
 {
     ac_lb *b = &L->b;
@@ -53,6 +76,8 @@ ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc)
         line = ac_line_find(f, 1, t->mul, &of);
     ac_x v = 0;
     if (line.kind != AC_LINE_NONE)
+        ac_lo_requant_note(L, ac_line_words(L->region, &line));
+    if (line.kind != AC_LINE_NONE)
         v = ac_lo_requant_line(L, &line, &of, &(ac_line_values){0}, acc);
     else
         v = ac_lb_add_wrap(b, ac_lo_requant(L, acc, f->q), ac_lb_like_int(b, acc, f->zero));
@@ -62,6 +87,7 @@ ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc)
 ac_x ac_lo_requant_plane(ac_lower *L, const ac_plane *p, ac_x y, ac_x z)
 {
     ac_lb *b = &L->b;
+    ac_lo_requant_note(L, "y * a + z * b + c, 32 bits");
     const ac_x first = ac_lb_add(b, ac_lb_mul(b, y, ac_lb_i32(b, p->a)), ac_lb_i32(b, p->c));
     return ac_lb_shr(b, ac_lb_add(b, first, ac_lb_mul(b, z, ac_lb_i32(b, p->b))), ac_lb_i32(b, p->post));
 }

@@ -1,4 +1,5 @@
-/* requant_plane.h - sums of two bytes with scales of their own, by two products of words, proven equal to the reference.
+/* requant_plane.h - sums of two bytes with scales of their own, by two products of words, proven equal to the
+ * reference.
  *
  * The stored result of ADD or SUB is a function of 65,536 pairs. Where (y * a + z * b + c) >> post, clamped to lo..hi,
  * agrees with all of them, it is the sum: y and z are stored values, c holds zero points and rounding, and every sum

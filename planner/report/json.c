@@ -162,6 +162,8 @@ static void put_steps(ac_json *j, const ac_report *r)
         ac_json_str(j, "op", x->op);
         ac_json_str(j, "name", x->name);
         ac_json_str(j, "fused", x->fused);
+        if (x->requant)
+            ac_json_str(j, "requantisation", x->requant);
         ac_json_int(j, "macs", x->macs);
         ac_json_int(j, "live_bytes", x->live);
         ac_json_int(j, "scratch_bytes", x->scratch);

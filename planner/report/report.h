@@ -30,6 +30,7 @@ typedef struct ac_report_tensor {
 typedef struct ac_report_step {
     const char *op, *name; /* "CONV_2D 1x1 8->16", node name */
     const char *fused;     /* operators computed in the same loops, "ADD RELU", or NULL */
+    const char *requant;   /* how sums become bytes, where a shorter form than the reference's is proven; NULL */
     int64_t macs;
     ac_bytes scratch;
     ac_bytes live; /* bytes alive during the step */

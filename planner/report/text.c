@@ -467,7 +467,8 @@ static void put_tables(const text *t)
         const ac_report_step *x = &r->step[s];
         ac_putf(t->to, "  %4d  %-30s %11s %12s %15s   %s", s, x->op, commas(t, x->live), commas(t, x->scratch),
                 commas(t, x->macs), x->name);
-        ac_putf(t->to, "%s%s\n", x->fused ? "   + " : "", x->fused ? x->fused : "");
+        ac_putf(t->to, "%s%s", x->fused ? "   + " : "", x->fused ? x->fused : "");
+        ac_putf(t->to, "%s%s\n", x->requant ? "   | " : "", x->requant ? x->requant : "");
     }
 }
 

@@ -1,5 +1,6 @@
 /* test_requant_plane.c - sums of two bytes by two products of words, against TFLite's arithmetic written out: random
- * scales, zero points and clamps, all 65,536 pairs; sums that tie; and that a plane which is wrong once is not taken. */
+ * scales, zero points and clamps, all 65,536 pairs; sums that tie; and that a plane which is wrong once is not taken.
+ */
 #include "ir/lower/requant_plane.h"
 #include "tests/unit/support/in_context.h"
 

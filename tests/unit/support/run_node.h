@@ -1,5 +1,5 @@
-/* run_node.h - what tests of lowerings share: one node in the text form, lowered for plain, firmware and vector targets and run
- * by the evaluator.
+/* run_node.h - what tests of lowerings share: one node in the text form, lowered for plain, firmware and vector targets
+ * and run by the evaluator.
  *
  *     ac_graph *g;
  *     const ac_node *n = read_node(cx, "input x: f32[2,3]", "y = relu(x)", &g);
