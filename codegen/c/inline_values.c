@@ -25,7 +25,7 @@ typedef struct plan {
     int32_t *blocks;  /* blocks only: for constants, which no store changes */
     int32_t *end;     /* of FOR */
     int32_t *set;     /* variable -> its last SET; instruction SET -> the SET before it */
-    bool halves;      /* words of two halves: widened bytes are read from the word */
+    bool halves;      /* what halves.h finds is one operation on its first operand */
 } plan;
 
 static int32_t copies_of(const ac_loop_fn *fn, const ac_ins *user, int operand)
@@ -48,6 +48,15 @@ static int32_t copies_of(const ac_loop_fn *fn, const ac_ins *user, int operand)
 static bool is_value(const ac_ins *in)
 {
     return ac_lop_class((ac_lop)in->op) == 'V';
+}
+
+/* The operand of two instructions that are printed as one. */
+static ac_x read_through(const ac_loop_fn *fn, ac_x x)
+{
+    bool odd;
+    int32_t bits;
+    const ac_x word = ac_halves_widened(fn, x, &odd);
+    return word ? word : ac_halves_clamped(fn, x, &bits);
 }
 
 /* Loops, barriers, SETs of each variable, users of each value. */
@@ -78,14 +87,13 @@ static void survey(plan *p, ac_region *r)
             p->set[i] = p->set[in->aux];
             p->set[in->aux] = i;
         }
-        bool odd;
-        const ac_x word = p->halves ? ac_halves_widened(fn, i, &odd) : 0;
-        const ac_x operand[3] = {word ? word : in->a, in->b, in->c};
+        const ac_x whole = p->halves ? read_through(fn, i) : 0;
+        const ac_x operand[3] = {whole ? whole : in->a, whole ? 0 : in->b, in->c};
         for (int k = 0; k < 3; k++) {
             if (!operand[k])
                 continue;
             int32_t at = 3 * i + k;
-            p->refs[at] = (ref){p->first[operand[k]], i, copies_of(fn, in, k)};
+            p->refs[at] = (ref){p->first[operand[k]], i, whole ? 1 : copies_of(fn, in, k)};
             p->first[operand[k]] = at;
         }
     }

@@ -4,92 +4,109 @@
  *     DOT2      dot2_i16x2(a, b, c)          smlad
  *     SHR       even_i16x2(w), odd_i16x2(w)  sxtb16, and of the word turned by a byte
  *     SHUFFLE   pair_i16x2(a, b)             pkhbt; others: tops_i16x2 is pkhtb
- *     LOAD      word_of(&w[i])               ldr, at any address */
+ *     LOAD      word_of(&w[i])               ldr, at any address
+ *     MIN       clamp_i8(v), clamp_i16(v)    ssat */
 #include "codegen/c/printer.h"
 #include "ir/loop/halves.h"
 
 #include <string.h>
 
+enum { WORD_OF, PUT_WORD, DOT2_I16X2, EVEN_I16X2, ODD_I16X2, PAIR_I16X2, TOPS_I16X2, CLAMP_I8, CLAMP_I16 };
 static const struct {
     const char *name, *text;
 } HELPERS[] = {
-    {"word_of", "static inline uint32_t word_of(const void *from)\n"
-                "{\n"
-                "    uint32_t w;\n"
-                "    memcpy(&w, from, sizeof w);\n"
-                "    return w;\n"
-                "}\n\n"},
-    {"put_word", "static inline void put_word(void *to, uint32_t w)\n"
-                 "{\n"
-                 "    memcpy(to, &w, sizeof w);\n"
-                 "}\n\n"},
-    {"dot2_i16x2", "/* c + the products of the halves of a and b, wrapping. */\n"
-                   "static inline int32_t dot2_i16x2(uint32_t a, uint32_t b, int32_t c)\n"
-                   "{\n"
-                   "#if defined(__ARM_FEATURE_DSP)\n"
-                   "    return __smlad((int16x2_t)a, (int16x2_t)b, c);\n"
-                   "#else\n"
-                   "    const int32_t low = (int16_t)a * (int16_t)b, high = (int16_t)(a >> 16) * (int16_t)(b >> 16);\n"
-                   "    return (int32_t)((uint32_t)c + (uint32_t)low + (uint32_t)high);\n"
-                   "#endif\n"
-                   "}\n\n"},
-    {"even_i16x2", "/* Bytes 0 and 2 of w, widened to halves. */\n"
-                   "static inline uint32_t even_i16x2(uint32_t w)\n"
-                   "{\n"
-                   "#if defined(__ARM_FEATURE_DSP)\n"
-                   "    return (uint32_t)__sxtb16((int8x4_t)w);\n"
-                   "#else\n"
-                   "    return (uint16_t)(int8_t)w | (uint32_t)(uint16_t)(int8_t)(w >> 16) << 16;\n"
-                   "#endif\n"
-                   "}\n\n"},
+    [WORD_OF] = {"word_of", "static inline uint32_t word_of(const void *from)\n"
+                            "{\n"
+                            "    uint32_t w;\n"
+                            "    memcpy(&w, from, sizeof w);\n"
+                            "    return w;\n"
+                            "}\n\n"},
+    [PUT_WORD] = {"put_word", "static inline void put_word(void *to, uint32_t w)\n"
+                              "{\n"
+                              "    memcpy(to, &w, sizeof w);\n"
+                              "}\n\n"},
+    [DOT2_I16X2] = {"dot2_i16x2",
+                    "/* c + the products of the halves of a and b, wrapping. */\n"
+                    "static inline int32_t dot2_i16x2(uint32_t a, uint32_t b, int32_t c)\n"
+                    "{\n"
+                    "#if defined(__ARM_FEATURE_DSP)\n"
+                    "    return __smlad((int16x2_t)a, (int16x2_t)b, c);\n"
+                    "#else\n"
+                    "    const int32_t low = (int16_t)a * (int16_t)b, high = (int16_t)(a >> 16) * (int16_t)(b >> 16);\n"
+                    "    return (int32_t)((uint32_t)c + (uint32_t)low + (uint32_t)high);\n"
+                    "#endif\n"
+                    "}\n\n"},
+    [EVEN_I16X2] = {"even_i16x2", "/* Bytes 0 and 2 of w, widened to halves. */\n"
+                                  "static inline uint32_t even_i16x2(uint32_t w)\n"
+                                  "{\n"
+                                  "#if defined(__ARM_FEATURE_DSP)\n"
+                                  "    return (uint32_t)__sxtb16((int8x4_t)w);\n"
+                                  "#else\n"
+                                  "    return (uint16_t)(int8_t)w | (uint32_t)(uint16_t)(int8_t)(w >> 16) << 16;\n"
+                                  "#endif\n"
+                                  "}\n\n"},
     /* gcc turns the word in an instruction of its own, so it is told. */
-    {"odd_i16x2", "/* Bytes 1 and 3 of w, widened to halves. */\n"
-                  "static inline uint32_t odd_i16x2(uint32_t w)\n"
-                  "{\n"
-                  "#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__)\n"
-                  "    uint32_t v;\n"
-                  "    __asm__(\"sxtb16 %0, %1, ror #8\" : \"=r\"(v) : \"r\"(w));\n"
-                  "    return v;\n"
-                  "#elif defined(__ARM_FEATURE_DSP)\n"
-                  "    return (uint32_t)__sxtb16((int8x4_t)(w >> 8 | w << 24));\n"
-                  "#else\n"
-                  "    return (uint16_t)(int8_t)(w >> 8) | (uint32_t)(uint16_t)(int8_t)(w >> 24) << 16;\n"
-                  "#endif\n"
-                  "}\n\n"},
+    [ODD_I16X2] = {"odd_i16x2", "/* Bytes 1 and 3 of w, widened to halves. */\n"
+                                "static inline uint32_t odd_i16x2(uint32_t w)\n"
+                                "{\n"
+                                "#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__)\n"
+                                "    uint32_t v;\n"
+                                "    __asm__(\"sxtb16 %0, %1, ror #8\" : \"=r\"(v) : \"r\"(w));\n"
+                                "    return v;\n"
+                                "#elif defined(__ARM_FEATURE_DSP)\n"
+                                "    return (uint32_t)__sxtb16((int8x4_t)(w >> 8 | w << 24));\n"
+                                "#else\n"
+                                "    return (uint16_t)(int8_t)(w >> 8) | (uint32_t)(uint16_t)(int8_t)(w >> 24) << 16;\n"
+                                "#endif\n"
+                                "}\n\n"},
     /* gcc 12 has no pattern for pkhbt and pkhtb; clang has. */
-    {"pair_i16x2", "/* The low halves of a and b: a below. */\n"
-                   "static inline uint32_t pair_i16x2(uint32_t a, uint32_t b)\n"
-                   "{\n"
-                   "#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__)\n"
-                   "    uint32_t v;\n"
-                   "    __asm__(\"pkhbt %0, %1, %2, lsl #16\" : \"=r\"(v) : \"r\"(a), \"r\"(b));\n"
-                   "    return v;\n"
-                   "#else\n"
-                   "    return (a & 0xffffu) | b << 16;\n"
-                   "#endif\n"
-                   "}\n\n"},
-    {"tops_i16x2", "/* The high halves of a and b: a's below. */\n"
-                   "static inline uint32_t tops_i16x2(uint32_t a, uint32_t b)\n"
-                   "{\n"
-                   "#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__)\n"
-                   "    uint32_t v;\n"
-                   "    __asm__(\"pkhtb %0, %2, %1, asr #16\" : \"=r\"(v) : \"r\"(a), \"r\"(b));\n"
-                   "    return v;\n"
-                   "#else\n"
-                   "    return a >> 16 | (b & 0xffff0000u);\n"
-                   "#endif\n"
-                   "}\n\n"},
+    [PAIR_I16X2] = {"pair_i16x2", "/* The low halves of a and b: a below. */\n"
+                                  "static inline uint32_t pair_i16x2(uint32_t a, uint32_t b)\n"
+                                  "{\n"
+                                  "#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__)\n"
+                                  "    uint32_t v;\n"
+                                  "    __asm__(\"pkhbt %0, %1, %2, lsl #16\" : \"=r\"(v) : \"r\"(a), \"r\"(b));\n"
+                                  "    return v;\n"
+                                  "#else\n"
+                                  "    return (a & 0xffffu) | b << 16;\n"
+                                  "#endif\n"
+                                  "}\n\n"},
+    [TOPS_I16X2] = {"tops_i16x2", "/* The high halves of a and b: a's below. */\n"
+                                  "static inline uint32_t tops_i16x2(uint32_t a, uint32_t b)\n"
+                                  "{\n"
+                                  "#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__)\n"
+                                  "    uint32_t v;\n"
+                                  "    __asm__(\"pkhtb %0, %2, %1, asr #16\" : \"=r\"(v) : \"r\"(a), \"r\"(b));\n"
+                                  "    return v;\n"
+                                  "#else\n"
+                                  "    return a >> 16 | (b & 0xffff0000u);\n"
+                                  "#endif\n"
+                                  "}\n\n"},
+    [CLAMP_I8] = {"clamp_i8", "static inline int32_t clamp_i8(int32_t v)\n"
+                              "{\n"
+                              "#if defined(__ARM_FEATURE_DSP)\n"
+                              "    return __ssat(v, 8);\n"
+                              "#else\n"
+                              "    return v < -128 ? -128 : v > 127 ? 127 : v;\n"
+                              "#endif\n"
+                              "}\n\n"},
+    [CLAMP_I16] = {"clamp_i16", "static inline int32_t clamp_i16(int32_t v)\n"
+                                "{\n"
+                                "#if defined(__ARM_FEATURE_DSP)\n"
+                                "    return __ssat(v, 16);\n"
+                                "#else\n"
+                                "    return v < -32768 ? -32768 : v > 32767 ? 32767 : v;\n"
+                                "#endif\n"
+                                "}\n\n"},
 };
 
-static const char *helper(ac_cfn *f, const char *name)
+/* The name of a helper; its text is put into the file at the first call. */
+static const char *helper(ac_cfn *f, int which)
 {
     ac_cfile *F = f->file;
-    if (ac_c_have(F, name))
-        return name;
-    for (size_t i = 0; i < sizeof HELPERS / sizeof *HELPERS; i++)
-        if (!strcmp(HELPERS[i].name, name))
-            ac_put(&F->helpers, HELPERS[i].text);
-    return name;
+    if (!ac_c_have(F, HELPERS[which].name))
+        ac_put(&F->helpers, HELPERS[which].text);
+    return HELPERS[which].name;
 }
 
 bool ac_c_copies(ac_cfile *F)
@@ -106,7 +123,7 @@ static ac_cexpr place(const ac_cfn *f, int32_t buf, ac_x index)
 void ac_c_word_store(ac_cfn *f, ac_x store)
 {
     const ac_ins *in = c_ins(f, store);
-    const char *put = helper(f, "put_word");
+    const char *put = helper(f, PUT_WORD);
     ac_c_line(f, "%s(%s, %s);", put, place(f, in->aux, in->a).text, f->val[in->b].e.text);
 }
 
@@ -134,9 +151,9 @@ static ac_cexpr pack(ac_cfn *f, const ac_ins *in)
     const int64_t *k = &f->fn->pool.item[in->aux];
     const int32_t n = c_ins(f, in->a)->lanes;
     if (n == 2 && k[0] % 2 && k[1] % 2)
-        return ac_c_call2(r, helper(f, "tops_i16x2"), f->val[k[0] < n ? in->a : in->b].e,
+        return ac_c_call2(r, helper(f, TOPS_I16X2), f->val[k[0] < n ? in->a : in->b].e,
                           f->val[k[1] < n ? in->a : in->b].e);
-    return ac_c_call2(r, helper(f, "pair_i16x2"), element(f, in, k[0]), element(f, in, k[1]));
+    return ac_c_call2(r, helper(f, PAIR_I16X2), element(f, in, k[0]), element(f, in, k[1]));
 }
 
 static ac_cexpr lane(const ac_cfn *f, const ac_ins *in)
@@ -157,6 +174,13 @@ static ac_cexpr bits(const ac_cfn *f, const ac_ins *in)
     return a->lanes == 1 && a->dtype == AC_I32 ? ac_c_cast(r, "uint32_t", f->val[in->a].e) : f->val[in->a].e;
 }
 
+ac_cexpr ac_c_clamped(ac_cfn *f, ac_x x)
+{
+    int32_t bits = 0;
+    const ac_x v = ac_target_halves(f->file->target) ? ac_halves_clamped(f->fn, x, &bits) : 0;
+    return v ? ac_c_call(f->file->region, helper(f, bits == 8 ? CLAMP_I8 : CLAMP_I16), f->val[v].e) : (ac_cexpr){0};
+}
+
 ac_cexpr ac_c_word(ac_cfn *f, ac_x x)
 {
     ac_region *r = f->file->region;
@@ -170,7 +194,7 @@ ac_cexpr ac_c_word(ac_cfn *f, ac_x x)
     case AC_L_GET:
         return f->val[in->aux].e;
     case AC_L_LOAD:
-        return ac_c_call(r, helper(f, "word_of"), place(f, in->aux, in->a));
+        return ac_c_call(r, helper(f, WORD_OF), place(f, in->aux, in->a));
     case AC_L_AND:
         return ac_c_binary(r, C_AND, a, b);
     case AC_L_OR:
@@ -181,16 +205,16 @@ ac_cexpr ac_c_word(ac_cfn *f, ac_x x)
         return bits(f, in);
     case AC_L_SHR: {
         const ac_x word = ac_halves_widened(f->fn, x, &odd);
-        return ac_c_call(r, helper(f, odd ? "odd_i16x2" : "even_i16x2"), f->val[word].e);
+        return ac_c_call(r, helper(f, odd ? ODD_I16X2 : EVEN_I16X2), f->val[word].e);
     }
     case AC_L_SHUFFLE:
         return pack(f, in);
     case AC_L_LANE:
         return lane(f, in);
     case AC_L_DOT2:
-        return ac_c_call3(r, helper(f, "dot2_i16x2"), a, b, f->val[in->c].e);
+        return ac_c_call3(r, helper(f, DOT2_I16X2), a, b, f->val[in->c].e);
     // clang-format off
-    case AC_L_NONE: case AC_L_VAR: case AC_L_SET: case AC_L_STORE: case AC_L_PREFETCH: case AC_L_ADD: case AC_L_SUB:
+    case AC_L_NONE: case AC_L_VAR: case AC_L_SET: case AC_L_STORE: case AC_L_PREFETCH: case AC_L_TILE: case AC_L_ADD: case AC_L_SUB:
     case AC_L_MUL: case AC_L_DIV: case AC_L_MOD: case AC_L_MIN: case AC_L_MAX: case AC_L_NEG: case AC_L_ABS:
     case AC_L_SQRT: case AC_L_FLOOR: case AC_L_CEIL: case AC_L_TRUNC: case AC_L_RINT: case AC_L_NOT: case AC_L_SHL:
     case AC_L_EQ: case AC_L_NE: case AC_L_LT: case AC_L_LE: case AC_L_SELECT: case AC_L_CAST: case AC_L_SATCAST:

@@ -101,6 +101,7 @@ ac_cexpr ac_c_vec_as(ac_cfile *F, ac_cexpr e, ac_dtype d, int32_t lanes); /* the
 /* paired.c: the form of ac_loop_halves. */
 ac_cexpr ac_c_word(ac_cfn *f, ac_x x); /* a word (of type uint32_t), or a number out of words; .text NULL: cannot */
 void ac_c_word_store(ac_cfn *f, ac_x store); /* the statement */
+ac_cexpr ac_c_clamped(ac_cfn *f, ac_x x);    /* MIN of a MAX as one call; .text NULL: it is none */
 bool ac_c_copies(ac_cfile *F);               /* do helpers call memcpy? */
 
 /* scalar_helpers.c, vector_helpers.c: the name of a helper; its text is put into the file at the first call. */

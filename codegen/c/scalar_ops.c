@@ -325,8 +325,10 @@ ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x)
         return arithmetic(f, in, C_DIV);
     case AC_L_MOD:
         return arithmetic(f, in, C_MOD);
-    case AC_L_MIN:
-        return extreme(f, in, C_LT);
+    case AC_L_MIN: {
+        const ac_cexpr whole = ac_c_clamped(f, x);
+        return whole.text ? whole : extreme(f, in, C_LT);
+    }
     case AC_L_MAX:
         return extreme(f, in, C_GT);
     case AC_L_NEG:

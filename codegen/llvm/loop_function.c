@@ -290,7 +290,7 @@ int l_function(l_module *M, const ac_loop_fn *given, const char *name, const boo
 {
     const ac_loop_fn *fn = ac_loop_unroll(M->cx, given);
     if (fn && M->halves)
-        fn = ac_loop_halves(M->cx, fn);
+        fn = ac_loop_halves(M->cx, fn); /* the same where nothing has lanes */
     if (!fn)
         return AC_FAIL;
     l_fn f = {.M = M, .fn = fn};

@@ -77,7 +77,7 @@ bool ac_halves_keep(const ac_loop_fn *fn, ac_x x)
     case AC_L_DOT2:
         return is_pair(fn, i->a);
     // clang-format off
-    case AC_L_NONE: case AC_L_PREFETCH: case AC_L_ADD: case AC_L_SUB: case AC_L_MUL: case AC_L_DIV: case AC_L_MOD:
+    case AC_L_NONE: case AC_L_PREFETCH: case AC_L_TILE: case AC_L_ADD: case AC_L_SUB: case AC_L_MUL: case AC_L_DIV: case AC_L_MOD:
     case AC_L_MIN: case AC_L_MAX: case AC_L_NEG: case AC_L_ABS: case AC_L_SQRT: case AC_L_FLOOR: case AC_L_CEIL:
     case AC_L_TRUNC: case AC_L_RINT: case AC_L_NOT: case AC_L_SHL: case AC_L_EQ: case AC_L_NE: case AC_L_LT:
     case AC_L_LE: case AC_L_SELECT: case AC_L_CAST: case AC_L_SATCAST: case AC_L_FMA: case AC_L_DOT4: case AC_L_MMA: case AC_L_TILE:
@@ -87,6 +87,22 @@ bool ac_halves_keep(const ac_loop_fn *fn, ac_x x)
         // clang-format on
     }
     return false;
+}
+
+static bool is_const(const ac_loop_fn *fn, ac_x x, int64_t k)
+{
+    return ins(fn, x)->op == AC_L_CONST && ins(fn, x)->k.i == k;
+}
+
+ac_x ac_halves_clamped(const ac_loop_fn *fn, ac_x x, int32_t *bits)
+{
+    const ac_ins *i = ins(fn, x), *inner = i->op == AC_L_MIN ? ins(fn, i->a) : i;
+    if (i->op != AC_L_MIN || i->dtype != AC_I32 || i->lanes != 1 || inner->op != AC_L_MAX)
+        return 0;
+    for (*bits = 8; *bits <= 16; *bits *= 2)
+        if (is_const(fn, i->b, ((int64_t)1 << (*bits - 1)) - 1) && is_const(fn, inner->b, -((int64_t)1 << (*bits - 1))))
+            return inner->a;
+    return 0;
 }
 
 uint32_t ac_halves_bits(const ac_loop_fn *fn, ac_x x)

@@ -9,6 +9,7 @@
  *     %8 = shr i16x2 %5 8                            SXTB16 of the word turned by a byte: bytes 1 and 3
  *     %9 = shuffle i16x2 %a %b [0 1]                 PKHBT: two numbers
  *     %10 = dot2 i32 %7 %9 %c                        SMLAD
+ *     %11 = min i32 (max i32 %10 -128) 127           SSAT
  *
  * Nothing is allocated; nothing fails. */
 #ifndef AC_IR_LOOP_HALVES_H
@@ -21,6 +22,8 @@ bool ac_is_word(ac_dtype d, int32_t lanes);
 bool ac_halves_keep(const ac_loop_fn *fn, ac_x x);
 /* The word whose even or odd bytes, widened, instruction x is; 0: it is something else. */
 ac_x ac_halves_widened(const ac_loop_fn *fn, ac_x x, bool *odd);
+/* The number that instruction x clamps to 8 or 16 signed bits; 0: it does not. */
+ac_x ac_halves_clamped(const ac_loop_fn *fn, ac_x x, int32_t *bits);
 /* The bits of a CONST or CONSTV that is a word. */
 uint32_t ac_halves_bits(const ac_loop_fn *fn, ac_x x);
 
