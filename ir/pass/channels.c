@@ -84,7 +84,7 @@ int ac_pass_channels(ac_pass *p)
     s.constant = AC_NEW_N(tmp, bool, g->tensor.n + 1);
     for (int32_t k = 0; k < g->tensor.n; k++)
         s.constant[k] = ac_tensor_is_const(g->tensor.item[k]);
-    s.live = AC_NEW_N(tmp, bool *, g->tensor.n + 1);
+    s.need = AC_NEW_N(tmp, uint8_t *, g->tensor.n + 1);
     s.sums = AC_NEW_N(tmp, ac_sums *, g->node.n + 1);
     ac_channels_values(&s);
     ac_channels_needs(&s);

@@ -12,6 +12,10 @@
 #define AC_IR_PASS_CHANNELS_H
 #include "ir/pass/passes.h"
 
+/* What becomes of a channel. One that is idle keeps its place, since others do that lie beside it; its value can be any
+ * of its interval. */
+enum { AC_CHANNEL_GONE, AC_CHANNEL_IDLE, AC_CHANNEL_NEEDED };
+
 /* lo[c] <= stored value <= hi[c] for all positions of channel c < n. n == 0: nothing is known. */
 typedef struct ac_span {
     int32_t n;
@@ -40,9 +44,9 @@ typedef struct ac_channels {
     ac_region *tmp;
     ac_span *span;  /* by tensor id */
     bool *constant; /* by tensor id: of the file, or folded; results that the pass finds constant are none */
-    bool **live;    /* by tensor id: the channels that stay */
+    uint8_t **need; /* by tensor id: AC_CHANNEL_... of each channel */
     ac_sums **sums; /* by position of the node; NULL: no such operator */
-    bool again;     /* needs.c: something was marked */
+    bool again;     /* needs.c: a need has grown */
 } ac_channels;
 
 static inline int64_t ac_last_dim(const ac_tensor *t)
@@ -92,8 +96,9 @@ int32_t ac_channels_cut(ac_channels *s); /* channels that went */
 
 /* Does a channel of a result of n stay, or does n work on state? */
 bool ac_channels_used(const ac_channels *s, const ac_node *n);
-/* Is the result of n one constant, that is small enough to be stored? */
-bool ac_channels_constant(const ac_channels *s, const ac_node *n);
+/* Can the result of n be a constant, of the least values of its channels, that is small enough to be stored? *uniform:
+ * they are all the same. */
+bool ac_channels_constant(const ac_channels *s, const ac_node *n, bool *uniform);
 /* n's result has the channels of operand 0, each made of nothing but that channel. */
 bool ac_channels_kept(const ac_channels *s, const ac_node *n);
 /* Concatenation along the last dimension. */

@@ -9,26 +9,26 @@
 
 #include <string.h>
 
-static bool all_live(const ac_channels *s, const ac_tensor *t)
+static bool all_stay(const ac_channels *s, const ac_tensor *t)
 {
     for (int64_t c = 0; c < ac_last_dim(t); c++)
-        if (!s->live[t->id][c])
+        if (!s->need[t->id][c])
             return false;
     return true;
 }
 
-static int64_t count_live(const bool *live, int64_t n)
+static int64_t count_stay(const uint8_t *need, int64_t n)
 {
     int64_t count = 0;
     for (int64_t c = 0; c < n; c++)
-        count += live[c];
+        count += need[c] > 0;
     return count;
 }
 
 /* ------------------------------------------------------------------ constants */
 
 /* t loses the indices of dimension d that are not in keep[], which repeats after `period`; its bytes become others. */
-static void slice(ac_channels *s, ac_tensor *t, int32_t d, const bool *keep, int64_t period)
+static void slice(ac_channels *s, ac_tensor *t, int32_t d, const uint8_t *keep, int64_t period)
 {
     const int64_t n = t->dim[d], whole = ac_tensor_count(t);
     int64_t inner = ac_dtype_size(t->dtype, 1), outer = 1, to = 0;
@@ -41,7 +41,7 @@ static void slice(ac_channels *s, ac_tensor *t, int32_t d, const bool *keep, int
             to += inner;
         }
     t->data = data;
-    t->dim[d] = count_live(keep, period) * (n / period);
+    t->dim[d] = count_stay(keep, period) * (n / period);
     if (!t->quant || t->quant->n == 1 || t->quant->axis != d)
         return;
     ac_quant *q = ac_copy(s->cx->region, t->quant, sizeof *q);
@@ -82,13 +82,47 @@ static int64_t folded(const ac_channels *s, const ac_sums *t, int64_t o)
     const ac_span *x = &s->span[t->x->id];
     int64_t sum = 0;
     for (int64_t c = 0; c < t->ins && !t->times; c++)
-        for (int64_t k = 0; k < t->taps && !s->live[t->x->id][c] && ac_span_fixed(x, c); k++)
+        for (int64_t k = 0; k < t->taps && !s->need[t->x->id][c] && ac_span_fixed(x, c); k++)
             sum += ac_sums_weight(t, o, k, c) * (x->lo[c] - t->zx);
     return sum;
 }
 
+/* Does output o, which nobody needs or which is constant, read a channel that goes and cannot be folded? */
+static bool cut_off(const ac_channels *s, const ac_sums *t, int64_t o)
+{
+    const ac_span *x = &s->span[t->x->id];
+    const uint8_t need = s->need[t->y->id][o];
+    if (!need || t->times || (need == AC_CHANNEL_NEEDED && !ac_span_fixed(&s->span[t->y->id], o)))
+        return false;
+    for (int64_t c = 0; c < t->ins; c++)
+        for (int64_t k = 0; k < t->taps && !s->need[t->x->id][c]; k++) {
+            const bool folds = t->folds && ac_span_fixed(x, c) && (x->lo[c] == t->zx || !t->outside[k]);
+            if (!folds && ac_sums_weight(t, o, k, c))
+                return true;
+        }
+    return false;
+}
+
+/* Such outputs have no weights any more. Their sum is the least one, so that the value is one of their interval: that
+ * of a constant, for one. */
+static const bool *cut_off_outputs(const ac_channels *s, const ac_sums *t, ac_tensor *w)
+{
+    bool *off = AC_NEW_N(s->tmp, bool, t->outs + 1), any = false;
+    for (int64_t o = 0; o < t->outs; o++)
+        any |= off[o] = cut_off(s, t, o);
+    if (!any)
+        return off;
+    char *data = ac_copy(s->cx->region, w->data, (size_t)ac_tensor_bytes(w));
+    for (int64_t o = 0; o < t->outs; o++)
+        for (int64_t k = 0; k < t->taps && off[o]; k++)
+            for (int64_t i = 0; i < t->ins; i++)
+                data[o * t->o_step + k * t->tap_step + i * t->i_step] = (char)t->zw;
+    w->data = data;
+    return off;
+}
+
 /* The bias of the outputs that stay; NULL: there is none, and none is needed. */
-static ac_tensor *new_bias(ac_channels *s, const ac_node *n, const ac_sums *t)
+static ac_tensor *new_bias(ac_channels *s, const ac_node *n, const ac_sums *t, const bool *off)
 {
     ac_tensor b = {.dtype = t->wide ? AC_I64 : AC_I32, .rank = 1, .dim = {t->outs}};
     bool any = t->bias != NULL;
@@ -98,30 +132,33 @@ static ac_tensor *new_bias(ac_channels *s, const ac_node *n, const ac_sums *t)
     }
     char *data = ac_alloc(s->cx->region, (size_t)ac_dtype_size(b.dtype, t->outs) + 1);
     for (int64_t o = 0; o < t->outs; o++) {
-        const int64_t more = s->live[t->y->id][o] ? folded(s, t, o) : 0;
-        any |= more != 0;
-        ac_ends_put(b.dtype, data, o, more + (t->bias ? ac_dtype_get_int(b.dtype, t->bias->data, o) : 0));
+        const int64_t own = t->bias ? ac_dtype_get_int(b.dtype, t->bias->data, o) : 0;
+        const int64_t more = s->need[t->y->id][o] ? folded(s, t, o) : 0;
+        const int64_t sum = !off[o] ? own + more : t->lo ? t->lo[o] : 0;
+        any |= sum != own;
+        ac_ends_put(b.dtype, data, o, sum);
     }
     if (!any)
         return NULL;
     b.data = data;
     if (b.quant && b.quant->n > 1 && b.quant->n != t->outs)
         b.quant = NULL;
-    slice(s, &b, 0, s->live[t->y->id], t->outs);
+    slice(s, &b, 0, s->need[t->y->id], t->outs);
     return constant(s, t->bias ? t->bias->name : ac_strf(s->cx->region, "%s_bias", n->name), &b);
 }
 
 static void cut_filter(ac_channels *s, ac_node *n, int32_t i)
 {
     const ac_sums *t = s->sums[i];
-    if (!t || (all_live(s, t->x) && all_live(s, t->y)))
+    if (!t || (all_stay(s, t->x) && all_stay(s, t->y)))
         return;
     const ac_filter_row *at = &ac_filter_of[ac_ops[n->op].filter];
     ac_tensor w = *t->w;
-    ac_tensor *bias = new_bias(s, n, t);
-    slice(s, &w, at->channel, s->live[t->y->id], t->outs);
+    const bool *off = cut_off_outputs(s, t, &w);
+    ac_tensor *bias = new_bias(s, n, t, off);
+    slice(s, &w, at->channel, s->need[t->y->id], t->outs);
     if (!t->times)
-        slice(s, &w, w.rank - 1, s->live[t->x->id], t->ins);
+        slice(s, &w, w.rank - 1, s->need[t->x->id], t->ins);
     own_operands(s, n, at->bias + 1);
     n->in[at->w] = constant(s, t->w->name, &w);
     if (!bias)
@@ -133,20 +170,21 @@ static void cut_filter(ac_channels *s, ac_node *n, int32_t i)
 /* Constant operands lose what the result loses; operands of which nothing is left are left out (concatenation). */
 static void cut_aligned(ac_channels *s, ac_node *n, int32_t i)
 {
-    const bool *live = s->live[n->out[0]->id], joins = n->op == AC_OP_CONCATENATION && ac_channels_joined(s, n);
+    const uint8_t *need = s->need[n->out[0]->id];
+    const bool joins = n->op == AC_OP_CONCATENATION && ac_channels_joined(s, n);
     const int64_t channels = ac_last_dim(n->out[0]);
     int64_t at = 0;
     int32_t kept = 0;
     (void)i;
-    if (all_live(s, n->out[0]))
+    if (all_stay(s, n->out[0]))
         return;
     own_operands(s, n, 0);
     for (int32_t k = 0; k < n->n_in; k++) {
         ac_tensor *x = n->in[k];
-        const int64_t own = ac_last_dim(x), stay = joins ? count_live(live + at, own) : 1;
+        const int64_t own = ac_last_dim(x), stay = joins ? count_stay(need + at, own) : 1;
         if (s->constant[x->id] && stay && (joins || (own == channels && own > 1)) && ac_tensor_force(s->cx, x)) {
             ac_tensor part = *x;
-            slice(s, &part, x->rank - 1, live + at, own);
+            slice(s, &part, x->rank - 1, need + at, own);
             x = constant(s, x->name, &part);
         }
         at += joins ? own : 0;
@@ -162,10 +200,10 @@ static void cut_shape(ac_channels *s, ac_node *n, int32_t i)
     const ac_tensor *y = n->out[0];
     int64_t *dim = AC_NEW_N(s->cx->region, int64_t, AC_MAX_RANK);
     (void)i;
-    if (all_live(s, y) && all_live(s, n->in[0]))
+    if (all_stay(s, y) && all_stay(s, n->in[0]))
         return;
     for (int32_t d = 0; d < y->rank; d++)
-        dim[d] = d < y->rank - 1 ? y->dim[d] : count_live(s->live[y->id], y->dim[d]);
+        dim[d] = d < y->rank - 1 ? y->dim[d] : count_stay(s->need[y->id], y->dim[d]);
     n->n_in = 1;
     n->attrs.shape.shape = (ac_ints){y->rank, dim};
 }
@@ -195,20 +233,17 @@ static ac_cut_fn *rule_of(ac_op op)
 }
 
 /* n's result, known without it. */
-static void store_result(ac_channels *s, ac_node *n)
+static void store_result(ac_channels *s, ac_node *n, bool uniform)
 {
     ac_tensor *t = n->out[0];
     const ac_span *y = &s->span[t->id];
-    const bool *live = s->live[t->id];
-    bool uniform = true;
-    for (int32_t c = 0; c < y->n; c++)
-        uniform &= y->lo[c] == y->lo[0];
+    const uint8_t *need = s->need[t->id];
     const int64_t rows = uniform ? 1 : ac_tensor_count(t) / y->n;
     char *data = ac_alloc(s->cx->region, (size_t)ac_dtype_size(t->dtype, rows * y->n) + 1);
     int64_t at = 0;
     for (int64_t r = 0; r < rows; r++)
-        for (int32_t c = 0; c < (uniform ? 1 : y->n); c++)
-            if (uniform || live[c])
+        for (int32_t c = 0; c < y->n && !(uniform && at); c++)
+            if (need[c])
                 ac_ends_put(t->dtype, data, at++, y->lo[c]);
     ac_node_erase(n);
     t->data = data;
@@ -216,9 +251,9 @@ static void store_result(ac_channels *s, ac_node *n)
 }
 
 /* Constants of the file keep their shape: who reads less of one has a constant of its own. */
-static int32_t shrink(ac_tensor *t, const bool *live)
+static int32_t shrink(ac_tensor *t, const uint8_t *need)
 {
-    const int64_t channels = ac_last_dim(t), left = count_live(live, channels);
+    const int64_t channels = ac_last_dim(t), left = count_stay(need, channels);
     if (!left || left == channels)
         return 0;
     t->dim[t->rank - 1] = left;
@@ -232,11 +267,12 @@ int32_t ac_channels_cut(ac_channels *s)
     int32_t cut = 0;
     for (int32_t k = 0; k < n_nodes; k++) {
         ac_node *n = g->node.item[k];
+        bool uniform;
         if (!ac_channels_used(s, n)) {
             cut += n->op != AC_OP_NONE;
             ac_node_erase(n);
-        } else if (ac_channels_constant(s, n)) {
-            store_result(s, n);
+        } else if (ac_channels_constant(s, n, &uniform)) {
+            store_result(s, n, uniform);
             cut++;
         } else {
             rule_of(n->op)(s, n, k);
@@ -244,7 +280,7 @@ int32_t ac_channels_cut(ac_channels *s)
     }
     for (int32_t k = 0; k < n_tensors; k++)
         if (!s->constant[k])
-            cut += shrink(g->tensor.item[k], s->live[k]);
+            cut += shrink(g->tensor.item[k], s->need[k]);
     for (int32_t k = 0; k < g->node.n && cut; k++)
         ac_fold_node(g, g->node.item[k]);
     ac_graph_sweep(g);

@@ -1,9 +1,9 @@
 /* needs.c - which channels stay.
  *
- * At first none does. What leaves the graph stays, and with it, rule by rule until nothing changes, what it is made of
- * and what has to keep its place beside it. What is left over then was never asked for: its readers do without it, or
- * know it as a constant that they can add themselves. The order in which rules are applied does not matter, since they
- * only ever add.
+ * At first none does. What leaves the graph is needed, and with it, rule by rule until nothing changes, what it is made
+ * of. What lies beside it keeps its place, but is idle: nobody looks at its value, or it is the same for every value of
+ * its operands. What is left over then goes: its readers do without it, or know it as a constant that they can add
+ * themselves. The order in which rules are applied does not matter, since needs only ever grow.
  *
  *     conv_2d, fully_connected   an input channel goes when all weights of the outputs that stay are zero, or when its
  *                                value is one constant k: (k - zx) * sum(w) moves into the bias. With k != zx no tap
@@ -13,19 +13,45 @@
 #include "ir/ops/decode/axis.h"
 #include "ir/pass/channels.h"
 
-enum { MOST_CONSTANT = 64 * 1024 }; /* bytes of a tensor that becomes one */
+enum {
+    MOST_CONSTANT = 64 * 1024, /* bytes of a tensor that becomes one */
+    WORD = 4,                  /* channels */
+    FEW = 16                   /* that stay are nothing beside one more */
+};
 
-static void mark(ac_channels *s, const ac_tensor *t, int64_t c)
+static uint8_t need_of(const ac_channels *s, const ac_tensor *t, int64_t c)
 {
-    bool *live = s->live[t->id];
-    s->again |= !live[c];
-    live[c] = true;
+    return s->need[t->id][c];
+}
+
+static void mark(ac_channels *s, const ac_tensor *t, int64_t c, uint8_t need)
+{
+    if (s->need[t->id][c] >= need)
+        return;
+    s->need[t->id][c] = need;
+    s->again = true;
 }
 
 static void mark_all(ac_channels *s, const ac_tensor *t)
 {
     for (int64_t c = 0; c < ac_last_dim(t); c++)
-        mark(s, t, c);
+        mark(s, t, c, AC_CHANNEL_NEEDED);
+}
+
+/* What y's channel c needs of the operands that it is made of: of a constant only that they are there, since every
+ * value of theirs makes it. */
+static uint8_t asks(const ac_channels *s, const ac_tensor *y, int64_t c)
+{
+    const uint8_t need = need_of(s, y, c);
+    return need == AC_CHANNEL_NEEDED && ac_span_fixed(&s->span[y->id], c) ? AC_CHANNEL_IDLE : need;
+}
+
+/* Channel c of x lies beside channel d of y: both keep their places, or none. */
+static void tie(ac_channels *s, const ac_tensor *x, int64_t c, const ac_tensor *y, int64_t d)
+{
+    mark(s, x, c, asks(s, y, d));
+    if (need_of(s, x, c))
+        mark(s, y, d, AC_CHANNEL_IDLE);
 }
 
 /* Tensors without a channel are left as they are. */
@@ -34,7 +60,7 @@ static bool any_live(const ac_channels *s, const ac_tensor *t)
     if (ac_last_dim(t) < 1)
         return true;
     for (int64_t c = 0; c < ac_last_dim(t); c++)
-        if (s->live[t->id][c])
+        if (need_of(s, t, c))
             return true;
     return false;
 }
@@ -47,18 +73,21 @@ bool ac_channels_used(const ac_channels *s, const ac_node *n)
     return n->op != AC_OP_NONE && ((ac_ops[n->op].flags & OF_STATE) || n->n_fused);
 }
 
-bool ac_channels_constant(const ac_channels *s, const ac_node *n)
+bool ac_channels_constant(const ac_channels *s, const ac_node *n, bool *uniform)
 {
-    if (n->n_out != 1 || n->n_fused)
-        return false;
-    const ac_tensor *t = n->out[0];
-    const ac_span *y = &s->span[t->id];
-    bool same = y->n > 0, uniform = same;
-    for (int32_t c = 0; c < y->n && same; c++) {
-        same = ac_span_fixed(y, c);
-        uniform &= y->lo[c] == y->lo[0];
+    const ac_tensor *t = n->n_out == 1 && !n->n_fused ? n->out[0] : NULL;
+    const ac_span *y = t ? &s->span[t->id] : NULL;
+    int32_t first = -1;
+    *uniform = true;
+    for (int32_t c = 0; y && c < y->n; c++) {
+        const uint8_t need = need_of(s, t, c);
+        if (need == AC_CHANNEL_NEEDED && !ac_span_fixed(y, c))
+            return false;
+        if (need && first < 0)
+            first = c;
+        *uniform &= !need || y->lo[c] == y->lo[first];
     }
-    return same && (uniform || ac_tensor_bytes(t) <= MOST_CONSTANT);
+    return first >= 0 && (*uniform || ac_tensor_bytes(t) <= MOST_CONSTANT);
 }
 
 bool ac_channels_joined(const ac_channels *s, const ac_node *n)
@@ -99,14 +128,13 @@ static void needs_whole(ac_channels *s, const ac_node *n, int32_t i)
         mark_all(s, n->out[k]);
 }
 
-/* Can the outputs that stay do without channel c of x? */
+/* Can the outputs that are needed do without channel c of x? */
 static bool spared(const ac_channels *s, const ac_sums *t, int64_t c)
 {
     const ac_span *x = &s->span[t->x->id];
-    const bool *live = s->live[t->y->id];
     const bool fixed = t->folds && ac_span_fixed(x, c), zero = fixed && x->lo[c] == t->zx;
     for (int64_t o = 0; o < t->outs && !zero; o++)
-        for (int64_t k = 0; k < t->taps && live[o]; k++)
+        for (int64_t k = 0; k < t->taps && asks(s, t->y, o) == AC_CHANNEL_NEEDED; k++)
             if ((!fixed || t->outside[k]) && ac_sums_weight(t, o, k, c))
                 return false;
     return true;
@@ -120,8 +148,10 @@ static void needs_filter(ac_channels *s, const ac_node *n, int32_t i)
         return;
     }
     for (int64_t c = 0; c < t->ins; c++)
-        if (!s->live[t->x->id][c] && !spared(s, t, c))
-            mark(s, t->x, c);
+        if (need_of(s, t->x, c) != AC_CHANNEL_NEEDED && !spared(s, t, c))
+            mark(s, t->x, c, AC_CHANNEL_NEEDED);
+    if (!any_live(s, t->x)) /* no operator is without inputs */
+        mark(s, t->x, 0, AC_CHANNEL_IDLE);
 }
 
 /* x of one channel makes all outputs; otherwise each channel goes with its own. */
@@ -132,14 +162,11 @@ static void needs_depthwise(ac_channels *s, const ac_node *n, int32_t i)
         needs_whole(s, n, i);
         return;
     }
-    const bool one = ac_last_dim(t->x) == 1;
-    for (int64_t o = 0; o < t->outs; o++) {
-        const int64_t c = o / t->times;
-        if (s->live[t->y->id][o])
-            mark(s, t->x, c);
-        else if (!one && s->live[t->x->id][c])
-            mark(s, t->y, o);
-    }
+    for (int64_t o = 0; o < t->outs; o++)
+        if (ac_last_dim(t->x) == 1)
+            mark(s, t->x, 0, asks(s, t->y, o));
+        else
+            tie(s, t->x, o / t->times, t->y, o);
 }
 
 /* Operands with as many channels as the result, or one. */
@@ -147,24 +174,19 @@ static void needs_aligned(ac_channels *s, const ac_node *n, int32_t i)
 {
     const ac_tensor *y = n->out[0];
     const int64_t channels = ac_last_dim(y);
-    bool plain = n->n_out == 1 && !n->n_fused && !ac_ops[n->op].static_in;
+    bool plain = n->n_out == 1 && !ac_ops[n->op].static_in;
     for (int32_t k = 0; k < n->n_in; k++)
         plain &= n->in[k] && (ac_last_dim(n->in[k]) == channels || ac_last_dim(n->in[k]) == 1);
     if (!plain) {
         needs_whole(s, n, i);
         return;
     }
-    for (int32_t k = 0; k < n->n_in; k++) {
-        const ac_tensor *x = n->in[k];
-        const bool one = ac_last_dim(x) == 1;
-        for (int64_t c = 0; c < channels && !s->constant[x->id]; c++) {
-            if (s->live[y->id][c])
-                mark(s, x, one ? 0 : c);
-            else if (channels == 1 || !one)
-                if (s->live[x->id][c])
-                    mark(s, y, c);
-        }
-    }
+    for (int32_t k = 0; k < n->n_in; k++)
+        for (int64_t c = 0; c < channels && !s->constant[n->in[k]->id]; c++)
+            if (ac_last_dim(n->in[k]) == channels)
+                tie(s, n->in[k], c, y, c);
+            else
+                mark(s, n->in[k], 0, asks(s, y, c));
 }
 
 static void needs_same(ac_channels *s, const ac_node *n, int32_t i)
@@ -174,10 +196,7 @@ static void needs_same(ac_channels *s, const ac_node *n, int32_t i)
         return;
     }
     for (int64_t c = 0; c < ac_last_dim(n->out[0]); c++)
-        if (s->live[n->out[0]->id][c])
-            mark(s, n->in[0], c);
-        else if (s->live[n->in[0]->id][c])
-            mark(s, n->out[0], c);
+        tie(s, n->in[0], c, n->out[0], c);
 }
 
 static void needs_regroup(ac_channels *s, const ac_node *n, int32_t i)
@@ -189,26 +208,19 @@ static void needs_regroup(ac_channels *s, const ac_node *n, int32_t i)
         return;
     }
     for (int64_t c = 0; c < most; c++)
-        if (s->live[x->id][c % nx] || s->live[y->id][c % ny]) {
-            mark(s, x, c % nx);
-            mark(s, y, c % ny);
-        }
+        tie(s, x, c % nx, y, c % ny);
 }
 
 /* Along the last dimension each operand has channels of its own, along another one all have the same. */
 static void needs_concat(ac_channels *s, const ac_node *n, int32_t i)
 {
-    const ac_tensor *y = n->out[0];
     const bool joined = ac_channels_joined(s, n);
     int64_t at = 0;
     (void)i;
     for (int32_t k = 0; k < n->n_in; k++) {
         const ac_tensor *x = n->in[k];
-        for (int64_t c = 0; c < ac_last_dim(x); c++)
-            if (s->live[y->id][at + c])
-                mark(s, x, c);
-            else if (s->live[x->id][c] && !s->constant[x->id])
-                mark(s, y, at + c);
+        for (int64_t c = 0; c < ac_last_dim(x) && !s->constant[x->id]; c++)
+            tie(s, x, c, n->out[0], at + c);
         at += joined ? ac_last_dim(x) : 0;
     }
 }
@@ -232,21 +244,49 @@ static ac_needs_fn *rule_of(ac_op op)
     return ac_ops[op].map ? needs_aligned : needs_whole;
 }
 
+static void settle(ac_channels *s)
+{
+    do {
+        s->again = false;
+        for (int32_t k = s->g->node.n - 1; k >= 0; k--) {
+            const ac_node *n = s->g->node.item[k];
+            bool uniform;
+            if (ac_channels_used(s, n) && !ac_channels_constant(s, n, &uniform))
+                (n->n_fused ? needs_whole : rule_of(n->op))(s, n, k);
+        }
+    } while (s->again);
+}
+
+/* Some of the channels of t that would go stay, so that pixels are whole words where that is nearly for nothing. */
+static void fill_word(ac_channels *s, const ac_tensor *t)
+{
+    int64_t n = 0;
+    for (int64_t c = 0; c < ac_last_dim(t); c++)
+        n += need_of(s, t, c) > 0;
+    int64_t more = n % WORD && n < ac_last_dim(t) ? WORD - n % WORD : 0;
+    if (!n || more > n / FEW)
+        return;
+    for (int64_t c = 0; c < ac_last_dim(t) && more; c++)
+        if (!need_of(s, t, c)) {
+            mark(s, t, c, AC_CHANNEL_IDLE);
+            more--;
+        }
+}
+
 void ac_channels_needs(ac_channels *s)
 {
     ac_graph *g = s->g;
     for (int32_t k = 0; k < g->tensor.n; k++) {
         const ac_tensor *t = g->tensor.item[k];
-        s->live[k] = AC_NEW_N(s->tmp, bool, ac_last_dim(t) + 1);
+        s->need[k] = AC_NEW_N(s->tmp, uint8_t, ac_last_dim(t) + 1);
         if (t->input || t->output || t->state || (t->quant && t->quant->n > 1 && !s->constant[k]))
             mark_all(s, t);
     }
-    do {
-        s->again = false;
-        for (int32_t k = g->node.n - 1; k >= 0; k--) {
-            const ac_node *n = g->node.item[k];
-            if (ac_channels_used(s, n) && !ac_channels_constant(s, n))
-                (n->n_fused ? needs_whole : rule_of(n->op))(s, n, k);
+    settle(s);
+    for (int32_t k = 0; k < g->tensor.n; k++)
+        if (s->span[k].n && !s->constant[k]) {
+            fill_word(s, g->tensor.item[k]);
+            if (s->again)
+                settle(s);
         }
-    } while (s->again);
 }

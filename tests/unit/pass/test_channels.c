@@ -121,7 +121,7 @@ static void add_conv(net *t, const value *x, bool depthwise)
     const bool same = upto(2) || k > x->h || k > x->w;
     const int32_t h = same ? (x->h - 1) / stride + 1 : (x->h - k) / stride + 1;
     const int32_t w = same ? (x->w - 1) / stride + 1 : (x->w - k) / stride + 1;
-    const int32_t outs = depthwise ? x->c * times : 1 + upto(7), ins = depthwise ? 1 : x->c;
+    const int32_t outs = depthwise ? x->c * times : 1 + upto(upto(4) ? 7 : 40), ins = depthwise ? 1 : x->c;
     const value from = *x;
     char shape[64];
     if (depthwise)
