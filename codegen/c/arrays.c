@@ -22,12 +22,12 @@ static bool as_words(const ac_const *k)
 }
 
 /* words: the bits of floats; those of half floats always are. */
-static void put_element(ac_sink *to, const ac_const *k, int64_t i, bool words)
+static void put_element(ac_sink *to, const ac_const *k, int64_t i, bool words, bool strict)
 {
     ac_region *r = to->cx->region;
     const ac_dtype d = k->dtype, u = ac_c_unsigned(ac_dtype_bits(d));
     if (words || d == AC_F16 || d == AC_BF16)
-        ac_putf(to, "0x%" PRIx64, (uint64_t)ac_dtype_get_int(u, k->data, i));
+        ac_putf(to, strict ? "0x%" PRIx64 "u" : "0x%" PRIx64, (uint64_t)ac_dtype_get_int(u, k->data, i));
     else if (d == AC_F32)
         ac_put(to, ac_c_float(r, (float)ac_dtype_get_num(d, k->data, i)).text);
     else if (d == AC_F64)
@@ -40,7 +40,7 @@ static void put_element(ac_sink *to, const ac_const *k, int64_t i, bool words)
         ac_put(to, ac_c_int(r, ac_dtype_get_int(d, k->data, i)).text);
 }
 
-static void put_elements(ac_sink *to, const ac_const *k, bool words)
+static void put_elements(ac_sink *to, const ac_const *k, bool words, bool strict)
 {
     size_t start = to->n;
     ac_put(to, "   ");
@@ -50,7 +50,7 @@ static void put_elements(ac_sink *to, const ac_const *k, bool words)
             start = to->n;
         }
         ac_putc(to, ' ');
-        put_element(to, k, i, words);
+        put_element(to, k, i, words, strict);
         if (i + 1 < k->count)
             ac_putc(to, ',');
     }
@@ -78,7 +78,7 @@ void ac_emit_rodata(ac_emit *e, int32_t i, const char *name)
                 elsewhere ? "extern " : storage, before, k->dtype == AC_F64 ? "uint64_t" : "uint32_t", n, type, n, name,
                 aligned, elsewhere ? ";\n\n" : " = {{\n");
         if (!elsewhere) {
-            put_elements(to, k, true);
+            put_elements(to, k, true, ac_c_strict(&e->file));
             ac_put(to, "}};\n\n");
         }
         e->konst[i] = ac_strf(e->region, "%s.value", name);
@@ -91,7 +91,7 @@ void ac_emit_rodata(ac_emit *e, int32_t i, const char *name)
         return;
     ac_putf(to, "%s%sconst %s %s[%lld]%s = {\n", section, storage, type, name, n, aligned);
     if (k->count)
-        put_elements(to, k, false);
+        put_elements(to, k, false, ac_c_strict(&e->file));
     else
         ac_put(to, "    0\n");
     ac_put(to, "};\n\n");

@@ -105,9 +105,18 @@ static void print_poison(ac_emit *e, int32_t i)
 {
     const ac_module *m = e->m;
     for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++)
-        ac_putf(e->to, "    memset(%s + 0x%04llx, 0x%02x, 0x%llx);\n", ac_emit_ram(e, m->dead[i].range[k].ram),
-                (unsigned long long)m->dead[i].range[k].begin, (unsigned)(0xa5 + 0x3b * i) & 0xff,
+        ac_putf(e->to,
+                ac_c_strict(&e->file) ? "    (void)memset(&%s[0x%04llx], 0x%02x, 0x%llx);\n"
+                                      : "    memset(%s + 0x%04llx, 0x%02x, 0x%llx);\n",
+                ac_emit_ram(e, m->dead[i].range[k].ram), (unsigned long long)m->dead[i].range[k].begin,
+                (unsigned)(0xa5 + 0x3b * i) & 0xff,
                 (unsigned long long)(m->dead[i].range[k].end - m->dead[i].range[k].begin));
+}
+
+/* What a number beside an unsigned one ends in. */
+static const char *unsigned_word(const ac_emit *e)
+{
+    return ac_c_strict(&e->file) ? "u" : "";
 }
 
 static void print_step(ac_emit *e, int32_t i)
@@ -119,14 +128,16 @@ static void print_step(ac_emit *e, int32_t i)
     ac_putf(e->to, "\n    /* %s: %s */\n", ac_emit_step_title(e, i), ac_emit_shapes(e, c, e->names != NULL));
     if (!by_rows)
         print_poison(e, i);
-    ac_putf(e->to, by_rows ? "    if (row == 0)\n        %s_STEP_BEGIN(%d);\n    " : "    %s_STEP_BEGIN(%d);\n    ", U,
-            i);
+    if (by_rows)
+        ac_putf(e->to, "    if (row == 0%s)\n    ", unsigned_word(e));
+    ac_putf(e->to, "    %s_STEP_BEGIN(%d);\n    ", U, i);
     if (c->low->chunks)
         ac_putf(e->to, "%s_parts(m, %s_part%d);\n", m->name, m->name, i);
     else
         print_call(e, c);
     if (by_rows)
-        ac_putf(e->to, "    if (row + 1 < %s_IN%d_ROWS)\n        return %s_OK;\n", U, m->streamed_input, U);
+        ac_putf(e->to, "    if (row + 1%s < %s_IN%d_ROWS)\n        return %s_OK;\n", unsigned_word(e), U,
+                m->streamed_input, U);
     ac_putf(e->to, "    %s_STEP_END(%d);\n", U, i);
     if (m->fn[c->fn]->fails)
         ac_putf(e->to, "    if (status != %s_OK)\n        return status;\n", e->file.upper);
@@ -140,7 +151,7 @@ static void print_before_rows(ac_emit *e)
             e->file.upper, m->streamed_input, e->file.upper);
     if (!m->streamed_call && !(m->poison && m->dead && m->dead[0].n))
         return;
-    ac_put(e->to, "    if (row == 0) {\n");
+    ac_putf(e->to, "    if (row == 0%s) {\n", unsigned_word(e));
     for (int32_t i = 0; i < m->streamed_call; i++)
         print_step(e, i);
     print_poison(e, m->streamed_call);
@@ -158,10 +169,10 @@ static void print_row_api(ac_emit *e)
     ac_putf(e->to,
             "int %s_run(const %s_mem *m, void (*fill)(void *user, uint32_t row, %s *to), void *user)\n{\n"
             "    uint32_t row;\n    int status = %s_OK;\n"
-            "    for (row = 0; row < %s_IN%d_ROWS && status == %s_OK; row++) {\n"
+            "    for (row = 0%s; row < %s_IN%d_ROWS && status == %s_OK; row++) {\n"
             "        fill(user, row, %s_in%d_row(m));\n        status = %s_run_row(m, row);\n    }\n    return "
             "status;\n}\n\n",
-            p, p, ac_dtype_c(m->input[i].tensor->dtype), U, U, i, U, p, i, p);
+            p, p, ac_dtype_c(m->input[i].tensor->dtype), U, unsigned_word(e), U, i, U, p, i, p);
 }
 
 void ac_emit_run(ac_emit *e)

@@ -6,6 +6,7 @@
  *     header.c      the .h: the API of docs/generated-c.md
  *     arrays.c      constants as C text, or as a blob pulled in by the assembler
  *     short_names.c names of tensors in comments; firmware only
+ *     braces.c      bodies of if and for get braces; firmware only
  *     fit_lines.c   long lines are broken; firmware only
  *     descriptor.c  the descriptor of runtime/arn_model.def, for `run` and `bench`
  *
@@ -36,7 +37,8 @@ const ac_short_names *ac_emit_short_names(const ac_module *m);
 const char *ac_emit_short_name(const ac_emit *e, const char *name); /* as comment text */
 const char *ac_emit_short_note(const ac_emit *e, const char *note); /* a text with names as words of it, or in quotes */
 
-/* fit_lines.c: `from` with no line over 120 columns. */
+/* braces.c, fit_lines.c: `from` with braces around all bodies, with no line over 120 columns. */
+void ac_emit_braced(ac_sink *from, ac_sink *to);
 void ac_emit_fitted(ac_sink *from, ac_sink *to);
 
 /* arrays.c */

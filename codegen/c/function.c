@@ -44,7 +44,7 @@ static const char *value_type(ac_cfile *F, const ac_cfn *f, ac_x x)
     const ac_ins *in = c_ins(f, x);
     ac_dtype d = (ac_dtype)in->dtype;
     if (in->lanes <= 1)
-        return d == AC_BOOL ? "int" : ac_dtype_c(d);
+        return d != AC_BOOL ? ac_dtype_c(d) : ac_c_strict(F) ? "bool" : "int";
     return F->dialect->vector_type(F, d == AC_BOOL ? ac_c_mask_type(f->val[x].mask) : d, in->lanes);
 }
 
@@ -152,7 +152,7 @@ static void print_for(ac_cfn *f, ac_x x)
 static const char *condition(const ac_cfn *f, ac_x x)
 {
     ac_cexpr e = f->val[x].e;
-    return e.top == C_COND ? ac_strf(f->file->region, "(%s) != 0", e.text) : e.text;
+    return e.top == C_COND && !ac_c_strict(f->file) ? ac_strf(f->file->region, "(%s) != 0", e.text) : e.text;
 }
 
 static const char *own_statement(ac_cfn *f, ac_x x)
@@ -177,7 +177,11 @@ static void print_store(ac_cfn *f, ac_x x)
         return;
     }
     ac_dtype d = f->fn->buf.item[in->aux].dtype;
-    ac_cexpr e = ac_c_exact(f->file, f->val[in->b].e, d);
+    ac_cexpr e = f->val[in->b].e;
+    if (d == AC_BOOL && ac_c_strict(f->file))
+        e = ac_c_cond(f->file->region, e, ac_c_atom("1u"), ac_c_atom("0u"));
+    else
+        e = ac_c_exact(f->file, e, d);
     ac_c_line(f, "%s[%s] = %s;", f->buf[in->aux], f->val[in->a].e.text, e.text);
 }
 

@@ -7,15 +7,16 @@
  *     paired.c          two halves or four bytes in a word of 32 bits, where the machine works on those
  *     vector_casts.c    conversions between vector types
  *     scalar_helpers.c  functions on scalars that C99 has no operator for (square root, rounding, half floats)
+ *     strict_helpers.c  those of them that firmware has another text of
  *     vector_helpers.c  functions on vectors that C has no operator for
  *     split_vectors.c   vectors wider than a register become several
  *     identifiers.h     names of C
  *     dialect.h         what differs between C and CUDA
  *
- * How values print. A bool is an int with value 0 or 1; integers narrower than int are computed in int and cast to
- * their type where they are named or stored; f16 and bf16 are uint16_t. A vector is a GNU vector type named like the
- * text form (f32x16); a vector of bool is an integer vector with lanes 0 or -1, as wide as what was compared (`mask`
- * bits).
+ * How values print. A bool is an int with value 0 or 1, or, in strict code (below), a bool; integers narrower than int
+ * are computed in int and cast to their type where they are named or stored; f16 and bf16 are uint16_t. A vector is a
+ * GNU vector type named like the text form (f32x16); a vector of bool is an integer vector with lanes 0 or -1, as wide
+ * as what was compared (`mask` bits).
  *
  * Memory: the context's region. Errors: E0901 for programs the printer cannot print. */
 #ifndef AC_CODEGEN_C_PRINTER_H
@@ -39,6 +40,12 @@ typedef struct ac_cfile {
 
 void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const struct ac_dialect *dialect, const ac_target *target,
                    const char *prefix);
+/* Code for firmware keeps to MISRA C:2012 but for the deviations of docs/misra.md: truth values are `bool`, and what
+ * operators make is converted to another kind of number by a function, not by a cast. */
+static inline bool ac_c_strict(const ac_cfile *F)
+{
+    return F->target->firmware;
+}
 bool ac_c_have(ac_cfile *F, const char *name); /* already printed? If not, it counts as printed from now on */
 
 typedef struct ac_cval {
@@ -106,6 +113,7 @@ bool ac_c_copies(ac_cfile *F);               /* do helpers call memcpy? */
 
 /* scalar_helpers.c, vector_helpers.c: the name of a helper; its text is put into the file at the first call. */
 const char *ac_c_helper(ac_cfile *F, const char *name);
+const char *ac_c_strict_helper(const char *name); /* strict_helpers.c: its text in strict code; NULL: no other */
 const char *ac_c_sat_helper(ac_cfile *F, ac_dtype to, ac_dtype from);                          /* float to integer */
 const char *ac_c_vec_helper(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from); /* from: of operand a */
 const char *ac_c_vec_wide_mul(ac_cfile *F, int32_t lanes); /* i64 product of lanes that fit in 32 bits; NULL: none */

@@ -2,6 +2,7 @@
  * has none, and not every libm rounds its square root or fma correctly. All are exact: the result is that of IEEE
  * 754. */
 #include "codegen/c/dialect.h"
+#include "codegen/c/roots.h"
 
 #include <string.h>
 
@@ -11,21 +12,6 @@ typedef struct row {
     const char *plain;    /* C99 */
     const char *simd;     /* for targets with vectors; NULL: as plain. `@` is the macro with the target attribute */
 } row;
-
-/* A square root or a rounding has one instruction on most machines; the portable body follows in #else. */
-#define ROOT_NATIVE(sse, arm64, arm_bit, arm, riscv_bits, riscv)      \
-    "#if defined(__SSE2__)\n"                                         \
-    "    return " sse ";\n"                                           \
-    "#elif defined(__aarch64__)\n"                                    \
-    "    __asm__(" arm64 " : \"=w\"(x) : \"w\"(x));\n"                \
-    "    return x;\n"                                                 \
-    "#elif defined(__ARM_FP) && (__ARM_FP & " arm_bit ")\n"           \
-    "    __asm__(" arm ");\n"                                         \
-    "    return x;\n"                                                 \
-    "#elif defined(__riscv_flen) && __riscv_flen >= " riscv_bits "\n" \
-    "    __asm__(" riscv " : \"=f\"(x) : \"f\"(x));\n"                \
-    "    return x;\n"                                                 \
-    "#else\n"
 
 static const row ROWS[] = {
     {"inf_f32", {0}, "static const union {\n    uint32_t bits;\n    float value;\n} inf_f32 = {0x7f800000u};\n", NULL},
@@ -191,9 +177,8 @@ static const row ROWS[] = {
      {0},
      "/* The correctly rounded square root: by the machine, else bit by bit as on paper. */\n"
      "static float sqrt_f32(float x)\n"
-     "{\n" //
-     ROOT_NATIVE("_mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x)))", "\"fsqrt %s0, %s1\"", "4",
-                 "\"vsqrt.f32 %0, %1\" : \"=t\"(x) : \"t\"(x)", "32", "\"fsqrt.s %0, %1\"") //
+     "{\n"           //
+     ROOT_NATIVE_F32 //
      "    union {\n        float x;\n        uint32_t bits;\n    } v = {x};\n"
      "    uint32_t mantissa, rest = 0, root = 0;\n"
      "    int32_t exponent = (int32_t)(v.bits >> 23 & 255u), i;\n"
@@ -231,9 +216,8 @@ static const row ROWS[] = {
      {0},
      "/* The correctly rounded square root: by the machine, else bit by bit as on paper. */\n"
      "static double sqrt_f64(double x)\n"
-     "{\n" //
-     ROOT_NATIVE("_mm_cvtsd_f64(_mm_sqrt_sd(_mm_setzero_pd(), _mm_set_sd(x)))", "\"fsqrt %d0, %d1\"", "8",
-                 "\"vsqrt.f64 %P0, %P1\" : \"=w\"(x) : \"w\"(x)", "64", "\"fsqrt.d %0, %1\"") //
+     "{\n"           //
+     ROOT_NATIVE_F64 //
      "    union {\n        double x;\n        uint64_t bits;\n    } v = {x};\n"
      "    uint64_t mantissa, rest = 0, root = 0;\n"
      "    int32_t exponent = (int32_t)(v.bits >> 52 & 2047u), i;\n"
@@ -365,7 +349,8 @@ const char *ac_c_helper(ac_cfile *F, const char *name)
             return h->name;
         for (int k = 0; !simd && k < 3 && h->needs[k]; k++)
             ac_c_helper(F, h->needs[k]);
-        F->dialect->put_helper(F, name, simd ? h->simd : h->plain);
+        const char *strict = ac_c_strict(F) ? ac_c_strict_helper(name) : NULL;
+        F->dialect->put_helper(F, name, simd ? h->simd : strict ? strict : h->plain);
         return h->name;
     }
     return NULL;
@@ -387,7 +372,7 @@ const char *ac_c_sat_helper(ac_cfile *F, ac_dtype to, ac_dtype from)
     const char *type = ac_dtype_c(to), *x = ac_dtype_c(from);
     const char *hi = wide ? ac_c_double(r, end).text : ac_c_float(r, (float)end).text;
     const char *lo = wide ? ac_c_double(r, start).text : ac_c_float(r, (float)start).text;
-    const char *least = is_signed ? ac_strf(r, "INT%d_MIN", bits + 1) : "0";
+    const char *least = is_signed ? ac_strf(r, "INT%d_MIN", bits + 1) : ac_c_strict(F) ? "0u" : "0";
     const char *most = ac_strf(r, is_signed ? "INT%d_MAX" : "UINT%d_MAX", is_signed ? bits + 1 : bits);
     ac_putf(&F->helpers,
             "static %s %s(%s x)\n"

@@ -11,6 +11,8 @@ static const char *pointer_to(const ac_emit *e, const char *address, ac_dtype d,
     const char *type = ac_dtype_c(d);
     if (!strcmp(type, "uint8_t"))
         return address;
+    if (ac_c_strict(&e->file)) /* an address of an element needs no parentheses */
+        return ac_strf(e->region, readonly ? "(const %s *)(const void *)%s" : "(%s *)(void *)%s", type, address);
     return ac_strf(e->region, readonly ? "(const %s *)(const void *)(%s)" : "(%s *)(void *)(%s)", type, address);
 }
 
@@ -36,9 +38,9 @@ const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d)
     const char *base = at.space == AC_SPACE_ARENA ? ac_emit_ram(e, at.index) : BASE[at.space];
     if (at.space == AC_SPACE_IN || at.space == AC_SPACE_OUT)
         base = ac_strf(r, "%s%d", base, at.index);
-    return pointer_to(e,
-                      ac_strf(r, at.space == AC_SPACE_CONST ? "%s + %lld" : "%s + 0x%04llx", base, (long long)offset),
-                      d, readonly);
+    const char *text = ac_strf(r, at.space == AC_SPACE_CONST ? "%lld" : "0x%04llx", (long long)offset);
+    text = ac_c_strict(&e->file) ? ac_strf(r, "&%s[%s]", base, text) : ac_strf(r, "%s + %s", base, text);
+    return pointer_to(e, text, d, readonly);
 }
 
 /* "0x0100", "state 0x0040", "in 0 0x0000" */
@@ -180,6 +182,17 @@ static void print_consts(ac_emit *e, ac_cnames *names)
     }
 }
 
+/* State `io` takes its first value. */
+static void put_copy(const ac_emit *e, ac_sink *to, const ac_io *io, const char *value)
+{
+    const unsigned long long at = (unsigned long long)io->offset;
+    const long long n = (long long)io->bytes;
+    if (ac_c_strict(&e->file))
+        ac_putf(to, "    (void)memcpy(&state[0x%04llx], (const uint8_t *)(const void *)%s, %lldu);\n", at, value, n);
+    else
+        ac_putf(to, "    memcpy(state + 0x%04llx, %s, %lldu);\n", at, value, n);
+}
+
 int ac_emit_reset(ac_emit *e, ac_cnames *names)
 {
     const ac_module *m = e->m;
@@ -206,13 +219,13 @@ int ac_emit_reset(ac_emit *e, ac_cnames *names)
         one.n_konst = 1;
         first.konst = AC_NEW_N(r, const char *, 1);
         ac_emit_rodata(&first, 0, ac_c_name_take(names, ac_strf(r, "%s_%s_first", m->name, t->name)));
-        ac_putf(&copies, "    memcpy(state + 0x%04llx, %s, %lldu);\n", (unsigned long long)m->state[i].offset,
-                first.konst[0], (long long)m->state[i].bytes);
+        put_copy(e, &copies, &m->state[i], first.konst[0]);
     }
     ac_putf(e->to, "void %s_reset(const %s_mem *m)\n{\n", m->name, m->name);
     if (copies.n)
         ac_put(e->to, "    uint8_t *const state = (uint8_t *)m->state;\n");
-    ac_putf(e->to, "    memset(m->state, 0, %s_STATE_BYTES);\n", e->file.upper);
+    ac_putf(e->to, "    %smemset(m->state, 0, %s_STATE_BYTES);\n", ac_c_strict(&e->file) ? "(void)" : "",
+            e->file.upper);
     ac_put_n(e->to, copies.text, copies.n);
     ac_put(e->to, "}\n\n");
     return AC_OK;
@@ -220,8 +233,12 @@ int ac_emit_reset(ac_emit *e, ac_cnames *names)
 
 static void check_aligned(ac_emit *e, const char *what, const char *align)
 {
-    ac_putf(e->to, "    if (m->%s == NULL || (uintptr_t)m->%s %% %s_%s_ALIGN != 0)\n        return %s_EALIGN;\n", what,
-            what, e->file.upper, align, e->file.upper);
+    const bool strict = ac_c_strict(&e->file);
+    ac_putf(e->to,
+            strict ? "    if ((m->%s == NULL) || (((uintptr_t)m->%s %% %s_%s_ALIGN) != 0u))\n"
+                   : "    if (m->%s == NULL || (uintptr_t)m->%s %% %s_%s_ALIGN != 0)\n",
+            what, what, e->file.upper, align);
+    ac_putf(e->to, "        return %s_EALIGN;\n", e->file.upper);
 }
 
 int ac_emit_init(ac_emit *e)
@@ -351,12 +368,20 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
         ac_putf(to, "; options: %s", ac_c_comment_text(r, m->options));
     ac_putf(to, "\n * Compile without -ffast-math. The API is in %s. */\n#include \"%s\"\n",
             ac_c_comment_text(r, header_name), header_name);
+    const char *before = "\n";
+    if (ac_c_strict(&e.file) && functions.n && strstr(ac_sink_text(&functions), "bool ")) {
+        ac_put(to, "\n#include <stdbool.h>\n");
+        before = "";
+    }
     if (m->state_bytes || (m->poison && m->dead) || (m->host && m->streamed) || ac_c_copies(&e.file))
-        ac_put(to, "\n#include <string.h>\n");
+        ac_putf(to, "%s#include <string.h>\n", before);
     ac_putc(to, '\n');
     if (m->host)
         ac_emit_host_types(&e);
     print_macros(&e);
+    if (ac_c_strict(&e.file) && functions.n && strstr(ac_sink_text(&functions), " >> "))
+        ac_put(to,
+               "#if ((-1) >> 1) != (-1)\n#error \"right shifts of negative numbers must be arithmetic\"\n#endif\n\n");
     ac_c_print_prologue(&e.file, to);
     print_consts(&e, &names);
     ac_put_n(to, functions.text, functions.n);
@@ -376,9 +401,11 @@ int ac_emit_source(ac_module *m, const char *header_name, const char *blob_name,
 {
     if (!m->target->firmware)
         return print_source(m, header_name, blob_name, to);
-    ac_sink text;
+    ac_sink text, braced;
     ac_sink_open(&text, m->cx);
+    ac_sink_open(&braced, m->cx);
     AC_TRY(print_source(m, header_name, blob_name, &text));
-    ac_emit_fitted(&text, to);
+    ac_emit_braced(&text, &braced);
+    ac_emit_fitted(&braced, to);
     return AC_OK;
 }
