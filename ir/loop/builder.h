@@ -60,7 +60,12 @@ ac_x ac_lb_lanes(ac_lb *b, ac_dtype d, const int64_t *lane, int32_t lanes);
 int64_t ac_lb_lane_of(const ac_loop_fn *fn, const ac_ins *k, int32_t lane); /* of a CONST or CONSTV */
 static inline bool ac_ins_const(const ac_ins *i)
 {
-    return (i->op == AC_L_CONST && !(i->flags & AC_F_SHAPE)) || i->op == AC_L_CONSTV;
+    return i->op == AC_L_CONST || i->op == AC_L_CONSTV;
+}
+/* A constant that may be folded. */
+static inline bool ac_ins_known(const ac_ins *i)
+{
+    return ac_ins_const(i) && !(i->flags & AC_F_SHAPE);
 }
 
 /* Operands that are values (not GET's variable, which is in aux). */

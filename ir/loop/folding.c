@@ -98,7 +98,7 @@ static ac_x fold_constants(ac_lb *b, const ac_ins *ins)
     const ac_x operand[3] = {ins->a, ins->b, ins->c};
     int32_t arity = op == AC_L_SHUFFLE && !ins->b ? 1 : ac_lop_arity(op);
     for (int32_t i = 0; i < arity; i++)
-        if (!ac_ins_const(at(b, operand[i])))
+        if (!ac_ins_known(at(b, operand[i])))
             return 0;
     if (op == AC_L_SPLAT || op == AC_L_LANE || op == AC_L_SHUFFLE)
         return fold_lanes(b, ins);
@@ -122,7 +122,7 @@ static ac_x fold_constants(ac_lb *b, const ac_ins *ins)
 static bool is_int(const ac_lb *b, ac_x x, int64_t v)
 {
     const ac_ins *i = at(b, x);
-    return i->op == AC_L_CONST && ac_ins_const(i) && !ac_dtype_is_float((ac_dtype)i->dtype) && i->k.i == v;
+    return i->op == AC_L_CONST && ac_ins_known(i) && !ac_dtype_is_float((ac_dtype)i->dtype) && i->k.i == v;
 }
 
 static bool is_num(const ac_lb *b, ac_x x, double v)
@@ -141,11 +141,11 @@ static ac_x zero_like(ac_lb *b, ac_x x)
 static ac_x chain(ac_lb *b, const ac_ins *ins)
 {
     const ac_ins *x = at(b, ins->a), *d = at(b, ins->b);
-    if (x->op != AC_L_ADD || x->flags != ins->flags || d->op != AC_L_CONST || !ac_ins_const(d))
+    if (x->op != AC_L_ADD || x->flags != ins->flags || d->op != AC_L_CONST || !ac_ins_known(d))
         return 0;
     const ac_ins *c = at(b, x->b);
     int64_t sum;
-    if (c->op != AC_L_CONST || !ac_ins_const(c) || __builtin_add_overflow(c->k.i, d->k.i, &sum))
+    if (c->op != AC_L_CONST || !ac_ins_known(c) || __builtin_add_overflow(c->k.i, d->k.i, &sum))
         return 0;
     ac_dtype t = (ac_dtype)ins->dtype;
     if (!(ins->flags & AC_F_WRAP) && (t == AC_U64 || sum < ac_dtype_min(t) || sum > ac_dtype_max(t)))
@@ -281,7 +281,7 @@ ac_x ac_lb_fold(ac_lb *b, const ac_ins *given)
     if (ac_lop_arity((ac_lop)ins.op) != 2)
         return 0;
     bool fl = ac_dtype_is_float(ac_lb_dtype(b, ins.a));
-    bool swap = commutes(&ins, fl) && ac_ins_const(at(b, ins.a));
+    bool swap = commutes(&ins, fl) && ac_ins_known(at(b, ins.a));
     if (swap) { /* constants second: equal expressions meet */
         ac_x t = ins.a;
         ins.a = ins.b;
