@@ -216,9 +216,9 @@ static void dead_channels(arenac *a, note_list *note)
         row[k] = (ac_report_cut){x->name,        x->op,   x->channels,  x->gone,  x->inputs,
                                  x->inputs_gone, x->macs, x->macs_gone, x->bytes, x->bytes_gone};
     }
-    *cuts = (ac_report_cuts){row, from->n};
+    *cuts = (ac_report_cuts){row, from->n, from->same};
     a->report->cuts = cuts;
-    if (a->opt.verbose > 0 || ac_report_cuts_any(cuts))
+    if (a->opt.verbose > 0 || cuts->same || ac_report_cuts_any(cuts))
         ac_push(a->cx.region, note, ac_report_cuts_note(&a->cx, cuts));
 }
 

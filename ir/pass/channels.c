@@ -62,12 +62,34 @@ static void count(ac_cut_row *r, const ac_node *n)
     r->bytes_gone -= weight_bytes(n);
 }
 
+/* Does some output depend on an input, or on state? */
+static bool results_vary(const ac_channels *s)
+{
+    const ac_graph *g = s->g;
+    bool *varies = AC_NEW_N(s->tmp, bool, g->tensor.n + 1), uniform, any = false;
+    for (int32_t k = 0; k < g->tensor.n; k++)
+        varies[k] = g->tensor.item[k]->input || g->tensor.item[k]->state;
+    for (int32_t k = 0; k < g->node.n; k++) {
+        const ac_node *n = g->node.item[k];
+        bool some = false;
+        for (int32_t i = 0; i < n->n_in && !some; i++)
+            some = n->in[i] && varies[n->in[i]->id];
+        some = some && !ac_channels_constant(s, n, &uniform);
+        for (int32_t i = 0; i < n->n_out; i++)
+            varies[n->out[i]->id] |= some;
+    }
+    for (int32_t k = 0; k < g->output.n; k++)
+        any |= varies[g->output.item[k]->id];
+    return any;
+}
+
 /* ac_pass_channels: channels of quantised tensors that are constant whatever the inputs, or that nobody uses, go, and
  * results that are constant become constants.
  *   before:  %y: i8[1,8,8,16] = conv_2d %x %w %b act=relu      %z = conv_2d %y %v %c      channels 3 and 7 of %y: zero
  *   after:   %y: i8[1,8,8,14] = conv_2d %x %w_live %b_live act=relu      %z = conv_2d %y %v_live %c_live
  * needs: shapes known, no epilogues, no views.  keeps: values bit for bit; names, types and shapes of inputs and
- * outputs. An output may become a constant. Weights of quantised operators are read here; nothing else is computed but
+ * outputs. An output may become a constant, but not all of them: then the weights are none that anybody wants to run,
+ * and the model stays as it is. Weights of quantised operators are read here; nothing else is computed but
  * what operators make of the ends of intervals. */
 int ac_pass_channels(ac_pass *p)
 {
@@ -88,10 +110,11 @@ int ac_pass_channels(ac_pass *p)
     s.sums = AC_NEW_N(tmp, ac_sums *, g->node.n + 1);
     ac_channels_values(&s);
     ac_channels_needs(&s);
-    p->changed += ac_channels_cut(&s);
+    *cuts = (ac_cuts){row, n, !results_vary(&s)};
+    if (!cuts->same)
+        p->changed += ac_channels_cut(&s);
     for (int32_t k = 0; k < n; k++)
         count(&row[k], node[k]);
-    *cuts = (ac_cuts){row, n};
     ac_region_close(tmp);
     return p->changed ? ac_pass_dead(p) : AC_OK;
 }

@@ -19,6 +19,7 @@ typedef struct ac_cut_row {
 typedef struct ac_cuts {
     const ac_cut_row *row; /* all integer operators with weights */
     int32_t n;
+    bool same; /* no output depends on the inputs: nothing was taken out */
 } ac_cuts;
 
 typedef struct ac_pass_options {

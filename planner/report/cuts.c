@@ -28,6 +28,8 @@ const char *ac_report_cuts_note(ac_ctx *cx, const ac_report_cuts *c)
     const ac_report_cut all = total_of(c);
     if (!c->n)
         return "dead channels: no operator with weights is quantised";
+    if (c->same)
+        return "dead channels: no output depends on the inputs, whatever they are; so nothing is removed";
     if (!lost(&all))
         return ac_strf(cx->region, "dead channels: none of %s is constant or unused", ac_commas(cx, all.channels));
     return ac_strf(cx->region, "dead channels: %s of %s, with %s multiply-adds (%.1f %%) and %s B of weights (%.1f %%)",

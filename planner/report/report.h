@@ -60,6 +60,7 @@ typedef struct ac_report_cut {
 typedef struct ac_report_cuts {
     const ac_report_cut *row; /* all that have integer weights */
     int32_t n;
+    bool same; /* nothing, because no output depends on the inputs */
 } ac_report_cuts;
 
 typedef struct ac_report {
