@@ -122,6 +122,20 @@ def run(board, elf, timeout):
     return result
 
 
+def defines(header, opt):
+    """Numbers of a header; NAME_STACK_BYTES may differ for code that is made for size."""
+    values, wanted = {}, True
+    for line in open(header):
+        words = line.split()
+        if line.startswith("#if !defined(__OPTIMIZE_SIZE__)"):
+            wanted = opt != "-Os"
+        elif line.startswith(("#else", "#endif")):
+            wanted = line.startswith("#endif") or not wanted
+        elif wanted and len(words) > 2 and words[0] == "#define" and words[2].rstrip("u").isdigit():
+            values[words[1]] = int(words[2].rstrip("u"))
+    return values
+
+
 def measure(board, name, source, selftest, folder, opt="-O2", cflags=(), steps=False, timeout=550):
     net, elf = build(board, name, source, selftest, folder, opt, cflags, steps)
     result = run(board, elf, timeout)

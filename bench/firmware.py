@@ -122,20 +122,6 @@ def compiled(o, path, given, target, mode, kind, folder):
     return r.returncode == 0, r.stderr.strip()
 
 
-def defines(folder, opt):
-    """Numbers of the header; NET_STACK_BYTES may differ for code that is made for size."""
-    values, wanted = {}, True
-    for line in open(os.path.join(folder, "net.h")):
-        words = line.split()
-        if line.startswith("#if !defined(__OPTIMIZE_SIZE__)"):
-            wanted = opt != "-Os"
-        elif line.startswith(("#else", "#endif")):
-            wanted = line.startswith("#endif") or not wanted
-        elif wanted and len(words) > 2 and words[0] == "#define" and words[2].rstrip("u").isdigit():
-            values[words[1]] = int(words[2].rstrip("u"))
-    return values
-
-
 def cell(o, b, model, target, mode, form):
     """One measurement, or a dict with the reason why there is none."""
     kind, opt = FORMS[form]
@@ -143,7 +129,7 @@ def cell(o, b, model, target, mode, form):
         ok, why = compiled(o, *model, target, mode, kind, folder)
         if not ok:
             return {"none": why}
-        sizes = defines(folder, opt)
+        sizes = board.defines(os.path.join(folder, "net.h"), opt)
         try:
             r = board.measure(b, "net", os.path.join(folder, "net." + kind), os.path.join(folder, "net.selftest.c"),
                               folder, opt)

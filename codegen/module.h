@@ -70,7 +70,7 @@ typedef struct ac_dead {
     int32_t n;
 } ac_dead;
 
-/* Stack of run and init, from a compiler's own frames. */
+/* Stack of run, from a compiler's own frames. */
 typedef struct ac_stack {
     ac_bytes bytes, small; /* small: when code is made for size */
     const char *how;       /* "frames of arm-none-eabi-gcc 12.2.1 -O2"; NULL: nobody was asked, there is an estimate */

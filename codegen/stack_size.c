@@ -1,7 +1,7 @@
 /* stack_size.c - frames from locals, variables and loops; see stack_size.h. */
 #include "codegen/stack_size.h"
 
-/* Locals, and what a compiler may keep on the stack of variables and loops. */
+/* Locals, and variables and loops: all of them. */
 static void count(const ac_loop_fn *fn, ac_bytes *locals, ac_bytes *values)
 {
     *locals = *values = 0;
@@ -17,16 +17,38 @@ static void count(const ac_loop_fn *fn, ac_bytes *locals, ac_bytes *values)
     }
 }
 
+/* Variables, loops and what blocks around still need: the most of them at one place. Values of an inner block that
+ * nothing outside reads are gone at its end. */
+static ac_bytes in_scope(const ac_loop_fn *fn)
+{
+    enum { DEEPEST = 64 };
+    ac_bytes now = 0, most = 0, before[DEEPEST];
+    int32_t depth = 0;
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        const ac_ins *in = &fn->code.item[x];
+        if ((in->op == AC_L_FOR || in->op == AC_L_IF) && depth < DEEPEST)
+            before[depth++] = now;
+        if (in->op == AC_L_VAR)
+            now += ac_dtype_size((ac_dtype)in->dtype, in->lanes);
+        else if (in->op == AC_L_FOR)
+            now += 8;
+        else if (in->op == AC_L_END && depth)
+            now = before[--depth];
+        most = now > most ? now : most;
+    }
+    return most;
+}
+
 /* Few registers: more of the values are on the stack, and copies of them. */
 static ac_bytes frame(const ac_target *t, const ac_loop_fn *fn)
 {
-    enum { SAVED = 40, TENTHS = 10 };
+    enum { SAVED = 72, FEW = 8, TENTHS = 10 };
     ac_bytes locals, values;
     count(fn, &locals, &values);
     if (!t->firmware)
         return locals + values;
-    const ac_bytes tenths = t->core > 0 && t->core <= 8 ? 30 : 14;
-    return locals + SAVED + values * tenths / TENTHS + 4 * (ac_bytes)fn->buf.n;
+    const ac_bytes tenths = t->core > 0 && t->core <= FEW ? 55 : 15;
+    return locals + SAVED + in_scope(fn) * tenths / TENTHS + 4 * (ac_bytes)fn->buf.n;
 }
 
 ac_bytes ac_stack_estimate(const ac_module *m)

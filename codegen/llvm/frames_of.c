@@ -75,7 +75,7 @@ static ac_bytes libraries(watch *w, LLVMMemoryBufferRef object)
         const char *name = LLVMGetSymbolName(s);
         if (strncmp(name, "__", 2) != 0 && strncmp(name, "mem", 3) != 0)
             continue;
-        const ac_bytes d = ac_frames_deepest(&w->frames, w->M->target, ac_frames_add(r, &w->frames, name));
+        const ac_bytes d = ac_frames_deepest(r, &w->frames, w->M->target, ac_frames_add(r, &w->frames, name));
         most = d > most ? d : most;
     }
     LLVMDisposeSymbolIterator(s);
@@ -87,14 +87,14 @@ void l_frames_close(l_module *M, void *watched, LLVMMemoryBufferRef object)
 {
     watch *w = watched;
     ac_bytes most = 0;
-    static const char *const ROOTS[] = {"init", "run", "run_row"};
+    static const char *const ROOTS[] = {"run", "run_row"};
     LLVMContextSetDiagnosticHandler(M->lc, NULL, NULL);
     const ac_bytes library = libraries(w, object);
     for (size_t i = 0; i < sizeof ROOTS / sizeof *ROOTS; i++) {
         const char *name = ac_strf(M->region, "%s_%s", M->m->name, ROOTS[i]);
         for (int32_t k = 0; k < w->frames.n; k++)
             if (!strcmp(w->frames.item[k].name, name)) {
-                const ac_bytes d = ac_frames_deepest(&w->frames, M->target, k);
+                const ac_bytes d = ac_frames_deepest(M->region, &w->frames, M->target, k);
                 most = d > most ? d : most;
             }
     }

@@ -38,7 +38,7 @@ void ac_tools_run(ac_tool *tool, int32_t n); /* all at the same time */
 const char *const *ac_board_gcc(ac_ctx *cx, const ac_board *b, const char *const *more);
 const char *ac_board_read(ac_ctx *cx, const char *path); /* a whole text file; "" when it is not there */
 
-/* gcc_frames.c: the stack of run and init from the frames of the target's gcc, at -O2 and -Os. `how` stays NULL where
+/* gcc_frames.c: the stack of run from the frames of the target's gcc, at -O2 and -Os. `how` stays NULL where
  * there is no gcc, or it fails: then there is the estimate. */
 void ac_gcc_stack(ac_module *m, ac_stack *stack);
 

@@ -40,7 +40,7 @@ static void take_edge(ac_region *r, ac_frames *f, const char *line)
 
 static ac_bytes deepest(const ac_module *m, const char *graph)
 {
-    static const char *const ROOTS[] = {"init", "run", "run_row"};
+    static const char *const ROOTS[] = {"run", "run_row"};
     ac_region *r = m->cx->region;
     ac_frames f = {0};
     ac_bytes most = 0;
@@ -55,7 +55,7 @@ static ac_bytes deepest(const ac_module *m, const char *graph)
         const char *name = ac_strf(r, "%s_%s", m->name, ROOTS[k]);
         for (int32_t i = 0; i < f.n; i++)
             if (!strcmp(f.item[i].name, name) && f.item[i].bytes >= 0) {
-                const ac_bytes d = ac_frames_deepest(&f, m->target, i);
+                const ac_bytes d = ac_frames_deepest(r, &f, m->target, i);
                 most = d > most ? d : most;
             }
     }
@@ -79,6 +79,8 @@ static int write_c(ac_module *m, const char *dir)
     return ac_sink_commit_all(m->cx, out, 2);
 }
 
+enum { FLAGS = 16 }; /* what other flags change: -fdata-sections, debugging, where constants are */
+
 static const char *version(ac_ctx *cx, const char *dir, const ac_board *b)
 {
     const char *argv[] = {ac_strf(cx->region, "%sgcc", b->prefix), "-dumpfullversion", NULL};
@@ -100,6 +102,7 @@ static bool ask(ac_module *m, const ac_board *b, const char *dir, ac_bytes bytes
                               "-w",
                               "-std=gnu11",
                               "-ffunction-sections",
+                              "-fdata-sections",
                               "-fcallgraph-info=su",
                               "-S",
                               ac_strf(r, "-I%s", dir),
@@ -114,6 +117,7 @@ static bool ask(ac_module *m, const ac_board *b, const char *dir, ac_bytes bytes
         bytes[k] = tool[k].status ? 0 : deepest(m, ac_board_read(m->cx, ac_strf(r, "%s/s%d.ci", dir, k)));
         if (bytes[k] <= 0)
             return false;
+        bytes[k] += FLAGS;
     }
     return true;
 }
@@ -128,7 +132,7 @@ void ac_gcc_stack(ac_module *m, ac_stack *stack)
     if (dir && write_c(m, dir) == AC_OK && ask(m, b, dir, bytes)) {
         const ac_bytes most = bytes[0] > bytes[1] ? bytes[0] : bytes[1], least = bytes[0] + bytes[1] - most;
         const char *how = ac_strf(cx->region, "frames of %sgcc %s", b->prefix, version(cx, dir, b));
-        if (most * 100 <= least * 115 + 2400) /* one figure is near enough to both */
+        if (most * 100 <= (least - FLAGS) * 115 + 2400) /* one figure is near enough to both */
             *stack = (ac_stack){.bytes = most, .how = ac_strf(cx->region, "%s, -O2 and -Os", how)};
         else
             *stack = (ac_stack){.bytes = bytes[0],

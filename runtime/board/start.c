@@ -74,6 +74,11 @@ static void leave(uint32_t status)
 
 static volatile uint32_t wraps;
 
+/* What the clock shows: as instructions by insns_at. */
+typedef struct reading {
+    uint32_t high, low, rounds;
+} reading;
+
 #if defined(__arm__)
 static volatile uint32_t *const SYSTICK = (volatile uint32_t *)(uintptr_t)0xe000e010u; /* control, reload, value */
 enum { SYSTICK_ON = 7, SYSTICK_TOP = 0xffffff, LOOP_INSNS = 4 };
@@ -85,8 +90,8 @@ static void start_clock(void)
     SYSTICK[0] = SYSTICK_ON;
 }
 
-/* Instructions until here, less those spent in waiting for the next tick. */
-static uint64_t now(void)
+/* Inline, and without multiplications, which are calls on some cores: a measured region's stack is not touched. */
+__attribute__((always_inline)) static inline void read_clock(reading *r)
 {
     uint32_t before, value, rounds, first;
     do {
@@ -99,13 +104,21 @@ static uint64_t now(void)
                          : "l"(SYSTICK + 2), "l"(first)
                          : "cc");
     } while (before != wraps);
-    const uint64_t ticks = ((uint64_t)before << 24) + (SYSTICK_TOP - value);
-    return ticks * TICK_INSNS / TICK_PARTS - (uint64_t)rounds * LOOP_INSNS;
+    r->high = before;
+    r->low = value;
+    r->rounds = rounds;
+}
+
+/* Instructions until then, less those spent in waiting for the next tick. */
+static uint64_t insns_at(const reading *r)
+{
+    const uint64_t ticks = ((uint64_t)r->high << 24) + (SYSTICK_TOP - r->low);
+    return ticks * TICK_INSNS / TICK_PARTS - (uint64_t)r->rounds * LOOP_INSNS;
 }
 #else
 static void start_clock(void) {}
 
-static uint64_t now(void)
+__attribute__((always_inline)) static inline void read_clock(reading *r)
 {
     uint32_t high, low, again;
     do {
@@ -113,7 +126,13 @@ static uint64_t now(void)
                          "csrr %0, minstreth\ncsrr %1, minstret\ncsrr %2, minstreth\n.option pop"
                          : "=r"(high), "=r"(low), "=r"(again));
     } while (high != again);
-    return ((uint64_t)high << 32) | low;
+    r->high = high;
+    r->low = low;
+}
+
+static uint64_t insns_at(const reading *r)
+{
+    return ((uint64_t)r->high << 32) | r->low;
 }
 #endif
 
@@ -126,7 +145,8 @@ void board_tick(void)
 
 static const uint32_t PAINT = 0xa5c3e187u;
 
-static uint64_t started, empty, insns, step_started, step_empty, step_insns[BOARD_STEPS + 1];
+static reading started, ended, step_started, step_ended;
+static uint64_t empty, insns, step_empty, step_insns[BOARD_STEPS + 1];
 static uint32_t wraps_before, regions, steps;
 static uintptr_t deepest, from;
 static uint8_t interrupted, silent; /* silent: a second pass, for the stack alone */
@@ -138,32 +158,34 @@ void board_begin(uintptr_t sp)
         *p = PAINT;
     from = sp;
     wraps_before = wraps;
-    started = now();
+    read_clock(&started);
 }
 
 void board_end(void)
 {
-    const uint64_t taken = now() - started;
+    read_clock(&ended);
     const volatile uint32_t *p = board_stack;
-    if (regions++ == 0 && !silent)
-        insns = taken > empty ? taken - empty : 0;
     while ((uintptr_t)p < from && *p == PAINT)
         p++;
     if (wraps != wraps_before)
         interrupted = 1; /* the interrupt's frame is on this stack */
     else if (from - (uintptr_t)p > deepest)
         deepest = from - (uintptr_t)p;
+    const uint64_t taken = insns_at(&ended) - insns_at(&started);
+    if (regions++ == 0 && !silent)
+        insns = taken > empty ? taken - empty : 0;
 }
 
 void board_step_begin(uint32_t step)
 {
     (void)step;
-    step_started = now();
+    read_clock(&step_started);
 }
 
 void board_step_end(uint32_t step)
 {
-    const uint64_t taken = now() - step_started;
+    read_clock(&step_ended);
+    const uint64_t taken = insns_at(&step_ended) - insns_at(&step_started);
     const uint32_t at = step < BOARD_STEPS ? step : BOARD_STEPS;
     if (regions == 0 && !silent)
         step_insns[at] += taken > step_empty ? taken - step_empty : 0;

@@ -1,7 +1,8 @@
 #!/bin/sh
-# What runs on microcontrollers is bit for bit what the evaluator computes: models and random operators, C and object,
-# with and without stripes, on Cortex-M4, M55, M0+ and RV32 in QEMU. ARENAC_LONG=1: every int8 model of ../shared that
-# fits a board, and 2,000 random operators (hours). usage: boards.sh ARENAC SOURCE_DIR
+# What runs on microcontrollers is bit for bit what the evaluator computes, and takes the stack that its header says:
+# models and random operators, C and object, with and without stripes, on Cortex-M4, M55, M0+ and RV32 in QEMU.
+# ARENAC_LONG=1: every int8 model of ../shared that fits a board, and 2,000 random operators (hours).
+# usage: boards.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require python3 python3
 run() {
@@ -15,6 +16,8 @@ forms=c
 if [ -z "${ARENAC_LONG:-}" ]; then
     run random 24 --nodes 24 --emit $forms
     run models "$models/dsnet_int8.tflite" --emit $forms
+    run models "$models/dsnet_int8.tflite" --emit c --opt=-Os --target cortex-m0plus
+    run random 12 --nodes 12 --emit c --options "--stack estimate" --target cortex-m0plus
 else
     run random 2000 --emit $forms
     have_shared models/tflite || exit $bad

@@ -55,6 +55,7 @@ same recompute branch_int8.tflite --recompute
 same inplace gate.ag --inplace off
 same views branch_int8.tflite --views off
 same overlap gate.ag --overlap on
+same stack digits_int8.tflite -t cortex-m4 --stack estimate
 same stripe dsnet_int8.tflite --stripe auto
 same overlap gate.ag --stripe off --overlap off
 same io dsnet_int8.tflite --io rows
