@@ -18,12 +18,12 @@ static const struct {
     [WORD_OF] = {"word_of", "static inline uint32_t word_of(const void *from)\n"
                             "{\n"
                             "    uint32_t w;\n"
-                            "    memcpy(&w, from, sizeof w);\n"
+                            "    (void)memcpy(&w, from, sizeof w);\n"
                             "    return w;\n"
                             "}\n\n"},
     [PUT_WORD] = {"put_word", "static inline void put_word(void *to, uint32_t w)\n"
                               "{\n"
-                              "    memcpy(to, &w, sizeof w);\n"
+                              "    (void)memcpy(to, &w, sizeof w);\n"
                               "}\n\n"},
     [DOT2_I16X2] = {"dot2_i16x2",
                     "/* c + the products of the halves of a and b, wrapping. */\n"

@@ -121,16 +121,20 @@ static ac_cexpr exact_cast(ac_cfn *f, ac_dtype d, ac_cexpr e)
     return ac_c_cast(f->file->region, ac_dtype_c(d), e);
 }
 
-static bool is_zero(const ac_cfn *f, ac_x x)
+static bool is_number(const ac_cfn *f, ac_x x, int64_t n)
 {
     const ac_ins *in = c_ins(f, x);
-    return c_is_const(f, x) && ac_dtype_is_int((ac_dtype)in->dtype) && in->k.i == 0;
+    return c_is_const(f, x) && ac_dtype_is_int((ac_dtype)in->dtype) && in->k.i == n;
 }
 
 static ac_cexpr arithmetic(ac_cfn *f, const ac_ins *in, ac_cop op)
 {
     ac_region *r = f->file->region;
     ac_dtype d = (ac_dtype)in->dtype;
+    const int64_t nothing = op == C_MUL || op == C_DIV ? 1 : op == C_ADD || op == C_SUB ? 0 : -1;
+    if (ac_c_strict(f->file) && nothing >= 0 &&
+        is_number(f, in->b, nothing)) /* numbers that loops are not folded with */
+        return arg(f, in->a);
     bool is_signed = ac_dtype_is_signed(d), small = ac_c_is_small(d);
     if (ac_dtype_is_int(d) && !small && is_signed && (in->flags & AC_F_WRAP)) {
         ac_dtype u = word_of(d);
@@ -143,7 +147,7 @@ static ac_cexpr arithmetic(ac_cfn *f, const ac_ins *in, ac_cop op)
     ac_cexpr e;
     if (op <= C_SUB && c_is_const(f, in->b) && !c_is_const(f, in->a) && is_signed && k->k.i < 0 && k->k.i > INT32_MIN)
         e = ac_c_binary(r, op == C_ADD ? C_SUB : C_ADD, arg(f, in->a), ac_c_int(r, -k->k.i)); /* a + -1, a - -1 */
-    else if (ac_c_strict(f->file) && op == C_SUB && is_signed && is_zero(f, in->a))           /* 0 - a */
+    else if (ac_c_strict(f->file) && op == C_SUB && is_signed && is_number(f, in->a, 0))      /* 0 - a */
         e = ac_c_unary(r, '-', arg(f, in->b));
     else
         e = ac_c_binary(r, op, beside(f, in->a, in->b), beside(f, in->b, in->a));

@@ -50,35 +50,47 @@ static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
     ac_put(to, "\n#else\n");
 }
 
+/* " * 3"; nothing for 1 */
+static const char *times(ac_sink *to, int n)
+{
+    return n == 1 ? "" : ac_strf(to->cx->region, " * %d", n);
+}
+
 /* The definition, as in ir/loop/tiles.c. */
 static void put_plain(ac_sink *to, const ac_tile *t)
 {
     const int rows = t->rows, channels = t->channels;
     if (t->form == AC_TILE_PAIRS)
-        ac_putf(
-            to,
-            "    for (int32_t s = 0; s < steps * %d; s++)\n"
-            "        for (int32_t k = 0; k < 8; k++) {\n"
-            "            const int32_t low = w[s * 16 + k * 2], whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);\n"
-            "            for (int32_t r = 0; r < %d; r++) {\n"
-            "                const int32_t v = x[(s / %d * %d + r) * 8 + k];\n"
-            "                int32_t *const c = &acc[s %% %d * %d + r];\n"
-            "                c[0] = (int32_t)((uint32_t)c[0] + (uint32_t)(v * low));\n"
-            "                c[%d] = (int32_t)((uint32_t)c[%d] + (uint32_t)(v * whole));\n"
-            "            }\n"
-            "        }\n",
-            channels / 2, rows, channels / 2, rows, channels / 2, 2 * rows, rows, rows);
+        ac_putf(to,
+                "    for (int32_t s = 0; s < steps%s; s++)\n"
+                "        for (int32_t k = 0; k < 8; k++) {\n"
+                "            const int32_t low = w[s * 16 + k * 2];\n"
+                "            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);\n"
+                "            for (int32_t r = 0; r < %d; r++) {\n"
+                "                const int32_t v = x[(s / %d%s + r) * 8 + k];\n"
+                "                int32_t *const c = &acc[s %% %d * %d + r];\n"
+                "                const int32_t by_low = v * low;\n"
+                "                const int32_t by_whole = v * whole;\n"
+                "                const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;\n"
+                "                const uint32_t second = (uint32_t)c[%d] + (uint32_t)by_whole;\n"
+                "                c[0] = (int32_t)first;\n"
+                "                c[%d] = (int32_t)second;\n"
+                "            }\n"
+                "        }\n",
+                times(to, channels / 2), rows, channels / 2, times(to, rows), channels / 2, 2 * rows, rows, rows);
     else
         ac_putf(to,
                 "    for (int32_t s = 0; s < steps; s++)\n"
                 "        for (int32_t c = 0; c < %d; c++)\n"
                 "            for (int32_t r = 0; r < %d; r++) {\n"
-                "                uint32_t sum = (uint32_t)acc[c * %d + r];\n"
-                "                for (int32_t k = 0; k < 16; k++)\n"
-                "                    sum += (uint32_t)(x[(s * %d + r) * 16 + k] * w[(s * %d + c) * 16 + k]);\n"
-                "                acc[c * %d + r] = (int32_t)sum;\n"
+                "                uint32_t sum = (uint32_t)acc[c%s + r];\n"
+                "                for (int32_t k = 0; k < 16; k++) {\n"
+                "                    const int32_t v = x[(s%s + r) * 16 + k] * w[(s%s + c) * 16 + k];\n"
+                "                    sum += (uint32_t)v;\n"
+                "                }\n"
+                "                acc[c%s + r] = (int32_t)sum;\n"
                 "            }\n",
-                channels, rows, rows, rows, channels, rows);
+                channels, rows, times(to, rows), times(to, rows), times(to, channels), times(to, rows));
 }
 
 static const char *function_of(ac_cfile *F, const ac_tile *t)

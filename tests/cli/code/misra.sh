@@ -12,7 +12,7 @@ grep -o '^| [0-9][0-9.]* ' "$src/docs/misra.md" | tr -d '| ' | sort >allowed
 # more of the same.
 check() { # FILE OPTION...
     "$arenac" compile -q "$@" --name m --weights rodata -o m.c || { fail "compile $*"; return; }
-    awk '/^ +[-0-9][-0-9a-fxuUINTC_(), .]*$/ && table { if (!first++) print "    0" (words ? "u" : ""); next }
+    awk '/^ +(-|[0-9]|U?INT64_C)/ && table { if (!first++) print "    0" (words ? "u" : ""); next }
         / = \{+$/ { table = 1; first = 0; words = /\{\{$/ } /^\}/ { table = 0 } { print }' m.c >cut.c
     cppcheck -q --addon=misra --std=c99 --platform=arm32-wchar_t4 --suppress=missingIncludeSystem \
         '-DUINT64_C(x)=x##ULL' '-DINT64_C(x)=x##LL' '-DINT32_MIN=(-2147483647-1)' '-DINT64_MAX=9223372036854775807LL' \

@@ -24,46 +24,16 @@
 #endif
 #endif
 
+#if ((-1) >> 1) != (-1)
+#error "right shifts of negative numbers must be arithmetic"
+#endif
+
 /* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #pragma GCC optimize("fp-contract=off")
 #endif
-
-static uint64_t bits_of_f64(double x)
-{
-    union {
-        double x;
-        uint64_t bits;
-    } v;
-    v.x = x;
-    return v.bits;
-}
-
-static double of_bits_f64(uint64_t bits)
-{
-    union {
-        uint64_t bits;
-        double x;
-    } v;
-    v.bits = bits;
-    return v.x;
-}
-
-static double trunc_f64(double x)
-{
-    const uint64_t bits = bits_of_f64(x);
-    if ((bits & UINT64_C(0x7fffffffffffffff)) >= UINT64_C(0x4330000000000000)) { /* 2^52 and above */
-        return x;
-    }
-    return of_bits_f64(bits_of_f64((double)(int64_t)x) | (bits & UINT64_C(0x8000000000000000)));
-}
-
-static inline int32_t i32_from_f64(double x)
-{
-    return (int32_t)x;
-}
 
 INT8_SECTION_RODATA static const int32_t int8_fully_connected_0_bias[2] = {
     16, -4
@@ -90,18 +60,12 @@ static void int8_fully_connected_0(const int32_t *restrict bias, const int8_t *r
         acc += t0 * k[ic];
         acc_1 += t0 * k[ic + 4];
     }
-    const double t1 = (double)acc * 0.004999999888241291;
-    const double t2 = trunc_f64(t1);
-    const double t3 = t1 - t2;
-    const int32_t t4 = i32_from_f64(t2 + (0.5 <= t3 ? 1.0 : 0.0) - (t3 <= -0.5 ? 1.0 : 0.0)) - 5;
-    const int32_t t5 = t4 > -5 ? t4 : -5;
-    out[0] = (int8_t)(t5 < 127 ? t5 : 127);
-    const double t6 = (double)acc_1 * 0.004999999888241291;
-    const double t7 = trunc_f64(t6);
-    const double t8 = t6 - t7;
-    const int32_t t9 = i32_from_f64(t7 + (0.5 <= t8 ? 1.0 : 0.0) - (t8 <= -0.5 ? 1.0 : 0.0)) - 5;
-    const int32_t t10 = t9 > -5 ? t9 : -5;
-    out[1] = (int8_t)(t10 < 127 ? t10 : 127);
+    const int32_t t1 = (acc * 5243 - 4721418) >> 20;
+    const int32_t t2 = t1 > -5 ? t1 : -5;
+    out[0] = (int8_t)(t2 < 127 ? t2 : 127);
+    const int32_t t3 = (acc_1 * 5243 - 4721418) >> 20;
+    const int32_t t4 = t3 > -5 ? t3 : -5;
+    out[1] = (int8_t)(t4 < 127 ? t4 : 127);
 }
 
 int int8_init(const int8_mem *m)
