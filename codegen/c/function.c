@@ -76,6 +76,8 @@ static int print_value(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     const ac_dialect *D = f->file->dialect;
+    if (f->scaled && f->scaled[x].inside)
+        return AC_OK;
     f->val[x].e = D->value ? D->value(f, x) : (ac_cexpr){0};
     const bool lanes = in->lanes > 1 || (in->a && c_ins(f, in->a)->lanes > 1);
     if (!f->val[x].e.text && lanes && ac_target_halves(f->file->target))
@@ -83,7 +85,7 @@ static int print_value(ac_cfn *f, ac_x x)
     else if (!f->val[x].e.text && lanes)
         f->val[x] = ac_c_vector(f, x);
     else if (!f->val[x].e.text)
-        f->val[x].e = ac_c_scalar(f, x);
+        f->val[x].e = f->scaled && f->scaled[x].a ? ac_c_scaled(f, x) : ac_c_scalar(f, x);
     /* The vector text of lanes that are all equal is made where it is used. */
     const ac_cexpr *e = f->val[x].e.text ? &f->val[x].e : &f->val[x].one;
     if (!e->text)
@@ -455,6 +457,8 @@ int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_s
         ac_c_name_take(&f.names, D->status);
     for (int32_t i = 0; i < fn->buf.n; i++)
         f.buf[i] = ac_c_name_take(&f.names, fn->buf.item[i].name);
+    if (ac_c_strict(F))
+        ac_c_find_scaled(&f);
     const uint8_t *uses = ac_c_buffer_uses(fn, F->region);
     print_comment(&f, sig, uses);
     print_head(&f, uses);

@@ -3,6 +3,7 @@
  *     function.c        a loop function as a C function: statements, names, layout
  *     inline_values.c   which values are put into the expressions that use them
  *     scalar_ops.c      an instruction with one lane as an expression
+ *     scaled.c          the product of requantisation as one function; firmware
  *     vector_ops.c      an instruction with several lanes; vector types
  *     paired.c          two halves or four bytes in a word of 32 bits, where the machine works on those
  *     vector_casts.c    conversions between vector types
@@ -65,6 +66,12 @@ typedef struct ac_cuse {
 /* inline_values.c: one entry for each instruction. halves: what halves.h names is printed as words. */
 ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, bool halves, ac_region *r);
 
+/* scaled.c: x is the high word of a * b + add (0: of a * b), or `inside` of such a product and printed by it */
+typedef struct ac_cscaled {
+    ac_x a, b, add;
+    bool inside;
+} ac_cscaled;
+
 /* One function being printed */
 typedef struct ac_cfn {
     ac_cfile *file;
@@ -72,7 +79,8 @@ typedef struct ac_cfn {
     ac_sink *to;
     ac_cval *val; /* of each instruction */
     const ac_cuse *use;
-    const char **buf; /* name of each buffer */
+    ac_cscaled *scaled; /* of each instruction, in strict code; NULL elsewhere */
+    const char **buf;   /* name of each buffer */
     ac_cnames names;
     int32_t depth; /* of indentation */
     const struct ac_csig *sig;
@@ -94,6 +102,10 @@ ac_cexpr ac_c_exact(ac_cfile *F, ac_cexpr e, ac_dtype d);             /* cast if
 ac_dtype ac_c_unsigned(int32_t bits);                                 /* the integer of so many bits */
 bool ac_c_is_small(ac_dtype d);                                       /* computed in int: 8 and 16 bits, bool */
 int ac_c_refuse(ac_cfile *F, const ac_loop_fn *fn, const char *what); /* E0901, AC_FAIL */
+
+/* scaled.c */
+void ac_c_find_scaled(ac_cfn *f);
+ac_cexpr ac_c_scaled(ac_cfn *f, ac_x x); /* of an instruction with f->scaled[x].a */
 
 /* vector_ops.c */
 bool ac_c_vec_ok(const ac_target *t, ac_dtype d, int32_t lanes);   /* can the type be printed? */

@@ -43,6 +43,11 @@ grep -q "^ \* step 0: relu 'b/Relu': a/Relu f32 \[4\] at 0x[0-9a-f]* -> f32 \[4\
     { fail "names are not cut"; cat m.c; }
 ! grep -q FusedBatchNorm m.c || fail "fused names are shown"
 
+# Requantisation is written once
+"$arenac" compile -q "$models/dsnet_int8.tflite" --name m -t cortex-m4 --weights rodata -o m.c || fail dsnet_int8
+[ "$(grep -c '(int64_t).* >> 32)' m.c)" = "$(grep -c 'static inline int32_t \(scaled\|high\)_i32' m.c)" ] ||
+    fail "products of requantisation are written out: $(grep '(int64_t).* >> 32)' m.c)"
+
 # The same bits as plain C on all types, square roots without an instruction for them
 "$arenac" compile -q "$src/tests/cross/types.ag" --name plain -t generic -o plain.c &&
     "$arenac" compile -q "$src/tests/cross/types.ag" --name strict -t cortex-m0plus -o strict.c || die types.ag

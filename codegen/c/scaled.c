@@ -1,0 +1,84 @@
+/* scaled.c - the product that requantisation is made of, as one function in C for firmware: a number times a
+ * multiplier, plus a constant, of which the high word is kept.
+ *
+ *     %1 = cast i64 %acc   %2 = cast i64 %m   %3 = mul %1 %2   %4 = add %3 %c   %5 = shr %4 32   %6 = cast i32 %5
+ *  ->
+ *     scaled_i32(acc, m, c)
+ *
+ * Values between are printed nowhere else: each has one use. */
+#include "codegen/c/printer.h"
+
+static bool joins(const ac_cfn *f, ac_x x)
+{
+    return x > 0 && f->use[x].live && f->use[x].join && c_ins(f, x)->lanes <= 1;
+}
+
+/* The i32 that x widens to i64, 0: none. */
+static ac_x widened(const ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    const bool is = joins(f, x) && in->op == AC_L_CAST && in->dtype == AC_I64 && c_ins(f, in->a)->dtype == AC_I32;
+    return is && c_ins(f, in->a)->lanes <= 1 ? in->a : 0;
+}
+
+static bool match(const ac_cfn *f, ac_x x, ac_cscaled *s, ac_x between[5])
+{
+    const ac_ins *in = c_ins(f, x), *shr = in->op == AC_L_CAST && in->dtype == AC_I32 ? c_ins(f, in->a) : NULL;
+    if (!shr || in->lanes > 1 || !joins(f, in->a) || shr->op != AC_L_SHR || shr->dtype != AC_I64 ||
+        !c_is_const(f, shr->b) || c_ins(f, shr->b)->k.i != 32 || !joins(f, shr->a))
+        return false;
+    ac_x mul = shr->a;
+    s->add = 0;
+    if (c_ins(f, mul)->op == AC_L_ADD) {
+        const ac_ins *add = c_ins(f, mul);
+        const bool left = c_ins(f, add->a)->op == AC_L_MUL && joins(f, add->a);
+        mul = left ? add->a : add->b;
+        s->add = left ? add->b : add->a;
+    }
+    const ac_ins *product = c_ins(f, mul);
+    if (product->op != AC_L_MUL || !joins(f, mul) || product->flags & AC_F_WRAP)
+        return false;
+    s->a = widened(f, product->a);
+    s->b = widened(f, product->b);
+    between[0] = in->a;
+    between[1] = shr->a;
+    between[2] = mul;
+    between[3] = product->a;
+    between[4] = product->b;
+    return s->a && s->b;
+}
+
+void ac_c_find_scaled(ac_cfn *f)
+{
+    f->scaled = AC_NEW_N(f->file->region, ac_cscaled, f->fn->code.n);
+    for (ac_x x = 1; x < f->fn->code.n; x++) {
+        ac_cscaled s;
+        ac_x between[5];
+        if (!f->use[x].live || !match(f, x, &s, between))
+            continue;
+        f->scaled[x] = s;
+        for (int i = 0; i < 5; i++)
+            f->scaled[between[i]].inside = true;
+    }
+}
+
+ac_cexpr ac_c_scaled(ac_cfn *f, ac_x x)
+{
+    ac_cfile *F = f->file;
+    const ac_cscaled *s = &f->scaled[x];
+    const char *name = s->add ? "scaled_i32" : "high_i32";
+    if (!ac_c_have(F, name))
+        ac_put(&F->helpers, s->add ? "/* The high word of x * m + c: requantisation. */\n"
+                                     "static inline int32_t scaled_i32(int32_t x, int32_t m, int64_t c)\n"
+                                     "{\n"
+                                     "    return (int32_t)(((int64_t)x * (int64_t)m + c) >> 32);\n"
+                                     "}\n\n"
+                                   : "/* The high word of x * m: requantisation. */\n"
+                                     "static inline int32_t high_i32(int32_t x, int32_t m)\n"
+                                     "{\n"
+                                     "    return (int32_t)(((int64_t)x * (int64_t)m) >> 32);\n"
+                                     "}\n\n");
+    ac_region *r = F->region;
+    return s->add ? ac_c_call3(r, name, f->val[s->a].e, f->val[s->b].e, f->val[s->add].e)
+                  : ac_c_call2(r, name, f->val[s->a].e, f->val[s->b].e);
+}
