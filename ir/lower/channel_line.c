@@ -143,7 +143,7 @@ bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows,
     for (int64_t i = 0; i < c->n; i++) {
         const ac_line_of *of = &c->of[i];
         m[i] = line->product == AC_LINE_SPLIT ? of->m >> line->drop : of->m;
-        low[i] = of->m % (1 << line->drop);
+        low[i] = line->product == AC_LINE_SPLIT ? of->m % (1 << line->drop) : 0;
         sum[i] = of->c;
         word[i] = (int32_t)of->c;
         k[i] = (int32_t)(of->k >> 32);

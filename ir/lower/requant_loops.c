@@ -32,7 +32,7 @@ static ac_x product(ac_lower *L, const ac_line *line, ac_x acc, ac_x m, ac_x low
     case AC_LINE_LONG:
     case AC_LINE_HIGH: {
         if (line->pre)
-            acc = ac_lb_mul(b, acc, ac_lb_i32(b, (int64_t)1 << line->pre));
+            acc = ac_lb_mul(b, acc, ac_lb_shape(b, (int64_t)1 << line->pre));
         const ac_x p = ac_lb_mul(b, ac_lb_cast(b, acc, AC_I64), ac_lb_cast(b, m, AC_I64));
         return line->product == AC_LINE_LONG ? p : ac_lb_cast(b, ac_lb_shr(b, p, ac_lb_int(b, AC_I64, 32)), AC_I32);
     }
