@@ -446,7 +446,7 @@ int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_s
     const ac_loop_fn *fn = D->form(F, given);
     if (!fn)
         return AC_FAIL;
-    ac_cuse *use = ac_c_inline_plan(fn, ac_target_halves(F->target), F->region);
+    ac_cuse *use = ac_c_inline_plan(fn, F->target, F->region);
     if (D->review)
         D->review(fn, use, F->region);
     ac_cfn f = {.file = F, .fn = fn, .to = to, .use = use, .sig = sig};

@@ -28,7 +28,7 @@ typedef struct plan {
     bool halves;      /* what halves.h finds is one operation on its first operand */
 } plan;
 
-static int32_t copies_of(const ac_loop_fn *fn, const ac_ins *user, int operand)
+static int32_t copies_of(const ac_loop_fn *fn, const ac_target *t, const ac_ins *user, int operand)
 {
     const ac_lop op = (ac_lop)user->op;
     const bool one = user->lanes <= 1;
@@ -36,6 +36,8 @@ static int32_t copies_of(const ac_loop_fn *fn, const ac_ins *user, int operand)
         return one ? 2 : 1;
     if (op == AC_L_ABS)
         return one && !ac_dtype_is_float((ac_dtype)user->dtype) ? 2 : 1;
+    if (op == AC_L_SATCAST && ac_c_sat_is_call(fn, t, user))
+        return 1;
     if (op == AC_L_SATCAST)
         return one && !ac_dtype_is_float((ac_dtype)fn->code.item[user->a].dtype) ? 2 : 1;
     if (op == AC_L_FOR) /* the end is tested again each time */
@@ -60,7 +62,7 @@ static ac_x read_through(const ac_loop_fn *fn, ac_x x)
 }
 
 /* Loops, barriers, SETs of each variable, users of each value. */
-static void survey(plan *p, ac_region *r)
+static void survey(plan *p, const ac_target *t, ac_region *r)
 {
     const ac_loop_fn *fn = p->fn;
     int32_t n = fn->code.n, loop = 0;
@@ -93,7 +95,7 @@ static void survey(plan *p, ac_region *r)
             if (!operand[k])
                 continue;
             int32_t at = 3 * i + k;
-            p->refs[at] = (ref){p->first[operand[k]], i, whole ? 1 : copies_of(fn, in, k)};
+            p->refs[at] = (ref){p->first[operand[k]], i, whole ? 1 : copies_of(fn, t, in, k)};
             p->first[operand[k]] = at;
         }
     }
@@ -145,17 +147,17 @@ static bool may_join(const plan *p, ac_x x)
     return true;
 }
 
-ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, bool halves, ac_region *r)
+ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_region *r)
 {
     int32_t n = fn->code.n;
-    plan p = {.fn = fn, .use = AC_NEW_N(r, ac_cuse, n), .halves = halves};
+    plan p = {.fn = fn, .use = AC_NEW_N(r, ac_cuse, n), .halves = ac_target_halves(t)};
     p.first = AC_NEW_N(r, int32_t, n);
     p.refs = AC_NEW_N(r, ref, 3 * (int64_t)n);
     p.barrier = AC_NEW_N(r, int32_t, n + 1);
     p.blocks = AC_NEW_N(r, int32_t, n + 1);
     p.end = AC_NEW_N(r, int32_t, n);
     p.set = AC_NEW_N(r, int32_t, n);
-    survey(&p, r);
+    survey(&p, t, r);
     bool *read = AC_NEW_N(r, bool, n); /* variables that are read */
     for (ac_x i = 1; i < n; i++)
         if (fn->code.item[i].op == AC_L_GET)

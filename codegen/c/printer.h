@@ -63,8 +63,8 @@ typedef struct ac_cuse {
     int32_t at;   /* the instruction whose statement contains its text */
 } ac_cuse;
 
-/* inline_values.c: one entry for each instruction. halves: what halves.h names is printed as words. */
-ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, bool halves, ac_region *r);
+/* inline_values.c: one entry for each instruction. */
+ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_region *r);
 
 /* scaled.c: x is the high word of a * b + add (0: of a * b), or `inside` of such a product and printed by it */
 typedef struct ac_cscaled {
@@ -126,7 +126,10 @@ bool ac_c_copies(ac_cfile *F);               /* do helpers call memcpy? */
 /* scalar_helpers.c, vector_helpers.c: the name of a helper; its text is put into the file at the first call. */
 const char *ac_c_helper(ac_cfile *F, const char *name);
 const char *ac_c_strict_helper(const char *name); /* strict_helpers.c: its text in strict code; NULL: no other */
-const char *ac_c_sat_helper(ac_cfile *F, ac_dtype to, ac_dtype from);                          /* float to integer */
+const char *ac_c_sat_helper(ac_cfile *F, ac_dtype to, ac_dtype from); /* float to integer */
+/* Firmware: i32 to i8 or u8, as one instruction where there is one; `shifts`: of x >> n, n a constant. */
+const char *ac_c_sat_byte_helper(ac_cfile *F, ac_dtype to, bool shifts);
+bool ac_c_sat_is_call(const ac_loop_fn *fn, const ac_target *t, const ac_ins *in);             /* is it that one? */
 const char *ac_c_vec_helper(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from); /* from: of operand a */
 const char *ac_c_vec_wide_mul(ac_cfile *F, int32_t lanes); /* i64 product of lanes that fit in 32 bits; NULL: none */
 

@@ -384,3 +384,48 @@ const char *ac_c_sat_helper(ac_cfile *F, ac_dtype to, ac_dtype from)
             type, name, x, hi, most, lo, least, type);
     return name;
 }
+
+bool ac_c_sat_is_call(const ac_loop_fn *fn, const ac_target *t, const ac_ins *in)
+{
+    return t->firmware && in->lanes <= 1 && fn->code.item[in->a].dtype == AC_I32 &&
+           ac_dtype_bits((ac_dtype)in->dtype) == 8;
+}
+
+/* With the assembler's word for it compilers cannot forget that both comparisons are one instruction; what a stored
+ * byte's range is, they are told. */
+const char *ac_c_sat_byte_helper(ac_cfile *F, ac_dtype to, bool shifts)
+{
+    const char *name = ac_internf(F->cx, "sat_%s%s", ac_dtype_name(to), shifts ? "_shr" : "");
+    if (ac_c_have(F, name))
+        return name;
+    const bool is_signed = ac_dtype_is_signed(to);
+    const int lo = is_signed ? -128 : 0, hi = is_signed ? 127 : 255;
+    const char *type = ac_dtype_c(to), *n = shifts ? ", int32_t n" : "";
+    const bool native = ac_target_saturates(F->target);
+    if (native)
+        ac_putf(&F->helpers,
+                "#if defined(__ARM_FEATURE_SAT) && defined(__GNUC__) && !defined(__clang__) && "
+                "defined(__OPTIMIZE__) && \\\n    !defined(%s_NO_ASM)\n"
+                "static inline __attribute__((always_inline)) %s %s(int32_t x%s)\n"
+                "{\n"
+                "    int32_t y;\n"
+                "    __asm__(\"%csat %%0, #8, %%1%s\" : \"=r\"(y) : \"r\"(x)%s);\n"
+                "    if ((y < %d) || (y > %d)) {\n"
+                "        __builtin_unreachable();\n"
+                "    }\n"
+                "    return (%s)y;\n"
+                "}\n"
+                "#else\n",
+                F->upper, type, name, n, is_signed ? 's' : 'u', shifts ? ", asr %2" : "", shifts ? ", \"I\"(n)" : "",
+                lo, hi, type);
+    ac_putf(&F->helpers,
+            "static inline %s %s(int32_t x%s)\n"
+            "{\n"
+            "    int32_t y = x%s;\n"
+            "    y = (y > %d) ? y : %d;\n"
+            "    y = (y < %d) ? y : %d;\n"
+            "    return (%s)y;\n"
+            "}\n%s\n",
+            type, name, n, shifts ? " >> n" : "", lo, lo, hi, hi, type, native ? "#endif\n" : "");
+    return name;
+}

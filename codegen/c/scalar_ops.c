@@ -316,12 +316,28 @@ static ac_cexpr convert(ac_cfn *f, ac_cexpr e, ac_dtype from, ac_dtype to)
     return narrows ? ac_c_cast(r, ac_dtype_c(to), e) : converted(F, to, from, e);
 }
 
+/* A shift by a number joins the instruction. */
+static ac_cexpr saturate_byte(ac_cfn *f, const ac_ins *in)
+{
+    ac_cfile *F = f->file;
+    const ac_ins *from = c_ins(f, in->a);
+    const ac_cexpr a = arg(f, in->a);
+    if (from->op == AC_L_SHR && a.top == C_SHR && c_is_const(f, from->b)) {
+        const ac_cexpr n = arg(f, from->b);
+        if (n.text[0] >= '1' && n.text[0] <= '9')
+            return ac_c_call2(F->region, ac_c_sat_byte_helper(F, (ac_dtype)in->dtype, true), arg(f, from->a), n);
+    }
+    return ac_c_call(F->region, ac_c_sat_byte_helper(F, (ac_dtype)in->dtype, false), a);
+}
+
 static ac_cexpr saturate(ac_cfn *f, const ac_ins *in)
 {
     ac_cfile *F = f->file;
     ac_region *r = F->region;
     ac_dtype from = (ac_dtype)c_ins(f, in->a)->dtype, to = (ac_dtype)in->dtype;
     ac_cexpr a = arg(f, in->a);
+    if (ac_c_sat_is_call(f->fn, F->target, in))
+        return saturate_byte(f, in);
     if (is_half(from)) {
         a = convert(f, a, from, AC_F32);
         from = AC_F32;

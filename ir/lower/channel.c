@@ -332,12 +332,14 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
     if (c->kind == AC_MACS_PLAIN)
         return acc;
     const bool line = c->line.kind != AC_LINE_NONE;
-    ac_x v = line ? ac_channel_line_apply(c, acc, oc) : requantised(c, acc, oc);
-    if (!line && c->kind != AC_MACS_I16)
-        v = ac_lb_add(b, v, ac_lb_like_int(b, v, ac_quant_zero(c->out)));
-    const bool below = line || !to_right(c, ac_lb_lane_count(b, v)) ||
-                       c->lo != ac_quant_zero(c->out); /* else nothing is below already */
     const ac_dtype d = c->out->dtype;
+    if (line)
+        return ac_lo_requant_clamp(c->L, ac_channel_line_apply(c, acc, oc), c->lo, c->hi, d);
+    ac_x v = requantised(c, acc, oc);
+    if (c->kind != AC_MACS_I16)
+        v = ac_lb_add(b, v, ac_lb_like_int(b, v, ac_quant_zero(c->out)));
+    const bool below =
+        !to_right(c, ac_lb_lane_count(b, v)) || c->lo != ac_quant_zero(c->out); /* else nothing is below already */
     if (ac_lb_lane_count(b, v) > 1 && c->hi == ac_dtype_max(d) && (!below || c->lo == ac_dtype_min(d)))
         return ac_lb_satcast(b, v, d);
     if (below)

@@ -67,10 +67,12 @@ typedef struct ac_line_values {
 } ac_line_values;
 /* The form as loops: i32, not yet clamped. `of` has the numbers that are not values. */
 ac_x ac_lo_requant_line(ac_lower *L, const ac_line *line, const ac_line_of *of, const ac_line_values *v, ac_x acc);
+/* Clamped to lo..hi and stored as d: one instruction on many targets where the range is the type's. */
+ac_x ac_lo_requant_clamp(ac_lower *L, ac_x v, int32_t lo, int32_t hi, ac_dtype d);
 /* The form in words, for reports: "acc * m + c, 64 bits, by sign". L->out->requant gets it, once. */
 void ac_lo_requant_note(ac_lower *L, const char *form);
 const char *ac_line_words(ac_region *r, const ac_line *line);
-/* f of one lane of i32, clamped: a line on firmware targets where one is proven, else the reference's arithmetic. */
-ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc);
+/* f of i32 as type d: a line on firmware targets where one is proven, else the reference's arithmetic. */
+ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc, ac_dtype d);
 
 #endif

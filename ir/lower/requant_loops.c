@@ -66,7 +66,15 @@ ac_x ac_lo_requant_line(ac_lower *L, const ac_line *line, const ac_line_of *of, 
     return ac_lb_shr(b, v->k ? ac_lb_add(b, y, v->k) : y, v->post ? v->post : ac_lb_shape(b, post));
 }
 
-ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc)
+ac_x ac_lo_requant_clamp(ac_lower *L, ac_x v, int32_t lo, int32_t hi, ac_dtype d)
+{
+    ac_lb *b = &L->b;
+    if (L->target->firmware && ac_lb_lane_count(b, v) == 1 && lo == ac_dtype_min(d) && hi == ac_dtype_max(d))
+        return ac_lb_satcast(b, v, d);
+    return ac_lb_cast(b, ac_lb_clamp(b, v, ac_lb_like_int(b, v, lo), ac_lb_like_int(b, v, hi)), d);
+}
+
+ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc, ac_dtype d)
 {
     ac_lb *b = &L->b;
     const ac_target *t = L->target;
@@ -75,13 +83,13 @@ ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc)
     if (t->firmware && !t->vec_bytes && ac_lb_lane_count(b, acc) == 1 && !f->real)
         line = ac_line_find(f, 1, t->mul, &of);
     ac_x v = 0;
-    if (line.kind != AC_LINE_NONE)
+    if (line.kind != AC_LINE_NONE) {
         ac_lo_requant_note(L, ac_line_words(L->region, &line));
-    if (line.kind != AC_LINE_NONE)
         v = ac_lo_requant_line(L, &line, &of, &(ac_line_values){0}, acc);
-    else
+    } else {
         v = ac_lb_add_wrap(b, ac_lo_requant(L, acc, f->q), ac_lb_like_int(b, acc, f->zero));
-    return ac_lb_clamp(b, v, ac_lb_like_int(b, v, f->lo), ac_lb_like_int(b, v, f->hi));
+    }
+    return ac_lo_requant_clamp(L, v, f->lo, f->hi, d);
 }
 
 ac_x ac_lo_requant_plane(ac_lower *L, const ac_plane *p, ac_x y, ac_x z)

@@ -55,6 +55,12 @@ static inline int32_t ac_target_lanes(const ac_target *t, ac_dtype d)
     return t->vec_bytes ? t->vec_bytes * 8 / bits : 1;
 }
 
+/* SSAT and USAT: from Armv7-M on, which are the ones with long products. */
+static inline bool ac_target_saturates(const ac_target *t)
+{
+    return t->firmware && t->isa == AC_ISA_ARM && t->mul == AC_MUL_LONG;
+}
+
 /* Tensor cores are used from compute capability 8.0 on. */
 static inline bool ac_target_tensor_cores(const ac_target *t)
 {

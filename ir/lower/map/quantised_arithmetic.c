@@ -109,7 +109,7 @@ ac_x ac_mp_quant_sum(ac_lower *L, const ac_node *n, const ac_x *arg, bool minus)
         int32_t lo, hi;
         ac_quantized_act_range(n->attrs.act.act, n->out[0], &lo, &hi);
         const ac_x v = ac_lo_requant_plane(L, plane, ac_lb_cast(b, arg[0], AC_I32), ac_lb_cast(b, arg[1], AC_I32));
-        return ac_lb_cast(b, ac_lb_clamp(b, v, ac_lb_i32(b, lo), ac_lb_i32(b, hi)), n->out[0]->dtype);
+        return ac_lo_requant_clamp(L, v, lo, hi, n->out[0]->dtype);
     }
     const int32_t left = n->out[0]->dtype == AC_I16 ? 15 : 20;
     ac_x side[2];
@@ -129,7 +129,7 @@ ac_x ac_mp_quant_mul(ac_lower *L, const ac_node *n, const ac_x *arg)
     if (ac_dtype_bits(n->in[0]->dtype) == 8 && ac_dtype_bits(n->out[0]->dtype) == 8) {
         ac_steps f = {.q = q, .zero = ac_quant_zero(n->out[0]), .from = -255 * 255, .to = 255 * 255};
         ac_quantized_act_range(n->attrs.act.act, n->out[0], &f.lo, &f.hi);
-        return ac_lb_cast(&L->b, ac_lo_requant_steps(L, &f, ac_lb_mul_wrap(&L->b, x, y)), n->out[0]->dtype);
+        return ac_lo_requant_steps(L, &f, ac_lb_mul_wrap(&L->b, x, y), n->out[0]->dtype);
     }
     return clamp_act(L, n, ac_lo_requant(L, ac_lb_mul_wrap(&L->b, x, y), q), n->attrs.act.act);
 }
