@@ -78,7 +78,7 @@ static void print_cases(ac_sink *to)
             }
         ac_put(&body, fn->fails ? ");\n}\n\n" : ");\n    return 0;\n}\n\n");
     }
-    ac_put(to, "#include <stdint.h>\nenum { T_OK = 0, T_EINDEX = 4 };\n");
+    ac_put(to, "#include <stdint.h>\n#define T_NOINLINE\nenum { T_OK = 0, T_EINDEX = 4 };\n");
     if (ac_c_copies(&file))
         ac_put(to, "#include <string.h>\n");
     ac_c_print_prologue(&file, to);
