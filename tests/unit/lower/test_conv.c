@@ -14,9 +14,9 @@
 
 static const ac_target targets[] = {
     {.name = "plain", .align = 16, .features = ""},
-    {.name = "m4", .align = 16, .features = "", .firmware = true, .mul = AC_MUL_LONG},
-    {.name = "rv32", .align = 16, .features = "", .firmware = true, .mul = AC_MUL_HIGH},
-    {.name = "m0", .align = 16, .features = "", .firmware = true, .mul = AC_MUL_LOW},
+    {.name = "m3", .align = 16, .features = "", .firmware = true, .core = 13, .mul = AC_MUL_LONG},
+    {.name = "rv32", .align = 16, .features = "", .firmware = true, .core = 26, .mul = AC_MUL_HIGH},
+    {.name = "m0", .align = 16, .features = "", .firmware = true, .core = 8, .mul = AC_MUL_LOW},
     {.name = "v2",
      .vec_bytes = 16,
      .registers = 16,

@@ -1,0 +1,82 @@
+/* panel_kind.h - private to panel.c: what the kinds of panels have in common, and what each does in its own way.
+ *
+ *     kind     for                                               tile                     line
+ *     pairs    products of two halves (SMLAD)                    3 pixels x 2 channels    i16, in the order of SXTB16
+ *     plain    one product at a time                             by registers             i8, or none: x in place
+ *     plain    ... with products of 32 bits, eight registers     1 pixel x 4 channels     u8, x + 128
+ *
+ * panel.c calls them so:
+ *
+ *     kind.prepare                              once: sizes, tables, buffers, weights
+ *     for tile of positions:
+ *       for r: open_pixel, put .., gathered     the window of each position goes to the line
+ *       for oc: kind.block                      sums of a block of channels, finished and stored
+ */
+#ifndef AC_IR_LOWER_CONV_PANEL_KIND_H
+#define AC_IR_LOWER_CONV_PANEL_KIND_H
+#include "ir/lower/channel.h"
+#include "ir/lower/window.h"
+
+struct ac_panel;
+struct ac_panel_place;
+
+typedef struct ac_panel_kind {
+    /* i8, constant weights and bias. depth: products of an output. */
+    bool (*fits)(const ac_lower *L, const ac_channel *c, int64_t depth);
+    /* positions: of an image, or of a row of it */
+    void (*prepare)(struct ac_panel *p, int64_t positions);
+    void (*open_pixel)(const struct ac_panel *p, ac_x r);
+    /* Units `begin` .. end - 1 of x, counted from `base` (from -1: zero points), become units begin + shift .. of pixel
+     * r in the line of a tile of `pixels`. */
+    void (*put)(const struct ac_panel *p, int32_t from, ac_x base, ac_x begin, ac_x end, ac_x shift, ac_x r,
+                int32_t pixels);
+    /* ... before and after all of pixel r; may be NULL */
+    void (*gathered)(const struct ac_panel *p, ac_x r, int32_t pixels);
+    /* Positions to.first + begin .. end - 1, which are rows begin .. of the tile; channels from oc on. */
+    void (*block)(const struct ac_panel_place *to, int32_t pixels, ac_x begin, ac_x end, ac_x oc);
+} ac_panel_kind;
+extern const ac_panel_kind ac_panel_pairs, ac_panel_plain;
+
+/* Numbers of the shape as values that nothing is folded with: kernels of all shapes have the same instructions. */
+typedef struct ac_panel_numbers {
+    ac_x rows, columns; /* of the input */
+    ac_x stride_y, stride_x, dil_y, dil_x, pad_y, pad_x, taps_y, taps_x;
+    ac_x reach_y, reach_x;     /* from the first position of a window to one after its last */
+    ac_x tap_units, row_units; /* units of a tap, of a row of the input: steps, or bytes */
+    ac_x image_units, units;   /* of an image, of a window */
+    ac_x out_columns, positions, steps, channels, block_bytes;
+} ac_panel_numbers;
+
+typedef struct ac_panel {
+    ac_lower *L;
+    ac_channel *c;
+    const ac_panel_kind *kind;
+    ac_window win; /* of a matrix: its rows are pixels of one row, taps 1 x 1 */
+    int64_t depth; /* products of an output */
+    /* prepare: */
+    int32_t step;             /* products of a step of the inner loop, for each row and channel */
+    int64_t steps;            /* ... all of them, what is missing in the last is zero */
+    int32_t unit;             /* elements that are put at a time; a divisor of a tap's channels */
+    int32_t channels, pixels; /* of the largest tile */
+    int32_t x, w, line, acc;
+    int32_t bytes;          /* pairs: the buffer of a window in bytes; -1 */
+    bool in_place;          /* plain: x is read where it is, `line` is x */
+    bool biased;            /* plain: bytes are unsigned, 128 more */
+    ac_x sum;               /* ... then a variable: the sum of a pixel's */
+    int64_t k_step, r_step; /* plain: element k + u of pixel r, u < step, is element k * k_step + r * r_step + u */
+    ac_panel_numbers k;
+} ac_panel;
+
+/* Positions of a tile: number `first` + r, of `positions` of the image, or of row oy. */
+typedef struct ac_panel_place {
+    const ac_panel *p;
+    ac_x n, oy; /* oy 0: pixels are numbered over the image */
+    ac_x first;
+} ac_panel_place;
+
+/* Weight k of channel oc, i32, in the loops of P that pack them; zero outside. */
+ac_x ac_panel_weight(ac_lower *P, const ac_panel *p, ac_x oc, ac_x k);
+/* The result of `channel` at position i, from its sum of products. */
+void ac_panel_store(const ac_panel_place *to, ac_x i, ac_x channel, ac_x acc);
+
+#endif

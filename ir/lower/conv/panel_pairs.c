@@ -1,0 +1,183 @@
+/* panel_pairs.c - panels on processors that multiply the halves of a word and add both products (TILE, PAIRS).
+ *
+ * Line    i16 [step][pixel][8]: elements of a group of four in the order 0, 2, 1, 3, as SXTB16 leaves them
+ * Weights i8  [block][step][pair][8][2]: the same order; (a, b) of a pair as a + 256 b (tiles.h), zeros at the end
+ *
+ * Where taps are no whole steps, a window is gathered in bytes first. */
+#include "ir/lower/conv/panel_kind.h"
+
+#include "ir/loop/tiles.h"
+
+enum { PIXELS = 3, DEPTH = 8 };
+
+/* The largest |sum of x * b| of any channel, and whether a + 256 b fits in 16 bits: false when a form is not exact. */
+static bool weights_fit(const ac_lower *L, const ac_channel *c, int64_t depth)
+{
+    const int8_t *w = ac_tensor_force(L->cx, c->w);
+    for (int64_t n = 0; w && n < c->n; n++) {
+        int64_t sum = 0;
+        for (int64_t k = 0; k < depth; k++) {
+            const int32_t v = w[n * depth + k];
+            if (v == INT8_MIN)
+                return false;
+            sum += v < 0 ? -v : v;
+        }
+        if (sum * 128 >= (int64_t)1 << 23)
+            return false;
+    }
+    return w != NULL;
+}
+
+static bool fits(const ac_lower *L, const ac_channel *c, int64_t depth)
+{
+    return L->target->dsp && depth >= DEPTH && c->n > 1 && weights_fit(L, c, depth);
+}
+
+/* ------------------------------------------------------------------ weights */
+
+static void pack_weights(ac_panel *p)
+{
+    static const int32_t ORDER[DEPTH] = {0, 2, 1, 3, 4, 6, 5, 7};
+    ac_lower P;
+    const int64_t blocks = (p->c->n + p->channels - 1) / p->channels;
+    const int32_t to = ac_lo_pack_open(p->L, &P, "w", AC_I8, blocks * p->channels * p->steps * DEPTH);
+    ac_lb *b = &P.b;
+    const ac_x block = ac_lb_for_n(b, "block", blocks), step = ac_lb_for_n(b, "step", p->steps);
+    const ac_x pair = ac_lb_for_n(b, "pair", p->channels / 2);
+    const ac_x oc = ac_lb_add(b, ac_lb_mul(b, block, ac_lb_i32(b, p->channels)), ac_lb_mul(b, pair, ac_lb_i32(b, 2)));
+    ac_x at = ac_lb_add(b, ac_lb_mul(b, block, ac_lb_i32(b, p->steps)), step);
+    at = ac_lb_add(b, ac_lb_mul(b, at, ac_lb_i32(b, p->channels / 2)), pair);
+    at = ac_lb_mul(b, at, ac_lb_i32(b, 2 * DEPTH));
+    for (int32_t i = 0; i < DEPTH; i++) {
+        const ac_x k = ac_lb_add(b, ac_lb_mul(b, step, ac_lb_i32(b, DEPTH)), ac_lb_i32(b, ORDER[i]));
+        const ac_x even = ac_panel_weight(&P, p, oc, k),
+                   odd = ac_panel_weight(&P, p, ac_lb_add(b, oc, ac_lb_i32(b, 1)), k);
+        const ac_x both = ac_lb_add(b, even, ac_lb_mul(b, odd, ac_lb_i32(b, 256)));
+        const ac_x low = ac_lb_add(b, at, ac_lb_i32(b, 2 * i)), high = ac_lb_shr(b, both, ac_lb_i32(b, 8));
+        ac_lb_store(b, to, low, ac_lb_cast(b, both, AC_I8));
+        ac_lb_store(b, to, ac_lb_add(b, low, ac_lb_i32(b, 1)), ac_lb_cast(b, high, AC_I8));
+    }
+    for (int i = 0; i < 3; i++)
+        ac_lb_end(b);
+    p->w = ac_lo_pack_close(p->L, &P);
+}
+
+/* ------------------------------------------------------------------ the line */
+
+/* Four bytes as two words of two halves each: elements 0 and 2, 1 and 3. */
+static void put_four(const ac_panel *p, ac_x four, ac_x at)
+{
+    ac_lb *b = &p->L->b;
+    const ac_x halves = ac_lb_bitcast(b, four, AC_I16), eight = ac_lb_like_int(b, halves, 8);
+    ac_lb_store(b, p->line, at, ac_lb_shr(b, ac_lb_shl(b, halves, eight), eight));
+    ac_lb_store(b, p->line, ac_lb_add(b, at, ac_lb_i32(b, 2)), ac_lb_shr(b, halves, eight));
+}
+
+static ac_x step_at(const ac_panel *p, ac_x i, ac_x r, int32_t pixels)
+{
+    ac_lb *b = &p->L->b;
+    return ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, pixels)), r), ac_lb_i32(b, DEPTH));
+}
+
+/* Steps `begin` .. end - 1 of buffer `from`, or of zero points (-1), go to the line of pixel r: step i is elements
+ * 8 (base + i) .. there, and step i + shift of the pixel. */
+static void put_steps(const ac_panel *p, int32_t from, ac_x base, ac_x begin, ac_x end, ac_x shift, ac_x r,
+                      int32_t pixels)
+{
+    ac_lb *b = &p->L->b;
+    const ac_x i = ac_lb_for(b, "i", begin, end, 1, AC_MARK_SERIAL);
+    const ac_x at = step_at(p, ac_lb_add(b, i, shift), r, pixels);
+    const ac_x x_at = ac_lb_mul(b, ac_lb_add(b, base, i), ac_lb_i32(b, DEPTH));
+    for (int32_t half = 0; half < DEPTH; half += 4) {
+        ac_x four = ac_lb_splat(b, ac_lb_int(b, AC_I8, p->c->zx), 4);
+        if (from >= 0)
+            four = ac_lb_load(b, from, ac_lb_add(b, x_at, ac_lb_i32(b, half)), 4);
+        put_four(p, four, ac_lb_add(b, at, ac_lb_i32(b, half)));
+    }
+    ac_lb_end(b);
+}
+
+/* The same byte by byte, into the window in bytes. */
+static void put_bytes(const ac_panel *p, int32_t from, ac_x base, ac_x begin, ac_x end, ac_x shift)
+{
+    ac_lb *b = &p->L->b;
+    const ac_x i = ac_lb_for(b, "i", begin, end, 1, AC_MARK_SERIAL);
+    const ac_x v = from < 0 ? ac_lb_int(b, AC_I8, p->c->zx) : ac_lb_load(b, from, ac_lb_add(b, base, i), 1);
+    ac_lb_store(b, p->bytes, ac_lb_add(b, i, shift), v);
+    ac_lb_end(b);
+}
+
+static void put(const ac_panel *p, int32_t from, ac_x base, ac_x begin, ac_x end, ac_x shift, ac_x r, int32_t pixels)
+{
+    if (p->bytes >= 0)
+        put_bytes(p, from, base, begin, end, shift);
+    else
+        put_steps(p, from, base, begin, end, shift, r, pixels);
+}
+
+static void gathered(const ac_panel *p, ac_x r, int32_t pixels)
+{
+    const ac_x zero = ac_lb_i32(&p->L->b, 0);
+    if (p->bytes >= 0)
+        put_steps(p, p->bytes, zero, zero, p->k.steps, zero, r, pixels);
+}
+
+/* ------------------------------------------------------------------ tiles */
+
+/* Position i of the tile, row r of the accumulators: its channels oc .. */
+static void finish_row(const ac_panel_place *to, int32_t pixels, ac_x i, ac_x r, ac_x oc)
+{
+    const ac_panel *p = to->p;
+    ac_lb *b = &p->L->b;
+    for (int32_t c = 0; c < p->channels; c += 2) {
+        const ac_x at = ac_lb_add(b, r, ac_lb_i32(b, c * pixels)), even = ac_lb_add(b, oc, ac_lb_i32(b, c));
+        const ac_x a = ac_lb_load(b, p->acc, at, 1);
+        const ac_x both = ac_lb_load(b, p->acc, ac_lb_add(b, at, ac_lb_i32(b, pixels)), 1);
+        const int64_t rest = p->c->n % p->channels; /* channels of the last block, unless 0 */
+        const bool even_may_lack = rest && c >= rest, odd_may_lack = rest && c + 1 >= rest;
+        if (even_may_lack)
+            ac_lb_if(b, ac_lb_lt(b, even, p->k.channels));
+        ac_panel_store(to, i, even, a);
+        if (even_may_lack)
+            ac_lb_end(b);
+        const ac_x odd = ac_lb_add(b, even, ac_lb_i32(b, 1));
+        if (odd_may_lack)
+            ac_lb_if(b, ac_lb_lt(b, odd, p->k.channels));
+        ac_panel_store(to, i, odd, ac_lb_shr(b, ac_lb_sub_wrap(b, both, a), ac_lb_i32(b, 8)));
+        if (odd_may_lack)
+            ac_lb_end(b);
+    }
+}
+
+static void block(const ac_panel_place *to, int32_t pixels, ac_x begin, ac_x end, ac_x oc)
+{
+    const ac_panel *p = to->p;
+    ac_lb *b = &p->L->b;
+    const ac_x zero = ac_lb_i32(b, 0);
+    for (int32_t i = 0; i < p->channels * pixels; i++)
+        ac_lb_store(b, p->acc, ac_lb_i32(b, i), zero);
+    ac_lb_tile(b, (ac_tile){AC_TILE_PAIRS, pixels, p->channels, p->line, p->w, p->acc}, zero,
+               ac_lb_mul(b, oc, p->k.block_bytes), p->k.steps);
+    const ac_x r = ac_lb_for(b, "r", begin, end, 1, AC_MARK_SERIAL);
+    finish_row(to, pixels, ac_lb_add(b, to->first, r), r, oc);
+    ac_lb_end(b);
+}
+
+static void prepare(ac_panel *p, int64_t positions)
+{
+    ac_lower *L = p->L;
+    const ac_rows rows = {p->depth, p->depth, 1};
+    p->channels = positions == 1 && p->c->n > 2 ? 4 : 2;
+    p->pixels = positions < PIXELS ? (int32_t)positions : PIXELS;
+    p->step = DEPTH;
+    p->unit = p->win.ic % DEPTH ? 1 : DEPTH;
+    p->steps = (p->depth + DEPTH - 1) / DEPTH;
+    ac_channel_tables(p->c, p->c->n, &rows, p->c->zx);
+    p->x = ac_lo_operand(L, p->c->x);
+    p->line = ac_lo_line(L, "line", AC_I16, p->steps * DEPTH * p->pixels);
+    p->bytes = p->unit > 1 ? -1 : ac_lo_line(L, "window", AC_I8, p->steps * DEPTH);
+    p->acc = ac_lo_local(L, "acc", AC_I32, p->pixels * p->channels);
+    pack_weights(p);
+}
+
+const ac_panel_kind ac_panel_pairs = {fits, prepare, NULL, put, gathered, block};
