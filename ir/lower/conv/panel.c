@@ -178,6 +178,21 @@ static ac_panel_numbers numbers_of(const ac_panel *p, int64_t positions)
                               .block_bytes = ac_lb_shape(b, p->steps * p->step)};
 }
 
+/* A position reads itself only, and where a line is gathered all of it before any of it is written; nothing reads it
+ * later. */
+static bool stays_in_place(const ac_panel *p)
+{
+    const ac_node *n = p->L->node;
+    const ac_slide *y = &p->win.y, *x = &p->win.x;
+    const ac_tensor *from = p->c->x, *to = ac_node_result(n);
+    for (int32_t f = 0; f < n->n_fused; f++)
+        for (int32_t i = 0; i < n->fused[f]->n_in; i++)
+            if (n->fused[f]->in[i] == from)
+                return false;
+    return y->taps * x->taps * y->stride * x->stride == 1 && !y->pad && !x->pad && !ac_tensor_is_const(from) &&
+           ac_tensor_same_shape(from, to) && ac_dtype_bits(from->dtype) == ac_dtype_bits(to->dtype);
+}
+
 static int lower(ac_panel *p)
 {
     ac_lower *L = p->L;
@@ -186,6 +201,8 @@ static int lower(ac_panel *p)
     int64_t positions = by_row ? p->win.x.out : p->win.y.out * p->win.x.out;
     p->bytes = -1;
     p->kind->prepare(p, positions);
+    if (!p->in_place && stays_in_place(p))
+        L->out->overwrite[L->out->n_overwrite++] = p->c->x;
     if (p->pixels == 1 && p->win.y.out > 1) { /* rows are as good, and need no divisions */
         by_row = true;
         positions = p->win.x.out;

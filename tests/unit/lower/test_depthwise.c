@@ -8,7 +8,8 @@ enum { DRAWS = 1500 };
 
 static ac_ctx one; /* of the node at hand */
 
-static const ac_target HALVES = {.name = "halves", .align = 16, .firmware = true, .dsp = true, .core = 13};
+static const ac_target HALVES = {
+    .name = "halves", .align = 16, .firmware = true, .dsp = true, .core = 13, .mul = AC_MUL_LONG};
 
 static int32_t between(int32_t lo, int32_t hi)
 {
