@@ -40,10 +40,19 @@ int main(void)
     m.arena = arena.bytes;
     if (%(n)s_init(&m) != %(U)s_OK)
         return 2;
+#ifdef %(U)s_IN0_ROWS
+    fw_begin();
+    for (unsigned row = 0; row < %(U)s_IN0_ROWS; row++) {
+        memcpy((void *)%(n)s_in0_row(&m), input + row * %(U)s_IN0_ROW_BYTES, %(U)s_IN0_ROW_BYTES);
+        if (%(n)s_run_row(&m, row) != %(U)s_OK)
+            return 3;
+    }
+#else
     memcpy((void *)%(n)s_in0(&m), input, %(U)s_IN0_BYTES);
     fw_begin();
     if (%(n)s_run(&m) != %(U)s_OK)
         return 3;
+#endif
     fw_end("%(n)s");
     return fw_check("%(n)s", (const void *)%(n)s_out0(&m), want, sizeof want) ? 0 : 1;
 }""" % {"n": name, "U": up})

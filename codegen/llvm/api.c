@@ -1,6 +1,7 @@
 /* api.c - what is around the loop functions: constants, and the API of docs/generated-c.md: NAME_init, NAME_run,
  * NAME_reset where there is state, NAME_outN for outputs that are constants. In a host build run is NAME_steps(mem,
- * hook), which calls the hook around every step. Memories come in the struct NAME_mem: arena, weights, state. */
+ * hook), which calls the hook around every step; with an input that comes row by row it is NAME_run_row(mem, row), and
+ * NAME_run(mem, fill, user) calls that for all rows. Memories come in the struct NAME_mem: arena, weights, state. */
 #include "codegen/llvm/ir.h"
 
 enum { FIELD_ARENA, FIELD_WEIGHTS, FIELD_STATE };
@@ -72,9 +73,8 @@ int l_constants(l_module *M)
 
 /* ------------------------------------------------------------------ functions of the API */
 
-static LLVMValueRef begin(l_module *M, const char *verb, LLVMTypeRef result, uint32_t n_param)
+static LLVMValueRef begin_with(l_module *M, const char *verb, LLVMTypeRef result, LLVMTypeRef *param, uint32_t n_param)
 {
-    LLVMTypeRef param[] = {M->ptr, M->ptr};
     LLVMValueRef f = LLVMAddFunction(M->mod, ac_strf(M->region, "%s_%s", M->m->name, verb),
                                      LLVMFunctionType(result, param, n_param, false));
     l_attribute(M, f, L_WHOLE, "nounwind", 0);
@@ -82,6 +82,12 @@ static LLVMValueRef begin(l_module *M, const char *verb, LLVMTypeRef result, uin
     if (M->m->section_code)
         LLVMSetSection(f, M->m->section_code);
     return f;
+}
+
+static LLVMValueRef begin(l_module *M, const char *verb, LLVMTypeRef result, uint32_t n_param)
+{
+    LLVMTypeRef param[] = {M->ptr, M->ptr};
+    return begin_with(M, verb, result, param, n_param);
 }
 
 static LLVMValueRef plus(l_module *M, LLVMValueRef base, ac_bytes offset)
@@ -222,6 +228,7 @@ static LLVMValueRef build_hook(l_module *M)
 typedef struct runner {
     LLVMValueRef f, hook, base[3]; /* base: of arena, weights, state */
     LLVMValueRef *ram;             /* by index */
+    LLVMValueRef row, part;        /* of a streamed input: its number, and the i32 in memory that holds it */
 } runner;
 
 static LLVMValueRef place(l_module *M, const runner *r, ac_space space, int32_t index, ac_bytes offset)
@@ -256,11 +263,23 @@ static LLVMValueRef build_call(l_module *M, const runner *r, const ac_call *c, i
     uint32_t n = 0;
     for (int32_t a = 0; a < c->n_arg && a < fn->buf.n; a++)
         if (c->arg[a].space == AC_SPACE_CHUNK)
-            arg[n++] = part_number(M, part);
+            arg[n++] = c->low->rows ? r->part : part_number(M, part);
         else if (fn->buf.item[a].role != AC_BUF_LOCAL)
             arg[n++] = place(M, r, c->arg[a].space, c->arg[a].index, c->arg[a].offset);
     LLVMValueRef callee = M->fn[c->fn];
     return LLVMBuildCall2(M->b, LLVMGlobalGetValueType(callee), callee, arg, n, "");
+}
+
+/* Fills what is dead before step i. */
+static void build_poison(l_module *M, const runner *r, int32_t i)
+{
+    const ac_module *m = M->m;
+    for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++) {
+        const ac_range *dead = &m->dead[i].range[k];
+        LLVMBuildMemSet(M->b, plus(M, r->ram[dead->ram], dead->begin),
+                        LLVMConstInt(M->i8, (uint64_t)(0xa5 + 0x3b * i) & 0xff, false),
+                        LLVMConstInt(M->i64, (uint64_t)(dead->end - dead->begin), false), 1);
+    }
 }
 
 static void build_step(l_module *M, const runner *r, int32_t i)
@@ -268,12 +287,8 @@ static void build_step(l_module *M, const runner *r, int32_t i)
     const ac_module *m = M->m;
     const ac_call *c = &m->call[i];
     const ac_loop_fn *fn = m->fn[c->fn];
-    for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++) {
-        const ac_range *dead = &m->dead[i].range[k];
-        LLVMBuildMemSet(M->b, plus(M, r->ram[dead->ram], dead->begin),
-                        LLVMConstInt(M->i8, (uint64_t)(0xa5 + 0x3b * i) & 0xff, false),
-                        LLVMConstInt(M->i64, (uint64_t)(dead->end - dead->begin), false), 1);
-    }
+    if (!c->low->rows) /* else before the first row */
+        build_poison(M, r, i);
     call_hook(M, r, 0, i);
     LLVMValueRef result = build_call(M, r, c, 0);
     for (int32_t k = 1; k < c->low->chunks; k++)
@@ -283,19 +298,80 @@ static void build_step(l_module *M, const runner *r, int32_t i)
         return_if(M, r->f, LLVMBuildICmp(M->b, LLVMIntNE, result, status(M, 0), ""), result);
 }
 
+/* Pointers to the memories of a function that begins. */
+static void find_memories(l_module *M, runner *r)
+{
+    const ac_module *m = M->m;
+    LLVMValueRef mem = LLVMGetParam(r->f, 0);
+    r->ram = AC_NEW_N(M->region, LLVMValueRef, m->n_ram);
+    for (int32_t k = 0; k < m->n_ram; k++)
+        r->ram[k] = ram_pointer(M, mem, k);
+    if (M->weights == AC_WEIGHTS_BLOB)
+        r->base[FIELD_WEIGHTS] = field(M, mem, FIELD_WEIGHTS, "weights");
+    if (m->state_bytes)
+        r->base[FIELD_STATE] = field(M, mem, FIELD_STATE, "state");
+}
+
+/* One row of the streamed input: before row 0 the steps in front of the one that takes it, after the last those behind
+ * it. */
+static void build_run_row(l_module *M)
+{
+    const ac_module *m = M->m;
+    const int32_t taker = m->streamed_call;
+    LLVMTypeRef param[] = {M->ptr, M->i32};
+    runner r = {.f = begin_with(M, "run_row", M->i32, param, 2)};
+    r.row = LLVMGetParam(r.f, 1);
+    r.part = LLVMBuildAlloca(M->b, M->i32, "part");
+    LLVMBuildStore(M->b, r.row, r.part);
+    find_memories(M, &r);
+    return_if(M, r.f, LLVMBuildICmp(M->b, LLVMIntUGE, r.row, status(M, m->streamed->rows), ""), status(M, 4));
+    LLVMBasicBlockRef first = next_block(M, r.f), each = next_block(M, r.f);
+    LLVMBuildCondBr(M->b, LLVMBuildIsNull(M->b, r.row, ""), first, each);
+    LLVMPositionBuilderAtEnd(M->b, first);
+    for (int32_t i = 0; i < taker; i++)
+        build_step(M, &r, i);
+    build_poison(M, &r, taker);
+    LLVMBuildBr(M->b, each);
+    LLVMPositionBuilderAtEnd(M->b, each);
+    build_step(M, &r, taker);
+    LLVMValueRef last = status(M, m->streamed->rows - 1);
+    return_if(M, r.f, LLVMBuildICmp(M->b, LLVMIntNE, r.row, last, ""), status(M, 0));
+    for (int32_t i = taker + 1; i < m->n_calls; i++)
+        build_step(M, &r, i);
+    LLVMBuildRet(M->b, status(M, 0));
+}
+
+/* All rows: fill(user, row, where it goes), then run_row. */
+static void build_run_rows(l_module *M)
+{
+    const ac_module *m = M->m;
+    LLVMTypeRef param[] = {M->ptr, M->ptr, M->ptr}, filled[] = {M->ptr, M->i32, M->ptr};
+    LLVMTypeRef fill = LLVMFunctionType(M->none, filled, 3, false);
+    LLVMValueRef run_row = LLVMGetNamedFunction(M->mod, ac_strf(M->region, "%s_run_row", m->name));
+    LLVMValueRef f = begin_with(M, "run", M->i32, param, 3), mem = LLVMGetParam(f, 0), row;
+    LLVMValueRef to = plus(M, ram_pointer(M, mem, m->streamed->index), m->streamed->row_at);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(M->b), loop = next_block(M, f);
+    LLVMBuildBr(M->b, loop);
+    LLVMPositionBuilderAtEnd(M->b, loop);
+    row = LLVMBuildPhi(M->b, M->i32, "row");
+    LLVMValueRef give[] = {LLVMGetParam(f, 2), row, to}, take[] = {mem, row};
+    LLVMBuildCall2(M->b, fill, LLVMGetParam(f, 1), give, 3, "");
+    LLVMValueRef result = LLVMBuildCall2(M->b, LLVMGlobalGetValueType(run_row), run_row, take, 2, "");
+    return_if(M, f, LLVMBuildICmp(M->b, LLVMIntNE, result, status(M, 0), ""), result);
+    LLVMValueRef next = LLVMBuildAdd(M->b, row, status(M, 1), ""), from[] = {status(M, 0), next};
+    LLVMBasicBlockRef where[] = {before, LLVMGetInsertBlock(M->b)}, done = next_block(M, f);
+    LLVMAddIncoming(row, from, where, 2);
+    LLVMBuildCondBr(M->b, LLVMBuildICmp(M->b, LLVMIntULT, next, status(M, m->streamed->rows), ""), loop, done);
+    LLVMPositionBuilderAtEnd(M->b, done);
+    LLVMBuildRet(M->b, status(M, 0));
+}
+
 static void build_run(l_module *M)
 {
     const ac_module *m = M->m;
     runner r = {.hook = m->host ? build_hook(M) : NULL};
     r.f = begin(M, m->host ? "steps" : "run", M->i32, m->host ? 2 : 1);
-    LLVMValueRef mem = LLVMGetParam(r.f, 0);
-    r.ram = AC_NEW_N(M->region, LLVMValueRef, m->n_ram);
-    for (int32_t k = 0; k < m->n_ram; k++)
-        r.ram[k] = ram_pointer(M, mem, k);
-    if (M->weights == AC_WEIGHTS_BLOB)
-        r.base[FIELD_WEIGHTS] = field(M, mem, FIELD_WEIGHTS, "weights");
-    if (m->state_bytes)
-        r.base[FIELD_STATE] = field(M, mem, FIELD_STATE, "state");
+    find_memories(M, &r);
     for (int32_t i = 0; i < m->n_calls; i++)
         build_step(M, &r, i);
     LLVMBuildRet(M->b, status(M, 0));
@@ -323,7 +399,12 @@ int l_api(l_module *M)
     if (M->m->state_bytes)
         AC_TRY(build_reset(M));
     AC_TRY(build_init(M));
-    build_run(M);
+    if (M->m->streamed) {
+        build_run_row(M);
+        build_run_rows(M);
+    } else {
+        build_run(M);
+    }
     build_const_outputs(M);
     return AC_OK;
 }

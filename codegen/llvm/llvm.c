@@ -45,9 +45,9 @@ static int build(l_module *M)
         ac_error(M->cx, (ac_place){0}, E0502, "LLVM code is not made for %s", m->target->name);
         return ac_help(M->cx, "--emit cu,h makes kernels and what a host calls");
     }
-    if (m->streamed) {
-        ac_error(M->cx, (ac_place){0}, E0502, "only C code takes an input row by row");
-        return ac_help(M->cx, "use --backend c or --emit c,h, or leave --io rows out");
+    if (m->streamed && m->host) {
+        ac_error(M->cx, (ac_place){0}, E0502, "code that LLVM loads into this process takes whole inputs");
+        return ac_help(M->cx, "use --backend c, or leave --io rows out");
     }
     AC_TRY(l_constants(M));
     M->fn = AC_NEW_N(M->region, LLVMValueRef, m->n_fn + 1);

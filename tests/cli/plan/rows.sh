@@ -1,7 +1,7 @@
 #!/bin/sh
 # --io rows: inputs handed over row by row. Same bits as with the whole input, from both backends, with poisoned dead
-# bytes; the generated API, a row at a time and with a callback, in an arena of exactly the planned size under the
-# sanitizers; arenas of known models, which lie outside of the repository. Plans and what is said of inputs that
+# bytes; the generated API of C and of objects, a row at a time and with a callback, in an arena of exactly the planned
+# size under the sanitizers; arenas of known models, which lie outside of the repository. Plans and what is said of inputs that
 # cannot: tests/golden/plan and cli. usage: rows.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
@@ -61,9 +61,18 @@ program() {
     "$arenac" compile -q "$model" --name m --io rows --poison "$@" -o m.c
     gcc -std=c99 -Wall -Wextra -pedantic -Werror -c m.c -o m.o
     gcc -std=c11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DTYPE="$type" main.c m.c -o m
-    tail -c "$(sed -n 's/#define M_IN0_BYTES \([0-9]*\)u/\1/p' m.h)" "$input" | ./m >got.bin
-    tail -c "$(sed -n 's/#define M_OUT0_BYTES \([0-9]*\)u/\1/p' m.h)" "$want" | cmp - got.bin
+    tail -c "$(sed -n 's/#define M_IN0_BYTES \([0-9]*\)u/\1/p' m.h)" "$input" >in.bin
+    tail -c "$(sed -n 's/#define M_OUT0_BYTES \([0-9]*\)u/\1/p' m.h)" "$want" >want.bin
+    ./m <in.bin >got.bin
+    cmp want.bin got.bin
+    [ $objects = yes ] || return 0
+    "$arenac" compile -q "$model" --name m --io rows --poison "$@" -t generic --emit o,h -o m.o
+    gcc -std=c11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DTYPE="$type" main.c m.o -o m
+    ./m <in.bin >got.bin
+    cmp want.bin got.bin
 }
+objects=no
+if [ "$(uname -m)" = x86_64 ] && have_llvm; then objects=yes; fi
 same() { # MODEL INPUT TARGET
     "$arenac" run -q "$1" -t "$3" --backend eval --input "0=$2" --output-dir want
     for backend in eval c; do
@@ -91,6 +100,19 @@ for m in rows-one-of-two-inputs rows-none; do
         cmp want/0.npy got/0.npy
     done
 done
+
+# On a board
+fw=$shared/firmware/harness/fwrun.py
+if have_shared firmware/harness/fwrun.py && have python3 python3 && have_arm; then
+    for emit in c,h o,h; do
+        [ $emit = c,h ] || have_llvm || continue
+        file=board.${emit%,h}
+        "$arenac" compile -q "$models/branch_int8.tflite" -t cortex-m4 --name board --io rows --emit $emit -o $file
+        python3 "$src/tests/fw_main.py" board board.h "$models/branch_int8.in0.1.npy" "$models/branch_int8.out0.1.npy" \
+            >board_main.c
+        python3 "$fw" --target cortex-m4 --src $file --main board_main.c -O 2 --cflags="-I$tmp" || die "$file on a Cortex-M4"
+    done
+fi
 
 have_shared models || exit 0
 at_most() { # NAME BYTES
