@@ -45,7 +45,7 @@
 static inline uint32_t word_of(const void *from)
 {
     uint32_t w;
-    memcpy(&w, from, sizeof w);
+    (void)memcpy(&w, from, sizeof w);
     return w;
 }
 
