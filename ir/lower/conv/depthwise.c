@@ -12,7 +12,7 @@
  * Rows outside the input are never visited; the first and last columns, whose taps are cut, are computed one by one.
  * Each input column of a tile is loaded once for all taps that read it. Plain targets: the same with vectors of one,
  * four channels at a time instead of columns. int8 with DOT4: depthwise_dot.c; with products of the halves of words:
- * depthwise_pairs.c. */
+ * depthwise_pairs.c; on other processors that multiply one pair of bytes at a time: depthwise_columns.c. */
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
@@ -351,5 +351,7 @@ int ac_lo_depthwise(ac_lower *L)
         return ac_depthwise_dot(L, &d.c, &d.win);
     if (L->variant != AC_VARIANT_INPLACE && ac_depthwise_pairs_fits(L, &d.c, &d.win))
         return ac_depthwise_pairs(L, &d.c, &d.win);
+    if (L->variant != AC_VARIANT_INPLACE && ac_depthwise_columns_fits(L, &d.c, &d.win))
+        return ac_depthwise_columns(L, &d.c, &d.win);
     return schedule(&d);
 }

@@ -10,6 +10,9 @@ int ac_depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win);
 /* depthwise_pairs.c: int8 on targets that multiply the halves of words; rows outermost, nothing is copied. */
 bool ac_depthwise_pairs_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
 int ac_depthwise_pairs(ac_lower *L, ac_channel *c, const ac_window *win);
+/* depthwise_columns.c: int8 on firmware targets without either; blocks of neighbouring columns. */
+bool ac_depthwise_columns_fits(ac_lower *L, ac_channel *c, const ac_window *win);
+int ac_depthwise_columns(ac_lower *L, ac_channel *c, const ac_window *win);
 /* depthwise_gpu.c: tiles in shared memory; not for dynamic range. */
 bool ac_gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
 int ac_gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win);
