@@ -24,6 +24,8 @@ int32_t ac_steps_at(const ac_steps *f, int32_t acc)
 
 int64_t ac_line_at(const ac_line *line, const ac_line_of *of, int32_t acc)
 {
+    if (line->clip)
+        acc = acc < line->from ? line->from : acc > line->to ? line->to : acc;
     const int64_t p = (int64_t)acc * ((int64_t)1 << line->pre) * of->m, sign = acc < 0 ? -1 : 0;
     const int64_t c = line->kind == AC_LINE_SIGNED ? (of->c ^ sign) + of->k : of->c;
     return ((p >> line->drop) + c) >> of->post;
@@ -175,10 +177,42 @@ static int64_t most_m(const ac_steps *f, const ac_line *line)
     return most > INT32_MAX ? INT32_MAX : most;
 }
 
+/* f where its accumulators are clamped. */
+static ac_steps clipped(const ac_steps *f, const ac_line *line)
+{
+    ac_steps g = *f;
+    if (line->clip) {
+        g.from = g.from < line->from ? line->from : g.from > line->to ? line->to : g.from;
+        g.to = g.to > line->to ? line->to : g.to < line->from ? line->from : g.to;
+    }
+    return g;
+}
+
+/* The clamp that leaves every step of every channel. */
+static bool set_clip(const ac_steps *f, int64_t n, ac_line *line)
+{
+    int64_t from = INT32_MAX, to = INT32_MIN;
+    for (int64_t i = 0; i < n; i++) {
+        points p;
+        if (!in_range(&f[i], 0))
+            return false;
+        find_points(&f[i], &p);
+        if (p.n == 2)
+            continue; /* without a step */
+        from = p.at[1].acc < from ? p.at[1].acc : from;
+        to = p.at[p.n - 2].acc > to ? p.at[p.n - 2].acc : to;
+    }
+    line->from = (int32_t)(from > to ? 0 : from);
+    line->to = (int32_t)(from > to ? 0 : to);
+    return true;
+}
+
 bool ac_line_proven(const ac_steps *f, const ac_line *line, const ac_line_of *of)
 {
     points p;
-    if (!in_range(f, line->pre) || of->m < 0 || of->m > most_m(f, line) || (line->kind == AC_LINE_SIGNED && of->c < 0))
+    const ac_steps g = clipped(f, line);
+    if (!in_range(&g, line->pre) || of->m < 0 || of->m > most_m(&g, line) ||
+        (line->kind == AC_LINE_SIGNED && of->c < 0))
         return false; /* the form may fall, or does not fit */
     find_points(f, &p);
     return equal(f, &p, line, of);
@@ -220,7 +254,8 @@ static void set_shifts(const ac_steps *f, int64_t n, ac_line *line)
 {
     double most = 0, scale = 0;
     for (int64_t i = 0; i < n; i++) {
-        most = fmax(most, (double)greatest(&f[i]));
+        const ac_steps g = clipped(&f[i], line);
+        most = fmax(most, (double)greatest(&g));
         scale = fmax(scale, multiplier_of(&f[i]));
     }
     const int32_t room = 31 - exponent_of(most), use = MOST_SCALE + 1 + exponent_of(scale);
@@ -236,8 +271,9 @@ static int32_t post_of(const ac_steps *f, int64_t n, const ac_line *line)
     int32_t post = MOST_SCALE;
     for (int64_t i = 0; i < n; i++) {
         const bool word = line->product == AC_LINE_WORD || line->product == AC_LINE_SPLIT;
-        const double m = multiplier_of(&f[i]);
-        const int32_t own = word ? 30 - exponent_of(m * ((double)greatest(&f[i]) + 1)) : line->pre - 1 - exponent_of(m);
+        const ac_steps g = clipped(&f[i], line);
+        const double m = multiplier_of(&g);
+        const int32_t own = word ? 30 - exponent_of(m * ((double)greatest(&g) + 1)) : line->pre - 1 - exponent_of(m);
         post = own < post ? own : post;
     }
     if (line->product == AC_LINE_LONG)
@@ -255,18 +291,22 @@ static bool fit_exactly(const ac_steps *f, const ac_line *line, ac_line_of *of)
     return !f->real && of->post > 32 && equal(f, &p, line, of);
 }
 
-/* nudge: a unit of the product more, for multipliers that are powers of two: negatives have -c - 1, not -c. */
+/* The numbers of n channels. nudge: a unit of the product more, for multipliers that are powers of two: negatives have
+ * -c - 1, not -c. */
 static bool fit_all(const ac_steps *f, int64_t n, ac_line *line, int64_t nudge, ac_line_of *of)
 {
+    if (line->clip && !set_clip(f, n, line))
+        return false;
     set_shifts(f, n, line);
     const int32_t post = post_of(f, n, line);
     for (int64_t i = 0; i < n; i++) {
+        const ac_steps g = clipped(&f[i], line);
         const bool is_signed = line->kind == AC_LINE_SIGNED;
         of[i].post = line->vary ? post_of(&f[i], 1, line) : post;
-        if (!in_range(&f[i], line->pre) || of[i].post <= (line->vary && line->product == AC_LINE_LONG ? 31 : 0))
+        if (!in_range(&g, line->pre) || of[i].post <= (line->vary && line->product == AC_LINE_LONG ? 31 : 0))
             return false;
         of[i].k = is_signed ? (f->zero * 2 + 1) * ((int64_t)1 << (of[i].post - 1)) + nudge : 0;
-        if (!(is_signed && line->vary ? fit_exactly : fit)(&f[i], line, &of[i]))
+        if (!(is_signed && line->vary ? fit_exactly : fit)(&g, line, &of[i]))
             return false;
     }
     return true;
@@ -276,21 +316,23 @@ static bool fit_all(const ac_steps *f, int64_t n, ac_line *line, int64_t nudge, 
 static const struct {
     ac_line_kind kind;
     ac_line_product product;
-    bool vary;
+    bool vary, clip;
     int64_t nudge;
-} FORMS[] = {{AC_LINE_PLAIN, AC_LINE_WORD, false, 0},   {AC_LINE_PLAIN, AC_LINE_HIGH, false, 0},
-             {AC_LINE_PLAIN, AC_LINE_HIGH, true, 0},    {AC_LINE_PLAIN, AC_LINE_SPLIT, false, 0},
-             {AC_LINE_SIGNED, AC_LINE_WORD, false, 0},  {AC_LINE_SIGNED, AC_LINE_WORD, false, 1},
-             {AC_LINE_SIGNED, AC_LINE_HIGH, false, 0},  {AC_LINE_SIGNED, AC_LINE_HIGH, false, 1},
-             {AC_LINE_PLAIN, AC_LINE_LONG, false, 0},   {AC_LINE_SIGNED, AC_LINE_SPLIT, false, 0},
-             {AC_LINE_SIGNED, AC_LINE_SPLIT, false, 1}, {AC_LINE_SIGNED, AC_LINE_LONG, false, 0},
-             {AC_LINE_SIGNED, AC_LINE_LONG, false, 1},  {AC_LINE_PLAIN, AC_LINE_LONG, true, 0},
-             {AC_LINE_SIGNED, AC_LINE_LONG, true, 0}};
+} FORMS[] = {{AC_LINE_PLAIN, AC_LINE_WORD, false, false, 0},   {AC_LINE_PLAIN, AC_LINE_HIGH, false, false, 0},
+             {AC_LINE_PLAIN, AC_LINE_HIGH, true, false, 0},    {AC_LINE_PLAIN, AC_LINE_SPLIT, false, false, 0},
+             {AC_LINE_SIGNED, AC_LINE_WORD, false, false, 0},  {AC_LINE_SIGNED, AC_LINE_WORD, false, false, 1},
+             {AC_LINE_SIGNED, AC_LINE_HIGH, false, false, 0},  {AC_LINE_SIGNED, AC_LINE_HIGH, false, false, 1},
+             {AC_LINE_SIGNED, AC_LINE_SPLIT, false, false, 0}, {AC_LINE_SIGNED, AC_LINE_SPLIT, false, false, 1},
+             {AC_LINE_PLAIN, AC_LINE_SPLIT, false, true, 0},   {AC_LINE_SIGNED, AC_LINE_SPLIT, false, true, 0},
+             {AC_LINE_SIGNED, AC_LINE_SPLIT, false, true, 1},  {AC_LINE_PLAIN, AC_LINE_LONG, false, false, 0},
+             {AC_LINE_SIGNED, AC_LINE_LONG, false, false, 0},  {AC_LINE_SIGNED, AC_LINE_LONG, false, false, 1},
+             {AC_LINE_PLAIN, AC_LINE_LONG, true, false, 0},    {AC_LINE_SIGNED, AC_LINE_LONG, true, false, 0}};
 
 ac_line ac_line_find(const ac_steps *f, int64_t n, ac_mul mul, ac_line_of *of)
 {
     for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
-        ac_line line = {.kind = FORMS[i].kind, .product = FORMS[i].product, .vary = FORMS[i].vary};
+        ac_line line = {
+            .kind = FORMS[i].kind, .product = FORMS[i].product, .vary = FORMS[i].vary, .clip = FORMS[i].clip};
         if ((line.product == AC_LINE_HIGH && mul != AC_MUL_HIGH) ||
             (line.product == AC_LINE_SPLIT && mul != AC_MUL_LOW))
             continue;

@@ -45,6 +45,8 @@ typedef struct ac_line {
     bool vary;    /* post differs between channels */
     int32_t pre;  /* HIGH: acc is shifted to the left */
     int32_t drop; /* low bits of the product that are left out: HIGH 32 */
+    bool clip;    /* SPLIT: acc is clamped to from..to first; no channel has a step outside */
+    int32_t from, to;
 } ac_line;
 /* ... and what a channel has of its own. SIGNED: k is one for all if post is, else c is. post: 32 and more where it
  * varies and products are LONG. */

@@ -10,8 +10,8 @@ const char *ac_line_words(ac_region *r, const ac_line *line)
                                           [AC_LINE_HIGH] = "high half of acc * m, + c",
                                           [AC_LINE_WORD] = "acc * m + c, 32 bits",
                                           [AC_LINE_SPLIT] = "acc * m + c, 32 bits, m in two parts"};
-    return ac_strf(r, "%s%s%s", PRODUCT[line->product], line->kind == AC_LINE_SIGNED ? ", by sign" : "",
-                   line->vary ? ", a shift for each channel" : "");
+    return ac_strf(r, "%s%s%s%s", PRODUCT[line->product], line->kind == AC_LINE_SIGNED ? ", by sign" : "",
+                   line->clip ? ", acc clamped" : "", line->vary ? ", a shift for each channel" : "");
 }
 
 void ac_lo_requant_note(ac_lower *L, const char *form)
@@ -47,6 +47,8 @@ static ac_x product(ac_lower *L, const ac_line *line, ac_x acc, ac_x m, ac_x low
 ac_x ac_lo_requant_line(ac_lower *L, const ac_line *line, const ac_line_of *of, const ac_line_values *v, ac_x acc)
 {
     ac_lb *b = &L->b;
+    if (line->clip)
+        acc = ac_lb_clamp(b, acc, ac_lb_i32(b, line->from), ac_lb_i32(b, line->to));
     const bool wide = line->product == AC_LINE_LONG, is_signed = line->kind == AC_LINE_SIGNED;
     const ac_dtype d = wide ? AC_I64 : AC_I32;
     const bool split = line->product == AC_LINE_SPLIT;

@@ -75,7 +75,10 @@ static void compare(const ac_steps *f, const ac_line *line, const ac_line_of *of
     MUST(stored(f, line, of, f->to) == ac_steps_at(f, (int32_t)f->to));
     if (line->product != AC_LINE_LONG)
         for (int i = 0; i < 2; i++) { /* every sum is an i32 */
-            const int64_t acc = i ? f->to : f->from, p = (acc * ((int64_t)1 << line->pre) * of->m) >> line->drop;
+            int64_t acc = i ? f->to : f->from;
+            if (line->clip)
+                acc = acc < line->from ? line->from : acc > line->to ? line->to : acc;
+            const int64_t p = (acc * ((int64_t)1 << line->pre) * of->m) >> line->drop;
             const int64_t c = line->kind == AC_LINE_SIGNED ? (acc < 0 ? -of->c - 1 : of->c) + of->k : of->c;
             MUST(p + c >= INT32_MIN && p + c <= INT32_MAX && of->c >= INT32_MIN && of->c <= INT32_MAX);
         }
