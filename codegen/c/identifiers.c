@@ -145,6 +145,8 @@ const char *ac_c_name_take(ac_cnames *t, const char *base)
 const char *ac_c_name_number(ac_cnames *t, const char *base)
 {
     const char *stem = ac_internf(t->cx, "%s#", base); /* no identifier: counts only */
+    if (is_reserved(t, ac_internf(t->cx, "%s0", base)) && is_reserved(t, ac_internf(t->cx, "%s1", base)))
+        return ac_c_name_number(t, "t"); /* whatever the number: it begins as the model's own, or ends as a type */
     for (;;) {
         int32_t k = find(t, stem)->next++;
         const char *name = ac_internf(t->cx, "%s%d", base, k);

@@ -22,7 +22,7 @@
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
 
-enum { WHOLE = 6, PER = 2, TERMS = 8, TAPS = 16, OPEN = 32, MOST_ROWS = 8, CODE = 480 };
+enum { WHOLE = 5, PER = 2, TERMS = 8, TAPS = 16, OPEN = 32, MOST_ROWS = 8, CODE = 480 };
 
 /* The rows of a filter column that are multiplied at once: one, or two of them. */
 typedef struct term {
