@@ -1,6 +1,7 @@
-# embed.cmake - the files of runtime/ inside the tool, so that `--emit rt` and `python` work wherever the tool is.
-#   cmake -D OUT=rt_files.c -D FILES="a|b" -P embed.cmake
-set(text "/* Made by cmake/embed.cmake from runtime/. */\n#include \"host/runtime_files.h\"\n\n")
+# embed.cmake - files of the tree inside the tool, so that `--emit rt`, `python` and `bench` work wherever the tool is:
+# an array NAME of ac_rt_file, and NAME_count.
+#   cmake -D OUT=rt_files.c -D NAME=ac_rt -D FILES="a|b" -P embed.cmake
+set(text "/* Made by cmake/embed.cmake. */\n#include \"host/runtime_files.h\"\n\n")
 set(rows "")
 set(n 0)
 string(REPLACE "|" ";" FILES "${FILES}")
@@ -13,5 +14,5 @@ foreach(f ${FILES})
   string(APPEND rows "    {\"${name}\", f${n}, sizeof f${n}},\n")
   math(EXPR n "${n} + 1")
 endforeach()
-string(APPEND text "\nconst ac_rt_file ac_rt_files[] = {\n${rows}};\nconst int ac_rt_count = ${n};\n")
+string(APPEND text "\nconst ac_rt_file ${NAME}_files[] = {\n${rows}};\nconst int ${NAME}_count = ${n};\n")
 file(WRITE ${OUT} "${text}")

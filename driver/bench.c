@@ -2,6 +2,8 @@
 #include "driver/verbs.h"
 
 #include "base/json_out.h"
+#include "codegen/targets.h"
+#include "host/firmware/measure.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -115,11 +117,84 @@ static int measure(arenac *a, timing *x, double **ms, int32_t *n)
     return AC_OK;
 }
 
+/* ------------------------------------------------------------------ firmware: in QEMU */
+
+static void put_board_json(const arenac *a, const ac_figures *f, ac_sink *to)
+{
+    const ac_report *r = a->report;
+    const ac_module *m = a->module;
+    ac_json j = ac_json_open(to);
+    ac_json_obj(&j, NULL);
+    ac_json_str(&j, "schema", "arenac-bench-firmware/1");
+    ac_json_str(&j, "model", r->file);
+    ac_json_str(&j, "target", m->target->name);
+    ac_json_str(&j, "machine", f->machine);
+    ac_json_str(&j, "compiler", f->compiler);
+    ac_json_int(&j, "instructions", f->insns);
+    ac_json_int(&j, "macs", r->macs);
+    if (r->macs)
+        ac_json_num(&j, "instructions_per_mac", (double)f->insns / (double)r->macs);
+    ac_json_int(&j, "stack_bytes", f->stack);
+    ac_json_int(&j, "arena_bytes", m->arena_bytes);
+    ac_json_int(&j, "state_bytes", m->state_bytes);
+    ac_json_int(&j, "code_bytes", f->code);
+    ac_json_int(&j, "constant_bytes", f->constants);
+    ac_json_int(&j, "flash_bytes", f->code + f->constants);
+    if (f->step) {
+        ac_json_arr(&j, "steps");
+        for (int32_t i = 0; i < r->n_steps; i++) {
+            ac_json_obj(&j, NULL);
+            ac_json_int(&j, "step", i);
+            ac_json_str(&j, "op", r->step[i].op);
+            ac_json_str(&j, "name", r->step[i].name);
+            ac_json_int(&j, "instructions", f->step[i]);
+            ac_json_int(&j, "macs", r->step[i].macs);
+            ac_json_end(&j);
+        }
+        ac_json_end(&j);
+    }
+    ac_json_end(&j);
+}
+
+static void put_board_text(const arenac *a, const ac_figures *f, ac_sink *to)
+{
+    const ac_report *r = a->report;
+    const ac_module *m = a->module;
+    for (int32_t i = 0; i < r->n_steps && f->step; i++) {
+        ac_putf(to, "%4d  %-36s %14s %5.1f %%", i, r->step[i].op, ac_commas(to->cx, f->step[i]),
+                100.0 * (double)f->step[i] / (double)(f->insns ? f->insns : 1));
+        if (r->step[i].macs)
+            ac_putf(to, "  %7.2f for a multiply-add", (double)f->step[i] / (double)r->step[i].macs);
+        ac_putc(to, '\n');
+    }
+    ac_putf(to, "%s on %s, %s, %s: outputs are the evaluator's\n", r->file, m->target->name, f->machine, f->compiler);
+    ac_putf(to, "instructions=%lld per_mac=%.4g stack=%lld arena=%lld state=%lld code=%lld constants=%lld\n",
+            (long long)f->insns, r->macs ? (double)f->insns / (double)r->macs : 0, (long long)f->stack,
+            (long long)m->arena_bytes, (long long)m->state_bytes, (long long)f->code, (long long)f->constants);
+}
+
+static int bench_firmware(arenac *a, const char *const *path, int32_t n)
+{
+    ac_vectors v;
+    ac_figures f;
+    if (a->opt.tune)
+        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--tune measures on this machine, not in QEMU");
+    AC_TRY(ac_read(a, path, n));
+    AC_TRY(ac_compile(a));
+    AC_TRY(ac_inputs_record(a, &v));
+    AC_TRY(ac_board_measure(a->module, &v, a->opt.backend, &f));
+    (a->opt.json ? put_board_json : put_board_text)(a, &f, ac_output_new(a, "-"));
+    return AC_OK;
+}
+
 int ac_bench(arenac *a, const char *const *path, int32_t n)
 {
     timing x = {0};
     double *ms;
     int32_t runs;
+    const ac_target *target = a->opt.target ? ac_target_find(a->opt.target) : NULL;
+    if (target && target->firmware)
+        return bench_firmware(a, path, n);
     a->purpose = AC_FOR_RUNNING;
     a->any_input = true;
     if (a->opt.output && !a->opt.tune)

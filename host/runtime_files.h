@@ -12,5 +12,8 @@ typedef struct ac_rt_file {
 /* All of them; --emit rt leaves out what is of Python modules only. */
 extern const ac_rt_file ac_rt_files[];
 extern const int ac_rt_count;
+/* runtime/board: programs on QEMU's boards. */
+extern const ac_rt_file ac_board_files[];
+extern const int ac_board_count;
 
 #endif

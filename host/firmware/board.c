@@ -155,3 +155,13 @@ const char *const *ac_board_gcc(ac_ctx *cx, const ac_board *b, const char *const
     ac_push(cx->region, &w, NULL);
     return w.item;
 }
+
+const char *ac_board_version(ac_ctx *cx, const ac_board *b, const char *dir)
+{
+    const char *argv[] = {ac_strf(cx->region, "%sgcc", b->prefix), "-dumpfullversion", NULL};
+    const char *log = ac_strf(cx->region, "%s/version", dir);
+    ac_tool t = {.argv = argv, .log = log};
+    ac_tools_run(&t, 1);
+    const char *text = ac_board_read(cx, log);
+    return ac_strf(cx->region, "%.*s", (int)strcspn(text, "\n"), text);
+}

@@ -36,6 +36,7 @@ typedef struct ac_tool {
 void ac_tools_run(ac_tool *tool, int32_t n); /* all at the same time */
 /* prefix-gcc with the options of the core, those given (they end with NULL), as words for argv. */
 const char *const *ac_board_gcc(ac_ctx *cx, const ac_board *b, const char *const *more);
+const char *ac_board_version(ac_ctx *cx, const ac_board *b, const char *dir); /* of gcc: "12.2.1" */
 const char *ac_board_read(ac_ctx *cx, const char *path); /* a whole text file; "" when it is not there */
 
 /* gcc_frames.c: the stack of run from the frames of the target's gcc, at -O2 and -Os. `how` stays NULL where

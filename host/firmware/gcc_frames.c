@@ -81,16 +81,6 @@ static int write_c(ac_module *m, const char *dir)
 
 enum { FLAGS = 16 }; /* what other flags change: -fdata-sections, debugging, where constants are */
 
-static const char *version(ac_ctx *cx, const char *dir, const ac_board *b)
-{
-    const char *argv[] = {ac_strf(cx->region, "%sgcc", b->prefix), "-dumpfullversion", NULL};
-    const char *log = ac_strf(cx->region, "%s/version", dir);
-    ac_tool t = {.argv = argv, .log = log};
-    ac_tools_run(&t, 1);
-    const char *text = ac_board_read(cx, log);
-    return ac_strf(cx->region, "%.*s", (int)strcspn(text, "\n"), text);
-}
-
 /* One compilation for each setting, both at the same time. */
 static bool ask(ac_module *m, const ac_board *b, const char *dir, ac_bytes bytes[2])
 {
@@ -131,7 +121,7 @@ void ac_gcc_stack(ac_module *m, ac_stack *stack)
     ac_bytes bytes[2];
     if (dir && write_c(m, dir) == AC_OK && ask(m, b, dir, bytes)) {
         const ac_bytes most = bytes[0] > bytes[1] ? bytes[0] : bytes[1], least = bytes[0] + bytes[1] - most;
-        const char *how = ac_strf(cx->region, "frames of %sgcc %s", b->prefix, version(cx, dir, b));
+        const char *how = ac_strf(cx->region, "frames of %sgcc %s", b->prefix, ac_board_version(cx, b, dir));
         if (most * 100 <= (least - FLAGS) * 115 + 2400) /* one figure is near enough to both */
             *stack = (ac_stack){.bytes = most, .how = ac_strf(cx->region, "%s, -O2 and -Os", how)};
         else

@@ -1,0 +1,299 @@
+/* measure.c - building a self-test for a board, running it in QEMU, reading what it counts; see measure.h. */
+#include "host/firmware/measure.h"
+
+#include "codegen/backends/find.h"
+#include "codegen/c/identifiers.h"
+#include "codegen/constants.h"
+#include "host/firmware/board.h"
+#include "host/runtime_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct bench {
+    ac_module *m;
+    const ac_board *b;
+    const char *dir;
+    bool object;
+} bench;
+
+static const char *in_dir(const bench *x, const char *name)
+{
+    return ac_strf(x->m->cx->region, "%s/%s", x->dir, name);
+}
+
+/* ------------------------------------------------------------------ tools */
+
+static int check_tools(ac_ctx *cx, const ac_target *t, const ac_board *b)
+{
+    if (!b)
+        return ac_error(cx, (ac_place){0}, E0502, "bench has no board for %s", t->name);
+    const char *tool[] = {ac_strf(cx->region, "%sgcc", b->prefix), ac_strf(cx->region, "qemu-system-%s", b->system)};
+    int status = AC_OK;
+    for (int i = 0; i < 2; i++)
+        if (!ac_tool_path(cx, tool[i]))
+            status =
+                ac_error(cx, (ac_place){0}, E0303, "bench -t %s needs %s, which is not installed", t->name, tool[i]);
+    return status == AC_OK ? AC_OK : ac_help(cx, "Debian: apt install %s", b->packages);
+}
+
+/* A tool that has to end well; its first lines when it does not. */
+static int need(const bench *x, const char *const *argv)
+{
+    ac_ctx *cx = x->m->cx;
+    ac_tool t = {.argv = argv, .log = in_dir(x, "log")};
+    ac_tools_run(&t, 1);
+    if (!t.status)
+        return AC_OK;
+    ac_error(cx, (ac_place){0}, E0303, "'%s' failed with status %d", argv[0], t.status);
+    const char *at = ac_board_read(cx, t.log);
+    for (int i = 0; i < 8 && *at; i++, at += strcspn(at, "\n"), at += *at == '\n')
+        ac_detail(cx, "%.*s", (int)strcspn(at, "\n"), at);
+    return ac_help(cx, "Debian: apt install %s", x->b->packages);
+}
+
+static int gcc(const bench *x, const char *const *more)
+{
+    return need(x, ac_board_gcc(x->m->cx, x->b, more));
+}
+
+/* ------------------------------------------------------------------ files */
+
+typedef AC_VEC(ac_output) outputs;
+
+static ac_sink *add(const bench *x, outputs *out, const char *name)
+{
+    ac_sink *to = AC_NEW(x->m->cx->region, ac_sink);
+    ac_sink_open(to, x->m->cx);
+    ac_push(x->m->cx->region, out, ((ac_output){to, in_dir(x, name)}));
+    return to;
+}
+
+static int emit(const bench *x, outputs *out, const char *backend, const char *kind)
+{
+    static const ac_emit_names NAMES = {"m.h", "m.bin"};
+    const ac_backend *b = ac_backend_find(x->m->cx, backend);
+    return b ? b->emit(x->m, kind, &NAMES, add(x, out, ac_strf(x->m->cx->region, "m.%s", kind))) : AC_FAIL;
+}
+
+static int write_files(const bench *x, const ac_vectors *v)
+{
+    outputs out = {0};
+    AC_TRY(x->object ? emit(x, &out, "llvm", "o") : emit(x, &out, "c", "c"));
+    AC_TRY(emit(x, &out, "c", "h"));
+    ac_selftest_print(x->m, v, "m.h", "m.selftest.c", add(x, &out, "selftest.c"));
+    if (ac_module_weights(x->m) != AC_WEIGHTS_RODATA)
+        AC_TRY(ac_blob_write(x->m, add(x, &out, "m.bin")));
+    for (int i = 0; i < ac_board_count; i++)
+        ac_put_n(add(x, &out, ac_board_files[i].name), ac_board_files[i].data, ac_board_files[i].n);
+    return ac_sink_commit_all(x->m->cx, out.item, out.n);
+}
+
+/* ------------------------------------------------------------------ building */
+
+/* The object of the model, with calls around each step or without. */
+static int compile_model(const bench *x, bool steps)
+{
+    const char *U = ac_c_upper(x->m->cx->region, x->m->name);
+    ac_region *r = x->m->cx->region;
+    const char *more[] = {"-O2",
+                          "-w",
+                          "-std=gnu11",
+                          "-ffunction-sections",
+                          "-fdata-sections",
+                          ac_strf(r, "-I%s", x->dir),
+                          ac_strf(r, "-Wa,-I%s", x->dir),
+                          "-c",
+                          in_dir(x, "m.c"),
+                          "-o",
+                          in_dir(x, "m.o"),
+                          steps ? "-include" : NULL,
+                          "board.h",
+                          ac_strf(r, "-D%s_STEP_BEGIN(i)=board_step_begin(i)", U),
+                          ac_strf(r, "-D%s_STEP_END(i)=board_step_end(i)", U),
+                          NULL};
+    return x->object ? AC_OK : gcc(x, more);
+}
+
+static int compile_around(const bench *x)
+{
+    ac_region *r = x->m->cx->region;
+    const char *U = ac_c_upper(r, x->m->name);
+    const char *test[] = {"-O1",
+                          "-w",
+                          ac_strf(r, "-I%s", x->dir),
+                          "-include",
+                          "board.h",
+                          ac_strf(r, "-D%s_SELFTEST_MAIN", U),
+                          ac_strf(r, "-D%s_SELFTEST_SAY(text)=board_say(text)", U),
+                          ac_strf(r, "-D%s_SELFTEST_BEGIN(set)=board_begin(board_stack_pointer())", U),
+                          ac_strf(r, "-D%s_SELFTEST_END(set)=board_end()", U),
+                          "-c",
+                          in_dir(x, "selftest.c"),
+                          "-o",
+                          in_dir(x, "selftest.o"),
+                          NULL};
+    const char *start[] = {"-O2",
+                           "-w",
+                           ac_strf(r, "-I%s", x->dir),
+                           ac_strf(r, "-DTICK_INSNS=%uu", x->b->tick_insns),
+                           ac_strf(r, "-DTICK_PARTS=%uu", x->b->tick_parts),
+                           "-c",
+                           in_dir(x, "start.c"),
+                           "-o",
+                           in_dir(x, "start.o"),
+                           NULL};
+    AC_TRY(gcc(x, test));
+    return gcc(x, start);
+}
+
+/* whole: a program; else the model with what it needs of libgcc, to be weighed. */
+static int link_program(const bench *x, bool whole, const char *elf)
+{
+    enum { STACK = 256 << 10 };
+    const ac_board *b = x->b;
+    ac_region *r = x->m->cx->region;
+    const char *const alone[] = {"-nostdlib", ac_strf(r, "-Wl,-e,%s_run", x->m->name),
+                                 ac_strf(r, "-Wl,-u,%s_init", x->m->name), "-Wl,--unresolved-symbols=ignore-all"};
+    const char *more[] = {"-nostartfiles",
+                          "-static",
+                          "-Wl,--gc-sections",
+                          "-Wl,--no-warn-rwx-segments",
+                          "-T",
+                          in_dir(x, "link.ld"),
+                          ac_strf(r, "-Wl,--defsym=BOOT_AT=%u", b->boot),
+                          ac_strf(r, "-Wl,--defsym=BOOT_BYTES=%u", b->boot_bytes),
+                          ac_strf(r, "-Wl,--defsym=FLASH_AT=%u", b->flash),
+                          ac_strf(r, "-Wl,--defsym=FLASH_BYTES=%u", b->flash_bytes),
+                          ac_strf(r, "-Wl,--defsym=RAM_AT=%u", b->ram),
+                          ac_strf(r, "-Wl,--defsym=RAM_BYTES=%u", b->ram_bytes),
+                          ac_strf(r, "-Wl,--defsym=STACK_BYTES=%d", STACK),
+                          "-o",
+                          elf,
+                          whole ? in_dir(x, "start.o") : alone[0],
+                          whole ? in_dir(x, "selftest.o") : alone[1],
+                          whole ? in_dir(x, "m.o") : alone[2],
+                          whole ? NULL : alone[3],
+                          in_dir(x, "m.o"),
+                          "-lgcc",
+                          NULL};
+    return gcc(x, more);
+}
+
+/* ------------------------------------------------------------------ figures */
+
+/* .text and constants of the model alone. */
+static int weigh(const bench *x, ac_figures *f)
+{
+    ac_region *r = x->m->cx->region;
+    const char *elf = in_dir(x, "alone.elf");
+    AC_TRY(link_program(x, false, elf));
+    const char *const argv[] = {ac_strf(r, "%ssize", x->b->prefix), "-A", elf, NULL};
+    AC_TRY(need(x, argv));
+    const char *at = ac_board_read(x->m->cx, in_dir(x, "log"));
+    for (; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        const size_t name = strcspn(at, " \n");
+        const long bytes = strtol(at + name, NULL, 10);
+        if (name == 5 && !strncmp(at, ".text", 5))
+            f->code = bytes;
+        else if (!strncmp(at, ".rodata", 7) || !strncmp(at, ".data", 5))
+            f->constants += bytes;
+    }
+    return AC_OK;
+}
+
+static int judge(const bench *x, int status, const char *said)
+{
+    enum { DIFFERENT = 100, FAULT = 97, LATE = -2 };
+    ac_ctx *cx = x->m->cx;
+    if (!status)
+        return AC_OK;
+    if (status == DIFFERENT)
+        return ac_error(cx, (ac_place){0}, E0601, "outputs on %s differ from the evaluator's", x->m->target->name);
+    if (status == LATE)
+        return ac_error(cx, (ac_place){0}, E0304, "the run on %s does not end", x->b->machine);
+    ac_error(cx, (ac_place){0}, E0304, "the run on %s stopped with status %d%s", x->b->machine, status,
+             status == FAULT ? " (a fault)" : "");
+    return ac_detail(cx, "%.*s", (int)strcspn(said, "\n"), said);
+}
+
+/* "board insns 1f4a", "board stack 90", "board step 3 12c" */
+static void take(const bench *x, const char *said, ac_figures *f)
+{
+    for (const char *at = said; (at = strstr(at, "board ")) != NULL; at++) {
+        char *end;
+        if (!strncmp(at, "board insns ", 12) && !f->step)
+            f->insns = (int64_t)strtoull(at + 12, NULL, 16);
+        else if (!strncmp(at, "board stack ", 12) && !f->step)
+            f->stack = (int64_t)strtoull(at + 12, NULL, 16);
+        else if (!strncmp(at, "board step ", 11) && f->step) {
+            const unsigned long step = strtoul(at + 11, &end, 16);
+            if (step < (unsigned long)x->m->n_calls)
+                f->step[step] = (int64_t)strtoull(end, NULL, 16);
+        }
+    }
+}
+
+static int run(const bench *x, ac_figures *f)
+{
+    enum { SECONDS = 1800 };
+    ac_region *r = x->m->cx->region;
+    const char *elf = in_dir(x, "run.elf");
+    AC_TRY(link_program(x, true, elf));
+    const char *argv[] = {ac_strf(r, "qemu-system-%s", x->b->system),
+                          "-M",
+                          x->b->machine,
+                          "-display",
+                          "none",
+                          "-serial",
+                          "none",
+                          "-monitor",
+                          "none",
+                          "-semihosting-config",
+                          "enable=on,target=native",
+                          "-icount",
+                          "shift=0,sleep=off",
+                          "-kernel",
+                          elf,
+                          strstr(x->b->system, "riscv") ? "-bios" : NULL,
+                          "none",
+                          NULL};
+    ac_tool t = {.argv = argv, .log = in_dir(x, "log"), .seconds = SECONDS};
+    ac_tools_run(&t, 1);
+    const char *said = ac_board_read(x->m->cx, t.log);
+    take(x, said, f);
+    return judge(x, t.status, said);
+}
+
+static int measure(const bench *x, const ac_vectors *v, ac_figures *f)
+{
+    AC_TRY(write_files(x, v));
+    AC_TRY(compile_around(x));
+    AC_TRY(compile_model(x, false));
+    AC_TRY(run(x, f));
+    AC_TRY(weigh(x, f));
+    if (x->object)
+        return AC_OK;
+    f->step = AC_NEW_N(x->m->cx->region, int64_t, x->m->n_calls + 1);
+    AC_TRY(compile_model(x, true));
+    return run(x, f);
+}
+
+int ac_board_measure(ac_module *m, const ac_vectors *v, const char *backend, ac_figures *out)
+{
+    ac_ctx *cx = m->cx;
+    bench x = {.m = m, .b = ac_board_of(m->target), .object = !strcmp(backend, "llvm")};
+    *out = (ac_figures){0};
+    if (!x.object && strcmp(backend, "c") != 0)
+        return ac_error(cx, (ac_place){0}, E0502, "--backend %s: on boards there are c and llvm", backend);
+    AC_TRY(check_tools(cx, m->target, x.b));
+    x.dir = ac_board_folder(cx);
+    if (!x.dir)
+        return AC_FAIL;
+    out->machine = ac_strf(cx->region, "QEMU's %s", x.b->machine);
+    out->compiler =
+        x.object ? "LLVM" : ac_strf(cx->region, "%sgcc %s -O2", x.b->prefix, ac_board_version(cx, x.b, x.dir));
+    const int status = measure(&x, v, out);
+    ac_board_remove(cx, x.dir);
+    return status;
+}
