@@ -110,7 +110,8 @@ static int32_t wider(const ac_lb *b, ac_x x, ac_x y)
 static ac_x unary(ac_lb *b, ac_lop op, ac_x x)
 {
     ac_ins ins = shaped(op, (ac_dtype)at(b, x)->dtype, at(b, x)->lanes);
-    assert(ac_kernel_of(op, ac_lb_dtype(b, x), ac_lb_dtype(b, x)) && "the operation exists for this type");
+    if (!ac_lb_exists(b, op, ac_lb_dtype(b, x), ac_lb_dtype(b, x)))
+        return x;
     ins.a = x;
     return ac_lb_op(b, ins);
 }
@@ -118,10 +119,11 @@ static ac_x unary(ac_lb *b, ac_lop op, ac_x x)
 static ac_x binary(ac_lb *b, ac_lop op, ac_x x, ac_x y, uint8_t flags)
 {
     ac_dtype d = (ac_dtype)at(b, x)->dtype;
-    assert(d == (ac_dtype)at(b, y)->dtype && "operands of one type");
-    assert(ac_kernel_of(op, d, d) && "the operation exists for this type");
+    assert(ac_lb_fits(b, d == (ac_dtype)at(b, y)->dtype) && "operands of one type");
     bool compares = op == AC_L_EQ || op == AC_L_NE || op == AC_L_LT || op == AC_L_LE;
     int32_t lanes = wider(b, x, y);
+    if (!ac_lb_exists(b, op, d, d))
+        return constant(b, compares ? AC_BOOL : d, lanes, 0);
     ac_ins ins = shaped(op, compares ? AC_BOOL : d, lanes);
     ins.flags = flags;
     ins.a = ac_lb_splat(b, x, lanes);
@@ -182,7 +184,7 @@ ac_x ac_lb_clamp(ac_lb *b, ac_x x, ac_x lo, ac_x hi)
 ac_x ac_lb_select(ac_lb *b, ac_x cond, ac_x x, ac_x y)
 {
     assert(at(b, cond)->dtype == AC_BOOL && "the condition is a bool");
-    assert(at(b, x)->dtype == at(b, y)->dtype && "both choices have one type");
+    assert(ac_lb_fits(b, at(b, x)->dtype == at(b, y)->dtype) && "both choices have one type");
     int32_t lanes = wider(b, x, y);
     if (ac_lb_lane_count(b, cond) > lanes) {
         assert(lanes == 1 && "equal lanes, or one");
@@ -199,7 +201,8 @@ ac_x ac_lb_select(ac_lb *b, ac_x cond, ac_x x, ac_x y)
 
 ac_x ac_lb_cast(ac_lb *b, ac_x x, ac_dtype to)
 {
-    assert(ac_kernel_of(AC_L_CAST, to, (ac_dtype)at(b, x)->dtype) && "the conversion exists");
+    if (!ac_lb_exists(b, AC_L_CAST, to, (ac_dtype)at(b, x)->dtype))
+        return constant(b, to, at(b, x)->lanes, 0);
     ac_ins ins = shaped(AC_L_CAST, to, at(b, x)->lanes);
     ins.a = x;
     return ac_lb_op(b, ins);
@@ -207,7 +210,8 @@ ac_x ac_lb_cast(ac_lb *b, ac_x x, ac_dtype to)
 
 ac_x ac_lb_satcast(ac_lb *b, ac_x x, ac_dtype to)
 {
-    assert(ac_kernel_of(AC_L_SATCAST, to, (ac_dtype)at(b, x)->dtype) && "to an integer type");
+    if (!ac_lb_exists(b, AC_L_SATCAST, to, (ac_dtype)at(b, x)->dtype))
+        return constant(b, to, at(b, x)->lanes, 0);
     ac_ins ins = shaped(AC_L_SATCAST, to, at(b, x)->lanes);
     ins.a = x;
     return ac_lb_op(b, ins);
@@ -305,9 +309,10 @@ static ac_x reduce(ac_lb *b, ac_lop op, ac_x x)
 {
     int32_t n = at(b, x)->lanes;
     assert((n & (n - 1)) == 0 && "halving needs a power of two");
-    assert(ac_kernel_of(op, ac_lb_dtype(b, x), ac_lb_dtype(b, x)) && "a numeric type");
     if (n == 1)
         return x;
+    if (!ac_lb_exists(b, op, ac_lb_dtype(b, x), ac_lb_dtype(b, x)))
+        return constant(b, ac_lb_dtype(b, x), 1, 0);
     ac_ins ins = shaped(op, ac_lb_dtype(b, x), 1);
     ins.a = x;
     return ac_lb_op(b, ins);

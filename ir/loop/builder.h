@@ -2,6 +2,7 @@
  *
  *     loop.c   functions, buffers, blocks, statements          cse.c    equal pure instructions and unique names
  *     arith.c  ac_lb_add and the other typed operations           folding.c   constants and identities
+ *     missing.c  operations that do not exist for a type
  *     close.c  dead code, renumbering
  *
  * Passes that rewrite a function (legalise.c, unroll.c) build the new one through ac_lb_op, so their results are folded
@@ -52,6 +53,14 @@ void ac_lb_written(ac_lb *b, int32_t buf); /* loads of it are not what they were
 /* A value without side effects: folded, simplified, reused or appended. Types are complete and operands splat already.
  */
 ac_x ac_lb_op(ac_lb *b, ac_ins ins);
+
+/* missing.c: is there `op`? Else it is remembered. */
+bool ac_lb_exists(ac_lb *b, ac_lop op, ac_dtype type, ac_dtype from);
+/* After a missing operation types need not fit any more. */
+static inline bool ac_lb_fits(const ac_lb *b, bool fit)
+{
+    return fit || b->missing.op;
+}
 
 /* folding.c: the value that `ins` is equal to, or 0. */
 ac_x ac_lb_fold(ac_lb *b, const ac_ins *ins);

@@ -78,7 +78,7 @@ ac_x ac_lb_append(ac_lb *b, ac_ins ins)
 
 ac_x ac_lb_op(ac_lb *b, ac_ins ins)
 {
-    ac_x same = ac_lb_fold(b, &ins);
+    ac_x same = b->missing.op ? 0 : ac_lb_fold(b, &ins);
     return same ? same : ac_lb_pure(b, ins, 0);
 }
 
@@ -141,7 +141,7 @@ void ac_lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value)
     assert(buf >= 0 && buf < b->fn->buf.n && "lb_buf made it");
     assert(is_one(b, index, AC_I32) && "an index is an i32 with one lane");
     const ac_ins *v = at(b, value);
-    assert(v->dtype == b->fn->buf.item[buf].dtype && "the value has the buffer's type");
+    assert(ac_lb_fits(b, v->dtype == b->fn->buf.item[buf].dtype) && "the value has the buffer's type");
     assert(b->fn->buf.item[buf].role != AC_BUF_IN && b->fn->buf.item[buf].role != AC_BUF_CONST &&
            "inputs and constants are never written");
     ac_ins ins = {.op = AC_L_STORE, .dtype = v->dtype, .lanes = v->lanes, .a = index, .b = value, .aux = buf};
@@ -191,7 +191,8 @@ void ac_lb_set(ac_lb *b, ac_x var, ac_x value)
     if (at(b, value)->lanes == 1)
         value = ac_lb_splat(b, value, at(b, var)->lanes);
     const ac_ins *x = at(b, value);
-    assert(x->dtype == at(b, var)->dtype && x->lanes == at(b, var)->lanes && "the value has the variable's type");
+    assert(ac_lb_fits(b, x->dtype == at(b, var)->dtype) && x->lanes == at(b, var)->lanes &&
+           "the value has the variable's type");
     ac_lb_append(b, (ac_ins){.op = AC_L_SET, .dtype = x->dtype, .lanes = x->lanes, .a = value, .aux = var});
     b->fn->code.item[var].k.i = ++b->cse->clock;
 }

@@ -20,8 +20,9 @@
  * The builder (lb_*) appends instructions; it folds constants and trivial identities (x+0, x*1, cast to the same type),
  * and reuses an equal pure instruction that is still in scope. So lowerings may be written naively.
  *
- * Memory: all in the region given to ac_lb_open. Errors of the builder are programming errors (assert); ac_loop_verify
- * reports E0901. Index values are i32: no buffer has more than 2^31-1 elements. */
+ * Memory: all in the region given to ac_lb_open. An operation that does not exist for a type is remembered, and what is
+ * built from there on is of no use: ask ac_lb_missing before ac_lb_close. Other errors of the builder are programming
+ * errors (assert); ac_loop_verify reports E0901. Index values are i32: no buffer has more than 2^31-1 elements. */
 #ifndef AC_IR_LOOP_LOOP_H
 #define AC_IR_LOOP_LOOP_H
 #include "base/sink.h"
@@ -96,6 +97,10 @@ typedef struct ac_lb {
     ac_loop_fn *fn;
     AC_VEC(int32_t) open; /* FOR / IF instructions not yet closed */
     struct ac_lb_cse *cse;
+    /* The first operation that there is not: of result and operand type; op 0: none */
+    struct {
+        uint8_t op, type, from;
+    } missing;
 } ac_lb;
 
 ac_loop_fn *ac_lb_open(ac_lb *b, ac_region *region, const char *name, const char *note);
@@ -181,6 +186,8 @@ void ac_lb_else(ac_lb *b);
 void ac_lb_end(ac_lb *b);
 void ac_lb_break_if(ac_lb *b, ac_x cond);
 void ac_lb_fail_if(ac_lb *b, ac_x cond, int32_t status);
+/* missing.c: "lt of bool; supported are i8 i16 i32 ..."; NULL: every operation exists. */
+const char *ac_lb_missing(const ac_lb *b);
 ac_loop_fn *ac_lb_close(ac_lb *b); /* asserts that every block is closed; drops unused pure values */
 
 static inline ac_dtype ac_lb_dtype(const ac_lb *b, ac_x x)

@@ -153,6 +153,8 @@ int32_t ac_lo_pack_close(ac_lower *L, ac_lower *P)
 {
     ac_const *k = P->out->arg.item[0].konst;
     const char *name = P->b.fn->buf.item[0].name;
+    if (!L->b.missing.op)
+        L->b.missing = P->b.missing;
     P->out->fn = ac_lb_close(&P->b);
     ac_lo_settle(P->out, 0);
     L->refused |= P->refused;

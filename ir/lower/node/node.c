@@ -81,6 +81,11 @@ ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, con
     ac_lb_open(&L.b, region, ac_strf(region, "%s_%d", row->text, (int)n->id), note);
     if (ROWS[n->op].lower(&L) != AC_OK || L.refused)
         return NULL;
+    const char *missing = ac_lb_missing(&L.b);
+    if (missing) {
+        ac_lower_refuse(&L, "loops have no %s", missing);
+        return NULL;
+    }
     L.out->fn = ac_lb_close(&L.b);
     ac_lo_settle(L.out, -1);
     L.out->macs = ac_op_macs(n);

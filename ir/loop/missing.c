@@ -1,0 +1,36 @@
+/* missing.c - operations that do not exist for a type: a model can ask for them, so the builder goes on with a value of
+ * the right type, and the lowering refuses the node. */
+#include "ir/loop/builder.h"
+#include "ir/loop/kernel.h"
+
+bool ac_lb_exists(ac_lb *b, ac_lop op, ac_dtype type, ac_dtype from)
+{
+    if (ac_kernel_of(op, type, from))
+        return true;
+    if (!b->missing.op) {
+        b->missing.op = (uint8_t)op;
+        b->missing.type = (uint8_t)type;
+        b->missing.from = (uint8_t)from;
+    }
+    return false;
+}
+
+const char *ac_lb_missing(const ac_lb *b)
+{
+    const ac_lop op = (ac_lop)b->missing.op;
+    const ac_dtype type = (ac_dtype)b->missing.type, from = (ac_dtype)b->missing.from;
+    const bool converts = op == AC_L_CAST || op == AC_L_SATCAST;
+    if (!op)
+        return NULL;
+    const char *text = ac_strf(b->region, "%s of %s%s%s; ", ac_lop_text(op), ac_dtype_name(from),
+                               converts ? " to " : "", converts ? ac_dtype_name(type) : "");
+    const char *word = "supported are ";
+    for (int d = 1; d < AC_DTYPE_COUNT; d++) {
+        const ac_dtype t = (ac_dtype)d;
+        if (!ac_kernel_of(op, t, converts ? from : t))
+            continue;
+        text = ac_strf(b->region, "%s%s%s", text, word, ac_dtype_name(t));
+        word = ", ";
+    }
+    return *word == ',' ? text : ac_strf(b->region, "%sthey do not compute with %s", text, ac_dtype_name(from));
+}
