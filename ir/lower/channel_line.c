@@ -127,6 +127,19 @@ static int32_t words(ac_lower *L, const char *name, int64_t entries, const int32
     return ac_lo_table(L, name, AC_I32, entries, v);
 }
 
+/* The parts of SPLIT multipliers as halves of one word, where all fit. */
+static bool pack_parts(ac_lower *L, ac_channel *c, int64_t entries, const int32_t *m, const int32_t *low)
+{
+    int32_t *both = AC_NEW_N(L->region, int32_t, entries);
+    for (int64_t i = 0; i < entries; i++) {
+        if (m[i] > INT16_MAX || low[i] > UINT16_MAX)
+            return false;
+        both[i] = m[i] * 65536 + low[i];
+    }
+    c->m_buf = words(L, "m", entries, both);
+    return true;
+}
+
 bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold)
 {
     ac_lower *L = c->L;
@@ -149,9 +162,11 @@ bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows,
         k[i] = (int32_t)(of->k >> 32);
         post[i] = (int8_t)(of->post - (wide ? 32 : 0));
     }
-    c->m_buf = words(L, "m", entries, m);
-    if (line->product == AC_LINE_SPLIT)
-        c->low_buf = words(L, "low", entries, low);
+    if (line->product != AC_LINE_SPLIT || !pack_parts(L, c, entries, m, low)) {
+        c->m_buf = words(L, "m", entries, m);
+        if (line->product == AC_LINE_SPLIT)
+            c->low_buf = words(L, "low", entries, low);
+    }
     if (is_signed && line->vary)
         c->k_buf = words(L, "k", entries, k);
     else
@@ -163,16 +178,22 @@ bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows,
 
 static ac_x entry(const ac_channel *c, int32_t buf, ac_x oc)
 {
-    return buf >= 0 ? ac_lb_load(&c->L->b, buf, oc, 1) : 0;
+    ac_lb *b = &c->L->b;
+    const ac_x v = buf >= 0 ? ac_lb_load(b, buf, oc, 1) : 0;
+    return v && ac_dtype_bits(ac_lb_dtype(b, v)) < 32 ? ac_lb_cast(b, v, AC_I32) : v;
 }
 
 ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc)
 {
+    ac_lb *b = &c->L->b;
     ac_line_values v = {.m = entry(c, c->m_buf, oc),
                         .low = entry(c, c->low_buf, oc),
                         .c = entry(c, c->c_buf, oc),
                         .k = entry(c, c->k_buf, oc),
                         .post = entry(c, c->post_buf, oc)};
-    v.post = v.post ? ac_lb_cast(&c->L->b, v.post, AC_I32) : 0;
+    if (v.m && !v.low && c->line.product == AC_LINE_SPLIT) {
+        v.low = ac_lb_and(b, v.m, ac_lb_i32(b, 0xffff));
+        v.m = ac_lb_shr(b, v.m, ac_lb_i32(b, 16));
+    }
     return ac_lo_requant_line(c->L, &c->line, c->of, &v, acc);
 }
