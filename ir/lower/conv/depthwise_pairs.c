@@ -48,7 +48,8 @@ typedef struct pairs {
 /* What is the same for a channel of an output row. */
 typedef struct line {
     ac_x n, oy, oc;
-    ac_x at[MOST_ROWS]; /* element of x: column 0 of the row that each filter row reads */
+    ac_x at[MOST_ROWS]; /* element of x: column 0 of the row that each filter row reads; moves: of the first of them */
+    ac_x next;          /* in the loop: elements from column 0 to the next column */
     ac_x start;         /* of every sum */
     ac_x w[TAPS][TERMS];
     ac_x sum[OPEN]; /* 0: not begun */
@@ -105,6 +106,12 @@ static int32_t pack(const pairs *p)
     return ac_lo_pack_close(p->L, &P);
 }
 
+/* What depends on extents: kernels that differ in it only may become one (--share-kernels). */
+static ac_x number(ac_lb *b, int64_t v)
+{
+    return v ? ac_lb_shape(b, v) : ac_lb_i32(b, 0);
+}
+
 static ac_x u32(ac_lb *b, int64_t v)
 {
     return ac_lb_int(b, AC_U32, v);
@@ -150,8 +157,23 @@ static void rows_of(const pairs *p, ac_x oy, ac_x moved, cut *c)
         if (!p->moves && y->pad > k * y->dil)
             c->row[k] = ac_lb_max(b, c->row[k], ac_lb_i32(b, 0));
         if (!p->moves && (y->out - 1) * y->stride - y->pad + k * y->dil >= y->in)
-            c->row[k] = ac_lb_min(b, c->row[k], ac_lb_i32(b, y->in - 1));
+            c->row[k] = ac_lb_min(b, c->row[k], number(b, y->in - 1));
     }
+}
+
+/* Filter rows inside: ac_slide_taps, the end of the input a number. Every window has one. */
+static void taps_inside(const pairs *p, ac_x oy, ac_x *lo, ac_x *hi)
+{
+    ac_lb *b = &p->L->b;
+    const ac_slide *y = &p->win->y;
+    const ac_x top = ac_slide_at(b, y, oy, ac_lb_i32(b, 0)), zero = ac_lb_i32(b, 0), dil = ac_lb_i32(b, y->dil);
+    const ac_x round = ac_lb_i32(b, y->dil - 1);
+    *lo = zero;
+    *hi = ac_lb_i32(b, y->taps);
+    if (y->pad > 0)
+        *lo = ac_lb_div(b, ac_lb_add(b, ac_lb_max(b, ac_lb_sub(b, zero, top), zero), round), dil);
+    if ((y->out - 1) * y->stride - y->pad + (y->taps - 1) * y->dil >= y->in)
+        *hi = ac_lb_min(b, *hi, ac_lb_div(b, ac_lb_add(b, ac_lb_sub(b, number(b, y->in), top), round), dil));
 }
 
 static cut cut_of(const pairs *p, ac_x oy)
@@ -160,7 +182,7 @@ static cut cut_of(const pairs *p, ac_x oy)
     const ac_slide *y = &p->win->y;
     cut c = {0};
     ac_x lo, hi;
-    ac_slide_taps(b, y, oy, &lo, &hi);
+    taps_inside(p, oy, &lo, &hi);
     const ac_x missing = ac_lb_sub(b, ac_lb_i32(b, y->taps), hi), none = ac_lb_i32(b, 0);
     rows_of(p, oy, p->moves ? ac_lb_sub(b, lo, missing) : none, &c);
     if (ac_slide_inside(y))
@@ -244,7 +266,10 @@ static ac_x value(const pairs *p, const line *l, ac_x at, int32_t k, ac_dtype d)
     ac_lb *b = &p->L->b;
     if (!at)
         return ac_lb_int(b, d, p->c->zx);
-    return ac_lb_cast(b, ac_lb_load(b, p->x_buf, ac_lb_add(b, l->at[k], at), 1), d);
+    at = ac_lb_add(b, l->at[p->moves ? 0 : k], at);
+    if (p->moves)
+        at = ac_lb_add(b, at, number(b, k * p->win->y.dil * p->win->x.in * p->win->ic));
+    return ac_lb_cast(b, ac_lb_load(b, p->x_buf, at, 1), d);
 }
 
 static ac_x column_term(const pairs *p, const line *l, ac_x at, const term *t)
@@ -286,12 +311,12 @@ static void output(const pairs *p, line *l, ac_x ox, int64_t fixed)
     const int64_t left = fixed < 0 ? OPEN : s->out - fixed;
     for (int64_t r = seen_of(s); r < span_of(s); r++) {
         const int64_t col = (fixed < 0 ? 0 : fixed * s->stride) - s->pad + r;
-        ac_x at = 0;
-        if (fixed < 0)
-            at = ac_lb_add(b, ac_lb_mul(b, ox, ac_lb_i32(b, s->stride * w->ic)), ac_lb_i32(b, col * w->ic));
-        else if (col >= 0 && col < s->in)
-            at = ac_lb_i32(b, col * w->ic);
+        ac_x at = fixed < 0 ? l->next : 0;
+        if (fixed >= 0 && col >= 0 && col < s->in)
+            at = number(b, col * w->ic);
         take(p, l, at, r, left);
+        if (fixed < 0) /* the windows of two output columns may have columns between them */
+            l->next = ac_lb_add(b, at, number(b, (r + 1 < span_of(s) ? 1 : s->stride - r + seen_of(s)) * w->ic));
     }
     ac_x idx[4] = {l->n, l->oy, ox, l->oc};
     const ac_x done = ac_channel_done(p->c, l->sum[0] ? l->sum[0] : l->start, l->oc);
@@ -304,7 +329,7 @@ static void output(const pairs *p, line *l, ac_x ox, int64_t fixed)
 static void outputs(const pairs *p, line *l, int64_t begin, int64_t end)
 {
     for (int64_t ox = begin; ox < end; ox++)
-        output(p, l, ac_lb_i32(&p->L->b, ox), ox);
+        output(p, l, number(&p->L->b, ox), ox);
 }
 
 /* Output columns first .. first + loops * PER, PER at a time. */
@@ -315,9 +340,12 @@ static void loop(const pairs *p, line *l)
     for (int32_t j = 0; j < p->open; j++)
         var[j] = ac_lb_var(b, "sum", l->sum[j] ? l->sum[j] : l->start); /* not begun: of no output column */
     const ac_x ox =
-        ac_lb_for(b, "ox", ac_lb_i32(b, p->first), ac_lb_i32(b, p->first + p->loops * PER), PER, AC_MARK_SERIAL);
+        ac_lb_for(b, "ox", ac_lb_i32(b, p->first), number(b, p->first + p->loops * PER), PER, AC_MARK_SERIAL);
     for (int32_t j = 0; j < p->open; j++)
         l->sum[j] = ac_lb_get(b, var[j]);
+    const ac_slide *s = &p->win->x;
+    l->next = ac_lb_add(b, ac_lb_mul(b, ox, number(b, s->stride * p->win->ic)),
+                        number(b, (seen_of(s) - s->pad) * p->win->ic));
     for (int32_t i = 0; i < PER; i++)
         output(p, l, ac_lb_add(b, ox, ac_lb_i32(b, i)), -1);
     for (int32_t j = 0; j < p->open; j++)
@@ -335,7 +363,7 @@ static void first_columns(const pairs *p, line *l)
     for (int64_t r = 0; r < seen_of(&w->x); r++) {
         const int64_t col = r - w->x.pad;
         const bool inside = col >= 0 && col < w->x.in;
-        take(p, l, inside ? ac_lb_i32(b, col * w->ic) : 0, r, w->x.out);
+        take(p, l, inside ? number(b, col * w->ic) : 0, r, w->x.out);
     }
 }
 
@@ -406,16 +434,15 @@ int ac_depthwise_pairs(ac_lower *L, ac_channel *c, const ac_window *win)
     ac_channel_tables(c, c->n, &rows, c->zx);
     p.x_buf = ac_lo_operand(L, c->x);
     p.w_buf = pack(&p);
-    line l = {.n = ac_lb_for_each(b, "n", win->n), .oy = ac_lb_for_each(b, "oy", win->y.out)};
+    line l = {.n = ac_lb_for_each(b, "n", win->n)};
+    l.oy = ac_lb_for(b, "oy", ac_lb_i32(b, 0), number(b, win->y.out), 1, AC_MARK_PARALLEL);
     const cut k = cut_of(&p, l.oy);
-    const ac_x image = ac_lb_mul(b, l.n, ac_lb_i32(b, win->y.in));
-    const ac_x ic = ac_lb_for_each(b, "ic", win->ic), m = ac_lb_for_n(b, "m", multiplier);
+    const ac_x image = ac_lb_mul(b, l.n, number(b, win->y.in));
+    const ac_x ic = ac_lb_for(b, "ic", ac_lb_i32(b, 0), number(b, win->ic), 1, AC_MARK_PARALLEL);
+    const ac_x m = ac_lb_for_n(b, "m", multiplier);
     l.oc = ac_lb_add(b, ac_lb_mul(b, ic, ac_lb_i32(b, multiplier)), m);
-    for (int32_t i = 0; i < win->y.taps; i++) {
-        const ac_x from = ac_lb_add(b, image, p.moves ? k.row[0] : k.row[i]);
-        const ac_x at = ac_lb_add(b, ac_lb_mul(b, from, ac_lb_i32(b, row)), ic);
-        l.at[i] = p.moves ? ac_lb_add(b, at, ac_lb_i32(b, i * win->y.dil * row)) : at;
-    }
+    for (int32_t i = 0; i < (p.moves ? 1 : win->y.taps); i++)
+        l.at[i] = ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, image, k.row[i]), number(b, row)), ic);
     channel(&p, &k, &l);
     ac_lb_end(b);
     ac_lb_end(b);
