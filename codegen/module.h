@@ -70,12 +70,13 @@ typedef struct ac_dead {
     int32_t n;
 } ac_dead;
 
-/* Stack of run, from a compiler's own frames. */
-typedef struct ac_stack {
-    ac_bytes bytes, small; /* small: when code is made for size */
-    const char *how;       /* "frames of arm-none-eabi-gcc 12.2.1 -O2"; NULL: nobody was asked, there is an estimate */
-    const char *small_how; /* NULL: bytes are enough for all */
-} ac_stack;
+/* What a compiler made of the module: frames added up to the stack of run; code. */
+typedef struct ac_built {
+    ac_bytes stack, small_stack; /* small: when code is made for size */
+    const char *how;             /* "arm-none-eabi-gcc 12.2.1 -O2"; NULL: nobody was asked, there are estimates */
+    const char *small_how;       /* NULL: the stack is enough for both */
+    ac_bytes code, small_code;   /* with what it needs of the compiler's library; 0: not known */
+} ac_built;
 
 typedef struct ac_module {
     ac_ctx *cx;
@@ -107,7 +108,7 @@ typedef struct ac_module {
     bool poison;     /* debug build of the code: fill the arena's dead bytes between calls and check */
     bool host;       /* for `run` and `bench`: also exports a struct of function pointers, see c/descriptor.c */
     bool caller_io;  /* inputs and outputs are the caller's memory; implies host and the API of runtime/arn_host.h */
-    ac_stack stack;  /* for headers; made by whoever prints code or asks a compiler */
+    ac_built built;  /* for headers and reports; by whoever prints code or asks a compiler */
     ac_dead *dead;   /* by call, for poison; NULL without */
 } ac_module;
 

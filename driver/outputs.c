@@ -223,12 +223,21 @@ static const char *sibling(arenac *a, const char *path, const char *ext)
     return n ? ac_strf(a->cx.region, "%.*s%s", (int)n, base, ext) : ac_strf(a->cx.region, "%s%s", a->module->name, ext);
 }
 
-/* Before the header of firmware: what it says of the stack. An object has said it already. */
-static void state_stack(arenac *a, const char *kind)
+/* What a compiler makes of firmware, for the header and the report. An object has said it already. */
+static void ask_compiler(arenac *a)
 {
     ac_module *m = a->module;
-    if (!strcmp(kind, "h") && m->target->firmware && !m->stack.how && ac_is(a->opt.stack, "auto"))
-        ac_gcc_stack(m, &m->stack);
+    ac_report *r = a->report;
+    if (m->target->firmware && !m->built.how && ac_is(a->opt.stack, "auto"))
+        ac_gcc_built(m, &m->built);
+    if (!m->built.how || !r)
+        return;
+    r->stack_bytes = m->built.stack;
+    r->built_by = m->built.how;
+    if (m->built.code) {
+        r->code_bytes = m->built.code;
+        r->small_code_bytes = m->built.small_code;
+    }
 }
 
 static int put_code(arenac *a, const emission *e, ac_sink *to)
@@ -240,7 +249,8 @@ static int put_code(arenac *a, const emission *e, ac_sink *to)
     if (a->module->n_ram > 1 && !b->memories)
         return ac_error(&a->cx, (ac_place){0}, E0502, "--emit %s knows one memory for tensors, %d are given", e->kind,
                         a->module->n_ram);
-    state_stack(a, e->kind);
+    if (!strcmp(e->kind, "h"))
+        ask_compiler(a);
     if (a->module->caller_io && !b->caller_io)
         return ac_error(&a->cx, (ac_place){0}, E0502, "--host is of the C backend; --emit %s cannot have it", e->kind);
     return b->emit(a->module, e->kind, &names, to);
@@ -372,10 +382,10 @@ static int write_list(arenac *a, const char *list)
 {
     const bool alone = !strchr(list, ',');
     int status = AC_OK;
-    for (int headers = 0; headers < 2; headers++) { /* headers say what the code needs: after it */
+    for (int turn = 0; turn < 3; turn++) { /* code, then headers, which say what it needs, then all that reports it */
         const char *at = list;
         for (const char *kind; (kind = next_kind(a, &at)) != NULL;)
-            if ((strcmp(kind, "h") ? 0 : 1) == headers && ac_emit(a, kind, path_of(a, kind, alone)) != AC_OK)
+            if ((find(kind) ? 2 : !strcmp(kind, "h")) == turn && ac_emit(a, kind, path_of(a, kind, alone)) != AC_OK)
                 status = AC_FAIL;
     }
     return status;

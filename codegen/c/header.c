@@ -136,19 +136,21 @@ static int pad_to(int column, const char *name)
 /* Frames are a compiler's: where two settings of it differ, each has its own figure. */
 static void put_stack(const ac_module *m, ac_sink *to)
 {
-    const ac_stack *s = &m->stack;
+    const ac_built *s = &m->built;
     const char *U = ac_emit_upper(m), *what = ac_strf(m->cx->region, "of %s_run", m->name);
     if (!s->how) {
         const char *how = m->target->firmware ? "an upper bound from the loops, for compilers that optimise"
                                               : "an estimate, measure before you rely on it";
         ac_putf(to, "#define %s_STACK_BYTES %lldu /* %s: %s */\n", U, (long long)ac_stack_estimate(m), what, how);
     } else if (!s->small_how) {
-        ac_putf(to, "#define %s_STACK_BYTES %lldu /* %s: %s */\n", U, (long long)s->bytes, what, s->how);
+        ac_putf(to, "#define %s_STACK_BYTES %lldu /* %s: %s */\n", U, (long long)s->stack, what,
+                ac_strf(m->cx->region, "frames of %s", s->how));
     } else {
         ac_putf(to,
                 "#if !defined(__OPTIMIZE_SIZE__)\n#define %s_STACK_BYTES %lldu /* %s: %s */\n"
                 "#else\n#define %s_STACK_BYTES %lldu /* %s: %s */\n#endif\n",
-                U, (long long)s->bytes, what, s->how, U, (long long)s->small, what, s->small_how);
+                U, (long long)s->stack, what, ac_strf(m->cx->region, "frames of %s", s->how), U,
+                (long long)s->small_stack, what, ac_strf(m->cx->region, "frames of %s", s->small_how));
     }
 }
 

@@ -83,6 +83,26 @@ static ac_bytes libraries(watch *w, LLVMMemoryBufferRef object)
     return most;
 }
 
+/* Code of the object; what it takes of the compiler's library is not in it. */
+static ac_bytes text_of(l_module *M, LLVMMemoryBufferRef object)
+{
+    char *why = NULL;
+    LLVMBinaryRef b = LLVMCreateBinary(object, M->lc, &why);
+    ac_bytes bytes = 0;
+    LLVMDisposeMessage(why);
+    if (!b)
+        return 0;
+    LLVMSectionIteratorRef s = LLVMObjectFileCopySectionIterator(b);
+    for (; !LLVMObjectFileIsSectionIteratorAtEnd(b, s); LLVMMoveToNextSection(s)) {
+        const char *name = LLVMGetSectionName(s);
+        if (name && !strncmp(name, ".text", 5))
+            bytes += (ac_bytes)LLVMGetSectionSize(s);
+    }
+    LLVMDisposeSectionIterator(s);
+    LLVMDisposeBinary(b);
+    return bytes;
+}
+
 void l_frames_close(l_module *M, void *watched, LLVMMemoryBufferRef object)
 {
     watch *w = watched;
@@ -98,5 +118,5 @@ void l_frames_close(l_module *M, void *watched, LLVMMemoryBufferRef object)
                 most = d > most ? d : most;
             }
     }
-    M->m->stack = (ac_stack){.bytes = most + library, .how = "frames of the object"};
+    M->m->built = (ac_built){.stack = most + library, .code = text_of(M, object), .how = "the object"};
 }

@@ -1,6 +1,7 @@
-/* gcc_frames.c - the target's gcc compiles the C of a module and says the frame of each function and who calls whom
- * (-fcallgraph-info=su, gcc 10 and later). */
+/* gcc_frames.c - the target's gcc compiles the C of a module: the frame of each function and who calls whom
+ * (-fcallgraph-info=su, gcc 10 and later), and the code. */
 #include "codegen/backends/find.h"
+#include "codegen/constants.h"
 #include "codegen/frames.h"
 #include "host/firmware/board.h"
 
@@ -62,30 +63,32 @@ static ac_bytes deepest(const ac_module *m, const char *graph)
     return most;
 }
 
-/* m.c and m.h in a folder. */
-static int write_c(ac_module *m, const char *dir)
+/* m.c, m.h, m.bin and what a link takes, in a folder. */
+static int write_files(ac_module *m, const char *dir)
 {
     static const ac_emit_names NAMES = {"m.h", "m.bin"};
-    static const char *const KINDS[] = {"c", "h"};
-    ac_output out[2];
-    for (int k = 0; k < 2; k++) {
-        const ac_backend *b = ac_backend_find(m->cx, "c");
+    static const char *const KINDS[] = {"c", "h", "bin"};
+    ac_board_outputs out = {0};
+    const ac_backend *b = ac_backend_find(m->cx, "c");
+    const int n = ac_module_weights(m) == AC_WEIGHTS_RODATA ? 2 : 3;
+    for (int k = 0; k < n && b; k++) {
         ac_sink *to = AC_NEW(m->cx->region, ac_sink);
         ac_sink_open(to, m->cx);
-        if (!b || b->emit(m, KINDS[k], &NAMES, to) != AC_OK)
-            return AC_FAIL;
-        out[k] = (ac_output){to, ac_strf(m->cx->region, "%s/m.%s", dir, KINDS[k])};
+        AC_TRY(k == 2 ? ac_blob_write(m, to) : b->emit(m, KINDS[k], &NAMES, to));
+        ac_push(m->cx->region, &out, ((ac_output){to, ac_strf(m->cx->region, "%s/m.%s", dir, KINDS[k])}));
     }
-    return ac_sink_commit_all(m->cx, out, 2);
+    ac_board_files_into(m->cx, dir, &out);
+    return b ? ac_sink_commit_all(m->cx, out.item, out.n) : AC_FAIL;
 }
 
-enum { FLAGS = 16 }; /* what other flags change: -fdata-sections, debugging, where constants are */
+enum { FLAGS = 16 }; /* what other flags change: debugging, where constants are */
 
 /* One compilation for each setting, both at the same time. */
-static bool ask(ac_module *m, const ac_board *b, const char *dir, ac_bytes bytes[2])
+static bool ask(ac_module *m, const ac_board *b, const char *dir, ac_bytes stack[2], ac_bytes code[2])
 {
     static const char *const LEVEL[] = {"-O2", "-Os"};
     ac_region *r = m->cx->region;
+    ac_bytes constants;
     ac_tool tool[2];
     for (int k = 0; k < 2; k++) {
         const char *more[] = {LEVEL[k],
@@ -94,41 +97,44 @@ static bool ask(ac_module *m, const ac_board *b, const char *dir, ac_bytes bytes
                               "-ffunction-sections",
                               "-fdata-sections",
                               "-fcallgraph-info=su",
-                              "-S",
+                              "-c",
                               ac_strf(r, "-I%s", dir),
+                              ac_strf(r, "-Wa,-I%s", dir),
                               ac_strf(r, "%s/m.c", dir),
                               "-o",
-                              ac_strf(r, "%s/s%d.s", dir, k),
+                              ac_strf(r, "%s/m%d.o", dir, k),
                               NULL};
         tool[k] = (ac_tool){.argv = ac_board_gcc(m->cx, b, more), .log = ac_strf(r, "%s/log%d", dir, k)};
     }
     ac_tools_run(tool, 2);
     for (int k = 0; k < 2; k++) {
-        bytes[k] = tool[k].status ? 0 : deepest(m, ac_board_read(m->cx, ac_strf(r, "%s/s%d.ci", dir, k)));
-        if (bytes[k] <= 0)
+        stack[k] = tool[k].status ? 0 : deepest(m, ac_board_read(m->cx, ac_strf(r, "%s/m%d.ci", dir, k)));
+        if (stack[k] <= 0 || !ac_board_weigh(m, b, dir, ac_strf(r, "%s/m%d.o", dir, k), &code[k], &constants))
             return false;
-        bytes[k] += FLAGS;
+        stack[k] += FLAGS;
     }
     return true;
 }
 
-void ac_gcc_stack(ac_module *m, ac_stack *stack)
+void ac_gcc_built(ac_module *m, ac_built *built)
 {
     ac_ctx *cx = m->cx;
     const ac_board *b = ac_board_of(m->target);
     const char *gcc = b ? ac_tool_path(cx, ac_strf(cx->region, "%sgcc", b->prefix)) : NULL;
     const char *dir = gcc && !m->target->vec_bytes ? ac_board_folder(cx) : NULL;
-    ac_bytes bytes[2];
-    if (dir && write_c(m, dir) == AC_OK && ask(m, b, dir, bytes)) {
-        const ac_bytes most = bytes[0] > bytes[1] ? bytes[0] : bytes[1], least = bytes[0] + bytes[1] - most;
-        const char *how = ac_strf(cx->region, "frames of %sgcc %s", b->prefix, ac_board_version(cx, b, dir));
-        if (most * 100 <= (least - FLAGS) * 115 + 2400) /* one figure is near enough to both */
-            *stack = (ac_stack){.bytes = most, .how = ac_strf(cx->region, "%s, -O2 and -Os", how)};
-        else
-            *stack = (ac_stack){.bytes = bytes[0],
-                                .small = bytes[1],
-                                .how = ac_strf(cx->region, "%s -O2", how),
-                                .small_how = ac_strf(cx->region, "%s -Os", how)};
+    ac_bytes stack[2], code[2];
+    if (dir && write_files(m, dir) == AC_OK && ask(m, b, dir, stack, code)) {
+        const ac_bytes most = stack[0] > stack[1] ? stack[0] : stack[1], least = stack[0] + stack[1] - most;
+        const char *how = ac_strf(cx->region, "%sgcc %s", b->prefix, ac_board_version(cx, b, dir));
+        *built = (ac_built){.stack = most, .small_stack = most, .code = code[0], .small_code = code[1]};
+        if (most * 100 <= (least - FLAGS) * 115 + 2400) { /* one figure is near enough to both */
+            built->how = ac_strf(cx->region, "%s, -O2 and -Os", how);
+        } else {
+            built->stack = stack[0];
+            built->small_stack = stack[1];
+            built->how = ac_strf(cx->region, "%s -O2", how);
+            built->small_how = ac_strf(cx->region, "%s -Os", how);
+        }
     }
     ac_board_remove(cx, dir);
 }

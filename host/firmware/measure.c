@@ -5,7 +5,6 @@
 #include "codegen/c/identifiers.h"
 #include "codegen/constants.h"
 #include "host/firmware/board.h"
-#include "host/runtime_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +58,7 @@ static int gcc(const bench *x, const char *const *more)
 
 /* ------------------------------------------------------------------ files */
 
-typedef AC_VEC(ac_output) outputs;
-
-static ac_sink *add(const bench *x, outputs *out, const char *name)
+static ac_sink *add(const bench *x, ac_board_outputs *out, const char *name)
 {
     ac_sink *to = AC_NEW(x->m->cx->region, ac_sink);
     ac_sink_open(to, x->m->cx);
@@ -69,7 +66,7 @@ static ac_sink *add(const bench *x, outputs *out, const char *name)
     return to;
 }
 
-static int emit(const bench *x, outputs *out, const char *backend, const char *kind)
+static int emit(const bench *x, ac_board_outputs *out, const char *backend, const char *kind)
 {
     static const ac_emit_names NAMES = {"m.h", "m.bin"};
     const ac_backend *b = ac_backend_find(x->m->cx, backend);
@@ -78,14 +75,13 @@ static int emit(const bench *x, outputs *out, const char *backend, const char *k
 
 static int write_files(const bench *x, const ac_vectors *v)
 {
-    outputs out = {0};
+    ac_board_outputs out = {0};
     AC_TRY(x->object ? emit(x, &out, "llvm", "o") : emit(x, &out, "c", "c"));
     AC_TRY(emit(x, &out, "c", "h"));
     ac_selftest_print(x->m, v, "m.h", "m.selftest.c", add(x, &out, "selftest.c"));
     if (ac_module_weights(x->m) != AC_WEIGHTS_RODATA)
         AC_TRY(ac_blob_write(x->m, add(x, &out, "m.bin")));
-    for (int i = 0; i < ac_board_count; i++)
-        ac_put_n(add(x, &out, ac_board_files[i].name), ac_board_files[i].data, ac_board_files[i].n);
+    ac_board_files_into(x->m->cx, x->dir, &out);
     return ac_sink_commit_all(x->m->cx, out.item, out.n);
 }
 
@@ -147,59 +143,19 @@ static int compile_around(const bench *x)
     return gcc(x, start);
 }
 
-/* whole: a program; else the model with what it needs of libgcc, to be weighed. */
-static int link_program(const bench *x, bool whole, const char *elf)
+static int link_program(const bench *x, const char *elf)
 {
-    enum { STACK = 256 << 10 };
-    const ac_board *b = x->b;
-    ac_region *r = x->m->cx->region;
-    const char *const alone[] = {"-nostdlib", ac_strf(r, "-Wl,-e,%s_run", x->m->name),
-                                 ac_strf(r, "-Wl,-u,%s_init", x->m->name), "-Wl,--unresolved-symbols=ignore-all"};
-    const char *more[] = {"-nostartfiles",
-                          "-static",
-                          "-Wl,--gc-sections",
-                          "-Wl,--no-warn-rwx-segments",
-                          "-T",
-                          in_dir(x, "link.ld"),
-                          ac_strf(r, "-Wl,--defsym=BOOT_AT=%u", b->boot),
-                          ac_strf(r, "-Wl,--defsym=BOOT_BYTES=%u", b->boot_bytes),
-                          ac_strf(r, "-Wl,--defsym=FLASH_AT=%u", b->flash),
-                          ac_strf(r, "-Wl,--defsym=FLASH_BYTES=%u", b->flash_bytes),
-                          ac_strf(r, "-Wl,--defsym=RAM_AT=%u", b->ram),
-                          ac_strf(r, "-Wl,--defsym=RAM_BYTES=%u", b->ram_bytes),
-                          ac_strf(r, "-Wl,--defsym=STACK_BYTES=%d", STACK),
-                          "-o",
-                          elf,
-                          whole ? in_dir(x, "start.o") : alone[0],
-                          whole ? in_dir(x, "selftest.o") : alone[1],
-                          whole ? in_dir(x, "m.o") : alone[2],
-                          whole ? NULL : alone[3],
-                          in_dir(x, "m.o"),
-                          "-lgcc",
-                          NULL};
-    return gcc(x, more);
+    const char *const objects[] = {in_dir(x, "start.o"), in_dir(x, "selftest.o"), in_dir(x, "m.o"), NULL};
+    return need(x, ac_board_link(x->m->cx, x->b, x->dir, objects, elf));
 }
 
 /* ------------------------------------------------------------------ figures */
 
-/* .text and constants of the model alone. */
 static int weigh(const bench *x, ac_figures *f)
 {
-    ac_region *r = x->m->cx->region;
-    const char *elf = in_dir(x, "alone.elf");
-    AC_TRY(link_program(x, false, elf));
-    const char *const argv[] = {ac_strf(r, "%ssize", x->b->prefix), "-A", elf, NULL};
-    AC_TRY(need(x, argv));
-    const char *at = ac_board_read(x->m->cx, in_dir(x, "log"));
-    for (; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-        const size_t name = strcspn(at, " \n");
-        const long bytes = strtol(at + name, NULL, 10);
-        if (name == 5 && !strncmp(at, ".text", 5))
-            f->code = bytes;
-        else if (!strncmp(at, ".rodata", 7) || !strncmp(at, ".data", 5))
-            f->constants += bytes;
-    }
-    return AC_OK;
+    return ac_board_weigh(x->m, x->b, x->dir, in_dir(x, "m.o"), &f->code, &f->constants)
+               ? AC_OK
+               : ac_error(x->m->cx, (ac_place){0}, E0303, "the model cannot be linked alone");
 }
 
 static int judge(const bench *x, int status, const char *said)
@@ -239,7 +195,7 @@ static int run(const bench *x, ac_figures *f)
     enum { SECONDS = 1800 };
     ac_region *r = x->m->cx->region;
     const char *elf = in_dir(x, "run.elf");
-    AC_TRY(link_program(x, true, elf));
+    AC_TRY(link_program(x, elf));
     const char *argv[] = {ac_strf(r, "qemu-system-%s", x->b->system),
                           "-M",
                           x->b->machine,

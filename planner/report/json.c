@@ -33,6 +33,10 @@ static void put_model(ac_json *j, const ac_report *r)
     ac_json_int(j, "state_bytes", r->state_bytes);
     ac_json_int(j, "scratch_bytes", r->scratch_bytes);
     ac_json_int(j, "code_bytes_estimate", r->code_bytes);
+    if (r->small_code_bytes)
+        ac_json_int(j, "code_bytes_small", r->small_code_bytes);
+    if (r->built_by)
+        ac_json_str(j, "built_by", r->built_by);
     ac_json_int(j, "kernels", r->n_kernels);
     ac_json_int(j, "stack_bytes_estimate", r->stack_bytes);
     ac_json_int(j, "macs", r->macs);

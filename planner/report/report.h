@@ -69,8 +69,10 @@ typedef struct ac_report {
     int32_t n_file_ops, n_activations, n_constants;
     const char *weight_memory; /* the read-only memory that weights lie in; NULL: not said */
     ac_bytes weight_budget;    /* its size */
-    ac_bytes weight_bytes, state_bytes, scratch_bytes, code_bytes /* estimate */, stack_bytes;
-    int32_t n_kernels; /* distinct functions of code_bytes */
+    ac_bytes weight_bytes, state_bytes, scratch_bytes, code_bytes /* estimate unless built_by */, stack_bytes;
+    ac_bytes small_code_bytes; /* made for size; 0: not known */
+    const char *built_by;      /* the compiler that said code and stack; NULL: estimates */
+    int32_t n_kernels;         /* distinct functions of code_bytes */
     int64_t macs;
     ac_bytes budget;     /* -1: none */
     ac_bytes no_sharing; /* sum of all items */

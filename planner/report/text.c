@@ -168,7 +168,7 @@ static void put_sizes(const text *t)
     ac_put(t->to, r->scratch_bytes ? "   (largest step, inside the arena)\n" : "\n");
     if (r->stack_bytes) {
         put_size(t, "", "stack", r->stack_bytes);
-        ac_put(t->to, "   (estimate)\n");
+        ac_putf(t->to, "   (%s)\n", r->built_by ? r->built_by : "estimate");
     }
     put_size(t, "ROM", "weights", r->weight_bytes);
     if (r->weight_memory) {
@@ -176,7 +176,14 @@ static void put_sizes(const text *t)
         ac_putf(t->to, "  %s", r->weight_memory);
     }
     ac_putc(t->to, '\n');
-    if (r->code_bytes) {
+    if (r->small_code_bytes) {
+        put_size(t, "", "code", r->code_bytes);
+        ac_putf(t->to, "   (-O2; -Os: %s B; %d kernel%s)\n", commas(t, r->small_code_bytes), r->n_kernels,
+                r->n_kernels == 1 ? "" : "s");
+    } else if (r->code_bytes && r->built_by) {
+        put_size(t, "", "code", r->code_bytes);
+        ac_putf(t->to, "   (%s; %d kernel%s)\n", r->built_by, r->n_kernels, r->n_kernels == 1 ? "" : "s");
+    } else if (r->code_bytes) {
         put_size(t, "", "code", r->code_bytes);
         ac_putf(t->to, "   (estimate%s%s, %d kernel%s)\n", r->target ? ", " : "", r->target ? r->target : "",
                 r->n_kernels, r->n_kernels == 1 ? "" : "s");
