@@ -119,11 +119,12 @@ static ac_x unary(ac_lb *b, ac_lop op, ac_x x)
 static ac_x binary(ac_lb *b, ac_lop op, ac_x x, ac_x y, uint8_t flags)
 {
     ac_dtype d = (ac_dtype)at(b, x)->dtype;
-    assert(ac_lb_fits(b, d == (ac_dtype)at(b, y)->dtype) && "operands of one type");
+    const ac_dtype e = (ac_dtype)at(b, y)->dtype;
     bool compares = op == AC_L_EQ || op == AC_L_NE || op == AC_L_LT || op == AC_L_LE;
     int32_t lanes = wider(b, x, y);
-    if (!ac_lb_exists(b, op, d, d))
+    if (!ac_lb_exists(b, op, d, d) || !ac_lb_exists(b, op, e, e))
         return constant(b, compares ? AC_BOOL : d, lanes, 0);
+    assert(ac_lb_fits(b, d == e) && "operands of one type");
     ac_ins ins = shaped(op, compares ? AC_BOOL : d, lanes);
     ins.flags = flags;
     ins.a = ac_lb_splat(b, x, lanes);
@@ -220,7 +221,9 @@ ac_x ac_lb_satcast(ac_lb *b, ac_x x, ac_dtype to)
 ac_x ac_lb_bitcast(ac_lb *b, ac_x x, ac_dtype to)
 {
     int32_t bits = at(b, x)->lanes * ac_dtype_bits((ac_dtype)at(b, x)->dtype);
-    assert(to != AC_BOOL && at(b, x)->dtype != AC_BOOL && bits % ac_dtype_bits(to) == 0 && "whole lanes, no bools");
+    if (!ac_lb_exists(b, AC_L_BITCAST, to, (ac_dtype)at(b, x)->dtype))
+        return constant(b, to, at(b, x)->lanes, 0);
+    assert(bits % ac_dtype_bits(to) == 0 && "whole lanes");
     ac_ins ins = shaped(AC_L_BITCAST, to, bits / ac_dtype_bits(to));
     ins.a = x;
     return ac_lb_op(b, ins);

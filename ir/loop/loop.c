@@ -141,6 +141,7 @@ void ac_lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value)
     assert(buf >= 0 && buf < b->fn->buf.n && "lb_buf made it");
     assert(is_one(b, index, AC_I32) && "an index is an i32 with one lane");
     const ac_ins *v = at(b, value);
+    ac_lb_exists(b, AC_L_STORE, (ac_dtype)v->dtype, (ac_dtype)v->dtype);
     assert(ac_lb_fits(b, v->dtype == b->fn->buf.item[buf].dtype) && "the value has the buffer's type");
     assert(b->fn->buf.item[buf].role != AC_BUF_IN && b->fn->buf.item[buf].role != AC_BUF_CONST &&
            "inputs and constants are never written");

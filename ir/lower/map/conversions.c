@@ -111,9 +111,9 @@ ac_x ac_mp_cast(ac_lower *L, const ac_node *n, const ac_x *arg)
 ac_x ac_mp_bitcast(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     const ac_dtype from = n->in[0]->dtype, to = n->out[0]->dtype;
-    if (from == AC_BOOL && ac_dtype_loops(to) == to)
-        return ac_lb_bitcast(&L->b, ac_lb_cast(&L->b, arg[0], AC_U8), to);
     if (to == AC_BOOL || ac_dtype_file_bits(from) != ac_dtype_file_bits(to))
         return ac_mp_refuse(L, n);
+    if (from == AC_BOOL)
+        return ac_lb_bitcast(&L->b, ac_lb_cast(&L->b, arg[0], AC_U8), ac_dtype_loops(to));
     return ac_lb_bitcast(&L->b, arg[0], ac_dtype_loops(to));
 }
