@@ -31,7 +31,7 @@ static kind kind_of(const ac_ins *i)
     const ac_lop o = (ac_lop)i->op;
     if (o == AC_L_CONST || o == AC_L_CONSTV)
         return i->lanes > 1 ? VECTOR : KINDS;
-    if (o == AC_L_LOAD || o == AC_L_STORE)
+    if (o == AC_L_LOAD || ac_lop_stores(o))
         return o == AC_L_LOAD ? LOAD : STORE;
     if (o == AC_L_FOR || o == AC_L_IF || o == AC_L_BREAK_IF || o == AC_L_FAIL_IF)
         return o == AC_L_FOR ? LOOP : BRANCH;

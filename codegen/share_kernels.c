@@ -11,6 +11,7 @@
  * sizes of parameters, and names; and when the same arguments may overlap. Functions with loops to be unrolled stay
  * apart: those need their bounds. */
 #include "codegen/module.h"
+#include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
 #include <string.h>
@@ -215,6 +216,10 @@ static const ac_loop_fn *build(const ac_module *m, const shared *s)
         if (in.op == AC_L_TILE) {
             const ac_tile t = ac_ins_tile(&in);
             ac_tile_set_buffers(&in, in.aux, t.w + (t.w >= params), t.acc + (t.acc >= params));
+        }
+        if (in.op == AC_L_REQUANT) {
+            const ac_requant4 q = ac_ins_requant(&in);
+            ac_requant_set_buffers(&in, in.aux, q.acc + (q.acc >= params), q.table + (q.table >= params));
         }
         ac_push(r, &fn->code, in);
     }

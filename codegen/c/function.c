@@ -12,6 +12,7 @@
  * it is either put into the place that uses it (inline_values.c says when that is allowed, and it must stay short) or
  * gets a name here. */
 #include "codegen/c/dialect.h"
+#include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
 #include <stdarg.h>
@@ -259,6 +260,9 @@ static int print_ins(ac_cfn *f, ac_x x, x_list *open)
     case AC_L_TILE:
         ac_c_tile(f, in);
         return AC_OK;
+    case AC_L_REQUANT:
+        ac_c_requant(f, in);
+        return AC_OK;
     case AC_L_PREFETCH:
         print_prefetch(f, x);
         return AC_OK;
@@ -318,15 +322,19 @@ uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r)
         const ac_ins *in = &fn->code.item[x];
         if (in->op == AC_L_LOAD || in->op == AC_L_PREFETCH)
             uses[in->aux] |= C_READ;
-        if (in->op == AC_L_STORE || in->op == AC_L_MMA)
+        if (ac_lop_stores((ac_lop)in->op) || in->op == AC_L_MMA)
             uses[in->aux] |= C_WRITTEN;
         if (in->op == AC_L_MMA)
             uses[in->k.i] |= C_READ;
         if (in->op == AC_L_TILE) {
             const ac_tile t = ac_ins_tile(in);
             uses[t.x] |= C_READ;
-            uses[t.w] |= C_READ;
+            uses[t.form == AC_TILE_SPREAD ? t.x : t.w] |= C_READ;
             uses[t.acc] |= C_READ | C_WRITTEN;
+        }
+        if (in->op == AC_L_REQUANT) {
+            uses[ac_ins_requant(in).table] |= C_READ;
+            uses[ac_ins_requant(in).acc] |= C_READ;
         }
     }
     return uses;

@@ -79,7 +79,7 @@ static void survey(plan *p, const ac_target *t, ac_region *r)
         }
         p->use[i].loop = loop;
         p->barrier[i + 1] =
-            p->barrier[i] + (block || in->op == AC_L_STORE || in->op == AC_L_MMA || in->op == AC_L_TILE);
+            p->barrier[i] + (block || ac_lop_stores((ac_lop)in->op) || in->op == AC_L_MMA || in->op == AC_L_TILE);
         p->blocks[i + 1] = p->blocks[i] + block;
         if (in->op == AC_L_FOR || in->op == AC_L_IF)
             ac_push(r, &open, i);

@@ -141,6 +141,11 @@ ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in);
 
 /* tile.c: the statement of a TILE; its function is put into the file at the first one. */
 void ac_c_tile(ac_cfn *f, const ac_ins *in);
+const char *ac_c_place(ac_cfn *f, int32_t buf, ac_x index); /* "x + index" */
+/* mve.c: the function of a tile that is not of pairs; the statement of a REQUANT. */
+struct ac_tile;
+const char *ac_c_mve_tile(ac_cfile *F, const struct ac_tile *t);
+void ac_c_requant(ac_cfn *f, const ac_ins *in);
 
 /* split_vectors.c: the same program with no vector wider than `bytes`; fn itself when it has none. NULL: cannot. */
 const ac_loop_fn *ac_c_split(ac_ctx *cx, const ac_loop_fn *fn, int32_t bytes);

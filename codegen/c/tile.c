@@ -60,41 +60,29 @@ static const char *times(ac_sink *to, int n)
 static void put_plain(ac_sink *to, const ac_tile *t)
 {
     const int rows = t->rows, channels = t->channels;
-    if (t->form == AC_TILE_PAIRS)
-        ac_putf(to,
-                "    for (int32_t s = 0; s < steps%s; s++)\n"
-                "        for (int32_t k = 0; k < 8; k++) {\n"
-                "            const int32_t low = w[s * 16 + k * 2];\n"
-                "            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);\n"
-                "            for (int32_t r = 0; r < %d; r++) {\n"
-                "                const int32_t v = x[(s / %d%s + r) * 8 + k];\n"
-                "                int32_t *const c = &acc[s %% %d * %d + r];\n"
-                "                const int32_t by_low = v * low;\n"
-                "                const int32_t by_whole = v * whole;\n"
-                "                const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;\n"
-                "                const uint32_t second = (uint32_t)c[%d] + (uint32_t)by_whole;\n"
-                "                c[0] = (int32_t)first;\n"
-                "                c[%d] = (int32_t)second;\n"
-                "            }\n"
-                "        }\n",
-                times(to, channels / 2), rows, channels / 2, times(to, rows), channels / 2, 2 * rows, rows, rows);
-    else
-        ac_putf(to,
-                "    for (int32_t s = 0; s < steps; s++)\n"
-                "        for (int32_t c = 0; c < %d; c++)\n"
-                "            for (int32_t r = 0; r < %d; r++) {\n"
-                "                uint32_t sum = (uint32_t)acc[c%s + r];\n"
-                "                for (int32_t k = 0; k < 16; k++) {\n"
-                "                    const int32_t v = x[(s%s + r) * 16 + k] * w[(s%s + c) * 16 + k];\n"
-                "                    sum += (uint32_t)v;\n"
-                "                }\n"
-                "                acc[c%s + r] = (int32_t)sum;\n"
-                "            }\n",
-                channels, rows, times(to, rows), times(to, rows), times(to, channels), times(to, rows));
+    ac_putf(to,
+            "    for (int32_t s = 0; s < steps%s; s++)\n"
+            "        for (int32_t k = 0; k < 8; k++) {\n"
+            "            const int32_t low = w[s * 16 + k * 2];\n"
+            "            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);\n"
+            "            for (int32_t r = 0; r < %d; r++) {\n"
+            "                const int32_t v = x[(s / %d%s + r) * 8 + k];\n"
+            "                int32_t *const c = &acc[s %% %d * %d + r];\n"
+            "                const int32_t by_low = v * low;\n"
+            "                const int32_t by_whole = v * whole;\n"
+            "                const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;\n"
+            "                const uint32_t second = (uint32_t)c[%d] + (uint32_t)by_whole;\n"
+            "                c[0] = (int32_t)first;\n"
+            "                c[%d] = (int32_t)second;\n"
+            "            }\n"
+            "        }\n",
+            times(to, channels / 2), rows, channels / 2, times(to, rows), channels / 2, 2 * rows, rows, rows);
 }
 
 static const char *function_of(ac_cfile *F, const ac_tile *t)
 {
+    if (t->form != AC_TILE_PAIRS)
+        return ac_c_mve_tile(F, t);
     const char *name = ac_internf(F->cx, "tile_%s_%dx%d", AC_TILE_TEXT[t->form], (int)t->rows, (int)t->channels);
     if (ac_c_have(F, name))
         return name;
@@ -102,9 +90,8 @@ static const char *function_of(ac_cfile *F, const ac_tile *t)
     ac_sink *to = &F->helpers;
     ac_putf(to,
             "/* Adds to %d accumulators: %d rows by %d channels of packed weights, %d elements of each in a step. */\n"
-            "static inline void %s(const %s *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n",
-            (int)(t->rows * t->channels), (int)t->rows, (int)t->channels, (int)ac_tile_depth(t), name,
-            t->form == AC_TILE_PAIRS ? "int16_t" : "int8_t");
+            "static inline void %s(const int16_t *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n",
+            (int)(t->rows * t->channels), (int)t->rows, (int)t->channels, (int)ac_tile_depth(t), name);
     if (native)
         put_asm(F, to, t);
     put_plain(to, t);
@@ -112,7 +99,7 @@ static const char *function_of(ac_cfile *F, const ac_tile *t)
     return name;
 }
 
-static const char *place(ac_cfn *f, int32_t buf, ac_x index)
+const char *ac_c_place(ac_cfn *f, int32_t buf, ac_x index)
 {
     if (c_is_const(f, index) && c_ins(f, index)->k.i == 0)
         return f->buf[buf];
@@ -122,7 +109,13 @@ static const char *place(ac_cfn *f, int32_t buf, ac_x index)
 void ac_c_tile(ac_cfn *f, const ac_ins *in)
 {
     const ac_tile t = ac_ins_tile(in);
-    const char *name = function_of(f->file, &t);
-    ac_c_line(f, "%s(%s, %s, %s, %s);", name, place(f, t.x, in->a), place(f, t.w, in->b), f->val[in->c].e.text,
-              f->buf[t.acc]);
+    const char *name = function_of(f->file, &t), *x = ac_c_place(f, t.x, in->a);
+    const char *steps = f->val[in->c].e.text;
+    if (t.form == AC_TILE_SPREAD)
+        ac_c_line(f, "%s(%s, %d, %s, %s, %d);", name, x, (int)t.stride, steps, ac_c_place(f, t.acc, in->b),
+                  (int)t.pitch);
+    else if (t.form == AC_TILE_EACH)
+        ac_c_line(f, "%s(%s, %d, %s, %s);", name, x, (int)t.pitch, ac_c_place(f, t.w, in->b), f->buf[t.acc]);
+    else
+        ac_c_line(f, "%s(%s, %s, %s, %s);", name, x, ac_c_place(f, t.w, in->b), steps, f->buf[t.acc]);
 }

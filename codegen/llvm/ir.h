@@ -8,6 +8,7 @@
  *     lanes.c          shuffles, reductions: what crosses lanes
  *     products.c       dot products and widening products: the machine's instructions
  *     tile.c           register tiles: inline assembly
+ *     mve.c            ... and vectors of four words, where there is MVE
  *     dsp.c            two halves or four bytes in a word of 32 bits
  *     soft.c           square roots and roundings for machines without them
  *     types.c          types, constants of a type, intrinsics
@@ -104,8 +105,10 @@ LLVMValueRef l_lane(l_module *M, LLVMValueRef v, int32_t lanes, int64_t at);
 /* SQRT FLOOR CEIL TRUNC RINT: the machine's own, or integer arithmetic. */
 LLVMValueRef l_rounding(l_fn *f, ac_lop op, LLVMValueRef v, ac_dtype d, int32_t lanes);
 
-/* tile.c */
+/* tile.c, mve.c */
 int l_tile(l_fn *f, const ac_ins *in);
+int l_mve_tile(l_fn *f, const ac_ins *in);
+int l_requant(l_fn *f, const ac_ins *in);
 
 /* products.c. l_widening: ADD and MUL of lanes that were narrower, by the machine's instruction; NULL: it has none. */
 LLVMValueRef l_dot(l_fn *f, const ac_ins *in);

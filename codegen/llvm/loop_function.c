@@ -238,6 +238,8 @@ static int instruction(l_fn *f, ac_x x, block_list *open)
         return AC_OK;
     case AC_L_TILE:
         return l_tile(f, in);
+    case AC_L_REQUANT:
+        return l_requant(f, in);
     case AC_L_FOR:
         ac_push(f->M->region, open, open_for(f, x));
         return AC_OK;

@@ -53,6 +53,8 @@ int l_tile(l_fn *f, const ac_ins *in)
     l_module *M = f->M;
     const ac_tile t = ac_ins_tile(in);
     const int32_t n = t.rows * t.channels;
+    if (t.form != AC_TILE_PAIRS)
+        return l_mve_tile(f, in);
     if (!ac_tile_has_asm(M->target, &t))
         return ac_error(M->cx, (ac_place){0}, E0901, "the LLVM printer has no tile of %d x %d for %s", (int)t.rows,
                         (int)t.channels, M->target->name);

@@ -1,5 +1,6 @@
 /* copy.c - instructions of one function, built again in another one. */
 #include "ir/loop/builder.h"
+#include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
 ac_loop_fn *ac_lb_open_like(ac_lb *b, ac_region *region, const ac_loop_fn *from)
@@ -48,6 +49,9 @@ ac_x ac_lb_copy(ac_lb *b, const ac_loop_fn *from, const ac_ins *i)
         return 0;
     case AC_L_TILE:
         ac_lb_tile(b, ac_ins_tile(i), i->a, i->b, i->c);
+        return 0;
+    case AC_L_REQUANT:
+        ac_lb_requant(b, ac_ins_requant(i), i->a, i->b, i->c);
         return 0;
     case AC_L_PREFETCH:
         ac_lb_prefetch(b, i->aux, i->a);

@@ -4,6 +4,7 @@
  * names. */
 #include "ir/loop/builder.h"
 #include "ir/loop/text_words.h"
+#include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
 #include <math.h>
@@ -59,6 +60,23 @@ static void put_operands(ac_sink *to, const ac_ins *i)
             ac_putf(to, " %%%d", use[k]);
 }
 
+static void put_tile(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
+{
+    const ac_tile t = ac_ins_tile(i);
+    const char *x = fn->buf.item[t.x].name, *w = fn->buf.item[t.w].name, *acc = fn->buf.item[t.acc].name;
+    ac_putf(to, " %s", AC_TILE_TEXT[t.form]);
+    if (t.form == AC_TILE_SPREAD) {
+        ac_putf(to, " %d %s[%%%d] %d %d %s[%%%d] %d %%%d", t.channels, acc, i->b, t.pitch, t.shift, x, i->a, t.stride,
+                i->c);
+        return;
+    }
+    ac_putf(to, " %d x %d %s %s[%%%d]", t.rows, t.channels, acc, x, i->a);
+    if (t.form == AC_TILE_EACH)
+        ac_putf(to, " %d %s[%%%d] %d %d %%%d", t.pitch, w, i->b, t.shift, t.depth, i->c);
+    else
+        ac_putf(to, " %s[%%%d] %%%d", w, i->b, i->c);
+}
+
 static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
 {
     ac_lop op = (ac_lop)i->op;
@@ -81,9 +99,11 @@ static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
         put_type(to, &(ac_ins){.dtype = i->dtype, .lanes = 1});
         ac_putf(to, " %s[%%%d] %s[%%%d] %s[%%%d]", buf, i->a, words, i->b, words, i->c);
     } else if (op == AC_L_TILE) {
-        const ac_tile t = ac_ins_tile(i);
-        ac_putf(to, " %s %d x %d %s %s[%%%d] %s[%%%d] %%%d", AC_TILE_TEXT[t.form], t.rows, t.channels,
-                fn->buf.item[t.acc].name, buf, i->a, fn->buf.item[t.w].name, i->b, i->c);
+        put_tile(to, fn, i);
+    } else if (op == AC_L_REQUANT) {
+        const ac_requant4 q = ac_ins_requant(i);
+        ac_putf(to, " %s[%%%d] %s %d %s[%%%d] %%%d %d %d .. %d pre %d%s", buf, i->a, fn->buf.item[q.acc].name, q.row,
+                fn->buf.item[q.table].name, i->b, i->c, q.zero, q.lo, q.hi, q.pre, q.away ? " away" : "");
     } else if (op == AC_L_FOR) {
         ac_putf(to, " %%%d .. %%%d step %lld", i->a, i->b, (long long)i->k.i);
     } else {

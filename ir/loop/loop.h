@@ -41,10 +41,15 @@ typedef enum ac_lop {
 
 static inline bool ac_lop_has_buffer(ac_lop op)
 {
-    return op == AC_L_LOAD || op == AC_L_STORE || op == AC_L_PREFETCH || op == AC_L_MMA || op == AC_L_TILE;
+    return op == AC_L_LOAD || op == AC_L_STORE || op == AC_L_PREFETCH || op == AC_L_MMA || op == AC_L_TILE ||
+           op == AC_L_REQUANT;
 } /* aux */
+static inline bool ac_lop_stores(ac_lop op)
+{
+    return op == AC_L_STORE || op == AC_L_REQUANT;
+} /* to buffer aux from element a on */
 
-enum { AC_MAX_LANES = 1024 };             /* of one value */
+enum { AC_MAX_LANES = 1024 }; /* of one value */
 /* flags. ALIGNED: the address is a multiple of lanes * element size. SHAPE: of CONST, a number that the builder does not
  * look at, see ac_lb_shape. */
 enum { AC_F_WRAP = 1, AC_F_ALIGNED = 2, AC_F_SHAPE = 4 };
@@ -60,7 +65,7 @@ typedef struct ac_ins {
     union {
         int64_t i;
         double f;
-    } k; /* CONST (f for float types); FOR: step; MMA: buffer of the fragments; TILE: see tiles.h */
+    } k; /* CONST (f for float types); FOR: step; MMA: buffer of the fragments; TILE and REQUANT: tiles.h, requants.h */
     /* Loop variables and variables: as loop nests call them ("oy", "c0_1"; docs/loop-ir.md); else NULL. */
     const char *name;
 } ac_ins;

@@ -4,6 +4,7 @@
  * comes out again. Only syntax is checked here (E0020, with the place); ac_loop_verify checks the rest. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
+#include "ir/loop/requants.h"
 #include "ir/loop/text_words.h"
 #include "ir/loop/tiles.h"
 
@@ -280,25 +281,78 @@ static int read_mma(reader *r, ac_ins *i) /* i8 acc[%1] words[%2] words[%3] */
     return AC_OK;
 }
 
-static int read_tile(reader *r, ac_ins *i) /* pairs 3 x 2 acc x[%1] w[%2] %3 */
+static int read_spread(reader *r, ac_ins *i, ac_tile *t) /* 8 to[%1] 21 3 x[%2] 64 %3 */
+{
+    ac_ins to = {0};
+    t->rows = 1;
+    AC_TRY(read_i32(r, 0, AC_TILE_CHANNELS, &t->channels));
+    AC_TRY(read_place(r, &to));
+    AC_TRY(read_i32(r, 0, AC_TILE_PITCH, &t->pitch));
+    AC_TRY(read_i32(r, 0, AC_TILE_SHIFT, &t->shift));
+    AC_TRY(read_place(r, i));
+    i->b = to.a;
+    t->acc = to.aux;
+    return read_i32(r, 0, AC_TILE_PITCH, &t->stride);
+}
+
+static int read_sums(reader *r, ac_ins *i, ac_tile *t) /* 3 x 2 acc x[%1] w[%2] */
 {
     ac_ins acc = {0}, w = {0};
-    int64_t rows = 0, channels = 0;
-    int32_t form = 0;
-    while (form < AC_TILE_FORMS && !take(r, AC_TILE_TEXT[form]))
-        form++;
-    if (form == AC_TILE_FORMS)
-        return syntax(r, "'pairs' or 'bytes'");
-    AC_TRY(read_int(r, 1, 127, &rows));
+    AC_TRY(read_i32(r, 0, AC_TILE_ROWS, &t->rows));
     AC_TRY(expect(r, "x"));
-    AC_TRY(read_int(r, 1, 127, &channels));
+    AC_TRY(read_i32(r, 0, AC_TILE_CHANNELS, &t->channels));
     AC_TRY(read_buffer(r, &acc));
     AC_TRY(read_place(r, i));
+    if (t->form == AC_TILE_EACH)
+        AC_TRY(read_i32(r, 0, AC_TILE_PITCH, &t->pitch));
     AC_TRY(read_place(r, &w));
-    AC_TRY(read_value(r, &i->c));
+    if (t->form == AC_TILE_EACH) {
+        AC_TRY(read_i32(r, 0, AC_TILE_SHIFT, &t->shift));
+        AC_TRY(read_i32(r, 0, AC_TILE_SHIFT, &t->depth));
+    }
     i->b = w.a;
+    t->w = w.aux;
+    t->acc = acc.aux;
+    return AC_OK;
+}
+
+static int read_tile(reader *r, ac_ins *i) /* pairs 3 x 2 acc x[%1] w[%2] %3 */
+{
+    ac_tile t = {0};
+    while (t.form < AC_TILE_FORMS && !take(r, AC_TILE_TEXT[t.form]))
+        t.form++;
+    if (t.form == AC_TILE_FORMS)
+        return syntax(r, "'pairs', 'bytes', 'each' or 'spread'");
+    AC_TRY((t.form == AC_TILE_SPREAD ? read_spread : read_sums)(r, i, &t));
+    AC_TRY(read_value(r, &i->c));
     i->dtype = (uint8_t)r->fn->buf.item[i->aux].dtype;
-    ac_tile_put(i, &(ac_tile){(ac_tile_form)form, (int32_t)rows, (int32_t)channels, i->aux, w.aux, acc.aux});
+    t.x = i->aux;
+    ac_tile_put(i, &t);
+    return AC_OK;
+}
+
+static int read_requant(reader *r, ac_ins *i) /* y[%1] acc 0 table[%2] %3 -128 -128 .. 127 pre 0 away */
+{
+    ac_ins acc = {0}, table = {0};
+    ac_requant4 q = {0};
+    AC_TRY(read_place(r, i));
+    AC_TRY(read_buffer(r, &acc));
+    AC_TRY(read_i32(r, 0, 15, &q.row));
+    AC_TRY(read_place(r, &table));
+    AC_TRY(read_value(r, &i->c));
+    AC_TRY(read_i32(r, INT8_MIN, INT8_MAX, &q.zero));
+    AC_TRY(read_i32(r, INT8_MIN, INT8_MAX, &q.lo));
+    AC_TRY(expect(r, ".."));
+    AC_TRY(read_i32(r, INT8_MIN, INT8_MAX, &q.hi));
+    AC_TRY(expect(r, "pre"));
+    AC_TRY(read_i32(r, 0, 31, &q.pre));
+    q.away = take(r, "away");
+    q.y = i->aux;
+    q.acc = acc.aux;
+    q.table = table.aux;
+    i->b = table.a;
+    i->dtype = AC_I8;
+    ac_requant_put(i, &q);
     return AC_OK;
 }
 
@@ -339,6 +393,8 @@ static int read_body(reader *r, ac_ins *i)
         return read_mma(r, i);
     if (op == AC_L_TILE)
         return read_tile(r, i);
+    if (op == AC_L_REQUANT)
+        return read_requant(r, i);
     if (ac_lop_has_buffer(op)) {
         AC_TRY(read_place(r, i));
         return op == AC_L_STORE ? read_value(r, &i->b) : AC_OK;

@@ -5,24 +5,34 @@
 
 #include <assert.h>
 
-const char *const AC_TILE_TEXT[] = {"pairs", "bytes"};
+const char *const AC_TILE_TEXT[] = {"pairs", "bytes", "each", "spread"};
 
-/* k, from the lowest byte: weights, accumulators (two bytes each), form, rows, channels */
+/* k, from the lowest bit: weights or stride 12, acc 12, form 3, rows 5, channels 5, shift 7, pitch 12, depth 7 */
+static int32_t field(const ac_ins *i, int32_t from, int32_t bits)
+{
+    return (int32_t)(i->k.i >> from & ((1 << bits) - 1));
+}
+
 ac_tile ac_ins_tile(const ac_ins *i)
 {
-    return (ac_tile){.form = (ac_tile_form)(i->k.i >> 32 & 255),
-                     .rows = (int32_t)(i->k.i >> 40 & 255),
-                     .channels = (int32_t)(i->k.i >> 48 & 255),
-                     .x = i->aux,
-                     .w = (int32_t)(i->k.i & 0xffff),
-                     .acc = (int32_t)(i->k.i >> 16 & 0xffff)};
+    ac_tile t = {.form = (ac_tile_form)field(i, 24, 3),
+                 .rows = field(i, 27, 5),
+                 .channels = field(i, 32, 5),
+                 .x = i->aux,
+                 .acc = field(i, 12, 12),
+                 .pitch = field(i, 44, 12),
+                 .shift = field(i, 37, 7),
+                 .depth = field(i, 56, 7)};
+    *(t.form == AC_TILE_SPREAD ? &t.stride : &t.w) = field(i, 0, 12);
+    return t;
 }
 
 void ac_tile_put(ac_ins *i, const ac_tile *t)
 {
     i->aux = t->x;
-    i->k.i =
-        (int64_t)t->channels << 48 | (int64_t)t->rows << 40 | (int64_t)t->form << 32 | (int64_t)t->acc << 16 | t->w;
+    i->k.i = (int64_t)t->depth << 56 | (int64_t)t->pitch << 44 | (int64_t)t->shift << 37 | (int64_t)t->channels << 32 |
+             (int64_t)t->rows << 27 | (int64_t)t->form << 24 | (int64_t)t->acc << 12 |
+             (t->form == AC_TILE_SPREAD ? t->stride : t->w);
 }
 
 void ac_tile_set_buffers(ac_ins *i, int32_t x, int32_t w, int32_t acc)
@@ -36,7 +46,37 @@ void ac_tile_set_buffers(ac_ins *i, int32_t x, int32_t w, int32_t acc)
 
 int32_t ac_tile_depth(const ac_tile *t)
 {
-    return t->form == AC_TILE_PAIRS ? 8 : 16;
+    return t->form == AC_TILE_PAIRS ? 8 : t->form == AC_TILE_SPREAD ? 1 : t->form == AC_TILE_EACH ? t->depth : 16;
+}
+
+int32_t ac_tile_slot(int32_t channel)
+{
+    static const int32_t SLOT[4] = {0, 2, 1, 3};
+    return channel / 4 * 4 + SLOT[channel % 4];
+}
+
+int64_t ac_tile_reads(const ac_tile *t, int64_t steps)
+{
+    const int64_t each = steps * ac_tile_depth(t);
+    if (t->form == AC_TILE_EACH)
+        return (t->channels - 1) * (int64_t)t->pitch + t->depth;
+    if (t->form == AC_TILE_SPREAD)
+        return steps > 0 ? (steps - 1) * t->stride + t->channels : 0;
+    return each * t->rows;
+}
+
+int64_t ac_tile_weights(const ac_tile *t, int64_t steps)
+{
+    const int64_t each = steps * ac_tile_depth(t);
+    if (t->form == AC_TILE_EACH)
+        return t->channels * (int64_t)t->depth + (t->rows - 1) * (int64_t)t->shift;
+    if (t->form == AC_TILE_SPREAD) {
+        int32_t last = 0;
+        for (int32_t c = 0; c < t->channels; c++)
+            last = ac_tile_slot(c) > last ? ac_tile_slot(c) : last;
+        return steps > 0 ? last * (int64_t)t->pitch + (steps - 1) * t->shift + 1 : 0;
+    }
+    return each * t->channels;
 }
 
 static int32_t wrapped(int32_t acc, int32_t x, int32_t w)
@@ -58,27 +98,61 @@ static void add_pairs(const ac_tile *t, const int16_t *x, const int8_t *w, int32
         }
 }
 
-static void add_bytes(const ac_tile *t, const int8_t *x, const int8_t *w, int32_t *acc)
+static int32_t products(const int8_t *x, const int8_t *w, int64_t n)
 {
-    for (int32_t c = 0; c < t->channels; c++)
-        for (int32_t r = 0; r < t->rows; r++)
-            for (int32_t k = 0; k < 16; k++)
-                acc[c * t->rows + r] = wrapped(acc[c * t->rows + r], x[r * 16 + k], w[c * 16 + k]);
+    int32_t sum = 0;
+    for (int64_t k = 0; k < n; k++)
+        sum = wrapped(sum, x[k], w[k]);
+    return sum;
 }
 
-void ac_tile_add(const ac_tile *t, const void *x, const int8_t *w, int64_t steps, int32_t *acc)
+static int32_t of_bytes(const ac_tile *t, const int8_t *x, const int8_t *w, int64_t steps, int32_t r, int32_t c)
 {
-    const int32_t depth = ac_tile_depth(t);
-    for (int64_t s = 0; s < steps; s++, w += depth * t->channels)
-        if (t->form == AC_TILE_PAIRS)
-            add_pairs(t, (const int16_t *)x + s * depth * t->rows, w, acc);
-        else
-            add_bytes(t, (const int8_t *)x + s * depth * t->rows, w, acc);
+    int32_t sum = 0;
+    for (int64_t s = 0; s < steps; s++)
+        sum = wrapped(sum, products(x + (r * steps + s) * 16, w + (s * t->channels + c) * 16, 16), 1);
+    return sum;
+}
+
+static void spread(const ac_tile *t, const int8_t *x, int64_t steps, int8_t *to)
+{
+    for (int64_t s = 0; s < steps; s++)
+        for (int32_t c = 0; c < t->channels; c++)
+            to[ac_tile_slot(c) * t->pitch + s * t->shift] = x[s * t->stride + c];
+}
+
+void ac_tile_run(const ac_tile *t, const void *x, const int8_t *w, int64_t steps, void *to)
+{
+    int32_t *acc = to;
+    if (t->form == AC_TILE_PAIRS) {
+        for (int64_t s = 0; s < steps; s++)
+            add_pairs(t, (const int16_t *)x + s * 8 * t->rows, w + s * 8 * t->channels, acc);
+        return;
+    }
+    if (t->form == AC_TILE_SPREAD) {
+        spread(t, x, steps, to);
+        return;
+    }
+    for (int32_t r = 0; r < t->rows; r++)
+        for (int32_t c = 0; c < t->channels; c++) {
+            const int32_t slot = ac_tile_slot(c);
+            acc[r * t->channels + c] = t->form == AC_TILE_BYTES
+                                           ? of_bytes(t, x, w, steps, r, c)
+                                           : products((const int8_t *)x + slot * t->pitch,
+                                                      w + slot * t->depth + (t->rows - 1 - r) * t->shift, t->depth);
+        }
+}
+
+bool ac_tile_fits(const ac_tile *t)
+{
+    return t->rows > 0 && t->rows <= AC_TILE_ROWS && t->channels > 0 && t->channels <= AC_TILE_CHANNELS &&
+           t->w <= AC_TILE_BUFFERS && t->acc <= AC_TILE_BUFFERS && t->pitch <= AC_TILE_PITCH &&
+           t->stride <= AC_TILE_PITCH && t->shift <= AC_TILE_SHIFT && t->depth <= AC_TILE_SHIFT;
 }
 
 void ac_lb_tile(ac_lb *b, ac_tile t, ac_x x_at, ac_x w_at, ac_x steps)
 {
-    assert(t.rows > 0 && t.rows < 128 && t.channels > 0 && t.channels < 128 && "one byte for each");
+    assert(ac_tile_fits(&t) && "the caller chooses shapes that an instruction has room for");
     const ac_dtype d = b->fn->buf.item[t.x].dtype;
     ac_ins i = {.op = AC_L_TILE, .dtype = (uint8_t)d, .lanes = 1, .a = x_at, .b = w_at, .c = steps};
     ac_tile_put(&i, &t);

@@ -1,42 +1,68 @@
-/* tiles.h - TILE: the inner loop of a matrix product on processors whose instructions take several bytes at once.
+/* tiles.h - TILE: the inner loop of a matrix product, or of a convolution of each channel by itself, on processors
+ * whose instructions take several bytes at once.
  *
- * The rows (pixels) of a tile and the weights of its output channels are packed, so that a step reads both in order:
+ * The rows (pixels) of a tile and the weights of its output channels are packed, so that a step reads them in order:
  *
- *     x  [step][row][depth]                     rows
- *     w  [step][channel pair][depth][2]         PAIRS: depth 8, x i16, w i8; channels come in twos
- *     w  [step][channel][depth]                 BYTES: depth 16, x i8, w i8
+ *     PAIRS    x  i16 [step][row][8]            w  i8 [step][channel pair][8][2]        acc [channel][row], added to
+ *     BYTES    x  i8  [row][step][16]           w  i8 [step][channel][16]               acc [row][channel], set
+ *     EACH     x  i8  [slot], `pitch` apart     w  i8 [slot][depth]                     acc [row][channel], set
+ *     SPREAD   x  i8  [step], `stride` apart, [channel]    acc  i8 [slot], `pitch` apart, [step], `shift` apart
  *
- * and accumulators, i32 elements of a local array from 0 on, lie as acc[channel * rows + row].
+ * acc: i32 elements of a local array from 0 on; of SPREAD the elements of a buffer from b on.
  *
  * PAIRS reads the two weights (a, b) of a pair as one i16, h = a + 256 b, so that a processor which multiplies halves
  * of a word needs no other copy of them: the accumulator of the even channel gets x * a, that of the odd one x * h, and
  * the caller takes the first off: (odd - even) / 256, exact while the sum of x * b stays inside 24 bits. Sums wrap.
- * BYTES adds x * w, wrapping.
+ * BYTES sums x * w, wrapping. EACH, a single step, multiplies what belongs to a channel by its own weights: row r is
+ * the sum over k < depth of x[slot][k] * w[slot][(rows - 1 - r) * shift + k], so that neighbouring pixels of a
+ * depthwise convolution, whose windows share most of their columns, share x too; w is read beyond the last slot by the
+ * shifts. SPREAD turns pixels of channels into channels of pixels, which EACH reads. Slots are the channels in the
+ * order 0, 2, 1, 3 of each four: pairs of sums go into the even and the odd lanes of a vector.
  *
- *     ac_lb_tile(b, (ac_tile){AC_TILE_PAIRS, 3, 2, x, w, acc}, x_at, w_at, steps);
+ *     ac_lb_tile(b, (ac_tile){.form = AC_TILE_PAIRS, .rows = 3, .channels = 2, .x = x, .w = w, .acc = acc}, x_at, w_at,
+ *                steps);
  *
- * Targets have an instruction sequence for the shapes that lowerings use (targets.def: dsp); the evaluator runs
- * ac_tile_add, which is the definition. */
+ * Targets have an instruction sequence for the shapes that lowerings use (targets.def: dsp, mve); the evaluator runs
+ * ac_tile_run, which is the definition. */
 #ifndef AC_IR_LOOP_TILES_H
 #define AC_IR_LOOP_TILES_H
 #include "ir/loop/loop.h"
 
-typedef enum ac_tile_form { AC_TILE_PAIRS, AC_TILE_BYTES, AC_TILE_FORMS } ac_tile_form;
+typedef enum ac_tile_form { AC_TILE_PAIRS, AC_TILE_BYTES, AC_TILE_EACH, AC_TILE_SPREAD, AC_TILE_FORMS } ac_tile_form;
 extern const char *const AC_TILE_TEXT[AC_TILE_FORMS];
+
+/* What an instruction has room for. */
+enum {
+    AC_TILE_BUFFERS = 4095,
+    AC_TILE_ROWS = 31,
+    AC_TILE_CHANNELS = 31,
+    AC_TILE_PITCH = 4095, /* and strides */
+    AC_TILE_SHIFT = 127,  /* and depth */
+};
 
 typedef struct ac_tile {
     ac_tile_form form;
-    int32_t rows, channels;
-    int32_t x, w, acc; /* buffers */
+    int32_t rows, channels; /* SPREAD: rows 1 */
+    int32_t x, w, acc;      /* buffers; SPREAD: w 0 */
+    int32_t pitch;          /* EACH, SPREAD */
+    int32_t shift;          /* EACH, SPREAD */
+    int32_t depth;          /* EACH: a multiple of 16 */
+    int32_t stride;         /* SPREAD */
 } ac_tile;
 
 void ac_lb_tile(ac_lb *b, ac_tile t, ac_x x_at, ac_x w_at, ac_x steps);
 ac_tile ac_ins_tile(const ac_ins *i);
 void ac_tile_put(ac_ins *i, const ac_tile *t);
 void ac_tile_set_buffers(ac_ins *i, int32_t x, int32_t w, int32_t acc);
+bool ac_tile_fits(const ac_tile *t);     /* into an instruction? */
 int32_t ac_tile_depth(const ac_tile *t); /* of a step */
+int32_t ac_tile_slot(int32_t channel);
+/* Elements from the first to the last that `steps` read of x, and of w; SPREAD: that they write. */
+int64_t ac_tile_reads(const ac_tile *t, int64_t steps);
+int64_t ac_tile_weights(const ac_tile *t, int64_t steps);
 
-/* The definition. x: i16 or i8 elements as the form says, at the first step; w likewise. */
-void ac_tile_add(const ac_tile *t, const void *x, const int8_t *w, int64_t steps, int32_t *acc);
+/* The definition. x: i16 or i8 elements as the form says, at the first step; w likewise; to: accumulators, or elements
+ * from b on. */
+void ac_tile_run(const ac_tile *t, const void *x, const int8_t *w, int64_t steps, void *to);
 
 #endif

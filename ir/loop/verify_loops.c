@@ -4,6 +4,7 @@
  * of which operators exist for which types (kernel.h). Cost: O(instructions), scopes by a stack. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
+#include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
 #include <string.h>
@@ -132,7 +133,7 @@ static void check_access(checker *c, const ac_ins *i)
     if (i->op != AC_L_MMA && i->op != AC_L_TILE && i->dtype != m->dtype)
         fault(c, "buffer '%s' is %s, accessed as %s", m->name, ac_dtype_name(m->dtype),
               i->dtype < AC_DTYPE_COUNT ? ac_dtype_name((ac_dtype)i->dtype) : "no type");
-    if ((i->op == AC_L_STORE || i->op == AC_L_MMA) && (m->role == AC_BUF_IN || m->role == AC_BUF_CONST))
+    if ((ac_lop_stores((ac_lop)i->op) || i->op == AC_L_MMA) && (m->role == AC_BUF_IN || m->role == AC_BUF_CONST))
         fault(c, "buffer '%s' is read-only", m->name);
     if (!x || !want(c, x, "index", AC_I32, 1) || x->op != AC_L_CONST)
         return;
@@ -146,7 +147,9 @@ static void check_tile(checker *c, const ac_ins *i, const ac_ins *w_at, const ac
     const ac_tile t = ac_ins_tile(i);
     want(c, w_at, "operand b", AC_I32, 1);
     want(c, steps, "operand c", AC_I32, 1);
-    if (t.form >= AC_TILE_FORMS || t.rows < 1 || t.channels < 1 || (t.form == AC_TILE_PAIRS && t.channels % 2)) {
+    if (t.form >= AC_TILE_FORMS || t.rows < 1 || t.channels < 1 || (t.form == AC_TILE_PAIRS && t.channels % 2) ||
+        (t.form == AC_TILE_EACH &&
+         (t.channels % 4 || !t.depth || t.depth % 16 || steps->op != AC_L_CONST || steps->k.i != 1))) {
         fault(c, "has no such shape");
         return;
     }
@@ -154,11 +157,32 @@ static void check_tile(checker *c, const ac_ins *i, const ac_ins *w_at, const ac
         fault(c, "a buffer does not exist");
         return;
     }
-    const ac_buf *x = &c->fn->buf.item[t.x], *w = &c->fn->buf.item[t.w], *acc = &c->fn->buf.item[t.acc];
-    if (x->dtype != (t.form == AC_TILE_PAIRS ? AC_I16 : AC_I8) || w->dtype != AC_I8)
-        fault(c, "does not exist for rows of %s and weights of %s", ac_dtype_name(x->dtype), ac_dtype_name(w->dtype));
-    if (acc->dtype != AC_I32 || acc->role != AC_BUF_LOCAL || acc->count < t.rows * t.channels)
+    const bool spreads = t.form == AC_TILE_SPREAD;
+    const ac_buf *x = &c->fn->buf.item[t.x], *w = spreads ? NULL : &c->fn->buf.item[t.w],
+                 *acc = &c->fn->buf.item[t.acc];
+    if (x->dtype != (t.form == AC_TILE_PAIRS ? AC_I16 : AC_I8) || (w && w->dtype != AC_I8))
+        fault(c, "does not exist for rows of %s and weights of %s", ac_dtype_name(x->dtype),
+              ac_dtype_name(w ? w->dtype : AC_I8));
+    if (spreads && (acc->dtype != AC_I8 || acc->role == AC_BUF_IN || acc->role == AC_BUF_CONST))
+        fault(c, "spreads to a buffer of i8");
+    if (!spreads && (acc->dtype != AC_I32 || acc->role != AC_BUF_LOCAL || acc->count < t.rows * t.channels))
         fault(c, "accumulators are a local array of i32, large enough");
+}
+
+static void check_requant(checker *c, const ac_ins *i, const ac_ins *at, const ac_ins *bias)
+{
+    const ac_requant4 q = ac_ins_requant(i);
+    want(c, at, "operand b", AC_I32, 1);
+    want(c, bias, "operand c", AC_I32, 1);
+    if (q.acc >= c->fn->buf.n || q.table >= c->fn->buf.n) {
+        fault(c, "a buffer does not exist");
+        return;
+    }
+    const ac_buf *acc = &c->fn->buf.item[q.acc], *table = &c->fn->buf.item[q.table];
+    if (acc->dtype != AC_I32 || acc->role != AC_BUF_LOCAL || acc->count < 4 * q.row + 4)
+        fault(c, "accumulators are a local array of i32, large enough");
+    if (table->dtype != AC_I32)
+        fault(c, "the table is of i32");
 }
 
 static void check_mma(checker *c, const ac_ins *i, const ac_ins *x, const ac_ins *y)
@@ -371,6 +395,9 @@ static void check_one(checker *c, const ac_ins *i)
         break;
     case AC_L_TILE:
         check_tile(c, i, x[1], x[2]);
+        break;
+    case AC_L_REQUANT:
+        check_requant(c, i, x[1], x[2]);
         break;
     case AC_L_MMA:
         check_mma(c, i, x[1], x[2]);

@@ -1,5 +1,6 @@
 /* buffers.c - operands, results, scratch and constants of a lowering: which buffer of the loops is what. */
 #include "ir/lower/buffers.h"
+#include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
 #include <assert.h>
@@ -186,6 +187,8 @@ void ac_lo_settle(ac_lowered *w, int32_t last)
             used[ac_ins_tile(in).w] = true;
             used[ac_ins_tile(in).acc] = true;
         }
+        if (in->op == AC_L_REQUANT)
+            used[ac_ins_requant(in).table] = used[ac_ins_requant(in).acc] = true;
     }
     int32_t count = 0, args = 0;
     for (int kind = 0; kind < 3; kind++) {
@@ -217,6 +220,10 @@ void ac_lo_settle(ac_lowered *w, int32_t last)
         if (fn->code.item[i].op == AC_L_TILE) {
             const ac_tile t = ac_ins_tile(&fn->code.item[i]);
             ac_tile_set_buffers(&fn->code.item[i], fn->code.item[i].aux, to[t.w], to[t.acc]);
+        }
+        if (fn->code.item[i].op == AC_L_REQUANT) {
+            const ac_requant4 q = ac_ins_requant(&fn->code.item[i]);
+            ac_requant_set_buffers(&fn->code.item[i], fn->code.item[i].aux, to[q.acc], to[q.table]);
         }
     }
 }

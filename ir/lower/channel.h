@@ -84,6 +84,10 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc); /* the stored valu
  * where the result is true; the requantised accumulator with its zero point, not yet clamped. */
 bool ac_channel_line_find(ac_channel *c);
 bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold);
+/* channel_line.c: what each channel stores for an accumulator (per tensor: of all channels, one function), and biases
+ * with -fold * sum(w) added. Weights and biases are constants. NULL: there is none in 32 bits, or a diagnostic. */
+const ac_steps *ac_channel_steps(const ac_channel *c);
+const int32_t *ac_channel_biases(const ac_channel *c, int32_t fold);
 /* Effective scale of channel i: input * filter / output in double. */
 double ac_channel_scale(const ac_channel *c, int64_t i);
 ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc);

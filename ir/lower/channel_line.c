@@ -90,19 +90,44 @@ static ac_steps steps_of(const ac_channel *c, int64_t i, const reach *r, const i
     return f;
 }
 
+const ac_steps *ac_channel_steps(const ac_channel *c)
+{
+    const reach *r = reaches(c);
+    const int32_t *bias = constant(c->bias) ? biases(c) : NULL;
+    if (!r || (c->bias && constant(c->bias) && !bias))
+        return NULL; /* said already, and again by whoever reads the constant */
+    const int64_t n = c->per_channel ? c->n : 1;
+    ac_steps *f = AC_NEW_N(c->L->region, ac_steps, n);
+    for (int64_t i = 0; i < n; i++)
+        f[i] = steps_of(c, i, r, bias);
+    return f;
+}
+
+const int32_t *ac_channel_biases(const ac_channel *c, int32_t fold)
+{
+    const reach *r = reaches(c);
+    const int32_t *bias = biases(c);
+    int32_t *to = AC_NEW_N(c->L->region, int32_t, c->n);
+    if (!r || (c->bias && !bias))
+        return NULL;
+    for (int64_t i = 0; i < c->n; i++) {
+        const int64_t v = bias_at(c, bias, i) - fold * r[i].sum;
+        if (v != (int32_t)v)
+            return NULL;
+        to[i] = (int32_t)v;
+    }
+    return to;
+}
+
 bool ac_channel_line_find(ac_channel *c)
 {
     const ac_target *t = c->L->target;
     if (!t->firmware || t->vec_bytes || (c->kind != AC_MACS_I8 && c->kind != AC_MACS_U8) || !c->n)
         return false;
-    const reach *r = reaches(c);
-    const int32_t *bias = constant(c->bias) ? biases(c) : NULL;
-    if (!r || (c->bias && constant(c->bias) && !bias))
-        return false; /* said already, and again by whoever reads the constant */
+    const ac_steps *f = ac_channel_steps(c);
+    if (!f)
+        return false;
     const int64_t n = c->per_channel ? c->n : 1;
-    ac_steps *f = AC_NEW_N(c->L->region, ac_steps, n);
-    for (int64_t i = 0; i < n; i++)
-        f[i] = steps_of(c, i, r, bias);
     c->of = AC_NEW_N(c->L->region, ac_line_of, n);
     c->line = ac_line_find(f, n, t->mul, c->of);
     if (c->line.kind != AC_LINE_NONE)

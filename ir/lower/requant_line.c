@@ -207,6 +207,16 @@ static bool set_clip(const ac_steps *f, int64_t n, ac_line *line)
     return true;
 }
 
+bool ac_steps_same(const ac_steps *f, ac_steps_fn *at, const void *with)
+{
+    points p;
+    find_points(f, &p);
+    for (int32_t i = 0; i < p.n; i++)
+        if (at(with, p.at[i].acc) != ac_steps_at(f, p.at[i].acc))
+            return false;
+    return true;
+}
+
 bool ac_line_proven(const ac_steps *f, const ac_line *line, const ac_line_of *of)
 {
     points p;

@@ -62,6 +62,10 @@ ac_line ac_line_find(const ac_steps *f, int64_t n, ac_mul mul, ac_line_of *of);
 /* Are f and the form equal for all accumulators from f->from to f->to? */
 bool ac_line_proven(const ac_steps *f, const ac_line *line, const ac_line_of *of);
 
+/* Is `at`, which never falls, equal to f for all of them, where it is clamped? */
+typedef int32_t ac_steps_fn(const void *with, int32_t acc);
+bool ac_steps_same(const ac_steps *f, ac_steps_fn *at, const void *with);
+
 /* requant_loops.c. The numbers of ac_line_of as values, 0: none. post: less 32 for LONG; k: its high half for LONG. */
 typedef struct ac_line_values {
     ac_x m, c, k, post;

@@ -98,7 +98,7 @@ static bool outlives_row(const ac_part *p, int32_t a)
 {
     for (int32_t x = 1; x < p->fn->code.n; x++) {
         const ac_ins *i = &p->fn->code.item[x];
-        if ((i->op == AC_L_LOAD || i->op == AC_L_STORE || i->op == AC_L_TILE) && i->aux == a &&
+        if ((i->op == AC_L_LOAD || ac_lop_stores((ac_lop)i->op) || i->op == AC_L_TILE) && i->aux == a &&
             (x < p->row || x > p->row_end))
             return true;
     }

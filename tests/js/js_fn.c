@@ -218,7 +218,7 @@ static const char *value(js_fn *f, const ac_ins *in)
     // clang-format off
     case AC_L_FMA: /* JavaScript has none; vectors: there are none left */
     case AC_L_CONSTV: case AC_L_DOT4: case AC_L_DOT2: case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE:
-    case AC_L_SUMLANES: case AC_L_MAXLANES: case AC_L_MMA: case AC_L_TILE:
+    case AC_L_SUMLANES: case AC_L_MAXLANES: case AC_L_MMA: case AC_L_TILE: case AC_L_REQUANT:
     /* statements */
     case AC_L_NONE: case AC_L_VAR: case AC_L_SET: case AC_L_STORE: case AC_L_PREFETCH: case AC_L_FOR: case AC_L_IF:
     case AC_L_ELSE: case AC_L_END: case AC_L_BREAK_IF: case AC_L_FAIL_IF: case AC_L_COUNT:
@@ -291,7 +291,7 @@ static int statement(js_fn *f, ac_x x)
     case AC_L_FLOOR: case AC_L_CEIL: case AC_L_TRUNC: case AC_L_RINT: case AC_L_AND: case AC_L_OR: case AC_L_XOR:
     case AC_L_NOT: case AC_L_SHL: case AC_L_SHR: case AC_L_EQ: case AC_L_NE: case AC_L_LT: case AC_L_LE:
     case AC_L_SELECT: case AC_L_CAST: case AC_L_SATCAST: case AC_L_BITCAST: case AC_L_FMA: case AC_L_DOT4:
-    case AC_L_DOT2: case AC_L_MMA: case AC_L_TILE: case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE: case AC_L_SUMLANES:
+    case AC_L_DOT2: case AC_L_MMA: case AC_L_TILE: case AC_L_REQUANT: case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE: case AC_L_SUMLANES:
     case AC_L_MAXLANES:
         break;
         // clang-format on

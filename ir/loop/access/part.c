@@ -17,6 +17,11 @@ static bool touches(const ac_loop_fn *fn, const ac_ins *i, ac_lop op, ac_role ro
     return i->op == op && fn->buf.item[i->aux].role == role;
 }
 
+static bool stores_result(const ac_loop_fn *fn, const ac_ins *i)
+{
+    return ac_lop_stores((ac_lop)i->op) && fn->buf.item[i->aux].role == AC_BUF_OUT;
+}
+
 /* May the instruction be in a step beside the columns? Only what is the same wherever it is. */
 static bool movable(const ac_loop_fn *fn, const ac_ins *i)
 {
@@ -27,6 +32,7 @@ static bool movable(const ac_loop_fn *fn, const ac_ins *i)
     case AC_L_STORE:
     case AC_L_MMA:
     case AC_L_TILE:
+    case AC_L_REQUANT:
     case AC_L_IF:
     case AC_L_ELSE:
     case AC_L_BREAK_IF:
@@ -67,7 +73,7 @@ static bool find_loops(ac_part *p)
     for (int32_t x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
         const bool in = touches(fn, i, AC_L_LOAD, AC_BUF_IN) || touches(fn, i, AC_L_TILE, AC_BUF_IN);
-        const bool out = touches(fn, i, AC_L_STORE, AC_BUF_OUT);
+        const bool out = stores_result(fn, i);
         if (touches(fn, i, AC_L_LOAD, AC_BUF_OUT) || touches(fn, i, AC_L_TILE, AC_BUF_OUT) || i->op == AC_L_FAIL_IF ||
             n == MAX_DEPTH)
             return false;
@@ -88,7 +94,7 @@ static bool find_loops(ac_part *p)
     if (!reads || (p->late && early) || fn->code.item[p->row].op != AC_L_FOR)
         return false;
     for (int32_t x = 1; x < p->row && !p->late; x++) /* a result that is begun before the steps */
-        if (touches(fn, &fn->code.item[x], AC_L_STORE, AC_BUF_OUT))
+        if (stores_result(fn, &fn->code.item[x]))
             return false;
     for (int32_t x = p->row + 1, depth = 0; x < p->row_end; x++) {
         const ac_ins *i = &fn->code.item[x];

@@ -55,7 +55,7 @@ static bool may_turn(const reverser *v, int32_t loop)
             return false;
         if (i->op == AC_L_LOAD && (role == AC_BUF_OUT || role == AC_BUF_INOUT))
             return false;
-        if (i->op == AC_L_STORE && role != AC_BUF_OUT)
+        if ((i->op == AC_L_STORE && role != AC_BUF_OUT) || i->op == AC_L_TILE || i->op == AC_L_REQUANT)
             return false;
     }
     return true;

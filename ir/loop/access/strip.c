@@ -1,6 +1,7 @@
 /* strip.c - several functions as one that works row by row. */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/strip.h"
+#include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
 typedef struct composer {
@@ -50,6 +51,8 @@ static void copy(composer *c, int32_t member, int32_t begin, int32_t end)
             i.aux = m->buf[i.aux];
             if (i.op == AC_L_TILE) /* weights are constants, accumulators local */
                 ac_tile_set_buffers(&i, i.aux, m->buf[ac_ins_tile(&i).w], m->buf[ac_ins_tile(&i).acc]);
+            if (i.op == AC_L_REQUANT)
+                ac_requant_set_buffers(&i, i.aux, m->buf[ac_ins_requant(&i).acc], m->buf[ac_ins_requant(&i).table]);
         }
         map[x] = ac_lb_copy(&c->b, from, &i);
     }
@@ -65,7 +68,7 @@ static ac_x counter(composer *c, const ac_loop_fn *fn, int32_t loop, ac_x k)
 static bool acts(const ac_part *p, int32_t begin, int32_t end)
 {
     for (int32_t x = begin; x < end; x++)
-        if (p->fn->code.item[x].op == AC_L_STORE)
+        if (ac_lop_stores((ac_lop)p->fn->code.item[x].op))
             return true;
     return false;
 }

@@ -32,8 +32,9 @@ static ac_x count(const ac_loop_fn *fn, ac_x at, double times, int64_t *bytes)
             const double sum = (double)bytes[i->aux] + times * (double)ac_dtype_size((ac_dtype)i->dtype, i->lanes);
             bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;
         }
-        if (i->op == AC_L_TILE) { /* its steps may not be known here: all of the rows, once */
-            const double sum = (double)bytes[i->aux] + times * (double)fn->buf.item[i->aux].count;
+        if (i->op == AC_L_TILE || i->op == AC_L_REQUANT) { /* steps may not be known here: all of the rows, once */
+            const int64_t n = i->op == AC_L_TILE ? fn->buf.item[i->aux].count : 4;
+            const double sum = (double)bytes[i->aux] + times * (double)n;
             bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;
         }
         at++;

@@ -47,7 +47,7 @@ typedef struct walker {
 static bool watched(const walker *w, const ac_ins *i)
 {
     return ((i->op == AC_L_LOAD || i->op == AC_L_TILE) && w->how->watch[i->aux] & AC_WATCH_READS) ||
-           (i->op == AC_L_STORE && w->how->watch[i->aux] & AC_WATCH_WRITES);
+           (ac_lop_stores((ac_lop)i->op) && w->how->watch[i->aux] & AC_WATCH_WRITES);
 }
 
 static const value UNKNOWN = {0};
@@ -78,7 +78,7 @@ static void find_needed(walker *w)
         again = false;
         for (int32_t x = fn->code.n - 1; x > 0; x--) {
             const ac_ins *i = &fn->code.item[x];
-            bool memory = i->op == AC_L_STORE || i->op == AC_L_LOAD || i->op == AC_L_TILE;
+            bool memory = ac_lop_stores((ac_lop)i->op) || i->op == AC_L_LOAD || i->op == AC_L_TILE;
             if (memory && watched(w, i))
                 needs(w, i->a, &again);
             if (i->op == AC_L_TILE && watched(w, i))
@@ -125,7 +125,7 @@ static void survey(walker *w, ac_region *tmp)
                 w->breaks[head] = true;
                 leaves = false;
             }
-            if (i->op == AC_L_STORE && watched(w, i))
+            if (ac_lop_stores((ac_lop)i->op) && watched(w, i))
                 w->stores[head] = true;
             if (i->op == AC_L_FOR && is_chosen(w, x))
                 w->stores[head] = true;
@@ -456,10 +456,13 @@ static bool walk(walker *w, int32_t begin, int32_t end)
                 touch(w, i->aux, i->a, store ? w->fn->code.item[i->b].lanes : i->lanes, store);
         } else if (op == AC_L_TILE) {
             const ac_tile t = ac_ins_tile(i);
-            const int64_t step = (int64_t)ac_tile_depth(&t) * t.rows;
+            const value steps = w->val[i->c];
             if (watched(w, i))
-                touch(w, i->aux, i->a, is_exact(w->val[i->c]) ? w->val[i->c].lo * step : w->fn->buf.item[t.x].count,
+                touch(w, i->aux, i->a, is_exact(steps) ? ac_tile_reads(&t, steps.lo) : w->fn->buf.item[t.x].count,
                       false);
+        } else if (op == AC_L_REQUANT) {
+            if (watched(w, i))
+                touch(w, i->aux, i->a, 4, true);
         } else if (op == AC_L_GET) {
             w->val[x] = w->val[i->aux];
         } else if (op == AC_L_SET) {

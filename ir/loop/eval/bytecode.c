@@ -277,6 +277,13 @@ static void write_tile(compiler *c, const ac_ins *i)
     o->u.imm = i->k.i;
 }
 
+static void write_requant(compiler *c, const ac_ins *i)
+{
+    ac_bc *o = put(c, BC_REQUANT, at(c, i->a), at(c, i->b), at(c, i->c));
+    o->c = (uint32_t)i->aux;
+    o->u.imm = i->k.i;
+}
+
 static void write_for(compiler *c, ac_x x, const ac_ins *i)
 {
     put(c, i->k.i > 0 ? BC_FOR_UP : BC_FOR_DOWN, c->reg[x], at(c, i->a), at(c, i->b));
@@ -326,6 +333,9 @@ static void write_one(compiler *c, ac_x x, ac_x opener)
         break;
     case AC_L_TILE:
         write_tile(c, i);
+        break;
+    case AC_L_REQUANT:
+        write_requant(c, i);
         break;
     case AC_L_SELECT:
         write_select(c, i, d);

@@ -23,13 +23,14 @@
  *   IF           go to c unless [a]                          BREAK_IF go to c if [a]
  *   JUMP         go to c                                     FAIL_IF  stop with status imm if [a]
  *   MMA      mma.c on buffers c and imm's low half, at elements [d], [a], [b]; n: the type; imm's high half: threads
- *   TILE     tiles.c on buffer c at element [a] and the others of imm at [b]; [d] steps */
+ *   TILE     tiles.c on buffer c at element [a] and the others of imm at [b]; [d] steps
+ *   REQUANT  requants.c to buffer c at element [d]; the table of imm at [a] and [b] */
 // clang-format off
 #define AC_BC_PLAIN(X)                                                                                         \
     X(STOP) X(MOV) X(MOVV) X(SPLAT1) X(SPLAT2) X(SPLAT4) X(SPLAT8) X(SHUFFLE1) X(SHUFFLE2) X(SHUFFLE4)         \
     X(SHUFFLE8) X(LOAD1) X(LOAD2) X(LOAD4) X(LOAD8) X(LOAD16) X(LOAD32) X(LOAD64) X(LOADV) X(LOADK)            \
     X(STORE1) X(STORE2) X(STORE4) X(STORE8) X(STORE16) X(STORE32) X(STORE64) X(STOREV) X(SELECT) X(SELECTV)    \
-    X(KERNEL) X(NONZERO) X(FOR_UP) X(FOR_DOWN) X(NEXT_UP) X(NEXT_DOWN) X(IF) X(JUMP) X(BREAK_IF) X(FAIL_IF) X(MMA) X(TILE)
+    X(KERNEL) X(NONZERO) X(FOR_UP) X(FOR_DOWN) X(NEXT_UP) X(NEXT_DOWN) X(IF) X(JUMP) X(BREAK_IF) X(FAIL_IF) X(MMA) X(TILE) X(REQUANT)
 /* Scalar conversions common enough for an opcode; others are kernels over one lane. */
 #define AC_BC_CASTS(X)                                                                                         \
     X(cast, I8, int8_t, I32, int32_t) X(cast, U8, uint8_t, I32, int32_t) X(cast, I16, int16_t, I32, int32_t)   \

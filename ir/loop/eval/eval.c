@@ -3,6 +3,7 @@
  * The loop that runs a program. Registers and buffers are read and written with memcpy of constant size, which is one
  * move. */
 #include "ir/loop/eval/bytecode.h"
+#include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
 #include <string.h>
@@ -80,12 +81,30 @@ static bool mma(const memory *mem, const ac_bc *i, const char *R)
 static bool tile(const memory *mem, const ac_bc *i, const char *R)
 {
     const ac_tile t = ac_ins_tile(&(ac_ins){.aux = (int32_t)i->c, .k.i = i->u.imm});
-    const memory *x = &mem[t.x], *w = &mem[t.w];
+    const bool spreads = t.form == AC_TILE_SPREAD;
+    const memory *x = &mem[t.x], *w = &mem[spreads ? t.acc : t.w];
+    const int64_t steps = get_I32(R + i->d);
     const uint64_t at = (uint32_t)get_I32(R + i->a), from = (uint32_t)get_I32(R + i->b);
-    const uint64_t steps = (uint32_t)get_I32(R + i->d), deep = (uint64_t)ac_tile_depth(&t);
-    if (at + steps * deep * (uint64_t)t.rows > x->count || from + steps * deep * (uint64_t)t.channels > w->count)
+    if (steps <= 0)
+        return true;
+    if (at + (uint64_t)ac_tile_reads(&t, steps) > x->count || from + (uint64_t)ac_tile_weights(&t, steps) > w->count)
         return false;
-    ac_tile_add(&t, x->p + at * x->size, (const int8_t *)w->p + from, (int64_t)steps, (int32_t *)(void *)mem[t.acc].p);
+    ac_tile_run(&t, x->p + at * x->size, spreads ? NULL : (const int8_t *)w->p + from, steps,
+                spreads ? w->p + from : mem[t.acc].p);
+    return true;
+}
+
+/* false: outside of a buffer. */
+static bool requant(const memory *mem, const ac_bc *i, const char *R)
+{
+    const ac_requant4 q = ac_ins_requant(&(ac_ins){.aux = (int32_t)i->c, .k.i = i->u.imm});
+    const memory *y = &mem[q.y], *table = &mem[q.table];
+    const uint64_t to = (uint32_t)get_I32(R + i->d), at = (uint32_t)get_I32(R + i->a),
+                   bias = (uint32_t)get_I32(R + i->b);
+    if (to + 4 > y->count || at + 8 > table->count || bias + 4 > table->count)
+        return false;
+    const int32_t *k = (const int32_t *)(const void *)table->p;
+    ac_requant_run(&q, (const int32_t *)(const void *)mem[q.acc].p, k + at, k + bias, (int8_t *)y->p + to);
     return true;
 }
 
@@ -219,6 +238,12 @@ static int run(ac_ctx *cx, const ac_program *p, char *R, const memory *mem, int 
         case BC_TILE:
             if (!tile(mem, i, R)) {
                 bad = get_I32(R + i->a);
+                goto outside;
+            }
+            break;
+        case BC_REQUANT:
+            if (!requant(mem, i, R)) {
+                bad = get_I32(R + i->d);
                 goto outside;
             }
             break;

@@ -156,8 +156,11 @@ static void block(const ac_panel_place *to, int32_t pixels, ac_x begin, ac_x end
     const ac_x zero = ac_lb_i32(b, 0);
     for (int32_t i = 0; i < p->channels * pixels; i++)
         ac_lb_store(b, p->acc, ac_lb_i32(b, i), zero);
-    ac_lb_tile(b, (ac_tile){AC_TILE_PAIRS, pixels, p->channels, p->line, p->w, p->acc}, zero,
-               ac_lb_mul(b, oc, p->k.block_bytes), p->k.steps);
+    ac_lb_tile(
+        b,
+        (ac_tile){
+            .form = AC_TILE_PAIRS, .rows = pixels, .channels = p->channels, .x = p->line, .w = p->w, .acc = p->acc},
+        zero, ac_lb_mul(b, oc, p->k.block_bytes), p->k.steps);
     const ac_x r = ac_lb_for(b, "r", begin, end, 1, AC_MARK_SERIAL);
     finish_row(to, pixels, ac_lb_add(b, to->first, r), r, oc);
     ac_lb_end(b);

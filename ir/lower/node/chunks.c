@@ -63,7 +63,7 @@ static void match(cutter *v, ac_region *tmp)
 static bool stores_result(const cutter *v, ac_x x)
 {
     const ac_ins *i = ins(v, x);
-    return i->op == AC_L_STORE && v->from->buf.item[i->aux].role == AC_BUF_OUT;
+    return ac_lop_stores((ac_lop)i->op) && v->from->buf.item[i->aux].role == AC_BUF_OUT;
 }
 
 static bool any_result(const cutter *v, ac_x begin, ac_x end)
@@ -79,7 +79,8 @@ static bool only_results(const cutter *v, ac_x begin, ac_x end)
 {
     for (ac_x x = begin; x < end; x++) {
         const ac_ins *i = ins(v, x);
-        if ((i->op == AC_L_STORE && !stores_result(v, x)) || (i->op == AC_L_SET && i->aux < begin))
+        if ((ac_lop_stores((ac_lop)i->op) && !stores_result(v, x)) || i->op == AC_L_TILE ||
+            (i->op == AC_L_SET && i->aux < begin))
             return false;
     }
     return true;

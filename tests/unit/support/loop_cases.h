@@ -9,6 +9,7 @@
 #ifndef AC_TESTS_UNIT_SUPPORT_LOOP_CASES_H
 #define AC_TESTS_UNIT_SUPPORT_LOOP_CASES_H
 #include "codegen/targets.h"
+#include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 #include "tests/unit/support/expect.h"
 #include "tests/unit/support/fresh.h"
@@ -234,21 +235,86 @@ static void dots(ac_dtype d, int32_t group, int32_t lanes)
     close_case(title(group == 4 ? "dot4" : "dot2", d, second, lanes), ANY, ANY, ANY, OUTPUT);
 }
 
-static void tile(ac_tile_form form, int32_t rows, int32_t channels)
+/* Sums of a tile, from what is in the accumulators before. */
+static void sums(ac_tile t)
 {
     open_case();
-    const ac_dtype d = form == AC_TILE_PAIRS ? AC_I16 : AC_I8;
-    const int32_t x = buf("x", d, AC_BUF_IN), w = buf("w", AC_I8, AC_BUF_IN), z = buf("z", AC_I32, AC_BUF_IN);
-    const int32_t out = buf("out", AC_I32, AC_BUF_OUT), n = rows * channels;
-    const int32_t acc = ac_lb_buf(&b, "acc", AC_I32, n, AC_BUF_LOCAL, 4, NULL);
-    const ac_tile t = {form, rows, channels, x, w, acc};
-    const int64_t steps = N / (ac_tile_depth(&t) * (rows > channels ? rows : channels));
+    const ac_dtype d = t.form == AC_TILE_PAIRS ? AC_I16 : AC_I8;
+    t.x = buf("x", d, AC_BUF_IN);
+    t.w = buf("w", AC_I8, AC_BUF_IN);
+    const int32_t z = buf("z", AC_I32, AC_BUF_IN), out = buf("out", AC_I32, AC_BUF_OUT), n = t.rows * t.channels;
+    t.acc = ac_lb_buf(&b, "acc", AC_I32, n, AC_BUF_LOCAL, 4, NULL);
+    const int32_t w = t.w;
+    if (t.form == AC_TILE_EACH) { /* reads beyond the slots */
+        t.w = ac_lb_buf(&b, "shifted", AC_I8, N + 16, AC_BUF_LOCAL, 4, NULL);
+        for (int32_t i = 0; i < N + 16; i++)
+            ac_lb_store(&b, t.w, ac_lb_i32(&b, i), ac_lb_load(&b, w, ac_lb_i32(&b, i % N), 1));
+    }
+    int64_t steps = 1;
+    while (t.form != AC_TILE_EACH && ac_tile_reads(&t, steps + 1) <= N && ac_tile_weights(&t, steps + 1) <= N)
+        steps++;
     for (int32_t i = 0; i < n; i++)
-        ac_lb_store(&b, acc, ac_lb_i32(&b, i), ac_lb_load(&b, z, ac_lb_i32(&b, i), 1));
+        ac_lb_store(&b, t.acc, ac_lb_i32(&b, i), ac_lb_load(&b, z, ac_lb_i32(&b, i), 1));
     ac_lb_tile(&b, t, ac_lb_i32(&b, 0), ac_lb_i32(&b, 0), ac_lb_i32(&b, steps));
     for (int32_t i = 0; i < n; i++)
-        ac_lb_store(&b, out, ac_lb_i32(&b, i), ac_lb_load(&b, acc, ac_lb_i32(&b, i), 1));
-    close_case(title(ac_strf(cx.region, "tile %d x %d", (int)rows, (int)channels), d, AC_I8, 1), ANY, ANY, ANY, OUTPUT);
+        ac_lb_store(&b, out, ac_lb_i32(&b, i), ac_lb_load(&b, t.acc, ac_lb_i32(&b, i), 1));
+    const char *what = ac_strf(cx.region, "tile %s %d x %d", AC_TILE_TEXT[t.form], (int)t.rows, (int)t.channels);
+    close_case(title(what, d, AC_I8, 1), ANY, ANY, ANY, OUTPUT);
+}
+
+static void spread(int32_t channels, int32_t pitch, int32_t shift, int32_t stride)
+{
+    open_case();
+    const int32_t x = buf("x", AC_I8, AC_BUF_IN), out = buf("out", AC_I8, AC_BUF_OUT);
+    ac_tile t = {.form = AC_TILE_SPREAD, .rows = 1, .channels = channels, .x = x, .acc = out, .pitch = pitch};
+    t.shift = shift;
+    t.stride = stride;
+    const ac_x i = ac_lb_for_n(&b, "i", N);
+    ac_lb_store(&b, out, i, ac_lb_int(&b, AC_I8, 7));
+    ac_lb_end(&b);
+    ac_lb_tile(&b, t, ac_lb_i32(&b, 1), ac_lb_i32(&b, 2), ac_lb_i32(&b, 3));
+    close_case(title(ac_strf(cx.region, "tile spread %d", (int)channels), AC_I8, AC_I8, 1), ANY, OUTPUT, OUTPUT,
+               OUTPUT);
+}
+
+static void requant4(bool away, int32_t pre)
+{
+    static const int32_t TABLE[12] = {1518500250, 2147483647, 1073741824, 0, -1, -7, -9, -31, 77, -100000, 0, 1 << 30};
+    open_case();
+    const int32_t z = buf("z", AC_I32, AC_BUF_IN), out = buf("out", AC_I8, AC_BUF_OUT);
+    const int32_t acc = ac_lb_buf(&b, "acc", AC_I32, 8, AC_BUF_LOCAL, 4, NULL);
+    const int32_t table = ac_lb_buf(&b, "table", AC_I32, 12, AC_BUF_LOCAL, 4, NULL);
+    for (int32_t i = 0; i < 12; i++)
+        ac_lb_store(&b, table, ac_lb_i32(&b, i), ac_lb_i32(&b, TABLE[i]));
+    for (int32_t at = 0; at < N; at += 8) {
+        for (int32_t i = 0; i < 8; i++)
+            ac_lb_store(&b, acc, ac_lb_i32(&b, i),
+                        ac_lb_shr(&b, ac_lb_load(&b, z, ac_lb_i32(&b, at + i), 1), ac_lb_i32(&b, at % 32)));
+        for (int32_t row = 0; row < 2; row++) {
+            ac_requant4 q = {.y = out, .acc = acc, .table = table, .row = row, .zero = row - 5, .lo = -128, .hi = 100};
+            q.away = away;
+            q.pre = pre;
+            ac_lb_requant(&b, q, ac_lb_i32(&b, at + 4 * row), ac_lb_i32(&b, 0), ac_lb_i32(&b, 8));
+        }
+    }
+    close_case(title(ac_strf(cx.region, "requant4 %d %d", away, (int)pre), AC_I32, AC_I8, 1), ANY, OUTPUT, OUTPUT,
+               OUTPUT);
+}
+
+static void tile_cases(void)
+{
+    for (int32_t rows = 1; rows <= 3; rows++) {
+        for (int32_t channels = 2; channels <= 4; channels += 2)
+            sums((ac_tile){.form = AC_TILE_PAIRS, .rows = rows, .channels = channels});
+        sums((ac_tile){.form = AC_TILE_BYTES, .rows = rows, .channels = 4});
+        sums((ac_tile){.form = AC_TILE_EACH, .rows = rows, .channels = 4, .pitch = 15, .shift = 3, .depth = 16});
+    }
+    spread(16, 3, 1, 20);
+    spread(8, 7, 1, 0);
+    spread(5, 12, 3, 20);
+    requant4(false, 0);
+    requant4(true, 0);
+    requant4(true, 9);
 }
 
 /* TFLite's fixed-point multiply: i32 to i64 and back. */
@@ -612,12 +678,8 @@ static void build(bool vectors)
     if (!vectors) /* any program prints on plain C */
         EACH(ac_dtype, ALL, d)
     lanes_cases(*d, 4);
-    for (int32_t rows = 1; rows <= 3 && !vectors; rows++) {
-        tile(AC_TILE_PAIRS, rows, 2);
-        tile(AC_TILE_PAIRS, rows, 4);
-        tile(AC_TILE_BYTES, rows, 3);
-        tile(AC_TILE_BYTES, 1, rows);
-    }
+    if (!vectors)
+        tile_cases();
     for (int i = 0; i < (vectors ? 10 : 100); i++)
         random_program();
     local_array();

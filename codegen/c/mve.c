@@ -1,0 +1,183 @@
+/* mve.c - TILE and REQUANT in C for processors with MVE: the texts of codegen/mve_asm.h where GCC compiles for one, C
+ * that every compiler understands elsewhere. Both are compared by tests. GCC 12 is wrong about what its intrinsics for
+ * narrow stores write, so that there are none. */
+#include "codegen/c/dialect.h"
+#include "codegen/mve_asm.h"
+#include "ir/loop/requants.h"
+
+static const char *const OPERAND[AC_MVE_OPERANDS] = {"x", "w", "steps", "to", "other", "at", "next"};
+
+/* "[x] "+r"(x), [w] "+r"(w)": operands that change, or that do not. */
+static void put_operands(ac_sink *to, const ac_tile *t, bool change)
+{
+    const char *between = "";
+    for (ac_mve_operand o = 0; o < AC_MVE_OPERANDS; o++) {
+        if (!ac_mve_takes(t, o) || ac_mve_changes(t, o) != change)
+            continue;
+        ac_putf(to, "%s[%s] \"%s%s\"(%s)", between, OPERAND[o], change ? "+&" : "", ac_mve_letter(t, o), OPERAND[o]);
+        between = ", ";
+    }
+}
+
+/* One of `text` after the other, as lines of an assembler text in C. */
+static void put_lines(ac_sink *to, const char *text)
+{
+    for (const char *p = text; *p;) {
+        size_t len = 0;
+        while (p[len] != '\n')
+            len++;
+        ac_putf(to, "\n        \"%.*s\\n\"", (int)len, p);
+        p += len + 1;
+    }
+}
+
+static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
+{
+    const char *name[AC_MVE_OPERANDS];
+    for (ac_mve_operand o = 0; o < AC_MVE_OPERANDS; o++)
+        name[o] = ac_strf(F->region, o >= AC_MVE_AT ? "%%q[%s]" : "%%[%s]", OPERAND[o]);
+    ac_put(to, "    __asm__ volatile(");
+    put_lines(to, ac_mve_asm(F->cx, t, name, "\n"));
+    ac_put(to, "\n        : ");
+    put_operands(to, t, true);
+    ac_put(to, "\n        : ");
+    put_operands(to, t, false);
+    ac_put(to, "\n        : ");
+    for (const char *const *c = ac_mve_clobbers(t); *c; c++)
+        ac_putf(to, "\"%s\", ", *c);
+    ac_put(to, "\"cc\", \"memory\");\n");
+}
+
+/* What the text needs and the function is not given. */
+static void put_prepared(ac_sink *to, const ac_tile *t)
+{
+    if (t->form == AC_TILE_BYTES && t->rows == 2)
+        ac_put(to, "    const int8_t *other = x + steps * 16;\n");
+    if (t->form != AC_TILE_SPREAD)
+        return;
+    ac_put(to, "    typedef uint16_t u16x8 __attribute__((vector_size(16)));\n"
+               "    const u16x8 at = (u16x8){0, 2, 1, 3, 4, 6, 5, 7} * (uint16_t)pitch;\n");
+    if (ac_mve_takes(t, AC_MVE_NEXT))
+        ac_put(to, "    const u16x8 next = at + (uint16_t)(8 * pitch);\n");
+}
+
+/* The definition, as in ir/loop/tiles.c. */
+static void put_plain(ac_sink *to, const ac_tile *t)
+{
+    const int rows = t->rows, channels = t->channels;
+    if (t->form == AC_TILE_SPREAD) {
+        ac_putf(to,
+                "    for (int32_t s = 0; s < steps; s++)\n"
+                "        for (int32_t c = 0; c < %d; c++) {\n"
+                "            const int32_t slot = (c & ~3) + (c & 1) * 2 + (c >> 1 & 1);\n"
+                "            to[slot * pitch + s * %d] = x[s * other + c];\n"
+                "        }\n",
+                channels, (int)t->shift);
+        return;
+    }
+    ac_putf(to,
+            "    for (int32_t r = 0; r < %d; r++)\n"
+            "        for (int32_t c = 0; c < %d; c++) {\n"
+            "            uint32_t sum = 0;\n",
+            rows, channels);
+    if (t->form == AC_TILE_BYTES)
+        ac_putf(to,
+                "            for (int32_t k = 0; k < steps * 16; k++)\n"
+                "                sum += (uint32_t)(x[r * steps * 16 + k] * w[(k / 16 * %d + c) * 16 + k %% 16]);\n",
+                channels);
+    else
+        ac_putf(to,
+                "            const int32_t slot = (c & ~3) + (c & 1) * 2 + (c >> 1 & 1);\n"
+                "            for (int32_t k = 0; k < %d; k++)\n"
+                "                sum += (uint32_t)(x[slot * other + k] * w[slot * %d + %d + k - r * %d]);\n",
+                (int)t->depth, (int)t->depth, (rows - 1) * (int)t->shift, (int)t->shift);
+    ac_putf(to, "            to[r * %d + c] = (int32_t)sum;\n        }\n", channels);
+}
+
+static const char *name_of(ac_cfile *F, const ac_tile *t)
+{
+    if (t->form == AC_TILE_SPREAD)
+        return ac_internf(F->cx, "tile_spread_%d_%d", (int)t->channels, (int)t->shift);
+    if (t->form == AC_TILE_EACH)
+        return ac_internf(F->cx, "tile_each_%dx%d_%d_%d", (int)t->rows, (int)t->channels, (int)t->shift, (int)t->depth);
+    return ac_internf(F->cx, "tile_bytes_%dx%d", (int)t->rows, (int)t->channels);
+}
+
+static void put_guard(ac_cfile *F)
+{
+    ac_putf(&F->helpers,
+            "#if defined(__ARM_FEATURE_MVE) && defined(__GNUC__) && !defined(__clang__) && "
+            "defined(__OPTIMIZE__) && \\\n    !defined(%s_NO_ASM)\n",
+            F->upper);
+}
+
+const char *ac_c_mve_tile(ac_cfile *F, const ac_tile *t)
+{
+    static const char *const COMMENT[AC_TILE_FORMS] = {
+        "", "Sums of products: rows of 16 bytes, and packed weights of 4 channels.",
+        "Sums of products of each of 4 channels with its own weights.",
+        "Turns pixels of channels into channels of pixels, `pitch` apart, in the order 0, 2, 1, 3."};
+    static const char *const PARAMETERS[AC_TILE_FORMS] = {
+        "", "const int8_t *x, const int8_t *w, int32_t steps, int32_t *to",
+        "const int8_t *x, int32_t other, const int8_t *w, int32_t *to",
+        "const int8_t *x, int32_t other, int32_t steps, int8_t *to, int32_t pitch"};
+    const char *name = name_of(F, t);
+    if (ac_c_have(F, name))
+        return name;
+    const bool native = ac_mve_has(F->target, t);
+    ac_sink *to = &F->helpers;
+    ac_putf(to, "/* %s */\nstatic inline void %s(%s)\n{\n", COMMENT[t->form], name, PARAMETERS[t->form]);
+    if (native) {
+        put_guard(F);
+        put_prepared(to, t);
+        put_asm(F, to, t);
+        ac_put(to, "#else\n");
+    }
+    put_plain(to, t);
+    ac_put(to, native ? "#endif\n}\n\n" : "}\n\n");
+    return name;
+}
+
+static const char *requant_function(ac_cfile *F, const ac_requant4 *q)
+{
+    const char *left = q->pre ? ac_strf(F->region, "_left_%d", (int)q->pre) : "";
+    const char *name = ac_internf(F->cx, "requant4%s%s", q->away ? "_away" : "", left);
+    if (ac_c_have(F, name))
+        return name;
+    ac_sink *to = &F->helpers;
+    ac_putf(to,
+            "/* Four accumulators, their bias, multipliers and shifts: four results. */\n"
+            "static inline void %s(const int32_t *acc, const int32_t *m, const int32_t *bias, int8_t *y,\n"
+            "    int32_t zero, int32_t lo, int32_t hi)\n{\n",
+            name);
+    if (F->target->mve) {
+        put_guard(F);
+        ac_put(to, "    typedef int32_t i32x4 __attribute__((vector_size(16)));\n"
+                   "    const i32x4 low = {lo, lo, lo, lo}, high = {hi, hi, hi, hi};\n"
+                   "    __asm__ volatile(");
+        put_lines(to, ac_mve_requant(F->cx, q, "\n"));
+        ac_put(to,
+               "\n        : : [acc] \"r\"(acc), [m] \"r\"(m), [bias] \"r\"(bias), [y] \"l\"(y), [zero] \"r\"(zero),\n"
+               "          [low] \"w\"(low), [high] \"w\"(high)\n"
+               "        : \"q0\", \"q1\", \"memory\");\n#else\n");
+    }
+    ac_put(to, "    for (int32_t l = 0; l < 4; l++) {\n");
+    ac_putf(to, "        const int32_t v = (int32_t)(((uint32_t)acc[l] + (uint32_t)bias[l])%s);\n",
+            q->pre ? ac_strf(F->region, " << %d", (int)q->pre) : "");
+    ac_put(to, "        int64_t p = ((int64_t)v * m[l] + 1073741824) >> 31;\n");
+    if (q->away)
+        ac_put(to, "        p -= p < 0 ? 1 : 0;\n");
+    ac_put(to, "        p = ((m[4 + l] < 0 ? p + (INT64_C(1) << (-m[4 + l] - 1)) : p) >> -m[4 + l]) + zero;\n"
+               "        y[l] = (int8_t)(p < lo ? lo : p > hi ? hi : p);\n    }\n");
+    ac_put(to, F->target->mve ? "#endif\n}\n\n" : "}\n\n");
+    return name;
+}
+
+void ac_c_requant(ac_cfn *f, const ac_ins *in)
+{
+    const ac_requant4 q = ac_ins_requant(in);
+    const char *name = requant_function(f->file, &q);
+    const char *acc = q.row ? ac_strf(f->file->region, "%s + %d", f->buf[q.acc], (int)(4 * q.row)) : f->buf[q.acc];
+    ac_c_line(f, "%s(%s, %s, %s, %s, %d, %d, %d);", name, acc, ac_c_place(f, q.table, in->b),
+              ac_c_place(f, q.table, in->c), ac_c_place(f, q.y, in->a), (int)q.zero, (int)q.lo, (int)q.hi);
+}

@@ -1,0 +1,162 @@
+/* quad.c - biases, multipliers and shifts of four channels, and how their sums are stored; see quad.h. */
+#include "ir/lower/conv/quad.h"
+
+#include "ir/loop/requants.h"
+
+#include <math.h>
+
+enum { BLOCK = 3 * AC_QUAD, SHARED = 2 * AC_QUAD };
+
+/* A multiplier, and a shift to the right. */
+typedef struct scale {
+    int32_t m, e;
+} scale;
+
+typedef struct form {
+    ac_requant4 q;
+    scale s;
+} form;
+
+static int32_t at(const void *with, int32_t acc)
+{
+    const form *f = with;
+    return ac_requant_at(&f->q, acc, f->s.m, f->s.e);
+}
+
+/* Places to the left that every accumulator has, at most 30. */
+static int32_t room(const ac_steps *f)
+{
+    int32_t pre = 30;
+    while (pre > 0 && (f->from < INT32_MIN >> pre || f->to > INT32_MAX >> pre))
+        pre--;
+    return pre;
+}
+
+/* round(acc * scale) as a product and two roundings. */
+static bool of_real(const ac_steps *f, int32_t pre, bool away, scale *s)
+{
+    int shift;
+    const double fraction = frexp(f->scale, &shift);
+    const int64_t m = llround(ldexp(fraction, 31));
+    const form g = {.q = {.zero = f->zero, .lo = f->lo, .hi = f->hi, .pre = pre, .away = away},
+                    .s = {(int32_t)(m > INT32_MAX ? INT32_MAX : m), pre - shift}};
+    *s = g.s;
+    return f->scale > 0 && g.s.e >= 1 && g.s.e <= 31 && ac_steps_same(f, at, &g);
+}
+
+static bool of_fixed(const ac_steps *f, bool away, scale *s)
+{
+    *s = (scale){f->q.m, f->q.m ? -f->q.shift : 1};
+    return f->q.m >= 0 && s->e >= away && s->e <= 31;
+}
+
+/* Scales of n functions; all of them have the same shift to the left. */
+static bool find_scales(const ac_steps *f, int64_t n, ac_quad *q, scale *s)
+{
+    q->away = f->lo < f->zero;
+    q->pre = f->real ? 30 : 0;
+    for (int64_t i = 0; i < n && f->real; i++)
+        q->pre = room(&f[i]) < q->pre ? room(&f[i]) : q->pre;
+    for (int64_t i = 0; i < n; i++)
+        if (f->real ? !of_real(&f[i], q->pre, q->away, &s[i]) : !of_fixed(&f[i], q->away, &s[i]))
+            return false;
+    return true;
+}
+
+static bool constant(const ac_tensor *t)
+{
+    return !t || ac_tensor_is_const(t);
+}
+
+bool ac_quad_open(ac_lower *L, ac_quad *q, ac_channel *c)
+{
+    if (!L->target->mve || L->target->vec_bytes || c->kind != AC_MACS_I8 || c->zw || c->w->dtype != AC_I8 ||
+        c->out->dtype != AC_I8 || c->n < 1 || !ac_tensor_is_const(c->w) || !constant(c->bias))
+        return false;
+    *q = (ac_quad){.L = L, .c = c, .y = -1};
+    const int64_t n = c->per_channel ? c->n : 1, blocks = (c->n + AC_QUAD - 1) / AC_QUAD;
+    const ac_steps *f = ac_channel_steps(c);
+    const int32_t *bias = ac_channel_biases(c, c->zx);
+    scale *s = AC_NEW_N(L->region, scale, n);
+    if (!f || !bias || !find_scales(f, n, q, s))
+        return false;
+    const int64_t count = c->per_channel ? blocks * BLOCK : SHARED + blocks * AC_QUAD;
+    int32_t *t = AC_NEW_N(L->region, int32_t, count);
+    for (int64_t i = 0; i < blocks * AC_QUAD; i++) {
+        const int64_t l = i % AC_QUAD;
+        int32_t *own = c->per_channel ? t + i / AC_QUAD * BLOCK : t;
+        const scale *of = &s[c->per_channel && i < c->n ? i : 0];
+        own[c->per_channel ? l : SHARED + i] = i < c->n ? bias[i] : 0;
+        own[c->per_channel ? AC_QUAD + l : l] = of->m;
+        own[c->per_channel ? 2 * AC_QUAD + l : AC_QUAD + l] = -of->e;
+    }
+    q->table = ac_lo_table(L, "requant", AC_I32, count, t);
+    c->folded = true;
+    ac_lo_requant_note(L, q->pre ? "vectors of 4: acc * 2^n * m in 32 bits, rounded twice"
+                                 : "vectors of 4: acc * m in 32 bits, rounded twice");
+    return true;
+}
+
+/* Requantised bytes go to buffer y from y_at on. */
+static void requantise(const ac_quad *q, int32_t row, ac_x oc, int32_t y, ac_x y_at)
+{
+    ac_lb *b = &q->L->b;
+    const ac_channel *c = q->c;
+    ac_x m = ac_lb_i32(b, 0), bias = ac_lb_add(b, oc, ac_lb_i32(b, SHARED));
+    if (c->per_channel) {
+        bias = ac_lb_mul(b, oc, ac_lb_i32(b, BLOCK / AC_QUAD));
+        m = ac_lb_add(b, bias, ac_lb_i32(b, AC_QUAD));
+    }
+    ac_lb_requant(b,
+                  (ac_requant4){.y = y,
+                                .acc = q->acc,
+                                .table = q->table,
+                                .row = row,
+                                .zero = ac_quant_zero(c->out),
+                                .lo = c->lo,
+                                .hi = c->hi,
+                                .pre = q->pre,
+                                .away = q->away},
+                  y_at, m, bias);
+}
+
+/* One by one, with what is fused. guard: those that exist. */
+static void store_each(const ac_quad *q, int32_t row, ac_x oc, ac_x *idx, int64_t least, bool guard)
+{
+    ac_lb *b = &q->L->b;
+    const int32_t last = q->c->out->rank - 1;
+    requantise(q, row, oc, q->y, ac_lb_i32(b, 0));
+    for (int32_t l = 0; l < AC_QUAD; l++) {
+        if (l >= least && !guard)
+            break;
+        idx[last] = ac_lb_add(b, oc, ac_lb_i32(b, l));
+        if (l >= least)
+            ac_lb_if(b, ac_lb_lt(b, idx[last], ac_lb_shape(b, q->c->n)));
+        ac_lo_result(q->L, ac_lb_load(b, q->y, ac_lb_i32(b, l), 1), idx, 1);
+        if (l >= least)
+            ac_lb_end(b);
+    }
+}
+
+void ac_quad_store(const ac_quad *q, int32_t row, ac_x oc, ac_x *idx)
+{
+    ac_lower *L = q->L;
+    ac_lb *b = &L->b;
+    const int64_t rest = q->c->n % AC_QUAD;
+    if (L->node->n_fused) {
+        store_each(q, row, oc, idx, rest ? rest : AC_QUAD, q->c->n > AC_QUAD);
+        return;
+    }
+    if (rest && q->c->n > AC_QUAD)
+        ac_lb_if(b, ac_lb_le(b, ac_lb_add(b, oc, ac_lb_i32(b, AC_QUAD)), ac_lb_shape(b, q->c->n)));
+    if (!rest || q->c->n > AC_QUAD) {
+        idx[q->c->out->rank - 1] = oc;
+        requantise(q, row, oc, ac_lo_result_buf(L), ac_lo_flat(L, L->node->out[0], idx));
+    }
+    if (rest && q->c->n > AC_QUAD)
+        ac_lb_else(b);
+    if (rest)
+        store_each(q, row, oc, idx, rest, false);
+    if (rest && q->c->n > AC_QUAD)
+        ac_lb_end(b);
+}
