@@ -491,8 +491,8 @@ ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x)
         return f->fn->pool.item[in->aux] ? arg(f, in->b) : a;
     // clang-format off
     case AC_L_NONE: case AC_L_VAR: case AC_L_SET: case AC_L_STORE: case AC_L_PREFETCH: case AC_L_DOT4: case AC_L_DOT2:
-    case AC_L_MMA: case AC_L_TILE: case AC_L_REQUANT: case AC_L_FOR: case AC_L_IF: case AC_L_ELSE: case AC_L_END: case AC_L_BREAK_IF: case AC_L_FAIL_IF:
-    case AC_L_COUNT:
+    case AC_L_MMA: case AC_L_TILE: case AC_L_REQUANT: case AC_L_FOR: case AC_L_IF: case AC_L_ELSE: case AC_L_END:
+    case AC_L_BREAK_IF: case AC_L_FAIL_IF: case AC_L_COUNT:
         break;
         // clang-format on
     }

@@ -192,8 +192,8 @@ LLVMValueRef l_value(l_fn *f, ac_x x)
         return l_cross(f, in);
     // clang-format off
     case AC_L_NONE: case AC_L_VAR: case AC_L_GET: case AC_L_SET: case AC_L_LOAD: case AC_L_STORE: case AC_L_PREFETCH:
-    case AC_L_MMA: case AC_L_TILE: case AC_L_REQUANT: case AC_L_FOR: case AC_L_IF: case AC_L_ELSE: case AC_L_END: case AC_L_BREAK_IF: case AC_L_FAIL_IF:
-    case AC_L_COUNT:
+    case AC_L_MMA: case AC_L_TILE: case AC_L_REQUANT: case AC_L_FOR: case AC_L_IF: case AC_L_ELSE: case AC_L_END:
+    case AC_L_BREAK_IF: case AC_L_FAIL_IF: case AC_L_COUNT:
         break;
         // clang-format on
     }

@@ -39,8 +39,8 @@ const char *const *ac_board_gcc(ac_ctx *cx, const ac_board *b, const char *const
 const char *ac_board_version(ac_ctx *cx, const ac_board *b, const char *dir); /* of gcc: "12.2.1" */
 const char *ac_board_read(ac_ctx *cx, const char *path); /* a whole text file; "" when it is not there */
 
-/* weigh.c: the words that link objects (they end with NULL) by dir/link.ld; code with libgcc, and constants, of an object
- * linked alone: false when that fails; the files of runtime/board, to be written. */
+/* weigh.c: the words that link objects (they end with NULL) by dir/link.ld; code with libgcc, and constants, of an
+ * object linked alone: false when that fails; the files of runtime/board, to be written. */
 const char *const *ac_board_link(ac_ctx *cx, const ac_board *b, const char *dir, const char *const *objects,
                                  const char *elf);
 bool ac_board_weigh(const ac_module *m, const ac_board *b, const char *dir, const char *object, ac_bytes *code,
@@ -48,8 +48,8 @@ bool ac_board_weigh(const ac_module *m, const ac_board *b, const char *dir, cons
 typedef AC_VEC(ac_output) ac_board_outputs;
 void ac_board_files_into(ac_ctx *cx, const char *dir, ac_board_outputs *out);
 
-/* gcc_frames.c: what the target's gcc makes of the module at -O2 and -Os: stack and code. Stays as it was where there is
- * no gcc, or it fails. */
+/* gcc_frames.c: what the target's gcc makes of the module at -O2 and -Os: stack and code. Stays as it was where there
+ * is no gcc, or it fails. */
 void ac_gcc_built(ac_module *m, ac_built *built);
 
 #endif

@@ -81,8 +81,8 @@ bool ac_halves_keep(const ac_loop_fn *fn, ac_x x)
     case AC_L_MIN: case AC_L_MAX: case AC_L_NEG: case AC_L_ABS: case AC_L_SQRT: case AC_L_FLOOR: case AC_L_CEIL:
     case AC_L_TRUNC: case AC_L_RINT: case AC_L_NOT: case AC_L_SHL: case AC_L_EQ: case AC_L_NE: case AC_L_LT:
     case AC_L_LE: case AC_L_SELECT: case AC_L_CAST: case AC_L_SATCAST: case AC_L_FMA: case AC_L_DOT4: case AC_L_MMA:
-    case AC_L_TILE: case AC_L_REQUANT: case AC_L_SPLAT: case AC_L_SUMLANES: case AC_L_MAXLANES: case AC_L_FOR: case AC_L_IF:
-    case AC_L_ELSE: case AC_L_END: case AC_L_BREAK_IF: case AC_L_FAIL_IF: case AC_L_COUNT:
+    case AC_L_TILE: case AC_L_REQUANT: case AC_L_SPLAT: case AC_L_SUMLANES: case AC_L_MAXLANES: case AC_L_FOR:
+    case AC_L_IF: case AC_L_ELSE: case AC_L_END: case AC_L_BREAK_IF: case AC_L_FAIL_IF: case AC_L_COUNT:
         break;
         // clang-format on
     }

@@ -50,8 +50,8 @@ static inline bool ac_lop_stores(ac_lop op)
 } /* to buffer aux from element a on */
 
 enum { AC_MAX_LANES = 1024 }; /* of one value */
-/* flags. ALIGNED: the address is a multiple of lanes * element size. SHAPE: of CONST, a number that the builder does not
- * look at, see ac_lb_shape. */
+/* flags. ALIGNED: the address is a multiple of lanes * element size. SHAPE: of CONST, a number that the builder does
+ * not look at, see ac_lb_shape. */
 enum { AC_F_WRAP = 1, AC_F_ALIGNED = 2, AC_F_SHAPE = 4 };
 typedef enum ac_mark { AC_MARK_SERIAL, AC_MARK_UNROLL, AC_MARK_PARALLEL, AC_MARK_GRID, AC_MARK_BLOCK } ac_mark;
 

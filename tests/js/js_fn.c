@@ -291,8 +291,8 @@ static int statement(js_fn *f, ac_x x)
     case AC_L_FLOOR: case AC_L_CEIL: case AC_L_TRUNC: case AC_L_RINT: case AC_L_AND: case AC_L_OR: case AC_L_XOR:
     case AC_L_NOT: case AC_L_SHL: case AC_L_SHR: case AC_L_EQ: case AC_L_NE: case AC_L_LT: case AC_L_LE:
     case AC_L_SELECT: case AC_L_CAST: case AC_L_SATCAST: case AC_L_BITCAST: case AC_L_FMA: case AC_L_DOT4:
-    case AC_L_DOT2: case AC_L_MMA: case AC_L_TILE: case AC_L_REQUANT: case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE: case AC_L_SUMLANES:
-    case AC_L_MAXLANES:
+    case AC_L_DOT2: case AC_L_MMA: case AC_L_TILE: case AC_L_REQUANT: case AC_L_SPLAT: case AC_L_LANE:
+    case AC_L_SHUFFLE: case AC_L_SUMLANES: case AC_L_MAXLANES:
         break;
         // clang-format on
     }

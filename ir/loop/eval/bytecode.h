@@ -30,7 +30,8 @@
     X(STOP) X(MOV) X(MOVV) X(SPLAT1) X(SPLAT2) X(SPLAT4) X(SPLAT8) X(SHUFFLE1) X(SHUFFLE2) X(SHUFFLE4)         \
     X(SHUFFLE8) X(LOAD1) X(LOAD2) X(LOAD4) X(LOAD8) X(LOAD16) X(LOAD32) X(LOAD64) X(LOADV) X(LOADK)            \
     X(STORE1) X(STORE2) X(STORE4) X(STORE8) X(STORE16) X(STORE32) X(STORE64) X(STOREV) X(SELECT) X(SELECTV)    \
-    X(KERNEL) X(NONZERO) X(FOR_UP) X(FOR_DOWN) X(NEXT_UP) X(NEXT_DOWN) X(IF) X(JUMP) X(BREAK_IF) X(FAIL_IF) X(MMA) X(TILE) X(REQUANT)
+    X(KERNEL) X(NONZERO) X(FOR_UP) X(FOR_DOWN) X(NEXT_UP) X(NEXT_DOWN) X(IF) X(JUMP) X(BREAK_IF) X(FAIL_IF)         \
+    X(MMA) X(TILE) X(REQUANT)
 /* Scalar conversions common enough for an opcode; others are kernels over one lane. */
 #define AC_BC_CASTS(X)                                                                                         \
     X(cast, I8, int8_t, I32, int32_t) X(cast, U8, uint8_t, I32, int32_t) X(cast, I16, int16_t, I32, int32_t)   \

@@ -7,9 +7,9 @@
  *       for each input column of the block:  load x once; multiply and add to every sum that it belongs to
  *     for column of the block:  finish and store
  *
- * so a 3x3 filter over five columns loads 10 numbers for 15 products. Columns outside of the input are the zero point, a
- * number: the first and the last block are written out for themselves, those between are a loop. The zero point of x is
- * in the bias; for rows outside, whose weights are not visited, its share comes off before.
+ * so a 3x3 filter over five columns loads 10 numbers for 15 products. Columns outside of the input are the zero point,
+ * a number: the first and the last block are written out for themselves, those between are a loop. The zero point of x
+ * is in the bias; for rows outside, whose weights are not visited, its share comes off before.
  *
  * Weights: [channel][filter row][filter column]. */
 #include "ir/lower/conv/depthwise.h"

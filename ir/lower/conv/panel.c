@@ -97,8 +97,8 @@ void ac_panel_store(const ac_panel_place *to, ac_x i, ac_x channel, ac_x acc)
     ac_lo_result(p->L, ac_channel_done(p->c, acc, channel), idx, 1);
 }
 
-/* partial: positions may end inside the tile; where x is read in place, the last tile begins earlier then, and its first
- * pixels are not stored again. */
+/* partial: positions may end inside the tile; where x is read in place, the last tile begins earlier then, and its
+ * first pixels are not stored again. */
 static void tile(const ac_panel_place *given, int32_t pixels, bool partial)
 {
     const ac_panel *p = given->p;

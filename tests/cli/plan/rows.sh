@@ -1,8 +1,8 @@
 #!/bin/sh
 # --io rows: inputs handed over row by row. Same bits as with the whole input, from both backends, with poisoned dead
 # bytes; the generated API of C and of objects, a row at a time and with a callback, in an arena of exactly the planned
-# size under the sanitizers; arenas of known models, which lie outside of the repository. Plans and what is said of inputs that
-# cannot: tests/golden/plan and cli. usage: rows.sh ARENAC SOURCE_DIR
+# size under the sanitizers; arenas of known models, which lie outside of the repository. Plans and what is said of
+# inputs that cannot: tests/golden/plan and cli. usage: rows.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 
@@ -110,7 +110,8 @@ if have_shared firmware/harness/fwrun.py && have python3 python3 && have_arm; th
         "$arenac" compile -q "$models/branch_int8.tflite" -t cortex-m4 --name board --io rows --emit $emit -o $file
         python3 "$src/tests/fw_main.py" board board.h "$models/branch_int8.in0.1.npy" "$models/branch_int8.out0.1.npy" \
             >board_main.c
-        python3 "$fw" --target cortex-m4 --src $file --main board_main.c -O 2 --cflags="-I$tmp" || die "$file on a Cortex-M4"
+        python3 "$fw" --target cortex-m4 --src $file --main board_main.c -O 2 --cflags="-I$tmp" ||
+            die "$file on a Cortex-M4"
     done
 fi
 

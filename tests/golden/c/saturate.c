@@ -178,41 +178,42 @@ static void saturate_depthwise_conv_2d_0(const int32_t *restrict m, const int32_
 {
     for (int32_t oy = 0; oy < 2; oy++) {
         const int32_t t0 = 2 - oy;
-        const int32_t t1 = t0 > 0 ? t0 : 0;
-        const int32_t t2 = 2 - (t1 < 2 ? t1 : 2);
-        const int32_t t3 = oy + -t2;
-        const bool t4 = 0 < t2;
-        const uint32_t t5 = (uint32_t)t2 * 16u;
-        const uint32_t t6 = 4294967295u >> t5;
+        const int32_t t1 = 2 - (t0 < 2 ? t0 : 2);
+        const int32_t t2 = oy + -t1;
+        const bool t3 = 0 < t1;
+        const uint32_t t4 = (uint32_t)t1 * 16u;
+        const uint32_t t5 = 4294967295u >> t4;
         for (int32_t ic = 0; ic < 3; ic++) {
-            const int32_t t7 = t3 * 6 + ic;
-            const int32_t t8 = ic * 8;
-            const uint32_t t9 = word_of(&w[t8]);
-            const uint32_t t10 = word_of(&w[t8 + 4]);
+            const int32_t t6 = t2 * 6 + ic;
+            const int32_t t7 = ic * 8;
+            const uint32_t t8 = word_of(&w[t7]);
+            const uint32_t t9 = word_of(&w[t7 + 4]);
             const int32_t bias0 = bias[ic];
             int32_t start = bias0;
-            uint32_t w_1 = t9;
-            uint32_t w_2 = t10;
-            if (t4) {
-                const uint32_t t11 = ~t6;
-                const uint32_t t12 = t9 & t11;
-                w_1 = (t9 & t6) << t5;
-                const uint32_t t13 = t10 & t11;
-                const int32_t t14 = dot2_i16x2(even_i16x2(t13), 0x00030003u,
-                    dot2_i16x2(odd_i16x2(t12), 0x00030003u, dot2_i16x2(even_i16x2(t12), 0x00030003u, bias0)));
-                w_2 = (t10 & t6) << t5;
-                start = dot2_i16x2(odd_i16x2(t13), 0x00030003u, t14);
+            uint32_t w_1 = t8;
+            uint32_t w_2 = t9;
+            if (t3) {
+                const uint32_t t10 = ~t5;
+                const uint32_t t11 = t8 & t10;
+                w_1 = (t8 & t5) << t4;
+                const uint32_t t12 = t9 & t10;
+                const int32_t t13 = dot2_i16x2(even_i16x2(t12), 0x00030003u,
+                    dot2_i16x2(odd_i16x2(t11), 0x00030003u, dot2_i16x2(even_i16x2(t11), 0x00030003u, bias0)));
+                w_2 = (t9 & t5) << t4;
+                start = dot2_i16x2(odd_i16x2(t12), 0x00030003u, t13);
             }
-            const uint32_t t15 = pair_i16x2((uint32_t)x[t7 + 3], (uint32_t)x[t7 + 9]);
+            const int32_t t14 = t6 + 3;
+            const uint32_t t15 = pair_i16x2((uint32_t)x[t14], (uint32_t)x[t14 + 6]);
             const uint32_t t16 = even_i16x2(w_1);
             const int32_t t17 = oy * 6;
             const uint32_t t18 = even_i16x2(w_2);
             const int32_t t19 = dot2_i16x2(t15, t18,
-                dot2_i16x2(pair_i16x2((uint32_t)x[t7], (uint32_t)x[t7 + 6]), t16, start));
+                dot2_i16x2(pair_i16x2((uint32_t)x[t6], (uint32_t)x[t6 + 6]), t16, start));
             const int32_t m0 = m[ic];
             const int32_t c0 = c[ic];
             out[t17 + ic] = sat_i8_shr(t19 * m0 + c0, 19);
-            out[t17 + (ic + 3)] = sat_i8_shr(dot2_i16x2(0x00030003u, t18, dot2_i16x2(t15, t16, start)) * m0 + c0, 19);
+            out[t17 + (1 * 3 + ic)] = sat_i8_shr(dot2_i16x2(0x00030003u, t18, dot2_i16x2(t15, t16, start)) * m0 + c0,
+                19);
         }
     }
 }
@@ -231,38 +232,38 @@ static void saturate_depthwise_conv_2d_1(const int32_t *restrict m, const int32_
 {
     for (int32_t oy = 0; oy < 2; oy++) {
         const int32_t t0 = 2 - oy;
-        const int32_t t1 = t0 > 0 ? t0 : 0;
-        const int32_t t2 = 2 - (t1 < 2 ? t1 : 2);
-        const int32_t t3 = oy + -t2;
-        const bool t4 = 0 < t2;
-        const uint32_t t5 = (uint32_t)t2 * 16u;
-        const uint32_t t6 = 4294967295u >> t5;
+        const int32_t t1 = 2 - (t0 < 2 ? t0 : 2);
+        const int32_t t2 = oy + -t1;
+        const bool t3 = 0 < t1;
+        const uint32_t t4 = (uint32_t)t1 * 16u;
+        const uint32_t t5 = 4294967295u >> t4;
         for (int32_t ic = 0; ic < 3; ic++) {
-            const int32_t t7 = t3 * 6 + ic;
-            const int32_t t8 = ic * 8;
-            const uint32_t t9 = word_of(&w[t8]);
-            const uint32_t t10 = word_of(&w[t8 + 4]);
+            const int32_t t6 = t2 * 6 + ic;
+            const int32_t t7 = ic * 8;
+            const uint32_t t8 = word_of(&w[t7]);
+            const uint32_t t9 = word_of(&w[t7 + 4]);
             const int32_t bias0 = bias[ic];
             int32_t start = bias0;
-            uint32_t w_1 = t9;
-            uint32_t w_2 = t10;
-            if (t4) {
-                const uint32_t t11 = ~t6;
-                const uint32_t t12 = t9 & t11;
-                w_1 = (t9 & t6) << t5;
-                const uint32_t t13 = t10 & t11;
-                const int32_t t14 = dot2_i16x2(even_i16x2(t13), 0xff80ff80u,
-                    dot2_i16x2(odd_i16x2(t12), 0xff80ff80u, dot2_i16x2(even_i16x2(t12), 0xff80ff80u, bias0)));
-                w_2 = (t10 & t6) << t5;
-                start = dot2_i16x2(odd_i16x2(t13), 0xff80ff80u, t14);
+            uint32_t w_1 = t8;
+            uint32_t w_2 = t9;
+            if (t3) {
+                const uint32_t t10 = ~t5;
+                const uint32_t t11 = t8 & t10;
+                w_1 = (t8 & t5) << t4;
+                const uint32_t t12 = t9 & t10;
+                const int32_t t13 = dot2_i16x2(even_i16x2(t12), 0xff80ff80u,
+                    dot2_i16x2(odd_i16x2(t11), 0xff80ff80u, dot2_i16x2(even_i16x2(t11), 0xff80ff80u, bias0)));
+                w_2 = (t9 & t5) << t4;
+                start = dot2_i16x2(odd_i16x2(t12), 0xff80ff80u, t13);
             }
-            const uint32_t t15 = pair_i16x2((uint32_t)x[t7 + 3], (uint32_t)x[t7 + 9]);
+            const int32_t t14 = t6 + 3;
+            const uint32_t t15 = pair_i16x2((uint32_t)x[t14], (uint32_t)x[t14 + 6]);
             const uint32_t t16 = even_i16x2(w_1);
             const int32_t t17 = oy * 6;
             const int32_t t18 = t17 + ic;
             const uint32_t t19 = even_i16x2(w_2);
             const int32_t t20 = dot2_i16x2(t15, t19,
-                dot2_i16x2(pair_i16x2((uint32_t)x[t7], (uint32_t)x[t7 + 6]), t16, start));
+                dot2_i16x2(pair_i16x2((uint32_t)x[t6], (uint32_t)x[t6 + 6]), t16, start));
             const int64_t t21 = (int64_t)m[ic];
             const int32_t c0 = c[ic];
             const int32_t t22 = (int32_t)(
@@ -275,7 +276,7 @@ static void saturate_depthwise_conv_2d_1(const int32_t *restrict m, const int32_
             const int64_t t26 = (int64_t)t25 * 1342177186 + INT64_C(562951027163136) + i64_from_i32(t25 >> 31) *
                 INT64_C(2147483648);
             out[t18] = (int8_t)clamp_i8(i32_from_u32((uint32_t)(int32_t)(t26 >> 50) + 4294967289u));
-            const int32_t t27 = t17 + (ic + 3);
+            const int32_t t27 = t17 + (1 * 3 + ic);
             const int32_t t28 = dot2_i16x2(0xff80ff80u, t19, dot2_i16x2(t15, t16, start));
             const int32_t t29 = (int32_t)(
                 ((int64_t)t28 * t21 + (i64_from_i32(c0 ^ (t28 >> 31)) + INT64_C(1511828488192))) >> 32);
