@@ -83,7 +83,7 @@ static const char *function_of(ac_cfile *F, const ac_tile *t)
 {
     if (t->form != AC_TILE_PAIRS)
         return ac_c_mve_tile(F, t);
-    const char *name = ac_internf(F->cx, "tile_%s_%dx%d", AC_TILE_TEXT[t->form], (int)t->rows, (int)t->channels);
+    const char *name = ac_internf(F->cx, "tile_%s_%dx%d", ac_tile_text[t->form], (int)t->rows, (int)t->channels);
     if (ac_c_have(F, name))
         return name;
     const bool native = ac_tile_has_asm(F->target, t);

@@ -92,7 +92,7 @@ int l_mve_tile(l_fn *f, const ac_ins *in)
     const ac_tile t = ac_ins_tile(in);
     if (!ac_mve_has(M->target, &t))
         return ac_error(M->cx, (ac_place){0}, E0901, "the LLVM printer has no tile %s of %d x %d for %s",
-                        AC_TILE_TEXT[t.form], (int)t.rows, (int)t.channels, M->target->name);
+                        ac_tile_text[t.form], (int)t.rows, (int)t.channels, M->target->name);
     call k = {.n = 0};
     prepare(f, in, &t, &k);
     const char *text = ac_mve_asm(M->cx, &t, k.name, "\n"), *list = ac_sink_text(&k.constraints);

@@ -64,7 +64,7 @@ static void put_tile(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
 {
     const ac_tile t = ac_ins_tile(i);
     const char *x = fn->buf.item[t.x].name, *w = fn->buf.item[t.w].name, *acc = fn->buf.item[t.acc].name;
-    ac_putf(to, " %s", AC_TILE_TEXT[t.form]);
+    ac_putf(to, " %s", ac_tile_text[t.form]);
     if (t.form == AC_TILE_SPREAD) {
         ac_putf(to, " %d %s[%%%d] %d %d %s[%%%d] %d %%%d", t.channels, acc, i->b, t.pitch, t.shift, x, i->a, t.stride,
                 i->c);

@@ -319,7 +319,7 @@ static int read_sums(reader *r, ac_ins *i, ac_tile *t) /* 3 x 2 acc x[%1] w[%2] 
 static int read_tile(reader *r, ac_ins *i) /* pairs 3 x 2 acc x[%1] w[%2] %3 */
 {
     ac_tile t = {0};
-    while (t.form < AC_TILE_FORMS && !take(r, AC_TILE_TEXT[t.form]))
+    while (t.form < AC_TILE_FORMS && !take(r, ac_tile_text[t.form]))
         t.form++;
     if (t.form == AC_TILE_FORMS)
         return syntax(r, "'pairs', 'bytes', 'each' or 'spread'");

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-const char *const AC_TILE_TEXT[] = {"pairs", "bytes", "each", "spread"};
+const char *const ac_tile_text[] = {"pairs", "bytes", "each", "spread"};
 
 /* k, from the lowest bit: weights or stride 12, acc 12, form 3, rows 5, channels 5, shift 7, pitch 12, depth 7 */
 static int32_t field(const ac_ins *i, int32_t from, int32_t bits)

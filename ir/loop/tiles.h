@@ -29,7 +29,7 @@
 #include "ir/loop/loop.h"
 
 typedef enum ac_tile_form { AC_TILE_PAIRS, AC_TILE_BYTES, AC_TILE_EACH, AC_TILE_SPREAD, AC_TILE_FORMS } ac_tile_form;
-extern const char *const AC_TILE_TEXT[AC_TILE_FORMS];
+extern const char *const ac_tile_text[AC_TILE_FORMS];
 
 /* What an instruction has room for. */
 enum {

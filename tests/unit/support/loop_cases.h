@@ -258,7 +258,7 @@ static void sums(ac_tile t)
     ac_lb_tile(&b, t, ac_lb_i32(&b, 0), ac_lb_i32(&b, 0), ac_lb_i32(&b, steps));
     for (int32_t i = 0; i < n; i++)
         ac_lb_store(&b, out, ac_lb_i32(&b, i), ac_lb_load(&b, t.acc, ac_lb_i32(&b, i), 1));
-    const char *what = ac_strf(cx.region, "tile %s %d x %d", AC_TILE_TEXT[t.form], (int)t.rows, (int)t.channels);
+    const char *what = ac_strf(cx.region, "tile %s %d x %d", ac_tile_text[t.form], (int)t.rows, (int)t.channels);
     close_case(title(what, d, AC_I8, 1), ANY, ANY, ANY, OUTPUT);
 }
 
