@@ -25,6 +25,28 @@ static const weights *weights_of(const ac_target *t)
     return t->isa == AC_ISA_ANY ? &PLAIN : &OTHER;
 }
 
+/* Firmware, gcc -O2: kernels by other weights, run by its calls, and what they need of libgcc. */
+typedef struct firmware_weights {
+    int16_t of[KINDS];
+    int16_t f32, f64, tile;                      /* tenths: more for each instruction on floats; for a TILE */
+    int16_t buffer, function;                    /* tenths: for each parameter and local, for each function */
+    int16_t step, run;                           /* bytes of run and init: for each call, for the rest */
+    int16_t div32, mul64, div64, soft32, soft64; /* bytes of libgcc, once */
+} firmware_weights;
+
+// clang-format off
+/* index arith load store loop branch lanes wide vector | f32 f64 tile | buffer fn | step run | libgcc */
+static const firmware_weights
+V7M = {{25, 39, 0, 0, 205, 0, 38, 67, 0}, 50, 123, 1430, 0, 0, 16, 20, 0, 0, 700, 1900, 2000},
+V6M = {{15, 34, 0, 0, 0, 0, 34, 139, 0}, 64, 116, 1430, 408, 147, 21, 20, 470, 94, 700, 3600, 6300},
+RV32 = {{30, 20, 0, 102, 145, 0, 20, 140, 490}, 105, 202, 1430, 0, 206, 26, 20, 0, 0, 1100, 3400, 5300};
+// clang-format on
+
+static const firmware_weights *firmware_weights_of(const ac_target *t)
+{
+    return t->isa != AC_ISA_ARM ? &RV32 : t->core <= 8 ? &V6M : &V7M;
+}
+
 /* KINDS: costs nothing. */
 static kind kind_of(const ac_ins *i)
 {
@@ -44,8 +66,54 @@ static kind kind_of(const ac_ins *i)
     return i->dtype == AC_I32 && i->lanes == 1 ? INDEX : ARITHMETIC;
 }
 
+static ac_bytes firmware_bytes(const ac_loop_fn *fn, const ac_target *t)
+{
+    const firmware_weights *w = firmware_weights_of(t);
+    ac_bytes tenths = w->function + (ac_bytes)fn->buf.n * w->buffer;
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        const ac_ins *i = &fn->code.item[x];
+        const kind k = kind_of(i);
+        tenths += i->op == AC_L_TILE ? w->tile : k < KINDS ? w->of[k] : 0;
+        if (k < KINDS)
+            tenths += i->dtype == AC_F32 ? w->f32 : i->dtype == AC_F64 ? w->f64 : 0;
+    }
+    return tenths / 10;
+}
+
+/* What the function takes of the compiler's library. */
+static uint32_t library_uses(const ac_loop_fn *fn)
+{
+    uint32_t uses = 0;
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        const ac_ins *i = &fn->code.item[x];
+        const bool wide = i->dtype == AC_I64 || i->dtype == AC_U64, divides = i->op == AC_L_DIV || i->op == AC_L_MOD;
+        if (kind_of(i) == KINDS || i->op == AC_L_LOAD || i->op == AC_L_STORE)
+            continue; /* bytes are moved, not computed */
+        uses |= i->dtype == AC_F32 ? AC_CODE_F32 : i->dtype == AC_F64 ? AC_CODE_F64 : 0;
+        uses |= divides && wide ? AC_CODE_DIV64 : divides && i->dtype == AC_I32 ? AC_CODE_DIV32 : 0;
+        uses |= wide && i->op == AC_L_MUL ? AC_CODE_MUL64 : 0;
+    }
+    return uses;
+}
+
+ac_bytes ac_code_around(const ac_code_estimate *all, int32_t steps, const ac_target *t)
+{
+    const firmware_weights *w = firmware_weights_of(t);
+    if (!t->firmware)
+        return 0;
+    ac_bytes bytes = (ac_bytes)steps * w->step + w->run;
+    bytes += all->uses & AC_CODE_DIV32 ? w->div32 : 0;
+    bytes += all->uses & AC_CODE_MUL64 ? w->mul64 : 0;
+    bytes += all->uses & AC_CODE_DIV64 ? w->div64 : 0;
+    bytes += all->uses & AC_CODE_F32 && !t->fp ? w->soft32 : 0;
+    bytes += all->uses & AC_CODE_F64 && !(t->fp & AC_FP_SQRT64) ? w->soft64 : 0;
+    return bytes;
+}
+
 ac_bytes ac_code_bytes(const ac_loop_fn *fn, const ac_target *t)
 {
+    if (t->firmware && !t->vec_bytes)
+        return firmware_bytes(fn, t);
     const weights *w = weights_of(t);
     ac_bytes tenths = 0;
     for (ac_x x = 1; x < fn->code.n; x++) {
@@ -59,6 +127,7 @@ ac_bytes ac_code_add(ac_code_estimate *all, ac_region *r, const ac_loop_fn *fn, 
 {
     const ac_bytes bytes = ac_code_bytes(fn, t);
     const uint64_t hash = ac_fn_hash(fn);
+    all->uses |= library_uses(fn);
     for (int32_t i = 0; i < all->fn.n; i++)
         if (all->hash.item[i] == hash && ac_fn_same(all->fn.item[i], fn))
             return bytes;

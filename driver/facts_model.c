@@ -49,7 +49,7 @@ static void steps(arenac *a)
         if (low->scratch > r->scratch_bytes)
             r->scratch_bytes = low->scratch;
     }
-    r->code_bytes = code.bytes;
+    r->code_bytes = code.bytes + ac_code_around(&code, p->n_steps, a->lowering->set.target);
     r->n_kernels = code.fn.n;
     ac_facts_steps(a, step, p->n_steps);
 }
