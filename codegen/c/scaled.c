@@ -52,7 +52,7 @@ void ac_c_find_scaled(ac_cfn *f)
 {
     f->scaled = AC_NEW_N(f->file->region, ac_cscaled, f->fn->code.n);
     for (ac_x x = 1; x < f->fn->code.n; x++) {
-        ac_cscaled s;
+        ac_cscaled s = {0};
         ac_x between[5];
         if (!f->use[x].live || !match(f, x, &s, between))
             continue;

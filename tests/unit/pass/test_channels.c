@@ -101,11 +101,11 @@ static int32_t put_weights(net *t, const char *shape, int32_t outs, int32_t coun
 }
 
 /* A bias with which some channels are far below all sums, and some far above. */
-static void put_bias(net *t, int32_t k, int32_t outs, int32_t most)
+static void put_bias(net *t, int32_t k, int32_t outs, int64_t most)
 {
     put(t, "  const b%d: %s[%d] = [", k, wide(t) ? "i64" : "i32", outs);
     for (int32_t o = 0; o < outs; o++)
-        put(t, "%s%d", o ? ", " : "", upto(3) == 0 ? -most : upto(8) == 0 ? most : upto(20001) - 10000);
+        put(t, "%s%lld", o ? ", " : "", (long long)(upto(3) == 0 ? -most : upto(8) == 0 ? most : upto(20001) - 10000));
     put(t, "]\n");
 }
 
@@ -129,7 +129,7 @@ static void add_conv(net *t, const value *x, bool depthwise)
     else
         snprintf(shape, sizeof shape, "[%d,%d,%d,%d]", outs, k, k, ins);
     const int32_t c = put_weights(t, shape, outs, outs * k * k * ins, depthwise ? outs : ins, depthwise ? 3 : 0);
-    const int32_t most = (wide(t) ? 1 << 22 : 1 << 15) * k * k * ins;
+    const int64_t most = (int64_t)(wide(t) ? 1 << 22 : 1 << 15) * k * k * ins;
     const bool biased = upto(8);
     if (biased)
         put_bias(t, c, outs, most);
