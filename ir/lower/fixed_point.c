@@ -117,34 +117,27 @@ ac_x ac_lo_fx_floor_log2(ac_lower *L, ac_x v)
     return log;
 }
 
-/* x in [0, 1), Q0.31 -> Q0.31: three Newton steps for 2 / (1 + x) in Q2.29 from 48/17 - 32/17 d, d = (1 + x) / 2. */
-static ac_x one_over_one_plus(ac_lower *L, ac_x x)
+/* 1 / (2 d) in Q0.31, d in [1/2, 1) in Q0.31: three Newton steps for v = 1 / d in Q2.29 from 48/17 - 32/17 d. A step
+ * adds v (1 - d v), less than v / 17: nothing saturates there, unlike 1 at the end. */
+static ac_x half_reciprocal(ac_lower *L, ac_x d)
 {
     ac_lb *b = &L->b;
-    ac_x sum = ac_lb_add(b, ac_lb_cast(b, x, AC_I64), ac_lb_int(b, AC_I64, INT32_MAX));
-    sum = ac_lb_shr(b, ac_lb_add(b, sum, ac_lb_like_int(b, sum, 1)), ac_lb_like_int(b, sum, 1));
-    const ac_x d = ac_lb_cast(b, sum, AC_I32);
-    ac_x v = ac_lb_add(b, ac_lb_like_int(b, x, 1515870810), ac_lo_fx_mul(L, d, ac_lb_like_int(b, x, -1010580540)));
-    for (int i = 0; i < 3; i++) {
-        const ac_x rest = ac_lb_sub(b, ac_lb_like_int(b, x, 1 << 29), ac_lo_fx_mul(L, d, v));
-        v = ac_lb_add_wrap(b, v, shift_up_x(L, ac_lo_fx_mul(L, v, rest), 2));
-    }
-    return shift_up_x(L, v, 1);
-}
-
-/* v << (31 - log) without its leading bit. */
-static ac_x fraction(ac_lower *L, ac_x v, ac_x log)
-{
-    ac_lb *b = &L->b;
-    const ac_x up = ac_lb_cast(b, ac_lb_sub(b, ac_lb_like_int(b, v, 31), log), AC_U32);
-    const ac_x bits = ac_lb_cast(b, ac_lb_shl(b, ac_lb_cast(b, v, AC_U32), up), AC_I32);
-    return ac_lb_and(b, bits, ac_lb_like_int(b, v, INT32_MAX));
+    const ac_x scaled = ac_lo_fx_mul(L, d, ac_lb_like_int(b, d, -1010580540));
+    const ac_x inverse = ac_lb_var(b, "inverse", ac_lb_add(b, ac_lb_like_int(b, d, 1515870810), scaled));
+    ac_lb_for_n(b, "k", 3);
+    const ac_x v = ac_lb_get(b, inverse);
+    const ac_x rest = ac_lb_sub(b, ac_lb_like_int(b, d, 1 << 29), ac_lo_fx_mul(L, d, v));
+    ac_lb_set(b, inverse, ac_lb_add(b, v, ac_lb_mul(b, ac_lo_fx_mul(L, v, rest), ac_lb_like_int(b, d, 4))));
+    ac_lb_end(b);
+    const ac_x most = ac_lb_min(b, ac_lb_get(b, inverse), ac_lb_like_int(b, d, 1 << 30));
+    return ac_lb_add(b, ac_lb_sub(b, most, ac_lb_shr(b, most, ac_lb_like_int(b, d, 30))), most);
 }
 
 ac_x ac_lo_fx_reciprocal(ac_lower *L, ac_x v, ac_x *log)
 {
+    ac_lb *b = &L->b;
     *log = ac_lo_fx_floor_log2(L, v);
-    return one_over_one_plus(L, fraction(L, v, *log));
+    return half_reciprocal(L, ac_lb_shl(b, v, ac_lb_sub(b, ac_lb_like_int(b, v, 30), *log)));
 }
 
 /* v = r * 2^k with r near sqrt(sqrt(1/2)), k a multiple of 1/2: log v = k log 2 + log(r / r0), a Pade form. Two
@@ -178,7 +171,8 @@ ac_x ac_lo_fx_log_q12(ac_lower *L, ac_x v)
     ac_x den = ac_lb_add_wrap(b, ac_lb_add_wrap(b, ac_lb_like_int(b, q, 1057819769), q),
                               ac_lo_fx_mul(L, ac_lb_like_int(b, q, 127690142), q2));
     den = ac_lb_add_wrap(b, ac_lo_fx_mul(L, p, den), ac_lo_fx_mul(L, ac_lb_like_int(b, q, 638450708), q));
-    const ac_x inverse = one_over_one_plus(L, den);
+    const ac_x half = ac_lb_add(b, ac_lb_shr(b, den, one), ac_lb_like_int(b, den, 1 << 30)); /* (1 + den) / 2 */
+    const ac_x inverse = half_reciprocal(L, half);
     const ac_x small = ac_lo_fx_mul(L, ac_lo_fx_round_shift(L, num, 6), inverse);
     const ac_x log = ac_lb_add_wrap(b, ac_lo_fx_mul(L, k, ac_lb_like_int(b, k, 1488522236)), small); /* Q6.25 */
     return shift_up_x(L, log, 1);

@@ -25,7 +25,7 @@ typedef struct row {
     /* fixed point */
     int32_t exp_buf, inverse_buf; /* tables */
     ac_multiplier q;
-    int32_t diff_min;
+    int32_t diff_min, most_diff; /* the table ends with most_diff */
     ac_x inverse, down; /* 8 bits: reciprocal of the sum, and how far products are shifted; log: the sum's logarithm,
                            least difference */
 } row;
@@ -249,22 +249,33 @@ static int fixed_rows(ac_lower *L, row *r, const steps *s)
     return AC_OK;
 }
 
-/* e^-(d scale beta) for d = max - x, 0..255; differences too large for Q5.26 count as 0. */
+/* What is less adds nothing to the sum in Q12.19, and is nothing when divided by it: the sum is 1 at least. */
+enum { LEAST_EXP = 1 << 11 };
+
+/* e^-(d scale beta) for d = max - x, 0..255; differences too large for Q5.26 count as 0. Firmware's table ends where
+ * the rest is too little to count. */
 static void exp_table_8(ac_lower *L, row *r)
 {
     double real = (double)r->beta * (double)ac_quant_scale(r->r.in) * (double)(1 << 26);
     real = real < 2147483647.0 ? real : 2147483647.0;
     r->q = ac_quantize_multiplier(real);
     r->diff_min = -(int32_t)floor(31.0 * (double)(1 << 26) / (double)((int64_t)1 << r->q.shift));
-    int32_t table[256];
+    int32_t table[256], n = 256;
     for (int32_t d = 0; d < 256; d++)
         table[d] = -d >= r->diff_min ? ac_fx_exp_q5(ac_fx_requant(-d, r->q)) : 0;
-    r->exp_buf = ac_lo_table(L, "exp", AC_I32, 256, table);
+    while (L->target->firmware && n > 1 && table[n - 1] < LEAST_EXP && table[n - 2] < LEAST_EXP)
+        n--;
+    r->most_diff = n - 1;
+    r->exp_buf = ac_lo_table(L, "exp", AC_I32, n, table);
 }
 
 static ac_x exp_8(ac_lower *L, const row *r, ac_x c)
 {
-    return ac_lb_load(&L->b, r->exp_buf, ac_lb_sub(&L->b, r->max, element(L, r, c)), 1);
+    ac_lb *b = &L->b;
+    ac_x d = ac_lb_sub(b, r->max, element(L, r, c));
+    if (r->most_diff < 255)
+        d = ac_lb_min(b, d, ac_lb_i32(b, r->most_diff));
+    return ac_lb_load(b, r->exp_buf, d, 1);
 }
 
 /* Q12.19, nearest; e >= 0. */
@@ -290,11 +301,22 @@ static void prepare_8(ac_lower *L, row *r)
                   ac_lb_i32(&L->b, 12 - ac_dtype_bits(r->r.out->dtype))); /* bits over unit: log - 19; then 31 - bits */
 }
 
+/* p / 2^down to nearest, p >= 0; down is at most 31 in rows of less than 512: the sum is then below 2^28. */
+static ac_x round_shift_8(ac_lower *L, const row *r, ac_x p)
+{
+    ac_lb *b = &L->b;
+    if (r->r.depth >= 512)
+        return ac_lo_fx_round_shift_v(L, p, r->down);
+    const ac_x one = ac_lb_int(b, AC_U32, 1), down = ac_lb_cast(b, r->down, AC_U32);
+    const ac_x half = ac_lb_shl(b, one, ac_lb_sub(b, down, one));
+    return ac_lb_cast(b, ac_lb_shr(b, ac_lb_add(b, ac_lb_cast(b, p, AC_U32), half), down), AC_I32);
+}
+
 static ac_x result_8(ac_lower *L, const row *r, ac_x c)
 {
     ac_lb *b = &L->b;
     const ac_x p = ac_lo_fx_mul(L, r->inverse, exp_8(L, r, c));
-    const ac_x v = ac_lb_add(b, ac_lo_fx_round_shift_v(L, p, r->down), ac_lb_i32(b, ac_dtype_min(r->r.out->dtype)));
+    const ac_x v = ac_lb_add(b, round_shift_8(L, r, p), ac_lb_i32(b, ac_dtype_min(r->r.out->dtype)));
     return ac_lb_cast(b, clamped(L, r, v), r->r.out->dtype);
 }
 
