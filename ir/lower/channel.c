@@ -174,7 +174,7 @@ void ac_channel_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int3
     if (rows && !fold)
         rows = NULL;
     const bool line = ac_channel_line_find(c);
-    if (c->per_channel && !line)
+    if (!line && !ac_channel_real_tables(c, entries) && c->per_channel)
         scale_tables(c, entries);
     if (rows && c->kind == AC_MACS_HYBRID) {
         c->fold = fold;
@@ -303,6 +303,8 @@ static ac_x requantised(const ac_channel *c, ac_x acc, ac_x oc)
     ac_lower *L = c->L;
     ac_lb *b = &L->b;
     const int32_t lanes = ac_lb_lane_count(b, acc);
+    if (c->real)
+        return ac_channel_real_apply(c, acc, oc);
     if (c->rounding == AC_ROUND_F64) {
         ac_x s = c->scale_buf >= 0 ? ac_lb_load(b, c->scale_buf, oc, lanes) : ac_lb_num(b, AC_F64, c->scale);
         ac_x r = ac_round_away(b, ac_lb_mul(b, ac_lb_cast(b, acc, AC_F64), s));

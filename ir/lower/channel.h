@@ -28,6 +28,7 @@
 #ifndef AC_IR_LOWER_CHANNEL_H
 #define AC_IR_LOWER_CHANNEL_H
 #include "ir/lower/requant_line.h"
+#include "ir/lower/requant_real.h"
 
 typedef enum ac_macs { AC_MACS_F32, AC_MACS_I8, AC_MACS_U8, AC_MACS_I16, AC_MACS_HYBRID, AC_MACS_PLAIN } ac_macs;
 typedef enum ac_rounding { AC_ROUND_FIXED, AC_ROUND_F64, AC_ROUND_MATMUL } ac_rounding;
@@ -58,6 +59,7 @@ typedef struct ac_channel {
     ac_line line;                        /* how requantisation is done, if by a line */
     ac_line_of *of;                      /* ... each channel's numbers; per tensor: one */
     int32_t low_buf, c_buf, k_buf, post_buf; /* tables of those of each channel; -1 */
+    ac_real *real;                           /* 16 bits, AC_ROUND_F64: in integers, if proven; per tensor: one */
 } ac_channel;
 
 /* Where the weights of one channel lie: element at(c, k) = c * c_step + k * k_step, k < depth. */
@@ -91,6 +93,9 @@ const int32_t *ac_channel_biases(const ac_channel *c, int32_t fold);
 /* Effective scale of channel i: input * filter / output in double. */
 double ac_channel_scale(const ac_channel *c, int64_t i);
 ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc);
+/* ... and c->real with its tables, if there is one; the requantised accumulator, not yet clamped. */
+bool ac_channel_real_tables(ac_channel *c, int64_t entries);
+ac_x ac_channel_real_apply(const ac_channel *c, ac_x acc, ac_x oc);
 
 /* round(v), half away from zero; v: a float type, |v| small enough to be exact. */
 ac_x ac_round_away(ac_lb *b, ac_x v);

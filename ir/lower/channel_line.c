@@ -56,18 +56,21 @@ static reach *reaches(const ac_channel *c)
 }
 
 /* Biases as numbers; NULL: none, or a diagnostic. */
-static const int32_t *biases(const ac_channel *c)
+static const void *biases(const ac_channel *c)
 {
     return c->bias ? ac_tensor_force(c->L->cx, c->bias) : NULL;
 }
 
-static int64_t bias_at(const ac_channel *c, const int32_t *bias, int64_t i)
+static int64_t bias_at(const ac_channel *c, const void *bias, int64_t i)
 {
-    return bias ? bias[c->bias->splat ? 0 : i] : 0;
+    if (!bias)
+        return 0;
+    i = c->bias->splat ? 0 : i;
+    return c->bias->dtype == AC_I64 ? ((const int64_t *)bias)[i] : ((const int32_t *)bias)[i];
 }
 
 /* The reference's function of channel i; per tensor: of all channels. */
-static ac_steps steps_of(const ac_channel *c, int64_t i, const reach *r, const int32_t *bias)
+static ac_steps steps_of(const ac_channel *c, int64_t i, const reach *r, const void *bias)
 {
     const double scale = ac_channel_scale(c, i);
     ac_steps f = {.real = c->rounding == AC_ROUND_F64,
@@ -84,8 +87,8 @@ static ac_steps steps_of(const ac_channel *c, int64_t i, const reach *r, const i
         f.to = to > f.to ? to : f.to;
     }
     if (f.from < INT32_MIN || f.to > INT32_MAX || !constant(c->bias)) {
-        f.from = INT32_MIN;
-        f.to = INT32_MAX;
+        f.from = c->acc == AC_I64 ? INT64_MIN : INT32_MIN;
+        f.to = c->acc == AC_I64 ? INT64_MAX : INT32_MAX;
     }
     return f;
 }
@@ -93,7 +96,7 @@ static ac_steps steps_of(const ac_channel *c, int64_t i, const reach *r, const i
 const ac_steps *ac_channel_steps(const ac_channel *c)
 {
     const reach *r = reaches(c);
-    const int32_t *bias = constant(c->bias) ? biases(c) : NULL;
+    const void *bias = constant(c->bias) ? biases(c) : NULL;
     if (!r || (c->bias && constant(c->bias) && !bias))
         return NULL; /* said already, and again by whoever reads the constant */
     const int64_t n = c->per_channel ? c->n : 1;
@@ -106,7 +109,7 @@ const ac_steps *ac_channel_steps(const ac_channel *c)
 const int32_t *ac_channel_biases(const ac_channel *c, int32_t fold)
 {
     const reach *r = reaches(c);
-    const int32_t *bias = biases(c);
+    const void *bias = biases(c);
     int32_t *to = AC_NEW_N(c->L->region, int32_t, c->n);
     if (!r || (c->bias && !bias))
         return NULL;
@@ -135,11 +138,44 @@ bool ac_channel_line_find(ac_channel *c)
     return c->line.kind != AC_LINE_NONE;
 }
 
+/* 16-bit results that the reference rounds in double; the integers of all channels, or NULL. */
+static ac_real *reals(const ac_channel *c, int64_t n)
+{
+    const ac_steps *f = ac_channel_steps(c);
+    ac_real *r = AC_NEW_N(c->L->region, ac_real, n);
+    int32_t post = INT32_MAX;
+    for (int64_t i = 0; i < n && f; i++)
+        post = ac_real_post(f[i].scale) < post ? ac_real_post(f[i].scale) : post;
+    for (int64_t i = 0; i < n; i++)
+        if (!f || !ac_real_find(&(ac_real_steps){f[i].scale, f[i].lo, f[i].hi, f[i].from, f[i].to}, post, &r[i]))
+            return NULL;
+    return r;
+}
+
+bool ac_channel_real_tables(ac_channel *c, int64_t entries)
+{
+    ac_lower *L = c->L;
+    if (!L->target->firmware || L->target->vec_bytes || c->kind != AC_MACS_I16 || c->rounding != AC_ROUND_F64 || !c->n)
+        return false;
+    const int64_t n = c->per_channel ? c->n : 1;
+    c->real = reals(c, n);
+    if (!c->real || !c->per_channel)
+        return c->real;
+    int32_t *m = AC_NEW_N(L->region, int32_t, entries), *low = AC_NEW_N(L->region, int32_t, entries);
+    for (int64_t i = 0; i < n; i++) {
+        m[i] = c->real[i].high;
+        low[i] = c->real[i].low;
+    }
+    c->m_buf = ac_lo_table(L, "m", AC_I32, entries, m);
+    c->low_buf = ac_lo_table(L, "low", AC_I32, entries, low);
+    return true;
+}
+
 /* Biases with -fold * sum(w) added become part of the constants. */
 static bool include_bias(ac_channel *c, int32_t fold)
 {
     const reach *r = reaches(c);
-    const int32_t *bias = biases(c);
+    const void *bias = biases(c);
     if (!r || (c->bias && !bias))
         return false;
     for (int64_t i = 0; i < c->n; i++)
@@ -206,6 +242,14 @@ static ac_x entry(const ac_channel *c, int32_t buf, ac_x oc)
     ac_lb *b = &c->L->b;
     const ac_x v = buf >= 0 ? ac_lb_load(b, buf, oc, 1) : 0;
     return v && ac_dtype_bits(ac_lb_dtype(b, v)) < 32 ? ac_lb_cast(b, v, AC_I32) : v;
+}
+
+ac_x ac_channel_real_apply(const ac_channel *c, ac_x acc, ac_x oc)
+{
+    ac_lb *b = &c->L->b;
+    const ac_x m = entry(c, c->m_buf, oc), low = entry(c, c->low_buf, oc);
+    return ac_lo_requant_real(c->L, ac_lb_cast(b, acc, AC_I32), m ? m : ac_lb_i32(b, c->real->high),
+                              low ? low : ac_lb_i32(b, c->real->low), c->real->post);
 }
 
 ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc)
