@@ -94,10 +94,21 @@ ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc, ac_dtype d)
     return ac_lo_requant_clamp(L, v, f->lo, f->hi, d);
 }
 
+/* A byte of memory, widened. */
+static bool is_loaded(const ac_lb *b, ac_x x)
+{
+    const ac_ins *i = &b->fn->code.item[x];
+    return i->op == AC_L_CAST && b->fn->code.item[i->a].op == AC_L_LOAD;
+}
+
+/* What is loaded comes last, whichever operand it is: kernels of both orders are the same. */
 ac_x ac_lo_requant_plane(ac_lower *L, const ac_plane *p, ac_x y, ac_x z)
 {
     ac_lb *b = &L->b;
     ac_lo_requant_note(L, "y * a + z * b + c, 32 bits");
-    const ac_x first = ac_lb_add(b, ac_lb_mul(b, y, ac_lb_i32(b, p->a)), ac_lb_i32(b, p->c));
-    return ac_lb_shr(b, ac_lb_add(b, first, ac_lb_mul(b, z, ac_lb_i32(b, p->b))), ac_lb_i32(b, p->post));
+    const bool swap = is_loaded(b, y) && !is_loaded(b, z);
+    const ac_x first = ac_lb_mul(b, swap ? z : y, ac_lb_shape(b, swap ? p->b : p->a));
+    const ac_x second = ac_lb_mul(b, swap ? y : z, ac_lb_shape(b, swap ? p->a : p->b));
+    const ac_x sum = ac_lb_add(b, ac_lb_add(b, first, ac_lb_shape(b, p->c)), second);
+    return ac_lb_shr(b, sum, ac_lb_shape(b, p->post));
 }

@@ -107,13 +107,13 @@ static bool equal(const ac_pairs *f, const ac_plane *p)
     return true;
 }
 
-/* Does every product and every sum fit a word, in the order of ac_plane_at? */
+/* Does every product and every sum fit a word, in the order of ac_plane_at and in the other one? */
 static bool fits(const ac_pairs *f, int64_t a, int64_t b, int64_t c)
 {
     for (int i = 0; i < 4; i++) {
         const int64_t y = a * (f->least[0] + (i & 1 ? SIDE - 1 : 0)), z = b * (f->least[1] + (i & 2 ? SIDE - 1 : 0));
-        const int64_t sums[] = {y, z, y + c, y + c + z};
-        for (int k = 0; k < 4; k++)
+        const int64_t sums[] = {y, z, y + c, z + c, y + c + z};
+        for (int k = 0; k < 5; k++)
             if (llabs(sums[k]) > INT32_MAX)
                 return false;
     }
