@@ -106,6 +106,8 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
     c->scale = ac_channel_scale(c, 0);
     c->q = ac_quantize_multiplier(c->scale);
     ac_quantized_act_range(act, c->out, &c->lo, &c->hi);
+    if (kind == AC_MACS_I16 && ac_channel_narrow(c))
+        c->acc = AC_I32;
     return AC_OK;
 }
 
@@ -273,7 +275,7 @@ static bool from_zero(const ac_channel *c)
 /* Is requant_right the way? One lane with one multiplier is better off with ac_lo_requant's immediates. */
 static bool to_right(const ac_channel *c, int32_t lanes)
 {
-    const bool narrow = c->acc == AC_I32 || (c->bias && c->bias->dtype == AC_I32);
+    const bool narrow = c->kind != AC_MACS_I16 || (c->bias && c->bias->dtype == AC_I32);
     return c->rounding != AC_ROUND_F64 && narrow &&
            (c->m_buf >= 0 ? c->right : c->q.m > 0 && c->q.shift < 0 && lanes > 1);
 }
@@ -315,9 +317,9 @@ static ac_x requantised(const ac_channel *c, ac_x acc, ac_x oc)
         m = ac_lb_load(b, c->m_buf, oc, lanes);
         shift = ac_lb_load(b, c->shift_buf, oc, lanes);
     }
-    /* int16x8 with an i32 bias: the reference accumulates, and requantises, in 32 bits. */
-    if (c->acc == AC_I64 && c->bias && c->bias->dtype == AC_I32)
-        acc = ac_lb_cast(b, acc, AC_I32);
+    /* int16x8 with an i32 bias: the reference accumulates, and requantises, in 32 bits; else in 64. */
+    if (c->kind == AC_MACS_I16)
+        acc = ac_lb_cast(b, acc, c->bias && c->bias->dtype == AC_I32 ? AC_I32 : AC_I64);
     if (ac_lb_dtype(b, acc) == AC_I64)
         return m ? ac_lo_requant64_v(L, acc, m, shift) : ac_lo_requant64(L, acc, c->q);
     if (to_right(c, lanes))

@@ -89,6 +89,8 @@ bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows,
 /* channel_line.c: what each channel stores for an accumulator (per tensor: of all channels, one function), and biases
  * with -fold * sum(w) added. Weights and biases are constants. NULL: there is none in 32 bits, or a diagnostic. */
 const ac_steps *ac_channel_steps(const ac_channel *c);
+/* int16x8: do all sums fit a word, on plain firmware targets? The result is requantised as 64 bits all the same. */
+bool ac_channel_narrow(const ac_channel *c);
 const int32_t *ac_channel_biases(const ac_channel *c, int32_t fold);
 /* Effective scale of channel i: input * filter / output in double. */
 double ac_channel_scale(const ac_channel *c, int64_t i);

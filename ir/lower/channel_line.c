@@ -106,6 +106,19 @@ const ac_steps *ac_channel_steps(const ac_channel *c)
     return f;
 }
 
+bool ac_channel_narrow(const ac_channel *c)
+{
+    const ac_target *t = c->L->target;
+    if (!t->firmware || t->vec_bytes || c->w->dtype != AC_I8 || !ac_tensor_is_const(c->w) || !constant(c->bias) ||
+        c->zw)
+        return false;
+    const ac_steps *f = ac_channel_steps(c);
+    for (int64_t i = 0; f && i < (c->per_channel ? c->n : 1); i++)
+        if (f[i].from < INT32_MIN || f[i].to > INT32_MAX)
+            return false;
+    return f;
+}
+
 const int32_t *ac_channel_biases(const ac_channel *c, int32_t fold)
 {
     const reach *r = reaches(c);

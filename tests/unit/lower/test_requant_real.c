@@ -1,6 +1,6 @@
 /* test_requant_real.c - 16-bit results that the reference rounds in double: the integer form agrees wherever it is
- * found, it is found for nearly all scales, ties included, and not where a double makes a half; fully_connected as
- * firmware against the plain schedule. */
+ * found, it is found for nearly all scales, ties included, and not where a double makes a half; layers of int16x8 as
+ * firmware against the plain schedule, with sums of 32 bits where all fit. */
 #include "ir/lower/requant_real.h"
 #include "tests/unit/support/run_node.h"
 
@@ -52,39 +52,69 @@ static void test_scales(void)
 
 static const ac_target FIRMWARE = {.name = "firmware", .align = 16, .firmware = true, .core = 8, .mul = AC_MUL_LONG};
 
-static bool has_double(const ac_loop_fn *fn)
+static bool has_type(const ac_loop_fn *fn, ac_dtype d)
 {
     for (ac_x x = 1; x < fn->code.n; x++)
-        if (fn->code.item[x].dtype == AC_F64)
+        if (fn->code.item[x].dtype == d)
             return true;
     return false;
 }
 
-static void test_dense(void)
+static bool has_wide_sum(const ac_loop_fn *fn)
+{
+    for (ac_x x = 1; x < fn->code.n; x++)
+        if (fn->code.item[x].op == AC_L_VAR && fn->code.item[x].dtype == AC_I64)
+            return true;
+    return false;
+}
+
+static const char *scales(ac_ctx *cx, uint32_t axis, uint32_t out)
+{
+    if (draw() % 2)
+        return "0.02, 0";
+    const char *text = ac_strf(cx->region, "axis %u:", axis);
+    for (uint32_t k = 0; k < out; k++)
+        text = ac_strf(cx->region, "%s%s 0.0%u 0", text, k ? "," : "", 1 + draw() % 999);
+    return text;
+}
+
+enum { DENSE, CONV, DEPTHWISE, KINDS };
+
+/* int16x8 of a kind; huge: biases beyond 32 bits. */
+static ac_node *draw_node(ac_ctx *cx, int kind, bool huge, ac_graph **g)
+{
+    static const char *const OP[] = {"fully_connected", "conv_2d", "depthwise_conv_2d"};
+    const uint32_t in = 1 + draw() % 40, out = kind == DEPTHWISE ? in : 1 + draw() % 9, n = 1 + draw() % 3;
+    const char *x = ac_strf(cx->region, kind == DENSE ? "%u,%u" : "1,4,%u,%u", n, in),
+               *z = ac_strf(cx->region, kind == DENSE ? "%u,%u" : "1,4,%u,%u", n, out),
+               *w = kind == DENSE  ? ac_strf(cx->region, "%u,%u", out, in)
+                    : kind == CONV ? ac_strf(cx->region, "%u,3,3,%u", out, in)
+                                   : ac_strf(cx->region, "1,3,3,%u", out);
+    const char *bias = huge ? ac_strf(cx->region, "; const b: i64[%u] = random 3 (-9000000000, 9000000000)", out)
+                       : draw() % 3 ? ac_strf(cx->region, "; const b: i64[%u] = random 3 (-90000, 90000)", out)
+                                    : "";
+    const char *operands =
+        ac_strf(cx->region, "input x: i16[%s] q(0.0%u, 0); const w: i8[%s] q(%s) = random %u (-128, 127)%s", x,
+                1 + draw() % 9, w, scales(cx, kind == DEPTHWISE ? 3 : 0, out), 1 + draw() % 999, bias);
+    const char *node = ac_strf(cx->region, "z: i16[%s] q(0.%u, 0) = %s(x, w%s)%s act=%s", z, 1 + draw() % 99, OP[kind],
+                               *bias ? ", b" : "", kind == DENSE ? "" : " stride_h=1 stride_w=1 padding=same",
+                               draw() % 3 ? "none" : "relu");
+    now = ac_strf(cx->region, "%s; %s", operands, node);
+    return read_node(cx, operands, node, g);
+}
+
+static void test_nodes(int kind)
 {
     enum { DRAWS = 120 };
-    int32_t whole = 0;
+    int32_t doubles = 0;
     for (int32_t i = 0; i < DRAWS; i++) {
         ac_ctx cx;
         ac_graph *g;
         int status = 0;
         ac_ctx_open(&cx);
         ac_ctx_start(&cx);
-        const uint32_t depth = 1 + draw() % 90, out = 1 + draw() % 9, rows = 1 + draw() % 3;
-        const char *scales = "0.02, 0";
-        if (i % 2) {
-            scales = "axis 0:";
-            for (uint32_t k = 0; k < out; k++)
-                scales = ac_strf(cx.region, "%s%s 0.0%u 0", scales, k ? "," : "", 1 + draw() % 999);
-        }
-        const char *operands =
-            ac_strf(cx.region, "input x: i16[%u,%u] q(0.0%u, 0); const w: i8[%u,%u] q(%s) = random %u (-128, 127)%s",
-                    rows, depth, 1 + draw() % 9, out, depth, scales, 1 + draw() % 999,
-                    i % 3 ? ac_strf(cx.region, "; const b: i64[%u] = random 3 (-90000, 90000)", out) : "");
-        const char *node = ac_strf(cx.region, "z: i16[%u,%u] q(0.%u, 0) = fully_connected(x, w%s) act=%s", rows, out,
-                                   1 + draw() % 99, i % 3 ? ", b" : "", i % 4 ? "none" : "relu");
-        now = ac_strf(cx.region, "%s; %s", operands, node);
-        const ac_node *n = read_node(&cx, operands, node, &g);
+        const bool huge = i % 4 == 0;
+        const ac_node *n = draw_node(&cx, kind, huge, &g);
         MUST(n);
         const ac_tensor *z = n->out[0];
         void **data = make_data(&cx, g, 0);
@@ -92,18 +122,20 @@ static void test_dense(void)
         const uint8_t *want = ac_copy(cx.region, data[z->id], (size_t)ac_tensor_bytes(z));
         const ac_lowered *low = ac_lower_node(&cx, cx.region, n, &FIRMWARE, 0, false);
         MUST(low && ac_loop_verify(&cx, low->fn) == AC_OK);
-        whole += !has_double(low->fn);
+        CHECK(huge || !has_wide_sum(low->fn));
+        doubles += has_type(low->fn, AC_F64);
         memset(data[z->id], 0x5a, (size_t)ac_tensor_bytes(z));
         MUST(run_lowered(&cx, low, data, &status) == AC_OK && !status);
         CHECK(!memcmp(want, data[z->id], (size_t)ac_tensor_bytes(z)));
         ac_ctx_close(&cx);
     }
-    CHECK(whole > DRAWS * 9 / 10);
+    CHECK(kind == DENSE ? doubles < DRAWS / 3 : !doubles);
 }
 
 int main(void)
 {
     test_scales();
-    test_dense();
+    for (int kind = 0; kind < KINDS; kind++)
+        test_nodes(kind);
     return check_done();
 }
