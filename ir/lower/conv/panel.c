@@ -73,6 +73,25 @@ static void put_window(const ac_panel *p, ac_x n, ac_x oy, ac_x ox, ac_x r, int3
         p->kind->gathered(p, r, pixels);
 }
 
+/* Windows are pixels of the input, one for each output position. */
+static bool is_flat(const ac_window *w)
+{
+    return w->y.taps * w->x.taps * w->y.stride * w->x.stride == 1 && !w->y.pad && !w->x.pad && w->y.in == w->y.out &&
+           w->x.in == w->x.out;
+}
+
+/* ... so there is no border. i: of the row, or of the image. */
+static void put_pixel(const ac_panel_place *to, ac_x i, ac_x r, int32_t pixels)
+{
+    const ac_panel *p = to->p;
+    ac_lb *b = &p->L->b;
+    const ac_x zero = ac_lb_i32(b, 0), row = to->oy ? ac_lb_mul(b, to->oy, p->k.row_units) : zero;
+    const ac_x base = ac_lb_add(b, ac_lb_mul(b, to->n, p->k.image_units), row), begin = ac_lb_mul(b, i, p->k.tap_units);
+    p->kind->put(p, p->x, base, begin, ac_lb_add(b, begin, p->k.tap_units), ac_lb_sub(b, zero, begin), r, pixels);
+    if (p->kind->gathered)
+        p->kind->gathered(p, r, pixels);
+}
+
 /* ------------------------------------------------------------------ tiles */
 
 static void position(const ac_panel_place *to, ac_x i, ac_x *at)
@@ -114,10 +133,15 @@ static void tile(const ac_panel_place *given, int32_t pixels, bool partial)
     }
     if (!p->in_place) {
         const ac_x r = ac_lb_for(b, "r", zero, end, 1, AC_MARK_SERIAL);
-        position(&to, ac_lb_add(b, to.first, r), at);
+        const ac_x i = ac_lb_add(b, to.first, r);
         if (p->kind->open_pixel)
             p->kind->open_pixel(p, r);
-        put_window(p, at[0], at[1], at[2], r, pixels);
+        if (is_flat(&p->win)) {
+            put_pixel(&to, i, r, pixels);
+        } else {
+            position(&to, i, at);
+            put_window(p, at[0], at[1], at[2], r, pixels);
+        }
         ac_lb_end(b);
     }
     const ac_x oc = ac_lb_for(b, "oc", zero, p->k.channels, p->channels, AC_MARK_SERIAL);
@@ -183,14 +207,13 @@ static ac_panel_numbers numbers_of(const ac_panel *p, int64_t positions)
 static bool stays_in_place(const ac_panel *p)
 {
     const ac_node *n = p->L->node;
-    const ac_slide *y = &p->win.y, *x = &p->win.x;
     const ac_tensor *from = p->c->x, *to = ac_node_result(n);
     for (int32_t f = 0; f < n->n_fused; f++)
         for (int32_t i = 0; i < n->fused[f]->n_in; i++)
             if (n->fused[f]->in[i] == from)
                 return false;
-    return y->taps * x->taps * y->stride * x->stride == 1 && !y->pad && !x->pad && !ac_tensor_is_const(from) &&
-           ac_tensor_same_shape(from, to) && ac_dtype_bits(from->dtype) == ac_dtype_bits(to->dtype);
+    return is_flat(&p->win) && !ac_tensor_is_const(from) && ac_tensor_same_shape(from, to) &&
+           ac_dtype_bits(from->dtype) == ac_dtype_bits(to->dtype);
 }
 
 static int lower(ac_panel *p)

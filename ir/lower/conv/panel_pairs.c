@@ -161,9 +161,18 @@ static void block(const ac_panel_place *to, int32_t pixels, ac_x begin, ac_x end
         (ac_tile){
             .form = AC_TILE_PAIRS, .rows = pixels, .channels = p->channels, .x = p->line, .w = p->w, .acc = p->acc},
         zero, ac_lb_mul(b, oc, p->k.block_bytes), p->k.steps);
-    const ac_x r = ac_lb_for(b, "r", begin, end, 1, AC_MARK_SERIAL);
-    finish_row(to, pixels, ac_lb_add(b, to->first, r), r, oc);
-    ac_lb_end(b);
+    (void)begin;
+    /* Written out, so that sums stay in registers; the last tile may have fewer rows. */
+    int64_t rows;
+    const bool whole = ac_lb_const_int(b, end, &rows);
+    for (int32_t i = 0; i < pixels; i++) {
+        const ac_x r = ac_lb_i32(b, i);
+        if (i && !whole)
+            ac_lb_if(b, ac_lb_lt(b, r, end));
+        finish_row(to, pixels, ac_lb_add(b, to->first, r), r, oc);
+    }
+    for (int32_t i = 1; i < pixels && !whole; i++)
+        ac_lb_end(b);
 }
 
 static void prepare(ac_panel *p, int64_t positions)
