@@ -48,8 +48,29 @@ static void put_taps(const ac_panel *p, ac_x base, ac_x ky, ac_x left, ac_x righ
     ac_lb_end(b);
 }
 
+/* The rows of a window that begins at row `top` and column `left`; inside: all of it is. */
+static void put_rows(const ac_panel *p, ac_x n, ac_x top, ac_x left, bool inside, ac_x r, int32_t pixels)
+{
+    ac_lb *b = &p->L->b;
+    const ac_panel_numbers *k = &p->k;
+    const ac_x zero = ac_lb_i32(b, 0), ky = ac_lb_for(b, "ky", zero, k->taps_y, 1, AC_MARK_SERIAL);
+    const ac_x iy = ac_lb_add(b, top, ac_lb_mul(b, ky, k->dil_y));
+    if (!inside)
+        ac_lb_if(b, ac_lb_and(b, ac_lb_le(b, zero, iy), ac_lb_lt(b, iy, k->rows)));
+    const ac_x base = ac_lb_add(b, ac_lb_mul(b, n, k->image_units), ac_lb_mul(b, iy, k->row_units));
+    if (inside) {
+        const ac_x begin = ac_lb_mul(b, left, k->tap_units), first = ac_lb_mul(b, ky, k->taps_x);
+        const ac_x shift = ac_lb_mul(b, ac_lb_sub(b, first, left), k->tap_units);
+        p->kind->put(p, p->x, base, begin, ac_lb_add(b, begin, k->run_units), shift, r, pixels);
+    } else {
+        put_taps(p, base, ky, left, ac_lb_add(b, left, k->reach_x), r, pixels);
+        ac_lb_end(b);
+    }
+    ac_lb_end(b);
+}
+
 /* The window of output position (oy, ox) of image n, as pixel r. Where a part of it is outside, all of it is zero
- * points first. */
+ * points first. Bytes are worth a copy of the loop for windows that are inside: a row of them is a few words. */
 static void put_window(const ac_panel *p, ac_x n, ac_x oy, ac_x ox, ac_x r, int32_t pixels)
 {
     ac_lb *b = &p->L->b;
@@ -59,16 +80,18 @@ static void put_window(const ac_panel *p, ac_x n, ac_x oy, ac_x ox, ac_x r, int3
     const ac_x left = ac_lb_sub(b, ac_lb_mul(b, ox, k->stride_x), k->pad_x), right = ac_lb_add(b, left, k->reach_x);
     const ac_x before = ac_lb_lt(b, ac_lb_min(b, top, left), zero);
     const ac_x after = ac_lb_or(b, ac_lb_lt(b, k->rows, bottom), ac_lb_lt(b, k->columns, right));
+    const bool two = p->bytes >= 0 && p->win.x.dil == 1;
     ac_lb_if(b, ac_lb_or(b, before, after));
     p->kind->put(p, -1, zero, zero, k->units, zero, r, pixels);
-    ac_lb_end(b);
-    const ac_x ky = ac_lb_for(b, "ky", zero, k->taps_y, 1, AC_MARK_SERIAL);
-    const ac_x iy = ac_lb_add(b, top, ac_lb_mul(b, ky, k->dil_y));
-    ac_lb_if(b, ac_lb_and(b, ac_lb_le(b, zero, iy), ac_lb_lt(b, iy, k->rows)));
-    const ac_x base = ac_lb_add(b, ac_lb_mul(b, n, k->image_units), ac_lb_mul(b, iy, k->row_units));
-    put_taps(p, base, ky, left, right, r, pixels);
-    ac_lb_end(b);
-    ac_lb_end(b);
+    if (two) {
+        put_rows(p, n, top, left, false, r, pixels);
+        ac_lb_else(b);
+        put_rows(p, n, top, left, true, r, pixels);
+        ac_lb_end(b);
+    } else {
+        ac_lb_end(b);
+        put_rows(p, n, top, left, false, r, pixels);
+    }
     if (p->kind->gathered)
         p->kind->gathered(p, r, pixels);
 }
@@ -192,6 +215,7 @@ static ac_panel_numbers numbers_of(const ac_panel *p, int64_t positions)
                               .taps_y = ac_lb_shape(b, y->taps),
                               .taps_x = ac_lb_shape(b, x->taps),
                               .tap_units = ac_lb_shape(b, tap),
+                              .run_units = ac_lb_shape(b, tap * x->taps),
                               .row_units = ac_lb_shape(b, tap * x->in),
                               .image_units = ac_lb_shape(b, tap * x->in * y->in),
                               .units = ac_lb_shape(b, tap * x->taps * y->taps),

@@ -42,7 +42,8 @@ typedef struct ac_panel_numbers {
     ac_x rows, columns; /* of the input */
     ac_x stride_y, stride_x, dil_y, dil_x, pad_y, pad_x, taps_y, taps_x;
     ac_x reach_y, reach_x;     /* from the first position of a window to one after its last */
-    ac_x tap_units, row_units; /* units of a tap, of a row of the input: steps, or bytes */
+    ac_x tap_units, run_units; /* units of a tap, of a row of taps: steps, or bytes */
+    ac_x row_units;            /* of a row of the input */
     ac_x image_units, units;   /* of an image, of a window */
     ac_x out_columns, positions, steps, channels, block_bytes;
 } ac_panel_numbers;

@@ -26,7 +26,7 @@ check() { # FILE OPTION...
             sed -n "${line}p" cut.c
         done
     done
-    sed -n 's/^misra-c2012-10.1 .*:\([0-9]*\)$/\1p/p' found | sed -n -f - cut.c | grep -v ' >> ' &&
+    sed -n 's/^misra-c2012-10.1 .*:\([0-9]*\)$/\1p/p' found | sed -n -f - cut.c | grep -v ' >>' &&
         fail "rule 10.1 is broken by more than shifts: $*"
 }
 m=$models
