@@ -18,7 +18,8 @@
  *
  * Nothing is copied and nothing is kept between rows.
  *
- * Weights: [channel][filter column][4 or 8 rows], bytes. */
+ * Weights: [channel][filter column][row], bytes; a word of them may end with bytes of the next column, which nobody
+ * looks at. Two rows are halves. */
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
 
@@ -37,6 +38,7 @@ typedef struct pairs {
     int32_t x_buf, w_buf;
     int32_t words; /* of a filter column */
     int32_t step;  /* bits from row to row in a word */
+    int64_t size;  /* bytes of a filter column */
     term t[TERMS];
     int32_t terms;
     int32_t open;        /* sums besides the one that ends next */
@@ -70,6 +72,7 @@ static void terms(pairs *p)
 {
     const int32_t rows = (int32_t)p->win->y.taps;
     p->step = rows == 2 ? 16 : 8;
+    p->size = rows * p->step / 8;
     p->words = (rows + 3) / 4;
     for (int32_t g = 0; g < p->words; g++) {
         const int32_t k = 4 * g, n = rows - k < 4 ? rows - k : 4;
@@ -88,12 +91,12 @@ static void terms(pairs *p)
 static int32_t pack(const pairs *p)
 {
     ac_lower P;
-    const int64_t kh = p->win->y.taps, kw = p->win->x.taps, oc = p->win->oc, size = 4 * p->words;
-    const int32_t to = ac_lo_pack_open(p->L, &P, "w", AC_I8, oc * kw * size), from = ac_lo_operand(&P, p->c->w);
+    const int64_t kh = p->win->y.taps, kw = p->win->x.taps, oc = p->win->oc, rest = 4 * p->words - p->size;
+    const int32_t to = ac_lo_pack_open(p->L, &P, "w", AC_I8, oc * kw * p->size + rest), from = ac_lo_operand(&P, p->c->w);
     ac_lb *b = &P.b;
     const ac_x o = ac_lb_for_n(b, "oc", oc), kx = ac_lb_for_n(b, "kx", kw);
-    const ac_x at = ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, o, ac_lb_i32(b, kw)), kx), ac_lb_i32(b, size));
-    const ac_x i = ac_lb_for_n(b, "i", size);
+    const ac_x at = ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, o, ac_lb_i32(b, kw)), kx), ac_lb_i32(b, p->size));
+    const ac_x i = ac_lb_for_n(b, "i", 4 * p->words); /* what comes next is stored later */
     ac_lb_store(b, to, ac_lb_add(b, at, i), ac_lb_int(b, AC_I8, 0));
     ac_lb_end(b);
     const ac_x ky = ac_lb_for_n(b, "ky", kh);
@@ -142,6 +145,7 @@ static ac_x weights(const pairs *p, const term *t, const ac_x *word)
 typedef struct cut {
     ac_x any;            /* bool; 0: no row is cut anywhere */
     ac_x kept[2];        /* bits of the words whose rows are inside */
+    ac_x lost[2];        /* ... and outside; neither has what is no row */
     ac_x down, up;       /* places that the words move by, u32 */
     ac_x row[MOST_ROWS]; /* of the input, read for each filter row */
 } cut;
@@ -196,9 +200,11 @@ static cut cut_of(const pairs *p, ac_x oy)
     const ac_x full = ac_lb_int(b, d, all);
     const ac_x kept =
         ac_lb_and(b, ac_lb_shl(b, full, ac_lb_cast(b, c.down, d)), ac_lb_shr(b, full, ac_lb_cast(b, c.up, d)));
-    c.kept[0] = ac_lb_cast(b, kept, AC_U32);
-    if (p->words > 1)
-        c.kept[1] = ac_lb_cast(b, ac_lb_shr(b, kept, ac_lb_int(b, d, 32)), AC_U32);
+    const ac_x lost = ac_lb_xor(b, kept, full), word = ac_lb_int(b, AC_U64, 32);
+    for (int32_t g = 0; g < p->words; g++) {
+        c.kept[g] = ac_lb_cast(b, g ? ac_lb_shr(b, kept, word) : kept, AC_U32);
+        c.lost[g] = ac_lb_cast(b, g ? ac_lb_shr(b, lost, word) : lost, AC_U32);
+    }
     return c;
 }
 
@@ -209,7 +215,7 @@ static ac_x drop_rows(const pairs *p, const cut *c, ac_x *word, ac_x sum)
     ac_lb *b = &p->L->b;
     const int64_t zx = p->c->folded ? p->c->zx : 0;
     for (int32_t g = 0; g < p->words; g++) {
-        const ac_x out = ac_lb_and(b, word[g], ac_lb_not(b, c->kept[g]));
+        const ac_x out = ac_lb_and(b, word[g], c->lost[g]);
         for (int odd = 0; odd < 2 && zx; odd++) {
             const ac_x v = widened(b, out, odd);
             sum = ac_lb_dot2(b, v, ac_lb_like_int(b, v, zx), sum);
@@ -228,11 +234,11 @@ static void open_line(const pairs *p, const cut *c, line *l)
     const int32_t kw = (int32_t)p->win->x.taps;
     ac_x word[TAPS][2], var[TAPS][2];
     l->start = ac_channel_start(p->c, l->oc, 1);
-    const ac_x at = ac_lb_mul(b, l->oc, ac_lb_i32(b, (int64_t)kw * 4 * p->words));
+    const ac_x at = ac_lb_mul(b, l->oc, ac_lb_i32(b, kw * p->size));
     for (int32_t k = 0; k < kw; k++)
         for (int32_t g = 0; g < p->words; g++) {
-            const ac_x from = ac_lb_add(b, at, ac_lb_i32(b, 4 * (k * p->words + g)));
-            word[k][g] = ac_lb_bitcast(b, ac_lb_load_flags(b, p->w_buf, from, 4, AC_F_ALIGNED), AC_U32);
+            const ac_x from = ac_lb_add(b, at, ac_lb_i32(b, k * p->size + 4 * g));
+            word[k][g] = ac_lb_bitcast(b, ac_lb_load(b, p->w_buf, from, 4), AC_U32);
         }
     if (c->any) {
         const ac_x start = ac_lb_var(b, "start", l->start);
