@@ -131,7 +131,7 @@ static void store_each(const ac_quad *q, int32_t row, ac_x oc, ac_x *idx, int64_
             break;
         idx[last] = ac_lb_add(b, oc, ac_lb_i32(b, l));
         if (l >= least)
-            ac_lb_if(b, ac_lb_lt(b, idx[last], ac_lb_shape(b, q->c->n)));
+            ac_lb_if(b, ac_lb_lt(b, idx[last], ac_lb_i32(b, q->c->n)));
         ac_lo_result(q->L, ac_lb_load(b, q->y, ac_lb_i32(b, l), 1), idx, 1);
         if (l >= least)
             ac_lb_end(b);
@@ -148,7 +148,7 @@ void ac_quad_store(const ac_quad *q, int32_t row, ac_x oc, ac_x *idx)
         return;
     }
     if (rest && q->c->n > AC_QUAD)
-        ac_lb_if(b, ac_lb_le(b, ac_lb_add(b, oc, ac_lb_i32(b, AC_QUAD)), ac_lb_shape(b, q->c->n)));
+        ac_lb_if(b, ac_lb_le(b, ac_lb_add(b, oc, ac_lb_i32(b, AC_QUAD)), ac_lb_i32(b, q->c->n)));
     if (!rest || q->c->n > AC_QUAD) {
         idx[q->c->out->rank - 1] = oc;
         requantise(q, row, oc, ac_lo_result_buf(L), ac_lo_flat(L, L->node->out[0], idx));
