@@ -18,6 +18,8 @@ bool ac_mve_has(const ac_target *t, const ac_tile *tile)
     case AC_TILE_SPREAD:
         return tile->channels == LANES || tile->channels == 2 * LANES || tile->channels < LANES;
     case AC_TILE_PAIRS:
+    case AC_TILE_OUTER:
+    case AC_TILE_LANES:
     case AC_TILE_FORMS:
         break;
     }
@@ -189,7 +191,7 @@ const char *ac_mve_asm(ac_ctx *cx, const ac_tile *tile, const char *const *name,
     return ac_sink_text(&o.to);
 }
 
-const char *ac_mve_requant(ac_ctx *cx, const ac_requant4 *q, const char *end)
+const char *ac_mve_requant(ac_ctx *cx, const ac_requants *q, const char *end)
 {
     writer o = {.r = cx->region, .end = end};
     ac_sink_open(&o.to, cx);

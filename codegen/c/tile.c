@@ -2,6 +2,7 @@
  * instructions where the target has them and GCC compiles, as C that every compiler understands elsewhere. Both are
  * compared by tests. */
 #include "codegen/c/dialect.h"
+#include "codegen/rvv_asm.h"
 #include "codegen/tile_asm.h"
 
 /* form, once for each accumulator, whose number is put for every '#'. */
@@ -14,6 +15,17 @@ static void put_accumulators(ac_sink *to, const ac_tile *t, const char *form, co
                 ac_putf(to, "%d", (int)i);
             else
                 ac_putc(to, *c);
+    }
+}
+
+void ac_c_asm_lines(ac_sink *to, const char *text)
+{
+    for (const char *p = text; *p;) {
+        size_t len = 0;
+        while (p[len] != '\n')
+            len++;
+        ac_putf(to, "\n        \"%.*s\\n\"", (int)len, p);
+        p += len + 1;
     }
 }
 
@@ -33,13 +45,7 @@ static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
             F->upper, (int)(16 * t->rows), (int)(8 * t->channels), (int)(8 * t->channels));
     put_accumulators(to, t, "c# = acc[#]", ", ");
     ac_put(to, ";\n    __asm__ volatile(\n        \"1:\\n\"");
-    for (const char *p = text; *p;) {
-        size_t len = 0;
-        while (p[len] != '\n')
-            len++;
-        ac_putf(to, "\n        \"%.*s\\n\"", (int)len, p);
-        p += len + 1;
-    }
+    ac_c_asm_lines(to, text);
     ac_put(to, "\n        \"ldr lr, %[end]\\n\"\n        \"cmp %[w], lr\\n\"\n        \"bne 1b\\n\"\n        : ");
     put_accumulators(to, t, "[c#] \"+r\"(c#)", ", ");
     ac_put(
@@ -81,6 +87,8 @@ static void put_plain(ac_sink *to, const ac_tile *t)
 
 static const char *function_of(ac_cfile *F, const ac_tile *t)
 {
+    if (ac_tile_is_wide(t) || ac_rvv_has(F->target, t))
+        return ac_c_rvv_tile(F, t);
     if (t->form != AC_TILE_PAIRS)
         return ac_c_mve_tile(F, t);
     const char *name = ac_internf(F->cx, "tile_%s_%dx%d", ac_tile_text[t->form], (int)t->rows, (int)t->channels);
@@ -111,7 +119,9 @@ void ac_c_tile(ac_cfn *f, const ac_ins *in)
     const ac_tile t = ac_ins_tile(in);
     const char *name = function_of(f->file, &t), *x = ac_c_place(f, t.x, in->a);
     const char *steps = f->val[in->c].e.text;
-    if (t.form == AC_TILE_SPREAD)
+    if (t.form == AC_TILE_SPREAD && ac_rvv_has(f->file->target, &t))
+        ac_c_line(f, "%s(%s, %s, %s);", name, x, steps, ac_c_place(f, t.acc, in->b));
+    else if (t.form == AC_TILE_SPREAD)
         ac_c_line(f, "%s(%s, %d, %s, %s, %d);", name, x, (int)t.stride, steps, ac_c_place(f, t.acc, in->b),
                   (int)t.pitch);
     else if (t.form == AC_TILE_EACH)

@@ -222,7 +222,7 @@ void ac_lo_settle(ac_lowered *w, int32_t last)
             ac_tile_set_buffers(&fn->code.item[i], fn->code.item[i].aux, to[t.w], to[t.acc]);
         }
         if (fn->code.item[i].op == AC_L_REQUANT) {
-            const ac_requant4 q = ac_ins_requant(&fn->code.item[i]);
+            const ac_requants q = ac_ins_requant(&fn->code.item[i]);
             ac_requant_set_buffers(&fn->code.item[i], fn->code.item[i].aux, to[q.acc], to[q.table]);
         }
     }
