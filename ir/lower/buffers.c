@@ -111,6 +111,13 @@ int32_t ac_lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count)
     return new_buf(L, name, d, count, AC_BUF_SCRATCH, 64, (ac_arg){.kind = AC_ARG_SCRATCH, .bytes = LO_LOCAL}, NULL);
 }
 
+int32_t ac_lo_line_local(ac_lower *L, const char *name, ac_dtype d, int64_t count)
+{
+    const int32_t buf = ac_lo_local(L, name, d, count);
+    L->b.fn->buf.item[buf].fresh = true;
+    return buf;
+}
+
 int32_t ac_lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_where where)
 {
     const int32_t buf =

@@ -105,18 +105,6 @@ static bool outlives_row(const ac_part *p, int32_t a)
     return false;
 }
 
-/* Is buffer a used only where no other member runs in between: in the unit's innermost shared loop? */
-static bool stays_inside(const ac_part *p, int32_t a)
-{
-    const int32_t begin = p->col ? p->col : p->row, end = p->col ? p->col_end : p->row_end;
-    for (int32_t x = 1; x < p->fn->code.n; x++) {
-        const ac_ins *i = &p->fn->code.item[x];
-        if (ac_lop_has_buffer((ac_lop)i->op) && i->aux == a && (x < begin || x > end))
-            return false;
-    }
-    return true;
-}
-
 /* Scratch that is written before it is read at every position: one for all members, as large as the largest. */
 static int32_t line_param(ac_stripe_work *w, const ac_buf *like, ac_bytes align)
 {
@@ -137,6 +125,22 @@ static int32_t line_param(ac_stripe_work *w, const ac_buf *like, ac_bytes align)
     const int32_t i = scratch_param(w, *like, like->count, align);
     q->arg[i].fresh = true;
     return i;
+}
+
+/* A local: one for all members where a position writes it before it reads it, as large as the largest. */
+static int32_t local_buf(ac_stripe_work *w, const ac_part *p, int32_t a)
+{
+    ac_stripe *s = &w->q->s;
+    const ac_buf *like = &p->fn->buf.item[a];
+    s->buf[s->n_bufs] = *like;
+    s->buf[s->n_bufs].fresh = like->fresh && ac_part_stays_inside(p, a);
+    for (int32_t i = w->q->n_args; i < s->n_bufs && s->buf[s->n_bufs].fresh; i++) {
+        if (!s->buf[i].fresh || s->buf[i].dtype != like->dtype)
+            continue;
+        s->buf[i].count = s->buf[i].count > like->count ? s->buf[i].count : like->count;
+        return i;
+    }
+    return s->n_bufs++;
 }
 
 /* Rows that are handed over: their number, and the counters between two of them. */
@@ -179,7 +183,7 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
                     continue;
                 m->tensor[a] = i >= 0 && ac_stripe_is_inner(w, t) ? i : -1;
                 if (pass == 1)
-                    q->s.buf[m->buf[a] = q->s.n_bufs++] = *like;
+                    m->buf[a] = local_buf(w, &m->part, a);
                 else if (m->tensor[a] >= 0)
                     m->buf[a] = made_param(w, i, like, align);
                 else if (t)
@@ -188,7 +192,7 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
                     m->buf[a] = scratch_param(w, *like, like->count, align);
                 else if (low->arg.item[a].kind == AC_ARG_CONST)
                     m->buf[a] = const_param(w, low->arg.item[a].konst, like);
-                else if (low->arg.item[a].fresh && stays_inside(&q->s.member[w->place[k]].part, a))
+                else if (low->arg.item[a].fresh && ac_part_stays_inside(&q->s.member[w->place[k]].part, a))
                     m->buf[a] = line_param(w, like, align);
                 else
                     m->buf[a] = scratch_param(w, *like, like->count, align);
@@ -258,6 +262,7 @@ ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q)
         if (q->arg[a].kind == AC_ARG_SCRATCH)
             low->scratch += ac_align_up(q->arg[a].bytes, 16);
     }
+    q->s.copies = v->target->rvv;
     low->fn = ac_loop_stripe(v->cx, r, &q->s);
     return ac_loop_verify(v->cx, low->fn) == AC_OK ? low : NULL;
 }

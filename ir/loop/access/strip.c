@@ -106,6 +106,12 @@ static ac_x oldest_needed(composer *c, int32_t t)
 static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n)
 {
     ac_lb *b = &c->b;
+    if (c->s->copies && c->s->buf[buf].dtype == AC_I8) {
+        const ac_tile t = {
+            .form = AC_TILE_SPREAD, .rows = 1, .channels = 1, .x = buf, .acc = buf, .shift = 1, .stride = 1};
+        ac_lb_tile(b, t, from, to, n);
+        return;
+    }
     ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, 0), n, 1, AC_MARK_SERIAL);
     ac_lb_store(b, buf, ac_lb_add(b, i, to), ac_lb_load(b, buf, ac_lb_add(b, i, from), 1));
     ac_lb_end(b);
