@@ -175,7 +175,7 @@ void ac_channel_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int3
 {
     if (rows && !fold)
         rows = NULL;
-    const bool line = ac_channel_line_find(c);
+    const bool line = ac_channel_line_find(c, rows ? fold : 0);
     if (!line && !ac_channel_real_tables(c, entries) && c->per_channel)
         scale_tables(c, entries);
     if (rows && c->kind == AC_MACS_HYBRID) {

@@ -58,6 +58,7 @@ typedef struct ac_channel {
     int32_t lo, hi;                      /* clamp of the stored value */
     ac_line line;                        /* how requantisation is done, if by a line */
     ac_line_of *of;                      /* ... each channel's numbers; per tensor: one */
+    bool bias_in_line;                   /* ... in whose c the bias is */
     int32_t low_buf, c_buf, k_buf, post_buf; /* tables of those of each channel; -1 */
     ac_real *real;                           /* 16 bits, AC_ROUND_F64: in integers, if proven; per tensor: one */
 } ac_channel;
@@ -84,7 +85,7 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc); /* the stored valu
 
 /* Private to channel.c (channel_line.c): finds the line, if there is one; its tables, in which the bias is included
  * where the result is true; the requantised accumulator with its zero point, not yet clamped. */
-bool ac_channel_line_find(ac_channel *c);
+bool ac_channel_line_find(ac_channel *c, int32_t fold);
 bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold);
 /* channel_line.c: what each channel stores for an accumulator (per tensor: of all channels, one function), and biases
  * with -fold * sum(w) added. Weights and biases are constants. NULL: there is none in 32 bits, or a diagnostic. */

@@ -93,7 +93,7 @@ static ac_steps steps_of(const ac_channel *c, int64_t i, const reach *r, const v
     return f;
 }
 
-const ac_steps *ac_channel_steps(const ac_channel *c)
+static ac_steps *steps_of_all(const ac_channel *c)
 {
     const reach *r = reaches(c);
     const void *bias = constant(c->bias) ? biases(c) : NULL;
@@ -104,6 +104,11 @@ const ac_steps *ac_channel_steps(const ac_channel *c)
     for (int64_t i = 0; i < n; i++)
         f[i] = steps_of(c, i, r, bias);
     return f;
+}
+
+const ac_steps *ac_channel_steps(const ac_channel *c)
+{
+    return steps_of_all(c);
 }
 
 bool ac_channel_narrow(const ac_channel *c)
@@ -135,7 +140,36 @@ const int32_t *ac_channel_biases(const ac_channel *c, int32_t fold)
     return to;
 }
 
-bool ac_channel_line_find(ac_channel *c)
+/* f with biases apart from accumulators; false: that is not possible. */
+static bool set_biases_apart(const ac_channel *c, const int32_t *bias, ac_steps *f)
+{
+    for (int64_t i = 0; i < c->n; i++) {
+        if (f[i].from - bias[i] < INT32_MIN || f[i].to - bias[i] > INT32_MAX)
+            return false;
+        f[i].from -= bias[i];
+        f[i].to -= bias[i];
+        f[i].bias = bias[i];
+    }
+    return true;
+}
+
+/* A line of words whose c has the bias too, where that is no dearer. */
+static bool find_with_bias(ac_channel *c, int32_t fold)
+{
+    const int32_t *bias = c->per_channel && constant(c->bias) ? ac_channel_biases(c, fold) : NULL;
+    ac_steps *f = bias ? steps_of_all(c) : NULL;
+    if (!f || !set_biases_apart(c, bias, f))
+        return false;
+    ac_line_of *of = AC_NEW_N(c->L->region, ac_line_of, c->n);
+    const ac_line line = ac_line_find(f, c->n, c->L->target->mul, of);
+    if (line.kind == AC_LINE_NONE || line.product == AC_LINE_LONG || line.rank > c->line.rank)
+        return false;
+    c->line = line;
+    c->of = of;
+    return true;
+}
+
+bool ac_channel_line_find(ac_channel *c, int32_t fold)
 {
     const ac_target *t = c->L->target;
     if (!t->firmware || t->vec_bytes || (c->kind != AC_MACS_I8 && c->kind != AC_MACS_U8) || !c->n)
@@ -146,9 +180,11 @@ bool ac_channel_line_find(ac_channel *c)
     const int64_t n = c->per_channel ? c->n : 1;
     c->of = AC_NEW_N(c->L->region, ac_line_of, n);
     c->line = ac_line_find(f, n, t->mul, c->of);
-    if (c->line.kind != AC_LINE_NONE)
-        ac_lo_requant_note(c->L, ac_line_words(c->L->region, &c->line));
-    return c->line.kind != AC_LINE_NONE;
+    if (c->line.kind == AC_LINE_NONE)
+        return false;
+    c->bias_in_line = find_with_bias(c, fold);
+    ac_lo_requant_note(c->L, ac_line_words(c->L->region, &c->line));
+    return true;
 }
 
 /* 16-bit results that the reference rounds in double; the integers of all channels, or NULL. */
@@ -221,8 +257,8 @@ bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows,
     if (!c->per_channel)
         return false;
     const bool wide = line->product == AC_LINE_LONG, is_signed = line->kind == AC_LINE_SIGNED;
-    const bool included =
-        wide && !is_signed && constant(c->bias) && (c->bias || rows) && include_bias(c, rows ? fold : 0);
+    const bool included = c->bias_in_line || (wide && !is_signed && constant(c->bias) && (c->bias || rows) &&
+                                              include_bias(c, rows ? fold : 0));
     int32_t *m = AC_NEW_N(L->region, int32_t, entries), *low = AC_NEW_N(L->region, int32_t, entries),
             *word = AC_NEW_N(L->region, int32_t, entries), *k = AC_NEW_N(L->region, int32_t, entries);
     int64_t *sum = AC_NEW_N(L->region, int64_t, entries);

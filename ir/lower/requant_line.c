@@ -13,6 +13,7 @@ enum {
 int32_t ac_steps_at(const ac_steps *f, int32_t acc)
 {
     int64_t y = f->zero;
+    acc += f->bias;
     if (f->real) {
         const double v = round((double)acc * f->scale), most = 1073741824.0;
         y += (int64_t)(v < -most ? -most : v > most ? most : v);
@@ -50,7 +51,7 @@ static double multiplier_of(const ac_steps *f)
 /* The least accumulator in (after, to] whose value is y or more; there is one. */
 static int64_t step_to(const ac_steps *f, int64_t after, int32_t y)
 {
-    const double guess = ceil((y - f->zero - 0.5) / multiplier_of(f));
+    const double guess = ceil((y - f->zero - 0.5) / multiplier_of(f)) - f->bias;
     for (int64_t d = -1; d <= 2 && fabs(guess) < 2147483000.0; d++) {
         const int64_t a = (int64_t)guess + d;
         if (a > after + 1 && a <= f->to && ac_steps_at(f, (int32_t)a) >= y && ac_steps_at(f, (int32_t)a - 1) < y)
@@ -88,12 +89,18 @@ static void find_points(const ac_steps *f, points *p)
     put(p, f->to, last, true);
 }
 
+static bool fits_shifted(int64_t from, int64_t to, int32_t left)
+{
+    const int64_t unit = (int64_t)1 << left;
+    return from >= INT32_MIN / unit && to <= INT32_MAX / unit;
+}
+
 /* Does every accumulator fit the reference's and the form's arithmetic, and is the function one of few steps? */
 static bool in_range(const ac_steps *f, int32_t pre)
 {
-    const int32_t left = f->real || f->q.shift < pre ? pre : f->q.shift;
-    const int64_t unit = (int64_t)1 << left;
-    return f->from <= f->to && f->from >= INT32_MIN / unit && f->to <= INT32_MAX / unit && (f->real || f->q.m >= 0) &&
+    const int64_t from = f->from + f->bias, to = f->to + f->bias;
+    return f->from <= f->to && fits_shifted(f->from, f->to, pre) &&
+           fits_shifted(from, to, f->real || f->q.shift < 0 ? 0 : f->q.shift) && (f->real || f->q.m >= 0) &&
            f->lo <= f->hi && (int64_t)f->hi - f->lo <= 255 && f->lo >= -256 && f->hi <= 256 &&
            (!f->real || (f->scale >= 0 && f->scale < 1e9));
 }
@@ -222,7 +229,7 @@ bool ac_line_proven(const ac_steps *f, const ac_line *line, const ac_line_of *of
     points p;
     const ac_steps g = clipped(f, line);
     if (!in_range(&g, line->pre) || of->m < 0 || of->m > most_m(&g, line) ||
-        (line->kind == AC_LINE_SIGNED && of->c < 0))
+        (line->kind == AC_LINE_SIGNED && (of->c < 0 || f->bias)))
         return false; /* the form may fall, or does not fit */
     find_points(f, &p);
     return equal(f, &p, line, of);
@@ -284,7 +291,9 @@ static int32_t post_of(const ac_steps *f, int64_t n, const ac_line *line)
         const ac_steps g = clipped(&f[i], line);
         const double m = multiplier_of(&g);
         const int32_t own = word ? 30 - exponent_of(m * ((double)greatest(&g) + 1)) : line->pre - 1 - exponent_of(m);
+        const int32_t with_c = 29 - exponent_of(m * (fabs((double)g.bias) + 1));
         post = own < post ? own : post;
+        post = g.bias && with_c < post ? with_c : post;
     }
     if (line->product == AC_LINE_LONG)
         post += 32;
@@ -313,7 +322,8 @@ static bool fit_all(const ac_steps *f, int64_t n, ac_line *line, int64_t nudge, 
         const ac_steps g = clipped(&f[i], line);
         const bool is_signed = line->kind == AC_LINE_SIGNED;
         of[i].post = line->vary ? post_of(&f[i], 1, line) : post;
-        if (!in_range(&g, line->pre) || of[i].post <= (line->vary && line->product == AC_LINE_LONG ? 31 : 0))
+        if (!in_range(&g, line->pre) || (is_signed && g.bias) ||
+            of[i].post <= (line->vary && line->product == AC_LINE_LONG ? 31 : 0))
             return false;
         of[i].k = is_signed ? (f->zero * 2 + 1) * ((int64_t)1 << (of[i].post - 1)) + nudge : 0;
         if (!(is_signed && line->vary ? fit_exactly : fit)(&g, line, &of[i]))
@@ -341,8 +351,11 @@ static const struct {
 ac_line ac_line_find(const ac_steps *f, int64_t n, ac_mul mul, ac_line_of *of)
 {
     for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
-        ac_line line = {
-            .kind = FORMS[i].kind, .product = FORMS[i].product, .vary = FORMS[i].vary, .clip = FORMS[i].clip};
+        ac_line line = {.kind = FORMS[i].kind,
+                        .product = FORMS[i].product,
+                        .rank = (int32_t)i,
+                        .vary = FORMS[i].vary,
+                        .clip = FORMS[i].clip};
         if ((line.product == AC_LINE_HIGH && mul != AC_MUL_HIGH) ||
             (line.product == AC_LINE_SPLIT && mul != AC_MUL_LOW))
             continue;

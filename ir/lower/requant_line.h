@@ -32,7 +32,8 @@ typedef struct ac_steps {
     double scale;         /* of a real one */
     ac_multiplier q;      /* ... and else */
     int32_t zero, lo, hi; /* clamp(... + zero) */
-    int64_t from, to;     /* accumulators that can occur, bias included */
+    int64_t from, to;     /* accumulators that can occur */
+    int32_t bias;         /* added to them first: part of what a line's c holds; 0: they have theirs */
 } ac_steps;
 int32_t ac_steps_at(const ac_steps *f, int32_t acc);
 
@@ -42,6 +43,7 @@ typedef enum ac_line_product { AC_LINE_LONG, AC_LINE_HIGH, AC_LINE_WORD, AC_LINE
 typedef struct ac_line {
     ac_line_kind kind;
     ac_line_product product;
+    int32_t rank; /* place in the order of costs */
     bool vary;    /* post differs between channels */
     int32_t pre;  /* HIGH: acc is shifted to the left */
     int32_t drop; /* low bits of the product that are left out: HIGH 32 */
@@ -57,7 +59,8 @@ typedef struct ac_line_of {
 /* Not yet clamped. */
 int64_t ac_line_at(const ac_line *line, const ac_line_of *of, int32_t acc);
 
-/* The cheapest form for products of `mul` that n channels share, and the numbers of each. */
+/* The cheapest form for products of `mul` that n channels share, and the numbers of each. SIGNED needs biases of 0: the
+ * sign is that of the sum. */
 ac_line ac_line_find(const ac_steps *f, int64_t n, ac_mul mul, ac_line_of *of);
 /* Are f and the form equal for all accumulators from f->from to f->to? */
 bool ac_line_proven(const ac_steps *f, const ac_line *line, const ac_line_of *of);
