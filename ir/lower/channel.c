@@ -70,7 +70,6 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
                       .sum_buf = -1,
                       .low_buf = -1,
                       .c_buf = -1,
-                      .k_buf = -1,
                       .post_buf = -1};
     const int kind = kind_of(x, w, c->out, rounding);
     if (kind < 0)

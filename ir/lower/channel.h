@@ -59,8 +59,11 @@ typedef struct ac_channel {
     ac_line line;                        /* how requantisation is done, if by a line */
     ac_line_of *of;                      /* ... each channel's numbers; per tensor: one */
     bool bias_in_line;                   /* ... in whose c the bias is */
-    int32_t low_buf, c_buf, k_buf, post_buf; /* tables of those of each channel; -1 */
-    ac_real *real;                           /* 16 bits, AC_ROUND_F64: in integers, if proven; per tensor: one */
+    int32_t words;                       /* ... of a channel in m_buf, neighbours: m; SPLIT: its parts; c or k */
+    bool halves;                         /* ... both parts of m are one of them */
+    int32_t c_buf, post_buf;             /* tables of the numbers that are no words; -1 */
+    ac_real *real;                       /* 16 bits, AC_ROUND_F64: in integers, if proven; per tensor: one */
+    int32_t low_buf;                     /* ... the lower parts; -1 */
 } ac_channel;
 
 /* Where the weights of one channel lie: element at(c, k) = c * c_step + k * k_step, k < depth. */

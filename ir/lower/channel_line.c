@@ -2,6 +2,8 @@
  * channel.h and requant_line.h. */
 #include "ir/lower/channel.h"
 
+enum { MOST_WORDS = 3 };
+
 /* The weights of a channel as numbers: their sum, and bounds of sum(w * (x - zx)) over any part of the products. */
 typedef struct reach {
     int64_t sum, lo, hi;
@@ -232,22 +234,30 @@ static bool include_bias(ac_channel *c, int32_t fold)
     return true;
 }
 
-static int32_t words(ac_lower *L, const char *name, int64_t entries, const int32_t *v)
+/* The multiplier's parts are halves of one word, where all fit. */
+static bool parts_in_halves(const ac_channel *c)
 {
-    return ac_lo_table(L, name, AC_I32, entries, v);
+    bool all = c->line.product == AC_LINE_SPLIT;
+    for (int64_t i = 0; i < c->n; i++)
+        all &= c->of[i].m >> c->line.drop <= INT16_MAX;
+    return all;
 }
 
-/* The parts of SPLIT multipliers as halves of one word, where all fit. */
-static bool pack_parts(ac_lower *L, ac_channel *c, int64_t entries, const int32_t *m, const int32_t *low)
+/* The words of channel i, in the order of the table; their number. */
+static int32_t words_of(const ac_channel *c, const ac_line_of *of, int32_t *to)
 {
-    int32_t *both = AC_NEW_N(L->region, int32_t, entries);
-    for (int64_t i = 0; i < entries; i++) {
-        if (m[i] > INT16_MAX || low[i] > UINT16_MAX)
-            return false;
-        both[i] = m[i] * 65536 + low[i];
-    }
-    c->m_buf = words(L, "m", entries, both);
-    return true;
+    const ac_line *line = &c->line;
+    const bool is_signed = line->kind == AC_LINE_SIGNED, split = line->product == AC_LINE_SPLIT;
+    const int32_t high = split ? of->m >> line->drop : of->m, low = split ? of->m % (1 << line->drop) : 0;
+    int32_t n = 0;
+    to[n++] = c->halves ? high * 65536 + low : high;
+    if (split && !c->halves)
+        to[n++] = low;
+    if (is_signed && line->vary)
+        to[n++] = (int32_t)(of->k >> 32);
+    else if (is_signed || line->product != AC_LINE_LONG)
+        to[n++] = (int32_t)of->c;
+    return n;
 }
 
 bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold)
@@ -256,31 +266,23 @@ bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows,
     const ac_line *line = &c->line;
     if (!c->per_channel)
         return false;
-    const bool wide = line->product == AC_LINE_LONG, is_signed = line->kind == AC_LINE_SIGNED;
-    const bool included = c->bias_in_line || (wide && !is_signed && constant(c->bias) && (c->bias || rows) &&
-                                              include_bias(c, rows ? fold : 0));
-    int32_t *m = AC_NEW_N(L->region, int32_t, entries), *low = AC_NEW_N(L->region, int32_t, entries),
-            *word = AC_NEW_N(L->region, int32_t, entries), *k = AC_NEW_N(L->region, int32_t, entries);
+    const bool wide = line->product == AC_LINE_LONG, long_sum = wide && line->kind == AC_LINE_PLAIN;
+    const bool included =
+        c->bias_in_line || (long_sum && constant(c->bias) && (c->bias || rows) && include_bias(c, rows ? fold : 0));
+    int32_t word[MOST_WORDS];
+    c->halves = parts_in_halves(c);
+    c->words = words_of(c, &c->of[0], word);
+    int32_t *words = AC_NEW_N(L->region, int32_t, entries * c->words);
     int64_t *sum = AC_NEW_N(L->region, int64_t, entries);
     int8_t *post = AC_NEW_N(L->region, int8_t, entries);
     for (int64_t i = 0; i < c->n; i++) {
-        const ac_line_of *of = &c->of[i];
-        m[i] = line->product == AC_LINE_SPLIT ? of->m >> line->drop : of->m;
-        low[i] = line->product == AC_LINE_SPLIT ? of->m % (1 << line->drop) : 0;
-        sum[i] = of->c;
-        word[i] = (int32_t)of->c;
-        k[i] = (int32_t)(of->k >> 32);
-        post[i] = (int8_t)(of->post - (wide ? 32 : 0));
+        words_of(c, &c->of[i], &words[i * c->words]);
+        sum[i] = c->of[i].c;
+        post[i] = (int8_t)(c->of[i].post - (wide ? 32 : 0));
     }
-    if (line->product != AC_LINE_SPLIT || !pack_parts(L, c, entries, m, low)) {
-        c->m_buf = words(L, "m", entries, m);
-        if (line->product == AC_LINE_SPLIT)
-            c->low_buf = words(L, "low", entries, low);
-    }
-    if (is_signed && line->vary)
-        c->k_buf = words(L, "k", entries, k);
-    else
-        c->c_buf = wide && !is_signed ? ac_lo_table(L, "c", AC_I64, entries, sum) : words(L, "c", entries, word);
+    c->m_buf = ac_lo_table(L, "m", AC_I32, entries * c->words, words);
+    if (long_sum)
+        c->c_buf = ac_lo_table(L, "c", AC_I64, entries, sum);
     if (line->vary)
         c->post_buf = ac_lo_table(L, "shift", AC_I8, entries, post);
     return included;
@@ -304,14 +306,22 @@ ac_x ac_channel_real_apply(const ac_channel *c, ac_x acc, ac_x oc)
 ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc)
 {
     ac_lb *b = &c->L->b;
-    ac_line_values v = {.m = entry(c, c->m_buf, oc),
-                        .low = entry(c, c->low_buf, oc),
-                        .c = entry(c, c->c_buf, oc),
-                        .k = entry(c, c->k_buf, oc),
-                        .post = entry(c, c->post_buf, oc)};
-    if (v.m && !v.low && c->line.product == AC_LINE_SPLIT) {
+    const ac_line *line = &c->line;
+    ac_line_values v = {.c = entry(c, c->c_buf, oc), .post = entry(c, c->post_buf, oc)};
+    ac_x word[MOST_WORDS] = {0};
+    const ac_x at = ac_lb_mul(b, oc, ac_lb_i32(b, c->words));
+    for (int32_t i = 0; i < c->words; i++)
+        word[i] = ac_lb_load(b, c->m_buf, ac_lb_add(b, at, ac_lb_i32(b, i)), 1);
+    v.m = word[0];
+    if (c->halves) {
         v.low = ac_lb_and(b, v.m, ac_lb_i32(b, 0xffff));
         v.m = ac_lb_shr(b, v.m, ac_lb_i32(b, 16));
+    } else if (line->product == AC_LINE_SPLIT) {
+        v.low = word[1];
     }
-    return ac_lo_requant_line(c->L, &c->line, c->of, &v, acc);
+    if (line->kind == AC_LINE_SIGNED && line->vary)
+        v.k = word[c->words - 1];
+    else if (!v.c && c->words > 1)
+        v.c = word[c->words - 1];
+    return ac_lo_requant_line(c->L, line, c->of, &v, acc);
 }
