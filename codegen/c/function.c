@@ -479,13 +479,19 @@ int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_s
 
 void ac_c_print_prologue(ac_cfile *F, ac_sink *to)
 {
-    int bits = F->target->vec_bytes * 8;
-    ac_put(to, "/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */\n"
-               "#if defined(__clang__)\n"
-               "#pragma STDC FP_CONTRACT OFF\n"
-               "#elif defined(__GNUC__)\n"
-               "#pragma GCC optimize(\"fp-contract=off\")\n"
-               "#endif\n\n");
+    const ac_target *t = F->target;
+    int bits = t->vec_bytes * 8;
+    /* gcc moves all loads of a register tile to its front, until sums have no registers */
+    const bool in_order = t->firmware && t->isa == AC_ISA_RISCV && !bits;
+    ac_putf(to,
+            "/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written.%s */\n"
+            "#if defined(__clang__)\n"
+            "#pragma STDC FP_CONTRACT OFF\n"
+            "#elif defined(__GNUC__)\n"
+            "#pragma GCC optimize(\"fp-contract=off%s\")\n"
+            "#endif\n\n",
+            in_order ? "\n * What is loaded early keeps sums out of registers: only a second pass schedules." : "",
+            in_order ? ",no-schedule-insns" : "");
     if (!bits) {
         const char *helpers = F->helpers.n ? ac_sink_text(&F->helpers) : "";
         if (strstr(helpers, "__SSE2__"))

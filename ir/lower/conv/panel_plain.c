@@ -4,7 +4,7 @@
  *       for each k + u:  load a weight of each channel; of each pixel load x, multiply and add
  *
  * The accumulators, a few weights, one x and two addresses fill the registers of a kernel (targets.def: core). The
- * fewer weights or pixels are held, the others come by.
+ * fewer weights or pixels are held, the others come by; as many of both: weights are held.
  *
  * Weights i8 [block][k][channel], zeros at the end. A 1x1 window of stride 1, or a matrix, is read in place; what else
  * is read is gathered into a line of i8:
@@ -28,7 +28,7 @@ typedef struct shape {
 } shape;
 
 static const shape SHAPES[] = {
-    {24, 3, 4, 1, 4, 4},
+    {24, 4, 4, 1, 4, 4},
     {13, 4, 2, 4, 4, 4},
     {8, 1, 4, 8, 4, 8},
 };
