@@ -318,6 +318,8 @@ ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc)
         v.m = ac_lb_shr(b, v.m, ac_lb_i32(b, 16));
     } else if (line->product == AC_LINE_SPLIT) {
         v.low = word[1];
+    } else if (v.m) {
+        ac_line_cut(b, line, &v);
     }
     if (line->kind == AC_LINE_SIGNED && line->vary)
         v.k = word[c->words - 1];

@@ -266,6 +266,25 @@ static int32_t exponent_of(double v)
     return frexp(v, &e) > 0 && e > -32 ? e : -32;
 }
 
+/* The shift after the sum that n channels allow: the greatest multiplier takes 31 bits, or the greatest sum of words.
+ * 0: there is no such form. */
+static int32_t post_of(const ac_steps *f, int64_t n, const ac_line *line)
+{
+    int32_t post = MOST_SCALE;
+    for (int64_t i = 0; i < n; i++) {
+        const bool word = line->product != AC_LINE_LONG && line->product != AC_LINE_HIGH;
+        const ac_steps g = clipped(&f[i], line);
+        const double m = multiplier_of(&g);
+        const int32_t own = word ? 30 - exponent_of(m * ((double)greatest(&g) + 1)) : line->pre - 1 - exponent_of(m);
+        const int32_t with_c = 29 - exponent_of(m * (fabs((double)g.bias) + 1));
+        post = own < post ? own : post;
+        post = g.bias && with_c < post ? with_c : post;
+    }
+    if (line->product == AC_LINE_LONG)
+        post += 32;
+    return post > 0 ? post : 0;
+}
+
 /* Shifts before the product and bits dropped of it: the most that no accumulator outgrows, and that is of use. */
 static void set_shifts(const ac_steps *f, int64_t n, ac_line *line)
 {
@@ -279,25 +298,10 @@ static void set_shifts(const ac_steps *f, int64_t n, ac_line *line)
     const int32_t bits = room < 0 ? 0 : room > 30 ? 30 : room;
     line->pre = line->product == AC_LINE_HIGH ? use < 0 ? 0 : use < bits ? use : bits : 0;
     line->drop = line->product == AC_LINE_HIGH ? 32 : line->product == AC_LINE_SPLIT ? bits < 16 ? bits : 16 : 0;
-}
-
-/* The shift after the sum that n channels allow: the greatest multiplier takes 31 bits, or the greatest sum of words.
- * 0: there is no such form. */
-static int32_t post_of(const ac_steps *f, int64_t n, const ac_line *line)
-{
-    int32_t post = MOST_SCALE;
-    for (int64_t i = 0; i < n; i++) {
-        const bool word = line->product == AC_LINE_WORD || line->product == AC_LINE_SPLIT;
-        const ac_steps g = clipped(&f[i], line);
-        const double m = multiplier_of(&g);
-        const int32_t own = word ? 30 - exponent_of(m * ((double)greatest(&g) + 1)) : line->pre - 1 - exponent_of(m);
-        const int32_t with_c = 29 - exponent_of(m * (fabs((double)g.bias) + 1));
-        post = own < post ? own : post;
-        post = g.bias && with_c < post ? with_c : post;
+    if (line->product == AC_LINE_THIRDS) {
+        const int32_t third = (31 - exponent_of(scale) - post_of(f, n, line)) / 2;
+        line->drop = 2 * (third < bits ? third : bits);
     }
-    if (line->product == AC_LINE_LONG)
-        post += 32;
-    return post > 0 ? post : 0;
 }
 
 /* SIGNED with a shift of its own: the reference's multiplier takes all bits, so that c is one for all channels. */
@@ -338,15 +342,18 @@ static const struct {
     ac_line_product product;
     bool vary, clip;
     int64_t nudge;
-} FORMS[] = {{AC_LINE_PLAIN, AC_LINE_WORD, false, false, 0},   {AC_LINE_PLAIN, AC_LINE_HIGH, false, false, 0},
-             {AC_LINE_PLAIN, AC_LINE_HIGH, true, false, 0},    {AC_LINE_PLAIN, AC_LINE_SPLIT, false, false, 0},
-             {AC_LINE_SIGNED, AC_LINE_WORD, false, false, 0},  {AC_LINE_SIGNED, AC_LINE_WORD, false, false, 1},
-             {AC_LINE_SIGNED, AC_LINE_HIGH, false, false, 0},  {AC_LINE_SIGNED, AC_LINE_HIGH, false, false, 1},
-             {AC_LINE_SIGNED, AC_LINE_SPLIT, false, false, 0}, {AC_LINE_SIGNED, AC_LINE_SPLIT, false, false, 1},
-             {AC_LINE_PLAIN, AC_LINE_SPLIT, false, true, 0},   {AC_LINE_SIGNED, AC_LINE_SPLIT, false, true, 0},
-             {AC_LINE_SIGNED, AC_LINE_SPLIT, false, true, 1},  {AC_LINE_PLAIN, AC_LINE_LONG, false, false, 0},
-             {AC_LINE_SIGNED, AC_LINE_LONG, false, false, 0},  {AC_LINE_SIGNED, AC_LINE_LONG, false, false, 1},
-             {AC_LINE_PLAIN, AC_LINE_LONG, true, false, 0},    {AC_LINE_SIGNED, AC_LINE_LONG, true, false, 0}};
+} FORMS[] = {{AC_LINE_PLAIN, AC_LINE_WORD, false, false, 0},    {AC_LINE_PLAIN, AC_LINE_HIGH, false, false, 0},
+             {AC_LINE_PLAIN, AC_LINE_HIGH, true, false, 0},     {AC_LINE_PLAIN, AC_LINE_SPLIT, false, false, 0},
+             {AC_LINE_SIGNED, AC_LINE_WORD, false, false, 0},   {AC_LINE_SIGNED, AC_LINE_WORD, false, false, 1},
+             {AC_LINE_SIGNED, AC_LINE_HIGH, false, false, 0},   {AC_LINE_SIGNED, AC_LINE_HIGH, false, false, 1},
+             {AC_LINE_SIGNED, AC_LINE_SPLIT, false, false, 0},  {AC_LINE_SIGNED, AC_LINE_SPLIT, false, false, 1},
+             {AC_LINE_PLAIN, AC_LINE_SPLIT, false, true, 0},    {AC_LINE_SIGNED, AC_LINE_SPLIT, false, true, 0},
+             {AC_LINE_SIGNED, AC_LINE_SPLIT, false, true, 1},   {AC_LINE_PLAIN, AC_LINE_THIRDS, false, false, 0},
+             {AC_LINE_PLAIN, AC_LINE_THIRDS, false, true, 0},   {AC_LINE_SIGNED, AC_LINE_THIRDS, false, false, 0},
+             {AC_LINE_SIGNED, AC_LINE_THIRDS, false, false, 1}, {AC_LINE_SIGNED, AC_LINE_THIRDS, false, true, 0},
+             {AC_LINE_SIGNED, AC_LINE_THIRDS, false, true, 1},  {AC_LINE_PLAIN, AC_LINE_LONG, false, false, 0},
+             {AC_LINE_SIGNED, AC_LINE_LONG, false, false, 0},   {AC_LINE_SIGNED, AC_LINE_LONG, false, false, 1},
+             {AC_LINE_PLAIN, AC_LINE_LONG, true, false, 0},     {AC_LINE_SIGNED, AC_LINE_LONG, true, false, 0}};
 
 ac_line ac_line_find(const ac_steps *f, int64_t n, ac_mul mul, ac_line_of *of)
 {
@@ -357,7 +364,7 @@ ac_line ac_line_find(const ac_steps *f, int64_t n, ac_mul mul, ac_line_of *of)
                         .vary = FORMS[i].vary,
                         .clip = FORMS[i].clip};
         if ((line.product == AC_LINE_HIGH && mul != AC_MUL_HIGH) ||
-            (line.product == AC_LINE_SPLIT && mul != AC_MUL_LOW))
+            ((line.product == AC_LINE_SPLIT || line.product == AC_LINE_THIRDS) && mul != AC_MUL_LOW))
             continue;
         if (fit_all(f, n, &line, FORMS[i].nudge, of))
             return line;

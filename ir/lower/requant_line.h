@@ -11,6 +11,7 @@
  *     HIGH     p = (acc << pre) * m >> 32             i32; the high half alone is one instruction on RISC-V
  *     WORD     p = acc * m                            i32, where accumulators are small
  *     SPLIT    p = acc * (m >> drop) + (acc * (m % 2^drop) >> drop)        i32: floor(acc * m / 2^drop)
+ *     THIRDS   the same with m in three parts, drop / 2 bits the lower two: m has all 31 bits
  *
  * then clamped to lo..hi. `post` may differ between channels, where multipliers differ too much for one. The two
  * roundings of the reference (quant.c) move negative accumulators by 2^31 / q.m; unless a clamp cuts them off, no line
@@ -38,7 +39,13 @@ typedef struct ac_steps {
 int32_t ac_steps_at(const ac_steps *f, int32_t acc);
 
 typedef enum ac_line_kind { AC_LINE_NONE, AC_LINE_PLAIN, AC_LINE_SIGNED } ac_line_kind;
-typedef enum ac_line_product { AC_LINE_LONG, AC_LINE_HIGH, AC_LINE_WORD, AC_LINE_SPLIT } ac_line_product;
+typedef enum ac_line_product {
+    AC_LINE_LONG,
+    AC_LINE_HIGH,
+    AC_LINE_WORD,
+    AC_LINE_SPLIT,
+    AC_LINE_THIRDS
+} ac_line_product;
 /* What all channels of a step have in common. */
 typedef struct ac_line {
     ac_line_kind kind;
@@ -47,7 +54,7 @@ typedef struct ac_line {
     bool vary;    /* post differs between channels */
     int32_t pre;  /* HIGH: acc is shifted to the left */
     int32_t drop; /* low bits of the product that are left out: HIGH 32 */
-    bool clip;    /* SPLIT: acc is clamped to from..to first; no channel has a step outside */
+    bool clip;    /* SPLIT, THIRDS: acc is clamped to from..to first; no channel has a step outside */
     int32_t from, to;
 } ac_line;
 /* ... and what a channel has of its own. SIGNED: k is one for all if post is, else c is. post: 32 and more where it
@@ -72,8 +79,10 @@ bool ac_steps_same(const ac_steps *f, ac_steps_fn *at, const void *with);
 /* requant_loops.c. The numbers of ac_line_of as values, 0: none. post: less 32 for LONG; k: its high half for LONG. */
 typedef struct ac_line_values {
     ac_x m, c, k, post;
-    ac_x low; /* SPLIT: m % 2^drop, and m is the rest, shifted */
+    ac_x middle, low; /* SPLIT, THIRDS: the lower parts of m, and m is the rest, shifted */
 } ac_line_values;
+/* Makes the parts of v->m, where the form has parts. */
+void ac_line_cut(ac_lb *b, const ac_line *line, ac_line_values *v);
 /* The form as loops: i32, not yet clamped. `of` has the numbers that are not values. */
 ac_x ac_lo_requant_line(ac_lower *L, const ac_line *line, const ac_line_of *of, const ac_line_values *v, ac_x acc);
 /* Clamped to lo..hi and stored as d: one instruction on many targets where the range is the type's. */

@@ -9,7 +9,8 @@ const char *ac_line_words(ac_region *r, const ac_line *line)
     static const char *const PRODUCT[] = {[AC_LINE_LONG] = "acc * m + c, 64 bits",
                                           [AC_LINE_HIGH] = "high half of acc * m, + c",
                                           [AC_LINE_WORD] = "acc * m + c, 32 bits",
-                                          [AC_LINE_SPLIT] = "acc * m + c, 32 bits, m in two parts"};
+                                          [AC_LINE_SPLIT] = "acc * m + c, 32 bits, m in two parts",
+                                          [AC_LINE_THIRDS] = "acc * m + c, 32 bits, m in three parts"};
     return ac_strf(r, "%s%s%s%s", PRODUCT[line->product], line->kind == AC_LINE_SIGNED ? ", by sign" : "",
                    line->clip ? ", acc clamped" : "", line->vary ? ", a shift for each channel" : "");
 }
@@ -25,7 +26,14 @@ void ac_lo_requant_note(ac_lower *L, const char *form)
         L->out->requant = now ? ac_strf(L->region, "%s; %s", now, form) : form;
 }
 
-static ac_x product(ac_lower *L, const ac_line *line, ac_x acc, ac_x m, ac_x low)
+/* acc * part + lower >> bits */
+static ac_x part_of(ac_lb *b, ac_x acc, ac_x part, ac_x lower, int32_t bits)
+{
+    const ac_x p = ac_lb_mul(b, acc, part);
+    return ac_lb_shr(b, lower ? ac_lb_add(b, p, lower) : p, ac_lb_i32(b, bits));
+}
+
+static ac_x product(ac_lower *L, const ac_line *line, ac_x acc, const ac_line_values *v)
 {
     ac_lb *b = &L->b;
     switch (line->product) {
@@ -33,33 +41,51 @@ static ac_x product(ac_lower *L, const ac_line *line, ac_x acc, ac_x m, ac_x low
     case AC_LINE_HIGH: {
         if (line->pre)
             acc = ac_lb_mul(b, acc, ac_lb_shape(b, (int64_t)1 << line->pre));
-        const ac_x p = ac_lb_mul(b, ac_lb_cast(b, acc, AC_I64), ac_lb_cast(b, m, AC_I64));
+        const ac_x p = ac_lb_mul(b, ac_lb_cast(b, acc, AC_I64), ac_lb_cast(b, v->m, AC_I64));
         return line->product == AC_LINE_LONG ? p : ac_lb_cast(b, ac_lb_shr(b, p, ac_lb_int(b, AC_I64, 32)), AC_I32);
     }
     case AC_LINE_WORD:
-        return ac_lb_mul(b, acc, m);
+        return ac_lb_mul(b, acc, v->m);
     case AC_LINE_SPLIT:
+        return ac_lb_add(b, ac_lb_mul(b, acc, v->m), part_of(b, acc, v->low, 0, line->drop));
+    case AC_LINE_THIRDS:
         break;
     }
-    return ac_lb_add(b, ac_lb_mul(b, acc, m), ac_lb_shr(b, ac_lb_mul(b, acc, low), ac_lb_i32(b, line->drop)));
+    const int32_t bits = line->drop / 2;
+    const ac_x low = part_of(b, acc, v->low, 0, bits);
+    return ac_lb_add(b, ac_lb_mul(b, acc, v->m), part_of(b, acc, v->middle, low, bits));
 }
 
-ac_x ac_lo_requant_line(ac_lower *L, const ac_line *line, const ac_line_of *of, const ac_line_values *v, ac_x acc)
+void ac_line_cut(ac_lb *b, const ac_line *line, ac_line_values *v)
+{
+    const bool thirds = line->product == AC_LINE_THIRDS;
+    if (!thirds && line->product != AC_LINE_SPLIT)
+        return;
+    const int32_t bits = thirds ? line->drop / 2 : line->drop;
+    const ac_x m = v->m, mask = ac_lb_i32(b, (1 << bits) - 1);
+    v->low = ac_lb_and(b, m, mask);
+    v->middle = thirds ? ac_lb_and(b, ac_lb_shr(b, m, ac_lb_i32(b, bits)), mask) : 0;
+    v->m = ac_lb_shr(b, m, ac_lb_i32(b, line->drop));
+}
+
+ac_x ac_lo_requant_line(ac_lower *L, const ac_line *line, const ac_line_of *of, const ac_line_values *given, ac_x acc)
 {
     ac_lb *b = &L->b;
+    ac_line_values values = *given, *v = &values;
     if (line->clip)
         acc = ac_lb_clamp(b, acc, ac_lb_i32(b, line->from), ac_lb_i32(b, line->to));
     const bool wide = line->product == AC_LINE_LONG, is_signed = line->kind == AC_LINE_SIGNED;
     const ac_dtype d = wide ? AC_I64 : AC_I32;
-    const bool split = line->product == AC_LINE_SPLIT;
-    const ac_x m = v->m ? v->m : ac_lb_i32(b, split ? of->m >> line->drop : of->m),
-               low = v->low ? v->low : ac_lb_i32(b, split ? of->m % (1 << line->drop) : 0);
+    if (!v->m) {
+        v->m = ac_lb_i32(b, of->m);
+        ac_line_cut(b, line, v);
+    }
     ac_x c = v->c ? v->c : ac_lb_int(b, is_signed ? AC_I32 : d, of->c);
     if (is_signed) {
         c = ac_lb_cast(b, ac_lb_xor(b, c, ac_lb_shr(b, acc, ac_lb_i32(b, 31))), d);
         c = v->k ? c : ac_lb_add(b, c, ac_lb_int(b, d, of->k));
     }
-    ac_x y = ac_lb_add(b, product(L, line, acc, m, low), c);
+    ac_x y = ac_lb_add(b, product(L, line, acc, v), c);
     const int32_t post = of->post - (wide ? 32 : 0);
     if (!v->post && post < 0)
         return ac_lb_cast(b, ac_lb_shr(b, y, ac_lb_int(b, d, of->post)), AC_I32);
