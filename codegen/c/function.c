@@ -481,8 +481,8 @@ void ac_c_print_prologue(ac_cfile *F, ac_sink *to)
 {
     const ac_target *t = F->target;
     int bits = t->vec_bytes * 8;
-    /* gcc moves all loads of a register tile to its front, until sums have no registers */
-    const bool in_order = t->firmware && t->isa == AC_ISA_RISCV && !bits;
+    /* gcc moves all loads of a register tile to its front, until sums have no registers; tiles of asm it cannot */
+    const bool in_order = t->core && !t->dsp;
     ac_putf(to,
             "/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written.%s */\n"
             "#if defined(__clang__)\n"

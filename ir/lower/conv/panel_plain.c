@@ -224,6 +224,7 @@ static void prepare(ac_panel *p, int64_t positions)
         p->channels = (int32_t)p->c->n;
     p->step = positions == 1 ? s->alone_step : s->step;
     p->steps = (p->depth + p->step - 1) / p->step;
+    p->step = (int32_t)((p->depth + p->steps - 1) / p->steps); /* the last step has few of no use */
     p->unit = p->win.ic % 4 ? 1 : 4;
     p->biased = L->target->mul == AC_MUL_LOW;
     p->in_place = reads_in_place(p);
