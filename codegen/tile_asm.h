@@ -1,4 +1,5 @@
-/* tile_asm.h - one step of a TILE as instructions of Arm's DSP extension, for the printers of C and of objects.
+/* tile_asm.h - one step of a TILE as instructions, for the printers of C and of objects: of Arm's DSP extension, or of
+ * Armv6-M.
  *
  * Compilers order this block by themselves into a quarter more instructions, because they run out of registers: so it
  * is written out. Each weight word holds two weights of an even channel and two of an odd one (tiles.h): SXTB16 takes
@@ -8,7 +9,15 @@
  *     ldrd r12, lr, [x, #48]!       smlad c0, r10, r12, c0     smlad c3, r8, r12, c3     ...
  *
  * Pointers begin one step early and are advanced by the first load of a step. Free registers: r0-r7, so that six
- * accumulators and two pointers fit. */
+ * accumulators and two pointers fit.
+ *
+ * Armv6-M (UNSIGNED) multiplies in r0-r7 only, but adds to the others too. Of eight accumulators the last four are
+ * there, and where x ends:
+ *
+ *     ldrb v, [x, #0]      ldrb t, [w, #0]     muls t, v, t     adds c0, c0, t
+ *                          ldrb t, [w, #4]     muls t, v, t     add c4, t      ...
+ *
+ * Pointers are advanced at the end of a step. */
 #ifndef AC_CODEGEN_TILE_ASM_H
 #define AC_CODEGEN_TILE_ASM_H
 #include "ir/loop/tiles.h"
@@ -16,8 +25,15 @@
 
 /* Is there such a block for the tile on the target? */
 bool ac_tile_has_asm(const ac_target *t, const ac_tile *tile);
-/* Its instructions, `end` after each; acc, x, w: the text of operands. */
+enum {
+    AC_TILE_LOW = 4,     /* UNSIGNED: accumulators in r0-r7, before those in others */
+    AC_TILE_REACHED = 32 /* ... bytes that a load reaches from its address */
+};
+/* PAIRS: its instructions, `end` after each; acc, x, w: the text of operands. */
 const char *ac_tile_asm(ac_ctx *cx, const ac_tile *tile, const char *const *acc, const char *x, const char *w,
                         const char *end);
+/* UNSIGNED: the same; v, t: registers that are free. */
+const char *ac_tile_bytes_asm(ac_ctx *cx, const ac_tile *tile, const char *const *acc, const char *x, const char *w,
+                              const char *v, const char *t, const char *end);
 
 #endif

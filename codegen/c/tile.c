@@ -56,6 +56,56 @@ static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
     ac_put(to, "\n#else\n");
 }
 
+/* UNSIGNED. GCC takes assembler texts for Armv6-M in an older syntax, unless they say. */
+static void put_bytes_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
+{
+    const char **acc = AC_NEW_N(F->region, const char *, t->channels);
+    for (int32_t i = 0; i < t->channels; i++)
+        acc[i] = ac_strf(F->region, "%%[c%d]", (int)i);
+    ac_putf(to,
+            "#if defined(__thumb__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && "
+            "\\\n    !defined(%s_NO_ASM)\n"
+            "    const uint8_t *const end = x + steps * %d;\n"
+            "    uint32_t v, t;\n    int32_t ",
+            F->upper, (int)t->depth);
+    put_accumulators(to, t, "c# = acc[#]", ", ");
+    ac_put(to, ";\n    __asm__ volatile(\n        \".syntax unified\\n\"\n        \"1:\\n\"");
+    ac_c_asm_lines(to, ac_tile_bytes_asm(F->cx, t, acc, "%[x]", "%[w]", "%[v]", "%[t]", "\n"));
+    ac_c_asm_lines(to, "cmp %[x], %[end]\nbne 1b\n");
+    ac_put(to, "\n        : ");
+    for (int32_t i = 0; i < t->channels; i++)
+        ac_putf(to, "[c%d] \"+%c\"(c%d), ", (int)i, i < AC_TILE_LOW ? 'l' : 'h', (int)i);
+    ac_put(to, "[x] \"+l\"(x), [w] \"+l\"(w),\n          [v] \"=&l\"(v), [t] \"=&l\"(t)\n"
+               "        : [end] \"h\"(end)\n        : \"cc\", \"memory\");\n    ");
+    put_accumulators(to, t, "acc[#] = c#;", " ");
+    ac_put(to, "\n#else\n");
+}
+
+static const char *bytes_function(ac_cfile *F, const ac_tile *t)
+{
+    const char *name = ac_internf(F->cx, "tile_%s_%dx%d", ac_tile_text[t->form], (int)t->channels, (int)t->depth);
+    if (ac_c_have(F, name))
+        return name;
+    const bool native = ac_tile_has_asm(F->target, t);
+    ac_sink *to = &F->helpers;
+    ac_putf(to,
+            "/* Adds to %d accumulators: a row by %d channels of packed weights, %d elements of each in a step. */\n"
+            "static inline void %s(const uint8_t *x, const uint8_t *w, int32_t steps, int32_t *acc)\n{\n",
+            (int)t->channels, (int)t->channels, (int)t->depth, name);
+    if (native)
+        put_bytes_asm(F, to, t);
+    ac_putf(to,
+            "    for (int32_t k = 0; k < steps * %d; k++) {\n"
+            "        for (int32_t c = 0; c < %d; c++) {\n"
+            "            const int32_t by = (int32_t)x[k] * (int32_t)w[k * %d + c];\n"
+            "            const uint32_t sum = (uint32_t)acc[c] + (uint32_t)by;\n"
+            "            acc[c] = (int32_t)sum;\n"
+            "        }\n"
+            "    }\n%s}\n\n",
+            (int)t->depth, (int)t->channels, (int)t->channels, native ? "#endif\n" : "");
+    return name;
+}
+
 /* " * 3"; nothing for 1 */
 static const char *times(ac_sink *to, int n)
 {
@@ -87,6 +137,8 @@ static void put_plain(ac_sink *to, const ac_tile *t)
 
 static const char *function_of(ac_cfile *F, const ac_tile *t)
 {
+    if (t->form == AC_TILE_UNSIGNED)
+        return bytes_function(F, t);
     if (ac_tile_is_wide(t) || ac_rvv_has(F->target, t))
         return ac_c_rvv_tile(F, t);
     if (t->form != AC_TILE_PAIRS)

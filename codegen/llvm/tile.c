@@ -6,7 +6,10 @@
 #include "codegen/rvv_asm.h"
 #include "codegen/tile_asm.h"
 
-enum { MOST = 6 + 3 }; /* accumulators; rows, weights, their end */
+enum {
+    MOST = 6 + 3,       /* accumulators; rows, weights, their end */
+    MOST_BYTES = 8 + 5, /* UNSIGNED: accumulators; x, w, free registers, the end of x */
+};
 
 /* "=r,=r,..,={lr},0,1,..,~{r8},.." for n operands, the last in lr */
 static const char *constraints(const l_module *M, int32_t n)
@@ -49,6 +52,55 @@ static LLVMValueRef call(l_fn *f, const ac_tile *t, LLVMValueRef *operand, int32
     return LLVMBuildCall2(M->b, fn, code, operand, (unsigned)n, "");
 }
 
+/* UNSIGNED: accumulators, x, w, two registers that are free, and where x ends. */
+static const char *bytes_constraints(const l_module *M, int32_t channels)
+{
+    ac_sink s;
+    ac_sink_open(&s, M->cx);
+    for (int32_t i = 0; i < channels; i++)
+        ac_put(&s, i < AC_TILE_LOW ? "=l," : "=h,");
+    ac_put(&s, "=l,=l,=&l,=&l,");
+    for (int32_t i = 0; i < channels + 2; i++)
+        ac_putf(&s, "%d,", (int)i);
+    ac_put(&s, "h,~{cc},~{memory}");
+    return ac_sink_text(&s);
+}
+
+static int bytes_tile(l_fn *f, const ac_ins *in, const ac_tile *t)
+{
+    l_module *M = f->M;
+    const int32_t n = t->channels;
+    LLVMValueRef operand[MOST_BYTES], place[MOST_BYTES];
+    LLVMTypeRef type[MOST_BYTES];
+    const char *name[MOST_BYTES];
+    for (int32_t i = 0; i < n; i++) {
+        place[i] = element(f, t->acc, l_int(M, AC_I32, i, 1), 0);
+        operand[i] = LLVMBuildLoad2(M->b, M->i32, place[i], "");
+    }
+    operand[n] = element(f, t->x, f->val[in->a], 0);
+    operand[n + 1] = element(f, t->w, f->val[in->b], 0);
+    LLVMValueRef bytes = LLVMBuildMul(M->b, f->val[in->c], l_int(M, AC_I32, t->depth, 1), "");
+    operand[n + 2] = LLVMBuildGEP2(M->b, M->i8, operand[n], &bytes, 1, "");
+    for (int32_t i = 0; i < n + 5; i++) {
+        name[i] = ac_strf(M->region, "$%d", (int)i);
+        type[i] = i < n + 2 ? LLVMTypeOf(operand[i]) : M->i32;
+    }
+    const char *list = bytes_constraints(M, n), *x = name[n], *end = ac_strf(M->region, "$%d", (int)(2 * n + 6));
+    const char *text =
+        ac_strf(M->region, "1:\n%scmp %s, %s\nbne 1b",
+                ac_tile_bytes_asm(M->cx, t, name, x, name[n + 1], name[n + 2], name[n + 3], "\n"), x, end);
+    LLVMTypeRef all = LLVMStructTypeInContext(M->lc, type, (unsigned)n + 4, false), given[MOST_BYTES];
+    for (int32_t i = 0; i < n + 3; i++)
+        given[i] = LLVMTypeOf(operand[i]);
+    LLVMTypeRef fn = LLVMFunctionType(all, given, (unsigned)n + 3, false);
+    LLVMValueRef code =
+        LLVMGetInlineAsm(fn, text, strlen(text), list, strlen(list), true, false, LLVMInlineAsmDialectATT, false);
+    LLVMValueRef v = LLVMBuildCall2(M->b, fn, code, operand, (unsigned)n + 3, "");
+    for (int32_t i = 0; i < n; i++)
+        LLVMBuildStore(M->b, LLVMBuildExtractValue(M->b, v, (unsigned)i, ""), place[i]);
+    return AC_OK;
+}
+
 int l_tile(l_fn *f, const ac_ins *in)
 {
     l_module *M = f->M;
@@ -58,11 +110,13 @@ int l_tile(l_fn *f, const ac_ins *in)
         l_rvv_tile(f, in);
         return AC_OK;
     }
-    if (t.form != AC_TILE_PAIRS)
+    if (t.form != AC_TILE_PAIRS && t.form != AC_TILE_UNSIGNED)
         return l_mve_tile(f, in);
     if (!ac_tile_has_asm(M->target, &t))
         return ac_error(M->cx, (ac_place){0}, E0901, "the LLVM printer has no tile of %d x %d for %s", (int)t.rows,
                         (int)t.channels, M->target->name);
+    if (t.form == AC_TILE_UNSIGNED)
+        return bytes_tile(f, in, &t);
     LLVMValueRef operand[MOST], place[MOST];
     for (int32_t i = 0; i < n; i++) {
         place[i] = element(f, t.acc, l_int(M, AC_I32, i, 1), 0);

@@ -307,10 +307,10 @@ static int read_sums(reader *r, ac_ins *i, ac_tile *t) /* 3 x 2 acc x[%1] w[%2] 
     if (pitched)
         AC_TRY(read_i32(r, 0, AC_TILE_PITCH, &t->pitch));
     AC_TRY(read_place(r, &w));
-    if (pitched) {
+    if (pitched)
         AC_TRY(read_i32(r, 0, AC_TILE_SHIFT, &t->shift));
+    if (pitched || t->form == AC_TILE_UNSIGNED)
         AC_TRY(read_i32(r, 0, AC_TILE_SHIFT, &t->depth));
-    }
     i->b = w.a;
     t->w = w.aux;
     t->acc = acc.aux;
@@ -323,7 +323,7 @@ static int read_tile(reader *r, ac_ins *i) /* pairs 3 x 2 acc x[%1] w[%2] %3 */
     while (t.form < AC_TILE_FORMS && !take(r, ac_tile_text[t.form]))
         t.form++;
     if (t.form == AC_TILE_FORMS)
-        return syntax(r, "'pairs', 'bytes', 'each', 'spread', 'outer' or 'lanes'");
+        return syntax(r, "'pairs', 'bytes', 'each', 'spread', 'outer', 'lanes' or 'unsigned'");
     AC_TRY((t.form == AC_TILE_SPREAD ? read_spread : read_sums)(r, i, &t));
     AC_TRY(read_value(r, &i->c));
     i->dtype = (uint8_t)r->fn->buf.item[i->aux].dtype;

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-const char *const ac_tile_text[] = {"pairs", "bytes", "each", "spread", "outer", "lanes"};
+const char *const ac_tile_text[] = {"pairs", "bytes", "each", "spread", "outer", "lanes", "unsigned"};
 
 /* k, from the lowest bit: weights or stride 12, acc 12, form 3, rows 5, channels - 1 5, shift 7, pitch 12, depth 7 */
 static int32_t field(const ac_ins *i, int32_t from, int32_t bits)
@@ -53,6 +53,7 @@ int32_t ac_tile_depth(const ac_tile *t)
         return 16;
     case AC_TILE_EACH:
     case AC_TILE_OUTER:
+    case AC_TILE_UNSIGNED:
         return t->depth;
     case AC_TILE_SPREAD:
     case AC_TILE_LANES:
@@ -148,6 +149,13 @@ static int32_t of_bytes(const ac_tile *t, const int8_t *x, const int8_t *w, int6
     return sum;
 }
 
+static void add_unsigned(const ac_tile *t, const uint8_t *x, const uint8_t *w, int64_t n, int32_t *acc)
+{
+    for (int64_t k = 0; k < n; k++)
+        for (int32_t c = 0; c < t->channels; c++)
+            acc[c] = wrapped(acc[c], x[k], w[k * t->channels + c]);
+}
+
 static void spread(const ac_tile *t, const int8_t *x, int64_t steps, int8_t *to)
 {
     for (int64_t s = 0; s < steps; s++)
@@ -175,9 +183,14 @@ static void wide(const ac_tile *t, const int8_t *x, const int8_t *w, int64_t ste
             acc[r * t->channels + c] = of_lane(t, x + r * t->pitch, w, steps, c);
 }
 
-void ac_tile_run(const ac_tile *t, const void *x, const int8_t *w, int64_t steps, void *to)
+void ac_tile_run(const ac_tile *t, const void *x, const void *weights, int64_t steps, void *to)
 {
     int32_t *acc = to;
+    const int8_t *w = weights;
+    if (t->form == AC_TILE_UNSIGNED) {
+        add_unsigned(t, x, weights, steps * t->depth, acc);
+        return;
+    }
     if (ac_tile_is_wide(t)) {
         wide(t, x, w, steps, acc);
         return;

@@ -6,6 +6,7 @@
  *     PAIRS    x  i16 [step][row][8]            w  i8 [step][channel pair][8][2]        acc [channel][row], added to
  *     BYTES    x  i8  [row][step][16]           w  i8 [step][channel][16]               acc [row][channel], set
  *     EACH     x  i8  [slot], `pitch` apart     w  i8 [slot][depth]                     acc [row][channel], set
+ *     UNSIGNED x  u8  [step][depth]             w  u8 [step][depth][channel]            acc [channel], added to
  *     SPREAD   x  i8  [step], `stride` apart, [channel]    acc  i8 [slot], `pitch` apart, [step], `shift` apart
  *     OUTER    x  i8  [part][row][step][depth]  w  i8 [part][step][depth][channel]  acc [row][channel], set
  *     LANES    x  i8  [part][row][step][channel]  w  i8 [part][step][channel]       acc [row][channel], set
@@ -15,12 +16,12 @@
  * PAIRS reads the two weights (a, b) of a pair as one i16, h = a + 256 b, so that a processor which multiplies halves
  * of a word needs no other copy of them: the accumulator of the even channel gets x * a, that of the odd one x * h, and
  * the caller takes the first off: (odd - even) / 256, exact while the sum of x * b stays inside 24 bits. Sums wrap.
- * BYTES sums x * w, wrapping. EACH, a single step, multiplies what belongs to a channel by its own weights: row r is
- * the sum over k < depth of x[slot][k] * w[slot][(rows - 1 - r) * shift + k], so that neighbouring pixels of a
- * depthwise convolution, whose windows share most of their columns, share x too; w is read beyond the last slot by the
- * shifts. SPREAD turns pixels of channels into channels of pixels, which EACH reads. Slots are the channels in the
- * order 0, 2, 1, 3 of each four: pairs of sums go into the even and the odd lanes of a vector. With one channel,
- * `shift` 1 and a `stride` of 1 or 0 it copies, or fills.
+ * BYTES and UNSIGNED sum x * w, wrapping; UNSIGNED has one row. EACH, a single step, multiplies what belongs to a
+ * channel by its own weights: row r is the sum over k < depth of x[slot][k] * w[slot][(rows - 1 - r) * shift + k], so
+ * that neighbouring pixels of a depthwise convolution, whose windows share most of their columns, share x too; w is
+ * read beyond the last slot by the shifts. SPREAD turns pixels of channels into channels of pixels, which EACH reads.
+ * Slots are the channels in the order 0, 2, 1, 3 of each four: pairs of sums go into the even and the odd lanes of a
+ * vector. With one channel, `shift` 1 and a `stride` of 1 or 0 it copies, or fills.
  *
  * OUTER and LANES are for vectors with a channel in each lane. Both sum x * w, wrapping: OUTER a value of x by the
  * weights of all channels, LANES the values of channels by their own weights. Rows are `pitch` elements apart and may
@@ -31,8 +32,8 @@
  *     ac_lb_tile(b, (ac_tile){.form = AC_TILE_PAIRS, .rows = 3, .channels = 2, .x = x, .w = w, .acc = acc}, x_at, w_at,
  *                steps);
  *
- * Targets have an instruction sequence for the shapes that lowerings use (targets.def: dsp, mve, rvv); the evaluator
- * runs ac_tile_run, which is the definition. */
+ * Targets have an instruction sequence for the shapes that lowerings use (targets.def: dsp, mve, rvv; Armv6-M); the
+ * evaluator runs ac_tile_run, which is the definition. */
 #ifndef AC_IR_LOOP_TILES_H
 #define AC_IR_LOOP_TILES_H
 #include "ir/loop/loop.h"
@@ -44,6 +45,7 @@ typedef enum ac_tile_form {
     AC_TILE_SPREAD,
     AC_TILE_OUTER,
     AC_TILE_LANES,
+    AC_TILE_UNSIGNED,
     AC_TILE_FORMS
 } ac_tile_form;
 extern const char *const ac_tile_text[AC_TILE_FORMS];
@@ -63,7 +65,7 @@ typedef struct ac_tile {
     int32_t x, w, acc;      /* buffers; SPREAD: w 0 */
     int32_t pitch;          /* EACH, SPREAD, OUTER, LANES */
     int32_t shift;          /* EACH, SPREAD; OUTER, LANES: parts */
-    int32_t depth;          /* EACH: a multiple of 16; OUTER, LANES */
+    int32_t depth;          /* EACH: a multiple of 16; OUTER, LANES, UNSIGNED */
     int32_t stride;         /* SPREAD */
 } ac_tile;
 
@@ -82,6 +84,6 @@ int64_t ac_tile_weights(const ac_tile *t, int64_t steps);
 
 /* The definition. x: i16 or i8 elements as the form says, at the first step; w likewise; to: accumulators, or elements
  * from b on. */
-void ac_tile_run(const ac_tile *t, const void *x, const int8_t *w, int64_t steps, void *to);
+void ac_tile_run(const ac_tile *t, const void *x, const void *w, int64_t steps, void *to);
 
 #endif

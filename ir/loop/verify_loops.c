@@ -150,7 +150,8 @@ static void check_tile(checker *c, const ac_ins *i, const ac_ins *w_at, const ac
     if (t.form >= AC_TILE_FORMS || t.rows < 1 || (t.form == AC_TILE_PAIRS && t.channels % 2) ||
         (ac_tile_is_wide(&t) && (!t.shift || !t.depth || (t.form == AC_TILE_LANES && t.pitch % t.depth))) ||
         (t.form == AC_TILE_EACH &&
-         (t.channels % 4 || !t.depth || t.depth % 16 || steps->op != AC_L_CONST || steps->k.i != 1))) {
+         (t.channels % 4 || !t.depth || t.depth % 16 || steps->op != AC_L_CONST || steps->k.i != 1)) ||
+        (t.form == AC_TILE_UNSIGNED && (t.rows != 1 || !t.depth))) {
         fault(c, "has no such shape");
         return;
     }
@@ -161,9 +162,10 @@ static void check_tile(checker *c, const ac_ins *i, const ac_ins *w_at, const ac
     const bool spreads = t.form == AC_TILE_SPREAD;
     const ac_buf *x = &c->fn->buf.item[t.x], *w = spreads ? NULL : &c->fn->buf.item[t.w],
                  *acc = &c->fn->buf.item[t.acc];
-    if (x->dtype != (t.form == AC_TILE_PAIRS ? AC_I16 : AC_I8) || (w && w->dtype != AC_I8))
+    const ac_dtype bytes = t.form == AC_TILE_UNSIGNED ? AC_U8 : AC_I8;
+    if (x->dtype != (t.form == AC_TILE_PAIRS ? AC_I16 : bytes) || (w && w->dtype != bytes))
         fault(c, "does not exist for rows of %s and weights of %s", ac_dtype_name(x->dtype),
-              ac_dtype_name(w ? w->dtype : AC_I8));
+              ac_dtype_name(w ? w->dtype : bytes));
     if (spreads && (acc->dtype != AC_I8 || acc->role == AC_BUF_IN || acc->role == AC_BUF_CONST))
         fault(c, "spreads to a buffer of i8");
     if (!spreads && (acc->dtype != AC_I32 || acc->role != AC_BUF_LOCAL || acc->count < t.rows * t.channels))

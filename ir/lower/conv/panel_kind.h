@@ -3,7 +3,7 @@
  *     kind     for                                               tile                     line
  *     pairs    products of two halves (SMLAD)                    3 pixels x 2 channels    i16, in the order of SXTB16
  *     plain    one product at a time                             by registers             i8, or none: x in place
- *     plain    ... with products of 32 bits, eight registers     1 pixel x 4 channels     u8, x + 128
+ *     plain    ... with products of 32 bits, eight registers     1 pixel x 8 channels     u8, x + 128
  *
  * panel.c calls them so:
  *

@@ -15,8 +15,10 @@
  * Biased, for processors of 32-bit products and eight registers (Thumb of ARMv6-M), which load unsigned bytes only at
  * constant distances: X = x + 128 in the line and W = w + 128 in the table, u8. Then
  * sum of (x - zx) w = sum of X W - 128 sum of X - (zx + 128) sum of w; the sum of X is made while the line is, the last
- * is in the bias. */
+ * is in the bias. The inner loop is a TILE of one pixel and eight channels: compilers have too few registers for it. */
 #include "ir/lower/conv/panel_kind.h"
+
+#include "ir/loop/tiles.h"
 
 enum { LEAST_DEPTH = 8, MOST_DEPTH = 16384 }; /* sums of products, u8 too, stay inside 32 bits */
 
@@ -30,8 +32,10 @@ typedef struct shape {
 static const shape SHAPES[] = {
     {24, 4, 4, 1, 4, 4},
     {13, 4, 2, 4, 4, 4},
-    {8, 1, 4, 8, 4, 8},
+    {8, 1, 8, 4, 8, 4},
 };
+
+enum { REACHED = 32 }; /* biased: weights of a step that loads reach */
 
 static const shape *shape_of(const ac_target *t)
 {
@@ -161,17 +165,35 @@ static void products(const ac_panel *p, const ac_x *acc, int32_t pixels, ac_x x_
     }
 }
 
+static void biased_sums(const ac_panel *p, ac_x oc)
+{
+    ac_lb *b = &p->L->b;
+    const ac_x start = ac_lb_mul(b, ac_lb_get(b, p->sum), ac_lb_i32(b, -128));
+    for (int32_t i = 0; i < p->channels; i++)
+        ac_lb_store(b, p->acc, ac_lb_i32(b, i), start);
+    const ac_tile t = {.form = AC_TILE_UNSIGNED,
+                       .rows = 1,
+                       .channels = p->channels,
+                       .depth = p->step,
+                       .x = p->line,
+                       .w = p->w,
+                       .acc = p->acc};
+    ac_lb_tile(b, t, ac_lb_i32(b, 0), ac_lb_mul(b, oc, p->k.block_bytes), p->k.steps);
+}
+
 /* The sums of a block of channels, into p->acc. */
 static void sums(const ac_panel_place *to, int32_t pixels, ac_x oc)
 {
     const ac_panel *p = to->p;
     ac_lb *b = &p->L->b;
-    ac_x acc[16], start = ac_lb_i32(b, 0);
+    ac_x acc[16];
     const int32_t n = pixels * p->channels;
-    if (p->biased)
-        start = ac_lb_mul(b, ac_lb_get(b, p->sum), ac_lb_i32(b, -128));
+    if (p->biased) {
+        biased_sums(p, oc);
+        return;
+    }
     for (int32_t i = 0; i < n; i++)
-        acc[i] = ac_lb_var(b, "a", start);
+        acc[i] = ac_lb_var(b, "a", ac_lb_i32(b, 0));
     const ac_x w_at = ac_lb_mul(b, oc, p->k.block_bytes);
     const ac_x k = ac_lb_for(b, "k", ac_lb_i32(b, 0), ac_lb_i32(b, (p->steps * p->step)), p->step, AC_MARK_SERIAL);
     const ac_x x_k =
@@ -213,6 +235,16 @@ static bool reads_in_place(const ac_panel *p)
     return true;
 }
 
+/* Biased: the channels of a block that take the fewest instructions; the last block has some of no use. */
+static int32_t best_block(int64_t n, int32_t most)
+{
+    int32_t best = most;
+    for (int32_t c = most; c > 0; c--)
+        if ((n + c - 1) / c * (3 * c + 1) < (n + best - 1) / best * (3 * best + 1))
+            best = c;
+    return best;
+}
+
 static void prepare(ac_panel *p, int64_t positions)
 {
     ac_lower *L = p->L;
@@ -220,13 +252,15 @@ static void prepare(ac_panel *p, int64_t positions)
     const shape *s = shape_of(L->target);
     p->pixels = positions < s->pixels ? (int32_t)positions : s->pixels;
     p->channels = positions == 1 ? s->alone : s->channels;
-    if (p->c->n < p->channels)
+    p->biased = L->target->mul == AC_MUL_LOW;
+    if (p->biased)
+        p->channels = best_block(p->c->n, p->channels);
+    else if (p->c->n < p->channels)
         p->channels = (int32_t)p->c->n;
-    p->step = positions == 1 ? s->alone_step : s->step;
+    p->step = p->biased ? REACHED / p->channels : positions == 1 ? s->alone_step : s->step;
     p->steps = (p->depth + p->step - 1) / p->step;
     p->step = (int32_t)((p->depth + p->steps - 1) / p->steps); /* the last step has few of no use */
     p->unit = p->win.ic % 4 ? 1 : 4;
-    p->biased = L->target->mul == AC_MUL_LOW;
     p->in_place = reads_in_place(p);
     ac_channel_tables(p->c, p->c->n, &rows, p->c->zx + (p->biased ? 128 : 0));
     p->x = p->line = ac_lo_operand(L, p->c->x);

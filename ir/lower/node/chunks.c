@@ -352,9 +352,13 @@ static bool may_cut(const cutter *v)
         if (m->role == AC_BUF_INOUT)
             return false;
     }
-    for (ac_x x = 1; x < fn->code.n; x++)
-        if (fn->code.item[x].op == AC_L_LOAD && fn->buf.item[fn->code.item[x].aux].role == AC_BUF_OUT)
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        const ac_ins *i = &fn->code.item[x];
+        if (i->op == AC_L_TILE || i->op == AC_L_REQUANT) /* of processors with one core: places in scratch, and more */
             return false;
+        if (i->op == AC_L_LOAD && fn->buf.item[i->aux].role == AC_BUF_OUT)
+            return false;
+    }
     return scratch < INT32_MAX / 2 / v->chunks;
 }
 

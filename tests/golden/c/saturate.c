@@ -136,28 +136,16 @@ static inline int32_t clamp_i8(int32_t v)
 #endif
 }
 
-SATURATE_SECTION_RODATA static const int32_t saturate_depthwise_conv_2d_0_m[3] = {
-    10486, 20972, 15729
-};
-
-SATURATE_SECTION_RODATA static const int32_t saturate_depthwise_conv_2d_0_c[3] = {
-    -66843008, -66827279, -66840386
-};
-
-SATURATE_SECTION_RODATA static const int32_t saturate_depthwise_conv_2d_0_bias[3] = {
-    478, -193, -457
+SATURATE_SECTION_RODATA static const int32_t saturate_depthwise_conv_2d_0_m[6] = {
+    10486, -61830700, 20972, -70874875, 15729, -74028539
 };
 
 SATURATE_SECTION_RODATA static const int8_t saturate_depthwise_conv_2d_0_w[24] __attribute__((aligned(4))) = {
     17, 0, 96, 0, -14, 0, 75, 0, 63, 0, 6, 0, -14, 0, -24, 0, 120, 0, -55, 0, 67, 0, 27, 0
 };
 
-SATURATE_SECTION_RODATA static const int32_t saturate_depthwise_conv_2d_1_m[3] = {
-    687194752, 1374389504, 1030792088
-};
-
-SATURATE_SECTION_RODATA static const int32_t saturate_depthwise_conv_2d_1_c[3] = {
-    343972159, 537136640, 516429899
+SATURATE_SECTION_RODATA static const int32_t saturate_depthwise_conv_2d_1_m[6] = {
+    687194752, 343972159, 1374389504, 537136640, 1030792088, 516429899
 };
 
 SATURATE_SECTION_RODATA static const int32_t saturate_depthwise_conv_2d_1_bias[3] = {
@@ -166,15 +154,13 @@ SATURATE_SECTION_RODATA static const int32_t saturate_depthwise_conv_2d_1_bias[3
 
 /* depthwise_conv_2d 'y' -> i8 [1,2,2,3]
  * step 0: depthwise_conv_2d 'y', 48 MACs: x i8 [1,2,2,3] at 0x0000 -> i8 [1,2,2,3] at 0x0010
- *   m     i32[3]
- *   c     i32[3]
- *   bias  i32[3]
- *   x     i8[12]  i8 [1,2,2,3] x
- *   w     i8[24]
- *   out   i8[12]  i8 [1,2,2,3] y */
+ *   m    i32[6]
+ *   x    i8[12]  i8 [1,2,2,3] x
+ *   w    i8[24]
+ *   out  i8[12]  i8 [1,2,2,3] y */
 SATURATE_SECTION_FAST SATURATE_NOINLINE
-static void saturate_depthwise_conv_2d_0(const int32_t *restrict m, const int32_t *restrict c,
-    const int32_t *restrict bias, const int8_t *restrict x, const int8_t *restrict w, int8_t *restrict out)
+static void saturate_depthwise_conv_2d_0(const int32_t *restrict m, const int8_t *restrict x,
+    const int8_t *restrict w, int8_t *restrict out)
 {
     for (int32_t oy = 0; oy < 2; oy++) {
         const int32_t t0 = 2 - oy;
@@ -189,8 +175,7 @@ static void saturate_depthwise_conv_2d_0(const int32_t *restrict m, const int32_
             const int32_t t8 = ic * 8;
             const uint32_t t9 = word_of(&w[t8]);
             const uint32_t t10 = word_of(&w[t8 + 4]);
-            const int32_t bias0 = bias[ic];
-            int32_t start = bias0;
+            int32_t start = 0;
             uint32_t w_1 = t9;
             uint32_t w_2 = t10;
             if (t3) {
@@ -198,7 +183,7 @@ static void saturate_depthwise_conv_2d_0(const int32_t *restrict m, const int32_
                 w_1 = (t9 & t5) << t4;
                 const uint32_t t12 = t10 & t6;
                 const int32_t t13 = dot2_i16x2(even_i16x2(t12), 0x00030003u,
-                    dot2_i16x2(odd_i16x2(t11), 0x00030003u, dot2_i16x2(even_i16x2(t11), 0x00030003u, bias0)));
+                    dot2_i16x2(odd_i16x2(t11), 0x00030003u, dot2_i16x2(even_i16x2(t11), 0x00030003u, 0)));
                 w_2 = (t10 & t5) << t4;
                 start = dot2_i16x2(odd_i16x2(t12), 0x00030003u, t13);
             }
@@ -209,10 +194,11 @@ static void saturate_depthwise_conv_2d_0(const int32_t *restrict m, const int32_
             const uint32_t t18 = even_i16x2(w_2);
             const int32_t t19 = dot2_i16x2(t15, t18,
                 dot2_i16x2(pair_i16x2((uint32_t)x[t7], (uint32_t)x[t7 + 6]), t16, start));
-            const int32_t m0 = m[ic];
-            const int32_t c0 = c[ic];
-            out[t17 + ic] = sat_i8_shr(t19 * m0 + c0, 19);
-            out[t17 + (1 * 3 + ic)] = sat_i8_shr(dot2_i16x2(0x00030003u, t18, dot2_i16x2(t15, t16, start)) * m0 + c0,
+            const int32_t t20 = ic * 2;
+            const int32_t m0 = m[t20];
+            const int32_t m1 = m[t20 + 1];
+            out[t17 + ic] = sat_i8_shr(t19 * m0 + m1, 19);
+            out[t17 + (1 * 3 + ic)] = sat_i8_shr(dot2_i16x2(0x00030003u, t18, dot2_i16x2(t15, t16, start)) * m0 + m1,
                 19);
         }
     }
@@ -220,15 +206,14 @@ static void saturate_depthwise_conv_2d_0(const int32_t *restrict m, const int32_
 
 /* depthwise_conv_2d 'z' -> i8 [1,2,2,3]
  * step 1: depthwise_conv_2d 'z', then add, 48 MACs: y i8 [1,2,2,3] at 0x0010 -> s i8 [1,2,2,3] at 0x0000
- *   m     i32[3]
- *   c     i32[3]
+ *   m     i32[6]
  *   bias  i32[3]
  *   x     i8[12]  i8 [1,2,2,3] y
  *   w     i8[24]
  *   out   i8[12]  i8 [1,2,2,3] s */
 SATURATE_SECTION_FAST SATURATE_NOINLINE
-static void saturate_depthwise_conv_2d_1(const int32_t *restrict m, const int32_t *restrict c,
-    const int32_t *restrict bias, const int8_t *restrict x, const int8_t *restrict w, int8_t *restrict out)
+static void saturate_depthwise_conv_2d_1(const int32_t *restrict m, const int32_t *restrict bias,
+    const int8_t *restrict x, const int8_t *restrict w, int8_t *restrict out)
 {
     for (int32_t oy = 0; oy < 2; oy++) {
         const int32_t t0 = 2 - oy;
@@ -264,30 +249,31 @@ static void saturate_depthwise_conv_2d_1(const int32_t *restrict m, const int32_
             const uint32_t t19 = even_i16x2(w_2);
             const int32_t t20 = dot2_i16x2(t15, t19,
                 dot2_i16x2(pair_i16x2((uint32_t)x[t7], (uint32_t)x[t7 + 6]), t16, start));
-            const int64_t t21 = (int64_t)m[ic];
-            const int32_t c0 = c[ic];
-            const int32_t t22 = (int32_t)(
-                ((int64_t)t20 * t21 + (i64_from_i32(c0 ^ (t20 >> 31)) + INT64_C(1511828488192))) >> 32);
-            const int32_t t23 = i32_from_u32((uint32_t)i32_from_u32((uint32_t)sat_i8_shr(t22, 6) - 5u) * 1048576u);
-            const int64_t t24 = (int64_t)t23 * 1717987038 + INT64_C(3221225472) + i64_from_i32(t23 >> 31) *
+            const int32_t t21 = ic * 2;
+            const int64_t t22 = (int64_t)m[t21];
+            const int32_t m0 = m[t21 + 1];
+            const int32_t t23 = (int32_t)(
+                ((int64_t)t20 * t22 + (i64_from_i32(m0 ^ (t20 >> 31)) + INT64_C(1511828488192))) >> 32);
+            const int32_t t24 = i32_from_u32((uint32_t)i32_from_u32((uint32_t)sat_i8_shr(t23, 6) - 5u) * 1048576u);
+            const int64_t t25 = (int64_t)t24 * 1717987038 + INT64_C(3221225472) + i64_from_i32(t24 >> 31) *
                 INT64_C(2147483648);
-            const int32_t t25 = i32_from_u32((uint32_t)(int32_t)(t24 >> 32) +
+            const int32_t t26 = i32_from_u32((uint32_t)(int32_t)(t25 >> 32) +
                 (uint32_t)i32_from_u32((uint32_t)i32_from_u32((uint32_t)x[t18] - 4294967168u) * 524288u));
-            const int64_t t26 = (int64_t)t25 * 1342177186 + INT64_C(562951027163136) + i64_from_i32(t25 >> 31) *
+            const int64_t t27 = (int64_t)t26 * 1342177186 + INT64_C(562951027163136) + i64_from_i32(t26 >> 31) *
                 INT64_C(2147483648);
-            out[t18] = (int8_t)clamp_i8(i32_from_u32((uint32_t)(int32_t)(t26 >> 50) + 4294967289u));
-            const int32_t t27 = t17 + (1 * 3 + ic);
-            const int32_t t28 = dot2_i16x2(0xff80ff80u, t19, dot2_i16x2(t15, t16, start));
-            const int32_t t29 = (int32_t)(
-                ((int64_t)t28 * t21 + (i64_from_i32(c0 ^ (t28 >> 31)) + INT64_C(1511828488192))) >> 32);
-            const int32_t t30 = i32_from_u32((uint32_t)i32_from_u32((uint32_t)sat_i8_shr(t29, 6) - 5u) * 1048576u);
-            const int64_t t31 = (int64_t)t30 * 1717987038 + INT64_C(3221225472) + i64_from_i32(t30 >> 31) *
+            out[t18] = (int8_t)clamp_i8(i32_from_u32((uint32_t)(int32_t)(t27 >> 50) + 4294967289u));
+            const int32_t t28 = t17 + (1 * 3 + ic);
+            const int32_t t29 = dot2_i16x2(0xff80ff80u, t19, dot2_i16x2(t15, t16, start));
+            const int32_t t30 = (int32_t)(
+                ((int64_t)t29 * t22 + (i64_from_i32(m0 ^ (t29 >> 31)) + INT64_C(1511828488192))) >> 32);
+            const int32_t t31 = i32_from_u32((uint32_t)i32_from_u32((uint32_t)sat_i8_shr(t30, 6) - 5u) * 1048576u);
+            const int64_t t32 = (int64_t)t31 * 1717987038 + INT64_C(3221225472) + i64_from_i32(t31 >> 31) *
                 INT64_C(2147483648);
-            const int32_t t32 = i32_from_u32((uint32_t)(int32_t)(t31 >> 32) +
-                (uint32_t)i32_from_u32((uint32_t)i32_from_u32((uint32_t)x[t27] - 4294967168u) * 524288u));
-            const int64_t t33 = (int64_t)t32 * 1342177186 + INT64_C(562951027163136) + i64_from_i32(t32 >> 31) *
+            const int32_t t33 = i32_from_u32((uint32_t)(int32_t)(t32 >> 32) +
+                (uint32_t)i32_from_u32((uint32_t)i32_from_u32((uint32_t)x[t28] - 4294967168u) * 524288u));
+            const int64_t t34 = (int64_t)t33 * 1342177186 + INT64_C(562951027163136) + i64_from_i32(t33 >> 31) *
                 INT64_C(2147483648);
-            out[t27] = (int8_t)clamp_i8(i32_from_u32((uint32_t)(int32_t)(t33 >> 50) + 4294967289u));
+            out[t28] = (int8_t)clamp_i8(i32_from_u32((uint32_t)(int32_t)(t34 >> 50) + 4294967289u));
         }
     }
 }
@@ -306,16 +292,14 @@ int saturate_run(const saturate_mem *m)
 
     /* 0: depthwise_conv_2d 'y', 48 MACs: x i8 [1,2,2,3] at 0x0000 -> i8 [1,2,2,3] at 0x0010 */
     SATURATE_STEP_BEGIN(0);
-    saturate_depthwise_conv_2d_0(saturate_depthwise_conv_2d_0_m, saturate_depthwise_conv_2d_0_c,
-        saturate_depthwise_conv_2d_0_bias, (int8_t *)(void *)&arena[0x0000], saturate_depthwise_conv_2d_0_w,
-        (int8_t *)(void *)&arena[0x0010]);
+    saturate_depthwise_conv_2d_0(saturate_depthwise_conv_2d_0_m, (int8_t *)(void *)&arena[0x0000],
+        saturate_depthwise_conv_2d_0_w, (int8_t *)(void *)&arena[0x0010]);
     SATURATE_STEP_END(0);
 
     /* 1: depthwise_conv_2d 'z', then add, 48 MACs: y i8 [1,2,2,3] at 0x0010 -> s i8 [1,2,2,3] at 0x0000 */
     SATURATE_STEP_BEGIN(1);
-    saturate_depthwise_conv_2d_1(saturate_depthwise_conv_2d_1_m, saturate_depthwise_conv_2d_1_c,
-        saturate_depthwise_conv_2d_1_bias, (int8_t *)(void *)&arena[0x0010], saturate_depthwise_conv_2d_0_w,
-        (int8_t *)(void *)&arena[0x0000]);
+    saturate_depthwise_conv_2d_1(saturate_depthwise_conv_2d_1_m, saturate_depthwise_conv_2d_1_bias,
+        (int8_t *)(void *)&arena[0x0010], saturate_depthwise_conv_2d_0_w, (int8_t *)(void *)&arena[0x0000]);
     SATURATE_STEP_END(1);
     return SATURATE_OK;
 }

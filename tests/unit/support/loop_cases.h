@@ -239,9 +239,9 @@ static void dots(ac_dtype d, int32_t group, int32_t lanes)
 static void sums(ac_tile t)
 {
     open_case();
-    const ac_dtype d = t.form == AC_TILE_PAIRS ? AC_I16 : AC_I8;
+    const ac_dtype bytes = t.form == AC_TILE_UNSIGNED ? AC_U8 : AC_I8, d = t.form == AC_TILE_PAIRS ? AC_I16 : bytes;
     t.x = buf("x", d, AC_BUF_IN);
-    t.w = buf("w", AC_I8, AC_BUF_IN);
+    t.w = buf("w", bytes, AC_BUF_IN);
     const int32_t z = buf("z", AC_I32, AC_BUF_IN), out = buf("out", AC_I32, AC_BUF_OUT), n = t.rows * t.channels;
     t.acc = ac_lb_buf(&b, "acc", AC_I32, n, AC_BUF_LOCAL, 4, NULL);
     const int32_t w = t.w;
@@ -259,7 +259,7 @@ static void sums(ac_tile t)
     for (int32_t i = 0; i < n; i++)
         ac_lb_store(&b, out, ac_lb_i32(&b, i), ac_lb_load(&b, t.acc, ac_lb_i32(&b, i), 1));
     const char *what = ac_strf(cx.region, "tile %s %d x %d", ac_tile_text[t.form], (int)t.rows, (int)t.channels);
-    close_case(title(what, d, AC_I8, 1), ANY, ANY, ANY, OUTPUT);
+    close_case(title(what, d, bytes, 1), ANY, ANY, ANY, OUTPUT);
 }
 
 static void spread(int32_t channels, int32_t pitch, int32_t shift, int32_t stride)
@@ -320,6 +320,8 @@ static void tile_cases(void)
     sums((ac_tile){.form = AC_TILE_LANES, .rows = 2, .channels = 8, .pitch = 8, .shift = 1, .depth = 1});
     spread(1, 0, 1, 1);
     spread(1, 0, 1, 0);
+    for (int32_t channels = 1; channels <= 8; channels += channels < 5 ? 2 : 1)
+        sums((ac_tile){.form = AC_TILE_UNSIGNED, .rows = 1, .channels = channels, .depth = 32 / channels % 9});
     spread(16, 3, 1, 20);
     spread(8, 7, 1, 0);
     spread(5, 12, 3, 20);
