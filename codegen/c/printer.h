@@ -66,9 +66,10 @@ typedef struct ac_cuse {
 /* inline_values.c: one entry for each instruction. */
 ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_region *r);
 
-/* scaled.c: x is the high word of a * b + add (0: of a * b), or `inside` of such a product and printed by it */
+/* scaled.c: x is the high word of a * b + add (0: of a * b), or the high word of a * b and `sum` added, or `inside` of
+ * such a product and printed by it */
 typedef struct ac_cscaled {
-    ac_x a, b, add;
+    ac_x a, b, add, sum;
     bool inside;
 } ac_cscaled;
 

@@ -5,7 +5,8 @@
  *  ->
  *     scaled_i32(acc, m, c)
  *
- * Values between are printed nowhere else: each has one use. */
+ * Values between are printed nowhere else: each has one use. Without c, but with a word added afterwards, it is one
+ * instruction of Arm's DSP extension: high_sum_i32. */
 #include "codegen/c/printer.h"
 
 static bool joins(const ac_cfn *f, ac_x x)
@@ -48,13 +49,34 @@ static bool match(const ac_cfn *f, ac_x x, ac_cscaled *s, ac_x between[5])
     return s->a && s->b;
 }
 
+/* A word added to a high word. */
+static void match_sum(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x);
+    if (in->op != AC_L_ADD || in->dtype != AC_I32 || in->lanes > 1)
+        return;
+    const ac_x operand[2] = {in->a, in->b};
+    for (int k = 0; k < 2; k++) {
+        const ac_cscaled *high = &f->scaled[operand[k]];
+        if (!high->a || high->add || high->sum || !joins(f, operand[k]) || operand[0] == operand[1])
+            continue;
+        f->scaled[x] = (ac_cscaled){.a = high->a, .b = high->b, .sum = operand[1 - k]};
+        f->scaled[operand[k]] = (ac_cscaled){.inside = true};
+        return;
+    }
+}
+
 void ac_c_find_scaled(ac_cfn *f)
 {
     f->scaled = AC_NEW_N(f->file->region, ac_cscaled, f->fn->code.n);
     for (ac_x x = 1; x < f->fn->code.n; x++) {
         ac_cscaled s = {0};
         ac_x between[5];
-        if (!f->use[x].live || !match(f, x, &s, between))
+        if (!f->use[x].live)
+            continue;
+        if (f->file->target->dsp)
+            match_sum(f, x);
+        if (!match(f, x, &s, between))
             continue;
         f->scaled[x] = s;
         for (int i = 0; i < 5; i++)
@@ -62,10 +84,33 @@ void ac_c_find_scaled(ac_cfn *f)
     }
 }
 
+/* GCC knows no word for SMMLA. */
+static const char *sum_helper(ac_cfile *F)
+{
+    const char *name = "high_sum_i32";
+    if (!ac_c_have(F, name))
+        ac_putf(&F->helpers,
+                "/* The high word of x * m, plus c: requantisation. */\n"
+                "static inline int32_t high_sum_i32(int32_t x, int32_t m, int32_t c)\n"
+                "{\n"
+                "#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__) && !defined(%s_NO_ASM)\n"
+                "    int32_t y;\n"
+                "    __asm__(\"smmla %%0, %%1, %%2, %%3\" : \"=r\"(y) : \"r\"(x), \"r\"(m), \"r\"(c));\n"
+                "    return y;\n"
+                "#else\n"
+                "    return (int32_t)(((int64_t)x * (int64_t)m) >> 32) + c;\n"
+                "#endif\n"
+                "}\n\n",
+                F->upper);
+    return name;
+}
+
 ac_cexpr ac_c_scaled(ac_cfn *f, ac_x x)
 {
     ac_cfile *F = f->file;
     const ac_cscaled *s = &f->scaled[x];
+    if (s->sum)
+        return ac_c_call3(F->region, sum_helper(F), f->val[s->a].e, f->val[s->b].e, f->val[s->sum].e);
     const char *name = s->add ? "scaled_i32" : "high_i32";
     if (!ac_c_have(F, name))
         ac_put(&F->helpers, s->add ? "/* The high word of x * m + c: requantisation. */\n"

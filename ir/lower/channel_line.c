@@ -163,7 +163,7 @@ static bool find_with_bias(ac_channel *c, int32_t fold)
     if (!f || !set_biases_apart(c, bias, f))
         return false;
     ac_line_of *of = AC_NEW_N(c->L->region, ac_line_of, c->n);
-    const ac_line line = ac_line_find(f, c->n, c->L->target->mul, of);
+    const ac_line line = ac_line_find(f, c->n, ac_target_mul(c->L->target), of);
     if (line.kind == AC_LINE_NONE || line.product == AC_LINE_LONG || line.rank > c->line.rank)
         return false;
     c->line = line;
@@ -181,7 +181,7 @@ bool ac_channel_line_find(ac_channel *c, int32_t fold)
         return false;
     const int64_t n = c->per_channel ? c->n : 1;
     c->of = AC_NEW_N(c->L->region, ac_line_of, n);
-    c->line = ac_line_find(f, n, t->mul, c->of);
+    c->line = ac_line_find(f, n, ac_target_mul(t), c->of);
     if (c->line.kind == AC_LINE_NONE)
         return false;
     c->bias_in_line = find_with_bias(c, fold);

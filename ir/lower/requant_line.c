@@ -363,8 +363,10 @@ ac_line ac_line_find(const ac_steps *f, int64_t n, ac_mul mul, ac_line_of *of)
                         .rank = (int32_t)i,
                         .vary = FORMS[i].vary,
                         .clip = FORMS[i].clip};
-        if ((line.product == AC_LINE_HIGH && mul != AC_MUL_HIGH) ||
-            ((line.product == AC_LINE_SPLIT || line.product == AC_LINE_THIRDS) && mul != AC_MUL_LOW))
+        const bool high = line.product == AC_LINE_HIGH,
+                   parts = line.product == AC_LINE_SPLIT || line.product == AC_LINE_THIRDS;
+        const bool sum = mul == AC_MUL_SUMS && line.kind == AC_LINE_PLAIN && !line.vary; /* else LONG is cheaper */
+        if ((high && mul != AC_MUL_HIGH && !sum) || (parts && mul != AC_MUL_LOW))
             continue;
         if (fit_all(f, n, &line, FORMS[i].nudge, of))
             return line;

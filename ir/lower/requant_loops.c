@@ -109,7 +109,7 @@ ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc, ac_dtype d)
     ac_line line = {.kind = AC_LINE_NONE};
     ac_line_of of;
     if (t->firmware && !t->vec_bytes && ac_lb_lane_count(b, acc) == 1 && !f->real)
-        line = ac_line_find(f, 1, t->mul, &of);
+        line = ac_line_find(f, 1, ac_target_mul(t), &of);
     ac_x v = 0;
     if (line.kind != AC_LINE_NONE) {
         ac_lo_requant_note(L, ac_line_words(L->region, &line));

@@ -24,8 +24,8 @@ enum {
 };
 
 /* The widest product of two words that is an instruction: the low half only; the high half by another one; both halves,
- * with a sum of 64 bits (SMLAL). */
-typedef enum ac_mul { AC_MUL_LOW, AC_MUL_HIGH, AC_MUL_LONG } ac_mul;
+ * with a sum of 64 bits (SMLAL); the high half with a sum of 32 bits too (SMMLA). */
+typedef enum ac_mul { AC_MUL_LOW, AC_MUL_HIGH, AC_MUL_LONG, AC_MUL_SUMS } ac_mul;
 
 typedef struct ac_target {
     const char *name, *help;
@@ -73,6 +73,12 @@ static inline bool ac_target_tensor_cores(const ac_target *t)
 static inline bool ac_target_halves(const ac_target *t)
 {
     return t->dsp && !t->vec_bytes;
+}
+
+/* What requantisation multiplies with. */
+static inline ac_mul ac_target_mul(const ac_target *t)
+{
+    return t->mul == AC_MUL_LONG && t->dsp ? AC_MUL_SUMS : t->mul;
 }
 
 /* DOT2 is one instruction: pmaddwd, i32x4.dot_i16x8_s. Others multiply and add lane by lane, widening. */
