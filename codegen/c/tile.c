@@ -43,7 +43,7 @@ static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
             "    const uintptr_t end = from + (uint32_t)steps * %du;\n"
             "    int32_t ",
             F->upper, (int)(16 * t->rows), (int)(8 * t->channels), (int)(8 * t->channels));
-    put_accumulators(to, t, "c# = acc[#]", ", ");
+    put_accumulators(to, t, "c# = 0", ", ");
     ac_put(to, ";\n    __asm__ volatile(\n        \"1:\\n\"");
     ac_c_asm_lines(to, text);
     ac_put(to, "\n        \"ldr lr, %[end]\\n\"\n        \"cmp %[w], lr\\n\"\n        \"bne 1b\\n\"\n        : ");
@@ -117,6 +117,8 @@ static void put_plain(ac_sink *to, const ac_tile *t)
 {
     const int rows = t->rows, channels = t->channels;
     ac_putf(to,
+            "    for (int32_t i = 0; i < %d; i++)\n"
+            "        acc[i] = 0;\n"
             "    for (int32_t s = 0; s < steps%s; s++)\n"
             "        for (int32_t k = 0; k < 8; k++) {\n"
             "            const int32_t low = w[s * 16 + k * 2];\n"
@@ -132,7 +134,8 @@ static void put_plain(ac_sink *to, const ac_tile *t)
             "                c[%d] = (int32_t)second;\n"
             "            }\n"
             "        }\n",
-            times(to, channels / 2), rows, channels / 2, times(to, rows), channels / 2, 2 * rows, rows, rows);
+            rows * channels, times(to, channels / 2), rows, channels / 2, times(to, rows), channels / 2, 2 * rows, rows,
+            rows);
 }
 
 static const char *function_of(ac_cfile *F, const ac_tile *t)
@@ -149,7 +152,7 @@ static const char *function_of(ac_cfile *F, const ac_tile *t)
     const bool native = ac_tile_has_asm(F->target, t);
     ac_sink *to = &F->helpers;
     ac_putf(to,
-            "/* Adds to %d accumulators: %d rows by %d channels of packed weights, %d elements of each in a step. */\n"
+            "/* %d sums: %d rows by %d channels of packed weights, %d elements of each in a step. */\n"
             "static inline void %s(const int16_t *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n",
             (int)(t->rows * t->channels), (int)t->rows, (int)t->channels, (int)ac_tile_depth(t), name);
     if (native)

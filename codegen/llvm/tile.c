@@ -120,7 +120,7 @@ int l_tile(l_fn *f, const ac_ins *in)
     LLVMValueRef operand[MOST], place[MOST];
     for (int32_t i = 0; i < n; i++) {
         place[i] = element(f, t.acc, l_int(M, AC_I32, i, 1), 0);
-        operand[i] = LLVMBuildLoad2(M->b, M->i32, place[i], "");
+        operand[i] = l_int(M, AC_I32, 0, 1);
     }
     const int32_t step = 8 * t.channels;
     operand[n] = element(f, t.x, f->val[in->a], -8 * t.rows); /* one step early */

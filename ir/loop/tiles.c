@@ -4,6 +4,7 @@
 #include "ir/loop/builder.h"
 
 #include <assert.h>
+#include <string.h>
 
 const char *const ac_tile_text[] = {"pairs", "bytes", "each", "spread", "outer", "lanes", "unsigned"};
 
@@ -196,6 +197,7 @@ void ac_tile_run(const ac_tile *t, const void *x, const void *weights, int64_t s
         return;
     }
     if (t->form == AC_TILE_PAIRS) {
+        memset(acc, 0, sizeof *acc * (size_t)(t->rows * t->channels));
         for (int64_t s = 0; s < steps; s++)
             add_pairs(t, (const int16_t *)x + s * 8 * t->rows, w + s * 8 * t->channels, acc);
         return;

@@ -3,7 +3,7 @@
  *
  * The rows (pixels) of a tile and the weights of its output channels are packed, so that a step reads them in order:
  *
- *     PAIRS    x  i16 [step][row][8]            w  i8 [step][channel pair][8][2]        acc [channel][row], added to
+ *     PAIRS    x  i16 [step][row][8]            w  i8 [step][channel pair][8][2]        acc [channel][row], set
  *     BYTES    x  i8  [row][step][16]           w  i8 [step][channel][16]               acc [row][channel], set
  *     EACH     x  i8  [slot], `pitch` apart     w  i8 [slot][depth]                     acc [row][channel], set
  *     UNSIGNED x  u8  [step][depth]             w  u8 [step][depth][channel]            acc [channel], added to

@@ -154,8 +154,6 @@ static void block(const ac_panel_place *to, int32_t pixels, ac_x begin, ac_x end
     const ac_panel *p = to->p;
     ac_lb *b = &p->L->b;
     const ac_x zero = ac_lb_i32(b, 0);
-    for (int32_t i = 0; i < p->channels * pixels; i++)
-        ac_lb_store(b, p->acc, ac_lb_i32(b, i), zero);
     ac_lb_tile(
         b,
         (ac_tile){
