@@ -312,6 +312,12 @@ int l_function(l_module *M, const ac_loop_fn *given, const char *name, const boo
     const bool sve = M->target->isa == AC_ISA_AARCH64 && M->target->vec_bytes > 16;
     if (sve) /* registers of this size at least, in units of 16 bytes */
         l_attribute(M, f.f, L_WHOLE, "vscale_range", (uint64_t)M->target->vec_bytes / 16 << 32 | 16);
+    if (M->target->mve) { /* loops that copy stay loops, of vectors: libraries for firmware copy byte by byte */
+        static const char *const NO[] = {"no-builtin-memcpy", "no-builtin-memset"};
+        for (int i = 0; i < 2; i++)
+            LLVMAddAttributeAtIndex(f.f, L_WHOLE,
+                                    LLVMCreateStringAttribute(M->lc, NO[i], (unsigned)strlen(NO[i]), "", 0));
+    }
     f.entry = new_block(&f, "entry");
     LLVMBasicBlockRef start = new_block(&f, "start");
     to(&f, f.entry);

@@ -21,6 +21,7 @@ typedef struct conv {
     int64_t depth, steps; /* products of an output; steps of a tile */
     int64_t positions;    /* of an image, or of a row */
     int32_t pixels;       /* of a tile */
+    int32_t unit;         /* bytes that are copied at a time; a divisor of a tap's channels */
     int32_t x, w, line;   /* line -1: x is read where it is */
     bool matrix;
 } conv;
@@ -58,13 +59,17 @@ static void pack_weights(conv *v)
 
 /* ------------------------------------------------------------------ the line */
 
-/* Bytes base + begin .. base + end - 1 of x, or zero points (x -1), go to the line from `to` + begin on. */
+/* Bytes base + begin .. base + end - 1 of x, or zero points (x -1), go to the line from `to` + begin on; all of them
+ * are whole units. */
 static void copy(const conv *v, int32_t x, ac_x base, ac_x begin, ac_x end, ac_x to)
 {
     ac_lb *b = &v->q.L->b;
-    const ac_x i = ac_lb_for(b, "i", begin, end, 1, AC_MARK_SERIAL);
-    const ac_x byte = x < 0 ? ac_lb_int(b, AC_I8, v->q.c->zx) : ac_lb_load(b, x, ac_lb_add(b, base, i), 1);
-    ac_lb_store(b, v->line, ac_lb_add(b, to, i), byte);
+    const int32_t n = v->unit;
+    const ac_x i = ac_lb_for(b, "i", begin, end, n, AC_MARK_SERIAL);
+    ac_x bytes = ac_lb_splat(b, ac_lb_int(b, AC_I8, v->q.c->zx), n);
+    if (x >= 0)
+        bytes = ac_lb_load(b, x, ac_lb_add(b, base, i), n);
+    ac_lb_store(b, v->line, ac_lb_add(b, to, i), bytes);
     ac_lb_end(b);
 }
 
@@ -181,6 +186,7 @@ static bool lower(ac_lower *L, ac_channel *c, conv *v)
     v->positions = by_row ? v->win.x.out : v->win.y.out * v->win.x.out;
     v->pixels = v->positions < PIXELS ? (int32_t)v->positions : PIXELS;
     v->steps = (v->depth + DEPTH - 1) / DEPTH;
+    v->unit = v->win.ic % DEPTH ? 1 : DEPTH;
     v->x = ac_lo_operand(L, c->x);
     const bool in_place = v->matrix && v->positions == 1 && v->depth % DEPTH == 0;
     v->line = in_place ? -1 : ac_lo_line(L, "line", AC_I8, v->steps * DEPTH * v->pixels);
