@@ -6,7 +6,8 @@
 bool ac_tile_has_asm(const ac_target *t, const ac_tile *tile)
 {
     if (tile->form == AC_TILE_UNSIGNED)
-        return t->isa == AC_ISA_ARM && t->mul == AC_MUL_LOW && tile->channels <= 2 * AC_TILE_LOW &&
+        return t->isa == AC_ISA_ARM && t->mul == AC_MUL_LOW &&
+               (tile->channels <= AC_TILE_LOW || (tile->channels <= 2 * AC_TILE_LOW && tile->channels % 2 == 0)) &&
                tile->channels * tile->depth <= AC_TILE_REACHED;
     return t->dsp && tile->form == AC_TILE_PAIRS && tile->rows * tile->channels <= 6 &&
            (tile->rows == 1 || tile->channels == 2);
@@ -59,14 +60,14 @@ const char *ac_tile_asm(ac_ctx *cx, const ac_tile *tile, const char *const *acc,
     return ac_sink_text(&o.to);
 }
 
-const char *ac_tile_bytes_asm(ac_ctx *cx, const ac_tile *tile, const char *const *acc, const char *x, const char *w,
-                              const char *v, const char *t, const char *end)
+const char *ac_tile_bytes_asm(ac_ctx *cx, const ac_tile *tile, int32_t n, const char *const *acc, const char *x,
+                              const char *w, const char *v, const char *t, const char *end)
 {
     ac_sink to;
     ac_sink_open(&to, cx);
     for (int32_t k = 0; k < tile->depth; k++) {
         ac_putf(&to, "ldrb %s, [%s, #%d]%s", v, x, (int)k, end);
-        for (int32_t c = 0; c < tile->channels; c++) {
+        for (int32_t c = 0; c < n; c++) {
             ac_putf(&to, "ldrb %s, [%s, #%d]%smuls %s, %s, %s%s", t, w, (int)(k * tile->channels + c), end, t, v, t,
                     end);
             if (c < AC_TILE_LOW)

@@ -32,8 +32,8 @@ enum {
 /* PAIRS: its instructions, `end` after each; acc, x, w: the text of operands. */
 const char *ac_tile_asm(ac_ctx *cx, const ac_tile *tile, const char *const *acc, const char *x, const char *w,
                         const char *end);
-/* UNSIGNED: the same; v, t: registers that are free. */
-const char *ac_tile_bytes_asm(ac_ctx *cx, const ac_tile *tile, const char *const *acc, const char *x, const char *w,
-                              const char *v, const char *t, const char *end);
+/* UNSIGNED: the same for n of the channels, the first of which are at w; v, t: registers that are free. */
+const char *ac_tile_bytes_asm(ac_ctx *cx, const ac_tile *tile, int32_t n, const char *const *acc, const char *x,
+                              const char *w, const char *v, const char *t, const char *end);
 
 #endif

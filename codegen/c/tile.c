@@ -56,29 +56,50 @@ static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
     ac_put(to, "\n#else\n");
 }
 
-/* UNSIGNED. GCC takes assembler texts for Armv6-M in an older syntax, unless they say. */
-static void put_bytes_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
+/* UNSIGNED: n channels from c on at once. GCC takes assembler texts for Armv6-M in an older syntax, unless they say. */
+static void put_bytes_asm(ac_cfile *F, ac_sink *to, const ac_tile *t, int32_t n)
 {
-    const char **acc = AC_NEW_N(F->region, const char *, t->channels);
-    for (int32_t i = 0; i < t->channels; i++)
+    const char **acc = AC_NEW_N(F->region, const char *, n);
+    for (int32_t i = 0; i < n; i++)
         acc[i] = ac_strf(F->region, "%%[c%d]", (int)i);
     ac_putf(to,
-            "#if defined(__thumb__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && "
-            "\\\n    !defined(%s_NO_ASM)\n"
             "    const uint8_t *const end = x + steps * %d;\n"
-            "    uint32_t v, t;\n    int32_t ",
-            F->upper, (int)t->depth);
-    put_accumulators(to, t, "c# = acc[#]", ", ");
-    ac_put(to, ";\n    __asm__ volatile(\n        \".syntax unified\\n\"\n        \"1:\\n\"");
-    ac_c_asm_lines(to, ac_tile_bytes_asm(F->cx, t, acc, "%[x]", "%[w]", "%[v]", "%[t]", "\n"));
+            "    for (int32_t c = 0; c < %d; c += %d) {\n"
+            "        const uint8_t *at = x, *from = &w[c];\n"
+            "        uint32_t v, t;\n",
+            (int)t->depth, (int)t->channels, (int)n);
+    for (int32_t i = 0; i < n; i++)
+        ac_putf(to, "        int32_t c%d = acc[c + %d];\n", (int)i, (int)i);
+    ac_put(to, "        __asm__ volatile(\n        \".syntax unified\\n\"\n        \"1:\\n\"");
+    ac_c_asm_lines(to, ac_tile_bytes_asm(F->cx, t, n, acc, "%[x]", "%[w]", "%[v]", "%[t]", "\n"));
     ac_c_asm_lines(to, "cmp %[x], %[end]\nbne 1b\n");
     ac_put(to, "\n        : ");
-    for (int32_t i = 0; i < t->channels; i++)
+    for (int32_t i = 0; i < n; i++)
         ac_putf(to, "[c%d] \"+%c\"(c%d), ", (int)i, i < AC_TILE_LOW ? 'l' : 'h', (int)i);
-    ac_put(to, "[x] \"+l\"(x), [w] \"+l\"(w),\n          [v] \"=&l\"(v), [t] \"=&l\"(t)\n"
-               "        : [end] \"h\"(end)\n        : \"cc\", \"memory\");\n    ");
-    put_accumulators(to, t, "acc[#] = c#;", " ");
-    ac_put(to, "\n#else\n");
+    ac_put(to, "[x] \"+l\"(at), [w] \"+l\"(from),\n          [v] \"=&l\"(v), [t] \"=&l\"(t)\n"
+               "        : [end] \"h\"(end)\n        : \"cc\", \"memory\");\n");
+    for (int32_t i = 0; i < n; i++)
+        ac_putf(to, "        acc[c + %d] = c%d;\n", (int)i, (int)i);
+    ac_put(to, "    }\n");
+}
+
+/* With -Os GCC leaves r8-r11 alone: two halves then. */
+static void put_bytes_asms(ac_cfile *F, ac_sink *to, const ac_tile *t)
+{
+    const bool halves = t->channels > AC_TILE_LOW;
+    ac_putf(to,
+            "#if defined(__thumb__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && "
+            "\\\n    !defined(%s_NO_ASM)%s\n",
+            F->upper, halves ? " && !defined(__OPTIMIZE_SIZE__)" : "");
+    put_bytes_asm(F, to, t, t->channels);
+    if (halves) {
+        ac_putf(to,
+                "#elif defined(__thumb__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && "
+                "\\\n    !defined(%s_NO_ASM)\n",
+                F->upper);
+        put_bytes_asm(F, to, t, t->channels / 2);
+    }
+    ac_put(to, "#else\n");
 }
 
 static const char *bytes_function(ac_cfile *F, const ac_tile *t)
@@ -93,7 +114,7 @@ static const char *bytes_function(ac_cfile *F, const ac_tile *t)
             "static inline void %s(const uint8_t *x, const uint8_t *w, int32_t steps, int32_t *acc)\n{\n",
             (int)t->channels, (int)t->channels, (int)t->depth, name);
     if (native)
-        put_bytes_asm(F, to, t);
+        put_bytes_asms(F, to, t);
     ac_putf(to,
             "    for (int32_t k = 0; k < steps * %d; k++) {\n"
             "        for (int32_t c = 0; c < %d; c++) {\n"
@@ -117,8 +138,9 @@ static void put_plain(ac_sink *to, const ac_tile *t)
 {
     const int rows = t->rows, channels = t->channels;
     ac_putf(to,
-            "    for (int32_t i = 0; i < %d; i++)\n"
+            "    for (int32_t i = 0; i < %d; i++) {\n"
             "        acc[i] = 0;\n"
+            "    }\n"
             "    for (int32_t s = 0; s < steps%s; s++)\n"
             "        for (int32_t k = 0; k < 8; k++) {\n"
             "            const int32_t low = w[s * 16 + k * 2];\n"

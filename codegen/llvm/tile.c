@@ -88,7 +88,7 @@ static int bytes_tile(l_fn *f, const ac_ins *in, const ac_tile *t)
     const char *list = bytes_constraints(M, n), *x = name[n], *end = ac_strf(M->region, "$%d", (int)(2 * n + 6));
     const char *text =
         ac_strf(M->region, "1:\n%scmp %s, %s\nbne 1b",
-                ac_tile_bytes_asm(M->cx, t, name, x, name[n + 1], name[n + 2], name[n + 3], "\n"), x, end);
+                ac_tile_bytes_asm(M->cx, t, n, name, x, name[n + 1], name[n + 2], name[n + 3], "\n"), x, end);
     LLVMTypeRef all = LLVMStructTypeInContext(M->lc, type, (unsigned)n + 4, false), given[MOST_BYTES];
     for (int32_t i = 0; i < n + 3; i++)
         given[i] = LLVMTypeOf(operand[i]);

@@ -235,11 +235,12 @@ static bool reads_in_place(const ac_panel *p)
     return true;
 }
 
-/* Biased: the channels of a block that take the fewest instructions; the last block has some of no use. */
+/* Biased: the channels of a block that take the fewest instructions; the last block has some of no use. More than four
+ * are two halves. */
 static int32_t best_block(int64_t n, int32_t most)
 {
     int32_t best = most;
-    for (int32_t c = most; c > 0; c--)
+    for (int32_t c = most; c > 0; c -= c > 4 ? 2 : 1)
         if ((n + c - 1) / c * (3 * c + 1) < (n + best - 1) / best * (3 * best + 1))
             best = c;
     return best;

@@ -320,7 +320,7 @@ static void tile_cases(void)
     sums((ac_tile){.form = AC_TILE_LANES, .rows = 2, .channels = 8, .pitch = 8, .shift = 1, .depth = 1});
     spread(1, 0, 1, 1);
     spread(1, 0, 1, 0);
-    for (int32_t channels = 1; channels <= 8; channels += channels < 5 ? 2 : 1)
+    for (int32_t channels = 1; channels <= 8; channels += channels < 4 ? 1 : 2)
         sums((ac_tile){.form = AC_TILE_UNSIGNED, .rows = 1, .channels = channels, .depth = 32 / channels % 9});
     spread(16, 3, 1, 20);
     spread(8, 7, 1, 0);
