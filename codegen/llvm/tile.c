@@ -11,14 +11,16 @@ enum {
     MOST_BYTES = 8 + 5, /* UNSIGNED: accumulators; x, w, free registers, the end of x */
 };
 
-/* "=r,=r,..,={lr},0,1,..,~{r8},.." for n operands, the last in lr */
+/* "=&{r0},..,={r6},={r7},={lr},6,7,8,~{r8},.." for n accumulators, and then x, w and their end. Registers have names:
+ * where a value that lives on wants one of them too, LLVM may give two operands the same instead of spilling it. */
 static const char *constraints(const l_module *M, int32_t n)
 {
     ac_sink s;
     ac_sink_open(&s, M->cx);
     for (int32_t i = 0; i < n; i++)
-        ac_put(&s, i + 1 < n ? "=r," : "={lr},");
-    for (int32_t i = 0; i < n; i++)
+        ac_putf(&s, "=&{r%d},", (int)i);
+    ac_put(&s, "={r6},={r7},={lr},");
+    for (int32_t i = n; i < n + 3; i++)
         ac_putf(&s, "%d,", (int)i);
     ac_put(&s, "~{r8},~{r9},~{r10},~{r11},~{r12},~{cc},~{memory}");
     return ac_sink_text(&s);
@@ -32,24 +34,28 @@ static LLVMValueRef element(l_fn *f, int32_t buf, LLVMValueRef index, int64_t mo
     return LLVMBuildGEP2(M->b, type, f->buf[buf], &index, 1, "");
 }
 
-/* The call; its results are the operands' values after it. */
+/* The call with x, w and their end; its results are n accumulators, and those. */
 static LLVMValueRef call(l_fn *f, const ac_tile *t, LLVMValueRef *operand, int32_t n)
 {
     l_module *M = f->M;
     LLVMTypeRef type[MOST];
     const char *name[MOST];
-    for (int32_t i = 0; i < n; i++) {
-        type[i] = LLVMTypeOf(operand[i]);
+    ac_sink zero;
+    ac_sink_open(&zero, M->cx);
+    for (int32_t i = 0; i < n + 3; i++) {
+        type[i] = i < n ? M->i32 : LLVMTypeOf(operand[i - n]);
         name[i] = ac_strf(M->region, "$%d", (int)i);
+        if (i < n)
+            ac_putf(&zero, "movs %s, #0\n", name[i]);
     }
-    const char *x = name[n - 3], *w = name[n - 2], *list = constraints(M, n);
-    const char *text = ac_strf(M->region, "push {lr}\n1:\n%sldr lr, [sp]\ncmp %s, lr\nbne 1b\nadd sp, sp, #4",
-                               ac_tile_asm(M->cx, t, name, x, w, "\n"), w);
-    LLVMTypeRef all = LLVMStructTypeInContext(M->lc, type, (unsigned)n, false);
-    LLVMTypeRef fn = LLVMFunctionType(all, type, (unsigned)n, false);
+    const char *x = name[n], *w = name[n + 1], *list = constraints(M, n);
+    const char *text = ac_strf(M->region, "push {lr}\n%s1:\n%sldr lr, [sp]\ncmp %s, lr\nbne 1b\nadd sp, sp, #4",
+                               ac_sink_text(&zero), ac_tile_asm(M->cx, t, name, x, w, "\n"), w);
+    LLVMTypeRef all = LLVMStructTypeInContext(M->lc, type, (unsigned)n + 3, false);
+    LLVMTypeRef fn = LLVMFunctionType(all, type + n, 3, false);
     LLVMValueRef code =
         LLVMGetInlineAsm(fn, text, strlen(text), list, strlen(list), true, false, LLVMInlineAsmDialectATT, false);
-    return LLVMBuildCall2(M->b, fn, code, operand, (unsigned)n, "");
+    return LLVMBuildCall2(M->b, fn, code, operand, 3, "");
 }
 
 /* UNSIGNED: accumulators, x, w, two registers that are free, and where x ends. */
@@ -117,18 +123,15 @@ int l_tile(l_fn *f, const ac_ins *in)
                         (int)t.channels, M->target->name);
     if (t.form == AC_TILE_UNSIGNED)
         return bytes_tile(f, in, &t);
-    LLVMValueRef operand[MOST], place[MOST];
-    for (int32_t i = 0; i < n; i++) {
-        place[i] = element(f, t.acc, l_int(M, AC_I32, i, 1), 0);
-        operand[i] = l_int(M, AC_I32, 0, 1);
-    }
+    LLVMValueRef operand[3];
     const int32_t step = 8 * t.channels;
-    operand[n] = element(f, t.x, f->val[in->a], -8 * t.rows); /* one step early */
-    operand[n + 1] = element(f, t.w, f->val[in->b], -step);
+    operand[0] = element(f, t.x, f->val[in->a], -8 * t.rows); /* one step early */
+    operand[1] = element(f, t.w, f->val[in->b], -step);
     LLVMValueRef bytes = LLVMBuildMul(M->b, f->val[in->c], l_int(M, AC_I32, step, 1), "");
-    operand[n + 2] = LLVMBuildGEP2(M->b, M->i8, operand[n + 1], &bytes, 1, "");
-    LLVMValueRef v = call(f, &t, operand, n + 3);
+    operand[2] = LLVMBuildGEP2(M->b, M->i8, operand[1], &bytes, 1, "");
+    LLVMValueRef v = call(f, &t, operand, n);
     for (int32_t i = 0; i < n; i++)
-        LLVMBuildStore(M->b, LLVMBuildExtractValue(M->b, v, (unsigned)i, ""), place[i]);
+        LLVMBuildStore(M->b, LLVMBuildExtractValue(M->b, v, (unsigned)i, ""),
+                       element(f, t.acc, l_int(M, AC_I32, i, 1), 0));
     return AC_OK;
 }
