@@ -64,11 +64,11 @@ static const char *bytes_constraints(const l_module *M, int32_t channels)
     ac_sink s;
     ac_sink_open(&s, M->cx);
     for (int32_t i = 0; i < channels; i++)
-        ac_put(&s, i < AC_TILE_LOW ? "=l," : "=h,");
-    ac_put(&s, "=l,=l,=&l,=&l,");
+        ac_putf(&s, "={r%d},", (int)(i < AC_TILE_LOW ? i : i + 4));
+    ac_put(&s, "={r4},={r5},=&{r6},=&{r7},");
     for (int32_t i = 0; i < channels + 2; i++)
         ac_putf(&s, "%d,", (int)i);
-    ac_put(&s, "h,~{cc},~{memory}");
+    ac_put(&s, "{r12},~{cc},~{memory}");
     return ac_sink_text(&s);
 }
 
