@@ -17,22 +17,8 @@ static void put_accumulators(ac_sink *to, const ac_tile *t, const char *form, co
     }
 }
 
-static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
+static void put_lines(ac_sink *to, const char *text)
 {
-    const int32_t n = t->rows * t->channels;
-    const char **acc = AC_NEW_N(F->region, const char *, n);
-    for (int32_t i = 0; i < n; i++)
-        acc[i] = ac_strf(F->region, "%%[c%d]", (int)i);
-    const char *text = ac_tile_asm(F->cx, t, acc, "%[x]", "%[w]", "\n");
-    ac_putf(to,
-            "#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && "
-            "\\\n    !defined(%s_NO_ASM)\n"
-            "    uintptr_t at = (uintptr_t)x - %du, from = (uintptr_t)w - %du;\n"
-            "    const uintptr_t end = from + (uint32_t)steps * %du;\n"
-            "    int32_t ",
-            F->upper, (int)(16 * t->rows), (int)(8 * t->channels), (int)(8 * t->channels));
-    put_accumulators(to, t, "c# = acc[#]", ", ");
-    ac_put(to, ";\n    __asm__ volatile(\n        \"1:\\n\"");
     for (const char *p = text; *p;) {
         size_t len = 0;
         while (p[len] != '\n')
@@ -40,12 +26,38 @@ static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
         ac_putf(to, "\n        \"%.*s\\n\"", (int)len, p);
         p += len + 1;
     }
-    ac_put(to, "\n        \"ldr lr, %[end]\\n\"\n        \"cmp %[w], lr\\n\"\n        \"bne 1b\\n\"\n        : ");
+}
+
+static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
+{
+    const int32_t n = t->rows * t->channels;
+    const bool row = t->form == AC_TILE_ROW;
+    const char **acc = AC_NEW_N(F->region, const char *, n);
+    for (int32_t i = 0; i < n; i++)
+        acc[i] = ac_strf(F->region, "%%[c%d]", (int)i);
+    ac_putf(to,
+            "#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && "
+            "\\\n    %s!defined(%s_NO_ASM)\n",
+            row ? "defined(__ARM_FEATURE_UNALIGNED) && " : "", F->upper);
+    if (row)
+        ac_put(to, "    uintptr_t at = (uintptr_t)x, from = (uintptr_t)w, end = (uintptr_t)steps;\n");
+    else
+        ac_putf(to,
+                "    uintptr_t at = (uintptr_t)x - %du, from = (uintptr_t)w - %du;\n"
+                "    const uintptr_t end = from + (uint32_t)steps * %du;\n",
+                (int)(16 * t->rows), (int)(8 * t->channels), (int)(8 * t->channels));
+    ac_put(to, "    int32_t ");
+    put_accumulators(to, t, row ? "c# = 0" : "c# = acc[#]", ", ");
+    ac_putf(to, ";\n    __asm__ volatile(%s", row ? "" : "\n        \"1:\\n\"");
+    put_lines(to, ac_tile_asm(F->cx, t, acc, "%[x]", "%[w]", "%[end]", "\n"));
+    if (!row)
+        put_lines(to, "ldr lr, %[end]\ncmp %[w], lr\nbne 1b\n");
+    ac_put(to, "\n        : ");
     put_accumulators(to, t, "[c#] \"+r\"(c#)", ", ");
-    ac_put(
-        to,
-        ",\n          [x] \"+r\"(at), [w] \"+r\"(from)\n        : [end] \"m\"(end)\n        : \"r8\", \"r9\", \"r10\", "
-        "\"r11\", \"r12\", \"lr\", \"cc\", \"memory\");\n    ");
+    ac_putf(to,
+            ",\n          [x] \"+r\"(at), [w] \"+r\"(from)%s\n"
+            "        : \"r8\", \"r9\", \"r10\", \"r11\", \"r12\", \"lr\", \"cc\", \"memory\");\n    ",
+            row ? ", [end] \"+r\"(end)\n        :" : "\n        : [end] \"m\"(end)");
     put_accumulators(to, t, "acc[#] = c#;", " ");
     ac_put(to, "\n#else\n");
 }
@@ -79,9 +91,33 @@ static void put_plain(ac_sink *to, const ac_tile *t)
             times(to, channels / 2), rows, channels / 2, times(to, rows), channels / 2, 2 * rows, rows, rows);
 }
 
+/* ROW: the same for a row of bytes, whose elements 1 and 2 of four have changed places in the weights. */
+static void put_plain_row(ac_sink *to, const ac_tile *t)
+{
+    const int pairs = t->channels / 2;
+    ac_putf(to,
+            "    for (int32_t i = 0; i < %d; i++) {\n"
+            "        acc[i] = 0;\n"
+            "    }\n"
+            "    for (int32_t s = 0; s < steps%s; s++)\n"
+            "        for (int32_t k = 0; k < 8; k++) {\n"
+            "            const int32_t low = w[s * 16 + k * 2];\n"
+            "            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);\n"
+            "            const int32_t v = x[s / %d * 8 + k / 4 * 4 + k %% 2 * 2 + k / 2 %% 2];\n"
+            "            int32_t *const c = &acc[s %% %d * 2];\n"
+            "            const int32_t by_low = v * low;\n"
+            "            const int32_t by_whole = v * whole;\n"
+            "            const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;\n"
+            "            const uint32_t second = (uint32_t)c[1] + (uint32_t)by_whole;\n"
+            "            c[0] = (int32_t)first;\n"
+            "            c[1] = (int32_t)second;\n"
+            "        }\n",
+            (int)t->channels, times(to, pairs), pairs, pairs);
+}
+
 static const char *function_of(ac_cfile *F, const ac_tile *t)
 {
-    if (t->form != AC_TILE_PAIRS)
+    if (!ac_tile_pairs(t->form))
         return ac_c_mve_tile(F, t);
     const char *name = ac_internf(F->cx, "tile_%s_%dx%d", ac_tile_text[t->form], (int)t->rows, (int)t->channels);
     if (ac_c_have(F, name))
@@ -89,12 +125,13 @@ static const char *function_of(ac_cfile *F, const ac_tile *t)
     const bool native = ac_tile_has_asm(F->target, t);
     ac_sink *to = &F->helpers;
     ac_putf(to,
-            "/* Adds to %d accumulators: %d rows by %d channels of packed weights, %d elements of each in a step. */\n"
-            "static inline void %s(const int16_t *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n",
-            (int)(t->rows * t->channels), (int)t->rows, (int)t->channels, (int)ac_tile_depth(t), name);
+            "/* %s %d accumulators: %d rows by %d channels of packed weights, %d elements of each in a step. */\n"
+            "static inline void %s(const %s *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n",
+            t->form == AC_TILE_ROW ? "Sets" : "Adds to", (int)(t->rows * t->channels), (int)t->rows, (int)t->channels,
+            (int)ac_tile_depth(t), name, t->form == AC_TILE_ROW ? "int8_t" : "int16_t");
     if (native)
         put_asm(F, to, t);
-    put_plain(to, t);
+    (t->form == AC_TILE_ROW ? put_plain_row : put_plain)(to, t);
     ac_put(to, native ? "#endif\n}\n\n" : "}\n\n");
     return name;
 }

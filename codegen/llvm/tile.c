@@ -5,18 +5,19 @@
 #include "codegen/llvm/ir.h"
 #include "codegen/tile_asm.h"
 
-enum { MOST = 6 + 3 }; /* accumulators; rows, weights, their end */
+enum { MOST = 6 + 3 }; /* accumulators; rows, weights, their end or how many steps */
 
-/* "=r,=r,..,={lr},0,1,..,~{r8},.." for n operands, the last in lr */
-static const char *constraints(const l_module *M, int32_t n)
+/* "=r,=r,..,={lr},0,1,..,~{r8},.." for n operands, the last in lr; of ROW in any register, and lr is changed */
+static const char *constraints(const l_module *M, int32_t n, ac_tile_form form)
 {
     ac_sink s;
     ac_sink_open(&s, M->cx);
     for (int32_t i = 0; i < n; i++)
-        ac_put(&s, i + 1 < n ? "=r," : "={lr},");
+        ac_put(&s, i + 1 < n || form == AC_TILE_ROW ? "=r," : "={lr},");
     for (int32_t i = 0; i < n; i++)
         ac_putf(&s, "%d,", (int)i);
-    ac_put(&s, "~{r8},~{r9},~{r10},~{r11},~{r12},~{cc},~{memory}");
+    ac_put(&s, "~{r8},~{r9},~{r10},~{r11},~{r12},");
+    ac_put(&s, form == AC_TILE_ROW ? "~{lr},~{cc},~{memory}" : "~{cc},~{memory}");
     return ac_sink_text(&s);
 }
 
@@ -38,9 +39,10 @@ static LLVMValueRef call(l_fn *f, const ac_tile *t, LLVMValueRef *operand, int32
         type[i] = LLVMTypeOf(operand[i]);
         name[i] = ac_strf(M->region, "$%d", (int)i);
     }
-    const char *x = name[n - 3], *w = name[n - 2], *list = constraints(M, n);
-    const char *text = ac_strf(M->region, "push {lr}\n1:\n%sldr lr, [sp]\ncmp %s, lr\nbne 1b\nadd sp, sp, #4",
-                               ac_tile_asm(M->cx, t, name, x, w, "\n"), w);
+    const char *x = name[n - 3], *w = name[n - 2], *last = name[n - 1], *list = constraints(M, n, t->form);
+    const char *text = ac_tile_asm(M->cx, t, name, x, w, last, "\n");
+    if (t->form == AC_TILE_PAIRS)
+        text = ac_strf(M->region, "push {lr}\n1:\n%sldr lr, [sp]\ncmp %s, lr\nbne 1b\nadd sp, sp, #4", text, w);
     LLVMTypeRef all = LLVMStructTypeInContext(M->lc, type, (unsigned)n, false);
     LLVMTypeRef fn = LLVMFunctionType(all, type, (unsigned)n, false);
     LLVMValueRef code =
@@ -53,7 +55,7 @@ int l_tile(l_fn *f, const ac_ins *in)
     l_module *M = f->M;
     const ac_tile t = ac_ins_tile(in);
     const int32_t n = t.rows * t.channels;
-    if (t.form != AC_TILE_PAIRS)
+    if (!ac_tile_pairs(t.form))
         return l_mve_tile(f, in);
     if (!ac_tile_has_asm(M->target, &t))
         return ac_error(M->cx, (ac_place){0}, E0901, "the LLVM printer has no tile of %d x %d for %s", (int)t.rows,
@@ -61,13 +63,19 @@ int l_tile(l_fn *f, const ac_ins *in)
     LLVMValueRef operand[MOST], place[MOST];
     for (int32_t i = 0; i < n; i++) {
         place[i] = element(f, t.acc, l_int(M, AC_I32, i, 1), 0);
-        operand[i] = LLVMBuildLoad2(M->b, M->i32, place[i], "");
+        operand[i] = t.form == AC_TILE_ROW ? l_int(M, AC_I32, 0, 1) : LLVMBuildLoad2(M->b, M->i32, place[i], "");
     }
-    const int32_t step = 8 * t.channels;
-    operand[n] = element(f, t.x, f->val[in->a], -8 * t.rows); /* one step early */
-    operand[n + 1] = element(f, t.w, f->val[in->b], -step);
-    LLVMValueRef bytes = LLVMBuildMul(M->b, f->val[in->c], l_int(M, AC_I32, step, 1), "");
-    operand[n + 2] = LLVMBuildGEP2(M->b, M->i8, operand[n + 1], &bytes, 1, "");
+    if (t.form == AC_TILE_ROW) {
+        operand[n] = element(f, t.x, f->val[in->a], 0);
+        operand[n + 1] = element(f, t.w, f->val[in->b], 0);
+        operand[n + 2] = f->val[in->c];
+    } else { /* one step early */
+        const int32_t step = 8 * t.channels;
+        operand[n] = element(f, t.x, f->val[in->a], -8 * t.rows);
+        operand[n + 1] = element(f, t.w, f->val[in->b], -step);
+        LLVMValueRef bytes = LLVMBuildMul(M->b, f->val[in->c], l_int(M, AC_I32, step, 1), "");
+        operand[n + 2] = LLVMBuildGEP2(M->b, M->i8, operand[n + 1], &bytes, 1, "");
+    }
     LLVMValueRef v = call(f, &t, operand, n + 3);
     for (int32_t i = 0; i < n; i++)
         LLVMBuildStore(M->b, LLVMBuildExtractValue(M->b, v, (unsigned)i, ""), place[i]);

@@ -7,13 +7,15 @@
  *     BYTES    x  i8  [row][step][16]           w  i8 [step][channel][16]               acc [row][channel], set
  *     EACH     x  i8  [slot], `pitch` apart     w  i8 [slot][depth]                     acc [row][channel], set
  *     SPREAD   x  i8  [step], `stride` apart, [channel]    acc  i8 [slot], `pitch` apart, [step], `shift` apart
+ *     ROW      x  i8  [step][8]                 w  i8 [step][channel pair][8][2]        acc [channel], set
  *
  * acc: i32 elements of a local array from 0 on; of SPREAD the elements of a buffer from b on.
  *
  * PAIRS reads the two weights (a, b) of a pair as one i16, h = a + 256 b, so that a processor which multiplies halves
  * of a word needs no other copy of them: the accumulator of the even channel gets x * a, that of the odd one x * h, and
  * the caller takes the first off: (odd - even) / 256, exact while the sum of x * b stays inside 24 bits. Sums wrap.
- * BYTES sums x * w, wrapping. EACH, a single step, multiplies what belongs to a channel by its own weights: row r is
+ * ROW is PAIRS for a single row that is read where it lies, so the weights of each four elements are in the order
+ * 0, 2, 1, 3. BYTES sums x * w, wrapping. EACH, a single step, multiplies what belongs to a channel by its own weights: row r is
  * the sum over k < depth of x[slot][k] * w[slot][(rows - 1 - r) * shift + k], so that neighbouring pixels of a
  * depthwise convolution, whose windows share most of their columns, share x too; w is read beyond the last slot by the
  * shifts. SPREAD turns pixels of channels into channels of pixels, which EACH reads. Slots are the channels in the
@@ -28,7 +30,14 @@
 #define AC_IR_LOOP_TILES_H
 #include "ir/loop/loop.h"
 
-typedef enum ac_tile_form { AC_TILE_PAIRS, AC_TILE_BYTES, AC_TILE_EACH, AC_TILE_SPREAD, AC_TILE_FORMS } ac_tile_form;
+typedef enum ac_tile_form {
+    AC_TILE_PAIRS,
+    AC_TILE_BYTES,
+    AC_TILE_EACH,
+    AC_TILE_SPREAD,
+    AC_TILE_ROW,
+    AC_TILE_FORMS
+} ac_tile_form;
 extern const char *const ac_tile_text[AC_TILE_FORMS];
 
 /* What an instruction has room for. */
@@ -42,7 +51,7 @@ enum {
 
 typedef struct ac_tile {
     ac_tile_form form;
-    int32_t rows, channels; /* SPREAD: rows 1 */
+    int32_t rows, channels; /* SPREAD, ROW: rows 1 */
     int32_t x, w, acc;      /* buffers; SPREAD: w 0 */
     int32_t pitch;          /* EACH, SPREAD */
     int32_t shift;          /* EACH, SPREAD */
@@ -57,6 +66,8 @@ void ac_tile_set_buffers(ac_ins *i, int32_t x, int32_t w, int32_t acc);
 bool ac_tile_fits(const ac_tile *t);     /* into an instruction? */
 int32_t ac_tile_depth(const ac_tile *t); /* of a step */
 int32_t ac_tile_slot(int32_t channel);
+/* Weights of two channels lie side by side: PAIRS, ROW. */
+bool ac_tile_pairs(ac_tile_form form);
 /* Elements from the first to the last that `steps` read of x, and of w; SPREAD: that they write. */
 int64_t ac_tile_reads(const ac_tile *t, int64_t steps);
 int64_t ac_tile_weights(const ac_tile *t, int64_t steps);

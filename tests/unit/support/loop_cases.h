@@ -235,8 +235,9 @@ static void dots(ac_dtype d, int32_t group, int32_t lanes)
     close_case(title(group == 4 ? "dot4" : "dot2", d, second, lanes), ANY, ANY, ANY, OUTPUT);
 }
 
-/* Sums of a tile, from what is in the accumulators before. */
-static void sums(ac_tile t)
+/* Sums of a tile, from what is in the accumulators before, of as many steps as there is room for and at most `most`.
+ */
+static void sums(ac_tile t, int64_t most)
 {
     open_case();
     const ac_dtype d = t.form == AC_TILE_PAIRS ? AC_I16 : AC_I8;
@@ -251,14 +252,16 @@ static void sums(ac_tile t)
             ac_lb_store(&b, t.w, ac_lb_i32(&b, i), ac_lb_load(&b, w, ac_lb_i32(&b, i % N), 1));
     }
     int64_t steps = 1;
-    while (t.form != AC_TILE_EACH && ac_tile_reads(&t, steps + 1) <= N && ac_tile_weights(&t, steps + 1) <= N)
+    while (t.form != AC_TILE_EACH && steps < most && ac_tile_reads(&t, steps + 1) <= N &&
+           ac_tile_weights(&t, steps + 1) <= N)
         steps++;
     for (int32_t i = 0; i < n; i++)
         ac_lb_store(&b, t.acc, ac_lb_i32(&b, i), ac_lb_load(&b, z, ac_lb_i32(&b, i), 1));
     ac_lb_tile(&b, t, ac_lb_i32(&b, 0), ac_lb_i32(&b, 0), ac_lb_i32(&b, steps));
     for (int32_t i = 0; i < n; i++)
         ac_lb_store(&b, out, ac_lb_i32(&b, i), ac_lb_load(&b, t.acc, ac_lb_i32(&b, i), 1));
-    const char *what = ac_strf(cx.region, "tile %s %d x %d", ac_tile_text[t.form], (int)t.rows, (int)t.channels);
+    const char *what =
+        ac_strf(cx.region, "tile %s %d x %d, %d", ac_tile_text[t.form], (int)t.rows, (int)t.channels, (int)steps);
     close_case(title(what, d, AC_I8, 1), ANY, ANY, ANY, OUTPUT);
 }
 
@@ -305,10 +308,13 @@ static void tile_cases(void)
 {
     for (int32_t rows = 1; rows <= 3; rows++) {
         for (int32_t channels = 2; channels <= 4; channels += 2)
-            sums((ac_tile){.form = AC_TILE_PAIRS, .rows = rows, .channels = channels});
-        sums((ac_tile){.form = AC_TILE_BYTES, .rows = rows, .channels = 4});
-        sums((ac_tile){.form = AC_TILE_EACH, .rows = rows, .channels = 4, .pitch = 15, .shift = 3, .depth = 16});
+            sums((ac_tile){.form = AC_TILE_PAIRS, .rows = rows, .channels = channels}, N);
+        sums((ac_tile){.form = AC_TILE_BYTES, .rows = rows, .channels = 4}, N);
+        sums((ac_tile){.form = AC_TILE_EACH, .rows = rows, .channels = 4, .pitch = 15, .shift = 3, .depth = 16}, N);
     }
+    for (int32_t channels = 2; channels <= 6; channels += 2)
+        for (int32_t steps = 1; steps <= 3; steps++)
+            sums((ac_tile){.form = AC_TILE_ROW, .rows = 1, .channels = channels}, steps);
     spread(16, 3, 1, 20);
     spread(8, 7, 1, 0);
     spread(5, 12, 3, 20);
