@@ -15,8 +15,8 @@
  * of a word needs no other copy of them: the accumulator of the even channel gets x * a, that of the odd one x * h, and
  * the caller takes the first off: (odd - even) / 256, exact while the sum of x * b stays inside 24 bits. Sums wrap.
  * ROW is PAIRS for a single row that is read where it lies, so the weights of each four elements are in the order
- * 0, 2, 1, 3. BYTES sums x * w, wrapping. EACH, a single step, multiplies what belongs to a channel by its own weights: row r is
- * the sum over k < depth of x[slot][k] * w[slot][(rows - 1 - r) * shift + k], so that neighbouring pixels of a
+ * 0, 2, 1, 3. BYTES sums x * w, wrapping. EACH, a single step, multiplies what belongs to a channel by its own weights:
+ * row r is the sum over k < depth of x[slot][k] * w[slot][(rows - 1 - r) * shift + k], so that neighbouring pixels of a
  * depthwise convolution, whose windows share most of their columns, share x too; w is read beyond the last slot by the
  * shifts. SPREAD turns pixels of channels into channels of pixels, which EACH reads. Slots are the channels in the
  * order 0, 2, 1, 3 of each four: pairs of sums go into the even and the odd lanes of a vector.

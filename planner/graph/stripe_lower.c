@@ -139,13 +139,23 @@ static int32_t line_param(ac_stripe_work *w, const ac_buf *like, ac_bytes align)
     return i;
 }
 
+/* Do counters of rows fit in 16 bits? On firmware, where bytes count. */
+static bool counters_fit(const ac_stripe_work *w)
+{
+    bool fit = w->v->target->firmware;
+    for (int32_t u = 0; u < w->q->s.n_units; u++)
+        fit &= w->q->s.unit[u].limit < INT16_MAX;
+    return fit;
+}
+
 /* Rows that are handed over: their number, and the counters between two of them. */
 static void fed_params(ac_stripe_work *w, ac_bytes align)
 {
     ac_stripe *s = &w->q->s;
     ac_buf part = {.name = "part", .dtype = AC_I32, .count = 1, .role = AC_BUF_IN, .align = 4, .note = "row"};
     s->part_buf = param(w, part, (ac_arg){.kind = AC_ARG_CHUNK});
-    ac_buf state = {.name = "state", .dtype = AC_I32, .align = 4, .note = "counters between rows"};
+    ac_buf state = {.name = "state", .dtype = counters_fit(w) ? AC_I16 : AC_I32, .align = 4};
+    state.note = "counters between rows";
     s->state_buf = scratch_param(w, state, ac_stripe_counters(s), align);
 }
 
@@ -258,6 +268,9 @@ ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q)
         if (q->arg[a].kind == AC_ARG_SCRATCH)
             low->scratch += ac_align_up(q->arg[a].bytes, 16);
     }
+    q->s.apart = v->target->firmware;
+    q->s.word = ac_target_halves(v->target) ? 4 : 0;
+    q->s.moved = q->s.word || v->target->mve ? 16 : v->target->firmware ? 4 : 0;
     low->fn = ac_loop_stripe(v->cx, r, &q->s);
     return ac_loop_verify(v->cx, low->fn) == AC_OK ? low : NULL;
 }

@@ -85,6 +85,8 @@ typedef struct ac_stripe {
     int32_t streamed;            /* tensor handed over by rows, of unit 0, which has no members; -1: none */
     int32_t part_buf, state_buf; /* streamed: i32[1], the row's number; i32[ac_stripe_counters()] */
     int64_t burst;               /* streamed: most steps between two rows */
+    bool apart;                  /* the units' bodies are loops marked apart (pieces.h) */
+    int32_t word, moved;         /* rows move by `moved` bytes in an iteration, by `word` bytes in one; 0: elements */
 } ac_stripe;
 
 ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s);

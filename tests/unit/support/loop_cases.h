@@ -323,6 +323,25 @@ static void tile_cases(void)
     requant4(true, 9);
 }
 
+/* A loop marked apart: it reads a loop's variable, a variable, a value and an array of its own. */
+static void piece(void)
+{
+    open_case();
+    const int32_t x = buf("x", AC_I32, AC_BUF_IN), out = buf("out", AC_I32, AC_BUF_OUT);
+    const int32_t own = ac_lb_buf(&b, "own", AC_I32, 4, AC_BUF_LOCAL, 4, NULL);
+    const ac_x zero = ac_lb_i32(&b, 0), one = ac_lb_i32(&b, 1), next = ac_lb_var(&b, "next", zero);
+    const ac_x i = ac_lb_for_n(&b, "i", N / 4), v = ac_lb_load(&b, x, i, 1);
+    ac_lb_for(&b, "body", zero, one, 1, AC_MARK_APART);
+    const ac_x k = ac_lb_for_n(&b, "k", 4);
+    ac_lb_store(&b, own, k, ac_lb_add_wrap(&b, v, ac_lb_add(&b, i, k)));
+    ac_lb_store(&b, out, ac_lb_add(&b, ac_lb_get(&b, next), k), ac_lb_load(&b, own, k, 1));
+    ac_lb_end(&b);
+    ac_lb_end(&b);
+    ac_lb_set(&b, next, ac_lb_add(&b, ac_lb_get(&b, next), ac_lb_i32(&b, 4)));
+    ac_lb_end(&b);
+    close_case(title("piece", AC_I32, AC_I32, 1), ANY, OUTPUT, OUTPUT, OUTPUT);
+}
+
 /* TFLite's fixed-point multiply: i32 to i64 and back. */
 static void requant(int32_t lanes)
 {
@@ -686,6 +705,8 @@ static void build(bool vectors)
     lanes_cases(*d, 4);
     if (!vectors)
         tile_cases();
+    if (!vectors)
+        piece();
     for (int i = 0; i < (vectors ? 10 : 100); i++)
         random_program();
     local_array();
