@@ -14,7 +14,8 @@
  * weights of zero: the rows of a filter column are the bytes of one or two words, so that is a mask. The products of
  * the zero point that are in the bias for them come off. Only output rows that are cut pay for it. Two ways: the whole
  * window moves into the input and the bytes of the words with it, so that rows stay at equal distances; or, row by row
- * (AC_VARIANT_ROWS) and for tall filters, each row is clamped by itself, which reads no row that nobody needs.
+ * (AC_VARIANT_ROWS, not WIDE) and for tall filters, each row is clamped by itself, which reads no row that nobody
+ * needs.
  *
  * Nothing is copied and nothing is kept between rows.
  *
@@ -436,7 +437,10 @@ int ac_depthwise_pairs(ac_lower *L, ac_channel *c, const ac_window *win)
     const ac_rows rows = {win->y.taps * win->x.taps, 1, win->oc};
     const int64_t multiplier = win->oc / win->ic, row = win->x.in * win->ic;
     geometry(&p);
-    p.moves &= L->variant != AC_VARIANT_ROWS;
+    if (p.moves && L->variant & AC_VARIANT_ROWS) {
+        L->out->variants |= AC_VARIANT_WIDE;
+        p.moves = L->variant & AC_VARIANT_WIDE;
+    }
     ac_channel_tables(c, c->n, &rows, c->zx);
     p.x_buf = ac_lo_operand(L, c->x);
     p.w_buf = pack(&p);
