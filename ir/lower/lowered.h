@@ -58,6 +58,7 @@ typedef struct ac_arg {
     ac_const *konst;   /* CONST */
     ac_bytes bytes;    /* SCRATCH: size; align is the buffer's */
     bool fresh;        /* SCRATCH: every position (row, column or tile of them) writes what it reads of it */
+    bool over;         /* SCRATCH: may lie over an operand that dies, where that has been read by then */
 } ac_arg;
 
 typedef struct ac_lowered {

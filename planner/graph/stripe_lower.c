@@ -90,6 +90,7 @@ static int32_t made_param(ac_stripe_work *w, int32_t i, const ac_buf *like, ac_b
                                                         : t->room,
                            align);
     w->q->arg[t->buf].tensor = w->tensor[i];
+    w->q->arg[t->buf].over = w->v->target->firmware;
     return t->buf;
 }
 
