@@ -26,6 +26,7 @@ typedef struct ac_ctx {
     ac_region *region; /* lives as long as the compilation: graph, names, loops, plan */
     ac_names names;    /* interned strings */
     ac_diags diags;    /* everything reported so far */
+    ac_last_words last_words;
     ac_kept *kept;     /* closed with the context */
 } ac_ctx;
 
