@@ -27,7 +27,7 @@ typedef struct ac_ctx {
     ac_names names;    /* interned strings */
     ac_diags diags;    /* everything reported so far */
     ac_last_words last_words;
-    ac_kept *kept;     /* closed with the context */
+    ac_kept *kept; /* closed with the context */
 } ac_ctx;
 
 void ac_ctx_open(ac_ctx *cx);  /* clears the struct; allocates nothing */

@@ -1,7 +1,7 @@
 #!/bin/sh
-# When the system gives no memory, every verb says so and ends with 4, leaves no file, and never ends as if all was well:
-# one allocation fails, or all from one on. Positions are spread; ARENAC_LONG=1 takes all. usage: no_memory.sh ARENAC
-# SOURCE_DIR
+# When the system gives no memory, every verb says so and ends with 4, leaves no file, and never ends as if all was
+# well: one allocation fails, or all from one on. Positions are spread; ARENAC_LONG=1 takes all.
+# usage: no_memory.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require "${CC:-cc}" gcc
 cat >fails.c <<'C'
@@ -66,7 +66,8 @@ void *calloc(size_t n, size_t size) /* dlsym itself may call it */
     return fails() ? errno = ENOMEM, NULL : real(n, size);
 }
 C
-"${CC:-cc}" -shared -fPIC -O1 -o fails.so fails.c -ldl 2>cc.txt || { echo "skipped: the C compiler makes no shared library"; exit 77; }
+"${CC:-cc}" -shared -fPIC -O1 -o fails.so fails.c -ldl 2>cc.txt ||
+    { echo "skipped: the C compiler makes no shared library"; exit 77; }
 
 # run DIR command...: what it prints goes to DIR.out and DIR.err, its files to DIR
 run() {
@@ -100,8 +101,10 @@ each() { # command...
             status=$?
             runs=$((runs + 1))
             case $status in
-            0) cmp -s good.out got.out && diff -rq good got >/dev/null || fail "not all is there at $n${on:+ and on}: $*" ;;
-            4) grep -q 'E040[23]' got.err && [ -z "$(ls got)" ] || fail "no word, or a file, at $n${on:+ and on}: $*" ;;
+            0) cmp -s good.out got.out && diff -rq good got >/dev/null ||
+                fail "not all is there at $n${on:+ and on}: $*" ;;
+            4) grep -q 'E040[23]' got.err && [ -z "$(ls got)" ] ||
+                fail "no word, or a file, at $n${on:+ and on}: $*" ;;
             *) fail "status $status at $n${on:+ and on}: $*: $(head -1 got.err)" ;;
             esac
         done
