@@ -66,10 +66,11 @@ typedef struct ac_cuse {
 /* inline_values.c: one entry for each instruction. */
 ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_region *r);
 
-/* scaled.c: x is the high word of a * b + add (0: of a * b), or `inside` of such a product and printed by it */
+/* scaled.c: x is the high word of a * b + add (0: of a * b), or `inside` of such a product and printed by it, or what
+ * several of them take: it has a name */
 typedef struct ac_cscaled {
     ac_x a, b, add;
-    bool inside;
+    bool inside, named;
 } ac_cscaled;
 
 /* One function being printed */
