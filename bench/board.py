@@ -15,8 +15,8 @@ import subprocess
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BOARD = os.path.join(ROOT, "runtime", "board")
 STACK = 256 << 10
-FIELDS = ("prefix", "cpu", "libc", "system", "machine", "boot", "boot_bytes", "flash", "flash_bytes", "ram",
-          "ram_bytes", "tick_insns", "tick_parts", "packages")
+FIELDS = ("prefix", "cpu", "link", "libc", "system", "machine", "emulated", "boot", "boot_bytes", "flash",
+          "flash_bytes", "ram", "ram_bytes", "tick_insns", "tick_parts", "packages")
 
 
 class Failed(Exception):
@@ -52,6 +52,10 @@ def gcc(board, *words):
     return call([board["prefix"] + "gcc"] + board["cpu"].split() + board["libc"].split() + list(words))
 
 
+def link(board, *words):
+    return gcc(board, *board["link"].split(), *SCRIPT, *places(board), *words)
+
+
 SCRIPT = ["-nostartfiles", "-static", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments",
           "-T", os.path.join(BOARD, "link.ld")]
 
@@ -82,7 +86,7 @@ def build(board, name, source, selftest, folder, opt, cflags=(), steps=False):
     start = os.path.join(folder, "board_start.o")
     gcc(board, "-O2", *common, "-DTICK_INSNS=%du" % board["tick_insns"], "-DTICK_PARTS=%du" % board["tick_parts"],
         "-c", os.path.join(BOARD, "start.c"), "-o", start)
-    gcc(board, *SCRIPT, *places(board), start, test, net, "-o", elf)
+    link(board, start, test, net, "-o", elf)
     return net, elf
 
 
@@ -98,8 +102,8 @@ def sections(board, elf):
 def flash(board, name, net, folder):
     """Code with what it needs of libgcc, and constants: the model linked alone."""
     elf = os.path.join(folder, "board_flash.elf")
-    gcc(board, "-nostdlib", *SCRIPT, *places(board), "-Wl,-e,%s_run" % name, "-Wl,-u,%s_init" % name,
-        "-Wl,--unresolved-symbols=ignore-all", net, "-lgcc", "-o", elf)
+    link(board, "-nostdlib", "-Wl,-e,%s_run" % name, "-Wl,-u,%s_init" % name,
+         "-Wl,--unresolved-symbols=ignore-all", net, "-lgcc", "-o", elf)
     s = sections(board, elf)
     return s.get(".text", 0), sum(v for k, v in s.items() if k.startswith((".rodata", ".srodata", ".data", ".sdata")))
 
@@ -108,6 +112,8 @@ def run(board, elf, timeout):
     command = ["qemu-system-" + board["system"], "-M", board["machine"], "-display", "none", "-serial", "none",
                "-monitor", "none", "-semihosting-config", "enable=on,target=native", "-icount", "shift=0,sleep=off",
                "-kernel", elf] + (["-bios", "none"] if board["system"].startswith("riscv") else [])
+    if board["emulated"]:
+        command += ["-cpu", board["emulated"]]
     try:
         r = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:

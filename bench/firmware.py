@@ -46,6 +46,7 @@ WANTED = {
     "cortex-m55": {"KWS": 1.2, "ResNet8": 3.0, "VWW 0.25@96": 3.5, "AD": 0.08},
     "cortex-m0plus": {"KWS": 13, "ResNet8": 52, "VWW 0.25@96": 38, "AD": 1.3},
     "rv32imac": {"KWS": 9, "ResNet8": 42, "VWW 0.25@96": 26, "AD": 1.0},
+    "rv32imac-zve32x": {"ResNet8": 7},
 }
 WANTED_STRIPES = {"KWS": 5000, "ResNet8": 13500, "VWW 0.25@96": 28500, "AD": 900}
 WANTED_ROWS = {"KWS": 4700, "ResNet8": 11000, "VWW 0.25@96": 13300}
@@ -259,8 +260,8 @@ def main():
     boards = board.read_boards()
     o.misses = o.cells = o.failed = 0
     o.target = o.target or (["cortex-m4"] if o.quick else
-                            ["cortex-m4", "cortex-m55", "cortex-m0plus", "rv32imac", "cortex-m3", "cortex-m7",
-                             "cortex-m33"])
+                            ["cortex-m4", "cortex-m55", "cortex-m0plus", "rv32imac", "rv32imac-zve32x",
+                             "cortex-m3", "cortex-m7", "cortex-m33"])
     o.modes = [m for m in MODES if m in o.modes.split(",")]
     o.models = [m for m in MODELS if not o.quick or m[0] in TINY or o.model]
     if o.model:

@@ -19,6 +19,8 @@ bool ac_mve_has(const ac_target *t, const ac_tile *tile)
         return tile->channels == LANES || tile->channels == 2 * LANES || tile->channels < LANES;
     case AC_TILE_PAIRS:
     case AC_TILE_ROW:
+    case AC_TILE_OUTER:
+    case AC_TILE_LANES:
     case AC_TILE_FORMS:
         break;
     }
@@ -190,7 +192,7 @@ const char *ac_mve_asm(ac_ctx *cx, const ac_tile *tile, const char *const *name,
     return ac_sink_text(&o.to);
 }
 
-const char *ac_mve_requant(ac_ctx *cx, const ac_requant4 *q, const char *end)
+const char *ac_mve_requant(ac_ctx *cx, const ac_requants *q, const char *end)
 {
     writer o = {.r = cx->region, .end = end};
     ac_sink_open(&o.to, cx);

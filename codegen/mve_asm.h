@@ -37,7 +37,7 @@ bool ac_mve_changes(const ac_tile *tile, ac_mve_operand o);
 /* name: of each operand that the form takes; `end` after each instruction. */
 const char *ac_mve_asm(ac_ctx *cx, const ac_tile *tile, const char *const *name, const char *end);
 /* REQUANT, with operands %[acc], %[m], %[bias], %[y], %[zero], %q[low] and %q[high] of C; changes q0 and q1. */
-const char *ac_mve_requant(ac_ctx *cx, const ac_requant4 *q, const char *end);
+const char *ac_mve_requant(ac_ctx *cx, const ac_requants *q, const char *end);
 /* Registers that the text changes besides, and "cc" and "memory"; NULL ends. */
 const char *const *ac_mve_clobbers(const ac_tile *tile);
 

@@ -218,7 +218,7 @@ static const ac_loop_fn *build(const ac_module *m, const shared *s)
             ac_tile_set_buffers(&in, in.aux, t.w + (t.w >= params), t.acc + (t.acc >= params));
         }
         if (in.op == AC_L_REQUANT) {
-            const ac_requant4 q = ac_ins_requant(&in);
+            const ac_requants q = ac_ins_requant(&in);
             ac_requant_set_buffers(&in, in.aux, q.acc + (q.acc >= params), q.table + (q.table >= params));
         }
         ac_push(r, &fn->code, in);

@@ -4,7 +4,7 @@
   firmware.py ARENAC random COUNT [--seed N] [--nodes 40]     random operators (random_nets.py), COUNT in all
   firmware.py ARENAC models FILE...                           models, three sets of inputs each
 
-  --target NAME     repeat; default cortex-m4, cortex-m55, cortex-m0plus, rv32imac
+  --target NAME     repeat; default cortex-m4, cortex-m55, cortex-m0plus, rv32imac, rv32imac-zve32x
   --emit c,o        forms; an object needs arenac's LLVM
   --options TEXT    more options for arenac compile; repeat, each is tried by itself (default: '' and '--stripe auto')
   --opt -O2         of the C compiler
@@ -27,7 +27,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "bench"))
 import board  # noqa: E402
 import random_nets  # noqa: E402
 
-TARGETS = ["cortex-m4", "cortex-m55", "cortex-m0plus", "rv32imac"]
+TARGETS = ["cortex-m4", "cortex-m55", "cortex-m0plus", "rv32imac", "rv32imac-zve32x"]
 KINDS = ("conv", "depthwise", "dense", "sum")
 NO_ROOM = ("will not fit", "overflowed by")
 

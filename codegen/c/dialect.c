@@ -15,6 +15,8 @@ bool ac_c_stays_apart(const ac_target *t, const ac_loop_fn *fn)
     int32_t depth = 0, deepest = 0;
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_lop op = (ac_lop)fn->code.item[x].op;
+        if (t->rvv && (op == AC_L_TILE || op == AC_L_REQUANT))
+            return true; /* so do the functions that they call (rvv.c) */
         depth += op == AC_L_FOR || op == AC_L_IF ? 1 : op == AC_L_END ? -1 : 0;
         deepest = depth > deepest ? depth : deepest;
     }

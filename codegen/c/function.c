@@ -92,7 +92,8 @@ static int print_value(ac_cfn *f, ac_x x)
     if (!e->text)
         return ac_c_refuse(f->file, f->fn, "an instruction of this type");
     bool short_enough = strlen(e->text) <= JOIN_LIMIT || in->op == AC_L_CONST || in->op == AC_L_GET;
-    if ((!f->use[x].join || !short_enough) && !is_same_word(f, x))
+    const bool named = !f->use[x].join || !short_enough || (f->scaled && f->scaled[x].named);
+    if (named && !is_same_word(f, x))
         name_value(f, x);
     return AC_OK;
 }

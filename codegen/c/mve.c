@@ -1,8 +1,9 @@
-/* mve.c - TILE and REQUANT in C for processors with MVE: the texts of codegen/mve_asm.h where GCC compiles for one, C
- * that every compiler understands elsewhere. Both are compared by tests. GCC 12 is wrong about what its intrinsics for
- * narrow stores write, so that there are none. */
+/* mve.c - TILE and REQUANT in C for processors with MVE (RISC-V's vectors: rvv.c): the texts of codegen/mve_asm.h where
+ * GCC compiles for one, C that every compiler understands elsewhere. Both are compared by tests. GCC 12 is wrong about
+ * what its intrinsics for narrow stores write, so that there are none. */
 #include "codegen/c/dialect.h"
 #include "codegen/mve_asm.h"
+#include "codegen/rvv_asm.h"
 #include "ir/loop/requants.h"
 
 static const char *const OPERAND[AC_MVE_OPERANDS] = {"x", "w", "steps", "to", "other", "at", "next"};
@@ -19,25 +20,13 @@ static void put_operands(ac_sink *to, const ac_tile *t, bool change)
     }
 }
 
-/* One of `text` after the other, as lines of an assembler text in C. */
-static void put_lines(ac_sink *to, const char *text)
-{
-    for (const char *p = text; *p;) {
-        size_t len = 0;
-        while (p[len] != '\n')
-            len++;
-        ac_putf(to, "\n        \"%.*s\\n\"", (int)len, p);
-        p += len + 1;
-    }
-}
-
 static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
 {
     const char *name[AC_MVE_OPERANDS];
     for (ac_mve_operand o = 0; o < AC_MVE_OPERANDS; o++)
         name[o] = ac_strf(F->region, o >= AC_MVE_AT ? "%%q[%s]" : "%%[%s]", OPERAND[o]);
     ac_put(to, "    __asm__ volatile(");
-    put_lines(to, ac_mve_asm(F->cx, t, name, "\n"));
+    ac_c_asm_lines(to, ac_mve_asm(F->cx, t, name, "\n"));
     ac_put(to, "\n        : ");
     put_operands(to, t, true);
     ac_put(to, "\n        : ");
@@ -138,46 +127,54 @@ const char *ac_c_mve_tile(ac_cfile *F, const ac_tile *t)
     return name;
 }
 
-static const char *requant_function(ac_cfile *F, const ac_requant4 *q)
+static const char *requant_function(ac_cfile *F, const ac_requants *q)
 {
-    const char *left = q->pre ? ac_strf(F->region, "_left_%d", (int)q->pre) : "";
-    const char *name = ac_internf(F->cx, "requant4%s%s", q->away ? "_away" : "", left);
+    const char *name = ac_rvv_requant_name(F->cx, q);
     if (ac_c_have(F, name))
         return name;
     ac_sink *to = &F->helpers;
+    const int lanes = q->lanes;
+    if (F->target->rvv)
+        ac_c_rvv_clobbers(F);
     ac_putf(to,
-            "/* Four accumulators, their bias, multipliers and shifts: four results. */\n"
-            "static inline void %s(const int32_t *acc, const int32_t *m, const int32_t *bias, int8_t *y,\n"
+            "/* Accumulators, their bias, multipliers and shifts: results. */\n"
+            "%svoid %s(const int32_t *acc, const int32_t *m, const int32_t *bias, int8_t *y,\n"
             "    int32_t zero, int32_t lo, int32_t hi)\n{\n",
-            name);
-    if (F->target->mve) {
+            F->target->rvv ? ac_c_rvv_static(F) : "static inline ", name);
+    const bool native = F->target->rvv || (F->target->mve && lanes == 4);
+    if (native && F->target->mve) {
         put_guard(F);
         ac_put(to, "    typedef int32_t i32x4 __attribute__((vector_size(16)));\n"
                    "    const i32x4 low = {lo, lo, lo, lo}, high = {hi, hi, hi, hi};\n"
                    "    __asm__ volatile(");
-        put_lines(to, ac_mve_requant(F->cx, q, "\n"));
+        ac_c_asm_lines(to, ac_mve_requant(F->cx, q, "\n"));
         ac_put(to,
                "\n        : : [acc] \"r\"(acc), [m] \"r\"(m), [bias] \"r\"(bias), [y] \"l\"(y), [zero] \"r\"(zero),\n"
                "          [low] \"w\"(low), [high] \"w\"(high)\n"
                "        : \"q0\", \"q1\", \"memory\");\n#else\n");
     }
-    ac_put(to, "    for (int32_t l = 0; l < 4; l++) {\n");
+    if (F->target->rvv)
+        ac_c_rvv_requant(F, q);
+    ac_putf(to, "    for (int32_t l = 0; l < %d; l++) {\n", lanes);
     ac_putf(to, "        const int32_t v = (int32_t)(((uint32_t)acc[l] + (uint32_t)bias[l])%s);\n",
             q->pre ? ac_strf(F->region, " << %d", (int)q->pre) : "");
     ac_put(to, "        int64_t p = ((int64_t)v * m[l] + 1073741824) >> 31;\n");
     if (q->away)
         ac_put(to, "        p -= p < 0 ? 1 : 0;\n");
-    ac_put(to, "        p = ((m[4 + l] < 0 ? p + (INT64_C(1) << (-m[4 + l] - 1)) : p) >> -m[4 + l]) + zero;\n"
-               "        y[l] = (int8_t)(p < lo ? lo : p > hi ? hi : p);\n    }\n");
-    ac_put(to, F->target->mve ? "#endif\n}\n\n" : "}\n\n");
+    ac_putf(to,
+            "        p = ((m[%d + l] < 0 ? p + (INT64_C(1) << (-m[%d + l] - 1)) : p) >> -m[%d + l]) + zero;\n"
+            "        y[l] = (int8_t)(p < lo ? lo : p > hi ? hi : p);\n    }\n",
+            lanes, lanes, lanes);
+    ac_put(to, native ? "#endif\n}\n\n" : "}\n\n");
     return name;
 }
 
 void ac_c_requant(ac_cfn *f, const ac_ins *in)
 {
-    const ac_requant4 q = ac_ins_requant(in);
+    const ac_requants q = ac_ins_requant(in);
     const char *name = requant_function(f->file, &q);
-    const char *acc = q.row ? ac_strf(f->file->region, "%s + %d", f->buf[q.acc], (int)(4 * q.row)) : f->buf[q.acc];
+    const char *acc =
+        q.row ? ac_strf(f->file->region, "%s + %d", f->buf[q.acc], (int)(q.lanes * q.row)) : f->buf[q.acc];
     ac_c_line(f, "%s(%s, %s, %s, %s, %d, %d, %d);", name, acc, ac_c_place(f, q.table, in->b),
               ac_c_place(f, q.table, in->c), ac_c_place(f, q.y, in->a), (int)q.zero, (int)q.lo, (int)q.hi);
 }

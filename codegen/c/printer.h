@@ -68,10 +68,11 @@ typedef struct ac_cuse {
 /* inline_values.c: one entry for each instruction. */
 ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_region *r);
 
-/* scaled.c: x is the high word of a * b + add (0: of a * b), or `inside` of such a product and printed by it */
+/* scaled.c: x is the high word of a * b + add (0: of a * b), or `inside` of such a product and printed by it, or what
+ * several of them take: it has a name */
 typedef struct ac_cscaled {
     ac_x a, b, add;
-    bool inside;
+    bool inside, named;
 } ac_cscaled;
 
 /* One function being printed */
@@ -147,10 +148,17 @@ ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in);
 /* tile.c: the statement of a TILE; its function is put into the file at the first one. */
 void ac_c_tile(ac_cfn *f, const ac_ins *in);
 const char *ac_c_place(ac_cfn *f, int32_t buf, ac_x index); /* "x + index" */
-/* mve.c: the function of a tile that is not of pairs; the statement of a REQUANT. */
+void ac_c_asm_lines(ac_sink *to, const char *text);         /* lines of an assembler text as strings of C */
+/* mve.c, rvv.c: the function of a tile that is not of pairs; mve.c: the statement of a REQUANT. */
 struct ac_tile;
+struct ac_requants;
 const char *ac_c_mve_tile(ac_cfile *F, const struct ac_tile *t);
+const char *ac_c_rvv_tile(ac_cfile *F, const struct ac_tile *t);
 void ac_c_requant(ac_cfn *f, const ac_ins *in);
+/* rvv.c: what its texts name, and that of REQUANT up to "#else". */
+void ac_c_rvv_clobbers(ac_cfile *F);
+const char *ac_c_rvv_static(ac_cfile *F); /* functions that are called: that costs little beside many lanes */
+void ac_c_rvv_requant(ac_cfile *F, const struct ac_requants *q);
 
 /* split_vectors.c: the same program with no vector wider than `bytes`; fn itself when it has none. NULL: cannot. */
 const ac_loop_fn *ac_c_split(ac_ctx *cx, const ac_loop_fn *fn, int32_t bytes);

@@ -2,6 +2,7 @@
  * instructions where the target has them and GCC compiles, as C that every compiler understands elsewhere. Both are
  * compared by tests. */
 #include "codegen/c/dialect.h"
+#include "codegen/rvv_asm.h"
 #include "codegen/tile_asm.h"
 
 /* form, once for each accumulator, whose number is put for every '#'. */
@@ -17,7 +18,7 @@ static void put_accumulators(ac_sink *to, const ac_tile *t, const char *form, co
     }
 }
 
-static void put_lines(ac_sink *to, const char *text)
+void ac_c_asm_lines(ac_sink *to, const char *text)
 {
     for (const char *p = text; *p;) {
         size_t len = 0;
@@ -49,9 +50,9 @@ static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
     ac_put(to, "    int32_t ");
     put_accumulators(to, t, row ? "c# = 0" : "c# = acc[#]", ", ");
     ac_putf(to, ";\n    __asm__ volatile(%s", row ? "" : "\n        \"1:\\n\"");
-    put_lines(to, ac_tile_asm(F->cx, t, acc, "%[x]", "%[w]", "%[end]", "\n"));
+    ac_c_asm_lines(to, ac_tile_asm(F->cx, t, acc, "%[x]", "%[w]", "%[end]", "\n"));
     if (!row)
-        put_lines(to, "ldr lr, %[end]\ncmp %[w], lr\nbne 1b\n");
+        ac_c_asm_lines(to, "ldr lr, %[end]\ncmp %[w], lr\nbne 1b\n");
     ac_put(to, "\n        : ");
     put_accumulators(to, t, "[c#] \"+r\"(c#)", ", ");
     ac_putf(to,
@@ -117,6 +118,8 @@ static void put_plain_row(ac_sink *to, const ac_tile *t)
 
 static const char *function_of(ac_cfile *F, const ac_tile *t)
 {
+    if (ac_tile_is_wide(t) || ac_rvv_has(F->target, t))
+        return ac_c_rvv_tile(F, t);
     if (!ac_tile_pairs(t->form))
         return ac_c_mve_tile(F, t);
     const char *name = ac_internf(F->cx, "tile_%s_%dx%d", ac_tile_text[t->form], (int)t->rows, (int)t->channels);
@@ -148,7 +151,9 @@ void ac_c_tile(ac_cfn *f, const ac_ins *in)
     const ac_tile t = ac_ins_tile(in);
     const char *name = function_of(f->file, &t), *x = ac_c_place(f, t.x, in->a);
     const char *steps = f->val[in->c].e.text;
-    if (t.form == AC_TILE_SPREAD)
+    if (t.form == AC_TILE_SPREAD && ac_rvv_has(f->file->target, &t))
+        ac_c_line(f, "%s(%s, %s, %s);", name, x, steps, ac_c_place(f, t.acc, in->b));
+    else if (t.form == AC_TILE_SPREAD)
         ac_c_line(f, "%s(%s, %d, %s, %s, %d);", name, x, (int)t.stride, steps, ac_c_place(f, t.acc, in->b),
                   (int)t.pitch);
     else if (t.form == AC_TILE_EACH)

@@ -8,7 +8,8 @@
  *     lanes.c          shuffles, reductions: what crosses lanes
  *     products.c       dot products and widening products: the machine's instructions
  *     tile.c           register tiles: inline assembly
- *     mve.c            ... and vectors of four words, where there is MVE
+ *     mve.c, rvv.c     ... and vectors of words, where there is MVE or RVV
+ *     inline_asm.c     instructions as text
  *     dsp.c            two halves or four bytes in a word of 32 bits
  *     soft.c           square roots and roundings for machines without them
  *     types.c          types, constants of a type, intrinsics
@@ -109,10 +110,22 @@ LLVMValueRef l_lane(l_module *M, LLVMValueRef v, int32_t lanes, int64_t at);
 /* SQRT FLOOR CEIL TRUNC RINT: the machine's own, or integer arithmetic. */
 LLVMValueRef l_rounding(l_fn *f, ac_lop op, LLVMValueRef v, ac_dtype d, int32_t lanes);
 
-/* tile.c, mve.c */
+/* inline_asm.c: operands of instructions as text, in LLVM's letters; what the text calls them; the statement. */
+typedef struct l_operand {
+    LLVMValueRef value;
+    const char *letter;
+    bool changes;
+} l_operand;
+void l_asm_names(l_module *M, const l_operand *o, int32_t n, const char **name);
+void l_asm_call(l_module *M, const l_operand *o, int32_t n, const char *text, const char *clobbers);
+LLVMValueRef l_asm_address(l_fn *f, int32_t buf, LLVMValueRef index);
+
+/* tile.c, mve.c, rvv.c */
 int l_tile(l_fn *f, const ac_ins *in);
 int l_mve_tile(l_fn *f, const ac_ins *in);
 int l_requant(l_fn *f, const ac_ins *in);
+void l_rvv_tile(l_fn *f, const ac_ins *in);
+void l_rvv_requant(l_fn *f, const ac_ins *in);
 
 /* products.c. l_widening: ADD and MUL of lanes that were narrower, by the machine's instruction; NULL: it has none. */
 LLVMValueRef l_dot(l_fn *f, const ac_ins *in);

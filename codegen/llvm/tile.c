@@ -3,6 +3,7 @@
  * Accumulators and pointers are operands that go in and come out. Where the weights end comes in in lr and waits on the
  * stack, because no register is left (an operand in memory would need one for its address). */
 #include "codegen/llvm/ir.h"
+#include "codegen/rvv_asm.h"
 #include "codegen/tile_asm.h"
 
 enum { MOST = 6 + 3 }; /* accumulators; rows, weights, their end or how many steps */
@@ -55,6 +56,10 @@ int l_tile(l_fn *f, const ac_ins *in)
     l_module *M = f->M;
     const ac_tile t = ac_ins_tile(in);
     const int32_t n = t.rows * t.channels;
+    if (ac_rvv_has(f->M->target, &t)) {
+        l_rvv_tile(f, in);
+        return AC_OK;
+    }
     if (!ac_tile_pairs(t.form))
         return l_mve_tile(f, in);
     if (!ac_tile_has_asm(M->target, &t))

@@ -16,8 +16,8 @@
 extern char **environ;
 
 static const ac_board BOARDS[] = {
-#define BOARD(target, prefix, cpu, libc, system, machine, ...) \
-    {target, prefix, cpu, libc, system, machine, __VA_ARGS__},
+#define BOARD(target, prefix, cpu, link, libc, system, machine, emulated, ...) \
+    {target, prefix, cpu, link, libc, system, machine, emulated, __VA_ARGS__},
 #include "host/firmware/boards.def"
 #undef BOARD
 };

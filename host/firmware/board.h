@@ -13,8 +13,9 @@
 #include "codegen/module.h"
 
 typedef struct ac_board {
-    const char *target, *prefix, *cpu, *libc; /* cpu and libc: options, separated by blanks */
-    const char *system, *machine;             /* of QEMU */
+    const char *target, *prefix;
+    const char *cpu, *link, *libc;           /* options, separated by blanks; link: one that linking adds, or "" */
+    const char *system, *machine, *emulated; /* of QEMU; emulated: its core, "": the machine's own */
     uint32_t boot, boot_bytes, flash, flash_bytes, ram, ram_bytes;
     uint32_t tick_insns, tick_parts; /* instructions of a SysTick tick, as a fraction */
     const char *packages;            /* Debian's */

@@ -196,6 +196,7 @@ static int run(const bench *x, ac_figures *f)
     ac_region *r = x->m->cx->region;
     const char *elf = in_dir(x, "run.elf");
     AC_TRY(link_program(x, elf));
+    const bool riscv = strstr(x->b->system, "riscv") != NULL, emulated = *x->b->emulated;
     const char *argv[] = {ac_strf(r, "qemu-system-%s", x->b->system),
                           "-M",
                           x->b->machine,
@@ -211,8 +212,10 @@ static int run(const bench *x, ac_figures *f)
                           "shift=0,sleep=off",
                           "-kernel",
                           elf,
-                          strstr(x->b->system, "riscv") ? "-bios" : NULL,
+                          riscv ? "-bios" : NULL,
                           "none",
+                          emulated ? "-cpu" : NULL,
+                          x->b->emulated,
                           NULL};
     ac_tool t = {.argv = argv, .log = in_dir(x, "log"), .seconds = SECONDS};
     ac_tools_run(&t, 1);

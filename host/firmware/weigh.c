@@ -21,6 +21,8 @@ const char *const *ac_board_link(ac_ctx *cx, const ac_board *b, const char *dir,
                                         "-T"};
     ac_region *r = cx->region;
     words w = {0};
+    if (*b->link)
+        ac_push(r, &w, b->link);
     for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
         ac_push(r, &w, FLAGS[i]);
     ac_push(r, &w, ac_strf(r, "%s/link.ld", dir));

@@ -71,7 +71,7 @@ static void put_tile(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
         return;
     }
     ac_putf(to, " %d x %d %s %s[%%%d]", t.rows, t.channels, acc, x, i->a);
-    if (t.form == AC_TILE_EACH)
+    if (t.form == AC_TILE_EACH || ac_tile_is_wide(&t))
         ac_putf(to, " %d %s[%%%d] %d %d %%%d", t.pitch, w, i->b, t.shift, t.depth, i->c);
     else
         ac_putf(to, " %s[%%%d] %%%d", w, i->b, i->c);
@@ -101,9 +101,10 @@ static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
     } else if (op == AC_L_TILE) {
         put_tile(to, fn, i);
     } else if (op == AC_L_REQUANT) {
-        const ac_requant4 q = ac_ins_requant(i);
-        ac_putf(to, " %s[%%%d] %s %d %s[%%%d] %%%d %d %d .. %d pre %d%s", buf, i->a, fn->buf.item[q.acc].name, q.row,
-                fn->buf.item[q.table].name, i->b, i->c, q.zero, q.lo, q.hi, q.pre, q.away ? " away" : "");
+        const ac_requants q = ac_ins_requant(i);
+        ac_putf(to, " %d %s[%%%d] %s %d %s[%%%d] %%%d %d %d .. %d pre %d%s", q.lanes, buf, i->a,
+                fn->buf.item[q.acc].name, q.row, fn->buf.item[q.table].name, i->b, i->c, q.zero, q.lo, q.hi, q.pre,
+                q.away ? " away" : "");
     } else if (op == AC_L_FOR) {
         ac_putf(to, " %%%d .. %%%d step %lld", i->a, i->b, (long long)i->k.i);
     } else {

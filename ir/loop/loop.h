@@ -92,6 +92,7 @@ typedef struct ac_buf {
     int32_t align;    /* of the base address, bytes; the caller guarantees it */
     const char *note; /* for the comment: "input x i8 [1,49,10,1]"; may be NULL */
     ac_where where;   /* LOCAL */
+    bool fresh;       /* LOCAL: every position of the result (a row, a column) writes it before it reads it */
 } ac_buf;
 
 typedef struct ac_loop_fn {

@@ -285,7 +285,7 @@ static int read_spread(reader *r, ac_ins *i, ac_tile *t) /* 8 to[%1] 21 3 x[%2] 
 {
     ac_ins to = {0};
     t->rows = 1;
-    AC_TRY(read_i32(r, 0, AC_TILE_CHANNELS, &t->channels));
+    AC_TRY(read_i32(r, 1, AC_TILE_CHANNELS, &t->channels));
     AC_TRY(read_place(r, &to));
     AC_TRY(read_i32(r, 0, AC_TILE_PITCH, &t->pitch));
     AC_TRY(read_i32(r, 0, AC_TILE_SHIFT, &t->shift));
@@ -300,13 +300,14 @@ static int read_sums(reader *r, ac_ins *i, ac_tile *t) /* 3 x 2 acc x[%1] w[%2] 
     ac_ins acc = {0}, w = {0};
     AC_TRY(read_i32(r, 0, AC_TILE_ROWS, &t->rows));
     AC_TRY(expect(r, "x"));
-    AC_TRY(read_i32(r, 0, AC_TILE_CHANNELS, &t->channels));
+    AC_TRY(read_i32(r, 1, AC_TILE_CHANNELS, &t->channels));
     AC_TRY(read_buffer(r, &acc));
     AC_TRY(read_place(r, i));
-    if (t->form == AC_TILE_EACH)
+    const bool pitched = t->form == AC_TILE_EACH || ac_tile_is_wide(t);
+    if (pitched)
         AC_TRY(read_i32(r, 0, AC_TILE_PITCH, &t->pitch));
     AC_TRY(read_place(r, &w));
-    if (t->form == AC_TILE_EACH) {
+    if (pitched) {
         AC_TRY(read_i32(r, 0, AC_TILE_SHIFT, &t->shift));
         AC_TRY(read_i32(r, 0, AC_TILE_SHIFT, &t->depth));
     }
@@ -322,7 +323,7 @@ static int read_tile(reader *r, ac_ins *i) /* pairs 3 x 2 acc x[%1] w[%2] %3 */
     while (t.form < AC_TILE_FORMS && !take(r, ac_tile_text[t.form]))
         t.form++;
     if (t.form == AC_TILE_FORMS)
-        return syntax(r, "'pairs', 'bytes', 'each', 'spread' or 'row'");
+        return syntax(r, "'pairs', 'bytes', 'each', 'spread', 'row', 'outer' or 'lanes'");
     AC_TRY((t.form == AC_TILE_SPREAD ? read_spread : read_sums)(r, i, &t));
     AC_TRY(read_value(r, &i->c));
     i->dtype = (uint8_t)r->fn->buf.item[i->aux].dtype;
@@ -331,10 +332,11 @@ static int read_tile(reader *r, ac_ins *i) /* pairs 3 x 2 acc x[%1] w[%2] %3 */
     return AC_OK;
 }
 
-static int read_requant(reader *r, ac_ins *i) /* y[%1] acc 0 table[%2] %3 -128 -128 .. 127 pre 0 away */
+static int read_requant(reader *r, ac_ins *i) /* 4 y[%1] acc 0 table[%2] %3 -128 -128 .. 127 pre 0 away */
 {
     ac_ins acc = {0}, table = {0};
-    ac_requant4 q = {0};
+    ac_requants q = {0};
+    AC_TRY(read_i32(r, 1, 32, &q.lanes));
     AC_TRY(read_place(r, i));
     AC_TRY(read_buffer(r, &acc));
     AC_TRY(read_i32(r, 0, 15, &q.row));

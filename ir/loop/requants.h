@@ -1,36 +1,37 @@
-/* requants.h - REQUANT: four accumulators become four stored bytes, on processors with vectors of four words.
+/* requants.h - REQUANT: accumulators become stored bytes, on processors with vectors of words: `lanes` at a time.
  *
- *     v = acc[4 row + l] + table[bias + l]                       wraps
+ *     v = acc[lanes * row + l] + table[bias + l]                 wraps
  *     v = v * 2^pre * table[at + l] / 2^31, rounded to nearest, ties up; saturated
- *     v = v / 2^e rounded to nearest, ties up; ties away from zero where `away`;  table[at + 4 + l] = -e, e >= 0
- *     y[l] = clamp(v + zero, lo, hi)                             lanes l < 4
+ *     v = v / 2^e rounded to nearest, ties up; ties away from zero where `away`;  table[at + lanes + l] = -e, e >= 0
+ *     y[l] = clamp(v + zero, lo, hi)                             l < lanes
  *
- * which is the reference's requantisation (docs/numerics.md) with shifts to the right. Like a STORE of four elements to
- * buffer aux from element a on; b is `at` and c is `bias`, elements of one table of constants.
+ * which is the reference's requantisation (docs/numerics.md) with shifts to the right. Like a STORE of `lanes` elements
+ * to buffer aux from element a on; b is `at` and c is `bias`, elements of one table of constants.
  *
- *     ac_lb_requant(b, (ac_requant4){.y = out, .acc = acc, .row = 1, .table = t, .zero = -128, .lo = -128, .hi = 127},
- *                   y_at, at, bias);
+ *     ac_requants q = {.y = out, .acc = acc, .lanes = 4, .row = 1, .table = t, .zero = -128, .lo = -128, .hi = 127};
+ *     ac_lb_requant(b, q, y_at, at, bias);
  *
  * `away` needs e >= 1 in all lanes: the value before the shift goes down by one where it is negative. */
 #ifndef AC_IR_LOOP_REQUANTS_H
 #define AC_IR_LOOP_REQUANTS_H
 #include "ir/loop/loop.h"
 
-typedef struct ac_requant4 {
+typedef struct ac_requants {
     int32_t y, acc, table; /* buffers: i8; a local array of i32; i32 */
+    int32_t lanes;         /* <= 32 */
     int32_t row;           /* < 16 */
     int32_t zero, lo, hi;  /* bytes */
     int32_t pre;           /* < 32 */
     bool away;
-} ac_requant4;
+} ac_requants;
 
-void ac_lb_requant(ac_lb *b, ac_requant4 q, ac_x y_at, ac_x at, ac_x bias);
-ac_requant4 ac_ins_requant(const ac_ins *i);
-void ac_requant_put(ac_ins *i, const ac_requant4 *q);
+void ac_lb_requant(ac_lb *b, ac_requants q, ac_x y_at, ac_x at, ac_x bias);
+ac_requants ac_ins_requant(const ac_ins *i);
+void ac_requant_put(ac_ins *i, const ac_requants *q);
 void ac_requant_set_buffers(ac_ins *i, int32_t y, int32_t acc, int32_t table);
 
 /* The definition of a lane. acc: with the bias. */
-int32_t ac_requant_at(const ac_requant4 *q, int32_t acc, int32_t m, int32_t e);
-void ac_requant_run(const ac_requant4 *q, const int32_t *acc, const int32_t *m, const int32_t *bias, int8_t *y);
+int32_t ac_requant_at(const ac_requants *q, int32_t acc, int32_t m, int32_t e);
+void ac_requant_run(const ac_requants *q, const int32_t *acc, const int32_t *m, const int32_t *bias, int8_t *y);
 
 #endif

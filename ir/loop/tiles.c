@@ -5,9 +5,9 @@
 
 #include <assert.h>
 
-const char *const ac_tile_text[] = {"pairs", "bytes", "each", "spread", "row"};
+const char *const ac_tile_text[] = {"pairs", "bytes", "each", "spread", "row", "outer", "lanes"};
 
-/* k, from the lowest bit: weights or stride 12, acc 12, form 3, rows 5, channels 5, shift 7, pitch 12, depth 7 */
+/* k, from the lowest bit: weights or stride 12, acc 12, form 3, rows 5, channels - 1 5, shift 7, pitch 12, depth 7 */
 static int32_t field(const ac_ins *i, int32_t from, int32_t bits)
 {
     return (int32_t)(i->k.i >> from & ((1 << bits) - 1));
@@ -17,7 +17,7 @@ ac_tile ac_ins_tile(const ac_ins *i)
 {
     ac_tile t = {.form = (ac_tile_form)field(i, 24, 3),
                  .rows = field(i, 27, 5),
-                 .channels = field(i, 32, 5),
+                 .channels = field(i, 32, 5) + 1,
                  .x = i->aux,
                  .acc = field(i, 12, 12),
                  .pitch = field(i, 44, 12),
@@ -30,9 +30,9 @@ ac_tile ac_ins_tile(const ac_ins *i)
 void ac_tile_put(ac_ins *i, const ac_tile *t)
 {
     i->aux = t->x;
-    i->k.i = (int64_t)t->depth << 56 | (int64_t)t->pitch << 44 | (int64_t)t->shift << 37 | (int64_t)t->channels << 32 |
-             (int64_t)t->rows << 27 | (int64_t)t->form << 24 | (int64_t)t->acc << 12 |
-             (t->form == AC_TILE_SPREAD ? t->stride : t->w);
+    i->k.i = (int64_t)t->depth << 56 | (int64_t)t->pitch << 44 | (int64_t)t->shift << 37 |
+             (int64_t)(t->channels - 1) << 32 | (int64_t)t->rows << 27 | (int64_t)t->form << 24 |
+             (int64_t)t->acc << 12 | (t->form == AC_TILE_SPREAD ? t->stride : t->w);
 }
 
 void ac_tile_set_buffers(ac_ins *i, int32_t x, int32_t w, int32_t acc)
@@ -46,7 +46,21 @@ void ac_tile_set_buffers(ac_ins *i, int32_t x, int32_t w, int32_t acc)
 
 int32_t ac_tile_depth(const ac_tile *t)
 {
-    return ac_tile_pairs(t->form) ? 8 : t->form == AC_TILE_SPREAD ? 1 : t->form == AC_TILE_EACH ? t->depth : 16;
+    switch (t->form) {
+    case AC_TILE_PAIRS:
+    case AC_TILE_ROW:
+        return 8;
+    case AC_TILE_BYTES:
+        return 16;
+    case AC_TILE_EACH:
+    case AC_TILE_OUTER:
+        return t->depth;
+    case AC_TILE_SPREAD:
+    case AC_TILE_LANES:
+    case AC_TILE_FORMS:
+        break;
+    }
+    return 1;
 }
 
 bool ac_tile_pairs(ac_tile_form form)
@@ -60,9 +74,28 @@ int32_t ac_tile_slot(int32_t channel)
     return channel / 4 * 4 + SLOT[channel % 4];
 }
 
+bool ac_tile_is_wide(const ac_tile *t)
+{
+    return t->form == AC_TILE_OUTER || t->form == AC_TILE_LANES;
+}
+
+/* Elements of x from a step of a row to the next. */
+static int64_t step_of(const ac_tile *t)
+{
+    return t->form == AC_TILE_LANES ? t->pitch / t->depth : t->depth;
+}
+
+int64_t ac_tile_part(const ac_tile *t, int64_t steps)
+{
+    return (t->rows - 1) * (int64_t)t->pitch + steps * step_of(t);
+}
+
 int64_t ac_tile_reads(const ac_tile *t, int64_t steps)
 {
     const int64_t each = steps * ac_tile_depth(t);
+    if (ac_tile_is_wide(t))
+        return steps > 0 ? t->shift * ac_tile_part(t, steps) - (t->form == AC_TILE_LANES ? step_of(t) - t->channels : 0)
+                         : 0;
     if (t->form == AC_TILE_EACH)
         return (t->channels - 1) * (int64_t)t->pitch + t->depth;
     if (t->form == AC_TILE_SPREAD)
@@ -73,6 +106,8 @@ int64_t ac_tile_reads(const ac_tile *t, int64_t steps)
 int64_t ac_tile_weights(const ac_tile *t, int64_t steps)
 {
     const int64_t each = steps * ac_tile_depth(t);
+    if (ac_tile_is_wide(t))
+        return each * t->channels * t->shift;
     if (t->form == AC_TILE_EACH)
         return t->channels * (int64_t)t->depth + (t->rows - 1) * (int64_t)t->shift;
     if (t->form == AC_TILE_SPREAD) {
@@ -135,9 +170,33 @@ static void spread(const ac_tile *t, const int8_t *x, int64_t steps, int8_t *to)
             to[ac_tile_slot(c) * t->pitch + s * t->shift] = x[s * t->stride + c];
 }
 
+/* x: of a row, in its first part. */
+static int32_t of_lane(const ac_tile *t, const int8_t *x, const int8_t *w, int64_t steps, int32_t c)
+{
+    const int64_t depth = ac_tile_depth(t), step = step_of(t), part = ac_tile_part(t, steps);
+    int32_t sum = 0;
+    for (int64_t p = 0; p < t->shift; p++)
+        for (int64_t k = 0; k < steps * depth; k++) {
+            const int8_t *v = x + p * part + k / depth * step + k % depth;
+            sum = wrapped(sum, t->form == AC_TILE_LANES ? v[c] : *v, w[(p * steps * depth + k) * t->channels + c]);
+        }
+    return sum;
+}
+
+static void wide(const ac_tile *t, const int8_t *x, const int8_t *w, int64_t steps, int32_t *acc)
+{
+    for (int32_t r = 0; r < t->rows; r++)
+        for (int32_t c = 0; c < t->channels; c++)
+            acc[r * t->channels + c] = of_lane(t, x + r * t->pitch, w, steps, c);
+}
+
 void ac_tile_run(const ac_tile *t, const void *x, const int8_t *w, int64_t steps, void *to)
 {
     int32_t *acc = to;
+    if (ac_tile_is_wide(t)) {
+        wide(t, x, w, steps, acc);
+        return;
+    }
     if (t->form == AC_TILE_PAIRS) {
         for (int64_t s = 0; s < steps; s++)
             add_pairs(t, (const int16_t *)x + s * 8 * t->rows, w + s * 8 * t->channels, acc);

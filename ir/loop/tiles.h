@@ -8,6 +8,8 @@
  *     EACH     x  i8  [slot], `pitch` apart     w  i8 [slot][depth]                     acc [row][channel], set
  *     SPREAD   x  i8  [step], `stride` apart, [channel]    acc  i8 [slot], `pitch` apart, [step], `shift` apart
  *     ROW      x  i8  [step][8]                 w  i8 [step][channel pair][8][2]        acc [channel], set
+ *     OUTER    x  i8  [part][row][step][depth]  w  i8 [part][step][depth][channel]  acc [row][channel], set
+ *     LANES    x  i8  [part][row][step][channel]  w  i8 [part][step][channel]       acc [row][channel], set
  *
  * acc: i32 elements of a local array from 0 on; of SPREAD the elements of a buffer from b on.
  *
@@ -19,13 +21,20 @@
  * row r is the sum over k < depth of x[slot][k] * w[slot][(rows - 1 - r) * shift + k], so that neighbouring pixels of a
  * depthwise convolution, whose windows share most of their columns, share x too; w is read beyond the last slot by the
  * shifts. SPREAD turns pixels of channels into channels of pixels, which EACH reads. Slots are the channels in the
- * order 0, 2, 1, 3 of each four: pairs of sums go into the even and the odd lanes of a vector.
+ * order 0, 2, 1, 3 of each four: pairs of sums go into the even and the odd lanes of a vector. With one channel,
+ * `shift` 1 and a `stride` of 1 or 0 it copies, or fills.
+ *
+ * OUTER and LANES are for vectors with a channel in each lane. Both sum x * w, wrapping: OUTER a value of x by the
+ * weights of all channels, LANES the values of channels by their own weights. Rows are `pitch` elements apart and may
+ * share elements, as the windows of neighbouring pixels do; elements of LANES' steps are pitch / depth apart (`depth`:
+ * the stride of a convolution). There are `shift` parts (rows of a filter), one after the other: a part of x ends where
+ * its last row does, after (rows - 1) * pitch + steps * depth elements; LANES + steps * (pitch / depth).
  *
  *     ac_lb_tile(b, (ac_tile){.form = AC_TILE_PAIRS, .rows = 3, .channels = 2, .x = x, .w = w, .acc = acc}, x_at, w_at,
  *                steps);
  *
- * Targets have an instruction sequence for the shapes that lowerings use (targets.def: dsp, mve); the evaluator runs
- * ac_tile_run, which is the definition. */
+ * Targets have an instruction sequence for the shapes that lowerings use (targets.def: dsp, mve, rvv); the evaluator
+ * runs ac_tile_run, which is the definition. */
 #ifndef AC_IR_LOOP_TILES_H
 #define AC_IR_LOOP_TILES_H
 #include "ir/loop/loop.h"
@@ -36,6 +45,8 @@ typedef enum ac_tile_form {
     AC_TILE_EACH,
     AC_TILE_SPREAD,
     AC_TILE_ROW,
+    AC_TILE_OUTER,
+    AC_TILE_LANES,
     AC_TILE_FORMS
 } ac_tile_form;
 extern const char *const ac_tile_text[AC_TILE_FORMS];
@@ -44,7 +55,7 @@ extern const char *const ac_tile_text[AC_TILE_FORMS];
 enum {
     AC_TILE_BUFFERS = 4095,
     AC_TILE_ROWS = 31,
-    AC_TILE_CHANNELS = 31,
+    AC_TILE_CHANNELS = 32,
     AC_TILE_PITCH = 4095, /* and strides */
     AC_TILE_SHIFT = 127,  /* and depth */
 };
@@ -53,9 +64,9 @@ typedef struct ac_tile {
     ac_tile_form form;
     int32_t rows, channels; /* SPREAD, ROW: rows 1 */
     int32_t x, w, acc;      /* buffers; SPREAD: w 0 */
-    int32_t pitch;          /* EACH, SPREAD */
-    int32_t shift;          /* EACH, SPREAD */
-    int32_t depth;          /* EACH: a multiple of 16 */
+    int32_t pitch;          /* EACH, SPREAD, OUTER, LANES */
+    int32_t shift;          /* EACH, SPREAD; OUTER, LANES: parts */
+    int32_t depth;          /* EACH: a multiple of 16; OUTER, LANES */
     int32_t stride;         /* SPREAD */
 } ac_tile;
 
@@ -68,6 +79,8 @@ int32_t ac_tile_depth(const ac_tile *t); /* of a step */
 int32_t ac_tile_slot(int32_t channel);
 /* Weights of two channels lie side by side: PAIRS, ROW. */
 bool ac_tile_pairs(ac_tile_form form);
+bool ac_tile_is_wide(const ac_tile *t);                /* OUTER or LANES */
+int64_t ac_tile_part(const ac_tile *t, int64_t steps); /* elements of x from one part to the next */
 /* Elements from the first to the last that `steps` read of x, and of w; SPREAD: that they write. */
 int64_t ac_tile_reads(const ac_tile *t, int64_t steps);
 int64_t ac_tile_weights(const ac_tile *t, int64_t steps);

@@ -149,6 +149,7 @@ static void check_tile(checker *c, const ac_ins *i, const ac_ins *w_at, const ac
     want(c, steps, "operand c", AC_I32, 1);
     if (t.form >= AC_TILE_FORMS || t.rows < 1 || t.channels < 1 || (ac_tile_pairs(t.form) && t.channels % 2) ||
         (t.form == AC_TILE_ROW && t.rows != 1) ||
+        (ac_tile_is_wide(&t) && (!t.shift || !t.depth || (t.form == AC_TILE_LANES && t.pitch % t.depth))) ||
         (t.form == AC_TILE_EACH &&
          (t.channels % 4 || !t.depth || t.depth % 16 || steps->op != AC_L_CONST || steps->k.i != 1))) {
         fault(c, "has no such shape");
@@ -172,7 +173,7 @@ static void check_tile(checker *c, const ac_ins *i, const ac_ins *w_at, const ac
 
 static void check_requant(checker *c, const ac_ins *i, const ac_ins *at, const ac_ins *bias)
 {
-    const ac_requant4 q = ac_ins_requant(i);
+    const ac_requants q = ac_ins_requant(i);
     want(c, at, "operand b", AC_I32, 1);
     want(c, bias, "operand c", AC_I32, 1);
     if (q.acc >= c->fn->buf.n || q.table >= c->fn->buf.n) {
@@ -180,7 +181,7 @@ static void check_requant(checker *c, const ac_ins *i, const ac_ins *at, const a
         return;
     }
     const ac_buf *acc = &c->fn->buf.item[q.acc], *table = &c->fn->buf.item[q.table];
-    if (acc->dtype != AC_I32 || acc->role != AC_BUF_LOCAL || acc->count < 4 * q.row + 4)
+    if (acc->dtype != AC_I32 || acc->role != AC_BUF_LOCAL || acc->count < q.lanes * (q.row + 1))
         fault(c, "accumulators are a local array of i32, large enough");
     if (table->dtype != AC_I32)
         fault(c, "the table is of i32");

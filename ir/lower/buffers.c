@@ -111,6 +111,13 @@ int32_t ac_lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count)
     return new_buf(L, name, d, count, AC_BUF_SCRATCH, 64, (ac_arg){.kind = AC_ARG_SCRATCH, .bytes = LO_LOCAL}, NULL);
 }
 
+int32_t ac_lo_line_local(ac_lower *L, const char *name, ac_dtype d, int64_t count)
+{
+    const int32_t buf = ac_lo_local(L, name, d, count);
+    L->b.fn->buf.item[buf].fresh = true;
+    return buf;
+}
+
 int32_t ac_lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_where where)
 {
     const int32_t buf =
@@ -222,7 +229,7 @@ void ac_lo_settle(ac_lowered *w, int32_t last)
             ac_tile_set_buffers(&fn->code.item[i], fn->code.item[i].aux, to[t.w], to[t.acc]);
         }
         if (fn->code.item[i].op == AC_L_REQUANT) {
-            const ac_requant4 q = ac_ins_requant(&fn->code.item[i]);
+            const ac_requants q = ac_ins_requant(&fn->code.item[i]);
             ac_requant_set_buffers(&fn->code.item[i], fn->code.item[i].aux, to[q.acc], to[q.table]);
         }
     }

@@ -75,6 +75,7 @@ int32_t ac_lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count);
  * row by row side by side need it only once. */
 int32_t ac_lo_line(ac_lower *L, const char *name, ac_dtype d, int64_t count);
 int32_t ac_lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count);
+int32_t ac_lo_line_local(ac_lower *L, const char *name, ac_dtype d, int64_t count); /* the same as of ac_lo_line */
 /* Of a block, or of its threads. */
 int32_t ac_lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count, ac_where where);
 /* Small constant, data copied. */

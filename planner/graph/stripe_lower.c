@@ -106,18 +106,6 @@ static bool outlives_row(const ac_part *p, int32_t a)
     return false;
 }
 
-/* Is buffer a used only where no other member runs in between: in the unit's innermost shared loop? */
-static bool stays_inside(const ac_part *p, int32_t a)
-{
-    const int32_t begin = p->col ? p->col : p->row, end = p->col ? p->col_end : p->row_end;
-    for (int32_t x = 1; x < p->fn->code.n; x++) {
-        const ac_ins *i = &p->fn->code.item[x];
-        if (ac_lop_has_buffer((ac_lop)i->op) && i->aux == a && (x < begin || x > end))
-            return false;
-    }
-    return true;
-}
-
 /* Scratch that is written before it is read at every position: one for all members, as large as the largest. */
 static int32_t line_param(ac_stripe_work *w, const ac_buf *like, ac_bytes align)
 {
@@ -147,6 +135,23 @@ static bool counters_fit(const ac_stripe_work *w)
     for (int32_t u = 0; u < w->q->s.n_units; u++)
         fit &= w->q->s.unit[u].limit < INT16_MAX;
     return fit;
+}
+
+/* A local: with RISC-V's vectors one for all members where a position writes it before it reads it, as large as the
+ * largest; elsewhere members are functions of their own, and so are their locals. */
+static int32_t local_buf(ac_stripe_work *w, const ac_part *p, int32_t a)
+{
+    ac_stripe *s = &w->q->s;
+    const ac_buf *like = &p->fn->buf.item[a];
+    s->buf[s->n_bufs] = *like;
+    s->buf[s->n_bufs].fresh = w->v->target->rvv && like->fresh && ac_part_stays_inside(p, a);
+    for (int32_t i = w->q->n_args; i < s->n_bufs && s->buf[s->n_bufs].fresh; i++) {
+        if (!s->buf[i].fresh || s->buf[i].dtype != like->dtype)
+            continue;
+        s->buf[i].count = s->buf[i].count > like->count ? s->buf[i].count : like->count;
+        return i;
+    }
+    return s->n_bufs++;
 }
 
 /* Rows that are handed over: their number, and the counters between two of them. */
@@ -190,7 +195,7 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
                     continue;
                 m->tensor[a] = i >= 0 && ac_stripe_is_inner(w, t) ? i : -1;
                 if (pass == 1)
-                    q->s.buf[m->buf[a] = q->s.n_bufs++] = *like;
+                    m->buf[a] = local_buf(w, &m->part, a);
                 else if (m->tensor[a] >= 0)
                     m->buf[a] = made_param(w, i, like, align);
                 else if (t)
@@ -199,7 +204,7 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
                     m->buf[a] = scratch_param(w, *like, like->count, align);
                 else if (low->arg.item[a].kind == AC_ARG_CONST)
                     m->buf[a] = const_param(w, low->arg.item[a].konst, like);
-                else if (low->arg.item[a].fresh && stays_inside(&q->s.member[w->place[k]].part, a))
+                else if (low->arg.item[a].fresh && ac_part_stays_inside(&q->s.member[w->place[k]].part, a))
                     m->buf[a] = line_param(w, like, align);
                 else
                     m->buf[a] = scratch_param(w, *like, like->count, align);
@@ -269,9 +274,10 @@ ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q)
         if (q->arg[a].kind == AC_ARG_SCRATCH)
             low->scratch += ac_align_up(q->arg[a].bytes, 16);
     }
-    q->s.apart = v->target->firmware;
+    q->s.apart = v->target->firmware && !v->target->rvv;
     q->s.word = ac_target_halves(v->target) ? 4 : 0;
     q->s.moved = q->s.word || v->target->mve ? 16 : v->target->firmware ? 4 : 0;
+    q->s.copies = v->target->rvv;
     low->fn = ac_loop_stripe(v->cx, r, &q->s);
     return ac_loop_verify(v->cx, low->fn) == AC_OK ? low : NULL;
 }

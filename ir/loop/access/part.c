@@ -2,6 +2,8 @@
 #include "ir/loop/access/part.h"
 
 #include "ir/loop/access/walk.h"
+#include "ir/loop/requants.h"
+#include "ir/loop/tiles.h"
 
 typedef struct finder {
     ac_part *part;
@@ -177,4 +179,19 @@ bool ac_part_of(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn, ac_part *ou
     const ac_walk walk = {
         .fn = fn, .watch = watch, .one = one, .many = many, .enter = enter, .chosen = {out->row, out->col}, .user = &f};
     return ac_loop_walk(cx, &walk);
+}
+
+static bool uses(const ac_ins *i, int32_t buf)
+{
+    return (ac_lop_has_buffer((ac_lop)i->op) && i->aux == buf) || (i->op == AC_L_TILE && ac_ins_tile(i).acc == buf) ||
+           (i->op == AC_L_REQUANT && ac_ins_requant(i).acc == buf);
+}
+
+bool ac_part_stays_inside(const ac_part *p, int32_t buf)
+{
+    const int32_t begin = p->col ? p->col : p->row, end = p->col ? p->col_end : p->row_end;
+    for (int32_t x = 1; x < p->fn->code.n; x++)
+        if (uses(&p->fn->code.item[x], buf) && (x < begin || x > end))
+            return false;
+    return true;
 }

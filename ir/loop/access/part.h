@@ -36,5 +36,7 @@ static inline ac_span ac_part_span(const ac_part *p, int32_t buf, int64_t step)
 
 /* false: fn has no such form, or its addresses are not known. touch and pixel come from `region`. */
 bool ac_part_of(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn, ac_part *out);
+/* Is buffer `buf` used only in the steps, or in the columns where there are any? */
+bool ac_part_stays_inside(const ac_part *p, int32_t buf);
 
 #endif

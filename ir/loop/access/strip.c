@@ -148,6 +148,12 @@ static ac_x oldest_needed(composer *c, int32_t t)
 static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n, int64_t row)
 {
     ac_lb *b = &c->b;
+    if (c->s->copies && c->s->buf[buf].dtype == AC_I8) {
+        const ac_tile t = {
+            .form = AC_TILE_SPREAD, .rows = 1, .channels = 1, .x = buf, .acc = buf, .shift = 1, .stride = 1};
+        ac_lb_tile(b, t, from, to, n);
+        return;
+    }
     enum { MOST_MOVED = 16 };
     const int64_t bytes = ac_dtype_size(b->fn->buf.item[buf].dtype, row);
     int32_t step = 1, lanes = 1;

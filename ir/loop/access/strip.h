@@ -84,6 +84,7 @@ typedef struct ac_stripe {
     int64_t ticks;               /* steps of all units together */
     int32_t streamed;            /* tensor handed over by rows, of unit 0, which has no members; -1: none */
     int32_t part_buf, state_buf; /* streamed: i32[1], the row's number; i32[ac_stripe_counters()] */
+    bool copies;                 /* bytes move by TILE SPREAD */
     int64_t burst;               /* streamed: most steps between two rows */
     bool apart;                  /* the units' bodies are loops marked apart (pieces.h) */
     int32_t word, moved;         /* rows move by `moved` bytes in an iteration, by `word` bytes in one; 0: elements */

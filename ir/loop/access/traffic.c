@@ -1,6 +1,8 @@
 /* traffic.c - how many bytes a function moves, by buffer. */
 #include "ir/loop/access/traffic.h"
 
+#include "ir/loop/requants.h"
+
 int64_t ac_loop_trips(const ac_loop_fn *fn, ac_x loop, bool *known)
 {
     const ac_ins *i = &fn->code.item[loop], *lo = &fn->code.item[i->a], *hi = &fn->code.item[i->b];
@@ -33,7 +35,7 @@ static ac_x count(const ac_loop_fn *fn, ac_x at, double times, int64_t *bytes)
             bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;
         }
         if (i->op == AC_L_TILE || i->op == AC_L_REQUANT) { /* steps may not be known here: all of the rows, once */
-            const int64_t n = i->op == AC_L_TILE ? fn->buf.item[i->aux].count : 4;
+            const int64_t n = i->op == AC_L_TILE ? fn->buf.item[i->aux].count : ac_ins_requant(i).lanes;
             const double sum = (double)bytes[i->aux] + times * (double)n;
             bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;
         }

@@ -15,6 +15,7 @@
 
 #include "base/vec.h"
 #include "ir/loop/builder.h"
+#include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
 enum { BUDGET = 30000000, MAX_ACCESSES = 256, MAX_MISSES = 16 };
@@ -457,12 +458,14 @@ static bool walk(walker *w, int32_t begin, int32_t end)
         } else if (op == AC_L_TILE) {
             const ac_tile t = ac_ins_tile(i);
             const value steps = w->val[i->c];
+            if (watched(w, i) && w->affine && (steps.by || !steps.known))
+                return w->lost = true, false;
             if (watched(w, i))
                 touch(w, i->aux, i->a, is_exact(steps) ? ac_tile_reads(&t, steps.lo) : w->fn->buf.item[t.x].count,
                       false);
         } else if (op == AC_L_REQUANT) {
             if (watched(w, i))
-                touch(w, i->aux, i->a, 4, true);
+                touch(w, i->aux, i->a, ac_ins_requant(i).lanes, true);
         } else if (op == AC_L_GET) {
             w->val[x] = w->val[i->aux];
         } else if (op == AC_L_SET) {

@@ -97,11 +97,12 @@ static bool tile(const memory *mem, const ac_bc *i, const char *R)
 /* false: outside of a buffer. */
 static bool requant(const memory *mem, const ac_bc *i, const char *R)
 {
-    const ac_requant4 q = ac_ins_requant(&(ac_ins){.aux = (int32_t)i->c, .k.i = i->u.imm});
+    const ac_requants q = ac_ins_requant(&(ac_ins){.aux = (int32_t)i->c, .k.i = i->u.imm});
     const memory *y = &mem[q.y], *table = &mem[q.table];
     const uint64_t to = (uint32_t)get_I32(R + i->d), at = (uint32_t)get_I32(R + i->a),
                    bias = (uint32_t)get_I32(R + i->b);
-    if (to + 4 > y->count || at + 8 > table->count || bias + 4 > table->count)
+    const uint64_t n = (uint64_t)q.lanes;
+    if (to + n > y->count || at + 2 * n > table->count || bias + n > table->count)
         return false;
     const int32_t *k = (const int32_t *)(const void *)table->p;
     ac_requant_run(&q, (const int32_t *)(const void *)mem[q.acc].p, k + at, k + bias, (int8_t *)y->p + to);

@@ -14,7 +14,7 @@
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/conv/panel.h"
-#include "ir/lower/conv/quad.h"
+#include "ir/lower/conv/wide.h"
 #include "ir/lower/gpu/product.h"
 #include "ir/lower/conv/winograd.h"
 #include "ir/lower/window.h"
@@ -154,7 +154,7 @@ int ac_lo_conv(ac_lower *L)
         return AC_OK;
     if (v.group_in == v.win.ic && ac_gemm_fits(L, &v.c))
         return ac_gemm_conv(L, &v.c, &v.win);
-    if (v.group_in == v.win.ic && ac_quad_conv(L, &v.c, &v.win))
+    if (v.group_in == v.win.ic && (ac_quad_conv(L, &v.c, &v.win) || ac_wide_conv(L, &v.c, &v.win)))
         return AC_OK;
     if (v.group_in == v.win.ic && ac_panel_fits(L, &v.c, v.win.y.taps * v.win.x.taps * v.win.ic))
         return ac_panel_conv(L, &v.c, &v.win);

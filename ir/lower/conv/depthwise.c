@@ -16,7 +16,7 @@
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
-#include "ir/lower/conv/quad.h"
+#include "ir/lower/conv/wide.h"
 #include "ir/lower/spans.h"
 
 enum { COLUMNS = 7, UNROLLED_TAPS = 9, CHANNELS = 4 };
@@ -348,7 +348,7 @@ int ac_lo_depthwise(ac_lower *L)
         return ac_lower_refuse(L, "this window cannot be computed in place");
     if (ac_gpu_depthwise_fits(L, &d.c, &d.win))
         return ac_gpu_depthwise(L, &d.c, &d.win);
-    if (L->variant != AC_VARIANT_INPLACE && ac_quad_depthwise(L, &d.c, &d.win))
+    if (L->variant != AC_VARIANT_INPLACE && (ac_quad_depthwise(L, &d.c, &d.win) || ac_wide_depthwise(L, &d.c, &d.win)))
         return AC_OK;
     if (L->variant != AC_VARIANT_INPLACE && ac_depthwise_dot_fits(L, &d.c, &d.win))
         return ac_depthwise_dot(L, &d.c, &d.win);

@@ -93,7 +93,8 @@ static int32_t pack(const pairs *p)
 {
     ac_lower P;
     const int64_t kh = p->win->y.taps, kw = p->win->x.taps, oc = p->win->oc, rest = 4 * p->words - p->size;
-    const int32_t to = ac_lo_pack_open(p->L, &P, "w", AC_I8, oc * kw * p->size + rest), from = ac_lo_operand(&P, p->c->w);
+    const int32_t to = ac_lo_pack_open(p->L, &P, "w", AC_I8, oc * kw * p->size + rest),
+                  from = ac_lo_operand(&P, p->c->w);
     ac_lb *b = &P.b;
     const ac_x o = ac_lb_for_n(b, "oc", oc), kx = ac_lb_for_n(b, "kx", kw);
     const ac_x at = ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, o, ac_lb_i32(b, kw)), kx), ac_lb_i32(b, p->size));

@@ -1,11 +1,11 @@
-/* quad.c - biases, multipliers and shifts of four channels, and how their sums are stored; see quad.h. */
+/* quad.c - biases, multipliers and shifts of blocks of channels, and how their sums are stored; see quad.h. */
 #include "ir/lower/conv/quad.h"
 
 #include "ir/loop/requants.h"
 
 #include <math.h>
 
-enum { BLOCK = 3 * AC_QUAD, SHARED = 2 * AC_QUAD };
+enum { PER_CHANNEL = 3 }; /* constants */
 
 /* A multiplier, and a shift to the right. */
 typedef struct scale {
@@ -13,7 +13,7 @@ typedef struct scale {
 } scale;
 
 typedef struct form {
-    ac_requant4 q;
+    ac_requants q;
     scale s;
 } form;
 
@@ -68,49 +68,58 @@ static bool constant(const ac_tensor *t)
     return !t || ac_tensor_is_const(t);
 }
 
+/* Constants of the channels: as many as all blocks have. */
+static const int32_t *constants(const ac_quad *q, const int32_t *bias, const scale *s, int64_t count)
+{
+    const ac_channel *c = q->c;
+    int32_t *t = AC_NEW_N(q->L->region, int32_t, count), *shared = t + 2 * (int64_t)q->lanes;
+    for (int64_t i = 0; i < q->n; i++) {
+        const int64_t l = i % q->lanes, first = i - l, width = q->n - first < q->lanes ? q->n - first : q->lanes;
+        int32_t *own = c->per_channel ? t + first * PER_CHANNEL : t;
+        int32_t *scales = c->per_channel ? own + width : own;
+        const scale *of = &s[c->per_channel && i < c->n ? i : 0];
+        *(c->per_channel ? &own[l] : &shared[i]) = i < c->n ? bias[i] : 0;
+        scales[l] = of->m;
+        scales[(c->per_channel ? width : q->lanes) + l] = -of->e;
+    }
+    return t;
+}
+
 bool ac_quad_open(ac_lower *L, ac_quad *q, ac_channel *c)
 {
-    if (!L->target->mve || L->target->vec_bytes || c->kind != AC_MACS_I8 || c->zw || c->w->dtype != AC_I8 ||
-        c->out->dtype != AC_I8 || c->n < 1 || !ac_tensor_is_const(c->w) || !constant(c->bias))
+    if (!(L->target->mve || L->target->rvv) || L->target->vec_bytes || c->kind != AC_MACS_I8 || c->zw ||
+        c->w->dtype != AC_I8 || c->out->dtype != AC_I8 || c->n < 1 || !ac_tensor_is_const(c->w) || !constant(c->bias))
         return false;
-    *q = (ac_quad){.L = L, .c = c, .y = -1};
-    const int64_t n = c->per_channel ? c->n : 1, blocks = (c->n + AC_QUAD - 1) / AC_QUAD;
+    const int32_t lanes = L->target->mve ? AC_QUAD : c->n < AC_QUAD_MOST ? (int32_t)c->n : AC_QUAD_MOST;
+    *q = (ac_quad){.L = L, .c = c, .y = -1, .lanes = lanes, .n = c->n};
+    q->n += L->target->mve ? -c->n & (AC_QUAD - 1) : 0;
+    const int64_t n = c->per_channel ? c->n : 1, count = c->per_channel ? PER_CHANNEL * q->n : 2 * lanes + q->n;
     const ac_steps *f = ac_channel_steps(c);
     const int32_t *bias = ac_channel_biases(c, c->zx);
     scale *s = AC_NEW_N(L->region, scale, n);
     if (!f || !bias || !find_scales(f, n, q, s))
         return false;
-    const int64_t count = c->per_channel ? blocks * BLOCK : SHARED + blocks * AC_QUAD;
-    int32_t *t = AC_NEW_N(L->region, int32_t, count);
-    for (int64_t i = 0; i < blocks * AC_QUAD; i++) {
-        const int64_t l = i % AC_QUAD;
-        int32_t *own = c->per_channel ? t + i / AC_QUAD * BLOCK : t;
-        const scale *of = &s[c->per_channel && i < c->n ? i : 0];
-        own[c->per_channel ? l : SHARED + i] = i < c->n ? bias[i] : 0;
-        own[c->per_channel ? AC_QUAD + l : l] = of->m;
-        own[c->per_channel ? 2 * AC_QUAD + l : AC_QUAD + l] = -of->e;
-    }
-    q->table = ac_lo_table(L, "requant", AC_I32, count, t);
+    q->table = ac_lo_table(L, "requant", AC_I32, count, constants(q, bias, s, count));
     c->folded = true;
-    ac_lo_requant_note(L, q->pre ? "vectors of 4: acc * 2^n * m in 32 bits, rounded twice"
-                                 : "vectors of 4: acc * m in 32 bits, rounded twice");
+    ac_lo_requant_note(L, ac_strf(L->region, "vectors of %d: acc * %sm in 32 bits, rounded twice", (int)lanes,
+                                  q->pre ? "2^n * " : ""));
     return true;
 }
 
-/* Requantised bytes go to buffer y from y_at on. */
-static void requantise(const ac_quad *q, int32_t row, ac_x oc, int32_t y, ac_x y_at)
+void ac_quad_requantise(const ac_quad *q, int32_t row, ac_x oc, int32_t width, int32_t y, ac_x y_at)
 {
     ac_lb *b = &q->L->b;
     const ac_channel *c = q->c;
-    ac_x m = ac_lb_i32(b, 0), bias = ac_lb_add(b, oc, ac_lb_i32(b, SHARED));
+    ac_x m = ac_lb_i32(b, q->lanes - width), bias = ac_lb_add(b, oc, ac_lb_i32(b, 2 * q->lanes));
     if (c->per_channel) {
-        bias = ac_lb_mul(b, oc, ac_lb_i32(b, BLOCK / AC_QUAD));
-        m = ac_lb_add(b, bias, ac_lb_i32(b, AC_QUAD));
+        bias = ac_lb_mul(b, oc, ac_lb_i32(b, PER_CHANNEL));
+        m = ac_lb_add(b, bias, ac_lb_i32(b, width));
     }
     ac_lb_requant(b,
-                  (ac_requant4){.y = y,
+                  (ac_requants){.y = y,
                                 .acc = q->acc,
                                 .table = q->table,
+                                .lanes = width,
                                 .row = row,
                                 .zero = ac_quant_zero(c->out),
                                 .lo = c->lo,
@@ -125,7 +134,7 @@ static void store_each(const ac_quad *q, int32_t row, ac_x oc, ac_x *idx, int64_
 {
     ac_lb *b = &q->L->b;
     const int32_t last = q->c->out->rank - 1;
-    requantise(q, row, oc, q->y, ac_lb_i32(b, 0));
+    ac_quad_requantise(q, row, oc, AC_QUAD, q->y, ac_lb_i32(b, 0));
     for (int32_t l = 0; l < AC_QUAD; l++) {
         if (l >= least && !guard)
             break;
@@ -151,7 +160,7 @@ void ac_quad_store(const ac_quad *q, int32_t row, ac_x oc, ac_x *idx)
         ac_lb_if(b, ac_lb_le(b, ac_lb_add(b, oc, ac_lb_i32(b, AC_QUAD)), ac_lb_i32(b, q->c->n)));
     if (!rest || q->c->n > AC_QUAD) {
         idx[q->c->out->rank - 1] = oc;
-        requantise(q, row, oc, ac_lo_result_buf(L), ac_lo_flat(L, L->node->out[0], idx));
+        ac_quad_requantise(q, row, oc, AC_QUAD, ac_lo_result_buf(L), ac_lo_flat(L, L->node->out[0], idx));
     }
     if (rest && q->c->n > AC_QUAD)
         ac_lb_else(b);

@@ -10,7 +10,7 @@
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/conv/panel.h"
-#include "ir/lower/conv/quad.h"
+#include "ir/lower/conv/wide.h"
 #include "ir/lower/gpu/product.h"
 #include "ir/lower/gpu/warp.h"
 #include "ir/lower/matrix.h"
@@ -159,7 +159,7 @@ int ac_lo_dense(ac_lower *L)
         return warps(&d);
     if (ac_gemm_fits(L, &d.c) && d.depth > 0)
         return ac_gemm_rows(L, &d.c, d.rows, d.depth);
-    if (ac_quad_rows(L, &d.c, d.rows, d.depth))
+    if (ac_quad_rows(L, &d.c, d.rows, d.depth) || ac_wide_rows(L, &d.c, d.rows, d.depth))
         return AC_OK;
     if (ac_panel_fits(L, &d.c, d.depth))
         return ac_panel_rows(L, &d.c, d.rows, d.depth);

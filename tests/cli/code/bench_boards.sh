@@ -44,6 +44,8 @@ fi
 if have_rv32; then
     none=0
     counts rv32imac
+    counts rv32imac-zve32x
+    ! have_llvm || counts rv32imac-zve32x --backend llvm
 fi
 [ $none = 0 ] || exit $bad
 

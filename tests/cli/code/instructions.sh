@@ -34,5 +34,6 @@ has dsnet_int8 cortex-m55 'vmladava|vmlava'
 # RISC-V vectors, WebAssembly
 has dsnet_int8 rv64gcv 'vwmacc\.vx'
 has dsnet_f32 rv64gcv 'vfmacc\.vf'
+has dsnet_int8 rv32imac-zve32x 'vwmacc\.vx' 'vwmacc\.vv' 'vsmul\.vv' 'vssra\.vv'
 has dsnet_int8 wasm32 'i32x4\.dot_i16x8_s'
 has dsnet_f32 wasm32 'f32x4\.mul'

@@ -42,7 +42,8 @@ m=$models/branch_int8.tflite
 grep -q '\.section[[:space:]]*\.itcm' s.s && grep -q '\.section[[:space:]]*\.qspi' s.s || die "sections"
 "$arenac" compile -q "$m" --emit ll -o - | grep -q 'define internal' || die "the text form"
 "$arenac" compile -q "$m" --emit bc -o - | head -c 2 | grep -q BC || die "bitcode"
-for t in haswell thumbv7em cortex-m0plus cortex-m55-mve rv32imac aarch64-i8mm aarch64-sve256 rv64gcv wasm32; do
+for t in haswell thumbv7em cortex-m0plus cortex-m55-mve rv32imac rv32imac-zve32x aarch64-i8mm aarch64-sve256 \
+    rv64gcv wasm32; do
     "$arenac" compile -q "$models/dsnet_f32.tflite" -t $t --emit o -o t.o || die "no object for $t"
 done
 # 64 MB of weights: bytes that are copied, not text and not values, within a few times their size

@@ -33,6 +33,7 @@ m=$models
 check "$m/digits_int8.tflite" -t cortex-m4
 check "$m/dsnet_int8.tflite" -t cortex-m0plus --stripe auto --share-kernels
 check "$m/digits_int8.tflite" -t rv32imac --io rows
+check "$m/dsnet_int8.tflite" -t rv32imac-zve32x --stripe auto
 check "$m/digits_int8.tflite" -t cortex-m55 --mem sram:1K,fast --mem psram:1M --poison
 check "$m/dsnet_f32.tflite" -t cortex-m3
 check "$m/tf_rnn.pbtxt" -t cortex-m4

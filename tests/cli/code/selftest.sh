@@ -50,6 +50,6 @@ END
 }
 if have python3 python3; then
     ! have_arm || boards cortex-m0plus cortex-m4 cortex-m55
-    ! have_rv32 || boards rv32imac
+    ! have_rv32 || boards rv32imac rv32imac-zve32x
 fi
 exit $bad

@@ -17,6 +17,8 @@ static const ac_target targets[] = {
     {.name = "m3", .align = 16, .features = "", .firmware = true, .core = 13, .mul = AC_MUL_LONG},
     {.name = "rv32", .align = 16, .features = "", .firmware = true, .core = 26, .mul = AC_MUL_HIGH},
     {.name = "m0", .align = 16, .features = "", .firmware = true, .core = 8, .mul = AC_MUL_LOW},
+    {.name = "m55", .align = 16, .features = "", .firmware = true, .mve = true, .mul = AC_MUL_LONG},
+    {.name = "rvv", .align = 16, .features = "", .firmware = true, .rvv = true, .core = 26, .mul = AC_MUL_HIGH},
     {.name = "v2",
      .vec_bytes = 16,
      .registers = 16,

@@ -280,28 +280,33 @@ static void spread(int32_t channels, int32_t pitch, int32_t shift, int32_t strid
                OUTPUT);
 }
 
-static void requant4(bool away, int32_t pre)
+/* Four words, on processors that have no more, or eight. */
+static void requants(int32_t lanes, bool away, int32_t pre)
 {
-    static const int32_t TABLE[12] = {1518500250, 2147483647, 1073741824, 0, -1, -7, -9, -31, 77, -100000, 0, 1 << 30};
+    static const int32_t M[4] = {1518500250, 2147483647, 1073741824, 0}, SHIFT[4] = {-1, -7, -9, -31},
+                         BIAS[4] = {77, -100000, 0, 1 << 30};
     open_case();
     const int32_t z = buf("z", AC_I32, AC_BUF_IN), out = buf("out", AC_I8, AC_BUF_OUT);
-    const int32_t acc = ac_lb_buf(&b, "acc", AC_I32, 8, AC_BUF_LOCAL, 4, NULL);
-    const int32_t table = ac_lb_buf(&b, "table", AC_I32, 12, AC_BUF_LOCAL, 4, NULL);
-    for (int32_t i = 0; i < 12; i++)
-        ac_lb_store(&b, table, ac_lb_i32(&b, i), ac_lb_i32(&b, TABLE[i]));
-    for (int32_t at = 0; at < N; at += 8) {
-        for (int32_t i = 0; i < 8; i++)
+    const int32_t acc = ac_lb_buf(&b, "acc", AC_I32, 2 * lanes, AC_BUF_LOCAL, 4, NULL);
+    const int32_t table = ac_lb_buf(&b, "table", AC_I32, 3 * lanes, AC_BUF_LOCAL, 4, NULL);
+    for (int32_t i = 0; i < 3 * lanes; i++) {
+        const int32_t *of = i < lanes ? M : i < 2 * lanes ? SHIFT : BIAS;
+        ac_lb_store(&b, table, ac_lb_i32(&b, i), ac_lb_i32(&b, of[i % lanes % 4]));
+    }
+    for (int32_t at = 0; at + 2 * lanes <= N; at += 2 * lanes) {
+        for (int32_t i = 0; i < 2 * lanes; i++)
             ac_lb_store(&b, acc, ac_lb_i32(&b, i),
                         ac_lb_shr(&b, ac_lb_load(&b, z, ac_lb_i32(&b, at + i), 1), ac_lb_i32(&b, at % 32)));
         for (int32_t row = 0; row < 2; row++) {
-            ac_requant4 q = {.y = out, .acc = acc, .table = table, .row = row, .zero = row - 5, .lo = -128, .hi = 100};
+            ac_requants q = {.y = out, .acc = acc, .table = table, .row = row, .zero = row - 5, .lo = -128, .hi = 100};
             q.away = away;
+            q.lanes = lanes;
             q.pre = pre;
-            ac_lb_requant(&b, q, ac_lb_i32(&b, at + 4 * row), ac_lb_i32(&b, 0), ac_lb_i32(&b, 8));
+            ac_lb_requant(&b, q, ac_lb_i32(&b, at + lanes * row), ac_lb_i32(&b, 0), ac_lb_i32(&b, 2 * lanes));
         }
     }
-    close_case(title(ac_strf(cx.region, "requant4 %d %d", away, (int)pre), AC_I32, AC_I8, 1), ANY, OUTPUT, OUTPUT,
-               OUTPUT);
+    close_case(title(ac_strf(cx.region, "requant %d %d %d", (int)lanes, away, (int)pre), AC_I32, AC_I8, 1), ANY, OUTPUT,
+               OUTPUT, OUTPUT);
 }
 
 static void tile_cases(void)
@@ -315,12 +320,20 @@ static void tile_cases(void)
     for (int32_t channels = 2; channels <= 6; channels += 2)
         for (int32_t steps = 1; steps <= 3; steps++)
             sums((ac_tile){.form = AC_TILE_ROW, .rows = 1, .channels = channels}, steps);
+    sums((ac_tile){.form = AC_TILE_OUTER, .rows = 3, .channels = 5, .pitch = 2, .shift = 2, .depth = 1}, N);
+    sums((ac_tile){.form = AC_TILE_OUTER, .rows = 1, .channels = 12, .pitch = 0, .shift = 1, .depth = 3}, N);
+    sums((ac_tile){.form = AC_TILE_LANES, .rows = 3, .channels = 5, .pitch = 10, .shift = 2, .depth = 2}, N);
+    sums((ac_tile){.form = AC_TILE_LANES, .rows = 2, .channels = 8, .pitch = 8, .shift = 1, .depth = 1}, N);
+    spread(1, 0, 1, 1);
+    spread(1, 0, 1, 0);
     spread(16, 3, 1, 20);
     spread(8, 7, 1, 0);
     spread(5, 12, 3, 20);
-    requant4(false, 0);
-    requant4(true, 0);
-    requant4(true, 9);
+    for (int32_t lanes = 4; lanes <= 5; lanes++) {
+        requants(lanes, false, 0);
+        requants(lanes, true, 0);
+        requants(lanes, true, 9);
+    }
 }
 
 /* A loop marked apart: it reads a loop's variable, a variable, a value and an array of its own. */
