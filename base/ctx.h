@@ -26,7 +26,8 @@ typedef struct ac_ctx {
     ac_region *region; /* lives as long as the compilation: graph, names, loops, plan */
     ac_names names;    /* interned strings */
     ac_diags diags;    /* everything reported so far */
-    ac_kept *kept;     /* closed with the context */
+    ac_last_words last_words;
+    ac_kept *kept; /* closed with the context */
 } ac_ctx;
 
 void ac_ctx_open(ac_ctx *cx);  /* clears the struct; allocates nothing */

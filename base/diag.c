@@ -120,6 +120,27 @@ void ac_note(ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...)
     va_end(ap);
 }
 
+int ac_no_memory(ac_ctx *cx, const char *file)
+{
+    ac_last_words *w = &cx->last_words;
+    for (const ac_diag *x = cx->diags.first; x; x = x->next)
+        if (x == &w->diag)
+            return AC_FAIL;
+    const bool system = cx->heap.exhausted;
+    snprintf(w->text, sizeof w->text,
+             system ? "the system gives no more memory than %zu KiB"
+                    : "the model needs more than %zu MiB of memory to compile",
+             system ? cx->heap.used >> 10 : cx->heap.limit >> 20);
+    w->help = (ac_diag_line){.kind = 'h',
+                             .text = system ? "end other programs, or take a machine with more memory"
+                                            : "raise it with --max-memory SIZE if the model is really that large"};
+    w->diag = (ac_diag){
+        .severity = AC_ERROR, .code = system ? E0403 : E0402, .at = {.file = file}, .text = w->text, .line = &w->help};
+    w->diag.tail = &w->help.next;
+    append(&cx->diags, &w->diag);
+    return AC_FAIL;
+}
+
 static int append_line(ac_ctx *cx, char kind, const char *text)
 {
     ac_diag *x = cx->diags.last;

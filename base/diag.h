@@ -85,6 +85,13 @@ typedef struct ac_diags {
     bool werror;   /* warnings count as errors */
 } ac_diags;
 
+/* The diagnostic for when there is no memory: it has its own. */
+typedef struct ac_last_words {
+    ac_diag diag;
+    ac_diag_line help;
+    char text[120];
+} ac_last_words;
+
 struct ac_ctx;
 /* AC_FAIL. */
 int ac_error(struct ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -93,6 +100,9 @@ void ac_note(struct ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...)
 int ac_detail(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* AC_FAIL, to return */
 int ac_reason(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* AC_FAIL */
 int ac_help(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));   /* AC_FAIL */
+
+/* E0402 or E0403, as the heap found; once, and without an allocation. file: a string that stays. AC_FAIL. */
+int ac_no_memory(struct ac_ctx *cx, const char *file);
 
 /* What another context reported is reported here, too. */
 void ac_diags_copy(struct ac_ctx *cx, const ac_diags *from);

@@ -55,9 +55,10 @@ static int slurp(ac_ctx *cx, int fd, ac_file *f)
     return 0;
 }
 
-static int load(ac_ctx *cx, int fd, ac_file *f)
+int ac_file_load(ac_ctx *cx, int fd, ac_file *f)
 {
     struct stat st;
+    f->data = NOTHING;
     if (fstat(fd, &st))
         return errno;
     if (S_ISDIR(st.st_mode))
@@ -83,7 +84,7 @@ int ac_file_open(ac_ctx *cx, const char *path, ac_file *f)
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return refuse(cx, f->path, errno);
-    int why = load(cx, fd, f);
+    int why = ac_file_load(cx, fd, f);
     if (!standard)
         close(fd);
     return why ? refuse(cx, f->path, why) : AC_OK;
@@ -96,17 +97,13 @@ void ac_file_close(ac_file *f)
     *f = (ac_file){.path = f->path, .data = NOTHING};
 }
 
-int ac_file_keep(ac_ctx *cx, const char *path, ac_file **f)
+void ac_file_keep(ac_ctx *cx, const ac_file *f)
 {
+    if (!f->map)
+        return;
     ac_kept *k = AC_NEW(cx->region, ac_kept);
-    ac_file *file = AC_NEW(cx->region, ac_file);
-    *f = file;
-    AC_TRY(ac_file_open(cx, ac_strdup(cx->region, path), file));
-    if (file->map) {
-        *k = (ac_kept){.next = cx->kept, .map = file->map, .n = file->n, .unmap = munmap};
-        cx->kept = k;
-    }
-    return AC_OK;
+    *k = (ac_kept){.next = cx->kept, .map = f->map, .n = f->n, .unmap = munmap};
+    cx->kept = k;
 }
 
 bool ac_file_exists(const char *path)

@@ -21,8 +21,10 @@ typedef struct ac_file {
 
 int ac_file_open(ac_ctx *cx, const char *path, ac_file *f);
 void ac_file_close(ac_file *f);
-/* The same for a file that is needed as long as the context: ac_ctx_close closes it. */
-int ac_file_keep(ac_ctx *cx, const char *path, ac_file **f);
+/* An open file is needed as long as the context: ac_ctx_close closes it. */
+void ac_file_keep(ac_ctx *cx, const ac_file *f);
+/* What is to be read of fd, which stays open; f->path is set. 0, or the errno. */
+int ac_file_load(ac_ctx *cx, int fd, ac_file *f);
 bool ac_file_exists(const char *path); /* and is no folder */
 /* The last part of a path: what comes before it, up to a slash, is the folder. */
 const char *ac_path_name(const char *path);

@@ -1,30 +1,25 @@
 /* intern.c - strings that are kept once, so that equal ones are the same pointer. */
 #include "base/ctx.h"
+#include "base/siphash.h"
 
 #include <string.h>
 
 struct ac_name {
-    uint32_t hash;
+    uint64_t hash;
     size_t len;
     char text[];
 };
 
-static uint32_t hash_of(const char *s, size_t n)
-{
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)s[i]) * 16777619u;
-    return h;
-}
-
 static void grow(ac_ctx *cx, uint32_t cap)
 {
     ac_names *t = &cx->names;
+    if (!t->cap)
+        ac_random_key(t->key);
     struct ac_name **slot = AC_NEW_N(cx->region, struct ac_name *, cap);
     for (uint32_t i = 0; i < t->cap; i++) {
         if (!t->slot[i])
             continue;
-        uint32_t k = t->slot[i]->hash & (cap - 1);
+        uint32_t k = (uint32_t)t->slot[i]->hash & (cap - 1);
         while (slot[k])
             k = (k + 1) & (cap - 1);
         slot[k] = t->slot[i];
@@ -49,7 +44,8 @@ const char *ac_intern_n(ac_ctx *cx, const char *s, size_t len)
         grow(cx, t->cap ? t->cap * 2 : 256);
     if (!len)
         s = ""; /* an empty part of a file has no address */
-    uint32_t h = hash_of(s, len), k = h & (t->cap - 1);
+    const uint64_t h = ac_siphash(t->key, s, len);
+    uint32_t k = (uint32_t)h & (t->cap - 1);
     for (; t->slot[k]; k = (k + 1) & (t->cap - 1))
         if (t->slot[k]->hash == h && t->slot[k]->len == len && !memcmp(t->slot[k]->text, s, len))
             return t->slot[k]->text;

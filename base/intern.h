@@ -6,6 +6,7 @@
 typedef struct ac_names {
     struct ac_name **slot; /* open hash table, power of two */
     uint32_t n, cap;
+    uint64_t key[2]; /* of the hash: names of a file cannot be chosen to collide */
 } ac_names;
 
 struct ac_ctx;

@@ -27,6 +27,12 @@ _Noreturn void ac_heap_give_up(ac_heap *heap)
     longjmp(*heap->on_oom, 1);
 }
 
+_Noreturn void ac_heap_exhausted(ac_heap *heap)
+{
+    heap->exhausted = true;
+    ac_heap_give_up(heap);
+}
+
 bool ac_heap_guard(ac_heap *heap, void (*f)(void *arg), void *arg)
 {
     jmp_buf here;
@@ -47,11 +53,12 @@ bool ac_heap_guard(ac_heap *heap, void (*f)(void *arg), void *arg)
 /* Zeroed: a large block comes so from the system, and what is never touched of it never becomes real. */
 static void *take(ac_heap *heap, size_t size)
 {
+    heap->exhausted = false;
     if (heap->limit && (size > heap->limit || heap->used > heap->limit - size))
         ac_heap_give_up(heap);
     void *p = calloc(1, size);
     if (!p)
-        ac_heap_give_up(heap);
+        ac_heap_exhausted(heap);
     heap->used += size;
     if (heap->used > heap->peak)
         heap->peak = heap->used;

@@ -28,12 +28,14 @@ typedef struct ac_heap {
     size_t used;     /* bytes held now, by all regions */
     size_t peak;     /* largest `used` so far */
     size_t limit;    /* 0: no limit; else --max-memory */
+    bool exhausted;  /* the system refused, not the limit */
 } ac_heap;
 
 /* Runs f(arg). false: memory ran out inside; what was opened there is closed, and the guard around this one is in force
  * again. */
 bool ac_heap_guard(ac_heap *heap, void (*f)(void *arg), void *arg);
-_Noreturn void ac_heap_give_up(ac_heap *heap); /* what allocations do when there is no memory */
+_Noreturn void ac_heap_give_up(ac_heap *heap);   /* what allocations do over the limit */
+_Noreturn void ac_heap_exhausted(ac_heap *heap); /* ... and when the system gives nothing, to this heap or another */
 
 ac_region *ac_region_open(ac_heap *heap);
 ac_heap *ac_region_heap(const ac_region *r); /* to open another one beside it */

@@ -37,8 +37,8 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, not a death */
     cli.a = arenac_open();
     if (!cli.a) {
-        fputs("arenac: error[E0402]: out of memory\n", stderr);
-        return AC_EXIT_INVALID;
+        fputs("arenac: error[E0403]: out of memory\n", stderr);
+        return AC_EXIT_BUDGET;
     }
     int status = ac_cli_parse(argc, argv, &cli);
     if (status < 0) {

@@ -18,6 +18,7 @@ bool ac_mve_has(const ac_target *t, const ac_tile *tile)
     case AC_TILE_SPREAD:
         return tile->channels == LANES || tile->channels == 2 * LANES || tile->channels < LANES;
     case AC_TILE_PAIRS:
+    case AC_TILE_ROW:
     case AC_TILE_OUTER:
     case AC_TILE_LANES:
     case AC_TILE_UNSIGNED:

@@ -24,6 +24,7 @@ bool ac_rvv_has(const ac_target *t, const ac_tile *tile)
     case AC_TILE_SPREAD:
         return tile->channels == 1 && tile->shift == 1 && tile->stride <= 1;
     case AC_TILE_PAIRS:
+    case AC_TILE_ROW:
     case AC_TILE_BYTES:
     case AC_TILE_EACH:
     case AC_TILE_UNSIGNED:

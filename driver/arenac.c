@@ -36,23 +36,13 @@ static void run_guarded(void *arg)
     g->status = g->f(g->a, g->arg);
 }
 
-static void report_no_memory(void *arg)
-{
-    arenac *a = arg;
-    ac_error(&a->cx, (ac_place){.file = a->source.path}, E0402,
-             "the model needs more than %zu MiB of memory to compile", (size_t)a->opt.max_memory >> 20);
-    ac_help(&a->cx, "raise it with --max-memory SIZE if the model is really that large");
-}
-
 int ac_guard(arenac *a, ac_stage_fn *f, void *arg)
 {
     guarded g = {a, f, arg, AC_FAIL};
     if (!ac_heap_guard(&a->cx.heap, run_guarded, &g)) {
-        if (!a->cx.region)
-            return AC_FAIL;                    /* not even a region */
-        a->cx.heap.limit += ((size_t)1 << 20); /* room for the message itself */
-        ac_heap_guard(&a->cx.heap, report_no_memory, a);
-        return AC_FAIL;
+        if (a->parent && a->cx.heap.exhausted) /* what the parent tries to do without, it would lack as well */
+            ac_heap_exhausted(&a->parent->cx.heap);
+        return ac_no_memory(&a->cx, a->source.path);
     }
     if (g.status != AC_OK && !a->cx.diags.errors) /* never fail without a word */
         ac_error(&a->cx, (ac_place){.file = a->source.path}, E0901, "a stage failed and did not say why");

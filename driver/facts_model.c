@@ -164,12 +164,15 @@ static void bytes_shared(arenac *a, note_list *note)
 {
     ac_region *r = a->cx.region;
     const ac_liveness *v = a->planned->live;
-    int32_t views = 0, inplace = 0, overlaps = 0;
+    int32_t views = 0, inplace = 0, overlaps = 0, windows = 0;
     for (int32_t i = 0; i < a->planned->graph->tensor.n; i++)
         if (v->alias_how[i])
             *(v->alias_how[i][0] == 'v' ? &views : &inplace) += 1;
     for (int32_t k = 0; v->overlaps && k < v->overlaps->n; k++)
-        overlaps += v->overlaps->rule[k].shares;
+        if (v->problem.item[v->problem.pair[k].b].kind == AC_ITEM_SCRATCH)
+            windows += v->overlaps->rule[k].shares;
+        else
+            overlaps += v->overlaps->rule[k].shares;
     if (views)
         ac_push(r, note, ac_strf(r, "%d tensor%s nothing (views)", views, plural(views, " costs", "s cost")));
     if (inplace)
@@ -178,6 +181,10 @@ static void bytes_shared(arenac *a, note_list *note)
         ac_push(r, note,
                 ac_strf(r, "%d result%s inside an operand that dies (overlap)", overlaps,
                         plural(overlaps, " starts", "s start")));
+    if (windows)
+        ac_push(r, note,
+                ac_strf(r, "%d window%s over what has been read of an operand that dies (overlap)", windows,
+                        plural(windows, " lies", "s lie")));
 }
 
 static void groups_of_steps(arenac *a, note_list *note)

@@ -147,7 +147,7 @@ static bool put_names(list *l, int32_t format, ac_op op, const char *before)
 static void put_row(list *l, ac_op op)
 {
     const ac_op_row *o = &ac_ops[op];
-    const ac_op_types t = ac_op_probe(op, l->target);
+    const ac_op_types t = ac_op_probe(&l->s->cx->heap, op, l->target);
     ac_sink *s = l->s;
     ac_putf(s, "%-30s operands ", o->text);
     put_operands(s, o);
@@ -196,7 +196,7 @@ static void put_format(list *l, int32_t format)
 static void md_row(list *l, ac_op op)
 {
     const ac_op_row *o = &ac_ops[op];
-    const ac_op_types t = ac_op_probe(op, l->target);
+    const ac_op_types t = ac_op_probe(&l->s->cx->heap, op, l->target);
     ac_sink *s = l->s;
     ac_putf(s, "| `%s` | ", o->text);
     put_operands(s, o);
@@ -260,7 +260,7 @@ static void json_row(ac_json *j, const list *l, ac_op op)
 {
     const ac_op_row *o = &ac_ops[op];
     const struct ac_attr_list *attrs = &ac_attr_sets[o->attrs];
-    const ac_op_types t = ac_op_probe(op, l->target);
+    const ac_op_types t = ac_op_probe(&l->s->cx->heap, op, l->target);
     ac_json_obj(j, NULL);
     ac_json_str(j, "name", o->text);
     ac_json_str(j, "tflite", o->tflite);

@@ -35,7 +35,7 @@ arenac *ac_open_like(arenac *a, const ac_option_id *without, int32_t n)
 {
     arenac *one = arenac_open();
     if (!one)
-        ac_heap_give_up(&a->cx.heap);
+        ac_heap_exhausted(&a->cx.heap);
     one->parent = a;
     one->sibling = a->child;
     a->child = one;

@@ -6,7 +6,7 @@
 
 /* Compilers inline a function that is called once. `run` then holds the values of all steps, has too few registers, and
  * spills in the innermost loops: a fifth of ResNet8's instructions on a Cortex-M4. A short function without loops in
- * loops loses nothing, and is smaller where it is called. */
+ * loops loses nothing, and is smaller where it is called; nor does one whose loops are pieces. */
 bool ac_c_stays_apart(const ac_target *t, const ac_loop_fn *fn)
 {
     enum { SHORT = 24 }; /* instructions of the loop IR */
@@ -29,7 +29,8 @@ static const char *head(const ac_cfn *f)
     ac_region *r = F->region;
     const char *section = f->sig->section ? ac_strf(r, "%s ", f->sig->section) : "";
     const char *simd = F->target->vec_bytes ? ac_strf(r, "%s_SIMD ", F->upper) : "";
-    const char *apart = ac_c_stays_apart(F->target, f->fn) ? ac_strf(r, "%s_NOINLINE\n", F->upper) : "";
+    const char *apart =
+        !f->pieces->n && ac_c_stays_apart(F->target, f->fn) ? ac_strf(r, "%s_NOINLINE\n", F->upper) : "";
     return ac_strf(r, "%s%sstatic %s%s %s(", section, apart, simd, f->fn->fails ? "int" : "void", f->sig->name);
 }
 

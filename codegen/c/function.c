@@ -92,7 +92,8 @@ static int print_value(ac_cfn *f, ac_x x)
     if (!e->text)
         return ac_c_refuse(f->file, f->fn, "an instruction of this type");
     bool short_enough = strlen(e->text) <= JOIN_LIMIT || in->op == AC_L_CONST || in->op == AC_L_GET;
-    if ((!f->use[x].join || !short_enough) && !is_same_word(f, x))
+    const bool named = !f->use[x].join || !short_enough || (f->scaled && f->scaled[x].named);
+    if (named && !is_same_word(f, x))
         name_value(f, x);
     return AC_OK;
 }
@@ -310,8 +311,12 @@ static int print_body(ac_cfn *f)
 {
     x_list open = {0};
     for (ac_x x = 1; x < f->fn->code.n; x++)
-        if (f->use[x].live)
+        if (f->called < f->pieces->n && ac_is_piece(f->fn, x)) {
+            ac_c_call_piece(f);
+            x++; /* its END */
+        } else if (f->use[x].live) {
             AC_TRY(print_ins(f, x, &open));
+        }
     return AC_OK;
 }
 
@@ -451,13 +456,16 @@ const ac_loop_fn *ac_c_form(ac_cfile *F, const ac_loop_fn *fn)
 int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_sink *to)
 {
     const ac_dialect *D = F->dialect;
-    const ac_loop_fn *fn = D->form(F, given);
+    const ac_pieces pieces = ac_loop_pieces(F->cx, F->region, given);
+    const ac_loop_fn *fn = D->form(F, pieces.outer);
     if (!fn)
         return AC_FAIL;
     ac_cuse *use = ac_c_inline_plan(fn, F->target, F->region);
     if (D->review)
         D->review(fn, use, F->region);
     ac_cfn f = {.file = F, .fn = fn, .to = to, .use = use, .sig = sig};
+    f.pieces = &pieces;
+    AC_TRY(ac_c_print_pieces(&f, sig));
     f.val = AC_NEW_N(F->region, ac_cval, fn->code.n);
     f.buf = AC_NEW_N(F->region, const char *, fn->buf.n + 1);
     ac_c_names_open(&f.names, F->cx, F->prefix);
@@ -467,7 +475,8 @@ int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_s
         f.buf[i] = ac_c_name_take(&f.names, fn->buf.item[i].name);
     if (ac_c_strict(F))
         ac_c_find_scaled(&f);
-    const uint8_t *uses = ac_c_buffer_uses(fn, F->region);
+    uint8_t *uses = ac_c_buffer_uses(fn, F->region);
+    ac_c_add_uses(&pieces, F->region, uses);
     print_comment(&f, sig, uses);
     print_head(&f, uses);
     AC_TRY(print_body(&f));

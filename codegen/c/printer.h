@@ -1,6 +1,7 @@
 /* printer.h - what the files of the C printer share: the file being printed, the function being printed, one value.
  *
  *     function.c        a loop function as a C function: statements, names, layout
+ *     call_pieces.c     loops of it that are functions of their own
  *     inline_values.c   which values are put into the expressions that use them
  *     scalar_ops.c      an instruction with one lane as an expression
  *     scaled.c          the product of requantisation as one function; firmware
@@ -25,6 +26,7 @@
 #include "codegen/c/expr.h"
 #include "codegen/c/identifiers.h"
 #include "ir/loop/loop.h"
+#include "ir/loop/pieces.h"
 #include "ir/lower/target.h"
 
 /* One file: what its functions have needed so far */
@@ -67,10 +69,10 @@ typedef struct ac_cuse {
 ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_region *r);
 
 /* scaled.c: x is the high word of a * b + add (0: of a * b), or the high word of a * b and `sum` added, or `inside` of
- * such a product and printed by it */
+ * such a product and printed by it, or what several of them take: it has a name */
 typedef struct ac_cscaled {
     ac_x a, b, add, sum;
-    bool inside;
+    bool inside, named;
 } ac_cscaled;
 
 /* One function being printed */
@@ -85,6 +87,9 @@ typedef struct ac_cfn {
     ac_cnames names;
     int32_t depth; /* of indentation */
     const struct ac_csig *sig;
+    const ac_pieces *pieces; /* printed already, */
+    const char **piece_name; /* ... under these names; */
+    int32_t called;          /* so many calls of them are printed */
 } ac_cfn;
 
 static inline const ac_ins *c_ins(const ac_cfn *f, ac_x x)
@@ -170,7 +175,12 @@ typedef struct ac_csig {
 void ac_c_line(ac_cfn *f, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* indented, with its newline */
 int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
 enum { C_READ = 1, C_WRITTEN = 2 };
-uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r);        /* of each buffer: C_READ, C_WRITTEN, both or 0 */
+uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r); /* of each buffer: C_READ, C_WRITTEN, both or 0 */
+/* call_pieces.c: the functions of f->pieces; the statement of the next call; what pieces use of the function's buffers.
+ */
+int ac_c_print_pieces(ac_cfn *f, const ac_csig *sig);
+void ac_c_call_piece(ac_cfn *f);
+void ac_c_add_uses(const ac_pieces *pieces, ac_region *r, uint8_t *uses);
 void ac_c_put_wrapped(ac_sink *to, const char *list, int32_t indent); /* arguments, broken at commas into lines */
 /* Includes, macros and types the functions need, known once they are printed: goes before them. */
 void ac_c_print_prologue(ac_cfile *F, ac_sink *to);

@@ -5,20 +5,21 @@
  *  ->
  *     scaled_i32(acc, m, c)
  *
- * Values between are printed nowhere else: each has one use. Without c, but with a word added afterwards, it is one
- * instruction of Arm's DSP extension: high_sum_i32. */
+ * Values between are printed nowhere else: each has one use, or only such products use it. Without c, but with a word
+ * added afterwards, it is one instruction of Arm's DSP extension: high_sum_i32. */
 #include "codegen/c/printer.h"
+#include "ir/loop/builder.h"
 
 static bool joins(const ac_cfn *f, ac_x x)
 {
     return x > 0 && f->use[x].live && f->use[x].join && c_ins(f, x)->lanes <= 1;
 }
 
-/* The i32 that x widens to i64, 0: none. */
+/* The i32 that x widens to i64, 0: none. Several products may share it. */
 static ac_x widened(const ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
-    const bool is = joins(f, x) && in->op == AC_L_CAST && in->dtype == AC_I64 && c_ins(f, in->a)->dtype == AC_I32;
+    const bool is = f->use[x].live && in->op == AC_L_CAST && in->dtype == AC_I64 && c_ins(f, in->a)->dtype == AC_I32;
     return is && c_ins(f, in->a)->lanes <= 1 ? in->a : 0;
 }
 
@@ -66,8 +67,29 @@ static void match_sum(ac_cfn *f, ac_x x)
     }
 }
 
+/* Who uses each instruction's value, but for products that print it themselves. */
+static int32_t *count_users(const ac_cfn *f)
+{
+    int32_t *users = AC_NEW_N(f->file->region, int32_t, f->fn->code.n);
+    for (ac_x x = 1; x < f->fn->code.n; x++) {
+        const ac_ins *in = c_ins(f, x);
+        const ac_x operand[] = {in->a, in->b, in->c};
+        for (int32_t i = 0; i < ac_lop_arity((ac_lop)in->op) && f->use[x].live; i++)
+            users[operand[i]] += operand[i] > 0;
+    }
+    return users;
+}
+
+/* A widened number that several products share: they take what it is made of, which has a name then. */
+static void share(ac_cfn *f, ac_x wide, int32_t *users)
+{
+    f->scaled[c_ins(f, wide)->a].named = true;
+    f->scaled[wide].inside = --users[wide] == 0;
+}
+
 void ac_c_find_scaled(ac_cfn *f)
 {
+    int32_t *users = count_users(f);
     f->scaled = AC_NEW_N(f->file->region, ac_cscaled, f->fn->code.n);
     for (ac_x x = 1; x < f->fn->code.n; x++) {
         ac_cscaled s = {0};
@@ -79,8 +101,13 @@ void ac_c_find_scaled(ac_cfn *f)
         if (!match(f, x, &s, between))
             continue;
         f->scaled[x] = s;
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < 3; i++)
             f->scaled[between[i]].inside = true;
+        for (int i = 3; i < 5; i++)
+            if (f->use[between[i]].join)
+                f->scaled[between[i]].inside = true;
+            else
+                share(f, between[i], users);
     }
 }
 

@@ -32,26 +32,33 @@ void ac_c_asm_lines(ac_sink *to, const char *text)
 static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
 {
     const int32_t n = t->rows * t->channels;
+    const bool row = t->form == AC_TILE_ROW;
     const char **acc = AC_NEW_N(F->region, const char *, n);
     for (int32_t i = 0; i < n; i++)
         acc[i] = ac_strf(F->region, "%%[c%d]", (int)i);
-    const char *text = ac_tile_asm(F->cx, t, acc, "%[x]", "%[w]", "\n");
     ac_putf(to,
             "#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && "
-            "\\\n    !defined(%s_NO_ASM)\n"
-            "    uintptr_t at = (uintptr_t)x - %du, from = (uintptr_t)w - %du;\n"
-            "    const uintptr_t end = from + (uint32_t)steps * %du;\n"
-            "    int32_t ",
-            F->upper, (int)(16 * t->rows), (int)(8 * t->channels), (int)(8 * t->channels));
+            "\\\n    %s!defined(%s_NO_ASM)\n",
+            row ? "defined(__ARM_FEATURE_UNALIGNED) && " : "", F->upper);
+    if (row)
+        ac_put(to, "    uintptr_t at = (uintptr_t)x, from = (uintptr_t)w, end = (uintptr_t)steps;\n");
+    else
+        ac_putf(to,
+                "    uintptr_t at = (uintptr_t)x - %du, from = (uintptr_t)w - %du;\n"
+                "    const uintptr_t end = from + (uint32_t)steps * %du;\n",
+                (int)(16 * t->rows), (int)(8 * t->channels), (int)(8 * t->channels));
+    ac_put(to, "    int32_t ");
     put_accumulators(to, t, "c# = 0", ", ");
-    ac_put(to, ";\n    __asm__ volatile(\n        \"1:\\n\"");
-    ac_c_asm_lines(to, text);
-    ac_put(to, "\n        \"ldr lr, %[end]\\n\"\n        \"cmp %[w], lr\\n\"\n        \"bne 1b\\n\"\n        : ");
+    ac_putf(to, ";\n    __asm__ volatile(%s", row ? "" : "\n        \"1:\\n\"");
+    ac_c_asm_lines(to, ac_tile_asm(F->cx, t, acc, "%[x]", "%[w]", "%[end]", "\n"));
+    if (!row)
+        ac_c_asm_lines(to, "ldr lr, %[end]\ncmp %[w], lr\nbne 1b\n");
+    ac_put(to, "\n        : ");
     put_accumulators(to, t, "[c#] \"+r\"(c#)", ", ");
-    ac_put(
-        to,
-        ",\n          [x] \"+r\"(at), [w] \"+r\"(from)\n        : [end] \"m\"(end)\n        : \"r8\", \"r9\", \"r10\", "
-        "\"r11\", \"r12\", \"lr\", \"cc\", \"memory\");\n    ");
+    ac_putf(to,
+            ",\n          [x] \"+r\"(at), [w] \"+r\"(from)%s\n"
+            "        : \"r8\", \"r9\", \"r10\", \"r11\", \"r12\", \"lr\", \"cc\", \"memory\");\n    ",
+            row ? ", [end] \"+r\"(end)\n        :" : "\n        : [end] \"m\"(end)");
     put_accumulators(to, t, "acc[#] = c#;", " ");
     ac_put(to, "\n#else\n");
 }
@@ -160,13 +167,37 @@ static void put_plain(ac_sink *to, const ac_tile *t)
             rows);
 }
 
+/* ROW: the same for a row of bytes, whose elements 1 and 2 of four have changed places in the weights. */
+static void put_plain_row(ac_sink *to, const ac_tile *t)
+{
+    const int pairs = t->channels / 2;
+    ac_putf(to,
+            "    for (int32_t i = 0; i < %d; i++) {\n"
+            "        acc[i] = 0;\n"
+            "    }\n"
+            "    for (int32_t s = 0; s < steps%s; s++)\n"
+            "        for (int32_t k = 0; k < 8; k++) {\n"
+            "            const int32_t low = w[s * 16 + k * 2];\n"
+            "            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);\n"
+            "            const int32_t v = x[s / %d * 8 + k / 4 * 4 + k %% 2 * 2 + k / 2 %% 2];\n"
+            "            int32_t *const c = &acc[s %% %d * 2];\n"
+            "            const int32_t by_low = v * low;\n"
+            "            const int32_t by_whole = v * whole;\n"
+            "            const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;\n"
+            "            const uint32_t second = (uint32_t)c[1] + (uint32_t)by_whole;\n"
+            "            c[0] = (int32_t)first;\n"
+            "            c[1] = (int32_t)second;\n"
+            "        }\n",
+            (int)t->channels, times(to, pairs), pairs, pairs);
+}
+
 static const char *function_of(ac_cfile *F, const ac_tile *t)
 {
     if (t->form == AC_TILE_UNSIGNED)
         return bytes_function(F, t);
     if (ac_tile_is_wide(t) || ac_rvv_has(F->target, t))
         return ac_c_rvv_tile(F, t);
-    if (t->form != AC_TILE_PAIRS)
+    if (!ac_tile_pairs(t->form))
         return ac_c_mve_tile(F, t);
     const char *name = ac_internf(F->cx, "tile_%s_%dx%d", ac_tile_text[t->form], (int)t->rows, (int)t->channels);
     if (ac_c_have(F, name))
@@ -175,11 +206,12 @@ static const char *function_of(ac_cfile *F, const ac_tile *t)
     ac_sink *to = &F->helpers;
     ac_putf(to,
             "/* %d sums: %d rows by %d channels of packed weights, %d elements of each in a step. */\n"
-            "static inline void %s(const int16_t *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n",
-            (int)(t->rows * t->channels), (int)t->rows, (int)t->channels, (int)ac_tile_depth(t), name);
+            "static inline void %s(const %s *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n",
+            (int)(t->rows * t->channels), (int)t->rows, (int)t->channels, (int)ac_tile_depth(t), name,
+            t->form == AC_TILE_ROW ? "int8_t" : "int16_t");
     if (native)
         put_asm(F, to, t);
-    put_plain(to, t);
+    (t->form == AC_TILE_ROW ? put_plain_row : put_plain)(to, t);
     ac_put(to, native ? "#endif\n}\n\n" : "}\n\n");
     return name;
 }

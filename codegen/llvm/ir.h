@@ -27,6 +27,7 @@
 #define AC_CODEGEN_LLVM_IR_H
 #include "codegen/backend.h"
 #include "codegen/constants.h"
+#include "ir/loop/pieces.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -56,6 +57,9 @@ typedef struct l_fn {
     LLVMValueRef *val;       /* of each instruction; VAR: its alloca */
     LLVMValueRef *buf;       /* address of each buffer */
     LLVMBasicBlockRef entry; /* variables are allocated here */
+    const ac_pieces *pieces; /* functions already, */
+    LLVMValueRef *piece;     /* ... these; */
+    int32_t called;          /* so many calls of them are made */
 } l_fn;
 
 static inline const ac_ins *l_ins(const l_fn *f, ac_x x)

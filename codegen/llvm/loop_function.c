@@ -274,11 +274,28 @@ static int instruction(l_fn *f, ac_x x, block_list *open)
     return value(f, x);
 }
 
+static void call_piece(l_fn *f)
+{
+    l_module *M = f->M;
+    const ac_piece *p = &f->pieces->item[f->called];
+    LLVMValueRef callee = f->piece[f->called++], *arg = AC_NEW_N(M->region, LLVMValueRef, p->fn->buf.n + 1);
+    uint32_t n = 0;
+    for (int32_t i = 0; i < p->fn->buf.n; i++)
+        if (p->fn->buf.item[i].role != AC_BUF_LOCAL)
+            arg[n++] = f->buf[p->buf[i]];
+    LLVMBuildCall2(M->b, LLVMGlobalGetValueType(callee), callee, arg, n, "");
+}
+
 static int body(l_fn *f)
 {
     block_list open = {0};
     for (ac_x x = 1; x < f->fn->code.n; x++)
-        AC_TRY(instruction(f, x, &open));
+        if (f->called < f->pieces->n && ac_is_piece(f->fn, x)) {
+            call_piece(f);
+            x++; /* its END */
+        } else {
+            AC_TRY(instruction(f, x, &open));
+        }
     return AC_OK;
 }
 
@@ -288,14 +305,34 @@ void l_attribute(l_module *M, LLVMValueRef f, LLVMAttributeIndex at, const char 
     LLVMAddAttributeAtIndex(f, at, LLVMCreateEnumAttribute(M->lc, kind, value));
 }
 
+static int make_pieces(l_fn *f, const bool *restricted)
+{
+    l_module *M = f->M;
+    f->piece = AC_NEW_N(M->region, LLVMValueRef, f->pieces->n + 1);
+    for (int32_t k = 0; k < f->pieces->n; k++) {
+        const ac_piece *p = &f->pieces->item[k];
+        bool *own = AC_NEW_N(M->region, bool, p->fn->buf.n + 1);
+        for (int32_t i = 0; i < p->fn->buf.n; i++)
+            own[i] = p->fn->buf.item[i].role != AC_BUF_LOCAL && restricted &&
+                     (p->buf[i] >= f->pieces->outer->buf.n - 1 || restricted[p->buf[i]]);
+        const char *name = ac_strf(M->region, "%s_%s", M->m->name, p->fn->name);
+        AC_TRY(l_function(M, p->fn, name, own, &f->piece[k]));
+        if (M->m->section_code)
+            LLVMSetSection(f->piece[k], M->m->section_code);
+    }
+    return AC_OK;
+}
+
 int l_function(l_module *M, const ac_loop_fn *given, const char *name, const bool *restricted, LLVMValueRef *out)
 {
-    const ac_loop_fn *fn = ac_loop_unroll(M->cx, given);
+    const ac_pieces pieces = ac_loop_pieces(M->cx, M->region, given);
+    const ac_loop_fn *fn = ac_loop_unroll(M->cx, pieces.outer);
     if (fn && M->halves)
         fn = ac_loop_halves(M->cx, fn); /* the same where nothing has lanes */
     if (!fn)
         return AC_FAIL;
-    l_fn f = {.M = M, .fn = fn};
+    l_fn f = {.M = M, .fn = fn, .pieces = &pieces};
+    AC_TRY(make_pieces(&f, restricted));
     f.val = AC_NEW_N(M->region, LLVMValueRef, fn->code.n);
     f.buf = AC_NEW_N(M->region, LLVMValueRef, fn->buf.n + 1);
     LLVMTypeRef *param = AC_NEW_N(M->region, LLVMTypeRef, fn->buf.n + 1);
@@ -306,7 +343,8 @@ int l_function(l_module *M, const ac_loop_fn *given, const char *name, const boo
     f.f = LLVMAddFunction(M->mod, name, LLVMFunctionType(fn->fails ? M->i32 : M->none, param, n, false));
     LLVMSetLinkage(f.f, LLVMInternalLinkage);
     l_attribute(M, f.f, L_WHOLE, "nounwind", 0);
-    l_attribute(M, f.f, L_WHOLE, "noinline", 0); /* one copy, and quick to compile */
+    if (!pieces.n)
+        l_attribute(M, f.f, L_WHOLE, "noinline", 0); /* one copy, and quick to compile */
     if (M->target->rvv) /* vectors are where the loops ask for them: spilt ones are not in the stack that LLVM says */
         l_attribute(M, f.f, L_WHOLE, "noimplicitfloat", 0);
     const bool sve = M->target->isa == AC_ISA_AARCH64 && M->target->vec_bytes > 16;

@@ -7,22 +7,24 @@
 #include "codegen/tile_asm.h"
 
 enum {
-    MOST = 6 + 3,       /* accumulators; rows, weights, their end */
+    MOST = 6 + 3,       /* accumulators; rows, weights, their end or how many steps */
     MOST_BYTES = 8 + 5, /* UNSIGNED: accumulators; x, w, free registers, the end of x */
 };
 
-/* "=&{r0},..,={r6},={r7},={lr},6,7,8,~{r8},.." for n accumulators, and then x, w and their end. Registers have names:
- * where a value that lives on wants one of them too, LLVM may give two operands the same instead of spilling it. */
-static const char *constraints(const l_module *M, int32_t n)
+/* "=&{r0},..,={r6},={r7},={lr},6,7,8,~{r8},.." for n accumulators, and then x, w and their end; of ROW the number of
+ * steps is in r5, and lr is changed. Registers have names: where a value that lives on wants one of them too, LLVM may
+ * give two operands the same instead of spilling it. */
+static const char *constraints(const l_module *M, int32_t n, ac_tile_form form)
 {
     ac_sink s;
     ac_sink_open(&s, M->cx);
     for (int32_t i = 0; i < n; i++)
         ac_putf(&s, "=&{r%d},", (int)i);
-    ac_put(&s, "={r6},={r7},={lr},");
+    ac_putf(&s, "={r6},={r7},={%s},", form == AC_TILE_ROW ? "r5" : "lr");
     for (int32_t i = n; i < n + 3; i++)
         ac_putf(&s, "%d,", (int)i);
-    ac_put(&s, "~{r8},~{r9},~{r10},~{r11},~{r12},~{cc},~{memory}");
+    ac_put(&s, "~{r8},~{r9},~{r10},~{r11},~{r12},");
+    ac_put(&s, form == AC_TILE_ROW ? "~{lr},~{cc},~{memory}" : "~{cc},~{memory}");
     return ac_sink_text(&s);
 }
 
@@ -48,9 +50,12 @@ static LLVMValueRef call(l_fn *f, const ac_tile *t, LLVMValueRef *operand, int32
         if (i < n)
             ac_putf(&zero, "movs %s, #0\n", name[i]);
     }
-    const char *x = name[n], *w = name[n + 1], *list = constraints(M, n);
-    const char *text = ac_strf(M->region, "push {lr}\n%s1:\n%sldr lr, [sp]\ncmp %s, lr\nbne 1b\nadd sp, sp, #4",
-                               ac_sink_text(&zero), ac_tile_asm(M->cx, t, name, x, w, "\n"), w);
+    const char *x = name[n], *w = name[n + 1], *list = constraints(M, n, t->form);
+    const char *body = ac_tile_asm(M->cx, t, name, x, w, name[n + 2], "\n");
+    const char *text = t->form == AC_TILE_ROW
+                           ? ac_strf(M->region, "%s%s", ac_sink_text(&zero), body)
+                           : ac_strf(M->region, "push {lr}\n%s1:\n%sldr lr, [sp]\ncmp %s, lr\nbne 1b\nadd sp, sp, #4",
+                                     ac_sink_text(&zero), body, w);
     LLVMTypeRef all = LLVMStructTypeInContext(M->lc, type, (unsigned)n + 3, false);
     LLVMTypeRef fn = LLVMFunctionType(all, type + n, 3, false);
     LLVMValueRef code =
@@ -116,7 +121,7 @@ int l_tile(l_fn *f, const ac_ins *in)
         l_rvv_tile(f, in);
         return AC_OK;
     }
-    if (t.form != AC_TILE_PAIRS && t.form != AC_TILE_UNSIGNED)
+    if (!ac_tile_pairs(t.form) && t.form != AC_TILE_UNSIGNED)
         return l_mve_tile(f, in);
     if (!ac_tile_has_asm(M->target, &t))
         return ac_error(M->cx, (ac_place){0}, E0901, "the LLVM printer has no tile of %d x %d for %s", (int)t.rows,
@@ -124,11 +129,14 @@ int l_tile(l_fn *f, const ac_ins *in)
     if (t.form == AC_TILE_UNSIGNED)
         return bytes_tile(f, in, &t);
     LLVMValueRef operand[3];
-    const int32_t step = 8 * t.channels;
-    operand[0] = element(f, t.x, f->val[in->a], -8 * t.rows); /* one step early */
-    operand[1] = element(f, t.w, f->val[in->b], -step);
-    LLVMValueRef bytes = LLVMBuildMul(M->b, f->val[in->c], l_int(M, AC_I32, step, 1), "");
-    operand[2] = LLVMBuildGEP2(M->b, M->i8, operand[1], &bytes, 1, "");
+    const int32_t step = 8 * t.channels, early = t.form == AC_TILE_PAIRS ? 1 : 0; /* PAIRS begin one step early */
+    operand[0] = element(f, t.x, f->val[in->a], -8 * t.rows * early);
+    operand[1] = element(f, t.w, f->val[in->b], -step * early);
+    operand[2] = f->val[in->c];
+    if (early) {
+        LLVMValueRef bytes = LLVMBuildMul(M->b, f->val[in->c], l_int(M, AC_I32, step, 1), "");
+        operand[2] = LLVMBuildGEP2(M->b, M->i8, operand[1], &bytes, 1, "");
+    }
     LLVMValueRef v = call(f, &t, operand, n);
     for (int32_t i = 0; i < n; i++)
         LLVMBuildStore(M->b, LLVMBuildExtractValue(M->b, v, (unsigned)i, ""),

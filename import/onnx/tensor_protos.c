@@ -1,6 +1,7 @@
 /* tensor_protos.c - tensors of ONNX files: TensorProto in all its encodings, external data, declared types and
  * shapes. */
 #include "import/onnx/onnx.h"
+#include "base/beside.h"
 #include "import/build/params.h"
 
 #include <inttypes.h>
@@ -82,20 +83,6 @@ static bool decimal(ac_span s, int64_t *v)
     return s.n > 0;
 }
 
-/* Does the path stay in the model's folder? Neither absolute nor with a step up; backslashes and drives are for others.
- */
-static bool stays(const char *path)
-{
-    if (!*path || *path == '/' || strchr(path, '\\') || strchr(path, ':'))
-        return false;
-    for (const char *p = path; p; p = strchr(p, '/')) {
-        p += *p == '/';
-        if (!strncmp(p, "..", 2) && (!p[2] || p[2] == '/'))
-            return false;
-    }
-    return true;
-}
-
 /* The bytes of a tensor that are in another file, copied. */
 static int read_external(ac_onx *r, ac_place at, const char *name, ac_pb_list list, int64_t want, ac_span *out)
 {
@@ -115,20 +102,16 @@ static int read_external(ac_onx *r, ac_place at, const char *name, ac_pb_list li
     const char *path = r->pb.failed ? NULL : ac_pb_name(&r->pb, location);
     if (!path)
         return AC_FAIL;
-    if (!stays(path)) {
-        ac_error(r->cx, at, E0012, "constant '%s' takes its data from '%s', which is outside of the model's folder",
-                 name, path);
-        return ac_help(r->cx, "external data lies beside the model, named by a relative path");
-    }
-    const int folder = (int)(ac_path_name(r->reading->file.path) - r->reading->file.path);
-    const char *full = ac_strf(r->cx->region, "%.*s%s", folder, r->reading->file.path, path);
     ac_file f = {0};
-    if (!ac_file_exists(full)) {
-        ac_error(r->cx, at, E0016, "constant '%s' takes its data from '%s', which is not there", name, full);
-        return ac_help(r->cx, "external data is in a file beside the model: keep them together");
+    const ac_beside found = ac_file_beside(r->cx, r->reading->file.path, path, &f);
+    if (found != AC_BESIDE_OK) {
+        const ac_code code = found == AC_BESIDE_OUTSIDE ? E0012 : found == AC_BESIDE_MISSING ? E0016 : E0301;
+        ac_error(r->cx, at, code, "constant '%s' takes its data from '%s', which %s", name,
+                 found == AC_BESIDE_OUTSIDE ? path : f.path, ac_beside_why(found));
+        return ac_help(r->cx, found == AC_BESIDE_OUTSIDE
+                                  ? "external data lies beside the model, named by a relative path"
+                                  : "external data is in a file beside the model: keep them together");
     }
-    if (ac_file_open(r->cx, full, &f) != AC_OK)
-        return ac_help(r->cx, "it holds the data of constant '%s'; keep it beside the model", name);
     ac_span all = {f.data, f.n};
     bool fits = ac_span_sub(all, (uint64_t)offset, (uint64_t)(length < 0 ? want : length), out);
     if (fits)

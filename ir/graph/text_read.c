@@ -423,7 +423,9 @@ static int read_weights(reader *p)
         return ac_text_error(&p->x, &sum, E0020, "expected a SHA-256 in quotes, 64 digits, found %s",
                              ac_lex_show(&p->x, &sum));
     ac_lex_next(&p->x);
-    AC_TRY(ac_weights_open(p->x.cx, ac_lex_place(&p->x, &name), ac_text_path(&p->x, name.text), bytes, sum.text, &w));
+    ac_file f = {0};
+    AC_TRY(ac_text_file(&p->x, &name, &f));
+    AC_TRY(ac_weights_open(p->x.cx, ac_lex_place(&p->x, &name), &f, bytes, sum.text, &w));
     p->weights = w;
     return AC_OK;
 }

@@ -33,7 +33,7 @@ int ac_text_num(ac_lex *x, const char *what, double *v);
 int ac_text_read_type(ac_lex *x, ac_text_type *ty); /* at the element type */
 /* After the = of a constant. w: the weights file of the text; NULL: none. */
 int ac_text_read_value(ac_lex *x, const ac_text_type *ty, const ac_weights_file *w, ac_text_value *v);
-/* The path of a file that the text names: relative to the text. */
-const char *ac_text_path(const ac_lex *x, const char *name);
+/* A file that the text names, opened (base/beside.h), or a diagnostic. */
+int ac_text_file(ac_lex *x, const ac_tok *name, ac_file *f);
 
 #endif

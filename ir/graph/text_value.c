@@ -2,11 +2,10 @@
  *
  * Hostile input: sizes are checked before anything is allocated, values before they are stored; a list costs memory in
  * proportion to its text, the others at most what the heap's limit leaves (8 GiB without one). */
-#include "base/file.h"
+#include "base/beside.h"
 #include "base/sink.h"
 #include "ir/graph/text_read.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -347,10 +346,14 @@ static int read_random(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
     return AC_OK;
 }
 
-const char *ac_text_path(const ac_lex *x, const char *name)
+int ac_text_file(ac_lex *x, const ac_tok *name, ac_file *f)
 {
-    const int folder = x->file && name[0] != '/' ? (int)(ac_path_name(x->file) - x->file) : 0;
-    return folder ? ac_strf(x->cx->region, "%.*s%s", folder, x->file, name) : name;
+    const ac_beside found = ac_file_beside(x->cx, x->file ? x->file : "", name->text, f);
+    if (found == AC_BESIDE_OK)
+        return AC_OK;
+    ac_text_error(x, name, found == AC_BESIDE_OUTSIDE ? E0012 : E0301, "file '%s' %s", f->path, ac_beside_why(found));
+    return found == AC_BESIDE_OUTSIDE ? ac_help(x->cx, "what a text names lies in its folder, under a relative name")
+                                      : AC_FAIL;
 }
 
 /* weights @offset: a slice of the weights file, where it is */
@@ -384,25 +387,18 @@ static int read_file(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
         ac_lex_next(x);
         AC_TRY(ac_text_int(x, 0, INT64_MAX / 2, "a byte offset", &offset));
     }
-    const char *path = ac_text_path(x, at.text);
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return ac_text_error(x, &at, E0301, "cannot read '%s': %s", path, strerror(errno));
-    bool there = fseeko(f, 0, SEEK_END) == 0 && ftello(f) - offset >= ty->bytes;
-    fclose(f);
-    if (!there)
-        return ac_text_error(x, &at, E0010, "'%s' has fewer than %lld bytes after offset %lld", path,
-                             (long long)ty->bytes, (long long)offset);
-    uint8_t *p = NULL;
-    AC_TRY(room_for(x, ty, &p)); /* may jump: no file is open */
-    f = fopen(path, "rb");
-    bool ok = f && fseeko(f, (off_t)offset, SEEK_SET) == 0 && fread(p, 1, (size_t)ty->bytes, f) == (size_t)ty->bytes;
-    if (f)
-        fclose(f);
-    if (!ok)
-        return ac_text_error(x, &at, E0301, "cannot read %lld bytes of '%s'", (long long)ty->bytes, path);
+    ac_file f = {0};
+    uint8_t *p = NULL; /* a copy: the slice need not be aligned */
+    AC_TRY(room_for(x, ty, &p));
+    AC_TRY(ac_text_file(x, &at, &f));
+    const bool there = (uint64_t)offset <= f.n && (uint64_t)ty->bytes <= f.n - (uint64_t)offset;
+    if (there)
+        memcpy(p, f.data + offset, (size_t)ty->bytes);
+    ac_file_close(&f);
     out->data = p;
-    return AC_OK;
+    return there ? AC_OK
+                 : ac_text_error(x, &at, E0010, "'%s' has fewer than %lld bytes after offset %lld", f.path,
+                                 (long long)ty->bytes, (long long)offset);
 }
 
 int ac_text_read_value(ac_lex *x, const ac_text_type *ty, const ac_weights_file *w, ac_text_value *v)

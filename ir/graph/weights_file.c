@@ -1,6 +1,5 @@
 /* weights_file.c - the file that holds the large constants of a text. */
 #include "ir/graph/weights_file.h"
-#include "base/file.h"
 #include "base/sha256.h"
 
 #include <string.h>
@@ -40,11 +39,11 @@ void ac_weights_seal(ac_sink *to, char sha256[65])
     memcpy(to->text, header, AC_WEIGHTS_HEADER);
 }
 
-int ac_weights_open(ac_ctx *cx, ac_place at, const char *path, int64_t bytes, const char *sha256, ac_weights_file **out)
+int ac_weights_open(ac_ctx *cx, ac_place at, const ac_file *f, int64_t bytes, const char *sha256, ac_weights_file **out)
 {
     char header[AC_WEIGHTS_HEADER + 1];
-    ac_file *f = NULL;
-    AC_TRY(ac_file_keep(cx, path, &f));
+    const char *path = f->path;
+    ac_file_keep(cx, f);
     put_header(header, bytes, sha256);
     if (f->n < AC_WEIGHTS_HEADER || memcmp(f->data, "arenac-weights ", 15) != 0)
         return ac_error(cx, at, E0016, "'%s' is not a weights file of arenac", path);

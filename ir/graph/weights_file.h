@@ -12,12 +12,13 @@
  *     offset = ac_weights_add(&sink, data, bytes);
  *     ac_weights_seal(&sink, sha256);
  *
- *     AC_TRY(ac_weights_open(cx, at, path, bytes, sha256, &w));   reading: w->data lives as long as the context
+ *     AC_TRY(ac_weights_open(cx, at, &file, bytes, sha256, &w));   reading: w->data lives as long as the context
  *     AC_TRY(ac_weights_verify(cx, w));
  *
  * Errors: E0301 the file cannot be read, E0016 it is not the one the text names. */
 #ifndef AC_IR_GRAPH_WEIGHTS_FILE_H
 #define AC_IR_GRAPH_WEIGHTS_FILE_H
+#include "base/file.h"
 #include "base/sink.h"
 
 enum { AC_WEIGHTS_HEADER = 128, AC_WEIGHTS_ALIGN = 64 };
@@ -33,7 +34,8 @@ void ac_weights_start(ac_sink *to, int64_t bytes);                    /* room fo
 int64_t ac_weights_add(ac_sink *to, const void *data, int64_t bytes); /* where in the file they are */
 void ac_weights_seal(ac_sink *to, char sha256[65]);
 
-int ac_weights_open(ac_ctx *cx, ac_place at, const char *path, int64_t bytes, const char *sha256,
+/* f: open; it is closed with the context. */
+int ac_weights_open(ac_ctx *cx, ac_place at, const ac_file *f, int64_t bytes, const char *sha256,
                     ac_weights_file **out);
 int ac_weights_verify(ac_ctx *cx, const ac_weights_file *w);
 

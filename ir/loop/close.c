@@ -107,7 +107,8 @@ static void mark(sweep *s, ac_region *r)
             live.item[live.n - 1] = false;
             s->state[i] = other.item[other.n - 1] ? LIVE : 0;
         } else if (cls == 'O') {
-            bool any = live.item[live.n - 1] || other.item[other.n - 1];
+            const bool call = x->op == AC_L_FOR && x->aux == AC_MARK_APART; /* empty: of a piece */
+            bool any = live.item[live.n - 1] || other.item[other.n - 1] || call;
             live.n--;
             other.n--;
             if (any) {

@@ -53,7 +53,14 @@ enum { AC_MAX_LANES = 1024 }; /* of one value */
 /* flags. ALIGNED: the address is a multiple of lanes * element size. SHAPE: of CONST, a number that the builder does
  * not look at, see ac_lb_shape. */
 enum { AC_F_WRAP = 1, AC_F_ALIGNED = 2, AC_F_SHAPE = 4 };
-typedef enum ac_mark { AC_MARK_SERIAL, AC_MARK_UNROLL, AC_MARK_PARALLEL, AC_MARK_GRID, AC_MARK_BLOCK } ac_mark;
+typedef enum ac_mark {
+    AC_MARK_SERIAL,
+    AC_MARK_UNROLL,
+    AC_MARK_APART,
+    AC_MARK_PARALLEL,
+    AC_MARK_GRID,
+    AC_MARK_BLOCK
+} ac_mark;
 
 typedef struct ac_ins {
     uint8_t op;    /* ac_lop */

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-const char *const ac_tile_text[] = {"pairs", "bytes", "each", "spread", "outer", "lanes", "unsigned"};
+const char *const ac_tile_text[] = {"pairs", "bytes", "each", "spread", "row", "outer", "lanes", "unsigned"};
 
 /* k, from the lowest bit: weights or stride 12, acc 12, form 3, rows 5, channels - 1 5, shift 7, pitch 12, depth 7 */
 static int32_t field(const ac_ins *i, int32_t from, int32_t bits)
@@ -49,6 +49,7 @@ int32_t ac_tile_depth(const ac_tile *t)
 {
     switch (t->form) {
     case AC_TILE_PAIRS:
+    case AC_TILE_ROW:
         return 8;
     case AC_TILE_BYTES:
         return 16;
@@ -62,6 +63,11 @@ int32_t ac_tile_depth(const ac_tile *t)
         break;
     }
     return 1;
+}
+
+bool ac_tile_pairs(ac_tile_form form)
+{
+    return form == AC_TILE_PAIRS || form == AC_TILE_ROW;
 }
 
 int32_t ac_tile_slot(int32_t channel)
@@ -134,6 +140,15 @@ static void add_pairs(const ac_tile *t, const int16_t *x, const int8_t *w, int32
         }
 }
 
+static void add_row(const ac_tile *t, const int8_t *x, const int8_t *w, int32_t *acc)
+{
+    static const int32_t ORDER[8] = {0, 2, 1, 3, 4, 6, 5, 7};
+    int16_t wide[8];
+    for (int32_t k = 0; k < 8; k++)
+        wide[k] = x[ORDER[k]];
+    add_pairs(t, wide, w, acc);
+}
+
 static int32_t products(const int8_t *x, const int8_t *w, int64_t n)
 {
     int32_t sum = 0;
@@ -200,6 +215,13 @@ void ac_tile_run(const ac_tile *t, const void *x, const void *weights, int64_t s
         memset(acc, 0, sizeof *acc * (size_t)(t->rows * t->channels));
         for (int64_t s = 0; s < steps; s++)
             add_pairs(t, (const int16_t *)x + s * 8 * t->rows, w + s * 8 * t->channels, acc);
+        return;
+    }
+    if (t->form == AC_TILE_ROW) {
+        for (int32_t c = 0; c < t->channels; c++)
+            acc[c] = 0;
+        for (int64_t s = 0; s < steps; s++)
+            add_row(t, (const int8_t *)x + s * 8, w + s * 8 * t->channels, acc);
         return;
     }
     if (t->form == AC_TILE_SPREAD) {

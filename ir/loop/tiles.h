@@ -8,6 +8,7 @@
  *     EACH     x  i8  [slot], `pitch` apart     w  i8 [slot][depth]                     acc [row][channel], set
  *     UNSIGNED x  u8  [step][depth]             w  u8 [step][depth][channel]            acc [channel], added to
  *     SPREAD   x  i8  [step], `stride` apart, [channel]    acc  i8 [slot], `pitch` apart, [step], `shift` apart
+ *     ROW      x  i8  [step][8]                 w  i8 [step][channel pair][8][2]        acc [channel], set
  *     OUTER    x  i8  [part][row][step][depth]  w  i8 [part][step][depth][channel]  acc [row][channel], set
  *     LANES    x  i8  [part][row][step][channel]  w  i8 [part][step][channel]       acc [row][channel], set
  *
@@ -16,6 +17,9 @@
  * PAIRS reads the two weights (a, b) of a pair as one i16, h = a + 256 b, so that a processor which multiplies halves
  * of a word needs no other copy of them: the accumulator of the even channel gets x * a, that of the odd one x * h, and
  * the caller takes the first off: (odd - even) / 256, exact while the sum of x * b stays inside 24 bits. Sums wrap.
+ * ROW is PAIRS for a single row that is read where it lies, so the weights of each four elements are in the order
+ * 0, 2, 1, 3.
+ *
  * BYTES and UNSIGNED sum x * w, wrapping; UNSIGNED has one row. EACH, a single step, multiplies what belongs to a
  * channel by its own weights: row r is the sum over k < depth of x[slot][k] * w[slot][(rows - 1 - r) * shift + k], so
  * that neighbouring pixels of a depthwise convolution, whose windows share most of their columns, share x too; w is
@@ -43,6 +47,7 @@ typedef enum ac_tile_form {
     AC_TILE_BYTES,
     AC_TILE_EACH,
     AC_TILE_SPREAD,
+    AC_TILE_ROW,
     AC_TILE_OUTER,
     AC_TILE_LANES,
     AC_TILE_UNSIGNED,
@@ -61,7 +66,7 @@ enum {
 
 typedef struct ac_tile {
     ac_tile_form form;
-    int32_t rows, channels; /* SPREAD: rows 1 */
+    int32_t rows, channels; /* SPREAD, ROW: rows 1 */
     int32_t x, w, acc;      /* buffers; SPREAD: w 0 */
     int32_t pitch;          /* EACH, SPREAD, OUTER, LANES */
     int32_t shift;          /* EACH, SPREAD; OUTER, LANES: parts */
@@ -76,6 +81,8 @@ void ac_tile_set_buffers(ac_ins *i, int32_t x, int32_t w, int32_t acc);
 bool ac_tile_fits(const ac_tile *t);     /* into an instruction? */
 int32_t ac_tile_depth(const ac_tile *t); /* of a step */
 int32_t ac_tile_slot(int32_t channel);
+/* Weights of two channels lie side by side: PAIRS, ROW. */
+bool ac_tile_pairs(ac_tile_form form);
 bool ac_tile_is_wide(const ac_tile *t);                /* OUTER or LANES */
 int64_t ac_tile_part(const ac_tile *t, int64_t steps); /* elements of x from one part to the next */
 /* Elements from the first to the last that `steps` read of x, and of w; SPREAD: that they write. */

@@ -50,7 +50,7 @@ typedef struct ac_lower {
     const ac_target *target;
     const ac_node *node;
     const ac_loops_row *rows; /* by operator */
-    int32_t variant;          /* 0: the default schedule; AC_VARIANT_ROWS or _INPLACE */
+    int32_t variant;          /* 0: the default schedule; AC_VARIANT_..., one or several */
     bool exact;               /* keep float order as written */
     ac_schedule hint;
     ac_lb b;

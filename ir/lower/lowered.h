@@ -58,6 +58,7 @@ typedef struct ac_arg {
     ac_const *konst;   /* CONST */
     ac_bytes bytes;    /* SCRATCH: size; align is the buffer's */
     bool fresh;        /* SCRATCH: every position (row, column or tile of them) writes what it reads of it */
+    bool over;         /* SCRATCH: may lie over an operand that dies, where that has been read by then */
 } ac_arg;
 
 typedef struct ac_lowered {
@@ -80,6 +81,8 @@ typedef struct ac_lowered {
     int32_t n_overwrite;
     ac_schedule schedule;
     const char *requant; /* how sums become bytes, in words, where a form shorter than the reference's is proven */
+    int32_t variants;    /* those of AC_VARIANT_WIDE .. that change something here */
+    int32_t slower;      /* by a variant, in hundredths of the instructions without it */
     const char *chain;   /* of a group of steps (planner/graph/stripe_group.h): its operators; NULL: one node */
 } ac_lowered;
 
@@ -89,7 +92,12 @@ enum {
     AC_VARIANT_ROWS = 1,
     /* The result may lie exactly over the input that `overwrite` names, at the price of speed; refused where a family
      * has no such schedule. Depthwise convolutions only so far. */
-    AC_VARIANT_INPLACE = 2
+    AC_VARIANT_INPLACE = 2,
+    /* With ROWS: a row may read rows that it does not need, if that is faster; lines of at most two pixels, or of one,
+     * are gathered, which is slower and takes less scratch. */
+    AC_VARIANT_WIDE = 4,
+    AC_VARIANT_LINE_2 = 8,
+    AC_VARIANT_LINE_1 = 16
 };
 
 #endif

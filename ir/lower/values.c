@@ -189,7 +189,7 @@ ac_x ac_lo_madd(ac_lower *L, ac_x x, ac_x y, ac_x acc)
 void ac_lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead[2])
 {
     lead[0] = lead[1] = 1;
-    for (int32_t d = 0, n = 0; L->variant == AC_VARIANT_ROWS && d < before && n < 2; d++)
+    for (int32_t d = 0, n = 0; L->variant & AC_VARIANT_ROWS && d < before && n < 2; d++)
         if (t->dim[d] > 1)
             lead[n++] = t->dim[d];
 }

@@ -1,4 +1,4 @@
-/* overlap.c - which results may start inside an operand that dies. */
+/* overlap.c - which results, and which windows of stripes, may start inside an operand that dies. */
 #include "planner/graph/overlap.h"
 #include "ir/loop/access/distance.h"
 
@@ -20,10 +20,23 @@ typedef struct window {
     ac_bytes max_below, min_above;
 } window;
 
-static int32_t item_of(const rules *v, const ac_lowered *low, int32_t a)
+/* Of argument a of step s. */
+static int32_t item_of(const rules *v, ac_step s, int32_t a)
 {
-    const ac_arg *x = &low->arg.item[a];
+    const ac_arg *x = &v->step[s]->arg.item[a];
+    if (x->kind == AC_ARG_SCRATCH && x->over)
+        return v->live->scratch_item[s][a];
     return x->kind == AC_ARG_TENSOR ? v->live->item_of[x->tensor->id] : -1;
+}
+
+static ac_bytes delta_of(const rules *v, const ac_arg *x)
+{
+    return x->kind == AC_ARG_TENSOR ? v->live->delta[x->tensor->id] : 0;
+}
+
+static bool is_made(const ac_loop_fn *fn, int32_t a)
+{
+    return fn->buf.item[a].role == AC_BUF_OUT || fn->buf.item[a].role == AC_BUF_SCRATCH;
 }
 
 /* Bytes read as one type and written as another: C lets a compiler reorder them, unless one of the two is bytes. */
@@ -38,9 +51,9 @@ static ac_bytes round_down(ac_bytes v, ac_bytes align)
 }
 
 /* The window of items a (dies in the step) and b (born) over all their operands and results in fn. */
-static bool window_of(const rules *v, const ac_lowered *low, const ac_loop_fn *fn, int32_t a, int32_t b, window *out,
-                      bool *once)
+static bool window_of(const rules *v, ac_step s, const ac_loop_fn *fn, int32_t a, int32_t b, window *out, bool *once)
 {
+    const ac_lowered *low = v->step[s];
     const ac_item *ia = &v->live->problem.item[a], *ib = &v->live->problem.item[b];
     ac_region *tmp = ac_region_open(&v->cx->heap);
     ac_distance *of = AC_NEW_N(tmp, ac_distance, fn->buf.n + 1);
@@ -48,16 +61,16 @@ static bool window_of(const rules *v, const ac_lowered *low, const ac_loop_fn *f
     window w = {ia->size, -ib->size};
     *once = true;
     for (int32_t o = 0; o < low->arg.n && ok; o++) {
-        if (item_of(v, low, o) != b)
+        if (item_of(v, s, o) != b)
             continue;
         bool stored_once = false;
-        const ac_bytes at_b = v->live->delta[low->arg.item[o].tensor->id];
-        ok = fn->buf.item[o].role == AC_BUF_OUT && ac_loop_distances(v->cx, fn, o, of, &stored_once);
+        const ac_bytes at_b = delta_of(v, &low->arg.item[o]);
+        ok = is_made(fn, o) && ac_loop_distances(v->cx, fn, o, of, &stored_once);
         *once = *once && stored_once;
         for (int32_t i = 0; i < low->arg.n && ok; i++) {
-            if (item_of(v, low, i) != a)
+            if (item_of(v, s, i) != a)
                 continue;
-            const ac_bytes at_a = v->live->delta[low->arg.item[i].tensor->id];
+            const ac_bytes at_a = delta_of(v, &low->arg.item[i]);
             ok = fn->buf.item[i].role == AC_BUF_IN && types_meet(&fn->buf.item[i], &fn->buf.item[o]);
             if (w.max_below > at_a - at_b - of[i].below)
                 w.max_below = at_a - at_b - of[i].below;
@@ -85,12 +98,12 @@ static int32_t dying(const rules *v, ac_step s, int32_t b, int32_t *list, int32_
     const ac_lowered *low = v->step[s];
     int32_t n = 0;
     for (int32_t i = 0; i < low->arg.n && n < room; i++) {
-        const int32_t a = item_of(v, low, i);
+        const int32_t a = low->arg.item[i].kind == AC_ARG_TENSOR ? item_of(v, s, i) : -1;
         bool fit = a >= 0 && a != b && ac_item_in_ram(&v->live->problem, &v->live->problem.item[a]) &&
                    !v->outlives[a] && v->live->problem.item[a].life.end == s + 1 &&
                    v->live->problem.item[a].life.begin < s + 1;
         for (int32_t k = 0; k < low->arg.n && fit; k++) /* written too: nothing to gain from it */
-            fit = item_of(v, low, k) != a || low->fn->buf.item[k].role == AC_BUF_IN;
+            fit = item_of(v, s, k) != a || low->fn->buf.item[k].role == AC_BUF_IN;
         for (int32_t k = 0; k < n && fit; k++)
             fit = list[k] != a;
         if (fit)
@@ -110,7 +123,7 @@ static bool only_child(const rules *v, ac_step s, int32_t b)
 {
     const ac_lowered *low = v->step[s];
     for (int32_t o = 0; o < low->arg.n; o++)
-        if (low->fn->buf.item[o].role != AC_BUF_IN && item_of(v, low, o) >= 0 && item_of(v, low, o) != b)
+        if (low->fn->buf.item[o].role != AC_BUF_IN && item_of(v, s, o) >= 0 && item_of(v, s, o) != b)
             return false;
     return true;
 }
@@ -124,11 +137,11 @@ static void pairs_of(rules *v, ac_step s, int32_t b)
         const int32_t a = list[k];
         window w, back;
         bool once, still;
-        if (!window_of(v, low, low->fn, a, b, &w, &once))
+        if (!window_of(v, s, low->fn, a, b, &w, &once))
             continue;
         window all = w;
         ac_loop_fn *turned = n == 1 && once && only_child(v, s, b) ? ac_loop_reverse(v->cx, v->region, low->fn) : NULL;
-        if (turned && window_of(v, low, turned, a, b, &back, &still) && still) {
+        if (turned && window_of(v, s, turned, a, b, &back, &still) && still) {
             all.max_below = back.max_below > all.max_below ? back.max_below : all.max_below;
             all.min_above = back.min_above < all.min_above ? back.min_above : all.min_above;
         } else {
@@ -145,6 +158,9 @@ void ac_overlap_rules(ac_ctx *cx, ac_region *r, const ac_graph *g, ac_lowered *c
     ac_problem *p = &live->problem;
     rules v = {.cx = cx, .region = r, .step = step, .live = live, .outlives = AC_NEW_N(r, bool, p->n + 1)};
     v.room = 8 * n_steps + 1;
+    for (ac_step s = 0; s < n_steps; s++)
+        for (int32_t a = 0; a < step[s]->arg.n; a++)
+            v.room += step[s]->arg.item[a].over;
     v.pair = AC_NEW_N(r, ac_pair, v.room);
     v.rule = AC_NEW_N(r, ac_overlap_rule, v.room);
     for (int32_t i = 0; i < g->output.n; i++)
@@ -155,10 +171,10 @@ void ac_overlap_rules(ac_ctx *cx, ac_region *r, const ac_graph *g, ac_lowered *c
             v.outlives[live->item_of[g->input.item[i]->id]] = true;
     for (ac_step s = 0; s < n_steps && !opt.preserve_all && !opt.whole; s++)
         for (int32_t o = 0; o < step[s]->arg.n; o++) {
-            const int32_t b = item_of(&v, step[s], o);
-            bool first = b >= 0 && !step[s]->chunks && !step[s]->rows && step[s]->fn->buf.item[o].role == AC_BUF_OUT;
+            const int32_t b = item_of(&v, s, o);
+            bool first = b >= 0 && !step[s]->chunks && !step[s]->rows && is_made(step[s]->fn, o);
             for (int32_t k = 0; k < o && first; k++)
-                first = item_of(&v, step[s], k) != b;
+                first = item_of(&v, s, k) != b;
             if (first && ac_item_in_ram(p, &p->item[b]) && p->item[b].life.begin == s &&
                 p->item[b].kind != AC_ITEM_INPUT)
                 pairs_of(&v, s, b);
@@ -190,7 +206,8 @@ static int check(ac_ctx *cx, ac_liveness *live, const ac_plan *plan, ac_lowered 
         bool once;
         if (!shares(&live->problem, plan, k))
             continue;
-        if (!window_of(&v, low, low->fn, q->a, q->b, &w, &once) || (d > w.max_below && d < w.min_above))
+        if (!window_of(&v, live->overlaps->rule[k].step, low->fn, q->a, q->b, &w, &once) ||
+            (d > w.max_below && d < w.min_above))
             return ac_error(cx, low->node->at, E0901,
                             "the loops of this step do not allow '%s' at %lld bytes from '%s'",
                             live->problem.item[q->b].name, (long long)d, live->problem.item[q->a].name);

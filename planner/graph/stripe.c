@@ -91,7 +91,7 @@ static bool is_free(const ac_stripe_search *q, const ac_tensor *t)
     return !q->forms.viewed[t->id] && !t->state && !ac_tensor_is_const(t);
 }
 
-static ac_bytes of_group(ac_stripe_search *q, const ac_stripe_group *x, ac_region *tmp)
+ac_bytes ac_stripe_estimate(const ac_stripe_search *q, const ac_stripe_group *x, ac_region *tmp)
 {
     const ac_liveness *l = q->forms.live;
     const ac_graph *g = q->forms.g;
@@ -208,10 +208,10 @@ static void estimate(ac_stripe_search *q, int32_t begin)
         ac_stripe_group x, y;
         const bool ok = ac_stripe_group_of(&q->forms, begin, end, plain, tmp, &x);
         if (ok)
-            q->cost[at] = of_group(q, &x, tmp);
+            q->cost[at] = ac_stripe_estimate(q, &x, tmp);
         if (ok && q->cost[at] - x.scratch / 2 < q->single &&
             ac_stripe_group_of(&q->forms, begin, end, paired, tmp, &y) && y.scratch < x.scratch)
-            q->tight[at] = of_group(q, &y, tmp);
+            q->tight[at] = ac_stripe_estimate(q, &y, tmp);
         const bool full = ok && x.scratch / 2 >= q->single;
         ac_region_close(tmp);
         if (full)
@@ -251,8 +251,8 @@ ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *
     return q;
 }
 
-/* Steps from .. to - 1 as one, within the limit if they can. */
-static ac_lowered *chosen(ac_stripe_search *q, int32_t from, int32_t to, ac_bytes limit, int32_t *groups)
+/* Steps from .. to - 1 as one, within the limit if they can; the others take `rest`. */
+static ac_lowered *chosen(ac_stripe_search *q, int32_t from, int32_t to, ac_bytes limit, ac_bytes rest, int32_t *groups)
 {
     const ac_stripes *v = &q->forms;
     const int32_t at = from * LONGEST + to - from - 1;
@@ -261,7 +261,10 @@ static ac_lowered *chosen(ac_stripe_search *q, int32_t from, int32_t to, ac_byte
         return tight ? q->in_place[from] : v->step[from];
     ac_stripe_group x;
     ++*groups;
-    if (!ac_stripe_group_of(&q->forms, from, to, (ac_stripe_how){q->align, tight}, v->region, &x))
+    const ac_stripe_how how = {q->align, tight};
+    if (q->forms.target->firmware)
+        ac_stripe_refine(q, from, to, how, limit > q->least ? INT64_MAX : rest);
+    if (!ac_stripe_group_of(&q->forms, from, to, how, v->region, &x))
         return NULL;
     return ac_stripe_lower(&q->forms, &x);
 }
@@ -277,8 +280,14 @@ int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int3
         begin[count++] = best[end].from;
     *groups = *n = 0;
     bool ok = true;
-    for (int32_t k = count - 1; k >= 0 && ok; k--)
-        ok = (out[(*n)++] = chosen(q, begin[k], k ? begin[k - 1] : steps, limit, groups)) != NULL;
+    for (int32_t k = count - 1; k >= 0 && ok; k--) {
+        ac_bytes rest = 0;
+        for (int32_t i = 0; i < count; i++) {
+            const ac_bytes c = i == k ? 0 : cost(q, begin[i], i ? begin[i - 1] : steps, limit);
+            rest = c > rest ? c : rest;
+        }
+        ok = (out[(*n)++] = chosen(q, begin[k], k ? begin[k - 1] : steps, limit, rest, groups)) != NULL;
+    }
     ac_region_close(tmp);
     return ok ? AC_OK : AC_FAIL;
 }

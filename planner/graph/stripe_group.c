@@ -15,7 +15,9 @@ void ac_stripes_open(ac_stripes *v, ac_ctx *cx, const ac_plan_how *how, ac_regio
                       .live = from->live,
                       .target = how->target,
                       .exact = how->exact};
-    v->form = AC_NEW_N(region, ac_stripe_form, n_steps + 1);
+    for (int32_t k = 0; k < AC_STRIPE_WAYS; k++)
+        v->form[k] = AC_NEW_N(region, ac_stripe_form, n_steps + 1);
+    v->way = AC_NEW_N(region, uint8_t, n_steps + 1);
     v->made_at = AC_NEW_N(region, int32_t, g->tensor.n + 1);
     v->viewed = AC_NEW_N(region, bool, g->tensor.n + 1);
     for (int32_t i = 0; i < g->tensor.n; i++)
@@ -71,12 +73,19 @@ bool ac_stripes_stream(ac_stripes *v)
 
 const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step)
 {
-    ac_stripe_form *f = &v->form[step];
+    static const int32_t VARIANT[AC_STRIPE_WAYS] = {
+        [AC_STRIPE_LEAN] = AC_VARIANT_ROWS,
+        [AC_STRIPE_WIDE] = AC_VARIANT_ROWS | AC_VARIANT_WIDE,
+        [AC_STRIPE_LINE_2] = AC_VARIANT_ROWS | AC_VARIANT_LINE_2,
+        [AC_STRIPE_LINE_1] = AC_VARIANT_ROWS | AC_VARIANT_LINE_1,
+    };
+    const int32_t variant = VARIANT[v->way[step]];
+    ac_stripe_form *f = &v->form[v->way[step]][step];
     if (f->known)
         return f;
     f->known = true;
     const ac_diags before = v->cx->diags;
-    f->low = ac_lower_node(v->cx, v->region, v->step[step]->node, v->target, AC_VARIANT_ROWS, v->exact);
+    f->low = ac_lower_node(v->cx, v->region, v->step[step]->node, v->target, variant, v->exact);
     ac_quietly(v->cx, before, f->low ? AC_OK : AC_FAIL);
     f->ok = f->low && !f->low->fn->fails && ac_part_of(v->cx, v->region, f->low->fn, &f->part);
     return f;

@@ -14,6 +14,15 @@
 #include "ir/loop/access/strip.h"
 #include "planner/graph/planned.h"
 
+/* Of a step: what its rows read besides those they need, and how long the lines are that it gathers */
+typedef enum ac_stripe_way {
+    AC_STRIPE_LEAN,
+    AC_STRIPE_WIDE,
+    AC_STRIPE_LINE_2,
+    AC_STRIPE_LINE_1,
+    AC_STRIPE_WAYS
+} ac_stripe_way;
+
 /* Of a step */
 typedef struct ac_stripe_form {
     ac_lowered *low; /* rows outermost */
@@ -43,9 +52,10 @@ typedef struct ac_stripes {
     const ac_liveness *live; /* of the steps as they are */
     const ac_target *target;
     bool exact;
-    ac_stripe_form *form; /* by step, made when asked for */
-    int32_t *made_at;     /* by tensor id: step, -1: none */
-    bool *viewed;         /* by tensor id: it is a view, or has one */
+    ac_stripe_form *form[AC_STRIPE_WAYS]; /* by step, made when asked for */
+    uint8_t *way;                         /* by step: the form that groups are built of; AC_STRIPE_LEAN at first */
+    int32_t *made_at;                     /* by tensor id: step, -1: none */
+    bool *viewed;                         /* by tensor id: it is a view, or has one */
     ac_stripe_streamed streamed;
 } ac_stripes;
 
@@ -64,7 +74,7 @@ typedef struct ac_stripe_group {
 void ac_stripes_open(ac_stripes *v, ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from);
 /* The graph input, the largest one, that steps read only as rows of one tensor: v->streamed. false: none. */
 bool ac_stripes_stream(ac_stripes *v);
-const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step); /* ok: it may be in a group */
+const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step); /* in its way; ok: it may be in a group */
 /* false: some step has no rows, or waits for ever. */
 bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, ac_region *region,
                         ac_stripe_group *out);

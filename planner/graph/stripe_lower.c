@@ -90,6 +90,7 @@ static int32_t made_param(ac_stripe_work *w, int32_t i, const ac_buf *like, ac_b
                                                         : t->room,
                            align);
     w->q->arg[t->buf].tensor = w->tensor[i];
+    w->q->arg[t->buf].over = w->v->target->firmware;
     return t->buf;
 }
 
@@ -127,13 +128,23 @@ static int32_t line_param(ac_stripe_work *w, const ac_buf *like, ac_bytes align)
     return i;
 }
 
-/* A local: one for all members where a position writes it before it reads it, as large as the largest. */
+/* Do counters of rows fit in 16 bits? On firmware, where bytes count. */
+static bool counters_fit(const ac_stripe_work *w)
+{
+    bool fit = w->v->target->firmware;
+    for (int32_t u = 0; u < w->q->s.n_units; u++)
+        fit &= w->q->s.unit[u].limit < INT16_MAX;
+    return fit;
+}
+
+/* A local: with RISC-V's vectors one for all members where a position writes it before it reads it, as large as the
+ * largest; elsewhere members are functions of their own, and so are their locals. */
 static int32_t local_buf(ac_stripe_work *w, const ac_part *p, int32_t a)
 {
     ac_stripe *s = &w->q->s;
     const ac_buf *like = &p->fn->buf.item[a];
     s->buf[s->n_bufs] = *like;
-    s->buf[s->n_bufs].fresh = like->fresh && ac_part_stays_inside(p, a);
+    s->buf[s->n_bufs].fresh = w->v->target->rvv && like->fresh && ac_part_stays_inside(p, a);
     for (int32_t i = w->q->n_args; i < s->n_bufs && s->buf[s->n_bufs].fresh; i++) {
         if (!s->buf[i].fresh || s->buf[i].dtype != like->dtype)
             continue;
@@ -149,7 +160,8 @@ static void fed_params(ac_stripe_work *w, ac_bytes align)
     ac_stripe *s = &w->q->s;
     ac_buf part = {.name = "part", .dtype = AC_I32, .count = 1, .role = AC_BUF_IN, .align = 4, .note = "row"};
     s->part_buf = param(w, part, (ac_arg){.kind = AC_ARG_CHUNK});
-    ac_buf state = {.name = "state", .dtype = AC_I32, .align = 4, .note = "counters between rows"};
+    ac_buf state = {.name = "state", .dtype = counters_fit(w) ? AC_I16 : AC_I32, .align = 4};
+    state.note = "counters between rows";
     s->state_buf = scratch_param(w, state, ac_stripe_counters(s), align);
 }
 
@@ -262,6 +274,9 @@ ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q)
         if (q->arg[a].kind == AC_ARG_SCRATCH)
             low->scratch += ac_align_up(q->arg[a].bytes, 16);
     }
+    q->s.apart = v->target->firmware && !v->target->rvv;
+    q->s.word = ac_target_halves(v->target) ? 4 : 0;
+    q->s.moved = q->s.word || v->target->mve ? 16 : v->target->firmware ? 4 : 0;
     q->s.copies = v->target->rvv;
     low->fn = ac_loop_stripe(v->cx, r, &q->s);
     return ac_loop_verify(v->cx, low->fn) == AC_OK ? low : NULL;

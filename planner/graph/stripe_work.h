@@ -25,7 +25,8 @@ typedef struct ac_stripe_work {
 
 static inline const ac_stripe_form *ac_stripe_work_form(const ac_stripe_work *w, int32_t k)
 {
-    return &w->v->form[w->q->begin + k];
+    const int32_t s = w->q->begin + k;
+    return &w->v->form[w->v->way[s]][s];
 }
 
 static inline ac_tensor *ac_stripe_tensor_of(const ac_lowered *low, int32_t a)

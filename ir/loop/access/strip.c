@@ -15,6 +15,48 @@ typedef struct composer {
     ac_x part;     /* streamed: number of the row */
 } composer;
 
+/* ------------------------------------------------------------------ counters */
+
+/* Counters that outlive a row are on the stack while it runs, or, where bytes count, only in their buffer. */
+static bool in_buffer(const composer *c)
+{
+    return c->s->streamed >= 0 && c->s->apart;
+}
+
+static ac_x value_of(composer *c, ac_x counter)
+{
+    ac_lb *b = &c->b;
+    if (!in_buffer(c))
+        return ac_lb_get(b, counter);
+    return ac_lb_cast(b, ac_lb_load(b, c->s->state_buf, ac_lb_i32(b, counter - 1), 1), AC_I32);
+}
+
+static void become(composer *c, ac_x counter, ac_x value)
+{
+    ac_lb *b = &c->b;
+    if (in_buffer(c))
+        ac_lb_store(b, c->s->state_buf, ac_lb_i32(b, counter - 1),
+                    ac_lb_cast(b, value, b->fn->buf.item[c->s->state_buf].dtype));
+    else
+        ac_lb_set(b, counter, value);
+}
+
+/* Zero at first; of streamed rows, what it was after the last one. In the buffer: 1 + its place. */
+static ac_x new_counter(composer *c, const char *name, int32_t *place)
+{
+    ac_lb *b = &c->b;
+    const ac_x zero = ac_lb_i32(b, 0), at = ac_lb_i32(b, (*place)++);
+    if (c->s->streamed < 0)
+        return ac_lb_var(b, name, zero);
+    const ac_x first = ac_lb_eq(b, c->part, zero);
+    if (!in_buffer(c))
+        return ac_lb_var(b, name, ac_lb_select(b, first, zero, ac_lb_load(b, c->s->state_buf, at, 1)));
+    ac_lb_if(b, first);
+    become(c, *place, zero);
+    ac_lb_end(b);
+    return *place;
+}
+
 /* ------------------------------------------------------------------ copies of the functions' code */
 
 /* Where an index of the member's buffer lies in the new one. */
@@ -95,15 +137,15 @@ static ac_x oldest_needed(composer *c, int32_t t)
             const ac_stripe_read *r = &c->s->unit[u].read[k];
             if (c->s->tensor[r->tensor].home != t)
                 continue;
-            ac_x at = ac_lb_get(b, c->next[u]), v = line(c, &r->low, at);
+            ac_x at = value_of(c, c->next[u]), v = line(c, &r->low, at);
             v = ac_lb_select(b, ac_lb_lt(b, at, ac_lb_i32(b, c->s->unit[u].limit)), v, none);
             low = low ? ac_lb_min(b, low, v) : v;
         }
     return low;
 }
 
-/* n elements of a buffer move from `from` down to `to`. */
-static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n)
+/* n elements of a buffer move from `from` down to `to`; all three are multiples of `row`. */
+static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n, int64_t row)
 {
     ac_lb *b = &c->b;
     if (c->s->copies && c->s->buf[buf].dtype == AC_I8) {
@@ -112,8 +154,20 @@ static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n)
         ac_lb_tile(b, t, from, to, n);
         return;
     }
-    ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, 0), n, 1, AC_MARK_SERIAL);
-    ac_lb_store(b, buf, ac_lb_add(b, i, to), ac_lb_load(b, buf, ac_lb_add(b, i, from), 1));
+    enum { MOST_MOVED = 16 };
+    const int64_t bytes = ac_dtype_size(b->fn->buf.item[buf].dtype, row);
+    int32_t step = 1, lanes = 1;
+    for (int32_t by = c->s->moved; by > 0 && step == 1; by /= 2)
+        if (bytes % by == 0 && row % (row * by / bytes) == 0)
+            step = (int32_t)(row * by / bytes);
+    if (c->s->word && step * bytes / row >= c->s->word)
+        lanes = (int32_t)(row * c->s->word / bytes);
+    const ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, 0), n, step, AC_MARK_SERIAL);
+    ac_x held[MOST_MOVED];
+    for (int32_t k = 0; k < step; k += lanes)
+        held[k] = ac_lb_load(b, buf, ac_lb_add(b, ac_lb_add(b, i, ac_lb_i32(b, k)), from), lanes);
+    for (int32_t k = 0; k < step; k += lanes)
+        ac_lb_store(b, buf, ac_lb_add(b, ac_lb_add(b, i, ac_lb_i32(b, k)), to), held[k]);
     ac_lb_end(b);
 }
 
@@ -123,7 +177,7 @@ static void slide(composer *c, int32_t t, ac_x row)
 {
     ac_lb *b = &c->b;
     const ac_stripe_tensor *x = &c->s->tensor[t];
-    ac_x begin = ac_lb_get(b, c->first[t]), low = 0, size = ac_lb_i32(b, x->row);
+    ac_x begin = value_of(c, c->first[t]), low = 0, size = ac_lb_i32(b, x->row);
     if (x->mate >= 0) {
         low = ac_lb_min(b, oldest_needed(c, t), row);
         ac_lb_if(b, ac_lb_lt(b, begin, low));
@@ -133,8 +187,8 @@ static void slide(composer *c, int32_t t, ac_x row)
     }
     if (x->rows > 1)
         move_down(c, x->buf, ac_lb_i32(b, 0), ac_lb_mul(b, ac_lb_sub(b, low, begin), size),
-                  ac_lb_mul(b, ac_lb_sub(b, row, low), size));
-    ac_lb_set(b, c->first[t], low);
+                  ac_lb_mul(b, ac_lb_sub(b, row, low), size), x->row);
+    become(c, c->first[t], low);
     ac_lb_end(b);
 }
 
@@ -147,7 +201,7 @@ static void push_down(composer *c, int32_t t, ac_x row)
         return;
     ac_x low = ac_lb_min(b, oldest_needed(c, t), row), size = ac_lb_i32(b, x->row);
     ac_x n = ac_lb_mul(b, ac_lb_sub(b, row, low), size), from = ac_lb_sub(b, ac_lb_i32(b, x->room), n);
-    move_down(c, x->buf, ac_lb_sub(b, from, size), from, n);
+    move_down(c, x->buf, ac_lb_sub(b, from, size), from, n, x->row);
 }
 
 /* Before unit `number` makes its next row of tensor t. */
@@ -157,7 +211,7 @@ static void make_room(composer *c, int32_t number, int32_t t)
     if (x->unit != number || x->home != t || x->kind != AC_STRIPE_WINDOW)
         return;
     if (x->high && x->mate >= 0)
-        slide(c, x->mate, ac_lb_get(&c->b, c->next[c->s->tensor[x->mate].unit]));
+        slide(c, x->mate, value_of(c, c->next[c->s->tensor[x->mate].unit]));
     if (x->high)
         push_down(c, t, c->row);
     else if (c->first[t])
@@ -172,11 +226,11 @@ static void set_base(composer *c, int32_t number, int32_t t)
     const ac_stripe_tensor *x = &c->s->tensor[home];
     const ac_x first = c->first[home], size = ac_lb_i32(b, x->row);
     if (x->high) {
-        ac_x rows = ac_lb_get(b, c->next[x->unit]);
+        ac_x rows = value_of(c, c->next[x->unit]);
         rows = x->unit == number ? ac_lb_add(b, rows, ac_lb_i32(b, 1)) : rows;
         c->base[t] = ac_lb_sub(b, ac_lb_mul(b, rows, size), ac_lb_i32(b, x->room));
     } else {
-        c->base[t] = first ? ac_lb_mul(b, ac_lb_get(b, first), size) : 0;
+        c->base[t] = first ? ac_lb_mul(b, value_of(c, first), size) : 0;
     }
 }
 
@@ -202,7 +256,7 @@ static void step(composer *c, int32_t number)
     ac_lb *b = &c->b;
     const ac_stripe *s = c->s;
     const ac_stripe_unit *u = &s->unit[number];
-    c->row = ac_lb_get(b, c->next[number]);
+    c->row = value_of(c, c->next[number]);
     for (int32_t t = 0; t < s->n_tensors; t++)
         make_room(c, number, t);
     for (int32_t t = 0; t < s->n_tensors; t++)
@@ -212,6 +266,8 @@ static void step(composer *c, int32_t number)
         const ac_part *p = &s->member[m].part;
         c->map[m][p->row] = counter(c, p->fn, p->row, c->row);
     }
+    if (s->apart)
+        ac_lb_for(b, s->member[u->member].part.fn->name, ac_lb_i32(b, 0), ac_lb_i32(b, 1), 1, AC_MARK_APART);
     if (s->member[u->member].part.col)
         columns(c, u);
     else
@@ -224,7 +280,9 @@ static void step(composer *c, int32_t number)
         copy(c, m, p->row_end + 1, p->fn->code.n);
         ac_lb_end(b);
     }
-    ac_lb_set(b, c->next[number], ac_lb_add(b, c->row, ac_lb_i32(b, 1)));
+    if (s->apart)
+        ac_lb_end(b);
+    become(c, c->next[number], ac_lb_add(b, c->row, ac_lb_i32(b, 1)));
 }
 
 /* Does some reader of unit u's rows lack one? Or does nobody read them here? */
@@ -237,7 +295,7 @@ static ac_x asked_for(composer *c, int32_t u, ac_x row)
             const ac_stripe_read *r = &c->s->unit[v].read[k];
             if (c->s->tensor[r->tensor].unit != u)
                 continue;
-            ac_x at = ac_lb_get(b, c->next[v]);
+            ac_x at = value_of(c, c->next[v]);
             ac_x lacks = ac_lb_or(b, ac_lb_gt(b, line(c, &r->need, at), row),
                                   ac_lb_le(b, ac_lb_i32(b, c->s->unit[v].limit), at));
             any = any ? ac_lb_or(b, any, lacks) : lacks;
@@ -249,34 +307,22 @@ static ac_x ready(composer *c, int32_t number)
 {
     ac_lb *b = &c->b;
     const ac_stripe_unit *u = &c->s->unit[number];
-    ac_x row = ac_lb_get(b, c->next[number]), ok = ac_lb_lt(b, row, ac_lb_i32(b, u->limit));
+    ac_x row = value_of(c, c->next[number]), ok = ac_lb_lt(b, row, ac_lb_i32(b, u->limit));
     for (int32_t k = 0; k < u->n_reads; k++) {
         const int32_t maker = c->s->tensor[u->read[k].tensor].unit;
         if (maker != number)
-            ok = ac_lb_and(b, ok, ac_lb_ge(b, ac_lb_get(b, c->next[maker]), line(c, &u->read[k].need, row)));
+            ok = ac_lb_and(b, ok, ac_lb_ge(b, value_of(c, c->next[maker]), line(c, &u->read[k].need, row)));
     }
     ac_x asked = u->asked ? asked_for(c, number, row) : 0;
     return asked ? ac_lb_and(b, ok, asked) : ok;
-}
-
-/* A counter: zero, or, of streamed rows, what it was after the last one. */
-static ac_x counter_var(composer *c, const char *name, int32_t *place)
-{
-    ac_lb *b = &c->b;
-    ac_x from = ac_lb_i32(b, 0);
-    if (c->s->streamed >= 0)
-        from =
-            ac_lb_select(b, ac_lb_eq(b, c->part, from), from, ac_lb_load(b, c->s->state_buf, ac_lb_i32(b, *place), 1));
-    ++*place;
-    return ac_lb_var(b, name, from);
 }
 
 /* A row has been handed over; afterwards the others move down, and its place is free for the next. */
 static void open_row(composer *c)
 {
     ac_lb *b = &c->b;
-    const ac_x have = ac_lb_get(b, c->next[0]), limit = ac_lb_i32(b, c->s->unit[0].limit);
-    ac_lb_set(b, c->next[0], ac_lb_min(b, ac_lb_add(b, have, ac_lb_i32(b, 1)), limit));
+    const ac_x have = value_of(c, c->next[0]), limit = ac_lb_i32(b, c->s->unit[0].limit);
+    become(c, c->next[0], ac_lb_min(b, ac_lb_add(b, have, ac_lb_i32(b, 1)), limit));
 }
 
 static void close_row(composer *c)
@@ -285,13 +331,15 @@ static void close_row(composer *c)
     const ac_stripe *s = c->s;
     const ac_stripe_tensor *x = &s->tensor[s->streamed];
     if (x->rows > 1)
-        move_down(c, x->buf, ac_lb_i32(b, 0), ac_lb_i32(b, x->row), ac_lb_i32(b, (x->rows - 1) * x->row));
+        move_down(c, x->buf, ac_lb_i32(b, 0), ac_lb_i32(b, x->row), ac_lb_i32(b, (x->rows - 1) * x->row), x->row);
+    if (in_buffer(c))
+        return;
     int32_t place = 0;
     for (int32_t u = 0; u < s->n_units; u++)
-        ac_lb_store(b, s->state_buf, ac_lb_i32(b, place++), ac_lb_get(b, c->next[u]));
+        ac_lb_store(b, s->state_buf, ac_lb_i32(b, place++), value_of(c, c->next[u]));
     for (int32_t t = 0; t < s->n_tensors; t++)
         if (c->first[t])
-            ac_lb_store(b, s->state_buf, ac_lb_i32(b, place++), ac_lb_get(b, c->first[t]));
+            ac_lb_store(b, s->state_buf, ac_lb_i32(b, place++), value_of(c, c->first[t]));
 }
 
 /* What is before the rows: values, and loops that begin a result; those run once. */
@@ -335,10 +383,10 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
     }
     int32_t place = 0;
     for (int32_t u = 0; u < s->n_units; u++)
-        c->next[u] = counter_var(c, "next", &place);
+        c->next[u] = new_counter(c, "next", &place);
     for (int32_t t = 0; t < s->n_tensors; t++)
         if (ac_stripe_slides(s, t))
-            c->first[t] = counter_var(c, "first", &place);
+            c->first[t] = new_counter(c, "first", &place);
     const int32_t lowest = s->streamed >= 0 ? 1 : 0;
     if (s->streamed >= 0)
         open_row(c);
@@ -349,6 +397,10 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
         step(c, u);
         if (u > lowest)
             ac_lb_else(b);
+    }
+    if (s->streamed >= 0 && s->apart) { /* the rest of the burst has nothing to do */
+        ac_lb_else(b);
+        ac_lb_break_if(b, ac_lb_int(b, AC_BOOL, 1));
     }
     for (int32_t u = s->n_units; u > 1; u--)
         ac_lb_end(b);

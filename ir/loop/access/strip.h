@@ -86,6 +86,8 @@ typedef struct ac_stripe {
     int32_t part_buf, state_buf; /* streamed: i32[1], the row's number; i32[ac_stripe_counters()] */
     bool copies;                 /* bytes move by TILE SPREAD */
     int64_t burst;               /* streamed: most steps between two rows */
+    bool apart;                  /* the units' bodies are loops marked apart (pieces.h) */
+    int32_t word, moved;         /* rows move by `moved` bytes in an iteration, by `word` bytes in one; 0: elements */
 } ac_stripe;
 
 ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s);

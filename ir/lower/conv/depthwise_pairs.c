@@ -14,7 +14,8 @@
  * weights of zero: the rows of a filter column are the bytes of one or two words, so that is a mask. The products of
  * the zero point that are in the bias for them come off. Only output rows that are cut pay for it. Two ways: the whole
  * window moves into the input and the bytes of the words with it, so that rows stay at equal distances; or, row by row
- * (AC_VARIANT_ROWS) and for tall filters, each row is clamped by itself, which reads no row that nobody needs.
+ * (AC_VARIANT_ROWS, not WIDE) and for tall filters, each row is clamped by itself, which reads no row that nobody
+ * needs.
  *
  * Nothing is copied and nothing is kept between rows.
  *
@@ -92,7 +93,8 @@ static int32_t pack(const pairs *p)
 {
     ac_lower P;
     const int64_t kh = p->win->y.taps, kw = p->win->x.taps, oc = p->win->oc, rest = 4 * p->words - p->size;
-    const int32_t to = ac_lo_pack_open(p->L, &P, "w", AC_I8, oc * kw * p->size + rest), from = ac_lo_operand(&P, p->c->w);
+    const int32_t to = ac_lo_pack_open(p->L, &P, "w", AC_I8, oc * kw * p->size + rest),
+                  from = ac_lo_operand(&P, p->c->w);
     ac_lb *b = &P.b;
     const ac_x o = ac_lb_for_n(b, "oc", oc), kx = ac_lb_for_n(b, "kx", kw);
     const ac_x at = ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, o, ac_lb_i32(b, kw)), kx), ac_lb_i32(b, p->size));
@@ -436,7 +438,10 @@ int ac_depthwise_pairs(ac_lower *L, ac_channel *c, const ac_window *win)
     const ac_rows rows = {win->y.taps * win->x.taps, 1, win->oc};
     const int64_t multiplier = win->oc / win->ic, row = win->x.in * win->ic;
     geometry(&p);
-    p.moves &= L->variant != AC_VARIANT_ROWS;
+    if (p.moves && L->variant & AC_VARIANT_ROWS) {
+        L->out->variants |= AC_VARIANT_WIDE;
+        p.moves = L->variant & AC_VARIANT_WIDE;
+    }
     ac_channel_tables(c, c->n, &rows, c->zx);
     p.x_buf = ac_lo_operand(L, c->x);
     p.w_buf = pack(&p);

@@ -69,6 +69,19 @@ static void put_rows(const ac_panel *p, ac_x n, ac_x top, ac_x left, bool inside
     ac_lb_end(b);
 }
 
+/* Where a window that is inside begins: `at`. Row by row that is said in numbers, so that the planner knows which rows
+ * are read. */
+static ac_x begin_inside(const ac_panel *p, const ac_slide *s, ac_x at)
+{
+    ac_lb *b = &p->L->b;
+    const int64_t last = s->in - (s->taps - 1) * s->dil - 1;
+    if (!(p->L->variant & AC_VARIANT_ROWS))
+        return at;
+    if (s->pad)
+        at = ac_lb_max(b, at, ac_lb_i32(b, 0));
+    return (s->out - 1) * s->stride - s->pad > last ? ac_lb_min(b, at, ac_lb_i32(b, last)) : at;
+}
+
 /* The window of output position (oy, ox) of image n, as pixel r. Where a part of it is outside, all of it is zero
  * points first. Bytes are worth a copy of the loop for windows that are inside: a row of them is a few words. */
 static void put_window(const ac_panel *p, ac_x n, ac_x oy, ac_x ox, ac_x r, int32_t pixels)
@@ -86,7 +99,7 @@ static void put_window(const ac_panel *p, ac_x n, ac_x oy, ac_x ox, ac_x r, int3
     if (two) {
         put_rows(p, n, top, left, false, r, pixels);
         ac_lb_else(b);
-        put_rows(p, n, top, left, true, r, pixels);
+        put_rows(p, n, begin_inside(p, &p->win.y, top), begin_inside(p, &p->win.x, left), true, r, pixels);
         ac_lb_end(b);
     } else {
         ac_lb_end(b);
@@ -244,7 +257,7 @@ static int lower(ac_panel *p)
 {
     ac_lower *L = p->L;
     ac_lb *b = &L->b;
-    bool by_row = L->variant == AC_VARIANT_ROWS && p->win.y.out > 1;
+    bool by_row = L->variant & AC_VARIANT_ROWS && p->win.y.out > 1;
     int64_t positions = by_row ? p->win.x.out : p->win.y.out * p->win.x.out;
     p->bytes = -1;
     p->kind->prepare(p, positions);

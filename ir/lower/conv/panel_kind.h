@@ -2,6 +2,7 @@
  *
  *     kind     for                                               tile                     line
  *     pairs    products of two halves (SMLAD)                    3 pixels x 2 channels    i16, in the order of SXTB16
+ *     pairs    ... with a single position                         1 pixel x 4 channels     none: x in place
  *     plain    one product at a time                             by registers             i8, or none: x in place
  *     plain    ... with products of 32 bits, eight registers     1 pixel x 8 channels     u8, x + 128
  *
@@ -61,7 +62,7 @@ typedef struct ac_panel {
     int32_t channels, pixels; /* of the largest tile */
     int32_t x, w, line, acc;
     int32_t bytes;          /* pairs: the buffer of a window in bytes; -1 */
-    bool in_place;          /* plain: x is read where it is, `line` is x */
+    bool in_place;          /* x is read where it is, `line` is x */
     bool biased;            /* plain: bytes are unsigned, 128 more */
     ac_x sum;               /* ... then a variable: the sum of a pixel's */
     int64_t k_step, r_step; /* plain: element k + u of pixel r, u < step, is element k * k_step + r * r_step + u */

@@ -3,7 +3,8 @@
  * Line    i16 [step][pixel][8]: elements of a group of four in the order 0, 2, 1, 3, as SXTB16 leaves them
  * Weights i8  [block][step][pair][8][2]: the same order; (a, b) of a pair as a + 256 b (tiles.h), zeros at the end
  *
- * Where taps are no whole steps, a window is gathered in bytes first. */
+ * Where taps are no whole steps, a window is gathered in bytes first. Where there is one position only, whose window is
+ * all of x in whole steps, x is read in place (ROW). */
 #include "ir/lower/conv/panel_kind.h"
 
 #include "ir/loop/tiles.h"
@@ -154,11 +155,14 @@ static void block(const ac_panel_place *to, int32_t pixels, ac_x begin, ac_x end
     const ac_panel *p = to->p;
     ac_lb *b = &p->L->b;
     const ac_x zero = ac_lb_i32(b, 0);
-    ac_lb_tile(
-        b,
-        (ac_tile){
-            .form = AC_TILE_PAIRS, .rows = pixels, .channels = p->channels, .x = p->line, .w = p->w, .acc = p->acc},
-        zero, ac_lb_mul(b, oc, p->k.block_bytes), p->k.steps);
+    const ac_tile t = {.form = p->in_place ? AC_TILE_ROW : AC_TILE_PAIRS,
+                       .rows = pixels,
+                       .channels = p->channels,
+                       .x = p->line,
+                       .w = p->w,
+                       .acc = p->acc};
+    const ac_x x_at = p->in_place ? ac_lb_mul(b, to->n, ac_lb_i32(b, p->depth)) : zero;
+    ac_lb_tile(b, t, x_at, ac_lb_mul(b, oc, p->k.block_bytes), p->k.steps);
     (void)begin;
     /* Written out, so that sums stay in registers; the last tile may have fewer rows. */
     int64_t rows;
@@ -173,19 +177,43 @@ static void block(const ac_panel_place *to, int32_t pixels, ac_x begin, ac_x end
         ac_lb_end(b);
 }
 
+/* The only position's window is all of an image. */
+static bool reads_all(const ac_panel *p, int64_t positions)
+{
+    const ac_slide *s[] = {&p->win.y, &p->win.x};
+    for (int i = 0; i < 2; i++)
+        if (s[i]->out != 1 || s[i]->taps != s[i]->in || s[i]->pad || s[i]->dil != 1)
+            return false;
+    return positions == 1 && p->depth % DEPTH == 0;
+}
+
+/* A shorter line than the best one: products by two pixels take a tenth more instructions, by one a quarter. */
+static void choose_line(ac_panel *p)
+{
+    ac_lower *L = p->L;
+    const int32_t most = L->variant & AC_VARIANT_LINE_1 ? 1 : L->variant & AC_VARIANT_LINE_2 ? 2 : PIXELS;
+    L->out->variants |= p->pixels > 2 ? AC_VARIANT_LINE_2 | AC_VARIANT_LINE_1 : p->pixels > 1 ? AC_VARIANT_LINE_1 : 0;
+    if (most < p->pixels) {
+        L->out->slower = most > 1 ? 10 : p->pixels > 2 ? 25 : 14;
+        p->pixels = most;
+    }
+}
+
 static void prepare(ac_panel *p, int64_t positions)
 {
     ac_lower *L = p->L;
     const ac_rows rows = {p->depth, p->depth, 1};
-    p->channels = positions == 1 && p->c->n > 2 ? 4 : 2;
     p->pixels = positions < PIXELS ? (int32_t)positions : PIXELS;
+    choose_line(p);
+    p->channels = p->pixels == 1 && p->c->n > 2 ? 4 : 2;
     p->step = DEPTH;
     p->unit = p->win.ic % DEPTH ? 1 : DEPTH;
     p->steps = (p->depth + DEPTH - 1) / DEPTH;
     ac_channel_tables(p->c, p->c->n, &rows, p->c->zx);
     p->x = ac_lo_operand(L, p->c->x);
-    p->line = ac_lo_line(L, "line", AC_I16, p->steps * DEPTH * p->pixels);
-    p->bytes = p->unit > 1 ? -1 : ac_lo_line(L, "window", AC_I8, p->steps * DEPTH);
+    p->in_place = reads_all(p, positions);
+    p->line = p->in_place ? p->x : ac_lo_line(L, "line", AC_I16, p->steps * DEPTH * p->pixels);
+    p->bytes = p->unit > 1 || p->in_place ? -1 : ac_lo_line(L, "window", AC_I8, p->steps * DEPTH);
     p->acc = ac_lo_local(L, "acc", AC_I32, p->pixels * p->channels);
     pack_weights(p);
 }

@@ -162,7 +162,7 @@ int ac_lo_pool(ac_lower *L)
     if (d != AC_F32)
         ac_quantized_act_range(n->attrs.pool.act, y, &p.lo, &p.hi);
     p.buf = ac_lo_operand(L, x);
-    if (L->variant == AC_VARIANT_ROWS && p.win.n * p.win.y.out * p.win.x.out == 1)
+    if (L->variant & AC_VARIANT_ROWS && p.win.n * p.win.y.out * p.win.x.out == 1)
         return accumulate(&p);
     return schedule(&p);
 }

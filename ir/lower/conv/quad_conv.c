@@ -180,7 +180,7 @@ static void tile(const conv *v, ac_x n, ac_x oy, ac_x first)
 static bool lower(ac_lower *L, ac_channel *c, conv *v)
 {
     ac_lb *b = &L->b;
-    const bool by_row = L->variant == AC_VARIANT_ROWS && v->win.y.out > 1;
+    const bool by_row = L->variant & AC_VARIANT_ROWS && v->win.y.out > 1;
     if (!L->target->mve || !ac_quad_open(L, &v->q, c))
         return false;
     v->positions = by_row ? v->win.x.out : v->win.y.out * v->win.x.out;

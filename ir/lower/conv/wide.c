@@ -181,7 +181,7 @@ static bool open(ac_wide *v, ac_lower *L, ac_channel *c)
         !ac_quad_open(L, &v->q, c))
         return false;
     const bool in_place = v->parts == 1 && ac_slide_inside(y) && ac_slide_inside(x);
-    const bool by_row = L->variant == AC_VARIANT_ROWS && y->out > 1;
+    const bool by_row = L->variant & AC_VARIANT_ROWS && y->out > 1;
     v->flat = in_place && x->out == x->in && y->out == y->in && !by_row;
     v->positions = v->flat ? y->out * x->out : x->out;
     v->line = in_place ? -1 : 0;

@@ -158,7 +158,7 @@ int ac_lo_map(ac_lower *L)
     collect(L, &w);
     for (int32_t i = 0; i < w.n; i++)
         set_strides(w.stride[i], w.operand[i], out);
-    merge(&w, out, L->variant == AC_VARIANT_ROWS ? 2 : 0);
+    merge(&w, out, L->variant & AC_VARIANT_ROWS ? 2 : 0);
     for (int32_t d = 0; d + 1 < w.rank; d++)
         w.idx[d] = ac_lb_for_each(&L->b, name[d], w.dim[d]);
     ac_lo_strip_each(L, "i", w.dim[w.rank - 1], lanes_of(L, &w), step, &w);

@@ -215,13 +215,15 @@ static void probe_guarded(void *arg)
     probe(&p->trial, p->found);
 }
 
-ac_op_types ac_op_probe(ac_op op, const ac_target *target)
+ac_op_types ac_op_probe(ac_heap *heap, ac_op op, const ac_target *target)
 {
     ac_ctx cx;
     ac_op_types t = {0};
     probing p = {{.cx = &cx, .target = target, .op = op}, &t};
     ac_ctx_open(&cx);
-    ac_heap_guard(&cx.heap, probe_guarded, &p); /* out of memory: what was found until then */
+    const bool done = ac_heap_guard(&cx.heap, probe_guarded, &p);
     ac_ctx_close(&cx);
+    if (!done)
+        ac_heap_exhausted(heap);
     return t;
 }

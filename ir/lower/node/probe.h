@@ -3,7 +3,7 @@
  * cannot say more or less than the code does. What cannot be tried is left out: operators with more than four operands,
  * with state or subgraphs, and those that want attributes off their defaults.
  *
- *     ac_op_types t = ac_op_probe(AC_OP_ADD, target);     t.plain >> AC_F32 & 1
+ *     ac_op_types t = ac_op_probe(&cx->heap, AC_OP_ADD, target);     t.plain >> AC_F32 & 1
  *
  * Cost: at most some thousand nodes for an operator. Memory: a context of its own, freed again. */
 #ifndef AC_IR_LOWER_NODE_PROBE_H
@@ -18,6 +18,7 @@ typedef struct ac_op_types {
     uint32_t ranks;            /* bit r: rank r of the first operand; 0: not known */
 } ac_op_types;
 
-ac_op_types ac_op_probe(ac_op op, const ac_target *target);
+/* heap: the caller's, which runs out when the system gives no memory here. */
+ac_op_types ac_op_probe(ac_heap *heap, ac_op op, const ac_target *target);
 
 #endif

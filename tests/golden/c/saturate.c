@@ -122,6 +122,12 @@ static inline int64_t i64_from_i32(int32_t x)
     return (int64_t)x;
 }
 
+/* The high word of x * m + c: requantisation. */
+static inline int32_t scaled_i32(int32_t x, int32_t m, int64_t c)
+{
+    return (int32_t)(((int64_t)x * (int64_t)m + c) >> 32);
+}
+
 static inline int32_t i32_from_u32(uint32_t x)
 {
     return (int32_t)x;
@@ -250,30 +256,30 @@ static void saturate_depthwise_conv_2d_1(const int32_t *restrict m, const int32_
             const int32_t t20 = dot2_i16x2(t15, t19,
                 dot2_i16x2(pair_i16x2((uint32_t)x[t7], (uint32_t)x[t7 + 6]), t16, start));
             const int32_t t21 = ic * 2;
-            const int64_t t22 = (int64_t)m[t21];
-            const int32_t m0 = m[t21 + 1];
-            const int32_t t23 = (int32_t)(
-                ((int64_t)t20 * t22 + (i64_from_i32(m0 ^ (t20 >> 31)) + INT64_C(1511828488192))) >> 32);
-            const int32_t t24 = i32_from_u32((uint32_t)i32_from_u32((uint32_t)sat_i8_shr(t23, 6) - 5u) * 1048576u);
-            const int64_t t25 = (int64_t)t24 * 1717987038 + INT64_C(3221225472) + i64_from_i32(t24 >> 31) *
+            const int32_t m0 = m[t21];
+            const int32_t m1 = m[t21 + 1];
+            const int8_t t22 = sat_i8_shr(scaled_i32(t20, m0, i64_from_i32(m1 ^ (t20 >> 31)) + INT64_C(1511828488192)),
+                6);
+            const int32_t t23 = i32_from_u32((uint32_t)i32_from_u32((uint32_t)t22 - 5u) * 1048576u);
+            const int64_t t24 = (int64_t)t23 * 1717987038 + INT64_C(3221225472) + i64_from_i32(t23 >> 31) *
                 INT64_C(2147483648);
-            const int32_t t26 = i32_from_u32((uint32_t)(int32_t)(t25 >> 32) +
+            const int32_t t25 = i32_from_u32((uint32_t)(int32_t)(t24 >> 32) +
                 (uint32_t)i32_from_u32((uint32_t)i32_from_u32((uint32_t)x[t18] - 4294967168u) * 524288u));
-            const int64_t t27 = (int64_t)t26 * 1342177186 + INT64_C(562951027163136) + i64_from_i32(t26 >> 31) *
+            const int64_t t26 = (int64_t)t25 * 1342177186 + INT64_C(562951027163136) + i64_from_i32(t25 >> 31) *
                 INT64_C(2147483648);
-            out[t18] = (int8_t)clamp_i8(i32_from_u32((uint32_t)(int32_t)(t27 >> 50) + 4294967289u));
-            const int32_t t28 = t17 + (1 * 3 + ic);
-            const int32_t t29 = dot2_i16x2(0xff80ff80u, t19, dot2_i16x2(t15, t16, start));
-            const int32_t t30 = (int32_t)(
-                ((int64_t)t29 * t22 + (i64_from_i32(m0 ^ (t29 >> 31)) + INT64_C(1511828488192))) >> 32);
-            const int32_t t31 = i32_from_u32((uint32_t)i32_from_u32((uint32_t)sat_i8_shr(t30, 6) - 5u) * 1048576u);
-            const int64_t t32 = (int64_t)t31 * 1717987038 + INT64_C(3221225472) + i64_from_i32(t31 >> 31) *
+            out[t18] = (int8_t)clamp_i8(i32_from_u32((uint32_t)(int32_t)(t26 >> 50) + 4294967289u));
+            const int32_t t27 = t17 + (1 * 3 + ic);
+            const int32_t t28 = dot2_i16x2(0xff80ff80u, t19, dot2_i16x2(t15, t16, start));
+            const int8_t t29 = sat_i8_shr(scaled_i32(t28, m0, i64_from_i32(m1 ^ (t28 >> 31)) + INT64_C(1511828488192)),
+                6);
+            const int32_t t30 = i32_from_u32((uint32_t)i32_from_u32((uint32_t)t29 - 5u) * 1048576u);
+            const int64_t t31 = (int64_t)t30 * 1717987038 + INT64_C(3221225472) + i64_from_i32(t30 >> 31) *
                 INT64_C(2147483648);
-            const int32_t t33 = i32_from_u32((uint32_t)(int32_t)(t32 >> 32) +
-                (uint32_t)i32_from_u32((uint32_t)i32_from_u32((uint32_t)x[t28] - 4294967168u) * 524288u));
-            const int64_t t34 = (int64_t)t33 * 1342177186 + INT64_C(562951027163136) + i64_from_i32(t33 >> 31) *
+            const int32_t t32 = i32_from_u32((uint32_t)(int32_t)(t31 >> 32) +
+                (uint32_t)i32_from_u32((uint32_t)i32_from_u32((uint32_t)x[t27] - 4294967168u) * 524288u));
+            const int64_t t33 = (int64_t)t32 * 1342177186 + INT64_C(562951027163136) + i64_from_i32(t32 >> 31) *
                 INT64_C(2147483648);
-            out[t28] = (int8_t)clamp_i8(i32_from_u32((uint32_t)(int32_t)(t34 >> 50) + 4294967289u));
+            out[t27] = (int8_t)clamp_i8(i32_from_u32((uint32_t)(int32_t)(t33 >> 50) + 4294967289u));
         }
     }
 }

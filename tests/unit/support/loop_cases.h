@@ -235,8 +235,9 @@ static void dots(ac_dtype d, int32_t group, int32_t lanes)
     close_case(title(group == 4 ? "dot4" : "dot2", d, second, lanes), ANY, ANY, ANY, OUTPUT);
 }
 
-/* Sums of a tile, from what is in the accumulators before. */
-static void sums(ac_tile t)
+/* Sums of a tile, from what is in the accumulators before, of as many steps as there is room for and at most `most`.
+ */
+static void sums(ac_tile t, int64_t most)
 {
     open_case();
     const ac_dtype bytes = t.form == AC_TILE_UNSIGNED ? AC_U8 : AC_I8, d = t.form == AC_TILE_PAIRS ? AC_I16 : bytes;
@@ -251,14 +252,16 @@ static void sums(ac_tile t)
             ac_lb_store(&b, t.w, ac_lb_i32(&b, i), ac_lb_load(&b, w, ac_lb_i32(&b, i % N), 1));
     }
     int64_t steps = 1;
-    while (t.form != AC_TILE_EACH && ac_tile_reads(&t, steps + 1) <= N && ac_tile_weights(&t, steps + 1) <= N)
+    while (t.form != AC_TILE_EACH && steps < most && ac_tile_reads(&t, steps + 1) <= N &&
+           ac_tile_weights(&t, steps + 1) <= N)
         steps++;
     for (int32_t i = 0; i < n; i++)
         ac_lb_store(&b, t.acc, ac_lb_i32(&b, i), ac_lb_load(&b, z, ac_lb_i32(&b, i), 1));
     ac_lb_tile(&b, t, ac_lb_i32(&b, 0), ac_lb_i32(&b, 0), ac_lb_i32(&b, steps));
     for (int32_t i = 0; i < n; i++)
         ac_lb_store(&b, out, ac_lb_i32(&b, i), ac_lb_load(&b, t.acc, ac_lb_i32(&b, i), 1));
-    const char *what = ac_strf(cx.region, "tile %s %d x %d", ac_tile_text[t.form], (int)t.rows, (int)t.channels);
+    const char *what =
+        ac_strf(cx.region, "tile %s %d x %d, %d", ac_tile_text[t.form], (int)t.rows, (int)t.channels, (int)steps);
     close_case(title(what, d, bytes, 1), ANY, ANY, ANY, OUTPUT);
 }
 
@@ -310,18 +313,21 @@ static void tile_cases(void)
 {
     for (int32_t rows = 1; rows <= 3; rows++) {
         for (int32_t channels = 2; channels <= 4; channels += 2)
-            sums((ac_tile){.form = AC_TILE_PAIRS, .rows = rows, .channels = channels});
-        sums((ac_tile){.form = AC_TILE_BYTES, .rows = rows, .channels = 4});
-        sums((ac_tile){.form = AC_TILE_EACH, .rows = rows, .channels = 4, .pitch = 15, .shift = 3, .depth = 16});
+            sums((ac_tile){.form = AC_TILE_PAIRS, .rows = rows, .channels = channels}, N);
+        sums((ac_tile){.form = AC_TILE_BYTES, .rows = rows, .channels = 4}, N);
+        sums((ac_tile){.form = AC_TILE_EACH, .rows = rows, .channels = 4, .pitch = 15, .shift = 3, .depth = 16}, N);
     }
-    sums((ac_tile){.form = AC_TILE_OUTER, .rows = 3, .channels = 5, .pitch = 2, .shift = 2, .depth = 1});
-    sums((ac_tile){.form = AC_TILE_OUTER, .rows = 1, .channels = 12, .pitch = 0, .shift = 1, .depth = 3});
-    sums((ac_tile){.form = AC_TILE_LANES, .rows = 3, .channels = 5, .pitch = 10, .shift = 2, .depth = 2});
-    sums((ac_tile){.form = AC_TILE_LANES, .rows = 2, .channels = 8, .pitch = 8, .shift = 1, .depth = 1});
+    for (int32_t channels = 2; channels <= 6; channels += 2)
+        for (int32_t steps = 1; steps <= 3; steps++)
+            sums((ac_tile){.form = AC_TILE_ROW, .rows = 1, .channels = channels}, steps);
+    sums((ac_tile){.form = AC_TILE_OUTER, .rows = 3, .channels = 5, .pitch = 2, .shift = 2, .depth = 1}, N);
+    sums((ac_tile){.form = AC_TILE_OUTER, .rows = 1, .channels = 12, .pitch = 0, .shift = 1, .depth = 3}, N);
+    sums((ac_tile){.form = AC_TILE_LANES, .rows = 3, .channels = 5, .pitch = 10, .shift = 2, .depth = 2}, N);
+    sums((ac_tile){.form = AC_TILE_LANES, .rows = 2, .channels = 8, .pitch = 8, .shift = 1, .depth = 1}, N);
     spread(1, 0, 1, 1);
     spread(1, 0, 1, 0);
     for (int32_t channels = 1; channels <= 8; channels += channels < 4 ? 1 : 2)
-        sums((ac_tile){.form = AC_TILE_UNSIGNED, .rows = 1, .channels = channels, .depth = 32 / channels % 9});
+        sums((ac_tile){.form = AC_TILE_UNSIGNED, .rows = 1, .channels = channels, .depth = 32 / channels % 9}, N);
     spread(16, 3, 1, 20);
     spread(8, 7, 1, 0);
     spread(5, 12, 3, 20);
@@ -330,6 +336,25 @@ static void tile_cases(void)
         requants(lanes, true, 0);
         requants(lanes, true, 9);
     }
+}
+
+/* A loop marked apart: it reads a loop's variable, a variable, a value and an array of its own. */
+static void piece(void)
+{
+    open_case();
+    const int32_t x = buf("x", AC_I32, AC_BUF_IN), out = buf("out", AC_I32, AC_BUF_OUT);
+    const int32_t own = ac_lb_buf(&b, "own", AC_I32, 4, AC_BUF_LOCAL, 4, NULL);
+    const ac_x zero = ac_lb_i32(&b, 0), one = ac_lb_i32(&b, 1), next = ac_lb_var(&b, "next", zero);
+    const ac_x i = ac_lb_for_n(&b, "i", N / 4), v = ac_lb_load(&b, x, i, 1);
+    ac_lb_for(&b, "body", zero, one, 1, AC_MARK_APART);
+    const ac_x k = ac_lb_for_n(&b, "k", 4);
+    ac_lb_store(&b, own, k, ac_lb_add_wrap(&b, v, ac_lb_add(&b, i, k)));
+    ac_lb_store(&b, out, ac_lb_add(&b, ac_lb_get(&b, next), k), ac_lb_load(&b, own, k, 1));
+    ac_lb_end(&b);
+    ac_lb_end(&b);
+    ac_lb_set(&b, next, ac_lb_add(&b, ac_lb_get(&b, next), ac_lb_i32(&b, 4)));
+    ac_lb_end(&b);
+    close_case(title("piece", AC_I32, AC_I32, 1), ANY, OUTPUT, OUTPUT, OUTPUT);
 }
 
 /* TFLite's fixed-point multiply: i32 to i64 and back. */
@@ -695,6 +720,8 @@ static void build(bool vectors)
     lanes_cases(*d, 4);
     if (!vectors)
         tile_cases();
+    if (!vectors)
+        piece();
     for (int i = 0; i < (vectors ? 10 : 100); i++)
         random_program();
     local_array();
