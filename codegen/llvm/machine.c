@@ -4,8 +4,10 @@
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Error.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <pthread.h>
 
 static int failed(l_module *M, const char *what, char *why)
 {
@@ -28,6 +30,14 @@ static LLVMTargetRef find_target(l_module *M, const char *triple)
     return NULL;
 }
 
+/* LLVM 19 folds the steps of Helium's gathers into their offsets and then reads other elements than the loop says
+ * (tests/cross/gathered.ag). Options are the process's, and may be given once. */
+static void no_gathers(void)
+{
+    static const char *const OPTION[] = {"arenac", "-enable-arm-maskedgatscat=false"};
+    LLVMParseCommandLineOptions(2, OPTION, "");
+}
+
 int l_machine_open(l_module *M, bool for_this_process)
 {
     const ac_target *t = M->target;
@@ -36,6 +46,9 @@ int l_machine_open(l_module *M, bool for_this_process)
     LLVMInitializeAllTargetMCs();
     LLVMInitializeAllAsmPrinters();
     LLVMInitializeAllAsmParsers(); /* TILE is inline assembly */
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (t->mve)
+        pthread_once(&once, no_gathers);
     char *triple =
         *t->triple && !for_this_process ? LLVMNormalizeTargetTriple(t->triple) : LLVMGetDefaultTargetTriple();
     LLVMTargetRef found = find_target(M, triple);
