@@ -40,6 +40,11 @@ static void note_calls(watch *w, LLVMValueRef f, int32_t from)
             LLVMValueRef to = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
             if (to && LLVMIsAFunction(to) && LLVMCountBasicBlocks(to))
                 ac_frames_call(r, &w->frames, from, ac_frames_add(r, &w->frames, LLVMGetValueName2(to, &n)));
+            if (to && LLVMIsAInlineAsm(to) && w->M->target->dsp) { /* a tile keeps its end on the stack: tile.c */
+                const int32_t tile = ac_frames_add(r, &w->frames, "inline assembly");
+                w->frames.item[tile].bytes = 4;
+                ac_frames_call(r, &w->frames, from, tile);
+            }
         }
 }
 
