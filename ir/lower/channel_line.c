@@ -238,8 +238,8 @@ static bool include_bias(ac_channel *c, int32_t fold)
 static bool parts_in_halves(const ac_channel *c)
 {
     bool all = c->line.product == AC_LINE_SPLIT;
-    for (int64_t i = 0; i < c->n; i++)
-        all &= c->of[i].m >> c->line.drop <= INT16_MAX;
+    for (int64_t i = 0; i < c->n && all; i++)
+        all = c->of[i].m >> c->line.drop <= INT16_MAX;
     return all;
 }
 
