@@ -473,6 +473,9 @@ ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x)
     case AC_L_CAST:
         if (ac_c_strict(F) && (d == AC_U32 || d == AC_U64) && ac_dtype_is_int((ac_dtype)c_ins(f, in->a)->dtype))
             return as_unsigned(f, in->a, d);
+        /* what is made of a name has its type there: a product of it would be narrower than what it is put in */
+        if (ac_c_strict(F) && d == AC_I32 && c_ins(f, in->a)->dtype == AC_I16 && !f->use[in->a].join)
+            return ac_c_cast(r, "int32_t", a);
         return convert(f, a, (ac_dtype)c_ins(f, in->a)->dtype, d);
     case AC_L_SATCAST:
         return saturate(f, in);

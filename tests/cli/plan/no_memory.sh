@@ -1,6 +1,6 @@
 #!/bin/sh
-# When the system gives no memory, every verb says so (E0403) and ends with 4, leaves no file, and never ends as if all was
-# well: one allocation fails, or all from one on. Positions are spread; ARENAC_LONG=1 takes all.
+# When the system gives no memory (E0403), every verb says so and ends with 4, leaves no file, and never ends as if all
+# was well: one allocation fails, or all from one on. Positions are spread; ARENAC_LONG=1 takes all.
 # usage: no_memory.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require "${CC:-cc}" gcc
