@@ -11,8 +11,7 @@
  * sizes of parameters, and names; and when the same arguments may overlap. Functions with loops to be unrolled stay
  * apart: those need their bounds. */
 #include "codegen/module.h"
-#include "ir/loop/requants.h"
-#include "ir/loop/tiles.h"
+#include "ir/loop/ins_buffers.h"
 
 #include <string.h>
 
@@ -188,6 +187,9 @@ static const ac_loop_fn *build(const ac_module *m, const shared *s)
         b.note = NULL;
         ac_push(r, &fn->buf, b);
     }
+    int32_t *to = AC_NEW_N(r, int32_t, from->buf.n + 1);
+    for (int32_t i = 0; i < from->buf.n; i++)
+        to[i] = i + (i >= params);
     ac_x *map = AC_NEW_N(r, ac_x, from->code.n);
     ac_push(r, &fn->code, from->code.item[0]);
     ac_x *at = AC_NEW_N(r, ac_x, s->slots + 1);
@@ -211,16 +213,7 @@ static const ac_loop_fn *build(const ac_module *m, const shared *s)
         in.c = moved(map, in.c);
         if (in.op == AC_L_GET || in.op == AC_L_SET)
             in.aux = map[in.aux];
-        else if (ac_lop_has_buffer((ac_lop)in.op))
-            in.aux += in.aux >= params;
-        if (in.op == AC_L_TILE) {
-            const ac_tile t = ac_ins_tile(&in);
-            ac_tile_set_buffers(&in, in.aux, t.w + (t.w >= params), t.acc + (t.acc >= params));
-        }
-        if (in.op == AC_L_REQUANT) {
-            const ac_requants q = ac_ins_requant(&in);
-            ac_requant_set_buffers(&in, in.aux, q.acc + (q.acc >= params), q.table + (q.table >= params));
-        }
+        ac_ins_move_buffers(&in, to);
         ac_push(r, &fn->code, in);
     }
     return fn;

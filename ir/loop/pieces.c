@@ -2,8 +2,7 @@
 #include "ir/loop/pieces.h"
 
 #include "ir/loop/builder.h"
-#include "ir/loop/requants.h"
-#include "ir/loop/tiles.h"
+#include "ir/loop/ins_buffers.h"
 
 enum { MOST_VALUES = 48 };
 
@@ -23,26 +22,6 @@ typedef struct cutter {
     int32_t n;
     int32_t *home; /* by buffer on the stack: 1 + the cut that uses it; -1: several, or what is outside */
 } cutter;
-
-/* Calls see(buffer) for all that an instruction uses. */
-static int32_t buffers_of(const ac_ins *i, int32_t buf[3])
-{
-    if (!ac_lop_has_buffer((ac_lop)i->op))
-        return 0;
-    buf[0] = i->aux;
-    if (i->op == AC_L_TILE) {
-        const ac_tile t = ac_ins_tile(i);
-        buf[1] = t.form == AC_TILE_SPREAD ? t.x : t.w;
-        buf[2] = t.acc;
-        return 3;
-    }
-    if (i->op == AC_L_REQUANT) {
-        buf[1] = ac_ins_requant(i).acc;
-        buf[2] = ac_ins_requant(i).table;
-        return 3;
-    }
-    return 1;
-}
 
 static bool is_local(const cutter *c, int32_t buf)
 {
@@ -78,8 +57,8 @@ static void find_homes(cutter *c)
         while (k < c->n && c->cut[k].end < x)
             k++;
         const int32_t here = k < c->n && c->cut[k].begin < x ? 1 + k : -1;
-        int32_t buf[3];
-        for (int32_t i = buffers_of(&c->fn->code.item[x], buf) - 1; i >= 0; i--)
+        int32_t buf[AC_INS_BUFFERS];
+        for (int32_t i = ac_ins_buffers(&c->fn->code.item[x], buf) - 1; i >= 0; i--)
             c->home[buf[i]] = c->home[buf[i]] && c->home[buf[i]] != here ? -1 : here;
     }
 }
@@ -109,8 +88,8 @@ static void find_needs(const cutter *c, cut *k)
         if (i->op == AC_L_GET)
             need(c, k, i->aux);
         k->fits &= !(i->op == AC_L_SET && i->aux < k->begin) && i->op != AC_L_FAIL_IF;
-        int32_t buf[3];
-        for (int32_t n = buffers_of(i, buf) - 1; n >= 0; n--)
+        int32_t buf[AC_INS_BUFFERS];
+        for (int32_t n = ac_ins_buffers(i, buf) - 1; n >= 0; n--)
             k->fits &= !is_local(c, buf[n]) || c->home[buf[n]] > 0;
     }
     need(c, k, c->fn->code.item[k->begin].a);
@@ -134,13 +113,8 @@ static void copy(writer *w, ac_x x)
     i.c = w->map[i.c];
     if (i.op == AC_L_GET || i.op == AC_L_SET)
         i.aux = w->map[i.aux];
-    if (w->buf && ac_lop_has_buffer((ac_lop)i.op)) {
-        i.aux = w->buf[i.aux];
-        if (i.op == AC_L_TILE)
-            ac_tile_set_buffers(&i, i.aux, w->buf[ac_ins_tile(&i).w], w->buf[ac_ins_tile(&i).acc]);
-        if (i.op == AC_L_REQUANT)
-            ac_requant_set_buffers(&i, i.aux, w->buf[ac_ins_requant(&i).acc], w->buf[ac_ins_requant(&i).table]);
-    }
+    if (w->buf)
+        ac_ins_move_buffers(&i, w->buf);
     w->map[x] = ac_lb_copy(&w->b, fn, &i);
 }
 
@@ -150,8 +124,8 @@ static void piece_buffers(writer *w, const cut *k, ac_piece *p, int32_t *buf)
     const ac_loop_fn *fn = w->c->fn;
     bool *used = AC_NEW_N(w->c->region, bool, fn->buf.n + 1);
     for (ac_x x = k->begin + 1; x < k->end; x++) {
-        int32_t list[3];
-        for (int32_t n = buffers_of(&fn->code.item[x], list) - 1; n >= 0; n--)
+        int32_t list[AC_INS_BUFFERS];
+        for (int32_t n = ac_ins_buffers(&fn->code.item[x], list) - 1; n >= 0; n--)
             used[list[n]] = true;
     }
     for (int32_t pass = 0; pass < 2; pass++) {

@@ -29,15 +29,6 @@ void ac_requant_put(ac_ins *i, const ac_requants *q)
              (int64_t)(q->lanes - 1) << 58;
 }
 
-void ac_requant_set_buffers(ac_ins *i, int32_t y, int32_t acc, int32_t table)
-{
-    ac_requants q = ac_ins_requant(i);
-    q.y = y;
-    q.acc = acc;
-    q.table = table;
-    ac_requant_put(i, &q);
-}
-
 int32_t ac_requant_at(const ac_requants *q, int32_t acc, int32_t m, int32_t e)
 {
     const int64_t x = (int32_t)((uint32_t)acc << q->pre);

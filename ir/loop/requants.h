@@ -28,7 +28,6 @@ typedef struct ac_requants {
 void ac_lb_requant(ac_lb *b, ac_requants q, ac_x y_at, ac_x at, ac_x bias);
 ac_requants ac_ins_requant(const ac_ins *i);
 void ac_requant_put(ac_ins *i, const ac_requants *q);
-void ac_requant_set_buffers(ac_ins *i, int32_t y, int32_t acc, int32_t table);
 
 /* The definition of a lane. acc: with the bias. */
 int32_t ac_requant_at(const ac_requants *q, int32_t acc, int32_t m, int32_t e);

@@ -36,15 +36,6 @@ void ac_tile_put(ac_ins *i, const ac_tile *t)
              (int64_t)t->acc << 12 | (t->form == AC_TILE_SPREAD ? t->stride : t->w);
 }
 
-void ac_tile_set_buffers(ac_ins *i, int32_t x, int32_t w, int32_t acc)
-{
-    ac_tile t = ac_ins_tile(i);
-    t.x = x;
-    t.w = w;
-    t.acc = acc;
-    ac_tile_put(i, &t);
-}
-
 int32_t ac_tile_depth(const ac_tile *t)
 {
     switch (t->form) {

@@ -77,7 +77,6 @@ typedef struct ac_tile {
 void ac_lb_tile(ac_lb *b, ac_tile t, ac_x x_at, ac_x w_at, ac_x steps);
 ac_tile ac_ins_tile(const ac_ins *i);
 void ac_tile_put(ac_ins *i, const ac_tile *t);
-void ac_tile_set_buffers(ac_ins *i, int32_t x, int32_t w, int32_t acc);
 bool ac_tile_fits(const ac_tile *t);     /* into an instruction? */
 int32_t ac_tile_depth(const ac_tile *t); /* of a step */
 int32_t ac_tile_slot(int32_t channel);

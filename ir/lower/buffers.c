@@ -1,7 +1,6 @@
 /* buffers.c - operands, results, scratch and constants of a lowering: which buffer of the loops is what. */
 #include "ir/lower/buffers.h"
-#include "ir/loop/requants.h"
-#include "ir/loop/tiles.h"
+#include "ir/loop/ins_buffers.h"
 
 #include <assert.h>
 #include <string.h>
@@ -187,15 +186,9 @@ void ac_lo_settle(ac_lowered *w, int32_t last)
     bool used[256] = {false};
     assert(n <= 256 && "64 operands, and a few constants, scratches and tables");
     for (int32_t i = 1; i < fn->code.n; i++) {
-        const ac_ins *in = &fn->code.item[i];
-        if (ac_lop_has_buffer((ac_lop)in->op))
-            used[in->aux] = true;
-        if (in->op == AC_L_TILE) { /* its accumulators are stored somewhere */
-            used[ac_ins_tile(in).w] = true;
-            used[ac_ins_tile(in).acc] = true;
-        }
-        if (in->op == AC_L_REQUANT)
-            used[ac_ins_requant(in).table] = used[ac_ins_requant(in).acc] = true;
+        int32_t list[AC_INS_BUFFERS];
+        for (int32_t k = ac_ins_buffers(&fn->code.item[i], list) - 1; k >= 0; k--)
+            used[list[k]] = true;
     }
     int32_t count = 0, args = 0;
     for (int kind = 0; kind < 3; kind++) {
@@ -219,18 +212,6 @@ void ac_lo_settle(ac_lowered *w, int32_t last)
     }
     fn->buf.n = count;
     w->arg.n = args;
-    for (int32_t i = 1; i < fn->code.n; i++) {
-        if (ac_lop_has_buffer((ac_lop)fn->code.item[i].op))
-            fn->code.item[i].aux = to[fn->code.item[i].aux];
-        if (fn->code.item[i].op == AC_L_MMA) /* its words are stored somewhere, so the buffer is in use */
-            fn->code.item[i].k.i = to[fn->code.item[i].k.i];
-        if (fn->code.item[i].op == AC_L_TILE) {
-            const ac_tile t = ac_ins_tile(&fn->code.item[i]);
-            ac_tile_set_buffers(&fn->code.item[i], fn->code.item[i].aux, to[t.w], to[t.acc]);
-        }
-        if (fn->code.item[i].op == AC_L_REQUANT) {
-            const ac_requants q = ac_ins_requant(&fn->code.item[i]);
-            ac_requant_set_buffers(&fn->code.item[i], fn->code.item[i].aux, to[q.acc], to[q.table]);
-        }
-    }
+    for (int32_t i = 1; i < fn->code.n; i++)
+        ac_ins_move_buffers(&fn->code.item[i], to);
 }

@@ -2,8 +2,7 @@
 #include "ir/loop/access/part.h"
 
 #include "ir/loop/access/walk.h"
-#include "ir/loop/requants.h"
-#include "ir/loop/tiles.h"
+#include "ir/loop/ins_buffers.h"
 
 typedef struct finder {
     ac_part *part;
@@ -183,8 +182,11 @@ bool ac_part_of(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn, ac_part *ou
 
 static bool uses(const ac_ins *i, int32_t buf)
 {
-    return (ac_lop_has_buffer((ac_lop)i->op) && i->aux == buf) || (i->op == AC_L_TILE && ac_ins_tile(i).acc == buf) ||
-           (i->op == AC_L_REQUANT && ac_ins_requant(i).acc == buf);
+    int32_t list[AC_INS_BUFFERS];
+    bool does = false;
+    for (int32_t n = ac_ins_buffers(i, list) - 1; n >= 0; n--)
+        does |= list[n] == buf;
+    return does;
 }
 
 bool ac_part_stays_inside(const ac_part *p, int32_t buf)

@@ -1,7 +1,7 @@
 /* strip.c - several functions as one that works row by row. */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/strip.h"
-#include "ir/loop/requants.h"
+#include "ir/loop/ins_buffers.h"
 #include "ir/loop/tiles.h"
 
 typedef struct composer {
@@ -90,11 +90,7 @@ static void copy(composer *c, int32_t member, int32_t begin, int32_t end)
                 i.a = address(c, m, i.aux, i.a);
                 i.flags &= (uint8_t)~AC_F_ALIGNED;
             }
-            i.aux = m->buf[i.aux];
-            if (i.op == AC_L_TILE) /* weights are constants, accumulators local */
-                ac_tile_set_buffers(&i, i.aux, m->buf[ac_ins_tile(&i).w], m->buf[ac_ins_tile(&i).acc]);
-            if (i.op == AC_L_REQUANT)
-                ac_requant_set_buffers(&i, i.aux, m->buf[ac_ins_requant(&i).acc], m->buf[ac_ins_requant(&i).table]);
+            ac_ins_move_buffers(&i, m->buf); /* a tile's weights are constants, its accumulators local */
         }
         map[x] = ac_lb_copy(&c->b, from, &i);
     }

@@ -18,7 +18,7 @@
  * cost, the step stays whole. Cost: O(instructions * nesting). */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/traffic.h"
-#include "ir/loop/requants.h"
+#include "ir/loop/ins_buffers.h"
 #include "ir/loop/tiles.h"
 #include "ir/lower/lower.h"
 #include "ir/lower/node/node.h"
@@ -231,16 +231,13 @@ static ac_x copy_ins(cutter *v, ac_x x)
     if (ac_lop_has_buffer((ac_lop)i.op)) {
         if (v->private_at[i.aux])
             i.a = ac_lb_add(&v->b, i.a, v->private_at[i.aux]);
-        i.aux = v->buf[i.aux];
     }
     if (i.op == AC_L_TILE) {
         const ac_tile t = ac_ins_tile(&i);
         if (t.form == AC_TILE_SPREAD && v->private_at[t.acc])
             i.b = ac_lb_add(&v->b, i.b, v->private_at[t.acc]);
-        ac_tile_set_buffers(&i, i.aux, v->buf[t.w], v->buf[t.acc]);
     }
-    if (i.op == AC_L_REQUANT)
-        ac_requant_set_buffers(&i, i.aux, v->buf[ac_ins_requant(&i).acc], v->buf[ac_ins_requant(&i).table]);
+    ac_ins_move_buffers(&i, v->buf);
     return v->map[x] = ac_lb_copy(&v->b, v->from, &i);
 }
 

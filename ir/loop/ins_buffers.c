@@ -1,0 +1,49 @@
+/* ins_buffers.c - the one place that knows which fields of an instruction are buffers; see ins_buffers.h. */
+#include "ir/loop/ins_buffers.h"
+
+#include "ir/loop/requants.h"
+#include "ir/loop/tiles.h"
+
+int32_t ac_ins_buffers(const ac_ins *i, int32_t buf[AC_INS_BUFFERS])
+{
+    if (!ac_lop_has_buffer((ac_lop)i->op))
+        return 0;
+    int32_t n = 0;
+    buf[n++] = i->aux;
+    if (i->op == AC_L_MMA)
+        buf[n++] = (int32_t)i->k.i;
+    if (i->op == AC_L_TILE) {
+        const ac_tile t = ac_ins_tile(i);
+        buf[n++] = t.acc;
+        if (t.form != AC_TILE_SPREAD)
+            buf[n++] = t.w;
+    }
+    if (i->op == AC_L_REQUANT) {
+        const ac_requants q = ac_ins_requant(i);
+        buf[n++] = q.acc;
+        buf[n++] = q.table;
+    }
+    return n;
+}
+
+void ac_ins_move_buffers(ac_ins *i, const int32_t *to)
+{
+    if (i->op == AC_L_TILE) {
+        ac_tile t = ac_ins_tile(i);
+        t.x = to[t.x];
+        t.acc = to[t.acc];
+        if (t.form != AC_TILE_SPREAD)
+            t.w = to[t.w];
+        ac_tile_put(i, &t);
+    } else if (i->op == AC_L_REQUANT) {
+        ac_requants q = ac_ins_requant(i);
+        q.y = to[q.y];
+        q.acc = to[q.acc];
+        q.table = to[q.table];
+        ac_requant_put(i, &q);
+    } else if (ac_lop_has_buffer((ac_lop)i->op)) {
+        i->aux = to[i->aux];
+        if (i->op == AC_L_MMA)
+            i->k.i = to[i->k.i];
+    }
+}
