@@ -7,7 +7,8 @@
 
 enum {
     MOST_POINTS = 2 * 256 + 2, /* of bytes: both sides of 255 steps, and both ends */
-    MOST_SCALE = 20            /* bits below the unit of the result: sums stay within 63 bits */
+    MOST_SCALE = 20,           /* bits below the unit of the result: sums stay within 63 bits */
+    COMMON_POST = 17           /* bits below the unit where they suffice: kernels that shift alike can be one */
 };
 
 int32_t ac_steps_at(const ac_steps *f, int32_t acc)
@@ -314,14 +315,10 @@ static bool fit_exactly(const ac_steps *f, const ac_line *line, ac_line_of *of)
     return !f->real && of->post > 32 && equal(f, &p, line, of);
 }
 
-/* The numbers of n channels. nudge: a unit of the product more, for multipliers that are powers of two: negatives have
- * -c - 1, not -c. */
-static bool fit_all(const ac_steps *f, int64_t n, ac_line *line, int64_t nudge, ac_line_of *of)
+/* The numbers of n channels that shift by `post` after the sum. nudge: a unit of the product more, for multipliers that
+ * are powers of two: negatives have -c - 1, not -c. */
+static bool fit_post(const ac_steps *f, int64_t n, const ac_line *line, int32_t post, int64_t nudge, ac_line_of *of)
 {
-    if (line->clip && !set_clip(f, n, line))
-        return false;
-    set_shifts(f, n, line);
-    const int32_t post = post_of(f, n, line);
     for (int64_t i = 0; i < n; i++) {
         const ac_steps g = clipped(&f[i], line);
         const bool is_signed = line->kind == AC_LINE_SIGNED;
@@ -334,6 +331,23 @@ static bool fit_all(const ac_steps *f, int64_t n, ac_line *line, int64_t nudge, 
             return false;
     }
     return true;
+}
+
+/* The numbers of n channels, by the shift that other steps have too where it will do. */
+static bool fit_all(const ac_steps *f, int64_t n, ac_line *line, int64_t nudge, ac_line_of *of)
+{
+    if (line->clip && !set_clip(f, n, line))
+        return false;
+    set_shifts(f, n, line);
+    const int32_t post = post_of(f, n, line), spare = post - COMMON_POST;
+    ac_line common = *line;
+    common.pre -= spare;
+    if (line->product == AC_LINE_HIGH && !line->vary && spare > 0 && common.pre >= 0 &&
+        fit_post(f, n, &common, COMMON_POST, nudge, of)) {
+        *line = common;
+        return true;
+    }
+    return fit_post(f, n, line, post, nudge, of);
 }
 
 /* In the order of their cost, for all widths of products that there are. */
