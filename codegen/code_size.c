@@ -129,10 +129,13 @@ ac_bytes ac_code_add(ac_code_estimate *all, ac_region *r, const ac_loop_fn *fn, 
     const uint64_t hash = ac_fn_hash(fn);
     all->uses |= library_uses(fn);
     for (int32_t i = 0; i < all->fn.n; i++)
-        if (all->hash.item[i] == hash && ac_fn_same(all->fn.item[i], fn))
+        if (all->hash.item[i] == hash && ac_fn_same(all->fn.item[i], fn)) {
+            all->calls.item[i]++;
             return bytes;
+        }
     ac_push(r, &all->fn, fn);
     ac_push(r, &all->hash, hash);
+    ac_push(r, &all->calls, 1);
     all->bytes += bytes;
     return bytes;
 }

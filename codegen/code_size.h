@@ -24,6 +24,7 @@ typedef struct ac_code_estimate {
     uint32_t uses;  /* AC_CODE_...: what of the compiler's library */
     AC_VEC(const ac_loop_fn *) fn;
     AC_VEC(uint64_t) hash;
+    AC_VEC(int32_t) calls; /* of each */
 } ac_code_estimate;
 ac_bytes ac_code_add(ac_code_estimate *all, ac_region *r, const ac_loop_fn *fn, const ac_target *t);
 /* Firmware: run with so many calls, init, and the library; other targets: 0. */

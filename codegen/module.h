@@ -6,6 +6,7 @@
 #ifndef AC_CODEGEN_MODULE_H
 #define AC_CODEGEN_MODULE_H
 #include "base/sink.h"
+#include "codegen/share_groups.h"
 #include "ir/graph/graph.h"
 #include "ir/lower/lowered.h"
 #include "ir/lower/target.h"
@@ -124,8 +125,9 @@ static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes 
     return m->ram[index].base + offset;
 }
 
-/* share_kernels.c: functions that differ in whole numbers only become one, with a table of them. After dedupe. */
-void ac_module_share_kernels(ac_module *m);
+/* share_kernels.c: functions that differ in whole numbers only become one, with a table of them, where that is worth
+ * the price. After dedupe. */
+void ac_module_share_kernels(ac_module *m, ac_share_price price);
 
 /* bind.c: of each parameter of function fn: does no call let it overlap another? Those may be `restrict`, `noalias`. */
 bool *ac_module_restricted(const ac_module *m, int32_t fn);

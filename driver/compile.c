@@ -54,17 +54,6 @@ static void put_addresses(const arenac *a, ac_module *m)
                 m->ram[k].address = a->opt.mem.item[i].address;
 }
 
-static void share_kernels(arenac *a, ac_module *m)
-{
-    if (!a->opt.share_kernels)
-        return;
-    if (!a->lowering->set.gpu)
-        ac_module_share_kernels(m);
-    else
-        ac_warn(&a->cx, (ac_place){0}, W0002, "kernels of %s have their shapes built in: --share-kernels is ignored",
-                m->target->name);
-}
-
 int ac_compile(arenac *a)
 {
     const ac_options *o = &a->opt;
@@ -101,7 +90,8 @@ int ac_compile(arenac *a)
     ac_module_bind(m, p->graph, p->step, p->n_steps, &b);
     put_addresses(a, m);
     ac_module_dedupe(m);
-    share_kernels(a, m);
+    if (s->share)
+        ac_module_share_kernels(m, s->share);
     a->module = m;
     return AC_OK;
 }

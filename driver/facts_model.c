@@ -4,6 +4,7 @@
 #include "codegen/bind.h"
 #include "codegen/code_size.h"
 #include "codegen/constants.h"
+#include "codegen/share_groups.h"
 #include "ir/pass/pass.h"
 #include "planner/graph/overlap.h"
 #include "planner/report/cuts.h"
@@ -24,6 +25,19 @@ static const char *step_title(ac_ctx *cx, const ac_node *n)
     if (n->op == AC_OP_FULLY_CONNECTED && w && w->rank == 2)
         return ac_strf(cx->region, "%s %lld->%lld", op, (long long)w->dim[1], (long long)w->dim[0]);
     return op;
+}
+
+/* What compile will make of equal kernels. */
+static void share_kernels(arenac *a, const ac_code_estimate *code)
+{
+    const ac_settings *s = &a->lowering->set;
+    const ac_share_set set = {
+        .fn = code->fn.item, .calls = code->calls.item, .n = code->fn.n, .target = s->target, .price = s->share};
+    const ac_share_group *group = s->share ? ac_share_groups(a->cx.region, &set) : NULL;
+    for (int32_t f = 0; group && f < set.n; f++) {
+        a->report->code_bytes -= group[f].saved;
+        a->report->n_kernels -= !group[f].n;
+    }
 }
 
 static void steps(arenac *a)
@@ -51,6 +65,7 @@ static void steps(arenac *a)
     }
     r->code_bytes = code.bytes + ac_code_around(&code, p->n_steps, a->lowering->set.target);
     r->n_kernels = code.fn.n;
+    share_kernels(a, &code);
     ac_facts_steps(a, step, p->n_steps);
 }
 

@@ -65,6 +65,17 @@ static int32_t winograd_of(const ac_options *o)
     return !o->winograd ? 0 : !*o->winograd ? AC_WINOGRAD_CHEAPEST : o->winograd[0] - '0';
 }
 
+static ac_share_price share_of(ac_ctx *cx, const ac_options *o, const ac_settings *s)
+{
+    const char *word = o->share_kernels;
+    if (!word)
+        return s->target->firmware ? AC_SHARE_AUTO : AC_SHARE_NEVER;
+    if (s->gpu && !ac_is(word, "off"))
+        ac_warn(cx, NOWHERE, W0002, "kernels of %s have their shapes built in: --share-kernels is ignored",
+                s->target->name);
+    return s->gpu || ac_is(word, "off") ? AC_SHARE_NEVER : ac_is(word, "auto") ? AC_SHARE_AUTO : AC_SHARE_BYTES;
+}
+
 static const char *closest_target(ac_ctx *cx, const char *name)
 {
     const int32_t n = ac_target_count();
@@ -91,6 +102,7 @@ int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_set
     s.threads = threads_of(cx, o, &s);
     s.tensor_cores = tensor_cores_of(cx, o, &s);
     s.winograd = winograd_of(o);
+    s.share = share_of(cx, o, &s);
     *out = s;
     return AC_OK;
 }

@@ -1,6 +1,7 @@
 /* settings.h - what the options mean for a target: made once, when the target is known. */
 #ifndef AC_DRIVER_SETTINGS_H
 #define AC_DRIVER_SETTINGS_H
+#include "codegen/share_groups.h"
 #include "driver/options.h"
 #include "ir/lower/lower.h"
 #include "planner/graph/planned.h"
@@ -14,6 +15,7 @@ typedef struct ac_settings {
     int32_t threads;          /* tasks that a step is cut into; 1: none */
     int32_t tensor_cores;     /* AC_TENSOR_... */
     int32_t winograd;         /* as ac_schedule has it */
+    ac_share_price share;     /* --share-kernels */
     ac_reductions reductions; /* those that are asked for */
 } ac_settings;
 

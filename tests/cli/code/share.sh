@@ -54,5 +54,34 @@ size_of() { # OBJECT: bytes of its code
     echo $bytes
 }
 ! have nm binutils || [ "$(size_of s.o)" -lt "$(size_of m.o)" ] || die "the code is not smaller"
-"$arenac" compile -q m.ag -t cortex-m4 --share-kernels --name m -o f.c
+cat >points.ag <<'M'
+graph points {
+  input  x: i8[1,12,12,16] q(0.05, 3)
+  const  w1: i8[32,1,1,16] q(0.01, 0) = random 1 (-127, 127)
+  const  w2: i8[48,1,1,32] q(0.01, 0) = random 2 (-127, 127)
+  const  w3: i8[16,1,1,48] q(0.01, 0) = random 3 (-127, 127)
+  a: i8[1,12,12,32] q(0.05, -5) = conv_2d(x, w1, _) act=relu "one"
+  b: i8[1,12,12,48] q(0.05, -5) = conv_2d(a, w2, _) act=relu "two"
+  c: i8[1,12,12,16] q(0.05, -5) = conv_2d(b, w3, _) act=relu "three"
+  output c
+}
+M
+firmware() { # FILE OPTIONS...: are numbers read from tables?
+    file=$1
+    shift
+    "$arenac" compile -q points.ag -t cortex-m4 --name m -o "$file" "$@"
+    grep -q 'shape\[' "$file"
+}
+firmware f.c --share-kernels || die "firmware: nothing is shared"
+firmware f.c --share-kernels=on || die "firmware, =on: nothing is shared"
+! firmware f.c --share-kernels=off || die "firmware, =off: kernels are shared"
+firmware f.c || die "firmware: sharing is not the default"
+grep -v options f.c >default.txt
+firmware f.c --share-kernels=auto
+grep -v -e options -e '--share-kernels=auto' f.c | cmp -s - default.txt || die "auto is not the default of firmware"
+kernels() { # WORD: how many the report counts
+    "$arenac" plan -q --json points.ag -t cortex-m4 --share-kernels="$1" | tr -d ' ,' | sed -n 's/"kernels"://p'
+}
+[ "$(kernels on)" = "$(kernels auto)" ] && [ "$(kernels on)" -lt "$(kernels off)" ] ||
+    die "the report does not count shared kernels once"
 echo "kernels are shared"

@@ -1,0 +1,45 @@
+/* share_groups.h - which functions become one that takes its shapes as arguments, and what that saves and costs.
+ *
+ * Two functions go together when their instructions, types and lanes are equal, but for whole constants of one lane,
+ * the sizes of parameters, and names. Functions with loops to be unrolled stay apart: those need their bounds.
+ *
+ *     ac_share_set set = {.fn = fn, .calls = calls, .n = n, .target = t, .price = AC_SHARE_AUTO};
+ *     group = ac_share_groups(region, &set);    by its first function; group[f].n 0: f is in another one's
+ *
+ * price: AC_SHARE_BYTES takes every group that saves bytes; AC_SHARE_AUTO those alone whose share of the code is at
+ * least six times their share of the instructions that run; members that are too dear leave their group. A number costs
+ * instructions where it is read in an innermost loop: it needs a register, or a load. Both are estimates.
+ *
+ * Cost: O(functions^2 * instructions) at worst; unequal ones differ early. Memory: the region. Nothing fails. */
+#ifndef AC_CODEGEN_SHARE_GROUPS_H
+#define AC_CODEGEN_SHARE_GROUPS_H
+#include "ir/loop/loop.h"
+#include "ir/lower/target.h"
+
+typedef enum ac_share_price { AC_SHARE_NEVER, AC_SHARE_AUTO, AC_SHARE_BYTES } ac_share_price;
+
+typedef struct ac_share_set {
+    const ac_loop_fn *const *fn; /* distinct */
+    const int32_t *calls;        /* of each */
+    int32_t n;
+    const ac_target *target;
+    ac_share_price price;
+    /* May f and g be one, for what their arguments share? NULL: always. */
+    bool (*may_share)(const void *with, int32_t f, int32_t g);
+    const void *with;
+} ac_share_set;
+
+typedef struct ac_share_group {
+    const ac_loop_fn *fn; /* the first */
+    int32_t *member, n;   /* functions of the set; n 1: it stays as it is, and the rest of this is empty */
+    int32_t *hole, holes; /* instructions whose constants differ */
+    int32_t *slot, slots; /* of each: where its number is in the table; numbers that agree everywhere share a place */
+    ac_bytes saved;       /* estimate */
+} ac_share_group;
+
+ac_share_group *ac_share_groups(ac_region *r, const ac_share_set *set);
+
+/* Is the number of a hole 64 bits wide? */
+bool ac_share_is_wide(const ac_share_group *g, int32_t hole);
+
+#endif
