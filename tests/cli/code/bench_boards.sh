@@ -44,6 +44,7 @@ fi
 if have_rv32; then
     none=0
     counts rv32imac
+    counts rv32imac-zba-zbb
     counts rv32imac-zve32x
     ! have_llvm || counts rv32imac-zve32x --backend llvm
 fi
