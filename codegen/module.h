@@ -103,6 +103,7 @@ typedef struct ac_module {
     int32_t n_ram;
     ac_bytes arena_bytes, arena_align, state_bytes; /* arena: all of ram in one block */
     bool optimal;                                   /* the plan meets its bound */
+    ac_share_price share;                           /* of kernels, and of the pieces of stripes */
     ac_weights weights;
     const char *section_code, *section_rodata; /* NULL: the usual ones */
     int32_t threads; /* above 1: calls with low->chunks are made that often, chunk 0, 1, .., through a pool */
@@ -126,8 +127,8 @@ static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes 
 }
 
 /* share_kernels.c: functions that differ in whole numbers only become one, with a table of them, where that is worth
- * the price. After dedupe. */
-void ac_module_share_kernels(ac_module *m, ac_share_price price);
+ * the price, m->share. After dedupe. */
+void ac_module_share_kernels(ac_module *m);
 
 /* bind.c: of each parameter of function fn: does no call let it overlap another? Those may be `restrict`, `noalias`. */
 bool *ac_module_restricted(const ac_module *m, int32_t fn);

@@ -79,6 +79,7 @@ int ac_compile(arenac *a)
                      .version = arenac_version(),
                      .target = s->target,
                      .optimal = p->plan.arena_bytes == a->report->aligned_bound,
+                     .share = s->share,
                      .threads = s->threads,
                      .poison = o->poison,
                      .host = a->purpose == AC_FOR_RUNNING || ac_has_caller_io(a),
@@ -90,8 +91,7 @@ int ac_compile(arenac *a)
     ac_module_bind(m, p->graph, p->step, p->n_steps, &b);
     put_addresses(a, m);
     ac_module_dedupe(m);
-    if (s->share)
-        ac_module_share_kernels(m, s->share);
+    ac_module_share_kernels(m);
     a->module = m;
     return AC_OK;
 }

@@ -4,7 +4,7 @@
 #include "codegen/bind.h"
 #include "codegen/code_size.h"
 #include "codegen/constants.h"
-#include "codegen/share_groups.h"
+#include "codegen/share_pieces.h"
 #include "ir/pass/pass.h"
 #include "planner/graph/overlap.h"
 #include "planner/report/cuts.h"
@@ -34,10 +34,13 @@ static void share_kernels(arenac *a, const ac_code_estimate *code)
     const ac_share_set set = {
         .fn = code->fn.item, .calls = code->calls.item, .n = code->fn.n, .target = s->target, .price = s->share};
     const ac_share_group *group = s->share ? ac_share_groups(a->cx.region, &set) : NULL;
+    ac_bytes saved = 0;
     for (int32_t f = 0; group && f < set.n; f++) {
-        a->report->code_bytes -= group[f].saved;
+        saved += group[f].saved;
         a->report->n_kernels -= !group[f].n;
+        ac_share_pieces(&a->cx, a->cx.region, set.fn[f], set.target, set.price, &saved);
     }
+    a->report->code_bytes -= saved;
 }
 
 static void steps(arenac *a)

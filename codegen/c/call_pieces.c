@@ -27,10 +27,11 @@ int ac_c_print_pieces(ac_cfn *f, const ac_csig *sig)
     f->piece_name = AC_NEW_N(r, const char *, f->pieces->n + 1);
     for (int32_t k = 0; k < f->pieces->n; k++) {
         const ac_piece *p = &f->pieces->item[k];
-        bool *restricted = AC_NEW_N(r, bool, p->fn->buf.n + 1);
-        for (int32_t i = 0; i < p->fn->buf.n; i++)
-            restricted[i] = p->fn->buf.item[i].role != AC_BUF_LOCAL && sig->restricted &&
-                            (p->buf[i] >= f->pieces->outer->buf.n - 1 || sig->restricted[p->buf[i]]);
+        if (p->like < k) {
+            f->piece_name[k] = f->piece_name[p->like];
+            continue;
+        }
+        const bool *restricted = ac_pieces_restricted(r, f->pieces, k, sig->restricted);
         f->piece_name[k] = ac_strf(r, "%s_%s", f->file->prefix, p->fn->name);
         const ac_csig own = {.name = f->piece_name[k], .restricted = restricted, .section = sig->section};
         AC_TRY(ac_c_print_fn(f->file, p->fn, &own, f->to));

@@ -26,7 +26,7 @@
 #include "codegen/c/expr.h"
 #include "codegen/c/identifiers.h"
 #include "ir/loop/loop.h"
-#include "ir/loop/pieces.h"
+#include "codegen/share_pieces.h"
 #include "ir/lower/target.h"
 
 /* One file: what its functions have needed so far */
@@ -35,6 +35,7 @@ typedef struct ac_cfile {
     ac_region *region;
     const struct ac_dialect *dialect;
     const ac_target *target;
+    ac_share_price share;       /* of pieces */
     const char *prefix, *upper; /* "kws", "KWS" */
     ac_sink types;              /* vector types, in order of first use */
     ac_sink helpers;            /* small static functions, each before its first use */

@@ -351,6 +351,7 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
     ac_region *r = m->cx->region;
     ac_emit e = {.m = m, .region = r, .to = to, .weights = ac_module_weights(m), .blob_name = blob_name};
     ac_cfile_open(&e.file, m->cx, &ac_dialect_c, m->target, m->name);
+    e.file.share = m->share;
     e.names = m->target->firmware ? ac_emit_short_names(m) : NULL;
     e.fn = AC_NEW_N(r, const char *, m->n_fn + 1);
     e.konst = AC_NEW_N(r, const char *, m->n_konst + 1);

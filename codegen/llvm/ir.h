@@ -27,7 +27,7 @@
 #define AC_CODEGEN_LLVM_IR_H
 #include "codegen/backend.h"
 #include "codegen/constants.h"
-#include "ir/loop/pieces.h"
+#include "codegen/share_pieces.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>

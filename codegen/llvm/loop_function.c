@@ -311,10 +311,11 @@ static int make_pieces(l_fn *f, const bool *restricted)
     f->piece = AC_NEW_N(M->region, LLVMValueRef, f->pieces->n + 1);
     for (int32_t k = 0; k < f->pieces->n; k++) {
         const ac_piece *p = &f->pieces->item[k];
-        bool *own = AC_NEW_N(M->region, bool, p->fn->buf.n + 1);
-        for (int32_t i = 0; i < p->fn->buf.n; i++)
-            own[i] = p->fn->buf.item[i].role != AC_BUF_LOCAL && restricted &&
-                     (p->buf[i] >= f->pieces->outer->buf.n - 1 || restricted[p->buf[i]]);
+        if (p->like < k) {
+            f->piece[k] = f->piece[p->like];
+            continue;
+        }
+        const bool *own = ac_pieces_restricted(M->region, f->pieces, k, restricted);
         const char *name = ac_strf(M->region, "%s_%s", M->m->name, p->fn->name);
         AC_TRY(l_function(M, p->fn, name, own, &f->piece[k]));
         if (M->m->section_code)
@@ -325,7 +326,7 @@ static int make_pieces(l_fn *f, const bool *restricted)
 
 int l_function(l_module *M, const ac_loop_fn *given, const char *name, const bool *restricted, LLVMValueRef *out)
 {
-    const ac_pieces pieces = ac_loop_pieces(M->cx, M->region, given);
+    const ac_pieces pieces = ac_share_pieces(M->cx, M->region, given, M->target, M->m->share, NULL);
     const ac_loop_fn *fn = ac_loop_unroll(M->cx, pieces.outer);
     if (fn && M->halves)
         fn = ac_loop_halves(M->cx, fn); /* the same where nothing has lanes */

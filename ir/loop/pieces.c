@@ -118,26 +118,63 @@ static void copy(writer *w, ac_x x)
     w->map[x] = ac_lb_copy(&w->b, fn, &i);
 }
 
-/* Buffers that the cut uses, parameters first; buf: of the piece, by those of the function. */
-static void piece_buffers(writer *w, const cut *k, ac_piece *p, int32_t *buf)
+/* Buffers that the cut uses, in the order of first use; their number. */
+static int32_t buffers_by_use(const writer *w, const cut *k, int32_t *order)
 {
     const ac_loop_fn *fn = w->c->fn;
     bool *used = AC_NEW_N(w->c->region, bool, fn->buf.n + 1);
+    int32_t found = 0;
     for (ac_x x = k->begin + 1; x < k->end; x++) {
         int32_t list[AC_INS_BUFFERS];
-        for (int32_t n = ac_ins_buffers(&fn->code.item[x], list) - 1; n >= 0; n--)
-            used[list[n]] = true;
+        const int32_t n = ac_ins_buffers(&fn->code.item[x], list);
+        for (int32_t i = 0; i < n; i++) {
+            if (!used[list[i]])
+                order[found++] = list[i];
+            used[list[i]] = true;
+        }
     }
+    return found;
+}
+
+/* Buffers that the cut uses, parameters first; buf: of the piece, by those of the function. Equal bodies have equal
+ * ones in the same order: what is an operand or a result of the whole function is no more than a window here. */
+static void piece_buffers(writer *w, const cut *k, ac_piece *p, int32_t *buf)
+{
+    const ac_loop_fn *fn = w->c->fn;
+    int32_t *order = AC_NEW_N(w->c->region, int32_t, fn->buf.n + 1);
+    const int32_t n = buffers_by_use(w, k, order);
     for (int32_t pass = 0; pass < 2; pass++) {
-        for (int32_t i = 0; i < fn->buf.n; i++) {
+        for (int32_t j = 0; j < n; j++) {
+            const int32_t i = order[j];
             const ac_buf *m = &fn->buf.item[i];
-            if (!used[i] || is_local(w->c, i) != (pass == 1))
+            if (is_local(w->c, i) != (pass == 1))
                 continue;
-            buf[i] = ac_lb_buf(&w->b, m->name, m->dtype, m->count, m->role, m->align, m->note);
+            const ac_role role = m->role == AC_BUF_CONST || m->role == AC_BUF_LOCAL ? m->role : AC_BUF_SCRATCH;
+            buf[i] = ac_lb_buf(&w->b, m->name, m->dtype, m->count, role, m->align, m->note);
             p->buf[buf[i]] = i;
         }
         if (pass == 0 && k->n_values)
             p->buf[ac_lb_buf(&w->b, "at", AC_I32, k->n_values, AC_BUF_IN, 4, NULL)] = fn->buf.n;
+    }
+}
+
+static void copy_number(writer *w, ac_x x)
+{
+    const ac_ins *i = &w->c->fn->code.item[x];
+    if (x > 0 && !w->map[x] && i->op == AC_L_CONST && i->lanes == 1)
+        copy(w, x);
+}
+
+/* Numbers that the cut uses, wherever they are from, in the order of first use: equal bodies have them in the same
+ * order. */
+static void copy_numbers(writer *w, const cut *k)
+{
+    copy_number(w, w->c->fn->code.item[k->begin].a);
+    for (ac_x x = k->begin + 1; x < k->end; x++) {
+        const ac_ins *i = &w->c->fn->code.item[x];
+        copy_number(w, i->a);
+        copy_number(w, i->b);
+        copy_number(w, i->c);
     }
 }
 
@@ -160,12 +197,11 @@ static ac_piece piece_of(const cutter *c, const cut *k)
         const ac_x given = ac_lb_load(b, at, ac_lb_i32(b, v), 1);
         w.map[k->value[v]] = i->op == AC_L_VAR ? ac_lb_var(b, i->name, given) : given;
     }
-    for (ac_x x = 1; x < k->begin; x++) /* numbers */
-        if (fn->code.item[x].op == AC_L_CONST && fn->code.item[x].lanes == 1)
-            copy(&w, x);
+    copy_numbers(&w, k);
     w.map[k->begin] = w.map[head->a];
     for (ac_x x = k->begin + 1; x < k->end; x++)
-        copy(&w, x);
+        if (!w.map[x])
+            copy(&w, x);
     p.fn = ac_lb_close(b);
     return p;
 }
@@ -216,7 +252,9 @@ ac_pieces ac_loop_pieces(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn)
         if (!c.cut[k].fits)
             continue;
         most = c.cut[k].n_values > most ? c.cut[k].n_values : most;
-        out.item[out.n++] = piece_of(&c, &c.cut[k]);
+        out.item[out.n] = piece_of(&c, &c.cut[k]);
+        out.item[out.n].like = out.n;
+        out.n++;
     }
     out.outer = outer_of(&c, most);
     return out;

@@ -21,6 +21,7 @@
 typedef struct ac_piece {
     const ac_loop_fn *fn;
     int32_t *buf; /* by its parameter: buffer of outer */
+    int32_t like; /* the first piece with this function; its own place: none before it */
 } ac_piece;
 
 typedef struct ac_pieces {

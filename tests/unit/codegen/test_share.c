@@ -1,5 +1,5 @@
 /* test_share.c - which functions become one: those that are alike, at which price, and who is left out. */
-#include "codegen/share_groups.h"
+#include "codegen/share_pieces.h"
 #include "codegen/targets.h"
 #include "tests/unit/support/loop_text.h"
 
@@ -84,12 +84,72 @@ static void test_refused(void)
     CHECK(g[FEW_A].n == 2 && g[FEW_A].member[1] == HOT && g[FEW_B].n == 1);
 }
 
+static const ac_loop_fn *parsed(const char *text)
+{
+    ac_loop_fn *fn = NULL;
+    CHECK(ac_loop_read(&cx, "text", text, strlen(text), &fn) == AC_OK);
+    CHECK(fn && ac_loop_verify(&cx, fn) == AC_OK);
+    return fn;
+}
+
+/* Two bodies that differ in a number, and in which buffer is which; the second one's results overlap another's. */
+static void test_pieces(void)
+{
+    const ac_loop_fn *fn = parsed("fn f\n"
+                                  "  buf x in i32 8 align 4\n"
+                                  "  buf y scratch i32 8 align 4\n"
+                                  "  buf z out i32 8 align 4\n"
+                                  "  %1 = const i32 0\n"
+                                  "  %2 = const i32 1\n"
+                                  "  %3 = const i32 8\n"
+                                  "  %4 = const i32 41\n"
+                                  "  %5 = const i32 42\n"
+                                  "  %6 = for i32 %1 .. %3 step 1 as tick\n"
+                                  "    %7 = for i32 %1 .. %2 step 1 as one apart\n"
+                                  "      %8 = load i32 x[%6]\n"
+                                  "      %9 = mul i32 %8 %8\n"
+                                  "      %10 = add i32 %9 %4\n"
+                                  "      %11 = mul i32 %10 %10\n"
+                                  "      store y[%6] %11\n"
+                                  "    end\n"
+                                  "    %14 = for i32 %1 .. %2 step 1 as two apart\n"
+                                  "      %15 = load i32 y[%6]\n"
+                                  "      %16 = mul i32 %15 %15\n"
+                                  "      %17 = add i32 %16 %5\n"
+                                  "      %18 = mul i32 %17 %17\n"
+                                  "      store z[%6] %18\n"
+                                  "    end\n"
+                                  "  end\n");
+    const ac_target *t = ac_target_find("cortex-m0plus");
+    const ac_pieces apart = ac_share_pieces(&cx, cx.region, fn, t, AC_SHARE_NEVER, NULL);
+    CHECK(apart.n == 2 && apart.item[1].like == 1 && apart.item[0].fn != apart.item[1].fn);
+    ac_bytes saved = 0;
+    const ac_pieces p = ac_share_pieces(&cx, cx.region, fn, t, AC_SHARE_BYTES, &saved);
+    CHECK(p.n == 2 && saved > 0 && p.item[1].like == 0 && p.item[0].fn == p.item[1].fn);
+    CHECK(ac_loop_verify(&cx, p.outer) == AC_OK && ac_loop_verify(&cx, p.item[0].fn) == AC_OK);
+    const ac_loop_fn *one = p.item[0].fn;
+    CHECK(one->buf.n == 4 && !strcmp(one->buf.item[3].name, "shape")); /* and what it reads, writes, is given */
+    CHECK(p.item[0].buf[0] == 0 && p.item[0].buf[1] == 1 && p.item[1].buf[0] == 1 && p.item[1].buf[1] == 2);
+    CHECK(p.item[0].buf[3] == p.outer->buf.n - 1 && p.item[1].buf[3] == p.outer->buf.n - 1);
+    int64_t stored[2], n = 0;
+    for (ac_x x = 1; x < p.outer->code.n; x++) {
+        const ac_ins *i = &p.outer->code.item[x];
+        if (i->op == AC_L_STORE && i->aux == p.outer->buf.n - 1 && n < 2)
+            stored[n++] = p.outer->code.item[i->b].k.i;
+    }
+    CHECK(n == 2 && stored[0] == 41 && stored[1] == 42);
+    const bool outer[5] = {true, true, false};
+    const bool *may = ac_pieces_restricted(cx.region, &p, 0, outer);
+    CHECK(may[0] && !may[1] && may[2] && may[3]);
+}
+
 int main(void)
 {
     fresh();
     test_all();
     test_dear();
     test_refused();
+    test_pieces();
     ac_ctx_close(&cx);
     return check_done();
 }

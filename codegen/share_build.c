@@ -1,0 +1,108 @@
+/* share_build.c - the function of a group, and the numbers of its members; see share_groups.h. */
+#include "codegen/share_groups.h"
+#include "ir/loop/ins_buffers.h"
+
+static ac_x moved(const ac_x *map, ac_x x)
+{
+    return x > 0 ? map[x] : x;
+}
+
+static ac_x put(ac_region *r, ac_loop_fn *fn, ac_ins i)
+{
+    ac_push(r, &fn->code, i);
+    return fn->code.n - 1;
+}
+
+static ac_x load(ac_region *r, ac_loop_fn *fn, int32_t buf, ac_x at)
+{
+    return put(r, fn, (ac_ins){.op = AC_L_LOAD, .dtype = AC_I32, .lanes = 1, .a = at, .aux = buf});
+}
+
+/* high * 2^32 + the low word without its sign */
+static ac_x load_wide(ac_region *r, ac_loop_fn *fn, int32_t buf, ac_x low_at, ac_x high_at)
+{
+    const ac_ins cast = {.op = AC_L_CAST, .dtype = AC_I64, .lanes = 1};
+    const ac_x low = load(r, fn, buf, low_at), high = load(r, fn, buf, high_at);
+    ac_ins i = {.op = AC_L_CAST, .dtype = AC_U32, .lanes = 1, .a = low};
+    const ac_x bits = put(r, fn, i);
+    i = cast;
+    i.a = bits;
+    const ac_x wide_low = put(r, fn, i);
+    i.a = high;
+    const ac_x wide_high = put(r, fn, i),
+               by = put(r, fn, (ac_ins){.op = AC_L_CONST, .dtype = AC_I64, .lanes = 1, .k.i = 32});
+    const ac_x top = put(r, fn, (ac_ins){.op = AC_L_SHL, .dtype = AC_I64, .lanes = 1, .a = wide_high, .b = by});
+    return put(r, fn, (ac_ins){.op = AC_L_OR, .dtype = AC_I64, .lanes = 1, .a = top, .b = wide_low});
+}
+
+const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac_share_group *g)
+{
+    const ac_loop_fn *from = g->fn;
+    ac_loop_fn *fn = AC_NEW(r, ac_loop_fn);
+    int32_t params = 0;
+    while (params < from->buf.n && from->buf.item[params].role != AC_BUF_LOCAL)
+        params++;
+    *fn = (ac_loop_fn){.name = from->name, .note = from->note, .pool = from->pool, .fails = from->fails};
+    for (int32_t i = 0; i <= from->buf.n; i++) {
+        if (i == params && g->slots)
+            ac_push(r, &fn->buf,
+                    ((ac_buf){.name = "shape",
+                              .dtype = AC_I32,
+                              .count = g->slots,
+                              .role = AC_BUF_CONST,
+                              .align = 4,
+                              .note = "numbers that differ from step to step"}));
+        if (i == from->buf.n)
+            break;
+        ac_buf b = from->buf.item[i];
+        for (int32_t k = 1; k < g->n; k++) {
+            const ac_buf *other = &set->fn[g->member[k]]->buf.item[i];
+            b.count = other->count > b.count ? other->count : b.count;
+            b.align = other->align < b.align ? other->align : b.align;
+        }
+        b.note = NULL;
+        ac_push(r, &fn->buf, b);
+    }
+    int32_t *to = AC_NEW_N(r, int32_t, from->buf.n + 1);
+    for (int32_t i = 0; i < from->buf.n; i++)
+        to[i] = i + (g->slots && i >= params);
+    ac_x *map = AC_NEW_N(r, ac_x, from->code.n);
+    ac_push(r, &fn->code, from->code.item[0]);
+    ac_x *at = AC_NEW_N(r, ac_x, g->slots + 1);
+    for (int32_t k = 0; k < g->slots; k++)
+        at[k] = put(r, fn, (ac_ins){.op = AC_L_CONST, .dtype = AC_I32, .lanes = 1, .k.i = k});
+    ac_x *value = AC_NEW_N(r, ac_x, g->slots + 1);
+    for (int32_t k = 0; k < g->holes; k++) {
+        const int32_t slot = g->slot[k];
+        if (!value[slot])
+            value[slot] = ac_share_is_wide(g, k) ? load_wide(r, fn, params, at[slot], at[slot + 1])
+                                                 : load(r, fn, params, at[slot]);
+        map[g->hole[k]] = value[slot];
+    }
+    for (ac_x x = 1; x < from->code.n; x++) {
+        if (map[x])
+            continue;
+        ac_ins in = from->code.item[x];
+        map[x] = fn->code.n;
+        in.a = moved(map, in.a);
+        in.b = moved(map, in.b);
+        in.c = moved(map, in.c);
+        if (in.op == AC_L_GET || in.op == AC_L_SET)
+            in.aux = map[in.aux];
+        ac_ins_move_buffers(&in, to);
+        ac_push(r, &fn->code, in);
+    }
+    return fn;
+}
+
+int32_t *ac_share_numbers(ac_region *r, const ac_share_set *set, const ac_share_group *g, int32_t member)
+{
+    int32_t *word = AC_NEW_N(r, int32_t, g->slots + 1);
+    for (int32_t i = 0; i < g->holes; i++) {
+        const int64_t v = set->fn[g->member[member]]->code.item[g->hole[i]].k.i;
+        word[g->slot[i]] = (int32_t)(uint32_t)v;
+        if (ac_share_is_wide(g, i))
+            word[g->slot[i] + 1] = (int32_t)(v >> 32);
+    }
+    return word;
+}
