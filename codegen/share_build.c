@@ -35,6 +35,15 @@ static ac_x load_wide(ac_region *r, ac_loop_fn *fn, int32_t buf, ac_x low_at, ac
     return put(r, fn, (ac_ins){.op = AC_L_OR, .dtype = AC_I64, .lanes = 1, .a = top, .b = wide_low});
 }
 
+/* The value that was constant k. */
+static ac_x load_number(ac_region *r, ac_loop_fn *fn, int32_t buf, const ac_ins *k, int32_t words, const ac_x *at)
+{
+    if (words == 2)
+        return load_wide(r, fn, buf, at[0], at[1]);
+    const ac_x word = load(r, fn, buf, at[0]);
+    return k->dtype == AC_I32 ? word : put(r, fn, (ac_ins){.op = AC_L_CAST, .dtype = k->dtype, .lanes = 1, .a = word});
+}
+
 const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac_share_group *g)
 {
     const ac_loop_fn *from = g->fn;
@@ -75,8 +84,7 @@ const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac
     for (int32_t k = 0; k < g->holes; k++) {
         const int32_t slot = g->slot[k];
         if (!value[slot])
-            value[slot] = ac_share_is_wide(g, k) ? load_wide(r, fn, params, at[slot], at[slot + 1])
-                                                 : load(r, fn, params, at[slot]);
+            value[slot] = load_number(r, fn, params, &from->code.item[g->hole[k]], g->words[k], &at[slot]);
         map[g->hole[k]] = value[slot];
     }
     for (ac_x x = 1; x < from->code.n; x++) {
@@ -101,7 +109,7 @@ int32_t *ac_share_numbers(ac_region *r, const ac_share_set *set, const ac_share_
     for (int32_t i = 0; i < g->holes; i++) {
         const int64_t v = set->fn[g->member[member]]->code.item[g->hole[i]].k.i;
         word[g->slot[i]] = (int32_t)(uint32_t)v;
-        if (ac_share_is_wide(g, i))
+        if (g->words[i] == 2)
             word[g->slot[i] + 1] = (int32_t)(v >> 32);
     }
     return word;

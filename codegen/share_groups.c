@@ -53,15 +53,13 @@ static int64_t number(const ac_share_set *set, const ac_share_group *g, int32_t 
     return set->fn[g->member[member]]->code.item[g->hole[hole]].k.i;
 }
 
-bool ac_share_is_wide(const ac_share_group *g, int32_t hole)
+/* Words of the table that a number takes: those of 64 bits are 32 bits wide, mostly, and read as such. */
+static int32_t words(const ac_share_set *set, const ac_share_group *g, int32_t hole)
 {
-    return g->fn->code.item[g->hole[hole]].dtype == AC_I64;
-}
-
-/* Words of the table that a number takes. */
-static int32_t words(const ac_share_group *g, int32_t hole)
-{
-    return ac_share_is_wide(g, hole) ? 2 : 1;
+    bool wide = false;
+    for (int32_t k = 0; k < g->n; k++)
+        wide |= number(set, g, k, hole) != (int32_t)number(set, g, k, hole);
+    return wide ? 2 : 1;
 }
 
 static bool same_numbers(const ac_share_set *set, const ac_share_group *g, int32_t a, int32_t b)
@@ -69,7 +67,7 @@ static bool same_numbers(const ac_share_set *set, const ac_share_group *g, int32
     for (int32_t k = 0; k < g->n; k++)
         if (number(set, g, k, a) != number(set, g, k, b))
             return false;
-    return words(g, a) == words(g, b);
+    return g->fn->code.item[g->hole[a]].dtype == g->fn->code.item[g->hole[b]].dtype;
 }
 
 static void find_holes(ac_region *r, const ac_share_set *set, ac_share_group *g)
@@ -84,12 +82,14 @@ static void find_holes(ac_region *r, const ac_share_set *set, ac_share_group *g)
             g->hole[g->holes++] = x;
     }
     g->slot = AC_NEW_N(r, int32_t, g->holes + 1);
+    g->words = AC_NEW_N(r, int32_t, g->holes + 1);
     for (int32_t h = 0; h < g->holes; h++) {
         int32_t like = 0;
         while (like < h && !same_numbers(set, g, like, h))
             like++;
         g->slot[h] = like < h ? g->slot[like] : g->slots;
-        g->slots += like < h ? 0 : words(g, h);
+        g->words[h] = words(set, g, h);
+        g->slots += like < h ? 0 : g->words[h];
     }
 }
 

@@ -34,16 +34,14 @@ typedef struct ac_share_group {
     int32_t *member, n;   /* functions of the set; n 1: it stays as it is, and the rest of this is empty */
     int32_t *hole, holes; /* instructions whose constants differ */
     int32_t *slot, slots; /* of each: where its number is in the table; numbers that agree everywhere share a place */
+    int32_t *words;       /* of each: 1, or 2 where a member's is wider than 32 bits */
     ac_bytes saved;       /* estimate */
 } ac_share_group;
 
 ac_share_group *ac_share_groups(ac_region *r, const ac_share_set *set);
 /* share_build.c. The function of a group of two and more: it reads its numbers first, from i32[slots], a parameter
- * after all others, where there are any. The numbers of a member: slots words, of 64 bits the low half first. */
+ * after all others, where there are any. The numbers of a member: slots words, of two the low half first. */
 const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac_share_group *g);
 int32_t *ac_share_numbers(ac_region *r, const ac_share_set *set, const ac_share_group *g, int32_t member);
-
-/* Is the number of a hole 64 bits wide? */
-bool ac_share_is_wide(const ac_share_group *g, int32_t hole);
 
 #endif

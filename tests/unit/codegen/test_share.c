@@ -3,6 +3,14 @@
 #include "codegen/targets.h"
 #include "tests/unit/support/loop_text.h"
 
+static const ac_loop_fn *parsed(const char *text)
+{
+    ac_loop_fn *fn = NULL;
+    CHECK(ac_loop_read(&cx, "text", text, strlen(text), &fn) == AC_OK);
+    CHECK(fn && ac_loop_verify(&cx, fn) == AC_OK);
+    return fn;
+}
+
 /* Copies `trips` elements that lie `stride` apart; op: a third number that is no shape. */
 static const ac_loop_fn *copier(const char *name, int32_t trips, int32_t stride, const char *op)
 {
@@ -21,10 +29,7 @@ static const ac_loop_fn *copier(const char *name, int32_t trips, int32_t stride,
                                "    store y[%%5] %%8\n"
                                "  end\n",
                                name, trips, stride, op, op);
-    ac_loop_fn *fn = NULL;
-    CHECK(ac_loop_read(&cx, "text", text, strlen(text), &fn) == AC_OK);
-    CHECK(fn && ac_loop_verify(&cx, fn) == AC_OK);
-    return fn;
+    return parsed(text);
 }
 
 enum { FEW_A, FEW_B, HOT, OTHER, FUNCTIONS };
@@ -48,7 +53,7 @@ static void test_all(void)
     const ac_share_set set = set_of(fn, calls, AC_SHARE_BYTES);
     const ac_share_group *g = ac_share_groups(cx.region, &set);
     CHECK(g[FEW_A].n == 3 && g[FEW_A].member[1] == FEW_B && g[FEW_A].member[2] == HOT && g[FEW_A].saved > 0);
-    CHECK(g[FEW_A].holes == 2 && g[FEW_A].slots == 2 && !ac_share_is_wide(&g[FEW_A], 0));
+    CHECK(g[FEW_A].holes == 2 && g[FEW_A].slots == 2 && g[FEW_A].words[0] == 1);
     CHECK(!g[FEW_B].n && !g[HOT].n && g[OTHER].n == 1 && !g[OTHER].saved);
 }
 
@@ -68,6 +73,43 @@ static void test_dear(void)
     CHECK(g[FEW_B].n == 2 && g[FEW_B].member[0] == FEW_B && g[FEW_B].member[1] == OTHER && !g[OTHER].n);
 }
 
+static const ac_loop_fn *scaler(const char *name, long long by)
+{
+    return parsed(ac_strf(cx.region,
+                          "fn %s\n"
+                          "  buf y out i64 8 align 8\n"
+                          "  %%1 = const i32 0\n"
+                          "  %%2 = const i32 8\n"
+                          "  %%3 = const i64 %lld\n"
+                          "  %%4 = for i32 %%1 .. %%2 step 1 as i\n"
+                          "    %%5 = cast i64 %%4\n"
+                          "    %%6 = mul i64 %%5 %%3\n"
+                          "    %%7 = mul i64 %%6 %%6\n"
+                          "    %%8 = mul i64 %%7 %%6\n"
+                          "    store y[%%4] %%8\n"
+                          "  end\n",
+                          name, by));
+}
+
+/* A number of 64 bits takes two words only where it has to. */
+static void test_wide(void)
+{
+    const ac_loop_fn *fn[2] = {scaler("small", 5), scaler("negative", -7)};
+    const int32_t calls[2] = {1, 1};
+    const ac_share_set set = {
+        .fn = fn, .calls = calls, .n = 2, .target = ac_target_find("cortex-m0plus"), .price = AC_SHARE_BYTES};
+    const ac_share_group *g = ac_share_groups(cx.region, &set);
+    CHECK(g[0].n == 2 && g[0].slots == 1 && g[0].words[0] == 1);
+    CHECK(ac_share_numbers(cx.region, &set, &g[0], 1)[0] == -7);
+    CHECK(ac_loop_verify(&cx, ac_share_build(cx.region, &set, &g[0])) == AC_OK);
+    fn[1] = scaler("large", 5000000000);
+    g = ac_share_groups(cx.region, &set);
+    CHECK(g[0].n == 2 && g[0].slots == 2 && g[0].words[0] == 2);
+    CHECK(ac_share_numbers(cx.region, &set, &g[0], 1)[0] == 705032704 &&
+          ac_share_numbers(cx.region, &set, &g[0], 1)[1] == 1);
+    CHECK(ac_loop_verify(&cx, ac_share_build(cx.region, &set, &g[0])) == AC_OK);
+}
+
 static bool not_with_b(const void *with, int32_t f, int32_t g)
 {
     (void)with;
@@ -82,14 +124,6 @@ static void test_refused(void)
     set.may_share = not_with_b;
     const ac_share_group *g = ac_share_groups(cx.region, &set);
     CHECK(g[FEW_A].n == 2 && g[FEW_A].member[1] == HOT && g[FEW_B].n == 1);
-}
-
-static const ac_loop_fn *parsed(const char *text)
-{
-    ac_loop_fn *fn = NULL;
-    CHECK(ac_loop_read(&cx, "text", text, strlen(text), &fn) == AC_OK);
-    CHECK(fn && ac_loop_verify(&cx, fn) == AC_OK);
-    return fn;
 }
 
 /* Two bodies that differ in a number, and in which buffer is which; the second one's results overlap another's. */
@@ -149,6 +183,7 @@ int main(void)
     test_all();
     test_dear();
     test_refused();
+    test_wide();
     test_pieces();
     ac_ctx_close(&cx);
     return check_done();
