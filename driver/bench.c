@@ -35,6 +35,15 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* An object of "steps", up to what was measured; the caller ends it. */
+static void open_step(ac_json *j, const ac_report *r, int32_t step)
+{
+    ac_json_obj(j, NULL);
+    ac_json_int(j, "step", step);
+    ac_json_str(j, "op", r->step[step].op);
+    ac_json_str(j, "name", r->step[step].name);
+}
+
 static void put_json(const arenac *a, const timing *x, const double *ms, int32_t n, ac_sink *to)
 {
     const ac_report *r = a->report;
@@ -51,10 +60,7 @@ static void put_json(const arenac *a, const timing *x, const double *ms, int32_t
     if (a->opt.per_op) {
         ac_json_arr(&j, "steps");
         for (int32_t i = 0; i < r->n_steps; i++) {
-            ac_json_obj(&j, NULL);
-            ac_json_int(&j, "step", i);
-            ac_json_str(&j, "op", r->step[i].op);
-            ac_json_str(&j, "name", r->step[i].name);
+            open_step(&j, r, i);
             ac_json_num(&j, "min_ms", x->best[i]);
             ac_json_int(&j, "macs", r->step[i].macs);
             ac_json_end(&j);
@@ -143,10 +149,7 @@ static void put_board_json(const arenac *a, const ac_figures *f, ac_sink *to)
     if (f->step) {
         ac_json_arr(&j, "steps");
         for (int32_t i = 0; i < r->n_steps; i++) {
-            ac_json_obj(&j, NULL);
-            ac_json_int(&j, "step", i);
-            ac_json_str(&j, "op", r->step[i].op);
-            ac_json_str(&j, "name", r->step[i].name);
+            open_step(&j, r, i);
             ac_json_int(&j, "instructions", f->step[i]);
             ac_json_int(&j, "macs", r->step[i].macs);
             ac_json_end(&j);
