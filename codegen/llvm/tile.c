@@ -30,10 +30,7 @@ static const char *constraints(const l_module *M, int32_t n, ac_tile_form form)
 
 static LLVMValueRef element(l_fn *f, int32_t buf, LLVMValueRef index, int64_t more)
 {
-    l_module *M = f->M;
-    LLVMTypeRef type = l_memory_type(M, f->fn->buf.item[buf].dtype, 1);
-    index = LLVMBuildAdd(M->b, index, l_int(M, AC_I32, more, 1), "");
-    return LLVMBuildGEP2(M->b, type, f->buf[buf], &index, 1, "");
+    return l_asm_address(f, buf, LLVMBuildAdd(f->M->b, index, l_int(f->M, AC_I32, more, 1), ""));
 }
 
 /* The call with x, w and their end; its results are n accumulators, and those. */
