@@ -1,0 +1,569 @@
+ * Compile without -ffast-math. The API is in tiles.h. */
+#include "tiles.h"
+
+#include <string.h>
+
+/* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
+#ifndef TILES_STEP_BEGIN
+#define TILES_STEP_BEGIN(i) ((void)0)
+#endif
+#ifndef TILES_STEP_END
+#define TILES_STEP_END(i) ((void)0)
+#endif
+/* Where weights and code go: an attribute such as __attribute__((section(".itcm"))). */
+#ifndef TILES_SECTION_RODATA
+#define TILES_SECTION_RODATA
+#endif
+#ifndef TILES_SECTION_FAST
+#define TILES_SECTION_FAST
+#endif
+/* Steps stay functions of their own: put into tiles_run they share its registers, and spill. */
+#ifndef TILES_NOINLINE
+#if defined(__GNUC__) || defined(__clang__)
+#define TILES_NOINLINE __attribute__((noinline))
+#else
+#define TILES_NOINLINE
+#endif
+#endif
+
+#if ((-1) >> 1) != (-1)
+#error "right shifts of negative numbers must be arithmetic"
+#endif
+
+/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+#if defined(__ARM_FEATURE_DSP)
+#include <arm_acle.h>
+#endif
+
+static inline uint32_t word_of(const void *from)
+{
+    uint32_t w;
+    (void)memcpy(&w, from, sizeof w);
+    return w;
+}
+
+/* Bytes 0 and 2 of w, widened to halves. */
+static inline uint32_t even_i16x2(uint32_t w)
+{
+#if defined(__ARM_FEATURE_DSP)
+    return (uint32_t)__sxtb16((int8x4_t)w);
+#else
+    return (uint16_t)(int8_t)w | (uint32_t)(uint16_t)(int8_t)(w >> 16) << 16;
+#endif
+}
+
+static inline void put_word(void *to, uint32_t w)
+{
+    (void)memcpy(to, &w, sizeof w);
+}
+
+/* Bytes 1 and 3 of w, widened to halves. */
+static inline uint32_t odd_i16x2(uint32_t w)
+{
+#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__)
+    uint32_t v;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(v) : "r"(w));
+    return v;
+#elif defined(__ARM_FEATURE_DSP)
+    return (uint32_t)__sxtb16((int8x4_t)(w >> 8 | w << 24));
+#else
+    return (uint16_t)(int8_t)(w >> 8) | (uint32_t)(uint16_t)(int8_t)(w >> 24) << 16;
+#endif
+}
+
+/* 6 sums: 3 rows by 2 channels of packed weights, 8 elements of each in a step. */
+static inline void tile_pairs_3x2(const int16_t *x, const int8_t *w, int32_t steps, int32_t *acc)
+{
+#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(TILES_NO_ASM)
+    uintptr_t at = (uintptr_t)x - 48u, from = (uintptr_t)w - 16u;
+    const uintptr_t end = from + (uint32_t)steps * 16u;
+    int32_t c0 = 0, c1 = 0, c2 = 0, c3 = 0, c4 = 0, c5 = 0;
+    __asm__ volatile(
+        "1:\n"
+        "ldrd r8, r9, [%[w], #16]!\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "ldrd r12, lr, [%[x], #48]!\n"
+        "smlad %[c0], r10, r12, %[c0]\n"
+        "smlad %[c3], r8, r12, %[c3]\n"
+        "smlad %[c0], r11, lr, %[c0]\n"
+        "smlad %[c3], r9, lr, %[c3]\n"
+        "ldrd r12, lr, [%[x], #16]\n"
+        "smlad %[c1], r10, r12, %[c1]\n"
+        "smlad %[c4], r8, r12, %[c4]\n"
+        "smlad %[c1], r11, lr, %[c1]\n"
+        "smlad %[c4], r9, lr, %[c4]\n"
+        "ldrd r12, lr, [%[x], #32]\n"
+        "smlad %[c2], r10, r12, %[c2]\n"
+        "smlad %[c5], r8, r12, %[c5]\n"
+        "smlad %[c2], r11, lr, %[c2]\n"
+        "smlad %[c5], r9, lr, %[c5]\n"
+        "ldrd r8, r9, [%[w], #8]\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "ldrd r12, lr, [%[x], #8]\n"
+        "smlad %[c0], r10, r12, %[c0]\n"
+        "smlad %[c3], r8, r12, %[c3]\n"
+        "smlad %[c0], r11, lr, %[c0]\n"
+        "smlad %[c3], r9, lr, %[c3]\n"
+        "ldrd r12, lr, [%[x], #24]\n"
+        "smlad %[c1], r10, r12, %[c1]\n"
+        "smlad %[c4], r8, r12, %[c4]\n"
+        "smlad %[c1], r11, lr, %[c1]\n"
+        "smlad %[c4], r9, lr, %[c4]\n"
+        "ldrd r12, lr, [%[x], #40]\n"
+        "smlad %[c2], r10, r12, %[c2]\n"
+        "smlad %[c5], r8, r12, %[c5]\n"
+        "smlad %[c2], r11, lr, %[c2]\n"
+        "smlad %[c5], r9, lr, %[c5]\n"
+        "ldr lr, %[end]\n"
+        "cmp %[w], lr\n"
+        "bne 1b\n"
+        : [c0] "+r"(c0), [c1] "+r"(c1), [c2] "+r"(c2), [c3] "+r"(c3), [c4] "+r"(c4), [c5] "+r"(c5),
+          [x] "+r"(at), [w] "+r"(from)
+        : [end] "m"(end)
+        : "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
+    acc[0] = c0; acc[1] = c1; acc[2] = c2; acc[3] = c3; acc[4] = c4; acc[5] = c5;
+#else
+    for (int32_t i = 0; i < 6; i++) {
+        acc[i] = 0;
+    }
+    for (int32_t s = 0; s < steps; s++) {
+        for (int32_t k = 0; k < 8; k++) {
+            const int32_t low = w[s * 16 + k * 2];
+            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);
+            for (int32_t r = 0; r < 3; r++) {
+                const int32_t v = x[(s / 1 * 3 + r) * 8 + k];
+                int32_t *const c = &acc[s % 1 * 6 + r];
+                const int32_t by_low = v * low;
+                const int32_t by_whole = v * whole;
+                const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;
+                const uint32_t second = (uint32_t)c[3] + (uint32_t)by_whole;
+                c[0] = (int32_t)first;
+                c[3] = (int32_t)second;
+            }
+        }
+    }
+#endif
+}
+
+#if defined(__ARM_FEATURE_SAT) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(TILES_NO_ASM)
+static inline __attribute__((always_inline)) int8_t sat_i8_shr(int32_t x, int32_t n)
+{
+    int32_t y;
+    __asm__("ssat %0, #8, %1, asr %2" : "=r"(y) : "r"(x), "I"(n));
+    if ((y < -128) || (y > 127)) {
+        __builtin_unreachable();
+    }
+    return (int8_t)y;
+}
+#else
+static inline int8_t sat_i8_shr(int32_t x, int32_t n)
+{
+    int32_t y = x >> n;
+    y = (y > -128) ? y : -128;
+    y = (y < 127) ? y : 127;
+    return (int8_t)y;
+}
+#endif
+
+static inline int32_t i32_from_u32(uint32_t x)
+{
+    return (int32_t)x;
+}
+
+/* 2 sums: 1 rows by 2 channels of packed weights, 8 elements of each in a step. */
+static inline void tile_row_1x2(const int8_t *x, const int8_t *w, int32_t steps, int32_t *acc)
+{
+#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    defined(__ARM_FEATURE_UNALIGNED) && !defined(TILES_NO_ASM)
+    uintptr_t at = (uintptr_t)x, from = (uintptr_t)w, end = (uintptr_t)steps;
+    int32_t c0 = 0, c1 = 0;
+    __asm__ volatile(
+        "lsls r8, %[end], #31\n"
+        "add %[end], %[w], %[end], lsl #4\n"
+        "bmi 2f\n"
+        "1:\n"
+        "ldr r12, [%[x], #4]\n"
+        "sxtb16 lr, r12, ror #8\n"
+        "sxtb16 r12, r12\n"
+        "ldrd r8, r9, [%[w], #8]\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "smlad %[c0], r10, r12, %[c0]\n"
+        "smlad %[c1], r8, r12, %[c1]\n"
+        "smlad %[c0], r11, lr, %[c0]\n"
+        "smlad %[c1], r9, lr, %[c1]\n"
+        "ldr r12, [%[x]], #8\n"
+        "sxtb16 lr, r12, ror #8\n"
+        "sxtb16 r12, r12\n"
+        "ldrd r8, r9, [%[w]], #16\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "smlad %[c0], r10, r12, %[c0]\n"
+        "smlad %[c1], r8, r12, %[c1]\n"
+        "smlad %[c0], r11, lr, %[c0]\n"
+        "smlad %[c1], r9, lr, %[c1]\n"
+        "2:\n"
+        "ldr r12, [%[x], #4]\n"
+        "sxtb16 lr, r12, ror #8\n"
+        "sxtb16 r12, r12\n"
+        "ldrd r8, r9, [%[w], #8]\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "smlad %[c0], r10, r12, %[c0]\n"
+        "smlad %[c1], r8, r12, %[c1]\n"
+        "smlad %[c0], r11, lr, %[c0]\n"
+        "smlad %[c1], r9, lr, %[c1]\n"
+        "ldr r12, [%[x]], #8\n"
+        "sxtb16 lr, r12, ror #8\n"
+        "sxtb16 r12, r12\n"
+        "ldrd r8, r9, [%[w]], #16\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "smlad %[c0], r10, r12, %[c0]\n"
+        "smlad %[c1], r8, r12, %[c1]\n"
+        "smlad %[c0], r11, lr, %[c0]\n"
+        "smlad %[c1], r9, lr, %[c1]\n"
+        "cmp %[w], %[end]\n"
+        "bne 1b\n"
+        : [c0] "+r"(c0), [c1] "+r"(c1),
+          [x] "+r"(at), [w] "+r"(from), [end] "+r"(end)
+        :
+        : "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
+    acc[0] = c0; acc[1] = c1;
+#else
+    for (int32_t i = 0; i < 2; i++) {
+        acc[i] = 0;
+    }
+    for (int32_t s = 0; s < steps; s++) {
+        for (int32_t k = 0; k < 8; k++) {
+            const int32_t low = w[s * 16 + k * 2];
+            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);
+            const int32_t v = x[s / 1 * 8 + k / 4 * 4 + k % 2 * 2 + k / 2 % 2];
+            int32_t *const c = &acc[s % 1 * 2];
+            const int32_t by_low = v * low;
+            const int32_t by_whole = v * whole;
+            const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;
+            const uint32_t second = (uint32_t)c[1] + (uint32_t)by_whole;
+            c[0] = (int32_t)first;
+            c[1] = (int32_t)second;
+        }
+    }
+#endif
+}
+
+static inline int64_t i64_from_i32(int32_t x)
+{
+    return (int64_t)x;
+}
+
+/* 4 sums: 1 rows by 4 channels of packed weights, 8 elements of each in a step. */
+static inline void tile_row_1x4(const int8_t *x, const int8_t *w, int32_t steps, int32_t *acc)
+{
+#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    defined(__ARM_FEATURE_UNALIGNED) && !defined(TILES_NO_ASM)
+    uintptr_t at = (uintptr_t)x, from = (uintptr_t)w, end = (uintptr_t)steps;
+    int32_t c0 = 0, c1 = 0, c2 = 0, c3 = 0;
+    __asm__ volatile(
+        "lsls r8, %[end], #31\n"
+        "add %[end], %[w], %[end], lsl #5\n"
+        "bmi 2f\n"
+        "1:\n"
+        "ldr r12, [%[x], #4]\n"
+        "sxtb16 lr, r12, ror #8\n"
+        "sxtb16 r12, r12\n"
+        "ldrd r8, r9, [%[w], #24]\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "smlad %[c2], r10, r12, %[c2]\n"
+        "smlad %[c3], r8, r12, %[c3]\n"
+        "smlad %[c2], r11, lr, %[c2]\n"
+        "smlad %[c3], r9, lr, %[c3]\n"
+        "ldrd r8, r9, [%[w], #8]\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "smlad %[c0], r10, r12, %[c0]\n"
+        "smlad %[c1], r8, r12, %[c1]\n"
+        "smlad %[c0], r11, lr, %[c0]\n"
+        "smlad %[c1], r9, lr, %[c1]\n"
+        "ldr r12, [%[x]], #8\n"
+        "sxtb16 lr, r12, ror #8\n"
+        "sxtb16 r12, r12\n"
+        "ldrd r8, r9, [%[w], #16]\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "smlad %[c2], r10, r12, %[c2]\n"
+        "smlad %[c3], r8, r12, %[c3]\n"
+        "smlad %[c2], r11, lr, %[c2]\n"
+        "smlad %[c3], r9, lr, %[c3]\n"
+        "ldrd r8, r9, [%[w]], #32\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "smlad %[c0], r10, r12, %[c0]\n"
+        "smlad %[c1], r8, r12, %[c1]\n"
+        "smlad %[c0], r11, lr, %[c0]\n"
+        "smlad %[c1], r9, lr, %[c1]\n"
+        "2:\n"
+        "ldr r12, [%[x], #4]\n"
+        "sxtb16 lr, r12, ror #8\n"
+        "sxtb16 r12, r12\n"
+        "ldrd r8, r9, [%[w], #24]\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "smlad %[c2], r10, r12, %[c2]\n"
+        "smlad %[c3], r8, r12, %[c3]\n"
+        "smlad %[c2], r11, lr, %[c2]\n"
+        "smlad %[c3], r9, lr, %[c3]\n"
+        "ldrd r8, r9, [%[w], #8]\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "smlad %[c0], r10, r12, %[c0]\n"
+        "smlad %[c1], r8, r12, %[c1]\n"
+        "smlad %[c0], r11, lr, %[c0]\n"
+        "smlad %[c1], r9, lr, %[c1]\n"
+        "ldr r12, [%[x]], #8\n"
+        "sxtb16 lr, r12, ror #8\n"
+        "sxtb16 r12, r12\n"
+        "ldrd r8, r9, [%[w], #16]\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "smlad %[c2], r10, r12, %[c2]\n"
+        "smlad %[c3], r8, r12, %[c3]\n"
+        "smlad %[c2], r11, lr, %[c2]\n"
+        "smlad %[c3], r9, lr, %[c3]\n"
+        "ldrd r8, r9, [%[w]], #32\n"
+        "sxtb16 r10, r8\n"
+        "sxtb16 r11, r9\n"
+        "smlad %[c0], r10, r12, %[c0]\n"
+        "smlad %[c1], r8, r12, %[c1]\n"
+        "smlad %[c0], r11, lr, %[c0]\n"
+        "smlad %[c1], r9, lr, %[c1]\n"
+        "cmp %[w], %[end]\n"
+        "bne 1b\n"
+        : [c0] "+r"(c0), [c1] "+r"(c1), [c2] "+r"(c2), [c3] "+r"(c3),
+          [x] "+r"(at), [w] "+r"(from), [end] "+r"(end)
+        :
+        : "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
+    acc[0] = c0; acc[1] = c1; acc[2] = c2; acc[3] = c3;
+#else
+    for (int32_t i = 0; i < 4; i++) {
+        acc[i] = 0;
+    }
+    for (int32_t s = 0; s < steps * 2; s++) {
+        for (int32_t k = 0; k < 8; k++) {
+            const int32_t low = w[s * 16 + k * 2];
+            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);
+            const int32_t v = x[s / 2 * 8 + k / 4 * 4 + k % 2 * 2 + k / 2 % 2];
+            int32_t *const c = &acc[s % 2 * 2];
+            const int32_t by_low = v * low;
+            const int32_t by_whole = v * whole;
+            const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;
+            const uint32_t second = (uint32_t)c[1] + (uint32_t)by_whole;
+            c[0] = (int32_t)first;
+            c[1] = (int32_t)second;
+        }
+    }
+#endif
+}
+
+TILES_SECTION_RODATA static const int32_t tiles_conv_2d_0_bias[8] = {
+    780, -318, 804, 354, -126, 387, 690, -204
+};
+
+TILES_SECTION_RODATA static const int8_t tiles_conv_2d_0_w[128] __attribute__((aligned(4))) = {
+    17, 37, 120, 46, 63, 80, -14, 97, -14, -112, 96, -1, 67, -107, 6, -96, -55, -55, -24, 3, 75, -115, 27,
+    55, -11, -117, -16, 24, 8, 127, -85, 21, -26, 99, -63, -52, -16, 104, 8, -94, 11, -44, 81, -27, 63, 112, 43,
+    -105, 92, 27, -67, 116, 53, -88, 40, 96, 94, 7, -45, 63, 87, -110, -87, 8, 56, 38, -118, -21, -56, -72, -122,
+    98, 17, 47, -86, 63, -97, 111, 82, -95, 121, -82, 17, 72, 49, 61, -7, -30, 32, -103, 78, 25, 92, 115, -100,
+    -105, 91, 35, -127, -81, 88, 25, -49, -103, 60, 125, 42, -7, 23, -24, -4, 15, -10, 48, 36, 120, 125, 61, -120,
+    -7, 89, -72, -29, -105, 104, -77, -89, -28
+};
+
+TILES_SECTION_RODATA static const int32_t tiles_fully_connected_1_bias[2] = {
+    492, -747
+};
+
+TILES_SECTION_RODATA static const int8_t tiles_fully_connected_1_w[32] __attribute__((aligned(4))) = {
+    23, -76, 24, -31, 64, -35, 68, -74, -48, -116, 58, -30, -39, 6, 61, -43, -64, 105, -41, 5, 58, 61, -16,
+    30, 14, -125, 110, 94, -32, -52, -76, 25
+};
+
+TILES_SECTION_RODATA static const int32_t tiles_fully_connected_2_bias[4] = {
+    381, 432, -261, -297
+};
+
+TILES_SECTION_RODATA static const int8_t tiles_fully_connected_2_w[64] __attribute__((aligned(4))) = {
+    -99, -50, 29, -83, 51, -101, -109, 21, -72, 80, -93, 42, 35, 111, 99, -79, -79, 10, -18, 46, 102, -88,
+    -73, 49, -7, 8, -31, -23, 43, 10, -33, -19, -2, 30, 51, -72, 99, 99, 54, -97, -5, 35, 55, 50, -42, 94, 76,
+    57, -87, -91, 53, 25, 2, 43, 91, -33, -47, -42, 101, 98, 19, -78, -123, -23
+};
+
+/* conv_2d 'a' -> i8 [1,3,2,8]
+ * step 0: conv_2d 'a', 768 MACs: x i8 [1,3,2,16] at 0x0060 -> i8 [1,3,2,8] at 0x00c0
+ *   bias  i32[8]
+ *   x     i8[96]  i8 [1,3,2,16] x
+ *   line  i16[48]
+ *   w     i8[128]
+ *   out   i8[48]  i8 [1,3,2,8] a */
+TILES_SECTION_FAST TILES_NOINLINE
+static void tiles_conv_2d_0(const int32_t *restrict bias, const int8_t *restrict x, int16_t *restrict line,
+    const int8_t *restrict w, int8_t *restrict out)
+{
+    int32_t acc[6];
+    for (int32_t p = 0; p < 6; p += 3) {
+        const int32_t t0 = 6 - p;
+        const int32_t t1 = t0 < 3 ? t0 : 3;
+        for (int32_t r = 0; r < t1; r++) {
+            const int32_t t2 = (p + r) * 2;
+            const int32_t t3 = -t2;
+            const int32_t t4 = t2 + 2;
+            for (int32_t i = t2; i < t4; i++) {
+                const int32_t t5 = ((i + t3) * 3 + r) * 8;
+                const int32_t t6 = i * 8;
+                const uint32_t t7 = word_of(&x[t6]);
+                put_word(&line[t5], even_i16x2(t7));
+                put_word(&line[t5 + 2], odd_i16x2(t7));
+                const uint32_t t8 = word_of(&x[t6 + 4]);
+                put_word(&line[t5 + 4], even_i16x2(t8));
+                put_word(&line[t5 + 6], odd_i16x2(t8));
+            }
+        }
+        for (int32_t oc = 0; oc < 8; oc += 2) {
+            tile_pairs_3x2(line, w + oc * 16, 2, acc);
+            const int32_t acc0 = acc[3];
+            const int32_t t9 = p * 8;
+            const int32_t acc1 = acc[0];
+            const int32_t bias0 = bias[oc];
+            out[t9 + oc] = sat_i8_shr((acc1 + bias0) * 5243 + 2621439, 20);
+            const int32_t t10 = oc + 1;
+            const int32_t bias1 = bias[t10];
+            const int8_t t11 = sat_i8_shr(((i32_from_u32((uint32_t)acc0 - (uint32_t)acc1) >> 8) + bias1) * 5243 +
+                2621439, 20);
+            out[t9 + t10] = t11;
+            if (1 < t1) {
+                const int32_t acc2 = acc[4];
+                const int32_t t12 = (p + 1) * 8;
+                const int32_t acc3 = acc[1];
+                out[t12 + oc] = sat_i8_shr((acc3 + bias0) * 5243 + 2621439, 20);
+                const int8_t t13 = sat_i8_shr(((i32_from_u32((uint32_t)acc2 - (uint32_t)acc3) >> 8) + bias1) * 5243 +
+                    2621439, 20);
+                out[t12 + t10] = t13;
+                if (2 < t1) {
+                    const int32_t acc4 = acc[5];
+                    const int32_t t14 = (p + 2) * 8;
+                    const int32_t acc5 = acc[2];
+                    out[t14 + oc] = sat_i8_shr((acc5 + bias0) * 5243 + 2621439, 20);
+                    const int8_t t15 = sat_i8_shr(((i32_from_u32((uint32_t)acc4 - (uint32_t)acc5) >> 8) + bias1) *
+                        5243 + 2621439, 20);
+                    out[t14 + t10] = t15;
+                }
+            }
+        }
+    }
+}
+
+/* fully_connected 'b' -> i8 [1,2]
+ * step 1: fully_connected 'b', 32 MACs: z i8 [1,16] at 0x00f0 -> i8 [1,2] at 0x0010
+ *   bias  i32[2]
+ *   x     i8[16]  i8 [1,16] z
+ *   w     i8[32]
+ *   out   i8[2]  i8 [1,2] b */
+TILES_SECTION_FAST TILES_NOINLINE
+static void tiles_fully_connected_1(const int32_t *restrict bias, const int8_t *restrict x,
+    const int8_t *restrict w, int8_t *restrict out)
+{
+    int32_t acc[2];
+    for (int32_t p = 0; p < 1; p++) {
+        for (int32_t oc = 0; oc < 2; oc += 2) {
+            tile_row_1x2(x, w + oc * 16, 2, acc);
+            const int32_t acc0 = acc[1];
+            const int32_t acc1 = acc[0];
+            const int8_t t0 = sat_i8_shr((int32_t)((i64_from_i32((acc1 + bias[oc]) * 2048) * 1374389504) >> 32) +
+                196608, 17);
+            out[oc] = t0;
+            const int32_t t1 = oc + 1;
+            const int64_t t2 = i64_from_i32(((i32_from_u32((uint32_t)acc0 - (uint32_t)acc1) >> 8) + bias[t1]) * 2048) *
+                1374389504;
+            out[t1] = sat_i8_shr((int32_t)(t2 >> 32) + 196608, 17);
+        }
+    }
+}
+
+/* fully_connected 'c' -> i8 [1,4]
+ * step 2: fully_connected 'c', 64 MACs: z i8 [1,16] at 0x00f0 -> i8 [1,4] at 0x0000
+ *   bias  i32[4]
+ *   x     i8[16]  i8 [1,16] z
+ *   w     i8[64]
+ *   out   i8[4]  i8 [1,4] c */
+TILES_SECTION_FAST TILES_NOINLINE
+static void tiles_fully_connected_2(const int32_t *restrict bias, const int8_t *restrict x,
+    const int8_t *restrict w, int8_t *restrict out)
+{
+    int32_t acc[4];
+    for (int32_t p = 0; p < 1; p++) {
+        for (int32_t oc = 0; oc < 4; oc += 4) {
+            tile_row_1x4(x, w + oc * 16, 2, acc);
+            const int32_t acc0 = acc[1];
+            const int32_t acc1 = acc[0];
+            const int8_t t0 = sat_i8_shr((int32_t)((i64_from_i32((acc1 + bias[oc]) * 2048) * 1374389504) >> 32) +
+                196608, 17);
+            out[oc] = t0;
+            const int32_t t1 = oc + 1;
+            const int64_t t2 = i64_from_i32(((i32_from_u32((uint32_t)acc0 - (uint32_t)acc1) >> 8) + bias[t1]) * 2048) *
+                1374389504;
+            out[t1] = sat_i8_shr((int32_t)(t2 >> 32) + 196608, 17);
+            const int32_t acc2 = acc[3];
+            const int32_t t3 = oc + 2;
+            const int32_t acc3 = acc[2];
+            const int8_t t4 = sat_i8_shr((int32_t)((i64_from_i32((acc3 + bias[t3]) * 2048) * 1374389504) >> 32) +
+                196608, 17);
+            out[t3] = t4;
+            const int32_t t5 = oc + 3;
+            const int64_t t6 = i64_from_i32(((i32_from_u32((uint32_t)acc2 - (uint32_t)acc3) >> 8) + bias[t5]) * 2048) *
+                1374389504;
+            out[t5] = sat_i8_shr((int32_t)(t6 >> 32) + 196608, 17);
+        }
+    }
+}
+
+int tiles_init(const tiles_mem *m)
+{
+    if ((m->arena == NULL) || (((uintptr_t)m->arena % TILES_ARENA_ALIGN) != 0u)) {
+        return TILES_EALIGN;
+    }
+    return TILES_OK;
+}
+
+int tiles_run(const tiles_mem *m)
+{
+    uint8_t *const arena = (uint8_t *)m->arena;
+
+    /* 0: conv_2d 'a', 768 MACs: x i8 [1,3,2,16] at 0x0060 -> i8 [1,3,2,8] at 0x00c0 */
+    TILES_STEP_BEGIN(0);
+    tiles_conv_2d_0(tiles_conv_2d_0_bias, (int8_t *)(void *)&arena[0x0060], (int16_t *)(void *)&arena[0x0000],
+        tiles_conv_2d_0_w, (int8_t *)(void *)&arena[0x00c0]);
+    TILES_STEP_END(0);
+
+    /* 1: fully_connected 'b', 32 MACs: z i8 [1,16] at 0x00f0 -> i8 [1,2] at 0x0010 */
+    TILES_STEP_BEGIN(1);
+    tiles_fully_connected_1(tiles_fully_connected_1_bias, (int8_t *)(void *)&arena[0x00f0],
+        tiles_fully_connected_1_w, (int8_t *)(void *)&arena[0x0010]);
+    TILES_STEP_END(1);
+
+    /* 2: fully_connected 'c', 64 MACs: z i8 [1,16] at 0x00f0 -> i8 [1,4] at 0x0000 */
+    TILES_STEP_BEGIN(2);
+    tiles_fully_connected_2(tiles_fully_connected_2_bias, (int8_t *)(void *)&arena[0x00f0],
+        tiles_fully_connected_2_w, (int8_t *)(void *)&arena[0x0000]);
+    TILES_STEP_END(2);
+    return TILES_OK;
+}
+
