@@ -94,10 +94,7 @@ static const char *name_of(ac_cfile *F, const ac_tile *t)
 
 static void put_guard(ac_cfile *F)
 {
-    ac_putf(&F->helpers,
-            "#if defined(__ARM_FEATURE_MVE) && defined(__GNUC__) && !defined(__clang__) && "
-            "defined(__OPTIMIZE__) && \\\n    !defined(%s_NO_ASM)\n",
-            F->upper);
+    ac_putf(&F->helpers, "#if %s\n", ac_c_asm_condition(F, "__ARM_FEATURE_MVE", ""));
 }
 
 const char *ac_c_mve_tile(ac_cfile *F, const ac_tile *t)

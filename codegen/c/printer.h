@@ -150,6 +150,8 @@ ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in);
 void ac_c_tile(ac_cfn *f, const ac_ins *in);
 const char *ac_c_place(ac_cfn *f, int32_t buf, ac_x index); /* "x + index" */
 void ac_c_asm_lines(ac_sink *to, const char *text);         /* lines of an assembler text as strings of C */
+/* After #if: GCC compiles for a processor with `feature`, optimises, and nobody said NO_ASM; `more`: "" or "X && ". */
+const char *ac_c_asm_condition(ac_cfile *F, const char *feature, const char *more);
 /* mve.c, rvv.c: the function of a tile that is not of pairs; mve.c: the statement of a REQUANT. */
 struct ac_tile;
 struct ac_requants;

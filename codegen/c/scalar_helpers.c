@@ -404,8 +404,7 @@ const char *ac_c_sat_byte_helper(ac_cfile *F, ac_dtype to, bool shifts)
     const bool native = ac_target_saturates(F->target);
     if (native)
         ac_putf(&F->helpers,
-                "#if defined(__ARM_FEATURE_SAT) && defined(__GNUC__) && !defined(__clang__) && "
-                "defined(__OPTIMIZE__) && \\\n    !defined(%s_NO_ASM)\n"
+                "#if %s\n"
                 "static inline __attribute__((always_inline)) %s %s(int32_t x%s)\n"
                 "{\n"
                 "    int32_t y;\n"
@@ -416,8 +415,8 @@ const char *ac_c_sat_byte_helper(ac_cfile *F, ac_dtype to, bool shifts)
                 "    return (%s)y;\n"
                 "}\n"
                 "#else\n",
-                F->upper, type, name, n, is_signed ? 's' : 'u', shifts ? ", asr %2" : "", shifts ? ", \"I\"(n)" : "",
-                lo, hi, type);
+                ac_c_asm_condition(F, "__ARM_FEATURE_SAT", ""), type, name, n, is_signed ? 's' : 'u',
+                shifts ? ", asr %2" : "", shifts ? ", \"I\"(n)" : "", lo, hi, type);
     ac_putf(&F->helpers,
             "static inline %s %s(int32_t x%s)\n"
             "{\n"

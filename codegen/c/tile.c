@@ -18,6 +18,14 @@ static void put_accumulators(ac_sink *to, const ac_tile *t, const char *form, co
     }
 }
 
+const char *ac_c_asm_condition(ac_cfile *F, const char *feature, const char *more)
+{
+    return ac_strf(F->region,
+                   "defined(%s) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \\\n"
+                   "    %s!defined(%s_NO_ASM)",
+                   feature, more, F->upper);
+}
+
 void ac_c_asm_lines(ac_sink *to, const char *text)
 {
     for (const char *p = text; *p;) {
@@ -36,10 +44,8 @@ static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
     const char **acc = AC_NEW_N(F->region, const char *, n);
     for (int32_t i = 0; i < n; i++)
         acc[i] = ac_strf(F->region, "%%[c%d]", (int)i);
-    ac_putf(to,
-            "#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && "
-            "\\\n    %s!defined(%s_NO_ASM)\n",
-            row ? "defined(__ARM_FEATURE_UNALIGNED) && " : "", F->upper);
+    ac_putf(to, "#if %s\n",
+            ac_c_asm_condition(F, "__ARM_FEATURE_DSP", row ? "defined(__ARM_FEATURE_UNALIGNED) && " : ""));
     if (row)
         ac_put(to, "    uintptr_t at = (uintptr_t)x, from = (uintptr_t)w, end = (uintptr_t)steps;\n");
     else
@@ -94,16 +100,11 @@ static void put_bytes_asm(ac_cfile *F, ac_sink *to, const ac_tile *t, int32_t n)
 static void put_bytes_asms(ac_cfile *F, ac_sink *to, const ac_tile *t)
 {
     const bool halves = t->channels > AC_TILE_LOW;
-    ac_putf(to,
-            "#if defined(__thumb__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && "
-            "\\\n    !defined(%s_NO_ASM)%s\n",
-            F->upper, halves ? " && !defined(__OPTIMIZE_SIZE__)" : "");
+    const char *may = ac_c_asm_condition(F, "__thumb__", "");
+    ac_putf(to, "#if %s%s\n", may, halves ? " && !defined(__OPTIMIZE_SIZE__)" : "");
     put_bytes_asm(F, to, t, t->channels);
     if (halves) {
-        ac_putf(to,
-                "#elif defined(__thumb__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && "
-                "\\\n    !defined(%s_NO_ASM)\n",
-                F->upper);
+        ac_putf(to, "#elif %s\n", may);
         put_bytes_asm(F, to, t, t->channels / 2);
     }
     ac_put(to, "#else\n");
@@ -140,10 +141,15 @@ static const char *times(ac_sink *to, int n)
     return n == 1 ? "" : ac_strf(to->cx->region, " * %d", n);
 }
 
-/* The definition, as in ir/loop/tiles.c. */
+/* The definition, as in ir/loop/tiles.c. ROW is one row of bytes, whose elements 1 and 2 of four have changed places in
+ * the weights. */
 static void put_plain(ac_sink *to, const ac_tile *t)
 {
-    const int rows = t->rows, channels = t->channels;
+    const int rows = t->rows, pairs = t->channels / 2;
+    const bool row = t->form == AC_TILE_ROW;
+    const char *element = row ? ac_strf(to->cx->region, "s / %d * 8 + k / 4 * 4 + k %% 2 * 2 + k / 2 %% 2", pairs)
+                              : ac_strf(to->cx->region, "(s / %d%s + r) * 8 + k", pairs, times(to, rows));
+    const char *in = row ? "            " : "                ";
     ac_putf(to,
             "    for (int32_t i = 0; i < %d; i++) {\n"
             "        acc[i] = 0;\n"
@@ -151,44 +157,21 @@ static void put_plain(ac_sink *to, const ac_tile *t)
             "    for (int32_t s = 0; s < steps%s; s++)\n"
             "        for (int32_t k = 0; k < 8; k++) {\n"
             "            const int32_t low = w[s * 16 + k * 2];\n"
-            "            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);\n"
-            "            for (int32_t r = 0; r < %d; r++) {\n"
-            "                const int32_t v = x[(s / %d%s + r) * 8 + k];\n"
-            "                int32_t *const c = &acc[s %% %d * %d + r];\n"
-            "                const int32_t by_low = v * low;\n"
-            "                const int32_t by_whole = v * whole;\n"
-            "                const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;\n"
-            "                const uint32_t second = (uint32_t)c[%d] + (uint32_t)by_whole;\n"
-            "                c[0] = (int32_t)first;\n"
-            "                c[%d] = (int32_t)second;\n"
-            "            }\n"
-            "        }\n",
-            rows * channels, times(to, channels / 2), rows, channels / 2, times(to, rows), channels / 2, 2 * rows, rows,
-            rows);
-}
-
-/* ROW: the same for a row of bytes, whose elements 1 and 2 of four have changed places in the weights. */
-static void put_plain_row(ac_sink *to, const ac_tile *t)
-{
-    const int pairs = t->channels / 2;
+            "            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);\n",
+            rows * 2 * pairs, times(to, pairs));
+    if (!row)
+        ac_putf(to, "            for (int32_t r = 0; r < %d; r++) {\n", rows);
     ac_putf(to,
-            "    for (int32_t i = 0; i < %d; i++) {\n"
-            "        acc[i] = 0;\n"
-            "    }\n"
-            "    for (int32_t s = 0; s < steps%s; s++)\n"
-            "        for (int32_t k = 0; k < 8; k++) {\n"
-            "            const int32_t low = w[s * 16 + k * 2];\n"
-            "            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);\n"
-            "            const int32_t v = x[s / %d * 8 + k / 4 * 4 + k %% 2 * 2 + k / 2 %% 2];\n"
-            "            int32_t *const c = &acc[s %% %d * 2];\n"
-            "            const int32_t by_low = v * low;\n"
-            "            const int32_t by_whole = v * whole;\n"
-            "            const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;\n"
-            "            const uint32_t second = (uint32_t)c[1] + (uint32_t)by_whole;\n"
-            "            c[0] = (int32_t)first;\n"
-            "            c[1] = (int32_t)second;\n"
-            "        }\n",
-            (int)t->channels, times(to, pairs), pairs, pairs);
+            "%sconst int32_t v = x[%s];\n"
+            "%sint32_t *const c = &acc[s %% %d * %d%s];\n"
+            "%sconst int32_t by_low = v * low;\n"
+            "%sconst int32_t by_whole = v * whole;\n"
+            "%sconst uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;\n"
+            "%sconst uint32_t second = (uint32_t)c[%d] + (uint32_t)by_whole;\n"
+            "%sc[0] = (int32_t)first;\n"
+            "%sc[%d] = (int32_t)second;\n",
+            in, element, in, pairs, 2 * rows, row ? "" : " + r", in, in, in, in, rows, in, in, rows);
+    ac_put(to, row ? "        }\n" : "            }\n        }\n");
 }
 
 static const char *function_of(ac_cfile *F, const ac_tile *t)
@@ -211,7 +194,7 @@ static const char *function_of(ac_cfile *F, const ac_tile *t)
             t->form == AC_TILE_ROW ? "int8_t" : "int16_t");
     if (native)
         put_asm(F, to, t);
-    (t->form == AC_TILE_ROW ? put_plain_row : put_plain)(to, t);
+    put_plain(to, t);
     ac_put(to, native ? "#endif\n}\n\n" : "}\n\n");
     return name;
 }
