@@ -6,6 +6,8 @@
  *     void **data = make_data(cx, g, 0);              by tensor id; operands are random, results rubbish
  *     run_node(cx, n, &TARGETS[1], false, data, &status);
  *
+ *     uint8_t *want = result_of(cx, low, data, z);    ends the test where a lowering has no result
+ *
  * Memory: the context's region. fail() prints a place and counts. */
 #ifndef AC_TESTS_UNIT_SUPPORT_RUN_NODE_H
 #define AC_TESTS_UNIT_SUPPORT_RUN_NODE_H
@@ -144,6 +146,17 @@ static inline int run_lowered(ac_ctx *cx, const ac_lowered *w, void **data, int 
 {
     int32_t part = 0;
     return w ? ac_eval(cx, w->fn, bind_data(cx, w, data, &part), w->arg.n, status) : AC_FAIL;
+}
+
+/* A copy of the result z of a lowering that has to verify and to succeed: none of it is what was there before. */
+static inline uint8_t *result_of(ac_ctx *cx, const ac_lowered *low, void **data, const ac_tensor *z)
+{
+    const size_t bytes = (size_t)ac_tensor_bytes(z);
+    int status = 0;
+    MUST(low && ac_loop_verify(cx, low->fn) == AC_OK);
+    memset(data[z->id], 0x5a, bytes);
+    MUST(run_lowered(cx, low, data, &status) == AC_OK && !status);
+    return ac_copy(cx->region, data[z->id], bytes);
 }
 
 static inline int run_node(ac_ctx *cx, const ac_node *n, const ac_target *target, bool exact, void **data, int *status)
