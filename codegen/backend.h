@@ -1,8 +1,8 @@
 /* backend.h - what every printer of a compiled module offers: one constant struct of functions.
  *
  * A backend turns a module (module.h: calls, loops, constants, offsets) into files, and perhaps into code in this
- * process. It prints loops and never asks for an operator. "c" and "cuda" are built in; the others are modules,
- * arenac-NAME.so, that are opened only when they are asked for, so that start-up does not pay for them
+ * process. It prints loops and never looks at an operator. "c" and "cuda" are built in; the others are modules,
+ * arenac-NAME.so, that are opened only when they are needed, so that start-up does not pay for them
  * (codegen/backends/find.h). A module exports one function:
  *
  *     const ac_backend *arenac_backend(void);

@@ -305,7 +305,7 @@ static void print_const_outputs(ac_emit *e)
     }
 }
 
-/* The macro NAME_SECTION_which: the section that was asked for, or nothing; the user's own definition goes first. */
+/* The macro NAME_SECTION_which: the section that an option names, or nothing; the user's own definition goes first. */
 static void put_section(ac_emit *e, const char *which, const char *section)
 {
     const char *U = e->file.upper;

@@ -1,4 +1,4 @@
-/* nvrtc.c - --emit ptx,cubin: the kernels through NVRTC, NVIDIA's compiler as a library, opened when it is asked for.
+/* nvrtc.c - --emit ptx,cubin: the kernels through NVRTC, NVIDIA's compiler as a library, opened at first use.
  *
  * Where it is looked for: the file $ARENAC_NVRTC; what the loader finds (Debian's libnvrtc11.2 too); $CUDA_HOME,
  * $CUDA_PATH, /usr/local/cuda and /usr/local/cuda-*; the wheels of PyPI (nvidia-cuda-nvrtc-cu12, nvidia-cuda-nvrtc) in

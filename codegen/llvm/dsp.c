@@ -8,7 +8,7 @@ static LLVMValueRef i32(const l_module *M, int64_t v)
     return l_int(M, AC_I32, v, 1);
 }
 
-/* sxtb16; of the word turned by a byte where the odd bytes are asked for, which the instruction does. */
+/* sxtb16; of the word turned by a byte where the odd bytes are needed, which the instruction does. */
 static LLVMValueRef widened(l_module *M, LLVMValueRef word, bool odd)
 {
     LLVMBuilderRef b = M->b;

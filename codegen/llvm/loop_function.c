@@ -346,7 +346,7 @@ int l_function(l_module *M, const ac_loop_fn *given, const char *name, const boo
     l_attribute(M, f.f, L_WHOLE, "nounwind", 0);
     if (!pieces.n)
         l_attribute(M, f.f, L_WHOLE, "noinline", 0); /* one copy, and quick to compile */
-    if (M->target->rvv) /* vectors are where the loops ask for them: spilt ones are not in the stack that LLVM says */
+    if (M->target->rvv) /* vectors only where the loops have them: spilled ones are not in the stack that LLVM says */
         l_attribute(M, f.f, L_WHOLE, "noimplicitfloat", 0);
     const bool sve = M->target->isa == AC_ISA_AARCH64 && M->target->vec_bytes > 16;
     if (sve) /* registers of this size at least, in units of 16 bytes */

@@ -286,7 +286,7 @@ void ac_lane_put(ac_dtype d, void *lanes, int32_t i, int64_t k)
                              : (void *)&h,
                size);
     } else {
-        uint64_t u = (uint64_t)k; /* the low bytes, without asking for a byte order */
+        uint64_t u = (uint64_t)k; /* the low bytes, whatever the byte order */
         uint8_t b = (uint8_t)u;
         uint16_t s = (uint16_t)u;
         uint32_t w = (uint32_t)u;

@@ -2,7 +2,7 @@
  *
  * Every value of L lanes becomes L values of one lane; instructions that only move lanes disappear. Where a machine
  * works on the halves of words, what halves.h names stays whole; lanes are taken out of a word, and put together, where
- * the other kind is asked for.
+ * the other kind is needed.
  *
  *     %4 = load f32x4 x[%3]           load x[%3], x[%3 + 1], x[%3 + 2], x[%3 + 3]
  *     %5 = sumlanes f32 %4      =>    (l0 + l2) + (l1 + l3)

@@ -1,4 +1,4 @@
-/* missing.c - operations that do not exist for a type: a model can ask for them, so the builder goes on with a value of
+/* missing.c - operations that do not exist for a type: a model can need them, so the builder goes on with a value of
  * the right type, and the lowering refuses the node. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"

@@ -103,7 +103,7 @@ int32_t ac_lo_line(ac_lower *L, const char *name, ac_dtype d, int64_t count)
     return buf;
 }
 
-/* Asked for as scratch, so that parameters may still come after it; ac_lo_settle makes it a local. */
+/* Requested as scratch, so that parameters may still come after it; ac_lo_settle makes it a local. */
 int32_t ac_lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count)
 {
     assert(ac_dtype_size(d, count) <= 4096 && "locals are on the stack");

@@ -5,7 +5,7 @@
 
 /* Puts parameters before locals, `last` (-1: none) after the other parameters, drops what is neither read nor written,
  * and sums up scratch. Once, after ac_lb_close: buffer numbers change. While loops are built, buffers are in the order
- * they were asked for, and a local is an argument of kind SCRATCH with bytes == LO_LOCAL. */
+ * they were requested, and a local is an argument of kind SCRATCH with bytes == LO_LOCAL. */
 void ac_lo_settle(ac_lowered *w, int32_t last);
 
 enum { LO_LOCAL = -1 };

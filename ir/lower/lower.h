@@ -63,7 +63,7 @@ typedef struct ac_lower {
 /* Reports E0108: "'conv1' (conv_2d): ..." with what is supported; returns AC_FAIL. */
 int ac_lower_refuse(ac_lower *L, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Buffers. A tensor operand asked for twice is one parameter. Constant tensors become CONST arguments with their own
+/* Buffers. A tensor operand requested twice is one parameter. Constant tensors become CONST arguments with their own
  * bytes. */
 int32_t ac_lo_operand(ac_lower *L, ac_tensor *t);
 int32_t ac_lo_align(const ac_lower *L, const ac_tensor *t); /* largest power of two that surely divides t's address */

@@ -44,7 +44,7 @@ typedef struct ac_target {
     /* For printers of objects, in LLVM's words; triple "": this machine's. */
     const char *triple, *cpu, *attributes, *abi;
     bool dsp;     /* products of the 16-bit halves of a word, both added: SMLAD, with SXTB16, SSAT and SMMULR */
-    bool mve;     /* sums of 16 products of bytes, and vectors of words: Arm's MVE, for the loops that ask for it */
+    bool mve;     /* sums of 16 products of bytes, and vectors of words: Arm's MVE, in the loops that use it */
     bool rvv;     /* vectors of 16 bytes or more with a channel in each lane: RISC-V's Zve32x, for the same loops */
     int32_t core; /* firmware: general registers that a kernel can count on; 0: not counted */
     ac_mul mul;   /* firmware */

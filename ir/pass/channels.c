@@ -1,7 +1,7 @@
 /* channels.c - pass channels: what of a quantised model cannot change its results goes (--dead).
  *
  * Where intervals prove that a channel has one value whatever the inputs are (a ReLU that never opens, a clamp that
- * never lets go), or where nobody asks for it, the channel is taken out of the tensor, and its weights out of those who
+ * never lets go), or where nobody reads it, the channel is taken out of the tensor, and its weights out of those who
  * make and read it. What it adds to its readers becomes part of their bias. Results stay the same bit for bit; the
  * proof is in docs/numerics.md. */
 #include "ir/ops/shape/shape.h"

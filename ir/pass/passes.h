@@ -9,7 +9,7 @@
 #undef PASS
 
 /* fold.c: when all operands of n are constants, its results become constants and n is erased (sweep later). A lazy
- * result is computed when somebody asks for its data. false: nothing changed (an operand is not constant, the result
+ * result is computed when its data is first needed. false: nothing changed (an operand is not constant, the result
  * would be far larger than what it is made of, or the graph promises nothing for these types - reported when the
  * graph is lowered). */
 bool ac_fold_node(const ac_graph *g, ac_node *n);

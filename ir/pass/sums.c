@@ -1,7 +1,7 @@
 /* sums.c - the sums of an integer operator with weights: where its weights lie, and between which bounds a sum is.
  *
  * The smallest and the largest sum are exact for independent operands: every product takes the end of x's interval that
- * its weight's sign asks for. A tap that lies outside of x in some output position adds nothing there, so its products
+ * its weight's sign selects. A tap that lies outside of x in some output position adds nothing there, so its products
  * reach to 0 as well. */
 #include "ir/pass/channels.h"
 

@@ -1,4 +1,4 @@
-/* plan.c - one loop from lowered steps to a plan: the steps as they come, then each reduction that is asked for. */
+/* plan.c - one loop from lowered steps to a plan: the steps as they come, then each reduction that is turned on. */
 #include "planner/graph/planned.h"
 
 #include "planner/graph/overlap.h"

@@ -1,7 +1,7 @@
 /* planned.h - a candidate plan is a value: steps in an order, how long everything lives, where it lies.
  *
  *     ac_planned *p;
- *     AC_TRY(ac_plan_graph(cx, &how, &p));           the steps as they come, then each reduction that `how` asks for
+ *     AC_TRY(ac_plan_graph(cx, &how, &p));           the steps as they come, then each reduction that `how` has
  *     ... p->step[s], p->live->item_of[id], p->plan.offset[item] ...
  *     ac_planned_free(p);
  *
@@ -98,7 +98,7 @@ typedef int ac_reduce_fn(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, a
 #include "planner/graph/reductions.def"
 #undef REDUCTION
 
-/* what_if.c - what reductions that `how` does not ask for would take besides. */
+/* what_if.c - what reductions that `how` does not have would take besides. */
 typedef struct ac_what_if {
     const char *option, *what;
     ac_bytes bytes; /* -1: not tried */

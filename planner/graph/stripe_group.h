@@ -52,7 +52,7 @@ typedef struct ac_stripes {
     const ac_liveness *live; /* of the steps as they are */
     const ac_target *target;
     bool exact;
-    ac_stripe_form *form[AC_STRIPE_WAYS]; /* by step, made when asked for */
+    ac_stripe_form *form[AC_STRIPE_WAYS]; /* by step, made at first use */
     uint8_t *way;                         /* by step: the form that groups are built of; AC_STRIPE_LEAN at first */
     int32_t *made_at;                     /* by tensor id: step, -1: none */
     bool *viewed;                         /* by tensor id: it is a view, or has one */

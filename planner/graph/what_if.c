@@ -1,4 +1,4 @@
-/* what_if.c - what reductions that were not asked for would take: the loop of plan.c once more, with one more of
+/* what_if.c - what reductions that are turned off would take: the loop of plan.c once more, with one more of
  * them. */
 #include "planner/graph/planned.h"
 
@@ -31,7 +31,7 @@ static const fix *fix_at(int k)
     return k < N_FIXES - 1 ? &BOTH : &FIXES[AC_REDUCE_ROWS];
 }
 
-/* Does it go with what is asked for, and add something to it? */
+/* Does it go with what is turned on, and add something to it? */
 static bool is_new(const ac_plan_how *how, const fix *f)
 {
     const ac_reductions rows = AC_REDUCE(STRIPE) | AC_REDUCE(ROWS), asked = how->reductions;

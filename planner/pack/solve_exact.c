@@ -2,7 +2,7 @@
  *
  *   1. Start from the smallest heuristic plan (`upper`) and the aligned bound (`lower`). Heights between them are
  *      multiples of a unit, since in a justified plan every top is a sum of sizes rounded to alignments.
- *   2. Ask for `lower` itself: most problems have a plan there, and the tighter the capacity, the stronger every rule.
+ *   2. Try `lower` itself: most problems have a plan there, and the tighter the capacity, the stronger every rule.
  *   3. If that takes too long, take the plan of solve_search.c if it is smaller, then halve towards `upper`.
  *      A plan found becomes the new `upper`, a failed search the new `lower`; a search that was cut off counts as
  *      failed for this round only.
@@ -86,7 +86,7 @@ static void raise_lower(descent *d, ac_bytes height)
     }
 }
 
-/* Asks for `height`; AC_EXACT_SPENT also when the proof of a failure is too long to keep, since it cannot be shown. */
+/* Tries `height`; AC_EXACT_SPENT also when the proof of a failure is too long to keep, since it cannot be shown. */
 static ac_exact_end probe(descent *d, ac_bytes height, int64_t steps)
 {
     ac_exact_end end = ask(d, height + d->unit - 1, steps < d->left ? steps : d->left);

@@ -159,7 +159,7 @@ int ac_sh_depthwise(ac_ctx *cx, ac_graph *g, ac_node *n)
 
 /* in[0] static output shape [N,OH,OW,OC], w [OC,KH,KW,IC], x [N,H,W,IC] -> that shape. The padding is the one of the
  * convolution that goes the other way, from the output to the input: input element i adds to outputs i * stride - pad
- * .. + k'-1, those outside are dropped (TFLite does not ask for more). */
+ * .. + k'-1, those outside are dropped (TFLite requires no more). */
 int ac_sh_tconv(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
