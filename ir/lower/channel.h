@@ -64,6 +64,7 @@ typedef struct ac_channel {
     int32_t c_buf, post_buf;             /* tables of the numbers that are no words; -1 */
     ac_real *real;                       /* 16 bits, AC_ROUND_F64: in integers, if proven; per tensor: one */
     int32_t low_buf;                     /* ... the lower parts; -1 */
+    const struct ac_reach *reach;        /* channel_line.c: what each channel's weights reach; NULL: not needed yet */
 } ac_channel;
 
 /* Where the weights of one channel lie: element at(c, k) = c * c_step + k * k_step, k < depth. */
@@ -92,10 +93,10 @@ bool ac_channel_line_find(ac_channel *c, int32_t fold);
 bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold);
 /* channel_line.c: what each channel stores for an accumulator (per tensor: of all channels, one function), and biases
  * with -fold * sum(w) added. Weights and biases are constants. NULL: there is none in 32 bits, or a diagnostic. */
-const ac_steps *ac_channel_steps(const ac_channel *c);
+const ac_steps *ac_channel_steps(ac_channel *c);
 /* int16x8: do all sums fit a word, on plain firmware targets? The result is requantised as 64 bits all the same. */
-bool ac_channel_narrow(const ac_channel *c);
-const int32_t *ac_channel_biases(const ac_channel *c, int32_t fold);
+bool ac_channel_narrow(ac_channel *c);
+const int32_t *ac_channel_biases(ac_channel *c, int32_t fold);
 /* Effective scale of channel i: input * filter / output in double. */
 double ac_channel_scale(const ac_channel *c, int64_t i);
 ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc);

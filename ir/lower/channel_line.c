@@ -5,7 +5,7 @@
 enum { MOST_WORDS = 3 };
 
 /* The weights of a channel as numbers: their sum, and bounds of sum(w * (x - zx)) over any part of the products. */
-typedef struct reach {
+typedef struct ac_reach {
     int64_t sum, lo, hi;
 } reach;
 
@@ -31,9 +31,11 @@ static void widen(reach *r, int64_t w, int64_t lo, int64_t hi)
 }
 
 /* Of each channel; weights known at run time only take any value. NULL: diagnostic. */
-static reach *reaches(const ac_channel *c)
+static const reach *reaches(ac_channel *c)
 {
     const ac_lower *L = c->L;
+    if (c->reach)
+        return c->reach;
     reach *r = AC_NEW_N(L->region, reach, c->n);
     const int64_t count = ac_tensor_count(c->w), lo = ac_dtype_min(c->x->dtype) - c->zx,
                   hi = ac_dtype_max(c->x->dtype) - c->zx;
@@ -44,7 +46,7 @@ static reach *reaches(const ac_channel *c)
         for (int64_t i = 0; i < c->n; i++)
             r[i] = (reach){0, (one.lo < other.lo ? one.lo : other.lo) * (count / c->n),
                            (one.hi > other.hi ? one.hi : other.hi) * (count / c->n)};
-        return r;
+        return c->reach = r;
     }
     const void *data = ac_tensor_force(L->cx, c->w);
     if (!data)
@@ -54,7 +56,7 @@ static reach *reaches(const ac_channel *c)
         inner *= c->w->dim[d];
     for (int64_t i = 0; i < count; i++)
         widen(&r[i / inner % c->n], weight(c, data, i), lo, hi);
-    return r;
+    return c->reach = r;
 }
 
 /* Biases as numbers; NULL: none, or a diagnostic. */
@@ -95,7 +97,7 @@ static ac_steps steps_of(const ac_channel *c, int64_t i, const reach *r, const v
     return f;
 }
 
-static ac_steps *steps_of_all(const ac_channel *c)
+const ac_steps *ac_channel_steps(ac_channel *c)
 {
     const reach *r = reaches(c);
     const void *bias = constant(c->bias) ? biases(c) : NULL;
@@ -108,12 +110,7 @@ static ac_steps *steps_of_all(const ac_channel *c)
     return f;
 }
 
-const ac_steps *ac_channel_steps(const ac_channel *c)
-{
-    return steps_of_all(c);
-}
-
-bool ac_channel_narrow(const ac_channel *c)
+bool ac_channel_narrow(ac_channel *c)
 {
     const ac_target *t = c->L->target;
     if (!t->firmware || t->vec_bytes || c->w->dtype != AC_I8 || !ac_tensor_is_const(c->w) || !constant(c->bias) ||
@@ -126,7 +123,7 @@ bool ac_channel_narrow(const ac_channel *c)
     return f;
 }
 
-const int32_t *ac_channel_biases(const ac_channel *c, int32_t fold)
+const int32_t *ac_channel_biases(ac_channel *c, int32_t fold)
 {
     const reach *r = reaches(c);
     const void *bias = biases(c);
@@ -142,25 +139,27 @@ const int32_t *ac_channel_biases(const ac_channel *c, int32_t fold)
     return to;
 }
 
-/* f with biases apart from accumulators; false: that is not possible. */
-static bool set_biases_apart(const ac_channel *c, const int32_t *bias, ac_steps *f)
+/* f with biases apart from accumulators; NULL: that is not possible. */
+static const ac_steps *with_biases_apart(const ac_channel *c, const ac_steps *f, const int32_t *bias)
 {
+    ac_steps *to = AC_NEW_N(c->L->region, ac_steps, c->n);
     for (int64_t i = 0; i < c->n; i++) {
-        if (f[i].from - bias[i] < INT32_MIN || f[i].to - bias[i] > INT32_MAX)
-            return false;
-        f[i].from -= bias[i];
-        f[i].to -= bias[i];
-        f[i].bias = bias[i];
+        to[i] = f[i];
+        to[i].from -= bias[i];
+        to[i].to -= bias[i];
+        to[i].bias = bias[i];
+        if (to[i].from < INT32_MIN || to[i].to > INT32_MAX)
+            return NULL;
     }
-    return true;
+    return to;
 }
 
 /* A line of words whose c has the bias too, where that is no dearer. */
-static bool find_with_bias(ac_channel *c, int32_t fold)
+static bool find_with_bias(ac_channel *c, const ac_steps *f, int32_t fold)
 {
     const int32_t *bias = c->per_channel && constant(c->bias) ? ac_channel_biases(c, fold) : NULL;
-    ac_steps *f = bias ? steps_of_all(c) : NULL;
-    if (!f || !set_biases_apart(c, bias, f))
+    f = bias ? with_biases_apart(c, f, bias) : NULL;
+    if (!f)
         return false;
     ac_line_of *of = AC_NEW_N(c->L->region, ac_line_of, c->n);
     const ac_line line = ac_line_find(f, c->n, ac_target_mul(c->L->target), of);
@@ -184,13 +183,13 @@ bool ac_channel_line_find(ac_channel *c, int32_t fold)
     c->line = ac_line_find(f, n, ac_target_mul(t), c->of);
     if (c->line.kind == AC_LINE_NONE)
         return false;
-    c->bias_in_line = find_with_bias(c, fold);
+    c->bias_in_line = find_with_bias(c, f, fold);
     ac_lo_requant_note(c->L, ac_line_words(c->L->region, &c->line));
     return true;
 }
 
 /* 16-bit results that the reference rounds in double; the integers of all channels, or NULL. */
-static ac_real *reals(const ac_channel *c, int64_t n)
+static ac_real *reals(ac_channel *c, int64_t n)
 {
     const ac_steps *f = ac_channel_steps(c);
     ac_real *r = AC_NEW_N(c->L->region, ac_real, n);
