@@ -14,7 +14,7 @@
 #include "codegen/cuda/cuda.h"
 #include "ir/loop/eval/eval.h"
 #include "tests/unit/support/cc.h"
-#include "tests/unit/support/loop_cases.h"
+#include "tests/unit/support/case_table.h"
 
 #include <dlfcn.h>
 

@@ -14,6 +14,7 @@
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/gpu/grid.h"
 #include "ir/lower/node/node.h"
+#include "tests/unit/support/loop_cases.h"
 #include "tests/unit/support/node_cases.h"
 
 enum { PER_FILE = 100 };

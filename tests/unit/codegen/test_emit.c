@@ -7,6 +7,7 @@
 #include "ir/loop/eval/eval.h"
 #include "tests/unit/support/cc.h"
 #include "tests/unit/support/half_cases.h"
+#include "tests/unit/support/loop_cases.h"
 
 #include <dlfcn.h>
 

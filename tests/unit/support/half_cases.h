@@ -2,10 +2,10 @@
  * not.
  *
  *     n_cases = 0;
- *     build_halves();             cases[0 .. n_cases) of loop_cases.h, for the target that is set */
+ *     build_halves();             cases[0 .. n_cases) of case_table.h, for the target that is set */
 #ifndef AC_TESTS_UNIT_SUPPORT_HALF_CASES_H
 #define AC_TESTS_UNIT_SUPPORT_HALF_CASES_H
-#include "tests/unit/support/loop_cases.h"
+#include "tests/unit/support/case_table.h"
 
 enum { PROGRAMS = 60, STEPS = 14, VALUES = 64, BYTES = 0, PAIRS = 1, WORDS = 2, SUMS = 3 };
 

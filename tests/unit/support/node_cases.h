@@ -4,13 +4,13 @@
  *     const ac_node *n = node_case(&text);       NULL: this draw is not a valid node, draw again
  *     ac_lower_node(&cx, cx.region, n, target, 0, false)
  *
- * Shapes are small and odd, so that vectors have tails. Uses cx and rnd of loop_cases.h; memory is the context's. */
+ * Shapes are small and odd, so that vectors have tails. Uses cx and rnd of case_table.h; memory is the context's. */
 #ifndef AC_TESTS_UNIT_SUPPORT_NODE_CASES_H
 #define AC_TESTS_UNIT_SUPPORT_NODE_CASES_H
 #include "ir/lower/lower.h"
 #include "ir/lower/node/node.h"
 #include "ir/ops/shape/shape.h"
-#include "tests/unit/support/loop_cases.h"
+#include "tests/unit/support/case_table.h"
 
 static int32_t draw(int32_t lo, int32_t hi)
 {
