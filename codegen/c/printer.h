@@ -1,6 +1,7 @@
 /* printer.h - what the files of the C printer share: the file being printed, the function being printed, one value.
  *
  *     function.c        a loop function as a C function: statements, names, layout
+ *     function_head.c   what comes before its statements: comment, parameters, arrays
  *     call_pieces.c     loops of it that are functions of their own
  *     inline_values.c   which values are put into the expressions that use them
  *     scalar_ops.c      an instruction with one lane as an expression
@@ -177,15 +178,17 @@ typedef struct ac_csig {
 } ac_csig;
 void ac_c_line(ac_cfn *f, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* indented, with its newline */
 int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
+/* function_head.c */
 enum { C_READ = 1, C_WRITTEN = 2 };
-uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r); /* of each buffer: C_READ, C_WRITTEN, both or 0 */
+uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r);        /* of each buffer: C_READ, C_WRITTEN, both or 0 */
+void ac_c_print_head(ac_cfn *f, const uint8_t *uses);                 /* up to the first statement */
+void ac_c_put_wrapped(ac_sink *to, const char *list, int32_t indent); /* arguments, broken at commas into lines */
 /* call_pieces.c: the functions of f->pieces; the statement of the next call; what pieces use of the function's buffers.
  */
 int ac_c_print_pieces(ac_cfn *f, const ac_csig *sig);
 void ac_c_call_piece(ac_cfn *f);
 void ac_c_add_uses(const ac_pieces *pieces, ac_region *r, uint8_t *uses);
-void ac_c_put_wrapped(ac_sink *to, const char *list, int32_t indent); /* arguments, broken at commas into lines */
-/* Includes, macros and types the functions need, known once they are printed: goes before them. */
+/* function.c: includes, macros and types the functions need, known once they are printed: goes before them. */
 void ac_c_print_prologue(ac_cfile *F, ac_sink *to);
 
 #endif
