@@ -5,6 +5,7 @@
  *     call_pieces.c     loops of it that are functions of their own
  *     inline_values.c   which values are put into the expressions that use them
  *     scalar_ops.c      an instruction with one lane as an expression
+ *     scalar_casts.c    its conversions
  *     scaled.c          the product of requantisation as one function; firmware
  *     vector_ops.c      an instruction with several lanes; vector types
  *     paired.c          two halves or four bytes in a word of 32 bits, where the machine works on those
@@ -106,10 +107,15 @@ static inline bool c_is_const(const ac_cfn *f, ac_x x)
 /* scalar_ops.c */
 ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x); /* the instruction as an expression; .text NULL: E0901 given */
 ac_cexpr ac_c_const(ac_cfile *F, ac_dtype d, const ac_ins *in);       /* one lane of a CONST */
-ac_cexpr ac_c_exact(ac_cfile *F, ac_cexpr e, ac_dtype d);             /* cast if the C type is not that of d */
 ac_dtype ac_c_unsigned(int32_t bits);                                 /* the integer of so many bits */
 bool ac_c_is_small(ac_dtype d);                                       /* computed in int: 8 and 16 bits, bool */
 int ac_c_refuse(ac_cfile *F, const ac_loop_fn *fn, const char *what); /* E0901, AC_FAIL */
+
+/* scalar_casts.c. ac_c_converted: in strict code by a function, where e is of several operators. */
+ac_cexpr ac_c_scalar_cast(ac_cfn *f, ac_x x); /* a CAST, SATCAST or BITCAST as an expression */
+ac_cexpr ac_c_converted(ac_cfile *F, ac_dtype to, ac_dtype from, ac_cexpr e);
+ac_cexpr ac_c_as_unsigned(const ac_cfn *f, ac_x x, ac_dtype u); /* a value as one of the unsigned type u */
+ac_cexpr ac_c_exact(ac_cfile *F, ac_cexpr e, ac_dtype d);       /* cast if the C type is not that of d */
 
 /* scaled.c */
 void ac_c_find_scaled(ac_cfn *f);
