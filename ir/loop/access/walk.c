@@ -14,17 +14,12 @@
 #include "ir/loop/access/walk.h"
 
 #include "base/vec.h"
+#include "ir/loop/access/moving.h"
 #include "ir/loop/builder.h"
 #include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
 enum { BUDGET = 30000000, MAX_ACCESSES = 256, MAX_MISSES = 16 };
-
-/* A value in iteration i of the affine loop: between lo + by * i and hi + by * i. Elsewhere by is 0. */
-typedef struct value {
-    int64_t lo, hi, by;
-    bool known;
-} value;
 
 typedef struct walker {
     const ac_walk *how;
@@ -36,10 +31,8 @@ typedef struct walker {
     bool *carries;   /* FOR, IF: sets a needed variable declared outside */
     bool *breaks;    /* FOR: a BREAK_IF leaves it */
     uint8_t *misses; /* FOR: affine attempts that failed in a row */
-    value *val;      /* by instruction; VAR: its present value */
-    bool affine;     /* inside the affine loop: accesses are collected */
-    int64_t n;       /* ... its iterations */
-    bool lost;       /* ... something is not affine */
+    ac_moving *val;  /* by instruction; VAR: its present value */
+    ac_moving_in in; /* inside the affine loop accesses are collected */
     ac_access list[MAX_ACCESSES];
     int32_t n_list;
     int64_t budget;
@@ -49,18 +42,6 @@ static bool watched(const walker *w, const ac_ins *i)
 {
     return ((i->op == AC_L_LOAD || i->op == AC_L_TILE) && w->how->watch[i->aux] & AC_WATCH_READS) ||
            (ac_lop_stores((ac_lop)i->op) && w->how->watch[i->aux] & AC_WATCH_WRITES);
-}
-
-static const value UNKNOWN = {0};
-
-static value exactly(int64_t v)
-{
-    return (value){v, v, 0, true};
-}
-
-static bool is_exact(value v)
-{
-    return v.known && v.lo == v.hi && !v.by;
 }
 
 /* ---------------------------------------------------------------- what is needed */
@@ -140,179 +121,6 @@ static void survey(walker *w, ac_region *tmp)
                 w->innermost[x] = false;
 }
 
-/* ---------------------------------------------------------------- values */
-
-/* The value of a - b over all iterations. */
-static value between(const walker *w, value a, value b)
-{
-    int64_t by = a.by - b.by, far = by * (w->affine ? w->n - 1 : 0);
-    value d = {a.lo - b.hi, a.hi - b.lo, 0, true};
-    if (far < 0)
-        d.lo += far;
-    else
-        d.hi += far;
-    return d;
-}
-
-static value not_affine(walker *w)
-{
-    w->lost = true;
-    return UNKNOWN;
-}
-
-static value join(walker *w, value a, value b)
-{
-    if (!a.known || !b.known)
-        return UNKNOWN;
-    if (a.by != b.by)
-        return not_affine(w);
-    return (value){a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi, a.by, true};
-}
-
-/* min (sign 1) or max (sign -1). */
-static value extreme(walker *w, value a, value b, int sign)
-{
-    value d = between(w, a, b);
-    if (sign > 0 ? d.hi <= 0 : d.lo >= 0)
-        return a;
-    if (sign > 0 ? d.lo >= 0 : d.hi <= 0)
-        return b;
-    if (a.by != b.by)
-        return not_affine(w);
-    value v = sign > 0 ? (value){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi, a.by, true}
-                       : (value){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi, a.by, true};
-    return v;
-}
-
-static bool small(int64_t v)
-{
-    return v > -((int64_t)1 << 31) && v < (int64_t)1 << 31;
-}
-
-static value times(walker *w, value a, value b)
-{
-    if (is_exact(a)) {
-        value swap = a;
-        a = b;
-        b = swap;
-    }
-    if (!is_exact(b))
-        return a.by || b.by ? not_affine(w) : UNKNOWN;
-    int64_t k = b.lo;
-    if (!small(a.lo) || !small(a.hi) || !small(a.by) || !small(k))
-        return UNKNOWN;
-    return k < 0 ? (value){a.hi * k, a.lo * k, a.by * k, true} : (value){a.lo * k, a.hi * k, a.by * k, true};
-}
-
-static value divide(walker *w, value a, value b)
-{
-    if (!is_exact(b) || b.lo <= 0)
-        return a.by || b.by ? not_affine(w) : UNKNOWN;
-    if (a.by)
-        return not_affine(w);
-    return (value){a.lo / b.lo, a.hi / b.lo, 0, true}; /* truncation is monotone */
-}
-
-static value modulo(walker *w, value a, value b)
-{
-    if (!is_exact(b) || b.lo <= 0)
-        return a.by || b.by ? not_affine(w) : UNKNOWN;
-    if (a.by)
-        return not_affine(w);
-    if (a.lo >= 0 && a.lo / b.lo == a.hi / b.lo)
-        return (value){a.lo % b.lo, a.hi % b.lo, 0, true};
-    return (value){a.lo < 0 ? 1 - b.lo : 0, b.lo - 1, 0, true};
-}
-
-static value compare(walker *w, ac_lop op, value a, value b)
-{
-    value d = between(w, a, b);
-    bool always = false, never = false;
-    if (op == AC_L_LT)
-        always = d.hi < 0, never = d.lo >= 0;
-    else if (op == AC_L_LE)
-        always = d.hi <= 0, never = d.lo > 0;
-    else {
-        always = d.lo == 0 && d.hi == 0;
-        never = d.lo > 0 || d.hi < 0;
-        if (op == AC_L_NE) {
-            bool swap = always;
-            always = never;
-            never = swap;
-        }
-    }
-    if (always || never)
-        return exactly(always);
-    return a.by != b.by ? not_affine(w) : UNKNOWN;
-}
-
-static value shift(walker *w, ac_lop op, value a, value b)
-{
-    if (!is_exact(b) || b.lo < 0 || b.lo > 30)
-        return a.by || b.by ? not_affine(w) : UNKNOWN;
-    if (op == AC_L_SHL)
-        return times(w, a, exactly((int64_t)1 << b.lo));
-    if (a.by)
-        return not_affine(w);
-    return (value){a.lo >> b.lo, a.hi >> b.lo, 0, true};
-}
-
-static value choose(walker *w, value cond, value a, value b)
-{
-    if (is_exact(cond))
-        return cond.lo ? a : b;
-    return join(w, a, b);
-}
-
-static value bits(ac_lop op, value a, value b)
-{
-    if (!is_exact(a) || !is_exact(b))
-        return UNKNOWN;
-    return exactly(op == AC_L_AND ? (a.lo & b.lo) : op == AC_L_OR ? (a.lo | b.lo) : (a.lo ^ b.lo));
-}
-
-/* Values that leave their type are not followed: addresses never do. */
-static value fitted(const walker *w, value v, ac_dtype d)
-{
-    if (!v.known || d == AC_I64 || d == AC_BOOL)
-        return v;
-    int64_t far = v.by * (w->affine ? w->n - 1 : 0), lo = v.lo + (far < 0 ? far : 0), hi = v.hi + (far > 0 ? far : 0);
-    return lo < ac_dtype_min(d) || hi > ac_dtype_max(d) ? UNKNOWN : v;
-}
-
-static value compute(walker *w, const ac_ins *i)
-{
-    const value a = w->val[i->a], b = w->val[i->b], c = w->val[i->c];
-    const ac_lop op = (ac_lop)i->op;
-    if (op == AC_L_CONST)
-        return exactly(i->k.i);
-    if (op == AC_L_SELECT)
-        return b.known && c.known ? choose(w, a, b, c) : UNKNOWN;
-    if (!a.known || (ac_lop_arity(op) > 1 && !b.known))
-        return UNKNOWN;
-    if (op == AC_L_ADD)
-        return (value){a.lo + b.lo, a.hi + b.hi, a.by + b.by, true};
-    if (op == AC_L_SUB)
-        return (value){a.lo - b.hi, a.hi - b.lo, a.by - b.by, true};
-    if (op == AC_L_NEG)
-        return (value){-a.hi, -a.lo, -a.by, true};
-    if (op == AC_L_MUL)
-        return times(w, a, b);
-    if (op == AC_L_DIV)
-        return divide(w, a, b);
-    if (op == AC_L_MOD)
-        return modulo(w, a, b);
-    if (op == AC_L_MIN || op == AC_L_MAX)
-        return extreme(w, a, b, op == AC_L_MIN ? 1 : -1);
-    if (op == AC_L_SHL || op == AC_L_SHR)
-        return shift(w, op, a, b);
-    if (op == AC_L_EQ || op == AC_L_NE || op == AC_L_LT || op == AC_L_LE)
-        return compare(w, op, a, b);
-    if (op == AC_L_AND || op == AC_L_OR || op == AC_L_XOR)
-        return bits(op, a, b);
-    return op == AC_L_CAST && i->dtype != AC_BOOL ? a : UNKNOWN;
-}
-
 static void evaluate(walker *w, int32_t x)
 {
     const ac_ins *i = &w->fn->code.item[x];
@@ -322,7 +130,7 @@ static void evaluate(walker *w, int32_t x)
         ac_x from = k == 0 ? i->a : k == 1 ? i->b : i->c;
         integer = integer && !(from && ac_dtype_is_float((ac_dtype)w->fn->code.item[from].dtype));
     }
-    w->val[x] = integer ? fitted(w, compute(w, i), d) : UNKNOWN;
+    w->val[x] = integer ? ac_moving_of(&w->in, i, w->val[i->a], w->val[i->b], w->val[i->c]) : AC_MOVING_UNKNOWN;
 }
 
 /* ---------------------------------------------------------------- accesses */
@@ -330,15 +138,15 @@ static void evaluate(walker *w, int32_t x)
 static void touch(walker *w, int32_t buf, ac_x index, int64_t lanes, bool write)
 {
     const ac_buf *b = &w->fn->buf.item[buf];
-    value v = w->val[index];
+    ac_moving v = w->val[index];
     int64_t size = ac_dtype_size(b->dtype, 1);
     if (!v.known)
-        v = (value){0, b->count - lanes, 0, true};
-    ac_access a = {v.lo * size, (v.hi + lanes) * size, v.by * size, buf, write, is_exact((value){v.lo, v.hi, 0, true})};
-    if (!w->affine)
+        v = (ac_moving){0, b->count - lanes, 0, true};
+    ac_access a = {v.lo * size, (v.hi + lanes) * size, v.by * size, buf, write, v.lo == v.hi};
+    if (!w->in.affine)
         w->how->one(w->how->user, &a);
     else if (w->n_list == MAX_ACCESSES)
-        w->lost = true;
+        w->in.lost = true;
     else
         w->list[w->n_list++] = a;
 }
@@ -358,18 +166,18 @@ static int64_t iterations(int64_t lo, int64_t hi, int64_t step)
 static bool walk_reads(walker *w, int32_t x)
 {
     const ac_ins *i = &w->fn->code.item[x];
-    value lo = w->val[i->a], hi = w->val[i->b];
+    ac_moving lo = w->val[i->a], hi = w->val[i->b];
     int64_t step = i->k.i;
     if (!lo.known || !hi.known) {
-        w->val[x] = UNKNOWN;
+        w->val[x] = AC_MOVING_UNKNOWN;
     } else if (lo.by != hi.by) {
-        return w->lost = true, false;
+        return w->in.lost = true, false;
     } else {
         bool sharp = lo.lo == lo.hi && hi.lo == hi.hi;
         int64_t n = iterations(step > 0 ? lo.lo : lo.hi, step > 0 ? hi.hi : hi.lo, step);
         if (!n)
             return true;
-        value v = {lo.lo, lo.lo, lo.by, true};
+        ac_moving v = {lo.lo, lo.lo, lo.by, true};
         if (step > 0)
             v.hi = sharp ? lo.lo + (n - 1) * step : hi.hi - 1;
         else
@@ -382,13 +190,13 @@ static bool walk_reads(walker *w, int32_t x)
 /* The innermost loop with stores, as a whole; false: not affine, nothing was counted. */
 static bool walk_affine(walker *w, int32_t x, int64_t lo, int64_t n)
 {
-    w->affine = true;
-    w->n = n;
+    w->in.affine = true;
+    w->in.n = n;
     w->n_list = 0;
-    w->lost = false;
-    w->val[x] = (value){lo, lo, w->fn->code.item[x].k.i, true};
-    bool ok = walk(w, x + 1, w->end[x]) && !w->lost;
-    w->affine = false;
+    w->in.lost = false;
+    w->val[x] = (ac_moving){lo, lo, w->fn->code.item[x].k.i, true};
+    bool ok = walk(w, x + 1, w->end[x]) && !w->in.lost;
+    w->in.affine = false;
     w->misses[x] = ok ? 0 : (uint8_t)(w->misses[x] + 1);
     if (ok)
         w->how->many(w->how->user, w->list, w->n_list, n);
@@ -398,19 +206,19 @@ static bool walk_affine(walker *w, int32_t x, int64_t lo, int64_t n)
 static bool walk_for(walker *w, int32_t x)
 {
     const ac_ins *i = &w->fn->code.item[x];
-    value lo = w->val[i->a], hi = w->val[i->b];
+    ac_moving lo = w->val[i->a], hi = w->val[i->b];
     if (!w->stores[x] && !w->carries[x] && !is_chosen(w, x))
         return walk_reads(w, x);
-    if (w->affine)
-        return w->lost = true, false;
-    if (!is_exact(lo) || !is_exact(hi) || (w->carries[x] && w->breaks[x]))
+    if (w->in.affine)
+        return w->in.lost = true, false;
+    if (!ac_moving_is_exact(lo) || !ac_moving_is_exact(hi) || (w->carries[x] && w->breaks[x]))
         return false;
     int64_t n = iterations(lo.lo, hi.lo, i->k.i);
     if (n > 2 && w->innermost[x] && !is_chosen(w, x) && !w->carries[x] && w->misses[x] < MAX_MISSES &&
         walk_affine(w, x, lo.lo, n))
         return true;
     for (int64_t k = 0; k < n; k++) {
-        w->val[x] = exactly(lo.lo + k * i->k.i);
+        w->val[x] = ac_moving_exactly(lo.lo + k * i->k.i);
         if (is_chosen(w, x))
             w->how->enter(w->how->user, x, k);
         if (!walk(w, x + 1, w->end[x]))
@@ -422,12 +230,12 @@ static bool walk_for(walker *w, int32_t x)
 static bool walk_if(walker *w, int32_t x, int32_t *next)
 {
     int32_t middle = w->end[x], end = w->fn->code.item[middle].op == AC_L_ELSE ? w->end[middle] : middle;
-    value cond = w->val[w->fn->code.item[x].a];
+    ac_moving cond = w->val[w->fn->code.item[x].a];
     *next = end;
-    if (is_exact(cond))
+    if (ac_moving_is_exact(cond))
         return cond.lo ? walk(w, x + 1, middle) : middle == end || walk(w, middle + 1, end);
     if (w->carries[x])
-        return w->lost = true, false;
+        return w->in.lost = true, false;
     return walk(w, x + 1, middle) && (middle == end || walk(w, middle + 1, end));
 }
 
@@ -435,7 +243,7 @@ static bool walk(walker *w, int32_t begin, int32_t end)
 {
     for (int32_t x = begin; x < end; x++) {
         const ac_ins *i = &w->fn->code.item[x];
-        if (w->lost && w->affine)
+        if (w->in.lost && w->in.affine)
             return false;
         if (w->budget-- <= 0)
             return false;
@@ -452,17 +260,17 @@ static bool walk(walker *w, int32_t begin, int32_t end)
         } else if (op == AC_L_LOAD || op == AC_L_STORE) {
             const bool store = op == AC_L_STORE;
             if (!store)
-                w->val[x] = UNKNOWN;
+                w->val[x] = AC_MOVING_UNKNOWN;
             if (watched(w, i))
                 touch(w, i->aux, i->a, store ? w->fn->code.item[i->b].lanes : i->lanes, store);
         } else if (op == AC_L_TILE) {
             const ac_tile t = ac_ins_tile(i);
-            const value steps = w->val[i->c];
-            if (watched(w, i) && w->affine && (steps.by || !steps.known))
-                return w->lost = true, false;
+            const ac_moving steps = w->val[i->c];
+            if (watched(w, i) && w->in.affine && (steps.by || !steps.known))
+                return w->in.lost = true, false;
             if (watched(w, i))
-                touch(w, i->aux, i->a, is_exact(steps) ? ac_tile_reads(&t, steps.lo) : w->fn->buf.item[t.x].count,
-                      false);
+                touch(w, i->aux, i->a,
+                      ac_moving_is_exact(steps) ? ac_tile_reads(&t, steps.lo) : w->fn->buf.item[t.x].count, false);
         } else if (op == AC_L_REQUANT) {
             if (watched(w, i))
                 touch(w, i->aux, i->a, ac_ins_requant(i).lanes, true);
@@ -472,7 +280,7 @@ static bool walk(walker *w, int32_t begin, int32_t end)
             if (w->need[i->aux])
                 w->val[i->aux] = w->val[i->a];
         } else if (op == AC_L_VAR) {
-            w->val[x] = w->need[x] ? w->val[i->a] : UNKNOWN;
+            w->val[x] = w->need[x] ? w->val[i->a] : AC_MOVING_UNKNOWN;
         } else if (w->need[x]) { /* what BREAK_IF and FAIL_IF leave out would only make the ranges smaller */
             evaluate(w, x);
         }
@@ -493,7 +301,7 @@ bool ac_loop_walk(ac_ctx *cx, const ac_walk *how)
     w->carries = AC_NEW_N(tmp, bool, n);
     w->breaks = AC_NEW_N(tmp, bool, n);
     w->misses = AC_NEW_N(tmp, uint8_t, n);
-    w->val = AC_NEW_N(tmp, value, n);
+    w->val = AC_NEW_N(tmp, ac_moving, n);
     find_needed(w);
     survey(w, tmp);
     bool ok = walk(w, 1, how->fn->code.n);
