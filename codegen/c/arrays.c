@@ -26,7 +26,7 @@ static void put_element(ac_sink *to, const ac_const *k, int64_t i, bool words, b
 {
     ac_region *r = to->cx->region;
     const ac_dtype d = k->dtype, u = ac_c_unsigned(ac_dtype_bits(d));
-    if (words || d == AC_F16 || d == AC_BF16)
+    if (words || ac_dtype_is_half(d))
         ac_putf(to, strict ? "0x%" PRIx64 "u" : "0x%" PRIx64, (uint64_t)ac_dtype_get_int(u, k->data, i));
     else if (d == AC_F32)
         ac_put(to, ac_c_float(r, (float)ac_dtype_get_num(d, k->data, i)).text);

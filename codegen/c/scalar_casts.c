@@ -2,12 +2,6 @@
  * and the operands of arithmetic that is done in an unsigned type. */
 #include "codegen/c/dialect.h"
 
-/* Half floats: 16 bits that only casts look into. */
-static bool is_half(ac_dtype d)
-{
-    return d == AC_F16 || d == AC_BF16;
-}
-
 /* The conversion of an expression to another kind of number. In strict code a cast does not convert what several
  * operators make: a function does, and the expression keeps its place in the order of evaluation, which registers are
  * given by. */
@@ -81,11 +75,11 @@ static ac_cexpr convert(ac_cfn *f, ac_cexpr e, ac_dtype from, ac_dtype to)
     const bool strict = ac_c_strict(F);
     if (from == to)
         return e;
-    if (is_half(from)) {
+    if (ac_dtype_is_half(from)) {
         e = ac_c_call(r, ac_c_helper(F, from == AC_F16 ? "f32_from_f16" : "f32_from_bf16"), e);
         return convert(f, e, AC_F32, to);
     }
-    if (is_half(to)) {
+    if (ac_dtype_is_half(to)) {
         e = convert(f, e, from, AC_F32);
         return ac_c_call(r, ac_c_helper(F, to == AC_F16 ? "f16_from_f32" : "bf16_from_f32"), e);
     }
@@ -135,7 +129,7 @@ static ac_cexpr saturate(ac_cfn *f, const ac_ins *in)
     ac_cexpr a = f->val[in->a].e;
     if (ac_c_sat_is_call(f->fn, F->target, in))
         return saturate_byte(f, in);
-    if (is_half(from)) {
+    if (ac_dtype_is_half(from)) {
         a = convert(f, a, from, AC_F32);
         from = AC_F32;
     }

@@ -139,22 +139,17 @@ static ac_cexpr converted(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, i
     return ac_c_call(F->region, ac_c_vec_convert(F, from, to, lanes), e);
 }
 
-static bool is_half(ac_dtype d)
-{
-    return d == AC_F16 || d == AC_BF16;
-}
-
 /* CAST between element types other than bool. 8 and 16 bits meet floats through i32, half floats meet everything
  * through f32. */
 static ac_cexpr cast(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, int32_t lanes)
 {
     if (from == to)
         return e;
-    if (is_half(from)) {
+    if (ac_dtype_is_half(from)) {
         e = ac_c_call(F->region, ac_c_vec_helper(F, AC_L_CAST, AC_F32, lanes, from), e);
         return cast(F, e, AC_F32, to, lanes);
     }
-    if (is_half(to)) {
+    if (ac_dtype_is_half(to)) {
         e = cast(F, e, from, AC_F32, lanes);
         return ac_c_call(F->region, ac_c_vec_helper(F, AC_L_CAST, to, lanes, AC_F32), e);
     }
@@ -181,11 +176,11 @@ ac_cval ac_c_vec_cast(ac_cfn *f, const ac_ins *in)
         v.mask = ac_dtype_bits(from);
         ac_cexpr zero = from == AC_F32 ? ac_c_atom("0.0f") : from == AC_F64 ? ac_c_atom("0.0") : ac_c_int(r, 0);
         ac_cexpr e = ac_c_vec(f, in->a);
-        if (is_half(from)) /* but for its sign */
+        if (ac_dtype_is_half(from)) /* but for its sign */
             e = ac_c_binary(r, C_AND, e, ac_c_atom("0x7fff"));
         v.e = ac_c_vec_as(F, ac_c_binary(r, C_NE, e, zero), ac_c_mask_type(v.mask), in->lanes);
     } else if (from == AC_BOOL) {
-        ac_dtype word = ac_dtype_is_float(to) ? is_half(to) ? AC_I32 : ac_c_mask_type(ac_dtype_bits(to)) : to;
+        ac_dtype word = ac_dtype_is_float(to) ? ac_dtype_is_half(to) ? AC_I32 : ac_c_mask_type(ac_dtype_bits(to)) : to;
         ac_cexpr e = ac_c_mask_as(f, in->a, ac_dtype_bits(word));
         e = ac_c_binary(r, C_AND, e, ac_c_int(r, 1));
         if (!ac_dtype_is_signed(word))
@@ -205,7 +200,7 @@ ac_cexpr ac_c_vec_satcast(ac_cfn *f, const ac_ins *in)
     ac_dtype from = (ac_dtype)c_ins(f, in->a)->dtype, to = (ac_dtype)in->dtype;
     if (from == to)
         return e;
-    if (is_half(from)) {
+    if (ac_dtype_is_half(from)) {
         e = cast(F, e, from, AC_F32, in->lanes);
         from = AC_F32;
     }

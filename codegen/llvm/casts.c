@@ -2,11 +2,6 @@
  * integer arithmetic, in lanes; every conversion from or to them goes through f32. */
 #include "codegen/llvm/ir.h"
 
-static bool is_half(ac_dtype d)
-{
-    return d == AC_F16 || d == AC_BF16;
-}
-
 static LLVMValueRef i32_of(l_module *M, uint32_t v, int32_t lanes)
 {
     return l_int(M, AC_I32, (int32_t)v, lanes);
@@ -91,7 +86,7 @@ static LLVMValueRef to_bf16(l_module *M, LLVMValueRef v, int32_t n)
 static LLVMValueRef to_bool(l_module *M, LLVMValueRef v, ac_dtype from, int32_t n)
 {
     LLVMTypeRef type = LLVMTypeOf(v);
-    if (is_half(from)) /* but for its sign */
+    if (ac_dtype_is_half(from)) /* but for its sign */
         v = LLVMBuildAnd(M->b, v, l_int(M, AC_I16, 0x7fff, n), "");
     else if (ac_dtype_is_float(from))
         return LLVMBuildFCmp(M->b, LLVMRealUNE, v, LLVMConstNull(type), "");
@@ -105,9 +100,9 @@ LLVMValueRef l_cast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int
         return v;
     if (to == AC_BOOL)
         return to_bool(M, v, from, n);
-    if (is_half(from))
+    if (ac_dtype_is_half(from))
         return l_cast(M, from == AC_F16 ? from_f16(M, v, n) : from_bf16(M, v, n), AC_F32, to, n);
-    if (is_half(to)) {
+    if (ac_dtype_is_half(to)) {
         v = l_cast(M, v, from, AC_F32, n);
         return to == AC_F16 ? to_f16(M, v, n) : to_bf16(M, v, n);
     }
@@ -168,7 +163,7 @@ static LLVMValueRef narrow_register(l_module *M, LLVMValueRef v, ac_dtype from, 
 
 LLVMValueRef l_satcast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t n)
 {
-    if (is_half(from)) {
+    if (ac_dtype_is_half(from)) {
         v = l_cast(M, v, from, AC_F32, n);
         from = AC_F32;
     }

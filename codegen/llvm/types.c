@@ -49,7 +49,7 @@ LLVMValueRef l_int(const l_module *M, ac_dtype d, int64_t v, int32_t lanes)
 LLVMValueRef l_real(const l_module *M, ac_dtype d, double v, int32_t lanes)
 {
     uint64_t bits;
-    if (d == AC_F16 || d == AC_BF16)
+    if (ac_dtype_is_half(d))
         return l_int(M, d, d == AC_F16 ? ac_f32_to_f16((float)v) : ac_f32_to_bf16((float)v), lanes);
     if (d == AC_F32) {
         float f = (float)v;

@@ -7,14 +7,6 @@
 
 #define SHAPE(t) ac_shape_str(l->r->cx, t)
 
-static int64_t product(const ac_tensor *x, int32_t from, int32_t to)
-{
-    int64_t n = 1;
-    for (int32_t d = from; d < to; d++)
-        n *= x->dim[d];
-    return n;
-}
-
 int ac_caf_do_flatten(ac_caf_layer *l)
 {
     ac_pt_node *m = ac_caf_message(l, "flatten_param");
@@ -27,7 +19,7 @@ int ac_caf_do_flatten(ac_caf_layer *l)
         return ac_build_bad(&l->b, "end_axis %d comes before axis %d", to, from);
     for (int32_t d = 0; d < from; d++)
         dim[rank++] = x->dim[d];
-    dim[rank++] = product(x, from, to + 1);
+    dim[rank++] = ac_dim_product(x->dim, from, to + 1);
     for (int32_t d = to + 1; d < x->rank; d++)
         dim[rank++] = x->dim[d];
     return ac_caf_result(l, 0, ac_build_reshape(&l->b, x, rank, dim));
@@ -66,7 +58,7 @@ int ac_caf_do_reshape(ac_caf_layer *l)
             return ac_error(l->r->cx, l->at, E0015, "its shape has more than 2^63 elements");
         rank++;
     }
-    const int64_t all = product(x, (int32_t)axis, (int32_t)(axis + axes));
+    const int64_t all = ac_dim_product(x->dim, (int32_t)axis, (int32_t)(axis + axes));
     if (rest >= 0)
         dim[rest] = known ? all / known : 0;
     for (int32_t d = (int32_t)(axis + axes); d < x->rank; d++)
@@ -218,7 +210,7 @@ int ac_caf_do_argmax(ac_caf_layer *l)
     if (by_axis)
         AC_TRY(ac_caf_axis(l, m, "axis", 0, x->rank, &axis));
     else
-        x = ac_build_reshape(&l->b, x, 2, (int64_t[]){x->dim[0], product(x, 1, x->rank)});
+        x = ac_build_reshape(&l->b, x, 2, (int64_t[]){x->dim[0], ac_dim_product(x->dim, 1, x->rank)});
     if (!x)
         return AC_FAIL;
     const int64_t size = x->dim[axis];

@@ -50,6 +50,10 @@ bool ac_dtype_is_float(ac_dtype d)
 {
     return d != AC_NONE && ROWS[d].kind == F;
 }
+bool ac_dtype_is_half(ac_dtype d)
+{
+    return d == AC_F16 || d == AC_BF16;
+}
 bool ac_dtype_is_signed(ac_dtype d)
 {
     return d != AC_NONE && ROWS[d].kind == S;

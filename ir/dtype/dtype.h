@@ -20,6 +20,7 @@ int ac_dtype_file_bits(ac_dtype d);               /* in the files of importers: 
 ac_dtype ac_dtype_loops(ac_dtype d);              /* what loops load and store; most types as they are */
 int64_t ac_dtype_size(ac_dtype d, int64_t count); /* bytes of `count` elements in memory; count fits */
 bool ac_dtype_is_float(ac_dtype d);
+bool ac_dtype_is_half(ac_dtype d);               /* f16, bf16: loops move and cast them */
 bool ac_dtype_is_signed(ac_dtype d);             /* signed integers */
 bool ac_dtype_is_int(ac_dtype d);                /* signed or unsigned integers, not bool */
 int64_t ac_dtype_min(ac_dtype d);                /* integers and bool; U64: 0 */

@@ -115,6 +115,7 @@ void ac_graph_sweep(ac_graph *g); /* removes from g->node the nodes whose op is 
 /* After tensors were taken out of g->tensor or renamed: ids and the index of names. */
 void ac_graph_renumber(ac_graph *g);
 
+int64_t ac_dim_product(const int64_t *dim, int32_t begin, int32_t end); /* of dim[begin] .. dim[end - 1] */
 int64_t ac_tensor_count(const ac_tensor *t); /* elements; 1 for scalars; the reader has checked that it fits */
 int64_t ac_tensor_bytes(const ac_tensor *t); /* bytes of the dense form */
 /* The tensor in whose bytes t lives; t itself when it has bytes of its own. */

@@ -4,12 +4,17 @@
 
 #include <string.h>
 
-int64_t ac_tensor_count(const ac_tensor *t)
+int64_t ac_dim_product(const int64_t *dim, int32_t begin, int32_t end)
 {
     int64_t n = 1;
-    for (int32_t i = 0; i < t->rank; i++)
-        n *= t->dim[i];
+    for (int32_t d = begin; d < end; d++)
+        n *= dim[d];
     return n;
+}
+
+int64_t ac_tensor_count(const ac_tensor *t)
+{
+    return ac_dim_product(t->dim, 0, t->rank);
 }
 
 int64_t ac_tensor_bytes(const ac_tensor *t)

@@ -8,14 +8,15 @@ static const ac_ins *ins(const ac_loop_fn *fn, ac_x x)
     return &fn->code.item[x];
 }
 
-bool ac_is_word(ac_dtype d, int32_t lanes)
+/* Are so many lanes one word? */
+static bool is_word(ac_dtype d, int32_t lanes)
 {
     return (lanes == 4 && (d == AC_I8 || d == AC_U8)) || (lanes == 2 && (d == AC_I16 || d == AC_U16));
 }
 
 static bool word_at(const ac_loop_fn *fn, ac_x x)
 {
-    return ac_is_word((ac_dtype)ins(fn, x)->dtype, ins(fn, x)->lanes);
+    return is_word((ac_dtype)ins(fn, x)->dtype, ins(fn, x)->lanes);
 }
 
 static bool is_pair(const ac_loop_fn *fn, ac_x x)

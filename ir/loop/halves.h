@@ -16,8 +16,6 @@
 #define AC_IR_LOOP_HALVES_H
 #include "ir/loop/loop.h"
 
-/* Are so many lanes one word: i8x4, u8x4, i16x2, u16x2? */
-bool ac_is_word(ac_dtype d, int32_t lanes);
 /* Does instruction x stay whole? It makes a word, stores one, or makes a number out of words. */
 bool ac_halves_keep(const ac_loop_fn *fn, ac_x x);
 /* The word whose even or odd bytes, widened, instruction x is; 0: it is something else. */

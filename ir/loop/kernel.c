@@ -314,7 +314,7 @@ int64_t ac_lane_get(ac_dtype d, const void *lanes, int32_t i)
         memcpy(&f, p, sizeof f);
         return bits_of((double)f);
     }
-    if (d == AC_F16 || d == AC_BF16) {
+    if (ac_dtype_is_half(d)) {
         memcpy(&h, p, sizeof h);
         return bits_of((double)(d == AC_F16 ? ac_f16_to_f32(h) : ac_bf16_to_f32(h)));
     }

@@ -78,7 +78,8 @@ static int64_t step_of(const ac_tile *t)
     return t->form == AC_TILE_LANES ? t->pitch / t->depth : t->depth;
 }
 
-int64_t ac_tile_part(const ac_tile *t, int64_t steps)
+/* ... from one part to the next. */
+static int64_t part_of(const ac_tile *t, int64_t steps)
 {
     return (t->rows - 1) * (int64_t)t->pitch + steps * step_of(t);
 }
@@ -87,8 +88,7 @@ int64_t ac_tile_reads(const ac_tile *t, int64_t steps)
 {
     const int64_t each = steps * ac_tile_depth(t);
     if (ac_tile_is_wide(t))
-        return steps > 0 ? t->shift * ac_tile_part(t, steps) - (t->form == AC_TILE_LANES ? step_of(t) - t->channels : 0)
-                         : 0;
+        return steps > 0 ? t->shift * part_of(t, steps) - (t->form == AC_TILE_LANES ? step_of(t) - t->channels : 0) : 0;
     if (t->form == AC_TILE_EACH)
         return (t->channels - 1) * (int64_t)t->pitch + t->depth;
     if (t->form == AC_TILE_SPREAD)
@@ -173,7 +173,7 @@ static void spread(const ac_tile *t, const int8_t *x, int64_t steps, int8_t *to)
 /* x: of a row, in its first part. */
 static int32_t of_lane(const ac_tile *t, const int8_t *x, const int8_t *w, int64_t steps, int32_t c)
 {
-    const int64_t depth = ac_tile_depth(t), step = step_of(t), part = ac_tile_part(t, steps);
+    const int64_t depth = ac_tile_depth(t), step = step_of(t), part = part_of(t, steps);
     int32_t sum = 0;
     for (int64_t p = 0; p < t->shift; p++)
         for (int64_t k = 0; k < steps * depth; k++) {

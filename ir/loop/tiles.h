@@ -82,8 +82,7 @@ int32_t ac_tile_depth(const ac_tile *t); /* of a step */
 int32_t ac_tile_slot(int32_t channel);
 /* Weights of two channels lie side by side: PAIRS, ROW. */
 bool ac_tile_pairs(ac_tile_form form);
-bool ac_tile_is_wide(const ac_tile *t);                /* OUTER or LANES */
-int64_t ac_tile_part(const ac_tile *t, int64_t steps); /* elements of x from one part to the next */
+bool ac_tile_is_wide(const ac_tile *t); /* OUTER or LANES */
 /* Elements from the first to the last that `steps` read of x, and of w; SPREAD: that they write. */
 int64_t ac_tile_reads(const ac_tile *t, int64_t steps);
 int64_t ac_tile_weights(const ac_tile *t, int64_t steps);

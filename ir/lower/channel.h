@@ -97,6 +97,11 @@ const ac_steps *ac_channel_steps(ac_channel *c);
 /* int16x8: do all sums fit a word, on plain firmware targets? The result is requantised as 64 bits all the same. */
 bool ac_channel_narrow(ac_channel *c);
 const int32_t *ac_channel_biases(ac_channel *c, int32_t fold);
+/* Is the bias known at compile time? NULL is. */
+static inline bool ac_channel_known(const ac_tensor *bias)
+{
+    return !bias || ac_tensor_is_const(bias);
+}
 /* Effective scale of channel i: input * filter / output in double. */
 double ac_channel_scale(const ac_channel *c, int64_t i);
 ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc);

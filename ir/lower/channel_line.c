@@ -9,11 +9,6 @@ typedef struct ac_reach {
     int64_t sum, lo, hi;
 } reach;
 
-static bool constant(const ac_tensor *t)
-{
-    return !t || ac_tensor_is_const(t);
-}
-
 /* Weight i of a constant w, without its zero point. */
 static int32_t weight(const ac_channel *c, const void *data, int64_t i)
 {
@@ -90,7 +85,7 @@ static ac_steps steps_of(const ac_channel *c, int64_t i, const reach *r, const v
         f.from = from < f.from ? from : f.from;
         f.to = to > f.to ? to : f.to;
     }
-    if (f.from < INT32_MIN || f.to > INT32_MAX || !constant(c->bias)) {
+    if (f.from < INT32_MIN || f.to > INT32_MAX || !ac_channel_known(c->bias)) {
         f.from = c->acc == AC_I64 ? INT64_MIN : INT32_MIN;
         f.to = c->acc == AC_I64 ? INT64_MAX : INT32_MAX;
     }
@@ -100,8 +95,8 @@ static ac_steps steps_of(const ac_channel *c, int64_t i, const reach *r, const v
 const ac_steps *ac_channel_steps(ac_channel *c)
 {
     const reach *r = reaches(c);
-    const void *bias = constant(c->bias) ? biases(c) : NULL;
-    if (!r || (c->bias && constant(c->bias) && !bias))
+    const void *bias = ac_channel_known(c->bias) ? biases(c) : NULL;
+    if (!r || (c->bias && ac_channel_known(c->bias) && !bias))
         return NULL; /* said already, and again by whoever reads the constant */
     const int64_t n = c->per_channel ? c->n : 1;
     ac_steps *f = AC_NEW_N(c->L->region, ac_steps, n);
@@ -113,8 +108,8 @@ const ac_steps *ac_channel_steps(ac_channel *c)
 bool ac_channel_narrow(ac_channel *c)
 {
     const ac_target *t = c->L->target;
-    if (!t->firmware || t->vec_bytes || c->w->dtype != AC_I8 || !ac_tensor_is_const(c->w) || !constant(c->bias) ||
-        c->zw)
+    if (!t->firmware || t->vec_bytes || c->w->dtype != AC_I8 || !ac_tensor_is_const(c->w) ||
+        !ac_channel_known(c->bias) || c->zw)
         return false;
     const ac_steps *f = ac_channel_steps(c);
     for (int64_t i = 0; f && i < (c->per_channel ? c->n : 1); i++)
@@ -157,7 +152,7 @@ static const ac_steps *with_biases_apart(const ac_channel *c, const ac_steps *f,
 /* A line of words whose c has the bias too, where that is no dearer. */
 static bool find_with_bias(ac_channel *c, const ac_steps *f, int32_t fold)
 {
-    const int32_t *bias = c->per_channel && constant(c->bias) ? ac_channel_biases(c, fold) : NULL;
+    const int32_t *bias = c->per_channel && ac_channel_known(c->bias) ? ac_channel_biases(c, fold) : NULL;
     f = bias ? with_biases_apart(c, f, bias) : NULL;
     if (!f)
         return false;
@@ -266,8 +261,8 @@ bool ac_channel_line_tables(ac_channel *c, int64_t entries, const ac_rows *rows,
     if (!c->per_channel)
         return false;
     const bool wide = line->product == AC_LINE_LONG, long_sum = wide && line->kind == AC_LINE_PLAIN;
-    const bool included =
-        c->bias_in_line || (long_sum && constant(c->bias) && (c->bias || rows) && include_bias(c, rows ? fold : 0));
+    const bool included = c->bias_in_line || (long_sum && ac_channel_known(c->bias) && (c->bias || rows) &&
+                                              include_bias(c, rows ? fold : 0));
     int32_t word[MOST_WORDS];
     c->halves = parts_in_halves(c);
     c->words = words_of(c, &c->of[0], word);

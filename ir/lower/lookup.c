@@ -8,6 +8,12 @@ static int16_t clamp_16(float v)
     return (int16_t)(v < -32768.0f ? -32768.0f : v > 32767.0f ? 32767.0f : v);
 }
 
+float ac_curve_exp(float x, float floor)
+{
+    (void)floor;
+    return (float)exp((double)x);
+}
+
 /* Each sample is corrected by half of the error that interpolation makes in the middle of its interval. All in float,
  * in the reference's order. */
 void ac_table_16(int16_t table[513], float si, int32_t zi, float so, int32_t zo, ac_curve *f)

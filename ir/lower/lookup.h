@@ -6,6 +6,8 @@
 
 typedef float ac_curve(float x, float floor); /* floor: the least real value the result can store */
 
+ac_curve ac_curve_exp; /* e^x, without a floor */
+
 /* Samples over the whole range of inputs with scale si and zero point zi, in units of so. */
 void ac_table_16(int16_t table[513], float si, int32_t zi, float so, int32_t zo, ac_curve *f);
 /* The table's value at x (i32 within the range of i16; one lane), as i32. */

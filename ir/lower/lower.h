@@ -89,7 +89,12 @@ int32_t ac_lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, co
 int32_t ac_lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count);
 int32_t ac_lo_pack_close(ac_lower *L, ac_lower *P);
 
-/* Values. idx[i] is the (i32) position in dimension i. */
+/* Values. v * by; i32. */
+static inline ac_x ac_lo_scaled(ac_lb *lb, ac_x v, int64_t by)
+{
+    return ac_lb_mul(lb, v, ac_lb_i32(lb, by));
+}
+/* idx[i] is the (i32) position in dimension i. */
 ac_x ac_lo_flat(ac_lower *L, const ac_tensor *t,
                 const ac_x *idx); /* row-major element index; dimensions of size 1 are skipped
                                                                     (broadcast: any idx reads the only element) */

@@ -13,11 +13,6 @@
 
 #include <math.h>
 
-static ac_x num(ac_lower *L, ac_x like, double v)
-{
-    return ac_lb_like(&L->b, like, v);
-}
-
 /* coef[0] + x * coef[1] + ... */
 static ac_x poly(ac_lower *L, ac_x x, const double *coef, int32_t n)
 {
@@ -28,13 +23,6 @@ static ac_x poly(ac_lower *L, ac_x x, const double *coef, int32_t n)
 }
 #define POLY(x, ...) \
     poly(L, x, (const double[]){__VA_ARGS__}, (int32_t)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double)))
-
-/* lo <= x <= hi, NaN stays NaN. */
-static ac_x within(ac_lower *L, ac_x x, double lo, double hi)
-{
-    x = ac_lb_min(&L->b, num(L, x, hi), x);
-    return ac_lb_max(&L->b, num(L, x, lo), x);
-}
 
 /* 2^i as f32, i in -126..127; other i give some number. */
 static ac_x power_of_two(ac_lower *L, ac_x i)

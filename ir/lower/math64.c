@@ -4,17 +4,6 @@
 
 #include <math.h>
 
-static ac_x num(ac_lower *L, ac_x like, double v)
-{
-    return ac_lb_like(&L->b, like, v);
-}
-
-static ac_x within(ac_lower *L, ac_x x, double lo, double hi)
-{
-    x = ac_lb_min(&L->b, num(L, x, hi), x);
-    return ac_lb_max(&L->b, num(L, x, lo), x);
-}
-
 static ac_x power_of_two(ac_lower *L, ac_x i)
 {
     ac_lb *b = &L->b;

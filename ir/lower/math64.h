@@ -5,6 +5,18 @@
 #define AC_IR_LOWER_MATH64_H
 #include "ir/lower/lower.h"
 
+static inline ac_x num(ac_lower *L, ac_x like, double v)
+{
+    return ac_lb_like(&L->b, like, v);
+}
+
+/* lo <= x <= hi, NaN stays NaN. */
+static inline ac_x within(ac_lower *L, ac_x x, double lo, double hi)
+{
+    x = ac_lb_min(&L->b, num(L, x, hi), x);
+    return ac_lb_max(&L->b, num(L, x, lo), x);
+}
+
 ac_x ac_lo_exp64(ac_lower *L, ac_x x);
 ac_x ac_lo_expm1_64(ac_lower *L, ac_x x);
 ac_x ac_lo_log64(ac_lower *L, ac_x x);

@@ -36,7 +36,7 @@ ac_x ac_lo_flat(ac_lower *L, const ac_tensor *t, const ac_x *idx)
 static ac_x immediate(ac_lower *L, ac_tensor *t)
 {
     const ac_dtype d = ac_dtype_loops(t->dtype);
-    if (!ac_tensor_is_const(t) || d == AC_F16 || d == AC_BF16)
+    if (!ac_tensor_is_const(t) || ac_dtype_is_half(d))
         return 0;
     const bool one = ac_tensor_count(t) == 1;
     if (!one && !(t->splat && t->data))

@@ -24,10 +24,20 @@ typedef struct ac_window {
 ac_window ac_window_conv(const ac_node *n, const ac_tensor *x, int64_t kh, int64_t kw);
 ac_window ac_window_pool(const ac_node *n, const ac_tensor *x);
 
+/* Input positions from the first tap of a window to its last, both counted. */
+static inline int64_t ac_slide_reach(const ac_slide *a)
+{
+    return (a->taps - 1) * a->dil + 1;
+}
 bool ac_slide_inside(const ac_slide *a); /* no output position reaches outside the input */
 /* First tap inside and one past the last; constants where every position has all taps. */
 void ac_slide_taps(ac_lb *b, const ac_slide *a, ac_x o, ac_x *lo, ac_x *hi);
 ac_x ac_slide_at(ac_lb *b, const ac_slide *a, ac_x o, ac_x k); /* input position of tap k */
+/* 0 <= v < n */
+static inline ac_x ac_lo_within(ac_lb *lb, ac_x v, int64_t n)
+{
+    return ac_lb_and(lb, ac_lb_le(lb, ac_lb_i32(lb, 0), v), ac_lb_lt(lb, v, ac_lb_i32(lb, n)));
+}
 /* Output positions begin .. end-1 have all their taps inside. */
 void ac_slide_interior(const ac_slide *a, int64_t *begin, int64_t *end);
 

@@ -40,9 +40,7 @@ const void *ac_ends_run(ac_channels *s, const ac_node *n, ac_tensor *const *in, 
 /* A constant like t with this shape and v everywhere. */
 static ac_tensor *filled(ac_channels *s, const ac_tensor *t, int32_t rank, const int64_t *dim, int64_t v)
 {
-    int64_t n = 1;
-    for (int32_t d = 0; d < rank; d++)
-        n *= dim[d];
+    const int64_t n = ac_dim_product(dim, 0, rank);
     void *data = ac_alloc(s->cx->region, (size_t)ac_dtype_size(t->dtype, n) + 1);
     for (int64_t i = 0; i < n && v; i++)
         ac_ends_put(t->dtype, data, i, v);

@@ -113,14 +113,6 @@ static bool view_slice(state *s, ac_node *n)
     return resolve(s);
 }
 
-static int64_t product(const int64_t *dim, int32_t begin, int32_t end)
-{
-    int64_t n = 1;
-    for (int32_t d = begin; d < end; d++)
-        n *= dim[d];
-    return n;
-}
-
 /* SPLIT, UNPACK: the parts lie one after the other when all dimensions before the axis are 1. */
 static bool view_parts(state *s, ac_node *n)
 {
@@ -129,7 +121,7 @@ static bool view_parts(state *s, ac_node *n)
     ac_tensor *x = n->op == AC_OP_UNPACK ? n->in[0] : ac_split_value(n);
     int status = n->op == AC_OP_UNPACK ? ac_axis_norm(s->cx, n, n->attrs.axis.axis, x->rank, &axis)
                                        : ac_split_of(s->cx, n, &axis, &sizes);
-    if (status != AC_OK || product(x->dim, 0, axis) != 1)
+    if (status != AC_OK || ac_dim_product(x->dim, 0, axis) != 1)
         return false;
     for (int32_t i = 0; i < n->n_out; i++)
         if (!may_view(s, n->out[i], x))
@@ -164,7 +156,7 @@ static bool may_enter(ac_tensor *t, const ac_tensor *y)
 static bool view_join(state *s, ac_node *n)
 {
     ac_tensor *y = n->out[0];
-    if (y->root || y->state || n->attrs.axis.act != AC_ACT_NONE || product(y->dim, 0, join_axis(n)) != 1)
+    if (y->root || y->state || n->attrs.axis.act != AC_ACT_NONE || ac_dim_product(y->dim, 0, join_axis(n)) != 1)
         return false;
     for (int32_t i = 0; i < n->n_in; i++) {
         if (!n->in[i] || !may_enter(n->in[i], y) || holds_output(s, ac_tensor_root(n->in[i])))

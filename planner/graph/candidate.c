@@ -64,11 +64,6 @@ int ac_planned_ready(ac_ctx *cx, const ac_plan_how *how, ac_planned *p)
 
 /* ------------------------------------------------------------------ which one is better */
 
-static bool has_several(const ac_planned *p)
-{
-    return p->live->problem.n_mems > 2; /* state has one of its own */
-}
-
 /* What counts about a plan: the less the better, in this order. */
 typedef struct cost {
     ac_bytes over;  /* what memories lack */
@@ -80,7 +75,7 @@ static cost cost_of(const ac_planned *p)
 {
     const ac_problem *problem = &p->live->problem;
     cost c = {0};
-    if (!has_several(p))
+    if (!ac_planned_has_several(p))
         return (cost){.bytes = p->plan.arena_bytes};
     for (int32_t m = 0; m < problem->n_mems; m++)
         if (problem->mem[m].capacity >= 0 && p->plan.mem_bytes[m] > problem->mem[m].capacity)
@@ -114,7 +109,7 @@ bool ac_planned_is_enough(const ac_plan_how *how, const ac_planned *p)
 {
     const cost c = cost_of(p);
     const ac_bytes budget = ac_plan_budget(how, p);
-    if (has_several(p))
+    if (ac_planned_has_several(p))
         return !c.over && c.outside <= 0 && (budget < 0 || p->plan.arena_bytes <= budget);
     return budget >= 0 && c.bytes <= budget;
 }

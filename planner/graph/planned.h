@@ -85,6 +85,11 @@ ac_planned *ac_planned_from(ac_ctx *cx, const ac_plan_how *how, ac_planned *base
 int ac_planned_pack(ac_ctx *cx, const ac_plan_how *how, ac_planned *p);  /* fills live, plan and row; checked */
 int ac_planned_ready(ac_ctx *cx, const ac_plan_how *how, ac_planned *p); /* the same, unless it is packed already */
 void ac_planned_drop(ac_planned *p, const ac_planned *keep);             /* p and what it was made from, up to `keep` */
+/* Of a packed plan: are there several memories? */
+static inline bool ac_planned_has_several(const ac_planned *p)
+{
+    return p->live->problem.n_mems > 2; /* state has one of its own */
+}
 /* Is a's plan better than b's? With one memory: it takes less. With several: less over their limits, then less traffic
  * outside of the first ones, then less of the first. */
 bool ac_planned_less(const ac_planned *a, const ac_planned *b);

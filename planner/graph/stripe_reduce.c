@@ -12,11 +12,6 @@
 
 enum { TRIES = 6 }; /* limits tried below a budget, or for several memories */
 
-static bool has_several(const ac_planned *p)
-{
-    return p->live->problem.n_mems > 2; /* state has one of its own */
-}
-
 /* The limit of try k for the bytes of all memories together: from what the first memory has, or all of them take now,
  * down to the least there can be. */
 static ac_bytes limit_of(const ac_plan_how *how, const ac_planned *from, ac_bytes least, int32_t k)
@@ -56,7 +51,7 @@ static int groups_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, bool 
     ac_planned *search = ac_planned_from(cx, how, from, from->n_steps), *mine = NULL;
     ac_stripe_search *q = ac_stripe_open(cx, how, search->region, from, rows);
     const ac_bytes budget = ac_plan_budget(how, from);
-    const bool several = has_several(from);
+    const bool several = ac_planned_has_several(from);
     if (q->least == INT64_MAX || (rows && !q->forms.streamed.tensor)) {
         ac_planned_drop(search, from); /* not so */
         return AC_OK;
@@ -139,7 +134,7 @@ static int listed_groups(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, a
         AC_TRY(ac_stripe_given(&v, how->stripes, windows, p->step, &p->n_steps, &p->groups));
         AC_TRY(ac_planned_pack(cx, how, p));
         p->wanted = true;
-        const bool done = (!has_several(p) && ac_plan_budget(how, p) < 0) || ac_planned_is_enough(how, p);
+        const bool done = (!ac_planned_has_several(p) && ac_plan_budget(how, p) < 0) || ac_planned_is_enough(how, p);
         take_better(to, p, search);
         if (done)
             break;

@@ -15,11 +15,6 @@
 #include "planner/report/html_script.inc"
 #undef TEXT
 
-static void put_text(ac_sink *to, const char *text)
-{
-    ac_put_xml(to, text, strlen(text));
-}
-
 /* ------------------------------------------------------------------ data */
 
 typedef struct data {
@@ -193,7 +188,7 @@ static void put_row(ac_sink *to, const ac_picture *pic, int32_t row)
     const ac_report_tensor *x = &pic->row[row];
     ac_putf(to, "<tr id=\"r%d\"><td>", row);
     if (x->item < 0) {
-        put_text(to, x->name);
+        ac_put_xml_text(to, x->name);
         ac_putf(to, "<td>%s<td class=\"n\">%s<td>constant\n", type_text(to->cx, x), ac_commas(to->cx, x->bytes));
         return;
     }
@@ -201,7 +196,7 @@ static void put_row(ac_sink *to, const ac_picture *pic, int32_t row)
     size_t n = ac_name_first(x->name);
     if (x->name[n]) {
         ac_put(to, " title=\"");
-        put_text(to, x->name);
+        ac_put_xml_text(to, x->name);
         ac_put(to, "\">");
         put_name(to, x->name, n);
         ac_put(to, "; ..");
@@ -210,7 +205,7 @@ static void put_row(ac_sink *to, const ac_picture *pic, int32_t row)
         put_name(to, x->name, n);
     }
     ac_put(to, "</button><td>");
-    put_text(to, type_text(to->cx, x));
+    ac_put_xml_text(to, type_text(to->cx, x));
     ac_bytes at = r->plan->offset[x->item] + x->delta;
     ac_putf(to, "<td class=\"n\">%s<td class=\"at\">0x%llx-0x%llx<td class=\"n\">%d<td class=\"n\">%d<td class=\"n\">",
             ac_commas(to->cx, x->bytes), (unsigned long long)at,
@@ -251,9 +246,9 @@ static void put_tables(ac_sink *to, const ac_picture *pic)
         "<th>operator<th>name<th class=\"n\">live bytes</thead><tbody>\n");
     for (int32_t s = 0; s < r->n_steps; s++) {
         ac_putf(to, "<tr><td class=\"n\">%d<td>", s);
-        put_text(to, r->step[s].op);
+        ac_put_xml_text(to, r->step[s].op);
         ac_put(to, "<td>");
-        put_text(to, r->step[s].name);
+        ac_put_xml_text(to, r->step[s].name);
         ac_putf(to, "<td class=\"n\">%s\n", ac_commas(to->cx, r->step[s].live));
     }
     ac_put(to, "</tbody></table></div></details>\n");
@@ -272,7 +267,7 @@ static void put_head(ac_sink *to, const ac_report *r)
                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
                "script-src 'unsafe-inline'; img-src data:\">\n"
                "<meta name=\"viewport\" content=\"width=device-width\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
-    put_text(to, ac_picture_title(to->cx, r));
+    ac_put_xml_text(to, ac_picture_title(to->cx, r));
     ac_put(to, "</title>\n<style>");
     ac_put(to, ac_svg_style);
     for (size_t k = 0; k < sizeof STYLE / sizeof *STYLE; k++)
@@ -312,7 +307,7 @@ void ac_report_html(ac_sink *to, const ac_report *r)
     put_head(to, r);
     put_bar(to, r, d.n_plans);
     ac_put(to, "<h1>");
-    put_text(to, ac_picture_title(to->cx, r));
+    ac_put_xml_text(to, ac_picture_title(to->cx, r));
     ac_put(to, "</h1>\n<noscript><p>Search, zoom and the other planners need script. The picture (rest the pointer on "
                "a tensor) and the tables "
                "do not.</p></noscript>\n<main>\n<div><div class=\"picture\" id=\"plot\">\n");

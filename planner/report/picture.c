@@ -64,6 +64,11 @@ void ac_put_xml(ac_sink *to, const char *text, size_t n)
     }
 }
 
+void ac_put_xml_text(ac_sink *to, const char *text)
+{
+    ac_put_xml(to, text, strlen(text));
+}
+
 const char *ac_picture_size(ac_ctx *cx, ac_bytes n)
 {
     double kib = (double)n / 1024, v = kib < 1024 ? kib : kib / 1024;

@@ -54,6 +54,7 @@ const char *ac_picture_size(ac_ctx *cx, ac_bytes n); /* "320 B", "4.5 KiB", "54 
 const char *ac_picture_title(ac_ctx *cx, const ac_report *r);
 /* Text for XML and HTML: & < > " escaped, control characters as blanks, bytes that are not UTF-8 as U+FFFD. */
 void ac_put_xml(ac_sink *to, const char *text, size_t n);
-extern const char *const ac_svg_style; /* rules for a light background */
+void ac_put_xml_text(ac_sink *to, const char *text); /* all of it */
+extern const char *const ac_svg_style;               /* rules for a light background */
 
 #endif

@@ -20,11 +20,6 @@ const char *const ac_svg_style =
     ".state rect{fill:#d58fb5}.scratch rect{fill:#f0e442}.alias rect{stroke-dasharray:3 2}"
     ".act.alias rect{fill:#fff;fill-opacity:.3}.t:hover rect{stroke:#000;stroke-width:2}";
 
-static void put_text(ac_sink *to, const char *text)
-{
-    ac_put_xml(to, text, strlen(text));
-}
-
 /* A length in pixels: at most one decimal. */
 static void put_px(ac_sink *to, const char *key, double v)
 {
@@ -110,7 +105,7 @@ static void put_step(ac_sink *to, const ac_report *r, ac_step s)
     ac_putf(to, "%d", s);
     if (s >= 0 && s < r->n_steps) {
         ac_putc(to, ' ');
-        put_text(to, r->step[s].op);
+        ac_put_xml_text(to, r->step[s].op);
     }
 }
 
@@ -121,19 +116,19 @@ static void put_hover(ac_sink *to, const ac_picture *pic, int32_t row)
     const ac_report_tensor *x = &pic->row[row];
     ac_bytes at = r->plan->offset[x->item] + x->delta;
     ac_put(to, "<title>");
-    put_text(to, x->name);
+    ac_put_xml_text(to, x->name);
     ac_putc(to, '\n');
     if (*x->dtype) {
-        put_text(to, x->dtype);
+        ac_put_xml_text(to, x->dtype);
         ac_putc(to, ' ');
-        put_text(to, x->shape);
+        ac_put_xml_text(to, x->shape);
         ac_putc(to, ' ');
     }
     ac_putf(to, "%s B, 0x%llx-0x%llx\nsteps %d-%d", ac_commas(to->cx, x->bytes), (unsigned long long)at,
             (unsigned long long)(at + (x->bytes ? x->bytes - 1 : 0)), x->first, x->last);
     if (x->alias_of) {
         ac_putf(to, "\n%s of ", x->alias_how ? x->alias_how : "part");
-        put_text(to, x->alias_of);
+        ac_put_xml_text(to, x->alias_of);
     }
     if (x->producer >= 0) {
         ac_put(to, "\nfrom ");
@@ -318,7 +313,7 @@ static void put_y_axis(ac_sink *to, const ac_picture *pic, const ac_panel *at)
     ac_put(to, "</g>\n");
     if (pic->n_panels > 1) {
         ac_putf(to, "<text class=\"s\" x=\"%.0f\" y=\"%.1f\">", pic->x, at->y - 5);
-        put_text(to, pic->r->problem->mem[at->mem].name);
+        ac_put_xml_text(to, pic->r->problem->mem[at->mem].name);
         const ac_bytes used = pic->r->plan->mem_bytes[at->mem], all = pic->r->problem->mem[at->mem].capacity;
         ac_putf(to, " %s B", ac_commas(to->cx, used));
         if (all > 0)
@@ -417,7 +412,7 @@ static void put_head(ac_sink *to, const ac_picture *pic)
     ac_put_xml(to, title, n);
     ac_putf(to, "</text>\n<text class=\"s\" x=\"%.0f\" y=\"42\">", pic->x);
     if (r->format) {
-        put_text(to, r->format);
+        ac_put_xml_text(to, r->format);
         ac_put(to, ", ");
     }
     ac_putf(to, "%d steps, planner %s", pic->steps, r->plan->strategy ? r->plan->strategy : "unknown");
@@ -432,7 +427,7 @@ void ac_picture_draw(ac_sink *to, const ac_picture *pic, ac_svg_use use)
 {
     ac_putf(to, "<svg %sviewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"",
             use == AC_SVG_FILE ? "xmlns=\"http://www.w3.org/2000/svg\" " : "id=\"picture\" ", pic->width, pic->height);
-    put_text(to, ac_picture_title(to->cx, pic->r));
+    ac_put_xml_text(to, ac_picture_title(to->cx, pic->r));
     ac_put(to, "\">\n");
     if (use == AC_SVG_FILE)
         ac_putf(to,

@@ -37,7 +37,7 @@ typedef struct job {
 /* Input positions that n output positions meet. */
 static int64_t reach(const ac_slide *s, int64_t n)
 {
-    return (n - 1) * s->stride + (s->taps - 1) * s->dil + 1;
+    return (n - 1) * s->stride + ac_slide_reach(s);
 }
 
 static int32_t half_while(int32_t n, int64_t enough)
@@ -82,12 +82,6 @@ static ac_x threads(const job *j)
                      AC_MARK_BLOCK);
 }
 
-/* 0 <= v < n */
-static ac_x within(ac_lb *b, ac_x v, int64_t n)
-{
-    return ac_lb_and(b, ac_lb_le(b, ac_lb_i32(b, 0), v), ac_lb_lt(b, v, ac_lb_i32(b, n)));
-}
-
 static void load(const job *j)
 {
     ac_lb *b = &j->L->b;
@@ -105,7 +99,7 @@ static void load(const job *j)
         ac_lb_add(b, ac_lb_sub(b, ac_lb_mul(b, j->ox0, ac_lb_i32(b, win->x.stride)), ac_lb_i32(b, win->x.pad)),
                   ac_lb_mod(b, at, ac_lb_i32(b, j->t.width)));
     ac_lb_if(b, ac_lb_and(b, ac_lb_lt(b, oc, ac_lb_i32(b, win->oc)),
-                          ac_lb_and(b, within(b, iy, win->y.in), within(b, ix, win->x.in))));
+                          ac_lb_and(b, ac_lo_within(b, iy, win->y.in), ac_lo_within(b, ix, win->x.in))));
     const ac_x row = ac_lb_add(b, ac_lb_mul(b, j->n, ac_lb_i32(b, win->y.in)), iy);
     const ac_x pixel = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, win->x.in)), ix);
     const ac_x from =

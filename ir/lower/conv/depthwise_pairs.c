@@ -58,15 +58,10 @@ typedef struct line {
     ac_x sum[OPEN]; /* 0: not begun */
 } line;
 
-static int64_t span_of(const ac_slide *s)
-{
-    return (s->taps - 1) * s->dil + 1;
-}
-
 /* Columns of a window that the windows before it have seen. */
 static int64_t seen_of(const ac_slide *s)
 {
-    return span_of(s) > s->stride ? span_of(s) - s->stride : 0;
+    return ac_slide_reach(s) > s->stride ? ac_slide_reach(s) - s->stride : 0;
 }
 
 static void terms(pairs *p)
@@ -317,14 +312,14 @@ static void output(const pairs *p, line *l, ac_x ox, int64_t fixed)
     const ac_window *w = p->win;
     const ac_slide *s = &w->x;
     const int64_t left = fixed < 0 ? OPEN : s->out - fixed;
-    for (int64_t r = seen_of(s); r < span_of(s); r++) {
+    for (int64_t r = seen_of(s); r < ac_slide_reach(s); r++) {
         const int64_t col = (fixed < 0 ? 0 : fixed * s->stride) - s->pad + r;
         ac_x at = fixed < 0 ? l->next : 0;
         if (fixed >= 0 && col >= 0 && col < s->in)
             at = number(b, col * w->ic);
         take(p, l, at, r, left);
         if (fixed < 0) /* the windows of two output columns may have columns between them */
-            l->next = ac_lb_add(b, at, number(b, (r + 1 < span_of(s) ? 1 : s->stride - r + seen_of(s)) * w->ic));
+            l->next = ac_lb_add(b, at, number(b, (r + 1 < ac_slide_reach(s) ? 1 : s->stride - r + seen_of(s)) * w->ic));
     }
     ac_x idx[4] = {l->n, l->oy, ox, l->oc};
     const ac_x done = ac_channel_done(p->c, l->sum[0] ? l->sum[0] : l->start, l->oc);
@@ -398,11 +393,11 @@ static void geometry(pairs *p)
     const ac_slide *s = &p->win->x;
     terms(p);
     p->moves = p->words == 1 && p->win->y.in >= p->win->y.taps * p->win->y.dil;
-    p->open = (int32_t)((span_of(s) - 1) / s->stride);
+    p->open = (int32_t)((ac_slide_reach(s) - 1) / s->stride);
     while (p->first < s->out && p->first * s->stride - s->pad + seen_of(s) < 0)
         p->first++;
     p->last = p->first;
-    while (p->last < s->out && p->last * s->stride - s->pad + span_of(s) <= s->in)
+    while (p->last < s->out && p->last * s->stride - s->pad + ac_slide_reach(s) <= s->in)
         p->last++;
     p->loops = s->out <= WHOLE ? 0 : (p->last - p->first) / PER;
 }
@@ -422,7 +417,7 @@ bool ac_depthwise_pairs_fits(const ac_lower *L, const ac_channel *c, const ac_wi
     if (!ac_target_halves(L->target) || c->kind != AC_MACS_I8 || c->zw || !ac_tensor_is_const(c->w) ||
         (c->bias && !ac_tensor_is_const(c->bias)))
         return false;
-    if (y->taps > MOST_ROWS || x->taps >= TAPS || (span_of(x) - 1) / x->stride >= OPEN - 1)
+    if (y->taps > MOST_ROWS || x->taps >= TAPS || (ac_slide_reach(x) - 1) / x->stride >= OPEN - 1)
         return false;
     if (y->pad > (y->taps - 1) * y->dil || (y->out - 1) * y->stride - y->pad >= y->in) /* windows without a row */
         return false;

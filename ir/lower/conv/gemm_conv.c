@@ -29,7 +29,7 @@ typedef struct job {
 
 static int64_t rows_of(const ac_window *w, int64_t out_rows)
 {
-    return (out_rows - 1) * w->y.stride + (w->y.taps - 1) * w->y.dil + 1;
+    return (out_rows - 1) * w->y.stride + ac_slide_reach(&w->y);
 }
 
 /* Position of (image n, row iy, column 0) in x. */
@@ -171,7 +171,7 @@ static void plan_strip(job *j, bool copies)
     const bool stream = ac_gemm_weights_stream(j->L, &j->f);
     const int64_t most = stream ? w->y.out : copies ? STRIP_ROWS : 1, part = j->L->target->l2_bytes / 2;
     const int64_t bytes = stream && part > STRIP_BYTES ? part : STRIP_BYTES;
-    j->cols = copies ? (w->x.out - 1) * w->x.stride + (w->x.taps - 1) * w->x.dil + 1 : w->x.in;
+    j->cols = copies ? (w->x.out - 1) * w->x.stride + ac_slide_reach(&w->x) : w->x.in;
     j->row_step = j->cols * w->ic;
     j->out_rows = 1;
     for (int64_t n = 2; n <= most && n <= w->y.out; n++)

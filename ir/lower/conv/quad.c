@@ -63,11 +63,6 @@ static bool find_scales(const ac_steps *f, int64_t n, ac_quad *q, scale *s)
     return true;
 }
 
-static bool constant(const ac_tensor *t)
-{
-    return !t || ac_tensor_is_const(t);
-}
-
 /* Constants of the channels: as many as all blocks have. */
 static const int32_t *constants(const ac_quad *q, const int32_t *bias, const scale *s, int64_t count)
 {
@@ -88,7 +83,8 @@ static const int32_t *constants(const ac_quad *q, const int32_t *bias, const sca
 bool ac_quad_open(ac_lower *L, ac_quad *q, ac_channel *c)
 {
     if (!(L->target->mve || L->target->rvv) || L->target->vec_bytes || c->kind != AC_MACS_I8 || c->zw ||
-        c->w->dtype != AC_I8 || c->out->dtype != AC_I8 || c->n < 1 || !ac_tensor_is_const(c->w) || !constant(c->bias))
+        c->w->dtype != AC_I8 || c->out->dtype != AC_I8 || c->n < 1 || !ac_tensor_is_const(c->w) ||
+        !ac_channel_known(c->bias))
         return false;
     const int32_t lanes = L->target->mve ? AC_QUAD : c->n < AC_QUAD_MOST ? (int32_t)c->n : AC_QUAD_MOST;
     *q = (ac_quad){.L = L, .c = c, .y = -1, .lanes = lanes, .n = c->n};

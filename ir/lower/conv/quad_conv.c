@@ -26,11 +26,6 @@ typedef struct conv {
     bool matrix;
 } conv;
 
-static ac_x scaled(ac_lb *b, ac_x v, int64_t by)
-{
-    return ac_lb_mul(b, v, ac_lb_i32(b, by));
-}
-
 /* ------------------------------------------------------------------ weights */
 
 static void pack_weights(conv *v)
@@ -42,16 +37,16 @@ static void pack_weights(conv *v)
     ac_lb *b = &P.b;
     const ac_x block = ac_lb_for_n(b, "block", blocks), step = ac_lb_for_n(b, "step", v->steps);
     const ac_x l = ac_lb_for_n(b, "l", AC_QUAD), i = ac_lb_for_n(b, "i", DEPTH);
-    const ac_x oc = ac_lb_add(b, scaled(b, block, AC_QUAD), l), k = ac_lb_add(b, scaled(b, step, DEPTH), i);
+    const ac_x oc = ac_lb_add(b, ac_lo_scaled(b, block, AC_QUAD), l), k = ac_lb_add(b, ac_lo_scaled(b, step, DEPTH), i);
     const ac_x in = ac_lb_min(b, oc, ac_lb_i32(b, c->n - 1)), ik = ac_lb_min(b, k, ac_lb_i32(b, v->depth - 1));
-    ac_x w = ac_lb_load(b, ac_lo_operand(&P, c->w), ac_lb_add(b, scaled(b, in, v->depth), ik), 1);
+    ac_x w = ac_lb_load(b, ac_lo_operand(&P, c->w), ac_lb_add(b, ac_lo_scaled(b, in, v->depth), ik), 1);
     if (c->n % AC_QUAD)
         w = ac_lb_select(b, ac_lb_eq(b, in, oc), w, ac_lb_int(b, AC_I8, 0));
     if (v->depth % DEPTH)
         w = ac_lb_select(b, ac_lb_eq(b, ik, k), w, ac_lb_int(b, AC_I8, 0));
-    ac_x at = ac_lb_add(b, scaled(b, block, v->steps), step);
-    at = ac_lb_add(b, scaled(b, at, AC_QUAD), l);
-    ac_lb_store(b, to, ac_lb_add(b, scaled(b, at, DEPTH), i), w);
+    ac_x at = ac_lb_add(b, ac_lo_scaled(b, block, v->steps), step);
+    at = ac_lb_add(b, ac_lo_scaled(b, at, AC_QUAD), l);
+    ac_lb_store(b, to, ac_lb_add(b, ac_lo_scaled(b, at, DEPTH), i), w);
     for (int n = 0; n < 4; n++)
         ac_lb_end(b);
     v->w = ac_lo_pack_close(v->q.L, &P);
@@ -80,22 +75,23 @@ static void copy_row(const conv *v, ac_x row, ac_x ky, ac_x ox, ac_x to)
     ac_lb *b = &v->q.L->b;
     const ac_slide *x = &v->win.x;
     const int64_t ic = v->win.ic;
-    const ac_x zero = ac_lb_i32(b, 0), left = ac_slide_at(b, x, ox, zero), first = scaled(b, ky, x->taps);
+    const ac_x zero = ac_lb_i32(b, 0), left = ac_slide_at(b, x, ox, zero), first = ac_lo_scaled(b, ky, x->taps);
     if (x->dil == 1) {
         ac_x begin = left, end = ac_lb_add(b, left, ac_lb_i32(b, x->taps));
         if (!ac_slide_inside(x)) {
             begin = ac_lb_max(b, begin, zero);
             end = ac_lb_min(b, end, ac_lb_i32(b, x->in));
         }
-        const ac_x shift = scaled(b, ac_lb_sub(b, first, left), ic);
-        copy(v, v->x, row, scaled(b, begin, ic), scaled(b, end, ic), ac_lb_add(b, to, shift));
+        const ac_x shift = ac_lo_scaled(b, ac_lb_sub(b, first, left), ic);
+        copy(v, v->x, row, ac_lo_scaled(b, begin, ic), ac_lo_scaled(b, end, ic), ac_lb_add(b, to, shift));
         return;
     }
     ac_x lo, hi;
     ac_slide_taps(b, x, ox, &lo, &hi);
     const ac_x kx = ac_lb_for(b, "kx", lo, hi, 1, AC_MARK_SERIAL), at = ac_slide_at(b, x, ox, kx);
-    const ac_x shift = scaled(b, ac_lb_sub(b, ac_lb_add(b, first, kx), at), ic);
-    copy(v, v->x, row, scaled(b, at, ic), scaled(b, ac_lb_add(b, at, ac_lb_i32(b, 1)), ic), ac_lb_add(b, to, shift));
+    const ac_x shift = ac_lo_scaled(b, ac_lb_sub(b, ac_lb_add(b, first, kx), at), ic);
+    copy(v, v->x, row, ac_lo_scaled(b, at, ic), ac_lo_scaled(b, ac_lb_add(b, at, ac_lb_i32(b, 1)), ic),
+         ac_lb_add(b, to, shift));
     ac_lb_end(b);
 }
 
@@ -105,7 +101,7 @@ static void copy_window(const conv *v, const ac_x *at, ac_x r)
 {
     ac_lb *b = &v->q.L->b;
     const ac_slide *y = &v->win.y, *x = &v->win.x;
-    const ac_x to = scaled(b, r, v->steps * DEPTH);
+    const ac_x to = ac_lo_scaled(b, r, v->steps * DEPTH);
     ac_x ylo, yhi, xlo, xhi;
     ac_slide_taps(b, y, at[1], &ylo, &yhi);
     ac_slide_taps(b, x, at[2], &xlo, &xhi);
@@ -117,8 +113,8 @@ static void copy_window(const conv *v, const ac_x *at, ac_x r)
         ac_lb_end(b);
     }
     const ac_x ky = ac_lb_for(b, "ky", ylo, yhi, 1, AC_MARK_SERIAL);
-    const ac_x iy = ac_lb_add(b, scaled(b, at[0], y->in), ac_slide_at(b, y, at[1], ky));
-    copy_row(v, scaled(b, iy, x->in * v->win.ic), ky, at[2], to);
+    const ac_x iy = ac_lb_add(b, ac_lo_scaled(b, at[0], y->in), ac_slide_at(b, y, at[1], ky));
+    copy_row(v, ac_lo_scaled(b, iy, x->in * v->win.ic), ky, at[2], to);
     ac_lb_end(b);
 }
 
@@ -165,7 +161,7 @@ static void tile(const conv *v, ac_x n, ac_x oy, ac_x first)
                        .x = v->line >= 0 ? v->line : v->x,
                        .w = v->w,
                        .acc = v->q.acc};
-    ac_lb_tile(b, t, zero, scaled(b, oc, v->steps * DEPTH), ac_lb_i32(b, v->steps));
+    ac_lb_tile(b, t, zero, ac_lo_scaled(b, oc, v->steps * DEPTH), ac_lb_i32(b, v->steps));
     for (int32_t r = 0; r < v->pixels; r++) {
         const ac_x i = ac_lb_add(b, first, ac_lb_i32(b, r));
         if (r > 0 && partial)

@@ -25,22 +25,12 @@ typedef struct depthwise {
     int32_t x, w, line, zero;
 } depthwise;
 
-static ac_x scaled(ac_lb *b, ac_x v, int64_t by)
-{
-    return ac_lb_mul(b, v, ac_lb_i32(b, by));
-}
-
 /* ------------------------------------------------------------------ shape */
-
-static int64_t reach(const ac_slide *s)
-{
-    return (s->taps - 1) * s->dil + 1;
-}
 
 /* Bytes of a tile of n pixels. */
 static int64_t depth_of(const ac_window *win, int64_t n)
 {
-    return (((n - 1) * win->x.stride + reach(&win->x)) * win->y.taps + 15) / 16 * 16;
+    return (((n - 1) * win->x.stride + ac_slide_reach(&win->x)) * win->y.taps + 15) / 16 * 16;
 }
 
 /* The number of pixels with the least loads and products for a row; false: none fits the instruction. */
@@ -59,7 +49,7 @@ static bool choose(depthwise *d)
         best = cost;
         d->pixels = n;
         d->depth = (int32_t)depth;
-        d->columns = (tiles * n - 1) * win->x.stride + reach(&win->x);
+        d->columns = (tiles * n - 1) * win->x.stride + ac_slide_reach(&win->x);
     }
     if (best == INT64_MAX || shift > AC_TILE_SHIFT || d->columns * win->y.taps > AC_TILE_PITCH)
         return false;
@@ -86,11 +76,11 @@ static void pack_weights(depthwise *d)
     const ac_x kx = ac_lb_for_n(b, "kx", win->x.taps);
     const ac_x low = ac_lb_and(b, oc, ac_lb_i32(b, 1)), high = ac_lb_and(b, oc, ac_lb_i32(b, 2));
     ac_x slot = ac_lb_sub(b, oc, ac_lb_add(b, low, high)); /* 0, 2, 1, 3 */
-    slot = ac_lb_add(b, slot, ac_lb_add(b, scaled(b, low, 2), ac_lb_shr(b, high, ac_lb_i32(b, 1))));
-    const ac_x tap = ac_lb_add(b, scaled(b, ky, win->x.taps), kx);
-    ac_x at = ac_lb_add(b, scaled(b, scaled(b, kx, win->x.dil), win->y.taps), ky);
-    at = ac_lb_add(b, at, ac_lb_add(b, scaled(b, slot, d->depth), ac_lb_i32(b, before)));
-    ac_lb_store(b, to, at, ac_lb_load(b, w, ac_lb_add(b, scaled(b, tap, win->oc), oc), 1));
+    slot = ac_lb_add(b, slot, ac_lb_add(b, ac_lo_scaled(b, low, 2), ac_lb_shr(b, high, ac_lb_i32(b, 1))));
+    const ac_x tap = ac_lb_add(b, ac_lo_scaled(b, ky, win->x.taps), kx);
+    ac_x at = ac_lb_add(b, ac_lo_scaled(b, ac_lo_scaled(b, kx, win->x.dil), win->y.taps), ky);
+    at = ac_lb_add(b, at, ac_lb_add(b, ac_lo_scaled(b, slot, d->depth), ac_lb_i32(b, before)));
+    ac_lb_store(b, to, at, ac_lb_load(b, w, ac_lb_add(b, ac_lo_scaled(b, tap, win->oc), oc), 1));
     for (int k = 0; k < 3; k++)
         ac_lb_end(b);
     d->w = ac_lo_pack_close(d->q.L, &P);
@@ -125,9 +115,9 @@ static void fill_lines(const depthwise *d, ac_x image, ac_x oy, ac_x ch, int32_t
     spread(d, n, -1, 0, ac_lb_i32(b, (pad + columns) * taps), 1, (rest - columns) * taps);
     const ac_x ky = ac_lb_for_n(b, "ky", taps), iy = ac_slide_at(b, y, oy, ky);
     const ac_x to = ac_lb_add(b, ky, ac_lb_i32(b, pad * taps));
-    ac_x row = ac_lb_add(b, scaled(b, image, y->in), iy);
-    row = ac_lb_add(b, scaled(b, row, x->in), ac_lb_i32(b, skip));
-    row = ac_lb_add(b, scaled(b, row, d->win->ic), ch);
+    ac_x row = ac_lb_add(b, ac_lo_scaled(b, image, y->in), iy);
+    row = ac_lb_add(b, ac_lo_scaled(b, row, x->in), ac_lb_i32(b, skip));
+    row = ac_lb_add(b, ac_lo_scaled(b, row, d->win->ic), ch);
     if (!ac_slide_inside(y))
         ac_lb_if(b, ac_lb_and(b, ac_lb_le(b, ac_lb_i32(b, 0), iy), ac_lb_lt(b, iy, ac_lb_i32(b, y->in))));
     spread(d, n, d->x, row, to, taps, columns);
@@ -154,9 +144,9 @@ static void tile(const depthwise *d, ac_x image, ac_x oy, ac_x oc, ac_x in_block
                        .pitch = d->pitch,
                        .shift = d->shift,
                        .depth = d->depth};
-    const ac_x first = scaled(b, g, d->pixels);
-    const ac_x at = ac_lb_add(b, scaled(b, in_block, d->pitch), scaled(b, first, d->shift));
-    ac_lb_tile(b, t, at, scaled(b, oc, d->depth), ac_lb_i32(b, 1));
+    const ac_x first = ac_lo_scaled(b, g, d->pixels);
+    const ac_x at = ac_lb_add(b, ac_lo_scaled(b, in_block, d->pitch), ac_lo_scaled(b, first, d->shift));
+    ac_lb_tile(b, t, at, ac_lo_scaled(b, oc, d->depth), ac_lb_i32(b, 1));
     for (int32_t r = 0; r < d->pixels; r++) {
         const ac_x ox = ac_lb_add(b, first, ac_lb_i32(b, r));
         const bool guard = out % d->pixels && r >= out % d->pixels;

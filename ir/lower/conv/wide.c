@@ -7,11 +7,6 @@
 /* Registers of 16 bytes: those that sums can have, and what an instruction can add to an address. */
 enum { SUMS = 28, SUMS_LANES = 24, MOST_ROWS = 8, OFFSET = 2047, DEPTH = 4, REST = 6 };
 
-static ac_x scaled(ac_lb *b, ac_x v, int64_t by)
-{
-    return ac_lb_mul(b, v, ac_lb_i32(b, by));
-}
-
 /* Products of an output. */
 static int64_t products(const ac_wide *v)
 {
@@ -26,8 +21,9 @@ static void pack_block(const ac_wide *v, ac_lower *P, int32_t to, ac_x first, in
     ac_lb *b = &P->b;
     const int64_t n = products(v);
     const ac_x k = ac_lb_for_n(b, "k", n), l = ac_lb_for_n(b, "l", width), oc = ac_lb_add(b, first, l);
-    const ac_x at = ac_lb_add(b, ac_lb_add(b, scaled(b, first, n), scaled(b, k, width)), l);
-    const ac_x from = v->depthwise ? ac_lb_add(b, scaled(b, k, v->win.oc), oc) : ac_lb_add(b, scaled(b, oc, n), k);
+    const ac_x at = ac_lb_add(b, ac_lb_add(b, ac_lo_scaled(b, first, n), ac_lo_scaled(b, k, width)), l);
+    const ac_x from =
+        v->depthwise ? ac_lb_add(b, ac_lo_scaled(b, k, v->win.oc), oc) : ac_lb_add(b, ac_lo_scaled(b, oc, n), k);
     ac_lb_store(b, to, at, ac_lb_load(b, ac_lo_operand(P, v->q.c->w), from, 1));
     ac_lb_end(b);
     ac_lb_end(b);
@@ -121,7 +117,7 @@ static void store(const ac_wide *v, const ac_x *at, int32_t rows, ac_x oc, int32
     position(v, at, ac_lb_add(b, at[2], r), idx);
     const ac_x l = ac_lb_for_n(b, "l", width);
     idx[last] = ac_lb_add(b, oc, l);
-    ac_lo_result(L, ac_lb_load(b, v->q.y, ac_lb_add(b, scaled(b, r, width), l), 1), idx, 1);
+    ac_lo_result(L, ac_lb_load(b, v->q.y, ac_lb_add(b, ac_lo_scaled(b, r, width), l), 1), idx, 1);
     ac_lb_end(b);
     ac_lb_end(b);
 }
@@ -145,7 +141,7 @@ static void block(const ac_wide *v, const ac_x *at, int32_t rows, ac_x x_at, ac_
                        .shift = (int32_t)v->parts,
                        .depth = (int32_t)depth};
     steps /= own ? 1 : depth;
-    ac_lb_tile(b, t, own ? ac_lb_add(b, x_at, oc) : x_at, scaled(b, oc, products(v)), ac_lb_i32(b, steps));
+    ac_lb_tile(b, t, own ? ac_lb_add(b, x_at, oc) : x_at, ac_lo_scaled(b, oc, products(v)), ac_lb_i32(b, steps));
     store(v, at, rows, oc, width);
 }
 
@@ -159,9 +155,9 @@ static void tile(const ac_wide *v, const ac_x *at, int32_t rows)
         ac_wide_fill(v, at[0], at[1], at[2], rows);
     } else {
         const ac_x iy = ac_slide_at(b, &v->win.y, at[1], x_at), ix = ac_slide_at(b, &v->win.x, at[2], x_at);
-        x_at = ac_lb_add(b, scaled(b, at[0], v->win.y.in), iy);
-        x_at = ac_lb_add(b, scaled(b, x_at, v->win.x.in), ix);
-        x_at = scaled(b, x_at, v->win.ic);
+        x_at = ac_lb_add(b, ac_lo_scaled(b, at[0], v->win.y.in), iy);
+        x_at = ac_lb_add(b, ac_lo_scaled(b, x_at, v->win.x.in), ix);
+        x_at = ac_lo_scaled(b, x_at, v->win.ic);
     }
     const ac_x oc = ac_lb_for(b, "oc", ac_lb_i32(b, 0), ac_lb_i32(b, whole), v->q.lanes, AC_MARK_SERIAL);
     block(v, at, rows, x_at, oc, v->q.lanes);

@@ -5,11 +5,6 @@
  */
 #include "ir/lower/conv/wide.h"
 
-static ac_x scaled(ac_lb *b, ac_x v, int64_t by)
-{
-    return ac_lb_mul(b, v, ac_lb_i32(b, by));
-}
-
 /* n bytes of x, or of zero points (x -1), to byte `to` of the line. */
 static void copy(const ac_wide *v, int32_t x, ac_x at, ac_x to, ac_x n)
 {
@@ -33,8 +28,8 @@ static void copy_columns(const ac_wide *v, ac_x row, ac_x first, int64_t columns
         begin = ac_lb_max(b, begin, ac_lb_i32(b, 0));
         end = ac_lb_min(b, end, ac_lb_i32(b, v->win.x.in));
     }
-    to = ac_lb_add(b, to, scaled(b, ac_lb_sub(b, begin, first), ic));
-    copy(v, v->x, ac_lb_add(b, row, scaled(b, begin, ic)), to, scaled(b, ac_lb_sub(b, end, begin), ic));
+    to = ac_lb_add(b, to, ac_lo_scaled(b, ac_lb_sub(b, begin, first), ic));
+    copy(v, v->x, ac_lb_add(b, row, ac_lo_scaled(b, begin, ic)), to, ac_lo_scaled(b, ac_lb_sub(b, end, begin), ic));
 }
 
 /* Does a window that begins at `first` and has `reach` positions leave the input? */
@@ -52,8 +47,8 @@ void ac_wide_fill(const ac_wide *v, ac_x n, ac_x oy, ac_x ox, int32_t rows)
     const int64_t split = v->columns == x->taps ? 1 : x->taps; /* parts of a row of taps */
     const ac_x zero = ac_lb_i32(b, 0), top = ac_slide_at(b, y, oy, zero), left = ac_slide_at(b, x, ox, zero);
     if (!ac_slide_inside(y) || !ac_slide_inside(x)) {
-        const ac_x above = leaves(b, y, top, (y->taps - 1) * y->dil + 1);
-        const ac_x beside = leaves(b, x, left, shared + (x->taps - 1) * x->dil + 1);
+        const ac_x above = leaves(b, y, top, ac_slide_reach(y));
+        const ac_x beside = leaves(b, x, left, shared + ac_slide_reach(x));
         ac_lb_if(b, ac_lb_or(b, above, beside));
         copy(v, -1, zero, zero, ac_lb_i32(b, v->parts * part));
         ac_lb_end(b);
@@ -61,9 +56,9 @@ void ac_wide_fill(const ac_wide *v, ac_x n, ac_x oy, ac_x ox, int32_t rows)
     ac_x lo, hi;
     ac_slide_taps(b, y, oy, &lo, &hi);
     const ac_x ky = ac_lb_for(b, "ky", lo, hi, 1, AC_MARK_SERIAL), iy = ac_slide_at(b, y, oy, ky);
-    const ac_x row = scaled(b, ac_lb_add(b, scaled(b, n, y->in), iy), x->in * v->win.ic);
-    const ac_x kx = ac_lb_for_n(b, "kx", split), first = ac_lb_add(b, left, scaled(b, kx, x->dil));
-    copy_columns(v, row, first, columns, scaled(b, ac_lb_add(b, scaled(b, ky, split), kx), part));
+    const ac_x row = ac_lo_scaled(b, ac_lb_add(b, ac_lo_scaled(b, n, y->in), iy), x->in * v->win.ic);
+    const ac_x kx = ac_lb_for_n(b, "kx", split), first = ac_lb_add(b, left, ac_lo_scaled(b, kx, x->dil));
+    copy_columns(v, row, first, columns, ac_lo_scaled(b, ac_lb_add(b, ac_lo_scaled(b, ky, split), kx), part));
     ac_lb_end(b);
     ac_lb_end(b);
 }

@@ -8,12 +8,6 @@
 
 enum { OUTSIDE = -(1 << 28), QUAD = 4 };
 
-/* 0 <= v < n */
-static ac_x within(ac_lb *b, ac_x v, int64_t n)
-{
-    return ac_lb_and(b, ac_lb_le(b, ac_lb_i32(b, 0), v), ac_lb_lt(b, v, ac_lb_i32(b, n)));
-}
-
 /* A float as tensor cores count it: 10 bits of mantissa, nearest, half away from zero; NaN stays. */
 static ac_x tf32(ac_lb *b, ac_x v)
 {
@@ -215,8 +209,9 @@ static ac_x locate(const ac_gpu_gemm *g, ac_x t, int32_t i, ac_x k, ac_x *inside
     const ac_x ky = ac_lb_mul(b, ac_lb_div(b, tap, ac_lb_i32(b, sx->taps)), ac_lb_i32(b, sy->dil));
     const ac_x kx = ac_lb_mul(b, ac_lb_mod(b, tap, ac_lb_i32(b, sx->taps)), ac_lb_i32(b, sx->dil));
     const ac_x ix = ac_lb_load(b, g->ix, ac_gpu_own_at(g, t, i), 1);
-    *inside = ac_lb_and(b, *inside,
-                        ac_lb_and(b, within(b, ac_lb_add(b, iy, ky), sy->in), within(b, ac_lb_add(b, ix, kx), sx->in)));
+    *inside = ac_lb_and(
+        b, *inside,
+        ac_lb_and(b, ac_lo_within(b, ac_lb_add(b, iy, ky), sy->in), ac_lo_within(b, ac_lb_add(b, ix, kx), sx->in)));
     return ac_lb_add(
         b, base,
         ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, ky, ac_lb_i32(b, sx->in)), kx), ac_lb_i32(b, g->win->ic)),

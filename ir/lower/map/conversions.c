@@ -45,7 +45,7 @@ ac_x ac_mp_quantize(ac_lower *L, const ac_node *n, const ac_x *arg)
     const ac_tensor *in = n->in[0], *out = n->out[0];
     if (!ac_mp_quantised(out) || (ac_dtype_bits(out->dtype) > 16 && out->dtype != AC_I32) || out->dtype == AC_U16)
         return ac_mp_refuse(L, n);
-    if (in->dtype == AC_F32 || in->dtype == AC_F16 || in->dtype == AC_BF16)
+    if (in->dtype == AC_F32 || ac_dtype_is_half(in->dtype))
         return from_float(L, n, arg);
     if (!ac_mp_quantised(in) || out->quant->n > 1 || in->quant->n > 1 ||
         (ac_dtype_bits(in->dtype) > 16 && in->dtype != AC_I32))
@@ -95,10 +95,10 @@ ac_x ac_mp_cast(ac_lower *L, const ac_node *n, const ac_x *arg)
         return v;
     if (ac_dtype_is_minifloat(from))
         v = ac_mp_from_minifloat(L, from, v);
-    else if (from == AC_F16 || from == AC_BF16)
+    else if (ac_dtype_is_half(from))
         v = ac_lb_cast(b, v, AC_F32);
     const bool real = ac_dtype_is_float(ac_lb_dtype(b, v)), minifloat = ac_dtype_is_minifloat(to);
-    if (minifloat || to == AC_F16 || to == AC_BF16) { /* integers by way of f32: 24 bits hold what f16 can tell apart */
+    if (minifloat || ac_dtype_is_half(to)) { /* integers by way of f32: 24 bits hold what f16 can tell apart */
         v = ac_lb_dtype(b, v) == AC_F64 ? ac_mp_round_odd(L, v) : ac_lb_cast(b, v, AC_F32);
         return minifloat ? ac_mp_to_minifloat(L, to, v, a->wraps, a->round) : ac_lb_cast(b, v, to);
     }

@@ -14,11 +14,6 @@
 
 typedef ac_curve curve;
 
-static float curve_exp(float x, float floor)
-{
-    (void)floor;
-    return (float)exp((double)x);
-}
 static float curve_log(float x, float floor)
 {
     return x <= 0 ? floor : (float)log((double)x);
@@ -34,11 +29,11 @@ static float curve_tanh(float x, float floor)
 }
 static float curve_logistic(float x, float floor)
 {
-    return 1.0f / (1.0f + curve_exp(-x, floor));
+    return 1.0f / (1.0f + ac_curve_exp(-x, floor));
 }
 static float curve_elu(float x, float floor)
 {
-    return x < 0 ? curve_exp(x, floor) - 1.0f : x;
+    return x < 0 ? ac_curve_exp(x, floor) - 1.0f : x;
 }
 static float curve_gelu(float x, float floor)
 {
@@ -164,11 +159,6 @@ static ac_x tanh_16(ac_lower *L, const ac_node *n, ac_x stored)
     return ac_lb_cast(b, ac_lb_shr(b, sum, ac_lb_i32(b, 8)), AC_I16);
 }
 
-static bool real(const ac_node *n)
-{
-    return n->in[0]->dtype == n->out[0]->dtype && ac_mp_real(n->in[0]);
-}
-
 static bool quant_16(const ac_node *n)
 {
     return n->in[0]->dtype == AC_I16 && n->out[0]->dtype == AC_I16 && ac_mp_quantised(n->in[0]) &&
@@ -177,24 +167,26 @@ static bool quant_16(const ac_node *n)
 
 ac_x ac_mp_exp(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real(n) ? ac_lo_exp(L, arg[0]) : look_up(L, n, arg[0], curve_exp);
+    return ac_mp_real_both(n) ? ac_lo_exp(L, arg[0]) : look_up(L, n, arg[0], ac_curve_exp);
 }
 
 ac_x ac_mp_log(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real(n) ? ac_lo_log(L, arg[0]) : look_up(L, n, arg[0], curve_log);
+    return ac_mp_real_both(n) ? ac_lo_log(L, arg[0]) : look_up(L, n, arg[0], curve_log);
 }
 
 ac_x ac_mp_tanh(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real(n) ? ac_lo_tanh(L, arg[0]) : quant_16(n) ? tanh_16(L, n, arg[0]) : look_up(L, n, arg[0], curve_tanh);
+    return ac_mp_real_both(n) ? ac_lo_tanh(L, arg[0])
+           : quant_16(n)      ? tanh_16(L, n, arg[0])
+                              : look_up(L, n, arg[0], curve_tanh);
 }
 
 ac_x ac_mp_logistic(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return real(n)       ? ac_lo_sigmoid(L, arg[0])
-           : quant_16(n) ? logistic_16(L, n, arg[0])
-                         : look_up(L, n, arg[0], curve_logistic);
+    return ac_mp_real_both(n) ? ac_lo_sigmoid(L, arg[0])
+           : quant_16(n)      ? logistic_16(L, n, arg[0])
+                              : look_up(L, n, arg[0], curve_logistic);
 }
 
 /* The stored 1/sqrt of a stored value in the reference's fixed point: five Newton steps from 1 (common.h). */
@@ -235,7 +227,7 @@ ac_x ac_mp_rsqrt(ac_lower *L, const ac_node *n, const ac_x *arg)
 ac_x ac_mp_elu(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
-    if (!real(n))
+    if (!ac_mp_real_both(n))
         return look_up(L, n, arg[0], curve_elu);
     return ac_lb_select(b, ac_lb_lt(b, arg[0], ac_lb_like(b, arg[0], 0)), ac_lo_expm1(L, arg[0]), arg[0]);
 }
@@ -244,7 +236,7 @@ ac_x ac_mp_gelu(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
     const ac_x x = arg[0];
-    if (!real(n))
+    if (!ac_mp_real_both(n))
         return look_up(L, n, x, n->attrs.gelu.approximate ? curve_gelu_tanh : curve_gelu);
     const ac_x half = ac_lb_mul(b, x, ac_lb_like(b, x, 0.5)), one = ac_lb_like(b, x, 1);
     if (!n->attrs.gelu.approximate)

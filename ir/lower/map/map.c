@@ -131,7 +131,7 @@ static int32_t lanes_of(const ac_lower *L, const nest *w)
     for (int32_t i = -1 - n->n_fused; i < w->n; i++) {
         const ac_tensor *t = i >= 0 ? w->operand[i] : i == -1 ? n->out[0] : n->fused[-i - 2]->out[0];
         int32_t most = ac_lo_max_lanes(L, t->dtype);
-        if (ac_mp_quantised(t) || t->dtype == AC_F16 || t->dtype == AC_BF16 || ac_dtype_loops(t->dtype) != t->dtype)
+        if (ac_mp_quantised(t) || ac_dtype_is_half(t->dtype) || ac_dtype_loops(t->dtype) != t->dtype)
             most = ac_lo_max_lanes(L, AC_F32);
         lanes = most < lanes ? most : lanes;
     }

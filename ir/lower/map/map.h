@@ -20,6 +20,11 @@ static inline bool ac_mp_real(const ac_tensor *t)
 {
     return t->dtype == AC_F32 || t->dtype == AC_F64;
 }
+/* Of an operator with one operand: are it and the result floats of one type? */
+static inline bool ac_mp_real_both(const ac_node *n)
+{
+    return n->in[0]->dtype == n->out[0]->dtype && ac_mp_real(n->in[0]);
+}
 static inline bool ac_mp_plain_int(const ac_tensor *t)
 {
     return ac_dtype_is_int(t->dtype) && ac_dtype_loops(t->dtype) == t->dtype && !ac_mp_quantised(t);

@@ -5,14 +5,9 @@
 #include "ir/lower/map/map.h"
 #include "ir/lower/math64.h"
 
-static bool both_real(const ac_node *n)
-{
-    return n->in[0]->dtype == n->out[0]->dtype && ac_mp_real(n->in[0]);
-}
-
 ac_x ac_mp_erf(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    return both_real(n) ? ac_lo_erf(L, arg[0]) : ac_mp_refuse(L, n);
+    return ac_mp_real_both(n) ? ac_lo_erf(L, arg[0]) : ac_mp_refuse(L, n);
 }
 
 /* 0 <= t <= 1 */
@@ -33,7 +28,7 @@ static ac_x atan_of(ac_lower *L, ac_x t)
 ac_x ac_mp_atan(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
-    if (!both_real(n))
+    if (!ac_mp_real_both(n))
         return ac_mp_refuse(L, n);
     const ac_x x = arg[0], one = ac_lb_like(b, x, 1), size = ac_lb_abs(b, x);
     const ac_x large = ac_lb_gt(b, size, one);

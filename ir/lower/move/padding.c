@@ -7,7 +7,7 @@
 /* The element that stands for 0 in y. */
 static ac_x zero_of(ac_lower *L, const ac_tensor *y)
 {
-    if (y->dtype == AC_F16 || y->dtype == AC_BF16)
+    if (ac_dtype_is_half(y->dtype))
         return ac_lb_cast(&L->b, ac_lb_f32(&L->b, 0), y->dtype);
     if (ac_dtype_is_float(ac_dtype_loops(y->dtype)))
         return ac_lb_num(&L->b, y->dtype, 0);

@@ -6,14 +6,6 @@
 #include "ir/lower/move/move.h"
 #include "ir/ops/decode/slice.h"
 
-static int64_t extent_of(const ac_tensor *t, int32_t from, int32_t to)
-{
-    int64_t n = 1;
-    for (int32_t d = from; d < to; d++)
-        n *= t->dim[d];
-    return n;
-}
-
 int ac_lo_copy(ac_lower *L)
 {
     ac_tensor *x = L->node->in[0];
@@ -71,13 +63,14 @@ int ac_lo_concat(ac_lower *L)
     const int32_t dst = ac_lo_result_buf(L);
     int64_t lead[2], at = 0;
     ac_lo_lead(L, y, axis, lead);
-    const int64_t outer = extent_of(y, 0, axis) / (lead[0] * lead[1]), row = extent_of(y, axis, y->rank);
+    const int64_t outer = ac_dim_product(y->dim, 0, axis) / (lead[0] * lead[1]),
+                  row = ac_dim_product(y->dim, axis, y->rank);
     ac_lb *b = &L->b;
     const ac_x oy = ac_lb_for_n(b, "oy", lead[0]), ox = ac_lb_for_n(b, "ox", lead[1]);
     const ac_x first = ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, oy, ac_lb_i32(b, lead[1])), ox), ac_lb_i32(b, outer));
     for (int32_t i = 0; i < n->n_in; i++) {
         ac_tensor *x = n->in[i];
-        const int64_t part = extent_of(x, axis, x->rank);
+        const int64_t part = ac_dim_product(x->dim, axis, x->rank);
         ac_move m = {.to = at};
         ac_move_dim(&m, outer, part, row);
         ac_move_dim(&m, part, 1, 1);
@@ -110,7 +103,7 @@ int ac_lo_pack(ac_lower *L)
     AC_TRY(ac_axis_norm(L->cx, n, n->attrs.axis.axis, y->rank, &axis));
     AC_TRY(ac_lo_movable(L, y));
     const int32_t dst = ac_lo_result_buf(L);
-    const int64_t outer = extent_of(y, 0, axis), inner = extent_of(y, axis + 1, y->rank);
+    const int64_t outer = ac_dim_product(y->dim, 0, axis), inner = ac_dim_product(y->dim, axis + 1, y->rank);
     for (int32_t i = 0; i < n->n_in; i++) {
         ac_move m = {.to = i * inner};
         ac_move_dim(&m, outer, inner, inner * n->n_in);
@@ -127,7 +120,7 @@ int ac_lo_unpack(ac_lower *L)
     int32_t axis;
     AC_TRY(ac_axis_norm(L->cx, n, n->attrs.axis.axis, x->rank, &axis));
     AC_TRY(ac_lo_movable(L, x));
-    const int64_t outer = extent_of(x, 0, axis), inner = extent_of(x, axis + 1, x->rank);
+    const int64_t outer = ac_dim_product(x->dim, 0, axis), inner = ac_dim_product(x->dim, axis + 1, x->rank);
     for (int32_t i = 0; i < n->n_out; i++) {
         ac_move m = {.from = i * inner};
         ac_move_dim(&m, outer, inner * x->dim[axis], inner);
@@ -145,7 +138,7 @@ int ac_lo_split(ac_lower *L)
     int32_t axis;
     AC_TRY(ac_split_of(L->cx, n, &axis, &size));
     AC_TRY(ac_lo_movable(L, x));
-    const int64_t outer = extent_of(x, 0, axis), inner = extent_of(x, axis + 1, x->rank);
+    const int64_t outer = ac_dim_product(x->dim, 0, axis), inner = ac_dim_product(x->dim, axis + 1, x->rank);
     int64_t at = 0;
     for (int32_t i = 0; i < n->n_out; i++) {
         ac_move m = {.from = at * inner};

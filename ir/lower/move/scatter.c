@@ -8,14 +8,6 @@
 #include "ir/lower/map/map.h"
 #include "ir/lower/move/move.h"
 
-static int64_t product(const ac_tensor *t, int32_t from, int32_t to)
-{
-    int64_t n = 1;
-    for (int32_t d = from; d < to; d++)
-        n *= t->dim[d];
-    return n;
-}
-
 static void fill(ac_lower *L, int32_t dst, int64_t count, ac_x value)
 {
     ac_move m = {0};
@@ -47,9 +39,9 @@ int ac_lo_scatter_nd(ac_lower *L)
     if (ac_tensor_count(update) == 0)
         return AC_OK;
     const int32_t k = (int32_t)index->dim[index->rank - 1];
-    const int64_t inner = product(y, k, y->rank);
+    const int64_t inner = ac_dim_product(y->dim, k, y->rank);
     const int32_t src = ac_lo_operand(L, update);
-    const ac_x i = ac_lb_for_n(b, "i", product(index, 0, index->rank - 1));
+    const ac_x i = ac_lb_for_n(b, "i", ac_dim_product(index->dim, 0, index->rank - 1));
     ac_x to = ac_lb_i32(b, 0);
     for (int32_t e = 0; e < k; e++) {
         const ac_x v =
@@ -103,7 +95,7 @@ int ac_lo_segment(ac_lower *L)
         return AC_OK;
     if (y->dim[0] == 0)
         return ac_lower_refuse(L, "'%s' has elements, but there are no segments", x->name);
-    const int64_t inner = product(y, 1, y->rank);
+    const int64_t inner = ac_dim_product(y->dim, 1, y->rank);
     const int32_t src = ac_lo_operand(L, x);
     const ac_x i = ac_lb_for_n(b, "i", ac_tensor_count(segment));
     const ac_x s = ac_index_load(L, segment, i);

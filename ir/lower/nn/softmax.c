@@ -347,11 +347,6 @@ static int softmax_8(ac_lower *L, row *r)
     return fixed_rows(L, r, &s);
 }
 
-static float curve_exp(float x, float floor)
-{
-    (void)floor;
-    return (float)exp((double)x);
-}
 static float curve_inverse(float x, float floor)
 {
     (void)floor;
@@ -392,7 +387,7 @@ static int softmax_16(ac_lower *L, row *r)
 {
     const steps s = {AC_I32, -32768, term_16, prepare_16, result_16};
     int16_t e[513], inverse[513];
-    ac_table_16(e, 10.0f / 65535, 32767, 2.0f / 65535, 0, curve_exp);
+    ac_table_16(e, 10.0f / 65535, 32767, 2.0f / 65535, 0, ac_curve_exp);
     ac_table_16(inverse, 1.0f / 65535, -32768, 2.0f / 65535, 0, curve_inverse);
     r->exp_buf = ac_lo_table(L, "exp", AC_I16, 513, e);
     r->inverse_buf = ac_lo_table(L, "inverse", AC_I16, 513, inverse);
