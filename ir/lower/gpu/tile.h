@@ -1,8 +1,9 @@
 /* tile.h - what the files of product.h share: one tile of a product of matrices on a GPU.
  *
- *     product.c    which tile, accumulators, the epilogue
- *     step.c    a step of the reduction into shared memory: x as the filter meets it or as a matrix, weights, a
- * matrix y tensor_core.c     multiplying a step by tensor cores
+ *     product.c        which tile, accumulators, the epilogue
+ *     step.c           a step of the reduction into shared memory: x as the filter meets it or as a matrix, weights, a
+ *                      matrix y
+ *     tensor_core.c    multiplying a step by tensor cores
  *
  * Shared memory holds a step as words of 32 bits, sx[word][row] and sw[word][column]. A word is `unit` neighbours along
  * the reduction: a float, four bytes, or, for tensor cores, two halves or a float with 10 bits of mantissa. */
