@@ -1,18 +1,17 @@
 /* list_defs.c - arrays of tensors: TensorArray (v1) and TensorList (v2). Their sizes and indices are known when loops
- * are unrolled, so an array is the list of its elements and never exists in memory as a whole, unless something asks
- * for that.
+ * are unrolled, so an array is the list of its elements and never exists in memory as a whole, unless something needs
+ * that.
  *
  * A TensorArray has a handle and a flow, a number that orders its uses; here the flow is the list, and the handle the
  * empty one. */
+#include "import/tf/list_values.h"
 #include "import/tf/nodedefs.h"
 
 #include <string.h>
 
-enum { MOST = 1 << 20 };
-
 #define RESULT(t) ac_tf_result(n, 0, t)
 
-/* ------------------------------------------------------------------ lists */
+/* ------------------------------------------------------------------ operands and results */
 
 static int bind(ac_tf_op *n, int32_t i, const ac_tf_list *list)
 {
@@ -39,155 +38,6 @@ static ac_tensor *tensor_of(ac_tf_op *n, int32_t i)
     return NULL;
 }
 
-static ac_tf_list *fresh(ac_tf_op *n, ac_dtype dtype, int64_t count)
-{
-    if (count < 0 || count > MOST)
-        return (void)ac_error(n->r->cx, n->b.at, E0103, "an array of %lld tensors", (long long)count), NULL;
-    ac_tf_list *l = AC_NEW(n->r->cx->region, ac_tf_list);
-    *l = (ac_tf_list){.dtype = dtype, .n = count, .at = -1, .rank = -1};
-    return l;
-}
-
-static const ac_tf_list *written(ac_tf_op *n, const ac_tf_list *base, int64_t at, ac_tensor *item)
-{
-    ac_tf_list *l = AC_NEW(n->r->cx->region, ac_tf_list);
-    if (!item)
-        return NULL;
-    if (at < 0 || at >= MOST || (at >= base->n && !base->grows))
-        return (void)ac_error(n->r->cx, n->b.at, E0103, "index %lld of an array of %lld tensors", (long long)at,
-                              (long long)base->n),
-               NULL;
-    if (item->dtype != base->dtype)
-        return (void)ac_error(n->r->cx, n->b.at, E0105, "'%s' is %s, the array %s", item->name,
-                              ac_dtype_name(item->dtype), ac_dtype_name(base->dtype)),
-               NULL;
-    *l = *base;
-    l->base = base;
-    l->at = at;
-    l->item = item;
-    l->whole = NULL;
-    l->n = at >= base->n ? at + 1 : base->n;
-    return l;
-}
-
-static const ac_tf_list *resized(ac_tf_op *n, const ac_tf_list *base, int64_t count)
-{
-    ac_tf_list *l = AC_NEW(n->r->cx->region, ac_tf_list);
-    if (count < 0 || count > MOST)
-        return (void)ac_error(n->r->cx, n->b.at, E0103, "an array of %lld tensors", (long long)count), NULL;
-    *l = *base;
-    l->base = base;
-    l->at = -1;
-    l->item = l->whole = NULL;
-    l->n = count;
-    return l;
-}
-
-static ac_tensor *part_of(ac_tf_op *n, ac_tensor *whole, int64_t i)
-{
-    return ac_build_reshape(&n->b, ac_build_slice(&n->b, whole, 0, i, 1), whole->rank - 1, whole->dim + 1);
-}
-
-/* What was written there last. *there false: nothing. */
-static ac_tensor *find(ac_tf_op *n, const ac_tf_list *l, int64_t i, bool *there)
-{
-    *there = true;
-    for (; l && i < l->n && ac_pb_spend(&n->r->pb, 1); l = l->base) {
-        if (l->at == i)
-            return l->item;
-        if (!l->base && l->whole)
-            return part_of(n, l->whole, i);
-    }
-    *there = false;
-    return NULL;
-}
-
-/* Dimensions of the elements: as declared, or as of any one that is written. */
-static bool element_shape(const ac_tf_list *l, int32_t *rank, int64_t dim[AC_MAX_RANK])
-{
-    bool closed = l->rank >= 0;
-    for (int32_t d = 0; d < l->rank; d++)
-        closed &= l->dim[d] >= 0;
-    *rank = l->rank;
-    memcpy(dim, l->dim, sizeof l->dim);
-    for (; l && !closed; l = l->base) {
-        const ac_tensor *t = l->at >= 0 ? l->item : l->whole;
-        if (!t)
-            continue;
-        *rank = l->at >= 0 ? t->rank : t->rank - 1;
-        memcpy(dim, t->dim + (l->at < 0), (size_t)*rank * sizeof *dim);
-        return true;
-    }
-    return closed;
-}
-
-/* Element i; one that was never written is 0. */
-static ac_tensor *get(ac_tf_op *n, const ac_tf_list *l, int64_t i)
-{
-    bool there;
-    int32_t rank;
-    int64_t dim[AC_MAX_RANK];
-    if (i < 0 || i >= l->n)
-        return (void)ac_error(n->r->cx, n->b.at, E0103, "index %lld of an array of %lld tensors", (long long)i,
-                              (long long)l->n),
-               NULL;
-    ac_tensor *t = find(n, l, i, &there);
-    if (there || n->r->pb.failed)
-        return t;
-    if (!element_shape(l, &rank, dim))
-        return (void)ac_build_cannot(&n->b, "it reads element %lld, which nothing wrote and whose shape is unknown",
-                                     (long long)i),
-               NULL;
-    return ac_build_broadcast(&n->b, ac_build_number(&n->b, l->dtype, 0), rank, dim);
-}
-
-/* Elements index[0 .. count) along a new dimension 0. */
-static ac_tensor *stack(ac_tf_op *n, const ac_tf_list *l, const int64_t *index, int64_t count)
-{
-    int32_t rank;
-    int64_t dim[AC_MAX_RANK + 1] = {0};
-    bool all = !l->base && l->whole && count == l->n;
-    for (int64_t i = 0; all && i < count; i++)
-        all = index[i] == i;
-    if (all)
-        return l->whole;
-    if (!count && element_shape(l, &rank, dim + 1) && rank < AC_MAX_RANK) {
-        static const uint64_t NOTHING[1] = {0};
-        return ac_tensor_const(n->r->g, n->node->name, l->dtype, rank + 1, dim, NOTHING);
-    }
-    if (!count)
-        return (void)ac_build_cannot(&n->b, "it stacks no elements, and their shape is unknown"), NULL;
-    ac_tensor **x = AC_NEW_N(n->r->cx->region, ac_tensor *, count), *first = NULL;
-    for (int64_t i = 0; i < count; i++) {
-        ac_tensor *t = get(n, l, index[i]);
-        if (!t)
-            return NULL;
-        first = first ? first : t;
-        if (t->rank == AC_MAX_RANK)
-            return (void)ac_build_cannot(&n->b, "the result has more than 8 dimensions"), NULL;
-        if (!ac_tensor_same_shape(t, first))
-            return (void)ac_error(n->r->cx, n->b.at, E0104, "element %lld is %s, but another one %s", (long long)i,
-                                  ac_shape_str(n->r->cx, t), ac_shape_str(n->r->cx, first)),
-                   NULL;
-        dim[0] = 1;
-        memcpy(dim + 1, t->dim, (size_t)t->rank * sizeof *dim);
-        x[i] = ac_build_reshape(&n->b, t, t->rank + 1, dim);
-        if (!x[i])
-            return NULL;
-    }
-    return count == 1 ? x[0] : ac_build_concat(&n->b, x, (int32_t)count, 0);
-}
-
-static ac_tensor *stack_all(ac_tf_op *n, const ac_tf_list *l)
-{
-    if (!ac_pb_spend(&n->r->pb, l->n)) /* a claimed size must be worth it */
-        return NULL;
-    int64_t *index = AC_NEW_N(n->r->cx->region, int64_t, l->n + 1);
-    for (int64_t i = 0; i < l->n; i++)
-        index[i] = i;
-    return stack(n, l, index, l->n);
-}
-
 /* The element that input i names: known, or taken from all of them at run time. */
 static ac_tensor *read_at(ac_tf_op *n, const ac_tf_list *l, int32_t i)
 {
@@ -196,8 +46,8 @@ static ac_tensor *read_at(ac_tf_op *n, const ac_tf_list *l, int32_t i)
     if (!index)
         return NULL;
     if (ac_operand_known(&n->b, &n->t[i]))
-        return ac_operand_scalar(&n->b, &n->t[i], &v) == AC_OK ? get(n, l, (int64_t)v) : NULL;
-    ac_tensor *in[] = {stack_all(n, l), ac_build_reshape(&n->b, index, 0, NULL)};
+        return ac_operand_scalar(&n->b, &n->t[i], &v) == AC_OK ? ac_tf_list_get(n, l, (int64_t)v) : NULL;
+    ac_tensor *in[] = {ac_tf_list_stack_all(n, l), ac_build_reshape(&n->b, index, 0, NULL)};
     return in[0] ? ac_build_op(&n->b, AC_OP_GATHER, in, 2, NULL, AC_NONE) : NULL;
 }
 
@@ -208,28 +58,6 @@ static int index_of(ac_tf_op *n, int32_t i, int64_t *at)
         return AC_FAIL;
     *at = (int64_t)v;
     return AC_OK;
-}
-
-/* The parts of `whole` along dimension 0 become elements index[0 .. count). */
-static const ac_tf_list *scattered(ac_tf_op *n, const ac_tf_list *l, ac_tensor *whole, const ac_ints *index)
-{
-    bool all = !l->base && !l->whole && index->n == l->n;
-    if (!whole || !whole->rank || whole->dim[0] != index->n)
-        return (void)ac_error(n->r->cx, n->b.at, E0104, "%d indices for '%s'", index->n, whole ? whole->name : ""),
-               NULL;
-    for (int32_t i = 0; i < index->n; i++)
-        all &= index->v[i] == i;
-    if (all && whole->dtype == l->dtype) {
-        ac_tf_list *own = fresh(n, l->dtype, l->n);
-        if (own) {
-            *own = *l;
-            own->whole = whole;
-        }
-        return own;
-    }
-    for (int32_t i = 0; l && i < index->n; i++)
-        l = written(n, l, index->v[i], part_of(n, whole, i));
-    return l;
 }
 
 /* ------------------------------------------------------------------ declared shapes */
@@ -279,7 +107,7 @@ int ac_tf_do_array(ac_tf_op *n)
     int64_t count;
     const ac_dtype dtype = ac_tf_type(n, "dtype", AC_F32);
     AC_TRY(index_of(n, 0, &count));
-    ac_tf_list *l = dtype == AC_NONE ? NULL : fresh(n, dtype, count);
+    ac_tf_list *l = dtype == AC_NONE ? NULL : ac_tf_list_new(n, dtype, count);
     AC_TRY(shape_attr(n, l));
     l->grows = ac_tf_bool(n, "dynamic_size", false);
     ignore(n);
@@ -300,7 +128,7 @@ int ac_tf_do_array_write(ac_tf_op *n)
     const ac_tf_list *l = list_of(n, 3);
     ac_tensor *t = tensor_of(n, 2);
     AC_TRY(index_of(n, 1, &at));
-    return l && t ? bind(n, 0, written(n, l, at, t)) : AC_FAIL;
+    return l && t ? bind(n, 0, ac_tf_list_written(n, l, at, t)) : AC_FAIL;
 }
 
 int ac_tf_do_array_scatter(ac_tf_op *n)
@@ -311,7 +139,7 @@ int ac_tf_do_array_scatter(ac_tf_op *n)
     if (!l || !t || !tensor_of(n, 1))
         return AC_FAIL;
     AC_TRY(ac_operand_values(&n->b, &n->t[1], &index));
-    return bind(n, 0, scattered(n, l, t, &index));
+    return bind(n, 0, ac_tf_list_scattered(n, l, t, &index));
 }
 
 static int gather(ac_tf_op *n, const ac_tf_list *l)
@@ -321,7 +149,7 @@ static int gather(ac_tf_op *n, const ac_tf_list *l)
     if (!l || !tensor_of(n, 1))
         return AC_FAIL;
     AC_TRY(ac_operand_values(&n->b, &n->t[1], &index));
-    return RESULT(stack(n, l, index.v, index.n));
+    return RESULT(ac_tf_list_stack(n, l, index.v, index.n));
 }
 
 int ac_tf_do_array_gather(ac_tf_op *n)
@@ -349,7 +177,7 @@ static int joined(ac_tf_op *n, const ac_tf_list *l)
     ac_tensor **x = AC_NEW_N(n->r->cx->region, ac_tensor *, l->n + 1);
     int64_t *size = AC_NEW_N(n->r->cx->region, int64_t, l->n + 1);
     for (int64_t i = 0; i < l->n; i++) {
-        x[i] = get(n, l, i);
+        x[i] = ac_tf_list_get(n, l, i);
         if (!x[i] || !x[i]->rank)
             return x[i] ? ac_error(n->r->cx, n->b.at, E0104, "element %lld is a scalar", (long long)i) : AC_FAIL;
         size[i] = x[i]->dim[0];
@@ -373,7 +201,7 @@ int ac_tf_do_list_reserve(ac_tf_op *n)
     const bool empty = n->node->op[0] == 'E'; /* EmptyTensorList(element_shape, most) */
     if (!empty)
         AC_TRY(index_of(n, 1, &count));
-    ac_tf_list *l = dtype == AC_NONE ? NULL : fresh(n, dtype, count);
+    ac_tf_list *l = dtype == AC_NONE ? NULL : ac_tf_list_new(n, dtype, count);
     ignore(n);
     AC_TRY(shape_input(n, 0, l));
     return bind(n, 0, l);
@@ -385,7 +213,7 @@ int ac_tf_do_list_from_tensor(ac_tf_op *n)
     ignore(n);
     if (!t || !t->rank)
         return t ? ac_error(n->r->cx, n->b.at, E0104, "'%s' is a scalar", t->name) : AC_FAIL;
-    ac_tf_list *l = fresh(n, t->dtype, t->dim[0]);
+    ac_tf_list *l = ac_tf_list_new(n, t->dtype, t->dim[0]);
     AC_TRY(shape_input(n, 1, l));
     l->whole = t;
     return bind(n, 0, l);
@@ -405,7 +233,7 @@ int ac_tf_do_list_stack(ac_tf_op *n)
         *keep = own;
         l = keep;
     }
-    return RESULT(stack_all(n, l));
+    return RESULT(ac_tf_list_stack_all(n, l));
 }
 
 int ac_tf_do_list_get(ac_tf_op *n)
@@ -437,7 +265,7 @@ int ac_tf_do_list_set(ac_tf_op *n)
         own.grows = true;
         l = ac_copy(n->r->cx->region, &own, sizeof own);
     }
-    return bind(n, 0, written(n, l, at, t));
+    return bind(n, 0, ac_tf_list_written(n, l, at, t));
 }
 
 int ac_tf_do_list_push(ac_tf_op *n)
@@ -445,8 +273,8 @@ int ac_tf_do_list_push(ac_tf_op *n)
     const ac_tf_list *l = list_of(n, 0);
     ac_tensor *t = tensor_of(n, 1);
     ignore(n);
-    l = l ? resized(n, l, l->n + 1) : NULL;
-    return l && t ? bind(n, 0, written(n, l, l->n - 1, t)) : AC_FAIL;
+    l = l ? ac_tf_list_resized(n, l, l->n + 1) : NULL;
+    return l && t ? bind(n, 0, ac_tf_list_written(n, l, l->n - 1, t)) : AC_FAIL;
 }
 
 int ac_tf_do_list_pop(ac_tf_op *n)
@@ -455,8 +283,8 @@ int ac_tf_do_list_pop(ac_tf_op *n)
     ignore(n);
     if (!l)
         return AC_FAIL;
-    AC_TRY(bind(n, 0, l->n ? resized(n, l, l->n - 1) : l));
-    return ac_tf_result(n, 1, get(n, l, l->n - 1));
+    AC_TRY(bind(n, 0, l->n ? ac_tf_list_resized(n, l, l->n - 1) : l));
+    return ac_tf_result(n, 1, ac_tf_list_get(n, l, l->n - 1));
 }
 
 int ac_tf_do_list_length(ac_tf_op *n)
@@ -469,7 +297,7 @@ int ac_tf_do_list_resize(ac_tf_op *n)
     int64_t count;
     const ac_tf_list *l = list_of(n, 0);
     AC_TRY(index_of(n, 1, &count));
-    return l ? bind(n, 0, resized(n, l, count)) : AC_FAIL;
+    return l ? bind(n, 0, ac_tf_list_resized(n, l, count)) : AC_FAIL;
 }
 
 int ac_tf_do_list_element_shape(ac_tf_op *n)
@@ -480,7 +308,7 @@ int ac_tf_do_list_element_shape(ac_tf_op *n)
     int64_t dim[AC_MAX_RANK];
     if (!l || type == AC_NONE)
         return AC_FAIL;
-    if (!element_shape(l, &rank, dim))
+    if (!ac_tf_list_element_shape(l, &rank, dim))
         return ac_build_cannot(&n->b, "the shape of its elements is unknown");
     return RESULT(ac_build_cast(&n->b, ac_build_ints(&n->b, rank, dim), type));
 }
@@ -501,15 +329,15 @@ int ac_tf_do_list_scatter(ac_tf_op *n)
         return AC_FAIL;
     AC_TRY(ac_operand_values(&n->b, &n->t[1], &index));
     for (int32_t i = 0; i < index.n; i++)
-        count = index.v[i] >= count && index.v[i] < MOST ? index.v[i] + 1 : count;
+        count = index.v[i] >= count && index.v[i] < AC_TF_LIST_MOST ? index.v[i] + 1 : count;
     if (n->n_in > 3) {
         int64_t given;
         AC_TRY(index_of(n, 3, &given));
         count = given >= 0 ? given : count;
     }
-    ac_tf_list *l = fresh(n, t->dtype, count);
+    ac_tf_list *l = ac_tf_list_new(n, t->dtype, count);
     AC_TRY(shape_input(n, 2, l));
-    return bind(n, 0, scattered(n, l, t, &index));
+    return bind(n, 0, ac_tf_list_scattered(n, l, t, &index));
 }
 
 int ac_tf_do_list_concat(ac_tf_op *n)

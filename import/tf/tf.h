@@ -6,6 +6,7 @@
  *     run_defs.c      a body is run once: values pass from node to node, and operators become canonical nodes
  *     flow_defs.c     Switch, Merge, loops, branches and calls
  *     list_defs.c     TensorArray and TensorList
+ *     list_values.c   what they hold
  *     def_attrs.c     attributes of a node, read by name
  *     const_tensors.c TensorProto and shapes
  *     nodedefs.c      the table of operators (nodedefs.def) and its dispatch
