@@ -45,7 +45,8 @@ static void materialise_outputs(ac_graph *g, bool caller_io)
 /* ------------------------------------------------------------------ passes */
 
 /* --taps looks at every result of the file: nothing that changes operators may run. */
-static const char *const CHANGING[] = {"layout", "simplify", "norm", "pad", "channels", "epilogue", "view"};
+static const char *const CHANGING[] = {"layout",    "simplify", "norm",     "pad",
+                                       "depthwise", "channels", "epilogue", "view"};
 
 static void put_skips(arenac *a, ac_pass_options *p)
 {
@@ -76,7 +77,8 @@ static int make_nodes(arenac *a)
 }
 
 /* *row: the passes that ran, n of them. cuts: NULL for all channels to stay. */
-static int run_passes(arenac *a, const char *stop_after, ac_cuts *cuts, const arenac_pass **row, int32_t *n)
+static int run_passes(arenac *a, const char *stop_after, bool byte_products, ac_cuts *cuts, const arenac_pass **row,
+                      int32_t *n)
 {
     const ac_options *o = &a->opt;
     const bool reference = ac_is(o->reference, "tflite");
@@ -89,6 +91,7 @@ static int run_passes(arenac *a, const char *stop_after, ac_cuts *cuts, const ar
                          .exact = o->exact,
                          .channels_first = a->model->channels_first,
                          .declared = a->model->declared,
+                         .byte_products = byte_products,
                          .cuts = cuts};
     const ac_pass_time *time = NULL;
     ac_sink *dump = AC_NEW(a->cx.region, ac_sink);
@@ -111,7 +114,7 @@ int ac_infer(arenac *a)
 {
     const arenac_pass *row;
     int32_t n;
-    return run_passes(a, "infer", NULL, &row, &n);
+    return run_passes(a, "infer", false, NULL, &row, &n);
 }
 
 bool ac_text_channels_first(const arenac *a)
@@ -162,8 +165,9 @@ int ac_check(arenac *a)
         AC_TRY(ac_read_model(a));
     ac_lowering *low = AC_NEW(a->cx.region, ac_lowering);
     AC_TRY(ac_settings_make(&a->cx, &a->opt, target_of(a), &low->set));
+    const ac_target *t = low->set.target;
     ac_cuts *cuts = low->set.dead ? AC_NEW(a->cx.region, ac_cuts) : NULL;
-    AC_TRY(run_passes(a, a->opt.stop_after, cuts, &low->pass, &low->n_passes));
+    AC_TRY(run_passes(a, a->opt.stop_after, t->dsp || t->mve, cuts, &low->pass, &low->n_passes));
     low->cuts = cuts && cuts->row ? cuts : NULL;
     low->graph = a->model->graph;
     materialise_outputs(low->graph, ac_has_caller_io(a));
