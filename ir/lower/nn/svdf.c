@@ -28,44 +28,100 @@ static ac_x value(ac_lower *L, int32_t buf, ac_x at, const ac_tensor *t)
     return ac_lb_sub(&L->b, ac_lb_cast(&L->b, v, AC_I32), ac_lb_i32(&L->b, ac_quant_zero(t)));
 }
 
-/* acc + sum of p[p_at + i] * q[q_at + i] */
-static ac_x dot(ac_lower *L, const ac_tensor *p, int32_t p_buf, ac_x p_at, const ac_tensor *q, int32_t q_buf, ac_x q_at,
-                int64_t count)
+/* acc + u * v, of variable acc. */
+static void add_product(ac_lower *L, const svdf *s, ac_x acc, ac_x u, ac_x v)
 {
     ac_lb *b = &L->b;
-    const bool real = p->dtype == AC_F32;
-    const ac_x acc = ac_lb_var(b, "acc", real ? ac_lb_f32(b, 0) : ac_lb_i32(b, 0));
-    const ac_x i = ac_lb_for_n(b, "i", count);
-    const ac_x u = value(L, p_buf, ac_lb_add(b, p_at, i), p), v = value(L, q_buf, ac_lb_add(b, q_at, i), q);
+    const ac_x sum = ac_lb_get(b, acc);
     ac_lb_set(b, acc,
-              real ? ac_lb_add(b, ac_lb_get(b, acc), ac_lb_mul(b, u, v))
-                   : ac_lb_add_wrap(b, ac_lb_get(b, acc), ac_lb_mul_wrap(b, u, v)));
+              s->real ? ac_lb_add(b, sum, ac_lb_mul(b, u, v)) : ac_lb_add_wrap(b, sum, ac_lb_mul_wrap(b, u, v)));
+}
+
+/* Sum of p[p_at + i] * q[q_at + i] */
+static ac_x dot(ac_lower *L, const svdf *s, const ac_tensor *p, int32_t p_buf, ac_x p_at, const ac_tensor *q,
+                int32_t q_buf, ac_x q_at, int64_t count)
+{
+    ac_lb *b = &L->b;
+    const ac_x acc = ac_lb_var(b, "acc", s->real ? ac_lb_f32(b, 0) : ac_lb_i32(b, 0));
+    const ac_x i = ac_lb_for_n(b, "i", count);
+    add_product(L, s, acc, value(L, p_buf, ac_lb_add(b, p_at, i), p), value(L, q_buf, ac_lb_add(b, q_at, i), q));
     ac_lb_end(b);
     return ac_lb_get(b, acc);
 }
 
-/* The memory of filter f of batch n moves up, its newest activation is added; the sum over it is returned. */
-static ac_x filter(ac_lower *L, const svdf *s, ac_x n, ac_x f, ac_x row)
+/* Elements `at` .. of the memory move up by one, from the second on. */
+static void move(ac_lower *L, const svdf *s, ac_x at)
 {
     ac_lb *b = &L->b;
-    const ac_node *node = L->node;
-    const ac_tensor *state = node->in[AC_SVDF_STATE];
-    const ac_x at = ac_lb_mul(b, row, ac_lb_i32(b, s->memory));
     const ac_x j = ac_lb_for_n(b, "j", s->memory - 1);
     ac_lb_store(b, s->state, ac_lb_add(b, at, j),
                 ac_lb_load(b, s->state, ac_lb_add(b, ac_lb_add(b, at, j), ac_lb_i32(b, 1)), 1));
     ac_lb_end(b);
+}
+
+/* The same, and the variable that is returned has their sum, weighted from t_at on: each is loaded once, and two at a
+ * time where halves of a word are multiplied. */
+static ac_x move_and_sum(ac_lower *L, const svdf *s, ac_x at, ac_x t_at)
+{
+    ac_lb *b = &L->b;
+    const ac_tensor *state = L->node->in[AC_SVDF_STATE];
+    const bool pairs = ac_target_halves(L->target) && state->dtype == AC_I16 && !ac_quant_zero(state);
+    const int32_t last = (int32_t)s->memory - 1, paired = pairs ? last / 2 * 2 : 0;
+    const ac_x one = ac_lb_i32(b, 1), acc = ac_lb_var(b, "acc", s->real ? ac_lb_f32(b, 0) : ac_lb_i32(b, 0));
+    if (paired) {
+        const ac_x j = ac_lb_for(b, "j", ac_lb_i32(b, 0), ac_lb_i32(b, paired), 2, AC_MARK_SERIAL);
+        const ac_x to = ac_lb_add(b, at, j), two = ac_lb_load(b, s->state, ac_lb_add(b, to, one), 2);
+        ac_lb_store(b, s->state, to, two);
+        ac_lb_set(b, acc, ac_lb_dot2(b, two, ac_lb_load(b, s->time, ac_lb_add(b, t_at, j), 2), ac_lb_get(b, acc)));
+        ac_lb_end(b);
+    }
+    if (paired < last) {
+        const ac_x j = ac_lb_for(b, "j", ac_lb_i32(b, paired), ac_lb_i32(b, last), 1, AC_MARK_SERIAL);
+        const ac_x to = ac_lb_add(b, at, j), from = ac_lb_add(b, to, one);
+        ac_lb_store(b, s->state, to, ac_lb_load(b, s->state, from, 1));
+        add_product(L, s, acc, value(L, s->time, ac_lb_add(b, t_at, j), L->node->in[AC_SVDF_TIME]),
+                    value(L, s->state, to, state));
+        ac_lb_end(b);
+    }
+    return acc;
+}
+
+/* The newest activation of filter f of batch n. */
+static ac_x activation(ac_lower *L, const svdf *s, ac_x n, ac_x f)
+{
+    ac_lb *b = &L->b;
+    const ac_node *node = L->node;
+    const ac_tensor *state = node->in[AC_SVDF_STATE];
     const ac_x inputs = ac_lb_i32(b, s->inputs);
-    ac_x v = dot(L, node->in[AC_SVDF_W], s->w, ac_lb_mul(b, f, inputs), node->in[AC_SVDF_X], s->x,
+    ac_x v = dot(L, s, node->in[AC_SVDF_W], s->w, ac_lb_mul(b, f, inputs), node->in[AC_SVDF_X], s->x,
                  ac_lb_mul(b, n, inputs), s->inputs);
     if (!s->real) {
         v = ac_lo_requant(L, v, s->feature);
         v = ac_lb_clamp(b, v, ac_lb_i32(b, ac_dtype_min(state->dtype)), ac_lb_i32(b, ac_dtype_max(state->dtype)));
         v = ac_lb_cast(b, ac_lb_add(b, v, ac_lb_i32(b, ac_quant_zero(state))), state->dtype);
     }
-    ac_lb_store(b, s->state, ac_lb_add(b, at, ac_lb_i32(b, s->memory - 1)), v);
-    return dot(L, node->in[AC_SVDF_TIME], s->time, ac_lb_mul(b, f, ac_lb_i32(b, s->memory)), state, s->state, at,
-               s->memory);
+    return v;
+}
+
+/* The memory of filter f of batch n moves up, its newest activation is added; the sum over it is returned. */
+static ac_x filter(ac_lower *L, const svdf *s, ac_x n, ac_x f, ac_x row)
+{
+    ac_lb *b = &L->b;
+    const ac_tensor *state = L->node->in[AC_SVDF_STATE], *time = L->node->in[AC_SVDF_TIME];
+    const int64_t last = s->memory - 1;
+    const ac_x memory = ac_lb_i32(b, s->memory), at = ac_lb_mul(b, row, memory);
+    if (!L->target->firmware || L->target->mve) { /* compilers make vectors of whole loops */
+        move(L, s, at);
+        const ac_x newest = activation(L, s, n, f);
+        ac_lb_store(b, s->state, ac_lb_add(b, at, ac_lb_i32(b, last)), newest);
+        return dot(L, s, time, s->time, ac_lb_mul(b, f, memory), state, s->state, at, s->memory);
+    }
+    const ac_x t_at = ac_lb_mul(b, f, memory), acc = move_and_sum(L, s, at, t_at);
+    const ac_x newest = activation(L, s, n, f), to = ac_lb_add(b, at, ac_lb_i32(b, last));
+    ac_lb_store(b, s->state, to, newest);
+    add_product(L, s, acc, value(L, s->time, ac_lb_add(b, t_at, ac_lb_i32(b, last)), time),
+                value(L, s->state, to, state));
+    return ac_lb_get(b, acc);
 }
 
 /* Types; scales become multipliers. */

@@ -87,6 +87,43 @@ static void test_svdf(ac_ctx *cx)
     }
 }
 
+/* Integers, three runs with a memory of m activations: every target leaves the results and the memory of the first. */
+static void test_svdf_targets(ac_ctx *cx, int m)
+{
+    enum { RUNS = 3, X = 14, Y = 6, FILTERS = 12, MOST = 6 };
+    static const char node[] = "y: i8[2,3] q(0.5, -4) = svdf(x, w, t, b, s) rank=2";
+    ac_graph *g = NULL;
+    const ac_node *n =
+        read_node(cx,
+                  ac_strf(cx->region,
+                          "input x: i8[2,7] q(0.05, 3); const w: i8[6,7] q(0.02, 0) = random 1 (-99, 99); "
+                          "const t: i16[6,%d] q(0.0005, 0) = random 2 (-32767, 32767); "
+                          "const b: i32[3] q(0.00001, 0) = random 3 (-9999, 9999); "
+                          "state s: i16[2,%d] q(0.02, 0)",
+                          m, 6 * m),
+                  node, &g);
+    int8_t y[N_TARGETS][RUNS][Y];
+    int16_t memory[N_TARGETS][FILTERS * MOST] = {{0}};
+    for (int k = 0; n && k < N_TARGETS; k++) {
+        void **data = make_data(cx, g, 0);
+        const size_t bytes = (size_t)(FILTERS * m) * sizeof(int16_t);
+        memset(data[n->in[4]->id], 0, bytes);
+        for (int run = 0; run < RUNS; run++) {
+            int status = 0;
+            for (int i = 0; i < X; i++)
+                ((int8_t *)data[n->in[0]->id])[i] = (int8_t)(37 * i * (run + 3) % 251 - 125);
+            if (run_node(cx, n, &TARGETS[k], false, data, &status) != AC_OK || status)
+                fail(__LINE__, node, TARGETS[k].name, "does not run");
+            memcpy(y[k][run], data[n->out[0]->id], Y);
+        }
+        memcpy(memory[k], data[n->in[4]->id], bytes);
+        if (memcmp(y[k], y[0], sizeof y[0]) != 0 || memcmp(memory[k], memory[0], sizeof memory[0]) != 0)
+            fail(__LINE__, node, TARGETS[k].name, "differs");
+    }
+    if (!n)
+        fail(__LINE__, node, "shape", "refused");
+}
+
 /* All 65,536 values against the reference (gemmlowp): FNV-1a over the 16-bit results. */
 static void test_fixed16(ac_ctx *cx)
 {
@@ -270,6 +307,8 @@ static void all(ac_ctx *cx)
 {
     test_values(cx);
     test_svdf(cx);
+    for (int m = 1; m <= 6; m++)
+        test_svdf_targets(cx, m);
     test_fixed16(cx);
     test_bad(cx);
     test_flex();
