@@ -1,5 +1,6 @@
 /* diag.c - making, ordering and printing diagnostics. */
 #include "base/ctx.h"
+#include "base/interrupt.h"
 
 #include <string.h>
 
@@ -303,6 +304,7 @@ void ac_ctx_start(ac_ctx *cx)
 }
 void ac_ctx_close(ac_ctx *cx)
 {
+    ac_mapped_forget(cx);
     for (const ac_kept *k = cx->kept; k; k = k->next)
         k->unmap(k->map, k->n);
     ac_heap_close(&cx->heap);

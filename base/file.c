@@ -2,6 +2,7 @@
 /* open, fstat and mmap are POSIX. */
 #define _XOPEN_SOURCE 700
 #include "base/file.h"
+#include "base/interrupt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,11 +67,14 @@ int ac_file_load(ac_ctx *cx, int fd, ac_file *f)
     if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0) {
         if ((uintmax_t)st.st_size > SIZE_MAX / 2)
             return EFBIG;
+        ac_mapped *known = AC_NEW(cx->region, ac_mapped);
         void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (map != MAP_FAILED) {
             f->map = map;
             f->data = map;
             f->n = (size_t)st.st_size;
+            *known = (ac_mapped){.owner = cx, .at = map, .n = f->n, .path = f->path};
+            ac_mapped_add(known);
             return 0;
         }
     }
@@ -92,8 +96,10 @@ int ac_file_open(ac_ctx *cx, const char *path, ac_file *f)
 
 void ac_file_close(ac_file *f)
 {
-    if (f->map)
+    if (f->map) {
+        ac_mapped_remove(f->map);
         munmap(f->map, f->n);
+    }
     *f = (ac_file){.path = f->path, .data = NOTHING};
 }
 
@@ -110,6 +116,12 @@ bool ac_file_exists(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+bool ac_file_is_special(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode);
 }
 
 const char *ac_path_name(const char *path)

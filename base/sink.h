@@ -3,11 +3,13 @@
  *     ac_sink s;
  *     ac_sink_open(&s, cx);
  *     ac_putf(&s, "arena %lld B\n", n);
- *     AC_TRY(ac_sink_commit(&s, "out.c"));       temporary file beside it, fsync-free write, rename; "-" is stdout
+ *     AC_TRY(ac_sink_commit(&s, "out.c"));       temporary file beside it, flushed, then renamed; "-" is stdout
  *
  * A failed commit reports E0302 (with the reason of the operating system) and leaves neither a temporary nor a half
- * file. Memory: grows in the context's region. Several outputs of one command are committed together with
- * ac_sink_commit_all: either all files appear or none. */
+ * file; so does a signal that ends the tool. Files are on disk before they appear, their folders afterwards. A symbolic
+ * link is followed, also to what is not there yet; a device or a fifo is written in place. Memory: grows in the
+ * context's region. Several outputs of one command are committed together with ac_sink_commit_all: either all files
+ * appear or none. */
 #ifndef AC_BASE_SINK_H
 #define AC_BASE_SINK_H
 #include "base/ctx.h"
@@ -36,5 +38,6 @@ typedef struct ac_output {
 } ac_output;
 int ac_sink_commit(ac_sink *s, const char *path);
 int ac_sink_commit_all(ac_ctx *cx, const ac_output *out, int32_t n);
+int ac_sink_commit_scratch(ac_ctx *cx, const ac_output *out, int32_t n); /* not flushed: they go with the tool */
 
 #endif

@@ -1,6 +1,8 @@
 /* main.c - arenac VERB: parse, call the door, print. */
 #include "cli/cli.h"
 
+#include "base/interrupt.h"
+
 #include <signal.h>
 #include <string.h>
 
@@ -34,6 +36,7 @@ static int finish(const ac_cli *cli)
 int main(int argc, char **argv)
 {
     static ac_cli cli;
+    ac_interrupt_guard();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, not a death */
     cli.a = arenac_open();
     if (!cli.a) {

@@ -40,7 +40,7 @@ static int infer(arenac *a)
     return ac_check_weights(a);
 }
 
-/* m.ag and beside it m.weights, which it names; a text on standard output has its constants inside. */
+/* m.ag and beside it m.weights, which it names; a text on standard output or a device has its constants inside. */
 static int write_text(arenac *a, const char *path)
 {
     ac_region *r = a->cx.region;
@@ -52,7 +52,7 @@ static int write_text(arenac *a, const char *path)
     ac_sink_open(weights, &a->cx);
     const char *base = ac_path_name(path), *dot = strrchr(base, '.');
     const char *name = ac_strf(r, "%.*s.weights", (int)(dot && dot != base ? dot - base : (long)strlen(base)), base);
-    if (strcmp(path, "-"))
+    if (strcmp(path, "-") != 0 && !ac_file_is_special(path))
         ac_graph_write_pair(to, g, channels_first, name, weights);
     if (weights->n > AC_WEIGHTS_HEADER) {
         ac_push(r, &a->output, ((ac_output){weights, ac_strf(r, "%.*s%s", (int)(base - path), path, name)}));

@@ -42,6 +42,12 @@ static const row *find(const char *kind)
     return NULL;
 }
 
+/* Several outputs go there one after the other: they have no names. */
+static bool is_stream(const char *path)
+{
+    return !strcmp(path, "-") || ac_file_is_special(path);
+}
+
 /* ------------------------------------------------------------------ the kinds */
 
 static int put_json(arenac *a, const emission *e, ac_sink *to)
@@ -142,7 +148,7 @@ static int put_runtime(arenac *a, const emission *e, ac_sink *to)
         const char *dot = strrchr(f->name, '.');
         if (!strcmp(dot, ".py") || !strcmp(f->name, "arn_capsule.c"))
             continue; /* of Python modules */
-        const int folder = (int)(ac_path_name(e->path) - e->path);
+        const int folder = is_stream(e->path) ? 0 : (int)(ac_path_name(e->path) - e->path);
         ac_put_n(ac_output_new(a, ac_strf(a->cx.region, "%.*s%s", folder, e->path, f->name)), f->data, f->n);
     }
     return AC_OK;
@@ -151,7 +157,7 @@ static int put_runtime(arenac *a, const emission *e, ac_sink *to)
 /* x.selftest.c goes with x.h. */
 static int put_selftest(arenac *a, const emission *e, ac_sink *to)
 {
-    const bool piped = !strcmp(e->path, "-");
+    const bool piped = is_stream(e->path);
     const char *base = ac_path_name(e->path), *stem = ac_output_stem(a, base);
     ac_vectors v;
     if (a->module->caller_io)
@@ -214,12 +220,12 @@ static int help_kinds(arenac *a, const char *wrong)
 
 /* ------------------------------------------------------------------ code */
 
-/* What the output refers to beside itself: its stem, or the C prefix where it goes to standard output. */
+/* What the output refers to beside itself: its stem, or the C prefix where it goes to no file. */
 static const char *sibling(arenac *a, const char *path, const char *ext)
 {
     const char *base = ac_path_name(path);
     const char *dot = strrchr(base, '.');
-    const size_t n = !strcmp(path, "-") ? 0 : dot ? (size_t)(dot - base) : strlen(base);
+    const size_t n = is_stream(path) ? 0 : dot ? (size_t)(dot - base) : strlen(base);
     return n ? ac_strf(a->cx.region, "%.*s%s", (int)n, base, ext) : ac_strf(a->cx.region, "%s%s", a->module->name, ext);
 }
 
@@ -353,13 +359,14 @@ bool ac_emits(const char *list, const char *kind)
     return false;
 }
 
-/* One file: the path of -o. One report: standard output. Several: a stem with the extension of each. */
+/* One file, or no file at all: the path of -o. One report: standard output. Several: a stem with the extension of
+ * each. */
 static const char *path_of(arenac *a, const char *kind, bool alone)
 {
     const char *output = a->opt.output;
     const row *r = find(kind);
     const char *ext = r ? r->ext : ac_backend_ext(kind);
-    if (output && (alone || !strcmp(output, "-")))
+    if (output && (alone || is_stream(output)))
         return output;
     if (!output && (a->intervals || (alone && r && r->needs != CODE)))
         return "-"; /* intervals: their stem may well be the file that was read */
@@ -393,7 +400,7 @@ static int write_list(arenac *a, const char *list)
 
 static const char *default_list(const arenac *a)
 {
-    const bool piped = ac_is(a->opt.output, "-");
+    const bool piped = a->opt.output && is_stream(a->opt.output);
     if (!a->module)
         return a->opt.output ? "csv" : "";
     return a->lowering->set.gpu ? (piped ? "cu" : "cu,h") : piped ? "c" : "c,h";
@@ -403,7 +410,7 @@ static const char *default_list(const arenac *a)
 static bool needs_blob(arenac *a, const char *list)
 {
     const ac_weights w = a->module ? ac_module_weights(a->module) : AC_WEIGHTS_RODATA;
-    if (ac_is(a->opt.output, "-") || ac_emits(list, "blob"))
+    if ((a->opt.output && is_stream(a->opt.output)) || ac_emits(list, "blob"))
         return false;
     if (w == AC_WEIGHTS_ASM)
         return ac_emits(list, "c") || ac_emits(list, "cu");

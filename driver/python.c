@@ -136,7 +136,7 @@ int ac_python(arenac *a, const char *const *path, int32_t n)
     if (!dir)
         return AC_FAIL;
     const int status = put_library(a, dir, ac_output_new(a, ac_strf(a->cx.region, "%s/lib%s.so", folder, name)));
-    ac_build_remove(&a->cx, dir);
+    ac_folder_end(dir);
     AC_TRY(status);
     put_module(a, ac_output_new(a, ac_strf(a->cx.region, "%s/%s.py", folder, name)));
     if (!a->opt.quiet)

@@ -338,6 +338,9 @@ static int write_code(ac_several *s)
 {
     ac_region *r = s->a->cx.region;
     AC_TRY(same_io(s));
+    if (s->a->opt.output && ac_file_is_special(s->a->opt.output))
+        return ac_error(&s->a->cx, (ac_place){.file = s->a->opt.output}, E0302,
+                        "cannot write: several models take several files, this is a device");
     for (int32_t k = 0; k < s->n; k++)
         AC_TRY(emit_part(s, s->part[k].a));
     ac_several_put_header(s, ac_output_new(s->a, ac_strf(r, "%s%s.h", s->dir, s->stem)));

@@ -1,6 +1,7 @@
 /* compiler.c - modules through the host compiler; see compiler.h. */
 #include "host/compiler.h"
 
+#include "base/interrupt.h"
 #include "codegen/backends/find.h"
 #include "codegen/constants.h"
 #include "host/runtime_files.h"
@@ -112,20 +113,10 @@ const char *ac_build_folder(ac_ctx *cx)
 {
     const char *tmp = getenv("TMPDIR");
     char *dir = ac_strf(cx->region, "%s/arenac-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (mkdtemp(dir))
+    if (ac_folder_begin(dir))
         return dir;
     ac_error(cx, (ac_place){.file = dir}, E0302, "cannot create a temporary folder: %s", strerror(errno));
     return NULL;
-}
-
-void ac_build_remove(ac_ctx *cx, const char *dir)
-{
-    static const char *const NAMES[] = {"m.c", "m.h", "m.cu", "m.ptx", "m.bin", "m.o", "m.so", "log"};
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
-        unlink(ac_strf(cx->region, "%s/%s", dir, NAMES[i]));
-    for (int i = 0; i < ac_rt_count; i++)
-        unlink(ac_strf(cx->region, "%s/%s", dir, ac_rt_files[i].name));
-    rmdir(dir);
 }
 
 int ac_build_runtime(ac_ctx *cx, const char *dir)
@@ -134,7 +125,7 @@ int ac_build_runtime(ac_ctx *cx, const char *dir)
     for (int i = 0; i < ac_rt_count; i++)
         ac_put_n(add(cx, &out, ac_strf(cx->region, "%s/%s", dir, ac_rt_files[i].name)), ac_rt_files[i].data,
                  ac_rt_files[i].n);
-    return ac_sink_commit_all(cx, out.item, out.n);
+    return ac_sink_commit_scratch(cx, out.item, out.n);
 }
 
 /* m.KIND, and m.MORE unless NULL, with m.h and m.bin. */
@@ -150,7 +141,7 @@ static int write_module(ac_module *m, const char *dir, const char *kind, const c
             return AC_FAIL;
     }
     AC_TRY(ac_blob_write(m, add(cx, &out, ac_strf(cx->region, "%s/m.bin", dir))));
-    return ac_sink_commit_all(cx, out.item, out.n);
+    return ac_sink_commit_scratch(cx, out.item, out.n);
 }
 
 /* ------------------------------------------------------------------ libraries */

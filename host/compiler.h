@@ -3,16 +3,16 @@
  *     const char *dir = ac_build_folder(cx);                      NULL: E0302
  *     if (ac_build_c(m, dir, NULL, 0) == AC_OK)                   dir/m.so
  *         ...
- *     ac_build_remove(cx, dir);                                   always
+ *     ac_folder_end(dir);                                         always
  *
  * The C, its header and the weights (as a blob, never as text) go into a temporary folder; $CC, else cc, compiles them.
  * Errors: E0303 with the compiler's first lines, E0502 where there is no GPU. Memory: the context's region. */
 #ifndef AC_HOST_COMPILER_H
 #define AC_HOST_COMPILER_H
+#include "base/interrupt.h"
 #include "codegen/module.h"
 
 const char *ac_build_folder(ac_ctx *cx);
-void ac_build_remove(ac_ctx *cx, const char *dir); /* with all that is written there here */
 int ac_build_runtime(ac_ctx *cx, const char *dir); /* the files of runtime/ into dir */
 /* m.c, m.h and m.bin in dir, and m.so of them and of `more`, files or flags for the compiler. */
 int ac_build_c(ac_module *m, const char *dir, const char *const *more, int32_t n_more);

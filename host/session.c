@@ -81,7 +81,7 @@ static int open_c(ac_session *h, const char *backend)
     if (!dir)
         return AC_FAIL;
     int status = compile_in(h, dir, backend);
-    ac_build_remove(h->module->cx, dir);
+    ac_folder_end(dir);
     return status;
 }
 
@@ -231,7 +231,10 @@ int ac_session_run(ac_session *h)
 static int open_threads(ac_session *h)
 {
     struct arn_threads *t = AC_NEW(h->module->cx->region, struct arn_threads);
+    sigset_t before;
+    ac_interrupt_hold(&before); /* signals are for the thread that writes files */
     const int error = arn_threads_open(t, h->module->threads);
+    ac_interrupt_release(&before);
     if (error)
         return ac_error(h->module->cx, (ac_place){0}, E0302, "cannot start %d threads: %s", h->module->threads,
                         strerror(error));

@@ -1,7 +1,6 @@
-/* board.c - rows of boards.def, temporary folders, programs; see board.h. */
+/* board.c - rows of boards.def, files, programs; see board.h. */
 #include "host/firmware/board.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -41,29 +40,7 @@ const char *ac_tool_path(ac_ctx *cx, const char *name)
     return NULL;
 }
 
-/* ------------------------------------------------------------------ folders and files */
-
-const char *ac_board_folder(ac_ctx *cx)
-{
-    const char *tmp = getenv("TMPDIR");
-    char *dir = ac_strf(cx->region, "%s/arenac-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (mkdtemp(dir))
-        return dir;
-    ac_error(cx, (ac_place){.file = dir}, E0302, "cannot create a temporary folder: %s", strerror(errno));
-    return NULL;
-}
-
-void ac_board_remove(ac_ctx *cx, const char *dir)
-{
-    DIR *d = dir ? opendir(dir) : NULL;
-    for (struct dirent *e; d && (e = readdir(d)) != NULL;)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            unlink(ac_strf(cx->region, "%s/%s", dir, e->d_name));
-    if (d)
-        closedir(d);
-    if (dir)
-        rmdir(dir);
-}
+/* ------------------------------------------------------------------ files */
 
 const char *ac_board_read(ac_ctx *cx, const char *path)
 {

@@ -2,12 +2,12 @@
  *
  *     const ac_board *b = ac_board_of(target);                NULL: not a firmware target, or one without a board
  *     if (!ac_tool_path(cx, ac_strf(r, "%sgcc", b->prefix)))  ... install b->packages
- *     const char *dir = ac_board_folder(cx);
+ *     const char *dir = ac_build_folder(cx);                  host/compiler.h
  *     ac_tool t = {.argv = argv, .log = "dir/log"};
  *     ac_tools_run(&t, 1);                                    t.status: 0, what it ended with, or -1: not started
- *     ac_board_remove(cx, dir);                               with all files in it
+ *     ac_folder_end(dir);                                     with all files in it
  *
- * The table is boards.def. Errors: E0302 for the folder. Memory: the context's region. */
+ * The table is boards.def. Memory: the context's region. */
 #ifndef AC_HOST_FIRMWARE_BOARD_H
 #define AC_HOST_FIRMWARE_BOARD_H
 #include "codegen/module.h"
@@ -23,8 +23,6 @@ typedef struct ac_board {
 
 const ac_board *ac_board_of(const ac_target *t);
 const char *ac_tool_path(ac_ctx *cx, const char *name); /* where $PATH has it; NULL: nowhere */
-const char *ac_board_folder(ac_ctx *cx);                /* a new temporary folder, or NULL */
-void ac_board_remove(ac_ctx *cx, const char *dir);      /* NULL is fine */
 
 /* A program: its words, ending with NULL; where its output goes; what it ended with. */
 typedef struct ac_tool {

@@ -5,6 +5,8 @@
 #include "codegen/frames.h"
 #include "host/firmware/board.h"
 
+#include "host/compiler.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +80,7 @@ static int write_files(ac_module *m, const char *dir)
         ac_push(m->cx->region, &out, ((ac_output){to, ac_strf(m->cx->region, "%s/m.%s", dir, KINDS[k])}));
     }
     ac_board_files_into(m->cx, dir, &out);
-    return b ? ac_sink_commit_all(m->cx, out.item, out.n) : AC_FAIL;
+    return b ? ac_sink_commit_scratch(m->cx, out.item, out.n) : AC_FAIL;
 }
 
 enum { FLAGS = 16 }; /* what other flags change: debugging, where constants are */
@@ -121,7 +123,7 @@ void ac_gcc_built(ac_module *m, ac_built *built)
     ac_ctx *cx = m->cx;
     const ac_board *b = ac_board_of(m->target);
     const char *gcc = b ? ac_tool_path(cx, ac_strf(cx->region, "%sgcc", b->prefix)) : NULL;
-    const char *dir = gcc && !m->target->vec_bytes ? ac_board_folder(cx) : NULL;
+    const char *dir = gcc && !m->target->vec_bytes ? ac_build_folder(cx) : NULL;
     ac_bytes stack[2], code[2];
     if (dir && write_files(m, dir) == AC_OK && ask(m, b, dir, stack, code)) {
         const ac_bytes most = stack[0] > stack[1] ? stack[0] : stack[1], least = stack[0] + stack[1] - most;
@@ -136,5 +138,5 @@ void ac_gcc_built(ac_module *m, ac_built *built)
             built->small_how = ac_strf(cx->region, "%s -Os", how);
         }
     }
-    ac_board_remove(cx, dir);
+    ac_folder_end(dir);
 }

@@ -6,6 +6,8 @@
 #include "codegen/constants.h"
 #include "host/firmware/board.h"
 
+#include "host/compiler.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +84,7 @@ static int write_files(const bench *x, const ac_vectors *v)
     if (ac_module_weights(x->m) != AC_WEIGHTS_RODATA)
         AC_TRY(ac_blob_write(x->m, add(x, &out, "m.bin")));
     ac_board_files_into(x->m->cx, x->dir, &out);
-    return ac_sink_commit_all(x->m->cx, out.item, out.n);
+    return ac_sink_commit_scratch(x->m->cx, out.item, out.n);
 }
 
 /* ------------------------------------------------------------------ building */
@@ -246,13 +248,13 @@ int ac_board_measure(ac_module *m, const ac_vectors *v, const char *backend, ac_
     if (!x.object && strcmp(backend, "c") != 0)
         return ac_error(cx, (ac_place){0}, E0502, "--backend %s: on boards there are c and llvm", backend);
     AC_TRY(check_tools(cx, m->target, x.b));
-    x.dir = ac_board_folder(cx);
+    x.dir = ac_build_folder(cx);
     if (!x.dir)
         return AC_FAIL;
     out->machine = ac_strf(cx->region, "QEMU's %s", x.b->machine);
     out->compiler =
         x.object ? "LLVM" : ac_strf(cx->region, "%sgcc %s -O2", x.b->prefix, ac_board_version(cx, x.b, x.dir));
     const int status = measure(&x, v, out);
-    ac_board_remove(cx, x.dir);
+    ac_folder_end(x.dir);
     return status;
 }

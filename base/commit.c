@@ -1,0 +1,296 @@
+/* commit.c - files that appear whole or not at all; see sink.h. A path is one of three things: "-" (stdout), something
+ * that exists and is not a regular file (a device, a fifo: written in place, because a rename would replace it), or a
+ * file, new or old (written beside it, then renamed). */
+/* stat, open, readlink and rename are POSIX. */
+#define _XOPEN_SOURCE 700
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+enum { LINKS = 40, TEMPS = 10000, TEMP_NAME = 24 };
+
+typedef struct staged {
+    const ac_sink *sink;
+    const char *path;   /* what messages show */
+    const char *target; /* what is renamed to: the end of a chain of symbolic links; NULL: not a file */
+    char *temp;         /* beside the target; renamed: the folder alone */
+    mode_t mode;
+    bool existed, special;
+    bool made;     /* temp is on disk */
+    bool appeared; /* a new file, renamed */
+} staged;
+
+typedef struct batch {
+    staged *item;
+    int32_t n;
+    bool lasting;       /* outlives the tool: on disk before it is renamed */
+    const char *failed; /* the path of what went wrong; `why` is its errno */
+    int why;
+} batch;
+
+/* From the first file made to the last one renamed or removed nothing is allocated: running out of memory would leave
+ * them. So failures are kept, and reported at the end. */
+static int failed(batch *b, const staged *g, int why)
+{
+    b->failed = g->path;
+    b->why = why;
+    return AC_FAIL;
+}
+
+/* ------------------------------------------------------------------ what is to be written where */
+
+/* Through symbolic links to what is written, or would be: they stay links. NULL: errno says why. */
+static const char *follow(ac_ctx *cx, const char *path)
+{
+    char to[PATH_MAX];
+    for (int i = 0; i < LINKS; i++) {
+        const ssize_t n = readlink(path, to, sizeof to);
+        if (n < 0)
+            return path; /* no link, or nothing at all */
+        if ((size_t)n == sizeof to) {
+            errno = ENAMETOOLONG;
+            return NULL;
+        }
+        const int dir = *to == '/' ? 0 : (int)(ac_path_name(path) - path);
+        path = ac_strf(cx->region, "%.*s%.*s", dir, path, (int)n, to);
+    }
+    errno = ELOOP;
+    return NULL;
+}
+
+static int prepare(ac_ctx *cx, batch *b, staged *g, const ac_output *out)
+{
+    struct stat st;
+    *g = (staged){.sink = out->sink, .path = out->path, .mode = 0666};
+    if (!strcmp(out->path, "-"))
+        return AC_OK;
+    if (stat(out->path, &st) == 0) {
+        if (S_ISDIR(st.st_mode))
+            return failed(b, g, EISDIR);
+        g->existed = true;
+        g->special = !S_ISREG(st.st_mode);
+        if (g->special)
+            return AC_OK;
+        if (access(out->path, W_OK)) /* a rename would not ask */
+            return failed(b, g, errno);
+        g->mode = st.st_mode & 0777;
+    } else if (errno != ENOENT) {
+        return failed(b, g, errno);
+    }
+    g->target = follow(cx, out->path);
+    if (!g->target)
+        return failed(b, g, errno);
+    /* Its name does not depend on the target's: that may already be as long as the system allows. */
+    const size_t dir = (size_t)(ac_path_name(g->target) - g->target);
+    g->temp = ac_alloc(cx->region, dir + TEMP_NAME);
+    memcpy(g->temp, g->target, dir);
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ writing */
+
+/* All bytes or an errno. Short writes go on, EINTR is no error. */
+static int write_all(int fd, const char *p, size_t n)
+{
+    while (n) {
+        ssize_t w = write(fd, p, n);
+        if (w < 0 && errno == EINTR)
+            continue;
+        if (w <= 0)
+            return w < 0 ? errno : EIO;
+        p += w;
+        n -= (size_t)w;
+    }
+    return 0;
+}
+
+/* 0 or an errno. What cannot be flushed (some file systems, and folders of others) is no error. */
+static int flush(int fd)
+{
+    int status;
+    do
+        status = fsync(fd);
+    while (status && errno == EINTR);
+    return !status || errno == EINVAL || errno == ENOTSUP || errno == EROFS || errno == EBADF ? 0 : errno;
+}
+
+/* Some file systems report a full disk only at close, so its result counts. */
+static int end_file(int fd, int why)
+{
+    return close(fd) && !why && errno != EINTR ? errno : why;
+}
+
+/* A new file in the target's folder, so that the rename never crosses a file system. -1: errno says why. */
+static int open_temp(staged *g)
+{
+    const size_t dir = (size_t)(ac_path_name(g->target) - g->target);
+    int fd = -1;
+    sigset_t before;
+    ac_interrupt_hold(&before);
+    for (int i = 0; fd < 0 && i < TEMPS; i++) {
+        snprintf(g->temp + dir, TEMP_NAME, ".arenac-%d.tmp", i);
+        fd = open(g->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, g->mode);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    g->made = fd >= 0;
+    const int why = errno;
+    ac_interrupt_release(&before);
+    errno = why;
+    return fd;
+}
+
+static int write_temp(batch *b, staged *g)
+{
+    const int fd = open_temp(g);
+    if (fd < 0)
+        return failed(b, g, errno);
+    if (g->existed) {
+        int ignored = fchmod(fd, g->mode); /* the umask may have taken bits the old file had; not worth failing for */
+        (void)ignored;
+    }
+    int why = write_all(fd, g->sink->text, g->sink->n);
+    if (!why && b->lasting)
+        why = flush(fd);
+    why = end_file(fd, why);
+    return why ? failed(b, g, why) : AC_OK;
+}
+
+/* All outputs of the batch with this path, one after the other: a device or a fifo is opened once. */
+static int write_special(batch *b, const staged *g)
+{
+    for (const staged *before = b->item; before < g; before++)
+        if (before->special && !strcmp(before->path, g->path))
+            return AC_OK;
+    const int fd = open(g->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return failed(b, g, errno);
+    int why = 0;
+    for (const staged *s = g; !why && s < b->item + b->n; s++)
+        if (s->special && !strcmp(s->path, g->path))
+            why = write_all(fd, s->sink->text, s->sink->n);
+    why = end_file(fd, why);
+    return why ? failed(b, g, why) : AC_OK;
+}
+
+static int write_stdout(batch *b, const staged *g)
+{
+    errno = 0;
+    if ((g->sink->n && fwrite(g->sink->text, 1, g->sink->n, stdout) != g->sink->n) || fflush(stdout))
+        return failed(b, g, errno ? errno : EIO);
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ appearing */
+
+/* Whole or not at all: no signal in between, and what appeared goes when another cannot. */
+static int rename_all(batch *b)
+{
+    sigset_t before;
+    int status = AC_OK;
+    ac_interrupt_hold(&before);
+    for (staged *g = b->item; status == AC_OK && g < b->item + b->n; g++) {
+        if (!g->made)
+            continue;
+        if (rename(g->temp, g->target)) {
+            status = failed(b, g, errno);
+        } else {
+            g->made = false;
+            g->appeared = !g->existed;
+        }
+    }
+    for (staged *g = b->item; status != AC_OK && g < b->item + b->n; g++)
+        if (g->appeared)
+            unlink(g->target);
+    ac_interrupt_release(&before);
+    return status;
+}
+
+/* The folder that a file is in; every one once. Its name is what the temporary's begins with. */
+static int flush_folder(batch *b, const staged *g)
+{
+    const size_t dir = (size_t)(ac_path_name(g->target) - g->target);
+    for (const staged *s = b->item; s < g; s++)
+        if (s->target && (size_t)(ac_path_name(s->target) - s->target) == dir && !memcmp(s->target, g->target, dir))
+            return AC_OK;
+    g->temp[dir] = '\0';
+    const int fd = open(dir ? g->temp : ".", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) /* one may write to a folder without reading it */
+        return AC_OK;
+    const int why = end_file(fd, flush(fd));
+    return why ? failed(b, g, why) : AC_OK;
+}
+
+/* What cannot be undone comes after every temporary was written and before any file appears: devices, then stdout. */
+static int finish(batch *b)
+{
+    staged *const end = b->item + b->n;
+    for (staged *g = b->item; g < end; g++)
+        if (g->target)
+            AC_TRY(write_temp(b, g));
+    for (const staged *g = b->item; g < end; g++)
+        if (g->special)
+            AC_TRY(write_special(b, g));
+    for (const staged *g = b->item; g < end; g++)
+        if (!g->special && !g->target)
+            AC_TRY(write_stdout(b, g));
+    AC_TRY(rename_all(b));
+    for (const staged *g = b->item; b->lasting && g < end; g++)
+        if (g->target)
+            AC_TRY(flush_folder(b, g));
+    return AC_OK;
+}
+
+/* Also in a handler. */
+static void remove_temps(void *arg)
+{
+    const batch *b = arg;
+    for (const staged *g = b->item; g < b->item + b->n; g++)
+        if (g->made)
+            unlink(g->temp);
+}
+
+static int commit(ac_ctx *cx, const ac_output *out, int32_t n, bool lasting)
+{
+    batch b = {.item = AC_NEW_N(cx->region, staged, n), .n = n, .lasting = lasting};
+    ac_unfinished mine = {.undo = remove_temps, .arg = &b};
+    int status = AC_OK;
+    for (int32_t i = 0; status == AC_OK && i < n; i++)
+        status = prepare(cx, &b, &b.item[i], &out[i]);
+    if (status == AC_OK) {
+        ac_unfinished_begin(&mine);
+        status = finish(&b);
+        remove_temps(&b);
+        ac_unfinished_end(&mine);
+    }
+    if (status == AC_OK)
+        return AC_OK;
+    ac_place at = {.file = strcmp(b.failed, "-") ? ac_strdup(cx->region, b.failed) : "stdout"};
+    return ac_error(cx, at, E0302, "cannot write: %s", strerror(b.why));
+}
+
+int ac_sink_commit_all(ac_ctx *cx, const ac_output *out, int32_t n)
+{
+    return commit(cx, out, n, true);
+}
+
+int ac_sink_commit_scratch(ac_ctx *cx, const ac_output *out, int32_t n)
+{
+    return commit(cx, out, n, false);
+}
+
+int ac_sink_commit(ac_sink *s, const char *path)
+{
+    ac_output out = {s, path};
+    return ac_sink_commit_all(s->cx, &out, 1);
+}

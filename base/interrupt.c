@@ -1,0 +1,245 @@
+/* interrupt.c - the handlers of signals, and what they have to know; see interrupt.h. */
+#include "base/interrupt.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
+enum { N_ENDING = sizeof ENDING / sizeof *ENDING, FOLDERS = 4, EXIT_IO = 3 };
+
+/* Written by one thread, with the signals on hold; read by handlers. */
+static struct {
+    bool on;
+    ac_unfinished *unfinished;
+    ac_mapped *mapped;
+    char folder[FOLDERS][PATH_MAX]; /* "": a free place */
+} process;
+
+void ac_interrupt_hold(sigset_t *before)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < N_ENDING; i++)
+        sigaddset(&set, ENDING[i]);
+    sigprocmask(SIG_BLOCK, &set, before);
+}
+
+void ac_interrupt_release(const sigset_t *before)
+{
+    sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+/* ------------------------------------------------------------------ what is undone */
+
+void ac_unfinished_begin(ac_unfinished *u)
+{
+    sigset_t before;
+    if (!process.on)
+        return;
+    ac_interrupt_hold(&before);
+    u->next = process.unfinished;
+    process.unfinished = u;
+    ac_interrupt_release(&before);
+}
+
+void ac_unfinished_end(const ac_unfinished *u)
+{
+    sigset_t before;
+    if (!process.on)
+        return;
+    ac_interrupt_hold(&before);
+    ac_unfinished **p = &process.unfinished;
+    while (*p && *p != u)
+        p = &(*p)->next;
+    if (*p)
+        *p = u->next;
+    ac_interrupt_release(&before);
+}
+
+/* ------------------------------------------------------------------ folders */
+
+bool ac_folder_begin(char *path)
+{
+    sigset_t before;
+    ac_interrupt_hold(&before);
+    const bool made = mkdtemp(path) != NULL;
+    const int why = errno;
+    for (int i = 0; made && process.on && i < FOLDERS; i++)
+        if (!*process.folder[i] && strlen(path) < PATH_MAX) {
+            strcpy(process.folder[i], path);
+            break;
+        }
+    ac_interrupt_release(&before);
+    errno = why;
+    return made;
+}
+
+/* The files of a folder, as the kernel lists them: opendir may not be called in a handler. On other systems they
+ * stay. */
+static void empty_in_handler(const char *path)
+{
+#ifdef SYS_getdents64
+    struct entry {
+        uint64_t inode;
+        int64_t next;
+        unsigned short bytes;
+        unsigned char type;
+        char name[];
+    };
+    _Alignas(16) char room[4096];
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (long n; fd >= 0 && (n = syscall(SYS_getdents64, fd, room, sizeof room)) > 0;)
+        for (long k = 0; k < n;) {
+            const struct entry *e = (const void *)(room + k);
+            unlinkat(fd, e->name, 0); /* "." and ".." are refused */
+            k += e->bytes;
+        }
+    if (fd >= 0)
+        close(fd);
+#else
+    (void)path;
+#endif
+}
+
+static void empty(const char *path)
+{
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;)
+        unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
+void ac_folder_end(const char *path)
+{
+    sigset_t before;
+    if (!path)
+        return;
+    empty(path);
+    ac_interrupt_hold(&before);
+    rmdir(path);
+    for (int i = 0; i < FOLDERS; i++)
+        if (!strcmp(process.folder[i], path))
+            *process.folder[i] = '\0';
+    ac_interrupt_release(&before);
+}
+
+static void end_folders(void)
+{
+    for (int i = 0; i < FOLDERS; i++)
+        if (*process.folder[i])
+            ac_folder_end(process.folder[i]);
+}
+
+/* ------------------------------------------------------------------ handlers */
+
+static void undo(void)
+{
+    for (const ac_unfinished *u = process.unfinished; u; u = u->next)
+        u->undo(u->arg);
+    for (int i = 0; i < FOLDERS; i++)
+        if (*process.folder[i]) {
+            empty_in_handler(process.folder[i]);
+            rmdir(process.folder[i]);
+        }
+}
+
+/* The same signal again, which now does what it always does: who waits for the process learns what ended it. */
+static void ends_by(int sig)
+{
+    sigset_t only;
+    signal(sig, SIG_DFL);
+    sigemptyset(&only);
+    sigaddset(&only, sig);
+    raise(sig);
+    sigprocmask(SIG_UNBLOCK, &only, NULL);
+}
+
+static void on_end(int sig)
+{
+    undo();
+    ends_by(sig);
+}
+
+static void say(const char *text)
+{
+    const ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    (void)ignored;
+}
+
+/* Nothing that was begun is gone on with: whatever was being read may be half in any structure. */
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+    const char *at = info->si_addr;
+    (void)context;
+    const ac_mapped *m = info->si_code > 0 ? process.mapped : NULL;
+    while (m && !(at >= (const char *)m->at && at < (const char *)m->at + m->n))
+        m = m->next;
+    if (!m) { /* a fault of ours, or a signal of somebody */
+        ends_by(sig);
+        return;
+    }
+    undo();
+    say(m->path);
+    say(": error[E0301]: cannot read: the file became shorter while it was being read\n"
+        "  = help: run arenac again when nothing writes to the file\n1 error, 0 warnings\n");
+    _exit(EXIT_IO);
+}
+
+void ac_interrupt_guard(void)
+{
+    struct sigaction old, end = {.sa_handler = on_end}, fault = {.sa_flags = SA_SIGINFO};
+    process.on = true;
+    atexit(end_folders);
+    sigemptyset(&end.sa_mask);
+    for (int i = 0; i < N_ENDING; i++)
+        sigaddset(&end.sa_mask, ENDING[i]);
+    for (int i = 0; i < N_ENDING; i++)
+        if (sigaction(ENDING[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(ENDING[i], &end, NULL);
+    fault.sa_sigaction = on_fault;
+    sigemptyset(&fault.sa_mask);
+    sigaction(SIGBUS, &fault, NULL);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+/* ------------------------------------------------------------------ mapped files */
+
+void ac_mapped_add(ac_mapped *m)
+{
+    if (!process.on)
+        return;
+    m->next = process.mapped;
+    process.mapped = m;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+void ac_mapped_remove(const void *at)
+{
+    ac_mapped **p = &process.mapped;
+    while (*p && (*p)->at != at)
+        p = &(*p)->next;
+    if (*p)
+        *p = (*p)->next;
+}
+
+void ac_mapped_forget(const void *owner)
+{
+    for (ac_mapped **p = &process.mapped; *p;)
+        if ((*p)->owner == owner)
+            *p = (*p)->next;
+        else
+            p = &(*p)->next;
+}

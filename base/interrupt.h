@@ -1,0 +1,54 @@
+/* interrupt.h - what an end by a signal must not leave behind, and files that shrink while they are read.
+ *
+ *     ac_interrupt_guard();                      the tool, first of all; libraries never
+ *
+ *     ac_unfinished mine = {.undo = unlink_all, .arg = files};
+ *     ac_unfinished_begin(&mine);
+ *     ... files that are not yet what the user asked for ...
+ *     ac_unfinished_end(&mine);                  in the same function: no allocation, which may jump, in between
+ *
+ * After ac_interrupt_guard, SIGINT, SIGTERM and SIGHUP undo what is unfinished and then end the process as they always
+ * do; those ignored from the start stay ignored. A file over the limit of the system is a failed write (EFBIG), not a
+ * SIGXFSZ. A fault in a file that is mapped, because another process has cut it, is a message and exit status 3.
+ *
+ * A handler knows nothing but the process, so the lists are the process's: the only state of arenac that hangs on no
+ * context. Without ac_interrupt_guard they stay empty, and contexts of several threads share nothing. With it, one
+ * thread alone opens files and writes them; others are started under ac_interrupt_hold. What a handler calls, undo too,
+ * is async-signal-safe. */
+#ifndef AC_BASE_INTERRUPT_H
+#define AC_BASE_INTERRUPT_H
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+void ac_interrupt_guard(void);
+
+/* Signals that would end the process wait until the release; for what must be done wholly or not at all. */
+void ac_interrupt_hold(sigset_t *before);
+void ac_interrupt_release(const sigset_t *before);
+
+typedef struct ac_unfinished {
+    struct ac_unfinished *next;
+    void (*undo)(void *arg);
+    void *arg;
+} ac_unfinished;
+void ac_unfinished_begin(ac_unfinished *u);
+void ac_unfinished_end(const ac_unfinished *u);
+
+/* A new folder by a template of mkdtemp, and its end with all files in it. It ends with the process at the latest, also
+ * when memory ran out meanwhile. false: errno says why. */
+bool ac_folder_begin(char *path);
+void ac_folder_end(const char *path); /* NULL is fine */
+
+/* n bytes at `at` are the file `path`. A node is the context's and goes with it. */
+typedef struct ac_mapped {
+    struct ac_mapped *next;
+    const void *owner, *at;
+    size_t n;
+    const char *path;
+} ac_mapped;
+void ac_mapped_add(ac_mapped *m);
+void ac_mapped_remove(const void *at);
+void ac_mapped_forget(const void *owner);
+
+#endif
