@@ -45,11 +45,12 @@ static ac_place keep_place(ac_ctx *cx, ac_place at)
     at.file = at.file ? ac_intern(cx, at.file) : NULL;
     at.node = at.node ? ac_intern(cx, at.node) : NULL;
     at.op = at.op ? ac_intern(cx, at.op) : NULL;
-    if (at.source) { /* the source text may go away: keep this one line */
-        size_t n = strcspn(at.source, "\r\n");
-        char *s = ac_copy(cx->region, at.source, n + 1);
-        s[n] = 0;
-        at.source = s;
+    if (at.source) {           /* the source text may go away: keep this one line */
+        enum { SHOWN = 4096 }; /* who reads a line of more? */
+        size_t n = 0;
+        while (n < SHOWN && at.source[n] && at.source[n] != '\r' && at.source[n] != '\n')
+            n++;
+        at.source = n < SHOWN ? ac_strf(cx->region, "%.*s", (int)n, at.source) : NULL;
     }
     return at;
 }
@@ -216,7 +217,9 @@ static void print_place(const ac_place *at, FILE *to)
     if (at->file)
         fprintf(to, "%s:", at->file);
     if (at->line)
-        fprintf(to, "%d:%d", at->line, at->col);
+        fprintf(to, "%d", at->line);
+    if (at->line && at->col)
+        fprintf(to, ":%d", at->col);
     if (at->subgraph)
         fprintf(to, "subgraph%d:", at->subgraph);
     if (at->op_index)

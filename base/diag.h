@@ -92,6 +92,13 @@ typedef struct ac_last_words {
     char text[120];
 } ac_last_words;
 
+/* Of a byte in the line that begins at `line`, from 1; 0, which is not shown, when it is too far for 32 bits. */
+static inline int32_t ac_column(const void *line, const void *at)
+{
+    const ptrdiff_t n = (const char *)at - (const char *)line;
+    return n < INT32_MAX ? (int32_t)n + 1 : 0;
+}
+
 struct ac_ctx;
 /* AC_FAIL. */
 int ac_error(struct ac_ctx *cx, ac_place at, ac_code code, const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -97,10 +97,20 @@ int ac_file_open(ac_ctx *cx, const char *path, ac_file *f)
 void ac_file_close(ac_file *f)
 {
     if (f->map) {
+        if (f->counted)
+            ac_heap_uncount(f->counted, f->n);
         ac_mapped_remove(f->map);
         munmap(f->map, f->n);
     }
     *f = (ac_file){.path = f->path, .data = NOTHING};
+}
+
+void ac_file_count(ac_ctx *cx, ac_file *f)
+{
+    if (!f->map || f->counted)
+        return;
+    ac_heap_count(&cx->heap, f->n);
+    f->counted = &cx->heap;
 }
 
 void ac_file_keep(ac_ctx *cx, const ac_file *f)

@@ -50,18 +50,39 @@ bool ac_heap_guard(ac_heap *heap, void (*f)(void *arg), void *arg)
     return !ran_out;
 }
 
-/* Zeroed: a large block comes so from the system, and what is never touched of it never becomes real. */
-static void *take(ac_heap *heap, size_t size)
+static void check_limit(ac_heap *heap, size_t more)
 {
     heap->exhausted = false;
-    if (heap->limit && (size > heap->limit || heap->used > heap->limit - size))
+    if (heap->limit && (more > heap->limit || heap->used > heap->limit - more))
         ac_heap_give_up(heap);
-    void *p = calloc(1, size);
-    if (!p)
-        ac_heap_exhausted(heap);
+}
+
+static void add(ac_heap *heap, size_t size)
+{
     heap->used += size;
     if (heap->used > heap->peak)
         heap->peak = heap->used;
+}
+
+void ac_heap_count(ac_heap *heap, size_t n)
+{
+    check_limit(heap, n);
+    add(heap, n);
+}
+
+void ac_heap_uncount(ac_heap *heap, size_t n)
+{
+    heap->used -= n;
+}
+
+/* Zeroed: a large block comes so from the system, and what is never touched of it never becomes real. */
+static void *take(ac_heap *heap, size_t size)
+{
+    check_limit(heap, size);
+    void *p = calloc(1, size);
+    if (!p)
+        ac_heap_exhausted(heap);
+    add(heap, size);
     return p;
 }
 

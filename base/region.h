@@ -37,6 +37,10 @@ bool ac_heap_guard(ac_heap *heap, void (*f)(void *arg), void *arg);
 _Noreturn void ac_heap_give_up(ac_heap *heap);   /* what allocations do over the limit */
 _Noreturn void ac_heap_exhausted(ac_heap *heap); /* ... and when the system gives nothing, to this heap or another */
 
+/* Memory from elsewhere that counts: n bytes more, within the limit, or less. */
+void ac_heap_count(ac_heap *heap, size_t n);
+void ac_heap_uncount(ac_heap *heap, size_t n);
+
 ac_region *ac_region_open(ac_heap *heap);
 ac_heap *ac_region_heap(const ac_region *r); /* to open another one beside it */
 void ac_region_close(ac_region *r);          /* NULL is fine */

@@ -18,8 +18,10 @@ void ac_words_put(ac_sink *to, const char *s)
 
 int ac_words_complain(const ac_words *r, const char *at, const char *what)
 {
-    const char *source = ac_strf(r->cx->region, "%.*s", (int)(r->stop - r->line), r->line);
-    const ac_place place = {.file = r->file, .line = r->number, .col = (int32_t)(at - r->line) + 1, .source = source};
+    enum { SHOWN = 4096 };
+    const ptrdiff_t n = r->stop - r->line;
+    const char *source = ac_strf(r->cx->region, "%.*s", n < SHOWN ? (int)n : SHOWN, r->line);
+    const ac_place place = {.file = r->file, .line = r->number, .col = ac_column(r->line, at), .source = source};
     return ac_error(r->cx, place, E0020, "%s", what);
 }
 
@@ -33,7 +35,7 @@ bool ac_words_line(ac_words *r)
     r->at = nl ? nl + 1 : r->end;
     if (r->stop > r->line && r->stop[-1] == '\r')
         r->stop--;
-    r->number++;
+    r->number += r->number < INT32_MAX;
     return true;
 }
 

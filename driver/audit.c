@@ -11,10 +11,10 @@ static int read_problem(arenac *a, const char *path, ac_problem *p)
 {
     ac_file f = {0};
     AC_TRY(ac_file_open(&a->cx, path, &f));
-    char *text = ac_copy(a->cx.region, f.data, f.n);
-    const size_t n = f.n;
+    ac_file_count(&a->cx, &f);
+    const int status = ac_problem_read_csv(&a->cx, path, (const char *)f.data, f.n, false, p);
     ac_file_close(&f);
-    return ac_problem_read_csv(&a->cx, path, text, n, false, p);
+    return status;
 }
 
 /* The row of `plan` that is about item i; -1: none is. */

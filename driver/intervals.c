@@ -53,8 +53,9 @@ int ac_refuse_options(arenac *a, const char *what, bool orders)
 int ac_intervals_read(arenac *a)
 {
     ac_problem *p = AC_NEW(a->cx.region, ac_problem);
-    const ac_file *f = &a->source.file;
+    ac_file *f = &a->source.file;
     AC_TRY(ac_refuse_options(a, "intervals are planned as they are", false));
+    ac_file_count(&a->cx, f);
     AC_TRY(ac_problem_read_csv(&a->cx, a->source.path, (const char *)f->data, f->n, a->opt.ignore_offsets, p));
     for (int32_t i = 0; i < p->n; i++)
         if (p->item[i].align < a->opt.align)

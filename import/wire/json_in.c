@@ -13,7 +13,7 @@ typedef struct reader {
 
 static int fail(reader *x, const uint8_t *at, ac_code code, const char *what)
 {
-    const ac_place place = {.file = x->js->file, .line = x->line, .col = (int32_t)(at - x->line_start) + 1};
+    const ac_place place = {.file = x->js->file, .line = x->line, .col = ac_column(x->line_start, at)};
     return ac_error(x->js->cx, place, code, "%s", what);
 }
 
@@ -169,7 +169,7 @@ static ac_js_node *append(reader *x, const ac_js_node *n)
 static int read_value(reader *x, const char *key)
 {
     skip(x);
-    ac_js_node n = {.key = key, .line = x->line, .col = (int32_t)(x->at - x->line_start) + 1};
+    ac_js_node n = {.key = key, .line = x->line, .col = ac_column(x->line_start, x->at)};
     if (x->at >= x->end)
         return fail(x, x->at, E0010, "the text ends where a value is expected");
     if (*x->at == '{' || *x->at == '[') {

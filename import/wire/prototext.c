@@ -32,7 +32,7 @@ static const char *source_of(const ac_pt *pt, const uint8_t *at)
 
 static int fail(lexer *x, const uint8_t *at, ac_code code, const char *what)
 {
-    ac_place place = {.file = x->pt->file, .line = x->line, .col = (int32_t)(at - x->line_start) + 1};
+    ac_place place = {.file = x->pt->file, .line = x->line, .col = ac_column(x->line_start, at)};
     place.source = source_of(x->pt, at);
     return ac_error(x->pt->cx, place, code, "%s", what);
 }
@@ -89,7 +89,7 @@ static int read_name(lexer *x, ac_pt_node *n)
 {
     const uint8_t *from = x->at;
     n->line = x->line;
-    n->col = (int32_t)(from - x->line_start) + 1;
+    n->col = ac_column(x->line_start, from);
     if (*from == '[') {
         for (x->at++; x->at < x->end && (is_letter(*x->at) || is_digit(*x->at) || strchr(" ./-", *x->at)); x->at++)
             if (!*x->at)
@@ -274,7 +274,7 @@ static int close_one(parser *p)
     skip_blanks(x);
     field.text.p = x->at;
     field.line = x->line;
-    field.col = (int32_t)(x->at - x->line_start) + 1;
+    field.col = ac_column(x->line_start, x->at);
     if (x->at >= x->end)
         return fail(x, x->at, E0020, "the text ends inside a list");
     return read_elements(p, &field);

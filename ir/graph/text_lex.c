@@ -155,7 +155,7 @@ static void skip_blanks(ac_lex *x)
         if (*x->at == '#')
             x->at += strcspn(x->at, "\n");
         if (*x->at == '\n' && x->depth) {
-            x->line++;
+            x->line += x->line < INT32_MAX;
             x->source = x->at + 1;
         } else if (*x->at != ' ' && *x->at != '\t' && *x->at != '\r')
             return;
@@ -165,13 +165,13 @@ static void skip_blanks(ac_lex *x)
 void ac_lex_next(ac_lex *x)
 {
     skip_blanks(x);
-    x->tok = (ac_tok){.start = x->at, .line = x->line, .col = (int32_t)(x->at - x->source + 1), .source = x->source};
+    x->tok = (ac_tok){.start = x->at, .line = x->line, .col = ac_column(x->source, x->at), .source = x->source};
     char c = *x->at;
     if (!c) {
         x->tok.kind = AC_T_END;
     } else if (c == '\n') {
         x->tok.kind = AC_T_NEWLINE;
-        x->line++;
+        x->line += x->line < INT32_MAX;
         x->source = ++x->at;
     } else if (c == '"') {
         string(x);

@@ -11,15 +11,18 @@ typedef enum { COL_ID, COL_LOWER, COL_UPPER, COL_SIZE, COL_ALIGN, COL_GAPS, COL_
 
 static const char *const COLUMN[COL_COUNT] = {"id", "lower", "upper", "size", "alignment", "gaps", "offset"};
 
-/* A field of the current row, without blanks around it: n bytes, and after them a byte that is no digit. */
+/* A field of the current row, without blanks around it. */
 typedef struct cell {
     const char *s;
-    int32_t n, col; /* col: where in the line it starts, 1-based */
+    size_t n;
+    int32_t col; /* where in the line it starts, 1-based; 0: farther than that */
 } cell;
+
+enum { FIELD_MOST = 1 << 28 }; /* bytes; names of more would not fit into messages */
 
 typedef struct reader {
     ac_ctx *cx;
-    const char *file, *text, *end; /* the whole input; *end is 0 */
+    const char *file, *text, *end; /* the whole input; *end is no part of it */
     const char *at;                /* next byte */
     const char *line_start;
     int32_t line;
@@ -31,8 +34,11 @@ typedef struct reader {
 
 static ac_place place_of(const reader *r, int32_t f)
 {
-    int32_t col = f >= 0 && f < r->field.n ? r->field.item[f].col : 1;
-    return (ac_place){.file = r->file, .line = r->line, .col = col, .source = r->line_start};
+    enum { SHOWN = 4096 }; /* a line of more is not shown at all */
+    const int32_t col = f >= 0 && f < r->field.n ? r->field.item[f].col : 1;
+    const size_t rest = (size_t)(r->end - r->line_start), most = rest < SHOWN ? rest : SHOWN;
+    const char *line = ac_strf(r->cx->region, "%.*s", (int)most, r->line_start);
+    return (ac_place){.file = r->file, .line = r->line, .col = col, .source = line};
 }
 
 static bool blank(char c)
@@ -40,42 +46,49 @@ static bool blank(char c)
     return c == ' ' || c == '\t';
 }
 
+static int too_long(reader *r)
+{
+    return ac_error(r->cx, place_of(r, r->field.n - 1), E0015, "the field has %d bytes or more", FIELD_MOST);
+}
+
 /* A field that begins with a quote: everything up to the closing one, doubled quotes undone. */
 static int read_quoted(reader *r, cell *out)
 {
-    AC_VEC(char) s = {0};
-    const char *p = r->at + 1;
-    for (;; p++) {
-        if (p == r->end || *p == '\n' || *p == '\r')
-            return ac_error(r->cx, place_of(r, r->field.n - 1), E0020, "the quote is not closed on its line");
-        if (*p == '"') {
-            if (p + 1 == r->end || p[1] != '"')
-                break;
-            p++;
-        }
-        ac_push(r->cx->region, &s, *p);
-    }
-    ac_push(r->cx->region, &s, '\0');
+    const char *const from = r->at + 1, *p = from;
+    const char *const end = r->end - from > FIELD_MOST ? from + FIELD_MOST : r->end;
+    for (; p < end && *p != '\n' && *p != '\r' && !(*p == '"' && (p + 1 == r->end || p[1] != '"')); p++)
+        p += *p == '"';
+    if (p >= end && end < r->end)
+        return too_long(r);
+    if (p >= end || *p != '"')
+        return ac_error(r->cx, place_of(r, r->field.n - 1), E0020, "the quote is not closed on its line");
+    char *s = ac_alloc(r->cx->region, (size_t)(p - from) + 1);
+    size_t n = 0;
+    for (const char *q = from; q < p; q += 1 + (*q == '"'))
+        s[n++] = *q;
     for (p++; p < r->end && blank(*p); p++)
         ;
     if (p < r->end && *p != ',' && *p != '\n' && *p != '\r')
         return ac_error(r->cx, place_of(r, r->field.n - 1), E0020, "text after the closing quote");
     r->at = p;
-    out->s = s.item;
-    out->n = s.n - 1;
+    out->s = s;
+    out->n = n;
     return AC_OK;
 }
 
-static void read_plain(reader *r, cell *out)
+static int read_plain(reader *r, cell *out)
 {
-    const char *p = r->at;
-    while (*p != ',' && *p != '\n' && *p != '\r' && p < r->end)
+    const char *p = r->at, *const end = r->end - p > FIELD_MOST ? p + FIELD_MOST : r->end;
+    while (p < end && *p != ',' && *p != '\n' && *p != '\r')
         p++;
+    if (p == end && end < r->end)
+        return too_long(r);
     out->s = r->at;
     r->at = p;
     while (p > out->s && blank(p[-1]))
         p--;
-    out->n = (int32_t)(p - out->s);
+    out->n = (size_t)(p - out->s);
+    return AC_OK;
 }
 
 /* Splits the next line that is not empty into r->field. *got is false at the end of the text. */
@@ -84,7 +97,7 @@ static int read_row(reader *r, bool *got)
     r->field.n = 0;
     *got = false;
     while (r->at < r->end && (*r->at == '\n' || *r->at == '\r')) {
-        r->line += *r->at == '\n';
+        r->line += *r->at == '\n' && r->line < INT32_MAX;
         r->at++;
     }
     if (r->at == r->end)
@@ -92,14 +105,14 @@ static int read_row(reader *r, bool *got)
     *got = true;
     r->line_start = r->at;
     for (;;) {
-        ac_push(r->cx->region, &r->field, ((cell){r->at, 0, (int32_t)(r->at - r->line_start) + 1}));
+        ac_push(r->cx->region, &r->field, ((cell){r->at, 0, ac_column(r->line_start, r->at)}));
         cell *f = &r->field.item[r->field.n - 1];
         while (r->at < r->end && blank(*r->at))
             r->at++;
         if (r->at < r->end && *r->at == '"')
             AC_TRY(read_quoted(r, f));
         else
-            read_plain(r, f);
+            AC_TRY(read_plain(r, f));
         if (r->at == r->end || *r->at != ',')
             return AC_OK;
         r->at++;
@@ -108,7 +121,7 @@ static int read_row(reader *r, bool *got)
 
 static bool is_text(const cell *f, const char *s)
 {
-    return f->n == (int32_t)strlen(s) && !memcmp(f->s, s, (size_t)f->n);
+    return f->n == strlen(s) && !memcmp(f->s, s, f->n);
 }
 
 static column column_named(const cell *name)
@@ -266,7 +279,7 @@ static int read_item(reader *r, ac_item *it)
         return ac_error(r->cx, place_of(r, 0), E0020, "the row has %d fields, the header has %d", r->field.n,
                         r->n_fields);
     const cell *id = &r->field.item[r->place[COL_ID]];
-    it->name = ac_intern_n(r->cx, id->s, (size_t)id->n);
+    it->name = ac_intern_n(r->cx, id->s, id->n);
     AC_TRY(field_int(r, COL_LOWER, &lower));
     AC_TRY(field_int(r, COL_UPPER, &upper));
     AC_TRY(field_int(r, COL_SIZE, &it->size));
@@ -320,7 +333,7 @@ static int check_names(reader r)
         AC_TRY(read_row(&r, &got));
         const cell *id = &r.field.item[r.place[COL_ID]];
         if (got)
-            ac_push(r.cx->region, &names, ((named){ac_intern_n(r.cx, id->s, (size_t)id->n), r.line}));
+            ac_push(r.cx->region, &names, ((named){ac_intern_n(r.cx, id->s, id->n), r.line}));
     }
     if (names.n) /* qsort takes no NULL, even for nothing */
         qsort(names.item, (size_t)names.n, sizeof *names.item, by_name);
@@ -348,19 +361,15 @@ static int32_t most_rows(const char *text, size_t n)
 
 int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n, bool ignore_offsets, ac_problem *out)
 {
-    /* A copy with a NUL after it: messages show source lines, and a missing last newline is no special case. */
-    char *copy = ac_alloc(cx->region, n + 1);
-    if (n)
-        memcpy(copy, text, n);
-    const char *nul = memchr(copy, 0, n);
+    const char *nul = n ? memchr(text, 0, n) : NULL;
     if (nul)
-        return ac_error(cx, (ac_place){.file = file, .byte = nul - copy + 1}, E0020, "a zero byte in a text file");
-    const size_t mark = n >= 3 && !memcmp(copy, "\xef\xbb\xbf", 3) ? 3 : 0;
-    reader r = {.cx = cx, .file = file, .text = copy + mark, .end = copy + n, .at = copy + mark, .line_start = copy};
+        return ac_error(cx, (ac_place){.file = file, .byte = nul - text + 1}, E0020, "a zero byte in a text file");
+    const size_t mark = n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+    reader r = {.cx = cx, .file = file, .text = text + mark, .end = text + n, .at = text + mark, .line_start = text};
     r.line = 1;
     AC_TRY(read_header(&r, ignore_offsets));
 
-    const int32_t most = most_rows(copy, n);
+    const int32_t most = most_rows(text, n);
     ac_item *item = AC_NEW_N(cx->region, ac_item, most);
     ac_intern_room(cx, (uint32_t)most);
     int32_t rows = 0;
@@ -373,6 +382,8 @@ int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n
         AC_TRY(read_row(&r, &got));
         if (!got)
             break;
+        if (rows == most)
+            return ac_error(cx, (ac_place){.file = file}, E0015, "more than %d rows", most);
         const int64_t known = cx->names.n;
         ac_item *it = &item[rows];
         AC_TRY(read_item(&r, it));

@@ -118,8 +118,8 @@ typedef struct ac_plan {
 
 /* csv.c - MiniMalloc's columns in any order: id|buffer|buffer_id; lower|start|begin (inclusive); upper (exclusive) or
  * end (inclusive); size; optional alignment, gaps ("a-b" or "a-b@lo:hi", space separated), offset (>= 0: fixed).
- * Unknown columns are skipped, an error names a missing one. Rows keep their order. `file` names the text in messages.
- * */
+ * Unknown columns are skipped, an error names a missing one. Rows keep their order. `file` names the text in messages;
+ * it is read where it lies. */
 int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n, bool ignore_offsets, ac_problem *out);
 /* Memory 0 only. id,lower,upper,size[,alignment][,gaps][,offset]; alignment only if an item has one above 1, offset
  * with a plan, or when an item is fixed (-1 for the others). */

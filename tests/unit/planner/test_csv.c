@@ -2,6 +2,8 @@
 #include "base/sink.h"
 #include "tests/unit/support/packing.h"
 
+#include <sys/mman.h>
+
 static bool same_item(const ac_item *a, const ac_item *b)
 {
     bool same = a->name == b->name && a->size == b->size && a->align == b->align && a->life.begin == b->life.begin &&
@@ -131,9 +133,35 @@ static void test_csv_lines(ac_ctx *cx)
     CHECK(ac_problem_read_csv(cx, "once.csv", ONCE, sizeof ONCE - 1, false, &p) == AC_OK);
 }
 
+/* A field of more than 2^31 bytes, plain, quoted or of no known column; the same megabyte, mapped again and again. */
+static void test_csv_wide(ac_ctx *cx)
+{
+    enum { MEG = 1 << 20, TIMES = 2049 };
+    static const char *const BEFORE[] = {HEAD "a", HEAD "\"a", "id,lower,upper,size,note\na,0,1,1,"};
+    const size_t all = (size_t)MEG * (TIMES + 1);
+    FILE *f = tmpfile();
+    char *text = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *meg = memset(ac_alloc(cx->region, MEG), 'x', MEG);
+    CHECK(f && text != MAP_FAILED && fwrite(meg, 1, MEG, f) == MEG && fflush(f) == 0);
+    for (size_t i = 0; i < TIMES; i++)
+        CHECK(mmap(text + (i + 1) * MEG, MEG, PROT_READ, MAP_PRIVATE | MAP_FIXED, fileno(f), 0) != MAP_FAILED);
+    for (int k = 0; k < 3; k++) {
+        char *from = text + MEG - strlen(BEFORE[k]);
+        ac_problem p;
+        int32_t mark = cx->diags.errors;
+        memcpy(from, BEFORE[k], strlen(BEFORE[k]));
+        CHECK(ac_problem_read_csv(cx, "wide.csv", from, (size_t)(text + all - from), false, &p) == AC_FAIL);
+        CHECK(errors_since(cx, &mark) == 1 && cx->diags.last->code == E0015);
+    }
+    CHECK(ac_column(text, text) == 1 && ac_column(text, text + INT32_MAX - 1) == INT32_MAX);
+    CHECK(ac_column(text, text + INT32_MAX) == 0); /* no column rather than a wrong one */
+    munmap(text, all);
+    fclose(f);
+}
+
 int main(void)
 {
-    static test *const ALL[] = {test_csv_round_trip, test_csv_forms, test_csv_lines, test_csv_errors,
-                                test_csv_zero_byte};
+    static test *const ALL[] = {test_csv_round_trip, test_csv_forms,     test_csv_lines,
+                                test_csv_errors,     test_csv_zero_byte, test_csv_wide};
     return run_tests("test_csv", ALL, sizeof ALL / sizeof *ALL);
 }
