@@ -48,7 +48,7 @@ static const char PRELUDE[] =
 /* Helpers are static functions of C: those of a GPU are marked as the device's. */
 static void put_helpers(const ac_sink *from, ac_sink *to)
 {
-    const char *p = from->text, *end = from->text + from->n;
+    const char *p = from->text, *end = p ? p + from->n : NULL;
     for (bool start = true; p < end; p++) {
         if (start && end - p > 7 && !strncmp(p, "static ", 7)) {
             ac_put(to, "ARN_DEVICE ");

@@ -136,6 +136,8 @@ static int read_array(reader *x, ac_mx_array *a)
     for (int32_t k = 0; k < a->storage; k++)
         AC_TRY(bytes(x, n_index[k] * ac_dtype_size(a->index_type[k], 1), &a->index[k]));
     a->stored = a->storage == ROWS ? n_index[0] : n_index[1];
+    if (a->storage && !a->rank)
+        return fail(x, (uint64_t)a->byte - 1, E0012, "a sparse array has no dimensions");
     const int64_t row = a->rank && a->dim[0] ? count / a->dim[0] : 0;
     if ((a->storage == ROWS && n_kept != a->stored * row) ||
         (a->storage == CSR && (a->rank != 2 || n_index[0] != a->dim[0] + 1 || n_kept != a->stored)))

@@ -207,8 +207,8 @@ ac_lock_delta ac_lock_compare(const ac_lock *a, const ac_lock *b)
     for (int32_t m = 0; m < a->n_mems && d.same_mems; m++)
         d.same_mems = !strcmp(a->mem[m].name, b->mem[m].name) && a->mem[m].bytes == b->mem[m].bytes;
     for (int32_t i = 0, k = 0; i < a->n || k < b->n;) {
-        const ac_lock_row *x = &a->row[i], *y = &b->row[k];
-        int c = i == a->n ? 1 : k == b->n ? -1 : strcmp(x->name, y->name);
+        const ac_lock_row *x = i < a->n ? &a->row[i] : NULL, *y = k < b->n ? &b->row[k] : NULL;
+        const int c = !x ? 1 : !y ? -1 : strcmp(x->name, y->name);
         if (c) {
             *(c < 0 ? &d.removed : &d.added) += 1;
             *(c < 0 ? &i : &k) += 1;
