@@ -1,6 +1,7 @@
 /* diag.c - making, ordering and printing diagnostics. */
 #include "base/ctx.h"
 #include "base/interrupt.h"
+#include "base/visible.h"
 
 #include <string.h>
 
@@ -42,15 +43,18 @@ bool ac_code_find(const char *name, ac_code *code)
 
 static ac_place keep_place(ac_ctx *cx, ac_place at)
 {
-    at.file = at.file ? ac_intern(cx, at.file) : NULL;
-    at.node = at.node ? ac_intern(cx, at.node) : NULL;
-    at.op = at.op ? ac_intern(cx, at.op) : NULL;
+    at.file = at.file ? ac_visible(cx->region, ac_intern(cx, at.file)) : NULL;
+    at.node = at.node ? ac_visible(cx->region, ac_intern(cx, at.node)) : NULL;
+    at.op = at.op ? ac_visible(cx->region, ac_intern(cx, at.op)) : NULL;
     if (at.source) {           /* the source text may go away: keep this one line */
         enum { SHOWN = 4096 }; /* who reads a line of more? */
         size_t n = 0;
         while (n < SHOWN && at.source[n] && at.source[n] != '\r' && at.source[n] != '\n')
             n++;
-        at.source = n < SHOWN ? ac_strf(cx->region, "%.*s", (int)n, at.source) : NULL;
+        char *line = n < SHOWN ? ac_strf(cx->region, "%.*s", (int)n, at.source) : NULL;
+        if (line)
+            ac_hide(line);
+        at.source = line;
     }
     return at;
 }
@@ -93,7 +97,7 @@ __attribute__((format(printf, 5, 0))) static void add(ac_ctx *cx, ac_severity se
     ac_diag *x = fresh(cx, sev, at, code);
     if (!x)
         return;
-    x->text = ac_vstrf(cx->region, fmt, ap);
+    x->text = ac_visible(cx->region, ac_vstrf(cx->region, fmt, ap));
     append(&cx->diags, x);
 }
 
@@ -156,7 +160,7 @@ static int append_line(ac_ctx *cx, char kind, const char *text)
 
 __attribute__((format(printf, 3, 0))) static int add_line(ac_ctx *cx, char kind, const char *fmt, va_list ap)
 {
-    return cx->diags.last ? append_line(cx, kind, ac_vstrf(cx->region, fmt, ap)) : AC_FAIL;
+    return cx->diags.last ? append_line(cx, kind, ac_visible(cx->region, ac_vstrf(cx->region, fmt, ap))) : AC_FAIL;
 }
 
 void ac_diags_copy(ac_ctx *cx, const ac_diags *from)

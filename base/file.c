@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/visible.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +74,7 @@ int ac_file_load(ac_ctx *cx, int fd, ac_file *f)
             f->map = map;
             f->data = map;
             f->n = (size_t)st.st_size;
-            *known = (ac_mapped){.owner = cx, .at = map, .n = f->n, .path = f->path};
+            *known = (ac_mapped){.owner = cx, .at = map, .n = f->n, .path = ac_visible(cx->region, f->path)};
             ac_mapped_add(known);
             return 0;
         }

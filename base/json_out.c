@@ -1,5 +1,6 @@
 /* json_out.c - writing JSON: escapes, indentation, numbers that read back equal. */
 #include "base/json_out.h"
+#include "base/visible.h"
 
 #include <assert.h>
 #include <math.h>
@@ -19,25 +20,6 @@ static void new_line(ac_json *j)
     j->to->n += 1 + blanks;
 }
 
-/* The length of the UTF-8 sequence at s, or 0: overlong forms, surrogates and values above U+10FFFF are not UTF-8. */
-static int utf8_len(const unsigned char *s)
-{
-    unsigned c = s[0], low = 0x80, high = 0xbf;
-    int n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
-    if (c == 0xe0)
-        low = 0xa0;
-    if (c == 0xed)
-        high = 0x9f;
-    if (c == 0xf0)
-        low = 0x90;
-    if (c == 0xf4)
-        high = 0x8f;
-    for (int i = 1; i < n; i++, low = 0x80, high = 0xbf)
-        if (s[i] < low || s[i] > high)
-            return 0;
-    return n;
-}
-
 /* Printed as it is. */
 static bool is_plain(unsigned char c)
 {
@@ -55,7 +37,7 @@ static void quote(ac_sink *to, const char *text)
         ac_put_n(to, run, (size_t)(s - run));
         if (!*s)
             break;
-        int n = utf8_len(s);
+        int n = ac_utf8_length((const char *)s);
         if (n == 0)
             ac_put(to, "\xef\xbf\xbd");
         else if (*s == '"' || *s == '\\')

@@ -106,6 +106,42 @@ static void put_module(arenac *a, ac_sink *to)
     }
 }
 
+/* ------------------------------------------------------------------ the name */
+
+/* A keyword is no name of a module, and of these modules Python finds its own: they are built in, or loaded before, or
+ * the module itself needs them. */
+static const char KEYWORDS[] =
+    " "
+    "and as assert async await break class continue def del elif else except finally for from global if import in "
+    "is lambda nonlocal not or pass raise return try while with yield ";
+static const char MODULES[] =
+    " "
+    "_abc _ast _bisect _blake2 _bz2 _codecs _collections _collections_abc _compression _csv _ctypes _datetime "
+    "_elementtree _frozen_importlib _frozen_importlib_external _functools _heapq _imp _io _locale _lzma _md5 "
+    "_opcode _operator _peg_parser _pickle _posixsubprocess _random _sha1 _sha256 _sha3 _sha512 _signal "
+    "_sitebuiltins _socket _sre _stat _statistics _string _struct _suggestions _symtable _sysconfig _thread "
+    "_tokenize _tracemalloc _typing _warnings _weakref _weakrefset abc array atexit binascii bisect builtins bz2 "
+    "cmath codecs collections contextlib copyreg ctypes distutils encodings enum errno faulthandler fcntl fnmatch "
+    "functools gc genericpath grp importlib io ipaddress itertools keyword lzma marshal math ntpath numpy "
+    "operator os pathlib posix posixpath pwd pyexpat random re reprlib runpy select shutil site spwd stat struct "
+    "sys syslog tempfile threading time types typing unicodedata urllib warnings weakref xxsubtype zipfile "
+    "zipimport zlib ";
+
+static bool is_among(ac_ctx *cx, const char *words, const char *name)
+{
+    return strstr(words, ac_strf(cx->region, " %s ", name)) != NULL;
+}
+
+static int check_name(arenac *a, const char *name)
+{
+    const bool keyword = is_among(&a->cx, KEYWORDS, name);
+    if (!keyword && !is_among(&a->cx, MODULES, name))
+        return AC_OK;
+    ac_error(&a->cx, (ac_place){.file = a->source.path}, E0501, "a Python module '%s' cannot be imported: %s", name,
+             keyword ? "the word is a keyword" : "Python has a module of this name");
+    return ac_help(&a->cx, "--name NAME gives it another name");
+}
+
 /* The generated C with the host API, the runtime and the weights. */
 static int put_library(arenac *a, const char *dir, ac_sink *to)
 {
@@ -132,6 +168,7 @@ int ac_python(arenac *a, const char *const *path, int32_t n)
     a->purpose = AC_FOR_PYTHON;
     AC_TRY(ac_read(a, path, n));
     AC_TRY(ac_compile(a));
+    AC_TRY(check_name(a, a->module->name));
     const char *name = a->module->name, *dir = ac_build_folder(&a->cx);
     if (!dir)
         return AC_FAIL;

@@ -1,6 +1,7 @@
 /* run.c - the verb run: a model on this machine, inputs and outputs in .npy files, outputs compared with references. */
 #include "driver/verbs.h"
 
+#include "base/visible.h"
 #include "codegen/bind.h"
 #include "driver/taps.h"
 #include "host/compare.h"
@@ -42,7 +43,7 @@ static void put_outputs(arenac *a, ac_sink *to)
         const ac_tensor *t = o->tensor;
         const uint8_t *data = ac_session_at(&a->session, o);
         const int64_t n = ac_tensor_count(t);
-        ac_putf(to, "output %d '%s' %s:", i, t->name, ac_tensor_str(&a->cx, t));
+        ac_putf(to, "output %d '%s' %s:", i, ac_visible(a->cx.region, t->name), ac_tensor_str(&a->cx, t));
         for (int64_t k = 0; k < n && k < SHOWN; k++)
             if (ac_dtype_is_float(t->dtype))
                 ac_putf(to, " %.6g", ac_dtype_get_num(t->dtype, data, k));
@@ -71,9 +72,9 @@ static int compare_one(arenac *a, const ac_key_option *c, ac_sink *to)
     const char *path = want.path;
     ac_npy_close(&want);
     if (ac_close_enough(t->dtype, &d, a->opt.max_ulp)) {
-        ac_putf(to, "output %d '%s': %s reference (%lld of %lld differ, max abs %.3g, max ULP %.0f)\n", i, t->name,
-                d.differ ? "within the bounds of the" : "equal to the", (long long)d.differ, (long long)d.count,
-                d.max_abs, d.max_ulp);
+        ac_putf(to, "output %d '%s': %s reference (%lld of %lld differ, max abs %.3g, max ULP %.0f)\n", i,
+                ac_visible(a->cx.region, t->name), d.differ ? "within the bounds of the" : "equal to the",
+                (long long)d.differ, (long long)d.count, d.max_abs, d.max_ulp);
         return AC_OK;
     }
     ac_error(&a->cx, (ac_place){.file = a->source.path}, E0601, "output %d '%s' differs from %s", i, t->name, path);
@@ -118,8 +119,8 @@ static void look(void *user, int32_t s)
     const ac_difference d = ac_compare(t->dtype, at, p->want[s], ac_tensor_count(t));
     const bool ok = ac_close_enough(t->dtype, &d, p->a->opt.max_ulp);
     p->bad += !ok;
-    ac_putf(p->to, "%4d  %-24s %-32s %10.3g %8.0f %10.3g %8lld%s\n", s, ac_ops[n->op].tflite, n->name, d.max_abs,
-            d.max_ulp, d.mean_abs, (long long)(ok ? 0 : d.differ),
+    ac_putf(p->to, "%4d  %-24s %-32s %10.3g %8.0f %10.3g %8lld%s\n", s, ac_ops[n->op].tflite,
+            ac_visible(p->to->cx->region, n->name), d.max_abs, d.max_ulp, d.mean_abs, (long long)(ok ? 0 : d.differ),
             ok            ? ""
             : p->bad == 1 ? "   <-- first bad step"
                           : "   <--");

@@ -2,6 +2,7 @@
  * the loops of one node. */
 #include "driver/verbs.h"
 
+#include "base/visible.h"
 #include "codegen/code_size.h"
 
 #include <stdlib.h>
@@ -14,8 +15,8 @@ static void operands(ac_sink *s, ac_ctx *cx, ac_tensor *const *list, int32_t n)
         if (!t)
             ac_putf(s, "%s_", i ? ", " : "");
         else
-            ac_putf(s, "%s%s%s %s", i ? ", " : "", ac_tensor_is_const(t) ? "const " : "", t->name,
-                    ac_tensor_str(cx, t));
+            ac_putf(s, "%s%s%s %s", i ? ", " : "", ac_tensor_is_const(t) ? "const " : "",
+                    ac_visible(s->cx->region, t->name), ac_tensor_str(cx, t));
     }
 }
 
@@ -23,13 +24,14 @@ static void put_table(ac_sink *s, ac_ctx *cx, const ac_graph *g)
 {
     for (int32_t i = 0; i < g->node.n; i++) {
         const ac_node *n = g->node.item[i];
-        ac_putf(s, "%4d  %-24s %s\n      in   ", n->id, ac_ops[n->op].text, n->name);
+        ac_putf(s, "%4d  %-24s %s\n      in   ", n->id, ac_ops[n->op].text, ac_visible(s->cx->region, n->name));
         operands(s, cx, n->in, n->n_in);
         ac_put(s, "\n      out  ");
         operands(s, cx, n->out, n->n_out);
         ac_putc(s, '\n');
         for (int32_t k = 0; k < n->n_fused; k++)
-            ac_putf(s, "      +    %s %s\n", ac_ops[n->fused[k]->op].text, n->fused[k]->name);
+            ac_putf(s, "      +    %s %s\n", ac_ops[n->fused[k]->op].text,
+                    ac_visible(s->cx->region, n->fused[k]->name));
     }
     ac_put(s, "inputs   ");
     operands(s, cx, g->input.item, g->input.n);

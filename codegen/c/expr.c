@@ -1,6 +1,8 @@
 /* expr.c - expressions as text: parentheses, numbers, comments and string literals. */
 #include "codegen/c/expr.h"
 
+#include "base/visible.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,7 +182,7 @@ const char *ac_c_comment_text(ac_region *r, const char *s)
         if ((c == '*' && s[i + 1] == '/') || (c == '/' && s[i + 1] == '*'))
             *to++ = ' ';
     }
-    return out;
+    return ac_visible(r, out);
 }
 
 const char *ac_c_string_text(ac_region *r, const char *s)

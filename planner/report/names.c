@@ -2,6 +2,7 @@
 #include "planner/report/names.h"
 
 #include "base/vec.h"
+#include "base/visible.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +163,7 @@ static bool begins(const char *s)
 
 const char *ac_name_fit(const ac_name_list *x, const char *name, size_t width)
 {
-    const char *s = strlen(name) <= width ? name : ac_name_short(x, name);
+    const char *s = ac_visible(x->cx->region, strlen(name) <= width ? name : ac_name_short(x, name));
     const size_t n = strlen(s);
     if (n <= width)
         return s;

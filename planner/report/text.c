@@ -2,6 +2,7 @@
  * alive at the peak; what would take less; notes; the map. -v adds the table of tensors, -vv what each strategy
  * reached. */
 #include "planner/report/report.h"
+#include "base/visible.h"
 #include "planner/report/arena_map.h"
 #include "planner/report/cuts.h"
 #include "planner/report/names.h"
@@ -68,6 +69,11 @@ static const char *binary(const text *t, ac_bytes n)
         unit = "MiB";
     }
     return ac_strf(t->to->cx->region, "%.1f %s", v, unit);
+}
+
+static const char *visible(const text *t, const char *name)
+{
+    return ac_visible(t->to->cx->region, name);
 }
 
 static void put_size(const text *t, const char *group, const char *name, ac_bytes n)
@@ -427,7 +433,7 @@ static void put_item_table(const text *t)
     for (int32_t i = 0; i < p->n; i++) {
         const ac_item *it = &p->item[i];
         ac_bytes at = t->r->plan->offset[i];
-        ac_putf(t->to, "  %-24s %12s   %-8s %11s %13s %7d %7d\n", it->name, commas(t, it->size),
+        ac_putf(t->to, "  %-24s %12s   %-8s %11s %13s %7d %7d\n", visible(t, it->name), commas(t, it->size),
                 p->mem[t->r->plan->mem[i]].name, commas(t, at), commas(t, at + it->size), it->life.begin,
                 it->life.end - 1);
     }
@@ -437,7 +443,7 @@ static void put_tensor_row(const text *t, const ac_report_tensor *x)
 {
     const ac_report *r = t->r;
     const char *type = ac_strf(t->to->cx->region, "%s %s", x->dtype, x->shape);
-    ac_putf(t->to, "  %-24s %-22s %12s", x->name, type, commas(t, x->bytes));
+    ac_putf(t->to, "  %-24s %-22s %12s", visible(t, x->name), type, commas(t, x->bytes));
     if (x->item < 0) {
         ac_put(t->to, "   constant\n");
         return;
@@ -453,7 +459,7 @@ static void put_tensor_row(const text *t, const ac_report_tensor *x)
     if (x->output)
         ac_putf(t->to, "%soutput", x->n_consumers ? "," : "");
     if (x->alias_of)
-        ac_putf(t->to, "   %s of %s", x->alias_how ? x->alias_how : "part", x->alias_of);
+        ac_putf(t->to, "   %s of %s", x->alias_how ? x->alias_how : "part", visible(t, x->alias_of));
     ac_putc(t->to, '\n');
 }
 
@@ -473,7 +479,7 @@ static void put_tables(const text *t)
     for (int32_t s = 0; s < r->n_steps; s++) {
         const ac_report_step *x = &r->step[s];
         ac_putf(t->to, "  %4d  %-30s %11s %12s %15s   %s", s, x->op, commas(t, x->live), commas(t, x->scratch),
-                commas(t, x->macs), x->name);
+                commas(t, x->macs), visible(t, x->name));
         ac_putf(t->to, "%s%s", x->fused ? "   + " : "", x->fused ? x->fused : "");
         ac_putf(t->to, "%s%s\n", x->requant ? "   | " : "", x->requant ? x->requant : "");
     }

@@ -1,0 +1,80 @@
+/* visible.c - names as people can see them; see visible.h. */
+#include "base/visible.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int ac_utf8_length(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    unsigned c = s[0], low = 0x80, high = 0xbf;
+    int n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    if (c == 0xe0)
+        low = 0xa0;
+    if (c == 0xed)
+        high = 0x9f;
+    if (c == 0xf0)
+        low = 0x90;
+    if (c == 0xf4)
+        high = 0x8f;
+    for (int i = 1; i < n; i++, low = 0x80, high = 0xbf)
+        if (s[i] < low || s[i] > high)
+            return 0;
+    return n;
+}
+
+static const struct {
+    uint32_t first, last;
+} HIDDEN[] = {
+    {0x01, 0x08},     {0x0a, 0x1f},     {0x7f, 0x9f},     {0x61c, 0x61c},
+    {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff},
+};
+
+int ac_hidden(const char *s, uint32_t *code)
+{
+    static const unsigned char BITS[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    const int n = ac_utf8_length(s);
+    uint32_t c = (unsigned char)*s & (n ? BITS[n] : 0xffu);
+    for (int i = 1; i < n; i++)
+        c = c << 6 | ((unsigned char)s[i] & 0x3f);
+    *code = c;
+    for (size_t k = 0; n && k < sizeof HIDDEN / sizeof *HIDDEN; k++)
+        if (c >= HIDDEN[k].first && c <= HIDDEN[k].last)
+            return n;
+    return n ? 0 : 1;
+}
+
+const char *ac_visible(ac_region *r, const char *s)
+{
+    uint32_t code;
+    size_t hidden = 0;
+    for (const char *p = s; *p; p++)
+        if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f)
+            hidden++; /* at most */
+    if (!hidden)
+        return s;
+    char *out = ac_alloc(r, strlen(s) + hidden * AC_VISIBLE_MOST + 1), *to = out;
+    for (int n; *s; s += n) {
+        n = ac_hidden(s, &code);
+        if (n) {
+            to += snprintf(to, AC_VISIBLE_MOST + 1, ac_utf8_length(s) ? "<U+%04X>" : "<%02X>", (unsigned)code);
+        } else {
+            n = ac_utf8_length(s);
+            memcpy(to, s, (size_t)n);
+            to += n;
+        }
+    }
+    return out;
+}
+
+void ac_hide(char *s)
+{
+    uint32_t code;
+    for (int n; *s; s += n) {
+        n = ac_hidden(s, &code);
+        if (n)
+            memset(s, '?', (size_t)n);
+        else
+            n = ac_utf8_length(s);
+    }
+}

@@ -1,0 +1,20 @@
+/* visible.h - names of models as messages and comments show them. A name comes from anyone: control characters drive a
+ * terminal, and marks of direction (U+202E) let a line of code look like another one.
+ *
+ *     ac_visible(region, "conv\xe2\x80\xae")        "conv<U+202E>"; a string without such is returned as it is
+ *
+ * Replaced are C0 and C1 controls but the tab, DEL, the marks and isolates of direction, the separators of lines and
+ * paragraphs, characters without width, and bytes that are no UTF-8. Source: Unicode Technical Report 36, and
+ * "Trojan Source" (Boucher and Anderson 2021). */
+#ifndef AC_BASE_VISIBLE_H
+#define AC_BASE_VISIBLE_H
+#include "base/region.h"
+
+enum { AC_VISIBLE_MOST = 8 }; /* bytes that replace one character: "<U+202E>" */
+
+int ac_utf8_length(const char *s); /* of the character at s; 0: not UTF-8 (overlong forms and surrogates are not) */
+int ac_hidden(const char *s, uint32_t *code); /* the bytes of the character at s if it is to be replaced, else 0 */
+const char *ac_visible(ac_region *r, const char *s);
+void ac_hide(char *s); /* the same in place: each byte of such a character becomes '?' */
+
+#endif

@@ -1,0 +1,1 @@
+# arenac: python ../../../models/gate.ag --name class
