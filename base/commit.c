@@ -193,6 +193,13 @@ static int write_stdout(batch *b, const staged *g)
 
 /* ------------------------------------------------------------------ appearing */
 
+static void vanish(const batch *b)
+{
+    for (const staged *g = b->item; g < b->item + b->n; g++)
+        if (g->appeared)
+            unlink(g->target);
+}
+
 /* Whole or not at all: no signal in between, and what appeared goes when another cannot. */
 static int rename_all(batch *b)
 {
@@ -209,9 +216,8 @@ static int rename_all(batch *b)
             g->appeared = !g->existed;
         }
     }
-    for (staged *g = b->item; status != AC_OK && g < b->item + b->n; g++)
-        if (g->appeared)
-            unlink(g->target);
+    if (status != AC_OK)
+        vanish(b);
     ac_interrupt_release(&before);
     return status;
 }
@@ -244,11 +250,11 @@ static int finish(batch *b)
     for (const staged *g = b->item; g < end; g++)
         if (!g->special && !g->target)
             AC_TRY(write_stdout(b, g));
-    AC_TRY(rename_all(b));
-    for (const staged *g = b->item; b->lasting && g < end; g++)
-        if (g->target)
-            AC_TRY(flush_folder(b, g));
-    return AC_OK;
+    int status = rename_all(b);
+    for (const staged *g = b->item; b->lasting && status == AC_OK && g < end; g++)
+        if (g->target && (status = flush_folder(b, g)) != AC_OK)
+            vanish(b);
+    return status;
 }
 
 /* Also in a handler. */

@@ -103,7 +103,7 @@ each() { # command...
             case $status in
             0) cmp -s good.out got.out && diff -rq good got >/dev/null ||
                 fail "not all is there at $n${on:+ and on}: $*" ;;
-            4) grep -q 'E0402\|E0403' got.err && [ -z "$(ls got)" ] ||
+            4) grep -q 'E0402\|E0403' got.err && [ -z "$(ls -A got)" ] ||
                 fail "no word, or a file, at $n${on:+ and on}: $*" ;;
             *) fail "status $status at $n${on:+ and on}: $*: $(head -1 got.err)" ;;
             esac
