@@ -17,7 +17,8 @@
  * Errors: what returns int gives 0, or -1 with diagnostics recorded; running out of memory is such an error, too.
  * Nothing is printed but where a FILE is given; what belongs on standard output is an output named "-", written by
  * arenac_commit. Ownership: paths and values are copied; what is returned lives until arenac_close. Two of them share
- * nothing, and may work in two threads. */
+ * nothing, and may work in two threads. Signals are the program's: files are mapped, and one that another process cuts
+ * while it is read raises SIGBUS. */
 #ifndef ARENAC_H
 #define ARENAC_H
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* ctx.h - what one compilation hangs on: memory, names, diagnostics. There is no global mutable state; two contexts
- * work at once in one process.
+/* ctx.h - what one compilation hangs on: memory, names, diagnostics. There is no global mutable state (but what
+ * handlers of signals must know: interrupt.h); two contexts work at once in one process.
  *
  *     ac_ctx cx;
  *     ac_ctx_open(&cx);                                          no memory yet

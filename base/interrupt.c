@@ -21,7 +21,7 @@ enum { N_ENDING = sizeof ENDING / sizeof *ENDING, FOLDERS = 4, EXIT_IO = 3 };
 
 /* Written by one thread, with the signals on hold; read by handlers. */
 static struct {
-    bool on;
+    bool on, json;
     ac_unfinished *unfinished;
     ac_mapped *mapped;
     char folder[FOLDERS][PATH_MAX]; /* "": a free place */
@@ -173,10 +173,38 @@ static void on_end(int sig)
     ends_by(sig);
 }
 
-static void say(const char *text)
+static void say(int to, const char *text, size_t n)
 {
-    const ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    const ssize_t ignored = write(to, text, n);
     (void)ignored;
+}
+
+#define CUT_SHORT "cannot read: the file became shorter while it was being read"
+
+static void say_cut(const char *path)
+{
+    static const char TEXT[] = ": error[E0301]: " CUT_SHORT "\n"
+                               "  = help: run arenac again when nothing writes to the file\n1 error, 0 warnings\n";
+    say(STDERR_FILENO, path, strlen(path));
+    say(STDERR_FILENO, TEXT, sizeof TEXT - 1);
+}
+
+/* As json.c writes a report that has diagnostics only. */
+static void say_json(const char *path)
+{
+    static const char BEFORE[] =
+        "{\n  \"schema\": \"arenac-report/1\",\n  \"diagnostics\": [\n    {\n      \"severity\": \"error\",\n"
+        "      \"code\": \"E0301\",\n      \"text\": \"" CUT_SHORT "\",\n      \"file\": \"";
+    static const char AFTER[] =
+        "\",\n      \"node\": null,\n      \"op\": null,\n      \"op_index\": null,\n      \"line\": null,\n"
+        "      \"column\": null,\n      \"byte\": null,\n      \"lines\": []\n    }\n  ]\n}\n";
+    say(STDOUT_FILENO, BEFORE, sizeof BEFORE - 1);
+    for (; *path; path++) {
+        if (*path == '"' || *path == '\\')
+            say(STDOUT_FILENO, "\\", 1);
+        say(STDOUT_FILENO, path, 1);
+    }
+    say(STDOUT_FILENO, AFTER, sizeof AFTER - 1);
 }
 
 /* Nothing that was begun is gone on with: whatever was being read may be half in any structure. */
@@ -192,9 +220,9 @@ static void on_fault(int sig, siginfo_t *info, void *context)
         return;
     }
     undo();
-    say(m->path);
-    say(": error[E0301]: cannot read: the file became shorter while it was being read\n"
-        "  = help: run arenac again when nothing writes to the file\n1 error, 0 warnings\n");
+    if (process.json)
+        say_json(m->path);
+    say_cut(m->path);
     _exit(EXIT_IO);
 }
 
@@ -213,6 +241,11 @@ void ac_interrupt_guard(void)
     sigemptyset(&fault.sa_mask);
     sigaction(SIGBUS, &fault, NULL);
     signal(SIGXFSZ, SIG_IGN);
+}
+
+void ac_interrupt_json(void)
+{
+    process.json = true;
 }
 
 /* ------------------------------------------------------------------ mapped files */

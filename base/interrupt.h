@@ -22,6 +22,7 @@
 #include <stddef.h>
 
 void ac_interrupt_guard(void);
+void ac_interrupt_json(void); /* the message about a file is a report on standard output, too */
 
 /* Signals that would end the process wait until the release; for what must be done wholly or not at all. */
 void ac_interrupt_hold(sigset_t *before);

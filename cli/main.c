@@ -6,11 +6,15 @@
 #include <signal.h>
 #include <string.h>
 
+static bool wants_json(const ac_cli *cli)
+{
+    return cli->json && (cli->verb == AC_VERB_CHECK || cli->verb == AC_VERB_PLAN || cli->verb == AC_VERB_COMPILE);
+}
+
 /* With --json there is always one document: without a plan it holds the diagnostics alone. */
 static void print_json(const ac_cli *cli)
 {
-    const bool plans = cli->verb == AC_VERB_CHECK || cli->verb == AC_VERB_PLAN || cli->verb == AC_VERB_COMPILE;
-    if (cli->json && plans && !arenac_has_plan(cli->a) && arenac_emit(cli->a, "json", "-") == 0)
+    if (wants_json(cli) && !arenac_has_plan(cli->a) && arenac_emit(cli->a, "json", "-") == 0)
         arenac_commit(cli->a);
 }
 
@@ -45,6 +49,8 @@ int main(int argc, char **argv)
     }
     int status = ac_cli_parse(argc, argv, &cli);
     if (status < 0) {
+        if (wants_json(&cli))
+            ac_interrupt_json();
         status = ac_verbs[cli.verb].run(&cli);
         status = status ? status : finish(&cli);
     }

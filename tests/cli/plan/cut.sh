@@ -37,6 +37,13 @@ nth=2 cut m.lock plan m.tflite --lock m.lock
 "$arenac" convert "$models/branch_int8.tflite" w.ag || fail 'no text'
 [ -s w.weights ] || fail 'no weights'
 nth=2 cut w.weights compile w.ag -o out/v
+# one document with --json, the same as of other errors
+cp m.tflite 'a "b.tflite'
+FAULT=mmap:1:cut LD_PRELOAD="$tmp/faults.so" "$arenac" plan 'a "b.tflite' --json >cut.json 2>err.txt
+rm 'a "b.tflite'
+"$arenac" plan 'a "b.tflite' --json 2>err.txt |
+    sed 's/cannot read: [^"]*/cannot read: the file became shorter while it was being read/' | cmp - cut.json ||
+    fail "another document: $(cat cut.json)"
 # another one's SIGBUS is nothing of a file
 sh -c "LD_PRELOAD='$tmp/faults.so' MARK='$tmp/mark' FAULT=write:1:wait '$arenac' compile m.tflite -q -o out/v & p=\$!
     while [ ! -e mark ]; do sleep 0.1; done; kill -BUS \$p; wait \$p" 2>err.txt
