@@ -151,13 +151,13 @@ static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n, int6
         return;
     }
     enum { MOST_MOVED = 16 };
-    const int64_t bytes = ac_dtype_size(b->fn->buf.item[buf].dtype, row);
+    const int32_t size = (int32_t)ac_dtype_size(b->fn->buf.item[buf].dtype, 1);
     int32_t step = 1, lanes = 1;
-    for (int32_t by = c->s->moved; by > 0 && step == 1; by /= 2)
-        if (bytes % by == 0 && row % (row * by / bytes) == 0)
-            step = (int32_t)(row * by / bytes);
-    if (c->s->word && step * bytes / row >= c->s->word)
-        lanes = (int32_t)(row * c->s->word / bytes);
+    for (int32_t by = c->s->moved; by > size && step == 1; by /= 2)
+        if (row % (by / size) == 0)
+            step = by / size;
+    if (c->s->word >= size && step * size >= c->s->word)
+        lanes = c->s->word / size;
     const ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, 0), n, step, AC_MARK_SERIAL);
     ac_x held[MOST_MOVED];
     for (int32_t k = 0; k < step; k += lanes)

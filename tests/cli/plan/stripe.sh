@@ -27,6 +27,14 @@ f=$models/dsnet_int8 # groups as the user lists them
 "$arenac" run -q "$f.tflite" -t generic --stripe 1-3,5-6 --align 4 --poison --backend c --input "0=$f.in0.0.npy" \
     --compare "0=$f.out0.0.npy"
 
+for t in cortex-m4 cortex-m55 rv32imac; do # rows of floats move by words, too
+    for o in off auto; do
+        "$arenac" run -q "$models/squares.prototxt" "$models/squares.caffemodel" -t $t --stripe $o --backend eval \
+            --random 3 --output-dir $o
+    done
+    cmp off/0.npy auto/0.npy
+done
+
 have_shared models || exit 0
 at_most() { # NAME BYTES OPTION...
     f=$shared/models/tflite/$1/$1.tflite
