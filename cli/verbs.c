@@ -119,6 +119,11 @@ int ac_cli_verify(ac_cli *cli)
     return call_whole(cli, arenac_verb_verify);
 }
 
+int ac_cli_prove(ac_cli *cli)
+{
+    return call(cli, arenac_verb_prove);
+}
+
 int ac_cli_diff(ac_cli *cli)
 {
     return call_whole(cli, arenac_verb_diff);

@@ -1,9 +1,10 @@
-/* audit.c - the verb verify: a plan in CSV form, also one made by another tool. With a second file, that file's lives,
- * sizes and alignments are the truth, and the first one's offsets are looked up by id (or by row when it has the same
- * number of rows). */
+/* audit.c - what independent checkers say: the verbs verify and prove. verify takes a plan in CSV form, also one that
+ * another tool made. With a second file, that file's lives, sizes and alignments are the truth, and the first one's
+ * offsets are looked up by id (or by row when it has the same number of rows). */
 #include "driver/verbs.h"
 
 #include "base/json_out.h"
+#include "prove/prove.h"
 
 #include <string.h>
 
@@ -90,4 +91,42 @@ int ac_audit(arenac *a, const char *const *path, int32_t n)
                 ac_commas(&a->cx, p.arena_bytes), ac_commas(&a->cx, b.aligned),
                 p.arena_bytes == b.aligned ? ": optimal" : "");
     return AC_OK;
+}
+
+/* ------------------------------------------------------------------ prove */
+
+static int judge(arenac *a, const ac_verdict *v)
+{
+    const ac_place at = {.file = a->source.path};
+    const int32_t open = v->doubt.n - v->wrong;
+    if (v->wrong)
+        ac_error(&a->cx, at, E0702, "%d claims about the code are wrong", v->wrong);
+    if (open)
+        ac_error(&a->cx, at, E0703, "%d claims about the code are not proven", open);
+    return v->doubt.n ? AC_FAIL : AC_OK;
+}
+
+int ac_prove_code(arenac *a)
+{
+    ac_verdict v;
+    AC_TRY(ac_prove(&a->cx, a->module, &v));
+    if (v.doubt.n) {
+        ac_sink *to = ac_output_new(a, "-");
+        ac_verdict_put(to, a->module, &v, false);
+    }
+    return judge(a, &v);
+}
+
+int ac_prove_verb(arenac *a, const char *const *path, int32_t n)
+{
+    ac_verdict v;
+    AC_TRY(ac_read(a, path, n));
+    AC_TRY(ac_compile(a));
+    AC_TRY(ac_prove(&a->cx, a->module, &v));
+    ac_sink *to = ac_output_new(a, "-");
+    if (a->opt.json)
+        ac_verdict_json(to, a->module, &v);
+    else
+        ac_verdict_put(to, a->module, &v, a->opt.verbose > 0);
+    return judge(a, &v);
 }

@@ -93,5 +93,5 @@ int ac_compile(arenac *a)
     ac_module_dedupe(m);
     ac_module_share_kernels(m);
     a->module = m;
-    return AC_OK;
+    return o->prove ? ac_prove_code(a) : AC_OK;
 }

@@ -49,6 +49,11 @@ int arenac_verb_verify(arenac *a, const char *const *path, int32_t n)
     return call(a, ac_audit, path, n);
 }
 
+int arenac_verb_prove(arenac *a, const char *const *path, int32_t n)
+{
+    return call(a, ac_prove_verb, path, n);
+}
+
 int arenac_verb_diff(arenac *a, const char *const *path, int32_t n)
 {
     return call(a, ac_diff, path, n);

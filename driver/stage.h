@@ -114,6 +114,7 @@ int ac_plan_any(arenac *a); /* whatever was read */
 
 /* compile.c */
 int ac_compile(arenac *a);
+int ac_prove_code(arenac *a);    /* audit.c: of what was compiled; E0702 or E0703 for what is wrong or not proven */
 int ac_check_weights(arenac *a); /* E0019 when no file gives the values of parameters */
 
 /* facts.c: the report of a plan. What every plan has: */

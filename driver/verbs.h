@@ -12,6 +12,7 @@ ac_verb_fn ac_bench;          /* bench.c */
 ac_verb_fn ac_python;         /* python.c */
 ac_verb_fn ac_show;           /* show.c */
 ac_verb_fn ac_audit;          /* audit.c: verify */
+ac_verb_fn ac_prove_verb;     /* audit.c: prove */
 ac_verb_fn ac_diff;           /* locks.c */
 ac_verb_fn ac_convert;        /* convert.c */
 ac_verb_fn ac_targets;        /* lists.c */

@@ -1,0 +1,153 @@
+/* accesses.c - the claim that an instruction stays inside its buffers: loads, stores, and the instructions that do many
+ * of both (their extents are taken from the definitions in ir/loop/tiles.h and requants.h). */
+#include "ir/loop/requants.h"
+#include "ir/loop/tiles.h"
+#include "prove/cover.h"
+
+static const char *kind_of(ac_use use)
+{
+    return use == AC_USE_READ ? "reads" : "writes";
+}
+
+/* The reason of a doubt: the elements that index .. index + n - 1 may be, as far as intervals tell. */
+static void doubt(ac_prover *p, ac_x x, int32_t buf, const ac_pvalue *index, const ac_affine *n, ac_use use)
+{
+    const ac_affine last = ac_affine_add(&index->form, n, 1), top = ac_affine_plus(&last, -1);
+    const int64_t count = p->count[buf];
+    const bool wrong = ac_p_surely_above(p, &top, count - 1) || ac_p_surely_below(p, &index->form, 0);
+    const ac_interval lo = ac_interval_meet(index->in, ac_affine_interval(&p->know, &index->form)),
+                      hi = ac_affine_interval(&p->know, &top);
+    ac_p_doubt(p, x, AC_CLAIM_ACCESS, wrong, "%s elements %lld .. %lld of '%s', which has 0 .. %lld", kind_of(use),
+               (long long)lo.lo, (long long)hi.hi, p->fn->buf.item[buf].name, (long long)(count - 1));
+}
+
+/* `n` elements from `index` on are read or written; n may be a sum. At most none when n is 0 or less. */
+static void claim(ac_prover *p, ac_x x, int32_t buf, const ac_pvalue *index, const ac_affine *n, ac_use use)
+{
+    const ac_affine end = ac_affine_add(&index->form, n, 1);
+    if (p->dry)
+        return;
+    if (!index->form.lost && (index->in.lo >= 0 || ac_is_at_least(&p->know, &index->form, 0)) &&
+        ac_is_at_most(&p->know, &end, p->count[buf]))
+        ac_p_proven(p, AC_CLAIM_ACCESS);
+    else if (!ac_is_unreachable(&p->know))
+        doubt(p, x, buf, index, n, use);
+    ac_p_cover(p, x, buf, &index->form, n, use);
+}
+
+static void claim_n(ac_prover *p, ac_x x, int32_t buf, ac_x index, int64_t n, ac_use use)
+{
+    const ac_affine count = ac_affine_of(n);
+    claim(p, x, buf, &p->value[index], &count, use);
+}
+
+static void store(ac_prover *p, int32_t buf, ac_interval in)
+{
+    if (p->dry)
+        return;
+    p->stored[buf] = p->any_stored[buf] ? ac_interval_join(p->stored[buf], in) : in;
+    p->any_stored[buf] = true;
+}
+
+/* Elements of x, and of w, that n steps take: constant + per_step * n. */
+typedef struct extents {
+    int64_t x, x_step, w, w_step;
+} extents;
+
+static extents extents_of(const ac_tile *t)
+{
+    const int64_t rows = t->rows, channels = t->channels, depth = t->depth, pitch = t->pitch, parts = t->shift;
+    switch (t->form) {
+    case AC_TILE_PAIRS:
+    case AC_TILE_ROW:
+        return (extents){0, rows * 8, 0, channels * 8};
+    case AC_TILE_BYTES:
+        return (extents){0, rows * 16, 0, channels * 16};
+    case AC_TILE_EACH: /* one step; weights go on after the last slot, by the shift of each row */
+        return (extents){(channels - 1) * pitch + depth, 0, channels * depth + (rows - 1) * parts, 0};
+    case AC_TILE_SPREAD: {                                                /* w: what is written */
+        const int64_t slot = channels % 4 == 2 ? channels : channels - 1; /* channels 0 1 2 3: slots 0 2 1 3 */
+        return (extents){channels - t->stride, t->stride, slot * pitch + 1 - parts, parts};
+    }
+    case AC_TILE_UNSIGNED:
+        return (extents){0, depth, 0, depth * channels};
+    case AC_TILE_OUTER:
+        return (extents){parts * (rows - 1) * pitch, parts * depth, 0, parts * depth * channels};
+    case AC_TILE_LANES: {
+        const int64_t step = depth ? pitch / depth : 0;
+        return (extents){parts * (rows - 1) * pitch - step + channels, parts * step, 0, parts * channels};
+    }
+    case AC_TILE_FORMS:
+        break;
+    }
+    return (extents){INT32_MAX, 0, INT32_MAX, 0};
+}
+
+static ac_affine extent(const ac_pvalue *steps, int64_t constant, int64_t per_step)
+{
+    const ac_affine n = ac_affine_times(&steps->form, per_step);
+    return ac_affine_plus(&n, constant);
+}
+
+static void tile(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_tile t = ac_ins_tile(i);
+    const ac_pvalue *steps = &p->value[i->c];
+    const extents e = extents_of(&t);
+    const ac_affine read = extent(steps, e.x, e.x_step), other = extent(steps, e.w, e.w_step);
+    claim(p, x, t.x, &p->value[i->a], &read, AC_USE_READ);
+    if (t.form == AC_TILE_SPREAD) {
+        const bool dense = t.channels == 1 && t.shift == 1;
+        claim(p, x, t.acc, &p->value[i->b], &other, dense ? AC_USE_WRITE : AC_USE_WRITE_SOME);
+        store(p, t.acc, ac_p_range(AC_I8));
+        return;
+    }
+    claim(p, x, t.w, &p->value[i->b], &other, AC_USE_READ);
+    const ac_pvalue at = {.form = ac_affine_of(0)};
+    const ac_affine sums = ac_affine_of((int64_t)t.rows * t.channels);
+    if (t.form == AC_TILE_UNSIGNED)
+        claim(p, x, t.acc, &at, &sums, AC_USE_READ);
+    claim(p, x, t.acc, &at, &sums, AC_USE_WRITE);
+    store(p, t.acc, ac_p_range(AC_I32));
+}
+
+static void requant(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_requants q = ac_ins_requant(i);
+    const ac_pvalue at = {.in = {(int64_t)q.lanes * q.row, (int64_t)q.lanes * q.row},
+                          .form = ac_affine_of((int64_t)q.lanes * q.row)};
+    const ac_affine lanes = ac_affine_of(q.lanes), both = ac_affine_of(2 * (int64_t)q.lanes);
+    claim(p, x, q.acc, &at, &lanes, AC_USE_READ);
+    claim(p, x, q.table, &p->value[i->b], &both, AC_USE_READ);
+    claim(p, x, q.table, &p->value[i->c], &lanes, AC_USE_READ);
+    claim(p, x, q.y, &p->value[i->a], &lanes, AC_USE_WRITE);
+    store(p, q.y, (ac_interval){q.lo, q.hi});
+}
+
+void ac_p_access(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    switch ((int)i->op) {
+    case AC_L_LOAD:
+        claim_n(p, x, i->aux, i->a, i->lanes, AC_USE_READ);
+        break;
+    case AC_L_STORE:
+        claim_n(p, x, i->aux, i->a, i->lanes, AC_USE_WRITE);
+        if (!ac_dtype_is_float((ac_dtype)i->dtype))
+            store(p, i->aux, p->value[i->b].in);
+        break;
+    case AC_L_TILE:
+        tile(p, x);
+        break;
+    case AC_L_REQUANT:
+        requant(p, x);
+        break;
+    case AC_L_MMA:
+        ac_p_doubt(p, x, AC_CLAIM_ACCESS, false, "products of a warp are not followed");
+        break;
+    default:
+        break;
+    }
+}

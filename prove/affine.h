@@ -1,0 +1,109 @@
+/* affine.h - sums of unknown integers, and what is known of those: the arithmetic in which the prover argues.
+ *
+ *     q = 320*oy + 64*ox + oc + 3        oy, ox, oc unknowns: 0 <= oy <= 24, ...
+ *     ac_is_at_most(k, &q, 7999)         is q <= 7999 whatever they are?
+ *
+ * An unknown has an interval and, where there is more to say, bounds that are sums of unknowns made before it (a loop
+ * variable lies under the loop's upper bound; a quotient q of a by 5 has 5 q <= a <= 5 q + 4), or alternatives one of
+ * which it equals (max(a, b) is a or b). Facts are sums that are 0 or more where the code is now: conditions of if.
+ *
+ * A question is answered by taking the unknown that was made last, and putting in its place one of its bounds (any that
+ * leads to an answer) or each of its alternatives (all have to), until a number is left. That ends, as bounds name
+ * older unknowns only, and it is sound whatever is left out: an answer of false means that no proof was found. All
+ * numbers are exact integers; what would overflow is not believed.
+ *
+ * Memory: the region of the knowledge. Cost: a question takes at most AC_KNOW_STEPS steps. */
+#ifndef AC_PROVE_AFFINE_H
+#define AC_PROVE_AFFINE_H
+#include "base/vec.h"
+
+enum { AC_TERMS = 10, AC_KNOW_STEPS = 1500 };
+
+typedef struct ac_term {
+    int64_t k;
+    int32_t unknown;
+} ac_term;
+
+/* c + sum of k * unknown, terms in order of unknowns, no k is 0. `lost`: not a sum that fits here. */
+typedef struct ac_affine {
+    int64_t c;
+    int32_t n;
+    bool lost;
+    ac_term term[AC_TERMS];
+} ac_affine;
+
+/* Integers lo .. hi; at the ends of int64_t: beyond them too. */
+typedef struct ac_interval {
+    int64_t lo, hi;
+} ac_interval;
+
+/* at_most: k * unknown <= sum; at_least: k * unknown >= sum. k > 0 */
+typedef struct ac_known_bound {
+    int64_t k;
+    ac_affine sum;
+} ac_known_bound;
+
+/* The unknown may be `value`, and then `guard` >= 0 (0 always is). */
+typedef struct ac_alternative {
+    ac_affine value, guard;
+} ac_alternative;
+
+typedef struct ac_unknown {
+    ac_interval in;
+    AC_VEC(ac_known_bound) at_most, at_least;
+    const ac_alternative *one_of;
+    int32_t n_one_of;
+    bool attained; /* loop variable of constant bounds: it has every value of its interval, `step` apart, whatever the
+                      others are */
+    bool of_loop, falls, whole; /* loop variable; its step is negative; `last` is its last value, exactly */
+    int64_t step;               /* its size */
+    ac_affine first, last;      /* values */
+} ac_unknown;
+
+typedef struct ac_quotient {
+    ac_affine of;
+    int64_t by;
+    int32_t unknown;
+} ac_quotient;
+
+typedef struct ac_knowledge {
+    ac_region *region;
+    AC_VEC(ac_unknown) unknown; /* item[0] is nobody */
+    AC_VEC(ac_affine) fact;     /* >= 0, where the code is now */
+    AC_VEC(ac_quotient) quotient;
+    int32_t steps; /* left for the question */
+} ac_knowledge;
+
+void ac_know_open(ac_knowledge *k, ac_region *region);
+int32_t ac_know(ac_knowledge *k, int64_t lo, int64_t hi); /* a new unknown */
+void ac_know_at_most(ac_knowledge *k, int32_t unknown, int64_t times, const ac_affine *sum);
+void ac_know_at_least(ac_knowledge *k, int32_t unknown, int64_t times, const ac_affine *sum);
+void ac_know_fact(ac_knowledge *k, const ac_affine *at_least_0);
+/* floor(a / by), by > 0: the unknown that stands for it. */
+int32_t ac_know_quotient(ac_knowledge *k, const ac_affine *a, int64_t by);
+
+ac_affine ac_affine_of(int64_t c);
+ac_affine ac_affine_unknown(int32_t unknown);
+ac_affine ac_affine_add(const ac_affine *a, const ac_affine *b, int64_t times); /* a + times * b */
+ac_affine ac_affine_times(const ac_affine *a, int64_t k);
+ac_affine ac_affine_plus(const ac_affine *a, int64_t c);
+bool ac_affine_equal(const ac_affine *a, const ac_affine *b);
+int64_t ac_affine_coefficient(const ac_affine *a, int32_t unknown);
+ac_interval ac_affine_interval(const ac_knowledge *k, const ac_affine *a); /* by the unknowns' intervals alone */
+
+bool ac_is_at_most(ac_knowledge *k, const ac_affine *a, int64_t limit);
+bool ac_is_at_least(ac_knowledge *k, const ac_affine *a, int64_t limit);
+/* Do the facts contradict each other, so that the code is never run? */
+bool ac_is_unreachable(ac_knowledge *k);
+
+/* Intervals: ends are kept at those of int64_t. */
+int64_t ac_sat_add(int64_t a, int64_t b);
+int64_t ac_sat_mul(int64_t a, int64_t b);
+ac_interval ac_interval_add(ac_interval a, ac_interval b);
+ac_interval ac_interval_sub(ac_interval a, ac_interval b);
+ac_interval ac_interval_mul(ac_interval a, ac_interval b);
+ac_interval ac_interval_join(ac_interval a, ac_interval b);
+ac_interval ac_interval_meet(ac_interval a, ac_interval b); /* of two that are both true */
+bool ac_interval_inside(ac_interval a, ac_interval of);
+
+#endif

@@ -1,0 +1,55 @@
+/* claims.c - claims are counted, and doubts written down. */
+#include "prove/prover.h"
+
+const char *const ac_claim_text[AC_CLAIMS] = {
+    [AC_CLAIM_ACCESS] = "accesses",   [AC_CLAIM_INTEGER] = "arithmetic", [AC_CLAIM_SHIFT] = "shifts",
+    [AC_CLAIM_LOOP] = "loops",        [AC_CLAIM_WRITTEN] = "written",    [AC_CLAIM_ORDER] = "order",
+    [AC_CLAIM_RESTRICT] = "restrict",
+};
+
+void ac_p_proven(ac_prover *p, ac_claim claim)
+{
+    if (p->dry || p->mute)
+        return;
+    p->out->step[p->step].claims[claim]++;
+    p->out->step[p->step].proven[claim]++;
+}
+
+void ac_p_doubt(ac_prover *p, ac_x x, ac_claim claim, bool wrong, const char *fmt, ...)
+{
+    if (!p->dry && p->failed)
+        p->failed[x] = true;
+    if (p->dry || p->mute)
+        return;
+    if (p->fine && x && p->fine[x] && claim <= AC_CLAIM_SHIFT) {
+        ac_p_proven(p, claim);
+        return;
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    const char *reason = ac_vstrf(p->cx->region, fmt, ap);
+    va_end(ap);
+    p->out->step[p->step].claims[claim]++;
+    ac_push(p->cx->region, &p->out->doubt, ((ac_doubt){p->step, x, claim, wrong, reason}));
+}
+
+/* All terms are loop variables that have all their values: so the interval's ends are met. */
+static bool is_attained(const ac_prover *p, const ac_affine *form)
+{
+    for (int32_t i = 0; i < form->n; i++)
+        if (!p->know.unknown.item[form->term[i].unknown].attained)
+            return false;
+    return !p->uncertain && !form->lost;
+}
+
+bool ac_p_surely_above(ac_prover *p, const ac_affine *form, int64_t limit)
+{
+    const ac_interval in = ac_affine_interval(&p->know, form);
+    return !p->uncertain && !form->lost && (in.lo > limit || (is_attained(p, form) && in.hi > limit));
+}
+
+bool ac_p_surely_below(ac_prover *p, const ac_affine *form, int64_t limit)
+{
+    const ac_interval in = ac_affine_interval(&p->know, form);
+    return !p->uncertain && !form->lost && (in.hi < limit || (is_attained(p, form) && in.lo < limit));
+}

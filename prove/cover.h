@@ -1,0 +1,28 @@
+/* cover.h - what the code, as it is followed, has certainly written, and which elements it has touched in which order.
+ *
+ * A loop's unknowns from `since` on are those of an iteration. */
+#ifndef AC_PROVE_COVER_H
+#define AC_PROVE_COVER_H
+#include "prove/prover.h"
+
+/* WRITE_SOME: some of the elements, nobody says which. */
+typedef enum ac_use { AC_USE_READ, AC_USE_WRITE, AC_USE_WRITE_SOME } ac_use;
+
+/* written.c: instruction x uses n elements of a buffer from `index` on. */
+void ac_p_cover_open(ac_prover *p);
+void ac_p_cover_close(ac_prover *p);
+void ac_p_loop_begin(ac_prover *p, ac_x x, int32_t counter, int32_t since);
+void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval trips, bool breaks);
+void ac_p_branch_begin(ac_prover *p);
+void ac_p_branch_else(ac_prover *p);
+void ac_p_branch_end(ac_prover *p);
+void ac_p_cover(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const ac_affine *n, ac_use use);
+
+/* order.c: the same for arguments that share bytes. */
+void ac_p_order_open(ac_prover *p);
+void ac_p_order_close(ac_prover *p);
+void ac_p_order_loop(ac_prover *p, ac_x x, int32_t counter, int32_t since);
+void ac_p_order_end(ac_prover *p);
+void ac_p_order_touch(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const ac_affine *n, ac_use use);
+
+#endif

@@ -1,0 +1,123 @@
+/* extremes.c - the largest (least) element of a range of memory, found by a loop: what it says of loads to come.
+ *
+ *     max = lowest;  for c in 0 .. n: max = max(x[c], max)         then, while nobody writes x:
+ *       - every load of an element of that range is at most max, so max - x[c] is 0 or more;
+ *       - one of them equals max (if there is one). A sum over the same range has one iteration in which the load gives
+ *         max itself, and is at least what that one adds and the least that the others add.
+ *
+ * Softmax needs both: its table is indexed by max - x[c], and its sum is not 0. Operands alone are looked at; that they
+ * are read before they are overwritten is claimed by order.c. */
+#include "prove/extremes.h"
+
+typedef struct extreme {
+    int32_t buf;
+    ac_affine first, n; /* elements */
+    ac_affine value;
+    bool greatest;
+} extreme;
+
+typedef struct ac_extremes {
+    AC_VEC(extreme) item;
+} ac_extremes;
+
+/* Elements first .. first + n - 1: what a load in a loop reads, once each. */
+static bool range_of(ac_prover *p, ac_x load, int32_t counter, ac_affine *first, ac_affine *n)
+{
+    const ac_affine *index = &p->value[ac_p_ins(p, load)->a].form;
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    if (index->lost || u->falls || u->step != 1 || ac_p_ins(p, load)->lanes != 1 ||
+        ac_affine_coefficient(index, counter) != 1)
+        return false;
+    const ac_affine i = ac_affine_unknown(counter), rest = ac_affine_add(index, &i, -1);
+    *first = ac_affine_add(&rest, &u->first, 1);
+    *n = ac_affine_add(&u->last, &u->first, -1);
+    *n = ac_affine_plus(n, 1);
+    return !first->lost && !n->lost;
+}
+
+static bool is_operand(const ac_prover *p, ac_x load)
+{
+    const ac_ins *i = ac_p_ins(p, load);
+    return i->op == AC_L_LOAD && !ac_dtype_is_float((ac_dtype)i->dtype) && p->fn->buf.item[i->aux].role == AC_BUF_IN;
+}
+
+/* Instructions of the loop that are run in every iteration, once. */
+static ac_x next_direct(const ac_prover *p, ac_x x)
+{
+    const ac_lop op = (ac_lop)ac_p_ins(p, x)->op;
+    if (op == AC_L_FOR)
+        return p->end[x] + 1;
+    if (op == AC_L_IF) {
+        x = p->end[x];
+        return (ac_p_ins(p, x)->op == AC_L_ELSE ? p->end[x] : x) + 1;
+    }
+    return x + 1;
+}
+
+void ac_p_extreme_found(ac_prover *p, ac_x loop, ac_x var, int32_t counter, const ac_pvalue *entry, bool runs)
+{
+    for (ac_x x = loop + 1; x < p->end[loop]; x = next_direct(p, x)) {
+        const ac_ins *set = ac_p_ins(p, x);
+        if (set->op != AC_L_SET || set->aux != var)
+            continue;
+        const ac_ins *most = ac_p_ins(p, set->a);
+        if ((most->op != AC_L_MAX && most->op != AC_L_MIN) || set->a < loop)
+            return;
+        const bool greatest = most->op == AC_L_MAX;
+        const bool a_is_load = is_operand(p, most->a);
+        const ac_x load = a_is_load ? most->a : most->b, old = a_is_load ? most->b : most->a;
+        if (!is_operand(p, load) || load < loop || ac_p_ins(p, old)->op != AC_L_GET || ac_p_ins(p, old)->aux != var)
+            return;
+        const ac_interval range = ac_p_range((ac_dtype)most->dtype);
+        extreme e = {.buf = ac_p_ins(p, load)->aux, .value = p->value[var].form, .greatest = greatest};
+        if (!runs || (greatest ? entry->in.hi > range.lo : entry->in.lo < range.hi) || e.value.lost ||
+            !range_of(p, load, counter, &e.first, &e.n))
+            return;
+        if (!p->extremes)
+            p->extremes = AC_NEW(p->tmp, ac_extremes);
+        ac_push(p->tmp, &p->extremes->item, e);
+        return;
+    }
+}
+
+void ac_p_extreme_load(ac_prover *p, ac_x load, ac_pvalue *v)
+{
+    if (!p->extremes || !is_operand(p, load) || v->form.n != 1)
+        return;
+    if (load == p->witness) {
+        *v = (ac_pvalue){.in = ac_interval_meet(v->in, ac_affine_interval(&p->know, &p->witness_value)),
+                         .form = p->witness_value};
+        return;
+    }
+    const ac_ins *i = ac_p_ins(p, load);
+    for (int32_t k = p->extremes->item.n - 1; k >= 0; k--) {
+        const extreme *e = &p->extremes->item.item[k];
+        const ac_affine ahead = ac_affine_add(&p->value[i->a].form, &e->first, -1),
+                        over = ac_affine_add(&ahead, &e->n, -1);
+        if (e->buf != i->aux || ahead.lost || over.lost || !ac_is_at_least(&p->know, &ahead, 0) ||
+            !ac_is_at_most(&p->know, &over, -i->lanes))
+            continue;
+        if (e->greatest)
+            ac_know_at_most(&p->know, v->form.term[0].unknown, 1, &e->value);
+        else
+            ac_know_at_least(&p->know, v->form.term[0].unknown, 1, &e->value);
+        v->in = ac_interval_meet(v->in, p->know.unknown.item[v->form.term[0].unknown].in);
+    }
+}
+
+ac_x ac_p_extreme_witness(ac_prover *p, ac_x loop, int32_t counter, ac_affine *value)
+{
+    for (ac_x x = loop + 1; p->extremes && x < p->end[loop]; x = next_direct(p, x)) {
+        ac_affine first, n;
+        if (!is_operand(p, x) || !range_of(p, x, counter, &first, &n))
+            continue;
+        for (int32_t k = p->extremes->item.n - 1; k >= 0; k--) {
+            const extreme *e = &p->extremes->item.item[k];
+            if (e->buf == ac_p_ins(p, x)->aux && ac_affine_equal(&e->first, &first) && ac_affine_equal(&e->n, &n)) {
+                *value = e->value;
+                return x;
+            }
+        }
+    }
+    return 0;
+}

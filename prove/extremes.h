@@ -1,0 +1,14 @@
+/* extremes.h - largest and least elements that loops have found. */
+#ifndef AC_PROVE_EXTREMES_H
+#define AC_PROVE_EXTREMES_H
+#include "prove/prover.h"
+
+/* After a loop that left `var` with what it holds now: does it hold the extreme of a range? `entry`: before the loop;
+ * `runs`: at least once, and never left early. */
+void ac_p_extreme_found(ac_prover *p, ac_x loop, ac_x var, int32_t counter, const ac_pvalue *entry, bool runs);
+/* What extremes say of a load: v is narrowed. */
+void ac_p_extreme_load(ac_prover *p, ac_x load, ac_pvalue *v);
+/* A load of the loop that goes over the range of an extreme, which is *value; 0: there is none. */
+ac_x ac_p_extreme_witness(ac_prover *p, ac_x loop, int32_t counter, ac_affine *value);
+
+#endif

@@ -1,0 +1,186 @@
+/* follow.c - the structure of a function: its blocks in order, what variables hold, what is true in branches. Loops
+ * are in loops.c. */
+#include "prove/cover.h"
+
+#include <math.h>
+
+/* ------------------------------------------------------------------ conditions */
+
+static void assume_below(ac_prover *p, ac_x a, ac_x b, int64_t slack) /* a + slack <= b */
+{
+    const ac_affine gap = ac_affine_add(&p->value[b].form, &p->value[a].form, -1), f = ac_affine_plus(&gap, -slack);
+    ac_know_fact(&p->know, &f);
+}
+
+static void assume(ac_prover *p, ac_x x, bool truth)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const bool numbers = i->op >= AC_L_EQ && i->op <= AC_L_LE && !ac_dtype_is_float((ac_dtype)ac_p_ins(p, i->a)->dtype);
+    if (i->op == AC_L_NOT) {
+        assume(p, i->a, !truth);
+    } else if ((i->op == AC_L_AND && truth) || (i->op == AC_L_OR && !truth)) {
+        assume(p, i->a, truth);
+        assume(p, i->b, truth);
+    } else if (numbers && (i->op == AC_L_LT || i->op == AC_L_LE)) {
+        const int64_t slack = i->op == AC_L_LT;
+        if (truth)
+            assume_below(p, i->a, i->b, slack);
+        else
+            assume_below(p, i->b, i->a, 1 - slack);
+    } else if (numbers && truth == (i->op == AC_L_EQ)) {
+        assume_below(p, i->a, i->b, 0);
+        assume_below(p, i->b, i->a, 0);
+    }
+}
+
+/* ------------------------------------------------------------------ variables */
+
+ac_pvalue ac_p_join(ac_prover *p, const ac_pvalue *a, const ac_pvalue *b, ac_dtype d)
+{
+    if (ac_dtype_is_float(d))
+        return (ac_pvalue){.least = fmin(a->least, b->least),
+                           .most = fmax(a->most, b->most),
+                           .maybe_nan = a->maybe_nan || b->maybe_nan,
+                           .form = {.lost = true}};
+    const ac_affine gap = ac_affine_add(&b->form, &a->form, -1);
+    const ac_interval in = ac_interval_join(a->in, b->in);
+    if (gap.lost)
+        return ac_p_unknown(p, d, in);
+    if (!gap.n && !gap.c)
+        return (ac_pvalue){.in = in, .form = a->form};
+    const ac_interval by = ac_interval_join(ac_affine_interval(&p->know, &gap), (ac_interval){0, 0});
+    const int32_t u = ac_know(&p->know, by.lo, by.hi);
+    ac_alternative *either = AC_NEW_N(p->tmp, ac_alternative, 2);
+    either[1].value = gap;
+    p->know.unknown.item[u].one_of = either;
+    p->know.unknown.item[u].n_one_of = 2;
+    const ac_affine more = ac_affine_unknown(u);
+    const ac_affine form = ac_affine_add(&a->form, &more, 1);
+    return form.lost ? ac_p_unknown(p, d, in) : (ac_pvalue){.in = in, .form = form};
+}
+
+/* Variables declared before x that the instructions from x up to `to` set; asked of an x once, then known. */
+const ac_x *ac_p_set_between(ac_prover *p, ac_x x, ac_x to, int32_t *n)
+{
+    ac_pset *known = &p->set[x];
+    if (!known->var) {
+        known->var = AC_NEW_N(p->keep, ac_x, to - x + 1);
+        bool *seen = AC_NEW_N(p->tmp, bool, x + 1);
+        for (ac_x k = x; k < to; k++) {
+            const ac_ins *i = ac_p_ins(p, k);
+            if (i->op == AC_L_SET && i->aux < x && !seen[i->aux]) {
+                seen[i->aux] = true;
+                known->var[known->n++] = i->aux;
+            }
+        }
+    }
+    *n = known->n;
+    return known->var;
+}
+
+ac_pvalue *ac_p_values_of(ac_prover *p, const ac_x *var, int32_t n)
+{
+    ac_pvalue *v = AC_NEW_N(p->tmp, ac_pvalue, n + 1);
+    for (int32_t k = 0; k < n; k++)
+        v[k] = p->value[var[k]];
+    return v;
+}
+
+void ac_p_set_values(ac_prover *p, const ac_x *var, int32_t n, const ac_pvalue *v)
+{
+    for (int32_t k = 0; k < n; k++)
+        p->value[var[k]] = v[k];
+}
+
+/* ------------------------------------------------------------------ branches */
+
+static void branch(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_interval cond = p->value[i->a].in;
+    const ac_x middle = p->end[x], end = ac_p_ins(p, middle)->op == AC_L_ELSE ? p->end[middle] : middle;
+    if (cond.lo == cond.hi) {
+        if (cond.lo)
+            ac_p_follow(p, x + 1, middle);
+        else if (middle != end)
+            ac_p_follow(p, middle + 1, end);
+        return;
+    }
+    int32_t n;
+    const ac_x *var = ac_p_set_between(p, x, end, &n);
+    const ac_pvalue *before = ac_p_values_of(p, var, n);
+    const int32_t facts = p->know.fact.n;
+    p->uncertain++;
+    ac_p_branch_begin(p);
+    assume(p, i->a, true);
+    ac_p_follow(p, x + 1, middle);
+    p->know.fact.n = facts;
+    const ac_pvalue *then = ac_p_values_of(p, var, n);
+    ac_p_set_values(p, var, n, before);
+    ac_p_branch_else(p);
+    assume(p, i->a, false);
+    const int32_t otherwise = p->know.fact.n;
+    if (middle != end)
+        ac_p_follow(p, middle + 1, end);
+    p->know.fact.n = otherwise;
+    ac_p_branch_end(p);
+    p->know.fact.n = facts;
+    p->uncertain--;
+    for (int32_t k = 0; k < n; k++)
+        p->value[var[k]] = ac_p_join(p, &then[k], &p->value[var[k]], (ac_dtype)ac_p_ins(p, var[k])->dtype);
+}
+
+/* ------------------------------------------------------------------ statements */
+
+static void leave_early(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_interval cond = p->value[i->a].in;
+    ac_pframe *f = p->frame;
+    if (i->op == AC_L_BREAK_IF && f && cond.hi) {
+        for (int32_t k = 0; k < f->n_var; k++) {
+            const ac_dtype d = (ac_dtype)ac_p_ins(p, f->var[k])->dtype;
+            f->broken[k] = f->breaks ? ac_p_join(p, &f->broken[k], &p->value[f->var[k]], d) : p->value[f->var[k]];
+        }
+        f->breaks = true;
+    }
+    if (cond.hi)
+        p->uncertain++;
+    assume(p, i->a, false);
+}
+
+void ac_p_follow(ac_prover *p, ac_x from, ac_x to)
+{
+    for (ac_x x = from; x < to; x++) {
+        const ac_ins *i = ac_p_ins(p, x);
+        switch ((int)i->op) {
+        case AC_L_FOR:
+            ac_p_loop(p, x);
+            x = p->end[x];
+            break;
+        case AC_L_IF:
+            branch(p, x);
+            x = p->end[x];
+            x = ac_p_ins(p, x)->op == AC_L_ELSE ? p->end[x] : x;
+            break;
+        case AC_L_VAR:
+            p->value[x] = p->value[i->a];
+            break;
+        case AC_L_SET:
+            p->value[i->aux] = p->value[i->a];
+            break;
+        case AC_L_STORE:
+        case AC_L_TILE:
+        case AC_L_REQUANT:
+        case AC_L_MMA:
+            ac_p_access(p, x);
+            break;
+        case AC_L_BREAK_IF:
+        case AC_L_FAIL_IF:
+            leave_early(p, x);
+            break;
+        default:
+            ac_p_value(p, x);
+        }
+    }
+}

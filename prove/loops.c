@@ -1,0 +1,343 @@
+/* loops.c - loops: what holds of variables at the start of every iteration, the claim that they end, and the pass over
+ * the body.
+ *
+ * At the start of an iteration a variable holds, by the first rule that fits:
+ *   - v0 + d * iterations, where a body adds the number d whatever happens;
+ *   - v0 + something in [lo, hi] * iterations, where it adds something in [lo, hi]: accumulators;
+ *   - an interval that a body leads back into: found by following it until nothing changes, ends that still move after
+ *     a while become those of the type; a few iterations are gone through one by one instead. */
+#include "prove/cover.h"
+#include "prove/extremes.h"
+
+enum { FEW = 4 }; /* iterations that may be gone through one by one */
+
+typedef enum rule { ADDS, STAYS_IN, IS_FLOAT } rule;
+
+typedef struct looped {
+    ac_x x, end;
+    const ac_x *var;
+    int32_t n_var;
+    ac_pvalue *entry, *head, *last; /* of each variable: before the loop, at the start and the end of an iteration */
+    rule *how;
+    ac_interval *adds;
+    int32_t *head_unknown;
+    ac_interval trips; /* number of iterations */
+    ac_pframe frame;
+    int64_t step;
+    ac_pvalue lo, hi;
+    int32_t since;   /* unknowns from here on are those of an iteration */
+    int32_t counter; /* the unknown of the loop variable, of the pass at work */
+    bool has_witness;
+    ac_interval *one_adds; /* what an iteration adds in which a load gives an extreme: there is one */
+    bool settled;          /* rules are found: `head` holds */
+} looped;
+
+static ac_interval times_upto(ac_interval by, int64_t least, int64_t most)
+{
+    return (ac_interval){by.lo < 0 ? ac_sat_mul(by.lo, most) : ac_sat_mul(by.lo, least),
+                         by.hi > 0 ? ac_sat_mul(by.hi, most) : ac_sat_mul(by.hi, least)};
+}
+
+/* The loop variable: an unknown between the loop's bounds. */
+static int32_t counter_of(ac_prover *p, const looped *l)
+{
+    const bool up = l->step > 0;
+    const int64_t s = up ? l->step : -l->step;
+    const ac_pvalue *lo = &l->lo, *hi = &l->hi;
+    const ac_interval range = ac_p_range(AC_I32);
+    const int32_t u =
+        ac_know(&p->know, up ? lo->in.lo : ac_sat_add(hi->in.lo, 1), up ? ac_sat_add(hi->in.hi, -1) : lo->in.hi);
+    ac_unknown *it = &p->know.unknown.item[u];
+    it->in = ac_interval_meet(it->in, range);
+    it->of_loop = true;
+    it->step = s;
+    it->first = lo->form;
+    ac_affine gap = ac_affine_add(&hi->form, &lo->form, -1); /* hi - lo */
+    if (!up)
+        gap = ac_affine_times(&gap, -1);
+    /* The last value is lo + s * floor((gap - 1) / s): a sum, where s divides all but the number of gap. */
+    bool whole = !gap.lost;
+    for (int32_t k = 0; k < gap.n && whole; k++)
+        whole = gap.term[k].k % s == 0;
+    const ac_affine below = ac_affine_plus(&hi->form, up ? -1 : 1);
+    ac_affine last = below;
+    if (whole) {
+        const int64_t rest = ((gap.c - 1) % s + s) % s;
+        last = ac_affine_plus(&gap, -1 - rest);
+        last = ac_affine_add(&lo->form, &last, up ? 1 : -1);
+    }
+    if (up) {
+        ac_know_at_least(&p->know, u, 1, &lo->form);
+        ac_know_at_most(&p->know, u, 1, &below);
+        ac_know_at_most(&p->know, u, 1, &last);
+    } else {
+        ac_know_at_most(&p->know, u, 1, &lo->form);
+        ac_know_at_least(&p->know, u, 1, &below);
+        ac_know_at_least(&p->know, u, 1, &last);
+    }
+    it = &p->know.unknown.item[u];
+    it->last = last;
+    it->falls = !up;
+    it->whole = whole;
+    it->attained = whole && !gap.n && !lo->form.lost && !lo->form.n && !p->uncertain;
+    return u;
+}
+
+/* v0 + d * iterations, as a sum, where the loop variable is `at`. */
+static bool counted(const looped *l, int32_t k, const ac_affine *at, ac_affine *form)
+{
+    const int64_t d = l->adds[k].lo, s = l->step;
+    if (d != l->adds[k].hi || d % s || at->lost || l->lo.form.lost)
+        return false;
+    const ac_affine so_far = ac_affine_add(at, &l->lo.form, -1);
+    *form = ac_affine_add(&l->entry[k].form, &so_far, d / s);
+    return !form->lost;
+}
+
+/* Follows the body once from the variables' values in `head`; their values after it go to `last`. */
+static void pass(ac_prover *p, looped *l)
+{
+    const int32_t facts = p->know.fact.n;
+    l->counter = counter_of(p, l);
+    const ac_affine i = ac_affine_unknown(l->counter);
+    p->value[l->x] = (ac_pvalue){.in = p->know.unknown.item[l->counter].in, .form = i};
+    const ac_affine gap =
+        l->step > 0 ? ac_affine_add(&l->hi.form, &l->lo.form, -1) : ac_affine_add(&l->lo.form, &l->hi.form, -1);
+    const ac_affine runs = ac_affine_plus(&gap, -1);
+    if (runs.n)
+        ac_know_fact(&p->know, &runs);
+    l->frame = (ac_pframe){.var = l->var, .n_var = l->n_var, .up = p->frame};
+    l->frame.broken = AC_NEW_N(p->tmp, ac_pvalue, l->n_var + 1);
+    p->frame = &l->frame;
+    ac_p_set_values(p, l->var, l->n_var, l->head);
+    for (int32_t k = 0; k < l->n_var && l->settled; k++) {
+        ac_affine form;
+        if (l->how[k] == ADDS && counted(l, k, &i, &form))
+            p->value[l->var[k]].form = form;
+    }
+    const int32_t uncertain = p->uncertain;
+    p->uncertain += l->trips.lo < 1;
+    ac_p_loop_begin(p, l->x, l->counter, l->since);
+    ac_p_follow(p, l->x + 1, l->end);
+    ac_p_loop_end(p, l->counter, l->since, l->trips, l->frame.breaks);
+    p->uncertain = uncertain;
+    p->frame = l->frame.up;
+    p->know.fact.n = facts;
+    for (int32_t k = 0; k < l->n_var; k++)
+        l->last[k] = p->value[l->var[k]];
+}
+
+static ac_dtype type_of(const ac_prover *p, const looped *l, int32_t k)
+{
+    return (ac_dtype)ac_p_ins(p, l->var[k])->dtype;
+}
+
+/* What a pass has added to variable k, if it has added something to whatever it was. */
+static bool more_of(const ac_prover *p, const looped *l, int32_t k, ac_interval *more)
+{
+    const ac_affine start = ac_affine_unknown(l->head_unknown[k]);
+    const ac_affine by = ac_affine_add(&l->last[k].form, &start, -1);
+    bool adds = !by.lost;
+    for (int32_t v = 0; v < l->n_var; v++)
+        adds &= !l->head_unknown[v] || !ac_affine_coefficient(&by, l->head_unknown[v]);
+    *more = ac_affine_interval(&p->know, &by);
+    return adds;
+}
+
+/* A first pass, from anything: which variables does the body add to? */
+static void find_rules(ac_prover *p, looped *l)
+{
+    for (int32_t k = 0; k < l->n_var; k++) {
+        const ac_dtype d = type_of(p, l, k);
+        l->head[k] = ac_p_unknown(p, d, ac_dtype_is_float(d) ? (ac_interval){0} : ac_p_range(d));
+        l->head_unknown[k] = ac_dtype_is_float(d) ? 0 : l->head[k].form.term[0].unknown;
+    }
+    pass(p, l);
+    for (int32_t k = 0; k < l->n_var; k++)
+        l->how[k] = ac_dtype_is_float(type_of(p, l, k)) ? IS_FLOAT : more_of(p, l, k, &l->adds[k]) ? ADDS : STAYS_IN;
+    for (int32_t k = 0; k < l->n_var; k++) { /* a sum that leaves its type says nothing */
+        const ac_interval all = times_upto(l->adds[k], 0, l->trips.hi);
+        if (l->how[k] == ADDS && l->trips.hi <= FEW && !ac_interval_inside(all, ac_p_range(type_of(p, l, k))))
+            l->how[k] = STAYS_IN;
+    }
+    p->witness = ac_p_extreme_witness(p, l->x, l->counter, &p->witness_value);
+    if (!p->witness)
+        return;
+    pass(p, l);
+    p->witness = 0;
+    l->has_witness = true;
+    for (int32_t k = 0; k < l->n_var; k++)
+        if (l->how[k] == ADDS && !more_of(p, l, k, &l->one_adds[k]))
+            l->one_adds[k] = l->adds[k];
+}
+
+static void set_heads(ac_prover *p, looped *l)
+{
+    for (int32_t k = 0; k < l->n_var; k++) {
+        const ac_dtype d = type_of(p, l, k);
+        if (l->how[k] != ADDS)
+            continue;
+        const int64_t most = ac_sat_add(l->trips.hi, -1);
+        const ac_interval more = times_upto(l->adds[k], 0, most);
+        const ac_interval in = ac_interval_meet(ac_p_range(d), ac_interval_add(l->entry[k].in, more));
+        const ac_affine u = ac_affine_unknown(ac_know(&p->know, more.lo, more.hi));
+        const ac_affine form = ac_affine_add(&l->entry[k].form, &u, 1);
+        l->head[k] = form.lost ? ac_p_unknown(p, d, in) : (ac_pvalue){.in = in, .form = form};
+    }
+}
+
+/* The few iterations one after the other: a variable holds what it holds at the start of any of them. */
+static void go_through(ac_prover *p, looped *l)
+{
+    ac_pvalue *all = AC_NEW_N(p->tmp, ac_pvalue, l->n_var + 1);
+    for (int32_t k = 0; k < l->n_var; k++)
+        all[k] = l->how[k] == STAYS_IN ? l->entry[k] : l->head[k];
+    for (int64_t n = 0; n < l->trips.hi; n++) {
+        for (int32_t k = 0; k < l->n_var; k++) {
+            if (l->how[k] != STAYS_IN)
+                continue;
+            const ac_interval in = n ? l->last[k].in : l->entry[k].in;
+            l->head[k] = ac_p_unknown(p, type_of(p, l, k), in);
+            all[k].in = ac_interval_join(all[k].in, in);
+        }
+        if (n + 1 < l->trips.hi)
+            pass(p, l);
+    }
+    for (int32_t k = 0; k < l->n_var; k++)
+        if (l->how[k] == STAYS_IN)
+            l->head[k] = ac_p_unknown(p, type_of(p, l, k), all[k].in);
+}
+
+/* Finds intervals that the body leads back into. */
+static void settle(ac_prover *p, looped *l)
+{
+    enum { WIDEN_AFTER = 2, PASSES = 7 };
+    bool moving = false;
+    for (int32_t k = 0; k < l->n_var; k++) {
+        moving |= l->how[k] == STAYS_IN;
+        if (l->how[k] == STAYS_IN)
+            l->head[k] = ac_p_unknown(p, type_of(p, l, k), l->entry[k].in);
+        if (l->how[k] == IS_FLOAT)
+            l->head[k] = ac_p_unknown(p, type_of(p, l, k), (ac_interval){0});
+    }
+    for (int32_t n = 0; moving; n++) {
+        if (n == WIDEN_AFTER && l->trips.hi <= FEW) {
+            go_through(p, l);
+            return;
+        }
+        pass(p, l);
+        moving = false;
+        for (int32_t k = 0; k < l->n_var; k++) {
+            if (l->how[k] != STAYS_IN)
+                continue;
+            const ac_interval range = ac_p_range(type_of(p, l, k));
+            ac_interval in = l->head[k].in;
+            const ac_interval last = l->last[k].in;
+            if (ac_interval_inside(last, in))
+                continue;
+            moving = true;
+            if (n >= WIDEN_AFTER)
+                in = (ac_interval){last.lo < in.lo || n > PASSES ? range.lo : in.lo,
+                                   last.hi > in.hi || n > PASSES ? range.hi : in.hi};
+            l->head[k] = ac_p_unknown(p, type_of(p, l, k), ac_interval_join(in, last));
+        }
+    }
+}
+
+/* What all iterations add. One of them adds `one_adds`, where something is known of one. */
+static ac_interval added(const looped *l, int32_t k)
+{
+    if (l->frame.breaks || !l->has_witness || l->trips.lo < 1)
+        return times_upto(l->adds[k], l->frame.breaks ? 0 : l->trips.lo, l->trips.hi);
+    return ac_interval_add(times_upto(l->adds[k], l->trips.lo - 1, l->trips.hi - 1), l->one_adds[k]);
+}
+
+/* What variables hold after the loop. */
+static void leave(ac_prover *p, looped *l)
+{
+    for (int32_t k = 0; k < l->n_var; k++) {
+        const ac_dtype d = type_of(p, l, k);
+        ac_pvalue v;
+        if (l->how[k] == ADDS) {
+            const ac_interval more = added(l, k);
+            const ac_affine u =
+                more.lo == more.hi ? ac_affine_of(more.lo) : ac_affine_unknown(ac_know(&p->know, more.lo, more.hi));
+            ac_affine form = ac_affine_add(&l->entry[k].form, &u, 1);
+            const ac_affine gap = ac_affine_add(&l->hi.form, &l->lo.form, -1);
+            if (more.lo != more.hi && l->step == 1 && !l->frame.breaks && ac_is_at_least(&p->know, &gap, 0))
+                counted(l, k, &l->hi.form, &form);
+            const ac_interval in = ac_interval_meet(ac_p_range(d), ac_interval_add(l->entry[k].in, more));
+            v = form.lost ? ac_p_unknown(p, d, in) : (ac_pvalue){.in = in, .form = form};
+        } else if (l->how[k] == STAYS_IN) {
+            v = ac_p_unknown(p, d, l->trips.lo > 0 ? l->last[k].in : l->head[k].in);
+        } else {
+            v = ac_p_unknown(p, d, (ac_interval){0});
+        }
+        p->value[l->var[k]] = l->frame.breaks ? ac_p_join(p, &v, &l->frame.broken[k], d) : v;
+        if (l->how[k] == STAYS_IN)
+            ac_p_extreme_found(p, l->x, l->var[k], l->counter, &l->entry[k], l->trips.lo > 0 && !l->frame.breaks);
+    }
+}
+
+/* The claims about a loop itself: its counter does not overflow. */
+static void claim_loop(ac_prover *p, const looped *l)
+{
+    const ac_affine past = ac_affine_plus(&l->hi.form, l->step > 0 ? l->step - 1 : l->step + 1);
+    const ac_interval range = ac_p_range(AC_I32);
+    const bool bounded =
+        l->step > 0 ? ac_is_at_most(&p->know, &past, range.hi) : ac_is_at_least(&p->know, &past, range.lo);
+    if (bounded)
+        ac_p_proven(p, AC_CLAIM_LOOP);
+    else
+        ac_p_doubt(p, l->x, AC_CLAIM_LOOP, false,
+                   "the counter may pass the end of i32: the bound is %lld .. %lld, the step %lld",
+                   (long long)l->hi.in.lo, (long long)l->hi.in.hi, (long long)l->step);
+}
+
+static ac_interval trips_of(const ac_prover *p, const looped *l)
+{
+    const ac_affine gap =
+        l->step > 0 ? ac_affine_add(&l->hi.form, &l->lo.form, -1) : ac_affine_add(&l->lo.form, &l->hi.form, -1);
+    ac_interval in = l->step > 0 ? ac_interval_sub(l->hi.in, l->lo.in) : ac_interval_sub(l->lo.in, l->hi.in);
+    if (!gap.lost)
+        in = ac_interval_meet(in, ac_affine_interval(&p->know, &gap));
+    const int64_t s = l->step > 0 ? l->step : -l->step;
+    in.lo = in.lo <= 0 ? 0 : (in.lo + s - 1) / s;
+    in.hi = in.hi <= 0 ? 0 : ac_sat_add(in.hi, s - 1) / s;
+    return in;
+}
+
+void ac_p_loop(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    looped l = {.x = x, .end = p->end[x], .step = i->k.i, .lo = p->value[i->a], .hi = p->value[i->b]};
+    claim_loop(p, &l);
+    l.trips = trips_of(p, &l);
+    l.since = p->know.unknown.n;
+    if (!l.trips.hi)
+        return;
+    l.var = ac_p_set_between(p, x, l.end, &l.n_var);
+    l.entry = ac_p_values_of(p, l.var, l.n_var);
+    l.head = ac_p_values_of(p, l.var, l.n_var);
+    l.last = ac_p_values_of(p, l.var, l.n_var);
+    l.how = AC_NEW_N(p->tmp, rule, l.n_var + 1);
+    l.adds = AC_NEW_N(p->tmp, ac_interval, l.n_var + 1);
+    l.one_adds = AC_NEW_N(p->tmp, ac_interval, l.n_var + 1);
+    l.head_unknown = AC_NEW_N(p->tmp, int32_t, l.n_var + 1);
+    const bool dry = p->dry;
+    bool numbers = false;
+    for (int32_t k = 0; k < l.n_var; k++)
+        numbers |= !ac_dtype_is_float(type_of(p, &l, k));
+    p->dry = true;
+    if (numbers)
+        find_rules(p, &l);
+    else
+        for (int32_t k = 0; k < l.n_var; k++)
+            l.how[k] = IS_FLOAT;
+    set_heads(p, &l);
+    l.settled = true;
+    settle(p, &l);
+    p->dry = dry;
+    pass(p, &l);
+    leave(p, &l);
+}

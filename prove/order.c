@@ -1,0 +1,259 @@
+/* order.c - arguments that share bytes: is every element of an operand read before another argument's element is
+ * written over it?
+ *
+ * For a write and a read of bytes that may be the same there are two ways in which the write comes first: in an earlier
+ * iteration of a loop around both, those further out being the same, or before it in the code with all common loops at
+ * the same iteration. In each case the two have to touch different bytes whatever the loops inside are at: so for an
+ * earlier iteration everything that the read knows from that loop on is renamed, and its loop variable is at least a
+ * step further. Conditions of if are left out, which only makes it harder to prove. */
+#include "prove/bytes.h"
+#include "prove/cover.h"
+
+enum { MOST_PAIRS = 4096 };
+
+/* A loop that is open. */
+typedef struct ac_link {
+    ac_x x;
+    int32_t counter, since; /* unknowns from `since` on belong to an iteration */
+    int32_t depth;          /* 1: outermost */
+    struct ac_link *up;
+} ac_link;
+
+typedef struct touch {
+    ac_x x;
+    int32_t buf, order;
+    bool writes;
+    ac_affine index, n;
+    const ac_link *loop;
+} touch;
+
+typedef struct ac_touches {
+    ac_link *loop;
+    AC_VEC(touch) touch;
+    bool *overlaps; /* by argument: with another, and one of the two is written */
+} ac_touches;
+
+void ac_p_order_open(ac_prover *p)
+{
+    const int32_t n = p->call->n_arg;
+    p->touches = AC_NEW(p->tmp, ac_touches);
+    p->touches->overlaps = AC_NEW_N(p->tmp, bool, p->fn->buf.n + 1);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++)
+            p->touches->overlaps[i] |= i != j &&
+                                       (ac_p_arg_written(p->m, p->step, i) || ac_p_arg_written(p->m, p->step, j)) &&
+                                       ac_p_args_overlap(p->m, p->step, i, j);
+}
+
+void ac_p_order_loop(ac_prover *p, ac_x x, int32_t counter, int32_t since)
+{
+    ac_link *l = AC_NEW(p->tmp, ac_link);
+    *l = (ac_link){x, counter, since, p->touches->loop ? p->touches->loop->depth + 1 : 1, p->touches->loop};
+    p->touches->loop = l;
+}
+
+void ac_p_order_end(ac_prover *p)
+{
+    p->touches->loop = p->touches->loop->up;
+}
+
+void ac_p_order_touch(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const ac_affine *n, ac_use use)
+{
+    ac_touches *t = p->touches;
+    if (t->overlaps[buf])
+        ac_push(p->tmp, &t->touch, ((touch){x, buf, t->touch.n, use != AC_USE_READ, *index, *n, t->loop}));
+}
+
+/* ------------------------------------------------------------------ renaming */
+
+typedef struct renaming {
+    ac_prover *p;
+    int32_t since, n;
+    int32_t *to; /* by unknown from `since` on: its new one; 0: none yet */
+} renaming;
+
+static int32_t renamed(renaming *r, int32_t unknown);
+
+static ac_affine rename_sum(renaming *r, const ac_affine *a)
+{
+    ac_affine sum = ac_affine_of(a->c);
+    sum.lost = a->lost;
+    for (int32_t i = 0; i < a->n; i++) {
+        const ac_affine u = ac_affine_unknown(renamed(r, a->term[i].unknown));
+        sum = ac_affine_add(&sum, &u, a->term[i].k);
+    }
+    return sum;
+}
+
+/* The unknown as it is in another iteration: a copy, with what is known of it said of copies. */
+static int32_t renamed(renaming *r, int32_t unknown)
+{
+    ac_knowledge *k = &r->p->know;
+    if (unknown < r->since || unknown >= r->n)
+        return unknown;
+    int32_t *to = &r->to[unknown - r->since];
+    if (*to)
+        return *to;
+    const ac_unknown from = k->unknown.item[unknown];
+    const int32_t u = ac_know(k, from.in.lo, from.in.hi);
+    *to = u;
+    /* what it refers to is older, and gets a newer number: order no longer says age, so bounds are put in last */
+    for (int32_t i = 0; i < from.at_most.n; i++) {
+        const ac_affine sum = rename_sum(r, &from.at_most.item[i].sum);
+        ac_know_at_most(k, u, from.at_most.item[i].k, &sum);
+    }
+    for (int32_t i = 0; i < from.at_least.n; i++) {
+        const ac_affine sum = rename_sum(r, &from.at_least.item[i].sum);
+        ac_know_at_least(k, u, from.at_least.item[i].k, &sum);
+    }
+    if (from.n_one_of) {
+        ac_alternative *each = AC_NEW_N(r->p->tmp, ac_alternative, from.n_one_of);
+        for (int32_t i = 0; i < from.n_one_of; i++) {
+            each[i].value = rename_sum(r, &from.one_of[i].value);
+            each[i].guard = rename_sum(r, &from.one_of[i].guard);
+        }
+        k->unknown.item[u].one_of = each;
+        k->unknown.item[u].n_one_of = from.n_one_of;
+    }
+    return u;
+}
+
+/* In order of age, so that bounds name older unknowns only. */
+static void rename_all(renaming *r, const ac_affine *a)
+{
+    AC_VEC(int32_t) need = {0};
+    bool *seen = AC_NEW_N(r->p->tmp, bool, r->n + 1);
+    for (int32_t i = 0; i < a->n; i++)
+        ac_push(r->p->tmp, &need, a->term[i].unknown);
+    for (int32_t at = 0; at < need.n; at++) {
+        const int32_t u = need.item[at];
+        if (u < r->since || seen[u])
+            continue;
+        seen[u] = true;
+        const ac_unknown *from = &r->p->know.unknown.item[u];
+        for (int32_t i = 0; i < from->at_most.n; i++)
+            for (int32_t t = 0; t < from->at_most.item[i].sum.n; t++)
+                ac_push(r->p->tmp, &need, from->at_most.item[i].sum.term[t].unknown);
+        for (int32_t i = 0; i < from->at_least.n; i++)
+            for (int32_t t = 0; t < from->at_least.item[i].sum.n; t++)
+                ac_push(r->p->tmp, &need, from->at_least.item[i].sum.term[t].unknown);
+        for (int32_t i = 0; i < from->n_one_of; i++) {
+            for (int32_t t = 0; t < from->one_of[i].value.n; t++)
+                ac_push(r->p->tmp, &need, from->one_of[i].value.term[t].unknown);
+            for (int32_t t = 0; t < from->one_of[i].guard.n; t++)
+                ac_push(r->p->tmp, &need, from->one_of[i].guard.term[t].unknown);
+        }
+    }
+    for (int32_t u = r->since; u < r->n; u++)
+        if (seen[u])
+            renamed(r, u);
+}
+
+/* ------------------------------------------------------------------ pairs */
+
+typedef struct pair {
+    const touch *write, *read;
+    int64_t distance; /* bytes from the read argument's first to the written one's */
+    int64_t write_size, read_size;
+} pair;
+
+/* Are the bytes apart? */
+static bool apart(ac_prover *p, const pair *q, const ac_affine *read_index)
+{
+    const ac_affine w = ac_affine_times(&q->write->index, q->write_size),
+                    wn = ac_affine_times(&q->write->n, q->write_size), r = ac_affine_times(read_index, q->read_size),
+                    rn = ac_affine_times(&q->read->n, q->read_size);
+    ac_affine ahead = ac_affine_add(&w, &r, -1); /* of the write before the read */
+    ahead = ac_affine_plus(&ahead, q->distance);
+    const ac_affine after = ac_affine_add(&ahead, &rn, -1), before = ac_affine_add(&ahead, &wn, 1);
+    return ac_is_at_most(&p->know, &before, 0) || ac_is_at_least(&p->know, &after, 0);
+}
+
+/* The write in an earlier iteration of the loop. */
+static bool apart_later(ac_prover *p, const pair *q, const ac_link *loop)
+{
+    const int32_t known = p->know.unknown.n;
+    const ac_unknown *u = &p->know.unknown.item[loop->counter];
+    const int64_t step = u->step;
+    const bool falls = u->falls;
+    renaming r = {.p = p, .since = loop->since, .n = known};
+    r.to = AC_NEW_N(p->tmp, int32_t, known - loop->since + 1);
+    const ac_affine mine = ac_affine_unknown(loop->counter);
+    const int32_t later = renamed(&r, loop->counter);
+    const ac_affine next = ac_affine_plus(&mine, falls ? -step : step);
+    if (falls)
+        ac_know_at_most(&p->know, later, 1, &next);
+    else
+        ac_know_at_least(&p->know, later, 1, &next);
+    rename_all(&r, &q->read->index);
+    const ac_affine index = rename_sum(&r, &q->read->index);
+    pair moved = *q;
+    touch read = *q->read;
+    read.n = rename_sum(&r, &q->read->n);
+    moved.read = &read;
+    const bool fine = apart(p, &moved, &index);
+    p->know.unknown.n = known;
+    return fine;
+}
+
+/* The innermost loop around both. */
+static const ac_link *common(const ac_link *a, const ac_link *b)
+{
+    while (a && b && a != b) {
+        const int32_t da = a->depth, db = b->depth;
+        a = da >= db ? a->up : a;
+        b = db >= da ? b->up : b;
+    }
+    return a && b ? a : NULL;
+}
+
+static bool is_in_order(ac_prover *p, const pair *q)
+{
+    const ac_link *both = common(q->write->loop, q->read->loop);
+    if (q->write->order < q->read->order && !apart(p, q, &q->read->index))
+        return false;
+    for (const ac_link *l = both; l; l = l->up)
+        if (!apart_later(p, q, l))
+            return false;
+    return true;
+}
+
+/* Reads of argument a and writes of argument b. */
+static void claim_pair(ac_prover *p, int32_t a, int32_t b)
+{
+    const ac_touches *t = p->touches;
+    const ac_loop_fn *fn = p->fn;
+    pair q = {.distance = p->call->arg[b].offset - p->call->arg[a].offset,
+              .write_size = ac_dtype_size(fn->buf.item[b].dtype, 1),
+              .read_size = ac_dtype_size(fn->buf.item[a].dtype, 1)};
+    int32_t pairs = 0;
+    for (int32_t i = 0; i < t->touch.n; i++)
+        for (int32_t k = 0; k < t->touch.n; k++) {
+            q.write = &t->touch.item[i];
+            q.read = &t->touch.item[k];
+            if (q.write->buf != b || !q.write->writes || q.read->buf != a || q.read->writes)
+                continue;
+            if (++pairs > MOST_PAIRS || !is_in_order(p, &q)) {
+                ac_p_doubt(p, q.read->x, AC_CLAIM_ORDER, false,
+                           "'%s' may be read where '%s' (%%%d) has been written, %lld bytes on", fn->buf.item[a].name,
+                           fn->buf.item[b].name, q.write->x, (long long)q.distance);
+                return;
+            }
+        }
+    ac_p_proven(p, AC_CLAIM_ORDER);
+}
+
+void ac_p_order_close(ac_prover *p)
+{
+    const int32_t n = p->call->n_arg;
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b < n; b++) {
+            if (a == b || !ac_p_args_overlap(p->m, p->step, a, b) || !ac_p_arg_written(p->m, p->step, b))
+                continue;
+            if (!ac_p_arg_written(p->m, p->step, a))
+                claim_pair(p, a, b);
+            else if (a < b)
+                ac_p_doubt(p, 0, AC_CLAIM_ORDER, false, "'%s' and '%s' share bytes, and both are written",
+                           p->fn->buf.item[a].name, p->fn->buf.item[b].name);
+        }
+}

@@ -1,0 +1,144 @@
+/* prove.c - all calls of a module, one after the other; see prove.h. */
+#include "prove/bytes.h"
+#include "prove/cover.h"
+
+/* END of every FOR and ELSE, ELSE or END of every IF. */
+static void match_ends(ac_prover *p)
+{
+    AC_VEC(ac_x) open = {0};
+    p->end = AC_NEW_N(p->keep, ac_x, p->fn->code.n + 1);
+    for (ac_x x = 1; x < p->fn->code.n; x++) {
+        const ac_lop op = (ac_lop)ac_p_ins(p, x)->op;
+        if ((op == AC_L_ELSE || op == AC_L_END) && open.n)
+            p->end[open.item[--open.n]] = x;
+        if (op == AC_L_FOR || op == AC_L_IF || op == AC_L_ELSE)
+            ac_push(p->keep, &open, x);
+    }
+}
+
+/* Elements of each buffer: those that this call's step was made for, where functions are shared. */
+static void count_buffers(ac_prover *p)
+{
+    const ac_loop_fn *own = p->call->low->fn;
+    p->count = AC_NEW_N(p->keep, int64_t, p->fn->buf.n + 1);
+    for (int32_t b = 0; b < p->fn->buf.n; b++) {
+        const ac_buf *buf = &p->fn->buf.item[b];
+        p->count[b] = buf->count;
+        if (b < p->call->n_arg && b < own->buf.n && own->buf.item[b].role != AC_BUF_LOCAL &&
+            own->buf.item[b].count < buf->count)
+            p->count[b] = own->buf.item[b].count;
+    }
+}
+
+/* May the call's own stores be all that a load of this buffer sees, and do numbers of it matter? */
+static bool is_own(const ac_prover *p, int32_t b)
+{
+    const ac_buf *buf = &p->fn->buf.item[b];
+    if (ac_dtype_is_float(buf->dtype) || ac_dtype_bits(buf->dtype) <= 8)
+        return false;
+    if (buf->role == AC_BUF_LOCAL)
+        return true;
+    return b < p->call->n_arg && (buf->role == AC_BUF_SCRATCH || buf->role == AC_BUF_OUT) && !p->call->arg[b].shares;
+}
+
+void ac_p_follow_all(ac_prover *p)
+{
+    const int32_t n = p->fn->buf.n;
+    ac_region_close(p->tmp);
+    p->tmp = ac_region_open(ac_region_heap(p->keep));
+    ac_know_open(&p->know, p->tmp);
+    p->value = AC_NEW_N(p->tmp, ac_pvalue, p->fn->code.n + 1);
+    p->stored = AC_NEW_N(p->keep, ac_interval, n + 1);
+    p->any_stored = AC_NEW_N(p->keep, bool, n + 1);
+    p->uncertain = 0;
+    p->frame = NULL;
+    p->extremes = NULL;
+    p->witness = 0;
+    p->dry = false;
+    ac_p_cover_open(p);
+    ac_p_order_open(p);
+    ac_p_follow(p, 1, p->fn->code.n);
+    if (!p->mute) {
+        ac_p_cover_close(p);
+        ac_p_order_close(p);
+    }
+}
+
+/* How many doubts there are about single values. */
+static int32_t value_doubts(const ac_prover *p, int32_t from)
+{
+    int32_t n = 0;
+    for (int32_t i = from; i < p->out->doubt.n; i++)
+        n += p->out->doubt.item[i].claim <= AC_CLAIM_SHIFT;
+    return n;
+}
+
+/* A pass for what is stored, where that matters, and the one that makes the claims. */
+static void claim_all(ac_prover *p)
+{
+    bool any = false;
+    p->content = AC_NEW_N(p->keep, ac_interval, p->fn->buf.n + 1);
+    for (int32_t b = 0; b < p->fn->buf.n; b++) {
+        const ac_dtype d = p->fn->buf.item[b].dtype;
+        p->content[b] = ac_dtype_is_float(d) ? (ac_interval){0} : ac_p_range(d);
+        any |= is_own(p, b);
+    }
+    if (any) {
+        p->mute = true;
+        ac_p_follow_all(p);
+        p->mute = false;
+        for (int32_t b = 0; b < p->fn->buf.n; b++)
+            if (is_own(p, b) && p->any_stored[b])
+                p->content[b] = p->stored[b];
+    }
+    const int32_t doubts = p->out->doubt.n;
+    const ac_verdict_step before = p->out->step[p->step];
+    ac_p_follow_all(p);
+    if (!value_doubts(p, doubts))
+        return;
+    ac_p_split(p);
+    p->out->doubt.n = doubts;
+    p->out->step[p->step] = before;
+    ac_p_follow_all(p);
+}
+
+static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_verdict *v)
+{
+    ac_region *keep = ac_region_open(ac_region_heap(cx->region));
+    const ac_call *call = &m->call[step];
+    ac_prover p = {.cx = cx, .keep = keep, .m = m, .step = step, .call = call, .fn = m->fn[call->fn], .out = v};
+    const int32_t doubts = v->doubt.n;
+    const ac_verdict_step before = v->step[step];
+    p.table = AC_NEW_N(keep, ac_ptable, p.fn->buf.n + 1);
+    p.set = AC_NEW_N(keep, ac_pset, p.fn->code.n + 1);
+    match_ends(&p);
+    count_buffers(&p);
+    p.trust_wraps = true;
+    claim_all(&p);
+    if (p.wrapped) { /* something does wrap: once more, with nothing built on that */
+        v->doubt.n = doubts;
+        v->step[step] = before;
+        p.trust_wraps = false;
+        p.refined = NULL;
+        p.fine = NULL;
+        claim_all(&p);
+    }
+    ac_region_close(p.tmp);
+    ac_region_close(keep);
+}
+
+int ac_prove(ac_ctx *cx, const ac_module *m, ac_verdict *v)
+{
+    *v = (ac_verdict){.step = AC_NEW_N(cx->region, ac_verdict_step, m->n_calls + 1), .n_steps = m->n_calls};
+    for (int32_t i = 0; i < m->n_calls; i++)
+        prove_call(cx, m, i, v);
+    ac_p_bytes(cx, m, v);
+    for (int32_t i = 0; i < v->n_steps; i++)
+        for (int c = 0; c < AC_CLAIMS; c++) {
+            v->sum.claims[c] += v->step[i].claims[c];
+            v->sum.proven[c] += v->step[i].proven[c];
+        }
+    for (int32_t i = 0; i < v->doubt.n; i++)
+        v->wrong += v->doubt.item[i].wrong;
+    return cx->diags.errors ? AC_FAIL : AC_OK;
+}

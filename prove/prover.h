@@ -1,0 +1,126 @@
+/* prover.h - the state of a proof about one call, for the files of this folder.
+ *
+ * The code is followed once from the first instruction to the last (follow.c); every value gets an interval and, if it
+ * is an integer, a sum of unknowns (values.c). A loop whose variables change is followed beforehand, without claims
+ * (`dry`), to find what holds at the start of every iteration. */
+#ifndef AC_PROVE_PROVER_H
+#define AC_PROVE_PROVER_H
+#include "prove/affine.h"
+#include "prove/prove.h"
+
+/* What is known of a value, of each of its lanes. */
+typedef struct ac_pvalue {
+    ac_interval in; /* integers and bool */
+    double least, most;
+    bool maybe_nan; /* floats */
+    ac_affine form; /* integers */
+} ac_pvalue;
+
+/* A loop that is being followed: for break_if. */
+typedef struct ac_pframe {
+    const ac_x *var; /* variables of outside that it sets */
+    int32_t n_var;
+    ac_pvalue *broken; /* by var: at break_if */
+    bool breaks;
+    struct ac_pframe *up;
+} ac_pframe;
+
+/* Variables from before a loop or a branch that it sets. */
+typedef struct ac_pset {
+    ac_x *var;
+    int32_t n;
+} ac_pset;
+
+/* Floats of a constant. */
+typedef struct ac_ptable {
+    double least, most;
+    bool known, maybe_nan;
+} ac_ptable;
+
+typedef struct ac_prover {
+    ac_ctx *cx;
+    ac_region *keep, *tmp; /* of this call; of a pass over its code */
+    const ac_module *m;
+    int32_t step;
+    const ac_call *call;
+    const ac_loop_fn *fn;
+    ac_verdict *out;
+    ac_knowledge know;
+    ac_pvalue *value; /* by instruction; VAR: the variable's present value */
+    ac_x *end;        /* by FOR, IF and ELSE: its END; IF: its ELSE, if there is one */
+    ac_pset *set;     /* by FOR and IF */
+    ac_pframe *frame;
+    bool dry;  /* a pass that looks for invariants */
+    bool mute; /* a pass that looks for what is stored */
+    /* Arithmetic that may wrap is taken not to while invariants are looked for; `wrapped` says that this was wrong. */
+    bool trust_wraps, wrapped;
+    int32_t uncertain;    /* above 0: the code here may not be run, or not with all values of the loops around it */
+    int64_t *count;       /* by buffer: elements that the call's argument has */
+    ac_interval *content; /* by buffer: integers that this call has put there; scratch and locals */
+    ac_interval *stored;  /* ... while following */
+    bool *any_stored;
+    ac_ptable *table; /* by buffer */
+    /* split.c; by instruction: values that there are at all, ones that were chosen, claims that hold in all parts, and,
+     * of the pass at work, claims that failed and values that were met */
+    ac_interval *refined, *seen;
+    bool *was_split, *fine, *failed, *was_seen;
+    ac_x split; /* its values are of `part` only */
+    ac_interval part;
+    struct ac_extremes *extremes; /* extremes.c */
+    ac_x witness;                 /* a load that gives witness_value */
+    ac_affine witness_value;
+    struct ac_cover *cover;     /* written.c */
+    struct ac_touches *touches; /* order.c */
+} ac_prover;
+
+static inline const ac_ins *ac_p_ins(const ac_prover *p, ac_x x)
+{
+    return &p->fn->code.item[x];
+}
+
+/* follow.c */
+void ac_p_follow(ac_prover *p, ac_x from, ac_x to);
+ac_pvalue ac_p_join(ac_prover *p, const ac_pvalue *a, const ac_pvalue *b, ac_dtype d);
+
+/* Variables declared before x that the instructions from x up to `to` set; their values now. */
+const ac_x *ac_p_set_between(ac_prover *p, ac_x x, ac_x to, int32_t *n);
+ac_pvalue *ac_p_values_of(ac_prover *p, const ac_x *var, int32_t n);
+void ac_p_set_values(ac_prover *p, const ac_x *var, int32_t n, const ac_pvalue *v);
+
+/* loops.c */
+void ac_p_loop(ac_prover *p, ac_x x);
+
+/* prove.c: follows the whole function. */
+void ac_p_follow_all(ac_prover *p);
+
+/* split.c: looks for proofs by cases of what is doubtful, for the pass that makes the claims. */
+void ac_p_split(ac_prover *p);
+
+/* values.c */
+void ac_p_value(ac_prover *p, ac_x x); /* instruction x makes a value */
+ac_pvalue ac_p_unknown(ac_prover *p, ac_dtype d, ac_interval in);
+ac_interval ac_p_range(ac_dtype d); /* of an integer type */
+
+/* arithmetic.c: the integer operators. */
+void ac_p_integer(ac_prover *p, ac_x x);
+
+/* floats.c */
+void ac_p_float(ac_prover *p, ac_x x);
+void ac_p_float_to_int(ac_prover *p, ac_x x);
+
+/* accesses.c */
+void ac_p_access(ac_prover *p, ac_x x);
+
+/* tables.c: integers that a load of `lanes` elements from `index` on can give. */
+ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32_t lanes);
+void ac_p_loaded_float(ac_prover *p, int32_t buf, ac_pvalue *v); /* floats of a constant narrow v */
+
+/* claims.c */
+void ac_p_proven(ac_prover *p, ac_claim claim);
+void ac_p_doubt(ac_prover *p, ac_x x, ac_claim claim, bool wrong, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+/* Is some value of the form surely above / below the limit in a run of the code here? */
+bool ac_p_surely_above(ac_prover *p, const ac_affine *form, int64_t limit);
+bool ac_p_surely_below(ac_prover *p, const ac_affine *form, int64_t limit);
+
+#endif

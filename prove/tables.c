@@ -1,0 +1,89 @@
+/* tables.c - integers that a load can give: the contents of constants, read for what they are; what the call itself has
+ * stored in its scratch and locals; for everything else, the type. */
+#include "prove/prover.h"
+
+#include <math.h>
+
+enum { LOOKED_AT = 1 << 22, FLOATS_LOOKED_AT = 1 << 16 }; /* elements of a constant, for one load */
+
+/* Elements that `index` may be: offset + any multiple of *step, within lo .. hi. */
+static int64_t stride_of(const ac_prover *p, const ac_affine *index, int64_t *offset)
+{
+    int64_t step = 0;
+    *offset = index->c;
+    for (int32_t i = 0; i < index->n; i++) {
+        const ac_term t = index->term[i];
+        const ac_unknown *u = &p->know.unknown.item[t.unknown];
+        const bool known = u->of_loop && !u->first.lost && !u->first.n;
+        const int64_t by = known ? ac_sat_mul(t.k, u->step) : t.k;
+        *offset = ac_sat_add(*offset, known ? ac_sat_mul(t.k, u->first.c) : 0);
+        step = ac_gcd(by < 0 ? -by : by, step);
+    }
+    return step ? step : 1;
+}
+
+static ac_interval contents(ac_prover *p, const ac_const *k, const void *data, const ac_pvalue *index, int32_t lanes)
+{
+    const ac_dtype d = k->dtype;
+    int64_t offset = 0, step = index->form.lost ? 1 : stride_of(p, &index->form, &offset);
+    int64_t lo = index->in.lo < 0 ? 0 : index->in.lo,
+            hi = index->in.hi > k->count - lanes ? k->count - lanes : index->in.hi;
+    if (offset == INT64_MAX || offset == INT64_MIN)
+        offset = 0, step = 1;
+    offset = (offset % step + step) % step;
+    lo += (offset - lo % step + step) % step;
+    ac_interval in = {INT64_MAX, INT64_MIN};
+    if (hi < lo || (hi - lo) / step * lanes > LOOKED_AT)
+        return ac_p_range(d);
+    for (int64_t at = lo; at <= hi; at += step)
+        for (int32_t l = 0; l < lanes; l++) {
+            const int64_t v = ac_dtype_get_int(d, data, at + l);
+            in.lo = v < in.lo ? v : in.lo;
+            in.hi = v > in.hi ? v : in.hi;
+        }
+    return d == AC_U64 && in.lo < 0 ? ac_p_range(d) : in;
+}
+
+ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32_t lanes)
+{
+    const ac_dtype d = p->fn->buf.item[buf].dtype;
+    const ac_interval range = ac_p_range(d);
+    if (buf < p->call->n_arg) {
+        const ac_bound_arg *arg = &p->call->arg[buf];
+        const ac_lowered *low = p->call->low;
+        if (arg->space == AC_SPACE_CHUNK) {
+            const int32_t n = low->rows > low->chunks ? low->rows : low->chunks;
+            return (ac_interval){0, n > 0 ? n - 1 : 0};
+        }
+        if (arg->space == AC_SPACE_CONST && ac_dtype_bits(d) > 8 && p->m->konst[arg->offset]->dtype == d) {
+            ac_const *k = p->m->konst[arg->offset];
+            const void *data = ac_const_data(p->cx, k);
+            return data ? contents(p, k, data, index, lanes) : range;
+        }
+    }
+    return ac_interval_meet(range, p->content[buf]);
+}
+
+void ac_p_loaded_float(ac_prover *p, int32_t buf, ac_pvalue *v)
+{
+    const ac_dtype d = p->fn->buf.item[buf].dtype;
+    const ac_bound_arg *arg = buf < p->call->n_arg ? &p->call->arg[buf] : NULL;
+    if (!arg || arg->space != AC_SPACE_CONST || (d != AC_F32 && d != AC_F64))
+        return;
+    ac_const *k = p->m->konst[arg->offset];
+    ac_ptable *t = &p->table[buf];
+    if (!t->known && k->dtype == d && k->count <= FLOATS_LOOKED_AT) {
+        const void *data = ac_const_data(p->cx, k);
+        t->known = true;
+        t->maybe_nan = !data;
+        t->least = t->most = data && k->count ? ac_dtype_get_num(d, data, 0) : 0;
+        for (int64_t i = 0; data && i < k->count; i++) {
+            const double x = ac_dtype_get_num(d, data, i);
+            t->least = fmin(t->least, x);
+            t->most = fmax(t->most, x);
+            t->maybe_nan |= isnan(x);
+        }
+    }
+    if (t->known && !t->maybe_nan)
+        *v = (ac_pvalue){.least = t->least, .most = t->most, .form = {.lost = true}};
+}

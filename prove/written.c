@@ -1,0 +1,304 @@
+/* written.c - elements of buffers that are certainly written when the code gets to an instruction, as far as loops
+ * and branches say so; and the claims that what a call reads of its own is written before, and its results wholly.
+ *
+ * A piece is `base` + any sum of strides + 0 .. len - 1. A store makes a piece; pieces that meet become one; at the end
+ * of a loop each of its pieces is laid out along the loop variable (a longer piece where the copies meet, else one more
+ * stride); of a branch stays what both sides write, or what only lies outside of the buffer where the branch is not
+ * taken. Pieces belong to the block that made them: what is visible are those of all open blocks. */
+#include "prove/cover.h"
+
+enum { STRIDES = 5, PIECES = 192 };
+
+typedef struct stride {
+    int64_t by, n;
+} stride;
+
+typedef struct piece {
+    ac_affine base, len;
+    stride stride[STRIDES]; /* ascending, none within len */
+    int32_t n;
+    int32_t buf;
+} piece;
+
+typedef struct block {
+    AC_VEC(piece) piece;
+    AC_VEC(piece) then; /* of a branch: what the first side wrote */
+    struct block *up;
+} block;
+
+typedef struct ac_cover {
+    block *open;
+} ac_cover;
+
+static bool is_off(const ac_prover *p)
+{
+    return p->dry || p->mute;
+}
+
+/* Is a buffer one whose contents at the start are not the call's own business? */
+static bool is_followed(const ac_prover *p, int32_t buf)
+{
+    const ac_role role = p->fn->buf.item[buf].role;
+    return role == AC_BUF_OUT || role == AC_BUF_SCRATCH || role == AC_BUF_LOCAL;
+}
+
+/* ------------------------------------------------------------------ pieces */
+
+static void insert_stride(piece *s, int64_t by, int64_t n)
+{
+    int32_t at = s->n++;
+    for (; at > 0 && s->stride[at - 1].by > by; at--)
+        s->stride[at] = s->stride[at - 1];
+    s->stride[at] = (stride){by, n};
+}
+
+/* Strides no longer than the piece join it. */
+static void settle(piece *s)
+{
+    while (s->n && !s->len.n && s->stride[0].by <= s->len.c) {
+        s->len.c += s->stride[0].by * (s->stride[0].n - 1);
+        memmove(s->stride, s->stride + 1, (size_t)--s->n * sizeof *s->stride);
+    }
+}
+
+static bool same_strides(const piece *a, const piece *b)
+{
+    bool same = a->n == b->n && a->buf == b->buf;
+    for (int32_t i = 0; same && i < a->n; i++)
+        same = a->stride[i].by == b->stride[i].by && a->stride[i].n == b->stride[i].n;
+    return same;
+}
+
+/* b begins where a ends, or inside of it: then a goes on to b's end. */
+static bool goes_on(piece *a, const piece *b)
+{
+    const ac_affine ahead = ac_affine_add(&b->base, &a->base, -1), gap = ac_affine_add(&ahead, &a->len, -1);
+    if (ahead.lost || gap.lost || gap.n || gap.c > 0)
+        return false;
+    if (gap.c < 0 && (ahead.n || ahead.c < 0 || a->len.n || b->len.n))
+        return false;
+    const ac_affine len = ac_affine_add(&ahead, &b->len, 1);
+    if (len.lost)
+        return false;
+    if (gap.c == 0 || len.c > a->len.c)
+        a->len = len;
+    return true;
+}
+
+static void add(ac_prover *p, block *b, piece s)
+{
+    if (s.base.lost || s.len.lost)
+        return;
+    for (bool joined = true; joined;) {
+        settle(&s);
+        joined = false;
+        for (int32_t i = b->piece.n - 1; i >= 0 && !joined; i--) {
+            piece *old = &b->piece.item[i];
+            if (!same_strides(old, &s))
+                continue;
+            piece first = *old;
+            joined = goes_on(&first, &s);
+            if (!joined && goes_on(&s, old)) {
+                first = s;
+                joined = true;
+            }
+            if (joined) {
+                s = first;
+                *old = b->piece.item[--b->piece.n];
+            }
+        }
+    }
+    if (b->piece.n < PIECES)
+        ac_push(p->tmp, &b->piece, s);
+}
+
+/* Does s hold index .. index + n - 1? */
+static bool holds(ac_prover *p, const piece *s, const ac_affine *index, const ac_affine *n)
+{
+    ac_affine ahead = ac_affine_add(index, &s->base, -1);
+    if (ahead.lost)
+        return false;
+    /* whole strides are taken off, where a term or the constant has them */
+    for (int32_t k = s->n - 1; k >= 0; k--) {
+        const stride t = s->stride[k];
+        ac_affine steps = {0};
+        for (int32_t i = 0; i < ahead.n; i++)
+            if (ahead.term[i].k % t.by == 0)
+                steps.term[steps.n++] = (ac_term){ahead.term[i].k / t.by, ahead.term[i].unknown};
+        steps.c = ahead.c / t.by - (ahead.c % t.by < 0);
+        if (!ac_is_at_least(&p->know, &steps, 0) || !ac_is_at_most(&p->know, &steps, t.n - 1))
+            return false;
+        ahead = ac_affine_add(&ahead, &steps, -t.by);
+    }
+    const ac_affine end = ac_affine_add(&ahead, n, 1), over = ac_affine_add(&end, &s->len, -1);
+    return ac_is_at_least(&p->know, &ahead, 0) && ac_is_at_most(&p->know, &over, 0);
+}
+
+/* ------------------------------------------------------------------ blocks */
+
+static block *open_block(ac_prover *p)
+{
+    block *b = AC_NEW(p->tmp, block);
+    if (!p->cover)
+        p->cover = AC_NEW(p->tmp, ac_cover);
+    b->up = p->cover->open;
+    return p->cover->open = b;
+}
+
+void ac_p_cover_open(ac_prover *p)
+{
+    p->cover = NULL;
+    open_block(p);
+}
+
+void ac_p_loop_begin(ac_prover *p, ac_x x, int32_t counter, int32_t since)
+{
+    if (is_off(p))
+        return;
+    open_block(p);
+    ac_p_order_loop(p, x, counter, since);
+}
+
+/* Is something in the sum made by an iteration, other than its counter? */
+static bool is_of_iteration(const ac_affine *a, int32_t counter, int32_t since)
+{
+    for (int32_t i = 0; i < a->n; i++)
+        if (a->term[i].unknown >= since && a->term[i].unknown != counter)
+            return true;
+    return false;
+}
+
+/* s for all values of the loop variable: from `first` on, `trips` of them, `step` apart. */
+static bool laid_out(ac_prover *p, piece *s, int32_t counter, int32_t since, ac_interval trips)
+{
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    const int64_t k = ac_affine_coefficient(&s->base, counter);
+    if (ac_affine_coefficient(&s->len, counter) || is_of_iteration(&s->base, counter, since) ||
+        is_of_iteration(&s->len, counter, since))
+        return false;
+    if (!k)
+        return trips.lo > 0;
+    const ac_affine i = ac_affine_unknown(counter);
+    const ac_affine rest = ac_affine_add(&s->base, &i, -k);
+    const int64_t by = (k < 0 ? -k : k) * u->step;
+    /* the least value of the variable */
+    const bool falls = u->falls, low_first = (k > 0) != falls;
+    const ac_affine least = low_first ? u->first : u->last;
+    if (least.lost)
+        return false;
+    if (trips.lo == trips.hi && u->whole) {
+        s->base = ac_affine_add(&rest, &least, k);
+        if (s->n == STRIDES)
+            return false;
+        insert_stride(s, by, trips.lo);
+        settle(s);
+        return !s->base.lost;
+    }
+    if (s->n || s->len.n || by > s->len.c || falls || k < 0 || !u->whole)
+        return false;
+    /* any number of copies that meet: from the first to the end of the last, none where the loop is not run */
+    const ac_affine far = ac_affine_add(&u->last, &u->first, -1), more = ac_affine_times(&far, k);
+    if (by != s->len.c && trips.lo < 1)
+        return false;
+    s->base = ac_affine_add(&rest, &u->first, k);
+    s->len = ac_affine_add(&s->len, &more, 1);
+    return !s->base.lost && !s->len.lost;
+}
+
+void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval trips, bool breaks)
+{
+    if (is_off(p))
+        return;
+    ac_p_order_end(p);
+    block *b = p->cover->open;
+    p->cover->open = b->up;
+    for (int32_t i = 0; i < b->piece.n && !breaks; i++)
+        if (laid_out(p, &b->piece.item[i], counter, since, trips))
+            add(p, b->up, b->piece.item[i]);
+}
+
+void ac_p_branch_begin(ac_prover *p)
+{
+    if (!is_off(p))
+        open_block(p);
+}
+
+void ac_p_branch_else(ac_prover *p)
+{
+    if (is_off(p))
+        return;
+    block *b = p->cover->open;
+    b->then.item = b->piece.item;
+    b->then.n = b->piece.n;
+    b->piece.item = NULL;
+    b->piece.n = b->piece.cap = 0;
+}
+
+/* Is nothing of s inside its buffer, as the facts are now? */
+static bool is_outside(ac_prover *p, const piece *s)
+{
+    return ac_is_at_least(&p->know, &s->base, p->count[s->buf]);
+}
+
+void ac_p_branch_end(ac_prover *p)
+{
+    if (is_off(p))
+        return;
+    block *b = p->cover->open;
+    p->cover->open = b->up;
+    for (int32_t i = 0; i < b->then.n; i++) {
+        const piece *s = &b->then.item[i];
+        bool both = is_outside(p, s);
+        for (int32_t k = 0; k < b->piece.n && !both; k++)
+            both = (same_strides(s, &b->piece.item[k]) && ac_affine_equal(&s->base, &b->piece.item[k].base) &&
+                    ac_affine_equal(&s->len, &b->piece.item[k].len)) ||
+                   (!s->n && s->buf == b->piece.item[k].buf && holds(p, &b->piece.item[k], &s->base, &s->len));
+        if (both)
+            add(p, b->up, *s);
+    }
+}
+
+/* ------------------------------------------------------------------ claims */
+
+static bool is_written(ac_prover *p, int32_t buf, const ac_affine *index, const ac_affine *n)
+{
+    for (const block *b = p->cover->open; b; b = b->up)
+        for (int32_t i = 0; i < b->piece.n; i++)
+            if (b->piece.item[i].buf == buf && holds(p, &b->piece.item[i], index, n))
+                return true;
+    return false;
+}
+
+void ac_p_cover(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const ac_affine *n, ac_use use)
+{
+    if (is_off(p))
+        return;
+    ac_p_order_touch(p, x, buf, index, n, use);
+    if (!is_followed(p, buf))
+        return;
+    if (use == AC_USE_WRITE) {
+        add(p, p->cover->open, (piece){.base = *index, .len = *n, .buf = buf});
+    } else if (use == AC_USE_READ) {
+        if (is_written(p, buf, index, n))
+            ac_p_proven(p, AC_CLAIM_WRITTEN);
+        else if (!ac_is_unreachable(&p->know))
+            ac_p_doubt(p, x, AC_CLAIM_WRITTEN, false, "'%s' is read before it is certainly written",
+                       p->fn->buf.item[buf].name);
+    }
+}
+
+/* At the end of the call: has it written all of its results? */
+void ac_p_cover_close(ac_prover *p)
+{
+    const ac_affine zero = {0};
+    for (int32_t b = 0; b < p->call->n_arg; b++) {
+        if (p->fn->buf.item[b].role != AC_BUF_OUT || !p->count[b])
+            continue;
+        const ac_affine n = ac_affine_of(p->count[b]);
+        if (is_written(p, b, &zero, &n))
+            ac_p_proven(p, AC_CLAIM_WRITTEN);
+        else
+            ac_p_doubt(p, 0, AC_CLAIM_WRITTEN, false, "result '%s' is not certainly written as a whole",
+                       p->fn->buf.item[b].name);
+    }
+}

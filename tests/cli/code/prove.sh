@@ -1,0 +1,36 @@
+#!/bin/sh
+# arenac prove: everything is proven for the models here; docs/prove.md shows what it prints; what it cannot decide it
+# lists, and nothing is written then. usage: prove.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+n=0
+for f in "$models"/*.tflite "$models"/*.ag; do
+    n=$((n + 1))
+    expect 0 'proven; [0-9]* steps, [0-9]* claims (accesses ' "$arenac" prove "$f"
+done
+[ $n -gt 6 ] || fail "only $n models"
+expect 0 ': proven; ' "$arenac" prove "$models/tf_cnn.pb" --dim x.0=1
+expect 0 ': proven; ' "$arenac" prove "$models/tf_rnn.pbtxt"
+expect 0 ': proven; ' "$arenac" prove "$models/squares.prototxt" "$models/squares.caffemodel"
+
+page=$src/docs/prove.md
+grep -qxF "$(cd "$src" && "$arenac" prove models/digits_int8.tflite)" "$page" || fail "docs/prove.md shows another line"
+"$arenac" prove "$models/digits_int8.tflite" --json >out.json
+for claim in accesses arithmetic shifts loops written order restrict; do
+    grep -q "^| $claim |" "$page" || fail "docs/prove.md does not say what '$claim' claims"
+    grep -q "\"$claim\": {" out.json || fail "--json does not have '$claim'"
+done
+grep -q '"schema": "arenac-prove/1"' out.json || fail "--json has no schema"
+grep -q '"proven": true' out.json || fail "--json does not say that all is proven"
+
+# Every step with -v; shared kernels, whose shapes are loaded; results over operands.
+expect 0 'step 6  SOFTMAX .*softmax_7: accesses [0-9]*, arithmetic' "$arenac" prove "$models/digits_int8.tflite" -v
+expect 0 'restrict [0-9]*)' "$arenac" prove "$models/branch_int8.tflite"
+
+# What cannot be decided is listed, and compile --prove writes nothing then.
+expect 0 '' "$arenac" compile "$models/digits_int8.tflite" --prove -o fine.c
+[ -e fine.c ] || fail "what is proven is not written"
+expect 8 'E0703.*claims about the code are not proven' "$arenac" prove "$models/digits_f32.tflite" --threads 4
+expect 8 'written: result .* is not certainly written as a whole' \
+    "$arenac" prove "$models/digits_f32.tflite" --threads 4
+expect 8 'E0703' "$arenac" compile "$models/digits_f32.tflite" --threads 4 --prove -o open.c
+[ ! -e open.c ] || fail "what is not proven is written"

@@ -1,0 +1,355 @@
+/* test_prove.c - the prover (prove/prove.h) on functions and plans written by hand: faults are found for the right
+ * reason, and the same code without the fault is proven. */
+#include "prove/prove.h"
+#include "tests/unit/support/in_context.h"
+
+#include <string.h>
+
+static ac_ctx cx;
+
+/* An argument: "x@64" a tensor at byte 64 of the arena, "=16" scratch, "#3" constant 3 of the case. */
+typedef struct planted {
+    const char *what;
+    const char *body;   /* of a function, see text() */
+    const char *places; /* of its arguments, one word each */
+    ac_claim claim;     /* of the doubt that is wanted ... */
+    const char *reason; /* ... and words of it; NULL: all is proven */
+    bool wrong;
+} planted;
+
+static ac_tensor *tensor(const char *name, ac_dtype d, int64_t n)
+{
+    ac_tensor *t = AC_NEW(cx.region, ac_tensor);
+    *t = (ac_tensor){.name = name, .dtype = d, .rank = 1, .dim = {n}};
+    return t;
+}
+
+static ac_loop_fn *read_fn(const char *body)
+{
+    ac_loop_fn *fn = NULL;
+    const char *text = ac_strf(cx.region, "fn f\n%s", body);
+    if (ac_loop_read(&cx, now, text, strlen(text), &fn) != AC_OK)
+        FAILED("the function can be read");
+    return fn;
+}
+
+static ac_const *constant(const ac_buf *b)
+{
+    static const int32_t SHIFTS[8] = {0, 1, 5, 31, 7, 2, 3, 4};
+    ac_const *k = AC_NEW(cx.region, ac_const);
+    *k = (ac_const){.name = b->name, .dtype = AC_I32, .count = 8, .align = 16, .data = SHIFTS};
+    return k;
+}
+
+enum { ARENA = 4096, MOST = 12 };
+
+/* A module that calls functions one after the other; tensors of one name are one. */
+typedef struct built {
+    ac_module m;
+    ac_call call[4];
+    const ac_loop_fn *fn[4];
+    ac_const *konst[MOST];
+    ac_module_ram ram;
+    ac_io input[MOST], output[MOST];
+    ac_tensor *tensor[MOST];
+    int32_t n_tensors;
+} built;
+
+static ac_tensor *tensor_of(built *b, const char *name, const ac_buf *buf)
+{
+    for (int32_t i = 0; i < b->n_tensors; i++)
+        if (!strcmp(b->tensor[i]->name, name))
+            return b->tensor[i];
+    return b->tensor[b->n_tensors++] = tensor(name, buf->dtype, buf->count);
+}
+
+/* Binds parameter `a` as the word says. Tensors that a function takes before anyone made them are inputs. */
+static void bind(built *b, ac_call *c, ac_lowered *low, int32_t a, const char *word)
+{
+    const ac_buf *buf = &low->fn->buf.item[a];
+    ac_bound_arg *arg = (ac_bound_arg *)(uintptr_t)&c->arg[a];
+    char name[32];
+    int offset = 0;
+    ac_arg x = {.kind = AC_ARG_CONST};
+    if (sscanf(word, "=%d", &offset) == 1) {
+        *arg = (ac_bound_arg){.space = AC_SPACE_ARENA, .offset = offset};
+        x = (ac_arg){.kind = AC_ARG_SCRATCH, .bytes = ac_dtype_size(buf->dtype, buf->count)};
+    } else if (word[0] == '#') {
+        *arg = (ac_bound_arg){.space = AC_SPACE_CONST, .offset = b->m.n_konst};
+        b->konst[b->m.n_konst++] = constant(buf);
+    } else if (sscanf(word, "%31[^@]@%d", name, &offset) == 2) {
+        const int32_t known = b->n_tensors;
+        *arg = (ac_bound_arg){.space = AC_SPACE_ARENA, .offset = offset, .shares = strchr(word, '!') != NULL};
+        x = (ac_arg){.kind = AC_ARG_TENSOR, .tensor = tensor_of(b, ac_strdup(cx.region, name), buf)};
+        if (b->n_tensors > known && buf->role == AC_BUF_IN)
+            b->input[b->m.n_inputs++] = (ac_io){
+                .tensor = x.tensor, .space = AC_SPACE_ARENA, .offset = offset, .bytes = ac_tensor_bytes(x.tensor)};
+    }
+    ac_push(cx.region, &low->arg, x);
+}
+
+static void call(built *b, const char *body, const char *places)
+{
+    ac_call *c = &b->call[b->m.n_calls];
+    ac_lowered *low = AC_NEW(cx.region, ac_lowered);
+    char words[200], *save = NULL;
+    low->fn = read_fn(body);
+    c->arg = AC_NEW_N(cx.region, ac_bound_arg, low->fn->buf.n + 1);
+    snprintf(words, sizeof words, "%s", places);
+    for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
+        bind(b, c, low, c->n_arg++, w);
+    c->low = low;
+    c->op = c->name = "STEP";
+    c->fn = b->m.n_calls;
+    b->fn[b->m.n_calls++] = low->fn;
+}
+
+static built *open_module(void)
+{
+    built *b = AC_NEW(cx.region, built);
+    b->ram = (ac_module_ram){.name = "arena", .bytes = ARENA, .align = 16};
+    b->m = (ac_module){.cx = &cx,
+                       .name = "m",
+                       .source = "m.ag",
+                       .fn = b->fn,
+                       .call = b->call,
+                       .konst = b->konst,
+                       .input = b->input,
+                       .output = b->output,
+                       .ram = &b->ram,
+                       .n_ram = 1,
+                       .arena_bytes = ARENA};
+    return b;
+}
+
+static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
+{
+    ac_verdict v;
+    b->m.n_fn = b->m.n_calls;
+    CHECK(ac_prove(&cx, &b->m, &v) == AC_OK);
+    bool found = !reason;
+    for (int32_t i = 0; i < v.doubt.n; i++) {
+        const ac_doubt *d = &v.doubt.item[i];
+        if (!reason)
+            FAILED(ac_strf(cx.region, "%%%d: %s: %s", d->ins, ac_claim_text[d->claim], d->reason));
+        else if (d->claim == claim && strstr(d->reason, reason) && d->wrong == wrong)
+            found = true;
+    }
+    if (!found) {
+        for (int32_t i = 0; i < v.doubt.n; i++)
+            fprintf(stderr, "  %%%d: %s%s: %s\n", v.doubt.item[i].ins, v.doubt.item[i].wrong ? "WRONG " : "",
+                    ac_claim_text[v.doubt.item[i].claim], v.doubt.item[i].reason);
+        FAILED(ac_strf(cx.region, "a doubt about %s with '%s'", ac_claim_text[claim], reason));
+    }
+}
+
+/* ------------------------------------------------------------------ one function */
+
+#define BUF_X       "buf x in i8 64 align 1\n"
+#define BUF_Y       "buf y out i8 64 align 1\n"
+#define XY          BUF_X BUF_Y
+#define APART       "x@0 y@128"
+#define NUMBERS     "%1 = const i32 0\n %2 = const i32 64\n %3 = const i32 1\n"
+#define COPY(index) NUMBERS "%4 = for i32 %1 .. %2 step 1\n" index " end\n"
+#define SHIFTED(by)                                                                     \
+    "buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS "%4 = const i32 " by \
+    "\n %5 = for i32 %1 .. %2 step 1\n"                                                 \
+    "%6 = load i32 x[%5]\n %7 = shr i32 %6 %4\n store y[%5] %7\n end\n"
+
+/* y[i] = x[clamp(row + k - pad)]: an index with two loop variables. */
+#define WINDOW(hi)                                                                                        \
+    XY NUMBERS "%4 = const i32 3\n %5 = const i32 " hi                                                    \
+               "\n %6 = for i32 %1 .. %2 step 1\n %7 = sub i32 %3 %6\n %8 = max i32 %7 %1\n"              \
+               "%9 = sub i32 %5 %6\n %10 = min i32 %9 %4\n %11 = const i8 0\n %12 = var i8 %11 as best\n" \
+               "%13 = for i32 %8 .. %10 step 1\n %14 = add i32 %6 %13\n %15 = sub i32 %14 %3\n"           \
+               "%16 = load i8 x[%15]\n %17 = get i8 %12\n %18 = max i8 %16 %17\n set %18 to %12\n end\n"  \
+               "%21 = get i8 %12\n store y[%6] %21\n end\n"
+
+/* The sum of n products of bytes. */
+#define SUM(n)                                                                                               \
+    "buf x in i8 64 align 1\n buf y out i32 1 align 4\n %1 = const i32 0\n %2 = const i32 " n                \
+    "\n %3 = const i32 63\n %4 = var i32 %1 as sum\n %5 = for i32 %1 .. %2 step 1\n %6 = and i32 %5 %3\n"    \
+    "%7 = load i8 x[%6]\n %8 = cast i32 %7\n %9 = mul i32 %8 %8\n %10 = get i32 %4\n %11 = add i32 %10 %9\n" \
+    "set %11 to %4\n end\n %14 = get i32 %4\n store y[%1] %14\n"
+
+/* y[i] = x[i] << table[i % 8] */
+#define TABLE(more)                                                                                    \
+    "buf k const i32 8 align 16\n buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS        \
+    "%4 = const i32 8\n %5 = const i32 " more "\n %6 = for i32 %1 .. %2 step 1\n %7 = mod i32 %6 %4\n" \
+    "%8 = load i32 k[%7]\n %9 = add i32 %8 %5\n %10 = load i32 x[%6]\n %11 = shl i32 %10 %9\n"         \
+    "store y[%6] %11\n end\n"
+
+/* Rows in pairs; the last one has no partner. */
+#define PAIRS(rows)                                                                                               \
+    "buf x in i8 63 align 1\n buf y out i8 63 align 1\n %1 = const i32 0\n %2 = const i32 7\n %3 = const i32 9\n" \
+    "%4 = const i32 1\n %5 = const i32 " rows "\n %6 = for i32 %1 .. %2 step 2\n %7 = mul i32 %6 %3\n"            \
+    "%8 = for i32 %1 .. %3 step 1\n %9 = add i32 %7 %8\n %10 = load i8 x[%9]\n store y[%9] %10\n end\n"           \
+    "%13 = add i32 %6 %4\n %14 = lt bool %13 %5\n if %14\n %16 = mul i32 %13 %3\n"                                \
+    "%17 = for i32 %1 .. %3 step 1\n %18 = add i32 %16 %17\n %19 = load i8 x[%18]\n store y[%18] %19\n"           \
+    "end\n end\n end\n"
+
+static const planted CASES[] = {
+    {"a copy", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), APART, 0, NULL, false},
+    {"a load one element too far", XY COPY("%5 = add i32 %4 %3\n %6 = load i8 x[%5]\n store y[%4] %6"), APART,
+     AC_CLAIM_ACCESS, "reads elements 1 .. 64 of 'x', which has 0 .. 63", true},
+    {"a store one element too early", XY COPY("%5 = sub i32 %4 %3\n %6 = load i8 x[%4]\n store y[%5] %6"), APART,
+     AC_CLAIM_ACCESS, "writes elements -1 .. 62 of 'y'", true},
+    {"a loop one iteration too long",
+     XY "%1 = const i32 0\n %2 = const i32 65\n %3 = for i32 %1 .. %2 step 1\n %4 = load i8 x[%3]\n store y[%3] %4\n "
+        "end\n",
+     APART, AC_CLAIM_ACCESS, "reads elements 0 .. 64", true},
+    {"lanes up to the end",
+     XY "%1 = const i32 0\n %2 = const i32 64\n %3 = for i32 %1 .. %2 step 16\n %4 = load i8x16 x[%3]\n store y[%3] "
+        "%4\n end\n",
+     APART, 0, NULL, false},
+    {"lanes beyond the end",
+     XY "%1 = const i32 0\n %2 = const i32 64\n %3 = for i32 %1 .. %2 step 12\n %4 = load i8x12 x[%3]\n store y[%3] "
+        "%4\n end\n",
+     APART, AC_CLAIM_ACCESS, "reads elements 0 .. 71", true},
+    {"a window inside its rows", WINDOW("65"), APART, 0, NULL, false},
+    {"a window of one row too many", WINDOW("66"), APART, AC_CLAIM_ACCESS, "of 'x'", false},
+    {"an index out of memory",
+     "buf i in i32 64 align 4\n" XY NUMBERS
+     "%4 = for i32 %1 .. %2 step 1\n %5 = load i32 i[%4]\n %6 = load i8 x[%5]\n store y[%4] %6\n end\n",
+     "i@256 x@0 y@128", AC_CLAIM_ACCESS, "of 'x'", false},
+    {"the same index, clamped",
+     "buf i in i32 64 align 4\n" XY NUMBERS
+     "%4 = const i32 63\n %5 = for i32 %1 .. %2 step 1\n %6 = load i32 i[%5]\n %7 = max i32 %6 %1\n"
+     "%8 = min i32 %7 %4\n %9 = load i8 x[%8]\n store y[%5] %9\n end\n",
+     "i@256 x@0 y@128", 0, NULL, false},
+    {"a negative index that counts from the end",
+     "buf i in i32 64 align 4\n" XY NUMBERS
+     "%4 = const i32 63\n %5 = const i32 -64\n %6 = for i32 %1 .. %2 step 1\n %7 = load i32 i[%6]\n"
+     "%8 = max i32 %7 %5\n %9 = min i32 %8 %4\n %10 = lt bool %9 %1\n %11 = add i32 %9 %2\n"
+     "%12 = select i32 %10 %11 %9\n %13 = load i8 x[%12]\n store y[%6] %13\n end\n",
+     "i@256 x@0 y@128", 0, NULL, false},
+    {"an index checked by if",
+     "buf i in i32 64 align 4\n" XY NUMBERS
+     "%4 = for i32 %1 .. %2 step 1\n %5 = load i32 i[%4]\n %6 = le bool %1 %5\n %7 = lt bool %5 %2\n"
+     "%8 = and bool %6 %7\n %9 = const i8 0\n %10 = var i8 %9 as v\n if %8\n %12 = load i8 x[%5]\n set %12 to %10\n"
+     "end\n %15 = get i8 %10\n store y[%4] %15\n end\n",
+     "i@256 x@0 y@128", 0, NULL, false},
+    {"an index checked by if on one side",
+     "buf i in i32 64 align 4\n" XY NUMBERS
+     "%4 = for i32 %1 .. %2 step 1\n %5 = load i32 i[%4]\n %6 = lt bool %5 %2\n %7 = const i8 0\n"
+     "%8 = var i8 %7 as v\n if %6\n %10 = load i8 x[%5]\n set %10 to %8\n end\n %13 = get i8 %8\n"
+     "store y[%4] %13\n end\n",
+     "i@256 x@0 y@128", AC_CLAIM_ACCESS, "of 'x'", false},
+    {"a shift of 31", SHIFTED("31"), "x@0 y@256", 0, NULL, false},
+    {"a shift of 32", SHIFTED("32"), "x@0 y@256", AC_CLAIM_SHIFT, "the count may be 32 .. 32, the type has 32 bits",
+     true},
+    {"shifts of a table", TABLE("0"), "#0 x@0 y@256", 0, NULL, false},
+    {"shifts of a table, and one", TABLE("1"), "#0 x@0 y@256", AC_CLAIM_SHIFT, "the count may be 1 .. 32", false},
+    {"a sum that fits", SUM("131071"), "x@0 y@128", 0, NULL, false},
+    {"a sum that may not fit", SUM("131073"), "x@0 y@128", AC_CLAIM_INTEGER, "beyond i32", false},
+    {"a division by what may be 0",
+     "buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS
+     "%4 = for i32 %1 .. %2 step 1\n %5 = load i32 x[%4]\n %6 = div i32 %2 %5\n store y[%4] %6\n end\n",
+     "x@0 y@256", AC_CLAIM_INTEGER, "the divisor may be 0", false},
+    {"a float that may not fit",
+     "buf x in f32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS
+     "%4 = for i32 %1 .. %2 step 1\n %5 = load f32 x[%4]\n %6 = cast i32 %5\n store y[%4] %6\n end\n",
+     "x@0 y@256", AC_CLAIM_INTEGER, "may not fit i32", false},
+    {"a float that was clamped",
+     "buf x in f32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS
+     "%4 = const f32 -128\n %5 = const f32 127\n %6 = for i32 %1 .. %2 step 1\n %7 = load f32 x[%6]\n"
+     "%8 = max f32 %7 %4\n %9 = min f32 %8 %5\n %10 = cast i32 %9\n store y[%6] %10\n end\n",
+     "x@0 y@256", 0, NULL, false},
+    {"a counter that passes the end of its type",
+     XY "%1 = const i32 0\n %2 = const i32 2147483647\n %3 = const i32 63\n %4 = for i32 %1 .. %2 step 2\n"
+        "%5 = and i32 %4 %3\n %6 = load i8 x[%5]\n store y[%5] %6\n end\n",
+     APART, AC_CLAIM_LOOP, "the counter may pass the end of i32", false},
+    {"a result with a hole",
+     XY "%1 = const i32 0\n %2 = const i32 64\n %3 = for i32 %1 .. %2 step 2\n %4 = load i8 x[%3]\n store y[%3] %4\n "
+        "end\n",
+     APART, AC_CLAIM_WRITTEN, "result 'y' is not certainly written", false},
+    {"a result in two interleaved parts",
+     XY NUMBERS "%4 = for i32 %1 .. %2 step 2\n %5 = load i8 x[%4]\n store y[%4] %5\n %7 = add i32 %4 %3\n"
+                "store y[%7] %5\n end\n",
+     APART, 0, NULL, false},
+    {"a transposed result",
+     XY "%1 = const i32 0\n %2 = const i32 8\n %3 = for i32 %1 .. %2 step 1\n %4 = for i32 %1 .. %2 step 1\n"
+        "%5 = mul i32 %3 %2\n %6 = add i32 %5 %4\n %7 = mul i32 %4 %2\n %8 = add i32 %7 %3\n %9 = load i8 x[%6]\n"
+        "store y[%8] %9\n end\n end\n",
+     APART, 0, NULL, false},
+    {"a result in pairs of rows", PAIRS("7"), APART, 0, NULL, false},
+    {"a result in pairs of rows, without one", PAIRS("5"), APART, AC_CLAIM_WRITTEN, "result 'y'", false},
+    {"scratch that is written first",
+     XY "buf s scratch i8 64 align 1\n" COPY(
+         "%5 = load i8 x[%4]\n store s[%4] %5") " %8 = for i32 %1 .. %2 step 1\n %9 = load i8 s[%8]\n store y[%8] %9\n "
+                                                "end\n",
+     APART " =256", 0, NULL, false},
+    {"scratch of which an element is never written",
+     XY "buf s scratch i8 64 align 1\n" NUMBERS
+        "%4 = for i32 %3 .. %2 step 1\n %5 = load i8 x[%4]\n store s[%4] %5\n end\n"
+        "%8 = for i32 %1 .. %2 step 1\n %9 = load i8 s[%8]\n store y[%8] %9\n end\n",
+     APART " =256", AC_CLAIM_WRITTEN, "'s' is read before it is certainly written", false},
+    {"in place, element by element", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0! y@0!", 0, NULL, false},
+    {"in place, an element that was overwritten before",
+     XY NUMBERS "%4 = const i8 0\n store y[%1] %4\n %6 = for i32 %3 .. %2 step 1\n %7 = sub i32 %6 %3\n"
+                "%8 = load i8 x[%7]\n store y[%6] %8\n end\n",
+     "x@0! y@0!", AC_CLAIM_ORDER, "'x' may be read where 'y'", false},
+    {"a result that runs behind its operand", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@16! y@0!", 0, NULL,
+     false},
+    {"a result that runs before its operand", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0! y@16!",
+     AC_CLAIM_ORDER, "16 bytes on", false},
+    {"restrict, and in place", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0 y@0", AC_CLAIM_RESTRICT,
+     "parameter 'x' is restrict and shares bytes with 'y'", true},
+    {"restrict, and two buffers that overlap", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0 y@63",
+     AC_CLAIM_RESTRICT, "shares bytes", true},
+    {"an argument beyond the arena", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0 y@4033", AC_CLAIM_ACCESS,
+     "argument 'y' takes bytes 4033 .. 4096 of a memory of 4096", true},
+};
+
+static void test_cases(void)
+{
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        built *b = open_module();
+        now = CASES[i].what;
+        call(b, CASES[i].body, CASES[i].places);
+        expect(b, CASES[i].claim, CASES[i].reason, CASES[i].wrong);
+    }
+}
+
+/* ------------------------------------------------------------------ plans */
+
+#define STEP XY COPY("%5 = load i8 x[%4]\n store y[%4] %5")
+
+static void test_plan(const char *what, const char *first, const char *second, const char *third, const char *reason)
+{
+    built *b = open_module();
+    now = what;
+    call(b, STEP, first);
+    call(b, STEP, second);
+    call(b, STEP, third);
+    expect(b, AC_CLAIM_WRITTEN, reason, true);
+}
+
+static void test_plans(void)
+{
+    test_plan("three steps", "a@0 b@64", "b@64 c@128", "c@128 d@0", NULL);
+    test_plan("a tensor is read elsewhere", "a@0 b@64", "b@65 c@192", "c@192 d@0",
+              "byte 0 of 'b' is read at 0x41, but it lies 0x1 bytes lower");
+    test_plan("a tensor is read after its end", "a@0 b@64", "b@64 c@96!", "b@64 d@256",
+              "byte 32 of 'b' is read at 0x60, but step 1 has written 'c' there");
+    test_plan("an input is read after it was overwritten", "a@0 b@64", "b@64 c@0", "a@0 d@128",
+              "byte 0 of 'a' is read at 0x0, but step 1 has written 'c' there");
+    built *b = open_module();
+    now = "a result that nobody made";
+    call(b, STEP, "a@0 b@64");
+    b->output[b->m.n_outputs++] =
+        (ac_io){.tensor = tensor("z", AC_I8, 8), .space = AC_SPACE_ARENA, .offset = 512, .bytes = 8};
+    expect(b, AC_CLAIM_WRITTEN, "byte 0 of 'z' is read at 0x200, but nothing has been written there", true);
+}
+
+static void tests(ac_ctx *c)
+{
+    (void)c;
+    test_cases();
+    test_plans();
+}
+
+int main(void)
+{
+    return in_context(&cx, tests);
+}
