@@ -168,10 +168,40 @@ static bool is_of_iteration(const ac_affine *a, int32_t counter, int32_t since)
     return false;
 }
 
+/* base = a * i + b * q + ..., where q is the quotient of the loop variable i by a number that divides the iterations:
+ * i = number * q + r, and q and r run by themselves. The strides of both are put into s, and q is taken out. */
+static bool lay_out_quotient(ac_prover *p, piece *s, int32_t counter, ac_interval trips)
+{
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    const ac_affine i = ac_affine_unknown(counter);
+    for (int32_t k = 0; k < p->know.quotient.n; k++) {
+        const ac_quotient *q = &p->know.quotient.item[k];
+        const int64_t b = ac_affine_coefficient(&s->base, q->unknown), a = ac_affine_coefficient(&s->base, counter);
+        if (!b || !ac_affine_equal(&q->of, &i))
+            continue;
+        const int64_t whole = a * q->by + b;
+        if (u->falls || u->step != 1 || u->first.lost || u->first.n || u->first.c || trips.lo != trips.hi ||
+            trips.lo % q->by || a < 0 || whole < 0 || s->n + 2 > STRIDES)
+            return false;
+        const ac_affine unknown = ac_affine_unknown(q->unknown);
+        s->base = ac_affine_add(&s->base, &unknown, -b);
+        s->base = ac_affine_add(&s->base, &i, -a);
+        if (whole)
+            insert_stride(s, whole, trips.lo / q->by);
+        if (a)
+            insert_stride(s, a, q->by);
+        settle(s);
+        return !s->base.lost;
+    }
+    return false;
+}
+
 /* s for all values of the loop variable: from `first` on, `trips` of them, `step` apart. */
 static bool laid_out(ac_prover *p, piece *s, int32_t counter, int32_t since, ac_interval trips)
 {
     const ac_unknown *u = &p->know.unknown.item[counter];
+    if (is_of_iteration(&s->base, counter, since) && !lay_out_quotient(p, s, counter, trips))
+        return false;
     const int64_t k = ac_affine_coefficient(&s->base, counter);
     if (ac_affine_coefficient(&s->len, counter) || is_of_iteration(&s->base, counter, since) ||
         is_of_iteration(&s->len, counter, since))
