@@ -198,7 +198,8 @@ void ac_know_fact(ac_knowledge *k, const ac_affine *at_least_0)
         ac_push(k->region, &k->fact, *at_least_0);
 }
 
-int32_t ac_know_quotient(ac_knowledge *k, const ac_affine *a, int64_t by)
+/* The unknown that stands for floor(a / by). */
+static int32_t quotient_of(ac_knowledge *k, const ac_affine *a, int64_t by)
 {
     enum { LOOKED_AT = 24 };
     for (int32_t i = k->quotient.n - 1; i >= 0 && i >= k->quotient.n - LOOKED_AT; i--)
@@ -212,6 +213,24 @@ int32_t ac_know_quotient(ac_knowledge *k, const ac_affine *a, int64_t by)
     ac_know_at_least(k, q, by, &least);
     ac_push(k->region, &k->quotient, ((ac_quotient){*a, by, q}));
     return q;
+}
+
+ac_affine ac_know_quotient(ac_knowledge *k, const ac_affine *a, int64_t by)
+{
+    ac_affine whole = ac_affine_of(floor_of(a->c, by)), rest = ac_affine_of(a->c - whole.c * by);
+    whole.lost = rest.lost = a->lost;
+    for (int32_t i = 0; i < a->n; i++) {
+        ac_affine *to = a->term[i].k % by ? &rest : &whole;
+        to->term[to->n] = a->term[i];
+        to->term[to->n++].k /= to == &whole ? by : 1;
+    }
+    const ac_interval in = ac_affine_interval(k, &rest);
+    if (rest.lost || (in.lo >= 0 && in.hi < by))
+        return whole;
+    if (!whole.n && !whole.c)
+        return ac_affine_unknown(quotient_of(k, a, by));
+    const ac_affine more = ac_affine_unknown(quotient_of(k, &rest, by));
+    return ac_affine_add(&whole, &more, 1);
 }
 
 /* ------------------------------------------------------------------ questions */

@@ -118,11 +118,13 @@ static void divide(ac_prover *p, ac_x x)
     const ac_interval rest = {a->in.lo < 0 ? -most : 0, a->in.hi < 0 ? 0 : a->in.hi < most ? a->in.hi : most};
     if (fixed && a->in.lo >= 0 && !a->form.lost) {
         const int64_t by = b->in.lo;
-        const ac_affine q = ac_affine_unknown(ac_know_quotient(&p->know, &a->form, by));
+        const ac_affine q = ac_know_quotient(&p->know, &a->form, by);
         p->value[x] = (ac_pvalue){.form = is_mod ? ac_affine_add(&a->form, &q, -by) : q};
         p->value[x].in = is_mod ? rest : divided(a->in, b->in);
         if (p->value[x].form.lost)
             p->value[x] = ac_p_unknown(p, d, p->value[x].in);
+        else
+            p->value[x].in = ac_interval_meet(p->value[x].in, ac_affine_interval(&p->know, &p->value[x].form));
         return;
     }
     if (is_mod) {
@@ -223,8 +225,7 @@ static void shift(ac_prover *p, ac_x x)
     }
     ac_interval in = {floored(a->in.lo, a->in.lo < 0 ? by.lo : by.hi), floored(a->in.hi, a->in.hi < 0 ? by.hi : by.lo)};
     if (fixed && !a->form.lost && a->in.lo != INT64_MIN && a->in.hi != INT64_MAX)
-        p->value[x] =
-            (ac_pvalue){.in = in, .form = ac_affine_unknown(ac_know_quotient(&p->know, &a->form, power(by.lo)))};
+        p->value[x] = (ac_pvalue){.in = in, .form = ac_know_quotient(&p->know, &a->form, power(by.lo))};
     else
         p->value[x] = ac_p_unknown(p, d, in);
 }
@@ -244,11 +245,11 @@ static void masked(ac_prover *p, ac_x x, const ac_pvalue *a, int64_t mask)
     const int64_t step = mask < 0 ? -mask : mask + 1; /* a power of two: a mod step, or a rounded down to it */
     const bool power_of_2 = mask != INT64_MAX && mask != INT64_MIN && !(step & (step - 1));
     if (power_of_2 && !a->form.lost && (mask >= 0 || ac_dtype_is_signed(d)) && a->in.hi != INT64_MAX) {
-        const ac_affine q = ac_affine_unknown(ac_know_quotient(&p->know, &a->form, step));
+        const ac_affine q = ac_know_quotient(&p->know, &a->form, step);
         const ac_affine form = mask < 0 ? ac_affine_times(&q, step) : ac_affine_add(&a->form, &q, -step);
         const ac_interval in = mask < 0 ? ac_affine_interval(&p->know, &form) : (ac_interval){0, mask};
         if (!form.lost) {
-            p->value[x] = (ac_pvalue){.in = in, .form = form};
+            p->value[x] = (ac_pvalue){.in = ac_interval_meet(in, ac_affine_interval(&p->know, &form)), .form = form};
             return;
         }
     }

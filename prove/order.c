@@ -157,6 +157,28 @@ typedef struct pair {
     int64_t write_size, read_size;
 } pair;
 
+/* ahead = g * x + y: where rn <= y <= g - wn, whatever x is, the two are apart: rows that are interleaved. */
+static bool apart_in_rows(ac_prover *p, const ac_affine *ahead, const ac_affine *rn, const ac_affine *wn)
+{
+    for (int32_t t = 0; t < ahead->n; t++) {
+        const int64_t g = ahead->term[t].k < 0 ? -ahead->term[t].k : ahead->term[t].k;
+        ac_affine y = ac_affine_of(ahead->c);
+        for (int32_t i = 0; i < ahead->n; i++)
+            if (ahead->term[i].k % g)
+                y.term[y.n++] = ahead->term[i];
+        const ac_interval in = ac_affine_interval(&p->know, &y);
+        if (in.lo == INT64_MIN || in.hi == INT64_MAX)
+            continue;
+        for (int64_t row = in.lo / g - 1; row <= in.hi / g + 1 && row < in.lo / g + 4; row++) {
+            const ac_affine at = ac_affine_plus(&y, -row * g), after = ac_affine_add(&at, rn, -1),
+                            before = ac_affine_add(&at, wn, 1);
+            if (ac_is_at_least(&p->know, &after, 0) && ac_is_at_most(&p->know, &before, g))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Are the bytes apart? */
 static bool apart(ac_prover *p, const pair *q, const ac_affine *read_index)
 {
@@ -166,7 +188,8 @@ static bool apart(ac_prover *p, const pair *q, const ac_affine *read_index)
     ac_affine ahead = ac_affine_add(&w, &r, -1); /* of the write before the read */
     ahead = ac_affine_plus(&ahead, q->distance);
     const ac_affine after = ac_affine_add(&ahead, &rn, -1), before = ac_affine_add(&ahead, &wn, 1);
-    return ac_is_at_most(&p->know, &before, 0) || ac_is_at_least(&p->know, &after, 0);
+    return ac_is_at_most(&p->know, &before, 0) || ac_is_at_least(&p->know, &after, 0) ||
+           apart_in_rows(p, &ahead, &rn, &wn);
 }
 
 /* The write in an earlier iteration of the loop. */

@@ -52,12 +52,25 @@ static void insert_stride(piece *s, int64_t by, int64_t n)
     s->stride[at] = (stride){by, n};
 }
 
-/* Strides no longer than the piece join it. */
+static void remove_stride(piece *s, int32_t k)
+{
+    memmove(s->stride + k, s->stride + k + 1, (size_t)(--s->n - k) * sizeof *s->stride);
+}
+
+/* Strides no longer than the piece join it; one that goes on with another joins that. */
 static void settle(piece *s)
 {
+    for (int32_t k = 0; k + 1 < s->n; k++) {
+        const stride next = s->stride[k + 1];
+        if (next.by % s->stride[k].by == 0 && next.by / s->stride[k].by <= s->stride[k].n) {
+            s->stride[k].n += next.by / s->stride[k].by * (next.n - 1);
+            remove_stride(s, k + 1);
+            k = -1;
+        }
+    }
     while (s->n && !s->len.n && s->stride[0].by <= s->len.c) {
         s->len.c += s->stride[0].by * (s->stride[0].n - 1);
-        memmove(s->stride, s->stride + 1, (size_t)--s->n * sizeof *s->stride);
+        remove_stride(s, 0);
     }
 }
 
@@ -85,6 +98,32 @@ static bool goes_on(piece *a, const piece *b)
     return true;
 }
 
+/* The same but for the number n of one stride, and b begins where a's next would. */
+static bool goes_on_by_stride(piece *a, const piece *b)
+{
+    int32_t other = -1;
+    if (a->n != b->n || a->buf != b->buf || !ac_affine_equal(&a->len, &b->len))
+        return false;
+    for (int32_t i = 0; i < a->n; i++) {
+        if (a->stride[i].by != b->stride[i].by || (a->stride[i].n != b->stride[i].n && other >= 0))
+            return false;
+        other = a->stride[i].n != b->stride[i].n ? i : other;
+    }
+    const ac_affine ahead = ac_affine_add(&b->base, &a->base, -1);
+    for (int32_t i = 0; i < a->n; i++)
+        if ((other < 0 || other == i) && !ahead.lost && !ahead.n && ahead.c == a->stride[i].by * a->stride[i].n) {
+            a->stride[i].n += b->stride[i].n;
+            return true;
+        }
+    return false;
+}
+
+/* b and a have become one, which is a. */
+static bool join(piece *a, const piece *b)
+{
+    return (same_strides(a, b) && goes_on(a, b)) || goes_on_by_stride(a, b);
+}
+
 static void add(ac_prover *p, block *b, piece s)
 {
     if (s.base.lost || s.len.lost)
@@ -94,18 +133,14 @@ static void add(ac_prover *p, block *b, piece s)
         joined = false;
         for (int32_t i = b->piece.n - 1; i >= 0 && !joined; i--) {
             piece *old = &b->piece.item[i];
-            if (!same_strides(old, &s))
-                continue;
             piece first = *old;
-            joined = goes_on(&first, &s);
-            if (!joined && goes_on(&s, old)) {
-                first = s;
-                joined = true;
-            }
-            if (joined) {
+            joined = old->buf == s.buf && join(&first, &s);
+            if (joined)
                 s = first;
+            else
+                joined = old->buf == s.buf && join(&s, old);
+            if (joined)
                 *old = b->piece.item[--b->piece.n];
-            }
         }
     }
     if (b->piece.n < PIECES)
