@@ -6,31 +6,33 @@
 
 /* ------------------------------------------------------------------ conditions */
 
-static void assume_below(ac_prover *p, ac_x a, ac_x b, int64_t slack) /* a + slack <= b */
+static bool assume_below(ac_prover *p, ac_x a, ac_x b, int64_t slack) /* a + slack <= b */
 {
     const ac_affine gap = ac_affine_add(&p->value[b].form, &p->value[a].form, -1), f = ac_affine_plus(&gap, -slack);
     ac_know_fact(&p->know, &f);
+    return !f.lost;
 }
 
-static void assume(ac_prover *p, ac_x x, bool truth)
+/* Adds facts of the condition x, which is true or false here. Do they say all that it says? */
+static bool assume(ac_prover *p, ac_x x, bool truth)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const bool numbers = i->op >= AC_L_EQ && i->op <= AC_L_LE && !ac_dtype_is_float((ac_dtype)ac_p_ins(p, i->a)->dtype);
-    if (i->op == AC_L_NOT) {
-        assume(p, i->a, !truth);
-    } else if ((i->op == AC_L_AND && truth) || (i->op == AC_L_OR && !truth)) {
-        assume(p, i->a, truth);
-        assume(p, i->b, truth);
-    } else if (numbers && (i->op == AC_L_LT || i->op == AC_L_LE)) {
-        const int64_t slack = i->op == AC_L_LT;
-        if (truth)
-            assume_below(p, i->a, i->b, slack);
-        else
-            assume_below(p, i->b, i->a, 1 - slack);
-    } else if (numbers && truth == (i->op == AC_L_EQ)) {
-        assume_below(p, i->a, i->b, 0);
-        assume_below(p, i->b, i->a, 0);
+    if (i->op == AC_L_NOT)
+        return assume(p, i->a, !truth);
+    if ((i->op == AC_L_AND && truth) || (i->op == AC_L_OR && !truth)) {
+        const bool a = assume(p, i->a, truth), b = assume(p, i->b, truth);
+        return a && b;
     }
+    if (numbers && (i->op == AC_L_LT || i->op == AC_L_LE)) {
+        const int64_t slack = i->op == AC_L_LT;
+        return truth ? assume_below(p, i->a, i->b, slack) : assume_below(p, i->b, i->a, 1 - slack);
+    }
+    if (numbers && truth == (i->op == AC_L_EQ)) {
+        const bool a = assume_below(p, i->a, i->b, 0), b = assume_below(p, i->b, i->a, 0);
+        return a && b;
+    }
+    return false;
 }
 
 /* ------------------------------------------------------------------ variables */
@@ -111,14 +113,14 @@ static void branch(ac_prover *p, ac_x x)
     const ac_pvalue *before = ac_p_values_of(p, var, n);
     const int32_t facts = p->know.fact.n;
     p->uncertain++;
-    ac_p_branch_begin(p);
-    assume(p, i->a, true);
+    const bool all_true = assume(p, i->a, true);
+    ac_p_branch_begin(p, all_true ? facts : p->know.fact.n);
     ac_p_follow(p, x + 1, middle);
     p->know.fact.n = facts;
     const ac_pvalue *then = ac_p_values_of(p, var, n);
     ac_p_set_values(p, var, n, before);
-    ac_p_branch_else(p);
-    assume(p, i->a, false);
+    const bool all_false = assume(p, i->a, false);
+    ac_p_branch_else(p, all_false ? facts : p->know.fact.n);
     const int32_t otherwise = p->know.fact.n;
     if (middle != end)
         ac_p_follow(p, middle + 1, end);

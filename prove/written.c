@@ -18,11 +18,15 @@ typedef struct piece {
     stride stride[STRIDES]; /* ascending, none within len */
     int32_t n;
     int32_t buf;
+    const ac_affine *guard; /* it is written where all of these are 0 or more */
+    int32_t n_guard;
 } piece;
 
 typedef struct block {
     AC_VEC(piece) piece;
-    AC_VEC(piece) then; /* of a branch: what the first side wrote */
+    AC_VEC(piece) then;       /* of a branch: what the first side wrote */
+    const ac_affine *fact[2]; /* ... and what is true on its sides */
+    int32_t n_fact[2];
     struct block *up;
 } block;
 
@@ -82,6 +86,14 @@ static bool same_strides(const piece *a, const piece *b)
     return same;
 }
 
+static bool same_guards(const piece *a, const piece *b)
+{
+    bool same = a->n_guard == b->n_guard;
+    for (int32_t i = 0; same && i < a->n_guard; i++)
+        same = ac_affine_equal(&a->guard[i], &b->guard[i]);
+    return same;
+}
+
 /* b begins where a ends, or inside of it: then a goes on to b's end. */
 static bool goes_on(piece *a, const piece *b)
 {
@@ -121,7 +133,7 @@ static bool goes_on_by_stride(piece *a, const piece *b)
 /* b and a have become one, which is a. */
 static bool join(piece *a, const piece *b)
 {
-    return (same_strides(a, b) && goes_on(a, b)) || goes_on_by_stride(a, b);
+    return same_guards(a, b) && ((same_strides(a, b) && goes_on(a, b)) || goes_on_by_stride(a, b));
 }
 
 static void add(ac_prover *p, block *b, piece s)
@@ -270,25 +282,87 @@ static bool laid_out(ac_prover *p, piece *s, int32_t counter, int32_t since, ac_
     return !s->base.lost && !s->len.lost;
 }
 
+/* a with number v in the place of an unknown */
+static ac_affine with_number(const ac_affine *a, int32_t unknown, int64_t v)
+{
+    const ac_affine u = ac_affine_unknown(unknown);
+    const int64_t k = ac_affine_coefficient(a, unknown);
+    const ac_affine rest = ac_affine_add(a, &u, -k);
+    return ac_affine_plus(&rest, k * v);
+}
+
+/* The piece in the iteration in which the loop variable is v; false: it is not written then, or nobody knows. */
+static bool at_iteration(ac_prover *p, piece *s, int32_t counter, int32_t since, int64_t v)
+{
+    ac_affine *guard = AC_NEW_N(p->tmp, ac_affine, s->n_guard + 1);
+    int32_t n = 0;
+    for (int32_t i = 0; i < s->n_guard; i++) {
+        guard[n] = with_number(&s->guard[i], counter, v);
+        if (guard[n].lost || is_of_iteration(&guard[n], counter, since) || (!guard[n].n && guard[n].c < 0))
+            return false;
+        n += guard[n].n > 0;
+    }
+    s->guard = guard;
+    s->n_guard = n;
+    s->base = with_number(&s->base, counter, v);
+    s->len = with_number(&s->len, counter, v);
+    return !s->base.lost && !s->len.lost && !is_of_iteration(&s->base, counter, since) &&
+           !is_of_iteration(&s->len, counter, since);
+}
+
+/* Is something of the block written in some iterations only? */
+static bool is_guarded(const block *b, int32_t since)
+{
+    for (int32_t i = 0; i < b->piece.n; i++)
+        for (int32_t g = 0; g < b->piece.item[i].n_guard; g++)
+            if (is_of_iteration(&b->piece.item[i].guard[g], 0, since))
+                return true;
+    return false;
+}
+
 void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval trips, bool breaks)
 {
+    enum { ONE_BY_ONE = 16 };
     if (is_off(p))
         return;
     ac_p_order_end(p);
     block *b = p->cover->open;
     p->cover->open = b->up;
-    for (int32_t i = 0; i < b->piece.n && !breaks; i++)
-        if (laid_out(p, &b->piece.item[i], counter, since, trips))
+    if (breaks)
+        return;
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    if (is_guarded(b, since) && trips.lo == trips.hi && trips.lo <= ONE_BY_ONE && !u->first.lost && !u->first.n) {
+        for (int64_t n = 0; n < trips.lo; n++)
+            for (int32_t i = 0; i < b->piece.n; i++) {
+                piece s = b->piece.item[i];
+                if (at_iteration(p, &s, counter, since, u->first.c + (u->falls ? -n : n) * u->step))
+                    add(p, b->up, s);
+            }
+        return;
+    }
+    for (int32_t i = 0; i < b->piece.n; i++) {
+        bool whole = true;
+        for (int32_t g = 0; g < b->piece.item[i].n_guard; g++)
+            whole &= !is_of_iteration(&b->piece.item[i].guard[g], 0, since);
+        if (whole && laid_out(p, &b->piece.item[i], counter, since, trips))
             add(p, b->up, b->piece.item[i]);
+    }
 }
 
-void ac_p_branch_begin(ac_prover *p)
+static void keep_facts(ac_prover *p, block *b, int side, int32_t from)
+{
+    b->n_fact[side] = p->know.fact.n - from;
+    if (b->n_fact[side] > 0)
+        b->fact[side] = ac_copy(p->tmp, p->know.fact.item + from, (size_t)b->n_fact[side] * sizeof(ac_affine));
+}
+
+void ac_p_branch_begin(ac_prover *p, int32_t facts)
 {
     if (!is_off(p))
-        open_block(p);
+        keep_facts(p, open_block(p), 0, facts);
 }
 
-void ac_p_branch_else(ac_prover *p)
+void ac_p_branch_else(ac_prover *p, int32_t facts)
 {
     if (is_off(p))
         return;
@@ -297,6 +371,7 @@ void ac_p_branch_else(ac_prover *p)
     b->then.n = b->piece.n;
     b->piece.item = NULL;
     b->piece.n = b->piece.cap = 0;
+    keep_facts(p, b, 1, facts);
 }
 
 /* Is nothing of s inside its buffer, as the facts are now? */
@@ -305,31 +380,70 @@ static bool is_outside(ac_prover *p, const piece *s)
     return ac_is_at_least(&p->know, &s->base, p->count[s->buf]);
 }
 
+/* s is written on one side only: where what is true on that side is true. */
+static void add_guarded(ac_prover *p, const block *b, int side, piece s)
+{
+    enum { GUARDS = 3 };
+    const int32_t n = s.n_guard + b->n_fact[side];
+    if (!b->n_fact[side] || n > GUARDS)
+        return;
+    ac_affine *guard = AC_NEW_N(p->tmp, ac_affine, n);
+    memcpy(guard, b->fact[side], (size_t)b->n_fact[side] * sizeof *guard);
+    if (s.n_guard)
+        memcpy(guard + b->n_fact[side], s.guard, (size_t)s.n_guard * sizeof *guard);
+    s.guard = guard;
+    s.n_guard = n;
+    add(p, b->up, s);
+}
+
+static bool is_same(const piece *a, const piece *b)
+{
+    return same_strides(a, b) && same_guards(a, b) && ac_affine_equal(&a->base, &b->base) &&
+           ac_affine_equal(&a->len, &b->len);
+}
+
 void ac_p_branch_end(ac_prover *p)
 {
     if (is_off(p))
         return;
     block *b = p->cover->open;
+    bool *both = AC_NEW_N(p->tmp, bool, b->piece.n + 1);
     p->cover->open = b->up;
     for (int32_t i = 0; i < b->then.n; i++) {
         const piece *s = &b->then.item[i];
-        bool both = is_outside(p, s);
-        for (int32_t k = 0; k < b->piece.n && !both; k++)
-            both = (same_strides(s, &b->piece.item[k]) && ac_affine_equal(&s->base, &b->piece.item[k].base) &&
-                    ac_affine_equal(&s->len, &b->piece.item[k].len)) ||
-                   (!s->n && s->buf == b->piece.item[k].buf && holds(p, &b->piece.item[k], &s->base, &s->len));
-        if (both)
+        bool always = !s->n_guard && is_outside(p, s);
+        for (int32_t k = 0; k < b->piece.n && !always; k++) {
+            const piece *e = &b->piece.item[k];
+            both[k] |= is_same(s, e);
+            always = is_same(s, e) ||
+                     (!s->n && !s->n_guard && !e->n_guard && s->buf == e->buf && holds(p, e, &s->base, &s->len));
+        }
+        if (always)
             add(p, b->up, *s);
+        else
+            add_guarded(p, b, 0, *s);
     }
+    for (int32_t k = 0; k < b->piece.n; k++)
+        if (!both[k])
+            add_guarded(p, b, 1, b->piece.item[k]);
 }
 
 /* ------------------------------------------------------------------ claims */
+
+/* Is what guards the piece true? */
+static bool is_run(ac_prover *p, const piece *s)
+{
+    bool run = true;
+    for (int32_t i = 0; run && i < s->n_guard; i++)
+        run = ac_is_at_least(&p->know, &s->guard[i], 0);
+    return run;
+}
 
 static bool is_written(ac_prover *p, int32_t buf, const ac_affine *index, const ac_affine *n)
 {
     for (const block *b = p->cover->open; b; b = b->up)
         for (int32_t i = 0; i < b->piece.n; i++)
-            if (b->piece.item[i].buf == buf && holds(p, &b->piece.item[i], index, n))
+            if (b->piece.item[i].buf == buf && is_run(p, &b->piece.item[i]) && holds(p, &b->piece.item[i], index, n))
                 return true;
     return false;
 }
