@@ -150,6 +150,28 @@ ac_interval ac_affine_interval(const ac_knowledge *k, const ac_affine *a)
 
 /* ------------------------------------------------------------------ knowledge */
 
+/* Rounded down, by > 0. */
+static int64_t floor_of(int64_t a, int64_t by)
+{
+    return a / by - (a % by < 0);
+}
+
+/* The terms' common divisor comes out: g X + c <= 0 for integers is X + ceil(c / g) <= 0. */
+static void reduce(ac_affine *q)
+{
+    int64_t g = 0;
+    for (int32_t i = 0; i < q->n; i++) {
+        if (q->term[i].k == INT64_MIN)
+            return;
+        g = ac_gcd(q->term[i].k < 0 ? -q->term[i].k : q->term[i].k, g);
+    }
+    if (g < 2 || q->c == INT64_MIN)
+        return;
+    for (int32_t i = 0; i < q->n; i++)
+        q->term[i].k /= g;
+    q->c = -floor_of(-q->c, g);
+}
+
 void ac_know_open(ac_knowledge *k, ac_region *region)
 {
     *k = (ac_knowledge){.region = region};
@@ -162,10 +184,18 @@ int32_t ac_know(ac_knowledge *k, int64_t lo, int64_t hi)
     return k->unknown.n - 1;
 }
 
-/* Rounded down, by > 0. */
-static int64_t floor_of(int64_t a, int64_t by)
+/* times * u <= sum (>= sum), divided by what is common and rounded to the side that is true of integers. */
+static ac_known_bound whole_bound(int64_t times, const ac_affine *sum, bool up)
 {
-    return a / by - (a % by < 0);
+    ac_known_bound b = {times, *sum};
+    int64_t g = times;
+    for (int32_t i = 0; i < sum->n; i++)
+        g = ac_gcd(sum->term[i].k < 0 ? -sum->term[i].k : sum->term[i].k, g);
+    for (int32_t i = 0; i < sum->n; i++)
+        b.sum.term[i].k /= g;
+    b.k /= g;
+    b.sum.c = up ? -floor_of(-sum->c, g) : floor_of(sum->c, g);
+    return b;
 }
 
 void ac_know_at_most(ac_knowledge *k, int32_t unknown, int64_t times, const ac_affine *sum)
@@ -177,7 +207,7 @@ void ac_know_at_most(ac_knowledge *k, int32_t unknown, int64_t times, const ac_a
     if (hi != INT64_MAX && floor_of(hi, times) < u->in.hi)
         u->in.hi = floor_of(hi, times);
     if (sum->n)
-        ac_push(k->region, &u->at_most, ((ac_known_bound){times, *sum}));
+        ac_push(k->region, &u->at_most, whole_bound(times, sum, false));
 }
 
 void ac_know_at_least(ac_knowledge *k, int32_t unknown, int64_t times, const ac_affine *sum)
@@ -189,13 +219,16 @@ void ac_know_at_least(ac_knowledge *k, int32_t unknown, int64_t times, const ac_
     if (lo != INT64_MIN && -floor_of(negated(lo), times) > u->in.lo)
         u->in.lo = -floor_of(negated(lo), times);
     if (sum->n)
-        ac_push(k->region, &u->at_least, ((ac_known_bound){times, *sum}));
+        ac_push(k->region, &u->at_least, whole_bound(times, sum, true));
 }
 
 void ac_know_fact(ac_knowledge *k, const ac_affine *at_least_0)
 {
-    if (!at_least_0->lost)
-        ac_push(k->region, &k->fact, *at_least_0);
+    ac_affine turned = ac_affine_times(at_least_0, -1);
+    reduce(&turned);
+    turned = ac_affine_times(&turned, -1);
+    if (!turned.lost)
+        ac_push(k->region, &k->fact, turned);
 }
 
 /* The unknown that stands for floor(a / by). */
@@ -236,22 +269,6 @@ ac_affine ac_know_quotient(ac_knowledge *k, const ac_affine *a, int64_t by)
 /* ------------------------------------------------------------------ questions */
 
 static bool at_most_0(ac_knowledge *k, ac_affine q, int32_t depth);
-
-/* The terms' common divisor comes out: g X + c <= 0 for integers is X + ceil(c / g) <= 0. */
-static void reduce(ac_affine *q)
-{
-    int64_t g = 0;
-    for (int32_t i = 0; i < q->n; i++) {
-        if (q->term[i].k == INT64_MIN)
-            return;
-        g = ac_gcd(q->term[i].k < 0 ? -q->term[i].k : q->term[i].k, g);
-    }
-    if (g < 2 || q->c == INT64_MIN)
-        return;
-    for (int32_t i = 0; i < q->n; i++)
-        q->term[i].k /= g;
-    q->c = -floor_of(-q->c, g);
-}
 
 /* q with its last term t.k * u replaced, where times * u is `sum` or beyond it on the side that does not matter. */
 static bool with_bound(ac_knowledge *k, const ac_affine *q, int64_t times, const ac_affine *sum, int32_t depth)

@@ -14,8 +14,8 @@ void ac_p_cover_close(ac_prover *p);
 void ac_p_loop_begin(ac_prover *p, ac_x x, int32_t counter, int32_t since);
 void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval trips, bool breaks);
 /* Facts from `facts` on are true on the side that begins, and only there; none: nobody knows. */
-void ac_p_branch_begin(ac_prover *p, int32_t facts);
-void ac_p_branch_else(ac_prover *p, int32_t facts);
+void ac_p_branch_begin(ac_prover *p, ac_x x, int32_t facts);
+void ac_p_branch_else(ac_prover *p, ac_x x, int32_t facts);
 void ac_p_branch_end(ac_prover *p);
 void ac_p_cover(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const ac_affine *n, ac_use use);
 
@@ -24,6 +24,8 @@ void ac_p_order_open(ac_prover *p);
 void ac_p_order_close(ac_prover *p);
 void ac_p_order_loop(ac_prover *p, ac_x x, int32_t counter, int32_t since);
 void ac_p_order_end(ac_prover *p);
+void ac_p_order_side(ac_prover *p, ac_x branch, bool otherwise);
+void ac_p_order_joined(ac_prover *p);
 void ac_p_order_touch(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const ac_affine *n, ac_use use);
 
 #endif

@@ -114,13 +114,13 @@ static void branch(ac_prover *p, ac_x x)
     const int32_t facts = p->know.fact.n;
     p->uncertain++;
     const bool all_true = assume(p, i->a, true);
-    ac_p_branch_begin(p, all_true ? facts : p->know.fact.n);
+    ac_p_branch_begin(p, x, all_true ? facts : p->know.fact.n);
     ac_p_follow(p, x + 1, middle);
     p->know.fact.n = facts;
     const ac_pvalue *then = ac_p_values_of(p, var, n);
     ac_p_set_values(p, var, n, before);
     const bool all_false = assume(p, i->a, false);
-    ac_p_branch_else(p, all_false ? facts : p->know.fact.n);
+    ac_p_branch_else(p, x, all_false ? facts : p->know.fact.n);
     const int32_t otherwise = p->know.fact.n;
     if (middle != end)
         ac_p_follow(p, middle + 1, end);

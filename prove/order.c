@@ -19,16 +19,25 @@ typedef struct ac_link {
     struct ac_link *up;
 } ac_link;
 
+/* A side of a branch that is open. */
+typedef struct ac_side {
+    ac_x branch;
+    bool otherwise;
+    struct ac_side *up;
+} ac_side;
+
 typedef struct touch {
     ac_x x;
     int32_t buf, order;
     bool writes;
     ac_affine index, n;
     const ac_link *loop;
+    const ac_side *side;
 } touch;
 
 typedef struct ac_touches {
     ac_link *loop;
+    ac_side *side;
     AC_VEC(touch) touch;
     bool *overlaps; /* by argument: with another, and one of the two is written */
 } ac_touches;
@@ -57,11 +66,23 @@ void ac_p_order_end(ac_prover *p)
     p->touches->loop = p->touches->loop->up;
 }
 
+void ac_p_order_side(ac_prover *p, ac_x branch, bool otherwise)
+{
+    ac_side *s = AC_NEW(p->tmp, ac_side);
+    *s = (ac_side){branch, otherwise, otherwise ? p->touches->side->up : p->touches->side};
+    p->touches->side = s;
+}
+
+void ac_p_order_joined(ac_prover *p)
+{
+    p->touches->side = p->touches->side->up;
+}
+
 void ac_p_order_touch(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const ac_affine *n, ac_use use)
 {
     ac_touches *t = p->touches;
     if (t->overlaps[buf])
-        ac_push(p->tmp, &t->touch, ((touch){x, buf, t->touch.n, use != AC_USE_READ, *index, *n, t->loop}));
+        ac_push(p->tmp, &t->touch, ((touch){x, buf, t->touch.n, use != AC_USE_READ, *index, *n, t->loop, t->side}));
 }
 
 /* ------------------------------------------------------------------ renaming */
@@ -230,10 +251,20 @@ static const ac_link *common(const ac_link *a, const ac_link *b)
     return a && b ? a : NULL;
 }
 
+/* On the two sides of one branch: of an iteration, only one of them is run. */
+static bool is_either(const ac_side *a, const ac_side *b)
+{
+    for (; a; a = a->up)
+        for (const ac_side *s = b; s; s = s->up)
+            if (s->branch == a->branch && s->otherwise != a->otherwise)
+                return true;
+    return false;
+}
+
 static bool is_in_order(ac_prover *p, const pair *q)
 {
     const ac_link *both = common(q->write->loop, q->read->loop);
-    if (q->write->order < q->read->order && !apart(p, q, &q->read->index))
+    if (q->write->order < q->read->order && !is_either(q->write->side, q->read->side) && !apart(p, q, &q->read->index))
         return false;
     for (const ac_link *l = both; l; l = l->up)
         if (!apart_later(p, q, l))

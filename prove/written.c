@@ -243,10 +243,41 @@ static bool lay_out_quotient(ac_prover *p, piece *s, int32_t counter, ac_interva
     return false;
 }
 
+/* Would the iterations that are left out, of the most there can be, write beyond the buffer? Then they may as well be
+ * taken for done. The bound of the loop is a sum, or the least of two: of these only one that leaves some out matters. */
+static bool is_rest_outside(ac_prover *p, const piece *s, int32_t counter, int64_t most)
+{
+    const ac_unknown u = p->know.unknown.item[counter];
+    const int32_t facts = p->know.fact.n;
+    if (u.falls || u.first.lost || u.first.n || u.last.lost)
+        return false;
+    const int64_t end = u.first.c + (most - 1) * u.step, k = ac_affine_coefficient(&s->base, counter);
+    const ac_affine i = ac_affine_unknown(counter), left_out = ac_affine_unknown(ac_know(&p->know, u.first.c, end));
+    ac_affine base = ac_affine_add(&s->base, &i, -k);
+    base = ac_affine_add(&base, &left_out, k);
+    const ac_term t = u.last.n ? u.last.term[u.last.n - 1] : (ac_term){0};
+    const ac_unknown *least = &p->know.unknown.item[t.unknown];
+    const bool two = t.k == 1 && least->n_one_of == 2;
+    bool outside = !base.lost;
+    for (int32_t c = 0; c < (two ? 2 : 1) && outside; c++) {
+        ac_affine last = u.last;
+        if (two) {
+            last.n--;
+            last = ac_affine_add(&last, &least->one_of[c].value, 1);
+        }
+        if (!last.lost && !last.n && last.c >= end)
+            continue;
+        const ac_affine gap = ac_affine_add(&left_out, &last, -1), beyond = ac_affine_plus(&gap, -1);
+        ac_know_fact(&p->know, &beyond);
+        outside = ac_is_at_least(&p->know, &base, p->count[s->buf]);
+        p->know.fact.n = facts;
+    }
+    return outside;
+}
+
 /* s for all values of the loop variable: from `first` on, `trips` of them, `step` apart. */
 static bool laid_out(ac_prover *p, piece *s, int32_t counter, int32_t since, ac_interval trips)
 {
-    const ac_unknown *u = &p->know.unknown.item[counter];
     if (is_of_iteration(&s->base, counter, since) && !lay_out_quotient(p, s, counter, trips))
         return false;
     const int64_t k = ac_affine_coefficient(&s->base, counter);
@@ -255,6 +286,8 @@ static bool laid_out(ac_prover *p, piece *s, int32_t counter, int32_t since, ac_
         return false;
     if (!k)
         return trips.lo > 0;
+    const bool all = trips.lo != trips.hi && k > 0 && s->n < STRIDES && is_rest_outside(p, s, counter, trips.hi);
+    const ac_unknown *u = &p->know.unknown.item[counter];
     const ac_affine i = ac_affine_unknown(counter);
     const ac_affine rest = ac_affine_add(&s->base, &i, -k);
     const int64_t by = (k < 0 ? -k : k) * u->step;
@@ -263,11 +296,11 @@ static bool laid_out(ac_prover *p, piece *s, int32_t counter, int32_t since, ac_
     const ac_affine least = low_first ? u->first : u->last;
     if (least.lost)
         return false;
-    if (trips.lo == trips.hi && u->whole) {
+    if (all || (trips.lo == trips.hi && u->whole)) {
         s->base = ac_affine_add(&rest, &least, k);
         if (s->n == STRIDES)
             return false;
-        insert_stride(s, by, trips.lo);
+        insert_stride(s, by, trips.hi);
         settle(s);
         return !s->base.lost;
     }
@@ -356,16 +389,19 @@ static void keep_facts(ac_prover *p, block *b, int side, int32_t from)
         b->fact[side] = ac_copy(p->tmp, p->know.fact.item + from, (size_t)b->n_fact[side] * sizeof(ac_affine));
 }
 
-void ac_p_branch_begin(ac_prover *p, int32_t facts)
-{
-    if (!is_off(p))
-        keep_facts(p, open_block(p), 0, facts);
-}
-
-void ac_p_branch_else(ac_prover *p, int32_t facts)
+void ac_p_branch_begin(ac_prover *p, ac_x x, int32_t facts)
 {
     if (is_off(p))
         return;
+    keep_facts(p, open_block(p), 0, facts);
+    ac_p_order_side(p, x, false);
+}
+
+void ac_p_branch_else(ac_prover *p, ac_x x, int32_t facts)
+{
+    if (is_off(p))
+        return;
+    ac_p_order_side(p, x, true);
     block *b = p->cover->open;
     b->then.item = b->piece.item;
     b->then.n = b->piece.n;
@@ -409,6 +445,7 @@ void ac_p_branch_end(ac_prover *p)
     block *b = p->cover->open;
     bool *both = AC_NEW_N(p->tmp, bool, b->piece.n + 1);
     p->cover->open = b->up;
+    ac_p_order_joined(p);
     for (int32_t i = 0; i < b->then.n; i++) {
         const piece *s = &b->then.item[i];
         bool always = !s->n_guard && is_outside(p, s);
