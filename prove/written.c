@@ -315,30 +315,30 @@ static bool laid_out(ac_prover *p, piece *s, int32_t counter, int32_t since, ac_
     return !s->base.lost && !s->len.lost;
 }
 
-/* a with number v in the place of an unknown */
-static ac_affine with_number(const ac_affine *a, int32_t unknown, int64_t v)
+/* a with v in the place of an unknown */
+static ac_affine put_in(const ac_affine *a, int32_t unknown, const ac_affine *v)
 {
     const ac_affine u = ac_affine_unknown(unknown);
     const int64_t k = ac_affine_coefficient(a, unknown);
     const ac_affine rest = ac_affine_add(a, &u, -k);
-    return ac_affine_plus(&rest, k * v);
+    return ac_affine_add(&rest, v, k);
 }
 
 /* The piece in the iteration in which the loop variable is v; false: it is not written then, or nobody knows. */
-static bool at_iteration(ac_prover *p, piece *s, int32_t counter, int32_t since, int64_t v)
+static bool at_iteration(ac_prover *p, piece *s, int32_t counter, int32_t since, const ac_affine *v)
 {
     ac_affine *guard = AC_NEW_N(p->tmp, ac_affine, s->n_guard + 1);
     int32_t n = 0;
     for (int32_t i = 0; i < s->n_guard; i++) {
-        guard[n] = with_number(&s->guard[i], counter, v);
+        guard[n] = put_in(&s->guard[i], counter, v);
         if (guard[n].lost || is_of_iteration(&guard[n], counter, since) || (!guard[n].n && guard[n].c < 0))
             return false;
         n += guard[n].n > 0;
     }
     s->guard = guard;
     s->n_guard = n;
-    s->base = with_number(&s->base, counter, v);
-    s->len = with_number(&s->len, counter, v);
+    s->base = put_in(&s->base, counter, v);
+    s->len = put_in(&s->len, counter, v);
     return !s->base.lost && !s->len.lost && !is_of_iteration(&s->base, counter, since) &&
            !is_of_iteration(&s->len, counter, since);
 }
@@ -351,6 +351,33 @@ static bool is_guarded(const block *b, int32_t since)
             if (is_of_iteration(&b->piece.item[i].guard[g], 0, since))
                 return true;
     return false;
+}
+
+/* The piece in each of the iterations that there are at most, guarded by what the loop's bound says of that one: the
+ * bound is the least of two sums. */
+static void lay_out_each(ac_prover *p, block *to, const piece *s, int32_t counter, int32_t since, int64_t most)
+{
+    const ac_unknown u = p->know.unknown.item[counter];
+    const ac_term t = u.last.n ? u.last.term[u.last.n - 1] : (ac_term){0};
+    const ac_unknown least = p->know.unknown.item[t.unknown];
+    if (u.falls || u.first.lost || u.last.lost || t.k != 1 || least.n_one_of != 2)
+        return;
+    for (int64_t n = 0; n < most; n++) {
+        const ac_affine v = ac_affine_plus(&u.first, n * u.step);
+        ac_affine *guard = AC_NEW_N(p->tmp, ac_affine, s->n_guard + 2);
+        piece one = *s;
+        for (int32_t k = 0; k < s->n_guard; k++)
+            guard[k] = s->guard[k];
+        for (int32_t k = 0; k < 2; k++) {
+            ac_affine last = u.last;
+            last.n--;
+            last = ac_affine_add(&last, &least.one_of[k].value, 1);
+            guard[one.n_guard++] = ac_affine_add(&last, &v, -1);
+        }
+        one.guard = guard;
+        if (at_iteration(p, &one, counter, since, &v))
+            add(p, to, one);
+    }
 }
 
 void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval trips, bool breaks)
@@ -368,7 +395,8 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
         for (int64_t n = 0; n < trips.lo; n++)
             for (int32_t i = 0; i < b->piece.n; i++) {
                 piece s = b->piece.item[i];
-                if (at_iteration(p, &s, counter, since, u->first.c + (u->falls ? -n : n) * u->step))
+                const ac_affine v = ac_affine_of(u->first.c + (u->falls ? -n : n) * u->step);
+                if (at_iteration(p, &s, counter, since, &v))
                     add(p, b->up, s);
             }
         return;
@@ -377,8 +405,11 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
         bool whole = true;
         for (int32_t g = 0; g < b->piece.item[i].n_guard; g++)
             whole &= !is_of_iteration(&b->piece.item[i].guard[g], 0, since);
-        if (whole && laid_out(p, &b->piece.item[i], counter, since, trips))
-            add(p, b->up, b->piece.item[i]);
+        piece s = b->piece.item[i];
+        if (whole && laid_out(p, &s, counter, since, trips))
+            add(p, b->up, s);
+        else if (trips.lo != trips.hi && trips.hi <= 2 * ONE_BY_ONE)
+            lay_out_each(p, b->up, &b->piece.item[i], counter, since, trips.hi);
     }
 }
 
