@@ -14,6 +14,8 @@ typedef struct ac_pvalue {
     double least, most;
     bool maybe_nan; /* floats */
     ac_affine form; /* integers */
+    bool words;     /* word_lanes.c: of 32-bit lanes, or of the words of 64-bit lanes, ... */
+    ac_interval even, odd;
 } ac_pvalue;
 
 /* A loop that is being followed: for break_if. */
@@ -103,6 +105,9 @@ ac_interval ac_p_range(ac_dtype d); /* of an integer type */
 
 /* arithmetic.c: the integer operators. */
 void ac_p_integer(ac_prover *p, ac_x x);
+
+/* word_lanes.c: the value of x where it takes words of 64-bit lanes apart, or puts them together; else false. */
+bool ac_p_word_lanes(ac_prover *p, ac_x x);
 
 /* floats.c */
 void ac_p_float(ac_prover *p, ac_x x);

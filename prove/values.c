@@ -112,6 +112,7 @@ static ac_pvalue cast(ac_prover *p, const ac_ins *i)
         return ac_p_unknown(p, to, range);
     ac_pvalue v = *a;
     v.in = ac_interval_meet(a->in, range);
+    v.words = false;
     return v;
 }
 
@@ -217,7 +218,8 @@ static void narrow(ac_prover *p, ac_x x)
 void ac_p_value(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
-    make(p, x);
+    if (!ac_p_word_lanes(p, x))
+        make(p, x);
     if (i->op == AC_L_LOAD)
         ac_p_extreme_load(p, x, &p->value[x]);
     if (p->refined && ac_lop_class((ac_lop)i->op) == 'V' && !ac_dtype_is_float((ac_dtype)i->dtype))

@@ -1,0 +1,111 @@
+/* word_lanes.c - lanes of 64 bits seen as pairs of words: vectors of 32-bit numbers are multiplied in 64-bit lanes, the
+ * even ones and the odd ones by themselves, and put together again.
+ *
+ * A value that comes out of a reinterpretation remembers what its even and odd words can be; shifts by 32, the mask of
+ * the low word and shuffles take them apart. */
+#include "prove/prover.h"
+
+static const ac_interval WORD = {INT32_MIN, INT32_MAX};
+
+static bool is_wide(ac_dtype d)
+{
+    return d == AC_I64 || d == AC_U64;
+}
+
+static bool is_word(ac_dtype d)
+{
+    return d == AC_I32 || d == AC_U32;
+}
+
+/* Words of a value of 32-bit or 64-bit lanes, as signed numbers. */
+static void words_of(const ac_pvalue *v, ac_dtype d, ac_interval *even, ac_interval *odd)
+{
+    const bool fits = ac_interval_inside(v->in, WORD), unknown = d == AC_U64 && v->in.hi == INT64_MAX;
+    if (v->words) {
+        *even = v->even;
+        *odd = v->odd;
+    } else if (is_word(d)) {
+        *even = *odd = fits ? v->in : WORD;
+    } else {
+        *even = fits ? v->in : WORD;
+        *odd = unknown ? WORD : (ac_interval){v->in.lo >> 32, v->in.hi >> 32};
+    }
+}
+
+/* What 64-bit lanes of such words can be. */
+static ac_interval joined(ac_dtype d, ac_interval even, ac_interval odd)
+{
+    const int64_t unit = (int64_t)1 << 32;
+    const bool low = even.lo >= 0;
+    const ac_interval in = {odd.lo * unit + (low ? even.lo : 0), odd.hi * unit + (low ? even.hi : unit - 1)};
+    return d == AC_U64 && in.lo < 0 ? ac_p_range(d) : in;
+}
+
+static ac_pvalue made(ac_prover *p, ac_dtype d, ac_interval in, ac_interval even, ac_interval odd)
+{
+    ac_pvalue v = ac_p_unknown(p, d, ac_interval_inside(in, ac_p_range(d)) ? in : ac_p_range(d));
+    v.words = true;
+    v.even = even;
+    v.odd = odd;
+    return v;
+}
+
+static bool shuffle(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_dtype d = (ac_dtype)i->dtype;
+    const ac_pvalue *a = &p->value[i->a], *b = i->b ? &p->value[i->b] : a;
+    if (!is_word(d) || (!a->words && !b->words))
+        return false;
+    ac_interval of[2] = {{INT64_MAX, INT64_MIN}, {INT64_MAX, INT64_MIN}};
+    const int32_t n = ac_p_ins(p, i->a)->lanes;
+    for (int32_t l = 0; l < i->lanes; l++) {
+        const int64_t from = p->fn->pool.item[i->aux + l];
+        ac_interval even, odd;
+        words_of(from < n ? a : b, d, &even, &odd);
+        of[l % 2] = ac_interval_join(of[l % 2], (from < n ? from : from - n) % 2 ? odd : even);
+    }
+    if (i->lanes < 2)
+        of[1] = of[0];
+    p->value[x] = made(p, d, ac_interval_join(of[0], of[1]), of[0], of[1]);
+    return true;
+}
+
+static bool reinterpret(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_dtype to = (ac_dtype)i->dtype, from = (ac_dtype)ac_p_ins(p, i->a)->dtype;
+    ac_interval even, odd;
+    if (!(is_word(from) && is_wide(to)) && !(is_wide(from) && is_word(to)) && !(is_wide(from) && is_wide(to)))
+        return false;
+    if (is_wide(from) && is_wide(to) && !p->value[i->a].words)
+        return false;
+    words_of(&p->value[i->a], from, &even, &odd);
+    p->value[x] = made(p, to, is_wide(to) ? joined(to, even, odd) : ac_interval_join(even, odd), even, odd);
+    return true;
+}
+
+bool ac_p_word_lanes(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_dtype d = (ac_dtype)i->dtype;
+    if (i->op == AC_L_SHUFFLE)
+        return shuffle(p, x);
+    if (i->op == AC_L_BITCAST)
+        return reinterpret(p, x);
+    if (!is_wide(d) || (i->op != AC_L_SHL && i->op != AC_L_SHR && i->op != AC_L_AND))
+        return false;
+    const ac_pvalue a = p->value[i->a];
+    const ac_interval b = p->value[i->b].in, none = {0, 0}, unsigned_word = {0, UINT32_MAX};
+    if (!a.words || b.lo != b.hi || b.lo != (i->op == AC_L_AND ? (int64_t)UINT32_MAX : 32))
+        return false;
+    if (i->op == AC_L_SHL)
+        p->value[x] = made(p, d, joined(d, none, a.even), none, a.even);
+    else if (i->op == AC_L_AND)
+        p->value[x] = ac_p_unknown(p, d, a.even.lo >= 0 ? a.even : unsigned_word);
+    else
+        p->value[x] = ac_p_unknown(p, d, a.odd.lo >= 0 || d == AC_I64 ? a.odd : unsigned_word);
+    if (i->op != AC_L_AND)
+        ac_p_proven(p, AC_CLAIM_SHIFT);
+    return true;
+}
