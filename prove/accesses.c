@@ -98,6 +98,9 @@ static void tile(ac_prover *p, ac_x x)
     const extents e = extents_of(&t);
     const ac_affine read = extent(steps, e.x, e.x_step), other = extent(steps, e.w, e.w_step);
     claim(p, x, t.x, &p->value[i->a], &read, AC_USE_READ);
+    if (t.form == AC_TILE_EACH && (steps->in.lo != 1 || steps->in.hi != 1))
+        ac_p_doubt(p, x, AC_CLAIM_ACCESS, true, "a tile of each channel by itself has one step, not %lld .. %lld",
+                   (long long)steps->in.lo, (long long)steps->in.hi);
     if (t.form == AC_TILE_SPREAD) {
         const bool dense = t.channels == 1 && t.shift == 1;
         claim(p, x, t.acc, &p->value[i->b], &other, dense ? AC_USE_WRITE : AC_USE_WRITE_SOME);

@@ -1,26 +1,17 @@
 /* written.c - elements of buffers that are certainly written when the code gets to an instruction, as far as loops
  * and branches say so; and the claims that what a call reads of its own is written before, and its results wholly.
  *
- * A piece is `base` + any sum of strides + 0 .. len - 1. A store makes a piece; pieces that meet become one; at the end
- * of a loop each of its pieces is laid out along the loop variable (a longer piece where the copies meet, else one more
- * stride); of a branch stays what both sides write, or what only lies outside of the buffer where the branch is not
- * taken. Pieces belong to the block that made them: what is visible are those of all open blocks. */
+ * A store makes a piece (stretch.h); pieces that meet become one; at the end of a loop each of its pieces is laid out
+ * along the loop variable (a longer piece where the copies meet, else one more stride); of a branch stays what both
+ * sides write, or what only lies outside of the buffer where the branch is not taken; the rest is guarded by what is
+ * true on its side, until a loop of few iterations is laid out one by one. Pieces belong to the block that made them:
+ * what is visible are those of all open blocks. */
 #include "prove/cover.h"
+#include "prove/stretch.h"
 
-enum { STRIDES = 5, PIECES = 192 };
+enum { PIECES = 192 };
 
-typedef struct stride {
-    int64_t by, n;
-} stride;
-
-typedef struct piece {
-    ac_affine base, len;
-    stride stride[STRIDES]; /* ascending, none within len */
-    int32_t n;
-    int32_t buf;
-    const ac_affine *guard; /* it is written where all of these are 0 or more */
-    int32_t n_guard;
-} piece;
+typedef ac_stretch piece;
 
 typedef struct block {
     AC_VEC(piece) piece;
@@ -46,111 +37,23 @@ static bool is_followed(const ac_prover *p, int32_t buf)
     return role == AC_BUF_OUT || role == AC_BUF_SCRATCH || role == AC_BUF_LOCAL;
 }
 
-/* ------------------------------------------------------------------ pieces */
-
-static void insert_stride(piece *s, int64_t by, int64_t n)
-{
-    int32_t at = s->n++;
-    for (; at > 0 && s->stride[at - 1].by > by; at--)
-        s->stride[at] = s->stride[at - 1];
-    s->stride[at] = (stride){by, n};
-}
-
-static void remove_stride(piece *s, int32_t k)
-{
-    memmove(s->stride + k, s->stride + k + 1, (size_t)(--s->n - k) * sizeof *s->stride);
-}
-
-/* Strides no longer than the piece join it; one that goes on with another joins that. */
-static void settle(piece *s)
-{
-    for (int32_t k = 0; k + 1 < s->n; k++) {
-        const stride next = s->stride[k + 1];
-        if (next.by % s->stride[k].by == 0 && next.by / s->stride[k].by <= s->stride[k].n) {
-            s->stride[k].n += next.by / s->stride[k].by * (next.n - 1);
-            remove_stride(s, k + 1);
-            k = -1;
-        }
-    }
-    while (s->n && !s->len.n && s->stride[0].by <= s->len.c) {
-        s->len.c += s->stride[0].by * (s->stride[0].n - 1);
-        remove_stride(s, 0);
-    }
-}
-
-static bool same_strides(const piece *a, const piece *b)
-{
-    bool same = a->n == b->n && a->buf == b->buf;
-    for (int32_t i = 0; same && i < a->n; i++)
-        same = a->stride[i].by == b->stride[i].by && a->stride[i].n == b->stride[i].n;
-    return same;
-}
-
-static bool same_guards(const piece *a, const piece *b)
-{
-    bool same = a->n_guard == b->n_guard;
-    for (int32_t i = 0; same && i < a->n_guard; i++)
-        same = ac_affine_equal(&a->guard[i], &b->guard[i]);
-    return same;
-}
-
-/* b begins where a ends, or inside of it: then a goes on to b's end. */
-static bool goes_on(piece *a, const piece *b)
-{
-    const ac_affine ahead = ac_affine_add(&b->base, &a->base, -1), gap = ac_affine_add(&ahead, &a->len, -1);
-    if (ahead.lost || gap.lost || gap.n || gap.c > 0)
-        return false;
-    if (gap.c < 0 && (ahead.n || ahead.c < 0 || a->len.n || b->len.n))
-        return false;
-    const ac_affine len = ac_affine_add(&ahead, &b->len, 1);
-    if (len.lost)
-        return false;
-    if (gap.c == 0 || len.c > a->len.c)
-        a->len = len;
-    return true;
-}
-
-/* The same but for the number n of one stride, and b begins where a's next would. */
-static bool goes_on_by_stride(piece *a, const piece *b)
-{
-    int32_t other = -1;
-    if (a->n != b->n || a->buf != b->buf || !ac_affine_equal(&a->len, &b->len))
-        return false;
-    for (int32_t i = 0; i < a->n; i++) {
-        if (a->stride[i].by != b->stride[i].by || (a->stride[i].n != b->stride[i].n && other >= 0))
-            return false;
-        other = a->stride[i].n != b->stride[i].n ? i : other;
-    }
-    const ac_affine ahead = ac_affine_add(&b->base, &a->base, -1);
-    for (int32_t i = 0; i < a->n; i++)
-        if ((other < 0 || other == i) && !ahead.lost && !ahead.n && ahead.c == a->stride[i].by * a->stride[i].n) {
-            a->stride[i].n += b->stride[i].n;
-            return true;
-        }
-    return false;
-}
-
-/* b and a have become one, which is a. */
-static bool join(piece *a, const piece *b)
-{
-    return same_guards(a, b) && ((same_strides(a, b) && goes_on(a, b)) || goes_on_by_stride(a, b));
-}
+/* ------------------------------------------------------------------ blocks */
 
 static void add(ac_prover *p, block *b, piece s)
 {
     if (s.base.lost || s.len.lost)
         return;
     for (bool joined = true; joined;) {
-        settle(&s);
+        ac_stretch_settle(&s);
         joined = false;
         for (int32_t i = b->piece.n - 1; i >= 0 && !joined; i--) {
             piece *old = &b->piece.item[i];
             piece first = *old;
-            joined = old->buf == s.buf && join(&first, &s);
+            joined = old->buf == s.buf && ac_stretch_join(&first, &s);
             if (joined)
                 s = first;
             else
-                joined = old->buf == s.buf && join(&s, old);
+                joined = old->buf == s.buf && ac_stretch_join(&s, old);
             if (joined)
                 *old = b->piece.item[--b->piece.n];
         }
@@ -158,30 +61,6 @@ static void add(ac_prover *p, block *b, piece s)
     if (b->piece.n < PIECES)
         ac_push(p->tmp, &b->piece, s);
 }
-
-/* Does s hold index .. index + n - 1? */
-static bool holds(ac_prover *p, const piece *s, const ac_affine *index, const ac_affine *n)
-{
-    ac_affine ahead = ac_affine_add(index, &s->base, -1);
-    if (ahead.lost)
-        return false;
-    /* whole strides are taken off, where a term or the constant has them */
-    for (int32_t k = s->n - 1; k >= 0; k--) {
-        const stride t = s->stride[k];
-        ac_affine steps = {0};
-        for (int32_t i = 0; i < ahead.n; i++)
-            if (ahead.term[i].k % t.by == 0)
-                steps.term[steps.n++] = (ac_term){ahead.term[i].k / t.by, ahead.term[i].unknown};
-        steps.c = ahead.c / t.by - (ahead.c % t.by < 0);
-        if (!ac_is_at_least(&p->know, &steps, 0) || !ac_is_at_most(&p->know, &steps, t.n - 1))
-            return false;
-        ahead = ac_affine_add(&ahead, &steps, -t.by);
-    }
-    const ac_affine end = ac_affine_add(&ahead, n, 1), over = ac_affine_add(&end, &s->len, -1);
-    return ac_is_at_least(&p->know, &ahead, 0) && ac_is_at_most(&p->know, &over, 0);
-}
-
-/* ------------------------------------------------------------------ blocks */
 
 static block *open_block(ac_prover *p)
 {
@@ -228,16 +107,16 @@ static bool lay_out_quotient(ac_prover *p, piece *s, int32_t counter, ac_interva
             continue;
         const int64_t whole = a * q->by + b;
         if (u->falls || u->step != 1 || u->first.lost || u->first.n || u->first.c || trips.lo != trips.hi ||
-            trips.lo % q->by || a < 0 || whole < 0 || s->n + 2 > STRIDES)
+            trips.lo % q->by || a < 0 || whole < 0 || s->n + 2 > AC_STRIDES)
             return false;
         const ac_affine unknown = ac_affine_unknown(q->unknown);
         s->base = ac_affine_add(&s->base, &unknown, -b);
         s->base = ac_affine_add(&s->base, &i, -a);
         if (whole)
-            insert_stride(s, whole, trips.lo / q->by);
+            ac_stretch_by(s, whole, trips.lo / q->by);
         if (a)
-            insert_stride(s, a, q->by);
-        settle(s);
+            ac_stretch_by(s, a, q->by);
+        ac_stretch_settle(s);
         return !s->base.lost;
     }
     return false;
@@ -286,7 +165,7 @@ static bool laid_out(ac_prover *p, piece *s, int32_t counter, int32_t since, ac_
         return false;
     if (!k)
         return trips.lo > 0;
-    const bool all = trips.lo != trips.hi && k > 0 && s->n < STRIDES && is_rest_outside(p, s, counter, trips.hi);
+    const bool all = trips.lo != trips.hi && k > 0 && s->n < AC_STRIDES && is_rest_outside(p, s, counter, trips.hi);
     const ac_unknown *u = &p->know.unknown.item[counter];
     const ac_affine i = ac_affine_unknown(counter);
     const ac_affine rest = ac_affine_add(&s->base, &i, -k);
@@ -298,10 +177,10 @@ static bool laid_out(ac_prover *p, piece *s, int32_t counter, int32_t since, ac_
         return false;
     if (all || (trips.lo == trips.hi && u->whole)) {
         s->base = ac_affine_add(&rest, &least, k);
-        if (s->n == STRIDES)
+        if (s->n == AC_STRIDES)
             return false;
-        insert_stride(s, by, trips.hi);
-        settle(s);
+        ac_stretch_by(s, by, trips.hi);
+        ac_stretch_settle(s);
         return !s->base.lost;
     }
     if (s->n || s->len.n || by > s->len.c || falls || k < 0 || !u->whole)
@@ -465,7 +344,7 @@ static void add_guarded(ac_prover *p, const block *b, int side, piece s)
 
 static bool is_same(const piece *a, const piece *b)
 {
-    return same_strides(a, b) && same_guards(a, b) && ac_affine_equal(&a->base, &b->base) &&
+    return ac_stretch_strides_equal(a, b) && ac_stretch_guards_equal(a, b) && ac_affine_equal(&a->base, &b->base) &&
            ac_affine_equal(&a->len, &b->len);
 }
 
@@ -483,8 +362,8 @@ void ac_p_branch_end(ac_prover *p)
         for (int32_t k = 0; k < b->piece.n && !always; k++) {
             const piece *e = &b->piece.item[k];
             both[k] |= is_same(s, e);
-            always = is_same(s, e) ||
-                     (!s->n && !s->n_guard && !e->n_guard && s->buf == e->buf && holds(p, e, &s->base, &s->len));
+            always = is_same(s, e) || (!s->n && !s->n_guard && !e->n_guard && s->buf == e->buf &&
+                                       ac_stretch_holds(p, e, &s->base, &s->len));
         }
         if (always)
             add(p, b->up, *s);
@@ -511,7 +390,8 @@ static bool is_written(ac_prover *p, int32_t buf, const ac_affine *index, const 
 {
     for (const block *b = p->cover->open; b; b = b->up)
         for (int32_t i = 0; i < b->piece.n; i++)
-            if (b->piece.item[i].buf == buf && is_run(p, &b->piece.item[i]) && holds(p, &b->piece.item[i], index, n))
+            if (b->piece.item[i].buf == buf && is_run(p, &b->piece.item[i]) &&
+                ac_stretch_holds(p, &b->piece.item[i], index, n))
                 return true;
     return false;
 }

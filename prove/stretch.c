@@ -1,0 +1,113 @@
+/* stretch.c - elements of a buffer as a base, strides and a length; see stretch.h. */
+#include "prove/stretch.h"
+
+void ac_stretch_by(ac_stretch *s, int64_t by, int64_t n)
+{
+    int32_t at = s->n++;
+    for (; at > 0 && s->stride[at - 1].by > by; at--)
+        s->stride[at] = s->stride[at - 1];
+    s->stride[at] = (ac_stride){by, n};
+}
+
+static void remove_stride(ac_stretch *s, int32_t k)
+{
+    memmove(s->stride + k, s->stride + k + 1, (size_t)(--s->n - k) * sizeof *s->stride);
+}
+
+/* Strides no longer than the ac_stretch join it; one that goes on with another joins that. */
+void ac_stretch_settle(ac_stretch *s)
+{
+    for (int32_t k = 0; k + 1 < s->n; k++) {
+        const ac_stride next = s->stride[k + 1];
+        if (next.by % s->stride[k].by == 0 && next.by / s->stride[k].by <= s->stride[k].n) {
+            s->stride[k].n += next.by / s->stride[k].by * (next.n - 1);
+            remove_stride(s, k + 1);
+            k = -1;
+        }
+    }
+    while (s->n && !s->len.n && s->stride[0].by <= s->len.c) {
+        s->len.c += s->stride[0].by * (s->stride[0].n - 1);
+        remove_stride(s, 0);
+    }
+}
+
+bool ac_stretch_strides_equal(const ac_stretch *a, const ac_stretch *b)
+{
+    bool same = a->n == b->n && a->buf == b->buf;
+    for (int32_t i = 0; same && i < a->n; i++)
+        same = a->stride[i].by == b->stride[i].by && a->stride[i].n == b->stride[i].n;
+    return same;
+}
+
+bool ac_stretch_guards_equal(const ac_stretch *a, const ac_stretch *b)
+{
+    bool same = a->n_guard == b->n_guard;
+    for (int32_t i = 0; same && i < a->n_guard; i++)
+        same = ac_affine_equal(&a->guard[i], &b->guard[i]);
+    return same;
+}
+
+/* b begins where a ends, or inside of it: then a goes on to b's end. */
+static bool goes_on(ac_stretch *a, const ac_stretch *b)
+{
+    const ac_affine ahead = ac_affine_add(&b->base, &a->base, -1), gap = ac_affine_add(&ahead, &a->len, -1);
+    if (ahead.lost || gap.lost || gap.n || gap.c > 0)
+        return false;
+    if (gap.c < 0 && (ahead.n || ahead.c < 0 || a->len.n || b->len.n))
+        return false;
+    const ac_affine len = ac_affine_add(&ahead, &b->len, 1);
+    if (len.lost)
+        return false;
+    if (gap.c == 0 || len.c > a->len.c)
+        a->len = len;
+    return true;
+}
+
+/* The same but for the number n of one stride, and b begins where a's next would. */
+static bool goes_on_by_stride(ac_stretch *a, const ac_stretch *b)
+{
+    int32_t other = -1;
+    if (a->n != b->n || a->buf != b->buf || !ac_affine_equal(&a->len, &b->len))
+        return false;
+    for (int32_t i = 0; i < a->n; i++) {
+        if (a->stride[i].by != b->stride[i].by || (a->stride[i].n != b->stride[i].n && other >= 0))
+            return false;
+        other = a->stride[i].n != b->stride[i].n ? i : other;
+    }
+    const ac_affine ahead = ac_affine_add(&b->base, &a->base, -1);
+    for (int32_t i = 0; i < a->n; i++)
+        if ((other < 0 || other == i) && !ahead.lost && !ahead.n && ahead.c == a->stride[i].by * a->stride[i].n) {
+            a->stride[i].n += b->stride[i].n;
+            return true;
+        }
+    return false;
+}
+
+/* b and a have become one, which is a. */
+bool ac_stretch_join(ac_stretch *a, const ac_stretch *b)
+{
+    return ac_stretch_guards_equal(a, b) &&
+           ((ac_stretch_strides_equal(a, b) && goes_on(a, b)) || goes_on_by_stride(a, b));
+}
+
+/* Does s hold index .. index + n - 1? */
+bool ac_stretch_holds(ac_prover *p, const ac_stretch *s, const ac_affine *index, const ac_affine *n)
+{
+    ac_affine ahead = ac_affine_add(index, &s->base, -1);
+    if (ahead.lost)
+        return false;
+    /* whole strides are taken off, where a term or the constant has them */
+    for (int32_t k = s->n - 1; k >= 0; k--) {
+        const ac_stride t = s->stride[k];
+        ac_affine steps = {0};
+        for (int32_t i = 0; i < ahead.n; i++)
+            if (ahead.term[i].k % t.by == 0)
+                steps.term[steps.n++] = (ac_term){ahead.term[i].k / t.by, ahead.term[i].unknown};
+        steps.c = ahead.c / t.by - (ahead.c % t.by < 0);
+        if (!ac_is_at_least(&p->know, &steps, 0) || !ac_is_at_most(&p->know, &steps, t.n - 1))
+            return false;
+        ahead = ac_affine_add(&ahead, &steps, -t.by);
+    }
+    const ac_affine end = ac_affine_add(&ahead, n, 1), over = ac_affine_add(&end, &s->len, -1);
+    return ac_is_at_least(&p->know, &ahead, 0) && ac_is_at_most(&p->know, &over, 0);
+}
