@@ -229,6 +229,12 @@ static bool apart_later(ac_prover *p, const pair *q, const ac_link *loop)
         ac_know_at_most(&p->know, later, 1, &next);
     else
         ac_know_at_least(&p->know, later, 1, &next);
+    /* ... and this iteration is not the last one */
+    const ac_affine last = p->know.unknown.item[loop->counter].last;
+    ac_affine left = falls ? ac_affine_add(&mine, &last, -1) : ac_affine_add(&last, &mine, -1);
+    left = ac_affine_plus(&left, -step);
+    const int32_t facts = p->know.fact.n;
+    ac_know_fact(&p->know, &left);
     rename_all(&r, &q->read->index);
     const ac_affine index = rename_sum(&r, &q->read->index);
     pair moved = *q;
@@ -236,6 +242,7 @@ static bool apart_later(ac_prover *p, const pair *q, const ac_link *loop)
     read.n = rename_sum(&r, &q->read->n);
     moved.read = &read;
     const bool fine = apart(p, &moved, &index);
+    p->know.fact.n = facts;
     p->know.unknown.n = known;
     return fine;
 }

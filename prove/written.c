@@ -123,7 +123,7 @@ static bool lay_out_quotient(ac_prover *p, piece *s, int32_t counter, ac_interva
 }
 
 /* Would the iterations that are left out, of the most there can be, write beyond the buffer? Then they may as well be
- * taken for done. The bound of the loop is a sum, or the least of two: of these only one that leaves some out matters. */
+ * taken for done. The bound of the loop is a sum, or the least of two: of these only what leaves some out matters. */
 static bool is_rest_outside(ac_prover *p, const piece *s, int32_t counter, int64_t most)
 {
     const ac_unknown u = p->know.unknown.item[counter];
