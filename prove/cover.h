@@ -10,7 +10,8 @@ typedef enum ac_use { AC_USE_READ, AC_USE_WRITE, AC_USE_WRITE_SOME } ac_use;
 
 /* written.c: instruction x uses n elements of a buffer from `index` on. */
 void ac_p_cover_open(ac_prover *p);
-void ac_p_cover_close(ac_prover *p);
+/* At the end of the function: the claims about results where it was the `last` call of the step. */
+void ac_p_cover_close(ac_prover *p, bool last);
 void ac_p_loop_begin(ac_prover *p, ac_x x, int32_t counter, int32_t since);
 void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval trips, bool breaks);
 /* Facts from `facts` on are true on the side that begins, and only there; none: nobody knows. */

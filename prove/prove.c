@@ -59,7 +59,7 @@ void ac_p_follow_all(ac_prover *p)
     ac_p_order_open(p);
     ac_p_follow(p, 1, p->fn->code.n);
     if (!p->mute) {
-        ac_p_cover_close(p);
+        ac_p_cover_close(p, p->chunk < 0 || p->chunk + 1 == p->call->low->chunks);
         ac_p_order_close(p);
     }
 }
@@ -71,6 +71,19 @@ static int32_t value_doubts(const ac_prover *p, int32_t from)
     for (int32_t i = from; i < p->out->doubt.n; i++)
         n += p->out->doubt.item[i].claim <= AC_CLAIM_SHIFT;
     return n;
+}
+
+/* The pass that makes the claims; one for each of the calls that a step takes with several threads. */
+static void follow_calls(ac_prover *p)
+{
+    const int32_t n = p->call->low->chunks;
+    p->results = NULL;
+    for (p->chunk = n > 0 ? 0 : -1; p->chunk < n; p->chunk++) {
+        ac_p_follow_all(p);
+        if (p->chunk < 0)
+            return;
+    }
+    p->chunk = -1;
 }
 
 /* A pass for what is stored, where that matters, and the one that makes the claims. */
@@ -93,13 +106,13 @@ static void claim_all(ac_prover *p)
     }
     const int32_t doubts = p->out->doubt.n;
     const ac_verdict_step before = p->out->step[p->step];
-    ac_p_follow_all(p);
+    follow_calls(p);
     if (!value_doubts(p, doubts))
         return;
     ac_p_split(p);
     p->out->doubt.n = doubts;
     p->out->step[p->step] = before;
-    ac_p_follow_all(p);
+    follow_calls(p);
 }
 
 static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_verdict *v)
@@ -114,6 +127,7 @@ static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_verdict 
     match_ends(&p);
     count_buffers(&p);
     p.trust_wraps = true;
+    p.chunk = -1;
     claim_all(&p);
     if (p.wrapped) { /* something does wrap: once more, with nothing built on that */
         v->doubt.n = doubts;

@@ -56,6 +56,7 @@ typedef struct ac_prover {
     bool mute; /* a pass that looks for what is stored */
     /* Arithmetic that may wrap is taken not to while invariants are looked for; `wrapped` says that this was wrong. */
     bool trust_wraps, wrapped;
+    int32_t chunk;        /* of a step that is done in several calls: the one that is followed; -1: any */
     int32_t uncertain;    /* above 0: the code here may not be run, or not with all values of the loops around it */
     int64_t *count;       /* by buffer: elements that the call's argument has */
     ac_interval *content; /* by buffer: integers that this call has put there; scratch and locals */
@@ -71,8 +72,8 @@ typedef struct ac_prover {
     struct ac_extremes *extremes; /* extremes.c */
     ac_x witness;                 /* a load that gives witness_value */
     ac_affine witness_value;
-    struct ac_cover *cover;     /* written.c */
-    struct ac_touches *touches; /* order.c */
+    struct ac_cover *cover, *results; /* written.c */
+    struct ac_touches *touches;       /* order.c */
 } ac_prover;
 
 static inline const ac_ins *ac_p_ins(const ac_prover *p, ac_x x)

@@ -53,6 +53,8 @@ ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32
         const ac_lowered *low = p->call->low;
         if (arg->space == AC_SPACE_CHUNK) {
             const int32_t n = low->rows > low->chunks ? low->rows : low->chunks;
+            if (p->chunk >= 0)
+                return (ac_interval){p->chunk, p->chunk};
             return (ac_interval){0, n > 0 ? n - 1 : 0};
         }
         if (arg->space == AC_SPACE_CONST && ac_dtype_bits(d) > 8 && p->m->konst[arg->offset]->dtype == d) {

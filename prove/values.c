@@ -136,7 +136,10 @@ static ac_pvalue loaded(ac_prover *p, const ac_ins *i)
         ac_p_loaded_float(p, i->aux, &v);
         return v;
     }
-    return ac_p_unknown(p, d, ac_p_loaded(p, i->aux, &p->value[i->a], i->lanes));
+    const ac_interval in = ac_p_loaded(p, i->aux, &p->value[i->a], i->lanes);
+    if (in.lo == in.hi && in.hi != INT64_MAX)
+        return (ac_pvalue){.in = in, .form = ac_affine_of(in.lo)};
+    return ac_p_unknown(p, d, in);
 }
 
 static void make(ac_prover *p, ac_x x)

@@ -18,6 +18,7 @@ typedef struct block {
     AC_VEC(piece) then;       /* of a branch: what the first side wrote */
     const ac_affine *fact[2]; /* ... and what is true on its sides */
     int32_t n_fact[2];
+    bool kept; /* for the other calls of the step too */
     struct block *up;
 } block;
 
@@ -59,7 +60,7 @@ static void add(ac_prover *p, block *b, piece s)
         }
     }
     if (b->piece.n < PIECES)
-        ac_push(p->tmp, &b->piece, s);
+        ac_push(b->kept ? p->keep : p->tmp, &b->piece, s);
 }
 
 static block *open_block(ac_prover *p)
@@ -414,11 +415,22 @@ void ac_p_cover(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const
     }
 }
 
-/* At the end of the call: has it written all of its results? */
-void ac_p_cover_close(ac_prover *p)
+/* Has the step written all of its results, in all of its calls? */
+void ac_p_cover_close(ac_prover *p, bool last)
 {
     const ac_affine zero = {0};
-    for (int32_t b = 0; b < p->call->n_arg; b++) {
+    if (!p->results) {
+        p->results = AC_NEW(p->keep, ac_cover);
+        p->results->open = AC_NEW(p->keep, block);
+        p->results->open->kept = true;
+    }
+    for (int32_t i = 0; i < p->cover->open->piece.n; i++) {
+        const piece *s = &p->cover->open->piece.item[i];
+        if (!s->base.n && !s->len.n && !s->n_guard && s->buf < p->call->n_arg)
+            add(p, p->results->open, *s);
+    }
+    p->cover = p->results;
+    for (int32_t b = 0; b < p->call->n_arg && last; b++) {
         if (p->fn->buf.item[b].role != AC_BUF_OUT || !p->count[b])
             continue;
         const ac_affine n = ac_affine_of(p->count[b]);

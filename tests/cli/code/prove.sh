@@ -22,15 +22,17 @@ done
 grep -q '"schema": "arenac-prove/1"' out.json || fail "--json has no schema"
 grep -q '"proven": true' out.json || fail "--json does not say that all is proven"
 
-# Every step with -v; shared kernels, whose shapes are loaded; results over operands.
+# Every step with -v; shared kernels, whose shapes are loaded; calls of threads; results that start inside operands.
 expect 0 'step 6  SOFTMAX .*softmax_7: accesses [0-9]*, arithmetic' "$arenac" prove "$models/digits_int8.tflite" -v
-expect 0 'restrict [0-9]*)' "$arenac" prove "$models/branch_int8.tflite"
+expect 0 ': proven; ' "$arenac" prove "$models/dsnet_int8.tflite" --share-kernels
+expect 0 ': proven; ' "$arenac" prove "$models/digits_f32.tflite" --threads 4
+expect 0 ', order 5, ' "$arenac" prove "$models/digits_f32.tflite" --overlap on
 
 # What cannot be decided is listed, and compile --prove writes nothing then.
 expect 0 '' "$arenac" compile "$models/digits_int8.tflite" --prove -o fine.c
 [ -e fine.c ] || fail "what is proven is not written"
-expect 8 'E0703.*claims about the code are not proven' "$arenac" prove "$models/digits_f32.tflite" --threads 4
-expect 8 'written: result .* is not certainly written as a whole' \
-    "$arenac" prove "$models/digits_f32.tflite" --threads 4
-expect 8 'E0703' "$arenac" compile "$models/digits_f32.tflite" --threads 4 --prove -o open.c
+expect 8 'E0703.*claims about the code are not proven' "$arenac" prove "$models/digits_f32.tflite" --stripe auto
+expect 8 '%[0-9]* (load): written: .* is read before it is certainly written' \
+    "$arenac" prove "$models/digits_f32.tflite" --stripe auto
+expect 8 'E0703' "$arenac" compile "$models/digits_f32.tflite" --stripe auto --prove -o open.c
 [ ! -e open.c ] || fail "what is not proven is written"
