@@ -222,12 +222,30 @@ void ac_know_at_least(ac_knowledge *k, int32_t unknown, int64_t times, const ac_
         ac_push(k->region, &u->at_least, whole_bound(times, sum, true));
 }
 
+/* What is at most the least of two is at most both: the fact is said of each. */
+static bool of_each(ac_knowledge *k, const ac_affine *f)
+{
+    if (!f->n)
+        return false;
+    const ac_term t = f->term[f->n - 1];
+    const ac_unknown u = k->unknown.item[t.unknown];
+    if (!(u.least && t.k > 0) && !(u.greatest && t.k < 0))
+        return false;
+    for (int32_t i = 0; i < u.n_one_of; i++) {
+        ac_affine rest = *f;
+        rest.n--;
+        rest = ac_affine_add(&rest, &u.one_of[i].value, t.k);
+        ac_know_fact(k, &rest);
+    }
+    return true;
+}
+
 void ac_know_fact(ac_knowledge *k, const ac_affine *at_least_0)
 {
     ac_affine turned = ac_affine_times(at_least_0, -1);
     reduce(&turned);
     turned = ac_affine_times(&turned, -1);
-    if (!turned.lost)
+    if (!turned.lost && (turned.n || turned.c < 0) && !of_each(k, &turned))
         ac_push(k->region, &k->fact, turned);
 }
 

@@ -53,6 +53,7 @@ typedef struct ac_unknown {
     AC_VEC(ac_known_bound) at_most, at_least;
     const ac_alternative *one_of;
     int32_t n_one_of;
+    bool least, greatest; /* of the alternatives */
     bool attained; /* loop variable of constant bounds: it has every value of its interval, `step` apart, whatever the
                       others are */
     bool of_loop, falls, whole; /* loop variable; its step is negative; `last` is its last value, exactly */

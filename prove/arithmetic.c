@@ -162,6 +162,8 @@ static void extreme(ac_prover *p, ac_x x)
         either[1] = (ac_alternative){fb, least ? turned : gap};
         p->know.unknown.item[u].one_of = either;
         p->know.unknown.item[u].n_one_of = 2;
+        p->know.unknown.item[u].least = least;
+        p->know.unknown.item[u].greatest = !least;
     }
     for (int k = 0; k < 2; k++)
         if (least)

@@ -18,7 +18,8 @@ typedef struct block {
     AC_VEC(piece) then;       /* of a branch: what the first side wrote */
     const ac_affine *fact[2]; /* ... and what is true on its sides */
     int32_t n_fact[2];
-    bool kept; /* for the other calls of the step too */
+    bool kept;              /* for the other calls of the step too */
+    int32_t counter, since; /* of a loop; else 0 */
     struct block *up;
 } block;
 
@@ -82,7 +83,9 @@ void ac_p_loop_begin(ac_prover *p, ac_x x, int32_t counter, int32_t since)
 {
     if (is_off(p))
         return;
-    open_block(p);
+    block *b = open_block(p);
+    b->counter = counter;
+    b->since = since;
     ac_p_order_loop(p, x, counter, since);
 }
 
@@ -387,12 +390,24 @@ static bool is_run(ac_prover *p, const piece *s)
     return run;
 }
 
+/* Was it written by the first iteration of the loop around, in which it comes before this read too? */
+static bool is_first_written(ac_prover *p, const block *b, const piece *s, const ac_affine *index, const ac_affine *n)
+{
+    if (!b->counter)
+        return false;
+    piece one = *s;
+    const ac_affine first = p->know.unknown.item[b->counter].first;
+    return !first.lost && at_iteration(p, &one, b->counter, b->since, &first) && is_run(p, &one) &&
+           ac_stretch_holds(p, &one, index, n);
+}
+
 static bool is_written(ac_prover *p, int32_t buf, const ac_affine *index, const ac_affine *n)
 {
     for (const block *b = p->cover->open; b; b = b->up)
         for (int32_t i = 0; i < b->piece.n; i++)
-            if (b->piece.item[i].buf == buf && is_run(p, &b->piece.item[i]) &&
-                ac_stretch_holds(p, &b->piece.item[i], index, n))
+            if (b->piece.item[i].buf == buf &&
+                ((is_run(p, &b->piece.item[i]) && ac_stretch_holds(p, &b->piece.item[i], index, n)) ||
+                 is_first_written(p, b, &b->piece.item[i], index, n)))
                 return true;
     return false;
 }
