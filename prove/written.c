@@ -390,25 +390,45 @@ static bool is_run(ac_prover *p, const piece *s)
     return run;
 }
 
-/* Was it written by the first iteration of the loop around, in which it comes before this read too? */
-static bool is_first_written(ac_prover *p, const block *b, const piece *s, const ac_affine *index, const ac_affine *n)
+/* Together: pieces that are written wherever this is run; of the loop of block `first` (NULL: none) those of its first
+ * iteration, in which they come before this read too. */
+static bool is_written_together(ac_prover *p, const block *first, int32_t buf, const ac_affine *index,
+                                const ac_affine *n)
 {
-    if (!b->counter)
-        return false;
-    piece one = *s;
-    const ac_affine first = p->know.unknown.item[b->counter].first;
-    return !first.lost && at_iteration(p, &one, b->counter, b->since, &first) && is_run(p, &one) &&
-           ac_stretch_holds(p, &one, index, n);
+    block all = {0};
+    for (const block *b = p->cover->open; b; b = b->up)
+        for (int32_t i = 0; i < b->piece.n; i++) {
+            piece s = b->piece.item[i];
+            if (s.buf != buf)
+                continue;
+            if (b == first) {
+                const ac_affine v = p->know.unknown.item[b->counter].first;
+                if (v.lost || !at_iteration(p, &s, b->counter, b->since, &v))
+                    continue;
+            }
+            if (!is_run(p, &s))
+                continue;
+            s.n_guard = 0;
+            add(p, &all, s);
+        }
+    for (int32_t i = 0; i < all.piece.n; i++)
+        if (ac_stretch_holds(p, &all.piece.item[i], index, n))
+            return true;
+    return false;
 }
 
 static bool is_written(ac_prover *p, int32_t buf, const ac_affine *index, const ac_affine *n)
 {
     for (const block *b = p->cover->open; b; b = b->up)
         for (int32_t i = 0; i < b->piece.n; i++)
-            if (b->piece.item[i].buf == buf &&
-                ((is_run(p, &b->piece.item[i]) && ac_stretch_holds(p, &b->piece.item[i], index, n)) ||
-                 is_first_written(p, b, &b->piece.item[i], index, n)))
+            if (b->piece.item[i].buf == buf && is_run(p, &b->piece.item[i]) &&
+                ac_stretch_holds(p, &b->piece.item[i], index, n))
                 return true;
+    if (is_written_together(p, NULL, buf, index, n))
+        return true;
+    for (const block *b = p->cover->open; b; b = b->up)
+        if (b->counter && is_written_together(p, b, buf, index, n))
+            return true;
     return false;
 }
 
