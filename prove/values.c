@@ -16,7 +16,8 @@ ac_interval ac_p_range(ac_dtype d)
 
 ac_pvalue ac_p_unknown(ac_prover *p, ac_dtype d, ac_interval in)
 {
-    ac_pvalue v = {.in = in, .least = -INFINITY, .most = INFINITY, .maybe_nan = true, .form = {.lost = true}};
+    ac_pvalue v = {
+        .in = in, .least = -(double)INFINITY, .most = (double)INFINITY, .maybe_nan = true, .form = {.lost = true}};
     if (!ac_dtype_is_float(d))
         v.form = ac_affine_unknown(ac_know(&p->know, in.lo, in.hi));
     return v;
@@ -34,7 +35,7 @@ static ac_pvalue constant(ac_prover *p, const ac_ins *i)
         return ac_dtype_is_float(d) ? of_float(i->k.f, i->k.f, isnan(i->k.f))
                                     : (ac_pvalue){.in = {i->k.i, i->k.i}, .form = ac_affine_of(i->k.i)};
     if (ac_dtype_is_float(d))
-        return of_float(-INFINITY, INFINITY, true);
+        return of_float(-(double)INFINITY, (double)INFINITY, true);
     ac_interval in = {INT64_MAX, INT64_MIN};
     for (int32_t l = 0; l < i->lanes; l++) {
         const int64_t v = p->fn->pool.item[i->aux + l];
@@ -132,7 +133,7 @@ static ac_pvalue loaded(ac_prover *p, const ac_ins *i)
 {
     const ac_dtype d = (ac_dtype)i->dtype;
     if (ac_dtype_is_float(d)) {
-        ac_pvalue v = of_float(-INFINITY, INFINITY, true);
+        ac_pvalue v = of_float(-(double)INFINITY, (double)INFINITY, true);
         ac_p_loaded_float(p, i->aux, &v);
         return v;
     }
