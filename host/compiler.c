@@ -131,13 +131,14 @@ int ac_build_runtime(ac_ctx *cx, const char *dir)
 /* m.KIND, and m.MORE unless NULL, with m.h and m.bin. */
 static int write_module(ac_module *m, const char *dir, const char *kind, const char *more)
 {
-    static const ac_emit_names NAMES = {"m.h", "m.bin"};
     const char *const kinds[] = {kind, "h", more};
     ac_ctx *cx = m->cx;
+    /* assemblers look for weights in the working folder first, which may have another m.bin */
+    const ac_emit_names names = {"m.h", ac_strf(cx->region, "%s/m.bin", dir)};
     outputs out = {0};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds && kinds[k]; k++) {
         const ac_backend *b = ac_backend_for(cx, kinds[k], m->target);
-        if (!b || b->emit(m, kinds[k], &NAMES, add(cx, &out, ac_strf(cx->region, "%s/m.%s", dir, kinds[k]))) != AC_OK)
+        if (!b || b->emit(m, kinds[k], &names, add(cx, &out, ac_strf(cx->region, "%s/m.%s", dir, kinds[k]))) != AC_OK)
             return AC_FAIL;
     }
     AC_TRY(ac_blob_write(m, add(cx, &out, ac_strf(cx->region, "%s/m.bin", dir))));

@@ -68,7 +68,7 @@ static ac_bytes deepest(const ac_module *m, const char *graph)
 /* m.c, m.h, m.bin and what a link takes, in a folder. */
 static int write_files(ac_module *m, const char *dir)
 {
-    static const ac_emit_names NAMES = {"m.h", "m.bin"};
+    const ac_emit_names names = {"m.h", ac_strf(m->cx->region, "%s/m.bin", dir)};
     static const char *const KINDS[] = {"c", "h", "bin"};
     ac_board_outputs out = {0};
     const ac_backend *b = ac_backend_find(m->cx, "c");
@@ -76,7 +76,7 @@ static int write_files(ac_module *m, const char *dir)
     for (int k = 0; k < n && b; k++) {
         ac_sink *to = AC_NEW(m->cx->region, ac_sink);
         ac_sink_open(to, m->cx);
-        AC_TRY(k == 2 ? ac_blob_write(m, to) : b->emit(m, KINDS[k], &NAMES, to));
+        AC_TRY(k == 2 ? ac_blob_write(m, to) : b->emit(m, KINDS[k], &names, to));
         ac_push(m->cx->region, &out, ((ac_output){to, ac_strf(m->cx->region, "%s/m.%s", dir, KINDS[k])}));
     }
     ac_board_files_into(m->cx, dir, &out);

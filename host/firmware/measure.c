@@ -70,9 +70,9 @@ static ac_sink *add(const bench *x, ac_board_outputs *out, const char *name)
 
 static int emit(const bench *x, ac_board_outputs *out, const char *backend, const char *kind)
 {
-    static const ac_emit_names NAMES = {"m.h", "m.bin"};
+    const ac_emit_names names = {"m.h", in_dir(x, "m.bin")}; /* assemblers look in the working folder first */
     const ac_backend *b = ac_backend_find(x->m->cx, backend);
-    return b ? b->emit(x->m, kind, &NAMES, add(x, out, ac_strf(x->m->cx->region, "m.%s", kind))) : AC_FAIL;
+    return b ? b->emit(x->m, kind, &names, add(x, out, ac_strf(x->m->cx->region, "m.%s", kind))) : AC_FAIL;
 }
 
 static int write_files(const bench *x, const ac_vectors *v)

@@ -37,6 +37,16 @@ if have_arm; then
     counts cortex-m4
     sum_is_near || fail "steps and the whole disagree"
     counts cortex-m0plus --stripe auto
+    cat >large.ag <<'M'
+graph large {
+  input x: i8[1,1100] q(0.05, 3)
+  const w: i8[1000,1100] q(0.01, 0) = random 1 (-127, 127)
+  y: i8[1,1000] q(0.5, 0) = fully_connected(x, w, _)
+  output y
+}
+M
+    echo "not the weights" >m.bin # which assemblers would find first
+    expect 0 'outputs are the evaluator' "$arenac" bench -t cortex-m4 large.ag
     ! have_llvm || counts cortex-m55 --backend llvm
     TMPDIR=$tmp "$arenac" bench -q -t cortex-m4 "$m" >/dev/null
     [ -z "$(ls -d "$tmp"/arenac-?????? 2>/dev/null)" ] || fail "a temporary folder is left"
