@@ -76,8 +76,14 @@ static int make_nodes(arenac *a)
     return ac_import_nodes(&a->cx, a->model, pin, dim->n);
 }
 
+/* Convolutions are summed 16 products at a time: by SMLAD shorter filters cost more than they save. */
+static int32_t least_taps_of(const ac_target *t)
+{
+    return t->mve ? 1 : t->dsp ? 16 : 0;
+}
+
 /* *row: the passes that ran, n of them. cuts: NULL for all channels to stay. */
-static int run_passes(arenac *a, const char *stop_after, bool byte_products, ac_cuts *cuts, const arenac_pass **row,
+static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_cuts *cuts, const arenac_pass **row,
                       int32_t *n)
 {
     const ac_options *o = &a->opt;
@@ -91,7 +97,7 @@ static int run_passes(arenac *a, const char *stop_after, bool byte_products, ac_
                          .exact = o->exact,
                          .channels_first = a->model->channels_first,
                          .declared = a->model->declared,
-                         .byte_products = byte_products,
+                         .least_taps = least_taps,
                          .cuts = cuts};
     const ac_pass_time *time = NULL;
     ac_sink *dump = AC_NEW(a->cx.region, ac_sink);
@@ -114,7 +120,7 @@ int ac_infer(arenac *a)
 {
     const arenac_pass *row;
     int32_t n;
-    return run_passes(a, "infer", false, NULL, &row, &n);
+    return run_passes(a, "infer", 0, NULL, &row, &n);
 }
 
 bool ac_text_channels_first(const arenac *a)
@@ -165,9 +171,8 @@ int ac_check(arenac *a)
         AC_TRY(ac_read_model(a));
     ac_lowering *low = AC_NEW(a->cx.region, ac_lowering);
     AC_TRY(ac_settings_make(&a->cx, &a->opt, target_of(a), &low->set));
-    const ac_target *t = low->set.target;
     ac_cuts *cuts = low->set.dead ? AC_NEW(a->cx.region, ac_cuts) : NULL;
-    AC_TRY(run_passes(a, a->opt.stop_after, t->dsp || t->mve, cuts, &low->pass, &low->n_passes));
+    AC_TRY(run_passes(a, a->opt.stop_after, least_taps_of(low->set.target), cuts, &low->pass, &low->n_passes));
     low->cuts = cuts && cuts->row ? cuts : NULL;
     low->graph = a->model->graph;
     materialise_outputs(low->graph, ac_has_caller_io(a));

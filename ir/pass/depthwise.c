@@ -40,7 +40,8 @@ static ac_tensor *turned(ac_graph *g, ac_tensor *w)
 }
 
 /* ac_pass_depthwise: an integer depthwise convolution whose input has a single channel becomes the convolution that it
- * is, for firmware that multiplies several bytes at once: loops of a depthwise one find no two channels to take.
+ * is, for firmware that multiplies several bytes at once, where the filter has enough of them: loops of a depthwise one
+ * find no two channels to take.
  *   before:  %y = depthwise_conv_2d %x %w          x [n, h, w, 1], w [1, kh, kw, c]
  *   after:   %y = conv_2d %x %w_turned             w_turned [c, kh, kw, 1]
  * needs: shapes known, no epilogues, constant weights.  keeps: values bit for bit: the same products, summed in
@@ -48,10 +49,12 @@ static ac_tensor *turned(ac_graph *g, ac_tensor *w)
 int ac_pass_depthwise(ac_pass *p)
 {
     ac_graph *g = p->graph;
-    for (int32_t i = 0; p->opt->byte_products && i < g->node.n; i++) {
+    for (int32_t i = 0; p->opt->least_taps && i < g->node.n; i++) {
         ac_node *n = g->node.item[i];
         const int32_t at = ac_filter_of[AC_FILTER_DEPTHWISE].w;
-        ac_tensor *w = reads_one(n) ? turned(g, n->in[at]) : NULL;
+        if (!reads_one(n) || n->in[at]->dim[1] * n->in[at]->dim[2] < p->opt->least_taps)
+            continue;
+        ac_tensor *w = turned(g, n->in[at]);
         if (!w)
             continue;
         n->op = AC_OP_CONV_2D;

@@ -33,7 +33,7 @@ typedef struct ac_pass_options {
     bool quantized_io;   /* inputs and outputs are the integers inside */
     bool exact;          /* no change of float order */
     bool channels_first; /* the graph's operators had channels first in the file: pass layout has work to do */
-    bool byte_products;  /* the target multiplies several bytes at once: pass depthwise has work to do */
+    int32_t least_taps;  /* of a filter that pass depthwise takes; 0: it has nothing to do */
     bool declared;       /* shapes and types declared for results bind: infer reports those that come out otherwise */
     ac_cuts *cuts;       /* pass channels runs, and says here what it did; NULL: it does not */
     ac_sink *dump;
