@@ -1,11 +1,6 @@
 /* share_build.c - the function of a group, and the numbers of its members; see share_groups.h. */
 #include "codegen/share_groups.h"
-#include "ir/loop/ins_buffers.h"
-
-static ac_x moved(const ac_x *map, ac_x x)
-{
-    return x > 0 ? map[x] : x;
-}
+#include "ir/loop/ins_fields.h"
 
 static ac_x put(ac_region *r, ac_loop_fn *fn, ac_ins i)
 {
@@ -92,11 +87,7 @@ const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac
             continue;
         ac_ins in = from->code.item[x];
         map[x] = fn->code.n;
-        in.a = moved(map, in.a);
-        in.b = moved(map, in.b);
-        in.c = moved(map, in.c);
-        if (in.op == AC_L_GET || in.op == AC_L_SET)
-            in.aux = map[in.aux];
+        ac_ins_move_values(&in, map);
         ac_ins_move_buffers(&in, to);
         ac_push(r, &fn->code, in);
     }

@@ -2,6 +2,7 @@
 #include "codegen/share_pieces.h"
 
 #include "ir/loop/builder.h"
+#include "ir/loop/ins_fields.h"
 
 typedef struct sharer {
     ac_region *r;
@@ -44,11 +45,7 @@ static const ac_loop_fn *outer_of(const sharer *s, const ac_loop_fn *from)
         ac_ins i = from->code.item[x];
         if (ac_is_piece(from, x))
             store_numbers(s, &b, shape, called++);
-        i.a = i.a > 0 ? map[i.a] : i.a;
-        i.b = i.b > 0 ? map[i.b] : i.b;
-        i.c = i.c > 0 ? map[i.c] : i.c;
-        if (i.op == AC_L_GET || i.op == AC_L_SET)
-            i.aux = map[i.aux];
+        ac_ins_move_values(&i, map);
         map[x] = ac_lb_copy(&b, from, &i);
     }
     return ac_lb_close(&b);

@@ -8,6 +8,7 @@
  * operands' order; the rest by age. Nothing crosses a statement, so loads and gets still see what they saw. Cost:
  * O(instructions). */
 #include "ir/loop/builder.h"
+#include "ir/loop/ins_fields.h"
 
 typedef struct order {
     ac_loop_fn *fn;
@@ -21,11 +22,7 @@ typedef struct order {
 static void emit(order *o, ac_x x)
 {
     ac_ins i = o->fn->code.item[x];
-    i.a = o->map[i.a];
-    i.b = o->map[i.b];
-    i.c = o->map[i.c];
-    if (i.op == AC_L_GET || i.op == AC_L_SET)
-        i.aux = o->map[i.aux];
+    ac_ins_move_values(&i, o->map);
     o->map[x] = o->n;
     o->out[o->n++] = i;
 }

@@ -6,6 +6,7 @@
  *
  * Cost: O(instructions), times the few rounds in which variables lose their last reader. */
 #include "ir/loop/builder.h"
+#include "ir/loop/ins_fields.h"
 
 enum { LIVE = 1, GONE = 2 }; /* GONE: cannot run, or a mark without meaning */
 
@@ -139,11 +140,7 @@ static void compact(sweep *s, ac_region *r)
         if (s->state[i] != LIVE)
             continue;
         ac_ins x = fn->code.item[i];
-        x.a = to[x.a];
-        x.b = to[x.b];
-        x.c = to[x.c];
-        if (x.op == AC_L_GET || x.op == AC_L_SET)
-            x.aux = to[x.aux];
+        ac_ins_move_values(&x, to);
         if (x.op == AC_L_VAR)
             x.k.i = 0;
         to[i] = n;

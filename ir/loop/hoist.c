@@ -14,6 +14,7 @@
  * outside of a loop around it. Blocks are numbered by the instruction that opens them; 0 is the function. Cost:
  * O(instructions * depth). */
 #include "ir/loop/builder.h"
+#include "ir/loop/ins_fields.h"
 
 typedef struct hoister {
     const ac_loop_fn *fn;
@@ -83,11 +84,7 @@ static void plan(hoister *h, ac_region *r)
 static void emit(const hoister *h, ac_loop_fn *to, ac_region *r, ac_x *map, int32_t x)
 {
     ac_ins i = h->fn->code.item[x];
-    i.a = map[i.a];
-    i.b = map[i.b];
-    i.c = map[i.c];
-    if (i.op == AC_L_GET || i.op == AC_L_SET)
-        i.aux = map[i.aux];
+    ac_ins_move_values(&i, map);
     map[x] = to->code.n;
     ac_push(r, &to->code, i);
 }

@@ -2,7 +2,7 @@
 #include "ir/loop/pieces.h"
 
 #include "ir/loop/builder.h"
-#include "ir/loop/ins_buffers.h"
+#include "ir/loop/ins_fields.h"
 
 enum { MOST_VALUES = 48 };
 
@@ -108,11 +108,7 @@ static void copy(writer *w, ac_x x)
 {
     const ac_loop_fn *fn = w->c->fn;
     ac_ins i = fn->code.item[x];
-    i.a = w->map[i.a];
-    i.b = w->map[i.b];
-    i.c = w->map[i.c];
-    if (i.op == AC_L_GET || i.op == AC_L_SET)
-        i.aux = w->map[i.aux];
+    ac_ins_move_values(&i, w->map);
     if (w->buf)
         ac_ins_move_buffers(&i, w->buf);
     w->map[x] = ac_lb_copy(&w->b, fn, &i);

@@ -10,6 +10,7 @@
  *
  * Variables declared in the body are declared once per copy, with numbered names. Cost: O(size of the result). */
 #include "ir/loop/builder.h"
+#include "ir/loop/ins_fields.h"
 
 typedef struct unroller {
     const ac_loop_fn *from;
@@ -40,11 +41,7 @@ static void copy(unroller *u, int32_t begin, int32_t end)
 {
     for (int32_t x = begin; x < end; x++) {
         ac_ins i = u->from->code.item[x];
-        i.a = u->map[i.a];
-        i.b = u->map[i.b];
-        i.c = u->map[i.c];
-        if (i.op == AC_L_GET || i.op == AC_L_SET)
-            i.aux = u->map[i.aux];
+        ac_ins_move_values(&i, u->map);
         int64_t lo, hi;
         bool open = i.op == AC_L_FOR && i.aux == AC_MARK_UNROLL && !u->breaks[x] && ac_lb_const_int(&u->b, i.a, &lo) &&
                     ac_lb_const_int(&u->b, i.b, &hi);

@@ -1,6 +1,6 @@
 /* buffers.c - operands, results, scratch and constants of a lowering: which buffer of the loops is what. */
 #include "ir/lower/buffers.h"
-#include "ir/loop/ins_buffers.h"
+#include "ir/loop/ins_fields.h"
 
 #include <assert.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "ir/loop/access/part.h"
 
 #include "ir/loop/access/walk.h"
-#include "ir/loop/ins_buffers.h"
+#include "ir/loop/ins_fields.h"
 
 typedef struct finder {
     ac_part *part;

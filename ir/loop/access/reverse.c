@@ -13,6 +13,7 @@
  * The same arithmetic runs for every element, so the results are the same bits. */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/distance.h"
+#include "ir/loop/ins_fields.h"
 
 typedef struct reverser {
     const ac_loop_fn *from;
@@ -66,11 +67,7 @@ static void copy(reverser *v, int32_t begin, int32_t end, bool turn)
     for (int32_t x = begin; x < end; x++) {
         ac_ins i = v->from->code.item[x];
         bool turned = turn && i.op == AC_L_FOR && may_turn(v, x);
-        i.a = v->map[i.a];
-        i.b = v->map[i.b];
-        i.c = v->map[i.c];
-        if (i.op == AC_L_GET || i.op == AC_L_SET)
-            i.aux = v->map[i.aux];
+        ac_ins_move_values(&i, v->map);
         if (turned) {
             const ac_ins *f = &v->from->code.item[x];
             int64_t lo = v->from->code.item[f->a].k.i, hi = v->from->code.item[f->b].k.i, s = f->k.i;

@@ -1,7 +1,7 @@
 /* strip.c - several functions as one that works row by row. */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/strip.h"
-#include "ir/loop/ins_buffers.h"
+#include "ir/loop/ins_fields.h"
 #include "ir/loop/tiles.h"
 
 typedef struct composer {
@@ -80,11 +80,7 @@ static void copy(composer *c, int32_t member, int32_t begin, int32_t end)
     ac_x *map = c->map[member];
     for (int32_t x = begin; x < end; x++) {
         ac_ins i = from->code.item[x];
-        i.a = map[i.a];
-        i.b = map[i.b];
-        i.c = map[i.c];
-        if (i.op == AC_L_GET || i.op == AC_L_SET)
-            i.aux = map[i.aux];
+        ac_ins_move_values(&i, map);
         if (ac_lop_has_buffer((ac_lop)i.op)) {
             if (m->tensor[i.aux] >= 0) { /* a window's base has another alignment */
                 i.a = address(c, m, i.aux, i.a);

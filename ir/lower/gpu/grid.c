@@ -16,6 +16,7 @@
  * Where a connection is of another kind (a local array between two units) the whole step is run by one thread: slow and
  * right. Cost: O(units * instructions). */
 #include "ir/loop/builder.h"
+#include "ir/loop/ins_fields.h"
 #include "ir/lower/gpu/grid.h"
 #include "ir/lower/lower.h"
 
@@ -294,11 +295,7 @@ static ac_x fetch(gridder *v, ac_x x)
 static void copy_ins(gridder *v, ac_x x)
 {
     ac_ins i = *ins(v, x);
-    i.a = i.a ? v->map[i.a] : 0;
-    i.b = i.b ? v->map[i.b] : 0;
-    i.c = i.c ? v->map[i.c] : 0;
-    if (i.op == AC_L_GET || i.op == AC_L_SET)
-        i.aux = v->map[i.aux];
+    ac_ins_move_values(&i, v->map);
     if (i.op == AC_L_LOAD || i.op == AC_L_STORE) {
         if (v->private_at[i.aux])
             i.a = ac_lb_add(&v->b, i.a, v->private_at[i.aux]);

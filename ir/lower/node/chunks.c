@@ -18,7 +18,7 @@
  * cost, the step stays whole. Cost: O(instructions * nesting). */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/traffic.h"
-#include "ir/loop/ins_buffers.h"
+#include "ir/loop/ins_fields.h"
 #include "ir/loop/tiles.h"
 #include "ir/lower/lower.h"
 #include "ir/lower/node/node.h"
@@ -223,15 +223,9 @@ static double choose(cutter *v, ac_x begin, ac_x end)
 static ac_x copy_ins(cutter *v, ac_x x)
 {
     ac_ins i = *ins(v, x);
-    i.a = v->map[i.a];
-    i.b = v->map[i.b];
-    i.c = v->map[i.c];
-    if (i.op == AC_L_GET || i.op == AC_L_SET)
-        i.aux = v->map[i.aux];
-    if (ac_lop_has_buffer((ac_lop)i.op)) {
-        if (v->private_at[i.aux])
-            i.a = ac_lb_add(&v->b, i.a, v->private_at[i.aux]);
-    }
+    ac_ins_move_values(&i, v->map);
+    if (ac_lop_has_buffer((ac_lop)i.op) && v->private_at[i.aux])
+        i.a = ac_lb_add(&v->b, i.a, v->private_at[i.aux]);
     if (i.op == AC_L_TILE) {
         const ac_tile t = ac_ins_tile(&i);
         if (t.form == AC_TILE_SPREAD && v->private_at[t.acc])

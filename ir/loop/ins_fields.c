@@ -1,8 +1,18 @@
-/* ins_buffers.c - the one place that knows which fields of an instruction are buffers; see ins_buffers.h. */
-#include "ir/loop/ins_buffers.h"
+/* ins_fields.c - the one place that knows which fields of an instruction are values, and which are buffers; see
+ * ins_fields.h. */
+#include "ir/loop/ins_fields.h"
 
 #include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
+
+void ac_ins_move_values(ac_ins *i, const ac_x *map)
+{
+    i->a = map[i->a];
+    i->b = map[i->b];
+    i->c = map[i->c];
+    if (i->op == AC_L_GET || i->op == AC_L_SET)
+        i->aux = map[i->aux];
+}
 
 int32_t ac_ins_buffers(const ac_ins *i, int32_t buf[AC_INS_BUFFERS])
 {
