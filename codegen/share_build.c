@@ -39,49 +39,68 @@ static ac_x load_number(ac_region *r, ac_loop_fn *fn, int32_t buf, const ac_ins 
     return k->dtype == AC_I32 ? word : put(r, fn, (ac_ins){.op = AC_L_CAST, .dtype = k->dtype, .lanes = 1, .a = word});
 }
 
-const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac_share_group *g)
+/* Parameters of a function: its buffers but for arrays on its stack, which come last. */
+static int32_t params_of(const ac_loop_fn *fn)
 {
-    const ac_loop_fn *from = g->fn;
-    ac_loop_fn *fn = AC_NEW(r, ac_loop_fn);
-    int32_t params = 0;
-    while (params < from->buf.n && from->buf.item[params].role != AC_BUF_LOCAL)
-        params++;
-    *fn = (ac_loop_fn){.name = from->name, .note = from->note, .pool = from->pool, .fails = from->fails};
-    for (int32_t i = 0; i <= from->buf.n; i++) {
-        if (i == params && g->slots)
-            ac_push(r, &fn->buf,
-                    ((ac_buf){.name = "shape",
-                              .dtype = AC_I32,
-                              .count = g->slots,
-                              .role = AC_BUF_CONST,
-                              .align = 4,
-                              .note = "numbers that differ from step to step"}));
-        if (i == from->buf.n)
-            break;
-        ac_buf b = from->buf.item[i];
-        for (int32_t k = 1; k < g->n; k++) {
-            const ac_buf *other = &set->fn[g->member[k]]->buf.item[i];
-            b.count = other->count > b.count ? other->count : b.count;
-            b.align = other->align < b.align ? other->align : b.align;
-        }
-        b.note = NULL;
-        ac_push(r, &fn->buf, b);
+    int32_t n = 0;
+    while (n < fn->buf.n && fn->buf.item[n].role != AC_BUF_LOCAL)
+        n++;
+    return n;
+}
+
+/* Buffer i of all members as one: the largest, and the alignment that all have. */
+static ac_buf buffer_of(const ac_share_set *set, const ac_share_group *g, int32_t i)
+{
+    ac_buf b = g->fn->buf.item[i];
+    for (int32_t k = 1; k < g->n; k++) {
+        const ac_buf *other = &set->fn[g->member[k]]->buf.item[i];
+        b.count = other->count > b.count ? other->count : b.count;
+        b.align = other->align < b.align ? other->align : b.align;
     }
-    int32_t *to = AC_NEW_N(r, int32_t, from->buf.n + 1);
-    for (int32_t i = 0; i < from->buf.n; i++)
-        to[i] = i + (g->slots && i >= params);
-    ac_x *map = AC_NEW_N(r, ac_x, from->code.n);
-    ac_push(r, &fn->code, from->code.item[0]);
-    ac_x *at = AC_NEW_N(r, ac_x, g->slots + 1);
+    b.note = NULL;
+    return b;
+}
+
+/* Loads the numbers; map: for each constant that differs, the value that stands for it. */
+static void load_numbers(ac_region *r, ac_loop_fn *fn, const ac_share_group *g, int32_t buf, ac_x *map)
+{
+    ac_x *at = AC_NEW_N(r, ac_x, g->slots + 1), *value = AC_NEW_N(r, ac_x, g->slots + 1);
     for (int32_t k = 0; k < g->slots; k++)
         at[k] = put(r, fn, (ac_ins){.op = AC_L_CONST, .dtype = AC_I32, .lanes = 1, .k.i = k});
-    ac_x *value = AC_NEW_N(r, ac_x, g->slots + 1);
     for (int32_t k = 0; k < g->holes; k++) {
         const int32_t slot = g->slot[k];
         if (!value[slot])
-            value[slot] = load_number(r, fn, params, &from->code.item[g->hole[k]], g->words[k], &at[slot]);
+            value[slot] = load_number(r, fn, buf, &g->fn->code.item[g->hole[k]], g->words[k], &at[slot]);
         map[g->hole[k]] = value[slot];
     }
+}
+
+const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac_share_group *g)
+{
+    const ac_loop_fn *from = g->fn;
+    const int32_t params = params_of(from);
+    ac_loop_fn *fn = AC_NEW(r, ac_loop_fn);
+    *fn = (ac_loop_fn){.name = from->name, .note = from->note, .pool = from->pool, .fails = from->fails};
+    int32_t *to = AC_NEW_N(r, int32_t, from->buf.n + 1);
+    for (int32_t i = 0; i < params; i++) {
+        to[i] = fn->buf.n;
+        ac_push(r, &fn->buf, buffer_of(set, g, i));
+    }
+    if (g->slots)
+        ac_push(r, &fn->buf,
+                ((ac_buf){.name = "shape",
+                          .dtype = AC_I32,
+                          .count = g->slots,
+                          .role = AC_BUF_CONST,
+                          .align = 4,
+                          .note = "numbers that differ from step to step"}));
+    for (int32_t i = params; i < from->buf.n; i++) {
+        to[i] = fn->buf.n;
+        ac_push(r, &fn->buf, buffer_of(set, g, i));
+    }
+    ac_x *map = AC_NEW_N(r, ac_x, from->code.n);
+    ac_push(r, &fn->code, from->code.item[0]);
+    load_numbers(r, fn, g, params, map);
     for (ac_x x = 1; x < from->code.n; x++) {
         if (map[x])
             continue;

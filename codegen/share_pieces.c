@@ -12,17 +12,21 @@ typedef struct sharer {
     int32_t slots;                /* the most of a group */
 } sharer;
 
-static void find(sharer *s)
+/* true: some pieces are one */
+static bool find(sharer *s)
 {
     const ac_share_group *group = ac_share_groups(s->r, s->set);
     s->group = AC_NEW_N(s->r, const ac_share_group *, s->set->n);
     s->member = AC_NEW_N(s->r, int32_t, s->set->n);
+    bool found = false;
     for (int32_t f = 0; f < s->set->n; f++)
         for (int32_t k = 0; group[f].n > 1 && k < group[f].n; k++) {
             s->group[group[f].member[k]] = &group[f];
             s->member[group[f].member[k]] = k;
             s->slots = group[f].slots > s->slots ? group[f].slots : s->slots;
+            found = true;
         }
+    return found;
 }
 
 /* Stores the numbers of piece k before its call. */
@@ -51,14 +55,16 @@ static const ac_loop_fn *outer_of(const sharer *s, const ac_loop_fn *from)
     return ac_lb_close(&b);
 }
 
-/* The function of the group instead of its own. outer: with the numbers as its last buffer. */
+/* The function of the group instead of its own: the numbers, a buffer of outer, are its last parameter. */
 static void replace(const sharer *s, ac_piece *p, const ac_share_group *g, const ac_loop_fn *fn, int32_t numbers)
 {
-    int32_t *buf = AC_NEW_N(s->r, int32_t, fn->buf.n + 1), from = 0;
-    for (int32_t i = 0; i < fn->buf.n; i++)
-        buf[i] = fn->buf.n > p->fn->buf.n && from == i && (i == p->fn->buf.n || p->fn->buf.item[i].role == AC_BUF_LOCAL)
-                     ? numbers
-                     : p->buf[from++];
+    int32_t *buf = AC_NEW_N(s->r, int32_t, fn->buf.n + 1), n = 0, from = 0;
+    while (from < p->fn->buf.n && p->fn->buf.item[from].role != AC_BUF_LOCAL)
+        buf[n++] = p->buf[from++];
+    if (g->slots)
+        buf[n++] = numbers;
+    while (from < p->fn->buf.n)
+        buf[n++] = p->buf[from++];
     p->fn = fn;
     p->buf = buf;
     p->like = g->member[0];
@@ -68,7 +74,7 @@ ac_pieces ac_share_pieces(ac_ctx *cx, ac_region *r, const ac_loop_fn *fn, const 
                           ac_bytes *saved)
 {
     ac_pieces p = ac_loop_pieces(cx, r, fn);
-    if (p.n < 2 || !price)
+    if (p.n < 2 || price == AC_SHARE_NEVER)
         return p;
     const ac_loop_fn **own = AC_NEW_N(r, const ac_loop_fn *, p.n);
     int32_t *calls = AC_NEW_N(r, int32_t, p.n);
@@ -78,7 +84,8 @@ ac_pieces ac_share_pieces(ac_ctx *cx, ac_region *r, const ac_loop_fn *fn, const 
     }
     const ac_share_set set = {.fn = own, .calls = calls, .n = p.n, .target = t, .price = price};
     sharer s = {.r = r, .set = &set};
-    find(&s);
+    if (!find(&s))
+        return p;
     p.outer = outer_of(&s, p.outer);
     for (int32_t f = 0; f < p.n; f++) {
         const ac_share_group *g = s.group[f];
