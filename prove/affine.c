@@ -249,7 +249,7 @@ void ac_know_fact(ac_knowledge *k, const ac_affine *at_least_0)
         ac_push(k->region, &k->fact, turned);
 }
 
-/* The unknown that stands for floor(a / by). */
+/* The unknown that is floor(a / by). */
 static int32_t quotient_of(ac_knowledge *k, const ac_affine *a, int64_t by)
 {
     enum { LOOKED_AT = 24 };

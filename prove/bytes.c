@@ -6,6 +6,8 @@
  * count as written before the first call. That a call writes all of its results is claimed by written.c. */
 #include "prove/bytes.h"
 
+#include "prove/verdict.h"
+
 /* Bytes begin .. end of a memory hold bytes of `root`, whose byte 0 would be at `at`; NULL: scratch of step `by`. */
 typedef struct held {
     ac_bytes begin, end, at;
@@ -33,18 +35,7 @@ static void doubt(map *b, int32_t step, ac_claim claim, const char *fmt, ...)
     va_start(ap, fmt);
     const char *reason = ac_vstrf(b->cx->region, fmt, ap);
     va_end(ap);
-    if (step >= 0)
-        b->out->step[step].claims[claim]++;
-    else
-        b->out->sum.claims[claim]++;
-    ac_push(b->cx->region, &b->out->doubt, ((ac_doubt){step, 0, claim, true, reason}));
-}
-
-static void proven(map *b, int32_t step, ac_claim claim)
-{
-    ac_verdict_step *s = step >= 0 ? &b->out->step[step] : &b->out->sum;
-    s->claims[claim]++;
-    s->proven[claim]++;
+    ac_verdict_doubt(b->cx, b->out, (ac_doubt){step, 0, claim, true, reason});
 }
 
 ac_bytes ac_p_arg_bytes(const ac_module *m, int32_t step, int32_t arg)
@@ -148,7 +139,7 @@ static void want(map *b, int32_t step, ac_space space, int32_t index, const ac_t
             at = h->end;
     }
     if (at >= w.end)
-        proven(b, step, AC_CLAIM_WRITTEN);
+        ac_verdict_proven(b->out, step, AC_CLAIM_WRITTEN);
     else
         doubt(b, step, AC_CLAIM_WRITTEN, "byte %lld of '%s' is read at 0x%llx, but %s", (long long)(at - w.begin),
               t->name, (long long)at, found(b, other, &w));
@@ -192,7 +183,7 @@ static void claim_places(map *b, int32_t step)
             doubt(b, step, AC_CLAIM_ACCESS, "argument '%s' is at offset %lld, its alignment is %d", buf->name,
                   (long long)offset, buf->align);
         else
-            proven(b, step, AC_CLAIM_ACCESS);
+            ac_verdict_proven(b->out, step, AC_CLAIM_ACCESS);
     }
 }
 
@@ -211,7 +202,7 @@ static void claim_restrict(map *b, int32_t step)
                       m->fn[c->fn]->buf.item[i].name, m->fn[c->fn]->buf.item[j].name);
         }
         if (fine && restricted[i])
-            proven(b, step, AC_CLAIM_RESTRICT);
+            ac_verdict_proven(b->out, step, AC_CLAIM_RESTRICT);
     }
 }
 

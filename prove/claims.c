@@ -1,5 +1,6 @@
 /* claims.c - claims are counted, and doubts written down. */
 #include "prove/prover.h"
+#include "prove/verdict.h"
 
 const char *const ac_claim_text[AC_CLAIMS] = {
     [AC_CLAIM_ACCESS] = "accesses",   [AC_CLAIM_INTEGER] = "arithmetic", [AC_CLAIM_SHIFT] = "shifts",
@@ -7,12 +8,27 @@ const char *const ac_claim_text[AC_CLAIMS] = {
     [AC_CLAIM_RESTRICT] = "restrict",
 };
 
+static ac_verdict_step *step_of(ac_verdict *v, int32_t step)
+{
+    return step >= 0 ? &v->step[step] : &v->sum;
+}
+
+void ac_verdict_proven(ac_verdict *v, int32_t step, ac_claim claim)
+{
+    step_of(v, step)->claims[claim]++;
+    step_of(v, step)->proven[claim]++;
+}
+
+void ac_verdict_doubt(ac_ctx *cx, ac_verdict *v, ac_doubt doubt)
+{
+    step_of(v, doubt.step)->claims[doubt.claim]++;
+    ac_push(cx->region, &v->doubt, doubt);
+}
+
 void ac_p_proven(ac_prover *p, ac_claim claim)
 {
-    if (p->dry || p->mute)
-        return;
-    p->out->step[p->step].claims[claim]++;
-    p->out->step[p->step].proven[claim]++;
+    if (!p->dry && !p->mute)
+        ac_verdict_proven(p->out, p->step, claim);
 }
 
 void ac_p_doubt(ac_prover *p, ac_x x, ac_claim claim, bool wrong, const char *fmt, ...)
@@ -29,8 +45,7 @@ void ac_p_doubt(ac_prover *p, ac_x x, ac_claim claim, bool wrong, const char *fm
     va_start(ap, fmt);
     const char *reason = ac_vstrf(p->cx->region, fmt, ap);
     va_end(ap);
-    p->out->step[p->step].claims[claim]++;
-    ac_push(p->cx->region, &p->out->doubt, ((ac_doubt){p->step, x, claim, wrong, reason}));
+    ac_verdict_doubt(p->cx, p->out, (ac_doubt){p->step, x, claim, wrong, reason});
 }
 
 /* All terms are loop variables that have all their values: so the interval's ends are met. */
