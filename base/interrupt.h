@@ -1,4 +1,4 @@
-/* interrupt.h - what an end by a signal must not leave behind, and files that shrink while they are read.
+/* interrupt.h - what arenac must not leave behind when a signal ends it, and files that shrink while they are read.
  *
  *     ac_interrupt_guard();                      the tool, first of all; libraries never
  *
