@@ -128,13 +128,17 @@ int ac_build_runtime(ac_ctx *cx, const char *dir)
     return ac_sink_commit_scratch(cx, out.item, out.n);
 }
 
+ac_emit_names ac_build_names(ac_ctx *cx, const char *dir)
+{
+    return (ac_emit_names){"m.h", ac_strf(cx->region, "%s/m.bin", dir)};
+}
+
 /* m.KIND, and m.MORE unless NULL, with m.h and m.bin. */
 static int write_module(ac_module *m, const char *dir, const char *kind, const char *more)
 {
     const char *const kinds[] = {kind, "h", more};
     ac_ctx *cx = m->cx;
-    /* assemblers look for weights in the working folder first, which may have another m.bin */
-    const ac_emit_names names = {"m.h", ac_strf(cx->region, "%s/m.bin", dir)};
+    const ac_emit_names names = ac_build_names(cx, dir);
     outputs out = {0};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds && kinds[k]; k++) {
         const ac_backend *b = ac_backend_for(cx, kinds[k], m->target);

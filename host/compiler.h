@@ -10,9 +10,12 @@
 #ifndef AC_HOST_COMPILER_H
 #define AC_HOST_COMPILER_H
 #include "base/interrupt.h"
+#include "codegen/backend.h"
 #include "codegen/module.h"
 
 const char *ac_build_folder(ac_ctx *cx);
+/* m.h, and m.bin with its folder: assemblers look in the working folder first, which may have another m.bin. */
+ac_emit_names ac_build_names(ac_ctx *cx, const char *dir);
 int ac_build_runtime(ac_ctx *cx, const char *dir); /* the files of runtime/ into dir */
 /* m.c, m.h and m.bin in dir, and m.so of them and of `more`, files or flags for the compiler. */
 int ac_build_c(ac_module *m, const char *dir, const char *const *more, int32_t n_more);

@@ -68,7 +68,7 @@ static ac_bytes deepest(const ac_module *m, const char *graph)
 /* m.c, m.h, m.bin and what a link takes, in a folder. */
 static int write_files(ac_module *m, const char *dir)
 {
-    const ac_emit_names names = {"m.h", ac_strf(m->cx->region, "%s/m.bin", dir)};
+    const ac_emit_names names = ac_build_names(m->cx, dir);
     static const char *const KINDS[] = {"c", "h", "bin"};
     ac_board_outputs out = {0};
     const ac_backend *b = ac_backend_find(m->cx, "c");

@@ -70,7 +70,7 @@ static ac_sink *add(const bench *x, ac_board_outputs *out, const char *name)
 
 static int emit(const bench *x, ac_board_outputs *out, const char *backend, const char *kind)
 {
-    const ac_emit_names names = {"m.h", in_dir(x, "m.bin")}; /* assemblers look in the working folder first */
+    const ac_emit_names names = ac_build_names(x->m->cx, x->dir);
     const ac_backend *b = ac_backend_find(x->m->cx, backend);
     return b ? b->emit(x->m, kind, &names, add(x, out, ac_strf(x->m->cx->region, "m.%s", kind))) : AC_FAIL;
 }
