@@ -7,29 +7,12 @@ require "${CC:-cc}" gcc
 "${CC:-cc}" -shared -fPIC -O1 -o faults.so "$src/tests/cli/plan/io_faults.c" -ldl 2>cc.txt ||
     { echo "skipped: the C compiler makes no shared library"; exit 77; }
 
-# run DIR command...: what it prints goes to DIR.out and DIR.err, its files to DIR; $stdin is piped to it
-run() {
-    dir=$1
-    shift
-    rm -rf made
-    mkdir made
-    # shellcheck disable=SC2002 # a pipe, not a file
-    cat "${stdin:-/dev/null}" | LD_PRELOAD=$tmp/faults.so "$arenac" "$@" >out.txt 2>err.txt
-    status=$?
-    rm -rf "$dir"
-    mv made "$dir"
-    mv out.txt "$dir.out"
-    mv err.txt "$dir.err"
-    return $status
-}
-
 runs=0
 one() { # FAULT command...
     FAULT=$1
     shift
     export FAULT
-    run got "$@"
-    status=$?
+    faulty faults.so got "$@"
     runs=$((runs + 1))
     case $status in
     0) cmp -s good.out got.out && diff -rq good got >/dev/null || fail "not all is there at $FAULT: $*" ;;
@@ -47,7 +30,7 @@ must() { # STATUS: of the last run
 each() { # command...
     COUNT=$tmp/count
     export COUNT
-    run good "$@" || { fail "without a fault: $*"; return; }
+    faulty faults.so good "$@" || { fail "without a fault: $*"; return; }
     unset COUNT
     while read -r call all; do
         n=1

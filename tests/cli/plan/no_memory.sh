@@ -69,27 +69,12 @@ C
 "${CC:-cc}" -shared -fPIC -O1 -o fails.so fails.c -ldl 2>cc.txt ||
     { echo "skipped: the C compiler makes no shared library"; exit 77; }
 
-# run DIR command...: what it prints goes to DIR.out and DIR.err, its files to DIR
-run() {
-    dir=$1
-    shift
-    rm -rf made
-    mkdir made
-    LD_PRELOAD=$tmp/fails.so "$arenac" "$@" >out.txt 2>err.txt
-    status=$?
-    rm -rf "$dir"
-    mv made "$dir"
-    mv out.txt "$dir.out"
-    mv err.txt "$dir.err"
-    return $status
-}
-
 runs=0
 each() { # command...
     unset FAIL_AT FAIL_ON
     COUNT=$tmp/count
     export COUNT
-    run good "$@" || { fail "without a fault: $*"; return; }
+    faulty fails.so good "$@" || { fail "without a fault: $*"; return; }
     unset COUNT
     all=$(cat count)
     n=1
@@ -97,8 +82,7 @@ each() { # command...
         for on in '' 1; do
             export FAIL_AT=$n
             if [ "$on" ]; then export FAIL_ON=1; else unset FAIL_ON; fi
-            run got "$@"
-            status=$?
+            faulty fails.so got "$@"
             runs=$((runs + 1))
             case $status in
             0) cmp -s good.out got.out && diff -rq good got >/dev/null ||
