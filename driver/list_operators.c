@@ -120,6 +120,12 @@ static void put_limits(ac_sink *s, const ac_op_row *o, const ac_op_types *t)
             ac_putf(s, "%s%s", s->n > start ? "; " : "", FLAGS[i].text);
 }
 
+/* "yes", or why there is none */
+static const char *gradient_of(const ac_op_row *o)
+{
+    return o->nograd == AC_NOGRAD_NONE ? "yes" : ac_nograd_text[o->nograd];
+}
+
 /* "Conv", "com.microsoft.QLinearAdd", "Upsample (7..9)" */
 static void put_name(ac_sink *s, const ac_operator *o)
 {
@@ -172,6 +178,7 @@ static void put_row(list *l, ac_op op)
     put_limits(&limits, o, &t);
     if (limits.n)
         ac_putf(s, "\n    limits      %s", ac_sink_text(&limits));
+    ac_putf(s, "\n    gradient    %s", gradient_of(o));
     for (int32_t f = 0; f < l->n_formats; f++)
         put_names(l, f, op, ac_strf(s->cx->region, "\n    %-11s ", l->format[f]));
     ac_putc(s, '\n');
@@ -210,7 +217,7 @@ static void md_row(list *l, ac_op op)
     put_types(s, t.weights);
     ac_put(s, " | ");
     put_limits(s, o, &t);
-    ac_put(s, " |\n");
+    ac_putf(s, " | %s |\n", gradient_of(o));
 }
 
 static void md_format(list *l, int32_t format)
@@ -277,6 +284,9 @@ static void json_row(ac_json *j, const list *l, ac_op op)
     json_bits(j, "ranks", t.ranks);
     json_bits(j, "constant_inputs", o->static_in);
     json_bits(j, "in_place_inputs", o->overwrite);
+    ac_json_bool(j, "gradient", o->nograd == AC_NOGRAD_NONE);
+    if (o->nograd != AC_NOGRAD_NONE)
+        ac_json_str(j, "no_gradient", ac_nograd_text[o->nograd]);
     ac_json_bool(j, "view", o->flags & OF_VIEW);
     ac_json_bool(j, "state", o->flags & OF_STATE);
     ac_json_bool(j, "subgraphs", o->flags & OF_FLOW);
@@ -328,8 +338,9 @@ static void print_json(list *l)
 
 static void print_md(list *l)
 {
-    ac_put(l->s, "## Table\n\n| operator | operands | attributes | element types of the first operand | limits |\n"
-                 "|---|---|---|---|---|\n");
+    ac_put(l->s,
+           "## Table\n\n| operator | operands | attributes | element types of the first operand | limits | gradient |\n"
+           "|---|---|---|---|---|---|\n");
     for (int i = 1; i < AC_OP_COUNT; i++)
         md_row(l, (ac_op)i);
     for (int32_t f = 0; f < l->n_formats; f++)

@@ -5,16 +5,20 @@
 #include <stddef.h>
 #include <string.h>
 
-#define IN(i)    AC_IN(i)
-#define MAP(f)   true
-#define LOOPS(f) false
+#define IN(i)     AC_IN(i)
+#define MAP(f)    true
+#define LOOPS(f)  false
+#define GRAD(f)   AC_NOGRAD_NONE
+#define NOGRAD(w) AC_NOGRAD_##w
 const ac_op_row ac_ops[AC_OP_COUNT] = {
     {.text = "none", .tflite = "none"},
-#define OP(id, text, tfl, imin, imax, outs, attrs, shape, macs, filter, loops, stat, over, flags) \
-    {text, tfl, imin, imax, outs, AC_ATTRS_##attrs, AC_FILTER_##filter, loops, stat, over, flags},
+#define OP(id, text, tfl, imin, imax, outs, attrs, shape, macs, filter, loops, stat, over, flags, grad) \
+    {text, tfl, imin, imax, outs, AC_ATTRS_##attrs, AC_FILTER_##filter, loops, stat, over, flags, grad},
 #include "ir/ops/ops.def"
 #undef OP
 };
+#undef NOGRAD
+#undef GRAD
 #undef LOOPS
 #undef MAP
 #undef IN
@@ -30,6 +34,9 @@ const char *const ac_padding_name[AC_PAD_COUNT] = {"explicit", "same", "valid"};
 #define WORD(id, text) text,
 const char *const ac_word_name[AC_WORD_COUNT] = {AC_WORDS(WORD)};
 #undef WORD
+#define NOGRAD(id, text) text,
+const char *const ac_nograd_text[AC_NOGRAD_COUNT] = {"", AC_NOGRADS(NOGRAD)};
+#undef NOGRAD
 
 // clang-format off
 /* The rows of a set: a row needs the name of its set (for offsetof), which is outside of the list, so the list becomes

@@ -124,6 +124,18 @@ typedef struct ac_filter_row {
 } ac_filter_row;
 extern const ac_filter_row ac_filter_of[AC_FILTER_COUNT];
 
+/* Why a row has no gradient. FLAT, INTEGERS: nothing is lost, nothing flows back; with any other reason a model cannot
+ * be trained through the operator. */
+// clang-format off
+#define AC_NOGRADS(X) \
+    X(FLAT, "constant but for jumps: its gradient is zero") X(INTEGERS, "computes integers, or with integers") \
+    X(CHOICE, "chooses by the order of the data") X(STATE, "depends on runs before this one") \
+    X(FLOW, "gone before gradients are made") X(LATER, "not written yet")
+// clang-format on
+#define AC_NOGRAD_ID(id, text) AC_NOGRAD_##id,
+typedef enum ac_nograd { AC_NOGRAD_NONE, AC_NOGRADS(AC_NOGRAD_ID) AC_NOGRAD_COUNT } ac_nograd;
+#undef AC_NOGRAD_ID
+
 typedef struct ac_op_row {
     const char *text, *tflite;
     int32_t min_in, max_in, n_out;
@@ -131,6 +143,7 @@ typedef struct ac_op_row {
     ac_filter filter; /* how weights lie */
     bool map;         /* element-wise */
     uint32_t static_in, overwrite, flags;
+    ac_nograd nograd; /* AC_NOGRAD_NONE: it has a gradient */
 } ac_op_row;
 
 extern const ac_op_row ac_ops[AC_OP_COUNT]; /* row 0 is empty */
@@ -146,5 +159,6 @@ bool ac_attrs_equal(ac_op op, const ac_attrs *a, const ac_attrs *b);
 extern const char *const ac_act_name[AC_ACT_COUNT];
 extern const char *const ac_padding_name[AC_PAD_COUNT];
 extern const char *const ac_word_name[AC_WORD_COUNT];
+extern const char *const ac_nograd_text[AC_NOGRAD_COUNT];
 
 #endif
