@@ -7,7 +7,7 @@
  *
  * The value has to be the same one wherever it is used: no variable may carry something from one iteration of a loop
  * around it to the next. */
-#include "prove/prover.h"
+#include "prove/by_channel.h"
 
 enum { CHOICES = 64, CHOICES_OF_ONE = 8, EVEN_PARTS = 48, MOST_FAILING = 40, DEEPEST = 4000 };
 
@@ -118,7 +118,7 @@ static void split(ac_prover *p, ac_x x, bool even)
 }
 
 /* A pass over everything, that notes which instructions have doubts and what values are. */
-static int32_t survey(ac_prover *p, ac_x *first)
+static int32_t survey(ac_prover *p, ac_x *first, const bool **failed)
 {
     int32_t n = 0;
     p->failed = AC_NEW_N(p->keep, bool, p->fn->code.n + 1);
@@ -135,6 +135,7 @@ static int32_t survey(ac_prover *p, ac_x *first)
             n++;
         }
     }
+    *failed = p->failed;
     p->failed = NULL;
     p->seen = NULL;
     return n;
@@ -149,9 +150,12 @@ void ac_p_split(ac_prover *p)
     for (ac_x x = 0; x < n; x++)
         p->refined[x] = (ac_interval){INT64_MIN, INT64_MAX};
     ac_x first = 0;
+    const bool *failed;
+    while (survey(p, &first, &failed) && ac_p_by_channel(p, failed))
+        ;
     for (int32_t k = 0, of_one = 0; k < CHOICES; k++) {
         const ac_x before = first;
-        const int32_t failing = survey(p, &first);
+        const int32_t failing = survey(p, &first, &failed);
         of_one = first == before ? of_one + 1 : 0;
         if (!failing || failing > MOST_FAILING || of_one > CHOICES_OF_ONE)
             return;

@@ -263,6 +263,58 @@ static void lay_out_each(ac_prover *p, block *to, const piece *s, int32_t counte
     }
 }
 
+/* How many iterations, from the first on, write every piece of the block: guards that say more of later ones. */
+static int64_t iterations_of_all(const ac_prover *p, const block *b, int32_t counter, int64_t trips)
+{
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    int64_t all = u->falls ? 0 : trips;
+    for (int32_t i = 0; i < b->piece.n; i++)
+        for (int32_t g = 0; g < b->piece.item[i].n_guard; g++) {
+            const ac_affine *guard = &b->piece.item[i].guard[g];
+            const int64_t k = ac_affine_coefficient(guard, counter), at_first = ac_sat_add(guard->c, k * u->first.c);
+            const int64_t holds = k >= 0 || guard->n != 1 || at_first < 0 ? 0 : at_first / (-k * u->step) + 1;
+            if (k)
+                all = holds < all ? holds : all;
+        }
+    return all;
+}
+
+/* What all pieces write in the first iterations, as one where they meet. */
+static void lay_out_first(ac_prover *p, const block *b, int32_t counter, int32_t since, int64_t n)
+{
+    block one = {.kept = b->kept};
+    for (int32_t i = 0; i < b->piece.n && n; i++) {
+        piece s = b->piece.item[i];
+        ac_affine *guard = AC_NEW_N(p->tmp, ac_affine, s.n_guard + 1);
+        int32_t guards = 0;
+        bool of_iteration = false;
+        for (int32_t g = 0; g < s.n_guard; g++)
+            if (!ac_affine_coefficient(&s.guard[g], counter)) {
+                of_iteration |= s.guard[g].lost || is_of_iteration(&s.guard[g], counter, since);
+                guard[guards++] = s.guard[g];
+            }
+        s.guard = guard;
+        s.n_guard = guards;
+        if (!of_iteration)
+            add(p, &one, s);
+    }
+    for (int32_t i = 0; i < one.piece.n; i++)
+        if (laid_out(p, &one.piece.item[i], counter, since, (ac_interval){n, n}))
+            add(p, b->up, one.piece.item[i]);
+}
+
+static void lay_out_rest(ac_prover *p, const block *b, int32_t counter, int32_t since, int64_t from, int64_t trips)
+{
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    for (int64_t n = from; n < trips; n++)
+        for (int32_t i = 0; i < b->piece.n; i++) {
+            piece s = b->piece.item[i];
+            const ac_affine v = ac_affine_of(u->first.c + (u->falls ? -n : n) * u->step);
+            if (at_iteration(p, &s, counter, since, &v))
+                add(p, b->up, s);
+        }
+}
+
 void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval trips, bool breaks)
 {
     enum { ONE_BY_ONE = 16 };
@@ -274,15 +326,13 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
     if (breaks)
         return;
     const ac_unknown *u = &p->know.unknown.item[counter];
-    if (is_guarded(b, since) && trips.lo == trips.hi && trips.lo <= ONE_BY_ONE && !u->first.lost && !u->first.n) {
-        for (int64_t n = 0; n < trips.lo; n++)
-            for (int32_t i = 0; i < b->piece.n; i++) {
-                piece s = b->piece.item[i];
-                const ac_affine v = ac_affine_of(u->first.c + (u->falls ? -n : n) * u->step);
-                if (at_iteration(p, &s, counter, since, &v))
-                    add(p, b->up, s);
-            }
-        return;
+    if (is_guarded(b, since) && trips.lo == trips.hi && !u->first.lost && !u->first.n) {
+        const int64_t whole = trips.lo <= ONE_BY_ONE ? 0 : iterations_of_all(p, b, counter, trips.lo);
+        if (trips.lo - whole <= ONE_BY_ONE) {
+            lay_out_first(p, b, counter, since, whole);
+            lay_out_rest(p, b, counter, since, whole, trips.lo);
+            return;
+        }
     }
     for (int32_t i = 0; i < b->piece.n; i++) {
         bool whole = true;

@@ -44,12 +44,29 @@ static bool plant(ac_loop_fn *fn)
     return false;
 }
 
+/* Is x a number, or one of the table of a shared function? */
+static bool is_number(const ac_module *m, const ac_call *c, const ac_loop_fn *fn, ac_x x, int64_t *v)
+{
+    const ac_ins *i = &fn->code.item[x], *at = &fn->code.item[i->a];
+    if (i->op == AC_L_LOAD && at->op == AC_L_CONST && i->aux < c->n_arg && i->dtype == AC_I32 &&
+        c->arg[i->aux].space == AC_SPACE_CONST) {
+        const ac_const *k = m->konst[c->arg[i->aux].offset];
+        const bool inside = k->dtype == AC_I32 && at->k.i >= 0 && at->k.i < k->count && k->data;
+        *v = inside ? ac_dtype_get_int(AC_I32, k->data, at->k.i) : 0;
+        return inside;
+    }
+    *v = i->k.i;
+    return i->op == AC_L_CONST;
+}
+
 /* Is there a loop that is never run? The evaluator moves loads of numbers before loops, and would do them. */
-static bool has_dead_loop(const ac_loop_fn *fn)
+static bool has_dead_loop(const ac_module *m, const ac_call *c, const ac_loop_fn *fn)
 {
     for (ac_x x = 1; x < fn->code.n; x++) {
-        const ac_ins *i = &fn->code.item[x], *lo = &fn->code.item[i->a], *hi = &fn->code.item[i->b];
-        if (i->op == AC_L_FOR && lo->op == AC_L_CONST && hi->op == AC_L_CONST && (i->k.i > 0) == (lo->k.i >= hi->k.i))
+        const ac_ins *i = &fn->code.item[x];
+        int64_t lo, hi;
+        if (i->op == AC_L_FOR && is_number(m, c, fn, i->a, &lo) && is_number(m, c, fn, i->b, &hi) &&
+            (i->k.i > 0) == (lo >= hi))
             return true;
     }
     return false;
@@ -63,13 +80,20 @@ static ac_loop_fn *copy_of(ac_region *r, const ac_loop_fn *fn)
     return copy;
 }
 
+/* The buffer of an argument: a function that several calls share has the largest of theirs, and takes their numbers
+ * last. */
+static const ac_buf *buffer_of(const ac_module *m, const ac_call *c, int32_t a)
+{
+    return a < c->low->arg.n ? &c->low->fn->buf.item[a] : &m->fn[c->fn]->buf.item[a];
+}
+
 /* Memory of every parameter: constants as they are, operands random, everything else full of `fill`. */
 static void fill_memory(ac_ctx *cx, ac_region *r, const ac_module *m, const ac_call *c, int fill, uint64_t random,
                         void **data, void **end)
 {
     seed = random;
     for (int32_t a = 0; a < c->n_arg; a++) {
-        const ac_buf *b = &c->low->fn->buf.item[a];
+        const ac_buf *b = buffer_of(m, c, a);
         const size_t n = (size_t)ac_dtype_size(b->dtype, b->count);
         uint8_t *bytes = ac_alloc(r, n + 64);
         bytes += (64 - (uintptr_t)bytes % 64) % 64;
@@ -89,7 +113,7 @@ static void place(ac_region *r, const ac_module *m, const ac_call *c, void **dat
     for (int operands = 0; operands < 2; operands++)
         for (int32_t a = 0; a < c->n_arg; a++) {
             const ac_bound_arg *arg = &c->arg[a];
-            const bool operand = c->low->fn->buf.item[a].role == AC_BUF_IN;
+            const bool operand = buffer_of(m, c, a)->role == AC_BUF_IN;
             if (arg->space != AC_SPACE_ARENA || operand != operands)
                 continue;
             uint8_t *to = arena + ac_module_at(m, arg->index, arg->offset);
@@ -122,9 +146,11 @@ static void run(ac_ctx *cx, const ac_module *m, int32_t step, const ac_loop_fn *
     if (ordered)
         place(r, m, c, two, end);
     if (fine && written && ac_eval(cx, fn, two, c->n_arg, &status) == AC_OK)
-        for (int32_t a = 0; a < c->n_arg; a++)
-            if (c->low->fn->buf.item[a].role == AC_BUF_OUT)
-                CHECK(!memcmp(one[a], two[a], (size_t)ac_dtype_size(fn->buf.item[a].dtype, fn->buf.item[a].count)));
+        for (int32_t a = 0; a < c->n_arg; a++) {
+            const ac_buf *b = buffer_of(m, c, a);
+            if (b->role == AC_BUF_OUT)
+                CHECK(!memcmp(one[a], two[a], (size_t)ac_dtype_size(b->dtype, b->count)));
+        }
     cx->diags.errors = errors;
     ac_region_close(r);
 }
@@ -136,7 +162,7 @@ static void mutant(arenac *a, int32_t n)
     const ac_call *c = &m->call[step];
     ac_module changed = *m;
     ac_loop_fn *fn = copy_of(a->cx.region, m->fn[c->fn]);
-    if (c->n_arg > MOST_ARGS || (n && !plant(fn)) || has_dead_loop(fn))
+    if (c->n_arg > MOST_ARGS || (n && !plant(fn)) || has_dead_loop(m, c, fn))
         return;
     const ac_loop_fn **fns = ac_copy(a->cx.region, m->fn, (size_t)m->n_fn * sizeof *m->fn);
     fns[c->fn] = fn;

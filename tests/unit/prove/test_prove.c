@@ -188,6 +188,23 @@ static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
     "%17 = for i32 %1 .. %3 step 1\n %18 = add i32 %16 %17\n %19 = load i8 x[%18]\n store y[%18] %19\n"           \
     "end\n end\n end\n"
 
+/* y[c] = by * (sum over k < 4 of x[k] * table[4 c + k]); the table's rows add up to 37 and 16. */
+#define CHANNELS(by)                                                                                       \
+    "buf k const i32 8 align 16\n buf x in i8 64 align 1\n buf y out i32 2 align 4\n" NUMBERS              \
+    "%4 = const i32 2\n %5 = const i32 4\n %6 = const i32 " by "\n %7 = for i32 %1 .. %4 step 1\n"         \
+    "%8 = mul i32 %7 %5\n %9 = var i32 %1 as sum\n %10 = for i32 %1 .. %5 step 1\n %11 = load i8 x[%10]\n" \
+    "%12 = cast i32 %11\n %13 = add i32 %8 %10\n %14 = load i32 k[%13]\n %15 = mul i32 %12 %14\n"          \
+    "%16 = get i32 %9\n %17 = add i32 %16 %15\n set %17 to %9\n end\n %20 = get i32 %9\n"                  \
+    "%21 = mul i32 %20 %6\n store y[%7] %21\n end\n"
+
+/* Elements by threes; the last has fewer. */
+#define THREES(third)                                                                                              \
+    XY NUMBERS "%4 = const i32 3\n %5 = const i32 2\n %6 = const i32 " third                                       \
+               "\n %7 = for i32 %1 .. %2 step 3\n %8 = sub i32 %2 %7\n %9 = min i32 %8 %4\n %10 = load i8 x[%7]\n" \
+               "store y[%7] %10\n %12 = lt bool %3 %9\n if %12\n %14 = add i32 %7 %3\n %15 = load i8 x[%14]\n"     \
+               "store y[%14] %15\n end\n %18 = lt bool %6 %9\n if %18\n %20 = add i32 %7 %5\n"                     \
+               "%21 = load i8 x[%20]\n store y[%20] %21\n end\n end\n"
+
 static const planted CASES[] = {
     {"a copy", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), APART, 0, NULL, false},
     {"a load one element too far", XY COPY("%5 = add i32 %4 %3\n %6 = load i8 x[%5]\n store y[%4] %6"), APART,
@@ -297,6 +314,12 @@ static const planted CASES[] = {
      "parameter 'x' is restrict and shares bytes with 'y'", true},
     {"restrict, and two buffers that overlap", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0 y@63",
      AC_CLAIM_RESTRICT, "shares bytes", true},
+    {"sums that fit, each with the weights of its channel", CHANNELS("450000"), "#3 x@0 y@128", 0, NULL, false},
+    {"a sum of one channel that does not", CHANNELS("460000"), "#3 x@0 y@128", AC_CLAIM_INTEGER, "the result may be",
+     false},
+    {"elements by threes", THREES("2"), APART, 0, NULL, false},
+    {"elements by threes, the third is left out", THREES("3"), APART, AC_CLAIM_WRITTEN,
+     "'y' is not certainly written as a whole", false},
     {"an argument beyond the arena", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0 y@4033", AC_CLAIM_ACCESS,
      "argument 'y' takes bytes 4033 .. 4096 of a memory of 4096", true},
 };

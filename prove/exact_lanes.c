@@ -1,0 +1,404 @@
+/* exact_lanes.c - values of instructions by lanes, where loop variables are fixed; see exact_lanes.h. */
+#include "prove/exact_lanes.h"
+
+#include "ir/loop/requants.h"
+#include "ir/loop/tiles.h"
+
+static bool has_room(const ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_x operand[3] = {i->a, i->b, i->c};
+    bool room = i->lanes <= AC_LANES && !ac_dtype_is_float((ac_dtype)i->dtype) && i->dtype != AC_U64;
+    for (int k = 0; k < 3; k++) {
+        const ac_ins *o = ac_p_ins(p, operand[k] > 0 ? operand[k] : 0);
+        if (operand[k] > 0)
+            room &= o->lanes <= AC_LANES && !ac_dtype_is_float((ac_dtype)o->dtype) && o->dtype != AC_U64;
+    }
+    return room;
+}
+
+void ac_lanes_open(ac_lanes *e, const ac_prover *p)
+{
+    const int32_t n = p->fn->code.n;
+    *e = (ac_lanes){.p = p};
+    e->lane = ac_alloc(p->keep, (size_t)n * sizeof *e->lane);
+    e->fixed = AC_NEW_N(p->keep, bool, n);
+    e->counter = AC_NEW_N(p->keep, ac_interval, n);
+    e->tile = AC_NEW_N(p->keep, ac_x, n);
+    e->var = AC_NEW_N(p->keep, ac_lanes_var, n);
+    e->data = AC_NEW_N(p->keep, const void *, p->fn->buf.n + 1);
+    e->count = AC_NEW_N(p->keep, int64_t, p->fn->buf.n + 1);
+    ac_interval *known = AC_NEW_N(p->keep, ac_interval, n);
+    bool *can = AC_NEW_N(p->keep, bool, n);
+    for (ac_x x = 1; x < n; x++) {
+        const ac_dtype d = (ac_dtype)ac_p_ins(p, x)->dtype;
+        e->tile[x] = -1;
+        known[x] = ac_dtype_is_float(d) ? (ac_interval){0, 0} : ac_interval_meet(p->refined[x], ac_p_range(d));
+        can[x] = has_room(p, x);
+    }
+    e->known = known;
+    e->can = can;
+    for (int32_t b = 0; b < p->call->n_arg; b++) {
+        const ac_bound_arg *arg = &p->call->arg[b];
+        const ac_dtype d = p->fn->buf.item[b].dtype;
+        if (arg->space != AC_SPACE_CONST || !ac_dtype_is_int(d) || p->m->konst[arg->offset]->dtype != d)
+            continue;
+        e->data[b] = ac_const_data(p->cx, p->m->konst[arg->offset]);
+        e->count[b] = p->m->konst[arg->offset]->count;
+    }
+}
+
+bool ac_lanes_constant(const ac_lanes *e, int32_t buf)
+{
+    return e->data[buf] != NULL;
+}
+
+/* ------------------------------------------------------------------ what reaches an instruction */
+
+static bool is_inside(const ac_prover *p, ac_x block, ac_x x)
+{
+    return block < x && x < p->end[block];
+}
+
+static bool writes(const ac_prover *p, ac_x x, int32_t buf)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    if (i->op == AC_L_TILE)
+        return ac_ins_tile(i).acc == buf;
+    if (i->op == AC_L_REQUANT)
+        return ac_ins_requant(i).y == buf;
+    return i->op == AC_L_STORE && i->aux == buf;
+}
+
+/* Does every way to x that there is since `from` was last run go through `from` last, of what writes the buffer? */
+static bool is_last(const ac_prover *p, ac_x from, ac_x x, int32_t buf)
+{
+    for (ac_x b = 1; b < x; b++) {
+        const ac_lop op = (ac_lop)ac_p_ins(p, b)->op;
+        if (op != AC_L_FOR && op != AC_L_IF && op != AC_L_ELSE)
+            continue;
+        if (is_inside(p, b, from) && !is_inside(p, b, x))
+            return false; /* it may not be run */
+        if (op == AC_L_FOR && is_inside(p, b, x) && !is_inside(p, b, from))
+            for (ac_x k = b; k < p->end[b]; k++)
+                if (writes(p, k, buf))
+                    return false; /* an iteration before */
+    }
+    return true;
+}
+
+ac_x ac_lanes_tile(ac_lanes *e, ac_x x)
+{
+    const ac_prover *p = e->p;
+    const int32_t buf = ac_p_ins(p, x)->aux;
+    if (e->tile[x] >= 0)
+        return e->tile[x];
+    e->tile[x] = 0;
+    if (p->fn->buf.item[buf].role != AC_BUF_LOCAL || ac_p_ins(p, x)->lanes != 1)
+        return 0;
+    ac_x t = x - 1;
+    while (t > 0 && !writes(p, t, buf))
+        t--;
+    if (t > 0 && ac_p_ins(p, t)->op == AC_L_TILE && is_last(p, t, x, buf)) {
+        const ac_tile_form form = ac_ins_tile(ac_p_ins(p, t)).form;
+        e->tile[x] = form == AC_TILE_UNSIGNED || form == AC_TILE_SPREAD ? 0 : t;
+    }
+    return e->tile[x];
+}
+
+/* ------------------------------------------------------------------ values */
+
+static bool is_number(ac_interval a)
+{
+    return a.lo == a.hi;
+}
+
+/* As the type has it: what does not fit is wrapped where it is a number, else anything. */
+static ac_interval fitted(ac_interval in, ac_dtype d)
+{
+    const ac_interval range = ac_p_range(d);
+    const int bits = ac_dtype_bits(d);
+    if (ac_interval_inside(in, range))
+        return in;
+    if (!is_number(in) || bits >= 64)
+        return range;
+    const int64_t low = in.lo & (((int64_t)1 << bits) - 1),
+                  v = ac_dtype_is_signed(d) && low > range.hi ? low - ((int64_t)1 << bits) : low;
+    return (ac_interval){v, v};
+}
+
+static ac_interval compared(ac_lop op, ac_interval a, ac_interval b)
+{
+    const ac_interval no = {0, 0}, yes = {1, 1}, maybe = {0, 1};
+    switch ((int)op) {
+    case AC_L_LT:
+        return a.hi < b.lo ? yes : a.lo >= b.hi ? no : maybe;
+    case AC_L_LE:
+        return a.hi <= b.lo ? yes : a.lo > b.hi ? no : maybe;
+    default: {
+        const bool apart = a.hi < b.lo || b.hi < a.lo, equal = is_number(a) && is_number(b) && a.lo == b.lo;
+        return apart ? (op == AC_L_NE ? yes : no) : equal ? (op == AC_L_EQ ? yes : no) : maybe;
+    }
+    }
+}
+
+/* Operators of two operands, in exact integers; bits and shifts of the type. */
+static ac_interval binary(ac_lop op, ac_dtype d, ac_interval a, ac_interval b)
+{
+    const bool numbers = is_number(a) && is_number(b);
+    switch ((int)op) {
+    case AC_L_ADD:
+        return ac_interval_add(a, b);
+    case AC_L_SUB:
+        return ac_interval_sub(a, b);
+    case AC_L_MUL:
+        return ac_interval_mul(a, b);
+    case AC_L_MIN:
+        return (ac_interval){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
+    case AC_L_MAX:
+        return (ac_interval){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
+    case AC_L_SHL:
+        return is_number(b) && b.lo >= 0 && b.lo < 62 ? ac_interval_mul(a, (ac_interval){1LL << b.lo, 1LL << b.lo})
+                                                      : ac_p_range(d);
+    case AC_L_SHR:
+        return is_number(b) && b.lo >= 0 && b.lo < 63 ? (ac_interval){a.lo >> b.lo, a.hi >> b.lo} : ac_p_range(d);
+    case AC_L_AND:
+        if (numbers)
+            return (ac_interval){a.lo & b.lo, a.lo & b.lo};
+        return a.lo >= 0 || b.lo >= 0 ? (ac_interval){0, b.lo < 0 || (a.lo >= 0 && a.hi < b.hi) ? a.hi : b.hi}
+                                      : ac_p_range(d);
+    case AC_L_OR:
+        return numbers ? (ac_interval){a.lo | b.lo, a.lo | b.lo} : ac_p_range(d);
+    case AC_L_XOR:
+        return numbers ? (ac_interval){a.lo ^ b.lo, a.lo ^ b.lo} : ac_p_range(d);
+    default:
+        return compared(op, a, b);
+    }
+}
+
+/* The same bytes as other lanes: numbers where all bytes of a lane are known. */
+static void cast_bits(ac_lanes *e, ac_x x)
+{
+    enum { BYTES = AC_LANES * 8 };
+    const ac_ins *i = ac_p_ins(e->p, x), *a = ac_p_ins(e->p, i->a);
+    const ac_dtype to = (ac_dtype)i->dtype;
+    const int32_t from = ac_dtype_bits((ac_dtype)a->dtype) / 8, size = ac_dtype_bits(to) / 8;
+    uint8_t byte[BYTES] = {0};
+    bool is_known[BYTES] = {false};
+    for (int32_t l = 0; l < a->lanes; l++)
+        for (int32_t k = 0; k < from; k++) {
+            byte[l * from + k] = (uint8_t)((uint64_t)e->lane[i->a][l].lo >> (8 * k));
+            is_known[l * from + k] = is_number(e->lane[i->a][l]);
+        }
+    for (int32_t l = 0; l < i->lanes; l++) {
+        uint64_t v = 0;
+        bool all = from > 0 && size > 0 && size < 8;
+        for (int32_t k = 0; k < size && all; k++) {
+            v |= (uint64_t)byte[l * size + k] << (8 * k);
+            all = is_known[l * size + k];
+        }
+        e->lane[x][l] = all ? fitted((ac_interval){(int64_t)v, (int64_t)v}, to) : ac_p_range(to);
+    }
+}
+
+static void loaded(ac_lanes *e, ac_x x, int64_t *work)
+{
+    const ac_prover *p = e->p;
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_interval at = e->lane[i->a][0], element = e->known[i->a];
+    const ac_x tile = ac_lanes_tile(e, x);
+    ac_interval apart;
+    if (tile && is_number(element))
+        *work += ac_lanes_sum(e, tile, element.lo, &e->lane[x][0], &apart);
+    if (e->data[i->aux] && is_number(at) && at.lo >= 0 && at.lo <= e->count[i->aux] - i->lanes)
+        for (int32_t l = 0; l < i->lanes; l++) {
+            const int64_t v = ac_dtype_get_int((ac_dtype)i->dtype, e->data[i->aux], at.lo + l);
+            e->lane[x][l] = (ac_interval){v, v};
+        }
+}
+
+/* odd - even of a pair of channels is 256 times the sum of the odd one, whatever wrapped. */
+static void pair(ac_lanes *e, ac_x x, int64_t *work)
+{
+    const ac_prover *p = e->p;
+    const ac_ins *i = ac_p_ins(p, x), *a = ac_p_ins(p, i->a), *b = ac_p_ins(p, i->b);
+    if (i->op != AC_L_SUB || a->op != AC_L_LOAD || b->op != AC_L_LOAD || a->aux != b->aux)
+        return;
+    const ac_x tile = ac_lanes_tile(e, i->a);
+    if (!tile || tile != ac_lanes_tile(e, i->b))
+        return;
+    const ac_tile t = ac_ins_tile(ac_p_ins(p, tile));
+    const ac_interval odd = e->known[a->a], even = e->known[b->a];
+    if (!ac_tile_pairs(t.form) || !is_number(odd) || !is_number(even) || odd.lo - even.lo != t.rows ||
+        even.lo / t.rows % 2)
+        return;
+    ac_interval sum, apart;
+    *work += ac_lanes_sum(e, tile, odd.lo, &sum, &apart);
+    if (ac_interval_inside(apart, ac_p_range(AC_I32)))
+        e->lane[x][0] = apart;
+}
+
+static void lanes_of(ac_lanes *e, ac_x x)
+{
+    const ac_prover *p = e->p;
+    const ac_ins *i = ac_p_ins(p, x);
+    const int32_t n = ac_p_ins(p, i->a)->lanes;
+    ac_interval sum = e->lane[i->a][0];
+    for (int32_t l = 1; l < n; l++) {
+        const ac_interval v = e->lane[i->a][l];
+        sum = i->op == AC_L_SUMLANES ? ac_interval_add(sum, v) : binary(AC_L_MAX, (ac_dtype)i->dtype, sum, v);
+    }
+    for (int32_t l = 0; l < i->lanes; l++) {
+        if (i->op == AC_L_SPLAT)
+            e->lane[x][l] = e->lane[i->a][0];
+        else if (i->op == AC_L_LANE)
+            e->lane[x][l] = e->lane[i->a][i->aux];
+        else if (i->op == AC_L_SHUFFLE) {
+            const int64_t from = p->fn->pool.item[i->aux + l];
+            e->lane[x][l] = from < n ? e->lane[i->a][from] : e->lane[i->b][from - n];
+        } else
+            e->lane[x][l] = fitted(sum, (ac_dtype)i->dtype);
+    }
+}
+
+static void dot(ac_lanes *e, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(e->p, x);
+    const int32_t n = i->op == AC_L_DOT4 ? 4 : 2;
+    for (int32_t l = 0; l < i->lanes; l++) {
+        ac_interval sum = e->lane[i->c][l];
+        for (int32_t k = 0; k < n; k++)
+            sum = ac_interval_add(sum, ac_interval_mul(e->lane[i->a][n * l + k], e->lane[i->b][n * l + k]));
+        e->lane[x][l] = fitted(sum, AC_I32);
+    }
+}
+
+static ac_interval counter(const ac_lanes *e, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(e->p, x);
+    const ac_interval a = e->lane[i->a][0], b = e->lane[i->b][0];
+    if (e->fixed[x])
+        return e->counter[x];
+    return i->k.i > 0 ? (ac_interval){a.lo, b.hi - 1} : (ac_interval){b.lo + 1, a.hi};
+}
+
+static void each_lane(ac_lanes *e, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(e->p, x);
+    const ac_dtype d = (ac_dtype)i->dtype, from = (ac_dtype)ac_p_ins(e->p, i->a)->dtype;
+    const bool one = i->op == AC_L_SELECT && ac_p_ins(e->p, i->a)->lanes == 1;
+    for (int32_t l = 0; l < i->lanes; l++) {
+        const ac_interval a = e->lane[i->a][one ? 0 : l], b = e->lane[i->b][l], c = e->lane[i->c][l],
+                          range = ac_p_range(d);
+        ac_interval in;
+        switch ((int)i->op) {
+        case AC_L_SELECT:
+            in = is_number(a) ? (a.lo ? b : c) : ac_interval_join(b, c);
+            break;
+        case AC_L_CAST:
+            in = d == AC_BOOL ? compared(AC_L_NE, a, (ac_interval){0, 0}) : a;
+            break;
+        case AC_L_SATCAST:
+            in = (ac_interval){a.lo < range.lo   ? range.lo
+                               : a.lo > range.hi ? range.hi
+                                                 : a.lo,
+                               a.hi > range.hi   ? range.hi
+                               : a.hi < range.lo ? range.lo
+                                                 : a.hi};
+            break;
+        case AC_L_NEG:
+            in = ac_interval_sub((ac_interval){0, 0}, a);
+            break;
+        case AC_L_ADD:
+        case AC_L_SUB:
+        case AC_L_MUL:
+        case AC_L_MIN:
+        case AC_L_MAX:
+        case AC_L_SHL:
+        case AC_L_SHR:
+        case AC_L_AND:
+        case AC_L_OR:
+        case AC_L_XOR:
+        case AC_L_EQ:
+        case AC_L_NE:
+        case AC_L_LT:
+        case AC_L_LE:
+            in = binary((ac_lop)i->op, i->op >= AC_L_EQ && i->op <= AC_L_LE ? from : d, a, b);
+            break;
+        default:
+            in = e->known[x];
+        }
+        e->lane[x][l] = in;
+    }
+}
+
+/* What does not fit the type of x: it wraps, or a claim of its own says that it does not happen. */
+static ac_interval typed(const ac_lanes *e, ac_x x, ac_interval in)
+{
+    const ac_ins *i = ac_p_ins(e->p, x);
+    const bool promised = (i->op == AC_L_ADD || i->op == AC_L_SUB || i->op == AC_L_MUL || i->op == AC_L_NEG) &&
+                          ac_dtype_is_signed((ac_dtype)i->dtype) && !(i->flags & AC_F_WRAP);
+    if (!promised)
+        in = fitted(in, (ac_dtype)i->dtype);
+    return ac_interval_meet(in, e->known[x]);
+}
+
+static void compute(ac_lanes *e, ac_x x, int64_t *work)
+{
+    const ac_ins *i = ac_p_ins(e->p, x);
+    switch ((int)i->op) {
+    case AC_L_FOR:
+        e->lane[x][0] = counter(e, x);
+        return;
+    case AC_L_CONST:
+    case AC_L_CONSTV:
+        for (int32_t l = 0; l < i->lanes; l++) {
+            const int64_t v = i->op == AC_L_CONST ? i->k.i : e->p->fn->pool.item[i->aux + l];
+            e->lane[x][l] = (ac_interval){v, v};
+        }
+        return;
+    case AC_L_LOAD:
+        loaded(e, x, work);
+        return;
+    case AC_L_GET: {
+        const ac_lanes_var *v = &e->var[i->aux];
+        for (int32_t l = 0; l < i->lanes; l++)
+            e->lane[x][l] = v->lane[l];
+        return;
+    }
+    case AC_L_BITCAST:
+        cast_bits(e, x);
+        return;
+    case AC_L_SPLAT:
+    case AC_L_LANE:
+    case AC_L_SHUFFLE:
+    case AC_L_SUMLANES:
+    case AC_L_MAXLANES:
+        lanes_of(e, x);
+        return;
+    case AC_L_DOT2:
+    case AC_L_DOT4:
+        dot(e, x);
+        return;
+    default:
+        each_lane(e, x);
+        if (i->flags & AC_F_WRAP && i->lanes == 1)
+            pair(e, x, work);
+    }
+}
+
+int64_t ac_lanes_value(ac_lanes *e, ac_x x)
+{
+    const int32_t lanes = ac_p_ins(e->p, x)->lanes;
+    int64_t work = lanes;
+    for (int32_t l = 0; l < lanes && l < AC_LANES; l++)
+        e->lane[x][l] = e->known[x];
+    if (e->can[x])
+        compute(e, x, &work);
+    e->result = e->lane[x][0];
+    for (int32_t l = 0; l < lanes && l < AC_LANES; l++) {
+        e->result = ac_interval_join(e->result, e->lane[x][l]);
+        e->lane[x][l] = typed(e, x, e->lane[x][l]);
+    }
+    return work;
+}
