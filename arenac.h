@@ -95,6 +95,7 @@ int arenac_run(arenac *a); /* once */
 /* Each is a verb of the command line, from its paths and options to outputs that arenac_commit writes. */
 int arenac_verb_check(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_run(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_grad(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_bench(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_python(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_show(arenac *a, const char *const *path, int32_t n);

@@ -99,6 +99,11 @@ int ac_cli_run(ac_cli *cli)
     return call(cli, arenac_verb_run);
 }
 
+int ac_cli_grad(ac_cli *cli)
+{
+    return call_whole(cli, arenac_verb_grad);
+}
+
 int ac_cli_bench(ac_cli *cli)
 {
     return call(cli, arenac_verb_bench);

@@ -13,7 +13,7 @@ static int verb_stage(arenac *a, void *arg)
     return c->verb(a, c->path, c->n);
 }
 
-static int call(arenac *a, ac_verb_fn *verb, const char *const *path, int32_t n)
+int ac_verb_guard(arenac *a, ac_verb_fn *verb, const char *const *path, int32_t n)
 {
     verb_call c = {verb, path, n};
     return ac_guard(a, verb_stage, &c);
@@ -21,62 +21,62 @@ static int call(arenac *a, ac_verb_fn *verb, const char *const *path, int32_t n)
 
 int arenac_verb_check(arenac *a, const char *const *path, int32_t n)
 {
-    return call(a, ac_check_verb, path, n);
+    return ac_verb_guard(a, ac_check_verb, path, n);
 }
 
 int arenac_verb_run(arenac *a, const char *const *path, int32_t n)
 {
-    return call(a, ac_run, path, n);
+    return ac_verb_guard(a, ac_run, path, n);
 }
 
 int arenac_verb_bench(arenac *a, const char *const *path, int32_t n)
 {
-    return call(a, ac_bench, path, n);
+    return ac_verb_guard(a, ac_bench, path, n);
 }
 
 int arenac_verb_python(arenac *a, const char *const *path, int32_t n)
 {
-    return call(a, ac_python, path, n);
+    return ac_verb_guard(a, ac_python, path, n);
 }
 
 int arenac_verb_show(arenac *a, const char *const *path, int32_t n)
 {
-    return call(a, ac_show, path, n);
+    return ac_verb_guard(a, ac_show, path, n);
 }
 
 int arenac_verb_verify(arenac *a, const char *const *path, int32_t n)
 {
-    return call(a, ac_audit, path, n);
+    return ac_verb_guard(a, ac_audit, path, n);
 }
 
 int arenac_verb_prove(arenac *a, const char *const *path, int32_t n)
 {
-    return call(a, ac_prove_verb, path, n);
+    return ac_verb_guard(a, ac_prove_verb, path, n);
 }
 
 int arenac_verb_diff(arenac *a, const char *const *path, int32_t n)
 {
-    return call(a, ac_diff, path, n);
+    return ac_verb_guard(a, ac_diff, path, n);
 }
 
 int arenac_verb_convert(arenac *a, const char *const *path, int32_t n)
 {
-    return call(a, ac_convert, path, n);
+    return ac_verb_guard(a, ac_convert, path, n);
 }
 
 int arenac_verb_targets(arenac *a, const char *const *path, int32_t n)
 {
-    return call(a, ac_targets, path, n);
+    return ac_verb_guard(a, ac_targets, path, n);
 }
 
 int arenac_verb_ops(arenac *a, const char *const *name, int32_t n)
 {
-    return call(a, ac_list_operators, name, n);
+    return ac_verb_guard(a, ac_list_operators, name, n);
 }
 
 int arenac_verb_explain(arenac *a, const char *const *code, int32_t n)
 {
-    return call(a, ac_explain, code, n);
+    return ac_verb_guard(a, ac_explain, code, n);
 }
 
 /* ------------------------------------------------------------------ running here */

@@ -98,6 +98,8 @@ static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_
                          .channels_first = a->model->channels_first,
                          .declared = a->model->declared,
                          .least_taps = least_taps,
+                         .grow = a->grow,
+                         .with = a->grow_with,
                          .cuts = cuts};
     const ac_pass_time *time = NULL;
     ac_sink *dump = AC_NEW(a->cx.region, ac_sink);

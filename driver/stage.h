@@ -77,12 +77,14 @@ struct arenac {
     ac_module *module;  /* after compile */
     ac_session session; /* after load; zero before */
     bool loaded;
-    ac_inputs inputs;                 /* of run and bench */
-    bool any_input;                   /* inputs that nobody gives are random */
-    bool for_tflm;                    /* planned as TFLite Micro runs it */
-    bool changed;                     /* diff found something: the exit status says so */
-    arenac *parent, *child, *sibling; /* compilations that this one has begun: they end with it */
-    AC_VEC(ac_output) output;         /* built, not yet written */
+    ac_inputs inputs;                                 /* of run and bench */
+    bool any_input;                                   /* inputs that nobody gives are random */
+    bool for_tflm;                                    /* planned as TFLite Micro runs it */
+    bool changed;                                     /* diff found something: the exit status says so */
+    arenac *parent, *child, *sibling;                 /* compilations that this one has begun: they end with it */
+    int (*grow)(void *with, ac_ctx *cx, ac_graph *g); /* what the graph gets besides (pass grow); NULL: nothing */
+    void *grow_with;
+    AC_VEC(ac_output) output; /* built, not yet written */
 };
 
 static inline bool ac_has_caller_io(const arenac *a)

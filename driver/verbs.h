@@ -19,6 +19,8 @@ ac_verb_fn ac_targets;        /* lists.c */
 ac_verb_fn ac_explain;        /* lists.c */
 ac_verb_fn ac_list_operators; /* operators.c: ops */
 
+/* Runs a verb of a layer above inside the guard (door.c). */
+int ac_verb_guard(arenac *a, ac_verb_fn *verb, const char *const *path, int32_t n);
 int ac_load(arenac *a);                                     /* run.c: the compiled model is made runnable here */
 int ac_tune(arenac *a, const char *const *path, int32_t n); /* tune.c: bench --tune; *a then uses the file it wrote */
 double ac_now_ms(void);                                     /* bench.c */

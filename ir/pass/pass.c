@@ -69,8 +69,8 @@ static int check_options(ac_ctx *cx, const ac_pass_options *o)
 static bool wanted(const row *r, const ac_pass_options *o)
 {
     return !listed(o->skip, o->n_skip, r->name) && (r->fn != ac_pass_view || o->views) &&
-           (r->fn != ac_pass_io || o->quantized_io) && (r->fn != ac_pass_channels || o->cuts) &&
-           (!o->reference || r->reference);
+           (r->fn != ac_pass_io || o->quantized_io) && (r->fn != ac_pass_grow || o->grow) &&
+           (r->fn != ac_pass_channels || o->cuts) && (!o->reference || r->reference);
 }
 
 static double now_ms(void)

@@ -35,7 +35,11 @@ typedef struct ac_pass_options {
     bool channels_first; /* the graph's operators had channels first in the file: pass layout has work to do */
     int32_t least_taps;  /* of a filter that pass depthwise takes; 0: it has nothing to do */
     bool declared;       /* shapes and types declared for results bind: infer reports those that come out otherwise */
-    ac_cuts *cuts;       /* pass channels runs, and says here what it did; NULL: it does not */
+    /* Pass grow runs, and calls it: it may add nodes, inputs and state, and choose other outputs. `with` is its own.
+     * AC_FAIL: diagnostic. NULL: the graph stays what it is. */
+    int (*grow)(void *with, ac_ctx *cx, ac_graph *g);
+    void *with;
+    ac_cuts *cuts; /* pass channels runs, and says here what it did; NULL: it does not */
     ac_sink *dump;
 } ac_pass_options;
 

@@ -1,0 +1,9 @@
+/* train.h - verbs that compute gradients. They lie above driver/: the stages run as for inference, and pass grow adds
+ * what these ask for (arenac.grow). */
+#ifndef AC_DRIVER_TRAIN_TRAIN_H
+#define AC_DRIVER_TRAIN_TRAIN_H
+#include "driver/verbs.h"
+
+ac_verb_fn ac_grad_run; /* grad_run.c: grad */
+
+#endif

@@ -1,0 +1,152 @@
+/* curve_adjoints.c - gradients of functions of one operand. Where the result says what the derivative is, the operand
+ * is not kept for it. At a corner (relu at 0, bounds of clamps) the derivative is 0. */
+#include "ir/grad/formula.h"
+
+static const double SQRT_HALF = 0.70710678118654752440, SQRT_2_BY_PI = 0.79788456080286535588,
+                    TWO_BY_SQRT_PI = 1.12837916709551257390, BY_SQRT_2PI = 0.39894228040143267794;
+
+static ac_tensor *x_of(const ac_adjoint *a)
+{
+    return a->node->in[0];
+}
+
+static int give(ac_adjoint *a, ac_tensor *dx)
+{
+    ac_give(a, 0, dx);
+    return AC_OK;
+}
+
+int ac_gr_abs(ac_adjoint *a)
+{
+    return give(a, MUL(ac_dy_thin(a), ac_mk_1(a, AC_OP_SIGN, x_of(a))));
+}
+
+int ac_gr_neg(ac_adjoint *a)
+{
+    return give(a, NEG(ac_dy_thin(a)));
+}
+
+int ac_gr_sqrt(ac_adjoint *a)
+{
+    return give(a, DIV(TIMES(ac_dy_thin(a), 0.5), ac_y(a)));
+}
+
+int ac_gr_rsqrt(ac_adjoint *a)
+{
+    ac_tensor *y = ac_y(a);
+    return give(a, MUL(TIMES(ac_dy_thin(a), -0.5), MUL(y, SQUARE(y))));
+}
+
+int ac_gr_square(ac_adjoint *a)
+{
+    return give(a, MUL(ac_dy_thin(a), TIMES(x_of(a), 2)));
+}
+
+int ac_gr_exp(ac_adjoint *a)
+{
+    return give(a, MUL(ac_dy_thin(a), ac_y(a)));
+}
+
+int ac_gr_log(ac_adjoint *a)
+{
+    return give(a, DIV(ac_dy_thin(a), x_of(a)));
+}
+
+int ac_gr_sin(ac_adjoint *a)
+{
+    return give(a, MUL(ac_dy_thin(a), ac_mk_1(a, AC_OP_COS, x_of(a))));
+}
+
+int ac_gr_cos(ac_adjoint *a)
+{
+    return give(a, NEG(MUL(ac_dy_thin(a), ac_mk_1(a, AC_OP_SIN, x_of(a)))));
+}
+
+int ac_gr_tanh(ac_adjoint *a)
+{
+    return give(a, MUL(ac_dy_thin(a), SUB(ac_mk_number(a, x_of(a), 1), SQUARE(ac_y(a)))));
+}
+
+int ac_gr_logistic(ac_adjoint *a)
+{
+    ac_tensor *y = ac_y(a);
+    return give(a, MUL(ac_dy_thin(a), MUL(y, SUB(ac_mk_number(a, y, 1), y))));
+}
+
+int ac_gr_atan(ac_adjoint *a)
+{
+    return give(a, DIV(ac_dy_thin(a), PLUS(SQUARE(x_of(a)), 1)));
+}
+
+/* 2 / sqrt(pi) * exp(-x^2) */
+int ac_gr_erf(ac_adjoint *a)
+{
+    ac_tensor *bell = ac_mk_1(a, AC_OP_EXP, NEG(SQUARE(x_of(a))));
+    return give(a, MUL(TIMES(ac_dy_thin(a), TWO_BY_SQRT_PI), bell));
+}
+
+/* ------------------------------------------------------------------ clamps and bends */
+
+int ac_gr_relu(ac_adjoint *a)
+{
+    return give(a, IF(GREATER(ac_y(a), 0), ac_dy_thin(a)));
+}
+
+static int between(ac_adjoint *a, double lo, double hi)
+{
+    ac_tensor *y = ac_y(a);
+    return give(a, IF(ac_mk_2(a, AC_OP_LOGICAL_AND, GREATER(y, lo), LESS(y, hi)), ac_dy_thin(a)));
+}
+
+int ac_gr_relu6(ac_adjoint *a)
+{
+    return between(a, 0, 6);
+}
+
+int ac_gr_relu_n1(ac_adjoint *a)
+{
+    return between(a, -1, 1);
+}
+
+int ac_gr_relu_01(ac_adjoint *a)
+{
+    return between(a, 0, 1);
+}
+
+int ac_gr_leaky_relu(ac_adjoint *a)
+{
+    ac_tensor *dy = ac_dy_thin(a);
+    return give(a, WHERE(GREATER(x_of(a), 0), dy, TIMES(dy, (double)a->node->attrs.alpha.alpha)));
+}
+
+/* exp(x) - 1 below 0: its derivative is the result plus 1 */
+int ac_gr_elu(ac_adjoint *a)
+{
+    ac_tensor *dy = ac_dy_thin(a), *y = ac_y(a);
+    return give(a, WHERE(GREATER(y, 0), dy, MUL(dy, PLUS(y, 1))));
+}
+
+/* x * min(max(x + 3, 0), 6) / 6 */
+int ac_gr_hard_swish(ac_adjoint *a)
+{
+    ac_tensor *dy = ac_dy_thin(a), *x = x_of(a);
+    ac_tensor *bend = MUL(dy, TIMES(PLUS(x, 1.5), 1.0 / 3));
+    return give(a, WHERE(LESS(x, 3), IF(GREATER(x, -3), bend), dy));
+}
+
+/* x * P(x), P the normal distribution: P + x * P'. Approximate: P = (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715
+ * * x^3). */
+int ac_gr_gelu(ac_adjoint *a)
+{
+    ac_tensor *x = x_of(a), *one = ac_mk_number(a, x, 1), *p, *slope;
+    if (a->node->attrs.gelu.approximate) {
+        const double c = SQRT_2_BY_PI, d = 0.044715;
+        ac_tensor *xx = SQUARE(x), *t = ac_mk_1(a, AC_OP_TANH, MUL(x, PLUS(TIMES(xx, c * d), c)));
+        p = TIMES(PLUS(t, 1), 0.5);
+        slope = MUL(TIMES(SUB(one, SQUARE(t)), 0.5), PLUS(TIMES(xx, 3 * c * d), c));
+    } else {
+        p = PLUS(TIMES(ac_mk_1(a, AC_OP_ERF, TIMES(x, SQRT_HALF)), 0.5), 0.5);
+        slope = TIMES(ac_mk_1(a, AC_OP_EXP, TIMES(SQUARE(x), -0.5)), BY_SQRT_2PI);
+    }
+    return give(a, MUL(ac_dy_thin(a), ADD(p, MUL(x, slope))));
+}

@@ -1,0 +1,144 @@
+/* map_adjoints.c - gradients of element-wise operators with several operands, of conversions and copies. */
+#include "ir/grad/formula.h"
+
+static ac_tensor *operand(const ac_adjoint *a, int32_t i)
+{
+    return a->node->in[i];
+}
+
+int ac_gr_add(ac_adjoint *a)
+{
+    ac_tensor *dz = ac_dy_thin(a);
+    ac_give_each(a, 0, dz);
+    ac_give_each(a, 1, dz);
+    return AC_OK;
+}
+
+int ac_gr_sub(ac_adjoint *a)
+{
+    ac_tensor *dz = ac_dy_thin(a);
+    ac_give_each(a, 0, dz);
+    if (ac_wants(a, 1))
+        ac_give_each(a, 1, NEG(dz));
+    return AC_OK;
+}
+
+int ac_gr_mul(ac_adjoint *a)
+{
+    ac_tensor *dz = ac_dy_thin(a);
+    for (int32_t i = 0; i < 2; i++)
+        if (ac_wants(a, i))
+            ac_give_each(a, i, MUL(dz, operand(a, 1 - i)));
+    return AC_OK;
+}
+
+/* z = x / y: dx = dz / y, dy = -dx * z */
+int ac_gr_div(ac_adjoint *a)
+{
+    ac_tensor *share = DIV(ac_dy_thin(a), operand(a, 1));
+    ac_give_each(a, 0, share);
+    if (ac_wants(a, 1))
+        ac_give_each(a, 1, NEG(MUL(share, ac_y(a))));
+    return AC_OK;
+}
+
+/* z = x - y * floor(x / y) */
+int ac_gr_floor_mod(ac_adjoint *a)
+{
+    ac_tensor *dz = ac_dy_thin(a);
+    ac_give_each(a, 0, dz);
+    if (ac_wants(a, 1))
+        ac_give_each(a, 1, NEG(MUL(dz, ac_mk_2(a, AC_OP_FLOOR_DIV, operand(a, 0), operand(a, 1)))));
+    return AC_OK;
+}
+
+/* z = max(x, y) or min(x, y): the one that was taken gets dz, of two equal ones each the half; a bound that is given
+ * (not on any path) takes all of it. */
+static int gr_extreme(ac_adjoint *a, ac_op better)
+{
+    ac_tensor *dz = ac_dy_thin(a), *x = operand(a, 0), *y = operand(a, 1);
+    const bool both = ac_wants(a, 0) && ac_wants(a, 1) && x != y;
+    ac_tensor *even = both ? IF(ac_mk_2(a, AC_OP_EQUAL, x, y), TIMES(dz, 0.5)) : ac_mk_number(a, x, 0);
+    if (x == y) {
+        ac_give_each(a, 0, dz);
+        return AC_OK;
+    }
+    if (ac_wants(a, 0))
+        ac_give_each(a, 0, WHERE(ac_mk_2(a, better, x, y), dz, even));
+    if (ac_wants(a, 1))
+        ac_give_each(a, 1, WHERE(ac_mk_2(a, better, y, x), dz, even));
+    return AC_OK;
+}
+
+int ac_gr_maximum(ac_adjoint *a)
+{
+    return gr_extreme(a, AC_OP_GREATER);
+}
+
+int ac_gr_minimum(ac_adjoint *a)
+{
+    return gr_extreme(a, AC_OP_LESS);
+}
+
+/* The value of a constant that is one number everywhere */
+static bool is_number(const ac_adjoint *a, ac_tensor *t, double *v)
+{
+    const void *data = ac_tensor_is_const(t) && ac_tensor_count(t) == 1 ? ac_tensor_force(a->cx, t) : NULL;
+    if (data)
+        *v = ac_dtype_get_num(t->dtype, data, 0);
+    return data != NULL;
+}
+
+/* z = x^y: dx = dz * y * x^(y-1), dy = dz * z * log(x), 0 where x is not positive (z is 0 or y an integer there) */
+int ac_gr_pow(ac_adjoint *a)
+{
+    ac_tensor *dz = ac_dy_thin(a), *x = operand(a, 0), *y = operand(a, 1);
+    double v;
+    if (ac_wants(a, 0) && is_number(a, y, &v) && v >= 2 && v <= 2)
+        ac_give_each(a, 0, MUL(dz, TIMES(x, 2)));
+    else if (ac_wants(a, 0))
+        ac_give_each(a, 0, MUL(dz, MUL(y, ac_mk_2(a, AC_OP_POW, x, PLUS(y, -1)))));
+    if (ac_wants(a, 1)) {
+        ac_tensor *positive = GREATER(x, 0);
+        ac_tensor *log = ac_mk_1(a, AC_OP_LOG, WHERE(positive, x, ac_mk_number(a, x, 1)));
+        ac_give_each(a, 1, MUL(dz, MUL(ac_y(a), log)));
+    }
+    return AC_OK;
+}
+
+int ac_gr_squared_difference(ac_adjoint *a)
+{
+    ac_tensor *share = MUL(ac_dy_thin(a), TIMES(SUB(operand(a, 0), operand(a, 1)), 2));
+    ac_give_each(a, 0, share);
+    if (ac_wants(a, 1))
+        ac_give_each(a, 1, NEG(share));
+    return AC_OK;
+}
+
+int ac_gr_select(ac_adjoint *a)
+{
+    ac_tensor *dz = ac_dy_thin(a), *zero = ac_mk_number(a, dz, 0);
+    if (ac_wants(a, 1))
+        ac_give_each(a, 1, WHERE(operand(a, 0), dz, zero));
+    if (ac_wants(a, 2))
+        ac_give_each(a, 2, WHERE(operand(a, 0), zero, dz));
+    return AC_OK;
+}
+
+/* x where it is positive, else x * slope */
+int ac_gr_prelu(ac_adjoint *a)
+{
+    ac_tensor *dz = ac_dy_thin(a), *x = operand(a, 0), *positive = GREATER(x, 0);
+    if (ac_wants(a, 0))
+        ac_give_each(a, 0, WHERE(positive, dz, MUL(dz, operand(a, 1))));
+    if (ac_wants(a, 1))
+        ac_give_each(a, 1, WHERE(positive, ac_mk_number(a, x, 0), MUL(dz, x)));
+    return AC_OK;
+}
+
+int ac_gr_cast(ac_adjoint *a)
+{
+    if (ac_wants(a, 0))
+        ac_give(a, 0, ac_mk_cast(a, ac_dy_thin(a), operand(a, 0)->dtype));
+    return AC_OK;
+}

@@ -1,0 +1,156 @@
+/* reduce_adjoints.c - gradients of reductions, sums along an axis, and what normalises by one. */
+#include "ir/grad/formula.h"
+#include "ir/ops/decode/axis.h"
+
+#include <string.h>
+
+/* A reduced tensor with its dimensions kept as 1: it broadcasts to the operand. */
+static ac_tensor *kept(const ac_adjoint *a, ac_tensor *t, uint32_t mask)
+{
+    const ac_tensor *x = a->node->in[0];
+    int64_t dim[AC_MAX_RANK];
+    for (int32_t d = 0; d < x->rank; d++)
+        dim[d] = mask >> d & 1 ? 1 : x->dim[d];
+    return ac_mk_reshape(a, t, x->rank, dim);
+}
+
+static double reduced(const ac_tensor *x, uint32_t mask)
+{
+    double n = 1;
+    for (int32_t d = 0; d < x->rank; d++)
+        n *= mask >> d & 1 ? (double)x->dim[d] : 1;
+    return n;
+}
+
+int ac_gr_sum(ac_adjoint *a)
+{
+    uint32_t mask;
+    AC_TRY(ac_reduce_axes(a->cx, a->node, &mask));
+    ac_give(a, 0, kept(a, ac_dy(a), mask));
+    return AC_OK;
+}
+
+int ac_gr_mean(ac_adjoint *a)
+{
+    uint32_t mask;
+    AC_TRY(ac_reduce_axes(a->cx, a->node, &mask));
+    const double n = reduced(a->node->in[0], mask);
+    ac_give(a, 0, TIMES(kept(a, ac_dy(a), mask), n > 0 ? 1 / n : 0));
+    return AC_OK;
+}
+
+/* Equal extremes get equal shares. */
+int ac_gr_reduce_extreme(ac_adjoint *a)
+{
+    uint32_t mask;
+    AC_TRY(ac_reduce_axes(a->cx, a->node, &mask));
+    ac_tensor *x = a->node->in[0], *taken = ac_mk_2(a, AC_OP_EQUAL, x, kept(a, ac_y(a), mask));
+    ac_tensor *n = ac_mk_reduce(a, AC_OP_SUM, ac_mk_cast(a, taken, x->dtype), mask, true);
+    ac_give(a, 0, IF(taken, DIV(kept(a, ac_dy(a), mask), n)));
+    return AC_OK;
+}
+
+static ac_tensor *running(const ac_adjoint *a, ac_op op, ac_tensor *x, int32_t axis, bool exclusive, bool reverse)
+{
+    ac_attrs t;
+    const int64_t v = axis;
+    ac_attrs_init(op, &t);
+    t.cumsum.exclusive = exclusive;
+    t.cumsum.reverse = reverse;
+    return x ? ac_mk(a, op, (ac_tensor *[]){x, ac_mk_ints(a, 0, NULL, &v)}, 2, &t) : NULL;
+}
+
+/* The product of all others: what comes before times what comes after. The reduced dimensions become one, the last. */
+int ac_gr_reduce_prod(ac_adjoint *a)
+{
+    uint32_t mask;
+    int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK], at = 0;
+    AC_TRY(ac_reduce_axes(a->cx, a->node, &mask));
+    ac_tensor *x = a->node->in[0];
+    for (int32_t last = 0; last < 2; last++)
+        for (int32_t d = 0; d < x->rank; d++)
+            if ((mask >> d & 1) == (uint32_t)last)
+                perm[at++] = d;
+    for (int32_t d = 0; d < x->rank; d++)
+        back[perm[d]] = d;
+    ac_tensor *moved = ac_mk_transpose(a, x, perm);
+    const int64_t n = (int64_t)reduced(x, mask), count = ac_tensor_count(x);
+    ac_tensor *rows = ac_mk_reshape(a, moved, 2, (int64_t[]){n ? count / n : 0, n});
+    ac_tensor *others =
+        MUL(running(a, AC_OP_CUMPROD, rows, 1, true, false), running(a, AC_OP_CUMPROD, rows, 1, true, true));
+    if (!moved || !others)
+        return AC_FAIL;
+    others = ac_mk_transpose(a, ac_mk_reshape_like(a, others, moved), back);
+    ac_give(a, 0, MUL(kept(a, ac_dy(a), mask), others));
+    return AC_OK;
+}
+
+int ac_gr_cumsum(ac_adjoint *a)
+{
+    const ac_attrs_cumsum *t = &a->node->attrs.cumsum;
+    int32_t axis;
+    AC_TRY(ac_one_axis(a->cx, a->node, 1, 0, a->node->in[0]->rank, &axis));
+    ac_give(a, 0, running(a, AC_OP_CUMSUM, ac_dy(a), axis, t->exclusive, !t->reverse));
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ normalised along the last dimension */
+
+static ac_tensor *row_sum(const ac_adjoint *a, ac_tensor *x)
+{
+    return x ? ac_mk_reduce(a, AC_OP_SUM, x, 1u << (x->rank - 1), true) : NULL;
+}
+
+/* y = softmax(beta * x): dx = beta * y * (dy - sum(dy * y)) */
+int ac_gr_softmax(ac_adjoint *a)
+{
+    const double beta = (double)a->node->attrs.softmax.beta;
+    ac_tensor *y = ac_y(a), *dy = ac_dy(a), *dx = MUL(y, SUB(dy, row_sum(a, MUL(dy, y))));
+    ac_give(a, 0, beta > 1 || beta < 1 ? TIMES(dx, beta) : dx);
+    return AC_OK;
+}
+
+/* dx = dy - exp(y) * sum(dy) */
+int ac_gr_log_softmax(ac_adjoint *a)
+{
+    ac_tensor *dy = ac_dy(a);
+    ac_give(a, 0, SUB(dy, MUL(ac_mk_1(a, AC_OP_EXP, ac_y(a)), row_sum(a, dy))));
+    return AC_OK;
+}
+
+/* y = x / r with r = |x|, at least 1e-3 (TFLite): dx = (dy - y * sum(dy * y)) / r, or dy / r where r is the bound */
+int ac_gr_l2norm(ac_adjoint *a)
+{
+    const double least = 1e-6;
+    ac_tensor *x = a->node->in[0], *y = ac_y(a), *dy = ac_dy(a), *square = row_sum(a, SQUARE(x));
+    ac_tensor *by = ac_mk_1(a, AC_OP_RSQRT, ac_mk_2(a, AC_OP_MAXIMUM, square, ac_mk_number(a, x, least)));
+    ac_tensor *along = IF(GREATER(square, least), row_sum(a, MUL(dy, y)));
+    ac_give(a, 0, MUL(SUB(dy, MUL(y, along)), by));
+    return AC_OK;
+}
+
+/* y = x * s^-beta, s = bias + alpha * (sum of the squares of 2 * radius + 1 neighbours): dx = dy * s^-beta - 2 alpha *
+ * beta * x * (the same sum of dy * x * s^(-beta - 1)) */
+int ac_gr_lrn(ac_adjoint *a)
+{
+    const ac_attrs_lrn *t = &a->node->attrs.lrn;
+    const double alpha = (double)t->alpha, beta = (double)t->beta;
+    ac_tensor *x = a->node->in[0], *dy = ac_dy(a), *sum[2] = {SQUARE(x), NULL};
+    int64_t ones[AC_MAX_RANK], kernel[AC_MAX_RANK], pads[2 * AC_MAX_RANK] = {0};
+    for (int32_t d = 0; d < x->rank; d++)
+        ones[d] = kernel[d] = 1;
+    kernel[x->rank - 1] = 2 * (int64_t)t->radius + 1;
+    pads[2 * x->rank - 2] = pads[2 * x->rank - 1] = t->radius;
+    ac_attrs w;
+    ac_attrs_init(AC_OP_WINDOW_SUM, &w);
+    w.window.kernel = ac_mk_list(a, x->rank, kernel);
+    w.window.strides = w.window.dilations = ac_mk_list(a, x->rank, ones);
+    w.window.pads = ac_mk_list(a, 2 * x->rank, pads);
+    sum[0] = ac_mk(a, AC_OP_WINDOW_SUM, &sum[0], 1, &w);
+    ac_tensor *s = PLUS(TIMES(sum[0], alpha), (double)t->bias);
+    ac_tensor *power = ac_mk_2(a, AC_OP_POW, s, ac_mk_number(a, x, -beta)), *own = MUL(dy, power);
+    sum[1] = DIV(MUL(own, x), s);
+    sum[1] = ac_mk(a, AC_OP_WINDOW_SUM, &sum[1], 1, &w);
+    ac_give(a, 0, SUB(own, MUL(TIMES(x, 2 * alpha * beta), sum[1])));
+    return AC_OK;
+}
