@@ -1,0 +1,174 @@
+/* index_adjoints.c - gradients of operators that choose elements by index: what was gathered several times is summed
+ * (unsorted_segment_sum, scatter_elements) in the order of the indices, what was scattered is gathered. */
+#include "ir/grad/formula.h"
+#include "ir/ops/decode/axis.h"
+
+#include <string.h>
+
+static ac_tensor *number(const ac_adjoint *a, int64_t v)
+{
+    return ac_mk_ints(a, 0, NULL, &v);
+}
+
+/* Rows [n, inner] at `index` [n] are summed into [count, inner]. */
+static ac_tensor *segment_sum(const ac_adjoint *a, ac_tensor *rows, ac_tensor *index, int64_t count)
+{
+    return rows && index ? ac_mk(a, AC_OP_UNSORTED_SEGMENT_SUM, (ac_tensor *[]){rows, index, number(a, count)}, 3, NULL)
+                         : NULL;
+}
+
+/* x [B.., P.., n, Q..] at indices [B.., J..]: the results are [B, P, J, Q], and lie in row (b * P + p) * n + index. */
+int ac_gr_gather(ac_adjoint *a)
+{
+    const ac_node *n = a->node;
+    const ac_tensor *x = n->in[0], *index = n->in[1];
+    int32_t axis, batch;
+    if (!ac_wants(a, 0))
+        return AC_OK;
+    AC_TRY(ac_gather_of(a->cx, n, &axis, &batch));
+    const int64_t lead = ac_dim_product(x->dim, 0, axis), b = ac_dim_product(x->dim, 0, batch), p = b ? lead / b : 0;
+    const int64_t size = x->dim[axis], inner = ac_dim_product(x->dim, axis + 1, x->rank);
+    const int64_t j = b ? ac_tensor_count(index) / b : 0;
+    ac_tensor *at = ac_mk_cast(a, n->in[1], AC_I64);
+    if (lead > 1) {
+        int64_t *row = AC_NEW_N(a->cx->region, int64_t, lead);
+        for (int64_t i = 0; i < lead; i++)
+            row[i] = i * size;
+        at = ADD(ac_mk_reshape(a, at, 3, (int64_t[]){b, 1, j}), ac_mk_ints(a, 3, (int64_t[]){b, p, 1}, row));
+    }
+    at = ac_mk_reshape(a, at, 1, (int64_t[]){lead * j});
+    ac_tensor *rows = ac_mk_reshape(a, ac_dy(a), 2, (int64_t[]){lead * j, inner});
+    ac_give(a, 0, ac_mk_reshape_like(a, segment_sum(a, rows, at, lead * size), x));
+    return AC_OK;
+}
+
+/* The flat row of x that each of the indices [.., K] names: [number of them]. */
+static ac_tensor *flat_rows(const ac_adjoint *a, ac_tensor *index, const ac_tensor *x, int64_t *count)
+{
+    const int64_t k = index->dim[index->rank - 1], rows = k ? ac_tensor_count(index) / k : 0;
+    int64_t stride[AC_MAX_RANK];
+    *count = 1;
+    for (int64_t d = k; d-- > 0;) {
+        stride[d] = *count;
+        *count *= x->dim[d];
+    }
+    ac_tensor *each = MUL(ac_mk_cast(a, index, AC_I64), ac_mk_ints(a, 1, &k, stride));
+    return ac_mk_reshape(a, ac_mk_reduce(a, AC_OP_SUM, each, 1u << (index->rank - 1), false), 1, &rows);
+}
+
+int ac_gr_gather_nd(ac_adjoint *a)
+{
+    const ac_tensor *x = a->node->in[0];
+    ac_tensor *index = a->node->in[1];
+    int64_t count;
+    if (!ac_wants(a, 0))
+        return AC_OK;
+    if (index->dim[index->rank - 1] == 0)
+        return ac_no_gradient(a, "its indices name no dimension");
+    ac_tensor *at = flat_rows(a, index, x, &count);
+    const int64_t n = at ? at->dim[0] : 0, inner = count ? ac_tensor_count(x) / count : 0;
+    ac_tensor *rows = ac_mk_reshape(a, ac_dy(a), 2, (int64_t[]){n, inner});
+    ac_give(a, 0, ac_mk_reshape_like(a, segment_sum(a, rows, at, count), x));
+    return AC_OK;
+}
+
+/* indices, updates, shape */
+int ac_gr_scatter_nd(ac_adjoint *a)
+{
+    if (ac_wants(a, 1))
+        ac_give(a, 1, ac_mk_2(a, AC_OP_GATHER_ND, ac_dy(a), a->node->in[0]));
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ single elements */
+
+static ac_tensor *scattered(const ac_adjoint *a, ac_tensor *into, ac_tensor *index, ac_tensor *update, int32_t axis,
+                            ac_word how)
+{
+    ac_attrs t;
+    ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &t);
+    t.scatter.axis = axis;
+    t.scatter.reduction = how;
+    return update && into && index ? ac_mk(a, AC_OP_SCATTER_ELEMENTS, (ac_tensor *[]){into, index, update}, 3, &t)
+                                   : NULL;
+}
+
+static ac_tensor *zeros_like(const ac_adjoint *a, const ac_tensor *t)
+{
+    return ac_mk_zeros(a, t->dtype, t->rank, t->dim);
+}
+
+int ac_gr_gather_elements(ac_adjoint *a)
+{
+    const ac_node *n = a->node;
+    if (ac_wants(a, 0))
+        ac_give(a, 0, scattered(a, zeros_like(a, n->in[0]), n->in[1], ac_dy(a), n->attrs.axis.axis, AC_W_ADD));
+    return AC_OK;
+}
+
+/* What was replaced gets nothing. */
+int ac_gr_scatter_elements(ac_adjoint *a)
+{
+    const ac_node *n = a->node;
+    const ac_attrs_scatter *t = &n->attrs.scatter;
+    ac_attrs to;
+    if (t->reduction != AC_W_NONE && t->reduction != AC_W_ADD)
+        return ac_no_gradient(a, "its reduction is %s", ac_word_name[t->reduction]);
+    ac_tensor *dy = ac_dy(a);
+    if (ac_wants(a, 0) && t->reduction == AC_W_ADD)
+        ac_give(a, 0, dy);
+    else if (ac_wants(a, 0))
+        ac_give(a, 0, scattered(a, dy, n->in[1], zeros_like(a, n->in[2]), t->axis, AC_W_NONE));
+    ac_attrs_init(AC_OP_GATHER_ELEMENTS, &to);
+    to.axis.axis = t->axis;
+    if (ac_wants(a, 2) && dy)
+        ac_give(a, 2, ac_mk(a, AC_OP_GATHER_ELEMENTS, (ac_tensor *[]){dy, n->in[1]}, 2, &to));
+    return AC_OK;
+}
+
+/* Negative indices count from the end here, in gather_nd they do not. */
+int ac_gr_scatter_into(ac_adjoint *a)
+{
+    const ac_node *n = a->node;
+    const ac_word how = n->attrs.scatter.reduction;
+    ac_tensor *dy = ac_dy(a), *index = n->in[1];
+    const int64_t k = index->dim[index->rank - 1];
+    if (how != AC_W_NONE && how != AC_W_ADD)
+        return ac_no_gradient(a, "its reduction is %s", ac_word_name[how]);
+    if (ac_wants(a, 0) && how == AC_W_ADD)
+        ac_give(a, 0, dy);
+    else if (ac_wants(a, 0) && dy)
+        ac_give(a, 0, ac_mk(a, AC_OP_SCATTER_INTO, (ac_tensor *[]){dy, index, zeros_like(a, n->in[2])}, 3, &n->attrs));
+    if (!ac_wants(a, 2))
+        return AC_OK;
+    index = ac_mk_cast(a, index, AC_I64);
+    index = WHERE(LESS(index, 0), ADD(index, ac_mk_ints(a, 1, &k, n->in[0]->dim)), index);
+    ac_give(a, 2, ac_mk_2(a, AC_OP_GATHER_ND, dy, index));
+    return AC_OK;
+}
+
+/* A negative segment is left out. */
+int ac_gr_segment_sum(ac_adjoint *a)
+{
+    const ac_node *n = a->node;
+    ac_tensor *segment = n->in[1], *zero = ac_mk_number(a, segment, 0);
+    ac_attrs t;
+    int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    ac_attrs_init(AC_OP_GATHER, &t);
+    ac_tensor *dy = ac_dy(a), *at = ac_mk_2(a, AC_OP_MAXIMUM, segment, zero);
+    if (!ac_wants(a, 0) || !dy || !at)
+        return AC_OK;
+    memcpy(dim, segment->dim, (size_t)segment->rank * sizeof *dim);
+    ac_tensor *kept = ac_mk_reshape(a, ac_mk_2(a, AC_OP_GREATER_EQUAL, segment, zero), n->in[0]->rank, dim);
+    ac_give(a, 0, IF(kept, ac_mk(a, AC_OP_GATHER, (ac_tensor *[]){dy, at}, 2, &t)));
+    return AC_OK;
+}
+
+/* The indices along the last dimension are result 1. */
+int ac_gr_topk(ac_adjoint *a)
+{
+    const ac_node *n = a->node;
+    if (ac_wants(a, 0))
+        ac_give(a, 0, scattered(a, zeros_like(a, n->in[0]), n->out[1], ac_dy(a), n->in[0]->rank - 1, AC_W_ADD));
+    return AC_OK;
+}
