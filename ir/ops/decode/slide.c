@@ -87,3 +87,59 @@ int ac_window_slides_of(ac_ctx *cx, const ac_node *n, ac_slide *s)
     }
     return AC_OK;
 }
+
+/* in, out and taps are known. */
+static int check_back(ac_ctx *cx, const ac_node *n, const ac_slide *s)
+{
+    if (s->stride < 1 || s->dil < 1 || s->taps < 1 || s->pad < 0 || s->in < 0)
+        return ac_error(
+            cx, n->at, E0103, "stride %lld, dilation %lld and %lld taps must be at least 1, pad %lld and extent %lld 0",
+            (long long)s->stride, (long long)s->dil, (long long)s->taps, (long long)s->pad, (long long)s->in);
+    if (s->stride > INT32_MAX || s->dil > INT32_MAX || s->taps > INT32_MAX || s->pad > INT32_MAX || s->in > INT32_MAX ||
+        s->out * s->stride + s->taps * s->dil + s->pad > INT32_MAX)
+        return ac_error(cx, n->at, E0015, "windows reach over more than %d positions", INT32_MAX);
+    return AC_OK;
+}
+
+int ac_conv_back_of(ac_ctx *cx, const ac_node *n, ac_conv_nd *c)
+{
+    const ac_attrs_conv_back *a = &n->attrs.conv_back;
+    const ac_tensor *x = n->in[0], *y = n->in[1];
+    const bool data = n->op == AC_OP_CONV_ND_DATA;
+    *c = (ac_conv_nd){.m = x->rank - 2, .groups = a->groups};
+    if ((a->strides.n && a->strides.n != c->m) || (a->dilations.n && a->dilations.n != c->m) ||
+        (a->before.n && a->before.n != c->m) || a->extent.n != c->m)
+        return ac_error(cx, n->at, E0103, "strides, dilations, before or extent do not fit %d spatial dimensions",
+                        c->m);
+    for (int32_t d = 0; d < c->m; d++) {
+        c->s[d] = (ac_slide){.in = data ? a->extent.v[d] : x->dim[d + 1],
+                             .out = data ? x->dim[d + 1] : y->dim[d + 1],
+                             .taps = data ? y->dim[d] : a->extent.v[d],
+                             .stride = item(a->strides, d, 1),
+                             .dil = item(a->dilations, d, 1),
+                             .pad = item(a->before, d, 0)};
+        AC_TRY(check_back(cx, n, &c->s[d]));
+    }
+    return AC_OK;
+}
+
+int ac_window_back_of(ac_ctx *cx, const ac_node *n, ac_slide *s)
+{
+    const ac_attrs_window_back *a = &n->attrs.window_back;
+    const ac_tensor *dy = n->in[0];
+    const int32_t r = dy->rank;
+    if ((a->kernel.n && a->kernel.n != r) || (a->strides.n && a->strides.n != r) ||
+        (a->dilations.n && a->dilations.n != r) || (a->pads.n && a->pads.n != 2 * r) || a->extent.n != r)
+        return ac_error(cx, n->at, E0103, "kernel, strides, dilations, pads or extent do not fit '%s' %s", dy->name,
+                        ac_shape_str(cx, dy));
+    for (int32_t d = 0; d < r; d++) {
+        s[d] = (ac_slide){.in = a->extent.v[d],
+                          .out = dy->dim[d],
+                          .taps = item(a->kernel, d, 1),
+                          .stride = item(a->strides, d, 1),
+                          .dil = item(a->dilations, d, 1),
+                          .pad = item(a->pads, 2 * d, 0)};
+        AC_TRY(check_back(cx, n, &s[d]));
+    }
+    return AC_OK;
+}

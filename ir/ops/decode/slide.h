@@ -29,7 +29,13 @@ typedef struct ac_conv_nd {
 } ac_conv_nd;
 int ac_conv_nd_of(ac_ctx *cx, const ac_node *n, ac_conv_nd *c);
 
-/* WINDOW_MAX, WINDOW_SUM, WINDOW_ARGMAX: one for each dimension of the input. */
+/* WINDOW_MAX, WINDOW_SUM, WINDOW_ARGMAX, WINDOW_MAX_BACK: one for each dimension of the input. */
 int ac_window_slides_of(ac_ctx *cx, const ac_node *n, ac_slide *s);
+
+/* The gradients of both. CONV_ND_DATA: dy [N,OS..,O], w [K..,O,C/groups], extents of the input; CONV_ND_FILTER: x
+ * [N,S..,C], dy [N,OS..,O], extents of the filter. WINDOW_SUM_BACK: dy, extents of the input. Windows may reach beyond
+ * the input by any number of positions. */
+int ac_conv_back_of(ac_ctx *cx, const ac_node *n, ac_conv_nd *c);
+int ac_window_back_of(ac_ctx *cx, const ac_node *n, ac_slide *s);
 
 #endif

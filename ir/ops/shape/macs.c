@@ -40,6 +40,17 @@ int64_t ac_macs_of_conv_nd(const ac_node *n)
     return over_weights(ac_tensor_count(n->out[0]), n->in[1], n->in[1]->rank - 1);
 }
 
+/* As the convolution: filter [K..,O,C/groups] */
+int64_t ac_macs_of_conv_nd_data(const ac_node *n)
+{
+    return over_weights(ac_tensor_count(n->in[0]), n->in[1], n->in[1]->rank - 2);
+}
+
+int64_t ac_macs_of_conv_nd_filter(const ac_node *n)
+{
+    return over_weights(ac_tensor_count(n->in[1]), n->out[0], n->out[0]->rank - 1);
+}
+
 int64_t ac_macs_of_matmul(const ac_node *n)
 {
     const ac_tensor *x = n->in[0];
