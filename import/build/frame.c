@@ -107,7 +107,7 @@ ac_tensor *ac_frame_conv(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac
 {
     if (!x || !weights)
         return NULL;
-    if (w->m <= 2)
+    if (w->m <= 2 && x->dtype != AC_F64)
         return conv_2d(b, ac_channels_last(b, x), kernel_2d(b, weights), bias, w, groups > 1 && weights->dim[1] == 1);
     int32_t perm[AC_MAX_RANK]; /* [O,I,K..] -> [K..,I,O] */
     for (int32_t d = 0; d < x->rank; d++)

@@ -17,9 +17,18 @@
 #define AC_WHY_SIZE                                                           \
     "the size of its result depends on the data; arenac plans static memory", \
         "end the model before it and do this step in the application"
-#define AC_WHY_WINDOWS "its windows depend on data", NULL
-#define AC_WHY_RANDOM  "it draws random numbers", "make the random numbers an input of the model"
-#define AC_WHY_CONTROL "it runs other subgraphs of the model", "unroll loops and decide conditions before exporting"
+#define AC_WHY_GENERATES                                                     \
+    "it runs a decoder again and again until the data says that it is done", \
+        "compile the decoder's subgraph as a model of its own and write the loop in the application"
+#define AC_WHY_PADDING                                                      \
+    "it packs sequences of different lengths, so sizes depend on the data", \
+        "export without packing: padded sequences and a mask"
+#define AC_WHY_SHARED \
+    "it updates a cache that inputs and outputs share", "export with past and present as tensors of their own"
+#define AC_WHY_TRAINING "it is for training", "export the model for inference"
+#define AC_WHY_WINDOWS  "its windows depend on data", NULL
+#define AC_WHY_RANDOM   "it draws random numbers", "make the random numbers an input of the model"
+#define AC_WHY_CONTROL  "it runs other subgraphs of the model", "unroll loops and decide conditions before exporting"
 
 /* What is not in the file. */
 #define AC_WHY_PYTHON                                             \

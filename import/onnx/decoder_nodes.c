@@ -16,14 +16,11 @@ static const int32_t SWAP[AC_MAX_RANK] = {0, 2, 1, 3}; /* [B,T,H,D] <-> [B,H,T,D
 /* ------------------------------------------------------------------ RotaryEmbedding */
 
 /* The angles at the positions of the tokens: [B,T,1,R/2]. */
-static ac_tensor *angles(ac_onx_node *n, ac_tensor *cache)
+static ac_tensor *angles(ac_onx_node *n, ac_tensor *cache, ac_tensor *positions)
 {
-    ac_attrs a;
-    ac_tensor *in[] = {cache, ac_onx_in(n, 3)};
-    if (in[1]) {
-        ac_attrs_init(AC_OP_GATHER, &a);
-        cache = ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE);
-    }
+    ac_tensor *in[] = {cache, positions};
+    if (positions)
+        cache = cache ? ac_onx_make(n, AC_OP_GATHER, in, 2, NULL, AC_NONE) : NULL;
     if (!cache)
         return NULL;
     if (cache->rank != 3)
@@ -34,19 +31,13 @@ static ac_tensor *angles(ac_onx_node *n, ac_tensor *cache)
 }
 
 /* x [B,T,H,R], pairs of numbers turned: halves apart, or neighbours. */
-static ac_tensor *turned(ac_onx_node *n, ac_tensor *x, bool neighbours)
+static ac_tensor *turned(ac_onx_node *n, ac_tensor *x, ac_tensor *cosine, ac_tensor *sine, bool neighbours)
 {
     const int64_t half = x->dim[3] / 2;
-    ac_tensor *cosine = angles(n, n->in[1]), *sine = angles(n, n->in[2]), *part[2];
+    ac_tensor *part[2];
     const int64_t pairs[5] = {x->dim[0], x->dim[1], x->dim[2], half, 2};
     ac_tensor *from = neighbours ? ac_onx_reshape(n, x, 5, pairs) : x;
     const int64_t one[4] = {x->dim[0], x->dim[1], x->dim[2], half};
-    if (!cosine || !sine)
-        return NULL;
-    if (cosine->dim[3] != half || sine->dim[3] != half)
-        return (void)ac_error(n->r->cx, n->at, E0104, "cosines %s and sines %s do not fit %" PRId64 " pairs",
-                              ac_shape_str(n->r->cx, cosine), ac_shape_str(n->r->cx, sine), half),
-               NULL;
     for (int32_t i = 0; i < 2; i++)
         part[i] = neighbours ? ac_onx_reshape(n, ac_onx_slice(n, from, 4, i, 1), 4, one)
                              : ac_onx_slice(n, from, 3, i * half, half);
@@ -59,6 +50,24 @@ static ac_tensor *turned(ac_onx_node *n, ac_tensor *x, bool neighbours)
     for (int32_t i = 0; i < 2; i++)
         both[i] = ac_onx_reshape(n, both[i], 5, wide);
     return ac_onx_reshape(n, ac_onx_concat(n, both, 2, 4), 4, x->dim);
+}
+
+ac_tensor *ac_onx_turned(ac_onx_node *n, ac_tensor *x, ac_tensor *cosine, ac_tensor *sine, ac_tensor *positions,
+                         bool neighbours)
+{
+    cosine = angles(n, cosine, positions);
+    sine = angles(n, sine, positions);
+    if (!x || !cosine || !sine)
+        return NULL;
+    const int64_t half = cosine->dim[3], rest = x->dim[3] - 2 * half;
+    if (rest < 0 || sine->dim[3] != half)
+        return (void)ac_error(n->r->cx, n->at, E0104, "cosines %s and sines %s do not fit heads of %" PRId64 " numbers",
+                              ac_shape_str(n->r->cx, cosine), ac_shape_str(n->r->cx, sine), x->dim[3]),
+               NULL;
+    ac_tensor *part[] = {rest ? ac_onx_slice(n, x, 3, 0, 2 * half) : x,
+                         rest ? ac_onx_slice(n, x, 3, 2 * half, rest) : NULL};
+    part[0] = part[0] ? turned(n, part[0], cosine, sine, neighbours) : NULL;
+    return rest ? ac_onx_concat(n, part, 2, 3) : part[0];
 }
 
 int ac_onx_do_rotary(ac_onx_node *n)
@@ -75,13 +84,14 @@ int ac_onx_do_rotary(ac_onx_node *n)
                                 : ac_onx_reshape(n, x, 4, (int64_t[]){x->dim[0], x->dim[1], h, x->dim[2] / h});
     if (!t)
         return AC_FAIL;
-    const int64_t turns = dim ? dim : t->dim[3], rest = t->dim[3] - turns;
-    if (turns < 0 || rest < 0 || turns % 2)
+    const int64_t turns = dim ? dim : t->dim[3], pairs = n->in[1]->rank ? n->in[1]->dim[n->in[1]->rank - 1] : 0;
+    if (turns < 0 || turns > t->dim[3] || turns % 2)
         return ac_error(n->r->cx, n->at, E0103, "%" PRId64 " of %" PRId64 " numbers cannot be turned in pairs", turns,
                         t->dim[3]);
-    ac_tensor *part[] = {rest ? ac_onx_slice(n, t, 3, 0, turns) : t, rest ? ac_onx_slice(n, t, 3, turns, rest) : NULL};
-    part[0] = part[0] ? turned(n, part[0], neighbours) : NULL;
-    ac_tensor *y = rest ? ac_onx_concat(n, part, 2, 3) : part[0];
+    if (2 * pairs != turns)
+        return ac_error(n->r->cx, n->at, E0104, "cosines %s do not fit %" PRId64 " pairs",
+                        ac_shape_str(n->r->cx, n->in[1]), turns / 2);
+    ac_tensor *y = ac_onx_turned(n, t, n->in[1], n->in[2], ac_onx_in(n, 3), neighbours);
     return ac_onx_result(n, 0, x->rank == 4 ? ac_onx_transpose(n, y, SWAP) : ac_onx_reshape(n, y, 3, x->dim));
 }
 

@@ -6,6 +6,11 @@ ac_tensor *ac_onx_in(const ac_onx_node *n, int32_t i)
     return i < n->n_in ? n->in[i] : NULL;
 }
 
+int ac_onx_need(const ac_onx_node *n, int32_t i)
+{
+    return ac_onx_in(n, i) ? AC_OK : ac_error(n->r->cx, n->at, E0102, "operand %d is left out", i);
+}
+
 int ac_onx_result(ac_onx_node *n, int32_t i, ac_tensor *t)
 {
     t = ac_operand_narrow(&n->b, t, n->half);

@@ -17,7 +17,7 @@ static const ac_operator ROWS[] = {
      .run = AC_ADAPTER(ac_onx_do_##fn),                               \
      .op = AC_OP_##becomes,                                           \
      .flags = marks},
-#define WHY(type, why) {.name = #type, AC_WHY(why)},
+#define WHY(type, of, why) {.name = #type, .domain = of, AC_WHY(why)},
 #include "import/onnx/nodes.def"
 #undef ONX
 #undef WHY
@@ -76,4 +76,28 @@ int ac_onx_node_add(ac_onx_node *n)
         if (n->out[i])
             n->out[i]->broken = true;
     return AC_FAIL;
+}
+
+ac_tensor *ac_onx_inner(ac_onx_node *n, const char *type, int64_t version, ac_tensor *const *in, int32_t n_in)
+{
+    ac_onx_node inner = *n;
+    ac_onx_value value = {.name = n->out[0] ? n->out[0]->name : n->name, .rank = -1}, *out[] = {&value};
+    inner.type = type;
+    inner.domain = "";
+    inner.version = version;
+    inner.row = ac_operator_find(&ac_onx_operators, "", type, version);
+    inner.in = AC_NEW_N(n->r->cx->region, ac_tensor *, n_in + 1);
+    inner.n_in = n_in;
+    inner.out = out;
+    inner.n_out = 1;
+    inner.half = AC_NONE;
+    for (int32_t i = 0; i < n_in; i++)
+        inner.in[i] = in[i];
+    while (inner.n_in > 0 && !inner.in[inner.n_in - 1])
+        inner.n_in--;
+    if (!inner.row)
+        return (void)ac_build_cannot(&n->b, "it stands for %s", type), NULL;
+    if (check_counts(&inner) != AC_OK)
+        return NULL;
+    return ((ac_onx_fn *)inner.row->run)(&inner) == AC_OK ? value.t : NULL;
 }

@@ -23,7 +23,7 @@ enum {
 };
 
 #define ONX(type, domain, since, until, imin, imax, omax, fn, op, flags) ac_onx_fn ac_onx_do_##fn;
-#define WHY(type, why)
+#define WHY(type, domain, why)
 #include "import/onnx/nodes.def"
 #undef ONX
 #undef WHY

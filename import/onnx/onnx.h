@@ -171,14 +171,27 @@ ac_tensor *ac_onx_rounded(ac_onx_node *n, ac_tensor *x);
 /* Along the last dimension; 16-bit precisions round each step. */
 ac_tensor *ac_onx_softmax(ac_onx_node *n, ac_tensor *x, ac_dtype precision);
 
+/* fused_nodes.c: x [N,C,..] as [N,..,C], or back. */
+ac_tensor *ac_onx_swapped_channels(ac_onx_node *n, ac_tensor *x, bool to_last);
+
+/* decoder_nodes.c: pairs of x [B,T,H,D] turned by the angles whose cosines and sines are rows of [M,R/2], at positions
+ * [B,T] or [1,T] (NULL: cosines and sines are [B,T,R/2] already); the numbers of a head after the first R stay. */
+ac_tensor *ac_onx_turned(ac_onx_node *n, ac_tensor *x, ac_tensor *cosine, ac_tensor *sine, ac_tensor *positions,
+                         bool neighbours);
+
 /* node_build.c */
 ac_tensor *ac_onx_in(const ac_onx_node *n, int32_t i); /* NULL: left out */
+/* Operand i must be there (behind ones that may be left out); E0102. */
+int ac_onx_need(const ac_onx_node *n, int32_t i);
 /* Result i of the node is t. NULL: AC_FAIL. */
 int ac_onx_result(ac_onx_node *n, int32_t i, ac_tensor *t);
 
 /* nodes.c */
 extern const ac_operators ac_onx_operators;
-int ac_onx_node_add(ac_onx_node *n);  /* n->row is set; results are bound. AC_FAIL: reported or refused */
+int ac_onx_node_add(ac_onx_node *n); /* n->row is set; results are bound. AC_FAIL: reported or refused */
+/* The first result of another operator of ai.onnx, as that version has it, on these operands (NULL: left out) with n's
+ * attributes. NULL: reported or refused. */
+ac_tensor *ac_onx_inner(ac_onx_node *n, const char *type, int64_t version, ac_tensor *const *in, int32_t n_in);
 int ac_onx_refuse_op(ac_onx_node *n); /* there is no row: E0107 with its version; AC_FAIL */
 
 #endif

@@ -1,6 +1,7 @@
 /* quant_nodes.c - quantised operators of ONNX, said in plain arithmetic: integers are exact in f32 up to 2^24, ONNX
  * rounds halves to even (ours rounds them away from zero), and scales may be operands. */
 #include "import/onnx/nodes.h"
+#include "import/onnx/quant_nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -10,8 +11,9 @@
 #define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 #define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
 
-/* A parameter of one element, or one for each index of dimension `axis`, in line with a tensor of this rank. */
-static ac_tensor *in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t axis)
+enum { SINCE = 13 }; /* the operator set of the float operators inside of quantised ones */
+
+ac_tensor *ac_onx_in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t axis)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     if (!p || (p->rank == rank && p->rank > 1)) /* of blocks: in line already */
@@ -28,22 +30,23 @@ static ac_tensor *in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t ax
 static ac_tensor *divided(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, int32_t axis, ac_dtype precision)
 {
     const ac_dtype wide = x && (x->dtype == AC_I32 || x->dtype == AC_F64) ? AC_F64 : AC_F32;
-    ac_tensor *v = DIV(ac_onx_cast(n, x, wide), x ? in_line(n, ac_onx_cast(n, scale, wide), x->rank, axis) : NULL);
+    ac_tensor *v =
+        DIV(ac_onx_cast(n, x, wide), x ? ac_onx_in_line(n, ac_onx_cast(n, scale, wide), x->rank, axis) : NULL);
     if (precision == AC_F16 || precision == AC_BF16)
         v = ac_onx_cast(n, ac_onx_cast(n, v, precision), wide);
     return v;
 }
 
-/* round(x / scale) + zero, saturated to the type; floats of 8 and 4 bits are rounded by the cast alone. */
-static ac_tensor *quantize(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, int32_t axis, ac_dtype to,
-                           ac_dtype precision)
+/* Floats of 8 and 4 bits are rounded by the cast alone. */
+ac_tensor *ac_onx_quantized(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, int32_t axis, ac_dtype to,
+                            ac_dtype precision)
 {
     ac_attrs a;
     ac_tensor *v = divided(n, x, scale, axis, precision);
     if (v && ac_dtype_is_int(to))
         v = ac_onx_1(n, AC_OP_ROUND, v);
     if (v && zero)
-        v = ADD(v, in_line(n, ac_onx_cast(n, zero, v->dtype), x->rank, axis));
+        v = ADD(v, ac_onx_in_line(n, ac_onx_cast(n, zero, v->dtype), x->rank, axis));
     if (v && ac_dtype_is_int(to) && ac_dtype_file_bits(to) < 8) {
         v = ac_onx_2(n, AC_OP_MAXIMUM, v, ac_onx_number(n, v->dtype, (double)ac_dtype_min(to)));
         v = v ? ac_onx_2(n, AC_OP_MINIMUM, v, ac_onx_number(n, v->dtype, (double)ac_dtype_max(to))) : NULL;
@@ -54,18 +57,18 @@ static ac_tensor *quantize(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_te
     return v ? ac_onx_make(n, AC_OP_CAST, &v, 1, &a, to) : NULL;
 }
 
-/* x - zero as f32. */
-static ac_tensor *centered(ac_onx_node *n, ac_tensor *x, ac_tensor *zero, int32_t axis)
+ac_tensor *ac_onx_centered(ac_onx_node *n, ac_tensor *x, ac_tensor *zero, int32_t axis)
 {
     ac_tensor *v = ac_onx_cast(n, x, AC_F32);
     if (!zero || !v)
         return v;
-    return SUB(v, in_line(n, ac_onx_cast(n, zero, AC_F32), x->rank, axis));
+    return SUB(v, ac_onx_in_line(n, ac_onx_cast(n, zero, AC_F32), x->rank, axis));
 }
 
-static ac_tensor *dequantize(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, int32_t axis)
+ac_tensor *ac_onx_dequantized(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, int32_t axis)
 {
-    return x ? MUL(centered(n, x, zero, axis), in_line(n, ac_onx_cast(n, scale, AC_F32), x->rank, axis)) : NULL;
+    return x ? MUL(ac_onx_centered(n, x, zero, axis), ac_onx_in_line(n, ac_onx_cast(n, scale, AC_F32), x->rank, axis))
+             : NULL;
 }
 
 /* The operands of QuantizeLinear and DequantizeLinear. Blocks along a dimension become a dimension of their own:
@@ -165,7 +168,7 @@ int ac_onx_do_quantize(ac_onx_node *n)
     const ac_dtype by = precision ? ac_onx_dtype(precision) : a.scale->dtype;
     if (by != AC_F32 && by != AC_F16 && by != AC_BF16 && by != AC_F8E8M0)
         return ac_build_cannot(&n->b, "it divides in %s", ac_dtype_name(by));
-    return affine_result(n, quantize(n, a.x, a.scale, a.zero, a.axis, to, by));
+    return affine_result(n, ac_onx_quantized(n, a.x, a.scale, a.zero, a.axis, to, by));
 }
 
 int ac_onx_do_dequantize(ac_onx_node *n)
@@ -178,25 +181,34 @@ int ac_onx_do_dequantize(ac_onx_node *n)
         return ac_build_cannot(&n->b, "its input has elements of type %s", ac_dtype_name(from));
     if (to != AC_F32 && to != AC_F16 && to != AC_BF16)
         return ac_build_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
-    ac_tensor *y = ac_onx_cast(n, dequantize(n, a.x, a.scale, a.zero, a.axis), to);
+    ac_tensor *y = ac_onx_cast(n, ac_onx_dequantized(n, a.x, a.scale, a.zero, a.axis), to);
     return affine_result(n, y);
 }
 
-/* u8 with the range of the values and 0. */
+/* A range of nothing but 0 has scale 1. */
+ac_tensor *ac_onx_dynamic_quantized(ac_onx_node *n, ac_tensor *x, ac_tensor **scale, ac_tensor **zero)
+{
+    if (!x)
+        return NULL;
+    ac_tensor *nought = ac_onx_number(n, AC_F32, 0), *lo = nought, *hi = nought;
+    const uint32_t all = (1u << x->rank) - 1;
+    if (ac_tensor_count(x) > 0) {
+        hi = ac_onx_2(n, AC_OP_MAXIMUM, ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, all, false), nought);
+        lo = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reduce(n, AC_OP_REDUCE_MIN, x, all, false), nought);
+    }
+    ac_tensor *step = DIV(SUB(hi, lo), ac_onx_number(n, AC_F32, 255));
+    *scale = ac_onx_select(n, ac_onx_2(n, AC_OP_EQUAL, hi, lo), ac_onx_number(n, AC_F32, 1), step);
+    ac_tensor *z = ac_onx_1(n, AC_OP_ROUND, SUB(nought, DIV(lo, *scale)));
+    *zero = ac_onx_cast(n, z, AC_U8);
+    return *scale && *zero ? ac_onx_quantized(n, x, *scale, *zero, 0, AC_U8, AC_F32) : NULL;
+}
+
 int ac_onx_do_dynamic_quantize(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0], *zero = ac_onx_number(n, AC_F32, 0);
-    const uint32_t all = (1u << x->rank) - 1;
-    ac_tensor *hi = ac_onx_2(n, AC_OP_MAXIMUM, ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, all, false), zero);
-    ac_tensor *lo = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reduce(n, AC_OP_REDUCE_MIN, x, all, false), zero);
-    ac_tensor *scale = DIV(SUB(hi, lo), ac_onx_number(n, AC_F32, 255));
-    ac_tensor *z = ac_onx_1(n, AC_OP_ROUND, SUB(zero, DIV(lo, scale)));
-    z = ac_onx_cast(n, z, AC_U8);
-    if (!scale || !z)
-        return AC_FAIL;
-    AC_TRY(ac_onx_result(n, 0, quantize(n, x, scale, z, 0, AC_U8, AC_F32)));
+    ac_tensor *scale, *zero, *y = ac_onx_dynamic_quantized(n, n->in[0], &scale, &zero);
+    AC_TRY(ac_onx_result(n, 0, y));
     AC_TRY(ac_onx_result(n, 1, scale));
-    return ac_onx_result(n, 2, z);
+    return ac_onx_result(n, 2, zero);
 }
 
 /* acc * (sx * sw / sy), rounded, plus zero, saturated. */
@@ -208,21 +220,6 @@ static ac_tensor *requantize(ac_onx_node *n, ac_tensor *acc, ac_tensor *real, ac
     return ac_onx_cast(n, v, to);
 }
 
-/* The node as another one: operands, then results, are those of the float operator. */
-static ac_tensor *float_op(ac_onx_node *n, int (*fn)(ac_onx_node *n), ac_tensor **in, int32_t n_in)
-{
-    ac_onx_node inner = *n;
-    ac_onx_value value = {.name = n->out[0]->name, .rank = -1}, *out[] = {&value};
-    inner.in = in;
-    inner.n_in = n_in;
-    inner.out = out;
-    inner.n_out = 1;
-    for (int32_t i = 0; i < n_in; i++)
-        if (!in[i])
-            return NULL;
-    return fn(&inner) == AC_OK ? value.t : NULL;
-}
-
 static bool byte_type(const ac_tensor *t)
 {
     return t && (t->dtype == AC_I8 || t->dtype == AC_U8);
@@ -232,13 +229,16 @@ static bool byte_type(const ac_tensor *t)
 int ac_onx_do_qlinear_conv(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *w = n->in[3], *sw = n->in[4], *bias = ac_onx_in(n, 8);
+    const bool last = *n->domain && ac_onx_int(n, "channels_last", 0) != 0;
+    x = last ? ac_onx_swapped_channels(n, x, false) : x;
     if (!byte_type(x) || !byte_type(w) || !byte_type(n->in[7]))
         return ac_build_cannot(&n->b, "its operands are not i8 or u8");
-    ac_tensor *in[] = {centered(n, x, n->in[2], 0), centered(n, w, n->in[5], 0),
+    ac_tensor *in[] = {ac_onx_centered(n, x, n->in[2], 0), ac_onx_centered(n, w, n->in[5], 0),
                        bias ? ac_onx_cast(n, bias, AC_F32) : NULL};
-    ac_tensor *acc = float_op(n, ac_onx_do_conv, in, bias ? 3 : 2);
-    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), in_line(n, sw, x->rank, 1));
-    return ac_onx_result(n, 0, requantize(n, acc, real, n->in[6], n->in[7], n->in[7]->dtype));
+    ac_tensor *acc = in[0] && in[1] ? ac_onx_inner(n, "Conv", SINCE, in, bias ? 3 : 2) : NULL;
+    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), ac_onx_in_line(n, sw, x->rank, 1));
+    ac_tensor *y = requantize(n, acc, real, n->in[6], n->in[7], n->in[7]->dtype);
+    return ac_onx_result(n, 0, last ? ac_onx_swapped_channels(n, y, true) : y);
 }
 
 /* x, sx, zx, y, sy, zy, s, z */
@@ -248,20 +248,55 @@ int ac_onx_do_qlinear_matmul(ac_onx_node *n)
     if (!byte_type(x) || !byte_type(y) || !byte_type(n->in[7]) || x->rank < 1 || y->rank < 1)
         return ac_build_cannot(&n->b, "its operands are not i8 or u8");
     for (int32_t i = 1; i < 8; i++)
-        if (i != 3 && ac_tensor_count(n->in[i]) != 1)
-            return ac_build_cannot(&n->b, "it has scales for rows or columns");
+        if (i != 3 && ac_tensor_count(n->in[i]) != 1 && (i < 4 || i > 5 || y->rank < 2))
+            return ac_build_cannot(&n->b, "operand '%s' is %s: scales for rows", n->in[i]->name,
+                                   ac_shape_str(n->r->cx, n->in[i]));
     for (int32_t i = 1; i < 8; i += i == 1 ? 3 : 2)
         n->in[i] = ac_onx_cast(n, n->in[i], AC_F32);
     if (!n->in[1] || !n->in[4] || !n->in[6])
         return AC_FAIL;
-    ac_tensor *in[] = {centered(n, x, n->in[2], 0), centered(n, y, n->in[5], 0)};
-    ac_tensor *acc = float_op(n, ac_onx_do_matmul, in, 2);
-    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), ac_onx_reshape(n, n->in[4], 0, NULL));
+    ac_tensor *in[] = {ac_onx_centered(n, x, n->in[2], 0), ac_onx_centered(n, y, n->in[5], y->rank - 1)};
+    ac_tensor *acc = in[0] && in[1] ? ac_onx_inner(n, "MatMul", SINCE, in, 2) : NULL;
+    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), ac_onx_in_line(n, n->in[4], y->rank, y->rank - 1));
     return ac_onx_result(n, 0, requantize(n, acc, real, n->in[6], n->in[7], n->in[7]->dtype));
 }
 
-/* Sums stay exact in f32 below 2^24: so many products of two bytes. Longer ones are added up in i32. */
+/* Sums stay exact in f32 below 2^24: so many products of two bytes. */
 enum { EXACT = 257 };
+
+/* The zero point of row or column i; 0 where there is none. false: it is not known when compiling. */
+static bool zero_of(ac_onx_node *n, ac_tensor *zero, int64_t i, int64_t count, int64_t *v)
+{
+    const void *data = zero && ac_tensor_is_const(zero) ? ac_tensor_force(n->r->cx, zero) : NULL;
+    const int64_t size = zero ? ac_tensor_count(zero) : 1;
+    *v = data ? ac_dtype_get_int(zero->dtype, data, size == 1 ? 0 : i) : 0;
+    return !zero || (data && (size == 1 || size == count));
+}
+
+/* Are all sums of w's rows (or columns) times a byte exact in f32? The numbers of constants say so for most weights
+ * however long they are; of others only the length is known. */
+static bool sums_fit(ac_onx_node *n, ac_tensor *w, ac_tensor *zero, bool columns)
+{
+    const int64_t all = ac_tensor_count(w), many = w->rank ? w->dim[columns ? w->rank - 1 : 0] : 1;
+    const int64_t each = columns ? (w->rank > 1 ? w->dim[w->rank - 2] : all) : many ? all / many : 0;
+    if (each <= EXACT)
+        return true;
+    const void *data = ac_tensor_is_const(w) ? ac_tensor_force(n->r->cx, w) : NULL;
+    if (!data || (columns && w->rank != 2))
+        return false;
+    for (int64_t i = 0; i < many; i++) {
+        int64_t z, sum = 0;
+        if (!zero_of(n, zero, i, many, &z))
+            return false;
+        for (int64_t k = 0; k < each; k++) {
+            const int64_t d = ac_dtype_get_int(w->dtype, data, columns ? k * many + i : i * each + k) - z;
+            sum += d < 0 ? -d : d;
+        }
+        if (sum > (1 << 24) / 255)
+            return false;
+    }
+    return true;
+}
 
 /* A zero point: one number, one for each column of y, or one for each row of x (a vector, or x's shape with a 1 at the
  * end). */
@@ -277,57 +312,28 @@ static ac_tensor *off_zero(ac_onx_node *n, ac_tensor *x, ac_tensor *zero, bool r
     return SUB(v, ac_onx_cast(n, zero, type));
 }
 
+/* Sums that f32 cannot hold are added up in i32. */
 int ac_onx_do_matmul_integer(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0], *y = n->in[1];
-    if (!byte_type(x) || !byte_type(y) || x->rank < 1)
+    ac_tensor *x = n->in[0], *y = n->in[1], *zx = ac_onx_in(n, 2), *zy = ac_onx_in(n, 3);
+    if (!byte_type(x) || !byte_type(y) || x->rank < 1 || y->rank < 1)
         return ac_build_cannot(&n->b, "its operands are not bytes");
-    const ac_dtype type = x->dim[x->rank - 1] > EXACT ? AC_I32 : AC_F32;
-    ac_tensor *in[] = {off_zero(n, x, ac_onx_in(n, 2), true, type), off_zero(n, y, ac_onx_in(n, 3), false, type)};
-    return ac_onx_result(n, 0, ac_onx_cast(n, float_op(n, ac_onx_do_matmul, in, 2), AC_I32));
+    const bool fits = x->dim[x->rank - 1] <= EXACT || sums_fit(n, y, zy, true);
+    const ac_dtype type = fits ? AC_F32 : AC_I32;
+    ac_tensor *in[] = {off_zero(n, x, zx, true, type), off_zero(n, y, zy, false, type)};
+    ac_tensor *z = in[0] && in[1] ? ac_onx_inner(n, "MatMul", SINCE, in, 2) : NULL;
+    return ac_onx_result(n, 0, ac_onx_cast(n, z, AC_I32));
 }
 
+/* Sums that f32 cannot hold are added up in f64. */
 int ac_onx_do_conv_integer(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0], *w = n->in[1], *zw = ac_onx_in(n, 3);
-    if (!byte_type(x) || !byte_type(w) || !w->dim[0] || ac_tensor_count(w) / w->dim[0] > EXACT)
-        return ac_build_cannot(&n->b, "its operands are not bytes, or more than %d are added up", EXACT);
-    ac_tensor *in[] = {centered(n, x, ac_onx_in(n, 2), 0), centered(n, w, zw, 0)};
-    return ac_onx_result(n, 0, ac_onx_cast(n, float_op(n, ac_onx_do_conv, in, 2), AC_I32));
-}
-
-/* com.microsoft: a, sa, za, b, sb, zb, s, z */
-int ac_onx_do_qlinear_binary(ac_onx_node *n)
-{
-    ac_tensor *a = dequantize(n, n->in[0], n->in[1], n->in[2], 0),
-              *b = dequantize(n, n->in[3], n->in[4], ac_onx_in(n, 5), 0);
-    ac_tensor *y = ac_onx_2(n, n->row->op, a, b);
-    return ac_onx_result(n, 0, y ? quantize(n, y, n->in[6], ac_onx_in(n, 7), 0, n->in[0]->dtype, AC_F32) : NULL);
-}
-
-/* com.microsoft: x, sx, zx, s, z */
-int ac_onx_do_qlinear_global_pool(ac_onx_node *n)
-{
-    ac_tensor *x = n->in[0];
-    const bool last = ac_onx_int(n, "channels_last", 0) != 0;
-    if (last || x->rank < 3)
-        return ac_build_cannot(&n->b, "channels_last is set");
-    ac_tensor *y = ac_onx_reduce(n, AC_OP_MEAN, centered(n, x, n->in[2], 0), ((1u << x->rank) - 1) & ~3u, true);
-    return ac_onx_result(n, 0, requantize(n, y, ac_onx_reshape(n, n->in[1], 0, NULL), n->in[3], n->in[4], x->dtype));
-}
-
-/* com.microsoft: a, sa, za, b, sb, zb, c, s, z; without s the result is f32. */
-int ac_onx_do_qgemm(ac_onx_node *n)
-{
-    ac_tensor *a = n->in[0], *b = n->in[3], *c = ac_onx_in(n, 6), *s = ac_onx_in(n, 7), *z = ac_onx_in(n, 8);
-    const bool adj = ac_onx_int(n, "transB", 0) != 0;
-    if (ac_onx_float(n, "alpha", 1) != 1.0f)
-        return ac_build_cannot(&n->b, "alpha is not 1");
-    ac_tensor *in[] = {centered(n, a, n->in[2], 0), centered(n, b, ac_onx_in(n, 5), adj ? 0 : 1),
-                       c ? ac_onx_cast(n, c, AC_F32) : NULL};
-    ac_tensor *acc = float_op(n, ac_onx_do_gemm, in, c ? 3 : 2);
-    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), in_line(n, n->in[4], 2, 1));
-    if (!s)
-        return ac_onx_result(n, 0, MUL(acc, real));
-    return ac_onx_result(n, 0, requantize(n, acc, real, s, z, z ? z->dtype : AC_U8));
+    ac_tensor *x = n->in[0], *w = n->in[1], *zx = ac_onx_in(n, 2), *zw = ac_onx_in(n, 3);
+    if (!byte_type(x) || !byte_type(w) || w->rank < 3 || !w->dim[0])
+        return ac_build_cannot(&n->b, "its operands are not bytes, or its weights are %s", ac_shape_str(n->r->cx, w));
+    const ac_dtype type = sums_fit(n, w, zw, false) ? AC_F32 : AC_F64;
+    ac_tensor *in[] = {ac_onx_cast(n, ac_onx_centered(n, x, zx, 0), type),
+                       ac_onx_cast(n, ac_onx_centered(n, w, zw, 0), type)};
+    ac_tensor *y = in[0] && in[1] ? ac_onx_inner(n, "Conv", SINCE, in, 2) : NULL;
+    return ac_onx_result(n, 0, ac_onx_cast(n, y, AC_I32));
 }

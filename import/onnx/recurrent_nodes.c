@@ -6,6 +6,7 @@
  * T steps, batch B, D directions, G gates (LSTM 4: i o f c; GRU 3: z r h; RNN 1), H units. layout=1 puts the batch
  * first. */
 #include "import/onnx/nodes.h"
+#include "import/onnx/quant_nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -25,6 +26,7 @@ typedef struct cell {
     ac_tensor *lengths; /* i64 [B,1]: of the sequences, where they differ; else NULL */
     ac_tensor *x;       /* [T,B,I] */
     bool after;         /* GRU: linear_before_reset */
+    bool dynamic; /* DynamicQuantizeLSTM: weights are integers [D,I,4H] and [D,H,4H], with scales and zero points */
 } cell;
 
 #define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
@@ -102,13 +104,36 @@ static ac_tensor *of_direction(cell *c, ac_tensor *p, int32_t d)
     return row ? ac_onx_reshape(c->n, row, p->rank - 1, p->dim + 1) : NULL;
 }
 
-/* x [rows,K] * w' with w [units,K] */
-static ac_tensor *product(cell *c, ac_tensor *x, ac_tensor *w)
+/* Weights of one direction; scale and zero point of integers. */
+typedef struct weights {
+    ac_tensor *w, *scale, *zero;
+} weights;
+
+/* Those of operand i, whose scale and zero point are operands j and j + 1. */
+static weights weights_of(cell *c, int32_t i, int32_t j, int32_t d)
 {
-    ac_tensor *base = w;
+    weights y = {of_direction(c, c->n->in[i], d), NULL, NULL};
+    if (c->dynamic) {
+        y.scale = of_direction(c, c->n->in[j], d);
+        y.zero = of_direction(c, c->n->in[j + 1], d);
+    }
+    return y;
+}
+
+/* x [rows,K] * w' with w [units,K], or, of integers, x as u8 * w with w [K,units]. */
+static ac_tensor *product(cell *c, ac_tensor *x, const weights *m)
+{
+    ac_onx_node *n = c->n;
+    if (c->dynamic) {
+        ac_tensor *scale = NULL, *zero = NULL, *q = ac_onx_dynamic_quantized(n, x, &scale, &zero);
+        ac_tensor *in[] = {q, m->w, zero, m->zero};
+        ac_tensor *y = q && m->w ? ac_onx_cast(n, ac_onx_inner(n, "MatMulInteger", 10, in, 4), AC_F32) : NULL;
+        return MUL(y, MUL(scale, m->scale));
+    }
+    ac_tensor *base = m->w;
     while (base && !ac_tensor_is_const(base))
         base = base->def && base->def->n_in ? base->def->in[0] : NULL;
-    return base ? ac_onx_dense(c->n, x, w, NULL) : ac_onx_matmul(c->n, x, w, false, true);
+    return base ? ac_onx_dense(n, x, m->w, NULL) : ac_onx_matmul(n, x, m->w, false, true);
 }
 
 /* Columns of gate g of a tensor [..,G*H]. */
@@ -120,15 +145,16 @@ static ac_tensor *gate(cell *c, ac_tensor *x, int32_t g, int32_t count)
 }
 
 typedef struct direction {
-    ac_tensor *r, *rb; /* recurrent weights [G*H,H]; their bias, where it cannot be added before */
-    ac_tensor *peep;   /* LSTM: [3H] i o f */
+    weights r;       /* recurrent [G*H,H] */
+    ac_tensor *rb;   /* their bias, where it cannot be added before */
+    ac_tensor *peep; /* LSTM: [3H] i o f */
     const char *const *act;
 } direction;
 
 static void lstm_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h, ac_tensor **s)
 {
     ac_onx_node *n = c->n;
-    ac_tensor *g = ADD(x, product(c, *h, d->r));
+    ac_tensor *g = ADD(x, product(c, *h, &d->r));
     ac_tensor *i = gate(c, g, 0, 1), *o = gate(c, g, 1, 1), *f = gate(c, g, 2, 1), *k = gate(c, g, 3, 1);
     if (d->peep) {
         i = ADD(i, MUL(ac_onx_slice(n, d->peep, 0, 0, c->h), *s));
@@ -147,15 +173,16 @@ static void lstm_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h, 
 static void gru_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h)
 {
     ac_onx_node *n = c->n;
-    ac_tensor *rz = ac_onx_slice(n, d->r, 0, 0, 2 * c->h), *rh = ac_onx_slice(n, d->r, 0, 2 * c->h, c->h);
-    ac_tensor *zr = activate(c, &d->act[0], ADD(gate(c, x, 0, 2), product(c, *h, rz)));
+    const weights rz = {ac_onx_slice(n, d->r.w, 0, 0, 2 * c->h), NULL, NULL},
+                  rh = {ac_onx_slice(n, d->r.w, 0, 2 * c->h, c->h), NULL, NULL};
+    ac_tensor *zr = activate(c, &d->act[0], ADD(gate(c, x, 0, 2), product(c, *h, &rz)));
     ac_tensor *z = zr ? ac_onx_slice(n, zr, 1, 0, c->h) : NULL, *r = zr ? ac_onx_slice(n, zr, 1, c->h, c->h) : NULL;
     ac_tensor *k;
     if (c->after) {
-        k = product(c, *h, rh);
+        k = product(c, *h, &rh);
         k = MUL(r, d->rb ? ADD(k, d->rb) : k);
     } else {
-        k = product(c, MUL(r, *h), rh);
+        k = product(c, MUL(r, *h), &rh);
     }
     k = activate(c, &d->act[1], ADD(gate(c, x, 2, 1), k));
     ac_tensor *keep = MUL(z, *h);
@@ -207,12 +234,13 @@ static int run(cell *c, int32_t dir, ac_tensor **y, ac_tensor **h, ac_tensor **s
     ac_onx_node *n = c->n;
     const int32_t h0 = 5;
     direction d = {.act = c->act + 3 * dir};
-    ac_tensor *w = of_direction(c, n->in[1], dir), *b = of_direction(c, ac_onx_in(n, 3), dir);
-    d.r = of_direction(c, n->in[2], dir);
+    const weights w = weights_of(c, 1, 8, dir);
+    ac_tensor *b = of_direction(c, ac_onx_in(n, 3), dir);
+    d.r = weights_of(c, 2, 10, dir);
     d.peep = c->gates == 4 ? of_direction(c, ac_onx_in(n, 7), dir) : NULL;
     *h = ac_onx_in(n, h0) ? of_direction(c, n->in[h0], dir) : zeros(c);
     *s = c->gates != 4 ? NULL : ac_onx_in(n, 6) ? of_direction(c, n->in[6], dir) : zeros(c);
-    ac_tensor *x = product(c, ac_onx_reshape(n, c->x, 2, (int64_t[]){c->t * c->b, c->i}), w);
+    ac_tensor *x = product(c, ac_onx_reshape(n, c->x, 2, (int64_t[]){c->t * c->b, c->i}), &w);
     ac_tensor *bias = b ? bias_of(c, b, &d) : NULL;
     if (b)
         x = ADD(x, bias);
@@ -224,7 +252,7 @@ static int run(cell *c, int32_t dir, ac_tensor **y, ac_tensor **h, ac_tensor **s
         else if (c->gates == 3)
             gru_step(c, &d, now, h);
         else
-            *h = activate(c, &d.act[0], ADD(now, product(c, *h, d.r)));
+            *h = activate(c, &d.act[0], ADD(now, product(c, *h, &d.r)));
         if (!*h)
             return AC_FAIL;
         y[t] = *h;
@@ -331,10 +359,12 @@ static int check(cell *c)
     if (c->h < 1 || c->h > 1 << 20 || c->t < 1)
         return ac_error(n->r->cx, n->at, E0103, "%" PRId64 " units, %" PRId64 " steps", c->h, c->t);
     const int64_t all = c->gates * c->h;
-    if (c->x->dtype != AC_F32 || w->dtype != AC_F32 || r->dtype != AC_F32)
+    const int32_t units = c->dynamic ? 2 : 1, other = 3 - units;
+    if (c->x->dtype != AC_F32 || (c->dynamic ? ac_dtype_is_float(w->dtype) : w->dtype != AC_F32) ||
+        w->dtype != r->dtype)
         return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(c->x->dtype));
-    if (w->rank != 3 || r->rank != 3 || w->dim[0] != c->dirs || r->dim[0] != c->dirs || w->dim[1] != all ||
-        r->dim[1] != all || w->dim[2] != c->i || r->dim[2] != c->h ||
+    if (w->rank != 3 || r->rank != 3 || w->dim[0] != c->dirs || r->dim[0] != c->dirs || w->dim[units] != all ||
+        r->dim[units] != all || w->dim[other] != c->i || r->dim[other] != c->h ||
         (b && (b->rank != 2 || b->dim[0] != c->dirs || b->dim[1] != 2 * all)))
         return ac_error(n->r->cx, n->at, E0104, "weights %s and %s do not fit input %s and %" PRId64 " units",
                         ac_shape_str(n->r->cx, w), ac_shape_str(n->r->cx, r), ac_shape_str(n->r->cx, c->x), c->h);
@@ -350,11 +380,14 @@ static int check(cell *c)
 int ac_onx_do_recurrent(ac_onx_node *n)
 {
     static const int32_t SWAP[AC_MAX_RANK] = {1, 0, 2};
-    cell c = {.n = n, .gates = !strcmp(n->type, "LSTM") ? 4 : !strcmp(n->type, "GRU") ? 3 : 1};
+    cell c = {.n = n, .gates = strstr(n->type, "LSTM") ? 4 : !strcmp(n->type, "GRU") ? 3 : 1};
     ac_tensor *h[2], *s[2], **y[2];
     const char *dir = ac_onx_str(n, "direction", "forward");
     const bool batch_first = ac_onx_int(n, "layout", 0) != 0;
     c.after = c.gates == 3 && ac_onx_int(n, "linear_before_reset", 0) != 0;
+    c.dynamic = !strcmp(n->type, "DynamicQuantizeLSTM");
+    for (int32_t i = 8; c.dynamic && i < 12; i++)
+        AC_TRY(ac_onx_need(n, i));
     (void)ac_onx_int(n, "output_sequence", 0);
     c.clip = (double)ac_onx_float(n, "clip", 0);
     c.coupled = c.gates == 4 && ac_onx_int(n, "input_forget", 0) != 0;
@@ -371,7 +404,7 @@ int ac_onx_do_recurrent(ac_onx_node *n)
     c.t = c.x->dim[0];
     c.b = c.x->dim[1];
     c.i = c.x->dim[2];
-    c.h = ac_onx_int(n, "hidden_size", n->in[2]->dim[2]);
+    c.h = ac_onx_int(n, "hidden_size", n->in[2]->dim[c.dynamic ? 1 : 2]);
     AC_TRY(check(&c));
     AC_TRY(read_activations(&c));
     for (int32_t d = 0; d < c.dirs; d++) {

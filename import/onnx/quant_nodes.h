@@ -1,0 +1,19 @@
+/* quant_nodes.h - quantised values of ONNX in plain arithmetic: what the operators of ai.onnx (quant_nodes.c) and those
+ * of ONNX Runtime (fused_quant_nodes.c) share. A scale or zero point has one element, or one for each index of
+ * dimension `axis`, or the rank of the tensor; zero NULL is 0. NULL operands give NULL. */
+#ifndef AC_IMPORT_ONNX_QUANT_NODES_H
+#define AC_IMPORT_ONNX_QUANT_NODES_H
+#include "import/onnx/onnx.h"
+
+/* A parameter of one element, or one for each index of dimension `axis`, in line with a tensor of this rank. */
+ac_tensor *ac_onx_in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t axis);
+/* round(x / scale) + zero, saturated to the type; `precision` is the type it divides in. */
+ac_tensor *ac_onx_quantized(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, int32_t axis, ac_dtype to,
+                            ac_dtype precision);
+/* x - zero as f32. */
+ac_tensor *ac_onx_centered(ac_onx_node *n, ac_tensor *x, ac_tensor *zero, int32_t axis);
+ac_tensor *ac_onx_dequantized(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, int32_t axis);
+/* x as u8 over the range of its values and 0: DynamicQuantizeLinear. */
+ac_tensor *ac_onx_dynamic_quantized(ac_onx_node *n, ac_tensor *x, ac_tensor **scale, ac_tensor **zero);
+
+#endif
