@@ -259,6 +259,8 @@ int ac_emit_init(ac_emit *e)
             ac_putf(e->to, "%s %d%s", i == 16 ? "\n   " : "", header[i], i + 1 < AC_BLOB_CHECKED ? "," : "\n};\n\n");
     }
     ac_putf(e->to, "int %s_init(const %s_mem *m)\n{\n", p, p);
+    if (m->arena_bytes || m->state_bytes || blob)
+        ac_putf(e->to, "    if (m == NULL)\n        return %s_EALIGN;\n", U);
     if (blob)
         ac_put(e->to, "    const uint8_t *const weights = (const uint8_t *)m->weights;\n    int i;\n");
     for (int32_t i = 0; i < m->n_ram; i++)

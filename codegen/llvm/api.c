@@ -185,6 +185,7 @@ static int build_init(l_module *M)
     const ac_module *m = M->m;
     LLVMValueRef reset = m->state_bytes ? LLVMGetNamedFunction(M->mod, ac_strf(M->region, "%s_reset", m->name)) : NULL;
     LLVMValueRef f = begin(M, "init", M->i32, 1), mem = LLVMGetParam(f, 0);
+    return_if(M, f, LLVMBuildIsNull(M->b, mem, ""), status(M, 1));
     for (int32_t k = 0; k < m->n_ram; k++)
         if (m->ram[k].bytes)
             return_if(M, f, misplaced(M, ram_pointer(M, mem, k), m->ram[k].align), status(M, 1));

@@ -39,6 +39,12 @@ for weights in rodata asm; do # sections of code and weights, as asked for or as
 done
 gcc '-DS_SECTION_FAST=__attribute__((section(".mine")))' -O1 -c s.c -o s.o
 objdump -h s.o | grep -q ' .mine ' && ! objdump -h s.o | grep -q ' .itcm ' || die "the user's section is not taken"
+printf '#include <stddef.h>\n#include "s.h"\nint main(void) { return s_init(NULL) != S_EALIGN; }\n' >init.c
+for weights in rodata blob; do
+    "$arenac" compile -q "$m" --name s --weights $weights -o s.c
+    gcc init.c s.c -o init
+    ./init || die "init takes NULL with --weights $weights"
+done
 printf 'int main(void) { return 0; }\n' >main.c
 gcc main.c ./*.gcc.o -o all # no symbol is defined twice
 echo "$n models"

@@ -36,6 +36,11 @@ if [ "$(uname -m)" = x86_64 ]; then
     gcc -shared -o all.so main.c ./[bdg]*.o -I. || die "objects of several models in one library"
 fi
 m=$models/branch_int8.tflite
+printf '#include <stddef.h>\n#include "s.h"\nint main(void) { return s_init(NULL) != S_EALIGN; }\n' >init.c
+for weights in rodata blob; do
+    "$arenac" compile -q "$m" --name s --weights $weights --emit o,h -o s.o
+    gcc init.c s.o -o init && ./init || die "init takes NULL with --weights $weights"
+done
 "$arenac" compile -q "$m" --weights blob --emit o,h -o blob.o
 [ -e blob.bin ] && [ -e blob.h ] || die "a blob beside the object"
 "$arenac" compile -q "$m" -t cortex-m4 --section code=.itcm --section rodata=.qspi --emit s -o s.s

@@ -104,6 +104,8 @@ ALIASING_SECTION_FAST static void aliasing_sub_2(float *out, const float *x, con
 
 int aliasing_init(const aliasing_mem *m)
 {
+    if (m == NULL)
+        return ALIASING_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % ALIASING_ARENA_ALIGN != 0)
         return ALIASING_EALIGN;
     return ALIASING_OK;

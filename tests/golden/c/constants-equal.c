@@ -109,6 +109,8 @@ CONSTANTS_EQUAL_SECTION_FAST static void constants_equal_mul_2(float *out, const
 
 int constants_equal_init(const constants_equal_mem *m)
 {
+    if (m == NULL)
+        return CONSTANTS_EQUAL_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % CONSTANTS_EQUAL_ARENA_ALIGN != 0)
         return CONSTANTS_EQUAL_EALIGN;
     return CONSTANTS_EQUAL_OK;

@@ -45,6 +45,8 @@ CONSTANTS_INEXACT_SECTION_FAST static void constants_inexact_add_0(float *out, c
 
 int constants_inexact_init(const constants_inexact_mem *m)
 {
+    if (m == NULL)
+        return CONSTANTS_INEXACT_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % CONSTANTS_INEXACT_ARENA_ALIGN != 0)
         return CONSTANTS_INEXACT_EALIGN;
     return CONSTANTS_INEXACT_OK;

@@ -82,6 +82,8 @@ DEDUPE_SECTION_FAST static void dedupe_fully_connected_2(const float *restrict x
 
 int dedupe_init(const dedupe_mem *m)
 {
+    if (m == NULL)
+        return DEDUPE_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % DEDUPE_ARENA_ALIGN != 0)
         return DEDUPE_EALIGN;
     return DEDUPE_OK;

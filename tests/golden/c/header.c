@@ -91,6 +91,8 @@ PAIR_SECTION_FAST static void pair_softmax_1(float *restrict out, float *restric
 
 int pair_init(const pair_mem *m)
 {
+    if (m == NULL)
+        return PAIR_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % PAIR_ARENA_ALIGN != 0)
         return PAIR_EALIGN;
     return PAIR_OK;

@@ -45,6 +45,8 @@ INDEX_CHECKED_SECTION_FAST static int index_checked_gather_0(const float *restri
 
 int index_checked_init(const index_checked_mem *m)
 {
+    if (m == NULL)
+        return INDEX_CHECKED_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % INDEX_CHECKED_ARENA_ALIGN != 0)
         return INDEX_CHECKED_EALIGN;
     return INDEX_CHECKED_OK;

@@ -70,6 +70,9 @@ static void int8_fully_connected_0(const int32_t *restrict bias, const int8_t *r
 
 int int8_init(const int8_mem *m)
 {
+    if (m == NULL) {
+        return INT8_EALIGN;
+    }
     if ((m->arena == NULL) || (((uintptr_t)m->arena % INT8_ARENA_ALIGN) != 0u)) {
         return INT8_EALIGN;
     }

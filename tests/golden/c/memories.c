@@ -148,6 +148,8 @@ MEMORIES_SECTION_FAST static void memories_softmax_1(float *restrict out, float 
 
 int memories_init(const memories_mem *m)
 {
+    if (m == NULL)
+        return MEMORIES_EALIGN;
     if (m->tcm == NULL || (uintptr_t)m->tcm % MEMORIES_TCM_ALIGN != 0)
         return MEMORIES_EALIGN;
     if (m->big == NULL || (uintptr_t)m->big % MEMORIES_BIG_ALIGN != 0)

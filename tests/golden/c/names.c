@@ -102,6 +102,8 @@ M3RD_NET_SECTION_FAST static void m3rd_net_softmax_1(float *restrict out, float 
 
 int m3rd_net_init(const m3rd_net_mem *m)
 {
+    if (m == NULL)
+        return M3RD_NET_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % M3RD_NET_ARENA_ALIGN != 0)
         return M3RD_NET_EALIGN;
     return M3RD_NET_OK;

@@ -50,6 +50,8 @@ OVERLAP_SECTION_FAST static void overlap_max_pool_2d_0(const float *x, float *ou
 
 int overlap_init(const overlap_mem *m)
 {
+    if (m == NULL)
+        return OVERLAP_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % OVERLAP_ARENA_ALIGN != 0)
         return OVERLAP_EALIGN;
     return OVERLAP_OK;

@@ -134,6 +134,8 @@ POISON_SECTION_FAST static void poison_log_softmax_1(float *restrict out, const 
 
 int poison_init(const poison_mem *m)
 {
+    if (m == NULL)
+        return POISON_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % POISON_ARENA_ALIGN != 0)
         return POISON_EALIGN;
     return POISON_OK;

@@ -174,6 +174,8 @@ static const uint8_t recompute_squares_header[32] = {
 
 int recompute_squares_init(const recompute_squares_mem *m)
 {
+    if (m == NULL)
+        return RECOMPUTE_SQUARES_EALIGN;
     const uint8_t *const weights = (const uint8_t *)m->weights;
     int i;
     if (m->arena == NULL || (uintptr_t)m->arena % RECOMPUTE_SQUARES_ARENA_ALIGN != 0)

@@ -286,6 +286,9 @@ static void saturate_depthwise_conv_2d_1(const int32_t *restrict m, const int32_
 
 int saturate_init(const saturate_mem *m)
 {
+    if (m == NULL) {
+        return SATURATE_EALIGN;
+    }
     if ((m->arena == NULL) || (((uintptr_t)m->arena % SATURATE_ARENA_ALIGN) != 0u)) {
         return SATURATE_EALIGN;
     }

@@ -48,6 +48,8 @@ SECTIONS_SECTION_FAST static void sections_fully_connected_0(const float *restri
 
 int sections_init(const sections_mem *m)
 {
+    if (m == NULL)
+        return SECTIONS_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % SECTIONS_ARENA_ALIGN != 0)
         return SECTIONS_EALIGN;
     return SECTIONS_OK;

@@ -167,6 +167,8 @@ static const uint8_t share_kernels_header[32] = {
 
 int share_kernels_init(const share_kernels_mem *m)
 {
+    if (m == NULL)
+        return SHARE_KERNELS_EALIGN;
     const uint8_t *const weights = (const uint8_t *)m->weights;
     int i;
     if (m->arena == NULL || (uintptr_t)m->arena % SHARE_KERNELS_ARENA_ALIGN != 0)

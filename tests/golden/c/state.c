@@ -79,6 +79,8 @@ void state_reset(const state_mem *m)
 
 int state_init(const state_mem *m)
 {
+    if (m == NULL)
+        return STATE_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % STATE_ARENA_ALIGN != 0)
         return STATE_EALIGN;
     if (m->state == NULL || (uintptr_t)m->state % STATE_ARENA_ALIGN != 0)

@@ -124,6 +124,8 @@ M_SECTION_FAST static void m_stripe_0_1(const float *x, const float *restrict k,
 
 int m_init(const m_mem *m)
 {
+    if (m == NULL)
+        return M_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % M_ARENA_ALIGN != 0)
         return M_EALIGN;
     return M_OK;

@@ -112,6 +112,8 @@ THREADS_SECTION_FAST static void threads_softmax_1(float *restrict out, float *r
 
 int threads_init(const threads_mem *m)
 {
+    if (m == NULL)
+        return THREADS_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % THREADS_ARENA_ALIGN != 0)
         return THREADS_EALIGN;
     return THREADS_OK;

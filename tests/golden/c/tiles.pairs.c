@@ -537,6 +537,9 @@ static void tiles_fully_connected_2(const int32_t *restrict bias, const int8_t *
 
 int tiles_init(const tiles_mem *m)
 {
+    if (m == NULL) {
+        return TILES_EALIGN;
+    }
     if ((m->arena == NULL) || (((uintptr_t)m->arena % TILES_ARENA_ALIGN) != 0u)) {
         return TILES_EALIGN;
     }

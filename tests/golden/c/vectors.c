@@ -56,6 +56,8 @@ VECTORS_SECTION_FAST static VECTORS_SIMD void vectors_mul_0(float *out, const fl
 
 int vectors_init(const vectors_mem *m)
 {
+    if (m == NULL)
+        return VECTORS_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % VECTORS_ARENA_ALIGN != 0)
         return VECTORS_EALIGN;
     return VECTORS_OK;

@@ -129,6 +129,8 @@ static const uint8_t vnni_header[32] = {
 
 int vnni_init(const vnni_mem *m)
 {
+    if (m == NULL)
+        return VNNI_EALIGN;
     const uint8_t *const weights = (const uint8_t *)m->weights;
     int i;
     if (m->arena == NULL || (uintptr_t)m->arena % VNNI_ARENA_ALIGN != 0)

@@ -67,6 +67,8 @@ WEIGHTS_SECTION_FAST static void weights_fully_connected_0(const float *restrict
 
 int weights_init(const weights_mem *m)
 {
+    if (m == NULL)
+        return WEIGHTS_EALIGN;
     if (m->arena == NULL || (uintptr_t)m->arena % WEIGHTS_ARENA_ALIGN != 0)
         return WEIGHTS_EALIGN;
     return WEIGHTS_OK;

@@ -54,6 +54,8 @@ static const uint8_t weights_header[32] = {
 
 int weights_init(const weights_mem *m)
 {
+    if (m == NULL)
+        return WEIGHTS_EALIGN;
     const uint8_t *const weights = (const uint8_t *)m->weights;
     int i;
     if (m->arena == NULL || (uintptr_t)m->arena % WEIGHTS_ARENA_ALIGN != 0)
