@@ -12,5 +12,5 @@ judge() { # OPTION...
 }
 judge --extra=--backend --extra=eval
 if have_llvm; then judge --extra=--backend --extra=llvm; fi
-judge --extra=--backend --extra=c --filter conv --filter pool --filter lstm
+judge --extra=--backend --extra=c --filter conv2d_3x3 --filter maxpool_3x3 --filter lstm_bi
 [ $bad != 0 ] || echo "the gradients of all operators are PyTorch's"
