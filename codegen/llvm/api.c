@@ -169,6 +169,7 @@ static int build_reset(l_module *M)
             continue;
         ac_tensor *force = AC_NEW(M->region, ac_tensor);
         *force = *t;
+        force->state = false; /* its first value alone */
         const void *data = ac_tensor_force(M->cx, force);
         if (!data)
             return AC_FAIL;

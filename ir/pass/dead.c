@@ -13,12 +13,18 @@ static void need(const ac_node *n, bool *live)
         need(n->fused[f], live);
 }
 
+/* State outlives the run, so that writing it is a purpose. */
+static bool is_wanted(const ac_tensor *t, const bool *live)
+{
+    return live[t->id] || (t->root && t->root->state && t->def);
+}
+
 static bool makes_live(const ac_node *n, const bool *live)
 {
     for (int32_t i = 0; i < n->n_out; i++)
-        if (live[n->out[i]->id])
+        if (is_wanted(n->out[i], live))
             return true;
-    return n->n_fused && live[ac_node_result(n)->id];
+    return n->n_fused && is_wanted(ac_node_result(n), live);
 }
 
 static void erase(ac_node *n)
@@ -29,7 +35,8 @@ static void erase(ac_node *n)
     ac_node_erase(n);
 }
 
-/* ac_pass_dead: nodes whose results lead to no graph output are removed, and tensors that no node names.
+/* ac_pass_dead: nodes whose results lead to no graph output and to no state are removed, and tensors that no
+ * node names.
  *   before:  %a = relu %x    %b = tanh %x    output %a
  *   after:   %a = relu %x    output %a
  * needs: nodes in execution order.  keeps: inputs, outputs and state, also unread ones; the order of what stays.

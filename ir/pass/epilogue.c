@@ -8,6 +8,7 @@ typedef struct state {
     ac_graph *g;
     int32_t *uses; /* by tensor id */
     int32_t *made; /* by tensor id: 1 + position of the node whose loops make it; 0: before all */
+    bool has_state;
 } state;
 
 /* Maps by table work lane by lane; a convolution would lose its vectors to them. */
@@ -36,6 +37,67 @@ static bool fits(const state *s, const ac_node *host, const ac_node *f, const ac
 {
     return s->uses[x->id] == reads_of(f, x) && may_follow(host, f, x);
 }
+
+/* ------------------------------------------------------------------ state
+ *
+ * What lies in state changes its value when an assign runs: nodes move past that neither with a read nor with a write
+ * of their own. */
+
+static bool in_state(const ac_tensor *t, const ac_tensor *root)
+{
+    const ac_tensor *r = t ? ac_tensor_root(t) : NULL;
+    return r && (root ? r == root : r->state);
+}
+
+/* Does n write what lies in `root` (NULL: in any)? */
+static bool writes(const ac_node *n, const ac_tensor *root)
+{
+    bool any = false;
+    for (int32_t i = 0; i < n->n_out; i++)
+        any |= in_state(n->out[i], root);
+    for (int32_t i = 0; i < n->n_in && ac_ops[n->op].flags & OF_STATE; i++)
+        any |= in_state(n->in[i], root);
+    for (int32_t f = 0; f < n->n_fused; f++)
+        any |= writes(n->fused[f], root);
+    return any;
+}
+
+static bool touches(const ac_node *n, const ac_tensor *root)
+{
+    bool any = writes(n, root);
+    for (int32_t i = 0; i < n->n_in; i++)
+        any |= in_state(n->in[i], root);
+    for (int32_t f = 0; f < n->n_fused; f++)
+        any |= touches(n->fused[f], root);
+    return any;
+}
+
+/* Is m after the move on the wrong side of b? */
+static bool clash(const ac_node *m, const ac_node *b)
+{
+    bool any = false;
+    for (int32_t i = 0; i < m->n_out; i++)
+        any |= in_state(m->out[i], NULL) && touches(b, ac_tensor_root(m->out[i]));
+    for (int32_t i = 0; i < m->n_in; i++)
+        any |= in_state(m->in[i], NULL) &&
+               (ac_ops[m->op].flags & OF_STATE ? touches : writes)(b, ac_tensor_root(m->in[i]));
+    for (int32_t f = 0; f < m->n_fused; f++)
+        any |= clash(m->fused[f], b);
+    return any;
+}
+
+/* May m move past all nodes between positions lo and hi? */
+static bool may_pass(const state *s, const ac_node *m, int32_t lo, int32_t hi)
+{
+    if (!s->has_state || !touches(m, NULL))
+        return true;
+    for (int32_t i = lo + 1; i < hi; i++)
+        if (s->g->node.item[i] && clash(m, s->g->node.item[i]))
+            return false;
+    return true;
+}
+
+/* ------------------------------------------------------------------ one reader */
 
 /* The latest position at which an operand of f other than x is made. */
 static int32_t others_made(const state *s, const ac_node *f, const ac_tensor *x)
@@ -73,8 +135,8 @@ static bool join(state *s, int32_t pos)
     if (!host)
         return false;
     int32_t at = s->made[through->id] - 1;
-    if (others_made(s, f, through) > at + 1) {
-        if (!cheap_to_move(host))
+    if (others_made(s, f, through) > at + 1 || !may_pass(s, f, at, pos)) {
+        if (!cheap_to_move(host) || !may_pass(s, host, at, pos))
             return false;
         s->g->node.item[at] = NULL;
         s->g->node.item[pos] = host;
@@ -88,6 +150,8 @@ static bool join(state *s, int32_t pos)
         s->made[host->fused[i]->out[0]->id] = at + 1;
     return true;
 }
+
+/* ------------------------------------------------------------------ several readers */
 
 /* Several readers of one value: x, and followers that read it or each other, until one result is all that is left, as
  * in x * sigmoid(x). The followers found, in order, from node `pos` on; 0: no such group. */
@@ -115,6 +179,8 @@ static int32_t group(const state *s, const ac_node *host, const ac_tensor *x, in
             if (f->in[k] && !inside && s->made[f->in[k]->id] > s->made[x->id])
                 return 0;
         }
+        if (!may_pass(s, f, s->made[x->id] - 1, i))
+            return 0;
         member[n++] = i;
         value[n] = f->out[0];
         left[n] = s->uses[f->out[0]->id];
@@ -155,7 +221,9 @@ int ac_pass_epilogue(ac_pass *p)
 {
     ac_graph *g = p->graph;
     ac_region *tmp = ac_region_open(&p->cx->heap);
-    state s = {g, ac_graph_uses(g, tmp), AC_NEW_N(tmp, int32_t, g->tensor.n + 1)};
+    state s = {g, ac_graph_uses(g, tmp), AC_NEW_N(tmp, int32_t, g->tensor.n + 1), false};
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        s.has_state |= g->tensor.item[i]->state;
     for (int32_t i = 0; i < g->node.n; i++) {
         const ac_node *n = g->node.item[i];
         for (int32_t k = 0; k < n->n_out; k++)

@@ -111,9 +111,13 @@ static bool is_cheap(const ac_lowered *low)
     for (int32_t f = -1; f < n->n_fused; f++)
         if (ac_ops[f < 0 ? n->op : n->fused[f]->op].flags & OF_STATE)
             return false;
-    for (int32_t i = 0; i < low->arg.n; i++)
-        if (low->arg.item[i].kind == AC_ARG_TENSOR)
-            in += ac_tensor_count(low->arg.item[i].tensor);
+    for (int32_t i = 0; i < low->arg.n; i++) {
+        if (low->arg.item[i].kind != AC_ARG_TENSOR)
+            continue;
+        if (ac_tensor_root(low->arg.item[i].tensor)->state) /* by then it may be another value */
+            return false;
+        in += ac_tensor_count(low->arg.item[i].tensor);
+    }
     return in <= WIDEST * ac_tensor_count(ac_node_result(n));
 }
 

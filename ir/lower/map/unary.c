@@ -1,4 +1,4 @@
-/* unary.c - one-operand arithmetic: abs, neg, sign, rounding, roots, squares, sine, cosine, zeros_like.
+/* unary.c - one-operand arithmetic: abs, neg, sign, rounding, roots, squares, sine, cosine, zeros_like, assign.
  *
  * Floats: f32 and f64. Plain integers wrap. Quantised abs and neg rescale to the result's scale.
  */
@@ -97,4 +97,10 @@ ac_x ac_mp_cos(ac_lower *L, const ac_node *n, const ac_x *arg)
 ac_x ac_mp_zeros_like(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     return n->in[0]->dtype == n->out[0]->dtype ? ac_lb_like(&L->b, arg[0], 0) : ac_mp_refuse(L, n);
+}
+
+/* As it is: where it goes is what matters. */
+ac_x ac_mp_assign(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    return n->in[0]->dtype == n->out[0]->dtype ? arg[0] : ac_mp_refuse(L, n);
 }

@@ -32,6 +32,19 @@ int ac_sh_bcast(ac_ctx *cx, ac_graph *g, ac_node *n)
     return check_scale(cx, n);
 }
 
+/* The result lies in a state tensor, which becomes the operand. */
+int ac_sh_assign(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_shape_operands(cx, n));
+    const ac_tensor *x = n->in[0], *y = n->out[0], *r = y->root;
+    AC_TRY(ac_shape_set(cx, n, 0, x->dtype, x->rank, x->dim));
+    if (!r || !r->state || y->view_offset || r->dtype != x->dtype || !ac_tensor_same_shape(r, x))
+        return ac_error(cx, n->at, E0102, "result '%s' is no view of a state tensor %s, which assign would write",
+                        y->name, ac_tensor_str(cx, x));
+    return AC_OK;
+}
+
 /* Comparisons: operands of one type. The result is bool. */
 int ac_sh_compare(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
