@@ -98,6 +98,7 @@ int arenac_verb_run(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_grad(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_bench(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_python(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_train(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_show(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_verify(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_prove(arenac *a, const char *const *path, int32_t n);

@@ -23,8 +23,8 @@ static const arenac_option *find(ac_verb verb, const char *name, size_t n, char 
 {
     const arenac_option *o;
     for (int32_t i = 0; (o = arenac_option_at(i)) != NULL; i++)
-        if (ac_verb_takes(verb, o) &&
-            (name ? strlen(o->name) == n && !strncmp(o->name, name, n) : letter && o->letter == letter))
+        if (ac_verb_takes(verb, o) && (name ? strlen(ac_option_word(o)) == n && !strncmp(ac_option_word(o), name, n)
+                                            : letter && o->letter == letter))
             return o;
     return NULL;
 }
@@ -36,7 +36,7 @@ static int unknown_option(const char *arg, size_t n, ac_verb verb)
     int32_t k = 0;
     for (int32_t i = 0; k < MOST_OPTIONS && (o = arenac_option_at(i)) != NULL; i++)
         if (ac_verb_takes(verb, o))
-            names[k++] = o->name;
+            names[k++] = ac_option_word(o);
     char word[64] = {0};
     memcpy(word, arg, n < sizeof word ? n : sizeof word - 1);
     const char *near = ac_closest(word, names, k);
@@ -121,7 +121,7 @@ static int parse_one(ac_cli *c, int argc, char **argv, int *at)
     }
     if (needs_value(o) && !value) {
         if (*at + 1 >= argc)
-            return wrong("option '--%s' needs an argument: %s", o->name, o->argument);
+            return wrong("option '--%s' needs an argument: %s", ac_option_word(o), o->argument);
         value = argv[++*at];
     }
     return set(c, o, value);

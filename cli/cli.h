@@ -39,6 +39,7 @@ typedef struct ac_verb_row {
 extern const ac_verb_row ac_verbs[AC_VERB_COUNT];
 bool ac_verb_find(const char *name, ac_verb *verb);
 bool ac_verb_takes(ac_verb verb, const arenac_option *o);
+const char *ac_option_word(const arenac_option *o); /* its name as it is written after -- */
 
 /* args.c: parses argv. Returns -1 to go on, else the exit status (help and version are printed, errors reported). */
 int ac_cli_parse(int argc, char **argv, ac_cli *cli);

@@ -31,9 +31,9 @@ static void print_option(FILE *to, const arenac_option *o)
     char argument[64], left[96];
     argument_of(o, argument, sizeof argument);
     if (o->letter)
-        snprintf(left, sizeof left, "-%c, --%s%s", o->letter, o->name, argument);
+        snprintf(left, sizeof left, "-%c, --%s%s", o->letter, ac_option_word(o), argument);
     else
-        snprintf(left, sizeof left, "    --%s%s", o->name, argument);
+        snprintf(left, sizeof left, "    --%s%s", ac_option_word(o), argument);
     fprintf(to, "  %-33s %s\n", left, o->help);
 }
 
@@ -93,7 +93,7 @@ static void man_option(FILE *to, const arenac_option *o)
     if (o->letter)
         fprintf(to, "\\-%c, ", o->letter);
     fprintf(to, "\\-\\-");
-    man_text(to, o->name);
+    man_text(to, ac_option_word(o));
     fprintf(to, "%s\n", argument);
     man_text(to, o->help);
     fputc('\n', to);

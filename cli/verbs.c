@@ -25,6 +25,12 @@ bool ac_verb_takes(ac_verb verb, const arenac_option *o)
     return o->verbs[0] == '*' || (ac_verbs[verb].letter && strchr(o->verbs, ac_verbs[verb].letter));
 }
 
+const char *ac_option_word(const arenac_option *o)
+{
+    const char *dot = strchr(o->name, '.');
+    return dot ? dot + 1 : o->name;
+}
+
 static int usage(const char *text)
 {
     fprintf(stderr, "arenac: error[E0501]: %s\n", text);
@@ -109,6 +115,11 @@ int ac_cli_bench(ac_cli *cli)
     return call(cli, arenac_verb_bench);
 }
 
+int ac_cli_train(ac_cli *cli)
+{
+    return call_whole(cli, arenac_verb_train);
+}
+
 int ac_cli_python(ac_cli *cli)
 {
     return call_whole(cli, arenac_verb_python);
@@ -185,6 +196,8 @@ static void complete_fish(arenac *a)
     for (int32_t i = 0; arenac_option_at(i); i++) {
         int32_t n;
         const char *const *value = arenac_option_values(a, i, &n);
+        if (strchr(arenac_option_at(i)->name, '.')) /* its word is there already */
+            continue;
         printf("complete -c arenac -l %s%s", arenac_option_at(i)->name, n ? " -x -a '" : "");
         for (int32_t k = 0; k < n; k++)
             printf("%s%s", k ? " " : "", value[k]);
@@ -220,7 +233,8 @@ static void complete_bash(arenac *a)
     printf("\" -- \"$cur\") $(compgen -f -- \"$cur\") )\n  elif [ \"${cur#-}\" != \"$cur\" ]; then\n"
            "    COMPREPLY=( $(compgen -W \"");
     for (int32_t i = 0; arenac_option_at(i); i++)
-        printf("%s--%s", i ? " " : "", arenac_option_at(i)->name);
+        if (!strchr(arenac_option_at(i)->name, '.'))
+            printf("%s--%s", i ? " " : "", arenac_option_at(i)->name);
     printf("\" -- \"$cur\") )\n  else\n    COMPREPLY=( $(compgen -f -- \"$cur\") )\n  fi\n}\n"
            "complete -o filenames -F _arenac arenac\n");
 }

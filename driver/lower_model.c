@@ -106,6 +106,8 @@ static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_
     *n = 0;
     put_skips(a, &p);
     AC_TRY(make_nodes(a));
+    if (a->before)
+        AC_TRY(a->before(a->grow_with, &a->cx, a->model->graph));
     ac_sink_open(dump, &a->cx);
     p.dump = dump;
     const int status = ac_pass_run(&a->cx, a->model->graph, &p, &time, n);

@@ -58,6 +58,13 @@ bool ac_options_say(const ac_options *o, const char *said)
     return false;
 }
 
+/* As it is written after "--": without the verb that tells it from others of this name. */
+static const char *word_of(const row *r)
+{
+    const char *dot = strchr(r->pub.name, '.');
+    return dot ? dot + 1 : r->pub.name;
+}
+
 static void *field_of(ac_options *o, const row *r)
 {
     return (char *)o + r->offset;
@@ -70,6 +77,8 @@ void ac_options_open(ac_options *o, ac_ctx *cx)
     for (int i = 0; i < AC_OPT_COUNT; i++) {
         if (ROWS[i].parse == ac_parse_number)
             *(ac_opt_number *)field_of(o, &ROWS[i]) = -1;
+        if (ROWS[i].parse == ac_parse_real)
+            *(ac_opt_real *)field_of(o, &ROWS[i]) = -1;
         if (ROWS[i].init)
             ROWS[i].parse(cx, ROWS[i].pub.argument, ROWS[i].init, field_of(o, &ROWS[i]));
     }
@@ -106,9 +115,9 @@ static int bad_value(ac_ctx *cx, const row *r, const char *value)
     if (r->parse == ac_parse_budget || r->parse == ac_parse_size)
         return ac_error(cx, HERE, E0501,
                         "'%s' is not a size: write bytes, or a whole number with K, M or G (1024); found in --%s",
-                        value, r->pub.name);
+                        value, word_of(r));
     const char *near = near_word(cx, r->pub.argument, value);
-    ac_error(cx, HERE, E0501, "bad argument '%s' of --%s, expected %s", value, r->pub.name, r->pub.argument);
+    ac_error(cx, HERE, E0501, "bad argument '%s' of --%s, expected %s", value, word_of(r), r->pub.argument);
     return near ? ac_help(cx, "did you mean '%s'?", near) : AC_FAIL;
 }
 
@@ -123,9 +132,9 @@ int ac_options_set(ac_options *o, const char *name, const char *value)
     const row *r = &ROWS[i];
     const char *arg = r->pub.argument;
     if (value && !arg)
-        return ac_error(cx, HERE, E0501, "option '--%s' takes no argument", name);
+        return ac_error(cx, HERE, E0501, "option '--%s' takes no argument", word_of(r));
     if (!value && arg && *arg != '[')
-        return ac_error(cx, HERE, E0501, "option '--%s' needs an argument: %s", name, arg);
+        return ac_error(cx, HERE, E0501, "option '--%s' needs an argument: %s", word_of(r), arg);
     const char *own = ac_strdup(cx->region, value ? value : "");
     if (!r->parse(cx, arg, own, field_of(o, r)))
         return bad_value(cx, r, own);

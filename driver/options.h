@@ -56,6 +56,7 @@ typedef bool ac_opt_flag;        /* given or not */
 typedef bool ac_opt_on_off;      /* on or off */
 typedef const char *ac_opt_word; /* one of those that the row lists; "" where it was left out */
 typedef const char *ac_opt_text; /* not empty */
+typedef double ac_opt_real;      /* 0 or more, finite; -1: not given */
 typedef int64_t ac_opt_number;   /* LO..HI or LO.. of the row (up to 2^31 - 1), else 0 or more; -1: not given */
 typedef int64_t ac_opt_power;    /* of two, at most 4096; 0: not given */
 typedef int64_t ac_opt_size;     /* bytes, at least 1 MiB */

@@ -104,6 +104,20 @@ bool ac_parse_number(ac_ctx *cx, const char *arg, const char *value, void *field
     return whole(value, lo, hi, field);
 }
 
+bool ac_parse_real(ac_ctx *cx, const char *arg, const char *value, void *field)
+{
+    enum { LONGEST = 64 };
+    char *end;
+    (void)cx, (void)arg;
+    if (strspn(value, "0123456789.eE+-") != strlen(value) || !*value || strlen(value) > LONGEST)
+        return false; /* no hexadecimal ones, infinities or spaces */
+    const double v = strtod(value, &end);
+    if (*end || !(v >= 0) || v > 3.4e38)
+        return false;
+    *(ac_opt_real *)field = v;
+    return true;
+}
+
 bool ac_parse_power(ac_ctx *cx, const char *arg, const char *value, void *field)
 {
     enum { MOST = 4096 };

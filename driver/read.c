@@ -50,6 +50,8 @@ int ac_read_model(arenac *a)
                                    .second = a->source.weights.path ? &a->source.weights : NULL,
                                    .random = a->opt.random >= 0,
                                    .seed = a->opt.random >= 0 ? (uint64_t)a->opt.random : 0,
+                                   .train = a->trains,
+                                   .batch_norm = a->trains && !ac_is(a->opt.bn, "frozen"),
                                    .promise = ac_lower_promise};
     ac_imported *m = AC_NEW(a->cx.region, ac_imported);
     AC_TRY(ac_import(&a->cx, &a->source.file, &how, m));

@@ -62,10 +62,13 @@ static int parse_header(ac_ctx *cx, ac_npy *a, const char *text)
 int ac_npy_read(ac_ctx *cx, const char *path, ac_npy *out)
 {
     memset(out, 0, sizeof *out);
-    out->path = path;
     AC_TRY(ac_file_open(cx, path, &out->file));
-    const uint8_t *p = out->file.data;
-    const size_t n = out->file.n;
+    return ac_npy_parse(cx, path, out->file.data, out->file.n, out);
+}
+
+int ac_npy_parse(ac_ctx *cx, const char *path, const uint8_t *p, size_t n, ac_npy *out)
+{
+    out->path = path;
     if (n < 10 || memcmp(p, "\x93NUMPY", 6))
         return bad(cx, out, "it does not start with the bytes \\x93NUMPY");
     size_t head = p[6] == 1 ? 10 : 12;

@@ -17,6 +17,8 @@ typedef struct ac_npy {
 } ac_npy;
 
 int ac_npy_read(ac_ctx *cx, const char *path, ac_npy *out); /* E0301, E0304 */
+/* The same of bytes in memory, n of them; path names them in messages. *out is zeroed, but for its file. */
+int ac_npy_parse(ac_ctx *cx, const char *path, const uint8_t *p, size_t n, ac_npy *out);
 void ac_npy_close(ac_npy *a);
 void ac_npy_write(ac_sink *to, ac_dtype dtype, int32_t rank, const int64_t *dim, const void *data);
 /* Does the array fit the tensor (type, and shape where the tensor's is known)? E0304 naming both. */

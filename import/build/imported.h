@@ -13,6 +13,8 @@ typedef struct ac_import_options {
     const ac_file *second; /* the file with the weights, for formats that have one; outlives the graph. NULL: none */
     bool random;           /* parameters that no file gives get random values, made from `seed` */
     uint64_t seed;
+    bool train;      /* its parameters are weights (ac_tensor.weight), from which nothing is computed while reading */
+    bool batch_norm; /* ... and normalisations over the batch take the statistics of the batch */
     /* How small constants are computed while nodes are made, and later the graph's; NULL: they are not */
     ac_promise_fn *promise;
 } ac_import_options;
@@ -30,6 +32,7 @@ typedef struct ac_imported {
     const char *listing;         /* the model in its format's own words, for `show`; NULL: none */
     int64_t file_ops;            /* operators in the file's main graph */
     AC_VEC(ac_tensor *) missing; /* parameters that no file gave: splats stand for them, which is enough for a plan */
+    AC_VEC(ac_running) running;  /* with batch_norm */
     const char *missing_file;    /* where they should be: "a .caffemodel file" */
     const struct ac_weights_file *weights; /* text: the file that holds its constants; NULL: none */
     bool channels_first;                   /* its operators have channels first: pass layout has work to do */

@@ -111,6 +111,7 @@ int ac_reading_start(ac_ctx *cx, const ac_format *format, const ac_file *f, cons
     (void)ac_quietly(cx, before, AC_FAIL); /* notes of the first run come again */
     drop_nodes(r);
     r->out.missing.n = 0;
+    r->out.running.n = 0;
     r->out.graph = r->g;
     *out = r->out;
     out->waiting = r;

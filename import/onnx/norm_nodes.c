@@ -245,6 +245,32 @@ static ac_tensor *along_channels(ac_onx_node *n, ac_tensor *p, int32_t rank)
     return rank < 2 ? p : ac_onx_reshape(n, p, rank - 1, dim);
 }
 
+/* In training: (x - mean) * scale / sqrt(var + epsilon) + B with mean and variance of the batch; the running variance
+ * follows the unbiased one. */
+static int batch_norm_of_batch(ac_onx_node *n, double epsilon, double momentum)
+{
+    ac_tensor *x = n->in[0];
+    const uint32_t axes = ((1u << x->rank) - 1) & ~2u;
+    const int64_t count = ac_tensor_count(x) / x->dim[1];
+    ac_tensor *mean = MEAN(x, axes), *d = SUB(x, mean);
+    ac_tensor *var = MEAN(d ? ac_onx_1(n, AC_OP_SQUARE, d) : NULL, axes);
+    ac_tensor *inv = ac_onx_1(n, AC_OP_RSQRT, add_number(n, var, epsilon));
+    ac_tensor *s = MUL(inv, along_channels(n, n->in[1], x->rank));
+    ac_tensor *y = ADD(MUL(d, s), along_channels(n, n->in[2], x->rank));
+    ac_tensor *wide = MUL(var, ac_onx_number(n, x->dtype, count > 1 ? (double)count / (double)(count - 1) : 1));
+    for (int32_t i = 0; i < 2; i++) {
+        ac_tensor *old = n->in[3 + i], *now = ac_onx_reshape(n, i ? wide : mean, 1, old->dim);
+        if (!now)
+            return AC_FAIL;
+        ac_push(n->r->cx->region, &n->r->reading->out.running, ((ac_running){old, now, momentum}));
+        if (n->n_out > 1 + i)
+            AC_TRY(ac_onx_result(n, 1 + i,
+                                 ADD(MUL(old, ac_onx_number(n, old->dtype, momentum)),
+                                     MUL(now, ac_onx_number(n, old->dtype, 1 - momentum)))));
+    }
+    return ac_onx_result(n, 0, y);
+}
+
 /* Inference: x * s + (B - mean * s) with s = scale / sqrt(var + epsilon). */
 int ac_onx_do_batch_norm(ac_onx_node *n)
 {
@@ -261,6 +287,8 @@ int ac_onx_do_batch_norm(ac_onx_node *n)
         if (x->rank < 2 || n->in[i]->rank != 1 || n->in[i]->dim[0] != x->dim[1])
             return ac_error(n->r->cx, n->at, E0104, "parameter '%s' is %s, but input '%s' is %s", n->in[i]->name,
                             ac_shape_str(n->r->cx, n->in[i]), x->name, ac_shape_str(n->r->cx, x));
+    if (n->r->reading->opt.batch_norm && n->in[3]->weight && n->in[4]->weight)
+        return batch_norm_of_batch(n, epsilon, momentum);
     if (training) { /* over the batch; what is kept of the old statistics is a result */
         const uint32_t axes = ((1u << x->rank) - 1) & ~2u;
         ac_tensor *old[2] = {mean, var}, *keep = ac_onx_number(n, mean->dtype, momentum);

@@ -105,8 +105,10 @@ int ac_onx_read_constants(ac_onx *r, ac_onx_scope *s, const ac_onx_body *b)
         if (refused)
             refused_value(r, v, at, refused);
         v->broken = ok != AC_OK;
-        if (!v->broken)
-            v->t = ac_onx_constant(r, c.name, &c);
+        if (v->broken)
+            continue;
+        v->t = ac_onx_constant(r, c.name, &c);
+        v->t->weight = r->reading->opt.train && s == &r->scope && ac_dtype_is_float(c.dtype);
     }
     return r->pb.failed ? AC_FAIL : rc;
 }

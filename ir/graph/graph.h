@@ -53,6 +53,7 @@ struct ac_tensor {
     const void *given;
     const ac_promise *lazy; /* constant not yet computed: ac_tensor_force makes it */
     ac_node *def;       /* the node of g->node that makes it (followers: their host); NULL: input, state or constant */
+    bool weight;        /* constant that training changes: nothing is computed of it ahead of time */
     bool named;         /* for importers: the name is the file's own */
     bool input, output; /* of the graph */
     bool any_rank;      /* input: not even the number of dimensions is known yet; rank is 0 */
@@ -60,6 +61,12 @@ struct ac_tensor {
     ac_tensor *root;    /* view: lives inside root at byte view_offset; NULL: has bytes of its own */
     int64_t view_offset;
 };
+
+/* A running statistic: after each step of training, momentum * running + (1 - momentum) * batch. */
+typedef struct ac_running {
+    ac_tensor *running, *batch; /* of one shape */
+    double momentum;
+} ac_running;
 
 struct ac_node {
     int32_t id; /* stable number in creation order (the file's operator index for imported nodes) */

@@ -8,7 +8,7 @@ enum { SMALL_BYTES = 64 * 1024, GROWTH = 4 }; /* f32 out of i8 is four times as 
 static bool all_const(const ac_node *n)
 {
     for (int32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] && !ac_tensor_is_const(n->in[i]))
+        if (n->in[i] && (!ac_tensor_is_const(n->in[i]) || n->in[i]->weight))
             return false;
     return true;
 }

@@ -29,7 +29,7 @@ bool ac_tensor_is_small_const(const ac_tensor *t)
 static bool all_small(const ac_node *n)
 {
     for (int32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] && !ac_tensor_is_small_const(n->in[i]))
+        if (n->in[i] && (!ac_tensor_is_small_const(n->in[i]) || n->in[i]->weight))
             return false;
     for (int32_t i = 0; i < n->n_out; i++)
         if (ac_tensor_count(n->out[i]) > AC_SMALL)

@@ -1,0 +1,142 @@
+/* samples.c - the arrays that a model learns from: rows are samples, and the batch of a step is copied into its
+ * inputs. */
+#include "driver/train/training.h"
+
+#include <string.h>
+
+static int wrong_rows(ac_training *t, const ac_samples *s)
+{
+    return ac_error(&t->a->cx, (ac_place){.file = s->array.path}, E0304, "%s has %lld samples, %s has %lld", s->option,
+                    (long long)(s->array.rank ? s->array.dim[0] : 0), t->samples[0].option, (long long)t->rows);
+}
+
+static int open_array(ac_training *t, const char *path, const char *option, int32_t input)
+{
+    ac_samples *s = &t->samples[t->n_samples];
+    *s = (ac_samples){.option = option, .input = input};
+    AC_TRY(ac_npy_read(&t->a->cx, path, &s->array));
+    t->n_samples++;
+    if (!s->array.rank || !s->array.dim[0])
+        return ac_error(&t->a->cx, (ac_place){.file = s->array.path}, E0304,
+                        "%s has no samples: its first dimension is empty", option);
+    if (t->n_samples == 1)
+        t->rows = s->array.dim[0];
+    s->row_bytes = s->array.bytes / s->array.dim[0];
+    return s->array.dim[0] == t->rows ? AC_OK : wrong_rows(t, s);
+}
+
+int ac_samples_open(ac_training *t)
+{
+    arenac *a = t->a;
+    const ac_graph *g = a->model->graph;
+    const ac_opt_keys *data = &a->opt.data;
+    t->samples = AC_NEW_N(a->cx.region, ac_samples, data->n + 2);
+    for (int32_t k = 0; k < data->n; k++) {
+        int32_t i;
+        int64_t dim[AC_MAX_RANK];
+        AC_TRY(ac_io_find(&a->cx, a->source.path, "--data", data->item[k].key, g->input.item, g->input.n, &i));
+        for (int32_t p = 0; p < t->n_samples; p++)
+            if (t->samples[p].input == i)
+                return ac_error(&a->cx, (ac_place){0}, E0501, "--data '%s' is given twice", data->item[k].key);
+        AC_TRY(open_array(t, data->item[k].path, ac_strf(a->cx.region, "--data %s", data->item[k].key), i));
+        const ac_npy *array = &t->samples[t->n_samples - 1].array;
+        for (int32_t d = 0; d < array->rank && d < AC_MAX_RANK; d++)
+            dim[d] = d ? array->dim[d] : t->batch;
+        ac_shape_input(a, i, array->rank, dim);
+    }
+    const char *target = a->opt.train_target, *eq = target ? strchr(target, '=') : NULL;
+    return target ? open_array(t, eq ? eq + 1 : target, "--target", -1) : AC_OK;
+}
+
+/* Does a batch of the array fill the input? */
+static int check(ac_training *t, const ac_samples *s, const ac_tensor *x)
+{
+    ac_npy batch = s->array;
+    batch.dim[0] = x->rank ? x->dim[0] : 0;
+    if (x->rank < 1 || x->dim[0] != t->batch) {
+        ac_error(&t->a->cx, (ac_place){.file = t->a->source.path}, E0304,
+                 "the first dimension of '%s' %s is no batch of %lld samples", x->name, ac_tensor_str(&t->a->cx, x),
+                 (long long)t->batch);
+        return ac_help(&t->a->cx, "--batch %lld", (long long)(x->rank ? x->dim[0] : 1));
+    }
+    return ac_npy_fits(&t->a->cx, &batch, x, s->option);
+}
+
+int ac_samples_bind(ac_training *t)
+{
+    arenac *a = t->a;
+    const ac_graph *g = a->lowering->graph;
+    int status = AC_OK;
+    for (int32_t i = 0; i < g->input.n; i++) {
+        const ac_tensor *x = g->input.item[i];
+        bool given = x == t->step.rate;
+        if (given)
+            t->rate_io = &a->module->input[i];
+        for (int32_t k = 0; k < t->n_samples; k++) {
+            ac_samples *s = &t->samples[k];
+            if (s->input != i && !(s->input < 0 && x == t->step.target))
+                continue;
+            given = true;
+            s->io = &a->module->input[i];
+            status = check(t, s, x) == AC_OK ? status : AC_FAIL;
+        }
+        if (!given) {
+            ac_error(&a->cx, (ac_place){.file = a->source.path}, E0304, "input %d '%s' %s is not given", i, x->name,
+                     ac_tensor_str(&a->cx, x));
+            status = ac_help(&a->cx, "--data %d=FILE.npy", i);
+        }
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ order */
+
+static uint64_t random_of(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* A permutation of the samples, of seed and epoch alone. */
+static void shuffle(ac_training *t, uint64_t seed, int64_t epoch)
+{
+    uint64_t state = seed * 0xd1342543de82ef95u + (uint64_t)epoch;
+    for (int64_t i = 0; i < t->rows; i++)
+        t->order[i] = i;
+    for (int64_t i = t->rows - 1; i > 0; i--) {
+        const int64_t k = (int64_t)(random_of(&state) % (uint64_t)(i + 1)), row = t->order[i];
+        t->order[i] = t->order[k];
+        t->order[k] = row;
+    }
+    t->epoch = epoch;
+}
+
+static int64_t row_of(ac_training *t, int64_t sample)
+{
+    if (!t->order)
+        return sample % t->rows;
+    if (sample / t->rows != t->epoch)
+        shuffle(t, t->seed, sample / t->rows);
+    return t->order[sample % t->rows];
+}
+
+void ac_samples_fill(ac_training *t, int64_t step)
+{
+    for (int64_t i = 0; i < t->batch; i++) {
+        const int64_t row = row_of(t, step * t->batch + i);
+        for (int32_t k = 0; k < t->n_samples; k++) {
+            const ac_samples *s = &t->samples[k];
+            memcpy(ac_session_at(&t->a->session, s->io) + i * s->row_bytes, s->array.data + row * s->row_bytes,
+                   (size_t)s->row_bytes);
+        }
+    }
+}
+
+void ac_samples_close(ac_training *t)
+{
+    for (int32_t k = 0; k < t->n_samples; k++)
+        ac_npy_close(&t->samples[k].array);
+    t->n_samples = 0;
+}

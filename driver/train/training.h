@@ -1,0 +1,43 @@
+/* training.h - the verb train: what its options say, samples, the loop over steps, and what is written at the end. For
+ * driver/train/ only. */
+#ifndef AC_DRIVER_TRAIN_TRAINING_H
+#define AC_DRIVER_TRAIN_TRAINING_H
+#include "driver/stage.h"
+#include "ir/train/train.h"
+
+/* An array of samples, and the input of the step that takes `batch` of its rows. */
+typedef struct ac_samples {
+    ac_npy array;
+    const char *option; /* as messages call it */
+    int32_t input;      /* of the model's graph; -1: the target */
+    const ac_io *io;    /* after compile */
+    int64_t row_bytes;
+} ac_samples;
+
+typedef struct ac_training {
+    arenac *a;
+    ac_train_spec spec;
+    ac_train_step step;
+    ac_samples *samples;
+    int32_t n_samples;
+    int64_t rows, batch, steps, first; /* first: the step that comes next */
+    double rate;
+    const ac_io *rate_io;
+    const ac_io **weight_io, **slot_io; /* by weight and slot of the step */
+    ac_sink *log;
+    double loss, seconds;
+    int64_t done;   /* steps of this run */
+    int64_t *order; /* of the samples in this epoch; NULL: the file's */
+    uint64_t seed;  /* of the orders */
+    int64_t epoch;  /* that `order` is of; -1: none */
+} ac_training;
+
+int ac_training_options(ac_training *t); /* training_options.c: what they say, and what is missing */
+int ac_samples_open(ac_training *t);     /* samples.c */
+int ac_samples_bind(ac_training *t);     /* after compile */
+void ac_samples_fill(ac_training *t, int64_t step);
+void ac_samples_close(ac_training *t);
+int ac_training_run(ac_training *t);  /* loop.c */
+int ac_trained_write(ac_training *t); /* trained.c: -o */
+
+#endif

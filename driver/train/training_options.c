@@ -1,0 +1,106 @@
+/* training_options.c - what the options of the verb train say, and what must be said. */
+#include "driver/train/training.h"
+
+#include <string.h>
+
+static const ac_place HERE = {.file = "arenac"};
+
+static int missing(ac_ctx *cx, const char *option, const char *argument, const char *what)
+{
+    ac_error(cx, HERE, E0501, "train needs --%s: %s", option, what);
+    return ac_help(cx, "--%s %s", option, argument);
+}
+
+static int check_given(arenac *a)
+{
+    const ac_options *o = &a->opt;
+    ac_ctx *cx = &a->cx;
+    if (!o->data.n)
+        return missing(cx, "data", "INPUT=x.npy", "the samples");
+    if (!o->loss)
+        return missing(cx, "loss", "cross_entropy", "what is to become small");
+    if (!o->optimizer)
+        return missing(cx, "optimizer", "adam", "how weights change");
+    if (o->lr < 0)
+        return missing(cx, "lr", "0.001", "the learning rate");
+    if (o->batch < 0)
+        return missing(cx, "batch", "32", "the samples of a step");
+    if (o->steps < 0 && o->epochs < 0)
+        return missing(cx, "steps", "1000", "how long (or --epochs)");
+    if (o->steps >= 0 && o->epochs >= 0)
+        return ac_error(cx, HERE, E0501, "--steps and --epochs cannot be used together");
+    if (!o->trained)
+        return missing(cx, "trained", "OUT.onnx", "where the trained model goes (-o)");
+    return AC_OK;
+}
+
+static double given_or(double given, double otherwise)
+{
+    return given >= 0 ? given : otherwise;
+}
+
+static int check_ranges(arenac *a, const ac_train_spec *s)
+{
+    if (s->beta1 >= 1 || s->beta2 >= 1)
+        return ac_error(&a->cx, HERE, E0501, "bad argument '%g' of --%s, expected less than 1",
+                        s->beta1 >= 1 ? s->beta1 : s->beta2, s->beta1 >= 1 ? "beta1" : "beta2");
+    if (s->momentum >= 1)
+        return ac_error(&a->cx, HERE, E0501, "bad argument '%g' of --momentum, expected less than 1", s->momentum);
+    return AC_OK;
+}
+
+/* Targets are of one type of the step: whatever integers for classes. */
+static int target_type(arenac *a, ac_train_spec *s)
+{
+    ac_npy y;
+    const char *given = a->opt.train_target;
+    if (s->loss == AC_LOSS_NAMED) {
+        if (!given)
+            return AC_OK;
+        return ac_error(&a->cx, HERE, E0501, "--target does not go with a loss that is an output: it is an input");
+    }
+    if (!given)
+        return missing(&a->cx, "target", "y.npy", "what the output should be");
+    const char *eq = strchr(given, '=');
+    AC_TRY(ac_npy_read(&a->cx, eq ? eq + 1 : given, &y));
+    const bool ints = y.descr[1] == 'i' || y.descr[1] == 'u';
+    s->target = AC_NONE;
+    if (s->loss == AC_LOSS_CROSS_ENTROPY)
+        s->target = !ints                        ? AC_F32
+                    : !strcmp(y.descr + 1, "i8") ? AC_I64
+                    : !strcmp(y.descr + 1, "i4") ? AC_I32
+                    : !strcmp(y.descr + 1, "u1") ? AC_U8
+                                                 : AC_I64;
+    ac_npy_close(&y);
+    return AC_OK;
+}
+
+int ac_training_options(ac_training *t)
+{
+    arenac *a = t->a;
+    const ac_options *o = &a->opt;
+    ac_train_spec *s = &t->spec;
+    AC_TRY(check_given(a));
+    const bool known = ac_optimizer_find(o->optimizer, &s->optimizer);
+    if (!ac_loss_find(o->loss, &s->loss)) {
+        s->loss = AC_LOSS_NAMED;
+        s->loss_name = o->loss;
+    }
+    const bool adamw = s->optimizer == AC_ADAMW, rms = s->optimizer == AC_RMSPROP, grad = s->optimizer == AC_ADAGRAD;
+    const bool moves = s->optimizer == AC_MOMENTUM || s->optimizer == AC_NESTEROV;
+    s->output = o->train_output;
+    s->momentum = given_or(o->momentum, moves ? 0.9 : 0);
+    s->weight_decay = given_or(o->weight_decay, adamw ? 0.01 : 0);
+    s->beta1 = given_or(o->beta1, 0.9);
+    s->beta2 = given_or(o->beta2, rms ? 0.99 : 0.999);
+    s->eps = given_or(o->eps, grad ? 1e-10 : 1e-8);
+    s->clip_norm = given_or(o->clip_norm, 0);
+    s->freeze = o->freeze.item;
+    s->n_freeze = o->freeze.n;
+    s->only = o->train_only.item;
+    s->n_only = o->train_only.n;
+    t->rate = o->lr;
+    t->batch = o->batch;
+    AC_TRY(target_type(a, s));
+    return known ? check_ranges(a, s) : AC_FAIL;
+}

@@ -1,0 +1,83 @@
+/* verb.c - the verb train: a step of the model is compiled, run over samples, and its weights are written. */
+#include "driver/train/training.h"
+#include "driver/verbs.h"
+
+#include "ir/train/train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Weights become state. */
+static int open_weights(void *with, ac_ctx *cx, ac_graph *g)
+{
+    ac_training *t = with;
+    const ac_imported *m = t->a->model;
+    return ac_train_weights(cx, g, m->running.item, m->running.n, &t->step);
+}
+
+/* First values lie elsewhere: the code of the step does not hold them. */
+static int grow(void *with, ac_ctx *cx, ac_graph *g)
+{
+    ac_training *t = with;
+    AC_TRY(ac_train_grow(cx, g, &t->step));
+    for (int32_t i = 0; i < t->step.weight.n; i++)
+        t->step.weight.item[i].state->data = NULL;
+    return AC_OK;
+}
+
+static int prepare(ac_training *t, const char *const *path, int32_t n)
+{
+    arenac *a = t->a;
+    AC_TRY(ac_training_options(t));
+    AC_TRY(ac_session_check(&a->cx, a->opt.backend));
+    t->step.spec = &t->spec;
+    a->purpose = AC_FOR_RUNNING;
+    a->trains = true;
+    a->before = open_weights;
+    a->grow = grow;
+    a->grow_with = t;
+    AC_TRY(ac_source_open(a, path, n));
+    AC_TRY(ac_read_model(a));
+    AC_TRY(ac_check_weights(a));
+    AC_TRY(ac_samples_open(t));
+    const int64_t per_epoch = (t->rows + t->batch - 1) / t->batch;
+    t->steps = a->opt.steps >= 0 ? a->opt.steps : a->opt.epochs * per_epoch;
+    if (!ac_is(a->opt.shuffle, "off")) {
+        char *end;
+        t->seed = strtoull(a->opt.shuffle, &end, 10);
+        if (*end)
+            return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+                            "bad argument '%s' of --shuffle, expected off or a number", a->opt.shuffle);
+        t->order = AC_NEW_N(a->cx.region, int64_t, t->rows);
+        t->epoch = -1;
+    }
+    return AC_OK;
+}
+
+static int train(ac_training *t, const char *const *path, int32_t n)
+{
+    arenac *a = t->a;
+    AC_TRY(prepare(t, path, n));
+    AC_TRY(ac_compile(a));
+    AC_TRY(ac_samples_bind(t));
+    if (a->opt.verbose)
+        ac_report_put(a, ac_output_new(a, "-"));
+    AC_TRY(ac_load(a));
+    t->log = a->opt.log ? ac_output_new(a, a->opt.log) : NULL;
+    AC_TRY(ac_training_run(t));
+    return ac_trained_write(t);
+}
+
+static int train_verb(arenac *a, const char *const *path, int32_t n)
+{
+    ac_training *t = AC_NEW(a->cx.region, ac_training);
+    t->a = a;
+    const int status = train(t, path, n);
+    ac_samples_close(t);
+    return status;
+}
+
+int arenac_verb_train(arenac *a, const char *const *path, int32_t n)
+{
+    return ac_verb_guard(a, train_verb, path, n);
+}

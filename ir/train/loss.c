@@ -1,0 +1,154 @@
+/* loss.c - losses and their gradients by the model's output, in closed form. */
+#include "ir/train/make.h"
+
+#include <string.h>
+
+static const char *const NAMES[] = {"cross_entropy", "mse", "l1", "huber", "bce_with_logits"};
+enum { N_NAMES = sizeof NAMES / sizeof *NAMES };
+
+const char *ac_loss_name(ac_loss l)
+{
+    return (int)l < N_NAMES ? NAMES[l] : "an output";
+}
+
+bool ac_loss_find(const char *name, ac_loss *out)
+{
+    for (int i = 0; i < N_NAMES; i++)
+        if (!strcmp(name, NAMES[i])) {
+            *out = (ac_loss)i;
+            return true;
+        }
+    return false;
+}
+
+/* What one loss needs. */
+typedef struct work {
+    const ac_maker *m;
+    ac_tensor *x, *y; /* output and target, of one type and shape (cross_entropy: y are probabilities) */
+    double n;         /* the loss is a mean of so many */
+    ac_tensor *loss, *dx;
+} work;
+
+#define OP1(op, x)    ac_tr_1(w->m, AC_OP_##op, x)
+#define OP2(op, x, y) ac_tr_2(w->m, AC_OP_##op, x, y)
+#define BY(x, v)      ac_tr_scale(w->m, x, v)
+
+static void squares(work *w)
+{
+    ac_tensor *d = OP2(SUB, w->x, w->y);
+    w->loss = BY(ac_tr_sum(w->m, OP1(SQUARE, d)), 1 / w->n);
+    w->dx = BY(d, 2 / w->n);
+}
+
+static void distances(work *w)
+{
+    ac_tensor *d = OP2(SUB, w->x, w->y);
+    w->loss = BY(ac_tr_sum(w->m, OP1(ABS, d)), 1 / w->n);
+    w->dx = BY(OP1(SIGN, d), 1 / w->n);
+}
+
+/* d^2 / 2 below 1, |d| - 1/2 above: c * (d - c / 2) with c = d within -1..1 */
+static void huber(work *w)
+{
+    ac_tensor *d = OP2(SUB, w->x, w->y), *c = OP1(RELU_N1_TO_1, d);
+    w->loss = BY(ac_tr_sum(w->m, OP2(MUL, c, OP2(SUB, d, BY(c, 0.5)))), 1 / w->n);
+    w->dx = BY(c, 1 / w->n);
+}
+
+/* max(x, 0) - x * y + log(1 + exp(-|x|)) */
+static void binary(work *w)
+{
+    ac_tensor *far = OP1(LOG, ac_tr_shift(w->m, OP1(EXP, OP1(NEG, OP1(ABS, w->x))), 1));
+    ac_tensor *near = OP2(SUB, OP1(RELU, w->x), OP2(MUL, w->x, w->y));
+    w->loss = BY(ac_tr_sum(w->m, OP2(ADD, near, far)), 1 / w->n);
+    w->dx = BY(OP2(SUB, OP1(LOGISTIC, w->x), w->y), 1 / w->n);
+}
+
+/* - y * log_softmax(x); probabilities y add up to 1. */
+static void entropy(work *w)
+{
+    ac_tensor *p = OP1(LOG_SOFTMAX, w->x);
+    w->loss = BY(ac_tr_sum(w->m, OP2(MUL, p, w->y)), -1 / w->n);
+    w->dx = BY(OP2(SUB, OP1(EXP, p), w->y), 1 / w->n);
+}
+
+/* Class ids as probabilities: 1 where the number along the last dimension is the id. */
+static ac_tensor *one_hot(const ac_maker *m, const ac_tensor *x, ac_tensor *y)
+{
+    const int64_t n = x->dim[x->rank - 1];
+    int64_t dim[AC_MAX_RANK];
+    int32_t *id = AC_NEW_N(m->cx->region, int32_t, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        id[i] = (int32_t)i;
+    for (int32_t d = 0; d + 1 < x->rank; d++)
+        dim[d] = x->dim[d];
+    dim[x->rank - 1] = 1;
+    y = ac_tr_reshape(m, ac_tr_cast(m, y, AC_I32), x->rank, dim);
+    ac_tensor *all = ac_tensor_const(m->g, "classes", AC_I32, 1, &n, id);
+    return ac_tr_cast(m, ac_tr_2(m, AC_OP_EQUAL, y, all), x->dtype);
+}
+
+/* The target as an input of the step. */
+static void open_target(const ac_maker *m, ac_train_step *s)
+{
+    const ac_tensor *x = s->output;
+    const bool classes = s->spec->loss == AC_LOSS_CROSS_ENTROPY;
+    ac_dtype type = s->spec->target;
+    if (type == AC_NONE)
+        type = classes ? AC_I64 : x->dtype;
+    const int32_t rank = classes && ac_dtype_is_int(type) ? x->rank - 1 : x->rank;
+    s->target = ac_tensor_new(m->g, "target", type, rank, x->dim);
+    s->target->input = true;
+    ac_push(m->cx->region, &m->g->input, s->target);
+}
+
+static int named_loss(const ac_maker *m, ac_train_step *s, ac_tensor **cotangent)
+{
+    s->loss = s->output;
+    if (ac_tensor_count(s->loss) != 1)
+        return ac_error(m->cx, (ac_place){.file = m->g->file}, E0110,
+                        "output '%s' %s cannot be the loss: it is no number", s->loss->name,
+                        ac_tensor_str(m->cx, s->loss));
+    *cotangent = ac_tr_number(m, 1);
+    return AC_OK;
+}
+
+int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotangent)
+{
+    const ac_maker m = {cx, g, "loss"};
+    ac_tensor *x = s->output;
+    const ac_loss kind = s->spec->loss;
+    if (x->dtype != AC_F32)
+        return ac_error(cx, (ac_place){.file = g->file}, E0110, "output '%s' %s has no loss: it is not f32", x->name,
+                        ac_tensor_str(cx, x));
+    if (kind == AC_LOSS_NAMED)
+        return named_loss(&m, s, cotangent);
+    if (kind == AC_LOSS_CROSS_ENTROPY && x->rank < 1)
+        return ac_error(cx, (ac_place){.file = g->file}, E0110, "output '%s' has no dimension of classes", x->name);
+    open_target(&m, s);
+    work w = {.m = &m, .x = x, .y = s->target, .n = (double)ac_tensor_count(x)};
+    switch (kind) {
+    case AC_LOSS_CROSS_ENTROPY:
+        w.n /= (double)x->dim[x->rank - 1];
+        w.y = ac_dtype_is_int(s->target->dtype) ? one_hot(&m, x, w.y) : w.y;
+        entropy(&w);
+        break;
+    case AC_LOSS_MSE:
+        squares(&w);
+        break;
+    case AC_LOSS_L1:
+        distances(&w);
+        break;
+    case AC_LOSS_HUBER:
+        huber(&w);
+        break;
+    case AC_LOSS_BCE:
+        binary(&w);
+        break;
+    case AC_LOSS_NAMED:
+        break;
+    }
+    s->loss = w.loss;
+    *cotangent = w.dx;
+    return w.loss && w.dx ? AC_OK : AC_FAIL;
+}

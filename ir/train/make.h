@@ -1,0 +1,26 @@
+/* make.h - nodes of a training step, by name of what they are for. Operands may be NULL: something before has failed
+ * and was reported, and so is the result. For ir/train/ only. */
+#ifndef AC_IR_TRAIN_MAKE_H
+#define AC_IR_TRAIN_MAKE_H
+#include "ir/train/train.h"
+
+typedef struct ac_maker {
+    ac_ctx *cx;
+    ac_graph *g;
+    const char *name; /* of the nodes, and what names of tensors begin with */
+} ac_maker;
+
+ac_tensor *ac_tr_op(const ac_maker *m, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs);
+ac_tensor *ac_tr_1(const ac_maker *m, ac_op op, ac_tensor *x);
+ac_tensor *ac_tr_2(const ac_maker *m, ac_op op, ac_tensor *x, ac_tensor *y);
+ac_tensor *ac_tr_number(const ac_maker *m, double v); /* f32 scalar */
+ac_tensor *ac_tr_scale(const ac_maker *m, ac_tensor *x, double v);
+ac_tensor *ac_tr_shift(const ac_maker *m, ac_tensor *x, double v);
+ac_tensor *ac_tr_sum(const ac_maker *m, ac_tensor *x); /* of all elements: a scalar */
+ac_tensor *ac_tr_reshape(const ac_maker *m, ac_tensor *x, int32_t rank, const int64_t *dim);
+ac_tensor *ac_tr_cast(const ac_maker *m, ac_tensor *x, ac_dtype to);
+/* State gets the value x; what comes back is x as it lies there. */
+ac_tensor *ac_tr_assign(const ac_maker *m, ac_tensor *state, ac_tensor *x);
+ac_tensor *ac_tr_state(const ac_maker *m, const char *name, int32_t rank, const int64_t *dim); /* f32, zeros */
+
+#endif

@@ -1,0 +1,83 @@
+/* products.c - products with weights that change, as operators whose loops do not expect constants. */
+#include "ir/train/make.h"
+
+static ac_tensor *activated(const ac_maker *m, ac_act act, ac_tensor *x)
+{
+    switch (act) {
+    case AC_ACT_RELU:
+        return ac_tr_1(m, AC_OP_RELU, x);
+    case AC_ACT_RELU_N1_TO_1:
+        return ac_tr_1(m, AC_OP_RELU_N1_TO_1, x);
+    case AC_ACT_RELU6:
+        return ac_tr_1(m, AC_OP_RELU6, x);
+    case AC_ACT_TANH:
+        return ac_tr_1(m, AC_OP_TANH, x);
+    case AC_ACT_NONE:
+    case AC_ACT_COUNT:
+        break;
+    }
+    return x;
+}
+
+static bool fits(const ac_node *n)
+{
+    return n->op == AC_OP_FULLY_CONNECTED && !n->n_fused && n->in[0]->dtype == AC_F32 && n->in[1]->dtype == AC_F32 &&
+           !ac_tensor_is_const(n->in[1]) && n->in[1]->rank == 2;
+}
+
+/* y becomes what v is, of which nothing else knows yet. */
+static void take_place(ac_tensor *v, ac_tensor *y)
+{
+    v->def->out[0] = y;
+    y->def = v->def;
+    v->def = NULL;
+}
+
+/* readers: of the weights. */
+static int rewrite(ac_ctx *cx, ac_graph *g, const ac_node *n, int32_t readers)
+{
+    const ac_maker m = {cx, g, n->name};
+    ac_tensor *x = n->in[0], *w = n->in[1], *bias = ac_node_in(n, 2), *y = n->out[0];
+    static const int64_t TURN[] = {1, 0};
+    const int64_t k = w->dim[1], rows = k ? ac_tensor_count(x) / k : 0;
+    ac_attrs a, turn;
+    ac_attrs_init(AC_OP_BATCH_MATMUL, &a);
+    ac_attrs_init(AC_OP_TRANSPOSE, &turn);
+    turn.perm.perm = (ac_ints){2, TURN};
+    if (readers == 1)
+        w = ac_tr_op(&m, AC_OP_TRANSPOSE, &w, 1, &turn);
+    else
+        a.matmul.adj_y = true;
+    if (x->rank != 2 || x->dim[1] != k)
+        x = ac_tr_reshape(&m, x, 2, (int64_t[]){rows, k});
+    ac_tensor *v = ac_tr_op(&m, AC_OP_BATCH_MATMUL, (ac_tensor *[]){x, w}, 2, &a);
+    v = activated(&m, n->attrs.dense.act, bias ? ac_tr_2(&m, AC_OP_ADD, v, bias) : v);
+    if (v && !ac_tensor_same_shape(v, y))
+        v = ac_tr_reshape(&m, v, y->rank, y->dim);
+    if (!v)
+        return AC_FAIL;
+    take_place(v, y);
+    return AC_OK;
+}
+
+/* before:  %y = fully_connected %x %w %b            w is state
+ * after:   %t = transpose %w   %p = batch_matmul %x %t   %y = add %p %b
+ *
+ * Then the state is kept transposed (step.c): rows of x meet it in the order of its bytes, also in its gradient.
+ * Weights with several readers stay as they are, and the product transposes them each time. */
+int ac_train_products(ac_ctx *cx, ac_graph *g)
+{
+    const int32_t n = g->node.n, *uses = ac_graph_uses(g, cx->region);
+    ac_node **old = ac_copy(cx->region, g->node.item, (size_t)(n + 1) * sizeof *old);
+    g->node.n = 0;
+    for (int32_t i = 0; i < n; i++) {
+        ac_node *one = old[i];
+        if (!fits(one)) {
+            ac_push(g->region, &g->node, one);
+            continue;
+        }
+        one->out[0]->def = NULL;
+        AC_TRY(rewrite(cx, g, one, uses[one->in[1]->id]));
+    }
+    return AC_OK;
+}

@@ -1,0 +1,305 @@
+/* step.c - a model becomes a step of training; see train.h. */
+#include "ir/grad/grad.h"
+#include "ir/train/make.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ which constants train */
+
+/* '*' stands for any text. */
+static bool matches(const char *pattern, const char *name)
+{
+    while (*pattern && *pattern != '*') {
+        if (*pattern++ != *name++)
+            return false;
+    }
+    if (!*pattern)
+        return !*name;
+    for (;; name++) {
+        if (matches(pattern + 1, name))
+            return true;
+        if (!*name)
+            return false;
+    }
+}
+
+static bool listed(const char *const *list, int32_t n, const char *name)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (matches(list[i], name))
+            return true;
+    return false;
+}
+
+/* Is t read as an operand of loops, by a node that computes floats? */
+static bool *find_read(const ac_graph *g, ac_region *r)
+{
+    bool *read = AC_NEW_N(r, bool, g->tensor.n + 1);
+    for (int32_t i = 0; i < g->node.n; i++) {
+        const ac_node *n = g->node.item[i];
+        for (int32_t k = 0; k < n->n_in; k++)
+            if (n->in[k] && !(ac_ops[n->op].static_in & AC_IN(k)))
+                read[n->in[k]->id] = true;
+    }
+    return read;
+}
+
+/* Formats that do not say which of their constants are weights: all but single numbers. */
+static void mark(const ac_graph *g)
+{
+    bool any = false;
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        any |= g->tensor.item[i]->weight;
+    for (int32_t i = 0; i < g->tensor.n && !any; i++) {
+        ac_tensor *t = g->tensor.item[i];
+        t->weight = ac_tensor_is_const(t) && t->dtype == AC_F32 && ac_tensor_count(t) > 1;
+    }
+}
+
+static int to_state(ac_ctx *cx, ac_tensor *t, bool running, ac_train_step *s)
+{
+    const void *data = ac_tensor_force(cx, t);
+    if (!data)
+        return AC_FAIL;
+    ac_train_weight w = {
+        .name = t->name, .state = t, .dtype = t->dtype, .rank = t->rank, .first = data, .running = running};
+    memcpy(w.dim, t->dim, sizeof w.dim);
+    t->weight = false;
+    t->state = true;
+    ac_push(cx->region, &s->weight, w);
+    return AC_OK;
+}
+
+static bool is_running(const ac_train_step *s, const ac_tensor *t)
+{
+    for (int32_t i = 0; i < s->n_running; i++)
+        if (s->running[i].running == t)
+            return true;
+    return false;
+}
+
+static int no_weights(ac_ctx *cx, const ac_graph *g, int32_t frozen)
+{
+    if (!frozen) {
+        ac_error(cx, (ac_place){.file = g->file}, E0110, "the model has no float weights: there is nothing to train");
+        return ac_help(cx, "integer weights do not train; convert the model from its floats");
+    }
+    ac_error(cx, (ac_place){.file = g->file}, E0110, "all %d weights are frozen: there is nothing to train", frozen);
+    return ac_help(cx, "--freeze and --train-only take names with *");
+}
+
+/* Made before the passes, which may put other nodes in the place of those that compute the statistics. */
+static int follow_statistics(ac_ctx *cx, ac_graph *g, const ac_train_step *s)
+{
+    for (int32_t i = 0; i < s->n_running; i++) {
+        const ac_running *r = &s->running[i];
+        const ac_maker m = {cx, g, ac_internf(cx, "update of %s", r->running->name)};
+        if (!r->running->state)
+            continue;
+        ac_tensor *now = ac_tr_scale(&m, r->batch, 1 - r->momentum);
+        if (!ac_tr_assign(&m, r->running, ac_tr_2(&m, AC_OP_ADD, ac_tr_scale(&m, r->running, r->momentum), now)))
+            return AC_FAIL;
+    }
+    return AC_OK;
+}
+
+int ac_train_weights(ac_ctx *cx, ac_graph *g, const ac_running *running, int32_t n_running, ac_train_step *s)
+{
+    const ac_train_spec *o = s->spec;
+    ac_region *tmp = ac_region_open(&cx->heap);
+    const bool *read = find_read(g, tmp);
+    int32_t trained = 0, frozen = 0;
+    int status = AC_OK;
+    s->running = running;
+    s->n_running = n_running;
+    mark(g);
+    for (int32_t i = 0; i < g->tensor.n && status == AC_OK; i++) {
+        ac_tensor *t = g->tensor.item[i];
+        if (!t->weight || !ac_tensor_is_const(t))
+            continue;
+        const bool kept = is_running(s, t);
+        t->weight = false;
+        if (!kept && (!read[i] || t->dtype != AC_F32))
+            continue;
+        if (!kept && (listed(o->freeze, o->n_freeze, t->name) || (o->n_only && !listed(o->only, o->n_only, t->name)))) {
+            frozen++;
+            continue;
+        }
+        trained += !kept;
+        status = to_state(cx, t, kept, s);
+    }
+    ac_region_close(tmp);
+    AC_TRY(status);
+    return trained ? follow_statistics(cx, g, s) : no_weights(cx, g, frozen);
+}
+
+/* ------------------------------------------------------------------ layouts */
+
+/* The only node that reads t; NULL: none, or several. */
+static ac_node *only_reader(const ac_graph *g, const ac_tensor *t)
+{
+    ac_node *found = NULL;
+    for (int32_t i = 0; i < g->node.n; i++) {
+        ac_node *n = g->node.item[i];
+        for (int32_t k = 0; k < n->n_in; k++)
+            if (n->in[k] == t) {
+                if (found)
+                    return NULL;
+                found = n;
+            }
+    }
+    return t->output ? NULL : found;
+}
+
+static void turn(const uint8_t *from, uint8_t *to, size_t size, const ac_train_move *m, bool back)
+{
+    int64_t stride[AC_MAX_RANK], at[AC_MAX_RANK] = {0}, count = 1;
+    for (int32_t d = m->rank - 1; d >= 0; count *= m->dim[d--])
+        stride[d] = count;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t k = 0;
+        for (int32_t d = 0; d < m->rank; d++)
+            k += at[d] * stride[m->perm[d]];
+        memcpy(to + (size_t)(back ? k : i) * size, from + (size_t)(back ? i : k) * size, size);
+        for (int32_t d = m->rank - 1; d >= 0 && ++at[d] == m->dim[m->perm[d]]; d--)
+            at[d] = 0;
+    }
+}
+
+static const void *turned(ac_ctx *cx, const ac_train_weight *w, const ac_train_move *m, const void *data, bool back)
+{
+    const size_t bytes = (size_t)ac_dtype_size(w->dtype, ac_dim_product(m->dim, 0, m->rank));
+    uint8_t *out = ac_alloc(cx->region, bytes + 1);
+    turn(data, out, (size_t)ac_dtype_size(w->dtype, 1), m, back);
+    return out;
+}
+
+const void *ac_train_to_file(ac_ctx *cx, const ac_train_weight *w, const void *data)
+{
+    for (int32_t i = w->move.n - 1; i >= 0; i--)
+        data = turned(cx, w, &w->move.item[i], data, true);
+    return data;
+}
+
+const void *ac_train_to_step(ac_ctx *cx, const ac_train_weight *w, const void *data)
+{
+    for (int32_t i = 0; i < w->move.n; i++)
+        data = turned(cx, w, &w->move.item[i], data, false);
+    return data;
+}
+
+/* The permutation of a transpose; false: it is not known. */
+static bool perm_of(ac_ctx *cx, const ac_node *n, ac_train_move *m)
+{
+    ac_ints perm;
+    if (ac_node_ints(cx, n, 1, n->attrs.perm.perm, &perm) != AC_OK || perm.n != n->in[0]->rank)
+        return false;
+    m->rank = perm.n;
+    for (int32_t d = 0; d < perm.n; d++) {
+        m->perm[d] = (int32_t)perm.v[d];
+        m->dim[d] = n->in[0]->dim[d];
+    }
+    return true;
+}
+
+/* before:  state %w   %v = transpose %w   .. = conv_2d %x %v
+ * after:   state %v (called w)            .. = conv_2d %x %v */
+static bool move_layout(ac_ctx *cx, ac_graph *g, ac_train_weight *w)
+{
+    ac_tensor *t = w->state;
+    ac_node *n = only_reader(g, t);
+    if (!n || n->in[0] != t || n->n_out != 1 || n->out[0]->output ||
+        (n->op != AC_OP_TRANSPOSE && !(ac_ops[n->op].flags & OF_VIEW)) || n->out[0]->dtype != t->dtype)
+        return false;
+    ac_tensor *y = n->out[0];
+    ac_train_move m = {0};
+    if (n->op == AC_OP_TRANSPOSE) {
+        if (!perm_of(cx, n, &m))
+            return false;
+        ac_push(cx->region, &w->move, m);
+        w->first = turned(cx, w, &m, w->first, false);
+    }
+    ac_node_erase(n);
+    t->state = false;
+    t->name = ac_internf(cx, "%s_moved%d", t->name, w->move.n);
+    y->state = true;
+    y->data = w->first;
+    w->state = y;
+    return true;
+}
+
+static void move_layouts(ac_ctx *cx, ac_graph *g, ac_train_step *s)
+{
+    for (int32_t i = 0; i < s->weight.n; i++) {
+        ac_train_weight *w = &s->weight.item[i];
+        bool moved = false;
+        while (!w->running && move_layout(cx, g, w))
+            moved = true;
+        if (moved)
+            w->state->name = w->name;
+    }
+    ac_graph_sweep(g);
+    ac_graph_renumber(g);
+}
+
+/* ------------------------------------------------------------------ the step */
+
+static int find_output(ac_ctx *cx, const ac_graph *g, ac_train_step *s)
+{
+    enum { SHOWN = 16 };
+    const char *name = s->spec->loss == AC_LOSS_NAMED ? s->spec->loss_name : s->spec->output;
+    for (int32_t i = 0; i < g->output.n; i++)
+        if (name ? !strcmp(g->output.item[i]->name, name) : g->output.n == 1)
+            s->output = g->output.item[i];
+    if (s->output)
+        return AC_OK;
+    if (name)
+        ac_error(cx, (ac_place){.file = g->file}, E0110, "'%s' is neither a loss nor an output of the model", name);
+    else
+        ac_error(cx, (ac_place){.file = g->file}, E0110,
+                 "the model has %d outputs: --output NAME says which is trained", g->output.n);
+    for (int32_t i = 0; i < g->output.n && i < SHOWN; i++)
+        ac_detail(cx, "%s  %s", g->output.item[i]->name, ac_tensor_str(cx, g->output.item[i]));
+    return AC_FAIL;
+}
+
+/* Weights that the output depends on get their gradients; the others stay as they are. */
+static int add_gradients(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor *cotangent, ac_tensor **grad)
+{
+    const int32_t n = s->weight.n;
+    ac_tensor **wrt = AC_NEW_N(cx->region, ac_tensor *, n + 1), **found = AC_NEW_N(cx->region, ac_tensor *, n + 1);
+    int32_t n_wrt = 0, some = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (!s->weight.item[i].running)
+            wrt[n_wrt++] = s->weight.item[i].state;
+    AC_TRY(ac_grad(cx, g, &s->output, &cotangent, 1, wrt, n_wrt, found));
+    for (int32_t i = 0, k = 0; i < n; i++) {
+        grad[i] = s->weight.item[i].running ? NULL : found[k++];
+        some += grad[i] != NULL;
+    }
+    return some ? AC_OK
+                : ac_error(cx, (ac_place){.file = g->file}, E0110, "output '%s' depends on no weight that trains",
+                           s->output->name);
+}
+
+int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s)
+{
+    ac_tensor *cotangent = NULL, **grad = AC_NEW_N(cx->region, ac_tensor *, s->weight.n + 1);
+    AC_TRY(find_output(cx, g, s));
+    AC_TRY(ac_train_products(cx, g));
+    move_layouts(cx, g, s);
+    AC_TRY(ac_train_loss(cx, g, s, &cotangent));
+    s->rate = ac_tensor_new(g, "lr", AC_F32, 0, NULL);
+    s->rate->input = true;
+    ac_push(cx->region, &g->input, s->rate);
+    AC_TRY(add_gradients(cx, g, s, cotangent, grad));
+    const int32_t first = g->node.n;
+    AC_TRY(ac_train_update(cx, g, s, grad));
+    ac_train_early(g, first);
+    for (int32_t i = 0; i < g->output.n; i++)
+        g->output.item[i]->output = false;
+    g->output.n = 0;
+    s->loss->output = true;
+    ac_push(cx->region, &g->output, s->loss);
+    return AC_OK;
+}

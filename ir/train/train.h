@@ -1,0 +1,93 @@
+/* train.h - a step of training as a graph: the model, a loss, gradients, and an optimizer that writes weights in place.
+ *
+ *     ac_train_step s = {.spec = &spec};
+ *     AC_TRY(ac_train_weights(cx, g, running, n_running, &s));     before the passes: weights become state
+ *     ... passes infer to pad ...
+ *     AC_TRY(ac_train_grow(cx, g, &s));                            loss, gradients, updates
+ *     ... passes from fold on ...
+ *
+ * Afterwards the graph's inputs are the model's, the target and the learning rate; its only output is the loss, before
+ * the update. State is the weights, the running statistics of normalisations, and what the optimizer keeps. A weight
+ * that is only read in another layout is kept in that (ac_train_to_file brings it back).
+ *
+ * Losses are means over all elements; cross_entropy: over all positions, classes along the last dimension, the target
+ * holds class ids (i32, i64) of the others, or probabilities of all. Optimizers are PyTorch's: sgd, momentum, nesterov,
+ * adam, adamw, rmsprop (beta2 is its alpha), adagrad.
+ *
+ * Errors: E0109 and those of shape rules; E0110 for a target that does not fit, no weights to train, a weight without
+ * gradient. Memory: the context's region. */
+#ifndef AC_IR_TRAIN_TRAIN_H
+#define AC_IR_TRAIN_TRAIN_H
+#include "ir/graph/graph.h"
+
+typedef enum ac_loss {
+    AC_LOSS_CROSS_ENTROPY,
+    AC_LOSS_MSE,
+    AC_LOSS_L1,
+    AC_LOSS_HUBER,
+    AC_LOSS_BCE,
+    AC_LOSS_NAMED
+} ac_loss;
+typedef enum ac_optimizer { AC_SGD, AC_MOMENTUM, AC_NESTEROV, AC_ADAM, AC_ADAMW, AC_RMSPROP, AC_ADAGRAD } ac_optimizer;
+
+typedef struct ac_train_spec {
+    ac_loss loss;
+    const char *loss_name; /* AC_LOSS_NAMED: the output that is the loss */
+    const char *output;    /* that the loss is of; NULL: the only one */
+    ac_dtype target;       /* type of the target; AC_NONE: i64 for cross_entropy, else the output's */
+    ac_optimizer optimizer;
+    double momentum, weight_decay, beta1, beta2, eps;
+    double clip_norm;                        /* of all gradients together; 0: none */
+    const char *const *freeze, *const *only; /* patterns with * of names; only, where there are any: nothing else */
+    int32_t n_freeze, n_only;
+} ac_train_spec;
+
+/* How a weight of the step lies, seen from the file: transposed by perm[] (its dimensions before: dim), then reshaped
+ * or transposed again. */
+typedef struct ac_train_move {
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    int32_t perm[AC_MAX_RANK];
+} ac_train_move;
+
+typedef struct ac_train_weight {
+    const char *name; /* the file's */
+    ac_tensor *state; /* in the step */
+    ac_dtype dtype;
+    int32_t rank; /* shape in the file */
+    int64_t dim[AC_MAX_RANK];
+    const void *first; /* its value in the file, as the step lays it out */
+    AC_VEC(ac_train_move) move;
+    bool running; /* a running statistic: no gradient */
+} ac_train_weight;
+
+typedef struct ac_train_step {
+    const ac_train_spec *spec;
+    AC_VEC(ac_train_weight) weight;
+    AC_VEC(ac_tensor *) slot; /* what the optimizer keeps; starts as zero */
+    const ac_running *running;
+    int32_t n_running;
+    ac_tensor *output, *target, *rate, *loss; /* target: NULL with AC_LOSS_NAMED */
+} ac_train_step;
+
+const char *ac_loss_name(ac_loss l);
+bool ac_loss_find(const char *name, ac_loss *out); /* not AC_LOSS_NAMED */
+bool ac_optimizer_find(const char *name, ac_optimizer *out);
+
+int ac_train_weights(ac_ctx *cx, ac_graph *g, const ac_running *running, int32_t n_running, ac_train_step *s);
+int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s);
+/* The value of a weight as the file lays it out, from that of the step, and back. */
+const void *ac_train_to_file(ac_ctx *cx, const ac_train_weight *w, const void *data);
+const void *ac_train_to_step(ac_ctx *cx, const ac_train_weight *w, const void *data);
+
+/* loss.c: of s->output; *cotangent: its gradient by s->output. */
+int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotangent);
+/* products.c: fully_connected of weights that change becomes batch_matmul. */
+int ac_train_products(ac_ctx *cx, ac_graph *g);
+/* early.c: nodes from number `first` on, the last ones, move up as far as what they read, and who else reads the state
+ * that they write, allow. */
+void ac_train_early(ac_graph *g, int32_t first);
+/* optimizer.c: the update of weights by their gradients (grad[i] is that of weight[i]; NULL: none). */
+int ac_train_update(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **grad);
+
+#endif

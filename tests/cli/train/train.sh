@@ -1,0 +1,142 @@
+#!/bin/sh
+# `arenac train`: losses and weights of every loss and optimizer are those of float64, with every backend; what is wrong
+# with a command line is said. usage: train.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+have_numpy || exit 77
+ref() {
+    "$py" "$src/tests/cli/train/train_reference.py" "$@" || fail "$*"
+}
+ref data
+cat >m.ag <<'E2'
+graph m {
+  input x: f32[4,6]
+  const w1: f32[5,6] = random 1 (-0.6, 0.6)
+  const b1: f32[5] = random 2 (-0.2, 0.2)
+  const w2: f32[3,5] = random 3 (-0.6, 0.6)
+  const b2: f32[3] = random 4 (-0.2, 0.2)
+  h = fully_connected(x, w1, b1)
+  a = tanh(h)
+  y = fully_connected(a, w2, b2)
+  output y
+}
+E2
+"$arenac" convert m.ag m.onnx || fail convert
+
+train() { # OPTION...
+    "$arenac" train m.onnx --data x=x.npy --batch 4 --log log.csv "$@"
+}
+train --target ids.npy --loss cross_entropy --optimizer sgd --lr 0 --steps 1 -o first.npz >/dev/null || fail "no step"
+
+# one LOSS OPTIMIZER TARGET OPTION...: seven steps, compared
+one() {
+    l=$1 o=$2 t=$3
+    shift 3
+    options=
+    for v in "$@"; do
+        case "$v" in --lr-schedule=*) key=schedule ;; *) key=$(echo "${v%%=*}" | sed 's/^--//; y/-/_/') ;; esac
+        options="$options $key=${v#*=}"
+    done
+    train --target "$t.npy" --loss "$l" --optimizer "$o" --lr 0.05 --steps 7 -o last.npz "$@" >out || fail "$l $o"
+    tail -n 1 out | grep -q '^steps=7 seconds=[0-9.]* steps_per_s=[0-9.e+]* loss=[0-9.e-]* peak_bytes=[0-9]*$' ||
+        fail "$(cat out)"
+    # shellcheck disable=SC2086
+    ref check "$l" "$o" 7 first.npz last.npz log.csv target="$t" $options
+}
+for o in sgd momentum nesterov adam adamw rmsprop adagrad; do
+    one cross_entropy $o ids
+    one mse $o reals --weight-decay=0.02
+done
+one cross_entropy sgd ids32
+one cross_entropy sgd shares
+one l1 momentum reals --momentum=0.5
+one huber rmsprop reals --momentum=0.9 --beta2=0.9
+one bce_with_logits adam shares --beta1=0.8 --beta2=0.95 --eps=1e-4
+one mse sgd reals --clip-norm=0.1
+one mse sgd reals --lr-schedule=cosine
+one mse sgd reals --lr-schedule=step
+
+# backends and threads; the same bits
+backends=eval
+! have_llvm || backends="$backends llvm"
+t="--target ids.npy --loss cross_entropy --optimizer adamw --lr 0.05 --steps 5 --exact"
+# shellcheck disable=SC2086
+train $t -o c.npz >/dev/null || fail c
+cp log.csv c.csv
+for b in $backends; do
+    # shellcheck disable=SC2086
+    train $t --backend $b -o b.npz >/dev/null || fail "$b"
+    cmp c.csv log.csv && cmp c.npz b.npz || fail "$b has other bits"
+done
+# shellcheck disable=SC2086
+train $t --threads 2 -o b.npz >/dev/null || fail "threads"
+cmp c.npz b.npz || fail "two threads have other bits"
+
+# what is frozen stays; patterns
+s="--target reals.npy --loss mse --optimizer sgd --lr 0.05 --steps 7"
+# shellcheck disable=SC2086
+train $s --freeze 'w*' -o last.npz >/dev/null || fail freeze
+"$py" - <<'E2' || fail "weights of a frozen layer changed"
+import numpy as np
+a, b = np.load("first.npz"), np.load("last.npz")
+assert sorted(b.files) == ["b1", "b2"], b.files
+assert not np.array_equal(a["b1"], b["b1"])
+E2
+# shellcheck disable=SC2086
+train $s --train-only '*2' --freeze 'b2' -o last.npz >/dev/null || fail only
+[ "$("$py" -c 'import numpy; print(*numpy.load("last.npz"))')" = w2 ] || fail "train-only"
+
+# the .onnx that is written is the file with other weights
+# shellcheck disable=SC2086
+train $s -o last.onnx >/dev/null && train $s -o last.npz >/dev/null || fail "onnx"
+[ "$(wc -c <last.onnx)" = "$(wc -c <m.onnx)" ] || fail "last.onnx has another size"
+"$arenac" train last.onnx --data x=x.npy --batch 4 --target reals.npy --loss mse --optimizer sgd --lr 0 --steps 1 \
+    -o again.npz >/dev/null || fail "last.onnx does not train"
+"$py" - <<'E2' || fail "last.onnx and last.npz differ"
+import numpy as np
+a, b = np.load("last.npz"), np.load("again.npz")
+assert all(np.array_equal(a[k], b[k]) for k in a.files)
+E2
+
+# orders: of the seed alone
+for seed in 3 3 4; do
+    # shellcheck disable=SC2086
+    train $s --shuffle $seed -o last.npz >/dev/null || fail shuffle
+    cksum <log.csv
+done | sort -u | wc -l | grep -q '^ *2$' || fail "the order does not follow the seed"
+expect 0 'steps=6' train --target reals.npy --loss mse --optimizer sgd --lr 0.1 --epochs 2 -o last.npz
+
+# what is wrong
+w() { # STATUS TEXT OPTION...
+    status=$1 text=$2
+    shift 2
+    expect "$status" "$text" "$arenac" train m.onnx --data x=x.npy --optimizer sgd --lr 0.1 --batch 4 --steps 1 \
+        -o no.onnx "$@"
+    [ ! -e no.onnx ] || fail "no.onnx is there all the same"
+}
+w 2 'train needs --loss'
+w 2 'train needs --target' --loss mse
+w 2 "bad argument 'adm' of --optimizer.*" --loss mse --target reals.npy --optimizer adm
+expect 2 "did you mean 'adam'" "$arenac" train m.onnx --optimizer adm
+w 2 "bad argument '-1' of --lr" --loss mse --lr -1
+w 2 "bad argument '1' of --momentum" --loss mse --target reals.npy --momentum 1
+w 1 "E0110.*'lost' is neither a loss nor an output" --loss lost
+w 2 "target" --loss mse --target ids.npy
+w 2 "cannot be used together" --loss mse --target reals.npy --epochs 1
+w 2 "no batch of 3 samples" --loss mse --target reals.npy --batch 3
+w 1 "E0110.*all 4 weights are frozen" --loss mse --target reals.npy --freeze '*'
+w 3 "no.npy" --loss mse --target no.npy
+w 2 "given twice" --loss mse --target reals.npy --data 0=x.npy
+w 2 "ends in none of" --loss mse --target reals.npy -o last.txt
+head -c 200 x.npy >half.npy
+w 2 "holds fewer elements" --loss mse --target half.npy
+"$py" -c 'import numpy as n; n.save("nine.npy", n.zeros((9, 3), "f4"))'
+w 2 "target has 9 samples" --loss mse --target nine.npy
+cat >ints.ag <<'E2'
+graph ints {
+  input x: f32[4,6]
+  y = tanh(x)
+  output y
+}
+E2
+expect 1 'no float weights' "$arenac" train ints.ag --data x=x.npy --optimizer sgd --lr 0.1 --batch 4 --steps 1 \
+    -o no.npz --loss mse --target x.npy
