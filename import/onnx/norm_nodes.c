@@ -245,15 +245,23 @@ static ac_tensor *along_channels(ac_onx_node *n, ac_tensor *p, int32_t rank)
     return rank < 2 ? p : ac_onx_reshape(n, p, rank - 1, dim);
 }
 
+/* The mean over the batch and over positions: first along the rows, so that fewer numbers are added to one sum, and
+ * less is rounded away. */
+static ac_tensor *mean_of_batch(ac_onx_node *n, ac_tensor *x)
+{
+    if (x && x->rank > 2)
+        x = MEAN(x, 1u << (x->rank - 1));
+    return x ? MEAN(x, ((1u << x->rank) - 1) & ~2u) : NULL;
+}
+
 /* In training: (x - mean) * scale / sqrt(var + epsilon) + B with mean and variance of the batch; the running variance
  * follows the unbiased one. */
 static int batch_norm_of_batch(ac_onx_node *n, double epsilon, double momentum)
 {
     ac_tensor *x = n->in[0];
-    const uint32_t axes = ((1u << x->rank) - 1) & ~2u;
     const int64_t count = ac_tensor_count(x) / x->dim[1];
-    ac_tensor *mean = MEAN(x, axes), *d = SUB(x, mean);
-    ac_tensor *var = MEAN(d ? ac_onx_1(n, AC_OP_SQUARE, d) : NULL, axes);
+    ac_tensor *mean = mean_of_batch(n, x), *d = SUB(x, mean);
+    ac_tensor *var = mean_of_batch(n, d ? ac_onx_1(n, AC_OP_SQUARE, d) : NULL);
     ac_tensor *inv = ac_onx_1(n, AC_OP_RSQRT, add_number(n, var, epsilon));
     ac_tensor *s = MUL(inv, along_channels(n, n->in[1], x->rank));
     ac_tensor *y = ADD(MUL(d, s), along_channels(n, n->in[2], x->rank));
