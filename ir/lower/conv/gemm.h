@@ -39,7 +39,8 @@ typedef struct ac_gemm_form {
     ac_gemm_cuts block; /* channel vectors -> blocks */
 } ac_gemm_form;
 
-/* Can node and target have register tiles with these runs? Constant weights and bias, vectors on the target. */
+/* Can node and target have register tiles with these runs? Constant weights (or f32) and bias, vectors on the
+ * target. */
 bool ac_gemm_fits(const ac_lower *L, const ac_channel *c);
 /* Number system and layout; the tile is not chosen yet. all: every tile takes every run, so that zero points may be
  * folded into the bias (u8 strips). */
@@ -52,7 +53,7 @@ int64_t ac_gemm_weight_bytes(const ac_gemm_form *f);
  * for: too large for the first cache, and not used so often that it does not count? */
 bool ac_gemm_weights_stream(const ac_lower *L, const ac_gemm_form *f);
 bool ac_gemm_weights_far(const ac_lower *L, const ac_gemm_form *f);
-/* The tables of c and the packed weights. Weights of a channel lie together: w[channel][run][k]. */
+/* The tables of c and the packed weights: a constant, or scratch that is packed when the step runs. Weights of a channel lie together: w[channel][run][k]. */
 int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c);
 /* Does a row have to be copied into a strip before the tile can read it (conversion, or reads past its end)? */
 bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c);

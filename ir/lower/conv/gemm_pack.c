@@ -61,6 +61,13 @@ int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c)
     const ac_rows rows = {runs * f->depth, runs * f->depth, 1};
     c->bias_first = c->kind == AC_MACS_F32 && !L->exact;
     ac_channel_tables(c, entries, f->group == 4 ? &rows : NULL, c->zx + offset(f));
+    if (!ac_tensor_is_const(c->w)) {
+        const int32_t to = ac_lo_scratch(L, "packed", f->w, entries * runs * steps * f->group);
+        for (int32_t s = 0; s < 2; s++)
+            if (f->block.count[s])
+                pack_blocks(L, to, f, c, s);
+        return to;
+    }
     ac_lower P;
     const int32_t to = ac_lo_pack_open(L, &P, "w", f->w, entries * runs * steps * f->group);
     for (int32_t s = 0; s < 2; s++)

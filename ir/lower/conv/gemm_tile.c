@@ -23,7 +23,7 @@ ac_gemm_cuts ac_gemm_cut(int64_t n, int64_t most)
 
 bool ac_gemm_fits(const ac_lower *L, const ac_channel *c)
 {
-    return ac_target_lanes(L->target, AC_F32) > 1 && ac_tensor_is_const(c->w) &&
+    return ac_target_lanes(L->target, AC_F32) > 1 && (ac_tensor_is_const(c->w) || c->kind == AC_MACS_F32) &&
            (!c->bias || ac_tensor_is_const(c->bias)) && c->n > 1;
 }
 
