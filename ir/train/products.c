@@ -60,6 +60,34 @@ static int rewrite(ac_ctx *cx, ac_graph *g, const ac_node *n, int32_t readers)
     return AC_OK;
 }
 
+/* Loops of convolutions take weights that change, but no bias of that kind: it is added to the result.
+ *
+ * before:  %y = conv_2d %x %w %b act=relu
+ * after:   %c = conv_2d %x %w   %a = add %c %b   %y = relu %a */
+static int part_bias(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    const ac_maker m = {cx, g, n->name};
+    ac_tensor *y = n->out[0], *bias = n->in[2];
+    const ac_act act = ac_node_act(n);
+    ac_tensor *c = ac_tensor_new(g, ac_internf(cx, "%s_linear", y->name), y->dtype, y->rank, y->dim);
+    c->def = n;
+    n->out[0] = c;
+    n->n_in = 2;
+    ac_node_set_act(n, AC_ACT_NONE);
+    ac_push(g->region, &g->node, n);
+    ac_tensor *v = activated(&m, act, ac_tr_2(&m, AC_OP_ADD, c, bias));
+    if (!v)
+        return AC_FAIL;
+    take_place(v, y);
+    return AC_OK;
+}
+
+static bool has_bias(const ac_node *n)
+{
+    return (n->op == AC_OP_CONV_2D || n->op == AC_OP_DEPTHWISE_CONV_2D) && !n->n_fused && n->n_in > 2 && n->in[2] &&
+           !ac_tensor_is_const(n->in[2]) && n->in[0]->dtype == AC_F32;
+}
+
 /* before:  %y = fully_connected %x %w %b            w is state
  * after:   %t = transpose %w   %p = batch_matmul %x %t   %y = add %p %b
  *
@@ -72,6 +100,10 @@ int ac_train_products(ac_ctx *cx, ac_graph *g)
     g->node.n = 0;
     for (int32_t i = 0; i < n; i++) {
         ac_node *one = old[i];
+        if (has_bias(one)) {
+            AC_TRY(part_bias(cx, g, one));
+            continue;
+        }
         if (!fits(one)) {
             ac_push(g->region, &g->node, one);
             continue;
