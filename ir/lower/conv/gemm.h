@@ -53,7 +53,8 @@ int64_t ac_gemm_weight_bytes(const ac_gemm_form *f);
  * for: too large for the first cache, and not used so often that it does not count? */
 bool ac_gemm_weights_stream(const ac_lower *L, const ac_gemm_form *f);
 bool ac_gemm_weights_far(const ac_lower *L, const ac_gemm_form *f);
-/* The tables of c and the packed weights: a constant, or scratch that is packed when the step runs. Weights of a channel lie together: w[channel][run][k]. */
+/* The tables of c and the packed weights: a constant, or scratch that is packed when the step runs. Weights of a
+ * channel lie together: w[channel][run][k]. */
 int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c);
 /* Does a row have to be copied into a strip before the tile can read it (conversion, or reads past its end)? */
 bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c);
