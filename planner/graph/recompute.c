@@ -10,6 +10,7 @@
  * bytes at the peak fall, or if fewer steps reach them; packing has to confirm it in the end. No step is changed: those
  * that read the second result are copies with other operands, and only such copies know the new tensors, which the
  * candidate's own graph has. */
+#include "planner/graph/again.h"
 #include "planner/graph/planned.h"
 
 #include "base/vec.h"
@@ -18,12 +19,6 @@
 #include <string.h>
 
 enum { DEPTH = 3, TRIES = 400, PER_PEAK = 24, WIDEST = 16 };
-
-typedef struct swap {
-    const ac_tensor *from;
-    ac_tensor *to;
-} swap;
-typedef AC_VEC(swap) swaps;
 
 typedef struct peak {
     ac_bytes bytes;
@@ -44,61 +39,6 @@ typedef struct search {
     ac_lowered **made;            /* the steps of a try */
     int32_t n_made;
 } search;
-
-/* ------------------------------------------------------------------ copies of steps */
-
-static ac_tensor *swapped(const swaps *w, ac_tensor *t)
-{
-    for (int32_t k = w->n - 1; k >= 0; k--)
-        if (w->item[k].from == t)
-            return w->item[k].to;
-    return t;
-}
-
-static ac_tensor **swapped_list(ac_region *r, const swaps *w, ac_tensor *const *list, int32_t n)
-{
-    ac_tensor **out = AC_NEW_N(r, ac_tensor *, n + 1);
-    for (int32_t i = 0; i < n; i++)
-        out[i] = list[i] ? swapped(w, list[i]) : NULL;
-    return out;
-}
-
-static ac_node *copy_node(ac_region *r, const ac_node *n, const swaps *w)
-{
-    ac_node *to = ac_copy(r, n, sizeof *n);
-    to->in = swapped_list(r, w, n->in, n->n_in);
-    to->out = swapped_list(r, w, n->out, n->n_out);
-    to->fused = AC_NEW_N(r, ac_node *, n->n_fused + 1);
-    for (int32_t k = 0; k < n->n_fused; k++)
-        to->fused[k] = copy_node(r, n->fused[k], w);
-    return to;
-}
-
-static ac_lowered *copy_step(ac_region *r, const ac_lowered *low, const swaps *w)
-{
-    ac_lowered *to = ac_copy(r, low, sizeof *low);
-    to->node = copy_node(r, low->node, w);
-    to->arg.item = ac_copy(r, low->arg.item, (size_t)low->arg.n * sizeof *low->arg.item);
-    to->arg.cap = low->arg.n;
-    for (int32_t i = 0; i < to->arg.n; i++)
-        if (to->arg.item[i].tensor)
-            to->arg.item[i].tensor = swapped(w, to->arg.item[i].tensor);
-    for (int32_t i = 0; i < to->n_overwrite; i++)
-        to->overwrite[i] = swapped(w, to->overwrite[i]);
-    return to;
-}
-
-/* A tensor like t, with bytes of its own or in `root` where t lies in its own. */
-static ac_tensor *twin_of(search *q, const ac_tensor *t, ac_tensor *root)
-{
-    const char *name = ac_strf(q->region, "%s_again", t->name);
-    ac_tensor *to = ac_tensor_new(q->g, name, t->dtype, t->rank, t->dim);
-    to->quant = t->quant;
-    to->def = t->def;
-    to->root = root;
-    to->view_offset = root ? ac_tensor_root_offset(t) : 0;
-    return to;
-}
 
 /* ------------------------------------------------------------------ what may be computed again */
 
@@ -170,21 +110,21 @@ static int32_t reads_of(search *q, const ac_lowered *low, ac_tensor ***list)
 }
 
 /* Steps that make root t once more for step `at`, into q->made; w gets what they make. */
-static void make_again(search *q, ac_tensor *t, int32_t at, int32_t depth, swaps *w)
+static void make_again(search *q, ac_tensor *t, int32_t at, int32_t depth, ac_swaps *w)
 {
     ac_region *r = q->region;
     const ac_lowered *low = q->step[q->maker[t->id]];
     ac_tensor **read;
     for (int32_t k = 0, n = reads_of(q, low, &read); k < n; k++) {
         ac_tensor *root = ac_tensor_root(read[k]);
-        if (depth > 1 && q->maker[root->id] >= 0 && last_use(q, root) < at && swapped(w, root) == root)
+        if (depth > 1 && q->maker[root->id] >= 0 && last_use(q, root) < at && ac_swapped(w, root) == root)
             make_again(q, root, at, depth - 1, w);
-        ac_tensor *now = swapped(w, root);
+        ac_tensor *now = ac_swapped(w, root);
         if (now != root && root != read[k])
-            ac_push(r, w, ((swap){read[k], twin_of(q, read[k], now)}));
+            ac_push(r, w, ((ac_swap){read[k], ac_again_twin(q->g, r, read[k], now)}));
     }
-    ac_push(r, w, ((swap){t, twin_of(q, t, NULL)}));
-    q->made[q->n_made++] = copy_step(r, low, w);
+    ac_push(r, w, ((ac_swap){t, ac_again_twin(q->g, r, t, NULL)}));
+    q->made[q->n_made++] = ac_again_step(r, low, w);
 }
 
 /* The step with `to` in place of t, for views of t as well; itself where it reads none. */
@@ -192,11 +132,11 @@ static ac_lowered *redirect(search *q, ac_lowered *s, const ac_tensor *t, ac_ten
 {
     ac_region *r = q->region;
     ac_tensor **read;
-    swaps w = {0};
+    ac_swaps w = {0};
     for (int32_t k = 0, n = reads_of(q, s, &read); k < n; k++)
         if (ac_tensor_root(read[k]) == t)
-            ac_push(r, &w, ((swap){read[k], read[k] == t ? to : twin_of(q, read[k], to)}));
-    return w.n ? copy_step(r, s, &w) : s;
+            ac_push(r, &w, ((ac_swap){read[k], read[k] == t ? to : ac_again_twin(q->g, r, read[k], to)}));
+    return w.n ? ac_again_step(r, s, &w) : s;
 }
 
 /* ------------------------------------------------------------------ the search */
@@ -238,13 +178,13 @@ static bool try_again(search *q, ac_tensor *t, int32_t at, int32_t depth)
 {
     ac_graph *g = q->g;
     const int32_t tensors = g->tensor.n;
-    swaps w = {0};
+    ac_swaps w = {0};
     q->made = AC_NEW_N(q->region, ac_lowered *, 2 * q->n + 1);
     q->n_made = 0;
     for (int32_t s = 0; s < q->n; s++) {
         if (s == at)
             make_again(q, t, at, depth, &w);
-        q->made[q->n_made++] = s < at ? q->step[s] : redirect(q, q->step[s], t, swapped(&w, t));
+        q->made[q->n_made++] = s < at ? q->step[s] : redirect(q, q->step[s], t, ac_swapped(&w, t));
     }
     const peak found = peak_of(q, q->made, q->n_made);
     if (found.bytes < q->now.bytes || (found.bytes == q->now.bytes && found.steps < q->now.steps)) {
