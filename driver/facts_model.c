@@ -221,10 +221,12 @@ static void recomputed(arenac *a, note_list *note)
     const ac_planned *p = a->planned;
     const ac_plan_found *f = &p->found;
     if (f->recomputed)
-        ac_push(r, note,
-                ac_strf(r, "recomputed: %d step%s twice, %s B less than once (%s B)", f->recomputed,
-                        plural(f->recomputed, " runs", "s run"), ac_commas(&a->cx, f->once_bytes - p->plan.arena_bytes),
-                        ac_commas(&a->cx, f->once_bytes)));
+        ac_push(
+            r, note,
+            ac_strf(r, "recomputed: %d step%s twice, %s B less than once (%s B)%s", f->recomputed,
+                    plural(f->recomputed, " runs", "s run"), ac_commas(&a->cx, f->once_bytes - p->plan.arena_bytes),
+                    ac_commas(&a->cx, f->once_bytes),
+                    f->again ? ac_strf(r, ", %s multiply-adds and results more", ac_commas(&a->cx, f->again)) : ""));
     else if (a->opt.recompute && !p->groups && !a->lowering->set.reference)
         ac_push(r, note, "recomputed: nothing; no smaller arena was found");
 }

@@ -56,6 +56,7 @@ typedef struct ac_plan_found {
     ac_order_result order;
     ac_bytes file_order_bytes; /* arena in the file's order; 0: no other was looked for */
     int32_t recomputed;        /* steps that run a second time */
+    int64_t again;             /* ... with so many multiply-adds and elements; of CHECKPOINT */
     ac_bytes once_bytes;       /* arena without these */
 } ac_plan_found;
 

@@ -35,7 +35,7 @@ static const fix *fix_at(int k)
 static bool is_new(const ac_plan_how *how, const fix *f)
 {
     const ac_reductions rows = AC_REDUCE(STRIPE) | AC_REDUCE(ROWS), asked = how->reductions;
-    if (f->own & asked)
+    if (f->own & asked || f->own == AC_REDUCE(CHECKPOINT)) /* the budget says so, of training */
         return false;
     if (f->own == AC_REDUCE(RECOMPUTE))
         return !(asked & rows);
