@@ -5,9 +5,12 @@
  *
  * Positions p of one remainder by the stride have the same taps, every (stride / gcd)th one: so each class of
  * remainders is a convolution with stride 1, and no tap is tried in vain. Neighbouring channels of a group are in
- * lanes; where each group has one channel on both sides (depthwise) neighbouring groups are. Several positions along
- * the innermost dimension share the loaded weights. */
+ * lanes; where each group has one channel on both sides (depthwise) neighbouring groups are. A tile of positions along
+ * the innermost dimension, all of whose taps are inside of dy, by vectors of channels is summed in registers; positions
+ * at the border are taken one by one. */
+#include "ir/lower/conv/gemm.h"
 #include "ir/lower/map/map.h"
+#include "ir/lower/spans.h"
 #include "ir/lower/window.h"
 
 /* One dimension, for the positions r, r + stride ..: position j of them takes q = j + first - t * step for the taps
@@ -26,6 +29,8 @@ typedef struct data {
     residue r[AC_CONV_ND_DIMS];
     int64_t rest[AC_CONV_ND_DIMS]; /* the remainders */
     ac_x image, j[AC_CONV_ND_DIMS], group;
+    int32_t rows, vecs; /* of the tile: positions from j[m - 1] on, vectors of channels */
+    bool inside;        /* the tile's taps are all inside of dy, along the innermost dimension */
 } data;
 
 static int64_t gcd(int64_t a, int64_t b)
@@ -61,40 +66,154 @@ static void taps(ac_lb *b, const residue *r, int64_t out, ac_x j, ac_x *lo, ac_x
         *lo = ac_lb_min(b, *lo, *hi);
 }
 
-/* `lanes` channels from c on of the group, or groups from c on. */
-static void channels(ac_lower *L, void *with, ac_x c, int32_t lanes)
+/* What a tile reads and sums in: `lanes` channels for each vector. */
+typedef struct sums {
+    ac_x acc[GEMM_ROWS * GEMM_VECS];
+    ac_x c; /* first channel of the group, or first group */
+    int32_t lanes;
+} sums;
+
+/* The products of one tap: element {q.., 0} of dy is yi of the first position, {k.., 0, 0} of w is wi. */
+static void products(ac_lower *L, const data *v, const sums *s, ac_x *yi, ac_x *wi)
 {
-    static const char *const tap[AC_CONV_ND_DIMS] = {"k0", "k1", "k2", "k3", "k4", "k5"};
-    data *v = with;
     ac_lb *b = &L->b;
     const int32_t m = v->g.m;
-    const ac_dtype d = v->dx->dtype;
-    ac_x yi[AC_MAX_RANK], wi[AC_MAX_RANK], xi[AC_MAX_RANK];
-    const ac_x acc = ac_lb_var(b, "acc", ac_lb_splat(b, ac_lb_num(b, d, 0), lanes));
-    yi[0] = xi[0] = v->image;
+    const int64_t to_next = v->dy->dim[m + 1];
+    ac_x w[GEMM_VECS];
+    if (!v->depthwise) {
+        const ac_x o = ac_lb_for_n(b, "o", v->out);
+        yi[m + 1] = wi[m] = ac_lb_add(b, ac_lb_mul(b, v->group, ac_lb_i32(b, v->out)), o);
+        wi[m + 1] = s->c;
+    } else {
+        yi[m + 1] = wi[m] = s->c;
+        wi[m + 1] = ac_lb_i32(b, 0);
+    }
+    const ac_x y_at = ac_lo_flat(L, v->dy, yi), w_at = ac_lo_flat(L, v->w, wi);
+    for (int32_t i = 0; i < v->vecs; i++)
+        w[i] = ac_lb_load(b, v->w_buf, ac_lb_add(b, w_at, ac_lb_i32(b, i * s->lanes)), s->lanes);
+    for (int32_t r = 0; r < v->rows; r++) {
+        const ac_x at = ac_lb_add(b, y_at, ac_lb_i32(b, r * to_next));
+        const ac_x y = v->depthwise ? ac_lb_load(b, v->dy_buf, at, s->lanes)
+                                    : ac_lb_splat(b, ac_lb_load(b, v->dy_buf, at, 1), s->lanes);
+        for (int32_t i = 0; i < v->vecs; i++) {
+            const ac_x acc = s->acc[r * v->vecs + i], old = ac_lb_get(b, acc);
+            ac_lb_set(b, acc, L->exact ? ac_lb_add(b, old, ac_lb_mul(b, y, w[i])) : ac_lo_madd(L, y, w[i], old));
+        }
+    }
+    if (!v->depthwise)
+        ac_lb_end(b);
+}
+
+static void store(ac_lower *L, const data *v, const sums *s)
+{
+    ac_lb *b = &L->b;
+    const int32_t m = v->g.m;
+    ac_x xi[AC_MAX_RANK];
+    const ac_x c = v->depthwise ? s->c : ac_lb_add(b, ac_lb_mul(b, v->group, ac_lb_i32(b, v->in)), s->c);
+    xi[0] = v->image;
+    for (int32_t k = 0; k < m; k++)
+        xi[k + 1] = ac_lb_add(b, ac_lb_mul(b, v->j[k], ac_lb_i32(b, v->g.s[k].stride)), ac_lb_i32(b, v->rest[k]));
+    const ac_x first = xi[m];
+    for (int32_t r = 0; r < v->rows; r++)
+        for (int32_t i = 0; i < v->vecs; i++) {
+            xi[m] = ac_lb_add(b, first, ac_lb_i32(b, r * v->g.s[m - 1].stride));
+            xi[m + 1] = ac_lb_add(b, c, ac_lb_i32(b, i * s->lanes));
+            ac_lo_result(L, ac_lb_get(b, s->acc[r * v->vecs + i]), xi, s->lanes);
+        }
+}
+
+static void tile(ac_lower *L, const data *v, ac_x c, int32_t lanes)
+{
+    static const char *const tap[AC_CONV_ND_DIMS] = {"k0", "k1", "k2", "k3", "k4", "k5"};
+    ac_lb *b = &L->b;
+    const int32_t m = v->g.m;
+    ac_x yi[AC_MAX_RANK], wi[AC_MAX_RANK];
+    sums s = {.c = c, .lanes = lanes};
+    for (int32_t i = 0; i < v->rows * v->vecs; i++)
+        s.acc[i] = ac_lb_var(b, "acc", ac_lb_splat(b, ac_lb_num(b, v->dx->dtype, 0), lanes));
+    yi[0] = v->image;
     for (int32_t k = 0; k < m; k++) {
         const residue *r = &v->r[k];
-        ac_x lo, hi;
-        taps(b, r, v->g.s[k].out, v->j[k], &lo, &hi);
+        ac_x lo = ac_lb_i32(b, 0), hi = ac_lb_i32(b, r->count);
+        if (k < m - 1 || !v->inside)
+            taps(b, r, v->g.s[k].out, v->j[k], &lo, &hi);
         const ac_x t = ac_lb_for(b, tap[k], lo, hi, 1, AC_MARK_SERIAL);
         wi[k] = ac_lb_add(b, ac_lb_mul(b, t, ac_lb_i32(b, r->every)), ac_lb_i32(b, r->tap));
         yi[k + 1] = ac_lb_sub(b, ac_lb_add(b, v->j[k], ac_lb_i32(b, r->first)), ac_lb_mul(b, t, ac_lb_i32(b, r->step)));
     }
-    const ac_x o =
-        v->depthwise ? c : ac_lb_add(b, ac_lb_mul(b, v->group, ac_lb_i32(b, v->out)), ac_lb_for_n(b, "o", v->out));
-    yi[m + 1] = wi[m] = o;
-    wi[m + 1] = v->depthwise ? ac_lb_i32(b, 0) : c;
-    const ac_x at = ac_lo_flat(L, v->dy, yi);
-    const ac_x y =
-        v->depthwise ? ac_lb_load(b, v->dy_buf, at, lanes) : ac_lb_splat(b, ac_lb_load(b, v->dy_buf, at, 1), lanes);
-    const ac_x w = ac_lb_load(b, v->w_buf, ac_lo_flat(L, v->w, wi), lanes), old = ac_lb_get(b, acc);
-    ac_lb_set(b, acc, L->exact ? ac_lb_add(b, old, ac_lb_mul(b, y, w)) : ac_lo_madd(L, y, w, old));
-    for (int32_t k = 0; k < m + !v->depthwise; k++)
-        ac_lb_end(b);
-    xi[m + 1] = v->depthwise ? c : ac_lb_add(b, ac_lb_mul(b, v->group, ac_lb_i32(b, v->in)), c);
+    products(L, v, &s, yi, wi);
     for (int32_t k = 0; k < m; k++)
-        xi[k + 1] = ac_lb_add(b, ac_lb_mul(b, v->j[k], ac_lb_i32(b, v->g.s[k].stride)), ac_lb_i32(b, v->rest[k]));
-    ac_lo_result(L, ac_lb_get(b, acc), xi, lanes);
+        ac_lb_end(b);
+    store(L, v, &s);
+}
+
+/* Channels begin .. end - 1, `vecs` vectors of `lanes` at a time. */
+static void channels(ac_lower *L, data *v, int64_t begin, int64_t end, int32_t vecs, int32_t lanes)
+{
+    ac_lb *b = &L->b;
+    if (begin >= end)
+        return;
+    v->vecs = vecs;
+    tile(L, v, ac_lb_for(b, "c", ac_lb_i32(b, begin), ac_lb_i32(b, end), (int64_t)vecs * lanes, AC_MARK_SERIAL), lanes);
+    ac_lb_end(b);
+}
+
+/* All channels of `rows` positions from j on of the innermost dimension. */
+static void row(ac_lower *L, data *v, ac_x j, int64_t rows, bool inside)
+{
+    ac_lb *b = &L->b;
+    const int32_t lanes = ac_lo_max_lanes(L, v->dx->dtype), registers = L->target->registers;
+    const int64_t n = v->depthwise ? v->g.groups : v->in;
+    int32_t vecs = v->depthwise || lanes == 1 ? 1 : registers < 32 ? 2 : GEMM_VECS;
+    while (vecs > 1 && (int64_t)vecs * lanes > n)
+        vecs--;
+    v->j[v->g.m - 1] = j;
+    v->rows = (int32_t)rows;
+    v->inside = inside;
+    v->group = ac_lb_for_n(b, "g", v->depthwise ? 1 : v->g.groups);
+    const int64_t whole = n / ((int64_t)vecs * lanes) * vecs * lanes;
+    channels(L, v, 0, whole, vecs, lanes);
+    ac_lane_span span[AC_MAX_SPANS];
+    const int32_t spans = ac_spans(n - whole, lanes, span);
+    for (int32_t i = 0; i < spans; i++)
+        channels(L, v, whole + span[i].begin, whole + span[i].end, 1, span[i].lanes);
+    ac_lb_end(b);
+}
+
+/* Positions of a tile, as registers allow: an accumulator for each and vector, the vectors of weights, and one more. */
+static int64_t most_rows(const ac_lower *L, const data *v)
+{
+    const int32_t lanes = ac_target_lanes(L->target, v->dx->dtype), registers = L->target->registers;
+    const int64_t vectors = lanes > 1 && !v->depthwise ? (v->in + lanes - 1) / lanes : 1;
+    const int64_t vecs = vectors < 2 ? 1 : registers < 32 ? 2 : vectors < GEMM_VECS ? vectors : GEMM_VECS;
+    const int64_t most = lanes > 1 ? (registers - 1 - vecs) / vecs : 2;
+    return v->depthwise && most > 4 ? 4 : most < 1 ? 1 : most > GEMM_ROWS ? GEMM_ROWS : most;
+}
+
+/* One remainder of the innermost dimension: borders one by one, tiles between them. */
+static void rows(ac_lower *L, data *v)
+{
+    ac_lb *b = &L->b;
+    const int32_t k = v->g.m - 1;
+    const residue *r = &v->r[k];
+    int64_t begin = (r->count - 1) * r->step - r->first, end = v->g.s[k].out - r->first;
+    begin = begin < 0 || !r->count ? 0 : begin < r->n ? begin : r->n;
+    end = end > r->n || !r->count ? r->n : end;
+    end = end < begin ? begin : end;
+    const int64_t border[2][2] = {{0, begin}, {end, r->n}};
+    const ac_gemm_cuts cuts = ac_gemm_cut(end - begin, most_rows(L, v));
+    for (int32_t s = 0; s < 2 && end > begin; s++)
+        if (cuts.count[s]) {
+            const ac_x i = ac_lb_for_each(b, "tile", cuts.count[s]), from = ac_lb_i32(b, begin + cuts.first[s]);
+            row(L, v, ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, cuts.size[s])), from), cuts.size[s], true);
+            ac_lb_end(b);
+        }
+    for (int32_t s = 0; s < 2; s++)
+        if (border[s][0] < border[s][1]) {
+            row(L, v, ac_lb_for(b, "j", ac_lb_i32(b, border[s][0]), ac_lb_i32(b, border[s][1]), 1, AC_MARK_PARALLEL), 1,
+                false);
+            ac_lb_end(b);
+        }
 }
 
 /* All positions from dimension k on. */
@@ -102,15 +221,14 @@ static void positions(ac_lower *L, data *v, int32_t k)
 {
     static const char *const name[AC_CONV_ND_DIMS] = {"j0", "j1", "j2", "j3", "j4", "j5"};
     ac_lb *b = &L->b;
-    const int32_t lanes = ac_lo_max_lanes(L, v->dx->dtype);
-    if (k == v->g.m) {
-        v->group = ac_lb_for_n(b, "g", v->depthwise ? 1 : v->g.groups);
-        ac_lo_strip(L, "c", v->depthwise ? v->g.groups : v->in, lanes, channels, v);
-        ac_lb_end(b);
+    if (k >= v->g.m || k >= AC_CONV_ND_DIMS) /* no dimension left */
         return;
-    }
     for (v->rest[k] = 0; v->rest[k] < v->g.s[k].stride && v->rest[k] < v->g.s[k].in; v->rest[k]++) {
         v->r[k] = residue_of(&v->g.s[k], v->rest[k]);
+        if (k == v->g.m - 1) {
+            rows(L, v);
+            continue;
+        }
         v->j[k] = k == 0 ? ac_lb_for_each(b, name[k], v->r[k].n) : ac_lb_for_n(b, name[k], v->r[k].n);
         positions(L, v, k + 1);
         ac_lb_end(b);
