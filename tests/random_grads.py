@@ -179,11 +179,11 @@ class Graph:
 
     def rows(self):
         x = self.ranked(1)
-        op = self.r.choice(["softmax", "log_softmax", "cumsum"])
-        if op == "cumsum":
+        op = self.r.choice(["softmax", "log_softmax", "cumsum", "cumprod"])
+        if op.startswith("cum"):
             axis = self.const("i32", [], [self.r.randrange(len(x[1]))])
             flags = "exclusive=%s reverse=%s" % tuple(self.r.choice(("true", "false")) for _ in range(2))
-            self.node(op, [x, axis], x[1], flags)
+            self.node(op, [self.tame(x) if op == "cumprod" else x, axis], x[1], flags)
         else:
             self.node(op, [x], x[1], "beta=%g" % self.r.choice((1, 0.5)) if op == "softmax" else "")
 
@@ -331,7 +331,10 @@ class Graph:
         x = self.ranked(1, 4)
         n = self.r.randint(1, 3)
         i = self.const("i32", [x[1][0]], [self.r.randint(-1, n - 1) for _ in range(x[1][0])])
-        self.node("unsorted_segment_sum", [x, i, self.const("i32", [], [n])], [n] + list(x[1][1:]))
+        how = self.r.choice(["sum"] if self.smooth else ["sum", "max", "min"])
+        y = self.node("unsorted_segment_" + how, [x, i, self.const("i32", [], [n])], [n] + list(x[1][1:]))
+        if how != "sum":  # of an empty segment: the end of the range
+            self.known[-1] = self.node("relu6", [y], y[1], keep=False)
 
     def topk(self):
         if self.smooth:
@@ -418,6 +421,8 @@ class Graph:
             name, attrs = {"l2norm": ("l2_normalization", ""), "mean": ("mean", "axes=[1,2] keep_dims=true"),
                            "lrn": ("local_response_normalization", "radius=1 bias=1 alpha=0.5 beta=0.75")}[op]
             out = [n, 1, 1, c] if op == "mean" else x[1]
+            if op == "l2norm":  # far from 0, where it jumps
+                x = self.node("add", [x, self.const("f32", [], [1.5])], x[1], keep=False)
             y = self.node(name, [x], out, attrs, keep=False)
         self.node("cast", [y], y[1], "to=f64")
 

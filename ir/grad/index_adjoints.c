@@ -147,20 +147,44 @@ int ac_gr_scatter_into(ac_adjoint *a)
     return AC_OK;
 }
 
-/* A negative segment is left out. */
+/* For each element of x the element of its segment in t; a negative segment is left out (IF(kept, ..)). */
+static ac_tensor *of_segment(const ac_adjoint *a, ac_tensor *t)
+{
+    ac_tensor *segment = a->node->in[1];
+    ac_tensor *at = ac_mk_2(a, AC_OP_MAXIMUM, segment, ac_mk_number(a, segment, 0));
+    ac_attrs to;
+    ac_attrs_init(AC_OP_GATHER, &to);
+    return t && at ? ac_mk(a, AC_OP_GATHER, (ac_tensor *[]){t, at}, 2, &to) : NULL;
+}
+
+static ac_tensor *kept(const ac_adjoint *a)
+{
+    ac_tensor *segment = a->node->in[1];
+    int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    memcpy(dim, segment->dim, (size_t)segment->rank * sizeof *dim);
+    ac_tensor *is = ac_mk_2(a, AC_OP_GREATER_EQUAL, segment, ac_mk_number(a, segment, 0));
+    return ac_mk_reshape(a, is, a->node->in[0]->rank, dim);
+}
+
 int ac_gr_segment_sum(ac_adjoint *a)
 {
+    if (ac_wants(a, 0))
+        ac_give(a, 0, IF(kept(a), of_segment(a, ac_dy(a))));
+    return AC_OK;
+}
+
+/* Equal extremes of a segment get equal shares. */
+int ac_gr_segment_extreme(ac_adjoint *a)
+{
     const ac_node *n = a->node;
-    ac_tensor *segment = n->in[1], *zero = ac_mk_number(a, segment, 0);
-    ac_attrs t;
-    int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-    ac_attrs_init(AC_OP_GATHER, &t);
-    ac_tensor *dy = ac_dy(a), *at = ac_mk_2(a, AC_OP_MAXIMUM, segment, zero);
-    if (!ac_wants(a, 0) || !dy || !at)
-        return AC_OK;
-    memcpy(dim, segment->dim, (size_t)segment->rank * sizeof *dim);
-    ac_tensor *kept = ac_mk_reshape(a, ac_mk_2(a, AC_OP_GREATER_EQUAL, segment, zero), n->in[0]->rank, dim);
-    ac_give(a, 0, IF(kept, ac_mk(a, AC_OP_GATHER, (ac_tensor *[]){dy, at}, 2, &t)));
+    ac_tensor *x = n->in[0], *taken = ac_mk_2(a, AC_OP_EQUAL, x, of_segment(a, n->out[0]));
+    taken = ac_mk_2(a, AC_OP_LOGICAL_AND, taken, kept(a));
+    ac_tensor *one = ac_mk_cast(a, taken, x->dtype);
+    ac_tensor *many =
+        one ? ac_mk(a, AC_OP_UNSORTED_SEGMENT_SUM, (ac_tensor *[]){one, n->in[1], n->in[2]}, 3, NULL) : NULL;
+    many = many ? ac_mk_2(a, AC_OP_MAXIMUM, many, ac_mk_number(a, many, 1)) : NULL;
+    if (ac_wants(a, 0))
+        ac_give(a, 0, IF(taken, of_segment(a, DIV(ac_dy(a), many))));
     return AC_OK;
 }
 

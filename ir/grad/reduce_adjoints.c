@@ -94,6 +94,55 @@ int ac_gr_cumsum(ac_adjoint *a)
     return AC_OK;
 }
 
+/* 1 where element (i, j) of [n, n] is on the diagonal, or (above) right of it */
+static ac_tensor *corner(const ac_adjoint *a, int64_t n, bool above, bool diagonal)
+{
+    uint8_t *data = AC_NEW_N(a->cx->region, uint8_t, n * n + 1);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            data[i * n + j] = (i == j && diagonal) || (j > i && above);
+    const char *name = ac_strf(a->cx->region, "grad_%s_c", a->node->out[0]->name);
+    return ac_tensor_const(a->g, name, AC_BOOL, 2, (int64_t[]){n, n}, data);
+}
+
+/* Rows [R, n]: dx[i] = sum over j of dy[j] * (product up to j without element i), without a division, so that zeros do
+ * no harm. Takes n * n numbers for each row. */
+static ac_tensor *cumprod_rows(const ac_adjoint *a, ac_tensor *x, ac_tensor *dy, bool exclusive)
+{
+    const int64_t r = x ? x->dim[0] : 0, n = x ? x->dim[1] : 0;
+    ac_tensor *one = ac_mk_number(a, x, 1), *all = ac_mk_reshape(a, x, 3, (int64_t[]){r, 1, n});
+    ac_tensor *but = running(a, AC_OP_CUMPROD, WHERE(corner(a, n, false, true), one, all), 2, exclusive, false);
+    ac_tensor *each = MUL(but, ac_mk_reshape(a, dy, 3, (int64_t[]){r, 1, n}));
+    return ac_mk_reduce(a, AC_OP_SUM, IF(corner(a, n, true, !exclusive), each), 4, false);
+}
+
+int ac_gr_cumprod(ac_adjoint *a)
+{
+    const ac_attrs_cumsum *t = &a->node->attrs.cumsum;
+    ac_tensor *x = a->node->in[0], *dy = ac_dy(a);
+    int32_t axis, perm[AC_MAX_RANK], back[AC_MAX_RANK];
+    AC_TRY(ac_one_axis(a->cx, a->node, 1, 0, x->rank, &axis));
+    const int64_t n = x->dim[axis], count = ac_tensor_count(x);
+    if (n > 1 << 12)
+        return ac_no_gradient(a, "its axis has %lld elements, supported are 4096", (long long)n);
+    for (int32_t d = 0; d < x->rank; d++)
+        perm[d] = d < axis ? d : d == x->rank - 1 ? axis : d + 1;
+    for (int32_t d = 0; d < x->rank; d++)
+        back[perm[d]] = d;
+    ac_tensor *in[2] = {x, dy}, *moved = NULL;
+    for (int32_t i = 0; i < 2; i++) {
+        in[i] = t->reverse && in[i] ? ac_mk_reverse(a, in[i], axis) : in[i];
+        moved = ac_mk_transpose(a, in[i], perm);
+        in[i] = ac_mk_reshape(a, moved, 2, (int64_t[]){n ? count / n : 0, n});
+    }
+    ac_tensor *dx = cumprod_rows(a, in[0], in[1], t->exclusive);
+    if (!moved)
+        return AC_FAIL;
+    dx = ac_mk_transpose(a, ac_mk_reshape_like(a, dx, moved), back);
+    ac_give(a, 0, t->reverse ? ac_mk_reverse(a, dx, axis) : dx);
+    return AC_OK;
+}
+
 /* ------------------------------------------------------------------ normalised along the last dimension */
 
 static ac_tensor *row_sum(const ac_adjoint *a, ac_tensor *x)
@@ -118,10 +167,10 @@ int ac_gr_log_softmax(ac_adjoint *a)
     return AC_OK;
 }
 
-/* y = x / r with r = |x|, at least 1e-3 (TFLite): dx = (dy - y * sum(dy * y)) / r, or dy / r where r is the bound */
+/* y = x / r with r = |x|, at least 1e-6: dx = (dy - y * sum(dy * y)) / r, or dy / r where r is the bound */
 int ac_gr_l2norm(ac_adjoint *a)
 {
-    const double least = 1e-6;
+    const double least = 1e-12; /* of the square */
     ac_tensor *x = a->node->in[0], *y = ac_y(a), *dy = ac_dy(a), *square = row_sum(a, SQUARE(x));
     ac_tensor *by = ac_mk_1(a, AC_OP_RSQRT, ac_mk_2(a, AC_OP_MAXIMUM, square, ac_mk_number(a, x, least)));
     ac_tensor *along = IF(GREATER(square, least), row_sum(a, MUL(dy, y)));
