@@ -43,6 +43,18 @@ const char *ac_source_sha256(arenac *a)
     return hex;
 }
 
+/* Of formats that leave shapes to pass infer; the others have done it. */
+static void change_batch(ac_graph *g, int64_t batch)
+{
+    for (int32_t i = 0; i < g->input.n && batch; i++) {
+        ac_tensor *t = g->input.item[i];
+        if (t->rank < 1 || t->dim[0] < 1 || t->dim[0] == batch)
+            continue;
+        g->batch_was = t->dim[0];
+        t->dim[0] = g->batch = batch;
+    }
+}
+
 int ac_read_model(arenac *a)
 {
     const ac_import_options how = {.from = a->opt.from,
@@ -50,11 +62,13 @@ int ac_read_model(arenac *a)
                                    .second = a->source.weights.path ? &a->source.weights : NULL,
                                    .random = a->opt.random >= 0,
                                    .seed = a->opt.random >= 0 ? (uint64_t)a->opt.random : 0,
+                                   .batch = a->trains && a->opt.batch > 0 ? a->opt.batch : 0,
                                    .train = a->trains,
                                    .batch_norm = a->trains && !ac_is(a->opt.bn, "frozen"),
                                    .promise = ac_lower_promise};
     ac_imported *m = AC_NEW(a->cx.region, ac_imported);
     AC_TRY(ac_import(&a->cx, &a->source.file, &how, m));
+    change_batch(m->graph, how.batch);
     a->model = m;
     return AC_OK;
 }

@@ -1,5 +1,7 @@
-/* trained.c - the model with its new weights: the file that was read with other initialisers, or the weights alone. */
+/* trained.c - the model with its new weights: the file that was read with other initialisers, the graph in another
+ * format, or the weights alone. */
 #include "driver/train/training.h"
+#include "driver/verbs.h"
 
 #include "export/onnx_patch.h"
 #include "host/npz.h"
@@ -17,14 +19,57 @@ static const void *value_of(ac_training *t, int32_t i)
     return ac_train_to_file(&t->a->cx, &t->step.weight.item[i], ac_session_at(&t->a->session, t->weight_io[i]));
 }
 
-static int write_onnx(ac_training *t, const char *path)
+/* ------------------------------------------------------------------ another arenac */
+
+/* Before its passes: constants take the values that they have in the training. */
+static int put_values(void *with, ac_ctx *cx, ac_graph *g)
+{
+    ac_training *t = with;
+    for (int32_t i = 0; i < t->step.weight.n; i++) {
+        const ac_train_weight *w = &t->step.weight.item[i];
+        ac_tensor *to = ac_tensor_find(g, w->name);
+        if (!to || !ac_tensor_is_const(to))
+            return ac_error(cx, (ac_place){.file = g->file}, E0110, "weight '%s' is no constant of the file", w->name);
+        to->data = ac_copy(cx->region, value_of(t, i), (size_t)ac_tensor_bytes(to) + 1);
+        to->raw = NULL;
+        to->lazy = NULL;
+        to->splat = false;
+    }
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        g->tensor.item[i]->weight = false;
+    return AC_OK;
+}
+
+arenac *ac_trained_model(ac_training *t)
+{
+    static const ac_option_id OWN[] = {AC_OPT_trained, AC_OPT_bn, AC_OPT_budget};
+    arenac *one = ac_open_like(t->a, OWN, sizeof OWN / sizeof *OWN);
+    arenac_set(one, "bn", "frozen");
+    one->trains = true; /* nothing is computed of the old values */
+    one->before = put_values;
+    one->grow_with = t;
+    return one;
+}
+
+/* ------------------------------------------------------------------ files */
+
+/* By the verb convert. */
+static int write_converted(ac_training *t, const char *path)
+{
+    arenac *one = ac_trained_model(t);
+    const char *files[] = {t->path[0], t->n_paths > 1 ? t->path[1] : path, path};
+    const int status = ac_convert(one, files, t->n_paths + 1);
+    ac_diags_copy(&t->a->cx, &one->cx.diags);
+    for (int32_t i = 0; i < one->output.n; i++)
+        ac_push(t->a->cx.region, &t->a->output, one->output.item[i]);
+    return status;
+}
+
+static int write_patched(ac_training *t, const char *path)
 {
     arenac *a = t->a;
     const int32_t n = t->step.weight.n;
     ac_onnx_value *v = AC_NEW_N(a->cx.region, ac_onnx_value, n + 1);
-    if (strcmp(a->model->format, "ONNX") != 0)
-        return ac_error(&a->cx, (ac_place){.file = path}, E0502,
-                        "an .onnx file is written of an .onnx file, this is %s", a->model->format);
     for (int32_t i = 0; i < n; i++)
         v[i] = (ac_onnx_value){t->step.weight.item[i].name, value_of(t, i), (size_t)t->weight_io[i]->bytes};
     const ac_span file = {a->source.file.data, a->source.file.n};
@@ -43,13 +88,20 @@ static int write_npz(ac_training *t, const char *path)
     return AC_OK;
 }
 
+int ac_trained_check(arenac *a)
+{
+    const char *path = a->opt.trained;
+    if (ends_with(path, ".npz") || ends_with(path, ".onnx") || ends_with(path, ".ag"))
+        return AC_OK;
+    return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+                    "train cannot write '%s': it ends in none of .onnx, .ag, .npz", path);
+}
+
 int ac_trained_write(ac_training *t)
 {
     const char *path = t->a->opt.trained;
     if (ends_with(path, ".npz"))
         return write_npz(t, path);
-    if (ends_with(path, ".onnx"))
-        return write_onnx(t, path);
-    return ac_error(&t->a->cx, (ac_place){.file = "arenac"}, E0501,
-                    "train cannot write '%s': it ends in none of .onnx, .npz", path);
+    return ends_with(path, ".onnx") && !strcmp(t->a->model->format, "ONNX") ? write_patched(t, path)
+                                                                            : write_converted(t, path);
 }

@@ -16,6 +16,8 @@ typedef struct ac_samples {
 
 typedef struct ac_training {
     arenac *a;
+    const char *const *path; /* of the model and its weights */
+    int32_t n_paths;
     ac_train_spec spec;
     ac_train_step step;
     ac_samples *samples;
@@ -26,6 +28,7 @@ typedef struct ac_training {
     const ac_io **weight_io, **slot_io; /* by weight and slot of the step */
     ac_sink *log;
     double loss, seconds;
+    bool shows;     /* progress, on a terminal */
     int64_t done;   /* steps of this run */
     int64_t *order; /* of the samples in this epoch; NULL: the file's */
     uint64_t seed;  /* of the orders */
@@ -37,7 +40,16 @@ int ac_samples_open(ac_training *t);     /* samples.c */
 int ac_samples_bind(ac_training *t);     /* after compile */
 void ac_samples_fill(ac_training *t, int64_t step);
 void ac_samples_close(ac_training *t);
-int ac_training_run(ac_training *t);  /* loop.c */
-int ac_trained_write(ac_training *t); /* trained.c: -o */
+int ac_training_run(ac_training *t);                   /* loop.c */
+int ac_training_parts(ac_training *t);                 /* --per-op */
+void ac_training_sum_up(ac_training *t);               /* the last line */
+int ac_checkpoint_write(ac_training *t, int64_t next); /* checkpoint.c; next: the step that comes after it */
+int ac_checkpoint_read(ac_training *t);                /* --resume */
+const char *ac_checkpoint_path(ac_training *t);
+int ac_training_validate(ac_training *t); /* validate.c: --validate */
+int ac_trained_check(arenac *a);          /* trained.c: the ending of -o */
+int ac_trained_write(ac_training *t);
+/* An arenac for the same file, whose constants are the weights as they are now. */
+arenac *ac_trained_model(ac_training *t);
 
 #endif

@@ -31,7 +31,7 @@ static int check_given(arenac *a)
         return ac_error(cx, HERE, E0501, "--steps and --epochs cannot be used together");
     if (!o->trained)
         return missing(cx, "trained", "OUT.onnx", "where the trained model goes (-o)");
-    return AC_OK;
+    return ac_trained_check(a);
 }
 
 static double given_or(double given, double otherwise)

@@ -65,13 +65,19 @@ static int train(ac_training *t, const char *const *path, int32_t n)
     AC_TRY(ac_load(a));
     t->log = a->opt.log ? ac_output_new(a, a->opt.log) : NULL;
     AC_TRY(ac_training_run(t));
-    return ac_trained_write(t);
+    AC_TRY(ac_training_validate(t));
+    AC_TRY(ac_trained_write(t));
+    AC_TRY(ac_training_parts(t));
+    ac_training_sum_up(t);
+    return AC_OK;
 }
 
 static int train_verb(arenac *a, const char *const *path, int32_t n)
 {
     ac_training *t = AC_NEW(a->cx.region, ac_training);
     t->a = a;
+    t->path = path;
+    t->n_paths = n;
     const int status = train(t, path, n);
     ac_samples_close(t);
     return status;

@@ -13,6 +13,7 @@ typedef struct ac_import_options {
     const ac_file *second; /* the file with the weights, for formats that have one; outlives the graph. NULL: none */
     bool random;           /* parameters that no file gives get random values, made from `seed` */
     uint64_t seed;
+    int64_t batch;   /* the first dimension of all inputs, whatever the file says; 0: the file's */
     bool train;      /* its parameters are weights (ac_tensor.weight), from which nothing is computed while reading */
     bool batch_norm; /* ... and normalisations over the batch take the statistics of the batch */
     /* How small constants are computed while nodes are made, and later the graph's; NULL: they are not */

@@ -77,6 +77,8 @@ static void drop_nodes(ac_reading *r)
     ac_graph *fresh = ac_graph_new(r->cx, g->name);
     fresh->file = g->file;
     fresh->promise = g->promise;
+    fresh->batch_was = g->batch_was;
+    fresh->batch = g->batch;
     for (int32_t i = 0; i < r->input.n; i++) {
         const ac_tensor *t = r->input.item[i];
         ac_tensor *own = ac_tensor_new(fresh, t->name, t->dtype, t->rank, t->dim);
@@ -154,6 +156,10 @@ ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int3
     ac_tensor *t = ac_tensor_new(r->g, name, type, rank < 0 ? 0 : rank, dim);
     for (int32_t d = 0; d < rank && dim_name; d++)
         t->dim_name[d] = dim_name[d];
+    if (r->opt.batch > 0 && rank > 0 && dim[0] > 0 && dim[0] != r->opt.batch) {
+        r->g->batch_was = dim[0];
+        t->dim[0] = r->g->batch = r->opt.batch;
+    }
     t->any_rank = rank < 0;
     t->input = true;
     ac_push(r->cx->region, &r->g->input, t);

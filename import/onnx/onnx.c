@@ -141,6 +141,8 @@ static int check_declared(ac_onx *r, ac_place at, const ac_onx_value *v, const c
     if (v->dtype != t->dtype)
         return ac_error(r->cx, at, E0105, "%s '%s' is declared as %s, but is %s", what, v->name,
                         ac_dtype_name(v->dtype), ac_dtype_name(t->dtype));
+    if (r->g->batch)
+        return AC_OK;
     bool differs = v->rank >= 0 && v->rank != t->rank;
     for (int32_t d = 0; d < v->rank && !differs; d++)
         differs = v->dim[d] >= 0 && t->dim[d] >= 0 && v->dim[d] != t->dim[d];

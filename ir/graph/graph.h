@@ -92,6 +92,9 @@ struct ac_graph {
     AC_VEC(ac_tensor *) output;
     AC_VEC(ac_graph *) sub; /* further subgraphs of the model (main graph only) */
     int32_t next_node;
+    /* The inputs' first dimension was batch_was in the file, and is `batch` now: shape rules put the one in the place
+     * of the other where a shape is a constant. batch 0: it is the file's. */
+    int64_t batch_was, batch;
     const char *file;              /* as the user wrote it */
     struct ac_tensor_names *names; /* graph.c: tensors by name */
     ac_promise_fn *promise; /* how constants become other constants, handed in by whoever has the graph made; NULL: they

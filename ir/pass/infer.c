@@ -51,7 +51,8 @@ static bool fully_declared(const ac_tensor *t)
 /* A shape somebody wrote in a text must be the shape that comes out. Binary files often carry stale ones. */
 static int check_declared(state *s, const ac_node *n, const ac_tensor *was, const ac_tensor *t)
 {
-    if (!s->p->opt->declared || !fully_declared(was) || (was->dtype == t->dtype && ac_tensor_same_shape(was, t)))
+    if (!s->p->opt->declared || s->g->batch || !fully_declared(was) ||
+        (was->dtype == t->dtype && ac_tensor_same_shape(was, t)))
         return AC_OK;
     ac_error(s->p->cx, n->at, was->dtype == t->dtype ? E0104 : E0105,
              "result '%s' is declared as %s, but %s makes it %s", t->name, ac_tensor_str(s->p->cx, was),

@@ -22,7 +22,8 @@ typedef struct work {
     ac_maker m;
     ac_train_step *s;
     const ac_train_spec *o;
-    ac_tensor *w; /* the weight */
+    ac_tensor *w;  /* the weight */
+    int32_t index; /* ... of the step */
     /* Of Adam, of all weights: lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t); of adamw 1 - lr * weight_decay, by which step
      * is divided */
     ac_tensor *step, *level, *keep;
@@ -36,7 +37,7 @@ typedef struct work {
 static ac_tensor *slot(work *k, const char *what)
 {
     ac_tensor *t = ac_tr_state(&k->m, ac_internf(k->m.cx, "%s.%s", k->w->name, what), k->w->rank, k->w->dim);
-    ac_push(k->m.cx->region, &k->s->slot, t);
+    ac_push(k->m.cx->region, &k->s->slot, ((ac_train_slot){t, k->index}));
     return t;
 }
 
@@ -127,7 +128,7 @@ static ac_tensor *update(work *k, ac_tensor *g)
 static ac_tensor *share_of_mean(work *k, const char *name, double beta)
 {
     ac_tensor *t = ac_tr_state(&k->m, name, 0, NULL);
-    ac_push(k->m.cx->region, &k->s->slot, t);
+    ac_push(k->m.cx->region, &k->s->slot, ((ac_train_slot){t, -1}));
     return set(k, t, ac_tr_shift(&k->m, BY(t, beta), 1 - beta));
 }
 
@@ -170,6 +171,7 @@ int ac_train_update(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **grad)
     for (int32_t i = 0; i < s->weight.n; i++) {
         if (!grad[i])
             continue;
+        k.index = i;
         k.w = s->weight.item[i].state;
         k.m.name = ac_internf(cx, "update of %s", k.w->name);
         if (!update(&k, grad[i]))

@@ -251,6 +251,7 @@ static int find_output(ac_ctx *cx, const ac_graph *g, ac_train_step *s)
     for (int32_t i = 0; i < g->output.n; i++)
         if (name ? !strcmp(g->output.item[i]->name, name) : g->output.n == 1)
             s->output = g->output.item[i];
+    s->output_name = s->output ? s->output->name : NULL;
     if (s->output)
         return AC_OK;
     if (name)

@@ -61,13 +61,19 @@ typedef struct ac_train_weight {
     bool running; /* a running statistic: no gradient */
 } ac_train_weight;
 
+typedef struct ac_train_slot {
+    ac_tensor *state;
+    int32_t weight; /* laid out like this weight; -1: a single number */
+} ac_train_slot;
+
 typedef struct ac_train_step {
     const ac_train_spec *spec;
     AC_VEC(ac_train_weight) weight;
-    AC_VEC(ac_tensor *) slot; /* what the optimizer keeps; starts as zero */
+    AC_VEC(ac_train_slot) slot; /* what the optimizer keeps; starts as zero */
     const ac_running *running;
     int32_t n_running;
     ac_tensor *output, *target, *rate, *loss; /* target: NULL with AC_LOSS_NAMED */
+    const char *output_name;                  /* of `output`, in the file */
 } ac_train_step;
 
 const char *ac_loss_name(ac_loss l);

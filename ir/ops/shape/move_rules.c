@@ -48,12 +48,12 @@ int ac_sh_resize(ac_ctx *cx, ac_graph *g, ac_node *n)
  * sizes. */
 int ac_sh_reshape(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
-    (void)g;
     AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     const int64_t count = ac_tensor_count(x);
     ac_ints want;
     AC_TRY(ac_shape_new_shape(cx, n, 1, n->attrs.shape.shape, &want));
+    ac_shape_rebatch(cx, g, n, true, &want);
     if (want.n == 1 && want.v[0] == 0 && count == 1)
         return ac_shape_set_like(cx, n, 0, x, 0, NULL);
     if (want.n > AC_MAX_RANK)
@@ -248,11 +248,11 @@ int ac_sh_tile(ac_ctx *cx, ac_graph *g, ac_node *n)
 
 int ac_sh_broadcast_to(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
-    (void)g;
     AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     ac_ints want;
     AC_TRY(ac_shape_new_shape(cx, n, 1, n->attrs.shape.shape, &want));
+    ac_shape_rebatch(cx, g, n, false, &want);
     if (want.n > AC_MAX_RANK)
         return ac_error(cx, n->at, E0205, "the new shape has %d dimensions, at most %d are possible", want.n,
                         AC_MAX_RANK);

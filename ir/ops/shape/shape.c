@@ -183,6 +183,51 @@ int ac_shape_new_shape(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac
     return AC_OK;
 }
 
+/* The dimension of `want` that is, or is a multiple of, the old batch, so that with the new one the shape has `count`
+ * elements; -1: none. */
+static int32_t batch_dim(const ac_graph *g, ac_ints want, int64_t count)
+{
+    for (int exact = 1; exact >= 0; exact--)
+        for (int32_t d = 0; d < want.n; d++) {
+            int64_t all = 1;
+            bool fits = exact ? want.v[d] == g->batch_was : want.v[d] > 0 && want.v[d] % g->batch_was == 0;
+            for (int32_t k = 0; k < want.n && fits; k++)
+                fits = want.v[k] >= 0 && ac_mul_ok(all, k == d ? want.v[k] / g->batch_was : want.v[k], &all);
+            if (fits && ac_mul_ok(all, g->batch, &all) && all == count)
+                return d;
+        }
+    return -1;
+}
+
+void ac_shape_rebatch(ac_ctx *cx, const ac_graph *g, ac_node *n, bool same_count, ac_ints *want)
+{
+    const ac_tensor *x = n->in[0];
+    int64_t known = 1;
+    bool rest = false;
+    int32_t d = -1;
+    if (!g->batch || (same_count && (ac_tensor_is_const(x) || x->state)) || want->n < 1 || want->n > AC_MAX_RANK)
+        return;
+    for (int32_t k = 0; k < want->n; k++) {
+        rest |= want->v[k] < 0;
+        known *= want->v[k] > 0 ? want->v[k] : 1;
+    }
+    if (!same_count) /* a broadcast, of what does not know the batch */
+        d = g->batch_was > 1 && want->v[0] == g->batch_was &&
+                    (x->rank < want->n || x->dim[0] == 1 || x->dim[0] == g->batch)
+                ? 0
+                : -1;
+    else if (rest)
+        d = want->v[0] == g->batch_was && x->rank && x->dim[0] % g->batch == 0 ? 0 : -1;
+    else if (known != ac_tensor_count(x))
+        d = batch_dim(g, *want, ac_tensor_count(x));
+    if (d < 0)
+        return;
+    int64_t *own = ac_copy(cx->region, want->v, (size_t)want->n * sizeof *own);
+    own[d] = own[d] / g->batch_was * g->batch;
+    *want = n->attrs.shape.shape = (ac_ints){want->n, own};
+    n->n_in = 1;
+}
+
 int ac_shape_broadcast(ac_ctx *cx, const ac_node *n, uint32_t mask, int32_t *rank, int64_t dim[AC_MAX_RANK])
 {
     *rank = 0;

@@ -54,6 +54,9 @@ void ac_shape_inherit_quant(ac_tensor *to, const ac_tensor *from);
 /* The new shape in static operand i (else `attr`). When the operand is computed at run time but the file declares the
  * whole shape of result 0, the declaration is believed, with a warning W0001 (as TFLite Micro does); otherwise E0203.
  */
+/* Of operand 0 in a graph whose batch was changed: a new shape that is of the old one is of the new one, in the node
+ * too. same_count: the elements stay as many. */
+void ac_shape_rebatch(ac_ctx *cx, const ac_graph *g, ac_node *n, bool same_count, ac_ints *want);
 int ac_shape_new_shape(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints *out);
 /* The shape a, b, ... broadcast to (NumPy's rule) over all given operands of `mask`. */
 int ac_shape_broadcast(ac_ctx *cx, const ac_node *n, uint32_t mask, int32_t *rank, int64_t dim[AC_MAX_RANK]);

@@ -82,8 +82,8 @@ assert sorted(b.files) == ["b1", "b2"], b.files
 assert not np.array_equal(a["b1"], b["b1"])
 E2
 # shellcheck disable=SC2086
-train $s --train-only '*2' --freeze 'b2' -o last.npz >/dev/null || fail only
-[ "$("$py" -c 'import numpy; print(*numpy.load("last.npz"))')" = w2 ] || fail "train-only"
+train $s --train-only '*2' --freeze 'b2' -o only.npz >/dev/null || fail only
+[ "$("$py" -c 'import numpy; print(*numpy.load("only.npz"))')" = w2 ] || fail "train-only"
 
 # the .onnx that is written is the file with other weights
 # shellcheck disable=SC2086
@@ -122,7 +122,6 @@ w 2 "bad argument '1' of --momentum" --loss mse --target reals.npy --momentum 1
 w 1 "E0110.*'lost' is neither a loss nor an output" --loss lost
 w 2 "target" --loss mse --target ids.npy
 w 2 "cannot be used together" --loss mse --target reals.npy --epochs 1
-w 2 "no batch of 3 samples" --loss mse --target reals.npy --batch 3
 w 1 "E0110.*all 4 weights are frozen" --loss mse --target reals.npy --freeze '*'
 w 3 "no.npy" --loss mse --target no.npy
 w 2 "given twice" --loss mse --target reals.npy --data 0=x.npy
@@ -140,3 +139,69 @@ graph ints {
 E2
 expect 1 'no float weights' "$arenac" train ints.ag --data x=x.npy --optimizer sgd --lr 0.1 --batch 4 --steps 1 \
     -o no.npz --loss mse --target x.npy
+
+# checkpoints: a training that was cut in two is the same to the bit
+t="--target ids.npy --loss cross_entropy --optimizer adam --lr 0.05 --shuffle 5"
+# shellcheck disable=SC2086
+train $t --steps 7 -o whole.npz >/dev/null || fail whole
+cp log.csv whole.csv
+# shellcheck disable=SC2086
+train $t --steps 4 --checkpoint-every 3 -o part.npz >/dev/null || fail part
+# shellcheck disable=SC2086
+train $t --steps 7 --resume part.checkpoint.npz -o rest.npz >/dev/null || fail rest
+cmp whole.npz rest.npz || fail "resumed: other weights"
+tail -n 4 whole.csv >tail.csv
+tail -n +2 log.csv | cmp - tail.csv || fail "resumed: other losses"
+# shellcheck disable=SC2086
+expect 2 'nothing left to do' train $t --steps 3 --resume part.checkpoint.npz -o no.npz
+# shellcheck disable=SC2086
+expect 2 "it has no array 'w1'" train $t --steps 3 --resume only.npz -o no.npz
+
+# a signal writes a checkpoint
+# shellcheck disable=SC2086
+"$arenac" train m.onnx --data x=x.npy --batch 4 $t --steps 2000000000 -o long.onnx >/dev/null 2>note &
+pid=$!
+tries=0
+sleep 1
+while kill -TERM $pid 2>/dev/null && [ $tries -lt 100 ]; do
+    tries=$((tries + 1))
+    sleep 1
+done
+wait $pid && fail "the signal did not end it"
+[ ! -e long.onnx ] || fail "long.onnx is there"
+grep -q 'stopped after step' note && [ -e long.checkpoint.npz ] || fail "no checkpoint: $(cat note)"
+
+# other formats, and validation; the accuracy is that of the model that was written
+# shellcheck disable=SC2086
+for m in m.onnx m.ag; do
+    for out in o.onnx o.ag; do
+        expect 0 '^validation: samples=10 loss=0.[0-9]* accuracy=0.[0-9]*$' "$arenac" train $m --data 0=x.npy \
+            --batch 4 $t --steps 7 -o $out --validate x.npy,ids.npy
+        "$arenac" run $out --random 3 >ran || fail "$out of $m"
+        cat ran
+    done
+done | sort -u | wc -l | grep -q '^ *1$' || fail "formats differ"
+w 2 'X.npy,Y.npy' --loss mse --target reals.npy --validate x.npy
+w 2 'its samples are not like those' --loss mse --target reals.npy --validate x.npy,x.npy
+
+# the batch of the file, and another one: shapes that hold it follow
+cat >b2.ag <<'E2'
+graph b {
+  input x: f32[2,6]
+  const w: f32[3,3] = random 1 (-0.6, 0.6)
+  r: f32[2,3,2] = reshape(x) shape=[2,3,2]
+  q = reshape(r) shape=[4,3]
+  h = tanh(q)
+  f = fully_connected(h, w, _)
+  y: f32[2,6] = reshape(f) shape=[2,-1]
+  output y
+}
+E2
+sed 's/\[2,/[5,/g; s/=\[4,3\]/=[10,3]/' b2.ag >b5.ag
+"$arenac" convert b2.ag b2.onnx || fail convert
+"$py" -c 'import numpy as n; n.save("y6.npy", n.random.default_rng(1).normal(size=(10, 6)).astype("f4"))'
+for m in b5.ag b2.ag b2.onnx; do
+    "$arenac" train $m --data x=x.npy --target y6.npy --loss mse --optimizer sgd --lr 0.1 --batch 5 --steps 4 -o b.npz \
+        --log $m.csv >/dev/null || fail "$m: batch 5"
+    cmp b5.ag.csv $m.csv || fail "$m: batch 5 is another training"
+done

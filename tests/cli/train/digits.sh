@@ -1,0 +1,11 @@
+#!/bin/sh
+# A classifier of digits is trained from scratch: of those that it has not seen it knows 97 of 100; the file that is
+# written says the same. usage: digits.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+have_numpy || exit 77
+"$py" "$src/tests/cli/train/digits.py" || die "no digits"
+"$arenac" train net.ag --data x=x.npy --target y.npy --loss cross_entropy --optimizer adam --lr 0.004 \
+    --lr-schedule cosine --batch 20 --epochs 20 --shuffle 1 -o net.onnx --validate hx.npy,hy.npy >out || die "it does not train"
+cat out
+accuracy=$(sed -n 's/^validation:.* accuracy=//p' out)
+[ "$(echo "$accuracy >= 0.97" | bc -l)" = 1 ] || fail "accuracy $accuracy"
