@@ -5,7 +5,8 @@
 have_numpy || exit 77
 "$py" "$src/tests/cli/train/digits.py" || die "no digits"
 "$arenac" train net.ag --data x=x.npy --target y.npy --loss cross_entropy --optimizer adam --lr 0.004 \
-    --lr-schedule cosine --batch 20 --epochs 20 --shuffle 1 -o net.onnx --validate hx.npy,hy.npy >out || die "it does not train"
+    --lr-schedule cosine --batch 20 --epochs 20 --shuffle 1 -o net.onnx --validate hx.npy,hy.npy >out ||
+    die "it does not train"
 cat out
 accuracy=$(sed -n 's/^validation:.* accuracy=//p' out)
 [ "$(echo "$accuracy >= 0.97" | bc -l)" = 1 ] || fail "accuracy $accuracy"
