@@ -8,7 +8,7 @@
  * What a query may see is put together from conditions on positions (causal, windows, padding: on constants unless
  * lengths come at run time) and a mask of bools; the rest of the bias is a mask of numbers. A query that sees nothing
  * gives zeros. 16-bit floats are rounded after each step, as in the operator's function body. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <float.h>
 #include <inttypes.h>

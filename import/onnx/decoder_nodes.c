@@ -1,6 +1,6 @@
 /* decoder_nodes.c - what decoders of language models are made of, besides Attention: rotary positions, linear
  * attention, causal convolution with a carried state, attention with modifier graphs. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <math.h>

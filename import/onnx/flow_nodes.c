@@ -7,7 +7,7 @@
  *     Optional*   a value that is there, or is not, is known from the file
  *
  * What is carried round is planned like any other tensor; equal bodies are printed once. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>

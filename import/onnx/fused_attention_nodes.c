@@ -7,7 +7,7 @@
  *
  * What a query may not see gets a number added: the filter value of masks, the least float of what comes later. */
 #include "import/build/compose_math.h"
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <float.h>
 #include <inttypes.h>

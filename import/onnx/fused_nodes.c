@@ -1,7 +1,7 @@
 /* fused_nodes.c - com.microsoft: what ONNX Runtime's optimiser makes of an operator and what surrounds it. Each is the
  * operator of ai.onnx again (ac_onx_inner), with a transpose before it, or a bias or an activation behind it. */
 #include "import/build/compose_math.h"
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* fused_quant_nodes.c - com.microsoft: quantised operators as ONNX Runtime's quantiser writes them. Most are the float
  * operator between a dequantisation and a quantisation (ac_onx_inner); products are MatMulInteger with a scale. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 #include "import/onnx/quant_nodes.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* index_nodes.c - operators of ONNX that take elements by index, or put them there: Gather, Scatter and their kin,
  * OneHot, TopK, TensorScatter, ReverseSequence. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 #include "ir/ops/shape/resolve.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* loss_nodes.c - losses and class-wise operators of ONNX: NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss,
  * Hardmax; and the triangular and diagonal ones: Trilu, EyeLike. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* math_nodes.c - element-wise operators of ONNX. Most are a row of ours; the others are said in a few nodes, which
  * the passes fuse. */
 #include "import/build/compose_math.h"
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <math.h>
 #include <string.h>

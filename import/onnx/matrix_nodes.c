@@ -1,6 +1,6 @@
 /* matrix_nodes.c - matrix products of ONNX: MatMul, Gemm, Einsum; Det. */
 #include "import/build/compose_einsum.h"
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <string.h>
 

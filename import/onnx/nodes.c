@@ -1,5 +1,5 @@
 /* nodes.c - operators of ONNX files: the table and what is common to all of them. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 #include "import/build/reasons.h"
 
 #include <inttypes.h>

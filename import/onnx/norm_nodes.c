@@ -1,5 +1,5 @@
 /* norm_nodes.c - reductions and normalisations of ONNX. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <float.h>
 #include <inttypes.h>

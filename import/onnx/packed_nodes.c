@@ -1,6 +1,6 @@
 /* packed_nodes.c - com.microsoft: weights of 2, 4 or 8 bits in blocks, several to a byte: MatMulNBits,
  * GatherBlockQuantized. A block has a scale and a zero point; numbers of a byte count from its low bits. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* pad_nodes.c - Pad of ONNX, in all modes, and CenterCropPad. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>

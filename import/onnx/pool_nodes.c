@@ -1,6 +1,6 @@
 /* pool_nodes.c - pools of ONNX. Over images of one or two dimensions, without dilation, they are our channels-last
  * pools; all others are windows that slide over the tensor as it is (window_max, window_sum, window_argmax). */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 #include "import/onnx/window_nodes.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  * (nodes, functions, subgraphs) only. */
 #ifndef AC_IMPORT_ONNX_PROTOS_H
 #define AC_IMPORT_ONNX_PROTOS_H
-#include "import/onnx/onnx.h"
+#include "import/onnx/proto/onnx.h"
 
 /* GraphProto */
 typedef struct ac_onx_body {

@@ -3,7 +3,7 @@
  * dimension `axis`, or the rank of the tensor; zero NULL is 0. NULL operands give NULL. */
 #ifndef AC_IMPORT_ONNX_QUANT_NODES_H
 #define AC_IMPORT_ONNX_QUANT_NODES_H
-#include "import/onnx/onnx.h"
+#include "import/onnx/proto/onnx.h"
 
 /* A parameter of one element, or one for each index of dimension `axis`, in line with a tensor of this rank. */
 ac_tensor *ac_onx_in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t axis);

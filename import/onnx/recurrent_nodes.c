@@ -5,7 +5,7 @@
  *
  * T steps, batch B, D directions, G gates (LSTM 4: i o f c; GRU 3: z r h; RNN 1), H units. layout=1 puts the batch
  * first. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 #include "import/onnx/quant_nodes.h"
 
 #include <inttypes.h>

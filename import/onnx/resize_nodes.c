@@ -3,7 +3,7 @@
  * positions it is used; else nearest is a gather along each dimension, and everything linear or cubic a product with
  * a constant matrix. */
 #include "import/build/compose_resize.h"
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* sample_nodes.c - operators of ONNX that read images at computed positions: GridSample, AffineGrid, RoiAlign,
  * MaxRoiPool, DeformConv. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 #include "import/onnx/window_nodes.h"
 
 #include <inttypes.h>

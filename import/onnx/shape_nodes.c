@@ -1,5 +1,5 @@
 /* shape_nodes.c - operators of ONNX that change shapes, take slices, join, repeat, or make constants. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <math.h>

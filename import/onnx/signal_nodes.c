@@ -2,7 +2,7 @@
  * our fft; a short one of a real signal is a product with a constant matrix of cosines and sines (computed in f64),
  * a short-time transform a convolution with the rows of that matrix, which has 2 N K numbers: above 2^22 of them it
  * is refused. Windows and mel weights are constants. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <math.h>

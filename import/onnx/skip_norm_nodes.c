@@ -1,6 +1,6 @@
 /* skip_norm_nodes.c - normalisations as ONNX Runtime's optimiser writes them: with the sum before them (skip, bias), of
  * embeddings, with an activation behind them, over groups of channels that may come last. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>

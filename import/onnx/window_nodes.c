@@ -1,5 +1,5 @@
 /* window_nodes.c - convolutions, and blocks of images: what ONNX says of windows, read for frame.h. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 #include "import/onnx/window_nodes.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #ifndef AC_IMPORT_ONNX_WINDOW_NODES_H
 #define AC_IMPORT_ONNX_WINDOW_NODES_H
 #include "import/build/frame.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/proto/onnx.h"
 
 int ac_onx_window_open(ac_onx_node *n, const ac_tensor *x, ac_frame *w);
 /* ceil_mode: a last window that begins in the image or its left pad counts; `after` grows accordingly. */

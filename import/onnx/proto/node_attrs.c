@@ -1,6 +1,6 @@
 /* node_attrs.c - attributes of an ONNX node, read by name. In a function body an attribute may stand for one of the
  * call. */
-#include "import/onnx/onnx.h"
+#include "import/onnx/proto/onnx.h"
 
 #include <string.h>
 

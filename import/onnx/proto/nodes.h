@@ -11,9 +11,9 @@
  * Before it is called the number of operands and results has been checked against the row, required operands are there,
  * and operands of 16-bit floats are widened to f32 where the row says so. After it every attribute of the node must
  * have been asked for: one that nobody knows is refused, since it might mean anything. */
-#ifndef AC_IMPORT_ONNX_NODES_H
-#define AC_IMPORT_ONNX_NODES_H
-#include "import/onnx/onnx.h"
+#ifndef AC_IMPORT_ONNX_PROTO_NODES_H
+#define AC_IMPORT_ONNX_PROTO_NODES_H
+#include "import/onnx/proto/onnx.h"
 
 typedef int ac_onx_fn(ac_onx_node *n);
 

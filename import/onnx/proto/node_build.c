@@ -1,5 +1,5 @@
 /* node_build.c - operands of ONNX nodes, and results. */
-#include "import/onnx/onnx.h"
+#include "import/onnx/proto/onnx.h"
 
 ac_tensor *ac_onx_in(const ac_onx_node *n, int32_t i)
 {

@@ -1,13 +1,16 @@
 /* onnx.h - what the files that read ONNX share. From outside only ac_onnx_format is used.
  *
- *     onnx.c           the container: model, opsets, graphs, functions
- *     graph_nodes.c    nodes in order: what they read and make, calls of functions and of subgraphs
- *     node_values.c    names of a graph or function body and what they stand for
- *     tensor_protos.c  TensorProto in all encodings -> constants; declared types and shapes
- *     node_attrs.c     attributes of a node, read by name
- *     node_build.c     operands and results; nodes are made by build.h
- *     nodes.c          the table of operators (nodes.def) and its dispatch
- *     *_nodes.c        adapters: math, shape, index, pad, window, pool, matrix, norm, resize, loss, quant, flow ..
+ *     here             what adapters stand on
+ *       node_values.c    names of a graph or function body and what they stand for
+ *       tensor_protos.c  TensorProto in all encodings -> constants; declared types and shapes
+ *       node_attrs.c     attributes of a node, read by name
+ *       node_build.c     operands and results; nodes are made by build.h
+ *     ../ml            adapters of ai.onnx.ml: trees, linear models, features
+ *     ..
+ *       onnx.c           the container: model, opsets, graphs, functions
+ *       graph_nodes.c    nodes in order: what they read and make, calls of functions and of subgraphs
+ *       nodes.c          the table of operators (nodes.def) and its dispatch
+ *       *_nodes.c        all other adapters: math, shape, index, pad, window, pool, matrix, norm, quant, flow ..
  *
  * ONNX operators mean different things for different ranks, shapes and opsets, so every node is resolved
  * (ir/ops/shape/resolve.h) as soon as it is made: an adapter sees the shape of each operand and the value of each small
@@ -19,8 +22,8 @@
  *
  * Memory: the context's region. raw_data and packed lists stay in the file's bytes unless they are misaligned there;
  * external data is copied. */
-#ifndef AC_IMPORT_ONNX_ONNX_H
-#define AC_IMPORT_ONNX_ONNX_H
+#ifndef AC_IMPORT_ONNX_PROTO_ONNX_H
+#define AC_IMPORT_ONNX_PROTO_ONNX_H
 #include "import/build/operands.h"
 #include "import/wire/pb.h"
 

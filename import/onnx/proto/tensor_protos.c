@@ -1,6 +1,6 @@
 /* tensor_protos.c - tensors of ONNX files: TensorProto in all its encodings, external data, declared types and
  * shapes. */
-#include "import/onnx/onnx.h"
+#include "import/onnx/proto/onnx.h"
 #include "base/beside.h"
 #include "import/build/params.h"
 

@@ -1,5 +1,5 @@
 /* ml_nodes.c - operators of ai.onnx.ml, and TfIdfVectorizer: features picked, compared and counted. */
-#include "import/onnx/nodes.h"
+#include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>

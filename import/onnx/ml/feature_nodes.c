@@ -1,0 +1,243 @@
+/* feature_nodes.c - ai.onnx.ml: features scaled, filled in, encoded and put side by side; ZipMap. */
+#include "import/onnx/proto/nodes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
+#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
+#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
+#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
+
+enum { MOST_KEYS = 1 << 16 };
+
+/* Numbers of attribute `name` along the last dimension of x: one, or one for each feature. NULL: left out (*bad false)
+ * or reported. */
+static ac_tensor *along_features(ac_onx_node *n, const char *name, const ac_tensor *x, bool *bad)
+{
+    int64_t count;
+    const float *v = ac_onx_floats(n, name, &count);
+    const int64_t features = x->rank ? x->dim[x->rank - 1] : 1;
+    if (!v)
+        return NULL;
+    if (count != 1 && count != features) {
+        *bad = true;
+        return (void)ac_error(n->r->cx, n->at, E0103, "%s has %" PRId64 " numbers for %" PRId64 " features", name,
+                              count, features),
+               NULL;
+    }
+    return ac_onx_floats_const(n, 1, &count, v);
+}
+
+/* (x - offset) * scale */
+int ac_onx_do_scaler(ac_onx_node *n)
+{
+    bool bad = false;
+    ac_tensor *x = ac_onx_cast(n, n->in[0], AC_F32), *offset = along_features(n, "offset", n->in[0], &bad);
+    ac_tensor *scale = along_features(n, "scale", n->in[0], &bad);
+    if (bad)
+        return AC_FAIL;
+    x = offset ? SUB(x, offset) : x;
+    return ac_onx_result(n, 0, scale ? MUL(x, scale) : x);
+}
+
+/* Rows over their greatest number, the sum of their magnitudes, or their length; rows of nothing stay. */
+int ac_onx_do_normalizer(ac_onx_node *n)
+{
+    ac_tensor *x = ac_onx_cast(n, n->in[0], AC_F32), *by;
+    const char *norm = ac_onx_str(n, "norm", "MAX");
+    if (!x || x->rank < 1)
+        return x ? ac_build_bad(&n->b, "'%s' is a scalar", x->name) : AC_FAIL;
+    const uint32_t last = 1u << (x->rank - 1);
+    if (!strcmp(norm, "MAX"))
+        by = ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, last, true);
+    else if (!strcmp(norm, "L1"))
+        by = ac_onx_reduce(n, AC_OP_SUM, ac_onx_1(n, AC_OP_ABS, x), last, true);
+    else if (!strcmp(norm, "L2"))
+        by = ac_onx_1(n, AC_OP_SQRT, ac_onx_reduce(n, AC_OP_SUM, ac_onx_1(n, AC_OP_SQUARE, x), last, true));
+    else
+        return ac_error(n->r->cx, n->at, E0103, "norm is '%s', expected MAX, L1 or L2", norm);
+    ac_tensor *none = ac_onx_2(n, AC_OP_EQUAL, by, ac_onx_number(n, AC_F32, 0));
+    return ac_onx_result(n, 0, DIV(x, ac_onx_select(n, none, ac_onx_number(n, AC_F32, 1), by)));
+}
+
+/* Where x is the replaced value (NaN: any NaN), the value to impute, one or one for each feature. */
+int ac_onx_do_imputer(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *is, *by;
+    ac_ints whole;
+    bool bad = false;
+    AC_TRY(ac_onx_list(n, "imputed_value_int64s", &whole));
+    const int64_t old = ac_onx_int(n, "replaced_value_int64", 0);
+    const double was = (double)ac_onx_float(n, "replaced_value_float", 0);
+    ac_tensor *real = along_features(n, "imputed_value_floats", x, &bad);
+    if (bad || x->rank < 1)
+        return bad ? AC_FAIL : ac_build_bad(&n->b, "'%s' is a scalar", x->name);
+    if (ac_dtype_is_int(x->dtype)) {
+        if (whole.n != 1 && whole.n != x->dim[x->rank - 1])
+            return ac_error(n->r->cx, n->at, E0103, "imputed_value_int64s has %d numbers for '%s' %s", whole.n, x->name,
+                            ac_shape_str(n->r->cx, x));
+        is = ac_onx_2(n, AC_OP_EQUAL, ac_onx_cast(n, x, AC_I64), ac_onx_ints_const(n, 1, &old));
+        by = ac_onx_cast(n, ac_onx_ints_const(n, whole.n, whole.v), x->dtype);
+    } else {
+        is = isnan(was) ? ac_onx_2(n, AC_OP_NOT_EQUAL, x, x)
+                        : ac_onx_2(n, AC_OP_EQUAL, x, ac_onx_number(n, x->dtype, was));
+        by = ac_onx_cast(n, real, x->dtype);
+    }
+    if (!by)
+        return ac_error(n->r->cx, n->at, E0103, "there is nothing to impute");
+    return ac_onx_result(n, 0, ac_onx_select(n, is, by, x));
+}
+
+/* x with a dimension of 1 behind the others. */
+static ac_tensor *apart(ac_onx_node *n, ac_tensor *x)
+{
+    int64_t dim[AC_MAX_RANK];
+    if (!x || x->rank >= AC_MAX_RANK)
+        return x ? ((void)ac_build_cannot(&n->b, "its result has more than %d dimensions", AC_MAX_RANK), NULL) : NULL;
+    memcpy(dim, x->dim, sizeof dim);
+    dim[x->rank] = 1;
+    return ac_onx_reshape(n, x, x->rank + 1, dim);
+}
+
+/* 1 where x is the category, else 0. */
+int ac_onx_do_one_hot_encoder(ac_onx_node *n)
+{
+    ac_ints category;
+    AC_TRY(ac_onx_list(n, "cats_int64s", &category));
+    (void)ac_onx_int(n, "zeros", 1); /* unknown categories are all zeros; ONNX Runtime stops at them without */
+    const ac_onx_attr *names = ac_onx_attr_of(n, "cats_strings");
+    if (names && names->strings.n)
+        return ac_build_cannot(&n->b, "its categories are strings: do the look-up in the application and feed numbers");
+    if (!category.n)
+        return ac_error(n->r->cx, n->at, E0103, "it has no categories");
+    ac_tensor *x = apart(n, ac_onx_cast(n, n->in[0], AC_I64));
+    ac_tensor *is = x ? ac_onx_2(n, AC_OP_EQUAL, x, ac_onx_ints_const(n, category.n, category.v)) : NULL;
+    return ac_onx_result(n, 0, ac_onx_cast(n, is, AC_F32));
+}
+
+/* ------------------------------------------------------------------ LabelEncoder */
+
+/* A list of keys or values: i64, f32, or a tensor's numbers; names as the numbers of their places. */
+static int read_list(ac_onx_node *n, const char *what, bool names, ac_tensor **out)
+{
+    ac_ctx *cx = n->r->cx;
+    ac_ints whole;
+    int64_t count;
+    *out = NULL;
+    AC_TRY(ac_onx_list(n, ac_internf(cx, "%s_int64s", what), &whole));
+    const float *real = ac_onx_floats(n, ac_internf(cx, "%s_floats", what), &count);
+    const ac_onx_attr *words = ac_onx_attr_of(n, ac_internf(cx, "%s_strings", what)),
+                      *tensor = ac_onx_attr_of(n, ac_internf(cx, "%s_tensor", what));
+    if (whole.n)
+        *out = ac_onx_ints_const(n, whole.n, whole.v);
+    else if (real)
+        *out = ac_onx_floats_const(n, 1, &count, real);
+    if (words && words->strings.n) {
+        if (!names || words->strings.n > MOST_KEYS)
+            return ac_build_cannot(&n->b, "its %s are strings: do the look-up in the application and feed numbers",
+                                   what);
+        int64_t *place = AC_NEW_N(cx->region, int64_t, words->strings.n);
+        for (uint32_t i = 0; i < words->strings.n; i++)
+            place[i] = i;
+        *out = ac_onx_ints_const(n, words->strings.n, place);
+        ac_note(cx, n->at, W0001, "its values are names: the result is the number of the name, 0 the first");
+    }
+    if (tensor && tensor->has_tensor) {
+        ac_onx_const c;
+        const char *refused;
+        if (ac_onx_tensor(n->r, tensor->tensor, &c, &refused) != AC_OK)
+            return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
+        *out = ac_onx_constant(n->r, n->name, &c);
+    }
+    if (!*out || (*out)->rank != 1 || (*out)->dim[0] < 1 || (*out)->dim[0] > MOST_KEYS)
+        return ac_error(cx, n->at, E0103, "%s: there are none, or more than %d", what, MOST_KEYS);
+    return AC_OK;
+}
+
+/* What an unknown key becomes: [1] of the values' type. */
+static ac_tensor *unknown(ac_onx_node *n, ac_dtype type)
+{
+    const int64_t one = 1;
+    const double whole = (double)ac_onx_int(n, "default_int64", -1),
+                 real = (double)ac_onx_float(n, "default_float", -0.0f);
+    const ac_onx_attr *tensor = ac_onx_attr_of(n, "default_tensor");
+    ac_onx_attr_of(n, "default_string");
+    ac_onx_const c;
+    const char *refused;
+    if (tensor && tensor->has_tensor && ac_onx_tensor(n->r, tensor->tensor, &c, &refused) == AC_OK)
+        return ac_onx_reshape(n, ac_onx_cast(n, ac_onx_constant(n->r, n->name, &c), type), 1, &one);
+    return ac_onx_reshape(n, ac_onx_number(n, type, ac_dtype_is_float(type) ? real : whole), 1, &one);
+}
+
+/* The value of the first key that x is; from version 4 on NaN is NaN. */
+int ac_onx_do_label_encoder(ac_onx_node *n)
+{
+    ac_tensor *x = n->in[0], *keys, *values;
+    ac_attrs a;
+    if (n->version < 2)
+        return ac_build_cannot(&n->b, "its classes are strings: do the look-up in the application and feed numbers");
+    AC_TRY(read_list(n, "keys", false, &keys));
+    AC_TRY(read_list(n, "values", true, &values));
+    if (keys->dtype != x->dtype || values->dim[0] != keys->dim[0])
+        return ac_build_bad(&n->b, "'%s' is %s, with %s keys and %" PRId64 " values", x->name,
+                            ac_tensor_str(n->r->cx, x), ac_tensor_str(n->r->cx, keys), values->dim[0]);
+    x = apart(n, x);
+    ac_tensor *is = x ? ac_onx_2(n, AC_OP_EQUAL, x, keys) : NULL;
+    if (is && ac_dtype_is_float(keys->dtype) && n->version >= 4) {
+        ac_tensor *both = ac_onx_2(n, AC_OP_LOGICAL_AND, ac_onx_2(n, AC_OP_NOT_EQUAL, x, x),
+                                   ac_onx_2(n, AC_OP_NOT_EQUAL, keys, keys));
+        is = ac_onx_2(n, AC_OP_LOGICAL_OR, is, both);
+    }
+    if (!is)
+        return AC_FAIL;
+    const int64_t last = is->rank - 1;
+    int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    after[last] = 1; /* a key that is always found: the default */
+    is = ac_onx_pad(n, ac_onx_cast(n, is, AC_U8), none, after, ac_onx_number(n, AC_U8, 1));
+    ac_attrs_init(AC_OP_ARG_MAX, &a);
+    a.arg.out_type = AC_I64;
+    ac_tensor *in[] = {is, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &last), 0, NULL)};
+    ac_tensor *at = is ? ac_onx_make(n, AC_OP_ARG_MAX, in, 2, &a, AC_I64) : NULL;
+    ac_tensor *part[] = {values, unknown(n, values->dtype)};
+    ac_tensor *table[] = {part[1] ? ac_onx_concat(n, part, 2, 0) : NULL, at};
+    return ac_onx_result(n, 0, table[0] && at ? ac_onx_make(n, AC_OP_GATHER, table, 2, NULL, AC_NONE) : NULL);
+}
+
+/* ------------------------------------------------------------------ FeatureVectorizer, ZipMap */
+
+/* Operands side by side as f32, each with as many columns as inputdimensions says. */
+int ac_onx_do_feature_vectorizer(ac_onx_node *n)
+{
+    ac_ints sizes;
+    ac_tensor **part = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_in + 1);
+    AC_TRY(ac_onx_list(n, "inputdimensions", &sizes));
+    if (sizes.n && sizes.n != n->n_in)
+        return ac_error(n->r->cx, n->at, E0103, "inputdimensions has %d numbers for %d inputs", sizes.n, n->n_in);
+    for (int32_t i = 0; i < n->n_in; i++) {
+        ac_tensor *x = n->in[i];
+        if (!x || x->rank < 1 || x->dim[0] < 1)
+            return ac_error(n->r->cx, n->at, E0104, "input %d is left out, a scalar or empty", i);
+        const int64_t rows = x->dim[0], columns = ac_tensor_count(x) / rows, want = sizes.n ? sizes.v[i] : columns;
+        if (want < 0 || want > INT32_MAX)
+            return ac_error(n->r->cx, n->at, E0103, "inputdimensions has %" PRId64, want);
+        x = ac_onx_reshape(n, ac_onx_cast(n, x, AC_F32), 2, (int64_t[]){rows, columns});
+        if (want < columns)
+            x = ac_onx_slice(n, x, 1, 0, want);
+        else
+            x = ac_onx_pad(n, x, (int64_t[]){0, 0}, (int64_t[]){0, want - columns}, NULL);
+        part[i] = x;
+        if (!x)
+            return AC_FAIL;
+    }
+    return ac_onx_result(n, 0, n->n_in == 1 ? part[0] : ac_onx_concat(n, part, n->n_in, 1));
+}
+
+int ac_onx_do_zip_map(ac_onx_node *n)
+{
+    ac_onx_attr_of(n, "classlabels_strings");
+    ac_onx_attr_of(n, "classlabels_int64s");
+    ac_note(n->r->cx, n->at, W0001, "instead of a map for each row the result is the tensor of probabilities");
+    return ac_onx_result(n, 0, n->in[0]);
+}

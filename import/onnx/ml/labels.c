@@ -1,0 +1,107 @@
+/* labels.c - classes and scores of ai.onnx.ml (labels.h). */
+#include "import/onnx/ml/labels.h"
+#include "import/build/compose_math.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
+#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
+#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
+#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
+#define NUM(v)    ac_onx_number(n, x->dtype, v)
+
+int ac_onx_labels(ac_onx_node *n, ac_labels *out)
+{
+    static const char *const NUMBERS[] = {"classlabels_int64s", "classlabels_ints"}, *const NAMES[] = {
+                                                                                         "classlabels_strings"};
+    *out = (ac_labels){0};
+    for (int32_t i = 0; i < 2; i++) {
+        ac_ints v;
+        AC_TRY(ac_onx_list(n, NUMBERS[i], &v));
+        out->number = v.n ? v : out->number;
+    }
+    const ac_onx_attr *names = ac_onx_attr_of(n, NAMES[0]);
+    out->n = names && names->strings.n ? (int64_t)names->strings.n : out->number.n;
+    if (names && names->strings.n) {
+        out->number = (ac_ints){0};
+        ac_note(n->r->cx, n->at, W0001,
+                "its classes have names: the result is the number of the class, 0 the first of "
+                "%" PRId64,
+                out->n);
+    }
+    return out->n ? AC_OK : ac_error(n->r->cx, n->at, E0103, "it has no class labels");
+}
+
+ac_tensor *ac_onx_labelled(ac_onx_node *n, const ac_labels *labels, ac_tensor *index)
+{
+    bool same = true;
+    for (int32_t i = 0; i < labels->number.n; i++)
+        same &= labels->number.v[i] == i;
+    if (same || !index)
+        return index;
+    ac_tensor *in[] = {ac_onx_ints_const(n, labels->number.n, labels->number.v), index};
+    return ac_onx_make(n, AC_OP_GATHER, in, 2, NULL, AC_NONE);
+}
+
+ac_tensor *ac_onx_greatest(ac_onx_node *n, ac_tensor *scores)
+{
+    ac_attrs a;
+    const int64_t axis = 1;
+    ac_attrs_init(AC_OP_ARG_MAX, &a);
+    a.arg.out_type = AC_I64;
+    ac_tensor *in[] = {scores, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &axis), 0, NULL)};
+    return scores ? ac_onx_make(n, AC_OP_ARG_MAX, in, 2, &a, AC_I64) : NULL;
+}
+
+ac_tensor *ac_onx_second(ac_onx_node *n, ac_tensor *scores, double at)
+{
+    if (!scores)
+        return NULL;
+    ac_tensor *x = ac_onx_slice(n, scores, 1, scores->dim[1] - 1, 1);
+    x = x ? ac_onx_cast(n, ac_onx_2(n, AC_OP_GREATER, x, NUM(at)), AC_I64) : NULL;
+    return ac_onx_reshape(n, x, 1, scores->dim);
+}
+
+/* Numbers within 1e-7 of 0 stay as they are, but for the common factor. */
+static ac_tensor *softmax_zero(ac_onx_node *n, ac_tensor *x)
+{
+    ac_tensor *most = ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, 1u << (x->rank - 1), true);
+    ac_tensor *far = ac_onx_2(n, AC_OP_GREATER, ac_onx_1(n, AC_OP_ABS, x), NUM(1e-7));
+    ac_tensor *e = ac_onx_1(n, AC_OP_EXP, SUB(x, most)),
+              *shrunk = MUL(x, ac_onx_1(n, AC_OP_EXP, ac_onx_1(n, AC_OP_NEG, most)));
+    ac_tensor *sum = ac_onx_reduce(n, AC_OP_SUM, ac_onx_select(n, far, e, NUM(0)), 1u << (x->rank - 1), true);
+    return DIV(ac_onx_select(n, far, e, shrunk), sum);
+}
+
+/* The inverse of the normal distribution, by ONNX Runtime's approximation of the inverse of erf. */
+static ac_tensor *probit(ac_onx_node *n, ac_tensor *x)
+{
+    ac_tensor *t = SUB(MUL(x, NUM(2)), NUM(1));
+    ac_tensor *log = ac_onx_1(n, AC_OP_LOG, MUL(SUB(NUM(1), t), ADD(NUM(1), t)));
+    ac_tensor *v = ADD(NUM(2 / (3.14159 * 0.147)), MUL(NUM(0.5), log));
+    ac_tensor *w = MUL(NUM(1 / 0.147), log);
+    ac_tensor *root = ac_onx_1(n, AC_OP_SQRT, SUB(ac_onx_1(n, AC_OP_SQUARE, v), w));
+    ac_tensor *y = ac_onx_1(n, AC_OP_SQRT, SUB(root, v));
+    return MUL(MUL(NUM(1.41421356), ac_onx_1(n, AC_OP_SIGN, t)), y);
+}
+
+ac_tensor *ac_onx_post(ac_onx_node *n, const char *post, ac_tensor *x)
+{
+    if (!x || !strcmp(post, "NONE"))
+        return x;
+    if (!strcmp(post, "LOGISTIC"))
+        return ac_onx_1(n, AC_OP_LOGISTIC, x);
+    if (!strcmp(post, "SOFTMAX"))
+        return ac_onx_1(n, AC_OP_SOFTMAX, x);
+    if (!strcmp(post, "SOFTMAX_ZERO"))
+        return softmax_zero(n, x);
+    if (!strcmp(post, "PROBIT"))
+        return probit(n, x);
+    return (void)ac_error(n->r->cx, n->at, E0103, "post_transform is '%s'", post), NULL;
+}
+
+ac_tensor *ac_onx_post_targets(ac_onx_node *n, const char *post, ac_tensor *x)
+{
+    return x && x->dim[x->rank - 1] == 1 && strcmp(post, "PROBIT") != 0 ? x : ac_onx_post(n, post, x);
+}
