@@ -65,6 +65,7 @@ int ac_read_model(arenac *a)
                                    .batch = a->trains && a->opt.batch > 0 ? a->opt.batch : 0,
                                    .train = a->trains,
                                    .batch_norm = a->trains && !ac_is(a->opt.bn, "frozen"),
+                                   .strict = a->opt.strict,
                                    .promise = ac_lower_promise};
     ac_imported *m = AC_NEW(a->cx.region, ac_imported);
     AC_TRY(ac_import(&a->cx, &a->source.file, &how, m));

@@ -11,6 +11,7 @@ typedef struct ac_import_options {
     const char *from;      /* --from; NULL: guess */
     const char *outputs;   /* --outputs NAME,NAME: of formats that do not say what their outputs are; NULL: all ends */
     const ac_file *second; /* the file with the weights, for formats that have one; outlives the graph. NULL: none */
+    bool strict;           /* wrong declarations and the like are errors, no warnings */
     bool random;           /* parameters that no file gives get random values, made from `seed` */
     uint64_t seed;
     int64_t batch;   /* the first dimension of all inputs, whatever the file says; 0: the file's */

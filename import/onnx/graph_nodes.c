@@ -1,5 +1,6 @@
 /* graph_nodes.c - nodes of ONNX files, in the order of execution: what they read and make, calls of functions and of
  * subgraphs. */
+#include "import/build/name_map.h"
 #include "import/onnx/protos.h"
 
 #include <inttypes.h>
@@ -211,13 +212,12 @@ int ac_onx_call_graph(ac_onx_node *n, ac_span message, ac_tensor *const *in, int
     return r->pb.failed ? AC_FAIL : rc;
 }
 
-static int read_node(ac_onx *r, ac_onx_scope *s, ac_span message)
+/* Node `number` of the file's. */
+static int read_node(ac_onx *r, ac_onx_scope *s, const node *of, int32_t number)
 {
-    node x = {.name = {0}};
+    const node x = *of;
     bool broken = false;
     ac_onx_node *n = AC_NEW(r->cx->region, ac_onx_node); /* functions keep it as their caller */
-    if (!ac_pb_read(&r->pb, message, NODE, &x) || !ac_pb_spend(&r->pb, WORK_NODE))
-        return AC_FAIL;
     n->r = r;
     n->scope = s;
     n->type = ac_pb_name(&r->pb, x.type);
@@ -225,8 +225,7 @@ static int read_node(ac_onx *r, ac_onx_scope *s, ac_span message)
     n->name = ac_pb_name(&r->pb, x.name);
     if (!n->type || !n->domain || !n->name)
         return AC_FAIL;
-    n->at = s->call ? s->call->at : (ac_place){.file = r->reading->file.path, .op_index = r->nodes + 1};
-    r->nodes += !s->call;
+    n->at = s->call ? s->call->at : (ac_place){.file = r->reading->file.path, .op_index = number};
     n->at.node = *n->name ? n->name : NULL;
     n->at.op = n->type;
     if (!*n->type)
@@ -255,12 +254,110 @@ static int read_node(ac_onx *r, ac_onx_scope *s, ac_span message)
     return f ? call_function(n, f) : ac_onx_node_add(n);
 }
 
+/* ------------------------------------------------------------------ order */
+
+/* A node that reads what a node after it makes. */
+typedef struct waiting {
+    node x;
+    int32_t number;         /* in the file */
+    int32_t missing, first; /* operands that are not made; its readers: a list through `edge`, from 1 on */
+} waiting;
+
+typedef struct edge {
+    int32_t to, next;
+} edge;
+
+typedef struct queue {
+    AC_VEC(waiting) item;
+    AC_VEC(edge) edge;
+} queue;
+
+/* Is an operand made by no node so far? */
+static bool waits(ac_onx *r, ac_onx_scope *s, const node *x)
+{
+    ac_pb_list list = x->inputs;
+    ac_span word;
+    bool any = false;
+    while (!any && ac_pb_next(&r->pb, &list, &word)) {
+        const char *name = ac_pb_name(&r->pb, word);
+        const ac_onx_value *v = name && *name ? ac_onx_value_find(s, name) : NULL;
+        any = name && *name && !(v && v->made);
+    }
+    return any;
+}
+
+/* Who waits for whom. */
+static int link_waiting(ac_onx *r, ac_onx_scope *s, queue *q)
+{
+    ac_name_map maker = {0};
+    ac_span word;
+    for (int32_t i = 0; i < q->item.n; i++) {
+        ac_pb_list list = q->item.item[i].x.outputs;
+        while (ac_pb_next(&r->pb, &list, &word)) {
+            const char *name = ac_pb_name(&r->pb, word);
+            if (name && *name)
+                *ac_name_put(r->cx->region, &maker, name) = i;
+        }
+    }
+    for (int32_t i = 0; i < q->item.n; i++) {
+        ac_pb_list list = q->item.item[i].x.inputs;
+        while (ac_pb_next(&r->pb, &list, &word)) {
+            const char *name = ac_pb_name(&r->pb, word);
+            const ac_onx_value *v = name && *name ? ac_onx_value_find(s, name) : NULL;
+            const int32_t j = name && *name && !(v && v->made) ? ac_name_get(&maker, name) : -1;
+            if (j < 0)
+                continue;
+            q->item.item[i].missing++;
+            ac_push(r->cx->region, &q->edge, ((edge){i, q->item.item[j].first}));
+            q->item.item[j].first = q->edge.n;
+        }
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+/* The nodes that were left, each after those it reads; what can never be read says so itself. */
+static int read_waiting(ac_onx *r, ac_onx_scope *s, queue *q)
+{
+    int32_t *order = AC_NEW_N(r->cx->region, int32_t, q->item.n + 1), n = 0, early = 0;
+    int rc = AC_OK;
+    AC_TRY(link_waiting(r, s, q));
+    for (int32_t i = 0; i < q->item.n; i++) {
+        early += q->item.item[i].missing > 0;
+        if (!q->item.item[i].missing)
+            order[n++] = i;
+    }
+    for (int32_t k = 0; k < n; k++)
+        for (int32_t e = q->item.item[order[k]].first; e; e = q->edge.item[e - 1].next)
+            if (!--q->item.item[q->edge.item[e - 1].to].missing)
+                order[n++] = q->edge.item[e - 1].to;
+    if (n == q->item.n && early)
+        ac_warn(r->cx, (ac_place){.file = r->reading->file.path}, W0001,
+                "its nodes are not in the order of execution: %d read what a later one makes", early);
+    for (int32_t i = 0; n < q->item.n; i++)
+        if (q->item.item[i].missing > 0)
+            order[n++] = i;
+    for (int32_t k = 0; k < n && !r->pb.failed; k++)
+        if (read_node(r, s, &q->item.item[order[k]].x, q->item.item[order[k]].number) != AC_OK)
+            rc = AC_FAIL;
+    return rc;
+}
+
 int ac_onx_read_nodes(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
 {
     ac_span message;
     int rc = AC_OK;
-    while (ac_pb_next(&r->pb, &list, &message))
-        if (read_node(r, s, message) != AC_OK)
+    queue late = {.edge = {0}};
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        node x = {.name = {0}};
+        if (!ac_pb_read(&r->pb, message, NODE, &x) || !ac_pb_spend(&r->pb, WORK_NODE))
+            return AC_FAIL;
+        r->nodes += !s->call;
+        if (!r->reading->opt.strict && waits(r, s, &x))
+            ac_push(r->cx->region, &late.item, ((waiting){.x = x, .number = r->nodes}));
+        else if (read_node(r, s, &x, r->nodes) != AC_OK)
             rc = AC_FAIL;
+    }
+    if (late.item.n && !r->pb.failed && read_waiting(r, s, &late) != AC_OK)
+        rc = AC_FAIL;
     return r->pb.failed ? AC_FAIL : rc;
 }

@@ -97,10 +97,12 @@ int ac_onx_read_constants(ac_onx *r, ac_onx_scope *s, const ac_onx_body *b)
             continue;
         }
         ac_onx_value *v = ac_onx_value_get(r, s, c.name);
-        if (v->made) {
+        if (v->made && r->reading->opt.strict) {
             rc = ac_error(r->cx, at, E0022, "two initializers are named '%s'", c.name);
             continue;
         }
+        if (v->made)
+            ac_warn(r->cx, at, W0001, "two initializers are named '%s': the last one counts", c.name);
         v->made = true;
         if (refused)
             refused_value(r, v, at, refused);
@@ -131,8 +133,9 @@ static ac_onx_value *read_value(ac_onx *r, ac_onx_scope *s, ac_span message, con
     return v;
 }
 
-/* What the file says about a value that it also computes (or holds) must not contradict it. Where either does not
- * know a dimension there is nothing to compare. An inner value's shape is a remark that nobody needs: a warning. */
+/* What the file says about a value that it also computes (or holds): another type is an error; another shape changes
+ * nothing that is computed, so it is a warning, of an inner value a note (--strict: an error). Where either does not
+ * know a dimension there is nothing to compare. */
 static int check_declared(ac_onx *r, ac_place at, const ac_onx_value *v, const char *what, bool remark)
 {
     const ac_tensor *t = v->t;
@@ -149,9 +152,9 @@ static int check_declared(ac_onx *r, ac_place at, const ac_onx_value *v, const c
     if (!differs)
         return AC_OK;
     const char *declared = ac_dims_str(r->cx, v->rank, v->dim), *is = ac_shape_str(r->cx, t);
-    if (!remark)
+    if (!remark && r->reading->opt.strict)
         return ac_error(r->cx, at, E0104, "%s '%s' is declared as %s, but is %s", what, v->name, declared, is);
-    ac_note(r->cx, at, W0001, "%s '%s' is declared as %s, but is %s", what, v->name, declared, is);
+    (remark ? ac_note : ac_warn)(r->cx, at, W0001, "%s '%s' is declared as %s, but is %s", what, v->name, declared, is);
     return AC_OK;
 }
 
@@ -181,8 +184,12 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
         if (!v)
             continue;
         at.node = v->name;
-        if (v->input) {
+        if (v->input && r->reading->opt.strict) {
             rc = ac_error(r->cx, at, E0022, "two inputs are named '%s'", v->name);
+            continue;
+        }
+        if (v->input) {
+            ac_warn(r->cx, at, W0001, "two inputs are named '%s': the first one counts", v->name);
             continue;
         }
         v->input = true;

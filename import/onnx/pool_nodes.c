@@ -94,8 +94,8 @@ static int open_pool(ac_onx_node *n, ac_frame *w, ac_frame *plain)
     if (!ac_onx_attr_of(n, "kernel_shape"))
         return ac_error(n->r->cx, n->at, E0103, "kernel_shape is left out");
     *plain = *w;
-    AC_TRY(ac_onx_window_pads(n, w, ceil_mode));
-    return ac_onx_window_pads(n, plain, false);
+    AC_TRY(ac_onx_window_pads(n, w, ceil_mode ? AC_LAST_BEGINS : AC_LAST_FITS));
+    return ac_onx_window_pads(n, plain, AC_LAST_FITS);
 }
 
 /* Flat places count the last dimension fastest; storage_order 1 counts the first spatial dimension fastest. */

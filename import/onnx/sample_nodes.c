@@ -201,7 +201,7 @@ int ac_onx_do_deform_conv(ac_onx_node *n)
                         ac_shape_str(n->r->cx, x));
     win.kernel[H] = w->dim[2];
     win.kernel[W] = w->dim[3];
-    AC_TRY(ac_onx_window_pads(n, &win, false));
+    AC_TRY(ac_onx_window_pads(n, &win, AC_LAST_WHOLE));
     int64_t out[2];
     for (int32_t d = 0; d < 2; d++) {
         const int32_t s = H + d;

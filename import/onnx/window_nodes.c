@@ -20,9 +20,10 @@ static int spatial(ac_onx_node *n, const char *name, int32_t m, int64_t lo, int6
     return AC_OK;
 }
 
-/* Pads from auto_pad or pads, and ceil_mode: a last window that begins in the image or its left pad counts. */
-int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, bool ceil_mode)
+/* Pads from auto_pad or pads. */
+int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, ac_last_window last)
 {
+    const bool ceil_mode = last == AC_LAST_BEGINS;
     const char *how = ac_onx_str(n, "auto_pad", "NOTSET");
     ac_ints pads;
     AC_TRY(ac_onx_list(n, "pads", &pads));
@@ -47,7 +48,11 @@ int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, bool ceil_mode)
             w->before[d] = !strcmp(how, "SAME_UPPER") ? all / 2 : all - all / 2;
             w->after[d] = all - w->before[d];
         }
-        const int64_t travel = w->in[d] + w->before[d] + w->after[d] - reach;
+        int64_t travel = w->in[d] + w->before[d] + w->after[d] - reach;
+        if (travel < 0 && -travel < w->stride[d] && last != AC_LAST_WHOLE) { /* ONNX Runtime: one window, cut off */
+            w->after[d] -= travel;
+            travel = 0;
+        }
         if (travel < 0)
             return ac_error(n->r->cx, n->at, E0104,
                             "the window (%" PRId64 ") is larger than the padded image (%" PRId64 ")", reach,
@@ -95,7 +100,7 @@ int ac_onx_do_conv(ac_onx_node *n)
     ac_frame win;
     AC_TRY(ac_onx_window_open(n, x, &win));
     AC_TRY(check_kernel(n, x, w, &win));
-    AC_TRY(ac_onx_window_pads(n, &win, false));
+    AC_TRY(ac_onx_window_pads(n, &win, AC_LAST_WHOLE));
     const int64_t groups = ac_onx_int(n, "group", 1);
     if (groups < 1 || groups > INT32_MAX || w->dim[1] * groups != x->dim[1] || w->dim[0] % groups)
         return ac_error(n->r->cx, n->at, E0104, "%" PRId64 " groups of weights %s do not fit input '%s' %s", groups,

@@ -3,14 +3,17 @@
  *
  *     ac_frame w;
  *     AC_TRY(ac_onx_window_open(n, x, &w));              strides, dilations, kernel_shape
- *     AC_TRY(ac_onx_window_pads(n, &w, ceil_mode));      pads or auto_pad, once the kernel is known */
+ *     AC_TRY(ac_onx_window_pads(n, &w, AC_LAST_WHOLE));  pads or auto_pad, once the kernel is known */
 #ifndef AC_IMPORT_ONNX_WINDOW_NODES_H
 #define AC_IMPORT_ONNX_WINDOW_NODES_H
 #include "import/build/frame.h"
 #include "import/onnx/proto/onnx.h"
 
 int ac_onx_window_open(ac_onx_node *n, const ac_tensor *x, ac_frame *w);
-/* ceil_mode: a last window that begins in the image or its left pad counts; `after` grows accordingly. */
-int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, bool ceil_mode);
+/* Which windows count: those inside of the padded image; of a pool also the only one, where it is larger than the
+ * image by less than a stride (AC_LAST_FITS), and with ceil_mode a last one that begins in the image or its left pad
+ * (AC_LAST_BEGINS): `after` grows accordingly. */
+typedef enum ac_last_window { AC_LAST_WHOLE, AC_LAST_FITS, AC_LAST_BEGINS } ac_last_window;
+int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, ac_last_window last);
 
 #endif

@@ -24,6 +24,7 @@ def cases(r, In):
     fused(case, f, r, In)
     quantised(case, f, u8, i8, sc, r, In)
     packed(case, f, r, In)
+    pools(case, f, r, In)
     return all_cases
 
 
@@ -176,6 +177,15 @@ def fused(case, f, r, In):
     case("Range", [np.array([1], F), np.array([7], F)], {}, tag="plain")
     case("GatherND", [In(f(3, 4, 5)), np.array([[0, 1], [2, 3]], np.int64)])
     case("Pad", [In(f(2, 3)), np.array([1, 0, 2, 1], np.int64), F(3)], {"mode": "constant"})
+
+
+def pools(case, f, r, In):
+    """Windows larger than the padded image by less than a stride: one, cut off."""
+    for op in ("MaxPool", "AveragePool"):
+        for k, s, p in ((4, 2, 0), (5, 4, 0), (6, 2, 1)):
+            a = {"kernel_shape": [k, k], "strides": [s, s], "pads": [p] * 4}
+            case(op, [In(f(1, 2, 3, 3))], a, domain="", tag="%d.%d.%d" % (k, s, p))
+    case("AveragePool", [In(f(1, 2, 3, 3))], {**a, "count_include_pad": 1}, domain="", tag="pads")
 
 
 def quantised(case, f, u8, i8, sc, r, In):

@@ -1,4 +1,5 @@
 # two weights of one name
+# arenac: --strict
 from onnx_bytes import *
 
 add = node("Add", ["x", "w"], ["y"])

@@ -1,4 +1,5 @@
 # an output that is declared in another shape
+# arenac: --strict
 from onnx_bytes import *
 
 relu = node("Relu", ["x"], ["y"])

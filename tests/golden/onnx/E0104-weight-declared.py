@@ -1,4 +1,5 @@
 # a weight that is declared as an input of another shape
+# arenac: --strict
 from onnx_bytes import *
 
 add = node("Add", ["x", "w"], ["y"])

@@ -229,8 +229,9 @@ static outcome read_bytes(const uint8_t *p, size_t n, bool nodes, const char *ou
     outcome o = {.rc = AC_FAIL};
     ac_ctx_open(&cx);
     ac_ctx_start(&cx);
-    o.rc =
-        ac_import(&cx, &f, &(ac_import_options){.from = "onnx", .outputs = outputs, .promise = ac_lower_promise}, &o.m);
+    o.rc = ac_import(
+        &cx, &f, &(ac_import_options){.from = "onnx", .strict = true, .outputs = outputs, .promise = ac_lower_promise},
+        &o.m);
     if (o.rc == AC_OK && nodes)
         o.rc = ac_import_nodes(&cx, &o.m, NULL, 0);
     if (o.rc == AC_OK)

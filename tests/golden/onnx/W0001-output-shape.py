@@ -1,0 +1,5 @@
+# an output that is declared in another shape: a warning
+from onnx_bytes import *
+
+relu = node("Relu", ["x"], ["y"])
+write(model(graph([relu], outs=[("y", F32, [2, 4])])))
