@@ -25,11 +25,29 @@ int ac_io_find(ac_ctx *cx, const char *file, const char *option, const char *key
     return AC_FAIL;
 }
 
+/* Is it an input that --const has made a constant? By name, or by a position that is no other input's. */
+static bool is_fixed(const arenac *a, const char *key)
+{
+    char *end;
+    const long at = strtol(key, &end, 10);
+    bool fixed = false;
+    for (int32_t i = 0; i < a->fixed.n; i++)
+        fixed |= !strcmp(a->fixed.item[i], key);
+    for (int32_t i = 0; i < a->opt.fix.n; i++)
+        fixed |= *key && !*end && at >= a->model->graph->input.n && !strcmp(a->opt.fix.item[i].key, key);
+    return fixed;
+}
+
 static int open_one(arenac *a, const ac_key_option *k)
 {
     const ac_graph *g = a->model->graph;
     ac_inputs *in = &a->inputs;
     int32_t i;
+    if (is_fixed(a, k->key)) {
+        ac_warn(&a->cx, (ac_place){.file = a->source.path}, W0002, "--input '%s' is left out: --const has fixed it",
+                k->key);
+        return AC_OK;
+    }
     AC_TRY(ac_io_find(&a->cx, a->source.path, "--input", k->key, g->input.item, g->input.n, &i));
     if (in->given[i])
         return ac_error(&a->cx, (ac_place){0}, E0501, "--input '%s' is given twice", k->key);

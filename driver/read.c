@@ -98,6 +98,7 @@ static void fix_input(arenac *a, int32_t i, const ac_npy *array)
     ac_tensor *t = g->input.item[i];
     t->data = ac_copy(a->cx.region, array->data, (size_t)array->bytes + (array->bytes == 0));
     t->input = false;
+    ac_push(a->cx.region, &a->fixed, t->name);
     memmove(g->input.item + i, g->input.item + i + 1, (size_t)(g->input.n - i - 1) * sizeof *g->input.item);
     g->input.n--;
 }

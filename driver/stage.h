@@ -66,6 +66,7 @@ struct arenac {
     const ac_schedule *hints; /* for each step, what its lowering should choose; NULL: its own choice */
     ac_source source;
     ac_imported *model;          /* after read: as the file has it */
+    AC_VEC(const char *) fixed;  /* inputs that --const has made constants */
     const ac_problem *intervals; /* ... or a packing problem */
     const struct ac_tflm *tflm;  /* ... or a plan for TFLite Micro */
     struct ac_several *several;  /* ... or several models */
