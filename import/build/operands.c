@@ -68,6 +68,12 @@ bool ac_operand_known(const ac_build *b, ac_tensor **t)
 int ac_operand_late(const ac_build *b, const ac_tensor *t)
 {
     b->reading->late = true;
+    if (t->input)
+        return ac_refuse(
+            b->reading, b->at, E0203, b->at.op,
+            ac_strf(b->cx->region, "operand '%s' is an input of the model, but a static plan needs its value", t->name),
+            ac_strf(b->cx->region, "fix it: --const %s=FILE.npy; or give it to run: --input %s=FILE.npy", t->name,
+                    t->name));
     return ac_refuse(
         b->reading, b->at, E0203, b->at.op,
         ac_strf(b->cx->region, "operand '%s' is computed at run time, but a static plan needs its value", t->name),
