@@ -27,6 +27,8 @@ typedef struct fused {
     double scale, cap;
 } fused;
 
+enum { MOST_HEADS = 1 << 16 };
+
 static const int32_t SWAP[AC_MAX_RANK] = {0, 2, 1, 3}; /* [B,S,N,D] <-> [B,N,S,D] */
 
 static int bad_shape(const fused *a, const char *what, const ac_tensor *t)
@@ -379,7 +381,7 @@ static int gq_operands(fused *a, ac_tensor *x[3], int64_t hq, int64_t hkv)
     ac_onx_node *n = a->n;
     for (int32_t i = 0; i < 3; i++)
         x[i] = ac_onx_in(n, i);
-    if (x[0]->rank != 3 || hq < 1 || hkv < 1 || hq % hkv || !x[1] != !x[2])
+    if (x[0]->rank != 3 || hq < 1 || hkv < 1 || hq > MOST_HEADS || hkv > hq || hq % hkv || !x[1] != !x[2])
         return ac_build_bad(&n->b, "query '%s' is %s, with %" PRId64 " heads and %" PRId64 " of keys", x[0]->name,
                             ac_shape_str(n->r->cx, x[0]), hq, hkv);
     if (!x[1]) {
@@ -447,7 +449,7 @@ static int gq_sees(fused *a, ac_tensor *from)
 {
     ac_onx_node *n = a->n;
     const bool causal = ac_onx_int(n, "causal", 1) != 0;
-    const int64_t window = ac_onx_int(n, "local_window_size", -1);
+    const int64_t given = ac_onx_int(n, "local_window_size", -1), window = given < a->t ? given : -1;
     ac_tensor *j = count_up(a, a->t, 3), *at = ADD(from, count_up(a, a->s, 2)), *sees;
     if (causal)
         sees = ac_onx_2(n, AC_OP_LESS_EQUAL, j, at);

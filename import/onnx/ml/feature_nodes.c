@@ -160,15 +160,17 @@ static int read_list(ac_onx_node *n, const char *what, bool names, ac_tensor **o
 static ac_tensor *unknown(ac_onx_node *n, ac_dtype type)
 {
     const int64_t one = 1;
-    const double whole = (double)ac_onx_int(n, "default_int64", -1),
-                 real = (double)ac_onx_float(n, "default_float", -0.0f);
+    const int64_t whole = ac_onx_int(n, "default_int64", -1);
+    const double real = (double)ac_onx_float(n, "default_float", -0.0f);
     const ac_onx_attr *tensor = ac_onx_attr_of(n, "default_tensor");
     ac_onx_attr_of(n, "default_string");
     ac_onx_const c;
     const char *refused;
     if (tensor && tensor->has_tensor && ac_onx_tensor(n->r, tensor->tensor, &c, &refused) == AC_OK)
         return ac_onx_reshape(n, ac_onx_cast(n, ac_onx_constant(n->r, n->name, &c), type), 1, &one);
-    return ac_onx_reshape(n, ac_onx_number(n, type, ac_dtype_is_float(type) ? real : whole), 1, &one);
+    if (!ac_dtype_is_float(type))
+        return ac_onx_cast(n, ac_onx_ints_const(n, 1, &whole), type);
+    return ac_onx_reshape(n, ac_onx_number(n, type, real), 1, &one);
 }
 
 /* The value of the first key that x is; from version 4 on NaN is NaN. */

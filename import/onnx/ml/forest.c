@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NODES = 1 << 26, MOST_WEIGHTS = 1 << 27 };
+enum { MOST_NODES = 1 << 26, MOST_WEIGHTS = 1 << 27, FEW_WEIGHTS = 1 << 16, MOST_SPREAD = 16 };
 
 /* A place of the tables, and which node of the file is to be there (-1: it is done). */
 typedef struct place {
@@ -217,7 +217,8 @@ static int row_each(layout *l, ac_tensor **weight, ac_tensor **leaf)
     int64_t *to = AC_NEW_N(l->n->r->cx->region, int64_t, l->at.n + 1);
     for (int64_t i = 0; i < f->n_nodes; i++)
         number[i] = f->node[i].mode == AC_BRANCH_LEAF ? rows++ : 0;
-    if (!ac_mul_ok(rows, f->targets, &all) || all > MOST_WEIGHTS)
+    if (!ac_mul_ok(rows, f->targets, &all) || all > MOST_WEIGHTS ||
+        (all > FEW_WEIGHTS && all / MOST_SPREAD > f->n_weights))
         return ac_build_cannot(&l->n->b, "it has %" PRId64 " leaves with %" PRId64 " targets each", rows, f->targets);
     double *w = AC_NEW_N(l->n->r->cx->region, double, all + 1);
     for (int64_t i = 0; i < all; i++)

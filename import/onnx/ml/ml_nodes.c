@@ -2,6 +2,7 @@
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* 1 above the threshold, else 0. */
@@ -9,7 +10,7 @@ int ac_onx_do_binarizer(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     const double at = (double)ac_onx_float(n, "threshold", 0);
-    if (ac_dtype_is_int(x->dtype) && at != (double)(int64_t)at)
+    if (ac_dtype_is_int(x->dtype) && !(fabs(at) < 1e18 && at == (double)(int64_t)at))
         return ac_build_cannot(&n->b, "its threshold is %g, and its input %s", at, ac_dtype_name(x->dtype));
     ac_tensor *above = ac_onx_2(n, AC_OP_GREATER, x, ac_onx_number(n, x->dtype, at));
     return ac_onx_result(n, 0, ac_onx_cast(n, above, x->dtype));
