@@ -97,7 +97,9 @@ typedef struct ac_module {
     int32_t n_konst;
     ac_io *input, *output, *state;
     int32_t n_inputs, n_outputs, n_states;
-    const ac_io *streamed;                 /* the input that is handed over row by row; NULL: none */
+    const ac_io *streamed; /* the input that is handed over row by row; NULL: none */
+    const ac_io
+        *rate; /* of a step of training: the input that is the learning rate; the loss is output 0. NULL: none */
     int32_t streamed_call, streamed_input; /* the call made once for each of its rows; its index */
     ac_module_ram *ram;                    /* at least 1, "arena" without --mem */
     int32_t n_ram;

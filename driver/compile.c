@@ -90,6 +90,9 @@ int ac_compile(arenac *a)
     const ac_binding b = {p->live->item_of, p->live->delta, p->live->scratch_item, &p->live->problem, &p->plan};
     ac_module_bind(m, p->graph, p->step, p->n_steps, &b);
     put_addresses(a, m);
+    for (int32_t i = 0; i < m->n_inputs && a->step; i++)
+        if (m->input[i].tensor == a->step->rate)
+            m->rate = &m->input[i];
     ac_module_dedupe(m);
     ac_module_share_kernels(m);
     a->module = m;

@@ -249,10 +249,33 @@ static void dead_channels(arenac *a, note_list *note)
         ac_push(a->cx.region, note, ac_report_cuts_note(&a->cx, cuts));
 }
 
+/* What of the state is what. */
+static void step_of_training(arenac *a, note_list *note)
+{
+    const ac_train_step *s = a->step;
+    ac_region *r = a->cx.region;
+    int64_t trained = 0, running = 0, kept = 0;
+    int32_t n = 0;
+    if (!s)
+        return;
+    for (int32_t i = 0; i < s->weight.n; i++) {
+        *(s->weight.item[i].running ? &running : &trained) += ac_tensor_bytes(s->weight.item[i].state);
+        n += !s->weight.item[i].running;
+    }
+    for (int32_t i = 0; i < s->slot.n; i++)
+        kept += ac_tensor_bytes(s->slot.item[i].state);
+    ac_push(r, note,
+            ac_strf(r,
+                    "a step of training: state is %d weights that train, %s B, running statistics, %s B, and the "
+                    "optimizer's, %s B",
+                    n, ac_commas(&a->cx, trained), ac_commas(&a->cx, running), ac_commas(&a->cx, kept)));
+}
+
 static void notes(arenac *a)
 {
     note_list note = {0};
     const ac_imported *m = a->model;
+    step_of_training(a, &note);
     inputs_overwritten(a, &note);
     inputs_streamed(a, &note);
     bytes_shared(a, &note);

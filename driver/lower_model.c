@@ -82,10 +82,46 @@ static int32_t least_taps_of(const ac_target *t)
     return t->mve ? 1 : t->dsp ? 16 : 0;
 }
 
+/* ------------------------------------------------------------------ --train */
+
+static int step_weights(void *with, ac_ctx *cx, ac_graph *g)
+{
+    arenac *a = with;
+    const ac_imported *m = a->model;
+    return ac_train_weights(cx, g, m->running.item, m->running.n, a->step);
+}
+
+static int step_grow(void *with, ac_ctx *cx, ac_graph *g)
+{
+    arenac *a = with;
+    return ac_train_grow(cx, g, a->step);
+}
+
+/* The model becomes a step of training. */
+static int open_step(arenac *a)
+{
+    ac_train_spec *spec = AC_NEW(a->cx.region, ac_train_spec);
+    if (!a->opt.train || a->grow)
+        return AC_OK;
+    if (!a->opt.loss || a->opt.batch < 0) {
+        ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--train needs --%s", a->opt.loss ? "batch" : "loss");
+        return ac_help(&a->cx, a->opt.loss ? "--batch 8" : "--loss cross_entropy");
+    }
+    AC_TRY(ac_settings_train(&a->cx, &a->opt, a->opt.train, spec));
+    spec->target = spec->loss == AC_LOSS_CROSS_ENTROPY ? AC_I32 : AC_NONE;
+    a->step = AC_NEW(a->cx.region, ac_train_step);
+    a->step->spec = spec;
+    a->before = step_weights;
+    a->grow = step_grow;
+    a->grow_with = a;
+    return AC_OK;
+}
+
 /* *row: the passes that ran, n of them. cuts: NULL for all channels to stay. */
 static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_cuts *cuts, const arenac_pass **row,
                       int32_t *n)
 {
+    AC_TRY(open_step(a));
     const ac_options *o = &a->opt;
     const bool reference = ac_is(o->reference, "tflite");
     ac_pass_options p = {.stop_after = stop_after,

@@ -57,14 +57,15 @@ static void change_batch(ac_graph *g, int64_t batch)
 
 int ac_read_model(arenac *a)
 {
+    const bool trains = a->trains || a->opt.train;
     const ac_import_options how = {.from = a->opt.from,
                                    .outputs = a->opt.outputs,
                                    .second = a->source.weights.path ? &a->source.weights : NULL,
                                    .random = a->opt.random >= 0,
                                    .seed = a->opt.random >= 0 ? (uint64_t)a->opt.random : 0,
-                                   .batch = a->trains && a->opt.batch > 0 ? a->opt.batch : 0,
-                                   .train = a->trains,
-                                   .batch_norm = a->trains && !ac_is(a->opt.bn, "frozen"),
+                                   .batch = trains && a->opt.batch > 0 ? a->opt.batch : 0,
+                                   .train = trains,
+                                   .batch_norm = trains && !ac_is(a->opt.bn, "frozen"),
                                    .strict = a->opt.strict,
                                    .promise = ac_lower_promise};
     ac_imported *m = AC_NEW(a->cx.region, ac_imported);

@@ -172,3 +172,44 @@ ac_reductions ac_settings_reductions(ac_ctx *cx, const ac_options *o, const ac_s
         r &= ~AC_REDUCE(OVERLAP);
     return r;
 }
+
+/* ------------------------------------------------------------------ training */
+
+static double given_or(double given, double otherwise)
+{
+    return given >= 0 ? given : otherwise;
+}
+
+static int check_ranges(ac_ctx *cx, const ac_train_spec *s)
+{
+    if (s->beta1 >= 1 || s->beta2 >= 1)
+        return ac_error(cx, (ac_place){.file = "arenac"}, E0501, "bad argument '%g' of --%s, expected less than 1",
+                        s->beta1 >= 1 ? s->beta1 : s->beta2, s->beta1 >= 1 ? "beta1" : "beta2");
+    if (s->momentum >= 1)
+        return ac_error(cx, (ac_place){.file = "arenac"}, E0501,
+                        "bad argument '%g' of --momentum, expected less than 1", s->momentum);
+    return AC_OK;
+}
+
+int ac_settings_train(ac_ctx *cx, const ac_options *o, const char *optimizer, ac_train_spec *s)
+{
+    if (!ac_optimizer_find(optimizer, &s->optimizer))
+        return AC_FAIL; /* the option knows its words */
+    if (!ac_loss_find(o->loss, &s->loss)) {
+        s->loss = AC_LOSS_NAMED;
+        s->loss_name = o->loss;
+    }
+    const bool adamw = s->optimizer == AC_ADAMW, rms = s->optimizer == AC_RMSPROP, grad = s->optimizer == AC_ADAGRAD;
+    const bool moves = s->optimizer == AC_MOMENTUM || s->optimizer == AC_NESTEROV;
+    s->momentum = given_or(o->momentum, moves ? 0.9 : 0);
+    s->weight_decay = given_or(o->weight_decay, adamw ? 0.01 : 0);
+    s->beta1 = given_or(o->beta1, 0.9);
+    s->beta2 = given_or(o->beta2, rms ? 0.99 : 0.999);
+    s->eps = given_or(o->eps, grad ? 1e-10 : 1e-8);
+    s->clip_norm = given_or(o->clip_norm, 0);
+    s->freeze = o->freeze.item;
+    s->n_freeze = o->freeze.n;
+    s->only = o->train_only.item;
+    s->n_only = o->train_only.n;
+    return check_ranges(cx, s);
+}

@@ -4,6 +4,7 @@
 #include "codegen/share_groups.h"
 #include "driver/options.h"
 #include "ir/lower/lower.h"
+#include "ir/train/train.h"
 #include "planner/graph/planned.h"
 
 typedef struct ac_settings {
@@ -21,6 +22,8 @@ typedef struct ac_settings {
 
 /* Options that the target has no use for are left out, with a warning each. E0501: no such target. */
 int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_settings *out);
+/* Of a step of training: what its options say, but for the output and the type of the target. E0501. */
+int ac_settings_train(ac_ctx *cx, const ac_options *o, const char *optimizer, ac_train_spec *out);
 /* --winograd: which of the n steps are left as they are, and why. */
 void ac_settings_note_winograd(ac_ctx *cx, const ac_settings *s, ac_lowered *const *step, int32_t n);
 /* Reductions that a plan of this kind has no use for leave the set, with a warning. */

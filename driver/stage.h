@@ -85,7 +85,8 @@ struct arenac {
     arenac *parent, *child, *sibling;                 /* compilations that this one has begun: they end with it */
     int (*grow)(void *with, ac_ctx *cx, ac_graph *g); /* what the graph gets besides (pass grow); NULL: nothing */
     void *grow_with;
-    bool trains; /* parameters of the file are weights that training changes */
+    struct ac_train_step *step; /* --train: what the model became; NULL: it is itself */
+    bool trains;                /* parameters of the file are weights that training changes */
     /* What the graph gets before the passes, as the file has it; with grow_with. NULL: nothing */
     int (*before)(void *with, ac_ctx *cx, ac_graph *g);
     AC_VEC(ac_output) output; /* built, not yet written */

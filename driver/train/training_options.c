@@ -34,21 +34,6 @@ static int check_given(arenac *a)
     return ac_trained_check(a);
 }
 
-static double given_or(double given, double otherwise)
-{
-    return given >= 0 ? given : otherwise;
-}
-
-static int check_ranges(arenac *a, const ac_train_spec *s)
-{
-    if (s->beta1 >= 1 || s->beta2 >= 1)
-        return ac_error(&a->cx, HERE, E0501, "bad argument '%g' of --%s, expected less than 1",
-                        s->beta1 >= 1 ? s->beta1 : s->beta2, s->beta1 >= 1 ? "beta1" : "beta2");
-    if (s->momentum >= 1)
-        return ac_error(&a->cx, HERE, E0501, "bad argument '%g' of --momentum, expected less than 1", s->momentum);
-    return AC_OK;
-}
-
 /* Targets are of one type of the step: whatever integers for classes. */
 static int target_type(arenac *a, ac_train_spec *s)
 {
@@ -78,29 +63,10 @@ static int target_type(arenac *a, ac_train_spec *s)
 int ac_training_options(ac_training *t)
 {
     arenac *a = t->a;
-    const ac_options *o = &a->opt;
-    ac_train_spec *s = &t->spec;
     AC_TRY(check_given(a));
-    const bool known = ac_optimizer_find(o->optimizer, &s->optimizer);
-    if (!ac_loss_find(o->loss, &s->loss)) {
-        s->loss = AC_LOSS_NAMED;
-        s->loss_name = o->loss;
-    }
-    const bool adamw = s->optimizer == AC_ADAMW, rms = s->optimizer == AC_RMSPROP, grad = s->optimizer == AC_ADAGRAD;
-    const bool moves = s->optimizer == AC_MOMENTUM || s->optimizer == AC_NESTEROV;
-    s->output = o->train_output;
-    s->momentum = given_or(o->momentum, moves ? 0.9 : 0);
-    s->weight_decay = given_or(o->weight_decay, adamw ? 0.01 : 0);
-    s->beta1 = given_or(o->beta1, 0.9);
-    s->beta2 = given_or(o->beta2, rms ? 0.99 : 0.999);
-    s->eps = given_or(o->eps, grad ? 1e-10 : 1e-8);
-    s->clip_norm = given_or(o->clip_norm, 0);
-    s->freeze = o->freeze.item;
-    s->n_freeze = o->freeze.n;
-    s->only = o->train_only.item;
-    s->n_only = o->train_only.n;
-    t->rate = o->lr;
-    t->batch = o->batch;
-    AC_TRY(target_type(a, s));
-    return known ? check_ranges(a, s) : AC_FAIL;
+    AC_TRY(ac_settings_train(&a->cx, &a->opt, a->opt.optimizer, &t->spec));
+    t->spec.output = a->opt.train_output;
+    t->rate = a->opt.lr;
+    t->batch = a->opt.batch;
+    return target_type(a, &t->spec);
 }

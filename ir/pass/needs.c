@@ -279,7 +279,8 @@ void ac_channels_needs(ac_channels *s)
     for (int32_t k = 0; k < g->tensor.n; k++) {
         const ac_tensor *t = g->tensor.item[k];
         s->need[k] = AC_NEW_N(s->tmp, uint8_t, ac_last_dim(t) + 1);
-        if (t->input || t->output || t->state || (t->quant && t->quant->n > 1 && !s->constant[k]))
+        const bool kept = t->state || (t->root && t->root->state);
+        if (t->input || t->output || kept || (t->quant && t->quant->n > 1 && !s->constant[k]))
             mark_all(s, t);
     }
     settle(s);

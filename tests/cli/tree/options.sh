@@ -13,6 +13,15 @@ graph open {
   output y
 }
 E
+cat >net.ag <<'E'
+graph net {
+  input x: f32[1,16]
+  const w1: f32[10,16] = random 3 (-0.5, 0.5)
+  const b1: f32[10] = random 4 (-0.5, 0.5)
+  y = fully_connected(x, w1, b1) act=relu
+  output y
+}
+E
 "$arenac" bench -q gate.ag --tune --runs 1 -o gate.tune >/dev/null
 seen=' '
 # Compiles the files with the options, then with what the generated file says, and compares.
@@ -76,6 +85,16 @@ same dead digits_int8.tflite -t cortex-m4 --dead off
 same dead digits_int8.tflite --dead on
 same stop-after gate.ag --stop-after simplify
 same random squares.prototxt --random 7
+step='--train momentum --loss mse --batch 2'
+for o in "train x" "loss x" "batch x" "momentum x --momentum 0.5" "weight-decay x --weight-decay 0.01" \
+    "clip-norm x --clip-norm 1" "freeze x --freeze w*" "bn x --bn frozen"; do
+    # shellcheck disable=SC2086
+    same "${o%% *}" net.ag $step ${o#* x}
+done
+for o in "train-only x --train-only w*" "beta1 x --beta1 0.8" "beta2 x --beta2 0.9" "eps x --eps 1e-6"; do
+    # shellcheck disable=SC2086
+    same "${o%% *}" net.ag --train adam --loss mse --batch 2 ${o#* x}
+done
 same name gate.ag --name x --inplace off --views off --align 64 --preserve all --skip norm
 
 for option in $(sed -n '/| CODE\| CODE/s/^OPT([a-z_]*, *"\([^"]*\)".*/\1/p' "$src/driver/options.def"); do
