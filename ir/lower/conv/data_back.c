@@ -6,8 +6,10 @@
  * Positions p of one remainder by the stride have the same taps, every (stride / gcd)th one: so each class of
  * remainders is a convolution with stride 1, and no tap is tried in vain. Neighbouring channels of a group are in
  * lanes; where each group has one channel on both sides (depthwise) neighbouring groups are. A tile of positions along
- * the innermost dimension, all of whose taps are inside of dy, by vectors of channels is summed in registers; positions
- * at the border are taken one by one. */
+ * the innermost dimension, all of whose taps are inside of dy, by vectors of channels is summed in registers. So that
+ * there are none at the border, the rows of dy that a row of dx takes are copied with zeros around them; where that is
+ * not worth it (depthwise) or too large, positions at the border are taken one by one. Channels that are left over and
+ * are no power of two get a copy of their weights with zeros up to the next one. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/spans.h"
@@ -31,6 +33,12 @@ typedef struct data {
     ac_x image, j[AC_CONV_ND_DIMS], group;
     int32_t rows, vecs; /* of the tile: positions from j[m - 1] on, vectors of channels */
     bool inside;        /* the tile's taps are all inside of dy, along the innermost dimension */
+    bool copies;        /* rows of dy are read from `line`: [1, taps.., positions, O] */
+    ac_tensor line;
+    int32_t line_buf;
+    int64_t around[2]; /* zeros before and after a row */
+    int64_t left;      /* channels left over that have a copy, 0: none */
+    int32_t left_lanes, left_buf;
 } data;
 
 static int64_t gcd(int64_t a, int64_t b)
@@ -71,7 +79,18 @@ typedef struct sums {
     ac_x acc[GEMM_ROWS * GEMM_VECS];
     ac_x c; /* first channel of the group, or first group */
     int32_t lanes;
+    bool left; /* those that have a copy */
 } sums;
+
+/* Where the row {k.., o} of w is in the copy. */
+static ac_x left_at(ac_lower *L, const data *v, const ac_x *wi)
+{
+    ac_lb *b = &L->b;
+    ac_x at = ac_lb_i32(b, 0);
+    for (int32_t d = 0; d <= v->g.m; d++)
+        at = ac_lb_add(b, ac_lb_mul(b, at, ac_lb_i32(b, v->w->dim[d])), wi[d]);
+    return ac_lb_mul(b, at, ac_lb_i32(b, v->left_lanes));
+}
 
 /* The products of one tap: element {q.., 0} of dy is yi of the first position, {k.., 0, 0} of w is wi. */
 static void products(ac_lower *L, const data *v, const sums *s, ac_x *yi, ac_x *wi)
@@ -88,13 +107,16 @@ static void products(ac_lower *L, const data *v, const sums *s, ac_x *yi, ac_x *
         yi[m + 1] = wi[m] = s->c;
         wi[m + 1] = ac_lb_i32(b, 0);
     }
-    const ac_x y_at = ac_lo_flat(L, v->dy, yi), w_at = ac_lo_flat(L, v->w, wi);
+    const int32_t y_buf = v->copies ? v->line_buf : v->dy_buf;
+    const ac_x y_at = ac_lo_flat(L, v->copies ? &v->line : v->dy, yi),
+               w_at = s->left ? left_at(L, v, wi) : ac_lo_flat(L, v->w, wi);
     for (int32_t i = 0; i < v->vecs; i++)
-        w[i] = ac_lb_load(b, v->w_buf, ac_lb_add(b, w_at, ac_lb_i32(b, i * s->lanes)), s->lanes);
+        w[i] =
+            ac_lb_load(b, s->left ? v->left_buf : v->w_buf, ac_lb_add(b, w_at, ac_lb_i32(b, i * s->lanes)), s->lanes);
     for (int32_t r = 0; r < v->rows; r++) {
         const ac_x at = ac_lb_add(b, y_at, ac_lb_i32(b, r * to_next));
-        const ac_x y = v->depthwise ? ac_lb_load(b, v->dy_buf, at, s->lanes)
-                                    : ac_lb_splat(b, ac_lb_load(b, v->dy_buf, at, 1), s->lanes);
+        const ac_x y =
+            v->depthwise ? ac_lb_load(b, y_buf, at, s->lanes) : ac_lb_splat(b, ac_lb_load(b, y_buf, at, 1), s->lanes);
         for (int32_t i = 0; i < v->vecs; i++) {
             const ac_x acc = s->acc[r * v->vecs + i], old = ac_lb_get(b, acc);
             ac_lb_set(b, acc, L->exact ? ac_lb_add(b, old, ac_lb_mul(b, y, w[i])) : ac_lo_madd(L, y, w[i], old));
@@ -117,21 +139,28 @@ static void store(ac_lower *L, const data *v, const sums *s)
     for (int32_t r = 0; r < v->rows; r++)
         for (int32_t i = 0; i < v->vecs; i++) {
             xi[m] = ac_lb_add(b, first, ac_lb_i32(b, r * v->g.s[m - 1].stride));
-            xi[m + 1] = ac_lb_add(b, c, ac_lb_i32(b, i * s->lanes));
-            ac_lo_result(L, ac_lb_get(b, s->acc[r * v->vecs + i]), xi, s->lanes);
+            const ac_x at = ac_lb_add(b, c, ac_lb_i32(b, i * s->lanes));
+            ac_gemm_store_lanes(L, ac_lb_get(b, s->acc[r * v->vecs + i]), at, s->left ? v->left : s->lanes, xi);
         }
 }
 
-static void tile(ac_lower *L, const data *v, ac_x c, int32_t lanes)
+/* The position of dy that tap t takes, in dimension k. */
+static ac_x taken(ac_lb *b, const data *v, int32_t k, ac_x t)
+{
+    const residue *r = &v->r[k];
+    return ac_lb_sub(b, ac_lb_add(b, v->j[k], ac_lb_i32(b, r->first)), ac_lb_mul(b, t, ac_lb_i32(b, r->step)));
+}
+
+static void tile(ac_lower *L, const data *v, ac_x c, int32_t lanes, bool left)
 {
     static const char *const tap[AC_CONV_ND_DIMS] = {"k0", "k1", "k2", "k3", "k4", "k5"};
     ac_lb *b = &L->b;
     const int32_t m = v->g.m;
     ac_x yi[AC_MAX_RANK], wi[AC_MAX_RANK];
-    sums s = {.c = c, .lanes = lanes};
+    sums s = {.c = c, .lanes = lanes, .left = left};
     for (int32_t i = 0; i < v->rows * v->vecs; i++)
         s.acc[i] = ac_lb_var(b, "acc", ac_lb_splat(b, ac_lb_num(b, v->dx->dtype, 0), lanes));
-    yi[0] = v->image;
+    yi[0] = v->copies ? ac_lb_i32(b, 0) : v->image;
     for (int32_t k = 0; k < m; k++) {
         const residue *r = &v->r[k];
         ac_x lo = ac_lb_i32(b, 0), hi = ac_lb_i32(b, r->count);
@@ -139,7 +168,9 @@ static void tile(ac_lower *L, const data *v, ac_x c, int32_t lanes)
             taps(b, r, v->g.s[k].out, v->j[k], &lo, &hi);
         const ac_x t = ac_lb_for(b, tap[k], lo, hi, 1, AC_MARK_SERIAL);
         wi[k] = ac_lb_add(b, ac_lb_mul(b, t, ac_lb_i32(b, r->every)), ac_lb_i32(b, r->tap));
-        yi[k + 1] = ac_lb_sub(b, ac_lb_add(b, v->j[k], ac_lb_i32(b, r->first)), ac_lb_mul(b, t, ac_lb_i32(b, r->step)));
+        yi[k + 1] = v->copies && k < m - 1 ? t : taken(b, v, k, t);
+        if (v->copies && k == m - 1)
+            yi[m] = ac_lb_add(b, yi[m], ac_lb_i32(b, v->around[0]));
     }
     products(L, v, &s, yi, wi);
     for (int32_t k = 0; k < m; k++)
@@ -154,7 +185,8 @@ static void channels(ac_lower *L, data *v, int64_t begin, int64_t end, int32_t v
     if (begin >= end)
         return;
     v->vecs = vecs;
-    tile(L, v, ac_lb_for(b, "c", ac_lb_i32(b, begin), ac_lb_i32(b, end), (int64_t)vecs * lanes, AC_MARK_SERIAL), lanes);
+    tile(L, v, ac_lb_for(b, "c", ac_lb_i32(b, begin), ac_lb_i32(b, end), (int64_t)vecs * lanes, AC_MARK_SERIAL), lanes,
+         false);
     ac_lb_end(b);
 }
 
@@ -174,9 +206,13 @@ static void row(ac_lower *L, data *v, ac_x j, int64_t rows, bool inside)
     const int64_t whole = n / ((int64_t)vecs * lanes) * vecs * lanes;
     channels(L, v, 0, whole, vecs, lanes);
     ac_lane_span span[AC_MAX_SPANS];
-    const int32_t spans = ac_spans(n - whole, lanes, span);
+    const int32_t spans = ac_spans(n - whole - v->left, lanes, span);
     for (int32_t i = 0; i < spans; i++)
         channels(L, v, whole + span[i].begin, whole + span[i].end, 1, span[i].lanes);
+    if (v->left) {
+        v->vecs = 1;
+        tile(L, v, ac_lb_i32(b, n - v->left), v->left_lanes, true);
+    }
     ac_lb_end(b);
 }
 
@@ -200,6 +236,10 @@ static void rows(ac_lower *L, data *v)
     begin = begin < 0 || !r->count ? 0 : begin < r->n ? begin : r->n;
     end = end > r->n || !r->count ? r->n : end;
     end = end < begin ? begin : end;
+    if (v->copies) {
+        begin = 0;
+        end = r->n;
+    }
     const int64_t border[2][2] = {{0, begin}, {end, r->n}};
     const ac_gemm_cuts cuts = ac_gemm_cut(end - begin, most_rows(L, v));
     for (int32_t s = 0; s < 2 && end > begin; s++)
@@ -216,6 +256,76 @@ static void rows(ac_lower *L, data *v)
         }
 }
 
+/* ------------------------------------------------------------------ rows of dy with zeros around them */
+
+typedef struct part {
+    int32_t from, to; /* buffers; from -1: zeros */
+    ac_x from_at, to_at;
+    ac_dtype type;
+} part;
+
+static void copy_some(ac_lower *L, void *with, ac_x i, int32_t lanes)
+{
+    const part *p = with;
+    ac_lb *b = &L->b;
+    const ac_x v = p->from < 0 ? ac_lb_splat(b, ac_lb_num(b, p->type, 0), lanes)
+                               : ac_lb_load(b, p->from, ac_lb_add(b, p->from_at, i), lanes);
+    ac_lb_store(b, p->to, ac_lb_add(b, p->to_at, i), v);
+}
+
+/* Those that the positions j[0] .. j[m - 2] take. */
+static void copy_rows(ac_lower *L, const data *v)
+{
+    static const char *const tap[AC_CONV_ND_DIMS] = {"t0", "t1", "t2", "t3", "t4", "t5"};
+    ac_lb *b = &L->b;
+    const int32_t m = v->g.m, lanes = ac_target_lanes(L->target, v->dx->dtype);
+    const int64_t o = v->dy->dim[m + 1], row = v->g.s[m - 1].out * o;
+    ac_x from[AC_MAX_RANK], to[AC_MAX_RANK];
+    from[0] = v->image;
+    to[0] = from[m] = to[m] = from[m + 1] = to[m + 1] = ac_lb_i32(b, 0);
+    for (int32_t k = 0; k < m - 1; k++) {
+        ac_x lo, hi;
+        taps(b, &v->r[k], v->g.s[k].out, v->j[k], &lo, &hi);
+        to[k + 1] = ac_lb_for(b, tap[k], lo, hi, 1, AC_MARK_SERIAL);
+        from[k + 1] = taken(b, v, k, to[k + 1]);
+    }
+    part p = {-1, v->line_buf, ac_lo_flat(L, v->dy, from), ac_lo_flat(L, &v->line, to), v->dx->dtype};
+    ac_lo_strip(L, "z", v->around[0] * o, lanes, copy_some, &p);
+    p.from = v->dy_buf;
+    p.to_at = ac_lb_add(b, p.to_at, ac_lb_i32(b, v->around[0] * o));
+    ac_lo_strip(L, "i", row, lanes, copy_some, &p);
+    p.from = -1;
+    p.to_at = ac_lb_add(b, p.to_at, ac_lb_i32(b, row));
+    ac_lo_strip(L, "z", v->around[1] * o, lanes, copy_some, &p);
+    for (int32_t k = 0; k < m - 1; k++)
+        ac_lb_end(b);
+}
+
+/* Is there a border, and is a copy worth it? */
+static void plan_copy(ac_lower *L, data *v)
+{
+    enum { MOST_BYTES = 256 * 1024 };
+    const int32_t m = v->g.m;
+    const ac_slide *s = &v->g.s[m - 1];
+    for (int64_t rest = 0; rest < s->stride && rest < s->in; rest++) {
+        const residue r = residue_of(s, rest);
+        const int64_t low = r.first - (r.count - 1) * r.step, high = r.n - 1 + r.first;
+        if (r.count && -low > v->around[0])
+            v->around[0] = -low;
+        if (r.count && high >= s->out + v->around[1])
+            v->around[1] = high - s->out + 1;
+    }
+    v->line = (ac_tensor){.dtype = v->dx->dtype, .rank = m + 2, .dim = {1}};
+    for (int32_t k = 0; k < m - 1; k++)
+        v->line.dim[k + 1] = v->g.s[k].taps;
+    v->line.dim[m] = v->around[0] + s->out + v->around[1];
+    v->line.dim[m + 1] = v->dy->dim[m + 1];
+    v->copies = v->around[0] + v->around[1] > 0 && !v->depthwise && v->in > 1 &&
+                ac_target_lanes(L->target, v->dx->dtype) > 1 && ac_tensor_bytes(&v->line) <= MOST_BYTES;
+    if (v->copies)
+        v->line_buf = ac_lo_scratch(L, "line", v->dx->dtype, ac_tensor_count(&v->line));
+}
+
 /* All positions from dimension k on. */
 static void positions(ac_lower *L, data *v, int32_t k)
 {
@@ -223,6 +333,8 @@ static void positions(ac_lower *L, data *v, int32_t k)
     ac_lb *b = &L->b;
     if (k >= v->g.m || k >= AC_CONV_ND_DIMS) /* no dimension left */
         return;
+    if (k == v->g.m - 1 && v->copies)
+        copy_rows(L, v);
     for (v->rest[k] = 0; v->rest[k] < v->g.s[k].stride && v->rest[k] < v->g.s[k].in; v->rest[k]++) {
         v->r[k] = residue_of(&v->g.s[k], v->rest[k]);
         if (k == v->g.m - 1) {
@@ -233,6 +345,29 @@ static void positions(ac_lower *L, data *v, int32_t k)
         positions(L, v, k + 1);
         ac_lb_end(b);
     }
+}
+
+/* The copy of the weights of channels that are left over. */
+static void copy_left(ac_lower *L, data *v)
+{
+    ac_lb *b = &L->b;
+    const int32_t lanes = ac_lo_max_lanes(L, v->dx->dtype);
+    const int64_t left = v->in % lanes, rows = v->in ? ac_tensor_count(v->w) / v->in : 0;
+    if (v->depthwise || !(left & (left - 1)))
+        return;
+    v->left = left;
+    v->left_lanes = 1;
+    while (v->left_lanes < left)
+        v->left_lanes *= 2;
+    v->left_buf = ac_lo_scratch(L, "left", v->dx->dtype, rows * v->left_lanes);
+    const ac_x row = ac_lb_for_n(b, "row", rows), to = ac_lb_mul(b, row, ac_lb_i32(b, v->left_lanes));
+    const ac_x from = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, v->in)), ac_lb_i32(b, v->in - left));
+    for (int64_t i = 0; i < v->left_lanes; i++) {
+        const ac_x at = ac_lb_i32(b, i);
+        const ac_x w = i < left ? ac_lb_load(b, v->w_buf, ac_lb_add(b, from, at), 1) : ac_lb_num(b, v->dx->dtype, 0);
+        ac_lb_store(b, v->left_buf, ac_lb_add(b, to, at), w);
+    }
+    ac_lb_end(b);
 }
 
 int ac_lo_conv_nd_data(ac_lower *L)
@@ -251,6 +386,8 @@ int ac_lo_conv_nd_data(ac_lower *L)
     v.in = v.w->dim[v.g.m + 1];
     v.out = v.w->dim[v.g.m] / v.g.groups;
     v.depthwise = v.in == 1 && v.out == 1;
+    copy_left(L, &v);
+    plan_copy(L, &v);
     v.image = ac_lb_for_each(&L->b, "n", v.dx->dim[0]);
     positions(L, &v, 0);
     ac_lb_end(&L->b);
