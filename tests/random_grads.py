@@ -113,7 +113,7 @@ class Graph:
     # ---------------------------------------------------------------- operators
     def step(self):
         kinds = [self.unary, self.unary, self.binary, self.binary, self.matmul, self.reduce, self.rows, self.move,
-                 self.move, self.index, self.window]
+                 self.move, self.index, self.window, self.back]
         getattr(self, self.r.choice(kinds).__name__)() if not self.smooth or self.r.random() < 0.7 else self.single()
 
     def unary(self):
@@ -374,6 +374,36 @@ class Graph:
         w = self.input(kernel + [c // groups, o])
         self.node("conv_nd", [x, w], [n] + out + [o], "strides=%s dilations=%s pads=%s groups=%d" % (
             stride, dil, pads, groups))
+
+    def back(self):
+        """The operators that gradients are made of: theirs are second derivatives."""
+        m = self.r.randint(1, 2)
+        n, c = self.r.randint(1, 2), self.r.choice((1, 2, 4, 6))
+        groups = self.r.choice([g for g in (1, 2, c) if c % g == 0])
+        o = groups * self.r.randint(1, 3)
+        out, kernel, stride, dil = ([self.r.randint(1, most) for _ in range(m)] for most in (4, 3, 3, 2))
+        before = [self.r.randint(0, 2) for _ in range(m)]
+        extent = [max(1, (p - 1) * s + (k - 1) * d + 1 - b - self.r.randint(0, 1))
+                  for p, k, s, d, b in zip(out, kernel, stride, dil, before)]
+        attrs = "strides=%s dilations=%s before=%s groups=%d extent=" % (stride, dil, before, groups)
+        dy = self.any(lambda t: list(t) == [n] + out + [o], lambda: [n] + out + [o])
+        how = self.r.choice(["data", "filter", "sum"] + ([] if self.smooth else ["max"]))
+        if how == "data":
+            w = self.input(kernel + [o, c // groups])
+            self.node("conv_nd_data", [dy, w], [n] + extent + [c], attrs + str(extent))
+        elif how == "filter":
+            x = self.input([n] + extent + [c])
+            self.node("conv_nd_filter", [x, dy], kernel + [c // groups, o], attrs + str(kernel))
+        elif how == "sum":
+            pads = [p for b in before for p in (b, 0)]
+            self.node("window_sum_back", [dy], [n] + extent + [o],
+                      "kernel=%s strides=%s dilations=%s pads=%s extent=%s" % (
+                          [1] + kernel + [1], [1] + stride + [1], [1] + dil + [1], [0, 0] + pads + [0, 0],
+                          [n] + extent + [o]))
+        else:
+            x = self.input([n] + [(p - 1) * s + k for p, s, k in zip(out, stride, kernel)] + [o])
+            self.node("window_max_back", [x, dy], x[1],
+                      "kernel=%s strides=%s" % ([1] + kernel + [1], [1] + stride + [1]))
 
     # ---------------------------------------------------------------- f32 only
     def single(self):

@@ -258,6 +258,17 @@ int ac_gr_window_max(ac_adjoint *a)
     return AC_OK;
 }
 
+/* dx of x and dy: what each window's greatest element gets is the window's. x chooses, no more. */
+int ac_gr_window_max_back(ac_adjoint *a)
+{
+    const ac_node *n = a->node;
+    ac_tensor *x = n->in[0], *g = ac_dy(a), *at = ac_mk(a, AC_OP_WINDOW_ARGMAX, &x, 1, &n->attrs);
+    const int64_t all = ac_tensor_count(x);
+    if (ac_wants(a, 1))
+        ac_give(a, 1, ac_mk_2(a, AC_OP_GATHER, ac_mk_reshape(a, g, 1, &all), at));
+    return AC_OK;
+}
+
 /* Sums of the windows, if their pads reach as far as the windows do. */
 int ac_gr_window_sum_back(ac_adjoint *a)
 {

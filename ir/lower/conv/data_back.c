@@ -15,6 +15,8 @@
 #include "ir/lower/spans.h"
 #include "ir/lower/window.h"
 
+enum { MOST_CLASSES = 1024 }; /* of remainders, in all dimensions: each has loops of its own */
+
 /* One dimension, for the positions r, r + stride ..: position j of them takes q = j + first - t * step for the taps
  * t < count, which are k = tap + t * every of the filter. */
 typedef struct residue {
@@ -378,6 +380,12 @@ int ac_lo_conv_nd_data(ac_lower *L)
     if (!ac_mp_real(v.dy) || v.dx->dtype != v.dy->dtype)
         return ac_lower_refuse(L, "%s of %s: f32 and f64 are supported", ac_ops[n->op].text,
                                ac_dtype_name(v.dy->dtype));
+    int64_t classes = 1;
+    for (int32_t d = 0; d < v.g.m && classes <= MOST_CLASSES; d++)
+        classes *= v.g.s[d].stride < v.g.s[d].in ? v.g.s[d].stride : v.g.s[d].in;
+    if (classes > MOST_CLASSES)
+        return ac_lower_refuse(L, "its strides make %lld classes of positions: supported are %d", (long long)classes,
+                               MOST_CLASSES);
     ac_lo_result_buf(L);
     if (ac_tensor_count(v.dx) == 0)
         return AC_OK;

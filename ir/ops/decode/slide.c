@@ -96,6 +96,7 @@ static int check_back(ac_ctx *cx, const ac_node *n, const ac_slide *s)
             cx, n->at, E0103, "stride %lld, dilation %lld and %lld taps must be at least 1, pad %lld and extent %lld 0",
             (long long)s->stride, (long long)s->dil, (long long)s->taps, (long long)s->pad, (long long)s->in);
     if (s->stride > INT32_MAX || s->dil > INT32_MAX || s->taps > INT32_MAX || s->pad > INT32_MAX || s->in > INT32_MAX ||
+        s->out * s->stride > INT32_MAX || s->taps * s->dil > INT32_MAX ||
         s->out * s->stride + s->taps * s->dil + s->pad > INT32_MAX)
         return ac_error(cx, n->at, E0015, "windows reach over more than %d positions", INT32_MAX);
     return AC_OK;
