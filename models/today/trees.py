@@ -40,11 +40,13 @@ def save(name, proto, x):
     for i, y in enumerate(s.run(None, {s.get_inputs()[0].name: x})):
         if isinstance(y, list):  # maps: probabilities in the order of the classes
             y = np.array([[row[k] for k in sorted(row)] for row in y], F)
+        if y.dtype.kind in "OU":  # names: the number of the class
+            y = np.searchsorted(np.unique(y), y)
         np.save(out / ("%s.y%d.npy" % (name, i)), y)
     print(name)
 
 
-for classes in (0, 2, 4):
+for classes in (0, 2, 4) if __name__ == "__main__" else ():
     x, y = data(classes)
     test = x[:64]
     kind = "regressor" if not classes else "classifier%d" % classes
