@@ -67,6 +67,8 @@ expect 4 'E0401' train --budget 1000
 least=$(sed -n 's/.*needs \([0-9,]*\) B.*/\1/p' err.txt | tr -d ,)
 train --budget "$least" >out || fail "the least that was said, $least B, is too little"
 cmp got.npz want.npz || fail "other bits with $least B"
+expect 0 'recomputed: ' "$arenac" plan m.ag --train adam --loss cross_entropy --batch 8 --budget "$least"
+verified m.ag --train adam --loss cross_entropy --batch 8 --budget "$least"
 train --budget "$least" --backend eval --poison >out || fail "eval"
 cmp got.npz want.npz || fail "dead bytes are read"
 exit $bad
