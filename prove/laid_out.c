@@ -1,0 +1,263 @@
+/* laid_out.c - what a loop has certainly written: the pieces of its body, laid out along the loop variable.
+ *
+ * A piece that every iteration writes becomes a longer one where the copies meet, else one more stride. Guarded ones are
+ * laid out one by one; or, of many iterations, as far as all of them are written, and only the last ones by one. */
+#include "prove/cover_blocks.h"
+
+/* Is something in the sum made by an iteration, other than its counter? */
+static bool is_of_iteration(const ac_affine *a, int32_t counter, int32_t since)
+{
+    for (int32_t i = 0; i < a->n; i++)
+        if (a->term[i].unknown >= since && a->term[i].unknown != counter)
+            return true;
+    return false;
+}
+
+/* base = a * i + b * q + ..., where q is the quotient of the loop variable i by a number that divides the iterations:
+ * i = number * q + r, and q and r run by themselves. The strides of both are put into s, and q is taken out. */
+static bool lay_out_quotient(ac_prover *p, ac_stretch *s, int32_t counter, ac_interval trips)
+{
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    const ac_affine i = ac_affine_unknown(counter);
+    for (int32_t k = 0; k < p->know.quotient.n; k++) {
+        const ac_quotient *q = &p->know.quotient.item[k];
+        const int64_t b = ac_affine_coefficient(&s->base, q->unknown), a = ac_affine_coefficient(&s->base, counter);
+        if (!b || !ac_affine_equal(&q->of, &i))
+            continue;
+        const int64_t whole = a * q->by + b;
+        if (u->falls || u->step != 1 || u->first.lost || u->first.n || u->first.c || trips.lo != trips.hi ||
+            trips.lo % q->by || a < 0 || whole < 0 || s->n + 2 > AC_STRIDES)
+            return false;
+        const ac_affine unknown = ac_affine_unknown(q->unknown);
+        s->base = ac_affine_add(&s->base, &unknown, -b);
+        s->base = ac_affine_add(&s->base, &i, -a);
+        if (whole)
+            ac_stretch_by(s, whole, trips.lo / q->by);
+        if (a)
+            ac_stretch_by(s, a, q->by);
+        ac_stretch_settle(s);
+        return !s->base.lost;
+    }
+    return false;
+}
+
+/* Would the iterations that are left out, of the most there can be, write beyond the buffer? Then they may as well be
+ * taken for done. The bound of the loop is a sum, or the least of two: of these only what leaves some out matters. */
+static bool is_rest_outside(ac_prover *p, const ac_stretch *s, int32_t counter, int64_t most)
+{
+    const ac_unknown u = p->know.unknown.item[counter];
+    const int32_t facts = p->know.fact.n;
+    if (u.falls || u.first.lost || u.first.n || u.last.lost)
+        return false;
+    const int64_t end = u.first.c + (most - 1) * u.step, k = ac_affine_coefficient(&s->base, counter);
+    const ac_affine i = ac_affine_unknown(counter), left_out = ac_affine_unknown(ac_know(&p->know, u.first.c, end));
+    ac_affine base = ac_affine_add(&s->base, &i, -k);
+    base = ac_affine_add(&base, &left_out, k);
+    const ac_term t = u.last.n ? u.last.term[u.last.n - 1] : (ac_term){0};
+    const ac_unknown *least = &p->know.unknown.item[t.unknown];
+    const bool two = t.k == 1 && least->n_one_of == 2;
+    bool outside = !base.lost;
+    for (int32_t c = 0; c < (two ? 2 : 1) && outside; c++) {
+        ac_affine last = u.last;
+        if (two) {
+            last.n--;
+            last = ac_affine_add(&last, &least->one_of[c].value, 1);
+        }
+        if (!last.lost && !last.n && last.c >= end)
+            continue;
+        const ac_affine gap = ac_affine_add(&left_out, &last, -1), beyond = ac_affine_plus(&gap, -1);
+        ac_know_fact(&p->know, &beyond);
+        outside = ac_is_at_least(&p->know, &base, p->count[s->buf]);
+        p->know.fact.n = facts;
+    }
+    return outside;
+}
+
+/* s for all values of the loop variable: from `first` on, `trips` of them, `step` apart. */
+static bool laid_out(ac_prover *p, ac_stretch *s, int32_t counter, int32_t since, ac_interval trips)
+{
+    if (is_of_iteration(&s->base, counter, since) && !lay_out_quotient(p, s, counter, trips))
+        return false;
+    const int64_t k = ac_affine_coefficient(&s->base, counter);
+    if (ac_affine_coefficient(&s->len, counter) || is_of_iteration(&s->base, counter, since) ||
+        is_of_iteration(&s->len, counter, since))
+        return false;
+    if (!k)
+        return trips.lo > 0;
+    const bool all = trips.lo != trips.hi && k > 0 && s->n < AC_STRIDES && is_rest_outside(p, s, counter, trips.hi);
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    const ac_affine i = ac_affine_unknown(counter);
+    const ac_affine rest = ac_affine_add(&s->base, &i, -k);
+    const int64_t by = (k < 0 ? -k : k) * u->step;
+    /* the least value of the variable */
+    const bool falls = u->falls, low_first = (k > 0) != falls;
+    const ac_affine least = low_first ? u->first : u->last;
+    if (least.lost)
+        return false;
+    if (all || (trips.lo == trips.hi && u->whole)) {
+        s->base = ac_affine_add(&rest, &least, k);
+        if (s->n == AC_STRIDES)
+            return false;
+        ac_stretch_by(s, by, trips.hi);
+        ac_stretch_settle(s);
+        return !s->base.lost;
+    }
+    if (s->n || s->len.n || by > s->len.c || falls || k < 0 || !u->whole)
+        return false;
+    /* any number of copies that meet: from the first to the end of the last, none where the loop is not run */
+    const ac_affine far = ac_affine_add(&u->last, &u->first, -1), more = ac_affine_times(&far, k);
+    if (by != s->len.c && trips.lo < 1)
+        return false;
+    s->base = ac_affine_add(&rest, &u->first, k);
+    s->len = ac_affine_add(&s->len, &more, 1);
+    return !s->base.lost && !s->len.lost;
+}
+
+/* a with v in the place of an unknown */
+static ac_affine put_in(const ac_affine *a, int32_t unknown, const ac_affine *v)
+{
+    const ac_affine u = ac_affine_unknown(unknown);
+    const int64_t k = ac_affine_coefficient(a, unknown);
+    const ac_affine rest = ac_affine_add(a, &u, -k);
+    return ac_affine_add(&rest, v, k);
+}
+
+bool ac_p_at_iteration(ac_prover *p, ac_stretch *s, int32_t counter, int32_t since, const ac_affine *v)
+{
+    ac_affine *guard = AC_NEW_N(p->tmp, ac_affine, s->n_guard + 1);
+    int32_t n = 0;
+    for (int32_t i = 0; i < s->n_guard; i++) {
+        guard[n] = put_in(&s->guard[i], counter, v);
+        if (guard[n].lost || is_of_iteration(&guard[n], counter, since) || (!guard[n].n && guard[n].c < 0))
+            return false;
+        n += guard[n].n > 0;
+    }
+    s->guard = guard;
+    s->n_guard = n;
+    s->base = put_in(&s->base, counter, v);
+    s->len = put_in(&s->len, counter, v);
+    return !s->base.lost && !s->len.lost && !is_of_iteration(&s->base, counter, since) &&
+           !is_of_iteration(&s->len, counter, since);
+}
+
+/* Is something of the block written in some iterations only? */
+static bool is_guarded(const ac_cover_block *b, int32_t since)
+{
+    for (int32_t i = 0; i < b->piece.n; i++)
+        for (int32_t g = 0; g < b->piece.item[i].n_guard; g++)
+            if (is_of_iteration(&b->piece.item[i].guard[g], 0, since))
+                return true;
+    return false;
+}
+
+/* The piece in each of the iterations that there are at most, guarded by what the loop's bound says of that one: the
+ * bound is the least of two sums. */
+static void lay_out_each(ac_prover *p, ac_cover_block *to, const ac_stretch *s, int32_t counter, int32_t since,
+                         int64_t most)
+{
+    const ac_unknown u = p->know.unknown.item[counter];
+    const ac_term t = u.last.n ? u.last.term[u.last.n - 1] : (ac_term){0};
+    const ac_unknown least = p->know.unknown.item[t.unknown];
+    if (u.falls || u.first.lost || u.last.lost || t.k != 1 || least.n_one_of != 2)
+        return;
+    for (int64_t n = 0; n < most; n++) {
+        const ac_affine v = ac_affine_plus(&u.first, n * u.step);
+        ac_affine *guard = AC_NEW_N(p->tmp, ac_affine, s->n_guard + 2);
+        ac_stretch one = *s;
+        for (int32_t k = 0; k < s->n_guard; k++)
+            guard[k] = s->guard[k];
+        for (int32_t k = 0; k < 2; k++) {
+            ac_affine last = u.last;
+            last.n--;
+            last = ac_affine_add(&last, &least.one_of[k].value, 1);
+            guard[one.n_guard++] = ac_affine_add(&last, &v, -1);
+        }
+        one.guard = guard;
+        if (ac_p_at_iteration(p, &one, counter, since, &v))
+            ac_p_cover_add(p, to, one);
+    }
+}
+
+/* How many iterations, from the first on, write every piece of the block: guards that say more of later ones. */
+static int64_t iterations_of_all(const ac_prover *p, const ac_cover_block *b, int32_t counter, int64_t trips)
+{
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    int64_t all = u->falls ? 0 : trips;
+    for (int32_t i = 0; i < b->piece.n; i++)
+        for (int32_t g = 0; g < b->piece.item[i].n_guard; g++) {
+            const ac_affine *guard = &b->piece.item[i].guard[g];
+            const int64_t k = ac_affine_coefficient(guard, counter), at_first = ac_sat_add(guard->c, k * u->first.c);
+            const int64_t holds = k >= 0 || guard->n != 1 || at_first < 0 ? 0 : at_first / (-k * u->step) + 1;
+            if (k)
+                all = holds < all ? holds : all;
+        }
+    return all;
+}
+
+/* What all pieces write in the first iterations, as one where they meet. */
+static void lay_out_first(ac_prover *p, const ac_cover_block *b, int32_t counter, int32_t since, int64_t n)
+{
+    ac_cover_block one = {.kept = b->kept};
+    for (int32_t i = 0; i < b->piece.n && n; i++) {
+        ac_stretch s = b->piece.item[i];
+        ac_affine *guard = AC_NEW_N(p->tmp, ac_affine, s.n_guard + 1);
+        int32_t guards = 0;
+        bool of_iteration = false;
+        for (int32_t g = 0; g < s.n_guard; g++)
+            if (!ac_affine_coefficient(&s.guard[g], counter)) {
+                of_iteration |= s.guard[g].lost || is_of_iteration(&s.guard[g], counter, since);
+                guard[guards++] = s.guard[g];
+            }
+        s.guard = guard;
+        s.n_guard = guards;
+        if (!of_iteration)
+            ac_p_cover_add(p, &one, s);
+    }
+    for (int32_t i = 0; i < one.piece.n; i++)
+        if (laid_out(p, &one.piece.item[i], counter, since, (ac_interval){n, n}))
+            ac_p_cover_add(p, b->up, one.piece.item[i]);
+}
+
+static void lay_out_rest(ac_prover *p, const ac_cover_block *b, int32_t counter, int32_t since, int64_t from,
+                         int64_t trips)
+{
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    for (int64_t n = from; n < trips; n++)
+        for (int32_t i = 0; i < b->piece.n; i++) {
+            ac_stretch s = b->piece.item[i];
+            const ac_affine v = ac_affine_of(u->first.c + (u->falls ? -n : n) * u->step);
+            if (ac_p_at_iteration(p, &s, counter, since, &v))
+                ac_p_cover_add(p, b->up, s);
+        }
+}
+
+void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval trips, bool breaks)
+{
+    enum { ONE_BY_ONE = 16 };
+    if (ac_p_cover_off(p))
+        return;
+    ac_p_order_end(p);
+    ac_cover_block *b = p->cover->open;
+    p->cover->open = b->up;
+    if (breaks)
+        return;
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    if (is_guarded(b, since) && trips.lo == trips.hi && !u->first.lost && !u->first.n) {
+        const int64_t whole = trips.lo <= ONE_BY_ONE ? 0 : iterations_of_all(p, b, counter, trips.lo);
+        if (trips.lo - whole <= ONE_BY_ONE) {
+            lay_out_first(p, b, counter, since, whole);
+            lay_out_rest(p, b, counter, since, whole, trips.lo);
+            return;
+        }
+    }
+    for (int32_t i = 0; i < b->piece.n; i++) {
+        bool whole = true;
+        for (int32_t g = 0; g < b->piece.item[i].n_guard; g++)
+            whole &= !is_of_iteration(&b->piece.item[i].guard[g], 0, since);
+        ac_stretch s = b->piece.item[i];
+        if (whole && laid_out(p, &s, counter, since, trips))
+            ac_p_cover_add(p, b->up, s);
+        else if (trips.lo != trips.hi && trips.hi <= 2 * ONE_BY_ONE)
+            lay_out_each(p, b->up, &b->piece.item[i], counter, since, trips.hi);
+    }
+}
