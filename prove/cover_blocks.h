@@ -1,4 +1,5 @@
-/* cover_blocks.h - blocks of code that are being followed, and the pieces of buffers that each has certainly written. */
+/* cover_blocks.h - blocks of code that are being followed, and the pieces of buffers that each has certainly
+ * written. */
 #ifndef AC_PROVE_COVER_BLOCKS_H
 #define AC_PROVE_COVER_BLOCKS_H
 #include "prove/cover.h"

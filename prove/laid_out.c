@@ -1,7 +1,8 @@
 /* laid_out.c - what a loop has certainly written: the pieces of its body, laid out along the loop variable.
  *
- * A piece that every iteration writes becomes a longer one where the copies meet, else one more stride. Guarded ones are
- * laid out one by one; or, of many iterations, as far as all of them are written, and only the last ones by one. */
+ * A piece that every iteration writes becomes a longer one where the copies meet, else one more stride. Guarded ones
+ * are laid out one by one; or, of many iterations, as far as all of them are written, and only the last ones one by
+ * one. */
 #include "prove/cover_blocks.h"
 
 /* Is something in the sum made by an iteration, other than its counter? */
