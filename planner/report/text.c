@@ -182,17 +182,15 @@ static void put_sizes(const text *t)
         ac_putf(t->to, "  %s", r->weight_memory);
     }
     ac_putc(t->to, '\n');
-    if (r->small_code_bytes) {
+    if (r->code_bytes) {
         put_size(t, "", "code", r->code_bytes);
-        ac_putf(t->to, "   (-O2; -Os: %s B; %d kernel%s)\n", commas(t, r->small_code_bytes), r->n_kernels,
-                r->n_kernels == 1 ? "" : "s");
-    } else if (r->code_bytes && r->built_by) {
-        put_size(t, "", "code", r->code_bytes);
-        ac_putf(t->to, "   (%s; %d kernel%s)\n", r->built_by, r->n_kernels, r->n_kernels == 1 ? "" : "s");
-    } else if (r->code_bytes) {
-        put_size(t, "", "code", r->code_bytes);
-        ac_putf(t->to, "   (estimate%s%s, %d kernel%s)\n", r->target ? ", " : "", r->target ? r->target : "",
-                r->n_kernels, r->n_kernels == 1 ? "" : "s");
+        if (r->small_code_bytes)
+            ac_putf(t->to, "   (-O2; -Os: %s B; ", commas(t, r->small_code_bytes));
+        else if (r->built_by)
+            ac_putf(t->to, "   (%s; ", r->built_by);
+        else
+            ac_putf(t->to, "   (estimate%s%s, ", r->target ? ", " : "", r->target ? r->target : "");
+        ac_putf(t->to, "%d kernel%s)\n", r->n_kernels, r->n_kernels == 1 ? "" : "s");
     }
     if (r->macs)
         ac_putf(t->to, "       %s multiply-adds\n", commas(t, r->macs));
