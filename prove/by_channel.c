@@ -377,8 +377,10 @@ static bool conclude(const cases *c, ac_prover *p)
 
 static bool is_same_choice(const cases *a, const cases *b)
 {
-    return a->choosing == b->choosing &&
-           !memcmp(a->loop.item, b->loop.item, (size_t)a->choosing * sizeof *a->loop.item);
+    bool same = a->choosing == b->choosing;
+    for (int32_t k = 0; k < a->choosing && same; k++)
+        same = a->loop.item[k] == b->loop.item[k];
+    return same;
 }
 
 bool ac_p_by_channel(ac_prover *p, const bool *failed)
