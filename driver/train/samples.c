@@ -2,6 +2,8 @@
  * inputs. */
 #include "driver/train/training.h"
 
+#include "base/random.h"
+
 #include <string.h>
 
 static int wrong_rows(ac_training *t, const ac_samples *s)
@@ -91,14 +93,6 @@ int ac_samples_bind(ac_training *t)
 
 /* ------------------------------------------------------------------ order */
 
-static uint64_t random_of(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 /* A permutation of the samples, of seed and epoch alone. */
 static void shuffle(ac_training *t, uint64_t seed, int64_t epoch)
 {
@@ -106,7 +100,7 @@ static void shuffle(ac_training *t, uint64_t seed, int64_t epoch)
     for (int64_t i = 0; i < t->rows; i++)
         t->order[i] = i;
     for (int64_t i = t->rows - 1; i > 0; i--) {
-        const int64_t k = (int64_t)(random_of(&state) % (uint64_t)(i + 1)), row = t->order[i];
+        const int64_t k = (int64_t)(ac_splitmix64(&state) % (uint64_t)(i + 1)), row = t->order[i];
         t->order[i] = t->order[k];
         t->order[k] = row;
     }

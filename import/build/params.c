@@ -1,6 +1,8 @@
 /* params.c - constants of a file, and what stands for parameters that no file gives. */
 #include "import/build/params.h"
 
+#include "base/random.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -51,10 +53,7 @@ static uint64_t hash_of(const char *name, uint64_t seed)
 
 static double uniform(uint64_t *state)
 {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+    return (double)(ac_splitmix64(state) >> 11) * 0x1p-53;
 }
 
 void ac_param_invent(ac_reading *r, ac_tensor *t, bool positive)

@@ -3,6 +3,7 @@
  * Hostile input: sizes are checked before anything is allocated, values before they are stored; a list costs memory in
  * proportion to its text, the others at most what the heap's limit leaves (8 GiB without one). */
 #include "base/beside.h"
+#include "base/random.h"
 #include "base/sink.h"
 #include "ir/graph/text_read.h"
 
@@ -294,20 +295,11 @@ static int room_for(ac_lex *x, const ac_text_type *ty, uint8_t **p)
     return AC_OK;
 }
 
-/* splitmix64: state += odd constant, then two xor-shift-multiply rounds (Steele, Lea, Flood 2014). */
-static uint64_t random_next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 static void fill_random(ac_dtype d, int64_t n, uint64_t seed, double lo, double hi, uint8_t *p)
 {
     size_t size = (size_t)ac_dtype_size(d, 1);
     for (int64_t i = 0; i < n; i++) {
-        double u = (double)(random_next(&seed) >> 11) * 0x1p-53; /* 0 <= u < 1 */
+        double u = (double)(ac_splitmix64(&seed) >> 11) * 0x1p-53; /* 0 <= u < 1 */
         if (ac_dtype_is_float(d)) {
             ac_dtype_put_num(d, p + (size_t)i * size, lo + (hi - lo) * u);
             continue;
