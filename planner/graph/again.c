@@ -51,3 +51,35 @@ ac_tensor *ac_again_twin(ac_graph *g, ac_region *r, const ac_tensor *t, ac_tenso
     to->view_offset = root ? ac_tensor_root_offset(t) : 0;
     return to;
 }
+
+bool ac_may_run_again(const ac_lowered *low)
+{
+    const ac_node *n = low->node;
+    bool may = !low->streamed && !low->rows && !low->chain && !low->fn->fails && n->n_out == 1;
+    for (int32_t f = -1; f < n->n_fused && may; f++)
+        may = !(ac_ops[f < 0 ? n->op : n->fused[f]->op].flags & OF_STATE);
+    return may;
+}
+
+int32_t *ac_again_makers(ac_region *r, const ac_graph *g, ac_lowered *const *step, int32_t n,
+                         bool (*may)(const ac_lowered *low))
+{
+    enum { NONE = -1, UNFIT = -2 };
+    int32_t *maker = AC_NEW_N(r, int32_t, g->tensor.n + 1);
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        maker[i] = NONE;
+    for (int32_t s = 0; s < n; s++) {
+        const ac_node *node = step[s]->node;
+        const ac_tensor *to = ac_node_result(node), *root = ac_tensor_root(to);
+        maker[root->id] = to == root && maker[root->id] == NONE && may(step[s]) ? s : UNFIT;
+        for (int32_t i = node->n_fused ? node->n_out : 0; i < node->n_out; i++)
+            if (node->out[i] != to)
+                maker[ac_tensor_root(node->out[i])->id] = UNFIT;
+    }
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        if (t->output || t->input || t->state)
+            maker[ac_tensor_root(t)->id] = UNFIT;
+    }
+    return maker;
+}

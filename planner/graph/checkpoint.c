@@ -27,45 +27,22 @@ typedef struct search {
     ac_rerun now;
 } search;
 
-/* ------------------------------------------------------------------ what may run again */
-
-static bool may_run_again(const ac_lowered *low)
+/* What each step costs, and which state it overwrites. */
+static void look_at_steps(search *q)
 {
-    const ac_node *n = low->node;
-    bool may = !low->streamed && !low->rows && !low->chain && !low->fn->fails && n->n_out == 1;
-    for (int32_t f = -1; f < n->n_fused && may; f++)
-        may = !(ac_ops[f < 0 ? n->op : n->fused[f]->op].flags & OF_STATE);
-    return may;
-}
-
-static void find_makers(search *q)
-{
-    enum { NONE = -1, UNFIT = -2 };
     const ac_graph *g = q->from->graph;
-    q->maker = AC_NEW_N(q->region, int32_t, g->tensor.n + 1);
+    q->maker = ac_again_makers(q->region, g, q->from->step, q->from->n_steps, ac_may_run_again);
     q->written = AC_NEW_N(q->region, int32_t, g->tensor.n + 1);
     q->split = AC_NEW_N(q->region, int32_t, g->tensor.n + 1);
     q->work = AC_NEW_N(q->region, int64_t, q->from->n_steps + 1);
     for (int32_t i = 0; i < g->tensor.n; i++)
-        q->maker[i] = q->written[i] = q->split[i] = NONE;
+        q->written[i] = q->split[i] = -1;
     for (int32_t s = 0; s < q->from->n_steps; s++) {
-        const ac_lowered *low = q->from->step[s];
-        const ac_tensor *to = ac_node_result(low->node), *root = ac_tensor_root(to);
-        q->work[s] = low->macs + ac_tensor_count(to);
-        q->maker[root->id] = to == root && q->maker[root->id] == NONE && may_run_again(low) ? s : UNFIT;
-        if (q->written[root->id] == NONE)
-            q->written[root->id] = root->state ? s : NONE;
-        for (int32_t i = 0; i < low->node->n_out; i++)
-            if (low->node->out[i] != to && !ac_node_internal(low->node, low->node->out[i]))
-                q->maker[ac_tensor_root(low->node->out[i])->id] = UNFIT;
+        const ac_tensor *to = ac_node_result(q->from->step[s]->node), *root = ac_tensor_root(to);
+        q->work[s] = q->from->step[s]->macs + ac_tensor_count(to);
+        if (root->state && q->written[root->id] < 0)
+            q->written[root->id] = s;
     }
-    for (int32_t i = 0; i < g->tensor.n; i++) {
-        const ac_tensor *t = g->tensor.item[i];
-        if (t->output || t->input || t->state)
-            q->maker[ac_tensor_root(t)->id] = UNFIT;
-    }
-    for (int32_t i = 0; i < g->tensor.n; i++)
-        q->maker[i] = q->maker[i] < 0 ? NONE : q->maker[i];
 }
 
 /* ------------------------------------------------------------------ the search */
@@ -208,7 +185,7 @@ int ac_reduce_checkpoint(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, a
     ac_live_options live = how->live;
     live.inplace = from->lives & AC_REDUCE(INPLACE);
     q.p = ac_order_graph(q.region, from->graph, from->step, from->n_steps, live);
-    find_makers(&q);
+    look_at_steps(&q);
     q.now = simulate(&q);
     const int status = meet(&q, how, to);
     ac_region_close(q.now.region);

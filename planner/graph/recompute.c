@@ -46,11 +46,8 @@ static bool is_cheap(const ac_lowered *low)
 {
     const ac_node *n = low->node;
     int64_t in = 0;
-    if (low->macs || low->streamed || low->rows || low->chain || low->fn->fails || n->n_out != 1)
+    if (low->macs || !ac_may_run_again(low))
         return false;
-    for (int32_t f = -1; f < n->n_fused; f++)
-        if (ac_ops[f < 0 ? n->op : n->fused[f]->op].flags & OF_STATE)
-            return false;
     for (int32_t i = 0; i < low->arg.n; i++) {
         if (low->arg.item[i].kind != AC_ARG_TENSOR)
             continue;
@@ -59,29 +56,6 @@ static bool is_cheap(const ac_lowered *low)
         in += ac_tensor_count(low->arg.item[i].tensor);
     }
     return in <= WIDEST * ac_tensor_count(ac_node_result(n));
-}
-
-/* maker, of the steps as they are. */
-static void find_makers(search *q, ac_region *tmp)
-{
-    enum { NONE = -1, UNFIT = -2 };
-    const ac_graph *g = q->g;
-    q->maker = AC_NEW_N(tmp, int32_t, g->tensor.n + 1);
-    for (int32_t i = 0; i < g->tensor.n; i++)
-        q->maker[i] = NONE;
-    for (int32_t s = 0; s < q->n; s++) {
-        const ac_node *n = q->step[s]->node;
-        const ac_tensor *to = ac_node_result(n), *root = ac_tensor_root(to);
-        q->maker[root->id] = to == root && q->maker[root->id] == NONE && is_cheap(q->step[s]) ? s : UNFIT;
-        for (int32_t i = n->n_fused ? n->n_out : 0; i < n->n_out; i++)
-            if (n->out[i] != to)
-                q->maker[ac_tensor_root(n->out[i])->id] = UNFIT;
-    }
-    for (int32_t i = 0; i < g->tensor.n; i++) { /* kept to the end, or from run to run */
-        const ac_tensor *t = g->tensor.item[i];
-        if (t->output || t->input || t->state)
-            q->maker[ac_tensor_root(t)->id] = UNFIT;
-    }
 }
 
 static int32_t last_use(const search *q, const ac_tensor *t)
@@ -212,7 +186,7 @@ static bool improve(search *q, int32_t *tries)
     AC_VEC(ac_tensor *) list = {0};
     bool better = false;
     q->uses = ac_order_graph(tmp, g, q->step, q->n, q->live);
-    find_makers(q, tmp);
+    q->maker = ac_again_makers(tmp, g, q->step, q->n, is_cheap);
     for (int32_t i = 0; i < g->tensor.n; i++)
         if (again_at(q, g->tensor.item[i]) >= 0)
             ac_push(tmp, &list, g->tensor.item[i]);

@@ -23,7 +23,7 @@ typedef struct ac_event {
 typedef struct ac_rerun {
     ac_region *region; /* of one simulation */
     const ac_order_problem *p;
-    const int32_t *maker;   /* by value: the step that alone makes it, and can again; -1: none */
+    const int32_t *maker;   /* by value: the step that alone makes it, and can again; below 0: none */
     const int32_t *written; /* by value: the step that overwrites it, for state; -1: none */
     const int64_t *work;    /* by step */
     const int32_t *split;   /* by value: a use, see above; -1: kept */
