@@ -66,6 +66,16 @@ ac_interval ac_interval_meet(ac_interval a, ac_interval b)
     return m.lo <= m.hi ? m : a; /* nothing is in both: the code is not reached */
 }
 
+ac_interval ac_interval_clamp(ac_interval a, ac_interval range)
+{
+    return (ac_interval){a.lo < range.lo   ? range.lo
+                         : a.lo > range.hi ? range.hi
+                                           : a.lo,
+                         a.hi > range.hi   ? range.hi
+                         : a.hi < range.lo ? range.lo
+                                           : a.hi};
+}
+
 bool ac_interval_inside(ac_interval a, ac_interval of)
 {
     return a.lo >= of.lo && a.hi <= of.hi;

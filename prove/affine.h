@@ -104,7 +104,8 @@ ac_interval ac_interval_add(ac_interval a, ac_interval b);
 ac_interval ac_interval_sub(ac_interval a, ac_interval b);
 ac_interval ac_interval_mul(ac_interval a, ac_interval b);
 ac_interval ac_interval_join(ac_interval a, ac_interval b);
-ac_interval ac_interval_meet(ac_interval a, ac_interval b); /* of two that are both true */
+ac_interval ac_interval_meet(ac_interval a, ac_interval b);      /* of two that are both true */
+ac_interval ac_interval_clamp(ac_interval a, ac_interval range); /* of values that are clamped to the range */
 bool ac_interval_inside(ac_interval a, ac_interval of);
 
 #endif

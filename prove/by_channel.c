@@ -38,12 +38,6 @@ static bool is_block(ac_lop op)
     return op == AC_L_FOR || op == AC_L_IF;
 }
 
-static ac_x end_of(const ac_prover *p, ac_x block)
-{
-    const ac_x middle = p->end[block];
-    return ac_p_ins(p, middle)->op == AC_L_ELSE ? p->end[middle] : middle;
-}
-
 /* ------------------------------------------------------------------ what a claim depends on */
 
 static bool need(bool *list, ac_x x)
@@ -64,7 +58,7 @@ static bool setters(cases *c, ac_x var)
             continue;
         more |= need(c->is_in, k) | need(c->is_in, ac_p_ins(p, k)->a);
         for (ac_x b = var; b < k; b++)
-            if (is_block((ac_lop)ac_p_ins(p, b)->op) && end_of(p, b) > k) {
+            if (is_block((ac_lop)ac_p_ins(p, b)->op) && ac_p_end(p, b) > k) {
                 more |= need(c->is_in, b);
                 c->is_run[b] |= ac_p_ins(p, b)->op == AC_L_FOR;
             }
@@ -193,7 +187,7 @@ static void run_branch(cases *c, int32_t n)
     const ac_prover *p = c->e.p;
     const ac_x x = c->in.item[n];
     const ac_interval cond = c->e.lane[ac_p_ins(p, x)->a][0];
-    const int32_t middle = after(c, n, p->end[x]), end = after(c, middle, end_of(p, x));
+    const int32_t middle = after(c, n, p->end[x]), end = after(c, middle, ac_p_end(p, x));
     if (cond.lo == cond.hi) {
         run(c, cond.lo ? n + 1 : middle, cond.lo ? middle : end);
         return;
@@ -270,7 +264,7 @@ static void run(cases *c, int32_t from, int32_t to)
             set(c, i->op == AC_L_VAR ? x : i->aux, i->a);
         } else if (i->op == AC_L_IF) {
             run_branch(c, n);
-            n = after(c, n, end_of(p, x)) - 1;
+            n = after(c, n, ac_p_end(p, x)) - 1;
         } else if (c->is_run[x]) {
             run_loop(c, n);
             n = after(c, n, p->end[x]) - 1;
@@ -341,8 +335,7 @@ static bool go_through(cases *c, int32_t fixed, int32_t at_once, ac_x only)
 
 static bool is_sum(const ac_ins *i)
 {
-    return (i->op == AC_L_ADD || i->op == AC_L_SUB || i->op == AC_L_MUL || i->op == AC_L_NEG) &&
-           ac_dtype_is_signed((ac_dtype)i->dtype) && i->lanes <= AC_LANES;
+    return ac_p_promises(i) && i->lanes <= AC_LANES;
 }
 
 static void open_cases(cases *c, ac_prover *p, const ac_lanes *e, const bool *claim, int64_t most)

@@ -288,8 +288,7 @@ static void each_lane(ac_lanes *e, ac_x x)
     const ac_dtype d = (ac_dtype)i->dtype, from = (ac_dtype)ac_p_ins(e->p, i->a)->dtype;
     const bool one = i->op == AC_L_SELECT && ac_p_ins(e->p, i->a)->lanes == 1;
     for (int32_t l = 0; l < i->lanes; l++) {
-        const ac_interval a = e->lane[i->a][one ? 0 : l], b = e->lane[i->b][l], c = e->lane[i->c][l],
-                          range = ac_p_range(d);
+        const ac_interval a = e->lane[i->a][one ? 0 : l], b = e->lane[i->b][l], c = e->lane[i->c][l];
         ac_interval in;
         switch ((int)i->op) {
         case AC_L_SELECT:
@@ -299,12 +298,7 @@ static void each_lane(ac_lanes *e, ac_x x)
             in = d == AC_BOOL ? compared(AC_L_NE, a, (ac_interval){0, 0}) : a;
             break;
         case AC_L_SATCAST:
-            in = (ac_interval){a.lo < range.lo   ? range.lo
-                               : a.lo > range.hi ? range.hi
-                                                 : a.lo,
-                               a.hi > range.hi   ? range.hi
-                               : a.hi < range.lo ? range.lo
-                                                 : a.hi};
+            in = ac_interval_clamp(a, ac_p_range(d));
             break;
         case AC_L_NEG:
             in = ac_interval_sub((ac_interval){0, 0}, a);
@@ -336,9 +330,7 @@ static void each_lane(ac_lanes *e, ac_x x)
 static ac_interval typed(const ac_lanes *e, ac_x x, ac_interval in)
 {
     const ac_ins *i = ac_p_ins(e->p, x);
-    const bool promised = (i->op == AC_L_ADD || i->op == AC_L_SUB || i->op == AC_L_MUL || i->op == AC_L_NEG) &&
-                          ac_dtype_is_signed((ac_dtype)i->dtype) && !(i->flags & AC_F_WRAP);
-    if (!promised)
+    if (!ac_p_promises(i))
         in = fitted(in, (ac_dtype)i->dtype);
     return ac_interval_meet(in, e->known[x]);
 }

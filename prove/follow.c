@@ -100,7 +100,7 @@ static void branch(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const ac_interval cond = p->value[i->a].in;
-    const ac_x middle = p->end[x], end = ac_p_ins(p, middle)->op == AC_L_ELSE ? p->end[middle] : middle;
+    const ac_x middle = p->end[x], end = ac_p_end(p, x);
     if (cond.lo == cond.hi) {
         if (cond.lo)
             ac_p_follow(p, x + 1, middle);
@@ -162,8 +162,7 @@ void ac_p_follow(ac_prover *p, ac_x from, ac_x to)
             break;
         case AC_L_IF:
             branch(p, x);
-            x = p->end[x];
-            x = ac_p_ins(p, x)->op == AC_L_ELSE ? p->end[x] : x;
+            x = ac_p_end(p, x);
             break;
         case AC_L_VAR:
             p->value[x] = p->value[i->a];

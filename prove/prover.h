@@ -81,6 +81,20 @@ static inline const ac_ins *ac_p_ins(const ac_prover *p, ac_x x)
     return &p->fn->code.item[x];
 }
 
+/* The END of a FOR, or of an IF with or without ELSE. */
+static inline ac_x ac_p_end(const ac_prover *p, ac_x block)
+{
+    const ac_x middle = p->end[block];
+    return ac_p_ins(p, middle)->op == AC_L_ELSE ? p->end[middle] : middle;
+}
+
+/* A sum or product that is printed as C has it: a claim says that it fits its type. */
+static inline bool ac_p_promises(const ac_ins *i)
+{
+    return (i->op == AC_L_ADD || i->op == AC_L_SUB || i->op == AC_L_MUL || i->op == AC_L_NEG) &&
+           ac_dtype_is_signed((ac_dtype)i->dtype) && !(i->flags & AC_F_WRAP);
+}
+
 /* follow.c */
 void ac_p_follow(ac_prover *p, ac_x from, ac_x to);
 ac_pvalue ac_p_join(ac_prover *p, const ac_pvalue *a, const ac_pvalue *b, ac_dtype d);

@@ -96,15 +96,8 @@ static ac_pvalue cast(ac_prover *p, const ac_ins *i)
             return ac_p_unknown(p, to, range);
         if (from == AC_U64 && a->in.hi == INT64_MAX)
             return ac_p_unknown(p, to, range);
-        if (!ac_interval_inside(a->in, range)) {
-            const ac_interval in = {a->in.lo < range.lo   ? range.lo
-                                    : a->in.lo > range.hi ? range.hi
-                                                          : a->in.lo,
-                                    a->in.hi > range.hi   ? range.hi
-                                    : a->in.hi < range.lo ? range.lo
-                                                          : a->in.hi};
-            return ac_p_unknown(p, to, in);
-        }
+        if (!ac_interval_inside(a->in, range))
+            return ac_p_unknown(p, to, ac_interval_clamp(a->in, range));
     }
     if ((from == AC_U64) != (to == AC_U64) && (a->in.hi == INT64_MAX || a->in.lo < 0))
         return ac_p_unknown(p, to, range);
