@@ -129,19 +129,20 @@ ac_tensor *ac_mk_reduce(const ac_adjoint *a, ac_op op, ac_tensor *x, uint32_t ax
 
 /* ------------------------------------------------------------------ moving */
 
-static bool has_shape(const ac_tensor *x, int32_t rank, const int64_t *dim)
+/* RESHAPE or BROADCAST_TO, where x does not have the shape. */
+static ac_tensor *to_shape(const ac_adjoint *a, ac_op op, ac_tensor *x, int32_t rank, const int64_t *dim)
 {
-    return x->rank == rank && !memcmp(x->dim, dim, (size_t)rank * sizeof *dim);
+    ac_attrs t;
+    if (!x || (x->rank == rank && !memcmp(x->dim, dim, (size_t)rank * sizeof *dim)))
+        return x;
+    ac_attrs_init(op, &t);
+    t.shape.shape = ac_mk_list(a, rank, dim);
+    return ac_mk(a, op, &x, 1, &t);
 }
 
 ac_tensor *ac_mk_reshape(const ac_adjoint *a, ac_tensor *x, int32_t rank, const int64_t *dim)
 {
-    ac_attrs t;
-    if (!x || has_shape(x, rank, dim))
-        return x;
-    ac_attrs_init(AC_OP_RESHAPE, &t);
-    t.shape.shape = ac_mk_list(a, rank, dim);
-    return ac_mk(a, AC_OP_RESHAPE, &x, 1, &t);
+    return to_shape(a, AC_OP_RESHAPE, x, rank, dim);
 }
 
 ac_tensor *ac_mk_reshape_like(const ac_adjoint *a, ac_tensor *x, const ac_tensor *like)
@@ -202,12 +203,7 @@ ac_tensor *ac_mk_concat(const ac_adjoint *a, ac_tensor *const *x, int32_t n, int
 
 ac_tensor *ac_mk_broadcast(const ac_adjoint *a, ac_tensor *x, int32_t rank, const int64_t *dim)
 {
-    ac_attrs t;
-    if (!x || has_shape(x, rank, dim))
-        return x;
-    ac_attrs_init(AC_OP_BROADCAST_TO, &t);
-    t.shape.shape = ac_mk_list(a, rank, dim);
-    return ac_mk(a, AC_OP_BROADCAST_TO, &x, 1, &t);
+    return to_shape(a, AC_OP_BROADCAST_TO, x, rank, dim);
 }
 
 ac_tensor *ac_mk_pad(const ac_adjoint *a, ac_tensor *x, const int64_t *before, const int64_t *after)
