@@ -114,7 +114,7 @@ static int put_how(arenac *a, ac_plan_how *how)
                                                           : s->target->align};
     AC_TRY(put_memories(a, &how->live));
     how->reductions = ac_settings_reductions(&a->cx, o, s, a->source.path);
-    if ((a->trains || o->train) && o->budget.bytes >= 0)
+    if (ac_trains(a) && o->budget.bytes >= 0)
         how->reductions |= AC_REDUCE(CHECKPOINT);
     return AC_OK;
 }

@@ -57,7 +57,7 @@ static void change_batch(ac_graph *g, int64_t batch)
 
 int ac_read_model(arenac *a)
 {
-    const bool trains = a->trains || a->opt.train;
+    const bool trains = ac_trains(a);
     const ac_import_options how = {.from = a->opt.from,
                                    .outputs = a->opt.outputs,
                                    .second = a->source.weights.path ? &a->source.weights : NULL,

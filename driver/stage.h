@@ -97,6 +97,12 @@ static inline bool ac_has_caller_io(const arenac *a)
     return a->opt.host || a->purpose == AC_FOR_PYTHON;
 }
 
+/* Do weights change in what is compiled: a step of training? */
+static inline bool ac_trains(const arenac *a)
+{
+    return a->trains || a->opt.train;
+}
+
 /* Runs f(a, arg) so that running out of memory inside comes back as E0402. Guards nest. */
 typedef int ac_stage_fn(arenac *a, void *arg);
 int ac_guard(arenac *a, ac_stage_fn *f, void *arg);
