@@ -61,7 +61,7 @@ static ac_buf buffer_of(const ac_share_set *set, const ac_share_group *g, int32_
     return b;
 }
 
-/* Loads the numbers; map: for each constant that differs, the value that stands for it. */
+/* Loads the numbers; map: for each constant that differs, the value in its place. */
 static void load_numbers(ac_region *r, ac_loop_fn *fn, const ac_share_group *g, int32_t buf, ac_x *map)
 {
     ac_x *at = AC_NEW_N(r, ac_x, g->slots + 1), *value = AC_NEW_N(r, ac_x, g->slots + 1);

@@ -6,7 +6,7 @@
 
 /* ------------------------------------------------------------------ which constants train */
 
-/* '*' stands for any text. */
+/* '*' matches any text. */
 static bool matches(const char *pattern, const char *name)
 {
     while (*pattern && *pattern != '*') {
