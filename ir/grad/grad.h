@@ -23,4 +23,10 @@
 int ac_grad(ac_ctx *cx, ac_graph *g, ac_tensor *const *out, ac_tensor *const *cotangent, int32_t n_out,
             ac_tensor *const *wrt, int32_t n_wrt, ac_tensor **grad);
 
+/* keep.c: nodes from number n_model on are gradients, of which grad[] (NULL: none) are wanted. What they read of the
+ * model before them lives until they do; this makes it as few bytes as cheap operators can bring the rest back from:
+ * those that work element by element or move elements are computed again, called `NODE again`, before the first
+ * gradient that reads them. Values keep their bits. Cost: a minimum cut of the model's graph. Nothing fails. */
+void ac_grad_keep(ac_graph *g, int32_t n_model, ac_tensor *const *grad, int32_t n_grad);
+
 #endif

@@ -293,7 +293,9 @@ int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s)
     s->rate = ac_tensor_new(g, "lr", AC_F32, 0, NULL);
     s->rate->input = true;
     ac_push(cx->region, &g->input, s->rate);
+    const int32_t n_model = g->node.n;
     AC_TRY(add_gradients(cx, g, s, cotangent, grad));
+    ac_grad_keep(g, n_model, grad, s->weight.n);
     const int32_t first = g->node.n;
     AC_TRY(ac_train_update(cx, g, s, grad));
     ac_train_early(g, first);
