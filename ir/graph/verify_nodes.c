@@ -153,11 +153,21 @@ static bool made_in_chain(const ac_node *host, int32_t before, const ac_tensor *
     return made;
 }
 
+/* Does a follower after number `follower` read t? */
+static bool read_in_chain(const ac_node *host, int32_t follower, const ac_tensor *t)
+{
+    bool any = false;
+    for (int32_t f = follower + 1; f < host->n_fused; f++)
+        for (int32_t i = 0; i < host->fused[f]->n_in; i++)
+            any |= host->fused[f]->in[i] == t;
+    return any;
+}
+
 /* follower: the number of n among the followers of host; -1: n is the host. */
 static void check_reads(check *c, const ac_node *n, int32_t pos, const ac_node *host, int32_t follower)
 {
     const ac_op_row *row = &ac_ops[n->op];
-    bool chained = follower < 0;
+    bool chained = follower < 0 || (n->n_out && read_in_chain(host, follower, n->out[0]));
     for (int32_t i = 0; i < n->n_in; i++) {
         const ac_tensor *t = n->in[i];
         if (!t) {
@@ -178,7 +188,7 @@ static void check_reads(check *c, const ac_node *n, int32_t pos, const ac_node *
             BAD(c, n->at, E0101, "operand '%s' of %s is produced by nothing", t->name, row->text);
     }
     if (!chained)
-        BAD(c, n->at, E0101, "%s is in an epilogue but reads nothing of it", row->text);
+        BAD(c, n->at, E0101, "%s is in an epilogue but has no part in it", row->text);
 }
 
 static bool check_arity(check *c, const ac_node *n)

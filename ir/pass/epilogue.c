@@ -1,7 +1,7 @@
 /* epilogue.c - element-wise operators join the loops of the operator before. */
 #include "ir/pass/passes.h"
 
-enum { MAX_FOLLOWERS = 16 }; /* keeps the number of parameters of one loop function small */
+enum { MAX_FOLLOWERS = 32 }; /* keeps the number of parameters of one loop function small */
 enum { WINDOW = 32 };        /* nodes after a value among which its readers are looked for */
 
 typedef struct state {
@@ -153,39 +153,65 @@ static bool join(state *s, int32_t pos)
 
 /* ------------------------------------------------------------------ several readers */
 
-/* Several readers of one value: x, and followers that read it or each other, until one result is all that is left, as
- * in x * sigmoid(x). The followers found, in order, from node `pos` on; 0: no such group. */
-static int32_t group(const state *s, const ac_node *host, const ac_tensor *x, int32_t pos, int32_t *member)
+/* Several readers of one value, x: followers that read it or each other, until one result is all that is left, as in
+ * x * sigmoid(x). With them go those that make their other operands after the host, of what is there before it. */
+typedef struct group {
+    const state *s;
+    const ac_node *host;
+    const ac_tensor *x;
+    const ac_tensor *value[MAX_FOLLOWERS + 1]; /* x, and what the members make */
+    int32_t left[MAX_FOLLOWERS + 1];           /* readers of these that are no members yet */
+    int32_t member[MAX_FOLLOWERS], n, most;    /* positions */
+} group;
+
+static bool is_inside(const group *q, const ac_tensor *t)
 {
-    const ac_tensor *value[MAX_FOLLOWERS + 1] = {x};
-    int32_t left[MAX_FOLLOWERS + 1] = {s->uses[x->id]}, n = 0, most = MAX_FOLLOWERS - host->n_fused;
-    for (int32_t i = pos; i < s->g->node.n && i < pos + WINDOW && n < most; i++) {
-        const ac_node *f = s->g->node.item[i];
-        bool reads = false, closed = true;
-        for (int32_t v = 0; f && v <= n; v++) {
-            const int32_t here = reads_of(f, value[v]);
-            reads |= here > 0;
-            left[v] -= here;
-            closed &= left[v] == 0;
-        }
+    bool inside = false;
+    for (int32_t v = 0; v <= q->n; v++)
+        inside |= t == q->value[v];
+    return inside;
+}
+
+/* Node i becomes a member, after those that make what it reads; false: it cannot. */
+static bool admit(group *q, int32_t i)
+{
+    const state *s = q->s;
+    const ac_node *f = s->g->node.item[i];
+    const int32_t made = s->made[q->x->id];
+    if (!f || !ac_ops[f->op].map || f->n_fused || f->n_out != 1 || !may_follow(q->host, f, q->x) ||
+        !may_pass(s, f, made - 1, i))
+        return false;
+    for (int32_t k = 0; k < f->n_in; k++) /* the others have to be there when host runs */
+        if (f->in[k] && !is_inside(q, f->in[k]) && s->made[f->in[k]->id] > made && !admit(q, s->made[f->in[k]->id] - 1))
+            return false;
+    if (q->n >= q->most)
+        return false;
+    for (int32_t v = 0; v <= q->n; v++)
+        q->left[v] -= reads_of(f, q->value[v]);
+    q->member[q->n++] = i;
+    q->value[q->n] = f->out[0];
+    q->left[q->n] = s->uses[f->out[0]->id];
+    return true;
+}
+
+/* The followers found, in order, from node `pos` on; 0: no such group. */
+static int32_t find_group(group *q, int32_t pos)
+{
+    const ac_graph *g = q->s->g;
+    for (int32_t i = pos; i < g->node.n && i < pos + WINDOW && q->n < q->most; i++) {
+        const ac_node *f = g->node.item[i];
+        bool reads = false;
+        int32_t open = 0;
+        for (int32_t k = 0; f && k < f->n_in; k++)
+            reads |= f->in[k] && is_inside(q, f->in[k]);
         if (!reads)
             continue;
-        if (!ac_ops[f->op].map || f->n_fused || f->n_out != 1 || !may_follow(host, f, x))
+        if (!admit(q, i))
             return 0;
-        for (int32_t k = 0; k < f->n_in; k++) { /* the others have to be there when host runs */
-            bool inside = false;
-            for (int32_t v = 0; v <= n; v++)
-                inside |= f->in[k] == value[v];
-            if (f->in[k] && !inside && s->made[f->in[k]->id] > s->made[x->id])
-                return 0;
-        }
-        if (!may_pass(s, f, s->made[x->id] - 1, i))
-            return 0;
-        member[n++] = i;
-        value[n] = f->out[0];
-        left[n] = s->uses[f->out[0]->id];
-        if (closed)
-            return n;
+        for (int32_t v = 0; v < q->n; v++)
+            open += q->left[v] != 0;
+        if (!open)
+            return q->n;
     }
     return 0;
 }
@@ -195,14 +221,17 @@ static bool join_group(state *s, int32_t pos)
     const ac_node *f = s->g->node.item[pos];
     for (int32_t i = 0; i < f->n_in; i++) {
         const ac_tensor *x = f->in[i];
-        int32_t member[MAX_FOLLOWERS];
-        const int32_t n = x && x->def ? group(s, x->def, x, pos, member) : 0;
-        ac_node *host = n ? x->def : NULL;
+        if (!x || !x->def)
+            continue;
+        ac_node *host = x->def;
+        group q = {.s = s, .host = host, .x = x, .value = {x}, .left = {s->uses[x->id]}};
+        q.most = MAX_FOLLOWERS - host->n_fused;
+        const int32_t n = find_group(&q, pos);
         for (int32_t k = 0; k < n; k++) {
-            ac_node *m = s->g->node.item[member[k]];
+            ac_node *m = s->g->node.item[q.member[k]];
             ac_node_fuse(s->g, host, m);
             s->made[m->out[0]->id] = s->made[host->out[0]->id];
-            s->g->node.item[member[k]] = NULL;
+            s->g->node.item[q.member[k]] = NULL;
         }
         if (n)
             return true;
