@@ -83,7 +83,7 @@ ac_tensor *ac_sum_complete(const ac_adjoint *a, const ac_tensor *t)
 bool ac_wants(const ac_adjoint *a, int32_t i)
 {
     const ac_tensor *x = ac_node_in(a->node, i);
-    return x && a->all->sum[x->id].counts;
+    return x && (i >= 32 || a->now >> i & 1) && a->all->sum[x->id].counts;
 }
 
 static ac_tensor *dy_thin(const ac_adjoint *a, int32_t i)

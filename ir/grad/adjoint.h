@@ -8,7 +8,7 @@
  *         return AC_OK;
  *     }
  *
- * Such a function is called once for a node, when the adjoints of all its results are complete; it reads them (ac_dy),
+ * Such a function is called for a node, for all operands or first for its weights, when the adjoints of all its results are complete; it reads them (ac_dy),
  * and gives each operand that is wanted (ac_wants) its share. Shares that are not wanted may be made all the same: pass
  * dead removes what nobody reads. Tensors may be NULL: something before has failed and was reported, and so is the
  * result.
@@ -25,6 +25,7 @@ typedef struct ac_adjoint {
     ac_graph *g;
     const ac_node *node; /* whose gradient is made */
     struct ac_reverse *all;
+    uint32_t now; /* a mask: operands below 32 that are given their shares in this call */
 } ac_adjoint;
 
 typedef int ac_grad_fn(ac_adjoint *a);

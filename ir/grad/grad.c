@@ -94,14 +94,37 @@ static void undo_act(const ac_adjoint *a)
         s->before = ac_before_act(a, act, y, s->done);
 }
 
+/* The operands of a product or convolution, a mask, that are state and smaller than the others: when they have their
+ * shares before these, what they were multiplied by is gone by then. */
+static uint32_t small_state(const ac_node *n)
+{
+    uint32_t mask = 0;
+    for (int32_t i = 0; i < n->n_in && i < 32 && !ac_ops[n->op].map; i++)
+        for (int32_t k = 0; k < n->n_in; k++)
+            if (n->in[i] && n->in[k] && n->in[i]->state && ac_tensor_bytes(n->in[i]) < ac_tensor_bytes(n->in[k]))
+                mask |= 1u << i;
+    return mask;
+}
+
+static void give_shares(ac_adjoint *a)
+{
+    const uint32_t first = small_state(a->node);
+    int status = AC_OK;
+    a->now = first;
+    if (first)
+        status = GRADS[a->node->op](a);
+    a->now = ~first;
+    if (status != AC_OK || GRADS[a->node->op](a) != AC_OK)
+        a->all->failed = true;
+}
+
 static void visit(ac_adjoint *a)
 {
     const ac_node *n = a->node;
     for (int32_t i = 0; i < n->n_out; i++)
         ac_sum_complete(a, n->out[i]);
     undo_act(a);
-    if (GRADS[n->op](a) != AC_OK)
-        a->all->failed = true;
+    give_shares(a);
     for (int32_t i = 0; i < n->n_in; i++) {
         const ac_tensor *x = n->in[i];
         if (x && !is_static(n, i) && a->all->sum[x->id].counts && --a->all->sum[x->id].left == 0)
@@ -118,7 +141,7 @@ static ac_adjoint about(ac_ctx *cx, ac_graph *g, ac_reverse *r, ac_tensor *t)
     n->out = AC_NEW(cx->region, ac_tensor *);
     n->out[0] = t;
     n->at.file = g->file;
-    return (ac_adjoint){cx, g, n, r};
+    return (ac_adjoint){cx, g, n, r, ~0u};
 }
 
 int ac_grad(ac_ctx *cx, ac_graph *g, ac_tensor *const *out, ac_tensor *const *cotangent, int32_t n_out,
@@ -141,7 +164,7 @@ int ac_grad(ac_ctx *cx, ac_graph *g, ac_tensor *const *out, ac_tensor *const *co
             ac_sum_add(&a, out[j], c->rank < out[j]->rank ? ac_mk_broadcast(&a, c, out[j]->rank, out[j]->dim) : c);
         }
     for (int32_t k = n_nodes; k-- > 0;) {
-        ac_adjoint a = {cx, g, g->node.item[k], &r};
+        ac_adjoint a = {cx, g, g->node.item[k], &r, ~0u};
         if (counts(&r, a.node))
             visit(&a);
     }
