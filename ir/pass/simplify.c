@@ -57,6 +57,16 @@ static bool same(const ac_tensor *a, const ac_tensor *b)
     return same_type(a, b) && ac_tensor_same_shape(a, b);
 }
 
+/* Is t state that a node writes? Then whoever reads a copy of it may be after that. */
+static bool is_written(const ac_graph *g, const ac_tensor *t)
+{
+    bool written = false;
+    for (int32_t i = 0; t->state && i < g->node.n; i++)
+        for (int32_t k = 0; k < g->node.item[i]->n_out; k++)
+            written |= ac_tensor_root(g->node.item[i]->out[k]) == t;
+    return written;
+}
+
 /* The node that makes t, when it is of this operator and unfused. */
 static ac_node *made_by(const ac_tensor *t, ac_op op)
 {
@@ -99,7 +109,8 @@ static bool reshape(state *s, ac_node *n)
     if (same(x, n->out[0]))
         return bypass(s, n, x);
     const ac_node *d = x->def;
-    if (!d || !(ac_ops[d->op].flags & OF_VIEW) || d->n_fused || !same_type(d->in[0], n->out[0]))
+    if (!d || !(ac_ops[d->op].flags & OF_VIEW) || d->n_fused || !same_type(d->in[0], n->out[0]) ||
+        is_written(s->g, d->in[0]))
         return false;
     make_reshape(s->g, n, d->in[0]);
     return true;
@@ -133,7 +144,8 @@ static bool transpose(state *s, ac_node *n)
         return true;
     }
     const ac_node *d = made_by(x, AC_OP_TRANSPOSE);
-    if (!d || !same_type(d->in[0], x) || !ac_quietly(cx, before, ac_perm_of(cx, d, inner)))
+    if (!d || !same_type(d->in[0], x) || is_written(s->g, d->in[0]) ||
+        !ac_quietly(cx, before, ac_perm_of(cx, d, inner)))
         return false;
     int64_t *perm = AC_NEW_N(cx->region, int64_t, x->rank + 1);
     for (int32_t k = 0; k < x->rank; k++)
@@ -210,7 +222,8 @@ static bool simplify_node(state *s, ac_node *n)
 /* ac_pass_simplify: operators that compute nothing are bypassed, or become reshapes (which view makes free).
  *   before:  %d = dequantize %x    %q = quantize %d    %t = transpose %q perm=[0,1,2,3]    %y = relu %t
  *   after:   %d = dequantize %x    %y = relu %x                                   (%d goes in pass dead)
- * needs: shapes known, no epilogues.  keeps: names of graph outputs; values bit for bit. */
+ * needs: shapes known, no epilogues.  keeps: names of graph outputs; values bit for bit. State that is written is
+ * not read later than before. */
 int ac_pass_simplify(ac_pass *p)
 {
     ac_graph *g = p->graph;
@@ -221,7 +234,7 @@ int ac_pass_simplify(ac_pass *p)
         for (int32_t i = 0; i < g->node.n; i++) {
             ac_node *n = g->node.item[i];
             redirect(&s, n);
-            if (n->op == AC_OP_NONE || n->n_fused || n->view || n->n_in == 0 || !n->in[0])
+            if (n->op == AC_OP_NONE || n->n_fused || n->view || n->n_in == 0 || !n->in[0] || is_written(g, n->in[0]))
                 continue;
             if (simplify_node(&s, n)) {
                 p->changed++;

@@ -14,10 +14,18 @@ static void wait_for(work *w, int32_t i, int32_t k)
     w->after[i] = at > w->after[i] ? at : w->after[i];
 }
 
+/* Whose bytes t is, once views are made. */
+static const ac_tensor *bytes_of(const ac_tensor *t)
+{
+    while (t->def && ac_ops[t->def->op].flags & OF_VIEW)
+        t = t->def->in[0];
+    return ac_tensor_root(t);
+}
+
 static bool reads(const ac_node *n, const ac_tensor *state)
 {
     for (int32_t k = 0; k < n->n_in; k++)
-        if (n->in[k] && ac_tensor_root(n->in[k]) == state)
+        if (n->in[k] && bytes_of(n->in[k]) == state)
             return true;
     return false;
 }
