@@ -94,21 +94,21 @@ static void undo_act(const ac_adjoint *a)
         s->before = ac_before_act(a, act, y, s->done);
 }
 
-/* The operands of a product or convolution, a mask, that are state and smaller than the others: when they have their
- * shares before these, what they were multiplied by is gone by then. */
-static uint32_t small_state(const ac_node *n)
+/* The operands, a mask, that are smaller than another one: when they have their shares first, what they were multiplied
+ * by is gone before its own share, as large as it, is made. */
+static uint32_t small_operands(const ac_node *n)
 {
     uint32_t mask = 0;
-    for (int32_t i = 0; i < n->n_in && i < 32 && !ac_ops[n->op].map; i++)
+    for (int32_t i = 0; i < n->n_in && i < 32; i++)
         for (int32_t k = 0; k < n->n_in; k++)
-            if (n->in[i] && n->in[k] && n->in[i]->state && ac_tensor_bytes(n->in[i]) < ac_tensor_bytes(n->in[k]))
+            if (n->in[i] && n->in[k] && ac_tensor_bytes(n->in[i]) < ac_tensor_bytes(n->in[k]))
                 mask |= 1u << i;
     return mask;
 }
 
 static void give_shares(ac_adjoint *a)
 {
-    const uint32_t first = small_state(a->node);
+    const uint32_t first = small_operands(a->node);
     int status = AC_OK;
     a->now = first;
     if (first)

@@ -238,6 +238,12 @@ ac_tensor *ac_node_result(const ac_node *n)
     return n->n_fused ? n->fused[n->n_fused - 1]->out[0] : n->out[0];
 }
 
+const ac_node *ac_node_reduction(const ac_node *n)
+{
+    const ac_node *last = n->n_fused ? n->fused[n->n_fused - 1] : NULL;
+    return last && ac_ops[last->op].flags & OF_REDUCES ? last : NULL;
+}
+
 bool ac_node_internal(const ac_node *n, const ac_tensor *t)
 {
     if (!n->n_fused)

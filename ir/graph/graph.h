@@ -5,7 +5,7 @@
  * that.
  *
  * After pass `epilogue` a node may have absorbed element-wise followers (node->fused): they compute on the running
- * value in the same loops; their intermediate tensors never exist in memory. After pass `view` a tensor may live inside
+ * value in the same loops; their intermediate tensors never exist in memory. The last one may be a reduction. After pass `view` a tensor may live inside
  * another one.
  *
  * Everything lives in the context's region; names are interned. Constants point into the mapped model file or the
@@ -145,6 +145,8 @@ const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t); /* "i8 [1,96,96,3]" *
 ac_tensor *ac_node_in(const ac_node *n, int32_t i); /* operand i where it is given, else NULL */
 /* The result of a node after its epilogue: out[0] of the last fused node, else out[0]. */
 ac_tensor *ac_node_result(const ac_node *n);
+/* The reduction that ends the epilogue of n; NULL: it has none. */
+const ac_node *ac_node_reduction(const ac_node *n);
 bool ac_node_internal(const ac_node *n, const ac_tensor *t); /* is t made and used up inside the epilogue of n? */
 /* The run-time operands of node and epilogue: calls f for each distinct tensor that is neither constant, nor left out,
  * nor an internal result. Static inputs (ops.def) are skipped. Views are given as they are (not resolved to roots). */

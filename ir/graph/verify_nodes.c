@@ -214,7 +214,7 @@ static void check_node(check *c, const ac_node *n, int32_t pos)
     const ac_tensor *running = n->n_out ? n->out[0] : NULL;
     for (int32_t f = 0; f < n->n_fused && running; f++) {
         const ac_node *m = n->fused[f];
-        if (!ac_ops[m->op].map || m->n_fused || m->n_out != 1)
+        if ((!ac_ops[m->op].map && ac_node_reduction(n) != m) || m->n_fused || m->n_out != 1)
             BAD(c, m->at, E0101, "%s cannot be in an epilogue", ac_ops[m->op].text);
         if (running->output || running->root)
             BAD(c, n->at, E0101, "'%s' is made and used up in an epilogue, but is an output or a view", running->name);

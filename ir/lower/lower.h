@@ -117,6 +117,8 @@ typedef ac_x ac_lo_loader(ac_lower *L, ac_tensor *t, const void *at, int32_t lan
 /* The followers of L->node on `value`; `load` reads their other operands at the position `at`. 0: a follower
  * refused. */
 ac_x ac_lo_epilogue(ac_lower *L, ac_x value, ac_lo_loader *load, const void *at, int32_t lanes);
+/* The value of L->node, a map, and its followers at idx, which has out[0]'s rank. 0: one of them refused. */
+ac_x ac_lo_mapped(ac_lower *L, const ac_x *idx, int32_t lanes);
 /* Applies the epilogue to `value` (storage type of node->out[0], the element(s) at idx, lanes along the last dimension)
  * and stores the result. idx has out[0]'s rank. */
 void ac_lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes);

@@ -139,9 +139,10 @@ int32_t ac_lo_map_operands(ac_lower *L, const ac_node *n, ac_tensor *list[4])
 ac_x ac_lo_epilogue(ac_lower *L, ac_x value, ac_lo_loader *load, const void *at, int32_t lanes)
 {
     const ac_node *n = L->node;
+    const int32_t maps = n->n_fused - (ac_node_reduction(n) != NULL);
     ac_x *stage = AC_NEW_N(L->region, ac_x, n->n_fused + 1);
     stage[0] = value;
-    for (int32_t f = 0; f < n->n_fused && value; f++) {
+    for (int32_t f = 0; f < maps && value; f++) {
         const ac_node *m = n->fused[f];
         ac_tensor *list[4];
         ac_x arg[4] = {0};
@@ -165,6 +166,19 @@ static ac_x load_broadcast(ac_lower *L, ac_tensor *t, const void *at, int32_t la
         own[i] = k < 0 ? ac_lb_i32(&L->b, 0) : idx[k];
     }
     return ac_lo_load(L, t, own, lanes);
+}
+
+ac_x ac_lo_mapped(ac_lower *L, const ac_x *idx, int32_t lanes)
+{
+    const ac_node *n = L->node;
+    ac_tensor *list[4];
+    ac_x arg[4] = {0};
+    const int32_t count = ac_lo_map_operands(L, n, list);
+    for (int32_t i = 0; i < count; i++)
+        if (list[i])
+            arg[i] = load_broadcast(L, list[i], idx, lanes);
+    const ac_x value = L->rows[n->op].map(L, n, arg);
+    return value ? ac_lo_epilogue(L, value, load_broadcast, idx, lanes) : 0;
 }
 
 void ac_lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes)

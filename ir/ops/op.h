@@ -105,7 +105,8 @@ enum {
     OF_INPLACE = 128,
     OF_FLOW = 256,
     OF_STATE = 512,
-    OF_CHECKS = 1024
+    OF_CHECKS = 1024,
+    OF_REDUCES = 2048
 };
 #define AC_IN(i) (1u << (i))
 

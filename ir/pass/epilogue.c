@@ -29,8 +29,8 @@ static int32_t reads_of(const ac_node *n, const ac_tensor *x)
 static bool may_follow(const ac_node *host, const ac_node *f, const ac_tensor *x)
 {
     return (ac_ops[host->op].map || ac_ops[host->op].flags & OF_EPILOGUE) && host->n_out == 1 && !host->view &&
-           host->n_fused < MAX_FOLLOWERS && ac_node_result(host) == x && !x->root && keeps_lanes(host, f) &&
-           ac_tensor_same_shape(host->out[0], f->out[0]);
+           !ac_node_reduction(host) && host->n_fused < MAX_FOLLOWERS && ac_node_result(host) == x && !x->root &&
+           keeps_lanes(host, f) && ac_tensor_same_shape(host->out[0], f->out[0]);
 }
 
 static bool fits(const state *s, const ac_node *host, const ac_node *f, const ac_tensor *x)
@@ -120,6 +120,28 @@ static bool cheap_to_move(const ac_node *host)
     return n <= 64 && bytes <= ac_tensor_bytes(ac_node_result(host));
 }
 
+/* f, about to follow host, reads the end of another chain of maps, and nobody else does: that goes with it, unless this
+ * keeps more alive for longer than it saves. */
+static void absorb(state *s, ac_node *host, int32_t at, const ac_node *f)
+{
+    for (int32_t i = 0; i < f->n_in && ac_ops[host->op].map; i++) {
+        const ac_tensor *t = f->in[i];
+        ac_node *m = t ? t->def : NULL;
+        if (!m || m == host || !ac_ops[m->op].map || !fits(s, m, f, t) || s->made[t->id] > at ||
+            !ac_tensor_same_shape(m->out[0], host->out[0]) || !cheap_to_move(m) ||
+            host->n_fused + m->n_fused + 2 > MAX_FOLLOWERS || !may_pass(s, m, s->made[t->id] - 1, at))
+            continue;
+        ac_node **own = m->fused;
+        const int32_t n = m->n_fused;
+        s->g->node.item[s->made[t->id] - 1] = NULL;
+        m->fused = NULL;
+        m->n_fused = 0;
+        ac_node_fuse(s->g, host, m);
+        for (int32_t k = 0; k < n; k++)
+            ac_node_fuse(s->g, host, own[k]);
+    }
+}
+
 /* Joins node f (at `pos`) to the latest possible maker of an operand. */
 static bool join(state *s, int32_t pos)
 {
@@ -144,6 +166,7 @@ static bool join(state *s, int32_t pos)
     } else {
         s->g->node.item[pos] = NULL;
     }
+    absorb(s, host, at, f);
     ac_node_fuse(s->g, host, f);
     s->made[host->out[0]->id] = at + 1;
     for (int32_t i = 0; i < host->n_fused; i++)
@@ -239,13 +262,50 @@ static bool join_group(state *s, int32_t pos)
     return false;
 }
 
+/* ------------------------------------------------------------------ reductions */
+
+static bool is_of(const ac_tensor *t, ac_dtype d)
+{
+    return t->dtype == d || t->dtype == AC_BOOL;
+}
+
+/* Are all values of host and its followers, which are maps, of type d, or of truth? */
+static bool all_of(const ac_node *host, ac_dtype d)
+{
+    bool all = true;
+    for (int32_t f = -1; f < host->n_fused; f++) {
+        const ac_node *m = f < 0 ? host : host->fused[f];
+        all &= ac_ops[m->op].map && !(ac_ops[m->op].flags & OF_STATE) && is_of(m->out[0], d);
+        for (int32_t i = 0; i < m->n_in; i++)
+            all &= !m->in[i] || is_of(m->in[i], d);
+    }
+    return all;
+}
+
+/* A reduction takes the place of the store of the loops that make its operand. */
+static bool join_reduction(state *s, int32_t pos)
+{
+    ac_node *r = s->g->node.item[pos];
+    const ac_tensor *x = r->in[0];
+    ac_node *host = x->def;
+    if (!host || host->n_out != 1 || host->view || ac_node_result(host) != x || x->root || s->uses[x->id] != 1 ||
+        host->n_fused >= MAX_FOLLOWERS || (x->dtype != AC_F32 && x->dtype != AC_F64) || r->out[0]->dtype != x->dtype ||
+        ac_tensor_count(r->out[0]) >= ac_tensor_count(x) || !ac_tensor_same_shape(host->out[0], x) ||
+        !all_of(host, x->dtype))
+        return false;
+    s->g->node.item[pos] = NULL;
+    ac_node_fuse(s->g, host, r);
+    s->made[r->out[0]->id] = s->made[x->id];
+    return true;
+}
+
 /* ac_pass_epilogue: an element-wise operator whose operand is read by nobody else is computed in the loops that make
  * the operand, on the value before it is stored: the operand never exists in memory. before:  %a = conv_2d %x %w    %b
  * = add %a %r    %c = relu %b after:   %c = conv_2d %x %w then add(., %r) then relu(.) needs: shapes known, views not
  * yet made.  keeps: a valid execution order; values bit for bit (the chain is computed in the types of the operators,
  * as before). The maker of the last-made operand is preferred, so that the others are there already; else the maker
- * moves down to the follower, if what it reads is no larger than what it makes. An operand with several readers is
- * joined with all of them at once, when they end in one result: x * sigmoid(x). */
+ * moves down to the follower, if what it reads is no larger than what it makes. Other
+ * chains that end in the follower go with it. An operand with several readers is joined with all of them at once, when they end in one result: x * sigmoid(x). A reduction of floats may come last. */
 int ac_pass_epilogue(ac_pass *p)
 {
     ac_graph *g = p->graph;
@@ -264,6 +324,8 @@ int ac_pass_epilogue(ac_pass *p)
         const ac_node *n = g->node.item[i];
         if (n && ac_ops[n->op].map && !n->n_fused)
             p->changed += join(&s, i) || join_group(&s, i);
+        else if (n && ac_ops[n->op].flags & OF_REDUCES)
+            p->changed += join_reduction(&s, i);
     }
     int32_t n = 0;
     for (int32_t i = 0; i < g->node.n; i++)

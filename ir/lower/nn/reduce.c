@@ -16,7 +16,8 @@
 typedef struct reduction {
     ac_op op;
     const ac_tensor *in, *out;
-    int32_t x;
+    bool mapped;   /* in is what the maps before it make */
+    int32_t x;     /* buffer of in; not if it is mapped */
     uint32_t mask; /* reduced dimensions */
     int64_t count; /* elements per result */
     int64_t stride[AC_MAX_RANK];
@@ -154,13 +155,30 @@ static ac_x position(ac_lower *L, const reduction *r)
     return at;
 }
 
+/* What is reduced, at r->idx. */
+static ac_x element(ac_lower *L, const reduction *r, int32_t lanes)
+{
+    return r->mapped ? ac_lo_mapped(L, r->idx, lanes) : ac_lb_load(&L->b, r->x, position(L, r), lanes);
+}
+
+static void put(ac_lower *L, const reduction *r, ac_x v, const ac_x *idx, int32_t lanes)
+{
+    if (r->mapped)
+        ac_lb_store(&L->b, ac_lo_result_buf(L), ac_lo_flat(L, r->out, idx), v);
+    else
+        ac_lo_result(L, v, idx, lanes);
+}
+
 /* A sum along the last dimension: full vectors into `wide`, the rest into acc. */
 static void wide_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
 {
     reduction *r = with;
     ac_lb *b = &L->b;
     r->idx[r->in->rank - 1] = i;
-    const ac_x v = ac_lb_cast(b, ac_lb_load(b, r->x, position(L, r), lanes), r->acc);
+    ac_x v = element(L, r, lanes);
+    if (!v)
+        return;
+    v = ac_lb_cast(b, v, r->acc);
     if (lanes == r->wide_lanes)
         ac_lb_set(b, r->wide, ac_lb_add_wrap(b, ac_lb_get(b, r->wide), v));
     else
@@ -195,8 +213,11 @@ static void one_result(ac_lower *L, reduction *r, int32_t lanes)
             r->idx[d] = ac_lb_for_n(b, name[d], r->in->dim[d]);
     if (r->wide_lanes > 1)
         ac_lo_strip(L, name[last], r->in->dim[last], r->wide_lanes, wide_step, r);
-    else
-        ac_lb_set(b, acc, next(L, r, ac_lb_get(b, acc), ac_lb_load(b, r->x, position(L, r), lanes)));
+    else {
+        const ac_x v = element(L, r, lanes);
+        if (v)
+            ac_lb_set(b, acc, next(L, r, ac_lb_get(b, acc), v));
+    }
     for (int32_t d = 0; d < inner; d++)
         if (reduced(r, d))
             ac_lb_end(b);
@@ -209,7 +230,7 @@ static void one_result(ac_lower *L, reduction *r, int32_t lanes)
     for (int32_t d = 0; d < r->in->rank; d++)
         if (!reduced(r, d) || keep)
             idx[k++] = reduced(r, d) ? ac_lb_i32(b, 0) : r->idx[d];
-    ac_lo_result(L, finish(L, r, sum), idx, lanes);
+    put(L, r, finish(L, r, sum), idx, lanes);
 }
 
 static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
@@ -232,6 +253,15 @@ static bool warps_fit(const ac_lower *L, const reduction *r)
            (r->acc == AC_I32 || (r->acc == AC_F32 && (order || !L->exact))) && ac_tensor_count(r->in) > 0;
 }
 
+/* The indices of element `at` of t. */
+static void split(ac_lower *L, const ac_tensor *t, ac_x at, ac_x *idx)
+{
+    for (int32_t d = t->rank - 1; d >= 0; d--) {
+        idx[d] = d ? ac_lb_mod(&L->b, at, ac_lb_i32(&L->b, t->dim[d])) : at;
+        at = ac_lb_div(&L->b, at, ac_lb_i32(&L->b, t->dim[d]));
+    }
+}
+
 static int warps(ac_lower *L, reduction *r)
 {
     ac_lb *b = &L->b;
@@ -241,7 +271,11 @@ static int warps(ac_lower *L, reduction *r)
     ac_gpu_warps_phase(&w);
     const ac_x acc = ac_lb_var(b, "acc", start(L, r)), base = ac_lb_mul(b, w.item, ac_lb_i32(b, r->count));
     const ac_x k = ac_lb_for(b, "k", w.lane, ac_lb_i32(b, r->count), GPU_LANES, AC_MARK_SERIAL);
-    ac_lb_set(b, acc, next(L, r, ac_lb_get(b, acc), ac_lb_load(b, r->x, ac_lb_add(b, base, k), 1)));
+    if (r->mapped)
+        split(L, r->in, ac_lb_add(b, base, k), r->idx);
+    const ac_x v = r->mapped ? ac_lo_mapped(L, r->idx, 1) : ac_lb_load(b, r->x, ac_lb_add(b, base, k), 1);
+    if (v)
+        ac_lb_set(b, acc, next(L, r, ac_lb_get(b, acc), v));
     ac_lb_end(b);
     ac_gpu_warps_put(&w, ac_lb_get(b, acc));
     ac_gpu_warps_end(&w);
@@ -260,7 +294,7 @@ static int warps(ac_lower *L, reduction *r)
         at = ac_lb_div(b, at, ac_lb_i32(b, r->in->dim[d]));
     }
     ac_lb_if(b, ac_lb_and(b, w.live, ac_lb_eq(b, w.lane, ac_lb_i32(b, 0))));
-    ac_lo_result(L, finish(L, r, ac_gpu_warps_get(&w)), idx, 1);
+    put(L, r, finish(L, r, ac_gpu_warps_get(&w)), idx, 1);
     ac_lb_end(b);
     ac_gpu_warps_end(&w);
     ac_gpu_warps_close(&w);
@@ -278,20 +312,22 @@ int ac_lo_reduce(ac_lower *L)
 {
     static const char *const name[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
     ac_lb *b = &L->b;
-    ac_tensor *in = L->node->in[0];
-    reduction r = {.op = L->node->op, .in = in, .out = L->node->out[0], .count = 1};
-    AC_TRY(ac_reduce_axes(L->cx, L->node, &r.mask));
+    const ac_node *end = ac_node_reduction(L->node), *n = end ? end : L->node;
+    ac_tensor *in = n->in[0];
+    reduction r = {.op = n->op, .in = in, .out = n->out[0], .mapped = end != NULL, .count = 1};
+    AC_TRY(ac_reduce_axes(L->cx, n, &r.mask));
     r.quantised = ac_mp_quantised(in) && ac_mp_quantised(r.out);
     r.acc = accumulator(&r);
     if (!r.acc || in->dtype != r.out->dtype || ac_mp_quantised(in) != ac_mp_quantised(r.out)) {
-        ac_mp_refuse(L, L->node);
+        ac_mp_refuse(L, n);
         return AC_FAIL;
     }
     if (r.quantised && (r.op == AC_OP_REDUCE_MAX || r.op == AC_OP_REDUCE_MIN) &&
         !ac_quant_equal(in->quant, r.out->quant))
         return ac_lower_refuse(L, "%s needs the same scale and zero point on both sides", ac_ops[r.op].text);
     ac_lo_result_buf(L);
-    r.x = ac_lo_operand(L, in);
+    if (!r.mapped)
+        r.x = ac_lo_operand(L, in);
     int64_t stride = 1;
     for (int32_t d = in->rank - 1; d >= 0; stride *= in->dim[d--]) {
         r.stride[d] = stride;
@@ -311,5 +347,5 @@ int ac_lo_reduce(ac_lower *L)
     for (int32_t d = 0; d < in->rank - strip; d++)
         if (!reduced(&r, d))
             ac_lb_end(b);
-    return AC_OK;
+    return L->refused ? AC_FAIL : AC_OK;
 }

@@ -47,7 +47,8 @@ static void list_overwrites(ac_lowered *out, const ac_node *n)
         count = 64; /* the rest is never overwritten, which is always allowed */
     for (int32_t k = 0; k < count && out->n_overwrite < 8; k++) {
         ac_tensor *t = read[k];
-        bool ok = ac_tensor_same_shape(t, result) && ac_dtype_bits(t->dtype) == ac_dtype_bits(result->dtype);
+        bool ok = !ac_node_reduction(n) && ac_tensor_same_shape(t, result) &&
+                  ac_dtype_bits(t->dtype) == ac_dtype_bits(result->dtype);
         for (int32_t f = -1; f < n->n_fused && ok; f++)
             ok = reads_allow(f < 0 ? n : n->fused[f], t);
         if (ok)
@@ -79,7 +80,8 @@ ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, con
     L.out->node = n;
     const char *note = ac_strf(region, "%s '%s' -> %s", row->text, n->name, ac_tensor_str(cx, ac_node_result(n)));
     ac_lb_open(&L.b, region, ac_strf(region, "%s_%d", row->text, (int)n->id), note);
-    if (ROWS[n->op].lower(&L) != AC_OK || L.refused)
+    const ac_node *last = ac_node_reduction(n);
+    if (ROWS[last ? last->op : n->op].lower(&L) != AC_OK || L.refused)
         return NULL;
     const char *missing = ac_lb_missing(&L.b);
     if (missing) {
