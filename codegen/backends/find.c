@@ -1,17 +1,13 @@
 /* find.c - the backends that are built in, and those that are modules. */
 #include "codegen/backends/find.h"
+
+#include "base/plugin.h"
 #include "codegen/c/emit.h"
 #include "codegen/cuda/cuda.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#ifndef ARENAC_LIBDIR
-#define ARENAC_LIBDIR "lib"
-#endif
 
 static const ac_backend *const BUILT_IN[] = {&ac_backend_c, &ac_backend_cuda};
 enum { N_BUILT_IN = sizeof BUILT_IN / sizeof *BUILT_IN };
@@ -32,28 +28,14 @@ static bool is_word(const char *name)
     return n && n <= 32 && !name[n];
 }
 
-/* The folder of the running program; NULL when the system does not tell. */
-static char *own_folder(ac_ctx *cx)
+static const ac_backend *open_module(ac_ctx *cx, const char *name, bool *found)
 {
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0)
-        return NULL;
-    path[n] = 0;
-    char *slash = strrchr(path, '/');
-    if (!slash)
-        return NULL;
-    *slash = 0;
-    return ac_strdup(cx->region, path);
-}
-
-static const ac_backend *open_module(ac_ctx *cx, const char *name, const char *path, bool *found)
-{
-    *found = access(path, F_OK) == 0;
-    if (!*found)
-        return NULL;
-    void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *path;
+    void *so = ac_plugin_open(cx, name, &path);
     const ac_backend *(*entry)(void) = NULL;
+    *found = path != NULL;
+    if (!path)
+        return NULL;
     if (so) {
         void *p = dlsym(so, "arenac_backend");
         memcpy(&entry, &p, sizeof entry);
@@ -69,26 +51,10 @@ static const ac_backend *open_module(ac_ctx *cx, const char *name, const char *p
     return NULL;
 }
 
-static const ac_backend *look_for(ac_ctx *cx, const char *name, bool *found)
-{
-    const char *own = own_folder(cx), *given = getenv("ARENAC_BACKENDS");
-    const char *folders[] = {given && *given ? given : NULL, own,
-                             own ? ac_strf(cx->region, "%s/../%s/arenac", own, ARENAC_LIBDIR) : NULL};
-    *found = false;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        if (!folders[i])
-            continue;
-        const ac_backend *b = open_module(cx, name, ac_strf(cx->region, "%s/arenac-%s.so", folders[i], name), found);
-        if (*found)
-            return b;
-    }
-    return NULL;
-}
-
 static const ac_backend *find(ac_ctx *cx, const char *name, const char *what)
 {
     bool found = false;
-    const ac_backend *b = is_word(name) ? look_for(cx, name, &found) : NULL;
+    const ac_backend *b = is_word(name) ? open_module(cx, name, &found) : NULL;
     if (b || found)
         return b;
     for (int i = 0; i < N_KNOWN; i++)

@@ -3,7 +3,7 @@
  *     const ac_backend *b = ac_backend_for(cx, "o", target);          NULL: E0502 with what to install
  *     AC_TRY(b->emit(m, "o", &names, &sink));
  *
- * Modules, arenac-NAME.so, are looked for in $ARENAC_BACKENDS, beside the executable, and in the install prefix.
+ * Modules, arenac-NAME.so, are looked for as base/plugin.h says.
  *
  * Cost: nothing for those built in, opening a shared library for a module. Memory: modules stay open until the process
  * ends, because code made by them may still run. Errors: E0502. */

@@ -1,0 +1,40 @@
+/* plugin.c - shared libraries beside the tool; see plugin.h. */
+#include "base/plugin.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef ARENAC_LIBDIR
+#define ARENAC_LIBDIR "lib"
+#endif
+
+/* The folder of the running program; NULL when the system does not tell. */
+static char *own_folder(ac_ctx *cx)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0)
+        return NULL;
+    path[n] = 0;
+    char *slash = strrchr(path, '/');
+    if (!slash)
+        return NULL;
+    *slash = 0;
+    return ac_strdup(cx->region, path);
+}
+
+void *ac_plugin_open(ac_ctx *cx, const char *name, const char **path)
+{
+    const char *own = own_folder(cx), *given = getenv("ARENAC_BACKENDS");
+    const char *folders[] = {given && *given ? given : NULL, own,
+                             own ? ac_strf(cx->region, "%s/../%s/arenac", own, ARENAC_LIBDIR) : NULL};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        *path = folders[i] ? ac_strf(cx->region, "%s/arenac-%s.so", folders[i], name) : NULL;
+        if (*path && access(*path, F_OK) == 0)
+            return dlopen(*path, RTLD_NOW | RTLD_LOCAL);
+    }
+    *path = NULL;
+    return NULL;
+}
