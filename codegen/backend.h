@@ -18,7 +18,7 @@
 #include "codegen/module.h"
 #include "runtime/arn_rt.h"
 
-enum { AC_BACKEND_ABI = 4 }; /* of this header and of module.h */
+enum { AC_BACKEND_ABI = 5 }; /* of this header and of module.h */
 
 /* A kind of output. Those of arenac's own backends are the rows of kinds.def, in ac_emit_kinds; the table of everything
  * that --emit knows takes these rows by including kinds.def too. */
@@ -38,8 +38,8 @@ typedef struct ac_emit_names {
 /* A module as code in this process; needs module.host and weights as a blob */
 typedef struct ac_image {
     arn_init_fn *init;
-    arn_run_fn *run;
-    void *code; /* the backend's own */
+    arn_run_fn *part[AC_MAX_PARTS]; /* by module.part */
+    void *code;                     /* the backend's own */
 } ac_image;
 
 typedef struct ac_backend {

@@ -239,6 +239,22 @@ static void bind_ram(ac_module *m, const ac_binding *b)
         m->arena_align = m->ram[k].align > m->arena_align ? m->ram[k].align : m->arena_align;
 }
 
+/* Whoever binds may have better names for several. */
+static void bind_parts(ac_module *m)
+{
+    const int32_t last = m->n_calls ? m->call[m->n_calls - 1].low->node->part : 0;
+    ac_module_whole(m);
+    if (!last)
+        return;
+    m->n_parts = last + 1;
+    for (int32_t k = 0, s = 0; k <= last; k++) {
+        m->part[k] = (ac_module_part){.name = ac_strf(m->cx->region, "run_part%d", k), .begin = s};
+        while (s < m->n_calls && m->call[s].low->node->part == k)
+            s++;
+        m->part[k].end = s;
+    }
+}
+
 void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, int32_t n_steps, const ac_binding *b)
 {
     ac_region *r = m->cx->region;
@@ -248,6 +264,7 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
     m->n_calls = n_steps;
     for (int32_t s = 0; s < n_steps; s++)
         bind_call(m, &consts, &m->call[s], step[s], s, b);
+    bind_parts(m);
     m->konst = consts.konst.item;
     m->n_konst = consts.konst.n;
     m->input = AC_NEW_N(r, ac_io, g->input.n + 1);

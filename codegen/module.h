@@ -58,6 +58,14 @@ typedef struct ac_module_ram {
     int64_t address; /* where the caller has it; -1: unknown */
 } ac_module_ram;
 
+/* Calls that are one function, NAME_<name>(mem): all of them, or those of one part of the program (ac_node.part). */
+typedef struct ac_module_part {
+    const char *name;
+    int32_t begin, end;
+} ac_module_part;
+
+enum { AC_MAX_PARTS = 4 };
+
 typedef enum ac_weights { AC_WEIGHTS_AUTO, AC_WEIGHTS_RODATA, AC_WEIGHTS_ASM, AC_WEIGHTS_BLOB } ac_weights;
 
 /* Bytes of memory that are dead before a call runs: ranges of ram, sorted, disjoint */
@@ -91,15 +99,16 @@ typedef struct ac_module {
     int32_t n_fn;
     ac_call *call;
     int32_t n_calls;
+    ac_module_part part[AC_MAX_PARTS]; /* in execution order; just one, "run", unless the program has several */
+    int32_t n_parts;
     ac_const **konst;        /* distinct constants that calls use, in order of first use */
     const char **konst_name; /* NULL, or by constant: a name for all files that share it; NULL: its own */
     bool *konst_extern;      /* with konst_name: the definition is in another file */
     int32_t n_konst;
     ac_io *input, *output, *state;
     int32_t n_inputs, n_outputs, n_states;
-    const ac_io *streamed; /* the input that is handed over row by row; NULL: none */
-    const ac_io
-        *rate; /* of a step of training: the input that is the learning rate; the loss is output 0. NULL: none */
+    const ac_io *streamed;                 /* the input that is handed over row by row; NULL: none */
+    const struct ac_learning *learning;    /* learning.h; NULL: no weights change */
     int32_t streamed_call, streamed_input; /* the call made once for each of its rows; its index */
     ac_module_ram *ram;                    /* at least 1, "arena" without --mem */
     int32_t n_ram;
@@ -121,6 +130,13 @@ uint64_t ac_fn_hash(const ac_loop_fn *fn);
 bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b);
 /* dedupe.c: fills fn, n_fn, call[].fn: structurally equal loop functions become one. */
 void ac_module_dedupe(ac_module *m);
+
+/* All calls are one function. */
+static inline void ac_module_whole(ac_module *m)
+{
+    m->part[0] = (ac_module_part){.name = "run", .end = m->n_calls};
+    m->n_parts = 1;
+}
 
 /* Where byte `offset` of ram[index] lies when all of them are one block. */
 static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes offset)

@@ -269,6 +269,10 @@ static void step_of_training(arenac *a, note_list *note)
                     "a step of training: state is %d weights that train, %s B, running statistics, %s B, and the "
                     "optimizer's, %s B",
                     n, ac_commas(&a->cx, trained), ac_commas(&a->cx, running), ac_commas(&a->cx, kept)));
+    if (s->sums)
+        ac_push(r, note,
+                ac_strf(r, "the gradients of a micro-batch, %s B, %d of which are a step, are state too",
+                        ac_commas(&a->cx, ac_tensor_bytes(s->sums)), s->spec->micro_batches));
 }
 
 static void notes(arenac *a)

@@ -203,6 +203,18 @@ static const char *target_of(const arenac *a)
                                           : "generic";
 }
 
+/* A GPU gets all of its work at once, and a caller's memory is handed over for all of it. */
+static int check_parts(arenac *a, const ac_lowering *low)
+{
+    const ac_graph *g = low->graph;
+    if (!g->node.n || !g->node.item[g->node.n - 1]->part || (!low->set.gpu && !ac_has_caller_io(a)))
+        return AC_OK;
+    ac_error(&a->cx, (ac_place){.file = "arenac"}, E0502,
+             "late updates (--update late, --micro-batch, --mpi) are not available %s%s",
+             low->set.gpu ? "for target " : "with --host", low->set.gpu ? low->set.target->name : "");
+    return ac_help(&a->cx, "leave these options out: weights are then updated in the same run");
+}
+
 int ac_check(arenac *a)
 {
     if (a->lowering)
@@ -216,6 +228,7 @@ int ac_check(arenac *a)
     low->cuts = cuts && cuts->row ? cuts : NULL;
     low->graph = a->model->graph;
     materialise_outputs(low->graph, ac_has_caller_io(a));
+    AC_TRY(check_parts(a, low));
     ac_node **order = AC_NEW_N(a->cx.region, ac_node *, low->graph->node.n + 1);
     low->n_steps = ac_order_keep(low->graph, order);
     low->step = AC_NEW_N(a->cx.region, ac_lowered *, low->n_steps + 1);

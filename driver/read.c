@@ -63,7 +63,7 @@ int ac_read_model(arenac *a)
                                    .second = a->source.weights.path ? &a->source.weights : NULL,
                                    .random = a->opt.random >= 0,
                                    .seed = a->opt.random >= 0 ? (uint64_t)a->opt.random : 0,
-                                   .batch = trains && a->opt.batch > 0 ? a->opt.batch : 0,
+                                   .batch = trains && a->opt.batch > 0 ? ac_settings_micro_batch(&a->opt) : 0,
                                    .train = trains,
                                    .batch_norm = trains && !ac_is(a->opt.bn, "frozen"),
                                    .strict = a->opt.strict,

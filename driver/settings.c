@@ -191,6 +191,36 @@ static int check_ranges(ac_ctx *cx, const ac_train_spec *s)
     return AC_OK;
 }
 
+int64_t ac_settings_micro_batch(const ac_options *o)
+{
+    enum { SHARES = 8 }; /* of a batch: for as many processes, whatever their number is now */
+    int64_t n = SHARES;
+    while (o->batch % n)
+        n /= 2;
+    return o->micro_batch > 0 ? o->micro_batch : o->mpi ? o->batch / n : o->batch;
+}
+
+/* Micro-batches, and when updates are made. */
+static int settle_parts(ac_ctx *cx, const ac_options *o, ac_train_spec *s)
+{
+    int64_t near = ac_settings_micro_batch(o);
+    if (o->batch > 0 && o->batch % near) {
+        ac_error(cx, (ac_place){.file = "arenac"}, E0501,
+                 "a batch of %lld samples cannot be cut into micro-batches of %lld", (long long)o->batch,
+                 (long long)near);
+        while (near > o->batch || o->batch % near)
+            near--;
+        return ac_help(cx, "--micro-batch %lld divides it", (long long)near);
+    }
+    s->micro_batches = o->batch > 0 ? (int32_t)(o->batch / near) : 1;
+    s->late = s->micro_batches > 1 || o->mpi || ac_is(o->update, "late");
+    if (!s->late || !ac_is(o->update, "early"))
+        return AC_OK;
+    return ac_error(cx, (ac_place){.file = "arenac"}, E0501,
+                    "--update early does not go with %s: gradients are complete at the end",
+                    o->mpi ? "--mpi" : "--micro-batch");
+}
+
 int ac_settings_train(ac_ctx *cx, const ac_options *o, const char *optimizer, ac_train_spec *s)
 {
     if (!ac_optimizer_find(optimizer, &s->optimizer))
@@ -211,5 +241,6 @@ int ac_settings_train(ac_ctx *cx, const ac_options *o, const char *optimizer, ac
     s->n_freeze = o->freeze.n;
     s->only = o->train_only.item;
     s->n_only = o->train_only.n;
+    AC_TRY(settle_parts(cx, o, s));
     return check_ranges(cx, s);
 }

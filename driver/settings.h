@@ -22,6 +22,8 @@ typedef struct ac_settings {
 
 /* Options that the target has no use for are left out, with a warning each. E0501: no such target. */
 int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_settings *out);
+/* Samples that a step of training computes at once. */
+int64_t ac_settings_micro_batch(const ac_options *o);
 /* Of a step of training: what its options say, but for the output and the type of the target. E0501. */
 int ac_settings_train(ac_ctx *cx, const ac_options *o, const char *optimizer, ac_train_spec *out);
 /* --winograd: which of the n steps are left as they are, and why. */

@@ -59,7 +59,10 @@ static int compile_in(ac_session *h, const char *dir, const char *backend)
         return ac_error(cx, (ac_place){0}, E0901, "the compiled model has no '%s_model'", h->module->name);
     if (model->abi != ARN_ABI)
         return ac_error(cx, (ac_place){0}, E0901, "the compiled model has ABI %u, expected %d", model->abi, ARN_ABI);
-    h->image = (ac_image){.init = model->init, .run = model->run};
+    h->image = (ac_image){.init = model->init, .part = {model->run}};
+    arn_run_fn *const *program = dlsym(h->library, ac_strf(cx->region, "%s_program", h->module->name));
+    for (int32_t k = 1; k < h->module->n_parts && program; k++)
+        h->image.part[k] = program[k];
     return AC_OK;
 }
 
@@ -108,7 +111,7 @@ static int open_image(ac_session *h, const char *name)
     return b->open(h->module, &h->image);
 }
 
-static int run_code(ac_session *h)
+static int run_code(ac_session *h, int32_t part)
 {
     const struct arn_mem mem = {.arena = h->arena,
                                 .weights = h->weights,
@@ -116,7 +119,7 @@ static int run_code(ac_session *h)
                                 .in = h->in,
                                 .pool = h->threads ? &h->threads->pool : NULL};
     const struct arn_hook hook = {NULL, step_end, h};
-    int status = h->image.run(&mem, h->hook ? &hook : NULL);
+    int status = h->image.part[part](&mem, h->hook ? &hook : NULL);
     if (status >= ARN_CUDA_EDRIVER)
         return ac_error(h->module->cx, (ac_place){.file = h->file}, E0304, "the kernels failed: %s",
                         status == ARN_CUDA_EBARRIER ? "threads of a block wait at different barriers"
@@ -192,9 +195,9 @@ static int eval_call(const ac_session *h, int32_t s)
                   : AC_OK;
 }
 
-static int run_eval(ac_session *h)
+static int run_eval(ac_session *h, const ac_module_part *part)
 {
-    for (int32_t s = 0; s < h->module->n_calls; s++) {
+    for (int32_t s = part->begin; s < part->end; s++) {
         AC_TRY(eval_call(h, s));
         if (h->hook)
             h->hook(h->hook_user, s);
@@ -223,9 +226,16 @@ static int reset(ac_session *h)
     return AC_OK;
 }
 
+int ac_session_part(ac_session *h, int32_t part)
+{
+    return h->eval ? run_eval(h, &h->module->part[part]) : run_code(h, part);
+}
+
 int ac_session_run(ac_session *h)
 {
-    return h->eval ? run_eval(h) : run_code(h);
+    for (int32_t k = 0; k < h->module->n_parts; k++)
+        AC_TRY(ac_session_part(h, k));
+    return AC_OK;
 }
 
 static int open_threads(ac_session *h)

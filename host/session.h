@@ -44,7 +44,8 @@ bool ac_session_is_cuda(const char *backend);
 const char *ac_session_target(const char *backend);    /* what it runs, where nobody names a target */
 int ac_session_check(ac_ctx *cx, const char *backend); /* is there such a backend? known before a model is compiled */
 int ac_session_open(ac_session *s, ac_module *m, const char *file, const char *backend);
-int ac_session_run(ac_session *s);
+int ac_session_run(ac_session *s);                /* all parts of the program, one after the other */
+int ac_session_part(ac_session *s, int32_t part); /* module.part[part] alone */
 void ac_session_close(ac_session *s);
 uint8_t *ac_session_at(const ac_session *s, const ac_io *io); /* address of an input, output or state tensor */
 

@@ -21,7 +21,8 @@ if [ "${1:-}" = --all ]; then
         arm-none-eabi-gcc gcc-arm-none-eabi /usr/lib/arm-none-eabi/newlib libnewlib-arm-none-eabi \
         riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf \
         /usr/lib/picolibc/riscv64-unknown-elf picolibc-riscv64-unknown-elf \
-        qemu-system-arm qemu-system-arm qemu-system-riscv32 qemu-system-misc cppcheck cppcheck
+        qemu-system-arm qemu-system-arm qemu-system-riscv32 qemu-system-misc cppcheck cppcheck \
+        mpirun openmpi-bin mpicc libopenmpi-dev
 fi
 werror=OFF
 [ "${CI:-}" = true ] && werror=ON

@@ -175,13 +175,19 @@ static void print_row_api(ac_emit *e)
             p, p, ac_dtype_c(m->input[i].tensor->dtype), U, unsigned_word(e), U, i, U, p, i, p);
 }
 
-void ac_emit_run(ac_emit *e)
+const char *ac_emit_steps_name(const ac_emit *e, const ac_module_part *part)
+{
+    return e->m->n_parts > 1 ? ac_strf(e->region, "%s_steps_%s", e->m->name, part->name)
+                             : ac_strf(e->region, "%s_steps", e->m->name);
+}
+
+static void print_part(ac_emit *e, const ac_module_part *part)
 {
     const ac_module *m = e->m;
     const char *p = m->name;
     touches t = no_touches(e);
     bool uses_m = false;
-    for (int32_t i = 0; i < m->n_calls; i++) {
+    for (int32_t i = part->begin; i < part->end; i++) {
         for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++)
             t.ram[m->dead[i].range[k].ram] = true;
         uses_m |= m->call[i].low->chunks > 0;
@@ -190,25 +196,32 @@ void ac_emit_run(ac_emit *e)
     }
     const bool by_rows = m->streamed != NULL;
     if (m->host)
-        ac_putf(e->to, "static int %s_steps(const %s_mem *m, const struct arn_hook *hook%s)\n{\n", p, p,
-                by_rows ? ", uint32_t row" : "");
+        ac_putf(e->to, "static int %s(const %s_mem *m, const struct arn_hook *hook%s)\n{\n",
+                ac_emit_steps_name(e, part), p, by_rows ? ", uint32_t row" : "");
     else
-        ac_putf(e->to, "int %s_%s(const %s_mem *m%s)\n{\n", p, by_rows ? "run_row" : "run", p,
+        ac_putf(e->to, "int %s_%s(const %s_mem *m%s)\n{\n", p, by_rows ? "run_row" : part->name, p,
                 by_rows ? ", uint32_t row" : "");
     uses_m |= print_memories(e, &t);
     if (t.fails)
         ac_put(e->to, "    int status;\n");
     if (!uses_m)
         ac_put(e->to, "    (void)m;\n");
-    if (m->host && !m->n_calls)
+    if (m->host && part->begin == part->end)
         ac_put(e->to, "    (void)hook;\n");
     if (by_rows)
         print_before_rows(e);
-    for (int32_t i = by_rows ? m->streamed_call : 0; i < m->n_calls; i++)
+    for (int32_t i = by_rows ? m->streamed_call : part->begin; i < part->end; i++)
         print_step(e, i);
     ac_putf(e->to, "    return %s_OK;\n}\n\n", e->file.upper);
     if (by_rows)
         print_row_api(e);
     else if (m->host)
-        ac_putf(e->to, "int %s_run(const %s_mem *m)\n{\n    return %s_steps(m, NULL);\n}\n\n", p, p, p);
+        ac_putf(e->to, "int %s_%s(const %s_mem *m)\n{\n    return %s(m, NULL);\n}\n\n", p, part->name, p,
+                ac_emit_steps_name(e, part));
+}
+
+void ac_emit_run(ac_emit *e)
+{
+    for (int32_t k = 0; k < e->m->n_parts; k++)
+        print_part(e, &e->m->part[k]);
 }

@@ -128,6 +128,20 @@ static void put_entry(ac_emit *e, const char *verb, const char *params, const ch
     ac_putf(e->to, "    %s\n}\n\n", call);
 }
 
+/* Where there are several parts, all of them: NAME_program. */
+static void put_program(ac_emit *e)
+{
+    const ac_module *m = e->m;
+    const char *p = m->name;
+    if (m->n_parts == 1)
+        return;
+    ac_putf(e->to, "extern arn_run_fn *const %s_program[%d];\narn_run_fn *const %s_program[%d] = {", p, m->n_parts, p,
+            m->n_parts);
+    for (int32_t k = 0; k < m->n_parts; k++)
+        ac_putf(e->to, "%s%s_host_%s", k ? ", " : "", p, m->part[k].name);
+    ac_put(e->to, "};\n\n");
+}
+
 void ac_emit_host_model(ac_emit *e)
 {
     const ac_module *m = e->m;
@@ -146,7 +160,10 @@ void ac_emit_host_model(ac_emit *e)
                       "        status = %s_steps(&m, hook, row);\n    }\n    return status;",
                       U, U, i, U, p, i, i, U, i, U, i, p);
     }
-    put_entry(e, "run", "const struct arn_mem *a, const struct arn_hook *hook", run);
+    for (int32_t k = 0; k < m->n_parts; k++)
+        put_entry(e, m->part[k].name, "const struct arn_mem *a, const struct arn_hook *hook",
+                  m->n_parts > 1 ? ac_strf(e->region, "return %s(&m, hook);", ac_emit_steps_name(e, &m->part[k]))
+                                 : run);
     if (m->state_bytes)
         put_entry(e, "reset", "const struct arn_mem *a",
                   ac_strf(e->region, "%s_reset(&m);\n    return %s_OK;", p, e->file.upper));
@@ -165,8 +182,9 @@ void ac_emit_host_model(ac_emit *e)
     ac_putf(e->to, "    %s, %s, %s,\n", m->n_inputs ? ac_strf(e->region, "%s_in_tensors", p) : "NULL",
             m->n_outputs ? ac_strf(e->region, "%s_out_tensors", p) : "NULL",
             m->n_calls ? ac_strf(e->region, "%s_step_table", p) : "NULL");
-    ac_putf(e->to, "    %s_host_init, %s_host_run, %s\n};\n\n", p, p,
+    ac_putf(e->to, "    %s_host_init, %s_host_%s, %s\n};\n\n", p, p, m->part[0].name,
             m->state_bytes ? ac_strf(e->region, "%s_host_reset", p) : "NULL");
+    put_program(e);
     ac_putf(e->to,
             "size_t %s_describe(const struct arn_model **model)\n{\n    *model = &%s_model;\n    return sizeof "
             "%s_model;\n}\n",

@@ -56,8 +56,10 @@ int ac_emit_reset(ac_emit *e, ac_cnames *names);             /* the function NAM
 int ac_emit_init(ac_emit *e);                                /* the function NAME_init */
 
 /* calls.c */
-void ac_emit_chunks(ac_emit *e); /* steps that are cut into chunks: functions for a pool */
+void ac_emit_chunks(ac_emit *e);                        /* steps that are cut into chunks: functions for a pool */
+void ac_emit_learning(const ac_module *m, ac_sink *to); /* learning.c: of a step of training, for the header */
 void ac_emit_run(ac_emit *e);
+const char *ac_emit_steps_name(const ac_emit *e, const ac_module_part *part); /* the function of its calls, for hosts */
 
 /* header.c: names in macros, and what the headers of all dialects have. */
 const char *ac_emit_upper(const ac_module *m);                                   /* "KWS" */

@@ -231,34 +231,21 @@ static void put_mem(const ac_module *m, ac_sink *to)
     ac_putf(to, "} %s_mem;\n\n", p);
 }
 
-/* Inputs but the learning rate are filled by the caller. */
-static void put_train_step(const ac_module *m, ac_sink *to)
-{
-    const char *p = m->name;
-    if (!m->rate || m->caller_io || m->streamed)
-        return;
-    ac_put(
-        to,
-        "/* A step: weights and optimizer, which are the state, are changed. The loss before that; NaN where run says "
-        "that\n * the step stopped. */\n");
-    ac_putf(to, "static inline float %s_train_step(const %s_mem *m, float lr)\n{\n", p, p);
-    ac_putf(to, "    const float zero = 0.0f;\n    *%s_in%d(m) = lr;\n", p, (int)(m->rate - m->input));
-    ac_putf(to, "    return %s_run(m) == 0 ? *%s_out0(m) : zero / zero;\n}\n", p, p);
-}
-
 static void put_functions(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name;
     ac_putf(to, "int %s_init(const %s_mem *m); /* checks alignment%s%s */\n", p, p,
             ac_module_weights(m) == AC_WEIGHTS_BLOB ? " and the blob's magic" : "",
             m->state_bytes ? ", sets state to its first value" : "");
-    if (!m->streamed)
-        ac_putf(to, "int %s_run(const %s_mem *m);  /* no heap, no globals written, bounded loops */\n", p, p);
-    else
+    for (int32_t k = 0; k < m->n_parts && !m->streamed; k++)
+        ac_putf(to, "int %s_%s(const %s_mem *m);  /* no heap, no globals written, bounded loops */\n", p,
+                m->part[k].name, p);
+    if (m->streamed)
         put_row_api(m, to);
-    put_train_step(m, to);
     if (m->state_bytes)
         ac_putf(to, "void %s_reset(const %s_mem *m); /* state as after init */\n", p, p);
+    if (m->learning && !m->caller_io && !m->streamed)
+        ac_emit_learning(m, to);
     if (m->host)
         ac_putf(
             to,

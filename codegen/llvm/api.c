@@ -3,6 +3,7 @@
  * hook), which calls the hook around every step; with an input that comes row by row it is NAME_run_row(mem, row), and
  * NAME_run(mem, fill, user) calls that for all rows. Memories come in the struct NAME_mem: arena, weights, state. */
 #include "codegen/llvm/ir.h"
+#include "codegen/llvm/jit.h"
 
 enum { FIELD_ARENA, FIELD_WEIGHTS, FIELD_STATE };
 
@@ -372,11 +373,14 @@ static void build_run(l_module *M)
 {
     const ac_module *m = M->m;
     runner r = {.hook = m->host ? build_hook(M) : NULL};
-    r.f = begin(M, m->host ? "steps" : "run", M->i32, m->host ? 2 : 1);
-    find_memories(M, &r);
-    for (int32_t i = 0; i < m->n_calls; i++)
-        build_step(M, &r, i);
-    LLVMBuildRet(M->b, status(M, 0));
+    for (int32_t k = 0; k < m->n_parts; k++) {
+        const ac_module_part *part = &m->part[k];
+        r.f = begin(M, m->host ? l_steps_name(M->region, m, k) : part->name, M->i32, m->host ? 2 : 1);
+        find_memories(M, &r);
+        for (int32_t i = part->begin; i < part->end; i++)
+            build_step(M, &r, i);
+        LLVMBuildRet(M->b, status(M, 0));
+    }
 }
 
 /* Outputs that are constants have no place in the arena. */

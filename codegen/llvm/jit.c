@@ -23,7 +23,12 @@ static int look_up(ac_ctx *cx, LLVMOrcLLJITRef jit, const char *name, void *to)
     return AC_OK;
 }
 
-static int load(ac_ctx *cx, LLVMOrcLLJITRef jit, const char *name, LLVMMemoryBufferRef object, ac_image *image)
+const char *l_steps_name(ac_region *r, const ac_module *m, int32_t part)
+{
+    return m->n_parts > 1 ? ac_strf(r, "steps_%s", m->part[part].name) : "steps";
+}
+
+static int load(ac_ctx *cx, LLVMOrcLLJITRef jit, const ac_module *m, LLVMMemoryBufferRef object, ac_image *image)
 {
     LLVMOrcJITDylibRef lib = LLVMOrcLLJITGetMainJITDylib(jit);
     LLVMOrcDefinitionGeneratorRef process; /* memset and memcpy */
@@ -37,11 +42,14 @@ static int load(ac_ctx *cx, LLVMOrcLLJITRef jit, const char *name, LLVMMemoryBuf
     e = LLVMOrcLLJITAddObjectFile(jit, lib, object); /* takes the object */
     if (e)
         return failed(cx, e);
-    AC_TRY(look_up(cx, jit, ac_strf(cx->region, "%s_init", name), &image->init));
-    return look_up(cx, jit, ac_strf(cx->region, "%s_steps", name), &image->run);
+    AC_TRY(look_up(cx, jit, ac_strf(cx->region, "%s_init", m->name), &image->init));
+    for (int32_t k = 0; k < m->n_parts; k++)
+        AC_TRY(
+            look_up(cx, jit, ac_strf(cx->region, "%s_%s", m->name, l_steps_name(cx->region, m, k)), &image->part[k]));
+    return AC_OK;
 }
 
-int l_jit_open(ac_ctx *cx, const char *name, LLVMMemoryBufferRef object, ac_image *image)
+int l_jit_open(ac_ctx *cx, const ac_module *m, LLVMMemoryBufferRef object, ac_image *image)
 {
     LLVMOrcLLJITRef jit;
     LLVMErrorRef e = LLVMOrcCreateLLJIT(&jit, NULL);
@@ -50,7 +58,7 @@ int l_jit_open(ac_ctx *cx, const char *name, LLVMMemoryBufferRef object, ac_imag
         return failed(cx, e);
     }
     image->code = jit;
-    return load(cx, jit, name, object, image);
+    return load(cx, jit, m, object, image);
 }
 
 void l_jit_close(ac_image *image)

@@ -5,7 +5,9 @@
 
 #include <llvm-c/Core.h>
 
-int l_jit_open(ac_ctx *cx, const char *name, LLVMMemoryBufferRef object, ac_image *image);
+/* The function of a part's calls in a host build, without the module's name. */
+const char *l_steps_name(ac_region *r, const ac_module *m, int32_t part);
+int l_jit_open(ac_ctx *cx, const ac_module *m, LLVMMemoryBufferRef object, ac_image *image);
 void l_jit_close(ac_image *image);
 
 #endif

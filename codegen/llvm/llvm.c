@@ -118,7 +118,7 @@ static int open_image(ac_module *m, ac_image *image)
     if (status == AC_OK)
         status = l_bytes(&M, true, &bytes);
     close_module(&M);
-    return status == AC_OK ? l_jit_open(m->cx, m->name, bytes, image) : status;
+    return status == AC_OK ? l_jit_open(m->cx, m, bytes, image) : status;
 }
 
 static const ac_backend LLVM = {.abi = AC_BACKEND_ABI,

@@ -4,57 +4,7 @@
 
 #include "base/interrupt.h"
 
-#include <math.h>
-#include <string.h>
 #include <unistd.h>
-
-static const ac_io *state_io(const ac_module *m, const ac_tensor *t)
-{
-    for (int32_t i = 0; i < m->n_states; i++)
-        if (m->state[i].tensor == t)
-            return &m->state[i];
-    return NULL;
-}
-
-/* Weights begin as the file has them; what the optimizer keeps is zero. */
-static int open_state(ac_training *t)
-{
-    arenac *a = t->a;
-    const ac_train_step *s = &t->step;
-    t->weight_io = AC_NEW_N(a->cx.region, const ac_io *, s->weight.n + 1);
-    t->slot_io = AC_NEW_N(a->cx.region, const ac_io *, s->slot.n + 1);
-    for (int32_t i = 0; i < s->weight.n; i++) {
-        const ac_io *io = t->weight_io[i] = state_io(a->module, s->weight.item[i].state);
-        if (!io)
-            return ac_error(&a->cx, (ac_place){0}, E0901, "weight '%s' has no memory", s->weight.item[i].name);
-        memcpy(ac_session_at(&a->session, io), s->weight.item[i].first, (size_t)io->bytes);
-    }
-    for (int32_t i = 0; i < s->slot.n; i++)
-        t->slot_io[i] = state_io(a->module, s->slot.item[i].state);
-    return AC_OK;
-}
-
-static double rate_at(const ac_training *t, int64_t step)
-{
-    static const double PI = 3.14159265358979323846;
-    const char *schedule = t->a->opt.lr_schedule;
-    const double part = t->steps > 0 ? (double)step / (double)t->steps : 0;
-    if (ac_is(schedule, "cosine"))
-        return t->rate * (1 + cos(PI * part)) / 2;
-    return ac_is(schedule, "step") ? t->rate * pow(0.1, floor(3 * part)) : t->rate;
-}
-
-static int one_step(ac_training *t, int64_t step)
-{
-    ac_session *s = &t->a->session;
-    const float rate = (float)rate_at(t, step);
-    ac_samples_fill(t, step);
-    if (t->rate_io)
-        memcpy(ac_session_at(s, t->rate_io), &rate, sizeof rate);
-    AC_TRY(ac_session_run(s));
-    t->loss = ac_dtype_get_num(AC_F32, ac_session_at(s, &s->module->output[0]), 0);
-    return AC_OK;
-}
 
 /* ------------------------------------------------------------------ --per-op */
 
@@ -85,7 +35,7 @@ int ac_training_parts(ac_training *t)
     a->session.hook = lap;
     a->session.hook_user = &x;
     for (int32_t k = 0; k < OFTEN; k++) {
-        ac_samples_fill(t, t->steps);
+        ac_samples_fill(t, t->steps * t->batch);
         x.last = ac_now_ms();
         AC_TRY(ac_session_run(&a->session));
     }
@@ -115,24 +65,28 @@ static void show_progress(const ac_training *t, double from, double *shown)
             (long long)(left % 60));
 }
 
-/* Has a signal come that ends the process? It waits until it is let in. */
-static bool wants_end(void)
+/* Has a signal come that ends the process? It waits until it is let in. Of several processes, rank 0 decides. */
+static bool wants_end(ac_training *t)
 {
     static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
     sigset_t waiting;
     bool any = false;
-    if (sigpending(&waiting))
-        return false;
-    for (size_t i = 0; i < sizeof ENDING / sizeof *ENDING; i++) {
+    const bool known = !sigpending(&waiting);
+    for (size_t i = 0; known && i < sizeof ENDING / sizeof *ENDING; i++) {
         struct sigaction does;
         any |=
             sigismember(&waiting, ENDING[i]) == 1 && !sigaction(ENDING[i], NULL, &does) && does.sa_handler != SIG_IGN;
     }
-    return any;
+    float all = any;
+    if (t->ranks)
+        t->ranks->share(t->ranks->with, &all, 1);
+    return all > 0;
 }
 
 static int end_early(ac_training *t, int64_t next)
 {
+    if (!ac_ranks_first(t))
+        return AC_OK;
     AC_TRY(ac_checkpoint_write(t, next));
     fprintf(stderr, "%sarenac: stopped after step %lld; --resume %s goes on from there\n", t->shows ? "\r\033[K" : "",
             (long long)(next - 1), ac_checkpoint_path(t));
@@ -145,14 +99,14 @@ static int all_steps(ac_training *t)
     const double from = ac_now_ms();
     double shown = from;
     for (int64_t k = t->first; k < t->steps; k++) {
-        AC_TRY(one_step(t, k));
+        AC_TRY(ac_steps_one(t, k));
         t->done++;
         if (t->log)
             ac_putf(t->log, "%lld,%.9g\n", (long long)k, t->loss);
-        if (every > 0 && (k + 1) % every == 0)
+        if (every > 0 && (k + 1) % every == 0 && ac_ranks_first(t))
             AC_TRY(ac_checkpoint_write(t, k + 1));
         t->seconds = (ac_now_ms() - from) / 1e3;
-        if (wants_end())
+        if (wants_end(t))
             return end_early(t, k + 1);
         show_progress(t, from, &shown);
     }
@@ -165,9 +119,7 @@ int ac_training_run(ac_training *t)
 {
     arenac *a = t->a;
     sigset_t before;
-    AC_TRY(open_state(t));
-    AC_TRY(ac_checkpoint_read(t));
-    t->shows = isatty(2) && !a->opt.quiet;
+    t->shows = isatty(2) && !a->opt.quiet && ac_ranks_first(t);
     if (t->log)
         ac_put(t->log, "step,loss\n");
     ac_interrupt_hold(&before);

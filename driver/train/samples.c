@@ -43,7 +43,7 @@ int ac_samples_open(ac_training *t)
         AC_TRY(open_array(t, data->item[k].path, ac_strf(a->cx.region, "--data %s", data->item[k].key), i));
         const ac_npy *array = &t->samples[t->n_samples - 1].array;
         for (int32_t d = 0; d < array->rank && d < AC_MAX_RANK; d++)
-            dim[d] = d ? array->dim[d] : t->batch;
+            dim[d] = d ? array->dim[d] : t->micro;
         ac_shape_input(a, i, array->rank, dim);
     }
     const char *target = a->opt.train_target, *eq = target ? strchr(target, '=') : NULL;
@@ -55,11 +55,12 @@ static int check(ac_training *t, const ac_samples *s, const ac_tensor *x)
 {
     ac_npy batch = s->array;
     batch.dim[0] = x->rank ? x->dim[0] : 0;
-    if (x->rank < 1 || x->dim[0] != t->batch) {
+    if (x->rank < 1 || x->dim[0] != t->micro) {
         ac_error(&t->a->cx, (ac_place){.file = t->a->source.path}, E0304,
                  "the first dimension of '%s' %s is no batch of %lld samples", x->name, ac_tensor_str(&t->a->cx, x),
-                 (long long)t->batch);
-        return ac_help(&t->a->cx, "--batch %lld", (long long)(x->rank ? x->dim[0] : 1));
+                 (long long)t->micro);
+        return ac_help(&t->a->cx, t->micro < t->batch ? "--micro-batch %lld" : "--batch %lld",
+                       (long long)(x->rank ? x->dim[0] : 1));
     }
     return ac_npy_fits(&t->a->cx, &batch, x, s->option);
 }
@@ -116,10 +117,10 @@ static int64_t row_of(ac_training *t, int64_t sample)
     return t->order[sample % t->rows];
 }
 
-void ac_samples_fill(ac_training *t, int64_t step)
+void ac_samples_fill(ac_training *t, int64_t first)
 {
-    for (int64_t i = 0; i < t->batch; i++) {
-        const int64_t row = row_of(t, step * t->batch + i);
+    for (int64_t i = 0; i < t->micro; i++) {
+        const int64_t row = row_of(t, first + i);
         for (int32_t k = 0; k < t->n_samples; k++) {
             const ac_samples *s = &t->samples[k];
             memcpy(ac_session_at(&t->a->session, s->io) + i * s->row_bytes, s->array.data + row * s->row_bytes,

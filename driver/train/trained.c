@@ -42,7 +42,8 @@ static int put_values(void *with, ac_ctx *cx, ac_graph *g)
 
 arenac *ac_trained_model(ac_training *t)
 {
-    static const ac_option_id OWN[] = {AC_OPT_trained, AC_OPT_bn, AC_OPT_budget};
+    static const ac_option_id OWN[] = {AC_OPT_trained, AC_OPT_bn,          AC_OPT_budget,
+                                       AC_OPT_mpi,     AC_OPT_micro_batch, AC_OPT_update};
     arenac *one = ac_open_like(t->a, OWN, sizeof OWN / sizeof *OWN);
     arenac_set(one, "bn", "frozen");
     one->trains = true; /* nothing is computed of the old values */

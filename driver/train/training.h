@@ -4,6 +4,7 @@
 #define AC_DRIVER_TRAIN_TRAINING_H
 #include "driver/stage.h"
 #include "ir/train/train.h"
+#include "runtime/arn_tree.h"
 
 /* An array of samples, and the input of the step that takes `batch` of its rows. */
 typedef struct ac_samples {
@@ -22,9 +23,13 @@ typedef struct ac_training {
     ac_train_step step;
     ac_samples *samples;
     int32_t n_samples;
-    int64_t rows, batch, steps, first; /* first: the step that comes next */
+    int64_t rows, batch, micro, steps, first; /* micro: samples computed at once; first: the step that comes next */
     double rate;
-    const ac_io *rate_io;
+    const ac_io *rate_io, *sums_io; /* sums: NULL unless updates are late */
+    struct arn_tree tree;           /* over the micro-batches of step `now` */
+    int64_t now;
+    struct arn_ranks *ranks;            /* --mpi; NULL: this process is alone */
+    bool stopped;                       /* rank 0 has found something wrong */
     const ac_io **weight_io, **slot_io; /* by weight and slot of the step */
     ac_sink *log;
     double loss, seconds;
@@ -38,8 +43,19 @@ typedef struct ac_training {
 int ac_training_options(ac_training *t); /* training_options.c: what they say, and what is missing */
 int ac_samples_open(ac_training *t);     /* samples.c */
 int ac_samples_bind(ac_training *t);     /* after compile */
-void ac_samples_fill(ac_training *t, int64_t step);
+void ac_samples_fill(ac_training *t,
+                     int64_t first); /* sample `first` and those after it, as many as are computed at once */
 void ac_samples_close(ac_training *t);
+int ac_steps_open(ac_training *t); /* steps.c: weights and what the optimizer keeps, as they begin */
+int ac_steps_one(ac_training *t, int64_t step);
+int ac_ranks_open(ac_training *t);              /* ranks.c: --mpi */
+int ac_ranks_agree(ac_training *t, int status); /* all go on, or none */
+int ac_ranks_fail(ac_training *t, int status);  /* a step failed: ends all */
+void ac_ranks_close(ac_training *t);            /* rank 0 goes on alone; the others have nothing to say */
+static inline bool ac_ranks_first(const ac_training *t)
+{
+    return !t->ranks || !t->ranks->rank;
+}
 int ac_training_run(ac_training *t);                   /* loop.c */
 int ac_training_parts(ac_training *t);                 /* --per-op */
 void ac_training_sum_up(ac_training *t);               /* the last line */

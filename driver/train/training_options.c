@@ -68,5 +68,6 @@ int ac_training_options(ac_training *t)
     t->spec.output = a->opt.train_output;
     t->rate = a->opt.lr;
     t->batch = a->opt.batch;
+    t->micro = ac_settings_micro_batch(&a->opt);
     return target_type(a, &t->spec);
 }

@@ -54,7 +54,8 @@ static int prepare(ac_training *t, const char *const *path, int32_t n)
     return AC_OK;
 }
 
-static int train(ac_training *t, const char *const *path, int32_t n)
+/* All that is done before the first step. */
+static int open_step(ac_training *t, const char *const *path, int32_t n)
 {
     arenac *a = t->a;
     AC_TRY(prepare(t, path, n));
@@ -63,8 +64,22 @@ static int train(ac_training *t, const char *const *path, int32_t n)
     if (a->opt.verbose)
         ac_report_put(a, ac_output_new(a, "-"));
     AC_TRY(ac_load(a));
+    AC_TRY(ac_steps_open(t));
+    return ac_checkpoint_read(t);
+}
+
+static int train(ac_training *t, const char *const *path, int32_t n)
+{
+    arenac *a = t->a;
+    AC_TRY(ac_ranks_open(t));
+    AC_TRY(ac_ranks_agree(t, open_step(t, path, n)));
+    if (t->stopped)
+        return AC_OK;
     t->log = a->opt.log ? ac_output_new(a, a->opt.log) : NULL;
-    AC_TRY(ac_training_run(t));
+    AC_TRY(ac_ranks_fail(t, ac_training_run(t)));
+    ac_ranks_close(t);
+    if (!ac_ranks_first(t))
+        return AC_OK;
     AC_TRY(ac_training_validate(t));
     AC_TRY(ac_trained_write(t));
     AC_TRY(ac_training_parts(t));

@@ -43,7 +43,7 @@ static void take_edge(ac_region *r, ac_frames *f, const char *line)
 
 static ac_bytes deepest(const ac_module *m, const char *graph)
 {
-    static const char *const ROOTS[] = {"run", "run_row"};
+    static const char *const ROOTS[] = {"run", "run_row", "run_step", "run_backward", "run_update"};
     ac_region *r = m->cx->region;
     ac_frames f = {0};
     ac_bytes most = 0;

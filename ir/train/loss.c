@@ -109,13 +109,14 @@ static int named_loss(const ac_maker *m, ac_train_step *s, ac_tensor **cotangent
         return ac_error(m->cx, (ac_place){.file = m->g->file}, E0110,
                         "output '%s' %s cannot be the loss: it is no number", s->loss->name,
                         ac_tensor_str(m->cx, s->loss));
-    *cotangent = ac_tr_number(m, 1);
+    s->loss = ac_tr_share(m, s->spec, s->loss);
+    *cotangent = ac_tr_share(m, s->spec, ac_tr_number(m, 1));
     return AC_OK;
 }
 
 int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotangent)
 {
-    const ac_maker m = {cx, g, "loss"};
+    const ac_maker m = {cx, g, "loss", 0};
     ac_tensor *x = s->output;
     const ac_loss kind = s->spec->loss;
     if (x->dtype != AC_F32)
@@ -127,6 +128,7 @@ int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotange
         return ac_error(cx, (ac_place){.file = g->file}, E0110, "output '%s' has no dimension of classes", x->name);
     open_target(&m, s);
     work w = {.m = &m, .x = x, .y = s->target, .n = (double)ac_tensor_count(x)};
+    w.n *= s->spec->micro_batches > 1 ? s->spec->micro_batches : 1;
     switch (kind) {
     case AC_LOSS_CROSS_ENTROPY:
         w.n /= (double)x->dim[x->rank - 1];

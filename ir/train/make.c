@@ -11,6 +11,7 @@ ac_tensor *ac_tr_op(const ac_maker *m, ac_op op, ac_tensor *const *in, int32_t n
     ac_tensor *y = ac_tensor_new(m->g, ac_internf(m->cx, "%s_%s", m->name, ac_ops[op].text), AC_NONE, 0, NULL);
     ac_node *n = ac_node_new(m->g, op, m->name, in, n_in, &y, 1);
     n->at = (ac_place){.file = m->g->file, .node = m->name};
+    n->part = m->part;
     if (attrs)
         n->attrs = *attrs;
     return ac_node_resolve(m->cx, m->g, n) == AC_OK ? y : NULL;
@@ -42,6 +43,11 @@ ac_tensor *ac_tr_scale(const ac_maker *m, ac_tensor *x, double v)
 ac_tensor *ac_tr_shift(const ac_maker *m, ac_tensor *x, double v)
 {
     return ac_tr_2(m, AC_OP_ADD, x, ac_tr_number(m, v));
+}
+
+ac_tensor *ac_tr_share(const ac_maker *m, const ac_train_spec *o, ac_tensor *x)
+{
+    return o->micro_batches > 1 ? ac_tr_scale(m, x, 1.0 / o->micro_batches) : x;
 }
 
 static ac_ints ints(const ac_maker *m, int32_t n, const int64_t *v)
@@ -81,12 +87,19 @@ ac_tensor *ac_tr_cast(const ac_maker *m, ac_tensor *x, ac_dtype to)
 
 ac_tensor *ac_tr_assign(const ac_maker *m, ac_tensor *state, ac_tensor *x)
 {
+    return ac_tr_assign_at(m, state, 0, x);
+}
+
+ac_tensor *ac_tr_assign_at(const ac_maker *m, ac_tensor *state, int64_t at, ac_tensor *x)
+{
     if (!x)
         return NULL;
     ac_tensor *y = ac_tensor_new(m->g, ac_internf(m->cx, "%s_next", state->name), x->dtype, x->rank, x->dim);
     y->root = state;
+    y->view_offset = ac_dtype_size(state->dtype, at);
     ac_node *n = ac_node_new(m->g, AC_OP_ASSIGN, m->name, &x, 1, &y, 1);
     n->at = (ac_place){.file = m->g->file, .node = m->name};
+    n->part = m->part;
     return ac_node_resolve(m->cx, m->g, n) == AC_OK ? y : NULL;
 }
 

@@ -36,7 +36,7 @@ static void take_place(ac_tensor *v, ac_tensor *y)
 /* readers: of the weights. */
 static int rewrite(ac_ctx *cx, ac_graph *g, const ac_node *n, int32_t readers)
 {
-    const ac_maker m = {cx, g, n->name};
+    const ac_maker m = {cx, g, n->name, 0};
     ac_tensor *x = n->in[0], *w = n->in[1], *bias = ac_node_in(n, 2), *y = n->out[0];
     static const int64_t TURN[] = {1, 0};
     const int64_t k = w->dim[1], rows = k ? ac_tensor_count(x) / k : 0;
@@ -66,7 +66,7 @@ static int rewrite(ac_ctx *cx, ac_graph *g, const ac_node *n, int32_t readers)
  * after:   %c = conv_2d %x %w   %a = add %c %b   %y = relu %a */
 static int part_bias(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
-    const ac_maker m = {cx, g, n->name};
+    const ac_maker m = {cx, g, n->name, 0};
     ac_tensor *y = n->out[0], *bias = n->in[2];
     const ac_act act = ac_node_act(n);
     ac_tensor *c = ac_tensor_new(g, ac_internf(cx, "%s_linear", y->name), y->dtype, y->rank, y->dim);

@@ -88,17 +88,45 @@ static int no_weights(ac_ctx *cx, const ac_graph *g, int32_t frozen)
     return ac_help(cx, "--freeze and --train-only take names with *");
 }
 
+/* running = momentum * running + (1 - momentum) * batch */
+static int follow(ac_ctx *cx, ac_graph *g, const ac_running *r, ac_tensor *batch, int32_t part)
+{
+    const ac_maker m = {cx, g, ac_internf(cx, "update of %s", r->running->name), part};
+    ac_tensor *now = ac_tr_scale(&m, batch, 1 - r->momentum), *before = ac_tr_scale(&m, r->running, r->momentum);
+    return ac_tr_assign(&m, r->running, ac_tr_2(&m, AC_OP_ADD, before, now)) ? AC_OK : AC_FAIL;
+}
+
+static ac_train_weight *weight_of(const ac_train_step *s, const ac_tensor *state)
+{
+    for (int32_t i = 0; i < s->weight.n; i++)
+        if (s->weight.item[i].state == state)
+            return &s->weight.item[i];
+    return NULL;
+}
+
 /* Made before the passes, which may put other nodes in the place of those that compute the statistics. */
 static int follow_statistics(ac_ctx *cx, ac_graph *g, const ac_train_step *s)
 {
     for (int32_t i = 0; i < s->n_running; i++) {
         const ac_running *r = &s->running[i];
-        const ac_maker m = {cx, g, ac_internf(cx, "update of %s", r->running->name)};
+        const ac_maker m = {cx, g, ac_internf(cx, "statistic of %s", r->running->name), 0};
         if (!r->running->state)
             continue;
-        ac_tensor *now = ac_tr_scale(&m, r->batch, 1 - r->momentum);
-        if (!ac_tr_assign(&m, r->running, ac_tr_2(&m, AC_OP_ADD, ac_tr_scale(&m, r->running, r->momentum), now)))
-            return AC_FAIL;
+        if (!s->spec->late)
+            AC_TRY(follow(cx, g, r, r->batch, 0));
+        else
+            AC_TRY(ac_train_put_sum(cx, g, s, weight_of(s, r->running), ac_tr_share(&m, s->spec, r->batch)));
+    }
+    return AC_OK;
+}
+
+/* By the sums of all micro-batches. */
+static int follow_sums(ac_ctx *cx, ac_graph *g, const ac_train_step *s)
+{
+    for (int32_t i = 0; i < s->n_running && s->spec->late; i++) {
+        const ac_running *r = &s->running[i];
+        if (r->running->state)
+            AC_TRY(follow(cx, g, r, weight_of(s, r->running)->sum, 1));
     }
     return AC_OK;
 }
@@ -130,6 +158,7 @@ int ac_train_weights(ac_ctx *cx, ac_graph *g, const ac_running *running, int32_t
     }
     ac_region_close(tmp);
     AC_TRY(status);
+    ac_train_open_sums(cx, g, s);
     return trained ? follow_statistics(cx, g, s) : no_weights(cx, g, frozen);
 }
 
@@ -285,6 +314,7 @@ static int add_gradients(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor *c
 
 int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s)
 {
+    const ac_train_spec *o = s->spec;
     ac_tensor *cotangent = NULL, **grad = AC_NEW_N(cx->region, ac_tensor *, s->weight.n + 1);
     AC_TRY(find_output(cx, g, s));
     AC_TRY(ac_train_products(cx, g));
@@ -296,9 +326,19 @@ int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s)
     const int32_t n_model = g->node.n;
     AC_TRY(add_gradients(cx, g, s, cotangent, grad));
     ac_grad_keep(g, n_model, grad, s->weight.n);
+    for (int32_t i = 0; i < s->weight.n && o->late; i++)
+        if (grad[i]) {
+            AC_TRY(ac_train_put_sum(cx, g, s, &s->weight.item[i], grad[i]));
+            grad[i] = s->weight.item[i].sum;
+        }
+    if (o->late)
+        AC_TRY(ac_train_put_loss(cx, g, s));
     const int32_t first = g->node.n;
     AC_TRY(ac_train_update(cx, g, s, grad));
-    ac_train_early(g, first);
+    AC_TRY(follow_sums(cx, g, s));
+    if (!o->late)
+        ac_train_early(g, first);
+    ac_train_sort(g);
     for (int32_t i = 0; i < g->output.n; i++)
         g->output.item[i]->output = false;
     g->output.n = 0;

@@ -10,6 +10,11 @@
  * the update. State is the weights, the running statistics of normalisations, and what the optimizer keeps. A weight
  * that is only read in another layout is kept in that (ac_train_to_file brings it back).
  *
+ * A late step is two parts (ac_node.part). The first one leaves gradients, batch statistics and the loss of a
+ * micro-batch in one block of state, `sums`, in the order of the weights, the loss at the end; as shares of means over
+ * all micro_batches, so that whoever has several of them adds blocks up. The second one updates by what the block
+ * holds. Otherwise there is no block, and updates come as soon as a gradient is complete.
+ *
  * Losses are means over all elements; cross_entropy: over all positions, classes along the last dimension, the target
  * holds class ids (i32, i64) of the others, or probabilities of all. Optimizers are PyTorch's: sgd, momentum, nesterov,
  * adam, adamw, rmsprop (beta2 is its alpha), adagrad.
@@ -38,6 +43,8 @@ typedef struct ac_train_spec {
     ac_optimizer optimizer;
     double momentum, weight_decay, beta1, beta2, eps;
     double clip_norm;                        /* of all gradients together; 0: none */
+    bool late;                               /* gradients and updates are two parts */
+    int32_t micro_batches;                   /* of a step; above 1: late */
     const char *const *freeze, *const *only; /* patterns with * of names; only, where there are any: nothing else */
     int32_t n_freeze, n_only;
 } ac_train_spec;
@@ -58,7 +65,9 @@ typedef struct ac_train_weight {
     int64_t dim[AC_MAX_RANK];
     const void *first; /* its value in the file, as the step lays it out */
     AC_VEC(ac_train_move) move;
-    bool running; /* a running statistic: no gradient */
+    bool running;   /* a running statistic: no gradient */
+    int64_t at;     /* late: where its gradient (its statistic of the batch) begins in `sums`, in floats */
+    ac_tensor *sum; /* ... and that as a tensor; NULL: there is none */
 } ac_train_weight;
 
 typedef struct ac_train_slot {
@@ -73,6 +82,7 @@ typedef struct ac_train_step {
     const ac_running *running;
     int32_t n_running;
     ac_tensor *output, *target, *rate, *loss; /* target: NULL with AC_LOSS_NAMED */
+    ac_tensor *sums;                          /* late: f32, one dimension */
     const char *output_name;                  /* of `output`, in the file */
 } ac_train_step;
 
@@ -86,6 +96,13 @@ int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s);
 const void *ac_train_to_file(ac_ctx *cx, const ac_train_weight *w, const void *data);
 const void *ac_train_to_step(ac_ctx *cx, const ac_train_weight *w, const void *data);
 
+/* sums.c, late: the block, of as many floats as there are in the weights, and one; x as the place of w in it holds it,
+ * and the loss. */
+void ac_train_open_sums(ac_ctx *cx, ac_graph *g, ac_train_step *s);
+int ac_train_put_sum(ac_ctx *cx, ac_graph *g, const ac_train_step *s, ac_train_weight *w, ac_tensor *x);
+int ac_train_put_loss(ac_ctx *cx, ac_graph *g, const ac_train_step *s);
+/* Nodes of a part come after those of the parts before. */
+void ac_train_sort(ac_graph *g);
 /* loss.c: of s->output; *cotangent: its gradient by s->output. */
 int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotangent);
 /* products.c: fully_connected of weights that change becomes batch_matmul. */

@@ -37,6 +37,29 @@ static void touch(live *v, const ac_tensor *t, ac_step at)
         *last = at;
 }
 
+int32_t ac_live_part(const ac_tensor *input, ac_lowered *const *step, int32_t n_steps)
+{
+    enum { MANY = 64 };
+    ac_tensor *read[MANY];
+    if (!n_steps || !step[n_steps - 1]->node->part) /* there is only one */
+        return 0;
+    for (int32_t s = 0; s < n_steps; s++)
+        for (int32_t i = 0, n = ac_node_reads(step[s]->node, read, MANY); i < n && i < MANY; i++)
+            if (ac_tensor_root(read[i]) == input)
+                return step[s]->node->part;
+    return 0;
+}
+
+/* The first step of the part that reads the graph input first. */
+static ac_step arrives(const live *v, const ac_tensor *input)
+{
+    const int32_t part = ac_live_part(input, v->step, v->n_steps);
+    ac_step s = 0;
+    while (s < v->n_steps && v->step[s]->node->part < part)
+        s++;
+    return s;
+}
+
 /* Fills v->list with what step s reads. */
 static int32_t reads_of(live *v, int32_t s)
 {
@@ -78,7 +101,7 @@ static void lives(live *v)
     for (int32_t i = 0; i < g->input.n; i++) {
         if (is_fed(v, g->input.item[i]))
             continue;
-        touch(v, g->input.item[i], 0);
+        touch(v, g->input.item[i], arrives(v, g->input.item[i]));
         if (v->opt.whole || v->opt.preserve_input || v->opt.preserve_all || v->opt.caller_io)
             touch(v, g->input.item[i], end);
     }

@@ -1,7 +1,8 @@
 /* live.h - from a graph and its execution order to a packing problem: which bytes are needed when.
  *
  * Rules (TFLite's, on lowered steps): a tensor lives from the step that makes it to the last step that reads it, both
- * included; graph inputs live from step 0, graph outputs to the last step, state always (in a memory of its own);
+ * included; graph inputs live from the first step of the part of the program that reads them (in most, step 0), graph
+ * outputs to the last step, state always (in a memory of its own);
  * scratch lives in its step. With `whole` (TFLite's own rule, --reference tflite) inputs and outputs live through the
  * whole run.
  *
@@ -47,6 +48,9 @@ typedef struct ac_liveness {
 /* step[i] is what runs i-th. */
 ac_liveness *ac_live(ac_ctx *cx, ac_region *region, const ac_graph *g, ac_lowered *const *step, int32_t n_steps,
                      ac_live_options opt);
+
+/* The part (ac_node.part) that reads the graph input first; 0: the first one, or none does. */
+int32_t ac_live_part(const ac_tensor *input, ac_lowered *const *step, int32_t n_steps);
 
 /* order.c: the nodes that need code, in execution order. `keep` is the file's order, which the reader has made
  * valid. */

@@ -21,6 +21,24 @@ static void use(ac_order_problem *p, int32_t step, const ac_tensor *t, bool writ
         ac_order_use(p, step, root->id, at, at + ac_tensor_bytes(t), writes || root->state);
 }
 
+/* Parts stay in order: the first step of each comes after all of the part before, and before the rest of its own. Its
+ * inputs are there from then on. The first part has any order. */
+static void barriers(ac_order_problem *p, const ac_graph *g, ac_lowered *const *step, int32_t n)
+{
+    for (int32_t s = 0, start = 0; s < n && step[n - 1]->node->part; s++) {
+        const int32_t part = step[s]->node->part;
+        const bool first = s > 0 && step[s - 1]->node->part != part;
+        for (int32_t k = s - 1; k >= 0 && first && step[k]->node->part == step[s - 1]->node->part; k--)
+            ac_order_before(p, k, s);
+        start = first ? s : start;
+        if (start && !first)
+            ac_order_before(p, start, s);
+        for (int32_t i = 0; i < g->input.n && first; i++)
+            if (ac_live_part(g->input.item[i], step, n) == part)
+                ac_order_use(p, s, ac_tensor_root(g->input.item[i])->id, 0, 1, false);
+    }
+}
+
 /* The operands that live.c may merge the result into, if they die in the step. */
 static void merges(ac_order_problem *p, int32_t s, const ac_lowered *low, ac_tensor *const *read, int32_t n_read)
 {
@@ -53,7 +71,7 @@ ac_order_problem *ac_order_graph(ac_region *region, const ac_graph *g, ac_lowere
     }
     for (int32_t i = 0; i < g->input.n; i++) {
         ac_order_value *v = &p->value[ac_tensor_root(g->input.item[i])->id];
-        v->at_start = true;
+        v->at_start = !ac_live_part(g->input.item[i], step, n);
         v->at_end = v->at_end || opt.whole || opt.preserve_input;
     }
     for (int32_t i = 0; i < g->output.n; i++) {
@@ -77,6 +95,7 @@ ac_order_problem *ac_order_graph(ac_region *region, const ac_graph *g, ac_lowere
         if (opt.inplace && !opt.preserve_all)
             merges(p, s, low, read, n_read);
     }
+    barriers(p, g, step, n);
     ac_order_link(p);
     return p;
 }

@@ -48,6 +48,10 @@ typedef struct ac_order_use_row {
     bool writes;
 } ac_order_use_row;
 
+typedef struct ac_order_edge {
+    int32_t from, to; /* steps */
+} ac_order_edge;
+
 typedef struct ac_order_problem {
     ac_region *region;
     ac_order_step *step;
@@ -55,6 +59,7 @@ typedef struct ac_order_problem {
     ac_order_value *value;
     int32_t n_values;
     AC_VEC(ac_order_use_row) use;
+    AC_VEC(ac_order_edge) edge;
 } ac_order_problem;
 
 typedef struct ac_order_result {
@@ -66,6 +71,7 @@ typedef struct ac_order_result {
 /* order_build.c */
 ac_order_problem *ac_order_new(ac_region *r, int32_t n_steps, int32_t n_values);
 void ac_order_use(ac_order_problem *p, int32_t step, int32_t value, int64_t lo, int64_t hi, bool writes);
+void ac_order_before(ac_order_problem *p, int32_t from, int32_t to); /* whatever they use; before ac_order_link */
 void ac_order_link(ac_order_problem *p);
 
 /* order_search.c. order: room for p->n; order[i] is the step that runs i-th. */

@@ -40,13 +40,15 @@ static bool conflict(const ac_order_use_row *a, const ac_order_use_row *b)
     return (a->writes || b->writes) && a->lo < b->hi && b->lo < a->hi && a->step != b->step;
 }
 
-typedef struct edge {
-    int32_t from, to;
-} edge;
+void ac_order_before(ac_order_problem *p, int32_t from, int32_t to)
+{
+    ac_order_edge e = {from, to};
+    ac_push(p->region, &p->edge, e);
+}
 
 static int by_edge(const void *pa, const void *pb)
 {
-    const edge *a = pa, *b = pb;
+    const ac_order_edge *a = pa, *b = pb;
     if (a->from != b->from)
         return a->from < b->from ? -1 : 1;
     return (a->to > b->to) - (a->to < b->to);
@@ -82,7 +84,6 @@ static void list_users(ac_order_problem *p)
 
 void ac_order_link(ac_order_problem *p)
 {
-    AC_VEC(edge) e = {0};
     ac_order_use_row *u = p->use.item;
     if (p->use.n)
         qsort(u, (size_t)p->use.n, sizeof *u, by_value);
@@ -92,21 +93,20 @@ void ac_order_link(ac_order_problem *p)
              end++) /* last: a reader looks no further than the last write */
             last = u[end].writes ? end : last;
         for (int32_t k = i + 1; k < end && (u[i].writes || k <= last); k++)
-            if (conflict(&u[i], &u[k])) {
-                edge x = {u[i].step, u[k].step};
-                ac_push(p->region, &e, x);
-            }
+            if (conflict(&u[i], &u[k]))
+                ac_order_before(p, u[i].step, u[k].step);
     }
-    if (e.n)
-        qsort(e.item, (size_t)e.n, sizeof *e.item, by_edge);
+    ac_order_edge *e = p->edge.item;
+    if (p->edge.n)
+        qsort(e, (size_t)p->edge.n, sizeof *e, by_edge);
     for (int pass = 0; pass < 2; pass++) {
-        for (int32_t i = 0; i < e.n; i++) {
-            if (i && !by_edge(&e.item[i], &e.item[i - 1]))
+        for (int32_t i = 0; i < p->edge.n; i++) {
+            if (i && !by_edge(&e[i], &e[i - 1]))
                 continue;
-            ac_order_step *from = &p->step[e.item[i].from], *to = &p->step[e.item[i].to];
+            ac_order_step *from = &p->step[e[i].from], *to = &p->step[e[i].to];
             if (pass) {
-                from->succ[from->n_succs] = e.item[i].to;
-                to->pred[to->n_preds] = e.item[i].from;
+                from->succ[from->n_succs] = e[i].to;
+                to->pred[to->n_preds] = e[i].from;
             }
             from->n_succs++;
             to->n_preds++;

@@ -223,6 +223,7 @@ static ac_node *group_node(ac_stripes *v, const ac_stripe_group *q)
     ac_node *n = AC_NEW(r, ac_node);
     n->id = first->id;
     n->name = last->name;
+    n->part = first->part;
     n->at = last->at;
     n->at.op = ac_internf(v->cx, "STRIPE of %d", q->end - q->begin);
     n->n_in = q->n_in;

@@ -179,7 +179,7 @@ static int run_llvm(uint8_t *arena)
     if (opened != AC_OK)
         ac_diags_print(&cx.diags, stderr, false);
     MUST(opened == AC_OK);
-    int status = run_code(image.init, image.run, arena);
+    int status = run_code(image.init, image.part[0], arena);
     llvm->close(&image);
     return status;
 }

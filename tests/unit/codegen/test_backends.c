@@ -60,6 +60,7 @@ static void check_module(const char *dir)
 {
     void *base[3];
     uint8_t *want = new_arena(&base[0]), *by_llvm = new_arena(&base[1]), *by_c = new_arena(&base[2]);
+    ac_module_whole(module);
     ac_module_dedupe(module);
     fill_arena(want);
     memcpy(by_llvm, want, (size_t)arena_bytes);
@@ -292,6 +293,7 @@ static void test_plants(void)
     }
     void *base[2];
     uint8_t *want = new_arena(&base[0]), *got = new_arena(&base[1]);
+    ac_module_whole(module);
     ac_module_dedupe(module);
     fill_arena(want);
     memcpy(got, want, (size_t)arena_bytes);

@@ -218,6 +218,7 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
     m->dead = AC_NEW_N(cx.region, ac_dead, 5);
     m->dead[1] = m->dead[2] = (ac_dead){before_fc, 3};
     m->dead[3] = m->dead[4] = (ac_dead){after_fc, 3};
+    ac_module_whole(m);
     ac_module_dedupe(m);
     return m;
 }
@@ -408,6 +409,7 @@ static void test_text(void)
     MUST(strstr(text, "aa_fc_b") && !strstr(text, "aa_fc_c")); /* equal bytes are one constant */
     MUST(strstr(text, "return AA_EINDEX;") && strstr(text, "acc += w0") == NULL);
     m->target = ac_target_find("cortex-m4");
+    ac_module_whole(m);
     ac_module_dedupe(m);
     MUST(m->n_fn == 4 && m->call[1].fn == 0);
     ac_const same = *m->konst[1];

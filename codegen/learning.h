@@ -1,0 +1,33 @@
+/* learning.h - what a module is that learns: weights in its state, gradients, the loss; for those who print its API.
+ * Filled by the driver (driver/learning.c); all in the context's region. */
+#ifndef AC_CODEGEN_LEARNING_H
+#define AC_CODEGEN_LEARNING_H
+#include "codegen/module.h"
+
+/* Elements of a weight in the file's order are transposed by perm[] (dimensions before: dim), one move after the other,
+ * to lie in the state. */
+typedef struct ac_weight_move {
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    int32_t perm[AC_MAX_RANK];
+} ac_weight_move;
+
+typedef struct ac_weight_place {
+    const char *name; /* the file's, as the shape is */
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    const ac_io *state;
+    const ac_weight_move *move;
+    int32_t n_moves;
+} ac_weight_place;
+
+typedef struct ac_learning {
+    const ac_io *rate; /* the input that is the learning rate */
+    const ac_io *loss; /* the output that is the loss */
+    const ac_io *sums; /* late updates: the state that holds gradients, statistics and the loss of a micro-batch */
+    int32_t micro_batches;
+    const ac_weight_place *weight;
+    int32_t n_weights;
+} ac_learning;
+
+#endif

@@ -1,0 +1,70 @@
+/* ranks.c - --mpi: the processes of mpirun share each step. Rank 0 alone writes and speaks; what another finds wrong,
+ * and rank 0 does not, ends all of them. MPI itself is a plug-in, arenac-mpi.so (runtime/mpi). */
+#include "driver/train/training.h"
+
+#include "base/plugin.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+int ac_ranks_open(ac_training *t)
+{
+    ac_ctx *cx = &t->a->cx;
+    const char *path;
+    int (*open)(struct arn_ranks * r) = NULL;
+    if (!t->a->opt.mpi)
+        return AC_OK;
+    void *so = ac_plugin_open(cx, "mpi", &path), *p = so ? dlsym(so, "arn_mpi_open") : NULL;
+    memcpy(&open, &p, sizeof open);
+    if (!path) {
+        ac_error(cx, (ac_place){0}, E0502, "--mpi needs arenac-mpi.so, which is not part of this build");
+        return ac_help(cx, "install libopenmpi-dev and openmpi-bin, then configure and build arenac again");
+    }
+    if (!open)
+        return ac_error(cx, (ac_place){0}, E0502, "--mpi: %s cannot be opened: %s", path, dlerror());
+    struct arn_ranks *r = AC_NEW(cx->region, struct arn_ranks);
+    if (open(r))
+        return ac_error(cx, (ac_place){0}, E0502, "--mpi: MPI does not start");
+    t->ranks = r;
+    return AC_OK;
+}
+
+/* Nothing of what this process has found out is written or said. */
+static void be_quiet(ac_training *t)
+{
+    ac_ctx *cx = &t->a->cx;
+    cx->diags = (ac_diags){.werror = cx->diags.werror, .limit = cx->diags.limit};
+    t->a->output.n = 0;
+}
+
+int ac_ranks_fail(ac_training *t, int status)
+{
+    if (status == AC_OK || !t->ranks)
+        return status;
+    ac_diags_print(&t->a->cx.diags, stderr, false);
+    fflush(stderr);
+    t->ranks->stop(t->ranks->with, (int)ac_diags_exit(&t->a->cx.diags));
+    return status;
+}
+
+int ac_ranks_agree(ac_training *t, int status)
+{
+    float first = (float)status;
+    if (!t->ranks)
+        return status;
+    t->ranks->share(t->ranks->with, &first, 1);
+    if (first == AC_OK)
+        return ac_ranks_fail(t, status);
+    t->stopped = true;
+    ac_ranks_close(t);
+    return t->ranks->rank ? AC_OK : status;
+}
+
+void ac_ranks_close(ac_training *t)
+{
+    if (!t->ranks)
+        return;
+    if (t->ranks->rank)
+        be_quiet(t);
+    t->ranks->close(t->ranks->with);
+}

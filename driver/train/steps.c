@@ -1,0 +1,79 @@
+/* steps.c - one step of a training: samples in, loss out; state stays where it is. Of several micro-batches the
+ * gradients are added up by a fixed tree (runtime/arn_tree.h), then comes the update. */
+#include "driver/train/training.h"
+
+#include <math.h>
+#include <string.h>
+
+static const ac_io *state_io(const ac_module *m, const ac_tensor *t)
+{
+    for (int32_t i = 0; i < m->n_states; i++)
+        if (m->state[i].tensor == t)
+            return &m->state[i];
+    return NULL;
+}
+
+static float *floats_at(const ac_training *t, const ac_io *io)
+{
+    return (float *)(void *)ac_session_at(&t->a->session, io);
+}
+
+/* Gradients of micro-batch k, or the whole of a step that is one part. */
+static int fill_and_run(void *with, int32_t k)
+{
+    ac_training *t = with;
+    ac_samples_fill(t, t->now * t->batch + k * t->micro);
+    return ac_session_part(&t->a->session, 0);
+}
+
+/* Weights begin as the file has them; what the optimizer keeps is zero. */
+int ac_steps_open(ac_training *t)
+{
+    arenac *a = t->a;
+    const ac_train_step *s = &t->step;
+    t->weight_io = AC_NEW_N(a->cx.region, const ac_io *, s->weight.n + 1);
+    t->slot_io = AC_NEW_N(a->cx.region, const ac_io *, s->slot.n + 1);
+    for (int32_t i = 0; i < s->weight.n; i++) {
+        const ac_io *io = t->weight_io[i] = state_io(a->module, s->weight.item[i].state);
+        if (!io)
+            return ac_error(&a->cx, (ac_place){0}, E0901, "weight '%s' has no memory", s->weight.item[i].name);
+        memcpy(ac_session_at(&a->session, io), s->weight.item[i].first, (size_t)io->bytes);
+    }
+    for (int32_t i = 0; i < s->slot.n; i++)
+        t->slot_io[i] = state_io(a->module, s->slot.item[i].state);
+    t->sums_io = s->sums ? state_io(a->module, s->sums) : NULL;
+    if (t->sums_io)
+        t->tree = (struct arn_tree){.block = floats_at(t, t->sums_io),
+                                    .count = (size_t)ac_tensor_count(s->sums),
+                                    .leaves = t->spec.micro_batches,
+                                    .leaf = fill_and_run,
+                                    .with = t,
+                                    .ranks = t->ranks};
+    const size_t room = (size_t)arn_tree_levels(t->spec.micro_batches) * t->tree.count;
+    t->tree.room = AC_NEW_N(a->cx.region, float, room + 1);
+    return AC_OK;
+}
+
+static double rate_at(const ac_training *t, int64_t step)
+{
+    static const double PI = 3.14159265358979323846;
+    const char *schedule = t->a->opt.lr_schedule;
+    const double part = t->steps > 0 ? (double)step / (double)t->steps : 0;
+    if (ac_is(schedule, "cosine"))
+        return t->rate * (1 + cos(PI * part)) / 2;
+    return ac_is(schedule, "step") ? t->rate * pow(0.1, floor(3 * part)) : t->rate;
+}
+
+int ac_steps_one(ac_training *t, int64_t step)
+{
+    ac_session *s = &t->a->session;
+    const float rate = (float)rate_at(t, step);
+    t->now = step;
+    if (t->sums_io)
+        AC_TRY(arn_tree_sum(&t->tree) ? AC_FAIL : AC_OK);
+    if (t->rate_io)
+        *floats_at(t, t->rate_io) = rate;
+    AC_TRY(t->sums_io ? ac_session_part(s, 1) : fill_and_run(t, 0));
+    t->loss = (double)(t->sums_io ? t->tree.block[t->tree.count - 1] : *floats_at(t, &s->module->output[0]));
+    return AC_OK;
+}
