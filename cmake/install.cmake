@@ -27,12 +27,13 @@ install(FILES docs/examples/pack.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac/e
 configure_file(${CMAKE_CURRENT_LIST_DIR}/arenac-planner.pc.in ${CMAKE_BINARY_DIR}/arenac-planner.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/arenac-planner.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-set(rt_headers runtime/arn_rt.h runtime/arn_host.h runtime/arn_pool.h runtime/arn_dlpack.h runtime/arn_model.def)
-install(FILES ${rt_headers} runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
+set(rt_headers runtime/arn_rt.h runtime/arn_host.h runtime/arn_pool.h runtime/arn_tree.h runtime/arn_dlpack.h
+  runtime/arn_model.def)
+install(FILES ${rt_headers} runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c runtime/arn_tree.c
+  runtime/mpi/arn_mpi.h runtime/mpi/arn_mpi.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
 install(FILES ${rt_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-add_library(arn_rt STATIC runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c)
+add_library(arn_rt STATIC runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c runtime/arn_tree.c)
 target_include_directories(arn_rt PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(arn_rt PUBLIC Threads::Threads)

@@ -156,6 +156,18 @@ static bool is_clobbered(const ac_io *io, const ac_graph *g, const ac_binding *b
     return false;
 }
 
+/* The part that reads input t first. */
+static int32_t part_of(const ac_module *m, const ac_tensor *t)
+{
+    for (int32_t i = 0; i < m->n_calls; i++)
+        for (int32_t a = 0; a < m->call[i].n_arg; a++) {
+            const ac_arg *arg = &m->call[i].low->arg.item[a];
+            if (arg->kind == AC_ARG_TENSOR && ac_tensor_root(arg->tensor) == t)
+                return m->call[i].low->node->part;
+        }
+    return 0;
+}
+
 /* An input that call s takes row by row. */
 static ac_io streamed_io(const ac_binding *b, const ac_lowered *low, int32_t s)
 {
@@ -285,6 +297,7 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
         }
         m->input[i] = io_of(b, g->input.item[i]);
         m->input[i].clobbered = is_clobbered(&m->input[i], g, b);
+        m->input[i].part = part_of(m, g->input.item[i]);
     }
     for (int32_t i = 0; i < g->output.n; i++)
         m->output[i] = io_of(b, g->output.item[i]);

@@ -44,6 +44,7 @@ typedef struct ac_io {
     ac_bytes offset, bytes;
     int32_t index;  /* ARENA: index in ac_module.ram */
     bool clobbered; /* inputs: bytes are reused before run returns */
+    int32_t part;   /* inputs: they are there from this part of the program on */
     /* Rows above 0: a streamed input. Each row has row_bytes and is put at ram[index] + row_at before its call. */
     int32_t rows;
     ac_bytes row_bytes, row_at;

@@ -112,6 +112,7 @@ int ac_compile(arenac *a)
                         "bad argument 'tflm' of --reference: TFLite Micro runs the model itself, use arenac plan");
     if (a->model && !a->inputs.given) /* of a self-test; run and bench have opened theirs */
         AC_TRY(ac_inputs_open(a));
+    a->coded = true;
     AC_TRY(ac_plan_model(a));
     AC_TRY(ac_check_weights(a));
     if (a->module)

@@ -3,6 +3,7 @@
 #include "driver/stage.h"
 #include "driver/tune_file.h"
 
+#include "codegen/targets.h"
 #include "ir/lower/gpu/grid.h"
 #include "ir/lower/node/node.h"
 #include "ir/pass/pass.h"
@@ -91,10 +92,52 @@ static int step_weights(void *with, ac_ctx *cx, ac_graph *g)
     return ac_train_weights(cx, g, m->running.item, m->running.n, a->step);
 }
 
+static const char *target_of(const arenac *a)
+{
+    return a->opt.target                  ? a->opt.target
+           : a->purpose == AC_FOR_RUNNING ? ac_session_target(a->opt.backend)
+           : a->purpose == AC_FOR_PYTHON  ? "native"
+                                          : "generic";
+}
+
+static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_cuts *cuts, const arenac_pass **row,
+                      int32_t *n);
+
+/* Of inference: what is a weight in the step is one here. */
+static int run_weights(void *with, ac_ctx *cx, ac_graph *g)
+{
+    arenac *one = with;
+    return ac_train_weights_like(cx, g, one->parent->step, one->step);
+}
+
+/* The model once more, for inference by the weights of the step. */
+static int add_run(arenac *a, ac_graph *g)
+{
+    static const ac_option_id OWN[] = {AC_OPT_train, AC_OPT_bn};
+    arenac *one = ac_open_like(a, OWN, sizeof OWN / sizeof *OWN);
+    const arenac_pass *row;
+    int32_t n;
+    arenac_set(one, "bn", "frozen");
+    one->trains = true;
+    one->before = run_weights;
+    one->grow_with = one;
+    one->step = AC_NEW(a->cx.region, ac_train_step);
+    one->source = a->source;
+    int status = ac_read_opened(one);
+    status = status == AC_OK ? run_passes(one, "depthwise", 0, NULL, &row, &n) : status;
+    one->source.file = one->source.weights = (ac_file){0}; /* they are a's */
+    if (status == AC_OK)
+        return ac_train_add_run(&a->cx, g, a->step, one->model->graph, one->step);
+    ac_diags_copy(&a->cx, &one->cx.diags);
+    return AC_FAIL;
+}
+
 static int step_grow(void *with, ac_ctx *cx, ac_graph *g)
 {
     arenac *a = with;
-    return ac_train_grow(cx, g, a->step);
+    AC_TRY(ac_train_grow(cx, g, a->step));
+    const bool gpu = ac_target_find(target_of(a))->isa == AC_ISA_CUDA;
+    return a->coded && a->opt.inference && !gpu && !ac_has_caller_io(a) ? add_run(a, g) : AC_OK;
 }
 
 /* The model becomes a step of training. */
@@ -193,14 +236,6 @@ static int lower_all(arenac *a, ac_lowering *low, ac_node *const *order)
             status = AC_FAIL;
     }
     return status;
-}
-
-static const char *target_of(const arenac *a)
-{
-    return a->opt.target                  ? a->opt.target
-           : a->purpose == AC_FOR_RUNNING ? ac_session_target(a->opt.backend)
-           : a->purpose == AC_FOR_PYTHON  ? "native"
-                                          : "generic";
 }
 
 /* A GPU gets all of its work at once, and a caller's memory is handed over for all of it. */

@@ -139,18 +139,22 @@ static int put_blob(arenac *a, const emission *e, ac_sink *to)
     return ac_blob_write(a->module, to);
 }
 
+static void put_files(arenac *a, const emission *e, const ac_rt_file *f, int n)
+{
+    const int folder = is_stream(e->path) ? 0 : (int)(ac_path_name(e->path) - e->path);
+    for (int i = 0; i < n; i++) {
+        const char *dot = strrchr(f[i].name, '.');
+        if (strcmp(dot, ".py") != 0 && strcmp(f[i].name, "arn_capsule.c") != 0) /* of Python modules */
+            ac_put_n(ac_output_new(a, ac_strf(a->cx.region, "%.*s%s", folder, e->path, f[i].name)), f[i].data, f[i].n);
+    }
+}
+
 /* The files of runtime/ go beside the other outputs; `to` stays empty. */
 static int put_runtime(arenac *a, const emission *e, ac_sink *to)
 {
     (void)to;
-    for (int i = 0; i < ac_rt_count; i++) {
-        const ac_rt_file *f = &ac_rt_files[i];
-        const char *dot = strrchr(f->name, '.');
-        if (!strcmp(dot, ".py") || !strcmp(f->name, "arn_capsule.c"))
-            continue; /* of Python modules */
-        const int folder = is_stream(e->path) ? 0 : (int)(ac_path_name(e->path) - e->path);
-        ac_put_n(ac_output_new(a, ac_strf(a->cx.region, "%.*s%s", folder, e->path, f->name)), f->data, f->n);
-    }
+    put_files(a, e, ac_rt_files, ac_rt_count);
+    put_files(a, e, ac_mpi_files, a->module->learning ? ac_mpi_count : 0);
     return AC_OK;
 }
 

@@ -86,6 +86,7 @@ struct arenac {
     int (*grow)(void *with, ac_ctx *cx, ac_graph *g); /* what the graph gets besides (pass grow); NULL: nothing */
     void *grow_with;
     struct ac_train_step *step; /* --train: what the model became; NULL: it is itself */
+    bool coded;                 /* --train: code is made, which has inference beside the step */
     bool trains;                /* parameters of the file are weights that training changes */
     /* What the graph gets before the passes, as the file has it; with grow_with. NULL: nothing */
     int (*before)(void *with, ac_ctx *cx, ac_graph *g);

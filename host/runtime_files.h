@@ -12,6 +12,9 @@ typedef struct ac_rt_file {
 /* All of them; --emit rt leaves out what is of Python modules only. */
 extern const ac_rt_file ac_rt_files[];
 extern const int ac_rt_count;
+/* runtime/mpi: sums over the processes of mpirun. */
+extern const ac_rt_file ac_mpi_files[];
+extern const int ac_mpi_count;
 /* runtime/board: programs on QEMU's boards. */
 extern const ac_rt_file ac_board_files[];
 extern const int ac_board_count;

@@ -231,19 +231,22 @@ static void follow_call(map *b, int32_t step)
     }
 }
 
-static void put_io(map *b, const ac_io *io, int32_t n)
+static void put_io(map *b, const ac_io *io, int32_t n, int32_t part)
 {
     for (int32_t i = 0; i < n; i++)
-        if (!io[i].rows)
+        if (!io[i].rows && io[i].part == part)
             put(b, memory_of(b, io[i].space, io[i].index), of_tensor(io[i].tensor, io[i].offset, -1));
 }
 
 void ac_p_bytes(ac_ctx *cx, const ac_module *m, ac_verdict *v)
 {
     map b = {.cx = cx, .m = m, .out = v};
-    put_io(&b, m->state, m->n_states);
-    put_io(&b, m->input, m->n_inputs);
+    put_io(&b, m->state, m->n_states, 0);
+    put_io(&b, m->input, m->n_inputs, 0);
     for (int32_t i = 0; i < m->n_calls; i++) {
+        for (int32_t k = 1; k < m->n_parts; k++)
+            if (m->part[k].begin == i)
+                put_io(&b, m->input, m->n_inputs, k);
         claim_places(&b, i);
         claim_restrict(&b, i);
         follow_call(&b, i);

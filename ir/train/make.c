@@ -75,6 +75,17 @@ ac_tensor *ac_tr_reshape(const ac_maker *m, ac_tensor *x, int32_t rank, const in
     return ac_tr_op(m, AC_OP_RESHAPE, &x, 1, &a);
 }
 
+ac_tensor *ac_tr_transpose(const ac_maker *m, ac_tensor *x, const int32_t *perm)
+{
+    ac_attrs a;
+    int64_t own[AC_MAX_RANK + 1] = {0};
+    for (int32_t d = 0; x && d < x->rank; d++)
+        own[d] = perm[d];
+    ac_attrs_init(AC_OP_TRANSPOSE, &a);
+    a.perm.perm = ints(m, x ? x->rank : 0, own);
+    return ac_tr_op(m, AC_OP_TRANSPOSE, &x, 1, &a);
+}
+
 ac_tensor *ac_tr_cast(const ac_maker *m, ac_tensor *x, ac_dtype to)
 {
     ac_attrs a;

@@ -21,6 +21,7 @@ ac_tensor *ac_tr_shift(const ac_maker *m, ac_tensor *x, double v);
 ac_tensor *ac_tr_share(const ac_maker *m, const ac_train_spec *o, ac_tensor *x);
 ac_tensor *ac_tr_sum(const ac_maker *m, ac_tensor *x); /* of all elements: a scalar */
 ac_tensor *ac_tr_reshape(const ac_maker *m, ac_tensor *x, int32_t rank, const int64_t *dim);
+ac_tensor *ac_tr_transpose(const ac_maker *m, ac_tensor *x, const int32_t *perm);
 ac_tensor *ac_tr_cast(const ac_maker *m, ac_tensor *x, ac_dtype to);
 /* State gets the value x; what comes back is x as it lies there. */
 ac_tensor *ac_tr_assign(const ac_maker *m, ac_tensor *state, ac_tensor *x);

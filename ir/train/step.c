@@ -56,7 +56,7 @@ static void mark(const ac_graph *g)
     }
 }
 
-static int to_state(ac_ctx *cx, ac_tensor *t, bool running, ac_train_step *s)
+int ac_train_to_state(ac_ctx *cx, ac_tensor *t, bool running, ac_train_step *s)
 {
     const void *data = ac_tensor_force(cx, t);
     if (!data)
@@ -154,7 +154,7 @@ int ac_train_weights(ac_ctx *cx, ac_graph *g, const ac_running *running, int32_t
             continue;
         }
         trained += !kept;
-        status = to_state(cx, t, kept, s);
+        status = ac_train_to_state(cx, t, kept, s);
     }
     ac_region_close(tmp);
     AC_TRY(status);
@@ -257,7 +257,7 @@ static bool move_layout(ac_ctx *cx, ac_graph *g, ac_train_weight *w)
     return true;
 }
 
-static void move_layouts(ac_ctx *cx, ac_graph *g, ac_train_step *s)
+void ac_train_layouts(ac_ctx *cx, ac_graph *g, ac_train_step *s)
 {
     for (int32_t i = 0; i < s->weight.n; i++) {
         ac_train_weight *w = &s->weight.item[i];
@@ -318,7 +318,7 @@ int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s)
     ac_tensor *cotangent = NULL, **grad = AC_NEW_N(cx->region, ac_tensor *, s->weight.n + 1);
     AC_TRY(find_output(cx, g, s));
     AC_TRY(ac_train_products(cx, g));
-    move_layouts(cx, g, s);
+    ac_train_layouts(cx, g, s);
     AC_TRY(ac_train_loss(cx, g, s, &cotangent));
     s->rate = ac_tensor_new(g, "lr", AC_F32, 0, NULL);
     s->rate->input = true;

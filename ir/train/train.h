@@ -92,6 +92,11 @@ bool ac_optimizer_find(const char *name, ac_optimizer *out);
 
 int ac_train_weights(ac_ctx *cx, ac_graph *g, const ac_running *running, int32_t n_running, ac_train_step *s);
 int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s);
+/* Inference by the same weights, as a part of its own behind the step: `run` is the graph of the model once more, whose
+ * running statistics are frozen. Before its passes, the constants that are weights of s become state of `own`; after
+ * those up to pad, and after ac_train_grow of g, its nodes become g's. Its inputs and outputs follow those of g. */
+int ac_train_weights_like(ac_ctx *cx, ac_graph *run, const ac_train_step *s, ac_train_step *own);
+int ac_train_add_run(ac_ctx *cx, ac_graph *g, const ac_train_step *s, ac_graph *run, ac_train_step *own);
 /* The value of a weight as the file lays it out, from that of the step, and back. */
 const void *ac_train_to_file(ac_ctx *cx, const ac_train_weight *w, const void *data);
 const void *ac_train_to_step(ac_ctx *cx, const ac_train_weight *w, const void *data);
@@ -107,6 +112,9 @@ void ac_train_sort(ac_graph *g);
 int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotangent);
 /* products.c: fully_connected of weights that change becomes batch_matmul. */
 int ac_train_products(ac_ctx *cx, ac_graph *g);
+/* step.c: constant t becomes the state of a weight, and then what is read in another layout alone is kept in that. */
+int ac_train_to_state(ac_ctx *cx, ac_tensor *t, bool running, ac_train_step *s);
+void ac_train_layouts(ac_ctx *cx, ac_graph *g, ac_train_step *s);
 /* early.c: nodes from number `first` on, the last ones, move up as far as what they read, and who else reads the state
  * that they write, allow. */
 void ac_train_early(ac_graph *g, int32_t first);
