@@ -22,9 +22,11 @@ typedef struct ac_weight_place {
 } ac_weight_place;
 
 typedef struct ac_learning {
-    const ac_io *rate; /* the input that is the learning rate */
-    const ac_io *loss; /* the output that is the loss */
-    const ac_io *sums; /* late updates: the state that holds gradients, statistics and the loss of a micro-batch */
+    const ac_io *rate;    /* the input that is the learning rate */
+    const ac_io *loss;    /* the output that is the loss */
+    const ac_io *sums;    /* late updates: the state that holds gradients, statistics and the loss of a micro-batch */
+    const ac_io **random; /* states that say which step and micro-batch random numbers are of */
+    int32_t n_random;
     int32_t micro_batches;
     const ac_weight_place *weight;
     int32_t n_weights;

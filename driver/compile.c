@@ -89,11 +89,16 @@ static void put_learning(arenac *a, ac_module *m)
         return;
     ac_learning *l = AC_NEW(a->cx.region, ac_learning);
     ac_weight_place *weight = AC_NEW_N(a->cx.region, ac_weight_place, s->weight.n + 1);
+    const ac_io **random = AC_NEW_N(a->cx.region, const ac_io *, s->random.n + 1);
     for (int32_t i = 0; i < s->weight.n; i++)
         weight[i] = place_of(a, m, &s->weight.item[i]);
+    for (int32_t i = 0; i < s->random.n; i++)
+        random[i] = io_of(m->state, m->n_states, s->random.item[i]);
     *l = (ac_learning){.rate = io_of(m->input, m->n_inputs, s->rate),
                        .loss = io_of(m->output, m->n_outputs, s->loss),
                        .sums = s->sums ? io_of(m->state, m->n_states, s->sums) : NULL,
+                       .random = random,
+                       .n_random = s->random.n,
                        .micro_batches = s->spec->micro_batches,
                        .weight = weight,
                        .n_weights = s->weight.n};

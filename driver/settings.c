@@ -241,6 +241,7 @@ int ac_settings_train(ac_ctx *cx, const ac_options *o, const char *optimizer, ac
     s->n_freeze = o->freeze.n;
     s->only = o->train_only.item;
     s->n_only = o->train_only.n;
+    s->seed = o->seed > 0 ? (uint64_t)o->seed : 0;
     AC_TRY(settle_parts(cx, o, s));
     return check_ranges(cx, s);
 }

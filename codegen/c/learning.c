@@ -59,6 +59,25 @@ static void put_late_step(const ac_module *m, ac_sink *to)
                 p, p, NOT_A_NUMBER, p, p);
 }
 
+static void put_random(const ac_module *m, ac_sink *to)
+{
+    const ac_learning *l = m->learning;
+    if (!l->n_random)
+        return;
+    ac_putf(
+        to,
+        "/* Random numbers are those of a step and a micro-batch. Steps count on by themselves; this says which comes "
+        "next,\n * for programs that do not begin with the first, or not with all micro-batches. */\n"
+        "static inline void %s_count(const %s_mem *m, int32_t step, int32_t micro_batch)\n{\n    int32_t *r;\n",
+        m->name, m->name);
+    for (int32_t i = 0; i < l->n_random; i++)
+        ac_putf(to,
+                "    r = (int32_t *)(void *)((uint8_t *)m->state + 0x%04llxu);\n    r[2] = step;\n"
+                "    r[3] = micro_batch;\n",
+                (unsigned long long)l->random[i]->offset);
+    ac_put(to, "}\n");
+}
+
 /* Inference has the inputs and outputs after those of the step. */
 static void put_run(const ac_module *m, ac_sink *to)
 {
@@ -187,6 +206,7 @@ void ac_emit_learning(const ac_module *m, ac_sink *to)
         put_late_step(m, to);
     else
         put_step(m, to, m->part[0].name);
+    put_random(m, to);
     put_run(m, to);
     put_weights(m, to);
 }

@@ -22,7 +22,10 @@ static float *floats_at(const ac_training *t, const ac_io *io)
 static int fill_and_run(void *with, int32_t k)
 {
     ac_training *t = with;
+    const int32_t count[] = {(int32_t)t->now, k};
     ac_samples_fill(t, t->now * t->batch + k * t->micro);
+    for (int32_t i = 0; i < t->step.random.n; i++) /* behind the seed; also after --resume, and of any process */
+        memcpy(ac_session_at(&t->a->session, t->random_io[i]) + 2 * sizeof *count, count, sizeof count);
     return ac_session_part(&t->a->session, 0);
 }
 
@@ -41,6 +44,9 @@ int ac_steps_open(ac_training *t)
     }
     for (int32_t i = 0; i < s->slot.n; i++)
         t->slot_io[i] = state_io(a->module, s->slot.item[i].state);
+    t->random_io = AC_NEW_N(a->cx.region, const ac_io *, s->random.n + 1);
+    for (int32_t i = 0; i < s->random.n; i++)
+        t->random_io[i] = state_io(a->module, s->random.item[i]);
     t->sums_io = s->sums ? state_io(a->module, s->sums) : NULL;
     if (t->sums_io)
         t->tree = (struct arn_tree){.block = floats_at(t, t->sums_io),

@@ -21,8 +21,7 @@ static const void *value_of(ac_training *t, int32_t i)
 
 /* ------------------------------------------------------------------ another arenac */
 
-/* Before its passes: constants take the values that they have in the training. */
-static int put_values(void *with, ac_ctx *cx, ac_graph *g)
+int ac_trained_put(void *with, ac_ctx *cx, ac_graph *g)
 {
     ac_training *t = with;
     for (int32_t i = 0; i < t->step.weight.n; i++) {
@@ -47,7 +46,7 @@ arenac *ac_trained_model(ac_training *t)
     arenac *one = ac_open_like(t->a, OWN, sizeof OWN / sizeof *OWN);
     arenac_set(one, "bn", "frozen");
     one->trains = true; /* nothing is computed of the old values */
-    one->before = put_values;
+    one->before = ac_trained_put;
     one->grow_with = t;
     return one;
 }

@@ -28,9 +28,9 @@ typedef struct ac_training {
     const ac_io *rate_io, *sums_io; /* sums: NULL unless updates are late */
     struct arn_tree tree;           /* over the micro-batches of step `now` */
     int64_t now;
-    struct arn_ranks *ranks;            /* --mpi; NULL: this process is alone */
-    bool stopped;                       /* rank 0 has found something wrong */
-    const ac_io **weight_io, **slot_io; /* by weight and slot of the step */
+    struct arn_ranks *ranks;                         /* --mpi; NULL: this process is alone */
+    bool stopped;                                    /* rank 0 has found something wrong */
+    const ac_io **weight_io, **slot_io, **random_io; /* by weight, slot and random state of the step */
     ac_sink *log;
     double loss, seconds;
     bool shows;     /* progress, on a terminal */
@@ -65,6 +65,8 @@ const char *ac_checkpoint_path(ac_training *t);
 int ac_training_validate(ac_training *t); /* validate.c: --validate */
 int ac_trained_check(arenac *a);          /* trained.c: the ending of -o */
 int ac_trained_write(ac_training *t);
+/* Before its passes: constants take the values that they have in the training. `with`: the ac_training. */
+int ac_trained_put(void *with, ac_ctx *cx, ac_graph *g);
 /* An arenac for the same file, whose constants are the weights as they are now. */
 arenac *ac_trained_model(ac_training *t);
 

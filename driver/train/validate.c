@@ -84,12 +84,20 @@ static void judge(held_out *h, int64_t row, int64_t k)
             element(h, (double)x[i], target_at(h, row * count + i));
 }
 
+static int put_values(void *with, ac_ctx *cx, ac_graph *g)
+{
+    AC_TRY(ac_trained_put(with, cx, g));
+    ac_train_no_dropout(g);
+    return AC_OK;
+}
+
 static int open_model(held_out *h)
 {
     ac_training *t = h->t;
     int64_t dim[AC_MAX_RANK];
     h->one = ac_trained_model(t);
     h->one->purpose = AC_FOR_RUNNING;
+    h->one->before = put_values;
     AC_TRY(ac_source_open(h->one, t->path, t->n_paths));
     AC_TRY(ac_read_model(h->one));
     for (int32_t d = 0; d < h->x.rank && d < AC_MAX_RANK; d++)

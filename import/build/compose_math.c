@@ -161,3 +161,20 @@ ac_tensor *ac_build_unit_length(const ac_build *b, ac_tensor *x, uint32_t mask, 
     ac_tensor *sum = ac_build_reduce(b, AC_OP_SUM, ac_build_1(b, AC_OP_SQUARE, x), mask, true);
     return DIV(x, SQRT(ADD(sum, NUM(eps))));
 }
+
+ac_tensor *ac_build_dropout(const ac_build *b, ac_tensor *x, double ratio)
+{
+    static const char NAME[] = "random_numbers";
+    static const int64_t WORDS = 4;
+    ac_tensor *state = ac_tensor_find(b->g, NAME);
+    ac_attrs a;
+    if (!state) {
+        state = ac_tensor_new(b->g, NAME, AC_I32, 1, &WORDS);
+        state->state = true;
+    }
+    ac_attrs_init(AC_OP_DROPOUT, &a);
+    a.dropout.ratio = (float)ratio;
+    a.dropout.stream = b->g->next_node;
+    ac_tensor *in[] = {x, state};
+    return x ? ac_build_op(b, AC_OP_DROPOUT, in, 2, &a, AC_NONE) : NULL;
+}

@@ -29,6 +29,8 @@ ac_tensor *ac_build_along(const ac_build *b, ac_tensor *v, int32_t rank, int32_t
  * constants a factor and a summand for each channel. */
 ac_tensor *ac_build_batch_norm(const ac_build *b, ac_tensor *x, int32_t axis, ac_tensor *mean, ac_tensor *variance,
                                double eps, ac_tensor *gamma, ac_tensor *beta);
+/* Elements of x become zero with probability `ratio`, by counted numbers: state of the graph. */
+ac_tensor *ac_build_dropout(const ac_build *b, ac_tensor *x, double ratio);
 /* x / sqrt(sum of x^2 + eps), the sum over the dimensions of the mask. */
 ac_tensor *ac_build_unit_length(const ac_build *b, ac_tensor *x, uint32_t mask, double eps);
 /* x - trunc(x / y) * y: the sign of the dividend. Integers and floats. */

@@ -82,11 +82,12 @@ int ac_onx_do_identity(ac_onx_node *n)
     return ac_onx_result(n, 0, n->in[0]);
 }
 
-/* At inference every element stays; the mask, if asked for, is all true. */
+/* At inference every element stays; the mask, if asked for, is all true. In training some go, whatever the file says
+ * of its mode, as normalisations take the statistics of the batch. */
 int ac_onx_do_dropout(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    (void)ac_onx_float(n, "ratio", 0.5f);
+    double ratio = (double)ac_onx_float(n, "ratio", 0.5f);
     (void)ac_onx_int(n, "seed", 0);
     bool training = n->version < 7 && !ac_onx_int(n, "is_test", 0);
     if (n->version < 7)
@@ -96,13 +97,15 @@ int ac_onx_do_dropout(ac_onx_node *n)
         AC_TRY(ac_operand_scalar(&n->b, &n->in[2], &mode));
         training = mode != 0;
     }
-    if (training) {
-        double ratio = 0.5;
+    if (n->version >= 12) {
+        ratio = 0.5;
         if (ac_onx_in(n, 1))
             AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &ratio));
-        if (ratio != 0)
-            return ac_build_cannot(&n->b, "training_mode is true: it draws random numbers");
     }
+    if (n->r->reading->opt.train && ratio > 0 && n->n_out == 1)
+        return ac_onx_result(n, 0, ac_build_dropout(&n->b, x, ratio));
+    if (training && ratio != 0)
+        return ac_build_cannot(&n->b, "training_mode is true: it draws random numbers");
     if (n->n_out > 1) {
         ac_tensor *one = ac_onx_number(n, AC_BOOL, 1);
         AC_TRY(ac_onx_result(n, 1, ac_onx_broadcast(n, one, x->rank, x->dim)));

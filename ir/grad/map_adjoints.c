@@ -1,6 +1,14 @@
 /* map_adjoints.c - gradients of element-wise operators with several operands, of conversions and copies. */
 #include "ir/grad/formula.h"
 
+/* The same elements stay. */
+int ac_gr_dropout(ac_adjoint *a)
+{
+    ac_tensor *in[] = {ac_dy(a), a->node->in[1]};
+    ac_give(a, 0, ac_mk(a, AC_OP_DROPOUT, in, 2, &a->node->attrs));
+    return AC_OK;
+}
+
 static ac_tensor *operand(const ac_adjoint *a, int32_t i)
 {
     return a->node->in[i];

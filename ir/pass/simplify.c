@@ -188,6 +188,11 @@ static bool identity(state *s, ac_node *n)
     return same(n->in[0], n->out[0]) && bypass(s, n, n->in[0]);
 }
 
+static bool dropout(state *s, ac_node *n)
+{
+    return n->attrs.dropout.ratio <= 0 && bypass(s, n, n->in[0]);
+}
+
 static bool join(state *s, ac_node *n)
 {
     return n->n_in == 1 && n->attrs.axis.act == AC_ACT_NONE && single(s, n, n->in[0]);
@@ -204,6 +209,7 @@ static const struct {
     bool (*rule)(state *s, ac_node *n);
 } RULES[] = {
     {AC_OP_BROADCAST_TO, identity}, {AC_OP_CAST, identity},  {AC_OP_CONCATENATION, join}, {AC_OP_DEQUANTIZE, identity},
+    {AC_OP_DROPOUT, dropout},
     {AC_OP_EXPAND_DIMS, reshape},   {AC_OP_MIRROR_PAD, identity}, {AC_OP_PACK, join},     {AC_OP_PAD, identity},
     {AC_OP_PADV2, identity},        {AC_OP_QUANTIZE, quantize}, {AC_OP_RESHAPE, reshape}, {AC_OP_SLICE, slice},
     {AC_OP_SPLIT, split},           {AC_OP_SPLIT_V, split},  {AC_OP_SQUEEZE, reshape},    {AC_OP_STRIDED_SLICE, slice},

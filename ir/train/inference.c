@@ -5,6 +5,7 @@
 
 int ac_train_weights_like(ac_ctx *cx, ac_graph *run, const ac_train_step *s, ac_train_step *own)
 {
+    ac_train_no_dropout(run);
     for (int32_t i = 0; i < run->tensor.n; i++)
         run->tensor.item[i]->weight = false;
     for (int32_t i = 0; i < s->weight.n; i++) {
@@ -85,15 +86,22 @@ static ac_tensor *twin(const ac_maker *m, ac_tensor *t)
     return y;
 }
 
+static ac_tensor *mapped(const ac_maker *m, ac_tensor **map, ac_tensor *t)
+{
+    if (t && !map[t->id])
+        map[t->id] = twin(m, t);
+    return t ? map[t->id] : NULL;
+}
+
 static int add_node(const ac_maker *m, const ac_node *n, ac_tensor **map)
 {
     ac_tensor **in = AC_NEW_N(m->cx->region, ac_tensor *, n->n_in + 1);
     ac_tensor **out = AC_NEW_N(m->cx->region, ac_tensor *, n->n_out + 1);
     for (int32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] && !(in[i] = map[n->in[i]->id]))
+        if (!(in[i] = mapped(m, map, n->in[i])) && n->in[i])
             return AC_FAIL;
     for (int32_t i = 0; i < n->n_out; i++)
-        out[i] = map[n->out[i]->id];
+        out[i] = mapped(m, map, n->out[i]);
     ac_node *own = ac_node_new(m->g, n->op, n->name, in, n->n_in, out, n->n_out);
     own->attrs = n->attrs;
     own->at = n->at;
@@ -112,13 +120,10 @@ int ac_train_add_run(ac_ctx *cx, ac_graph *g, const ac_train_step *s, ac_graph *
             if (!strcmp(s->weight.item[i].name, own->weight.item[k].name))
                 map[own->weight.item[k].state->id] = to_run(&m, &s->weight.item[i], &own->weight.item[k]);
     for (int32_t i = 0; i < run->input.n; i++) /* in the model's order */
-        map[run->input.item[i]->id] = twin(&m, run->input.item[i]);
-    for (int32_t i = 0; i < run->tensor.n; i++)
-        if (!map[i])
-            map[i] = twin(&m, run->tensor.item[i]);
+        mapped(&m, map, run->input.item[i]);
     for (int32_t i = 0; i < run->node.n; i++)
         AC_TRY(add_node(&m, run->node.item[i], map));
     for (int32_t i = 0; i < run->output.n; i++)
-        ac_push(cx->region, &g->output, map[run->output.item[i]->id]);
+        ac_push(cx->region, &g->output, mapped(&m, map, run->output.item[i]));
     return AC_OK;
 }

@@ -317,6 +317,7 @@ int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s)
     const ac_train_spec *o = s->spec;
     ac_tensor *cotangent = NULL, **grad = AC_NEW_N(cx->region, ac_tensor *, s->weight.n + 1);
     AC_TRY(find_output(cx, g, s));
+    ac_train_find_random(cx, g, s);
     AC_TRY(ac_train_products(cx, g));
     ac_train_layouts(cx, g, s);
     AC_TRY(ac_train_loss(cx, g, s, &cotangent));
@@ -331,11 +332,14 @@ int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s)
             AC_TRY(ac_train_put_sum(cx, g, s, &s->weight.item[i], grad[i]));
             grad[i] = s->weight.item[i].sum;
         }
-    if (o->late)
+    if (o->late) {
         AC_TRY(ac_train_put_loss(cx, g, s));
+        AC_TRY(ac_train_count(cx, g, s, true));
+    }
     const int32_t first = g->node.n;
     AC_TRY(ac_train_update(cx, g, s, grad));
     AC_TRY(follow_sums(cx, g, s));
+    AC_TRY(ac_train_count(cx, g, s, false));
     if (!o->late)
         ac_train_early(g, first);
     ac_train_sort(g);

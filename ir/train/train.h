@@ -43,6 +43,7 @@ typedef struct ac_train_spec {
     ac_optimizer optimizer;
     double momentum, weight_decay, beta1, beta2, eps;
     double clip_norm;                        /* of all gradients together; 0: none */
+    uint64_t seed;                           /* of random numbers */
     bool late;                               /* gradients and updates are two parts */
     int32_t micro_batches;                   /* of a step; above 1: late */
     const char *const *freeze, *const *only; /* patterns with * of names; only, where there are any: nothing else */
@@ -83,7 +84,8 @@ typedef struct ac_train_step {
     int32_t n_running;
     ac_tensor *output, *target, *rate, *loss; /* target: NULL with AC_LOSS_NAMED */
     ac_tensor *sums;                          /* late: f32, one dimension */
-    const char *output_name;                  /* of `output`, in the file */
+    AC_VEC(ac_tensor *) random; /* state: seed (two words), step and micro-batch, by which dropout counts; both go on */
+    const char *output_name;    /* of `output`, in the file */
 } ac_train_step;
 
 const char *ac_loss_name(ac_loss l);
@@ -112,6 +114,12 @@ void ac_train_sort(ac_graph *g);
 int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotangent);
 /* products.c: fully_connected of weights that change becomes batch_matmul. */
 int ac_train_products(ac_ctx *cx, ac_graph *g);
+/* random.c: the states that dropout reads, their seed; and the nodes by which they go on, after all readers: from one
+ * micro-batch to the next (part 0 of a late step), or to the next step. */
+void ac_train_find_random(ac_ctx *cx, ac_graph *g, ac_train_step *s);
+int ac_train_count(ac_ctx *cx, ac_graph *g, const ac_train_step *s, bool micro_batch);
+/* For inference: all elements stay. */
+void ac_train_no_dropout(ac_graph *g);
 /* step.c: constant t becomes the state of a weight, and then what is read in another layout alone is kept in that. */
 int ac_train_to_state(ac_ctx *cx, ac_tensor *t, bool running, ac_train_step *s);
 void ac_train_layouts(ac_ctx *cx, ac_graph *g, ac_train_step *s);

@@ -46,6 +46,20 @@ int ac_sh_assign(ac_ctx *cx, ac_graph *g, ac_node *n)
     return AC_OK;
 }
 
+/* Operand 1: seed (two words), number of the step, number of the micro-batch. */
+int ac_sh_dropout(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_shape_operands(cx, n));
+    const ac_tensor *x = n->in[0], *r = n->in[1];
+    const float ratio = n->attrs.dropout.ratio;
+    if (r->dtype != AC_I32 || r->rank != 1 || r->dim[0] != 4)
+        return ac_error(cx, n->at, E0104, "operand '%s' is %s, expected i32 [4]", r->name, ac_tensor_str(cx, r));
+    if (!(ratio >= 0) || !(ratio < 1))
+        return ac_error(cx, n->at, E0103, "ratio is %g, expected at least 0 and less than 1", (double)ratio);
+    return ac_shape_set(cx, n, 0, x->dtype, x->rank, x->dim);
+}
+
 /* Comparisons: operands of one type. The result is bool. */
 int ac_sh_compare(ac_ctx *cx, ac_graph *g, ac_node *n)
 {

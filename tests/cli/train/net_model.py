@@ -1,4 +1,5 @@
-"""A network with batch normalisation, net.onnx, and what it learns from: x.npy, y.npy (24 samples, three classes);
+"""A network with batch normalisation, net.onnx, the same with dropout, drop.onnx, and what they learn from: x.npy,
+y.npy (24 samples, three classes);
 y32.npy are the same classes as the code of a step takes them. usage: net_model.py SOURCE_DIR"""
 import sys
 
@@ -31,11 +32,14 @@ nodes = [conv("x", "k1", "b1", "c1"), norm("c1", "n1", "m1"), node("Relu", ["m1"
          conv("r1", "k2", "b2", "c2"), norm("c2", "n2", "m2"), node("Relu", ["m2"], ["r2"]),
          node("GlobalAveragePool", ["r2"], ["p"]), node("Flatten", ["p"], ["f"]),
          node("MatMul", ["f", "w"], ["z"]), node("Add", ["z", "v"], ["logits"])]
+drop = nodes[:-2] + [node("Dropout", ["f", "ratio"], ["d"]), node("MatMul", ["d", "w"], ["z"]), nodes[-1]]
 weights = [weight("k1", [8, 3, 3, 3], -0.3, 0.3), weight("b1", [8], -0.1, 0.1), *norm_weights("n1", 8),
            weight("k2", [6, 8, 3, 3], -0.3, 0.3), weight("b2", [6], -0.1, 0.1), *norm_weights("n2", 6),
            weight("w", [6, 3], -0.6, 0.6), weight("v", [3], -0.2, 0.2)]
-sys.argv[0] = "net.py"
-write(model(graph(nodes, [("x", F32, [4, 3, 6, 6])], [("logits", F32, [4, 3])], weights)))
+for name, list in ("net", nodes), ("drop", drop):
+    ratio = [tensor("ratio", F32, [], np.float32(0.25).tobytes())] if name == "drop" else []
+    sys.argv[0] = name
+    write(model(graph(list, [("x", F32, [4, 3, 6, 6])], [("logits", F32, [4, 3])], weights + ratio)))
 y = r.randint(0, 3, 24)
 np.save("x.npy", r.uniform(-1, 1, (24, 3, 6, 6)).astype("f4") + 0.3 * y[:, None, None, None].astype("f4"))
 np.save("y.npy", y)

@@ -14,7 +14,7 @@ code() {
     shift
     mkdir "$dir"
     # shellcheck disable=SC2086
-    "$arenac" compile -q net.onnx --train adam $t -t native --name net -o "$dir/net.c" "$@" || fail "compile $*"
+    "$arenac" compile -q "$net.onnx" --train adam $t -t native --name net -o "$dir/net.c" "$@" || fail "compile $*"
 }
 # program FOLDER FLAG...: it runs, and has the bits of want.npz, want.csv
 program() {
@@ -29,11 +29,12 @@ program() {
 trained() {
     for to in npz onnx; do
         # shellcheck disable=SC2086
-        "$arenac" train net.onnx --data x=x.npy --target y.npy --optimizer adam --lr 0.01 --steps 5 $t "$@" \
+        "$arenac" train "$net.onnx" --data x=x.npy --target y.npy --optimizer adam --lr 0.01 --steps 5 $t "$@" \
             -o want.$to --log want.csv >out || fail "train $*"
     done
     "$arenac" run -q want.onnx -i x=x4.npy --output-dir y >out || fail "inference of $*"
 }
+net=net
 trained
 code early
 program early early/net.c
@@ -59,7 +60,24 @@ if have_mpi; then
     done
 fi
 
+# dropout: numbers go on from step to step, and inference has none
+net=drop
+trained
+code drop
+program drop drop/net.c
+trained --micro-batch 2
+code parts --micro-batch 2 --emit c,h,rt
+program parts -DMICRO=2 parts/net.c parts/arn_tree.c
+if have_mpi; then
+    OMPI_CC=${CC:-cc} mpicc -std=c99 -Wall -Wextra -Werror -O1 -march=native -ffp-contract=off -Iparts -DMICRO=2 -DMPI \
+        -DDROPOUT "$src/tests/cli/train/step_main.c" parts/net.c parts/arn_tree.c parts/arn_mpi.c -o step -lm ||
+        fail "mpicc"
+    $ranks 3 ./step got.txt || fail "3 processes with dropout"
+    "$py" "$src/tests/cli/train/step_check.py" got.txt want.csv want.npz y/0.npy || fail "3 processes with dropout"
+fi
+
 # without inference, the step is all
+net=net
 code alone --inference off
 ! grep -q 'net_run_step\|net_in3' alone/net.h || fail "there is inference"
 ! grep -q 'NET_GRADIENTS' early/net.h || fail "there is a block of gradients"

@@ -45,6 +45,9 @@ static int gradients(void *with, int32_t k)
 {
     const learner *l = (const learner *)with;
     fill(l->m, l->step * BATCH + k * MICRO);
+#ifdef DROPOUT
+    net_count(l->m, l->step, k);
+#endif
     net_backward(l->m);
     return 0;
 }

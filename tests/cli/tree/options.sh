@@ -88,7 +88,7 @@ same random squares.prototxt --random 7
 step='--train momentum --loss mse --batch 2'
 for o in "train x" "loss x" "batch x" "momentum x --momentum 0.5" "weight-decay x --weight-decay 0.01" \
     "clip-norm x --clip-norm 1" "micro-batch x --micro-batch 1" "update x --update late" "freeze x --freeze w*" \
-    "bn x --bn frozen" "inference x --inference off"; do
+    "bn x --bn frozen" "inference x --inference off" "seed x --seed 3"; do
     # shellcheck disable=SC2086
     same "${o%% *}" net.ag $step ${o#* x}
 done

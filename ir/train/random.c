@@ -1,0 +1,48 @@
+/* random.c - random numbers of a step are counted (ir/lower/nn/dropout.c): by the seed, the step and the micro-batch,
+ * which are state. */
+#include "ir/train/make.h"
+
+enum { WORDS = 4, STEP = 2, MICRO_BATCH = 3 };
+
+void ac_train_find_random(ac_ctx *cx, ac_graph *g, ac_train_step *s)
+{
+    for (int32_t i = 0; i < g->node.n; i++) {
+        const ac_node *n = g->node.item[i];
+        bool known = n->op != AC_OP_DROPOUT || !n->in[1]->state;
+        for (int32_t k = 0; k < s->random.n && !known; k++)
+            known = s->random.item[k] == n->in[1];
+        if (known)
+            continue;
+        const int32_t first[WORDS] = {(int32_t)(uint32_t)s->spec->seed, (int32_t)(uint32_t)(s->spec->seed >> 32)};
+        n->in[1]->data = ac_copy(cx->region, first, sizeof first);
+        ac_push(cx->region, &s->random, n->in[1]);
+    }
+}
+
+static ac_tensor *words(const ac_maker *m, int32_t others, int32_t step, int32_t micro_batch)
+{
+    static const int64_t DIM = WORDS;
+    const int32_t v[WORDS] = {others, others, step, micro_batch};
+    return ac_tensor_const(m->g, "count", AC_I32, 1, &DIM, ac_copy(m->cx->region, v, sizeof v));
+}
+
+int ac_train_count(ac_ctx *cx, ac_graph *g, const ac_train_step *s, bool micro_batch)
+{
+    const ac_maker m = {cx, g, "count", s->spec->late && !micro_batch};
+    for (int32_t i = 0; i < s->random.n; i++) {
+        ac_tensor *r = s->random.item[i], *x = r;
+        if (!micro_batch && s->spec->late)
+            x = ac_tr_2(&m, AC_OP_MUL, x, words(&m, 1, 1, 0));
+        x = ac_tr_2(&m, AC_OP_ADD, x, words(&m, 0, !micro_batch, micro_batch));
+        if (!ac_tr_assign(&m, r, x))
+            return AC_FAIL;
+    }
+    return AC_OK;
+}
+
+void ac_train_no_dropout(ac_graph *g)
+{
+    for (int32_t i = 0; i < g->node.n; i++)
+        if (g->node.item[i]->op == AC_OP_DROPOUT)
+            g->node.item[i]->attrs.dropout.ratio = 0; /* pass simplify takes it out */
+}
