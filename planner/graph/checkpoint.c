@@ -4,27 +4,26 @@
  *     all kept        a = f(x)  b = g(a) ...loss...  gb(b)  ga(a)
  *     a is dropped    a = f(x)  b = g(a) ...loss...  gb(b)  a_again = f(x)  ga(a_again)
  *
- * Greedily: of the results that lie over the peak without being used there, the one whose making costs least work for
- * each byte, if the peak falls, or fewer steps reach it; until the budget is met. The choices do not depend on the
- * budget: a smaller one only takes more of them, so the peak never rises when the budget falls. What runs again are the
- * same loops on the same operands: results keep their bits. Weights are read before the update writes them.
- * Source: checkpointing as Chen et al. 2016 have it, chosen as Kumar et al. 2019 (Efficient rematerialization) and
- * Kirisame et al. 2021 (Dynamic tensor rematerialization) do, by the ratio of work and bytes. Cost: O(results over the
- * peak * events) for each result that is dropped. */
+ * Which ones: rerun_search.h. The plans that it finds, from the one that keeps everything down to the least bytes, do
+ * not depend on the budget, which takes the first that fits: so the peak never rises when the budget falls. What runs
+ * again are the same loops on the same operands: results keep their bits. Weights are read before the update writes
+ * them. */
 #include "planner/graph/again.h"
-#include "planner/graph/rerun.h"
 #include "planner/graph/planned.h"
+#include "planner/graph/rerun_search.h"
 
-enum { PACKED = 6 }; /* candidates that may be packed */
+enum { PACKED = 12, EVENTS = 100 << 20 }; /* plans that may be packed; what the search may spend */
 
 typedef struct search {
     ac_ctx *cx;
     const ac_planned *from;
     ac_region *region; /* of the search */
     const ac_order_problem *p;
-    int32_t *maker, *written, *split;
+    int32_t *maker, *written;
     int64_t *work;
     ac_rerun now;
+    ac_rerun_search moves;
+    ac_rerun_front front;
 } search;
 
 /* What each step costs, and which state it overwrites. */
@@ -33,69 +32,15 @@ static void look_at_steps(search *q)
     const ac_graph *g = q->from->graph;
     q->maker = ac_again_makers(q->region, g, q->from->step, q->from->n_steps, ac_may_run_again);
     q->written = AC_NEW_N(q->region, int32_t, g->tensor.n + 1);
-    q->split = AC_NEW_N(q->region, int32_t, g->tensor.n + 1);
     q->work = AC_NEW_N(q->region, int64_t, q->from->n_steps + 1);
     for (int32_t i = 0; i < g->tensor.n; i++)
-        q->written[i] = q->split[i] = -1;
+        q->written[i] = -1;
     for (int32_t s = 0; s < q->from->n_steps; s++) {
         const ac_tensor *to = ac_node_result(q->from->step[s]->node), *root = ac_tensor_root(to);
         q->work[s] = q->from->step[s]->macs + ac_tensor_count(to);
         if (root->state && q->written[root->id] < 0)
             q->written[root->id] = s;
     }
-}
-
-/* ------------------------------------------------------------------ the search */
-
-static ac_rerun simulate(const search *q)
-{
-    ac_rerun k = {.region = ac_region_open(&q->cx->heap),
-                  .p = q->p,
-                  .maker = q->maker,
-                  .written = q->written,
-                  .work = q->work,
-                  .split = q->split};
-    ac_rerun_run(&k);
-    return k;
-}
-
-/* The last use of v before step `at`, if there are uses before and after but none at it; else -1. */
-static int32_t gap_at(const search *q, int32_t v, int32_t at)
-{
-    const ac_order_value *x = &q->p->value[v];
-    for (int32_t i = 0; i + 1 < x->n_users; i++)
-        if (x->user[i] < at && x->user[i + 1] > at)
-            return i;
-    return -1;
-}
-
-/* Drops one more result; false: no one helps. */
-static bool improve(search *q)
-{
-    int32_t best = -1, best_gap = -1;
-    double best_cost = 0;
-    for (int32_t v = 0; v < q->p->n_values; v++) {
-        const int32_t gap = q->maker[v] >= 0 && q->split[v] < 0 ? gap_at(q, v, q->now.at) : -1;
-        if (gap < 0)
-            continue;
-        q->split[v] = gap;
-        const ac_rerun k = simulate(q);
-        const double cost = (double)(k.again - q->now.again) / (double)q->p->value[v].size;
-        if (k.possible && (k.peak < q->now.peak || (k.peak == q->now.peak && k.peaks < q->now.peaks)) &&
-            (best < 0 || cost < best_cost)) {
-            best = v;
-            best_gap = gap;
-            best_cost = cost;
-        }
-        ac_region_close(k.region);
-        q->split[v] = -1;
-    }
-    if (best < 0)
-        return false;
-    q->split[best] = best_gap;
-    ac_region_close(q->now.region);
-    q->now = simulate(q);
-    return true;
 }
 
 /* ------------------------------------------------------------------ the plan */
@@ -114,15 +59,15 @@ static ac_lowered *step_of(const search *q, ac_planned *p, ac_graph *g, ac_tenso
 {
     ac_lowered *low = q->from->step[e->step];
     const ac_order_step *st = &q->p->step[e->step];
-    const int32_t room = ac_node_reads(low->node, NULL, 0);
+    const int32_t room = ac_node_reads(low->node, NULL, 0), *use = &q->now.use.item[e->use];
     ac_tensor **list = AC_NEW_N(p->region, ac_tensor *, room + 2);
     int32_t n = ac_node_reads(low->node, list, room);
     ac_swaps w = {0};
     list[n++] = ac_node_result(low->node);
     for (int32_t i = 0; i < st->n_values; i++)
-        for (int32_t k = 0; k < n && !first[e->instance[i]]; k++)
+        for (int32_t k = 0; k < n && !first[use[i]]; k++)
             if (ac_tensor_root(list[k])->id == st->value[i])
-                ac_push(p->region, &w, ((ac_swap){list[k], tensor_of(g, p->region, made, list[k], e->instance[i])}));
+                ac_push(p->region, &w, ((ac_swap){list[k], tensor_of(g, p->region, made, list[k], use[i])}));
     return w.n ? ac_again_step(p->region, low, &w) : low;
 }
 
@@ -148,18 +93,17 @@ static int build(search *q, const ac_plan_how *how, ac_planned **out)
     return AC_OK;
 }
 
-/* Drops results until the arena is within the budget, as packing has it. */
+/* The first plan of the front that is within the budget, as packing has it; else the least. */
 static int meet(search *q, const ac_plan_how *how, ac_planned **to)
 {
     const ac_bytes budget = ac_plan_budget(how, q->from);
-    ac_bytes target = budget;
-    for (int32_t n = 0; n < PACKED; n++) {
-        bool better = true, any = false;
-        while (q->now.peak > target && better)
-            any |= better = improve(q);
-        if (!any)
-            return AC_OK;
+    int32_t tried = 0;
+    for (int32_t i = 1; i < q->front.n && tried < PACKED; i++) {
+        if (q->front.item[i].peak > budget && i + 1 < q->front.n)
+            continue;
         ac_planned *p;
+        tried++;
+        ac_rerun_run(&q->now, q->front.item[i].hold, INT64_MAX);
         const int status = build(q, how, &p);
         if (status != AC_OK || (*to && !ac_planned_less(p, *to)))
             ac_region_close(p->region);
@@ -171,7 +115,6 @@ static int meet(search *q, const ac_plan_how *how, ac_planned **to)
         AC_TRY(status);
         if (p == *to && p->plan.arena_bytes <= budget)
             return AC_OK;
-        target = q->now.peak - 1;
     }
     return AC_OK;
 }
@@ -186,9 +129,12 @@ int ac_reduce_checkpoint(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, a
     live.inplace = from->lives & AC_REDUCE(INPLACE);
     q.p = ac_order_graph(q.region, from->graph, from->step, from->n_steps, live);
     look_at_steps(&q);
-    q.now = simulate(&q);
+    q.now = (ac_rerun){.region = q.region, .p = q.p, .maker = q.maker, .written = q.written, .work = q.work};
+    ac_rerun_open(&q.now);
+    q.moves.k = &q.now;
+    ac_rerun_search_open(&q.moves);
+    q.front = ac_rerun_front_make(&q.moves, EVENTS);
     const int status = meet(&q, how, to);
-    ac_region_close(q.now.region);
     ac_region_close(q.region);
     return status;
 }

@@ -87,7 +87,8 @@ void ac_plan_help(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now)
 {
     const ac_bytes budget = ac_plan_budget(how, now), arena = now->plan.arena_bytes;
     ac_bytes best = arena;
-    for (int k = 0; k < N_FIXES && budget >= 0 && may_try(how, now); k++) {
+    for (int k = 0; k < N_FIXES && budget >= 0 && !(how->reductions & AC_REDUCE(CHECKPOINT)) && may_try(how, now);
+         k++) {
         const fix *f = fix_at(k);
         if (f->own == AC_REDUCE(ROWS) || !is_new(how, f))
             continue;

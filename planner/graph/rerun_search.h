@@ -1,0 +1,62 @@
+/* rerun_search.h - which results are dropped and computed again so that a step of training stays within a budget with
+ * little work done twice: moves on the gaps of rerun.h.
+ *
+ *     ac_rerun_search q = {.k = &k};
+ *     ac_rerun_search_open(&q);
+ *     ac_rerun_front f = ac_rerun_front_make(&q, events);
+ *     f.item[i].peak, f.item[i].again, f.item[i].hold    the largest peak first
+ *
+ * A front is a row of plans from the one that keeps everything to the least bytes, each with less than the one before
+ * it for more work. It does not depend on a budget: who takes the first plan that fits gets no higher peak for a
+ * smaller budget. Deterministic; cost counted in events of runs. Memory: the region of k. Nothing fails. */
+#ifndef AC_PLANNER_GRAPH_RERUN_SEARCH_H
+#define AC_PLANNER_GRAPH_RERUN_SEARCH_H
+#include "planner/graph/rerun.h"
+
+typedef struct ac_rerun_choice {
+    ac_hold *hold; /* by gap */
+    ac_bytes peak; /* INT64_MAX: there is no such step */
+    int64_t again;
+} ac_rerun_choice;
+
+typedef struct ac_rerun_search {
+    ac_rerun *k;
+    uint64_t random;
+    int32_t noise;      /* 0: none; else worths are drawn from 1 to 1 + noise times what they are */
+    int64_t most_again; /* plans with more are none */
+
+    /* Room for what the functions below look at. */
+    struct ac_rerun_move *move;
+    int32_t n_moves;
+    int32_t *alive, n_alive; /* values that lie over an event and may be dropped there, as they were made */
+    bool *there;             /* by value: it lies there */
+    int32_t *seen, *todo, epoch;
+    int32_t *over; /* by step: how many before it are over the budget */
+    int32_t *last; /* by value: the last step before the event for which it is used */
+    int8_t *tries; /* by gap: how often its value was made again earlier */
+    ac_hold *hold;
+    int32_t *order;
+    ac_rerun_choice other;
+    int64_t *gain;  /* by gap: work of making its value again in it */
+    int32_t *again; /* ... for which step first */
+    ac_bytes *most; /* by step, of the choice that is trimmed */
+} ac_rerun_search;
+
+typedef struct ac_rerun_front {
+    ac_rerun_choice *item;
+    int32_t n;
+} ac_rerun_front;
+
+void ac_rerun_search_open(ac_rerun_search *q);
+ac_rerun_front ac_rerun_front_make(ac_rerun_search *q, int64_t events);
+
+ac_rerun_choice ac_rerun_choice_new(ac_rerun_search *q); /* all kept */
+void ac_rerun_choice_set(ac_rerun_search *q, ac_rerun_choice *to, const ac_rerun_choice *x);
+void ac_rerun_take(ac_rerun_search *q, ac_rerun_choice *x); /* a run; sets peak and again */
+/* Drops until x->peak <= budget, by what is over `aim`; false: it does not get there. */
+bool ac_rerun_repair(ac_rerun_search *q, ac_rerun_choice *x, ac_bytes budget, ac_bytes aim);
+/* rerun_trim.c: keeps again what fits; another way, if it costs less. */
+void ac_rerun_trim(ac_rerun_search *q, ac_rerun_choice *x, ac_bytes budget);
+void ac_rerun_shake(ac_rerun_search *q, ac_rerun_choice *x, ac_bytes budget);
+
+#endif
