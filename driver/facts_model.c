@@ -49,6 +49,7 @@ static void steps(arenac *a)
     const ac_planned *p = a->planned;
     ac_report_step *step = AC_NEW_N(a->cx.region, ac_report_step, p->n_steps + 1);
     ac_code_estimate code = {0};
+    bool back = false;
     for (int32_t s = 0; s < p->n_steps; s++) {
         const ac_lowered *low = p->step[s];
         step[s].code = ac_code_add(&code, a->cx.region, low->fn, a->lowering->set.target);
@@ -57,6 +58,9 @@ static void steps(arenac *a)
         step[s].requant = low->requant;
         step[s].macs = low->macs;
         step[s].scratch = low->scratch;
+        back |= ac_trains(a) && !strncmp(low->node->name, "grad of ", strlen("grad of "));
+        step[s].back = back;
+        step[s].again = p->found.is_again && p->found.is_again[s];
         for (int32_t i = 0; i < low->node->n_fused; i++) {
             const ac_node *f = low->node->fused[i];
             const char *op = f->at.op ? f->at.op : ac_ops[f->op].tflite;
@@ -215,20 +219,53 @@ static void groups_of_steps(arenac *a, note_list *note)
                             ac_commas(&a->cx, p->step[s]->scratch), p->step[s]->chain));
 }
 
+/* ", 1,234 multiply-adds and results more (3.4 %), and no plan of these bytes does with less" */
+static const char *work_again(arenac *a, const ac_plan_found *f)
+{
+    ac_region *r = a->cx.region;
+    const double percent = 100 / (double)(f->work ? f->work : 1);
+    if (!f->again)
+        return "";
+    const char *more = ac_strf(r, ", %s multiply-adds and results more (%.2g %%)", ac_commas(&a->cx, f->again),
+                               (double)f->again * percent);
+    if (f->least_again == f->again)
+        return ac_strf(r, "%s: optimal, no plan of these steps in as many bytes does with less", more);
+    return f->least_again < 0 ? more
+                              : ac_strf(r, "%s; no plan of these steps in as many bytes does with less than %.2g %%",
+                                        more, (double)f->least_again * percent);
+}
+
 static void recomputed(arenac *a, note_list *note)
 {
     ac_region *r = a->cx.region;
     const ac_planned *p = a->planned;
     const ac_plan_found *f = &p->found;
     if (f->recomputed)
-        ac_push(
-            r, note,
-            ac_strf(r, "recomputed: %d step%s twice, %s B less than once (%s B)%s", f->recomputed,
-                    plural(f->recomputed, " runs", "s run"), ac_commas(&a->cx, f->once_bytes - p->plan.arena_bytes),
-                    ac_commas(&a->cx, f->once_bytes),
-                    f->again ? ac_strf(r, ", %s multiply-adds and results more", ac_commas(&a->cx, f->again)) : ""));
+        ac_push(r, note,
+                ac_strf(r, "recomputed: %d step%s %s, %s B less than once (%s B)%s", f->recomputed,
+                        plural(f->recomputed, " runs", "s run"), f->curve ? "again" : "twice",
+                        ac_commas(&a->cx, f->once_bytes - p->plan.arena_bytes), ac_commas(&a->cx, f->once_bytes),
+                        work_again(a, f)));
     else if (a->opt.recompute && !p->groups && !a->lowering->set.reference)
         ac_push(r, note, "recomputed: nothing; no smaller arena was found");
+}
+
+static const ac_report_again *again(arenac *a)
+{
+    const ac_plan_found *f = &a->planned->found;
+    if (!f->curve)
+        return NULL;
+    ac_report_again *to = AC_NEW(a->cx.region, ac_report_again);
+    ac_report_point *curve = AC_NEW_N(a->cx.region, ac_report_point, f->n_curve);
+    for (int32_t i = 0; i < f->n_curve; i++)
+        curve[i] = (ac_report_point){f->curve[i].peak, f->curve[i].again};
+    *to = (ac_report_again){.work = f->work,
+                            .again = f->again,
+                            .least = f->least_again,
+                            .least_bytes = f->least_bytes,
+                            .curve = curve,
+                            .n = f->n_curve};
+    return to;
 }
 
 static void dead_channels(arenac *a, note_list *note)
@@ -299,23 +336,30 @@ static void notes(arenac *a)
 /* ------------------------------------------------------------------ all of it */
 
 /* Every distinct constant of the steps once, as the generated code holds it. */
-static void constants(arenac *a)
+ac_bytes ac_constant_bytes(ac_region *region, ac_lowered *const *step, int32_t n_steps, int32_t *n)
 {
-    ac_report *r = a->report;
-    const ac_planned *p = a->planned;
     ac_const_list list = {0};
-    for (int32_t s = 0; s < p->n_steps; s++)
-        for (int32_t k = 0; k < p->step[s]->arg.n; k++)
-            if (p->step[s]->arg.item[k].kind == AC_ARG_CONST)
-                ac_const_index(a->cx.region, &list, p->step[s]->arg.item[k].konst);
+    ac_bytes sum = 0;
+    for (int32_t s = 0; s < n_steps; s++)
+        for (int32_t k = 0; k < step[s]->arg.n; k++)
+            if (step[s]->arg.item[k].kind == AC_ARG_CONST)
+                ac_const_index(region, &list, step[s]->arg.item[k].konst);
     for (int32_t i = 0; i < list.konst.n; i++) {
         const ac_const *k = list.konst.item[i];
         int32_t first = 0; /* with the same bytes: generated code has them once */
         while (first < i && !ac_const_same(list.konst.item[first], k, false))
             first++;
-        r->weight_bytes += first == i ? ac_dtype_size(k->dtype, k->count) : 0;
+        sum += first == i ? ac_dtype_size(k->dtype, k->count) : 0;
     }
-    r->n_constants = list.konst.n;
+    *n = list.konst.n;
+    return sum;
+}
+
+static void constants(arenac *a)
+{
+    ac_report *r = a->report;
+    const ac_planned *p = a->planned;
+    r->weight_bytes = ac_constant_bytes(a->cx.region, p->step, p->n_steps, &r->n_constants);
     for (int32_t k = 0; k < a->opt.mem.n; k++)
         if (a->opt.mem.item[k].read_only) {
             r->weight_memory = a->opt.mem.item[k].name;
@@ -344,6 +388,7 @@ void ac_facts_model(arenac *a)
     r->n_file_ops = (int32_t)m->file_ops;
     r->recomputed = p->found.recomputed;
     r->once_bytes = p->found.once_bytes;
+    r->again = again(a);
     r->file_order_bytes = p->found.file_order_bytes;
     if (r->problem->n_mems > 1)
         r->state_bytes = p->plan.mem_bytes[1];

@@ -15,7 +15,7 @@ static const ac_place NOWHERE = {0};
 
 static int wrong_name(ac_ctx *cx, const char *name)
 {
-    static const char *const TAKEN[] = {"weights", "in", "out", "pool", "m", "io"};
+    static const char *const TAKEN[] = {"weights", "in", "out", "pool", "m", "io", "total"};
     bool bad = !isalpha((unsigned char)name[0]) || ac_c_reserved(name);
     for (const char *p = name; *p; p++)
         bad |= !(isalnum((unsigned char)*p) || *p == '_') || (unsigned char)*p > 127;
@@ -89,6 +89,7 @@ static int put_how(arenac *a, ac_plan_how *how)
     const ac_options *o = &a->opt;
     const ac_lowering *low = a->lowering;
     const ac_settings *s = &low->set;
+    int32_t n;
     ac_plan_pin *pin = AC_NEW_N(a->cx.region, ac_plan_pin, o->pin.n + 1);
     for (int32_t k = 0; k < o->pin.n; k++)
         pin[k] = (ac_plan_pin){o->pin.item[k].tensor, o->pin.item[k].memory, o->pin.item[k].offset};
@@ -102,7 +103,9 @@ static int put_how(arenac *a, ac_plan_how *how)
                          .planner = s->reference && !strcmp(o->planner, "auto") ? "tflite" : o->planner,
                          .effort = (int)o->effort,
                          .budget = o->budget.bytes,
-                         .budget_memory = o->budget.memory,
+                         .budget_memory = ac_is(o->budget.memory, "total") ? NULL : o->budget.memory,
+                         .budget_total = ac_is(o->budget.memory, "total"),
+                         .constants = ac_constant_bytes(a->cx.region, low->step, low->n_steps, &n),
                          .pin = pin,
                          .n_pins = o->pin.n};
     how->live = (ac_live_options){.whole = s->reference,
@@ -147,6 +150,9 @@ int ac_plan_model(arenac *a)
     ac_facts_model(a);
     if (ac_facts_budget(a) == AC_OK)
         return AC_OK;
+    if (a->how->budget_total)
+        ac_help(&a->cx, "--budget total: of %s B, weights and state take %s B", ac_commas(&a->cx, a->how->budget),
+                ac_commas(&a->cx, a->report->weight_bytes + a->report->state_bytes));
     ac_plan_help(&a->cx, a->how, a->planned);
     return AC_FAIL;
 }

@@ -135,7 +135,9 @@ int ac_check_weights(arenac *a); /* E0019 when no file gives the values of param
 ac_report *ac_facts_open(arenac *a, const ac_packed *packed, const char *format, const char *target);
 void ac_facts_model(arenac *a);   /* all of it, of a model that was planned */
 void ac_facts_what_if(arenac *a); /* what reductions that were not asked for would take */
-int ac_facts_budget(arenac *a);   /* E0401 when the plan is larger than --budget */
+/* Of what steps read that is no state: equal ones once; *n: how many there are. */
+ac_bytes ac_constant_bytes(ac_region *region, ac_lowered *const *step, int32_t n_steps, int32_t *n);
+int ac_facts_budget(arenac *a); /* E0401 when the plan is larger than --budget */
 bool ac_facts_over_budget(const arenac *a);
 /* The n steps become the report's, with the bytes alive in each. */
 void ac_facts_steps(arenac *a, ac_report_step *step, int32_t n);

@@ -94,10 +94,27 @@ bool ac_planned_less(const ac_planned *a, const ac_planned *b)
     return x.outside != y.outside ? x.outside < y.outside : x.bytes < y.bytes;
 }
 
+/* Bytes of all other memories than the first. */
+static ac_bytes others(const ac_planned *p)
+{
+    const ac_problem *problem = &p->live->problem;
+    ac_bytes sum = 0;
+    for (int32_t m = 1; p->plan.mem_bytes && m < problem->n_mems; m++)
+        sum += p->plan.mem_bytes[m];
+    for (int32_t i = 0; !p->plan.mem_bytes && i < problem->n; i++)
+        sum += problem->item[i].kind == AC_ITEM_STATE ? ac_align_up(problem->item[i].size, problem->item[i].align) : 0;
+    return sum;
+}
+
 ac_bytes ac_plan_budget(const ac_plan_how *how, const ac_planned *p)
 {
     const char *of = how->budget_memory;
-    return !of || !strcmp(of, p->live->problem.mem[0].name) ? how->budget : -1;
+    if (of && strcmp(of, p->live->problem.mem[0].name) != 0)
+        return -1;
+    if (how->budget < 0 || !how->budget_total)
+        return how->budget;
+    const ac_bytes rest = how->budget - how->constants - others(p);
+    return rest > 0 ? rest : 0;
 }
 
 ac_solve_options ac_plan_search(const ac_plan_how *how, const ac_planned *p)

@@ -45,6 +45,12 @@ static void look_at_steps(search *q)
 
 /* ------------------------------------------------------------------ the plan */
 
+/* What an arena of so many bytes holds: the last tensor need not fill its alignment. */
+static ac_bytes aligned(const ac_plan_how *how, ac_bytes bytes)
+{
+    return ac_align_up(bytes, how->live.align);
+}
+
 /* The tensor of an instance, instead of t, which lies in its value. */
 static ac_tensor *tensor_of(ac_graph *g, ac_region *r, ac_tensor **made, const ac_tensor *t, int32_t instance)
 {
@@ -71,6 +77,34 @@ static ac_lowered *step_of(const search *q, ac_planned *p, ac_graph *g, ac_tenso
     return w.n ? ac_again_step(p->region, low, &w) : low;
 }
 
+/* For the report. */
+static void tell(search *q, const ac_plan_how *how, ac_planned *p)
+{
+    const ac_bytes budget = ac_plan_budget(how, q->from), arena = p->plan.arena_bytes;
+    ac_plan_point *curve = AC_NEW_N(p->region, ac_plan_point, q->front.n);
+    bool *is_again = AC_NEW_N(p->region, bool, q->now.event.n + 1);
+    ac_plan_found *f = &p->found;
+    f->least_bytes = 0;
+    for (int32_t i = 0; i < q->front.n; i++)
+        curve[i] = (ac_plan_point){q->front.item[i].peak, q->front.item[i].again};
+    for (int32_t e = 0; e < q->now.event.n; e++)
+        is_again[e] = q->now.event.item[e].step != q->now.event.item[e].before;
+    f->recomputed = q->now.event.n - q->from->n_steps;
+    f->once_bytes = q->from->plan.arena_bytes;
+    f->is_again = is_again;
+    f->again = q->now.again;
+    f->work = 0;
+    for (int32_t s = 0; s < q->from->n_steps; s++)
+        f->work += q->work[s];
+    f->least_again = -1;
+    if (!(p->lives & AC_REDUCE(OVERLAP))) { /* where results start inside operands, less may be alive than is counted */
+        f->least_bytes = ac_rerun_least(&q->now);
+        f->least_again = ac_rerun_bound(&q->now, aligned(how, budget > arena ? budget : arena));
+    }
+    f->curve = curve;
+    f->n_curve = q->front.n;
+}
+
 static int build(search *q, const ac_plan_how *how, ac_planned **out)
 {
     const ac_rerun *k = &q->now;
@@ -87,9 +121,7 @@ static int build(search *q, const ac_plan_how *how, ac_planned **out)
     p->graph = g;
     p->n_steps = k->event.n;
     AC_TRY(ac_planned_pack(q->cx, how, p));
-    p->found.recomputed = k->event.n - q->from->n_steps;
-    p->found.again = k->again;
-    p->found.once_bytes = q->from->plan.arena_bytes;
+    tell(q, how, p);
     return AC_OK;
 }
 
@@ -99,7 +131,7 @@ static int meet(search *q, const ac_plan_how *how, ac_planned **to)
     const ac_bytes budget = ac_plan_budget(how, q->from);
     int32_t tried = 0;
     for (int32_t i = 1; i < q->front.n && tried < PACKED; i++) {
-        if (q->front.item[i].peak > budget && i + 1 < q->front.n)
+        if (q->front.item[i].peak > aligned(how, budget) && i + 1 < q->front.n)
             continue;
         ac_planned *p;
         tried++;

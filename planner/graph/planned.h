@@ -47,17 +47,32 @@ typedef struct ac_plan_how {
     int effort;          /* 0..9: how long searches may take; -1: the usual */
     ac_bytes budget;     /* of budget_memory, -1: none */
     const char *budget_memory; /* NULL: the first */
+    bool budget_total;         /* it is of all memories together, and of constants */
+    ac_bytes constants;        /* weights that are not state */
     const ac_plan_pin *pin;
     int32_t n_pins;
 } ac_plan_how;
+
+/* A plan of a step of training that computes some results again: the most bytes alive, and the work done again. */
+typedef struct ac_plan_point {
+    ac_bytes peak;
+    int64_t again;
+} ac_plan_point;
 
 /* What the reductions found out on their way, for the report. */
 typedef struct ac_plan_found {
     ac_order_result order;
     ac_bytes file_order_bytes; /* arena in the file's order; 0: no other was looked for */
     int32_t recomputed;        /* steps that run a second time */
-    int64_t again;             /* ... with so many multiply-adds and elements; of CHECKPOINT */
     ac_bytes once_bytes;       /* arena without these */
+
+    /* Of CHECKPOINT; work is multiply-adds and elements. */
+    const bool *is_again; /* by step: it runs a second time; NULL: there was no search */
+    int64_t work, again;  /* all steps once; what is done again */
+    int64_t least_again;  /* proven: no plan within the budget, or this one's arena, has less; -1: not known */
+    ac_bytes least_bytes; /* proven: no plan takes less; 0: not known */
+    const ac_plan_point *curve;
+    int32_t n_curve; /* what other budgets would take, the largest first */
 } ac_plan_found;
 
 typedef struct ac_planned {

@@ -56,6 +56,12 @@ static ac_bytes try_fix(ac_ctx *cx, const ac_plan_how *how, const fix *f)
     return bytes;
 }
 
+/* Does a try take long, and is its plan for another budget than asked? */
+static bool searches(const ac_plan_how *how)
+{
+    return how->reductions & AC_REDUCE(CHECKPOINT);
+}
+
 /* Can anything be tried at all? */
 static bool may_try(const ac_plan_how *how, const ac_planned *now)
 {
@@ -68,6 +74,7 @@ int32_t ac_plan_what_if(ac_ctx *cx, const ac_plan_how *how, const ac_planned *no
 {
     AC_VEC(ac_what_if) found = {0};
     ac_bytes best = now->plan.arena_bytes;
+    try = try && !searches(how);
     for (int k = 0; k < N_FIXES && may_try(how, now); k++) {
         const fix *f = fix_at(k);
         if (!is_new(how, f))
@@ -87,8 +94,7 @@ void ac_plan_help(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now)
 {
     const ac_bytes budget = ac_plan_budget(how, now), arena = now->plan.arena_bytes;
     ac_bytes best = arena;
-    for (int k = 0; k < N_FIXES && budget >= 0 && !(how->reductions & AC_REDUCE(CHECKPOINT)) && may_try(how, now);
-         k++) {
+    for (int k = 0; k < N_FIXES && budget >= 0 && !searches(how) && may_try(how, now); k++) {
         const fix *f = fix_at(k);
         if (f->own == AC_REDUCE(ROWS) || !is_new(how, f))
             continue;

@@ -247,7 +247,7 @@ static void put_tables(ac_sink *to, const ac_picture *pic)
     for (int32_t s = 0; s < r->n_steps; s++) {
         ac_putf(to, "<tr><td class=\"n\">%d<td>", s);
         ac_put_xml_text(to, r->step[s].op);
-        ac_put(to, "<td>");
+        ac_put(to, r->step[s].again ? " (again)<td>" : "<td>");
         ac_put_xml_text(to, r->step[s].name);
         ac_putf(to, "<td class=\"n\">%s\n", ac_commas(to->cx, r->step[s].live));
     }
@@ -320,6 +320,7 @@ void ac_report_html(ac_sink *to, const ac_report *r)
                "<aside><section id=\"step-view\" aria-live=\"polite\" aria-label=\"Step\"></section><section "
                "id=\"tensor-view\" "
                "aria-live=\"polite\" aria-label=\"Tensor\"></section></aside>\n</main>\n");
+    ac_report_curve(to, r);
     put_tables(to, pic);
     put_data(to, pic);
     ac_put(to, "<script>");

@@ -1,6 +1,6 @@
 /* json.c - the report for programs: schema arenac-report/1. Keys are stable and carry their unit; steps count from 0
  * and are inclusive on both sides; what does not apply is null, never absent; but `dead_channels` is there only with
- * --dead, for models with integer weights. */
+ * --dead, for models with integer weights, and `plan.again` where a step of training is kept within a budget. */
 #include "base/json_out.h"
 #include "planner/report/cuts.h"
 
@@ -63,6 +63,32 @@ static void put_memories(ac_json *j, const ac_report *r)
     ac_json_end(j);
 }
 
+/* Of training under a budget; work in multiply-adds and elements. */
+static void put_again(ac_json *j, const ac_report *r)
+{
+    const ac_report_again *a = r->again;
+    ac_json_obj(j, "again");
+    ac_json_int(j, "work", a->work);
+    ac_json_int(j, "extra_work", a->again);
+    put_null_or_int(j, "extra_work_bound", a->least, a->least >= 0);
+    ac_json_bool(j, "optimal", a->least == a->again);
+    put_null_or_int(j, "bytes_bound", a->least_bytes, a->least_bytes > 0);
+    ac_json_arr(j, "steps");
+    for (int32_t s = 0; s < r->n_steps; s++)
+        if (r->step[s].again)
+            ac_json_int(j, NULL, s);
+    ac_json_end(j);
+    ac_json_arr(j, "curve");
+    for (int32_t i = 0; i < a->n; i++) {
+        ac_json_obj(j, NULL);
+        ac_json_int(j, "bytes", a->curve[i].bytes);
+        ac_json_int(j, "extra_work", a->curve[i].again);
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+    ac_json_end(j);
+}
+
 static void put_plan(ac_json *j, const ac_report *r)
 {
     ac_bytes bound = ac_report_lower_bound(r);
@@ -79,6 +105,8 @@ static void put_plan(ac_json *j, const ac_report *r)
     put_null_or_int(j, "file_order_arena_bytes", r->file_order_bytes, r->file_order_bytes > 0);
     ac_json_int(j, "recomputed_steps", r->recomputed);
     put_null_or_int(j, "once_arena_bytes", r->once_bytes, r->recomputed > 0);
+    if (r->again)
+        put_again(j, r);
     ac_json_int(j, "peak_step", r->peak);
     ac_json_arr(j, "strategies");
     for (int32_t k = 0; k < r->n_rows; k++) {

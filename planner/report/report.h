@@ -35,7 +35,23 @@ typedef struct ac_report_step {
     ac_bytes scratch;
     ac_bytes live; /* bytes alive during the step */
     ac_bytes code; /* estimate, 0 unknown */
+    bool back;     /* of training: it comes after the loss */
+    bool again;    /* it runs a second time, for a step that needs its result again */
 } ac_report_step;
+
+/* A step of training under a budget: results that are computed again, with work in multiply-adds and elements. */
+typedef struct ac_report_point {
+    ac_bytes bytes; /* the most alive */
+    int64_t again;
+} ac_report_point;
+
+typedef struct ac_report_again {
+    int64_t work, again;  /* all steps once; what is done again */
+    int64_t least;        /* proven: no plan of these steps in so many bytes has less; -1: not known */
+    ac_bytes least_bytes; /* proven: no plan of these steps takes less; 0: not known */
+    const ac_report_point *curve;
+    int32_t n; /* what other budgets would take, the largest first */
+} ac_report_again;
 
 typedef struct ac_report_pass {
     const char *name;
@@ -84,9 +100,10 @@ typedef struct ac_report {
     int32_t n_rows;             /* what every strategy reached */
     const char *planner_option; /* "auto", "tflite" ... as asked */
     bool reference_tflite;
-    int32_t recomputed;        /* steps that run a second time; 0: none */
-    ac_bytes once_bytes;       /* arena without them */
-    ac_bytes file_order_bytes; /* arena in the file's order; 0: no other order was looked for */
+    int32_t recomputed;           /* steps that run a second time; 0: none */
+    ac_bytes once_bytes;          /* arena without them */
+    const ac_report_again *again; /* NULL: not of training, or the budget takes nothing */
+    ac_bytes file_order_bytes;    /* arena in the file's order; 0: no other order was looked for */
     const ac_report_tensor *tensor;
     int32_t n_tensors;
     const ac_report_step *step;
@@ -105,9 +122,10 @@ typedef struct ac_report {
 void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color); /* docs/reports.md; verbose 0..2 */
 void ac_report_json(ac_sink *to, const ac_report *r, const ac_diags *diags); /* schema arenac-report/1; r may be NULL */
 void ac_report_md(ac_sink *to, const ac_report *r);                          /* a table for a merge request */
-void ac_report_dot(ac_sink *to, const ac_report *r);  /* the graph, steps as boxes, tensors as edges */
-void ac_report_svg(ac_sink *to, const ac_report *r);  /* time x address as an image, no script */
-void ac_report_html(ac_sink *to, const ac_report *r); /* the same, searchable, in one file */
+void ac_report_dot(ac_sink *to, const ac_report *r);   /* the graph, steps as boxes, tensors as edges */
+void ac_report_curve(ac_sink *to, const ac_report *r); /* of r->again: bytes against work, as a part of a page */
+void ac_report_svg(ac_sink *to, const ac_report *r);   /* time x address as an image, no script */
+void ac_report_html(ac_sink *to, const ac_report *r);  /* the same, searchable, in one file */
 /* peak.c - who is alive in a step: one row per item, largest first. `tensor` is the row of its root tensor, or -1
  * when it is none (an item of a CSV problem, scratch). */
 typedef struct ac_report_alive {

@@ -20,6 +20,10 @@ const char *const ac_svg_style =
     ".state rect{fill:#d58fb5}.scratch rect{fill:#f0e442}.alias rect{stroke-dasharray:3 2}"
     ".act.alias rect{fill:#fff;fill-opacity:.3}.t:hover rect{stroke:#000;stroke-width:2}";
 
+/* Of a step of training: what forward steps leave for those after the loss, what is computed a second time. */
+static const char *const TRAINING_STYLE =
+    ".kept rect{fill:#b8a4e3}.again rect{fill:#f08c5a}.band{fill:#57606a;fill-opacity:.07}";
+
 /* A length in pixels: at most one decimal. */
 static void put_px(ac_sink *to, const char *key, double v)
 {
@@ -143,6 +147,25 @@ static void put_hover(ac_sink *to, const ac_picture *pic, int32_t row)
     ac_put(to, x->output ? (x->n_consumers ? ", graph output</title>" : "\nto graph output</title>") : "</title>");
 }
 
+/* The first step after the loss; the end where nothing is trained. */
+static ac_step turn(const ac_report *r)
+{
+    ac_step s = 0;
+    while (s < r->n_steps && !r->step[s].back)
+        s++;
+    return s;
+}
+
+/* " kept": made before the loss, its bytes read after it; " again": made a second time. */
+static const char *role(const ac_report *r, const ac_report_tensor *x)
+{
+    if (turn(r) == r->n_steps || x->producer < 0 || x->producer >= r->n_steps || x->input || x->output || x->state)
+        return "";
+    if (r->step[x->producer].again)
+        return " again";
+    return !r->step[x->producer].back && r->problem->item[x->item].life.end > turn(r) + 1 ? " kept" : "";
+}
+
 static void put_tensor(ac_sink *to, const ac_picture *pic, const ac_panel *at, int32_t row)
 {
     static const char *const TINT[] = {"", " b", " c"};
@@ -151,8 +174,8 @@ static void put_tensor(ac_sink *to, const ac_picture *pic, const ac_panel *at, i
     const char *kind = ac_picture_kind(pic, row);
     const ac_piece *p;
     int32_t n = ac_picture_pieces(to->cx, pic, row, &p);
-    ac_putf(to, "<g id=\"t%d\" class=\"t %s%s%s\">", row, kind, root && !strcmp(kind, "act") ? TINT[row % 3] : "",
-            root ? "" : " alias");
+    ac_putf(to, "<g id=\"t%d\" class=\"t %s%s%s%s\">", row, kind, root && !strcmp(kind, "act") ? TINT[row % 3] : "",
+            root ? role(pic->r, x) : "", root ? "" : " alias");
     put_hover(to, pic, row);
     for (int32_t k = 0; k < n; k++) {
         double y = y_of(at, p[k].hi), h = y_of(at, p[k].lo) - y;
@@ -261,6 +284,11 @@ static void put_panel(ac_sink *to, const ac_picture *pic, const ac_panel *at)
     put_box(to, pic->x, at->y, pic->w, at->h);
     ac_put(to, "><g class=\"back\">\n");
     put_holes(to, pic, at);
+    if (turn(r) < r->n_steps) {
+        ac_put(to, "<rect class=\"band\"");
+        put_box(to, x_of(pic, turn(r)), 0, pic->w - x_of(pic, turn(r)), at->h);
+        ac_put(to, "/>\n");
+    }
     if (!at->mem && r->plan->arena_bytes) {
         ac_put(to, "<rect class=\"peak\"");
         double w = x_of(pic, 1) < 2 ? 2 : x_of(pic, 1);
@@ -382,6 +410,12 @@ static void put_legend(ac_sink *to, const ac_picture *pic)
                     ac_strf(to->cx->region, "<g class=\"t %s\"><rect width=\"14\" height=\"10\"/></g>", KIND[k].kind),
                     KIND[k].text);
     }
+    if (turn(pic->r) < pic->r->n_steps) {
+        put_key(&at, "<g class=\"t kept\"><rect width=\"14\" height=\"10\"/></g>", "kept for after the loss");
+        if (pic->r->again)
+            put_key(&at, "<g class=\"t again\"><rect width=\"14\" height=\"10\"/></g>", "computed again");
+        put_key(&at, "<rect class=\"band\" width=\"14\" height=\"10\"/>", "after the loss");
+    }
     if (aliases)
         put_key(&at,
                 "<g class=\"t act\"><rect width=\"14\" height=\"10\"/></g><g class=\"t act alias\"><rect "
@@ -436,6 +470,8 @@ void ac_picture_draw(ac_sink *to, const ac_picture *pic, ac_svg_use use)
                 ".r{fill:#ff7b72}"
                 ".peak{fill:#ff7b72;fill-opacity:.2}.budget{stroke:#e6edf3}}</style>\n",
                 ac_svg_style);
+    if (turn(pic->r) < pic->r->n_steps)
+        ac_putf(to, "<style>%s</style>\n", TRAINING_STYLE);
     ac_put(to,
            "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
            "patternTransform=\"rotate(45)\">"

@@ -124,7 +124,12 @@ static void check_front(ac_heap *heap, int32_t n)
         CHECK(k.possible && k.peak == f.item[i].peak && k.again == f.item[i].again);
         CHECK(replay(&g, &k) == k.again);
         CHECK(peak_of(&g, &k) == k.peak);
+        CHECK(i % 4 || ac_rerun_bound(&k, f.item[i].peak) <= f.item[i].again);
     }
+    const ac_bytes least = ac_rerun_least(&k);
+    CHECK(least <= f.item[f.n - 1].peak && ac_rerun_bound(&k, least) < INT64_MAX);
+    CHECK(ac_rerun_bound(&k, f.item[0].peak) == 0);
+    CHECK(f.n < 2 || ac_rerun_bound(&k, f.item[1].peak) > 0);
     CHECK(n < 20 || f.item[f.n - 1].peak < f.item[0].peak * 3 / 4);
     ac_region_close(r);
 }
@@ -132,7 +137,7 @@ static void check_front(ac_heap *heap, int32_t n)
 int main(void)
 {
     ac_heap heap = {0};
-    for (int32_t i = 0; i < 60; i++)
+    for (int32_t i = 0; i < 30; i++)
         check_front(&heap, 4 + draw(VALUES - 4));
     ac_heap_close(&heap);
     return check_done();
