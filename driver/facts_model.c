@@ -219,7 +219,7 @@ static void groups_of_steps(arenac *a, note_list *note)
                             ac_commas(&a->cx, p->step[s]->scratch), p->step[s]->chain));
 }
 
-/* ", 1,234 multiply-adds and results more (3.4 %), and no plan of these bytes does with less" */
+/* ", 1,234 multiply-adds and results more (3.4 %), and no plan does with less" */
 static const char *work_again(arenac *a, const ac_plan_found *f)
 {
     ac_region *r = a->cx.region;
@@ -229,9 +229,9 @@ static const char *work_again(arenac *a, const ac_plan_found *f)
     const char *more = ac_strf(r, ", %s multiply-adds and results more (%.2g %%)", ac_commas(&a->cx, f->again),
                                (double)f->again * percent);
     if (f->least_again == f->again)
-        return ac_strf(r, "%s: optimal, no plan of these steps in as many bytes does with less", more);
+        return ac_strf(r, "%s: optimal, no plan in this order and as many bytes does with less", more);
     return f->least_again < 0 ? more
-                              : ac_strf(r, "%s; no plan of these steps in as many bytes does with less than %.2g %%",
+                              : ac_strf(r, "%s; no plan in this order and as many bytes does with less than %.2g %%",
                                         more, (double)f->least_again * percent);
 }
 

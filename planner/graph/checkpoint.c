@@ -18,6 +18,8 @@ typedef struct search {
     ac_ctx *cx;
     const ac_planned *from;
     ac_region *region; /* of the search */
+    ac_lowered **step; /* in the order of the search */
+    int32_t n_steps;
     const ac_order_problem *p;
     int32_t *maker, *written;
     int64_t *work;
@@ -26,18 +28,90 @@ typedef struct search {
     ac_rerun_front front;
 } search;
 
+/* ------------------------------------------------------------------ the order
+ *
+ * A gradient of weights, or another small result of large operands, comes as soon as it can, with what only it reads:
+ * its operands are gone when the other gradients are made. What writes state stays where it is, since others read the
+ * old value. */
+
+static bool is_small(const ac_order_problem *p, const ac_lowered *low, int32_t s)
+{
+    enum { LESS = 8 };
+    const ac_tensor *to = ac_node_result(low->node);
+    ac_bytes most = 0;
+    for (int32_t i = 0; i < p->step[s].n_values; i++) {
+        const ac_bytes size = p->value[p->step[s].value[i]].size;
+        most = size > most ? size : most;
+    }
+    return !ac_tensor_root(to)->state && ac_tensor_bytes(to) <= most / LESS;
+}
+
+/* By step: its result is small, or only the next step reads it and makes something small of it. */
+static bool *list_small(const search *q, ac_lowered *const *step)
+{
+    bool *small = AC_NEW_N(q->region, bool, q->p->n + 1);
+    for (int32_t s = q->p->n - 1; s >= 0; s--) {
+        const ac_order_value *v = &q->p->value[ac_tensor_root(ac_node_result(step[s]->node))->id];
+        const bool one = v->n_users == 2 && v->user[0] == s && v->user[1] == s + 1 && !v->at_end;
+        small[s] = is_small(q->p, step[s], s) || (one && !step[s]->macs && is_small(q->p, step[s + 1], s + 1));
+    }
+    return small;
+}
+
+/* order[i] is the step that runs i-th. */
+static void hoist(const search *q, ac_lowered *const *step, int32_t *order)
+{
+    const bool *small = list_small(q, step);
+    for (int32_t s = 0; s < q->p->n; s++) {
+        const ac_order_step *st = &q->p->step[s];
+        int32_t at = s;
+        for (bool may = small[s]; may && at > 0; at -= may) {
+            may = !small[order[at - 1]];
+            for (int32_t i = 0; i < st->n_preds && may; i++)
+                may = st->pred[i] != order[at - 1];
+            if (may)
+                order[at] = order[at - 1];
+        }
+        order[at] = s;
+    }
+}
+
+static ac_bytes peak_of(search *q, const int32_t *order)
+{
+    return ac_order_peak(q->p, order, &q->cx->heap);
+}
+
+/* The steps in the order that is searched, and q->p about them. */
+static void put_in_order(search *q, ac_live_options live)
+{
+    const ac_planned *from = q->from;
+    int32_t *as_is = AC_NEW_N(q->region, int32_t, from->n_steps + 1);
+    int32_t *order = AC_NEW_N(q->region, int32_t, from->n_steps + 1);
+    q->n_steps = from->n_steps;
+    q->step = AC_NEW_N(q->region, ac_lowered *, from->n_steps + 1);
+    q->p = ac_order_graph(q->region, from->graph, from->step, from->n_steps, live);
+    for (int32_t s = 0; s < from->n_steps; s++)
+        as_is[s] = s;
+    hoist(q, from->step, order);
+    if (peak_of(q, order) > peak_of(q, as_is))
+        order = as_is;
+    for (int32_t s = 0; s < from->n_steps; s++)
+        q->step[s] = from->step[order[s]];
+    q->p = ac_order_graph(q->region, from->graph, q->step, from->n_steps, live);
+}
+
 /* What each step costs, and which state it overwrites. */
 static void look_at_steps(search *q)
 {
     const ac_graph *g = q->from->graph;
-    q->maker = ac_again_makers(q->region, g, q->from->step, q->from->n_steps, ac_may_run_again);
+    q->maker = ac_again_makers(q->region, g, q->step, q->n_steps, ac_may_run_again);
     q->written = AC_NEW_N(q->region, int32_t, g->tensor.n + 1);
-    q->work = AC_NEW_N(q->region, int64_t, q->from->n_steps + 1);
+    q->work = AC_NEW_N(q->region, int64_t, q->n_steps + 1);
     for (int32_t i = 0; i < g->tensor.n; i++)
         q->written[i] = -1;
-    for (int32_t s = 0; s < q->from->n_steps; s++) {
-        const ac_tensor *to = ac_node_result(q->from->step[s]->node), *root = ac_tensor_root(to);
-        q->work[s] = q->from->step[s]->macs + ac_tensor_count(to);
+    for (int32_t s = 0; s < q->n_steps; s++) {
+        const ac_tensor *to = ac_node_result(q->step[s]->node), *root = ac_tensor_root(to);
+        q->work[s] = q->step[s]->macs + ac_tensor_count(to);
         if (root->state && q->written[root->id] < 0)
             q->written[root->id] = s;
     }
@@ -63,7 +137,7 @@ static ac_tensor *tensor_of(ac_graph *g, ac_region *r, ac_tensor **made, const a
 static ac_lowered *step_of(const search *q, ac_planned *p, ac_graph *g, ac_tensor **made, const bool *first,
                            const ac_event *e)
 {
-    ac_lowered *low = q->from->step[e->step];
+    ac_lowered *low = q->step[e->step];
     const ac_order_step *st = &q->p->step[e->step];
     const int32_t room = ac_node_reads(low->node, NULL, 0), *use = &q->now.use.item[e->use];
     ac_tensor **list = AC_NEW_N(p->region, ac_tensor *, room + 2);
@@ -89,12 +163,12 @@ static void tell(search *q, const ac_plan_how *how, ac_planned *p)
         curve[i] = (ac_plan_point){q->front.item[i].peak, q->front.item[i].again};
     for (int32_t e = 0; e < q->now.event.n; e++)
         is_again[e] = q->now.event.item[e].step != q->now.event.item[e].before;
-    f->recomputed = q->now.event.n - q->from->n_steps;
+    f->recomputed = q->now.event.n - q->n_steps;
     f->once_bytes = q->from->plan.arena_bytes;
     f->is_again = is_again;
     f->again = q->now.again;
     f->work = 0;
-    for (int32_t s = 0; s < q->from->n_steps; s++)
+    for (int32_t s = 0; s < q->n_steps; s++)
         f->work += q->work[s];
     f->least_again = -1;
     if (!(p->lives & AC_REDUCE(OVERLAP))) { /* where results start inside operands, less may be alive than is counted */
@@ -130,7 +204,7 @@ static int meet(search *q, const ac_plan_how *how, ac_planned **to)
 {
     const ac_bytes budget = ac_plan_budget(how, q->from);
     int32_t tried = 0;
-    for (int32_t i = 1; i < q->front.n && tried < PACKED; i++) {
+    for (int32_t i = 0; i < q->front.n && tried < PACKED; i++) {
         if (q->front.item[i].peak > aligned(how, budget) && i + 1 < q->front.n)
             continue;
         ac_planned *p;
@@ -159,7 +233,7 @@ int ac_reduce_checkpoint(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, a
     search q = {.cx = cx, .from = from, .region = ac_region_open(&cx->heap)};
     ac_live_options live = how->live;
     live.inplace = from->lives & AC_REDUCE(INPLACE);
-    q.p = ac_order_graph(q.region, from->graph, from->step, from->n_steps, live);
+    put_in_order(&q, live);
     look_at_steps(&q);
     q.now = (ac_rerun){.region = q.region, .p = q.p, .maker = q.maker, .written = q.written, .work = q.work};
     ac_rerun_open(&q.now);

@@ -70,7 +70,7 @@ typedef struct ac_plan_found {
     const bool *is_again; /* by step: it runs a second time; NULL: there was no search */
     int64_t work, again;  /* all steps once; what is done again */
     int64_t least_again;  /* proven: no plan within the budget, or this one's arena, has less; -1: not known */
-    ac_bytes least_bytes; /* proven: no plan takes less; 0: not known */
+    ac_bytes least_bytes; /* proven: no plan in this order takes less; 0: not known */
     const ac_plan_point *curve;
     int32_t n_curve; /* what other budgets would take, the largest first */
 } ac_plan_found;

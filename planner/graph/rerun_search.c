@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIED = 12, PLACES = 4, PATIENCE = 24, EARLY = 12, TWICE = 2 };
+enum { TRIED = 12, PLACES = 4, PATIENCE = 24, EARLY = 12, TWICE = 2, HELD = -1, TINY = 64 };
 
 typedef struct ac_rerun_move {
     int32_t begin, end;  /* of q->alive: dropped at a step */
-    int32_t value, from; /* where begin == end: made again at step `from`, before the one that it is made for */
+    int32_t value, from; /* where begin == end: made again at step `from`, before the one that it is made for; HELD */
     double worth;        /* as estimated */
 } move;
 
@@ -186,8 +186,14 @@ static void list_drops(ac_rerun_search *q, int32_t event, ac_bytes budget)
         qsort(q->move, (size_t)q->n_moves, sizeof *q->move, by_worth);
 }
 
-/* What step p reads and is made again for it might be so before it, where less lies in memory. */
-static int32_t list_early(ac_rerun_search *q, int32_t p, ac_bytes budget)
+static void add_move(ac_rerun_search *q, int32_t v, int32_t from, double worth)
+{
+    q->move[q->n_moves++] = (move){0, 0, v, from, worth};
+}
+
+/* What step p reads and is made again for it might be so before it, where less lies in memory; and what is made again
+ * for it might have been held until then. */
+static int32_t list_others(ac_rerun_search *q, int32_t p, ac_bytes budget)
 {
     const ac_rerun *k = q->k;
     const int32_t before = q->n_moves;
@@ -198,7 +204,16 @@ static int32_t list_early(ac_rerun_search *q, int32_t p, ac_bytes budget)
         const int32_t begin = k->p->value[v].user[g - k->gap[v]];
         for (int32_t back = 0; back <= EARLY && p - back > begin; back++)
             if (k->most[p - back] + k->p->value[v].size <= budget)
-                q->move[q->n_moves++] = (move){0, 0, v, p - back, HUGE_VAL};
+                add_move(q, v, p - back, HUGE_VAL);
+    }
+    for (int32_t n = k->instance.n - 1, found = 0; q->noise && n >= 0 && found < EARLY; n--) {
+        const int32_t v = k->instance.item[n].value;
+        const ac_event *e = &k->event.item[k->instance.item[n].first];
+        if (e->before == p && e->step != p && k->p->value[v].size * TINY > k->peak && ac_rerun_may(k, v) &&
+            q->tries[ac_rerun_gap(k, v, p)] < TWICE) {
+            add_move(q, v, HELD, 1e300 / (double)(k->p->value[v].size + 1));
+            found++;
+        }
     }
     qsort(q->move, (size_t)q->n_moves, sizeof *q->move, by_worth);
     return q->n_moves - before;
@@ -216,7 +231,9 @@ static void drop(ac_rerun_search *q, int32_t v, int32_t p, ac_hold *hold)
 
 static void apply(ac_rerun_search *q, const move *m, int32_t p, ac_hold *hold)
 {
-    if (m->begin == m->end)
+    if (m->begin == m->end && m->from == HELD)
+        hold[ac_rerun_gap(q->k, m->value, p)].to = p;
+    else if (m->begin == m->end)
         hold[ac_rerun_gap(q->k, m->value, p)].from = -m->from;
     for (int32_t i = m->begin; i < m->end; i++)
         drop(q, q->alive[i], p, hold);
@@ -247,7 +264,7 @@ static void look_for(ac_rerun_search *q, const ac_rerun_choice *x, int32_t event
     const ac_bytes over = q->k->most[p] - budget;
     list_drops(q, event, budget);
     if (q->k->event.item[event].step != p)
-        tried += list_early(q, p, budget);
+        tried += list_others(q, p, budget);
     for (int32_t i = 0; i < q->n_moves && (i < tried || best->worth <= 0); i++) {
         if (!is_large(q, &q->move[i], over)) {
             tried++;

@@ -112,9 +112,10 @@ static void over(ac_ctx *cx, const ac_report *r, int32_t m, ac_bytes budget)
     ac_detail(cx, "%s", peak_line(cx, r));
     if (r->again) {
         ac_reason(cx, "results are computed again already%s",
-                  !r->again->least_bytes ? ""
-                                         : ac_strf(cx->region, "; no plan of these steps takes less than %s B, proven",
-                                                   ac_commas(cx, r->again->least_bytes)));
+                  !r->again->least_bytes
+                      ? ""
+                      : ac_strf(cx->region, "; no plan in this order of steps takes less than %s B, proven",
+                                ac_commas(cx, r->again->least_bytes)));
         ac_help(cx, "a smaller --batch takes less, and so does --train-only");
         return;
     }

@@ -47,8 +47,8 @@ typedef struct ac_report_point {
 
 typedef struct ac_report_again {
     int64_t work, again;  /* all steps once; what is done again */
-    int64_t least;        /* proven: no plan of these steps in so many bytes has less; -1: not known */
-    ac_bytes least_bytes; /* proven: no plan of these steps takes less; 0: not known */
+    int64_t least;        /* proven: no plan in this order and so many bytes has less; -1: not known */
+    ac_bytes least_bytes; /* proven: no plan in this order takes less; 0: not known */
     const ac_report_point *curve;
     int32_t n; /* what other budgets would take, the largest first */
 } ac_report_again;

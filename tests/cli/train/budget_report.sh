@@ -73,8 +73,8 @@ for what in '<svg id="curve"' 'class="t act[^"]* kept' 'class="t act[^"]* again'
 done
 ! grep -v 'http://www.w3.org' p.html | grep -q 'https\{0,1\}://' || fail "the page names an address"
 python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("p.svg")' || fail "the image is no XML"
-expect 4 'no plan of these steps takes less than' plan --budget 100
+expect 4 'no plan in this order of steps takes less than' plan --budget 100
 expect 4 'weights and state take' plan --budget total=100
 "$arenac" plan m.ag --train adam --loss cross_entropy --batch 4 --budget "$budget" >out.txt
-tr '\n' ' ' <out.txt | grep -q 'no plan of these  *steps' || fail "no word of the bound"
+tr '\n' ' ' <out.txt | grep -q 'no plan in this  *order' || fail "no word of the bound"
 exit $bad
