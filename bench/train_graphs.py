@@ -39,7 +39,7 @@ class Net:
     def conv(self, x, c, to, size=3, stride=1, groups=1, bias=False):
         pad = size // 2
         weights = [self.weight(to, c // groups, size, size)] + ([self.weight(to)] if bias else [])
-        return self.op("Conv", x, *weights, kernel_shape=[size, size], strides=[stride] * 2, pads=[pad] * 4, group=groups)
+        return self.op("Conv", x, *weights, kernel_shape=[size] * 2, strides=[stride] * 2, pads=[pad] * 4, group=groups)
 
     def norm(self, x, c, act="Relu"):
         names = [self.weight(c) for _ in range(4)]
@@ -93,7 +93,8 @@ def resnet50(net, x):
 
 def mobilenet(net, x):
     x, c = net.norm(net.conv(x, 3, 32, 3, 2), 32), 32
-    for to, stride in [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)] + [(512, 1)] * 5 + [(1024, 2), (1024, 1)]:
+    blocks = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)] + [(512, 1)] * 5 + [(1024, 2), (1024, 1)]
+    for to, stride in blocks:
         x = net.norm(net.conv(x, c, c, 3, stride, c), c)
         x = net.norm(net.conv(x, c, to, 1), to)
         c = to

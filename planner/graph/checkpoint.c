@@ -173,7 +173,7 @@ static void tell(search *q, const ac_plan_how *how, ac_planned *p)
     f->least_again = -1;
     if (!(p->lives & AC_REDUCE(OVERLAP))) { /* where results start inside operands, less may be alive than is counted */
         f->least_bytes = ac_rerun_least(&q->now);
-        f->least_again = ac_rerun_bound(&q->now, aligned(how, budget > arena ? budget : arena));
+        f->least_again = ac_rerun_bound(&q->now, aligned(how, budget > arena ? budget : arena), f->again);
     }
     f->curve = curve;
     f->n_curve = q->front.n;

@@ -11,14 +11,15 @@
  *     again(v) -> sink                cut: v is made again, for its work
  *
  * Its value less price * room is a bound of the work for any price (a Lagrangian relaxation), and the largest one is
- * near the least that a step's memory allows. Windows (t, u] that do not overlap add up: the best row of them is
+ * near the least that a step's memory allows. Branch and bound makes it exact where that is quick. Windows (t, u]
+ * that do not overlap add up: the best row of them is
  * found over a few steps t, those where most is missing. Flow: Dinic 1970. */
 #include "planner/graph/rerun_search.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { PLACES = 48, PRICES = 12, SCALE = 1024 };
+enum { PLACES = 48, PRICES = 12, SCALE = 1024, BRANCHES = 200 };
 #define NEVER (INT64_MAX / 4)
 
 typedef struct edge {
@@ -35,10 +36,13 @@ typedef struct flow {
 
 enum { SOURCE, SINK, NODES }; /* value v: NODES + 2 v, and the one after it */
 
+typedef enum fate { OPEN, HELD, GONE } fate; /* of a value over a step, where it is decided */
+
 typedef struct bound {
     ac_rerun *k;
     ac_bytes budget;
     flow f;
+    uint8_t *fate; /* by value */
     int32_t *seen, *todo, epoch;
     ac_bytes *used; /* by step: what cannot be elsewhere while it runs */
 } bound;
@@ -47,6 +51,7 @@ typedef struct bound {
 typedef struct cut {
     int64_t work, value;
     double bytes;
+    int32_t largest; /* the largest value that is held without having to be; -1: none */
 } cut;
 
 /* ------------------------------------------------------------------ flow */
@@ -132,7 +137,7 @@ static void add_value(bound *b, int32_t v, int32_t t, int64_t price, int64_t sca
     while (n) {
         const int32_t x = b->todo[--n], again = NODES + 2 * x + 1;
         const ac_order_step *st = &k->p->step[k->maker[x]];
-        int64_t work = k->work[k->maker[x]] * scale;
+        int64_t work = b->fate[x] == HELD ? NEVER : k->work[k->maker[x]] * scale;
         for (int32_t i = 0; i < st->n_values; i++) {
             const int32_t y = st->value[i];
             if (k->written[y] >= 0 && k->written[y] <= t)
@@ -145,7 +150,7 @@ static void add_value(bound *b, int32_t v, int32_t t, int64_t price, int64_t sca
                 b->todo[n++] = y;
             }
         }
-        join(&b->f, again - 1, again, price * k->p->value[x].size);
+        join(&b->f, again - 1, again, b->fate[x] == GONE ? NEVER : price * k->p->value[x].size);
         join(&b->f, again, SINK, work);
     }
 }
@@ -154,7 +159,7 @@ static void add_value(bound *b, int32_t v, int32_t t, int64_t price, int64_t sca
 static cut cut_at(bound *b, int32_t t, int32_t u, int64_t price, int64_t scale)
 {
     const ac_rerun *k = b->k;
-    cut c = {0};
+    cut c = {.largest = -1};
     b->epoch++;
     b->f.edge.n = 0;
     memset(b->f.first, -1, (size_t)b->f.n * sizeof *b->f.first);
@@ -169,36 +174,110 @@ static cut cut_at(bound *b, int32_t t, int32_t u, int64_t price, int64_t scale)
         const bool there = b->seen[v] == b->epoch && b->f.level[NODES + 2 * v] >= 0;
         if (there && b->f.level[NODES + 2 * v + 1] >= 0)
             c.work += k->work[k->maker[v]];
-        else if (there)
+        else if (there) {
             c.bytes += (double)k->p->value[v].size;
+            if (b->fate[v] == OPEN && (c.largest < 0 || k->p->value[v].size > k->p->value[c.largest].size))
+                c.largest = v;
+        }
     }
     return c;
 }
 
-/* The least work done again for steps in (t, u]; NEVER: too little room. Each cut is a line over the price that no plan
- * lies below; the next price is where the two lines meet that are known on either side of the best one. */
-static int64_t window(bound *b, int32_t t, int32_t u)
+typedef struct bounds {
+    int64_t least, most; /* work: no choice has less; a choice has as much */
+    int32_t branch;      /* the largest value that this choice does not hold, but the cheaper one beyond it; -1: none */
+} bounds;
+
+/* The work done again for steps in (t, u], with what is decided; NEVER: too little room. Each cut is a line over the
+ * price that no plan lies below; the next price is where the two lines meet that are known on either side of the best
+ * one. */
+static bounds window(bound *b, int32_t t, int32_t u)
 {
     const double room = (double)(b->budget - b->used[t]);
     cut low = cut_at(b, t, u, 0, 1), high;
-    int64_t best = 0;
+    if (low.value >= NEVER)
+        return (bounds){NEVER, NEVER, -1};
     if (low.bytes <= room)
-        return 0;
+        return (bounds){low.work, low.work, -1};
     high = cut_at(b, t, u, 1, 0);
     if (high.bytes > room || high.value >= NEVER)
-        return NEVER;
+        return (bounds){NEVER, NEVER, -1};
+    bounds x = {low.work, high.work, low.largest};
     for (int32_t n = 0; n < PRICES; n++) {
         const double price = (double)(high.work - low.work) * SCALE / (low.bytes - high.bytes);
         if (price < 1 || price * low.bytes > (double)NEVER / 4)
             break;
         const cut c = cut_at(b, t, u, (int64_t)price, SCALE);
         const double is = ((double)c.value - (double)(int64_t)price * room) / SCALE;
-        best = is > (double)best ? (int64_t)ceil(is - 1e-6) : best;
+        x.least = is > (double)x.least ? (int64_t)ceil(is - 1e-6) : x.least;
         if (c.bytes == low.bytes || c.bytes == high.bytes)
             break;
         *(c.bytes > room ? &low : &high) = c;
+        x.most = high.work < x.most ? high.work : x.most;
+        x.branch = low.largest;
     }
+    return x;
+}
+
+/* ------------------------------------------------------------------ branch and bound
+ *
+ * A price takes part of a value where memory does not. Values are decided one after another, held or not held over
+ * step t, the largest first, where the bound is least, until no choice can be better than one that is known. */
+
+typedef struct node {
+    int32_t up, value; /* the decision before this one */
+    fate fate;
+    bool open;
+    int64_t least;
+    int32_t branch;
+} node;
+
+typedef AC_VEC(node) tree;
+
+static int32_t lowest(const tree *x)
+{
+    int32_t best = -1;
+    for (int32_t i = 0; i < x->n; i++)
+        if (x->item[i].open && (best < 0 || x->item[i].least < x->item[best].least))
+            best = i;
     return best;
+}
+
+/* One decision more; returns the work of a choice with it. */
+static int64_t decide(bound *b, tree *x, int32_t up, fate what, int32_t t, int32_t u)
+{
+    const int32_t value = x->item[up].branch;
+    memset(b->fate, OPEN, (size_t)b->k->p->n_values);
+    for (int32_t i = up; x->item[i].up >= 0; i = x->item[i].up)
+        b->fate[x->item[i].value] = (uint8_t)x->item[i].fate;
+    b->fate[value] = (uint8_t)what;
+    const bounds w = window(b, t, u);
+    const int64_t least = w.least > x->item[up].least ? w.least : x->item[up].least;
+    ac_push(b->f.region, x, ((node){up, value, what, true, least, w.branch}));
+    memset(b->fate, OPEN, (size_t)b->k->p->n_values);
+    return w.most;
+}
+
+/* The least work for steps in (t, u], or less where that takes too long; `enough` need not be exceeded. */
+static int64_t exact(bound *b, int32_t t, int32_t u, int64_t enough)
+{
+    const bounds root = window(b, t, u);
+    tree x = {0};
+    int64_t most = root.most;
+    ac_push(b->f.region, &x, ((node){-1, -1, OPEN, true, root.least, root.branch}));
+    for (int32_t n = 0;; n++) {
+        const int32_t at = lowest(&x);
+        const int64_t least = x.item[at].least;
+        if (least >= most || least >= enough)
+            return least < most ? least : most;
+        if (n == BRANCHES || x.item[at].branch < 0)
+            return least;
+        x.item[at].open = false;
+        for (fate what = HELD; what <= GONE; what++) {
+            const int64_t found = decide(b, &x, at, what, t, u);
+            most = found < most ? found : most;
+        }
+    }
 }
 
 /* ------------------------------------------------------------------ rows of windows */
@@ -256,27 +335,47 @@ static bound open_bound(ac_rerun *k, ac_bytes budget)
     b.f.queue = AC_NEW_N(r, int32_t, n_nodes);
     b.seen = AC_NEW_N(r, int32_t, k->p->n_values + 1);
     b.todo = AC_NEW_N(r, int32_t, k->p->n_values + 1);
+    b.fate = AC_NEW_N(r, uint8_t, k->p->n_values + 1);
     look_at_steps(&b);
     ac_rerun_run(k, ac_rerun_keep(k), INT64_MAX);
     return b;
 }
 
-int64_t ac_rerun_bound(ac_rerun *k, ac_bytes budget)
+/* The windows of a row once more, exactly as far as that goes; from[i] is what the row has from place[i] on. */
+static int64_t refine(bound *b, const int32_t *place, const int32_t *next, const int64_t *from, int32_t n,
+                      int64_t enough)
+{
+    int64_t sum = from[0];
+    for (int32_t i = 0; i < n && sum < enough && sum < NEVER; i = next[i])
+        if (next[i] > i + 1 || from[i] > from[next[i]]) {
+            const int64_t was = from[i] - from[next[i]];
+            const int64_t now = exact(b, place[i], place[next[i]], enough - (sum - was));
+            sum += now > was ? now - was : 0;
+        }
+    return sum;
+}
+
+int64_t ac_rerun_bound(ac_rerun *k, ac_bytes budget, int64_t enough)
 {
     bound b = open_bound(k, budget);
     int64_t from[PLACES + 1] = {0};
-    int32_t place[PLACES + 1];
+    int32_t place[PLACES + 1], next[PLACES + 1];
     const int32_t n = list_places(&b, place);
     place[n] = k->p->n;
     for (int32_t i = n - 1; i >= 0; i--) {
         from[i] = from[i + 1];
+        next[i] = i + 1;
         for (int32_t j = i + 1; j <= n && from[i] < NEVER; j++) {
-            const int64_t sum = window(&b, place[i], place[j]) + from[j];
-            from[i] = sum > from[i] ? sum : from[i];
+            const int64_t sum = window(&b, place[i], place[j]).least + from[j];
+            if (sum > from[i]) {
+                from[i] = sum;
+                next[i] = j;
+            }
         }
     }
+    const int64_t sum = refine(&b, place, next, from, n, enough);
     ac_region_close(b.f.region);
-    return from[0] < NEVER ? from[0] : INT64_MAX;
+    return sum < NEVER ? sum : INT64_MAX;
 }
 
 ac_bytes ac_rerun_least(ac_rerun *k)

@@ -61,7 +61,7 @@ void ac_rerun_shake(ac_rerun_search *q, ac_rerun_choice *x, ac_bytes budget);
 
 /* rerun_bound.c: the least work that any plan does again that keeps the steps' order and takes `budget` bytes at most;
  * INT64_MAX: there is no such plan. Proven, seldom reached. */
-int64_t ac_rerun_bound(ac_rerun *k, ac_bytes budget);
-ac_bytes ac_rerun_least(ac_rerun *k); /* no plan takes less, whatever it does again */
+int64_t ac_rerun_bound(ac_rerun *k, ac_bytes budget, int64_t enough); /* it may stop at `enough` */
+ac_bytes ac_rerun_least(ac_rerun *k);                                 /* no plan takes less, whatever it does again */
 
 #endif

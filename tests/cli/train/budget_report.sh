@@ -44,7 +44,7 @@ def plan(budget):
     r = subprocess.run(line + ["--budget", budget], capture_output=True, text=True)
     assert r.returncode in (0, 4), r.stderr
     return json.load(open("got.json")) if r.returncode == 0 else None
-before, extra, met = all_bytes, 0, 0
+before, extra, met, optimal = all_bytes, 0, 0, 0
 for percent in range(97, 30, -3):
     budget = all_bytes * percent // 100
     got, total = plan(str(budget)), plan("total=%d" % (budget + state))
@@ -54,15 +54,15 @@ for percent in range(97, 30, -3):
     p, a = got["plan"], got["plan"]["again"]
     assert total["plan"]["arena_bytes"] == p["arena_bytes"], "total= is another budget"
     assert p["arena_bytes"] <= min(budget, before), (p["arena_bytes"], budget, before)
-    assert 0 < a["extra_work_bound"] <= a["extra_work"] and a["extra_work"] >= extra
+    assert 0 <= a["extra_work_bound"] <= a["extra_work"] and a["extra_work"] >= extra
     assert a["optimal"] == (a["extra_work_bound"] == a["extra_work"])
     assert 0 < a["bytes_bound"] <= p["arena_bytes"] + 63
-    assert len(a["steps"]) == p["recomputed_steps"] > 0
+    assert len(a["steps"]) == p["recomputed_steps"]
     c = a["curve"]
     assert c[0]["extra_work"] == 0
     assert all(x["bytes"] > y["bytes"] and x["extra_work"] < y["extra_work"] for x, y in zip(c, c[1:]))
-    before, extra, met = p["arena_bytes"], a["extra_work"], met + 1
-assert met >= 5, met
+    before, extra, met, optimal = p["arena_bytes"], a["extra_work"], met + 1, optimal + a["optimal"]
+assert met >= 5 and optimal >= 1, (met, optimal)
 E2
 python3 check.py "$arenac" || fail "the report"
 budget=$(python3 -c 'import json; print(json.load(open("all.json"))["plan"]["arena_bytes"] * 8 // 10)')

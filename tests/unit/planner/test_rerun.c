@@ -124,12 +124,12 @@ static void check_front(ac_heap *heap, int32_t n)
         CHECK(k.possible && k.peak == f.item[i].peak && k.again == f.item[i].again);
         CHECK(replay(&g, &k) == k.again);
         CHECK(peak_of(&g, &k) == k.peak);
-        CHECK(i % 4 || ac_rerun_bound(&k, f.item[i].peak) <= f.item[i].again);
+        CHECK(i % 4 || ac_rerun_bound(&k, f.item[i].peak, INT64_MAX) <= f.item[i].again);
     }
     const ac_bytes least = ac_rerun_least(&k);
-    CHECK(least <= f.item[f.n - 1].peak && ac_rerun_bound(&k, least) < INT64_MAX);
-    CHECK(ac_rerun_bound(&k, f.item[0].peak) == 0);
-    CHECK(f.n < 2 || ac_rerun_bound(&k, f.item[1].peak) > 0);
+    CHECK(least <= f.item[f.n - 1].peak && ac_rerun_bound(&k, least, 0) < INT64_MAX);
+    CHECK(ac_rerun_bound(&k, f.item[0].peak, INT64_MAX) == 0);
+    CHECK(f.n < 2 || ac_rerun_bound(&k, f.item[1].peak, 1) > 0);
     CHECK(n < 20 || f.item[f.n - 1].peak < f.item[0].peak * 3 / 4);
     ac_region_close(r);
 }
