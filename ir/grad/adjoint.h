@@ -8,10 +8,10 @@
  *         return AC_OK;
  *     }
  *
- * Such a function is called for a node, for all operands or first for its weights, when the adjoints of all its results are complete; it reads them (ac_dy),
- * and gives each operand that is wanted (ac_wants) its share. Shares that are not wanted may be made all the same: pass
- * dead removes what nobody reads. Tensors may be NULL: something before has failed and was reported, and so is the
- * result.
+ * Such a function is called for a node, for all operands or first for its weights, when the adjoints of all its
+ * results are complete; it reads them (ac_dy), and gives each operand that is wanted (ac_wants) its share. Shares that
+ * are not wanted may be made all the same: pass dead removes what nobody reads. Tensors may be NULL: something before
+ * has failed and was reported, and so is the result.
  *
  * An adjoint may have dimensions of size 1 where its tensor has more: the same number everywhere there. ac_dy gives it
  * whole; ac_dy_thin as it is, for those that compute element by element. */

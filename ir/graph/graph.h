@@ -5,8 +5,8 @@
  * that.
  *
  * After pass `epilogue` a node may have absorbed element-wise followers (node->fused): they compute on the running
- * value in the same loops; their intermediate tensors never exist in memory. The last one may be a reduction. After pass `view` a tensor may live inside
- * another one.
+ * value in the same loops; their intermediate tensors never exist in memory. The last one may be a reduction. After
+ * pass `view` a tensor may live inside another one.
  *
  * Everything lives in the context's region; names are interned. Constants point into the mapped model file or the
  * region. */

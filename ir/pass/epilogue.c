@@ -300,12 +300,15 @@ static bool join_reduction(state *s, int32_t pos)
 }
 
 /* ac_pass_epilogue: an element-wise operator whose operand is read by nobody else is computed in the loops that make
- * the operand, on the value before it is stored: the operand never exists in memory. before:  %a = conv_2d %x %w    %b
- * = add %a %r    %c = relu %b after:   %c = conv_2d %x %w then add(., %r) then relu(.) needs: shapes known, views not
- * yet made.  keeps: a valid execution order; values bit for bit (the chain is computed in the types of the operators,
- * as before). The maker of the last-made operand is preferred, so that the others are there already; else the maker
- * moves down to the follower, if what it reads is no larger than what it makes. Other
- * chains that end in the follower go with it. An operand with several readers is joined with all of them at once, when they end in one result: x * sigmoid(x). A reduction of floats may come last. */
+ * the operand, on the value before it is stored: the operand never exists in memory.
+ *   before:  %a = conv_2d %x %w    %b = add %a %r    %c = relu %b
+ *   after:   %c = conv_2d %x %w then add(., %r) then relu(.)
+ * needs: shapes known, views not yet made.  keeps: a valid execution order; values bit for bit (the chain is computed
+ * in the types of the operators, as before).
+ * The maker of the last-made operand is preferred, so that the others are there already; else the maker moves down to
+ * the follower, if what it reads is no larger than what it makes. Other chains that end in the follower go with it. An
+ * operand with several readers is joined with all of them at once, when they end in one result: x * sigmoid(x). A
+ * reduction of floats may come last. */
 int ac_pass_epilogue(ac_pass *p)
 {
     ac_graph *g = p->graph;
