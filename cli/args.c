@@ -101,6 +101,24 @@ static int parse_letters(ac_cli *c, const char *arg, const arenac_option **o, co
     return -1;
 }
 
+/* The words of an argument of several ("RANK PATTERN") as one text; they may be given so, too. *at: the first of them.
+ * NULL: some are missing. */
+static const char *join_words(ac_cli *c, const arenac_option *o, const char *value, int argc, char **argv, int *at)
+{
+    size_t n = strlen(value);
+    if (n + 1 > sizeof c->words || strchr(value, ' '))
+        return value;
+    memcpy(c->words, value, n + 1);
+    for (const char *p = strchr(o->argument, ' '); p; p = strchr(p + 1, ' ')) {
+        if (*at + 1 >= argc)
+            return NULL;
+        n += (size_t)snprintf(c->words + n, sizeof c->words - n, " %s", argv[++*at]);
+        if (n >= sizeof c->words)
+            return NULL;
+    }
+    return c->words;
+}
+
 /* Option argv[*at], and the next one where that is its value. Returns -1 to go on, else the exit status. */
 static int parse_one(ac_cli *c, int argc, char **argv, int *at)
 {
@@ -119,11 +137,12 @@ static int parse_one(ac_cli *c, int argc, char **argv, int *at)
         if (status >= 0)
             return status;
     }
-    if (needs_value(o) && !value) {
-        if (*at + 1 >= argc)
-            return wrong("option '--%s' needs an argument: %s", ac_option_word(o), o->argument);
+    if (needs_value(o) && !value && *at + 1 < argc)
         value = argv[++*at];
-    }
+    if (needs_value(o) && value && strchr(o->argument, ' '))
+        value = join_words(c, o, value, argc, argv, at);
+    if (needs_value(o) && !value)
+        return wrong("option '--%s' needs an argument: %s", ac_option_word(o), o->argument);
     return set(c, o, value);
 }
 

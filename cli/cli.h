@@ -21,6 +21,7 @@ typedef struct ac_cli {
     arenac *a; /* with the options of the command line */
     const char *file[AC_CLI_MAX];
     int32_t n_files;
+    char words[4096];                          /* an argument of several words */
     bool json, quiet, time_passes, man, color; /* what the command line itself does by them */
 } ac_cli;
 

@@ -140,15 +140,23 @@ static int step_grow(void *with, ac_ctx *cx, ac_graph *g)
     return a->coded && a->opt.inference && !gpu && !ac_has_caller_io(a) ? add_run(a, g) : AC_OK;
 }
 
+/* Of a model whose output is a softmax the loss need not be said. */
+static bool has_loss(const arenac *a)
+{
+    const ac_graph *g = a->model->graph;
+    const ac_node *n = g->output.n == 1 ? g->output.item[0]->def : NULL;
+    return a->opt.loss || (n && n->op == AC_OP_SOFTMAX);
+}
+
 /* The model becomes a step of training. */
 static int open_step(arenac *a)
 {
     ac_train_spec *spec = AC_NEW(a->cx.region, ac_train_spec);
     if (!a->opt.train || a->grow)
         return AC_OK;
-    if (!a->opt.loss || a->opt.batch < 0) {
-        ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--train needs --%s", a->opt.loss ? "batch" : "loss");
-        return ac_help(&a->cx, a->opt.loss ? "--batch 8" : "--loss cross_entropy");
+    if (!has_loss(a) || a->opt.batch < 0) {
+        ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--train needs --%s", has_loss(a) ? "batch" : "loss");
+        return ac_help(&a->cx, has_loss(a) ? "--batch 8" : "--loss cross_entropy");
     }
     AC_TRY(ac_settings_train(&a->cx, &a->opt, a->opt.train, spec));
     spec->target = spec->loss == AC_LOSS_CROSS_ENTROPY ? AC_I32 : AC_NONE;

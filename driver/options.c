@@ -166,7 +166,8 @@ static const char *last_part(ac_ctx *cx, const row *r, const char *value)
 static bool is_list(const row *r)
 {
     return r->parse == ac_parse_texts || r->parse == ac_parse_keys || r->parse == ac_parse_dims ||
-           r->parse == ac_parse_memories || r->parse == ac_parse_pins || r->parse == ac_parse_sections;
+           r->parse == ac_parse_memories || r->parse == ac_parse_pins || r->parse == ac_parse_sections ||
+           r->parse == ac_parse_adapters;
 }
 
 const char *ac_options_line(const ac_options *o, const char *target)

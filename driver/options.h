@@ -51,6 +51,12 @@ typedef struct ac_section_option {
     const char *code, *rodata; /* NULL: the usual one */
 } ac_section_option;
 
+/* --lora RANK PATTERN */
+typedef struct ac_adapter_option {
+    int64_t rank;
+    const char *pattern;
+} ac_adapter_option;
+
 /* The types of options.def. */
 typedef bool ac_opt_flag;        /* given or not */
 typedef bool ac_opt_on_off;      /* on or off */
@@ -66,6 +72,7 @@ typedef AC_VEC(ac_memory_option) ac_opt_memories;
 typedef AC_VEC(ac_pin_option) ac_opt_pins;
 typedef AC_VEC(ac_dim_option) ac_opt_dims;
 typedef AC_VEC(ac_key_option) ac_opt_keys;
+typedef AC_VEC(ac_adapter_option) ac_opt_adapters;
 typedef ac_budget_option ac_opt_budget;
 typedef ac_section_option ac_opt_sections;
 

@@ -199,6 +199,18 @@ bool ac_parse_dims(ac_ctx *cx, const char *arg, const char *value, void *field)
     return true;
 }
 
+/* RANK PATTERN */
+bool ac_parse_adapters(ac_ctx *cx, const char *arg, const char *value, void *field)
+{
+    ac_adapter_option a;
+    (void)arg;
+    if (!whole(until(cx, &value, " "), 1, INT32_MAX, &a.rank) || !*value || !*++value)
+        return false;
+    a.pattern = value;
+    ac_push(cx->region, (ac_opt_adapters *)field, a);
+    return true;
+}
+
 /* ,fast ,slow ,ro ,align=N */
 static bool memory_property(const char *what, ac_memory_option *m)
 {

@@ -12,7 +12,7 @@
 typedef bool ac_parser(ac_ctx *cx, const char *arg, const char *value, void *field);
 ac_parser ac_parse_flag, ac_parse_on_off, ac_parse_word, ac_parse_text, ac_parse_number, ac_parse_real, ac_parse_power,
     ac_parse_size, ac_parse_count, ac_parse_texts, ac_parse_memories, ac_parse_pins, ac_parse_dims, ac_parse_keys,
-    ac_parse_budget, ac_parse_sections;
+    ac_parse_budget, ac_parse_sections, ac_parse_adapters;
 
 bool ac_parse_bytes(const char *text, int64_t *out); /* a whole number, perhaps with K, M or G of 1024 */
 

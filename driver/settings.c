@@ -225,7 +225,7 @@ int ac_settings_train(ac_ctx *cx, const ac_options *o, const char *optimizer, ac
 {
     if (!ac_optimizer_find(optimizer, &s->optimizer))
         return AC_FAIL; /* the option knows its words */
-    if (!ac_loss_find(o->loss, &s->loss)) {
+    if (o->loss && !ac_loss_find(o->loss, &s->loss)) {
         s->loss = AC_LOSS_NAMED;
         s->loss_name = o->loss;
     }
@@ -242,6 +242,11 @@ int ac_settings_train(ac_ctx *cx, const ac_options *o, const char *optimizer, ac
     s->only = o->train_only.item;
     s->n_only = o->train_only.n;
     s->seed = o->seed > 0 ? (uint64_t)o->seed : 0;
+    ac_train_adapter *lora = AC_NEW_N(cx->region, ac_train_adapter, o->lora.n + 1);
+    for (int32_t i = 0; i < o->lora.n; i++)
+        lora[i] = (ac_train_adapter){o->lora.item[i].pattern, o->lora.item[i].rank};
+    s->lora = lora;
+    s->n_lora = o->lora.n;
     AC_TRY(settle_parts(cx, o, s));
     return check_ranges(cx, s);
 }

@@ -67,7 +67,8 @@ int ac_trained_check(arenac *a);          /* trained.c: the ending of -o */
 int ac_trained_write(ac_training *t);
 /* Before its passes: constants take the values that they have in the training. `with`: the ac_training. */
 int ac_trained_put(void *with, ac_ctx *cx, ac_graph *g);
-/* An arenac for the same file, whose constants are the weights as they are now. */
-arenac *ac_trained_model(ac_training *t);
+/* An arenac for the same file, whose constants are the weights as they are now; its batch is the file's, or that of
+ * the training. */
+arenac *ac_trained_model(ac_training *t, bool in_batches);
 
 #endif

@@ -30,6 +30,7 @@ static double target_at(const held_out *h, int64_t i)
 
 static void classes(held_out *h, const float *x, int64_t n, int64_t at)
 {
+    static const double LEAST = 1e-38; /* of probabilities: a float may have become 0 */
     double top = (double)x[0], sum = 0;
     int64_t best = 0;
     for (int64_t i = 1; i < n; i++)
@@ -44,7 +45,7 @@ static void classes(held_out *h, const float *x, int64_t n, int64_t at)
     h->guesses++;
     h->terms++;
     if (id >= 0 && id < n)
-        h->loss += top + log(sum) - (double)x[id];
+        h->loss += h->t->step.probabilities ? -log(fmax((double)x[id], LEAST)) : top + log(sum) - (double)x[id];
 }
 
 static void element(held_out *h, double x, double y)
@@ -95,7 +96,7 @@ static int open_model(held_out *h)
 {
     ac_training *t = h->t;
     int64_t dim[AC_MAX_RANK];
-    h->one = ac_trained_model(t);
+    h->one = ac_trained_model(t, true);
     h->one->purpose = AC_FOR_RUNNING;
     h->one->before = put_values;
     AC_TRY(ac_source_open(h->one, t->path, t->n_paths));

@@ -114,9 +114,20 @@ static int named_loss(const ac_maker *m, ac_train_step *s, ac_tensor **cotangent
     return AC_OK;
 }
 
+/* Of an output that is a softmax the entropy is that of its operand. */
+static void before_softmax(ac_train_step *s)
+{
+    const ac_node *n = s->output->def;
+    if (s->spec->loss != AC_LOSS_CROSS_ENTROPY || !n || n->op != AC_OP_SOFTMAX || n->attrs.softmax.beta != 1)
+        return;
+    s->probabilities = true;
+    s->output = n->in[0];
+}
+
 int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotangent)
 {
     const ac_maker m = {cx, g, "loss", 0};
+    before_softmax(s);
     ac_tensor *x = s->output;
     const ac_loss kind = s->spec->loss;
     if (x->dtype != AC_F32)

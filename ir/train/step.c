@@ -23,7 +23,7 @@ static bool matches(const char *pattern, const char *name)
     }
 }
 
-static bool listed(const char *const *list, int32_t n, const char *name)
+bool ac_train_named(const char *const *list, int32_t n, const char *name)
 {
     for (int32_t i = 0; i < n; i++)
         if (matches(list[i], name))
@@ -31,8 +31,8 @@ static bool listed(const char *const *list, int32_t n, const char *name)
     return false;
 }
 
-/* Is t read as an operand of loops, by a node that computes floats? */
-static bool *find_read(const ac_graph *g, ac_region *r)
+/* Is a tensor read as an operand of loops? */
+bool *ac_train_read(const ac_graph *g, ac_region *r)
 {
     bool *read = AC_NEW_N(r, bool, g->tensor.n + 1);
     for (int32_t i = 0; i < g->node.n; i++) {
@@ -42,6 +42,13 @@ static bool *find_read(const ac_graph *g, ac_region *r)
                 read[n->in[k]->id] = true;
     }
     return read;
+}
+
+typedef AC_VEC(const char *) ac_train_names;
+
+static bool could_train(const ac_tensor *t)
+{
+    return ac_tensor_is_const(t) && (t->weight || (t->quant && ac_dtype_is_int(t->dtype)));
 }
 
 /* Formats that do not say which of their constants are weights: all but single numbers. */
@@ -78,14 +85,20 @@ static bool is_running(const ac_train_step *s, const ac_tensor *t)
     return false;
 }
 
-static int no_weights(ac_ctx *cx, const ac_graph *g, int32_t frozen)
+/* names: of weights that could train. */
+static int no_weights(ac_ctx *cx, const ac_graph *g, int32_t frozen, const ac_train_names *names)
 {
-    if (!frozen) {
+    enum { SHOWN = 16 };
+    if (frozen)
+        ac_error(cx, (ac_place){.file = g->file}, E0110, "all %d weights are frozen: there is nothing to train",
+                 frozen);
+    else
         ac_error(cx, (ac_place){.file = g->file}, E0110, "the model has no float weights: there is nothing to train");
-        return ac_help(cx, "integer weights do not train; convert the model from its floats");
-    }
-    ac_error(cx, (ac_place){.file = g->file}, E0110, "all %d weights are frozen: there is nothing to train", frozen);
-    return ac_help(cx, "--freeze and --train-only take names with *");
+    for (int32_t i = 0; i < names->n; i++)
+        if (names->n - i <= SHOWN)
+            ac_detail(cx, "%s", names->item[i]);
+    return ac_help(cx, names->n ? "--train-only and --lora take names with *; what is quantised trains in floats"
+                                : "integer weights without a scale do not train; convert the model from its floats");
 }
 
 /* running = momentum * running + (1 - momentum) * batch */
@@ -131,17 +144,25 @@ static int follow_sums(ac_ctx *cx, ac_graph *g, const ac_train_step *s)
     return AC_OK;
 }
 
-int ac_train_weights(ac_ctx *cx, ac_graph *g, const ac_running *running, int32_t n_running, ac_train_step *s)
+static bool is_frozen(const ac_train_spec *o, const char *name)
 {
-    const ac_train_spec *o = s->spec;
-    ac_region *tmp = ac_region_open(&cx->heap);
-    const bool *read = find_read(g, tmp);
-    int32_t trained = 0, frozen = 0;
-    int status = AC_OK;
-    s->running = running;
-    s->n_running = n_running;
+    return ac_train_named(o->freeze, o->n_freeze, name) ||
+           ((o->n_only || o->n_lora) && !ac_train_named(o->only, o->n_only, name));
+}
+
+static int choose(ac_ctx *cx, ac_graph *g, const bool *read, ac_train_step *s)
+{
+    const int32_t n = g->tensor.n;
+    int32_t frozen = 0, trained;
+    ac_train_names names = {0};
     mark(g);
-    for (int32_t i = 0; i < g->tensor.n && status == AC_OK; i++) {
+    for (int32_t i = 0; i < n; i++)
+        if (read[i] && could_train(g->tensor.item[i]))
+            ac_push(cx->region, &names, g->tensor.item[i]->name);
+    AC_TRY(ac_train_floats(cx, g, s->spec, read));
+    AC_TRY(ac_train_adapt(cx, g, s, read));
+    trained = s->weight.n;
+    for (int32_t i = 0; i < n; i++) {
         ac_tensor *t = g->tensor.item[i];
         if (!t->weight || !ac_tensor_is_const(t))
             continue;
@@ -149,17 +170,27 @@ int ac_train_weights(ac_ctx *cx, ac_graph *g, const ac_running *running, int32_t
         t->weight = false;
         if (!kept && (!read[i] || t->dtype != AC_F32))
             continue;
-        if (!kept && (listed(o->freeze, o->n_freeze, t->name) || (o->n_only && !listed(o->only, o->n_only, t->name)))) {
+        if (!kept && is_frozen(s->spec, t->name)) {
             frozen++;
             continue;
         }
         trained += !kept;
-        status = ac_train_to_state(cx, t, kept, s);
+        AC_TRY(ac_train_to_state(cx, t, kept, s));
     }
+    return trained ? AC_OK : no_weights(cx, g, frozen, &names);
+}
+
+int ac_train_weights(ac_ctx *cx, ac_graph *g, const ac_running *running, int32_t n_running, ac_train_step *s)
+{
+    ac_region *tmp = ac_region_open(&cx->heap);
+    const bool *read = ac_train_read(g, tmp);
+    s->running = running;
+    s->n_running = n_running;
+    const int status = choose(cx, g, read, s);
     ac_region_close(tmp);
     AC_TRY(status);
     ac_train_open_sums(cx, g, s);
-    return trained ? follow_statistics(cx, g, s) : no_weights(cx, g, frozen);
+    return follow_statistics(cx, g, s);
 }
 
 /* ------------------------------------------------------------------ layouts */

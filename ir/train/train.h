@@ -16,7 +16,8 @@
  * holds. Otherwise there is no block, and updates come as soon as a gradient is complete.
  *
  * Losses are means over all elements; cross_entropy: over all positions, classes along the last dimension, the target
- * holds class ids (i32, i64) of the others, or probabilities of all. Optimizers are PyTorch's: sgd, momentum, nesterov,
+ * holds class ids (i32, i64) of the others, or probabilities of all; of an output that is a softmax it is the entropy
+ * of those probabilities. Optimizers are PyTorch's: sgd, momentum, nesterov,
  * adam, adamw, rmsprop (beta2 is its alpha), adagrad.
  *
  * Errors: E0109 and those of shape rules; E0110 for a target that does not fit, no weights to train, a weight without
@@ -35,6 +36,11 @@ typedef enum ac_loss {
 } ac_loss;
 typedef enum ac_optimizer { AC_SGD, AC_MOMENTUM, AC_NESTEROV, AC_ADAM, AC_ADAMW, AC_RMSPROP, AC_ADAGRAD } ac_optimizer;
 
+typedef struct ac_train_adapter {
+    const char *pattern;
+    int64_t rank;
+} ac_train_adapter;
+
 typedef struct ac_train_spec {
     ac_loss loss;
     const char *loss_name; /* AC_LOSS_NAMED: the output that is the loss */
@@ -48,6 +54,8 @@ typedef struct ac_train_spec {
     int32_t micro_batches;                   /* of a step; above 1: late */
     const char *const *freeze, *const *only; /* patterns with * of names; only, where there are any: nothing else */
     int32_t n_freeze, n_only;
+    const ac_train_adapter *lora; /* weights that match stay, and a product of matrices of this rank is added */
+    int32_t n_lora;
 } ac_train_spec;
 
 /* How a weight of the step lies, seen from the file: transposed by perm[] (its dimensions before: dim), then reshaped
@@ -67,9 +75,19 @@ typedef struct ac_train_weight {
     const void *first; /* its value in the file, as the step lays it out */
     AC_VEC(ac_train_move) move;
     bool running;   /* a running statistic: no gradient */
+    bool factor;    /* of a lora: the file has no such weight */
     int64_t at;     /* late: where its gradient (its statistic of the batch) begins in `sums`, in floats */
     ac_tensor *sum; /* ... and that as a tensor; NULL: there is none */
 } ac_train_weight;
+
+/* A weight of the file that is first + B * A: weights number factors and factors + 1 of the step. */
+typedef struct ac_train_lora {
+    const char *name;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    const float *first;
+    int32_t factors;
+} ac_train_lora;
 
 typedef struct ac_train_slot {
     ac_tensor *state;
@@ -79,13 +97,15 @@ typedef struct ac_train_slot {
 typedef struct ac_train_step {
     const ac_train_spec *spec;
     AC_VEC(ac_train_weight) weight;
+    AC_VEC(ac_train_lora) lora;
     AC_VEC(ac_train_slot) slot; /* what the optimizer keeps; starts as zero */
     const ac_running *running;
     int32_t n_running;
     ac_tensor *output, *target, *rate, *loss; /* target: NULL with AC_LOSS_NAMED */
     ac_tensor *sums;                          /* late: f32, one dimension */
     AC_VEC(ac_tensor *) random; /* state: seed (two words), step and micro-batch, by which dropout counts; both go on */
-    const char *output_name;    /* of `output`, in the file */
+    const char *output_name;    /* of the model's, in the file */
+    bool probabilities;         /* it is the softmax of `output` */
 } ac_train_step;
 
 const char *ac_loss_name(ac_loss l);
@@ -102,6 +122,11 @@ int ac_train_add_run(ac_ctx *cx, ac_graph *g, const ac_train_step *s, ac_graph *
 /* The value of a weight as the file lays it out, from that of the step, and back. */
 const void *ac_train_to_file(ac_ctx *cx, const ac_train_weight *w, const void *data);
 const void *ac_train_to_step(ac_ctx *cx, const ac_train_weight *w, const void *data);
+/* The value of a weight with lora, from its factors as the file would lay them out. */
+const float *ac_train_merged(ac_ctx *cx, const ac_train_step *s, int32_t lora, const float *b, const float *a);
+/* floats.c: of a graph as its file has it, what quantised weights that train reach computes in floats, and so it does
+ * in a model with their new values. read: is a tensor an operand of loops, by id. */
+int ac_train_floats(ac_ctx *cx, ac_graph *g, const ac_train_spec *o, const bool *read);
 
 /* sums.c, late: the block, of as many floats as there are in the weights, and one; x as the place of w in it holds it,
  * and the loss. */
@@ -110,6 +135,12 @@ int ac_train_put_sum(ac_ctx *cx, ac_graph *g, const ac_train_step *s, ac_train_w
 int ac_train_put_loss(ac_ctx *cx, ac_graph *g, const ac_train_step *s);
 /* Nodes of a part come after those of the parts before. */
 void ac_train_sort(ac_graph *g);
+/* step.c */
+bool ac_train_named(const char *const *pattern, int32_t n, const char *name); /* does any match? */
+bool *ac_train_read(const ac_graph *g, ac_region *r);                         /* as ac_train_floats wants it */
+/* lora.c: the rank of what is added to a weight; 0: nothing. */
+int64_t ac_train_rank(const ac_train_spec *o, const ac_tensor *w);
+int ac_train_adapt(ac_ctx *cx, ac_graph *g, ac_train_step *s, const bool *read);
 /* loss.c: of s->output; *cotangent: its gradient by s->output. */
 int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotangent);
 /* products.c: fully_connected of weights that change becomes batch_matmul. */

@@ -96,6 +96,7 @@ for o in "train-only x --train-only w*" "beta1 x --beta1 0.8" "beta2 x --beta2 0
     # shellcheck disable=SC2086
     same "${o%% *}" net.ag --train adam --loss mse --batch 2 ${o#* x}
 done
+same lora net.ag --train adam --loss mse --batch 2 --lora 2 'w*'
 same name gate.ag --name x --inplace off --views off --align 64 --preserve all --skip norm
 
 for option in $(sed -n '/| CODE\| CODE/s/^OPT([a-z_]*, *"\([^"]*\)".*/\1/p' "$src/driver/options.def"); do

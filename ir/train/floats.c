@@ -1,0 +1,142 @@
+/* floats.c - quantised layers that train compute in floats, and so does all that comes after them; what comes before
+ * stays as it is, to the bit.
+ *
+ * before:  const %w: i8[12,64] q   %y: i8[1,12] q = fully_connected %x %w %b
+ * after:   const %w: f32[12,64]    %f: f32[1,64] = dequantize %x   %y: f32[1,12] = fully_connected %f %w %c
+ *
+ * %c is a constant of what %b means: it may be integer for others that read it. Results keep their names. */
+#include "ir/train/make.h"
+
+typedef struct work {
+    ac_ctx *cx;
+    ac_graph *g;
+    int32_t n;         /* tensors that the file has */
+    ac_tensor **value; /* by id of those: the same in floats; NULL: not made yet */
+} work;
+
+static bool is_quantised(const ac_tensor *t)
+{
+    return t->quant && ac_dtype_is_int(t->dtype);
+}
+
+/* scale * (q - zero) of each element, as the operator dequantize has it. */
+static const float *real_values(ac_ctx *cx, ac_tensor *t)
+{
+    const uint8_t *data = ac_tensor_force(cx, t);
+    const ac_quant *q = t->quant;
+    const int64_t n = ac_tensor_count(t), inner = q->n > 1 ? ac_dim_product(t->dim, q->axis + 1, t->rank) : n + 1;
+    float *out = AC_NEW_N(cx->region, float, n + 1);
+    if (!data)
+        return NULL;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t c = i / inner % q->n;
+        out[i] = (float)((double)q->scale[c] * (double)(ac_dtype_get_int(t->dtype, data, i) - q->zero[c]));
+    }
+    return out;
+}
+
+static void becomes_float(work *w, ac_tensor *t)
+{
+    t->dtype = AC_F32;
+    t->quant = NULL;
+    w->value[t->id] = t;
+}
+
+static int train_one(work *w, ac_tensor *t)
+{
+    const float *data = real_values(w->cx, t);
+    if (!data)
+        return AC_FAIL;
+    t->data = data;
+    t->raw = NULL;
+    t->lazy = NULL;
+    t->splat = false;
+    t->weight = true;
+    becomes_float(w, t);
+    return AC_OK;
+}
+
+/* A quantised tensor as floats, made when first asked for. */
+static ac_tensor *value_of(work *w, ac_tensor *t)
+{
+    if (t->id >= w->n || w->value[t->id])
+        return t->id >= w->n ? t : w->value[t->id];
+    const char *name = ac_internf(w->cx, "%s_float", t->name);
+    ac_tensor *f = ac_tensor_new(w->g, name, AC_F32, t->rank, t->dim);
+    for (int32_t d = 0; d < t->rank; d++)
+        f->dim_name[d] = t->dim_name[d];
+    w->value[t->id] = f;
+    if (ac_tensor_is_const(t)) {
+        f->data = real_values(w->cx, t);
+        return f->data ? f : NULL;
+    }
+    ac_node *n = ac_node_new(w->g, AC_OP_DEQUANTIZE, name, &t, 1, &f, 1);
+    n->at = (ac_place){.file = w->g->file, .node = name};
+    return f;
+}
+
+static bool reads_floats(const work *w, const ac_node *n)
+{
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && n->in[i]->id < w->n && w->value[n->in[i]->id])
+            return true;
+    return false;
+}
+
+/* A node of quantised tensors computes in floats. */
+static int to_floats(work *w, ac_node *n)
+{
+    if (ac_ops[n->op].flags & OF_FLOW) {
+        ac_error(w->cx, n->at, E0110,
+                 "'%s' (%s) cannot compute in floats what comes from weights that train: it runs subgraphs", n->name,
+                 ac_ops[n->op].text);
+        return ac_help(w->cx, "train weights after it, with --train-only");
+    }
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && is_quantised(n->in[i])) {
+            n->in[i] = value_of(w, n->in[i]);
+            if (!n->in[i])
+                return AC_FAIL;
+        }
+    for (int32_t i = 0; i < n->n_out; i++)
+        if (is_quantised(n->out[i]) || n->out[i]->dtype == AC_F32)
+            becomes_float(w, n->out[i]);
+    if (n->op == AC_OP_QUANTIZE || n->op == AC_OP_DEQUANTIZE) {
+        n->op = AC_OP_CAST;
+        ac_attrs_init(n->op, &n->attrs);
+        n->attrs.cast.to = AC_F32;
+    }
+    return AC_OK;
+}
+
+/* Those constants that are said to train. */
+static int find_trained(work *w, const ac_train_spec *o, const bool *read, int32_t *found)
+{
+    for (int32_t i = 0; i < w->n; i++) {
+        ac_tensor *t = w->g->tensor.item[i];
+        if (!read[i] || !ac_tensor_is_const(t) || !is_quantised(t) || ac_train_named(o->freeze, o->n_freeze, t->name) ||
+            (!ac_train_named(o->only, o->n_only, t->name) && !ac_train_rank(o, t)))
+            continue;
+        AC_TRY(train_one(w, t));
+        ++*found;
+    }
+    return AC_OK;
+}
+
+int ac_train_floats(ac_ctx *cx, ac_graph *g, const ac_train_spec *o, const bool *read)
+{
+    work w = {cx, g, g->tensor.n, AC_NEW_N(cx->region, ac_tensor *, g->tensor.n + 1)};
+    const int32_t n = g->node.n;
+    int32_t found = 0;
+    AC_TRY(find_trained(&w, o, read, &found));
+    if (!found)
+        return AC_OK;
+    ac_node **old = ac_copy(cx->region, g->node.item, (size_t)(n + 1) * sizeof *old);
+    g->node.n = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (reads_floats(&w, old[i]))
+            AC_TRY(to_floats(&w, old[i]));
+        ac_push(g->region, &g->node, old[i]);
+    }
+    return AC_OK;
+}
