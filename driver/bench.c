@@ -196,6 +196,7 @@ int ac_bench(arenac *a, const char *const *path, int32_t n)
     double *ms;
     int32_t runs;
     const ac_target *target = a->opt.target ? ac_target_find(a->opt.target) : NULL;
+    arenac_set(a, "inference", "off"); /* of a step of training, the step is measured */
     if (target && target->firmware)
         return bench_firmware(a, path, n);
     a->purpose = AC_FOR_RUNNING;

@@ -51,7 +51,7 @@ typedef struct ac_lower {
     const ac_node *node;
     const ac_loops_row *rows; /* by operator */
     int32_t variant;          /* 0: the default schedule; AC_VARIANT_..., one or several */
-    bool exact;               /* keep float order as written */
+    bool exact;               /* keep float order as written, each operation rounded */
     ac_schedule hint;
     ac_lb b;
     ac_lowered *out;
@@ -130,7 +130,7 @@ typedef void ac_lo_step(ac_lower *L, void *with, ac_x i, int32_t lanes);
 void ac_lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_lo_step *f, void *with);
 /* Loops marked parallel. */
 void ac_lo_strip_each(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_lo_step *f, void *with);
-/* x * y + acc: fma where the target has it, else mul, then add. */
+/* x * y + acc: fma where the target has it and the order may change, else mul, then add. */
 ac_x ac_lo_madd(ac_lower *L, ac_x x, ac_x y, ac_x acc);
 
 /* Quantisation (quant.c). */

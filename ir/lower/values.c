@@ -192,7 +192,7 @@ void ac_lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes)
 ac_x ac_lo_madd(ac_lower *L, ac_x x, ac_x y, ac_x acc)
 {
     ac_lb *b = &L->b;
-    if (!L->target->fma || !ac_dtype_is_float(ac_lb_dtype(b, acc)))
+    if (L->exact || !L->target->fma || !ac_dtype_is_float(ac_lb_dtype(b, acc)))
         return ac_lb_add(b, ac_lb_mul(b, x, y), acc);
     int32_t lanes = ac_lb_lane_count(b, acc);
     lanes = ac_lb_lane_count(b, x) > lanes ? ac_lb_lane_count(b, x) : lanes;

@@ -6,6 +6,11 @@
 int ac_train_weights_like(ac_ctx *cx, ac_graph *run, const ac_train_step *s, ac_train_step *own)
 {
     ac_train_no_dropout(run);
+    const bool *read = ac_train_read(run, cx->region);
+    own->spec = s->spec;
+    ac_train_mark(run);
+    AC_TRY(ac_train_floats(cx, run, s->spec, read));
+    AC_TRY(ac_train_adapt(cx, run, own, read));
     for (int32_t i = 0; i < run->tensor.n; i++)
         run->tensor.item[i]->weight = false;
     for (int32_t i = 0; i < s->weight.n; i++) {

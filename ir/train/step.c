@@ -51,8 +51,7 @@ static bool could_train(const ac_tensor *t)
     return ac_tensor_is_const(t) && (t->weight || (t->quant && ac_dtype_is_int(t->dtype)));
 }
 
-/* Formats that do not say which of their constants are weights: all but single numbers. */
-static void mark(const ac_graph *g)
+void ac_train_mark(const ac_graph *g)
 {
     bool any = false;
     for (int32_t i = 0; i < g->tensor.n; i++)
@@ -155,7 +154,7 @@ static int choose(ac_ctx *cx, ac_graph *g, const bool *read, ac_train_step *s)
     const int32_t n = g->tensor.n;
     int32_t frozen = 0, trained;
     ac_train_names names = {0};
-    mark(g);
+    ac_train_mark(g);
     for (int32_t i = 0; i < n; i++)
         if (read[i] && could_train(g->tensor.item[i]))
             ac_push(cx->region, &names, g->tensor.item[i]->name);

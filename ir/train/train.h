@@ -138,6 +138,8 @@ void ac_train_sort(ac_graph *g);
 /* step.c */
 bool ac_train_named(const char *const *pattern, int32_t n, const char *name); /* does any match? */
 bool *ac_train_read(const ac_graph *g, ac_region *r);                         /* as ac_train_floats wants it */
+/* Of formats that do not say which of their constants are weights: all but single numbers. */
+void ac_train_mark(const ac_graph *g);
 /* lora.c: the rank of what is added to a weight; 0: nothing. */
 int64_t ac_train_rank(const ac_train_spec *o, const ac_tensor *w);
 int ac_train_adapt(ac_ctx *cx, ac_graph *g, ac_train_step *s, const bool *read);
