@@ -117,6 +117,7 @@ static int add_node(const ac_maker *m, const ac_node *n, ac_tensor **map)
 int ac_train_add_run(ac_ctx *cx, ac_graph *g, const ac_train_step *s, ac_graph *run, ac_train_step *own)
 {
     const ac_maker m = {cx, g, "run", g->node.item[g->node.n - 1]->part + 1};
+    AC_TRY(ac_train_branches(cx, run, own));
     AC_TRY(ac_train_products(cx, run));
     ac_train_layouts(cx, run, own);
     ac_tensor **map = AC_NEW_N(cx->region, ac_tensor *, run->tensor.n + 1);

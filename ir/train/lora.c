@@ -93,7 +93,7 @@ int ac_train_adapt(ac_ctx *cx, ac_graph *g, ac_train_step *s, const bool *read)
     ac_node **old = ac_copy(cx->region, g->node.item, (size_t)(n + 1) * sizeof *old);
     for (int32_t i = 0; i < n_tensors; i++) {
         ac_tensor *t = g->tensor.item[i];
-        if (read[i] && ac_tensor_is_const(t) && t->dtype == AC_F32 && ac_train_rank(o, t) &&
+        if (read[i] && t->weight && ac_tensor_is_const(t) && t->dtype == AC_F32 && ac_train_rank(o, t) &&
             !ac_train_named(o->freeze, o->n_freeze, t->name))
             AC_TRY(adapt(cx, g, s, t));
     }

@@ -28,5 +28,9 @@ ac_tensor *ac_tr_assign(const ac_maker *m, ac_tensor *state, ac_tensor *x);
 /* The same of the elements of state from number `at` on: its shape does not matter. */
 ac_tensor *ac_tr_assign_at(const ac_maker *m, ac_tensor *state, int64_t at, ac_tensor *x);
 ac_tensor *ac_tr_state(const ac_maker *m, const char *name, int32_t rank, const int64_t *dim); /* f32, zeros */
+/* act(x), by an operator. products.c */
+ac_tensor *ac_train_activated(const ac_maker *m, ac_act act, ac_tensor *x);
+/* y becomes what v is, of which nothing else knows yet. products.c */
+void ac_train_take_place(ac_tensor *v, ac_tensor *y);
 
 #endif

@@ -1,7 +1,7 @@
 /* products.c - products with weights that change, as operators whose loops do not expect constants. */
 #include "ir/train/make.h"
 
-static ac_tensor *activated(const ac_maker *m, ac_act act, ac_tensor *x)
+ac_tensor *ac_train_activated(const ac_maker *m, ac_act act, ac_tensor *x)
 {
     switch (act) {
     case AC_ACT_RELU:
@@ -25,8 +25,7 @@ static bool fits(const ac_node *n)
            !ac_tensor_is_const(n->in[1]) && n->in[1]->rank == 2;
 }
 
-/* y becomes what v is, of which nothing else knows yet. */
-static void take_place(ac_tensor *v, ac_tensor *y)
+void ac_train_take_place(ac_tensor *v, ac_tensor *y)
 {
     v->def->out[0] = y;
     y->def = v->def;
@@ -51,12 +50,12 @@ static int rewrite(ac_ctx *cx, ac_graph *g, const ac_node *n, int32_t readers)
     if (x->rank != 2 || x->dim[1] != k)
         x = ac_tr_reshape(&m, x, 2, (int64_t[]){rows, k});
     ac_tensor *v = ac_tr_op(&m, AC_OP_BATCH_MATMUL, (ac_tensor *[]){x, w}, 2, &a);
-    v = activated(&m, n->attrs.dense.act, bias ? ac_tr_2(&m, AC_OP_ADD, v, bias) : v);
+    v = ac_train_activated(&m, n->attrs.dense.act, bias ? ac_tr_2(&m, AC_OP_ADD, v, bias) : v);
     if (v && !ac_tensor_same_shape(v, y))
         v = ac_tr_reshape(&m, v, y->rank, y->dim);
     if (!v)
         return AC_FAIL;
-    take_place(v, y);
+    ac_train_take_place(v, y);
     return AC_OK;
 }
 
@@ -75,10 +74,10 @@ static int part_bias(ac_ctx *cx, ac_graph *g, ac_node *n)
     n->n_in = 2;
     ac_node_set_act(n, AC_ACT_NONE);
     ac_push(g->region, &g->node, n);
-    ac_tensor *v = activated(&m, act, ac_tr_2(&m, AC_OP_ADD, c, bias));
+    ac_tensor *v = ac_train_activated(&m, act, ac_tr_2(&m, AC_OP_ADD, c, bias));
     if (!v)
         return AC_FAIL;
-    take_place(v, y);
+    ac_train_take_place(v, y);
     return AC_OK;
 }
 

@@ -194,8 +194,7 @@ int ac_train_weights(ac_ctx *cx, ac_graph *g, const ac_running *running, int32_t
 
 /* ------------------------------------------------------------------ layouts */
 
-/* The only node that reads t; NULL: none, or several. */
-static ac_node *only_reader(const ac_graph *g, const ac_tensor *t)
+ac_node *ac_train_only_reader(const ac_graph *g, const ac_tensor *t)
 {
     ac_node *found = NULL;
     for (int32_t i = 0; i < g->node.n; i++) {
@@ -266,7 +265,7 @@ static bool perm_of(ac_ctx *cx, const ac_node *n, ac_train_move *m)
 static bool move_layout(ac_ctx *cx, ac_graph *g, ac_train_weight *w)
 {
     ac_tensor *t = w->state;
-    ac_node *n = only_reader(g, t);
+    ac_node *n = ac_train_only_reader(g, t);
     if (!n || n->in[0] != t || n->n_out != 1 || n->out[0]->output ||
         (n->op != AC_OP_TRANSPOSE && !(ac_ops[n->op].flags & OF_VIEW)) || n->out[0]->dtype != t->dtype)
         return false;
@@ -348,6 +347,7 @@ int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s)
     ac_tensor *cotangent = NULL, **grad = AC_NEW_N(cx->region, ac_tensor *, s->weight.n + 1);
     AC_TRY(find_output(cx, g, s));
     ac_train_find_random(cx, g, s);
+    AC_TRY(ac_train_branches(cx, g, s));
     AC_TRY(ac_train_products(cx, g));
     ac_train_layouts(cx, g, s);
     AC_TRY(ac_train_loss(cx, g, s, &cotangent));

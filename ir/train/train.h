@@ -142,6 +142,9 @@ bool *ac_train_read(const ac_graph *g, ac_region *r);                         /*
 void ac_train_mark(const ac_graph *g);
 /* lora.c: the rank of what is added to a weight; 0: nothing. */
 int64_t ac_train_rank(const ac_train_spec *o, const ac_tensor *w);
+/* The only node that reads t; NULL: none, or several. */
+ac_node *ac_train_only_reader(const ac_graph *g, const ac_tensor *t);
+int ac_train_branches(ac_ctx *cx, ac_graph *g, const ac_train_step *s); /* branches.c: products with lora */
 int ac_train_adapt(ac_ctx *cx, ac_graph *g, ac_train_step *s, const bool *read);
 /* loss.c: of s->output; *cotangent: its gradient by s->output. */
 int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotangent);

@@ -41,8 +41,7 @@ static void channels(ac_lower *L, void *with, ac_x oc, int32_t lanes)
     wi[c->g.m + 1] = to;
     const ac_x x = ac_lb_splat(b, ac_lb_load(b, c->x_buf, ac_lo_flat(L, c->x, xi), 1), lanes);
     const ac_x w = ac_lb_load(b, c->w_buf, ac_lo_flat(L, c->w, wi), lanes);
-    ac_lb_set(b, acc,
-              L->exact ? ac_lb_add(b, ac_lb_get(b, acc), ac_lb_mul(b, x, w)) : ac_lo_madd(L, x, w, ac_lb_get(b, acc)));
+    ac_lb_set(b, acc, ac_lo_madd(L, x, w, ac_lb_get(b, acc)));
     for (int32_t k = 0; k <= c->g.m; k++)
         ac_lb_end(b);
     ac_x v = ac_lb_get(b, acc);

@@ -121,7 +121,7 @@ static void products(ac_lower *L, const data *v, const sums *s, ac_x *yi, ac_x *
             v->depthwise ? ac_lb_load(b, y_buf, at, s->lanes) : ac_lb_splat(b, ac_lb_load(b, y_buf, at, 1), s->lanes);
         for (int32_t i = 0; i < v->vecs; i++) {
             const ac_x acc = s->acc[r * v->vecs + i], old = ac_lb_get(b, acc);
-            ac_lb_set(b, acc, L->exact ? ac_lb_add(b, old, ac_lb_mul(b, y, w[i])) : ac_lo_madd(L, y, w[i], old));
+            ac_lb_set(b, acc, ac_lo_madd(L, y, w[i], old));
         }
     }
     if (!v->depthwise)

@@ -72,7 +72,7 @@ static void products(ac_lower *L, const filter *v, const ac_x *acc, const ac_x *
         for (int32_t i = 0; i < v->vecs; i++) {
             const ac_x to = acc[r * v->vecs + i], old = ac_lb_get(b, to);
             const ac_x own = x ? x : ac_lb_load(b, v->x_buf, ac_lb_add(b, x_at, ac_lb_i32(b, i * lanes)), lanes);
-            ac_lb_set(b, to, L->exact ? ac_lb_add(b, old, ac_lb_mul(b, own, y[i])) : ac_lo_madd(L, own, y[i], old));
+            ac_lb_set(b, to, ac_lo_madd(L, own, y[i], old));
         }
     }
 }
