@@ -6,8 +6,8 @@
 FOLDER: model.onnx or model.ag, x.npy, y.npy, train.json (loss, batch, optimizer: its name, lr and other options), as
 those of shared/training/models. Losses and weights after --steps steps are compared over backends, one and two threads,
 the least budget and one half way to it; losses and state after --emulated-steps steps of the code of `compile --train`
-over x86-64, aarch64 and riscv64, with the losses of the evaluator: C of target generic by each compiler, objects for
-aarch64 and rv64gc, run by qemu-user. What is missing is said and left out.
+over x86-64, aarch64 and riscv64, with the losses of the evaluator: C of target generic by each compiler, here with
+sanitizers too, objects for aarch64 and rv64gc, run by qemu-user. What is missing is said and left out.
 Exit status 1: some bits differ.
 """
 import argparse
@@ -26,12 +26,13 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 # target, compiler and its options, emulator, an object through LLVM
 MACHINES = [
-    ("generic", "cc", "", False),
-    ("x86-64-v3", "cc", "", False),
-    ("generic", "aarch64-linux-gnu-gcc", "qemu-aarch64", False),
-    ("generic", "riscv64-linux-gnu-gcc", "qemu-riscv64", False),
-    ("aarch64", "aarch64-linux-gnu-gcc", "qemu-aarch64", True),
-    ("rv64gc", "riscv64-linux-gnu-gcc", "qemu-riscv64", True),
+    ("generic", "cc -static", "", False),
+    ("generic", "cc -fsanitize=address,undefined -fno-sanitize-recover=all", "", False),
+    ("x86-64-v3", "cc -static", "", False),
+    ("generic", "aarch64-linux-gnu-gcc -static", "qemu-aarch64", False),
+    ("generic", "riscv64-linux-gnu-gcc -static", "qemu-riscv64", False),
+    ("aarch64", "aarch64-linux-gnu-gcc -static", "qemu-aarch64", True),
+    ("rv64gc", "riscv64-linux-gnu-gcc -static", "qemu-riscv64", True),
 ]
 
 
@@ -89,7 +90,7 @@ class Case:
 
     def here(self):
         want, arena = self.train("c", self.args.steps)
-        variants = [("2 threads", ["--threads", 2])]
+        variants = [("2 threads", ["--threads", 2]), ("dead bytes overwritten", ["--poison"])]
         if os.path.exists(os.path.join(os.path.dirname(self.arenac), "arenac-llvm.so")):
             variants += [("llvm", ["--backend", "llvm"]), ("llvm, 2 threads", ["--backend", "llvm", "--threads", 2])]
         least = self.train("least", 1, "--budget", 1)[1]
@@ -100,7 +101,7 @@ class Case:
 
     def program(self, target, cc, run, obj, want):
         """Its losses are those that are wanted; its state."""
-        what = "%s by %s%s" % (target, "LLVM" if obj else cc, ", " + run if run else "")
+        what = "%s by %s%s" % (target, "LLVM" if obj else cc.replace(" -static", ""), ", " + run if run else "")
         folder = os.path.join(self.work, re.sub(r"\W", "_", what))
         os.mkdir(folder)
         for f in "xy":
@@ -113,7 +114,7 @@ class Case:
                      self.args.emulated_steps, self.how["optimizer"]["lr"], cwd=folder)
             open(folder + "/main.c", "w").write(r.stdout)
         if r.returncode == 0:
-            r = call(cc, "-O2", "-static", "m.o" if obj else "m.c", "main.c", "-o", "main", cwd=folder)
+            r = call(*cc.split(), "-O2", "m.o" if obj else "m.c", "main.c", "-o", "main", cwd=folder)
         if r.returncode == 0:
             r = call(*([run] if run else []), "./main", cwd=folder)
         got = [int(line.split()[1], 16) for line in r.stdout.splitlines()] if r.returncode == 0 else r.stderr
@@ -124,7 +125,7 @@ class Case:
         self.train("eval", self.args.emulated_steps, "--backend", "eval")
         want, first = losses(os.path.join(self.work, "eval.csv")), None
         for target, cc, run, obj in MACHINES:
-            lacks = [t for t in (cc, run) if t and not shutil.which(t)]
+            lacks = [t for t in (cc.split()[0], run) if t and not shutil.which(t)]
             if obj and not os.path.exists(os.path.join(os.path.dirname(self.arenac), "arenac-llvm.so")):
                 lacks.append("LLVM")
             if lacks:

@@ -83,15 +83,29 @@ static bool reads_floats(const work *w, const ac_node *n)
     return false;
 }
 
+static bool keeps_integers(const ac_node *n)
+{
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && n->in[i]->state && is_quantised(n->in[i]))
+            return true;
+    return false;
+}
+
+static int stays_integer(const work *w, const ac_node *n)
+{
+    ac_error(w->cx, n->at, E0110, "'%s' (%s) %s: it cannot go on in floats from weights that train", n->name,
+             ac_ops[n->op].text, ac_ops[n->op].flags & OF_FLOW ? "runs subgraphs" : "keeps a state between runs");
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && n->in[i]->id < w->n && w->value[n->in[i]->id])
+            ac_detail(w->cx, "it reads '%s'", n->in[i]->name);
+    return ac_help(w->cx, "with --train-only, only weights after it train");
+}
+
 /* A node of quantised tensors computes in floats. */
 static int to_floats(work *w, ac_node *n)
 {
-    if (ac_ops[n->op].flags & OF_FLOW) {
-        ac_error(w->cx, n->at, E0110,
-                 "'%s' (%s) cannot compute in floats what comes from weights that train: it runs subgraphs", n->name,
-                 ac_ops[n->op].text);
-        return ac_help(w->cx, "train weights after it, with --train-only");
-    }
+    if (ac_ops[n->op].flags & OF_FLOW || keeps_integers(n))
+        return stays_integer(w, n);
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i] && is_quantised(n->in[i])) {
             n->in[i] = value_of(w, n->in[i]);

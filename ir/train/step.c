@@ -316,7 +316,9 @@ static int find_output(ac_ctx *cx, const ac_graph *g, ac_train_step *s)
         ac_error(cx, (ac_place){.file = g->file}, E0110, "'%s' is neither a loss nor an output of the model", name);
     else
         ac_error(cx, (ac_place){.file = g->file}, E0110,
-                 "the model has %d outputs: --output NAME says which is trained", g->output.n);
+                 "the model has %d outputs: train --output NAME, or --outputs NAME of plan, compile and bench, says "
+                 "which is trained",
+                 g->output.n);
     for (int32_t i = 0; i < g->output.n && i < SHOWN; i++)
         ac_detail(cx, "%s  %s", g->output.item[i]->name, ac_tensor_str(cx, g->output.item[i]));
     return AC_FAIL;

@@ -99,3 +99,6 @@ grep -q '| digits_1/d2_1/MatMul$' err.txt || fail "it names no weight"
 expect 1 'nothing to train' "$arenac" train "$m" $t -o no.npz --train-only 'none*'
 # shellcheck disable=SC2086
 expect 2 'ends in none of' "$arenac" train "$m" $t -o no.tflite --train-only '*d2*'
+lstm=$shared/models/tflite/mnist_lstm_int8/mnist_lstm_int8.tflite
+have_shared models/tflite/mnist_lstm_int8 || exit $bad
+expect 1 'E0110.*keeps a state between runs' "$arenac" plan "$lstm" --train sgd --loss mse --batch 1 --train-only '*'
