@@ -3,11 +3,12 @@
 
   train_bits.py --arenac build/arenac [--steps 100] [--emulated-steps 10] FOLDER...
 
-FOLDER: model.onnx or model.ag, x.npy, y.npy, train.json (loss, batch, optimizer: its name, lr and other options), as
-those of shared/training/models. Losses and weights after --steps steps are compared over backends, one and two threads,
-the least budget and one half way to it; losses and state after --emulated-steps steps of the code of `compile --train`
-over x86-64, aarch64 and riscv64, with the losses of the evaluator: C of target generic by each compiler, here with
-sanitizers too, objects for aarch64 and rv64gc, run by qemu-user. What is missing is said and left out.
+FOLDER: model.onnx, .ag or .tflite, x.npy, y.npy, train.json (loss, batch, optimizer: its name, lr and other options;
+options: more words), as those of shared/training/models. Losses and weights after --steps steps are compared over
+backends, one and two threads, the least budget and one half way to it; losses and state after --emulated-steps steps of
+the code of `compile --train` over x86-64, aarch64 and riscv64, with the losses of the evaluator: C of target generic by
+each compiler, here with sanitizers too, objects for aarch64 and rv64gc, run by qemu-user. What is missing is said and
+left out.
 Exit status 1: some bits differ.
 """
 import argparse
@@ -61,13 +62,15 @@ class Case:
         self.arenac, self.args, self.folder, self.work = args.arenac, args, folder, work
         self.name = os.path.basename(os.path.normpath(folder))
         self.how = json.load(open(os.path.join(folder, "train.json")))
-        self.model = next(p for p in (os.path.join(folder, "model." + e) for e in ("onnx", "ag")) if os.path.exists(p))
+        files = (os.path.join(folder, "model." + e) for e in ("onnx", "ag", "tflite"))
+        self.model = next(f for f in files if os.path.exists(f))
         self.options = ["--loss", self.how["loss"], "--batch", self.how["batch"], "--exact"]
         for k, v in self.how["optimizer"].items():
             if k == "betas":
                 self.options += ["--beta1", v[0], "--beta2", v[1]]
             elif k not in ("name", "lr"):
                 self.options += ["--" + k.replace("_", "-"), v]
+        self.options += self.how.get("options", [])
         self.bad = 0
 
     def say(self, ok, what):

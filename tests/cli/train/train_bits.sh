@@ -44,6 +44,21 @@ np.save("net/x.npy", r.normal(size=(10, 8, 8, 3)).astype("f4"))
 np.save("net/y.npy", r.integers(0, 5, 10))
 E2
 bits --emulated-steps 100 net
+
+# integers, then floats: a thin pair of matrices beside a layer of bytes, and biases
+mkdir mixed
+cp "$models/digits_int8.tflite" mixed/model.tflite
+cat >mixed/train.json <<'E2'
+{"loss": "cross_entropy", "batch": 4, "optimizer": {"name": "adam", "lr": 0.02},
+ "options": ["--lora", "3 *d1_1/MatMul", "--train-only", "*BiasAdd"]}
+E2
+"$py" - "$models" <<'E2'
+import sys
+import numpy as np
+x, y = (np.load(f"{sys.argv[1]}/digits.test_{k}.npy") for k in "xy")
+np.save("mixed/x.npy", x[:30]), np.save("mixed/y.npy", y[:30].astype("i4"))
+E2
+bits --steps 40 --emulated-steps 40 mixed
 have_shared training/models || exit $bad
 if [ -n "${ARENAC_LONG:-}" ]; then
     bits --emulated-steps 3 "$shared"/training/models/*/
