@@ -91,6 +91,9 @@ static int no_weights(ac_ctx *cx, const ac_graph *g, int32_t frozen, const ac_tr
     if (frozen)
         ac_error(cx, (ac_place){.file = g->file}, E0110, "all %d weights are frozen: there is nothing to train",
                  frozen);
+    else if (names->n)
+        ac_error(cx, (ac_place){.file = g->file}, E0110,
+                 "the %d weights are quantised and none of them is named: there is nothing to train", names->n);
     else
         ac_error(cx, (ac_place){.file = g->file}, E0110, "the model has no float weights: there is nothing to train");
     for (int32_t i = 0; i < names->n; i++)

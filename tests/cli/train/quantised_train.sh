@@ -93,7 +93,7 @@ expect 0 '' "$arenac" compile -q "$m" --train sgd --train-only '*d2_1*' --batch 
 
 t="--data 0=x.npy --target y.npy --loss cross_entropy --optimizer sgd --batch 8 --lr 1 --steps 1"
 # shellcheck disable=SC2086
-expect 1 'no float weights' "$arenac" train "$m" $t -o no.npz
+expect 1 '8 weights are quantised and none of them is named' "$arenac" train "$m" $t -o no.npz
 grep -q '| digits_1/d2_1/MatMul$' err.txt || fail "it names no weight"
 # shellcheck disable=SC2086
 expect 1 'nothing to train' "$arenac" train "$m" $t -o no.npz --train-only 'none*'
