@@ -4,7 +4,8 @@ order, and says the loss of each as the bits of a float.
 
   train_main.py NAME HEADER.h X.npy Y.npy BATCH STEPS RATE [firmware] > main.c
 
-On a host it reads X.npy.bin and Y.npy.bin, which this writes, prints "k bits", and writes the state to NAME.state. For
+On a host it reads X.npy.bin and Y.npy.bin, which this writes, prints "k bits", and writes the state to NAME.state
+and what NAME_run makes of the first rows to NAME.out. For
 firmware the rows are constants, the last step is a region that is counted, and losses are reported (fw.h).
 """
 import sys
@@ -65,6 +66,14 @@ int main(void)
     FILE *f = fopen("%(n)s.state", "wb");
     if (!f || fwrite(state.bytes, sizeof state.bytes, 1, f) != 1 || fclose(f))
         return 5;
+#ifdef %(U)s_IN3_BYTES /* inference by what it has learned, on the first rows */
+    memcpy((void *)%(n)s_in3(&m), x, %(U)s_IN3_BYTES);
+    if (%(n)s_run(&m) != %(U)s_OK)
+        return 6;
+    f = fopen("%(n)s.out", "wb");
+    if (!f || fwrite(%(n)s_out1(&m), %(U)s_OUT1_BYTES, 1, f) != 1 || fclose(f))
+        return 7;
+#endif
     free(x), free(y);
     return 0;
 }"""

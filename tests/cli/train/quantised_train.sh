@@ -91,6 +91,24 @@ more=$(arena_bytes "$m" --train sgd --batch 8 --train-only '*c2_1/conv*')
 verified "$m" --train sgd --batch 1 --train-only '*c2_1/conv*'
 expect 0 '' "$arenac" compile -q "$m" --train sgd --train-only '*d2_1*' --batch 1 -t cortex-m7 -o m.c
 
+# code learns the same, and infers by what it has learned
+for what in "--train-only *d2_1*" "--lora 2 *d1_1/MatMul"; do
+    set -f
+    # shellcheck disable=SC2086
+    train --lr 0.02 --steps 9 $what -o c.ag --exact >/dev/null || fail "$what"
+    # shellcheck disable=SC2086
+    "$arenac" compile -q "$m" --train sgd --batch 8 $what --exact --name net -o net.c || fail "compile $what"
+    set +f
+    "$arenac" run -q c.ag --input 0=one.npy --exact --output-dir c || fail "c.ag"
+    "$py" "$src/tests/train_main.py" net net.h x.npy y.npy 8 9 0.02 >main.c &&
+        "${CC:-cc}" -std=c99 -Wall -Wextra -Werror -O1 net.c main.c -o main && ./main >/dev/null || fail "the program"
+    "$py" - <<'E2' || fail "$what: inference in C has other results"
+import numpy as np
+got, want = np.fromfile("net.out", "f4")[:10], np.load("c/0.npy")[0]
+assert np.allclose(got, want, rtol=1e-5, atol=1e-7) and want.max() < 1, (got, want)
+E2
+done
+
 t="--data 0=x.npy --target y.npy --loss cross_entropy --optimizer sgd --batch 8 --lr 1 --steps 1"
 # shellcheck disable=SC2086
 expect 1 '8 weights are quantised and none of them is named' "$arenac" train "$m" $t -o no.npz
