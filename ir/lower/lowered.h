@@ -70,6 +70,9 @@ typedef struct ac_lowered {
     /* 0: one call. Else `chunks` calls do the step, in any order or at the same time; the CHUNK argument holds the
      * number of the chunk. */
     int32_t chunks;
+    /* Each element of a result belongs to one iteration of a loop that is marked parallel: no other one reads or writes
+     * it in this call, whatever is around the loop. So results may be read, and it is cut all the same. */
+    bool own_results;
     /* Above 0: `rows` calls do the step, one for each row of graph input `streamed`, in this order; the CHUNK argument
      * holds the row's number, and the row is in the last row_bytes of scratch argument streamed_arg before the call. */
     int32_t rows;

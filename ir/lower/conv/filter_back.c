@@ -256,6 +256,7 @@ int ac_lo_conv_nd_filter(ac_lower *L)
     if (!ac_mp_real(v.x) || n->out[0]->dtype != v.x->dtype)
         return ac_lower_refuse(L, "%s of %s: f32 and f64 are supported", ac_ops[n->op].text, ac_dtype_name(v.x->dtype));
     v.to_buf = ac_lo_result_buf(L);
+    L->out->own_results = true;
     if (ac_tensor_count(n->out[0]) == 0)
         return AC_OK;
     v.x_buf = ac_lo_operand(L, v.x);

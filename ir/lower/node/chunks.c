@@ -330,7 +330,7 @@ static void open_scratch(cutter *v)
     }
 }
 
-/* Results are stored and never read, nothing is kept from call to call, no call can fail. */
+/* Results are stored and never read (but by whom they belong to), nothing is kept from call to call, no call can fail. */
 static bool may_cut(const cutter *v)
 {
     const ac_loop_fn *fn = v->from;
@@ -347,7 +347,7 @@ static bool may_cut(const cutter *v)
         const ac_ins *i = &fn->code.item[x];
         if (i->op == AC_L_TILE || i->op == AC_L_REQUANT) /* of processors with one core: places in scratch, and more */
             return false;
-        if (i->op == AC_L_LOAD && fn->buf.item[i->aux].role == AC_BUF_OUT)
+        if (i->op == AC_L_LOAD && fn->buf.item[i->aux].role == AC_BUF_OUT && !v->low->own_results)
             return false;
     }
     return scratch < INT32_MAX / 2 / v->chunks;
