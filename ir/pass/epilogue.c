@@ -1,4 +1,5 @@
 /* epilogue.c - element-wise operators join the loops of the operator before. */
+#include "ir/ops/decode/axis.h"
 #include "ir/pass/passes.h"
 
 enum { MAX_FOLLOWERS = 32 }; /* keeps the number of parameters of one loop function small */
@@ -282,6 +283,14 @@ static bool all_of(const ac_node *host, ac_dtype d)
     return all;
 }
 
+/* Is the last dimension of x kept, along which its makers' loops have their vectors? */
+static bool keeps_last(const ac_graph *g, const ac_node *r, const ac_tensor *x)
+{
+    uint32_t reduced;
+    return x->rank && x->dim[x->rank - 1] > 1 && ac_reduce_axes(g->cx, r, &reduced) == AC_OK &&
+           !(reduced >> (x->rank - 1) & 1);
+}
+
 /* A reduction takes the place of the store of the loops that make its operand. */
 static bool join_reduction(state *s, int32_t pos)
 {
@@ -291,7 +300,7 @@ static bool join_reduction(state *s, int32_t pos)
     if (!host || host->n_out != 1 || host->view || ac_node_result(host) != x || x->root || s->uses[x->id] != 1 ||
         host->n_fused >= MAX_FOLLOWERS || (x->dtype != AC_F32 && x->dtype != AC_F64) || r->out[0]->dtype != x->dtype ||
         ac_tensor_count(r->out[0]) >= ac_tensor_count(x) || !ac_tensor_same_shape(host->out[0], x) ||
-        !all_of(host, x->dtype))
+        !all_of(host, x->dtype) || !keeps_last(s->g, r, x))
         return false;
     s->g->node.item[pos] = NULL;
     ac_node_fuse(s->g, host, r);
@@ -308,7 +317,7 @@ static bool join_reduction(state *s, int32_t pos)
  * The maker of the last-made operand is preferred, so that the others are there already; else the maker moves down to
  * the follower, if what it reads is no larger than what it makes. Other chains that end in the follower go with it. An
  * operand with several readers is joined with all of them at once, when they end in one result: x * sigmoid(x). A
- * reduction of floats may come last. */
+ * reduction of floats may come last, where it keeps the dimension along which vectors lie. */
 int ac_pass_epilogue(ac_pass *p)
 {
     ac_graph *g = p->graph;
