@@ -330,7 +330,7 @@ static void open_scratch(cutter *v)
     }
 }
 
-/* Results are stored and never read (but by whom they belong to), nothing is kept from call to call, no call can fail. */
+/* Results are stored and read by none but whom they belong to, nothing is kept from call to call, no call can fail. */
 static bool may_cut(const cutter *v)
 {
     const ac_loop_fn *fn = v->from;
