@@ -186,8 +186,10 @@ static int write_special(batch *b, const staged *g)
 static int write_stdout(batch *b, const staged *g)
 {
     errno = 0;
+    if (ac_interrupt_pipe_closed()) /* who reads has had enough; files are written all the same */
+        return AC_OK;
     if ((g->sink->n && fwrite(g->sink->text, 1, g->sink->n, stdout) != g->sink->n) || fflush(stdout))
-        return failed(b, g, errno ? errno : EIO);
+        return ac_interrupt_pipe_closed() ? AC_OK : failed(b, g, errno ? errno : EIO);
     return AC_OK;
 }
 

@@ -16,6 +16,8 @@
 #define PATH_MAX 4096
 #endif
 
+static volatile sig_atomic_t pipe_closed;
+
 static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
 enum { N_ENDING = sizeof ENDING / sizeof *ENDING, FOLDERS = 4, EXIT_IO = 3 };
 
@@ -226,9 +228,21 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     _exit(EXIT_IO);
 }
 
+static void on_pipe(int sig)
+{
+    (void)sig;
+    pipe_closed = 1;
+}
+
+bool ac_interrupt_pipe_closed(void)
+{
+    return pipe_closed;
+}
+
 void ac_interrupt_guard(void)
 {
-    struct sigaction old, end = {.sa_handler = on_end}, fault = {.sa_flags = SA_SIGINFO};
+    struct sigaction old, closed = {.sa_handler = on_pipe, .sa_flags = SA_RESTART}, end = {.sa_handler = on_end},
+                          fault = {.sa_flags = SA_SIGINFO};
     process.on = true;
     atexit(end_folders);
     sigemptyset(&end.sa_mask);
@@ -237,6 +251,8 @@ void ac_interrupt_guard(void)
     for (int i = 0; i < N_ENDING; i++)
         if (sigaction(ENDING[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(ENDING[i], &end, NULL);
+    sigemptyset(&closed.sa_mask);
+    sigaction(SIGPIPE, &closed, NULL);
     fault.sa_sigaction = on_fault;
     sigemptyset(&fault.sa_mask);
     sigaction(SIGBUS, &fault, NULL);

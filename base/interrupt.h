@@ -9,7 +9,8 @@
  *
  * After ac_interrupt_guard, SIGINT, SIGTERM and SIGHUP undo what is unfinished and then end the process as they always
  * do; those ignored from the start stay ignored. A file over the limit of the system is a failed write (EFBIG), not a
- * SIGXFSZ. A fault in a file that is mapped, because another process has cut it, is a message and exit status 3.
+ * SIGXFSZ, and one to a pipe that nobody reads is a failed write (EPIPE), not a SIGPIPE. A fault in a file that is
+ * mapped, because another process has cut it, is a message and exit status 3.
  *
  * A handler knows nothing but the process, so the lists are the process's: the only state of arenac that hangs on no
  * context. Without ac_interrupt_guard they stay empty, and contexts of several threads share nothing. With it, one
@@ -22,7 +23,8 @@
 #include <stddef.h>
 
 void ac_interrupt_guard(void);
-void ac_interrupt_json(void); /* the message about a file is a report on standard output, too */
+bool ac_interrupt_pipe_closed(void); /* has a write met a pipe that nobody reads any more? (SIGPIPE) */
+void ac_interrupt_json(void);        /* the message about a file is a report on standard output, too */
 
 /* Signals that would end the process wait until the release; for what must be done wholly or not at all. */
 void ac_interrupt_hold(sigset_t *before);

@@ -3,7 +3,6 @@
 
 #include "base/interrupt.h"
 
-#include <signal.h>
 #include <string.h>
 
 static bool wants_json(const ac_cli *cli)
@@ -41,7 +40,6 @@ int main(int argc, char **argv)
 {
     static ac_cli cli;
     ac_interrupt_guard();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, not a death */
     cli.a = arenac_open();
     if (!cli.a) {
         fputs("arenac: error[E0403]: out of memory\n", stderr);
@@ -55,7 +53,7 @@ int main(int argc, char **argv)
         status = status ? status : finish(&cli);
     }
     arenac_close(cli.a);
-    if (fflush(stdout) || ferror(stdout)) {
+    if ((fflush(stdout) || ferror(stdout)) && !ac_interrupt_pipe_closed()) { /* head has read enough */
         fputs("arenac: error[E0302]: cannot write to standard output\n", stderr);
         return status ? status : AC_EXIT_IO;
     }
