@@ -161,10 +161,7 @@ static int parse_verb(int argc, char **argv, ac_cli *cli, int *first)
     if (ac_verb_find(argv[1], &cli->verb)) {
         *first = 2;
     } else if (argv[1][0] != '-' && !strpbrk(argv[1], "./")) { /* no file name either: most likely a typing error */
-        const char *names[AC_VERB_COUNT];
-        for (int v = 0; v < AC_VERB_COUNT; v++)
-            names[v] = ac_verbs[v].name;
-        const char *near = ac_closest(argv[1], names, AC_VERB_COUNT);
+        const char *near = ac_verb_closest(argv[1]);
         if (near && access(argv[1], F_OK))
             return wrong("unknown verb '%s'; did you mean '%s'?", argv[1], near);
     }

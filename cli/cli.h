@@ -39,6 +39,7 @@ typedef struct ac_verb_row {
 } ac_verb_row;
 extern const ac_verb_row ac_verbs[AC_VERB_COUNT];
 bool ac_verb_find(const char *name, ac_verb *verb);
+const char *ac_verb_closest(const char *name); /* the verb that was probably meant; NULL: none is near */
 bool ac_verb_takes(ac_verb verb, const arenac_option *o);
 const char *ac_option_word(const arenac_option *o); /* its name as it is written after -- */
 

@@ -1,18 +1,56 @@
 /* help.c - --help, --help-all and manual pages, out of the tables of verbs and options. */
 #include "cli/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { INDENT = 36, NARROW = 60, WIDE = 120, PIPED = 100 };
+
+/* Columns of the terminal, at most WIDE; $COLUMNS wins; PIPED where there is no terminal. */
+static size_t columns(void)
+{
+    struct winsize w;
+    const char *said = getenv("COLUMNS");
+    long n = said ? strtol(said, NULL, 10) : 0;
+    if (n <= 0)
+        n = isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : PIPED;
+    return n < NARROW ? NARROW : n > WIDE ? WIDE : (size_t)n;
+}
+
+/* Words of the text in lines that end before the last column. The first line goes on at column `at`, others begin at
+ * `indent`; a word that is too long stays whole. */
+static void fold(FILE *to, const char *text, size_t at, size_t indent)
+{
+    const size_t width = columns() - 1;
+    for (bool first = true; *text; first = false) {
+        const size_t n = strcspn(text, " ");
+        if (!first && at + 1 + n > width) {
+            fprintf(to, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (!first) {
+            fputc(' ', to);
+            at++;
+        }
+        fwrite(text, 1, n, to);
+        at += n;
+        text += n + (text[n] == ' ');
+    }
+    fputc('\n', to);
+}
 
 void ac_help_overview(FILE *to)
 {
     fprintf(to,
             "arenac %s: neural networks to C with every tensor offset baked in\n\n"
-            "  arenac MODEL                    the memory plan (same as arenac plan MODEL)\n",
+            "  arenac MODEL      the memory plan (same as arenac plan MODEL)\n",
             arenac_version());
     for (int i = 0; i < AC_VERB_COUNT; i++)
-        fprintf(to, "  arenac %-10s %-22s %s\n", ac_verbs[i].name, ac_verbs[i].args, ac_verbs[i].line);
-    fprintf(to, "\nModels: TFLite, ONNX, TensorFlow (.pb, .pbtxt, SavedModel), Caffe, MXNet, arenac text "
-                "(.ag).\narenac help VERB lists the options.\n");
+        fprintf(to, "  arenac %-10s %s\n", ac_verbs[i].name, ac_verbs[i].line);
+    fputc('\n', to);
+    fold(to, "Models: TFLite, ONNX, TensorFlow (.pb, .pbtxt, SavedModel), Caffe, MXNet, arenac text (.ag).", 0, 0);
+    fprintf(to, "arenac help VERB lists the options.\n");
 }
 
 /* " FILE", or "[=2|4]" for an argument that may be left out; "" for none. */
@@ -26,7 +64,22 @@ static void argument_of(const arenac_option *o, char *text, size_t n)
         snprintf(text, n, " %s", o->argument);
 }
 
-static void print_option(FILE *to, const arenac_option *o)
+/* What an option is, in one line: up to the first semicolon or bracket, and no further than the line goes. */
+static void print_brief(FILE *to, const char *help)
+{
+    const size_t room = columns() - 1 - INDENT, semicolon = strcspn(help, ";");
+    const char *bracket = strstr(help, " (");
+    size_t n = bracket && (size_t)(bracket - help) < semicolon ? (size_t)(bracket - help) : semicolon;
+    if (n <= room) {
+        fprintf(to, "%.*s\n", (int)n, help);
+        return;
+    }
+    for (n = room - 3; n && help[n] != ' ';)
+        n--;
+    fprintf(to, "%.*s...\n", (int)n, help);
+}
+
+static void print_option(FILE *to, const arenac_option *o, bool all)
 {
     char argument[64], left[96];
     argument_of(o, argument, sizeof argument);
@@ -34,7 +87,14 @@ static void print_option(FILE *to, const arenac_option *o)
         snprintf(left, sizeof left, "-%c, --%s%s", o->letter, ac_option_word(o), argument);
     else
         snprintf(left, sizeof left, "    --%s%s", ac_option_word(o), argument);
-    fprintf(to, "  %-33s %s\n", left, o->help);
+    if (strlen(left) > INDENT - 3)
+        fprintf(to, "  %s\n%*s", left, INDENT, "");
+    else
+        fprintf(to, "  %-33s ", left);
+    if (all)
+        fold(to, o->help, INDENT, INDENT);
+    else
+        print_brief(to, o->help);
 }
 
 static bool takes_emit(ac_verb verb)
@@ -48,20 +108,26 @@ static bool takes_emit(ac_verb verb)
 
 void ac_help_print(FILE *to, ac_verb verb, bool all)
 {
-    enum { LINES = 24 };
+    enum { LINES = 24, AROUND = 5 };
     const ac_verb_row *v = &ac_verbs[verb];
     const arenac_option *o;
     int shown = 0;
     bool more = false;
-    fprintf(to, "arenac %s %s [options]\n%s\n\n%s\n\n", v->name, v->args, v->line, v->text);
+    fprintf(to, "arenac %s %s [options]\n", v->name, v->args);
+    fold(to, v->line, 0, 0);
+    fputc('\n', to);
+    if (all) {
+        fold(to, v->text, 0, 0);
+        fputc('\n', to);
+    }
     for (int32_t i = 0; (o = arenac_option_at(i)) != NULL; i++) {
         if (!ac_verb_takes(verb, o))
             continue;
-        if (!all && (!strcmp(o->verbs, "*") || shown >= LINES - 8)) {
+        if (!all && (!strcmp(o->verbs, "*") || shown >= LINES - AROUND)) {
             more = true;
             continue;
         }
-        print_option(to, o);
+        print_option(to, o, all);
         shown++;
     }
     if (more)
@@ -69,8 +135,10 @@ void ac_help_print(FILE *to, ac_verb verb, bool all)
     if (all && takes_emit(verb)) {
         const arenac_kind *k;
         fprintf(to, "\nWhat --emit writes:\n");
-        for (int32_t i = 0; (k = arenac_kind_at(i)) != NULL; i++)
-            fprintf(to, "  %-17s %-17s %s\n", k->name, k->extension, k->help);
+        for (int32_t i = 0; (k = arenac_kind_at(i)) != NULL; i++) {
+            fprintf(to, "  %-16s %-16s ", k->name, k->extension);
+            fold(to, k->help, INDENT, INDENT);
+        }
     }
 }
 

@@ -31,10 +31,12 @@ const char *ac_option_word(const arenac_option *o)
     return dot ? dot + 1 : o->name;
 }
 
-static int usage(const char *text)
+const char *ac_verb_closest(const char *name)
 {
-    fprintf(stderr, "arenac: error[E0501]: %s\n", text);
-    return AC_EXIT_USAGE;
+    const char *names[AC_VERB_COUNT];
+    for (int v = 0; v < AC_VERB_COUNT; v++)
+        names[v] = ac_verbs[v].name;
+    return ac_closest(name, names, AC_VERB_COUNT);
 }
 
 static int read_files(ac_cli *cli)
@@ -177,79 +179,16 @@ int ac_cli_help(ac_cli *cli)
         return 0;
     }
     if (!ac_verb_find(name, &verb)) {
-        fprintf(stderr, "arenac: error[E0501]: unknown verb '%s'; arenac help lists them\n", name);
+        const char *near = ac_verb_closest(name);
+        if (near)
+            fprintf(stderr, "arenac: error[E0501]: unknown verb '%s'; did you mean '%s'?\n", name, near);
+        else
+            fprintf(stderr, "arenac: error[E0501]: unknown verb '%s'; arenac help lists them\n", name);
         return AC_EXIT_USAGE;
     }
     if (cli->man)
         ac_help_man(stdout, false, verb);
     else
         ac_help_print(stdout, verb, true);
-    return 0;
-}
-
-/* ------------------------------------------------------------------ completion */
-
-static void complete_fish(arenac *a)
-{
-    for (int v = 0; v < AC_VERB_COUNT; v++)
-        printf("complete -c arenac -n __fish_use_subcommand -a %s\n", ac_verbs[v].name);
-    for (int32_t i = 0; arenac_option_at(i); i++) {
-        int32_t n;
-        const char *const *value = arenac_option_values(a, i, &n);
-        if (strchr(arenac_option_at(i)->name, '.')) /* its word is there already */
-            continue;
-        printf("complete -c arenac -l %s%s", arenac_option_at(i)->name, n ? " -x -a '" : "");
-        for (int32_t k = 0; k < n; k++)
-            printf("%s%s", k ? " " : "", value[k]);
-        puts(n ? "'" : "");
-    }
-}
-
-static void put_verbs(void)
-{
-    for (int v = 0; v < AC_VERB_COUNT; v++)
-        printf("%s%s", v ? " " : "", ac_verbs[v].name);
-}
-
-/* Words after an option that has them, options after a dash, else files. */
-static void complete_bash(arenac *a)
-{
-    printf("_arenac() {\n  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
-           "  case \"$prev\" in\n");
-    for (int32_t i = 0; arenac_option_at(i); i++) {
-        int32_t n;
-        const char *const *value = arenac_option_values(a, i, &n);
-        if (!n)
-            continue;
-        printf("  --%s%s%c) COMPREPLY=( $(compgen -W \"", arenac_option_at(i)->name,
-               arenac_option_at(i)->letter ? "|-" : "",
-               arenac_option_at(i)->letter ? arenac_option_at(i)->letter : ' ');
-        for (int32_t k = 0; k < n; k++)
-            printf("%s%s", k ? " " : "", value[k]);
-        puts("\" -- \"$cur\") ); return ;;");
-    }
-    printf("  esac\n  if [ \"$COMP_CWORD\" = 1 ]; then\n    COMPREPLY=( $(compgen -W \"");
-    put_verbs();
-    printf("\" -- \"$cur\") $(compgen -f -- \"$cur\") )\n  elif [ \"${cur#-}\" != \"$cur\" ]; then\n"
-           "    COMPREPLY=( $(compgen -W \"");
-    for (int32_t i = 0; arenac_option_at(i); i++)
-        if (!strchr(arenac_option_at(i)->name, '.'))
-            printf("%s--%s", i ? " " : "", arenac_option_at(i)->name);
-    printf("\" -- \"$cur\") )\n  else\n    COMPREPLY=( $(compgen -f -- \"$cur\") )\n  fi\n}\n"
-           "complete -o filenames -F _arenac arenac\n");
-}
-
-int ac_cli_completion(ac_cli *cli)
-{
-    const char *shell = cli->n_files == 1 ? cli->file[0] : "";
-    if (strcmp(shell, "bash") && strcmp(shell, "zsh") && strcmp(shell, "fish"))
-        return usage("completion takes bash, zsh or fish");
-    if (!strcmp(shell, "fish")) {
-        complete_fish(cli->a);
-        return 0;
-    }
-    if (!strcmp(shell, "zsh"))
-        puts("autoload -U +X bashcompinit && bashcompinit");
-    complete_bash(cli->a);
     return 0;
 }

@@ -64,4 +64,19 @@ foreach(verb IN ITEMS arenac LISTS verbs)
   list(APPEND man_pages ${CMAKE_BINARY_DIR}/man/${page})
 endforeach()
 add_custom_target(man ALL DEPENDS ${man_pages})
+# Completions, where each shell looks for them.
+foreach(shell IN ITEMS bash zsh fish)
+  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/completion/arenac.${shell}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completion
+    COMMAND arenac completion ${shell} > ${CMAKE_BINARY_DIR}/completion/arenac.${shell}
+    DEPENDS arenac VERBATIM)
+  list(APPEND completions ${CMAKE_BINARY_DIR}/completion/arenac.${shell})
+endforeach()
+add_custom_target(completions ALL DEPENDS ${completions})
+install(FILES ${CMAKE_BINARY_DIR}/completion/arenac.bash RENAME arenac
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${CMAKE_BINARY_DIR}/completion/arenac.zsh RENAME _arenac
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${CMAKE_BINARY_DIR}/completion/arenac.fish
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -1,0 +1,72 @@
+#!/bin/sh
+# Help fits the terminal; completions know verbs, the options of each and their values, in every shell that is there.
+# usage: help.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+verbs=$("$arenac" help | sed -n 's/^  arenac \([a-z]*\) .*/\1/p')
+[ "$(echo "$verbs" | wc -l)" -gt 15 ] || fail "the overview lists few verbs"
+for width in 60 80 100; do
+    for verb in $verbs; do
+        COLUMNS=$width "$arenac" help "$verb" >long.txt
+        COLUMNS=$width "$arenac" "$verb" --help >short.txt
+        [ "$(wc -l <short.txt)" -le 24 ] || fail "$verb --help has $(wc -l <short.txt) lines"
+        # what cannot be folded is a single word or the name of an option
+        awk -v n=$width 'length >= n && !/^ +--?[^ ]+ [^ ]+$/ && !/^ *[^ ]+$/ && NR > 1' long.txt short.txt >wide.txt
+        [ ! -s wide.txt ] || { cat wide.txt; fail "help $verb does not fit $width columns"; }
+    done
+done
+COLUMNS=200 "$arenac" help compile | awk 'length > 120' >wide.txt
+[ ! -s wide.txt ] || fail "lines are longer than one reads"
+# the words are those of the table, folded or not
+COLUMNS=60 "$arenac" help compile | tr -s ' \n' ' ' >narrow.txt
+COLUMNS=120 "$arenac" help compile | tr -s ' \n' ' ' >broad.txt
+cmp -s narrow.txt broad.txt || fail "folding changes the text"
+for verb in $verbs; do
+    "$arenac" help "$verb" --man | grep -q '^\.SH SYNOPSIS' || fail "no manual page of $verb"
+done
+if have man man-db; then
+    "$arenac" help plan --man >plan.1
+    LC_ALL=C MANROFFSEQ='' man --warnings -l plan.1 >/dev/null 2>warnings.txt
+    [ ! -s warnings.txt ] || { cat warnings.txt; fail "man complains"; }
+fi
+
+# complete SHELL WORD...: what the shell offers after the words
+bash_offers() {
+    bash -c 'source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _arenac
+        printf "%s\n" "${COMPREPLY[@]}"' "$arenac" arenac "$@"
+}
+offers() { # WORD of what is offered, then the line
+    want=$1
+    shift
+    bash_offers "$@" | grep -qx -e "$want" || { bash_offers "$@"; fail "bash does not offer '$want' after '$*'"; }
+}
+not_offered() {
+    want=$1
+    shift
+    ! bash_offers "$@" | grep -qx -e "$want" || fail "bash offers '$want' after '$*'"
+}
+if have bash bash; then
+    offers compile co
+    offers --emit compile --em
+    offers html plan --emit h
+    offers cortex-m4 compile -t cortex-
+    offers adamw train --optimizer ad
+    offers bash completion b
+    offers E0107 explain E01
+    offers convert help con
+    not_offered --epochs compile --e
+    not_offered cortex-m4 train --target cortex
+    touch model.tflite
+    offers model.tflite plan mod
+fi
+if have zsh zsh; then
+    "$arenac" completion zsh >_arenac
+    zsh -n _arenac || fail "zsh does not read its script"
+    zsh -fc 'autoload -U compinit; compinit -D; source ./_arenac; print $_comps[arenac]' >zsh.txt 2>&1
+    grep -q '^_arenac$' zsh.txt || { cat zsh.txt; fail "zsh does not take its script"; }
+fi
+if have fish fish; then
+    "$arenac" completion fish >arenac.fish
+    fish -c 'source arenac.fish; complete -C "arenac plan --planner v"' | grep -q '^valley' || fail "fish: values"
+    ! fish -c 'source arenac.fish; complete -C "arenac compile --ep"' | grep -q epochs || fail "fish: options of verbs"
+fi
+exit $bad
