@@ -8,21 +8,25 @@ int ac_io_find(ac_ctx *cx, const char *file, const char *option, const char *key
                int32_t *index)
 {
     enum { SHOWN = 16 };
+    const char **names = AC_NEW_N(cx->region, const char *, n + 1);
     char *end;
     const long at = strtol(key, &end, 10);
     if (*key && !*end && at >= 0 && at < n) {
         *index = (int32_t)at;
         return AC_OK;
     }
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = 0; i < n; i++) {
+        names[i] = list[i]->name;
         if (!strcmp(list[i]->name, key)) {
             *index = i;
             return AC_OK;
         }
+    }
     ac_error(cx, (ac_place){.file = file}, E0304, "%s '%s' names none of the model's %d tensors there", option, key, n);
     for (int32_t i = 0; i < n && i < SHOWN; i++)
         ac_detail(cx, "%d  %s  %s", i, list[i]->name, ac_tensor_str(cx, list[i]));
-    return AC_FAIL;
+    const char *near = ac_closest(key, names, n);
+    return near ? ac_help(cx, "did you mean '%s'?", near) : AC_FAIL;
 }
 
 /* Is it an input that --const has made a constant? By name, or by a position that is no other input's. */

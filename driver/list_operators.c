@@ -376,6 +376,19 @@ static bool print_other(list *l, const char *name)
     return any;
 }
 
+/* The operator, by our name or a format's, that was probably meant; NULL: none is near. */
+static const char *closest_operator(const list *l, const char *name)
+{
+    AC_VEC(const char *) names = {0};
+    ac_operator o;
+    for (int op = 1; op < AC_OP_COUNT; op++)
+        ac_push(l->s->cx->region, &names, ac_ops[op].text);
+    for (int32_t f = 0; f < l->n_formats; f++)
+        for (int32_t i = 0; ac_import_operator(f, i, &o); i++)
+            ac_push(l->s->cx->region, &names, o.name);
+    return ac_closest(name, names.item, names.n);
+}
+
 static int print_named(arenac *a, list *l, const char *const *name, int32_t n)
 {
     for (int32_t k = 0; k < n; k++) {
@@ -386,8 +399,11 @@ static int print_named(arenac *a, list *l, const char *const *name, int32_t n)
                 any = true;
             }
         any |= print_other(l, name[k]);
-        if (!any)
-            return ac_error(&a->cx, HERE, E0501, "ops: no operator is called '%s' here or in any format", name[k]);
+        if (any)
+            continue;
+        const char *near = closest_operator(l, name[k]);
+        ac_error(&a->cx, HERE, E0501, "ops: no operator is called '%s' here or in any format", name[k]);
+        return near ? ac_help(&a->cx, "did you mean '%s'?", near) : AC_FAIL;
     }
     return AC_OK;
 }

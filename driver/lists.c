@@ -41,12 +41,25 @@ int ac_targets(arenac *a, const char *const *path, int32_t n)
     return AC_OK;
 }
 
+static const char *closest_code(const char *word)
+{
+    const char *names[AC_CODE_COUNT];
+    for (int i = 0; i < AC_CODE_COUNT; i++)
+        names[i] = ac_code_name((ac_code)i);
+    return ac_closest(word, names, AC_CODE_COUNT);
+}
+
 int ac_explain(arenac *a, const char *const *code, int32_t n)
 {
     ac_code c;
-    if (n != 1 || !ac_code_find(code[0], &c))
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "explain takes one code, such as E0107%s%s",
-                        n ? "; unknown: " : "", n ? code[0] : "");
+    if (n != 1)
+        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "explain takes one code, such as E0107");
+    if (!ac_code_find(code[0], &c)) {
+        const char *near = closest_code(code[0]);
+        ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "explain takes one code, such as E0107; unknown: %s",
+                 code[0]);
+        return near ? ac_help(&a->cx, "did you mean '%s'?", near) : AC_FAIL;
+    }
     ac_putf(ac_output_new(a, "-"), "%s: %s (exit %d)\n\n%s\n", ac_code_name(c), ac_code_title(c), ac_code_exit(c),
             ac_code_explain(c));
     return AC_OK;

@@ -283,7 +283,7 @@ static int check_needs(arenac *a, const char *kind, const row *r)
     if (code && !a->module) {
         if (r || ac_backend_ext(kind))
             return not_here(a, kind, "arenac compile");
-        ac_error(&a->cx, (ac_place){0}, E0502, "--emit %s: there is no such output", kind);
+        ac_error(&a->cx, (ac_place){0}, E0501, "--emit %s: there is no such output", kind);
         return help_kinds(a, kind);
     }
     if (code || r->put == put_json) /* JSON: without a plan, the diagnostics */

@@ -94,8 +94,12 @@ static int put_kind(arenac *a, const char *kind, ac_sink *to)
         ac_report_dot(to, a->report);
         return AC_OK;
     }
-    if (strcmp(kind, "loops"))
-        return ac_error(&a->cx, (ac_place){0}, E0502, "show cannot --emit %s; available: ag, loops, dot", kind);
+    if (strcmp(kind, "loops")) {
+        static const char *const KINDS[] = {"ag", "loops", "dot"};
+        const char *near = ac_closest(kind, KINDS, 3);
+        ac_error(&a->cx, (ac_place){0}, E0501, "show cannot --emit %s; available: ag, loops, dot", kind);
+        return near ? ac_help(&a->cx, "did you mean '%s'?", near) : AC_FAIL;
+    }
     AC_TRY(ac_check(a));
     for (int32_t i = 0; i < a->lowering->n_steps; i++)
         ac_loop_dump(to, a->lowering->step[i]->fn);

@@ -25,7 +25,12 @@ const char *ac_session_target(const char *backend)
 
 int ac_session_check(ac_ctx *cx, const char *backend)
 {
-    return !strcmp(backend, "eval") || ac_session_is_cuda(backend) || ac_backend_find(cx, backend) ? AC_OK : AC_FAIL;
+    static const char *const KNOWN[] = {"c", "llvm", "eval", "cuda", "cuda-emu", "cuda-race"};
+    enum { N = sizeof KNOWN / sizeof *KNOWN };
+    if (!strcmp(backend, "eval") || ac_session_is_cuda(backend) || ac_backend_find(cx, backend))
+        return AC_OK;
+    const char *near = ac_closest(backend, KNOWN, N);
+    return near && strcmp(near, backend) ? ac_help(cx, "did you mean '%s'?", near) : AC_FAIL;
 }
 
 uint8_t *ac_session_at(const ac_session *h, const ac_io *io)

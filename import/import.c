@@ -155,7 +155,7 @@ static int read_as(ac_ctx *cx, const ac_format *x, const ac_file *f, const ac_im
     if (opt->second && !x->weights) {
         ac_error(cx, (ac_place){.file = opt->second->path}, E0501,
                  "a second file is given, but %s keeps everything in one", x->title);
-        return ac_help(cx, "arenac takes one model at a time");
+        return ac_help(cx, "several models in one arena: --share exclusive|concurrent");
     }
     return ac_reading_start(cx, x, f, opt, out);
 }

@@ -63,7 +63,7 @@ static const ac_backend *find(ac_ctx *cx, const char *name, const char *what)
             ac_help(cx, "%s", KNOWN[i].missing);
             return NULL;
         }
-    ac_error(cx, (ac_place){0}, E0502, "%s is not available: there is no arenac-%s.so", what, name);
+    ac_error(cx, (ac_place){0}, E0501, "%s is not available: there is no arenac-%s.so", what, name);
     return NULL;
 }
 

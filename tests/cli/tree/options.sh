@@ -107,6 +107,6 @@ expect 2 "did you mean 'concurrent'?" "$arenac" plan gate.ag --share concurent
 expect 2 "did you mean 'cortex-m4'?" "$arenac" plan gate.ag --target cortex-m44
 expect 2 "did you mean '--preserve'?" "$arenac" plan gate.ag --presreve all
 expect 2 "did you mean 'bestfit'?" "$arenac" plan gate.ag --planner bestift
-expect 8 "did you mean 'json'?" "$arenac" plan gate.ag --emit jsn
+expect 2 "did you mean 'json'?" "$arenac" plan gate.ag --emit jsn
 expect 2 "expected on|off" "$arenac" plan gate.ag --inplace 3
 expect 2 "expected 0..9" "$arenac" plan gate.ag --effort 10
