@@ -30,7 +30,7 @@ ac_tensor *ac_build_op(const ac_build *b, ac_op op, ac_tensor *const *in, int32_
     ac_node *made = ac_build_node(b, op, in, n_in, attrs, 1);
     ac_tensor *y = made->out[0];
     y->dtype = type;
-    return ac_node_resolve(b->cx, b->g, made) == AC_OK ? y : NULL;
+    return b->unsized || ac_node_resolve(b->cx, b->g, made) == AC_OK ? y : NULL;
 }
 
 ac_tensor *ac_build_1(const ac_build *b, ac_op op, ac_tensor *x)

@@ -21,6 +21,7 @@ typedef struct ac_build {
     const char *base; /* what the names of new tensors begin with */
     ac_place at;
     struct ac_reading *reading; /* what operands.h needs; NULL where nothing of it is used */
+    bool unsized; /* shapes may still change: nodes are not resolved, and no type or shape of a result is known here */
 } ac_build;
 
 /* One result; type AC_NONE: the shape rule gives it. */

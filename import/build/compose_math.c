@@ -114,7 +114,11 @@ ac_tensor *ac_build_atanh(const ac_build *b, ac_tensor *x)
 ac_tensor *ac_build_atan2(const ac_build *b, ac_tensor *y, ac_tensor *x)
 {
     const double pi = 3.14159265358979323846;
-    ac_tensor *turn = ac_build_select(b, LESS(y, NUM(0)), NUM(-pi), NUM(pi));
+    ac_attrs bits;
+    ac_attrs_init(AC_OP_BITCAST, &bits);
+    bits.cast.to = AC_I32;
+    ac_tensor *sign = ac_build_op(b, AC_OP_BITCAST, &y, 1, &bits, AC_I32); /* -0 turns the other way than 0 */
+    ac_tensor *turn = ac_build_select(b, LESS(sign, ac_build_number(b, AC_I32, 0)), NUM(-pi), NUM(pi));
     ac_tensor *angle = ATAN(DIV(y, x));
     ac_tensor *upright = MUL(SIGN(y), NUM(pi / 2));
     ac_tensor *left = ac_build_select(b, LESS(x, NUM(0)), ADD(angle, turn), upright);

@@ -142,27 +142,17 @@ int ac_onx_do_tensor_scatter(ac_onx_node *n)
     return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE));
 }
 
-/* [time, batch, ..] or [batch, time, ..]: of sequence b the first len[b] elements in reverse order. */
+/* The first two axes are those of the sequence and of the batch. */
 int ac_onx_do_reverse_sequence(ac_onx_node *n)
 {
-    static const int32_t SWAP[AC_MAX_RANK] = {1, 0, 2, 3, 4, 5, 6, 7};
-    ac_tensor *x = n->in[0], *len = n->in[1];
-    const int64_t batch = ac_onx_int(n, "batch_axis", 1), time = ac_onx_int(n, "time_axis", 0);
     ac_attrs a;
-    if ((batch != 0 && batch != 1) || time != 1 - batch || x->rank < 2 || len->rank != 1 ||
-        len->dim[0] != x->dim[batch])
-        return ac_error(n->r->cx, n->at, E0103, "axes %" PRId64 " and %" PRId64 ", lengths '%s' %s for '%s' %s", batch,
-                        time, len->name, ac_shape_str(n->r->cx, len), x->name, ac_shape_str(n->r->cx, x));
-    ac_tensor *t = iota(n, x->dim[time], 2, 1);
-    len = ac_onx_reshape(n, ac_onx_cast(n, len, AC_I64), 2, (int64_t[]){x->dim[batch], 1});
-    ac_tensor *last = ac_onx_2(n, AC_OP_SUB, len, ac_onx_number(n, AC_I64, 1));
-    ac_tensor *in[2] = {batch ? ac_onx_transpose(n, x, SWAP) : x, NULL};
-    in[1] = ac_onx_select(n, ac_onx_2(n, AC_OP_LESS, t, len), ac_onx_2(n, AC_OP_SUB, last, t), t);
-    ac_attrs_init(AC_OP_GATHER, &a);
-    a.gather.axis = 1;
-    a.gather.batch_dims = 1;
-    ac_tensor *y = ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE);
-    return ac_onx_result(n, 0, batch ? ac_onx_transpose(n, y, SWAP) : y);
+    const int64_t batch = ac_onx_int(n, "batch_axis", 1), time = ac_onx_int(n, "time_axis", 0);
+    if ((batch != 0 && batch != 1) || time != 1 - batch)
+        return ac_error(n->r->cx, n->at, E0103, "axes %" PRId64 " and %" PRId64 ", expected 0 and 1", batch, time);
+    ac_attrs_init(AC_OP_REVERSE_SEQUENCE, &a);
+    a.sequence.batch_axis = (int32_t)batch;
+    a.sequence.seq_axis = (int32_t)time;
+    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_REVERSE_SEQUENCE, n->in, 2, &a, AC_NONE));
 }
 
 /* Ours is along the last dimension, with indices of 32 bits, and always sorted. */

@@ -148,45 +148,13 @@ int ac_tf_do_segment(ac_tf_op *n)
     return RESULT(ac_build_op(&n->b, n->row->op, in, 3, NULL, AC_NONE));
 }
 
-/* Each row b is reversed along `seq_dim` up to its length. The lengths are constants. */
 int ac_tf_do_reverse_sequence(ac_tf_op *n)
 {
-    ac_tensor *x = n->t[0];
-    ac_ints length;
-    int32_t seq, batch;
     ac_attrs a;
-    AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "seq_dim", 0), x->rank, &seq));
-    AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "batch_dim", 0), x->rank, &batch));
-    AC_TRY(ac_operand_values(&n->b, &n->t[1], &length));
-    if (length.n != x->dim[batch] || seq == batch)
-        return ac_error(n->r->cx, n->b.at, E0104, "%d lengths for '%s' %s", length.n, x->name,
-                        ac_shape_str(n->r->cx, x));
-    int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK], k = 2;
-    perm[0] = batch;
-    perm[1] = seq;
-    for (int32_t d = 0; d < x->rank; d++)
-        if (d != batch && d != seq)
-            perm[k++] = d;
-    for (int32_t d = 0; d < x->rank; d++)
-        back[perm[d]] = d;
-    const int64_t rows = x->dim[batch], steps = x->dim[seq], dim[2] = {rows, steps};
-    if (rows * steps > 1 << 24)
-        return ac_build_cannot(&n->b, "it has more than 2^24 steps in all");
-    int64_t *index = AC_NEW_N(n->r->cx->region, int64_t, rows * steps + 1);
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t s = 0; s < steps; s++) {
-            const int64_t len = length.v[r];
-            if (len < 0 || len > steps)
-                return ac_error(n->r->cx, n->b.at, E0103, "length %lld of %lld steps", (long long)len,
-                                (long long)steps);
-            index[r * steps + s] = s < len ? len - 1 - s : s;
-        }
-    ac_attrs_init(AC_OP_GATHER, &a);
-    a.gather.axis = 1;
-    a.gather.batch_dims = 1;
-    ac_tensor *in[] = {ac_build_transpose(&n->b, x, perm),
-                       ac_build_reshape(&n->b, ac_build_ints(&n->b, rows * steps, index), 2, dim)};
-    return RESULT(ac_build_transpose(&n->b, ac_build_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE), back));
+    ac_attrs_init(AC_OP_REVERSE_SEQUENCE, &a);
+    AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "seq_dim", 0), n->t[0]->rank, &a.sequence.seq_axis));
+    AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "batch_dim", 0), n->t[0]->rank, &a.sequence.batch_axis));
+    return RESULT(ac_build_op(&n->b, AC_OP_REVERSE_SEQUENCE, n->t, 2, &a, AC_NONE));
 }
 
 int ac_tf_do_nms_v4(ac_tf_op *n)

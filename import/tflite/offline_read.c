@@ -89,8 +89,8 @@ static void read_operators(ac_fb *fb, ac_fb_table model, ac_fb_table sub, ac_off
         if (fb->failed)
             return;
         ac_tfl_code what = ac_tfl_code_of(fb->cx, old > number ? old : number, custom, 1);
-        m->op[i] = (ac_offline_op){
-            .name = what.name, .n_in = (int32_t)in.n, .n_out = (int32_t)out.n, .known = what.op != AC_OP_NONE};
+        m->op[i] =
+            (ac_offline_op){.name = what.name, .n_in = (int32_t)in.n, .n_out = (int32_t)out.n, .known = what.known};
         m->op[i].in = numbers(fb, m, in);
         m->op[i].out = numbers(fb, m, out);
     }

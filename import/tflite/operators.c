@@ -1,13 +1,10 @@
 /* operators.c - operators of TFLite files -> nodes. What can be said in a table is said in operators.def; a `rule`
  * does the rest. */
 #include "import/build/reasons.h"
-#include "import/wire/flex.h"
-#include "import/tflite/tflite.h"
+#include "import/tflite/rules.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { OP_OPTIONS_TYPE = 3, OP_OPTIONS, OP_CUSTOM_OPTIONS };
 
 typedef enum field_type { F_i32, F_size, F_bool, F_f32, F_act, F_padding, F_mirror, F_ints, F_zero } field_type;
 
@@ -38,20 +35,38 @@ enum { MAY, MUST };
 #undef F
 #undef Z
 
-typedef int rule_fn(ac_tfl *r, ac_tfl_node *n);
-static rule_fn rule_plain, rule_reshape, rule_cast, rule_out_type, rule_select, rule_custom, rule_state;
-
-/* Builtin operators by their number; after them custom ones, whose options are a map of numbers. */
+/* Builtin operators by their number; after them custom ones, whose options are a map of numbers. Rows of operators that
+ * rules compose have no reason why not, and numbers of operands of their own. */
 static const ac_operator ROWS[] = {
 #define TFL(number, type, opt, rule, why) \
-    [number] = {.name = #type, .run = AC_ADAPTER(rule_##rule), .options = &options_##opt, AC_WHY(why)},
-#define CUSTOM_OP(type, rule) {.name = #type, .run = AC_ADAPTER(rule_##rule), .options = &options_none, AC_WHY(LATER)},
+    [number] = {.name = #type, .run = AC_ADAPTER(ac_tfl_rule_##rule), .options = &options_##opt, AC_WHY(why)},
+#define COMPOSED(number, type, opt, of, rule, least, most, outs) \
+    [number] = {.name = #type,                                   \
+                .run = AC_ADAPTER(ac_tfl_rule_##rule),           \
+                .options = &options_##opt,                       \
+                .op = AC_OP_##of,                                \
+                .min_in = least,                                 \
+                .max_in = most,                                  \
+                .min_out = outs,                                 \
+                .max_out = outs},
+#define CUSTOM_OP(type, rule) \
+    {.name = #type, .run = AC_ADAPTER(ac_tfl_rule_##rule), .options = &options_none, AC_WHY(LATER)},
+#define CUSTOM_COMPOSED(type, of, rule, least, most, outs) \
+    {.name = #type,                                        \
+     .run = AC_ADAPTER(ac_tfl_rule_##rule),                \
+     .options = &options_none,                             \
+     .op = AC_OP_##of,                                     \
+     .min_in = least,                                      \
+     .max_in = most,                                       \
+     .min_out = outs,                                      \
+     .max_out = outs},
 #include "import/tflite/operators.def"
 };
 
 enum { CUSTOM = 32 };
 typedef enum builtin {
-#define TFL(number, type, opt, rule, why) BUILTIN_##type = number,
+#define TFL(number, type, ...)      BUILTIN_##type = number,
+#define COMPOSED(number, type, ...) BUILTIN_##type = number,
 #include "import/tflite/operators.def"
     N_BUILTIN
 } builtin;
@@ -61,10 +76,15 @@ static const ac_operators CUSTOMS = {ROWS + N_BUILTIN, sizeof ROWS / sizeof *ROW
 /* ops.def says which TFLite operator each of ours is. */
 static ac_op op_of(const ac_operator *row)
 {
-    return row->run == AC_ADAPTER(rule_select) ? AC_OP_SELECT : ac_op_find_tflite(row->name);
+    return row->run == AC_ADAPTER(ac_tfl_rule_select) ? AC_OP_SELECT : ac_op_find_tflite(row->name);
 }
 
 const ac_operators ac_tfl_operators = {ROWS, sizeof ROWS / sizeof *ROWS, op_of};
+
+static bool composed(const ac_operator *row)
+{
+    return !row->reason;
+}
 
 ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64_t version)
 {
@@ -72,14 +92,15 @@ ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64
     if (number == CUSTOM) {
         c.name = ac_internf(cx, "CUSTOM:%s", custom ? custom : "?");
         c.row = custom ? ac_operator_find(&CUSTOMS, "", custom, 0) : NULL;
-        c.op = c.row ? op_of(c.row) : AC_OP_NONE;
     } else if (number < 0 || number >= N_BUILTIN || !ROWS[number].name) {
         c.name = ac_internf(cx, "BUILTIN:%lld", (long long)number);
     } else {
         c.row = &ROWS[number];
         c.name = c.row->name;
-        c.op = op_of(c.row);
     }
+    if (c.row)
+        c.op = composed(c.row) ? c.row->op : op_of(c.row);
+    c.known = c.row && (composed(c.row) || c.op != AC_OP_NONE);
     return c;
 }
 
@@ -207,116 +228,17 @@ static int read_options(ac_tfl *r, ac_tfl_node *n)
     return r->fb.failed ? AC_FAIL : rc;
 }
 
-/* Rules. */
-
-static int rule_plain(ac_tfl *r, ac_tfl_node *n)
-{
-    (void)r, (void)n;
-    return AC_OK;
-}
-
-/* The shape is the second operand, or else an option; there the list [0] is an old way to say "scalar". */
-static int rule_reshape(ac_tfl *r, ac_tfl_node *n)
-{
-    ac_ints *shape = &n->attrs.shape.shape;
-    if (n->n_in == 2)
-        *shape = (ac_ints){0};
-    else if (!ac_fb_child(&r->fb, n->table, OP_OPTIONS, "ReshapeOptions").at)
-        return ac_error(r->cx, n->at, E0102, "has neither a second operand nor an option that gives the new shape");
-    else if (shape->n == 1 && shape->v[0] == 0)
-        shape->n = 0;
-    return AC_OK;
-}
-
-/* The file's own option may be missing or stale; the type of the result is what counts. */
-static int rule_cast(ac_tfl *r, ac_tfl_node *n)
-{
-    (void)r;
-    n->attrs.cast.to = n->out[0]->dtype;
-    return AC_OK;
-}
-
-static int rule_out_type(ac_tfl *r, ac_tfl_node *n)
-{
-    ac_dtype to = n->out[0]->dtype;
-    if (to != AC_I32 && to != AC_I64)
-        return ac_error(r->cx, n->at, E0105, "result '%s' is %s, expected i32 or i64", n->out[0]->name,
-                        ac_dtype_name(to));
-    n->attrs.arg.out_type = to;
-    return AC_OK;
-}
-
-/* SELECT, the older form: a condition of one dimension chooses whole rows. Ours broadcasts from the right, so it gets
- * dimensions of size 1 at the end:  cond [N], x [N,A,B]  ->  cond [N,1,1]. */
-static int rule_select(ac_tfl *r, ac_tfl_node *n)
-{
-    ac_tensor *cond = n->in[0], *x = n->in[1];
-    if (!strcmp(n->code->name, "SELECT_V2") || cond->rank != 1 || x->rank <= 1)
-        return AC_OK;
-    int64_t dim[AC_MAX_RANK] = {cond->dim[0]};
-    int64_t *shape = AC_NEW_N(r->cx->region, int64_t, x->rank);
-    for (int32_t i = 0; i < x->rank; i++) {
-        dim[i] = i ? 1 : dim[0];
-        shape[i] = i ? 1 : -1;
-    }
-    ac_tensor *rows = ac_tensor_new(n->g, ac_strf(r->cx->region, "%s_rows", cond->name), cond->dtype, x->rank, dim);
-    ac_node *reshape = ac_node_new(n->g, AC_OP_RESHAPE, rows->name, &cond, 1, &rows, 1);
-    reshape->at = n->at;
-    reshape->attrs.shape.shape = (ac_ints){x->rank, shape};
-    n->in[0] = rows;
-    return AC_OK;
-}
-
-/* Every attribute is an option of the same name; one that is left out keeps its default. */
-static int rule_custom(ac_tfl *r, ac_tfl_node *n)
-{
-    const struct ac_attr_list *set = &ac_attr_sets[ac_ops[n->code->op].attrs];
-    ac_fb_vec v = ac_fb_vector(&r->fb, n->table, OP_CUSTOM_OPTIONS, 1);
-    if (r->fb.failed)
-        return AC_FAIL;
-    const ac_span map = {r->fb.bytes.p + v.at, v.n};
-    for (int32_t i = 0; i < set->n; i++) {
-        const ac_attr_row *a = &set->row[i];
-        double x = 0;
-        ac_flex found = v.n ? ac_flex_number(map, a->name, &x) : AC_FLEX_ABSENT;
-        if (found == AC_FLEX_ABSENT)
-            continue;
-        if (found == AC_FLEX_BROKEN || !(fabs(x) <= (a->type == AC_A_i32 ? 2147483647.0 : 3.4e38)))
-            return ac_error(r->cx, n->at, E0012, "its options are damaged: %s is not a number in range", a->name);
-        void *to = (char *)&n->attrs + a->offset;
-        if (a->type == AC_A_i32)
-            *(ac_a_i32 *)to = (int32_t)x;
-        else if (a->type == AC_A_f32)
-            *(ac_a_f32 *)to = (float)x;
-        else
-            *(ac_a_bool *)to = x != 0;
-    }
-    return AC_OK;
-}
-
-/* A custom operator with a memory of its own: its last operand, which no file has. */
-static int rule_state(ac_tfl *r, ac_tfl_node *n)
-{
-    AC_TRY(rule_custom(r, n));
-    ac_tensor **in = AC_NEW_N(r->cx->region, ac_tensor *, n->n_in + 1);
-    for (int32_t i = 0; i < n->n_in; i++)
-        in[i] = n->in[i];
-    ac_tensor *state =
-        ac_tensor_new(n->g, ac_strf(r->cx->region, "%s_state", n->out[0]->name), n->in[0]->dtype, 1, (int64_t[]){0});
-    state->state = true;
-    in[n->n_in++] = state;
-    n->in = in;
-    return AC_OK;
-}
-
 /* Operands. */
 
 static int check_counts(ac_tfl *r, ac_tfl_node *n)
 {
     enum { MANY = 64 }; /* a max_in that stands for "any number" */
+    const ac_operator *in_file = n->code->row;
     const ac_op_row *row = &ac_ops[n->code->op];
-    const int32_t own = n->code->row->run == AC_ADAPTER(rule_state); /* operands that the rule adds */
-    const int32_t least = row->min_in - own, most = row->max_in - own;
+    const int32_t own = in_file->run == AC_ADAPTER(ac_tfl_rule_state); /* operands that the rule adds */
+    const int32_t least = composed(in_file) ? in_file->min_in : row->min_in - own;
+    const int32_t most = composed(in_file) ? in_file->max_in : row->max_in - own;
+    const int32_t n_out = composed(in_file) ? in_file->max_out : row->n_out;
     while (n->n_in > least && !n->in[n->n_in - 1])
         n->n_in--; /* left out at the end: the same as not there */
     if (n->n_in > most && most >= MANY) {
@@ -336,9 +258,9 @@ static int check_counts(ac_tfl *r, ac_tfl_node *n)
     for (int32_t i = 0; i < least; i++)
         if (!n->in[i])
             return ac_error(r->cx, n->at, E0102, "operand %d is left out", i);
-    if (row->n_out >= 0 ? n->n_out != row->n_out : n->n_out < 1)
+    if (n_out >= 0 ? n->n_out != n_out : n->n_out < 1)
         return ac_error(r->cx, n->at, E0102, "has %d results, expected %s", n->n_out,
-                        row->n_out == 1 ? "1" : "at least 1");
+                        n_out < 0 ? "at least 1" : ac_strf(r->cx->region, "%d", n_out));
     return AC_OK;
 }
 
@@ -346,12 +268,9 @@ int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id)
 {
     AC_TRY(check_counts(r, n));
     AC_TRY(read_options(r, n));
-    AC_TRY(((rule_fn *)n->code->row->run)(r, n));
-    int32_t next = n->g->next_node; /* nodes that a rule adds are numbered after the file's */
-    n->g->next_node = id;
-    ac_node *made = ac_node_new(n->g, n->code->op, n->out[0]->name, n->in, n->n_in, n->out, n->n_out);
-    n->g->next_node = next;
-    made->at = n->at;
-    made->attrs = n->attrs;
+    n->id = id;
+    AC_TRY(((ac_tfl_rule *)n->code->row->run)(r, n));
+    if (!composed(n->code->row))
+        ac_tfl_node_make(n, n->code->op, n->in, n->n_in, &n->attrs);
     return AC_OK;
 }

@@ -160,10 +160,10 @@ static int read_operands(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec i
         } else if (x->maker >= 0) {
             rc = ac_error(r->cx, n->at, E0101, "reads '%s' before op%d makes it: a cycle, or the wrong order", x->name,
                           x->maker);
-        } else if (n->code->op) { /* operators we do not know may have rules of their own */
+        } else if (n->code->known) { /* operators we do not know may have rules of their own */
             rc = ac_error(r->cx, n->at, E0101, "reads '%s', which nothing makes", x->name);
         }
-        if (x->refuse && n->code->op)
+        if (x->refuse && n->code->known)
             ac_refuse(r->reading, n->at, x->code, n->code->name, x->refuse, NULL);
     }
     return r->fb.failed ? AC_FAIL : rc;
@@ -186,7 +186,7 @@ static int read_results(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec ou
                           : x->maker == self    ? "is listed twice among its outputs"
                                                 : ac_strf(r->cx->region, "op%d makes already", x->maker));
         x->made = true;
-        if (x->refuse && n->code->op)
+        if (x->refuse && n->code->known)
             ac_refuse(r->reading, n->at, x->code, n->code->name, x->refuse, NULL);
         n->out[i] = x->t;
     }
@@ -221,7 +221,7 @@ static int read_operator(ac_tfl *r, ac_tfl_sub *sub, ac_fb_table t, int32_t inde
         rc = AC_FAIL;
     if (!r->fb.failed && read_results(r, sub, &n, outs, index) != AC_OK)
         rc = AC_FAIL;
-    if (!r->fb.failed && n.code->name && !n.code->op)
+    if (!r->fb.failed && n.code->name && !n.code->known)
         ac_tfl_refuse_op(r, n.at, n.code);
     if (rc != AC_OK || r->reading->refused.n > refused)
         return AC_FAIL;

@@ -1,8 +1,8 @@
-/* tflite.h - what the three files that read TFLite share. From outside only ac_tflite_format is used.
+/* tflite.h - what the files that read TFLite share. From outside only ac_tflite_format is used.
  *
  *     tflite.c         the container: operator codes, buffers, subgraphs, the order of execution
  *     tensors.c  tensors: shape, type, quantisation, constant bytes
- *     operators.c     operators: options -> attributes, operand rules; the table is operators.def
+ *     operators.c     operators: options -> attributes; the table is operators.def, its rules are in rules.h
  *
  * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond
  * arenac is collected with ac_refuse and reported after everything was read, once for each distinct operator and
@@ -22,7 +22,8 @@ typedef struct ac_tfl_code {
     const char *name; /* "CONV_2D", "CUSTOM:Foo", "BUILTIN:999" */
     int64_t version;
     const ac_operator *row; /* NULL: custom or unknown */
-    ac_op op;               /* AC_OP_NONE: not supported */
+    ac_op op;               /* whose attributes its options are; AC_OP_NONE: of several operators, without options */
+    bool known;             /* supported */
 } ac_tfl_code;
 
 typedef struct ac_tfl_buffer {
@@ -67,7 +68,7 @@ struct ac_tfl_node {
     ac_fb_table table; /* Operator */
     ac_place at;
     ac_tensor **in, **out; /* left-out operands are NULL */
-    int32_t n_in, n_out;
+    int32_t n_in, n_out, id;
     ac_attrs attrs;
 };
 

@@ -15,7 +15,8 @@ tr -c 'A-Za-z0-9_\n' '\n' <ops | sort -u >words
 sed -n 's/^OP( *[A-Z0-9_]*, *"\([a-z0-9_]*\)".*/\1/p' "$src/ir/ops/ops.def" >rows
 if grep -v -x -F -f words rows; then die "these of ops.def are missing"; fi
 for table in onnx/nodes tf/nodedefs caffe/layers mxnet/symbols tflite/operators; do
-    sed -n -e 's/^\(ONX\|TFO\|CAF\|MX\)( *\([A-Za-z0-9_]*\),.*/\2/p' -e 's/^TFL( *[0-9]*, *\([A-Z0-9_]*\),.*/\1/p' \
+    sed -n -e 's/^\(ONX\|TFO\|CAF\|MX\)( *\([A-Za-z0-9_]*\),.*/\2/p' \
+        -e 's/^\(TFL\|COMPOSED\)( *[0-9]*, *\([A-Z0-9_]*\),.*/\2/p' \
         "$src/import/$table.def" >rows
     [ "$(wc -l <rows)" -gt 50 ] || die "$table.def has no rows"
     if grep -v -x -F -f words rows; then die "these of $table.def are missing"; fi

@@ -1,0 +1,37 @@
+/* rules.h - functions for what the table of operators (operators.def) cannot say. From outside nobody includes it.
+ *
+ * A rule is called when the options of an operator are attributes and its operands have been counted. That of a TFL or
+ * CUSTOM_OP row changes operands and attributes; the node is made after it. That of a COMPOSED row makes all nodes:
+ *
+ *     ac_build b = ac_tfl_build(r, n);                         the language of import/build/build.h
+ *     ac_tensor *y = ac_build_2(&b, AC_OP_MUL, n->in[0], n->in[1]);
+ *     return ac_tfl_result(n, ac_build_1(&b, AC_OP_EXP, y));   y has the file's name and number
+ *
+ * Shapes of what is built are unknown until pass infer: those of a file may be changed by the user (batch, --dim). So a
+ * composition may use how many dimensions a tensor of the file has, and sizes of constants; sizes of other tensors
+ * only where the operator would not mean the same for others. */
+#ifndef AC_IMPORT_TFLITE_RULES_H
+#define AC_IMPORT_TFLITE_RULES_H
+#include "import/build/operands.h"
+#include "import/tflite/tflite.h"
+
+/* Fields of an operator's table in the file. */
+enum { OP_OPTIONS_TYPE = 3, OP_OPTIONS, OP_CUSTOM_OPTIONS };
+
+typedef int ac_tfl_rule(ac_tfl *r, ac_tfl_node *n);
+#define TFL(number, name, options, rule, why)          ac_tfl_rule ac_tfl_rule_##rule;
+#define COMPOSED(number, name, options, of, rule, ...) ac_tfl_rule ac_tfl_rule_##rule;
+#define CUSTOM_OP(name, rule)                          ac_tfl_rule ac_tfl_rule_##rule;
+#define CUSTOM_COMPOSED(name, of, rule, ...)           ac_tfl_rule ac_tfl_rule_##rule;
+#include "import/tflite/operators.def"
+
+/* The node of the file itself, with all its results, by that operator. */
+ac_node *ac_tfl_node_make(ac_tfl_node *n, ac_op op, ac_tensor *const *in, int32_t n_in,
+                          const ac_attrs *attrs /* NULL: defaults */);
+
+/* compose.c */
+ac_build ac_tfl_build(ac_tfl *r, ac_tfl_node *n);
+/* y, the last node's result, is the operator's only result. NULL: AC_FAIL. */
+int ac_tfl_result(ac_tfl_node *n, ac_tensor *y);
+
+#endif

@@ -1,0 +1,12 @@
+#!/bin/sh
+# TFLite operators in random models, beside LiteRT's reference kernels (beside_litert.py). ARENAC_LITERT names a Python
+# that has ai-edge-litert and flatbuffers. usage: beside_litert.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+py=${ARENAC_LITERT:-python3}
+"$py" -c 'import numpy, flatbuffers, ai_edge_litert' 2>/dev/null || {
+    missing "LiteRT" "ai-edge-litert and flatbuffers from PyPI (ARENAC_LITERT names their Python)"
+    exit 77
+}
+"$py" "$src/tests/cli/formats/beside_litert.py" "$arenac" "$tmp" eval 3
+case $arenac in *asan*) ;; *) "$py" "$src/tests/cli/formats/beside_litert.py" "$arenac" "$tmp" c 1 ;; esac
