@@ -63,7 +63,7 @@ static int say_real(ac_onw *w, const ac_node *n, ac_onw_fn *fn)
         real.in[bias] = real_bias(w, n->in[x], n->in[1], n->in[bias]);
     }
     for (int32_t i = 0; i < n->n_in; i++)
-        if (quantised(n->in[i]) && !(ac_ops[n->op].static_in & AC_IN(i)))
+        if (quantised(n->in[i]) && !ac_node_is_static(n, i))
             real.in[i] = ac_onw_dequantize(w, n->in[i]);
     for (int32_t i = 0; i < n->n_out; i++)
         if (quantised(n->out[i]))

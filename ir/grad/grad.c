@@ -14,12 +14,6 @@ static ac_grad_fn *const GRADS[AC_OP_COUNT] = {
 #undef GRAD
 };
 
-/* SPLIT's operand comes after the axis, or alone. */
-static bool is_static(const ac_node *n, int32_t i)
-{
-    return i < 32 && ac_ops[n->op].static_in >> i & 1 && (n->op != AC_OP_SPLIT || n->in[i] != ac_split_value(n));
-}
-
 static bool flows(const ac_node *n)
 {
     const ac_nograd why = ac_ops[n->op].nograd;
@@ -34,7 +28,7 @@ static void find_needs(const ac_reverse *r, const ac_graph *g)
         const ac_node *n = g->node.item[k];
         bool any = false;
         for (int32_t i = 0; i < n->n_in && flows(n); i++)
-            any |= n->in[i] && !is_static(n, i) && r->sum[n->in[i]->id].needs;
+            any |= n->in[i] && !ac_node_is_static(n, i) && r->sum[n->in[i]->id].needs;
         for (int32_t i = 0; i < n->n_out; i++)
             r->sum[n->out[i]->id].needs |= any && ac_dtype_is_float(n->out[i]->dtype);
     }
@@ -55,7 +49,7 @@ static void find_counts(const ac_reverse *r, const ac_graph *g)
         if (!counts(r, n))
             continue;
         for (int32_t i = 0; i < n->n_in; i++) {
-            ac_sum *s = n->in[i] && !is_static(n, i) ? &r->sum[n->in[i]->id] : NULL;
+            ac_sum *s = n->in[i] && !ac_node_is_static(n, i) ? &r->sum[n->in[i]->id] : NULL;
             if (s && s->needs) {
                 s->counts = true;
                 s->left++;
@@ -127,7 +121,7 @@ static void visit(ac_adjoint *a)
     give_shares(a);
     for (int32_t i = 0; i < n->n_in; i++) {
         const ac_tensor *x = n->in[i];
-        if (x && !is_static(n, i) && a->all->sum[x->id].counts && --a->all->sum[x->id].left == 0)
+        if (x && !ac_node_is_static(n, i) && a->all->sum[x->id].counts && --a->all->sum[x->id].left == 0)
             ac_sum_complete(a, x);
     }
 }

@@ -52,16 +52,11 @@ static void connect(cut *c, int32_t from, int32_t to, int64_t room)
 
 /* ------------------------------------------------------------------ the network */
 
-static bool is_static(const ac_node *n, int32_t i)
-{
-    return i < 32 && ac_ops[n->op].static_in >> i & 1;
-}
-
 /* Operand i of n, if it has bytes in memory that gradients would have to keep. */
 static ac_tensor *operand(const ac_node *n, int32_t i)
 {
     ac_tensor *t = n->in[i];
-    return !t || is_static(n, i) || ac_tensor_is_const(t) || t->state ? NULL : t;
+    return !t || ac_node_is_static(n, i) || ac_tensor_is_const(t) || t->state ? NULL : t;
 }
 
 static void find_live(cut *c, ac_tensor *const *wanted, int32_t n_wanted)

@@ -244,6 +244,39 @@ const ac_node *ac_node_reduction(const ac_node *n)
     return last && ac_ops[last->op].flags & OF_REDUCES ? last : NULL;
 }
 
+bool ac_node_is_static(const ac_node *n, int32_t i)
+{
+    return i < 32 && ac_ops[n->op].static_in & AC_IN(i) && !(n->op == AC_OP_SPLIT && n->n_in == 1);
+}
+
+static bool lies_in(const ac_tensor *t, const ac_tensor *root)
+{
+    const ac_tensor *r = t ? ac_tensor_root(t) : NULL;
+    return r && (root ? r == root : r->state);
+}
+
+bool ac_node_writes(const ac_node *n, const ac_tensor *root)
+{
+    bool any = false;
+    for (int32_t i = 0; i < n->n_out && !n->view; i++)
+        any |= lies_in(n->out[i], root);
+    for (int32_t i = 0; i < n->n_in && ac_ops[n->op].flags & OF_STATE; i++)
+        any |= lies_in(n->in[i], root);
+    for (int32_t f = 0; f < n->n_fused; f++)
+        any |= ac_node_writes(n->fused[f], root);
+    return any;
+}
+
+bool ac_node_touches(const ac_node *n, const ac_tensor *root)
+{
+    bool any = ac_node_writes(n, root);
+    for (int32_t i = 0; i < n->n_in; i++)
+        any |= lies_in(n->in[i], root);
+    for (int32_t f = 0; f < n->n_fused; f++)
+        any |= ac_node_touches(n->fused[f], root);
+    return any;
+}
+
 bool ac_node_internal(const ac_node *n, const ac_tensor *t)
 {
     if (!n->n_fused)
@@ -261,7 +294,7 @@ int32_t ac_node_reads(const ac_node *n, ac_tensor **list, int32_t cap)
         const ac_node *m = f < 0 ? n : n->fused[f];
         for (int32_t i = 0; i < m->n_in; i++) {
             ac_tensor *t = m->in[i];
-            if (!t || ac_tensor_is_const(t) || ac_node_internal(n, t) || (i < 32 && ac_ops[m->op].static_in & AC_IN(i)))
+            if (!t || ac_tensor_is_const(t) || ac_node_internal(n, t) || ac_node_is_static(m, i))
                 continue;
             bool seen = false;
             for (int32_t k = 0; k < count && k < cap && !seen; k++)

@@ -146,6 +146,12 @@ const char *ac_shape_str(ac_ctx *cx, const ac_tensor *t);  /* "[1,96,96,3]" */
 const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t); /* "i8 [1,96,96,3]" */
 
 ac_tensor *ac_node_in(const ac_node *n, int32_t i); /* operand i where it is given, else NULL */
+/* Is operand i (given or left out) one whose values must be known before code is written (static_in of ops.def)? The
+ * tensor of a SPLIT comes after the axis, or alone. */
+bool ac_node_is_static(const ac_node *n, int32_t i);
+/* Does n, or its epilogue, write bytes that lie in root, which is state (NULL: in any state)? Views make nothing. */
+bool ac_node_writes(const ac_node *n, const ac_tensor *root);
+bool ac_node_touches(const ac_node *n, const ac_tensor *root); /* or read them? */
 /* The result of a node after its epilogue: out[0] of the last fused node, else out[0]. */
 ac_tensor *ac_node_result(const ac_node *n);
 /* The reduction that ends the epilogue of n; NULL: it has none. */

@@ -20,7 +20,7 @@ static ac_bytes weight_bytes(const ac_node *n)
 {
     ac_bytes bytes = 0;
     for (int32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] && ac_tensor_is_const(n->in[i]) && !(ac_ops[n->op].static_in >> i & 1))
+        if (n->in[i] && ac_tensor_is_const(n->in[i]) && !ac_node_is_static(n, i))
             bytes += ac_tensor_bytes(n->in[i]);
     return bytes;
 }

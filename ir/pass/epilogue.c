@@ -44,44 +44,14 @@ static bool fits(const state *s, const ac_node *host, const ac_node *f, const ac
  * What lies in state changes its value when an assign runs: nodes move past that neither with a read nor with a write
  * of their own. */
 
-static bool in_state(const ac_tensor *t, const ac_tensor *root)
-{
-    const ac_tensor *r = t ? ac_tensor_root(t) : NULL;
-    return r && (root ? r == root : r->state);
-}
-
-/* Does n write what lies in `root` (NULL: in any)? */
-static bool writes(const ac_node *n, const ac_tensor *root)
-{
-    bool any = false;
-    for (int32_t i = 0; i < n->n_out; i++)
-        any |= in_state(n->out[i], root);
-    for (int32_t i = 0; i < n->n_in && ac_ops[n->op].flags & OF_STATE; i++)
-        any |= in_state(n->in[i], root);
-    for (int32_t f = 0; f < n->n_fused; f++)
-        any |= writes(n->fused[f], root);
-    return any;
-}
-
-static bool touches(const ac_node *n, const ac_tensor *root)
-{
-    bool any = writes(n, root);
-    for (int32_t i = 0; i < n->n_in; i++)
-        any |= in_state(n->in[i], root);
-    for (int32_t f = 0; f < n->n_fused; f++)
-        any |= touches(n->fused[f], root);
-    return any;
-}
-
 /* Is m after the move on the wrong side of b? */
 static bool clash(const ac_node *m, const ac_node *b)
 {
     bool any = false;
-    for (int32_t i = 0; i < m->n_out; i++)
-        any |= in_state(m->out[i], NULL) && touches(b, ac_tensor_root(m->out[i]));
-    for (int32_t i = 0; i < m->n_in; i++)
-        any |= in_state(m->in[i], NULL) &&
-               (ac_ops[m->op].flags & OF_STATE ? touches : writes)(b, ac_tensor_root(m->in[i]));
+    for (int32_t i = 0; i < m->n_in + m->n_out; i++) {
+        const ac_tensor *t = i < m->n_in ? m->in[i] : m->out[i - m->n_in], *r = t ? ac_tensor_root(t) : NULL;
+        any |= r && r->state && (ac_node_writes(m, r) ? ac_node_touches : ac_node_writes)(b, r);
+    }
     for (int32_t f = 0; f < m->n_fused; f++)
         any |= clash(m->fused[f], b);
     return any;
@@ -90,7 +60,7 @@ static bool clash(const ac_node *m, const ac_node *b)
 /* May m move past all nodes between positions lo and hi? */
 static bool may_pass(const state *s, const ac_node *m, int32_t lo, int32_t hi)
 {
-    if (!s->has_state || !touches(m, NULL))
+    if (!s->has_state || !ac_node_touches(m, NULL))
         return true;
     for (int32_t i = lo + 1; i < hi; i++)
         if (s->g->node.item[i] && clash(m, s->g->node.item[i]))

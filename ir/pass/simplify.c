@@ -62,8 +62,7 @@ static bool is_written(const ac_graph *g, const ac_tensor *t)
 {
     bool written = false;
     for (int32_t i = 0; t->state && i < g->node.n; i++)
-        for (int32_t k = 0; k < g->node.item[i]->n_out; k++)
-            written |= ac_tensor_root(g->node.item[i]->out[k]) == t;
+        written = written || ac_node_writes(g->node.item[i], t);
     return written;
 }
 

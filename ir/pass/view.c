@@ -78,11 +78,7 @@ static bool is_read_too_late(const state *s, const ac_tensor *y, const ac_tensor
             for (int32_t k = 0; k < m->n_in; k++)
                 late |= written && m->in[k] == y;
         }
-        for (int32_t f = -1; f < n->n_fused; f++) {
-            const ac_node *m = f < 0 ? n : n->fused[f];
-            for (int32_t k = 0; k < m->n_out; k++)
-                written |= m->out[k] != y && ac_ops[m->op].flags & OF_STATE && ac_tensor_root(m->out[k]) == r;
-        }
+        written = written || ac_node_writes(n, r);
     }
     return late;
 }

@@ -38,7 +38,7 @@ bool *ac_train_read(const ac_graph *g, ac_region *r)
     for (int32_t i = 0; i < g->node.n; i++) {
         const ac_node *n = g->node.item[i];
         for (int32_t k = 0; k < n->n_in; k++)
-            if (n->in[k] && !(ac_ops[n->op].static_in & AC_IN(k)))
+            if (n->in[k] && !ac_node_is_static(n, k))
                 read[n->in[k]->id] = true;
     }
     return read;

@@ -28,7 +28,7 @@ static bool reads_allow(const ac_node *m, const ac_tensor *t)
 {
     const ac_op_row *row = &ac_ops[m->op];
     for (int32_t i = 0; i < m->n_in; i++) {
-        if (m->in[i] != t || (i < 32 && row->static_in & AC_IN(i)))
+        if (m->in[i] != t || ac_node_is_static(m, i))
             continue;
         if (!row->map || !(row->overwrite & AC_IN(i)))
             return false;
