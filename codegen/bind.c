@@ -321,3 +321,18 @@ bool *ac_module_restricted(const ac_module *m, int32_t fn)
             restricted[a] &= !m->call[i].arg[a].shares;
     return restricted;
 }
+
+static const ac_io *find_io(const ac_io *io, int32_t n, const ac_tensor *t)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (io[i].tensor == t)
+            return &io[i];
+    return NULL;
+}
+
+const ac_io *ac_module_io(const ac_module *m, const ac_tensor *t)
+{
+    const ac_io *io = find_io(m->state, m->n_states, t);
+    io = io ? io : find_io(m->input, m->n_inputs, t);
+    return io ? io : find_io(m->output, m->n_outputs, t);
+}

@@ -1,23 +1,15 @@
 /* learning.h - what a module is that learns: weights in its state, gradients, the loss; for those who print its API.
- * Filled by the driver (driver/learning.c); all in the context's region. */
+ * Filled by driver/learning.c; all in the context's region. */
 #ifndef AC_CODEGEN_LEARNING_H
 #define AC_CODEGEN_LEARNING_H
 #include "codegen/module.h"
-
-/* Elements of a weight in the file's order are transposed by perm[] (dimensions before: dim), one move after the other,
- * to lie in the state. */
-typedef struct ac_weight_move {
-    int32_t rank;
-    int64_t dim[AC_MAX_RANK];
-    int32_t perm[AC_MAX_RANK];
-} ac_weight_move;
 
 typedef struct ac_weight_place {
     const char *name; /* the file's, as the shape is */
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
     const ac_io *state;
-    const ac_weight_move *move;
+    const ac_transposition *move; /* one after the other, from the file's order to the state's */
     int32_t n_moves;
 } ac_weight_place;
 

@@ -132,6 +132,9 @@ bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b);
 /* dedupe.c: fills fn, n_fn, call[].fn: structurally equal loop functions become one. */
 void ac_module_dedupe(ac_module *m);
 
+/* bind.c: where t is kept between calls or handed over: a state, an input or an output; NULL: it is none. */
+const ac_io *ac_module_io(const ac_module *m, const ac_tensor *t);
+
 /* All calls are one function. */
 static inline void ac_module_whole(ac_module *m)
 {

@@ -2,7 +2,6 @@
 #include "driver/stage.h"
 
 #include "codegen/bind.h"
-#include "codegen/learning.h"
 #include "ir/graph/weights_file.h"
 
 #include <ctype.h>
@@ -55,58 +54,6 @@ static void put_addresses(const arenac *a, ac_module *m)
                 m->ram[k].address = a->opt.mem.item[i].address;
 }
 
-/* ------------------------------------------------------------------ training */
-
-static const ac_io *io_of(const ac_io *io, int32_t n, const ac_tensor *t)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (io[i].tensor == t)
-            return &io[i];
-    return NULL;
-}
-
-static ac_weight_place place_of(arenac *a, const ac_module *m, const ac_train_weight *w)
-{
-    ac_weight_move *move = AC_NEW_N(a->cx.region, ac_weight_move, w->move.n + 1);
-    ac_weight_place p = {.name = w->name, .rank = w->rank, .move = move, .n_moves = w->move.n};
-    p.state = io_of(m->state, m->n_states, w->state);
-    memcpy(p.dim, w->dim, sizeof p.dim);
-    for (int32_t k = 0; k < w->move.n; k++) {
-        const ac_train_move *from = &w->move.item[k];
-        move[k].rank = from->rank;
-        memcpy(move[k].dim, from->dim, sizeof move[k].dim);
-        memcpy(move[k].perm, from->perm, sizeof move[k].perm);
-    }
-    return p;
-}
-
-/* What the API of a step of training is about. */
-static void put_learning(arenac *a, ac_module *m)
-{
-    static const char *const LATE[] = {"run_backward", "run_update", "run"}, *const EARLY[] = {"run_step", "run"};
-    const ac_train_step *s = a->step;
-    if (!s)
-        return;
-    ac_learning *l = AC_NEW(a->cx.region, ac_learning);
-    ac_weight_place *weight = AC_NEW_N(a->cx.region, ac_weight_place, s->weight.n + 1);
-    const ac_io **random = AC_NEW_N(a->cx.region, const ac_io *, s->random.n + 1);
-    for (int32_t i = 0; i < s->weight.n; i++)
-        weight[i] = place_of(a, m, &s->weight.item[i]);
-    for (int32_t i = 0; i < s->random.n; i++)
-        random[i] = io_of(m->state, m->n_states, s->random.item[i]);
-    *l = (ac_learning){.rate = io_of(m->input, m->n_inputs, s->rate),
-                       .loss = io_of(m->output, m->n_outputs, s->loss),
-                       .sums = s->sums ? io_of(m->state, m->n_states, s->sums) : NULL,
-                       .random = random,
-                       .n_random = s->random.n,
-                       .micro_batches = s->spec->micro_batches,
-                       .weight = weight,
-                       .n_weights = s->weight.n};
-    m->learning = l;
-    for (int32_t k = 0; k < m->n_parts && m->n_parts > 1; k++)
-        m->part[k].name = (s->sums ? LATE : EARLY)[k];
-}
-
 /* ------------------------------------------------------------------ the stage */
 
 int ac_compile(arenac *a)
@@ -146,7 +93,7 @@ int ac_compile(arenac *a)
     const ac_binding b = {p->live->item_of, p->live->delta, p->live->scratch_item, &p->live->problem, &p->plan};
     ac_module_bind(m, p->graph, p->step, p->n_steps, &b);
     put_addresses(a, m);
-    put_learning(a, m);
+    ac_put_learning(a, m);
     ac_module_dedupe(m);
     ac_module_share_kernels(m);
     a->module = m;

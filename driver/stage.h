@@ -130,6 +130,7 @@ int ac_plan_any(arenac *a); /* whatever was read */
 int ac_compile(arenac *a);
 int ac_prove_code(arenac *a);    /* audit.c: of what was compiled; E0702 or E0703 for what is wrong or not proven */
 int ac_check_weights(arenac *a); /* E0019 when no file gives the values of parameters */
+void ac_put_learning(arenac *a, ac_module *m); /* fills m->learning, of a step of training; else nothing */
 
 /* facts.c: the report of a plan. What every plan has: */
 ac_report *ac_facts_open(arenac *a, const ac_packed *packed, const char *format, const char *target);

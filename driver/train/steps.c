@@ -5,14 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static const ac_io *state_io(const ac_module *m, const ac_tensor *t)
-{
-    for (int32_t i = 0; i < m->n_states; i++)
-        if (m->state[i].tensor == t)
-            return &m->state[i];
-    return NULL;
-}
-
 static float *floats_at(const ac_training *t, const ac_io *io)
 {
     return (float *)(void *)ac_session_at(&t->a->session, io);
@@ -24,7 +16,7 @@ static int fill_and_run(void *with, int32_t k)
     ac_training *t = with;
     const int32_t count[] = {(int32_t)t->now, k};
     ac_samples_fill(t, t->now * t->batch + k * t->micro);
-    for (int32_t i = 0; i < t->step.random.n; i++) /* behind the seed; also after --resume, and of any process */
+    for (int32_t i = 0; i < t->step.random.n; i++) /* after the seed; also after --resume, and of any process */
         memcpy(ac_session_at(&t->a->session, t->random_io[i]) + 2 * sizeof *count, count, sizeof count);
     return ac_session_part(&t->a->session, 0);
 }
@@ -37,17 +29,17 @@ int ac_steps_open(ac_training *t)
     t->weight_io = AC_NEW_N(a->cx.region, const ac_io *, s->weight.n + 1);
     t->slot_io = AC_NEW_N(a->cx.region, const ac_io *, s->slot.n + 1);
     for (int32_t i = 0; i < s->weight.n; i++) {
-        const ac_io *io = t->weight_io[i] = state_io(a->module, s->weight.item[i].state);
+        const ac_io *io = t->weight_io[i] = ac_module_io(a->module, s->weight.item[i].state);
         if (!io)
             return ac_error(&a->cx, (ac_place){0}, E0901, "weight '%s' has no memory", s->weight.item[i].name);
         memcpy(ac_session_at(&a->session, io), s->weight.item[i].first, (size_t)io->bytes);
     }
     for (int32_t i = 0; i < s->slot.n; i++)
-        t->slot_io[i] = state_io(a->module, s->slot.item[i].state);
+        t->slot_io[i] = ac_module_io(a->module, s->slot.item[i].state);
     t->random_io = AC_NEW_N(a->cx.region, const ac_io *, s->random.n + 1);
     for (int32_t i = 0; i < s->random.n; i++)
-        t->random_io[i] = state_io(a->module, s->random.item[i]);
-    t->sums_io = s->sums ? state_io(a->module, s->sums) : NULL;
+        t->random_io[i] = ac_module_io(a->module, s->random.item[i]);
+    t->sums_io = s->sums ? ac_module_io(a->module, s->sums) : NULL;
     if (t->sums_io)
         t->tree = (struct arn_tree){.block = floats_at(t, t->sums_io),
                                     .count = (size_t)ac_tensor_count(s->sums),

@@ -145,6 +145,13 @@ bool ac_quant_equal(const ac_quant *a, const ac_quant *b); /* NULL equals NULL *
 const char *ac_shape_str(ac_ctx *cx, const ac_tensor *t);  /* "[1,96,96,3]" */
 const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t); /* "i8 [1,96,96,3]" */
 
+/* Elements of shape dim[], its dimensions in another order: dimension d of the result is perm[d]. */
+typedef struct ac_transposition {
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    int32_t perm[AC_MAX_RANK];
+} ac_transposition;
+
 ac_tensor *ac_node_in(const ac_node *n, int32_t i); /* operand i where it is given, else NULL */
 /* Is operand i (given or left out) one whose values must be known before code is written (static_in of ops.def)? The
  * tensor of a SPLIT comes after the axis, or alone. */

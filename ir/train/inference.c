@@ -24,7 +24,7 @@ int ac_train_weights_like(ac_ctx *cx, ac_graph *run, const ac_train_step *s, ac_
 
 /* ------------------------------------------------------------------ layouts */
 
-static bool same_move(const ac_train_move *a, const ac_train_move *b)
+static bool same_move(const ac_transposition *a, const ac_transposition *b)
 {
     bool same = a->rank == b->rank;
     for (int32_t d = 0; same && d < a->rank; d++)
@@ -45,7 +45,7 @@ static ac_tensor *to_file(const ac_maker *m, const ac_train_weight *w)
 {
     ac_tensor *x = w->state;
     for (int32_t i = w->move.n - 1; i >= 0; i--) {
-        const ac_train_move *v = &w->move.item[i];
+        const ac_transposition *v = &w->move.item[i];
         int64_t dim[AC_MAX_RANK];
         int32_t back[AC_MAX_RANK];
         for (int32_t d = 0; d < v->rank; d++) {
@@ -64,7 +64,7 @@ static ac_tensor *to_run(const ac_maker *m, const ac_train_weight *w, const ac_t
         return w->state;
     ac_tensor *x = to_file(m, w);
     for (int32_t i = 0; i < own->move.n; i++) {
-        const ac_train_move *v = &own->move.item[i];
+        const ac_transposition *v = &own->move.item[i];
         x = ac_tr_transpose(m, ac_tr_reshape(m, x, v->rank, v->dim), v->perm);
     }
     return ac_tr_reshape(m, x, own->state->rank, own->state->dim);

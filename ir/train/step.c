@@ -212,7 +212,7 @@ ac_node *ac_train_only_reader(const ac_graph *g, const ac_tensor *t)
     return t->output ? NULL : found;
 }
 
-static void turn(const uint8_t *from, uint8_t *to, size_t size, const ac_train_move *m, bool back)
+static void turn(const uint8_t *from, uint8_t *to, size_t size, const ac_transposition *m, bool back)
 {
     int64_t stride[AC_MAX_RANK], at[AC_MAX_RANK] = {0}, count = 1;
     for (int32_t d = m->rank - 1; d >= 0; count *= m->dim[d--])
@@ -227,7 +227,7 @@ static void turn(const uint8_t *from, uint8_t *to, size_t size, const ac_train_m
     }
 }
 
-static const void *turned(ac_ctx *cx, const ac_train_weight *w, const ac_train_move *m, const void *data, bool back)
+static const void *turned(ac_ctx *cx, const ac_train_weight *w, const ac_transposition *m, const void *data, bool back)
 {
     const size_t bytes = (size_t)ac_dtype_size(w->dtype, ac_dim_product(m->dim, 0, m->rank));
     uint8_t *out = ac_alloc(cx->region, bytes + 1);
@@ -250,7 +250,7 @@ const void *ac_train_to_step(ac_ctx *cx, const ac_train_weight *w, const void *d
 }
 
 /* The permutation of a transpose; false: it is not known. */
-static bool perm_of(ac_ctx *cx, const ac_node *n, ac_train_move *m)
+static bool perm_of(ac_ctx *cx, const ac_node *n, ac_transposition *m)
 {
     ac_ints perm;
     if (ac_node_ints(cx, n, 1, n->attrs.perm.perm, &perm) != AC_OK || perm.n != n->in[0]->rank)
@@ -273,7 +273,7 @@ static bool move_layout(ac_ctx *cx, ac_graph *g, ac_train_weight *w)
         (n->op != AC_OP_TRANSPOSE && !(ac_ops[n->op].flags & OF_VIEW)) || n->out[0]->dtype != t->dtype)
         return false;
     ac_tensor *y = n->out[0];
-    ac_train_move m = {0};
+    ac_transposition m = {0};
     if (n->op == AC_OP_TRANSPOSE) {
         if (!perm_of(cx, n, &m))
             return false;

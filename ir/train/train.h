@@ -58,24 +58,16 @@ typedef struct ac_train_spec {
     int32_t n_lora;
 } ac_train_spec;
 
-/* How a weight of the step lies, seen from the file: transposed by perm[] (its dimensions before: dim), then reshaped
- * or transposed again. */
-typedef struct ac_train_move {
-    int32_t rank;
-    int64_t dim[AC_MAX_RANK];
-    int32_t perm[AC_MAX_RANK];
-} ac_train_move;
-
 typedef struct ac_train_weight {
     const char *name; /* the file's */
     ac_tensor *state; /* in the step */
     ac_dtype dtype;
     int32_t rank; /* shape in the file */
     int64_t dim[AC_MAX_RANK];
-    const void *first; /* its value in the file, as the step lays it out */
-    AC_VEC(ac_train_move) move;
-    bool running;   /* a running statistic: no gradient */
-    bool factor;    /* of a lora: the file has no such weight */
+    const void *first;             /* its value in the file, as the step lays it out */
+    AC_VEC(ac_transposition) move; /* how it lies in the step, seen from the file: reshaped before each */
+    bool running;                  /* a running statistic: no gradient */
+    bool factor;                   /* of a lora: the file has no such weight */
     int64_t at;     /* late: where its gradient (its statistic of the batch) begins in `sums`, in floats */
     ac_tensor *sum; /* ... and that as a tensor; NULL: there is none */
 } ac_train_weight;
