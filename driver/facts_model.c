@@ -58,7 +58,7 @@ static void steps(arenac *a)
         step[s].requant = low->requant;
         step[s].macs = low->macs;
         step[s].scratch = low->scratch;
-        back |= ac_trains(a) && !strncmp(low->node->name, "grad of ", strlen("grad of "));
+        back |= low->node->gradient;
         step[s].back = back;
         step[s].again = p->found.is_again && p->found.is_again[s];
         for (int32_t i = 0; i < low->node->n_fused; i++) {

@@ -88,7 +88,7 @@ static int end_early(ac_training *t, int64_t next)
     if (!ac_ranks_first(t))
         return AC_OK;
     AC_TRY(ac_checkpoint_write(t, next));
-    fprintf(stderr, "%sarenac: stopped after step %lld; --resume %s goes on from there\n", t->shows ? "\r\033[K" : "",
+    fprintf(stderr, "%sarenac: stopped after step %lld; --resume %s continues from there\n", t->shows ? "\r\033[K" : "",
             (long long)(next - 1), ac_checkpoint_path(t));
     return AC_OK;
 }

@@ -1,5 +1,5 @@
 /* train.h - verbs that compute gradients. They lie above driver/: the stages run as for inference, and pass grow adds
- * the nodes that a verb asks for (arenac.grow). */
+ * the nodes that a verb needs (arenac.grow). */
 #ifndef AC_DRIVER_TRAIN_TRAIN_H
 #define AC_DRIVER_TRAIN_TRAIN_H
 #include "driver/verbs.h"

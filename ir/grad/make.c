@@ -13,6 +13,7 @@ ac_tensor *ac_mk(const ac_adjoint *a, ac_op op, ac_tensor *const *in, int32_t n_
     const ac_tensor *y = a->node->out[0];
     ac_tensor *out = ac_tensor_new(a->g, ac_strf(r, "grad_%s", y->name), AC_NONE, 0, NULL);
     ac_node *made = ac_node_new(a->g, op, ac_strf(r, "grad of %s", a->node->name), in, n_in, &out, 1);
+    made->gradient = true;
     made->at = a->node->at;
     made->at.node = made->name;
     if (attrs)

@@ -79,7 +79,8 @@ struct ac_node {
     ac_attrs attrs;
     ac_node **fused; /* element-wise followers, in order: each reads the one before (its out[0]) among its inputs */
     int32_t n_fused;
-    bool view; /* no code: outputs are views (root set) */
+    bool view;     /* no code: outputs are views (root set) */
+    bool gradient; /* ac_grad made it */
     /* Of the program: each part is run by itself, and all of it runs after the part before. What goes from one to
      * another lies in state. 0 in a graph that is one program. In graph->node parts ascend. */
     int32_t part;

@@ -106,7 +106,7 @@ bool ac_optimizer_find(const char *name, ac_optimizer *out);
 
 int ac_train_weights(ac_ctx *cx, ac_graph *g, const ac_running *running, int32_t n_running, ac_train_step *s);
 int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s);
-/* Inference by the same weights, as a part of its own behind the step: `run` is the graph of the model once more, whose
+/* Inference by the same weights, as a part of its own after the step: `run` is the graph of the model once more, whose
  * running statistics are frozen. Before its passes, the constants that are weights of s become state of `own`; after
  * those up to pad, and after ac_train_grow of g, its nodes become g's. Its inputs and outputs follow those of g. */
 int ac_train_weights_like(ac_ctx *cx, ac_graph *run, const ac_train_step *s, ac_train_step *own);

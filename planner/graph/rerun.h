@@ -1,7 +1,7 @@
 /* rerun.h - a step of training as events, when some results are dropped and computed again: what lives when, and what
  * it costs. For checkpoint.c and the search (rerun_*.c), on plain data.
  *
- * Between two uses of a value by steps lies a gap, and behind its last use another one. For each gap two numbers say
+ * Between two uses of a value by steps lies a gap, and after its last use another one. For each gap two numbers say
  * where the value is held in it:
  *
  *     to    up to this step, from the begin of the gap on; 0: dropped at once
@@ -44,7 +44,7 @@ typedef struct ac_rerun {
     const int32_t *written; /* by value: the step that overwrites it, for state; -1: none */
     const int64_t *work;    /* by step */
 
-    int32_t *gap, n_gaps; /* by value: its first gap; gap g is behind use g */
+    int32_t *gap, n_gaps; /* by value: its first gap; gap g is after use g */
     int32_t *owner;       /* by gap: its value */
     int32_t *due, *next;  /* by step: a gap whose value is made again right before it; by gap: another one */
     const ac_hold *hold;  /* by gap, see above */
