@@ -184,7 +184,7 @@ static int bench_firmware(arenac *a, const char *const *path, int32_t n)
         return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--tune measures on this machine, not in QEMU");
     AC_TRY(ac_read(a, path, n));
     AC_TRY(ac_compile(a));
-    AC_TRY(ac_inputs_record(a, &v));
+    AC_TRY(ac_inputs_record(a, ac_inputs_sets(a), &v));
     AC_TRY(ac_board_measure(a->module, &v, a->opt.backend, &f));
     (a->opt.json ? put_board_json : put_board_text)(a, &f, ac_output_new(a, "-"));
     return AC_OK;

@@ -97,5 +97,7 @@ int ac_compile(arenac *a)
     ac_module_dedupe(m);
     ac_module_share_kernels(m);
     a->module = m;
-    return o->prove ? ac_prove_code(a) : AC_OK;
+    if (o->prove)
+        AC_TRY(ac_prove_code(a));
+    return o->selftest_cc ? ac_selftest_cc(a) : AC_OK;
 }

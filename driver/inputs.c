@@ -125,16 +125,20 @@ static void random_fill(ac_dtype d, uint8_t *to, int64_t bytes, uint64_t seed)
     }
 }
 
+/* Input i of a run: the user's array, or seeded values. */
+static void fill_one(const arenac *a, int32_t i, uint64_t seed, uint8_t *to)
+{
+    const ac_io *io = &a->module->input[i];
+    if (!a->inputs.given[i])
+        random_fill(io->tensor->dtype, to, io->bytes, seed + (uint64_t)i);
+    else if (io->bytes)
+        memcpy(to, a->inputs.array[i].data, (size_t)io->bytes);
+}
+
 static void fill(const arenac *a, ac_session *s, uint64_t seed)
 {
-    const ac_inputs *in = &a->inputs;
-    for (int32_t i = 0; i < s->module->n_inputs; i++) {
-        const ac_io *io = &s->module->input[i];
-        if (!in->given[i])
-            random_fill(io->tensor->dtype, ac_session_at(s, io), io->bytes, seed + (uint64_t)i);
-        else if (io->bytes)
-            memcpy(ac_session_at(s, io), in->array[i].data, (size_t)io->bytes);
-    }
+    for (int32_t i = 0; i < s->module->n_inputs; i++)
+        fill_one(a, i, seed, ac_session_at(s, &s->module->input[i]));
 }
 
 static uint64_t seed_of(const arenac *a)
@@ -147,30 +151,47 @@ void ac_inputs_fill(const arenac *a, ac_session *s)
     fill(a, s, seed_of(a));
 }
 
+int ac_inputs_draw(arenac *a, int32_t sets, ac_vectors *v)
+{
+    const ac_module *m = a->module;
+    ac_region *r = a->cx.region;
+    a->any_input = true;
+    AC_TRY(ac_inputs_check(a));
+    *v = (ac_vectors){.n = sets, .input = AC_NEW_N(r, const uint8_t *, sets * m->n_inputs + 1)};
+    for (int32_t k = 0; k < sets; k++)
+        for (int32_t i = 0; i < m->n_inputs; i++) {
+            uint8_t *to = AC_NEW_N(r, uint8_t, m->input[i].bytes + 1);
+            fill_one(a, i, seed_of(a) + (uint64_t)k * (uint64_t)m->n_inputs, to);
+            v->input[k * m->n_inputs + i] = to;
+        }
+    return AC_OK;
+}
+
 /* The session is the evaluator's: of whatever target, its bits are those of the code. */
 static int record(arenac *a, ac_session *s, ac_vectors *v)
 {
     const ac_module *m = s->module;
-    ac_region *r = a->cx.region;
     for (int32_t k = 0; k < v->n; k++) {
-        fill(a, s, seed_of(a) + (uint64_t)k * (uint64_t)m->n_inputs);
         for (int32_t i = 0; i < m->n_inputs; i++)
-            v->input[k * m->n_inputs + i] = ac_copy(r, ac_session_at(s, &m->input[i]), (size_t)m->input[i].bytes);
+            memcpy(ac_session_at(s, &m->input[i]), v->input[k * m->n_inputs + i], (size_t)m->input[i].bytes);
         AC_TRY(ac_session_run(s));
         for (int32_t i = 0; i < m->n_outputs; i++)
-            v->output[k * m->n_outputs + i] = ac_copy(r, ac_session_at(s, &m->output[i]), (size_t)m->output[i].bytes);
+            v->output[k * m->n_outputs + i] =
+                ac_copy(a->cx.region, ac_session_at(s, &m->output[i]), (size_t)m->output[i].bytes);
     }
     return AC_OK;
 }
 
-int ac_inputs_record(arenac *a, ac_vectors *v)
+int32_t ac_inputs_sets(const arenac *a)
+{
+    return a->opt.vectors > 0 ? (int32_t)a->opt.vectors : 1;
+}
+
+int ac_inputs_record(arenac *a, int32_t sets, ac_vectors *v)
 {
     ac_session s = {0};
     ac_module *m = a->module;
-    a->any_input = true;
-    AC_TRY(ac_inputs_check(a));
-    *v = (ac_vectors){.n = (int32_t)a->opt.vectors};
-    v->input = AC_NEW_N(a->cx.region, const uint8_t *, v->n * m->n_inputs + 1);
+    AC_TRY(ac_inputs_draw(a, sets, v));
     v->output = AC_NEW_N(a->cx.region, const uint8_t *, v->n * m->n_outputs + 1);
     int status = ac_session_open(&s, m, a->source.path, "eval");
     if (status == AC_OK)

@@ -26,8 +26,12 @@ typedef struct ac_inputs {
 int ac_inputs_open(struct arenac *a);
 int ac_inputs_check(struct arenac *a); /* types, shapes, nothing missing (unless --random, or bench) */
 void ac_inputs_fill(const struct arenac *a, ac_session *s);
-/* --vectors sets of inputs, given or seeded, with the outputs that the evaluator computes of the compiled model. */
-int ac_inputs_record(struct arenac *a, ac_vectors *v);
+/* Sets of inputs, given or seeded. */
+int ac_inputs_draw(struct arenac *a, int32_t sets, ac_vectors *v);
+/* ... with the outputs that the evaluator computes of the compiled model; those of a
+ * self-test: as many as --vectors says. */
+int ac_inputs_record(struct arenac *a, int32_t sets, ac_vectors *v);
+int32_t ac_inputs_sets(const struct arenac *a);
 void ac_inputs_close(ac_inputs *in);
 /* KEY of --input, --const or --compare: a position, or a tensor's name. */
 int ac_io_find(ac_ctx *cx, const char *file, const char *option, const char *key, ac_tensor *const *list, int32_t n,

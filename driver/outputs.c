@@ -166,7 +166,7 @@ static int put_selftest(arenac *a, const emission *e, ac_sink *to)
     ac_vectors v;
     if (a->module->caller_io)
         return ac_error(&a->cx, (ac_place){0}, E0502, "--emit selftest does not go with --host");
-    AC_TRY(ac_inputs_record(a, &v));
+    AC_TRY(ac_inputs_record(a, ac_inputs_sets(a), &v));
     const size_t n = piped ? 0 : strlen(stem), k = strlen(SELFTEST);
     if (n > k && !strcmp(stem + n - k, SELFTEST))
         stem = ac_strf(a->cx.region, "%.*s", (int)(n - k), stem);
@@ -387,6 +387,8 @@ void ac_report_put(arenac *a, ac_sink *to)
     if (!a->module) /* who compiles has decided */
         ac_facts_what_if(a);
     ac_report_text(to, a->report, a->opt.verbose, false);
+    if (a->said)
+        ac_putf(to, "\n  %s\n", a->said);
 }
 
 static int write_list(arenac *a, const char *list)

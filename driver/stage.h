@@ -75,6 +75,7 @@ struct arenac {
     ac_planned *planned;
     const ac_packed *packed; /* after plan, of anything */
     ac_report *report;
+    const char *said;   /* what was found of the code, in a line for the report; NULL: nobody asked */
     ac_module *module;  /* after compile */
     ac_session session; /* after load; zero before */
     bool loaded;
@@ -129,6 +130,7 @@ int ac_plan_any(arenac *a); /* whatever was read */
 /* compile.c */
 int ac_compile(arenac *a);
 int ac_prove_code(arenac *a);    /* audit.c: of what was compiled; E0702 or E0703 for what is wrong or not proven */
+int ac_selftest_cc(arenac *a);   /* selftest_cc.c: E0601 where a compiler makes something else of what was compiled */
 int ac_check_weights(arenac *a); /* E0019 when no file gives the values of parameters */
 void ac_put_learning(arenac *a, ac_module *m); /* fills m->learning, of a step of training; else nothing */
 

@@ -18,5 +18,8 @@ extern const int ac_mpi_count;
 /* runtime/board: programs on QEMU's boards. */
 extern const ac_rt_file ac_board_files[];
 extern const int ac_board_count;
+/* runtime/steps: programs that test the steps of a model one by one. */
+extern const ac_rt_file ac_steps_files[];
+extern const int ac_steps_count;
 
 #endif

@@ -178,7 +178,7 @@ static int put_arguments(const ac_session *h, const ac_call *c, int32_t *task, v
     return AC_OK;
 }
 
-static int eval_call(const ac_session *h, int32_t s)
+int ac_session_step(ac_session *h, int32_t s, int *status)
 {
     enum { FEW = 64 };
     const ac_module *m = h->module;
@@ -187,15 +187,22 @@ static int eval_call(const ac_session *h, int32_t s)
     const int32_t tasks = streamed ? streamed->rows : c->low->chunks;
     void *data[FEW], **arg = c->n_arg <= FEW ? data : AC_NEW_N(m->cx->region, void *, c->n_arg);
     int32_t task = 0;
-    int status = 0;
+    *status = 0;
     AC_TRY(put_arguments(h, c, &task, arg));
-    for (; task < tasks || task == 0; task++) {
+    for (; !*status && (task < tasks || task == 0); task++) {
         if (streamed)
             memcpy(h->arena + ac_module_at(m, streamed->index, streamed->row_at),
                    h->streamed + task * streamed->row_bytes, (size_t)streamed->row_bytes);
-        AC_TRY(ac_eval_run(m->cx, h->program[c->fn], arg, c->n_arg, &status));
+        AC_TRY(ac_eval_run(m->cx, h->program[c->fn], arg, c->n_arg, status));
     }
-    return status ? ac_error(m->cx, c->low->node->at, E0304,
+    return AC_OK;
+}
+
+static int eval_call(ac_session *h, int32_t s)
+{
+    int status;
+    AC_TRY(ac_session_step(h, s, &status));
+    return status ? ac_error(h->module->cx, h->module->call[s].low->node->at, E0304,
                              "the run stopped with status %d (an index was out of range)", status)
                   : AC_OK;
 }
@@ -212,8 +219,7 @@ static int run_eval(ac_session *h, const ac_module_part *part)
 
 /* ------------------------------------------------------------------ both */
 
-/* State as it is before the first run. */
-static int reset(ac_session *h)
+int ac_session_reset(ac_session *h)
 {
     const ac_module *m = h->module;
     if (!h->eval) {
@@ -289,7 +295,7 @@ int ac_session_open(ac_session *h, ac_module *m, const char *file, const char *b
         AC_TRY(open_weights(h));
     if (!h->eval && m->threads > 1)
         AC_TRY(open_threads(h));
-    return reset(h);
+    return ac_session_reset(h);
 }
 
 void ac_session_close(ac_session *h)

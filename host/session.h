@@ -46,6 +46,9 @@ int ac_session_check(ac_ctx *cx, const char *backend); /* is there such a backen
 int ac_session_open(ac_session *s, ac_module *m, const char *file, const char *backend);
 int ac_session_run(ac_session *s);                /* all parts of the program, one after the other */
 int ac_session_part(ac_session *s, int32_t part); /* module.part[part] alone */
+/* The evaluator: one call, call[step], whose status is that of its function. */
+int ac_session_step(ac_session *s, int32_t step, int *status);
+int ac_session_reset(ac_session *s); /* state as it is before the first run */
 void ac_session_close(ac_session *s);
 uint8_t *ac_session_at(const ac_session *s, const ac_io *io); /* address of an input, output or state tensor */
 

@@ -47,12 +47,16 @@ static void put_array(const ac_module *m, const char *name, const ac_io *io, con
     }
 }
 
-static void put_arrays(const ac_module *m, const ac_vectors *v, ac_sink *to)
+void ac_selftest_put_inputs(const ac_module *m, const ac_vectors *v, ac_sink *to)
 {
-    ac_region *r = m->cx->region;
     for (int32_t i = 0; i < m->n_inputs; i++)
         if (m->input[i].space != AC_SPACE_CONST)
-            put_array(m, ac_strf(r, "input%d", i), &m->input[i], v->input + i, m->n_inputs, v->n, to);
+            put_array(m, ac_strf(m->cx->region, "input%d", i), &m->input[i], v->input + i, m->n_inputs, v->n, to);
+}
+
+static void put_outputs(const ac_module *m, const ac_vectors *v, ac_sink *to)
+{
+    ac_region *r = m->cx->region;
     for (int32_t i = 0; i < m->n_outputs; i++)
         put_array(m, ac_strf(r, "output%d", i), &m->output[i], v->output + i, m->n_outputs, v->n, to);
 }
@@ -80,8 +84,7 @@ static void put_begin(const ac_module *m, const char *header, const char *file, 
             U, U, U, U, U, U);
 }
 
-/* Rows of a streamed input, one call each. */
-static void put_fill(const ac_module *m, ac_sink *to)
+void ac_selftest_put_fill(const ac_module *m, ac_sink *to)
 {
     const char *U = ac_emit_upper(m);
     const int32_t i = m->streamed_input;
@@ -107,14 +110,20 @@ static void put_compare(ac_sink *to)
                "}\n\n");
 }
 
+void ac_selftest_put_copies(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name, *U = ac_emit_upper(m);
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        if (!m->input[i].rows && m->input[i].space != AC_SPACE_CONST)
+            ac_putf(to, "    memcpy((void *)%s_in%d(m), input%d[set], %s_IN%d_BYTES);\n", p, i, i, U, i);
+}
+
 static void put_run(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name, *U = ac_emit_upper(m);
     ac_putf(to, "/* One set: a status of %s_run, or %s_EDIFFERENT. */\n", p, U);
     ac_putf(to, "static int run_set(const %s_mem *m, uint32_t set)\n{\n    int status;\n", p);
-    for (int32_t i = 0; i < m->n_inputs; i++)
-        if (!m->input[i].rows && m->input[i].space != AC_SPACE_CONST)
-            ac_putf(to, "    memcpy((void *)%s_in%d(m), input%d[set], %s_IN%d_BYTES);\n", p, i, i, U, i);
+    ac_selftest_put_copies(m, to);
     ac_putf(to, "    %s_SELFTEST_BEGIN(set);\n    status = %s_run(m%s);\n    %s_SELFTEST_END(set);\n", U, p,
             m->streamed ? ", put_row, &set" : "", U);
     if (!m->n_outputs)
@@ -157,6 +166,22 @@ static void put_memory(const ac_module *m, const char *upper, ac_sink *to, const
             strcmp(upper, "STATE") ? upper : ac_emit_ram_upper(m, 0));
 }
 
+void ac_selftest_put_memories(const ac_module *m, ac_sink *to)
+{
+    for (int32_t i = 0; i < m->n_ram; i++)
+        put_memory(m, ac_emit_ram_upper(m, i), to, m->ram[i].name);
+    if (m->state_bytes)
+        put_memory(m, "STATE", to, "state");
+}
+
+void ac_selftest_put_pointers(const ac_module *m, ac_sink *to)
+{
+    for (int32_t i = 0; i < m->n_ram; i++)
+        ac_putf(to, "    m.%s = memory_%s;\n", m->ram[i].name, m->ram[i].name);
+    if (m->state_bytes)
+        ac_put(to, "    m.state = memory_state;\n");
+}
+
 /* A program of its own; a blob of weights is something that only the caller can find. */
 static void put_main(const ac_module *m, ac_sink *to)
 {
@@ -167,15 +192,9 @@ static void put_main(const ac_module *m, ac_sink *to)
             "\n#ifdef %s_SELFTEST_MAIN /* a program: 0 when all is equal; define %s_SELFTEST_SAY without stdio */\n"
             "#ifndef %s_SELFTEST_SAY\n#include <stdio.h>\n#define %s_SELFTEST_SAY(text) puts(text)\n#endif\n\n",
             U, U, U, U);
-    for (int32_t i = 0; i < m->n_ram; i++)
-        put_memory(m, ac_emit_ram_upper(m, i), to, m->ram[i].name);
-    if (m->state_bytes)
-        put_memory(m, "STATE", to, "state");
+    ac_selftest_put_memories(m, to);
     ac_putf(to, "\nint main(void)\n{\n    %s_mem m;\n    int status;\n    memset(&m, 0, sizeof m);\n", p);
-    for (int32_t i = 0; i < m->n_ram; i++)
-        ac_putf(to, "    m.%s = memory_%s;\n", m->ram[i].name, m->ram[i].name);
-    if (m->state_bytes)
-        ac_put(to, "    m.state = memory_state;\n");
+    ac_selftest_put_pointers(m, to);
     ac_putf(to,
             "    status = %s_selftest(&m);\n"
             "    %s_SELFTEST_SAY(status == %s_OK ? \"%s: all outputs are equal\"\n"
@@ -188,9 +207,10 @@ void ac_selftest_print(const ac_module *m, const ac_vectors *v, const char *head
 {
     put_begin(m, header, file, to);
     ac_putf(to, "enum { %s_EDIFFERENT = 100 };\n\n", ac_emit_upper(m));
-    put_arrays(m, v, to);
+    ac_selftest_put_inputs(m, v, to);
+    put_outputs(m, v, to);
     if (m->streamed)
-        put_fill(m, to);
+        ac_selftest_put_fill(m, to);
     if (m->n_outputs)
         put_compare(to);
     put_run(m, to);

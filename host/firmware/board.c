@@ -29,6 +29,11 @@ const ac_board *ac_board_of(const ac_target *t)
     return NULL;
 }
 
+const ac_board *ac_board_at(int32_t i)
+{
+    return i < (int32_t)(sizeof BOARDS / sizeof *BOARDS) ? &BOARDS[i] : NULL;
+}
+
 const char *ac_tool_path(ac_ctx *cx, const char *name)
 {
     const char *path = getenv("PATH");

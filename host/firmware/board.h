@@ -22,6 +22,7 @@ typedef struct ac_board {
 } ac_board;
 
 const ac_board *ac_board_of(const ac_target *t);
+const ac_board *ac_board_at(int32_t i);                 /* row i; NULL after the last */
 const char *ac_tool_path(ac_ctx *cx, const char *name); /* where $PATH has it; NULL: nowhere */
 
 /* A program: its words, ending with NULL; where its output goes; what it ended with. */
@@ -37,6 +38,12 @@ void ac_tools_run(ac_tool *tool, int32_t n); /* all at the same time */
 const char *const *ac_board_gcc(ac_ctx *cx, const ac_board *b, const char *const *more);
 const char *ac_board_version(ac_ctx *cx, const ac_board *b, const char *dir); /* of gcc: "12.2.1" */
 const char *ac_board_read(ac_ctx *cx, const char *path); /* a whole text file; "" when it is not there */
+
+/* qemu.c: a tool that has to end well (E0303 with its first lines; packages: what to install, or NULL); dir/start.o;
+ * the words that run a program on the board, with its instructions counted. */
+int ac_tool_need(ac_ctx *cx, const char *dir, const char *const *argv, const char *packages);
+int ac_board_start(ac_ctx *cx, const ac_board *b, const char *dir);
+const char *const *ac_board_qemu(ac_ctx *cx, const ac_board *b, const char *elf);
 
 /* weigh.c: the words that link objects (they end with NULL) by dir/link.ld; code with libgcc, and constants, of an
  * object linked alone: false when that fails; the files of runtime/board, to be written. */

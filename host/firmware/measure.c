@@ -38,19 +38,10 @@ static int check_tools(ac_ctx *cx, const ac_target *t, const ac_board *b)
     return status == AC_OK ? AC_OK : ac_help(cx, "Debian: apt install %s", b->packages);
 }
 
-/* A tool that has to end well; its first lines when it does not. */
+/* A tool that has to end well. */
 static int need(const bench *x, const char *const *argv)
 {
-    ac_ctx *cx = x->m->cx;
-    ac_tool t = {.argv = argv, .log = in_dir(x, "log")};
-    ac_tools_run(&t, 1);
-    if (!t.status)
-        return AC_OK;
-    ac_error(cx, (ac_place){0}, E0303, "'%s' failed with status %d", argv[0], t.status);
-    const char *at = ac_board_read(cx, t.log);
-    for (int i = 0; i < 8 && *at; i++, at += strcspn(at, "\n"), at += *at == '\n')
-        ac_detail(cx, "%.*s", (int)strcspn(at, "\n"), at);
-    return ac_help(cx, "Debian: apt install %s", x->b->packages);
+    return ac_tool_need(x->m->cx, x->dir, argv, x->b->packages);
 }
 
 static int gcc(const bench *x, const char *const *more)
@@ -131,18 +122,8 @@ static int compile_around(const bench *x)
                           "-o",
                           in_dir(x, "selftest.o"),
                           NULL};
-    const char *start[] = {"-O2",
-                           "-w",
-                           ac_strf(r, "-I%s", x->dir),
-                           ac_strf(r, "-DTICK_INSNS=%uu", x->b->tick_insns),
-                           ac_strf(r, "-DTICK_PARTS=%uu", x->b->tick_parts),
-                           "-c",
-                           in_dir(x, "start.c"),
-                           "-o",
-                           in_dir(x, "start.o"),
-                           NULL};
     AC_TRY(gcc(x, test));
-    return gcc(x, start);
+    return ac_board_start(x->m->cx, x->b, x->dir);
 }
 
 static int link_program(const bench *x, const char *elf)
@@ -195,31 +176,9 @@ static void take(const bench *x, const char *said, ac_figures *f)
 static int run(const bench *x, ac_figures *f)
 {
     enum { SECONDS = 1800 };
-    ac_region *r = x->m->cx->region;
     const char *elf = in_dir(x, "run.elf");
     AC_TRY(link_program(x, elf));
-    const bool riscv = strstr(x->b->system, "riscv") != NULL, emulated = *x->b->emulated;
-    const char *argv[] = {ac_strf(r, "qemu-system-%s", x->b->system),
-                          "-M",
-                          x->b->machine,
-                          "-display",
-                          "none",
-                          "-serial",
-                          "none",
-                          "-monitor",
-                          "none",
-                          "-semihosting-config",
-                          "enable=on,target=native",
-                          "-icount",
-                          "shift=0,sleep=off",
-                          "-kernel",
-                          elf,
-                          riscv ? "-bios" : NULL,
-                          "none",
-                          emulated ? "-cpu" : NULL,
-                          x->b->emulated,
-                          NULL};
-    ac_tool t = {.argv = argv, .log = in_dir(x, "log"), .seconds = SECONDS};
+    ac_tool t = {.argv = ac_board_qemu(x->m->cx, x->b, elf), .log = in_dir(x, "log"), .seconds = SECONDS};
     ac_tools_run(&t, 1);
     const char *said = ac_board_read(x->m->cx, t.log);
     take(x, said, f);

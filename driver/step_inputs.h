@@ -1,0 +1,42 @@
+/* step_inputs.h - inputs for the steps of a compiled model one by one, and what the evaluator makes of them: the tables
+ * of codegen/c/step_test.h.
+ *
+ *     ac_step_inputs x;
+ *     AC_TRY(ac_step_inputs_make(a, &x));
+ *     ac_step_inputs_again(&x, set, step, operand, &bytes);     what the evaluator left of an operand
+ *     ac_step_inputs_close(&x);                                  also after a failure
+ *
+ * A step that works on integers alone gets operands of its own in all sets but the first ones, which are runs of the
+ * whole model: signs of its weights, so that sums are as large and as small as they can be; the ends of its types; all
+ * values one after the other; random ones. Wide integers may be indices: where the evaluator stops because one is out
+ * of range, they become 0.
+ *
+ * Memory: the context's region, and a session. Errors: of the evaluator, E0304 for inputs. */
+#ifndef AC_DRIVER_STEP_INPUTS_H
+#define AC_DRIVER_STEP_INPUTS_H
+#include "codegen/c/step_test.h"
+#include "host/session.h"
+
+struct arenac;
+
+/* A step whose results are clamped to lo..hi, and what they were. */
+typedef struct ac_step_ends {
+    bool clamped; /* the ends are known */
+    int64_t lo, hi, least, most;
+} ac_step_ends;
+
+typedef struct ac_step_inputs {
+    struct arenac *a;
+    ac_session session; /* the evaluator's */
+    ac_step_tests tests;
+    ac_step_ends *ends; /* by call */
+    bool *integer;      /* by call: it is tested by itself */
+    int32_t n_integer;
+} ac_step_inputs;
+
+int ac_step_inputs_make(struct arenac *a, ac_step_inputs *x);
+/* Runs set `set` up to and with a step; *bytes: that operand as the evaluator left it, valid until the next run. */
+int ac_step_inputs_again(ac_step_inputs *x, int32_t set, int32_t step, int32_t operand, const uint8_t **bytes);
+void ac_step_inputs_close(ac_step_inputs *x);
+
+#endif

@@ -1,0 +1,31 @@
+/* user_cc.h - the compiler that a user names for generated C, and running what it makes: here, in QEMU's emulation of
+ * another processor, or on one of QEMU's boards.
+ *
+ *     ac_user_cc cc;
+ *     AC_TRY(ac_user_cc_open(cx, dir, "arm-none-eabi-gcc -O3 -mcpu=cortex-m4", target, &cc));
+ *     AC_TRY(ac_user_cc_build(cx, dir, &cc));      dir/model.c by that compiler, dir/test.c around it
+ *     ac_tool t = ac_user_cc_run(cx, dir, &cc);    t.status as of the program; what it said is in t.log
+ *
+ * The compiler's -dumpmachine says what it compiles for. A program for no operating system takes a board of boards.def:
+ * that of the target, or the one whose -mcpu the words have; the target's gcc links it. What is no ELF file of this
+ * machine runs under qemu-user.
+ *
+ * Errors: E0303 for tools that are missing or fail, E0502 where no board is known. Memory: the context's region. */
+#ifndef AC_HOST_FIRMWARE_USER_CC_H
+#define AC_HOST_FIRMWARE_USER_CC_H
+#include "host/firmware/board.h"
+
+typedef struct ac_user_cc {
+    const char *command;      /* as the user wrote it */
+    const char *const *words; /* of it, ending with NULL */
+    const char *machine;      /* "x86_64-linux-gnu"; "": the compiler does not say */
+    const ac_board *board;    /* NULL: programs of an operating system */
+    const char *runs_on;      /* "this machine", "qemu-s390x", "QEMU's mps2-an386"; after ac_user_cc_build */
+    const char *const *run;   /* words that run it; after ac_user_cc_build */
+} ac_user_cc;
+
+int ac_user_cc_open(ac_ctx *cx, const char *dir, const char *command, const ac_target *target, ac_user_cc *out);
+int ac_user_cc_build(ac_ctx *cx, const char *dir, ac_user_cc *cc);
+ac_tool ac_user_cc_run(ac_ctx *cx, const char *dir, const ac_user_cc *cc);
+
+#endif

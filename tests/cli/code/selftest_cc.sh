@@ -1,0 +1,84 @@
+#!/bin/sh
+# compile --selftest-cc: every step by a compiler that the user names, against the evaluator: here, under qemu-user and
+# on boards; a compiler that miscompiles one expression is found, at the step where it does, and nothing is written.
+# usage: selftest_cc.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+require gcc gcc
+digits=$models/digits_int8.tflite
+equal() { # TEXT MODEL COMMAND OPTION...
+    text=$1 model=$2 cc=$3
+    shift 3
+    expect 0 "Self-test of '$cc' on .*$text" "$arenac" compile "$model" --name net -o net.c --selftest-cc "$cc" "$@"
+}
+equal 'this machine: 7 steps.* 7 of integers, each with 30 sets .* both ends of 5 of 5 clamps' "$digits" 'gcc -O3' \
+    --vectors 30
+equal '14 steps equal the reference interpreter\.$' "$models/dsnet_f32.tflite" 'gcc -O2'
+equal '12 of integers' "$models/branch_int8.tflite" 'gcc -O1' --vectors 20 --stripe auto --overlap on
+equal 'this machine' "$digits" 'gcc -O2' --vectors 10 --weights blob --threads 4
+equal 'this machine' "$digits" 'gcc -O2' --vectors 10 --weights asm --mem fast:1K,fast --mem slow:8K
+equal 'this machine' "$src/tests/golden/c/state.ag" 'gcc -O0'
+equal 'this machine' "$models/dsnet_int8.tflite" 'gcc -O2' -t cortex-m4 --stripe auto --io rows --vectors 10
+have clang clang && equal 'this machine' "$digits" 'clang -O2' --vectors 10
+# indices: those that are out of range for the evaluator become 0
+cat >gather.ag <<'END'
+graph g {
+  input table: i8[9,4]
+  input index: i32[5]
+  y = gather(table, index)
+  output y
+}
+END
+equal '1 of integers' gather.ag 'gcc -O2' --vectors 40
+
+# a compiler that changes one expression of the model's C
+cat >planted <<'END'
+#!/bin/sh
+for word; do case $word in -I*) dir=${word#-I} ;; */model.c) model=$word ;; esac; done
+if [ "${model-}" ]; then
+    sed "$FAULT" "$dir/m.c" >changed.c
+    cmp -s changed.c "$dir/m.c" && echo 'nothing was changed' >&2 && exit 1
+    cp changed.c "$dir/m.c"
+fi
+exec gcc "$@"
+END
+chmod +x planted
+planted() { # TEXT SED
+    rm -f net.c net.h
+    export FAULT="$2"
+    expect 5 "$1" "$arenac" compile "$digits" --name net -o net.c --selftest-cc './planted -O1' --vectors 20
+    [ ! -e net.c ] && [ ! -e net.h ] || fail "$2: something was written"
+}
+in_step() { # STEP FUNCTION SED
+    planted "step $1 .*'./planted -O1' made of it differs" "/static void net_$2(/,/^}/ $3"
+}
+in_step '0 CONV_2D' conv_2d_0 's/< 127 ? t[0-9]* : 127/< 126 ? 126 : 126/'
+in_step '0 CONV_2D' conv_2d_0 's/+ 1073741824);/+ 0);/'
+in_step '1 MAX_POOL_2D' max_pool_2d_1 's/int8_t acc = -128/int8_t acc = -127/'
+in_step '2 CONV_2D' conv_2d_2 's/oy + ky - 1/oy + ky - (oy == 3 \&\& ky == 0 ? 2 : 1)/'
+in_step '4 FULLY_CONNECTED' fully_connected_5 's/> -128 ?/> -127 ?/'
+in_step '6 SOFTMAX' softmax_7 's/ > max ? / > (int8_t)(max + 1) ? /'
+planted 'stops where' 's/return NET_OK;/return NET_EINDEX;/'
+planted 'ends with a fault' 's/NET_STEP_BEGIN(3);/__builtin_trap();/'
+# what is wrong with the command
+expect 3 "cannot run the compiler './no-such-cc'" "$arenac" compile "$digits" -o net.c --selftest-cc './no-such-cc -O2'
+expect 3 "'gcc' failed with status 1" "$arenac" compile "$digits" -o net.c --selftest-cc 'gcc -no-such-option'
+expect 2 'holds no command' "$arenac" compile "$digits" -o net.c --selftest-cc ' '
+expect 8 'does not go with --host' "$arenac" compile "$digits" -o net.c --selftest-cc gcc --host
+[ ! -e net.c ] || fail "something was written"
+
+foreign() { # GCC PACKAGE QEMU
+    have "$1" "$2" "$3" qemu-user || return
+    links "$1" -static || { missing "the C library of $1" "libc6-dev-${2#gcc-}-cross"; return; }
+    equal "$3: " "$digits" "$1 -O2" --vectors 20
+}
+foreign aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu qemu-aarch64
+foreign riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu qemu-riscv64
+foreign s390x-linux-gnu-gcc gcc-s390x-linux-gnu qemu-s390x
+! links gcc -m32 || equal 'this machine' "$digits" 'gcc -m32 -O2' --vectors 20
+if have_arm; then
+    equal "QEMU's mps2-an386" "$digits" 'arm-none-eabi-gcc -O3' -t cortex-m4 --vectors 20
+    equal "QEMU's mps2-an385" "$digits" 'arm-none-eabi-gcc -Os -mthumb -mcpu=cortex-m3' --vectors 20
+    expect 8 'there is no board' "$arenac" compile "$digits" -o net.c --selftest-cc 'arm-none-eabi-gcc -mcpu=cortex-a5'
+fi
+! have_rv32 || equal "QEMU's virt" "$digits" 'riscv64-unknown-elf-gcc -O2' -t rv32imac --vectors 20
+exit $bad
