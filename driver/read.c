@@ -8,11 +8,17 @@
 
 #include <string.h>
 
-/* A SavedModel is a folder. */
-static const char *model_of(arenac *a, const char *path)
+/* A SavedModel is a folder, and *name is the folder's; NULL: it is none. */
+static const char *model_of(arenac *a, const char *path, const char **name)
 {
-    const char *inside = ac_strf(a->cx.region, "%s/saved_model.pb", path);
-    return ac_file_exists(inside) ? inside : ac_strdup(a->cx.region, path);
+    int n = (int)strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    const char *inside = ac_strf(a->cx.region, "%.*s/saved_model.pb", n, path);
+    const char *folder = ac_strf(a->cx.region, "%.*s", n, path);
+    const bool is = ac_file_exists(inside);
+    *name = is ? ac_path_name(folder) : NULL;
+    return is ? inside : ac_strdup(a->cx.region, path);
 }
 
 int ac_source_open(arenac *a, const char *const *path, int32_t n)
@@ -20,7 +26,8 @@ int ac_source_open(arenac *a, const char *const *path, int32_t n)
     ac_source *s = &a->source;
     if (n < 1 || n > 2)
         return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "one model is expected, %d files are given", n);
-    s->path = model_of(a, path[0]);
+    const char *folder;
+    s->path = model_of(a, path[0], &folder);
     AC_TRY(ac_file_open(&a->cx, s->path, &s->file));
     if (n == 2)
         AC_TRY(ac_file_open(&a->cx, ac_strdup(a->cx.region, path[1]), &s->weights));
@@ -31,7 +38,10 @@ int ac_source_open(arenac *a, const char *const *path, int32_t n)
         s->path = graph.path;
     }
     s->base = ac_path_name(s->path);
-    const char *stem = strcmp(s->path, "-") ? s->base : "model", *dot = strrchr(stem, '.');
+    const char *stem = folder && strspn(folder, ".") < strlen(folder) ? folder
+                       : strcmp(s->path, "-")                         ? s->base
+                                                                      : "model";
+    const char *dot = folder ? NULL : strrchr(stem, '.');
     s->stem = ac_intern_n(&a->cx, stem, dot && dot != stem ? (size_t)(dot - stem) : strlen(stem));
     return AC_OK;
 }

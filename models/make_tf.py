@@ -1,52 +1,22 @@
 #!/usr/bin/env python3
-"""Two small TensorFlow graphs with references computed here in float64 with numpy: nothing of arenac or TensorFlow is used.
+"""Small TensorFlow models with references computed here in float64 with numpy: nothing of arenac or TensorFlow is used.
 
     python3 models/make_tf.py            needs numpy; writes tf_*.pb, tf_*.pbtxt, tf_*.in0.SET.npy, tf_*.out0.SET.npy
 
 tf_rnn.pbtxt (text form): a recurrent cell as TensorFlow 1 writes it: a loop of Enter, Merge, Switch, NextIteration and Exit over
 a TensorArray, then a dense layer and a softmax. tf_cnn.pb (wire form): convolution, batch normalisation, depthwise convolution,
-pooling, a function of the library, with an open batch dimension; weights in tensor_content, at any address.
+pooling, a function of the library, with an open batch dimension; weights in tensor_content, at any address. tf_saved: a
+SavedModel as TensorFlow 2 exports it: variables in a checkpoint of two shards, handles of them as arguments of functions, and a
+function that restores them.
 """
 import pathlib
-import struct
 
 import numpy as np
 
-import wire
+from graphs import FLOAT, INT32, binary, node, shape, text
+from saved_model import saved_model, saved_values
 
 HERE = pathlib.Path(__file__).resolve().parent
-FLOAT, INT32 = 1, 3
-
-
-# ---- both forms from one description: a message is a list of (number, name, value); a value is an int, a float, bytes, text or a message
-
-def binary(fields):
-    out = b""
-    for field, _, v in fields:
-        if isinstance(v, int):
-            out += wire.number(field, v)
-        elif isinstance(v, float):
-            out += wire.varint(field << 3 | 5) + struct.pack("<f", v)
-        else:
-            out += wire.data(field, binary(v) if isinstance(v, list) else v)
-    return out
-
-
-def text(fields, indent=""):
-    out = ""
-    for _, name, v in fields:
-        if isinstance(v, list):
-            out += f"{indent}{name} {{\n{text(v, indent + '  ')}{indent}}}\n"
-        elif isinstance(v, (str, bytes)):
-            v = v.encode() if isinstance(v, str) else v
-            out += indent + name + ': "' + "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:03o}" for c in v) + '"\n'
-        else:
-            out += f"{indent}{name}: {str(v).lower() if isinstance(v, bool) else repr(v)}\n"
-    return out
-
-
-def shape(dims):
-    return [(2, "dim", [(1, "size", d)]) for d in dims]
 
 
 def tensor(a, listed):
@@ -57,13 +27,6 @@ def tensor(a, listed):
     if not listed:
         return fields + [(4, "tensor_content", a.tobytes())]
     return fields + [(5, "float_val", float(v)) if kind == FLOAT else (7, "int_val", int(v)) for v in a.ravel()]
-
-
-def node(name, op, *inputs, **attrs):
-    out = [(1, "name", name), (2, "op", op)] + [(3, "input", i) for i in inputs]
-    for key, (number, kind, v) in sorted(attrs.items()):
-        out.append((5, "attr", [(1, "key", key), (2, "value", [(number, kind, v)])]))
-    return (1, "node", out)
 
 
 def const(name, a, listed=True):
@@ -180,11 +143,30 @@ def cnn():
     return g, run, (2, 7, 8, 2)
 
 
-for name, make in (("tf_rnn.pbtxt", rnn), ("tf_cnn.pb", cnn)):
-    g, run, dims = make()
-    stem = name.split(".")[0]
-    (HERE / name).write_bytes(text(g).encode() if name.endswith("txt") else binary(g))
+# ---- tf_saved
+
+def saved():
+    saved_model(HERE / "tf_saved", 2)
+    v = {n: np.frombuffer(b, np.float32).reshape(dims).astype(np.float64) for n, (t, dims, b) in saved_values().items() if t == FLOAT}
     for s in range(3):
-        x = np.random.default_rng(s).uniform(-1, 1, dims).astype(np.float32)
-        np.save(HERE / f"{stem}.in0.{s}.npy", x)
-        np.save(HERE / f"{stem}.out0.{s}.npy", run(x).astype(np.float32))
+        rng = np.random.default_rng(s)
+        x, ids = np.float32(rng.uniform(-1, 1, (1, 4))), np.int32(rng.integers(0, 7, 2))
+        y = np.tanh(x @ v["dense/kernel"] + v["dense/bias"]) + v["table"][ids].sum(0)
+        for name, a in (("in_x", x), ("in_ids", ids), ("out", np.float32(y))):
+            np.save(HERE / f"tf_saved.{name}.{s}.npy", a)
+
+
+def main():
+    for name, make in (("tf_rnn.pbtxt", rnn), ("tf_cnn.pb", cnn)):
+        g, run, dims = make()
+        stem = name.split(".")[0]
+        (HERE / name).write_bytes(text(g).encode() if name.endswith("txt") else binary(g))
+        for s in range(3):
+            x = np.random.default_rng(s).uniform(-1, 1, dims).astype(np.float32)
+            np.save(HERE / f"{stem}.in0.{s}.npy", x)
+            np.save(HERE / f"{stem}.out0.{s}.npy", run(x).astype(np.float32))
+    saved()
+
+
+if __name__ == "__main__":
+    main()

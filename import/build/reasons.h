@@ -44,6 +44,10 @@
         "freeze the graph: tf.graph_util.convert_variables_to_constants, or in TensorFlow 2 " \
         "convert_variables_to_constants_v2"
 
+#define AC_WHY_ASSIGNS                                                           \
+    "it changes a variable that the model reads, and so the next run's results", \
+        "make the variable an input and an output of the model"
+
 /* What arenac does not compute. */
 #define AC_WHY_STRINGS \
     "it works on strings or tables", "do the look-up in the application and feed numbers: cut the model there"

@@ -1,6 +1,7 @@
 /* bodies.c - bodies: the nodes of a GraphDef or of a function, found by name; which of them are needed, in which
  * order they run, and which loop (frame) each one runs in. */
 #include "import/tf/nodedefs.h"
+#include "import/tf/variables.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ typedef struct raw_node {
 
 typedef struct raw_function {
     ac_span signature;
-    ac_pb_list nodes, rets;
+    ac_pb_list nodes, rets, effects;
 } raw_function;
 
 typedef struct raw_signature {
@@ -45,6 +46,7 @@ static const ac_pb_field NODE[] = {ROW(1, BYTES, raw_node, name),
 static const ac_pb_field FUNCTION[] = {ROW(1, BYTES, raw_function, signature),
                                        ROW(3, MANY, raw_function, nodes),
                                        ROW(4, MANY, raw_function, rets),
+                                       ROW(6, MANY, raw_function, effects),
                                        {0, AC_PB_INT, 0}};
 static const ac_pb_field SIGNATURE[] = {ROW(1, BYTES, raw_signature, name),
                                         ROW(2, MANY, raw_signature, args),
@@ -202,6 +204,24 @@ static int read_rets(ac_tf *r, ac_tf_body *body, ac_pb_list args, ac_pb_list map
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
+/* What a function does besides its results: nodes that its calls wait for. */
+static int read_effects(ac_tf *r, ac_tf_body *body, ac_pb_list map)
+{
+    ac_span one;
+    while (ac_pb_next(&r->pb, &map, &one)) {
+        entry e = {{0}, {0}};
+        const char *name = ac_pb_read(&r->pb, one, ENTRY, &e) ? ac_pb_name(&r->pb, e.value) : NULL;
+        if (!name)
+            return AC_FAIL;
+        const int32_t node = ac_name_get(&body->names, name);
+        if (node < 0)
+            return ac_error(r->cx, ac_pb_place(&r->pb, one.p), E0101, "function '%s' ends with '%s', which no node is",
+                            body->name, name);
+        ac_push(r->cx->region, &body->effect, node);
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
 static int read_function(ac_tf *r, ac_tf_body *body)
 {
     raw_function f = {.signature = {0}};
@@ -210,6 +230,7 @@ static int read_function(ac_tf *r, ac_tf_body *body)
         return AC_FAIL;
     AC_TRY(read_args(r, body, s.args));
     AC_TRY(ac_tf_body_read(r, body, f.nodes));
+    AC_TRY(read_effects(r, body, f.effects));
     return read_rets(r, body, s.rets, f.rets);
 }
 
@@ -296,10 +317,10 @@ static bool is(const ac_tf_node *n, const char *op)
 }
 
 /* A control input says that something runs only when something else did. What matters here is whether a node belongs to
- * a branch or a loop: such inputs come from what hangs on a Switch. */
+ * a branch or a loop, such inputs come from what hangs on a Switch; and whether it changes a variable. */
 static bool matters(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
 {
-    if (is(n, "Switch") || is(n, "_SwitchN") || is(n, "NoOp"))
+    if (is(n, "Switch") || is(n, "_SwitchN") || is(n, "NoOp") || ac_tf_changes(r, n))
         return true;
     if (!is(n, "Identity") || ac_tf_link(r, body, n) != AC_OK || n->n_in != 1)
         return false;
@@ -429,6 +450,9 @@ int ac_tf_body_order(ac_tf *r, ac_tf_body *body)
     memset(w.mark, 0, (size_t)body->node.n + 1);
     for (int32_t i = 0; i < body->n_rets; i++)
         AC_TRY(visit(&w, body->ret[i].node));
+    for (int32_t i = 0; i < body->effect.n; i++)
+        if (ac_tf_changes(r, &body->node.item[body->effect.item[i]]))
+            AC_TRY(visit(&w, body->effect.item[i]));
     for (int32_t i = 0; i < w.later.n; i++)
         AC_TRY(visit(&w, w.later.item[i]));
     ac_push(region, &body->frame, ((ac_tf_frame){.name = "none", .parent = -1, .condition = -1}));

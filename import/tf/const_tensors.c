@@ -35,33 +35,33 @@ static const ac_pb_field SHAPE[] = {
 static const ac_pb_field DIM[] = {
     {1, AC_PB_INT, offsetof(dim, size)}, {2, AC_PB_BYTES, offsetof(dim, name)}, {0, AC_PB_INT, 0}};
 
-int ac_tf_shape(ac_tf *r, ac_span message, int32_t *rank, int64_t size[AC_MAX_RANK], const char **refused)
+int ac_tf_shape(ac_pb *pb, ac_span message, int32_t *rank, int64_t size[AC_MAX_RANK], const char **refused)
 {
     shape s = {.unknown = 0};
     ac_span one;
     *refused = NULL;
     *rank = -1;
-    if (!ac_pb_read(&r->pb, message, SHAPE, &s))
+    if (!ac_pb_read(pb, message, SHAPE, &s))
         return AC_FAIL;
     if (s.unknown)
         return AC_OK;
     if (s.dims.n > AC_MAX_RANK) {
-        *refused = ac_strf(r->cx->region, "a value has %u dimensions; arenac handles up to 8", s.dims.n);
+        *refused = ac_strf(pb->cx->region, "a value has %u dimensions; arenac handles up to 8", s.dims.n);
         return AC_FAIL;
     }
     int32_t n = 0;
-    while (ac_pb_next(&r->pb, &s.dims, &one)) {
+    while (ac_pb_next(pb, &s.dims, &one)) {
         dim d = {.size = 0};
-        if (!ac_pb_read(&r->pb, one, DIM, &d))
+        if (!ac_pb_read(pb, one, DIM, &d))
             return AC_FAIL;
         if (d.size < -1)
-            return ac_error(r->cx, ac_pb_place(&r->pb, one.p), E0201, "dimension %d is %" PRId64, n, d.size);
+            return ac_error(pb->cx, ac_pb_place(pb, one.p), E0201, "dimension %d is %" PRId64, n, d.size);
         if (d.size > INT32_MAX)
-            return ac_error(r->cx, ac_pb_place(&r->pb, one.p), E0015, "dimension %d is %" PRId64, n, d.size);
+            return ac_error(pb->cx, ac_pb_place(pb, one.p), E0015, "dimension %d is %" PRId64, n, d.size);
         size[n++] = d.size;
     }
     *rank = n;
-    return r->pb.failed ? AC_FAIL : AC_OK;
+    return pb->failed ? AC_FAIL : AC_OK;
 }
 
 /* Elements. */
@@ -157,7 +157,7 @@ ac_tensor *ac_tf_tensor(ac_tf *r, ac_span message, const char *name, ac_place at
         *refused = NULL;
         return NULL;
     }
-    if (ac_tf_shape(r, p.shape, &rank, size, refused) != AC_OK)
+    if (ac_tf_shape(&r->pb, p.shape, &rank, size, refused) != AC_OK)
         return NULL;
     if (rank < 0)
         return (void)ac_error(r->cx, at, E0012, "constant '%s' does not say its number of dimensions", name), NULL;

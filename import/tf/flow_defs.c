@@ -41,11 +41,11 @@ static int choose(ac_tf_op *n, ac_tensor *cond, const ac_tf_value *yes, const ac
 {
     if (yes->kind == AC_TF_BROKEN || no->kind == AC_TF_BROKEN)
         return AC_FAIL;
-    *out = (ac_tf_value){.kind = yes->kind, .list = yes->list, .t = yes->t};
-    if (yes->kind == no->kind && yes->t == no->t && yes->list == no->list)
+    *out = (ac_tf_value){.kind = yes->kind, .list = yes->list, .t = yes->t, .variable = yes->variable};
+    if (yes->kind == no->kind && yes->t == no->t && yes->list == no->list && yes->variable == no->variable)
         return AC_OK;
     if (yes->kind != AC_TF_TENSOR || no->kind != AC_TF_TENSOR)
-        return ac_build_cannot(&n->b, "its branches, chosen from at run time, leave different arrays");
+        return ac_build_cannot(&n->b, "its branches, chosen from at run time, leave different arrays or variables");
     if (yes->t->dtype != no->t->dtype || !ac_tensor_same_shape(yes->t, no->t))
         return ac_build_cannot(&n->b, "its branches, chosen from at run time, give %s and %s",
                                ac_tensor_str(n->r->cx, yes->t), ac_tensor_str(n->r->cx, no->t));

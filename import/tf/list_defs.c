@@ -67,7 +67,7 @@ static int shape_attr(ac_tf_op *n, ac_tf_list *l)
 {
     const ac_tf_attr *a = ac_tf_attr_of(n, "element_shape");
     const char *refused = NULL;
-    if (l && a && a->shape.p && ac_tf_shape(n->r, a->shape, &l->rank, l->dim, &refused) != AC_OK)
+    if (l && a && a->shape.p && ac_tf_shape(&n->r->pb, a->shape, &l->rank, l->dim, &refused) != AC_OK)
         return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
     return l ? AC_OK : AC_FAIL;
 }

@@ -20,7 +20,8 @@ typedef int ac_tf_fn(ac_tf_op *n);
 
 enum {
     TF_HALF = 1, /* computes: f16 and bf16 operands as f32, results back */
-    TF_ANY = 2   /* takes lists, random numbers too */
+    TF_ANY = 2,  /* takes lists, random numbers, variables too */
+    TF_RUNS = 4  /* runs functions of the library */
 };
 
 #define TFO(op, imin, imax, fn, ours, flags, results) ac_tf_fn ac_tf_do_##fn;

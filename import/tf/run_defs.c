@@ -88,8 +88,8 @@ static int call_function(ac_tf_op *n, ac_tf_body *f)
 int ac_tf_do_call(ac_tf_op *n)
 {
     ac_tf_body *f = ac_tf_func(n, "f");
-    (void)ac_tf_str(n, "config", "");
-    (void)ac_tf_str(n, "config_proto", "");
+    (void)ac_tf_attr_of(n, "config");
+    (void)ac_tf_attr_of(n, "config_proto"); /* a message, for the runtime */
     (void)ac_tf_str(n, "executor_type", "");
     (void)ac_tf_bool(n, "read_only_resource_inputs", false);
     return f ? call_function(n, f) : AC_FAIL;

@@ -189,7 +189,7 @@ int ac_tf_do_ensure_shape(ac_tf_op *n)
     const char *refused;
     int32_t rank = -1;
     int64_t dim[AC_MAX_RANK];
-    if (a && ac_tf_shape(n->r, a->shape, &rank, dim, &refused) != AC_OK)
+    if (a && ac_tf_shape(&n->r->pb, a->shape, &rank, dim, &refused) != AC_OK)
         return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
     bool fits = rank < 0 || rank == x->rank;
     for (int32_t d = 0; fits && d < rank; d++)

@@ -1,6 +1,7 @@
 /* tf.c - the container of TensorFlow files: GraphDef and SavedModel, their inputs and outputs. */
 #include "import/tf/nodedefs.h"
 #include "import/build/wanted_outputs.h"
+#include "import/tf/variables.h"
 #include "import/wire/peek.h"
 
 #include <inttypes.h>
@@ -19,9 +20,13 @@ typedef struct saved_model {
 } saved_model;
 
 typedef struct meta_graph {
-    ac_span graph;
+    ac_span graph, saver;
     ac_pb_list signatures;
 } meta_graph;
+
+typedef struct saver {
+    ac_span restore;
+} saver;
 
 typedef struct signature {
     ac_pb_list inputs, outputs;
@@ -40,8 +45,10 @@ static const ac_pb_field GRAPH[] = {
 static const ac_pb_field SAVED[] = {
     {1, AC_PB_INT, offsetof(saved_model, version)}, {2, AC_PB_MANY, offsetof(saved_model, graphs)}, {0, AC_PB_INT, 0}};
 static const ac_pb_field META[] = {{2, AC_PB_BYTES, offsetof(meta_graph, graph)},
+                                   {3, AC_PB_BYTES, offsetof(meta_graph, saver)},
                                    {5, AC_PB_MANY, offsetof(meta_graph, signatures)},
                                    {0, AC_PB_INT, 0}};
+static const ac_pb_field SAVER[] = {{3, AC_PB_BYTES, offsetof(saver, restore)}, {0, AC_PB_INT, 0}};
 static const ac_pb_field SIGNATURE[] = {
     {1, AC_PB_MANY, offsetof(signature, inputs)}, {2, AC_PB_MANY, offsetof(signature, outputs)}, {0, AC_PB_INT, 0}};
 static const ac_pb_field ENTRY[] = {
@@ -52,6 +59,8 @@ static const ac_pb_field INFO[] = {{1, AC_PB_BYTES, offsetof(tensor_info, name)}
 typedef struct found {
     ac_name_list input; /* by signature; none: placeholders in the order of the file */
     ac_name_list output;
+    ac_name_list input_key, output_key; /* what the signature calls them */
+    const char *restore;                /* the operator that restores variables; NULL: not said */
 } found;
 
 /* ------------------------------------------------------------------ signatures of a SavedModel */
@@ -61,7 +70,7 @@ typedef struct named {
 } named;
 
 /* Entries by key: maps have no order of their own. */
-static int read_entries(ac_tf *r, ac_pb_list map, const char ***out, int32_t *n)
+static int read_entries(ac_tf *r, ac_pb_list map, ac_name_list *keys, ac_name_list *tensors)
 {
     AC_VEC(named) list = {0};
     ac_span message;
@@ -82,10 +91,11 @@ static int read_entries(ac_tf *r, ac_pb_list map, const char ***out, int32_t *n)
             list.item[at] = list.item[at - 1];
         list.item[at] = x;
     }
-    *out = AC_NEW_N(r->cx->region, const char *, list.n + 1);
-    for (int32_t i = 0; i < list.n; i++)
-        (*out)[i] = list.item[i].tensor;
-    *n = list.n;
+    keys->n = tensors->n = 0;
+    for (int32_t i = 0; i < list.n; i++) {
+        ac_push(r->cx->region, keys, list.item[i].key);
+        ac_push(r->cx->region, tensors, list.item[i].tensor);
+    }
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
@@ -105,8 +115,8 @@ static int read_signatures(ac_tf *r, ac_pb_list list, found *f)
         done = !strcmp(key, "serving_default");
         if (!s.outputs.n || (f->output.n && !done) || !strncmp(key, "__", 2))
             continue;
-        AC_TRY(read_entries(r, s.inputs, &f->input.item, &f->input.n));
-        AC_TRY(read_entries(r, s.outputs, &f->output.item, &f->output.n));
+        AC_TRY(read_entries(r, s.inputs, &f->input_key, &f->input));
+        AC_TRY(read_entries(r, s.outputs, &f->output_key, &f->output));
     }
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
@@ -115,6 +125,7 @@ static int read_saved_model(ac_tf *r, ac_span all, ac_span *graph, found *f)
 {
     saved_model m = {.version = 0};
     meta_graph g = {.graph = {0}};
+    saver s = {{0}};
     ac_span message;
     if (!ac_pb_read(&r->pb, all, SAVED, &m))
         return AC_FAIL;
@@ -123,6 +134,8 @@ static int read_saved_model(ac_tf *r, ac_span all, ac_span *graph, found *f)
                    ? AC_FAIL
                    : ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0012, "the SavedModel has no graph");
     AC_TRY(read_signatures(r, g.signatures, f));
+    if (!ac_pb_read(&r->pb, g.saver, SAVER, &s) || (s.restore.n && !(f->restore = ac_pb_name(&r->pb, s.restore))))
+        return AC_FAIL;
     *graph = g.graph;
     return AC_OK;
 }
@@ -166,8 +179,10 @@ static int find_outputs(ac_tf *r, found *f)
     ac_tf_body *body = &r->main;
     ac_name_list asked;
     AC_TRY(ac_outputs_asked(r->reading, &asked));
-    if (asked.n)
+    if (asked.n) {
         f->output = asked;
+        f->output_key.n = 0;
+    }
     if (!f->output.n)
         AC_TRY(find_ends(r));
     else
@@ -189,7 +204,7 @@ static int find_outputs(ac_tf *r, found *f)
     return ac_tf_body_order(r, body);
 }
 
-/* Results of the graph are named as TensorFlow names tensors. */
+/* Results of the graph are named as the signature names them, or else as TensorFlow names tensors. */
 static int bind_outputs(ac_tf *r, const ac_tf_value *ret)
 {
     int rc = AC_OK;
@@ -197,7 +212,9 @@ static int bind_outputs(ac_tf *r, const ac_tf_value *ret)
         const ac_tf_ref ref = r->main.ret[i];
         const ac_tf_node *n = &r->main.node.item[ref.node];
         if (ret[i].kind == AC_TF_TENSOR && ret[i].t) {
-            const char *name = ref.out ? ac_internf(r->cx, "%s:%d", n->name, ref.out) : n->name;
+            const char *name = i < r->output_key.n ? r->output_key.item[i]
+                               : ref.out           ? ac_internf(r->cx, "%s:%d", n->name, ref.out)
+                                                   : n->name;
             ac_outputs_add(r->g, ret[i].t, name)->name = name;
             continue;
         }
@@ -224,7 +241,7 @@ static void mark_inputs(ac_tf *r)
     }
 }
 
-static int make_input(ac_tf *r, ac_tf_node *n)
+static int make_input(ac_tf *r, ac_tf_node *n, const char *name)
 {
     int64_t type = 0, dim[AC_MAX_RANK];
     int32_t rank = -1;
@@ -234,7 +251,7 @@ static int make_input(ac_tf *r, ac_tf_node *n)
         const ac_tf_attr *a = &n->attr[i];
         if (!strcmp(a->name, "dtype"))
             type = a->type;
-        if (!strcmp(a->name, "shape") && a->shape.p && ac_tf_shape(r, a->shape, &rank, dim, &refused) != AC_OK &&
+        if (!strcmp(a->name, "shape") && a->shape.p && ac_tf_shape(&r->pb, a->shape, &rank, dim, &refused) != AC_OK &&
             !refused)
             return AC_FAIL;
     }
@@ -243,7 +260,7 @@ static int make_input(ac_tf *r, ac_tf_node *n)
         refused = ac_strf(r->cx->region, "it has elements of type %s", ac_tf_dtype_name(r->cx, type));
     if (refused)
         return ac_refuse(r->reading, n->at, E0108, "an input", refused, NULL);
-    (void)ac_reading_input(r->reading, n->name, d, rank, dim, NULL);
+    (void)ac_reading_input(r->reading, name, d, rank, dim, NULL);
     return AC_OK;
 }
 
@@ -270,7 +287,8 @@ static int find_inputs(ac_tf *r, const found *f)
         if (twice)
             continue;
         ac_push(r->cx->region, &body->arg, at);
-        if (make_input(r, &body->node.item[at]) != AC_OK)
+        if (make_input(r, &body->node.item[at], i < f->input.n ? f->input_key.item[i] : body->node.item[at].name) !=
+            AC_OK)
             rc = AC_FAIL;
     }
     return r->pb.failed ? AC_FAIL : rc;
@@ -297,6 +315,8 @@ static int nodes(ac_reading *reading)
     int rc = ac_tf_run(r, &r->main, NULL, arg, ret);
     if (r->pb.failed)
         return AC_FAIL;
+    if (ac_tf_variables_check(r) != AC_OK)
+        rc = AC_FAIL;
     return bind_outputs(r, ret) == AC_OK ? rc : AC_FAIL;
 }
 
@@ -326,7 +346,10 @@ static int read(ac_reading *reading)
     r->g = ac_reading_graph(reading, "main", saved ? "TensorFlow SavedModel" : "TensorFlow GraphDef");
     reading->out.file_ops = r->main.node.n;
     mark_inputs(r);
+    if (f.restore && (r->restores = true))
+        AC_TRY(ac_tf_restore_find(r, f.restore));
     AC_TRY(find_outputs(r, &f));
+    r->output_key = f.output_key;
     return find_inputs(r, &f);
 }
 

@@ -7,10 +7,13 @@
  *     flow_defs.c     Switch, Merge, loops, branches and calls
  *     list_defs.c     TensorArray and TensorList
  *     list_values.c   what they hold
+ *     restore.c       which entry of a checkpoint is the value of which variable (variables.h)
+ *     bundle.c        the checkpoint
+ *     effects.c       which nodes change variables
  *     def_attrs.c     attributes of a node, read by name
  *     const_tensors.c TensorProto and shapes
  *     nodedefs.c      the table of operators (nodedefs.def) and its dispatch
- *     *_defs.c        adapters: math, shape, index, window, matrix, norm, resize, quant, random
+ *     *_defs.c        adapters: math, shape, index, window, matrix, norm, resize, quant, random, variables
  *
  * A TensorFlow graph is a program: loops, branches, calls and arrays of tensors are operators among others. The reader
  * runs this program on shapes and on the values that are known, the way its executor would, and what the operators
@@ -34,14 +37,17 @@
 #define AC_IMPORT_TF_TF_H
 #include "import/build/name_map.h"
 #include "import/build/operands.h"
+#include "import/build/wanted_outputs.h"
 #include "import/wire/pb.h"
 
 typedef struct ac_tf ac_tf;
 typedef struct ac_tf_attr ac_tf_attr;
 typedef struct ac_tf_body ac_tf_body;
+typedef struct ac_tf_bundle ac_tf_bundle;
 typedef struct ac_tf_call ac_tf_call;
 typedef struct ac_tf_node ac_tf_node;
 typedef struct ac_tf_op ac_tf_op;
+typedef struct ac_tf_variable ac_tf_variable;
 
 /* ------------------------------------------------------------------ what is in the file */
 
@@ -86,7 +92,9 @@ struct ac_tf_body {
     int32_t n_rets;
     ac_tf_ref *ret;
     ac_name_map names, ret_names;
+    AC_VEC(int32_t) effect; /* nodes of a function that run whoever reads them */
     bool read, ordered, broken;
+    enum { AC_TF_UNKNOWN, AC_TF_NO, AC_TF_YES } changes; /* variables (effects.c) */
 };
 
 /* ------------------------------------------------------------------ values */
@@ -119,9 +127,10 @@ typedef enum ac_tf_kind {
     AC_TF_TENSOR,
     AC_TF_LIST, /* TensorList; TensorArray: both its handle and its flow */
     AC_TF_RANDOM,
-    AC_TF_DONE,  /* ran, and has nothing to give */
-    AC_TF_DEAD,  /* of a branch that is not taken */
-    AC_TF_BROKEN /* something failed and was reported */
+    AC_TF_VARIABLE, /* the handle of one */
+    AC_TF_DONE,     /* ran, and has nothing to give */
+    AC_TF_DEAD,     /* of a branch that is not taken */
+    AC_TF_BROKEN    /* something failed and was reported */
 } ac_tf_kind;
 
 /* A value exists only when all conditions of its guard hold: those known at run time only. */
@@ -137,6 +146,7 @@ typedef struct ac_tf_value {
     ac_tensor *t;
     const ac_tf_list *list;
     const ac_tf_random *random;
+    ac_tf_variable *variable;
     const ac_tf_guard *guard;
 } ac_tf_value;
 
@@ -154,11 +164,17 @@ struct ac_tf {
     ac_graph *g;
     ac_pb pb;
     ac_tf_body main;
+    ac_name_list output_key; /* names of the outputs by the signature; none: nodes' */
     AC_VEC(ac_tf_body *) function;
     ac_name_map function_names;
     AC_VEC(int32_t) turned_first; /* by tensor: 1 + its newest entry of `turned` */
     AC_VEC(ac_tf_turned) turned;
     int64_t unrolled; /* nodes run so far */
+    AC_VEC(ac_tf_variable *) variable;
+    ac_name_map variable_names;
+    bool restores;        /* a SavedModel that says how its variables are restored */
+    ac_tf_bundle *bundle; /* the checkpoint; NULL: not opened yet, or not to be opened */
+    bool bundle_broken;
 };
 
 struct ac_tf_call {
@@ -196,7 +212,7 @@ int ac_tf_text(ac_ctx *cx, const char *file, ac_span text, ac_tf_message what, a
 ac_dtype ac_tf_dtype(int64_t number); /* AC_NONE: not one of ours */
 const char *ac_tf_dtype_name(ac_ctx *cx, int64_t number);
 /* A TensorShapeProto. *rank -1: unknown; sizes -1: unknown. AC_FAIL: malformed, or refused (then *refused says why). */
-int ac_tf_shape(ac_tf *r, ac_span proto, int32_t *rank, int64_t dim[AC_MAX_RANK], const char **refused);
+int ac_tf_shape(ac_pb *pb, ac_span proto, int32_t *rank, int64_t dim[AC_MAX_RANK], const char **refused);
 /* A TensorProto as a constant tensor of the graph. NULL: malformed, or refused (as above). */
 ac_tensor *ac_tf_tensor(ac_tf *r, ac_span proto, const char *name, ac_place at, const char **refused);
 

@@ -11,7 +11,7 @@ import numpy as np
 
 arenac, folder, options = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
 bad = 0
-for path in sorted(folder.glob("*.onnx")):
+for path in sorted([*folder.glob("*.onnx"), *(p.parent for p in folder.glob("*/saved_model.pb"))]):
     name = path.stem
     with tempfile.TemporaryDirectory() as out:
         inputs = [a for i, x in enumerate(sorted(folder.glob(name + ".x*.npy"))) for a in ("--input", "%d=%s" % (i, x))]

@@ -1,0 +1,159 @@
+/* var_defs.c - operators on variables: their values are constants, restored from the checkpoint (variables.h). */
+#include "import/tf/nodedefs.h"
+#include "import/build/params.h"
+#include "import/build/reasons.h"
+#include "import/tf/bundle.h"
+#include "import/tf/variables.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ values */
+
+/* What the node declares is what the checkpoint has; *refused as in ac_tf_tensor. */
+static int check_declared(ac_tf_op *n, const ac_tensor *t, const char **refused)
+{
+    const ac_tf_attr *shape = ac_tf_attr_of(n, "shape");
+    const ac_dtype type = ac_tf_type(n, "dtype", t->dtype);
+    int64_t dim[AC_MAX_RANK];
+    int32_t rank = -1;
+    if (type == AC_NONE || (shape && ac_tf_shape(&n->r->pb, shape->shape, &rank, dim, refused) != AC_OK))
+        return AC_FAIL;
+    bool same = type == t->dtype && (rank < 0 || rank == t->rank);
+    for (int32_t i = 0; same && i < rank; i++)
+        same = dim[i] < 0 || dim[i] == t->dim[i];
+    if (same)
+        return AC_OK;
+    return ac_error(n->r->cx, n->b.at, E0104, "the checkpoint has %s for it, expected %s %s",
+                    ac_tensor_str(n->r->cx, t), ac_dtype_name(type),
+                    rank < 0 ? "of any shape" : ac_dims_str(n->r->cx, rank, dim));
+}
+
+static int restore(ac_tf_op *n, ac_tf_variable *v)
+{
+    ac_tf *r = n->r;
+    const char *refused = NULL;
+    if (!r->restores)
+        return ac_refuse(r->reading, n->b.at, E0107, n->node->op, AC_WHY_VARIABLE);
+    if (!v->key.p)
+        return ac_build_cannot(&n->b, "nothing restores it from the checkpoint");
+    if (v->sliced)
+        return ac_build_cannot(&n->b, "it is a slice of a larger variable: %s", v->sliced);
+    if (!r->bundle && !r->bundle_broken)
+        r->bundle = ac_tf_bundle_open(r, n->b.at);
+    r->bundle_broken = !r->bundle;
+    if (!r->bundle)
+        return AC_FAIL;
+    v->t = ac_tf_bundle_tensor(r, r->bundle, v->key, n->node->name, n->b.at, &refused);
+    if (v->t && check_declared(n, v->t, &refused) != AC_OK)
+        v->t = NULL;
+    return refused ? ac_build_cannot(&n->b, "%s", refused) : v->t ? AC_OK : AC_FAIL;
+}
+
+/* The variable of this node, its value read. NULL: reported or refused */
+static ac_tf_variable *value_of(ac_tf_op *n)
+{
+    ac_tf_variable *v = ac_tf_variable_of(n->r, n->node);
+    (void)ac_tf_attr_of(n, "allowed_devices");
+    (void)ac_tf_attr_of(n, "debug_name");
+    (void)ac_tf_attr_of(n, "shape");
+    (void)ac_tf_attr_of(n, "dtype");
+    if (!v)
+        return NULL;
+    v->broken |= !v->t && !v->broken && restore(n, v) != AC_OK;
+    return v->broken ? NULL : v;
+}
+
+/* ------------------------------------------------------------------ variables */
+
+int ac_tf_do_var_handle(ac_tf_op *n)
+{
+    ac_tf_variable *v = value_of(n);
+    n->out[0] = (ac_tf_value){.kind = AC_TF_VARIABLE, .variable = v};
+    return v ? AC_OK : AC_FAIL;
+}
+
+/* Of TensorFlow 1: the node is its value, and what changes it is refused. */
+int ac_tf_do_variable(ac_tf_op *n)
+{
+    ac_tf_variable *v = value_of(n);
+    n->out[0] = (ac_tf_value){.kind = AC_TF_TENSOR, .t = v ? v->t : NULL};
+    return v ? AC_OK : AC_FAIL;
+}
+
+/* Input 0 as a variable whose value is read. NULL: it is none (reported) */
+static ac_tf_variable *variable_in(ac_tf_op *n)
+{
+    ac_tf_variable *v = n->in[0].kind == AC_TF_VARIABLE ? n->in[0].variable : NULL;
+    if (!v)
+        (void)ac_build_cannot(&n->b, "its input 0 is no variable");
+    else
+        v->is_read = true;
+    return v;
+}
+
+int ac_tf_do_read_variable(ac_tf_op *n)
+{
+    const ac_tf_variable *v = variable_in(n);
+    (void)ac_tf_attr_of(n, "dtype");
+    if (!v)
+        return AC_FAIL;
+    n->out[0] = (ac_tf_value){.kind = AC_TF_TENSOR, .t = v->t};
+    return AC_OK;
+}
+
+int ac_tf_do_resource_gather(ac_tf_op *n)
+{
+    const ac_tf_variable *v = variable_in(n);
+    ac_attrs a;
+    (void)ac_tf_bool(n, "validate_indices", true);
+    (void)ac_tf_attr_of(n, "dtype");
+    if (!v || !n->t[1])
+        return AC_FAIL;
+    if (n->row->op == AC_OP_GATHER_ND)
+        return ac_tf_result(n, 0, ac_build_2(&n->b, AC_OP_GATHER_ND, v->t, n->t[1]));
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.batch_dims = (int32_t)ac_tf_int(n, "batch_dims", 0);
+    a.gather.axis = a.gather.batch_dims;
+    ac_tensor *in[] = {v->t, n->t[1]};
+    return ac_tf_result(n, 0, ac_build_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE));
+}
+
+int ac_tf_do_variable_shape(ac_tf_op *n)
+{
+    const ac_tf_variable *v = variable_in(n);
+    const ac_dtype type = ac_tf_type(n, "out_type", AC_I32);
+    if (!v || type == AC_NONE)
+        return AC_FAIL;
+    return ac_tf_result(n, 0, ac_build_cast(&n->b, ac_build_ints(&n->b, v->t->rank, v->t->dim), type));
+}
+
+int ac_tf_do_is_initialized(ac_tf_op *n)
+{
+    return ac_tf_result(n, 0, ac_build_number(&n->b, AC_BOOL, 1));
+}
+
+/* ------------------------------------------------------------------ changes */
+
+/* What nobody reads may be changed: it changes no result. */
+int ac_tf_do_assign_variable(ac_tf_op *n)
+{
+    ac_tf_variable *v = n->in[0].kind == AC_TF_VARIABLE ? n->in[0].variable : NULL;
+    (void)ac_tf_attr_of(n, "dtype");
+    if (!v)
+        return ac_build_cannot(&n->b, "its input 0 is no variable");
+    if (!v->assigned)
+        v->assigned_at = n->b.at;
+    v->assigned = true;
+    return ac_tf_all_results(n, AC_TF_DONE);
+}
+
+int ac_tf_variables_check(ac_tf *r)
+{
+    int rc = AC_OK;
+    for (int32_t i = 0; i < r->variable.n; i++) {
+        const ac_tf_variable *v = r->variable.item[i];
+        if (v->assigned && v->is_read)
+            rc = ac_refuse(r->reading, v->assigned_at, E0107, v->assigned_at.op, AC_WHY_ASSIGNS);
+    }
+    return rc;
+}
