@@ -120,7 +120,7 @@ ac_tensor *ac_build_reshape(const ac_build *b, ac_tensor *x, int32_t rank, const
     ac_attrs a;
     if (!x)
         return NULL;
-    if (ac_dims_equal(x, rank, dim))
+    if (!b->unsized && ac_dims_equal(x, rank, dim))
         return x;
     ac_attrs_init(AC_OP_RESHAPE, &a);
     a.shape.shape = ac_build_list(b, rank, dim);

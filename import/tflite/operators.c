@@ -51,6 +51,7 @@ static const ac_operator ROWS[] = {
                 .max_out = outs},
 #define CUSTOM_OP(type, rule) \
     {.name = #type, .run = AC_ADAPTER(ac_tfl_rule_##rule), .options = &options_none, AC_WHY(LATER)},
+#define CUSTOM_WHY(type, why) {.name = #type, .run = AC_ADAPTER(ac_tfl_rule_plain), AC_WHY(why)},
 #define CUSTOM_COMPOSED(type, of, rule, least, most, outs) \
     {.name = #type,                                        \
      .run = AC_ADAPTER(ac_tfl_rule_##rule),                \

@@ -41,6 +41,7 @@ typedef struct reading {
     const char *dim_name[AC_MAX_RANK];
     const ac_quant *quant;
     const void *data;
+    ac_fb_table sparse; /* how a constant is stored that is not dense */
     bool variable;
 } reading;
 
@@ -210,6 +211,11 @@ static int read_data(reading *t)
             if (t->dim[i] < 0)
                 return ac_error(r->cx, t->at, E0012, "constant '%s' does not say the size of dimension %d", t->x->name,
                                 i);
+        if (t->sparse.at && ac_dtype_file_bits(t->dtype) < 8)
+            return refuse(t, E0108, "an operand of elements below a byte is stored as a sparse matrix");
+        if (t->sparse.at)
+            return ac_tfl_densify(r, t->at, t->x->name, t->sparse, t->rank, t->dim, ac_dtype_bits(t->dtype), b->bytes,
+                                  &t->data);
         if ((uint64_t)want != b->bytes.n)
             return ac_error(r->cx, t->at, E0016, "constant '%s' needs %" PRId64 " bytes, buffer %" PRId64 " holds %llu",
                             t->x->name, want, index, (unsigned long long)b->bytes.n);
@@ -228,8 +234,7 @@ static int read_tensor(reading *t)
     t->variable = ac_fb_int(fb, t->table, T_VARIABLE, AC_FB_U8, 0) != 0;
     AC_TRY(read_type(t));
     AC_TRY(read_shape(t));
-    if (ac_fb_child(fb, t->table, T_SPARSITY, "SparsityParameters").at)
-        refuse(t, E0108, "an operand is stored as a sparse matrix");
+    t->sparse = ac_fb_child(fb, t->table, T_SPARSITY, "SparsityParameters");
     if (!t->x->refuse)
         AC_TRY(read_quant(t));
     AC_TRY(read_data(t));

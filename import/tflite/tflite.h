@@ -1,7 +1,7 @@
 /* tflite.h - what the files that read TFLite share. From outside only ac_tflite_format is used.
  *
  *     tflite.c         the container: operator codes, buffers, subgraphs, the order of execution
- *     tensors.c  tensors: shape, type, quantisation, constant bytes
+ *     tensors.c       tensors: shape, type, quantisation, constant bytes; sparse.c those that are stored sparse
  *     operators.c     operators: options -> attributes; the table is operators.def, its rules are in rules.h
  *
  * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond
@@ -75,6 +75,10 @@ struct ac_tfl_node {
 /* tensors.c: fills sub->tensor; tensors marked `used` become tensors of the graph. AC_FAIL: some are broken;
  * reading may go on unless the fb has failed. */
 int ac_tfl_tensors(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec tensors);
+
+/* sparse.c: *out is the constant in full, of elements of `bits`, whose elements that are not zero are `stored`. */
+int ac_tfl_densify(ac_tfl *r, ac_place at, const char *name, ac_fb_table sparsity, int32_t rank, const int64_t *dim,
+                   int32_t bits, ac_span stored, const void **out);
 
 /* operators.c */
 extern const ac_operators ac_tfl_operators;

@@ -33,6 +33,7 @@ class Model:
         self.tensors, self.ops, self.codes, self.feeds, self.outputs = [], [], [], {}, []
         self.buffers = [b""]
         self.tolerance = tolerance
+        self.want = None  # of operators that LiteRT does not have: arrays by their definition
         self.subgraphs = []
 
     def tensor(self, dtype, shape, data=None, quant=None, kind=None):
@@ -60,6 +61,36 @@ class Model:
     def const(self, v, quant=None):
         v = np.asarray(v)
         return self.tensor(v.dtype, v.shape, v.tobytes(), quant)
+
+    def sparse(self, v, order, blocks, dense):
+        """A constant as a tree of its elements: dimensions in that order, then blocks {dimension: size}; dense: which
+        levels list all children."""
+        p = schema.SparsityParametersT()
+        rank, inside = v.ndim, sorted(blocks)
+        p.traversalOrder, p.blockMap = [int(d) for d in order] + [rank + i for i in range(len(inside))], inside
+        outer = [v.shape[d] // blocks.get(d, 1) for d in range(rank)]
+        split = v.reshape([n for d in range(rank) for n in ([outer[d], blocks[d]] if d in blocks else [outer[d]])])
+        at = [d + sum(b < d for b in inside) for d in range(rank)]
+        tree = split.transpose([at[d] for d in order] + [at[d] + 1 for d in inside])
+        p.dimMetadata, nodes = [], [tree]
+        for level in range(tree.ndim):
+            m = schema.DimensionMetadataT()
+            m.denseSize = tree.shape[level]
+            if level >= rank or dense[level]:
+                nodes = [n[i] for n in nodes for i in range(len(n))]
+            else:
+                children = [[i for i in range(len(n)) if np.any(n[i])] for n in nodes]
+                m.format, m.denseSize = schema.DimensionType.SPARSE_CSR, 0
+                m.arraySegmentsType, m.arrayIndicesType = schema.SparseIndexVector.Int32Vector, \
+                    schema.SparseIndexVector.Uint8Vector
+                m.arraySegments, m.arrayIndices = schema.Int32VectorT(), schema.Uint8VectorT()
+                m.arraySegments.values = np.cumsum([0] + [len(c) for c in children]).astype(np.int32)
+                m.arrayIndices.values = np.array([i for c in children for i in c], np.uint8)
+                nodes = [n[i] for n, c in zip(nodes, children) for i in c]
+            p.dimMetadata.append(m)
+        i = self.tensor(v.dtype, v.shape, np.array(nodes, v.dtype).tobytes())
+        self.tensors[i].sparsity = p
+        return i
 
     def op(self, name, ins, outs, options=None, custom=None, **fields):
         """outs: element types, or (type, quantisation). options: the schema's class without "OptionsT"."""
@@ -116,6 +147,10 @@ class Model:
 
 def theirs(m):
     """LiteRT's results; the shapes that it found become those of the model."""
+    if m.want:
+        for i, w in zip(m.outputs, m.want):
+            m.tensors[i].shape = list(w.shape)
+        return m.want
     it = Interpreter(model_content=m.bytes(), experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
                      experimental_preserve_all_tensors=True, num_threads=1)
     it.allocate_tensors()

@@ -1,4 +1,6 @@
 """The cases of beside_litert.py, a function for each family: pairs of a name and a model."""
+import struct
+
 import numpy as np
 
 
@@ -65,7 +67,87 @@ def placed(r, Model):
         yield "matrix_set_diag-" + dtype, m
 
 
-FAMILIES = [arithmetic, placed]
+def windows(size, stride, filter, same):
+    """How many, and the pad before the first."""
+    if not same:
+        return (size - filter) // stride + 1, 0
+    n = -(-size // stride)
+    return n, max((n - 1) * stride + filter - size, 0) // 2
+
+
+def mediapipe(r, Model):
+    """MediaPipe's custom operators, as its kernels define them (mediapipe/util/tflite/operations)."""
+    for same in (True, False):
+        s, k = r.integers(1, 4, 2), r.integers(1, 5, 2)
+        x, w, bias = reals(r, (2, *r.integers(1, 7, 2), 3)), reals(r, (4, *k, 3)), reals(r, 4)
+        size, pad = [], []
+        for d in range(2):
+            p = max(k[d] - (x.shape[d + 1] - 1) % s[d] - 1, 0) if same else 0
+            size.append(s[d] * (x.shape[d + 1] - 1) + k[d] - p)
+            pad.append(p // 2)
+        y = np.zeros((2, size[0] + k[0] + pad[0], size[1] + k[1] + pad[1], 4), np.float64) + bias
+        for i in np.ndindex(x.shape[1], x.shape[2]):
+            y[:, i[0] * s[0]:i[0] * s[0] + k[0], i[1] * s[1]:i[1] * s[1] + k[1]] += np.einsum(
+                "nc,ohwc->nhwo", x[:, i[0], i[1]], w, dtype=np.float64)
+        m = Model(1e-5)
+        m.op("Convolution2DTransposeBias", [m.input(x), m.const(w), m.const(bias)], ["float32"],
+             custom=struct.pack("<3i", 1 if same else 2, s[1], s[0]))
+        m.want = [y[:, pad[0]:pad[0] + size[0], pad[1]:pad[1] + size[1]].astype(np.float32)]
+        yield "transpose_bias-%s" % same, m
+
+        k, s = r.integers(1, 4, 2), r.integers(1, 4, 2)
+        x = reals(r, (2, *r.integers(4, 9, 2), 3))
+        (h, top), (v, left) = (windows(x.shape[d + 1], s[d], k[d], same) for d in range(2))
+        best, place = np.zeros((2, h, v, 3), np.float32), np.zeros((2, h, v, 3), np.float32)
+        for n, i, j, c in np.ndindex(best.shape):
+            seen = {}
+            for a, b in np.ndindex(*k):
+                yy, xx = i * s[0] - top + a, j * s[1] - left + b
+                if 0 <= yy < x.shape[1] and 0 <= xx < x.shape[2]:
+                    seen[a * k[1] + b] = x[n, yy, xx, c]
+            at = max(seen, key=seen.get)
+            best[n, i, j, c], place[n, i, j, c] = seen[at], np.float32(at) + np.float32(0.1)
+        m = Model()
+        m.op("MaxPoolingWithArgmax2D", [m.input(x)], ["float32", "float32"],
+             custom=struct.pack("<6i", 1 if same else 2, s[1], s[0], k[1], k[0], 0) + b"\0" * 16)
+        m.want = [best, place]
+        yield "pool_argmax-%s" % same, m
+
+    k = r.integers(1, 4, 2)
+    x = reals(r, (2, 3, 4, 5))
+    place = r.integers(0, k[0] * k[1], x.shape)
+    y = np.zeros((2, 3 * k[0], 4 * k[1], 5), np.float32)
+    for n, i, j, c in np.ndindex(x.shape):
+        y[n, i * k[0] + place[n, i, j, c] // k[1], j * k[1] + place[n, i, j, c] % k[1], c] = x[n, i, j, c]
+    m = Model()
+    m.op("MaxUnpooling2D", [m.input(x), m.input((place + 0.1).astype(np.float32))], ["float32"],
+         custom=struct.pack("<6i", 1, k[1], k[0], k[1], k[0], 0))
+    m.want = [y]
+    yield "unpool", m
+
+
+def sparse(r, Model):
+    """Constants stored as trees, of random dimensions, orders, blocks and levels."""
+    for dtype in ("float32", "int8"):
+        rank = r.integers(1, 5)
+        blocks = {int(d): int(r.integers(1, 4)) for d in range(rank) if r.random() < 0.4}
+        x = some(r, [r.integers(1, 5) * blocks.get(d, 1) for d in range(rank)], dtype)
+        x[r.random(x.shape) < 0.7] = 0
+        x.flat[0] = 1
+        m = Model()
+        m.op("DENSIFY", [m.sparse(x, r.permutation(rank), blocks, r.random(rank) < 0.5)], [dtype], "Densify")
+        m.op("ADD" if dtype == "float32" else "MAXIMUM", [m.outputs[0], m.input(np.zeros(1, dtype))], [dtype])
+        yield "densify-" + dtype, m
+    w = reals(r, (8, 12))
+    w[r.random(w.shape) < 0.8] = 0
+    w[0, 0] = 1
+    m = Model(1e-5)
+    ins = [m.input(reals(r, (3, 12))), m.sparse(w, [0, 1], {}, [True, False]), m.const(reals(r, 8))]
+    m.op("FULLY_CONNECTED", ins, ["float32"], "FullyConnected")
+    yield "sparse-fully_connected", m
+
+
+FAMILIES = [arithmetic, placed, mediapipe, sparse]
 
 
 def cases(r, Model):
