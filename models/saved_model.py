@@ -2,6 +2,7 @@
 a checkpoint, handles of them are arguments of functions, and a function restores them. Needs nothing but Python.
 
     saved_model("m")                                                   m/saved_model.pb, m/variables/...
+    saved_model("m", objects=True)                                     only the exporter's objects say which entry is whose
     saved_model("m", change={VARIABLES["table"]: {"size": 1}})         a wrong entry: see checkpoint.write
 """
 import math
@@ -54,7 +55,18 @@ def saved_values():
             "table_1": (UINT8, (3,), b"abc")}  # an odd number of bytes
 
 
-def saved_graph(body=None, effects=(), restored=VARIABLES):
+def object_graph(names, first, keys=None):
+    """Objects: 0 has 'model', which has the variables by name, numbered from `first`. keys: of their values."""
+    def at(name, number):
+        return (1, "children", [(1, "node_id", number), (2, "local_name", name)])
+
+    nodes = [[at("model", 1)], [at(n, first + i) for i, n in enumerate(names)]] + [[] for _ in range(first - 2)]
+    for n in names:
+        nodes.append([(2, "attributes", [(1, "name", "VARIABLE_VALUE"), (3, "checkpoint_key", keys[n])])] if keys else [])
+    return [(1, "nodes", n) for n in nodes]
+
+
+def saved_graph(body=None, effects=(), restored=VARIABLES, objects=False):
     """SavedModel as wire form. body: nodes of the model's function besides the usual ones; its result is then 'out:z:0'."""
     values = saved_values()
     dtype = {n: (6, "type", v[0]) for n, v in values.items()}
@@ -94,10 +106,18 @@ def saved_graph(body=None, effects=(), restored=VARIABLES):
     saver = [(1, "filename_tensor_name", "saver_filename:0"), (3, "restore_op_name", "StatefulPartitionedCall_1"), (7, "version", 2)]
     meta = [(2, "graph_def", graph), (3, "saver_def", saver),
             (5, "signature_def", [(1, "key", "serving_default"), (2, "value", signature)])]
+    if objects:
+        bound = b"".join(wire.varint(2 + i) for i in range(len(values)))
+        of = object_graph(list(values), 2) + [(2, "concrete_functions", [(1, "key", "wrapper"), (2, "value", [(2, "bound_inputs", bound)])])]
+        meta.append((7, "object_graph_def", of))
     return [(1, "saved_model_schema_version", 1), (2, "meta_graphs", meta)]
 
 
-def saved_model(folder, shards=1, change={}, graph=None, **how):
-    values = saved_values()
-    checkpoint.write(folder, {VARIABLES[n]: v for n, v in values.items()}, shards, change, **how)
+def saved_model(folder, shards=1, change={}, graph=None, objects=False, **how):
+    tensors = {VARIABLES[n]: v for n, v in saved_values().items()}
+    if objects:
+        kept = object_graph(sorted(VARIABLES, reverse=True), 5, VARIABLES)
+        tensors["_CHECKPOINTABLE_OBJECT_GRAPH"] = binary(kept)
+        graph = graph or saved_graph(restored={}, objects=True)
+    checkpoint.write(folder, tensors, shards, change, **how)
     (pathlib.Path(folder) / "saved_model.pb").write_bytes(binary(graph or saved_graph()))

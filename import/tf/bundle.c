@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_SHARDS = 99999, MAX_VERSION = 1 };
+enum { MAX_SHARDS = 99999, MAX_VERSION = 1, DT_STRING = 7, SUM = 4 /* bytes of a checksum */ };
 
 typedef struct shard {
     const char *name;
@@ -138,8 +138,8 @@ static int open_shard(ac_tf_bundle *b, int64_t k, ac_place at)
 
 /* ------------------------------------------------------------------ tensors */
 
-/* The entry's bytes, checked against its checksum. */
-static int read_bytes(ac_tf_bundle *b, const ac_tf_saved *e, const char *shown, ac_place at, ac_span *out)
+/* The entry's bytes. */
+static int find_bytes(ac_tf_bundle *b, const ac_tf_saved *e, const char *shown, ac_place at, ac_span *out)
 {
     if (e->shard < 0 || e->shard >= b->n_shards)
         return ac_error(b->cx, at, E0013, "entry '%s' of the checkpoint is in file %" PRId64 " of %d", shown, e->shard,
@@ -153,12 +153,36 @@ static int read_bytes(ac_tf_bundle *b, const ac_tf_saved *e, const char *shown, 
         return ac_error(b->cx, at, E0012, "entries of the checkpoint overlap in '%s': '%s' is one of them", s->name,
                         shown);
     s->unread -= out->n;
-    const uint32_t sum = ac_crc32c_masked(ac_crc32c_of(&b->crc, 0, out->p, out->n));
-    if (sum == e->crc32c)
+    return AC_OK;
+}
+
+static int check_sum(ac_tf_bundle *b, const ac_tf_saved *e, uint32_t sum, const char *shown, ac_place at)
+{
+    if (ac_crc32c_masked(sum) == e->crc32c)
         return AC_OK;
     ac_error(b->cx, at, E0012, "the checksum of entry '%s' in '%s' is 0x%08" PRIx32 ", the index says 0x%08" PRIx32,
-             shown, s->name, sum, e->crc32c);
+             shown, b->shard[e->shard].name, ac_crc32c_masked(sum), e->crc32c);
     return ac_help(b->cx, "the file is damaged, or of another export: copy or export the model again");
+}
+
+int ac_tf_bundle_text(ac_tf_bundle *b, const char *key, ac_place at, ac_pb *pb, ac_span *text)
+{
+    ac_tf_saved e;
+    ac_span all;
+    uint64_t from = 0, n = 0;
+    *text = (ac_span){0};
+    if (!ac_tf_bundle_find(b, (ac_span){(const uint8_t *)key, strlen(key)}, &e) || e.type != DT_STRING)
+        return b->pb.failed ? AC_FAIL : AC_OK;
+    AC_TRY(find_bytes(b, &e, key, at, &all));
+    if (!ac_span_varint(all, &from, &n) || n > UINT32_MAX || !ac_span_has(all, from, SUM) ||
+        n != all.n - from - SUM) /* the string's length, a checksum of the lengths, the string */
+        return ac_error(b->cx, at, E0016, "entry '%s' of the checkpoint is no single text", key);
+    const uint8_t size[] = {(uint8_t)n, (uint8_t)(n >> 8), (uint8_t)(n >> 16), (uint8_t)(n >> 24)};
+    const uint32_t sizes = ac_crc32c_of(&b->crc, 0, size, sizeof size);
+    AC_TRY(check_sum(b, &e, ac_crc32c_of(&b->crc, sizes, all.p + from, all.n - (size_t)from), key, at));
+    *text = (ac_span){all.p + from + SUM, (size_t)n};
+    ac_pb_open(pb, b->cx, b->shard[e.shard].name, *text);
+    return AC_OK;
 }
 
 ac_tensor *ac_tf_bundle_tensor(ac_tf *r, ac_tf_bundle *b, ac_span key, const char *name, ac_place at,
@@ -193,7 +217,8 @@ ac_tensor *ac_tf_bundle_tensor(ac_tf *r, ac_tf_bundle *b, ac_span key, const cha
                               "entry '%s' of the checkpoint is %s %s, %" PRId64 " bytes, but takes %" PRId64, shown,
                               ac_dtype_name(d), ac_dims_str(b->cx, rank, dim), ac_dtype_size(d, count), e.size),
                NULL;
-    if (read_bytes(b, &e, shown, at, &bytes) != AC_OK)
+    if (find_bytes(b, &e, shown, at, &bytes) != AC_OK ||
+        check_sum(b, &e, ac_crc32c_of(&b->crc, 0, bytes.p, bytes.n), shown, at) != AC_OK)
         return NULL;
     for (size_t i = 0; d == AC_BOOL && i < bytes.n; i++)
         if (bytes.p[i] > 1)

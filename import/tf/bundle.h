@@ -33,5 +33,7 @@ ac_tf_bundle *ac_tf_bundle_open(ac_tf *r, ac_place at);
 /* The tensor `key` as a constant of the graph. NULL: reported, or refused (then *refused says why). */
 ac_tensor *ac_tf_bundle_tensor(ac_tf *r, ac_tf_bundle *b, ac_span key, const char *name, ac_place at,
                                const char **refused);
+/* The one string of entry `key`, and *pb to read it as a message. text->p NULL: there is none. */
+int ac_tf_bundle_text(ac_tf_bundle *b, const char *key, ac_place at, ac_pb *pb, ac_span *text);
 
 #endif

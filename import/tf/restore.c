@@ -121,7 +121,7 @@ static int restore_one(ac_tf *r, const level *at, const ac_tf_node *assign)
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-static ac_tf_body *function_of(ac_tf *r, ac_tf_node *m)
+ac_tf_body *ac_tf_called(ac_tf *r, ac_tf_node *m)
 {
     if (m->function || !(is(m, "StatefulPartitionedCall") || is(m, "PartitionedCall")))
         return m->function;
@@ -149,7 +149,7 @@ static int restore_node(ac_tf *r, const level *at, ac_tf_node *m)
         return AC_FAIL;
     if (is(m, "AssignVariableOp") || is(m, "Assign"))
         return restore_one(r, at, m);
-    ac_tf_body *f = function_of(r, m);
+    ac_tf_body *f = ac_tf_called(r, m);
     if (!f || f->broken)
         return r->pb.failed ? AC_FAIL : AC_OK;
     return restore_body(r, &(level){f, m, at, at->depth + 1});

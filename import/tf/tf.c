@@ -20,7 +20,7 @@ typedef struct saved_model {
 } saved_model;
 
 typedef struct meta_graph {
-    ac_span graph, saver;
+    ac_span graph, saver, objects;
     ac_pb_list signatures;
 } meta_graph;
 
@@ -46,6 +46,7 @@ static const ac_pb_field SAVED[] = {
     {1, AC_PB_INT, offsetof(saved_model, version)}, {2, AC_PB_MANY, offsetof(saved_model, graphs)}, {0, AC_PB_INT, 0}};
 static const ac_pb_field META[] = {{2, AC_PB_BYTES, offsetof(meta_graph, graph)},
                                    {3, AC_PB_BYTES, offsetof(meta_graph, saver)},
+                                   {7, AC_PB_BYTES, offsetof(meta_graph, objects)},
                                    {5, AC_PB_MANY, offsetof(meta_graph, signatures)},
                                    {0, AC_PB_INT, 0}};
 static const ac_pb_field SAVER[] = {{3, AC_PB_BYTES, offsetof(saver, restore)}, {0, AC_PB_INT, 0}};
@@ -136,6 +137,7 @@ static int read_saved_model(ac_tf *r, ac_span all, ac_span *graph, found *f)
     AC_TRY(read_signatures(r, g.signatures, f));
     if (!ac_pb_read(&r->pb, g.saver, SAVER, &s) || (s.restore.n && !(f->restore = ac_pb_name(&r->pb, s.restore))))
         return AC_FAIL;
+    r->object_graph = g.objects;
     *graph = g.graph;
     return AC_OK;
 }

@@ -8,6 +8,7 @@
  *     list_defs.c     TensorArray and TensorList
  *     list_values.c   what they hold
  *     restore.c       which entry of a checkpoint is the value of which variable (variables.h)
+ *     objects.c       the same, by the objects of the program that exported the model
  *     bundle.c        the checkpoint
  *     effects.c       which nodes change variables
  *     def_attrs.c     attributes of a node, read by name
@@ -172,8 +173,10 @@ struct ac_tf {
     int64_t unrolled; /* nodes run so far */
     AC_VEC(ac_tf_variable *) variable;
     ac_name_map variable_names;
-    bool restores;        /* a SavedModel that says how its variables are restored */
-    ac_tf_bundle *bundle; /* the checkpoint; NULL: not opened yet, or not to be opened */
+    bool restores;                      /* a SavedModel that says how its variables are restored */
+    ac_span object_graph;               /* SavedObjectGraph */
+    bool objects_found, objects_broken; /* it has been asked, and was malformed */
+    ac_tf_bundle *bundle;               /* the checkpoint; NULL: not opened yet, or not to be opened */
     bool bundle_broken;
 };
 

@@ -34,15 +34,21 @@ static int restore(ac_tf_op *n, ac_tf_variable *v)
     const char *refused = NULL;
     if (!r->restores)
         return ac_refuse(r->reading, n->b.at, E0107, n->node->op, AC_WHY_VARIABLE);
-    if (!v->key.p)
-        return ac_build_cannot(&n->b, "nothing restores it from the checkpoint");
-    if (v->sliced)
-        return ac_build_cannot(&n->b, "it is a slice of a larger variable: %s", v->sliced);
     if (!r->bundle && !r->bundle_broken)
         r->bundle = ac_tf_bundle_open(r, n->b.at);
     r->bundle_broken = !r->bundle;
     if (!r->bundle)
         return AC_FAIL;
+    if (!v->key.p && !r->objects_found) {
+        r->objects_found = true;
+        r->objects_broken = ac_tf_objects_find(r, r->bundle, n->b.at) != AC_OK;
+    }
+    if (!v->key.p && r->objects_broken)
+        return AC_FAIL;
+    if (!v->key.p)
+        return ac_build_cannot(&n->b, "nothing restores it from the checkpoint");
+    if (v->sliced)
+        return ac_build_cannot(&n->b, "it is a slice of a larger variable: %s", v->sliced);
     v->t = ac_tf_bundle_tensor(r, r->bundle, v->key, n->node->name, n->b.at, &refused);
     if (v->t && check_declared(n, v->t, &refused) != AC_OK)
         v->t = NULL;

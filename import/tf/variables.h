@@ -7,7 +7,8 @@
  *     Const "dense/kernel/.ATTRIBUTES/VARIABLE_VALUE" -> RestoreV2 -> Identity -> AssignVariableOp <- VarHandleOp
  *
  * in the main graph (TensorFlow 1) or in functions that it calls (TensorFlow 2). So names of variables need not match
- * names in the checkpoint, and a variable that nothing restores is told from one that is.
+ * names in the checkpoint, and a variable that nothing restores is told from one that is. Where an exporter leaves out
+ * variables there, the objects that it had say where their values are (objects.c).
  *
  * A variable is what its shared_name says, or else its node's name: handles of one name are one variable. Its value is
  * read when a handle of it first runs. A model that reads a variable and assigns to it too keeps something from run to
@@ -29,6 +30,9 @@ struct ac_tf_variable {
 
 /* restore.c: what the operator `restore` of the main graph restores. */
 int ac_tf_restore_find(ac_tf *r, const char *restore);
+ac_tf_body *ac_tf_called(ac_tf *r, ac_tf_node *m); /* the function that m calls; NULL: none, or reported */
+/* objects.c: of variables that nothing restores, by the objects of the exporting program. */
+int ac_tf_objects_find(ac_tf *r, ac_tf_bundle *bundle, ac_place at);
 /* The variable that node m, a VarHandleOp or VariableV2, stands for; made when there is none. NULL: reported. */
 ac_tf_variable *ac_tf_variable_of(ac_tf *r, ac_tf_node *m);
 

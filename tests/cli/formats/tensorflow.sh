@@ -33,6 +33,10 @@ for set in 0 1 2; do
 done
 "$arenac" compile -q "$models/tf_saved/" --emit c,h -o made.c || die "compile of a folder"
 grep -q "tf_saved_run" made.h || die "the code is not named as the folder"
+# the objects of the exporting program say which entry is whose, where the restore operator does not
+PYTHONPATH=$models python3 -c 'import saved_model; saved_model.saved_model("objects", 3, objects=True)' || die "python3"
+"$arenac" run -q objects --backend eval --input x="$models/tf_saved.in_x.0.npy" \
+    --input ids="$models/tf_saved.in_ids.0.npy" --compare y="$models/tf_saved.out.0.npy" || die "objects"
 # any byte of the checkpoint that changes is an error, and none a crash; restart points are not read
 cp -r "$models/tf_saved" m && chmod -R u+w m
 PYTHONPATH=$models python3 - "$arenac" <<'END2' || die "damaged checkpoints"
