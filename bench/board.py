@@ -70,7 +70,7 @@ def places(board):
 def build(board, name, source, selftest, folder, opt, cflags=(), steps=False):
     """The object of the model, ready to be linked, and the program around it."""
     upper = name.upper()
-    common = ["-ffunction-sections", "-fdata-sections", "-I" + folder, "-I" + BOARD, "-Wa,-I" + folder]
+    common = ["-ffunction-sections", "-fdata-sections", "-I" + folder, "-I" + BOARD]
     net = source
     if source.endswith(".c"):
         net = os.path.join(folder, "board_net.o")

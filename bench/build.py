@@ -74,14 +74,14 @@ def look(o, name, model):
     if made is None:
         return None
     # the compiler alone; functions that would be inlined count where they are called
-    built = cpu_seconds([o.cc] + o.flags.split() + ["-Wa,-I.", "-c", "net.c", "-o", "net.o"], folder)
+    built = cpu_seconds([o.cc] + o.flags.split() + ["-c", "net.c", "-o", "net.o"], folder)
     if built is None:
         return None
     code = functions(os.path.join(folder, "net.o"))
     text = open(c, encoding="utf-8").read()
     steps = len(re.findall(r"^ *NET_STEP_END\(", text, re.M))
     row = {"name": name, "arenac": made, "cc": built, "code": sum(n for n, _ in code), "kernels": code, "steps": steps,
-           "weights": os.path.getsize(os.path.join(folder, "net.bin")) // 1024}
+           "weights": os.path.getsize(os.path.join(folder, "net.c.bin")) // 1024}
     link = cpu_seconds([o.cc] + o.flags.split() + ["-I.", "net.o", os.path.join(HERE, "start_net.c"), "-o", "net"],
                        folder)
     if link is not None:

@@ -185,7 +185,7 @@ def build(o, model, folder):
         compile_it += ["--tensor-cores", o.tensor_cores]
     for cmd in (compile_it + ["--emit", "cu,h", "-o", base],
                 compile_it + ["--emit", o.image, "-o", base + "." + o.image],
-                [o.cc, "-O2", "-std=gnu11", "-w", "-I" + folder, "-I" + runtime, "-Wa,-I" + folder,
+                [o.cc, "-O2", "-std=gnu11", "-w", "-I" + folder, "-I" + runtime,
                  os.path.join(HERE, "time_cuda.c"), os.path.join(runtime, "arn_cuda.c"), "-x", "c", base + ".cu",
                  "-o", os.path.join(folder, "time_net"), "-ldl"]):
         r, text = command(cmd)

@@ -63,7 +63,7 @@ def build(o, model, folder):
     libs = []
     for k, cc in enumerate(o.cc):
         command = cc.split()[:1] + o.flags.split() + cc.split()[1:]
-        if quiet(command + ["-fPIC", "-shared", "-Wa,-I.", "net.c", "-o", "c%d.so" % k], folder):
+        if quiet(command + ["-fPIC", "-shared", "net.c", "-o", "c%d.so" % k], folder):
             libs.append((cc, "./c%d.so" % k))
     if not libs or not quiet(["cc", "-O2", "-include", "net.h", "-I.", os.path.join(HERE, "versus.c"), "-o", "versus",
                               "-ldl"], folder):

@@ -114,7 +114,7 @@ def build(o, arenac, model, folder, more=()):
     threads = ["--threads", str(o.threads)] if o.threads > 1 else []
     steps = [[arenac, "compile", "-q", model, "--name", "net", "-t", o.target, "--weights", "asm", "-o", c] + threads +
              list(more),
-             [o.cc] + o.flags.split() + ["-I" + folder, "-Wa,-I" + folder, c, os.path.join(HERE, "time_net.c"),
+             [o.cc] + o.flags.split() + ["-I" + folder, c, os.path.join(HERE, "time_net.c"),
                                          "-o", out] + (pool if threads else [])]
     for step in steps:
         r = subprocess.run(step, capture_output=True, text=True)

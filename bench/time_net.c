@@ -1,7 +1,7 @@
 /* time_net.c - times generated code as a program of its own would run it: no library, one arena.
  *
  *     arenac compile m.tflite --name net -t native --weights asm -o net.c
- *     cc -O2 -I. -Wa,-I. net.c time_net.c -o net && ./net 0.5      seconds; prints median_ms= min_ms= cpu_min_ms= runs=
+ *     cc -O2 -I. net.c time_net.c -o net && ./net 0.5      seconds; prints median_ms= min_ms= cpu_min_ms= runs=
  *
  * With --threads N: add -Iruntime runtime/arn_pool.c -pthread; the CPU time is that of all threads. On a busy machine
  * it is the steadier figure of one thread. Inputs are written again before every run, outside of the timed part: the

@@ -30,7 +30,8 @@ typedef struct ac_emit_kind {
 
 extern const ac_emit_kind ac_emit_kinds[];
 
-/* What the output refers to: file names without folders */
+/* What the output refers to: the header, without a folder; the weights of .incbin, NULL: the output's own path and
+ * .bin, which the compiler knows wherever it is called */
 typedef struct ac_emit_names {
     const char *header, *blob;
 } ac_emit_names;

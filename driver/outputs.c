@@ -252,7 +252,7 @@ static void ask_compiler(arenac *a)
 
 static int put_code(arenac *a, const emission *e, ac_sink *to)
 {
-    const ac_emit_names names = {sibling(a, e->path, ".h"), sibling(a, e->path, ".bin")};
+    const ac_emit_names names = {sibling(a, e->path, ".h"), is_stream(e->path) ? sibling(a, e->path, ".bin") : NULL};
     const ac_backend *b = ac_backend_for(&a->cx, e->kind, a->module->target);
     if (!b)
         return ac_backend_ext(e->kind) ? AC_FAIL : help_kinds(a, e->kind);
@@ -412,18 +412,25 @@ static const char *default_list(const arenac *a)
     return a->lowering->set.gpu ? (piped ? "cu" : "cu,h") : piped ? "c" : "c,h";
 }
 
-/* Does the list hold a kind whose weights lie in a file of their own? */
-static bool needs_blob(arenac *a, const char *list)
+const char *ac_blob_path(arenac *a, const char *code)
+{
+    return ac_module_weights(a->module) == AC_WEIGHTS_ASM ? ac_strf(a->cx.region, "%s.bin", code)
+                                                          : ac_strf(a->cx.region, "%s.bin", ac_output_stem(a, code));
+}
+
+/* Where the weights go when the list holds a kind that has them in a file of their own; NULL: it holds none, or there
+ * is a blob already. */
+static const char *blob_of(arenac *a, const char *list)
 {
     const ac_weights w = a->module ? ac_module_weights(a->module) : AC_WEIGHTS_RODATA;
-    if ((a->opt.output && is_stream(a->opt.output)) || ac_emits(list, "blob"))
-        return false;
-    if (w == AC_WEIGHTS_ASM)
-        return ac_emits(list, "c") || ac_emits(list, "cu");
-    for (const char *kind; w == AC_WEIGHTS_BLOB && (kind = next_kind(a, &list)) != NULL;)
-        if (strcmp(kind, "h") && ac_backend_ext(kind))
-            return true;
-    return false;
+    const bool alone = !strchr(list, ',');
+    if (w == AC_WEIGHTS_RODATA || (a->opt.output && is_stream(a->opt.output)) ||
+        (w == AC_WEIGHTS_BLOB && ac_emits(list, "blob")))
+        return NULL;
+    for (const char *kind; (kind = next_kind(a, &list)) != NULL;)
+        if (w == AC_WEIGHTS_ASM ? ac_is(kind, "c") || ac_is(kind, "cu") : strcmp(kind, "h") && ac_backend_ext(kind))
+            return ac_blob_path(a, path_of(a, kind, alone));
+    return NULL;
 }
 
 /* The report, unless standard output is for something else. */
@@ -441,10 +448,9 @@ int ac_write(arenac *a)
     int status = write_list(a, list);
     if (ac_lock_plan(a) != AC_OK)
         status = AC_FAIL;
-    if (needs_blob(a, list))
-        AC_TRY(ac_emit(
-            a, "blob",
-            ac_strf(a->cx.region, "%s.bin", a->opt.output ? ac_output_stem(a, a->opt.output) : a->source.stem)));
+    const char *blob = blob_of(a, list);
+    if (blob)
+        AC_TRY(ac_emit(a, "blob", blob));
     if (a->opt.json)
         AC_TRY(ac_emit(a, "json", "-"));
     else if (wants_report(a))

@@ -148,14 +148,13 @@ static int put_library(arenac *a, const char *dir, ac_sink *to)
     static const char *const SOURCES[] = {"arn_host.c", "arn_rt.c", "arn_capsule.c"};
     enum { N = sizeof SOURCES / sizeof *SOURCES };
     ac_region *r = a->cx.region;
-    const char *more[N + 2];
+    const char *more[N + 1];
     ac_file so = {0};
     AC_TRY(ac_build_runtime(&a->cx, dir));
     for (int i = 0; i < N; i++)
         more[i] = ac_strf(r, "%s/%s", dir, SOURCES[i]);
     more[N] = ac_strf(r, "-I%s", dir);
-    more[N + 1] = ac_strf(r, "-Wa,-I%s", dir); /* where .incbin finds the weights */
-    AC_TRY(ac_build_c(a->module, dir, more, N + 2));
+    AC_TRY(ac_build_c(a->module, dir, more, N + 1));
     AC_TRY(ac_file_open(&a->cx, ac_strf(r, "%s/m.so", dir), &so));
     ac_put_n(to, so.data, so.n);
     ac_file_close(&so);

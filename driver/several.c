@@ -325,8 +325,9 @@ static int emit_part(ac_several *s, arenac *one)
     const char *kind = code_kind(s->a->opt.emit), *name = one->module->name;
     int status = arenac_emit(one, kind, ac_strf(r, "%s%s.%s", s->dir, name, kind)) ||
                  arenac_emit(one, "h", ac_strf(r, "%s%s.h", s->dir, name));
-    if (!status && ac_module_weights(one->module) != AC_WEIGHTS_RODATA)
-        status = arenac_emit(one, "blob", ac_strf(r, "%s%s.bin", s->dir, name));
+    const ac_weights w = ac_module_weights(one->module);
+    if (!status && (w == AC_WEIGHTS_BLOB || (w == AC_WEIGHTS_ASM && ac_is(kind, "c"))))
+        status = arenac_emit(one, "blob", ac_blob_path(one, ac_strf(r, "%s%s.%s", s->dir, name, kind)));
     take_diagnostics(s->a, one);
     for (int32_t k = 0; k < one->output.n; k++)
         ac_push(r, &s->a->output, one->output.item[k]);

@@ -157,6 +157,7 @@ int ac_emit(arenac *a, const char *kind, const char *path);
 int ac_write(arenac *a);
 int ac_commit(arenac *a);
 const char *ac_output_stem(arenac *a, const char *output); /* output without an extension that is one of a kind */
+const char *ac_blob_path(arenac *a, const char *code);     /* of the weights beside a file of code */
 bool ac_emits(const char *list, const char *kind);         /* is the kind in a list like --emit's? NULL: no */
 void ac_report_put(arenac *a, ac_sink *to);                /* the report as text */
 

@@ -99,17 +99,21 @@ void ac_emit_rodata(ac_emit *e, int32_t i, const char *name)
 
 void ac_emit_asm(ac_emit *e)
 {
-    const char *p = e->m->name, *file = ac_c_string_text(e->region, ac_c_string_text(e->region, e->blob_name));
+    const char *p = e->m->name, *P = ac_c_upper(e->region, p);
+    const char *file = e->blob_name ? ac_c_string_text(e->region, ac_c_string_text(e->region, e->blob_name)) : NULL;
     const char *section = e->m->section_rodata ? ac_c_string_text(e->region, e->m->section_rodata)
                                                : ac_strf(e->region, ".rodata.%s_blob", p);
     ac_putf(e->to,
-            "/* The weights: %s %lld bytes, beside this file or on the assembler's include path (-I). */\n"
+            "/* The weights, %lld bytes: %s. */\n"
+            "#ifndef %s_BLOB_FILE\n"
+            "#define %s_BLOB_FILE %s%s%s\n"
+            "#endif\n"
             "#if defined(__APPLE__)\n"
             "__asm__(\".section __TEXT,__const\\n\"\n"
             "        \".private_extern _%s_blob\\n\"\n"
             "        \".p2align 6\\n\"\n"
             "        \"_%s_blob:\\n\"\n"
-            "        \".incbin \\\"%s\\\"\\n\"\n"
+            "        \".incbin \\\"\" %s_BLOB_FILE \"\\\"\\n\"\n"
             "        \".text\\n\");\n"
             "#else\n"
             "__asm__(\".pushsection %s,\\\"a\\\"\\n\"\n"
@@ -117,10 +121,13 @@ void ac_emit_asm(ac_emit *e)
             "        \".hidden %s_blob\\n\"\n"
             "        \".balign 64\\n\"\n"
             "        \"%s_blob:\\n\"\n"
-            "        \".incbin \\\"%s\\\"\\n\"\n"
+            "        \".incbin \\\"\" %s_BLOB_FILE \"\\\"\\n\"\n"
             "        \".popsection\\n\");\n"
             "#endif\n"
             "extern const uint8_t %s_blob[%lld];\n\n",
-            ac_c_comment_text(e->region, e->blob_name), (long long)e->total, p, p, file, section, p, p, p, file, p,
-            (long long)e->total);
+            (long long)e->total,
+            file ? ac_c_comment_text(e->region, e->blob_name)
+                 : ac_strf(e->region, "beside this file, with its name and .bin; else -D%s_BLOB_FILE='\"PATH\"'", P),
+            P, P, file ? "\"" : "__FILE__ \".bin\"", file ? file : "", file ? "\"" : "", p, p, P, section, p, p, p, P,
+            p, (long long)e->total);
 }

@@ -25,10 +25,10 @@ typedef struct ac_emit {
     ac_cfile file;
     ac_sink *to;
     ac_weights weights;
-    const char **fn;         /* C name of each function */
-    const char **konst;      /* rodata: an expression that points to the constant */
-    ac_bytes *offset, total; /* asm, blob */
-    const char *blob_name;
+    const char **fn;             /* C name of each function */
+    const char **konst;          /* rodata: an expression that points to the constant */
+    ac_bytes *offset, total;     /* asm, blob */
+    const char *blob_name;       /* NULL: beside the file */
     const ac_short_names *names; /* firmware; NULL: names in comments are only cut */
 } ac_emit;
 

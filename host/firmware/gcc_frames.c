@@ -101,7 +101,6 @@ static bool ask(ac_module *m, const ac_board *b, const char *dir, ac_bytes stack
                               "-fcallgraph-info=su",
                               "-c",
                               ac_strf(r, "-I%s", dir),
-                              ac_strf(r, "-Wa,-I%s", dir),
                               ac_strf(r, "%s/m.c", dir),
                               "-o",
                               ac_strf(r, "%s/m%d.o", dir, k),

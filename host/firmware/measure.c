@@ -91,7 +91,6 @@ static int compile_model(const bench *x, bool steps)
                           "-ffunction-sections",
                           "-fdata-sections",
                           ac_strf(r, "-I%s", x->dir),
-                          ac_strf(r, "-Wa,-I%s", x->dir),
                           "-c",
                           in_dir(x, "m.c"),
                           "-o",

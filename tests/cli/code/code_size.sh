@@ -37,7 +37,7 @@ for path in sys.argv[3:]:
     said = report("compile", path, "--name", "net", "-o", "net", "--weights", "asm")
     guess = report("plan", path)["code_bytes_estimate"]
     for opt, key in (("-O2", "code_bytes_estimate"), ("-Os", "code_bytes_small")):
-        board.gcc(b, opt, "-w", "-ffunction-sections", "-fdata-sections", "-Wa,-I.", "-c", "net.c", "-o", "net.o")
+        board.gcc(b, opt, "-w", "-ffunction-sections", "-fdata-sections", "-c", "net.c", "-o", "net.o")
         code = board.flash(b, "net", "net.o", ".")[0]
         if abs(said[key] - code) > 0.02 * code + 16:
             print("%s %s: said %d, is %d" % (path, opt, said[key], code))

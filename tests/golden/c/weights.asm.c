@@ -23,13 +23,16 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
-/* The weights: weights.bin 96 bytes, beside this file or on the assembler's include path (-I). */
+/* The weights, 96 bytes: weights.bin. */
+#ifndef WEIGHTS_BLOB_FILE
+#define WEIGHTS_BLOB_FILE "weights.bin"
+#endif
 #if defined(__APPLE__)
 __asm__(".section __TEXT,__const\n"
         ".private_extern _weights_blob\n"
         ".p2align 6\n"
         "_weights_blob:\n"
-        ".incbin \"weights.bin\"\n"
+        ".incbin \"" WEIGHTS_BLOB_FILE "\"\n"
         ".text\n");
 #else
 __asm__(".pushsection .rodata.weights_blob,\"a\"\n"
@@ -37,7 +40,7 @@ __asm__(".pushsection .rodata.weights_blob,\"a\"\n"
         ".hidden weights_blob\n"
         ".balign 64\n"
         "weights_blob:\n"
-        ".incbin \"weights.bin\"\n"
+        ".incbin \"" WEIGHTS_BLOB_FILE "\"\n"
         ".popsection\n");
 #endif
 extern const uint8_t weights_blob[96];
