@@ -21,13 +21,20 @@ typedef struct ac_kept {
     int (*unmap)(void *map, size_t n);
 } ac_kept;
 
+/* A file that was read */
+typedef struct ac_read_file {
+    struct ac_read_file *next;
+    const char *path;
+} ac_read_file;
+
 typedef struct ac_ctx {
     ac_heap heap;
     ac_region *region; /* lives as long as the compilation: graph, names, loops, plan */
     ac_names names;    /* interned strings */
     ac_diags diags;    /* everything reported so far */
     ac_last_words last_words;
-    ac_kept *kept; /* closed with the context */
+    ac_kept *kept;                   /* closed with the context */
+    ac_read_file *read, **read_tail; /* files in the order in which they were opened, but standard input */
 } ac_ctx;
 
 void ac_ctx_open(ac_ctx *cx);  /* clears the struct; allocates nothing */

@@ -57,10 +57,23 @@ static int slurp(ac_ctx *cx, int fd, ac_file *f)
     return 0;
 }
 
+static void remember(ac_ctx *cx, int fd, const char *path)
+{
+    if (fd == STDIN_FILENO)
+        return;
+    ac_read_file *r = AC_NEW(cx->region, ac_read_file);
+    r->path = ac_strdup(cx->region, path);
+    if (!cx->read_tail)
+        cx->read_tail = &cx->read;
+    *cx->read_tail = r;
+    cx->read_tail = &r->next;
+}
+
 int ac_file_load(ac_ctx *cx, int fd, ac_file *f)
 {
     struct stat st;
     f->data = NOTHING;
+    remember(cx, fd, f->path);
     if (fstat(fd, &st))
         return errno;
     if (S_ISDIR(st.st_mode))
@@ -121,6 +134,22 @@ void ac_file_keep(ac_ctx *cx, const ac_file *f)
     ac_kept *k = AC_NEW(cx->region, ac_kept);
     *k = (ac_kept){.next = cx->kept, .map = f->map, .n = f->n, .unmap = munmap};
     cx->kept = k;
+}
+
+int ac_folder_make(ac_ctx *cx, const char *path)
+{
+    char *up = ac_strdup(cx->region, path);
+    struct stat st;
+    for (char *p = up;; *p++ = '/') {
+        p += strspn(p, "/");
+        p += strcspn(p, "/");
+        const bool last = !*p;
+        *p = '\0';
+        if (mkdir(up, 0777) && !(errno == EEXIST && stat(up, &st) == 0 && S_ISDIR(st.st_mode)))
+            return ac_error(cx, (ac_place){.file = up}, E0302, "cannot make the folder: %s", strerror(errno));
+        if (last)
+            return AC_OK;
+    }
 }
 
 bool ac_file_exists(const char *path)

@@ -28,6 +28,8 @@ void ac_file_count(ac_ctx *cx, ac_file *f);
 void ac_file_keep(ac_ctx *cx, const ac_file *f);
 /* What is to be read of fd, which stays open; f->path is set. 0, or the errno. */
 int ac_file_load(ac_ctx *cx, int fd, ac_file *f);
+/* The folder and those above it, where they are missing. E0302. */
+int ac_folder_make(ac_ctx *cx, const char *path);
 bool ac_file_exists(const char *path);     /* and is no folder */
 bool ac_file_is_special(const char *path); /* a device, a fifo: what is written there does not replace it */
 /* The last part of a path: what comes before it, up to a slash, is the folder. */

@@ -144,8 +144,7 @@ int ac_options_set(ac_options *o, const char *name, const char *value)
 
 /* ------------------------------------------------------------------ the line */
 
-/* As a shell reads it: in quotes unless it is plain. */
-static const char *quoted(ac_ctx *cx, const char *s)
+const char *ac_shell_word(ac_ctx *cx, const char *s)
 {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@+%";
     if (*s && s[strspn(s, PLAIN)] == 0)
@@ -173,7 +172,7 @@ static bool is_list(const row *r)
 const char *ac_options_line(const ac_options *o, const char *target)
 {
     ac_ctx *cx = o->cx;
-    const char *line = ac_strf(cx->region, "-t %s", quoted(cx, target));
+    const char *line = ac_strf(cx->region, "-t %s", ac_shell_word(cx, target));
     for (int i = 0; i < AC_OPT_COUNT; i++) {
         const row *r = &ROWS[i];
         if (!(r->flags & CODE) || i == AC_OPT_target || !o->given[i].n)
@@ -187,7 +186,7 @@ const char *ac_options_line(const ac_options *o, const char *target)
                            !r->pub.argument || !*value ? ""
                            : r->pub.argument[0] == '[' ? "="
                                                        : " ",
-                           *value ? quoted(cx, value) : "");
+                           *value ? ac_shell_word(cx, value) : "");
         }
     }
     return line;

@@ -102,6 +102,7 @@ const char *ac_options_line(const ac_options *o, const char *target);
  * "--recompute"? */
 bool ac_options_say(const ac_options *o, const char *said);
 
-bool ac_is(const char *value, const char *word); /* false for NULL */
+const char *ac_shell_word(ac_ctx *cx, const char *s); /* as a shell reads it: in quotes unless it is plain */
+bool ac_is(const char *value, const char *word);      /* false for NULL */
 
 #endif

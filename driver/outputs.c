@@ -322,7 +322,8 @@ int ac_commit(arenac *a)
 {
     const int32_t n = a->output.n;
     a->output.n = 0;
-    return ac_sink_commit_all(&a->cx, a->output.item, n);
+    AC_TRY(ac_sink_commit_all(&a->cx, a->output.item, n));
+    return ac_written_say(a, a->output.item, n);
 }
 
 /* ------------------------------------------------------------------ those that the options request */
@@ -451,9 +452,11 @@ int ac_write(arenac *a)
     const char *blob = blob_of(a, list);
     if (blob)
         AC_TRY(ac_emit(a, "blob", blob));
+    ac_depfile_put(a);
     if (a->opt.json)
-        AC_TRY(ac_emit(a, "json", "-"));
-    else if (wants_report(a))
+        return ac_emit(a, "json", "-") == AC_OK ? status : AC_FAIL;
+    a->says_written = wants_report(a);
+    if (a->says_written)
         ac_report_put(a, ac_output_new(a, "-"));
     return status;
 }

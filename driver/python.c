@@ -175,6 +175,7 @@ int ac_python(arenac *a, const char *const *path, int32_t n)
     ac_folder_end(dir);
     AC_TRY(status);
     put_module(a, ac_output_new(a, ac_strf(a->cx.region, "%s/%s.py", folder, name)));
+    AC_TRY(ac_folder_make(&a->cx, folder));
     if (!a->opt.quiet)
         ac_putf(ac_output_new(a, "-"), "%s/%s.py and lib%s.so: import %s; %s.run(...)\n", folder, name, name, name,
                 name);

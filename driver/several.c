@@ -355,6 +355,8 @@ int ac_several_write(arenac *a)
     ac_several *s = a->several;
     if (s->compiled && !is_over_budget(s))
         AC_TRY(write_code(s));
+    ac_depfile_put(a);
+    a->says_written = !a->opt.json && !a->opt.quiet;
     if (a->opt.json || !a->opt.quiet)
         ac_several_report(a, ac_output_new(a, "-"));
     return AC_OK;

@@ -88,6 +88,7 @@ struct arenac {
     void *grow_with;
     struct ac_train_step *step; /* --train: what the model became; NULL: it is itself */
     bool coded;                 /* --train: code is made, which has inference beside the step */
+    bool says_written;          /* the files are listed once they appeared */
     bool trains;                /* parameters of the file are weights that training changes */
     /* What the graph gets before the passes, as the file has it; with grow_with. NULL: nothing */
     int (*before)(void *with, ac_ctx *cx, ac_graph *g);
@@ -160,6 +161,10 @@ const char *ac_output_stem(arenac *a, const char *output); /* output without an 
 const char *ac_blob_path(arenac *a, const char *code);     /* of the weights beside a file of code */
 bool ac_emits(const char *list, const char *kind);         /* is the kind in a list like --emit's? NULL: no */
 void ac_report_put(arenac *a, ac_sink *to);                /* the report as text */
+
+/* written.c: --depfile, an output of its own; and the list of files, which commit prints where ac_write wants it */
+void ac_depfile_put(arenac *a);
+int ac_written_say(arenac *a, const ac_output *out, int32_t n);
 
 /* locks.c: --lock and --update-lock. E0602 when the plan is not the locked one. */
 int ac_lock_plan(arenac *a);
