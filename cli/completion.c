@@ -80,7 +80,7 @@ static void complete_bash(arenac *a)
         printf("      %s) words=\"", ac_verbs[v].name);
         for (int32_t i = 0, n = 0; arenac_option_at(i); i++)
             if (ac_verb_takes((ac_verb)v, arenac_option_at(i)))
-                printf("%s--%s", n++ ? " " : "", ac_option_word(arenac_option_at(i)));
+                printf("%s--%s", n++ ? "\n" : "", ac_option_word(arenac_option_at(i)));
         puts("\" ;;");
     }
     printf("      esac\n    else\n      files=1\n      case \"$verb\" in\n");
