@@ -55,8 +55,8 @@ static int restore(ac_tf_op *n, ac_tf_variable *v)
     return refused ? ac_build_cannot(&n->b, "%s", refused) : v->t ? AC_OK : AC_FAIL;
 }
 
-/* The variable of this node, its value read. NULL: reported or refused */
-static ac_tf_variable *value_of(ac_tf_op *n)
+/* The variable of this node becomes its result: the handle, or its value. What is broken has been reported, once. */
+static int give(ac_tf_op *n, ac_tf_kind kind)
 {
     ac_tf_variable *v = ac_tf_variable_of(n->r, n->node);
     (void)ac_tf_attr_of(n, "allowed_devices");
@@ -64,26 +64,23 @@ static ac_tf_variable *value_of(ac_tf_op *n)
     (void)ac_tf_attr_of(n, "shape");
     (void)ac_tf_attr_of(n, "dtype");
     if (!v)
-        return NULL;
+        return AC_FAIL;
     v->broken |= !v->t && !v->broken && restore(n, v) != AC_OK;
-    return v->broken ? NULL : v;
+    n->out[0] = (ac_tf_value){.kind = v->broken ? AC_TF_BROKEN : kind, .variable = v, .t = v->t};
+    return AC_OK;
 }
 
 /* ------------------------------------------------------------------ variables */
 
 int ac_tf_do_var_handle(ac_tf_op *n)
 {
-    ac_tf_variable *v = value_of(n);
-    n->out[0] = (ac_tf_value){.kind = AC_TF_VARIABLE, .variable = v};
-    return v ? AC_OK : AC_FAIL;
+    return give(n, AC_TF_VARIABLE);
 }
 
 /* Of TensorFlow 1: the node is its value, and what changes it is refused. */
 int ac_tf_do_variable(ac_tf_op *n)
 {
-    ac_tf_variable *v = value_of(n);
-    n->out[0] = (ac_tf_value){.kind = AC_TF_TENSOR, .t = v ? v->t : NULL};
-    return v ? AC_OK : AC_FAIL;
+    return give(n, AC_TF_TENSOR);
 }
 
 /* Input 0 as a variable whose value is read. NULL: it is none (reported) */

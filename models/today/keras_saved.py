@@ -137,6 +137,9 @@ for name, (make, given) in MODELS.items():
             v.assign(rng.uniform(.2, 1.3, v.shape))
     model.export(str(out / name), verbose=False)
     save(name, given, computed(out / name, given))
+    if name in ("cnn", "lstm", "attention"):
+        tf.saved_model.save(model, str(out / (name + "_objects")))
+        save(name + "_objects", given, computed(out / (name + "_objects"), given))
 x = floats(1, 4)
 module = Module()
 tf.saved_model.save(module, str(out / "module"), signatures=module.__call__)
