@@ -1,10 +1,12 @@
-/* topk.c - the best of many: TOPK_V2, and NON_MAX_SUPPRESSION_V4, which picks boxes by score.
+/* topk.c - the best of many: TOPK_V2, and NON_MAX_SUPPRESSION_V4 and _V5, which pick boxes by score.
  *
  * Both take elements in one order: greater value first (or, for topk smallest, lesser), equal values by index. The next
  * element is found by a walk over all that looks for the next best one: no sorting, no scratch. NaN is never taken;
  * when nothing else is left, topk gives element 0. */
 #include "ir/lower/map/map.h"
 #include "ir/lower/nn/pick.h"
+
+#include <math.h>
 
 int ac_lo_topk(ac_lower *L)
 {
@@ -70,6 +72,75 @@ int ac_lo_nms(ac_lower *L)
     ac_lb_if(b, ac_lb_get(b, keep));
     ac_lb_store(b, picked, ac_lb_get(b, count), candidate);
     ac_lb_set(b, count, ac_lb_add(b, ac_lb_get(b, count), ac_lb_i32(b, 1)));
+    ac_lb_end(b);
+    ac_lb_break_if(b, ac_lb_ge(b, ac_lb_get(b, count), ac_lb_i32(b, most)));
+    ac_lb_end(b);
+    ac_lb_store(b, number, zero, ac_lb_get(b, count));
+    return AC_OK;
+}
+
+/* NON_MAX_SUPPRESSION_V5: the score of a box falls by exp(-overlap^2 / (2 sigma)) for each box taken before that it
+ * overlaps by less than the limit; one that overlaps by more is left out. A box whose score fell waits until it is the
+ * best again; boxes taken before its last turn are not looked at twice. With a sigma of 0 scores stay (V4). As the
+ * reference (non_max_suppression.h), but for the order of equal scores and the last place of exp. */
+int ac_lo_soft_nms(ac_lower *L)
+{
+    const ac_node *n = L->node;
+    ac_lb *b = &L->b;
+    const int64_t most = n->out[0]->dim[0], boxes = n->in[0]->dim[0];
+    const int32_t picked = ac_lo_output_buf(L, 0), scores = ac_lo_output_buf(L, 1), number = ac_lo_output_buf(L, 2);
+    const ac_x zero = ac_lb_i32(b, 0), none = ac_lb_f32(b, 0);
+    ac_x i = ac_lb_for_n(b, "i", most);
+    ac_lb_store(b, picked, i, zero);
+    ac_lb_store(b, scores, i, none);
+    ac_lb_end(b);
+    if (most == 0 || boxes == 0) {
+        ac_lb_store(b, number, zero, zero);
+        return AC_OK;
+    }
+    if (boxes > INT32_MAX / (most + 1))
+        return ac_lower_refuse(L, "%lld of %lld boxes: more than 2^31 turns", (long long)most, (long long)boxes);
+    const int32_t box_buf = ac_lo_operand(L, n->in[0]), given = ac_lo_operand(L, n->in[1]);
+    const int32_t live = ac_lo_scratch(L, "live", AC_F32, boxes), seen = ac_lo_scratch(L, "seen", AC_I32, boxes);
+    const ac_x limit = ac_lo_load(L, n->in[3], NULL, 1), least = ac_lo_load(L, n->in[4], NULL, 1),
+               sigma = ac_lo_load(L, n->in[5], NULL, 1), soft = ac_lb_gt(b, sigma, none);
+    const ac_x scale = ac_lb_div(b, ac_lb_f32(b, -0.5), sigma), gone = ac_lb_f32(b, (double)-INFINITY);
+    i = ac_lb_for_n(b, "i", boxes);
+    ac_lb_store(b, live, i, ac_lb_load(b, given, i, 1));
+    ac_lb_store(b, seen, i, zero);
+    ac_lb_end(b);
+    ac_walk w = {.x = live, .base = zero, .n = boxes, .least = least};
+    ac_walk_open(L, &w);
+    const ac_x count = ac_lb_var(b, "count", zero);
+    ac_lb_for_n(b, "o", boxes * (most + 1));
+    ac_lb_set(b, w.index, ac_lb_i32(b, -1)); /* the best of all that are left */
+    ac_walk_next(L, &w);
+    const ac_x candidate = ac_lb_get(b, w.index), taken = ac_lb_get(b, count);
+    ac_lb_break_if(b, ac_lb_lt(b, candidate, zero));
+    const ac_box p = ac_box_at(b, box_buf, candidate);
+    const ac_x before = ac_lb_load(b, live, candidate, 1), score = ac_lb_var(b, "score", before);
+    const ac_x keep = ac_lb_var(b, "keep", ac_lb_int(b, AC_BOOL, 1));
+    const ac_x fresh = ac_lb_sub(b, taken, ac_lb_load(b, seen, candidate, 1)); /* boxes taken since its last turn */
+    const ac_x k = ac_lb_for(b, "k", zero, fresh, 1, AC_MARK_SERIAL);
+    const ac_x j = ac_lb_sub(b, ac_lb_sub(b, taken, ac_lb_i32(b, 1)), k);
+    const ac_box q = ac_box_at(b, box_buf, ac_lb_load(b, picked, j, 1));
+    const ac_x overlap = ac_box_overlap(b, &p, &q);
+    ac_lb_set(b, keep, ac_lb_lt(b, overlap, limit));
+    ac_lb_break_if(b, ac_lb_ge(b, overlap, limit));
+    ac_lb_if(b, soft);
+    const ac_x falls = ac_lo_exp(L, ac_lb_mul(b, ac_lb_mul(b, scale, overlap), overlap));
+    ac_lb_set(b, score, ac_lb_mul(b, ac_lb_get(b, score), falls));
+    ac_lb_end(b);
+    ac_lb_break_if(b, ac_lb_le(b, ac_lb_get(b, score), least));
+    ac_lb_end(b);
+    ac_lb_store(b, seen, candidate, taken);
+    const ac_x kept = ac_lb_get(b, keep), same = ac_lb_eq(b, ac_lb_get(b, score), before);
+    ac_lb_store(b, live, candidate, ac_lb_select(b, kept, ac_lb_get(b, score), gone));
+    ac_lb_if(b, ac_lb_and(b, kept, same));
+    ac_lb_store(b, picked, taken, candidate);
+    ac_lb_store(b, scores, taken, before);
+    ac_lb_store(b, live, candidate, gone);
+    ac_lb_set(b, count, ac_lb_add(b, taken, ac_lb_i32(b, 1)));
     ac_lb_end(b);
     ac_lb_break_if(b, ac_lb_ge(b, ac_lb_get(b, count), ac_lb_i32(b, most)));
     ac_lb_end(b);

@@ -34,16 +34,18 @@ int ac_sh_topk(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set(cx, n, 1, AC_I32, x->rank, dim);
 }
 
-/* boxes [N,4], scores [N], most (static), IoU and score thresholds -> indices [most] i32, how many i32. */
+/* boxes [N,4], scores [N], most (static), IoU and score thresholds -> indices [most] i32, scores [most] f32 (V5 only),
+ * how many i32. V5 has a sigma after the thresholds. */
 int ac_sh_nms(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *box = n->in[0], *score = n->in[1];
+    const int32_t last = n->n_out - 1;
     ac_ints most;
     AC_TRY(ac_node_ints(cx, n, 2, (ac_ints){0}, &most));
-    AC_TRY(one_value(cx, n, 3, AC_F32));
-    AC_TRY(one_value(cx, n, 4, AC_F32));
+    for (int32_t i = 3; i < n->n_in; i++)
+        AC_TRY(one_value(cx, n, i, AC_F32));
     if (box->dtype != AC_F32 || score->dtype != AC_F32 || box->rank != 2 || box->dim[1] != 4 || score->rank != 1 ||
         score->dim[0] != box->dim[0] || most.n != 1) {
         ac_error(cx, n->at, E0104, "expected f32 boxes [N,4], f32 scores [N] and one number of results");
@@ -52,9 +54,13 @@ int ac_sh_nms(ac_ctx *cx, ac_graph *g, ac_node *n)
     if (most.v[0] < 0)
         return ac_error(cx, n->at, E0201, "the number of results is %lld", (long long)most.v[0]);
     AC_TRY(ac_shape_result_type(cx, n, 0, AC_I32));
-    AC_TRY(ac_shape_result_type(cx, n, 1, AC_I32));
+    AC_TRY(ac_shape_result_type(cx, n, last, AC_I32));
     AC_TRY(ac_shape_set(cx, n, 0, AC_I32, 1, most.v));
-    return ac_shape_set(cx, n, 1, AC_I32, 0, NULL);
+    if (last == 2) {
+        AC_TRY(ac_shape_result_type(cx, n, 1, AC_F32));
+        AC_TRY(ac_shape_set(cx, n, 1, AC_F32, 1, most.v));
+    }
+    return ac_shape_set(cx, n, last, AC_I32, 0, NULL);
 }
 
 int ac_sh_box_nms(ac_ctx *cx, ac_graph *g, ac_node *n)

@@ -24,6 +24,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "complex64": 8,
          "int8": 9, "float64": 10, "uint64": 12, "uint32": 15, "uint16": 16}
+VERSIONS = {"BROADCAST_TO": 2}
+REFERENCE, OTHER = OpResolverType.BUILTIN_REF, OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
 
 
 class Model:
@@ -132,7 +134,7 @@ class Model:
             c.builtinCode = schema.BuiltinOperator.CUSTOM if builtin is None else builtin
             c.deprecatedBuiltinCode = min(c.builtinCode, 127)
             c.customCode = name if builtin is None else None
-            c.version = 1
+            c.version = VERSIONS.get(name, 1)
             m.operatorCodes.append(c)
         m.subgraphs = [self.graph()] + [s.graph() for s in self.subgraphs]
         m.buffers = []
@@ -151,7 +153,8 @@ def theirs(m):
         for i, w in zip(m.outputs, m.want):
             m.tensors[i].shape = list(w.shape)
         return m.want
-    it = Interpreter(model_content=m.bytes(), experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+    kernels = OTHER if "SEGMENT_SUM" in m.codes else REFERENCE  # the only one it has
+    it = Interpreter(model_content=m.bytes(), experimental_op_resolver_type=kernels,
                      experimental_preserve_all_tensors=True, num_threads=1)
     it.allocate_tensors()
     for i, v in m.feeds.items():

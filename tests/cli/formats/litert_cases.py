@@ -147,7 +147,91 @@ def sparse(r, Model):
     yield "sparse-fully_connected", m
 
 
-FAMILIES = [arithmetic, placed, mediapipe, sparse]
+def looked_up(r, Model):
+    ids = ints(r, r.integers(1, 9), "int32", 0, 5)
+    m = Model()
+    m.op("EMBEDDING_LOOKUP", [m.input(ids), m.const(reals(r, (6, 3)))], ["float32"])
+    yield "embedding-f32", m
+    for scales in (1, 6):
+        m = Model(1e-6)
+        quant = (r.uniform(0.01, 0.1, scales), [0] * scales, 0)
+        m.op("EMBEDDING_LOOKUP", [m.input(ids), m.const(ints(r, (6, 3), "int8"), quant)], ["float32"])
+        yield "embedding-int8-%d" % scales, m
+
+    m = Model(1e-6)
+    ids = np.cumsum(np.append(0, r.integers(0, 2, 6))).astype(np.int32)
+    m.op("SEGMENT_SUM", [m.input(reals(r, (7, 3))), m.const(ids)], ["float32"], "SegmentSum")
+    yield "segment_sum", m
+
+    for dtype in MOVED:
+        shape = r.integers(1, 6, r.integers(1, 5))
+        n = r.integers(1, 1 + min(5, np.prod(shape)))
+        at = np.array(np.unravel_index(r.permutation(np.prod(shape))[:n], shape)).T
+        at = np.array(sorted(map(tuple, at))).astype(r.choice(["int32", "int64"]))
+        value = some(r, n if r.random() < 0.5 else (), dtype)
+        if len(shape) == 1:
+            at = at[:, 0]
+        m = Model()
+        m.op("SPARSE_TO_DENSE", [m.input(at), m.const(shape.astype(at.dtype)), m.input(np.asarray(value)),
+             m.const(np.asarray(some(r, (), dtype)))], [dtype], "SparseToDense")
+        yield "sparse_to_dense-" + dtype, m
+
+    for dtype in ("float32", "float64", "int32", "int64"):
+        x = ints(r, r.integers(1, 6, r.integers(0, 4)), "int32", -20, 20)
+        m = Model()
+        m.op("BUCKETIZE", [m.input(x.astype(dtype))], ["int32"], "Bucketize",
+             boundaries=np.unique(np.append(ints(r, 9, "int32", -20, 20), 3.5)).astype(np.float32))
+        yield "bucketize-" + dtype, m
+
+    m = Model()
+    shape = r.integers(1, 5, 4)
+    a, b = np.where(r.random(4) < 0.5, 1, shape), shape[r.integers(0, 4):]
+    ones = reals(r, ())
+    m.op("BROADCAST_ARGS", [m.const(a.astype(np.int32)), m.const(b.astype(np.int32))], ["int32"])
+    m.op("BROADCAST_TO", [m.input(ones), m.outputs[0]], ["float32"], "BroadcastTo")
+    yield "broadcast_args", m
+
+    for bits in (8, 16):
+        m = Model(1e-6)
+        m.op("FAKE_QUANT", [m.input(reals(r, (5, 40)))], ["float32"], "FakeQuant", min=-float(r.uniform(0, 4)),
+             max=float(r.uniform(0.1, 4)), numBits=bits)
+        yield "fake_quant-%d" % bits, m
+
+
+def boxes(r, Model):
+    n, most = int(r.integers(1, 40)), int(r.integers(1, 20))
+    corner = r.random((n, 2)).astype(np.float32)
+    box = np.hstack([corner, corner + r.random((n, 2)).astype(np.float32) / 2])
+    limits = [np.float32(r.uniform(0.2, 0.8)), np.float32(r.uniform(0, 0.3))]
+    score = r.permutation(n).astype(np.float32) / n
+    for sigma in (0, 0.3):
+        m = Model(1e-6)
+        ins = [m.input(box), m.input(score), m.const(np.int32(most)), *[m.const(v) for v in limits]]
+        m.op("NON_MAX_SUPPRESSION_V5", ins + [m.const(np.float32(sigma))], ["int32", "float32", "int32"],
+             "NonMaxSuppressionV5")
+        yield "nms_v5-%g" % sigma, m
+    m = Model()
+    ins = [m.input(box), m.input(score), m.const(np.int32(most)), *[m.const(v) for v in limits]]
+    m.op("NON_MAX_SUPPRESSION_V4", ins, ["int32", "int32"], "NonMaxSuppressionV4")
+    yield "nms_v4", m
+
+
+def volumes(r, Model):
+    for same in (True, False):
+        k, s, c, o = r.integers(1, 4, 3), r.integers(1, 3, 3), int(r.integers(1, 4)), int(r.integers(1, 4))
+        size = r.integers(1, 5, 3)
+        out = size * s if same else (size - 1) * s + k
+        m = Model(1e-5)
+        ins = [m.const(np.array([2, *out, o], np.int32)), m.const(reals(r, (*k, o, c)))]
+        ins.append(m.input(reals(r, (2, *size, c))))
+        if r.random() < 0.5:
+            ins.append(m.const(reals(r, o)))
+        m.op("CONV_3D_TRANSPOSE", ins, ["float32"], "Conv3D", padding=0 if same else 1, strideD=int(s[0]),
+             strideH=int(s[1]), strideW=int(s[2]), fusedActivationFunction=int(r.integers(0, 2)))
+        yield "conv_3d_transpose-%s" % same, m
+
+
+FAMILIES = [arithmetic, placed, mediapipe, sparse, looked_up, boxes, volumes]
 
 
 def cases(r, Model):

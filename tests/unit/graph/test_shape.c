@@ -67,6 +67,9 @@ static const test TESTS[] = {
     T("input a: f32[1,1,1,1,1,1,1,3]", "y = matrix_diag(a)", "E0205")
     T("input a: f32[2,3,4]; input d: f32[2,3]", "y = matrix_set_diag(a, d)", "f32 [2,3,4]")
     T("input a: f32[2,3,4]; input d: f32[2,4]", "y = matrix_set_diag(a, d)", "E0104")
+    T("input b: f32[9,4]; input s: f32[9]; const k: i32[] = [3]; input t: f32[]", "i, v, n = non_max_suppression_v5(b, s, k, t, t, t)", "i32 [3] | f32 [3] | i32 []")
+    T("input b: f32[9,4]; input s: f32[8]; const k: i32[] = [3]; input t: f32[]", "i, v, n = non_max_suppression_v5(b, s, k, t, t, t)", "E0104")
+    T("input b: f32[9,4]; input s: f32[9]; const k: i32[] = [3]; input t: f32[2]", "i, v, n = non_max_suppression_v5(b, s, k, t, t, t)", "E0104")
     /* windows */
     T(X "; const w: f32[5,3,3,3] = splat 0", "y = conv_2d(x, w)", "f32 [1,6,8,5]")
     T(X "; const w: f32[5,3,3,3] = splat 0", "y = conv_2d(x, w) padding=same stride_h=2 stride_w=3", "f32 [1,4,4,5]")
