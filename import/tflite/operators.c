@@ -270,8 +270,9 @@ int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id)
     AC_TRY(check_counts(r, n));
     AC_TRY(read_options(r, n));
     n->id = id;
+    n->op = n->code->op;
     AC_TRY(((ac_tfl_rule *)n->code->row->run)(r, n));
     if (!composed(n->code->row))
-        ac_tfl_node_make(n, n->code->op, n->in, n->n_in, &n->attrs);
+        ac_tfl_node_make(n, n->op, n->in, n->n_in, &n->attrs);
     return AC_OK;
 }

@@ -44,6 +44,19 @@ int ac_tfl_rule_cast(ac_tfl *r, ac_tfl_node *n)
     return AC_OK;
 }
 
+/* What was quantised in blocks is f32 already. */
+int ac_tfl_rule_dequantize(ac_tfl *r, ac_tfl_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    if (x->dtype != AC_F32 || !ac_tensor_is_const(x))
+        return AC_OK;
+    const ac_build b = ac_tfl_build(r, n);
+    n->op = AC_OP_RESHAPE;
+    ac_attrs_init(n->op, &n->attrs);
+    n->attrs.shape.shape = ac_build_list(&b, x->rank, x->dim);
+    return AC_OK;
+}
+
 int ac_tfl_rule_out_type(ac_tfl *r, ac_tfl_node *n)
 {
     ac_dtype to = n->out[0]->dtype;

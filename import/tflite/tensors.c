@@ -7,8 +7,8 @@
 
 enum {
     T_SHAPE,
-    T_TYPE,
-    T_BUFFER,
+    T_TYPE = AC_TFL_T_TYPE,
+    T_BUFFER = AC_TFL_T_BUFFER,
     T_NAME,
     T_QUANT,
     T_VARIABLE,
@@ -18,6 +18,7 @@ enum {
     T_VARIANT,
     T_EXTERNAL
 };
+enum { BLOCKWISE = 2 }; /* of the kinds of details */
 enum { Q_MIN, Q_MAX, Q_SCALE, Q_ZERO, Q_DETAILS_TYPE, Q_DETAILS, Q_AXIS };
 
 /* More bytes than any machine has: 256 TiB. */
@@ -42,6 +43,7 @@ typedef struct reading {
     const ac_quant *quant;
     const void *data;
     ac_fb_table sparse; /* how a constant is stored that is not dense */
+    ac_fb_table blocks; /* its quantisation in blocks */
     bool variable;
 } reading;
 
@@ -144,8 +146,13 @@ static int read_quant(reading *t)
         return AC_FAIL;
     if (!ac_dtype_is_int(t->dtype)) /* writers leave scales of 0 on floats */
         return AC_OK;
-    if (ac_fb_int(fb, q, Q_DETAILS_TYPE, AC_FB_U8, 0))
-        return refuse(t, E0108, "an operand is quantised by custom or blockwise parameters");
+    const int64_t details = ac_fb_int(fb, q, Q_DETAILS_TYPE, AC_FB_U8, 0);
+    if (details == BLOCKWISE) {
+        t->blocks = ac_fb_child(fb, q, Q_DETAILS, "BlockwiseQuantization");
+        return fb->failed ? AC_FAIL : AC_OK;
+    }
+    if (details)
+        return refuse(t, E0108, "an operand is quantised by custom parameters");
     if (!scale.n)
         return AC_OK;
     if (zero.n > 1 && zero.n != scale.n)
@@ -228,7 +235,23 @@ static int read_data(reading *t)
     return AC_OK;
 }
 
-static int read_tensor(reading *t)
+/* What is quantised in blocks becomes f32. */
+static int read_blocks(reading *t, ac_fb_vec tensors)
+{
+    int64_t count = 1;
+    if (t->x->refuse || !t->blocks.at)
+        return AC_OK;
+    if (!t->data)
+        return refuse(t, E0108, "an operand that is quantised in blocks is not a constant");
+    for (int32_t d = 0; d < t->rank; d++)
+        count *= t->dim[d];
+    AC_TRY(ac_tfl_blocks(t->r, t->at, t->x->name, t->blocks, tensors, t->rank ? t->dim[t->rank - 1] : 1, count,
+                         t->dtype, t->data, &t->data));
+    t->dtype = AC_F32;
+    return AC_OK;
+}
+
+static int read_tensor(reading *t, ac_fb_vec tensors)
 {
     ac_fb *fb = &t->r->fb;
     t->variable = ac_fb_int(fb, t->table, T_VARIABLE, AC_FB_U8, 0) != 0;
@@ -238,6 +261,7 @@ static int read_tensor(reading *t)
     if (!t->x->refuse)
         AC_TRY(read_quant(t));
     AC_TRY(read_data(t));
+    AC_TRY(read_blocks(t, tensors));
     return fb->failed ? AC_FAIL : AC_OK;
 }
 
@@ -262,7 +286,7 @@ int ac_tfl_tensors(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec tensors)
         x->name = name && *name ? name : ac_internf(r->cx, "t%u", i);
         if (r->fb.failed)
             break;
-        x->broken = read_tensor(&t) != AC_OK;
+        x->broken = read_tensor(&t, tensors) != AC_OK;
         x->made = t.data || t.variable || (x->refuse && x->maker < 0);
         if (x->broken)
             rc = AC_FAIL;

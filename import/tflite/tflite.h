@@ -1,7 +1,8 @@
 /* tflite.h - what the files that read TFLite share. From outside only ac_tflite_format is used.
  *
  *     tflite.c         the container: operator codes, buffers, subgraphs, the order of execution
- *     tensors.c       tensors: shape, type, quantisation, constant bytes; sparse.c those that are stored sparse
+ *     tensors.c       tensors: shape, type, quantisation, constant bytes; sparse.c those that are stored sparse,
+ *                     blocks.c those that are quantised in blocks
  *     operators.c     operators: options -> attributes; the table is operators.def, its rules are in rules.h
  *
  * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond
@@ -16,6 +17,9 @@
 
 typedef struct ac_tfl ac_tfl;
 typedef struct ac_tfl_node ac_tfl_node;
+
+/* Fields of a Tensor that two files read. */
+enum { AC_TFL_T_TYPE = 1, AC_TFL_T_BUFFER };
 
 /* An entry of the file's list of operator codes. */
 typedef struct ac_tfl_code {
@@ -69,6 +73,7 @@ struct ac_tfl_node {
     ac_place at;
     ac_tensor **in, **out; /* left-out operands are NULL */
     int32_t n_in, n_out, id;
+    ac_op op; /* what it becomes; a rule may choose another */
     ac_attrs attrs;
 };
 
@@ -79,6 +84,10 @@ int ac_tfl_tensors(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec tensors);
 /* sparse.c: *out is the constant in full, of elements of `bits`, whose elements that are not zero are `stored`. */
 int ac_tfl_densify(ac_tfl *r, ac_place at, const char *name, ac_fb_table sparsity, int32_t rank, const int64_t *dim,
                    int32_t bits, ac_span stored, const void **out);
+
+/* blocks.c: *out is f32: `count` numbers of that type, `last` of them in a row, times the scales of their blocks. */
+int ac_tfl_blocks(ac_tfl *r, ac_place at, const char *name, ac_fb_table details, ac_fb_vec tensors, int64_t last,
+                  int64_t count, ac_dtype type, const void *numbers, const void **out);
 
 /* operators.c */
 extern const ac_operators ac_tfl_operators;

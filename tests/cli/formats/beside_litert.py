@@ -24,8 +24,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "complex64": 8,
          "int8": 9, "float64": 10, "uint64": 12, "uint32": 15, "uint16": 16}
-VERSIONS = {"BROADCAST_TO": 2}
-REFERENCE, OTHER = OpResolverType.BUILTIN_REF, OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+VERSIONS = {"BROADCAST_TO": 2, "FULLY_CONNECTED": 9, "CONV_2D": 5, "DEPTHWISE_CONV_2D": 6, "DEQUANTIZE": 6}
+REFERENCE, OTHER = OpResolverType.BUILTIN_REF, OpResolverType.BUILTIN  # the latter with XNNPACK
 
 
 class Model:
@@ -35,6 +35,7 @@ class Model:
         self.tensors, self.ops, self.codes, self.feeds, self.outputs = [], [], [], {}, []
         self.buffers = [b""]
         self.tolerance = tolerance
+        self.other = False  # LiteRT's reference kernels do not have it, its others do
         self.want = None  # of operators that LiteRT does not have: arrays by their definition
         self.subgraphs = []
 
@@ -92,6 +93,15 @@ class Model:
             p.dimMetadata.append(m)
         i = self.tensor(v.dtype, v.shape, np.array(nodes, v.dtype).tobytes())
         self.tensors[i].sparsity = p
+        return i
+
+    def blocks(self, w, data, scales, kind):
+        """Weights with a scale for each block of their last dimension."""
+        q, d = schema.QuantizationParametersT(), schema.BlockwiseQuantizationT()
+        d.scales, d.zeroPoints, d.blockSize = self.const(scales), -1, w.size // scales.size
+        q.details, q.detailsType = d, schema.QuantizationDetails.BlockwiseQuantization
+        i = self.tensor("int8", w.shape, data, kind=kind)
+        self.tensors[i].quantization = q
         return i
 
     def op(self, name, ins, outs, options=None, custom=None, **fields):
@@ -153,7 +163,7 @@ def theirs(m):
         for i, w in zip(m.outputs, m.want):
             m.tensors[i].shape = list(w.shape)
         return m.want
-    kernels = OTHER if "SEGMENT_SUM" in m.codes else REFERENCE  # the only one it has
+    kernels = OTHER if m.other else REFERENCE
     it = Interpreter(model_content=m.bytes(), experimental_op_resolver_type=kernels,
                      experimental_preserve_all_tensors=True, num_threads=1)
     it.allocate_tensors()

@@ -159,6 +159,7 @@ def looked_up(r, Model):
         yield "embedding-int8-%d" % scales, m
 
     m = Model(1e-6)
+    m.other = True
     ids = np.cumsum(np.append(0, r.integers(0, 2, 6))).astype(np.int32)
     m.op("SEGMENT_SUM", [m.input(reals(r, (7, 3))), m.const(ids)], ["float32"], "SegmentSum")
     yield "segment_sum", m
@@ -231,7 +232,78 @@ def volumes(r, Model):
         yield "conv_3d_transpose-%s" % same, m
 
 
-FAMILIES = [arithmetic, placed, mediapipe, sparse, looked_up, boxes, volumes]
+INT4 = 17
+
+
+def nibbles(v):
+    """Two elements to a byte, the first one in the lower half."""
+    v = np.append(v.reshape(-1), np.zeros(v.size % 2, v.dtype)).astype(np.uint8) & 15
+    return (v[0::2] | v[1::2] << 4).astype(np.uint8).tobytes()
+
+
+def packed(r, Model):
+    """Weights of 4 bits: of float layers (quantised as they run), of integer layers, of tables."""
+    n, k, rows = int(r.integers(1, 9)), 2 * int(r.integers(1, 17)), int(r.integers(1, 4))
+    for each in (False, True):
+        w = ints(r, (n, k), "int8", -7, 7)
+        scale = (r.uniform(0.01, 0.1, n if each else 1), [0] * (n if each else 1), 0)
+        m = Model(2e-2)
+        i4 = m.tensor("int8", w.shape, nibbles(w), scale, INT4)
+        m.op("FULLY_CONNECTED", [m.input(reals(r, (rows, k))), i4, m.const(reals(r, n))], ["float32"],
+             "FullyConnected", asymmetricQuantizeInputs=bool(r.integers(2)))
+        yield "int4-hybrid-%s" % each, m
+
+        m = Model()
+        i4 = m.tensor("int8", w.shape, nibbles(w), scale, INT4)
+        s_in, s_out = [0.05], [0.5]
+        bias = m.const(ints(r, n, "int32", -500, 500), ([0.05 * s for s in scale[0]], scale[1], 0))
+        m.op("FULLY_CONNECTED", [m.input(ints(r, (rows, k), "int8"), (s_in, [3], 0)), i4, bias],
+             [("int8", (s_out, [-4], 0))], "FullyConnected")
+        yield "int4-int8-%s" % each, m
+
+    w = ints(r, (n, 3, 3, 4), "int8", -7, 7)
+    scale = (r.uniform(0.01, 0.1, n), [0] * n, 0)
+    m = Model()
+    i4 = m.tensor("int8", w.shape, nibbles(w), scale, INT4)
+    bias = m.const(ints(r, n, "int32", -500, 500), ([0.05 * s for s in scale[0]], scale[1], 0))
+    m.op("CONV_2D", [m.input(ints(r, (1, 6, 5, 4), "int8"), ([0.05], [3], 0)), i4, bias],
+         [("int8", ([0.5], [-4], 0))], "Conv2D", strideW=1, strideH=2)
+    yield "int4-conv", m
+    m = Model(2e-2)
+    i4 = m.tensor("int8", w.shape, nibbles(w), scale, INT4)
+    m.op("CONV_2D", [m.input(reals(r, (1, 6, 5, 4))), i4, m.const(reals(r, n))], ["float32"], "Conv2D", strideW=1,
+         strideH=1)
+    yield "int4-conv-hybrid", m
+    w = ints(r, (1, 3, 3, 6), "int8", -7, 7)
+    scale = (r.uniform(0.01, 0.1, 6), [0] * 6, 3)
+    m = Model()
+    i4 = m.tensor("int8", w.shape, nibbles(w), scale, INT4)
+    bias = m.const(ints(r, 6, "int32", -500, 500), ([0.05 * s for s in scale[0]], scale[1], 0))
+    m.op("DEPTHWISE_CONV_2D", [m.input(ints(r, (1, 6, 5, 6), "int8"), ([0.05], [3], 0)), i4, bias],
+         [("int8", ([0.5], [-4], 0))], "DepthwiseConv2D", strideW=1, strideH=1, depthMultiplier=1)
+    yield "int4-depthwise", m
+    size = 32 * int(r.integers(1, 3))
+    w = ints(r, (n, 2 * size), "int8", -7, 7)
+    x, scale = reals(r, (rows, 2 * size)), r.uniform(0.01, 0.1, (n, 2)).astype(np.float16)
+    for exact in (False, True):
+        m = Model(1e-4 if exact else 0.1)  # XNNPACK rounds x to 8 bits
+        m.op("FULLY_CONNECTED", [m.input(x), m.blocks(w, nibbles(w), scale, INT4)], ["float32"], "FullyConnected")
+        m.other = True
+        m.want = [x @ (w * np.repeat(scale.astype(np.float32), size, 1)).T] if exact else None
+        yield "int4-blocks-%s" % exact, m
+    w = ints(r, (6, 8), "int8", -7, 7)
+    m = Model(1e-6)
+    i4 = m.tensor("int8", w.shape, nibbles(w), (r.uniform(0.01, 0.1, 6), [0] * 6, 0), INT4)
+    m.op("EMBEDDING_LOOKUP", [m.input(ints(r, 5, "int32", 0, 5)), i4], ["float32"])
+    yield "int4-embedding", m
+    m = Model(1e-6)
+    i4 = m.tensor("int8", w.shape, nibbles(w), ([0.05], [0], 0), INT4)
+    m.op("DEQUANTIZE", [i4], ["float32"])
+    m.op("ADD", [m.outputs[0], m.input(reals(r, (6, 8)))], ["float32"], "Add")
+    yield "int4-dequantize", m
+
+
+FAMILIES = [arithmetic, placed, mediapipe, sparse, looked_up, boxes, volumes, packed]
 
 
 def cases(r, Model):
