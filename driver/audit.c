@@ -123,6 +123,10 @@ int ac_prove_verb(arenac *a, const char *const *path, int32_t n)
     AC_TRY(ac_read(a, path, n));
     AC_TRY(ac_compile(a));
     AC_TRY(ac_prove(&a->cx, a->module, &v));
+    if (a->opt.output)
+        AC_TRY(ac_code_certificate(ac_output_new(a, a->opt.output), a->module, &v));
+    if (ac_is(a->opt.output, "-"))
+        return judge(a, &v);
     ac_sink *to = ac_output_new(a, "-");
     if (a->opt.json)
         ac_verdict_json(to, a->module, &v);

@@ -75,9 +75,10 @@ static ac_x choice(ac_prover *p, ac_x doubtful)
     return best;
 }
 
-/* The next part of in, from `at` on: up to the next power of two, or a part of that size. */
-static int64_t part_end(ac_interval in, int64_t at, bool even)
+/* Up to the next power of two, or a part of even size. */
+int64_t ac_p_part_end(int64_t lo, int64_t hi, int64_t at, bool even)
 {
+    const ac_interval in = {lo, hi};
     if (even) {
         const int64_t size = in.hi / EVEN_PARTS - in.lo / EVEN_PARTS + 1;
         return in.hi - at < size ? in.hi : at + size - 1;
@@ -99,8 +100,9 @@ static void split(ac_prover *p, ac_x x, bool even)
     p->was_seen = AC_NEW_N(p->keep, bool, n + 1);
     p->split = x;
     p->mute = true;
+    ac_push(p->cx->region, &p->out->cut, ((ac_verdict_cut){p->step, x, in.lo, in.hi, even}));
     for (int64_t at = in.lo;;) {
-        p->part = (ac_interval){at, part_end(in, at, even)};
+        p->part = (ac_interval){at, ac_p_part_end(in.lo, in.hi, at, even)};
         ac_p_follow_all(p);
         if (p->part.hi >= in.hi)
             break;

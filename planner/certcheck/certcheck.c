@@ -1,12 +1,15 @@
 /* certcheck.c - replays an infeasibility certificate: is it true that no plan of so many bytes exists?
  *
  *     arenac-certcheck PROBLEM.csv CERTIFICATE        0: valid, 1: refused (line and reason), 2: cannot be read
+ *     arenac-certcheck CERTIFICATE                    of code: prove/replay has all of it
  *
  * Has no source in common with the solver: it reads the problem itself and believes no line before it has checked the
  * line's claim against its own state. What a line means and why it is a proof: docs/certificates.md. The words used
  * here: an item's `low` is the least offset it can have; a deferred item does not start at `defer` and needs a blocker.
  *
  * Cost: a line looks at the items, or at the neighbours of one item. Memory: what "keep" lines ask to be remembered. */
+#include "prove/replay/check_code.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -483,7 +486,11 @@ static int64_t header(const char *name)
 
 int main(int argc, char **argv)
 {
-    REFUSE_IF(argc != 3, "usage: arenac-certcheck PROBLEM.csv CERTIFICATE");
+    if (argc == 2) { /* of code */
+        const int verdict = check_code(argv[1]);
+        leave(verdict);
+    }
+    REFUSE_IF(argc != 3, "usage: arenac-certcheck PROBLEM.csv CERTIFICATE, or CERTIFICATE of code");
     read_problem(read_file(argv[1]));
     prepare();
     text = read_file(argv[2]);

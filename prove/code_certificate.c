@@ -1,0 +1,203 @@
+/* code_certificate.c - a module as a certificate of code: memories, constants, functions and calls as printers have
+ * them, and where the proof looked at values in parts. Read by prove/replay, which believes none of it. */
+#include "prove/bytes.h"
+
+#include "ir/graph/graph.h"
+#include "ir/loop/builder.h"
+
+#include <math.h>
+
+typedef struct writer {
+    ac_sink *to;
+    const ac_module *m;
+} writer;
+
+/* ------------------------------------------------------------------ memories */
+
+static int32_t memory_of(const writer *w, ac_space space, int32_t index)
+{
+    switch (space) {
+    case AC_SPACE_ARENA:
+        return index;
+    case AC_SPACE_STATE:
+        return w->m->n_ram;
+    case AC_SPACE_IN:
+        return w->m->n_ram + 1 + index;
+    case AC_SPACE_OUT:
+        return w->m->n_ram + 1 + w->m->n_inputs + index;
+    case AC_SPACE_CONST:
+    case AC_SPACE_CHUNK:
+        break;
+    }
+    return -1;
+}
+
+static void put_memories(writer *w)
+{
+    const ac_module *m = w->m;
+    for (int32_t i = 0; i < m->n_ram; i++)
+        ac_putf(w->to, "memory %s %lld %lld\n", m->ram[i].name, (long long)m->ram[i].bytes, (long long)m->ram[i].align);
+    ac_putf(w->to, "memory state %lld %lld\n", (long long)m->state_bytes, (long long)m->arena_align);
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        ac_putf(w->to, "memory in%d %lld %lld\n", i, (long long)m->input[i].bytes, (long long)m->arena_align);
+    for (int32_t i = 0; i < m->n_outputs; i++)
+        ac_putf(w->to, "memory out%d %lld %lld\n", i, (long long)m->output[i].bytes, (long long)m->arena_align);
+}
+
+/* MEMORY OFFSET BYTES TENSOR BEGIN */
+static void put_held(writer *w, const char *word, const ac_io *io)
+{
+    const int32_t memory = memory_of(w, io->space, io->index);
+    if (io->rows || memory < 0 || !io->bytes)
+        return;
+    ac_putf(w->to, "%s %d %lld %lld %d %lld\n", word, memory,
+            (long long)(io->space == AC_SPACE_IN || io->space == AC_SPACE_OUT ? 0 : io->offset),
+            (long long)ac_tensor_bytes(io->tensor), ac_tensor_root(io->tensor)->id + 1,
+            (long long)ac_tensor_root_offset(io->tensor));
+}
+
+/* ------------------------------------------------------------------ constants */
+
+static bool is_small(const ac_const *k)
+{
+    enum { MOST = 65536 };
+    return k->count <= 256 || (k->count <= MOST && ac_dtype_bits(k->dtype) > 8 && !ac_dtype_is_float(k->dtype)) ||
+           (k->count <= 4096 && ac_dtype_is_float(k->dtype));
+}
+
+static void put_real(ac_sink *to, double v)
+{
+    if (isnan(v))
+        ac_put(to, " nan");
+    else if (isinf(v))
+        ac_put(to, v < 0 ? " -inf" : " inf");
+    else
+        ac_putf(to, " %a", v);
+}
+
+static void put_integer(ac_sink *to, ac_dtype d, int64_t v)
+{
+    if (d == AC_U64)
+        ac_putf(to, " %llu", (unsigned long long)v);
+    else
+        ac_putf(to, " %lld", (long long)v);
+}
+
+/* Each element, or the range of all. */
+static int put_constant(writer *w, ac_const *k)
+{
+    ac_sink *to = w->to;
+    const void *data = ac_const_data(w->m->cx, k);
+    const bool real = ac_dtype_is_float(k->dtype), each = is_small(k);
+    double least = (double)INFINITY, most = -(double)INFINITY;
+    int64_t lo = INT64_MAX, hi = INT64_MIN;
+    bool nan = false;
+    if (!data)
+        return AC_FAIL;
+    ac_putf(to, "const %s %lld%s", ac_dtype_name(k->dtype), (long long)k->count, each ? "" : " range");
+    for (int64_t i = 0; i < k->count; i++) {
+        const double x = real ? ac_dtype_get_num(k->dtype, data, i) : 0;
+        const int64_t n = real ? 0 : ac_dtype_get_int(k->dtype, data, i);
+        if (each && real)
+            put_real(to, x);
+        else if (each)
+            put_integer(to, k->dtype, n);
+        least = fmin(least, x), most = fmax(most, x), nan |= isnan(x);
+        lo = n < lo ? n : lo, hi = n > hi ? n : hi;
+    }
+    if (!each && real) {
+        put_real(to, least);
+        put_real(to, most);
+        ac_put(to, nan ? " nan" : "");
+    } else if (!each) {
+        put_integer(to, k->dtype, k->dtype == AC_U64 ? 0 : lo);
+        put_integer(to, k->dtype, k->dtype == AC_U64 ? -1 : hi);
+    }
+    ac_putc(to, '\n');
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ calls */
+
+static void put_argument(writer *w, int32_t step, int32_t a)
+{
+    const ac_module *m = w->m;
+    const ac_call *c = &m->call[step];
+    const ac_bound_arg *at = &c->arg[a];
+    const ac_buf *own = a < c->low->fn->buf.n ? &c->low->fn->buf.item[a] : NULL;
+    const ac_buf *buf = &m->fn[c->fn]->buf.item[a];
+    const int64_t count = own && own->role != AC_BUF_LOCAL && own->count < buf->count ? own->count : buf->count;
+    const ac_arg *arg = a < c->low->arg.n ? &c->low->arg.item[a] : NULL;
+    const ac_tensor *t = arg && arg->kind == AC_ARG_TENSOR ? arg->tensor : NULL;
+    const bool apart = at->space == AC_SPACE_IN || at->space == AC_SPACE_OUT;
+    if (at->space == AC_SPACE_CHUNK)
+        ac_put(w->to, "  arg task\n");
+    else if (at->space == AC_SPACE_CONST)
+        ac_putf(w->to, "  arg const %lld\n", (long long)at->offset);
+    else
+        ac_putf(w->to, "  arg memory %d %lld %lld %d %lld %lld\n", memory_of(w, at->space, at->index),
+                (long long)(apart ? 0 : at->offset), (long long)count, t ? ac_tensor_root(t)->id + 1 : 0,
+                (long long)(t ? ac_tensor_root_offset(t) : 0), (long long)(t ? ac_tensor_bytes(t) : 0));
+}
+
+/* The largest value is a part by itself: where a bound is met by it alone, that is what the proof says by its sums. */
+static void put_cut(ac_region *r, ac_sink *to, const ac_verdict_cut *u)
+{
+    AC_VEC(int64_t) end = {0};
+    for (int64_t at = u->lo; at <= u->hi; at = end.item[end.n - 1] + 1) {
+        const int64_t last = ac_p_part_end(u->lo, u->hi, at, u->even);
+        if (last >= u->hi && at < u->hi)
+            ac_push(r, &end, u->hi - 1);
+        ac_push(r, &end, last < u->hi ? last : u->hi);
+    }
+    ac_putf(to, "  cut %d %d", u->ins, end.n);
+    for (int32_t i = 0; i < end.n; i++)
+        ac_putf(to, " %lld %lld", (long long)(i ? end.item[i - 1] + 1 : u->lo), (long long)end.item[i]);
+    ac_putc(to, '\n');
+}
+
+static void put_call(writer *w, int32_t step, const ac_verdict *v)
+{
+    const ac_call *c = &w->m->call[step];
+    const int32_t tasks = c->low->rows > 0 ? c->low->rows : c->low->chunks > 0 ? c->low->chunks : 1;
+    ac_putf(w->to, "call %d tasks %d\n", c->fn, tasks);
+    for (int32_t a = 0; a < c->n_arg; a++)
+        put_argument(w, step, a);
+    for (int32_t i = v->cut.n - 1; i >= 0; i--) { /* of several of one value, the last */
+        bool again = v->cut.item[i].step != step;
+        for (int32_t k = i + 1; k < v->cut.n && !again; k++)
+            again = v->cut.item[k].step == step && v->cut.item[k].ins == v->cut.item[i].ins;
+        if (!again)
+            put_cut(w->m->cx->region, w->to, &v->cut.item[i]);
+    }
+}
+
+int ac_code_certificate(ac_sink *to, const ac_module *m, const ac_verdict *v)
+{
+    writer w = {.to = to, .m = m};
+    ac_putf(to, "arenac-code-certificate 1\nmodel sha256 %s arenac %s\noptions %s\n", m->sha256, m->version,
+            m->options);
+    put_memories(&w);
+    for (int32_t i = 0; i < m->n_states; i++)
+        put_held(&w, "before", &m->state[i]);
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        put_held(&w, "before", &m->input[i]);
+    for (int32_t i = 0; i < m->n_konst; i++)
+        AC_TRY(put_constant(&w, m->konst[i]));
+    for (int32_t i = 0; i < m->n_fn; i++)
+        ac_loop_dump(to, m->fn[i]);
+    for (int32_t i = 0; i < m->n_fn; i++) {
+        const bool *restricted = ac_module_restricted(m, i);
+        for (int32_t b = 0; b < m->fn[i]->buf.n && m->fn[i]->buf.item[b].role != AC_BUF_LOCAL; b++)
+            if (restricted[b])
+                ac_putf(to, "restrict %d %d\n", i, b);
+    }
+    for (int32_t i = 0; i < m->n_calls; i++)
+        put_call(&w, i, v);
+    for (int32_t i = 0; i < m->n_outputs; i++)
+        put_held(&w, "after", &m->output[i]);
+    for (int32_t i = 0; i < m->n_states; i++)
+        put_held(&w, "after", &m->state[i]);
+    ac_put(to, "end\n");
+    return AC_OK;
+}

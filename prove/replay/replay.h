@@ -1,0 +1,168 @@
+/* replay.h - replays a certificate of generated code: loops, offsets and constants, as arenac prove -o writes them.
+ *
+ *     read_code(text)           the whole file: functions, memories, calls (replay_text.c)
+ *     replay_call(c)            runs the loops of a call with numbers for what loops count and intervals for data
+ *     check_code(path)          all of it; the exit status (replay.c)
+ *
+ * Shares nothing with the prover (folder prove): it argues about no unknowns and looks for no invariants. Loops are run
+ * as they would run; a value that depends on data is the interval of all that it can be. What is claimed, what the file
+ * holds and why this is a proof: docs/prove.md.
+ *
+ * Cost: as many steps as the code has, so seconds for a small model and minutes for a large one. Memory: 64 bytes for
+ * each element of a call's arguments. Errors: refuse() ends the program. */
+#ifndef REPLAY_H
+#define REPLAY_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+__extension__ typedef __int128 whole; /* integers of 64 bits, signed or not, and their sums and products */
+
+enum { MAX_LANES = 1024, MAX_ARGS = 128 };
+
+typedef enum opcode {
+#define OPS(X)                                                                                                     \
+    X(const) X(constv) X(var) X(get) X(set) X(load) X(store) X(prefetch) X(add) X(sub) X(mul) X(div) X(mod) X(min)    \
+    X(max) X(neg) X(abs) X(sqrt) X(floor) X(ceil) X(trunc) X(rint) X(and) X(or) X(xor) X(not) X(shl) X(shr) X(eq)     \
+    X(ne) X(lt) X(le) X(select) X(cast) X(satcast) X(bitcast) X(fma) X(dot4) X(dot2) X(mma) X(tile) X(requant)        \
+    X(splat) X(lane) X(shuffle) X(sumlanes) X(maxlanes) X(for) X(if) X(else) X(end) X(break_if) X(fail_if)
+#define OP(name) OP_##name,
+    OPS(OP) N_OPS
+#undef OP
+} opcode;
+
+typedef enum type { BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, N_TYPES } type;
+typedef enum role { IN, OUT, INOUT, CONSTANT, SCRATCH, LOCAL, N_ROLES } role;
+
+/* What a value can be, of one lane; also an element in memory. */
+typedef struct range {
+    whole lo, hi;          /* integers and bool */
+    double least, most;    /* floats */
+    int64_t low, low_most; /* of 64 bits, where `words`: what its lower 32 can be, as an unsigned number */
+    int32_t name;          /* of an element that is not known: the same name is the same value; 0: none */
+    int32_t over;          /* names that it is not less than (nodes of replay_run.c); 0: none */
+    bool words;
+    bool nan;     /* it may be none of the numbers */
+    bool one_of;  /* it equals one of `over` */
+    bool written; /* elements */
+} range;
+
+typedef struct instruction {
+    opcode op;
+    type type;
+    int32_t lanes;
+    int32_t a, b, c; /* instructions; GET, SET: aux is the variable; LOAD, STORE: the buffer */
+    int32_t aux;
+    int64_t k;     /* CONST; step of FOR */
+    double f;      /* CONST of floats */
+    int64_t *pool; /* CONSTV, SHUFFLE */
+    double *reals; /* CONSTV of floats */
+    bool wrap;
+    int32_t end, other, scope; /* FOR, IF: END; IF: ELSE, or 0 */
+    range *value;              /* lanes of them */
+} instruction;
+
+typedef struct buffer {
+    char *name;
+    role role;
+    type type;
+    int64_t count;
+    int32_t align;
+    bool restricted;
+} buffer;
+
+typedef struct function {
+    char *name;
+    buffer *buf;
+    int32_t n_buf, n_params;
+    instruction *code; /* code[0] is unused */
+    int32_t n;
+} function;
+
+/* Elements of a constant: each by itself, or one range for all. */
+typedef struct constant {
+    type type;
+    int64_t count;
+    range *value;
+    bool all_alike;
+} constant;
+
+typedef enum place { AT_MEMORY, AT_CONSTANT, AT_TASK } place;
+
+typedef struct argument {
+    place place;
+    int32_t index;         /* memory or constant */
+    int64_t offset, count; /* bytes; elements */
+    int32_t tensor;        /* 0: scratch */
+    int64_t begin, bytes;  /* of the tensor: where it begins in the one it is a part of */
+} argument;
+
+/* A value that is looked at in parts: lo[i] .. hi[i]. */
+typedef struct cut {
+    int32_t at, n;
+    int64_t *lo, *hi;
+} cut;
+
+typedef struct call {
+    int32_t fn, tasks;
+    argument *arg;
+    int32_t n_args;
+    cut *cut;
+    int32_t n_cuts;
+    const char *open; /* after replay_call: why it is not shown; NULL: it is */
+} call;
+
+/* Bytes of a memory that hold bytes of a tensor: inputs before the first call, outputs after the last. */
+typedef struct holding {
+    int32_t memory, tensor;
+    int64_t offset, begin, bytes;
+} holding;
+
+typedef struct memory {
+    char *name;
+    int64_t bytes, align;
+    int32_t *tensor, *by; /* by byte: whose byte it is (0: nobody's, -1: scratch), and the number of the last store */
+    int64_t *at;          /* by byte: which of the tensor's */
+} memory;
+
+typedef struct program {
+    memory *memory;
+    constant *constant;
+    function *fn;
+    call *call;
+    holding *before, *after;
+    int32_t n_memories, n_constants, n_fns, n_calls, n_before, n_after;
+} program;
+
+/* replay_text.c */
+extern const char *const op_name[N_OPS];
+void read_code(char *text, program *c);
+int64_t type_bytes(type t);
+bool is_real(type t);
+whole type_lo(type t);
+whole type_hi(type t);
+
+/* replay_values.c: the result of an instruction that works lane by lane; a claim that is not shown ends the call. */
+range of_type(type t);
+range number(whole k);
+void compute(instruction *code, instruction *x, int32_t lane);
+void narrow(instruction *code, int32_t condition, bool truth); /* what a condition says of its operands */
+
+/* replay_run.c */
+void replay_call(program *c, int32_t step);
+bool is_over(int32_t node, int32_t name); /* is what has `node` not less than the element `name`? */
+int32_t over_both(const range *a, const range *b);
+typedef struct counts {
+    int64_t accesses, arithmetic, shifts, loops, written;
+} counts;
+extern counts shown;
+/* The claim about the instruction at work is not shown: the call is left. `surely`: it is false; the program ends. */
+void not_shown(bool surely, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+void change(range *at, range to); /* what a branch that may not be run can take back */
+bool all_certain(void);           /* nothing that led here depends on data */
+
+/* replay.c */
+void *room(void *old, size_t n, size_t size); /* realloc that does not fail */
+void refuse(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+#endif

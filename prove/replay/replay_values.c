@@ -1,0 +1,525 @@
+/* replay_values.c - what the result of an instruction can be, lane by lane; see replay.h. Signed sums, differences and
+ * products without `wrap` must fit their type; divisors must not be 0, shifts be inside the type, floats fit the
+ * integer that they become. Floats are doubles, rounded outwards. */
+#include "prove/replay/replay.h"
+
+#include <math.h>
+#include <string.h>
+
+range number(whole k)
+{
+    return (range){.lo = k, .hi = k, .written = true};
+}
+
+range of_type(type t)
+{
+    range r = {.lo = type_lo(t), .hi = type_hi(t), .written = true};
+    if (is_real(t))
+        r.least = -(double)INFINITY, r.most = (double)INFINITY, r.nan = true;
+    return r;
+}
+
+static whole smaller(whole a, whole b)
+{
+    return a < b ? a : b;
+}
+
+static whole larger(whole a, whole b)
+{
+    return a > b ? a : b;
+}
+
+static bool is_known(const range *r)
+{
+    return r->lo == r->hi;
+}
+
+static range between(whole lo, whole hi)
+{
+    return (range){.lo = lo, .hi = hi, .written = true};
+}
+
+static bool fits(const range *r, type t)
+{
+    return r->lo >= type_lo(t) && r->hi <= type_hi(t);
+}
+
+/* What is kept of r in so many bits: the same numbers a multiple of 2^bits away, where that is one range. */
+static range wrapped(range r, type t)
+{
+    const whole all = (whole)1 << (type_bytes(t) * 8);
+    if (fits(&r, t))
+        return r;
+    const whole off = r.lo - type_lo(t), away = (off - ((off % all) + all) % all);
+    range moved = between(r.lo - away, r.hi - away);
+    if (t == BOOL || !fits(&moved, t))
+        moved = of_type(t);
+    moved.words = r.words && type_bytes(t) == 8;
+    moved.low = r.low;
+    moved.low_most = r.low_most;
+    return moved;
+}
+
+/* ------------------------------------------------------------------ integers */
+
+/* A result of + - * and the like, before it is made to fit. */
+static range fitted(const instruction *x, range r)
+{
+    const bool is_signed = type_lo(x->type) < 0, promised = is_signed && !x->wrap && x->op <= OP_neg;
+    if (promised && !fits(&r, x->type))
+        not_shown(all_certain() && (r.lo > type_hi(x->type) || r.hi < type_lo(x->type)),
+                  "the result may be %lld .. %lld, beyond %s", (long long)larger(r.lo, INT64_MIN),
+                  (long long)smaller(r.hi, INT64_MAX), is_signed ? "its type" : "");
+    if (promised)
+        shown.arithmetic++;
+    return wrapped(r, x->type);
+}
+
+static range product(const range *a, const range *b)
+{
+    const whole p[4] = {a->lo * b->lo, a->lo * b->hi, a->hi * b->lo, a->hi * b->hi};
+    range r = between(p[0], p[0]);
+    for (int i = 1; i < 4; i++) {
+        r.lo = smaller(r.lo, p[i]);
+        r.hi = larger(r.hi, p[i]);
+    }
+    return r;
+}
+
+static range difference(const range *a, const range *b)
+{
+    range r = between(a->lo - b->hi, a->hi - b->lo);
+    if (a->name && a->name == b->name)
+        return number(0);
+    if (b->name && is_over(a->over, b->name))
+        r.lo = larger(r.lo, 0);
+    if (a->name && is_over(b->over, a->name))
+        r.hi = smaller(r.hi, 0);
+    return r;
+}
+
+static range quotient(const instruction *x, const range *a, const range *b)
+{
+    if (b->lo <= 0 && b->hi >= 0)
+        not_shown(all_certain() && is_known(b), "the divisor may be 0");
+    if (type_lo(x->type) < 0 && b->lo <= -1 && b->hi >= -1 && a->lo <= type_lo(x->type))
+        not_shown(false, "the least number may be divided by -1");
+    shown.arithmetic++;
+    if (x->op == OP_mod) {
+        if (is_known(a) && is_known(b))
+            return number(a->lo % b->lo);
+        const whole most = larger(larger(b->hi, -b->hi), larger(b->lo, -b->lo)) - 1;
+        return between(a->lo < 0 ? larger(-most, a->lo) : 0, a->hi > 0 ? smaller(most, a->hi) : 0);
+    }
+    const whole q[4] = {a->lo / b->lo, a->lo / b->hi, a->hi / b->lo, a->hi / b->hi};
+    range r = between(q[0], q[0]);
+    for (int i = 1; i < 4; i++) {
+        r.lo = smaller(r.lo, q[i]);
+        r.hi = larger(r.hi, q[i]);
+    }
+    if (a->lo <= 0 && a->hi >= 0)
+        r.lo = smaller(r.lo, 0), r.hi = larger(r.hi, 0);
+    return r;
+}
+
+/* The smaller or larger of two; what is left of their names. */
+static range extreme(opcode op, const range *a, const range *b)
+{
+    const bool most = op == OP_max;
+    if (most ? a->lo >= b->hi : a->hi <= b->lo)
+        return *a;
+    if (most ? b->lo >= a->hi : b->hi <= a->lo)
+        return *b;
+    range r = most ? between(larger(a->lo, b->lo), larger(a->hi, b->hi))
+                   : between(smaller(a->lo, b->lo), smaller(a->hi, b->hi));
+    if (most) {
+        r.over = over_both(a, b);
+        r.one_of = (a->name || a->one_of) && (b->name || b->one_of);
+    }
+    return r;
+}
+
+static whole ones_above(whole v)
+{
+    whole m = 0;
+    while (m < v)
+        m = m * 2 + 1;
+    return m;
+}
+
+static range bits_of(const instruction *x, const range *a, const range *b)
+{
+    if (is_known(a) && is_known(b))
+        return number(x->op == OP_and ? (a->lo & b->lo) : x->op == OP_or ? (a->lo | b->lo) : (a->lo ^ b->lo));
+    if (x->op == OP_and && (a->lo >= 0 || b->lo >= 0))
+        return between(0, a->lo < 0 ? b->hi : b->lo < 0 ? a->hi : smaller(a->hi, b->hi));
+    if (a->lo >= 0 && b->lo >= 0)
+        return between(0, ones_above(larger(a->hi, b->hi)));
+    return of_type(x->type);
+}
+
+static range shifted(const instruction *x, const range *a, const range *by)
+{
+    const whole bits = type_bytes(x->type) * 8;
+    if (by->lo < 0 || by->hi >= bits)
+        not_shown(all_certain() && (by->lo >= bits || by->hi < 0), "the count may be %lld .. %lld",
+                  (long long)larger(by->lo, INT64_MIN), (long long)smaller(by->hi, INT64_MAX));
+    shown.shifts++;
+    const range low = number((whole)1 << by->lo), high = number((whole)1 << by->hi);
+    if (x->op == OP_shl) {
+        const range p = product(a, &low), q = product(a, &high);
+        const range r = between(smaller(p.lo, q.lo), larger(p.hi, q.hi));
+        return wrapped(r, x->type);
+    }
+    return between(a->lo >> (a->lo < 0 ? by->lo : by->hi), a->hi >> (a->hi < 0 ? by->hi : by->lo));
+}
+
+static range compared(opcode op, const range *a, const range *b)
+{
+    if (op == OP_eq || op == OP_ne) {
+        const bool apart = a->hi < b->lo || b->hi < a->lo;
+        const bool equal = (is_known(a) && is_known(b) && a->lo == b->lo) || (a->name && a->name == b->name);
+        return apart || equal ? number((op == OP_eq) == equal) : between(0, 1);
+    }
+    const whole slack = op == OP_lt;
+    if (a->hi + slack <= b->lo || (op == OP_le && a->name && is_over(b->over, a->name)))
+        return number(1);
+    if (b->hi < a->lo + slack || (op == OP_lt && b->name && is_over(a->over, b->name)))
+        return number(0);
+    return between(0, 1);
+}
+
+/* ------------------------------------------------------------------ floats */
+
+static range real(double least, double most, bool nan)
+{
+    range r = {.least = least, .most = most, .nan = nan || isnan(least) || isnan(most), .written = true};
+    if (isnan(least))
+        r.least = -(double)INFINITY;
+    if (isnan(most))
+        r.most = (double)INFINITY;
+    return r;
+}
+
+/* Ends that a rounding to the type cannot pass. */
+static range rounded(type t, range r)
+{
+    const double share = t == F64 ? 0x1p-50 : t == F32 ? 0x1p-22 : 0x1p-7, least = t == F64 ? 0x1p-1070 : 0x1p-24;
+    if (r.least < r.most || t != F64) {
+        r.least -= fabs(r.least) * share + least;
+        r.most += fabs(r.most) * share + least;
+    }
+    const double end = t == F64 ? 0x1p1023 : t == F16 ? 65000 : 0x1p127;
+    if (r.least < -end)
+        r.least = -(double)INFINITY;
+    if (r.most > end)
+        r.most = (double)INFINITY;
+    return r;
+}
+
+static bool is_bounded(const range *r)
+{
+    return !r->nan && r->least > -(double)INFINITY && r->most < (double)INFINITY;
+}
+
+static range of_four(type t, double p, double q, double r, double s)
+{
+    const double least = fmin(fmin(p, q), fmin(r, s)), most = fmax(fmax(p, q), fmax(r, s));
+    range v = real(least, most, false);
+    v.least = nextafter(v.least, -(double)INFINITY);
+    v.most = nextafter(v.most, (double)INFINITY);
+    return rounded(t, v);
+}
+
+static range real_result(const instruction *x, const range *a, const range *b, const range *c)
+{
+    const bool bounded = is_bounded(a) && (!b || is_bounded(b)) && (!c || is_bounded(c));
+    switch ((int)x->op) {
+    case OP_min:
+        return real(fmin(a->least, b->least), a->nan ? b->most : fmin(a->most, b->most), b->nan);
+    case OP_max:
+        return real(a->nan ? b->least : fmax(a->least, b->least), fmax(a->most, b->most), b->nan);
+    case OP_neg:
+        return real(-a->most, -a->least, a->nan);
+    case OP_abs:
+        return real(a->least > 0 ? a->least : a->most < 0 ? -a->most : 0, fmax(fabs(a->least), fabs(a->most)), a->nan);
+    case OP_floor:
+        return real(floor(a->least), floor(a->most), a->nan);
+    case OP_ceil:
+        return real(ceil(a->least), ceil(a->most), a->nan);
+    case OP_trunc:
+        return real(trunc(a->least), trunc(a->most), a->nan);
+    case OP_rint:
+        return real(rint(a->least), rint(a->most), a->nan);
+    default:
+        break;
+    }
+    if (!bounded)
+        return of_type(x->type);
+    switch ((int)x->op) {
+    case OP_add:
+        return of_four(x->type, a->least + b->least, a->most + b->most, a->least + b->least, a->most + b->most);
+    case OP_sub:
+        return of_four(x->type, a->least - b->most, a->most - b->least, a->least - b->most, a->most - b->least);
+    case OP_mul:
+        return of_four(x->type, a->least * b->least, a->least * b->most, a->most * b->least, a->most * b->most);
+    case OP_div:
+        if (b->least <= 0 && b->most >= 0)
+            return of_type(x->type);
+        return of_four(x->type, a->least / b->least, a->least / b->most, a->most / b->least, a->most / b->most);
+    case OP_sqrt:
+        if (a->least < 0)
+            return of_type(x->type);
+        return of_four(x->type, sqrt(a->least), sqrt(a->most), sqrt(a->least), sqrt(a->most));
+    default:
+        return of_type(x->type);
+    }
+}
+
+/* ------------------------------------------------------------------ conversions */
+
+static range converted(const instruction *x, const instruction *from, const range *a)
+{
+    const bool was_real = is_real(from->type), saturates = x->op == OP_satcast;
+    if (x->op == OP_bitcast)
+        return was_real || is_real(x->type) || type_bytes(from->type) != type_bytes(x->type) ? of_type(x->type)
+                                                                                             : wrapped(*a, x->type);
+    if (is_real(x->type)) {
+        if (was_real)
+            return type_bytes(from->type) <= type_bytes(x->type) ? *a : rounded(x->type, *a);
+        return of_four(x->type, (double)a->lo, (double)a->hi, (double)a->lo, (double)a->hi);
+    }
+    if (x->type == BOOL) {
+        const bool zero = was_real ? a->least <= 0 && a->most >= 0 : a->lo <= 0 && a->hi >= 0;
+        return was_real || (zero && !is_known(a)) ? between(0, 1) : number(!zero);
+    }
+    if (was_real && !saturates) {
+        const double lo = (double)type_lo(x->type), hi = (double)type_hi(x->type);
+        if (a->nan || !(trunc(a->least) >= lo) || !(trunc(a->most) <= hi) ||
+            trunc(a->most) >= ldexp(1, (int)type_bytes(x->type) * 8 - (type_lo(x->type) < 0)))
+            not_shown(false, "a float of %g .. %g becomes an integer%s", a->least, a->most, a->nan ? ", or nan" : "");
+        shown.arithmetic++;
+    }
+    if (was_real) {
+        const double lo = (double)type_lo(x->type), hi = ldexp(1, (int)type_bytes(x->type) * 8 - (lo < 0)) - 1;
+        range r = of_type(x->type);
+        if (!a->nan && a->least > lo)
+            r.lo = (whole)fmin(trunc(a->least), hi);
+        if (!a->nan && a->most < hi)
+            r.hi = (whole)fmax(trunc(a->most), lo);
+        return between(larger(r.lo, type_lo(x->type)), smaller(r.hi, type_hi(x->type)));
+    }
+    if (fits(a, x->type))
+        return *a;
+    if (!saturates)
+        return wrapped(*a, x->type);
+    return between(smaller(larger(a->lo, type_lo(x->type)), type_hi(x->type)),
+                   larger(smaller(a->hi, type_hi(x->type)), type_lo(x->type)));
+}
+
+/* ------------------------------------------------------------------ one lane */
+
+static range dots(const instruction *code, const instruction *x, int32_t lane)
+{
+    const int32_t n = x->op == OP_dot4 ? 4 : 2;
+    range sum = code[x->c].value[lane];
+    for (int32_t j = 0; j < n; j++) {
+        const range p = product(&code[x->a].value[lane * n + j], &code[x->b].value[lane * n + j]);
+        sum = between(sum.lo + p.lo, sum.hi + p.hi);
+    }
+    return wrapped(sum, x->type);
+}
+
+static range across(const instruction *code, const instruction *x)
+{
+    const instruction *a = &code[x->a];
+    range r = a->value[0];
+    for (int32_t l = 1; l < a->lanes; l++)
+        r = x->op == OP_maxlanes ? extreme(OP_max, &r, &a->value[l])
+                                 : between(r.lo + a->value[l].lo, r.hi + a->value[l].hi);
+    return wrapped(r, x->type);
+}
+
+static range selected(const range *cond, const range *b, const range *c, bool reals)
+{
+    if (is_known(cond))
+        return cond->lo ? *b : *c;
+    return reals ? real(fmin(b->least, c->least), fmax(b->most, c->most), b->nan || c->nan)
+                 : between(smaller(b->lo, c->lo), larger(b->hi, c->hi));
+}
+
+/* Words of 32 bits as lanes of 64, the lower word first, and lanes of 64 bits as words. */
+static range joined_words(const instruction *code, const instruction *x, int32_t lane)
+{
+    const instruction *a = &code[x->a];
+    const int64_t from = type_bytes(a->type), to = type_bytes(x->type);
+    if (is_real(a->type) || is_real(x->type) || from + to != 12)
+        return of_type(x->type);
+    if (to == 8) {
+        const range low = wrapped(a->value[2 * lane], U32), high = wrapped(a->value[2 * lane + 1], I32);
+        range r = between(high.lo * ((whole)1 << 32) + low.lo, high.hi * ((whole)1 << 32) + low.hi);
+        r = wrapped(r, x->type);
+        r.words = true;
+        r.low = (int64_t)low.lo;
+        r.low_most = (int64_t)low.hi;
+        return r;
+    }
+    const range *v = &a->value[lane / 2];
+    if (lane % 2)
+        return wrapped(between(v->lo >> 32, v->hi >> 32), x->type);
+    if (v->words)
+        return wrapped(between(v->low, v->low_most), x->type);
+    const whole high = v->lo >> 32;
+    return high == v->hi >> 32 ? wrapped(between(v->lo - (high << 32), v->hi - (high << 32)), x->type)
+                               : of_type(x->type);
+}
+
+/* 64 bits of which the lower word alone is kept, or moved up. */
+static bool low_word(const instruction *x, const range *a, const range *b, range *r)
+{
+    const whole ones = ((whole)1 << 32) - 1;
+    if (type_bytes(x->type) != 8 || !a->words || !is_known(b))
+        return false;
+    if (x->op == OP_and && b->lo == ones) {
+        *r = between(a->low, a->low_most);
+        return true;
+    }
+    if (x->op != OP_shl || b->lo != 32)
+        return false;
+    const range top = wrapped(between(a->low, a->low_most), type_lo(x->type) < 0 ? I32 : U32);
+    *r = between(top.lo * ((whole)1 << 32), top.hi * ((whole)1 << 32));
+    shown.shifts++;
+    return true;
+}
+
+static range integer_result(const instruction *code, const instruction *x, const range *a, const range *b)
+{
+    switch ((int)x->op) {
+    case OP_add:
+        return fitted(x, between(a->lo + b->lo, a->hi + b->hi));
+    case OP_sub:
+        return fitted(x, difference(a, b));
+    case OP_mul:
+        if (a == b && (a->lo < 0) != (a->hi < 0))
+            return fitted(x, between(0, product(a, a).hi));
+        return fitted(x, product(a, b));
+    case OP_neg:
+        return fitted(x, between(-a->hi, -a->lo));
+    case OP_div:
+    case OP_mod:
+        return quotient(x, a, b);
+    case OP_min:
+    case OP_max:
+        return extreme(x->op, a, b);
+    case OP_abs:
+        if (a->lo <= type_lo(x->type) && a->lo < 0)
+            return of_type(x->type);
+        return between(a->lo > 0 ? a->lo : a->hi < 0 ? -a->hi : 0, larger(a->hi, -a->lo));
+    case OP_not:
+        return x->type == BOOL
+                   ? between(1 - a->hi, 1 - a->lo)
+                   : fitted(x, type_lo(x->type) < 0 ? between(-1 - a->hi, -1 - a->lo)
+                                                    : between(type_hi(x->type) - a->hi, type_hi(x->type) - a->lo));
+    case OP_and:
+    case OP_or:
+    case OP_xor:
+        return bits_of(x, a, b);
+    case OP_shl:
+    case OP_shr:
+        return shifted(x, a, b);
+    case OP_dot4:
+    case OP_dot2:
+    default:
+        (void)code;
+        return of_type(x->type);
+    }
+}
+
+void compute(instruction *code, instruction *x, int32_t lane)
+{
+    const instruction *first = &code[x->a];
+    const range *a = &first->value[first->lanes == 1 ? 0 : lane];
+    const range *b = x->b ? &code[x->b].value[code[x->b].lanes == 1 ? 0 : lane] : NULL;
+    const range *c = x->c ? &code[x->c].value[code[x->c].lanes == 1 ? 0 : lane] : NULL;
+    range r;
+    switch ((int)x->op) {
+    case OP_dot4:
+    case OP_dot2:
+        r = dots(code, x, lane);
+        break;
+    case OP_sumlanes:
+    case OP_maxlanes:
+        r = is_real(x->type) ? of_type(x->type) : across(code, x);
+        break;
+    case OP_select:
+        r = selected(a, b, c, is_real(x->type));
+        break;
+    case OP_cast:
+    case OP_satcast:
+        r = converted(x, first, a);
+        break;
+    case OP_bitcast:
+        r = x->lanes == first->lanes ? converted(x, first, a) : joined_words(code, x, lane);
+        break;
+    case OP_splat:
+        r = first->value[0];
+        break;
+    case OP_lane:
+        r = first->value[x->aux];
+        break;
+    case OP_shuffle:
+        r = x->pool[lane] < first->lanes ? first->value[x->pool[lane]] : code[x->b].value[x->pool[lane] - first->lanes];
+        break;
+    case OP_eq:
+    case OP_ne:
+    case OP_lt:
+    case OP_le:
+        r = is_real(first->type) ? between(0, 1) : compared(x->op, a, b);
+        break;
+    default:
+        if (is_real(x->type))
+            r = real_result(x, a, b, c);
+        else if (!b || !low_word(x, a, b, &r))
+            r = integer_result(code, x, a, b);
+    }
+    x->value[lane] = r;
+}
+
+/* ------------------------------------------------------------------ conditions */
+
+/* a + slack <= b, of single integers. */
+static void below(instruction *a, instruction *b, whole slack)
+{
+    range x = a->value[0], y = b->value[0];
+    const whole hi = smaller(x.hi, y.hi - slack), lo = larger(y.lo, x.lo + slack);
+    if (x.lo <= hi && hi < x.hi) {
+        x.hi = hi;
+        change(&a->value[0], x);
+    }
+    if (lo <= y.hi && lo > y.lo) {
+        y.lo = lo;
+        change(&b->value[0], y);
+    }
+}
+
+void narrow(instruction *code, int32_t condition, bool truth)
+{
+    const instruction *i = &code[condition];
+    if (i->op == OP_not) {
+        narrow(code, i->a, !truth);
+    } else if ((i->op == OP_and && truth) || (i->op == OP_or && !truth)) {
+        narrow(code, i->a, truth);
+        narrow(code, i->b, truth);
+    } else if (i->lanes == 1 && (i->op == OP_lt || i->op == OP_le || i->op == OP_eq) && code[i->a].lanes == 1 &&
+               !is_real(code[i->a].type)) {
+        const whole slack = i->op == OP_lt;
+        if (i->op == OP_eq && !truth)
+            return;
+        if (truth)
+            below(&code[i->a], &code[i->b], slack);
+        else
+            below(&code[i->b], &code[i->a], 1 - slack);
+        if (i->op == OP_eq)
+            below(&code[i->b], &code[i->a], 0);
+    }
+}

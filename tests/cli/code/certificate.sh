@@ -1,0 +1,73 @@
+#!/bin/sh
+# Certificates of code: arenac prove -o writes them, arenac-certcheck replays them; a fault planted in loops, offsets,
+# sizes, constants or cuts is refused or left open, and no text makes the checker crash.
+# usage: certificate.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+certcheck=$(dirname "$arenac")/arenac-certcheck
+digits=$models/digits_int8.tflite
+valid() { # MODEL OPTION...
+    "$arenac" prove "$@" -o code.cert >/dev/null || fail "prove $*"
+    expect 0 '^VALID [0-9]* of [0-9]* steps' "$certcheck" code.cert
+}
+valid "$models/branch_int8.tflite"
+valid "$models/dsnet_int8.tflite" --overlap on --share-kernels
+valid "$models/dsnet_f32.tflite"
+valid "$models/digits_f32.tflite" --threads 3
+valid "$src/tests/golden/c/state.ag"
+# what is not replayed is left open: tiles of firmware targets
+"$arenac" prove "$models/dsnet_int8.tflite" -t cortex-m4 -o code.cert >/dev/null 2>&1
+expect 3 'not shown: step [0-9]* .*not replayed' "$certcheck" code.cert
+# -o - is the certificate alone
+"$arenac" prove "$digits" -o digits.cert >/dev/null && "$arenac" prove "$digits" -o - >piped.cert 2>err.txt
+cmp digits.cert piped.cert || fail "-o - is not the certificate"
+expect 0 '^VALID 7 of 7' "$certcheck" digits.cert
+
+planted() { # STATUS TEXT SED: a fault in the certificate of digits
+    sed "$3" digits.cert >wrong.cert
+    cmp -s wrong.cert digits.cert && fail "$3: nothing was changed"
+    expect "$1" "$2" "$certcheck" wrong.cert
+}
+loops=/^fn/,/^restrict/
+planted 1 'elements .* of x\[64\]' "$loops s/add i32 %34 %35/sub i32 %34 %35/"
+planted 1 'REFUSED step 0' '0,/const i32 8$/ s/const i32 8$/const i32 9/'            # a bound of a loop
+planted 1 'is not written' '0,/const i32 8$/ s/const i32 8$/const i32 7/'            # rows that nobody writes
+planted 3 'beyond its type' 's/^const i32 12 -8030 /const i32 12 2147483000 /'       # a bias
+planted 1 'has not been written\|something else is there' '0,/^call 2/ s/^  arg memory 0 768 /  arg memory 0 784 /'
+planted 1 'is not inside arena' 's/^memory arena [0-9]* /memory arena 900 /'
+planted 1 'is not aligned' 's/^  arg memory 0 768 /  arg memory 0 769 /'
+planted 1 'something else is there' '0,/^call 1/ s/^\(  arg memory 0 [0-9]* [0-9]*\) [0-9]* 0 64/\1 99 0 64/'
+planted 3 'elements .* of exp' '/^  cut/d; s/max i8 %7 %8/min i8 %7 %8/'            # the largest is none
+planted 3 'not shown: step 6' '/^  cut/d'                                            # proofs by cases that are left out
+planted 2 'parts do not follow' 's/^  cut 28 \([0-9]*\) \([0-9]*\) [0-9]* /  cut 28 \1 \2 \2 /'
+planted 2 'not a value before' "$loops s/load i32 k\\[%7\\]/load i32 k[%700]/"
+planted 2 'ends too early' '$d'
+planted 2 'is not known' 's/^call/cull/'
+planted 2 'the function has more parameters' ':a; N; $!ba; s/\n[^\n]*\ncall 1 /\ncall 1 /'
+planted 2 'no certificate' '1s/1$/2/'
+planted 1 'restrict .* shares bytes' '0,/^call 1/! s/^\(  arg memory 0\) 768 \(.*\)/\1 0 \2/'
+
+# no text crashes it: bytes changed at random
+if have python3 python3; then
+    python3 - "$certcheck" digits.cert <<'END' || fail "a changed certificate"
+import random, subprocess, sys
+rng, text = random.Random(1), open(sys.argv[2], "rb").read()
+for k in range(150):
+    t = bytearray(text)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(t))
+        kind = rng.randrange(3)
+        if kind == 0:
+            t[at] = rng.choice(b"0123456789 %-[].\nabx")
+        elif kind == 1:
+            del t[at:at + rng.randint(1, 60)]
+        else:
+            t[at:at] = t[at:at + rng.randint(1, 60)]
+    open("fuzzed.cert", "wb").write(t)
+    try:
+        r = subprocess.run([sys.argv[1], "fuzzed.cert"], capture_output=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        continue # loops that are longer now
+    assert r.returncode in (0, 1, 2, 3), (k, r)
+END
+fi
+exit $bad
