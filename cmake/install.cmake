@@ -14,43 +14,47 @@ add_library(library STATIC ${layer_objects})
 set_target_properties(library PROPERTIES OUTPUT_NAME arenac LINKER_LANGUAGE C)
 target_include_directories(library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(library INTERFACE arn_rt m ${CMAKE_DL_LIBS})
-install(TARGETS library EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES arenac.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS library EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(FILES arenac.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 # The planner alone, behind planner/pack/arenac_planner.h: no graph, no code generation.
 add_library(planner STATIC $<TARGET_OBJECTS:ac_base> $<TARGET_OBJECTS:ac_planner_pack>)
 set_target_properties(planner PROPERTIES OUTPUT_NAME arenac-planner LINKER_LANGUAGE C)
 target_include_directories(planner INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/planner/pack>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-install(TARGETS planner EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES planner/pack/arenac_planner.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES docs/examples/pack.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac/examples)
+install(TARGETS planner EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(FILES planner/pack/arenac_planner.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(FILES docs/examples/pack.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac/examples COMPONENT dev)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/arenac-planner.pc.in ${CMAKE_BINARY_DIR}/arenac-planner.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/arenac-planner.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_BINARY_DIR}/arenac-planner.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
 set(rt_headers runtime/arn_rt.h runtime/arn_host.h runtime/arn_pool.h runtime/arn_tree.h runtime/arn_dlpack.h
   runtime/arn_model.def)
 install(FILES ${rt_headers} runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c runtime/arn_tree.c
-  runtime/mpi/arn_mpi.h runtime/mpi/arn_mpi.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
-install(FILES ${rt_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  runtime/mpi/arn_mpi.h runtime/mpi/arn_mpi.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac COMPONENT dev)
+install(FILES ${rt_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 
 add_library(arn_rt STATIC runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c runtime/arn_tree.c)
 target_include_directories(arn_rt PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(arn_rt PUBLIC Threads::Threads)
 set_target_properties(arn_rt PROPERTIES C_STANDARD 99 POSITION_INDEPENDENT_CODE ON)
-install(TARGETS arn_rt EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT arenacTargets NAMESPACE arenac:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arenac)
+install(TARGETS arn_rt EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(EXPORT arenacTargets NAMESPACE arenac:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arenac COMPONENT dev)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/arenacConfig.cmake.in ${CMAKE_BINARY_DIR}/arenacConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arenac)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/arenacConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+# The tool is of use to builds for other machines, whose pointers may have another size: ARCH_INDEPENDENT.
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/arenacConfigVersion.cmake COMPATIBILITY SameMinorVersion
+  ARCH_INDEPENDENT)
 install(FILES ${CMAKE_BINARY_DIR}/arenacConfig.cmake ${CMAKE_BINARY_DIR}/arenacConfigVersion.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arenac)
+  ${CMAKE_CURRENT_LIST_DIR}/arenac_add_model.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arenac COMPONENT dev)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/arenac.pc.in ${CMAKE_BINARY_DIR}/arenac.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/arenac.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_BINARY_DIR}/arenac.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
 file(STRINGS cli/verbs.def verbs REGEX "^VERB")
 list(TRANSFORM verbs REPLACE "^VERB.[A-Z]+, \"([a-z]+)\".*" "\\1")
 set(man_pages)
+find_program(GZIP gzip)
 foreach(verb IN ITEMS arenac LISTS verbs)
   if(verb STREQUAL arenac)
     set(page arenac.1)
@@ -61,6 +65,12 @@ foreach(verb IN ITEMS arenac LISTS verbs)
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
     COMMAND arenac help ${verb} --man > ${CMAKE_BINARY_DIR}/man/${page}
     DEPENDS arenac VERBATIM)
+  if(GZIP)
+    add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/${page}.gz
+      COMMAND ${GZIP} -9nc ${CMAKE_BINARY_DIR}/man/${page} > ${CMAKE_BINARY_DIR}/man/${page}.gz
+      DEPENDS ${CMAKE_BINARY_DIR}/man/${page} VERBATIM)
+    string(APPEND page .gz)
+  endif()
   list(APPEND man_pages ${CMAKE_BINARY_DIR}/man/${page})
 endforeach()
 add_custom_target(man ALL DEPENDS ${man_pages})

@@ -18,7 +18,7 @@ if(LLVM_FOUND)
   target_link_libraries(arenac-llvm PRIVATE ac_codegen LLVM)
   # its own copy of the layers below, seen by nobody
   target_link_options(arenac-llvm PRIVATE -Wl,--exclude-libs,ALL,-z,defs)
-  install(TARGETS arenac-llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/arenac)
+  install(TARGETS arenac-llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/arenac COMPONENT llvm)
 elseif(ARENAC_LLVM STREQUAL "ON")
   message(FATAL_ERROR "LLVM 19.1 or later is wanted (ARENAC_LLVM=ON) and was not found: install llvm-19-dev, or say "
     "where with -DLLVM_DIR=.../lib/cmake/llvm")

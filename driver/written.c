@@ -49,12 +49,9 @@ void ac_depfile_put(arenac *a)
         return;
     const int32_t n = a->output.n;
     ac_sink *to = ac_output_new(a, a->opt.depfile);
-    for (int32_t i = 0; i < n; i++)
-        if (is_file(a->output.item[i].path)) {
+    for (int32_t i = 0; i < n && !to->n; i++) /* Ninja takes no target that is not among those of its rule */
+        if (is_file(a->output.item[i].path))
             put_name(to, a->output.item[i].path);
-            ac_putc(to, ' ');
-        }
-    to->n -= to->n > 0; /* the last blank */
     ac_putc(to, ':');
     add_read(a, &read, a->cx.region);
     for (int32_t i = 0; i < read.n; i++) {

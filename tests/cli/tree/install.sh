@@ -14,7 +14,7 @@ m=$models/digits_int8
 for backend in $backends; do
     "$p/bin/arenac" run -q --backend $backend "$m.tflite" --input 0="$m.in0.0.npy" --compare 0="$m.out0.0.npy"
 done
-grep -q 'SH SYNOPSIS' "$p/share/man/man1/arenac-plan.1"
+zcat -f "$p"/share/man/man1/arenac-plan.1* | grep -q 'SH SYNOPSIS'
 mkdir user
 cat >user/CMakeLists.txt <<'X'
 cmake_minimum_required(VERSION 3.16)
