@@ -60,7 +60,7 @@ expect 1 'there is no planner' sh -c "cmake -S app -B e -DCMAKE_PREFIX_PATH='$tm
 sed 's/MODEL model.tflite OPTIONS/MODEL nosuch.tflite OPTIONS/' app/CMakeLists.txt >l && mv l app/CMakeLists.txt
 expect 1 'there is no model' cmake -S app -B e -DCMAKE_PREFIX_PATH="$tmp/a place"
 sed 's/MODEL nosuch.tflite/-t generic MODEL model.tflite/' app/CMakeLists.txt >l && mv l app/CMakeLists.txt
-expect 1 "unexpected argument '-t'" cmake -S app -B e -DCMAKE_PREFIX_PATH="$tmp/a place"
+expect 1 "unexpected argument" cmake -S app -B e -DCMAKE_PREFIX_PATH="$tmp/a place"
 
 # for another machine: the tool is this one's
 if have arm-none-eabi-gcc gcc-arm-none-eabi; then

@@ -211,7 +211,7 @@ static const struct arn_step host_step_table[2] = {
 };
 extern const struct arn_model host_model;
 const struct arn_model host_model = {
-    3u, "host", "0.1.0", "generic",
+    3u, "host", "0.2.0", "generic",
     0u, 16u, HOST_STATE_BYTES, 0u, 0,
     1, 2, 2, 2,
     host_in_tensors, host_out_tensors, host_step_table,
