@@ -105,6 +105,16 @@ ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64
     return c;
 }
 
+bool ac_tfl_takes_complex(const ac_tfl_code *code)
+{
+    static const builtin LIST[] = {BUILTIN_RFFT2D,  BUILTIN_REAL,    BUILTIN_IMAG,       BUILTIN_COMPLEX_ABS,
+                                   BUILTIN_RESHAPE, BUILTIN_SQUEEZE, BUILTIN_EXPAND_DIMS};
+    for (size_t i = 0; i < sizeof LIST / sizeof *LIST; i++)
+        if (code->row == &ROWS[LIST[i]])
+            return true;
+    return false;
+}
+
 void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code)
 {
     const char *name = code->name;

@@ -27,13 +27,17 @@ int ac_tfl_rule_plain(ac_tfl *r, ac_tfl_node *n)
 int ac_tfl_rule_reshape(ac_tfl *r, ac_tfl_node *n)
 {
     ac_ints *shape = &n->attrs.shape.shape;
-    if (n->n_in == 2)
+    if (n->n_in == 2 && n->complex) {
+        const ac_build b = ac_tfl_build(r, n);
+        AC_TRY(ac_operand_values(&b, &n->in[1], shape));
+        n->n_in = 1;
+    } else if (n->n_in == 2)
         *shape = (ac_ints){0};
     else if (!ac_fb_child(&r->fb, n->table, OP_OPTIONS, "ReshapeOptions").at)
         return ac_error(r->cx, n->at, E0102, "has neither a second operand nor an option that gives the new shape");
     else if (shape->n == 1 && shape->v[0] == 0)
         shape->n = 0;
-    return AC_OK;
+    return n->complex ? ac_tfl_complex_shape(r, n, shape) : AC_OK;
 }
 
 /* The file's own option may be missing or stale; the type of the result is what counts. */

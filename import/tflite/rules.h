@@ -34,4 +34,7 @@ ac_build ac_tfl_build(ac_tfl *r, ac_tfl_node *n);
 /* y, made by a node of this operator and not used by another, is its result k. NULL: AC_FAIL. */
 int ac_tfl_result(ac_tfl_node *n, int32_t k, ac_tensor *y);
 
+/* complex.c: the shape, which is that of a complex tensor in the file, gets its further dimension. */
+int ac_tfl_complex_shape(ac_tfl *r, const ac_tfl_node *n, ac_ints *shape);
+
 #endif

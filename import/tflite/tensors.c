@@ -25,6 +25,7 @@ enum { Q_MIN, Q_MAX, Q_SCALE, Q_ZERO, Q_DETAILS_TYPE, Q_DETAILS, Q_AXIS };
 static const int64_t MAX_BYTES = INT64_C(1) << 48;
 
 /* Element types that ac_dtype has no row for, by their number in the file. */
+enum { COMPLEX64 = 8 };
 static const char *const OTHER_TYPE[] = {
     [5] = "STRING",   [8] = "COMPLEX64", [11] = "COMPLEX128",    [13] = "RESOURCE",
     [14] = "VARIANT", [19] = "INT2",     [21] = "FLOAT8_E4M3FN", [22] = "FLOAT8_E5M2",
@@ -63,6 +64,9 @@ static int read_type(reading *t)
     t->dtype = ac_dtype_from_tflite((int32_t)type);
     if (t->dtype != AC_NONE)
         return AC_OK;
+    t->x->complex = type == COMPLEX64;
+    if (t->x->complex) /* refused, but by operators that know what it is */
+        t->dtype = AC_F32;
     if (type < 0 || type >= (int64_t)(sizeof OTHER_TYPE / sizeof *OTHER_TYPE) || !OTHER_TYPE[type])
         return refuse(t, E0108,
                       ac_strf(t->r->cx->region,
@@ -77,9 +81,11 @@ static int read_shape(reading *t)
 {
     ac_fb *fb = &t->r->fb;
     ac_fb_vec shape = ac_fb_vector(fb, t->table, T_SHAPE, 4), sign = ac_fb_vector(fb, t->table, T_SIGNATURE, 4);
-    if (shape.n > AC_MAX_RANK)
+    if (shape.n + t->x->complex > AC_MAX_RANK) {
+        t->x->complex = false;
         return refuse(t, E0205,
                       ac_strf(t->r->cx->region, "an operand has %u dimensions; arenac handles up to 8", shape.n));
+    }
     t->rank = (int32_t)shape.n;
     for (uint32_t i = 0; i < shape.n; i++) {
         int64_t d = ac_fb_elem_int(fb, shape, i, AC_FB_I32);
@@ -89,6 +95,8 @@ static int read_shape(reading *t)
         t->dim[i] = d;
         t->dim_name[i] = unknown && t->x->input ? ac_internf(t->r->cx, "dim%u", i) : NULL;
     }
+    if (t->x->complex)
+        t->dim[t->rank++] = 2;
     return fb->failed ? AC_FAIL : AC_OK;
 }
 
@@ -210,7 +218,7 @@ static int read_data(reading *t)
     ac_tfl_buffer *b = index ? &r->buffer[index] : NULL;
     if (ac_fb_int(&r->fb, t->table, T_EXTERNAL, AC_FB_U32, 0))
         return refuse(t, E0108, "the data of an operand is in another file");
-    if (t->x->refuse) /* type or rank unknown: no size to check */
+    if (t->x->refuse && !t->x->complex) /* type or rank unknown: no size to check */
         return AC_OK;
     AC_TRY(size_of(t, &want));
     if (b && b->bytes.n) {
@@ -290,7 +298,7 @@ int ac_tfl_tensors(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec tensors)
         x->made = t.data || t.variable || (x->refuse && x->maker < 0);
         if (x->broken)
             rc = AC_FAIL;
-        else if (x->used && !x->refuse)
+        else if (x->used && (!x->refuse || x->complex))
             make_tensor(&t, sub->g);
     }
     return r->fb.failed ? AC_FAIL : rc;

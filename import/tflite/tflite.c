@@ -163,7 +163,8 @@ static int read_operands(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec i
         } else if (n->code->known) { /* operators we do not know may have rules of their own */
             rc = ac_error(r->cx, n->at, E0101, "reads '%s', which nothing makes", x->name);
         }
-        if (x->refuse && n->code->known)
+        n->complex |= !i && x->complex;
+        if (x->refuse && n->code->known && !(x->complex && ac_tfl_takes_complex(n->code)))
             ac_refuse(r->reading, n->at, x->code, n->code->name, x->refuse, NULL);
     }
     return r->fb.failed ? AC_FAIL : rc;
@@ -186,7 +187,7 @@ static int read_results(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec ou
                           : x->maker == self    ? "is listed twice among its outputs"
                                                 : ac_strf(r->cx->region, "op%d makes already", x->maker));
         x->made = true;
-        if (x->refuse && n->code->known)
+        if (x->refuse && n->code->known && !(x->complex && ac_tfl_takes_complex(n->code)))
             ac_refuse(r->reading, n->at, x->code, n->code->name, x->refuse, NULL);
         n->out[i] = x->t;
     }

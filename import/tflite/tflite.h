@@ -42,6 +42,7 @@ typedef struct ac_tfl_tensor {
     const char *refuse; /* why no operator can use it; NULL: fine */
     ac_code code;       /* of that reason */
     int32_t maker;      /* first operator that lists it as an output; -1: none */
+    bool complex;       /* f32 [..,2]; refused, but by operators that know it (ac_tfl_takes_complex) */
     bool input;         /* of the subgraph */
     bool used, made;    /* named by the subgraph or an operator; has its value at this point of execution */
     bool broken;        /* reported already: what reads or makes it stays silent */
@@ -73,7 +74,8 @@ struct ac_tfl_node {
     ac_place at;
     ac_tensor **in, **out; /* left-out operands are NULL */
     int32_t n_in, n_out, id;
-    ac_op op; /* what it becomes; a rule may choose another */
+    ac_op op;     /* what it becomes; a rule may choose another */
+    bool complex; /* the first operand is: its last dimension is not in the file */
     ac_attrs attrs;
 };
 
@@ -92,6 +94,7 @@ int ac_tfl_blocks(ac_tfl *r, ac_place at, const char *name, ac_fb_table details,
 /* operators.c */
 extern const ac_operators ac_tfl_operators;
 ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64_t version);
+bool ac_tfl_takes_complex(const ac_tfl_code *code);
 void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code);
 /* Checks operands, decodes options and appends the node; node id is `id`. AC_FAIL: reported or refused. */
 int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id);

@@ -303,7 +303,25 @@ def packed(r, Model):
     yield "int4-dequantize", m
 
 
-FAMILIES = [arithmetic, placed, mediapipe, sparse, looked_up, boxes, volumes, packed]
+def spectra(r, Model):
+    """Transforms of rows and of images, cut off or filled up, through what may come between them and real numbers."""
+    for ends in ("COMPLEX_ABS", "REAL", "IMAG"):
+        batch = r.integers(1, 4, r.integers(0, 3))
+        h, w = (1, 2)[r.integers(2)] * 2 ** int(r.integers(0, 3)), 2 ** int(r.integers(1, 6))
+        x = reals(r, (*batch, max(1, h + r.integers(-2, 3)), max(1, w + r.integers(-3, 4))))
+        m = Model(2e-5 * (h * w) ** 0.5)
+        m.op("RFFT2D", [m.input(x), m.const(np.array([h, w], np.int32))], ["complex64"], "Rfft2d")
+        rank = x.ndim
+        m.op("EXPAND_DIMS", [m.outputs[0], m.const(np.int32(r.integers(-rank - 1, rank + 1)))], ["complex64"])
+        if r.random() < 0.5:
+            m.op("RESHAPE", [m.outputs[0], m.const(np.array([-1, w // 2 + 1], np.int32))], ["complex64"])
+            m.op("EXPAND_DIMS", [m.outputs[0], m.const(np.int32(-3))], ["complex64"])
+            m.op("SQUEEZE", [m.outputs[0]], ["complex64"], "Squeeze", squeezeDims=[0])
+        m.op(ends, [m.outputs[0]], ["float32"])
+        yield "rfft2d-" + ends.lower(), m
+
+
+FAMILIES = [arithmetic, placed, mediapipe, sparse, looked_up, boxes, volumes, packed, spectra]
 
 
 def cases(r, Model):
