@@ -284,6 +284,8 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
     m->state = AC_NEW_N(r, ac_io, g->tensor.n + 1);
     m->n_inputs = g->input.n;
     m->n_outputs = g->output.n;
+    m->counted = g->counted.item;
+    m->n_counted = g->counted.n;
     int32_t streamed = -1;
     for (int32_t s = 0; s < n_steps; s++)
         streamed = step[s]->streamed ? s : streamed;

@@ -108,6 +108,8 @@ typedef struct ac_module {
     int32_t n_konst;
     ac_io *input, *output, *state;
     int32_t n_inputs, n_outputs, n_states;
+    const ac_counted *counted; /* outputs whose size depends on the data */
+    int32_t n_counted;
     const ac_io *streamed;                 /* the input that is handed over row by row; NULL: none */
     const struct ac_learning *learning;    /* learning.h; NULL: no weights change */
     int32_t streamed_call, streamed_input; /* the call made once for each of its rows; its index */

@@ -20,6 +20,19 @@ static const char *base_of(const ac_module *m, const ac_io *io)
     return io->space == AC_SPACE_STATE ? "state" : m->ram[io->index].name;
 }
 
+/* An output whose size depends on the data. */
+static void put_counted(const ac_module *m, ac_sink *to, const char *U, int32_t output)
+{
+    for (int32_t k = 0; k < m->n_counted; k++) {
+        const ac_counted *c = &m->counted[k];
+        if (c->output == output)
+            ac_putf(to,
+                    "#define %s_OUT%d_COUNTED_DIM %d /* of this dimension only the first elements have a meaning: */\n"
+                    "#define %s_OUT%d_COUNTED_BY %d  /* as many as this output, one number, says */\n",
+                    U, output, c->dim, U, output, c->count);
+    }
+}
+
 static void put_io_macros(const ac_module *m, ac_sink *to, const char *kind, int32_t i, const ac_io *io)
 {
     const char *U = ac_emit_upper(m);
@@ -52,6 +65,8 @@ static void put_io_macros(const ac_module *m, ac_sink *to, const char *kind, int
     }
     if (!strcmp(kind, "IN"))
         ac_putf(to, "#define %s_IN%d_CLOBBERED %d\n", U, i, io->clobbered);
+    else
+        put_counted(m, to, U, i);
 }
 
 static void put_accessor(const ac_module *m, ac_sink *to, const char *kind, int32_t i, const ac_io *io, bool input)

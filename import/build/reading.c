@@ -1,6 +1,7 @@
 /* reading.c - the two steps of reading a file, whatever its format: at once when all sizes are known, else in two
  * calls. */
 #include "import/build/reading.h"
+#include "import/build/counted.h"
 #include "import/build/name_map.h"
 #include "import/build/wanted_outputs.h"
 
@@ -65,6 +66,8 @@ static int conclude(ac_reading *r, int32_t errors, int rc, ac_imported *out)
     }
     if (!r->format->finds_outputs)
         AC_TRY(ac_outputs_take(r));
+    if (r->format->nodes)
+        ac_counted_outputs(r->g);
     r->out.graph = r->g;
     *out = r->out;
     return AC_OK;

@@ -39,6 +39,8 @@ ac_tensor *ac_outputs_add(ac_graph *g, ac_tensor *t, const char *name)
         ac_node *n = ac_node_new(g, AC_OP_RESHAPE, name, &t, 1, &y, 1);
         n->attrs.shape.shape = ac_build_list(&b, t->rank, t->dim);
         n->at = b.at;
+        y->count = t->count;
+        y->count_dim = t->count_dim;
         t = y;
     }
     t->output = true;

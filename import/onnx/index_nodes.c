@@ -1,5 +1,6 @@
 /* index_nodes.c - operators of ONNX that take elements by index, or put them there: Gather, Scatter and their kin,
  * OneHot, TopK, TensorScatter, ReverseSequence. */
+#include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
 #include "ir/ops/shape/resolve.h"
 
@@ -166,7 +167,14 @@ int ac_onx_do_topk(ac_onx_node *n)
     double v = -1;
     if (n->version >= 10 && !ac_onx_in(n, 1))
         return ac_error(n->r->cx, n->at, E0102, "k is left out");
-    AC_TRY(n->version >= 10 ? ac_operand_scalar(&n->b, &n->in[1], &v) : AC_OK);
+    ac_tensor *count = NULL;
+    if (n->version >= 10 && n->r->reading->again && !ac_operand_known(&n->b, &n->in[1])) {
+        v = (double)x->dim[axis]; /* computed: as many as there are, of which k have a meaning */
+        count = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reshape(n, ac_onx_cast(n, n->in[1], AC_I64), 0, NULL),
+                         ac_onx_number(n, AC_I64, v));
+    } else if (n->version >= 10) {
+        AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &v));
+    }
     const int64_t k = n->version < 10 ? ac_onx_int(n, "k", -1) : v >= 0 && v <= INT32_MAX ? (int64_t)v : -1;
     ac_onx_axis_last(x->rank, axis, perm, back);
     ac_attrs_init(AC_OP_TOPK_V2, &a);
@@ -175,9 +183,11 @@ int ac_onx_do_topk(ac_onx_node *n)
     if (!in[0] || !in[1])
         return AC_FAIL;
     ac_node *made = ac_onx_node_make(n, AC_OP_TOPK_V2, in, 2, &a, 2);
-    if (ac_node_resolve(n->r->cx, n->r->g, made) != AC_OK)
+    if (ac_build_resolve(&n->b, made) != AC_OK)
         return AC_FAIL;
     ac_tensor *where = made->out[1];
+    (void)ac_counted_as(made->out[0], count, x->rank - 1);
+    (void)ac_counted_as(where, count, x->rank - 1);
     AC_TRY(ac_onx_result(n, 0, ac_onx_transpose(n, made->out[0], back)));
     return ac_onx_result(n, 1, ac_onx_cast(n, ac_onx_transpose(n, where, back), AC_I64));
 }

@@ -1,4 +1,5 @@
 /* shape_nodes.c - operators of ONNX that change shapes, take slices, join, repeat, or make constants. */
+#include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
@@ -75,18 +76,20 @@ int ac_onx_do_constant_of_shape(ac_onx_node *n)
 
 int ac_onx_do_shape(ac_onx_node *n)
 {
-    const ac_tensor *x = n->in[0];
+    ac_tensor *x = n->in[0];
     int64_t from = ac_onx_int(n, "start", 0), to = ac_onx_int(n, "end", x->rank);
     from = from < 0 ? from + x->rank : from;
     to = to < 0 ? to + x->rank : to;
     from = from < 0 ? 0 : from > x->rank ? x->rank : from;
     to = to < from ? from : to > x->rank ? x->rank : to;
-    return ac_onx_result(n, 0, ac_onx_ints_const(n, to - from, x->dim + from));
+    return ac_onx_result(n, 0, ac_build_extents(&n->b, x, (int32_t)from, (int32_t)to));
 }
 
 int ac_onx_do_size(ac_onx_node *n)
 {
     const int64_t count = ac_tensor_count(n->in[0]);
+    if (n->in[0]->count)
+        return ac_build_cannot(&n->b, "the number of elements of '%s' depends on the data", n->in[0]->name);
     return ac_onx_result(n, 0, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &count), 0, NULL));
 }
 

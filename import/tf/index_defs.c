@@ -1,4 +1,5 @@
 /* index_defs.c - operators of TensorFlow that take, place or find elements by index. */
+#include "import/build/counted.h"
 #include "import/tf/nodedefs.h"
 #include "ir/ops/shape/resolve.h"
 
@@ -86,7 +87,7 @@ int ac_tf_do_top_k(ac_tf_op *n)
     ac_tensor *in[] = {n->t[0],
                        ac_build_reshape(&n->b, ac_build_cast(&n->b, ac_build_ints(&n->b, 1, &count), AC_I32), 0, NULL)};
     ac_node *m = ac_build_node(&n->b, AC_OP_TOPK_V2, in, 2, NULL, 2);
-    if (ac_node_resolve(n->r->cx, n->r->g, m) != AC_OK)
+    if (ac_build_resolve(&n->b, m) != AC_OK)
         return AC_FAIL;
     AC_TRY(ac_tf_result(n, 0, m->out[0]));
     return ac_tf_result(n, 1, m->out[1]);
@@ -164,7 +165,7 @@ int ac_tf_do_nms_v4(ac_tf_op *n)
     for (int32_t i = 2; i < 5; i++)
         n->t[i] = ac_build_reshape(&n->b, n->t[i], 0, NULL);
     ac_node *m = ac_build_node(&n->b, AC_OP_NON_MAX_SUPPRESSION_V4, n->t, 5, NULL, 2);
-    AC_TRY(ac_node_resolve(n->r->cx, n->r->g, m));
+    AC_TRY(ac_build_resolve(&n->b, m));
     AC_TRY(ac_tf_result(n, 0, m->out[0]));
     return ac_tf_result(n, 1, m->out[1]);
 }

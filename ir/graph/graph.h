@@ -60,7 +60,14 @@ struct ac_tensor {
     bool state;         /* keeps its value between runs; starts as zero or `data` */
     ac_tensor *root;    /* view: lives inside root at byte view_offset; NULL: has bytes of its own */
     int64_t view_offset;
+    ac_tensor *count; /* ir/ops/shape/counted.h: how many elements of dimension count_dim have a meaning; NULL: all */
+    int32_t count_dim;
 };
+
+/* Of dimension `dim` of output `output` only as many elements have a meaning as output `count`, one number, says. */
+typedef struct ac_counted {
+    int32_t output, dim, count;
+} ac_counted;
 
 /* A running statistic: after each step of training, momentum * running + (1 - momentum) * batch. */
 typedef struct ac_running {
@@ -94,7 +101,8 @@ struct ac_graph {
     AC_VEC(ac_node *) node;
     AC_VEC(ac_tensor *) input; /* run-time inputs in the model's order */
     AC_VEC(ac_tensor *) output;
-    AC_VEC(ac_graph *) sub; /* further subgraphs of the model (main graph only) */
+    AC_VEC(ac_counted) counted; /* outputs whose size depends on the data */
+    AC_VEC(ac_graph *) sub;     /* further subgraphs of the model (main graph only) */
     int32_t next_node;
     /* The inputs' first dimension was batch_was in the file, and is `batch` now: shape rules put the one in the place
      * of the other where a shape is a constant. batch 0: it is the file's. */

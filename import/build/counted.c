@@ -1,0 +1,136 @@
+/* counted.c - tensors whose size depends on the data: made as long as they can become, with a count of the elements
+ * that have a meaning (ir/ops/shape/counted.h). */
+#include "import/build/counted.h"
+#include "import/build/operands.h"
+#include "import/build/wanted_outputs.h"
+#include "ir/ops/shape/counted.h"
+#include "ir/ops/shape/resolve.h"
+
+ac_tensor *ac_counted_as(ac_tensor *t, ac_tensor *count, int32_t dim)
+{
+    if (t && count) {
+        t->count = count;
+        t->count_dim = dim;
+    }
+    return t;
+}
+
+static const ac_tensor *counted_in(const ac_node *n)
+{
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && n->in[i]->count)
+            return n->in[i];
+    return NULL;
+}
+
+int ac_build_resolve(const ac_build *b, ac_node *n)
+{
+    int32_t dim;
+    ac_tensor *count;
+    const ac_node made = *n; /* a constant result erases it */
+    AC_TRY(ac_node_resolve(b->cx, b->g, n));
+    const ac_tensor *x = counted_in(&made);
+    if (!x)
+        return AC_OK;
+    if (!ac_counted_dim(b->cx, &made, &dim, &count))
+        return ac_build_cannot(
+            b,
+            "it works along dimension %d of '%s' %s, of which only the data decides how many elements "
+            "there are",
+            x->count_dim, x->name, ac_shape_str(b->cx, x));
+    for (int32_t i = 0; i < made.n_out; i++)
+        (void)ac_counted_as(made.out[i], count, dim);
+    return AC_OK;
+}
+
+ac_tensor *ac_build_iota(const ac_build *b, int64_t n)
+{
+    int64_t *v = AC_NEW_N(b->cx->region, int64_t, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        v[i] = i;
+    return ac_build_ints(b, n, v);
+}
+
+/* Is element i of dimension `dim` of t one with a meaning? bool, of t's rank. */
+static ac_tensor *mask_of(const ac_build *b, const ac_tensor *t)
+{
+    int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const int64_t n = t->dim[t->count_dim];
+    dim[t->count_dim] = n;
+    ac_tensor *at = ac_build_reshape(b, ac_build_iota(b, n), t->rank, dim);
+    return ac_counted_as(ac_build_2(b, AC_OP_LESS, at, ac_build_reshape(b, t->count, 0, NULL)), t->count, t->count_dim);
+}
+
+ac_tensor *ac_build_counted_fill(const ac_build *b, ac_tensor *t, double v)
+{
+    if (!t || !t->count)
+        return t;
+    ac_tensor *mask = mask_of(b, t);
+    ac_tensor *y = mask ? ac_build_select(b, mask, t, ac_build_number(b, t->dtype, v)) : NULL;
+    if (y)
+        y->count = NULL;
+    return y;
+}
+
+ac_tensor *ac_build_true(const ac_build *b, ac_tensor *flags)
+{
+    const int64_t n = flags ? ac_tensor_count(flags) : 0, most = n + 1, zero = 0;
+    ac_attrs a;
+    flags = ac_build_counted_fill(b, flags, 0); /* elements without a meaning are not true */
+    if (!flags)
+        return NULL;
+    ac_tensor *f = ac_build_cast(b, ac_build_reshape(b, flags, 1, &n), AC_I32);
+    ac_tensor *count = ac_build_cast(b, ac_build_reduce(b, AC_OP_SUM, f, 1, false), AC_I64);
+    ac_attrs_init(AC_OP_CUMSUM, &a);
+    a.cumsum.exclusive = true;
+    ac_tensor *in[] = {f, ac_build_reshape(b, ac_build_ints(b, 1, &zero), 0, NULL)};
+    ac_tensor *at = f && in[1] ? ac_build_op(b, AC_OP_CUMSUM, in, 2, &a, AC_NONE) : NULL;
+    /* element i goes to its place, or after all */
+    at = ac_build_cast(b, at, AC_I64);
+    ac_tensor *yes = ac_build_2(b, AC_OP_NOT_EQUAL, f, ac_build_number(b, AC_I32, 0));
+    at = at && yes ? ac_build_select(b, yes, at, ac_build_number(b, AC_I64, (double)n)) : NULL;
+    ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
+    ac_tensor *into = ac_build_broadcast(b, ac_build_number(b, AC_I64, 0), 1, &most);
+    ac_tensor *scatter[] = {into, at, ac_build_iota(b, n)};
+    ac_tensor *y = at && into ? ac_build_op(b, AC_OP_SCATTER_ELEMENTS, scatter, 3, &a, AC_NONE) : NULL;
+    return ac_counted_as(y ? ac_build_slice(b, y, 0, 0, n) : NULL, count, 0);
+}
+
+ac_tensor *ac_build_extents(const ac_build *b, ac_tensor *x, int32_t from, int32_t to)
+{
+    const int64_t one = 1;
+    if (!x->count || x->count_dim < from || x->count_dim >= to)
+        return ac_build_ints(b, to - from, x->dim + from);
+    ac_tensor *part[] = {ac_build_ints(b, x->count_dim - from, x->dim + from), ac_build_reshape(b, x->count, 1, &one),
+                         ac_build_ints(b, to - x->count_dim - 1, x->dim + x->count_dim + 1)};
+    const bool first = x->count_dim == from, last = x->count_dim + 1 == to;
+    return first && last ? part[1] : ac_build_concat(b, part + first, 3 - first - last, 0);
+}
+
+/* ------------------------------------------------------------------ outputs */
+
+void ac_counted_outputs(ac_graph *g)
+{
+    const int32_t n = g->output.n;
+    AC_VEC(ac_tensor *) counts = {0}; /* those that are outputs already, by what they count */
+    AC_VEC(int32_t) at = {0};
+    for (int32_t i = 0; i < n; i++) {
+        ac_tensor *t = g->output.item[i];
+        int32_t k = 0;
+        if (!t->count)
+            continue;
+        while (k < counts.n && counts.item[k] != t->count)
+            k++;
+        if (k == counts.n) {
+            const char *name = ac_internf(g->cx, "%s_count", t->name);
+            const bool fresh = !ac_tensor_find(g, name);
+            ac_tensor *y = ac_outputs_add(g, t->count, name);
+            if (fresh)
+                y->name = name;
+            ac_push(g->cx->region, &counts, t->count);
+            ac_push(g->cx->region, &at, g->output.n - 1);
+        }
+        ac_push(g->cx->region, &g->counted, ((ac_counted){i, t->count_dim, at.item[k]}));
+    }
+    ac_graph_renumber(g);
+}

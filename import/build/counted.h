@@ -1,0 +1,30 @@
+/* counted.h - for adapters of operators whose result is as large as the data says: made as long as it can become, with
+ * a count (ir/ops/shape/counted.h). What follows in the model is made as usual; build.c refuses what would mix elements
+ * with and without meaning, and the counts of counted outputs become outputs too.
+ *
+ *     ac_tensor *at = ac_build_true(b, mask);               positions of what is true: i64 [n], counted
+ *     ac_tensor *y = ... GATHER x by `at` ...               counted by the same tensor
+ *
+ * Elements without a meaning are 0 at first, then whatever operators make of them; as indices they are 0 again. */
+#ifndef AC_IMPORT_BUILD_COUNTED_H
+#define AC_IMPORT_BUILD_COUNTED_H
+#include "import/build/build.h"
+
+/* Of dimension `dim` of t only the first *count (i64 or i32, one element; NULL: all) elements have a meaning. Returns
+ * t. */
+ac_tensor *ac_counted_as(ac_tensor *t, ac_tensor *count, int32_t dim);
+/* Resolves n and says which of its results are counted. AC_FAIL: reported, or refused */
+int ac_build_resolve(const ac_build *b, ac_node *n);
+
+ac_tensor *ac_build_iota(const ac_build *b, int64_t n); /* 0, 1 .. n-1: i64 [n] */
+/* Row-major positions of the true elements of a bool tensor, in order: i64 [elements], counted. */
+ac_tensor *ac_build_true(const ac_build *b, ac_tensor *flags);
+/* t, v where elements had no meaning: now all have one. */
+ac_tensor *ac_build_counted_fill(const ac_build *b, ac_tensor *t, double v);
+/* Sizes of dimensions from .. to-1 as data: i64 [to - from]; a constant where nothing is counted. */
+ac_tensor *ac_build_extents(const ac_build *b, ac_tensor *x, int32_t from, int32_t to);
+
+/* Once all outputs are known: counts of counted ones become outputs, named NAME_count, and g->counted says so. */
+void ac_counted_outputs(ac_graph *g);
+
+#endif

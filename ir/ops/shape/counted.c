@@ -1,0 +1,198 @@
+/* counted.c - which dimension of a result is counted, when one of an operand is; see counted.h. What is not said here
+ * mixes. */
+#include "ir/ops/shape/counted.h"
+#include "ir/ops/decode/axis.h"
+#include "ir/ops/decode/slice.h"
+
+#include <string.h>
+
+/* Dimension d of x in a result of the same elements in the same order; -1: it is no dimension of its own any more. */
+static int32_t in_view(const ac_tensor *x, const ac_tensor *y, int32_t d)
+{
+    const int64_t before = ac_dim_product(x->dim, 0, d);
+    for (int32_t e = 0; e < y->rank; e++)
+        if (y->dim[e] == x->dim[d] && ac_dim_product(y->dim, 0, e) == before)
+            return e;
+    return -1;
+}
+
+/* Broadcast together: operands that are not counted there have one element, which stands for all. */
+static int32_t in_map(const ac_node *n)
+{
+    const ac_tensor *y = n->out[0];
+    const ac_tensor *by = NULL;
+    int32_t e = -1;
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && n->in[i]->count) {
+            e = n->in[i]->count_dim + y->rank - n->in[i]->rank;
+            by = n->in[i];
+        }
+    for (int32_t i = 0; by && i < n->n_in; i++) {
+        const ac_tensor *x = n->in[i];
+        const int32_t d = x ? e - (y->rank - x->rank) : -1;
+        if (x && x->count ? x->count != by->count || x->count_dim != d : d >= 0 && x->dim[d] != 1)
+            return -1;
+    }
+    return by && y->dim[e] == by->dim[by->count_dim] ? e : -1;
+}
+
+/* Operands one after the other along another dimension; all are counted alike. */
+static int32_t in_concat(const ac_node *n, int32_t axis, bool new_axis)
+{
+    const ac_tensor *x = n->in[0];
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i]->count != x->count || n->in[i]->count_dim != x->count_dim)
+            return -1;
+    if (axis == x->count_dim && !new_axis)
+        return -1;
+    return x->count_dim + (new_axis && axis <= x->count_dim);
+}
+
+/* Only operand 0 may be counted, and not along one of these axes, which go, or stay as 1. */
+static int32_t beside(const ac_node *n, uint32_t axes, bool keep)
+{
+    int32_t d = n->in[0]->count_dim;
+    if (axes >> d & 1)
+        return -1;
+    for (int32_t k = n->in[0]->count_dim - 1; k >= 0 && !keep; k--)
+        d -= (int32_t)(axes >> k & 1);
+    return d;
+}
+
+static int32_t in_gather(ac_ctx *cx, const ac_node *n)
+{
+    const ac_tensor *x = n->in[0], *at = n->in[1];
+    int32_t axis, batch;
+    if (ac_gather_of(cx, n, &axis, &batch) != AC_OK || batch || (x->count && at->count))
+        return -1;
+    if (at->count)
+        return axis + at->count_dim;
+    return x->count_dim == axis ? -1 : x->count_dim < axis ? x->count_dim : x->count_dim - 1 + at->rank;
+}
+
+static int32_t in_slice(const ac_slice *s, const ac_tensor *x, int32_t shrunk)
+{
+    const int32_t d = x->count_dim;
+    return s->begin[d] == 0 && s->step[d] == 1 && s->extent[d] == x->dim[d] && !shrunk && s->out_rank == x->rank ? d
+                                                                                                                 : -1;
+}
+
+static int32_t in_matmul(const ac_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    const int32_t row = x->rank - 1 - !n->attrs.matmul.adj_x;
+    return x->count_dim == row && n->out[0]->rank >= 2 ? n->out[0]->rank - 2 : -1;
+}
+
+/* The axes that the operator works along. */
+static bool axes_of(ac_ctx *cx, const ac_node *n, uint32_t *axes, bool *keep)
+{
+    int32_t axis = n->in[0]->rank - 1;
+    *keep = true;
+    switch ((int)n->op) {
+    case AC_OP_MEAN:
+    case AC_OP_SUM:
+    case AC_OP_REDUCE_MAX:
+    case AC_OP_REDUCE_MIN:
+    case AC_OP_REDUCE_PROD:
+    case AC_OP_REDUCE_ANY:
+    case AC_OP_REDUCE_ALL:
+        *keep = n->attrs.reduce.keep_dims;
+        return ac_reduce_axes(cx, n, axes) == AC_OK;
+    case AC_OP_ARG_MAX:
+    case AC_OP_ARG_MIN:
+        *keep = false;
+        if (ac_arg_axis(cx, n, &axis) != AC_OK)
+            return false;
+        break;
+    case AC_OP_CUMSUM:
+    case AC_OP_CUMPROD:
+        if (ac_one_axis(cx, n, 1, -1, n->in[0]->rank, &axis) != AC_OK)
+            return false;
+        break;
+    case AC_OP_UNPACK:
+        *keep = false;
+        if (ac_axis_norm(cx, n, n->attrs.axis.axis, n->in[0]->rank, &axis) != AC_OK)
+            return false;
+        break;
+    case AC_OP_SOFTMAX:
+    case AC_OP_LOG_SOFTMAX:
+    case AC_OP_L2_NORMALIZATION:
+    case AC_OP_TOPK_V2:
+        break;
+    default:
+        return false;
+    }
+    *axes = 1u << axis;
+    return true;
+}
+
+static int32_t result_dim(ac_ctx *cx, const ac_node *n, bool only_first)
+{
+    const ac_tensor *x = n->in[0], *y = n->out[0];
+    int32_t perm[AC_MAX_RANK], axis;
+    int64_t times[AC_MAX_RANK];
+    uint32_t axes;
+    bool keep;
+    ac_slice s;
+    if (ac_ops[n->op].map)
+        return in_map(n);
+    if (n->op == AC_OP_CONCATENATION)
+        return ac_axis_norm(cx, n, n->attrs.axis.axis, x->rank, &axis) == AC_OK ? in_concat(n, axis, false) : -1;
+    if (n->op == AC_OP_PACK)
+        return ac_axis_norm(cx, n, n->attrs.axis.axis, y->rank, &axis) == AC_OK ? in_concat(n, axis, true) : -1;
+    if (n->op == AC_OP_GATHER)
+        return in_gather(cx, n);
+    if (n->op == AC_OP_GATHER_ND)
+        return x->count || n->in[1]->count_dim == n->in[1]->rank - 1 ? -1 : n->in[1]->count_dim;
+    if (!only_first)
+        return -1;
+    if (axes_of(cx, n, &axes, &keep))
+        return beside(n, axes, keep);
+    switch ((int)n->op) {
+    case AC_OP_RESHAPE:
+    case AC_OP_SQUEEZE:
+    case AC_OP_EXPAND_DIMS:
+        return in_view(x, y, x->count_dim);
+    case AC_OP_TRANSPOSE:
+        if (ac_perm_of(cx, n, perm) != AC_OK)
+            return -1;
+        for (int32_t e = 0; e < x->rank; e++)
+            if (perm[e] == x->count_dim)
+                return e;
+        return -1;
+    case AC_OP_BROADCAST_TO:
+        axis = x->count_dim + y->rank - x->rank;
+        return y->dim[axis] == x->dim[x->count_dim] ? axis : -1;
+    case AC_OP_TILE:
+        return ac_tile_of(cx, n, times) == AC_OK && times[x->count_dim] == 1 ? x->count_dim : -1;
+    case AC_OP_SLICE:
+        return ac_slice_of(cx, n, &s) == AC_OK ? in_slice(&s, x, 0) : -1;
+    case AC_OP_STRIDED_SLICE:
+        if (n->attrs.strided.new_axis_mask || n->attrs.strided.ellipsis_mask)
+            return -1;
+        return ac_strided_slice_of(cx, n, &s) == AC_OK ? in_slice(&s, x, n->attrs.strided.shrink_axis_mask) : -1;
+    case AC_OP_BATCH_MATMUL:
+        return in_matmul(n);
+    case AC_OP_FULLY_CONNECTED:
+        return x->count_dim < x->rank - 1 && y->rank == x->rank ? x->count_dim : -1;
+    default:
+        return -1;
+    }
+}
+
+bool ac_counted_dim(ac_ctx *cx, const ac_node *n, int32_t *dim, ac_tensor **count)
+{
+    bool only_first = true;
+    *count = NULL;
+    for (int32_t i = 0; i < n->n_in; i++) {
+        if (!n->in[i] || !n->in[i]->count)
+            continue;
+        if (*count && *count != n->in[i]->count)
+            return false;
+        *count = n->in[i]->count;
+        only_first &= i == 0;
+    }
+    *dim = result_dim(cx, n, only_first && n->n_in > 0 && n->in[0] && n->in[0]->count);
+    return *dim >= 0;
+}

@@ -1,0 +1,232 @@
+"""Operators whose results are as large as the data says, in random ONNX models, alone and with others after them:
+beside ONNX Runtime. What arenac gives is longer; the header says which output counts what has a meaning.
+
+    counted_ort.py ARENAC DIR BACKEND SEEDS
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import helper, numpy_helper
+
+arenac, out, backend, seeds = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+path, bad, good = out / "m.onnx", [], 0
+
+
+def node(op, ins, outs, **attrs):
+    return helper.make_node(op, ins.split(), outs.split(), **attrs)
+
+
+def case(name, nodes, given, results, **constants):
+    """results: names of outputs; given: {name: array}; every other name is a constant."""
+    global good
+    inputs = [
+        helper.make_tensor_value_info(k, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for k, v in given.items()
+    ]
+    g = helper.make_graph(
+        nodes,
+        "g",
+        inputs,
+        [helper.make_empty_tensor_value_info(o) for o in results.split()],
+        [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
+    )
+    onnx.save(helper.make_model(g, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    want = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, given)
+    args = []
+    for k, v in given.items():
+        np.save(out / ("in_%s.npy" % k), v)
+        args += ["--input", "%s=%s" % (k, out / ("in_%s.npy" % k))]
+    for f in (out / "o").glob("*.npy"):
+        f.unlink()
+    text = subprocess.run(
+        [arenac, "convert", "-q", path, out / "m.ag"], capture_output=True, text=True
+    )  # without values of inputs
+    r = (
+        text
+        if text.returncode
+        else subprocess.run(
+            [arenac, "run", "-q", out / "m.ag", *args, "--output-dir", out / "o", "--backend", backend],
+            capture_output=True,
+            text=True,
+        )
+    )
+    header = subprocess.run([arenac, "compile", "-q", path, "--emit", "h", "-o", "-"], capture_output=True, text=True)
+    if r.returncode or header.returncode:
+        return bad.append("%s: %s" % (name, r.stderr or header.stderr))
+    counted = {
+        int(i): (int(d), int(by))
+        for i, d, by in re.findall(
+            r"_OUT(\d+)_COUNTED_DIM (\d+) .*\n#define \w+_OUT\d+_COUNTED_BY (\d+)", header.stdout
+        )
+    }
+    for i, w in enumerate(want):
+        got = np.load(out / "o" / ("%d.npy" % i))
+        if i in counted:
+            dim, by = counted[i]
+            got = np.take(got, np.arange(int(np.load(out / "o" / ("%d.npy" % by)))), axis=dim)
+        if got.shape != w.shape or not np.allclose(got, w, 1e-5, 1e-5):
+            return bad.append(
+                "%s: output %d is %s %s, expected %s %s"
+                % (name, i, got.shape, got.ravel()[:9], w.shape, w.ravel()[:9])
+            )
+    good += 1
+
+
+def boxes(rng, images, n, centre):
+    c, s = rng.uniform(0, 10, (images, n, 2)), rng.uniform(1, 5, (images, n, 2))
+    return np.float32(np.concatenate([c, s], 2) if centre else np.concatenate([c - s / 2, c + s / 2], 2))
+
+
+for seed in range(seeds):
+    rng = np.random.default_rng(seed)
+
+    def floats(*dims):
+        return np.float32(rng.standard_normal(dims))
+
+    some = floats(3, 4) * (rng.random((3, 4)) < 0.5)
+    for what, x in (
+        ("some", some),
+        ("none", some * 0),
+        ("all", np.ones_like(some)),
+        ("bools", some > 0),
+        ("ints", np.int64(some * 4)),
+        ("rank 4", floats(2, 3, 1, 5) * (rng.random((2, 3, 1, 5)) < 0.3)),
+    ):
+        case("NonZero of " + what, [node("NonZero", "x", "y")], {"x": x}, "y")
+    case(
+        "x[mask] + 1",
+        [
+            node("Greater", "x zero", "m"),
+            node("NonZero", "m", "i"),
+            node("Transpose", "i", "t", perm=[1, 0]),
+            node("GatherND", "x t", "g"),
+            node("Add", "g one", "y"),
+        ],
+        {"x": floats(5, 6)},
+        "y",
+        zero=np.float32(0),
+        one=np.float32([1]),
+    )
+    case(
+        "rows that pass, and a layer",
+        [
+            node("ReduceSum", "x last", "s", keepdims=0),
+            node("Greater", "s zero", "m"),
+            node("NonZero", "m", "i"),
+            node("Squeeze", "i first", "t"),
+            node("Gather", "x t", "g"),
+            node("MatMul", "g w", "h"),
+            node("Softmax", "h", "y"),
+            node("ArgMax", "h", "k", axis=1),
+            node("ReduceMean", "h", "r", axes=[1], keepdims=0),
+            node("Unsqueeze", "r last", "u"),
+            node("Concat", "u h", "c", axis=1),
+            node("Slice", "c a b last", "d"),
+        ],
+        {"x": floats(9, 6)},
+        "y k r d t",
+        zero=np.float32(0),
+        last=np.int64([1]),
+        first=np.int64([0]),
+        w=floats(6, 3),
+        a=np.int64([1]),
+        b=np.int64([3]),
+    )
+    case(
+        "indices that are computed with",
+        [
+            node("NonZero", "x", "i"),
+            node("Squeeze", "i first", "t"),
+            node("Mul", "t two", "d"),
+            node("Add", "d one", "e"),
+            node("Gather", "z e", "y"),
+        ],
+        {"x": np.float32(rng.random(6) < 0.5), "z": floats(12)},
+        "y",
+        first=np.int64([0]),
+        two=np.int64(2),
+        one=np.int64(1),
+    )
+    case("the number of them", [node("NonZero", "x", "i"), node("Shape", "i", "y")], {"x": some}, "y")
+    for axis in (None, 0, 1):
+        case(
+            "Compress %s" % axis,
+            [node("Compress", "x c", "y", **({} if axis is None else {"axis": axis}))],
+            {"x": floats(4, 5), "c": rng.random(4) < 0.6},
+            "y",
+        )
+    for rising in (0, 1):
+        for what, x in (
+            ("floats", np.float32(rng.integers(0, 6, (3, 5)))),
+            ("ints", rng.integers(-3, 4, 11)),
+            ("one", floats(1, 1)),
+            ("distinct", floats(7)),
+            ("equal", np.zeros(6, np.float32)),
+        ):
+            case(
+                "Unique %d of %s" % (rising, what),
+                [node("Unique", "x", "y i v n", sorted=rising)],
+                {"x": x},
+                "y i v n",
+            )
+    for images, classes, n, most, overlap, least, centre in (
+        (1, 1, 20, 10, 0.5, 0.2, 0),
+        (2, 3, 12, 4, 0.3, 0.4, 0),
+        (1, 2, 15, 20, 0.5, None, 1),
+        (1, 1, 6, 3, 0.0, 0.1, 0),
+        (1, 4, 8, 2, 0.5, 2.0, 0),
+    ):
+        limits = {
+            "most": np.int64([most]),
+            "overlap": np.float32([overlap]),
+            **({"least": np.float32([least])} if least is not None else {}),
+        }
+        case(
+            "NonMaxSuppression %d %d" % (images, classes),
+            [node("NonMaxSuppression", " ".join(["b s", *limits]), "y", center_point_box=centre)],
+            {"b": boxes(rng, images, n, centre), "s": np.float32(rng.random((images, classes, n)))},
+            "y",
+            **limits
+        )
+    case(
+        "the boxes that are kept",
+        [
+            node("NonMaxSuppression", "b s most overlap least", "k"),
+            node("Gather", "k two", "q", axis=1),
+            node("Squeeze", "q one", "r"),
+            node("Squeeze", "b zero", "flat"),
+            node("Gather", "flat r", "y"),
+        ],
+        {"b": boxes(rng, 1, 20, 0), "s": np.float32(rng.random((1, 2, 20)))},
+        "y k",
+        most=np.int64([5]),
+        overlap=np.float32([0.4]),
+        least=np.float32([0.2]),
+        two=np.int64([2]),
+        one=np.int64([1]),
+        zero=np.int64([0]),
+    )
+    case(
+        "the greatest, as many as are positive",
+        [
+            node("Greater", "x zero", "m"),
+            node("Cast", "m", "j", to=7),
+            node("ReduceSum", "j", "s", keepdims=0),
+            node("Reshape", "s shape", "k"),
+            node("Neg", "x", "z"),
+            node("TopK", "z k", "v i", axis=0),
+        ],
+        {"x": floats(8)},
+        "v i",
+        zero=np.float32(0),
+        shape=np.int64([1]),
+    )
+print("%d agree" % good)
+for b in bad:
+    print("FAILED:", b)
+sys.exit(bool(bad))
