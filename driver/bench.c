@@ -115,6 +115,7 @@ static int measure(arenac *a, timing *x, double **ms, int32_t *n)
     s->hook = a->opt.per_op ? lap : NULL; /* apart from the timed runs: the clock calls cost something */
     s->hook_user = x;
     for (int32_t i = 0; s->hook && i < *n && i < HOOKED; i++) {
+        ac_inputs_fill(a, s); /* the run before may have overwritten them */
         x->last = ac_now_ms();
         AC_TRY(ac_session_run(s));
     }
