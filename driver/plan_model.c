@@ -89,6 +89,7 @@ static int put_how(arenac *a, ac_plan_how *how)
     const ac_options *o = &a->opt;
     const ac_lowering *low = a->lowering;
     const ac_settings *s = &low->set;
+    const bool total = ac_is(o->budget.memory, "total");
     int32_t n;
     ac_plan_pin *pin = AC_NEW_N(a->cx.region, ac_plan_pin, o->pin.n + 1);
     for (int32_t k = 0; k < o->pin.n; k++)
@@ -103,9 +104,9 @@ static int put_how(arenac *a, ac_plan_how *how)
                          .planner = s->reference && !strcmp(o->planner, "auto") ? "tflite" : o->planner,
                          .effort = (int)o->effort,
                          .budget = o->budget.bytes,
-                         .budget_memory = ac_is(o->budget.memory, "total") ? NULL : o->budget.memory,
-                         .budget_total = ac_is(o->budget.memory, "total"),
-                         .constants = ac_constant_bytes(a->cx.region, low->step, low->n_steps, &n),
+                         .budget_memory = total ? NULL : o->budget.memory,
+                         .budget_total = total,
+                         .constants = total ? ac_constant_bytes(a->cx.region, low->step, low->n_steps, &n) : 0,
                          .pin = pin,
                          .n_pins = o->pin.n};
     how->live = (ac_live_options){.whole = s->reference,
