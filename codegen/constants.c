@@ -23,57 +23,23 @@ int ac_consts_make(const ac_module *m)
     return AC_OK;
 }
 
-/* Makers: equal loops over the same constants. */
-static bool same_makers(const ac_lowered *a, const ac_lowered *b, bool look)
-{
-    if (!a || !b || a->arg.n != b->arg.n || !ac_fn_same(a->fn, b->fn))
-        return false;
-    for (int32_t i = 0; i + 1 < a->arg.n; i++) /* the last is the result */
-        if (a->arg.item[i].kind != AC_ARG_CONST || b->arg.item[i].kind != AC_ARG_CONST ||
-            !ac_const_same(a->arg.item[i].konst, b->arg.item[i].konst, look))
-            return false;
-    return true;
-}
-
-bool ac_const_same(const ac_const *a, const ac_const *b, bool look)
-{
-    if (size_of(a) != size_of(b))
-        return false;
-    return a == b || (a->source && a->source == b->source) ||
-           (look && a->data && b->data && !memcmp(a->data, b->data, (size_t)size_of(a))) ||
-           (a->dtype == b->dtype && same_makers(a->maker, b->maker, look));
-}
-
 int32_t *ac_consts_twins(const ac_module *m, bool same_type)
 {
-    int32_t *twin = AC_NEW_N(m->cx->region, int32_t, m->n_konst + 1);
-    for (int32_t i = 0; i < m->n_konst; i++) {
-        const ac_const *k = m->konst[i];
-        for (twin[i] = 0; twin[i] < i; twin[i]++) {
-            const ac_const *o = m->konst[twin[i]];
-            if (twin[twin[i]] != twin[i] || size_of(o) != size_of(k) || (same_type && o->dtype != k->dtype))
-                continue;
-            if (ac_const_same(k, o, true))
-                break;
-        }
-    }
-    return twin;
+    return ac_const_twins(m->cx->region, m->konst, m->n_konst, same_type);
 }
 
 void ac_consts_layout(const ac_module *m, ac_bytes *offset, ac_bytes *total)
 {
-    int32_t *twin = ac_consts_twins(m, false);
+    int32_t *twin = ac_consts_twins(m, false), *align = AC_NEW_N(m->cx->region, int32_t, m->n_konst + 1);
     ac_bytes at = AC_BLOB_HEADER;
+    for (int32_t i = 0; i < m->n_konst; i++) /* for all that are one */
+        align[twin[i]] = m->konst[i]->align > align[twin[i]] ? m->konst[i]->align : align[twin[i]];
     for (int32_t i = 0; i < m->n_konst; i++) {
         if (twin[i] < i) {
             offset[i] = offset[twin[i]];
             continue;
         }
-        int32_t align = 1;
-        for (int32_t j = i; j < m->n_konst; j++)
-            if (twin[j] == i && m->konst[j]->align > align)
-                align = m->konst[j]->align;
-        offset[i] = at = ac_align_up(at, align);
+        offset[i] = at = ac_align_up(at, align[i]);
         at += size_of(m->konst[i]);
     }
     *total = at;

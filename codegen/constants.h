@@ -7,7 +7,7 @@
  *     ac_consts_layout(m, offset, &total);          constant i lies at offset[i] of the block
  *     AC_TRY(ac_blob_bytes(m, &bytes, &total));     the block itself, all of it little-endian
  *
- * Cost: equal constants are found by comparing each with those before it. Memory: the context's region. Errors: AC_FAIL
+ * Cost: linear in the bytes, of which a hash finds equal ones. Memory: the context's region. Errors: AC_FAIL
  * with a diagnostic when a constant cannot be made. */
 #ifndef AC_CODEGEN_CONSTANTS_H
 #define AC_CODEGEN_CONSTANTS_H
@@ -15,10 +15,8 @@
 
 int ac_consts_make(const ac_module *m);                       /* all data present, or AC_FAIL */
 int32_t *ac_consts_twins(const ac_module *m, bool same_type); /* of each: the first constant with the same bytes */
-/* Equal bytes, as far as is known without making them; look: also by the bytes that are there. */
-bool ac_const_same(const ac_const *a, const ac_const *b, bool look);
-ac_bytes ac_consts_bytes(const ac_module *m);     /* of all, equal ones once */
-ac_weights ac_module_weights(const ac_module *m); /* AC_WEIGHTS_AUTO: rodata up to 1 MiB, else asm */
+ac_bytes ac_consts_bytes(const ac_module *m);                 /* of all, equal ones once */
+ac_weights ac_module_weights(const ac_module *m);             /* AC_WEIGHTS_AUTO: rodata up to 1 MiB, else asm */
 
 /* Layout of the constants in one block (blob and asm): offset of each, total. Alignment of each is respected; the block
  * begins with the header of the blob (magic, version, total bytes, checksum). */

@@ -128,9 +128,6 @@ typedef struct ac_module {
     ac_dead *dead;   /* by call, for poison; NULL without */
 } ac_module;
 
-/* dedupe.c: are two functions equal but for names and notes? Equal ones have equal hashes. */
-uint64_t ac_fn_hash(const ac_loop_fn *fn);
-bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b);
 /* dedupe.c: fills fn, n_fn, call[].fn: structurally equal loop functions become one. */
 void ac_module_dedupe(ac_module *m);
 

@@ -344,13 +344,10 @@ ac_bytes ac_constant_bytes(ac_region *region, ac_lowered *const *step, int32_t n
         for (int32_t k = 0; k < step[s]->arg.n; k++)
             if (step[s]->arg.item[k].kind == AC_ARG_CONST)
                 ac_const_index(region, &list, step[s]->arg.item[k].konst);
-    for (int32_t i = 0; i < list.konst.n; i++) {
-        const ac_const *k = list.konst.item[i];
-        int32_t first = 0; /* with the same bytes: generated code has them once */
-        while (first < i && !ac_const_same(list.konst.item[first], k, false))
-            first++;
-        sum += first == i ? ac_dtype_size(k->dtype, k->count) : 0;
-    }
+    const int32_t *twin = ac_const_twins(region, list.konst.item, list.konst.n, false);
+    for (int32_t i = 0; i < list.konst.n; i++)
+        if (twin[i] == i)
+            sum += ac_dtype_size(list.konst.item[i]->dtype, list.konst.item[i]->count);
     *n = list.konst.n;
     return sum;
 }

@@ -32,6 +32,10 @@ typedef struct ac_tensor ac_tensor;
 typedef struct ac_promise {
     /* Sets `data` of every tensor that holds the promise; t is the one that is needed. AC_FAIL: diagnostic. */
     int (*make)(ac_ctx *cx, const struct ac_promise *p, ac_tensor *t);
+    /* Does p make the bytes of s that q, whose `same` is this function too, makes of t? */
+    bool (*same)(const struct ac_promise *p, const ac_tensor *s, const struct ac_promise *q, const ac_tensor *t,
+                 int32_t *left);
+    uint64_t hash; /* promises that are the same have the same */
 } ac_promise;
 /* The operands of n are constants: its results become lazy ones. false, without a diagnostic and with nothing changed:
  * they cannot be computed, and the node has to stay. n may be erased afterwards. */
@@ -147,6 +151,11 @@ bool ac_tensor_is_const(const ac_tensor *t);       /* data or lazy */
 /* Dense data of a constant: makes lazy ones, expands splats; cached on the tensor. NULL: not a constant, or it cannot
  * be made (diagnostic). */
 const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t);
+/* Have two constants the same bytes, as far as is known without making them? Those of up to 4 KiB are compared, of
+ * larger ones the addresses; lazy ones are asked for their promises. Equal ones have equal hashes. *left: comparisons
+ * that may be made for it. */
+bool ac_tensor_same_bytes(const ac_tensor *a, const ac_tensor *b, int32_t *left);
+uint64_t ac_tensor_hash(const ac_tensor *t);
 bool ac_tensor_same_shape(const ac_tensor *a, const ac_tensor *b);
 float ac_quant_scale(const ac_tensor *t); /* of the whole tensor; 1 when not quantised */
 int32_t ac_quant_zero(const ac_tensor *t);

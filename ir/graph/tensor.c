@@ -1,4 +1,5 @@
 /* tensor.c - what can be asked of one tensor: sizes, constant data, equality, its text in messages. */
+#include "base/hash.h"
 #include "base/sink.h"
 #include "ir/graph/graph.h"
 
@@ -114,6 +115,39 @@ const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t)
         t->splat = false;
     }
     return t->data;
+}
+
+/* ------------------------------------------------------------------ equal constants */
+
+enum { FEW = 4096 }; /* bytes: compared, not their addresses */
+
+/* What is in the file, or was made: its own bytes, of a splat one element. */
+static const void *own_bytes(const ac_tensor *t, int64_t *n)
+{
+    *n = t->splat ? ac_dtype_size(t->dtype, 1) : ac_tensor_bytes(t);
+    return t->raw ? t->raw : t->data;
+}
+
+uint64_t ac_tensor_hash(const ac_tensor *t)
+{
+    int64_t n;
+    if (t->lazy)
+        return t->lazy->hash;
+    const void *p = own_bytes(t, &n);
+    return p && n <= FEW ? ac_bytes_hash(p, (size_t)n) : (uint64_t)(uintptr_t)p;
+}
+
+bool ac_tensor_same_bytes(const ac_tensor *a, const ac_tensor *b, int32_t *left)
+{
+    int64_t n, m;
+    if (a == b)
+        return true;
+    if (--*left < 0 || ac_tensor_bytes(a) != ac_tensor_bytes(b) || !a->lazy != !b->lazy)
+        return false;
+    if (a->lazy)
+        return a->lazy->same == b->lazy->same && a->lazy->same(a->lazy, a, b->lazy, b, left);
+    const void *p = own_bytes(a, &n), *q = own_bytes(b, &m);
+    return p && q && n == m && (p == q || (n <= FEW && !memcmp(p, q, (size_t)n)));
 }
 
 int ac_node_ints(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints *out)

@@ -220,6 +220,9 @@ bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x
 /* The shape of functions with grid and block loops; NULL, or what is wrong. */
 const char *ac_loop_gpu_fault(const ac_loop_fn *fn);
 
+/* same.c: are two functions equal but for names and notes? Equal ones have equal hashes. */
+uint64_t ac_fn_hash(const ac_loop_fn *fn);
+bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b);
 /* verify_loops.c: types, scopes, structure, constant indices inside buffers. E0901 for each fault. */
 int ac_loop_verify(ac_ctx *cx, const ac_loop_fn *fn);
 /* dump.c: text form, as in the example above; ac_loop_read parses it back (read(dump(f)) dumps the same). */

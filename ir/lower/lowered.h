@@ -22,12 +22,19 @@ typedef struct ac_const {
     int32_t align;
     const void *data;         /* NULL until made */
     struct ac_lowered *maker; /* parameter 0..n-2: constants, the last: this constant */
-    ac_tensor *source; /* data comes straight from this constant tensor (no transformation): its bytes are shared */
+    ac_tensor *source;  /* data comes straight from this constant tensor (no transformation): its bytes are shared */
+    uint64_t hash, sum; /* twins.c: of how it is made, of its bytes; 0: not computed yet */
 } ac_const;
 /* constant.c: the bytes of a constant (made at first use, kept). NULL: diagnostic. */
 const void *ac_const_data(ac_ctx *cx, ac_const *k);
 /* The same as an argument of loops, which only read it. */
 void *ac_const_operand(ac_ctx *cx, ac_const *k);
+/* twins.c: of each of n constants, the first with the same bytes (same_type: and type). While one of them is not made,
+ * as far as is known without making any. Cost: linear. */
+int32_t *ac_const_twins(ac_region *r, ac_const *const *konst, int32_t n, bool same_type);
+/* Are a and b made in the same way? Equal ones have equal hashes. *left: comparisons that may be made for it. */
+bool ac_const_same(const ac_const *a, const ac_const *b, int32_t *left);
+uint64_t ac_const_hash(ac_const *k);
 
 /* The choices that lead from a node to its loops, as data: what the cost models chose, or hints to them. 0: no choice
  * of this node, or, of a hint, left to the cost model. What does not fit node or target is passed over. */
@@ -88,6 +95,9 @@ typedef struct ac_lowered {
     int32_t slower;      /* by a variant, in hundredths of the instructions without it */
     const char *chain;   /* of a group of steps (planner/graph/stripe_group.h): its operators; NULL: one node */
 } ac_lowered;
+
+/* twins.c: are a and b equal loops over the same constants? Results do not count. */
+bool ac_const_args_same(const ac_lowered *a, const ac_lowered *b, int32_t *left);
 
 /* Rows of the result (its first dimension above 1) are the outermost loop and columns the next one, so that the node
  * can run a row at a time (ir/loop/access/part.h). Costs some speed; a family that cannot ignores it. */

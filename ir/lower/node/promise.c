@@ -34,6 +34,31 @@ static int run_loops(ac_ctx *cx, const ac_promise *p, ac_tensor *t)
     return AC_OK;
 }
 
+/* Which argument of w a result is; the same for results that equal loops leave in one place. */
+static int32_t place_of(const ac_lowered *w, const ac_tensor *t)
+{
+    int32_t i = 0;
+    while (i < w->arg.n && !(w->arg.item[i].kind == AC_ARG_TENSOR && w->arg.item[i].tensor == t))
+        i++;
+    return i < w->arg.n ? i : -1;
+}
+
+static bool same_loops(const ac_promise *p, const ac_tensor *s, const ac_promise *q, const ac_tensor *t, int32_t *left)
+{
+    const ac_lowered *v = ((const loops_promise *)p)->low, *w = ((const loops_promise *)q)->low;
+    const int32_t at = place_of(v, s);
+    return at >= 0 && at == place_of(w, t) && ac_const_args_same(v, w, left);
+}
+
+static uint64_t hash_of(const ac_lowered *w)
+{
+    uint64_t h = ac_fn_hash(w->fn);
+    for (int32_t i = 0; i < w->arg.n; i++)
+        if (w->arg.item[i].kind == AC_ARG_CONST)
+            h = (h ^ ac_const_hash(w->arg.item[i].konst)) * UINT64_C(0x9e3779b97f4a7c15);
+    return h;
+}
+
 bool ac_lower_promise(ac_ctx *cx, const ac_node *n)
 {
     /* the evaluator runs them, so the target does not matter; this one makes the plainest loops */
@@ -46,7 +71,7 @@ bool ac_lower_promise(ac_ctx *cx, const ac_node *n)
     if (!w)
         return false;
     loops_promise *p = AC_NEW(cx->region, loops_promise);
-    *p = (loops_promise){{run_loops}, w};
+    *p = (loops_promise){{run_loops, same_loops, hash_of(w)}, w};
     for (int32_t i = 0; i < own->n_out; i++)
         own->out[i]->lazy = &p->head;
     return true;
