@@ -100,8 +100,9 @@ static int prepare(ac_ctx *cx, batch *b, staged *g, const ac_output *out)
 /* ------------------------------------------------------------------ writing */
 
 /* All bytes or an errno. Short writes go on, EINTR is no error. */
-static int write_all(int fd, const char *p, size_t n)
+static int write_all(int fd, const void *bytes, size_t n)
 {
+    const char *p = bytes;
     while (n) {
         ssize_t w = write(fd, p, n);
         if (w < 0 && errno == EINTR)
@@ -112,6 +113,19 @@ static int write_all(int fd, const char *p, size_t n)
         n -= (size_t)w;
     }
     return 0;
+}
+
+static int write_sink(int fd, const ac_sink *s)
+{
+    size_t at = 0;
+    int why = 0;
+    for (int32_t i = 0; i < s->lasting.n && !why; i++) {
+        const ac_lasting *l = &s->lasting.item[i];
+        why = write_all(fd, s->text + at, l->at - at);
+        why = why ? why : write_all(fd, l->bytes, l->n);
+        at = l->at;
+    }
+    return why ? why : write_all(fd, s->text + at, s->n - at);
 }
 
 /* 0 or an errno. What cannot be flushed (some file systems, and folders of others) is no error. */
@@ -159,7 +173,7 @@ static int write_temp(batch *b, staged *g)
         int ignored = fchmod(fd, g->mode); /* the umask may have taken bits the old file had; not worth failing for */
         (void)ignored;
     }
-    int why = write_all(fd, g->sink->text, g->sink->n);
+    int why = write_sink(fd, g->sink);
     if (!why && b->lasting)
         why = flush(fd);
     why = end_file(fd, why);
@@ -178,17 +192,30 @@ static int write_special(batch *b, const staged *g)
     int why = 0;
     for (const staged *s = g; !why && s < b->item + b->n; s++)
         if (s->special && !strcmp(s->path, g->path))
-            why = write_all(fd, s->sink->text, s->sink->n);
+            why = write_sink(fd, s->sink);
     why = end_file(fd, why);
     return why ? failed(b, g, why) : AC_OK;
 }
 
+static bool print(const void *bytes, size_t n)
+{
+    return !n || fwrite(bytes, 1, n, stdout) == n;
+}
+
 static int write_stdout(batch *b, const staged *g)
 {
+    const ac_sink *s = g->sink;
+    size_t at = 0;
+    bool good = true;
     errno = 0;
     if (ac_interrupt_pipe_closed()) /* who reads has had enough; files are written all the same */
         return AC_OK;
-    if ((g->sink->n && fwrite(g->sink->text, 1, g->sink->n, stdout) != g->sink->n) || fflush(stdout))
+    for (int32_t i = 0; i < s->lasting.n; i++) {
+        const ac_lasting *l = &s->lasting.item[i];
+        good = good && print(s->text + at, l->at - at) && print(l->bytes, l->n);
+        at = l->at;
+    }
+    if (!good || !print(s->text + at, s->n - at) || fflush(stdout))
         return ac_interrupt_pipe_closed() ? AC_OK : failed(b, g, errno ? errno : EIO);
     return AC_OK;
 }

@@ -27,6 +27,13 @@ typedef struct ac_read_file {
     const char *path;
 } ac_read_file;
 
+/* A mapped file while it is open; map NULL: it is not any more. file.c makes and ends them */
+typedef struct ac_resident {
+    struct ac_resident *next;
+    void *map;
+    size_t n;
+} ac_resident;
+
 typedef struct ac_ctx {
     ac_heap heap;
     ac_region *region; /* lives as long as the compilation: graph, names, loops, plan */
@@ -35,6 +42,7 @@ typedef struct ac_ctx {
     ac_last_words last_words;
     ac_kept *kept;                   /* closed with the context */
     ac_read_file *read, **read_tail; /* files in the order in which they were opened, but standard input */
+    ac_resident *resident;
 } ac_ctx;
 
 void ac_ctx_open(ac_ctx *cx);  /* clears the struct; allocates nothing */

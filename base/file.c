@@ -1,6 +1,7 @@
 /* file.c - files as mapped memory. */
-/* open, fstat and mmap are POSIX. */
+/* open, fstat and mmap are POSIX, madvise is not. */
 #define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/visible.h"
@@ -82,6 +83,7 @@ int ac_file_load(ac_ctx *cx, int fd, ac_file *f)
         if ((uintmax_t)st.st_size > SIZE_MAX / 2)
             return EFBIG;
         ac_mapped *known = AC_NEW(cx->region, ac_mapped);
+        ac_resident *resident = AC_NEW(cx->region, ac_resident);
         void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (map != MAP_FAILED) {
             f->map = map;
@@ -89,6 +91,9 @@ int ac_file_load(ac_ctx *cx, int fd, ac_file *f)
             f->n = (size_t)st.st_size;
             *known = (ac_mapped){.owner = cx, .at = map, .n = f->n, .path = ac_visible(cx->region, f->path)};
             ac_mapped_add(known);
+            f->resident = resident;
+            *resident = (ac_resident){.next = cx->resident, .map = map, .n = f->n};
+            cx->resident = resident;
             return 0;
         }
     }
@@ -114,6 +119,7 @@ void ac_file_close(ac_file *f)
         if (f->counted)
             ac_heap_uncount(f->counted, f->n);
         ac_mapped_remove(f->map);
+        f->resident->map = NULL;
         munmap(f->map, f->n);
     }
     *f = (ac_file){.path = f->path, .data = NOTHING};
@@ -125,6 +131,17 @@ void ac_file_count(ac_ctx *cx, ac_file *f)
         return;
     ac_heap_count(&cx->heap, f->n);
     f->counted = &cx->heap;
+}
+
+void ac_files_rest(ac_ctx *cx)
+{
+#ifdef MADV_DONTNEED
+    for (ac_resident *r = cx->resident; r; r = r->next)
+        if (r->map)
+            (void)madvise(r->map, r->n, MADV_DONTNEED);
+#else
+    (void)cx;
+#endif
 }
 
 void ac_file_keep(ac_ctx *cx, const ac_file *f)

@@ -16,14 +16,17 @@ typedef struct ac_file {
     const char *path; /* as messages show it: "<stdin>" for "-" */
     const uint8_t *data;
     size_t n;
-    void *map;        /* what ac_file_close unmaps; NULL: the bytes are in a region, or the file is empty */
-    ac_heap *counted; /* where the map counts as memory, until it is closed; NULL: nowhere */
+    void *map;             /* what ac_file_close unmaps; NULL: the bytes are in a region, or the file is empty */
+    ac_resident *resident; /* its pages, while it is mapped */
+    ac_heap *counted;      /* where the map counts as memory, until it is closed; NULL: nowhere */
 } ac_file;
 
 int ac_file_open(ac_ctx *cx, const char *path, ac_file *f);
 void ac_file_close(ac_file *f);
 /* All of a mapped file will be read: it counts towards the heap's limit, which a constant here and there does not. */
 void ac_file_count(ac_ctx *cx, ac_file *f);
+/* What was read of all mapped files need not stay in memory: it comes again when it is read again. */
+void ac_files_rest(ac_ctx *cx);
 /* An open file is needed as long as the context: ac_ctx_close closes it. */
 void ac_file_keep(ac_ctx *cx, const ac_file *f);
 /* What is to be read of fd, which stays open; f->path is set. 0, or the errno. */

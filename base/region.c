@@ -96,6 +96,16 @@ ac_region *ac_region_open(ac_heap *heap)
     return r;
 }
 
+ac_region *ac_region_open_beside(ac_region *r)
+{
+    ac_region *beside = take(r->heap, sizeof *beside);
+    beside->heap = r->heap;
+    beside->chunks = NULL;
+    beside->next = r->next;
+    r->next = beside;
+    return beside;
+}
+
 ac_heap *ac_region_heap(const ac_region *r)
 {
     return r->heap;

@@ -42,6 +42,8 @@ void ac_heap_count(ac_heap *heap, size_t n);
 void ac_heap_uncount(ac_heap *heap, size_t n);
 
 ac_region *ac_region_open(ac_heap *heap);
+/* One that no guard closes which does not close r, so it may be opened inside of a guard and stay. */
+ac_region *ac_region_open_beside(ac_region *r);
 ac_heap *ac_region_heap(const ac_region *r); /* to open another one beside it */
 void ac_region_close(ac_region *r);          /* NULL is fine */
 void ac_heap_close(ac_heap *heap);           /* frees every region still open */

@@ -52,6 +52,19 @@ void ac_put_n(ac_sink *s, const void *bytes, size_t n)
     s->n += n;
 }
 
+void ac_put_lasting(ac_sink *s, const void *bytes, size_t n)
+{
+    ac_push(s->cx->region, &s->lasting, ((ac_lasting){bytes, n, s->n}));
+}
+
+size_t ac_sink_size(const ac_sink *s)
+{
+    size_t n = s->n;
+    for (int32_t i = 0; i < s->lasting.n; i++)
+        n += s->lasting.item[i].n;
+    return n;
+}
+
 void ac_put_int(ac_sink *s, int64_t v)
 {
     char digits[20], *p = digits + sizeof digits;

@@ -13,11 +13,19 @@
 #ifndef AC_BASE_SINK_H
 #define AC_BASE_SINK_H
 #include "base/ctx.h"
+#include "base/vec.h"
+
+/* Bytes of somebody else that are written before byte `at` of the text. */
+typedef struct ac_lasting {
+    const void *bytes;
+    size_t n, at;
+} ac_lasting;
 
 typedef struct ac_sink {
     ac_ctx *cx;
     char *text; /* not NUL-terminated until ac_sink_text */
     size_t n, cap;
+    AC_VEC(ac_lasting) lasting; /* what is not copied, by place */
 } ac_sink;
 
 void ac_sink_open(ac_sink *s, ac_ctx *cx);
@@ -25,6 +33,9 @@ void ac_sink_room(ac_sink *s, size_t n); /* memory for n more bytes now, instead
 char *ac_sink_end(ac_sink *s, size_t n); /* where up to n bytes may be written; the writer adds their number to s->n */
 void ac_put(ac_sink *s, const char *text);
 void ac_put_n(ac_sink *s, const void *bytes, size_t n);
+/* Large bytes that stay where they are until the commit; only that sees them, `text` and `n` do not. */
+void ac_put_lasting(ac_sink *s, const void *bytes, size_t n);
+size_t ac_sink_size(const ac_sink *s); /* with those */
 void ac_putc(ac_sink *s, char c);
 void ac_put_int(ac_sink *s, int64_t v); /* decimal; several times faster than ac_putf */
 void ac_putf(ac_sink *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

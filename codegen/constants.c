@@ -6,6 +6,7 @@
  *     8   4   version, 1          12  4   bytes of the header, 64
  *     16  8   bytes of the blob   24  8   FNV-1a of everything after the header
  *     32  32  0                   all numbers little-endian, as the constants are */
+#include "base/file.h"
 #include "codegen/constants.h"
 
 #include <string.h>
@@ -15,13 +16,67 @@ static ac_bytes size_of(const ac_const *k)
     return ac_dtype_size(k->dtype, k->count);
 }
 
+/* ------------------------------------------------------------------ making */
+
+typedef struct makers {
+    const ac_module *m;
+    ac_making w;
+    int status;
+} makers;
+
+/* Each once; what is known to be the same is made for the first of them. */
+static void make_all(void *arg)
+{
+    enum { MOST = 16 << 20 }; /* bytes: what several are made of stays as long, and what was read of the file */
+    ac_bytes read = 0;
+    makers *x = arg;
+    const ac_module *m = x->m;
+    const int32_t *twin = ac_consts_twins(m, false);
+    ac_making_begin(m->cx, &x->w);
+    for (int32_t i = 0; i < m->n_konst && x->status == AC_OK; i++) {
+        ac_const *k = m->konst[i], *first = m->konst[twin[i]];
+        if (!k->data && first != k) {
+            k->data = first->data;
+            k->twin = first;
+        } else if (!ac_const_data_for(m->cx, &x->w, k)) {
+            x->status = AC_FAIL;
+        }
+        ac_making_again(&x->w, MOST);
+        read += size_of(k);
+        if (read > MOST) {
+            ac_files_rest(m->cx);
+            read = 0;
+        }
+    }
+    ac_making_end(&x->w);
+}
+
 int ac_consts_make(const ac_module *m)
 {
+    makers x = {.m = m, .status = AC_OK};
+    bool made = true;
     for (int32_t i = 0; i < m->n_konst; i++)
-        if (!ac_const_data(m->cx, m->konst[i]))
-            return AC_FAIL;
-    return AC_OK;
+        made &= m->konst[i]->data != NULL;
+    if (made)
+        return AC_OK;
+    if (!ac_heap_guard(&m->cx->heap, make_all, &x)) {
+        ac_making_forget(&x.w);
+        ac_heap_give_up(&m->cx->heap);
+    }
+    return x.status;
 }
+
+/* What has its bytes from another one, which may lose them. */
+static void drop_twins(const ac_module *m)
+{
+    for (int32_t i = 0; i < m->n_konst; i++)
+        if (m->konst[i]->twin) {
+            m->konst[i]->data = NULL;
+            m->konst[i]->twin = NULL;
+        }
+}
+
+/* ------------------------------------------------------------------ places */
 
 int32_t *ac_consts_twins(const ac_module *m, bool same_type)
 {
@@ -117,11 +172,17 @@ static void put_le(uint8_t *to, uint64_t v, int bytes)
         to[i] = (uint8_t)(v >> (8 * i));
 }
 
-void ac_blob_header(uint8_t header[AC_BLOB_HEADER], const uint8_t *bytes, ac_bytes total)
+static const uint64_t FNV = UINT64_C(14695981039346656037);
+
+static uint64_t checksum(uint64_t h, const uint8_t *p, ac_bytes n)
 {
-    uint64_t h = UINT64_C(14695981039346656037);
-    for (ac_bytes i = AC_BLOB_HEADER; i < total; i++)
-        h = (h ^ bytes[i]) * UINT64_C(1099511628211);
+    for (ac_bytes i = 0; i < n; i++)
+        h = (h ^ p[i]) * UINT64_C(1099511628211);
+    return h;
+}
+
+static void put_header(uint8_t header[AC_BLOB_HEADER], uint64_t h, ac_bytes total)
+{
     memset(header, 0, AC_BLOB_HEADER);
     memcpy(header, "arnblob", 7);
     put_le(header + 8, 1, 4);
@@ -130,10 +191,48 @@ void ac_blob_header(uint8_t header[AC_BLOB_HEADER], const uint8_t *bytes, ac_byt
     put_le(header + 24, h, 8);
 }
 
+void ac_blob_header(uint8_t header[AC_BLOB_HEADER], const uint8_t *bytes, ac_bytes total)
+{
+    put_header(header, checksum(FNV, bytes + AC_BLOB_HEADER, total - AC_BLOB_HEADER), total);
+}
+
+/* Calls f for the parts of the blob after its header, in order: padding, and each constant where it lies. */
+typedef void part_fn(void *with, const uint8_t *bytes, ac_bytes n);
+static void each_part(const ac_module *m, const ac_bytes *offset, part_fn *f, void *with)
+{
+    static const uint8_t ZERO[AC_BLOB_HEADER];
+    ac_bytes at = AC_BLOB_HEADER;
+    for (int32_t i = 0; i < m->n_konst; i++) {
+        if (offset[i] < at) /* written before, for another one */
+            continue;
+        for (; at < offset[i]; at += offset[i] - at < AC_BLOB_HEADER ? offset[i] - at : AC_BLOB_HEADER)
+            f(with, ZERO, offset[i] - at < AC_BLOB_HEADER ? offset[i] - at : AC_BLOB_HEADER);
+        f(with, m->konst[i]->data, size_of(m->konst[i]));
+        at += size_of(m->konst[i]);
+    }
+}
+
+static void add_checksum(void *with, const uint8_t *bytes, ac_bytes n)
+{
+    uint64_t *h = with;
+    *h = checksum(*h, bytes, n);
+}
+
+int ac_blob_head(const ac_module *m, uint8_t header[AC_BLOB_HEADER])
+{
+    ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1), total;
+    uint64_t h = FNV;
+    AC_TRY(ac_consts_make(m));
+    ac_consts_layout(m, offset, &total);
+    each_part(m, offset, add_checksum, &h);
+    put_header(header, h, total);
+    return AC_OK;
+}
+
 int ac_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total)
 {
-    AC_TRY(ac_consts_make(m));
     ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1);
+    AC_TRY(ac_consts_make(m));
     ac_consts_layout(m, offset, total);
     *bytes = ac_alloc(m->cx->region, (size_t)*total);
     for (int32_t i = 0; i < m->n_konst; i++)
@@ -143,11 +242,39 @@ int ac_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total)
     return AC_OK;
 }
 
+int ac_blob_move(const ac_module *m, uint8_t *to)
+{
+    ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1), total, at = 0;
+    AC_TRY(ac_blob_head(m, to));
+    ac_consts_layout(m, offset, &total);
+    drop_twins(m);
+    for (int32_t i = 0; i < m->n_konst; i++) {
+        ac_const *k = m->konst[i];
+        if (offset[i] >= at && k->data && size_of(k)) {
+            memcpy(to + offset[i], k->data, (size_t)size_of(k));
+            at = offset[i] + size_of(k);
+        }
+        ac_const_drop(k);
+    }
+    return AC_OK;
+}
+
+static void add_part(void *with, const uint8_t *bytes, ac_bytes n)
+{
+    enum { FEW = 4096 };
+    if (n < FEW)
+        ac_put_n(with, bytes, (size_t)n);
+    else
+        ac_put_lasting(with, bytes, (size_t)n);
+}
+
 int ac_blob_write(const ac_module *m, ac_sink *to)
 {
-    uint8_t *bytes;
-    ac_bytes total;
-    AC_TRY(ac_blob_bytes(m, &bytes, &total));
-    ac_put_n(to, bytes, (size_t)total);
+    ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1), total;
+    uint8_t header[AC_BLOB_HEADER];
+    AC_TRY(ac_blob_head(m, header));
+    ac_consts_layout(m, offset, &total);
+    ac_put_n(to, header, sizeof header);
+    each_part(m, offset, add_part, to);
     return AC_OK;
 }

@@ -24,8 +24,13 @@ void ac_consts_layout(const ac_module *m, ac_bytes *offset, ac_bytes *total);
 
 enum { AC_BLOB_HEADER = 64, AC_BLOB_CHECKED = 32 }; /* bytes; the first that identify the blob */
 void ac_blob_header(uint8_t header[AC_BLOB_HEADER], const uint8_t *bytes, ac_bytes total);
+int ac_blob_head(const ac_module *m, uint8_t header[AC_BLOB_HEADER]);    /* of the module's blob */
 int ac_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
-int ac_blob_write(const ac_module *m, ac_sink *to);                      /* the same, to a sink */
+/* The same, to a sink, which refers to the constants: none is copied, and they stay until it is committed. */
+int ac_blob_write(const ac_module *m, ac_sink *to);
+/* The same, to memory of the size that ac_consts_layout gives; large constants are let go on the way, so that all of
+ * it is never there twice. */
+int ac_blob_move(const ac_module *m, uint8_t *to);
 
 /* Constants that several of n modules hold as C text are defined by the first of them alone. What that saves. */
 int ac_module_merge_consts(ac_module *const *m, int32_t n, ac_bytes *saved);

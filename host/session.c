@@ -73,14 +73,13 @@ static int compile_in(ac_session *h, const char *dir, const char *backend)
 
 static int open_weights(ac_session *h)
 {
-    ac_sink weights;
-    ac_sink_open(&weights, h->module->cx);
-    AC_TRY(ac_blob_write(h->module, &weights));
-    uint8_t *at = aligned(&h->weights_base, (ac_bytes)weights.n, 64);
-    if (at && weights.n)
-        memcpy(at, weights.text, weights.n);
+    const ac_module *m = h->module;
+    ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1), total;
+    AC_TRY(ac_consts_make(m));
+    ac_consts_layout(m, offset, &total);
+    uint8_t *at = aligned(&h->weights_base, total, 64);
     h->weights = at;
-    return at ? AC_OK : ac_error(h->module->cx, (ac_place){0}, E0402, "no memory for the weights");
+    return at ? ac_blob_move(m, at) : ac_error(m->cx, (ac_place){0}, E0402, "no memory for the weights");
 }
 
 static int open_c(ac_session *h, const char *backend)
@@ -147,10 +146,7 @@ static int open_eval(ac_session *h)
         if (!h->program[i])
             return AC_FAIL;
     }
-    for (int32_t i = 0; i < m->n_konst; i++)
-        if (!ac_const_data(h->module->cx, m->konst[i]))
-            return AC_FAIL;
-    return AC_OK;
+    return ac_consts_make(m);
 }
 
 /* The addresses of a call's arguments; `task` is where the number of the task lies. */

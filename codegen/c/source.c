@@ -247,10 +247,8 @@ int ac_emit_init(ac_emit *e)
     const char *p = m->name, *U = e->file.upper;
     bool blob = e->weights == AC_WEIGHTS_BLOB && m->n_konst;
     if (blob) {
-        uint8_t *bytes, header[AC_BLOB_HEADER];
-        ac_bytes total;
-        AC_TRY(ac_blob_bytes(m, &bytes, &total));
-        ac_blob_header(header, bytes, total);
+        uint8_t header[AC_BLOB_HEADER];
+        AC_TRY(ac_blob_head(m, header));
         ac_putf(e->to,
                 "/* How the weights of this code begin: magic, version, size, checksum. */\n"
                 "static const uint8_t %s_header[%d] = {\n   ",

@@ -144,10 +144,8 @@ static LLVMValueRef ram_pointer(l_module *M, LLVMValueRef mem, int32_t k)
 /* Does the blob begin as the one this code was made with? */
 static int check_blob(l_module *M, LLVMValueRef f, LLVMValueRef weights)
 {
-    uint8_t *bytes, header[AC_BLOB_HEADER];
-    ac_bytes total;
-    AC_TRY(ac_blob_bytes(M->m, &bytes, &total));
-    ac_blob_header(header, bytes, total);
+    uint8_t header[AC_BLOB_HEADER];
+    AC_TRY(ac_blob_head(M->m, header));
     return_if(M, f, misplaced(M, weights, 64), status(M, 3));
     for (int i = 0; i < AC_BLOB_CHECKED; i += 8) {
         uint64_t want = 0;

@@ -28,10 +28,12 @@ typedef struct ac_node ac_node;
 typedef struct ac_graph ac_graph;
 typedef struct ac_tensor ac_tensor;
 
+struct ac_making;
+
 /* Constants that are computed when somebody needs their bytes. Who promises them knows how; the graph does not. */
 typedef struct ac_promise {
     /* Sets `data` of every tensor that holds the promise; t is the one that is needed. AC_FAIL: diagnostic. */
-    int (*make)(ac_ctx *cx, const struct ac_promise *p, ac_tensor *t);
+    int (*make)(ac_ctx *cx, struct ac_making *w, const struct ac_promise *p, ac_tensor *t);
     /* Does p make the bytes of s that q, whose `same` is this function too, makes of t? */
     bool (*same)(const struct ac_promise *p, const ac_tensor *s, const struct ac_promise *q, const ac_tensor *t,
                  int32_t *left);
@@ -195,6 +197,39 @@ int ac_node_ints(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints 
 
 /* How many nodes read each tensor (fused ones count; graph outputs count one more), indexed by tensor id. */
 int32_t *ac_graph_uses(const ac_graph *g, ac_region *r);
+
+/* making.c - constants whose bytes are needed for a while: on the way to others that are written. Large ones lie in a
+ * region of their own; at its end their tensors are as they were before.
+ *
+ *     ac_making w;
+ *     ac_making_begin(cx, &w);
+ *     const void *p = ac_tensor_force_for(cx, &w, t);          valid until
+ *     ac_making_end(&w);
+ *
+ * When memory runs out in between, the region goes with the guard: ac_making_forget, then, for the tensors. */
+typedef struct ac_making_undo {
+    ac_tensor *tensor;
+    const void *data; /* as they were */
+    bool splat;
+} ac_making_undo;
+typedef struct ac_making {
+    ac_ctx *cx;
+    ac_region *room;
+    ac_bytes bytes;          /* in it */
+    const ac_tensor *wanted; /* whose bytes are the aim: they lie in `into` and last; NULL: all go */
+    ac_region *into;
+    AC_VEC(ac_making_undo) forget;
+} ac_making;
+enum { AC_MAKING_LARGE = 1 << 16 }; /* bytes; what is smaller is kept with the compilation */
+void ac_making_begin(ac_ctx *cx, ac_making *w);
+void ac_making_end(ac_making *w);
+void ac_making_forget(ac_making *w);
+void ac_making_again(ac_making *w, ac_bytes most); /* ends and begins, if there are more bytes than that */
+void *ac_making_room(ac_making *w, ac_bytes n);    /* n bytes that go with it */
+/* For bytes of t: those of w when they are many, else kept; w NULL: kept. The caller sets t->data. */
+void *ac_making_tensor(ac_ctx *cx, ac_making *w, ac_tensor *t, ac_bytes n);
+bool ac_making_holds(const ac_making *w, const ac_tensor *t);            /* do the bytes of t go with it? */
+const void *ac_tensor_force_for(ac_ctx *cx, ac_making *w, ac_tensor *t); /* w NULL: ac_tensor_force */
 
 /* verify_nodes.c - every rule a graph must obey; E0101.. for each broken one. Run between passes. */
 int ac_graph_verify(ac_graph *g);

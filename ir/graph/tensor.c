@@ -86,37 +86,6 @@ const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t)
     return ac_strf(cx->region, "%s %s", ac_dtype_name(t->dtype), ac_shape_str(cx, t));
 }
 
-/* A splat constant as dense data. */
-static void *dense_of_splat(ac_ctx *cx, const ac_tensor *t)
-{
-    int64_t bytes = ac_tensor_bytes(t);
-    size_t size = (size_t)ac_dtype_size(t->dtype, 1);
-    char *p = ac_alloc(cx->region, (size_t)bytes + size);
-    memcpy(p, t->data, size);
-    for (int64_t i = (int64_t)size; i < bytes; i += (int64_t)size)
-        memcpy(p + i, p, size);
-    return p;
-}
-
-const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t)
-{
-    if (!ac_tensor_is_const(t))
-        return NULL;
-    if (!t->data && ac_tensor_bytes(t) == 0) /* its loops may not even have it as a buffer */
-        t->data = ac_alloc(cx->region, 1);
-    if (!t->data && t->raw)
-        t->data = ac_copy(cx->region, t->raw, (size_t)ac_tensor_bytes(t));
-    if (!t->data && t->lazy->make(cx, t->lazy, t) != AC_OK)
-        return NULL;
-    if (!t->data && ac_tensor_count(t) == 0) /* loops that have nothing to write need not name it */
-        t->data = ac_alloc(cx->region, 1);
-    if (t->splat && t->data) {
-        t->data = dense_of_splat(cx, t);
-        t->splat = false;
-    }
-    return t->data;
-}
-
 /* ------------------------------------------------------------------ equal constants */
 
 enum { FEW = 4096 }; /* bytes: compared, not their addresses */

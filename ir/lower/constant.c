@@ -2,42 +2,86 @@
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/lowered.h"
 
-void *ac_const_operand(ac_ctx *cx, ac_const *k)
+static ac_bytes size_of(const ac_const *k)
+{
+    return ac_dtype_size(k->dtype, k->count);
+}
+
+/* Runs the loops that make k, whose bytes go to `to`. */
+static int make(ac_ctx *cx, ac_making *w, const ac_const *k, void *to)
+{
+    const ac_lowered *m = k->maker;
+    ac_region *tmp = ac_region_open(&cx->heap);
+    void **data = AC_NEW_N(tmp, void *, m->arg.n);
+    int status = 0, rc = AC_OK;
+    for (int32_t i = 0; i < m->arg.n && rc == AC_OK; i++) {
+        const ac_arg *a = &m->arg.item[i];
+        data[i] = a->kind == AC_ARG_SCRATCH ? ac_alloc(tmp, (size_t)a->bytes + 1)
+                  : a->konst == k           ? to
+                                            : ac_const_operand(cx, w, a->konst);
+        rc = data[i] ? AC_OK : AC_FAIL;
+    }
+    if (rc == AC_OK)
+        rc = ac_eval(cx, m->fn, data, m->arg.n, &status);
+    ac_region_close(tmp);
+    if (rc == AC_OK && status)
+        return ac_error(cx, (ac_place){0}, E0901, "constant '%s': its maker stopped with status %d", k->name, status);
+    return rc;
+}
+
+void *ac_const_operand(ac_ctx *cx, ac_making *w, ac_const *k)
 {
     union {
         const void *read;
         void *any;
-    } p = {ac_const_data(cx, k)};
+    } p = {k->data};
+    if (!k->data && w && size_of(k) >= AC_MAKING_LARGE) { /* for now, and not kept */
+        if (k->source)
+            p.read = ac_tensor_force_for(cx, w, k->source);
+        else if (k->maker && make(cx, w, k, p.any = ac_making_room(w, size_of(k))) != AC_OK)
+            return NULL;
+    } else {
+        p.read = ac_const_data_for(cx, w, k);
+    }
     return p.any;
 }
 
-/* Runs the loops that make a constant; scratch of the maker lives as long as the compilation. */
-static int make_const(ac_ctx *cx, ac_const *k)
+/* The bytes of its tensor: where they are for good, or in k->room. */
+static const void *wanted(ac_ctx *cx, ac_making *w, const ac_const *k)
 {
-    const ac_lowered *w = k->maker;
-    void **data = AC_NEW_N(cx->region, void *, w->arg.n);
-    for (int32_t i = 0; i < w->arg.n; i++) {
-        const ac_arg *a = &w->arg.item[i];
-        if (a->kind == AC_ARG_SCRATCH || a->konst == k) {
-            const ac_bytes bytes = a->kind == AC_ARG_SCRATCH ? a->bytes : ac_dtype_size(k->dtype, k->count);
-            data[i] = ac_alloc(cx->region, (size_t)bytes + 1);
-        } else if (!(data[i] = ac_const_operand(cx, a->konst))) {
-            return AC_FAIL;
-        }
-    }
-    int status = 0;
-    AC_TRY(ac_eval(cx, w->fn, data, w->arg.n, &status));
-    if (status)
-        return ac_error(cx, (ac_place){0}, E0901, "constant '%s': its maker stopped with status %d", k->name, status);
-    k->data = data[w->arg.n - 1];
-    return AC_OK;
+    const bool held = ac_making_holds(w, k->source); /* made for another constant before */
+    w->wanted = k->source;
+    w->into = k->room;
+    const void *p = ac_tensor_force_for(cx, w, k->source);
+    w->wanted = NULL;
+    return held && p ? ac_copy(k->room, p, (size_t)size_of(k)) : p;
+}
+
+const void *ac_const_data_for(ac_ctx *cx, ac_making *w, ac_const *k)
+{
+    if (k->data)
+        return k->data;
+    const bool own = w && size_of(k) >= AC_MAKING_LARGE;
+    if (own && !k->room)
+        k->room = ac_region_open_beside(cx->region);
+    if (k->source)
+        return k->data = own ? wanted(cx, w, k) : ac_tensor_force_for(cx, w, k->source);
+    if (!k->maker)
+        return NULL;
+    void *to = ac_alloc(k->room ? k->room : cx->region, (size_t)size_of(k) + 1);
+    return make(cx, w, k, to) == AC_OK ? k->data = to : NULL;
 }
 
 const void *ac_const_data(ac_ctx *cx, ac_const *k)
 {
-    if (!k->data && k->source)
-        k->data = ac_tensor_force(cx, k->source);
-    else if (!k->data && k->maker && make_const(cx, k) != AC_OK)
-        return NULL;
-    return k->data;
+    return ac_const_data_for(cx, NULL, k);
+}
+
+void ac_const_drop(ac_const *k)
+{
+    if (!k->room)
+        return;
+    ac_region_close(k->room);
+    k->room = NULL;
+    k->data = NULL;
 }

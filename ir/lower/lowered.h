@@ -22,13 +22,18 @@ typedef struct ac_const {
     int32_t align;
     const void *data;         /* NULL until made */
     struct ac_lowered *maker; /* parameter 0..n-2: constants, the last: this constant */
-    ac_tensor *source;  /* data comes straight from this constant tensor (no transformation): its bytes are shared */
-    uint64_t hash, sum; /* twins.c: of how it is made, of its bytes; 0: not computed yet */
+    ac_tensor *source;     /* data comes straight from this constant tensor (no transformation): its bytes are shared */
+    struct ac_const *twin; /* whose data this is; NULL: its own */
+    ac_region *room;       /* of data alone, where it is large and can be made again; NULL: it stays */
+    uint64_t hash, sum;    /* twins.c: of how it is made, of its bytes; 0: not computed yet */
 } ac_const;
 /* constant.c: the bytes of a constant (made at first use, kept). NULL: diagnostic. */
 const void *ac_const_data(ac_ctx *cx, ac_const *k);
-/* The same as an argument of loops, which only read it. */
-void *ac_const_operand(ac_ctx *cx, ac_const *k);
+/* The same; large ones until ac_const_drop, and what they are made of goes with w. */
+const void *ac_const_data_for(ac_ctx *cx, ac_making *w, ac_const *k);
+void ac_const_drop(ac_const *k);
+/* The same as an argument of loops, which only read it; w NULL: kept, else large ones go with it. */
+void *ac_const_operand(ac_ctx *cx, ac_making *w, ac_const *k);
 /* twins.c: of each of n constants, the first with the same bytes (same_type: and type). While one of them is not made,
  * as far as is known without making any. Cost: linear. */
 int32_t *ac_const_twins(ac_region *r, ac_const *const *konst, int32_t n, bool same_type);

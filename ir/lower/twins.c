@@ -1,6 +1,6 @@
-/* twins.c - constants with equal bytes. Where bytes are there they are compared. What is not made yet is the same where
- * equal loops run over the same constants, down to bytes at one place in the file, or few bytes. Constants with equal
- * hashes are compared; everything else is not. */
+/* twins.c - constants with equal bytes. Where bytes are there they are compared (those that were dropped have been).
+ * What is not made yet is the same where equal loops run over the same constants, down to bytes at one place in the
+ * file, or few bytes. Constants with equal hashes are compared; everything else is not. */
 #include "base/hash.h"
 #include "ir/lower/lowered.h"
 
@@ -87,7 +87,9 @@ static bool equal(const twins *t, const ac_const *a, const ac_const *b)
     int32_t left = 4096; /* comparisons: a chain of operators may meet its constants very often */
     if (size_of(a) != size_of(b) || (t->same_type && a->dtype != b->dtype))
         return false;
-    return t->made ? a->data == b->data || !memcmp(a->data, b->data, (size_t)size_of(a)) : ac_const_same(a, b, &left);
+    if (!t->made)
+        return ac_const_same(a, b, &left);
+    return a->data == b->data || !a->data || !b->data || !memcmp(a->data, b->data, (size_t)size_of(a));
 }
 
 int32_t *ac_const_twins(ac_region *r, ac_const *const *konst, int32_t n, bool same_type)
@@ -99,7 +101,7 @@ int32_t *ac_const_twins(ac_region *r, ac_const *const *konst, int32_t n, bool sa
         cap *= 2;
     int32_t *slot = AC_NEW_N(r, int32_t, cap); /* open hash table of 1 + index of those that are the first */
     for (int32_t i = 0; i < n; i++)
-        t.made &= konst[i]->data != NULL;
+        t.made &= konst[i]->data || konst[i]->sum;
     for (int32_t i = 0; i < n; i++) {
         const uint64_t h = hash_of(&t, konst[i]);
         size_t at = (size_t)(h >> 20) & (cap - 1);

@@ -75,12 +75,19 @@ typedef struct ac_onx_function {
     ac_span body;
 } ac_onx_function;
 
+/* A file beside the model that holds data of constants */
+typedef struct ac_onx_external {
+    const char *name; /* as the model has it */
+    ac_file file;
+} ac_onx_external;
+
 struct ac_onx {
     ac_reading *reading;
     ac_ctx *cx;
     ac_graph *g;
     ac_pb pb;
     AC_VEC(ac_onx_function) function;
+    AC_VEC(ac_onx_external) external;
     ac_onx_scope scope;       /* of the main graph */
     struct ac_onx_body *body; /* its GraphProto */
     int32_t nodes;            /* read so far */

@@ -83,7 +83,28 @@ static bool decimal(ac_span s, int64_t *v)
     return s.n > 0;
 }
 
-/* The bytes of a tensor that are in another file, copied. */
+/* The file beside the model, opened once: it stays mapped as long as the compilation. NULL: reported. */
+static const ac_file *open_external(ac_onx *r, ac_place at, const char *name, const char *path)
+{
+    for (int32_t i = 0; i < r->external.n; i++)
+        if (r->external.item[i].name == path)
+            return &r->external.item[i].file;
+    ac_file f = {0};
+    const ac_beside found = ac_file_beside(r->cx, r->reading->file.path, path, &f);
+    if (found != AC_BESIDE_OK) {
+        const ac_code code = found == AC_BESIDE_OUTSIDE ? E0012 : found == AC_BESIDE_MISSING ? E0016 : E0301;
+        ac_error(r->cx, at, code, "constant '%s' takes its data from '%s', which %s", name,
+                 found == AC_BESIDE_OUTSIDE ? path : f.path, ac_beside_why(found));
+        ac_help(r->cx, found == AC_BESIDE_OUTSIDE ? "external data lies beside the model, named by a relative path"
+                                                  : "external data is in a file beside the model: keep them together");
+        return NULL;
+    }
+    ac_file_keep(r->cx, &f);
+    ac_push(r->cx->region, &r->external, ((ac_onx_external){path, f}));
+    return &r->external.item[r->external.n - 1].file;
+}
+
+/* The bytes of a tensor that are in another file, where they lie there. */
 static int read_external(ac_onx *r, ac_place at, const char *name, ac_pb_list list, int64_t want, ac_span *out)
 {
     ac_span message, location = {0};
@@ -102,22 +123,11 @@ static int read_external(ac_onx *r, ac_place at, const char *name, ac_pb_list li
     const char *path = r->pb.failed ? NULL : ac_pb_name(&r->pb, location);
     if (!path)
         return AC_FAIL;
-    ac_file f = {0};
-    const ac_beside found = ac_file_beside(r->cx, r->reading->file.path, path, &f);
-    if (found != AC_BESIDE_OK) {
-        const ac_code code = found == AC_BESIDE_OUTSIDE ? E0012 : found == AC_BESIDE_MISSING ? E0016 : E0301;
-        ac_error(r->cx, at, code, "constant '%s' takes its data from '%s', which %s", name,
-                 found == AC_BESIDE_OUTSIDE ? path : f.path, ac_beside_why(found));
-        return ac_help(r->cx, found == AC_BESIDE_OUTSIDE
-                                  ? "external data lies beside the model, named by a relative path"
-                                  : "external data is in a file beside the model: keep them together");
-    }
-    ac_span all = {f.data, f.n};
-    bool fits = ac_span_sub(all, (uint64_t)offset, (uint64_t)(length < 0 ? want : length), out);
-    if (fits)
-        out->p = ac_copy(r->cx->region, out->p, out->n ? out->n : 1);
-    ac_file_close(&f);
-    if (fits)
+    const ac_file *f = open_external(r, at, name, path);
+    if (!f)
+        return AC_FAIL;
+    const ac_span all = {f->data, f->n};
+    if (ac_span_sub(all, (uint64_t)offset, (uint64_t)(length < 0 ? want : length), out))
         return AC_OK;
     return ac_error(r->cx, at, E0016, "constant '%s' takes %" PRId64 " bytes at %" PRId64 " of '%s', which has %llu",
                     name, length < 0 ? want : length, offset, path, (unsigned long long)all.n);

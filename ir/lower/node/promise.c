@@ -9,29 +9,32 @@ typedef struct loops_promise {
 } loops_promise;
 
 /* Every TENSOR argument is a result. */
-static int run_loops(ac_ctx *cx, const ac_promise *p, ac_tensor *t)
+static int run_loops(ac_ctx *cx, ac_making *making, const ac_promise *p, ac_tensor *t)
 {
     const ac_lowered *w = ((const loops_promise *)p)->low;
-    void **data = AC_NEW_N(cx->region, void *, w->arg.n + 1);
-    for (int32_t i = 0; i < w->arg.n; i++) {
+    ac_region *tmp = ac_region_open(&cx->heap);
+    void **data = AC_NEW_N(tmp, void *, w->arg.n + 1);
+    int status = 0, rc = AC_OK;
+    for (int32_t i = 0; i < w->arg.n && rc == AC_OK; i++) {
         const ac_arg *a = &w->arg.item[i];
         if (a->kind == AC_ARG_CONST)
-            data[i] = ac_const_operand(cx, a->konst);
+            data[i] = ac_const_operand(cx, making, a->konst);
+        else if (a->kind == AC_ARG_TENSOR)
+            data[i] = ac_making_tensor(cx, making, a->tensor, ac_tensor_bytes(a->tensor));
         else /* PART: constants are made in one part */
-            data[i] =
-                ac_alloc(cx->region, (size_t)(a->kind == AC_ARG_TENSOR ? ac_tensor_bytes(a->tensor) : a->bytes) + 1);
-        if (!data[i])
-            return AC_FAIL;
+            data[i] = ac_alloc(tmp, (size_t)a->bytes + 1);
+        rc = data[i] ? AC_OK : AC_FAIL;
     }
-    int status = 0;
-    AC_TRY(ac_eval(cx, w->fn, data, w->arg.n, &status));
-    if (status)
-        return ac_error(cx, w->node->at, E0104, "constant '%s' cannot be computed: a check inside '%s' fails", t->name,
-                        w->fn->name);
-    for (int32_t i = 0; i < w->arg.n; i++)
+    if (rc == AC_OK)
+        rc = ac_eval(cx, w->fn, data, w->arg.n, &status);
+    if (rc == AC_OK && status)
+        rc = ac_error(cx, w->node->at, E0104, "constant '%s' cannot be computed: a check inside '%s' fails", t->name,
+                      w->fn->name);
+    for (int32_t i = 0; i < w->arg.n && rc == AC_OK; i++)
         if (w->arg.item[i].kind == AC_ARG_TENSOR && w->arg.item[i].tensor->lazy == p)
             w->arg.item[i].tensor->data = data[i];
-    return AC_OK;
+    ac_region_close(tmp);
+    return rc;
 }
 
 /* Which argument of w a result is; the same for results that equal loops leave in one place. */

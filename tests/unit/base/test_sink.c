@@ -46,6 +46,17 @@ static void test_sink(ac_ctx *cx)
     CHECK(ac_sink_commit(&s, dir) == AC_FAIL);
     CHECK(errors_since(cx, &mark) == 3 && cx->diags.last->code == E0302);
 
+    /* What is not copied is between the text before and after it. */
+    s.n = 0;
+    ac_put(&s, "ab");
+    ac_put_lasting(&s, "cd", 2);
+    ac_put(&s, "e");
+    ac_put_lasting(&s, "f", 1);
+    CHECK(ac_sink_size(&s) == 6 && ac_sink_commit(&s, a) == AC_OK && !strcmp(slurp(cx, a), "abcdef"));
+    ac_sink_open(&s, cx);
+    ac_put(&s, "7 x");
+    CHECK(ac_sink_commit(&s, a) == AC_OK);
+
     /* All or none: b must not appear, a must keep its text, no temporary may stay. */
     s.n = 0;
     ac_put(&s, "new");

@@ -152,13 +152,13 @@ static int evaluate(int32_t p, const ac_loop_fn *fn, uint8_t *arena)
 
 static const uint8_t *weights_of(void **base)
 {
-    ac_sink blob;
-    ac_sink_open(&blob, &cx);
-    MUST(ac_blob_write(module, &blob) == AC_OK);
-    *base = malloc(blob.n + 64);
+    uint8_t *blob;
+    ac_bytes n;
+    MUST(ac_blob_bytes(module, &blob, &n) == AC_OK);
+    *base = malloc((size_t)n + 64);
     MUST(*base);
     uint8_t *at = (uint8_t *)*base + (64 - (uintptr_t)*base % 64);
-    memcpy(at, blob.text, blob.n);
+    memcpy(at, blob, (size_t)n);
     return at;
 }
 

@@ -225,17 +225,18 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
 
 static void write_module(const char *dir, ac_module *m)
 {
-    ac_sink c, h, blob;
+    ac_sink c, h;
+    uint8_t *blob;
+    ac_bytes n;
     ac_sink_open(&c, &cx);
     ac_sink_open(&h, &cx);
-    ac_sink_open(&blob, &cx);
     const char *header = ac_strf(cx.region, "%s.h", m->name), *bin = ac_strf(cx.region, "%s.bin", m->name);
     MUST(ac_emit_source(m, header, bin, &c) == AC_OK);
     MUST(ac_emit_header(m, &h) == AC_OK);
-    MUST(ac_blob_write(m, &blob) == AC_OK);
+    MUST(ac_blob_bytes(m, &blob, &n) == AC_OK);
     MUST(cc_write(dir, ac_strf(cx.region, "%s.c", m->name), c.text, c.n) == 0);
     MUST(cc_write(dir, header, h.text, h.n) == 0);
-    MUST(cc_write(dir, bin, blob.text, blob.n) == 0);
+    MUST(cc_write(dir, bin, (const char *)blob, (size_t)n) == 0);
 }
 
 /* The use of the API that docs/generated-c.md shows, for model P; a blob is read into memory first. */

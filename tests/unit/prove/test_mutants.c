@@ -100,7 +100,7 @@ static void fill_memory(ac_ctx *cx, ac_region *r, const ac_module *m, const ac_c
         memset(bytes, fill, n);
         for (size_t k = 0; b->role == AC_BUF_IN && k < n; k++)
             bytes[k] = (uint8_t)below(ac_dtype_is_float(b->dtype) ? 64 : 256);
-        data[a] = c->arg[a].space == AC_SPACE_CONST ? ac_const_operand(cx, m->konst[c->arg[a].offset]) : bytes;
+        data[a] = c->arg[a].space == AC_SPACE_CONST ? ac_const_operand(cx, NULL, m->konst[c->arg[a].offset]) : bytes;
         end[a] = (char *)data[a] + n;
     }
 }
