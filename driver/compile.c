@@ -40,11 +40,11 @@ int ac_check_weights(arenac *a)
 static ac_weights weights_of(const arenac *a)
 {
     const char *w = a->purpose == AC_FOR_RUNNING ? "blob" : a->purpose == AC_FOR_PYTHON ? "asm" : a->opt.weights;
-    return ac_is(w, "rodata")          ? AC_WEIGHTS_RODATA
-           : ac_is(w, "asm")           ? AC_WEIGHTS_ASM
-           : ac_is(w, "blob")          ? AC_WEIGHTS_BLOB
-           : ac_is(a->opt.output, "-") ? AC_WEIGHTS_RODATA /* there is no file beside it */
-                                       : AC_WEIGHTS_AUTO;
+    return ac_is(w, "rodata")                                  ? AC_WEIGHTS_RODATA
+           : ac_is(w, "asm")                                   ? AC_WEIGHTS_ASM
+           : ac_is(w, "blob")                                  ? AC_WEIGHTS_BLOB
+           : ac_is(a->opt.output, "-") || ac_project_wanted(a) ? AC_WEIGHTS_RODATA /* no file beside it */
+                                                               : AC_WEIGHTS_AUTO;
 }
 
 static void put_addresses(const arenac *a, ac_module *m)

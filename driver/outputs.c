@@ -175,6 +175,13 @@ static int put_selftest(arenac *a, const emission *e, ac_sink *to)
     return AC_OK;
 }
 
+/* Its files become outputs of their own; `to` stays empty. */
+static int put_project(arenac *a, const emission *e, ac_sink *to)
+{
+    (void)to;
+    return ac_project_put(a, e->kind, e->path);
+}
+
 static int put_tflm(arenac *a, const emission *e, ac_sink *to)
 {
     return ac_tflm_emit(a, e->kind, to);
@@ -313,7 +320,7 @@ int ac_emit(arenac *a, const char *kind, const char *path)
     AC_TRY(check_needs(a, kind, r));
     ac_sink_open(to, &a->cx);
     AC_TRY(r ? r->put(a, &e, to) : put_code(a, &e, to));
-    if (!r || r->put != put_runtime)
+    if (!r || (r->put != put_runtime && r->put != put_project))
         ac_push(a->cx.region, &a->output, ((ac_output){to, ac_strdup(a->cx.region, path)}));
     return AC_OK;
 }

@@ -162,6 +162,10 @@ const char *ac_blob_path(arenac *a, const char *code);     /* of the weights bes
 bool ac_emits(const char *list, const char *kind);         /* is the kind in a list like --emit's? NULL: no */
 void ac_report_put(arenac *a, ac_sink *to);                /* the report as text */
 
+/* project.c: --emit zephyr, make ...: a folder for a build system */
+bool ac_project_wanted(const arenac *a);
+int ac_project_put(arenac *a, const char *kind, const char *folder);
+
 /* written.c: --depfile, an output of its own; and the list of files, which commit prints where ac_write wants it */
 void ac_depfile_put(arenac *a);
 int ac_written_say(arenac *a, const ac_output *out, int32_t n);

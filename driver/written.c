@@ -74,7 +74,7 @@ static bool ends_in(const char *path, const char *ext)
 static const char *compiler_of(const arenac *a)
 {
     const ac_module *m = a->module;
-    if (!m || m->host || m->threads > 1 || a->lowering->set.gpu)
+    if (!m || ac_project_wanted(a) || m->host || m->threads > 1 || a->lowering->set.gpu)
         return NULL;
     const ac_board *b = ac_board_of(m->target);
     return b ? ac_strf(a->cx.region, "%sgcc %s", b->prefix, b->cpu) : m->target->firmware ? NULL : "cc";

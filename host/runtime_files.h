@@ -18,6 +18,9 @@ extern const int ac_mpi_count;
 /* runtime/board: programs on QEMU's boards. */
 extern const ac_rt_file ac_board_files[];
 extern const int ac_board_count;
+/* runtime/project: files of build systems, for --emit zephyr and its like. */
+extern const ac_rt_file ac_project_files[];
+extern const int ac_project_count;
 /* runtime/steps: programs that test the steps of a model one by one. */
 extern const ac_rt_file ac_steps_files[];
 extern const int ac_steps_count;
