@@ -12,9 +12,15 @@
 #include <string.h>
 
 /* "CONV_2D 3x3 8->16": operator, window and channels, as far as the operands tell. */
-static const char *step_title(ac_ctx *cx, const ac_node *n)
+static const char *op_title(const ac_node *n)
 {
     const char *op = n->at.op ? n->at.op : ac_ops[n->op].tflite;
+    return *op ? op : ac_ops[n->op].text; /* those that no format has */
+}
+
+static const char *step_title(ac_ctx *cx, const ac_node *n)
+{
+    const char *op = op_title(n);
     const ac_tensor *w = n->n_in > 1 ? n->in[1] : NULL;
     if (n->op == AC_OP_CONV_2D && w && w->rank == 4)
         return ac_strf(cx->region, "%s %lldx%lld %lld->%lld", op, (long long)w->dim[1], (long long)w->dim[2],
@@ -62,8 +68,7 @@ static void steps(arenac *a)
         step[s].back = back;
         step[s].again = p->found.is_again && p->found.is_again[s];
         for (int32_t i = 0; i < low->node->n_fused; i++) {
-            const ac_node *f = low->node->fused[i];
-            const char *op = f->at.op ? f->at.op : ac_ops[f->op].tflite;
+            const char *op = op_title(low->node->fused[i]);
             step[s].fused = step[s].fused ? ac_strf(a->cx.region, "%s %s", step[s].fused, op) : op;
         }
         r->macs += low->macs;
@@ -312,11 +317,36 @@ static void step_of_training(arenac *a, note_list *note)
                         ac_commas(&a->cx, ac_tensor_bytes(s->sums)), s->spec->micro_batches));
 }
 
+/* Outputs that lie in the bytes of inputs; each by itself where all of it is written, or with -v. */
+static void kept_outputs(arenac *a, note_list *note)
+{
+    ac_region *r = a->cx.region;
+    int64_t bytes = 0;
+    int32_t in_place = 0;
+    for (int32_t i = 0; i < a->n_kept; i++) {
+        bytes += ac_tensor_bytes(a->kept[i].state);
+        in_place += a->kept[i].in_place;
+    }
+    if (a->guess)
+        ac_push(r, note, a->guess);
+    if (!a->n_kept)
+        return;
+    ac_push(r, note,
+            ac_strf(r, "%d output%s kept in place of input%s, %s B: of %d only what changes is written", a->n_kept,
+                    plural(a->n_kept, " is", "s are"), plural(a->n_kept, "", "s"), ac_commas(&a->cx, bytes), in_place));
+    for (int32_t i = 0; i < a->n_kept; i++)
+        if (a->opt.verbose > 0 || !a->kept[i].in_place)
+            ac_push(
+                r, note,
+                ac_strf(r, "'%s' in place of '%s': %s", a->kept[i].output_name, a->kept[i].input_name, a->kept[i].how));
+}
+
 static void notes(arenac *a)
 {
     note_list note = {0};
     const ac_imported *m = a->model;
     step_of_training(a, &note);
+    kept_outputs(a, &note);
     inputs_overwritten(a, &note);
     inputs_streamed(a, &note);
     bytes_shared(a, &note);

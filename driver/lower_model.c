@@ -193,6 +193,9 @@ static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_
     *n = 0;
     put_skips(a, &p);
     AC_TRY(make_nodes(a));
+    AC_TRY(ac_state_find(a, &p.kept, &p.n_kept));
+    a->kept = p.kept;
+    a->n_kept = p.n_kept;
     if (a->before)
         AC_TRY(a->before(a->grow_with, &a->cx, a->model->graph));
     ac_sink_open(dump, &a->cx);
@@ -204,6 +207,8 @@ static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_
     for (int32_t i = 0; i < *n; i++)
         out[i] = (arenac_pass){time[i].name, time[i].ms, time[i].changed};
     *row = out;
+    if (status == AC_OK)
+        ac_state_guess(a);
     return status;
 }
 

@@ -86,10 +86,13 @@ struct arenac {
     arenac *parent, *child, *sibling;                 /* compilations that this one has begun: they end with it */
     int (*grow)(void *with, ac_ctx *cx, ac_graph *g); /* what the graph gets besides (pass grow); NULL: nothing */
     void *grow_with;
-    struct ac_train_step *step; /* --train: what the model became; NULL: it is itself */
-    bool coded;                 /* --train: code is made, which has inference beside the step */
-    bool says_written;          /* the files are listed once they appeared */
-    bool trains;                /* parameters of the file are weights that training changes */
+    struct ac_train_step *step;       /* --train: what the model became; NULL: it is itself */
+    bool coded;                       /* --train: code is made, which has inference beside the step */
+    bool says_written;                /* the files are listed once they appeared */
+    const struct ac_state_pair *kept; /* --state: what pass state did */
+    int32_t n_kept;
+    const char *guess; /* what --state could say, for the report; NULL: nothing */
+    bool trains;       /* parameters of the file are weights that training changes */
     /* What the graph gets before the passes, as the file has it; with grow_with. NULL: nothing */
     int (*before)(void *with, ac_ctx *cx, ac_graph *g);
     AC_VEC(ac_output) output; /* built, not yet written */
@@ -123,6 +126,10 @@ void ac_shape_input(arenac *a, int32_t input, int32_t rank, const int64_t *dim);
 int ac_check(arenac *a);
 int ac_infer(arenac *a);                      /* the passes up to `infer` alone: for other formats */
 bool ac_text_channels_first(const arenac *a); /* as the text form says it: pass layout has not run */
+
+/* state.c: the pairs of --state, and E0501; and what --state could say of this model (arenac.guess) */
+int ac_state_find(arenac *a, struct ac_state_pair **list, int32_t *n);
+void ac_state_guess(arenac *a);
 
 /* plan_model.c */
 int ac_plan_model(arenac *a);

@@ -70,7 +70,8 @@ static bool wanted(const row *r, const ac_pass_options *o)
 {
     return !listed(o->skip, o->n_skip, r->name) && (r->fn != ac_pass_view || o->views) &&
            (r->fn != ac_pass_io || o->quantized_io) && (r->fn != ac_pass_grow || o->grow) &&
-           (r->fn != ac_pass_channels || o->cuts) && (!o->reference || r->reference);
+           (r->fn != ac_pass_state || o->n_kept) && (r->fn != ac_pass_channels || o->cuts) &&
+           (!o->reference || r->reference);
 }
 
 static double now_ms(void)

@@ -22,6 +22,15 @@ typedef struct ac_cuts {
     bool same; /* no output depends on the inputs: nothing was taken out */
 } ac_cuts;
 
+/* An output that is kept in the bytes of an input from run to run (--state). */
+typedef struct ac_state_pair {
+    int32_t output, input; /* positions in the graph's lists */
+    const char *output_name, *input_name;
+    const ac_tensor *state; /* what pass state made of the input */
+    bool in_place;          /* only what changes is written; else all of it, each time */
+    const char *how;        /* which step writes it, and why not in place */
+} ac_state_pair;
+
 typedef struct ac_pass_options {
     const char *const *skip;
     int32_t n_skip;
@@ -39,7 +48,9 @@ typedef struct ac_pass_options {
      * AC_FAIL: diagnostic. NULL: the graph stays what it is. */
     int (*grow)(void *with, ac_ctx *cx, ac_graph *g);
     void *with;
-    ac_cuts *cuts; /* pass channels runs, and says here what it did; NULL: it does not */
+    ac_cuts *cuts;       /* pass channels runs, and says here what it did; NULL: it does not */
+    ac_state_pair *kept; /* pass state runs, and says here what it did */
+    int32_t n_kept;
     ac_sink *dump;
 } ac_pass_options;
 

@@ -57,14 +57,6 @@ static int check_type(ac_lower *L, const ac_tensor *x)
                            ac_word_name[L->node->attrs.scatter.reduction], ac_dtype_name(x->dtype));
 }
 
-/* The result starts as x. */
-static void copy_all(ac_lower *L, ac_tensor *x, int32_t dst)
-{
-    ac_move m = {0};
-    ac_move_dim(&m, ac_tensor_count(x), 1, 1);
-    ac_lo_move(L, ac_lo_operand(L, x), dst, &m);
-}
-
 static void combine(ac_lower *L, int32_t dst, ac_x at, ac_x v)
 {
     ac_lb *b = &L->b;
@@ -86,8 +78,7 @@ int ac_lo_scatter_elements(ac_lower *L)
     int32_t axis;
     AC_TRY(ac_axis_norm(L->cx, n, n->attrs.scatter.axis, x->rank, &axis));
     AC_TRY(check_type(L, x));
-    const int32_t dst = ac_lo_result_buf(L);
-    copy_all(L, x, dst);
+    const int32_t dst = ac_lo_start_as(L, x);
     if (ac_tensor_count(index) == 0)
         return AC_OK;
     const int32_t src = ac_lo_operand(L, update);
@@ -106,8 +97,7 @@ int ac_lo_scatter_into(ac_lower *L)
     ac_lb *b = &L->b;
     ac_tensor *x = n->in[0], *index = n->in[1], *update = n->in[2];
     AC_TRY(check_type(L, x));
-    const int32_t dst = ac_lo_result_buf(L), k = (int32_t)index->dim[index->rank - 1];
-    copy_all(L, x, dst);
+    const int32_t dst = ac_lo_start_as(L, x), k = (int32_t)index->dim[index->rank - 1];
     int64_t rows = 1, inner = 1;
     for (int32_t d = 0; d < index->rank - 1; d++)
         rows *= index->dim[d];

@@ -159,6 +159,18 @@ void ac_lo_move(ac_lower *L, int32_t src, int32_t dst, const ac_move *m)
     ac_lo_move_at(L, src, zero, dst, zero, m);
 }
 
+int32_t ac_lo_start_as(ac_lower *L, ac_tensor *x)
+{
+    const ac_tensor *y = L->node->out[0];
+    ac_move m = {0};
+    if (x->state && y->root == x)
+        return ac_lo_state(L, x);
+    const int32_t dst = ac_lo_result_buf(L);
+    ac_move_dim(&m, ac_tensor_count(x), 1, 1);
+    ac_lo_move(L, ac_lo_operand(L, x), dst, &m);
+    return dst;
+}
+
 void ac_lo_move_each(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m, int32_t lanes,
                      ac_move_value *f, const void *ctx)
 {

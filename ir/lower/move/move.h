@@ -41,6 +41,9 @@ void ac_lo_move_at(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, co
 /* With a computation on the way, at most `lanes` at a time. */
 void ac_lo_move_each(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m, int32_t lanes,
                      ac_move_value *f, const void *ctx);
+/* The result starts as x: a copy of it, or x itself where that is the state in which the result lies. Returns the
+ * result's buffer. */
+int32_t ac_lo_start_as(ac_lower *L, ac_tensor *x);
 /* Stores `value` (one lane) all over the box; strides of the source are ignored. */
 void ac_lo_move_fill(ac_lower *L, ac_x value, int32_t dst, const ac_move *m);
 

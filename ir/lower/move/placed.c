@@ -6,13 +6,6 @@
 #include "ir/lower/index.h"
 #include "ir/lower/move/move.h"
 
-static void copy_all(ac_lower *L, ac_tensor *x, int32_t dst)
-{
-    ac_move m = {0};
-    ac_move_dim(&m, ac_tensor_count(x), 1, 1);
-    ac_lo_move(L, ac_lo_operand(L, x), dst, &m);
-}
-
 /* result[.., n, .., t, ..] = x[.., n, .., t < length[n] ? length[n] - 1 - t : t, ..], where n counts along the batch
  * axis and t along the axis of the sequence, in either order. A length that no sequence can have ends the run. */
 int ac_lo_reverse_sequence(ac_lower *L)
@@ -60,8 +53,7 @@ int ac_lo_dynamic_update_slice(ac_lower *L)
     ac_tensor *x = n->in[0], *update = n->in[1], *start = n->in[2];
     int64_t to[AC_MAX_RANK], from[AC_MAX_RANK];
     AC_TRY(ac_lo_movable(L, x));
-    const int32_t dst = ac_lo_result_buf(L);
-    copy_all(L, x, dst);
+    const int32_t dst = ac_lo_start_as(L, x);
     if (ac_tensor_count(update) == 0)
         return AC_OK;
     ac_move_strides(x, to);
@@ -111,10 +103,8 @@ int ac_lo_matrix_set_diag(ac_lower *L)
 {
     ac_tensor *x = L->node->in[0], *diagonal = L->node->in[1];
     AC_TRY(ac_lo_movable(L, x));
-    const int32_t dst = ac_lo_result_buf(L);
-    if (ac_tensor_count(x) == 0)
-        return AC_OK;
-    copy_all(L, x, dst);
-    put_diagonal(L, diagonal, dst, x, diagonal->dim[diagonal->rank - 1]);
+    const int32_t dst = ac_lo_start_as(L, x);
+    if (ac_tensor_count(x) > 0)
+        put_diagonal(L, diagonal, dst, x, diagonal->dim[diagonal->rank - 1]);
     return AC_OK;
 }

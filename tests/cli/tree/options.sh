@@ -56,6 +56,7 @@ same const gate.ag --const x="$tmp/gate.in0.0.npy"
 same mem gate.ag --mem fast:6K,fast --mem slow:64K,slow,align=32
 same pin gate.ag --pin a=arena@1024 --pin y=arena
 same align gate.ag --align 64
+same state gate.ag --state 'y=x'
 same preserve gate.ag --preserve all
 same planner gate.ag --planner greedy
 same reference digits_int8.tflite --reference tflite

@@ -1,0 +1,266 @@
+/* state.c - pass state: results that are kept in the bytes of inputs from run to run (--state). */
+#include "ir/ops/shape/resolve.h"
+#include "ir/pass/passes.h"
+
+#include <string.h>
+
+/* What is known of a state while the graph changes. */
+typedef struct kept {
+    ac_tensor *state, *next; /* what was the input; its value in the next run */
+    ac_state_pair *out;
+} kept;
+
+typedef struct keeping {
+    ac_pass *p;
+    ac_graph *g;
+    kept *item;
+    int32_t n;
+    ac_region *tmp;
+    bool *old, *after; /* by tensor: has the state's bytes as they were; comes of its new value */
+} keeping;
+
+static bool is_output(const ac_graph *g, const ac_tensor *t)
+{
+    bool is = false;
+    for (int32_t i = 0; i < g->output.n; i++)
+        is |= g->output.item[i] == t;
+    return is;
+}
+
+/* ------------------------------------------------------------------ what may be kept */
+
+static int check(const keeping *k, const kept *s)
+{
+    ac_ctx *cx = k->p->cx;
+    const ac_tensor *x = s->state, *y = s->next;
+    if (y->dtype == x->dtype && ac_tensor_same_shape(x, y) && ac_quant_equal(x->quant, y->quant))
+        return AC_OK;
+    ac_error(cx, (ac_place){.file = k->g->file}, E0502,
+             "--state: output '%s' is %s and input '%s' is %s, expected the same type and shape", s->out->output_name,
+             ac_tensor_str(cx, y), s->out->input_name, ac_tensor_str(cx, x));
+    return ac_help(cx,
+                   "what is kept lies in the bytes of the input; an output that grows from run to run has no bound");
+}
+
+/* ------------------------------------------------------------------ the order of old and new
+ *
+ * Whoever reads the value of the run before does so before the new one is written in its place. */
+
+static bool reads(const ac_node *n, const bool *mark)
+{
+    bool any = false;
+    for (int32_t i = 0; i < n->n_in; i++)
+        any |= n->in[i] && mark[n->in[i]->id];
+    return any;
+}
+
+/* Marks the state, and views of it that nodes make before it is written. */
+static void mark_old(const keeping *k, const kept *s)
+{
+    memset(k->old, 0, (size_t)k->g->tensor.n);
+    k->old[s->state->id] = true;
+    for (int32_t i = 0; i < k->g->node.n; i++) {
+        const ac_node *n = k->g->node.item[i];
+        if (ac_ops[n->op].flags & OF_VIEW && n->in[0] && k->old[n->in[0]->id])
+            k->old[n->out[0]->id] = true;
+    }
+}
+
+/* Marks what node `from` makes, and all that comes of it: through operands, and through what other states hold until
+ * they are written. */
+static void mark_after(const keeping *k, const ac_node *from)
+{
+    const ac_graph *g = k->g;
+    memset(k->after, 0, (size_t)g->tensor.n);
+    for (int32_t i = 0; i < g->node.n; i++) {
+        const ac_node *n = g->node.item[i];
+        bool after = n == from || reads(n, k->after);
+        const ac_tensor *r = n->n_out ? ac_tensor_root(n->out[0]) : NULL;
+        for (int32_t j = 0; r && r->state && j < i && !after; j++) /* readers of what n writes are before it */
+            for (int32_t o = 0; o < g->node.item[j]->n_in; o++)
+                after |= g->node.item[j]->in[o] == r && k->after[g->node.item[j]->out[0]->id];
+        for (int32_t o = 0; o < n->n_out && after; o++)
+            k->after[n->out[o]->id] = true;
+    }
+}
+
+/* The last node but `writer` that reads old bytes; -1: none. */
+static int32_t last_reader(const keeping *k, const ac_node *writer)
+{
+    int32_t last = -1;
+    for (int32_t i = 0; i < k->g->node.n; i++)
+        if (k->g->node.item[i] != writer && reads(k->g->node.item[i], k->old))
+            last = i;
+    return last;
+}
+
+static int32_t position(const ac_graph *g, const ac_node *n)
+{
+    int32_t at = 0;
+    while (g->node.item[at] != n)
+        at++;
+    return at;
+}
+
+/* ------------------------------------------------------------------ the two ways */
+
+/* The node that makes the next value out of the state by writing some of its elements; NULL: there is none. */
+static ac_node *updater(const keeping *k, const kept *s)
+{
+    ac_node *n = s->next->def;
+    bool fits =
+        n && (n->op == AC_OP_SCATTER_INTO || n->op == AC_OP_SCATTER_ELEMENTS || n->op == AC_OP_DYNAMIC_UPDATE_SLICE) &&
+        n->in[0] == s->state && !s->next->root && !is_output(k->g, s->next);
+    for (int32_t i = 1; fits && i < n->n_in; i++)
+        fits = !n->in[i] || !k->old[n->in[i]->id];
+    return fits ? n : NULL;
+}
+
+/* The step that reads the old value and needs the new one; NULL: there is none. */
+static const ac_node *conflict(const keeping *k, const ac_node *writer)
+{
+    mark_after(k, writer);
+    for (int32_t i = 0; i < k->g->node.n; i++) {
+        const ac_node *n = k->g->node.item[i];
+        if (n != writer && reads(n, k->old) && k->after[n->out[0]->id])
+            return n;
+    }
+    return NULL;
+}
+
+/* Node `writer` and what comes of it move past all that reads old bytes. */
+static void move_past(const keeping *k, const ac_node *writer)
+{
+    ac_graph *g = k->g;
+    const int32_t from = position(g, writer), last = last_reader(k, writer);
+    ac_node **later = AC_NEW_N(k->tmp, ac_node *, g->node.n + 1);
+    int32_t n = from, n_later = 0;
+    for (int32_t i = from; i <= last; i++) {
+        ac_node *m = g->node.item[i];
+        if (m == writer || reads(m, k->after) || (m->n_out && k->after[m->out[0]->id]))
+            later[n_later++] = m;
+        else
+            g->node.item[n++] = m;
+    }
+    for (int32_t i = 0; i < n_later; i++)
+        g->node.item[n++] = later[i];
+}
+
+static void insert(ac_graph *g, ac_node *n, int32_t at)
+{
+    g->node.n--; /* n is the last one */
+    for (int32_t i = g->node.n; i > at; i--)
+        g->node.item[i] = g->node.item[i - 1];
+    g->node.item[at] = n;
+    g->node.n++;
+}
+
+/* What another state holds as the run begins, of its own: it may be read after that is written. */
+static int copy_first(keeping *k, kept *s)
+{
+    ac_graph *g = k->g;
+    ac_tensor *x = s->next, *y = ac_tensor_new(g, x->name, x->dtype, x->rank, x->dim);
+    y->quant = x->quant;
+    ac_node *n = ac_node_new(g, AC_OP_RESHAPE, y->name, &x, 1, &y, 1);
+    n->at = (ac_place){.file = g->file, .node = n->name};
+    insert(g, n, 0);
+    s->next = y;
+    return AC_OK;
+}
+
+/* The next value is written as a whole, as soon as it is there and the old one is not read any more. */
+static int assign(keeping *k, const kept *s)
+{
+    ac_graph *g = k->g;
+    ac_ctx *cx = k->p->cx;
+    ac_tensor *x = s->next,
+              *y = ac_tensor_new(g, ac_strf(cx->region, "%s_next", s->state->name), x->dtype, x->rank, x->dim);
+    y->root = s->state;
+    y->quant = x->quant;
+    const int32_t made = x->def ? position(g, x->def) : -1, read = last_reader(k, NULL);
+    const int32_t at = (made > read ? made : read) + 1;
+    ac_node *n = ac_node_new(g, AC_OP_ASSIGN, y->name, &x, 1, &y, 1);
+    n->at = (ac_place){.file = g->file, .node = n->name};
+    insert(g, n, at);
+    for (int32_t i = at + 1; i < g->node.n && x->def; i++) /* so that x need not be kept, too */
+        for (int32_t o = 0; o < g->node.item[i]->n_in; o++)
+            if (g->node.item[i]->in[o] == x)
+                g->node.item[i]->in[o] = y;
+    return ac_node_resolve(cx, g, n);
+}
+
+static int keep(keeping *k, kept *s)
+{
+    k->old = AC_NEW_N(k->tmp, bool, k->g->tensor.n + 1);
+    k->after = AC_NEW_N(k->tmp, bool, k->g->tensor.n + 1);
+    if (s->next == s->state) {
+        s->out->how = "never changes";
+        return AC_OK;
+    }
+    mark_old(k, s);
+    ac_node *n = updater(k, s);
+    const ac_node *other = n ? conflict(k, n) : NULL;
+    const char *name = s->next->def ? s->next->def->name : s->next->name;
+    if (n && !other) {
+        move_past(k, n);
+        s->next->root = s->state;
+        s->out->in_place = true;
+        s->out->how = ac_strf(k->p->cx->region, "'%s' writes only what changes", name);
+        return AC_OK;
+    }
+    s->out->how =
+        ac_strf(k->p->cx->region,
+                other ? "copied: '%s' reads the old value after '%s' made the new one" : "'%s%s' writes all of it",
+                other ? other->name : "", name);
+    return assign(k, s);
+}
+
+/* ac_pass_state: inputs become state, in which the outputs that belong to them are written.
+ *   before:  input %past   %next = dynamic_update_slice %past %x %at   %y = .. %next   output %y, %next
+ *   after:   state %past   %next = dynamic_update_slice %past %x %at (lies in %past)   %y = .. %next   output %y
+ * Where the new value is the old one but for some elements (scatter, dynamic_update_slice), only those are written, if
+ * every reader of the old value can be before; else the value is made elsewhere and assigned.
+ * needs: shapes known, operators canonical, no epilogues, no views.  guarantees: the same; nodes are in an order in
+ * which whoever reads the old value comes before it is written. */
+int ac_pass_state(ac_pass *p)
+{
+    ac_graph *g = p->graph;
+    keeping k = {.p = p, .g = g, .n = p->opt->n_kept, .tmp = ac_region_open(&p->cx->heap)};
+    int status = AC_OK;
+    k.item = AC_NEW_N(k.tmp, kept, k.n + 1);
+    bool *gone = AC_NEW_N(k.tmp, bool, g->output.n + 1);
+    for (int32_t i = 0; i < k.n; i++) {
+        ac_state_pair *s = &p->opt->kept[i];
+        k.item[i] = (kept){g->input.item[s->input], g->output.item[s->output], s};
+        gone[s->output] = true;
+        if (check(&k, &k.item[i]) != AC_OK)
+            status = AC_FAIL;
+    }
+    int32_t n = 0;
+    for (int32_t i = 0; i < g->output.n; i++) {
+        g->output.item[i]->output = false;
+        if (!gone[i])
+            g->output.item[n++] = g->output.item[i];
+    }
+    g->output.n = n;
+    for (int32_t i = 0; i < n; i++)
+        g->output.item[i]->output = true;
+    for (int32_t i = 0; i < k.n; i++) {
+        k.item[i].state->input = false;
+        k.item[i].state->state = true;
+        p->opt->kept[i].state = k.item[i].state;
+    }
+    n = 0;
+    for (int32_t i = 0; i < g->input.n; i++)
+        if (g->input.item[i]->input)
+            g->input.item[n++] = g->input.item[i];
+    g->input.n = n;
+    for (int32_t i = 0; i < k.n && status == AC_OK; i++)
+        if (k.item[i].next->state && k.item[i].next != k.item[i].state)
+            status = copy_first(&k, &k.item[i]);
+    for (int32_t i = 0; i < k.n && status == AC_OK; i++)
+        status = keep(&k, &k.item[i]);
+    p->changed = k.n;
+    ac_region_close(k.tmp);
+    return status;
+}
