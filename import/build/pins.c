@@ -27,7 +27,10 @@ static const ac_pin *find_pin(state *s, const ac_tensor *t, int32_t d)
             s->used[i] = true;
             return &s->pin[i];
         }
-    return NULL;
+    ac_pin computed = {own, 0};
+    if (!own || !ac_pin_expression(own, s->pin, s->n_pins, s->used, &computed.value))
+        return NULL;
+    return ac_copy(s->cx->region, &computed, sizeof computed);
 }
 
 static void pin_dim(state *s, ac_tensor *t, int32_t d)
