@@ -212,6 +212,32 @@ static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_
     return status;
 }
 
+/* The graph up to pass fold, with caches that have room for so many rows more; NULL with a diagnostic, or, where
+ * nothing grows, without. */
+static ac_graph *longer_graph(arenac *a, int64_t more)
+{
+    arenac *one = ac_state_longer(a, more);
+    const arenac_pass *row;
+    int32_t n;
+    if (!one)
+        return NULL;
+    int status = ac_read_opened(one);
+    status = status == AC_OK ? run_passes(one, "depthwise", 0, NULL, &row, &n) : status;
+    one->source.file = one->source.weights = (ac_file){0}; /* they are a's */
+    if (status != AC_OK)
+        ac_diags_copy(&a->cx, &one->cx.diags);
+    return status == AC_OK ? one->model->graph : NULL;
+}
+
+/* A cache that grows is one of a fixed size only if no result depends on that size. */
+static int check_lengths(arenac *a)
+{
+    ac_graph *now = longer_graph(a, 0), *longer = now ? longer_graph(a, 1) : NULL;
+    if (now && longer)
+        return ac_state_lengths(&a->cx, now, longer);
+    return a->cx.diags.errors ? AC_FAIL : AC_OK;
+}
+
 int ac_infer(arenac *a)
 {
     const arenac_pass *row;
@@ -273,6 +299,7 @@ int ac_check(arenac *a)
     AC_TRY(ac_settings_make(&a->cx, &a->opt, target_of(a), &low->set));
     ac_cuts *cuts = low->set.dead ? AC_NEW(a->cx.region, ac_cuts) : NULL;
     AC_TRY(run_passes(a, a->opt.stop_after, least_taps_of(low->set.target), cuts, &low->pass, &low->n_passes));
+    AC_TRY(check_lengths(a));
     low->cuts = cuts && cuts->row ? cuts : NULL;
     low->graph = a->model->graph;
     materialise_outputs(low->graph, ac_has_caller_io(a));

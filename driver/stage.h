@@ -130,6 +130,9 @@ bool ac_text_channels_first(const arenac *a); /* as the text form says it: pass 
 /* state.c: the pairs of --state, and E0501; and what --state could say of this model (arenac.guess) */
 int ac_state_find(arenac *a, struct ac_state_pair **list, int32_t *n);
 void ac_state_guess(arenac *a);
+/* The same model without --state, its growing caches with room for so many rows more; it ends with a. NULL: none grows,
+ * or no --dim says by how much. */
+arenac *ac_state_longer(arenac *a, int64_t more);
 
 /* plan_model.c */
 int ac_plan_model(arenac *a);

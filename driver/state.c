@@ -88,7 +88,8 @@ static int add(arenac *a, const char *arg, int32_t output, int32_t input, ac_sta
             return ac_error(&a->cx, (ac_place){.file = a->source.path}, E0501, "--state '%s': %s '%s' is kept already",
                             arg, list[i].input == input ? "input" : "output",
                             list[i].input == input ? g->input.item[input]->name : g->output.item[output]->name);
-    list[(*n)++] = (ac_state_pair){.output = output,
+    list[(*n)++] = (ac_state_pair){.axis = -1,
+                                   .output = output,
                                    .input = input,
                                    .output_name = g->output.item[output]->name,
                                    .input_name = g->input.item[input]->name};
@@ -162,6 +163,39 @@ void ac_state_guess(arenac *a)
     if (k)
         a->guess = ac_strf(a->cx.region, "%d output%s may be kept in place of input%s from run to run: --state '%s=%s'",
                            n, n == 1 ? "" : "s", n == 1 ? "" : "s", k->key, k->path);
+}
+
+/* ------------------------------------------------------------------ caches that grow */
+
+/* The option of --dim that says how many rows a cache has room for; -1: it is none of them. */
+static int32_t dim_of(const arenac *a, const ac_state_pair *s)
+{
+    const char *indexed = ac_strf(a->cx.region, "%s.%d", s->input_name, s->axis);
+    for (int32_t i = 0; i < a->opt.dim.n; i++)
+        if (!strcmp(a->opt.dim.item[i].name, indexed) || (s->dim_name && !strcmp(a->opt.dim.item[i].name, s->dim_name)))
+            return i;
+    return -1;
+}
+
+arenac *ac_state_longer(arenac *a, int64_t more)
+{
+    static const ac_option_id OWN[] = {AC_OPT_state, AC_OPT_dim, AC_OPT_dump_after, AC_OPT_stop_after};
+    bool *longer = AC_NEW_N(a->cx.region, bool, a->opt.dim.n + 1), any = false;
+    for (int32_t i = 0; i < a->n_kept; i++) {
+        const int32_t k = a->kept[i].axis < 0 ? -1 : dim_of(a, &a->kept[i]);
+        if (k >= 0)
+            any = longer[k] = true;
+    }
+    if (!any)
+        return NULL;
+    arenac *one = ac_open_like(a, OWN, sizeof OWN / sizeof *OWN);
+    for (int32_t i = 0; i < a->opt.dim.n; i++)
+        arenac_set(one, "dim",
+                   longer[i] ? ac_strf(a->cx.region, "%s=%lld", a->opt.dim.item[i].name,
+                                       (long long)(a->opt.dim.item[i].lo + more))
+                             : a->opt.given[AC_OPT_dim].item[i]);
+    one->source = a->source;
+    return one;
 }
 
 int ac_state_find(arenac *a, ac_state_pair **list, int32_t *n)

@@ -27,6 +27,8 @@ typedef struct ac_state_pair {
     int32_t output, input; /* positions in the graph's lists */
     const char *output_name, *input_name;
     const ac_tensor *state; /* what pass state made of the input */
+    int32_t axis;           /* along which it grows, up to the shape of the output; -1: it does not */
+    const char *dim_name;   /* what the file calls the number of its rows; NULL: nothing */
     bool in_place;          /* only what changes is written; else all of it, each time */
     const char *how;        /* which step writes it, and why not in place */
 } ac_state_pair;
@@ -72,6 +74,11 @@ typedef int ac_pass_fn(ac_pass *p);
 
 /* The name of row i, in the order in which they run; NULL past the last one. */
 const char *ac_pass_name(int32_t i);
+
+/* state_lengths.c: a and b are a model, up to pass fold, for two lengths of the caches that grow (ac_state_pair.axis).
+ * E0502 names a step that computes something else for the one than for the other: what is kept with room for many rows
+ * would not have the results of few. Both may change: constants are folded. */
+int ac_state_lengths(ac_ctx *cx, ac_graph *a, ac_graph *b);
 
 /* Runs the array. *time: one row for each pass that ran (context's region). Unknown names in the options: E0501. */
 int ac_pass_run(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, const ac_pass_time **time, int32_t *n_time);

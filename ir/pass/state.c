@@ -1,6 +1,6 @@
 /* state.c - pass state: results that are kept in the bytes of inputs from run to run (--state). */
 #include "ir/ops/shape/resolve.h"
-#include "ir/pass/passes.h"
+#include "ir/pass/state.h"
 
 #include <string.h>
 
@@ -29,17 +29,22 @@ static bool is_output(const ac_graph *g, const ac_tensor *t)
 
 /* ------------------------------------------------------------------ what may be kept */
 
-static int check(const keeping *k, const kept *s)
+static int check(const keeping *k, kept *s)
 {
     ac_ctx *cx = k->p->cx;
     const ac_tensor *x = s->state, *y = s->next;
     if (y->dtype == x->dtype && ac_tensor_same_shape(x, y) && ac_quant_equal(x->quant, y->quant))
         return AC_OK;
+    s->out->axis = ac_state_grows(k->g, x, y);
+    if (s->out->axis >= 0) {
+        s->out->dim_name = x->dim_name[s->out->axis];
+        return AC_OK;
+    }
     ac_error(cx, (ac_place){.file = k->g->file}, E0502,
-             "--state: output '%s' is %s and input '%s' is %s, expected the same type and shape", s->out->output_name,
-             ac_tensor_str(cx, y), s->out->input_name, ac_tensor_str(cx, x));
-    return ac_help(cx,
-                   "what is kept lies in the bytes of the input; an output that grows from run to run has no bound");
+             "--state: output '%s' is %s and input '%s' is %s, expected the same type and shape, or rows that are "
+             "appended",
+             s->out->output_name, ac_tensor_str(cx, y), s->out->input_name, ac_tensor_str(cx, x));
+    return ac_help(cx, "what is kept lies in the bytes of the input");
 }
 
 /* ------------------------------------------------------------------ the order of old and new
@@ -108,9 +113,10 @@ static int32_t position(const ac_graph *g, const ac_node *n)
 static ac_node *updater(const keeping *k, const kept *s)
 {
     ac_node *n = s->next->def;
-    bool fits =
-        n && (n->op == AC_OP_SCATTER_INTO || n->op == AC_OP_SCATTER_ELEMENTS || n->op == AC_OP_DYNAMIC_UPDATE_SLICE) &&
-        n->in[0] == s->state && !s->next->root && !is_output(k->g, s->next);
+    bool fits = n &&
+                (n->op == AC_OP_SCATTER_INTO || n->op == AC_OP_SCATTER_ELEMENTS ||
+                 n->op == AC_OP_DYNAMIC_UPDATE_SLICE || n->op == AC_OP_MATRIX_SET_DIAG) &&
+                n->in[0] == s->state && !s->next->root && !is_output(k->g, s->next);
     for (int32_t i = 1; fits && i < n->n_in; i++)
         fits = !n->in[i] || !k->old[n->in[i]->id];
     return fits ? n : NULL;
@@ -189,6 +195,19 @@ static int assign(keeping *k, const kept *s)
     return ac_node_resolve(cx, g, n);
 }
 
+/* Caches get their final size before anything else. */
+static int grow(keeping *k)
+{
+    ac_tensor **past = AC_NEW_N(k->tmp, ac_tensor *, k->n + 1), **next = AC_NEW_N(k->tmp, ac_tensor *, k->n + 1);
+    int32_t n = 0;
+    for (int32_t i = 0; i < k->n; i++)
+        if (k->item[i].out->axis >= 0) {
+            past[n] = k->item[i].state;
+            next[n++] = k->item[i].next;
+        }
+    return n ? ac_state_grow(k->p->cx, k->g, past, next, n) : AC_OK;
+}
+
 static int keep(keeping *k, kept *s)
 {
     k->old = AC_NEW_N(k->tmp, bool, k->g->tensor.n + 1);
@@ -231,7 +250,7 @@ int ac_pass_state(ac_pass *p)
     bool *gone = AC_NEW_N(k.tmp, bool, g->output.n + 1);
     for (int32_t i = 0; i < k.n; i++) {
         ac_state_pair *s = &p->opt->kept[i];
-        k.item[i] = (kept){g->input.item[s->input], g->output.item[s->output], s};
+        k.item[i] = (kept){.state = g->input.item[s->input], .next = g->output.item[s->output], .out = s};
         gone[s->output] = true;
         if (check(&k, &k.item[i]) != AC_OK)
             status = AC_FAIL;
@@ -255,6 +274,8 @@ int ac_pass_state(ac_pass *p)
         if (g->input.item[i]->input)
             g->input.item[n++] = g->input.item[i];
     g->input.n = n;
+    if (status == AC_OK)
+        status = grow(&k);
     for (int32_t i = 0; i < k.n && status == AC_OK; i++)
         if (k.item[i].next->state && k.item[i].next != k.item[i].state)
             status = copy_first(&k, &k.item[i]);

@@ -1,0 +1,13 @@
+/* state.h - between state.c and state_grow.c. */
+#ifndef AC_IR_PASS_STATE_H
+#define AC_IR_PASS_STATE_H
+#include "ir/pass/passes.h"
+
+/* The dimension along which `next` is what `past` was with more rows; -1: it is not, or somebody else reads `past`. */
+int32_t ac_state_grows(const ac_graph *g, const ac_tensor *past, const ac_tensor *next);
+/* Of n pairs for which ac_state_grows: past[i] gets the shape of next[i], and the graph an input `position` i32 [1],
+ * the number of rows that are there. g->output has none of next[] any more. E0502 names what reads rows that are
+ * not. */
+int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *const *next, int32_t n);
+
+#endif

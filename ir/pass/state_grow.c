@@ -1,0 +1,378 @@
+/* state_grow.c - caches that grow by a few rows with each run become ones of a bounded size, of which a position says
+ * how many rows there are.
+ *
+ *     next = concatenation(past, new)    becomes    next = dynamic_update_slice(state, new, [.., position, ..])
+ *
+ * Rows from position + new on hold nothing yet. They must not reach a result, so each is followed through the graph:
+ * a softmax along them gives them no weight, a product of matrices along them sums zeros, and whatever else would read
+ * them as if they were there is an error. Then the results are those of a model with caches of just this length. */
+#include "ir/ops/decode/axis.h"
+#include "ir/ops/shape/resolve.h"
+#include "ir/pass/state.h"
+
+#include <float.h>
+#include <string.h>
+
+typedef struct rows {
+    int32_t axis; /* of the tensor, along which rows may be missing; -1: none */
+    bool zero;    /* what is missing is 0 */
+} rows;
+
+typedef struct growing {
+    ac_ctx *cx;
+    ac_graph *g;
+    ac_region *tmp;
+    rows *of; /* by tensor; those that this file makes have none */
+    int32_t n;
+    int64_t past, added;         /* rows before, at most; rows of a run */
+    ac_tensor *position, *there; /* i32 [1], checked; bool [past + added]: which rows are there */
+    ac_tensor *start;            /* the last one that was made, for start_axis; NULL: none yet */
+    int32_t start_axis;
+    bool failed;
+} growing;
+
+/* ------------------------------------------------------------------ nodes */
+
+static ac_tensor *make(growing *w, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in,
+                       const ac_attrs *attrs)
+{
+    ac_tensor *y = ac_tensor_new(w->g, name, AC_NONE, 0, NULL);
+    ac_node *n = ac_node_new(w->g, op, y->name, in, n_in, &y, 1);
+    n->at = (ac_place){.file = w->g->file, .node = n->name};
+    if (attrs)
+        n->attrs = *attrs;
+    w->failed |= ac_node_resolve(w->cx, w->g, n) != AC_OK;
+    return y;
+}
+
+static ac_tensor *count(growing *w, const char *name, int64_t n, int64_t step)
+{
+    int32_t *v = AC_NEW_N(w->g->region, int32_t, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        v[i] = (int32_t)(i * step);
+    return ac_tensor_const(w->g, name, AC_I32, 1, &n, v);
+}
+
+/* The input that says how many rows there are; a value that leaves no room for the new ones ends the run. */
+static void make_position(growing *w)
+{
+    const int64_t one = 1;
+    ac_tensor *t = ac_tensor_new(w->g, "position", AC_I32, 1, &one);
+    t->input = true;
+    ac_push(w->g->region, &w->g->input, t);
+    ac_tensor *const checked[] = {count(w, "positions", w->past + 1, 1), t};
+    w->position = make(w, AC_OP_GATHER, "position_checked", checked, 2, NULL);
+    int32_t *added = AC_NEW(w->g->region, int32_t);
+    *added = (int32_t)w->added;
+    ac_tensor *const end[] = {w->position, ac_tensor_const(w->g, "rows_added", AC_I32, 1, &one, added)};
+    ac_tensor *const less[] = {count(w, "rows", w->past + w->added, 1), make(w, AC_OP_ADD, "rows_end", end, 2, NULL)};
+    w->there = make(w, AC_OP_LESS, "rows_there", less, 2, NULL);
+}
+
+/* Where the new rows begin: the position, and zeros for all other dimensions. */
+static ac_tensor *start_of(growing *w, int32_t rank, int32_t axis)
+{
+    ac_tensor *part[3];
+    ac_attrs attrs;
+    int32_t n = 0;
+    if (w->start && w->start->dim[0] == rank && w->start_axis == axis)
+        return w->start;
+    if (axis > 0)
+        part[n++] = count(w, "before", axis, 0);
+    part[n++] = w->position;
+    if (axis + 1 < rank)
+        part[n++] = count(w, "after", rank - axis - 1, 0);
+    ac_attrs_init(AC_OP_CONCATENATION, &attrs);
+    w->start = n == 1 ? part[0] : make(w, AC_OP_CONCATENATION, "start", part, n, &attrs);
+    w->start_axis = axis;
+    return w->start;
+}
+
+/* x, with the least float in the place of rows that are missing along its last dimension. */
+static ac_tensor *masked(growing *w, ac_tensor *x)
+{
+    float *least = AC_NEW(w->g->region, float);
+    *least = -FLT_MAX;
+    ac_tensor *const in[] = {w->there, x, ac_tensor_const(w->g, "least", AC_F32, 0, NULL, least)};
+    return make(w, AC_OP_SELECT, x->name, in, 3, NULL);
+}
+
+/* ------------------------------------------------------------------ where missing rows go */
+
+static rows rows_of(const growing *w, const ac_tensor *t)
+{
+    return t && t->id < w->n ? w->of[t->id] : (rows){-1, false};
+}
+
+/* The dimension of y that is dimension `axis` of x, the elements being in the same order; -1: none. */
+static int32_t same_axis(const ac_tensor *x, int32_t axis, const ac_tensor *y)
+{
+    const int64_t before = ac_dim_product(x->dim, 0, axis);
+    for (int32_t d = 0; d < y->rank; d++)
+        if (y->dim[d] == x->dim[axis] && ac_dim_product(y->dim, 0, d) == before)
+            return d;
+    return -1;
+}
+
+/* Element by element: dimensions are those of the result, from the last. */
+static bool map_rows(growing *w, const ac_node *n, rows *to)
+{
+    const ac_tensor *y = n->out[0];
+    for (int32_t i = 0; i < n->n_in; i++) {
+        const rows r = rows_of(w, n->in[i]);
+        const int32_t axis = r.axis < 0 ? -1 : r.axis + y->rank - n->in[i]->rank;
+        if (axis < 0)
+            continue;
+        if (to->axis >= 0 && to->axis != axis)
+            return false;
+        to->axis = axis;
+        to->zero |= r.zero && (n->op == AC_OP_MUL || n->op == AC_OP_CAST);
+    }
+    return true;
+}
+
+/* adj: the last two dimensions are swapped. Sets `along`: the sum goes over the rows. */
+static int32_t matrix_axis(const ac_tensor *t, int32_t axis, bool adj, bool left, bool *along, int32_t rank)
+{
+    const int32_t last = t->rank - 1, row = adj ? last : last - 1, column = adj ? last - 1 : last;
+    *along = axis == (left ? column : row);
+    return axis < last - 1 ? axis + rank - t->rank : left ? rank - 2 : rank - 1;
+}
+
+static bool matmul_rows(growing *w, const ac_node *n, rows *to)
+{
+    const bool adj[] = {n->attrs.matmul.adj_x, n->attrs.matmul.adj_y};
+    bool along[2] = {false, false}, zero = false;
+    for (int32_t i = 0; i < 2; i++) {
+        const rows r = rows_of(w, n->in[i]);
+        if (r.axis < 0)
+            continue;
+        const int32_t axis = matrix_axis(n->in[i], r.axis, adj[i], i == 0, &along[i], n->out[0]->rank);
+        zero |= along[i] && r.zero;
+        if (along[i])
+            continue;
+        if (to->axis >= 0 && to->axis != axis)
+            return false;
+        to->axis = axis;
+    }
+    return zero || (!along[0] && !along[1]);
+}
+
+static bool dense_rows(growing *w, const ac_node *n, rows *to)
+{
+    const ac_tensor *x = n->in[0];
+    const rows r = rows_of(w, x);
+    if (r.axis < 0 || r.axis == x->rank - 1 || rows_of(w, n->in[1]).axis >= 0 || x->rank != n->out[0]->rank)
+        return false;
+    to->axis = r.axis;
+    return true;
+}
+
+static bool transposed_rows(growing *w, const ac_node *n, rows *to)
+{
+    int32_t perm[AC_MAX_RANK];
+    const rows r = rows_of(w, n->in[0]);
+    if (ac_perm_of(w->cx, n, perm) != AC_OK)
+        return false;
+    for (int32_t d = 0; d < n->out[0]->rank; d++)
+        if (perm[d] == r.axis)
+            to->axis = d;
+    to->zero = r.zero;
+    return to->axis >= 0;
+}
+
+/* All operands are joined along another dimension. */
+static bool joined_rows(growing *w, const ac_node *n, rows *to)
+{
+    int32_t axis;
+    to->zero = true;
+    if (ac_axis_norm(w->cx, n, n->attrs.axis.axis, n->out[0]->rank, &axis) != AC_OK)
+        return false;
+    for (int32_t i = 0; i < n->n_in; i++) {
+        const rows r = rows_of(w, n->in[i]);
+        to->zero &= r.axis >= 0 && r.zero;
+        if (r.axis < 0)
+            continue;
+        if (r.axis == axis || (to->axis >= 0 && to->axis != r.axis))
+            return false;
+        to->axis = r.axis;
+    }
+    return true;
+}
+
+/* The result has each row, perhaps several times. */
+static bool repeated_rows(growing *w, const ac_node *n, rows *to)
+{
+    const ac_tensor *x = n->in[0], *y = n->out[0];
+    const rows r = rows_of(w, x);
+    *to = (rows){r.axis + y->rank - x->rank, r.zero};
+    return r.axis >= 0 && y->dim[to->axis] == x->dim[r.axis];
+}
+
+static bool viewed_rows(growing *w, const ac_node *n, rows *to)
+{
+    const rows r = rows_of(w, n->in[0]);
+    *to = (rows){r.axis < 0 ? -1 : same_axis(n->in[0], r.axis, n->out[0]), r.zero};
+    return to->axis >= 0;
+}
+
+/* Along another dimension; along the rows: see visit. */
+static bool softmax_rows(growing *w, const ac_node *n, rows *to)
+{
+    to->axis = rows_of(w, n->in[0]).axis;
+    return true;
+}
+
+typedef bool rule(growing *w, const ac_node *n, rows *to);
+
+static rule *rule_of(ac_op op)
+{
+    static const struct {
+        ac_op op;
+        rule *f;
+    } RULES[] = {
+        {AC_OP_BATCH_MATMUL, matmul_rows},  {AC_OP_FULLY_CONNECTED, dense_rows}, {AC_OP_TRANSPOSE, transposed_rows},
+        {AC_OP_CONCATENATION, joined_rows}, {AC_OP_BROADCAST_TO, repeated_rows}, {AC_OP_TILE, repeated_rows},
+        {AC_OP_SOFTMAX, softmax_rows},
+    };
+    if (ac_ops[op].map)
+        return ac_ops[op].flags & OF_STATE ? NULL : map_rows;
+    if (ac_ops[op].flags & OF_VIEW)
+        return viewed_rows;
+    for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
+        if (RULES[i].op == op)
+            return RULES[i].f;
+    return NULL;
+}
+
+/* Where the missing rows of n's operands are in its result. false: it reads them as if they were there. */
+static bool follow(growing *w, const ac_node *n, rows *to)
+{
+    rule *f = rule_of(n->op);
+    *to = (rows){-1, false};
+    return f && f(w, n, to);
+}
+
+static void refuse(growing *w, const ac_node *n)
+{
+    w->failed = true;
+    ac_error(w->cx, n->at, E0502, "--state: a result of '%s' would be of rows of the cache that are not there yet",
+             n->name);
+    ac_help(w->cx, "a cache that grows may be read by element-wise operators, products of matrices, and softmax along "
+                   "its rows; leave its --state out, or export the model with a cache of a fixed size");
+}
+
+static bool reads_rows(const growing *w, const ac_node *n)
+{
+    bool any = false;
+    for (int32_t i = 0; i < n->n_in; i++)
+        any |= rows_of(w, n->in[i]).axis >= 0;
+    return any;
+}
+
+static void visit(growing *w, ac_node *n)
+{
+    rows to;
+    if (!reads_rows(w, n)) {
+        ac_push(w->g->region, &w->g->node, n);
+        return;
+    }
+    const ac_tensor *x = n->in[0];
+    const bool weighs = n->op == AC_OP_SOFTMAX && rows_of(w, x).axis == x->rank - 1;
+    if (!follow(w, n, &to) || n->n_out != 1 || (weighs && x->dtype != AC_F32)) {
+        refuse(w, n);
+        return;
+    }
+    if (weighs) {
+        n->in[0] = masked(w, n->in[0]);
+        to.zero = true;
+    }
+    w->of[n->out[0]->id] = to;
+    ac_push(w->g->region, &w->g->node, n);
+}
+
+/* ------------------------------------------------------------------ the caches */
+
+static ac_node *grower(const ac_graph *g, const ac_tensor *past, const ac_tensor *next, int32_t *axis)
+{
+    ac_node *n = next->def;
+    int32_t differ = 0;
+    if (past->rank != next->rank || past->dtype != next->dtype || !n || n->op != AC_OP_CONCATENATION || n->n_in != 2 ||
+        n->in[0] != past || n->in[1] == past || n->attrs.axis.act != AC_ACT_NONE)
+        return NULL;
+    for (int32_t d = 0; d < past->rank; d++)
+        if (past->dim[d] != next->dim[d]) {
+            differ++;
+            *axis = d;
+        }
+    for (int32_t i = 0; i < g->node.n && differ == 1; i++)
+        for (int32_t k = 0; k < g->node.item[i]->n_in; k++)
+            differ += g->node.item[i]->in[k] == past && g->node.item[i] != n;
+    return differ == 1 && past->dim[*axis] < next->dim[*axis] ? n : NULL;
+}
+
+int32_t ac_state_grows(const ac_graph *g, const ac_tensor *past, const ac_tensor *next)
+{
+    int32_t axis;
+    return grower(g, past, next, &axis) ? axis : -1;
+}
+
+static void update(growing *w, ac_tensor *past, ac_node *n, int32_t axis)
+{
+    ac_tensor *next = n->out[0], *const in[] = {past, n->in[1], start_of(w, next->rank, axis)};
+    const char *name = n->name;
+    const ac_place at = n->at;
+    memcpy(past->dim, next->dim, sizeof past->dim);
+    memset(past->dim_name, 0, sizeof past->dim_name);
+    ac_node_erase(n);
+    ac_node *made = ac_node_new(w->g, AC_OP_DYNAMIC_UPDATE_SLICE, name, in, 3, &next, 1);
+    made->at = at;
+    w->failed |= ac_node_resolve(w->cx, w->g, made) != AC_OK;
+    w->of[next->id] = (rows){axis, false};
+}
+
+int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *const *next, int32_t n)
+{
+    growing w = {.cx = cx, .g = g, .tmp = ac_region_open(&cx->heap), .n = g->tensor.n};
+    ac_node **node = ac_copy(w.tmp, g->node.item, (size_t)(g->node.n + 1) * sizeof *node),
+            **by = AC_NEW_N(w.tmp, ac_node *, n + 1);
+    const int32_t n_nodes = g->node.n;
+    int32_t *axis = AC_NEW_N(w.tmp, int32_t, n + 1);
+    w.of = AC_NEW_N(w.tmp, rows, w.n + 1);
+    for (int32_t i = 0; i < w.n; i++)
+        w.of[i].axis = -1;
+    for (int32_t i = 0; i < n; i++) {
+        by[i] = grower(g, past[i], next[i], &axis[i]);
+        const int64_t rows_past = past[i]->dim[axis[i]], added = next[i]->dim[axis[i]] - rows_past;
+        if (i > 0 && (rows_past != w.past || added != w.added)) {
+            ac_region_close(w.tmp);
+            return ac_error(
+                cx, (ac_place){.file = g->file}, E0502,
+                "--state: '%s' has %lld rows and gets %lld, '%s' has %lld and gets %lld; expected one length",
+                past[0]->name, (long long)w.past, (long long)w.added, past[i]->name, (long long)rows_past,
+                (long long)added);
+        }
+        w.past = rows_past;
+        w.added = added;
+    }
+    g->node.n = 0;
+    make_position(&w);
+    for (int32_t k = 0; k < n_nodes; k++) {
+        int32_t i = 0;
+        while (i < n && by[i] != node[k])
+            i++;
+        if (i < n)
+            update(&w, past[i], node[k], axis[i]);
+        else
+            visit(&w, node[k]);
+    }
+    for (int32_t i = 0; i < g->output.n && !w.failed; i++)
+        if (rows_of(&w, g->output.item[i]).axis >= 0) {
+            w.failed = true;
+            ac_error(cx, (ac_place){.file = g->file}, E0502,
+                     "--state: output '%s' %s has a row for each of the cache, and they are not all there",
+                     g->output.item[i]->name, ac_tensor_str(cx, g->output.item[i]));
+        }
+    ac_region_close(w.tmp);
+    return w.failed ? AC_FAIL : AC_OK;
+}
