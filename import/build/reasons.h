@@ -53,7 +53,6 @@
     "it works on strings or tables", "do the look-up in the application and feed numbers: cut the model there"
 #define AC_WHY_DECODER \
     "it decodes files or sound", "cut the graph: put a Placeholder in its place, with the decoded values"
-#define AC_WHY_COMPLEX "it works on complex numbers", "express it with real tensors before exporting"
 #define AC_WHY_LANDMARKS                                                   \
     "it crops by a transform that is computed from landmarks (MediaPipe)", \
         "split the model there, and do this step in the application"

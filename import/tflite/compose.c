@@ -240,3 +240,23 @@ int ac_tfl_rule_tconv_3d(ac_tfl *r, ac_tfl_node *n)
                                 [AC_ACT_TANH] = AC_OP_TANH};
     return ac_tfl_result(n, 0, c->act == AC_ACT_NONE ? y : ac_build_1(&b, ACT[c->act], y));
 }
+
+/* What it computes is a subgraph of the file, whatever its name says; inline.c puts the nodes in its place: an IF whose
+ * condition is true. */
+int ac_tfl_rule_composite(ac_tfl *r, ac_tfl_node *n)
+{
+    static const bool YES = true;
+    const ac_fb_table t = ac_fb_child(&r->fb, n->table, OP_OPTIONS_2, "StableHLOCompositeOptions");
+    const int64_t subgraph = ac_fb_int(&r->fb, t, 1, AC_FB_I32, 0);
+    if (r->fb.failed)
+        return AC_FAIL;
+    if (!t.at)
+        return ac_error(r->cx, n->at, E0012, "has no options, but needs them");
+    ac_tensor **in = AC_NEW_N(r->cx->region, ac_tensor *, n->n_in + 1);
+    for (int32_t i = 0; i < n->n_in; i++)
+        in[i + 1] = n->in[i];
+    in[0] = ac_tensor_const(n->g, ac_strf(r->cx->region, "%s_always", n->out[0]->name), AC_BOOL, 0, NULL, &YES);
+    n->attrs.flow.first = n->attrs.flow.second = (int32_t)subgraph;
+    ac_tfl_node_make(n, AC_OP_IF, in, n->n_in + 1, &n->attrs);
+    return AC_OK;
+}

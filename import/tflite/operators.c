@@ -105,13 +105,19 @@ ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64
     return c;
 }
 
-bool ac_tfl_takes_complex(const ac_tfl_code *code)
+bool ac_tfl_takes(const ac_tfl_code *code, const ac_tfl_tensor *x)
 {
-    static const builtin LIST[] = {BUILTIN_RFFT2D,  BUILTIN_REAL,    BUILTIN_IMAG,       BUILTIN_COMPLEX_ABS,
-                                   BUILTIN_RESHAPE, BUILTIN_SQUEEZE, BUILTIN_EXPAND_DIMS};
+    static const struct {
+        builtin number;
+        enum { PAIRS, HANDLE, NEW_HANDLE } what;
+    } LIST[] = {{BUILTIN_RFFT2D, PAIRS},         {BUILTIN_REAL, PAIRS},
+                {BUILTIN_IMAG, PAIRS},           {BUILTIN_COMPLEX_ABS, PAIRS},
+                {BUILTIN_RESHAPE, PAIRS},        {BUILTIN_SQUEEZE, PAIRS},
+                {BUILTIN_EXPAND_DIMS, PAIRS},    {BUILTIN_VAR_HANDLE, NEW_HANDLE},
+                {BUILTIN_READ_VARIABLE, HANDLE}, {BUILTIN_ASSIGN_VARIABLE, HANDLE}};
     for (size_t i = 0; i < sizeof LIST / sizeof *LIST; i++)
-        if (code->row == &ROWS[LIST[i]])
-            return true;
+        if (code->row == &ROWS[LIST[i].number])
+            return LIST[i].what == PAIRS ? x->complex : x->resource && (x->t || LIST[i].what == NEW_HANDLE);
     return false;
 }
 

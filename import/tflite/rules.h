@@ -16,7 +16,7 @@
 #include "import/tflite/tflite.h"
 
 /* Fields of an operator's table in the file. */
-enum { OP_OPTIONS_TYPE = 3, OP_OPTIONS, OP_CUSTOM_OPTIONS };
+enum { OP_OPTIONS_TYPE = 3, OP_OPTIONS, OP_CUSTOM_OPTIONS, OP_OPTIONS_2 = 12 };
 
 typedef int ac_tfl_rule(ac_tfl *r, ac_tfl_node *n);
 #define TFL(number, name, options, rule, why)          ac_tfl_rule ac_tfl_rule_##rule;

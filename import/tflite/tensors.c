@@ -25,7 +25,7 @@ enum { Q_MIN, Q_MAX, Q_SCALE, Q_ZERO, Q_DETAILS_TYPE, Q_DETAILS, Q_AXIS };
 static const int64_t MAX_BYTES = INT64_C(1) << 48;
 
 /* Element types that ac_dtype has no row for, by their number in the file. */
-enum { COMPLEX64 = 8 };
+enum { COMPLEX64 = 8, RESOURCE = 13 };
 static const char *const OTHER_TYPE[] = {
     [5] = "STRING",   [8] = "COMPLEX64", [11] = "COMPLEX128",    [13] = "RESOURCE",
     [14] = "VARIANT", [19] = "INT2",     [21] = "FLOAT8_E4M3FN", [22] = "FLOAT8_E5M2",
@@ -65,6 +65,7 @@ static int read_type(reading *t)
     if (t->dtype != AC_NONE)
         return AC_OK;
     t->x->complex = type == COMPLEX64;
+    t->x->resource = type == RESOURCE;
     if (t->x->complex) /* refused, but by operators that know what it is */
         t->dtype = AC_F32;
     if (type < 0 || type >= (int64_t)(sizeof OTHER_TYPE / sizeof *OTHER_TYPE) || !OTHER_TYPE[type])

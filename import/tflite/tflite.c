@@ -164,7 +164,8 @@ static int read_operands(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec i
             rc = ac_error(r->cx, n->at, E0101, "reads '%s', which nothing makes", x->name);
         }
         n->complex |= !i && x->complex;
-        if (x->refuse && n->code->known && !(x->complex && ac_tfl_takes_complex(n->code)))
+        n->handle = !i && x->resource ? x : n->handle;
+        if (x->refuse && n->code->known && !ac_tfl_takes(n->code, x))
             ac_refuse(r->reading, n->at, x->code, n->code->name, x->refuse, NULL);
     }
     return r->fb.failed ? AC_FAIL : rc;
@@ -187,8 +188,9 @@ static int read_results(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec ou
                           : x->maker == self    ? "is listed twice among its outputs"
                                                 : ac_strf(r->cx->region, "op%d makes already", x->maker));
         x->made = true;
-        if (x->refuse && n->code->known && !(x->complex && ac_tfl_takes_complex(n->code)))
+        if (x->refuse && n->code->known && !ac_tfl_takes(n->code, x))
             ac_refuse(r->reading, n->at, x->code, n->code->name, x->refuse, NULL);
+        n->handle = !i && x->resource ? x : n->handle;
         n->out[i] = x->t;
     }
     return r->fb.failed ? AC_FAIL : rc;
@@ -206,6 +208,7 @@ static int read_operator(ac_tfl *r, ac_tfl_sub *sub, ac_fb_table t, int32_t inde
                      .code = code < r->n_code ? &r->code[code] : &NO_CODE,
                      .table = t,
                      .at = at,
+                     .subgraph = sub->index,
                      .n_in = (int32_t)ins.n,
                      .n_out = (int32_t)outs.n};
     int64_t first = outs.n ? ac_fb_elem_int(&r->fb, outs, 0, AC_FB_I32) : -1;

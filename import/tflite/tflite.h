@@ -42,11 +42,18 @@ typedef struct ac_tfl_tensor {
     const char *refuse; /* why no operator can use it; NULL: fine */
     ac_code code;       /* of that reason */
     int32_t maker;      /* first operator that lists it as an output; -1: none */
-    bool complex;       /* f32 [..,2]; refused, but by operators that know it (ac_tfl_takes_complex) */
+    bool complex;       /* f32 [..,2]; refused, but by operators that know it (ac_tfl_takes) */
+    bool resource;      /* the handle of a variable; refused, but by those that know it; t is the variable */
     bool input;         /* of the subgraph */
     bool used, made;    /* named by the subgraph or an operator; has its value at this point of execution */
     bool broken;        /* reported already: what reads or makes it stays silent */
 } ac_tfl_tensor;
+
+/* A resource variable: its value from run to run is a state tensor of the main graph. */
+typedef struct ac_tfl_variable {
+    const char *container, *name;
+    ac_tensor *value; /* no state until something reads or writes it */
+} ac_tfl_variable;
 
 /* A subgraph while it is read. */
 typedef struct ac_tfl_sub {
@@ -64,6 +71,8 @@ struct ac_tfl {
     uint32_t n_code;
     ac_tfl_buffer *buffer;
     uint32_t n_buffer;
+    AC_VEC(ac_tfl_variable) variable;
+    AC_VEC(int32_t) once; /* subgraphs that give variables their first values */
 };
 
 /* An operator of the file, ready to become a node. Rules may change operands and attributes. */
@@ -74,8 +83,10 @@ struct ac_tfl_node {
     ac_place at;
     ac_tensor **in, **out; /* left-out operands are NULL */
     int32_t n_in, n_out, id;
-    ac_op op;     /* what it becomes; a rule may choose another */
-    bool complex; /* the first operand is: its last dimension is not in the file */
+    ac_op op;              /* what it becomes; a rule may choose another */
+    bool complex;          /* the first operand is: its last dimension is not in the file */
+    ac_tfl_tensor *handle; /* of a variable: the first operand, or the first result */
+    int32_t subgraph;
     ac_attrs attrs;
 };
 
@@ -94,7 +105,7 @@ int ac_tfl_blocks(ac_tfl *r, ac_place at, const char *name, ac_fb_table details,
 /* operators.c */
 extern const ac_operators ac_tfl_operators;
 ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64_t version);
-bool ac_tfl_takes_complex(const ac_tfl_code *code);
+bool ac_tfl_takes(const ac_tfl_code *code, const ac_tfl_tensor *x); /* x is complex or a handle, and may be used */
 void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code);
 /* Checks operands, decodes options and appends the node; node id is `id`. AC_FAIL: reported or refused. */
 int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id);

@@ -42,7 +42,7 @@ static bool share(ac_node *n)
 
 bool ac_fold_node(const ac_graph *g, ac_node *n)
 {
-    if (n->op == AC_OP_NONE || n->n_fused || n->n_in == 0 || !all_const(n))
+    if (n->op == AC_OP_NONE || n->n_fused || n->n_in == 0 || !all_const(n) || ac_ops[n->op].flags & OF_STATE)
         return false;
     if (!share(n) && (grows(n) || !g->promise || !g->promise(g->cx, n)))
         return false;

@@ -104,14 +104,16 @@ class Model:
         self.tensors[i].quantization = q
         return i
 
-    def op(self, name, ins, outs, options=None, custom=None, **fields):
-        """outs: element types, or (type, quantisation). options: the schema's class without "OptionsT"."""
-        if name not in self.codes:
-            self.codes.append(name)
+    def op(self, code, /, ins, outs, options=None, custom=None, **fields):
+        """outs: element types, by name or number, or (type, quantisation). options: the schema's class, without its
+        "OptionsT"."""
+        if code not in self.codes:
+            self.codes.append(code)
         o = schema.OperatorT()
-        o.opcodeIndex = self.codes.index(name)
+        o.opcodeIndex = self.codes.index(code)
         o.inputs = list(ins)
-        o.outputs = [self.tensor(d[0], [], quant=d[1]) if isinstance(d, tuple) else self.tensor(d, []) for d in outs]
+        o.outputs = [self.tensor(d[0], [], quant=d[1]) if isinstance(d, tuple) else
+                     self.tensor("int32", [], kind=d) if isinstance(d, int) else self.tensor(d, []) for d in outs]
         if options:
             t = getattr(schema, options + "OptionsT")()
             for k, v in fields.items():
@@ -128,6 +130,13 @@ class Model:
         self.ops.append(o)
         self.outputs = o.outputs
         return o.outputs
+
+    def subgraph(self):
+        """A further graph, with the buffers and operators of this one; its number is that among the subgraphs."""
+        m = Model()
+        m.buffers, m.codes = self.buffers, self.codes
+        self.subgraphs.append(m)
+        return m
 
     def graph(self):
         g = schema.SubGraphT()

@@ -164,6 +164,14 @@ def looked_up(r, Model):
     m.op("SEGMENT_SUM", [m.input(reals(r, (7, 3))), m.const(ids)], ["float32"], "SegmentSum")
     yield "segment_sum", m
 
+    for how in ("SUM", "PROD", "MAX", "MIN"):
+        m = Model(1e-6)
+        dtype = str(r.choice(["float32", "int32"]))
+        x = some(r, (6, 2), dtype) if dtype == "float32" else ints(r, (6, 2), dtype, -9, 9)
+        m.op("UNSORTED_SEGMENT_" + how, [m.input(x), m.input(ints(r, 6, "int32", -1, 3)), m.const(np.int32(4))],
+             [dtype], "UnsortedSegment" + how.capitalize())
+        yield "unsorted_segment-" + how.lower(), m
+
     for dtype in MOVED:
         shape = r.integers(1, 6, r.integers(1, 5))
         n = r.integers(1, 1 + min(5, np.prod(shape)))
@@ -232,7 +240,7 @@ def volumes(r, Model):
         yield "conv_3d_transpose-%s" % same, m
 
 
-INT4 = 17
+INT4, RESOURCE = 17, 13
 
 
 def nibbles(v):
@@ -321,7 +329,41 @@ def spectra(r, Model):
         yield "rfft2d-" + ends.lower(), m
 
 
-FAMILIES = [arithmetic, placed, mediapipe, sparse, looked_up, boxes, volumes, packed, spectra]
+def flow(r, Model):
+    m = Model(1e-6)
+    x, y = reals(r, (3, 4)), reals(r, (4,))
+    m.op("STABLEHLO_COMPOSITE", [m.input(x), m.input(y)], ["float32", "float32"], "StableHLOComposite", name="a.norm",
+         decompositionSubgraphIndex=1, version=1, compositeAttributes=list(b"\0\0\1\0\0$\1"))
+    body = m.subgraph()
+    a, b = body.input(x), body.input(y)
+    body.op("ADD", [a, b], ["float32"], "Add")
+    total = body.outputs[0]
+    body.op("RSQRT", [total], ["float32"])
+    body.outputs = [total, body.op("MUL", [body.op("ABS", [total], ["float32"], "Abs")[0], a], ["float32"], "Mul")[0]]
+    yield "composite", m
+
+    for once in (True, False):
+        m = Model()
+        x, first = reals(r, (2, 3)), reals(r, (2, 3))
+        value = m.input(x)
+        if once:
+            m.op("CALL_ONCE", [], [], "CallOnce", initSubgraphIndex=1)
+            start = m.subgraph()
+            h = start.op("VAR_HANDLE", [], [RESOURCE], "VarHandle", sharedName="v")
+            start.op("ASSIGN_VARIABLE", [h[0], start.const(first)], [], "AssignVariable")
+        h = m.op("VAR_HANDLE", [], [RESOURCE], "VarHandle", sharedName="v")[0]
+        if not once:
+            m.op("ASSIGN_VARIABLE", [h, m.const(first)], [], "AssignVariable")
+        before = m.op("READ_VARIABLE", [h], ["float32"], "ReadVariable")[0]
+        total = m.op("ADD", [before, value], ["float32"], "Add")[0]
+        m.op("ASSIGN_VARIABLE", [h, total], [], "AssignVariable")
+        again = m.op("VAR_HANDLE", [], [RESOURCE], "VarHandle", sharedName="v")[0]
+        after = m.op("READ_VARIABLE", [again], ["float32"], "ReadVariable")[0]
+        m.outputs = [before, m.op("MUL", [after, value], ["float32"], "Mul")[0]]
+        yield "variable-%s" % once, m
+
+
+FAMILIES = [arithmetic, placed, mediapipe, sparse, looked_up, boxes, volumes, packed, spectra, flow]
 
 
 def cases(r, Model):

@@ -1,0 +1,122 @@
+/* variables.c - resource variables: VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE, CALL_ONCE.
+ *
+ *     main graph    CALL_ONCE 1;  h = VAR_HANDLE "v";  x = READ_VARIABLE h;  ..;  ASSIGN_VARIABLE h, y
+ *     subgraph 1    h = VAR_HANDLE "v";  ASSIGN_VARIABLE h, constant
+ *
+ * A variable is a state tensor of the main graph, named as the file names it; reads and assignments keep their order.
+ * It starts as the constant that the subgraph of CALL_ONCE assigns, else as zeros (TFLite: an error where it is read).
+ * Handles that are inputs, and variables in other subgraphs, are refused. */
+#include "import/tflite/rules.h"
+
+#include <string.h>
+
+static ac_tensor *variable(ac_tfl *r, const char *container, const char *name)
+{
+    for (int32_t i = 0; i < r->variable.n; i++)
+        if (r->variable.item[i].container == container && r->variable.item[i].name == name)
+            return r->variable.item[i].value;
+    ac_tensor *value = ac_tensor_new(r->reading->g, *name ? name : "variable", AC_F32, 0, NULL);
+    ac_push(r->cx->region, &r->variable, ((ac_tfl_variable){container, name, value}));
+    return value;
+}
+
+/* Is the node in a subgraph that runs once, before everything else? */
+static bool runs_once(const ac_tfl *r, const ac_tfl_node *n)
+{
+    for (int32_t i = 0; i < r->once.n; i++)
+        if (r->once.item[i] == n->subgraph)
+            return true;
+    return false;
+}
+
+static int check_place(ac_tfl *r, const ac_tfl_node *n)
+{
+    const ac_build b = {.cx = r->cx, .at = n->at, .reading = r->reading};
+    if (!n->handle || !n->handle->t)
+        return ac_error(r->cx, n->at, E0105, "its handle is no resource that VAR_HANDLE made");
+    if (n->subgraph && !runs_once(r, n))
+        return ac_build_cannot(&b, "it is in a subgraph, where a variable may be read or written any number of times");
+    return AC_OK;
+}
+
+/* The variable holds what `like` holds, from the first time that somebody says so. */
+static int hold(ac_tfl *r, const ac_tfl_node *n, const ac_tensor *like)
+{
+    ac_tensor *v = n->handle->t;
+    for (int32_t d = 0; d < like->rank; d++)
+        if (like->dim[d] < 0)
+            return ac_error(r->cx, n->at, E0204,
+                            "dimension %d of '%s' is not known, and so is the size of the variable", d, like->name);
+    if (!v->state) {
+        v->state = true;
+        v->dtype = like->dtype;
+        v->rank = like->rank;
+        memcpy(v->dim, like->dim, sizeof v->dim);
+        v->quant = like->quant;
+        return AC_OK;
+    }
+    if (v->dtype != like->dtype || !ac_tensor_same_shape(v, like))
+        return ac_error(r->cx, n->at, E0104, "'%s' is %s, but the variable '%s' holds %s", like->name,
+                        ac_tensor_str(r->cx, like), v->name, ac_tensor_str(r->cx, v));
+    return AC_OK;
+}
+
+int ac_tfl_rule_var_handle(ac_tfl *r, ac_tfl_node *n)
+{
+    const ac_fb_table t = ac_fb_child(&r->fb, n->table, OP_OPTIONS, "VarHandleOptions");
+    const char *container = ac_fb_string(&r->fb, t, 0), *name = ac_fb_string(&r->fb, t, 1);
+    if (r->fb.failed)
+        return AC_FAIL;
+    if (!n->handle)
+        return ac_error(r->cx, n->at, E0105, "its result is no resource");
+    n->handle->t = variable(r, container ? container : ac_intern(r->cx, ""), name ? name : ac_intern(r->cx, ""));
+    return AC_OK;
+}
+
+int ac_tfl_rule_read_variable(ac_tfl *r, ac_tfl_node *n)
+{
+    ac_attrs a;
+    AC_TRY(check_place(r, n));
+    const ac_build b = ac_tfl_build(r, n);
+    if (n->subgraph)
+        return ac_build_cannot(&b, "a first value is computed from a variable");
+    AC_TRY(hold(r, n, n->out[0]));
+    ac_attrs_init(AC_OP_RESHAPE, &a);
+    a.shape.shape = ac_build_list(&b, n->out[0]->rank, n->out[0]->dim);
+    ac_tfl_node_make(n, AC_OP_RESHAPE, &n->handle->t, 1, &a);
+    return AC_OK;
+}
+
+int ac_tfl_rule_assign_variable(ac_tfl *r, ac_tfl_node *n)
+{
+    ac_tensor *x = n->in[1];
+    AC_TRY(check_place(r, n));
+    AC_TRY(hold(r, n, x));
+    ac_tensor *v = n->handle->t;
+    if (n->subgraph && !ac_tensor_is_const(x)) {
+        const ac_build b = {.cx = r->cx, .at = n->at, .reading = r->reading};
+        return ac_build_cannot(&b, "the first value of '%s' is not a constant", v->name);
+    }
+    if (n->subgraph) {
+        v->data = x->data;
+        return AC_OK;
+    }
+    ac_tensor *next = ac_tensor_new(n->g, ac_strf(r->cx->region, "%s_next", v->name), x->dtype, x->rank, x->dim);
+    next->root = v;
+    ac_node *made = ac_node_new(n->g, AC_OP_ASSIGN, v->name, &x, 1, &next, 1);
+    made->at = n->at;
+    return AC_OK;
+}
+
+int ac_tfl_rule_call_once(ac_tfl *r, ac_tfl_node *n)
+{
+    const ac_fb_table t = ac_fb_child(&r->fb, n->table, OP_OPTIONS, "CallOnceOptions");
+    const int64_t subgraph = ac_fb_int(&r->fb, t, 0, AC_FB_I32, 0);
+    if (r->fb.failed)
+        return AC_FAIL;
+    if (subgraph < 1 || subgraph > INT32_MAX || n->subgraph)
+        return ac_error(r->cx, n->at, E0013, "runs subgraph %lld once, which must be another one than the main graph",
+                        (long long)subgraph);
+    ac_push(r->cx->region, &r->once, (int32_t)subgraph);
+    return AC_OK;
+}
