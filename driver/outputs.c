@@ -459,6 +459,8 @@ int ac_write(arenac *a)
     const char *blob = blob_of(a, list);
     if (blob)
         AC_TRY(ac_emit(a, "blob", blob));
+    if (a->opt.evidence && status == AC_OK)
+        AC_TRY(ac_evidence(a));
     ac_depfile_put(a);
     if (a->opt.json)
         return ac_emit(a, "json", "-") == AC_OK ? status : AC_FAIL;

@@ -141,6 +141,7 @@ int ac_plan_any(arenac *a); /* whatever was read */
 /* compile.c */
 int ac_compile(arenac *a);
 int ac_prove_code(arenac *a);    /* audit.c: of what was compiled; E0702 or E0703 for what is wrong or not proven */
+int ac_evidence(arenac *a);      /* evidence.c: the folder of --evidence, about the outputs that there are by now */
 int ac_selftest_cc(arenac *a);   /* selftest_cc.c: E0601 where a compiler makes something else of what was compiled */
 int ac_check_weights(arenac *a); /* E0019 when no file gives the values of parameters */
 void ac_put_learning(arenac *a, ac_module *m); /* fills m->learning, of a step of training; else nothing */
