@@ -20,6 +20,32 @@ int ac_load(arenac *a)
     return AC_OK;
 }
 
+/* Output i as the model means it: of one whose size depends on the data only the elements that have a meaning. */
+static const ac_tensor *result_of(arenac *a, int32_t i, const uint8_t **data)
+{
+    const ac_module *m = a->module;
+    const ac_tensor *t = m->output[i].tensor;
+    *data = ac_session_at(&a->session, &m->output[i]);
+    for (int32_t k = 0; k < m->n_counted; k++) {
+        const ac_counted *c = &m->counted[k];
+        if (c->output != i)
+            continue;
+        const ac_io *by = &m->output[c->count];
+        const int64_t said = ac_dtype_get_int(by->tensor->dtype, ac_session_at(&a->session, by), 0),
+                      all = t->dim[c->dim];
+        const int64_t n = said < 0 ? 0 : said < all ? said : all, before = ac_dim_product(t->dim, 0, c->dim);
+        const size_t row = (size_t)ac_dtype_size(t->dtype, ac_dim_product(t->dim, c->dim + 1, t->rank));
+        ac_tensor *own = ac_copy(a->cx.region, t, sizeof *t);
+        uint8_t *to = ac_alloc_n(a->cx.region, (size_t)(before * n) + 1, row + 1);
+        for (int64_t b = 0; b < before && n && row; b++)
+            memcpy(to + (size_t)(b * n) * row, *data + (size_t)(b * all) * row, (size_t)n * row);
+        own->dim[c->dim] = n;
+        *data = to;
+        return own;
+    }
+    return t;
+}
+
 static int write_outputs(arenac *a)
 {
     const char *dir = a->opt.output_dir;
@@ -28,9 +54,9 @@ static int write_outputs(arenac *a)
     if (mkdir(dir, 0777) && errno != EEXIST)
         return ac_error(&a->cx, (ac_place){.file = dir}, E0302, "cannot create the folder: %s", strerror(errno));
     for (int32_t i = 0; i < a->module->n_outputs; i++) {
-        const ac_io *o = &a->module->output[i];
-        ac_npy_write(ac_output_new(a, ac_strf(a->cx.region, "%s/%d.npy", dir, i)), o->tensor->dtype, o->tensor->rank,
-                     o->tensor->dim, ac_session_at(&a->session, o));
+        const uint8_t *data;
+        const ac_tensor *t = result_of(a, i, &data);
+        ac_npy_write(ac_output_new(a, ac_strf(a->cx.region, "%s/%d.npy", dir, i)), t->dtype, t->rank, t->dim, data);
     }
     return AC_OK;
 }
@@ -39,9 +65,8 @@ static void put_outputs(arenac *a, ac_sink *to)
 {
     enum { SHOWN = 10 };
     for (int32_t i = 0; i < a->module->n_outputs; i++) {
-        const ac_io *o = &a->module->output[i];
-        const ac_tensor *t = o->tensor;
-        const uint8_t *data = ac_session_at(&a->session, o);
+        const uint8_t *data;
+        const ac_tensor *t = result_of(a, i, &data);
         const int64_t n = ac_tensor_count(t);
         ac_putf(to, "output %d '%s' %s:", i, ac_visible(a->cx.region, t->name), ac_tensor_str(&a->cx, t));
         for (int64_t k = 0; k < n && k < SHOWN; k++)
@@ -61,14 +86,14 @@ static int compare_one(arenac *a, const ac_key_option *c, ac_sink *to)
     ac_npy want;
     int32_t i;
     AC_TRY(ac_io_find(&a->cx, a->source.path, "--compare", c->key, g->output.item, g->output.n, &i));
-    const ac_io *o = &a->module->output[i];
-    const ac_tensor *t = o->tensor;
+    const uint8_t *data;
+    const ac_tensor *t = result_of(a, i, &data);
     AC_TRY(ac_npy_read(&a->cx, c->path, &want));
     if (ac_npy_fits(&a->cx, &want, t, "--compare") != AC_OK) {
         ac_npy_close(&want);
         return AC_FAIL;
     }
-    const ac_difference d = ac_compare(t->dtype, ac_session_at(&a->session, o), want.data, ac_tensor_count(t));
+    const ac_difference d = ac_compare(t->dtype, data, want.data, ac_tensor_count(t));
     const char *path = want.path;
     ac_npy_close(&want);
     if (ac_close_enough(t->dtype, &d, a->opt.max_ulp)) {

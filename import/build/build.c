@@ -28,12 +28,9 @@ ac_tensor *ac_build_op(const ac_build *b, ac_op op, ac_tensor *const *in, int32_
     for (int32_t i = 0; i < n_in; i++)
         if (!in[i] && i < ac_ops[op].min_in)
             return NULL;
-    /* indices without a meaning stay inside */
-    ac_tensor *at = n_in > 1 && in[1] && in[1]->count && (op == AC_OP_GATHER || op == AC_OP_GATHER_ND)
-                        ? ac_counted_as(ac_build_counted_fill(b, in[1], 0), in[1]->count, in[1]->count_dim)
-                        : NULL;
-    ac_tensor *pair[] = {n_in ? in[0] : NULL, at};
-    ac_node *made = ac_build_node(b, op, at ? pair : in, n_in, attrs, 1);
+    ac_tensor *own[2];
+    const bool counted = ac_counted_operands(b, op, in, n_in, attrs, own);
+    ac_node *made = ac_build_node(b, op, counted ? own : in, n_in, attrs, 1);
     ac_tensor *y = made->out[0];
     y->dtype = type;
     return b->unsized || ac_build_resolve(b, made) == AC_OK ? y : NULL;

@@ -3,8 +3,11 @@
 #include "import/build/counted.h"
 #include "import/build/operands.h"
 #include "import/build/wanted_outputs.h"
+#include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/counted.h"
 #include "ir/ops/shape/resolve.h"
+
+#include <math.h>
 
 ac_tensor *ac_counted_as(ac_tensor *t, ac_tensor *count, int32_t dim)
 {
@@ -105,6 +108,54 @@ ac_tensor *ac_build_extents(const ac_build *b, ac_tensor *x, int32_t from, int32
                          ac_build_ints(b, to - x->count_dim - 1, x->dim + x->count_dim + 1)};
     const bool first = x->count_dim == from, last = x->count_dim + 1 == to;
     return first && last ? part[1] : ac_build_concat(b, part + first, 3 - first - last, 0);
+}
+
+/* What changes no result of a reduction by op; false: no number does. */
+static bool neutral(ac_op op, ac_dtype d, double *v)
+{
+    const bool real = ac_dtype_is_float(d);
+    switch ((int)op) {
+    case AC_OP_SUM:
+    case AC_OP_REDUCE_ANY:
+        *v = 0;
+        return true;
+    case AC_OP_REDUCE_PROD:
+    case AC_OP_REDUCE_ALL:
+        *v = 1;
+        return true;
+    case AC_OP_REDUCE_MAX:
+        *v = real ? -HUGE_VAL : (double)ac_dtype_min(d);
+        return true;
+    case AC_OP_REDUCE_MIN:
+        *v = real ? HUGE_VAL : d == AC_I64 ? 0x1.fffffffffffffp62 : (double)ac_dtype_max(d);
+        return d != AC_U64;
+    default:
+        return false;
+    }
+}
+
+bool ac_counted_operands(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
+                         ac_tensor *own[2])
+{
+    ac_node probe = {.op = op, .name = b->name, .at = b->at, .in = (ac_tensor **)(uintptr_t)in, .n_in = n_in};
+    uint32_t axes;
+    double v;
+    ac_attrs_init(op, &probe.attrs);
+    if (attrs)
+        probe.attrs = *attrs;
+    if (n_in > 2 || n_in < 1 || !in[0])
+        return false;
+    own[0] = in[0];
+    own[1] = n_in > 1 ? in[1] : NULL;
+    if ((op == AC_OP_GATHER || op == AC_OP_GATHER_ND) && in[1]->count) {
+        own[1] = ac_counted_as(ac_build_counted_fill(b, in[1], 0), in[1]->count, in[1]->count_dim);
+        return own[1] != NULL;
+    }
+    if (!in[0]->count || !neutral(op, in[0]->dtype, &v) || ac_reduce_axes(b->cx, &probe, &axes) != AC_OK ||
+        !(axes >> in[0]->count_dim & 1))
+        return false;
+    own[0] = ac_build_counted_fill(b, in[0], v);
+    return own[0] != NULL;
 }
 
 /* ------------------------------------------------------------------ outputs */

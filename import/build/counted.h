@@ -13,6 +13,10 @@
 /* Of dimension `dim` of t only the first *count (i64 or i32, one element; NULL: all) elements have a meaning. Returns
  * t. */
 ac_tensor *ac_counted_as(ac_tensor *t, ac_tensor *count, int32_t dim);
+/* Operands of an operator that would go wrong on elements without a meaning, which become harmless: indices stay
+ * inside, reductions get what changes nothing. true: own[] has them, n_in of them. */
+bool ac_counted_operands(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
+                         ac_tensor *own[2]);
 /* Resolves n and says which of its results are counted. AC_FAIL: reported, or refused */
 int ac_build_resolve(const ac_build *b, ac_node *n);
 

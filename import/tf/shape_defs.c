@@ -1,4 +1,5 @@
 /* shape_defs.c - operators of TensorFlow that make constants and shapes, and give elements another shape. */
+#include "import/build/counted.h"
 #include "import/tf/nodedefs.h"
 
 #define RESULT(t) ac_tf_result(n, 0, t)
@@ -64,13 +65,17 @@ int ac_tf_do_shape(ac_tf_op *n)
 {
     const ac_dtype type = ac_tf_type(n, "out_type", AC_I32);
     for (int32_t i = 0; i < n->n_in && i < n->n_out; i++)
-        AC_TRY(ac_tf_result(n, i, ints_of(n, type, n->t[i]->rank, n->t[i]->dim)));
+        AC_TRY(ac_tf_result(
+            n, i,
+            type == AC_NONE ? NULL : ac_build_cast(&n->b, ac_build_extents(&n->b, n->t[i], 0, n->t[i]->rank), type)));
     return AC_OK;
 }
 
 int ac_tf_do_size(ac_tf_op *n)
 {
     const int64_t count = ac_tensor_count(n->t[0]);
+    if (n->t[0]->count)
+        return ac_build_cannot(&n->b, "the number of elements of '%s' depends on the data", n->t[0]->name);
     return RESULT(ac_build_reshape(&n->b, ints_of(n, ac_tf_type(n, "out_type", AC_I32), 1, &count), 0, NULL));
 }
 

@@ -101,6 +101,18 @@ class Module(tf.Module):
         return {"y": tf.where(self.flags, y, -y), "z": tf.gather(self.rows, tf.argmax(y, 1))}
 
 
+class Counted(tf.Module):
+    """Results as large as the data says."""
+
+    @tf.function(input_signature=[tf.TensorSpec([20, 4], name="a_boxes"), tf.TensorSpec([20], name="b_scores")])
+    def __call__(self, a_boxes, b_scores):
+        kept = tf.image.non_max_suppression(a_boxes, b_scores, 6, .4, .2)
+        some = tf.boolean_mask(b_scores, b_scores > .5)
+        value, place, count = tf.unique_with_counts(tf.cast(b_scores * 9, tf.int32))
+        return {"a": tf.gather(a_boxes, kept), "b": some * 2, "c": tf.reduce_sum(some), "d": tf.where(a_boxes > 5), "e": value,
+                "f": place, "g": count, "h": tf.shape(kept)}
+
+
 def version_1(folder, x):
     """Reference and resource variables of TensorFlow 1."""
     v1 = tf.compat.v1
@@ -144,4 +156,10 @@ x = floats(1, 4)
 module = Module()
 tf.saved_model.save(module, str(out / "module"), signatures=module.__call__)
 save("module", [x], computed(out / "module", [x]))
+corner = rng.uniform(0, 10, (20, 2))
+boxes = np.float32(np.concatenate([corner, corner + rng.uniform(1, 5, (20, 2))], 1))
+given = [boxes, np.float32(rng.random(20))]
+counted = Counted()
+tf.saved_model.save(counted, str(out / "counted"), signatures=counted.__call__)
+save("counted", given, computed(out / "counted", given))
 save("version_1", [x], version_1(out / "version_1", x))

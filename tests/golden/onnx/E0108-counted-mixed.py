@@ -1,6 +1,6 @@
-# a sum over elements of which some have no meaning, and their places one after the other
+# a mean over elements of which some have no meaning, and their places one after the other
 from onnx_bytes import *
 
-write(model(graph([node("NonZero", ["x"], ["i"]), node("ReduceSum", ["i"], ["s"]), node("Concat", ["i", "i"], ["c"], attr_int("axis", 1)),
+write(model(graph([node("NonZero", ["x"], ["i"]), node("ReduceMean", ["i"], ["s"]), node("Concat", ["i", "i"], ["c"], attr_int("axis", 1)),
                    node("ConstantOfShape", ["shape"], ["z"]), node("Shape", ["i"], ["shape"])],
                   outs=(("s", I64, [1, 1]), ("c", I64, [2, "n"]), ("z", F32, [2, "n"])))))

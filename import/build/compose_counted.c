@@ -1,0 +1,149 @@
+/* compose_counted.c - operators of several formats whose results are as large as the data says, as nodes; see
+ * compose_counted.h. */
+#include "import/build/compose_counted.h"
+#include "import/build/counted.h"
+#include "import/build/operands.h"
+
+#include <math.h>
+
+static ac_tensor *wide(const ac_build *b, int64_t v)
+{
+    return ac_build_number(b, AC_I64, (double)v);
+}
+
+static ac_tensor *take(const ac_build *b, ac_tensor *x, ac_tensor *at, int32_t axis)
+{
+    ac_attrs a;
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = axis;
+    ac_tensor *in[] = {x, at};
+    return x && at ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+}
+
+static ac_tensor *along(const ac_build *b, ac_tensor *const *x, int32_t count, int32_t axis)
+{
+    for (int32_t i = 0; i < count; i++)
+        if (!x[i])
+            return NULL;
+    return ac_build_concat(b, x, count, axis);
+}
+
+int ac_build_non_zero(const ac_build *b, ac_tensor *x, ac_tensor *row[AC_MAX_RANK])
+{
+    if (x->count)
+        return ac_build_cannot(b, "the size of '%s' itself depends on the data", x->name);
+    ac_tensor *flags = x->dtype == AC_BOOL ? x : ac_build_2(b, AC_OP_NOT_EQUAL, x, ac_build_number(b, x->dtype, 0));
+    ac_tensor *left = ac_build_true(b, flags);
+    for (int32_t d = x->rank - 1; d >= 0; d--) {
+        ac_tensor *size = wide(b, x->dim[d] > 0 ? x->dim[d] : 1);
+        row[d] = d ? ac_build_2(b, AC_OP_FLOOR_MOD, left, size) : left;
+        left = ac_build_2(b, AC_OP_FLOOR_DIV, left, size);
+    }
+    return !x->rank || row[0] ? AC_OK : AC_FAIL;
+}
+
+/* x in rising order, and what is known of it; all i64 but `value` and `first` */
+typedef struct sorted {
+    int64_t n;
+    ac_tensor *value, *at; /* [n]; where each was */
+    ac_tensor *first;      /* bool [n]: it differs from the one before */
+    ac_tensor *start;      /* counted: where runs of equal values start */
+    ac_tensor *run;        /* [n]: in which run of equal values each element of x is */
+} sorted;
+
+static ac_tensor *less_one(const ac_build *b, ac_tensor *flags)
+{
+    const int64_t zero = 0;
+    ac_tensor *in[] = {ac_build_cast(b, flags, AC_I32), ac_build_reshape(b, ac_build_ints(b, 1, &zero), 0, NULL)};
+    ac_tensor *sum = in[0] && in[1] ? ac_build_op(b, AC_OP_CUMSUM, in, 2, NULL, AC_NONE) : NULL;
+    return ac_build_cast(b, ac_build_2(b, AC_OP_SUB, sum, ac_build_number(b, AC_I32, 1)), AC_I64);
+}
+
+/* y[at[i]] = v[i], 0 elsewhere */
+static ac_tensor *scatter(const ac_build *b, int64_t size, ac_tensor *at, ac_tensor *v)
+{
+    ac_attrs a;
+    ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
+    ac_tensor *in[] = {ac_build_broadcast(b, v ? ac_build_number(b, v->dtype, 0) : NULL, 1, &size), at, v};
+    return in[0] && at && v ? ac_build_op(b, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE) : NULL;
+}
+
+static int sort(const ac_build *b, ac_tensor *x, sorted *s)
+{
+    ac_attrs a;
+    const int64_t size = ac_tensor_count(x);
+    ac_attrs_init(AC_OP_TOPK_V2, &a);
+    a.topk.smallest = true;
+    ac_tensor *in[] = {ac_build_reshape(b, x, 1, &size), ac_build_reshape(b, ac_build_ints(b, 1, &size), 0, NULL)};
+    if (!in[0] || !in[1])
+        return AC_FAIL;
+    ac_node *made = ac_build_node(b, AC_OP_TOPK_V2, in, 2, &a, 2);
+    ac_tensor *value = made->out[0], *at = made->out[1];
+    AC_TRY(ac_build_resolve(b, made));
+    *s = (sorted){.n = size, .value = value, .at = ac_build_cast(b, at, AC_I64)};
+    ac_tensor *differs = size > 1 ? ac_build_2(b, AC_OP_NOT_EQUAL, ac_build_slice(b, value, 0, 1, size - 1),
+                                               ac_build_slice(b, value, 0, 0, size - 1))
+                                  : NULL;
+    const int64_t one = 1;
+    ac_tensor *part[] = {ac_build_reshape(b, ac_build_number(b, AC_BOOL, 1), 1, &one), differs};
+    s->first = size > 1 ? along(b, part, 2, 0) : part[0];
+    s->start = s->first ? ac_build_true(b, s->first) : NULL;
+    s->run = s->first ? scatter(b, size, s->at, less_one(b, s->first)) : NULL;
+    return s->start && s->run && s->at ? AC_OK : AC_FAIL;
+}
+
+/* How long each run is: up to the next start, or the end. */
+static ac_tensor *run_lengths(const ac_build *b, const sorted *s)
+{
+    ac_tensor *start = ac_build_counted_fill(b, s->start, (double)s->n); /* those after the last one are the end */
+    const int64_t one = 1;
+    if (!start)
+        return NULL;
+    ac_tensor *end = ac_build_reshape(b, wide(b, s->n), 1, &one);
+    ac_tensor *part[] = {s->n > 1 ? ac_build_slice(b, start, 0, 1, s->n - 1) : end, end};
+    ac_tensor *next = s->n > 1 ? along(b, part, 2, 0) : end;
+    return ac_counted_as(ac_build_2(b, AC_OP_SUB, next, start), s->start->count, 0);
+}
+
+int ac_build_unique(const ac_build *b, ac_tensor *x, bool rising, ac_tensor *out[4])
+{
+    sorted s;
+    if (ac_tensor_count(x) < 1 || x->count)
+        return ac_build_cannot(b, "its input is empty, or its size depends on the data");
+    AC_TRY(sort(b, x, &s));
+    ac_tensor *place = take(b, s.at, s.start, 0), *run = s.run, *length = run_lengths(b, &s);
+    if (!rising) { /* runs by their first places: the flags of these, in the order of x */
+        ac_tensor *flags = scatter(b, s.n, s.at, ac_build_cast(b, s.first, AC_I32));
+        ac_tensor *here = flags ? ac_build_true(b, ac_build_cast(b, flags, AC_BOOL)) : NULL;
+        ac_tensor *first = take(b, ac_build_counted_fill(b, place, 0), s.run, 0); /* of the run of each element */
+        if (!here || !length)
+            return AC_FAIL;
+        length = take(b, ac_build_counted_fill(b, length, 0), take(b, s.run, here, 0), 0);
+        run = take(b, less_one(b, flags), first, 0);
+        place = here;
+    }
+    const int64_t size = s.n;
+    out[0] = take(b, ac_build_reshape(b, x, 1, &size), place, 0);
+    out[1] = place;
+    out[2] = run;
+    out[3] = length;
+    return out[0] && place && run && length ? AC_OK : AC_FAIL;
+}
+
+/* The reference of the operator drops a box that overlaps by exactly the threshold, others keep it. */
+int ac_build_nms(const ac_build *b, ac_tensor *box, ac_tensor *score, const ac_build_nms_limits *limit,
+                 ac_tensor **kept, ac_tensor **count)
+{
+    const int64_t k = limit->most;
+    ac_tensor *in[] = {box, score, ac_build_reshape(b, ac_build_ints(b, 1, &k), 0, NULL),
+                       ac_build_number(b, AC_F32, (double)nextafterf((float)limit->overlap, INFINITY)),
+                       ac_build_number(b, AC_F32, limit->least)};
+    for (int32_t i = 0; i < 5; i++)
+        if (!in[i])
+            return AC_FAIL;
+    ac_node *made = ac_build_node(b, AC_OP_NON_MAX_SUPPRESSION_V4, in, 5, NULL, 2);
+    *kept = made->out[0];
+    AC_TRY(ac_build_resolve(b, made));
+    *count = ac_build_cast(b, made->out[1], AC_I64);
+    return *count ? AC_OK : AC_FAIL;
+}

@@ -1,0 +1,23 @@
+/* compose_counted.h - operators that several formats have and whose results are as large as the data says, as nodes.
+ * Results are counted (counted.h). AC_FAIL, NULL: reported, or refused. */
+#ifndef AC_IMPORT_BUILD_COMPOSE_COUNTED_H
+#define AC_IMPORT_BUILD_COMPOSE_COUNTED_H
+#include "import/build/build.h"
+
+/* Indices of what is not 0, in row-major order: for each dimension of x i64 [elements]. */
+int ac_build_non_zero(const ac_build *b, ac_tensor *x, ac_tensor *row[AC_MAX_RANK]);
+
+/* Of x as a list of n: its values, each once, in rising order or in that of their first places; those places; where
+ * each element of x went ([n], not counted); how often each value is there. All [n] and i64 but the values. */
+int ac_build_unique(const ac_build *b, ac_tensor *x, bool rising, ac_tensor *out[4]);
+
+/* Boxes [N,4] of scores [N] by falling score; one goes that overlaps a kept one by more than `overlap`, or whose score
+ * is not above `least`. kept: i32 [most], count: i64, how many; not counted yet. */
+typedef struct ac_build_nms_limits {
+    int64_t most; /* 0 .. N */
+    double overlap, least;
+} ac_build_nms_limits;
+int ac_build_nms(const ac_build *b, ac_tensor *box, ac_tensor *score, const ac_build_nms_limits *limit,
+                 ac_tensor **kept, ac_tensor **count);
+
+#endif
