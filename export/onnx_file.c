@@ -175,8 +175,11 @@ static int put_graph(ac_onw *w, ac_sink *graph)
                 used[n->in[k]->id] = true;
     }
     for (int32_t i = 0; i < w->node.n; i++)
-        if (live[i])
+        if (live[i]) {
+            const int since = ac_onw_since(&w->node.item[i]);
+            w->opset = since > w->opset ? since : w->opset;
             put_node(w, graph, &w->node.item[i]);
+        }
     ac_pbw_string(graph, 2, w->g->name[0] ? w->g->name : "graph");
     for (int32_t i = 0; i < w->g->tensor.n; i++)
         if (used[i] && check_type(w, w->g->tensor.item[i]) != AC_OK)
@@ -194,6 +197,7 @@ static int put_graph(ac_onw *w, ac_sink *graph)
 int ac_onw_finish(ac_onw *w, ac_sink *to)
 {
     ac_sink graph, opset;
+    w->opset = AC_ONW_LEAST;
     ac_sink_open(&graph, w->cx);
     int64_t room = 0;
     for (int32_t i = 0; i < w->g->tensor.n; i++)
@@ -207,12 +211,12 @@ int ac_onw_finish(ac_onw *w, ac_sink *to)
                         "ONNX cannot say it: a file has at most 2 GiB, this one would have %s bytes",
                         ac_commas(w->cx, (int64_t)graph.n));
     ac_sink_room(to, graph.n + 128);
-    ac_pbw_int(to, 1, AC_ONW_IR);
+    ac_pbw_int(to, 1, ac_onw_ir(w->opset));
     ac_pbw_string(to, 2, "arenac");
     ac_pbw_message(to, 7, &graph);
     ac_sink_open(&opset, w->cx);
     ac_pbw_string(&opset, 1, "");
-    ac_pbw_int(&opset, 2, AC_ONW_OPSET);
+    ac_pbw_int(&opset, 2, w->opset);
     ac_pbw_message(to, 8, &opset);
     return AC_OK;
 }

@@ -34,12 +34,15 @@ typedef struct ac_onw_source {
 typedef struct ac_onw {
     ac_ctx *cx;
     ac_graph *g;
+    int opset;   /* that what was written needs */
     int32_t own; /* tensors with lower ids are the model's */
     AC_VEC(ac_onw_node) node;
     AC_VEC(ac_onw_source) source; /* by tensor id */
 } ac_onw;
 
-enum { AC_ONW_OPSET = 21, AC_ONW_IR = 10 };
+enum { AC_ONW_LEAST = 13 };             /* operator set of a file */
+int ac_onw_since(const ac_onw_node *n); /* the first that has what the node says */
+int ac_onw_ir(int opset);               /* the version of the file format that belongs to it */
 
 /* A value of this type and shape, named after `like`. */
 ac_tensor *ac_onw_value(ac_onw *w, const ac_tensor *like, ac_dtype d, int32_t rank, const int64_t *dim);

@@ -1,4 +1,5 @@
-/* onnx_write.h - a graph as an ONNX model (docs/convert.md): operator set 21, standard domain only.
+/* onnx_write.h - a graph as an ONNX model (docs/convert.md): the lowest operator set that suffices (13 to
+ * 21), standard domain only.
  *
  *     AC_TRY(ac_onnx_write(g, &sink));       g: after pass infer; it is used up
  *

@@ -1,5 +1,6 @@
-"""Models that `arenac convert` wrote as ONNX, in the eyes of the onnx package: its checker with shape inference, and
-its reference evaluator beside arenac's own run of the ONNX file and of the text form of the same model.
+"""Models that `arenac convert` wrote as ONNX, in the eyes of the onnx package: its checker with shape inference, which
+finds no lower operator set that would do, and its reference evaluator and ONNX Runtime at its default settings beside
+arenac's own run of the ONNX file and of the text form of the same model.
 
   check_export.py ARENAC FOLDER     holds NAME.onnx and NAME.ag; exits 77 without the onnx package"""
 import pathlib
@@ -14,7 +15,31 @@ try:
 except ImportError:
     print("skipped: onnx is missing: install onnx from PyPI")
     sys.exit(77)
+try:
+    import onnxruntime
+    onnxruntime.set_default_logger_severity(3)
+except ImportError:
+    onnxruntime = None
+    print("skipped: onnxruntime is missing: install onnxruntime from PyPI")
 
+
+def with_opset(model, version):
+    other = onnx.ModelProto()
+    other.CopyFrom(model)
+    other.opset_import[0].version = version
+    return other
+
+
+def lower_would_do(model):
+    """Is the model right with an operator set one lower, too?"""
+    try:
+        onnx.checker.check_model(with_opset(model, model.opset_import[0].version - 1), full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
+        return False
+    return True
+
+
+LEAST = 13  # AC_ONW_LEAST
 bad = 0
 random = np.random.default_rng(5)
 for path in sorted(pathlib.Path(sys.argv[2]).glob("*.onnx")):
@@ -31,7 +56,19 @@ for path in sorted(pathlib.Path(sys.argv[2]).glob("*.onnx")):
         for k, x in enumerate(feeds.values()):
             np.save(f"{t}/in{k}.npy", x)
             given += ["--input", f"{k}={t}/in{k}.npy"]
-        runs = {"reference": onnx.reference.ReferenceEvaluator(model).run(None, feeds)}
+        if model.opset_import[0].version > LEAST and lower_would_do(model):
+            print(f"{path.name}: operator set {model.opset_import[0].version} is higher than it has to be")
+            bad = 1
+        evaluator = onnx.reference.ReferenceEvaluator(with_opset(model, 21))  # it lacks some of older sets
+        runs = {"reference": evaluator.run(None, feeds)}
+        if onnxruntime:
+            try:
+                session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+                runs["ONNX Runtime"] = session.run(None, feeds)
+            except Exception as e:
+                if "NOT_IMPLEMENTED" not in str(e) or path.stem != "every":  # every: operators that it lacks, too
+                    print(f"{path.name}: ONNX Runtime: {str(e)[:300]}")
+                    bad = 1
         for m in (path, path.with_suffix(".ag")):
             subprocess.run([sys.argv[1], "run", "-q", m, *given, "--backend", "eval", "--output-dir", f"{t}/out"],
                            check=True, stdout=subprocess.DEVNULL)

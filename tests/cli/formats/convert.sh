@@ -50,7 +50,7 @@ there squares "$m/squares.prototxt" "$m/squares.caffemodel"
 there dense "$m/dense-symbol.json" "$m/dense-0000.params" --dim data.0=2 --dim data.1=12
 there cnn "$m/tf_cnn.pb" --dim x.0=2
 there rnn "$m/tf_rnn.pbtxt"
-there dsnet_int8 "$m/dsnet_int8.tflite"
+for name in dsnet_int8 digits_int8 branch_int8; do there $name "$m/$name.tflite"; done
 cat >net.prototxt <<'X'
 input: "x" input_shape { dim: 1 dim: 3 dim: 9 dim: 9 }
 layer { name: "c" type: "Convolution" bottom: "x" top: "c" convolution_param { num_output: 6 kernel_size: 3 } }
