@@ -64,7 +64,8 @@ static ac_diag *fresh(ac_ctx *cx, ac_severity sev, ac_place at, ac_code code)
 {
     ac_diags *d = &cx->diags;
     const int32_t limit = d->limit ? d->limit : 20;
-    if (sev == AC_ERROR && ac_code_exit(code) == AC_EXIT_INVALID && d->errors >= limit) {
+    const ac_exit exit = ac_code_exit(code);
+    if (sev == AC_ERROR && (exit == AC_EXIT_INVALID || exit == AC_EXIT_UNSAFE) && d->errors >= limit) {
         d->dropped++;
         d->last = NULL; /* its details go nowhere */
         d->errors++;

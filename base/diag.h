@@ -81,7 +81,7 @@ typedef struct ac_diag {
 typedef struct ac_diags {
     ac_diag *first, **tail, *last;
     int32_t errors, warnings, dropped;
-    int32_t limit; /* invalid-model errors kept; the rest is counted in `dropped`. 0: 20 */
+    int32_t limit; /* errors of invalid models and unsafe plans kept; the rest is counted in `dropped`. 0: 20 */
     bool werror;   /* warnings count as errors */
 } ac_diags;
 

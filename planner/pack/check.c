@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FINDINGS = 20 };
+enum { FINDINGS = 20 }; /* unless the context says how many */
 
 /* Bytes of a memory that an item occupies during some steps */
 typedef struct range {
@@ -20,6 +20,10 @@ typedef struct range {
     ac_bytes lo, hi;
     int32_t item;
 } range;
+
+typedef struct overlapping {
+    int32_t a, b;
+} overlapping;
 
 typedef struct checker {
     ac_ctx *cx;
@@ -29,12 +33,11 @@ typedef struct checker {
     const ac_plan *plan;
     range *range;
     int32_t n_ranges;
-    bool *paired;                  /* per item: some pair names it */
-    AC_VEC(int32_t) live;          /* ranges, pairwise disjoint, by lo */
-    AC_VEC(int32_t) loose;         /* ranges, in order of arrival */
-    int32_t found;                 /* errors so far */
-    int32_t seen[MAX_FINDINGS][2]; /* overlaps already reported, one per two items */
-    int32_t n_seen;
+    bool *paired;             /* per item: some pair names it */
+    AC_VEC(int32_t) live;     /* ranges, pairwise disjoint, by lo */
+    AC_VEC(int32_t) loose;    /* ranges, in order of arrival */
+    int32_t found, most;      /* errors so far; enough of them */
+    AC_VEC(overlapping) seen; /* overlaps already reported, one per two items */
 } checker;
 
 static int32_t memory_of(const checker *c, int32_t i)
@@ -112,14 +115,13 @@ static bool may_share(const checker *c, int32_t a, int32_t b)
 static void report_overlap(checker *c, const range *x, const range *y)
 {
     int32_t a = x->item < y->item ? x->item : y->item, b = x->item < y->item ? y->item : x->item;
-    for (int32_t k = 0; k < c->n_seen; k++)
-        if (c->seen[k][0] == a && c->seen[k][1] == b)
+    for (int32_t k = 0; k < c->seen.n; k++)
+        if (c->seen.item[k].a == a && c->seen.item[k].b == b)
             return;
-    if (c->found >= MAX_FINDINGS)
+    if (c->found >= c->most)
         return;
     c->found++;
-    c->seen[c->n_seen][0] = a;
-    c->seen[c->n_seen++][1] = b;
+    ac_push(c->tmp, &c->seen, ((overlapping){a, b}));
     const range *p = x->item == a ? x : y, *q = x->item == a ? y : x;
     ac_step from = x->begin > y->begin ? x->begin : y->begin, to = x->end < y->end ? x->end : y->end;
     ac_error(c->cx, at_item(c, a), E0701, "shares bytes with '%s' while both are alive", c->p->item[b].name);
@@ -217,7 +219,7 @@ static void sweep(checker *c)
         event[2 * r + 1] = (ac_keyed){(uint64_t)c->range[r].end * 2, r};
     }
     ac_radix_sort(event, n, AC_NEW_N(c->tmp, ac_keyed, n));
-    for (int32_t k = 0; k < n && c->found < MAX_FINDINGS; k++)
+    for (int32_t k = 0; k < n && c->found < c->most; k++)
         if (event[k].key & 1)
             arrive(c, event[k].value);
         else
@@ -228,6 +230,7 @@ int ac_plan_check(ac_ctx *cx, const char *file, const ac_problem *p, const ac_pl
 {
     ac_region *tmp = ac_region_open(&cx->heap);
     checker c = {.cx = cx, .tmp = tmp, .file = file, .p = p, .plan = plan};
+    c.most = cx->diags.limit ? cx->diags.limit : FINDINGS;
     int64_t most = p->n;
     for (int32_t i = 0; i < p->n; i++)
         most += 2 * (int64_t)p->item[i].n_gaps;
@@ -236,9 +239,9 @@ int ac_plan_check(ac_ctx *cx, const char *file, const ac_problem *p, const ac_pl
     for (int32_t k = 0; k < p->n_pairs; k++)
         c.paired[p->pair[k].a] = c.paired[p->pair[k].b] = true;
     bool *comparable = AC_NEW_N(tmp, bool, p->n);
-    for (int32_t i = 0; i < p->n && c.found < MAX_FINDINGS; i++)
+    for (int32_t i = 0; i < p->n && c.found < c.most; i++)
         comparable[i] = check_item(&c, i);
-    for (int32_t m = 0; m < p->n_mems && c.found < MAX_FINDINGS; m++) {
+    for (int32_t m = 0; m < p->n_mems && c.found < c.most; m++) {
         c.n_ranges = c.live.n = c.loose.n = 0;
         for (int32_t i = 0; i < p->n; i++)
             if (comparable[i] && memory_of(&c, i) == m)
