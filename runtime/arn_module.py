@@ -2,7 +2,7 @@
 
     import numpy as np, @NAME@
     y, = @NAME@.run(x)                 # x: anything with __dlpack__ on the CPU, or a DLPack capsule
-    y = np.from_dlpack(y)              # the caller's own: the next run writes elsewhere
+    y = np.asarray(y)                  # the caller's own: the next run writes elsewhere; np.from_dlpack(y) as well
 
     m = @NAME@.Model()                 # a context of its own: arena and state; use one in one thread at a time
     m.run(x)                           # a list of Tensor, one for each output
@@ -84,11 +84,12 @@ def _delete(managed):
 
 
 class Tensor:
-    """An output with bytes of its own, given away once: np.from_dlpack(t), torch.from_dlpack(t), ..."""
+    """An output with bytes of its own: np.asarray(t), as often as wanted, or given away once to whoever takes DLPack:
+    np.from_dlpack(t), torch.from_dlpack(t), ..."""
 
     def __init__(self, index):
         self.name, self.dtype, self.shape, self.scale, self.zero_point = OUTPUTS[index]
-        self._managed = _versioned()
+        self._managed, self._array = _versioned(), None
         if _lib.arn_empty_dl(_model, index, ctypes.byref(self._managed)):
             raise MemoryError("output %d '%s'" % (index, self.name))
 
@@ -96,10 +97,22 @@ class Tensor:
         if getattr(self, "_managed", None):
             _delete(self._managed)
 
+    def __array__(self, dtype=None, copy=None):
+        import numpy
+        if self._array is None:
+            self._array = numpy.from_dlpack(self)
+        if dtype is not None and dtype != self._array.dtype:
+            if copy is False:
+                raise ValueError("output '%s' is %s; %s takes a copy" % (self.name, self._array.dtype, dtype))
+            return self._array.astype(dtype)
+        return self._array.copy() if copy else self._array
+
     def __dlpack_device__(self):
         return (1, 0)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if self._array is not None and stream is None and not copy:
+            return self._array.__dlpack__()  # NumPy has it, and shares it
         if not self._managed:
             raise BufferError("output '%s' was given away already" % self.name)
         if stream is not None:

@@ -51,6 +51,11 @@ def numpy_test():
         assert y.dtype == want.dtype and y.shape == want.shape and (y == want).all(), t
         assert y.flags.writeable == WRITEABLE, t
     raises(BufferError, "given away", lambda: np.from_dlpack(out[0]))
+    for t, want in zip(corners.run(X, K), WANT):  # as NumPy itself takes it, and again
+        y = np.asarray(t)
+        assert y.dtype == want.dtype and y.shape == want.shape and (y == want).all(), t
+        assert np.shares_memory(y, np.asarray(t)) and (np.asarray(t, np.float64) == want).all(), t
+        assert (np.add(t, 0) == want).all(), t
     old = corners.run(Old(X), Old(K))
     assert (np.from_dlpack(old[2]) == 2 * X).all()
     capsule = corners.run(X, K)[0].__dlpack__()
