@@ -10,12 +10,13 @@
  * row of x symmetrically.
  *
  * Schedule: tiles of rows of x by vectors of columns of y, an accumulator each; y is read in vectors along N. With
- * adj_y and vectors it is transposed before: once when constant, per batch otherwise. Plain targets: one row, four
+ * adj_y and vectors it is transposed before: once when constant, per batch otherwise. Few rows of floats: matmul_dots.c. Plain targets: one row, four
  * columns. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/gpu/product.h"
 #include "ir/lower/matrix.h"
+#include "ir/lower/nn/matmul_dots.h"
 #include "ir/lower/spans.h"
 
 enum { ROWS = 8, VECS = 4 };
@@ -25,6 +26,7 @@ typedef struct matmul {
     ac_channel c;
     int64_t m, n, k;
     bool adj_x, adj_y;
+    bool dots;    /* neither is transposed: matmul_dots.c */
     int32_t x, y; /* buffers; y may be the transposed copy */
     int32_t rank;
     ac_x idx[AC_MAX_RANK]; /* batch position */
@@ -147,7 +149,7 @@ static int32_t right_side(matmul *v)
 {
     ac_lower *L = v->L;
     ac_tensor *y = v->c.w;
-    const bool turn = v->adj_y && ac_target_lanes(L->target, AC_F32) > 1 && v->n > 1;
+    const bool turn = v->adj_y && ac_target_lanes(L->target, AC_F32) > 1 && v->n > 1 && !v->dots;
     if (!turn) {
         v->y = ac_lo_operand(L, y);
         return -1;
@@ -174,6 +176,7 @@ static int schedule(matmul *v)
     ac_lb *b = &L->b;
     ac_channel_tables(&v->c, v->n, NULL, 0);
     v->x = ac_lo_operand(L, v->c.x);
+    v->dots = v->adj_y && !v->adj_x && !ac_tensor_is_const(v->c.w) && ac_dots_fit(L, &v->c, v->m, v->k);
     const int32_t turn = right_side(v);
     for (int32_t i = 0; i < v->rank - 2; i++)
         v->idx[i] = ac_lb_for_each(b, "b", v->c.out->dim[i]);
@@ -183,7 +186,19 @@ static int schedule(matmul *v)
         transpose(b, v->y, ac_lb_i32(b, 0), turn, v->y_at, v->n, v->k);
         v->y_at = ac_lb_i32(b, 0);
     }
-    product(v);
+    if (v->dots)
+        ac_lo_dots(L, &(ac_dots){.c = &v->c,
+                                 .m = v->m,
+                                 .n = v->n,
+                                 .k = v->k,
+                                 .x = v->x,
+                                 .y = v->y,
+                                 .x_at = v->x_at,
+                                 .y_at = v->y_at,
+                                 .idx = v->idx,
+                                 .rank = v->rank});
+    else
+        product(v);
     for (int32_t i = 0; i < v->rank - 2; i++)
         ac_lb_end(b);
     return AC_OK;
