@@ -10,8 +10,8 @@
  * row of x symmetrically.
  *
  * Schedule: tiles of rows of x by vectors of columns of y, an accumulator each; y is read in vectors along N. With
- * adj_y and vectors it is transposed before: once when constant, per batch otherwise. Few rows of floats: matmul_dots.c. Plain targets: one row, four
- * columns. */
+ * adj_y and vectors it is transposed before: once when constant, per batch otherwise; not for few rows of floats, see
+ * matmul_dots.c. Plain targets: one row, four columns. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/gpu/product.h"

@@ -1,0 +1,103 @@
+/* repeat.c - pass repeat: products with a matrix that was repeated for them. */
+#include "ir/ops/shape/resolve.h"
+#include "ir/pass/passes.h"
+
+#include <string.h>
+
+/* y = reshape(broadcast_to(u)): matrices u [.., G, 1, rows, columns], each `times` times one after another in
+ * y [.., G * times, rows, columns]. */
+static ac_tensor *repeated(const ac_tensor *y, int64_t *times)
+{
+    const ac_node *r = y->def, *b = r && r->op == AC_OP_RESHAPE && !r->n_fused && r->in[0] ? r->in[0]->def : NULL;
+    ac_tensor *u = b && b->op == AC_OP_BROADCAST_TO && !b->n_fused ? b->in[0] : NULL;
+    const ac_tensor *wide = b ? b->out[0] : NULL;
+    if (!u || u->rank != wide->rank || wide->rank != y->rank + 1 || y->rank < 3)
+        return NULL;
+    const int32_t at = u->rank - 3; /* the dimension that is repeated */
+    bool fits = u->dim[at] == 1 && wide->dim[at] * wide->dim[at - 1] == y->dim[at - 1];
+    for (int32_t d = 0; d < u->rank; d++)
+        fits &= d == at || (u->dim[d] == wide->dim[d] && (d == at - 1 || u->dim[d] == y->dim[d < at ? d : d - 1]));
+    *times = wide->dim[at];
+    return fits ? u : NULL;
+}
+
+static ac_tensor *reshaped(ac_pass *p, const ac_node *of, ac_tensor *x, int32_t rank, const int64_t *dim)
+{
+    ac_graph *g = p->graph;
+    ac_tensor *y = ac_tensor_new(g, x->name, x->dtype, rank, dim);
+    ac_node *n = ac_node_new(g, AC_OP_RESHAPE, of->name, &x, 1, &y, 1);
+    y->quant = x->quant;
+    n->at = of->at;
+    n->attrs.shape.shape = (ac_ints){rank, ac_copy(g->region, dim, (size_t)rank * sizeof *dim)};
+    return ac_node_resolve(p->cx, g, n) == AC_OK ? y : NULL;
+}
+
+/* Nodes that were appended to the list from `from` on move to position `to`. */
+static void place(ac_graph *g, int32_t from, int32_t to)
+{
+    ac_node *made[2];
+    const int32_t n = g->node.n - from;
+    for (int32_t i = 0; i < n && i < 2; i++)
+        made[i] = g->node.item[from + i];
+    for (int32_t i = from - 1; i >= to; i--)
+        g->node.item[i + n] = g->node.item[i];
+    for (int32_t i = 0; i < n && i < 2; i++)
+        g->node.item[to + i] = made[i];
+}
+
+static int share(ac_pass *p, int32_t *at, ac_tensor *u, int64_t times)
+{
+    ac_graph *g = p->graph;
+    ac_node *n = g->node.item[*at];
+    ac_tensor *x = n->in[0], *y = n->in[1], *out = n->out[0];
+    int64_t xd[AC_MAX_RANK], yd[AC_MAX_RANK], od[AC_MAX_RANK];
+    const int32_t rank = x->rank, group = rank - 3, from = g->node.n;
+    memcpy(xd, x->dim, sizeof xd);
+    memcpy(yd, y->dim, sizeof yd);
+    memcpy(od, out->dim, sizeof od);
+    xd[group] /= times, xd[rank - 2] *= times;
+    yd[group] /= times;
+    od[group] /= times, od[rank - 2] *= times;
+    ac_tensor *few = reshaped(p, n, u, rank, yd), *many = reshaped(p, n, x, rank, xd);
+    if (!few || !many)
+        return AC_FAIL;
+    place(g, from, *at);
+    *at += 2;
+    ac_tensor *own = ac_tensor_new(g, out->name, out->dtype, rank, od);
+    own->quant = out->quant;
+    own->def = n;
+    n->in[0] = many;
+    n->in[1] = few;
+    n->out[0] = own;
+    const int32_t last = g->node.n;
+    ac_node *back = ac_node_new(g, AC_OP_RESHAPE, n->name, &own, 1, &out, 1);
+    back->at = n->at;
+    back->attrs.shape.shape = (ac_ints){rank, ac_copy(g->region, out->dim, (size_t)rank * sizeof *out->dim)};
+    place(g, last, *at + 1);
+    return ac_node_resolve(p->cx, g, back);
+}
+
+/* ac_pass_repeat: heads of attention that share their keys and values (grouped queries) are rows of one product.
+ *   before:  %w = broadcast_to %u [G,times,N,K]    %y = reshape %w [G*times,N,K]    %z = batch_matmul %x %y adj_y
+ *   after:   %xr = reshape %x [G,times*M,K]    %zr = batch_matmul %xr %u adj_y    %z = reshape %zr [G*times,M,N]
+ * needs: shapes known, no epilogues, no views.  keeps: values bit for bit. */
+int ac_pass_repeat(ac_pass *p)
+{
+    ac_graph *g = p->graph;
+    for (int32_t i = 0; i < g->node.n; i++) {
+        const ac_node *n = g->node.item[i];
+        int64_t times;
+        if (n->op != AC_OP_BATCH_MATMUL || n->n_fused || n->attrs.matmul.adj_x)
+            continue;
+        const ac_tensor *x = n->in[0], *y = n->in[1], *out = n->out[0];
+        ac_tensor *u = repeated(y, &times);
+        bool fits = u && x->rank == y->rank && out->rank == y->rank && !ac_tensor_root(u)->state;
+        for (int32_t d = 0; fits && d < y->rank - 2; d++)
+            fits = x->dim[d] == y->dim[d];
+        if (!fits || ac_tensor_count(out) == 0)
+            continue;
+        AC_TRY(share(p, &i, u, times));
+        p->changed++;
+    }
+    return AC_OK;
+}

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Pass repeat: heads that share their keys and values give the same bits without copies of these.
+# usage: repeat.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+require cc gcc
+heads() { # FILE ROWS SCORES_BY_ADJOINT: 6 heads, 2 keys
+    cat >"$1" <<E2
+graph heads {
+  input q: f32[2,6,$2,8]
+  input k: f32[2,2,5,8]
+  const a: i32[5] = [2, 2, 1, 5, 8]
+  const b: i32[5] = [2, 2, 3, 5, 8]
+  const c: i32[4] = [2, 6, 5, 8]
+  u = reshape(k, a)
+  w = broadcast_to(u, b)
+  y = reshape(w, c)
+  s = batch_matmul(q, y) adj_y=true
+  p = softmax(s)
+  z = batch_matmul(p, y)
+  output z
+}
+E2
+}
+for rows in 1 3; do
+    heads m.ag $rows
+    for backend in eval c; do
+        "$arenac" run m.ag --random 3 --backend $backend --output-dir with -q >out.txt || die "rows $rows, $backend"
+        "$arenac" run m.ag --random 3 --backend $backend --output-dir without --skip repeat -q >out.txt || die "--skip"
+        cmp with/0.npy without/0.npy || fail "rows $rows, $backend: other bits"
+    done
+    few=$(arena_bytes m.ag) many=$(arena_bytes m.ag --skip repeat)
+    [ "$few" -lt "$many" ] || fail "rows $rows: arena $few, with copies $many"
+done
