@@ -1,14 +1,17 @@
 #!/bin/sh
-# fuzz.sh - libFuzzer with ASan and UBSan on every reader of model files. The models here and the public ones beside the
-# repository are the first corpus; what libFuzzer finds worth keeping stays in BUILD/corpus. A fault ends the script,
-# its input lies in BUILD.
-# usage: fuzz.sh [SECONDS per reader: 600] [BUILD: build-fuzz]
+# fuzz.sh - libFuzzer with ASan and UBSan on every reader of model files, and on the whole way from two files and
+# options to text (fuzz_whole). The models here and the public ones beside the repository are the first corpus; what
+# libFuzzer finds worth keeping stays in BUILD/corpus. A fault ends the script, its input lies in BUILD.
+# usage: fuzz.sh [--minutes N: of all together] [SECONDS per target: 600] [BUILD: build-fuzz]
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
+minutes=
+[ "${1-}" != --minutes ] || { minutes=$2 && shift 2; }
 seconds=${1:-600} build=${2:-$root/build-fuzz}
 CC=clang cmake -S "$root" -B "$build" -DARENAC_SANITIZE=ON -DARENAC_FUZZ=ON -DBUILD_TESTING=OFF \
     -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
 readers=$(cd "$root/tests/fuzz" && ls fuzz_*.c | sed 's/\.c$//')
+[ -z "$minutes" ] || seconds=$((minutes * 60 / $(echo "$readers" | wc -l)))
 for r in $readers; do
     cmake --build "$build" -j "$(nproc)" --target "libfuzzer_$r" >/dev/null
 done
@@ -16,6 +19,7 @@ cd "$build"
 for r in $readers; do
     mkdir -p "corpus/$r"
     first=$root/models
+    [ ! -d "$root/tests/fuzz/corpus/$r" ] || first="$root/tests/fuzz/corpus/$r $first"
     folder=$(echo "${r#fuzz_}" | sed 's/^tf$/pb/')
     [ -d "$root/../shared/conformance/fuzz/$folder" ] && first="$first $root/../shared/conformance/fuzz/$folder"
     echo "== $r"

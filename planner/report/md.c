@@ -1,6 +1,8 @@
 /* md.c - the report as a table for a merge request. Names are put between backticks, with what would end a cell
- * escaped. */
+ * escaped; in sentences, what would be markup is. */
 #include "planner/report/cuts.h"
+
+#include <string.h>
 
 static void put_name(ac_sink *to, const char *s)
 {
@@ -11,6 +13,16 @@ static void put_name(ac_sink *to, const char *s)
         ac_putc(to, *s == '`' || *s == '\n' || *s == '\r' ? '\'' : *s);
     }
     ac_putc(to, '`');
+}
+
+static void put_sentence(ac_sink *to, const char *s)
+{
+    for (; *s; s++) {
+        if (strchr("\\`*[]<>&|", *s))
+            ac_putc(to, '\\');
+        ac_putc(to, *s == '\n' || *s == '\r' ? ' ' : *s);
+    }
+    ac_putc(to, '\n');
 }
 
 static void put_summary(ac_sink *to, const ac_report *r)
@@ -71,6 +83,8 @@ void ac_report_md(ac_sink *to, const ac_report *r)
         put_items(to, r);
     if (r->cuts)
         ac_report_cuts_md(to, r->cuts, put_name);
-    for (int32_t k = 0; k < r->n_notes; k++)
-        ac_putf(to, "%s- %s\n", k ? "" : "\n", r->notes[k]);
+    for (int32_t k = 0; k < r->n_notes; k++) {
+        ac_put(to, k ? "- " : "\n- ");
+        put_sentence(to, r->notes[k]);
+    }
 }
