@@ -282,9 +282,10 @@ static void test_refused(void)
     FAILS(CONST("c", "DT_COMPLEX64", DIM(1), "scomplex_val: 1 scomplex_val: 2") NODE("y", "Relu", IN("c"), ), 8, E0108,
           "c");
     FAILS(NODE("v", "VariableV2", , ) NODE("y", "Relu", IN("v"), ), 8, E0107, "v");
-    FAILS(INPUT("x", DIM(2)) NODE("y", "Where", IN("x"), ), 8, E0107, "y");
+    FAILS(INPUT("x", DIM(2)) NODE("y", "DynamicPartition", IN("x") IN("x"), ), 8, E0107, "y");
     /* all of them at once */
-    outcome o = read_text(INPUT("x", DIM(2)) NODE("y", "NoSuchOp", IN("x"), ) NODE("z", "Unique", IN("x"), ), NULL);
+    outcome o =
+        read_text(INPUT("x", DIM(2)) NODE("y", "NoSuchOp", IN("x"), ) NODE("z", "ListDiff", IN("x") IN("x"), ), NULL);
     CHECK(o.exit == 8 && cx.diags.errors == 2);
     done();
     o = read_text("# a comment\n" INPUT("x", DIM(2)) NODE("y", "Relu", IN("nothing"), ), NULL);
