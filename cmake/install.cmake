@@ -2,6 +2,9 @@
 # library with its header, and the runtime that generated code may link, with a CMake package and a pkg-config file.
 include(CMakePackageConfigHelpers)
 install(TARGETS arenac RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(SKBUILD) # a Python wheel: the tool beside the interpreter; pyproject.toml
+  install(TARGETS arenac RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT wheel)
+endif()
 # The whole tool as one library behind arenac.h, for programs that plan and compile in process.
 get_property(layers GLOBAL PROPERTY arenac_layers)
 set(layer_objects)
