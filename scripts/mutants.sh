@@ -25,16 +25,20 @@ cmake -S source -B out -DBUILD_TESTING=ON ${CMAKE_ARGS:-} >log 2>&1 && cmake --b
 }
 arenac=$build/out/arenac models=$build/source/models
 
+tool() { # what does not end is found, too
+    timeout 120 "$arenac" "$@"
+}
+
 values() {
     for m in "$models"/*.tflite; do
         name=$(basename "$m" .tflite)
         for k in 0 1; do
             x=$models/$name.in0.$k.npy y=$models/$name.out0.$k.npy
             [ -e "$x" ] && [ -e "$y" ] || continue
-            "$arenac" run -q "$m" --backend eval -t generic --input 0="$x" --compare 0="$y" || return 1
-            "$arenac" run -q "$m" --backend eval -t cortex-m4 --stripe auto --input 0="$x" --compare 0="$y" || return 1
+            tool run -q "$m" --backend eval -t generic --input 0="$x" --compare 0="$y" || return 1
+            tool run -q "$m" --backend eval -t cortex-m4 --stripe auto --input 0="$x" --compare 0="$y" || return 1
         done
-        "$arenac" run -q "$m" --random 1 --threads 2 --poison --per-node >/dev/null || return 1
+        tool run -q "$m" --random 1 --threads 2 --poison --per-node >/dev/null || return 1
     done
 }
 
@@ -42,7 +46,7 @@ proofs() {
     for m in digits_int8 branch_int8 dsnet_int8 dsnet_f32; do
         for o in '' '--overlap on' '--share-kernels' '--threads 3'; do
             # shellcheck disable=SC2086
-            "$arenac" prove -q "$models/$m.tflite" $o || return 1
+            tool prove -q "$models/$m.tflite" $o || return 1
         done
     done
 }
@@ -63,7 +67,8 @@ units() { # FILE: those of its folder
 
 goldens() { # FILE: the area that is nearest to it, then all
     case $1 in ir/lower/*) area=ops ;; planner/*) area=plan ;; codegen/*) area=c ;; *) area=passes ;; esac
-    python3 source/tests/golden/run.py "$arenac" $area && python3 source/tests/golden/run.py "$arenac"
+    timeout 900 python3 source/tests/golden/run.py "$arenac" $area &&
+        timeout 900 python3 source/tests/golden/run.py "$arenac"
 }
 
 # plant FILE, by the commands in the file `faults`; finds it, and puts the file back
