@@ -144,6 +144,8 @@ void ac_help_print(FILE *to, ac_verb verb, bool all)
 
 static void man_text(FILE *to, const char *s)
 {
+    if (*s == '.' || *s == '\'') /* a line of text, no request */
+        fputs("\\&", to);
     for (; *s; s++)
         if (*s == '-')
             fputs("\\-", to);
