@@ -205,6 +205,7 @@ static void test_malformed(void)
     BROKEN(E0106, s.w_type = 9; s.w_bytes = 4; s.scales = 4; s.zeros = 3; s.scale = 1);
     BROKEN(E0106, s.w_type = 9; s.w_bytes = 4; s.scales = s.zeros = 1; s.scale = 1; s.zero = 128);
     BROKEN(E0106, s.w_type = 9; s.w_bytes = 4; s.scales = s.zeros = 1; s.scale = 1; s.zero = INT64_MIN);
+    BROKEN(E0012, s.sparse = 1);       /* without levels */
     BROKEN(E0014, s.subgraphs = 1600); /* all the same object */
 }
 
@@ -217,7 +218,6 @@ static void test_unsupported(void)
     BROKEN(E0108, s.options = 5); /* SIGN_BIT */
     BROKEN(E0108, s.type = 5);    /* STRING */
     BROKEN(E0108, s.type = 17);   /* 4-bit activations */
-    BROKEN(E0108, s.sparse = 1);
     BROKEN(E0108, s.external = 1);
     BROKEN(E0205, s.rank = 9);
     spec s = good(); /* malformed wins over unsupported */
