@@ -1,6 +1,7 @@
 /* node.c - the entry: one node, its row's lowering, and what is read off the loops afterwards (scratch, multiply-adds,
  * operands the result may be written over). */
 #include "ir/lower/node/node.h"
+#include "ir/loop/access/distance.h"
 #include "ir/lower/buffers.h"
 #include "ir/lower/map/map.h"
 #include "ir/ops/shape/shape.h"
@@ -23,22 +24,40 @@ static const ac_loops_row ROWS[AC_OP_COUNT] = {
 };
 
 /* Does every read of t by node m (one element at a time, before the element is written) allow the result to lie over
- * it? */
-static bool reads_allow(const ac_node *m, const ac_tensor *t)
+ * it? *rows: m reads whole rows of it, so the order of its loops decides. */
+static bool reads_allow(const ac_node *m, const ac_tensor *t, bool *rows)
 {
     const ac_op_row *row = &ac_ops[m->op];
     for (int32_t i = 0; i < m->n_in; i++) {
         if (m->in[i] != t || ac_node_is_static(m, i))
             continue;
-        if (!row->map || !(row->overwrite & AC_IN(i)))
+        if (!(row->overwrite & AC_IN(i)))
             return false;
+        *rows |= !row->map;
     }
     return true;
 }
 
-/* Operands the result may be placed over exactly: same shape, same bytes per element, and read only element-wise, by
- * head and followers, through inputs whose row allows it. */
-static void list_overwrites(ac_lowered *out, const ac_node *n)
+/* Do the loops read no byte of t after the result has been written there? */
+static bool loops_allow(ac_ctx *cx, const ac_lowered *out, const ac_tensor *t, const ac_tensor *result)
+{
+    ac_region *tmp = ac_region_open(&cx->heap);
+    ac_distance *of = AC_NEW_N(tmp, ac_distance, out->arg.n + 1);
+    bool once, ok = t->dtype == result->dtype;
+    for (int32_t o = 0; o < out->arg.n && ok; o++) {
+        if (out->arg.item[o].tensor != result)
+            continue;
+        ok = ac_loop_distances(cx, out->fn, o, of, &once);
+        for (int32_t i = 0; i < out->arg.n && ok; i++)
+            ok = out->arg.item[i].tensor != t || (of[i].below <= 0 || of[i].above <= 0);
+    }
+    ac_region_close(tmp);
+    return ok;
+}
+
+/* Operands the result may be placed over exactly: same shape, same bytes per element, and read only element-wise, or
+ * row by row, by head and followers, through inputs whose row allows it. */
+static void list_overwrites(ac_ctx *cx, const ac_target *target, ac_lowered *out, const ac_node *n)
 {
     ac_tensor *read[64];
     const ac_tensor *result = ac_node_result(n);
@@ -47,11 +66,13 @@ static void list_overwrites(ac_lowered *out, const ac_node *n)
         count = 64; /* the rest is never overwritten, which is always allowed */
     for (int32_t k = 0; k < count && out->n_overwrite < 8; k++) {
         ac_tensor *t = read[k];
-        bool ok = !ac_node_reduction(n) && ac_tensor_same_shape(t, result) &&
-                  ac_dtype_bits(t->dtype) == ac_dtype_bits(result->dtype);
+        bool rows = false, ok = !ac_node_reduction(n) && ac_tensor_same_shape(t, result) &&
+                                ac_dtype_bits(t->dtype) == ac_dtype_bits(result->dtype);
         for (int32_t f = -1; f < n->n_fused && ok; f++)
-            ok = reads_allow(f < 0 ? n : n->fused[f], t);
-        if (ok)
+            ok = reads_allow(f < 0 ? n : n->fused[f], t, &rows);
+        if (rows && target->isa == AC_ISA_CUDA) /* a row's threads have no order */
+            ok = false;
+        if (ok && (!rows || loops_allow(cx, out, t, result)))
             out->overwrite[out->n_overwrite++] = t;
     }
 }
@@ -91,6 +112,8 @@ ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, con
     L.out->fn = ac_lb_close(&L.b);
     ac_lo_settle(L.out, -1);
     L.out->macs = ac_op_macs(n);
-    list_overwrites(L.out, n);
-    return ac_loop_verify(cx, L.out->fn) == AC_OK ? L.out : NULL;
+    if (ac_loop_verify(cx, L.out->fn) != AC_OK)
+        return NULL;
+    list_overwrites(cx, t, L.out, n);
+    return L.out;
 }

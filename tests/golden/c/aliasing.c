@@ -44,7 +44,7 @@ static float of_bits_f32(uint32_t bits)
 }
 
 /* add 'z' -> f32 [8]
- * step 0: add 'z': x f32 [8] at 0x0060, y f32 [8] at 0x0040 -> z f32 [8] at 0x0060
+ * step 0: add 'z': x f32 [8] at 0x0000, y f32 [8] at 0x0020 -> z f32 [8] at 0x0000
  *   out  f32[8]  f32 [8] z
  *   x    f32[8]  f32 [8] x
  *   y    f32[8]  f32 [8] y */
@@ -56,12 +56,11 @@ ALIASING_SECTION_FAST static void aliasing_add_0(float *out, const float *x, con
 }
 
 /* softmax 's' -> f32 [8]
- * step 1: softmax 's': z f32 [8] at 0x0060 -> s f32 [8] at 0x0020
+ * step 1: softmax 's': z f32 [8] at 0x0000 -> s f32 [8] at 0x0000
  *   out  f32[8]  f32 [8] s
  *   e    f32[8]
  *   x    f32[8]  f32 [8] z */
-ALIASING_SECTION_FAST static void aliasing_softmax_1(float *restrict out, float *restrict e,
-    const float *restrict x)
+ALIASING_SECTION_FAST static void aliasing_softmax_1(float *out, float *restrict e, const float *x)
 {
     float max = -3.4028235e+38f;
     for (int32_t c = 0; c < 8; c++) {
@@ -91,7 +90,7 @@ ALIASING_SECTION_FAST static void aliasing_softmax_1(float *restrict out, float 
 }
 
 /* sub 't' -> f32 [8]
- * step 2: sub 't': s f32 [8] at 0x0020, y f32 [8] at 0x0040 -> t f32 [8] at 0x0020
+ * step 2: sub 't': s f32 [8] at 0x0000, y f32 [8] at 0x0020 -> t f32 [8] at 0x0000
  *   out  f32[8]  f32 [8] t
  *   x    f32[8]  f32 [8] s
  *   y    f32[8]  f32 [8] y */
@@ -117,20 +116,20 @@ int aliasing_run(const aliasing_mem *m)
 
     /* 0: add 'z': x f32 [8], y f32 [8] -> z f32 [8] */
     ALIASING_STEP_BEGIN(0);
-    aliasing_add_0((float *)(void *)(arena + 0x0060), (float *)(void *)(arena + 0x0060),
-        (float *)(void *)(arena + 0x0040));
+    aliasing_add_0((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0000),
+        (float *)(void *)(arena + 0x0020));
     ALIASING_STEP_END(0);
 
     /* 1: softmax 's': z f32 [8] -> s f32 [8] */
     ALIASING_STEP_BEGIN(1);
-    aliasing_softmax_1((float *)(void *)(arena + 0x0020), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0060));
+    aliasing_softmax_1((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0040),
+        (float *)(void *)(arena + 0x0000));
     ALIASING_STEP_END(1);
 
     /* 2: sub 't': s f32 [8], y f32 [8] -> t f32 [8] */
     ALIASING_STEP_BEGIN(2);
-    aliasing_sub_2((float *)(void *)(arena + 0x0020), (float *)(void *)(arena + 0x0020),
-        (float *)(void *)(arena + 0x0040));
+    aliasing_sub_2((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0000),
+        (float *)(void *)(arena + 0x0020));
     ALIASING_STEP_END(2);
     return ALIASING_OK;
 }

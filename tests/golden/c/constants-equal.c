@@ -60,13 +60,12 @@ CONSTANTS_EQUAL_SECTION_FAST static void constants_equal_add_0(float *out, const
 }
 
 /* softmax 's' -> f32 [4]
- * step 1: softmax 's': y f32 [4] at 0x0010 -> s f32 [4] at 0x0020
- * step 3: softmax 't': z f32 [4] at 0x0020 -> t f32 [4] at 0x0010
+ * step 1: softmax 's': y f32 [4] at 0x0010 -> s f32 [4] at 0x0010
+ * step 3: softmax 't': z f32 [4] at 0x0010 -> t f32 [4] at 0x0010
  *   out  f32[4]  f32 [4] s
  *   e    f32[4]
  *   x    f32[4]  f32 [4] y */
-CONSTANTS_EQUAL_SECTION_FAST static void constants_equal_softmax_1(float *restrict out, float *restrict e,
-    const float *restrict x)
+CONSTANTS_EQUAL_SECTION_FAST static void constants_equal_softmax_1(float *out, float *restrict e, const float *x)
 {
     float max = -3.4028235e+38f;
     for (int32_t c = 0; c < 4; c++) {
@@ -96,7 +95,7 @@ CONSTANTS_EQUAL_SECTION_FAST static void constants_equal_softmax_1(float *restri
 }
 
 /* mul 'z' -> f32 [4]
- * step 2: mul 'z': s f32 [4] at 0x0020 -> z f32 [4] at 0x0020
+ * step 2: mul 'z': s f32 [4] at 0x0010 -> z f32 [4] at 0x0010
  *   out  f32[4]  f32 [4] z
  *   x    f32[4]  f32 [4] s
  *   k    f32[4]  f32 [4] b */
@@ -128,20 +127,20 @@ int constants_equal_run(const constants_equal_mem *m)
 
     /* 1: softmax 's': y f32 [4] -> s f32 [4] */
     CONSTANTS_EQUAL_STEP_BEGIN(1);
-    constants_equal_softmax_1((float *)(void *)(arena + 0x0020), (float *)(void *)(arena + 0x0000),
+    constants_equal_softmax_1((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
         (float *)(void *)(arena + 0x0010));
     CONSTANTS_EQUAL_STEP_END(1);
 
     /* 2: mul 'z': s f32 [4] -> z f32 [4] */
     CONSTANTS_EQUAL_STEP_BEGIN(2);
-    constants_equal_mul_2((float *)(void *)(arena + 0x0020), (float *)(void *)(arena + 0x0020),
+    constants_equal_mul_2((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0010),
         constants_equal_add_0_k);
     CONSTANTS_EQUAL_STEP_END(2);
 
     /* 3: softmax 't': z f32 [4] -> t f32 [4] */
     CONSTANTS_EQUAL_STEP_BEGIN(3);
     constants_equal_softmax_1((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0020));
+        (float *)(void *)(arena + 0x0010));
     CONSTANTS_EQUAL_STEP_END(3);
     return CONSTANTS_EQUAL_OK;
 }

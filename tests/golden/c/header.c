@@ -44,7 +44,7 @@ static float of_bits_f32(uint32_t bits)
 }
 
 /* sub 'z' -> f32 [4]
- * step 0: sub 'z': x f32 [4] at 0x0020, y f32 [4] at 0x0000 -> z f32 [4] at 0x0020
+ * step 0: sub 'z': x f32 [4] at 0x0010, y f32 [4] at 0x0000 -> z f32 [4] at 0x0010
  *   out  f32[4]  f32 [4] z
  *   x    f32[4]  f32 [4] x
  *   y    f32[4]  f32 [4] y */
@@ -56,11 +56,11 @@ PAIR_SECTION_FAST static void pair_sub_0(float *out, const float *x, const float
 }
 
 /* softmax 's' -> f32 [4]
- * step 1: softmax 's': z f32 [4] at 0x0020 -> s f32 [4] at 0x0010
+ * step 1: softmax 's': z f32 [4] at 0x0010 -> s f32 [4] at 0x0010
  *   out  f32[4]  f32 [4] s
  *   e    f32[4]
  *   x    f32[4]  f32 [4] z */
-PAIR_SECTION_FAST static void pair_softmax_1(float *restrict out, float *restrict e, const float *restrict x)
+PAIR_SECTION_FAST static void pair_softmax_1(float *out, float *restrict e, const float *x)
 {
     float max = -3.4028235e+38f;
     for (int32_t c = 0; c < 4; c++) {
@@ -104,14 +104,14 @@ int pair_run(const pair_mem *m)
 
     /* 0: sub 'z': x f32 [4], y f32 [4] -> z f32 [4] */
     PAIR_STEP_BEGIN(0);
-    pair_sub_0((float *)(void *)(arena + 0x0020), (float *)(void *)(arena + 0x0020),
+    pair_sub_0((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0010),
         (float *)(void *)(arena + 0x0000));
     PAIR_STEP_END(0);
 
     /* 1: softmax 's': z f32 [4] -> s f32 [4] */
     PAIR_STEP_BEGIN(1);
     pair_softmax_1((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0020));
+        (float *)(void *)(arena + 0x0010));
     PAIR_STEP_END(1);
     return PAIR_OK;
 }

@@ -1,4 +1,4 @@
- * arena 48 B, optimal; input 'x', 'y' overwritten by pair_run. Safe to call from several threads with distinct arenas. */
+ * arena 32 B, optimal; input 'x', 'y' overwritten by pair_run. Safe to call from several threads with distinct arenas. */
 #ifndef PAIR_H
 #define PAIR_H
 #include <stddef.h>
@@ -7,14 +7,14 @@
 extern "C" {
 #endif
 
-#define PAIR_ARENA_BYTES 48u
+#define PAIR_ARENA_BYTES 32u
 #define PAIR_ARENA_ALIGN 64u
 #define PAIR_STATE_BYTES 0u
 #define PAIR_STACK_BYTES 160u /* of pair_run: an estimate, measure before you rely on it */
 #define PAIR_INPUTS 2
 #define PAIR_OUTPUTS 1
 #define PAIR_STEPS 2
-#define PAIR_IN0_OFFSET 0x0020u /* x f32 [4] */
+#define PAIR_IN0_OFFSET 0x0010u /* x f32 [4] */
 #define PAIR_IN0_BYTES 16u
 #define PAIR_IN0_COUNT 4u
 #define PAIR_IN0_CLOBBERED 1

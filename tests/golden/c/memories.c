@@ -107,12 +107,11 @@ MEMORIES_SECTION_FAST static void memories_conv_2d_0(const float *restrict x, co
 }
 
 /* softmax 'b' -> f32 [1,8,8,4]
- * step 1: softmax 'b': a f32 [1,8,8,4] at big 0x0000 -> b f32 [1,8,8,4] at big 0x0400
+ * step 1: softmax 'b': a f32 [1,8,8,4] at big 0x0000 -> b f32 [1,8,8,4] at big 0x0000
  *   out  f32[256]  f32 [1,8,8,4] b
  *   e    f32[4]
  *   x    f32[256]  f32 [1,8,8,4] a */
-MEMORIES_SECTION_FAST static void memories_softmax_1(float *restrict out, float *restrict e,
-    const float *restrict x)
+MEMORIES_SECTION_FAST static void memories_softmax_1(float *out, float *restrict e, const float *x)
 {
     for (int32_t i1 = 0; i1 < 8; i1++) {
         for (int32_t i2_ = 0; i2_ < 8; i2_++) {
@@ -170,7 +169,7 @@ int memories_run(const memories_mem *m)
 
     /* 1: softmax 'b': a f32 [1,8,8,4] -> b f32 [1,8,8,4] */
     MEMORIES_STEP_BEGIN(1);
-    memories_softmax_1((float *)(void *)(mem_big + 0x0400), (float *)(void *)(mem_tcm + 0x0000),
+    memories_softmax_1((float *)(void *)(mem_big + 0x0000), (float *)(void *)(mem_tcm + 0x0000),
         (float *)(void *)(mem_big + 0x0000));
     MEMORIES_STEP_END(1);
     return MEMORIES_OK;

@@ -1,4 +1,4 @@
- * tcm 1,024 B, optimal, big 2,048 B; input 'x' overwritten by memories_run. Safe to call from several threads with distinct memories. */
+ * tcm 1,024 B, optimal, big 1,024 B; input 'x' overwritten by memories_run. Safe to call from several threads with distinct memories. */
 #ifndef MEMORIES_H
 #define MEMORIES_H
 #include <stddef.h>
@@ -9,7 +9,7 @@ extern "C" {
 
 #define MEMORIES_TCM_BYTES 1024u
 #define MEMORIES_TCM_ALIGN 64u
-#define MEMORIES_BIG_BYTES 2048u
+#define MEMORIES_BIG_BYTES 1024u
 #define MEMORIES_BIG_ALIGN 64u
 #define MEMORIES_BIG_ADDR 0x60000000u /* as --mem gives it */
 #define MEMORIES_STATE_BYTES 0u
@@ -21,7 +21,7 @@ extern "C" {
 #define MEMORIES_IN0_BYTES 1024u
 #define MEMORIES_IN0_COUNT 256u
 #define MEMORIES_IN0_CLOBBERED 1
-#define MEMORIES_OUT0_OFFSET 0x0400u /* b f32 [1,8,8,4] in big */
+#define MEMORIES_OUT0_OFFSET 0x0000u /* b f32 [1,8,8,4] in big */
 #define MEMORIES_OUT0_BYTES 1024u
 #define MEMORIES_OUT0_COUNT 256u
 

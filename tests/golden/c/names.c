@@ -44,7 +44,7 @@ static float of_bits_f32(uint32_t bits)
 }
 
 /* exp 'while/for:0' -> f32 [4]
- * step 0: exp 'while/for:0': int f32 [4] at 0x0020 -> a b f32 [4] at 0x0020
+ * step 0: exp 'while/for:0': int f32 [4] at 0x0010 -> a b f32 [4] at 0x0010
  *   out  f32[4]  f32 [4] a b
  *   x    f32[4]  f32 [4] int */
 M3RD_NET_SECTION_FAST static void m3rd_net_exp_0(float *out, const float *x)
@@ -66,12 +66,11 @@ M3RD_NET_SECTION_FAST static void m3rd_net_exp_0(float *out, const float *x)
 }
 
 /* softmax '* / evil / *' -> f32 [4]
- * step 1: softmax '* / evil / *': a b f32 [4] at 0x0020 -> 2nd f32 [4] at 0x0010
+ * step 1: softmax '* / evil / *': a b f32 [4] at 0x0010 -> 2nd f32 [4] at 0x0010
  *   out  f32[4]  f32 [4] 2nd
  *   e    f32[4]
  *   x    f32[4]  f32 [4] a b */
-M3RD_NET_SECTION_FAST static void m3rd_net_softmax_1(float *restrict out, float *restrict e,
-    const float *restrict x)
+M3RD_NET_SECTION_FAST static void m3rd_net_softmax_1(float *out, float *restrict e, const float *x)
 {
     float max = -3.4028235e+38f;
     for (int32_t c = 0; c < 4; c++) {
@@ -115,13 +114,13 @@ int m3rd_net_run(const m3rd_net_mem *m)
 
     /* 0: exp 'while/for:0': int f32 [4] -> a b f32 [4] */
     M3RD_NET_STEP_BEGIN(0);
-    m3rd_net_exp_0((float *)(void *)(arena + 0x0020), (float *)(void *)(arena + 0x0020));
+    m3rd_net_exp_0((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0010));
     M3RD_NET_STEP_END(0);
 
     /* 1: softmax '* / evil / *': a b f32 [4] -> 2nd f32 [4] */
     M3RD_NET_STEP_BEGIN(1);
     m3rd_net_softmax_1((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0020));
+        (float *)(void *)(arena + 0x0010));
     M3RD_NET_STEP_END(1);
     return M3RD_NET_OK;
 }

@@ -1,4 +1,4 @@
- * arena 48 B, optimal; input 'int' overwritten by m3rd_net_run. Safe to call from several threads with distinct arenas. */
+ * arena 32 B, optimal; input 'int' overwritten by m3rd_net_run. Safe to call from several threads with distinct arenas. */
 #ifndef M3RD_NET_H
 #define M3RD_NET_H
 #include <stddef.h>
@@ -7,14 +7,14 @@
 extern "C" {
 #endif
 
-#define M3RD_NET_ARENA_BYTES 48u
+#define M3RD_NET_ARENA_BYTES 32u
 #define M3RD_NET_ARENA_ALIGN 64u
 #define M3RD_NET_STATE_BYTES 0u
 #define M3RD_NET_STACK_BYTES 160u /* of m3rd_net_run: an estimate, measure before you rely on it */
 #define M3RD_NET_INPUTS 1
 #define M3RD_NET_OUTPUTS 1
 #define M3RD_NET_STEPS 2
-#define M3RD_NET_IN0_OFFSET 0x0020u /* int f32 [4] */
+#define M3RD_NET_IN0_OFFSET 0x0010u /* int f32 [4] */
 #define M3RD_NET_IN0_BYTES 16u
 #define M3RD_NET_IN0_COUNT 4u
 #define M3RD_NET_IN0_CLOBBERED 1

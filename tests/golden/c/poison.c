@@ -56,11 +56,11 @@ static const union {
 } nan_f32 = {0x7fc00000u};
 
 /* softmax 'a' -> f32 [4]
- * step 0: softmax 'a': x f32 [4] at 0x0020 -> a f32 [4] at 0x0010
+ * step 0: softmax 'a': x f32 [4] at 0x0010 -> a f32 [4] at 0x0010
  *   out  f32[4]  f32 [4] a
  *   e    f32[4]
  *   x    f32[4]  f32 [4] x */
-POISON_SECTION_FAST static void poison_softmax_0(float *restrict out, float *restrict e, const float *restrict x)
+POISON_SECTION_FAST static void poison_softmax_0(float *out, float *restrict e, const float *x)
 {
     float max = -3.4028235e+38f;
     for (int32_t c = 0; c < 4; c++) {
@@ -90,10 +90,10 @@ POISON_SECTION_FAST static void poison_softmax_0(float *restrict out, float *res
 }
 
 /* log_softmax 'b' -> f32 [4]
- * step 1: log_softmax 'b': a f32 [4] at 0x0010 -> b f32 [4] at 0x0000
+ * step 1: log_softmax 'b': a f32 [4] at 0x0010 -> b f32 [4] at 0x0010
  *   out  f32[4]  f32 [4] b
  *   x    f32[4]  f32 [4] a */
-POISON_SECTION_FAST static void poison_log_softmax_1(float *restrict out, const float *restrict x)
+POISON_SECTION_FAST static void poison_log_softmax_1(float *out, const float *x)
 {
     float max = -3.4028235e+38f;
     for (int32_t c = 0; c < 4; c++) {
@@ -148,13 +148,13 @@ int poison_run(const poison_mem *m)
     /* 0: softmax 'a': x f32 [4] -> a f32 [4] */
     POISON_STEP_BEGIN(0);
     poison_softmax_0((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0020));
+        (float *)(void *)(arena + 0x0010));
     POISON_STEP_END(0);
 
     /* 1: log_softmax 'b': a f32 [4] -> b f32 [4] */
-    memset(arena + 0x0020, 0xe0, 0x10);
+    memset(arena + 0x0000, 0xe0, 0x10);
     POISON_STEP_BEGIN(1);
-    poison_log_softmax_1((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0010));
+    poison_log_softmax_1((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0010));
     POISON_STEP_END(1);
     return POISON_OK;
 }

@@ -69,12 +69,12 @@ THREADS_SECTION_FAST static void threads_exp_0(float *out, const float *x, const
 }
 
 /* softmax 'z' -> f32 [64,64]
- * step 1: softmax 'z': y f32 [64,64] at 0x0000 -> z f32 [64,64] at 0x4000
+ * step 1: softmax 'z': y f32 [64,64] at 0x0000 -> z f32 [64,64] at 0x0000
  *   out   f32[4096]  f32 [64,64] z
  *   e     f32[128]
  *   x     f32[4096]  f32 [64,64] y
  *   part  i32[1]  number of this part */
-THREADS_SECTION_FAST static void threads_softmax_1(float *restrict out, float *restrict e, const float *restrict x,
+THREADS_SECTION_FAST static void threads_softmax_1(float *out, float *restrict e, const float *x,
     const int32_t *restrict part)
 {
     const int32_t part0 = part[0];
@@ -132,7 +132,7 @@ static void threads_part1(const void *with, int32_t part)
 {
     const threads_mem *const m = (const threads_mem *)with;
     uint8_t *const arena = (uint8_t *)m->arena;
-    threads_softmax_1((float *)(void *)(arena + 0x4000), (float *)(void *)(arena + 0x8000),
+    threads_softmax_1((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x4000),
         (float *)(void *)(arena + 0x0000), &part);
 }
 

@@ -1,5 +1,6 @@
-/* test_in_place.c - int8 convolutions and fully connected layers that say that their result may lie exactly over their
- * input: it is written there, whole and row by row, and equals what the plain schedule writes elsewhere. */
+/* test_in_place.c - int8 convolutions, fully connected layers and operators on rows that say that their result may lie
+ * exactly over their input: it is written there, whole and row by row, and equals what the plain schedule writes
+ * elsewhere. */
 #include "tests/unit/support/run_node.h"
 
 static ac_ctx one; /* of the node at hand */
@@ -22,6 +23,11 @@ static const struct {
      "z: i8[1,5,7,8] q(0.3, 4) = conv_2d(x, w)", false},
     {"input x: i8[1,5,7,16] q(0.1, -3); const w: i8[16,3,3,16] q(0.02, 0) = random 1 (-127, 127)",
      "z: i8[1,5,7,16] q(0.3, 4) = conv_2d(x, w) padding=explicit pad_t=1 pad_b=1 pad_l=1 pad_r=1", false},
+    {"input x: f32[3,5,19]", "z = softmax(x)", true},
+    {"input x: i8[5,19] q(0.1, 3)", "z: i8[5,19] q(0.00390625, -128) = softmax(x)", true},
+    {"input x: f32[3,5,19]", "z = log_softmax(x)", true},
+    {"input x: f32[3,5,19]", "z = l2_normalization(x)", true},
+    {"input x: i8[5,19] q(0.1, 3)", "z: i8[5,19] q(0.0078125, 0) = l2_normalization(x)", true},
 };
 
 static bool may_lie_over(const ac_lowered *low, const ac_tensor *x)
