@@ -8,9 +8,12 @@
  *
  * Each stage leaves a value (stage.h) for those after it. This file is the door: every function of arenac.h that begins
  * a stage runs it inside a guard, so that running out of memory is a diagnostic. */
+/* sysconf is POSIX; how much memory there is, is not. */
+#define _DEFAULT_SOURCE
 #include "driver/stage.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #ifndef ARENAC_VERSION
 #define ARENAC_VERSION "0"
@@ -51,13 +54,25 @@ int ac_guard(arenac *a, ac_stage_fn *f, void *arg)
 
 /* ------------------------------------------------------------------ opening */
 
+/* Without --max-memory: what the machine has, or 8 GiB where that is more. */
+static size_t memory_limit(const arenac *a)
+{
+    size_t most = (size_t)a->opt.max_memory;
+#ifdef _SC_PHYS_PAGES
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (!a->opt.given[AC_OPT_max_memory].n && pages > 0 && size > 0 && (size_t)pages > most / (size_t)size)
+        most = (size_t)pages * (size_t)size;
+#endif
+    return most;
+}
+
 static int open_stage(arenac *a, void *arg)
 {
     (void)arg;
     ac_ctx_start(&a->cx);
     ac_options_open(&a->opt, &a->cx);
     a->stated = &a->opt;
-    a->cx.heap.limit = (size_t)a->opt.max_memory;
+    a->cx.heap.limit = memory_limit(a);
     return AC_OK;
 }
 
@@ -100,7 +115,7 @@ static int set_stage(arenac *a, void *arg)
 {
     const setting *s = arg;
     AC_TRY(ac_options_set(&a->opt, s->option, s->value));
-    a->cx.heap.limit = (size_t)a->opt.max_memory;
+    a->cx.heap.limit = memory_limit(a);
     a->cx.diags.werror = a->opt.werror;
     a->cx.diags.limit = a->opt.max_errors > 0 ? (int32_t)a->opt.max_errors : 0;
     return AC_OK;
