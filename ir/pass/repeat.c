@@ -21,9 +21,14 @@ static ac_tensor *repeated(const ac_tensor *y, int64_t *times)
     return fits ? u : NULL;
 }
 
+/* x in another shape; of what was in another shape before, that. */
 static ac_tensor *reshaped(ac_pass *p, const ac_node *of, ac_tensor *x, int32_t rank, const int64_t *dim)
 {
     ac_graph *g = p->graph;
+    while (x->def && x->def->op == AC_OP_RESHAPE && !x->def->n_fused && !x->def->in[0]->state)
+        x = x->def->in[0];
+    if (x->rank == rank && !memcmp(x->dim, dim, (size_t)rank * sizeof *dim))
+        return x;
     ac_tensor *y = ac_tensor_new(g, x->name, x->dtype, rank, dim);
     ac_node *n = ac_node_new(g, AC_OP_RESHAPE, of->name, &x, 1, &y, 1);
     y->quant = x->quant;
@@ -61,8 +66,9 @@ static int share(ac_pass *p, int32_t *at, ac_tensor *u, int64_t times)
     ac_tensor *few = reshaped(p, n, u, rank, yd), *many = reshaped(p, n, x, rank, xd);
     if (!few || !many)
         return AC_FAIL;
+    const int32_t made = g->node.n - from;
     place(g, from, *at);
-    *at += 2;
+    *at += made;
     ac_tensor *own = ac_tensor_new(g, out->name, out->dtype, rank, od);
     own->quant = out->quant;
     own->def = n;

@@ -415,6 +415,7 @@ static void test_text(void)
     MUST(m->n_fn == 4 && m->call[1].fn == 0);
     ac_const same = *m->konst[1];
     same.data = NULL; /* sizes are known before constants are made */
+    same.sum = same.hash = 0;
     same.source = tensor("source", AC_F32, 1);
     m->konst[2] = &same;
     MUST(ac_consts_bytes(m) == J * K * 4 + 2 * 48 - 8);
