@@ -1,6 +1,8 @@
 /* inputs.c - arrays for a model's inputs; see inputs.h. */
 #include "driver/stage.h"
 
+#include "ir/pass/pass.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +44,16 @@ static bool is_fixed(const arenac *a, const char *key)
     return fixed;
 }
 
+/* Is it a name that no input has, while --state may add one? */
+static bool comes_later(const arenac *a, const char *key)
+{
+    const ac_graph *g = a->model->graph;
+    bool named = !a->opt.state.n || strspn(key, "0123456789") == strlen(key);
+    for (int32_t i = 0; i < g->input.n && !named; i++)
+        named = !strcmp(g->input.item[i]->name, key);
+    return !named;
+}
+
 static int open_one(arenac *a, const ac_key_option *k)
 {
     const ac_graph *g = a->model->graph;
@@ -50,6 +62,10 @@ static int open_one(arenac *a, const ac_key_option *k)
     if (is_fixed(a, k->key)) {
         ac_warn(&a->cx, (ac_place){.file = a->source.path}, W0002, "--input '%s' is left out: --const has fixed it",
                 k->key);
+        return AC_OK;
+    }
+    if (!in->moved && comes_later(a, k->key)) {
+        ac_push(a->cx.region, &in->later, *k);
         return AC_OK;
     }
     AC_TRY(ac_io_find(&a->cx, a->source.path, "--input", k->key, g->input.item, g->input.n, &i));
@@ -75,6 +91,37 @@ int ac_inputs_open(arenac *a)
     for (int32_t k = 0; k < a->opt.input.n; k++)
         AC_TRY(open_one(a, &a->opt.input.item[k]));
     return AC_OK;
+}
+
+int ac_inputs_move(arenac *a, ac_tensor *const *before, int32_t n)
+{
+    const ac_graph *g = a->model->graph;
+    ac_inputs *in = &a->inputs, now = {.n = g->input.n, .moved = true, .later = in->later};
+    int status = AC_OK;
+    if (!in->given)
+        return AC_OK;
+    now.array = AC_NEW_N(a->cx.region, ac_npy, now.n + 1);
+    now.given = AC_NEW_N(a->cx.region, bool, now.n + 1);
+    for (int32_t i = 0; i < n && i < in->n; i++) {
+        int32_t to = 0;
+        if (!in->given[i])
+            continue;
+        while (to < now.n && g->input.item[to] != before[i])
+            to++;
+        if (to == now.n) {
+            status =
+                ac_error(&a->cx, (ac_place){.file = a->source.path}, E0501,
+                         "--input '%s': it is state (--state), which is zero before the first run", before[i]->name);
+            ac_npy_close(&in->array[i]);
+            continue;
+        }
+        now.array[to] = in->array[i];
+        now.given[to] = true;
+    }
+    *in = now;
+    for (int32_t k = 0; k < now.later.n && status == AC_OK; k++)
+        status = open_one(a, &now.later.item[k]);
+    return status;
 }
 
 int ac_inputs_check(arenac *a)
@@ -125,11 +172,22 @@ static void random_fill(ac_dtype d, uint8_t *to, int64_t bytes, uint64_t seed)
     }
 }
 
+/* The number of rows that a cache has, which leaves room for more when it is 0. */
+static bool is_position(const arenac *a, const ac_tensor *t)
+{
+    bool is = false;
+    for (int32_t i = 0; i < a->n_kept; i++)
+        is |= a->kept[i].position == t;
+    return is;
+}
+
 /* Input i of a run: the user's array, or seeded values. */
 static void fill_one(const arenac *a, int32_t i, uint64_t seed, uint8_t *to)
 {
     const ac_io *io = &a->module->input[i];
-    if (!a->inputs.given[i])
+    if (!a->inputs.given[i] && is_position(a, io->tensor))
+        memset(to, 0, (size_t)io->bytes);
+    else if (!a->inputs.given[i])
         random_fill(io->tensor->dtype, to, io->bytes, seed + (uint64_t)i);
     else if (io->bytes)
         memcpy(to, a->inputs.array[i].data, (size_t)io->bytes);

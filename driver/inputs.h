@@ -11,6 +11,7 @@
 #ifndef AC_DRIVER_INPUTS_H
 #define AC_DRIVER_INPUTS_H
 #include "codegen/c/selftest.h"
+#include "driver/options.h"
 #include "host/npy.h"
 #include "host/session.h"
 
@@ -20,10 +21,14 @@ typedef struct ac_inputs {
     ac_npy *array; /* by position in the graph's inputs */
     bool *given;
     int32_t n;
+    bool moved;                  /* ac_inputs_move was here */
+    AC_VEC(ac_key_option) later; /* of inputs that the passes may add */
 } ac_inputs;
 
 /* Reads the files of --input; pins open dimensions to their shapes. */
 int ac_inputs_open(struct arenac *a);
+/* The passes made other inputs than these n of what they were: state is none any more (E0501), others came. */
+int ac_inputs_move(struct arenac *a, struct ac_tensor *const *before, int32_t n);
 int ac_inputs_check(struct arenac *a); /* types, shapes, nothing missing (unless --random, or bench) */
 void ac_inputs_fill(const struct arenac *a, ac_session *s);
 /* Sets of inputs, given or seeded. */

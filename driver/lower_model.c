@@ -200,7 +200,11 @@ static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_
         AC_TRY(a->before(a->grow_with, &a->cx, a->model->graph));
     ac_sink_open(dump, &a->cx);
     p.dump = dump;
-    const int status = ac_pass_run(&a->cx, a->model->graph, &p, &time, n);
+    const int32_t n_inputs = a->model->graph->input.n;
+    ac_tensor **input = ac_copy(a->cx.region, a->model->graph->input.item, (size_t)n_inputs * sizeof *input);
+    int status = ac_pass_run(&a->cx, a->model->graph, &p, &time, n);
+    if (status == AC_OK && p.n_kept)
+        status = ac_inputs_move(a, input, n_inputs);
     if (dump->n)
         ac_push(a->cx.region, &a->output, ((ac_output){dump, "-"}));
     arenac_pass *out = AC_NEW_N(a->cx.region, arenac_pass, *n + 1);

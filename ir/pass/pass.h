@@ -26,11 +26,12 @@ typedef struct ac_cuts {
 typedef struct ac_state_pair {
     int32_t output, input; /* positions in the graph's lists */
     const char *output_name, *input_name;
-    const ac_tensor *state; /* what pass state made of the input */
-    int32_t axis;           /* along which it grows, up to the shape of the output; -1: it does not */
-    const char *dim_name;   /* what the file calls the number of its rows; NULL: nothing */
-    bool in_place;          /* only what changes is written; else all of it, each time */
-    const char *how;        /* which step writes it, and why not in place */
+    const ac_tensor *state;    /* what pass state made of the input */
+    const ac_tensor *position; /* the input that says how many rows there are, where it grows */
+    int32_t axis;              /* along which it grows, up to the shape of the output; -1: it does not */
+    const char *dim_name;      /* what the file calls the number of its rows; NULL: nothing */
+    bool in_place;             /* only what changes is written; else all of it, each time */
+    const char *how;           /* which step writes it, and why not in place */
 } ac_state_pair;
 
 typedef struct ac_pass_options {

@@ -205,7 +205,12 @@ static int grow(keeping *k)
             past[n] = k->item[i].state;
             next[n++] = k->item[i].next;
         }
-    return n ? ac_state_grow(k->p->cx, k->g, past, next, n) : AC_OK;
+    const ac_tensor *position = NULL;
+    if (n)
+        AC_TRY(ac_state_grow(k->p->cx, k->g, past, next, n, &position));
+    for (int32_t i = 0; i < k->n; i++)
+        k->item[i].out->position = k->item[i].out->axis >= 0 ? position : NULL;
+    return AC_OK;
 }
 
 static int keep(keeping *k, kept *s)

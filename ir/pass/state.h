@@ -8,6 +8,7 @@ int32_t ac_state_grows(const ac_graph *g, const ac_tensor *past, const ac_tensor
 /* Of n pairs for which ac_state_grows: past[i] gets the shape of next[i], and the graph an input `position` i32 [1],
  * the number of rows that are there. g->output has none of next[] any more. E0502 names what reads rows that are
  * not. */
-int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *const *next, int32_t n);
+int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *const *next, int32_t n,
+                  const ac_tensor **position);
 
 #endif

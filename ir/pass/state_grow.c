@@ -331,7 +331,8 @@ static void update(growing *w, ac_tensor *past, ac_node *n, int32_t axis)
     w->of[next->id] = (rows){axis, false};
 }
 
-int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *const *next, int32_t n)
+int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *const *next, int32_t n,
+                  const ac_tensor **position)
 {
     growing w = {.cx = cx, .g = g, .tmp = ac_region_open(&cx->heap), .n = g->tensor.n};
     ac_node **node = ac_copy(w.tmp, g->node.item, (size_t)(g->node.n + 1) * sizeof *node),
@@ -357,6 +358,7 @@ int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *co
     }
     g->node.n = 0;
     make_position(&w);
+    *position = g->input.item[g->input.n - 1];
     for (int32_t k = 0; k < n_nodes; k++) {
         int32_t i = 0;
         while (i < n && by[i] != node[k])

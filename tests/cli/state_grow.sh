@@ -84,6 +84,21 @@ for name in plain masked; do
     "$arenac" python $name.ag "$@" --name ${name}_kept -o . -q || die "$name"
     "$py" compare.py "$arenac" $name 7 || fail "$name: other results than with a cache that grows"
 done
+# run: state is no input, and `position` is one; without a value it is 0
+"$py" -c 'import numpy as np
+np.save("x.npy", np.ones((1, 1, 4), np.float32))
+np.save("one.npy", np.array([1], np.int32))
+np.save("eight.npy", np.array([8], np.int32))
+np.save("keys.npy", np.zeros((1, 1, 7, 4), np.float32))'
+for at in '--random 1' '--random 2' '--random 1 --input position=one.npy'; do
+    # shellcheck disable=SC2086
+    expect 0 "output 0 'y'" "$arenac" run plain.ag --dim n=7 --state 'new_*=*' --backend eval --input x=x.npy $at
+done
+expect 2 'index was out of range' "$arenac" run plain.ag --dim n=7 --state 'new_*=*' --backend eval --random 1 \
+    --input position=eight.npy
+expect 2 "'keys': it is state" "$arenac" run plain.ag --dim n=7 --state 'new_*=*' --backend eval --input keys=keys.npy
+expect 2 "'nobody' names none of the model's" "$arenac" run plain.ag --dim n=7 --state 'new_*=*' --backend eval \
+    --input nobody=x.npy
 # what would read rows that are not there
 attention mean.ag '  m = mean(new_keys, last)
   z = mean(m, last)' s '  output y, z, new_keys, new_values'
