@@ -120,6 +120,25 @@ void change(range *to, range value)
     *to = value;
 }
 
+/* Whose store a byte is of; parts of a run do not see each other's. */
+typedef struct stamp {
+    int32_t *at, by;
+} stamp;
+static stamp *stamps;
+static size_t n_stamps, cap_stamps;
+
+static void put_stamp(int32_t *at, int32_t by)
+{
+    if (*at == by)
+        return;
+    if (forks) {
+        if (n_stamps == cap_stamps)
+            stamps = room(stamps, cap_stamps = cap_stamps * 2 + 1024, sizeof *stamps);
+        stamps[n_stamps++] = (stamp){at, *at};
+    }
+    *at = by;
+}
+
 static range joined(range a, const range *b)
 {
     a.lo = a.lo < b->lo ? a.lo : b->lo;
@@ -140,6 +159,8 @@ static range joined(range a, const range *b)
 typedef struct join {
     entry *item; /* by address: what the parts so far left there */
     size_t n, mark;
+    stamp *stored; /* by any of the parts so far */
+    size_t n_stored, first_stamp;
     int32_t parts;
 } join;
 
@@ -152,7 +173,18 @@ static int by_address(const void *a, const void *b)
 static join begin_join(void)
 {
     forks++;
-    return (join){.mark = n_trail};
+    return (join){.mark = n_trail, .first_stamp = n_stamps};
+}
+
+static void end_stamps(join *j)
+{
+    const size_t n = n_stamps - j->first_stamp;
+    j->stored = room(j->stored, j->n_stored + n + 1, sizeof *j->stored);
+    while (n_stamps > j->first_stamp) {
+        n_stamps--;
+        j->stored[j->n_stored++] = (stamp){stamps[n_stamps].at, *stamps[n_stamps].at};
+        *stamps[n_stamps].at = stamps[n_stamps].by;
+    }
 }
 
 /* A part has been run: what it changed goes to the join, and is taken back. */
@@ -173,6 +205,7 @@ static void end_part(join *j)
         n_trail--;
         *trail[n_trail].at = trail[n_trail].value;
     }
+    end_stamps(j);
     while (a < j->n || b < n_mine) {
         entry e;
         if (b == n_mine || (a < j->n && j->item[a].at < mine[b].at)) {
@@ -200,6 +233,9 @@ static void end_join(join *j)
     forks--;
     for (size_t i = 0; i < j->n; i++)
         change(j->item[i].at, j->item[i].value);
+    for (size_t i = 0; i < j->n_stored; i++)
+        put_stamp(j->stored[i].at, j->stored[i].by);
+    free(j->stored);
     free(j->item);
 }
 
@@ -219,7 +255,7 @@ static void check_bytes(int32_t buf, int64_t i, bool stores)
     const int32_t first = step * MAX_ARGS + 1;
     for (int64_t b = a->offset + i * size; b < a->offset + (i + 1) * size; b++)
         if (stores)
-            m->by[b] = first + buf;
+            put_stamp(&m->by[b], first + buf);
         else if (m->by[b] >= first && m->by[b] != first + buf)
             not_shown(all_certain(), "element %lld of %s has been overwritten by %s", (long long)i, f->buf[buf].name,
                       f->buf[m->by[b] - first].name);
@@ -552,6 +588,7 @@ static void run_tasks(void)
 
 static bool attempt(void)
 {
+    n_stamps = 0;
     names = n_nodes = forks = doubtful = 0;
     n_trail = 0;
     steps = 0;
