@@ -124,7 +124,7 @@ def compiled(t):
     sparse(t / "c.pb", *tf((SIDE, size // SIDE // 4), size))
     most = (2 * size + (100 << 20)) // 1024
     run("128 MiB .pb, compile", [0], "compile", "-q", t / "c.pb", "-t", "generic", "-o", t / "c.c", limit=most)
-    if (t / "c.bin").stat().st_size != size + 64:
+    if (t / "c.c.bin").stat().st_size != size + 64:
         sys.exit(f"{(t / 'c.bin').stat().st_size} bytes of weights")
     if shutil.which(os.environ.get("CC", "cc")):
         run("128 MiB .pb, run", [0], "run", "-q", t / "c.pb", "--random", 1, "--output-dir", t, limit=most)
