@@ -1,34 +1,12 @@
 /* state.c - --state OUT=IN: which outputs are kept in the bytes of which inputs, by name, by pattern, or guessed. */
 #include "driver/stage.h"
 
+#include "base/pattern.h"
 #include "ir/pass/pass.h"
 
 #include <string.h>
 
 /* ------------------------------------------------------------------ patterns */
-
-/* Does `name` match `pattern`, in which * stands for any text? *text: what the stars stand for, one after the other
- * with a line end between; as little as will do, from the left. */
-static bool match(ac_region *r, const char *pattern, const char *name, const char **text)
-{
-    const char *star = strchr(pattern, '*');
-    const size_t before = star ? (size_t)(star - pattern) : strlen(pattern);
-    if (strncmp(pattern, name, before) != 0 || (!star && name[before]))
-        return false;
-    if (!star) {
-        *text = "";
-        return true;
-    }
-    for (const char *rest = name + before;; rest++) {
-        const char *more;
-        if (match(r, star + 1, rest, &more)) {
-            *text = ac_strf(r, "%.*s\n%s", (int)(rest - name - (ptrdiff_t)before), name + before, more);
-            return true;
-        }
-        if (!*rest)
-            return false;
-    }
-}
 
 typedef struct matches {
     int32_t *at; /* positions in the list */
@@ -40,7 +18,7 @@ static matches find(ac_region *r, const char *pattern, ac_tensor *const *list, i
 {
     matches m = {AC_NEW_N(r, int32_t, n + 1), AC_NEW_N(r, const char *, n + 1), 0};
     for (int32_t i = 0; i < n; i++)
-        if (match(r, pattern, list[i]->name, &m.text[m.n]))
+        if (ac_pattern_match(r, pattern, list[i]->name, &m.text[m.n]))
             m.at[m.n++] = i;
     return m;
 }
@@ -194,7 +172,6 @@ arenac *ac_state_longer(arenac *a, int64_t more)
                    longer[i] ? ac_strf(a->cx.region, "%s=%lld", a->opt.dim.item[i].name,
                                        (long long)(a->opt.dim.item[i].lo + more))
                              : a->opt.given[AC_OPT_dim].item[i]);
-    one->source = a->source;
     return one;
 }
 

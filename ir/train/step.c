@@ -1,4 +1,5 @@
 /* step.c - a model becomes a step of training; see train.h. */
+#include "base/pattern.h"
 #include "ir/grad/grad.h"
 #include "ir/train/make.h"
 
@@ -6,27 +7,10 @@
 
 /* ------------------------------------------------------------------ which constants train */
 
-/* '*' matches any text. */
-static bool matches(const char *pattern, const char *name)
-{
-    while (*pattern && *pattern != '*') {
-        if (*pattern++ != *name++)
-            return false;
-    }
-    if (!*pattern)
-        return !*name;
-    for (;; name++) {
-        if (matches(pattern + 1, name))
-            return true;
-        if (!*name)
-            return false;
-    }
-}
-
 bool ac_train_named(const char *const *list, int32_t n, const char *name)
 {
     for (int32_t i = 0; i < n; i++)
-        if (matches(list[i], name))
+        if (ac_pattern_match(NULL, list[i], name, NULL))
             return true;
     return false;
 }
