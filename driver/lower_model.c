@@ -103,6 +103,21 @@ static const char *target_of(const arenac *a)
 static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_cuts *cuts, const arenac_pass **row,
                       int32_t *n);
 
+/* The model once more, up to before pass fold, for the options of `one`, which ac_open_like made of a. Diagnostics of a
+ * failure are a's. */
+static int run_again(arenac *a, arenac *one)
+{
+    const arenac_pass *row;
+    int32_t n;
+    one->source = a->source;
+    int status = ac_read_opened(one);
+    status = status == AC_OK ? run_passes(one, "depthwise", 0, NULL, &row, &n) : status;
+    one->source.file = one->source.weights = (ac_file){0}; /* they are a's */
+    if (status != AC_OK)
+        ac_diags_copy(&a->cx, &one->cx.diags);
+    return status;
+}
+
 /* Of inference: what is a weight in the step is one here. */
 static int run_weights(void *with, ac_ctx *cx, ac_graph *g)
 {
@@ -115,21 +130,13 @@ static int add_run(arenac *a, ac_graph *g)
 {
     static const ac_option_id OWN[] = {AC_OPT_train, AC_OPT_bn};
     arenac *one = ac_open_like(a, OWN, sizeof OWN / sizeof *OWN);
-    const arenac_pass *row;
-    int32_t n;
     arenac_set(one, "bn", "frozen");
     one->trains = true;
     one->before = run_weights;
     one->grow_with = one;
     one->step = AC_NEW(a->cx.region, ac_train_step);
-    one->source = a->source;
-    int status = ac_read_opened(one);
-    status = status == AC_OK ? run_passes(one, "depthwise", 0, NULL, &row, &n) : status;
-    one->source.file = one->source.weights = (ac_file){0}; /* they are a's */
-    if (status == AC_OK)
-        return ac_train_add_run(&a->cx, g, a->step, one->model->graph, one->step);
-    ac_diags_copy(&a->cx, &one->cx.diags);
-    return AC_FAIL;
+    AC_TRY(run_again(a, one));
+    return ac_train_add_run(&a->cx, g, a->step, one->model->graph, one->step);
 }
 
 static int step_grow(void *with, ac_ctx *cx, ac_graph *g)
@@ -221,16 +228,7 @@ static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_
 static ac_graph *longer_graph(arenac *a, int64_t more)
 {
     arenac *one = ac_state_longer(a, more);
-    const arenac_pass *row;
-    int32_t n;
-    if (!one)
-        return NULL;
-    int status = ac_read_opened(one);
-    status = status == AC_OK ? run_passes(one, "depthwise", 0, NULL, &row, &n) : status;
-    one->source.file = one->source.weights = (ac_file){0}; /* they are a's */
-    if (status != AC_OK)
-        ac_diags_copy(&a->cx, &one->cx.diags);
-    return status == AC_OK ? one->model->graph : NULL;
+    return one && run_again(a, one) == AC_OK ? one->model->graph : NULL;
 }
 
 /* A cache that grows is one of a fixed size only if no result depends on that size. */

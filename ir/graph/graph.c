@@ -219,6 +219,16 @@ void ac_node_erase(ac_node *n)
     n->n_in = n->n_out = 0;
 }
 
+void ac_graph_place(ac_graph *g, int32_t from, int32_t to)
+{
+    const int32_t n = g->node.n - from;
+    for (int32_t i = 0; i < n; i++) {
+        ac_node *made = g->node.item[from + i];
+        memmove(g->node.item + to + i + 1, g->node.item + to + i, (size_t)(from - to) * sizeof *g->node.item);
+        g->node.item[to + i] = made;
+    }
+}
+
 void ac_graph_sweep(ac_graph *g)
 {
     int32_t n = 0;
@@ -274,6 +284,21 @@ bool ac_node_touches(const ac_node *n, const ac_tensor *root)
         any |= lies_in(n->in[i], root);
     for (int32_t f = 0; f < n->n_fused; f++)
         any |= ac_node_touches(n->fused[f], root);
+    return any;
+}
+
+const ac_tensor *ac_tensor_origin(const ac_tensor *t)
+{
+    while (t->def && ac_ops[t->def->op].flags & OF_VIEW)
+        t = t->def->in[0];
+    return ac_tensor_root(t);
+}
+
+bool ac_node_reads_state(const ac_node *n, const ac_tensor *state)
+{
+    bool any = false;
+    for (int32_t i = 0; i < n->n_in; i++)
+        any |= n->in[i] && ac_tensor_origin(n->in[i]) == state;
     return any;
 }
 

@@ -137,7 +137,8 @@ ac_node *ac_node_new(ac_graph *g, ac_op op, const char *name, ac_tensor *const *
 void ac_node_fuse(ac_graph *g, ac_node *host, ac_node *follower);
 /* All readers (fused ones too) and graph outputs. */
 void ac_tensor_replace(ac_graph *g, ac_tensor *from, ac_tensor *to);
-void ac_node_erase(ac_node *n);   /* takes n out: nobody makes its results any more; ac_graph_sweep removes it */
+void ac_node_erase(ac_node *n); /* takes n out: nobody makes its results any more; ac_graph_sweep removes it */
+void ac_graph_place(ac_graph *g, int32_t from, int32_t to); /* nodes from number `from` on move before node `to` */
 void ac_graph_sweep(ac_graph *g); /* removes from g->node the nodes whose op is AC_OP_NONE (erased) */
 
 /* After tensors were taken out of g->tensor or renamed: ids and the index of names. */
@@ -179,6 +180,10 @@ bool ac_node_is_static(const ac_node *n, int32_t i);
 /* Does n, or its epilogue, write bytes that lie in root, which is state (NULL: in any state)? Views make nothing. */
 bool ac_node_writes(const ac_node *n, const ac_tensor *root);
 bool ac_node_touches(const ac_node *n, const ac_tensor *root); /* or read them? */
+/* Whose bytes t is, once reshapes and the like (OF_VIEW) are views. */
+const ac_tensor *ac_tensor_origin(const ac_tensor *t);
+/* Does n read what `state` holds, be it in another shape? */
+bool ac_node_reads_state(const ac_node *n, const ac_tensor *state);
 /* The result of a node after its epilogue: out[0] of the last fused node, else out[0]. */
 ac_tensor *ac_node_result(const ac_node *n);
 /* The reduction that ends the epilogue of n; NULL: it has none. */

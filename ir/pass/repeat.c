@@ -37,19 +37,6 @@ static ac_tensor *reshaped(ac_pass *p, const ac_node *of, ac_tensor *x, int32_t 
     return ac_node_resolve(p->cx, g, n) == AC_OK ? y : NULL;
 }
 
-/* Nodes that were appended to the list from `from` on move to position `to`. */
-static void place(ac_graph *g, int32_t from, int32_t to)
-{
-    ac_node *made[2];
-    const int32_t n = g->node.n - from;
-    for (int32_t i = 0; i < n && i < 2; i++)
-        made[i] = g->node.item[from + i];
-    for (int32_t i = from - 1; i >= to; i--)
-        g->node.item[i + n] = g->node.item[i];
-    for (int32_t i = 0; i < n && i < 2; i++)
-        g->node.item[to + i] = made[i];
-}
-
 static int share(ac_pass *p, int32_t *at, ac_tensor *u, int64_t times)
 {
     ac_graph *g = p->graph;
@@ -67,7 +54,7 @@ static int share(ac_pass *p, int32_t *at, ac_tensor *u, int64_t times)
     if (!few || !many)
         return AC_FAIL;
     const int32_t made = g->node.n - from;
-    place(g, from, *at);
+    ac_graph_place(g, from, *at);
     *at += made;
     ac_tensor *own = ac_tensor_new(g, out->name, out->dtype, rank, od);
     own->quant = out->quant;
@@ -79,7 +66,7 @@ static int share(ac_pass *p, int32_t *at, ac_tensor *u, int64_t times)
     ac_node *back = ac_node_new(g, AC_OP_RESHAPE, n->name, &own, 1, &out, 1);
     back->at = n->at;
     back->attrs.shape.shape = (ac_ints){rank, ac_copy(g->region, out->dim, (size_t)rank * sizeof *out->dim)};
-    place(g, last, *at + 1);
+    ac_graph_place(g, last, *at + 1);
     return ac_node_resolve(p->cx, g, back);
 }
 

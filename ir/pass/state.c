@@ -16,16 +16,8 @@ typedef struct keeping {
     kept *item;
     int32_t n;
     ac_region *tmp;
-    bool *old, *after; /* by tensor: has the state's bytes as they were; comes of its new value */
+    bool *after; /* by tensor: comes of the new value of the state at hand */
 } keeping;
-
-static bool is_output(const ac_graph *g, const ac_tensor *t)
-{
-    bool is = false;
-    for (int32_t i = 0; i < g->output.n; i++)
-        is |= g->output.item[i] == t;
-    return is;
-}
 
 /* ------------------------------------------------------------------ what may be kept */
 
@@ -59,18 +51,6 @@ static bool reads(const ac_node *n, const bool *mark)
     return any;
 }
 
-/* Marks the state, and views of it that nodes make before it is written. */
-static void mark_old(const keeping *k, const kept *s)
-{
-    memset(k->old, 0, (size_t)k->g->tensor.n);
-    k->old[s->state->id] = true;
-    for (int32_t i = 0; i < k->g->node.n; i++) {
-        const ac_node *n = k->g->node.item[i];
-        if (ac_ops[n->op].flags & OF_VIEW && n->in[0] && k->old[n->in[0]->id])
-            k->old[n->out[0]->id] = true;
-    }
-}
-
 /* Marks what node `from` makes, and all that comes of it: through operands, and through what other states hold until
  * they are written. */
 static void mark_after(const keeping *k, const ac_node *from)
@@ -89,12 +69,12 @@ static void mark_after(const keeping *k, const ac_node *from)
     }
 }
 
-/* The last node but `writer` that reads old bytes; -1: none. */
-static int32_t last_reader(const keeping *k, const ac_node *writer)
+/* The last node but `writer` that reads what the state holds before; -1: none. */
+static int32_t last_reader(const ac_graph *g, const ac_tensor *state, const ac_node *writer)
 {
     int32_t last = -1;
-    for (int32_t i = 0; i < k->g->node.n; i++)
-        if (k->g->node.item[i] != writer && reads(k->g->node.item[i], k->old))
+    for (int32_t i = 0; i < g->node.n; i++)
+        if (g->node.item[i] != writer && ac_node_reads_state(g->node.item[i], state))
             last = i;
     return last;
 }
@@ -110,35 +90,35 @@ static int32_t position(const ac_graph *g, const ac_node *n)
 /* ------------------------------------------------------------------ the two ways */
 
 /* The node that makes the next value out of the state by writing some of its elements; NULL: there is none. */
-static ac_node *updater(const keeping *k, const kept *s)
+static ac_node *updater(const kept *s)
 {
     ac_node *n = s->next->def;
     bool fits = n &&
                 (n->op == AC_OP_SCATTER_INTO || n->op == AC_OP_SCATTER_ELEMENTS ||
                  n->op == AC_OP_DYNAMIC_UPDATE_SLICE || n->op == AC_OP_MATRIX_SET_DIAG) &&
-                n->in[0] == s->state && !s->next->root && !is_output(k->g, s->next);
+                n->in[0] == s->state && !s->next->root && !s->next->output;
     for (int32_t i = 1; fits && i < n->n_in; i++)
-        fits = !n->in[i] || !k->old[n->in[i]->id];
+        fits = !n->in[i] || ac_tensor_origin(n->in[i]) != s->state;
     return fits ? n : NULL;
 }
 
 /* The step that reads the old value and needs the new one; NULL: there is none. */
-static const ac_node *conflict(const keeping *k, const ac_node *writer)
+static const ac_node *conflict(const keeping *k, const ac_tensor *state, const ac_node *writer)
 {
     mark_after(k, writer);
     for (int32_t i = 0; i < k->g->node.n; i++) {
         const ac_node *n = k->g->node.item[i];
-        if (n != writer && reads(n, k->old) && k->after[n->out[0]->id])
+        if (n != writer && ac_node_reads_state(n, state) && k->after[n->out[0]->id])
             return n;
     }
     return NULL;
 }
 
 /* Node `writer` and what comes of it move past all that reads old bytes. */
-static void move_past(const keeping *k, const ac_node *writer)
+static void move_past(const keeping *k, const ac_tensor *state, const ac_node *writer)
 {
     ac_graph *g = k->g;
-    const int32_t from = position(g, writer), last = last_reader(k, writer);
+    const int32_t from = position(g, writer), last = last_reader(g, state, writer);
     ac_node **later = AC_NEW_N(k->tmp, ac_node *, g->node.n + 1);
     int32_t n = from, n_later = 0;
     for (int32_t i = from; i <= last; i++) {
@@ -152,26 +132,15 @@ static void move_past(const keeping *k, const ac_node *writer)
         g->node.item[n++] = later[i];
 }
 
-static void insert(ac_graph *g, ac_node *n, int32_t at)
-{
-    g->node.n--; /* n is the last one */
-    for (int32_t i = g->node.n; i > at; i--)
-        g->node.item[i] = g->node.item[i - 1];
-    g->node.item[at] = n;
-    g->node.n++;
-}
-
 /* What another state holds as the run begins, of its own: it may be read after that is written. */
-static int copy_first(keeping *k, kept *s)
+static void copy_first(ac_graph *g, kept *s)
 {
-    ac_graph *g = k->g;
     ac_tensor *x = s->next, *y = ac_tensor_new(g, x->name, x->dtype, x->rank, x->dim);
     y->quant = x->quant;
     ac_node *n = ac_node_new(g, AC_OP_RESHAPE, y->name, &x, 1, &y, 1);
     n->at = (ac_place){.file = g->file, .node = n->name};
-    insert(g, n, 0);
+    ac_graph_place(g, g->node.n - 1, 0);
     s->next = y;
-    return AC_OK;
 }
 
 /* The next value is written as a whole, as soon as it is there and the old one is not read any more. */
@@ -183,11 +152,11 @@ static int assign(keeping *k, const kept *s)
               *y = ac_tensor_new(g, ac_strf(cx->region, "%s_next", s->state->name), x->dtype, x->rank, x->dim);
     y->root = s->state;
     y->quant = x->quant;
-    const int32_t made = x->def ? position(g, x->def) : -1, read = last_reader(k, NULL);
+    const int32_t made = x->def ? position(g, x->def) : -1, read = last_reader(g, s->state, NULL);
     const int32_t at = (made > read ? made : read) + 1;
     ac_node *n = ac_node_new(g, AC_OP_ASSIGN, y->name, &x, 1, &y, 1);
     n->at = (ac_place){.file = g->file, .node = n->name};
-    insert(g, n, at);
+    ac_graph_place(g, g->node.n - 1, at);
     for (int32_t i = at + 1; i < g->node.n && x->def; i++) /* so that x need not be kept, too */
         for (int32_t o = 0; o < g->node.item[i]->n_in; o++)
             if (g->node.item[i]->in[o] == x)
@@ -215,18 +184,16 @@ static int grow(keeping *k)
 
 static int keep(keeping *k, kept *s)
 {
-    k->old = AC_NEW_N(k->tmp, bool, k->g->tensor.n + 1);
     k->after = AC_NEW_N(k->tmp, bool, k->g->tensor.n + 1);
     if (s->next == s->state) {
         s->out->how = "never changes";
         return AC_OK;
     }
-    mark_old(k, s);
-    ac_node *n = updater(k, s);
-    const ac_node *other = n ? conflict(k, n) : NULL;
+    ac_node *n = updater(s);
+    const ac_node *other = n ? conflict(k, s->state, n) : NULL;
     const char *name = s->next->def ? s->next->def->name : s->next->name;
     if (n && !other) {
-        move_past(k, n);
+        move_past(k, s->state, n);
         s->next->root = s->state;
         s->out->in_place = true;
         s->out->how = ac_strf(k->p->cx->region, "'%s' writes only what changes", name);
@@ -237,6 +204,33 @@ static int keep(keeping *k, kept *s)
                 other ? "copied: '%s' reads the old value after '%s' made the new one" : "'%s%s' writes all of it",
                 other ? other->name : "", name);
     return assign(k, s);
+}
+
+/* Outputs and inputs that are kept are none any more. */
+static void take_out(const keeping *k)
+{
+    ac_graph *g = k->g;
+    int32_t n_outputs = 0, n_inputs = 0;
+    for (int32_t i = 0; i < k->n; i++) {
+        k->item[i].state->input = false;
+        k->item[i].state->state = true;
+        k->item[i].out->state = k->item[i].state;
+    }
+    for (int32_t i = 0; i < g->output.n; i++) {
+        bool stays = true;
+        for (int32_t j = 0; j < k->n; j++)
+            stays &= k->item[j].out->output != i;
+        g->output.item[i]->output = false;
+        if (stays)
+            g->output.item[n_outputs++] = g->output.item[i];
+    }
+    g->output.n = n_outputs;
+    for (int32_t i = 0; i < n_outputs; i++) /* one that is kept may be another output, too */
+        g->output.item[i]->output = true;
+    for (int32_t i = 0; i < g->input.n; i++)
+        if (g->input.item[i]->input)
+            g->input.item[n_inputs++] = g->input.item[i];
+    g->input.n = n_inputs;
 }
 
 /* ac_pass_state: inputs become state, in which the outputs that belong to them are written.
@@ -252,38 +246,18 @@ int ac_pass_state(ac_pass *p)
     keeping k = {.p = p, .g = g, .n = p->opt->n_kept, .tmp = ac_region_open(&p->cx->heap)};
     int status = AC_OK;
     k.item = AC_NEW_N(k.tmp, kept, k.n + 1);
-    bool *gone = AC_NEW_N(k.tmp, bool, g->output.n + 1);
     for (int32_t i = 0; i < k.n; i++) {
         ac_state_pair *s = &p->opt->kept[i];
         k.item[i] = (kept){.state = g->input.item[s->input], .next = g->output.item[s->output], .out = s};
-        gone[s->output] = true;
         if (check(&k, &k.item[i]) != AC_OK)
             status = AC_FAIL;
     }
-    int32_t n = 0;
-    for (int32_t i = 0; i < g->output.n; i++) {
-        g->output.item[i]->output = false;
-        if (!gone[i])
-            g->output.item[n++] = g->output.item[i];
-    }
-    g->output.n = n;
-    for (int32_t i = 0; i < n; i++)
-        g->output.item[i]->output = true;
-    for (int32_t i = 0; i < k.n; i++) {
-        k.item[i].state->input = false;
-        k.item[i].state->state = true;
-        p->opt->kept[i].state = k.item[i].state;
-    }
-    n = 0;
-    for (int32_t i = 0; i < g->input.n; i++)
-        if (g->input.item[i]->input)
-            g->input.item[n++] = g->input.item[i];
-    g->input.n = n;
+    take_out(&k);
     if (status == AC_OK)
         status = grow(&k);
     for (int32_t i = 0; i < k.n && status == AC_OK; i++)
         if (k.item[i].next->state && k.item[i].next != k.item[i].state)
-            status = copy_first(&k, &k.item[i]);
+            copy_first(g, &k.item[i]);
     for (int32_t i = 0; i < k.n && status == AC_OK; i++)
         status = keep(&k, &k.item[i]);
     p->changed = k.n;

@@ -14,22 +14,6 @@ static void wait_for(work *w, int32_t i, int32_t k)
     w->after[i] = at > w->after[i] ? at : w->after[i];
 }
 
-/* Whose bytes t is, once views are made. */
-static const ac_tensor *bytes_of(const ac_tensor *t)
-{
-    while (t->def && ac_ops[t->def->op].flags & OF_VIEW)
-        t = t->def->in[0];
-    return ac_tensor_root(t);
-}
-
-static bool reads(const ac_node *n, const ac_tensor *state)
-{
-    for (int32_t k = 0; k < n->n_in; k++)
-        if (n->in[k] && bytes_of(n->in[k]) == state)
-            return true;
-    return false;
-}
-
 /* After all that it reads is made, and after all that reads the state that it writes. */
 static void soonest(work *w, int32_t i)
 {
@@ -40,7 +24,7 @@ static void soonest(work *w, int32_t i)
         if (n->in[k] && w->made[n->in[k]->id] >= 0)
             wait_for(w, i, w->made[n->in[k]->id]);
     for (int32_t r = 0; state && r < i; r++)
-        if (reads(w->old[r], state))
+        if (ac_node_reads_state(w->old[r], state))
             wait_for(w, i, r);
 }
 

@@ -14,7 +14,6 @@ typedef struct tile {
     ac_x x_at[TILE], y_at[TILE];              /* first elements of rows */
     ac_x acc[TILE * TILE], rest[TILE * TILE]; /* vectors; what is left of K after whole vectors */
     int32_t rows, columns, lanes;
-    ac_lower *L;
 } tile;
 
 bool ac_dots_fit(const ac_lower *L, const ac_channel *c, int64_t m, int64_t k)
@@ -49,7 +48,7 @@ static void one_tile(ac_lower *L, const ac_dots *d, ac_x m, int32_t rows, ac_x n
 {
     ac_lb *b = &L->b;
     const int32_t lanes = ac_target_lanes(L->target, AC_F32);
-    tile t = {.d = d, .rows = rows, .columns = columns, .lanes = lanes, .L = L};
+    tile t = {.d = d, .rows = rows, .columns = columns, .lanes = lanes};
     const ac_x depth = ac_lb_i32(b, d->k);
     for (int32_t i = 0; i < rows; i++)
         t.x_at[i] = ac_lb_add(b, d->x_at, ac_lb_mul(b, ac_lb_add(b, m, ac_lb_i32(b, i)), depth));
