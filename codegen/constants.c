@@ -1,4 +1,4 @@
-/* constants.c - the constants of a module: made, laid out in one block, merged between modules, written as a blob.
+/* constants.c - the constants of a module: made, laid out in one block, written as a blob.
  *
  * A blob is one file: a header of 64 bytes, then each constant at its alignment.
  *
@@ -83,7 +83,8 @@ int32_t *ac_consts_twins(const ac_module *m, bool same_type)
     return ac_const_twins(m->cx->region, m->konst, m->n_konst, same_type);
 }
 
-void ac_consts_layout(const ac_module *m, ac_bytes *offset, ac_bytes *total)
+/* Those of m alone. */
+static void layout(const ac_module *m, ac_bytes *offset, ac_bytes *total)
 {
     int32_t *twin = ac_consts_twins(m, false), *align = AC_NEW_N(m->cx->region, int32_t, m->n_konst + 1);
     ac_bytes at = AC_BLOB_HEADER;
@@ -100,6 +101,24 @@ void ac_consts_layout(const ac_module *m, ac_bytes *offset, ac_bytes *total)
     *total = at;
 }
 
+void ac_consts_layout(const ac_module *m, ac_bytes *offset, ac_bytes *total)
+{
+    if (!m->block) {
+        layout(m, offset, total);
+        return;
+    }
+    ac_bytes *all = AC_NEW_N(m->cx->region, ac_bytes, m->block->n_konst + 1);
+    layout(m->block, all, total);
+    for (int32_t i = 0; i < m->n_konst; i++)
+        offset[i] = all[m->in_block[i]];
+}
+
+/* The module whose constants the blob of m holds. */
+static const ac_module *in_blob(const ac_module *m)
+{
+    return m->block ? m->block : m;
+}
+
 ac_bytes ac_consts_bytes(const ac_module *m)
 {
     ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1), total;
@@ -112,56 +131,6 @@ ac_weights ac_module_weights(const ac_module *m)
     if (m->weights != AC_WEIGHTS_AUTO)
         return m->weights;
     return ac_consts_bytes(m) > 1 << 20 ? AC_WEIGHTS_ASM : AC_WEIGHTS_RODATA;
-}
-
-/* What sharing needs to know of one module. */
-typedef struct sharer {
-    ac_module *m;
-    int32_t *twin;
-    bool text; /* its constants are C text */
-} sharer;
-
-/* The first module before `last` with the same bytes as constant k, and which constant it is there. */
-static int32_t find_equal(const sharer *s, int32_t last, const ac_const *k, int32_t *index)
-{
-    for (int32_t a = 0; a < last; a++)
-        for (int32_t i = 0; i < s[a].m->n_konst && s[a].text; i++) {
-            const ac_const *o = s[a].m->konst[i];
-            if (s[a].twin[i] == i && o->dtype == k->dtype && o->count == k->count &&
-                !memcmp(o->data, k->data, (size_t)size_of(k))) {
-                *index = i;
-                return a;
-            }
-        }
-    return -1;
-}
-
-int ac_module_merge_consts(ac_module *const *m, int32_t n, ac_bytes *saved)
-{
-    enum { WORTH = 16 }; /* bytes */
-    sharer *s = n ? AC_NEW_N(m[0]->cx->region, sharer, n) : NULL;
-    *saved = 0;
-    for (int32_t b = 0; b < n; b++) {
-        m[b]->konst_name = AC_NEW_N(m[b]->cx->region, const char *, m[b]->n_konst + 1);
-        m[b]->konst_extern = AC_NEW_N(m[b]->cx->region, bool, m[b]->n_konst + 1);
-        AC_TRY(ac_consts_make(m[b]));
-        s[b] = (sharer){m[b], ac_consts_twins(m[b], true), ac_module_weights(m[b]) == AC_WEIGHTS_RODATA};
-        for (int32_t i = 0; i < m[b]->n_konst && s[b].text; i++) {
-            const ac_const *k = m[b]->konst[i];
-            int32_t j = 0;
-            const int32_t a = s[b].twin[i] < i || size_of(k) < WORTH ? -1 : find_equal(s, b, k, &j);
-            if (a < 0)
-                continue;
-            if (!m[a]->konst_name[j])
-                m[a]->konst_name[j] = ac_strf(m[a]->cx->region, "%s_shared_%d", m[a]->name, j);
-            if (m[a]->konst[j]->align < k->align)
-                m[a]->konst[j]->align = k->align;
-            m[b]->konst_name[i] = m[a]->konst_name[j];
-            m[b]->konst_extern[i] = true;
-            *saved += size_of(k);
-        }
-    }
-    return AC_OK;
 }
 
 /* The blob. */
@@ -218,8 +187,9 @@ static void add_checksum(void *with, const uint8_t *bytes, ac_bytes n)
     *h = checksum(*h, bytes, n);
 }
 
-int ac_blob_head(const ac_module *m, uint8_t header[AC_BLOB_HEADER])
+int ac_blob_head(const ac_module *of, uint8_t header[AC_BLOB_HEADER])
 {
+    const ac_module *m = in_blob(of);
     ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1), total;
     uint64_t h = FNV;
     AC_TRY(ac_consts_make(m));
@@ -229,8 +199,9 @@ int ac_blob_head(const ac_module *m, uint8_t header[AC_BLOB_HEADER])
     return AC_OK;
 }
 
-int ac_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total)
+int ac_blob_bytes(const ac_module *of, uint8_t **bytes, ac_bytes *total)
 {
+    const ac_module *m = in_blob(of);
     ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1);
     AC_TRY(ac_consts_make(m));
     ac_consts_layout(m, offset, total);
@@ -268,8 +239,9 @@ static void add_part(void *with, const uint8_t *bytes, ac_bytes n)
         ac_put_lasting(with, bytes, (size_t)n);
 }
 
-int ac_blob_write(const ac_module *m, ac_sink *to)
+int ac_blob_write(const ac_module *of, ac_sink *to)
 {
+    const ac_module *m = in_blob(of);
     ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1), total;
     uint8_t header[AC_BLOB_HEADER];
     AC_TRY(ac_blob_head(m, header));

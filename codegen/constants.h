@@ -32,7 +32,13 @@ int ac_blob_write(const ac_module *m, ac_sink *to);
  * it is never there twice. */
 int ac_blob_move(const ac_module *m, uint8_t *to);
 
-/* Constants that several of n modules hold as C text are defined by the first of them alone. What that saves. */
-int ac_module_merge_consts(ac_module *const *m, int32_t n, ac_bytes *saved);
+/* merge_consts.c: constants of n modules that are equal are kept once. Those in the text of code are defined by the
+ * first module that has them and get a name for all; blocks become one, with the constants of all modules, which the
+ * first of them names (ac_module.block). Modules that choose for themselves (AC_WEIGHTS_AUTO) all take the block when
+ * one of them does. objects: the code is that of objects, which hold all constants but those of a blob. */
+typedef struct ac_merged {
+    ac_bytes kept, saved; /* what is left; what is not written again */
+} ac_merged;
+int ac_module_merge_consts(ac_module *const *m, int32_t n, bool objects, ac_merged *sum);
 
 #endif

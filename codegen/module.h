@@ -106,6 +106,11 @@ typedef struct ac_module {
     const char **konst_name; /* NULL, or by constant: a name for all files that share it; NULL: its own */
     bool *konst_extern;      /* with konst_name: the definition is in another file */
     int32_t n_konst;
+    /* Whose constants, in one block, have all of this module's, for asm and blob: of several modules that share one.
+     * It has a name and constants, nothing else. NULL: the module has a block of its own */
+    const struct ac_module *block;
+    const int32_t *in_block; /* by constant: which one of the block's it is */
+    bool block_extern;       /* the block is defined with another module */
     ac_io *input, *output, *state;
     int32_t n_inputs, n_outputs, n_states;
     const ac_counted *counted; /* outputs whose size depends on the data */

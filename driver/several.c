@@ -288,7 +288,7 @@ static int share_constants(arenac *a, void *arg)
     ac_module **m = AC_NEW_N(s->part[0].a->cx.region, ac_module *, s->n);
     for (int32_t k = 0; k < s->n; k++)
         m[k] = s->part[k].a->module;
-    return ac_module_merge_consts(m, s->n, &s->saved);
+    return ac_module_merge_consts(m, s->n, !ac_is(code_kind(s->a->opt.emit), "c"), &s->rom);
 }
 
 int ac_several_compile(arenac *a)
@@ -325,9 +325,11 @@ static int emit_part(ac_several *s, arenac *one)
     const char *kind = code_kind(s->a->opt.emit), *name = one->module->name;
     int status = arenac_emit(one, kind, ac_strf(r, "%s%s.%s", s->dir, name, kind)) ||
                  arenac_emit(one, "h", ac_strf(r, "%s%s.h", s->dir, name));
-    const ac_weights w = ac_module_weights(one->module);
-    if (!status && (w == AC_WEIGHTS_BLOB || (w == AC_WEIGHTS_ASM && ac_is(kind, "c"))))
-        status = arenac_emit(one, "blob", ac_blob_path(one, ac_strf(r, "%s%s.%s", s->dir, name, kind)));
+    if (!status && one->module->block && !one->module->block_extern)
+        status = arenac_emit(one, "blob",
+                             ac_module_weights(one->module) == AC_WEIGHTS_ASM
+                                 ? ac_blob_path(one, ac_strf(r, "%s%s.%s", s->dir, name, kind))
+                                 : ac_strf(r, "%s%s.bin", s->dir, s->stem));
     take_diagnostics(s->a, one);
     for (int32_t k = 0; k < one->output.n; k++)
         ac_push(r, &s->a->output, one->output.item[k]);

@@ -1,6 +1,7 @@
 /* several.h - several models in one arena: what several.c makes and several_text.c prints. For driver/ only. */
 #ifndef AC_DRIVER_SEVERAL_H
 #define AC_DRIVER_SEVERAL_H
+#include "codegen/constants.h"
 #include "driver/stage.h"
 
 typedef struct ac_several_part {
@@ -19,7 +20,7 @@ typedef struct ac_several {
     const char *dir, *stem;   /* of the files of the whole */
     ac_bytes arena, state, align;
     ac_bytes apart; /* arenas of the parts by themselves, added up */
-    ac_bytes saved; /* constants that are kept once */
+    ac_merged rom;  /* constants of all, equal ones once; after compile */
     bool compiled, packed;
 } ac_several;
 

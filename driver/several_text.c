@@ -3,7 +3,6 @@
 #include "driver/several.h"
 
 #include "base/json_out.h"
-#include "codegen/constants.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -33,8 +32,9 @@ void ac_several_put_text(ac_several *s, ac_sink *to)
     ac_putc(to, '\n');
     ac_putf(to, "       state      %13s B\n", ac_commas(cx, s->state));
     if (s->compiled)
-        ac_putf(to, "  ROM  saved      %13s B   constants with the same bytes are kept once\n",
-                ac_commas(cx, s->saved));
+        ac_putf(to,
+                "  ROM  weights    %13s B   constants with the same bytes are kept once\n       saved      %13s B\n",
+                ac_commas(cx, s->rom.kept), ac_commas(cx, s->rom.saved));
     ac_putf(to, "\n  %-32s %12s %10s %10s %12s  plan\n", "model", "arena B", "at", "state at", "weights B");
     for (int32_t k = 0; k < s->n; k++) {
         const ac_several_part *p = &s->part[k];
@@ -55,6 +55,10 @@ void ac_several_put_json(ac_several *s, ac_sink *to)
     ac_json_int(&j, "apart_bytes", s->apart);
     ac_json_int(&j, "state_bytes", s->state);
     ac_json_int(&j, "align_bytes", s->align);
+    if (s->compiled) {
+        ac_json_int(&j, "weight_bytes", s->rom.kept);
+        ac_json_int(&j, "weight_bytes_saved", s->rom.saved);
+    }
     ac_json_arr(&j, "models");
     for (int32_t k = 0; k < s->n; k++) {
         const ac_several_part *p = &s->part[k];
@@ -76,17 +80,18 @@ void ac_several_put_json(ac_several *s, ac_sink *to)
 
 /* ------------------------------------------------------------------ code */
 
-static bool has_blob(const ac_several_part *p)
+/* Are the weights a file that the caller loads? */
+static bool has_blob(const ac_several *s)
 {
-    return ac_module_weights(p->a->module) == AC_WEIGHTS_BLOB;
+    return ac_module_weights(s->part[0].a->module) == AC_WEIGHTS_BLOB;
 }
 
-static bool any_blob(const ac_several *s)
+static const char *upper_of(ac_several *s, const char *name)
 {
-    for (int32_t k = 0; k < s->n; k++)
-        if (has_blob(&s->part[k]))
-            return true;
-    return false;
+    char *up = ac_strdup(s->a->cx.region, name);
+    for (char *p = up; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    return up;
 }
 
 /* NAME_PART(m): the memory of a part inside of the memory of all. */
@@ -99,8 +104,8 @@ static void put_view(ac_several *s, ac_sink *to, int32_t k)
     ac_putf(to, "    of.arena = m->arena ? (uint8_t *)m->arena + %lldu : NULL;\n", (long long)p->arena_at);
     if (p->a->module->state_bytes)
         ac_putf(to, "    of.state = m->state ? (uint8_t *)m->state + %lldu : NULL;\n", (long long)p->state_at);
-    if (has_blob(p))
-        ac_putf(to, "    of.weights = m->weights[%d];\n", k);
+    if (has_blob(s))
+        ac_put(to, "    of.weights = m->weights;\n");
     ac_put(to, "    return of;\n}\n");
 }
 
@@ -118,6 +123,8 @@ void ac_several_put_header(ac_several *s, ac_sink *to)
         ac_putf(to, "#include \"%s.h\"\n", s->part[k].a->module->name);
     ac_putf(to, "\n#define %s_ARENA_BYTES %lldu\n#define %s_ARENA_ALIGN %lldu\n#define %s_STATE_BYTES %lldu\n", U,
             (long long)s->arena, U, (long long)s->align, U, (long long)s->state);
+    if (has_blob(s))
+        ac_putf(to, "#define %s_WEIGHTS_BYTES %s_WEIGHTS_BYTES\n", U, upper_of(s, s->part[0].a->module->name));
     if (s->range)
         ac_putf(to, "#define %s_MIN %lld /* of '%s' */\n#define %s_MAX %lld\n", U, (long long)s->lo, s->range, U,
                 (long long)s->hi);
@@ -125,8 +132,8 @@ void ac_several_put_header(ac_several *s, ac_sink *to)
             U);
     if (s->state)
         ac_putf(to, "    void *state; /* %s_STATE_BYTES, aligned as the arena; kept between runs */\n", U);
-    if (any_blob(s))
-        ac_putf(to, "    const void *weights[%d]; /* the blobs, in the order of the parts */\n", s->n);
+    if (has_blob(s))
+        ac_putf(to, "    const void *weights; /* the blob of all, %s_WEIGHTS_BYTES, aligned to 64 */\n", U);
     ac_putf(to, "} %s_mem;\n\n/* The memory of one part: for its own functions. */\n", p);
     for (int32_t k = 0; k < s->n; k++)
         put_view(s, to, k);
@@ -145,14 +152,6 @@ void ac_several_put_header(ac_several *s, ac_sink *to)
         ac_put(to, "#ifdef __cplusplus\n}\n#endif\n");
     }
     ac_put(to, "#endif\n");
-}
-
-static const char *upper_of(ac_several *s, const char *name)
-{
-    char *up = ac_strdup(s->a->cx.region, name);
-    for (char *p = up; *p; p++)
-        *p = (char)toupper((unsigned char)*p);
-    return up;
 }
 
 /* A function of the range that hands on to the part of the value. kind: "init", "run", "in0" ... */

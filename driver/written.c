@@ -95,7 +95,8 @@ static void put_list(const arenac *a, ac_sink *to, const ac_output *out, int32_t
     ac_put(to, "\n  Written\n");
     for (int32_t i = 0; i < n; i++)
         if (is_file(out[i].path))
-            ac_putf(to, "       %-*s %12s B\n", (int)longest, out[i].path, ac_commas(to->cx, (int64_t)out[i].sink->n));
+            ac_putf(to, "       %-*s %12s B\n", (int)longest, out[i].path,
+                    ac_commas(to->cx, (int64_t)ac_sink_size(out[i].sink)));
     const char *cc = source ? compiler_of(a) : NULL;
     if (cc)
         ac_putf(to, "  Compile it with: %s -O2 -c %s\n", cc, ac_shell_word(to->cx, source));

@@ -97,9 +97,19 @@ void ac_emit_rodata(ac_emit *e, int32_t i, const char *name)
     ac_put(to, "};\n\n");
 }
 
+const char *ac_emit_blob_of(const ac_module *m)
+{
+    return m->block ? m->block->name : m->name;
+}
+
 void ac_emit_asm(ac_emit *e)
 {
-    const char *p = e->m->name, *P = ac_c_upper(e->region, p);
+    const char *p = ac_emit_blob_of(e->m), *P = ac_c_upper(e->region, p);
+    if (e->m->block_extern) {
+        ac_putf(e->to, "/* The weights, with those of %s.c. */\nextern const uint8_t %s_blob[%lld];\n\n", p, p,
+                (long long)e->total);
+        return;
+    }
     const char *file = e->blob_name ? ac_c_string_text(e->region, ac_c_string_text(e->region, e->blob_name)) : NULL;
     const char *section = e->m->section_rodata ? ac_c_string_text(e->region, e->m->section_rodata)
                                                : ac_strf(e->region, ".rodata.%s_blob", p);

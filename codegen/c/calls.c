@@ -51,7 +51,7 @@ static bool print_memories(ac_emit *e, const touches *t)
     if (blob)
         ac_put(e->to, "    const uint8_t *const weights = (const uint8_t *)m->weights;\n");
     else if (t->weights)
-        ac_putf(e->to, "    const uint8_t *const weights = %s_blob;\n", e->m->name);
+        ac_putf(e->to, "    const uint8_t *const weights = %s_blob;\n", ac_emit_blob_of(e->m));
     return any;
 }
 

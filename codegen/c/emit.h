@@ -44,6 +44,7 @@ void ac_emit_fitted(ac_sink *from, ac_sink *to);
 /* arrays.c */
 void ac_emit_rodata(ac_emit *e, int32_t i, const char *name); /* the definition; sets e->konst[i] */
 void ac_emit_asm(ac_emit *e);                                 /* .incbin and its symbol */
+const char *ac_emit_blob_of(const ac_module *m);              /* NAME of the symbol NAME_blob */
 
 /* source.c */
 const char *ac_emit_ram(const ac_emit *e, int32_t index); /* the local pointer to ram[index]: "arena", "mem_dtcm" */

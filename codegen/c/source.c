@@ -300,7 +300,7 @@ static void print_const_outputs(ac_emit *e)
         const char *at =
             ac_emit_place(e, (ac_bound_arg){.space = AC_SPACE_CONST, .offset = io->offset}, io->tensor->dtype);
         if (e->weights == AC_WEIGHTS_ASM)
-            ac_putf(e->to, "    const uint8_t *const weights = %s_blob;\n", m->name);
+            ac_putf(e->to, "    const uint8_t *const weights = %s_blob;\n", ac_emit_blob_of(m));
         ac_putf(e->to, "    return %s;\n}\n\n", at);
     }
 }

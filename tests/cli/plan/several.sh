@@ -107,3 +107,68 @@ fi
 "$arenac" compile -q net.ag --dim n=2..5 -o net.c || fail "compile a range"
 $compiler -o range range.c net.c three.c net_n2.c net_n3.c net_n4.c net_n5.c && ./range ||
     fail "the program of a range: $?"
+
+# Weights of 1.2 MB: one block for all values, defined with the first or loaded by the caller; equal ones once, also
+# those that are packed for each size. Two models, too.
+printf 'graph big {\n  input x: f32[n,400]\n  const w: f32[400,400] = random 1\n' >net.ag
+printf '  const v: f32[400,400] = random 2\n' >>net.ag
+printf '  y = fully_connected(x, w)\n  z = fully_connected(y, v)\n  output z\n}\n' >>net.ag
+cat >big.c <<'X'
+#include "net.h"
+#include "three.h"
+#include <string.h>
+#ifdef NET_WEIGHTS_BYTES
+#include <stdio.h>
+static union { double align[8]; uint8_t bytes[NET_WEIGHTS_BYTES + 64]; } weights;
+#endif
+static union { double align[8]; uint8_t bytes[NET_ARENA_BYTES + 64]; } room, other;
+static void *at64(void *p) { return (uint8_t *)p + (64 - (uintptr_t)p % 64) % 64; }
+int main(void)
+{
+    net_mem m = {0};
+    three_mem t = {0};
+    m.arena = at64(room.bytes);
+    t.arena = at64(other.bytes);
+#ifdef NET_WEIGHTS_BYTES
+    FILE *f = fopen("net.bin", "rb");
+    m.weights = at64(weights.bytes);
+    if (!f || fread(at64(weights.bytes), 1, NET_WEIGHTS_BYTES, f) != NET_WEIGHTS_BYTES)
+        return 5;
+    fclose(f);
+#endif
+    if (three_init(&t) != THREE_OK)
+        return 1;
+    for (int i = 0; i < 1200; i++)
+        three_in0(&t)[i] = (float)(i * 7 % 5) - 2;
+    if (three_run(&t) != THREE_OK)
+        return 2;
+    for (int32_t n = NET_MIN; n <= NET_MAX; n++) {
+        if (net_init(&m, n) != NET_OK)
+            return 3;
+        float *x = (float *)net_in0(&m, n, NULL);
+        for (int i = 0; i < 400 * n; i++)
+            x[i] = (float)(i % 1200 * 7 % 5) - 2;
+        if (net_run(&m, n) != NET_OK || (n == 3 && memcmp(net_out0(&m, n, NULL), three_out0(&t), THREE_OUT0_BYTES)))
+            return 4;
+    }
+    return 0;
+}
+X
+"$arenac" compile -q net.ag --dim n=3 --name three --weights rodata -o three.c || fail "compile n=3, large"
+for kind in c o; do
+    for weights in auto blob; do
+        rm -rf net_n* net.bin net.o
+        "$arenac" compile net.ag --dim n=1..5 --emit $kind,h --weights $weights -o net.c >report.txt 2>err.txt || {
+            grep -q LLVM err.txt && ! have_llvm || fail "$kind, $weights: compile"
+            continue
+        }
+        grep -q 'weights *1,28[0-9],[0-9]* B' report.txt ||
+            { fail "$kind, $weights: weights are counted once"; cat report.txt; }
+        [ $kind$weights != cauto ] || grep -q 'net_n1.c.bin *1,28[0-9],[0-9]* B' report.txt || fail "the list of files"
+        [ "$(cat net_n* net.bin 2>/dev/null | wc -c)" -lt 1600000 ] || fail "$kind, $weights: weights are written once"
+        [ $kind = o ] && [ "$(uname -m)" != x86_64 ] && continue
+        # shellcheck disable=SC2086
+        $compiler -Wno-overlength-strings -o big big.c net.c three.c net_n*.$kind && ./big ||
+            fail "$kind, $weights: the program: $?"
+    done
+done

@@ -1,0 +1,121 @@
+/* merge_consts.c - equal constants of several modules, kept once: two models with the same weights, or one model
+ * compiled for several sizes. Whatever the bytes were made from, they are compared as they will be written. */
+#include "codegen/constants.h"
+
+static ac_bytes size_of(const ac_const *k)
+{
+    return ac_dtype_size(k->dtype, k->count);
+}
+
+/* Distinct constants of the modules so far, and who has each. */
+typedef struct owner {
+    ac_module *m;
+    int32_t index; /* of the constant, in m */
+} owner;
+
+typedef struct pool {
+    ac_region *region;
+    AC_VEC(ac_const *) konst;
+    AC_VEC(owner) owner;
+    bool same_type; /* different types keep equal bytes apart */
+} pool;
+
+/* k is the same as `first`: one alignment for both, and its own bytes go. */
+static void become(ac_const *k, ac_const *first)
+{
+    if (first->align < k->align)
+        first->align = k->align;
+    if (k->data == first->data)
+        return;
+    ac_const_drop(k);
+    k->data = first->data;
+    k->twin = first;
+}
+
+/* Makes the constants of m. Of each: its place in the pool, to which new ones are added. NULL: diagnostic. */
+static int32_t *add_module(pool *p, ac_module *m, ac_merged *sum)
+{
+    const int32_t known = p->konst.n, n = known + m->n_konst;
+    ac_const **all = AC_NEW_N(p->region, ac_const *, n + 1);
+    int32_t *in_pool = AC_NEW_N(p->region, int32_t, m->n_konst + 1);
+    if (ac_consts_make(m) != AC_OK)
+        return NULL;
+    for (int32_t i = 0; i < n; i++)
+        all[i] = i < known ? p->konst.item[i] : m->konst[i - known];
+    const int32_t *twin = ac_const_twins(p->region, all, n, p->same_type), *own = ac_consts_twins(m, p->same_type);
+    for (int32_t i = 0; i < m->n_konst; i++) {
+        ac_const *k = m->konst[i];
+        const bool again = own[i] < i, found = twin[known + i] < known;
+        if (k->twin)
+            k->data = k->twin->data; /* which may lie elsewhere by now */
+        in_pool[i] = again ? in_pool[own[i]] : found ? twin[known + i] : p->konst.n;
+        if (again || found) {
+            become(k, p->konst.item[in_pool[i]]);
+        } else {
+            ac_push(p->region, &p->konst, k);
+            ac_push(p->region, &p->owner, ((owner){m, i}));
+        }
+        *(found ? &sum->saved : &sum->kept) += again ? 0 : size_of(k);
+    }
+    return in_pool;
+}
+
+/* ------------------------------------------------------------------ in the text of code, by names */
+
+/* Constant i of m is the one at `at` of the pool, which another module defines. */
+static void take_name(const pool *p, const ac_module *m, int32_t i, int32_t at)
+{
+    const owner of = p->owner.item[at];
+    const char **name = &of.m->konst_name[of.index];
+    if (!*name)
+        *name = ac_strf(of.m->cx->region, "%s_shared_%d", of.m->name, of.index);
+    m->konst_name[i] = *name;
+    m->konst_extern[i] = true;
+}
+
+static int merge_by_name(pool *p, ac_module *m, ac_merged *sum)
+{
+    enum { WORTH = 16 }; /* bytes */
+    const int32_t known = p->konst.n;
+    m->konst_name = AC_NEW_N(m->cx->region, const char *, m->n_konst + 1);
+    m->konst_extern = AC_NEW_N(m->cx->region, bool, m->n_konst + 1);
+    const int32_t *in_pool = add_module(p, m, sum);
+    for (int32_t i = 0; in_pool && i < m->n_konst; i++)
+        if (in_pool[i] < known && size_of(m->konst[i]) >= WORTH)
+            take_name(p, m, i, in_pool[i]);
+    return in_pool ? AC_OK : AC_FAIL;
+}
+
+/* ------------------------------------------------------------------ in a block */
+
+static int merge_in_block(pool *p, ac_module *const *m, int32_t n, ac_merged *sum)
+{
+    ac_module *block = AC_NEW(p->region, ac_module);
+    for (int32_t b = 0; b < n; b++) {
+        if (!(m[b]->in_block = add_module(p, m[b], sum)))
+            return AC_FAIL;
+        m[b]->block = block;
+        m[b]->block_extern = b > 0;
+    }
+    *block = (ac_module){.cx = m[0]->cx, .name = m[0]->name, .konst = p->konst.item, .n_konst = p->konst.n};
+    return AC_OK;
+}
+
+int ac_module_merge_consts(ac_module *const *m, int32_t n, bool objects, ac_merged *sum)
+{
+    ac_weights weights = AC_WEIGHTS_RODATA;
+    for (int32_t b = 0; b < n; b++)
+        weights = ac_module_weights(m[b]) > weights ? ac_module_weights(m[b]) : weights;
+    const bool by_name = weights == AC_WEIGHTS_RODATA || (weights == AC_WEIGHTS_ASM && objects);
+    *sum = (ac_merged){0};
+    if (!n)
+        return AC_OK;
+    pool p = {.region = m[0]->cx->region, .same_type = by_name};
+    for (int32_t b = 0; b < n; b++)
+        m[b]->weights = weights;
+    if (!by_name)
+        return merge_in_block(&p, m, n, sum);
+    for (int32_t b = 0; b < n; b++)
+        AC_TRY(merge_by_name(&p, m[b], sum));
+    return AC_OK;
+}
