@@ -5,7 +5,8 @@
  *
  * With --threads N: add -Iruntime runtime/arn_pool.c -pthread; the CPU time is that of all threads. On a busy machine
  * it is the steadier figure of one thread. Inputs are written again before every run, outside of the timed part: the
- * code may reuse their bytes. */
+ * code may reuse their bytes. As a shared library it is net_time alone: bench/layers.py has many of them in one
+ * process. */
 #include "net.h"
 #ifdef NET_THREADS
 #include "arn_pool.h"
@@ -62,12 +63,14 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int main(int argc, char **argv)
+/* Runs the model for `seconds`, three times at least. to: the median and the least wall time and the least CPU time of
+ * a run, in milliseconds, and the number of runs. 0 or 1, as the program's status. */
+int net_time(double seconds, double to[4])
 {
     static _Alignas(NET_ARENA_ALIGN) unsigned char arena[NET_ARENA_BYTES];
     unsigned char *saved = malloc(NET_ARENA_BYTES);
     double *ms = malloc(MOST_RUNS * sizeof *ms);
-    const double until = now(CLOCK_MONOTONIC) + 1e3 * (argc > 1 ? atof(argv[1]) : 1.0);
+    const double until = now(CLOCK_MONOTONIC) + 1e3 * seconds;
     net_mem m = {.arena = arena};
     double least_cpu = 1e30;
     size_t runs = 0;
@@ -90,8 +93,20 @@ int main(int argc, char **argv)
         least_cpu = used < least_cpu ? used : least_cpu;
     } while (runs < MOST_RUNS && (runs < 3 || now(CLOCK_MONOTONIC) < until));
     qsort(ms, runs, sizeof *ms, by_value);
-    printf("median_ms=%.6g min_ms=%.6g cpu_min_ms=%.6g runs=%zu\n", ms[runs / 2], ms[0], least_cpu, runs);
+    to[0] = ms[runs / 2];
+    to[1] = ms[0];
+    to[2] = least_cpu;
+    to[3] = (double)runs;
     free(saved);
     free(ms);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    double ms[4];
+    if (net_time(argc > 1 ? atof(argv[1]) : 1.0, ms))
+        return 1;
+    printf("median_ms=%.6g min_ms=%.6g cpu_min_ms=%.6g runs=%.0f\n", ms[0], ms[1], ms[2], ms[3]);
     return 0;
 }

@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""Single layers of known networks: generated code beside ONNX Runtime, in one process, turn by turn.
+
+    bench/layers.py                          all layers below, one thread; needs onnx, onnxruntime and numpy
+    bench/layers.py --only grouped --rounds 20
+    bench/layers.py --arenac OLD/arenac --arenac build/arenac      two compilers beside each other; repeat
+    bench/layers.py --openvino               OpenVINO too, where it is installed
+
+Each layer is a small ONNX model, made from a seed. It is compiled to a shared library, which is loaded into this
+process; ONNX Runtime has its tensors bound before. A round runs each program for some milliseconds; the figure of a
+program is its least time over all rounds, so that load on the machine hits all alike. Compare figures of one run only.
+Ends with the layers that a library runs faster, and their number as status (at most 100).
+"""
+import argparse
+import ctypes
+import math
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from models import Net  # noqa: E402  (a file beside this one)
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+F32, I8, U8 = TensorProto.FLOAT, TensorProto.INT8, TensorProto.UINT8
+
+
+def conv(shape, o, k, groups=1, **attrs):
+    """A convolution of `shape` [N,C,...] with its bias."""
+    def make(n):
+        k_all = [k] * (len(shape) - 2) if isinstance(k, int) else list(k)
+        dilations = attrs.get("dilations", [1] * len(k_all))
+        pads = attrs.pop("pads", [(a - 1) * d // 2 for a, d in zip(k_all, dilations)] * 2)
+        y = n.op("Conv", "x", n.normal(o, shape[1] // groups, *k_all), n.normal(o, scale=0.05), kernel_shape=k_all,
+                 group=groups, pads=pads, **attrs)
+        return shape, F32, y
+    return make
+
+
+def then(act, make):
+    def both(n):
+        shape, dtype, y = make(n)
+        return shape, dtype, n.act(y, act)
+    return both
+
+
+def linear(rows, depth, o, act=None):
+    def make(n):
+        y = n.linear("x", depth, o)
+        return (1, rows, depth), F32, n.act(y, act)
+    return make
+
+
+def fire(size, squeeze, expand):
+    """SqueezeNet: a 1x1 and a 3x3 convolution of one input, joined."""
+    def make(n):
+        y = n.conv("x", squeeze, expand, 1), n.conv("x", squeeze, expand, 3)
+        return (1, squeeze, size, size), F32, n.op("Concat", *y, axis=1)
+    return make
+
+
+def integer(n, *shape):
+    return n.const(n.random.randint(-127, 128, shape).astype(np.int8))
+
+
+def matmul_integer(rows, depth, o):
+    def make(n):
+        y = n.op("MatMulInteger", "x", integer(n, depth, o), n.const(np.uint8(117)))
+        return (rows, depth), U8, n.op("Mul", n.op("Cast", y, to=F32), n.const(np.float32(0.002)))
+    return make
+
+
+def dynamic(rows, depth, o):
+    """What quantize_dynamic writes for a MatMul."""
+    def make(n):
+        q, scale, zero = n.op("DynamicQuantizeLinear", "x", outputs=3)
+        y = n.op("Cast", n.op("MatMulInteger", q, integer(n, depth, o), zero), to=F32)
+        y = n.op("Mul", y, n.op("Mul", scale, n.const(np.float32(0.01))))
+        return (rows, depth), F32, n.op("Add", y, n.normal(o, scale=0.05))
+    return make
+
+
+def qdq(op, shape, w, per_channel=True, **attrs):
+    """QDQ as quantize_static writes it: int8 activations and weights, an int32 bias. x and y are int8."""
+    def make(n):
+        o, depth = w[0], int(np.prod(w[1:]))
+        scale = (np.full(o, 0.004) if per_channel else np.float32(0.004))
+        zeros = np.zeros(o, np.int8) if per_channel else np.int8(0)
+        x = n.op("DequantizeLinear", "x", n.const(np.float32(0.02)), n.const(np.int8(3)))
+        axis = {"axis": 0} if per_channel else {}
+        wq = n.op("DequantizeLinear", integer(n, *w), n.const(np.asarray(scale, np.float32)), n.const(zeros), **axis)
+        bias = n.const(n.random.randint(-9999, 9999, o).astype(np.int32))
+        bq = n.op("DequantizeLinear", bias, n.const(np.asarray(scale * 0.02, np.float32)),
+                  n.const(zeros.astype(np.int32)), **axis)
+        y = n.op(op, x, wq, bq, **attrs)
+        y_scale = np.float32(0.02 * 0.004 * 74 * 74 * depth ** 0.5 / 50)
+        return shape, I8, n.op("QuantizeLinear", y, n.const(y_scale), n.const(np.int8(-2)))
+    return make
+
+
+def recurrent(op, gates, steps, inputs, state):
+    def make(n):
+        w, r = n.normal(1, gates * state, inputs), n.normal(1, gates * state, state, scale=state ** -0.5)
+        more = {"linear_before_reset": 1} if op == "GRU" else {}
+        bias = n.normal(1, 2 * gates * state, scale=0.05)
+        outputs = 2 if op == "GRU" else 3
+        return (steps, 1, inputs), F32, n.op(op, "x", w, r, bias, outputs=outputs, hidden_size=state, **more)[0]
+    return make
+
+
+def attention(tokens, heads, size):
+    """From one tensor of queries, keys and values to the joined heads."""
+    def make(n):
+        x = n.op("Reshape", "x", n.ints(1, tokens, 3, heads, size))
+        x = n.op("Split", n.op("Transpose", x, perm=[2, 0, 3, 1, 4]), axis=0, outputs=3, num_outputs=3)
+        q, k, v = (n.op("Squeeze", a, n.ints(0)) for a in x)
+        s = n.op("MatMul", n.op("Mul", q, n.const(np.float32(size ** -0.5))), n.op("Transpose", k, perm=[0, 1, 3, 2]))
+        y = n.op("MatMul", n.op("Softmax", s, axis=-1), v)
+        y = n.op("Reshape", n.op("Transpose", y, perm=[0, 2, 1, 3]), n.ints(1, tokens, heads * size))
+        return (1, tokens, 3 * heads * size), F32, y
+    return make
+
+
+def transposed(shape, o, k, stride):
+    def make(n):
+        y = n.op("ConvTranspose", "x", n.normal(shape[1], o, k, k), n.normal(o, scale=0.05), kernel_shape=[k, k],
+                 strides=[stride, stride])
+        return shape, F32, y
+    return make
+
+
+LAYERS = [
+    ("RegNetY-400M grouped 3x3, 208 of 8", conv((1, 208, 14, 14), 208, 3, 26)),
+    ("RegNetX-400M grouped 3x3, 160 of 16", conv((1, 160, 14, 14), 160, 3, 10)),
+    ("RegNetX-1.6G grouped 3x3, 168 of 24", conv((1, 168, 28, 28), 168, 3, 7)),
+    ("RegNetX-3.2G grouped 3x3 stride 2, 192 of 48", conv((1, 192, 56, 56), 192, 3, 4, strides=[2, 2])),
+    ("ResNeXt50 grouped 3x3, 128 of 4", conv((1, 128, 56, 56), 128, 3, 32)),
+    ("ShuffleNet grouped 1x1, 240 of 60", conv((1, 240, 28, 28), 240, 1, 4)),
+    ("wav2vec2 position, grouped 128 of 48", conv((1, 768, 99), 768, 128, 16, pads=[64, 64])),
+    ("wav2vec2 feature 512, 3 stride 2", conv((1, 512, 799), 512, 3, strides=[2], pads=[0, 0])),
+    ("R3D-18 3x3x3, 64", conv((1, 64, 4, 28, 28), 64, 3)),
+    ("R3D-18 stem 3x7x7, 3 to 64", conv((1, 3, 8, 56, 56), 64, (3, 7, 7), strides=[1, 2, 2])),
+    ("R(2+1)D 3x1x1, 144 to 64", conv((1, 144, 8, 28, 28), 64, (3, 1, 1))),
+    ("DeepLabV3 3x3 dilated 12, 256", conv((1, 256, 33, 33), 256, 3, dilations=[12, 12])),
+    ("DeepLabV3 ResNet 3x3 dilated 2, 256", conv((1, 256, 28, 28), 256, 3, dilations=[2, 2])),
+    ("U-Net head 1x1, 64 to 1", conv((1, 64, 128, 128), 1, 1)),
+    ("depth head 3x3, 32 to 1", conv((1, 32, 112, 112), 1, 3)),
+    ("depth head 3x3, 32 to 2", conv((1, 32, 112, 112), 2, 3)),
+    ("pitch 64x1, 1 to 32", conv((1, 1, 1024, 16), 32, (64, 1), pads=[31, 0, 32, 0])),
+    ("vocoder end, 7, 32 to 1", conv((1, 32, 8000), 1, 7)),
+    ("U-Net up 2x2 stride 2, 128 to 64", transposed((1, 128, 28, 28), 64, 2, 2)),
+    ("YOLOv8n stem 3x3 stride 2", then("Silu", conv((1, 3, 320, 320), 16, 3, strides=[2, 2]))),
+    ("YOLOv8n 3x3, 64", then("Silu", conv((1, 64, 40, 40), 64, 3))),
+    ("YOLOv8n 1x1, 384 to 128", then("Silu", conv((1, 384, 20, 20), 128, 1))),
+    ("NASNet depthwise 5x5, 264", conv((1, 264, 28, 28), 264, 5, 264)),
+    ("NASNet depthwise 7x7 stride 2, 96", conv((1, 96, 56, 56), 96, 7, 96, strides=[2, 2])),
+    ("MobileNetV3 depthwise 5x5, 120", then("HardSwish", conv((1, 120, 28, 28), 120, 5, 120))),
+    ("MobileNetV3 1x1, 112 to 672", then("HardSwish", conv((1, 112, 14, 14), 672, 1))),
+    ("SqueezeNet fire 64 and 64, concat", fire(55, 16, 64)),
+    ("SqueezeNet fire 256 and 256, concat", fire(13, 64, 256)),
+    ("ViT-B 197 x 768 x 3072", linear(197, 768, 3072)),
+    ("ViT-B 197 x 3072 x 768", linear(197, 3072, 768)),
+    ("Whisper tiny 500 x 384 x 1536, gelu", linear(500, 384, 1536, "Gelu")),
+    ("GPT-2 1 x 768 x 3072", linear(1, 768, 3072)),
+    ("MatMulInteger 128 x 768 x 768", matmul_integer(128, 768, 768)),
+    ("MatMulInteger 1 x 768 x 3072", matmul_integer(1, 768, 3072)),
+    ("dynamic quantisation 128 x 768 x 768", dynamic(128, 768, 768)),
+    ("QDQ Gemm 64 x 512 x 512", qdq("Gemm", (64, 512), (512, 512), transB=1)),
+    ("QDQ conv 3x3, 64", qdq("Conv", (1, 64, 28, 28), (64, 64, 3, 3), pads=[1, 1, 1, 1])),
+    ("QDQ conv grouped 3x3, 128 of 16", qdq("Conv", (1, 128, 28, 28), (128, 16, 3, 3), pads=[1, 1, 1, 1], group=8)),
+    ("QDQ conv depthwise 3x3, 144", qdq("Conv", (1, 144, 28, 28), (144, 1, 3, 3), pads=[1, 1, 1, 1], group=144)),
+    ("LSTM 20 x 512, state 1024", recurrent("LSTM", 4, 20, 512, 1024)),
+    ("GRU 20 x 256, state 512", recurrent("GRU", 3, 20, 256, 512)),
+    ("attention 197 x 3 x 64", attention(197, 3, 64)),
+    ("attention 128 x 12 x 64", attention(128, 12, 64)),
+]
+
+
+def options():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--arenac", action="append", metavar="FILE", help="compiler (default build/arenac); repeat")
+    ap.add_argument("--also", action="append", default=[], metavar="OPTIONS",
+                    help="a column more for the last compiler with these options; repeat")
+    ap.add_argument("--target", default="native", help="as for arenac -t")
+    ap.add_argument("--cc", default=os.environ.get("CC", "cc"))
+    ap.add_argument("--work", default=os.path.join(ROOT, "build", "bench", "layers"), help="models and libraries")
+    ap.add_argument("--openvino", action="store_true")
+    ap.add_argument("--rounds", type=int, default=12)
+    ap.add_argument("--secs", type=float, default=0.04, help="per program and round")
+    ap.add_argument("--only", default="", help="layers whose name contains this")
+    ap.add_argument("--markdown", metavar="FILE", help="write the table there too")
+    return ap.parse_args()
+
+
+def write(make, path):
+    """The model of one layer; the shape of its result is found by ONNX."""
+    n = Net()
+    shape, dtype, y = make(n)
+    graph = helper.make_graph(n.nodes, "layer", [helper.make_tensor_value_info("x", dtype, shape)],
+                              [onnx.ValueInfoProto(name=y)], n.weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    inferred = onnx.shape_inference.infer_shapes(model, check_type=True)
+    onnx.save(inferred, path)
+
+
+def generated(o, arenac, more, model, folder):
+    """A function of seconds that gives the least milliseconds of a run, or None."""
+    os.makedirs(folder, exist_ok=True)
+    c, so = os.path.join(folder, "net.c"), os.path.join(folder, "net%d.so" % time.time_ns())
+    for step in ([arenac, "compile", "-q", model, "--name", "net", "-t", o.target, "--weights", "asm", "-o", c] + more,
+                 [o.cc, "-O2", "-shared", "-fPIC", "-Wl,-Bsymbolic", "-I" + folder, c, os.path.join(HERE, "time_net.c"),
+                  "-o", so]):
+        r = subprocess.run(step, capture_output=True, text=True)
+        if r.returncode:
+            print("%s: %s" % (os.path.basename(model), (r.stderr or r.stdout).strip()[:300]))
+            return None
+    library, ms = ctypes.CDLL(so), (ctypes.c_double * 4)()
+    os.remove(so)
+    library.net_time.argtypes = [ctypes.c_double, ctypes.c_double * 4]
+    return lambda secs: ms[1] if library.net_time(secs, ms) == 0 else math.inf
+
+
+def least(run, secs):
+    best, until = math.inf, time.perf_counter() + secs
+    while True:
+        start = time.perf_counter()
+        run()
+        now = time.perf_counter()
+        best = min(best, now - start)
+        if now > until:
+            return best * 1e3
+
+
+def sample(model):
+    x = onnx.load(model).graph.input[0].type.tensor_type
+    shape, random = [d.dim_value for d in x.shape.dim], np.random.RandomState(1)
+    dtype = helper.tensor_dtype_to_np_dtype(x.elem_type)
+    if dtype == np.float32:
+        return random.uniform(-1, 1, shape).astype(dtype)
+    return random.randint(np.iinfo(dtype).min, np.iinfo(dtype).max, shape).astype(dtype)
+
+
+def onnx_runtime(model):
+    import onnxruntime as ort
+    opt = ort.SessionOptions()
+    opt.intra_op_num_threads = opt.inter_op_num_threads = 1
+    opt.log_severity_level = 3
+    session = ort.InferenceSession(model, opt, providers=["CPUExecutionProvider"])
+    x, binding = sample(model), session.io_binding()
+    value, result = ort.OrtValue.ortvalue_from_numpy(x), session.run(None, {"x": x})[0]
+    binding.bind_ortvalue_input("x", value)
+    binding.bind_ortvalue_output(session.get_outputs()[0].name, ort.OrtValue.ortvalue_from_numpy(result))
+    return lambda secs: least(lambda: session.run_with_iobinding(binding), secs)
+
+
+def openvino(model):
+    import openvino as ov
+    core = ov.Core()
+    core.set_property("CPU", {"INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": "f32"})
+    request = core.compile_model(model, "CPU").create_infer_request()
+    request.set_input_tensor(ov.Tensor(sample(model)))
+    return lambda secs: least(request.infer, secs)
+
+
+def cpu():
+    with open("/proc/cpuinfo") as f:
+        for line in f:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return "unknown CPU"
+
+
+def main():
+    o = options()
+    compilers = o.arenac or [os.path.join(ROOT, "build", "arenac")]
+    columns = [("arenac" if not i else "arenac-%d" % (i + 1), c, []) for i, c in enumerate(compilers)]
+    columns += [(a, compilers[-1], a.split()) for a in o.also]
+    labels = [c[0] for c in columns]
+    peers = [("ORT", onnx_runtime)] + ([("OpenVINO", openvino)] if o.openvino else [])
+    names = labels + [p[0] for p in peers]
+    os.makedirs(o.work, exist_ok=True)
+    lines = ["| layer, ms | " + " | ".join(names + ["%s / best" % x for x in labels]) + " |",
+             "|" + "---|" * (1 + len(names) + len(labels))]
+    print("%s, one thread, least of %d rounds\n\n%s" % (cpu(), o.rounds, "\n".join(lines)), flush=True)
+    slower, ratios = [], {x: [] for x in labels}
+    for name, make in LAYERS:
+        if o.only.lower() not in name.lower():
+            continue
+        model = os.path.join(o.work, "layer.onnx")
+        write(make, model)
+        run = {x: generated(o, c, more, model, os.path.join(o.work, "net")) for x, c, more in columns}
+        run.update({x: make_peer(model) for x, make_peer in peers})
+        ms = {x: math.inf for x in names}
+        for _ in range(o.rounds):
+            for x in names:
+                if run[x]:
+                    ms[x] = min(ms[x], run[x](o.secs))
+        best = min(ms[x] for x, _ in peers)
+        for x in labels:
+            ratios[x].append(ms[x] / best)
+        if ms[labels[-1]] > best:
+            slower.append("%s (%.2f)" % (name, ms[labels[-1]] / best))
+        lines.append("| " + " | ".join([name] + ["%.3f" % ms[x] for x in names] +
+                                       ["%.2f" % ratios[x][-1] for x in labels]) + " |")
+        print(lines[-1], flush=True)
+    mean = [math.exp(sum(map(math.log, ratios[x])) / max(1, len(ratios[x]))) for x in labels]
+    lines.append("| geometric mean |" + " |" * len(names) + "".join(" %.2f |" % m for m in mean))
+    print("%s\n\n%d of %d layers slower than a library: %s" %
+          (lines[-1], len(slower), len(ratios[labels[-1]]), ", ".join(slower) or "none"))
+    if o.markdown:
+        with open(o.markdown, "w") as f:
+            f.write("\n".join(lines) + "\n")
+    return min(len(slower), 100)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
