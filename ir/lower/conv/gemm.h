@@ -4,13 +4,14 @@
  * read their input from a line of memory ("the strip") or straight from the operand; weights are packed at compile time
  * as
  *
- *     [block of channels][reduction group][channel in the block][element of the group]        zero-padded
+ *     [group][block of channels][reduction step][channel in the block][element of the step]        zero-padded
  *
- * so that a step of the reduction reads `vecs` whole vectors in order. A group is what one multiply-add of the number
- * system takes: 1 f32 (ac_lo_madd), 2 i16 (DOT2; 1 where the target has no such instruction), 4 u8 x i8 (DOT4). Sources
- * of the method: the register tiles of BLIS and oneDNN; sizes measured, docs/.
+ * so that a step of the reduction reads `vecs` whole vectors in order. A step is what one multiply-add of the number
+ * system takes: 1 f32 (ac_lo_madd), 2 i16 (DOT2; 1 where the target has no such instruction), 4 u8 x i8 (DOT4). In a
+ * convolution of several groups each group is a product of its own; its last block is filled up with zeros. Sources of
+ * the method: the register tiles of BLIS and oneDNN; sizes measured, docs/.
  *
- *     f = ac_gemm_form_of(L, c, 3, 1, 96, true);     number system, tile size: 3 runs of 96
+ *     f = ac_gemm_form_of(L, c, 1, 3, 1, 96, true);  number system, tile size: one group, 3 runs of 96
  *     w = ac_gemm_pack(L, &f, c);                the constant
  *     ac_gemm_cut(49, f.rows)                    at most 14: 1 tile of 13 and 3 of 12
  *     ac_gemm_reduce(&t, acc);                   the loops of one tile
@@ -28,24 +29,25 @@ ac_gemm_cuts ac_gemm_cut(int64_t n, int64_t most);
 
 typedef struct ac_gemm_form {
     int32_t lanes;      /* channels of a vector */
-    int32_t group;      /* 1, 2, 4 */
+    int32_t group;      /* 1, 2, 4: elements of a step */
     int32_t rows, vecs; /* largest tile */
     ac_dtype strip;     /* element type of a row: f32, i16, i8, u8 */
     ac_dtype w;         /* of the packed weights: f32, i8, i16 */
     int64_t uses;       /* of a weight: pixels, rows */
-    int64_t n;          /* channels */
+    int64_t groups;     /* of the convolution; c->n = groups * n */
+    int64_t n;          /* output channels of a group */
     int64_t depth;      /* elements of a reduction run: contiguous in both operands; padded to groups in the weights */
     int64_t runs[2];    /* runs of a channel: filter rows, and filter columns where those are not part of the run */
     ac_gemm_cuts block; /* channel vectors -> blocks */
 } ac_gemm_form;
 
-/* Can node and target have register tiles with these runs? Constant weights (or f32) and bias, vectors on the
- * target. */
-bool ac_gemm_fits(const ac_lower *L, const ac_channel *c);
+/* Can node and target have register tiles for groups of n output channels? Constant weights (or f32) and bias, vectors
+ * on the target. */
+bool ac_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t n);
 /* Number system and layout; the tile is not chosen yet. all: every tile takes every run, so that zero points may be
  * folded into the bias (u8 strips). */
-ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, int64_t runs_x, int64_t depth,
-                             bool all);
+ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t groups, int64_t runs_y, int64_t runs_x,
+                             int64_t depth, bool all);
 /* Sets rows, vecs and block: the best tile of `units` * `unit` rows, in whole units (gemm_cost.c). */
 void ac_gemm_form_tile(const ac_lower *L, const ac_channel *c, ac_gemm_form *f, int64_t unit, int64_t units);
 int64_t ac_gemm_weight_bytes(const ac_gemm_form *f);
@@ -59,9 +61,11 @@ int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c);
 /* Does a row have to be copied into a strip before the tile can read it (conversion, or reads past its end)? */
 bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c);
 
-/* First channel of block i (0-based within its size class s), and where its weights begin. */
+/* First channel of block i (0-based within its size class s) in its group, and where its weights begin in those of the
+ * group; elements of packed weights of a group. */
 ac_x ac_gemm_block_channel(ac_lb *b, const ac_gemm_form *f, int32_t s, ac_x i);
 ac_x ac_gemm_block_at(ac_lb *b, const ac_gemm_form *f, ac_x channel);
+int64_t ac_gemm_group_size(const ac_gemm_form *f);
 
 enum { GEMM_ROWS = 14, GEMM_VECS = 4 };
 typedef struct ac_gemm_tile {
@@ -74,11 +78,13 @@ typedef struct ac_gemm_tile {
     ac_x run_lo[2], run_hi[2]; /* runs taken; ac_gemm_all_runs sets all of the form */
     int64_t run_step[2];       /* from run to run, in elements of x_buf (the same for all rows) */
     int64_t w_step[2];         /* the same in packed weights */
-    ac_x w_at, oc;             /* weights of run {0, 0} in the block; its first channel */
+    ac_x w_at, oc;             /* weights of run {0, 0} in the block; its first channel in the group */
+    ac_x before;               /* channels of the groups before; 0: none, as ever with one group */
     ac_x ahead;                /* where this tile begins to fetch the weights of the next block; 0: it does not */
     int64_t ahead_step;        /* elements of them for each step */
 } ac_gemm_tile;
 void ac_gemm_all_runs(ac_gemm_tile *t);
+ac_x ac_gemm_tile_channel(const ac_gemm_tile *t, int32_t vec); /* the first one of a vector, of the result */
 /* This is tile `index` of the `tiles` that use a block: while it runs, its share of the next block's weights comes into
  * the second cache. Weights are read once in a run of the model, so without this the first tile of a block waits for
  * memory. */
@@ -105,7 +111,8 @@ typedef struct ac_phase {
 void ac_phase_taps(ac_lb *b, const ac_slide *s, ac_x o, ac_phase *p);
 
 /* The schedules: all of them store every element of node->out[0]. */
-int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win); /* c->x [N,H,W,C], no groups */
+/* c->x [N,H,W,C], in groups of `group_in` channels. */
+int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t group_in);
 /* c->x as [rows, depth]; weights [n, depth]. */
 int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth);
 int ac_gemm_tconv(ac_lower *L, ac_channel *c, const ac_window *win); /* a transpose convolution */

@@ -5,7 +5,7 @@
  * the work. Inputs that need neither border nor conversion are read in place.
  *
  *     for n, strip of output rows:   copy
- *       for block of channels, output row, tile of pixels:   reduce, store
+ *       for group, block of channels, output row, tile of pixels:   reduce, store
  *
  * Weights that do not fit the second cache are read once for each strip, so strips get as tall as a part of that cache
  * allows. Where one strip holds the image and rows are narrow, a tile takes several rows. */
@@ -19,6 +19,7 @@ typedef struct job {
     ac_channel *c;
     const ac_window *win;
     ac_gemm_form f;
+    int64_t group_in;       /* input channels of a group */
     int32_t x, strip, w;    /* buffers; strip -1: x is read in place */
     bool batch;             /* x holds all images (not the quantised copy of one) */
     int64_t out_rows;       /* of a strip */
@@ -88,9 +89,15 @@ static int64_t count_of(const ac_gemm_cuts *c)
     return c->count[0] + c->count[1];
 }
 
+/* A block of channels: the first one in its group, the group, and the block's size class. */
+typedef struct channels {
+    ac_x oc, group;
+    int32_t s;
+} channels;
+
 /* `columns` pixels of `rows` output rows, from {oy, ox} on; row0: element of the first input row and column 0 of oy;
  * index: of the tile in its block and strip. */
-static void tile(const job *j, const ac_x *p, ac_x row0, ac_x ox, int32_t rows, int32_t columns, ac_x oc, int32_t s,
+static void tile(const job *j, const ac_x *p, ac_x row0, ac_x ox, int32_t rows, int32_t columns, const channels *of,
                  ac_x index)
 {
     ac_lb *b = &j->L->b;
@@ -102,11 +109,16 @@ static void tile(const job *j, const ac_x *p, ac_x row0, ac_x ox, int32_t rows, 
                       .x_buf = j->strip >= 0 ? j->strip : j->x,
                       .w_buf = j->w,
                       .rows = rows * columns,
-                      .vecs = (int32_t)j->f.block.size[s],
+                      .vecs = (int32_t)j->f.block.size[of->s],
                       .run_step = {w->y.dil * j->row_step, w->x.dil * w->ic},
-                      .w_at = ac_gemm_block_at(b, &j->f, oc),
-                      .oc = oc};
+                      .w_at = ac_gemm_block_at(b, &j->f, of->oc),
+                      .oc = of->oc};
     ac_x base = ac_lb_add(b, row0, ac_lb_mul(b, ox, ac_lb_i32(b, step)));
+    if (j->f.groups > 1) {
+        t.before = ac_lb_mul(b, of->group, ac_lb_i32(b, j->f.n));
+        t.w_at = ac_lb_add(b, t.w_at, ac_lb_mul(b, of->group, ac_lb_i32(b, ac_gemm_group_size(&j->f))));
+        base = ac_lb_add(b, base, ac_lb_mul(b, of->group, ac_lb_i32(b, j->group_in)));
+    }
     for (int32_t r = 0; r < t.rows; r++)
         t.row[r] = ac_lb_add(b, base, ac_lb_i32(b, r / columns * w->y.stride * j->row_step + r % columns * step));
     ac_gemm_all_runs(&t);
@@ -117,9 +129,9 @@ static void tile(const job *j, const ac_x *p, ac_x row0, ac_x ox, int32_t rows, 
     ac_gemm_store(&t, acc, place_of, &to);
 }
 
-/* All tiles of `rows` output rows from r on (counted in the strip), the group number `group`, for the block of class s
- * that begins at oc. */
-static void row_group(const job *j, ac_x n, ac_x oy, ac_x r, ac_x group, int32_t rows, ac_x oc, int32_t s)
+/* All tiles of `rows` output rows from r on (counted in the strip), which are number `number` of such, for a block of
+ * channels. */
+static void row_group(const job *j, ac_x n, ac_x oy, ac_x r, ac_x number, int32_t rows, const channels *of)
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
@@ -131,23 +143,24 @@ static void row_group(const job *j, ac_x n, ac_x oy, ac_x r, ac_x group, int32_t
             continue;
         ac_x i = ac_lb_for_each(b, "ox", j->tiles.count[k]);
         ac_x ox = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, j->tiles.size[k])), ac_lb_i32(b, j->tiles.first[k]));
-        ac_x index = ac_lb_mul(b, group, ac_lb_i32(b, count_of(&j->tiles)));
+        ac_x index = ac_lb_mul(b, number, ac_lb_i32(b, count_of(&j->tiles)));
         index = ac_lb_add(b, index, k ? ac_lb_add(b, i, ac_lb_i32(b, j->tiles.count[0])) : i);
-        tile(j, p, row0, ox, rows, (int32_t)j->tiles.size[k], oc, s, index);
+        tile(j, p, row0, ox, rows, (int32_t)j->tiles.size[k], of, index);
         ac_lb_end(b);
     }
 }
 
-/* All tiles of output rows oy .. for channel blocks of class s. */
-static void block(const job *j, ac_x n, ac_x oy, int32_t s)
+/* All tiles of output rows oy .. for a group's blocks of class s. */
+static void block(const job *j, ac_x n, ac_x oy, ac_x group, int32_t s)
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
     ac_x oc = ac_gemm_block_channel(b, &j->f, s, ac_lb_for_each(b, "ob", j->f.block.count[s]));
+    const channels of = {oc, group, s};
     if (w->y.out % j->out_rows) { /* the last strip is shorter */
         ac_x rows = ac_lb_min(b, ac_lb_i32(b, j->out_rows), ac_lb_sub(b, ac_lb_i32(b, w->y.out), oy));
         ac_x r = ac_lb_for(b, "r", ac_lb_i32(b, 0), rows, 1, AC_MARK_PARALLEL);
-        row_group(j, n, oy, r, r, 1, oc, s);
+        row_group(j, n, oy, r, r, 1, &of);
         ac_lb_end(b);
         ac_lb_end(b);
         return;
@@ -158,7 +171,7 @@ static void block(const job *j, ac_x n, ac_x oy, int32_t s)
         ac_x i = ac_lb_for_each(b, "r", j->groups.count[k]);
         ac_x r = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, j->groups.size[k])), ac_lb_i32(b, j->groups.first[k]));
         row_group(j, n, oy, r, k ? ac_lb_add(b, i, ac_lb_i32(b, j->groups.count[0])) : i, (int32_t)j->groups.size[k],
-                  oc, s);
+                  &of);
         ac_lb_end(b);
     }
     ac_lb_end(b);
@@ -198,16 +211,17 @@ static void plan_tile(job *j)
     j->groups = ac_gemm_cut(j->out_rows, 1);
 }
 
-int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win)
+int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t group_in)
 {
     const ac_slide *y = &win->y, *x = &win->x;
     const bool inside = ac_slide_inside(y) && ac_slide_inside(x), hybrid = c->kind == AC_MACS_HYBRID;
-    if (inside && !hybrid && y->taps * x->taps == 1 && y->stride == 1 && x->stride == 1 && y->in == y->out &&
-        x->in == x->out)
+    const int64_t groups = win->ic / group_in;
+    if (groups == 1 && inside && !hybrid && y->taps * x->taps == 1 && y->stride == 1 && x->stride == 1 &&
+        y->in == y->out && x->in == x->out)
         return ac_gemm_rows(L, c, win->n * y->out * x->out, win->ic);
-    const bool joined = x->dil == 1;
-    job j = {.L = L, .c = c, .win = win, .strip = -1, .batch = !hybrid};
-    j.f = ac_gemm_form_of(L, c, y->taps, joined ? 1 : x->taps, joined ? x->taps * win->ic : win->ic, true);
+    const bool joined = x->dil == 1 && groups == 1;
+    job j = {.L = L, .c = c, .win = win, .group_in = group_in, .strip = -1, .batch = !hybrid};
+    j.f = ac_gemm_form_of(L, c, groups, y->taps, joined ? 1 : x->taps, joined ? x->taps * group_in : group_in, true);
     j.f.uses = win->n * y->out * x->out;
     const int32_t input = ac_lo_operand(L, c->x);
     const int64_t image = y->in * x->in * win->ic;
@@ -223,9 +237,11 @@ int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win)
         ac_lb_mul(b, ac_lb_for_each(b, "strip_y", (y->out + j.out_rows - 1) / j.out_rows), ac_lb_i32(b, j.out_rows));
     if (j.strip >= 0)
         copy_strip(&j, n, oy);
+    ac_x group = ac_lb_for_each(b, "g", groups);
     for (int32_t s = 0; s < 2; s++)
         if (j.f.block.count[s])
-            block(&j, n, oy, s);
+            block(&j, n, oy, group, s);
+    ac_lb_end(b);
     ac_lb_end(b);
     ac_lb_end(b);
     return AC_OK;

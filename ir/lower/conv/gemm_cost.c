@@ -23,8 +23,7 @@ static int64_t steps_of(const ac_gemm_form *f)
 
 int64_t ac_gemm_weight_bytes(const ac_gemm_form *f)
 {
-    const int64_t lanes = (f->n + f->lanes - 1) / f->lanes * f->lanes;
-    return ac_dtype_size(f->w, lanes * steps_of(f) * f->group);
+    return ac_dtype_size(f->w, f->groups * ac_gemm_group_size(f));
 }
 
 bool ac_gemm_weights_stream(const ac_lower *L, const ac_gemm_form *f)

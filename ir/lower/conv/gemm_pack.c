@@ -1,7 +1,7 @@
 /* ac_gemm_pack.c - what register tiles read: packed weights, and rows converted into a strip.
  *
- * Weights  [block of channels][run][step][channel in the block][element of the group]; channels and elements beyond the
- *          tensor's are zero, so whatever a strip holds there counts nothing.
+ * Weights  [group][block of channels][run][step][channel in the block][element of the step]; channels and elements
+ *          beyond the tensor's are zero, so whatever a strip holds there counts nothing.
  * Strip    f32: as stored.  i16: x - zero point (i8, u8, dynamic range), or x (i16).  For DOT4 i8: as stored, u8: x +
  * 128; the zero point, and 128, are in the bias (dynamic range: in the start of the accumulator). */
 #include "ir/lower/conv/gemm.h"
@@ -13,14 +13,15 @@ static int32_t offset(const ac_gemm_form *f)
     return f->strip == AC_U8 ? 128 : 0;
 }
 
-/* One element of the packed weights: w[channel][run][k], zero outside. */
-static ac_x element(ac_lower *P, const ac_gemm_form *f, const ac_channel *c, ac_x channel, ac_x run, ac_x k)
+/* One element of the packed weights of a group: w[channel][run][k], zero outside. */
+static ac_x element(ac_lower *P, const ac_gemm_form *f, const ac_channel *c, ac_x group, ac_x channel, ac_x run, ac_x k)
 {
     ac_lb *b = &P->b;
     const bool whole_n = f->n % f->lanes == 0, whole_k = f->depth % f->group == 0;
     ac_x in = whole_n ? channel : ac_lb_min(b, channel, ac_lb_i32(b, f->n - 1));
     ac_x ik = whole_k ? k : ac_lb_min(b, k, ac_lb_i32(b, f->depth - 1));
-    ac_x row = ac_lb_add(b, ac_lb_mul(b, in, ac_lb_i32(b, f->runs[0] * f->runs[1])), run);
+    ac_x first = ac_lb_mul(b, group, ac_lb_i32(b, f->n));
+    ac_x row = ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, first, in), ac_lb_i32(b, f->runs[0] * f->runs[1])), run);
     ac_x at = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, f->depth)), ik);
     ac_x v = ac_lb_load(b, ac_lo_operand(P, c->w), at, 1);
     if (f->w == AC_I16)
@@ -39,37 +40,38 @@ static void pack_blocks(ac_lower *P, int32_t to, const ac_gemm_form *f, const ac
     ac_lb *b = &P->b;
     const int64_t runs = f->runs[0] * f->runs[1], steps = (f->depth + f->group - 1) / f->group;
     const int64_t width = f->block.size[s] * f->lanes;
-    ac_x block = ac_lb_for_n(b, "block", f->block.count[s]);
+    ac_x group = ac_lb_for_n(b, "g", f->groups), block = ac_lb_for_n(b, "block", f->block.count[s]);
     ac_x first = ac_gemm_block_channel(b, f, s, block);
     ac_x run = ac_lb_for_n(b, "run", runs), k = ac_lb_for_n(b, "k", steps), oc = ac_lb_for_n(b, "oc", width);
     ac_x step = ac_lb_add(b, ac_lb_mul(b, run, ac_lb_i32(b, steps)), k);
     ac_x at = ac_lb_add(b, ac_lb_mul(b, step, ac_lb_i32(b, width)), oc);
     at = ac_lb_add(b, ac_gemm_block_at(b, f, first), ac_lb_mul(b, at, ac_lb_i32(b, f->group)));
+    at = ac_lb_add(b, at, ac_lb_mul(b, group, ac_lb_i32(b, ac_gemm_group_size(f))));
     for (int32_t g = 0; g < f->group; g++) {
         ac_x depth = ac_lb_add(b, ac_lb_mul(b, k, ac_lb_i32(b, f->group)), ac_lb_i32(b, g));
-        ac_x v = element(P, f, c, ac_lb_add(b, first, oc), run, depth);
+        ac_x v = element(P, f, c, group, ac_lb_add(b, first, oc), run, depth);
         ac_lb_store(b, to, ac_lb_add(b, at, ac_lb_i32(b, g)), v);
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         ac_lb_end(b);
 }
 
 int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c)
 {
-    const int64_t runs = f->runs[0] * f->runs[1], steps = (f->depth + f->group - 1) / f->group;
-    const int64_t entries = (f->n + f->lanes - 1) / f->lanes * f->lanes;
+    const int64_t runs = f->runs[0] * f->runs[1], size = f->groups * ac_gemm_group_size(f);
+    const int64_t entries = (f->groups - 1) * f->n + (f->n + f->lanes - 1) / f->lanes * f->lanes;
     const ac_rows rows = {runs * f->depth, runs * f->depth, 1};
     c->bias_first = c->kind == AC_MACS_F32 && !L->exact;
     ac_channel_tables(c, entries, f->group == 4 ? &rows : NULL, c->zx + offset(f));
     if (!ac_tensor_is_const(c->w)) {
-        const int32_t to = ac_lo_scratch(L, "packed", f->w, entries * runs * steps * f->group);
+        const int32_t to = ac_lo_scratch(L, "packed", f->w, size);
         for (int32_t s = 0; s < 2; s++)
             if (f->block.count[s])
                 pack_blocks(L, to, f, c, s);
         return to;
     }
     ac_lower P;
-    const int32_t to = ac_lo_pack_open(L, &P, "w", f->w, entries * runs * steps * f->group);
+    const int32_t to = ac_lo_pack_open(L, &P, "w", f->w, size);
     for (int32_t s = 0; s < 2; s++)
         if (f->block.count[s])
             pack_blocks(&P, to, f, c, s);

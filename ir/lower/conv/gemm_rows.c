@@ -148,7 +148,7 @@ static void hybrid_rows(job *j, int64_t rows, bool asymmetric)
 
 int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
 {
-    job j = {.L = L, .c = c, .depth = depth, .strip = -1, .f = ac_gemm_form_of(L, c, 1, 1, depth, true)};
+    job j = {.L = L, .c = c, .depth = depth, .strip = -1, .f = ac_gemm_form_of(L, c, 1, 1, 1, depth, true)};
     j.f.uses = rows;
     ac_gemm_form_tile(L, c, &j.f, 1, c->kind == AC_MACS_HYBRID ? 1 : rows);
     j.tiles = ac_gemm_cut(rows, c->kind == AC_MACS_HYBRID ? 1 : j.f.rows);

@@ -39,16 +39,16 @@ static void store_vector(const ac_gemm_tile *t, ac_x acc, int32_t v, ac_x *idx)
     ac_lb *b = &t->L->b;
     const ac_gemm_form *f = t->f;
     const int64_t rest = f->n % f->lanes;
-    ac_x oc = ac_lb_add(b, t->oc, ac_lb_i32(b, v * f->lanes));
+    const ac_x in_group = ac_lb_add(b, t->oc, ac_lb_i32(b, v * f->lanes)), oc = ac_gemm_tile_channel(t, v);
     ac_x done = ac_channel_done(t->c, acc, oc);
     int64_t at = 0;
-    const bool known = ac_lb_const_int(b, oc, &at);
+    const bool known = ac_lb_const_int(b, in_group, &at);
     if (!rest || v + 1 < t->vecs || (known && at + f->lanes <= f->n)) {
         ac_gemm_store_lanes(t->L, done, oc, f->lanes, idx);
     } else if (known) {
         ac_gemm_store_lanes(t->L, done, oc, rest, idx);
     } else {
-        ac_lb_if(b, ac_lb_le(b, oc, ac_lb_i32(b, f->n - f->lanes)));
+        ac_lb_if(b, ac_lb_le(b, in_group, ac_lb_i32(b, f->n - f->lanes)));
         ac_gemm_store_lanes(t->L, done, oc, f->lanes, idx);
         ac_lb_else(b);
         ac_gemm_store_lanes(t->L, done, oc, rest, idx);
@@ -104,7 +104,8 @@ void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, co
     if (t->f->n % lanes == 0 && (t->vecs & (t->vecs - 1)) == 0 &&
         ac_lo_has_long_chain(t->L)) { /* all vectors at once */
         ac_x all = ac_lb_load(b, stage, ac_lb_mul(b, r, ac_lb_i32(b, t->vecs * lanes)), t->vecs * lanes);
-        ac_gemm_store_lanes(t->L, ac_channel_done(t->c, all, t->oc), t->oc, t->vecs * lanes, idx);
+        const ac_x oc = ac_gemm_tile_channel(t, 0);
+        ac_gemm_store_lanes(t->L, ac_channel_done(t->c, all, oc), oc, t->vecs * lanes, idx);
         ac_lb_end(b);
         return;
     }

@@ -114,7 +114,7 @@ int ac_gemm_tconv(ac_lower *L, ac_channel *c, const ac_window *win)
 {
     ac_lb *b = &L->b;
     const ac_slide *sx = &win->x, *sy = &win->y;
-    job j = {.L = L, .c = c, .win = win, .f = ac_gemm_form_of(L, c, sy->taps, sx->taps, win->ic, false)};
+    job j = {.L = L, .c = c, .win = win, .f = ac_gemm_form_of(L, c, 1, sy->taps, sx->taps, win->ic, false)};
     ac_gemm_form_tile(L, c, &j.f, 1, sx->out / sx->stride);
     const int64_t furthest = (sx->out - 1 + sx->pad) / sx->stride;
     j.left = (sx->taps - 1) / sx->stride;

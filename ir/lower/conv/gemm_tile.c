@@ -21,10 +21,10 @@ ac_gemm_cuts ac_gemm_cut(int64_t n, int64_t most)
     return c;
 }
 
-bool ac_gemm_fits(const ac_lower *L, const ac_channel *c)
+bool ac_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t n)
 {
     return ac_target_lanes(L->target, AC_F32) > 1 && (ac_tensor_is_const(c->w) || c->kind == AC_MACS_F32) &&
-           (!c->bias || ac_tensor_is_const(c->bias)) && c->n > 1;
+           (!c->bias || ac_tensor_is_const(c->bias)) && n > 1;
 }
 
 bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c)
@@ -34,13 +34,13 @@ bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c)
     return c->kind != AC_MACS_I16 || f->depth % f->group;
 }
 
-ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t runs_y, int64_t runs_x, int64_t depth,
-                             bool all)
+ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t groups, int64_t runs_y, int64_t runs_x,
+                             int64_t depth, bool all)
 {
-    ac_gemm_form f = {.n = c->n, .depth = depth, .runs = {runs_y, runs_x}};
+    ac_gemm_form f = {.groups = groups, .n = c->n / groups, .depth = depth, .runs = {runs_y, runs_x}};
     const int32_t words = ac_target_pairs(L->target) ? 2 : 1; /* of 16 bits, in a group */
     f.lanes = ac_target_lanes(L->target, AC_F32);
-    while (f.lanes > 4 && f.lanes / 2 >= c->n)
+    while (f.lanes > 4 && f.lanes / 2 >= f.n)
         f.lanes /= 2;
     switch (c->kind) {
     case AC_MACS_F32:
@@ -87,7 +87,12 @@ ac_x ac_gemm_block_at(ac_lb *b, const ac_gemm_form *f, ac_x channel)
     return ac_lb_mul(b, channel, ac_lb_i32(b, f->runs[0] * f->runs[1] * steps(f) * f->group));
 }
 
-/* A group of the row's elements in every lane. */
+int64_t ac_gemm_group_size(const ac_gemm_form *f)
+{
+    return (f->n + f->lanes - 1) / f->lanes * f->lanes * f->runs[0] * f->runs[1] * steps(f) * f->group;
+}
+
+/* A step of the row's elements in every lane. */
 static ac_x broadcast(ac_lb *b, const ac_gemm_tile *t, ac_x at)
 {
     const ac_gemm_form *f = t->f;
@@ -202,6 +207,13 @@ static ac_x run_loop(const ac_gemm_tile *t, const char *name, int i)
     return ac_lb_for(b, name, t->run_lo[i], t->run_hi[i], 1, AC_MARK_SERIAL);
 }
 
+ac_x ac_gemm_tile_channel(const ac_gemm_tile *t, int32_t vec)
+{
+    ac_lb *b = &t->L->b;
+    const ac_x oc = ac_lb_add(b, t->oc, ac_lb_i32(b, (int64_t)vec * t->f->lanes));
+    return t->before ? ac_lb_add(b, t->before, oc) : oc;
+}
+
 void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc)
 {
     ac_lb *b = &t->L->b;
@@ -209,7 +221,7 @@ void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc)
     assert(t->rows <= GEMM_ROWS && t->vecs <= GEMM_VECS && "gemm_form_of chose the tile");
     ac_x start[GEMM_VECS];
     for (int32_t v = 0; v < t->vecs; v++)
-        start[v] = ac_channel_start(t->c, ac_lb_add(b, t->oc, ac_lb_i32(b, v * f->lanes)), f->lanes);
+        start[v] = ac_channel_start(t->c, ac_gemm_tile_channel(t, v), f->lanes);
     for (int32_t r = 0; r < t->rows; r++)
         for (int32_t v = 0; v < t->vecs; v++)
             acc[r * t->vecs + v] = ac_lb_var(b, ac_strf(t->L->region, "c%d_%d", (int)r, (int)v), start[v]);

@@ -267,7 +267,7 @@ static const char *refuses(const ac_lower *L, const ac_channel *c, const ac_wind
         return "pads are negative";
     if (ac_target_lanes(L->target, AC_F32) < 4)
         return "the target has no vectors";
-    if (!ac_gemm_fits(L, c) || !ac_tensor_is_const(c->w))
+    if (!ac_gemm_fits(L, c, c->n) || !ac_tensor_is_const(c->w))
         return "its weights are not constant, or make one channel";
     if (L->exact)
         return "--exact keeps the order of the sums";
@@ -277,7 +277,7 @@ static const char *refuses(const ac_lower *L, const ac_channel *c, const ac_wind
 /* Sizes of strips and tiles; schedule.cost: estimated cycles of all of it. */
 static job plan(ac_lower *L, ac_channel *c, const ac_window *win, int32_t out)
 {
-    job j = {.L = L, .c = c, .win = win, .w = ac_winograd_of(out), .f = ac_gemm_form_of(L, c, 1, 1, win->ic, true)};
+    job j = {.L = L, .c = c, .win = win, .w = ac_winograd_of(out), .f = ac_gemm_form_of(L, c, 1, 1, 1, win->ic, true)};
     j.across = (win->x.out + out - 1) / out;
     j.down = (win->y.out + out - 1) / out;
     const int64_t row = elements(&j) * j.across * win->ic * 4, room = L->target->l2_bytes / 2;
@@ -344,7 +344,7 @@ static void emit(job *j)
 /* Estimated cycles of the direct sum: pixels of a row are the rows of its tiles. */
 static double direct_cost(ac_lower *L, const ac_channel *c, const ac_window *win)
 {
-    ac_gemm_form f = ac_gemm_form_of(L, c, 3, 1, 3 * win->ic, true);
+    ac_gemm_form f = ac_gemm_form_of(L, c, 1, 3, 1, 3 * win->ic, true);
     ac_gemm_form_tile(L, c, &f, 1, win->x.out);
     return L->out->schedule.cost;
 }

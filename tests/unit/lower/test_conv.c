@@ -218,8 +218,8 @@ static void random_conv(ac_op op, kind k)
     f.ic = channels(), f.oc = channels();
     if (op == AC_OP_DEPTHWISE_CONV_2D)
         f.oc = f.ic * (pick(0, 2) ? 1 : pick(1, 9));
-    if (op == AC_OP_CONV_2D && !pick(0, 5)) {
-        f.groups = pick(1, 3);
+    if (op == AC_OP_CONV_2D && !pick(0, 3)) {
+        f.groups = pick(1, 5);
         f.ic *= f.groups, f.oc *= f.groups;
     }
     now = ac_strf(cx.region,
