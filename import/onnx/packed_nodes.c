@@ -1,5 +1,6 @@
 /* packed_nodes.c - com.microsoft: weights of 2, 4 or 8 bits in blocks, several to a byte: MatMulNBits,
- * GatherBlockQuantized. A block has a scale and a zero point; numbers of a byte count from its low bits. */
+ * GatherBlockQuantized. A block has a scale and a zero point; numbers of a byte count from its low bits. They stay as
+ * the file has them, but for blocks whose columns are not neighbours (g_idx) and zero points that are no codes. */
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
@@ -71,6 +72,10 @@ static int read_blocks(ac_onx_node *n, blocks *b)
         if (b->group[k] < 0 || b->group[k] >= b->count)
             return ac_error(n->r->cx, n->at, E0103, "g_idx has %d, and there are %" PRId64 " blocks", b->group[k],
                             b->count);
+    bool in_order = true;
+    for (int64_t k = 0; b->group && k < b->depth; k++)
+        in_order &= b->group[k] == k / b->size;
+    b->group = in_order ? NULL : b->group;
     return AC_OK;
 }
 
@@ -100,6 +105,34 @@ static ac_tensor *unpacked(ac_onx_node *n, const blocks *b)
     return ac_tensor_const(n->r->g, n->in[1]->name, AC_F32, 2, dim, w);
 }
 
+/* May the weights stay packed? Blocks are whole words of 32 bits, zero points are codes. */
+static bool stay_packed(const blocks *b)
+{
+    return !b->real_zero && !b->group && b->size * b->bits % 32 == 0;
+}
+
+/* The product with weights as the file has them; zero points get a byte each. */
+static ac_tensor *packed_product(ac_onx_node *n, const blocks *b, ac_tensor *x, ac_tensor *bias)
+{
+    ac_attrs a;
+    const int64_t dim[2] = {b->rows, b->count}, zeros = (b->count * b->bits + 7) / 8;
+    ac_tensor *scale = ac_onx_cast(n, n->in[2], AC_F32), *zero = NULL;
+    if (b->zero) {
+        uint8_t *z = ac_alloc_n(n->r->cx->region, (size_t)(b->rows * b->count), sizeof *z);
+        for (int64_t r = 0; r < b->rows; r++)
+            for (int64_t i = 0; i < b->count; i++)
+                z[r * b->count + i] = (uint8_t)code(b->zero + r * zeros, i, b->bits);
+        zero = ac_tensor_const(n->r->g, n->in[3]->name, AC_U8, 2, dim, z);
+    }
+    ac_attrs_init(AC_OP_BLOCKWISE_DENSE, &a);
+    a.blocks.bits = (int32_t)b->bits;
+    a.blocks.size = (int32_t)b->size;
+    a.blocks.zero = 1 << (b->bits - 1);
+    ac_tensor *in[] = {x, ac_onx_reshape(n, n->in[1], 2, (int64_t[]){b->rows, b->count * b->size * b->bits / 8}),
+                       scale ? ac_onx_reshape(n, scale, 2, dim) : NULL, zero, bias};
+    return in[1] && in[2] ? ac_onx_make(n, AC_OP_BLOCKWISE_DENSE, in, bias ? 5 : zero ? 4 : 3, &a, AC_NONE) : NULL;
+}
+
 /* a, packed weights, scales, zero points, g_idx, bias */
 int ac_onx_do_matmul_nbits(ac_onx_node *n)
 {
@@ -113,7 +146,8 @@ int ac_onx_do_matmul_nbits(ac_onx_node *n)
     const bool row = x->rank == 1;
     x = row ? ac_onx_reshape(n, x, 2, (int64_t[]){1, b.depth}) : x;
     const bool fixed = bias && ac_tensor_is_const(bias);
-    ac_tensor *y = ac_onx_dense(n, x, unpacked(n, &b), fixed ? bias : NULL);
+    ac_tensor *first = fixed ? bias : NULL;
+    ac_tensor *y = stay_packed(&b) ? packed_product(n, &b, x, first) : ac_onx_dense(n, x, unpacked(n, &b), first);
     y = bias && !fixed ? ADD(y, bias) : y;
     return ac_onx_result(n, 0, row ? ac_onx_reshape(n, y, 1, &b.rows) : y);
 }

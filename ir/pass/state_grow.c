@@ -233,7 +233,7 @@ static rule *rule_of(ac_op op)
     } RULES[] = {
         {AC_OP_BATCH_MATMUL, matmul_rows},  {AC_OP_FULLY_CONNECTED, dense_rows}, {AC_OP_TRANSPOSE, transposed_rows},
         {AC_OP_CONCATENATION, joined_rows}, {AC_OP_BROADCAST_TO, repeated_rows}, {AC_OP_TILE, repeated_rows},
-        {AC_OP_SOFTMAX, softmax_rows},
+        {AC_OP_SOFTMAX, softmax_rows},      {AC_OP_BLOCKWISE_DENSE, dense_rows},
     };
     if (ac_ops[op].map)
         return ac_ops[op].flags & OF_STATE ? NULL : map_rows;

@@ -174,6 +174,7 @@ static int32_t result_dim(ac_ctx *cx, const ac_node *n, bool only_first)
         return ac_strided_slice_of(cx, n, &s) == AC_OK ? in_slice(&s, x, n->attrs.strided.shrink_axis_mask) : -1;
     case AC_OP_BATCH_MATMUL:
         return in_matmul(n);
+    case AC_OP_BLOCKWISE_DENSE:
     case AC_OP_FULLY_CONNECTED:
         return x->count_dim < x->rank - 1 && y->rank == x->rank ? x->count_dim : -1;
     default:

@@ -51,6 +51,12 @@ int64_t ac_macs_of_conv_nd_filter(const ac_node *n)
     return over_weights(ac_tensor_count(n->in[1]), n->out[0], n->out[0]->rank - 1);
 }
 
+int64_t ac_macs_of_blocks(const ac_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    return x->rank < 1 ? 0 : ac_tensor_count(n->out[0]) * x->dim[x->rank - 1];
+}
+
 int64_t ac_macs_of_matmul(const ac_node *n)
 {
     const ac_tensor *x = n->in[0];

@@ -1,5 +1,6 @@
-/* matrix_rules.c - shape rules of products with weights or of tensors: fully_connected, batch_matmul, einsum, det; and
- * the checks that all operators with weights share. */
+/* matrix_rules.c - shape rules of products with weights or of tensors: fully_connected, blockwise_dense, batch_matmul,
+ * einsum, det; and the checks that all operators with weights share. */
+#include "ir/ops/decode/blockwise.h"
 #include "ir/ops/decode/einsum_labels.h"
 #include "ir/ops/shape/shape.h"
 
@@ -79,6 +80,23 @@ int ac_sh_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
     for (int32_t d = 0; d < x->rank; d++)
         dim[d] = d == x->rank - 1 ? w->dim[0] : x->dim[d];
     return ac_shape_set(cx, n, 0, x->dtype, x->rank, dim);
+}
+
+/* x [..,K], codes of [N,K] in blocks: [..,N]. */
+int ac_sh_blockwise_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    ac_blockwise w;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_act(cx, n, n->attrs.blocks.act));
+    if (ac_blockwise_of(cx, n, &w) != AC_OK)
+        return ac_shape_show(cx, n);
+    AC_TRY(ac_shape_bias(cx, n, AC_BLOCKWISE_BIAS, w.rows));
+    const ac_tensor *x = n->in[AC_BLOCKWISE_X];
+    for (int32_t d = 0; d < x->rank; d++)
+        dim[d] = d == x->rank - 1 ? w.rows : x->dim[d];
+    return ac_shape_set(cx, n, 0, AC_F32, x->rank, dim);
 }
 
 static void rows_cols(const ac_tensor *t, bool adjoint, int64_t *rows, int64_t *cols)

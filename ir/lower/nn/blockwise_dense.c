@@ -1,0 +1,299 @@
+/* blockwise_dense.c - rows times weights of a few bits, which stay packed in memory and are unpacked in registers.
+ *
+ * x      [.., K]               f32
+ * codes  [N, bytes of a row]   u8, constant: `bits` (2, 4, 8) for each weight, the first in the lowest bits; a row is
+ *                              whole blocks of `size` weights, those beyond K mean nothing
+ * scale  [N, blocks]           f32, constant
+ * zero   [N, blocks]           u8, constant, may be absent: then all are the attribute
+ * bias   [N]                   f32, constant, may be absent
+ * y      [.., N] = bias + sum over blocks of scale * (sum over k of (code - zero) * x)
+ *
+ * Of a block, even and odd k are summed apart, both in order. It is so for any number of rows, so a row's bits do not
+ * depend on the others. Tolerance: that of a sum of K products of floats.
+ *
+ * Schedule: channels are lanes. Constants are laid out as tiles read them, a word of codes for each lane:
+ *
+ *     [block of channels][word of the row][channel in the block]           scale and zero: [..][block of the row][..]
+ *
+ * The codes of an even and an odd k are taken out of a word by one shift: even | the bits of 2^23 is the float
+ * 2^23 + code, odd is 2^23 + 2^bits * code, and an exact difference makes code - zero of both, the odd ones 2^bits
+ * times too large, which their scale makes good. No conversion of integers, and twice as many sums as results, so that
+ * a product does not wait for the one before.
+ * Weights are read once: blocks of channels outside, tiles of rows inside. */
+#include "ir/lower/conv/gemm.h"
+#include "ir/lower/matrix.h"
+#include "ir/ops/decode/blockwise.h"
+
+enum { WORD = 32, WORD_BYTES = 4, MANTISSA = 23, MAGIC = 0x4B000000 }; /* MAGIC: the bits of 2^23 */
+/* Weights that come from memory are fetched two pages ahead: processors do not look beyond the page that is read.
+ * Measured on a Zen 5, one thread: 30 GB/s instead of 25. */
+enum { AHEAD = 8192 };
+
+typedef struct job {
+    ac_lower *L;
+    ac_channel c;
+    ac_gemm_form f;
+    ac_blockwise w;
+    int32_t x, words, scale, zero; /* buffers; zero -1: the same everywhere */
+    int32_t per;                   /* codes of a word */
+    int64_t block_words;
+    int64_t ahead;      /* words from those that are used to those that are fetched meanwhile; 0: none */
+    ac_gemm_cuts tiles; /* of rows */
+} job;
+
+typedef struct tile {
+    const job *j;
+    ac_gemm_tile t;                      /* what its end knows of it */
+    ac_x part[2][GEMM_ROWS * GEMM_VECS]; /* sums of a block: even k, odd k */
+    ac_x z[2][GEMM_VECS];                /* what zero is in the fields of even and odd k */
+    ac_x total[GEMM_ROWS * GEMM_VECS];
+} tile;
+
+/* ------------------------------------------------------------------ constants */
+
+/* Element `at` of row `channel` of t, as the table has it: words of codes, or elements as they are. */
+static ac_x element(ac_lower *P, ac_tensor *t, bool words, int64_t each, ac_x channel, ac_x at)
+{
+    ac_lb *b = &P->b;
+    at = ac_lb_add(b, ac_lb_mul(b, channel, ac_lb_i32(b, each)), at);
+    if (!words)
+        return ac_lb_load(b, ac_lo_operand(P, t), at, 1);
+    at = ac_lb_mul(b, at, ac_lb_i32(b, WORD_BYTES));
+    return ac_lb_bitcast(b, ac_lb_load(b, ac_lo_operand(P, t), at, WORD_BYTES), AC_U32);
+}
+
+/* `each` elements of every channel as tiles read them; channels beyond the last are 0. */
+static int32_t packed(job *j, const char *name, ac_tensor *t, bool words, int64_t each)
+{
+    ac_lower P;
+    const ac_gemm_form *f = &j->f;
+    const ac_dtype d = words ? AC_U32 : t->dtype;
+    const int64_t entries = (f->n + f->lanes - 1) / f->lanes * f->lanes;
+    const int32_t to = ac_lo_pack_open(j->L, &P, name, d, entries * each);
+    ac_lb *b = &P.b;
+    for (int32_t s = 0; s < 2; s++) {
+        const int64_t width = f->block.size[s] * f->lanes;
+        if (!f->block.count[s])
+            continue;
+        const ac_x first = ac_gemm_block_channel(b, f, s, ac_lb_for_n(b, "block", f->block.count[s]));
+        const ac_x k = ac_lb_for_n(b, "k", each), oc = ac_lb_for_n(b, "oc", width);
+        const ac_x channel = ac_lb_add(b, first, oc);
+        const ac_x in = entries == f->n ? channel : ac_lb_min(b, channel, ac_lb_i32(b, f->n - 1));
+        ac_x v = element(&P, t, words, each, in, k);
+        if (entries != f->n)
+            v = ac_lb_select(b, ac_lb_eq(b, in, channel), v, ac_lb_like(b, v, 0));
+        const ac_x at = ac_lb_add(b, ac_lb_mul(b, first, ac_lb_i32(b, each)), ac_lo_scaled(b, k, width));
+        ac_lb_store(b, to, ac_lb_add(b, at, oc), v);
+        for (int32_t i = 0; i < 3; i++)
+            ac_lb_end(b);
+    }
+    return ac_lo_pack_close(j->L, &P);
+}
+
+/* ------------------------------------------------------------------ a tile */
+
+/* Element 0 of entry k of the tile's channels in a table of `each` entries. */
+static ac_x entry(const tile *t, int64_t each, ac_x k)
+{
+    ac_lb *b = &t->j->L->b;
+    return ac_lb_add(b, ac_lo_scaled(b, t->t.oc, each), ac_lo_scaled(b, k, (int64_t)t->t.vecs * t->j->f.lanes));
+}
+
+static ac_x vector(const tile *t, int32_t buf, ac_x at, int32_t v)
+{
+    ac_lb *b = &t->j->L->b;
+    const int32_t lanes = t->j->f.lanes;
+    return ac_lb_load_flags(b, buf, ac_lb_add(b, at, ac_lb_i32(b, (int64_t)v * lanes)), lanes, AC_F_ALIGNED);
+}
+
+/* Code i of word w of vector v: (code - zero), odd ones times 2^bits. */
+static ac_x weight(const tile *t, ac_x w, int32_t v, int32_t i)
+{
+    ac_lb *b = &t->j->L->b;
+    const int32_t bits = t->j->w.bits, odd = i & 1, shift = (i - odd) * bits;
+    const int64_t mask = ((INT64_C(1) << bits) - 1) << odd * bits;
+    ac_x field = shift ? ac_lb_shr(b, w, ac_lb_like_int(b, w, shift)) : w;
+    field = ac_lb_or(b, ac_lb_and(b, field, ac_lb_like_int(b, w, mask)), ac_lb_like_int(b, w, MAGIC));
+    return ac_lb_sub(b, ac_lb_bitcast(b, field, AC_F32), t->z[odd][v]);
+}
+
+/* The first `codes` weights of word `word` of the row; x_at: of the first in a row of x. */
+static void one_word(const tile *t, ac_x word, ac_x x_at, int32_t codes)
+{
+    const job *j = t->j;
+    ac_lb *b = &j->L->b;
+    const int32_t rows = t->t.rows, vecs = t->t.vecs;
+    ac_x w[GEMM_VECS], real[GEMM_VECS];
+    const ac_x at = entry(t, j->w.count * j->block_words, word);
+    for (int32_t v = 0; v < vecs; v++) {
+        w[v] = vector(t, j->words, at, v);
+        if (j->ahead)
+            ac_lb_prefetch(b, j->words, ac_lb_add(b, at, ac_lb_i32(b, j->ahead + v * j->f.lanes)));
+    }
+    for (int32_t i = 0; i < codes; i++) {
+        for (int32_t v = 0; v < vecs; v++)
+            real[v] = weight(t, w[v], v, i);
+        for (int32_t r = 0; r < rows; r++) {
+            ac_x x = ac_lb_load(b, j->x, ac_lb_add(b, t->t.row[r], ac_lb_add(b, x_at, ac_lb_i32(b, i))), 1);
+            x = ac_lb_splat(b, x, j->f.lanes);
+            for (int32_t v = 0; v < vecs; v++) {
+                const ac_x part = t->part[i & 1][r * vecs + v];
+                ac_lb_set(b, part, ac_lo_madd(j->L, x, real[v], ac_lb_get(b, part)));
+            }
+        }
+    }
+}
+
+static void zeros(tile *t, ac_x at)
+{
+    const job *j = t->j;
+    ac_lb *b = &j->L->b;
+    const double magic = (double)(1 << MANTISSA);
+    for (int32_t v = 0; v < t->t.vecs; v++) {
+        ac_x z = ac_lb_f32(b, j->w.zero);
+        if (j->zero >= 0)
+            z = ac_lb_cast(b, ac_lb_cast(b, vector(t, j->zero, at, v), AC_I32), AC_F32);
+        t->z[0][v] = ac_lb_add(b, z, ac_lb_like(b, z, magic));
+        t->z[1][v] = ac_lb_add(b, ac_lb_mul(b, z, ac_lb_like(b, z, 1 << j->w.bits)), ac_lb_like(b, z, magic));
+    }
+}
+
+/* Block `block` of the rows, `depth` weights of it, joins the totals. */
+static void one_block(tile *t, ac_x block, int64_t depth)
+{
+    const job *j = t->j;
+    ac_lb *b = &j->L->b;
+    const int32_t rows = t->t.rows, vecs = t->t.vecs;
+    const int64_t whole = depth / j->per, rest = depth % j->per;
+    const ac_x at = entry(t, j->w.count, block), x_at = ac_lo_scaled(b, block, j->w.size);
+    const ac_x word = ac_lo_scaled(b, block, j->block_words), none = ac_lb_splat(b, ac_lb_f32(b, 0), j->f.lanes);
+    zeros(t, at);
+    for (int32_t i = 0; i < rows * vecs; i++)
+        for (int32_t odd = 0; odd < 2; odd++)
+            t->part[odd][i] = ac_lb_var(b, odd ? "odd" : "even", none);
+    if (whole) {
+        const ac_x k = ac_lb_for_n(b, "k", whole);
+        one_word(t, ac_lb_add(b, word, k), ac_lb_add(b, x_at, ac_lo_scaled(b, k, j->per)), j->per);
+        ac_lb_end(b);
+    }
+    if (rest)
+        one_word(t, ac_lb_add(b, word, ac_lb_i32(b, whole)), ac_lb_add(b, x_at, ac_lb_i32(b, whole * j->per)),
+                 (int32_t)rest);
+    for (int32_t v = 0; v < vecs; v++) {
+        const ac_x scale = vector(t, j->scale, at, v);
+        const ac_x of[2] = {scale, ac_lb_mul(b, scale, ac_lb_like(b, scale, 1.0 / (1 << j->w.bits)))};
+        for (int32_t i = v; i < rows * vecs; i += vecs)
+            for (int32_t odd = 0; odd < 2; odd++)
+                ac_lb_set(b, t->total[i],
+                          ac_lo_madd(j->L, of[odd], ac_lb_get(b, t->part[odd][i]), ac_lb_get(b, t->total[i])));
+    }
+}
+
+typedef struct place {
+    const job *j;
+    ac_x p; /* first row of the tile */
+} place;
+
+static void place_of(const void *user, ac_x r, ac_x *idx)
+{
+    const place *to = user;
+    ac_row_index(to->j->L, ac_lb_add(&to->j->L->b, to->p, r), idx);
+}
+
+/* Rows p .. p+rows-1 by the block of class s that begins at channel oc. */
+static void one_tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s)
+{
+    ac_lb *b = &j->L->b;
+    tile t = {.j = j,
+              .t = {.L = j->L, .f = &j->f, .c = &j->c, .rows = rows, .vecs = (int32_t)j->f.block.size[s], .oc = oc}};
+    const int32_t vecs = t.t.vecs, lanes = j->f.lanes;
+    const int64_t whole = j->f.depth / j->w.size, rest = j->f.depth % j->w.size;
+    for (int32_t r = 0; r < rows; r++)
+        t.t.row[r] = ac_lo_scaled(b, ac_lb_add(b, p, ac_lb_i32(b, r)), j->f.depth);
+    for (int32_t i = 0; i < rows * vecs; i++)
+        t.total[i] = ac_lb_var(b, ac_strf(j->L->region, "c%d_%d", (int)(i / vecs), (int)(i % vecs)),
+                               ac_channel_start(&j->c, ac_lb_add(b, oc, ac_lb_i32(b, i % vecs * lanes)), lanes));
+    if (whole) {
+        one_block(&t, ac_lb_for_n(b, "block", whole), j->w.size);
+        ac_lb_end(b);
+    }
+    if (rest)
+        one_block(&t, ac_lb_i32(b, whole), rest);
+    for (int32_t i = 0; i < rows * vecs; i++)
+        t.total[i] = ac_lb_get(b, t.total[i]);
+    const place to = {j, p};
+    ac_gemm_store(&t.t, t.total, place_of, &to);
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+enum { VECS_OF_A_ROW = 4, VECS_OF_ROWS = 2, VECS_OF_FIRMWARE = 2 };
+
+/* Of each result of a tile, three sums are in registers, beside what is unpacked. */
+static void choose_tile(job *j, int64_t rows)
+{
+    const ac_target *target = j->L->target;
+    ac_gemm_form *f = &j->f;
+    f->lanes = ac_target_lanes(target, AC_F32);
+    while (f->lanes > 4 && f->lanes / 2 >= f->n)
+        f->lanes /= 2;
+    const bool one = rows == 1 || f->lanes == 1;
+    f->rows = one ? 1 : target->registers < 32 ? 2 : 4;
+    f->vecs = target->firmware ? VECS_OF_FIRMWARE : one ? VECS_OF_A_ROW : VECS_OF_ROWS;
+    f->block = ac_gemm_cut((f->n + f->lanes - 1) / f->lanes, f->vecs);
+    f->vecs = (int32_t)f->block.size[0];
+    j->tiles = ac_gemm_cut(rows, f->rows);
+    f->rows = (int32_t)j->tiles.size[0];
+    j->L->out->schedule.rows = f->rows;
+    j->L->out->schedule.vecs = f->vecs;
+}
+
+static void loops(const job *j)
+{
+    ac_lb *b = &j->L->b;
+    for (int32_t s = 0; s < 2; s++) {
+        if (!j->f.block.count[s])
+            continue;
+        const ac_x oc = ac_gemm_block_channel(b, &j->f, s, ac_lb_for_each(b, "ob", j->f.block.count[s]));
+        for (int32_t r = 0; r < 2; r++) {
+            if (!j->tiles.count[r])
+                continue;
+            const ac_x i = ac_lb_for_each(b, "p", j->tiles.count[r]);
+            const ac_x p = ac_lb_add(b, ac_lo_scaled(b, i, j->tiles.size[r]), ac_lb_i32(b, j->tiles.first[r]));
+            one_tile(j, p, (int32_t)j->tiles.size[r], oc, s);
+            ac_lb_end(b);
+        }
+        ac_lb_end(b);
+    }
+}
+
+int ac_lo_blockwise_dense(ac_lower *L)
+{
+    const ac_node *n = L->node;
+    ac_tensor *x = n->in[AC_BLOCKWISE_X], *y = n->out[0];
+    job j = {.L = L, .zero = -1};
+    AC_TRY(ac_blockwise_of(L->cx, n, &j.w));
+    for (int32_t i = AC_BLOCKWISE_CODES; i < n->n_in; i++)
+        if (n->in[i] && !ac_tensor_is_const(n->in[i]))
+            return ac_lower_refuse(L, "operand '%s' is computed: supported are constants", n->in[i]->name);
+    /* bias and activation are those of fully_connected; the scales stand for its weights */
+    AC_TRY(ac_channel_open(L, &j.c, x, n->in[AC_BLOCKWISE_SCALE], ac_node_in(n, AC_BLOCKWISE_BIAS), j.w.rows, 0,
+                           n->attrs.blocks.act, AC_ROUND_FIXED));
+    if (ac_tensor_count(y) == 0)
+        return AC_OK;
+    j.f.n = j.w.rows;
+    j.f.depth = j.w.depth;
+    j.per = WORD / j.w.bits;
+    j.block_words = j.w.size / j.per;
+    choose_tile(&j, ac_tensor_count(y) / j.w.rows);
+    j.ahead =
+        j.f.lanes > 1 && ac_tensor_bytes(n->in[AC_BLOCKWISE_CODES]) > L->target->l2_bytes ? AHEAD / WORD_BYTES : 0;
+    ac_channel_tables(&j.c, (j.f.n + j.f.lanes - 1) / j.f.lanes * j.f.lanes, NULL, 0);
+    j.x = ac_lo_operand(L, x);
+    j.words = packed(&j, "w", n->in[AC_BLOCKWISE_CODES], true, j.w.count * j.block_words);
+    j.scale = packed(&j, "scale", n->in[AC_BLOCKWISE_SCALE], false, j.w.count);
+    if (ac_node_in(n, AC_BLOCKWISE_ZERO))
+        j.zero = packed(&j, "zero", n->in[AC_BLOCKWISE_ZERO], false, j.w.count);
+    loops(&j);
+    return AC_OK;
+}
