@@ -15,6 +15,7 @@
 #include "base/sha256.h"
 #include "base/visible.h"
 #include "codegen/stack_size.h"
+#include "driver/step_inputs.h"
 #include "prove/prove.h"
 
 #include <errno.h>
@@ -428,14 +429,9 @@ static const ac_output *find_c(const evidence *e)
 
 static int check(arenac *a)
 {
-    const ac_module *m = a->module;
-    const char *against = m->caller_io                    ? "--host"
-                          : m->learning || m->n_parts > 1 ? "--train"
-                          : m->target->isa == AC_ISA_CUDA ? "a target with kernels"
-                          : ac_is(a->opt.evidence, "-")   ? "standard output: it names a folder"
-                                                          : NULL;
-    if (against)
-        return ac_error(&a->cx, (ac_place){0}, E0502, "--evidence does not go with %s", against);
+    AC_TRY(ac_step_inputs_possible(a, "--evidence"));
+    if (ac_is(a->opt.evidence, "-"))
+        return ac_error(&a->cx, (ac_place){0}, E0502, "--evidence does not go with standard output: it names a folder");
     if (mkdir(a->opt.evidence, 0777) && errno != EEXIST)
         return ac_error(&a->cx, (ac_place){.file = a->opt.evidence}, E0302, "cannot create the folder: %s",
                         strerror(errno));

@@ -166,20 +166,10 @@ static int test(arenac *a, ac_step_inputs *x, const char *dir)
     return AC_OK;
 }
 
-static int refuse(arenac *a)
-{
-    const ac_module *m = a->module;
-    const char *what = m->caller_io                    ? "--host"
-                       : m->learning || m->n_parts > 1 ? "--train"
-                       : m->target->isa == AC_ISA_CUDA ? "a target with kernels"
-                                                       : NULL;
-    return what ? ac_error(&a->cx, (ac_place){0}, E0502, "--selftest-cc does not go with %s", what) : AC_OK;
-}
-
 int ac_selftest_cc(arenac *a)
 {
     ac_step_inputs x = {0};
-    AC_TRY(refuse(a));
+    AC_TRY(ac_step_inputs_possible(a, "--selftest-cc"));
     const char *dir = ac_build_folder(&a->cx);
     if (!dir)
         return AC_FAIL;

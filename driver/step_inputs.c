@@ -335,6 +335,16 @@ static int record(ac_step_inputs *x, int32_t sets)
     return AC_OK;
 }
 
+int ac_step_inputs_possible(arenac *a, const char *option)
+{
+    const ac_module *m = a->module;
+    const char *against = m->caller_io                    ? "--host"
+                          : m->learning || m->n_parts > 1 ? "--train"
+                          : m->target->isa == AC_ISA_CUDA ? "a target with kernels"
+                                                          : NULL;
+    return against ? ac_error(&a->cx, (ac_place){0}, E0502, "%s does not go with %s", option, against) : AC_OK;
+}
+
 int ac_step_inputs_make(arenac *a, ac_step_inputs *x)
 {
     enum { WHOLE = 2 };

@@ -34,6 +34,8 @@ typedef struct ac_step_inputs {
     int32_t n_integer;
 } ac_step_inputs;
 
+/* E0502, with the option's name, where steps cannot be run one by one. */
+int ac_step_inputs_possible(struct arenac *a, const char *option);
 int ac_step_inputs_make(struct arenac *a, ac_step_inputs *x);
 /* Runs set `set` up to and with a step; *bytes: that operand as the evaluator left it, valid until the next run. */
 int ac_step_inputs_again(ac_step_inputs *x, int32_t set, int32_t step, int32_t operand, const uint8_t **bytes);
