@@ -1,6 +1,6 @@
 /* replay.h - replays a certificate of generated code: loops, offsets and constants, as arenac prove -o writes them.
  *
- *     read_code(text)           the whole file: functions, memories, calls (replay_text.c)
+ *     read_code(text)           the whole file: functions, memories, calls (replay_text.c, replay_function.c)
  *     replay_call(c)            runs the loops of a call with numbers for what loops count and intervals for data
  *     check_code(path)          all of it; the exit status (replay.c)
  *
@@ -40,7 +40,7 @@ typedef struct range {
     double least, most;    /* floats */
     int64_t low, low_most; /* of 64 bits, where `words`: what its lower 32 can be, as an unsigned number */
     int32_t name;          /* of an element that is not known: the same name is the same value; 0: none */
-    int32_t over;          /* names that it is not less than (nodes of replay_run.c); 0: none */
+    int32_t over;          /* names that it is not less than (nodes of replay_parts.c); 0: none */
     bool words;
     bool nan;     /* it may be none of the numbers */
     bool one_of;  /* it equals one of `over` */
@@ -148,18 +148,51 @@ range number(whole k);
 void compute(instruction *code, instruction *x, int32_t lane);
 void narrow(instruction *code, int32_t condition, bool truth); /* what a condition says of its operands */
 
+/* replay_floats.c: ends that are nan mean that nothing is known. */
+range real_between(double least, double most, bool nan);
+range real_rounded(type t, range r);                                /* ends that a rounding to t cannot pass */
+range real_of_four(type t, double p, double q, double r, double s); /* least and most of them, rounded to t */
+range real_result(const instruction *x, const range *a, const range *b, const range *c); /* NULL: no such operand */
+
 /* replay_run.c */
 void replay_call(program *c, int32_t step);
-bool is_over(int32_t node, int32_t name); /* is what has `node` not less than the element `name`? */
-int32_t over_both(const range *a, const range *b);
 typedef struct counts {
     int64_t accesses, arithmetic, shifts, loops, written;
 } counts;
 extern counts shown;
 /* The claim about the instruction at work is not shown: the call is left. `surely`: it is false; the program ends. */
 void not_shown(bool surely, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
-void change(range *at, range to); /* what a branch that may not be run can take back */
-bool all_certain(void);           /* nothing that led here depends on data */
+bool all_certain(void); /* nothing that led here depends on data */
+
+/* replay_parts.c: parts of a run (branches, cuts, cases) that are joined, and names of elements. Everything that a part
+ * changes goes through change() and put_stamp(), and end_part() takes it back.
+ *
+ *     join j = begin_join();  run one part;  end_part(&j);  run the other;  end_part(&j);  end_join(&j);
+ */
+typedef struct entry {
+    range *at, value;
+} entry;
+typedef struct stamp {
+    int32_t *at, by;
+} stamp;
+typedef struct join {
+    entry *item; /* by address: what the parts so far left there */
+    size_t n, mark;
+    stamp *stored; /* by any of the parts so far */
+    size_t n_stored, first_stamp;
+    int32_t parts;
+} join;
+void begin_run(void); /* a call begins: no names, nothing to take back */
+bool has_parts(void); /* is a part being run? */
+join begin_join(void);
+void end_part(join *j);
+void end_join(join *j); /* what any of the parts left */
+void change(range *at, range to);
+void put_stamp(int32_t *at, int32_t by);  /* whose store a byte is of; parts do not see each other's */
+range joined(range a, const range *b);    /* all that either can be */
+bool is_over(int32_t node, int32_t name); /* is what has `node` not less than the element `name`? */
+int32_t over_both(const range *a, const range *b);
+void list_names(int32_t node, int32_t *list, int32_t *n, int32_t most);
 
 /* replay.c */
 void *room(void *old, size_t n, size_t size); /* realloc that does not fail */

@@ -22,7 +22,7 @@ static int32_t step;
 static range *cell[2 * MAX_ARGS];
 static int64_t limit[2 * MAX_ARGS];
 static bool overlaps[2 * MAX_ARGS]; /* arguments that share bytes with another one */
-static int32_t names, forks, doubtful, at_work;
+static int32_t names, doubtful, at_work;
 static int64_t steps;
 static bool breaking, by_cases;
 static jmp_buf leave_call;
@@ -30,7 +30,7 @@ static char reason[400];
 
 bool all_certain(void)
 {
-    return !forks && !doubtful;
+    return !has_parts() && !doubtful;
 }
 
 void not_shown(bool surely, const char *format, ...)
@@ -45,198 +45,6 @@ void not_shown(bool surely, const char *format, ...)
     if (surely)
         refuse("%s", reason);
     longjmp(leave_call, 1);
-}
-
-/* ------------------------------------------------------------------ names of elements */
-
-/* A node is a name that the value is not less than, and two more nodes. */
-typedef struct name_node {
-    int32_t name, left, right;
-} name_node;
-static name_node *nodes;
-static int32_t n_nodes;
-
-static int32_t new_node(int32_t name, int32_t left, int32_t right)
-{
-    if (!name && (!left || !right))
-        return left ? left : right;
-    if (n_nodes % 1024 == 0)
-        nodes = room(nodes, (size_t)n_nodes + 1024, sizeof *nodes);
-    if (!n_nodes)
-        nodes[n_nodes++] = (name_node){0};
-    nodes[n_nodes] = (name_node){name, left, right};
-    if (++n_nodes % 1024 == 0)
-        nodes = room(nodes, (size_t)n_nodes + 1024, sizeof *nodes);
-    return n_nodes - 1;
-}
-
-static int32_t over_one(const range *r)
-{
-    return r->name ? new_node(r->name, r->over, 0) : r->over;
-}
-
-int32_t over_both(const range *a, const range *b)
-{
-    return new_node(0, over_one(a), over_one(b));
-}
-
-bool is_over(int32_t node, int32_t name)
-{
-    while (node) {
-        if (nodes[node].name == name)
-            return true;
-        if (nodes[node].left && nodes[node].right && is_over(nodes[node].right, name))
-            return true;
-        node = nodes[node].left ? nodes[node].left : nodes[node].right;
-    }
-    return false;
-}
-
-static void list_names(int32_t node, int32_t *list, int32_t *n, int32_t most)
-{
-    for (; node && *n < most; node = nodes[node].left ? nodes[node].left : nodes[node].right) {
-        if (nodes[node].name)
-            list[(*n)++] = nodes[node].name;
-        if (nodes[node].left && nodes[node].right)
-            list_names(nodes[node].right, list, n, most);
-    }
-}
-
-/* ------------------------------------------------------------------ parts of a run that are joined */
-
-typedef struct entry {
-    range *at, value;
-} entry;
-static entry *trail;
-static size_t n_trail, cap_trail;
-
-void change(range *to, range value)
-{
-    if (forks) {
-        if (n_trail == cap_trail)
-            trail = room(trail, cap_trail = cap_trail * 2 + 1024, sizeof *trail);
-        trail[n_trail++] = (entry){to, *to};
-    }
-    *to = value;
-}
-
-/* Whose store a byte is of; parts of a run do not see each other's. */
-typedef struct stamp {
-    int32_t *at, by;
-} stamp;
-static stamp *stamps;
-static size_t n_stamps, cap_stamps;
-
-static void put_stamp(int32_t *at, int32_t by)
-{
-    if (*at == by)
-        return;
-    if (forks) {
-        if (n_stamps == cap_stamps)
-            stamps = room(stamps, cap_stamps = cap_stamps * 2 + 1024, sizeof *stamps);
-        stamps[n_stamps++] = (stamp){at, *at};
-    }
-    *at = by;
-}
-
-static range joined(range a, const range *b)
-{
-    a.lo = a.lo < b->lo ? a.lo : b->lo;
-    a.hi = a.hi > b->hi ? a.hi : b->hi;
-    a.least = a.least < b->least ? a.least : b->least;
-    a.most = a.most > b->most ? a.most : b->most;
-    a.nan |= b->nan;
-    a.name = a.name == b->name ? a.name : 0;
-    a.one_of = a.over == b->over && a.one_of && b->one_of;
-    a.over = a.over == b->over ? a.over : 0;
-    a.written &= b->written;
-    a.words = a.words && b->words;
-    a.low = a.low < b->low ? a.low : b->low;
-    a.low_most = a.low_most > b->low_most ? a.low_most : b->low_most;
-    return a;
-}
-
-typedef struct join {
-    entry *item; /* by address: what the parts so far left there */
-    size_t n, mark;
-    stamp *stored; /* by any of the parts so far */
-    size_t n_stored, first_stamp;
-    int32_t parts;
-} join;
-
-static int by_address(const void *a, const void *b)
-{
-    const uintptr_t x = (uintptr_t)((const entry *)a)->at, y = (uintptr_t)((const entry *)b)->at;
-    return x < y ? -1 : x > y;
-}
-
-static join begin_join(void)
-{
-    forks++;
-    return (join){.mark = n_trail, .first_stamp = n_stamps};
-}
-
-static void end_stamps(join *j)
-{
-    const size_t n = n_stamps - j->first_stamp;
-    j->stored = room(j->stored, j->n_stored + n + 1, sizeof *j->stored);
-    while (n_stamps > j->first_stamp) {
-        n_stamps--;
-        j->stored[j->n_stored++] = (stamp){stamps[n_stamps].at, *stamps[n_stamps].at};
-        *stamps[n_stamps].at = stamps[n_stamps].by;
-    }
-}
-
-/* A part has been run: what it changed goes to the join, and is taken back. */
-static void end_part(join *j)
-{
-    const size_t n = n_trail - j->mark;
-    entry *mine = room(NULL, n + 1, sizeof *mine), *both = room(NULL, n + j->n + 1, sizeof *both);
-    size_t n_mine = 0, n_both = 0, a = 0, b = 0;
-    if (breaking)
-        not_shown(false, "a loop may be left, by data");
-    for (size_t i = 0; i < n; i++)
-        mine[i] = (entry){trail[j->mark + i].at, *trail[j->mark + i].at};
-    qsort(mine, n, sizeof *mine, by_address);
-    for (size_t i = 0; i < n; i++)
-        if (!n_mine || mine[i].at != mine[n_mine - 1].at)
-            mine[n_mine++] = mine[i];
-    while (n_trail > j->mark) {
-        n_trail--;
-        *trail[n_trail].at = trail[n_trail].value;
-    }
-    end_stamps(j);
-    while (a < j->n || b < n_mine) {
-        entry e;
-        if (b == n_mine || (a < j->n && j->item[a].at < mine[b].at)) {
-            e = j->item[a++];
-            e.value = joined(e.value, e.at);
-        } else if (a == j->n || mine[b].at < j->item[a].at) {
-            e = mine[b++];
-            if (j->parts)
-                e.value = joined(e.value, e.at);
-        } else {
-            e = j->item[a++];
-            e.value = joined(e.value, &mine[b++].value);
-        }
-        both[n_both++] = e;
-    }
-    free(mine);
-    free(j->item);
-    j->item = both;
-    j->n = n_both;
-    j->parts++;
-}
-
-static void end_join(join *j)
-{
-    forks--;
-    for (size_t i = 0; i < j->n; i++)
-        change(j->item[i].at, j->item[i].value);
-    for (size_t i = 0; i < j->n_stored; i++)
-        put_stamp(j->stored[i].at, j->stored[i].by);
-    free(j->stored);
-    free(j->item);
 }
 
 /* ------------------------------------------------------------------ memory */
@@ -337,6 +145,14 @@ static void store(const instruction *x)
 
 static void run(int32_t from, int32_t to);
 
+static void run_part(join *j, int32_t from, int32_t to)
+{
+    run(from, to);
+    if (breaking)
+        not_shown(false, "a loop may be left, by data");
+    end_part(j);
+}
+
 /* The rest of the block, for x in one part after the other. */
 static void run_parts(int32_t x, int32_t to, const cut *u)
 {
@@ -352,8 +168,7 @@ static void run_parts(int32_t x, int32_t to, const cut *u)
         if (part.lo > part.hi)
             continue;
         change(v, part);
-        run(x + 1, to);
-        end_part(&j);
+        run_part(&j, x + 1, to);
     }
     end_join(&j);
 }
@@ -373,8 +188,7 @@ static bool run_cases(int32_t x, int32_t to)
         range one = was;
         one.name = list[i];
         change(v, one);
-        run(x + 1, to);
-        end_part(&j);
+        run_part(&j, x + 1, to);
     }
     end_join(&j);
     return true;
@@ -412,12 +226,9 @@ static void run_branch(int32_t x)
     }
     join j = begin_join();
     narrow(f->code, i->a, true);
-    run(x + 1, middle);
-    end_part(&j);
+    run_part(&j, x + 1, middle);
     narrow(f->code, i->a, false);
-    if (i->other)
-        run(i->other + 1, i->end);
-    end_part(&j);
+    run_part(&j, i->other ? i->other + 1 : i->end, i->end);
     end_join(&j);
 }
 
@@ -588,9 +399,8 @@ static void run_tasks(void)
 
 static bool attempt(void)
 {
-    n_stamps = 0;
-    names = n_nodes = forks = doubtful = 0;
-    n_trail = 0;
+    begin_run();
+    names = doubtful = 0;
     steps = 0;
     breaking = false;
     if (setjmp(leave_call))

@@ -1,6 +1,6 @@
 /* replay_values.c - what the result of an instruction can be, lane by lane; see replay.h. Signed sums, differences and
  * products without `wrap` must fit their type; divisors must not be 0, shifts be inside the type, floats fit the
- * integer that they become. Floats are doubles, rounded outwards. */
+ * integer that they become. */
 #include "prove/replay/replay.h"
 
 #include <math.h>
@@ -189,93 +189,6 @@ static range compared(opcode op, const range *a, const range *b)
     return between(0, 1);
 }
 
-/* ------------------------------------------------------------------ floats */
-
-static range real(double least, double most, bool nan)
-{
-    range r = {.least = least, .most = most, .nan = nan || isnan(least) || isnan(most), .written = true};
-    if (isnan(least))
-        r.least = -(double)INFINITY;
-    if (isnan(most))
-        r.most = (double)INFINITY;
-    return r;
-}
-
-/* Ends that a rounding to the type cannot pass. */
-static range rounded(type t, range r)
-{
-    const double share = t == F64 ? 0x1p-50 : t == F32 ? 0x1p-22 : 0x1p-7, least = t == F64 ? 0x1p-1070 : 0x1p-24;
-    if (r.least < r.most || t != F64) {
-        r.least -= fabs(r.least) * share + least;
-        r.most += fabs(r.most) * share + least;
-    }
-    const double end = t == F64 ? 0x1p1023 : t == F16 ? 65000 : 0x1p127;
-    if (r.least < -end)
-        r.least = -(double)INFINITY;
-    if (r.most > end)
-        r.most = (double)INFINITY;
-    return r;
-}
-
-static bool is_bounded(const range *r)
-{
-    return !r->nan && r->least > -(double)INFINITY && r->most < (double)INFINITY;
-}
-
-static range of_four(type t, double p, double q, double r, double s)
-{
-    const double least = fmin(fmin(p, q), fmin(r, s)), most = fmax(fmax(p, q), fmax(r, s));
-    range v = real(least, most, false);
-    v.least = nextafter(v.least, -(double)INFINITY);
-    v.most = nextafter(v.most, (double)INFINITY);
-    return rounded(t, v);
-}
-
-static range real_result(const instruction *x, const range *a, const range *b, const range *c)
-{
-    const bool bounded = is_bounded(a) && (!b || is_bounded(b)) && (!c || is_bounded(c));
-    switch ((int)x->op) {
-    case OP_min:
-        return real(fmin(a->least, b->least), a->nan ? b->most : fmin(a->most, b->most), b->nan);
-    case OP_max:
-        return real(a->nan ? b->least : fmax(a->least, b->least), fmax(a->most, b->most), b->nan);
-    case OP_neg:
-        return real(-a->most, -a->least, a->nan);
-    case OP_abs:
-        return real(a->least > 0 ? a->least : a->most < 0 ? -a->most : 0, fmax(fabs(a->least), fabs(a->most)), a->nan);
-    case OP_floor:
-        return real(floor(a->least), floor(a->most), a->nan);
-    case OP_ceil:
-        return real(ceil(a->least), ceil(a->most), a->nan);
-    case OP_trunc:
-        return real(trunc(a->least), trunc(a->most), a->nan);
-    case OP_rint:
-        return real(rint(a->least), rint(a->most), a->nan);
-    default:
-        break;
-    }
-    if (!bounded)
-        return of_type(x->type);
-    switch ((int)x->op) {
-    case OP_add:
-        return of_four(x->type, a->least + b->least, a->most + b->most, a->least + b->least, a->most + b->most);
-    case OP_sub:
-        return of_four(x->type, a->least - b->most, a->most - b->least, a->least - b->most, a->most - b->least);
-    case OP_mul:
-        return of_four(x->type, a->least * b->least, a->least * b->most, a->most * b->least, a->most * b->most);
-    case OP_div:
-        if (b->least <= 0 && b->most >= 0)
-            return of_type(x->type);
-        return of_four(x->type, a->least / b->least, a->least / b->most, a->most / b->least, a->most / b->most);
-    case OP_sqrt:
-        if (a->least < 0)
-            return of_type(x->type);
-        return of_four(x->type, sqrt(a->least), sqrt(a->most), sqrt(a->least), sqrt(a->most));
-    default:
-        return of_type(x->type);
-    }
-}
-
 /* ------------------------------------------------------------------ conversions */
 
 static range converted(const instruction *x, const instruction *from, const range *a)
@@ -286,8 +199,8 @@ static range converted(const instruction *x, const instruction *from, const rang
                                                                                              : wrapped(*a, x->type);
     if (is_real(x->type)) {
         if (was_real)
-            return type_bytes(from->type) <= type_bytes(x->type) ? *a : rounded(x->type, *a);
-        return of_four(x->type, (double)a->lo, (double)a->hi, (double)a->lo, (double)a->hi);
+            return type_bytes(from->type) <= type_bytes(x->type) ? *a : real_rounded(x->type, *a);
+        return real_of_four(x->type, (double)a->lo, (double)a->hi, (double)a->lo, (double)a->hi);
     }
     if (x->type == BOOL) {
         const bool zero = was_real ? a->least <= 0 && a->most >= 0 : a->lo <= 0 && a->hi >= 0;
@@ -344,7 +257,7 @@ static range selected(const range *cond, const range *b, const range *c, bool re
 {
     if (is_known(cond))
         return cond->lo ? *b : *c;
-    return reals ? real(fmin(b->least, c->least), fmax(b->most, c->most), b->nan || c->nan)
+    return reals ? real_between(fmin(b->least, c->least), fmax(b->most, c->most), b->nan || c->nan)
                  : between(smaller(b->lo, c->lo), larger(b->hi, c->hi));
 }
 

@@ -1,0 +1,34 @@
+/* replay_read.h - what reads a certificate of code: lines that are cut into words, and what of them is a number or a
+ * name. Text that does not fit refuses the certificate, with the line.
+ *
+ *     begin_text(text);  while (next_line()) if (took("fn")) read_function(c);
+ *
+ * The text is the caller's and is written to. */
+#ifndef REPLAY_READ_H
+#define REPLAY_READ_H
+#include "prove/replay/replay.h"
+
+extern const char *const type_name[N_TYPES];
+extern const char *const role_name[N_ROLES];
+
+/* replay_words.c */
+void begin_text(char *text);
+const char *next_line(void); /* NULL: there is none */
+const char *need_line(void);
+bool is_indented(void);          /* does the next line begin with a space? */
+const char *word(void);          /* the next one; "" at the end of the line; text in quotes is passed over */
+bool took(const char *expected); /* the next words are these, and are passed */
+bool next_is(char c);
+int64_t int_of(const char *w);
+int64_t integer(void);
+int32_t integer_in(int64_t lo, int64_t hi);
+int64_t bytes_number(void); /* a size or an offset */
+double real_number(void);
+char *kept(const char *w); /* a copy */
+int32_t choice(const char *w, const char *const *name, int32_t n);
+void wrong(const char *what); /* refuses: line and what */
+
+/* replay_function.c: lines up to the next "call", "fn" or other word at their beginning. */
+void read_function(program *c);
+
+#endif
