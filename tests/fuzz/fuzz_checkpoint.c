@@ -6,39 +6,23 @@
  *     ./fuzz_checkpoint FILE...          without libFuzzer: reads each file, and its parts as blocks */
 #include "import/tf/bundle.h"
 #include "import/wire/crc32c.h"
+#include "tests/fuzz/fuzz_main.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+enum { FOOTER = 48, TRAILER = 5 }; /* bytes */
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-enum { LIMIT = 512 << 20, FOOTER = 48, TRAILER = 5 }; /* bytes; a small file has no business with more */
-
-static void read_once(const uint8_t *data, size_t size)
+static int read_once(ac_ctx *cx, const void *what)
 {
-    ac_ctx cx;
-    jmp_buf oom;
-    ac_ctx_open(&cx);
-    cx.heap.limit = LIMIT;
-    cx.heap.on_oom = &oom;
-    if (setjmp(oom)) {
-        ac_ctx_close(&cx);
-        return;
-    }
-    ac_ctx_start(&cx);
+    const ac_span *s = what;
     ac_sorted_table t;
     ac_tf_saved e;
-    bool ok = ac_sorted_table_read(&cx, "index", (ac_span){data, size}, &t) == AC_OK;
-    if (ok != (ac_diags_exit(&cx.diags) == AC_EXIT_OK)) /* failed in silence, or succeeded with errors */
-        abort();
-    ac_tf_bundle *b = ok ? ac_tf_bundle_read(&cx, "fuzz", "index", (ac_span){data, size}) : NULL;
+    const int rc = ac_sorted_table_read(cx, "index", *s, &t), status = fuzz_status(cx, rc);
+    ac_tf_bundle *b = rc == AC_OK ? ac_tf_bundle_read(cx, "fuzz", "index", *s) : NULL;
     for (int32_t i = 0; b && i < t.n; i++) {
         if (ac_sorted_table_find(&t, t.item[i].key.p, t.item[i].key.n) != &t.item[i])
             abort();
         (void)ac_tf_bundle_find(b, t.item[i].key, &e);
     }
-    ac_ctx_close(&cx);
+    return status;
 }
 
 static size_t put_block(uint8_t *out, size_t at, const uint8_t *p, size_t n, const ac_crc32c *crc)
@@ -76,33 +60,13 @@ static void read_blocks(const uint8_t *data, size_t size)
     at = put_varint(out, put_varint(out, at, index), rest);
     memcpy(out + end + FOOTER - sizeof MAGIC, MAGIC, sizeof MAGIC);
     if (at <= end + FOOTER - sizeof MAGIC)
-        read_once(out, end + FOOTER);
+        fuzz_guarded(read_once, &(ac_span){out, end + FOOTER});
     free(out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    read_once(data, size);
+    fuzz_guarded(read_once, &(ac_span){data, size});
     read_blocks(data, size);
     return 0;
 }
-
-#ifndef ARENAC_LIBFUZZER
-int main(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        FILE *f = fopen(argv[i], "rb");
-        if (!f || fseek(f, 0, SEEK_END))
-            return 1;
-        const long n = ftell(f);
-        rewind(f);
-        uint8_t *data = malloc((size_t)n + 1); /* not a byte more than there are, and at an odd address */
-        if (!data || fread(data + 1, 1, (size_t)n, f) != (size_t)n)
-            return 1;
-        LLVMFuzzerTestOneInput(data + 1, (size_t)n);
-        free(data);
-        fclose(f);
-    }
-    return 0;
-}
-#endif

@@ -6,88 +6,54 @@
  *     #include "tests/fuzz/fuzz_import.h"
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -DARENAC_LIBFUZZER ... && ./fuzz_onnx CORPUS/
- *     ./fuzz_onnx FILE...          without libFuzzer: reads each file, prints its exit status with -v
+ *     ./fuzz_onnx FILE...          without libFuzzer: reads each file, with -v prints its diagnostics and exit status
  *
  * A graph that was read is also verified, so that what the reader lets through is well formed. */
+#define FUZZ_FILE(path) read_file(path)
+static void read_file(const char *path);
+
 #include "ir/lower/node/node.h"
+#include "tests/fuzz/fuzz_main.h"
 #include "tests/fuzz/fuzz_nodes.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+typedef struct reading {
+    const ac_file *f;
+    const char *from; /* NULL: the format is guessed */
+} reading;
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-enum { LIMIT = 512 << 20 }; /* bytes; a small file has no business with more */
-
-static int read_once(const ac_file *f, const char *from, FILE *show)
+static int read_once(ac_ctx *cx, const void *what)
 {
-    ac_ctx cx;
-    jmp_buf oom;
-    ac_ctx_open(&cx);
-    cx.heap.limit = LIMIT;
-    cx.heap.on_oom = &oom;
-    if (setjmp(oom)) {
-        ac_ctx_close(&cx);
-        return AC_EXIT_INVALID;
-    }
-    ac_ctx_start(&cx);
+    const reading *r = what;
     ac_imported m;
-    int rc = ac_import(&cx, f, &(ac_import_options){.from = from, .promise = ac_lower_promise}, &m);
+    int rc = ac_import(cx, r->f, &(ac_import_options){.from = r->from, .promise = ac_lower_promise}, &m);
     if (rc == AC_OK)
-        rc = fuzz_nodes(&cx, &m);
-    int status = (int)ac_diags_exit(&cx.diags);
-    if ((rc == AC_OK) != (status == AC_EXIT_OK)) { /* failed in silence, or succeeded with errors */
-        ac_diags_print(&cx.diags, stderr, false);
-        abort();
-    }
-    if (show)
-        ac_diags_print(&cx.diags, show, false);
-    ac_ctx_close(&cx);
-    return status;
+        rc = fuzz_nodes(cx, &m);
+    return fuzz_status(cx, rc);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    ac_file f = {.path = "fuzz", .data = data, .n = size};
+    const ac_file f = {.path = "fuzz", .data = data, .n = size};
     if (FUZZ_GUESS)
-        read_once(&f, NULL, NULL); /* the guess of the format */
-    read_once(&f, FUZZ_FORMAT, NULL);
+        fuzz_guarded(read_once, &(reading){&f, NULL});
+    fuzz_guarded(read_once, &(reading){&f, FUZZ_FORMAT});
     return 0;
 }
 
 #ifndef ARENAC_LIBFUZZER
-static int run_file(const char *path, bool verbose)
+/* By its name: the format that a user would get, with the files beside it. */
+static void read_file(const char *path)
 {
-    static ac_file f; /* static: survives the jump */
-    static ac_ctx cx;
+    ac_ctx cx;
+    ac_file f;
     ac_ctx_open(&cx); /* without a guard: running out of memory here aborts */
     ac_ctx_start(&cx);
-    if (ac_file_open(&cx, path, &f) != AC_OK) {
-        ac_diags_print(&cx.diags, stderr, false);
-        ac_ctx_close(&cx);
-        return 1;
+    if (ac_file_open(&cx, path, &f) == AC_OK) {
+        const int status = fuzz_guarded(read_once, &(reading){&f, NULL});
+        if (fuzz_show)
+            fprintf(fuzz_show, "%s: exit %d\n", path, status);
+        ac_file_close(&f);
     }
-    int status = read_once(&f, NULL, verbose ? stdout : NULL);
-    if (verbose)
-        printf("%s: exit %d\n", path, status);
-    uint8_t *copy = malloc(f.n + 1); /* as libFuzzer gives it: not a byte more than there are; and at an odd address */
-    if (!copy)
-        return 1;
-    memcpy(copy + 1, f.data, f.n);
-    LLVMFuzzerTestOneInput(copy + 1, f.n);
-    free(copy);
-    ac_file_close(&f);
     ac_ctx_close(&cx);
-    return 0;
-}
-
-int main(int argc, char **argv)
-{
-    bool verbose = argc > 1 && !strcmp(argv[1], "-v");
-    int failed = 0;
-    for (int i = 1 + verbose; i < argc; i++)
-        failed |= run_file(argv[i], verbose);
-    return failed;
 }
 #endif

@@ -10,14 +10,11 @@
  *
  * What is claimed: it ends, with status 0 exactly when no error was recorded, and never with an internal error. */
 #include "arenac.h"
+#include "tests/fuzz/fuzz_main.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST_OPTIONS = 16, LINE = 512, PATH = 40, INTERNAL = 70 };
 
@@ -86,7 +83,7 @@ static int run_verb(arenac *a, const char *verb, const char *const *path)
     return arenac_compile(a) == 0 ? arenac_write(a) : -1;
 }
 
-static int run_once(const uint8_t *data, size_t size, FILE *show)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *end = memchr(data, '\n', size < LINE ? size : LINE);
     const size_t n = end ? (size_t)(end - data) : 0;
@@ -107,9 +104,9 @@ static int run_once(const uint8_t *data, size_t size, FILE *show)
         exit(1);
     set_options(a, options, second_path);
     const int result = arenac_errors(a) ? -1 : run_verb(a, line, path), status = arenac_exit(a);
-    if (show) {
-        fprintf(show, "%s: %d\n", line, status);
-        arenac_print_diagnostics(a, show, false);
+    if (fuzz_show) {
+        fprintf(fuzz_show, "%s: %d\n", line, status);
+        arenac_print_diagnostics(a, fuzz_show, false);
     }
     if (status == INTERNAL || (result == 0 && arenac_errors(a)) || (result != 0 && !arenac_errors(a))) {
         arenac_print_diagnostics(a, stderr, false);
@@ -118,39 +115,5 @@ static int run_once(const uint8_t *data, size_t size, FILE *show)
     arenac_close(a);
     close(first);
     close(second);
-    return status;
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    run_once(data, size, NULL);
     return 0;
 }
-
-#ifndef ARENAC_LIBFUZZER
-int main(int argc, char **argv)
-{
-    bool verbose = false;
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "-v")) {
-            verbose = true;
-            continue;
-        }
-        FILE *f = fopen(argv[i], "rb");
-        uint8_t *data = NULL;
-        size_t size = 0, got = 1;
-        while (f && got) {
-            data = realloc(data, size + 65536);
-            if (!data)
-                return 1;
-            size += got = fread(data + size, 1, 65536, f);
-        }
-        if (!f)
-            return 1;
-        fclose(f);
-        run_once(data, size, verbose ? stdout : NULL);
-        free(data);
-    }
-    return 0;
-}
-#endif
