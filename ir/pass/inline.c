@@ -48,6 +48,8 @@ static int check_passing(ac_inline *s, const ac_node *n, const ac_tensor *from, 
     return AC_OK;
 }
 
+/* Without a promise: it would fill the tensor that it was given for and leave the copy empty. Constants of subgraphs
+ * have none (ac_graph_verify), since passes look at the main graph alone. */
 static ac_tensor *copy_tensor(ac_inline *s, const ac_tensor *t)
 {
     ac_tensor *c = ac_tensor_new(s->g, t->name, t->dtype, t->rank, t->dim);
@@ -55,7 +57,6 @@ static ac_tensor *copy_tensor(ac_inline *s, const ac_tensor *t)
     c->data = t->data;
     c->raw = t->raw;
     c->splat = t->splat;
-    c->lazy = t->lazy;
     c->state = t->state;
     return c;
 }
