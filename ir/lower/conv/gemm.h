@@ -8,8 +8,12 @@
  *
  * so that a step of the reduction reads `vecs` whole vectors in order. A step is what one multiply-add of the number
  * system takes: 1 f32 (ac_lo_madd), 2 i16 (DOT2; 1 where the target has no such instruction), 4 u8 x i8 (DOT4). In a
- * convolution of several groups each group is a product of its own; its last block is filled up with zeros. Sources of
- * the method: the register tiles of BLIS and oneDNN; sizes measured, docs/.
+ * convolution of several groups each group is a product of its own; its last block is filled up with zeros.
+ *
+ * Where there are few output channels their vectors would be nearly empty. Then (`along`) a vector is a piece of the
+ * reduction of one channel, and the sum of an accumulator's lanes is the result: the same tile, where a step takes
+ * `lanes` times as many elements and the "vectors of channels" are channels. This sums floats in another order.
+ * Sources of the method: the register tiles of BLIS and oneDNN; sizes measured, docs/.
  *
  *     f = ac_gemm_form_of(L, c, 1, 3, 1, 96, true);  number system, tile size: one group, 3 runs of 96
  *     w = ac_gemm_pack(L, &f, c);                the constant
@@ -28,8 +32,9 @@ typedef struct ac_gemm_cuts {
 ac_gemm_cuts ac_gemm_cut(int64_t n, int64_t most);
 
 typedef struct ac_gemm_form {
-    int32_t lanes;      /* channels of a vector */
-    int32_t group;      /* 1, 2, 4: elements of a step */
+    int32_t lanes;      /* channels of a vector; along: steps of its channel */
+    int32_t group;      /* 1, 2, 4: elements of a step in a lane */
+    bool along;         /* lanes are along the reduction */
     int32_t rows, vecs; /* largest tile */
     ac_dtype strip;     /* element type of a row: f32, i16, i8, u8 */
     ac_dtype w;         /* of the packed weights: f32, i8, i16 */
@@ -41,13 +46,20 @@ typedef struct ac_gemm_form {
     ac_gemm_cuts block; /* channel vectors -> blocks */
 } ac_gemm_form;
 
-/* Can node and target have register tiles for groups of n output channels? Constant weights (or f32) and bias, vectors
- * on the target. */
-bool ac_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t n);
+/* Can node and target have register tiles? Constant weights (or f32) and bias, vectors on the target. */
+bool ac_gemm_fits(const ac_lower *L, const ac_channel *c);
 /* Number system and layout; the tile is not chosen yet. all: every tile takes every run, so that zero points may be
  * folded into the bias (u8 strips). */
 ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t groups, int64_t runs_y, int64_t runs_x,
                              int64_t depth, bool all);
+/* Puts the lanes along the reduction, where that takes fewer steps. To be called before the tile is chosen. */
+void ac_gemm_form_along(const ac_lower *L, const ac_channel *c, ac_gemm_form *f);
+/* Elements of x that a step reads, and steps of a run. */
+int64_t ac_gemm_step(const ac_gemm_form *f);
+int64_t ac_gemm_steps(const ac_gemm_form *f);
+/* Vectors of a group, and channels of a vector. */
+int64_t ac_gemm_vectors(const ac_gemm_form *f);
+int32_t ac_gemm_width(const ac_gemm_form *f);
 /* Sets rows, vecs and block: the best tile of `units` * `unit` rows, in whole units (gemm_cost.c). */
 void ac_gemm_form_tile(const ac_lower *L, const ac_channel *c, ac_gemm_form *f, int64_t unit, int64_t units);
 int64_t ac_gemm_weight_bytes(const ac_gemm_form *f);
@@ -89,7 +101,7 @@ ac_x ac_gemm_tile_channel(const ac_gemm_tile *t, int32_t vec); /* the first one 
  * the second cache. Weights are read once in a run of the model, so without this the first tile of a block waits for
  * memory. */
 void ac_gemm_fetch_ahead(ac_gemm_tile *t, ac_x index, int64_t tiles);
-/* Accumulators acc[row * vecs + vec], from ac_channel_start to the end of the reduction. */
+/* Accumulators acc[row * vecs + vec], from ac_channel_start (along: from 0, one lane) to the end of the reduction. */
 void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc);
 /* Position in node->out[0] of row r of the tile (a constant or a loop variable); the last entry is the store's. */
 typedef void ac_gemm_at_fn(const void *user, ac_x r, ac_x *idx);

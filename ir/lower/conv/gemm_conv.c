@@ -193,7 +193,8 @@ static void plan_strip(job *j, bool copies)
     const int64_t strips = (w->y.out + j->out_rows - 1) / j->out_rows;
     j->out_rows = (w->y.out + strips - 1) / strips;
     if (copies)
-        j->strip = ac_lo_scratch(j->L, "strip", j->f.strip, rows_of(w, j->out_rows) * j->row_step + j->f.group);
+        j->strip =
+            ac_lo_scratch(j->L, "strip", j->f.strip, rows_of(w, j->out_rows) * j->row_step + ac_gemm_step(&j->f));
 }
 
 /* The tile: pixels of a row, or whole rows where those are narrow and one strip holds them all. */
@@ -223,6 +224,7 @@ int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t group
     job j = {.L = L, .c = c, .win = win, .group_in = group_in, .strip = -1, .batch = !hybrid};
     j.f = ac_gemm_form_of(L, c, groups, y->taps, joined ? 1 : x->taps, joined ? x->taps * group_in : group_in, true);
     j.f.uses = win->n * y->out * x->out;
+    ac_gemm_form_along(L, c, &j.f);
     const int32_t input = ac_lo_operand(L, c->x);
     const int64_t image = y->in * x->in * win->ic;
     j.x = hybrid ? ac_lo_scratch(L, "xq", AC_I8, image) : input;

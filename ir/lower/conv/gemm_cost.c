@@ -18,7 +18,7 @@ enum { MANY = 2048 }; /* uses of a weight beyond which its way from memory is be
 
 static int64_t steps_of(const ac_gemm_form *f)
 {
-    return (f->depth + f->group - 1) / f->group * f->runs[0] * f->runs[1];
+    return ac_gemm_steps(f) * f->runs[0] * f->runs[1];
 }
 
 int64_t ac_gemm_weight_bytes(const ac_gemm_form *f)
@@ -63,7 +63,7 @@ static double tile_cost(const ac_lower *L, const ac_gemm_form *f, const ac_gemm_
 void ac_gemm_form_tile(const ac_lower *L, const ac_channel *c, ac_gemm_form *f, int64_t unit, int64_t units)
 {
     const int32_t registers = L->target->registers > 0 ? L->target->registers : 16;
-    const int64_t vectors = (f->n + f->lanes - 1) / f->lanes;
+    const int64_t vectors = ac_gemm_vectors(f);
     if (c->acc == AC_I64 || unit > GEMM_ROWS) {
         f->vecs = 1;
         f->rows = c->acc == AC_I64 ? registers / 6 : 1;

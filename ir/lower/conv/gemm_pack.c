@@ -17,7 +17,7 @@ static int32_t offset(const ac_gemm_form *f)
 static ac_x element(ac_lower *P, const ac_gemm_form *f, const ac_channel *c, ac_x group, ac_x channel, ac_x run, ac_x k)
 {
     ac_lb *b = &P->b;
-    const bool whole_n = f->n % f->lanes == 0, whole_k = f->depth % f->group == 0;
+    const bool whole_n = f->n % ac_gemm_width(f) == 0, whole_k = f->depth % ac_gemm_step(f) == 0;
     ac_x in = whole_n ? channel : ac_lb_min(b, channel, ac_lb_i32(b, f->n - 1));
     ac_x ik = whole_k ? k : ac_lb_min(b, k, ac_lb_i32(b, f->depth - 1));
     ac_x first = ac_lb_mul(b, group, ac_lb_i32(b, f->n));
@@ -38,15 +38,19 @@ static ac_x element(ac_lower *P, const ac_gemm_form *f, const ac_channel *c, ac_
 static void pack_blocks(ac_lower *P, int32_t to, const ac_gemm_form *f, const ac_channel *c, int32_t s)
 {
     ac_lb *b = &P->b;
-    const int64_t runs = f->runs[0] * f->runs[1], steps = (f->depth + f->group - 1) / f->group;
-    const int64_t width = f->block.size[s] * f->lanes;
+    const int64_t runs = f->runs[0] * f->runs[1], steps = ac_gemm_steps(f), width = f->block.size[s] * f->lanes;
     ac_x group = ac_lb_for_n(b, "g", f->groups), block = ac_lb_for_n(b, "block", f->block.count[s]);
     ac_x first = ac_gemm_block_channel(b, f, s, block);
-    ac_x run = ac_lb_for_n(b, "run", runs), k = ac_lb_for_n(b, "k", steps), oc = ac_lb_for_n(b, "oc", width);
+    ac_x run = ac_lb_for_n(b, "run", runs), k = ac_lb_for_n(b, "k", steps), lane = ac_lb_for_n(b, "oc", width);
     ac_x step = ac_lb_add(b, ac_lb_mul(b, run, ac_lb_i32(b, steps)), k);
-    ac_x at = ac_lb_add(b, ac_lb_mul(b, step, ac_lb_i32(b, width)), oc);
+    ac_x at = ac_lb_add(b, ac_lb_mul(b, step, ac_lb_i32(b, width)), lane);
     at = ac_lb_add(b, ac_gemm_block_at(b, f, first), ac_lb_mul(b, at, ac_lb_i32(b, f->group)));
     at = ac_lb_add(b, at, ac_lb_mul(b, group, ac_lb_i32(b, ac_gemm_group_size(f))));
+    ac_x oc = lane;
+    if (f->along) {
+        oc = ac_lb_div(b, lane, ac_lb_i32(b, f->lanes));
+        k = ac_lb_add(b, ac_lb_mul(b, k, ac_lb_i32(b, f->lanes)), ac_lb_mod(b, lane, ac_lb_i32(b, f->lanes)));
+    }
     for (int32_t g = 0; g < f->group; g++) {
         ac_x depth = ac_lb_add(b, ac_lb_mul(b, k, ac_lb_i32(b, f->group)), ac_lb_i32(b, g));
         ac_x v = element(P, f, c, group, ac_lb_add(b, first, oc), run, depth);
@@ -59,7 +63,7 @@ static void pack_blocks(ac_lower *P, int32_t to, const ac_gemm_form *f, const ac
 int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c)
 {
     const int64_t runs = f->runs[0] * f->runs[1], size = f->groups * ac_gemm_group_size(f);
-    const int64_t entries = (f->groups - 1) * f->n + (f->n + f->lanes - 1) / f->lanes * f->lanes;
+    const int64_t entries = (f->groups - 1) * f->n + ac_gemm_vectors(f) * ac_gemm_width(f);
     const ac_rows rows = {runs * f->depth, runs * f->depth, 1};
     c->bias_first = c->kind == AC_MACS_F32 && !L->exact;
     ac_channel_tables(c, entries, f->group == 4 ? &rows : NULL, c->zx + offset(f));

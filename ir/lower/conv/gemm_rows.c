@@ -150,12 +150,13 @@ int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
 {
     job j = {.L = L, .c = c, .depth = depth, .strip = -1, .f = ac_gemm_form_of(L, c, 1, 1, 1, depth, true)};
     j.f.uses = rows;
+    ac_gemm_form_along(L, c, &j.f);
     ac_gemm_form_tile(L, c, &j.f, 1, c->kind == AC_MACS_HYBRID ? 1 : rows);
     j.tiles = ac_gemm_cut(rows, c->kind == AC_MACS_HYBRID ? 1 : j.f.rows);
     j.x = ac_lo_operand(L, c->x);
     j.w = ac_gemm_pack(L, &j.f, c);
     if (ac_gemm_copies(&j.f, c)) /* a step may read past the last row */
-        j.strip = ac_lo_scratch(L, "strip", j.f.strip, j.tiles.size[0] * depth + j.f.group);
+        j.strip = ac_lo_scratch(L, "strip", j.f.strip, j.tiles.size[0] * depth + ac_gemm_step(&j.f));
     if (c->kind == AC_MACS_HYBRID)
         hybrid_rows(&j, rows,
                     L->node->op == AC_OP_FULLY_CONNECTED ? L->node->attrs.dense.asymmetric_inputs : c->per_channel);

@@ -33,11 +33,23 @@ void ac_gemm_store_lanes(ac_lower *L, ac_x v, ac_x oc, int64_t count, ac_x *idx)
     }
 }
 
+/* Lanes along the reduction: the accumulator is one lane, of channel v of the block. */
+static void store_one(const ac_gemm_tile *t, ac_x sum, int32_t v, ac_x *idx)
+{
+    const ac_x oc = ac_gemm_tile_channel(t, v);
+    sum = ac_lb_add(&t->L->b, sum, ac_channel_start(t->c, oc, 1));
+    ac_gemm_store_lanes(t->L, ac_channel_done(t->c, sum, oc), oc, 1, idx);
+}
+
 /* The accumulators of row r (v is their vector number in the tile) that belong to channels that exist. */
 static void store_vector(const ac_gemm_tile *t, ac_x acc, int32_t v, ac_x *idx)
 {
     ac_lb *b = &t->L->b;
     const ac_gemm_form *f = t->f;
+    if (f->along) {
+        store_one(t, acc, v, idx);
+        return;
+    }
     const int64_t rest = f->n % f->lanes;
     const ac_x in_group = ac_lb_add(b, t->oc, ac_lb_i32(b, v * f->lanes)), oc = ac_gemm_tile_channel(t, v);
     ac_x done = ac_channel_done(t->c, acc, oc);
@@ -96,12 +108,12 @@ void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, co
         }
         return;
     }
-    const int32_t lanes = t->f->lanes;
+    const int32_t lanes = ac_lb_lane_count(b, acc[0]);
     for (int32_t i = 0; i < t->rows * t->vecs; i++)
         ac_lb_store(b, stage, ac_lb_i32(b, (int64_t)i * lanes), acc[i]);
     ac_x r = ac_lb_for_n(b, "r", t->rows);
     at(user, r, idx);
-    if (t->f->n % lanes == 0 && (t->vecs & (t->vecs - 1)) == 0 &&
+    if (!t->f->along && t->f->n % lanes == 0 && (t->vecs & (t->vecs - 1)) == 0 &&
         ac_lo_has_long_chain(t->L)) { /* all vectors at once */
         ac_x all = ac_lb_load(b, stage, ac_lb_mul(b, r, ac_lb_i32(b, t->vecs * lanes)), t->vecs * lanes);
         const ac_x oc = ac_gemm_tile_channel(t, 0);

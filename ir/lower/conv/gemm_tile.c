@@ -21,10 +21,10 @@ ac_gemm_cuts ac_gemm_cut(int64_t n, int64_t most)
     return c;
 }
 
-bool ac_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t n)
+bool ac_gemm_fits(const ac_lower *L, const ac_channel *c)
 {
     return ac_target_lanes(L->target, AC_F32) > 1 && (ac_tensor_is_const(c->w) || c->kind == AC_MACS_F32) &&
-           (!c->bias || ac_tensor_is_const(c->bias)) && n > 1;
+           (!c->bias || ac_tensor_is_const(c->bias));
 }
 
 bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c)
@@ -74,29 +74,65 @@ ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t gro
 ac_x ac_gemm_block_channel(ac_lb *b, const ac_gemm_form *f, int32_t s, ac_x i)
 {
     ac_x vec = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, f->block.size[s])), ac_lb_i32(b, f->block.first[s]));
-    return ac_lb_mul(b, vec, ac_lb_i32(b, f->lanes));
+    return ac_lb_mul(b, vec, ac_lb_i32(b, ac_gemm_width(f)));
 }
 
-static int64_t steps(const ac_gemm_form *f)
+int64_t ac_gemm_step(const ac_gemm_form *f)
 {
-    return (f->depth + f->group - 1) / f->group;
+    return f->along ? (int64_t)f->lanes * f->group : f->group;
+}
+
+int64_t ac_gemm_steps(const ac_gemm_form *f)
+{
+    return (f->depth + ac_gemm_step(f) - 1) / ac_gemm_step(f);
+}
+
+int32_t ac_gemm_width(const ac_gemm_form *f)
+{
+    return f->along ? 1 : f->lanes;
+}
+
+int64_t ac_gemm_vectors(const ac_gemm_form *f)
+{
+    return (f->n + ac_gemm_width(f) - 1) / ac_gemm_width(f);
+}
+
+enum { FEW = GEMM_VECS, SUM = 4 }; /* a sum of lanes takes as long as so many steps */
+
+void ac_gemm_form_along(const ac_lower *L, const ac_channel *c, ac_gemm_form *f)
+{
+    ac_gemm_form g = *f;
+    const int64_t runs = f->runs[0] * f->runs[1];
+    if (f->n > FEW || c->acc == AC_I64 || (c->kind == AC_MACS_F32 && L->exact))
+        return;
+    g.along = true;
+    g.lanes = ac_target_lanes(L->target, AC_F32);
+    while (g.lanes > 4 && f->depth % ac_gemm_step(&g)) /* what lies after a run of floats is not finite, perhaps */
+        g.lanes /= 2;
+    if (c->kind == AC_MACS_F32 && f->depth % g.lanes)
+        return;
+    if (g.n * (runs * ac_gemm_steps(&g) + SUM) < runs * ac_gemm_steps(f))
+        *f = g;
 }
 
 ac_x ac_gemm_block_at(ac_lb *b, const ac_gemm_form *f, ac_x channel)
 {
-    return ac_lb_mul(b, channel, ac_lb_i32(b, f->runs[0] * f->runs[1] * steps(f) * f->group));
+    const int64_t vector = f->runs[0] * f->runs[1] * ac_gemm_steps(f) * f->lanes * f->group;
+    return ac_lb_mul(b, channel, ac_lb_i32(b, vector / ac_gemm_width(f)));
 }
 
 int64_t ac_gemm_group_size(const ac_gemm_form *f)
 {
-    return (f->n + f->lanes - 1) / f->lanes * f->lanes * f->runs[0] * f->runs[1] * steps(f) * f->group;
+    return ac_gemm_vectors(f) * f->lanes * f->runs[0] * f->runs[1] * ac_gemm_steps(f) * f->group;
 }
 
-/* A step of the row's elements in every lane. */
-static ac_x broadcast(ac_lb *b, const ac_gemm_tile *t, ac_x at)
+/* A step of the row's elements: the same ones in every lane, or neighbours. */
+static ac_x of_row(ac_lb *b, const ac_gemm_tile *t, ac_x at)
 {
     const ac_gemm_form *f = t->f;
-    ac_x x = ac_lb_load(b, t->x_buf, at, f->group);
+    ac_x x = ac_lb_load(b, t->x_buf, at, (int32_t)ac_gemm_step(f));
+    if (f->along)
+        return f->group == 1 && f->strip != AC_F32 ? ac_lb_cast(b, x, AC_I32) : x;
     if (f->group == 1)
         return f->strip == AC_F32 ? x : ac_lb_cast(b, x, AC_I32);
     x = ac_lb_splat(b, ac_lb_bitcast(b, x, AC_I32), f->lanes);
@@ -127,9 +163,9 @@ static void run(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, ac_x ahead, const a
 {
     ac_lb *b = &t->L->b;
     const ac_gemm_form *f = t->f;
-    ac_x k = ac_lb_for_n(b, "k", steps(f)), w[GEMM_VECS];
+    ac_x k = ac_lb_for_n(b, "k", ac_gemm_steps(f)), w[GEMM_VECS];
     ac_x at = ac_lb_add(b, w_at, ac_lb_mul(b, k, ac_lb_i32(b, (int64_t)t->vecs * f->lanes * f->group)));
-    x_at = ac_lb_add(b, x_at, ac_lb_mul(b, k, ac_lb_i32(b, f->group)));
+    x_at = ac_lb_add(b, x_at, ac_lb_mul(b, k, ac_lb_i32(b, ac_gemm_step(f))));
     for (int32_t v = 0; v < t->vecs; v++)
         w[v] = weights(b, t, at, v);
     if (ahead) {
@@ -139,7 +175,7 @@ static void run(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, ac_x ahead, const a
             ac_lb_prefetch(b, t->w_buf, ac_lb_add(b, ahead, ac_lb_i32(b, i)));
     }
     for (int32_t r = 0; r < t->rows; r++) {
-        ac_x x = broadcast(b, t, ac_lb_add(b, t->row[r], x_at));
+        ac_x x = of_row(b, t, ac_lb_add(b, t->row[r], x_at));
         for (int32_t v = 0; v < t->vecs; v++) {
             const ac_x a = acc[r * t->vecs + v];
             ac_lb_set(b, a, multiply_add(t, x, w[v], ac_lb_get(b, a)));
@@ -155,7 +191,7 @@ static void run_i64(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, const ac_x *acc
     ac_gemm_form part = *t->f;
     ac_gemm_tile p = *t;
     p.f = &part;
-    const int64_t total = steps(t->f);
+    const int64_t total = ac_gemm_steps(t->f);
     for (int64_t from = 0; from < total; from += I16_STEPS) {
         const int64_t n = total - from < I16_STEPS ? total - from : I16_STEPS;
         ac_x sum[GEMM_ROWS * GEMM_VECS];
@@ -172,7 +208,7 @@ static void run_i64(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, const ac_x *acc
 /* Packed weights of one run in a block. */
 static int64_t run_size(const ac_gemm_form *f, int32_t vecs)
 {
-    return steps(f) * vecs * f->lanes * f->group;
+    return ac_gemm_steps(f) * vecs * f->lanes * f->group;
 }
 
 void ac_gemm_all_runs(ac_gemm_tile *t)
@@ -191,7 +227,7 @@ void ac_gemm_fetch_ahead(ac_gemm_tile *t, ac_x index, int64_t tiles)
     const ac_gemm_form *f = t->f;
     if (tiles < 2 || !ac_gemm_weights_far(t->L, f))
         return;
-    const int64_t all = f->runs[0] * f->runs[1] * steps(f), each = (int64_t)t->vecs * f->lanes * f->group;
+    const int64_t all = f->runs[0] * f->runs[1] * ac_gemm_steps(f), each = (int64_t)t->vecs * f->lanes * f->group;
     t->ahead_step = (each + tiles - 1) / tiles;
     ac_x share = ac_lb_add(b, ac_lb_mul(b, index, ac_lb_i32(b, all * t->ahead_step)), ac_lb_i32(b, all * each));
     t->ahead = ac_lb_add(b, t->w_at, share);
@@ -210,7 +246,7 @@ static ac_x run_loop(const ac_gemm_tile *t, const char *name, int i)
 ac_x ac_gemm_tile_channel(const ac_gemm_tile *t, int32_t vec)
 {
     ac_lb *b = &t->L->b;
-    const ac_x oc = ac_lb_add(b, t->oc, ac_lb_i32(b, (int64_t)vec * t->f->lanes));
+    const ac_x oc = ac_lb_add(b, t->oc, ac_lb_i32(b, (int64_t)vec * ac_gemm_width(t->f)));
     return t->before ? ac_lb_add(b, t->before, oc) : oc;
 }
 
@@ -221,7 +257,8 @@ void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc)
     assert(t->rows <= GEMM_ROWS && t->vecs <= GEMM_VECS && "gemm_form_of chose the tile");
     ac_x start[GEMM_VECS];
     for (int32_t v = 0; v < t->vecs; v++)
-        start[v] = ac_channel_start(t->c, ac_gemm_tile_channel(t, v), f->lanes);
+        start[v] = f->along ? ac_lb_splat(b, ac_lb_num(b, t->c->acc, 0), f->lanes)
+                            : ac_channel_start(t->c, ac_gemm_tile_channel(t, v), f->lanes);
     for (int32_t r = 0; r < t->rows; r++)
         for (int32_t v = 0; v < t->vecs; v++)
             acc[r * t->vecs + v] = ac_lb_var(b, ac_strf(t->L->region, "c%d_%d", (int)r, (int)v), start[v]);
@@ -236,11 +273,11 @@ void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc)
     } else {
         ac_x number = ac_lb_add(b, ac_lb_mul(b, ky, ac_lb_i32(b, f->runs[1])), kx), ahead = t->ahead;
         if (ahead)
-            ahead = ac_lb_add(b, ahead, ac_lb_mul(b, number, ac_lb_i32(b, steps(f) * t->ahead_step)));
+            ahead = ac_lb_add(b, ahead, ac_lb_mul(b, number, ac_lb_i32(b, ac_gemm_steps(f) * t->ahead_step)));
         run(t, x_at, w_at, ahead, acc);
     }
     ac_lb_end(b);
     ac_lb_end(b);
     for (int32_t i = 0; i < t->rows * t->vecs; i++)
-        acc[i] = ac_lb_get(b, acc[i]);
+        acc[i] = f->along ? ac_lb_sumlanes(b, ac_lb_get(b, acc[i])) : ac_lb_get(b, acc[i]);
 }

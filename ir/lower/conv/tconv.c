@@ -115,7 +115,7 @@ int ac_lo_tconv(ac_lower *L)
                                (int)n->attrs.conv.dilation_w);
     tconv v = {.L = L, .win = ac_window_conv(n, x, w->dim[1], w->dim[2])};
     AC_TRY(ac_channel_open(L, &v.c, x, w, bias, v.win.oc, 0, n->attrs.conv.act, AC_ROUND_FIXED));
-    if (ac_gemm_fits(L, &v.c, v.c.n) && ac_tensor_is_const(v.c.w))
+    if (ac_gemm_fits(L, &v.c) && ac_tensor_is_const(v.c.w))
         return ac_gemm_tconv(L, &v.c, &v.win);
     return plain(&v);
 }

@@ -267,7 +267,7 @@ static const char *refuses(const ac_lower *L, const ac_channel *c, const ac_wind
         return "pads are negative";
     if (ac_target_lanes(L->target, AC_F32) < 4)
         return "the target has no vectors";
-    if (!ac_gemm_fits(L, c, c->n) || !ac_tensor_is_const(c->w))
+    if (!ac_gemm_fits(L, c) || !ac_tensor_is_const(c->w))
         return "its weights are not constant, or make one channel";
     if (L->exact)
         return "--exact keeps the order of the sums";

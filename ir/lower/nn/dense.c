@@ -157,7 +157,7 @@ int ac_lo_dense(ac_lower *L)
         return ac_gpu_rows(L, &d.c, d.rows, d.depth);
     if (warps_fit(&d))
         return warps(&d);
-    if (ac_gemm_fits(L, &d.c, d.c.n) && d.depth > 0)
+    if (ac_gemm_fits(L, &d.c) && d.depth > 0)
         return ac_gemm_rows(L, &d.c, d.rows, d.depth);
     if (ac_quad_rows(L, &d.c, d.rows, d.depth) || ac_wide_rows(L, &d.c, d.rows, d.depth))
         return AC_OK;
