@@ -120,10 +120,36 @@ static void copy_piece(ac_lower *L, ac_x at, int32_t lanes, void *ctx)
 static const char *const letter[AC_MOVE_DIMS] = {"i", "j", "k", "l", "m", "p",  "q",  "r",  "s",
                                                  "t", "u", "v", "w", "z", "i1", "j1", "k1", "l1"};
 
+/* Positions begin .. end-1 of dimension d. */
+static ac_move part(ac_move m, int32_t d, int64_t begin, int64_t end)
+{
+    m.from += begin * m.dim[d].from;
+    m.to += begin * m.dim[d].to;
+    m.dim[d].extent = end - begin;
+    return m;
+}
+
+static void nest(ac_lower *L, copy c, ac_move m, int32_t lanes);
+
+/* A plain copy that turns the box: whole squares, and what is left on two sides of them. false: it is not one. */
+static bool squares(ac_lower *L, const copy *c, const ac_move *m)
+{
+    const int32_t axis = c->value || c->each ? -1 : ac_square_axis(m), last = m->n - 1;
+    const int64_t edge = axis < 0 ? 1 : ac_square_edge(L, L->b.fn->buf.item[c->dst].dtype);
+    if (edge < 2 || m->dim[axis].extent < edge || m->dim[last].extent < edge)
+        return false;
+    const int64_t far = m->dim[axis].extent / edge * edge, wide = m->dim[last].extent / edge * edge;
+    const ac_move whole = part(*m, axis, 0, far), square = part(whole, last, 0, wide);
+    ac_lo_squares(L, c->src, c->from, c->dst, c->to, &square);
+    nest(L, *c, part(whole, last, wide, m->dim[last].extent), 0);
+    nest(L, *c, part(*m, axis, far, m->dim[axis].extent), 0);
+    return true;
+}
+
 static void nest(ac_lower *L, copy c, ac_move m, int32_t lanes)
 {
     ac_lb *b = &L->b;
-    if (!simplify(&m, c.value != 0))
+    if (!simplify(&m, c.value != 0) || squares(L, &c, &m))
         return;
     c.from = ac_lb_add(b, c.from, ac_lb_i32(b, m.from));
     c.to = ac_lb_add(b, c.to, ac_lb_i32(b, m.to));

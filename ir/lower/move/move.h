@@ -9,11 +9,12 @@
  *         ac_lo_move(L, src, dst, &m);
  *
  * ac_lo_move merges neighbours that are contiguous on both sides (above: H and W become one loop), drops extents of 1,
- * makes no code for an empty box, and copies contiguous runs with the target's vectors. So an operator only says where
- * elements go. A stride of 0 in the source repeats; a negative one goes back.
+ * makes no code for an empty box, copies contiguous runs with the target's vectors, and turns boxes whose neighbours
+ * are different ones on both sides in squares of vectors (squares.c). So an operator only says where elements go. A
+ * stride of 0 in the source repeats; a negative one goes back.
  *
- * Elements are moved as bits: any type of 8 bits or more. Every element of the box is read once and written once, in
- * row-major order of the box. Fills write a value that is known before the loops. */
+ * Elements are moved as bits: any type of 8 bits or more. Every element of the box is read once and written once,
+ * without squares in row-major order of the box. Fills write a value that is known before the loops. */
 #ifndef AC_IR_LOWER_MOVE_MOVE_H
 #define AC_IR_LOWER_MOVE_MOVE_H
 #include "ir/lower/lower.h"
@@ -51,6 +52,12 @@ void ac_lo_move_fill(ac_lower *L, ac_x value, int32_t dst, const ac_move *m);
  * time. `at` is the position of the first element of a piece. */
 typedef void ac_run_body(ac_lower *L, ac_x at, int32_t lanes, void *ctx);
 void ac_lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_run_body *body, void *ctx);
+
+/* Private to move.c (squares.c). The edge of a square, 1: there are none; the axis that is contiguous in the source
+ * where the last one is so in the result only, or -1; the loops of a box both of whose sides are whole squares. */
+int32_t ac_square_edge(const ac_lower *L, ac_dtype d);
+int32_t ac_square_axis(const ac_move *m);
+void ac_lo_squares(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m);
 
 /* Refuses (E0108) types packed below a byte. */
 int ac_lo_movable(ac_lower *L, const ac_tensor *t);

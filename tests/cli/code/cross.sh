@@ -23,7 +23,7 @@ check() { # STATUS WHAT
     [ "$1" = 0 ] || fail "$2"
 }
 "$py" -c 'import numpy as np
-for name, shape in (("encoder", (1, 12, 16)), ("layers", (1, 9, 9, 24))):
+for name, shape in (("encoder", (1, 12, 16)), ("layers", (1, 24, 9, 9))):
     np.save(name + ".in.npy", np.random.default_rng(7).standard_normal(shape).astype(np.float32))' || exit 77
 # integers, a concatenation, convolutions, recurrent, transformer
 five="digits_int8 branch_int8 dsnet_f32 tf_rnn encoder"

@@ -180,6 +180,9 @@ static node_text row_text(const char *shape, int32_t rank, const int32_t *dim)
         return (node_text){ac_strf(cx.region, "input x: %s[%s]; input y: %s[%s]", type, shape, type, shape),
                            ac_strf(cx.region, "z = concatenation(x, y) axis=%d", axis)};
     case 5:
+        if (rnd() % 2)
+            return (node_text){ac_strf(cx.region, "input x: %s[2,%d,%d]", type, draw(1, 40), draw(1, 40)),
+                               "z = transpose(x, _) perm=[0,2,1]"};
         return (node_text){ac_strf(cx.region, "input x: %s[%s]", type, shape),
                            ac_strf(cx.region, "z = transpose(x, _) perm=%s",
                                    rank == 1   ? "[0]"
