@@ -128,6 +128,7 @@ typedef struct ac_module {
     int32_t threads; /* above 1: calls with low->chunks are made that often, chunk 0, 1, .., through a pool */
     bool poison;     /* debug build of the code: fill the arena's dead bytes between calls and check */
     bool host;       /* for `run` and `bench`: also exports a struct of function pointers, see c/descriptor.c */
+    bool hooks;      /* with host: steps call a hook; compilers take longer for it */
     bool caller_io;  /* inputs and outputs are the caller's memory; implies host and the API of runtime/arn_host.h */
     ac_built built;  /* for headers and reports; by whoever prints code or asks a compiler */
     ac_dead *dead;   /* by call, for poison; NULL without */

@@ -87,6 +87,7 @@ int ac_compile(arenac *a)
                      .threads = s->threads,
                      .poison = o->poison,
                      .host = a->purpose == AC_FOR_RUNNING || ac_has_caller_io(a),
+                     .hooks = a->watched || o->per_op || o->per_node || o->taps || ac_has_caller_io(a),
                      .caller_io = ac_has_caller_io(a),
                      .section_code = o->section.code,
                      .section_rodata = o->section.rodata,

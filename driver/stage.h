@@ -81,6 +81,7 @@ struct arenac {
     bool loaded;
     ac_inputs inputs;                                 /* of run and bench */
     bool any_input;                                   /* inputs that nobody gives are random */
+    bool watched;                                     /* of a run: a hook is called around steps; or options say so */
     bool for_tflm;                                    /* planned as TFLite Micro runs it */
     bool changed;                                     /* diff found something: the exit status says so */
     arenac *parent, *child, *sibling;                 /* compilations that this one has begun: they end with it */

@@ -85,6 +85,7 @@ static int open_program(tuning *t, const ac_schedule *hints, program *p)
     static const ac_option_id OWN[] = {AC_OPT_tune, AC_OPT_output, AC_OPT_json};
     *p = (program){.a = ac_open_like(t->a, OWN, sizeof OWN / sizeof *OWN)};
     p->a->purpose = AC_FOR_RUNNING;
+    p->a->watched = true;
     p->a->any_input = true;
     p->a->hints = hints;
     const int status = ac_guard(p->a, compile_stage, &t->model) || ac_guard(p->a, number_stage, p) ? AC_FAIL : AC_OK;

@@ -9,6 +9,7 @@
 #include "runtime/arn_cuda.h"
 #include "runtime/arn_pool.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,7 @@ static int run_code(ac_session *h, int32_t part)
                                 .in = h->in,
                                 .pool = h->threads ? &h->threads->pool : NULL};
     const struct arn_hook hook = {NULL, step_end, h};
+    assert((!h->hook || h->module->hooks) && "compile.c knows who looks at steps");
     int status = h->image.part[part](&mem, h->hook ? &hook : NULL);
     if (status >= ARN_CUDA_EDRIVER)
         return ac_error(h->module->cx, (ac_place){.file = h->file}, E0304, "the kernels failed: %s",

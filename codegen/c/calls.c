@@ -206,7 +206,7 @@ static void print_part(ac_emit *e, const ac_module_part *part)
         ac_put(e->to, "    int status;\n");
     if (!uses_m)
         ac_put(e->to, "    (void)m;\n");
-    if (m->host && part->begin == part->end)
+    if (m->host && (!m->hooks || part->begin == part->end))
         ac_put(e->to, "    (void)hook;\n");
     if (by_rows)
         print_before_rows(e);

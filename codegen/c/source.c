@@ -91,10 +91,11 @@ const char *ac_emit_step_title(const ac_emit *e, int32_t i)
 /* Names of functions and constants; those of the API, in any dialect, are taken first. */
 void ac_emit_take_names(ac_emit *e, ac_cnames *names)
 {
-    static const char *const API[] = {
-        "init",     "run",        "run_row", "reset",   "describe",   "model",       "steps",      "parts",
-        "step",     "mem",        "blob",    "header",  "in_tensors", "out_tensors", "step_table", "host_init",
-        "host_run", "host_reset", "cuda",    "kernels", "args",       "launches",    "text",       "first_state"};
+    static const char *const API[] = {"init",       "run",         "run_row",    "reset",     "describe", "model",
+                                      "steps",      "parts",       "step",       "mem",       "blob",     "header",
+                                      "in_tensors", "out_tensors", "step_table", "host_init", "host_run", "hook_begin",
+                                      "hook_end",   "host_reset",  "cuda",       "kernels",   "args",     "launches",
+                                      "text",       "first_state"};
     const ac_module *m = e->m;
     ac_c_names_open(names, m->cx, ".");
     for (size_t i = 0; i < sizeof API / sizeof API[0]; i++)
@@ -314,14 +315,26 @@ static void put_section(ac_emit *e, const char *which, const char *section)
     ac_putf(e->to, "#ifndef %s_SECTION_%s\n#define %s_SECTION_%s%s\n#endif\n", U, which, U, which, attribute);
 }
 
+/* Functions: thousands of steps with branches around them would be one graph of blocks, whose square compilers take. */
+static void print_hook(ac_emit *e, const char *verb, const char *macro)
+{
+    const char *p = e->m->name, *U = e->file.upper;
+    ac_putf(e->to,
+            "#if defined(__GNUC__) || defined(__clang__)\n__attribute__((noinline))\n#endif\n"
+            "static void %s_hook_%s(const struct arn_hook *hook, int32_t step)\n{\n"
+            "    if (hook && hook->%s)\n        hook->%s(hook->user, step);\n}\n\n"
+            "#define %s_STEP_%s(i) %s_hook_%s(hook, (i))\n",
+            p, verb, verb, verb, U, macro, p, verb);
+}
+
 static void print_macros(ac_emit *e)
 {
     const char *U = e->file.upper;
-    if (e->m->host) {
-        ac_putf(e->to,
-                "#define %s_STEP_BEGIN(i) (hook && hook->begin ? hook->begin(hook->user, (i)) : (void)0)\n"
-                "#define %s_STEP_END(i) (hook && hook->end ? hook->end(hook->user, (i)) : (void)0)\n",
-                U, U);
+    if (e->m->hooks && e->m->n_calls) {
+        print_hook(e, "begin", "BEGIN");
+        print_hook(e, "end", "END");
+    } else if (e->m->host) {
+        ac_putf(e->to, "#define %s_STEP_BEGIN(i) ((void)0)\n#define %s_STEP_END(i) ((void)0)\n", U, U);
     } else {
         ac_putf(e->to,
                 "/* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see "

@@ -370,7 +370,7 @@ static void build_run_rows(l_module *M)
 static void build_run(l_module *M)
 {
     const ac_module *m = M->m;
-    runner r = {.hook = m->host ? build_hook(M) : NULL};
+    runner r = {.hook = m->hooks ? build_hook(M) : NULL};
     for (int32_t k = 0; k < m->n_parts; k++) {
         const ac_module_part *part = &m->part[k];
         r.f = begin(M, m->host ? l_steps_name(M->region, m, k) : part->name, M->i32, m->host ? 2 : 1);

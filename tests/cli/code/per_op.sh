@@ -19,3 +19,15 @@ END
 "$arenac" plan words.ag -q --json | grep -q "input 'ids' may be overwritten" || fail "the input keeps its bytes"
 expect 0 'gather' "$arenac" bench words.ag --per-op --runs 20
 expect 0 'gather' "$arenac" bench words.ag --per-op --runs 20 --json
+
+# Steps call a hook where somebody looks at them, and nowhere else: compilers take longer for it.
+cat >cc.sh <<'END'
+#!/bin/sh
+for a; do case $a in */m.c) cp "$a" seen.c ;; esac; done
+exec cc "$@"
+END
+chmod +x cc.sh
+CC=./cc.sh expect 0 '' "$arenac" run words.ag -q --random 1
+grep -q 'words_steps' seen.c && ! grep -q 'hook->begin' seen.c || fail "run: the code has hooks that nobody uses"
+CC=./cc.sh expect 0 'gather' "$arenac" bench words.ag --per-op --runs 2
+grep -q 'hook->begin' seen.c || fail "bench --per-op: the code has no hooks"

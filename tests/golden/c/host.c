@@ -67,8 +67,26 @@ struct arn_model { /* a compiled model */
 };
 #endif
 
-#define HOST_STEP_BEGIN(i) (hook && hook->begin ? hook->begin(hook->user, (i)) : (void)0)
-#define HOST_STEP_END(i) (hook && hook->end ? hook->end(hook->user, (i)) : (void)0)
+#if defined(__GNUC__) || defined(__clang__)
+__attribute__((noinline))
+#endif
+static void host_hook_begin(const struct arn_hook *hook, int32_t step)
+{
+    if (hook && hook->begin)
+        hook->begin(hook->user, step);
+}
+
+#define HOST_STEP_BEGIN(i) host_hook_begin(hook, (i))
+#if defined(__GNUC__) || defined(__clang__)
+__attribute__((noinline))
+#endif
+static void host_hook_end(const struct arn_hook *hook, int32_t step)
+{
+    if (hook && hook->end)
+        hook->end(hook->user, step);
+}
+
+#define HOST_STEP_END(i) host_hook_end(hook, (i))
 /* Where weights and code go: an attribute such as __attribute__((section(".itcm"))). */
 #ifndef HOST_SECTION_RODATA
 #define HOST_SECTION_RODATA

@@ -57,7 +57,8 @@ static void open_module(const ac_target *t)
                           .target = t,
                           .arena_align = 64,
                           .weights = AC_WEIGHTS_BLOB,
-                          .host = true};
+                          .host = true,
+                          .hooks = true};
     module->ram = AC_NEW(cx.region, ac_module_ram);
     *module->ram = (ac_module_ram){.name = "arena", .align = 64, .address = -1};
     module->n_ram = 1;

@@ -212,7 +212,8 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
                      .optimal = true,
                      .weights = weights,
                      .poison = poison,
-                     .host = host};
+                     .host = host,
+                     .hooks = host};
     add_calls(m, &p);
     add_io(m, &p);
     m->dead = AC_NEW_N(cx.region, ac_dead, 5);
