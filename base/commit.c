@@ -117,15 +117,13 @@ static int write_all(int fd, const void *bytes, size_t n)
 
 static int write_sink(int fd, const ac_sink *s)
 {
-    size_t at = 0;
     int why = 0;
-    for (int32_t i = 0; i < s->lasting.n && !why; i++) {
-        const ac_lasting *l = &s->lasting.item[i];
-        why = write_all(fd, s->text + at, l->at - at);
-        why = why ? why : write_all(fd, l->bytes, l->n);
-        at = l->at;
+    for (int32_t i = 0; i <= 2 * s->lasting.n && !why; i++) {
+        size_t n;
+        const void *bytes = ac_sink_piece(s, i, &n);
+        why = write_all(fd, bytes, n);
     }
-    return why ? why : write_all(fd, s->text + at, s->n - at);
+    return why;
 }
 
 /* 0 or an errno. What cannot be flushed (some file systems, and folders of others) is no error. */
@@ -205,17 +203,16 @@ static bool print(const void *bytes, size_t n)
 static int write_stdout(batch *b, const staged *g)
 {
     const ac_sink *s = g->sink;
-    size_t at = 0;
     bool good = true;
     errno = 0;
     if (ac_interrupt_pipe_closed()) /* who reads has had enough; files are written all the same */
         return AC_OK;
-    for (int32_t i = 0; i < s->lasting.n; i++) {
-        const ac_lasting *l = &s->lasting.item[i];
-        good = good && print(s->text + at, l->at - at) && print(l->bytes, l->n);
-        at = l->at;
+    for (int32_t i = 0; i <= 2 * s->lasting.n && good; i++) {
+        size_t n;
+        const void *bytes = ac_sink_piece(s, i, &n);
+        good = print(bytes, n);
     }
-    if (!good || !print(s->text + at, s->n - at) || fflush(stdout))
+    if (!good || fflush(stdout))
         return ac_interrupt_pipe_closed() ? AC_OK : failed(b, g, errno ? errno : EIO);
     return AC_OK;
 }

@@ -65,6 +65,14 @@ size_t ac_sink_size(const ac_sink *s)
     return n;
 }
 
+const void *ac_sink_piece(const ac_sink *s, int32_t i, size_t *n)
+{
+    const int32_t k = i / 2;
+    const size_t begin = k ? s->lasting.item[k - 1].at : 0, end = k < s->lasting.n ? s->lasting.item[k].at : s->n;
+    *n = i % 2 ? s->lasting.item[k].n : end - begin;
+    return i % 2 ? s->lasting.item[k].bytes : *n ? s->text + begin : NULL;
+}
+
 void ac_put_int(ac_sink *s, int64_t v)
 {
     char digits[20], *p = digits + sizeof digits;

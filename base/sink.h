@@ -36,6 +36,8 @@ void ac_put_n(ac_sink *s, const void *bytes, size_t n);
 /* Large bytes that stay where they are until the commit; only that sees them, `text` and `n` do not. */
 void ac_put_lasting(ac_sink *s, const void *bytes, size_t n);
 size_t ac_sink_size(const ac_sink *s); /* with those */
+/* Piece i of all bytes, in order: 0 .. 2 * s->lasting.n. Pieces may be empty. */
+const void *ac_sink_piece(const ac_sink *s, int32_t i, size_t *n);
 void ac_putc(ac_sink *s, char c);
 void ac_put_int(ac_sink *s, int64_t v); /* decimal; several times faster than ac_putf */
 void ac_putf(ac_sink *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

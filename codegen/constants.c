@@ -4,9 +4,10 @@
  *
  *     0   8   "arnblob" and a 0
  *     8   4   version, 1          12  4   bytes of the header, 64
- *     16  8   bytes of the blob   24  8   FNV-1a of everything after the header
+ *     16  8   bytes of the blob   24  8   a hash of everything after the header
  *     32  32  0                   all numbers little-endian, as the constants are */
 #include "base/file.h"
+#include "base/hash.h"
 #include "codegen/constants.h"
 
 #include <string.h>
@@ -141,15 +142,6 @@ static void put_le(uint8_t *to, uint64_t v, int bytes)
         to[i] = (uint8_t)(v >> (8 * i));
 }
 
-static const uint64_t FNV = UINT64_C(14695981039346656037);
-
-static uint64_t checksum(uint64_t h, const uint8_t *p, ac_bytes n)
-{
-    for (ac_bytes i = 0; i < n; i++)
-        h = (h ^ p[i]) * UINT64_C(1099511628211);
-    return h;
-}
-
 static void put_header(uint8_t header[AC_BLOB_HEADER], uint64_t h, ac_bytes total)
 {
     memset(header, 0, AC_BLOB_HEADER);
@@ -158,11 +150,6 @@ static void put_header(uint8_t header[AC_BLOB_HEADER], uint64_t h, ac_bytes tota
     put_le(header + 12, AC_BLOB_HEADER, 4);
     put_le(header + 16, (uint64_t)total, 8);
     put_le(header + 24, h, 8);
-}
-
-void ac_blob_header(uint8_t header[AC_BLOB_HEADER], const uint8_t *bytes, ac_bytes total)
-{
-    put_header(header, checksum(FNV, bytes + AC_BLOB_HEADER, total - AC_BLOB_HEADER), total);
 }
 
 /* Calls f for the parts of the blob after its header, in order: padding, and each constant where it lies. */
@@ -181,21 +168,24 @@ static void each_part(const ac_module *m, const ac_bytes *offset, part_fn *f, vo
     }
 }
 
-static void add_checksum(void *with, const uint8_t *bytes, ac_bytes n)
+/* Of places and hashes of all constants, which ac_consts_layout has looked for equal ones by. */
+static uint64_t checksum(const ac_module *m, const ac_bytes *offset)
 {
-    uint64_t *h = with;
-    *h = checksum(*h, bytes, n);
+    uint64_t h = 0;
+    for (int32_t i = 0; i < m->n_konst; i++) {
+        const uint64_t pair[] = {(uint64_t)offset[i], m->konst[i]->sum};
+        h = ac_bytes_hash(pair, sizeof pair) + 3 * h;
+    }
+    return h;
 }
 
 int ac_blob_head(const ac_module *of, uint8_t header[AC_BLOB_HEADER])
 {
     const ac_module *m = in_blob(of);
     ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1), total;
-    uint64_t h = FNV;
     AC_TRY(ac_consts_make(m));
     ac_consts_layout(m, offset, &total);
-    each_part(m, offset, add_checksum, &h);
-    put_header(header, h, total);
+    put_header(header, checksum(m, offset), total);
     return AC_OK;
 }
 
@@ -209,8 +199,7 @@ int ac_blob_bytes(const ac_module *of, uint8_t **bytes, ac_bytes *total)
     for (int32_t i = 0; i < m->n_konst; i++)
         if (size_of(m->konst[i]))
             memcpy(*bytes + offset[i], m->konst[i]->data, (size_t)size_of(m->konst[i]));
-    ac_blob_header(*bytes, *bytes, *total);
-    return AC_OK;
+    return ac_blob_head(m, *bytes);
 }
 
 int ac_blob_move(const ac_module *m, uint8_t *to)

@@ -22,8 +22,7 @@ ac_weights ac_module_weights(const ac_module *m);             /* AC_WEIGHTS_AUTO
  * begins with the header of the blob (magic, version, total bytes, checksum). */
 void ac_consts_layout(const ac_module *m, ac_bytes *offset, ac_bytes *total);
 
-enum { AC_BLOB_HEADER = 64, AC_BLOB_CHECKED = 32 }; /* bytes; the first that identify the blob */
-void ac_blob_header(uint8_t header[AC_BLOB_HEADER], const uint8_t *bytes, ac_bytes total);
+enum { AC_BLOB_HEADER = 64, AC_BLOB_CHECKED = 32 };                      /* bytes; the first that identify the blob */
 int ac_blob_head(const ac_module *m, uint8_t header[AC_BLOB_HEADER]);    /* of the module's blob */
 int ac_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
 /* The same, to a sink, which refers to the constants: none is copied, and they stay until it is committed. */

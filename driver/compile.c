@@ -78,7 +78,7 @@ int ac_compile(arenac *a)
     *m = (ac_module){.cx = &a->cx,
                      .name = c_prefix(a),
                      .source = a->source.base,
-                     .sha256 = ac_source_sha256(a),
+                     .sha256 = a->purpose == AC_FOR_RUNNING ? NULL : ac_source_sha256(a), /* of headers */
                      .options = ac_options_line(a->stated, s->target->name),
                      .version = arenac_version(),
                      .target = s->target,

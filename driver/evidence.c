@@ -360,12 +360,25 @@ static const char *hash_of_tool(ac_ctx *cx)
     return hash;
 }
 
+static const char *hash_of_output(ac_ctx *cx, const ac_sink *s)
+{
+    char *hex = ac_alloc(cx->region, 65);
+    ac_sha256 h = ac_sha256_open();
+    for (int32_t i = 0; i <= 2 * s->lasting.n; i++) {
+        size_t n;
+        const void *bytes = ac_sink_piece(s, i, &n);
+        ac_sha256_add(&h, bytes, n);
+    }
+    ac_sha256_close(&h, hex);
+    return hex;
+}
+
 static void put_file_row(evidence *e, ac_json *j, const ac_output *o)
 {
     ac_json_obj(j, NULL);
     ac_json_str(j, "file", ac_path_name(o->path));
-    ac_json_int(j, "bytes", (int64_t)o->sink->n);
-    ac_json_str(j, "sha256", hash_of(&e->a->cx, o->sink->text, o->sink->n));
+    ac_json_int(j, "bytes", (int64_t)ac_sink_size(o->sink));
+    ac_json_str(j, "sha256", hash_of_output(&e->a->cx, o->sink));
     ac_json_end(j);
 }
 
