@@ -3,9 +3,11 @@
  *
  *     x [N,S..,C]   w [K..,C/groups,O]   bias [O] or none   ->   y [N,OS..,O]
  *
- * One pixel at a time, neighbouring output channels of a group in lanes; for each, taps in the reference's order
+ * f32 of up to three dimensions in register tiles (gemm_conv.c), where vectors are. Else:
+ * one pixel at a time, neighbouring output channels of a group in lanes; for each, taps in the reference's order
  * (outermost dimension first, then the channel), then bias and activation (TFLite reference/conv3d.h). Taps outside of
  * the input are never visited. With --exact products and sums are rounded apart. */
+#include "ir/lower/conv/gemm.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/window.h"
 
@@ -51,6 +53,26 @@ static void channels(ac_lower *L, void *with, ac_x oc, int32_t lanes)
     ac_lo_result(L, ac_lo_act(L, v, c->g.act), c->idx, lanes);
 }
 
+/* Up to three dimensions of f32 are for register tiles, where the target has them. */
+static bool tiles(ac_lower *L, const conv *v, int *status)
+{
+    const ac_conv_nd *g = &v->g;
+    const ac_slide one = {1, 1, 1, 1, 1, 0};
+    const int64_t in = v->w->dim[g->m], out = v->w->dim[g->m + 1];
+    ac_channel c;
+    if (g->m > 3 || v->x->dtype != AC_F32 || L->target->isa == AC_ISA_CUDA)
+        return false;
+    *status = ac_channel_open(L, &c, v->x, v->w, v->bias, out, g->m + 1, g->act, AC_ROUND_FIXED);
+    if (*status != AC_OK)
+        return true;
+    if (!ac_gemm_fits(L, &c))
+        return false;
+    const ac_window win = {
+        .n = v->x->dim[0], .ic = in * g->groups, .oc = out, .y = g->m > 1 ? g->s[g->m - 2] : one, .x = g->s[g->m - 1]};
+    *status = ac_gemm_conv(L, &c, &win, g->m > 2 ? &g->s[0] : NULL, in);
+    return true;
+}
+
 int ac_lo_conv_nd(ac_lower *L)
 {
     static const char *const name[AC_MAX_RANK] = {"n", "o0", "o1", "o2", "o3", "o4", "o5", "g"};
@@ -64,6 +86,9 @@ int ac_lo_conv_nd(ac_lower *L)
     ac_lo_result_buf(L);
     if (ac_tensor_count(y) == 0)
         return AC_OK;
+    int status;
+    if (tiles(L, &c, &status))
+        return status;
     c.x_buf = ac_lo_operand(L, c.x);
     c.w_buf = ac_lo_operand(L, c.w);
     c.bias_buf = c.bias ? ac_lo_operand(L, c.bias) : 0;

@@ -153,7 +153,7 @@ int ac_lo_conv(ac_lower *L)
     if (v.group_in == v.win.ic && ac_winograd_take(L, &v.c, &v.win))
         return AC_OK;
     if (ac_gemm_fits(L, &v.c))
-        return ac_gemm_conv(L, &v.c, &v.win, v.group_in);
+        return ac_gemm_conv(L, &v.c, &v.win, NULL, v.group_in);
     if (v.group_in == v.win.ic && (ac_quad_conv(L, &v.c, &v.win) || ac_wide_conv(L, &v.c, &v.win)))
         return AC_OK;
     if (v.group_in == v.win.ic && ac_panel_fits(L, &v.c, v.win.y.taps * v.win.x.taps * v.win.ic))

@@ -42,7 +42,7 @@ typedef struct ac_gemm_form {
     int64_t groups;     /* of the convolution; c->n = groups * n */
     int64_t n;          /* output channels of a group */
     int64_t depth;      /* elements of a reduction run: contiguous in both operands; padded to groups in the weights */
-    int64_t runs[2];    /* runs of a channel: filter rows, and filter columns where those are not part of the run */
+    int64_t runs[3];    /* runs of a channel: filter rows, filter columns where those are not part of the run, planes */
     ac_gemm_cuts block; /* channel vectors -> blocks */
 } ac_gemm_form;
 
@@ -54,6 +54,7 @@ ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t gro
                              int64_t depth, bool all);
 /* Puts the lanes along the reduction, where that takes fewer steps. To be called before the tile is chosen. */
 void ac_gemm_form_along(const ac_lower *L, const ac_channel *c, ac_gemm_form *f);
+int64_t ac_gemm_runs(const ac_gemm_form *f); /* of a channel */
 /* Elements of x that a step reads, and steps of a run. */
 int64_t ac_gemm_step(const ac_gemm_form *f);
 int64_t ac_gemm_steps(const ac_gemm_form *f);
@@ -87,9 +88,9 @@ typedef struct ac_gemm_tile {
     int32_t x_buf, w_buf;
     int32_t rows, vecs;
     ac_x row[GEMM_ROWS];       /* element index of each row's run {0, 0} */
-    ac_x run_lo[2], run_hi[2]; /* runs taken; ac_gemm_all_runs sets all of the form */
-    int64_t run_step[2];       /* from run to run, in elements of x_buf (the same for all rows) */
-    int64_t w_step[2];         /* the same in packed weights */
+    ac_x run_lo[3], run_hi[3]; /* runs taken; ac_gemm_all_runs sets all of the form */
+    int64_t run_step[3];       /* from run to run, in elements of x_buf (the same for all rows) */
+    int64_t w_step[3];         /* the same in packed weights */
     ac_x w_at, oc;             /* weights of run {0, 0} in the block; its first channel in the group */
     ac_x before;               /* channels of the groups before; 0: none, as ever with one group */
     ac_x ahead;                /* where this tile begins to fetch the weights of the next block; 0: it does not */
@@ -123,8 +124,10 @@ typedef struct ac_phase {
 void ac_phase_taps(ac_lb *b, const ac_slide *s, ac_x o, ac_phase *p);
 
 /* The schedules: all of them store every element of node->out[0]. */
-/* c->x [N,H,W,C], in groups of `group_in` channels. */
-int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t group_in);
+/* c->x [N,H,W,C], in groups of `group_in` channels; planes: [N,D,H,W,C], and how the window slides along D. Results
+ * have the dimensions of the same names, but for leading ones of the window that are 1 and that they lack. Weights lie
+ * as [O,K..,C/groups] or, when c->axis is not 0, [K..,C/groups,O]. */
+int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, const ac_slide *planes, int64_t group_in);
 /* c->x as [rows, depth]; weights [n, depth]. */
 int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth);
 int ac_gemm_tconv(ac_lower *L, ac_channel *c, const ac_window *win); /* a transpose convolution */

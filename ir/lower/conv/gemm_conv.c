@@ -1,14 +1,16 @@
-/* ac_gemm_conv.c - conv_2d in register tiles.
+/* ac_gemm_conv.c - convolutions in register tiles: conv_2d, and conv_nd of up to three dimensions.
  *
  * A strip of input rows, enough for a few output rows, is copied with its borders into scratch (converted to the
  * strip's element type), so that no tile meets a border; the copy costs about 1 / (filter rows * output channels) of
  * the work. Inputs that need neither border nor conversion are read in place.
  *
- *     for n, strip of output rows:   copy
+ *     for n, output plane, strip of output rows:   copy
  *       for group, block of channels, output row, tile of pixels:   reduce, store
  *
  * Weights that do not fit the second cache are read once for each strip, so strips get as tall as a part of that cache
- * allows. Where one strip holds the image and rows are narrow, a tile takes several rows. */
+ * allows. Where one strip holds the image and rows are narrow, a tile takes several rows. The strip of a dilated window
+ * has only the rows that its filter rows read. A third dimension is one more loop of the reduction, and planes of the
+ * strip; those outside of the input are left out. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 
@@ -22,42 +24,57 @@ typedef struct job {
     int64_t group_in;       /* input channels of a group */
     int32_t x, strip, w;    /* buffers; strip -1: x is read in place */
     bool batch;             /* x holds all images (not the quantised copy of one) */
+    ac_slide z;             /* planes; of one where there are none */
+    bool apart;             /* the strip holds the input rows of each filter row together, not all rows in order */
+    int64_t plane_step;     /* from plane to plane in the strip, or in x */
     int64_t out_rows;       /* of a strip */
     int64_t cols, row_step; /* of a strip row: columns, elements */
     ac_gemm_cuts tiles;     /* of a row */
     ac_gemm_cuts groups;    /* of output rows that share a tile; without groups: the strip's rows, one by one */
 } job;
 
-static int64_t rows_of(const ac_window *w, int64_t out_rows)
+/* Rows of a plane in the strip, for so many output rows. */
+static int64_t rows_of(const job *j, int64_t out_rows)
 {
-    return (out_rows - 1) * w->y.stride + ac_slide_reach(&w->y);
+    const ac_slide *y = &j->win->y;
+    return j->apart ? y->taps * out_rows : (out_rows - 1) * y->stride + ac_slide_reach(y);
 }
 
-/* Position of (image n, row iy, column 0) in x. */
-static ac_x row_at(const job *j, ac_x n, ac_x iy)
+/* Where the results are: the image, the plane, the first row. */
+typedef struct from {
+    ac_x n, oz, oy;
+} from;
+
+/* Position of (plane iz of image n, row iy, column 0) in x. */
+static ac_x row_at(const job *j, ac_x n, ac_x iz, ac_x iy)
 {
     ac_lb *b = &j->L->b;
-    if (j->batch)
-        iy = ac_lb_add(b, ac_lb_mul(b, n, ac_lb_i32(b, j->win->y.in)), iy);
+    if (j->batch) {
+        const ac_x plane = ac_lb_add(b, ac_lb_mul(b, n, ac_lb_i32(b, j->z.in)), iz);
+        iy = ac_lb_add(b, ac_lb_mul(b, plane, ac_lb_i32(b, j->win->y.in)), iy);
+    }
     return ac_lb_mul(b, iy, ac_lb_i32(b, j->win->x.in * j->win->ic));
 }
 
-/* Input rows for output rows from oy on. Rows outside the input stand for zero. */
-static void copy_strip(const job *j, ac_x n, ac_x oy)
+/* The input rows of filter plane kz. Rows outside the input stand for zero. */
+static void copy_plane(const job *j, const from *p, ac_x kz)
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
     const int64_t pad = w->x.pad, ic = w->ic;
     const int64_t left = (pad < j->cols ? pad : j->cols) * ic, room = j->cols - pad;
     const int64_t middle = room <= 0 ? 0 : (room < w->x.in ? room : w->x.in) * ic;
-    ac_x r = ac_lb_for_n(b, "r", rows_of(w, j->out_rows));
-    ac_x to = ac_lb_mul(b, r, ac_lb_i32(b, j->row_step)),
-         iy = ac_lb_add(b, ac_slide_at(b, &w->y, oy, ac_lb_i32(b, 0)), r);
+    const ac_x rows = ac_lb_i32(b, j->out_rows), zero = ac_lb_i32(b, 0);
+    ac_x r = ac_lb_for_n(b, "r", rows_of(j, j->out_rows));
+    ac_x to = ac_lb_add(b, ac_lb_mul(b, kz, ac_lb_i32(b, j->plane_step)), ac_lb_mul(b, r, ac_lb_i32(b, j->row_step)));
+    ac_x iy = j->apart ? ac_slide_at(b, &w->y, ac_lb_add(b, p->oy, ac_lb_mod(b, r, rows)), ac_lb_div(b, r, rows))
+                       : ac_lb_add(b, ac_slide_at(b, &w->y, p->oy, zero), r);
     const bool rows_inside = ac_slide_inside(&w->y) && w->y.out % j->out_rows == 0;
     if (!rows_inside)
-        ac_lb_if(b, ac_lb_and(b, ac_lb_ge(b, iy, ac_lb_i32(b, 0)), ac_lb_lt(b, iy, ac_lb_i32(b, w->y.in))));
+        ac_lb_if(b, ac_lb_and(b, ac_lb_ge(b, iy, zero), ac_lb_lt(b, iy, ac_lb_i32(b, w->y.in))));
     ac_gemm_clear(j->L, &j->f, j->c, j->strip, to, left);
-    ac_gemm_copy(j->L, &j->f, j->c, j->x, row_at(j, n, iy), j->strip, ac_lb_add(b, to, ac_lb_i32(b, left)), middle);
+    ac_gemm_copy(j->L, &j->f, j->c, j->x, row_at(j, p->n, ac_slide_at(b, &j->z, p->oz, kz), iy), j->strip,
+                 ac_lb_add(b, to, ac_lb_i32(b, left)), middle);
     ac_gemm_clear(j->L, &j->f, j->c, j->strip, ac_lb_add(b, to, ac_lb_i32(b, left + middle)),
                   j->row_step - left - middle);
     if (!rows_inside) {
@@ -68,9 +85,24 @@ static void copy_strip(const job *j, ac_x n, ac_x oy)
     ac_lb_end(b);
 }
 
+/* Planes outside of the input are neither copied nor read. */
+static void copy_strip(const job *j, const from *p)
+{
+    ac_lb *b = &j->L->b;
+    ac_x lo, hi;
+    if (j->z.taps == 1 && ac_slide_inside(&j->z)) {
+        copy_plane(j, p, ac_lb_i32(b, 0));
+        return;
+    }
+    ac_slide_taps(b, &j->z, p->oz, &lo, &hi);
+    copy_plane(j, p, ac_lb_for(b, "kz", lo, hi, 1, AC_MARK_SERIAL));
+    ac_lb_end(b);
+}
+
 typedef struct place {
     ac_lb *b;
-    const ac_x *p;   /* batch, output row */
+    from p;          /* its first row */
+    int32_t dims;    /* of the result, between batch and channels */
     ac_x ox;         /* first column of the tile */
     int64_t columns; /* of each row in the tile */
 } place;
@@ -78,15 +110,23 @@ typedef struct place {
 static void place_of(const void *user, ac_x r, ac_x *idx)
 {
     const place *to = user;
-    idx[0] = to->p[0];
     const ac_x columns = ac_lb_i32(to->b, to->columns);
-    idx[1] = ac_lb_add(to->b, to->p[1], ac_lb_div(to->b, r, columns));
-    idx[2] = ac_lb_add(to->b, to->ox, ac_lb_mod(to->b, r, columns));
+    const ac_x at[3] = {to->p.oz, ac_lb_add(to->b, to->p.oy, ac_lb_div(to->b, r, columns)),
+                        ac_lb_add(to->b, to->ox, ac_lb_mod(to->b, r, columns))};
+    idx[0] = to->p.n;
+    for (int32_t d = 0; d < to->dims; d++)
+        idx[1 + d] = at[3 - to->dims + d];
 }
 
 static int64_t count_of(const ac_gemm_cuts *c)
 {
     return c->count[0] + c->count[1];
+}
+
+/* Rows of the strip (or x) from output row to output row. */
+static int64_t row_stride(const job *j)
+{
+    return j->apart ? 1 : j->win->y.stride;
 }
 
 /* A block of channels: the first one in its group, the group, and the block's size class. */
@@ -95,9 +135,28 @@ typedef struct channels {
     int32_t s;
 } channels;
 
+/* Leaves out the runs that are outside of the input for all of the tile: planes, and the filter rows and columns of a
+ * dilated window. Where the zero point is in the bias, zeros count. */
+static void inside_runs(const job *j, ac_gemm_tile *t, const from *p, ac_x ox, int32_t rows, int32_t columns)
+{
+    ac_lb *b = &j->L->b;
+    const ac_slide *y = &j->win->y, *x = &j->win->x;
+    ac_x none;
+    if (j->z.taps > 1 || !ac_slide_inside(&j->z))
+        ac_slide_taps(b, &j->z, p->oz, &t->run_lo[2], &t->run_hi[2]);
+    if (j->f.group == 4)
+        return;
+    if (y->dil > 1 && rows == 1)
+        ac_slide_taps(b, y, p->oy, &t->run_lo[0], &t->run_hi[0]);
+    if (x->dil > 1) {
+        ac_slide_taps(b, x, ac_lb_add(b, ox, ac_lb_i32(b, columns - 1)), &t->run_lo[1], &none);
+        ac_slide_taps(b, x, ox, &none, &t->run_hi[1]);
+    }
+}
+
 /* `columns` pixels of `rows` output rows, from {oy, ox} on; row0: element of the first input row and column 0 of oy;
  * index: of the tile in its block and strip. */
-static void tile(const job *j, const ac_x *p, ac_x row0, ac_x ox, int32_t rows, int32_t columns, const channels *of,
+static void tile(const job *j, const from *p, ac_x row0, ac_x ox, int32_t rows, int32_t columns, const channels *of,
                  ac_x index)
 {
     ac_lb *b = &j->L->b;
@@ -110,7 +169,7 @@ static void tile(const job *j, const ac_x *p, ac_x row0, ac_x ox, int32_t rows, 
                       .w_buf = j->w,
                       .rows = rows * columns,
                       .vecs = (int32_t)j->f.block.size[of->s],
-                      .run_step = {w->y.dil * j->row_step, w->x.dil * w->ic},
+                      .run_step = {(j->apart ? j->out_rows : w->y.dil) * j->row_step, w->x.dil * w->ic, j->plane_step},
                       .w_at = ac_gemm_block_at(b, &j->f, of->oc),
                       .oc = of->oc};
     ac_x base = ac_lb_add(b, row0, ac_lb_mul(b, ox, ac_lb_i32(b, step)));
@@ -120,24 +179,27 @@ static void tile(const job *j, const ac_x *p, ac_x row0, ac_x ox, int32_t rows, 
         base = ac_lb_add(b, base, ac_lb_mul(b, of->group, ac_lb_i32(b, j->group_in)));
     }
     for (int32_t r = 0; r < t.rows; r++)
-        t.row[r] = ac_lb_add(b, base, ac_lb_i32(b, r / columns * w->y.stride * j->row_step + r % columns * step));
+        t.row[r] = ac_lb_add(b, base, ac_lb_i32(b, r / columns * row_stride(j) * j->row_step + r % columns * step));
     ac_gemm_all_runs(&t);
+    inside_runs(j, &t, p, ox, rows, columns);
     ac_gemm_fetch_ahead(&t, index, count_of(&j->groups) * count_of(&j->tiles));
     ac_x acc[GEMM_ROWS * GEMM_VECS];
     ac_gemm_reduce(&t, acc);
-    const place to = {b, p, ox, rows == 1 ? GEMM_ROWS : columns};
+    const place to = {b, *p, j->c->out->rank - 2, ox, rows == 1 ? GEMM_ROWS : columns};
     ac_gemm_store(&t, acc, place_of, &to);
 }
 
 /* All tiles of `rows` output rows from r on (counted in the strip), which are number `number` of such, for a block of
  * channels. */
-static void row_group(const job *j, ac_x n, ac_x oy, ac_x r, ac_x number, int32_t rows, const channels *of)
+static void row_group(const job *j, const from *first, ac_x r, ac_x number, int32_t rows, const channels *of)
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
-    const ac_x p[2] = {n, ac_lb_add(b, oy, r)};
-    ac_x row0 = j->strip >= 0 ? ac_lb_mul(b, r, ac_lb_i32(b, w->y.stride * j->row_step))
-                              : row_at(j, n, ac_slide_at(b, &w->y, p[1], ac_lb_i32(b, 0)));
+    const from p = {first->n, first->oz, ac_lb_add(b, first->oy, r)};
+    ac_x row0 = ac_lb_mul(b, r, ac_lb_i32(b, row_stride(j) * j->row_step));
+    if (j->strip < 0)
+        row0 =
+            row_at(j, p.n, ac_slide_at(b, &j->z, p.oz, ac_lb_i32(b, 0)), ac_slide_at(b, &w->y, p.oy, ac_lb_i32(b, 0)));
     for (int32_t k = 0; k < 2; k++) {
         if (!j->tiles.count[k])
             continue;
@@ -145,22 +207,22 @@ static void row_group(const job *j, ac_x n, ac_x oy, ac_x r, ac_x number, int32_
         ac_x ox = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, j->tiles.size[k])), ac_lb_i32(b, j->tiles.first[k]));
         ac_x index = ac_lb_mul(b, number, ac_lb_i32(b, count_of(&j->tiles)));
         index = ac_lb_add(b, index, k ? ac_lb_add(b, i, ac_lb_i32(b, j->tiles.count[0])) : i);
-        tile(j, p, row0, ox, rows, (int32_t)j->tiles.size[k], of, index);
+        tile(j, &p, row0, ox, rows, (int32_t)j->tiles.size[k], of, index);
         ac_lb_end(b);
     }
 }
 
 /* All tiles of output rows oy .. for a group's blocks of class s. */
-static void block(const job *j, ac_x n, ac_x oy, ac_x group, int32_t s)
+static void block(const job *j, const from *p, ac_x group, int32_t s)
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
     ac_x oc = ac_gemm_block_channel(b, &j->f, s, ac_lb_for_each(b, "ob", j->f.block.count[s]));
     const channels of = {oc, group, s};
     if (w->y.out % j->out_rows) { /* the last strip is shorter */
-        ac_x rows = ac_lb_min(b, ac_lb_i32(b, j->out_rows), ac_lb_sub(b, ac_lb_i32(b, w->y.out), oy));
+        ac_x rows = ac_lb_min(b, ac_lb_i32(b, j->out_rows), ac_lb_sub(b, ac_lb_i32(b, w->y.out), p->oy));
         ac_x r = ac_lb_for(b, "r", ac_lb_i32(b, 0), rows, 1, AC_MARK_PARALLEL);
-        row_group(j, n, oy, r, r, 1, &of);
+        row_group(j, p, r, r, 1, &of);
         ac_lb_end(b);
         ac_lb_end(b);
         return;
@@ -170,8 +232,7 @@ static void block(const job *j, ac_x n, ac_x oy, ac_x group, int32_t s)
             continue;
         ac_x i = ac_lb_for_each(b, "r", j->groups.count[k]);
         ac_x r = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, j->groups.size[k])), ac_lb_i32(b, j->groups.first[k]));
-        row_group(j, n, oy, r, k ? ac_lb_add(b, i, ac_lb_i32(b, j->groups.count[0])) : i, (int32_t)j->groups.size[k],
-                  &of);
+        row_group(j, p, r, k ? ac_lb_add(b, i, ac_lb_i32(b, j->groups.count[0])) : i, (int32_t)j->groups.size[k], &of);
         ac_lb_end(b);
     }
     ac_lb_end(b);
@@ -186,15 +247,17 @@ static void plan_strip(job *j, bool copies)
     const int64_t bytes = stream && part > STRIP_BYTES ? part : STRIP_BYTES;
     j->cols = copies ? (w->x.out - 1) * w->x.stride + ac_slide_reach(&w->x) : w->x.in;
     j->row_step = j->cols * w->ic;
+    j->apart = copies && w->y.dil > 1;
     j->out_rows = 1;
     for (int64_t n = 2; n <= most && n <= w->y.out; n++)
-        if (!copies || ac_dtype_size(j->f.strip, rows_of(w, n) * j->row_step) <= bytes)
+        if (!copies || ac_dtype_size(j->f.strip, j->z.taps * rows_of(j, n) * j->row_step) <= bytes)
             j->out_rows = n;
     const int64_t strips = (w->y.out + j->out_rows - 1) / j->out_rows;
     j->out_rows = (w->y.out + strips - 1) / strips;
+    const int64_t plane = rows_of(j, j->out_rows) * j->row_step;
+    j->plane_step = copies ? plane : j->z.dil * w->y.in * j->row_step;
     if (copies)
-        j->strip =
-            ac_lo_scratch(j->L, "strip", j->f.strip, rows_of(w, j->out_rows) * j->row_step + ac_gemm_step(&j->f));
+        j->strip = ac_lo_scratch(j->L, "strip", j->f.strip, j->z.taps * plane + ac_gemm_step(&j->f));
 }
 
 /* The tile: pixels of a row, or whole rows where those are narrow and one strip holds them all. */
@@ -212,18 +275,19 @@ static void plan_tile(job *j)
     j->groups = ac_gemm_cut(j->out_rows, 1);
 }
 
-int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t group_in)
+int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, const ac_slide *planes, int64_t group_in)
 {
-    const ac_slide *y = &win->y, *x = &win->x;
+    const ac_slide *y = &win->y, *x = &win->x, one = {1, 1, 1, 1, 1, 0}, z = planes ? *planes : one;
     const bool inside = ac_slide_inside(y) && ac_slide_inside(x), hybrid = c->kind == AC_MACS_HYBRID;
     const int64_t groups = win->ic / group_in;
-    if (groups == 1 && inside && !hybrid && y->taps * x->taps == 1 && y->stride == 1 && x->stride == 1 &&
-        y->in == y->out && x->in == x->out)
-        return ac_gemm_rows(L, c, win->n * y->out * x->out, win->ic);
+    if (groups == 1 && inside && ac_slide_inside(&z) && !hybrid && z.taps * y->taps * x->taps == 1 &&
+        z.in * y->in * x->in == z.out * y->out * x->out)
+        return ac_gemm_rows(L, c, win->n * z.out * y->out * x->out, win->ic);
     const bool joined = x->dil == 1 && groups == 1;
-    job j = {.L = L, .c = c, .win = win, .group_in = group_in, .strip = -1, .batch = !hybrid};
+    job j = {.L = L, .c = c, .win = win, .z = z, .group_in = group_in, .strip = -1, .batch = !hybrid};
     j.f = ac_gemm_form_of(L, c, groups, y->taps, joined ? 1 : x->taps, joined ? x->taps * group_in : group_in, true);
-    j.f.uses = win->n * y->out * x->out;
+    j.f.runs[2] = z.taps;
+    j.f.uses = win->n * z.out * y->out * x->out;
     ac_gemm_form_along(L, c, &j.f);
     const int32_t input = ac_lo_operand(L, c->x);
     const int64_t image = y->in * x->in * win->ic;
@@ -232,19 +296,19 @@ int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t group
     plan_tile(&j);
     j.w = ac_gemm_pack(L, &j.f, c);
     ac_lb *b = &L->b;
-    ac_x n = ac_lb_for_each(b, "n", win->n);
+    from p = {.n = ac_lb_for_each(b, "n", win->n)};
     if (hybrid)
-        ac_hybrid_quantize(c, input, ac_lb_mul(b, n, ac_lb_i32(b, image)), j.x, ac_lb_i32(b, 0), image, c->per_channel);
-    ac_x oy =
-        ac_lb_mul(b, ac_lb_for_each(b, "strip_y", (y->out + j.out_rows - 1) / j.out_rows), ac_lb_i32(b, j.out_rows));
+        ac_hybrid_quantize(c, input, ac_lb_mul(b, p.n, ac_lb_i32(b, image)), j.x, ac_lb_i32(b, 0), image,
+                           c->per_channel);
+    p.oz = ac_lb_for_each(b, "oz", z.out);
+    p.oy = ac_lb_mul(b, ac_lb_for_each(b, "strip_y", (y->out + j.out_rows - 1) / j.out_rows), ac_lb_i32(b, j.out_rows));
     if (j.strip >= 0)
-        copy_strip(&j, n, oy);
+        copy_strip(&j, &p);
     ac_x group = ac_lb_for_each(b, "g", groups);
     for (int32_t s = 0; s < 2; s++)
         if (j.f.block.count[s])
-            block(&j, n, oy, group, s);
-    ac_lb_end(b);
-    ac_lb_end(b);
-    ac_lb_end(b);
+            block(&j, &p, group, s);
+    for (int i = 0; i < 4; i++)
+        ac_lb_end(b);
     return AC_OK;
 }

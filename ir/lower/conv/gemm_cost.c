@@ -18,7 +18,7 @@ enum { MANY = 2048 }; /* uses of a weight beyond which its way from memory is be
 
 static int64_t steps_of(const ac_gemm_form *f)
 {
-    return ac_gemm_steps(f) * f->runs[0] * f->runs[1];
+    return ac_gemm_steps(f) * ac_gemm_runs(f);
 }
 
 int64_t ac_gemm_weight_bytes(const ac_gemm_form *f)

@@ -20,9 +20,12 @@ static ac_x element(ac_lower *P, const ac_gemm_form *f, const ac_channel *c, ac_
     const bool whole_n = f->n % ac_gemm_width(f) == 0, whole_k = f->depth % ac_gemm_step(f) == 0;
     ac_x in = whole_n ? channel : ac_lb_min(b, channel, ac_lb_i32(b, f->n - 1));
     ac_x ik = whole_k ? k : ac_lb_min(b, k, ac_lb_i32(b, f->depth - 1));
-    ac_x first = ac_lb_mul(b, group, ac_lb_i32(b, f->n));
-    ac_x row = ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, first, in), ac_lb_i32(b, f->runs[0] * f->runs[1])), run);
+    const ac_x of = ac_lb_add(b, ac_lb_mul(b, group, ac_lb_i32(b, f->n)), in);
+    const bool last = c->axis > 0; /* channels are w's last dimension */
+    ac_x row = last ? run : ac_lb_add(b, ac_lb_mul(b, of, ac_lb_i32(b, ac_gemm_runs(f))), run);
     ac_x at = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, f->depth)), ik);
+    if (last)
+        at = ac_lb_add(b, ac_lb_mul(b, at, ac_lb_i32(b, c->n)), of);
     ac_x v = ac_lb_load(b, ac_lo_operand(P, c->w), at, 1);
     if (f->w == AC_I16)
         v = ac_lb_sub(b, ac_lb_cast(b, v, AC_I16), ac_lb_int(b, AC_I16, c->zw));
@@ -38,7 +41,7 @@ static ac_x element(ac_lower *P, const ac_gemm_form *f, const ac_channel *c, ac_
 static void pack_blocks(ac_lower *P, int32_t to, const ac_gemm_form *f, const ac_channel *c, int32_t s)
 {
     ac_lb *b = &P->b;
-    const int64_t runs = f->runs[0] * f->runs[1], steps = ac_gemm_steps(f), width = f->block.size[s] * f->lanes;
+    const int64_t runs = ac_gemm_runs(f), steps = ac_gemm_steps(f), width = f->block.size[s] * f->lanes;
     ac_x group = ac_lb_for_n(b, "g", f->groups), block = ac_lb_for_n(b, "block", f->block.count[s]);
     ac_x first = ac_gemm_block_channel(b, f, s, block);
     ac_x run = ac_lb_for_n(b, "run", runs), k = ac_lb_for_n(b, "k", steps), lane = ac_lb_for_n(b, "oc", width);
@@ -62,7 +65,7 @@ static void pack_blocks(ac_lower *P, int32_t to, const ac_gemm_form *f, const ac
 
 int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c)
 {
-    const int64_t runs = f->runs[0] * f->runs[1], size = f->groups * ac_gemm_group_size(f);
+    const int64_t runs = ac_gemm_runs(f), size = f->groups * ac_gemm_group_size(f);
     const int64_t entries = (f->groups - 1) * f->n + ac_gemm_vectors(f) * ac_gemm_width(f);
     const ac_rows rows = {runs * f->depth, runs * f->depth, 1};
     c->bias_first = c->kind == AC_MACS_F32 && !L->exact;

@@ -37,7 +37,7 @@ bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c)
 ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t groups, int64_t runs_y, int64_t runs_x,
                              int64_t depth, bool all)
 {
-    ac_gemm_form f = {.groups = groups, .n = c->n / groups, .depth = depth, .runs = {runs_y, runs_x}};
+    ac_gemm_form f = {.groups = groups, .n = c->n / groups, .depth = depth, .runs = {runs_y, runs_x, 1}};
     const int32_t words = ac_target_pairs(L->target) ? 2 : 1; /* of 16 bits, in a group */
     f.lanes = ac_target_lanes(L->target, AC_F32);
     while (f.lanes > 4 && f.lanes / 2 >= f.n)
@@ -77,6 +77,11 @@ ac_x ac_gemm_block_channel(ac_lb *b, const ac_gemm_form *f, int32_t s, ac_x i)
     return ac_lb_mul(b, vec, ac_lb_i32(b, ac_gemm_width(f)));
 }
 
+int64_t ac_gemm_runs(const ac_gemm_form *f)
+{
+    return f->runs[0] * f->runs[1] * f->runs[2];
+}
+
 int64_t ac_gemm_step(const ac_gemm_form *f)
 {
     return f->along ? (int64_t)f->lanes * f->group : f->group;
@@ -102,7 +107,7 @@ enum { FEW = GEMM_VECS, SUM = 4 }; /* a sum of lanes takes as long as so many st
 void ac_gemm_form_along(const ac_lower *L, const ac_channel *c, ac_gemm_form *f)
 {
     ac_gemm_form g = *f;
-    const int64_t runs = f->runs[0] * f->runs[1];
+    const int64_t runs = ac_gemm_runs(f);
     if (f->n > FEW || c->acc == AC_I64 || (c->kind == AC_MACS_F32 && L->exact))
         return;
     g.along = true;
@@ -117,13 +122,13 @@ void ac_gemm_form_along(const ac_lower *L, const ac_channel *c, ac_gemm_form *f)
 
 ac_x ac_gemm_block_at(ac_lb *b, const ac_gemm_form *f, ac_x channel)
 {
-    const int64_t vector = f->runs[0] * f->runs[1] * ac_gemm_steps(f) * f->lanes * f->group;
+    const int64_t vector = ac_gemm_runs(f) * ac_gemm_steps(f) * f->lanes * f->group;
     return ac_lb_mul(b, channel, ac_lb_i32(b, vector / ac_gemm_width(f)));
 }
 
 int64_t ac_gemm_group_size(const ac_gemm_form *f)
 {
-    return ac_gemm_vectors(f) * f->lanes * f->runs[0] * f->runs[1] * ac_gemm_steps(f) * f->group;
+    return ac_gemm_vectors(f) * f->lanes * ac_gemm_runs(f) * ac_gemm_steps(f) * f->group;
 }
 
 /* A step of the row's elements: the same ones in every lane, or neighbours. */
@@ -213,12 +218,13 @@ static int64_t run_size(const ac_gemm_form *f, int32_t vecs)
 
 void ac_gemm_all_runs(ac_gemm_tile *t)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         t->run_lo[i] = ac_lb_i32(&t->L->b, 0);
         t->run_hi[i] = ac_lb_i32(&t->L->b, t->f->runs[i]);
     }
     t->w_step[1] = run_size(t->f, t->vecs);
     t->w_step[0] = t->w_step[1] * t->f->runs[1];
+    t->w_step[2] = t->w_step[0] * t->f->runs[0];
 }
 
 void ac_gemm_fetch_ahead(ac_gemm_tile *t, ac_x index, int64_t tiles)
@@ -227,7 +233,7 @@ void ac_gemm_fetch_ahead(ac_gemm_tile *t, ac_x index, int64_t tiles)
     const ac_gemm_form *f = t->f;
     if (tiles < 2 || !ac_gemm_weights_far(t->L, f))
         return;
-    const int64_t all = f->runs[0] * f->runs[1] * ac_gemm_steps(f), each = (int64_t)t->vecs * f->lanes * f->group;
+    const int64_t all = ac_gemm_runs(f) * ac_gemm_steps(f), each = (int64_t)t->vecs * f->lanes * f->group;
     t->ahead_step = (each + tiles - 1) / tiles;
     ac_x share = ac_lb_add(b, ac_lb_mul(b, index, ac_lb_i32(b, all * t->ahead_step)), ac_lb_i32(b, all * each));
     t->ahead = ac_lb_add(b, t->w_at, share);
@@ -262,22 +268,26 @@ void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc)
     for (int32_t r = 0; r < t->rows; r++)
         for (int32_t v = 0; v < t->vecs; v++)
             acc[r * t->vecs + v] = ac_lb_var(b, ac_strf(t->L->region, "c%d_%d", (int)r, (int)v), start[v]);
-    ac_x ky = run_loop(t, "ky", 0), kx = run_loop(t, "kx", 1);
-    ac_x x_at =
-        ac_lb_add(b, ac_lb_mul(b, ky, ac_lb_i32(b, t->run_step[0])), ac_lb_mul(b, kx, ac_lb_i32(b, t->run_step[1])));
-    ac_x w_at =
-        ac_lb_add(b, ac_lb_mul(b, ky, ac_lb_i32(b, t->w_step[0])), ac_lb_mul(b, kx, ac_lb_i32(b, t->w_step[1])));
-    w_at = ac_lb_add(b, t->w_at, w_at);
+    static const int order[] = {2, 0, 1}; /* planes, rows, columns */
+    static const char *const name[] = {"ky", "kx", "kz"};
+    ac_x x_at = ac_lb_i32(b, 0), w_at = t->w_at, number = x_at;
+    for (int i = 0; i < 3; i++) {
+        const int r = order[i];
+        const ac_x k = run_loop(t, name[r], r);
+        x_at = ac_lb_add(b, x_at, ac_lb_mul(b, k, ac_lb_i32(b, t->run_step[r])));
+        w_at = ac_lb_add(b, w_at, ac_lb_mul(b, k, ac_lb_i32(b, t->w_step[r])));
+        number = ac_lb_add(b, ac_lb_mul(b, number, ac_lb_i32(b, f->runs[r])), k);
+    }
     if (t->c->acc == AC_I64) {
         run_i64(t, x_at, w_at, acc);
     } else {
-        ac_x number = ac_lb_add(b, ac_lb_mul(b, ky, ac_lb_i32(b, f->runs[1])), kx), ahead = t->ahead;
+        ac_x ahead = t->ahead;
         if (ahead)
             ahead = ac_lb_add(b, ahead, ac_lb_mul(b, number, ac_lb_i32(b, ac_gemm_steps(f) * t->ahead_step)));
         run(t, x_at, w_at, ahead, acc);
     }
-    ac_lb_end(b);
-    ac_lb_end(b);
+    for (int i = 0; i < 3; i++)
+        ac_lb_end(b);
     for (int32_t i = 0; i < t->rows * t->vecs; i++)
         acc[i] = f->along ? ac_lb_sumlanes(b, ac_lb_get(b, acc[i])) : ac_lb_get(b, acc[i]);
 }

@@ -86,8 +86,67 @@ static const bad_case BAD[] = {
 };
 // clang-format on
 
+static int64_t from_to(int64_t lo, int64_t hi)
+{
+    return lo + (int64_t)(draw() % (uint32_t)(hi - lo + 1));
+}
+
+/* A convolution of one to three dimensions: every target has the sums of the plain one, which are exact. */
+static void random_conv(ac_ctx *cx)
+{
+    const int32_t m = (int32_t)from_to(1, 3);
+    const int64_t groups = from_to(0, 2) ? 1 : from_to(2, 3), in = from_to(1, 20),
+                  out = from_to(0, 1) ? from_to(1, 4) : from_to(5, 40);
+    const char *x = "", *w = "", *strides = "", *dilations = "", *pads = "";
+    for (int32_t d = 0; d < m; d++) {
+        const int64_t taps = from_to(1, 3), dil = from_to(0, 2) ? 1 : from_to(2, 3), reach = (taps - 1) * dil + 1;
+        const int64_t extent = from_to(1, m < 3 ? 18 : 7), pad = from_to(0, 1) ? from_to(0, reach - 1) : 0;
+        x = ac_strf(cx->region, "%s,%d", x, (int)(extent + pad < reach ? reach - pad : extent));
+        w = ac_strf(cx->region, "%s%d,", w, (int)taps);
+        strides = ac_strf(cx->region, "%s%s%d", strides, d ? ", " : "", (int)from_to(1, 2));
+        dilations = ac_strf(cx->region, "%s%s%d", dilations, d ? ", " : "", (int)dil);
+        pads = ac_strf(cx->region, "%s%s%d, %d", pads, d ? ", " : "", (int)pad, (int)from_to(0, pad));
+    }
+    const char *operands =
+        ac_strf(cx->region, "input x: f32[%d%s,%d]; input w: f32[%s%d,%d]; const b: f32[%d] = splat 3",
+                (int)from_to(1, 2), x, (int)(in * groups), w, (int)in, (int)(out * groups), (int)(out * groups));
+    const char *node = ac_strf(cx->region, "y = conv_nd(x, w%s) strides=[%s] dilations=[%s] pads=[%s] groups=%d",
+                               from_to(0, 1) ? ", b" : "", strides, dilations, pads, (int)groups);
+    ac_graph *g = NULL;
+    const ac_node *n = read_node(cx, operands, node, &g);
+    if (!n) {
+        fail(__LINE__, node, operands, "is not accepted");
+        return;
+    }
+    void **data = make_data(cx, g, 0);
+    const ac_tensor *y = n->out[0];
+    for (int32_t i = 0; i < 2; i++)
+        for (int64_t k = 0; k < ac_tensor_count(n->in[i]); k++)
+            ((float *)data[n->in[i]->id])[k] = (float)from_to(-3, 3);
+    const float *want = NULL;
+    for (int32_t t = 0; t < N_TARGETS; t++) {
+        int status = 0;
+        float *got = data[y->id] = ac_alloc(cx->region, (size_t)ac_tensor_bytes(y) + 1);
+        memset(got, 0xa5, (size_t)ac_tensor_bytes(y));
+        if (run_node(cx, n, &TARGETS[t], false, data, &status) != AC_OK || status) {
+            fail(__LINE__, node, TARGETS[t].name, "does not run");
+            return;
+        }
+        want = t ? want : got;
+        for (int64_t k = 0; k < ac_tensor_count(y); k++)
+            if (want[k] != got[k]) {
+                fail(__LINE__, ac_strf(cx->region, "%s with %s", node, operands), TARGETS[t].name,
+                     ac_strf(cx->region, "element %lld is %g, on the plain target %g", (long long)k, (double)got[k],
+                             (double)want[k]));
+                return;
+            }
+    }
+}
+
 static void all(ac_ctx *cx)
 {
+    for (int32_t i = 0; i < 300; i++)
+        random_conv(cx);
     run_values(cx, VALUES, sizeof VALUES / sizeof *VALUES);
     run_bad(cx, BAD, sizeof BAD / sizeof *BAD);
 }

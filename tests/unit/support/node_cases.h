@@ -92,6 +92,13 @@ static node_text window_text(void)
     int32_t h = draw(1, 11), w = draw(1, 11), c = draw(1, 19), o = draw(1, 35), kh = draw(1, 3), kw = draw(1, 3),
             s = draw(1, 2);
     bool same = rnd() % 2, real = rnd() % 2, depth = rnd() % 3 == 0, pool = rnd() % 4 == 0;
+    if (rnd() % 12 == 0)
+        return (node_text){
+            ac_strf(cx.region,
+                    "input x: f32[1,%d,%d,%d,%d]; const w: f32[%d,%d,%d,%d,%d] = random %d; "
+                    "const b: f32[%d] = random 7",
+                    draw(3, 5), 3 + h % 5, 3 + w % 5, c, draw(1, 3), kh, kw, c, o, draw(1, 999), o),
+            ac_strf(cx.region, "z = conv_nd(x, w, b) strides=[%d, %d, 1] pads=[0, 1, 1, 0, 1, 1]", draw(1, 2), s)};
     if (rnd() % 3 == 0) { /* the window that has schedules of its own */
         kh = kw = 3;
         s = 1;
