@@ -6,7 +6,7 @@
  * Few weights: tiles of rows are outside, blocks of channels inside; rows are read once, the weights stay in the first
  * cache. More weights than that: panels of rows, as many as the second cache takes, outside; then blocks; tiles inside.
  * A block's weights come from memory once, while the tiles of the block before are computed. Rows that need conversion
- * stay outside. */
+ * stay outside; rows a multiple of a page apart are copied first, a panel at a time. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/matrix.h"
@@ -17,8 +17,20 @@ typedef struct job {
     ac_gemm_form f;
     int32_t x, strip, w; /* buffers; strip -1: rows are read from x */
     int64_t depth;
+    int64_t stride; /* from row to row in the strip, or in x */
+    ac_x origin;    /* row with which a strip of several tiles begins; 0: the strip is one tile's */
     ac_gemm_cuts tiles;
 } job;
+
+/* Rows whose distance is a multiple of a page fall on the same few lines of the first cache, and a tile's rows push
+ * each other out. Worth a copy with another distance, where there is enough to compute with it. */
+enum { PAGE = 4096, LINE = 64, MANY_ROWS = 7, MANY_CHANNELS = 64 };
+
+static bool rows_collide(const job *j)
+{
+    return j->c->kind == AC_MACS_F32 && ac_dtype_size(AC_F32, j->depth) % PAGE == 0 && j->f.rows >= MANY_ROWS &&
+           j->f.n >= MANY_CHANNELS;
+}
 
 typedef struct place {
     const job *j;
@@ -45,15 +57,26 @@ static void tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s, ac_x in
                       .vecs = (int32_t)j->f.block.size[s],
                       .w_at = ac_gemm_block_at(b, &j->f, oc),
                       .oc = oc};
-    ac_x base = j->strip >= 0 ? ac_lb_i32(b, 0) : ac_lb_mul(b, p, ac_lb_i32(b, j->depth));
+    const ac_x row = j->strip < 0 ? p : j->origin ? ac_lb_sub(b, p, j->origin) : ac_lb_i32(b, 0);
+    const ac_x base = ac_lb_mul(b, row, ac_lb_i32(b, j->stride));
     for (int32_t r = 0; r < rows; r++)
-        t.row[r] = ac_lb_add(b, base, ac_lb_i32(b, r * j->depth));
+        t.row[r] = ac_lb_add(b, base, ac_lb_i32(b, r * j->stride));
     ac_gemm_all_runs(&t);
     ac_gemm_fetch_ahead(&t, index, tiles);
     ac_x acc[GEMM_ROWS * GEMM_VECS];
     ac_gemm_reduce(&t, acc);
     const place to = {j, p};
     ac_gemm_store(&t, acc, place_of, &to);
+}
+
+/* Rows first .. end-1 into the strip. */
+static void copy_rows(const job *j, ac_x first, ac_x end)
+{
+    ac_lb *b = &j->L->b;
+    const ac_x i = ac_lb_for(b, "row", first, end, 1, AC_MARK_SERIAL);
+    ac_gemm_copy(j->L, &j->f, j->c, j->x, ac_lb_mul(b, i, ac_lb_i32(b, j->depth)), j->strip,
+                 ac_lb_mul(b, ac_lb_sub(b, i, first), ac_lb_i32(b, j->stride)), j->depth);
+    ac_lb_end(b);
 }
 
 static void blocks(const job *j, ac_x p, int32_t rows)
@@ -110,26 +133,51 @@ static void panel(const job *j, int32_t r, ac_x first, ac_x end, int64_t tiles)
     }
 }
 
-static void panels_outside(const job *j, int64_t rows)
+/* Panels take half of the second cache; the rest is for a block's weights. */
+static void panels_outside(job *j, int64_t rows)
 {
     ac_lb *b = &j->L->b;
     const int64_t l2 = j->L->target->l2_bytes, row = ac_dtype_size(j->f.strip, j->depth);
+    const bool copies = rows_collide(j);
+    if (copies)
+        j->stride = j->depth + LINE / ac_dtype_size(AC_F32, 1);
     if (rows * row <= l2 / 2) {
+        if (copies) {
+            j->strip = ac_lo_scratch(j->L, "strip", j->f.strip, rows * j->stride);
+            j->origin = ac_lb_i32(b, 0);
+            copy_rows(j, j->origin, ac_lb_i32(b, rows));
+        }
         panel(j, -1, 0, 0, j->tiles.count[0] + j->tiles.count[1]);
         return;
     }
+    int64_t most = 0;
+    ac_gemm_cuts cut[2] = {{{0}, {0}, {0}}, {{0}, {0}, {0}}};
     for (int32_t r = 0; r < 2; r++) {
-        const int64_t count = j->tiles.count[r], fit = l2 / 4 / (row * (count ? j->tiles.size[r] : 1));
+        const int64_t count = j->tiles.count[r], fit = l2 / 2 / (row * (count ? j->tiles.size[r] : 1));
         if (!count)
             continue;
-        ac_gemm_cuts cut = ac_gemm_cut(count, fit > 1 ? fit : 1);
-        if ((cut.count[0] + cut.count[1]) % 2) /* two threads share an even number */
-            cut = ac_gemm_cut(count, (count + cut.count[0] + cut.count[1]) / (cut.count[0] + cut.count[1] + 1));
-        ac_x first = ac_lb_mul(b, ac_lb_for_each(b, "panel", cut.count[0] + cut.count[1]), ac_lb_i32(b, cut.size[0]));
-        ac_x end = ac_lb_add(b, first, ac_lb_i32(b, cut.size[0]));
-        if (count % cut.size[0])
+        cut[r] = ac_gemm_cut(count, fit > 1 ? fit : 1);
+        const int64_t panels = cut[r].count[0] + cut[r].count[1];
+        if (panels % 2) /* two threads share an even number */
+            cut[r] = ac_gemm_cut(count, (count + panels) / (panels + 1));
+        const int64_t tall = cut[r].size[0] * j->tiles.size[r];
+        most = tall > most ? tall : most;
+    }
+    if (copies)
+        j->strip = ac_lo_scratch(j->L, "strip", j->f.strip, most * j->stride);
+    for (int32_t r = 0; r < 2; r++) {
+        const int64_t count = j->tiles.count[r], tiles = cut[r].size[0];
+        if (!count)
+            continue;
+        ac_x first = ac_lb_mul(b, ac_lb_for_each(b, "panel", cut[r].count[0] + cut[r].count[1]), ac_lb_i32(b, tiles));
+        ac_x end = ac_lb_add(b, first, ac_lb_i32(b, tiles));
+        if (count % tiles)
             end = ac_lb_min(b, end, ac_lb_i32(b, count));
-        panel(j, r, first, end, cut.size[0]);
+        if (copies) {
+            j->origin = first_row(j, r, first);
+            copy_rows(j, j->origin, first_row(j, r, end));
+        }
+        panel(j, r, first, end, tiles);
         ac_lb_end(b);
     }
 }
@@ -148,7 +196,8 @@ static void hybrid_rows(job *j, int64_t rows, bool asymmetric)
 
 int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
 {
-    job j = {.L = L, .c = c, .depth = depth, .strip = -1, .f = ac_gemm_form_of(L, c, 1, 1, 1, depth, true)};
+    job j = {
+        .L = L, .c = c, .depth = depth, .stride = depth, .strip = -1, .f = ac_gemm_form_of(L, c, 1, 1, 1, depth, true)};
     j.f.uses = rows;
     ac_gemm_form_along(L, c, &j.f);
     ac_gemm_form_tile(L, c, &j.f, 1, c->kind == AC_MACS_HYBRID ? 1 : rows);

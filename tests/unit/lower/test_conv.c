@@ -236,6 +236,8 @@ static void random_dense(kind k)
     f.n = pick(1, 30);
     f.ih = f.iw = f.oh = f.ow = f.kh = f.kw = f.sh = f.sw = f.dh = f.dw = 1;
     f.ic = pick(0, 9) ? channels() : 600, f.oc = channels();
+    if (k == F32 && !pick(0, 3)) /* rows that fall on the same lines of a cache */
+        f.n = pick(20, 140), f.ic = 1024, f.oc = pick(64, 70);
     now = ac_strf(cx.region, "fully_connected %s act %d bias %d rows %d in %d out %d", kind_name[k], (int)f.act, f.bias,
                   (int)f.n, (int)f.ic, (int)f.oc);
     run_conf(&f);
