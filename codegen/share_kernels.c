@@ -36,20 +36,23 @@ static ac_bound_arg table(ac_module *m, const ac_share_set *set, const ac_share_
     return (ac_bound_arg){.space = AC_SPACE_CONST, .offset = m->n_konst++};
 }
 
-/* All calls of the group go to function `to`. */
+/* All calls of the group go to function `to`, with their numbers where there are any: functions may differ in the sizes
+ * of their operands alone. */
 static void redirect(ac_module *m, const ac_share_set *set, const ac_share_group *g, int32_t to, int32_t *fn_of_call)
 {
     for (int32_t k = 0; k < g->n; k++) {
-        const ac_bound_arg shape = table(m, set, g, k);
+        const ac_bound_arg shape = g->slots ? table(m, set, g, k) : (ac_bound_arg){0};
         for (int32_t i = 0; i < m->n_calls; i++) {
             ac_call *c = &m->call[i];
             if (c->fn != g->member[k])
+                continue;
+            fn_of_call[i] = to;
+            if (!g->slots)
                 continue;
             ac_bound_arg *arg = AC_NEW_N(m->cx->region, ac_bound_arg, c->n_arg + 1);
             memcpy(arg, c->arg, (size_t)c->n_arg * sizeof *arg);
             arg[c->n_arg++] = shape;
             c->arg = arg;
-            fn_of_call[i] = to;
         }
     }
 }

@@ -34,6 +34,17 @@ runs m.ag -t generic --backend eval
 runs m.ag -t generic --backend eval --stripe auto
 runs m.ag -t generic --backend eval --threads 3
 runs m.ag -t native --backend eval
+cat >sizes.ag <<'M' # the same elements of operands of different sizes: no numbers are left to pass
+graph sizes {
+  input  x: f32[9,4]
+  input  z: f32[5,4]
+  a: f32[3,4] = slice(x) begin=[1,0] size=[3,4]
+  b: f32[3,4] = slice(z) begin=[1,0] size=[3,4]
+  output a, b
+}
+M
+runs sizes.ag -t generic --views off --backend eval
+runs sizes.ag -t generic --views off --backend c
 runs "$models/dsnet_int8.tflite" -t generic --backend eval
 runs "$models/branch_f32.tflite" -t generic --backend eval
 ! have_llvm || runs m.ag -t generic --backend llvm
