@@ -52,7 +52,7 @@ bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp)
         if (s->tensor[t].kind == AC_STRIPE_WINDOW)
             s->tensor[t].rows = 0;
     for (;;) {
-        int32_t u = s->n_units - 1;
+        int32_t u = s->streamed >= 0 && !s->ticks ? 0 : s->n_units - 1; /* a row is there before anything runs */
         while (u >= 0 && !may_run(s, next, u))
             u--;
         if (u < 0)

@@ -91,8 +91,9 @@ for m in branch digits dsnet; do
         verified "$f.tflite" --io rows --align 4
     done
 done
-# one of two inputs, which is read in two places, and a step before the rows; an input that is read as a whole
-for m in rows-one-of-two-inputs rows-none; do
+# one of two inputs, which is read in two places, and a step before the rows; an input that is read as a whole; a
+# step among those of the rows that reads another input
+for m in rows-one-of-two-inputs rows-none rows-step-aside; do
     m=$src/tests/golden/plan/$m.ag
     "$arenac" run -q "$m" -t generic --random 3 --backend eval --output-dir want
     for backend in eval c; do
