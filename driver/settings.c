@@ -85,6 +85,17 @@ static const char *closest_target(ac_ctx *cx, const char *name)
     return ac_closest(name, names, n);
 }
 
+/* The row of the target; with --align below its own, a copy that promises no more: loads of whole vectors rely on it. */
+static const ac_target *aligned_for(ac_ctx *cx, const ac_target *t, int64_t align)
+{
+    if (!align || align >= t->align)
+        return t;
+    ac_target *own = AC_NEW(cx->region, ac_target);
+    *own = *t;
+    own->align = (int32_t)align;
+    return own;
+}
+
 int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_settings *out)
 {
     ac_settings s = {.target = ac_target_find(target)};
@@ -94,6 +105,7 @@ int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_set
         return near ? ac_help(cx, "did you mean '%s'? arenac targets lists them", near)
                     : ac_help(cx, "arenac targets lists them");
     }
+    s.target = aligned_for(cx, s.target, o->align);
     s.gpu = s.target->isa == AC_ISA_CUDA;
     s.reference = ac_is(o->reference, "tflite");
     s.dead = o->dead ? ac_is(o->dead, "on") : s.target->firmware;

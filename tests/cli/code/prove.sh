@@ -28,6 +28,18 @@ expect 0 ': proven; ' "$arenac" prove "$models/dsnet_int8.tflite" --share-kernel
 expect 0 ': proven; ' "$arenac" prove "$models/digits_f32.tflite" --threads 4
 expect 0 ', order 5, ' "$arenac" prove "$models/digits_f32.tflite" --overlap on
 
+# A tensor is promised no more than --align gives.
+cat >align.ag <<'M'
+graph a {
+  input  x: f32[3]
+  input  z: f32[3]
+  s: f32[3] = add(x, z)
+  t: f32[3] = mul(s, z)
+  output s, t
+}
+M
+for n in 1 4 8; do expect 0 ': proven; ' "$arenac" prove align.ag --align $n; done
+
 # What cannot be decided is listed, and compile --prove writes nothing then.
 expect 0 '' "$arenac" compile "$models/digits_int8.tflite" --prove -o fine.c
 [ -e fine.c ] || fail "what is proven is not written"
