@@ -130,12 +130,28 @@ static void requant(ac_prover *p, ac_x x)
     store(p, q.y, (ac_interval){q.lo, q.hi});
 }
 
+/* All lanes are read at once, which needs a buffer that begins at a multiple of them. */
+static void claim_aligned(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_buf *b = &p->fn->buf.item[i->aux];
+    const ac_bytes bytes = ac_dtype_size(b->dtype, i->lanes);
+    if (!(i->flags & AC_F_ALIGNED) || p->dry)
+        return;
+    if (b->align % bytes == 0)
+        ac_p_proven(p, AC_CLAIM_ACCESS);
+    else
+        ac_p_doubt(p, x, AC_CLAIM_ACCESS, true, "accesses %lld bytes at once of '%s', whose alignment is %d",
+                   (long long)bytes, b->name, b->align);
+}
+
 void ac_p_access(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
     switch ((int)i->op) {
     case AC_L_LOAD:
         claim_n(p, x, i->aux, i->a, i->lanes, AC_USE_READ);
+        claim_aligned(p, x);
         break;
     case AC_L_STORE:
         claim_n(p, x, i->aux, i->a, i->lanes, AC_USE_WRITE);

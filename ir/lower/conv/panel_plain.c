@@ -260,8 +260,8 @@ static void prepare(ac_panel *p, int64_t positions)
         p->channels = (int32_t)p->c->n;
     p->step = p->biased ? REACHED / p->channels : positions == 1 ? s->alone_step : s->step;
     p->steps = (p->depth + p->step - 1) / p->step;
-    p->step = (int32_t)((p->depth + p->steps - 1) / p->steps); /* the last step has few of no use */
-    p->unit = p->win.ic % 4 ? 1 : 4;
+    p->step = (int32_t)((p->depth + p->steps - 1) / p->steps);      /* the last step has few of no use */
+    p->unit = p->win.ic % 4 || ac_lo_align(L, p->c->x) < 4 ? 1 : 4; /* bytes at once */
     p->in_place = reads_in_place(p);
     ac_channel_tables(p->c, p->c->n, &rows, p->c->zx + (p->biased ? 128 : 0));
     p->x = p->line = ac_lo_operand(L, p->c->x);

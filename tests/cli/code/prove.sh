@@ -40,6 +40,9 @@ graph a {
 M
 for n in 1 4 8; do expect 0 ': proven; ' "$arenac" prove align.ag --align $n; done
 
+"$arenac" prove "$models/digits_int8.tflite" -t cortex-m0plus --align 1 >out.txt 2>&1
+! grep -q WRONG out.txt || fail "bytes are loaded four at once where nothing is promised"
+
 # What cannot be decided is listed, and compile --prove writes nothing then.
 expect 0 '' "$arenac" compile "$models/digits_int8.tflite" --prove -o fine.c
 [ -e fine.c ] || fail "what is proven is not written"
