@@ -18,10 +18,11 @@ static float curve_log(float x, float floor)
 {
     return x <= 0 ? floor : (float)log((double)x);
 }
+/* Of 0 the largest number of 16 bits; floor is the smallest, times the scale. */
 static float curve_rsqrt(float x, float floor)
 {
-    return x <= 0 ? -floor : 1.0f / sqrtf(x);
-} /* i16: symmetric */
+    return x <= 0 ? 32767.0f * (floor / -32768.0f) : 1.0f / sqrtf(x);
+}
 static float curve_tanh(float x, float floor)
 {
     (void)floor;

@@ -27,6 +27,10 @@ def arithmetic(r, Model):
     y[0, :4], x[0, :4] = [0, -0.0, 1, 0], [1, -1, 0, -2]
     m.op("ATAN2", [m.input(y), m.input(x)], ["float32"], "ATan2")
     yield "atan2-f32", m
+    m = Model()
+    x = m.input(np.arange(32768).astype("int16").reshape(8, -1), ([10 ** r.uniform(-4, -2)], [0], 0))
+    m.op("RSQRT", [x], [("int16", ([10 ** r.uniform(-3, -1)], [0], 0))])
+    yield "rsqrt-i16", m
 
 
 MOVED = ["float32", "int32", "int8", "int64"]
