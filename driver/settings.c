@@ -85,7 +85,7 @@ static const char *closest_target(ac_ctx *cx, const char *name)
     return ac_closest(name, names, n);
 }
 
-/* The row of the target; with --align below its own, a copy that promises no more: loads of whole vectors rely on it. */
+/* The target; with --align below its own, a copy that promises no more: loads of several bytes rely on that. */
 static const ac_target *aligned_for(ac_ctx *cx, const ac_target *t, int64_t align)
 {
     if (!align || align >= t->align)
