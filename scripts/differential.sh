@@ -1,7 +1,20 @@
 #!/bin/sh
-# differential.sh - 2,000 generated programs (operators of random types, shapes and schedules; random loops), 1,000 more
-# as kernels of a GPU, and every instruction in every type give the same bits on the evaluator, C and LLVM, or the
-# emulation of a GPU. usage: differential.sh [PROGRAMS [SEED]]
+# differential.sh - the same bits from everything that runs a program, and the results of others.
+#
+#   differential.sh [PROGRAMS [SEED]]
+#       2,000 generated programs (operators of random types, shapes and schedules; random loops), 1,000 more as kernels
+#       of a GPU, and every instruction in every type give the same bits on the evaluator, C and LLVM, or the emulation
+#       of a GPU
+#   differential.sh --foreign [GRAPHS [SEED [DIR]]]
+#       1,000 random graphs of a hundred operators of ONNX beside ONNX Runtime, as many quantised ones of TFLite beside
+#       LiteRT, with random options (tests/foreign/differential.py). ARENAC_ORT names a Python that has both. What
+#       differs is made smaller and written to DIR (default: faults). Without a seed it is a new one, which is printed.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-exec "$root/build/tests/test_backends" "${1:-2000}" "${2:-1}" 1
+[ "${1-}" = --foreign ] || exec "$root/build/tests/test_backends" "${1:-2000}" "${2:-1}" 1
+graphs=${2:-1000} seed=${3:-} dir=${4:-faults} failed=0
+for kind in onnx tflite; do
+    "${ARENAC_ORT:-python3}" -W ignore "$root/tests/foreign/differential.py" "$root/build/arenac" "$dir/$kind" \
+        --kind $kind --graphs "$graphs" ${seed:+--seed "$seed"} --keep-going || failed=1
+done
+exit $failed

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Random graphs beside ONNX Runtime and LiteRT (scripts/differential.sh --foreign), a few of each, always the same; and
+# what the script makes of a fault: a graph of one node, as .ag and with the command that shows it. ARENAC_ORT names a
+# Python that has onnx, onnxruntime and ai-edge-litert. usage: foreign.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+py=${ARENAC_ORT:-python3}
+"$py" -c 'import numpy, onnx, onnxruntime' 2>/dev/null || {
+    missing "ONNX Runtime" "onnx and onnxruntime from PyPI (ARENAC_ORT names their Python)"
+    exit 77
+}
+run() { "$py" -W ignore "$src/tests/foreign/differential.py" "$@"; }
+cat >planted <<END
+#!/bin/sh
+! { [ "\$1" = run ] && grep -q Concat "\$3"; } || exit 70
+exec "$arenac" "\$@"
+END
+chmod +x planted
+run ./planted faults --graphs 40 --seed 3 --backends "" >out.txt && die "a planted fault is not found"
+grep -qx '    Concat' out.txt || die "the graph is not made smaller: $(cat out.txt)"
+ls faults/fault-*.onnx faults/fault-*.ag faults/fault-*.txt >/dev/null
+case $arenac in *asan*) n=10 ;; *) n=30 ;; esac
+run "$arenac" onnx --graphs $n --seed 1 --backends c,prove
+if "$py" -c 'import ai_edge_litert, flatbuffers' 2>/dev/null; then
+    run "$arenac" tflite --kind tflite --graphs $n --seed 1 --backends c
+fi
