@@ -214,6 +214,9 @@ static void items(live *v)
         if (o->first[i] < 0 || ac_tensor_is_const(t))
             continue;
         o->item_of[i] = o->item_of[find(v, ac_tensor_root(t)->id)];
+        ac_item *it = &o->problem.item[o->item_of[i]];
+        const ac_bytes unit = ac_dtype_size(t->dtype, 1); /* C needs that, whatever --align says */
+        it->align = it->align < unit ? unit : it->align;
         o->delta[i] = ac_tensor_root_offset(t);
         if (t->root)
             o->alias_how[i] = "view";

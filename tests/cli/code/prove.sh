@@ -28,9 +28,12 @@ expect 0 ': proven; ' "$arenac" prove "$models/dsnet_int8.tflite" --share-kernel
 expect 0 ': proven; ' "$arenac" prove "$models/digits_f32.tflite" --threads 4
 expect 0 ', order 5, ' "$arenac" prove "$models/digits_f32.tflite" --overlap on
 
-# A tensor is promised no more than --align gives.
+# A tensor is promised no more than --align gives, which is never less than its type needs.
 cat >align.ag <<'M'
 graph a {
+  input  b: bool[5]
+  c: bool[5] = logical_not(b)
+  output c
   input  x: f32[3]
   input  z: f32[3]
   s: f32[3] = add(x, z)
