@@ -61,6 +61,7 @@ int64_t ac_gemm_steps(const ac_gemm_form *f);
 /* Vectors of a group, and channels of a vector. */
 int64_t ac_gemm_vectors(const ac_gemm_form *f);
 int32_t ac_gemm_width(const ac_gemm_form *f);
+bool ac_gemm_holds(const ac_lower *L, int64_t rows); /* has the target registers for a tile of so many rows? */
 /* Sets rows, vecs and block: the best tile of `units` * `unit` rows, in whole units (gemm_cost.c). */
 void ac_gemm_form_tile(const ac_lower *L, const ac_channel *c, ac_gemm_form *f, int64_t unit, int64_t units);
 int64_t ac_gemm_weight_bytes(const ac_gemm_form *f);

@@ -264,7 +264,7 @@ static void plan_strip(job *j, bool copies)
 static void plan_tile(job *j)
 {
     const int64_t columns = j->win->x.out, rows = j->win->y.out;
-    if (columns <= NARROW && j->out_rows == rows && rows > 1 && j->c->acc != AC_I64) {
+    if (columns <= NARROW && ac_gemm_holds(j->L, columns) && j->out_rows == rows && rows > 1 && j->c->acc != AC_I64) {
         ac_gemm_form_tile(j->L, j->c, &j->f, columns, rows);
         j->tiles = ac_gemm_cut(columns, columns);
         j->groups = ac_gemm_cut(rows, j->f.rows / columns);

@@ -60,11 +60,21 @@ static double tile_cost(const ac_lower *L, const ac_gemm_form *f, const ac_gemm_
     return sum;
 }
 
+static int32_t registers_of(const ac_lower *L)
+{
+    return L->target->registers > 0 ? L->target->registers : 16;
+}
+
+bool ac_gemm_holds(const ac_lower *L, int64_t rows)
+{
+    return rows <= GEMM_ROWS && rows + 2 <= registers_of(L);
+}
+
 void ac_gemm_form_tile(const ac_lower *L, const ac_channel *c, ac_gemm_form *f, int64_t unit, int64_t units)
 {
-    const int32_t registers = L->target->registers > 0 ? L->target->registers : 16;
+    const int32_t registers = registers_of(L);
     const int64_t vectors = ac_gemm_vectors(f);
-    if (c->acc == AC_I64 || unit > GEMM_ROWS) {
+    if (c->acc == AC_I64 || !ac_gemm_holds(L, unit)) {
         f->vecs = 1;
         f->rows = c->acc == AC_I64 ? registers / 6 : 1;
         f->block = ac_gemm_cut(vectors, 1);
