@@ -249,8 +249,8 @@ class Maker:
             return self.node(op, [x], [([1 / 32768.0 if wide else 1 / 128.0], [0 if wide else int(i.min) + 128], 0)])
         if op == "L2_NORMALIZATION":
             return self.node(op, [x], [([1 / 128.0], [int(i.min) + 128], 0)], "L2Norm")
-        if op == "PRELU" and wide:
-            return  # LiteRT multiplies by a slope of the wrong scale
+        if op in ("PRELU", "GELU") and wide:
+            return  # LiteRT takes a slope of the wrong scale, and rounds erfc in another way
         if op == "PRELU":
             s = self.value(x).shape
             a = self.const(self.data((1,) * (len(s) - 2) + s[-1:]), self.some_quant())
