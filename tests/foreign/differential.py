@@ -213,7 +213,11 @@ def main():
             target = ["-t", "cuda-sm80"] if b == "cuda-emu" else ["-t", str(r.choice(TARGETS))] if b == "prove" else []
             sets.append(some_options(r) + ["--backend", b] + target)
         for options in sets:
-            bad = runner.why(g, options)
+            try:
+                bad = runner.why(g, options)
+            except Exception as e:  # the framework refuses the whole of what it took node by node
+                refused["framework: " + kind_of(str(e))] += 1
+                break
             runs += 1
             if bad and not bad[0]:
                 refused[kind_of(bad[1])] += 1
