@@ -9,8 +9,10 @@
  *     ./fuzz_onnx FILE...          without libFuzzer: reads each file, with -v prints its diagnostics and exit status
  *
  * A graph that was read is also verified, so that what the reader lets through is well formed. */
+#ifndef ARENAC_LIBFUZZER
 #define FUZZ_FILE(path) read_file(path)
 static void read_file(const char *path);
+#endif
 
 #include "ir/lower/node/node.h"
 #include "tests/fuzz/fuzz_main.h"
