@@ -12,6 +12,7 @@ millionth. What differs is made smaller and written to DIR: fault-SEED.onnx (or 
 """
 import argparse
 import collections
+import dataclasses
 import pathlib
 import re
 import secrets
@@ -182,6 +183,44 @@ def report(runner, seed, g, options, bad):
         n.op for n in g.nodes), line), flush=True)
 
 
+@dataclasses.dataclass
+class Count:
+    ops: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    refused: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    runs: int = 0
+    faults: int = 0
+
+
+def option_sets(r, backends):
+    """Those of the runs of a graph: two of the interpreter, and now and then another backend."""
+    sets = [some_options(r) + ["--backend", "eval"], some_options(r) + ["--backend", "eval"]]
+    sets[1] += ["-t", str(r.choice(TARGETS))]
+    if backends and r.random() < 0.3:
+        b = str(r.choice(backends))
+        target = {"cuda-emu": ["-t", "cuda-sm80"], "prove": ["-t", str(r.choice(TARGETS))]}.get(b, [])
+        sets.append(some_options(r) + ["--backend", b] + target)
+    return sets
+
+
+def one_graph(runner, seed, nodes, backends, count):
+    r = np.random.default_rng([seed, 1])
+    g = runner.kind.make(seed, int(r.integers(1, nodes + 1)))
+    count.ops.update({n.op for n in g.nodes})
+    for options in option_sets(r, backends) if g.outputs else []:
+        try:
+            bad = runner.why(g, options)
+        except Exception as e:  # the framework refuses the whole of what it took node by node
+            count.refused["framework: " + kind_of(str(e))] += 1
+            return
+        count.runs += 1
+        if bad and not bad[0]:
+            count.refused[kind_of(bad[1])] += 1
+        elif bad:
+            count.faults += 1
+            report(runner, seed, g, options, bad)
+            return
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("arenac")
@@ -198,40 +237,19 @@ def main():
     runner = Runner(o.arenac, o.dir, kind)
     backends = [b for b in o.backends.split(",") if b]
     print("seed %d" % o.seed, flush=True)
-    ops, refused = collections.Counter(), collections.Counter()
-    runs = faults = 0
-    for seed in range(o.seed, o.seed + o.graphs):
-        r = np.random.default_rng([seed, 1])
-        g = kind.make(seed, int(r.integers(1, o.nodes + 1)))
-        if not g.outputs:
-            continue
-        ops.update({n.op for n in g.nodes})
-        sets = [some_options(r) + ["--backend", "eval"], some_options(r) + ["--backend", "eval"]]
-        sets[1] += ["-t", str(r.choice(TARGETS))]
-        if backends and r.random() < 0.3:
-            b = str(r.choice(backends))
-            target = ["-t", "cuda-sm80"] if b == "cuda-emu" else ["-t", str(r.choice(TARGETS))] if b == "prove" else []
-            sets.append(some_options(r) + ["--backend", b] + target)
-        for options in sets:
-            try:
-                bad = runner.why(g, options)
-            except Exception as e:  # the framework refuses the whole of what it took node by node
-                refused["framework: " + kind_of(str(e))] += 1
+    count, seed = Count(), o.seed
+    try:
+        for seed in range(o.seed, o.seed + o.graphs):
+            one_graph(runner, seed, o.nodes, backends, count)
+            if count.faults and not o.keep_going:
                 break
-            runs += 1
-            if bad and not bad[0]:
-                refused[kind_of(bad[1])] += 1
-            elif bad:
-                faults += 1
-                report(runner, seed, g, options, bad)
-                break
-        if faults and not o.keep_going:
-            break
-    for text, n in refused.most_common(12):
+    except KeyboardInterrupt:  # what has been done is summed up
+        pass
+    for text, n in count.refused.most_common(12):
         print("refused %d: %s" % (n, text))
-    print("%d graphs, %d operators, %d runs, %d refused, %d faults" % (seed - o.seed + 1, len(ops), runs,
-                                                                       sum(refused.values()), faults))
-    return bool(faults)
+    print("%d graphs, %d operators, %d runs, %d refused, %d faults" % (
+        seed - o.seed + 1, len(count.ops), count.runs, sum(count.refused.values()), count.faults))
+    return bool(count.faults)
 
 
 if __name__ == "__main__":
