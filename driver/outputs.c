@@ -42,7 +42,7 @@ static const row *find(const char *kind)
     return NULL;
 }
 
-/* Several outputs go there one after the other: they have no names. */
+/* Several outputs are written there in order, without their names. */
 static bool is_stream(const char *path)
 {
     return !strcmp(path, "-") || ac_file_is_special(path);

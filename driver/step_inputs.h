@@ -8,7 +8,7 @@
  *
  * A step that works on integers alone gets operands of its own in all sets but the first ones, which are runs of the
  * whole model: signs of its weights, so that sums are as large and as small as they can be; the ends of its types; all
- * values one after the other; random ones. Wide integers may be indices: where the evaluator stops because one is out
+ * values in order; random ones. Wide integers may be indices: where the evaluator stops because one is out
  * of range, they become 0.
  *
  * Memory: the context's region, and a session. Errors: of the evaluator, E0304 for inputs. */

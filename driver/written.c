@@ -1,5 +1,5 @@
-/* written.c - what a command leaves behind, said in two ways: the files with their sizes and the command that compiles
- * them, after they appeared; a rule of make (--depfile), one of the files. */
+/* written.c - the files that a command has written, in two forms: with their sizes and the command that compiles them,
+ * after they appeared; as a rule of make (--depfile), one of the files. */
 #include "driver/stage.h"
 
 #include "base/file.h"

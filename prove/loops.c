@@ -186,7 +186,7 @@ static void set_heads(ac_prover *p, looped *l)
     }
 }
 
-/* The few iterations one after the other: a variable holds what it holds at the start of any of them. */
+/* The few iterations in order: a variable holds what it holds at the start of any of them. */
 static void go_through(ac_prover *p, looped *l)
 {
     ac_pvalue *all = AC_NEW_N(p->tmp, ac_pvalue, l->n_var + 1);

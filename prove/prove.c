@@ -1,4 +1,4 @@
-/* prove.c - all calls of a module, one after the other; see prove.h. */
+/* prove.c - all calls of a module, in order; see prove.h. */
 #include "prove/bytes.h"
 #include "prove/cover.h"
 

@@ -1,4 +1,4 @@
-/* loop.c - the steps of a training, one after the other: samples in, loss out; state stays where it is. */
+/* loop.c - the steps of a training, in order: samples in, loss out; state stays where it is. */
 #include "driver/train/training.h"
 #include "driver/verbs.h"
 

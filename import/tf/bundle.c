@@ -68,7 +68,7 @@ static int read_header(ac_tf_bundle *b)
     if (h.big_endian)
         return ac_error(b->cx, at, E0017, "the checkpoint was written on a big-endian machine");
     if (v.min_consumer > MAX_VERSION)
-        return ac_error(b->cx, at, E0017, "the checkpoint asks for version %" PRId64 " of its format; arenac reads %d",
+        return ac_error(b->cx, at, E0017, "the checkpoint needs version %" PRId64 " of its format; arenac reads %d",
                         v.min_consumer, MAX_VERSION);
     if (h.shards < 1 || h.shards > MAX_SHARDS)
         return ac_error(b->cx, at, E0012, "the checkpoint has %" PRId64 " files of data, expected 1 to %d", h.shards,

@@ -46,7 +46,7 @@ static void gap(joint *j, int64_t until)
     j->end = until;
 }
 
-/* Parts that lie one after the other along an axis become one tensor, with zeros between; those that overlap them stay
+/* Parts that adjoin along an axis become one tensor, with zeros between; those that overlap them stay
  * for another round. part: n of them, sorted; how many stay is returned. */
 static int32_t join(const ac_adjoint *a, const ac_tensor *t, ac_share *part, int32_t n)
 {

@@ -30,7 +30,7 @@
  * OUTER and LANES are for vectors with a channel in each lane. Both sum x * w, wrapping: OUTER a value of x by the
  * weights of all channels, LANES the values of channels by their own weights. Rows are `pitch` elements apart and may
  * share elements, as the windows of neighbouring pixels do; elements of LANES' steps are pitch / depth apart (`depth`:
- * the stride of a convolution). There are `shift` parts (rows of a filter), one after the other: a part of x ends where
+ * the stride of a convolution). There are `shift` parts (rows of a filter), in sequence: a part of x ends where
  * its last row does, after (rows - 1) * pitch + steps * depth elements; LANES + steps * (pitch / depth).
  *
  *     ac_lb_tile(b, (ac_tile){.form = AC_TILE_PAIRS, .rows = 3, .channels = 2, .x = x, .w = w, .acc = acc}, x_at, w_at,

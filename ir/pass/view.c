@@ -129,7 +129,7 @@ static bool view_slice(state *s, ac_node *n)
     return resolve(s);
 }
 
-/* SPLIT, UNPACK: the parts lie one after the other when all dimensions before the axis are 1. */
+/* SPLIT, UNPACK: the parts are contiguous when all dimensions before the axis are 1. */
 static bool view_parts(state *s, ac_node *n)
 {
     const int64_t *sizes;

@@ -1,4 +1,4 @@
-/* place.h - placing items one after the other among those already placed: the whole of a list strategy but its order.
+/* place.h - placing items in order among those already placed: the whole of a list strategy but its order.
  *
  *     int32_t *order = ac_order_by(p, key, tmp);                      key descending, begin, index
  *     ac_place_in_order(p, offset, order, AC_FIRST_FIT, tmp);         sets offset[i] of every item

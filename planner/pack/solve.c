@@ -1,7 +1,7 @@
 /* solve.c - from a problem to a checked plan: which memory an item goes to, which strategy packs it, which plan stays.
  *
  * With one memory the strategies see the problem as it is. With several, every item starts in its own memory or in the
- * first it may use, and the memories are packed one after the other. Of what wants to lie in a memory, what is worth
+ * first it may use, and the memories are packed in order. Of what wants to lie in a memory, what is worth
  * most stays (assign.h), the rest goes on to the next that allows it; so do, one by one, items that spoil the packing.
  * "The smallest plan" is the first one of its size, in the order of strategies.def. */
 #include "planner/pack/solve.h"

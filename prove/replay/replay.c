@@ -1,4 +1,4 @@
-/* replay.c - a certificate of code from its first line to its verdict: the calls one after the other, and whose bytes
+/* replay.c - a certificate of code from its first line to its verdict: the calls in order, and whose bytes
  * lie in each memory between them; see replay.h. */
 #include "prove/replay/replay.h"
 

@@ -263,7 +263,7 @@ void read_function(program *c)
         read_instruction(f, i);
         read_flags(i);
         if (name >= 0 && name != f->n)
-            wrong("instructions are not numbered one after the other");
+            wrong("instructions are not numbered consecutively");
         if (i->op == OP_end || i->op == OP_else) {
             if (!n_open || (i->op == OP_else && f->code[open[n_open - 1]].op != OP_if))
                 wrong("no block is open");

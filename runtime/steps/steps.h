@@ -31,7 +31,7 @@ typedef enum step_kind {
     STEP_ANTITILE, /* ... as small */
     STEP_EXTREMES, /* lo or hi, at random */
     STEP_RANDOM,
-    STEP_RAMP, /* one after the other */
+    STEP_RAMP, /* consecutive */
     STEP_LOW,
     STEP_HIGH,
     STEP_MIDDLE, /* a few around the middle */

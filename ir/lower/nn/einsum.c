@@ -2,7 +2,7 @@
  *
  *     z = einsum(x, y) labels=[0,1, 1,2, 0,2]        z[i,k] = sum over j of x[i,j] * y[j,k]
  *
- * The labels of all dimensions of all operands are one after the other, then those of the result, which are distinct
+ * The labels of all dimensions of all operands come first, in order, then those of the result, which are distinct
  * and occur in operands. A label has one extent; operands may have 1 instead (broadcast). A label twice in an operand
  * takes the diagonal. f32, f64 and plain integers (wrapping). Floats: the sum runs in order of the first appearance of
  * the labels that are summed, outermost first, products from left to right. Where the last dimension of the result

@@ -2,7 +2,7 @@
  *
  *     z = einsum(x, y) labels=[0,1, 1,2, 0,2]        z[i,k] = sum over j of x[i,j] * y[j,k]
  *
- * The labels of all dimensions of all operands come one after the other, then those of the result, which are distinct
+ * The labels of all dimensions of all operands come first, in order, then those of the result, which are distinct
  * and occur in operands. A label has one extent; operands may have 1 instead (broadcast).
  *
  * Memory: lists point into the attributes. Errors: E0103 labels, E0104 extents that differ. */

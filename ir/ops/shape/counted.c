@@ -36,7 +36,7 @@ static int32_t in_map(const ac_node *n)
     return by && y->dim[e] == by->dim[by->count_dim] ? e : -1;
 }
 
-/* Operands one after the other along another dimension; all are counted alike. */
+/* Operands that are concatenated along another dimension; all are counted alike. */
 static int32_t in_concat(const ac_node *n, int32_t axis, bool new_axis)
 {
     const ac_tensor *x = n->in[0];

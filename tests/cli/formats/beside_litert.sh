@@ -3,10 +3,6 @@
 # that has ai-edge-litert and flatbuffers. usage: beside_litert.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
-py=${ARENAC_LITERT:-python3}
-"$py" -c 'import numpy, flatbuffers, ai_edge_litert' 2>/dev/null || {
-    missing "LiteRT" "ai-edge-litert and flatbuffers from PyPI (ARENAC_LITERT names their Python)"
-    exit 77
-}
+require_runtime litert
 "$py" "$src/tests/cli/formats/beside_litert.py" "$arenac" "$tmp" eval 3
 case $arenac in *asan*) ;; *) "$py" "$src/tests/cli/formats/beside_litert.py" "$arenac" "$tmp" c 1 ;; esac

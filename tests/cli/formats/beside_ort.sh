@@ -3,10 +3,6 @@
 # Python that has onnx and onnxruntime. usage: beside_ort.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
-py=${ARENAC_ORT:-python3}
-"$py" -c 'import numpy, onnx, onnxruntime' 2>/dev/null || {
-    missing "ONNX Runtime" "onnx and onnxruntime from PyPI (ARENAC_ORT names their Python)"
-    exit 77
-}
+require_runtime onnxruntime
 "$py" "$src/tests/cli/formats/beside_ort.py" "$arenac" "$tmp" eval 3
 case $arenac in *asan*) ;; *) "$py" "$src/tests/cli/formats/beside_ort.py" "$arenac" "$tmp" c 1 "*Attention*" ;; esac
