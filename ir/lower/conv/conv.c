@@ -76,8 +76,8 @@ static void channels(const conv *v, const ac_x *p, ac_x group, ac_x oc, int32_t 
     if (v->c.kind != AC_MACS_HYBRID) /* there x is the quantised batch */
         iy = ac_lb_add(b, ac_lb_mul(b, p[0], ac_lb_i32(b, win->y.in)), iy);
     ac_x w_row = ac_lb_add(b, ac_lb_mul(b, oc, ac_lb_i32(b, win->y.taps)), ky);
-    tap_row(v, ac_lb_mul(b, iy, ac_lb_i32(b, win->x.in)), ac_lb_mul(b, w_row, ac_lb_i32(b, win->x.taps * v->group_in)),
-            p[2], group, acc, n);
+    w_row = ac_lb_mul(b, w_row, ac_lb_i32(b, win->x.taps * v->group_in));
+    tap_row(v, ac_lb_mul(b, iy, ac_lb_i32(b, win->x.in)), w_row, p[2], group, acc, n);
     ac_lb_end(b);
     for (int32_t j = 0; j < n; j++) {
         ac_x at = ac_lb_add(b, oc, ac_lb_i32(b, j));

@@ -66,15 +66,18 @@ static void copy_plane(const job *j, const from *p, ac_x kz)
     const int64_t middle = room <= 0 ? 0 : (room < w->x.in ? room : w->x.in) * ic;
     const ac_x rows = ac_lb_i32(b, j->out_rows), zero = ac_lb_i32(b, 0);
     ac_x r = ac_lb_for_n(b, "r", rows_of(j, j->out_rows));
-    ac_x to = ac_lb_add(b, ac_lb_mul(b, kz, ac_lb_i32(b, j->plane_step)), ac_lb_mul(b, r, ac_lb_i32(b, j->row_step)));
-    ac_x iy = j->apart ? ac_slide_at(b, &w->y, ac_lb_add(b, p->oy, ac_lb_mod(b, r, rows)), ac_lb_div(b, r, rows))
-                       : ac_lb_add(b, ac_slide_at(b, &w->y, p->oy, zero), r);
+    const ac_x row = ac_lb_mul(b, r, ac_lb_i32(b, j->row_step));
+    const ac_x to = ac_lb_add(b, ac_lb_mul(b, kz, ac_lb_i32(b, j->plane_step)), row);
+    const ac_x tap = j->apart ? ac_lb_div(b, r, rows) : zero;
+    const ac_x first = j->apart ? ac_lb_add(b, p->oy, ac_lb_mod(b, r, rows)) : p->oy;
+    const ac_x slid = ac_slide_at(b, &w->y, first, tap), iy = j->apart ? slid : ac_lb_add(b, slid, r);
     const bool rows_inside = ac_slide_inside(&w->y) && w->y.out % j->out_rows == 0;
     if (!rows_inside)
         ac_lb_if(b, ac_lb_and(b, ac_lb_ge(b, iy, zero), ac_lb_lt(b, iy, ac_lb_i32(b, w->y.in))));
     ac_gemm_clear(j->L, &j->f, j->c, j->strip, to, left);
-    ac_gemm_copy(j->L, &j->f, j->c, j->x, row_at(j, p->n, ac_slide_at(b, &j->z, p->oz, kz), iy), j->strip,
-                 ac_lb_add(b, to, ac_lb_i32(b, left)), middle);
+    const ac_x inside = ac_lb_add(b, to, ac_lb_i32(b, left)); /* no compiler chooses which value comes first */
+    ac_gemm_copy(j->L, &j->f, j->c, j->x, row_at(j, p->n, ac_slide_at(b, &j->z, p->oz, kz), iy), j->strip, inside,
+                 middle);
     ac_gemm_clear(j->L, &j->f, j->c, j->strip, ac_lb_add(b, to, ac_lb_i32(b, left + middle)),
                   j->row_step - left - middle);
     if (!rows_inside) {

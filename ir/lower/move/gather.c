@@ -136,7 +136,8 @@ int ac_lo_fill(ac_lower *L)
         return AC_OK;
     ac_move m = {0};
     ac_move_dim(&m, ac_tensor_count(y), 0, 1);
-    ac_lo_move_fill(L, ac_lo_load(L, L->node->in[1], NULL, 1), ac_lo_result_buf(L), &m);
+    const int32_t dst = ac_lo_result_buf(L);
+    ac_lo_move_fill(L, ac_lo_load(L, L->node->in[1], NULL, 1), dst, &m);
     return AC_OK;
 }
 

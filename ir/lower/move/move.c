@@ -185,6 +185,12 @@ void ac_lo_move(ac_lower *L, int32_t src, int32_t dst, const ac_move *m)
     ac_lo_move_at(L, src, zero, dst, zero, m);
 }
 
+void ac_lo_move_output(ac_lower *L, ac_tensor *x, int32_t i, const ac_move *m)
+{
+    const int32_t dst = ac_lo_output_buf(L, i);
+    ac_lo_move(L, ac_lo_operand(L, x), dst, m);
+}
+
 int32_t ac_lo_start_as(ac_lower *L, ac_tensor *x)
 {
     const ac_tensor *y = L->node->out[0];

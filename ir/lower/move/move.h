@@ -37,6 +37,8 @@ void ac_move_dim(ac_move *m, int64_t extent, int64_t from, int64_t to);
 void ac_move_strides(const ac_tensor *t, int64_t stride[AC_MAX_RANK]);
 
 void ac_lo_move(ac_lower *L, int32_t src, int32_t dst, const ac_move *m);
+/* From the operand x to output i, whose buffer is named first. */
+void ac_lo_move_output(ac_lower *L, ac_tensor *x, int32_t i, const ac_move *m);
 /* The same from positions known only at run time, added to m->from and m->to. */
 void ac_lo_move_at(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m);
 /* With a computation on the way, at most `lanes` at a time. */

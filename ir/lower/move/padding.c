@@ -93,7 +93,8 @@ int ac_lo_mirror_pad(ac_lower *L)
     ac_move m = {0};
     for (int32_t d = inner; d < x->rank; d++)
         ac_move_dim(&m, x->dim[d], from[d], to[d]);
-    ac_lo_move_at(L, ac_lo_operand(L, x), src, ac_lo_result_buf(L), dst, &m);
+    const int32_t result = ac_lo_result_buf(L);
+    ac_lo_move_at(L, ac_lo_operand(L, x), src, result, dst, &m);
     for (int32_t d = 0; d < inner; d++)
         ac_lb_end(b);
     return AC_OK;

@@ -12,7 +12,7 @@ int ac_lo_copy(ac_lower *L)
     AC_TRY(ac_lo_movable(L, x));
     ac_move m = {0};
     ac_move_dim(&m, ac_tensor_count(x), 1, 1);
-    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
+    ac_lo_move_output(L, x, 0, &m);
     return AC_OK;
 }
 
@@ -125,7 +125,7 @@ int ac_lo_unpack(ac_lower *L)
         ac_move m = {.from = i * inner};
         ac_move_dim(&m, outer, inner * x->dim[axis], inner);
         ac_move_dim(&m, inner, 1, 1);
-        ac_lo_move(L, ac_lo_operand(L, x), ac_lo_output_buf(L, i), &m);
+        ac_lo_move_output(L, x, i, &m);
     }
     return AC_OK;
 }
@@ -144,7 +144,7 @@ int ac_lo_split(ac_lower *L)
         ac_move m = {.from = at * inner};
         ac_move_dim(&m, outer, inner * x->dim[axis], inner * size[i]);
         ac_move_dim(&m, inner * size[i], 1, 1);
-        ac_lo_move(L, ac_lo_operand(L, x), ac_lo_output_buf(L, i), &m);
+        ac_lo_move_output(L, x, i, &m);
         at += size[i];
     }
     return AC_OK;
@@ -164,7 +164,7 @@ static int take(ac_lower *L, const ac_slice *s)
         m.from += s->begin[d] * stride[d];
         ac_move_dim(&m, s->extent[d], s->step[d] * stride[d], to[d]);
     }
-    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
+    ac_lo_move_output(L, x, 0, &m);
     return AC_OK;
 }
 
@@ -195,7 +195,7 @@ int ac_lo_transpose(ac_lower *L)
     ac_move m = {0};
     for (int32_t d = 0; d < y->rank; d++)
         ac_move_dim(&m, y->dim[d], from[perm[d]], to[d]);
-    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
+    ac_lo_move_output(L, x, 0, &m);
     return AC_OK;
 }
 
@@ -212,7 +212,7 @@ int ac_lo_tile(ac_lower *L)
         ac_move_dim(&m, times[d], 0, x->dim[d] * to[d]);
         ac_move_dim(&m, x->dim[d], from[d], to[d]);
     }
-    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
+    ac_lo_move_output(L, x, 0, &m);
     return AC_OK;
 }
 
@@ -229,7 +229,7 @@ int ac_lo_broadcast_to(ac_lower *L)
         const int32_t k = d - (y->rank - x->rank);
         ac_move_dim(&m, y->dim[d], k < 0 || x->dim[k] == 1 ? 0 : from[k], to[d]);
     }
-    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
+    ac_lo_move_output(L, x, 0, &m);
     return AC_OK;
 }
 
@@ -247,7 +247,7 @@ int ac_lo_reverse(ac_lower *L)
         m.from += back ? (x->dim[d] - 1) * stride[d] : 0;
         ac_move_dim(&m, x->dim[d], back ? -stride[d] : stride[d], stride[d]);
     }
-    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
+    ac_lo_move_output(L, x, 0, &m);
     return AC_OK;
 }
 
@@ -274,7 +274,7 @@ static int space_depth(ac_lower *L, const ac_tensor *space, bool to_depth)
         ac_move_dim(&m, axis[k].extent, to_depth ? axis[k].space : axis[k].depth,
                     to_depth ? axis[k].depth : axis[k].space);
     }
-    ac_lo_move(L, ac_lo_operand(L, x), ac_lo_result_buf(L), &m);
+    ac_lo_move_output(L, x, 0, &m);
     return AC_OK;
 }
 

@@ -84,8 +84,9 @@ int ac_lo_signal_filter_bank(ac_lower *L)
     const ac_x c = ac_lb_for_n(b, "c", n->out[0]->dim[0]), acc = ac_lb_var(b, "acc", ac_lb_int(b, AC_I64, 0));
     for (int32_t side = 0; side < 2; side++) {
         const ac_x band = ac_lb_add(b, c, ac_lb_i32(b, side));
-        add_band(L, acc, side ? w : un, x, ac_lb_load(b, list[0], band, 1), ac_lb_load(b, list[1], band, 1),
-                 ac_lb_load(b, list[2], band, 1));
+        const ac_x width = ac_lb_load(b, list[2], band, 1), weight = ac_lb_load(b, list[1], band, 1),
+                   first = ac_lb_load(b, list[0], band, 1);
+        add_band(L, acc, side ? w : un, x, first, weight, width);
     }
     ac_lb_store(b, y, c, u64_of(b, ac_lb_get(b, acc)));
     ac_lb_end(b);
