@@ -92,7 +92,7 @@ bool ac_folder_begin(char *path)
  * stay. */
 static void empty_in_handler(const char *path)
 {
-#ifdef SYS_getdents64
+#if defined(__linux__) && defined(SYS_getdents64)
     struct entry {
         uint64_t inode;
         int64_t next;

@@ -136,11 +136,11 @@ void ac_heap_close(ac_heap *heap)
         ac_region_close(heap->open);
 }
 
-void *ac_alloc(ac_region *r, size_t size)
+void *ac_alloc(ac_region *r, uint64_t bytes)
 {
-    if (size > SIZE_MAX / 2)
+    if (bytes > SIZE_MAX / 2)
         ac_heap_give_up(r->heap);
-    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    size_t size = ((size_t)bytes + ALIGN - 1) / ALIGN * ALIGN;
     if (!size)
         size = ALIGN;
     chunk *c = r->chunks;
@@ -164,9 +164,9 @@ void *ac_alloc(ac_region *r, size_t size)
     return p;
 }
 
-void *ac_alloc_n(ac_region *r, size_t count, size_t size)
+void *ac_alloc_n(ac_region *r, uint64_t count, uint64_t size)
 {
-    if (size && count > SIZE_MAX / size)
+    if (size && count > UINT64_MAX / size)
         ac_heap_give_up(r->heap);
     return ac_alloc(r, count * size);
 }
@@ -189,7 +189,7 @@ char *ac_vstrf(ac_region *r, const char *fmt, va_list ap)
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);
-    char *s = ac_alloc(r, (size_t)(n < 0 ? 0 : n) + 1);
+    char *s = ac_alloc(r, (uint64_t)(n < 0 ? 0 : n) + 1);
     if (n > 0)
         vsnprintf(s, (size_t)n + 1, fmt, again);
     va_end(again);

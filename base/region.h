@@ -48,15 +48,16 @@ ac_heap *ac_region_heap(const ac_region *r); /* to open another one beside it */
 void ac_region_close(ac_region *r);          /* NULL is fine */
 void ac_heap_close(ac_heap *heap);           /* frees every region still open */
 
-void *ac_alloc(ac_region *r, size_t size);                 /* zeroed, aligned to 16 */
-void *ac_alloc_n(ac_region *r, size_t count, size_t size); /* the product is overflow-checked */
+/* Sizes of memory are 64 bits wide also where addresses have 32: what is too large for them ends as running out. */
+void *ac_alloc(ac_region *r, uint64_t bytes);                  /* zeroed, aligned to 16 */
+void *ac_alloc_n(ac_region *r, uint64_t count, uint64_t size); /* the product is overflow-checked */
 void *ac_copy(ac_region *r, const void *p, size_t size);
 char *ac_strdup(ac_region *r, const char *s);
 char *ac_strf(ac_region *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *ac_vstrf(ac_region *r, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
 #define AC_NEW(r, T)      ((T *)ac_alloc((r), sizeof(T)))
-#define AC_NEW_N(r, T, n) ((T *)ac_alloc_n((r), (size_t)(n), sizeof(T)))
+#define AC_NEW_N(r, T, n) ((T *)ac_alloc_n((r), (uint64_t)(n), sizeof(T)))
 
 /* Overflow-checked arithmetic on sizes: false leaves *out untouched. Negative operands are refused. */
 bool ac_mul_ok(int64_t a, int64_t b, int64_t *out);

@@ -55,7 +55,7 @@ const char *ac_words_take(const ac_words *r, const char **at)
     const char *e = s;
     while (e < r->stop && *e != ' ')
         e++;
-    char *word = ac_alloc(r->cx->region, (size_t)(e - s) + 1), *to = word;
+    char *word = ac_alloc(r->cx->region, (uint64_t)(e - s) + 1), *to = word;
     for (const char *c = s; c < e; c++) {
         int hi = *c == '%' && e - c > 2 ? hex_digit(c[1]) : -1, lo = hi >= 0 ? hex_digit(c[2]) : -1;
         if (lo >= 0 && hi + lo > 0) {

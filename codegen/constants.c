@@ -195,7 +195,7 @@ int ac_blob_bytes(const ac_module *of, uint8_t **bytes, ac_bytes *total)
     ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1);
     AC_TRY(ac_consts_make(m));
     ac_consts_layout(m, offset, total);
-    *bytes = ac_alloc(m->cx->region, (size_t)*total);
+    *bytes = ac_alloc(m->cx->region, (uint64_t)*total);
     for (int32_t i = 0; i < m->n_konst; i++)
         if (size_of(m->konst[i]))
             memcpy(*bytes + offset[i], m->konst[i]->data, (size_t)size_of(m->konst[i]));

@@ -57,7 +57,7 @@ int ac_guard(arenac *a, ac_stage_fn *f, void *arg)
 /* Without --max-memory: what the machine has, or 8 GiB where that is more. */
 static size_t memory_limit(const arenac *a)
 {
-    size_t most = (size_t)a->opt.max_memory;
+    size_t most = (uint64_t)a->opt.max_memory < SIZE_MAX ? (size_t)a->opt.max_memory : SIZE_MAX;
 #ifdef _SC_PHYS_PAGES
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     if (!a->opt.given[AC_OPT_max_memory].n && pages > 0 && size > 0 && (size_t)pages > most / (size_t)size)

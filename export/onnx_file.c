@@ -51,7 +51,7 @@ static void put_value(ac_onw *w, ac_sink *graph, int field, const ac_tensor *t)
 /* Two elements of four bits in a byte, the first in the lower half. */
 static const void *packed(ac_onw *w, const uint8_t *data, int64_t n)
 {
-    uint8_t *p = ac_alloc(w->cx->region, (size_t)n / 2 + 1);
+    uint8_t *p = ac_alloc(w->cx->region, (uint64_t)n / 2 + 1);
     for (int64_t i = 0; i < n; i++)
         p[i / 2] = (uint8_t)(p[i / 2] | (data[i] & 15) << (i % 2 * 4));
     return p;

@@ -148,7 +148,7 @@ static ac_tensor *transpose_const(ac_onw *w, ac_tensor *x, const int32_t *perm)
         stride[d] = step;
         step *= x->dim[d];
     }
-    uint8_t *to = ac_alloc(w->cx->region, (size_t)(n * size) + 1);
+    uint8_t *to = ac_alloc(w->cx->region, (uint64_t)(n * size) + 1);
     for (int64_t i = 0; i < n; i++) {
         int64_t k = 0;
         for (int32_t d = 0; d < x->rank; d++)
@@ -299,7 +299,7 @@ static void scales(ac_onw *w, const ac_tensor *t, ac_tensor *in[3])
 {
     const ac_quant *q = t->quant;
     const int64_t n = q->n, size = ac_dtype_size(t->dtype, 1);
-    uint8_t *zero = ac_alloc(w->cx->region, (size_t)(n * size) + 1);
+    uint8_t *zero = ac_alloc(w->cx->region, (uint64_t)(n * size) + 1);
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < size; k++)
             zero[i * size + k] = (uint8_t)((uint64_t)(int64_t)q->zero[i] >> (8 * k));

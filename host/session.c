@@ -46,7 +46,7 @@ static uint8_t *aligned(void **base, ac_bytes n, ac_bytes align)
 {
     if (align < 64)
         align = 64; /* a cache line, so that timings do not depend on luck */
-    *base = calloc(1, (size_t)(n + align + 64));
+    *base = (uint64_t)n < SIZE_MAX / 2 ? calloc(1, (size_t)(n + align + 64)) : NULL;
     return *base ? (uint8_t *)*base + (align - (ac_bytes)((uintptr_t)*base % (uintptr_t)align)) : NULL;
 }
 

@@ -40,7 +40,8 @@ static bool is_block(ac_lop op)
 
 /* ------------------------------------------------------------------ what a claim depends on */
 
-static bool need(bool *list, ac_x x)
+/* 1: x is new on the list; an int, since callers join several by | and all must be entered. */
+static int need(bool *list, ac_x x)
 {
     const bool is_new = x > 0 && !list[x];
     if (is_new)

@@ -21,7 +21,7 @@ void ac_lanes_open(ac_lanes *e, const ac_prover *p)
 {
     const int32_t n = p->fn->code.n;
     *e = (ac_lanes){.p = p};
-    e->lane = ac_alloc(p->keep, (size_t)n * sizeof *e->lane);
+    e->lane = ac_alloc(p->keep, (uint64_t)n * sizeof *e->lane);
     e->fixed = AC_NEW_N(p->keep, bool, n);
     e->counter = AC_NEW_N(p->keep, ac_interval, n);
     e->tile = AC_NEW_N(p->keep, ac_x, n);

@@ -215,8 +215,8 @@ int arn_cuda_steps(const struct arn_cuda_model *m, const struct arn_mem *mem, co
     enum { ARGS = 256 };
     static int32_t status;
     status = 0;
-    arn_race_watch(mem->arena, m->arena_bytes, 0);
-    arn_race_watch(mem->state, m->state_bytes, 0);
+    arn_race_watch(mem->arena, (size_t)m->arena_bytes, 0);
+    arn_race_watch(mem->state, (size_t)m->state_bytes, 0);
     for (int32_t i = 0, step = 0; step < m->n_steps; step++) {
         if (hook && hook->begin)
             hook->begin(hook->user, step);

@@ -70,7 +70,7 @@ void ac_param_invent(ac_reading *r, ac_tensor *t, bool positive)
     }
     const int64_t row = t->rank > 1 && t->dim[0] ? n / t->dim[0] : 1;
     const double size = positive ? 0.5 : t->rank > 1 ? sqrt(3 / (double)(row ? row : 1)) : 0.1, mid = positive;
-    float *v = ac_alloc_n(r->cx->region, (size_t)n + 1, sizeof *v);
+    float *v = ac_alloc_n(r->cx->region, (uint64_t)n + 1, sizeof *v);
     uint64_t state = hash_of(t->name, r->opt.seed);
     for (int64_t i = 0; i < n; i++)
         v[i] = (float)(mid + size * (2 * uniform(&state) - 1));

@@ -99,7 +99,7 @@ int ac_reading_start(ac_ctx *cx, const ac_format *format, const ac_file *f, cons
 {
     enum { WORK_FREE = 1 << 20, WORK_PER_BYTE = 16 };
     const ac_diags before = cx->diags;
-    const size_t most = INT64_MAX / WORK_PER_BYTE / 2;
+    const uint64_t most = INT64_MAX / WORK_PER_BYTE / 2;
     ac_reading *r = AC_NEW(cx->region, ac_reading);
     *r = (ac_reading){.cx = cx, .format = format, .file = *f, .opt = *opt};
     r->work = WORK_FREE + (int64_t)(f->n < most ? f->n : most) * WORK_PER_BYTE;

@@ -100,7 +100,7 @@ int ac_onx_do_nms(ac_onx_node *n)
     double most;
     AC_TRY(scalar_or(n, 2, 0, &most));
     AC_TRY(scalar_or(n, 3, 0, &limit.overlap));
-    AC_TRY(scalar_or(n, 4, -INFINITY, &limit.least));
+    AC_TRY(scalar_or(n, 4, -(double)INFINITY, &limit.least));
     if (box->rank != 3 || box->dim[2] != 4 || score->rank != 3 || score->dim[0] != box->dim[0] ||
         score->dim[2] != box->dim[1])
         return ac_error(n->r->cx, n->at, E0104, "boxes '%s' are %s, scores '%s' %s; expected [B,N,4] and [B,C,N]",

@@ -119,7 +119,7 @@ int ac_onx_do_hardmax(ac_onx_node *n)
 static ac_tensor *diagonals(ac_onx_node *n, int64_t rows, int64_t cols, int64_t from, int64_t to)
 {
     const int64_t dim[2] = {rows, cols};
-    uint8_t *v = ac_alloc_n(n->r->cx->region, (size_t)rows + 1, (size_t)cols + 1);
+    uint8_t *v = ac_alloc_n(n->r->cx->region, (uint64_t)rows + 1, (uint64_t)cols + 1);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < cols; c++)
             v[r * cols + c] = c - r >= from && c - r <= to;

@@ -90,7 +90,7 @@ static ac_tensor *unpacked(ac_onx_node *n, const blocks *b)
 {
     const int64_t dim[2] = {b->rows, b->depth};
     const int64_t bytes = b->count * b->size * b->bits / 8, zeros = (b->count * b->bits + 7) / 8;
-    float *w = ac_alloc_n(n->r->cx->region, (size_t)(b->rows * b->depth), sizeof *w);
+    float *w = ac_alloc_n(n->r->cx->region, (uint64_t)(b->rows * b->depth), sizeof *w);
     for (int64_t r = 0; r < b->rows; r++)
         for (int64_t k = 0; k < b->depth; k++) {
             const int64_t g = b->group ? b->group[k] : k / b->size, at = r * b->count + g;

@@ -162,7 +162,7 @@ static ac_tensor *extrapolate(ac_onx_node *n, const resize *r, ac_tensor *y)
 {
     for (int32_t d = 0; y && !strcmp(r->coords, "tf_crop_and_resize") && d < y->rank; d++) {
         int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-        uint8_t *outside = ac_alloc(n->r->cx->region, (size_t)r->out[d] + 1);
+        uint8_t *outside = ac_alloc(n->r->cx->region, (uint64_t)r->out[d] + 1);
         bool any = false;
         for (int64_t o = 0; o < r->out[d]; o++) {
             const double at = position(r, n->in[0], d, o);

@@ -369,7 +369,7 @@ int ac_onx_do_range(ac_onx_node *n)
         return ac_build_cannot(&n->b, "it has %g elements", steps);
     const int64_t count = steps > 0 ? (int64_t)steps : 0;
     const size_t size = (size_t)ac_dtype_size(d, 1);
-    uint8_t *data = ac_alloc_n(n->r->cx->region, (size_t)count + 1, size);
+    uint8_t *data = ac_alloc_n(n->r->cx->region, (uint64_t)count + 1, size);
     for (int64_t i = 0; i < count; i++)
         memcpy(data + (size_t)i * size, ac_onx_number(n, d, v[0] + (double)i * v[2])->data, size);
     return ac_onx_result(n, 0, ac_tensor_const(n->r->g, n->name, d, 1, &count, data));

@@ -18,7 +18,7 @@ static ac_tensor *table(ac_onx_node *n, ac_dtype type, int32_t rank, const int64
     const int64_t size = ac_dtype_size(type, 1);
     for (int32_t d = 0; d < rank; d++)
         count *= dim[d];
-    uint8_t *data = ac_alloc_n(n->r->cx->region, (size_t)count + 1, (size_t)size);
+    uint8_t *data = ac_alloc_n(n->r->cx->region, (uint64_t)count + 1, (uint64_t)size);
     for (int64_t i = 0; i < count; i++) {
         if (ac_dtype_is_float(type))
             ac_dtype_put_num(type, data + i * size, v[i]);

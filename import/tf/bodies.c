@@ -446,7 +446,7 @@ int ac_tf_body_order(ac_tf *r, ac_tf_body *body)
     if (body->ordered || body->broken)
         return body->broken ? AC_FAIL : AC_OK;
     body->ordered = body->broken = true;
-    w.mark = ac_alloc(region, (size_t)body->node.n + 1);
+    w.mark = ac_alloc(region, (uint64_t)body->node.n + 1);
     memset(w.mark, 0, (size_t)body->node.n + 1);
     for (int32_t i = 0; i < body->n_rets; i++)
         AC_TRY(visit(&w, body->ret[i].node));

@@ -96,7 +96,7 @@ static const uint8_t *listed(ac_tf *r, const proto *p, ac_dtype d, int64_t *coun
                                                           : p->ints;
     const int64_t *v = ac_pb_ints(&r->pb, list, count);
     const size_t size = (size_t)ac_dtype_size(d, 1);
-    uint8_t *out = ac_alloc_n(r->cx->region, (size_t)*count + 1, size);
+    uint8_t *out = ac_alloc_n(r->cx->region, (uint64_t)*count + 1, size);
     for (int64_t i = 0; v && i < *count; i++)
         for (size_t k = 0; k < size; k++)
             out[(size_t)i * size + k] = (uint8_t)((uint64_t)v[i] >> (8 * k));

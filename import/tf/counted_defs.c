@@ -43,7 +43,7 @@ int ac_tf_do_unique(ac_tf_op *n)
 int ac_tf_do_nms(ac_tf_op *n)
 {
     ac_tensor *box = n->t[0], *score = n->t[1], *kept, *count;
-    ac_build_nms_limits limit = {.overlap = (double)ac_tf_float(n, "iou_threshold", 0.5f), .least = -INFINITY};
+    ac_build_nms_limits limit = {.overlap = (double)ac_tf_float(n, "iou_threshold", 0.5f), .least = -(double)INFINITY};
     double most = 0, sigma = 0;
     AC_TRY(ac_operand_scalar(&n->b, &n->t[2], &most));
     if (n->n_in > 3)

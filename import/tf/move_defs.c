@@ -330,7 +330,7 @@ int ac_tf_do_matrix_band_part(ac_tf_op *n)
     const int64_t dim[2] = {x->dim[x->rank - 2], x->dim[x->rank - 1]};
     if (dim[0] * dim[1] > 1 << 24)
         return ac_build_cannot(&n->b, "its matrices have more than 2^24 elements");
-    uint8_t *keep = ac_alloc(n->r->cx->region, (size_t)(dim[0] * dim[1]) + 1);
+    uint8_t *keep = ac_alloc(n->r->cx->region, (uint64_t)(dim[0] * dim[1]) + 1);
     for (int64_t i = 0; i < dim[0]; i++)
         for (int64_t k = 0; k < dim[1]; k++)
             keep[i * dim[1] + k] = (lower < 0 || (double)(i - k) <= lower) && (upper < 0 || (double)(k - i) <= upper);

@@ -41,7 +41,7 @@ int ac_tfl_blocks(ac_tfl *r, ac_place at, const char *name, ac_fb_table details,
                       ac_strf(r->cx->region, "its scales are %llu bytes of %s, expected %lld of f16 or f32",
                               (unsigned long long)scale.n, ac_dtype_name(real), (long long)(count / size)));
     const void *scales = ac_copy(r->cx->region, scale.p, scale.n);
-    float *w = ac_alloc_n(r->cx->region, (size_t)count + 1, sizeof *w);
+    float *w = ac_alloc_n(r->cx->region, (uint64_t)count + 1, sizeof *w);
     for (int64_t i = 0; i < count; i++)
         w[i] = (float)ac_dtype_get_int(type, numbers, i) * (float)ac_dtype_get_num(real, scales, i / size);
     *out = w;

@@ -153,7 +153,7 @@ int ac_tfl_densify(ac_tfl *r, ac_place at, const char *name, ac_fb_table sparsit
     if (!ac_fb_spend(&r->fb, count / 64)) /* a small file cannot ask for much memory */
         return AC_FAIL;
     AC_TRY(read_levels(&t, sparsity, rank, dim));
-    t.dense = ac_alloc(r->cx->region, (size_t)(count * t.unit));
+    t.dense = ac_alloc(r->cx->region, (uint64_t)(count * t.unit));
     memset(t.dense, 0, (size_t)(count * t.unit));
     AC_TRY(walk(&t, 0, 0, 0));
     if (t.taken != stored.n)

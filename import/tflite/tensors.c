@@ -202,7 +202,7 @@ static const void *unpacked(reading *t, ac_span bytes)
     int64_t count = 1;
     for (int32_t i = 0; i < t->rank; i++)
         count *= t->dim[i];
-    void *to = ac_alloc(t->r->cx->region, (size_t)count + 1);
+    void *to = ac_alloc(t->r->cx->region, (uint64_t)count + 1);
     ac_dtype_unpack(t->dtype, bytes.p, count, to);
     return to;
 }

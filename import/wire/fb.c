@@ -9,7 +9,7 @@ enum { WORK_PER_BYTE = 4, WORK_BASE = 65536 };
 void ac_fb_open(ac_fb *fb, ac_ctx *cx, const char *file, ac_span bytes)
 {
     *fb = (ac_fb){.cx = cx, .file = file, .bytes = bytes};
-    fb->work = bytes.n > INT64_MAX / 8 ? INT64_MAX : (int64_t)bytes.n * WORK_PER_BYTE + WORK_BASE;
+    fb->work = (uint64_t)bytes.n > INT64_MAX / 8 ? INT64_MAX : (int64_t)bytes.n * WORK_PER_BYTE + WORK_BASE;
 }
 
 ac_place ac_fb_place(const ac_fb *fb, uint64_t at)

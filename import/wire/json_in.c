@@ -87,7 +87,7 @@ static int read_string(reader *x, const char **out)
         stop += *stop == '\\' && x->end - stop > 1 ? 2 : 1;
     if (stop >= x->end)
         return fail(x, from, E0010, "a string is not closed");
-    char *own = ac_alloc(x->js->cx->region, (size_t)(stop - from) + 1), *to = own;
+    char *own = ac_alloc(x->js->cx->region, (uint64_t)(stop - from) + 1), *to = own;
     while (x->at < stop) {
         if (*x->at < 0x20)
             return fail(x, x->at, E0020, "a string holds a control byte");

@@ -16,9 +16,9 @@ typedef struct field {
 void ac_pb_open(ac_pb *pb, ac_ctx *cx, const char *file, ac_span bytes)
 {
     *pb = (ac_pb){.cx = cx, .file = file, .base = bytes.p};
-    pb->work =
-        WORK_FREE +
-        (int64_t)(bytes.n > INT64_MAX / WORK_PER_BYTE / 2 ? INT64_MAX / WORK_PER_BYTE / 2 : bytes.n) * WORK_PER_BYTE;
+    pb->work = WORK_FREE +
+               (int64_t)((uint64_t)bytes.n > INT64_MAX / WORK_PER_BYTE / 2 ? INT64_MAX / WORK_PER_BYTE / 2 : bytes.n) *
+                   WORK_PER_BYTE;
 }
 
 ac_place ac_pb_place(const ac_pb *pb, const void *at)
@@ -150,7 +150,7 @@ static void store(const ac_pb_field *row, const field *f, ac_span m, uint64_t fr
         break;
     case AC_PB_MANY:
         if (!list->n)
-            *list = (ac_pb_list){{m.p + from, m.n - from}, row->number, 0};
+            *list = (ac_pb_list){{m.p + from, m.n - (size_t)from}, row->number, 0};
         list->n++;
         break;
     }
@@ -179,7 +179,7 @@ bool ac_pb_next(ac_pb *pb, ac_pb_list *list, ac_span *out)
         list->n--;
         if (f.wire != WIRE_BYTES)
             continue;
-        list->in = (ac_span){list->in.p + at, list->in.n - at};
+        list->in = (ac_span){list->in.p + at, list->in.n - (size_t)at};
         *out = f.bytes;
         return true;
     }
@@ -241,7 +241,7 @@ const void *ac_pb_fixed(ac_pb *pb, ac_pb_list list, uint32_t width, int64_t *n)
     *n = bytes / width;
     if (pb->failed || !bytes || (runs == 1 && run))
         return pb->failed ? NULL : run;
-    uint8_t *out = ac_alloc(pb->cx->region, (size_t)bytes), *to = out;
+    uint8_t *out = ac_alloc(pb->cx->region, (uint64_t)bytes), *to = out;
     for (uint64_t at = 0, left = list.n; left && next(pb, list.in, &at, &f);) {
         if (f.number != list.number)
             continue;

@@ -65,7 +65,7 @@ static int take_entry(reading *r, ac_span in, uint64_t *at, ac_table_entry *e)
     r->keys -= (int64_t)(shared + rest);
     if (r->keys < 0)
         return fail(r, from, E0014, "keys take far more bytes than the file's size justifies");
-    uint8_t *key = ac_alloc(r->cx->region, (size_t)(shared + rest) + 1);
+    uint8_t *key = ac_alloc(r->cx->region, (uint64_t)(shared + rest) + 1);
     if (shared)
         memcpy(key, e->key.p, (size_t)shared);
     if (rest)

@@ -13,7 +13,7 @@ static ac_tensor *matrix(const ac_adjoint *a, int32_t d)
     const int64_t size[2] = {d == 1 ? out : 1, d == 1 ? 1 : out};
     if (in > 1 << 12)
         return (void)ac_no_gradient(a, "dimension %d of its input is %lld", d, (long long)in), NULL;
-    uint8_t *data = ac_alloc(a->cx->region, (size_t)(in * in * ac_dtype_size(x->dtype, 1)));
+    uint8_t *data = ac_alloc(a->cx->region, (uint64_t)(in * in * ac_dtype_size(x->dtype, 1)));
     for (int64_t i = 0; i < in * in; i++)
         ac_dtype_put_num(x->dtype, data + i * ac_dtype_size(x->dtype, 1), i % (in + 1) == 0);
     ac_tensor *eye =

@@ -329,7 +329,7 @@ static ac_tensor *shares(const ac_adjoint *a)
     const ac_attrs_pool *p = &a->node->attrs.pool;
     const ac_tensor *x = a->node->in[0], *y = a->node->out[0];
     const int64_t h = y->dim[1], w = y->dim[2], size = ac_dtype_size(x->dtype, 1), dim[4] = {1, h, w, 1};
-    uint8_t *data = ac_alloc(a->cx->region, (size_t)(h * w * size + 16));
+    uint8_t *data = ac_alloc(a->cx->region, (uint64_t)(h * w * size + 16));
     bool same = true;
     for (int64_t i = 0; i < h * w; i++) {
         const int64_t n = inside(i / w, p->stride_h, p->pad_t, p->kernel_h, x->dim[1]) *

@@ -82,7 +82,7 @@ static void string(ac_lex *x)
         x->at = end;
         return;
     }
-    char *s = ac_alloc(x->cx->region, (size_t)(end - x->at) + 1); /* escapes only make it shorter */
+    char *s = ac_alloc(x->cx->region, (uint64_t)(end - x->at) + 1); /* escapes only make it shorter */
     for (x->at++; *x->at != '"';) {
         int c = (unsigned char)*x->at++;
         if (c == '\\' && (c = escape(x)) < 0) {

@@ -291,7 +291,7 @@ static int room_for(ac_lex *x, const ac_text_type *ty, uint8_t **p)
     if ((uint64_t)ty->bytes + 4096 > most)
         return ac_text_error(x, &ty->at, E0402, "this constant takes %s bytes, more than the memory limit leaves",
                              ac_commas(x->cx, ty->bytes));
-    *p = ac_alloc(x->cx->region, (size_t)ty->bytes + 8);
+    *p = ac_alloc(x->cx->region, (uint64_t)ty->bytes + 8);
     return AC_OK;
 }
 

@@ -16,7 +16,7 @@ static int make(ac_ctx *cx, ac_making *w, const ac_const *k, void *to)
     int status = 0, rc = AC_OK;
     for (int32_t i = 0; i < m->arg.n && rc == AC_OK; i++) {
         const ac_arg *a = &m->arg.item[i];
-        data[i] = a->kind == AC_ARG_SCRATCH ? ac_alloc(tmp, (size_t)a->bytes + 1)
+        data[i] = a->kind == AC_ARG_SCRATCH ? ac_alloc(tmp, (uint64_t)a->bytes + 1)
                   : a->konst == k           ? to
                                             : ac_const_operand(cx, w, a->konst);
         rc = data[i] ? AC_OK : AC_FAIL;
@@ -68,7 +68,7 @@ const void *ac_const_data_for(ac_ctx *cx, ac_making *w, ac_const *k)
         return k->data = own ? wanted(cx, w, k) : ac_tensor_force_for(cx, w, k->source);
     if (!k->maker)
         return NULL;
-    void *to = ac_alloc(k->room ? k->room : cx->region, (size_t)size_of(k) + 1);
+    void *to = ac_alloc(k->room ? k->room : cx->region, (uint64_t)size_of(k) + 1);
     return make(cx, w, k, to) == AC_OK ? k->data = to : NULL;
 }
 

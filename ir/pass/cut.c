@@ -34,7 +34,7 @@ static void slice(ac_channels *s, ac_tensor *t, int32_t d, const uint8_t *keep, 
     int64_t inner = ac_dtype_size(t->dtype, 1), outer = 1, to = 0;
     for (int32_t k = 0; k < t->rank; k++)
         *(k < d ? &outer : &inner) *= k == d ? 1 : t->dim[k];
-    char *data = ac_alloc(s->cx->region, (size_t)ac_dtype_size(t->dtype, whole) + 1);
+    char *data = ac_alloc(s->cx->region, (uint64_t)ac_dtype_size(t->dtype, whole) + 1);
     for (int64_t i = 0; i < outer * n; i++)
         if (keep[i % n % period]) {
             memcpy(data + to, (const char *)t->data + i * inner, (size_t)inner);
@@ -130,7 +130,7 @@ static ac_tensor *new_bias(ac_channels *s, const ac_node *n, const ac_sums *t, c
         b.dtype = t->bias->dtype;
         b.quant = t->bias->quant;
     }
-    char *data = ac_alloc(s->cx->region, (size_t)ac_dtype_size(b.dtype, t->outs) + 1);
+    char *data = ac_alloc(s->cx->region, (uint64_t)ac_dtype_size(b.dtype, t->outs) + 1);
     for (int64_t o = 0; o < t->outs; o++) {
         const int64_t own = t->bias ? ac_dtype_get_int(b.dtype, t->bias->data, o) : 0;
         const int64_t more = s->need[t->y->id][o] ? folded(s, t, o) : 0;
@@ -239,7 +239,7 @@ static void store_result(ac_channels *s, ac_node *n, bool uniform)
     const ac_span *y = &s->span[t->id];
     const uint8_t *need = s->need[t->id];
     const int64_t rows = uniform ? 1 : ac_tensor_count(t) / y->n;
-    char *data = ac_alloc(s->cx->region, (size_t)ac_dtype_size(t->dtype, rows * y->n) + 1);
+    char *data = ac_alloc(s->cx->region, (uint64_t)ac_dtype_size(t->dtype, rows * y->n) + 1);
     int64_t at = 0;
     for (int64_t r = 0; r < rows; r++)
         for (int32_t c = 0; c < y->n && !(uniform && at); c++)

@@ -41,7 +41,7 @@ const void *ac_ends_run(ac_channels *s, const ac_node *n, ac_tensor *const *in, 
 static ac_tensor *filled(ac_channels *s, const ac_tensor *t, int32_t rank, const int64_t *dim, int64_t v)
 {
     const int64_t n = ac_dim_product(dim, 0, rank);
-    void *data = ac_alloc(s->cx->region, (size_t)ac_dtype_size(t->dtype, n) + 1);
+    void *data = ac_alloc(s->cx->region, (uint64_t)ac_dtype_size(t->dtype, n) + 1);
     for (int64_t i = 0; i < n && v; i++)
         ac_ends_put(t->dtype, data, i, v);
     return ac_ends_like(s, t, rank, dim, data);
@@ -53,7 +53,7 @@ const void *ac_ends_of_sums(ac_channels *s, const ac_node *n, const ac_sums *t, 
     const bool depthwise = n->op == AC_OP_DEPTHWISE_CONV_2D, dense = n->op == AC_OP_FULLY_CONNECTED;
     const int32_t rank = dense ? 2 : 4;
     const ac_tensor bias = {.name = n->name, .dtype = t->wide ? AC_I64 : AC_I32};
-    void *sums = ac_alloc(s->cx->region, (size_t)ac_dtype_size(bias.dtype, o) + 1);
+    void *sums = ac_alloc(s->cx->region, (uint64_t)ac_dtype_size(bias.dtype, o) + 1);
     for (int64_t i = 0; i < o; i++)
         ac_ends_put(bias.dtype, sums, i, sum[i]);
     ac_tensor *in[3] = {filled(s, t->x, rank, depthwise ? last : one, t->zx),

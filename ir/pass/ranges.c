@@ -97,7 +97,7 @@ static void values_corners(ac_channels *s, const ac_node *n, int32_t i, ac_span 
         const ac_span *v = &s->span[x->id];
         if (!v->n || x->dtype != t->dtype || (v->n != 1 && v->n != y->n))
             return;
-        void *data = ac_alloc(s->cx->region, (size_t)ac_dtype_size(x->dtype, CORNERS * dim[1]) + 1);
+        void *data = ac_alloc(s->cx->region, (uint64_t)ac_dtype_size(x->dtype, CORNERS * dim[1]) + 1);
         for (int64_t j = 0; j < CORNERS * dim[1]; j++) {
             const int64_t c = v->n == 1 ? 0 : j % dim[1];
             ac_ends_put(x->dtype, data, j, (j / dim[1]) >> k & 1 ? v->hi[c] : v->lo[c]);
@@ -173,7 +173,7 @@ static void values_pool(ac_channels *s, const ac_node *n, int32_t i, ac_span *y)
     if (v->n != y->n || x->dtype != t->dtype || a->padding != AC_PAD_EXPLICIT || top >= a->kernel_h ||
         side >= a->kernel_w || !ac_quant_equal(x->quant, t->quant))
         return;
-    void *data = ac_alloc(s->cx->region, (size_t)ac_dtype_size(x->dtype, 2 * dim[3]) + 1);
+    void *data = ac_alloc(s->cx->region, (uint64_t)ac_dtype_size(x->dtype, 2 * dim[3]) + 1);
     for (int64_t c = 0; c < dim[3]; c++) {
         ac_ends_put(x->dtype, data, c, v->lo[c]);
         ac_ends_put(x->dtype, data, dim[3] + c, v->hi[c]);
@@ -197,7 +197,7 @@ static void values_mean(ac_channels *s, const ac_node *n, int32_t i, ac_span *y)
         !ac_channels_kept(s, n))
         return;
     for (int k = 0; k < 2; k++) {
-        void *data = ac_alloc(s->cx->region, (size_t)ac_dtype_size(x->dtype, count) + 1);
+        void *data = ac_alloc(s->cx->region, (uint64_t)ac_dtype_size(x->dtype, count) + 1);
         for (int64_t j = 0; j < count; j++)
             ac_ends_put(x->dtype, data, j, k ? v->hi[j % v->n] : v->lo[j % v->n]);
         ac_tensor *in[2] = {ac_ends_like(s, x, x->rank, x->dim, data), ac_node_in(n, 1)};

@@ -62,7 +62,7 @@ static int read_quoted(reader *r, cell *out)
         return too_long(r);
     if (p >= end || *p != '"')
         return ac_error(r->cx, place_of(r, r->field.n - 1), E0020, "the quote is not closed on its line");
-    char *s = ac_alloc(r->cx->region, (size_t)(p - from) + 1);
+    char *s = ac_alloc(r->cx->region, (uint64_t)(p - from) + 1);
     size_t n = 0;
     for (const char *q = from; q < p; q += 1 + (*q == '"'))
         s[n++] = *q;

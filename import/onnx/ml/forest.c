@@ -147,7 +147,7 @@ static ac_tensor *whole(layout *l, const char *what, ac_dtype type, int64_t coun
 {
     ac_ctx *cx = l->n->r->cx;
     const int64_t size = ac_dtype_size(type, 1);
-    uint8_t *own = ac_alloc_n(cx->region, (size_t)count + 1, (size_t)size);
+    uint8_t *own = ac_alloc_n(cx->region, (uint64_t)count + 1, (uint64_t)size);
     for (int64_t i = 0; i < count; i++)
         for (int64_t k = 0; k < size; k++)
             own[i * size + k] = (uint8_t)((uint64_t)v[i] >> (8 * k));
@@ -158,7 +158,7 @@ static ac_tensor *real(layout *l, const char *what, int32_t rank, const int64_t 
 {
     ac_ctx *cx = l->n->r->cx;
     const int64_t count = rank == 2 ? dim[0] * dim[1] : dim[0], size = ac_dtype_size(l->type, 1);
-    uint8_t *own = ac_alloc_n(cx->region, (size_t)count + 1, (size_t)size);
+    uint8_t *own = ac_alloc_n(cx->region, (uint64_t)count + 1, (uint64_t)size);
     for (int64_t i = 0; i < count; i++)
         ac_dtype_put_num(l->type, own + i * size, v[i]);
     return ac_tensor_const(l->n->r->g, ac_internf(cx, "%s_%s", l->n->b.base, what), l->type, rank, dim, own);

@@ -137,7 +137,7 @@ static int read_external(ac_onx *r, ac_place at, const char *name, ac_pb_list li
 static const void *narrow(ac_onx *r, ac_dtype d, const int64_t *v, int64_t count)
 {
     const size_t size = (size_t)ac_dtype_size(d, 1);
-    uint8_t *out = ac_alloc_n(r->cx->region, (size_t)count + 1, size);
+    uint8_t *out = ac_alloc_n(r->cx->region, (uint64_t)count + 1, size);
     for (int64_t i = 0; i < count; i++)
         for (size_t k = 0; k < size; k++)
             out[(size_t)i * size + k] = (uint8_t)((uint64_t)v[i] >> (8 * k));
@@ -214,7 +214,7 @@ int ac_onx_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const char **re
         return ac_error(r->cx, at, E0016, "constant '%s' needs %llu bytes, but holds %llu", out->name,
                         (unsigned long long)want, (unsigned long long)bytes.n);
     if (ac_dtype_file_bits(out->dtype) < 8) {
-        uint8_t *own = ac_alloc(r->cx->region, (size_t)count + 1);
+        uint8_t *own = ac_alloc(r->cx->region, (uint64_t)count + 1);
         ac_dtype_unpack(out->dtype, bytes.p, count, own);
         bytes = (ac_span){own, (size_t)count};
     }

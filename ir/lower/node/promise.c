@@ -22,7 +22,7 @@ static int run_loops(ac_ctx *cx, ac_making *making, const ac_promise *p, ac_tens
         else if (a->kind == AC_ARG_TENSOR)
             data[i] = ac_making_tensor(cx, making, a->tensor, ac_tensor_bytes(a->tensor));
         else /* PART: constants are made in one part */
-            data[i] = ac_alloc(tmp, (size_t)a->bytes + 1);
+            data[i] = ac_alloc(tmp, (uint64_t)a->bytes + 1);
         rc = data[i] ? AC_OK : AC_FAIL;
     }
     if (rc == AC_OK)

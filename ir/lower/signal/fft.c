@@ -134,7 +134,7 @@ typedef struct pass {
 /* cos and sin of sign 2 pi t / n for t < count, as a constant [count,2]. */
 static int32_t roots(const fft *f, int64_t n, int64_t count, int64_t step, const char *name)
 {
-    uint8_t *v = ac_alloc_n(f->L->region, (size_t)count * 2, (size_t)ac_dtype_size(f->type, 1));
+    uint8_t *v = ac_alloc_n(f->L->region, (uint64_t)count * 2, (uint64_t)ac_dtype_size(f->type, 1));
     for (int64_t t = 0; t < count; t++) {
         const double angle = f->sign * 2 * PI * (double)(t * step % n) / (double)n;
         ac_dtype_put_num(f->type, v + (2 * t) * ac_dtype_size(f->type, 1), cos(angle));

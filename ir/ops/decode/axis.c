@@ -19,7 +19,7 @@ int ac_axes_of(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, int32_t ra
     AC_TRY(ac_node_ints(cx, n, i, attr, &axes));
     *mask = 0;
     for (int32_t k = 0; k < axes.n; k++) {
-        int32_t d;
+        int32_t d = 0;
         AC_TRY(ac_axis_norm(cx, n, axes.v[k], rank, &d));
         if (*mask & 1u << d && !twice_ok)
             return ac_error(cx, n->at, E0103, "axis %lld is named twice", (long long)axes.v[k]);
