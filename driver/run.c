@@ -36,7 +36,7 @@ static const ac_tensor *result_of(arenac *a, int32_t i, const uint8_t **data)
         const int64_t n = said < 0 ? 0 : said < all ? said : all, before = ac_dim_product(t->dim, 0, c->dim);
         const size_t row = (size_t)ac_dtype_size(t->dtype, ac_dim_product(t->dim, c->dim + 1, t->rank));
         ac_tensor *own = ac_copy(a->cx.region, t, sizeof *t);
-        uint8_t *to = ac_alloc_n(a->cx.region, (size_t)(before * n) + 1, row + 1);
+        uint8_t *to = ac_alloc_n(a->cx.region, (uint64_t)(before * n) + 1, row + 1);
         for (int64_t b = 0; b < before && n && row; b++)
             memcpy(to + (size_t)(b * n) * row, *data + (size_t)(b * all) * row, (size_t)n * row);
         own->dim[c->dim] = n;

@@ -204,7 +204,7 @@ static int find_candidates(tuning *t)
 {
     ac_region *r = t->a->cx.region;
     t->n = t->plain.a->lowering->n_steps;
-    t->list = ac_alloc_n(r, (size_t)t->n + 1, sizeof *t->list);
+    t->list = ac_alloc_n(r, (uint64_t)t->n + 1, sizeof *t->list);
     t->count = AC_NEW_N(r, int32_t, t->n + 1);
     t->chosen = AC_NEW_N(r, ac_schedule, t->n + 1);
     t->gain = AC_NEW_N(r, double, t->n + 1);

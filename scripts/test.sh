@@ -16,6 +16,7 @@ there() { command -v "$1" >/dev/null 2>&1; }
 ! there riscv64-linux-gnu-gcc || wish /usr/riscv64-linux-gnu/lib/libc.a libc6-dev-riscv64-cross
 if [ "${1:-}" = --all ]; then
     wish llvm-config-19 "llvm-19-dev llvm-19" wasm-ld lld node nodejs qemu-aarch64 qemu-user chromium chromium \
+        emcc emscripten \
         aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu /usr/aarch64-linux-gnu/lib/libc.a libc6-dev-arm64-cross \
         riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu /usr/riscv64-linux-gnu/lib/libc.a libc6-dev-riscv64-cross \
         arm-none-eabi-gcc gcc-arm-none-eabi /usr/lib/arm-none-eabi/newlib libnewlib-arm-none-eabi \

@@ -45,11 +45,7 @@ sed -e '/id="plan-data"/,/^}/d' -e '/^<tr id=/d' -e '/<g id="t/,/<\/g>/d' -e '/c
 [ "$(wc -c <bare.html)" -lt 150000 ] || die "$(wc -c <bare.html) bytes beside the data"
 
 # --- the page in a browser
-chromium=
-for c in "${CHROMIUM:-}" chromium chromium-browser google-chrome; do
-    [ -z "$c" ] || ! command -v "$c" >/dev/null || { chromium=$c; break; }
-done
-[ "$chromium" ] || { missing chromium chromium; exit 0; }
+find_chromium || exit 0
 
 page() { # page N: appends the driver with the JSON report and runs it
     {
