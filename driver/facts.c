@@ -2,6 +2,23 @@
  * facts_model.c; the prints are in planner/report. */
 #include "driver/stage.h"
 
+/* What all items but state take, each with bytes of its own. */
+static ac_bytes without_sharing(arenac *a, const ac_problem *p)
+{
+    ac_region *tmp = ac_region_open(&a->cx.heap);
+    ac_bytes *offset = AC_NEW_N(tmp, ac_bytes, p->n + 1), end = 0;
+    ac_problem all = {.item = AC_NEW_N(tmp, ac_item, p->n + 1)};
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->item[i].kind != AC_ITEM_STATE)
+            all.item[all.n++] = p->item[i];
+    (void)ac_solve_none(&all, offset, tmp); /* it cannot fail */
+    for (int32_t i = 0; i < all.n; i++)
+        if (offset[i] + all.item[i].size > end)
+            end = offset[i] + all.item[i].size;
+    ac_region_close(tmp);
+    return end;
+}
+
 ac_report *ac_facts_open(arenac *a, const ac_packed *packed, const char *format, const char *target)
 {
     ac_report *r = AC_NEW(a->cx.region, ac_report);
@@ -25,9 +42,11 @@ ac_report *ac_facts_open(arenac *a, const ac_packed *packed, const char *format,
                      .reference_tflite = ac_is(a->opt.reference, "tflite")};
     for (int32_t i = 0; i < p->n; i++) {
         const ac_item *it = &p->item[i];
-        *(it->kind == AC_ITEM_STATE ? &r->state_bytes : &r->no_sharing) += ac_align_up(it->size, it->align);
+        if (it->kind == AC_ITEM_STATE)
+            r->state_bytes += ac_align_up(it->size, it->align);
         r->n_activations += it->kind != AC_ITEM_SCRATCH;
     }
+    r->no_sharing = without_sharing(a, p);
     a->packed = packed;
     a->report = r;
     return r;

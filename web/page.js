@@ -218,7 +218,7 @@ function showInputs(j) {
         file.dataset.input = i;
         file.setAttribute("aria-label", "values of " + t.name);
         row.insertCell().textContent = t.name;
-        row.insertCell().textContent = t.dtype + " " + t.shape;
+        row.insertCell().textContent = t.dtype + " [" + t.shape + "]";
         row.insertCell().append(file);
     });
 }

@@ -4,6 +4,7 @@
 #include "base/json_out.h"
 #include "planner/report/cuts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const KIND[] = {[AC_ITEM_TENSOR] = "tensor",
@@ -119,6 +120,24 @@ static void put_plan(ac_json *j, const ac_report *r)
     ac_json_end(j);
 }
 
+/* "[1,96,96,3]" as an array; a size that is known at run time is its text. */
+static void put_shape(ac_json *j, const char *shape)
+{
+    ac_region *r = j->to->cx->region;
+    ac_json_arr(j, "shape");
+    for (const char *p = shape + strspn(shape, "["); *p && *p != ']'; p += *p == ',') {
+        const char *end = p + strcspn(p, ",]");
+        char *rest;
+        const long long v = strtoll(p, &rest, 10);
+        if (rest == end && end > p)
+            ac_json_int(j, NULL, v);
+        else
+            ac_json_str(j, NULL, ac_strf(r, "%.*s", (int)(end - p), p));
+        p = end;
+    }
+    ac_json_end(j);
+}
+
 static void put_tensor(ac_json *j, const ac_report *r, const ac_report_tensor *x)
 {
     bool placed = x->item >= 0;
@@ -127,7 +146,7 @@ static void put_tensor(ac_json *j, const ac_report *r, const ac_report_tensor *x
     ac_json_str(j, "name", x->name);
     ac_json_str(j, "kind", kind);
     ac_json_str(j, "dtype", x->dtype);
-    ac_json_str(j, "shape", x->shape);
+    put_shape(j, x->shape);
     ac_json_int(j, "bytes", x->bytes);
     ac_json_str(j, "memory", placed ? r->problem->mem[r->plan->mem[x->item]].name : NULL);
     put_null_or_int(j, "offset_bytes", placed ? r->plan->offset[x->item] + x->delta : 0, placed);

@@ -111,9 +111,7 @@ def _document(text: str) -> Dict[str, Any]:
 
 
 def _tensor(t: Dict[str, Any]) -> Tensor:
-    shape = t["shape"]
-    sizes = json.loads(shape) if isinstance(shape, str) and shape.startswith("[") else shape or []
-    return Tensor(t["name"], t["kind"], t["dtype"], tuple(sizes), t["bytes"], t["memory"], t["offset_bytes"],
+    return Tensor(t["name"], t["kind"], t["dtype"], tuple(t["shape"] or []), t["bytes"], t["memory"], t["offset_bytes"],
                   t["first_step"], t["last_step"])
 
 

@@ -1,7 +1,7 @@
 // reports.js - drives the page of a plan; J is its JSON report. reports.sh puts it after the page.
 const wrong = [], same = (what, got, want) => { if (got !== want) wrong.push(what + ": " + got + ", not " + want); };
 const byId = id => document.getElementById(id);
-const text = t => t.name + " " + (t.dtype ? t.dtype + " " + t.shape : "");
+const text = t => t.name + " " + (t.dtype ? t.dtype + " [" + t.shape + "]" : "");
 const event = (e, type, more) =>
     e.dispatchEvent(new MouseEvent(type, Object.assign({bubbles: true, cancelable: true}, more)));
 const clickOn = e => {
