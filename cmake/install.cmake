@@ -26,6 +26,7 @@ target_include_directories(planner INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_S
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 install(TARGETS planner EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 install(FILES planner/pack/arenac_planner.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(FILES docs/arenac.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac)
 install(FILES docs/examples/pack.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac/examples COMPONENT dev)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/arenac-planner.pc.in ${CMAKE_BINARY_DIR}/arenac-planner.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/arenac-planner.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)

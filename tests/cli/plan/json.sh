@@ -1,0 +1,60 @@
+#!/bin/sh
+# All JSON that the tool writes is as docs/arenac.schema.json says; what is not is found; no_sharing_bytes is what
+# strategy none takes. usage: json.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+require python3 python3
+n=0
+json() { # STATUS arguments...: a document on standard output, alone
+    n=$((n + 1)) want=$1 got=0
+    shift
+    "$arenac" "$@" >"$n.json" 2>err.txt || got=$?
+    [ $got = "$want" ] || { cat err.txt; die "exit $got, wanted $want: $*"; }
+}
+m=$models/digits_int8.tflite
+"$arenac" plan -q "$m" --emit problem,csv,lock -o digits
+"$arenac" plan -q "$models/digits_f32.tflite" --emit lock -o other.lock
+for f in "$m" "$models/branch_f32.tflite" "$models/gate.ag" digits.problem.csv; do
+    json 0 plan -q --json "$f"
+    json 0 plan -q --json "$f" --planner none
+    python3 - $n.json <<'X'
+import json, sys
+plan = json.load(open(sys.argv[1]))["plan"]
+assert plan["no_sharing_bytes"] == plan["arena_bytes"], plan
+X
+done
+json 0 plan -q --json "$m" -t cortex-m4 --schedule search --recompute --stripe auto
+json 0 plan -q --json "$m" --mem a:2K,fast --mem b:1M,slow
+json 4 plan -q --json "$m" --budget 100
+json 0 plan -q --json "$models/digits_f32.tflite" --train sgd --loss cross_entropy --batch 8 --budget 60K
+json 0 compile -q --json "$m" -o made.c
+json 3 plan -q --json nosuch.tflite
+json 2 plan -q --json "$m" --planner nosuch
+json 0 prove --json "$m"
+json 0 diff --json digits.lock "$m"
+json 6 diff --json digits.lock other.lock
+json 0 verify --json digits.csv digits.problem.csv
+json 0 plan -q --json --share exclusive "$m" "$models/dsnet_int8.tflite"
+if command -v "${CC:-cc}" >/dev/null; then
+    json 0 bench --json "$m" --runs 1
+    json 0 bench --json "$m" --runs 1 --per-op
+fi
+"$arenac" compile -q "$m" -o evidence.c --evidence evidence
+n=$((n + 1))
+cp evidence/evidence.json $n.json
+python3 "$src/tests/docs/schema.py" "$src/docs/arenac.schema.json" [0-9]*.json
+
+# Planted: each document would be another one than the schema says.
+python3 - <<'X'
+import json
+for i, (key, value) in enumerate({"shape": "[1,8,8,1]", "bytes": -1, "kind": "thing", "more": 1, "name": None}.items()):
+    d = json.load(open("1.json"))
+    d["tensors"][0][key] = value
+    json.dump(d, open(f"bad{i}.json", "w"))
+d = json.load(open("1.json"))
+del d["plan"]["arena_bytes"]
+json.dump(d, open("bad5.json", "w"))
+X
+for f in bad?.json; do
+    expect 1 "$f: " python3 "$src/tests/docs/schema.py" "$src/docs/arenac.schema.json" "$f"
+done
