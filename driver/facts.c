@@ -83,12 +83,18 @@ void ac_facts_steps(arenac *a, ac_report_step *step, int32_t n)
 void ac_facts_reads(arenac *a, ac_report_tensor *row, int32_t n, const ac_facts_read *read, int32_t n_reads)
 {
     int32_t *count = AC_NEW_N(a->cx.region, int32_t, n + 1), **list = AC_NEW_N(a->cx.region, int32_t *, n + 1);
+    bool **by_view = AC_NEW_N(a->cx.region, bool *, n + 1);
     for (int32_t i = 0; i < n_reads; i++)
         count[read[i].row]++;
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = 0; i < n; i++) {
         row[i].consumers = list[i] = AC_NEW_N(a->cx.region, int32_t, count[i] + 1);
-    for (int32_t i = 0; i < n_reads; i++)
-        list[read[i].row][row[read[i].row].n_consumers++] = read[i].step;
+        row[i].by_view = by_view[i] = AC_NEW_N(a->cx.region, bool, count[i] + 1);
+    }
+    for (int32_t i = 0; i < n_reads; i++) {
+        const int32_t k = row[read[i].row].n_consumers++;
+        list[read[i].row][k] = read[i].step;
+        by_view[read[i].row][k] = read[i].by_view;
+    }
     a->report->tensor = row;
     a->report->n_tensors = n;
 }

@@ -100,6 +100,42 @@ static int32_t by_first_use(arenac *a, int32_t *order)
     return count;
 }
 
+/* Which step makes each row, and which rows none makes: views, of nodes without a step. They come from where their
+ * first operand comes from. */
+static void producers(const arenac *a, ac_report_tensor *row, int32_t n, const int32_t *at, const int32_t *order)
+{
+    const ac_planned *p = a->planned;
+    for (int32_t s = 0; s < p->n_steps; s++) {
+        const ac_node *node = p->step[s]->node;
+        for (int32_t o = 0; o < node->n_out; o++) {
+            const ac_tensor *t = o == 0 ? ac_node_result(node) : node->out[o];
+            if (at[t->id] >= 0)
+                row[at[t->id]].producer = s;
+        }
+    }
+    for (int32_t k = 0; k < n; k++)
+        row[k].through = row[k].producer < 0 && p->graph->tensor.item[order[k]]->def;
+    for (int32_t k = 0; k < n; k++) {
+        int32_t from = k;
+        while (from >= 0 && row[from].through) {
+            const ac_node *def = p->graph->tensor.item[order[from]]->def;
+            from = def->n_in && def->in[0] ? at[def->in[0]->id] : -1;
+        }
+        if (from >= 0)
+            row[k].producer = row[from].producer;
+    }
+}
+
+typedef AC_VEC(ac_facts_read) read_list;
+
+static void read_row(arenac *a, read_list *read, int32_t *reader, int32_t row, int32_t step, bool by_view)
+{
+    if (row < 0 || reader[row] == step + 1)
+        return;
+    reader[row] = step + 1;
+    ac_push(a->cx.region, read, ((ac_facts_read){row, step, by_view}));
+}
+
 static void tensors(arenac *a)
 {
     const ac_planned *p = a->planned;
@@ -131,23 +167,25 @@ static void tensors(arenac *a)
                                     .output = t->output,
                                     .state = t->state};
     }
+    producers(a, row, n, at, order);
     int32_t most = 0; /* operands of one step */
     for (int32_t s = 0; s < p->n_steps; s++) {
         const int32_t k = ac_node_reads(p->step[s]->node, NULL, 0);
         most = k > most ? k : most;
     }
     ac_tensor **list = AC_NEW_N(region, ac_tensor *, most + 1);
-    AC_VEC(ac_facts_read) read = {0};
+    int32_t *reader = AC_NEW_N(region, int32_t, n + 1); /* of each row, the last one known, + 1 */
+    read_list read = {0};
     for (int32_t s = 0; s < p->n_steps; s++) {
-        const ac_node *node = p->step[s]->node;
-        const int32_t k = ac_node_reads(node, list, most);
-        for (int32_t i = 0; i < k; i++)
-            if (at[list[i]->id] >= 0)
-                ac_push(region, &read, ((ac_facts_read){at[list[i]->id], s}));
-        for (int32_t o = 0; o < node->n_out; o++) {
-            const ac_tensor *t = o == 0 ? ac_node_result(node) : node->out[o];
-            if (at[t->id] >= 0)
-                row[at[t->id]].producer = s;
+        const int32_t k = ac_node_reads(p->step[s]->node, list, most);
+        int32_t i = read.n;
+        for (int32_t o = 0; o < k; o++)
+            read_row(a, &read, reader, at[list[o]->id], s, false);
+        for (; i < read.n; i++) { /* who reads a view reads what it is made of */
+            const ac_report_tensor *x = &row[read.item[i].row];
+            const ac_node *def = x->through ? g->tensor.item[order[read.item[i].row]]->def : NULL;
+            for (int32_t o = 0; def && o < def->n_in; o++)
+                read_row(a, &read, reader, def->in[o] ? at[def->in[o]->id] : -1, s, true);
         }
     }
     ac_facts_reads(a, row, n, read.item, read.n);
@@ -404,14 +442,28 @@ static void passes(arenac *a)
     a->report->n_passes = low->n_passes;
 }
 
+/* "TFLite v3, i8": the format, and the types of the inputs; of the outputs where there are none. */
+static const char *format_title(arenac *a)
+{
+    const ac_graph *g = a->planned->graph;
+    const bool inputs = g->input.n > 0;
+    const char *title = a->model->format ? a->model->format : "graph", *between = ", ";
+    bool said[AC_DTYPE_COUNT] = {false};
+    for (int32_t i = 0; i < (inputs ? g->input.n : g->output.n); i++) {
+        const ac_dtype d = (inputs ? g->input.item[i] : g->output.item[i])->dtype;
+        if (!said[d])
+            title = ac_strf(a->cx.region, "%s%s%s", title, between, ac_dtype_name(d));
+        said[d] = true;
+        between = "/";
+    }
+    return title;
+}
+
 void ac_facts_model(arenac *a)
 {
     const ac_planned *p = a->planned;
     const ac_imported *m = a->model;
-    const ac_dtype main_type = p->n_steps ? ac_node_result(p->step[0]->node)->dtype : AC_F32;
-    ac_report *r = ac_facts_open(
-        a, a->packed, ac_strf(a->cx.region, "%s, %s", m->format ? m->format : "graph", ac_dtype_name(main_type)),
-        a->lowering->set.target->name);
+    ac_report *r = ac_facts_open(a, a->packed, format_title(a), a->lowering->set.target->name);
     r->n_file_ops = (int32_t)m->file_ops;
     r->recomputed = p->found.recomputed;
     r->once_bytes = p->found.once_bytes;

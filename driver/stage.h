@@ -160,6 +160,7 @@ void ac_facts_steps(arenac *a, ac_report_step *step, int32_t n);
 /* The n rows become the report's, with the steps that read each; `read` is in order of steps. */
 typedef struct ac_facts_read {
     int32_t row, step;
+    bool by_view; /* the step reads a view of it */
 } ac_facts_read;
 void ac_facts_reads(arenac *a, ac_report_tensor *row, int32_t n, const ac_facts_read *read, int32_t n_reads);
 const char *ac_facts_order_note(arenac *a, const ac_plan_found *found, const char *more); /* `more` follows a win */

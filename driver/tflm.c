@@ -178,7 +178,7 @@ static void put_tensors(arenac *a, const ac_tflm *t)
                 row[at[op->out[k]]].producer = s;
         for (int32_t k = 0; k < op->n_in; k++)
             if (op->in[k] >= 0 && at[op->in[k]] >= 0)
-                ac_push(region, &read, ((ac_facts_read){at[op->in[k]], s}));
+                ac_push(region, &read, ((ac_facts_read){at[op->in[k]], s, false}));
     }
     ac_facts_reads(a, row, n, read.item, read.n);
 }

@@ -1,6 +1,6 @@
 /* dot.c - the graph for Graphviz: steps are boxes in execution order, tensors are edges with their bytes and offset. A
  * problem without steps has no edges to show: its items become boxes, joined when one takes over bytes of another. */
-#include "planner/report/report.h"
+#include "planner/report/names.h"
 
 static void quote(ac_sink *to, const char *s)
 {
@@ -8,35 +8,51 @@ static void quote(ac_sink *to, const char *s)
     for (; *s; s++) {
         if (*s == '"' || *s == '\\')
             ac_putc(to, '\\');
-        ac_putc(to, *s == '\n' || *s == '\r' ? ' ' : *s);
+        if (*s == '\n') /* a line of a label */
+            ac_put(to, "\\n");
+        else
+            ac_putc(to, *s == '\r' ? ' ' : *s);
     }
     ac_putc(to, '"');
 }
 
-static void put_edges(ac_sink *to, const ac_report *r, int32_t t)
+enum { WIDTH = 24 }; /* characters of a name; the tooltip has all of it */
+
+/* An input or an output. */
+static void put_end(ac_sink *to, const ac_name_list *names, const char *node, const char *name)
+{
+    ac_putf(to, "  %s [shape=ellipse, label=", node);
+    quote(to, ac_name_fit(names, name, WIDTH));
+    ac_put(to, ", tooltip=");
+    quote(to, name);
+    ac_put(to, "];\n");
+}
+
+static void put_edge(ac_sink *to, const char *from, const char *end, const char *label, const char *name)
+{
+    ac_putf(to, "  %s -> %s [label=", from, end);
+    quote(to, label);
+    ac_put(to, ", tooltip=");
+    quote(to, name);
+    ac_put(to, "];\n");
+}
+
+static void put_edges(ac_sink *to, const ac_report *r, const ac_name_list *names, int32_t t)
 {
     const ac_report_tensor *x = &r->tensor[t];
-    const char *label =
-        ac_strf(to->cx->region, "%s %s %s, %s B at %s%s", x->name, x->dtype, x->shape, ac_commas(to->cx, x->bytes),
-                ac_commas(to->cx, r->plan->offset[x->item] + x->delta), x->alias_of ? ", shared" : "");
+    const char *label = ac_strf(to->cx->region, "%s\n%s %s\n%s B at %s%s", ac_name_fit(names, x->name, WIDTH), x->dtype,
+                                x->shape, ac_commas(to->cx, x->bytes),
+                                ac_commas(to->cx, r->plan->offset[x->item] + x->delta), x->alias_of ? ", shared" : "");
     char *from = x->producer >= 0 ? ac_strf(to->cx->region, "s%d", x->producer) : ac_strf(to->cx->region, "t%d", t);
-    if (x->producer < 0) {
-        ac_putf(to, "  %s [shape=ellipse, label=", from);
-        quote(to, x->name);
-        ac_put(to, "];\n");
-    }
-    for (int32_t k = 0; k < x->n_consumers; k++) {
-        ac_putf(to, "  %s -> s%d [label=", from, x->consumers[k]);
-        quote(to, label);
-        ac_put(to, "];\n");
-    }
+    if (x->producer < 0)
+        put_end(to, names, from, x->name);
+    for (int32_t k = 0; k < x->n_consumers && !x->through; k++) /* edges of a view are those of what it is made of */
+        put_edge(to, from, ac_strf(to->cx->region, "s%d", x->consumers[k]), label, x->name);
     if (!x->output)
         return;
-    ac_putf(to, "  o%d [shape=ellipse, label=", t);
-    quote(to, x->name);
-    ac_putf(to, "];\n  %s -> o%d [label=", from, t);
-    quote(to, label);
-    ac_put(to, "];\n");
+    const char *end = ac_strf(to->cx->region, "o%d", t);
+    put_end(to, names, end, x->name);
+    put_edge(to, from, end, label, x->name);
 }
 
 static void put_steps(ac_sink *to, const ac_report *r)
@@ -91,10 +107,11 @@ void ac_report_dot(ac_sink *to, const ac_report *r)
     quote(to, r->file ? r->file : "model");
     ac_put(to, " {\n  node [shape=box, fontname=\"sans-serif\"];\n");
     if (r->n_steps) {
+        const ac_name_list *names = ac_names_of(to->cx, r);
         put_steps(to, r);
         for (int32_t t = 0; t < r->n_tensors; t++)
             if (r->tensor[t].item >= 0)
-                put_edges(to, r, t);
+                put_edges(to, r, names, t);
     } else {
         put_items(to, r);
     }

@@ -36,10 +36,11 @@ static const char *hash_structure(ac_ctx *cx, const ac_report *r)
         ac_putf(&s, "step %s + %s\n", r->step[k].op, r->step[k].fused ? r->step[k].fused : "");
     for (int32_t k = 0; k < r->n_tensors; k++) {
         const ac_report_tensor *x = &r->tensor[k];
-        ac_putf(&s, "tensor %s %s %lld %d %d%d%d:", x->dtype, x->shape, (long long)x->bytes, x->producer, x->input,
-                x->output, x->state);
+        ac_putf(&s, "tensor %s %s %lld %d %d%d%d:", x->dtype, x->shape, (long long)x->bytes,
+                x->through ? -1 : x->producer, x->input, x->output, x->state);
         for (int32_t c = 0; c < x->n_consumers; c++)
-            ac_putf(&s, " %d", x->consumers[c]);
+            if (!x->by_view || !x->by_view[c]) /* the structure is what the steps name */
+                ac_putf(&s, " %d", x->consumers[c]);
         ac_putc(&s, '\n');
     }
     ac_sha256_hex(s.text, s.n, hex);

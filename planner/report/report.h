@@ -22,9 +22,11 @@ typedef struct ac_report_tensor {
     int32_t producer;    /* step, -1: graph input or constant */
     const int32_t *consumers;
     int32_t n_consumers;   /* steps */
+    const bool *by_view;   /* n_consumers: it reads a view of the tensor alone; NULL: none does */
     const char *alias_of;  /* root tensor's name for views and in-place results, else NULL */
     const char *alias_how; /* "view" or "in-place" */
     bool input, output, state;
+    bool through; /* no step makes it: it is bytes of others, whose consumers are its own, too */
 } ac_report_tensor;
 
 typedef struct ac_report_step {
