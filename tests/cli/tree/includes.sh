@@ -5,7 +5,7 @@
 cd "$src" || exit 1
 seen=0
 folders=$(find . -path './build*' -prune -o -path ./tests -prune -o -path ./bench -prune -o -path ./docs -prune -o \
-    -path ./scripts -prune -o -name '*.[ch]' -print | sed 's#/[^/]*$##; s#^\./##' | sort -u)
+    -path ./examples -prune -o -path ./scripts -prune -o -name '*.[ch]' -print | sed 's#/[^/]*$##; s#^\./##' | sort -u)
 for who in $folders; do
     [ "$who" = . ] && continue # arenac.h includes nothing of ours
     row=$(sed -n "s#^$who:##p" tests/includes.txt | tr '\n' ' ')
