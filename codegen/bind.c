@@ -230,6 +230,7 @@ static void bind_ram(ac_module *m, const ac_binding *b)
     m->n_ram = 0;
     m->arena_align = 1;
     m->arena_bytes = m->state_bytes = 0;
+    m->state_address = -1;
     for (int32_t i = 0; i < p->n; i++)
         if (p->mem[b->plan->mem[i]].use <= AC_MEM_STATE && p->item[i].align > m->arena_align)
             m->arena_align = p->item[i].align;

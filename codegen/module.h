@@ -121,6 +121,7 @@ typedef struct ac_module {
     ac_module_ram *ram;                    /* at least 1, "arena" without --mem */
     int32_t n_ram;
     ac_bytes arena_bytes, arena_align, state_bytes; /* arena: all of ram in one block */
+    int64_t state_address;                          /* as --mem gives it; -1: it does not */
     bool optimal;                                   /* the plan meets its bound */
     ac_share_price share;                           /* of kernels, and of the pieces of stripes */
     ac_weights weights;

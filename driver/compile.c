@@ -49,10 +49,14 @@ static ac_weights weights_of(const arenac *a)
 
 static void put_addresses(const arenac *a, ac_module *m)
 {
-    for (int32_t k = 0; k < m->n_ram; k++)
-        for (int32_t i = 0; i < a->opt.mem.n; i++)
-            if (!strcmp(m->ram[k].name, a->opt.mem.item[i].name))
-                m->ram[k].address = a->opt.mem.item[i].address;
+    for (int32_t i = 0; i < a->opt.mem.n; i++) {
+        const ac_memory_option *mem = &a->opt.mem.item[i];
+        if (!strcmp(mem->name, "state"))
+            m->state_address = mem->address;
+        for (int32_t k = 0; k < m->n_ram; k++)
+            if (!strcmp(m->ram[k].name, mem->name))
+                m->ram[k].address = mem->address;
+    }
 }
 
 /* ------------------------------------------------------------------ the stage */

@@ -182,6 +182,9 @@ static void put_memories(const ac_module *m, ac_sink *to)
                     (unsigned long long)ram->address);
     }
     ac_putf(to, "#define %s_STATE_BYTES %lldu\n", U, (long long)m->state_bytes);
+    if (m->state_address >= 0)
+        ac_putf(to, "#define %s_STATE_ADDR 0x%08llxu /* as --mem gives it */\n", U,
+                (unsigned long long)m->state_address);
     if (ac_module_weights(m) == AC_WEIGHTS_BLOB) {
         ac_bytes total, *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1);
         ac_consts_layout(m, offset, &total);

@@ -1,0 +1,14 @@
+/* generate.h - what a language model says: a token goes in, the one with the largest logit comes out and is the next to
+ * go in. The model is compiled under the name lm with its caches as state:
+ *
+ *     arenac compile tiny.onnx --dim past=63 --state 'present*=past*' --name lm -o lm.c
+ */
+#ifndef GENERATE_H
+#define GENERATE_H
+#include "lm.h"
+
+/* Starts from an empty cache, calls `put` with each of `count` tokens after `first`. 0, or the status of a call that
+ * failed. The memories are the caller's. */
+int generate(const lm_mem *m, int first, int count, void (*put)(int token));
+
+#endif
