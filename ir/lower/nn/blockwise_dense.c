@@ -8,8 +8,7 @@
  * bias   [N]                   f32, constant, may be absent
  * y      [.., N] = bias + sum over blocks of scale * (sum over k of (code - zero) * x)
  *
- * Of a block, even and odd k are summed apart, both in order. It is so for any number of rows, so a row's bits do not
- * depend on the others. Tolerance: that of a sum of K products of floats.
+ * Of a block, even and odd k are summed apart, both in order. Tolerance: that of a sum of K products of floats.
  *
  * Schedule: channels are lanes. Constants are laid out as tiles read them, a word of codes for each lane:
  *
@@ -19,7 +18,8 @@
  * 2^23 + code, odd is 2^23 + 2^bits * code, and an exact difference makes code - zero of both, the odd ones 2^bits
  * times too large, which their scale makes good. No conversion of integers, and twice as many sums as results, so that
  * a product does not wait for the one before.
- * Weights are read once: blocks of channels outside, tiles of rows inside. */
+ * Weights are read once: blocks of channels outside, tiles of rows inside. For many rows a block's weights are unpacked
+ * once, as (code - zero) * scale, into a panel that the register tiles of fully_connected read (gemm.h). */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/matrix.h"
 #include "ir/ops/decode/blockwise.h"
@@ -35,6 +35,7 @@ typedef struct job {
     ac_gemm_form f;
     ac_blockwise w;
     int32_t x, words, scale, zero; /* buffers; zero -1: the same everywhere */
+    int32_t panel;                 /* unpacked weights of a block of channels [K][channel]; -1: few rows */
     int32_t per;                   /* codes of a word */
     int64_t block_words;
     int64_t ahead;      /* words from those that are used to those that are fetched meanwhile; 0: none */
@@ -46,6 +47,7 @@ typedef struct tile {
     ac_gemm_tile t;                      /* what its end knows of it */
     ac_x part[2][GEMM_ROWS * GEMM_VECS]; /* sums of a block: even k, odd k */
     ac_x z[2][GEMM_VECS];                /* what zero is in the fields of even and odd k */
+    ac_x scale[2][GEMM_VECS];            /* unpacking: of even and odd k */
     ac_x total[GEMM_ROWS * GEMM_VECS];
 } tile;
 
@@ -118,7 +120,7 @@ static ac_x weight(const tile *t, ac_x w, int32_t v, int32_t i)
 }
 
 /* The first `codes` weights of word `word` of the row; x_at: of the first in a row of x. */
-static void one_word(const tile *t, ac_x word, ac_x x_at, int32_t codes)
+static void sum_word(const tile *t, ac_x word, ac_x x_at, int32_t codes)
 {
     const job *j = t->j;
     ac_lb *b = &j->L->b;
@@ -158,35 +160,95 @@ static void zeros(tile *t, ac_x at)
     }
 }
 
-/* Block `block` of the rows, `depth` weights of it, joins the totals. */
-static void one_block(tile *t, ac_x block, int64_t depth)
+/* What a block of the rows is taken for; word: number of a word in the row, k: of its first code, codes: how many. */
+typedef void word_fn(const tile *t, ac_x word, ac_x k, int32_t codes);
+
+/* All words of the first `depth` weights of block `block`. */
+static void words_of(const tile *t, ac_x block, int64_t depth, word_fn *f)
 {
     const job *j = t->j;
     ac_lb *b = &j->L->b;
-    const int32_t rows = t->t.rows, vecs = t->t.vecs;
     const int64_t whole = depth / j->per, rest = depth % j->per;
-    const ac_x at = entry(t, j->w.count, block), x_at = ac_lo_scaled(b, block, j->w.size);
-    const ac_x word = ac_lo_scaled(b, block, j->block_words), none = ac_lb_splat(b, ac_lb_f32(b, 0), j->f.lanes);
-    zeros(t, at);
-    for (int32_t i = 0; i < rows * vecs; i++)
-        for (int32_t odd = 0; odd < 2; odd++)
-            t->part[odd][i] = ac_lb_var(b, odd ? "odd" : "even", none);
+    const ac_x k_at = ac_lo_scaled(b, block, j->w.size), word = ac_lo_scaled(b, block, j->block_words);
     if (whole) {
         const ac_x k = ac_lb_for_n(b, "k", whole);
-        one_word(t, ac_lb_add(b, word, k), ac_lb_add(b, x_at, ac_lo_scaled(b, k, j->per)), j->per);
+        f(t, ac_lb_add(b, word, k), ac_lb_add(b, k_at, ac_lo_scaled(b, k, j->per)), j->per);
         ac_lb_end(b);
     }
     if (rest)
-        one_word(t, ac_lb_add(b, word, ac_lb_i32(b, whole)), ac_lb_add(b, x_at, ac_lb_i32(b, whole * j->per)),
-                 (int32_t)rest);
+        f(t, ac_lb_add(b, word, ac_lb_i32(b, whole)), ac_lb_add(b, k_at, ac_lb_i32(b, whole * j->per)), (int32_t)rest);
+}
+
+/* Scale of vector v in entry `at`, for the even and the odd k. */
+static void scales(const tile *t, ac_x at, int32_t v, ac_x of[2])
+{
+    ac_lb *b = &t->j->L->b;
+    of[0] = vector(t, t->j->scale, at, v);
+    of[1] = ac_lb_mul(b, of[0], ac_lb_like(b, of[0], 1.0 / (1 << t->j->w.bits)));
+}
+
+/* Block `block` of the rows, `depth` weights of it, joins the totals. */
+static void sum_block(tile *t, ac_x block, int64_t depth)
+{
+    const job *j = t->j;
+    ac_lb *b = &j->L->b;
+    const int32_t results = t->t.rows * t->t.vecs, vecs = t->t.vecs;
+    const ac_x at = entry(t, j->w.count, block), none = ac_lb_splat(b, ac_lb_f32(b, 0), j->f.lanes);
+    zeros(t, at);
+    for (int32_t i = 0; i < results; i++)
+        for (int32_t odd = 0; odd < 2; odd++)
+            t->part[odd][i] = ac_lb_var(b, odd ? "odd" : "even", none);
+    words_of(t, block, depth, sum_word);
     for (int32_t v = 0; v < vecs; v++) {
-        const ac_x scale = vector(t, j->scale, at, v);
-        const ac_x of[2] = {scale, ac_lb_mul(b, scale, ac_lb_like(b, scale, 1.0 / (1 << j->w.bits)))};
-        for (int32_t i = v; i < rows * vecs; i += vecs)
+        ac_x of[2];
+        scales(t, at, v, of);
+        for (int32_t i = v; i < results; i += vecs)
             for (int32_t odd = 0; odd < 2; odd++)
                 ac_lb_set(b, t->total[i],
                           ac_lo_madd(j->L, of[odd], ac_lb_get(b, t->part[odd][i]), ac_lb_get(b, t->total[i])));
     }
+}
+
+/* The codes of a word become floats of the panel. */
+static void unpack_word(const tile *t, ac_x word, ac_x k, int32_t codes)
+{
+    const job *j = t->j;
+    ac_lb *b = &j->L->b;
+    const int64_t width = (int64_t)t->t.vecs * j->f.lanes;
+    const ac_x at = entry(t, j->w.count * j->block_words, word);
+    for (int32_t v = 0; v < t->t.vecs; v++) {
+        const ac_x w = vector(t, j->words, at, v);
+        for (int32_t i = 0; i < codes; i++) {
+            const ac_x to = ac_lb_add(b, ac_lo_scaled(b, k, width), ac_lb_i32(b, i * width + v * j->f.lanes));
+            ac_lb_store(b, j->panel, to, ac_lb_mul(b, weight(t, w, v, i), t->scale[i & 1][v]));
+        }
+    }
+}
+
+static void unpack_block(tile *t, ac_x block, int64_t depth)
+{
+    const ac_x at = entry(t, t->j->w.count, block);
+    zeros(t, at);
+    for (int32_t v = 0; v < t->t.vecs; v++) {
+        ac_x of[2];
+        scales(t, at, v, of);
+        t->scale[0][v] = of[0], t->scale[1][v] = of[1];
+    }
+    words_of(t, block, depth, unpack_word);
+}
+
+/* All blocks of the rows; the last may be shorter. */
+static void each_block(tile *t, void (*f)(tile *t, ac_x block, int64_t depth))
+{
+    const job *j = t->j;
+    ac_lb *b = &j->L->b;
+    const int64_t whole = j->f.depth / j->w.size, rest = j->f.depth % j->w.size;
+    if (whole) {
+        f(t, ac_lb_for_n(b, "block", whole), j->w.size);
+        ac_lb_end(b);
+    }
+    if (rest)
+        f(t, ac_lb_i32(b, whole), rest);
 }
 
 typedef struct place {
@@ -200,34 +262,47 @@ static void place_of(const void *user, ac_x r, ac_x *idx)
     ac_row_index(to->j->L, ac_lb_add(&to->j->L->b, to->p, r), idx);
 }
 
+static tile tile_of(const job *j, int32_t rows, ac_x oc, int32_t s)
+{
+    const int32_t vecs = (int32_t)j->f.block.size[s];
+    return (tile){.j = j, .t = {.L = j->L, .f = &j->f, .c = &j->c, .rows = rows, .vecs = vecs, .oc = oc}};
+}
+
+static void unpack(const job *j, ac_x oc, int32_t s)
+{
+    tile t = tile_of(j, 1, oc, s);
+    each_block(&t, unpack_block);
+}
+
 /* Rows p .. p+rows-1 by the block of class s that begins at channel oc. */
 static void one_tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s)
 {
     ac_lb *b = &j->L->b;
-    tile t = {.j = j,
-              .t = {.L = j->L, .f = &j->f, .c = &j->c, .rows = rows, .vecs = (int32_t)j->f.block.size[s], .oc = oc}};
+    tile t = tile_of(j, rows, oc, s);
     const int32_t vecs = t.t.vecs, lanes = j->f.lanes;
-    const int64_t whole = j->f.depth / j->w.size, rest = j->f.depth % j->w.size;
     for (int32_t r = 0; r < rows; r++)
         t.t.row[r] = ac_lo_scaled(b, ac_lb_add(b, p, ac_lb_i32(b, r)), j->f.depth);
-    for (int32_t i = 0; i < rows * vecs; i++)
-        t.total[i] = ac_lb_var(b, ac_strf(j->L->region, "c%d_%d", (int)(i / vecs), (int)(i % vecs)),
-                               ac_channel_start(&j->c, ac_lb_add(b, oc, ac_lb_i32(b, i % vecs * lanes)), lanes));
-    if (whole) {
-        one_block(&t, ac_lb_for_n(b, "block", whole), j->w.size);
-        ac_lb_end(b);
+    if (j->panel >= 0) {
+        t.t.x_buf = j->x;
+        t.t.w_buf = j->panel;
+        t.t.w_at = ac_lb_i32(b, 0);
+        ac_gemm_all_runs(&t.t);
+        ac_gemm_reduce(&t.t, t.total);
+    } else {
+        for (int32_t i = 0; i < rows * vecs; i++)
+            t.total[i] = ac_lb_var(b, ac_strf(j->L->region, "c%d_%d", (int)(i / vecs), (int)(i % vecs)),
+                                   ac_channel_start(&j->c, ac_lb_add(b, oc, ac_lb_i32(b, i % vecs * lanes)), lanes));
+        each_block(&t, sum_block);
+        for (int32_t i = 0; i < rows * vecs; i++)
+            t.total[i] = ac_lb_get(b, t.total[i]);
     }
-    if (rest)
-        one_block(&t, ac_lb_i32(b, whole), rest);
-    for (int32_t i = 0; i < rows * vecs; i++)
-        t.total[i] = ac_lb_get(b, t.total[i]);
     const place to = {j, p};
     ac_gemm_store(&t.t, t.total, place_of, &to);
 }
 
 /* ------------------------------------------------------------------ all of it */
 
-enum { VECS_OF_A_ROW = 4, VECS_OF_ROWS = 2, VECS_OF_FIRMWARE = 2 };
+enum { VECS_OF_A_ROW = 4, VECS_OF_ROWS = 2, VECS_OF_FIRMWARE = 2, MANY_ROWS = 16 };
 
 /* Of each result of a tile, three sums are in registers, beside what is unpacked. */
 static void choose_tile(job *j, int64_t rows)
@@ -238,6 +313,16 @@ static void choose_tile(job *j, int64_t rows)
     while (f->lanes > 4 && f->lanes / 2 >= f->n)
         f->lanes /= 2;
     const bool one = rows == 1 || f->lanes == 1;
+    if (f->lanes > 1 && rows >= MANY_ROWS) {
+        f->group = 1;
+        f->runs[0] = f->runs[1] = f->runs[2] = 1;
+        f->strip = f->w = AC_F32;
+        f->uses = rows;
+        ac_gemm_form_tile(j->L, &j->c, f, 1, rows);
+        j->tiles = ac_gemm_cut(rows, f->rows);
+        j->panel = ac_lo_scratch(j->L, "panel", AC_F32, f->depth * f->vecs * f->lanes);
+        return;
+    }
     f->rows = one ? 1 : target->registers < 32 ? 2 : 4;
     f->vecs = target->firmware ? VECS_OF_FIRMWARE : one ? VECS_OF_A_ROW : VECS_OF_ROWS;
     f->block = ac_gemm_cut((f->n + f->lanes - 1) / f->lanes, f->vecs);
@@ -255,10 +340,13 @@ static void loops(const job *j)
         if (!j->f.block.count[s])
             continue;
         const ac_x oc = ac_gemm_block_channel(b, &j->f, s, ac_lb_for_each(b, "ob", j->f.block.count[s]));
+        if (j->panel >= 0)
+            unpack(j, oc, s);
         for (int32_t r = 0; r < 2; r++) {
             if (!j->tiles.count[r])
                 continue;
-            const ac_x i = ac_lb_for_each(b, "p", j->tiles.count[r]);
+            const ac_x i =
+                j->panel < 0 ? ac_lb_for_each(b, "p", j->tiles.count[r]) : ac_lb_for_n(b, "p", j->tiles.count[r]);
             const ac_x p = ac_lb_add(b, ac_lo_scaled(b, i, j->tiles.size[r]), ac_lb_i32(b, j->tiles.first[r]));
             one_tile(j, p, (int32_t)j->tiles.size[r], oc, s);
             ac_lb_end(b);
@@ -271,7 +359,7 @@ int ac_lo_blockwise_dense(ac_lower *L)
 {
     const ac_node *n = L->node;
     ac_tensor *x = n->in[AC_BLOCKWISE_X], *y = n->out[0];
-    job j = {.L = L, .zero = -1};
+    job j = {.L = L, .zero = -1, .panel = -1};
     AC_TRY(ac_blockwise_of(L->cx, n, &j.w));
     for (int32_t i = AC_BLOCKWISE_CODES; i < n->n_in; i++)
         if (n->in[i] && !ac_tensor_is_const(n->in[i]))

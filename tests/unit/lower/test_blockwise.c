@@ -11,7 +11,7 @@ static void one(int what)
 {
     const int32_t bits = 2 << what, size = (int32_t)(32 / bits * pick(1, 5));
     const bool zeros = pick(0, 1), biased = pick(0, 1);
-    const int64_t m = pick(1, 9), n = channels(), depth = pick(0, 1) ? channels() : size * pick(1, 3);
+    const int64_t m = pick(1, 20), n = channels(), depth = pick(0, 1) ? channels() : size * pick(1, 3);
     const int64_t blocks = (depth + size - 1) / size, bytes = blocks * size * bits / 8;
     const ac_act act = pick(0, 1) ? AC_ACT_RELU : AC_ACT_NONE;
     now = ac_strf(cx.region, "blockwise_dense %d bits, blocks of %d, zero points %d, bias %d, %dx%dx%d", bits, size,
