@@ -1,10 +1,11 @@
-/* blocks.c - constants whose quantisation has a scale for each block of neighbours along the last dimension: they
- * become f32, number * scale.
+/* blocks.c - constants whose quantisation has a scale for each block of neighbours along the last dimension: what is
+ * read is f32, number * scale, by nodes that pass pack finds (ir/pass/pack.c), or else pass fold.
  *
  *     BlockwiseQuantization   scales: the number of a tensor of the subgraph, f16 or f32, a scale for each block in
  *                             row-major order; zero_points: such a number too, or -1; block_size
  *
  * TFLite's kernels round what they multiply with such weights to 8 bits as they run; here nothing is rounded. */
+#include "import/build/build.h"
 #include "import/tflite/tflite.h"
 
 enum { SCALES, ZERO_POINTS, BLOCK_SIZE, BLOCK_SHAPE };
@@ -15,7 +16,7 @@ static int broken(ac_tfl *r, ac_place at, const char *name, const char *what)
 }
 
 int ac_tfl_blocks(ac_tfl *r, ac_place at, const char *name, ac_fb_table details, ac_fb_vec tensors, int64_t last,
-                  int64_t count, ac_dtype type, const void *numbers, const void **out)
+                  int64_t count, const float **scale, int64_t *block)
 {
     ac_fb *fb = &r->fb;
     const int64_t index = ac_fb_int(fb, details, SCALES, AC_FB_I32, 0);
@@ -35,15 +36,33 @@ int ac_tfl_blocks(ac_tfl *r, ac_place at, const char *name, ac_fb_table details,
     const int64_t buffer = ac_fb_int(fb, t, AC_TFL_T_BUFFER, AC_FB_U32, 0);
     if (fb->failed)
         return AC_FAIL;
-    const ac_span scale = buffer < r->n_buffer ? r->buffer[buffer].bytes : (ac_span){0};
-    if ((real != AC_F16 && real != AC_F32) || scale.n != (uint64_t)(count / size * (ac_dtype_bits(real) / 8)))
+    const ac_span bytes = buffer < r->n_buffer ? r->buffer[buffer].bytes : (ac_span){0};
+    if ((real != AC_F16 && real != AC_F32) || bytes.n != (uint64_t)(count / size * (ac_dtype_bits(real) / 8)))
         return broken(r, at, name,
                       ac_strf(r->cx->region, "its scales are %llu bytes of %s, expected %lld of f16 or f32",
-                              (unsigned long long)scale.n, ac_dtype_name(real), (long long)(count / size)));
-    const void *scales = ac_copy(r->cx->region, scale.p, scale.n);
-    float *w = ac_alloc_n(r->cx->region, (uint64_t)count + 1, sizeof *w);
-    for (int64_t i = 0; i < count; i++)
-        w[i] = (float)ac_dtype_get_int(type, numbers, i) * (float)ac_dtype_get_num(real, scales, i / size);
-    *out = w;
+                              (unsigned long long)bytes.n, ac_dtype_name(real), (long long)(count / size)));
+    const void *given = ac_copy(r->cx->region, bytes.p, bytes.n);
+    float *f = ac_alloc_n(r->cx->region, (uint64_t)(count / size) + 1, sizeof *f);
+    for (int64_t i = 0; i < count / size; i++)
+        f[i] = (float)ac_dtype_get_num(real, given, i);
+    *scale = f;
+    *block = size;
     return AC_OK;
+}
+
+ac_tensor *ac_tfl_unblocked(ac_graph *g, ac_place at, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
+                            const void *numbers, const float *scale, int64_t block)
+{
+    const ac_build b = {.cx = g->cx, .g = g, .name = name, .base = name, .at = at};
+    int64_t split[AC_MAX_RANK];
+    for (int32_t d = 0; d < rank; d++)
+        split[d] = dim[d];
+    split[rank - 1] /= block;
+    split[rank] = block;
+    ac_tensor *x = ac_tensor_const(g, name, type, rank + 1, split, numbers);
+    split[rank] = 1;
+    ac_tensor *s = ac_tensor_const(g, ac_strf(g->region, "%s_scale", name), AC_F32, rank + 1, split, scale);
+    ac_tensor *y = ac_build_reshape(&b, ac_build_2(&b, AC_OP_MUL, ac_build_cast(&b, x, AC_F32), s), rank, dim);
+    ac_graph_sweep(g); /* of small constants the result is one already */
+    return y;
 }

@@ -45,6 +45,8 @@ typedef struct reading {
     const void *data;
     ac_fb_table sparse; /* how a constant is stored that is not dense */
     ac_fb_table blocks; /* its quantisation in blocks */
+    const float *scale; /* of the blocks; NULL: there are none */
+    int64_t block;
     bool variable;
 } reading;
 
@@ -244,7 +246,7 @@ static int read_data(reading *t)
     return AC_OK;
 }
 
-/* What is quantised in blocks becomes f32. */
+/* Scales of what is quantised in blocks. */
 static int read_blocks(reading *t, ac_fb_vec tensors)
 {
     int64_t count = 1;
@@ -254,10 +256,10 @@ static int read_blocks(reading *t, ac_fb_vec tensors)
         return refuse(t, E0108, "an operand that is quantised in blocks is not a constant");
     for (int32_t d = 0; d < t->rank; d++)
         count *= t->dim[d];
-    AC_TRY(ac_tfl_blocks(t->r, t->at, t->x->name, t->blocks, tensors, t->rank ? t->dim[t->rank - 1] : 1, count,
-                         t->dtype, t->data, &t->data));
-    t->dtype = AC_F32;
-    return AC_OK;
+    if (t->rank >= AC_MAX_RANK)
+        return refuse(t, E0108, "an operand that is quantised in blocks has 8 dimensions");
+    return ac_tfl_blocks(t->r, t->at, t->x->name, t->blocks, tensors, t->rank ? t->dim[t->rank - 1] : 1, count,
+                         &t->scale, &t->block);
 }
 
 static int read_tensor(reading *t, ac_fb_vec tensors)
@@ -274,14 +276,19 @@ static int read_tensor(reading *t, ac_fb_vec tensors)
     return fb->failed ? AC_FAIL : AC_OK;
 }
 
-static void make_tensor(reading *t, ac_graph *g)
+static int make_tensor(reading *t, ac_graph *g)
 {
+    if (t->scale) {
+        t->x->t = ac_tfl_unblocked(g, t->at, t->x->name, t->dtype, t->rank, t->dim, t->data, t->scale, t->block);
+        return t->x->t ? AC_OK : AC_FAIL;
+    }
     ac_tensor *made = ac_tensor_new(g, t->x->name, t->dtype, t->rank, t->dim);
     memcpy(made->dim_name, t->dim_name, sizeof made->dim_name);
     made->quant = t->quant;
     made->data = t->data;
     made->state = t->variable;
     t->x->t = made;
+    return AC_OK;
 }
 
 int ac_tfl_tensors(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec tensors)
@@ -297,10 +304,8 @@ int ac_tfl_tensors(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec tensors)
             break;
         x->broken = read_tensor(&t, tensors) != AC_OK;
         x->made = t.data || t.variable || (x->refuse && x->maker < 0);
-        if (x->broken)
+        if (x->broken || (x->used && (!x->refuse || x->complex) && make_tensor(&t, sub->g) != AC_OK))
             rc = AC_FAIL;
-        else if (x->used && (!x->refuse || x->complex))
-            make_tensor(&t, sub->g);
     }
     return r->fb.failed ? AC_FAIL : rc;
 }

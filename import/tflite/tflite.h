@@ -98,9 +98,12 @@ int ac_tfl_tensors(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec tensors);
 int ac_tfl_densify(ac_tfl *r, ac_place at, const char *name, ac_fb_table sparsity, int32_t rank, const int64_t *dim,
                    int32_t bits, ac_span stored, const void **out);
 
-/* blocks.c: *out is f32: `count` numbers of that type, `last` of them in a row, times the scales of their blocks. */
+/* blocks.c: *scale: of each block of *block neighbours; `count` numbers, `last` of them in a row. */
 int ac_tfl_blocks(ac_tfl *r, ac_place at, const char *name, ac_fb_table details, ac_fb_vec tensors, int64_t last,
-                  int64_t count, ac_dtype type, const void *numbers, const void **out);
+                  int64_t count, const float **scale, int64_t *block);
+/* The numbers times these scales, f32 of shape dim; rank is below the most. NULL: reported. */
+ac_tensor *ac_tfl_unblocked(ac_graph *g, ac_place at, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
+                            const void *numbers, const float *scale, int64_t block);
 
 /* operators.c */
 extern const ac_operators ac_tfl_operators;
