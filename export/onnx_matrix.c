@@ -1,6 +1,7 @@
 /* onnx_matrix.c - products, reductions, softmax, search. */
 #include "export/onnx_out.h"
 #include "ir/ops/decode/axis.h"
+#include "ir/ops/decode/blockwise.h"
 
 #include <string.h>
 
@@ -19,6 +20,56 @@ int ac_onw_dense(ac_onw *w, const ac_node *n)
         ac_onw_same(w, v, y);
     else
         ac_onw_reshape_to(w, v, y);
+    return AC_OK;
+}
+
+/* The codes, an element each, and a zero point of their type for every block. NULL: reported. */
+static ac_tensor *codes_of(ac_onw *w, const ac_node *n, const ac_blockwise *b, ac_tensor **zero)
+{
+    const ac_tensor *packed = n->in[AC_BLOCKWISE_CODES], *given = ac_node_in(n, AC_BLOCKWISE_ZERO);
+    const ac_dtype type = b->bits == 4 ? AC_U4 : AC_U8;
+    const uint8_t *from = ac_tensor_force(w->cx, n->in[AC_BLOCKWISE_CODES]);
+    const uint8_t *z = given ? ac_tensor_force(w->cx, n->in[AC_BLOCKWISE_ZERO]) : NULL;
+    const int64_t bytes = packed->dim[1], blocks = b->rows * b->count;
+    if (!from || (given && !z))
+        return NULL;
+    uint8_t *to = ac_alloc(w->cx->region, (size_t)(b->rows * b->depth) + 1);
+    uint8_t *zeros = ac_alloc(w->cx->region, (size_t)blocks + 1);
+    for (int64_t r = 0; r < b->rows; r++)
+        for (int64_t k = 0; k < b->depth; k++) {
+            const int64_t bit = k * b->bits;
+            to[r * b->depth + k] = (uint8_t)(from[r * bytes + bit / 8] >> bit % 8 & ((1 << b->bits) - 1));
+        }
+    for (int64_t i = 0; i < blocks; i++)
+        zeros[i] = z ? z[i] : (uint8_t)b->zero;
+    *zero = ac_tensor_const(w->g, ac_internf(w->cx, "%s/zero", packed->name), type, 2, (int64_t[]){b->rows, b->count},
+                            zeros);
+    return ac_tensor_const(w->g, ac_internf(w->cx, "%s/codes", packed->name), type, 2, (int64_t[]){b->rows, b->depth},
+                           to);
+}
+
+/* Weights in blocks: DequantizeLinear, and the product with its transpose. */
+int ac_onw_blockwise(ac_onw *w, const ac_node *n)
+{
+    static const int32_t TURNED[AC_MAX_RANK] = {1, 0};
+    const ac_tensor *y = n->out[0];
+    ac_blockwise b;
+    ac_tensor *zero = NULL, *bias = ac_node_in(n, AC_BLOCKWISE_BIAS);
+    AC_TRY(ac_blockwise_of(w->cx, n, &b));
+    if (!ac_tensor_is_const(n->in[AC_BLOCKWISE_CODES]))
+        return ac_onw_cannot(w, n, "its codes are computed");
+    ac_tensor *in[] = {codes_of(w, n, &b, &zero), n->in[AC_BLOCKWISE_SCALE], NULL};
+    if (!in[0])
+        return AC_FAIL;
+    in[2] = zero;
+    ac_tensor *k = ac_onw_op(w, "DequantizeLinear", in, 3, AC_F32, 2, in[0]->dim);
+    ac_onw_int(w, "axis", 1);
+    ac_onw_int(w, "block_size", b.size);
+    k = ac_onw_transpose(w, k, TURNED);
+    ac_tensor *v = ac_onw_op(w, "MatMul", (ac_tensor *[]){n->in[AC_BLOCKWISE_X], k}, 2, AC_F32, y->rank, y->dim);
+    if (bias)
+        v = ac_onw_op(w, "Add", (ac_tensor *[]){v, bias}, 2, AC_F32, y->rank, y->dim);
+    ac_onw_same(w, ac_onw_act(w, v, n->attrs.blocks.act), n->out[0]);
     return AC_OK;
 }
 

@@ -41,6 +41,7 @@ static const struct row {
     {"Gelu",             NULL,        ANY,            20},
     {"QuantizeLinear",   NULL,        WIDE_QUANTA,    21},
     {"DequantizeLinear", NULL,        WIDE_QUANTA,    21},
+    {"DequantizeLinear", "block_size", ANY,           21},
     {NULL,               NULL,        NEW_TYPES,        21}, /* operators learned them one by one */
     // clang-format on
 };

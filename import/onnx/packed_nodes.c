@@ -115,22 +115,24 @@ static bool stay_packed(const blocks *b)
 static ac_tensor *packed_product(ac_onx_node *n, const blocks *b, ac_tensor *x, ac_tensor *bias)
 {
     ac_attrs a;
+    ac_graph *g = n->r->g;
     const int64_t dim[2] = {b->rows, b->count}, zeros = (b->count * b->bits + 7) / 8;
-    ac_tensor *scale = ac_onx_cast(n, n->in[2], AC_F32), *zero = NULL;
+    const int64_t wide[2] = {b->rows, b->count * b->size * b->bits / 8};
+    ac_tensor *codes = ac_tensor_const(g, n->in[1]->name, AC_U8, 2, wide, b->codes), *zero = NULL;
+    ac_tensor *scale = ac_onx_cast(n, ac_tensor_const(g, n->in[2]->name, b->real, 2, dim, b->scale), AC_F32);
     if (b->zero) {
         uint8_t *z = ac_alloc_n(n->r->cx->region, (size_t)(b->rows * b->count), sizeof *z);
         for (int64_t r = 0; r < b->rows; r++)
             for (int64_t i = 0; i < b->count; i++)
                 z[r * b->count + i] = (uint8_t)code(b->zero + r * zeros, i, b->bits);
-        zero = ac_tensor_const(n->r->g, n->in[3]->name, AC_U8, 2, dim, z);
+        zero = ac_tensor_const(g, n->in[3]->name, AC_U8, 2, dim, z);
     }
     ac_attrs_init(AC_OP_BLOCKWISE_DENSE, &a);
     a.blocks.bits = (int32_t)b->bits;
     a.blocks.size = (int32_t)b->size;
     a.blocks.zero = 1 << (b->bits - 1);
-    ac_tensor *in[] = {x, ac_onx_reshape(n, n->in[1], 2, (int64_t[]){b->rows, b->count * b->size * b->bits / 8}),
-                       scale ? ac_onx_reshape(n, scale, 2, dim) : NULL, zero, bias};
-    return in[1] && in[2] ? ac_onx_make(n, AC_OP_BLOCKWISE_DENSE, in, bias ? 5 : zero ? 4 : 3, &a, AC_NONE) : NULL;
+    ac_tensor *in[] = {x, codes, scale, zero, bias};
+    return scale ? ac_onx_make(n, AC_OP_BLOCKWISE_DENSE, in, bias ? 5 : zero ? 4 : 3, &a, AC_NONE) : NULL;
 }
 
 /* a, packed weights, scales, zero points, g_idx, bias */
