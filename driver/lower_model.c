@@ -7,41 +7,9 @@
 #include "ir/lower/gpu/grid.h"
 #include "ir/lower/node/node.h"
 #include "ir/pass/pass.h"
+#include "planner/graph/flow_lower.h"
 
 #include <string.h>
-
-/* Has output i bytes that a step makes, and, where outputs are the caller's memory, that are nothing else's? */
-static bool has_own_bytes(const ac_graph *g, int32_t i, bool caller_io)
-{
-    const ac_tensor *t = g->output.item[i], *root = ac_tensor_root(t);
-    if (ac_tensor_is_const(t) || t->input || t->state)
-        return false;
-    if (!caller_io)
-        return true;
-    for (int32_t k = 0; k < i; k++)
-        if (ac_tensor_root(g->output.item[k]) == root)
-            return false;
-    return !ac_tensor_is_const(root) && !root->input && !root->state && ac_tensor_bytes(root) == ac_tensor_bytes(t);
-}
-
-/* A graph output without bytes of its own (a constant, a graph input, state) has no step that makes it: a copy comes
- * first. */
-static void materialise_outputs(ac_graph *g, bool caller_io)
-{
-    for (int32_t i = 0; i < g->output.n; i++) {
-        ac_tensor *t = g->output.item[i];
-        if (has_own_bytes(g, i, caller_io))
-            continue;
-        ac_tensor *copy = ac_tensor_new(g, t->name, t->dtype, t->rank, t->dim);
-        copy->quant = t->quant;
-        copy->output = true;
-        t->output = false;
-        ac_node *n = ac_node_new(g, AC_OP_RESHAPE, t->name, &t, 1, &copy, 1);
-        n->at.file = g->file;
-        n->at.node = n->name;
-        g->output.item[i] = copy;
-    }
-}
 
 /* ------------------------------------------------------------------ passes */
 
@@ -270,7 +238,10 @@ static int lower_all(arenac *a, ac_lowering *low, ac_node *const *order)
     for (int32_t i = 0; i < low->n_steps; i++) {
         ac_schedule hint = hints ? hints[i] : (ac_schedule){.winograd = s->winograd};
         hint.tensor = s->tensor_cores;
-        ac_lowered *step = ac_lower_hinted(cx, cx->region, order[i], s->target, 0, a->opt.exact, &hint);
+        const ac_flow_how flow = {.target = s->target, .exact = a->opt.exact, .hint = hint};
+        ac_lowered *step = ac_ops[order[i]->op].flags & OF_FLOW
+                               ? ac_flow_lower(cx, cx->region, low->graph, order[i], &flow)
+                               : ac_lower_hinted(cx, cx->region, order[i], s->target, 0, a->opt.exact, &hint);
         low->step[i] = step;
         if (!step || (s->gpu ? ac_lower_grid(cx, cx->region, step)
                              : ac_lower_chunks(cx, cx->region, step, s->threads, AC_FORK_COST)) != AC_OK)
@@ -304,7 +275,7 @@ int ac_check(arenac *a)
     AC_TRY(check_lengths(a));
     low->cuts = cuts && cuts->row ? cuts : NULL;
     low->graph = a->model->graph;
-    materialise_outputs(low->graph, ac_has_caller_io(a));
+    ac_graph_own_outputs(low->graph, ac_has_caller_io(a));
     AC_TRY(check_parts(a, low));
     ac_node **order = AC_NEW_N(a->cx.region, ac_node *, low->graph->node.n + 1);
     low->n_steps = ac_order_keep(low->graph, order);

@@ -63,6 +63,10 @@ static int conclude(ac_reading *r, int32_t errors, int rc, ac_imported *out)
     if (r->format->nodes) {
         ac_graph_sweep(r->g);
         unique_names(r->g);
+        for (int32_t i = 0; i < r->g->sub.n; i++) {
+            ac_graph_sweep(r->g->sub.item[i]);
+            unique_names(r->g->sub.item[i]);
+        }
     }
     if (!r->format->finds_outputs)
         AC_TRY(ac_outputs_take(r));

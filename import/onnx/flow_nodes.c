@@ -1,33 +1,22 @@
-/* flow_nodes.c - control flow of ONNX: graphs that are attributes take the place of their node.
+/* flow_nodes.c - control flow of ONNX: graphs that are attributes.
  *
- *     If     a known condition chooses its branch; any other runs both and selects, so branches must be free of checks
+ *     If     a known condition chooses its branch, which takes the node's place; any other makes an IF. Results that are
+ *            longer in one branch are as long in both, with a count
  *     Scan   unrolled: the number of steps is a dimension
- *     Loop   unrolled. The condition must come out as a constant before every iteration, or the trip count must be one:
- *            then every iteration runs, and what is carried round stays as it was once the condition is false
+ *     Loop   loop_nodes.c
  *     Optional*   a value that is there, or is not, is known from the file
  *
  * What is carried round is planned like any other tensor; equal bodies are printed once. */
+#include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
+#include "import/onnx/sub_graphs.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum { MOST_STEPS = 4096 };
 
-/* Nodes from `first` on run though they might not have to: nothing in them may stop the model or keep state. */
-static int check_pure(ac_onx_node *n, int32_t first)
-{
-    const ac_graph *g = n->r->g;
-    for (int32_t i = first; i < g->node.n; i++)
-        if (ac_ops[g->node.item[i]->op].flags & (OF_CHECKS | OF_STATE))
-            return ac_build_cannot(&n->b,
-                                   "its condition depends on data, so all of it runs, but %s '%s' may stop the model",
-                                   ac_ops[g->node.item[i]->op].text, g->node.item[i]->name);
-    return AC_OK;
-}
-
-/* A value that is a bool of one element, as a scalar. */
-static ac_tensor *as_condition(ac_onx_node *n, ac_tensor *c)
+ac_tensor *ac_onx_condition(ac_onx_node *n, ac_tensor *c)
 {
     if (!c)
         return NULL;
@@ -38,34 +27,82 @@ static ac_tensor *as_condition(ac_onx_node *n, ac_tensor *c)
     return ac_onx_reshape(n, c, 0, NULL);
 }
 
-static ac_tensor *choose(ac_onx_node *n, ac_tensor *c, ac_tensor *yes, ac_tensor *no)
-{
-    ac_tensor *in[] = {c, yes, no};
-    if (yes == no || !c || !yes || !no)
-        return yes;
-    return ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE);
-}
-
 /* ------------------------------------------------------------------ If */
 
-static int both_branches(ac_onx_node *n, ac_span yes, ac_span no)
+/* The dimension in which two results of one type differ: -1: none, -2: no size can be given that both have. */
+static int32_t difference(const ac_tensor *a, const ac_tensor *b)
 {
-    const int32_t first = n->r->g->node.n, count = n->n_out;
-    ac_tensor **a = AC_NEW_N(n->r->cx->region, ac_tensor *, count + 1),
-              **b = AC_NEW_N(n->r->cx->region, ac_tensor *, count + 1);
-    ac_tensor *c = as_condition(n, n->in[0]);
-    if (!c)
+    int32_t at = -1;
+    if (a->dtype != b->dtype || a->rank != b->rank || a->count || b->count || !ac_quant_equal(a->quant, b->quant))
+        return -2;
+    for (int32_t d = 0; d < a->rank; d++)
+        if (a->dim[d] != b->dim[d])
+            at = at == -1 ? d : -2;
+    return at;
+}
+
+/* Output i of the branch becomes as long as that of the other one, and a further output says how long it was. */
+static int pad(ac_onx_node *n, ac_onx_sub *s, int32_t i, int32_t dim, const ac_tensor *other)
+{
+    int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    ac_onx_sub_enter(n, s);
+    ac_tensor *t = s->g->output.item[i];
+    const int64_t own = t->dim[dim];
+    after[dim] = other->dim[dim] > own ? other->dim[dim] - own : 0;
+    ac_tensor *y = after[dim] ? ac_onx_pad(n, t, none, after, NULL) : t;
+    ac_tensor *count = ac_onx_number(n, AC_I64, (double)own);
+    ac_onx_sub_leave(n, s);
+    if (!y || !count)
         return AC_FAIL;
-    AC_TRY(ac_onx_call_graph(n, yes, NULL, 0, a, count));
-    AC_TRY(ac_onx_call_graph(n, no, NULL, 0, b, count));
-    bool same = true;
-    for (int32_t i = 0; i < count; i++)
-        same &= a[i]->dtype == b[i]->dtype && ac_tensor_same_shape(a[i], b[i]);
-    if (!same) /* the shapes of the results depend on the condition */
-        return ac_operand_late(&n->b, n->in[0]);
-    AC_TRY(check_pure(n, first));
-    for (int32_t i = 0; i < count; i++)
-        AC_TRY(ac_onx_result(n, i, choose(n, c, a[i], b[i])));
+    s->g->output.item[i] = y;
+    ac_push(s->g->region, &s->g->output, count);
+    return AC_OK;
+}
+
+static int branch(ac_onx_node *n, ac_onx_sub *s, ac_span graph)
+{
+    ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_out + 1);
+    ac_onx_sub_enter(n, s);
+    const int rc = ac_onx_call_graph(n, graph, NULL, 0, out, n->n_out);
+    ac_onx_sub_leave(n, s);
+    for (int32_t i = 0; i < n->n_out && rc == AC_OK; i++)
+        ac_push(s->g->region, &s->g->output, out[i]);
+    return rc;
+}
+
+static int both_branches(ac_onx_node *n, ac_span then, ac_span otherwise)
+{
+    ac_onx_sub yes = {0}, no = {0};
+    ac_onx_captured c = {0};
+    const int32_t n_out = n->n_out;
+    int32_t *dim = AC_NEW_N(n->r->cx->region, int32_t, n_out + 1), counts = n_out, sub[2];
+    ac_tensor *cond = ac_onx_condition(n, n->in[0]);
+    if (!cond)
+        return AC_FAIL;
+    AC_TRY(branch(n, &yes, then));
+    AC_TRY(branch(n, &no, otherwise));
+    for (int32_t i = 0; i < n_out; i++) {
+        const ac_tensor *a = yes.g->output.item[i], *b = no.g->output.item[i];
+        dim[i] = difference(a, b);
+        if (dim[i] == -2) /* the shapes of the results depend on the condition */
+            return ac_operand_late(&n->b, n->in[0]);
+        if (dim[i] < 0)
+            continue;
+        AC_TRY(pad(n, &yes, i, dim[i], b));
+        AC_TRY(pad(n, &no, i, dim[i], yes.g->output.item[i]));
+    }
+    AC_TRY(ac_onx_sub_captured(n, &yes, &c));
+    AC_TRY(ac_onx_sub_captured(n, &no, &c));
+    sub[0] = ac_onx_sub_add(n, &yes, &c);
+    sub[1] = ac_onx_sub_add(n, &no, &c);
+    ac_node *made = ac_onx_sub_run(n, AC_OP_IF, &cond, 1, &c, sub, &yes);
+    if (!made)
+        return AC_FAIL;
+    for (int32_t i = 0; i < n_out; i++) {
+        if (dim[i] >= 0)
+            (void)ac_counted_as(made->out[i], made->out[counts++], dim[i]);
+        AC_TRY(ac_onx_result(n, i, made->out[i]));
+    }
     return AC_OK;
 }
 
@@ -85,89 +122,9 @@ int ac_onx_do_if(ac_onx_node *n)
     return AC_OK;
 }
 
-/* ------------------------------------------------------------------ Loop */
+/* ------------------------------------------------------------------ Scan */
 
-typedef struct loop {
-    ac_onx_node *n;
-    ac_span body;
-    int32_t carried, scans;
-    int64_t trips;            /* -1: no limit */
-    ac_tensor *again;         /* the condition: constant, or computed at run time */
-    ac_tensor **in;           /* iteration, condition, what is carried round */
-    ac_tensor **out;          /* condition, what is carried round, one element of each scan */
-    AC_VEC(ac_tensor *) part; /* the elements of the scans so far */
-} loop;
-
-static int read_loop(loop *l)
-{
-    ac_onx_node *n = l->n;
-    double trips;
-    const ac_onx_attr *a = ac_onx_attr_of(n, "body");
-    if (!a)
-        return ac_error(n->r->cx, n->at, E0103, "the body is missing");
-    l->body = a->graph;
-    l->carried = n->n_in > 2 ? n->n_in - 2 : 0;
-    l->scans = n->n_out - l->carried;
-    l->trips = -1;
-    if (l->scans < 0) { /* results that nobody uses may be left out at the end */
-        l->scans = 0;
-    }
-    if (ac_onx_in(n, 0)) {
-        AC_TRY(ac_operand_scalar(&n->b, &n->in[0], &trips));
-        l->trips = trips < 0 ? 0 : trips > 1e9 ? 1000000000 : (int64_t)trips;
-    }
-    l->again = ac_onx_in(n, 1) ? as_condition(n, n->in[1]) : ac_onx_number(n, AC_BOOL, 1);
-    l->in = AC_NEW_N(n->r->cx->region, ac_tensor *, l->carried + 2);
-    l->out = AC_NEW_N(n->r->cx->region, ac_tensor *, l->carried + l->scans + 1);
-    for (int32_t i = 0; i < l->carried; i++)
-        if (!(l->in[2 + i] = n->in[2 + i]))
-            return ac_error(n->r->cx, n->at, E0102, "operand %d is left out", i + 2);
-    return l->again ? AC_OK : AC_FAIL;
-}
-
-/* One more iteration; *done: the condition is false. */
-static int iterate(loop *l, int64_t i, bool *done)
-{
-    ac_onx_node *n = l->n;
-    const bool known = ac_tensor_is_const(l->again);
-    if (known) {
-        const uint8_t *v = ac_tensor_force(n->r->cx, l->again);
-        *done = v && !*v;
-        if (!v || *done)
-            return v ? AC_OK : AC_FAIL;
-    } else if (l->trips < 0) {
-        return ac_refuse(n->r->reading, n->at, E0203, n->type, "its condition depends on data and nothing bounds it",
-                         "give a constant trip count");
-    } else if (l->scans) {
-        return ac_refuse(n->r->reading, n->at, E0203, n->type,
-                         "its condition depends on data, and so does the size of what it collects", NULL);
-    }
-    if (i >= MOST_STEPS)
-        return ac_build_cannot(&n->b, "it has more than %d iterations, and each is unrolled", MOST_STEPS);
-    const int32_t first = n->r->g->node.n;
-    l->in[0] = ac_onx_number(n, AC_I64, (double)i);
-    l->in[1] = l->again;
-    AC_TRY(ac_onx_call_graph(n, l->body, l->in, l->carried + 2, l->out, l->carried + l->scans + 1));
-    ac_tensor *again = as_condition(n, l->out[0]);
-    if (!again)
-        return AC_FAIL;
-    if (!known)
-        AC_TRY(check_pure(n, first));
-    for (int32_t k = 0; k < l->carried; k++) {
-        ac_tensor *now = l->out[1 + k], *was = l->in[2 + k];
-        if (!known && (now->dtype != was->dtype || !ac_tensor_same_shape(now, was)))
-            return ac_build_cannot(&n->b, "'%s' changes its shape while the condition depends on data", was->name);
-        if (!(l->in[2 + k] = known ? now : choose(n, l->again, now, was)))
-            return AC_FAIL;
-    }
-    for (int32_t k = 0; k < l->scans; k++)
-        ac_push(n->r->cx->region, &l->part, l->out[1 + l->carried + k]);
-    l->again = known ? again : ac_onx_2(n, AC_OP_LOGICAL_AND, l->again, again);
-    return l->again ? AC_OK : AC_FAIL;
-}
-
-/* Elements [..] of a scan, every `stride`th of `part`, as one tensor with a new dimension `axis`. */
-static ac_tensor *collect(ac_onx_node *n, ac_tensor *const *part, int64_t count, int32_t stride, int64_t axis,
+ac_tensor *ac_onx_collect(ac_onx_node *n, ac_tensor *const *part, int64_t count, int32_t stride, int64_t axis,
                           bool backwards)
 {
     ac_tensor **one = AC_NEW_N(n->r->cx->region, ac_tensor *, count + 1);
@@ -186,28 +143,6 @@ static ac_tensor *collect(ac_onx_node *n, ac_tensor *const *part, int64_t count,
     }
     return ac_onx_concat(n, one, (int32_t)count, at);
 }
-
-int ac_onx_do_loop(ac_onx_node *n)
-{
-    loop l = {.n = n};
-    bool done = false;
-    AC_TRY(read_loop(&l));
-    int64_t i = 0;
-    for (; l.trips < 0 || i < l.trips; i++) {
-        AC_TRY(iterate(&l, i, &done));
-        if (done)
-            break;
-    }
-    if (!i && l.scans)
-        return ac_build_cannot(&n->b, "it collects results of no iteration at all");
-    for (int32_t k = 0; k < l.carried; k++)
-        AC_TRY(ac_onx_result(n, k, l.in[2 + k]));
-    for (int32_t k = 0; k < l.scans; k++)
-        AC_TRY(ac_onx_result(n, l.carried + k, collect(n, l.part.item + k, i, l.scans, 0, false)));
-    return AC_OK;
-}
-
-/* ------------------------------------------------------------------ Scan */
 
 typedef struct scan {
     ac_onx_node *n;
@@ -282,7 +217,7 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
     memcpy(result, in, (size_t)s->states * sizeof *in);
     for (int32_t i = 0; i < s->outs; i++)
         result[s->states + i] =
-            collect(n, part.item + i, steps, s->outs, entry(s->out_axes, i), entry(s->out_back, i) != 0);
+            ac_onx_collect(n, part.item + i, steps, s->outs, entry(s->out_axes, i), entry(s->out_back, i) != 0);
     return AC_OK;
 }
 
@@ -324,7 +259,7 @@ int ac_onx_do_scan_batch(ac_onx_node *n)
         AC_TRY(run_scan(&s, in, in + s.states, part + b * n_out));
     }
     for (int32_t i = 0; i < n->n_out; i++)
-        AC_TRY(ac_onx_result(n, i, collect(n, part + i, batch, n_out, 0, false)));
+        AC_TRY(ac_onx_result(n, i, ac_onx_collect(n, part + i, batch, n_out, 0, false)));
     return AC_OK;
 }
 

@@ -283,7 +283,7 @@ static int read_graph(ac_onx *r, ac_span message)
     const char *name = ac_pb_name(&r->pb, b->name);
     if (!name)
         return AC_FAIL;
-    r->g = ac_reading_graph(r->reading, *name ? name : "main", "ONNX");
+    r->g = r->main = ac_reading_graph(r->reading, *name ? name : "main", "ONNX");
     r->reading->out.channels_first = true;
     (void)ac_onx_read_constants(r, &r->scope, b);
     if (!r->pb.failed)

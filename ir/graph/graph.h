@@ -109,6 +109,10 @@ struct ac_graph {
     AC_VEC(ac_tensor *) output;
     AC_VEC(ac_counted) counted; /* outputs whose size depends on the data */
     AC_VEC(ac_graph *) sub;     /* further subgraphs of the model (main graph only) */
+    /* Body of a WHILE: the first inputs, as many, become the first outputs with each iteration; pass state makes state of
+     * them, here in their order. Else 0 and NULL. */
+    int32_t carried;
+    ac_tensor **carry;
     int32_t next_node;
     /* The inputs' first dimension was batch_was in the file, and is `batch` now: shape rules put the one in the place
      * of the other where a shape is a constant. batch 0: it is the file's. */
@@ -143,6 +147,10 @@ void ac_graph_sweep(ac_graph *g); /* removes from g->node the nodes whose op is 
 
 /* After tensors were taken out of g->tensor or renamed: ids and the index of names. */
 void ac_graph_renumber(ac_graph *g);
+
+/* own_outputs.c: an output without bytes of its own (a constant, an input, state) has no step that makes it: it becomes a
+ * copy. caller_io: outputs are the caller's memory, so two of them do not share bytes either, and none is a part. */
+void ac_graph_own_outputs(ac_graph *g, bool caller_io);
 
 int64_t ac_dim_product(const int64_t *dim, int32_t begin, int32_t end); /* of dim[begin] .. dim[end - 1] */
 int64_t ac_tensor_count(const ac_tensor *t); /* elements; 1 for scalars; the reader has checked that it fits */

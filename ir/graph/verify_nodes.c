@@ -252,17 +252,6 @@ static void check_internal(check *c)
     }
 }
 
-/* Its nodes are copied into the graph, and a promise fills only the tensors that it was given for. */
-static void check_sub(check *c, ac_graph *sub)
-{
-    for (int32_t i = 0; i < sub->tensor.n; i++)
-        if (sub->tensor.item[i]->lazy)
-            BAD(c, file_of(c), E0101, "constant '%s' of subgraph '%s' is not computed yet", sub->tensor.item[i]->name,
-                sub->name);
-    if (ac_graph_verify(sub) != AC_OK)
-        c->bad++;
-}
-
 int ac_graph_verify(ac_graph *g)
 {
     check c = {.cx = g->cx, .g = g, .made = AC_NEW_N(g->cx->region, int32_t, g->tensor.n + 1)};
@@ -285,6 +274,7 @@ int ac_graph_verify(ac_graph *g)
     if (!c.bad)
         check_internal(&c);
     for (int32_t i = 0; i < g->sub.n; i++)
-        check_sub(&c, g->sub.item[i]);
+        if (ac_graph_verify(g->sub.item[i]) != AC_OK)
+            c.bad++;
     return c.bad ? AC_FAIL : AC_OK;
 }

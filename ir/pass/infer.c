@@ -128,26 +128,27 @@ static void give_up(state *s, const ac_node *n)
  *   after:   input %x: f32[4,8]   const %s: i32[2] = [4, 8]   %y: f32[4,8] = reshape %z %s
  * needs: nodes in execution order, inputs whose dimensions are numbers.  guarantees: every type and dimension is known,
  * no tensor has more than 2^31-1 elements, paddings are explicit numbers; results of small constants and of shapes are
- * constants, so static operands computed from shapes are; no IF or WHILE is left (inline.c). Every independent error is
+ * constants, so static operands computed from shapes are; an IF or WHILE that is left (inline.c) decides on data, and its
+ * subgraphs are as the graph is. Every independent error is
  * reported; readers of a failed result are skipped. */
 int ac_pass_infer(ac_pass *p)
 {
     state s = {.p = p, .g = p->graph};
     see_tensors(&s);
-    ac_inline *flow = ac_inline_open(p->cx, s.g);
+    ac_inline *flow = ac_inline_open(p);
     for (int32_t i = 0; i < s.g->node.n; i++) {
         ac_node *n = s.g->node.item[i];
-        if (n->op == AC_OP_NONE)
+        if (n->op == AC_OP_NONE || ac_inline_stays(n))
             continue;
         bool known = inputs_known(&s, n);
         if (known && ac_ops[n->op].flags & OF_FLOW) {
             const ac_node was = *n; /* its results, should it fail after it was erased */
             int status = ac_inline_node(flow, i);
             see_tensors(&s);
-            if (status == AC_OK)
-                i--; /* what is here now */
-            else
+            if (status != AC_OK)
                 give_up(&s, &was);
+            else
+                i--; /* what is here now */
             p->changed++;
             continue;
         }
@@ -157,7 +158,7 @@ int ac_pass_infer(ac_pass *p)
         }
         give_up(&s, n);
     }
-    s.g->sub.n = 0; /* what they do is now part of the graph */
+    ac_inline_end(flow);
     ac_graph_sweep(s.g);
     return s.failed ? AC_FAIL : AC_OK;
 }

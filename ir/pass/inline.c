@@ -1,43 +1,46 @@
-/* inline.c - control flow disappears: the nodes of subgraphs take the place of IF and WHILE. Part of pass infer,
- * because what decides a loop is only known while shapes and small values are found out.
+/* inline.c - control flow disappears where it can: the nodes of subgraphs take the place of IF and WHILE. Part of pass
+ * infer, because what decides a loop is only known while shapes and small values are found out.
  *
  *     before   %y = if %c %x (then %a = mul .., else %b = sub ..)     after   %a = mul ..  %b = sub ..  %y = select %c
  * %a %b before   %i %s = while 0 %x (cond i < 3, body s = f(s))         after   %s1 = f %x  %s2 = f %s1  %s3 = f %s2
  *
- * A condition that is a constant chooses its branch. Any other runs both branches and selects, so branches must be free
- * of side effects: no state, and no check that could stop the model (OF_STATE, OF_CHECKS).
- * A loop is unrolled: its condition must come out as a constant before every iteration. So a loop over 24 time steps
- * costs 24 copies of the body's nodes (equal loops are printed once), its counters cost nothing, and what is carried
- * round is planned like any other tensor.
+ * A condition that is a constant chooses its branch. With any other, small branches that are free of side effects (no
+ * state, and no check that could stop the model: OF_STATE, OF_CHECKS) both run, and a value is selected; others stay
+ * (flow.c).
+ * A loop is unrolled as long as its condition comes out as a constant before the iteration. So a loop over 24 time
+ * steps costs 24 copies of the body's nodes (equal loops are printed once), its counters cost nothing, and what is
+ * carried round is planned like any other tensor. Once the condition depends on data, the rest of the loop stays, and
+ * all of it when the copies become many, if its shapes allow.
  *
  * The state of the work is in the node itself, which stays after the nodes put in front of it until it is decided:
- *     WHILE  in = what is carried round, then the condition once it is there; done: copies of condition and body
+ *     WHILE  in = what is carried round, what else is read, and the condition once it is there; done: copies of
+ *            condition and body, so odd when it is there
  *     IF     in = condition, then operands; with done: condition, results of `then` (or of the chosen one), of `else`
  */
-#include "ir/pass/passes.h"
+#include "ir/pass/inline.h"
 
 #include <string.h>
 
-enum { BUDGET = 1 << 19, DEPTH = 16 };
+enum { BUDGET = 1 << 19, MANY = 1 << 12, DEPTH = 16 }; /* nodes and tensors: of all copies, of a loop */
 
-struct ac_inline {
-    ac_ctx *cx;
-    ac_graph *g;
-    ac_tensor ***shared; /* by subgraph, by tensor: the one copy of a constant or of state in the main graph */
-    int64_t spent;       /* nodes and tensors copied */
-};
-
-ac_inline *ac_inline_open(ac_ctx *cx, ac_graph *g)
+ac_inline *ac_inline_open(ac_pass *p)
 {
-    ac_inline *s = AC_NEW(cx->region, ac_inline);
-    s->cx = cx;
-    s->g = g;
-    s->shared = AC_NEW_N(cx->region, ac_tensor **, g->sub.n + 1);
+    ac_inline *s = AC_NEW(p->cx->region, ac_inline);
+    const ac_inline *outer = p->within;
+    s->p = p;
+    s->cx = p->cx;
+    s->g = p->graph;
+    s->model = outer ? outer->model : p->graph;
+    s->n_sub = outer ? outer->n_sub : p->graph->sub.n;
+    s->depth = outer ? outer->depth + 1 : 0;
+    s->spent = outer ? outer->spent : AC_NEW(p->cx->region, int64_t);
+    s->shared = AC_NEW_N(p->cx->region, ac_tensor **, s->n_sub + 1);
+    if (!outer)
+        ac_inline_begin(s->g);
     return s;
 }
 
-/* A value passes from one name to another: the same type and quantisation. */
-static int check_passing(ac_inline *s, const ac_node *n, const ac_tensor *from, const ac_tensor *to)
+int ac_inline_passes(ac_inline *s, const ac_node *n, const ac_tensor *from, const ac_tensor *to)
 {
     if (to->dtype != AC_NONE && from->dtype != to->dtype)
         return ac_error(s->cx, n->at, E0105, "'%s' is %s, but becomes '%s', which is %s", from->name,
@@ -48,11 +51,12 @@ static int check_passing(ac_inline *s, const ac_node *n, const ac_tensor *from, 
     return AC_OK;
 }
 
-/* Without a promise: it would fill the tensor that it was given for and leave the copy empty. Constants of subgraphs
- * have none (ac_graph_verify), since passes look at the main graph alone. */
-static ac_tensor *copy_tensor(ac_inline *s, const ac_tensor *t)
+/* Without a promise: it would fill the tensor that it was given for and leave the copy empty. */
+ac_tensor *ac_inline_tensor(ac_graph *to, ac_tensor *t)
 {
-    ac_tensor *c = ac_tensor_new(s->g, t->name, t->dtype, t->rank, t->dim);
+    if (t->lazy && !ac_tensor_force(to->cx, t))
+        return NULL;
+    ac_tensor *c = ac_tensor_new(to, t->name, t->dtype, t->rank, t->dim);
     c->quant = t->quant;
     c->data = t->data;
     c->raw = t->raw;
@@ -65,7 +69,7 @@ static ac_tensor *copy_tensor(ac_inline *s, const ac_tensor *t)
 static int copy_tensors(ac_inline *s, const ac_node *host, const ac_graph *sub, ac_tensor **shared, ac_tensor **map)
 {
     for (int32_t i = 0; i < sub->tensor.n; i++) {
-        const ac_tensor *t = sub->tensor.item[i];
+        ac_tensor *t = sub->tensor.item[i];
         const bool once = ac_tensor_is_const(t) || t->state;
         for (int32_t d = 0; d < t->rank && t->state; d++)
             if (t->dim[d] < 0)
@@ -75,64 +79,73 @@ static int copy_tensors(ac_inline *s, const ac_node *host, const ac_graph *sub, 
         if (once && shared[i])
             map[i] = shared[i];
         else
-            map[i] = copy_tensor(s, t);
+            map[i] = ac_inline_tensor(s->g, t);
+        if (!map[i])
+            return AC_FAIL;
         if (once)
             shared[i] = map[i];
     }
     return AC_OK;
 }
 
-/* The nodes of subgraph number `index` on `arg` are appended to the graph; result[] are its outputs. */
-static int call(ac_inline *s, const ac_node *host, int32_t index, ac_tensor *const *arg, int32_t n_arg,
-                ac_tensor **result, int32_t n_result)
+const ac_graph *ac_inline_sub(ac_inline *s, const ac_node *host, int32_t index, int32_t n_arg, int32_t n_result)
 {
-    if (index < 1 || index > s->g->sub.n)
-        return ac_error(s->cx, host->at, E0013, "runs subgraph %d, but the model has subgraphs 1 to %d to run", index,
-                        s->g->sub.n);
-    const ac_graph *sub = s->g->sub.item[index - 1];
+    if (index < 1 || index > s->n_sub)
+        return (void)ac_error(s->cx, host->at, E0013, "runs subgraph %d, but the model has subgraphs 1 to %d to run",
+                              index, s->n_sub),
+               NULL;
+    const ac_graph *sub = s->model->sub.item[index - 1];
     if (sub->input.n != n_arg || sub->output.n != n_result)
-        return ac_error(s->cx, host->at, E0102, "subgraph %d ('%s') takes %d values and makes %d, expected %d and %d",
-                        index, sub->name, sub->input.n, sub->output.n, n_arg, n_result);
-    s->spent += sub->node.n + sub->tensor.n + 1;
-    if (s->spent > BUDGET) {
-        ac_error(s->cx, host->at, E0108, "unrolled, its subgraphs are more than %d operators and tensors", BUDGET);
-        return ac_help(s->cx, "split the model, or make the loop shorter");
-    }
-    if (!s->shared[index - 1])
-        s->shared[index - 1] = AC_NEW_N(s->cx->region, ac_tensor *, sub->tensor.n + 1);
-    ac_tensor **map = AC_NEW_N(s->cx->region, ac_tensor *, sub->tensor.n + 1);
-    for (int32_t i = 0; i < n_arg; i++) {
-        AC_TRY(check_passing(s, host, arg[i], sub->input.item[i]));
-        map[sub->input.item[i]->id] = arg[i];
-    }
-    AC_TRY(copy_tensors(s, host, sub, s->shared[index - 1], map));
+        return (void)ac_error(s->cx, host->at, E0102,
+                              "subgraph %d ('%s') takes %d values and makes %d, expected %d and %d", index, sub->name,
+                              sub->input.n, sub->output.n, n_arg, n_result),
+               NULL;
+    if (s->depth > DEPTH)
+        return (void)ac_error(s->cx, host->at, E0014, "subgraphs run each other more than %d deep: perhaps in a cycle",
+                              DEPTH),
+               NULL;
+    *s->spent += sub->node.n + sub->tensor.n + 1;
+    if (*s->spent <= BUDGET)
+        return sub;
+    ac_error(s->cx, host->at, E0108, "unrolled, its subgraphs are more than %d operators and tensors", BUDGET);
+    return (void)ac_help(s->cx, "split the model, or make the loop shorter"), NULL;
+}
+
+void ac_inline_nodes(ac_graph *to, const ac_graph *sub, ac_tensor *const *map)
+{
     for (int32_t i = 0; i < sub->node.n; i++) {
         const ac_node *n = sub->node.item[i];
-        ac_tensor **in = AC_NEW_N(s->cx->region, ac_tensor *, n->n_in + 1);
-        ac_tensor **out = AC_NEW_N(s->cx->region, ac_tensor *, n->n_out + 1);
+        ac_tensor **in = AC_NEW_N(to->region, ac_tensor *, n->n_in + 1);
+        ac_tensor **out = AC_NEW_N(to->region, ac_tensor *, n->n_out + 1);
         for (int32_t k = 0; k < n->n_in; k++)
             in[k] = n->in[k] ? map[n->in[k]->id] : NULL;
         for (int32_t k = 0; k < n->n_out; k++)
             out[k] = map[n->out[k]->id];
-        ac_node *c = ac_node_new(s->g, n->op, n->name, in, n->n_in, out, n->n_out);
+        ac_node *c = ac_node_new(to, n->op, n->name, in, n->n_in, out, n->n_out);
         c->at = n->at;
         c->attrs = n->attrs;
     }
+}
+
+/* The nodes of subgraph number `index` on `arg` are appended to the graph; result[] are its outputs. */
+static int call(ac_inline *s, const ac_node *host, int32_t index, ac_tensor *const *arg, int32_t n_arg,
+                ac_tensor **result, int32_t n_result)
+{
+    const ac_graph *sub = ac_inline_sub(s, host, index, n_arg, n_result);
+    if (!sub)
+        return AC_FAIL;
+    if (!s->shared[index - 1])
+        s->shared[index - 1] = AC_NEW_N(s->cx->region, ac_tensor *, sub->tensor.n + 1);
+    ac_tensor **map = AC_NEW_N(s->cx->region, ac_tensor *, sub->tensor.n + 1);
+    for (int32_t i = 0; i < n_arg; i++) {
+        AC_TRY(ac_inline_passes(s, host, arg[i], sub->input.item[i]));
+        map[sub->input.item[i]->id] = arg[i];
+    }
+    AC_TRY(copy_tensors(s, host, sub, s->shared[index - 1], map));
+    ac_inline_nodes(s->g, sub, map);
     for (int32_t i = 0; i < n_result; i++)
         result[i] = map[sub->output.item[i]->id];
     return AC_OK;
-}
-
-/* The nodes from position `first` on move in front of the one at `at`. */
-static void move_before(ac_graph *g, int32_t at, int32_t first)
-{
-    const int32_t n = g->node.n - first;
-    ac_node **list = AC_NEW_N(g->cx->region, ac_node *, n + 1);
-    for (int32_t i = 0; i < n; i++)
-        list[i] = g->node.item[first + i];
-    memmove(g->node.item + at + n, g->node.item + at, (size_t)(first - at) * sizeof *list);
-    for (int32_t i = 0; i < n; i++)
-        g->node.item[at + i] = list[i];
 }
 
 /* Node n makes `to` out of one to three operands. */
@@ -144,10 +157,9 @@ static ac_node *make(ac_inline *s, const ac_node *n, ac_op op, ac_tensor *const 
     return m;
 }
 
-/* `to` is `from` under its own name. */
-static int rename_value(ac_inline *s, const ac_node *n, ac_tensor *from, ac_tensor *to)
+int ac_inline_rename(ac_inline *s, const ac_node *n, ac_tensor *from, ac_tensor *to)
 {
-    AC_TRY(check_passing(s, n, from, to));
+    AC_TRY(ac_inline_passes(s, n, from, to));
     int64_t *shape = AC_NEW_N(s->cx->region, int64_t, AC_MAX_RANK);
     for (int32_t d = 0; d < from->rank; d++)
         shape[d] = from->dim[d];
@@ -155,8 +167,7 @@ static int rename_value(ac_inline *s, const ac_node *n, ac_tensor *from, ac_tens
     return AC_OK;
 }
 
-/* One boolean. */
-static int check_condition(ac_inline *s, const ac_node *n, const ac_tensor *c)
+int ac_inline_condition(ac_inline *s, const ac_node *n, const ac_tensor *c)
 {
     if (c->dtype == AC_BOOL && ac_tensor_count(c) == 1)
         return AC_OK;
@@ -173,10 +184,9 @@ static void set_operands(ac_inline *s, ac_node *n, const ac_tensor *const *list,
 
 /* ------------------------------------------------------------------ IF */
 
-/* Why the operators of a subgraph cannot run when their branch is not taken; NULL: they can. */
-static const ac_node *impure(const ac_graph *g, int32_t index, int32_t depth)
+static const ac_node *impure(const ac_inline *s, int32_t index, int32_t depth)
 {
-    const ac_graph *sub = index >= 1 && index <= g->sub.n ? g->sub.item[index - 1] : NULL;
+    const ac_graph *sub = index >= 1 && index <= s->n_sub ? s->model->sub.item[index - 1] : NULL;
     for (int32_t i = 0; sub && i < sub->node.n; i++) {
         const ac_node *n = sub->node.item[i];
         const uint32_t flags = ac_ops[n->op].flags;
@@ -184,13 +194,18 @@ static const ac_node *impure(const ac_graph *g, int32_t index, int32_t depth)
             return n;
         const ac_node *inner = NULL;
         if (flags & OF_FLOW)
-            inner = impure(g, n->attrs.flow.first, depth + 1);
+            inner = impure(s, n->attrs.flow.first, depth + 1);
         if (flags & OF_FLOW && !inner)
-            inner = impure(g, n->attrs.flow.second, depth + 1);
+            inner = impure(s, n->attrs.flow.second, depth + 1);
         if (inner)
             return inner;
     }
     return NULL;
+}
+
+const ac_node *ac_inline_impure(const ac_inline *s, int32_t index)
+{
+    return impure(s, index, 0);
 }
 
 static int begin_if(ac_inline *s, ac_node *n, int32_t at)
@@ -198,7 +213,7 @@ static int begin_if(ac_inline *s, ac_node *n, int32_t at)
     ac_tensor *c = n->in[0];
     const ac_attrs_flow *a = &n->attrs.flow;
     const int32_t first = s->g->node.n, args = n->n_in - 1;
-    AC_TRY(check_condition(s, n, c));
+    AC_TRY(ac_inline_condition(s, n, c));
     ac_tensor **list = AC_NEW_N(s->cx->region, ac_tensor *, 1 + 2 * n->n_out);
     list[0] = c;
     int32_t count = 1 + n->n_out;
@@ -208,18 +223,15 @@ static int begin_if(ac_inline *s, ac_node *n, int32_t at)
             return AC_FAIL;
         AC_TRY(call(s, n, *value ? a->first : a->second, n->in + 1, args, list + 1, n->n_out));
     } else {
-        const ac_node *bad = impure(s->g, a->first, 0);
-        bad = bad ? bad : impure(s->g, a->second, 0);
-        if (bad) {
-            ac_error(s->cx, n->at, E0108, "the condition '%s' is known only at run time", c->name);
-            return ac_reason(s->cx, "then both branches run, but %s '%s' has side effects or may stop the model",
-                             ac_ops[bad->op].text, bad->name);
-        }
+        bool stays;
+        AC_TRY(ac_flow_branch(s, n, &stays));
+        if (stays)
+            return AC_OK;
         AC_TRY(call(s, n, a->first, n->in + 1, args, list + 1, n->n_out));
         AC_TRY(call(s, n, a->second, n->in + 1, args, list + count, n->n_out));
         count += n->n_out;
     }
-    move_before(s->g, at, first);
+    ac_graph_place(s->g, first, at);
     set_operands(s, n, (const ac_tensor *const *)list, count);
     return AC_OK;
 }
@@ -227,8 +239,8 @@ static int begin_if(ac_inline *s, ac_node *n, int32_t at)
 /* to = condition ? yes : no */
 static int select_value(ac_inline *s, const ac_node *n, ac_tensor *c, ac_tensor *yes, ac_tensor *no, ac_tensor *to)
 {
-    AC_TRY(check_passing(s, n, yes, to));
-    AC_TRY(check_passing(s, n, no, to));
+    AC_TRY(ac_inline_passes(s, n, yes, to));
+    AC_TRY(ac_inline_passes(s, n, no, to));
     if (yes->dtype != no->dtype || !ac_tensor_same_shape(yes, no) || !ac_quant_equal(yes->quant, no->quant))
         return ac_error(s->cx, n->at, E0108, "its branches give %s and %s: '%s' has no shape until the model runs",
                         ac_tensor_str(s->cx, yes), ac_tensor_str(s->cx, no), to->name);
@@ -252,55 +264,95 @@ static int end_if(ac_inline *s, ac_node *n, int32_t at)
         if (both)
             AC_TRY(select_value(s, &was, c, in[i], in[n_out + i], out[i]));
         else
-            AC_TRY(rename_value(s, &was, in[i], out[i]));
+            AC_TRY(ac_inline_rename(s, &was, in[i], out[i]));
     }
-    move_before(s->g, at, first);
+    ac_graph_place(s->g, first, at);
     return AC_OK;
 }
 
 /* ------------------------------------------------------------------ WHILE */
 
-/* A copy of the body on what is carried round, or of the condition. */
-static int next_copy(ac_inline *s, ac_node *n, int32_t at, bool body)
+/* The loop at position `at`, as it was before the first copy. */
+static ac_unrolled *unrolled_of(ac_inline *s, const ac_node *n, int32_t at)
+{
+    for (int32_t i = s->unrolled.n - 1; i >= 0; i--)
+        if (s->unrolled.item[i].n == n)
+            return &s->unrolled.item[i];
+    const ac_unrolled now = {.n = n, .from = at, .spent = *s->spent, .in = n->in, .n_in = n->n_in};
+    ac_push(s->cx->region, &s->unrolled, now);
+    return &s->unrolled.item[s->unrolled.n - 1];
+}
+
+/* A loop of many iterations: the copies so far go, and it stays a loop. *stays false: it cannot. */
+static int roll_up(ac_inline *s, ac_node *n, int32_t at, bool *stays)
+{
+    ac_unrolled *u = unrolled_of(s, n, at);
+    const ac_diags before = s->cx->diags;
+    const int32_t first = s->g->node.n;
+    const ac_node was = *n;
+    u->tried = true;
+    n->in = u->in;
+    n->n_in = u->n_in;
+    *stays = ac_quietly(s->cx, before, ac_flow_loop(s, n, u->n_in));
+    if (!*stays) {
+        *n = was;
+        return AC_OK;
+    }
+    for (int32_t i = u->from; i < at; i++)
+        if (s->g->node.item[i]->op != AC_OP_NONE)
+            ac_node_erase(s->g->node.item[i]);
+    ac_graph_place(s->g, first, at);
+    return AC_OK;
+}
+
+/* A copy of the body on what is carried round, or of the condition. n_in: values that they take. */
+static int next_copy(ac_inline *s, ac_node *n, int32_t at, int32_t n_in, bool body)
 {
     const int32_t carried = n->n_out, first = s->g->node.n;
-    ac_tensor **list = AC_NEW_N(s->cx->region, ac_tensor *, carried + 1);
-    memcpy(list, n->in, (size_t)carried * sizeof *list);
+    ac_tensor **list = AC_NEW_N(s->cx->region, ac_tensor *, n_in + 1);
+    memcpy(list, n->in, (size_t)n_in * sizeof *list);
     if (body)
-        AC_TRY(call(s, n, n->attrs.flow.second, n->in, carried, list, carried));
+        AC_TRY(call(s, n, n->attrs.flow.second, n->in, n_in, list, carried));
     else
-        AC_TRY(call(s, n, n->attrs.flow.first, n->in, carried, list + carried, 1));
-    move_before(s->g, at, first);
-    set_operands(s, n, (const ac_tensor *const *)list, body ? carried : carried + 1);
+        AC_TRY(call(s, n, n->attrs.flow.first, n->in, n_in, list + n_in, 1));
+    ac_graph_place(s->g, first, at);
+    set_operands(s, n, (const ac_tensor *const *)list, body ? n_in : n_in + 1);
     return AC_OK;
 }
 
 static int while_node(ac_inline *s, ac_node *n, int32_t at)
 {
-    if (!n->attrs.flow.done && n->n_in != n->n_out)
-        return ac_error(s->cx, n->at, E0102, "takes %d values and makes %d: a loop carries all of them round", n->n_in,
-                        n->n_out);
-    if (n->n_in == n->n_out)
-        return next_copy(s, n, at, false);
-    ac_tensor *c = n->in[n->n_out];
-    AC_TRY(check_condition(s, n, c));
+    const bool asked = n->attrs.flow.done % 2; /* the condition is there */
+    const ac_unrolled *u = unrolled_of(s, n, at);
+    const int32_t n_in = n->n_in - asked, carried = n->n_out;
+    if (n_in < carried)
+        return ac_error(s->cx, n->at, E0102, "takes %d values and makes %d: a loop carries all of them round", n_in,
+                        carried);
+    if (!asked)
+        return next_copy(s, n, at, n_in, false);
+    ac_tensor *c = n->in[n_in];
+    AC_TRY(ac_inline_condition(s, n, c));
+    const int32_t first = s->g->node.n;
     if (!ac_tensor_is_const(c)) {
-        ac_error(s->cx, n->at, E0203, "after %d iterations the condition '%s' depends on data", n->attrs.flow.done / 2,
-                 c->name);
-        return ac_reason(s->cx, "loops are unrolled, so the number of iterations must be known when the plan is made");
+        AC_TRY(ac_flow_loop(s, n, n_in));
+        ac_graph_place(s->g, first, at);
+        return AC_OK;
     }
     const bool *again = ac_tensor_force(s->cx, c);
     if (!again)
         return AC_FAIL;
-    if (*again)
-        return next_copy(s, n, at, true);
+    if (*again) {
+        bool stays = false;
+        if (*s->spent - u->spent > MANY && !u->tried)
+            AC_TRY(roll_up(s, n, at, &stays));
+        return stays ? AC_OK : next_copy(s, n, at, n_in, true);
+    }
     ac_tensor *const *in = n->in, *const *out = n->out;
-    const int32_t first = s->g->node.n, carried = n->n_out;
     ac_node was = *n;
     ac_node_erase(n);
     for (int32_t i = 0; i < carried; i++)
-        AC_TRY(rename_value(s, &was, in[i], out[i]));
-    move_before(s->g, at, first);
+        AC_TRY(ac_inline_rename(s, &was, in[i], out[i]));
+    ac_graph_place(s->g, first, at);
     return AC_OK;
 }
 

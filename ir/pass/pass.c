@@ -66,12 +66,49 @@ static int check_options(ac_ctx *cx, const ac_pass_options *o)
     return ok;
 }
 
-static bool wanted(const row *r, const ac_pass_options *o)
+static bool wanted(const row *r, const ac_graph *g, const ac_pass_options *o)
 {
     return !listed(o->skip, o->n_skip, r->name) && (r->fn != ac_pass_view || o->views) &&
            (r->fn != ac_pass_io || o->quantized_io) && (r->fn != ac_pass_grow || o->grow) &&
-           (r->fn != ac_pass_state || o->n_kept) && (r->fn != ac_pass_channels || o->cuts) &&
+           (r->fn != ac_pass_state || o->n_kept || g->sub.n) && (r->fn != ac_pass_channels || o->cuts) &&
            (!o->reference || r->reference);
+}
+
+/* What the body of a loop carries round is kept in the same bytes from iteration to iteration, as state is from run to
+ * run. */
+static int keep_carried(ac_ctx *cx, ac_graph *body, const ac_pass_options *opt)
+{
+    const int32_t n = body->carried;
+    ac_state_pair *kept = AC_NEW_N(cx->region, ac_state_pair, n + 1);
+    body->carry = AC_NEW_N(body->region, ac_tensor *, n + 1);
+    for (int32_t i = 0; i < n; i++) {
+        body->carry[i] = body->input.item[i];
+        kept[i] = (ac_state_pair){.output = i, .input = i, .axis = -1};
+        kept[i].input_name = body->input.item[i]->name;
+        kept[i].output_name = body->output.item[i]->name;
+    }
+    ac_pass_options own = *opt;
+    own.kept = kept;
+    own.n_kept = n;
+    ac_pass p = {.cx = cx, .graph = body, .opt = &own};
+    return ac_pass_state(&p);
+}
+
+/* Subgraphs that stay are changed as the main graph is, but for what concerns the caller. */
+static int run_inside(ac_ctx *cx, ac_graph *g, const row *r, ac_pass *outer)
+{
+    for (int32_t i = 0; i < g->sub.n; i++) {
+        ac_graph *sub = g->sub.item[i];
+        if (r->fn == ac_pass_state) {
+            AC_TRY(keep_carried(cx, sub, outer->opt));
+        } else if (r->fn != ac_pass_infer && r->fn != ac_pass_io && r->fn != ac_pass_grow &&
+                   r->fn != ac_pass_channels) {
+            ac_pass p = {.cx = cx, .graph = sub, .opt = outer->opt, .channels_first = outer->opt->channels_first};
+            AC_TRY(r->fn(&p));
+            outer->changed += p.changed;
+        }
+    }
+    return AC_OK;
 }
 
 static double now_ms(void)
@@ -91,10 +128,12 @@ int ac_pass_run(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, const ac_pa
     AC_TRY(ac_graph_verify(g));
     for (int32_t i = 0; i < N_PASSES; i++) {
         const row *r = &PASSES[i];
-        if (wanted(r, opt)) {
+        if (wanted(r, g, opt)) {
             ac_pass p = {.cx = cx, .graph = g, .opt = opt, .channels_first = channels_first};
             double start = now_ms();
-            AC_TRY(r->fn(&p));
+            if (r->fn != ac_pass_state || opt->n_kept)
+                AC_TRY(r->fn(&p));
+            AC_TRY(run_inside(cx, g, r, &p));
             channels_first = p.channels_first;
             rows[(*n_time)++] = (ac_pass_time){r->name, now_ms() - start, p.changed};
             if (ac_graph_verify(g) != AC_OK)

@@ -13,6 +13,7 @@ typedef struct state {
     AC_VEC(ac_tensor *) entered; /* since begin(), to undo */
     int32_t mark;
     int64_t peak; /* at begin() */
+    bool *whole;  /* by tensor: a subgraph reads or makes it, so it has the alignment of what is no part */
 } state;
 
 /* r, which is a root, and with it all that lives in r, goes into y. */
@@ -190,17 +191,48 @@ static bool view_join(state *s, ac_node *n)
     return resolve(s);
 }
 
+/* Operands and results of nodes that run subgraphs, under all of their shapes. */
+static void mark_whole(state *s)
+{
+    ac_node *const *node = s->g->node.item;
+    for (int32_t i = 0; i < s->g->node.n; i++) {
+        const ac_node *n = node[i];
+        for (int32_t k = 0; k < n->n_in && ac_ops[n->op].flags & OF_FLOW; k++)
+            s->whole[n->in[k]->id] = true;
+        for (int32_t k = 0; k < n->n_out && ac_ops[n->op].flags & OF_FLOW; k++)
+            s->whole[n->out[k]->id] = true;
+        if (ac_ops[n->op].flags & OF_VIEW && s->whole[n->in[0]->id])
+            s->whole[n->out[0]->id] = true;
+    }
+    for (int32_t i = s->g->node.n - 1; i >= 0; i--)
+        if (ac_ops[node[i]->op].flags & OF_VIEW && s->whole[node[i]->out[0]->id])
+            s->whole[node[i]->in[0]->id] = true;
+}
+
+static bool parts_allowed(const state *s, const ac_node *n, bool joins)
+{
+    bool ok = true;
+    for (int32_t i = 0; i < (joins ? n->n_in : n->n_out); i++) {
+        const ac_tensor *t = joins ? n->in[i] : n->out[i];
+        ok &= !t || !s->whole[t->id];
+    }
+    return ok;
+}
+
 static bool view_node(state *s, ac_node *n)
 {
+    const bool joins = n->op == AC_OP_CONCATENATION || n->op == AC_OP_PACK;
     ac_diags before = s->cx->diags;
     bool done = false;
     if (ac_ops[n->op].flags & OF_VIEW)
         done = view_reshape(s, n);
+    else if (!parts_allowed(s, n, joins))
+        return false;
     else if (n->op == AC_OP_SLICE || n->op == AC_OP_STRIDED_SLICE)
         done = view_slice(s, n);
     else if (n->op == AC_OP_SPLIT || n->op == AC_OP_SPLIT_V || n->op == AC_OP_UNPACK)
         done = view_parts(s, n);
-    else if (n->op == AC_OP_CONCATENATION || n->op == AC_OP_PACK)
+    else if (joins)
         done = view_join(s, n);
     if (!done && s->cx->diags.errors != before.errors) { /* a doubtful operand: the lowering will say it again */
         s->cx->diags = before;
@@ -221,6 +253,8 @@ int ac_pass_view(ac_pass *p)
     ac_graph *g = p->graph;
     state s = {.cx = p->cx, .g = g, .tmp = ac_region_open(&p->cx->heap)};
     s.width = ac_width_open(s.tmp, g);
+    s.whole = AC_NEW_N(s.tmp, bool, g->tensor.n + 1);
+    mark_whole(&s);
     for (int32_t i = 0; i < g->node.n;
          i++) { /* first, as they are certain: the others are weighed with them in place */
         ac_node *n = g->node.item[i];

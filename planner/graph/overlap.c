@@ -132,6 +132,8 @@ static void pairs_of(rules *v, ac_step s, int32_t b)
 {
     enum { MAX = 8 };
     const ac_lowered *low = v->step[s];
+    if (ac_ops[low->node->op].flags & OF_FLOW) /* operands are read again and again */
+        return;
     int32_t list[MAX], n = dying(v, s, b, list, MAX);
     for (int32_t k = 0; k < n && v->n < v->room; k++) {
         const int32_t a = list[k];

@@ -84,7 +84,8 @@ typedef struct ac_onx_external {
 struct ac_onx {
     ac_reading *reading;
     ac_ctx *cx;
-    ac_graph *g;
+    ac_graph *g;    /* that nodes are made for */
+    ac_graph *main; /* that of the model, which has the list of subgraphs */
     ac_pb pb;
     AC_VEC(ac_onx_function) function;
     AC_VEC(ac_onx_external) external;

@@ -213,5 +213,9 @@ int ac_sh_cast(ac_ctx *cx, ac_graph *g, ac_node *n)
 int ac_sh_flow(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    return ac_error(cx, n->at, E0107, "%s is only supported where pass infer can replace it", ac_ops[n->op].text);
+    for (int32_t i = 0; i < n->n_out; i++) /* pass infer has asked its subgraphs */
+        if (n->out[i]->dtype == AC_NONE)
+            return ac_error(cx, n->at, E0107, "%s is only supported where pass infer can look into it",
+                            ac_ops[n->op].text);
+    return AC_OK;
 }

@@ -210,7 +210,7 @@ static void all_errors(ac_ctx *cx)
     CHECK(cx->diags.errors == 2); /* a and c; b is not blamed */
 }
 
-/* A promise fills the tensors that it was given for, so no copy of a subgraph may begin with one. */
+/* A promise fills the tensors that it was given for, so copies of a subgraph begin with the values. */
 static void promises_in_subgraphs(ac_ctx *cx)
 {
     static const char TEXT[] =
@@ -229,13 +229,12 @@ static void promises_in_subgraphs(ac_ctx *cx)
     CHECK(ac_lower_promise(cx, sub->node.item[0]));
     ac_node_erase(sub->node.item[0]);
     ac_graph_sweep(sub);
-    CHECK(ac_graph_verify(g) == AC_FAIL && cx->diags.errors == 1 && cx->diags.last->code == E0101);
-    g = read_it(cx, TEXT, strlen(TEXT), NULL); /* folded once it is part of the graph, which can be read */
+    CHECK(ac_graph_verify(g) == AC_OK);
     MUST(ac_pass_run(cx, g, &o, &time, &n) == AC_OK);
     const float *root = NULL;
     for (int32_t i = 0; i < g->tensor.n; i++)
-        if (g->tensor.item[i]->lazy && !strncmp(g->tensor.item[i]->name, "r", 1))
-            root = ac_tensor_force(cx, g->tensor.item[i]);
+        if (!g->tensor.item[i]->lazy && !strncmp(g->tensor.item[i]->name, "r", 1))
+            root = g->tensor.item[i]->data;
     CHECK(root && root[0] == 2 && root[1] == 3);
 }
 

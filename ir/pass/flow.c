@@ -1,0 +1,269 @@
+/* flow.c - IF and WHILE that stay, since data decides: their subgraphs are copied for the shapes of the operands, and go
+ * through the passes as the main graph does. Part of pass infer.
+ *
+ *     before   %i %s %w = while 1 2 %a %b %c        each iteration: cond takes i s w, body too, and makes all three
+ *     after    %i %s = while 3 4 %a %b %c           %w was never changed: it is read as it is
+ *
+ *     WHILE  results are carried round: operands 0 .. n_out-1 are their first values; what comes after is only read
+ *     IF     operand 0 is the condition; what comes after is read by both branches
+ *
+ * Operands that are constants and that no iteration changes become constants of the copies, so what is computed of
+ * them is known. planner/graph/flow_lower.c makes loops and branches of what stays. */
+#include "ir/ops/shape/shape.h"
+#include "ir/pass/inline.h"
+
+#include <inttypes.h>
+
+/* Elements and multiply-adds of both branches: about what it costs to decide at run time. */
+enum { SMALL = 1 << 10 };
+enum { STAYS = -1 }; /* attrs.flow.done */
+
+typedef enum role { CARRIED, READ, FIXED } role; /* FIXED: a constant of the copy */
+
+/* The input of a copy for operand `from`. */
+static int add_input(ac_inline *s, ac_graph *g, const ac_tensor *like, ac_tensor *from, role as, ac_tensor **out)
+{
+    ac_tensor *t = ac_tensor_new(g, like->name, from->dtype, from->rank, from->dim);
+    t->quant = from->quant;
+    if (as == FIXED) {
+        if (!(t->data = ac_tensor_force(s->cx, from)))
+            return AC_FAIL;
+    } else {
+        t->input = true;
+        ac_push(g->region, &g->input, t);
+    }
+    *out = t;
+    return AC_OK;
+}
+
+static bool keeps_state(const ac_graph *g)
+{
+    bool any = false;
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        any |= g->tensor.item[i]->state;
+    return any;
+}
+
+/* A copy of subgraph `index` for these operands: inputs that are carried come first, FIXED ones are none. Its outputs
+ * are those of `wanted` (NULL: all of n_out). NULL: reported. */
+static ac_graph *copy_for(ac_inline *s, const ac_node *n, int32_t index, ac_tensor *const *arg, const role *as,
+                          int32_t n_arg, const bool *wanted, int32_t n_out)
+{
+    const ac_graph *sub = ac_inline_sub(s, n, index, n_arg, n_out);
+    if (!sub)
+        return NULL;
+    if (keeps_state(sub)) {
+        ac_error(s->cx, n->at, E0108, "its condition is only known when the model runs, and subgraph '%s' keeps state",
+                 sub->name);
+        return NULL;
+    }
+    ac_graph *g = ac_graph_new(s->cx, sub->name);
+    g->file = s->model->file;
+    g->promise = s->model->promise;
+    g->next_node = s->model->next_node;
+    ac_tensor **map = AC_NEW_N(s->cx->region, ac_tensor *, sub->tensor.n + 1);
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < n_arg; i++) {
+            if ((as[i] == CARRIED) != (pass == 0))
+                continue;
+            if (ac_inline_passes(s, n, arg[i], sub->input.item[i]) != AC_OK ||
+                add_input(s, g, sub->input.item[i], arg[i], as[i], &map[sub->input.item[i]->id]) != AC_OK)
+                return NULL;
+        }
+    for (int32_t i = 0; i < sub->tensor.n; i++)
+        if (!map[i] && !(map[i] = ac_inline_tensor(g, sub->tensor.item[i])))
+            return NULL;
+    ac_inline_nodes(g, sub, map);
+    for (int32_t i = 0; i < n_out; i++)
+        if (!wanted || wanted[i]) {
+            ac_tensor *t = map[sub->output.item[i]->id];
+            t->output = true;
+            ac_push(g->region, &g->output, t);
+        }
+    ac_pass inner = {.cx = s->cx, .graph = g, .opt = s->p->opt, .within = s};
+    if (ac_pass_infer(&inner) != AC_OK)
+        return NULL;
+    s->model->next_node = g->next_node;
+    return g;
+}
+
+/* The graph is one of the model's; its number. */
+static int32_t add(ac_inline *s, ac_graph *g)
+{
+    ac_push(s->model->region, &s->model->sub, g);
+    return s->model->sub.n;
+}
+
+static void become(ac_tensor *t, const ac_tensor *like)
+{
+    t->dtype = like->dtype;
+    t->quant = like->quant;
+    t->rank = like->rank;
+    for (int32_t d = 0; d < like->rank; d++) {
+        t->dim[d] = like->dim[d];
+        t->dim_name[d] = NULL;
+    }
+}
+
+static bool same_kind(const ac_tensor *a, const ac_tensor *b)
+{
+    return a->dtype == b->dtype && ac_tensor_same_shape(a, b) && ac_quant_equal(a->quant, b->quant);
+}
+
+/* ------------------------------------------------------------------ WHILE */
+
+/* What an iteration leaves is what the next one finds. */
+static int check_carried(ac_inline *s, const ac_node *n, const ac_graph *body)
+{
+    int rc = AC_OK;
+    for (int32_t i = 0; i < body->output.n; i++) {
+        const ac_tensor *from = body->input.item[i], *to = body->output.item[i];
+        if (same_kind(from, to))
+            continue;
+        rc = ac_error(s->cx, n->at, E0203, "'%s' is %s, but %s after an iteration", from->name,
+                      ac_tensor_str(s->cx, from), ac_tensor_str(s->cx, to));
+        ac_reason(s->cx, "how often the loop runs depends on data, so its size cannot be known");
+    }
+    return rc;
+}
+
+/* Carried values that change, then what is read: operands and results of n, once subgraphs are its own. */
+static int rewrite_loop(ac_inline *s, ac_node *n, const role *as, int32_t n_in)
+{
+    ac_tensor **in = AC_NEW_N(s->cx->region, ac_tensor *, n_in + 1);
+    const int32_t n_out = n->n_out;
+    int32_t count = 0, results = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < n_in; i++)
+            if (as[i] == (pass ? READ : CARRIED))
+                in[count++] = n->in[i];
+    for (int32_t i = 0; i < n_out; i++) {
+        if (as[i] == CARRIED) {
+            become(n->out[i], n->in[i]);
+            n->out[results++] = n->out[i];
+        } else
+            AC_TRY(ac_inline_rename(s, n, n->in[i], n->out[i]));
+    }
+    n->in = in;
+    n->n_in = count;
+    n->n_out = results;
+    return AC_OK;
+}
+
+int ac_flow_loop(ac_inline *s, ac_node *n, int32_t n_in)
+{
+    const int32_t n_out = n->n_out;
+    const ac_graph *all = ac_inline_sub(s, n, n->attrs.flow.second, n_in, n_out);
+    if (!all)
+        return AC_FAIL;
+    role *as = AC_NEW_N(s->cx->region, role, n_in + 1);
+    bool *changes = AC_NEW_N(s->cx->region, bool, n_out + 1), any = false;
+    for (int32_t i = 0; i < n_in; i++) {
+        if (i < n_out)
+            any |= changes[i] = all->output.item[i] != all->input.item[i];
+        as[i] = i < n_out && changes[i] ? CARRIED : ac_tensor_is_const(n->in[i]) ? FIXED : READ;
+    }
+    if (!any)
+        return ac_error(s->cx, n->at, E0104, "an iteration changes nothing, so a loop that begins never ends");
+    ac_graph *cond = copy_for(s, n, n->attrs.flow.first, n->in, as, n_in, NULL, 1);
+    ac_graph *body = cond ? copy_for(s, n, n->attrs.flow.second, n->in, as, n_in, changes, n_out) : NULL;
+    if (!body)
+        return AC_FAIL;
+    AC_TRY(ac_inline_condition(s, n, cond->output.item[0]));
+    AC_TRY(check_carried(s, n, body));
+    AC_TRY(rewrite_loop(s, n, as, n_in));
+    body->carried = n->n_out;
+    n->attrs.flow.first = add(s, cond);
+    n->attrs.flow.second = add(s, body);
+    n->attrs.flow.done = STAYS;
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ IF */
+
+static int64_t cost_of(const ac_graph *g)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < g->node.n; i++) {
+        const ac_node *n = g->node.item[i];
+        if (ac_ops[n->op].flags & OF_FLOW)
+            return INT64_MAX / 4;
+        sum += ac_op_macs(n);
+        for (int32_t k = 0; k < n->n_out; k++)
+            sum += ac_tensor_count(n->out[k]);
+    }
+    return sum;
+}
+
+int ac_flow_branch(ac_inline *s, ac_node *n, bool *stays)
+{
+    const int32_t args = n->n_in - 1, n_out = n->n_out;
+    role *as = AC_NEW_N(s->cx->region, role, n->n_in + 1);
+    *stays = false;
+    for (int32_t i = 0; i < args; i++)
+        as[i] = ac_tensor_is_const(n->in[1 + i]) ? FIXED : READ;
+    ac_graph *yes = copy_for(s, n, n->attrs.flow.first, n->in + 1, as, args, NULL, n_out);
+    ac_graph *no = yes ? copy_for(s, n, n->attrs.flow.second, n->in + 1, as, args, NULL, n_out) : NULL;
+    if (!no)
+        return AC_FAIL;
+    for (int32_t i = 0; i < n_out; i++)
+        if (!same_kind(yes->output.item[i], no->output.item[i]))
+            return ac_error(s->cx, n->at, E0108, "its branches give %s and %s: '%s' has no shape until the model runs",
+                            ac_tensor_str(s->cx, yes->output.item[i]), ac_tensor_str(s->cx, no->output.item[i]),
+                            n->out[i]->name);
+    if (cost_of(yes) + cost_of(no) <= SMALL && !ac_inline_impure(s, n->attrs.flow.first) &&
+        !ac_inline_impure(s, n->attrs.flow.second))
+        return AC_OK;
+    *stays = true;
+    int32_t count = 1;
+    for (int32_t i = 0; i < args; i++)
+        if (as[i] == READ)
+            n->in[count++] = n->in[1 + i];
+    n->n_in = count;
+    for (int32_t i = 0; i < n_out; i++) {
+        AC_TRY(ac_inline_passes(s, n, yes->output.item[i], n->out[i]));
+        become(n->out[i], yes->output.item[i]);
+    }
+    n->attrs.flow.first = add(s, yes);
+    n->attrs.flow.second = add(s, no);
+    n->attrs.flow.done = STAYS;
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ numbers */
+
+bool ac_inline_stays(const ac_node *n)
+{
+    return ac_ops[n->op].flags & OF_FLOW && n->attrs.flow.done == STAYS;
+}
+
+/* Subgraph numbers become smaller by `less`, and no node has been looked at. */
+static void number(ac_graph *g, int32_t less)
+{
+    for (int32_t i = 0; i < g->node.n; i++)
+        if (ac_ops[g->node.item[i]->op].flags & OF_FLOW) {
+            g->node.item[i]->attrs.flow.first -= less;
+            g->node.item[i]->attrs.flow.second -= less;
+            g->node.item[i]->attrs.flow.done = 0;
+        }
+}
+
+void ac_inline_begin(ac_graph *g)
+{
+    number(g, 0);
+    for (int32_t i = 0; i < g->sub.n; i++)
+        number(g->sub.item[i], 0);
+}
+
+void ac_inline_end(ac_inline *s)
+{
+    ac_graph *g = s->model;
+    if (s->depth)
+        return;
+    g->sub.n -= s->n_sub;
+    for (int32_t i = 0; i < g->sub.n; i++)
+        g->sub.item[i] = g->sub.item[s->n_sub + i];
+    number(g, s->n_sub);
+    for (int32_t i = 0; i < g->sub.n; i++)
+        number(g->sub.item[i], s->n_sub);
+}
