@@ -25,7 +25,7 @@ typedef struct flag {
 
 static const flag FLAGS[] = {{OF_VIEW, "costs nothing where the result may share the bytes"},
                              {OF_STATE, "keeps state between runs"},
-                             {OF_FLOW, "runs subgraphs; gone after pass infer"},
+                             {OF_FLOW, "runs subgraphs; stays after pass infer where data decides"},
                              {OF_CHECKS, "a bad index in the data ends the run with a status"},
                              {0, NULL}};
 

@@ -1,7 +1,7 @@
 /* flow_nodes.c - control flow of ONNX: graphs that are attributes.
  *
- *     If     a known condition chooses its branch, which takes the node's place; any other makes an IF. Results that are
- *            longer in one branch are as long in both, with a count
+ *     If     a known condition chooses its branch, which takes the node's place; any other makes an IF. Results that
+ *            are longer in one branch are as long in both, with a count
  *     Scan   unrolled: the number of steps is a dimension
  *     Loop   loop_nodes.c
  *     Optional*   a value that is there, or is not, is known from the file

@@ -5,7 +5,7 @@
  *                change no shape. It carries the number of the iteration, the condition, the values, and of each scan
  *                the elements so far
  *
- * A scan is as long as the trip count; where the loop may end before, a count says how many of its elements there are. */
+ * A scan is as long as the trip count; where the loop may end before, a count says how many elements there are. */
 #include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/sub_graphs.h"
@@ -179,8 +179,7 @@ static int read_body(loop *l, ac_onx_sub *s, int64_t i, ac_tensor **in)
     out[1] = ac_onx_condition(n, l->out[0]);
     memcpy(out + 2, l->out + 1, (size_t)l->carried * sizeof *out);
     for (int32_t k = 0; k < l->scans; k++)
-        out[values + k] =
-            with_element(n, ac_onx_sub_input(s, in[values + k]), l->out[1 + l->carried + k], own[0]);
+        out[values + k] = with_element(n, ac_onx_sub_input(s, in[values + k]), l->out[1 + l->carried + k], own[0]);
     ac_onx_sub_leave(n, s);
     for (int32_t k = 0; k < values + l->scans; k++) {
         if (!out[k])

@@ -40,8 +40,8 @@ static int note(ac_onx_node *n, const ac_onx_sub *s, ac_onx_captured *c, ac_tens
         if (c->item[i] == t)
             return AC_OK;
     if (t->count)
-        return ac_build_cannot(&n->b, "its graph reads '%s' from outside, and only data decides how many elements that has",
-                               t->name);
+        return ac_build_cannot(
+            &n->b, "its graph reads '%s' from outside, and only data decides how many elements that has", t->name);
     ac_push(n->r->cx->region, c, t);
     return AC_OK;
 }

@@ -109,8 +109,8 @@ struct ac_graph {
     AC_VEC(ac_tensor *) output;
     AC_VEC(ac_counted) counted; /* outputs whose size depends on the data */
     AC_VEC(ac_graph *) sub;     /* further subgraphs of the model (main graph only) */
-    /* Body of a WHILE: the first inputs, as many, become the first outputs with each iteration; pass state makes state of
-     * them, here in their order. Else 0 and NULL. */
+    /* Body of a WHILE: the first inputs, as many, become the first outputs with each iteration; pass state makes state
+     * of them, here in their order. Else 0 and NULL. */
     int32_t carried;
     ac_tensor **carry;
     int32_t next_node;
@@ -148,8 +148,8 @@ void ac_graph_sweep(ac_graph *g); /* removes from g->node the nodes whose op is 
 /* After tensors were taken out of g->tensor or renamed: ids and the index of names. */
 void ac_graph_renumber(ac_graph *g);
 
-/* own_outputs.c: an output without bytes of its own (a constant, an input, state) has no step that makes it: it becomes a
- * copy. caller_io: outputs are the caller's memory, so two of them do not share bytes either, and none is a part. */
+/* own_outputs.c: an output without bytes of its own (a constant, an input, state) has no step that makes it: it becomes
+ * a copy. caller_io: outputs are the caller's memory, so two of them do not share bytes either, and none is a part. */
 void ac_graph_own_outputs(ac_graph *g, bool caller_io);
 
 int64_t ac_dim_product(const int64_t *dim, int32_t begin, int32_t end); /* of dim[begin] .. dim[end - 1] */

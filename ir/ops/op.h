@@ -131,7 +131,7 @@ extern const ac_filter_row ac_filter_of[AC_FILTER_COUNT];
 #define AC_NOGRADS(X) \
     X(FLAT, "constant but for jumps: its gradient is zero") X(INTEGERS, "computes integers, or with integers") \
     X(CHOICE, "chooses by the order of the data") X(STATE, "depends on runs before this one") \
-    X(FLOW, "gone before gradients are made") X(LATER, "not written yet")
+    X(FLOW, "data decides what it runs") X(LATER, "not written yet")
 // clang-format on
 #define AC_NOGRAD_ID(id, text) AC_NOGRAD_##id,
 typedef enum ac_nograd { AC_NOGRAD_NONE, AC_NOGRADS(AC_NOGRAD_ID) AC_NOGRAD_COUNT } ac_nograd;

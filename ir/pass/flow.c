@@ -1,5 +1,5 @@
-/* flow.c - IF and WHILE that stay, since data decides: their subgraphs are copied for the shapes of the operands, and go
- * through the passes as the main graph does. Part of pass infer.
+/* flow.c - IF and WHILE that stay, since data decides: their subgraphs are copied for the shapes of the operands, and
+ * go through the passes as the main graph does. Part of pass infer.
  *
  *     before   %i %s %w = while 1 2 %a %b %c        each iteration: cond takes i s w, body too, and makes all three
  *     after    %i %s = while 3 4 %a %b %c           %w was never changed: it is read as it is

@@ -128,9 +128,8 @@ static void give_up(state *s, const ac_node *n)
  *   after:   input %x: f32[4,8]   const %s: i32[2] = [4, 8]   %y: f32[4,8] = reshape %z %s
  * needs: nodes in execution order, inputs whose dimensions are numbers.  guarantees: every type and dimension is known,
  * no tensor has more than 2^31-1 elements, paddings are explicit numbers; results of small constants and of shapes are
- * constants, so static operands computed from shapes are; an IF or WHILE that is left (inline.c) decides on data, and its
- * subgraphs are as the graph is. Every independent error is
- * reported; readers of a failed result are skipped. */
+ * constants, so static operands computed from shapes are; an IF or WHILE that is left (inline.c) decides on data, and
+ * its subgraphs are as the graph is. Every independent error is reported; readers of a failed result are skipped. */
 int ac_pass_infer(ac_pass *p)
 {
     state s = {.p = p, .g = p->graph};

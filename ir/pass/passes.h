@@ -19,6 +19,6 @@ typedef struct ac_inline ac_inline;
 ac_inline *ac_inline_open(ac_pass *p);
 int ac_inline_node(ac_inline *s, int32_t at);
 bool ac_inline_stays(const ac_node *n); /* it runs subgraphs of its own, which are inferred */
-void ac_inline_end(ac_inline *s); /* subgraphs that were copied go; those that stay are numbered from 1 on */
+void ac_inline_end(ac_inline *s);       /* subgraphs that were copied go; those that stay are numbered from 1 on */
 
 #endif

@@ -1,14 +1,10 @@
 /* flow_lower.c - loops of IF and WHILE: the steps of their subgraphs, one after another in one function. */
 #include "planner/graph/flow_lower.h"
 
-#include "ir/loop/builder.h"
-#include "ir/loop/ins_fields.h"
+#include "ir/loop/access/flow.h"
 #include "ir/lower/node/node.h"
-#include "ir/ops/op.h"
 #include "planner/graph/live.h"
 #include "planner/pack/solve.h"
-
-#include <string.h>
 
 /* A subgraph on its way into the function. */
 typedef struct part {
@@ -16,18 +12,12 @@ typedef struct part {
     ac_lowered **step;
     int32_t n_steps;
     ac_liveness *live;
-    ac_bytes *offset;               /* by item: in the scratch of its type */
-    ac_tensor *const *in;           /* by input of g: the tensor outside */
-    ac_tensor *const *out;          /* by output; NULL: the flag */
+    ac_bytes *offset;                        /* by item: in the scratch of its type */
+    ac_tensor *const *in;                    /* by input of g: the tensor outside */
+    ac_tensor *const *out;                   /* by output; NULL: the flag */
     ac_tensor *const *state, *const *keeper; /* tensors of g that are state, and in whose bytes outside */
     int32_t n_states;
 } part;
-
-/* Where an argument of a step lies: a buffer of the function, and the element of it that is the argument's first. */
-typedef struct place {
-    int32_t buf;
-    int64_t at;
-} place;
 
 typedef struct flow {
     ac_ctx *cx;
@@ -35,16 +25,12 @@ typedef struct flow {
     const ac_graph *model;
     const ac_node *n;
     const ac_flow_how *how;
-    ac_lb b;
     part part[3];
     int32_t n_parts;
     ac_lowered *low;
-    AC_VEC(ac_buf) buf;            /* parameters, then locals */
-    int32_t n_locals;              /* known so far: only once all parameters are */
+    ac_flow_fn fn;
     int32_t scratch[AC_DTYPE_COUNT]; /* 1 + parameter, by type */
-    int32_t flag;                  /* what the condition of a WHILE comes out as */
-    place ***at;                   /* by part, step and argument */
-    ac_tensor **first;             /* of a WHILE: first values that are computed */
+    ac_tensor **first;               /* of a WHILE: first values that are computed */
 } flow;
 
 /* ------------------------------------------------------------------ steps of a subgraph, and their scratch */
@@ -70,9 +56,9 @@ static int lower_steps(flow *f, part *p, ac_graph *g)
     p->step = AC_NEW_N(f->region, ac_lowered *, p->n_steps + 1);
     for (int32_t i = 0; i < p->n_steps; i++) {
         const bool flows = ac_ops[order[i]->op].flags & OF_FLOW;
-        p->step[i] =
-            flows ? ac_flow_lower(f->cx, f->region, f->model, order[i], f->how)
-                  : ac_lower_hinted(f->cx, f->region, order[i], f->how->target, 0, f->how->exact, &f->how->hint);
+        p->step[i] = flows
+                         ? ac_flow_lower(f->cx, f->region, f->model, order[i], f->how)
+                         : ac_lower_hinted(f->cx, f->region, order[i], f->how->target, 0, f->how->exact, &f->how->hint);
         if (p->step[i])
             keep_types(p->step[i]);
         else
@@ -102,11 +88,11 @@ static void grow_scratch(flow *f, ac_dtype type, ac_bytes bytes)
     int32_t *at = &f->scratch[type];
     if (!*at) {
         const ac_buf buf = {.name = "own", .dtype = type, .role = AC_BUF_SCRATCH, .align = 64};
-        ac_push(f->region, &f->buf, buf);
+        ac_push(f->region, &f->fn.buf, buf);
         ac_push(f->region, &f->low->arg, ((ac_arg){.kind = AC_ARG_SCRATCH}));
-        *at = f->buf.n;
+        *at = f->fn.buf.n;
     }
-    ac_buf *buf = &f->buf.item[*at - 1];
+    ac_buf *buf = &f->fn.buf.item[*at - 1];
     const int64_t count = ac_align_up(bytes, 16) / ac_dtype_size(type, 1);
     buf->count = count > buf->count ? count : buf->count;
     f->low->arg.item[*at - 1].bytes = ac_dtype_size(type, buf->count);
@@ -161,9 +147,9 @@ static int32_t tensor_param(flow *f, ac_tensor *t, const ac_buf *like)
                         .role = result ? AC_BUF_OUT : AC_BUF_IN,
                         .align = like->align,
                         .note = note};
-    ac_push(f->region, &f->buf, buf);
+    ac_push(f->region, &f->fn.buf, buf);
     ac_push(f->region, &f->low->arg, ((ac_arg){.kind = AC_ARG_TENSOR, .tensor = t}));
-    return f->buf.n - 1;
+    return f->fn.buf.n - 1;
 }
 
 static int32_t const_param(flow *f, ac_const *k, const ac_buf *like)
@@ -173,9 +159,9 @@ static int32_t const_param(flow *f, ac_const *k, const ac_buf *like)
         if (c && (c == k || (c->source && c->source == k->source && c->align >= k->align)))
             return i;
     }
-    ac_push(f->region, &f->buf, *like);
+    ac_push(f->region, &f->fn.buf, *like);
     ac_push(f->region, &f->low->arg, ((ac_arg){.kind = AC_ARG_CONST, .konst = k}));
-    return f->buf.n - 1;
+    return f->fn.buf.n - 1;
 }
 
 /* A first value that is a constant. */
@@ -197,7 +183,7 @@ static int32_t outside(flow *f, ac_tensor *t, const ac_buf *like)
 }
 
 /* Argument a of step s of p, a tensor. */
-static place tensor_place(flow *f, const part *p, ac_lowered *low, int32_t a)
+static ac_flow_place tensor_place(flow *f, const part *p, ac_lowered *low, int32_t a)
 {
     const ac_tensor *t = low->arg.item[a].tensor;
     const ac_buf *like = &low->fn->buf.item[a];
@@ -206,36 +192,37 @@ static place tensor_place(flow *f, const part *p, ac_lowered *low, int32_t a)
     const ac_memory *mem = &p->live->problem.mem[it->mem < 0 ? 0 : it->mem];
     const int64_t size = ac_dtype_size(like->dtype, 1), at = p->live->delta[t->id] / size;
     if (mem->use == AC_MEM_IN)
-        return (place){outside(f, p->in[mem->index], like), at};
+        return (ac_flow_place){outside(f, p->in[mem->index], like), at};
     if (mem->use == AC_MEM_OUT)
-        return (place){p->out ? tensor_param(f, p->out[mem->index], like) : f->flag, at};
+        return (ac_flow_place){p->out ? tensor_param(f, p->out[mem->index], like) : f->fn.flag, at};
     if (mem->use == AC_MEM_STATE) {
         int32_t k = 0;
         while (k < p->n_states - 1 && p->state[k] != p->live->owner[item])
             k++;
-        return (place){tensor_param(f, p->keeper[k], like), at};
+        return (ac_flow_place){tensor_param(f, p->keeper[k], like), at};
     }
-    return (place){f->scratch[like->dtype] - 1, p->offset[item] / size + at};
+    return (ac_flow_place){f->scratch[like->dtype] - 1, p->offset[item] / size + at};
 }
 
 static void make_params(flow *f)
 {
-    f->at = AC_NEW_N(f->region, place **, f->n_parts);
     for (int32_t k = 0; k < f->n_parts; k++) {
         const part *p = &f->part[k];
-        f->at[k] = AC_NEW_N(f->region, place *, p->n_steps + 1);
+        f->fn.part[k] = (ac_flow_part){AC_NEW_N(f->region, ac_flow_call, p->n_steps + 1), p->n_steps};
         for (int32_t s = 0; s < p->n_steps; s++) {
             ac_lowered *low = p->step[s];
-            f->at[k][s] = AC_NEW_N(f->region, place, low->fn->buf.n + 1);
+            ac_flow_place *at = AC_NEW_N(f->region, ac_flow_place, low->fn->buf.n + 1);
+            f->fn.part[k].call[s] = (ac_flow_call){low->fn, at};
+            f->low->macs += low->macs;
             for (int32_t a = 0; a < low->arg.n; a++) {
                 const ac_buf *like = &low->fn->buf.item[a];
                 if (low->arg.item[a].kind == AC_ARG_TENSOR)
-                    f->at[k][s][a] = tensor_place(f, p, low, a);
+                    at[a] = tensor_place(f, p, low, a);
                 else if (low->arg.item[a].kind == AC_ARG_CONST)
-                    f->at[k][s][a] = (place){const_param(f, low->arg.item[a].konst, like), 0};
+                    at[a] = (ac_flow_place){const_param(f, low->arg.item[a].konst, like), 0};
                 else
-                    f->at[k][s][a] = (place){f->scratch[like->dtype] - 1,
-                                             p->offset[p->live->scratch_item[s][a]] / ac_dtype_size(like->dtype, 1)};
+                    at[a] = (ac_flow_place){f->scratch[like->dtype] - 1,
+                                            p->offset[p->live->scratch_item[s][a]] / ac_dtype_size(like->dtype, 1)};
             }
         }
     }
@@ -250,86 +237,16 @@ static void make_locals(flow *f)
             int32_t from = f->low->arg.n;
             for (int32_t a = low->arg.n; a < low->fn->buf.n; a++) {
                 const ac_buf *like = &low->fn->buf.item[a];
-                while (from < f->buf.n && f->buf.item[from].dtype != like->dtype)
+                while (from < f->fn.buf.n && f->fn.buf.item[from].dtype != like->dtype)
                     from++;
-                if (from == f->buf.n)
-                    ac_push(f->region, &f->buf, *like);
-                ac_buf *own = &f->buf.item[from];
+                if (from == f->fn.buf.n)
+                    ac_push(f->region, &f->fn.buf, *like);
+                ac_buf *own = &f->fn.buf.item[from];
                 own->count = like->count > own->count ? like->count : own->count;
                 own->align = like->align > own->align ? like->align : own->align;
-                f->at[k][s][a] = (place){from++, 0};
+                f->fn.part[k].call[s].place[a] = (ac_flow_place){from++, 0};
             }
         }
-}
-
-/* ------------------------------------------------------------------ code */
-
-static int put_step(flow *f, const ac_loop_fn *fn, const place *at)
-{
-    ac_lb *b = &f->b;
-    ac_x *map = AC_NEW_N(f->region, ac_x, fn->code.n + 1);
-    int32_t *to = AC_NEW_N(f->region, int32_t, fn->buf.n + 1);
-    for (int32_t k = 0; k < fn->buf.n; k++)
-        to[k] = at[k].buf;
-    for (ac_x x = 1; x < fn->code.n; x++) {
-        ac_ins i = fn->code.item[x];
-        int32_t used[AC_INS_BUFFERS];
-        const int32_t n_used = ac_ins_buffers(&i, used);
-        ac_ins_move_values(&i, map);
-        for (int32_t k = 0; k < n_used; k++) {
-            const bool main = ac_lop_has_buffer((ac_lop)i.op) && used[k] == i.aux;
-            if (!main && at[used[k]].at)
-                return ac_error(f->cx, f->n->at, E0108, "a subgraph has a step (%s) that cannot run inside of it",
-                                fn->name);
-            if (main && at[used[k]].at && used[k] == i.aux && k == 0) {
-                const int64_t bytes = ac_dtype_size(fn->buf.item[i.aux].dtype, at[i.aux].at);
-                i.a = ac_lb_add(b, i.a, ac_lb_i32(b, at[i.aux].at));
-                if (bytes % (ac_dtype_size((ac_dtype)i.dtype, i.lanes) + !i.lanes) != 0)
-                    i.flags &= (uint8_t)~AC_F_ALIGNED;
-            }
-        }
-        ac_ins_move_buffers(&i, to);
-        if (i.op == AC_L_FOR && i.aux == AC_MARK_PARALLEL)
-            i.aux = AC_MARK_SERIAL;
-        map[x] = ac_lb_copy(b, fn, &i);
-    }
-    f->b.fn->fails |= fn->fails;
-    return AC_OK;
-}
-
-static int put_part(flow *f, int32_t k)
-{
-    const part *p = &f->part[k];
-    for (int32_t s = 0; s < p->n_steps; s++) {
-        AC_TRY(put_step(f, p->step[s]->fn, f->at[k][s]));
-        f->low->macs += p->step[s]->macs;
-    }
-    return AC_OK;
-}
-
-static int put_loop(flow *f)
-{
-    ac_lb *b = &f->b;
-    AC_TRY(put_part(f, 0));
-    const ac_x most = ac_lb_var(b, "most", ac_lb_i32(b, INT32_MAX)); /* no number that anyone counts with */
-    ac_lb_for(b, "turn", ac_lb_i32(b, 0), ac_lb_get(b, most), 1, AC_MARK_SERIAL);
-    AC_TRY(put_part(f, 1));
-    const ac_x again = ac_lb_load(b, f->flag, ac_lb_i32(b, 0), 1);
-    ac_lb_break_if(b, ac_lb_not(b, again));
-    AC_TRY(put_part(f, 2));
-    ac_lb_end(b);
-    return AC_OK;
-}
-
-static int put_branch(flow *f)
-{
-    ac_lb *b = &f->b;
-    ac_lb_if(b, ac_lb_load(b, f->flag, ac_lb_i32(b, 0), 1));
-    AC_TRY(put_part(f, 0));
-    ac_lb_else(b);
-    AC_TRY(put_part(f, 1));
-    ac_lb_end(b);
-    return AC_OK;
 }
 
 /* ------------------------------------------------------------------ the subgraphs of a node */
@@ -396,11 +313,11 @@ static void make_flag(flow *f)
 {
     const ac_buf flag = {.name = "again", .dtype = AC_BOOL, .count = 1, .role = AC_BUF_SCRATCH, .align = 1};
     if (f->n->op == AC_OP_IF) {
-        f->flag = outside(f, f->n->in[0], &flag);
+        f->fn.flag = outside(f, f->n->in[0], &flag);
         return;
     }
-    f->flag = f->buf.n;
-    ac_push(f->region, &f->buf, flag);
+    f->fn.flag = f->fn.buf.n;
+    ac_push(f->region, &f->fn.buf, flag);
     ac_push(f->region, &f->low->arg, ((ac_arg){.kind = AC_ARG_SCRATCH, .bytes = 1}));
 }
 
@@ -420,18 +337,12 @@ ac_lowered *ac_flow_lower(ac_ctx *cx, ac_region *region, const ac_graph *model, 
     make_params(&f);
     make_locals(&f);
     const char *text = ac_ops[n->op].text;
-    ac_lb_open(&f.b, region, ac_strf(region, "%s_%d", text, (int)n->id),
-               ac_strf(region, "%s '%s' -> %s", text, n->name, ac_tensor_str(cx, n->out[0])));
-    for (int32_t i = 0; i < f.buf.n; i++) {
-        const ac_buf *m = &f.buf.item[i];
-        const ac_role role = i < f.low->arg.n ? m->role : AC_BUF_LOCAL;
-        const int32_t at = ac_lb_buf(&f.b, m->name, m->dtype, m->count, role, m->align, m->note);
-        f.b.fn->buf.item[at].where = m->where;
-        if (i < f.low->arg.n && f.low->arg.item[i].kind == AC_ARG_SCRATCH)
+    f.fn.name = ac_strf(region, "%s_%d", text, (int)n->id);
+    f.fn.note = ac_strf(region, "%s '%s' -> %s", text, n->name, ac_tensor_str(cx, n->out[0]));
+    f.fn.loop = loop;
+    for (int32_t i = 0; i < f.low->arg.n; i++)
+        if (f.low->arg.item[i].kind == AC_ARG_SCRATCH)
             f.low->scratch += ac_align_up(f.low->arg.item[i].bytes, 16);
-    }
-    if ((loop ? put_loop(&f) : put_branch(&f)) != AC_OK)
-        return NULL;
-    f.low->fn = ac_lb_close(&f.b);
-    return ac_loop_verify(cx, f.low->fn) == AC_OK ? f.low : NULL;
+    f.low->fn = ac_loop_flow(cx, region, &f.fn);
+    return f.low->fn ? f.low : NULL;
 }

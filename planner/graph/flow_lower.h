@@ -11,7 +11,8 @@
  * the file. There is a scratch argument for each type of elements, since a C compiler may reorder accesses of different
  * types; the subgraphs of a node share it.
  *
- * Nodes without subgraphs are lowered as ac_lower_hinted does. Errors: those of lowering and packing. Memory: region. */
+ * Nodes without subgraphs are lowered as ac_lower_hinted does. Errors: those of lowering and packing. Memory: region.
+ */
 #ifndef AC_PLANNER_GRAPH_FLOW_LOWER_H
 #define AC_PLANNER_GRAPH_FLOW_LOWER_H
 #include "ir/graph/graph.h"

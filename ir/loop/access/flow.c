@@ -1,0 +1,88 @@
+/* flow.c - functions one after another as one, in branches or in a loop. */
+#include "ir/loop/access/flow.h"
+
+#include "ir/loop/builder.h"
+#include "ir/loop/ins_fields.h"
+
+/* i, of fn, reads or writes where its buffers are now. false: it cannot. */
+static bool move(ac_lb *b, const ac_flow_call *c, ac_ins *i)
+{
+    int32_t used[AC_INS_BUFFERS];
+    const int32_t n = ac_ins_buffers(i, used);
+    const bool main = ac_lop_has_buffer((ac_lop)i->op);
+    for (int32_t k = 0; k < n; k++)
+        if (c->place[used[k]].at && !(main && used[k] == i->aux)) /* its elements are counted in other fields */
+            return false;
+    const int64_t at = main ? c->place[i->aux].at : 0;
+    if (!at)
+        return true;
+    i->a = ac_lb_add(b, i->a, ac_lb_i32(b, at));
+    if (i->lanes && at % i->lanes != 0)
+        i->flags &= (uint8_t)~AC_F_ALIGNED;
+    return true;
+}
+
+static int put_call(ac_ctx *cx, ac_lb *b, const ac_flow_call *c)
+{
+    const ac_loop_fn *fn = c->fn;
+    ac_x *map = AC_NEW_N(b->region, ac_x, fn->code.n + 1);
+    int32_t *to = AC_NEW_N(b->region, int32_t, fn->buf.n + 1);
+    for (int32_t k = 0; k < fn->buf.n; k++)
+        to[k] = c->place[k].buf;
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        ac_ins i = fn->code.item[x];
+        ac_ins_move_values(&i, map);
+        if (!move(b, c, &i))
+            return ac_error(cx, (ac_place){0}, E0108, "'%s' cannot run inside of a branch or a loop", fn->name);
+        ac_ins_move_buffers(&i, to);
+        if (i.op == AC_L_FOR && i.aux == AC_MARK_PARALLEL)
+            i.aux = AC_MARK_SERIAL;
+        map[x] = ac_lb_copy(b, fn, &i);
+    }
+    b->fn->fails |= fn->fails;
+    return AC_OK;
+}
+
+static int put_part(ac_ctx *cx, ac_lb *b, const ac_flow_part *p)
+{
+    for (int32_t k = 0; k < p->n; k++)
+        AC_TRY(put_call(cx, b, &p->call[k]));
+    return AC_OK;
+}
+
+static int put_loop(ac_ctx *cx, ac_lb *b, const ac_flow_fn *f)
+{
+    AC_TRY(put_part(cx, b, &f->part[0]));
+    const ac_x most = ac_lb_var(b, "most", ac_lb_i32(b, INT32_MAX)); /* no number of turns that anyone counts with */
+    ac_lb_for(b, "turn", ac_lb_i32(b, 0), ac_lb_get(b, most), 1, AC_MARK_SERIAL);
+    AC_TRY(put_part(cx, b, &f->part[1]));
+    ac_lb_break_if(b, ac_lb_not(b, ac_lb_load(b, f->flag, ac_lb_i32(b, 0), 1)));
+    AC_TRY(put_part(cx, b, &f->part[2]));
+    ac_lb_end(b);
+    return AC_OK;
+}
+
+static int put_branch(ac_ctx *cx, ac_lb *b, const ac_flow_fn *f)
+{
+    ac_lb_if(b, ac_lb_load(b, f->flag, ac_lb_i32(b, 0), 1));
+    AC_TRY(put_part(cx, b, &f->part[0]));
+    ac_lb_else(b);
+    AC_TRY(put_part(cx, b, &f->part[1]));
+    ac_lb_end(b);
+    return AC_OK;
+}
+
+ac_loop_fn *ac_loop_flow(ac_ctx *cx, ac_region *region, const ac_flow_fn *f)
+{
+    ac_lb b;
+    ac_lb_open(&b, region, f->name, f->note);
+    for (int32_t i = 0; i < f->buf.n; i++) {
+        const ac_buf *m = &f->buf.item[i];
+        const int32_t at = ac_lb_buf(&b, m->name, m->dtype, m->count, m->role, m->align, m->note);
+        b.fn->buf.item[at].where = m->where;
+    }
+    if ((f->loop ? put_loop(cx, &b, f) : put_branch(cx, &b, f)) != AC_OK)
+        return NULL;
+    ac_loop_fn *fn = ac_lb_close(&b);
+    return ac_loop_verify(cx, fn) == AC_OK ? fn : NULL;
+}

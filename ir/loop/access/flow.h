@@ -1,0 +1,44 @@
+/* flow.h - functions one after another as one: in the two branches of a condition, or in a loop that ends when a
+ * condition is false.
+ *
+ *     branch    if flag[0]              part 0
+ *               else                    part 1
+ *     loop      part 0                  what is carried round gets its first values
+ *               for turn in 0 .. 2^31-1
+ *                 part 1                makes flag[0]
+ *                 break_if !flag[0]
+ *                 part 2
+ *
+ * Loops that are marked parallel are serial in it. */
+#ifndef AC_IR_LOOP_ACCESS_FLOW_H
+#define AC_IR_LOOP_ACCESS_FLOW_H
+#include "ir/loop/loop.h"
+
+/* Where a buffer of a function lies: a buffer of the new one, and the element of it that is its first. */
+typedef struct ac_flow_place {
+    int32_t buf;
+    int64_t at;
+} ac_flow_place;
+
+typedef struct ac_flow_call {
+    const ac_loop_fn *fn;
+    ac_flow_place *place; /* by buffer of fn */
+} ac_flow_call;
+
+typedef struct ac_flow_part {
+    ac_flow_call *call;
+    int32_t n;
+} ac_flow_part;
+
+typedef struct ac_flow_fn {
+    const char *name, *note;
+    bool loop; /* else a branch */
+    ac_flow_part part[3];
+    AC_VEC(ac_buf) buf; /* parameters, then locals: names, types, roles */
+    int32_t flag;       /* a buffer of one bool */
+} ac_flow_fn;
+
+/* In `region`. NULL: a function cannot start inside of a buffer, or the loops are wrong (reported). */
+ac_loop_fn *ac_loop_flow(ac_ctx *cx, ac_region *region, const ac_flow_fn *f);
+
+#endif

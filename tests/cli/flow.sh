@@ -1,0 +1,60 @@
+#!/bin/sh
+# Loops and branches that data decides (docs/control-flow.md): the page's model, beside the same loop with a known end,
+# which is unrolled, to the bit; every backend, threads and overwritten dead bytes; proofs; what is refused.
+# usage: flow.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+sed -n '/^```ag$/,/^```$/p' "$src/docs/control-flow.md" | sed '/^```/d' >until.ag
+# the same body, eight times
+sed -e 's/c = less(r, limit)/c = less(i, limit)/' -e 's/limit: f32\[\] = \[50\]/limit: i32[] = [8]/' until.ag >eight.ag
+"$arenac" show until.ag >/dev/null
+"$arenac" plan until.ag -v >plan.txt
+grep -q ' while  *' plan.txt || die "the loop is no step"
+"$arenac" plan eight.ag -v >plan.txt
+! grep -q ' while  *' plan.txt || die "a loop of eight iterations is not unrolled"
+verified until.ag
+
+# x = 1 everywhere: 1, 2.26, .. is above 50 after eight iterations
+python3 - <<'P' || die "python3 is missing"
+import struct
+data = struct.pack("<256f", *([1.0] * 256))
+head = "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 64), }"
+head += " " * (117 - len(head)) + "\n"
+open("x.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
+P
+"$arenac" run -q eight.ag --backend eval --input x=x.npy --output-dir eight
+for backend in eval c; do
+    "$arenac" run -q until.ag --backend $backend --input x=x.npy --compare turns=eight/0.npy --compare y=eight/1.npy \
+        --max-ulp 0 >/dev/null || fail "$backend differs from the unrolled loop"
+done
+"$arenac" run -q until.ag --threads 3 --poison --input x=x.npy --compare y=eight/1.npy --max-ulp 0 >/dev/null ||
+    fail "threads and poison"
+! have_llvm || expect 0 '' "$arenac" run -q until.ag --backend llvm --input x=x.npy --compare y=eight/1.npy --max-ulp 0
+for target in generic x86-64-v3 cortex-m4 cortex-m55; do
+    expect 0 'proven' "$arenac" prove until.ag -t $target
+done
+
+# Branches: an operator that may stop the model stops it where its branch is taken, and not elsewhere.
+cp "$src/tests/golden/ops/if-may-stop.ag" stop.ag
+python3 - <<'P'
+import struct
+def save(name, descr, shape, data):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)
+    head += " " * (117 - len(head)) + "\n"
+    open(name, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
+save("far.npy", "<i4", "(1,)", struct.pack("<i", 99))
+save("near.npy", "<i4", "(1,)", struct.pack("<i", 1))
+save("yes.npy", "|b1", "()", b"\1")
+save("no.npy", "|b1", "()", b"\0")
+save("two.npy", "<f4", "(2,)", struct.pack("<2f", 3, 4))
+P
+for backend in eval c; do
+    expect 0 '' "$arenac" run stop.ag --backend $backend --input x=two.npy --input k=near.npy --input c=yes.npy
+    expect 0 '' "$arenac" run stop.ag --backend $backend --input x=two.npy --input k=far.npy --input c=no.npy
+    expect 2 '' "$arenac" run stop.ag --backend $backend --input x=two.npy --input k=far.npy --input c=yes.npy
+done
+
+# What cannot be: each says so, and nothing stays behind.
+expect 8 'while' "$arenac" convert until.ag until.onnx
+[ ! -e until.onnx ] || fail "a file is left"
+expect 8 'while' "$arenac" grad until.ag --input x=x.npy --cotangent y=x.npy --output-dir grads
