@@ -326,6 +326,11 @@ ac_lowered *ac_flow_lower(ac_ctx *cx, ac_region *region, const ac_graph *model, 
 {
     flow f = {.cx = cx, .region = region, .model = model, .n = n, .how = how};
     const bool loop = n->op == AC_OP_WHILE;
+    if (how->target->isa == AC_ISA_CUDA) {
+        ac_error(cx, n->at, E0108, "its %s depends on data, and a GPU gets all of its work at once",
+                 loop ? "number of iterations" : "branch");
+        return (void)ac_help(cx, "compile it for the CPU"), NULL;
+    }
     f.low = AC_NEW(region, ac_lowered);
     f.low->node = n;
     if ((loop ? open_loop(&f) : open_branch(&f)) != AC_OK)

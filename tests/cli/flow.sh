@@ -55,6 +55,7 @@ for backend in eval c; do
 done
 
 # What cannot be: each says so, and nothing stays behind.
+expect 8 'a GPU gets all of its work at once' "$arenac" plan until.ag -t cuda-sm80
 expect 8 'while' "$arenac" convert until.ag until.onnx
 [ ! -e until.onnx ] || fail "a file is left"
 expect 8 'while' "$arenac" grad until.ag --input x=x.npy --cotangent y=x.npy --output-dir grads
