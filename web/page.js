@@ -12,10 +12,11 @@ const workerUrl = URL.createObjectURL(new Blob([byId("worker").textContent], {ty
 const wasm = new Response(new Blob([bytesOf(byId("wasm").textContent)]).stream()
     .pipeThrough(new DecompressionStream("gzip"))).arrayBuffer().then(b => WebAssembly.compile(b));
 
-// One command; what tool.js says of it. stop() ends all that are at work: their promises stay open.
+// One command; what tool.js says of it. stop() ends all of the model that are at work: their promises stay open.
 async function tool(args, files = state.files) {
     const worker = new Worker(workerUrl);
-    state.working.add(worker);
+    if (Object.keys(files).length) // what the tool lists of itself goes on
+        state.working.add(worker);
     try {
         return await new Promise(async (done, failed) => {
             worker.onmessage = e => done(e.data);

@@ -149,9 +149,11 @@ static ac_cval compare(ac_cfn *f, const ac_ins *in, ac_cop op)
     ac_cexpr e;
     if (a->dtype == AC_BOOL) {
         v.mask = wider_mask(f, in->a, in->b);
-        e = ac_c_binary(F->region, op, ac_c_mask_as(f, in->a, v.mask), ac_c_mask_as(f, in->b, v.mask));
+        const ac_cexpr y = ac_c_mask_as(f, in->b, v.mask), x = ac_c_mask_as(f, in->a, v.mask);
+        e = ac_c_binary(F->region, op, x, y);
     } else {
-        e = ac_c_binary(F->region, op, operand(f, in->a, in->b), operand(f, in->b, in->a));
+        const ac_cexpr y = operand(f, in->b, in->a), x = operand(f, in->a, in->b);
+        e = ac_c_binary(F->region, op, x, y);
     }
     v.e = ac_c_vec_as(F, e, ac_c_mask_type(v.mask), in->lanes);
     return v;
@@ -162,9 +164,11 @@ static ac_cval logic(ac_cfn *f, const ac_ins *in, ac_cop op)
     ac_cval v = {0};
     if (in->dtype == AC_BOOL) {
         v.mask = wider_mask(f, in->a, in->b);
-        v.e = ac_c_binary(f->file->region, op, ac_c_mask_as(f, in->a, v.mask), ac_c_mask_as(f, in->b, v.mask));
+        const ac_cexpr y = ac_c_mask_as(f, in->b, v.mask), x = ac_c_mask_as(f, in->a, v.mask);
+        v.e = ac_c_binary(f->file->region, op, x, y);
     } else {
-        v.e = ac_c_binary(f->file->region, op, operand(f, in->a, in->b), operand(f, in->b, in->a));
+        const ac_cexpr y = operand(f, in->b, in->a), x = operand(f, in->a, in->b);
+        v.e = ac_c_binary(f->file->region, op, x, y);
     }
     return v;
 }
@@ -187,11 +191,12 @@ static ac_cval select(ac_cfn *f, const ac_ins *in)
         b = ac_c_vec(f, in->b);
         c = ac_c_vec(f, in->c);
     }
-    if (c_ins(f, in->a)->lanes <= 1)
+    if (c_ins(f, in->a)->lanes <= 1) {
         v.e = ac_c_cond(r, f->val[in->a].e, b, c);
-    else
-        v.e = ac_c_call3(r, ac_c_vec_helper(F, AC_L_SELECT, d, in->lanes, d), ac_c_mask_as(f, in->a, ac_dtype_bits(d)),
-                         b, c);
+        return v;
+    }
+    const ac_cexpr mask = ac_c_mask_as(f, in->a, ac_dtype_bits(d)); /* its helper is printed before that of select */
+    v.e = ac_c_call3(r, ac_c_vec_helper(F, AC_L_SELECT, d, in->lanes, d), mask, b, c);
     return v;
 }
 
