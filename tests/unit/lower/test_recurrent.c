@@ -200,10 +200,11 @@ static const struct { const char *main, *first, *second, *after; } FLOW[] = {
      "input a: f32[2] b = tanh(a) output b", "tanh reshape"},
     {"input x: f32[2] input c: bool[1] y = if(c, x) first=1 second=2 output y", "input a: f32[2] b = exp(a) output b",
      "input a: f32[2] b = tanh(a) output b", "exp tanh reshape select"},
-    /* what cannot be decided, or never ends */
+    /* what data decides stays; the copy of the condition has no reader */
     {"input x: f32[2] input z: i32[] n, y = while(z, x) first=1 second=2 output y",
      "input i: i32[] input s: f32[2] const k: i32[] = [3] c = less(i, k) output c",
-     "input i: i32[] input s: f32[2] const o: i32[] = [1] j = add(i, o) t = tanh(s) output j output t", "E0203"},
+     "input i: i32[] input s: f32[2] const o: i32[] = [1] j = add(i, o) t = tanh(s) output j output t", "less while"},
+    /* what never ends, or has no size */
     {"input x: f32[2] const z: i32[] = [0] n, y = while(z, x) first=1 second=2 output y",
      "input i: i32[] input s: f32[2] const k: i32[] = [3] c = less(i, k) output c",
      "input i: i32[] input s: f32[2] output i output s", "E0108"},
