@@ -1,5 +1,6 @@
 /* matrix_adjoints.c - gradients of products: again products, of the operands and the adjoint of the result. */
 #include "ir/grad/formula.h"
+#include "ir/ops/decode/blockwise.h"
 #include "ir/ops/decode/einsum_labels.h"
 
 /* [.., K] as [rows, K] */
@@ -22,6 +23,30 @@ int ac_gr_dense(ac_adjoint *a)
         ac_give(a, 1, ac_mk_matmul(a, dy, true, flat(a, x, w->dim[1]), false));
     if (ac_wants(a, 2))
         ac_give(a, 2, ac_mk_reshape_like(a, ac_mk_reduce(a, AC_OP_SUM, dy, 1, false), n->in[2]));
+    return AC_OK;
+}
+
+/* The same of weights that are packed: the product keeps them so, and its gradient reads them as a constant of floats.
+ * What trains is unpacked before (ir/train/products.c). */
+int ac_gr_blockwise_dense(ac_adjoint *a)
+{
+    ac_blockwise w;
+    const ac_node *n = a->node;
+    AC_TRY(ac_blockwise_of(a->cx, n, &w));
+    ac_tensor *x = n->in[AC_BLOCKWISE_X], *dy = flat(a, ac_dy(a), w.rows);
+    for (int32_t i = AC_BLOCKWISE_CODES; i <= AC_BLOCKWISE_ZERO; i++)
+        if (ac_node_in(n, i) && (ac_wants(a, i) || !ac_tensor_is_const(n->in[i])))
+            return ac_no_gradient(a, "its packed weights '%s' are no constant", n->in[i]->name);
+    if (ac_wants(a, AC_BLOCKWISE_X)) {
+        const float *v = ac_blockwise_floats(a->cx, n, &w, w.depth, true);
+        if (!v)
+            return AC_FAIL;
+        ac_tensor *real = ac_tensor_const(a->g, ac_strf(a->cx->region, "grad_%s_w", n->out[0]->name), AC_F32, 2,
+                                          (int64_t[]){w.rows, w.depth}, v);
+        ac_give(a, AC_BLOCKWISE_X, ac_mk_reshape_like(a, ac_mk_matmul(a, dy, false, real, false), x));
+    }
+    if (ac_wants(a, AC_BLOCKWISE_BIAS))
+        ac_give(a, AC_BLOCKWISE_BIAS, ac_mk_reduce(a, AC_OP_SUM, dy, 1, false));
     return AC_OK;
 }
 

@@ -4,7 +4,10 @@
  * before:  const %w: i8[12,64] q   %y: i8[1,12] q = fully_connected %x %w %b
  * after:   const %w: f32[12,64]    %f: f32[1,64] = dequantize %x   %y: f32[1,12] = fully_connected %f %w %c
  *
- * %c is a constant of what %b means: it may be integer for others that read it. Results keep their names. */
+ * %c is a constant of what %b means: it may be integer for others that read it. Results keep their names.
+ *
+ * Weights that are packed in blocks (blockwise_dense) are multiplied with floats already: they alone are unpacked. */
+#include "ir/ops/decode/blockwise.h"
 #include "ir/train/make.h"
 
 typedef struct work {
@@ -123,13 +126,54 @@ static int to_floats(work *w, ac_node *n)
     return AC_OK;
 }
 
+static bool said_to_train(const ac_train_spec *o, const ac_tensor *t)
+{
+    return !ac_train_named(o->freeze, o->n_freeze, t->name) &&
+           (ac_train_named(o->only, o->n_only, t->name) || ac_train_rank(o, t));
+}
+
+/* before:  const %w: u8[3,8]    %y = blockwise_dense %x %w %scale %zero %b size=8
+ * after:   const %w: f32[3,12]  %y = fully_connected %x %w %b */
+static int unpack(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    ac_blockwise w;
+    ac_tensor *codes = n->in[AC_BLOCKWISE_CODES], *bias = ac_node_in(n, AC_BLOCKWISE_BIAS);
+    int32_t readers = 0;
+    for (int32_t i = 0; i < g->node.n; i++)
+        for (int32_t k = 0; k < g->node.item[i]->n_in; k++)
+            readers += g->node.item[i]->in[k] == codes;
+    if (readers > 1)
+        return ac_error(cx, n->at, E0110, "'%s' are packed weights that %d operands are: they cannot train",
+                        codes->name, readers);
+    AC_TRY(ac_blockwise_of(cx, n, &w));
+    const float *v = ac_blockwise_floats(cx, n, &w, w.depth, true);
+    if (!v)
+        return AC_FAIL;
+    *codes = (ac_tensor){.name = codes->name, .id = codes->id, .dtype = AC_F32, .rank = 2, .data = v, .weight = true};
+    codes->dim[0] = w.rows;
+    codes->dim[1] = w.depth;
+    const ac_act act = ac_node_act(n);
+    n->op = AC_OP_FULLY_CONNECTED;
+    ac_attrs_init(n->op, &n->attrs);
+    n->attrs.dense.keep_dims = true;
+    ac_node_set_act(n, act);
+    n->in[2] = bias;
+    n->n_in = bias ? 3 : 2;
+    return AC_OK;
+}
+
 /* Those constants that are said to train. */
 static int find_trained(work *w, const ac_train_spec *o, const bool *read, int32_t *found)
 {
+    for (int32_t i = 0; i < w->g->node.n; i++) {
+        ac_node *n = w->g->node.item[i];
+        if (n->op == AC_OP_BLOCKWISE_DENSE && ac_tensor_is_const(n->in[AC_BLOCKWISE_CODES]) &&
+            said_to_train(o, n->in[AC_BLOCKWISE_CODES]))
+            AC_TRY(unpack(w->cx, w->g, n));
+    }
     for (int32_t i = 0; i < w->n; i++) {
         ac_tensor *t = w->g->tensor.item[i];
-        if (!read[i] || !ac_tensor_is_const(t) || !is_quantised(t) || ac_train_named(o->freeze, o->n_freeze, t->name) ||
-            (!ac_train_named(o->only, o->n_only, t->name) && !ac_train_rank(o, t)))
+        if (!read[i] || !ac_tensor_is_const(t) || !is_quantised(t) || !said_to_train(o, t))
             continue;
         AC_TRY(train_one(w, t));
         ++*found;

@@ -1,4 +1,4 @@
-/* blockwise.c - the operands of BLOCKWISE_DENSE, checked. */
+/* blockwise.c - the operands of BLOCKWISE_DENSE, checked; constant ones as floats. */
 #include "ir/ops/decode/blockwise.h"
 
 #include <inttypes.h>
@@ -47,4 +47,23 @@ int ac_blockwise_of(ac_ctx *cx, const ac_node *n, ac_blockwise *out)
     AC_TRY(expect(cx, n, AC_BLOCKWISE_CODES, out->rows, out->count * (size * (int64_t)bits / 8)));
     AC_TRY(expect(cx, n, AC_BLOCKWISE_SCALE, out->rows, out->count));
     return expect(cx, n, AC_BLOCKWISE_ZERO, out->rows, out->count);
+}
+
+const float *ac_blockwise_floats(ac_ctx *cx, const ac_node *n, const ac_blockwise *w, int64_t columns, bool scaled)
+{
+    ac_tensor *zero = ac_node_in(n, AC_BLOCKWISE_ZERO);
+    const uint8_t *codes = ac_tensor_force(cx, n->in[AC_BLOCKWISE_CODES]), *z = zero ? ac_tensor_force(cx, zero) : NULL;
+    const float *scale = scaled ? ac_tensor_force(cx, n->in[AC_BLOCKWISE_SCALE]) : NULL;
+    const int64_t bytes = w->count * (w->size * w->bits / 8);
+    if (!codes || (zero && !z) || (scaled && !scale))
+        return NULL;
+    float *out = AC_NEW_N(cx->region, float, w->rows *columns + 1);
+    for (int64_t r = 0; r < w->rows; r++)
+        for (int64_t k = 0; k < columns; k++) {
+            const int64_t block = r * w->count + k / w->size, bit = k * w->bits;
+            const int32_t code = codes[r * bytes + bit / 8] >> bit % 8 & ((1 << w->bits) - 1);
+            const float v = (float)(code - (z ? z[block] : w->zero));
+            out[r * columns + k] = scaled ? v * scale[block] : v;
+        }
+    return out;
 }

@@ -18,5 +18,8 @@ typedef struct ac_blockwise {
 
 /* Reads and checks attributes, types and shapes; AC_FAIL: reported. */
 int ac_blockwise_of(ac_ctx *cx, const ac_node *n, ac_blockwise *out);
+/* code - zero of constant weights as f32 [N, columns], times their scale if `scaled`; columns: K, or count * size, in
+ * which case what is beyond K means nothing. Memory: the context's region. NULL: reported. */
+const float *ac_blockwise_floats(ac_ctx *cx, const ac_node *n, const ac_blockwise *w, int64_t columns, bool scaled);
 
 #endif
